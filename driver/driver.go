@@ -1,0 +1,90 @@
+// Package driver says what a device must do to run Tensorken: allocate
+// buffers, compile kernels, run them. Package drivertest tests that it does.
+//
+// The package is experimental until a second author has written a device
+// against it.
+package driver
+
+import (
+	"errors"
+
+	"github.com/tensorken/tensorken/ir"
+)
+
+// A Device runs kernels. Its methods are called by one goroutine at a time
+// and take effect in the order of the calls.
+type Device interface {
+	// Name is what a user calls the device, such as "cpu".
+	Name() string
+	// Limits says what kernels and buffers the device can take.
+	Limits() Limits
+	// Alloc returns a buffer of at least that many bytes, of undefined
+	// contents. It fails with an error that wraps ErrMemory when there is not
+	// enough memory.
+	Alloc(bytes int) (Buffer, error)
+	// Upload copies src into dst from byte offset on. The caller may change
+	// src once it returns.
+	Upload(dst Buffer, offset int, src []byte) error
+	// Download fills dst with the bytes of src from offset on, after all that
+	// was run before.
+	Download(dst []byte, src Buffer, offset int) error
+	// Compile prepares a kernel, which passes ir.Verify. It fails with an
+	// error that wraps ErrType for an element type the device lacks.
+	Compile(k *ir.Kernel) (Program, error)
+	// Run runs calls in order. It may return before they are done; Sync or
+	// Download then reports the failure.
+	Run(calls []Call) error
+	// Sync waits for everything run so far and returns the first failure
+	// since the last Sync.
+	Sync() error
+	// Close gives back all that the device holds.
+	Close() error
+}
+
+// A Buffer is memory of a device.
+type Buffer interface {
+	// Size is the number of bytes, at least as many as were asked for.
+	Size() int
+	// Free gives the memory back. Work already submitted may still use it.
+	Free()
+}
+
+// A Program is a compiled kernel of one device.
+type Program interface{}
+
+// A Call runs a program once.
+type Call struct {
+	Program Program
+	Args    []Arg // as the kernel's
+}
+
+// An Arg is a call's argument: for a number Num, otherwise a buffer and the
+// offset, in elements, from which the kernel's views count.
+type Arg struct {
+	Buffer Buffer
+	Offset int
+	Num    ir.Number
+}
+
+// Limits says what a device can take.
+type Limits struct {
+	Types    []ir.DType // element types in buffers and kernels
+	Bindings int        // buffers of one kernel
+	Bytes    int        // of one buffer; 0 is no limit
+}
+
+// Has reports whether d is among the device's types.
+func (l Limits) Has(d ir.DType) bool {
+	for _, t := range l.Types {
+		if t == d {
+			return true
+		}
+	}
+	return false
+}
+
+// ErrMemory says that a device has not enough memory for what was asked.
+var ErrMemory = errors.New("out of memory")
+
+// ErrType says that a device lacks an element type.
+var ErrType = errors.New("element type not supported")

@@ -1,0 +1,3 @@
+module github.com/tensorken/tensorken
+
+go 1.26

@@ -1,0 +1,336 @@
+package graph
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/tensorken/tensorken/ir"
+)
+
+// The functions of this file make nodes. Operands must fit exactly: there is
+// no broadcasting, and axes are not negative. Package tensor checks what
+// users give it before it comes here, so a mistake panics with plain text.
+
+// pair is a state with room for its operands: one allocation.
+type pair struct {
+	state State
+	src   [2]*Node
+}
+
+func newNode(op ir.Op, d ir.DType, shape, ints []int) *Node {
+	return &Node{Op: op, DType: d, Shape: shape, Ints: ints}
+}
+
+func (n *Node) setSrc(src []*Node) {
+	n.state.Store(&State{Src: src})
+	n.inherit(src)
+}
+
+func (n *Node) inherit(src []*Node) {
+	for _, s := range src {
+		n.scopes = union(n.scopes, s.scopes)
+		if n.Device == nil {
+			n.Device = s.Device
+		}
+	}
+}
+
+func make1(op ir.Op, d ir.DType, shape, ints []int, x *Node) *Node {
+	n := newNode(op, d, shape, ints)
+	p := &pair{src: [2]*Node{x}}
+	p.state.Src = p.src[:1]
+	n.state.Store(&p.state)
+	n.inherit(p.state.Src)
+	return n
+}
+
+func make2(op ir.Op, d ir.DType, shape, ints []int, x, y *Node) *Node {
+	n := newNode(op, d, shape, ints)
+	p := &pair{src: [2]*Node{x, y}}
+	p.state.Src = p.src[:2]
+	n.state.Store(&p.state)
+	n.inherit(p.state.Src)
+	return n
+}
+
+func makeN(op ir.Op, d ir.DType, shape, ints []int, src []*Node) *Node {
+	n := newNode(op, d, shape, ints)
+	n.setSrc(src)
+	return n
+}
+
+// noSrc is the state of every source.
+var noSrc = &State{}
+
+func makeSource(op ir.Op, d ir.DType, shape, ints []int, num ir.Number) *Node {
+	n := newNode(op, d, shape, ints)
+	n.Num = num
+	n.state.Store(noSrc)
+	return n
+}
+
+// Const is a tensor whose every element is num, as part of the program.
+func Const(d ir.DType, num ir.Number, shape []int) *Node {
+	return makeSource(ir.Const, d, shape, nil, num)
+}
+
+// Fill is Const of a float64.
+func Fill(d ir.DType, v float64, shape []int) *Node {
+	return Const(d, ir.Float(d, v), shape)
+}
+
+// Scalar is a tensor whose every element is num, an argument of the program.
+func Scalar(d ir.DType, num ir.Number, shape []int) *Node {
+	return makeSource(ir.Scalar, d, shape, nil, num)
+}
+
+// Iota is the int32 position along an axis.
+func Iota(shape []int, axis int) *Node {
+	return makeSource(ir.Iota, ir.Int32, shape, []int{axis}, 0)
+}
+
+// Buffer is stored elements.
+func Buffer(d ir.DType, shape []int, v *Value) *Node {
+	n := newNode(ir.Buffer, d, shape, nil)
+	if v.Store != nil {
+		n.Device = v.Store.Device()
+	}
+	n.state.Store(&State{Value: v})
+	return n
+}
+
+// On is x committed to a device: an alias that the compiler looks through
+// and exec copies for.
+func On(x *Node, d Device) *Node {
+	n := make1(ir.Alias, x.DType, x.Shape, nil, x)
+	n.Device = d
+	return n
+}
+
+// Elementwise applies an op to operands of one shape. Cast and Bitcast have
+// their own functions.
+func Elementwise(op ir.Op, src ...*Node) *Node {
+	row := &ir.Table[op]
+	if row.Class != ir.Elementwise || row.Arity != len(src) {
+		panic(fmt.Sprintf("graph: %v of %d operands", op, len(src)))
+	}
+	last := src[len(src)-1]
+	for i, s := range src {
+		if !slices.Equal(s.Shape, last.Shape) {
+			panic(fmt.Sprintf("graph: %v of shapes %v and %v", op, s.Shape, last.Shape))
+		}
+		cond := op == ir.Where && i == 0
+		if cond && s.DType != ir.Bool || !cond && (s.DType != last.DType || !row.Types.Has(s.DType)) {
+			panic(fmt.Sprintf("graph: %v of %v and %v", op, s.DType, last.DType))
+		}
+	}
+	d := op.ResultDType(0, last.DType)
+	switch len(src) {
+	case 1:
+		return make1(op, d, last.Shape, nil, src[0])
+	case 2:
+		return make2(op, d, last.Shape, nil, src[0], src[1])
+	}
+	return makeN(op, d, last.Shape, nil, slices.Clone(src))
+}
+
+// Unary is Elementwise of one operand.
+func Unary(op ir.Op, x *Node) *Node { return Elementwise(op, x) }
+
+// Binary is Elementwise of two operands.
+func Binary(op ir.Op, x, y *Node) *Node { return Elementwise(op, x, y) }
+
+// Where takes elements of a where cond, elsewhere of b.
+func Where(cond, a, b *Node) *Node { return Elementwise(ir.Where, cond, a, b) }
+
+// Cast converts elements to type d; x itself if it has that type.
+func Cast(x *Node, d ir.DType) *Node {
+	if x.DType == d {
+		return x
+	}
+	return make1(ir.Cast, d, x.Shape, nil, x)
+}
+
+// Bitcast reads elements as others of the same size.
+func Bitcast(x *Node, d ir.DType) *Node {
+	if x.DType.Size() != d.Size() {
+		panic(fmt.Sprintf("graph: Bitcast of %v to %v", x.DType, d))
+	}
+	return make1(ir.Bitcast, d, x.Shape, nil, x)
+}
+
+// Reduce reduces axes, ascending and distinct, to length 1.
+func Reduce(op ir.Op, x *Node, axes []int) *Node {
+	shape := slices.Clone(x.Shape)
+	for i, a := range axes {
+		if i > 0 && axes[i-1] >= a {
+			panic(fmt.Sprintf("graph: %v over axes %v", op, axes))
+		}
+		shape[a] = 1
+	}
+	if ir.Table[op].Class != ir.Reduction || !ir.Table[op].Types.Has(x.DType) {
+		panic(fmt.Sprintf("graph: %v of %v", op, x.DType))
+	}
+	return make1(op, op.ResultDType(0, x.DType), shape, axes, x)
+}
+
+// Reshape gives x another shape of as many elements; x itself if it has it.
+func Reshape(x *Node, shape []int) *Node {
+	if slices.Equal(x.Shape, shape) {
+		return x
+	}
+	if Len(shape) != x.Len() {
+		panic(fmt.Sprintf("graph: Reshape of %v to %v", x.Shape, shape))
+	}
+	return make1(ir.Reshape, x.DType, shape, nil, x)
+}
+
+// Permute makes axis i of the result axis order[i] of x.
+func Permute(x *Node, order []int) *Node {
+	shape := make([]int, len(order))
+	identity := true
+	for i, a := range order {
+		shape[i] = x.Shape[a]
+		identity = identity && i == a
+	}
+	if identity {
+		return x
+	}
+	return make1(ir.Permute, x.DType, shape, order, x)
+}
+
+// Expand repeats x along axes of length 1 until it has the shape.
+func Expand(x *Node, shape []int) *Node {
+	if slices.Equal(x.Shape, shape) {
+		return x
+	}
+	if len(x.Shape) != len(shape) {
+		panic(fmt.Sprintf("graph: Expand of %v to %v", x.Shape, shape))
+	}
+	for i, d := range x.Shape {
+		if d != 1 && d != shape[i] {
+			panic(fmt.Sprintf("graph: Expand of %v to %v", x.Shape, shape))
+		}
+	}
+	return make1(ir.Expand, x.DType, shape, nil, x)
+}
+
+// BroadcastTo is x repeated until it has the shape, by NumPy's rules.
+func BroadcastTo(x *Node, shape []int) *Node {
+	if extra := len(shape) - len(x.Shape); extra > 0 {
+		s := make([]int, len(shape))
+		for i := range s {
+			s[i] = 1
+		}
+		copy(s[extra:], x.Shape)
+		x = Reshape(x, s)
+	}
+	return Expand(x, shape)
+}
+
+// A Padding is what Pad puts on an axis: elements before, after, and between
+// each two of its own.
+type Padding struct{ Before, After, Interior int }
+
+// Pad surrounds x, and parts its elements, by elements of value fill.
+func Pad(x *Node, fill ir.Number, p []Padding) *Node {
+	shape, ints, same := make([]int, len(p)), make([]int, 0, 3*len(p)), true
+	for i, q := range p {
+		if q.Before < 0 || q.After < 0 || q.Interior < 0 {
+			panic(fmt.Sprintf("graph: Pad of %v by %v", x.Shape, p))
+		}
+		shape[i] = q.Before + x.Shape[i] + q.Interior*max(x.Shape[i]-1, 0) + q.After
+		ints = append(ints, q.Before, q.After, q.Interior)
+		same = same && q == Padding{}
+	}
+	if same {
+		return x
+	}
+	n := make1(ir.Pad, x.DType, shape, ints, x)
+	n.Num = fill
+	return n
+}
+
+// A Span is what Crop takes of an axis: Len elements from Start, Step apart.
+// Step is at least 1.
+type Span struct{ Start, Step, Len int }
+
+// Crop takes a part of x.
+func Crop(x *Node, s []Span) *Node {
+	shape, ints, same := make([]int, len(s)), make([]int, 0, 2*len(s)), true
+	for i, q := range s {
+		if q.Start < 0 || q.Step < 1 || q.Len < 0 || q.Len > 0 && q.Start+q.Step*(q.Len-1) >= x.Shape[i] {
+			panic(fmt.Sprintf("graph: Crop of %v to %v", x.Shape, s))
+		}
+		shape[i] = q.Len
+		ints = append(ints, q.Start, q.Step)
+		same = same && q.Len == x.Shape[i]
+	}
+	if same {
+		return x
+	}
+	return make1(ir.Crop, x.DType, shape, ints, x)
+}
+
+// Flip reverses axes, ascending and distinct.
+func Flip(x *Node, axes []int) *Node {
+	if len(axes) == 0 {
+		return x
+	}
+	return make1(ir.Flip, x.DType, x.Shape, axes, x)
+}
+
+// Shear makes axis i of length n and moves it along by axis k:
+// y[..i..k..] = x[..i·s+k·d..k..], which must lie within x.
+func Shear(x *Node, i, k, s, d, n int) *Node {
+	if n > 0 && x.Shape[k] > 0 && (n-1)*s+(x.Shape[k]-1)*d >= x.Shape[i] {
+		panic(fmt.Sprintf("graph: Shear of %v: axes %d, %d by %d, %d to %d", x.Shape, i, k, s, d, n))
+	}
+	shape := slices.Clone(x.Shape)
+	shape[i] = n
+	return make1(ir.Shear, x.DType, shape, []int{i, k, s, d}, x)
+}
+
+// Unshear is the transpose of Shear from axis i of length n:
+// x[..h..k..] = y[..(h-k·d)/s..k..] where that is whole and in range, else 0.
+func Unshear(y *Node, i, k, s, d, n int) *Node {
+	shape := slices.Clone(y.Shape)
+	shape[i] = n
+	return make1(ir.Unshear, y.DType, shape, []int{i, k, s, d}, y)
+}
+
+// Cat joins nodes along an axis.
+func Cat(axis int, xs []*Node) *Node {
+	if len(xs) == 1 {
+		return xs[0]
+	}
+	shape := slices.Clone(xs[0].Shape)
+	shape[axis] = 0
+	for _, x := range xs {
+		shape[axis] += x.Shape[axis]
+	}
+	return makeN(ir.Cat, xs[0].DType, shape, []int{axis}, slices.Clone(xs))
+}
+
+// Gather is out[..i..] = x[..idx[..i..]..] along an axis; all other axes are
+// alike in x and idx.
+func Gather(x, idx *Node, axis int) *Node {
+	return make2(ir.Gather, x.DType, idx.Shape, []int{axis}, x, idx)
+}
+
+// Scatter is base with upd combined by kind at idx along an axis, in order;
+// upd and idx have one shape, and all other axes are as in base.
+func Scatter(kind ir.Op, base, idx, upd *Node, axis int) *Node {
+	n := makeN(ir.Scatter, base.DType, base.Shape, []int{axis}, []*Node{base, idx, upd})
+	n.Kind = kind
+	return n
+}
+
+// With returns a node like n on other operands, which have the shapes and
+// types of n's own.
+func With(n *Node, src ...*Node) *Node {
+	c := newNode(n.Op, n.DType, n.Shape, n.Ints)
+	c.Kind, c.Num, c.Gen, c.Line = n.Kind, n.Num, n.Gen, n.Line
+	c.setSrc(src)
+	return c
+}

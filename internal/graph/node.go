@@ -1,0 +1,183 @@
+// Package graph holds the nodes that tensors stand for: immutable operations
+// on other nodes, with shape and type inferred when they are made. Nothing is
+// computed here; package exec does that and leaves the value in the node.
+package graph
+
+import (
+	"sync/atomic"
+
+	"github.com/tensorken/tensorken/ir"
+)
+
+// A Node is an operation on the results of other nodes. Everything but its
+// state and marks is fixed once it is made, and nodes may share the slices.
+type Node struct {
+	Op    ir.Op
+	DType ir.DType
+	Kind  ir.Op     // Scatter: how updates combine
+	Num   ir.Number // Const, Scalar: the value; Pad: the fill
+	Gen   int32     // 0 but for copies that Checkpoint makes
+	Shape []int
+	Ints  []int // the op's attributes; see package ir
+
+	// Device is what the node is committed to: that of the first operand that
+	// is. Nil if it may be computed anywhere.
+	Device Device
+	// Bundle names nodes to be stored whenever this one is computed.
+	Bundle *Bundle
+	// Line is the caller's file:line, kept where TENSORKEN_DEBUG asks for it.
+	Line string
+
+	scopes *scopes
+	state  atomic.Pointer[State]
+	marks  atomic.Uint32
+}
+
+// A State says how a node's elements are to be had. It never changes; the
+// node's state is replaced by another when it is computed.
+type State struct {
+	Src   []*Node // nil once dropped
+	Value *Value  // nil until computed
+}
+
+// A Value is a node's elements: a view of stored ones.
+type Value struct {
+	Store   Store
+	Offset  int   // in elements
+	Strides []int // in elements, one an axis, of any sign
+	Err     error // why they could not be computed; Store is nil
+}
+
+// A Store holds elements, on a device or the host; package exec makes them.
+type Store interface{ Device() Device }
+
+// A Device is the identity of what runs a graph; package exec has the rest.
+type Device interface{ String() string }
+
+// A Bundle is the value and auxiliary outputs of one differentiated call.
+type Bundle struct{ Nodes []*Node }
+
+// A Token is the key to tensor.Internal; only this module can make one.
+type Token struct{}
+
+// State returns the node's state, to be loaded once by a walk.
+func (n *Node) State() *State { return n.state.Load() }
+
+// Src returns the node's operands, nil once they are dropped.
+func (n *Node) Src() []*Node { return n.State().Src }
+
+// Value returns the node's value, nil if it is not computed.
+func (n *Node) Value() *Value { return n.State().Value }
+
+// SetValue records that n has been computed and drops its operands, unless a
+// transformation still needs them. The first value set stays.
+func (n *Node) SetValue(v *Value) {
+	for {
+		old := n.state.Load()
+		if old.Value != nil {
+			return
+		}
+		s := &State{Value: v}
+		if n.Traced() {
+			s.Src = old.Src
+		}
+		if n.state.CompareAndSwap(old, s) {
+			return
+		}
+	}
+}
+
+// Len is the number of elements.
+func (n *Node) Len() int { return Len(n.Shape) }
+
+// Len is the number of elements of a shape.
+func Len(shape []int) int {
+	l := 1
+	for _, d := range shape {
+		l *= d
+	}
+	return l
+}
+
+// The marks of a node.
+const (
+	keep     = 1 << iota // to be stored by the first plan that computes it
+	computed             // a plan has computed it without storing it
+)
+
+// Keep asks that n be stored by the first plan that computes it.
+func (n *Node) Keep() { n.marks.Or(keep) }
+
+// MarkComputed notes that a plan computed n without storing it.
+func (n *Node) MarkComputed() { n.marks.Or(computed) }
+
+// WantsStore reports whether a plan that computes n should store it, though
+// nobody asked for its value: it is marked Keep or is computed again.
+func (n *Node) WantsStore() bool { return n.marks.Load() != 0 }
+
+// A Scope is a call of a transformed function. While it is open, nodes that
+// depend on its arguments keep their operands when they are computed.
+type Scope struct{ closed atomic.Bool }
+
+// Close ends the scope.
+func (s *Scope) Close() { s.closed.Store(true) }
+
+// scopes is a set of scopes, shared by nodes that depend on the same ones.
+type scopes struct {
+	scope *Scope
+	next  *scopes
+}
+
+func (s *scopes) has(x *Scope) bool {
+	for ; s != nil; s = s.next {
+		if s.scope == x {
+			return true
+		}
+	}
+	return false
+}
+
+// union returns the set of scopes in a or b, without the closed ones of b.
+func union(a, b *scopes) *scopes {
+	if a == b || b == nil {
+		return a
+	}
+	if a == nil {
+		return b
+	}
+	for ; b != nil; b = b.next {
+		if !b.scope.closed.Load() && !a.has(b.scope) {
+			a = &scopes{b.scope, a}
+		}
+	}
+	return a
+}
+
+// Traced reports whether n depends on an argument of an open scope.
+func (n *Node) Traced() bool {
+	for s := n.scopes; s != nil; s = s.next {
+		if !s.scope.closed.Load() {
+			return true
+		}
+	}
+	return false
+}
+
+// In reports whether n depends on an argument of s.
+func (n *Node) In(s *Scope) bool { return n.scopes.has(s) }
+
+// DropSources forgets the operands of a computed node that no open scope
+// needs.
+func (n *Node) DropSources() {
+	s := n.state.Load()
+	if s.Value != nil && s.Src != nil && !n.Traced() {
+		n.state.CompareAndSwap(s, &State{Value: s.Value})
+	}
+}
+
+// NewAlias returns x under another name: an argument of a transformation.
+func NewAlias(x *Node, s *Scope) *Node {
+	n := make1(ir.Alias, x.DType, x.Shape, nil, x)
+	n.scopes = &scopes{s, n.scopes}
+	return n
+}

@@ -1,0 +1,102 @@
+package ir
+
+import "fmt"
+
+// DType is the type of a tensor's elements.
+type DType uint8
+
+// The element types.
+const (
+	Bool DType = iota + 1
+	Uint8
+	Int32
+	Uint32
+	Int64
+	Float16
+	BFloat16
+	Float32
+	Float64
+	numDTypes
+)
+
+// DTypes lists every element type, in the order of their constants.
+var DTypes = []DType{Bool, Uint8, Int32, Uint32, Int64, Float16, BFloat16, Float32, Float64}
+
+type kind uint8
+
+const (
+	kindBool kind = iota + 1
+	kindUint
+	kindInt
+	kindFloat
+)
+
+var dtypes = [numDTypes]struct {
+	name string
+	size int
+	kind kind
+}{
+	Bool:     {"bool", 1, kindBool},
+	Uint8:    {"uint8", 1, kindUint},
+	Int32:    {"int32", 4, kindInt},
+	Uint32:   {"uint32", 4, kindUint},
+	Int64:    {"int64", 8, kindInt},
+	Float16:  {"float16", 2, kindFloat},
+	BFloat16: {"bfloat16", 2, kindFloat},
+	Float32:  {"float32", 4, kindFloat},
+	Float64:  {"float64", 8, kindFloat},
+}
+
+// String returns the type's name, such as "float32".
+func (d DType) String() string {
+	if !d.Valid() {
+		return fmt.Sprintf("DType(%d)", uint8(d))
+	}
+	return dtypes[d].name
+}
+
+// Valid reports whether d is one of the constants.
+func (d DType) Valid() bool { return d > 0 && d < numDTypes }
+
+// Size is the number of bytes an element takes in a buffer.
+func (d DType) Size() int { return dtypes[d].size }
+
+// IsFloat reports whether d is a floating-point type.
+func (d DType) IsFloat() bool { return dtypes[d].kind == kindFloat }
+
+// IsInt reports whether d is an integer type, signed or not; Bool is none.
+func (d DType) IsInt() bool { return dtypes[d].kind == kindInt || dtypes[d].kind == kindUint }
+
+// IsSigned reports whether d is a signed integer type.
+func (d DType) IsSigned() bool { return dtypes[d].kind == kindInt }
+
+// IsHalf reports whether d is one of the 16-bit floating-point types, which
+// are float32 inside a kernel.
+func (d DType) IsHalf() bool { return d == Float16 || d == BFloat16 }
+
+// Register is the type in which a kernel computes elements of type d: float32
+// for the 16-bit floating-point types, otherwise d itself.
+func (d DType) Register() DType {
+	if d.IsHalf() {
+		return Float32
+	}
+	return d
+}
+
+// A TypeSet is a set of element types.
+type TypeSet uint16
+
+// Sets that rows of the op table name.
+const (
+	floats   TypeSet = 1<<Float16 | 1<<BFloat16 | 1<<Float32 | 1<<Float64
+	integers TypeSet = 1<<Uint8 | 1<<Int32 | 1<<Uint32 | 1<<Int64
+	indices  TypeSet = 1<<Int32 | 1<<Uint32 | 1<<Int64
+	boolean  TypeSet = 1 << Bool
+	numbers          = floats | integers
+	bitwise          = integers | boolean
+	anyType          = numbers | boolean
+	word     TypeSet = 1 << Uint32
+)
+
+// Has reports whether d is in s.
+func (s TypeSet) Has(d DType) bool { return d.Valid() && s>>d&1 == 1 }

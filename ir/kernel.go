@@ -1,0 +1,165 @@
+package ir
+
+import "math/bits"
+
+// A Skeleton is a shape of kernel that every device has a way to run.
+type Skeleton uint8
+
+// The skeletons; [Verify] checks what they promise.
+const (
+	// Map has no reduction, and every output covers all axes.
+	Map Skeleton = iota + 1
+	// Row reduces the same axes any number of times, with elementwise work
+	// before, between and after.
+	Row
+	// Contract is one Sum over the K axes of a product of a factor over
+	// Batch, M and K axes and one over Batch, N and K axes. Elementwise work
+	// may come before each factor and after the sum.
+	Contract
+	// Special is a routine on whole buffers, named by Kernel.Routine.
+	Special
+)
+
+// A Role is what an axis is for.
+type Role uint8
+
+// The roles: Kept and Reduced in map, row and special kernels, the others in
+// contractions (K is the reduced one).
+const (
+	Kept Role = iota + 1
+	Reduced
+	Batch
+	M
+	N
+	K
+)
+
+// An Axis is one loop of a kernel.
+type Axis struct {
+	Len  int
+	Role Role
+}
+
+// An AxisSet is a set of a kernel's axes, a bit for each.
+type AxisSet uint64
+
+// MaxAxes is the most axes a kernel may have.
+const MaxAxes = 64
+
+// Has reports whether axis a is in s.
+func (s AxisSet) Has(a int) bool { return s>>a&1 == 1 }
+
+// Len is the number of axes in s.
+func (s AxisSet) Len() int { return bits.OnesCount64(uint64(s)) }
+
+// An ArgKind says what an argument is.
+type ArgKind uint8
+
+// The kinds of arguments.
+const (
+	In     ArgKind = iota + 1 // a buffer that is read
+	Out                       // a buffer that is written; it shares no element with another argument
+	Value                     // a single number
+	Status                    // two int32: 0 and 0, or 1 + the index of the instruction that met a bad index, and that index
+)
+
+// An Arg is what a kernel is called with: a buffer and the element in it that
+// views count from, or a number.
+type Arg struct {
+	Kind  ArgKind
+	DType DType
+	// Len is for Out the number of elements from offset 0 that are written.
+	Len int
+	// Align says that the offset is a multiple of 16 bytes, so that elements
+	// of stride 1 may be loaded as vectors.
+	Align bool
+}
+
+// A Form is a whole number that depends on a point: (Off + Σ Coef[a]·a) / Div
+// over the kernel's axes a. Div is at least 1.
+type Form struct {
+	Off  int
+	Coef []int
+	Div  int
+}
+
+// A Guard is a condition on a point: the division of its form leaves no
+// remainder and gives a number in [0, Len).
+type Guard struct {
+	Form
+	Len int
+	// Stride times the form's value is part of the element's position. It is
+	// 0 unless Div > 1: other forms fold into the view's own coefficients.
+	Stride int
+}
+
+// A View says which element of a buffer a point means: element
+//
+//	Off + Σ Coef[a]·a + Σ Guards[g].Stride·Guards[g].Form
+//
+// counted from the argument's own offset. Where a guard does not hold, no
+// element is meant and a load gives Fill.
+type View struct {
+	Off    int
+	Coef   []int
+	Guards []Guard
+	Fill   Number
+	// Stride and Len are for a load whose position also depends on a value v:
+	// v·Stride is added, and v must be in [0, Len). A v out of range is noted
+	// in the status argument, and the load gives Fill. Scatter's store is
+	// alike.
+	Stride, Len int
+}
+
+// An Instr is one instruction. Its operands are the indices of earlier ones.
+type Instr struct {
+	Op   Op
+	Type DType // of the result; never a 16-bit float, which are loaded as and stored from float32
+	Src  []int
+	Arg  int     // Load, Store, Scalar, Scatter: the argument
+	View *View   // Load, Store, Inside, Scatter
+	Num  Number  // Const
+	Axis int     // Index
+	Axes AxisSet // reductions: the axes that are reduced, in the kernel's order
+	Kind Op      // Scatter: Add, Max, Min, Mul
+	Over AxisSet // the axes the result varies over
+}
+
+// A Kernel is a program over a space of points: the product of its axes. Body
+// is evaluated at each point; an instruction whose result does not vary over
+// an axis may be evaluated once for all positions along it.
+//
+// A routine "scatter" is a special kernel: its axes are the points of the
+// updates. Argument 0 is the result, argument 1 the base, laid out alike; the
+// result starts as a copy of the base, and the body ends in one Scatter
+// instruction with operands index and update, done in row-major order of the
+// points.
+type Kernel struct {
+	Skeleton Skeleton
+	Routine  string
+	Args     []Arg
+	Axes     []Axis
+	Body     []Instr
+}
+
+// Points is the number of points in the kernel's space.
+func (k *Kernel) Points() int {
+	n := 1
+	for _, a := range k.Axes {
+		n *= a.Len
+	}
+	return n
+}
+
+// Roles returns the axes whose role is one of those given.
+func (k *Kernel) Roles(roles ...Role) AxisSet {
+	var s AxisSet
+	for i, a := range k.Axes {
+		for _, r := range roles {
+			if a.Role == r {
+				s |= 1 << i
+			}
+		}
+	}
+	return s
+}

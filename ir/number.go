@@ -1,0 +1,123 @@
+package ir
+
+import (
+	"math"
+	"strconv"
+)
+
+// A Number is one element of any type: the bits of a float64 for the
+// floating-point types, of an int64 for the others. Every value of every
+// element type is represented exactly.
+type Number uint64
+
+// Float returns x as an element of type d, rounded to it.
+func Float(d DType, x float64) Number {
+	switch d {
+	case Float16:
+		x = float64(ToF16(float32(x)).Float32())
+	case BFloat16:
+		x = float64(ToBF16(float32(x)).Float32())
+	case Float32:
+		x = float64(float32(x))
+	case Float64:
+	default:
+		return Int(d, truncate(d, x))
+	}
+	return Number(math.Float64bits(x))
+}
+
+// Int returns x as an element of type d: rounded if d is floating-point,
+// wrapped if it is an integer, x ≠ 0 if it is Bool.
+func Int(d DType, x int64) Number {
+	switch d {
+	case Bool:
+		if x != 0 {
+			return 1
+		}
+		return 0
+	case Uint8:
+		return Number(uint8(x))
+	case Int32:
+		return Number(int64(int32(x)))
+	case Uint32:
+		return Number(uint32(x))
+	case Int64:
+		return Number(x)
+	}
+	return Float(d, float64(x))
+}
+
+// Float64 returns a number of type d as a float64.
+func (x Number) Float64(d DType) float64 {
+	if d.IsFloat() {
+		return math.Float64frombits(uint64(x))
+	}
+	return float64(int64(x))
+}
+
+// Int64 returns a number of type d as an int64; a floating-point one is
+// truncated and saturates.
+func (x Number) Int64(d DType) int64 {
+	if d.IsFloat() {
+		return truncate(Int64, math.Float64frombits(uint64(x)))
+	}
+	return int64(x)
+}
+
+// Convert returns x, of type from, as an element of type to, by the rules of
+// the op Cast.
+func (x Number) Convert(from, to DType) Number {
+	if from.IsFloat() {
+		if to == Bool {
+			if math.Float64frombits(uint64(x)) != 0 { // NaN is true
+				return 1
+			}
+			return 0
+		}
+		return Float(to, math.Float64frombits(uint64(x)))
+	}
+	return Int(to, int64(x))
+}
+
+// Text returns x, of type d, as a Go literal would be written: the shortest
+// decimal that gives it back.
+func (x Number) Text(d DType) string {
+	switch {
+	case d == Bool:
+		return strconv.FormatBool(x != 0)
+	case d == Float64:
+		return strconv.FormatFloat(x.Float64(d), 'g', -1, 64)
+	case d.IsFloat():
+		return strconv.FormatFloat(x.Float64(d), 'g', -1, 32)
+	}
+	return strconv.FormatInt(int64(x), 10)
+}
+
+// truncate gives x as an integer of type d: towards zero, saturating, NaN 0.
+func truncate(d DType, x float64) int64 {
+	lo, hi := Limits(d)
+	switch {
+	case x != x:
+		return 0
+	case x <= float64(lo):
+		return lo
+	case x >= float64(hi):
+		return hi
+	}
+	return int64(x)
+}
+
+// Limits returns the least and greatest value of an integer type or Bool.
+func Limits(d DType) (lo, hi int64) {
+	switch d {
+	case Bool:
+		return 0, 1
+	case Uint8:
+		return 0, math.MaxUint8
+	case Int32:
+		return math.MinInt32, math.MaxInt32
+	case Uint32:
+		return 0, math.MaxUint32
+	}
+	return math.MinInt64, math.MaxInt64
+}

@@ -1,0 +1,256 @@
+package ir
+
+import "math"
+
+// Op is an operation: of the graph of tensors, of a kernel, or of both.
+type Op uint8
+
+// The operations. A node's or instruction's attributes are named in its row.
+const (
+	// Sources.
+	Const  Op = iota + 1 // every element is Num: part of the program's structure
+	Scalar               // every element is Num: an argument, which no pass reads
+	Iota                 // the position along axis Ints[0]
+	Buffer               // stored elements
+	Alias                // its operand under another name, for transformations
+
+	// Elementwise.
+	Neg
+	Exp
+	Expm1
+	Log
+	Log1p
+	Sin
+	Cos
+	Atan
+	Sqrt
+	Tanh
+	Erf
+	Floor
+	Not
+	Cast
+	Bitcast
+	Add
+	Sub
+	Mul
+	Div
+	Rem
+	Pow
+	Max
+	Min
+	Eq
+	Lt
+	And
+	Or
+	Xor
+	Shl
+	Shr
+	Where
+	Threefry
+
+	// Reductions over axes Ints (ascending), kept with length 1.
+	Sum
+	ReduceMax
+	Prod
+	ArgMax // one axis
+
+	// Movement.
+	Reshape
+	Permute // axis i of the result is axis Ints[i] of the operand
+	Expand  // axes of length 1 are repeated
+	Pad     // Ints: before, after, interior for each axis; Num: the fill
+	Crop    // Ints: start, step for each axis; the result's shape says how many
+	Flip    // Ints: the axes, ascending
+	Shear   // Ints: i, k, s, d: y[..i..k..] = x[..i·s+k·d..k..]
+	Unshear // Ints: i, k, s, d: the transpose of Shear: x[..h..k..] = y[..(h-k·d)/s..k..] where whole and in range, else 0
+	Cat     // Ints: axis
+
+	// Indexed. Ints: axis.
+	Gather  // (x, idx): out[..i..] = x[..idx[..i..]..]
+	Scatter // (base, idx, upd): base with upd combined by Kind (Add, Max, Min, Mul) at idx, in order
+
+	// Of kernels only.
+	Load   // an element of argument Arg at View; with an operand, one coordinate is that value
+	Index  // the position along axis Axis
+	Inside // whether all guards of View hold
+	Store  // its operand to argument Arg at View
+	numOps
+)
+
+// Ops is the number of operations plus one: tables indexed by Op have this
+// length.
+const Ops = int(numOps)
+
+// A Class is a family of operations that the compiler treats alike.
+type Class uint8
+
+// The classes.
+const (
+	Source Class = iota + 1
+	Elementwise
+	Reduction
+	Movement
+	Indexed
+	KernelOnly
+)
+
+// A ResultType says how the type of an operation's result follows from its
+// operands.
+type ResultType uint8
+
+// The rules of result types.
+const (
+	Same     ResultType = iota + 1 // that of the last operand
+	ToBool                         // Bool
+	ToInt32                        // Int32
+	Attr                           // the node says
+	SumType                        // Int32 for Bool and Uint8, otherwise that of the operand
+	BaseType                       // that of the first operand
+)
+
+// Diff says how an operation is differentiated.
+type Diff uint8
+
+// The ways of differentiating.
+const (
+	Partials Diff = iota + 1 // by its partial derivatives
+	Linear                   // by its transpose
+	Zero                     // its derivative is 0 everywhere or the result is not a real number; see Info.Why
+)
+
+// An Info is what is known of an operation.
+type Info struct {
+	Name        string
+	Class       Class
+	Arity       int        // number of operands; -1 any number from 1
+	Types       TypeSet    // of its operands; Where's condition and indices apart
+	Result      ResultType // the type of its result
+	Cost        int        // of an element, in additions
+	Commutative bool
+	Diff        Diff
+	Why         string // for Diff == Zero
+}
+
+// Table has a row for every operation.
+var Table = [Ops]Info{
+	Const:  {Name: "Const", Class: Source, Types: anyType, Result: Attr, Diff: Zero, Why: "constant"},
+	Scalar: {Name: "Scalar", Class: Source, Types: anyType, Result: Attr, Diff: Zero, Why: "constant"},
+	Iota:   {Name: "Iota", Class: Source, Types: 1 << Int32, Result: Attr, Cost: 1, Diff: Zero, Why: "constant"},
+	Buffer: {Name: "Buffer", Class: Source, Types: anyType, Result: Attr, Diff: Zero, Why: "constant"},
+	Alias:  {Name: "Alias", Class: Movement, Arity: 1, Types: anyType, Result: Same, Diff: Linear},
+
+	Neg:      {Name: "Neg", Class: Elementwise, Arity: 1, Types: numbers, Result: Same, Cost: 1, Diff: Linear},
+	Exp:      {Name: "Exp", Class: Elementwise, Arity: 1, Types: floats, Result: Same, Cost: 16, Diff: Partials},
+	Expm1:    {Name: "Expm1", Class: Elementwise, Arity: 1, Types: floats, Result: Same, Cost: 24, Diff: Partials},
+	Log:      {Name: "Log", Class: Elementwise, Arity: 1, Types: floats, Result: Same, Cost: 16, Diff: Partials},
+	Log1p:    {Name: "Log1p", Class: Elementwise, Arity: 1, Types: floats, Result: Same, Cost: 24, Diff: Partials},
+	Sin:      {Name: "Sin", Class: Elementwise, Arity: 1, Types: floats, Result: Same, Cost: 20, Diff: Partials},
+	Cos:      {Name: "Cos", Class: Elementwise, Arity: 1, Types: floats, Result: Same, Cost: 20, Diff: Partials},
+	Atan:     {Name: "Atan", Class: Elementwise, Arity: 1, Types: floats, Result: Same, Cost: 20, Diff: Partials},
+	Sqrt:     {Name: "Sqrt", Class: Elementwise, Arity: 1, Types: floats, Result: Same, Cost: 4, Diff: Partials},
+	Tanh:     {Name: "Tanh", Class: Elementwise, Arity: 1, Types: floats, Result: Same, Cost: 20, Diff: Partials},
+	Erf:      {Name: "Erf", Class: Elementwise, Arity: 1, Types: floats, Result: Same, Cost: 24, Diff: Partials},
+	Floor:    {Name: "Floor", Class: Elementwise, Arity: 1, Types: floats, Result: Same, Cost: 1, Diff: Zero, Why: "piecewise constant"},
+	Not:      {Name: "Not", Class: Elementwise, Arity: 1, Types: bitwise, Result: Same, Cost: 1, Diff: Zero, Why: "integers and bools"},
+	Cast:     {Name: "Cast", Class: Elementwise, Arity: 1, Types: anyType, Result: Attr, Cost: 1, Diff: Linear},
+	Bitcast:  {Name: "Bitcast", Class: Elementwise, Arity: 1, Types: anyType, Result: Attr, Cost: 1, Diff: Zero, Why: "bits"},
+	Add:      {Name: "Add", Class: Elementwise, Arity: 2, Types: numbers, Result: Same, Cost: 1, Commutative: true, Diff: Linear},
+	Sub:      {Name: "Sub", Class: Elementwise, Arity: 2, Types: numbers, Result: Same, Cost: 1, Diff: Linear},
+	Mul:      {Name: "Mul", Class: Elementwise, Arity: 2, Types: numbers, Result: Same, Cost: 1, Commutative: true, Diff: Partials},
+	Div:      {Name: "Div", Class: Elementwise, Arity: 2, Types: numbers, Result: Same, Cost: 4, Diff: Partials},
+	Rem:      {Name: "Rem", Class: Elementwise, Arity: 2, Types: numbers, Result: Same, Cost: 6, Diff: Partials},
+	Pow:      {Name: "Pow", Class: Elementwise, Arity: 2, Types: numbers, Result: Same, Cost: 32, Diff: Partials},
+	Max:      {Name: "Max", Class: Elementwise, Arity: 2, Types: anyType, Result: Same, Cost: 1, Commutative: true, Diff: Partials},
+	Min:      {Name: "Min", Class: Elementwise, Arity: 2, Types: anyType, Result: Same, Cost: 1, Commutative: true, Diff: Partials},
+	Eq:       {Name: "Eq", Class: Elementwise, Arity: 2, Types: anyType, Result: ToBool, Cost: 1, Commutative: true, Diff: Zero, Why: "bool"},
+	Lt:       {Name: "Lt", Class: Elementwise, Arity: 2, Types: anyType, Result: ToBool, Cost: 1, Diff: Zero, Why: "bool"},
+	And:      {Name: "And", Class: Elementwise, Arity: 2, Types: bitwise, Result: Same, Cost: 1, Commutative: true, Diff: Zero, Why: "integers and bools"},
+	Or:       {Name: "Or", Class: Elementwise, Arity: 2, Types: bitwise, Result: Same, Cost: 1, Commutative: true, Diff: Zero, Why: "integers and bools"},
+	Xor:      {Name: "Xor", Class: Elementwise, Arity: 2, Types: bitwise, Result: Same, Cost: 1, Commutative: true, Diff: Zero, Why: "integers and bools"},
+	Shl:      {Name: "Shl", Class: Elementwise, Arity: 2, Types: integers, Result: Same, Cost: 1, Diff: Zero, Why: "integers"},
+	Shr:      {Name: "Shr", Class: Elementwise, Arity: 2, Types: integers, Result: Same, Cost: 1, Diff: Zero, Why: "integers"},
+	Where:    {Name: "Where", Class: Elementwise, Arity: 3, Types: anyType, Result: Same, Cost: 1, Diff: Partials},
+	Threefry: {Name: "Threefry", Class: Elementwise, Arity: 4, Types: word, Result: Same, Cost: 120, Diff: Zero, Why: "random bits"},
+
+	Sum:       {Name: "Sum", Class: Reduction, Arity: 1, Types: anyType, Result: SumType, Cost: 1, Diff: Linear},
+	ReduceMax: {Name: "ReduceMax", Class: Reduction, Arity: 1, Types: anyType, Result: Same, Cost: 1, Diff: Partials},
+	Prod:      {Name: "Prod", Class: Reduction, Arity: 1, Types: numbers, Result: Same, Cost: 1, Diff: Partials},
+	ArgMax:    {Name: "ArgMax", Class: Reduction, Arity: 1, Types: anyType, Result: ToInt32, Cost: 2, Diff: Zero, Why: "a position"},
+
+	Reshape: {Name: "Reshape", Class: Movement, Arity: 1, Types: anyType, Result: Same, Diff: Linear},
+	Permute: {Name: "Permute", Class: Movement, Arity: 1, Types: anyType, Result: Same, Diff: Linear},
+	Expand:  {Name: "Expand", Class: Movement, Arity: 1, Types: anyType, Result: Same, Diff: Linear},
+	Pad:     {Name: "Pad", Class: Movement, Arity: 1, Types: anyType, Result: Same, Diff: Linear},
+	Crop:    {Name: "Crop", Class: Movement, Arity: 1, Types: anyType, Result: Same, Diff: Linear},
+	Flip:    {Name: "Flip", Class: Movement, Arity: 1, Types: anyType, Result: Same, Diff: Linear},
+	Shear:   {Name: "Shear", Class: Movement, Arity: 1, Types: anyType, Result: Same, Diff: Linear},
+	Unshear: {Name: "Unshear", Class: Movement, Arity: 1, Types: anyType, Result: Same, Diff: Linear},
+	Cat:     {Name: "Cat", Class: Movement, Arity: -1, Types: anyType, Result: Same, Diff: Linear},
+
+	Gather:  {Name: "Gather", Class: Indexed, Arity: 2, Types: anyType, Result: BaseType, Cost: 2, Diff: Linear},
+	Scatter: {Name: "Scatter", Class: Indexed, Arity: 3, Types: anyType, Result: Same, Cost: 4, Diff: Partials},
+
+	Load:   {Name: "Load", Class: KernelOnly, Arity: -1, Types: anyType, Result: Attr, Cost: 1, Diff: Zero, Why: "not in graphs"},
+	Index:  {Name: "Index", Class: KernelOnly, Types: 1 << Int32, Result: ToInt32, Diff: Zero, Why: "not in graphs"},
+	Inside: {Name: "Inside", Class: KernelOnly, Types: boolean, Result: ToBool, Cost: 1, Diff: Zero, Why: "not in graphs"},
+	Store:  {Name: "Store", Class: KernelOnly, Arity: 1, Types: anyType, Result: Same, Cost: 1, Diff: Zero, Why: "not in graphs"},
+}
+
+// String returns the operation's name in the table.
+func (o Op) String() string { return Table[o].Name }
+
+// Class returns the operation's class in the table.
+func (o Op) Class() Class { return Table[o].Class }
+
+// IndexTypes are the types that an index may have.
+const IndexTypes = indices
+
+// Identity returns the value that leaves every other as it is under the
+// reduction o over elements of type d: what the reduction of nothing gives.
+func Identity(o Op, d DType) Number {
+	switch o {
+	case Prod:
+		return Int(d, 1)
+	case ReduceMax, Max:
+		return Least(d)
+	case Min:
+		if d.IsFloat() {
+			return Float(d, math.Inf(1))
+		}
+		_, hi := Limits(d)
+		return Int(d, hi)
+	case Mul:
+		return Int(d, 1)
+	}
+	return 0
+}
+
+// Least returns the least element of type d: -Inf if it is floating-point.
+func Least(d DType) Number {
+	if d.IsFloat() {
+		return Number(math.Float64bits(math.Inf(-1)))
+	}
+	lo, _ := Limits(d)
+	return Int(d, lo)
+}
+
+// ResultDType returns the type of o's result, from its operands' types and
+// the type that the node names for rules that need one.
+func (o Op) ResultDType(attr DType, operands ...DType) DType {
+	switch Table[o].Result {
+	case ToBool:
+		return Bool
+	case ToInt32:
+		return Int32
+	case Attr:
+		return attr
+	case BaseType:
+		return operands[0]
+	case SumType:
+		if d := operands[0]; d != Bool && d != Uint8 {
+			return d
+		}
+		return Int32
+	}
+	return operands[len(operands)-1]
+}
