@@ -1,0 +1,164 @@
+package policy
+
+import (
+	"bytes"
+	"flag"
+	"fmt"
+	"go/ast"
+	"go/build/constraint"
+	"go/doc"
+	"go/parser"
+	"go/printer"
+	"go/token"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+var update = flag.Bool("update", false, "rewrite the golden file of the exported API")
+
+// TestAPI compares what the public packages export with testdata/api.txt, so
+// that a change of it is seen and meant. Give the reason in the change that
+// alters the file.
+func TestAPI(t *testing.T) {
+	const golden = "testdata/api.txt"
+	pkgs := packages(t)
+	var got strings.Builder
+	for _, dir := range sorted(pkgs) {
+		if isPublic(dir) {
+			fmt.Fprintf(&got, "package %s\n%s\n", dir, api(t, dir, pkgs[dir]))
+		}
+	}
+	if *update {
+		if err := os.WriteFile(golden, []byte(got.String()), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(golden)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(strings.Split(string(want), "\n"), strings.Split(got.String(), "\n")); diff != "" {
+		t.Errorf("the exported API changed (-%s +tree): go test ./internal/policy -update rewrites it\n%s", golden, diff)
+	}
+}
+
+// systems are those whose files are looked at, as build constraints name them.
+var systems = [][]string{{"linux", "unix", "amd64"}, {"js", "wasm"}}
+
+// api returns the exported declarations of a package on all systems, without
+// comments: each type followed by what belongs to it.
+func api(t *testing.T, dir string, files []*file) string {
+	var decls []string
+	for _, tags := range systems {
+		var chosen []*ast.File
+		for _, f := range files {
+			if !builds(f, tags) {
+				continue
+			}
+			// go/doc changes what it is given, so parse again. Without
+			// comments there are none to print.
+			parsed, err := parser.ParseFile(fset, f.name, f.src, parser.SkipObjectResolution)
+			if err != nil {
+				t.Fatal(err)
+			}
+			chosen = append(chosen, parsed)
+		}
+		p, err := doc.NewFromFiles(fset, chosen, module+"/"+dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, d := range declarations(p) {
+			if !slices.Contains(decls, d) {
+				decls = append(decls, d)
+			}
+		}
+	}
+	return strings.Join(decls, "")
+}
+
+// builds reports whether a file's name and build constraint admit a system.
+func builds(f *file, tags []string) bool {
+	return inName(f.name, tags) && inConstraint(f.ast, tags)
+}
+
+// inName reports whether the part of a file's name that names a system, if
+// there is one, names one of tags.
+func inName(name string, tags []string) bool {
+	_, suffix, _ := strings.Cut(strings.TrimSuffix(name[strings.LastIndex(name, "/")+1:], ".go"), "_")
+	for _, part := range strings.Split(suffix, "_") {
+		if slices.Contains(named, part) && !slices.Contains(tags, part) {
+			return false
+		}
+	}
+	return true
+}
+
+// named are the systems that file names of this module may name.
+var named = []string{"linux", "darwin", "windows", "js", "amd64", "arm64", "wasm"}
+
+func inConstraint(f *ast.File, tags []string) bool {
+	for _, group := range f.Comments {
+		for _, c := range group.List {
+			if c.Pos() > f.Package || !constraint.IsGoBuild(c.Text) {
+				continue
+			}
+			expr, err := constraint.Parse(c.Text)
+			if err == nil && !expr.Eval(func(tag string) bool { return slices.Contains(tags, tag) }) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// declarations prints the exported declarations of a package, in the order of
+// its documentation.
+func declarations(p *doc.Package) []string {
+	var list []string
+	add := func(d ast.Decl) {
+		var b bytes.Buffer
+		config := printer.Config{Mode: printer.UseSpaces, Tabwidth: 4, Indent: 1}
+		// A file set without positions keeps the printer from leaving lines
+		// where comments were.
+		if err := config.Fprint(&b, token.NewFileSet(), d); err != nil {
+			panic(err) // a declaration that was parsed can be printed
+		}
+		list = append(list, b.String()+"\n")
+	}
+	values := func(vs []*doc.Value) {
+		for _, v := range vs {
+			ast.Inspect(v.Decl, dropElements)
+			add(v.Decl)
+		}
+	}
+	funcs := func(fs []*doc.Func) {
+		for _, f := range fs {
+			f.Decl.Body = nil
+			add(f.Decl)
+		}
+	}
+	values(p.Consts)
+	values(p.Vars)
+	funcs(p.Funcs)
+	for _, t := range p.Types {
+		add(t.Decl)
+		values(t.Consts)
+		values(t.Vars)
+		funcs(t.Funcs)
+		funcs(t.Methods)
+	}
+	return list
+}
+
+// dropElements empties a literal: that a variable is a table is part of the
+// API, what stands in it is not.
+func dropElements(n ast.Node) bool {
+	if lit, ok := n.(*ast.CompositeLit); ok {
+		lit.Elts = nil
+	}
+	return true
+}

@@ -1,0 +1,48 @@
+package policy
+
+import (
+	"encoding/json"
+	"os/exec"
+	"slices"
+	"testing"
+)
+
+// requirements lists the modules that go.mod may require directly. Those that
+// thirdParty does not name are for tests.
+var requirements = append(sorted(thirdParty),
+	"github.com/google/go-cmp",
+	"pgregory.net/rapid",
+)
+
+func TestGoMod(t *testing.T) {
+	cmd := exec.Command("go", "mod", "edit", "-json")
+	cmd.Dir = root
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var mod struct {
+		Module    struct{ Path string }
+		Go        string
+		Toolchain string
+		Require   []struct {
+			Path     string
+			Indirect bool
+		}
+		Replace []struct{ Old struct{ Path string } }
+	}
+	if err := json.Unmarshal(out, &mod); err != nil {
+		t.Fatal(err)
+	}
+	if mod.Module.Path != module || mod.Go != "1.26" || mod.Toolchain != "" {
+		t.Errorf("go.mod: module %q, go %q, toolchain %q; want %q, %q, none", mod.Module.Path, mod.Go, mod.Toolchain, module, "1.26")
+	}
+	for _, r := range mod.Require {
+		if !r.Indirect && !slices.Contains(requirements, r.Path) {
+			t.Errorf("go.mod requires %s, which the list requirements does not name", r.Path)
+		}
+	}
+	for _, r := range mod.Replace {
+		t.Errorf("go.mod replaces %s: who imports this module does not get the replacement", r.Old.Path)
+	}
+}

@@ -1,0 +1,179 @@
+package policy
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// order lists the library's packages. A package may import only those that
+// stand before it: data flows one way, from tensor to graph to compiler to
+// device. Commands and examples may import all of them, and nothing imports
+// those. Tests are free.
+//
+// A new package gets its place here; do not move one to make a build pass.
+var order = strings.Fields(`
+	ir
+	internal/shape
+	internal/simd
+	driver
+	internal/graph
+	internal/interp
+	internal/simplify internal/fuse internal/lower internal/compile
+	internal/exec
+	driver/drivertest
+	internal/cpu
+	internal/wgsl
+	internal/wgpu
+	internal/walk
+	tensor
+	internal/gpu
+	webgpu device
+	tree
+	grad grad/gradtest
+	linalg
+	safetensors npy
+	nn optim data train
+	internal/golden internal/policy
+`)
+
+// never lists what order would allow and the design does not: no package of
+// from reaches one of to, by itself or through others.
+var never = []struct{ from, to, why string }{
+	{
+		"tensor tree grad nn optim data",
+		"internal/wgsl internal/wgpu internal/gpu webgpu device",
+		"a program that opens no GPU links no GPU code",
+	},
+	{
+		"internal/wgsl internal/wgpu",
+		"internal/graph",
+		"a device knows kernels and no tensors",
+	},
+}
+
+// thirdParty lists the packages, or folders of them, that may import
+// something from outside the module and the standard library.
+var thirdParty = map[string]string{
+	"github.com/ebitengine/purego":     "internal/wgpu",
+	"golang.org/x/sys":                 "internal/simd internal/cpu internal/exec internal/wgpu safetensors train",
+	"gonum.org/v1/gonum":               "linalg",
+	"github.com/spf13/cobra":           "cmd",
+	"github.com/guptarohit/asciigraph": "cmd",
+	"golang.org/x/term":                "cmd",
+}
+
+// imports gives, for each package, what its files import, on any system.
+func imports(t *testing.T) map[string][]string {
+	all := map[string][]string{}
+	for dir, files := range packages(t) {
+		paths := []string{}
+		for _, f := range files {
+			for _, spec := range f.ast.Imports {
+				path, err := strconv.Unquote(spec.Path.Value)
+				if err != nil {
+					t.Fatal(err)
+				}
+				paths = append(paths, path)
+			}
+		}
+		slices.Sort(paths)
+		all[dir] = slices.Compact(paths)
+	}
+	return all
+}
+
+func TestImportOrder(t *testing.T) {
+	all := imports(t)
+	for _, dir := range sorted(all) {
+		rank := slices.Index(order, dir)
+		if isProgram(dir) {
+			rank = len(order)
+		}
+		if rank < 0 {
+			t.Errorf("package %s has no place in the list order", dir)
+			continue
+		}
+		for _, path := range all[dir] {
+			local, ok := strings.CutPrefix(path, module+"/")
+			if !ok {
+				continue
+			}
+			if r := slices.Index(order, local); r < 0 || r >= rank {
+				t.Errorf("package %s imports %s, which does not stand before it in the list order", dir, local)
+			}
+		}
+	}
+}
+
+func TestImportNever(t *testing.T) {
+	all := imports(t)
+	for _, rule := range never {
+		to := strings.Fields(rule.to)
+		for _, from := range strings.Fields(rule.from) {
+			if chain := reach(all, from, to); chain != nil {
+				t.Errorf("%s: %s", strings.Join(chain, " imports "), rule.why)
+			}
+		}
+	}
+}
+
+// reach returns a chain of imports that leads from a package to one of to,
+// nil if there is none.
+func reach(all map[string][]string, from string, to []string) []string {
+	seen := map[string]bool{}
+	var visit func(dir string) []string
+	visit = func(dir string) []string {
+		if slices.Contains(to, dir) {
+			return []string{dir}
+		}
+		if seen[dir] {
+			return nil
+		}
+		seen[dir] = true
+		for _, path := range all[dir] {
+			if local, ok := strings.CutPrefix(path, module+"/"); ok {
+				if chain := visit(local); chain != nil {
+					return append([]string{dir}, chain...)
+				}
+			}
+		}
+		return nil
+	}
+	return visit(from)
+}
+
+func TestImportThirdParty(t *testing.T) {
+	all := imports(t)
+	for _, dir := range sorted(all) {
+		for _, path := range all[dir] {
+			first, _, _ := strings.Cut(path, "/")
+			if !strings.Contains(first, ".") || strings.HasPrefix(path, module+"/") {
+				continue // the standard library, or ours
+			}
+			if !mayImport(dir, path) {
+				t.Errorf("package %s imports %s, which the list thirdParty does not allow it", dir, path)
+			}
+		}
+	}
+}
+
+func mayImport(dir, path string) bool {
+	for mod, dirs := range thirdParty {
+		if !under(path, mod) {
+			continue
+		}
+		for _, d := range strings.Fields(dirs) {
+			if under(dir, d) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// under reports whether a path is a folder or lies in it.
+func under(path, folder string) bool {
+	return path == folder || strings.HasPrefix(path, folder+"/")
+}

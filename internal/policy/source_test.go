@@ -1,0 +1,160 @@
+package policy
+
+import (
+	"go/ast"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// maxLines is the length of a file that a reader can still hold in mind.
+const maxLines = 600
+
+// long lists the files that may be longer, each with the reason.
+var long = map[string]string{}
+
+func TestFileLength(t *testing.T) {
+	seen := map[string]bool{}
+	for _, f := range sources(t) {
+		if ast.IsGenerated(f.ast) {
+			continue
+		}
+		lines := strings.Count(f.src, "\n")
+		_, excused := long[f.name]
+		seen[f.name] = true
+		switch {
+		case lines > maxLines && !excused:
+			t.Errorf("%s has %d lines: split it, or give the reason in the list long", f.name, lines)
+		case lines <= maxLines && excused:
+			t.Errorf("%s has %d lines: it needs no entry in the list long", f.name, lines)
+		}
+	}
+	for name := range long {
+		if !seen[name] {
+			t.Errorf("the list long names %s, which does not exist", name)
+		}
+	}
+}
+
+func TestPackageDocs(t *testing.T) {
+	pkgs := packages(t)
+	for _, dir := range sorted(pkgs) {
+		files := pkgs[dir]
+		docs := 0
+		for _, f := range files {
+			if f.ast.Doc == nil {
+				continue
+			}
+			docs++
+			want := "Package " + f.ast.Name.Name + " "
+			if text := f.ast.Doc.Text(); f.ast.Name.Name != "main" && !strings.HasPrefix(text, want) {
+				t.Errorf("%s: the package comment starts %q, want %q", f.name, firstWords(text, 3), want)
+			}
+		}
+		if docs != 1 {
+			t.Errorf("package %s has %d package comments, want 1", dir, docs)
+		}
+	}
+}
+
+func firstWords(s string, n int) string {
+	return strings.Join(strings.Fields(s)[:min(n, len(strings.Fields(s)))], " ")
+}
+
+// TestDocs fails for something public without a comment. A group of constants
+// or variables may share one.
+func TestDocs(t *testing.T) {
+	for _, f := range sources(t) {
+		if f.isTest() || !isPublic(f.dir) {
+			continue
+		}
+		missing := func(n ast.Node, name string) {
+			t.Errorf("%s: %s has no comment", fset.Position(n.Pos()), name)
+		}
+		for _, d := range f.ast.Decls {
+			switch d := d.(type) {
+			case *ast.FuncDecl:
+				if d.Doc == nil && d.Name.IsExported() && exportedReceiver(d) {
+					missing(d, d.Name.Name)
+				}
+			case *ast.GenDecl:
+				for _, s := range d.Specs {
+					if name := undocumented(d, s); name != "" {
+						missing(s, name)
+					}
+				}
+			}
+		}
+	}
+}
+
+// undocumented returns the exported name that a spec declares without a
+// comment on it or its group, "" if there is none.
+func undocumented(d *ast.GenDecl, s ast.Spec) string {
+	switch s := s.(type) {
+	case *ast.TypeSpec:
+		if s.Name.IsExported() && s.Doc == nil && s.Comment == nil && d.Doc == nil {
+			return s.Name.Name
+		}
+	case *ast.ValueSpec:
+		for _, n := range s.Names {
+			if n.IsExported() && s.Doc == nil && s.Comment == nil && d.Doc == nil {
+				return n.Name
+			}
+		}
+	}
+	return ""
+}
+
+// exportedReceiver reports whether a function is no method or one of an
+// exported type.
+func exportedReceiver(d *ast.FuncDecl) bool {
+	if d.Recv == nil {
+		return true
+	}
+	typ := d.Recv.List[0].Type
+	for {
+		switch x := typ.(type) {
+		case *ast.StarExpr:
+			typ = x.X
+		case *ast.IndexExpr:
+			typ = x.X
+		case *ast.IndexListExpr:
+			typ = x.X
+		case *ast.Ident:
+			return x.IsExported()
+		default:
+			return false
+		}
+	}
+}
+
+// TestNoInit holds imports free of side effects. internal/simd alone picks
+// its routines when the program starts.
+func TestNoInit(t *testing.T) {
+	for _, f := range sources(t) {
+		if f.dir == "internal/simd" {
+			continue
+		}
+		for _, d := range f.ast.Decls {
+			if d, ok := d.(*ast.FuncDecl); ok && d.Recv == nil && d.Name.Name == "init" {
+				t.Errorf("%s: init is for internal/simd alone", fset.Position(d.Pos()))
+			}
+		}
+	}
+}
+
+var unfinished = regexp.MustCompile(`\b(TODO|FIXME|XXX)\b|(?i)"[^"]*not (yet )?implemented`)
+
+func TestNothingUnfinished(t *testing.T) {
+	for _, f := range sources(t) {
+		if f.dir == "internal/policy" {
+			continue
+		}
+		for i, line := range strings.Split(f.src, "\n") {
+			if found := unfinished.FindString(line); found != "" {
+				t.Errorf("%s:%d: %s", f.name, i+1, found)
+			}
+		}
+	}
+}
