@@ -1,0 +1,250 @@
+package interp
+
+import (
+	"math"
+
+	"github.com/tensorken/tensorken/ir"
+)
+
+// A function computes a number of type to from numbers of type from: the
+// operands of an elementwise op, or all the elements of a reduction in
+// row-major order. Where's first operand is a Bool whatever from is.
+type function func(to, from ir.DType, x []ir.Number) ir.Number
+
+// Apply returns what an elementwise op or a reduction gives, of type to, for
+// numbers of type from. For Where, from is the type of the last two.
+func Apply(op ir.Op, to, from ir.DType, x ...ir.Number) ir.Number {
+	return functions[op](to, from, x)
+}
+
+var functions = [ir.Ops]function{
+	ir.Neg:     func(to, from ir.DType, x []ir.Number) ir.Number { return negate(to, x[0]) },
+	ir.Exp:     real1(math.Exp),
+	ir.Expm1:   real1(math.Expm1),
+	ir.Log:     real1(math.Log),
+	ir.Log1p:   real1(math.Log1p),
+	ir.Sin:     real1(math.Sin),
+	ir.Cos:     real1(math.Cos),
+	ir.Atan:    real1(math.Atan),
+	ir.Sqrt:    real1(math.Sqrt),
+	ir.Tanh:    real1(math.Tanh),
+	ir.Erf:     real1(math.Erf),
+	ir.Floor:   real1(math.Floor),
+	ir.Not:     not,
+	ir.Cast:    func(to, from ir.DType, x []ir.Number) ir.Number { return x[0].Convert(from, to) },
+	ir.Bitcast: func(to, from ir.DType, x []ir.Number) ir.Number { return fromBits(to, toBits(from, x[0])) },
+
+	ir.Add: number2(
+		func(a, b float64) float64 { return a + b },
+		func(a, b int64) int64 { return a + b }),
+	ir.Sub: number2(
+		func(a, b float64) float64 { return a - b },
+		func(a, b int64) int64 { return a - b }),
+	ir.Mul: number2(
+		func(a, b float64) float64 { return a * b },
+		func(a, b int64) int64 { return a * b }),
+	ir.Div: number2(
+		func(a, b float64) float64 { return a / b },
+		func(a, b int64) int64 {
+			if b == 0 {
+				return 0
+			}
+			return a / b
+		}),
+	ir.Rem: number2(math.Mod,
+		func(a, b int64) int64 {
+			if b == 0 {
+				return 0
+			}
+			return a % b
+		}),
+	ir.Pow: number2(math.Pow, power),
+	ir.Max: number2(
+		func(a, b float64) float64 { return max(a, b) },
+		func(a, b int64) int64 { return max(a, b) }),
+	ir.Min: number2(
+		func(a, b float64) float64 { return min(a, b) },
+		func(a, b int64) int64 { return min(a, b) }),
+
+	ir.Eq: func(to, from ir.DType, x []ir.Number) ir.Number { return truth(equal(from, x[0], x[1])) },
+	ir.Lt: func(to, from ir.DType, x []ir.Number) ir.Number { return truth(less(from, x[0], x[1])) },
+
+	// Negative numbers are sign-extended, so these three work on all the bits.
+	ir.And: func(to, from ir.DType, x []ir.Number) ir.Number { return x[0] & x[1] },
+	ir.Or:  func(to, from ir.DType, x []ir.Number) ir.Number { return x[0] | x[1] },
+	ir.Xor: func(to, from ir.DType, x []ir.Number) ir.Number { return x[0] ^ x[1] },
+
+	ir.Shl: shift(func(a int64, n uint64) int64 { return a << n }),
+	ir.Shr: shift(func(a int64, n uint64) int64 { return a >> n }),
+	ir.Where: func(to, from ir.DType, x []ir.Number) ir.Number {
+		if x[0] != 0 {
+			return x[1]
+		}
+		return x[2]
+	},
+	ir.Threefry: func(to, from ir.DType, x []ir.Number) ir.Number {
+		a, b := threefry(uint32(x[0]), uint32(x[1]), uint32(x[2]), uint32(x[3]))
+		return ir.Number(a ^ b)
+	},
+
+	ir.Sum: fold(0,
+		func(a, b float64) float64 { return a + b },
+		func(a, b int64) int64 { return a + b }),
+	ir.Prod: fold(1,
+		func(a, b float64) float64 { return a * b },
+		func(a, b int64) int64 { return a * b }),
+	ir.ReduceMax: func(to, from ir.DType, x []ir.Number) ir.Number {
+		if len(x) == 0 {
+			return ir.Identity(ir.ReduceMax, from)
+		}
+		return x[argMax(from, x)]
+	},
+	ir.ArgMax: func(to, from ir.DType, x []ir.Number) ir.Number {
+		return ir.Int(to, int64(argMax(from, x)))
+	},
+}
+
+// real1 is a function of one floating-point number.
+func real1(f func(float64) float64) function {
+	return func(to, from ir.DType, x []ir.Number) ir.Number {
+		return ir.Float(to, f(x[0].Float64(from)))
+	}
+}
+
+// number2 is a function of two numbers that is one thing for floating-point
+// numbers and another, which wraps, for the rest.
+func number2(f func(a, b float64) float64, i func(a, b int64) int64) function {
+	return func(to, from ir.DType, x []ir.Number) ir.Number {
+		if from.IsFloat() {
+			return ir.Float(to, f(x[0].Float64(from), x[1].Float64(from)))
+		}
+		return ir.Int(to, i(int64(x[0]), int64(x[1])))
+	}
+}
+
+// fold is a reduction from a start.
+func fold(start int64, f func(a, b float64) float64, i func(a, b int64) int64) function {
+	return func(to, from ir.DType, x []ir.Number) ir.Number {
+		if from.IsFloat() {
+			acc := float64(start)
+			for _, v := range x {
+				acc = f(acc, v.Float64(from))
+			}
+			return ir.Float(to, acc)
+		}
+		acc := start
+		for _, v := range x {
+			acc = i(acc, int64(v))
+		}
+		return ir.Int(to, acc)
+	}
+}
+
+// shift is a shift by a number of bits; by the width or more, it leaves 0 or
+// the sign, as Go's shifts of an int64 do.
+func shift(f func(a int64, n uint64) int64) function {
+	return func(to, from ir.DType, x []ir.Number) ir.Number {
+		return ir.Int(to, f(int64(x[0]), uint64(x[1])))
+	}
+}
+
+func negate(d ir.DType, x ir.Number) ir.Number {
+	if d.IsFloat() {
+		return ir.Float(d, -x.Float64(d))
+	}
+	return ir.Int(d, -int64(x))
+}
+
+func not(to, from ir.DType, x []ir.Number) ir.Number {
+	if from == ir.Bool {
+		return truth(x[0] == 0)
+	}
+	return ir.Int(to, ^int64(x[0]))
+}
+
+// power is a to the power of b, wrapped. A negative exponent gives the
+// truncated reciprocal: 0 unless a is 1 or -1.
+func power(a, b int64) int64 {
+	if b < 0 {
+		switch {
+		case a == 1, a == -1 && b%2 == 0:
+			return 1
+		case a == -1:
+			return -1
+		}
+		return 0
+	}
+	p := int64(1)
+	for ; b > 0; b >>= 1 {
+		if b&1 == 1 {
+			p *= a
+		}
+		a *= a
+	}
+	return p
+}
+
+func truth(b bool) ir.Number {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+func equal(d ir.DType, a, b ir.Number) bool {
+	if d.IsFloat() {
+		return a.Float64(d) == b.Float64(d)
+	}
+	return a == b
+}
+
+func less(d ir.DType, a, b ir.Number) bool {
+	if d.IsFloat() {
+		return a.Float64(d) < b.Float64(d)
+	}
+	return int64(a) < int64(b)
+}
+
+// argMax is the position of the first NaN, or else of the first of the
+// greatest.
+func argMax(d ir.DType, x []ir.Number) int {
+	best := 0
+	for i, v := range x {
+		if d.IsFloat() && math.IsNaN(v.Float64(d)) {
+			return i
+		}
+		if less(d, x[best], v) {
+			best = i
+		}
+	}
+	return best
+}
+
+// toBits returns the bits that an element of type d has in a buffer.
+func toBits(d ir.DType, x ir.Number) uint64 {
+	f := x.Float64(d)
+	switch d {
+	case ir.Float16:
+		return uint64(ir.ToF16(float32(f)))
+	case ir.BFloat16:
+		return uint64(ir.ToBF16(float32(f)))
+	case ir.Float32:
+		return uint64(math.Float32bits(float32(f)))
+	}
+	return uint64(x)
+}
+
+// fromBits is the inverse of toBits; it disregards bits that d has no room for.
+func fromBits(d ir.DType, b uint64) ir.Number {
+	switch d {
+	case ir.Float16:
+		return ir.Float(d, float64(ir.F16(b).Float32()))
+	case ir.BFloat16:
+		return ir.Float(d, float64(ir.BF16(b).Float32()))
+	case ir.Float32:
+		return ir.Float(d, float64(math.Float32frombits(uint32(b))))
+	case ir.Float64:
+		return ir.Number(b)
+	}
+	return ir.Int(d, int64(b))
+}

@@ -1,0 +1,233 @@
+package interp
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/tensorken/tensorken/internal/graph"
+	"github.com/tensorken/tensorken/ir"
+)
+
+// An evaluator fills out with the elements of a node, in row-major order.
+type evaluator func(n *graph.Node, src []*Array, out []ir.Number) error
+
+// evaluators has the ops that are no functions of numbers.
+var evaluators = [ir.Ops]evaluator{
+	ir.Const:  fill,
+	ir.Scalar: fill,
+	ir.Iota:   iota,
+	ir.Buffer: noValue,
+
+	ir.Alias:   same,
+	ir.Reshape: same,
+	ir.Permute: move(permute),
+	ir.Expand:  move(expand),
+	ir.Pad:     move(pad),
+	ir.Crop:    move(crop),
+	ir.Flip:    move(flip),
+	ir.Shear:   move(shear),
+	ir.Unshear: move(unshear),
+	ir.Cat:     cat,
+
+	ir.Gather:  gather,
+	ir.Scatter: scatter,
+}
+
+// evaluatorOf returns the evaluator of an op, nil if it has none.
+func evaluatorOf(op ir.Op) evaluator {
+	switch {
+	case functions[op] == nil:
+		return evaluators[op]
+	case op.Class() == ir.Reduction:
+		return reduce
+	}
+	return elementwise
+}
+
+func fill(n *graph.Node, _ []*Array, out []ir.Number) error {
+	for i := range out {
+		out[i] = n.Num
+	}
+	return nil
+}
+
+func iota(n *graph.Node, _ []*Array, out []ir.Number) error {
+	for i, pos := range positions(n.Shape) {
+		out[i] = ir.Int(n.DType, int64(pos[n.Ints[0]]))
+	}
+	return nil
+}
+
+func noValue(n *graph.Node, _ []*Array, _ []ir.Number) error {
+	return fmt.Errorf("interp: %v without a value", n.Op)
+}
+
+func elementwise(n *graph.Node, src []*Array, out []ir.Number) error {
+	x := make([]ir.Number, len(src))
+	for i := range out {
+		for j, s := range src {
+			x[j] = s.Elems[i]
+		}
+		out[i] = functions[n.Op](n.DType, src[len(src)-1].DType, x)
+	}
+	return nil
+}
+
+func reduce(n *graph.Node, src []*Array, out []ir.Number) error {
+	x := src[0]
+	groups := make([][]ir.Number, len(out))
+	for i, pos := range positions(x.Shape) {
+		kept := slices.Clone(pos)
+		for _, a := range n.Ints {
+			kept[a] = 0
+		}
+		r := rank(n.Shape, kept)
+		groups[r] = append(groups[r], x.Elems[i])
+	}
+	for i, g := range groups {
+		out[i] = functions[n.Op](n.DType, x.DType, g)
+	}
+	return nil
+}
+
+func same(_ *graph.Node, src []*Array, out []ir.Number) error {
+	copy(out, src[0].Elems)
+	return nil
+}
+
+// A place says where in its operand, of shape x, the element of a node at pos
+// comes from: it turns pos into the position there, or reports false if the
+// element is the fill.
+type place func(n *graph.Node, x, pos []int) bool
+
+// move is the evaluator of an op that only says where elements come from.
+func move(p place) evaluator {
+	return func(n *graph.Node, src []*Array, out []ir.Number) error {
+		x := src[0]
+		from := make([]int, len(n.Shape))
+		for i, pos := range positions(n.Shape) {
+			copy(from, pos)
+			if !p(n, x.Shape, from) {
+				out[i] = n.Num
+				continue
+			}
+			for a, j := range from {
+				if j < 0 || j >= x.Shape[a] {
+					return fmt.Errorf("interp: %v %v of %v to %v reads outside at %v", n.Op, n.Ints, x.Shape, n.Shape, pos)
+				}
+			}
+			out[i] = x.Elems[rank(x.Shape, from)]
+		}
+		return nil
+	}
+}
+
+func permute(n *graph.Node, _, pos []int) bool {
+	for i, j := range slices.Clone(pos) {
+		pos[n.Ints[i]] = j
+	}
+	return true
+}
+
+func expand(_ *graph.Node, x, pos []int) bool {
+	for a, l := range x {
+		if l == 1 {
+			pos[a] = 0
+		}
+	}
+	return true
+}
+
+func pad(n *graph.Node, x, pos []int) bool {
+	for a := range pos {
+		before, step := n.Ints[3*a], n.Ints[3*a+2]+1
+		j := pos[a] - before
+		if j < 0 || j%step != 0 || j/step >= x[a] {
+			return false
+		}
+		pos[a] = j / step
+	}
+	return true
+}
+
+func crop(n *graph.Node, _, pos []int) bool {
+	for a := range pos {
+		pos[a] = n.Ints[2*a] + n.Ints[2*a+1]*pos[a]
+	}
+	return true
+}
+
+func flip(n *graph.Node, x, pos []int) bool {
+	for _, a := range n.Ints {
+		pos[a] = x[a] - 1 - pos[a]
+	}
+	return true
+}
+
+func shear(n *graph.Node, _, pos []int) bool {
+	i, k, s, d := n.Ints[0], n.Ints[1], n.Ints[2], n.Ints[3]
+	pos[i] = pos[i]*s + pos[k]*d
+	return true
+}
+
+func unshear(n *graph.Node, x, pos []int) bool {
+	i, k, s, d := n.Ints[0], n.Ints[1], n.Ints[2], n.Ints[3]
+	h := pos[i] - pos[k]*d
+	if h < 0 || h%s != 0 || h/s >= x[i] {
+		return false
+	}
+	pos[i] = h / s
+	return true
+}
+
+func cat(n *graph.Node, src []*Array, out []ir.Number) error {
+	axis, start := n.Ints[0], 0
+	for _, x := range src {
+		for i, pos := range positions(x.Shape) {
+			to := slices.Clone(pos)
+			to[axis] += start
+			out[rank(n.Shape, to)] = x.Elems[i]
+		}
+		start += x.Shape[axis]
+	}
+	return nil
+}
+
+// at puts an index in the place of a position's coordinate along an axis of
+// x, and gives the number of that element.
+func at(x *Array, pos []int, axis int, index *Array, i int) (int, error) {
+	v := index.Elems[i].Int64(index.DType)
+	if v < 0 || v >= int64(x.Shape[axis]) {
+		return 0, &IndexError{v, x.Shape[axis], axis}
+	}
+	pos = slices.Clone(pos)
+	pos[axis] = int(v)
+	return rank(x.Shape, pos), nil
+}
+
+func gather(n *graph.Node, src []*Array, out []ir.Number) (bad error) {
+	x, index := src[0], src[1]
+	for i, pos := range positions(index.Shape) {
+		j, err := at(x, pos, n.Ints[0], index, i)
+		if err == nil {
+			out[i] = x.Elems[j]
+		} else if bad == nil {
+			bad = err
+		}
+	}
+	return bad
+}
+
+func scatter(n *graph.Node, src []*Array, out []ir.Number) (bad error) {
+	base, index, update := src[0], src[1], src[2]
+	copy(out, base.Elems)
+	for i, pos := range positions(index.Shape) {
+		j, err := at(base, pos, n.Ints[0], index, i)
+		if err == nil {
+			out[j] = Apply(n.Kind, n.DType, n.DType, out[j], update.Elems[i])
+		} else if bad == nil {
+			bad = err
+		}
+	}
+	return bad
+}

@@ -1,0 +1,40 @@
+package interp
+
+import "iter"
+
+// positions yields the positions of a shape in row-major order, numbered from
+// 0. The slice is the iterator's own.
+func positions(shape []int) iter.Seq2[int, []int] {
+	return func(yield func(int, []int) bool) {
+		for _, n := range shape {
+			if n == 0 {
+				return
+			}
+		}
+		pos := make([]int, len(shape))
+		for i := 0; ; i++ {
+			if !yield(i, pos) {
+				return
+			}
+			a := len(pos) - 1
+			for ; a >= 0; a-- {
+				if pos[a]++; pos[a] < shape[a] {
+					break
+				}
+				pos[a] = 0
+			}
+			if a < 0 {
+				return
+			}
+		}
+	}
+}
+
+// rank numbers a position of a shape in row-major order.
+func rank(shape, pos []int) int {
+	i := 0
+	for a, n := range shape {
+		i = i*n + pos[a]
+	}
+	return i
+}
