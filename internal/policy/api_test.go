@@ -5,7 +5,7 @@ import (
 	"flag"
 	"fmt"
 	"go/ast"
-	"go/build/constraint"
+	"go/build"
 	"go/doc"
 	"go/parser"
 	"go/printer"
@@ -46,17 +46,24 @@ func TestAPI(t *testing.T) {
 	}
 }
 
-// systems are those whose files are looked at, as build constraints name them.
-var systems = [][]string{{"linux", "unix", "amd64"}, {"js", "wasm"}}
+// systems are those whose files are looked at.
+var systems = []build.Context{
+	{GOOS: "linux", GOARCH: "amd64", Compiler: "gc"},
+	{GOOS: "js", GOARCH: "wasm", Compiler: "gc"},
+}
 
 // api returns the exported declarations of a package on all systems, without
 // comments: each type followed by what belongs to it.
 func api(t *testing.T, dir string, files []*file) string {
 	var decls []string
-	for _, tags := range systems {
+	for _, system := range systems {
 		var chosen []*ast.File
 		for _, f := range files {
-			if !builds(f, tags) {
+			match, err := system.MatchFile(root, f.name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !match {
 				continue
 			}
 			// go/doc changes what it is given, so parse again. Without
@@ -78,41 +85,6 @@ func api(t *testing.T, dir string, files []*file) string {
 		}
 	}
 	return strings.Join(decls, "")
-}
-
-// builds reports whether a file's name and build constraint admit a system.
-func builds(f *file, tags []string) bool {
-	return inName(f.name, tags) && inConstraint(f.ast, tags)
-}
-
-// inName reports whether the part of a file's name that names a system, if
-// there is one, names one of tags.
-func inName(name string, tags []string) bool {
-	_, suffix, _ := strings.Cut(strings.TrimSuffix(name[strings.LastIndex(name, "/")+1:], ".go"), "_")
-	for _, part := range strings.Split(suffix, "_") {
-		if slices.Contains(named, part) && !slices.Contains(tags, part) {
-			return false
-		}
-	}
-	return true
-}
-
-// named are the systems that file names of this module may name.
-var named = []string{"linux", "darwin", "windows", "js", "amd64", "arm64", "wasm"}
-
-func inConstraint(f *ast.File, tags []string) bool {
-	for _, group := range f.Comments {
-		for _, c := range group.List {
-			if c.Pos() > f.Package || !constraint.IsGoBuild(c.Text) {
-				continue
-			}
-			expr, err := constraint.Parse(c.Text)
-			if err == nil && !expr.Eval(func(tag string) bool { return slices.Contains(tags, tag) }) {
-				return false
-			}
-		}
-	}
-	return true
 }
 
 // declarations prints the exported declarations of a package, in the order of
