@@ -334,3 +334,15 @@ func With(n *Node, src ...*Node) *Node {
 	c.setSrc(src)
 	return c
 }
+
+// WithShape is With for an elementwise n on operands of another shape.
+func WithShape(n *Node, shape []int, src ...*Node) *Node {
+	c := With(n, src...)
+	c.Shape = shape
+	return c
+}
+
+// Uniform is a Const or Scalar x with another shape.
+func Uniform(x *Node, shape []int) *Node {
+	return makeSource(x.Op, x.DType, shape, x.Ints, x.Num)
+}

@@ -181,3 +181,10 @@ func NewAlias(x *Node, s *Scope) *Node {
 	n.scopes = &scopes{s, n.scopes}
 	return n
 }
+
+// Stop is x as a constant: no transformation sees what it depends on.
+func Stop(x *Node) *Node {
+	n := make1(ir.Alias, x.DType, x.Shape, nil, x)
+	n.scopes = nil
+	return n
+}

@@ -1,0 +1,125 @@
+package shape
+
+import (
+	"slices"
+
+	"github.com/tensorken/tensorken/ir"
+)
+
+// The functions of this file compute with forms over the axes of a space.
+// A form's coefficients may be fewer than the axes: the others are 0. Forms
+// are immutable and may share their coefficients.
+
+// Axis is the form of one axis times a coefficient.
+func Axis(a, coef int) ir.Form {
+	c := make([]int, a+1)
+	c[a] = coef
+	return ir.Form{Coef: c, Div: 1}
+}
+
+// Constant is the form that is always off.
+func Constant(off int) ir.Form { return ir.Form{Off: off, Div: 1} }
+
+// Coef is f's coefficient of axis a.
+func Coef(f ir.Form, a int) int {
+	if a < len(f.Coef) {
+		return f.Coef[a]
+	}
+	return 0
+}
+
+// Equal reports whether f and g are the same form.
+func Equal(f, g ir.Form) bool {
+	if f.Off != g.Off || f.Div != g.Div {
+		return false
+	}
+	for a := range max(len(f.Coef), len(g.Coef)) {
+		if Coef(f, a) != Coef(g, a) {
+			return false
+		}
+	}
+	return true
+}
+
+// Combine is f·p + g·q + off. Divisions of f and g are taken to be exact.
+func Combine(f ir.Form, p int, g ir.Form, q, off int) ir.Form {
+	div := lcm(f.Div, g.Div)
+	p, q = p*(div/f.Div), q*(div/g.Div)
+	r := ir.Form{Off: f.Off*p + g.Off*q + off*div, Div: div, Coef: make([]int, max(len(f.Coef), len(g.Coef)))}
+	for a := range r.Coef {
+		r.Coef[a] = Coef(f, a)*p + Coef(g, a)*q
+	}
+	return reduce(r)
+}
+
+// Affine is f·p + off.
+func Affine(f ir.Form, p, off int) ir.Form { return Combine(f, p, Constant(0), 0, off) }
+
+// Divide is f / d, taken to be exact.
+func Divide(f ir.Form, d int) ir.Form {
+	f.Div *= d
+	return reduce(f)
+}
+
+// reduce takes the common factor out of a form.
+func reduce(f ir.Form) ir.Form {
+	if f.Div == 1 {
+		return f
+	}
+	d := gcd(f.Div, f.Off)
+	for _, c := range f.Coef {
+		d = gcd(d, c)
+	}
+	if d == 1 {
+		return f
+	}
+	r := ir.Form{Off: f.Off / d, Div: f.Div / d, Coef: slices.Clone(f.Coef)}
+	for a := range r.Coef {
+		r.Coef[a] /= d
+	}
+	return r
+}
+
+func gcd(a, b int) int {
+	for b != 0 {
+		a, b = b, a%b
+	}
+	return max(a, -a)
+}
+
+func lcm(a, b int) int { return a / gcd(a, b) * b }
+
+// Range is the least and greatest numerator of f over a space of axes with
+// those lengths, none of them 0.
+func Range(f ir.Form, lens []int) (lo, hi int) {
+	lo, hi = f.Off, f.Off
+	for a, c := range f.Coef {
+		if c > 0 {
+			hi += c * (lens[a] - 1)
+		} else {
+			lo += c * (lens[a] - 1)
+		}
+	}
+	return lo, hi
+}
+
+// Always reports whether a guard holds at every point of a space.
+func Always(g ir.Guard, lens []int) bool {
+	lo, hi := Range(g.Form, lens)
+	return g.Div == 1 && lo >= 0 && hi < g.Len
+}
+
+// SplitAxis is f over a space whose axis a has been replaced: its position is
+// that of axis hi times n plus that of axis lo.
+func SplitAxis(f ir.Form, a, hi, lo, n int) ir.Form {
+	c := Coef(f, a)
+	if c == 0 {
+		return f
+	}
+	r := ir.Form{Off: f.Off, Div: f.Div, Coef: make([]int, max(len(f.Coef), hi+1, lo+1))}
+	copy(r.Coef, f.Coef)
+	r.Coef[a] = 0
+	r.Coef[hi] += c * n
+	r.Coef[lo] += c
+	return r
+}

@@ -1,0 +1,150 @@
+package simplify
+
+import (
+	"math"
+
+	"github.com/tensorken/tensorken/internal/graph"
+	"github.com/tensorken/tensorken/internal/interp"
+	"github.com/tensorken/tensorken/ir"
+)
+
+// algebra holds identities that are exact for every value, NaN, infinities
+// and signed zeros included.
+var algebra = map[ir.Op][]rule{
+	ir.Neg: {negNeg},
+	ir.Not: {notNot},
+	ir.Add: {addZero, addNeg},
+	ir.Sub: {subZero, subNeg},
+	ir.Mul: {mulOne, mulMinusOne},
+	ir.Div: {divOne},
+	ir.Where: {
+		whereConst, whereSame,
+	},
+	ir.And:  {andSame},
+	ir.Or:   {andSame},
+	ir.Cast: {castSame},
+}
+
+// foldConstants computes an operation on constants.
+func foldConstants(b *builder, n *graph.Node) *graph.Node {
+	src := n.Src()
+	scalars := make([]*graph.Node, len(src))
+	for i, s := range src {
+		if s.Op != ir.Const {
+			return nil
+		}
+		scalars[i] = graph.Const(s.DType, s.Num, nil)
+	}
+	c := graph.WithShape(n, nil, scalars...)
+	values, err := interp.Eval([]*graph.Node{c}, nil)
+	if err != nil {
+		return nil
+	}
+	return b.add(graph.Const(n.DType, values[0].Elems[0], n.Shape))
+}
+
+func negNeg(_ *builder, n *graph.Node) *graph.Node {
+	if x := n.Src()[0]; x.Op == ir.Neg {
+		return x.Src()[0]
+	}
+	return nil
+}
+
+func notNot(_ *builder, n *graph.Node) *graph.Node {
+	if x := n.Src()[0]; x.Op == ir.Not {
+		return x.Src()[0]
+	}
+	return nil
+}
+
+// addZero: x + 0 is x, but -0 + 0 is 0.
+func addZero(_ *builder, n *graph.Node) *graph.Node {
+	for i, x := range n.Src() {
+		y := n.Src()[1-i]
+		if isConst(y, 0) && (n.DType.IsInt() || math.Signbit(y.Num.Float64(y.DType))) {
+			return x
+		}
+	}
+	return nil
+}
+
+func addNeg(b *builder, n *graph.Node) *graph.Node {
+	for i, y := range n.Src() {
+		if y.Op == ir.Neg {
+			return b.elementwise(ir.Sub, n.Src()[1-i], y.Src()[0])
+		}
+	}
+	return nil
+}
+
+func subZero(_ *builder, n *graph.Node) *graph.Node {
+	x, y := n.Src()[0], n.Src()[1]
+	if isConst(y, 0) && !math.Signbit(y.Num.Float64(y.DType)) {
+		return x
+	}
+	return nil
+}
+
+func subNeg(b *builder, n *graph.Node) *graph.Node {
+	if x, y := n.Src()[0], n.Src()[1]; y.Op == ir.Neg {
+		return b.elementwise(ir.Add, x, y.Src()[0])
+	}
+	return nil
+}
+
+func mulOne(_ *builder, n *graph.Node) *graph.Node {
+	for i, x := range n.Src() {
+		if isConst(n.Src()[1-i], 1) {
+			return x
+		}
+	}
+	return nil
+}
+
+func mulMinusOne(b *builder, n *graph.Node) *graph.Node {
+	for i, x := range n.Src() {
+		if isConst(n.Src()[1-i], -1) {
+			return b.elementwise(ir.Neg, x)
+		}
+	}
+	return nil
+}
+
+func divOne(_ *builder, n *graph.Node) *graph.Node {
+	if isConst(n.Src()[1], 1) {
+		return n.Src()[0]
+	}
+	return nil
+}
+
+func whereConst(_ *builder, n *graph.Node) *graph.Node {
+	c := n.Src()[0]
+	switch {
+	case c.Op != ir.Const:
+		return nil
+	case c.Num != 0:
+		return n.Src()[1]
+	}
+	return n.Src()[2]
+}
+
+func whereSame(_ *builder, n *graph.Node) *graph.Node {
+	if n.Src()[1] == n.Src()[2] {
+		return n.Src()[1]
+	}
+	return nil
+}
+
+func andSame(_ *builder, n *graph.Node) *graph.Node {
+	if n.Src()[0] == n.Src()[1] {
+		return n.Src()[0]
+	}
+	return nil
+}
+
+func castSame(_ *builder, n *graph.Node) *graph.Node {
+	if x := n.Src()[0]; x.DType == n.DType {
+		return x
+	}
+	return nil
+}

@@ -1,0 +1,73 @@
+package simplify
+
+import (
+	"slices"
+
+	"github.com/tensorken/tensorken/internal/graph"
+	"github.com/tensorken/tensorken/ir"
+)
+
+var indexed = map[ir.Op][]rule{
+	ir.Gather:  {gatherInwards},
+	ir.Scatter: {scatterOne},
+}
+
+// gatherInwards moves a Gather through elementwise operations that combine
+// one operand with others that do not vary along the gathered axis:
+// Gather(x - lse) = Gather(x) - lse. The operand then need not be stored as
+// it is, only what it is made of.
+func gatherInwards(b *builder, n *graph.Node) *graph.Node {
+	x, idx, axis := n.Src()[0], n.Src()[1], n.Ints[0]
+	if x.Op.Class() != ir.Elementwise {
+		return nil
+	}
+	varying := 0
+	for _, s := range x.Src() {
+		if !constantAlong(s, axis) {
+			varying++
+		}
+	}
+	if varying > 1 {
+		return nil
+	}
+	src := make([]*graph.Node, len(x.Src()))
+	for i, s := range x.Src() {
+		if constantAlong(s, axis) {
+			src[i] = b.resized(s, axis, idx.Shape[axis])
+		} else {
+			src[i] = b.add(graph.Gather(s, idx, axis))
+		}
+	}
+	return b.add(graph.WithShape(x, idx.Shape, src...))
+}
+
+// constantAlong reports whether n is seen not to vary along an axis.
+func constantAlong(n *graph.Node, axis int) bool {
+	return uniform(n) || n.Op == ir.Expand && n.Src()[0].Shape[axis] == 1
+}
+
+// resized is n, constant along an axis, with another length there.
+func (b *builder) resized(n *graph.Node, axis, length int) *graph.Node {
+	shape := slices.Clone(n.Shape)
+	shape[axis] = length
+	if uniform(n) {
+		return b.reshaped(n, shape)
+	}
+	return b.add(graph.Expand(n.Src()[0], shape))
+}
+
+// scatterOne compares positions where each row of a constant base gets one
+// update: the gradient of picking a label's logit.
+func scatterOne(b *builder, n *graph.Node) *graph.Node {
+	base, idx, upd, axis := n.Src()[0], n.Src()[1], n.Src()[2], n.Ints[0]
+	if base.Op != ir.Const || idx.Shape[axis] != 1 {
+		return nil
+	}
+	position := b.add(graph.Cast(b.add(graph.Iota(n.Shape, axis)), idx.DType))
+	hit := b.elementwise(ir.Eq, position, b.add(graph.Expand(idx, n.Shape)))
+	value := b.add(graph.Expand(upd, n.Shape))
+	if n.Kind != ir.Add || !isConst(base, 0) {
+		value = b.elementwise(n.Kind, base, value)
+	}
+	return b.elementwise(ir.Where, hit, value, base)
+}

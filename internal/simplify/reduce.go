@@ -1,0 +1,111 @@
+package simplify
+
+import (
+	"slices"
+
+	"github.com/tensorken/tensorken/internal/graph"
+	"github.com/tensorken/tensorken/ir"
+)
+
+var reductions = map[ir.Op][]rule{
+	ir.Sum: {sumSum, sumScaled},
+}
+
+// reduceNothing drops axes of length 1 and knows the reduction of no element.
+func reduceNothing(b *builder, n *graph.Node) *graph.Node {
+	x := n.Src()[0]
+	if x.Len() == 0 {
+		return b.add(graph.Const(n.DType, ir.Identity(n.Op, n.DType), n.Shape))
+	}
+	var axes []int
+	for _, a := range n.Ints {
+		if x.Shape[a] != 1 {
+			axes = append(axes, a)
+		}
+	}
+	switch {
+	case len(axes) == len(n.Ints) && len(axes) > 0:
+		return nil
+	case len(axes) > 0:
+		return b.add(graph.Reduce(n.Op, x, axes))
+	case n.Op == ir.ArgMax:
+		return b.add(graph.Const(n.DType, 0, n.Shape))
+	}
+	return b.add(graph.Cast(x, n.DType))
+}
+
+// reduceUniform reduces equal elements.
+func reduceUniform(b *builder, n *graph.Node) *graph.Node {
+	x := n.Src()[0]
+	if !uniform(x) {
+		return nil
+	}
+	switch n.Op {
+	case ir.Sum:
+		one := b.reshaped(x, n.Shape)
+		return b.times(b.add(graph.Cast(one, n.DType)), x.Len()/n.Len())
+	case ir.ReduceMax:
+		return b.reshaped(x, n.Shape)
+	}
+	return nil
+}
+
+// times is x·k.
+func (b *builder) times(x *graph.Node, k int) *graph.Node {
+	return b.elementwise(ir.Mul, x, b.add(graph.Const(x.DType, ir.Int(x.DType, int64(k)), x.Shape)))
+}
+
+// reduceExpanded reduces axes along which all elements are equal.
+func reduceExpanded(b *builder, n *graph.Node) *graph.Node {
+	e := n.Src()[0]
+	if e.Op != ir.Expand || n.Op != ir.Sum && n.Op != ir.ReduceMax {
+		return nil
+	}
+	x := e.Src()[0]
+	shape, axes, times := slices.Clone(e.Shape), []int(nil), 1
+	for _, a := range n.Ints {
+		if x.Shape[a] == 1 {
+			times *= e.Shape[a]
+			shape[a] = 1
+		} else {
+			axes = append(axes, a)
+		}
+	}
+	if times == 1 {
+		return nil
+	}
+	y := b.add(graph.Expand(x, shape))
+	if len(axes) > 0 {
+		y = b.add(graph.Reduce(n.Op, y, axes))
+	}
+	if n.Op == ir.ReduceMax {
+		return y
+	}
+	return b.times(b.add(graph.Cast(y, n.DType)), times)
+}
+
+// sumSum merges adjacent sums.
+func sumSum(b *builder, n *graph.Node) *graph.Node {
+	x := n.Src()[0]
+	if x.Op != ir.Sum {
+		return nil
+	}
+	axes := slices.Concat(x.Ints, n.Ints)
+	slices.Sort(axes)
+	return b.add(graph.Reduce(ir.Sum, x.Src()[0], slices.Compact(axes)))
+}
+
+// sumScaled moves a number out of a sum.
+func sumScaled(b *builder, n *graph.Node) *graph.Node {
+	m := n.Src()[0]
+	if m.Op != ir.Mul || !m.DType.IsFloat() {
+		return nil
+	}
+	for i, u := range m.Src() {
+		if uniform(u) {
+			sum := b.add(graph.Reduce(ir.Sum, m.Src()[1-i], n.Ints))
+			return b.elementwise(ir.Mul, sum, b.reshaped(u, n.Shape))
+		}
+	}
+	return nil
+}

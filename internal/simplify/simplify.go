@@ -1,0 +1,134 @@
+// Package simplify rewrites graphs into equal ones that compile to less: it
+// finds equal subexpressions, folds constants and applies a table of rules.
+package simplify
+
+import (
+	"encoding/binary"
+
+	"github.com/tensorken/tensorken/internal/graph"
+	"github.com/tensorken/tensorken/ir"
+)
+
+// A rule returns a node equal to n, made by b, or nil where it does not
+// apply. The operands of n are simplified already.
+type rule func(b *builder, n *graph.Node) *graph.Node
+
+// rules has, for each op, the rules to try in order: those of its class, then
+// those of the tables in the other files.
+var rules = func() (t [ir.Ops][]rule) {
+	for o := range t {
+		if ir.Table[o].Class == ir.Elementwise {
+			t[o] = append(t[o], foldConstants)
+		}
+		if ir.Table[o].Class == ir.Reduction {
+			t[o] = append(t[o], reduceNothing, reduceUniform, reduceExpanded)
+		}
+		if ir.Table[o].Class == ir.Movement && ir.Op(o) != ir.Cat {
+			t[o] = append(t[o], moveUniform)
+		}
+	}
+	for _, part := range []map[ir.Op][]rule{algebra, reductions, movements, indexed} {
+		for o, r := range part {
+			t[o] = append(t[o], r...)
+		}
+	}
+	return t
+}()
+
+// Nodes returns nodes equal to roots, in their order. Their graph shares no
+// two equal nodes and is free of aliases; no node but a constant is empty.
+func Nodes(roots []*graph.Node) []*graph.Node {
+	b := &builder{rules: &rules, number: map[*graph.Node]uint64{}, table: map[string]*graph.Node{}}
+	done := map[*graph.Node]*graph.Node{}
+	for _, n := range graph.Sorted(roots) {
+		src := n.Src()
+		if len(src) == 0 {
+			done[n] = b.add(n)
+			continue
+		}
+		simple := make([]*graph.Node, len(src))
+		for i, s := range src {
+			simple[i] = done[s]
+		}
+		done[n] = b.add(graph.With(n, simple...))
+	}
+	out := make([]*graph.Node, len(roots))
+	for i, r := range roots {
+		out[i] = done[r]
+	}
+	return out
+}
+
+// A builder makes simplified nodes, one of each kind.
+type builder struct {
+	rules  *[ir.Ops][]rule
+	number map[*graph.Node]uint64
+	table  map[string]*graph.Node // by canonical bytes
+	key    []byte
+}
+
+// add returns the simplified node equal to n, whose operands are simplified.
+func (b *builder) add(n *graph.Node) *graph.Node {
+	key := b.bytes(n)
+	if m, ok := b.table[key]; ok {
+		return m
+	}
+	m := b.rewrite(n)
+	if m == nil {
+		m = n
+		b.number[n] = uint64(len(b.number))
+	}
+	b.table[key] = m
+	return m
+}
+
+func (b *builder) rewrite(n *graph.Node) *graph.Node {
+	if n.Len() == 0 && n.Op != ir.Const {
+		return b.add(graph.Const(n.DType, 0, n.Shape))
+	}
+	for _, r := range b.rules[n.Op] {
+		if m := r(b, n); m != nil {
+			return m
+		}
+	}
+	return nil
+}
+
+// bytes tells n from every other node on simplified operands.
+func (b *builder) bytes(n *graph.Node) string {
+	k := append(b.key[:0], byte(n.Op), byte(n.DType), byte(n.Kind), byte(len(n.Shape)), byte(len(n.Ints)))
+	k = binary.AppendVarint(k, int64(n.Gen))
+	k = binary.AppendUvarint(k, uint64(n.Num))
+	for _, d := range n.Shape {
+		k = binary.AppendUvarint(k, uint64(d))
+	}
+	for _, i := range n.Ints {
+		k = binary.AppendVarint(k, int64(i))
+	}
+	for _, s := range n.Src() {
+		k = binary.AppendUvarint(k, b.number[s])
+	}
+	b.key = k
+	return string(k)
+}
+
+func (b *builder) elementwise(op ir.Op, src ...*graph.Node) *graph.Node {
+	return b.add(graph.Elementwise(op, src...))
+}
+
+func (b *builder) fill(like *graph.Node, v float64) *graph.Node {
+	return b.add(graph.Fill(like.DType, v, like.Shape))
+}
+
+// reshaped is uniform x with another shape.
+func (b *builder) reshaped(x *graph.Node, shape []int) *graph.Node {
+	return b.add(graph.Uniform(x, shape))
+}
+
+// uniform reports whether all elements of n are one number.
+func uniform(n *graph.Node) bool { return n.Op == ir.Const || n.Op == ir.Scalar }
+
+// isConst reports whether n is a constant of value v.
+func isConst(n *graph.Node, v float64) bool {
+	return n.Op == ir.Const && n.Num.Float64(n.DType) == v
+}
