@@ -169,7 +169,7 @@ var Table = [Ops]Info{
 	Xor:      {Name: "Xor", Class: Elementwise, Arity: 2, Types: bitwise, Result: Same, Cost: 1, Commutative: true, Diff: Zero, Why: "integers and bools"},
 	Shl:      {Name: "Shl", Class: Elementwise, Arity: 2, Types: integers, Result: Same, Cost: 1, Diff: Zero, Why: "integers"},
 	Shr:      {Name: "Shr", Class: Elementwise, Arity: 2, Types: integers, Result: Same, Cost: 1, Diff: Zero, Why: "integers"},
-	Where:    {Name: "Where", Class: Elementwise, Arity: 3, Types: anyType, Result: Same, Cost: 1, Diff: Partials},
+	Where:    {Name: "Where", Class: Elementwise, Arity: 3, Types: anyType, Result: Same, Cost: 1, Diff: Linear},
 	Threefry: {Name: "Threefry", Class: Elementwise, Arity: 4, Types: word, Result: Same, Cost: 120, Diff: Zero, Why: "random bits"},
 
 	Sum:       {Name: "Sum", Class: Reduction, Arity: 1, Types: anyType, Result: SumType, Cost: 1, Diff: Linear},

@@ -1,0 +1,7 @@
+package grad
+
+import "github.com/tensorken/tensorken/ir"
+
+// HasPartial and HasTranspose say which rule an op has.
+func HasPartial(op ir.Op) bool   { return rules[op].partial != nil }
+func HasTranspose(op ir.Op) bool { return rules[op].transpose != nil }

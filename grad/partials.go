@@ -1,0 +1,185 @@
+package grad
+
+import (
+	"math"
+
+	"github.com/tensorken/tensorken/internal/graph"
+	"github.com/tensorken/tensorken/ir"
+)
+
+// partialErf is 2/√π·exp(-x²).
+func partialErf(c *call, _ int) *graph.Node {
+	x := c.src[0]
+	return times(like(x, 2/math.Sqrt(math.Pi)), graph.Unary(ir.Exp, neg(square(x))))
+}
+
+// partialDiv is 1/b, and -a/b².
+func partialDiv(c *call, i int) *graph.Node {
+	b := c.src[1]
+	if i == 0 {
+		return over(1, b)
+	}
+	return neg(div(c.Node, b))
+}
+
+// partialRem is 1, and -trunc(a/b). The quotient a/b may be rounded up to a
+// whole number, so the whole number is had from what Rem left of a.
+func partialRem(c *call, i int) *graph.Node {
+	if i == 0 {
+		return like(c.Node, 1)
+	}
+	quotient := div(sub(c.src[0], c.Node), c.src[1])
+	return neg(graph.Unary(ir.Floor, plus(quotient, 0.5)))
+}
+
+// partialPow is b·a^(b-1), which is 0 where b is, and a^b·log a, which is 0
+// where a is and b ≥ 0. What is undefined there is kept out of the operands,
+// not only out of the results, because the derivative of what a Where does
+// not take can still be NaN.
+func partialPow(c *call, i int) *graph.Node {
+	a, b := c.src[0], c.src[1]
+	if i == 1 {
+		defined := and(eq(a, like(a, 0)), graph.Unary(ir.Not, graph.Binary(ir.Lt, b, like(b, 0))))
+		return times(c.Node, graph.Unary(ir.Log, graph.Where(defined, like(a, 1), a)))
+	}
+	if b.Op != ir.Const {
+		both := and(eq(a, like(a, 0)), eq(b, like(b, 0)))
+		return times(b, graph.Binary(ir.Pow, a, graph.Where(both, like(b, 0), plus(b, -1))))
+	}
+	switch v := b.Num.Float64(b.DType); v {
+	case 0:
+		return nil
+	case 1:
+		return like(a, 1)
+	case 2:
+		return times(b, a)
+	default:
+		return times(b, graph.Binary(ir.Pow, a, like(a, v-1)))
+	}
+}
+
+// partialMax is 1 for the operand that Max or Min takes, and ½ for both where
+// they are equal.
+func partialMax(c *call, i int) *graph.Node {
+	x, y := c.src[i], c.src[1-i]
+	less, more := y, x
+	if c.Op == ir.Min {
+		less, more = x, y
+	}
+	tie := graph.Where(eq(x, y), like(x, 0.5), like(x, 0))
+	return graph.Where(graph.Binary(ir.Lt, less, more), like(x, 1), tie)
+}
+
+// partialReduceMax is shared equally by all that are the greatest.
+func partialReduceMax(c *call, _ int) *graph.Node {
+	x := c.src[0]
+	greatest := graph.Cast(eq(x, graph.Expand(c.Node, x.Shape)), x.DType)
+	count := graph.Reduce(ir.Sum, greatest, c.Ints)
+	return times(greatest, graph.Expand(over(1, count), x.Shape))
+}
+
+// partialProd is the product of all other elements.
+func partialProd(c *call, _ int) *graph.Node {
+	x := c.src[0]
+	var order, shape []int
+	reduced := 1
+	for a, axes := 0, c.Ints; a < len(x.Shape); a++ {
+		if len(axes) > 0 && axes[0] == a {
+			axes = axes[1:]
+			continue
+		}
+		order, shape = append(order, a), append(shape, x.Shape[a])
+	}
+	order = append(order, c.Ints...)
+	for _, a := range c.Ints {
+		reduced *= x.Shape[a]
+	}
+	if reduced <= 1 {
+		return like(x, 1)
+	}
+	rows := graph.Permute(x, order)
+	y := others(graph.Reshape(rows, append(shape, reduced)))
+	return graph.Permute(graph.Reshape(y, rows.Shape), inverse(order))
+}
+
+// others returns for each element of a row, along the last axis of x, the
+// product of all other elements of the row. Nothing is divided, so zeros do no
+// harm in it or in its derivatives: a row, filled up with ones to a power of
+// two, is folded in halves to products of ever more elements; on the way back
+// each half gets what is outside of both, times the other half.
+func others(x *graph.Node) *graph.Node {
+	last := len(x.Shape) - 1
+	length := x.Shape[last]
+	size := 1
+	for size < length {
+		size *= 2
+	}
+	fill := make([]graph.Padding, len(x.Shape))
+	fill[last].After = size - length
+	row := graph.Pad(x, ir.Float(x.DType, 1), fill)
+	type halves struct{ left, right *graph.Node }
+	var folds []halves
+	for n := size / 2; n > 0; n /= 2 {
+		f := halves{crop(row, last, 0, n), crop(row, last, n, n)}
+		folds = append(folds, f)
+		if n > 1 {
+			row = times(f.left, f.right)
+		}
+	}
+	outside := like(crop(row, last, 0, 1), 1)
+	for i := len(folds) - 1; i >= 0; i-- {
+		outside = graph.Cat(last, []*graph.Node{times(outside, folds[i].right), times(outside, folds[i].left)})
+	}
+	return crop(outside, last, 0, length)
+}
+
+// crop takes n elements of an axis.
+func crop(x *graph.Node, axis, start, n int) *graph.Node {
+	return graph.Crop(x, spans(x.Shape, axis, start, n))
+}
+
+// partialScatter is what the base or an update has in the element it goes to.
+func partialScatter(c *call, i int) *graph.Node {
+	switch c.Kind {
+	case ir.Add:
+		return like(c.src[i], 1)
+	case ir.Mul:
+		return partialScatterMul(c, i)
+	}
+	// Max and Min: shared equally by all that are the greatest or least.
+	base, idx, upd, axis := c.src[0], c.src[1], c.src[2], c.Ints[0]
+	fromBase := graph.Cast(eq(base, c.Node), base.DType)
+	fromUpd := graph.Cast(eq(upd, graph.Gather(c.Node, idx, axis)), base.DType)
+	share := over(1, graph.Scatter(ir.Add, fromBase, idx, fromUpd, axis))
+	if i == 0 {
+		return times(fromBase, share)
+	}
+	return times(fromUpd, graph.Gather(share, idx, axis))
+}
+
+// partialScatterMul is the product of all else that goes to the same element.
+// A division of the whole product would fail for zeros, so they are left out
+// of it and their own part is put in: with no other zero it is 1; with one, it
+// is that zero, written as the sum of all zeros so that its derivative is 1
+// and second derivatives are right as well; with more it is 0.
+func partialScatterMul(c *call, i int) *graph.Node {
+	base, idx, upd, axis := c.src[0], c.src[1], c.src[2], c.Ints[0]
+	if i == 0 {
+		return graph.Scatter(ir.Mul, like(base, 1), idx, upd, axis)
+	}
+	zeroBase, zeroUpd := eq(base, like(base, 0)), eq(upd, like(upd, 0))
+	ones := func(x *graph.Node) *graph.Node { return graph.Cast(x, base.DType) }
+	only := func(zero, x *graph.Node) *graph.Node { return graph.Where(zero, x, like(x, 0)) }
+	except := func(zero, x *graph.Node) *graph.Node { return graph.Where(zero, like(x, 1), x) }
+
+	product := graph.Scatter(ir.Mul, except(zeroBase, base), idx, except(zeroUpd, upd), axis)
+	count := graph.Scatter(ir.Add, ones(zeroBase), idx, ones(zeroUpd), axis)
+	sum := graph.Scatter(ir.Add, only(zeroBase, base), idx, only(zeroUpd, upd), axis)
+
+	rest := div(graph.Gather(product, idx, axis), except(zeroUpd, upd))
+	others := sub(graph.Gather(count, idx, axis), ones(zeroUpd))
+	zeros := sub(graph.Gather(sum, idx, axis), only(zeroUpd, upd))
+	part := graph.Where(eq(others, like(upd, 0)), like(upd, 1),
+		graph.Where(eq(others, like(upd, 1)), zeros, like(upd, 0)))
+	return times(rest, part)
+}

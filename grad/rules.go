@@ -1,0 +1,131 @@
+package grad
+
+import (
+	"github.com/tensorken/tensorken/internal/graph"
+	"github.com/tensorken/tensorken/ir"
+)
+
+// A call is an operation applied to operands. It holds the operands itself,
+// because a node that has been computed forgets them.
+type call struct {
+	*graph.Node
+	src []*graph.Node
+}
+
+// A rule says how an operation is differentiated, in one of two ways. Both
+// modes read it: with respect to one operand, reverse mode multiplies the
+// cotangent by the partial derivative or applies the transpose; forward mode
+// multiplies the tangent by the partial derivative or applies the operation.
+//
+// Rules are made of nodes, so their results can be differentiated again. They
+// are asked only for operands that depend on an argument.
+type rule struct {
+	// partial returns the derivative of c by each element of operand i, in
+	// the operand's shape; nil is zero. The result changes by the sum, over
+	// all operands and all their elements that have a part in it, of partial
+	// derivative times tangent; spread says where a cotangent goes.
+	partial func(c *call, i int) *graph.Node
+	// transpose returns what the cotangent ct of a linear operation's result
+	// is for operand i. Conditions and indices are not among the operands
+	// that the operation is linear in.
+	transpose func(c *call, ct *graph.Node, i int) *graph.Node
+}
+
+// rules has a row for every operation that ir.Table says is differentiable.
+var rules = [ir.Ops]rule{
+	ir.Exp:   {partial: func(c *call, _ int) *graph.Node { return c.Node }},
+	ir.Expm1: {partial: func(c *call, _ int) *graph.Node { return graph.Unary(ir.Exp, c.src[0]) }},
+	ir.Log:   {partial: func(c *call, _ int) *graph.Node { return over(1, c.src[0]) }},
+	ir.Log1p: {partial: func(c *call, _ int) *graph.Node { return over(1, plus(c.src[0], 1)) }},
+	ir.Sin:   {partial: func(c *call, _ int) *graph.Node { return graph.Unary(ir.Cos, c.src[0]) }},
+	ir.Cos:   {partial: func(c *call, _ int) *graph.Node { return neg(graph.Unary(ir.Sin, c.src[0])) }},
+	ir.Atan:  {partial: func(c *call, _ int) *graph.Node { return over(1, plus(square(c.src[0]), 1)) }},
+	ir.Sqrt:  {partial: func(c *call, _ int) *graph.Node { return over(0.5, c.Node) }},
+	ir.Tanh:  {partial: func(c *call, _ int) *graph.Node { return sub(like(c.Node, 1), square(c.Node)) }},
+	ir.Erf:   {partial: partialErf},
+	ir.Mul:   {partial: func(c *call, i int) *graph.Node { return c.src[1-i] }},
+	ir.Div:   {partial: partialDiv},
+	ir.Rem:   {partial: partialRem},
+	ir.Pow:   {partial: partialPow},
+	ir.Max:   {partial: partialMax},
+	ir.Min:   {partial: partialMax},
+
+	ir.ReduceMax: {partial: partialReduceMax},
+	ir.Prod:      {partial: partialProd},
+	ir.Scatter:   {partial: partialScatter},
+
+	ir.Alias:   {transpose: transposeAlias},
+	ir.Neg:     {transpose: func(_ *call, ct *graph.Node, _ int) *graph.Node { return neg(ct) }},
+	ir.Cast:    {transpose: func(c *call, ct *graph.Node, _ int) *graph.Node { return graph.Cast(ct, c.src[0].DType) }},
+	ir.Add:     {transpose: func(_ *call, ct *graph.Node, _ int) *graph.Node { return ct }},
+	ir.Sub:     {transpose: transposeSub},
+	ir.Where:   {transpose: transposeWhere},
+	ir.Sum:     {transpose: func(c *call, ct *graph.Node, _ int) *graph.Node { return graph.Expand(ct, c.src[0].Shape) }},
+	ir.Reshape: {transpose: func(c *call, ct *graph.Node, _ int) *graph.Node { return graph.Reshape(ct, c.src[0].Shape) }},
+	ir.Permute: {transpose: func(c *call, ct *graph.Node, _ int) *graph.Node { return graph.Permute(ct, inverse(c.Ints)) }},
+	ir.Expand:  {transpose: transposeExpand},
+	ir.Pad:     {transpose: transposePad},
+	ir.Crop:    {transpose: transposeCrop},
+	ir.Flip:    {transpose: func(c *call, ct *graph.Node, _ int) *graph.Node { return graph.Flip(ct, c.Ints) }},
+	ir.Shear:   {transpose: transposeShear},
+	ir.Unshear: {transpose: transposeUnshear},
+	ir.Cat:     {transpose: transposeCat},
+	ir.Gather:  {transpose: transposeGather},
+}
+
+// pull returns what the cotangent ct of c is for its operand i; nil is zero.
+func (c *call) pull(ct *graph.Node, i int) *graph.Node {
+	r := &rules[c.Op]
+	if r.transpose != nil {
+		return r.transpose(c, ct, i)
+	}
+	if p := r.partial(c, i); p != nil {
+		return times(spread(c, ct, i), p)
+	}
+	return nil
+}
+
+// spread brings a cotangent of c's result to the shape of operand i: each of
+// the operand's elements gets that of the element it has a part in.
+func spread(c *call, ct *graph.Node, i int) *graph.Node {
+	switch {
+	case c.Op.Class() == ir.Reduction:
+		return graph.Expand(ct, c.src[0].Shape)
+	case c.Op == ir.Scatter && i == 2:
+		return graph.Gather(ct, c.src[1], c.Ints[0])
+	}
+	return ct
+}
+
+// The functions below make the few operations that rules are made of.
+
+func like(x *graph.Node, v float64) *graph.Node { return graph.Fill(x.DType, v, x.Shape) }
+
+func neg(x *graph.Node) *graph.Node { return graph.Unary(ir.Neg, x) }
+
+func add(x, y *graph.Node) *graph.Node { return graph.Binary(ir.Add, x, y) }
+
+func sub(x, y *graph.Node) *graph.Node { return graph.Binary(ir.Sub, x, y) }
+
+func div(x, y *graph.Node) *graph.Node { return graph.Binary(ir.Div, x, y) }
+
+func eq(x, y *graph.Node) *graph.Node { return graph.Binary(ir.Eq, x, y) }
+
+func and(x, y *graph.Node) *graph.Node { return graph.Binary(ir.And, x, y) }
+
+func plus(x *graph.Node, v float64) *graph.Node { return add(x, like(x, v)) }
+
+func over(v float64, x *graph.Node) *graph.Node { return div(like(x, v), x) }
+
+func square(x *graph.Node) *graph.Node { return graph.Binary(ir.Mul, x, x) }
+
+// times is the product of x and y, without a factor that is the constant 1.
+func times(x, y *graph.Node) *graph.Node {
+	switch one := ir.Float(x.DType, 1); {
+	case x.Op == ir.Const && x.Num == one:
+		return y
+	case y.Op == ir.Const && y.Num == one:
+		return x
+	}
+	return graph.Binary(ir.Mul, x, y)
+}

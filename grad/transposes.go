@@ -1,0 +1,110 @@
+package grad
+
+import (
+	"github.com/tensorken/tensorken/internal/graph"
+	"github.com/tensorken/tensorken/ir"
+)
+
+// transposeAlias gives the cotangent back, on the operand's own device if the
+// alias brought it to another.
+func transposeAlias(c *call, ct *graph.Node, _ int) *graph.Node {
+	if d := c.src[0].Device; d != nil && c.Device != d {
+		return graph.On(ct, d)
+	}
+	return ct
+}
+
+func transposeSub(_ *call, ct *graph.Node, i int) *graph.Node {
+	if i == 0 {
+		return ct
+	}
+	return neg(ct)
+}
+
+// transposeWhere chooses instead of multiplying by 0 and 1, so that a NaN or
+// an infinity in the cotangent reaches only the operand that was taken.
+func transposeWhere(c *call, ct *graph.Node, i int) *graph.Node {
+	if i == 1 {
+		return graph.Where(c.src[0], ct, like(ct, 0))
+	}
+	return graph.Where(c.src[0], like(ct, 0), ct)
+}
+
+func transposeExpand(c *call, ct *graph.Node, _ int) *graph.Node {
+	var axes []int
+	for a, d := range c.src[0].Shape {
+		if d != c.Shape[a] {
+			axes = append(axes, a)
+		}
+	}
+	return graph.Reduce(ir.Sum, ct, axes)
+}
+
+func transposePad(c *call, ct *graph.Node, _ int) *graph.Node {
+	s := make([]graph.Span, len(c.Shape))
+	for a, d := range c.src[0].Shape {
+		s[a] = graph.Span{Start: c.Ints[3*a], Step: c.Ints[3*a+2] + 1, Len: d}
+	}
+	return graph.Crop(ct, s)
+}
+
+func transposeCrop(c *call, ct *graph.Node, _ int) *graph.Node {
+	p := make([]graph.Padding, len(c.Shape))
+	for a, d := range c.src[0].Shape {
+		if c.Shape[a] == 0 {
+			p[a].Before = d
+			continue
+		}
+		start, step := c.Ints[2*a], c.Ints[2*a+1]
+		p[a] = graph.Padding{Before: start, Interior: step - 1, After: d - 1 - start - step*(c.Shape[a]-1)}
+	}
+	return graph.Pad(ct, 0, p)
+}
+
+func transposeShear(c *call, ct *graph.Node, _ int) *graph.Node {
+	i, k, s, d := c.Ints[0], c.Ints[1], c.Ints[2], c.Ints[3]
+	return graph.Unshear(ct, i, k, s, d, c.src[0].Shape[i])
+}
+
+// transposeUnshear is Shear. Elements that Unshear found no place for get 0.
+func transposeUnshear(c *call, ct *graph.Node, _ int) *graph.Node {
+	i, k, s, d := c.Ints[0], c.Ints[1], c.Ints[2], c.Ints[3]
+	n := c.src[0].Shape[i]
+	if need := (n-1)*s + (c.Shape[k]-1)*d + 1; n > 0 && need > c.Shape[i] {
+		p := make([]graph.Padding, len(c.Shape))
+		p[i].After = need - c.Shape[i]
+		ct = graph.Pad(ct, 0, p)
+	}
+	return graph.Shear(ct, i, k, s, d, n)
+}
+
+func transposeCat(c *call, ct *graph.Node, i int) *graph.Node {
+	axis, start := c.Ints[0], 0
+	for _, x := range c.src[:i] {
+		start += x.Shape[axis]
+	}
+	return crop(ct, axis, start, c.src[i].Shape[axis])
+}
+
+func transposeGather(c *call, ct *graph.Node, _ int) *graph.Node {
+	return graph.Scatter(ir.Add, like(c.src[0], 0), c.src[1], ct, c.Ints[0])
+}
+
+// inverse returns the order that undoes a permutation.
+func inverse(order []int) []int {
+	inv := make([]int, len(order))
+	for i, a := range order {
+		inv[a] = i
+	}
+	return inv
+}
+
+// spans takes n elements of one axis and all others whole.
+func spans(shape []int, axis, start, n int) []graph.Span {
+	s := make([]graph.Span, len(shape))
+	for a, d := range shape {
+		s[a] = graph.Span{Step: 1, Len: d}
+	}
+	s[axis] = graph.Span{Start: start, Step: 1, Len: n}
+	return s
+}
