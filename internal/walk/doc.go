@@ -1,0 +1,23 @@
+// Package walk finds, names and replaces the leaves of a tree: any Go value
+// made of values of one leaf type, which for Tensorken is tensor.Tensor.
+//
+// A tree is a leaf, or a struct, slice, array, map, pointer or interface of
+// trees. Exported fields are walked in order, elements by index, map values
+// by sorted key; pointers and interfaces add nothing to a name. A name joins
+// the fields in snake case, indices and keys by dots: blocks.3.attn.q.weight.
+// An embedded struct adds no name. A field's tag changes that:
+//
+//	W Tensor `tensor:"weight"`  // named weight
+//	M Tensor `tensor:",state"`  // leaves in it are marked State
+//	C Cache  `tensor:"-"`       // left out, carried as it is
+//
+// A pointer met twice is one subtree: its leaves are found and named once,
+// and a result shares it in the same places. An unexported field that holds
+// leaves is an error unless it is tagged "-".
+//
+// A result is a new tree: it shares no slice, map or pointer with its
+// argument. What holds no leaf and has unexported fields of its own, such as
+// a *sync.Mutex or a *os.File, is carried as it is, as are funcs and channels.
+//
+// The fields and names of a type are prepared once and kept.
+package walk

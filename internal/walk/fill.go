@@ -1,0 +1,296 @@
+package walk
+
+import (
+	"fmt"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Fill sets the leaves of p, a pointer to a tree or a map of pointers, in
+// place, by what f makes of each; pointers are followed, not replaced. What
+// is empty grows as names ask: an empty slice to the elements that they have
+// in it, an empty map to their keys, a nil pointer to a new value. An
+// interface that a leaf satisfies, if nil, takes a leaf.
+//
+// f is told whether the leaf's name is among names. Nothing is set unless
+// all of it succeeds.
+func Fill[L any](p any, names []string, f func(name string, found bool, x L) (L, error)) error {
+	v := reflect.ValueOf(p)
+	if k := v.Kind(); (k != reflect.Pointer && k != reflect.Map) || v.IsNil() {
+		return fmt.Errorf("%T is not a pointer to a tree", p)
+	}
+	w := &filler[L]{walker: newWalker[L](nil), f: f, names: slices.Sorted(slices.Values(names))}
+	plan, err := planFor(w.typ, v.Type())
+	if err != nil {
+		return err
+	}
+	if err := w.fill(plan, v); err != nil {
+		return err
+	}
+	for _, set := range w.sets {
+		set()
+	}
+	return nil
+}
+
+// A filler is a walker that sets leaves where they are, at the end.
+type filler[L any] struct {
+	*walker[L]
+	f     func(name string, found bool, x L) (L, error)
+	names []string // sorted
+	sets  []func() // in order
+}
+
+// set has v set to x once all is well.
+func (w *filler[L]) set(v, x reflect.Value) {
+	w.sets = append(w.sets, func() { v.Set(x) })
+}
+
+func (w *filler[L]) fill(p *plan, v reflect.Value) error {
+	switch p.kind {
+	case leaf:
+		return w.fillLeaf(v, v.Interface().(L))
+	case structure:
+		return w.fields(p, v, w.fill)
+	case sequence:
+		if v.Kind() == reflect.Slice && v.Len() == 0 {
+			return w.growSlice(p, v)
+		}
+		return w.elements(p, v, w.fill)
+	case dictionary:
+		if v.Len() == 0 {
+			return w.growMap(p, v)
+		}
+		return w.values(p, v, func(k, e reflect.Value) error {
+			return w.fillCopy(p.elem, e, func(x reflect.Value) { v.SetMapIndex(k, x) })
+		})
+	case pointer:
+		if v.IsNil() {
+			return w.growPointer(p, v)
+		}
+		if !w.first(v, v) {
+			return nil
+		}
+		return w.deeper(p.elem, v.Elem(), w.fill)
+	case dynamic:
+		if v.IsNil() {
+			return w.growInterface(v)
+		}
+		return w.dynamic(v.Elem(), func(p *plan, e reflect.Value) error {
+			return w.fillCopy(p, e, func(x reflect.Value) { v.Set(x) })
+		})
+	}
+	return nil
+}
+
+func (w *filler[L]) fillLeaf(v reflect.Value, old L) error {
+	name := string(w.name)
+	_, found := slices.BinarySearch(w.names, name)
+	x, err := w.f(name, found, old)
+	if err == nil {
+		w.set(v, reflect.ValueOf(x))
+	}
+	return err
+}
+
+// fillCopy fills a copy of v, which cannot be set itself, and then has set
+// put it in v's place.
+func (w *filler[L]) fillCopy(p *plan, v reflect.Value, set func(reflect.Value)) error {
+	if p.kind == carried {
+		return nil
+	}
+	x := reflect.New(p.typ).Elem()
+	x.Set(v)
+	if err := w.deeper(p, x, w.fill); err != nil {
+		return err
+	}
+	if p.kind != pointer || v.IsNil() {
+		w.sets = append(w.sets, func() { set(x) })
+	}
+	return nil
+}
+
+// growSlice makes the elements of an empty slice that names ask for.
+func (w *filler[L]) growSlice(p *plan, v reflect.Value) error {
+	met := map[int]bool{}
+	last := -1
+	for rest := range w.under {
+		head, tail, _ := strings.Cut(rest, ".")
+		i, err := strconv.Atoi(head)
+		if err == nil && i >= 0 && strconv.Itoa(i) == head && w.accepts(p.elem, tail, 0) {
+			met[i] = true
+			last = max(last, i)
+		}
+	}
+	if last < 0 {
+		return nil
+	}
+	for i := range last {
+		if !met[i] {
+			return fmt.Errorf("%q has element %d but no element %d", w.name, last, i)
+		}
+	}
+	s := reflect.MakeSlice(v.Type(), last+1, last+1)
+	if err := w.elements(p, s, w.fill); err != nil {
+		return err
+	}
+	w.set(v, s)
+	return nil
+}
+
+// growMap makes the values of an empty map that names ask for.
+func (w *filler[L]) growMap(p *plan, v reflect.Value) error {
+	keys := map[string]bool{}
+	for rest := range w.under {
+		if key, ok := w.key(p, rest, 0); ok {
+			keys[key] = true
+		}
+	}
+	if len(keys) == 0 {
+		return nil
+	}
+	m := v
+	if v.IsNil() {
+		m = reflect.MakeMapWithSize(v.Type(), len(keys))
+	}
+	for key := range keys {
+		k, _ := parseKey(key, p.typ.Key())
+		x := reflect.New(p.elem.typ).Elem()
+		n := w.push(key)
+		if err := w.deeper(p.elem, x, w.fill); err != nil {
+			return err
+		}
+		w.name = w.name[:n]
+		w.sets = append(w.sets, func() { m.SetMapIndex(k, x) })
+	}
+	if v.IsNil() {
+		w.set(v, m)
+	}
+	return nil
+}
+
+// key returns the key of a map under which a name belongs: its shortest part,
+// ending at a dot or the end, of which the rest is the name of a leaf in a
+// value.
+func (w *filler[L]) key(p *plan, name string, depth int) (string, bool) {
+	for i := 0; i <= len(name); i++ {
+		if i < len(name) && name[i] != '.' {
+			continue
+		}
+		if _, ok := parseKey(name[:i], p.typ.Key()); ok && w.accepts(p.elem, strings.TrimPrefix(name[i:], "."), depth) {
+			return name[:i], true
+		}
+	}
+	return "", false
+}
+
+// growPointer makes what a nil pointer points to if names ask for it.
+func (w *filler[L]) growPointer(p *plan, v reflect.Value) error {
+	_, asked := slices.BinarySearch(w.names, string(w.name))
+	asked = asked && w.accepts(p.elem, "", 0)
+	for rest := range w.under {
+		asked = asked || w.accepts(p.elem, rest, 0)
+	}
+	if !asked {
+		return nil
+	}
+	x := reflect.New(p.elem.typ)
+	if err := w.deeper(p.elem, x.Elem(), w.fill); err != nil {
+		return err
+	}
+	w.set(v, x)
+	return nil
+}
+
+// growInterface puts a leaf into a nil interface that it satisfies.
+func (w *filler[L]) growInterface(v reflect.Value) error {
+	_, found := slices.BinarySearch(w.names, string(w.name))
+	if !found || !w.typ.AssignableTo(v.Type()) {
+		return nil
+	}
+	var absent L
+	return w.fillLeaf(v, absent)
+}
+
+// under yields what follows the walker's name and a dot in longer names.
+func (w *filler[L]) under(yield func(rest string) bool) {
+	prefix := ""
+	if len(w.name) > 0 {
+		prefix = string(w.name) + "."
+	}
+	i, _ := slices.BinarySearch(w.names, prefix)
+	for ; i < len(w.names) && strings.HasPrefix(w.names[i], prefix); i++ {
+		if !yield(w.names[i][len(prefix):]) {
+			return
+		}
+	}
+}
+
+// accepts reports whether a value of the plan's type can have a leaf of that
+// name in it.
+func (w *filler[L]) accepts(p *plan, name string, depth int) bool {
+	if depth > 100 { // a struct that embeds itself by a pointer
+		return false
+	}
+	switch p.kind {
+	case leaf:
+		return name == ""
+	case dynamic:
+		return name == "" && w.typ.AssignableTo(p.typ)
+	case pointer:
+		return w.accepts(p.elem, name, depth+1)
+	case sequence:
+		head, tail, _ := strings.Cut(name, ".")
+		i, err := strconv.Atoi(head)
+		return err == nil && i >= 0 && w.accepts(p.elem, tail, depth+1)
+	case dictionary:
+		_, ok := w.key(p, name, depth+1)
+		return ok
+	case structure:
+		for i := range p.fields {
+			f := &p.fields[i]
+			if f.hidden {
+				continue
+			}
+			rest, ok := cutName(name, f.name)
+			if ok && w.accepts(f.plan, rest, depth+1) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// cutName returns what follows a part and its dot at the start of a name.
+func cutName(name, part string) (rest string, ok bool) {
+	if part == "" || name == part {
+		return name[len(part):], true
+	}
+	return strings.CutPrefix(name, part+".")
+}
+
+// parseKey returns a map's key of type t that is written so.
+func parseKey(s string, t reflect.Type) (reflect.Value, bool) {
+	k := reflect.New(t).Elem()
+	switch {
+	case k.Kind() == reflect.String:
+		k.SetString(s)
+	case k.CanInt():
+		n, err := strconv.ParseInt(s, 10, t.Bits())
+		if err != nil {
+			return k, false
+		}
+		k.SetInt(n)
+	case k.CanUint():
+		n, err := strconv.ParseUint(s, 10, t.Bits())
+		if err != nil {
+			return k, false
+		}
+		k.SetUint(n)
+	default:
+		return k, false
+	}
+	return k, keyName(k) == s
+}

@@ -1,0 +1,55 @@
+package walk
+
+import (
+	"fmt"
+	"reflect"
+	"strings"
+	"unicode"
+)
+
+// snake returns a field's name in snake case: WeightIH is weight_ih, LN1 is
+// ln1, CAttn is c_attn, Conv2DBlock is conv2d_block.
+func snake(name string) string {
+	var b strings.Builder
+	runes := []rune(name)
+	for i, r := range runes {
+		if i > 0 && unicode.IsUpper(r) && startsWord(runes, i) {
+			b.WriteByte('_')
+		}
+		b.WriteRune(unicode.ToLower(r))
+	}
+	return b.String()
+}
+
+// startsWord reports whether the upper-case letter at i begins a word: after
+// a lower-case letter always, after a digit or a capital when a lower-case
+// letter follows.
+func startsWord(runes []rune, i int) bool {
+	prev := runes[i-1]
+	switch {
+	case unicode.IsLower(prev):
+		return true
+	case unicode.IsDigit(prev) || unicode.IsUpper(prev):
+		return i+1 < len(runes) && unicode.IsLower(runes[i+1])
+	}
+	return false
+}
+
+// A tag is what a field's tag says.
+type tag struct {
+	name        string // "" if none is given
+	skip, state bool
+}
+
+// parseTag reads the tag of a field.
+func parseTag(f reflect.StructField) (tag, error) {
+	text := f.Tag.Get("tensor")
+	if text == "-" {
+		return tag{skip: true}, nil
+	}
+	name, option, _ := strings.Cut(text, ",")
+	if option != "" && option != "state" {
+		return tag{}, fmt.Errorf(`unknown option %q in the tag of field %s: only ",state" exists`, option, f.Name)
+	}
+	return tag{name: name, state: option == "state"}, nil
+}

@@ -1,0 +1,265 @@
+package walk
+
+import (
+	"fmt"
+	"reflect"
+	"sync"
+)
+
+type kind uint8
+
+const (
+	carried   kind = iota // nothing inside to find or to copy
+	leaf                  // a leaf
+	structure             // fields
+	sequence              // a slice or an array
+	dictionary
+	pointer
+	dynamic // an interface
+)
+
+// A plan says how to walk values of a type.
+type plan struct {
+	typ    reflect.Type
+	kind   kind
+	elem   *plan // of a sequence, dictionary or pointer
+	fields []field
+	holds  bool // can hold leaves, not counting what interfaces hold
+	// unsure marks a pointer to what has unexported fields and can hold
+	// leaves only through an interface: it is copied if there are any.
+	unsure bool
+}
+
+// A field of a struct that is walked.
+type field struct {
+	index  int
+	name   string // "" for an embedded struct
+	state  bool
+	hidden bool // unexported: looked at only to see that it holds no leaf
+	plan   *plan
+}
+
+type planKey struct{ leaf, typ reflect.Type }
+
+// A prepared is a plan or why there is none.
+type prepared struct {
+	plan *plan
+	err  error
+}
+
+var plans sync.Map // of planKey to prepared
+
+// planFor returns the plan of type t for leaves of type leaf.
+func planFor(leaf, t reflect.Type) (*plan, error) {
+	key := planKey{leaf, t}
+	if p, ok := plans.Load(key); ok {
+		return p.(prepared).plan, p.(prepared).err
+	}
+	b := builder{leaf: leaf, done: map[reflect.Type]*plan{}}
+	p := b.plan(t)
+	plans.Store(key, prepared{p, b.err})
+	return p, b.err
+}
+
+// A builder prepares the plan of a type and of the types in it.
+type builder struct {
+	leaf reflect.Type
+	done map[reflect.Type]*plan
+	err  error // the first
+}
+
+func (b *builder) fail(format string, args ...any) {
+	if b.err == nil {
+		b.err = fmt.Errorf(format, args...)
+	}
+}
+
+func (b *builder) plan(t reflect.Type) *plan {
+	if p := b.done[t]; p != nil {
+		return p
+	}
+	p := &plan{typ: t, holds: b.reaches(t, b.isLeaf)}
+	b.done[t] = p
+	switch t.Kind() {
+	case reflect.Struct:
+		b.structure(p)
+	case reflect.Slice, reflect.Array:
+		p.kind, p.elem = sequence, b.plan(t.Elem())
+		if t.Kind() == reflect.Array && !b.reaches(t.Elem(), b.needed) {
+			p.kind = carried
+		}
+	case reflect.Map:
+		p.kind, p.elem = dictionary, b.plan(t.Elem())
+		if !validKey(t.Key()) && b.reaches(t.Elem(), b.isLeaf) {
+			b.fail("%v has keys of type %v: a name needs a string or an integer", t, t.Key())
+		}
+	case reflect.Pointer:
+		b.pointer(p)
+	case reflect.Interface:
+		p.kind = dynamic
+	}
+	return p
+}
+
+func (b *builder) pointer(p *plan) {
+	e := p.typ.Elem()
+	switch {
+	case b.reaches(e, b.isLeaf) || !b.isOpaque(e):
+	case b.reaches(e, isInterface):
+		p.unsure = true
+	default:
+		return
+	}
+	p.kind, p.elem = pointer, b.plan(e)
+}
+
+func (b *builder) structure(p *plan) {
+	t := p.typ
+	if t == b.leaf {
+		p.kind = leaf
+		return
+	}
+	if b.leaf.Kind() == reflect.Struct && t.ConvertibleTo(b.leaf) {
+		b.fail("%v is another type than %v: use that", t, b.leaf)
+		return
+	}
+	p.kind = structure
+	names := map[string]string{}
+	for i := range t.NumField() {
+		f := t.Field(i)
+		g, err := parseTag(f)
+		if err != nil {
+			b.fail("%v: %w", t, err)
+			return
+		}
+		switch {
+		case g.skip:
+			continue
+		case !b.walkable(f):
+			b.hidden(p, i, f)
+			continue
+		case !b.reaches(f.Type, b.needed):
+			continue
+		}
+		if g.name == "" && !b.embeds(f) {
+			g.name = snake(f.Name)
+		}
+		if other, ok := names[g.name]; ok && g.name != "" {
+			b.fail("%v: fields %s and %s are both named %q: give one a tag", t, other, f.Name, g.name)
+			return
+		}
+		names[g.name] = f.Name
+		p.fields = append(p.fields, field{index: i, name: g.name, state: g.state, plan: b.plan(f.Type)})
+	}
+}
+
+// hidden checks an unexported field, which must hold no leaf.
+func (b *builder) hidden(p *plan, i int, f reflect.StructField) {
+	if b.reaches(f.Type, b.isLeaf) {
+		b.fail(hiddenText, p.typ, f.Name, b.leaf)
+		return
+	}
+	if holdsInterface(f.Type) {
+		p.fields = append(p.fields, field{index: i, name: f.Name, hidden: true})
+	}
+}
+
+const hiddenText = "%v: unexported field %s holds %v: export it or tag it `tensor:\"-\"`"
+
+// embeds reports whether f is an embedded struct, which adds no name.
+func (b *builder) embeds(f reflect.StructField) bool {
+	t := f.Type
+	if t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	return f.Anonymous && t.Kind() == reflect.Struct && t != b.leaf
+}
+
+// reaches reports whether a value of type t can hold one of a type that is
+// wanted, without looking into interfaces and fields tagged "-".
+func (b *builder) reaches(t reflect.Type, wanted func(reflect.Type) bool) bool {
+	seen := map[reflect.Type]bool{}
+	var search func(t reflect.Type) bool
+	search = func(t reflect.Type) bool {
+		switch {
+		case wanted(t):
+			return true
+		case seen[t] || t == b.leaf:
+			return false
+		}
+		seen[t] = true
+		switch t.Kind() {
+		case reflect.Slice, reflect.Array, reflect.Map, reflect.Pointer:
+			return search(t.Elem())
+		case reflect.Struct:
+			for i := range t.NumField() {
+				f := t.Field(i)
+				if f.Tag.Get("tensor") != "-" && search(f.Type) {
+					return true
+				}
+			}
+		}
+		return false
+	}
+	return search(t)
+}
+
+func (b *builder) isLeaf(t reflect.Type) bool { return t == b.leaf }
+
+func isInterface(t reflect.Type) bool { return t.Kind() == reflect.Interface }
+
+// needed reports whether a type has to be visited: it is the leaf or a
+// reference that a result must not share.
+func (b *builder) needed(t reflect.Type) bool {
+	switch t.Kind() {
+	case reflect.Slice, reflect.Map, reflect.Pointer, reflect.Interface:
+		return true
+	}
+	return t == b.leaf
+}
+
+// isOpaque reports whether a type has unexported fields, so that what it is
+// worth as a copy is not for us to say.
+func (b *builder) isOpaque(t reflect.Type) bool {
+	switch t.Kind() {
+	case reflect.Array:
+		return b.isOpaque(t.Elem())
+	case reflect.Struct:
+		for i := range t.NumField() {
+			if f := t.Field(i); !b.walkable(f) || b.isOpaque(f.Type) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// walkable reports whether a field, or what an embedded struct promotes, can
+// be set from outside its package.
+func (b *builder) walkable(f reflect.StructField) bool {
+	return f.IsExported() || f.Anonymous && f.Type.Kind() == reflect.Struct && f.Type != b.leaf
+}
+
+// holdsInterface reports whether t is an interface or made of them, other
+// than by a struct.
+func holdsInterface(t reflect.Type) bool {
+	for {
+		switch t.Kind() {
+		case reflect.Interface:
+			return true
+		case reflect.Slice, reflect.Array, reflect.Map:
+			t = t.Elem()
+		default:
+			return false
+		}
+	}
+}
+
+func validKey(t reflect.Type) bool {
+	switch t.Kind() {
+	case reflect.String, reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64,
+		reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64:
+		return true
+	}
+	return false
+}

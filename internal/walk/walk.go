@@ -1,0 +1,439 @@
+package walk
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"reflect"
+	"slices"
+	"strconv"
+	"unsafe"
+)
+
+// A Leaf is a leaf of a tree, absent ones (the type's zero value) included.
+type Leaf[L any] struct {
+	Name  string
+	State bool // in a field tagged ",state"
+	Value L
+}
+
+// Flatten returns the leaves of v in order. It fails if the type of v cannot
+// be walked or two leaves have one name.
+func Flatten[L any](v any) ([]Leaf[L], error) {
+	var leaves []Leaf[L]
+	w := newWalker(func(name []byte, state bool, x *L) {
+		leaves = append(leaves, Leaf[L]{string(name), state, *x})
+	})
+	if err := w.visitAll(reflect.ValueOf(&v).Elem()); err != nil {
+		return nil, err
+	}
+	return leaves, unique(leaves)
+}
+
+// unique checks that no two leaves have one name.
+func unique[L any](leaves []Leaf[L]) error {
+	if len(leaves) < 2 {
+		return nil
+	}
+	met := make(map[string]struct{}, len(leaves))
+	for _, l := range leaves {
+		if _, ok := met[l.Name]; ok {
+			return fmt.Errorf("two different leaves are named %q", l.Name)
+		}
+		met[l.Name] = struct{}{}
+	}
+	return nil
+}
+
+// Map returns a tree like v with f of each leaf in its place.
+func Map[L, T any](v T, f func(name string, state bool, x L) L) (T, error) {
+	w := newWalker(func(name []byte, state bool, x *L) {
+		*x = f(string(name), state, *x)
+	})
+	err := w.copyAll(reflect.ValueOf(&v).Elem())
+	return v, err
+}
+
+// Rebuild returns a tree like v with the given leaves in place of those that
+// Flatten finds, in order.
+func Rebuild[L, T any](v T, leaves []L) (T, error) {
+	w, left := replacer(leaves)
+	err := w.copyAll(reflect.ValueOf(&v).Elem())
+	return v, cmp.Or(err, left())
+}
+
+// Update sets what p points to, to a tree like it with the given leaves.
+func Update[L any](p any, leaves []L) error {
+	v := reflect.ValueOf(p)
+	if v.Kind() != reflect.Pointer || v.IsNil() {
+		return fmt.Errorf("%T is not a pointer to a tree", p)
+	}
+	w, left := replacer(leaves)
+	w.seen[place{v.UnsafePointer(), v.Type()}] = v // what points back at p still will
+	tree := reflect.New(v.Type().Elem()).Elem()
+	tree.Set(v.Elem())
+	if err := cmp.Or(w.copyAll(tree), left()); err != nil {
+		return err
+	}
+	v.Elem().Set(tree)
+	return nil
+}
+
+// replacer is a walker that puts leaves, in order, in place of those it
+// meets; left says afterwards whether there were as many.
+func replacer[L any](leaves []L) (w *walker[L], left func() error) {
+	n := 0
+	w = newWalker(func(_ []byte, _ bool, x *L) {
+		if n < len(leaves) {
+			*x = leaves[n]
+		}
+		n++
+	})
+	return w, func() error {
+		if n != len(leaves) {
+			return fmt.Errorf("%d leaves for a tree of %d", len(leaves), n)
+		}
+		return nil
+	}
+}
+
+// Align returns what b has for each leaf of a, in a's order: by position if
+// their names are the same, else by name. Leaves that b lacks are absent; one
+// that a lacks is an error.
+func Align[L any](a, b []Leaf[L]) ([]L, error) {
+	out := make([]L, len(a))
+	if slices.EqualFunc(a, b, func(x, y Leaf[L]) bool { return x.Name == y.Name }) {
+		for i, l := range b {
+			out[i] = l.Value
+		}
+		return out, nil
+	}
+	at := make(map[string]int, len(a))
+	for i, l := range a {
+		at[l.Name] = i
+	}
+	for _, l := range b {
+		i, ok := at[l.Name]
+		if !ok {
+			return nil, fmt.Errorf("%q is in the second tree but not in the first", l.Name)
+		}
+		out[i] = l.Value
+	}
+	return out, nil
+}
+
+// maxDepth bounds how deep values may nest; only one that contains itself
+// comes near.
+const maxDepth = 10000
+
+var errDeep = errors.New("nested more than 10000 deep: does it contain itself?")
+
+// A place is where a pointer points; a struct and its first field share an
+// address.
+type place struct {
+	ptr unsafe.Pointer
+	typ reflect.Type
+}
+
+// A walker is on its way through a tree.
+type walker[L any] struct {
+	leaf  func(name []byte, state bool, x *L)
+	typ   reflect.Type            // of the leaf
+	seen  map[place]reflect.Value // what stands for a pointer in the result
+	name  []byte
+	state bool
+	depth int
+}
+
+func newWalker[L any](leaf func(name []byte, state bool, x *L)) *walker[L] {
+	return &walker[L]{leaf: leaf, typ: reflect.TypeFor[L](), seen: map[place]reflect.Value{}}
+}
+
+func (w *walker[L]) visitAll(v reflect.Value) error {
+	p, err := planFor(w.typ, v.Type())
+	if err != nil {
+		return err
+	}
+	return w.visit(p, v)
+}
+
+func (w *walker[L]) copyAll(v reflect.Value) error {
+	p, err := planFor(w.typ, v.Type())
+	if err != nil {
+		return err
+	}
+	return w.copy(p, v)
+}
+
+// visit calls w.leaf for the leaves in v.
+func (w *walker[L]) visit(p *plan, v reflect.Value) error {
+	switch p.kind {
+	case leaf:
+		if v.CanAddr() {
+			w.leaf(w.name, w.state, v.Addr().Interface().(*L))
+			return nil
+		}
+		x := v.Interface().(L)
+		w.leaf(w.name, w.state, &x)
+	case structure:
+		return w.fields(p, v, w.visit)
+	case sequence:
+		return w.elements(p, v, w.visit)
+	case dictionary:
+		return w.values(p, v, func(_ reflect.Value, e reflect.Value) error { return w.visit(p.elem, e) })
+	case pointer:
+		if v.IsNil() || !w.first(v, v) {
+			return nil
+		}
+		return w.deeper(p.elem, v.Elem(), w.visit)
+	case dynamic:
+		if v.IsNil() {
+			return nil
+		}
+		return w.dynamic(v.Elem(), w.visit)
+	}
+	return nil
+}
+
+// copy replaces the leaves in v, which can be set and so far shares its
+// slices, maps and pointers with the original, by what w.leaf makes of them.
+func (w *walker[L]) copy(p *plan, v reflect.Value) error {
+	switch p.kind {
+	case leaf:
+		w.leaf(w.name, w.state, v.Addr().Interface().(*L))
+	case structure:
+		return w.fields(p, v, w.copy)
+	case sequence:
+		if v.Kind() == reflect.Slice {
+			if v.IsNil() {
+				return nil
+			}
+			s := reflect.MakeSlice(v.Type(), v.Len(), v.Len())
+			reflect.Copy(s, v)
+			v.Set(s)
+		}
+		return w.elements(p, v, w.copy)
+	case dictionary:
+		if v.IsNil() {
+			return nil
+		}
+		m := reflect.MakeMapWithSize(v.Type(), v.Len())
+		err := w.values(p, v, func(k, e reflect.Value) error {
+			x := reflect.New(p.elem.typ).Elem()
+			x.Set(e)
+			err := w.copy(p.elem, x)
+			m.SetMapIndex(k, x)
+			return err
+		})
+		v.Set(m)
+		return err
+	case pointer:
+		return w.copyPointer(p, v)
+	case dynamic:
+		if v.IsNil() {
+			return nil
+		}
+		return w.dynamic(v.Elem(), func(p *plan, e reflect.Value) error {
+			if p.kind == carried {
+				return nil
+			}
+			x := reflect.New(p.typ).Elem()
+			x.Set(e)
+			err := w.copy(p, x)
+			v.Set(x)
+			return err
+		})
+	}
+	return nil
+}
+
+func (w *walker[L]) copyPointer(p *plan, v reflect.Value) error {
+	if v.IsNil() {
+		return nil
+	}
+	if x, ok := w.seen[place{v.UnsafePointer(), v.Type()}]; ok {
+		v.Set(x)
+		return nil
+	}
+	if p.unsure {
+		has, err := w.hasLeaf(p, v)
+		if err != nil || !has {
+			return err
+		}
+	}
+	x := reflect.New(p.elem.typ)
+	x.Elem().Set(v.Elem())
+	w.first(v, x)
+	v.Set(x)
+	return w.deeper(p.elem, x.Elem(), w.copy)
+}
+
+// hasLeaf reports whether there is a leaf behind a pointer.
+func (w *walker[L]) hasLeaf(p *plan, v reflect.Value) (bool, error) {
+	has := false
+	search := newWalker(func([]byte, bool, *L) { has = true })
+	err := search.visit(p, v)
+	return has, err
+}
+
+// fields calls do for the fields of a struct.
+func (w *walker[L]) fields(p *plan, v reflect.Value, do func(*plan, reflect.Value) error) error {
+	for i := range p.fields {
+		f := &p.fields[i]
+		if f.hidden {
+			if w.holdsLeaf(v.Field(f.index)) {
+				return fmt.Errorf(hiddenText, p.typ, f.name, w.typ)
+			}
+			continue
+		}
+		n, state := w.push(f.name), w.state
+		w.state = state || f.state
+		if err := do(f.plan, v.Field(f.index)); err != nil {
+			return err
+		}
+		w.name, w.state = w.name[:n], state
+	}
+	return nil
+}
+
+// holdsLeaf reports whether an interface in an unexported field, or in a
+// slice, array or map there, holds something made of leaves.
+func (w *walker[L]) holdsLeaf(v reflect.Value) bool {
+	switch v.Kind() {
+	case reflect.Interface:
+		if v.IsNil() {
+			return false
+		}
+		p, err := planFor(w.typ, v.Elem().Type())
+		return err != nil || p.holds
+	case reflect.Slice, reflect.Array:
+		for i := range v.Len() {
+			if w.holdsLeaf(v.Index(i)) {
+				return true
+			}
+		}
+	case reflect.Map:
+		for it := v.MapRange(); it.Next(); {
+			if w.holdsLeaf(it.Value()) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// elements calls do for the elements of a slice or array.
+func (w *walker[L]) elements(p *plan, v reflect.Value, do func(*plan, reflect.Value) error) error {
+	if p.elem.kind == carried {
+		return nil
+	}
+	for i := range v.Len() {
+		n := w.pushInt(i)
+		if err := w.deeper(p.elem, v.Index(i), do); err != nil {
+			return err
+		}
+		w.name = w.name[:n]
+	}
+	return nil
+}
+
+// values calls do for the keys and values of a map, in the order of keys.
+func (w *walker[L]) values(p *plan, v reflect.Value, do func(k, e reflect.Value) error) error {
+	if w.depth++; w.depth > maxDepth {
+		return errDeep
+	}
+	for _, e := range entries(v) {
+		n := w.push(keyName(e.key))
+		if err := do(e.key, e.value); err != nil {
+			return err
+		}
+		w.name = w.name[:n]
+	}
+	w.depth--
+	return nil
+}
+
+// dynamic calls do for what an interface holds.
+func (w *walker[L]) dynamic(v reflect.Value, do func(*plan, reflect.Value) error) error {
+	p, err := planFor(w.typ, v.Type())
+	if err != nil {
+		return err
+	}
+	return w.deeper(p, v, do)
+}
+
+func (w *walker[L]) deeper(p *plan, v reflect.Value, do func(*plan, reflect.Value) error) error {
+	if w.depth++; w.depth > maxDepth {
+		return errDeep
+	}
+	err := do(p, v)
+	w.depth--
+	return err
+}
+
+// first notes that x stands for the pointer v; false if something does.
+func (w *walker[L]) first(v, x reflect.Value) bool {
+	at := place{v.UnsafePointer(), v.Type()}
+	if _, ok := w.seen[at]; ok {
+		return false
+	}
+	w.seen[at] = x
+	return true
+}
+
+// push adds a part to the name and returns the length to cut it back to.
+func (w *walker[L]) push(part string) int {
+	n := len(w.name)
+	if part != "" {
+		w.dot()
+		w.name = append(w.name, part...)
+	}
+	return n
+}
+
+func (w *walker[L]) pushInt(i int) int {
+	n := len(w.name)
+	w.dot()
+	w.name = strconv.AppendInt(w.name, int64(i), 10)
+	return n
+}
+
+func (w *walker[L]) dot() {
+	if len(w.name) > 0 {
+		w.name = append(w.name, '.')
+	}
+}
+
+// An entry is a key of a map and its value.
+type entry struct{ key, value reflect.Value }
+
+// entries returns what is in a map, in the order of keys.
+func entries(m reflect.Value) []entry {
+	es := make([]entry, 0, m.Len())
+	for it := m.MapRange(); it.Next(); {
+		es = append(es, entry{it.Key(), it.Value()})
+	}
+	slices.SortFunc(es, func(a, b entry) int {
+		switch {
+		case a.key.CanInt():
+			return cmp.Compare(a.key.Int(), b.key.Int())
+		case a.key.CanUint():
+			return cmp.Compare(a.key.Uint(), b.key.Uint())
+		}
+		return cmp.Compare(keyName(a.key), keyName(b.key))
+	})
+	return es
+}
+
+// keyName is what a map's key adds to a name.
+func keyName(k reflect.Value) string {
+	switch {
+	case k.Kind() == reflect.String:
+		return k.String()
+	case k.CanInt():
+		return strconv.FormatInt(k.Int(), 10)
+	case k.CanUint():
+		return strconv.FormatUint(k.Uint(), 10)
+	}
+	return fmt.Sprint(k)
+}
