@@ -5,16 +5,19 @@ import "math/bits"
 // A Skeleton is a shape of kernel that every device has a way to run.
 type Skeleton uint8
 
-// The skeletons; [Verify] checks what they promise.
+// The skeletons; [Verify] checks what they promise. A store covers the axes
+// that it varies over, and need not those of length 1.
 const (
-	// Map has no reduction, and every output covers all axes.
+	// Map has no reduction, and every store covers all axes.
 	Map Skeleton = iota + 1
-	// Row reduces the same axes any number of times, with elementwise work
-	// before, between and after.
+	// Row reduces the same axes one or more times, with elementwise work
+	// before, between and after. Every store covers the kept axes, and all
+	// the reduced ones or none.
 	Row
 	// Contract is one Sum over the K axes of a product of a factor over
 	// Batch, M and K axes and one over Batch, N and K axes. Elementwise work
-	// may come before each factor and after the sum.
+	// may come before each factor and after the sum. Every store covers the
+	// Batch, M and N axes.
 	Contract
 	// Special is a routine on whole buffers, named by Kernel.Routine.
 	Special
@@ -68,7 +71,8 @@ const (
 type Arg struct {
 	Kind  ArgKind
 	DType DType
-	// Len is for Out the number of elements from offset 0 that are written.
+	// Len is for Out the number of elements, from the offset on, among which
+	// all that are written are. No element is written twice.
 	Len int
 	// Align says that the offset is a multiple of 16 bytes, so that elements
 	// of stride 1 may be loaded as vectors.
@@ -106,8 +110,9 @@ type View struct {
 	Fill   Number
 	// Stride and Len are for a load whose position also depends on a value v:
 	// v·Stride is added, and v must be in [0, Len). A v out of range is noted
-	// in the status argument, and the load gives Fill. Scatter's store is
-	// alike.
+	// in the status argument, unless a guard fails or an earlier one is noted
+	// there, and the load gives Fill. Scatter's store is alike, but without
+	// guards, and stores nothing.
 	Stride, Len int
 }
 
@@ -122,12 +127,13 @@ type Instr struct {
 	Axis int     // Index
 	Axes AxisSet // reductions: the axes that are reduced, in the kernel's order
 	Kind Op      // Scatter: Add, Max, Min, Mul
-	Over AxisSet // the axes the result varies over
+	Over AxisSet // the axes the result varies over: see Kernel.Varies
 }
 
 // A Kernel is a program over a space of points: the product of its axes. Body
 // is evaluated at each point; an instruction whose result does not vary over
-// an axis may be evaluated once for all positions along it.
+// an axis is evaluated once for all positions along it, also if there are
+// none, as where a reduction over an axis of length 0 is stored.
 //
 // A routine "scatter" is a special kernel: its axes are the points of the
 // updates. Argument 0 is the result, argument 1 the base, laid out alike; the

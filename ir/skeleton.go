@@ -1,0 +1,141 @@
+package ir
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+)
+
+// What each skeleton promises beyond a sound body.
+
+// long returns the axes that matter to whether something is done once: all
+// but those of length 1.
+func (k *Kernel) long() AxisSet {
+	var s AxisSet
+	for i, a := range k.Axes {
+		if a.Len != 1 {
+			s |= 1 << i
+		}
+	}
+	return s
+}
+
+// verifyOps checks that no instruction is a Scatter, that every reduction is
+// over the given axes, and that every store covers one of the sets of axes,
+// those of length 1 apart. It returns the number of reductions.
+func verifyOps(k *Kernel, reduced AxisSet, covers ...AxisSet) (reductions int, err error) {
+	long := k.long()
+	for i := range k.Body {
+		in := &k.Body[i]
+		switch {
+		case in.Op == Scatter:
+			return 0, fmt.Errorf("instruction %d: Scatter", i)
+		case in.Op.Class() == Reduction:
+			if reductions++; in.Axes != reduced {
+				return 0, fmt.Errorf("instruction %d: %v over %v, not %v", i, in.Op, in.Axes, reduced)
+			}
+		case in.Op == Store:
+			ok := false
+			for _, s := range covers {
+				ok = ok || in.Over&long == s&long
+			}
+			if !ok {
+				return 0, fmt.Errorf("instruction %d: Store over %v, not %v", i, in.Over, covers)
+			}
+		}
+	}
+	return reductions, nil
+}
+
+func verifyMap(k *Kernel) error {
+	n, err := verifyOps(k, 0, k.Roles(Kept))
+	if err == nil && n > 0 {
+		err = errors.New("a reduction")
+	}
+	return err
+}
+
+func verifyRow(k *Kernel) error {
+	kept, reduced := k.Roles(Kept), k.Roles(Reduced)
+	n, err := verifyOps(k, reduced, kept, kept|reduced)
+	if err == nil && n == 0 {
+		err = errors.New("no reduction")
+	}
+	return err
+}
+
+func verifyContract(k *Kernel) error {
+	left, right, result := k.Roles(Batch, M, K), k.Roles(Batch, N, K), k.Roles(Batch, M, N)
+	n, err := verifyOps(k, k.Roles(K), result)
+	if err != nil {
+		return err
+	}
+	if n != 1 {
+		return fmt.Errorf("%d reductions", n)
+	}
+	var sum int
+	for i := range k.Body {
+		if k.Body[i].Op.Class() == Reduction {
+			sum = i
+		}
+	}
+	product := k.Body[sum].Src[0]
+	if k.Body[sum].Op != Sum || k.Body[product].Op != Mul {
+		return fmt.Errorf("%v of %v, not Sum of Mul", k.Body[sum].Op, k.Body[product].Op)
+	}
+	x, y := k.Body[k.Body[product].Src[0]].Over, k.Body[k.Body[product].Src[1]].Over
+	if !(within(x, left) && within(y, right)) && !(within(x, right) && within(y, left)) {
+		return fmt.Errorf("a product over %v and %v, not %v and %v", x, y, left, right)
+	}
+	// What the factors are computed from varies over no more than they do;
+	// everything else comes after the sum.
+	before := make([]bool, len(k.Body))
+	before[product] = true
+	for i := product; i >= 0; i-- {
+		if before[i] {
+			for _, j := range k.Body[i].Src {
+				before[j] = true
+			}
+		}
+	}
+	for i := range k.Body {
+		if !before[i] && !within(k.Body[i].Over, result) {
+			return fmt.Errorf("instruction %d: %v over %v is no part of a factor", i, k.Body[i].Op, k.Body[i].Over)
+		}
+		if i != sum && slices.Contains(k.Body[i].Src, product) {
+			return fmt.Errorf("instruction %d: %v of the product", i, k.Body[i].Op)
+		}
+	}
+	return nil
+}
+
+func within(s, of AxisSet) bool { return s&^of == 0 }
+
+// routines has what each routine on whole buffers promises.
+var routines = map[string]func(*Kernel) error{
+	"scatter": verifyScatterRoutine,
+}
+
+func verifySpecial(k *Kernel) error {
+	verify := routines[k.Routine]
+	if verify == nil {
+		return fmt.Errorf("unknown routine %q", k.Routine)
+	}
+	return verify(k)
+}
+
+func verifyScatterRoutine(k *Kernel) error {
+	if len(k.Args) < 2 || k.Args[0].Kind != Out || k.Args[1].Kind != In || k.Args[0].DType != k.Args[1].DType {
+		return errors.New("argument 0 is not a result, or 1 not a base of its type")
+	}
+	for i := range k.Body {
+		in, last := &k.Body[i], i == len(k.Body)-1
+		if in.Op == Store || in.Op.Class() == Reduction || (in.Op == Scatter) != last {
+			return fmt.Errorf("instruction %d: %v", i, in.Op)
+		}
+		if last && in.Arg != 0 {
+			return fmt.Errorf("instruction %d: Scatter to argument %d", i, in.Arg)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,388 @@
+package ir
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+)
+
+// Verify checks all that the documentation of [Kernel] and its parts
+// promises. It says nothing of elements read: only what runs a kernel knows
+// how long its buffers are.
+func Verify(k *Kernel) error {
+	for _, check := range []func(*Kernel) error{verifyHead, verifyBody, verifyOutputs} {
+		if err := check(k); err != nil {
+			return fmt.Errorf("ir: %v kernel: %w", k.Skeleton, err)
+		}
+	}
+	if err := skeletons[k.Skeleton].verify(k); err != nil {
+		return fmt.Errorf("ir: %v kernel: %w", k.Skeleton, err)
+	}
+	return nil
+}
+
+// skeletons has the roles that the axes of a skeleton may have, and what else
+// it promises.
+var skeletons = [...]struct {
+	name   string
+	roles  []Role
+	verify func(*Kernel) error
+}{
+	Map:      {"map", []Role{Kept}, verifyMap},
+	Row:      {"row", []Role{Kept, Reduced}, verifyRow},
+	Contract: {"contract", []Role{Batch, M, N, K}, verifyContract},
+	Special:  {"special", []Role{Kept, Reduced}, verifySpecial},
+}
+
+func verifyHead(k *Kernel) error {
+	if k.Skeleton == 0 || int(k.Skeleton) >= len(skeletons) {
+		return errors.New("unknown skeleton")
+	}
+	if (k.Routine != "") != (k.Skeleton == Special) {
+		return fmt.Errorf("routine %q", k.Routine)
+	}
+	if len(k.Axes) > MaxAxes {
+		return fmt.Errorf("%d axes, more than %d", len(k.Axes), MaxAxes)
+	}
+	for i, a := range k.Axes {
+		if a.Len < 0 || !slices.Contains(skeletons[k.Skeleton].roles, a.Role) {
+			return fmt.Errorf("axis %d: %v of length %d", i, a.Role, a.Len)
+		}
+	}
+	status := false
+	for i, a := range k.Args {
+		switch {
+		case a.Kind < In || a.Kind > Status || !a.DType.Valid():
+			return fmt.Errorf("argument %d: %v %v", i, a.Kind, a.DType)
+		case a.Kind == Out && a.Len < 0:
+			return fmt.Errorf("argument %d: length %d", i, a.Len)
+		case a.Kind == Status && (a.DType != Int32 || status):
+			return fmt.Errorf("argument %d: a status of %v, or the second", i, a.DType)
+		}
+		status = status || a.Kind == Status
+	}
+	return nil
+}
+
+// Varies returns the axes over which instruction i varies, which its Over
+// has to say, from those of its operands.
+func (k *Kernel) Varies(i int) AxisSet {
+	in := &k.Body[i]
+	var s AxisSet
+	for _, j := range in.Src {
+		s |= k.Body[j].Over
+	}
+	switch {
+	case in.Op == Index:
+		s |= 1 << in.Axis
+	case in.Op == Scatter: // a point that changes nothing but the count still counts
+		return 1<<len(k.Axes) - 1
+	case in.Op.Class() == Reduction:
+		s &^= in.Axes
+	}
+	if in.View != nil {
+		if in.Op != Inside {
+			s |= axesOf(in.View.Coef)
+		}
+		for _, g := range in.View.Guards {
+			s |= axesOf(g.Coef)
+		}
+	}
+	return s
+}
+
+func axesOf(coef []int) AxisSet {
+	var s AxisSet
+	for a, c := range coef {
+		if c != 0 {
+			s |= 1 << a
+		}
+	}
+	return s
+}
+
+// A rule checks an instruction whose operands are of the types src.
+type rule func(k *Kernel, in *Instr, src []DType) error
+
+var rules = [Ops]rule{
+	Const:   verifyConst,
+	Scalar:  verifyScalar,
+	Load:    verifyLoad,
+	Index:   verifyIndex,
+	Inside:  verifyInside,
+	Store:   verifyStore,
+	Scatter: verifyScatter,
+}
+
+// ruleOf returns the rule for an op, nil if kernels have no such op.
+func ruleOf(op Op) rule {
+	switch op.Class() {
+	case Elementwise:
+		return verifyElementwise
+	case Reduction:
+		return verifyReduction
+	}
+	return rules[op]
+}
+
+func verifyBody(k *Kernel) error {
+	for i := range k.Body {
+		if err := verifyInstr(k, i); err != nil {
+			return fmt.Errorf("instruction %d: %w", i, err)
+		}
+	}
+	return nil
+}
+
+func verifyInstr(k *Kernel, i int) error {
+	in := &k.Body[i]
+	if int(in.Op) >= Ops || ruleOf(in.Op) == nil {
+		return fmt.Errorf("op %d in a kernel", in.Op)
+	}
+	if !in.Type.Valid() || in.Type.IsHalf() {
+		return fmt.Errorf("%v of type %v", in.Op, in.Type)
+	}
+	arity := Table[in.Op].Arity
+	if in.Op == Scatter {
+		arity-- // the base is an argument
+	}
+	if arity >= 0 && len(in.Src) != arity {
+		return fmt.Errorf("%v of %d operands", in.Op, len(in.Src))
+	}
+	src := make([]DType, len(in.Src))
+	for n, j := range in.Src {
+		if j < 0 || j >= i || k.Body[j].Op == Store || k.Body[j].Op == Scatter {
+			return fmt.Errorf("%v of instruction %d, which is no value yet", in.Op, j)
+		}
+		src[n] = k.Body[j].Type
+	}
+	if err := ruleOf(in.Op)(k, in, src); err != nil {
+		return fmt.Errorf("%v: %w", in.Op, err)
+	}
+	if want := k.Varies(i); in.Over != want {
+		return fmt.Errorf("%v varies over %v, not %v", in.Op, want, in.Over)
+	}
+	return nil
+}
+
+func verifyElementwise(k *Kernel, in *Instr, src []DType) error {
+	last := src[len(src)-1]
+	for n, d := range src {
+		want := last
+		if in.Op == Where && n == 0 {
+			want = Bool
+		} else if !Table[in.Op].Types.Has(d) {
+			return fmt.Errorf("operand of type %v", d)
+		}
+		if d != want {
+			return fmt.Errorf("operands of types %v", src)
+		}
+	}
+	if in.Op == Bitcast && last.Size() != in.Type.Size() {
+		return fmt.Errorf("of %v to %v", last, in.Type)
+	}
+	return verifyResult(in, src)
+}
+
+func verifyReduction(k *Kernel, in *Instr, src []DType) error {
+	if in.Axes == 0 || in.Axes>>len(k.Axes) != 0 {
+		return fmt.Errorf("over axes %v", in.Axes)
+	}
+	if !Table[in.Op].Types.Has(src[0]) {
+		return fmt.Errorf("operand of type %v", src[0])
+	}
+	return verifyResult(in, src)
+}
+
+func verifyResult(in *Instr, src []DType) error {
+	if want := in.Op.ResultDType(in.Type, src...); in.Type != want {
+		return fmt.Errorf("result of type %v, not %v", in.Type, want)
+	}
+	return nil
+}
+
+// verifyNumber checks that x is in the one form that an element of type d has.
+func verifyNumber(d DType, x Number) error {
+	if y := x.Convert(d, d); y != x && x.Float64(d) == x.Float64(d) {
+		return fmt.Errorf("%#x is no %v", uint64(x), d)
+	}
+	return nil
+}
+
+func verifyConst(k *Kernel, in *Instr, src []DType) error {
+	return verifyNumber(in.Type, in.Num)
+}
+
+func verifyScalar(k *Kernel, in *Instr, src []DType) error { return verifyArg(k, in, Value) }
+
+// verifyArg checks that an instruction's argument is of a kind and type.
+func verifyArg(k *Kernel, in *Instr, kind ArgKind) error {
+	if in.Arg < 0 || in.Arg >= len(k.Args) || k.Args[in.Arg].Kind != kind {
+		return fmt.Errorf("argument %d is not %v", in.Arg, kind)
+	}
+	if d := k.Args[in.Arg].DType; d.Register() != in.Type {
+		return fmt.Errorf("argument %d is of type %v, not %v", in.Arg, d, in.Type)
+	}
+	return nil
+}
+
+func verifyIndex(k *Kernel, in *Instr, src []DType) error {
+	if in.Axis < 0 || in.Axis >= len(k.Axes) {
+		return fmt.Errorf("axis %d", in.Axis)
+	}
+	return verifyResult(in, src)
+}
+
+func verifyInside(k *Kernel, in *Instr, src []DType) error {
+	if in.View == nil {
+		return errors.New("no view")
+	}
+	if err := verifyGuards(k, in.View); err != nil {
+		return err
+	}
+	return verifyResult(in, src)
+}
+
+func verifyLoad(k *Kernel, in *Instr, src []DType) error {
+	if err := verifyArg(k, in, In); err != nil {
+		return err
+	}
+	if err := verifyView(k, in.View); err != nil {
+		return err
+	}
+	switch len(src) {
+	case 0:
+	case 1:
+		if err := verifyAt(k, in.View, src[0]); err != nil {
+			return err
+		}
+	default:
+		return fmt.Errorf("%d operands", len(src))
+	}
+	return verifyNumber(in.Type, in.View.Fill)
+}
+
+func verifyStore(k *Kernel, in *Instr, src []DType) error {
+	if err := verifyArg(k, in, Out); err != nil {
+		return err
+	}
+	if err := verifyUnguarded(k, in.View); err != nil {
+		return err
+	}
+	return verifyResult(in, src)
+}
+
+func verifyScatter(k *Kernel, in *Instr, src []DType) error {
+	if in.Kind != Add && in.Kind != Max && in.Kind != Min && in.Kind != Mul || !Table[in.Kind].Types.Has(in.Type) {
+		return fmt.Errorf("combines %v by %d", in.Type, in.Kind)
+	}
+	if src[1] != in.Type {
+		return fmt.Errorf("an update of type %v", src[1])
+	}
+	if err := verifyArg(k, in, Out); err != nil {
+		return err
+	}
+	if err := verifyUnguarded(k, in.View); err != nil {
+		return err
+	}
+	return verifyAt(k, in.View, src[0])
+}
+
+func verifyView(k *Kernel, v *View) error {
+	if v == nil || len(v.Coef) != len(k.Axes) {
+		return fmt.Errorf("no view, or not of %d axes", len(k.Axes))
+	}
+	return verifyGuards(k, v)
+}
+
+func verifyUnguarded(k *Kernel, v *View) error {
+	if v != nil && len(v.Guards) > 0 {
+		return errors.New("a guarded view")
+	}
+	return verifyView(k, v)
+}
+
+func verifyGuards(k *Kernel, v *View) error {
+	for i, g := range v.Guards {
+		if len(g.Coef) != len(k.Axes) || g.Div < 1 || g.Len < 0 || g.Div == 1 && g.Stride != 0 {
+			return fmt.Errorf("guard %d: %d axes, division by %d, length %d, stride %d", i, len(g.Coef), g.Div, g.Len, g.Stride)
+		}
+	}
+	return nil
+}
+
+// verifyAt checks a view whose position depends on an index of type d.
+func verifyAt(k *Kernel, v *View, d DType) error {
+	if !IndexTypes.Has(d) || v.Len < 0 {
+		return fmt.Errorf("an index of type %v, length %d", d, v.Len)
+	}
+	if !slices.ContainsFunc(k.Args, func(a Arg) bool { return a.Kind == Status }) {
+		return errors.New("an index but no status argument")
+	}
+	return nil
+}
+
+// verifyOutputs checks that stores write every Out argument, none of its
+// elements twice, and nothing past its length.
+func verifyOutputs(k *Kernel) error {
+	written := make([]int, len(k.Args))
+	used := make([]bool, len(k.Args))
+	for i := range k.Body {
+		in := &k.Body[i]
+		if in.Op == Scatter {
+			used[in.Arg] = true
+		}
+		if in.Op != Store {
+			continue
+		}
+		used[in.Arg] = true
+		n, err := verifyWrites(k, in)
+		if err != nil {
+			return fmt.Errorf("instruction %d: Store: %w", i, err)
+		}
+		written[in.Arg] += n
+	}
+	for i, a := range k.Args {
+		if a.Kind == Out && (!used[i] || written[i] > a.Len) {
+			return fmt.Errorf("argument %d: %d elements stored, of %d", i, written[i], a.Len)
+		}
+	}
+	return nil
+}
+
+// verifyWrites checks that a store writes different elements at different
+// points, within its argument, and returns how many.
+func verifyWrites(k *Kernel, in *Instr) (int, error) {
+	type loop struct{ stride, len int }
+	var loops []loop
+	n, lo, hi := 1, in.View.Off, in.View.Off
+	for a, axis := range k.Axes {
+		if !in.Over.Has(a) {
+			continue
+		}
+		reach := in.View.Coef[a] * (axis.Len - 1)
+		n *= axis.Len
+		lo += min(0, reach)
+		hi += max(0, reach)
+		if axis.Len > 1 {
+			loops = append(loops, loop{max(in.View.Coef[a], -in.View.Coef[a]), axis.Len})
+		}
+	}
+	if n == 0 {
+		return 0, nil
+	}
+	if lo < 0 || hi >= k.Args[in.Arg].Len {
+		return 0, fmt.Errorf("elements %d to %d of %d", lo, hi, k.Args[in.Arg].Len)
+	}
+	// Each axis has to step over all that the finer ones reach.
+	slices.SortFunc(loops, func(a, b loop) int { return cmp.Compare(a.stride, b.stride) })
+	reach := 0
+	for _, l := range loops {
+		if l.stride <= reach {
+			return 0, errors.New("an element is written twice")
+		}
+		reach += l.stride * (l.len - 1)
+	}
+	return n, nil
+}
