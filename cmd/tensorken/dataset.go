@@ -1,0 +1,139 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"slices"
+
+	"github.com/tensorken/tensorken/cmd/tensorken/internal/digits"
+	"github.com/tensorken/tensorken/data"
+	"github.com/tensorken/tensorken/tensor"
+)
+
+// examples are rows of numbers with their classes.
+type examples struct {
+	x tensor.Tensor // [n width], float32, as in the file
+	y []float64     // n classes, as in the file
+}
+
+// builtIn is what the metadata calls the digits of the program itself.
+const builtIn = "digits"
+
+// heldOut is the share of the examples that train does not see.
+const heldOut = 0.2
+
+// readExamples reads the file of that path, or the digits of the program if
+// it is "".
+func readExamples(path string) (examples, error) {
+	if path == "" {
+		r, err := digits.Open()
+		if err != nil {
+			return examples{}, err
+		}
+		defer r.Close()
+		return parseExamples(r, builtIn)
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return examples{}, err
+	}
+	defer f.Close()
+	return parseExamples(f, path)
+}
+
+// parseExamples reads CSV whose last column is the class, a whole number.
+func parseExamples(r io.Reader, path string) (e examples, err error) {
+	_, rows, err := data.ReadCSV(r)
+	if err != nil {
+		return e, fmt.Errorf("%s: %w", path, err)
+	}
+	if !rows.IsValid() || rows.Rank() != 2 || rows.Dim(0) == 0 || rows.Dim(1) < 2 {
+		return e, fmt.Errorf("%s: want rows of at least one number and a class", path)
+	}
+	last, err := tensor.Data[float32](rows.Index(tensor.All, -1))
+	if err != nil {
+		return e, err
+	}
+	for i, v := range last {
+		c := float64(v)
+		if c != math.Trunc(c) || math.IsInf(c, 0) {
+			return e, fmt.Errorf("%s: row %d: class %v is not a whole number", path, i+1, v)
+		}
+		e.y = append(e.y, c)
+	}
+	e.x = rows.Slice(1, 0, -1)
+	return e, nil
+}
+
+// classes are the distinct classes in order.
+func (e examples) classes() []float64 {
+	c := slices.Clone(e.y)
+	slices.Sort(c)
+	return slices.Compact(c)
+}
+
+// labels are the positions of the examples' classes in classes.
+func (e examples) labels(classes []float64) (tensor.Tensor, error) {
+	out := make([]int32, len(e.y))
+	for i, c := range e.y {
+		at, ok := slices.BinarySearch(classes, c)
+		if !ok {
+			return tensor.Tensor{}, fmt.Errorf("row %d: class %v is none of the model's classes %v", i+1, c, classes)
+		}
+		out[i] = int32(at)
+	}
+	return tensor.New(out), nil
+}
+
+// A batch is examples as a network takes them.
+type batch struct{ X, Y tensor.Tensor }
+
+// split parts examples, as they are in the file, for training and testing.
+func split(e examples, classes []float64, seed uint64) (training, testing batch, err error) {
+	y, err := e.labels(classes)
+	if err != nil {
+		return training, testing, err
+	}
+	a, b := data.Split(data.Of(batch{e.x, y}), 1-heldOut, seed)
+	if b.Len() == 0 || a.Len() == 0 {
+		return training, testing, fmt.Errorf("%d examples are too few to hold some out", len(e.y))
+	}
+	if training, err = data.Whole(a); err != nil {
+		return training, testing, err
+	}
+	testing, err = data.Whole(b)
+	return training, testing, err
+}
+
+// A scaling takes numbers of a file to those that a network takes:
+// (x - Offset)/Scale, with one element for all columns or one for each.
+type scaling struct{ Offset, Scale []float32 }
+
+// fit returns the scaling that takes x to 0…1: every column, or all together.
+func fit(x tensor.Tensor, together bool) (s scaling, err error) {
+	defer tensor.Catch(&err)
+	lo, hi := x.Min(0), x.Max(0)
+	if together {
+		lo, hi = lo.Min(1), hi.Max(1)
+	}
+	if s.Offset, err = tensor.Data[float32](lo); err != nil {
+		return s, err
+	}
+	if s.Scale, err = tensor.Data[float32](hi); err != nil {
+		return s, err
+	}
+	for i := range s.Scale {
+		if s.Scale[i] -= s.Offset[i]; s.Scale[i] == 0 { // a column of equal numbers
+			s.Scale[i] = 1
+		}
+	}
+	return s, nil
+}
+
+// apply scales x and gives its rows the shape.
+func (s scaling) apply(x tensor.Tensor, shape []int) tensor.Tensor {
+	x = x.Sub(tensor.New(s.Offset)).Div(tensor.New(s.Scale))
+	return x.Reshape(append([]int{-1}, shape...)...).Keep()
+}

@@ -1,0 +1,45 @@
+// Command tensorken trains a classifier and looks at how good it is.
+//
+//	tensorken train                      # on 1,797 handwritten digits, built in
+//	tensorken predict digits.safetensors # on those that train held out
+//
+// A mistake gives one line on standard error and exit status 1. Ctrl-C stops
+// train after the step it is at, saves the best model so far, and exits with
+// status 0; a second Ctrl-C ends it at once.
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+
+	"github.com/spf13/cobra"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	context.AfterFunc(ctx, stop) // from the first on, Ctrl-C ends the program
+	os.Exit(run(ctx, os.Args[1:], os.Stdout, os.Stderr))
+}
+
+// run is the command with those arguments; it returns the exit status.
+func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
+	root := &cobra.Command{
+		Use:           "tensorken",
+		Short:         "Train a small neural network and look at how good it is",
+		SilenceUsage:  true,
+		SilenceErrors: true,
+	}
+	root.CompletionOptions.HiddenDefaultCmd = true
+	root.AddCommand(trainCommand(), predictCommand())
+	root.SetArgs(args)
+	root.SetOut(stdout)
+	root.SetErr(stderr)
+	if err := root.ExecuteContext(ctx); err != nil {
+		fmt.Fprintln(stderr, "tensorken:", err)
+		return 1
+	}
+	return 0
+}

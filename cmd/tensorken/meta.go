@@ -1,0 +1,99 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"github.com/tensorken/tensorken/nn"
+	"github.com/tensorken/tensorken/safetensors"
+	"github.com/tensorken/tensorken/tensor"
+)
+
+// A description is what a model's file says besides its tensors.
+type description struct {
+	Model      string
+	InputShape []int // of one example
+	Scaling    scaling
+	Classes    []float64
+	Data       string // what it was trained on
+	Seed       uint64
+}
+
+// fields are the keys of the metadata and what they hold, as JSON.
+func (d *description) fields() map[string]any {
+	return map[string]any{
+		"model": &d.Model, "input_shape": &d.InputShape,
+		"offset": &d.Scaling.Offset, "scale": &d.Scaling.Scale,
+		"classes": &d.Classes, "data": &d.Data, "seed": &d.Seed,
+	}
+}
+
+// meta is the description as metadata of a file.
+func (d description) meta() (map[string]string, error) {
+	m := map[string]string{}
+	for key, value := range d.fields() {
+		b, err := json.Marshal(value)
+		if err != nil {
+			return nil, err
+		}
+		m[key] = string(b)
+	}
+	m["model"], m["data"] = d.Model, d.Data
+	return m, nil
+}
+
+// parseMeta reads a description from a file's metadata.
+func parseMeta(m map[string]string) (d description, err error) {
+	for key, into := range d.fields() {
+		text, ok := m[key]
+		if !ok {
+			return d, fmt.Errorf("no %q in the metadata: was it written by tensorken train?", key)
+		}
+		if s, ok := into.(*string); ok {
+			*s = text
+		} else if err := json.Unmarshal([]byte(text), into); err != nil {
+			return d, fmt.Errorf("%q in the metadata: %w", key, err)
+		}
+	}
+	width := 1
+	for _, n := range d.InputShape {
+		width *= n
+	}
+	o, s := len(d.Scaling.Offset), len(d.Scaling.Scale)
+	if width < 1 || len(d.Classes) < 1 || o != s || o != 1 && o != width {
+		return d, fmt.Errorf("the metadata does not fit together: input_shape %v, %d offsets, %d scales, %d classes",
+			d.InputShape, o, s, len(d.Classes))
+	}
+	return d, nil
+}
+
+// save writes a model and its description to a file.
+func (d description) save(path string, net nn.Sequential) error {
+	m, err := d.meta()
+	if err != nil {
+		return err
+	}
+	return safetensors.SaveMeta(path, net, m)
+}
+
+// open reads a model and its description from a file.
+func open(path string) (d description, net nn.Sequential, err error) {
+	defer tensor.Catch(&err)
+	f, err := safetensors.Open(path)
+	if err != nil {
+		return d, nil, err
+	}
+	defer f.Close()
+	if d, err = parseMeta(f.Meta); err != nil {
+		return d, nil, fmt.Errorf("%s: %w", path, err)
+	}
+	arch, err := findArchitecture(d.Model)
+	if err != nil {
+		return d, nil, fmt.Errorf("%s: %w", path, err)
+	}
+	net = arch.build(tensor.NewRNG(0), d.InputShape, len(d.Classes))
+	if err := f.Load(&net, nil); err != nil {
+		return d, nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return d, net, tensor.Eval(net)
+}

@@ -1,0 +1,137 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"github.com/tensorken/tensorken/device"
+	"github.com/tensorken/tensorken/tensor"
+	"github.com/tensorken/tensorken/tree"
+)
+
+// predictOptions are the flags of predict.
+type predictOptions struct{ device, data string }
+
+func predictCommand() *cobra.Command {
+	var o predictOptions
+	c := &cobra.Command{
+		Use:   "predict MODEL.safetensors",
+		Short: "Say how often a saved model is right, and what it takes for what",
+		Long: `Say how often a model saved by train is right on a CSV file of numbers whose
+last column is the class, and print its confusion matrix: a row for each class,
+a column for each that the model says. Without --data, a model that was trained
+on the digits is tried on those that train held out.`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(c *cobra.Command, args []string) error { return o.run(args[0], c.OutOrStdout()) },
+	}
+	c.Flags().StringVar(&o.device, "device", "", "device to run on, such as cpu (default the best there is)")
+	c.Flags().StringVar(&o.data, "data", "", "CSV file of examples")
+	return c
+}
+
+func (o predictOptions) run(path string, stdout io.Writer) (err error) {
+	defer tensor.Catch(&err)
+	about, net, err := open(path)
+	if err != nil {
+		return err
+	}
+	examples, err := o.load(about)
+	if err != nil {
+		return err
+	}
+	dev, _, err := device.Open(o.device)
+	if err != nil {
+		return err
+	}
+	defer dev.Close()
+	x := about.Scaling.apply(examples.X, about.InputShape)
+	said, err := tensor.Data[int32](tree.To(net, dev).Apply(x).ArgMax(-1))
+	if err != nil {
+		return err
+	}
+	truth, err := tensor.Data[int32](examples.Y)
+	if err != nil {
+		return err
+	}
+	counts, right := confusion(truth, said, len(about.Classes))
+	fmt.Fprintf(stdout, "accuracy %.2f %% (%d of %d)\n\n", 100*float64(right)/float64(len(truth)), right, len(truth))
+	return printConfusion(stdout, about.Classes, counts)
+}
+
+// load reads the examples to try the model on.
+func (o predictOptions) load(about description) (batch, error) {
+	if o.data == "" && about.Data != builtIn {
+		return batch{}, fmt.Errorf("the model was trained on %s: say with --data what to try it on", about.Data)
+	}
+	e, err := readExamples(o.data)
+	if err != nil {
+		return batch{}, err
+	}
+	width := 1
+	for _, n := range about.InputShape {
+		width *= n
+	}
+	if e.x.Dim(1) != width {
+		return batch{}, fmt.Errorf("%s: rows have %d numbers and a class, the model takes %d", o.data, e.x.Dim(1), width)
+	}
+	if o.data == "" {
+		_, testing, err := split(e, about.Classes, about.Seed)
+		return testing, err
+	}
+	y, err := e.labels(about.Classes)
+	if err != nil {
+		return batch{}, fmt.Errorf("%s: %w", o.data, err)
+	}
+	return batch{e.x, y}, nil
+}
+
+// confusion counts how often each class was taken for each, and how often
+// rightly.
+func confusion(truth, said []int32, classes int) (counts [][]int, right int) {
+	counts = make([][]int, classes)
+	for i := range counts {
+		counts[i] = make([]int, classes)
+	}
+	for i, c := range truth {
+		counts[c][said[i]]++
+		if said[i] == c {
+			right++
+		}
+	}
+	return counts, right
+}
+
+// printConfusion prints a row for each class, a column for each that the
+// model says.
+func printConfusion(w io.Writer, classes []float64, counts [][]int) error {
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
+	names := make([]string, len(classes))
+	for i, c := range classes {
+		names[i] = strconv.FormatFloat(c, 'f', -1, 64)
+	}
+	for _, row := range append([][]string{append([]string{"class"}, names...)}, rows(names, counts)...) {
+		for _, cell := range row {
+			fmt.Fprint(t, cell, "\t")
+		}
+		fmt.Fprintln(t)
+	}
+	return t.Flush()
+}
+
+// rows are the counts as text, each after the name of its class.
+func rows(names []string, counts [][]int) [][]string {
+	var out [][]string
+	for i, c := range counts {
+		row := []string{names[i]}
+		for _, n := range c {
+			row = append(row, strconv.Itoa(n))
+		}
+		out = append(out, row)
+	}
+	return slices.Clip(out)
+}

@@ -1,0 +1,2 @@
+// Package golden holds tests against values that PyTorch computed.
+package golden

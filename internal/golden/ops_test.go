@@ -1,0 +1,256 @@
+package golden
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/tensorken/tensorken/nn"
+	"github.com/tensorken/tensorken/tensor"
+)
+
+// An opFunc computes an operation's results.
+type opFunc func(in []tensor.Tensor, a args) tensor.Tensor
+
+// waiting has the operations that the library does not have yet, and why.
+var waiting = map[string]string{
+	"conv_transpose2d": "transposed convolution is not written yet",
+	"group_norm":       "nn.GroupNorm is not written yet",
+	"batch_norm_train": "batch norm in training is not tested yet",
+	"sort":             "the op Sort has no row yet",
+	"argsort":          "the op Sort has no row yet",
+	"topk":             "the op Sort has no row yet",
+	"cumsum":           "the op Scan has no row yet",
+	"sdpa":             "tensor.Attention is not written yet",
+}
+
+// ops has the operations by their names in the file.
+var ops = map[string]opFunc{
+	"exp": unary(tensor.Tensor.Exp), "exp2": unary(tensor.Tensor.Exp2), "expm1": unary(tensor.Tensor.Expm1),
+	"log": unary(tensor.Tensor.Log), "log2": unary(tensor.Tensor.Log2), "log1p": unary(tensor.Tensor.Log1p),
+	"neg": unary(tensor.Tensor.Neg), "abs": unary(tensor.Tensor.Abs), "sign": unary(tensor.Tensor.Sign),
+	"sin": unary(tensor.Tensor.Sin), "cos": unary(tensor.Tensor.Cos), "tan": unary(tensor.Tensor.Tan),
+	"sinh": unary(tensor.Tensor.Sinh), "cosh": unary(tensor.Tensor.Cosh), "tanh": unary(tensor.Tensor.Tanh),
+	"atan": unary(tensor.Tensor.Atan), "erf": unary(tensor.Tensor.Erf),
+	"sqrt": unary(tensor.Tensor.Sqrt), "rsqrt": unary(tensor.Tensor.Rsqrt),
+	"square": unary(tensor.Tensor.Square), "reciprocal": unary(tensor.Tensor.Reciprocal),
+	"floor": unary(tensor.Tensor.Floor), "ceil": unary(tensor.Tensor.Ceil),
+	"round": unary(tensor.Tensor.Round), "trunc": unary(tensor.Tensor.Trunc),
+	"relu": unary(tensor.Tensor.ReLU), "sigmoid": unary(tensor.Tensor.Sigmoid), "silu": unary(tensor.Tensor.SiLU),
+	"softplus": unary(tensor.Tensor.Softplus), "mish": unary(tensor.Tensor.Mish), "hardswish": unary(tensor.Tensor.HardSwish),
+	"gelu": func(in []tensor.Tensor, a args) tensor.Tensor {
+		if arg(a, "approximate", "none") == "tanh" {
+			return in[0].GELUTanh()
+		}
+		return in[0].GELU()
+	},
+	"elu":        func(in []tensor.Tensor, a args) tensor.Tensor { return in[0].ELU(arg(a, "alpha", 1.0)) },
+	"leaky_relu": func(in []tensor.Tensor, a args) tensor.Tensor { return in[0].LeakyReLU(arg(a, "negative_slope", 0.01)) },
+
+	"add": binary(tensor.Tensor.Add), "sub": binary(tensor.Tensor.Sub), "mul": binary(tensor.Tensor.Mul),
+	"div": binary(tensor.Tensor.Div), "rem": binary(tensor.Tensor.Rem), "pow": binary(tensor.Tensor.Pow),
+	"maximum": binary(tensor.Tensor.Maximum), "minimum": binary(tensor.Tensor.Minimum),
+	"eq": binary(tensor.Tensor.Eq), "ne": binary(tensor.Tensor.Ne), "lt": binary(tensor.Tensor.Lt),
+	"le": binary(tensor.Tensor.Le), "gt": binary(tensor.Tensor.Gt), "ge": binary(tensor.Tensor.Ge),
+	"where": func(in []tensor.Tensor, a args) tensor.Tensor { return tensor.Where(in[0], in[1], in[2]) },
+	"clamp": clamp,
+
+	"sum": reduce(tensor.Tensor.Sum), "mean": reduce(tensor.Tensor.Mean), "max": reduce(tensor.Tensor.Max),
+	"min": reduce(tensor.Tensor.Min), "prod": reduce(tensor.Tensor.Prod), "logsumexp": reduce(tensor.Tensor.LogSumExp),
+	"var": variance,
+	"std": func(in []tensor.Tensor, a args) tensor.Tensor { return variance(in, a).Sqrt() },
+	"softmax": func(in []tensor.Tensor, a args) tensor.Tensor {
+		return in[0].Softmax(arg(a, "axis", -1))
+	},
+	"log_softmax": func(in []tensor.Tensor, a args) tensor.Tensor { return in[0].LogSoftmax(arg(a, "axis", -1)) },
+	"argmax":      func(in []tensor.Tensor, a args) tensor.Tensor { return in[0].ArgMax(arg(a, "axis", -1)) },
+	"argmin":      func(in []tensor.Tensor, a args) tensor.Tensor { return in[0].ArgMin(arg(a, "axis", -1)) },
+
+	"flip":    func(in []tensor.Tensor, a args) tensor.Tensor { return in[0].Flip(ints(a, "axes")...) },
+	"permute": func(in []tensor.Tensor, a args) tensor.Tensor { return in[0].Permute(ints(a, "perm")...) },
+	"reshape": func(in []tensor.Tensor, a args) tensor.Tensor {
+		x := in[0]
+		if axes := ints(a, "transpose_first"); axes != nil {
+			x = x.Transpose(axes[0], axes[1])
+		}
+		return x.Reshape(ints(a, "shape")...)
+	},
+	"pad":   pad,
+	"slice": slice,
+	"tril":  func(in []tensor.Tensor, a args) tensor.Tensor { return in[0].Tril(arg(a, "k", 0)) },
+	"triu":  func(in []tensor.Tensor, a args) tensor.Tensor { return in[0].Triu(arg(a, "k", 0)) },
+	"cat":   func(in []tensor.Tensor, a args) tensor.Tensor { return tensor.Cat(arg(a, "axis", 0), in...) },
+	"stack": func(in []tensor.Tensor, a args) tensor.Tensor { return tensor.Stack(arg(a, "axis", 0), in...) },
+
+	"matmul": func(in []tensor.Tensor, a args) tensor.Tensor { return in[0].MatMul(in[1]) },
+	"einsum": func(in []tensor.Tensor, a args) tensor.Tensor { return tensor.Einsum(arg(a, "equation", ""), in...) },
+
+	"index_select":    func(in []tensor.Tensor, a args) tensor.Tensor { return in[0].Take(arg(a, "axis", 0), in[1]) },
+	"take_along_axis": func(in []tensor.Tensor, a args) tensor.Tensor { return in[0].TakeAlong(arg(a, "axis", 0), in[1]) },
+	"embedding":       func(in []tensor.Tensor, a args) tensor.Tensor { return nn.Embedding{Weight: in[0]}.Apply(in[1]) },
+	"scatter_add": func(in []tensor.Tensor, a args) tensor.Tensor {
+		return in[0].ScatterAdd(arg(a, "axis", 0), in[1], in[2])
+	},
+	"one_hot": func(in []tensor.Tensor, a args) tensor.Tensor { return in[0].OneHot(arg(a, "classes", 0)) },
+
+	"conv1d": conv, "conv2d": conv,
+	"max_pool1d": maxPool, "max_pool2d": maxPool,
+	"avg_pool1d": avgPool, "avg_pool2d": avgPool,
+	"layer_norm": func(in []tensor.Tensor, a args) tensor.Tensor {
+		return nn.LayerNorm{Weight: nth(in, 1), Bias: nth(in, 2), Eps: arg(a, "eps", 0.0)}.Apply(in[0])
+	},
+	"rms_norm": func(in []tensor.Tensor, a args) tensor.Tensor {
+		return nn.RMSNorm{Weight: nth(in, 1), Eps: arg(a, "eps", 0.0)}.Apply(in[0])
+	},
+
+	"cross_entropy": loss(nn.CrossEntropy),
+	"mse_loss":      loss(nn.MSE),
+	"l1_loss":       loss(nn.L1),
+	"huber_loss":    loss(nn.Huber),
+	"nll_loss":      loss(nn.NLL),
+	"kl_div":        loss(nn.KL),
+
+	"binary_cross_entropy_with_logits": loss(nn.BCE),
+}
+
+func unary(f func(tensor.Tensor) tensor.Tensor) opFunc {
+	return func(in []tensor.Tensor, a args) tensor.Tensor { return f(in[0]) }
+}
+
+func binary(f func(tensor.Tensor, tensor.Operand) tensor.Tensor) opFunc {
+	return func(in []tensor.Tensor, a args) tensor.Tensor { return f(in[0], in[1]) }
+}
+
+func reduce(f func(tensor.Tensor, ...int) tensor.Tensor) opFunc {
+	return func(in []tensor.Tensor, a args) tensor.Tensor { return drop(f(in[0], ints(a, "axes")...), a) }
+}
+
+// drop drops the reduced axes of y where the case asks for it.
+func drop(y tensor.Tensor, a args) tensor.Tensor {
+	if arg(a, "keepdims", true) || y.Rank() == 0 {
+		return y
+	}
+	return y.Squeeze(ints(a, "axes")...)
+}
+
+// variance divides by n - correction.
+func variance(in []tensor.Tensor, a args) tensor.Tensor {
+	y := in[0].Var(ints(a, "axes")...)
+	n := float64(in[0].Len() / max(y.Len(), 1))
+	if c := arg(a, "correction", 0.0); c != 0 {
+		y = y.Mul(n / (n - c))
+	}
+	return drop(y, a)
+}
+
+func clamp(in []tensor.Tensor, a args) tensor.Tensor {
+	lo, hi := arg[*float64](a, "min", nil), arg[*float64](a, "max", nil)
+	switch {
+	case lo == nil:
+		return in[0].Minimum(*hi)
+	case hi == nil:
+		return in[0].Maximum(*lo)
+	}
+	return in[0].Clamp(*lo, *hi)
+}
+
+func pad(in []tensor.Tensor, a args) tensor.Tensor {
+	x := in[0]
+	for axis, p := range arg[[][2]int](a, "padding", nil) {
+		x = x.Pad(axis, p[0], p[1])
+	}
+	return x
+}
+
+// slice takes NumPy's start:stop:step of each axis; null is an end.
+func slice(in []tensor.Tensor, a args) tensor.Tensor {
+	var specs []any
+	for _, s := range arg[[][3]*int](a, "slices", nil) {
+		specs = append(specs, span(s))
+	}
+	return in[0].Index(specs...)
+}
+
+func span(s [3]*int) tensor.Range {
+	step := 1
+	if s[2] != nil {
+		step = *s[2]
+	}
+	start, stop := 0, tensor.End
+	if step < 0 {
+		start = -1
+	}
+	if s[0] != nil {
+		start = *s[0]
+	}
+	if s[1] != nil {
+		stop = *s[1]
+	}
+	return tensor.Span(start, int(stop), step)
+}
+
+func convOptions(a args) tensor.ConvOptions {
+	return tensor.ConvOptions{
+		Stride: ints(a, "stride"), Padding: ints(a, "padding"), Dilation: ints(a, "dilation"),
+		Groups: arg(a, "groups", 1),
+	}
+}
+
+func conv(in []tensor.Tensor, a args) tensor.Tensor {
+	return nn.Conv{Weight: in[1], Bias: nth(in, 2), Options: convOptions(a)}.Apply(in[0])
+}
+
+func maxPool(in []tensor.Tensor, a args) tensor.Tensor {
+	return nn.MaxPool{Size: kernel(a), Options: convOptions(a)}.Apply(in[0])
+}
+
+func avgPool(in []tensor.Tensor, a args) tensor.Tensor {
+	return nn.AvgPool{Size: kernel(a), Options: convOptions(a)}.Apply(in[0])
+}
+
+// kernel is the size of a pool's windows, the same along every axis.
+func kernel(a args) int {
+	k := ints(a, "kernel")
+	if len(slices.Compact(slices.Clone(k))) != 1 {
+		panic(fmt.Sprintf("kernel %v is not square", k))
+	}
+	return k[0]
+}
+
+// loss prepares predictions and targets as the case says and reduces the
+// loss: to its mean, unless the case says otherwise.
+func loss(f func(pred, target tensor.Tensor) tensor.Tensor) opFunc {
+	return func(in []tensor.Tensor, a args) tensor.Tensor {
+		l := f(prepare(in[0], arg(a, "input", "")), prepare(in[1], arg(a, "target", "")))
+		switch r := arg(a, "reduction", "mean"); r {
+		case "none":
+			return l
+		case "sum":
+			return l.Sum()
+		case "mean", "batchmean":
+			return l.Mean()
+		default:
+			panic("reduction " + r)
+		}
+	}
+}
+
+// prepare is x after the function that the case names.
+func prepare(x tensor.Tensor, how string) tensor.Tensor {
+	switch how {
+	case "log_softmax(x)":
+		return x.LogSoftmax(-1)
+	case "softmax(y)":
+		return x.Softmax(-1)
+	case "":
+		return x
+	}
+	panic("prepared by " + how)
+}
+
+// nth is input i, absent where there are fewer.
+func nth(in []tensor.Tensor, i int) (t tensor.Tensor) {
+	if i < len(in) {
+		t = in[i]
+	}
+	return t
+}

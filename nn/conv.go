@@ -1,0 +1,92 @@
+package nn
+
+import "github.com/tensorken/tensorken/tensor"
+
+// A Conv layer is a convolution (as all call it; it is a cross-correlation)
+// over one to three spatial axes, as many as its weight has.
+type Conv struct {
+	Weight  tensor.Tensor // [out in/groups spatial...]
+	Bias    tensor.Tensor // [out], or absent
+	Options tensor.ConvOptions
+}
+
+// NewConv1D returns a convolution of kernels of length kernel over inputs of
+// shape [batch in length]. Weight and bias are uniform in ±1/√(in/groups·kernel),
+// as in PyTorch. Nil options are stride 1 without padding.
+func NewConv1D(rng *tensor.RNG, in, out, kernel int, o *tensor.ConvOptions) Conv {
+	return newConv(rng, in, out, o, kernel)
+}
+
+// NewConv2D is NewConv1D for square kernels over [batch in height width].
+func NewConv2D(rng *tensor.RNG, in, out, kernel int, o *tensor.ConvOptions) Conv {
+	return newConv(rng, in, out, o, kernel, kernel)
+}
+
+// NewConv3D is NewConv1D for cubic kernels over [batch in depth height width].
+func NewConv3D(rng *tensor.RNG, in, out, kernel int, o *tensor.ConvOptions) Conv {
+	return newConv(rng, in, out, o, kernel, kernel, kernel)
+}
+
+func newConv(rng *tensor.RNG, in, out int, o *tensor.ConvOptions, kernel ...int) Conv {
+	var l Conv
+	if o != nil {
+		l.Options = *o
+	}
+	groups := max(l.Options.Groups, 1)
+	if in%groups != 0 || out%groups != 0 {
+		fail("Conv", "%d groups do not divide %d input and %d output channels", groups, in, out)
+	}
+	shape := append([]int{out, in / groups}, kernel...)
+	fanIn, _ := fans("Conv", shape)
+	l.Weight, l.Bias = uniform(rng, bound(fanIn), shape...), uniform(rng, bound(fanIn), out)
+	return l
+}
+
+// Apply takes x of shape [batch in spatial...] to [batch out spatial...].
+func (l Conv) Apply(x tensor.Tensor) tensor.Tensor {
+	if !l.Weight.IsValid() {
+		fail("Conv", "Weight is absent: make the layer with nn.NewConv2D, or load it")
+	}
+	if x.Rank() != l.Weight.Rank() {
+		fail("Conv", "the input %v has rank %d, the weight [out in/groups spatial...] = %v takes %d", x.Shape(), x.Rank(), l.Weight.Shape(), l.Weight.Rank())
+	}
+	if in := l.Weight.Dim(1) * max(l.Options.Groups, 1); x.Dim(1) != in {
+		fail("Conv", "the input %v has %d channels on axis 1, the weight %v takes %d", x.Shape(), x.Dim(1), l.Weight.Shape(), in)
+	}
+	y := x.Conv(l.Weight, &l.Options)
+	if l.Bias.IsValid() {
+		y = y.Add(onChannels(l.Bias, x.Rank()))
+	}
+	return y
+}
+
+// onChannels gives t, one element a channel, the shape that broadcasts along
+// axis 1 of a tensor of that rank.
+func onChannels(t tensor.Tensor, rank int) tensor.Tensor {
+	shape := make([]int, rank-1)
+	for i := range shape {
+		shape[i] = 1
+	}
+	shape[0] = t.Len()
+	return t.Reshape(shape...)
+}
+
+// A MaxPool layer takes the greatest element of each window of Size along
+// every axis after the first two. Windows are Size apart unless Options has a
+// stride; padding is -inf.
+type MaxPool struct {
+	Size    int
+	Options tensor.ConvOptions
+}
+
+// Apply takes x of shape [batch channels spatial...] to [batch channels spatial...].
+func (l MaxPool) Apply(x tensor.Tensor) tensor.Tensor { return x.MaxPool(l.Size, &l.Options) }
+
+// An AvgPool layer is a MaxPool of means. Padding is zeros, which count.
+type AvgPool struct {
+	Size    int
+	Options tensor.ConvOptions
+}
+
+// Apply takes x of shape [batch channels spatial...] to [batch channels spatial...].
+func (l AvgPool) Apply(x tensor.Tensor) tensor.Tensor { return x.AvgPool(l.Size, &l.Options) }

@@ -1,0 +1,18 @@
+// Package nn has the parts of neural networks: layers, losses, initial values.
+//
+// A layer is a plain struct of tensors, and a model is any Go value made of
+// layers: a struct of the user's own, or a [Sequential]. The exported fields
+// are the parameters, their names in snake case the names in files, so a model
+// saved by PyTorch loads into a struct of the same form.
+//
+// Apply is inference. What differs in training takes an explicit source of
+// randomness: [Dropout.Drop], or [Train] for layers that also carry statistics
+// from step to step. A nil *tensor.RNG always means inference.
+//
+// In a layer a zero Eps, Momentum, Stride, Dilation or Groups means PyTorch's
+// default; a zero P or Padding means zero.
+//
+// Inputs have the batch on axis 0. Convolutions, pools and batch norms have
+// the channels on axis 1; all other layers work on the last axis. A wrong
+// shape panics with a *tensor.Error that names the layer.
+package nn

@@ -1,0 +1,65 @@
+package nn
+
+import (
+	"math"
+
+	"github.com/tensorken/tensorken/tensor"
+)
+
+// The initialisers take the shape of a weight, [out in spatial...], of rank 2
+// or more. A kernel's spatial axes count to both the inputs of an output and
+// the outputs of an input.
+
+// XavierUniform is uniform in ±√(6/(inputs+outputs)).
+//
+// Source: Glorot, Bengio, "Understanding the difficulty of training deep
+// feedforward neural networks", 2010.
+func XavierUniform(rng *tensor.RNG, shape ...int) tensor.Tensor {
+	in, out := fans("XavierUniform", shape)
+	return uniform(rng, math.Sqrt(6/float64(in+out)), shape...)
+}
+
+// XavierNormal is normal of variance 2/(inputs+outputs).
+func XavierNormal(rng *tensor.RNG, shape ...int) tensor.Tensor {
+	in, out := fans("XavierNormal", shape)
+	return normal(rng, math.Sqrt(2/float64(in+out)), shape...)
+}
+
+// KaimingUniform is uniform in ±√(6/inputs), for layers before a ReLU.
+//
+// Source: He, Zhang, Ren, Sun, "Delving Deep into Rectifiers", 2015.
+func KaimingUniform(rng *tensor.RNG, shape ...int) tensor.Tensor {
+	in, _ := fans("KaimingUniform", shape)
+	return uniform(rng, math.Sqrt(6/float64(in)), shape...)
+}
+
+// KaimingNormal is normal of variance 2/inputs, for layers before a ReLU.
+func KaimingNormal(rng *tensor.RNG, shape ...int) tensor.Tensor {
+	in, _ := fans("KaimingNormal", shape)
+	return normal(rng, math.Sqrt(2/float64(in)), shape...)
+}
+
+// fans are the inputs of each output and the outputs of each input.
+func fans(op string, shape []int) (in, out int) {
+	if len(shape) < 2 {
+		fail(op, "the shape %v has rank %d, a weight [out in spatial...] at least 2", shape, len(shape))
+	}
+	window := 1
+	for _, d := range shape[2:] {
+		window *= d
+	}
+	return shape[1] * window, shape[0] * window
+}
+
+// bound is 1/√inputs: PyTorch's for the weights and biases of its layers.
+func bound(in int) float64 { return 1 / math.Sqrt(float64(max(in, 1))) }
+
+// uniform is uniform in ±b. It is kept: the first step computes it, and no
+// other does again.
+func uniform(rng *tensor.RNG, b float64, shape ...int) tensor.Tensor {
+	return rng.Uniform(shape...).Mul(2 * b).Sub(b).Keep()
+}
+
+func normal(rng *tensor.RNG, sigma float64, shape ...int) tensor.Tensor {
+	return rng.Normal(shape...).Mul(sigma).Keep()
+}

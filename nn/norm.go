@@ -1,0 +1,145 @@
+package nn
+
+import (
+	"slices"
+
+	"github.com/tensorken/tensorken/tensor"
+)
+
+// A LayerNorm subtracts the mean of the last axes and divides by their
+// standard deviation, √(variance + Eps): those axes that the weight has, the
+// last one if it is absent.
+//
+// Source: Ba, Kiros, Hinton, "Layer Normalization", 2016.
+type LayerNorm struct {
+	Weight, Bias tensor.Tensor // [width], or absent
+	Eps          float64       // 0 is 1e-5
+}
+
+// NewLayerNorm returns a layer norm of weight one and bias zero.
+func NewLayerNorm(width int) LayerNorm {
+	return LayerNorm{Weight: tensor.Ones(width), Bias: tensor.Zeros(width)}
+}
+
+// Apply takes x of shape [... width] to the same shape.
+func (l LayerNorm) Apply(x tensor.Tensor) tensor.Tensor {
+	axes := lastAxes("LayerNorm", x, l.Weight)
+	centred := x.Sub(x.Mean(axes...))
+	y := centred.Div(centred.Square().Mean(axes...).Add(or(l.Eps, 1e-5)).Sqrt())
+	return affine(y, l.Weight, l.Bias)
+}
+
+// An RMSNorm divides by the root of the mean square of the last axes.
+//
+// Source: Zhang, Sennrich, "Root Mean Square Layer Normalization", 2019.
+type RMSNorm struct {
+	Weight, Bias tensor.Tensor // [width], or absent
+	Eps          float64       // 0 is 1e-6
+}
+
+// NewRMSNorm returns a norm of weight one, without bias.
+func NewRMSNorm(width int) RMSNorm { return RMSNorm{Weight: tensor.Ones(width)} }
+
+// Apply takes x of shape [... width] to the same shape.
+func (l RMSNorm) Apply(x tensor.Tensor) tensor.Tensor {
+	axes := lastAxes("RMSNorm", x, l.Weight)
+	y := x.Div(x.Square().Mean(axes...).Add(or(l.Eps, 1e-6)).Sqrt())
+	return affine(y, l.Weight, l.Bias)
+}
+
+// lastAxes are the axes of x that the weight has, the last if it is absent.
+func lastAxes(layer string, x, weight tensor.Tensor) []int {
+	if !weight.IsValid() {
+		return []int{-1}
+	}
+	first := x.Rank() - weight.Rank()
+	if first < 0 || !slices.Equal(x.Shape()[first:], weight.Shape()) {
+		fail(layer, "the input %v does not end in the weight's shape %v", x.Shape(), weight.Shape())
+	}
+	axes := make([]int, weight.Rank())
+	for i := range axes {
+		axes[i] = first + i
+	}
+	return axes
+}
+
+// affine is x·weight + bias, each if present.
+func affine(x, weight, bias tensor.Tensor) tensor.Tensor {
+	if weight.IsValid() {
+		x = x.Mul(weight)
+	}
+	if bias.IsValid() {
+		x = x.Add(bias)
+	}
+	return x
+}
+
+// A BatchNorm subtracts each channel's mean and divides by its standard
+// deviation, √(variance + Eps): the batch's own in training, running averages
+// of them at inference.
+//
+// Source: Ioffe, Szegedy, "Batch Normalization", 2015.
+type BatchNorm struct {
+	Weight, Bias tensor.Tensor // [channels], or absent
+	Mean         tensor.Tensor `tensor:"running_mean,state"` // [channels]
+	Var          tensor.Tensor `tensor:"running_var,state"`  // [channels]
+	Momentum     float64       // the batch's share of the new averages; 0 is 0.1
+	Eps          float64       // 0 is 1e-5
+}
+
+// NewBatchNorm returns a batch norm of weight one, bias zero, running mean
+// zero and running variance one.
+func NewBatchNorm(channels int) BatchNorm {
+	return BatchNorm{
+		Weight: tensor.Ones(channels), Bias: tensor.Zeros(channels),
+		Mean: tensor.Zeros(channels), Var: tensor.Ones(channels),
+	}
+}
+
+// Apply takes x of shape [batch channels ...] to the same shape.
+func (l BatchNorm) Apply(x tensor.Tensor) tensor.Tensor {
+	l.check(x)
+	y := x.Sub(onChannels(l.Mean, x.Rank())).Div(onChannels(l.Var.Add(or(l.Eps, 1e-5)).Sqrt(), x.Rank()))
+	return l.affine(y)
+}
+
+// Train normalises by the batch's own statistics, and returns the layer with
+// new running averages. The variance in them is divided by n-1, as in
+// PyTorch, so a batch has at least two elements a channel.
+func (l BatchNorm) Train(x tensor.Tensor, rng *tensor.RNG) (tensor.Tensor, Layer) {
+	l.check(x)
+	n, axes := x.Len()/max(x.Dim(1), 1), []int{0}
+	for a := 2; a < x.Rank(); a++ {
+		axes = append(axes, a)
+	}
+	if n < 2 {
+		fail("BatchNorm", "the input %v has %d elements a channel, training takes at least 2", x.Shape(), n)
+	}
+	mean := x.Mean(axes...)
+	centred := x.Sub(mean)
+	variance := centred.Square().Mean(axes...)
+	y := l.affine(centred.Div(variance.Add(or(l.Eps, 1e-5)).Sqrt()))
+
+	m, channels := or(l.Momentum, 0.1), x.Dim(1)
+	l.Mean = l.Mean.Mul(1 - m).Add(mean.Reshape(channels).Mul(m))
+	l.Var = l.Var.Mul(1 - m).Add(variance.Reshape(channels).Mul(m * float64(n) / float64(n-1)))
+	return y, l
+}
+
+func (l BatchNorm) check(x tensor.Tensor) {
+	present("BatchNorm", "Mean", l.Mean)
+	present("BatchNorm", "Var", l.Var)
+	if x.Rank() < 2 || x.Dim(1) != l.Mean.Len() {
+		fail("BatchNorm", "the input %v has not the layer's %d channels on axis 1", x.Shape(), l.Mean.Len())
+	}
+}
+
+func (l BatchNorm) affine(y tensor.Tensor) tensor.Tensor {
+	if l.Weight.IsValid() {
+		y = y.Mul(onChannels(l.Weight, y.Rank()))
+	}
+	if l.Bias.IsValid() {
+		y = y.Add(onChannels(l.Bias, y.Rank()))
+	}
+	return y
+}

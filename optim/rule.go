@@ -1,0 +1,104 @@
+package optim
+
+import (
+	"math"
+
+	"github.com/tensorken/tensorken/tensor"
+)
+
+// A Rule is the arithmetic of one parameter.
+type Rule interface {
+	// Update returns the new value of parameter p from its gradient g, and
+	// new slots: what the rule remembers of the parameter, nil at its first
+	// step and always as many afterwards. Steps count from 0. lr, step and
+	// what follows from them should only be operands, never choose
+	// operations: then every step runs the same compiled plan.
+	Update(p, g tensor.Tensor, slots []tensor.Tensor, lr float64, step int) (tensor.Tensor, []tensor.Tensor)
+}
+
+// SGD is stochastic gradient descent: p ← p - lr·g. With momentum μ it keeps
+// v ← μ·v + g, from v = g at the first step, and uses v in place of g, or
+// g + μ·v if Nesterov. WeightDecay λ adds λ·p to g first.
+//
+// Source: Sutskever et al., "On the importance of initialization and momentum
+// in deep learning", 2013, in PyTorch's form.
+type SGD struct {
+	Momentum, WeightDecay float64
+	Nesterov              bool
+}
+
+// Update implements [Rule]; the slot is v.
+func (r SGD) Update(p, g tensor.Tensor, slots []tensor.Tensor, lr float64, step int) (tensor.Tensor, []tensor.Tensor) {
+	g = decay(p, g, r.WeightDecay)
+	if r.Momentum != 0 {
+		v := g
+		if slots != nil {
+			v = slots[0].Mul(r.Momentum).Add(g)
+		}
+		slots = []tensor.Tensor{v}
+		if r.Nesterov {
+			g = g.Add(v.Mul(r.Momentum))
+		} else {
+			g = v
+		}
+	}
+	return p.Sub(g.Mul(lr)), slots
+}
+
+// Adam divides an average of gradients by the root of an average of their
+// squares: m ← β₁·m + (1-β₁)·g, v ← β₂·v + (1-β₂)·g²,
+// p ← p - lr·m̂/(√v̂ + ε), of m̂ = m/(1-β₁ᵗ), v̂ = v/(1-β₂ᵗ) at step t from 1.
+// WeightDecay λ adds λ·p to g first.
+//
+// Source: Kingma, Ba, "Adam: A Method for Stochastic Optimization", 2015.
+type Adam struct {
+	Beta1, Beta2 float64 // 0 is 0.9 and 0.999
+	Eps          float64 // 0 is 1e-8
+	WeightDecay  float64
+}
+
+// Update implements [Rule]; the slots are m and v.
+func (r Adam) Update(p, g tensor.Tensor, slots []tensor.Tensor, lr float64, step int) (tensor.Tensor, []tensor.Tensor) {
+	g = decay(p, g, r.WeightDecay)
+	b1, b2, t := or(r.Beta1, 0.9), or(r.Beta2, 0.999), float64(step+1)
+	m, v := g.Mul(1-b1), g.Square().Mul(1-b2)
+	if slots != nil {
+		m, v = slots[0].Mul(b1).Add(m), slots[1].Mul(b2).Add(v)
+	}
+	root := v.Sqrt().Mul(1 / math.Sqrt(1-math.Pow(b2, t))).Add(or(r.Eps, 1e-8))
+	return p.Sub(m.Div(root).Mul(lr / (1 - math.Pow(b1, t)))), []tensor.Tensor{m, v}
+}
+
+// AdamW is Adam whose weight decay leaves the averages alone: p is first
+// multiplied by 1 - lr·WeightDecay.
+//
+// Source: Loshchilov, Hutter, "Decoupled Weight Decay Regularization", 2019.
+type AdamW struct {
+	Beta1, Beta2 float64 // 0 is 0.9 and 0.999
+	Eps          float64 // 0 is 1e-8
+	WeightDecay  float64 // 0 is none; PyTorch's default is 0.01
+}
+
+// Update implements [Rule]; the slots are those of Adam.
+func (r AdamW) Update(p, g tensor.Tensor, slots []tensor.Tensor, lr float64, step int) (tensor.Tensor, []tensor.Tensor) {
+	if r.WeightDecay != 0 {
+		p = p.Mul(1 - lr*r.WeightDecay)
+	}
+	return Adam{Beta1: r.Beta1, Beta2: r.Beta2, Eps: r.Eps}.Update(p, g, slots, lr, step)
+}
+
+// decay adds λ·p to g.
+func decay(p, g tensor.Tensor, lambda float64) tensor.Tensor {
+	if lambda == 0 {
+		return g
+	}
+	return g.Add(p.Mul(lambda))
+}
+
+// or is the default of a number that was left zero.
+func or(x, byDefault float64) float64 {
+	if x == 0 {
+		return byDefault
+	}
+	return x
+}

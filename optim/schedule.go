@@ -1,0 +1,41 @@
+package optim
+
+import "math"
+
+// Cosine falls from 1 to floor along half a wave of the cosine, in steps
+// steps, and stays there.
+//
+// Source: Loshchilov, Hutter, "SGDR: Stochastic Gradient Descent with Warm
+// Restarts", 2017.
+func Cosine(steps int, floor float64) func(step int) float64 {
+	return func(step int) float64 {
+		return floor + (1-floor)*(1+math.Cos(math.Pi*progress(step, steps)))/2
+	}
+}
+
+// Linear falls from 1 to floor along a line, in steps steps, and stays there.
+func Linear(steps int, floor float64) func(step int) float64 {
+	return func(step int) float64 { return 1 - (1-floor)*progress(step, steps) }
+}
+
+// Warmup rises from 1/steps to 1 along a line in the first steps steps and
+// then follows then, counted from its own 0; a nil then stays at 1.
+func Warmup(steps int, then func(step int) float64) func(step int) float64 {
+	return func(step int) float64 {
+		switch {
+		case step < steps:
+			return float64(step+1) / float64(steps)
+		case then == nil:
+			return 1
+		}
+		return then(step - steps)
+	}
+}
+
+// progress is how much of steps is done, from 0 to 1.
+func progress(step, steps int) float64 {
+	if step >= steps {
+		return 1
+	}
+	return float64(step) / float64(steps)
+}

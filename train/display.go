@@ -1,0 +1,139 @@
+package train
+
+import (
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+	"time"
+)
+
+// A display shows the progress of a loop.
+type display struct {
+	out            io.Writer
+	live           bool
+	epochs, perRun int // epochs in all, examples in each
+	start, shown   time.Time
+	done           int     // examples since start
+	last           Metrics // of the last finished epoch
+	width          int     // of the live line, in columns
+}
+
+// How often the live line changes, and how often a long epoch gets a line of
+// its own elsewhere.
+const (
+	liveEvery  = 100 * time.Millisecond
+	plainEvery = 10 * time.Second
+)
+
+func newDisplay(out io.Writer, epochs, examples int) *display {
+	if out == nil {
+		out = os.Stderr
+	}
+	now := time.Now()
+	return &display{out: out, live: isTerminal(out), epochs: epochs, perRun: max(examples, 1), start: now, shown: now}
+}
+
+// isTerminal reports whether w is a device for characters.
+func isTerminal(w io.Writer) bool {
+	f, ok := w.(*os.File)
+	if !ok {
+		return false
+	}
+	info, err := f.Stat()
+	return err == nil && info.Mode()&os.ModeCharDevice != 0 && os.Getenv("TERM") != "dumb"
+}
+
+// progress shows that seen examples of an epoch are done, at that mean loss.
+func (d *display) progress(epoch, seen int, loss float64) {
+	every := plainEvery
+	if d.live {
+		every = liveEvery
+	}
+	if seen >= d.perRun || time.Since(d.shown) < every {
+		return
+	}
+	d.shown = time.Now()
+	total := (epoch-1)*d.perRun + seen
+	m := maps.Clone(d.last)
+	if m == nil {
+		m = Metrics{}
+	}
+	m["loss"] = loss
+	share := float64(seen) / float64(d.perRun)
+	if d.live {
+		d.redraw(fmt.Sprintf("epoch %*d/%d %s %3.0f%%  %s", digits(d.epochs), epoch, d.epochs, bar(share, 20), 100*share, d.status(m, total)))
+	} else {
+		fmt.Fprintf(d.out, "epoch %*d/%d %3.0f%%  %s\n", digits(d.epochs), epoch, d.epochs, 100*share, d.status(m, total))
+	}
+}
+
+// epochDone shows the measures of a finished epoch.
+func (d *display) epochDone(epoch int, m Metrics) {
+	d.last, d.shown = m, time.Now()
+	line := fmt.Sprintf("epoch %*d/%d  %s", digits(d.epochs), epoch, d.epochs, d.status(m, epoch*d.perRun))
+	if d.live {
+		d.redraw(line)
+		return
+	}
+	fmt.Fprintln(d.out, line)
+}
+
+// status is the measures, the speed and the time left after total examples.
+func (d *display) status(m Metrics, total int) string {
+	var b strings.Builder
+	for _, name := range names(m) {
+		fmt.Fprintf(&b, "%s %.4f  ", name, m[name])
+	}
+	elapsed := time.Since(d.start)
+	speed := float64(total) / max(elapsed.Seconds(), 1e-9)
+	left := time.Duration(float64(d.epochs*d.perRun-total) / speed * float64(time.Second))
+	fmt.Fprintf(&b, "%.0f samples/s  %s left", speed, clock(left))
+	return b.String()
+}
+
+// redraw replaces the live line.
+func (d *display) redraw(line string) {
+	fmt.Fprintf(d.out, "\r%s\x1b[K", line)
+}
+
+// close ends the live line.
+func (d *display) close() {
+	if d.live && d.shown != d.start {
+		fmt.Fprintln(d.out)
+	}
+}
+
+// bar is a bar of that many columns, filled to share.
+func bar(share float64, columns int) string {
+	full := min(max(int(share*float64(columns)), 0), columns)
+	return strings.Repeat("█", full) + strings.Repeat("░", columns-full)
+}
+
+// clock is a time in minutes and seconds: "1:05".
+func clock(d time.Duration) string {
+	s := int(d.Seconds() + 0.5)
+	if s >= 3600 {
+		return fmt.Sprintf("%d:%02d:%02d", s/3600, s/60%60, s%60)
+	}
+	return fmt.Sprintf("%d:%02d", s/60, s%60)
+}
+
+// names are the names of metrics: "loss" first, the others in order.
+func names(m Metrics) []string {
+	all := slices.Sorted(maps.Keys(m))
+	slices.SortStableFunc(all, func(a, b string) int {
+		switch "loss" {
+		case a:
+			return -1
+		case b:
+			return 1
+		}
+		return 0
+	})
+	return all
+}
+
+func digits(n int) int { return len(fmt.Sprint(n)) }
