@@ -1,27 +1,28 @@
 package grad
 
 import (
+	"slices"
+
 	"github.com/tensorken/tensorken/internal/graph"
 	"github.com/tensorken/tensorken/ir"
 )
 
 // A tape is what a transformation remembers of one call of its function:
-// every node between the arguments and the results, operands first.
+// every node between the arguments and the results, operands first. It does
+// not change once it is recorded.
 type tape struct {
-	args   []*graph.Node // aliases, fresh for this call
+	args   int // how many of calls, the first ones, are the arguments
 	calls  []call
 	index  map[*graph.Node]int // of a node in calls
 	active []bool              // calls whose result varies with an argument
 }
 
-// record walks from the results of a function down to its arguments, which
-// are the only nodes of the scope that are made from none of its nodes.
+// record walks from the results of a function to its arguments, by way of
+// nodes of the scope.
 func record(scope *graph.Scope, args, results []*graph.Node) *tape {
-	t := &tape{args: args, index: make(map[*graph.Node]int)}
-	const visiting = -1
-	isArg := make(map[*graph.Node]bool, len(args))
+	t := &tape{args: len(args), index: make(map[*graph.Node]int)}
 	for _, a := range args {
-		isArg[a] = true
+		t.add(call{a, a.Src()}, true)
 	}
 	type frame struct {
 		call
@@ -29,15 +30,9 @@ func record(scope *graph.Scope, args, results []*graph.Node) *tape {
 	}
 	var stack []frame
 	visit := func(n *graph.Node) {
-		if _, seen := t.index[n]; seen || n == nil || !n.In(scope) {
-			return
+		if _, seen := t.index[n]; !seen && n != nil && n.In(scope) {
+			stack = append(stack, frame{call: call{n, n.Src()}})
 		}
-		t.index[n] = visiting
-		f := frame{call: call{Node: n}}
-		if !isArg[n] {
-			f.src = n.Src()
-		}
-		stack = append(stack, f)
 	}
 	for _, r := range results {
 		visit(r)
@@ -48,13 +43,26 @@ func record(scope *graph.Scope, args, results []*graph.Node) *tape {
 				visit(f.src[f.next-1])
 				continue
 			}
-			t.index[f.Node] = len(t.calls)
-			t.calls = append(t.calls, f.call)
-			t.active = append(t.active, isArg[f.Node] || t.varies(&f.call))
+			t.add(f.call, t.varies(&f.call))
 			stack = stack[:len(stack)-1]
 		}
 	}
 	return t
+}
+
+func (t *tape) add(c call, active bool) {
+	t.index[c.Node] = len(t.calls)
+	t.calls = append(t.calls, c)
+	t.active = append(t.active, active)
+}
+
+// outward returns n, or what an argument stands for: a node that a function
+// hands through must not gain a name at every call.
+func (t *tape) outward(n *graph.Node) *graph.Node {
+	if i, ok := t.index[n]; ok && i < t.args {
+		return t.calls[i].src[0]
+	}
+	return n
 }
 
 // varies reports whether the result of c has a derivative by an argument.
@@ -113,11 +121,42 @@ func (t *tape) backward(results, cts []*graph.Node) []*graph.Node {
 			}
 		}
 	}
-	grads := make([]*graph.Node, len(t.args))
-	for i, a := range t.args {
-		if j, ok := t.index[a]; ok {
-			grads[i] = sum[j]
+	return sum[:t.args]
+}
+
+// keepResiduals marks what a pullback needs of the recorded call to be stored
+// when it is first computed, because the pullback may be called again. Inside
+// of another transformation nothing is marked: what is called again there is
+// the whole.
+func (t *tape) keepResiduals(grads, cts []*graph.Node) {
+	seen := make(map[*graph.Node]bool)
+	for _, ct := range cts {
+		seen[ct] = true
+	}
+	for i := range t.calls {
+		for _, s := range t.calls[i].src {
+			if _, ours := t.index[s]; !ours {
+				seen[s] = true
+			}
 		}
 	}
-	return grads
+	stack := slices.Clone(grads)
+	for len(stack) > 0 {
+		n := stack[len(stack)-1]
+		stack = stack[:len(stack)-1]
+		if n == nil || seen[n] {
+			continue
+		}
+		seen[n] = true
+		if i, ours := t.index[n]; !ours || n.Op.Class() == ir.Movement {
+			// Views are followed to what they show.
+			src := n.Src()
+			if ours {
+				src = t.calls[i].src
+			}
+			stack = append(stack, src...)
+		} else if n.Value() == nil && !n.Traced() {
+			n.Keep()
+		}
+	}
 }

@@ -1,0 +1,153 @@
+package grad
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/tensorken/tensorken/internal/graph"
+	"github.com/tensorken/tensorken/internal/walk"
+	"github.com/tensorken/tensorken/tensor"
+)
+
+// token opens the bridge between tensors and nodes.
+var token *graph.Token
+
+func node(t tensor.Tensor) *graph.Node { return tensor.Internal.Node(token, t) }
+
+func tensorOf(n *graph.Node) tensor.Tensor { return tensor.Internal.Tensor(token, n) }
+
+func nodes(ts []tensor.Tensor) []*graph.Node {
+	ns := make([]*graph.Node, len(ts))
+	for i, t := range ts {
+		ns[i] = node(t)
+	}
+	return ns
+}
+
+func misuse(op, reason string, operands ...any) {
+	tensor.Internal.Misuse(token, op, reason, operands...)
+}
+
+// flatten returns the leaves of a tree.
+func flatten(op string, tree any) []walk.Leaf[tensor.Tensor] {
+	leaves, err := walk.Flatten[tensor.Tensor](tree)
+	if err != nil {
+		misuse(op, err.Error(), fmt.Sprintf("a %T", tree))
+	}
+	return leaves
+}
+
+// rebuild returns a tree like another with other leaves. It shares nothing
+// with it.
+func rebuild[T any](op string, like T, leaves []tensor.Tensor) T {
+	tree, err := walk.Rebuild(like, leaves)
+	if err != nil {
+		misuse(op, err.Error(), fmt.Sprintf("a %T", like))
+	}
+	return tree
+}
+
+// values returns the tensors of leaves.
+func values(leaves []walk.Leaf[tensor.Tensor]) []tensor.Tensor {
+	ts := make([]tensor.Tensor, len(leaves))
+	for i, l := range leaves {
+		ts[i] = l.Value
+	}
+	return ts
+}
+
+// An argument is what a function is differentiated by, in one call of it.
+type argument[P any] struct {
+	op    string
+	tree  P               // a copy nobody else has, to build results like it
+	given []tensor.Tensor // its leaves
+	scope *graph.Scope
+	fresh []*graph.Node // the alias that stands for a leaf; nil for one that gets no gradient
+}
+
+// take makes a tree the argument of a call.
+func take[P any](op string, p P) *argument[P] {
+	leaves := flatten(op, p)
+	a := &argument[P]{op: op, given: values(leaves), scope: new(graph.Scope), fresh: make([]*graph.Node, len(leaves))}
+	a.tree = rebuild(op, p, a.given)
+	for i, l := range leaves {
+		if n := node(l.Value); n != nil && n.DType.IsFloat() && !l.State {
+			a.fresh[i] = graph.NewAlias(n, a.scope)
+		}
+	}
+	return a
+}
+
+// private returns the tree that the function gets.
+func (a *argument[P]) private() P {
+	leaves := make([]tensor.Tensor, len(a.given))
+	for i, n := range a.fresh {
+		if leaves[i] = a.given[i]; n != nil {
+			leaves[i] = tensorOf(n)
+		}
+	}
+	return rebuild(a.op, a.tree, leaves)
+}
+
+// record closes the scope of the call, after its function has returned.
+func (a *argument[P]) record(results []*graph.Node) *tape {
+	var args []*graph.Node
+	for _, n := range a.fresh {
+		if n != nil {
+			args = append(args, n)
+		}
+	}
+	t := record(a.scope, args, results)
+	a.scope.Close()
+	t.release()
+	return t
+}
+
+// gradient returns the tree of the arguments' cotangents: zeros where one is
+// nil, absent for a leaf that gets none.
+func (a *argument[P]) gradient(cts []*graph.Node) []tensor.Tensor {
+	leaves := make([]tensor.Tensor, len(a.given))
+	for i, n := range a.fresh {
+		if n == nil {
+			continue
+		}
+		ct := cts[0]
+		if cts = cts[1:]; ct == nil {
+			ct = like(n, 0)
+		}
+		leaves[i] = tensorOf(ct)
+	}
+	return leaves
+}
+
+// align returns the cotangents that a tree has for results: nil where one is
+// absent or the result has no derivative.
+func align(op string, results []walk.Leaf[tensor.Tensor], tree any) []*graph.Node {
+	ts, err := walk.Align(results, flatten(op, tree))
+	if err != nil {
+		misuse(op, err.Error(), fmt.Sprintf("a %T", tree))
+	}
+	cts := nodes(ts)
+	for i, ct := range cts {
+		y := node(results[i].Value)
+		switch {
+		case ct == nil:
+		case y == nil:
+			misuse(op, "the function's result is absent there", ct)
+		case !y.DType.IsFloat():
+			cts[i] = nil
+		case ct.DType != y.DType || !slices.Equal(ct.Shape, y.Shape):
+			misuse(op, fmt.Sprintf("the cotangent must be like the result, %v %v", y.DType, y.Shape), ct)
+		}
+	}
+	return cts
+}
+
+// outwards returns the tensors of results, for the caller of the function.
+func (t *tape) outwards(results []*graph.Node) []tensor.Tensor {
+	ts := make([]tensor.Tensor, len(results))
+	for i, n := range results {
+		ts[i] = tensorOf(t.outward(n))
+	}
+	return ts
+}

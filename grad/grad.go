@@ -1,0 +1,135 @@
+package grad
+
+import (
+	"github.com/tensorken/tensorken/internal/graph"
+	"github.com/tensorken/tensorken/tensor"
+)
+
+// Of returns the function that computes the gradient of f: a tree like its
+// argument, with the derivative of f's result by each tensor in its place. f
+// must give one element of a floating-point type.
+//
+// Leaves that are not floating-point or are tagged ",state" come back absent;
+// those that the result does not depend on are zeros. It panics with a
+// [*tensor.Error] if f gives something else.
+func Of[P any](f func(P) tensor.Tensor) func(P) P {
+	return func(p P) P {
+		c := differentiate("grad.Of", noAux(f), p)
+		return rebuild(c.arg.op, c.arg.tree, c.grads)
+	}
+}
+
+// ValueAndGrad returns the function that computes f and its gradient; see
+// [Of]. Reading one of them also computes and stores the value, so that the
+// work for both is done once.
+func ValueAndGrad[P any](f func(P) tensor.Tensor) func(P) (tensor.Tensor, P) {
+	return func(p P) (tensor.Tensor, P) {
+		value, _, g := differentiate("grad.ValueAndGrad", noAux(f), p).bundled()
+		return value, g
+	}
+}
+
+// ValueAndGradAux is [ValueAndGrad] for a function that gives something else
+// besides the value: new running statistics, predictions to look at. That
+// tree is handed on, has no part in the gradient, and is stored along with
+// the value.
+func ValueAndGradAux[P, A any](f func(P) (tensor.Tensor, A)) func(P) (tensor.Tensor, A, P) {
+	return func(p P) (tensor.Tensor, A, P) {
+		return differentiate("grad.ValueAndGradAux", f, p).bundled()
+	}
+}
+
+// noAux is f with an empty auxiliary output.
+func noAux[P any](f func(P) tensor.Tensor) func(P) (tensor.Tensor, struct{}) {
+	return func(p P) (tensor.Tensor, struct{}) { return f(p), struct{}{} }
+}
+
+// A differentiated call is a function's results and its gradient.
+type differentiated[P, A any] struct {
+	arg       *argument[P]
+	value     *graph.Node
+	aux       A
+	auxLeaves []tensor.Tensor
+	grads     []tensor.Tensor
+}
+
+func differentiate[P, A any](op string, f func(P) (tensor.Tensor, A), p P) *differentiated[P, A] {
+	arg := take(op, p)
+	defer arg.scope.Close()
+	value, aux := f(arg.private())
+	y := node(value)
+	check(op, y)
+	others := nodes(values(flatten(op, aux)))
+	t := arg.record(append(others, y))
+	cts := t.backward([]*graph.Node{y}, []*graph.Node{like(y, 1)})
+	return &differentiated[P, A]{arg, t.outward(y), aux, t.outwards(others), arg.gradient(cts)}
+}
+
+// check panics unless a gradient by way of y makes sense.
+func check(op string, y *graph.Node) {
+	switch {
+	case y == nil:
+		misuse(op, "the function returned the absent tensor (the zero Tensor)")
+	case !y.DType.IsFloat():
+		misuse(op, "the function's result is not floating-point: Cast it", y)
+	case y.Len() != 1:
+		misuse(op, "the function's result must have one element: take its Sum or Mean, or use VJP", y)
+	}
+}
+
+// bundled returns the results, tied together: a plan that computes one of
+// them stores the value and the auxiliary output.
+func (c *differentiated[P, A]) bundled() (tensor.Tensor, A, P) {
+	b := new(graph.Bundle)
+	value := tie(c.value, b)
+	b.Nodes = append(b.Nodes, value)
+	for i, t := range c.auxLeaves {
+		if n := node(t); n != nil && n.Value() == nil {
+			n = tie(n, b)
+			b.Nodes = append(b.Nodes, n)
+			c.auxLeaves[i] = tensorOf(n)
+		}
+	}
+	for i, t := range c.grads {
+		if t.IsValid() {
+			c.grads[i] = tensorOf(tie(node(t), b))
+		}
+	}
+	return tensorOf(value), rebuild(c.arg.op, c.aux, c.auxLeaves), rebuild(c.arg.op, c.arg.tree, c.grads)
+}
+
+// tie returns n with a bundle, under another name: what a function returns
+// may belong to another bundle or to nobody.
+func tie(n *graph.Node, b *graph.Bundle) *graph.Node {
+	n = graph.On(n, n.Device)
+	n.Bundle = b
+	return n
+}
+
+// VJP returns f(at) and its pullback, which takes a cotangent of f's result
+// (a tree like it) to the cotangent of the argument: the vector-Jacobian
+// product. With f's Jacobian J it is the product ct·J, never J itself.
+//
+// In a cotangent an absent tensor is zero, and what is said of tensors that
+// are not floating-point is ignored. In the result, leaves that are not
+// floating-point or tagged ",state" are absent.
+//
+// The pullback may be called any number of times, from any goroutine. Its
+// first call has what it needs of f's intermediate results stored by the next
+// plan that computes them.
+func VJP[P, R any](f func(P) R, at P) (R, func(R) P) {
+	const op = "grad.VJP"
+	arg := take(op, at)
+	defer arg.scope.Close()
+	result := f(arg.private())
+	leaves := flatten(op, result)
+	results := nodes(values(leaves))
+	t := arg.record(results)
+	pullback := func(ct R) P {
+		cts := align(op+"'s pullback", leaves, ct)
+		grads := t.backward(results, cts)
+		t.keepResiduals(grads, cts)
+		return rebuild(op, arg.tree, arg.gradient(grads))
+	}
+	return rebuild(op, result, t.outwards(results)), pullback
+}

@@ -1,0 +1,91 @@
+package grad_test
+
+import (
+	"math/rand/v2"
+	"testing"
+
+	"github.com/tensorken/tensorken/grad"
+	"github.com/tensorken/tensorken/grad/gradtest"
+	"github.com/tensorken/tensorken/internal/graph"
+	"github.com/tensorken/tensorken/ir"
+	"github.com/tensorken/tensorken/tensor"
+)
+
+func node(t tensor.Tensor) *graph.Node { return tensor.Internal.Node(nil, t) }
+
+func tensorOf(n *graph.Node) tensor.Tensor { return tensor.Internal.Tensor(nil, n) }
+
+// TestRules fails for an op whose rule is not what its row in the op table
+// says, and for a differentiable one without a point that has it.
+func TestRules(t *testing.T) {
+	for op := ir.Op(1); int(op) < ir.Ops; op++ {
+		diff := ir.Table[op].Diff
+		if got, want := grad.HasPartial(op), diff == ir.Partials; got != want {
+			t.Errorf("%v: has partial derivatives: %v, want %v", op, got, want)
+		}
+		if got, want := grad.HasTranspose(op), diff == ir.Linear; got != want {
+			t.Errorf("%v: has a transpose: %v, want %v", op, got, want)
+		}
+		if diff == ir.Zero {
+			if ir.Table[op].Why == "" {
+				t.Errorf("%v: not differentiable, for no reason", op)
+			}
+			continue
+		}
+		if len(points[op]) == 0 {
+			t.Errorf("%v: no point at which its derivatives are checked", op)
+		}
+		for _, p := range points[op] {
+			x := make([]*graph.Node, len(p.shapes))
+			for i, s := range p.shapes {
+				x[i] = node(tensor.Zeros(s...).Cast(operandType(op)))
+			}
+			found := false
+			for _, n := range graph.Sorted([]*graph.Node{p.f(x)}) {
+				found = found || n.Op == op
+			}
+			if !found {
+				t.Errorf("%v %s: the point does not use the op", op, p.name)
+			}
+		}
+	}
+}
+
+// operandType is the type of a point's operands: float32 where Cast is to be
+// seen, which rounds.
+func operandType(op ir.Op) tensor.DType {
+	if op == ir.Cast {
+		return tensor.Float32
+	}
+	return tensor.Float64
+}
+
+func TestPoints(t *testing.T) {
+	for op := ir.Op(1); int(op) < ir.Ops; op++ {
+		for _, p := range points[op] {
+			t.Run(op.String()+" "+p.name, func(t *testing.T) {
+				rng := rand.New(rand.NewPCG(3, uint64(op)))
+				lo, hi := p.lo, p.hi
+				if lo == 0 && hi == 0 {
+					lo, hi = -2, 2
+				}
+				at := make([]tensor.Tensor, len(p.shapes))
+				for i, s := range p.shapes {
+					data := make([]float64, graph.Len(s))
+					for j := range data {
+						data[j] = lo + (hi-lo)*rng.Float64()
+					}
+					at[i] = tensor.New(data).Reshape(s...).Cast(operandType(op))
+				}
+				f := func(x []tensor.Tensor) tensor.Tensor {
+					ns := make([]*graph.Node, len(x))
+					for i := range x {
+						ns[i] = node(x[i])
+					}
+					return tensorOf(p.f(ns))
+				}
+				gradtest.Check(t, f, at, 3)
+			})
+		}
+	}
+}
