@@ -1,0 +1,206 @@
+package nn_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/tensorken/tensorken/nn"
+	"github.com/tensorken/tensorken/tensor"
+	"github.com/tensorken/tensorken/tree"
+)
+
+// iota is 0, 1, 2 … of a shape, times scale.
+func iota(scale float64, shape ...int) tensor.Tensor {
+	n := 1
+	for _, d := range shape {
+		n *= d
+	}
+	return tensor.Arange(n).Cast(tensor.Float32).Mul(scale).Reshape(shape...)
+}
+
+// check compares a tensor of float32 with the values expected, in order.
+func check(t *testing.T, call string, got tensor.Tensor, shape []int, want ...float32) {
+	t.Helper()
+	if !slices.Equal(got.Shape(), shape) {
+		t.Errorf("%s has shape %v, want %v", call, got.Shape(), shape)
+		return
+	}
+	ok, err := tensor.AllClose(got, tensor.New(want, shape...), 1e-5, 1e-5)
+	if err != nil {
+		t.Errorf("%s: %v", call, err)
+	} else if !ok {
+		t.Errorf("%s =\n%v\nwant %v", call, got, want)
+	}
+}
+
+func TestApply(t *testing.T) {
+	x := tensor.New([]float32{1, 2, 3, 4, 5, 7}, 2, 3)
+	image := iota(1, 1, 1, 3, 3)
+	for _, c := range []struct {
+		name  string
+		layer nn.Layer
+		x     tensor.Tensor
+		shape []int
+		want  []float32
+	}{
+		{"Linear", nn.Linear{Weight: tensor.From([][]float32{{1, 0, 2}, {0, 1, 0}}), Bias: tensor.New([]float32{10, 20})}, x,
+			[]int{2, 2}, []float32{17, 22, 28, 25}},
+		{"Linear without bias", nn.Linear{Weight: tensor.From([][]float32{{1, 0, 2}})}, x, []int{2, 1}, []float32{7, 18}},
+		{"Linear of one example", nn.Linear{Weight: tensor.From([][]float32{{1, 0, 2}})}, x.At(0), []int{1}, []float32{7}},
+		{"Embedding", nn.Embedding{Weight: x}, tensor.New([]int32{1, 0, 1}, 3), []int{3, 3}, []float32{4, 5, 7, 1, 2, 3, 4, 5, 7}},
+		{"Flatten", nn.Flatten{}, image, []int{1, 9}, []float32{0, 1, 2, 3, 4, 5, 6, 7, 8}},
+		{"Dropout", nn.Dropout{P: 0.5}, x, []int{2, 3}, []float32{1, 2, 3, 4, 5, 7}},
+		{"Func", nn.Func(tensor.Tensor.Neg), x, []int{2, 3}, []float32{-1, -2, -3, -4, -5, -7}},
+		{"Conv", nn.Conv{Weight: iota(1, 1, 1, 2, 2), Bias: tensor.New([]float32{100})}, image,
+			[]int{1, 1, 2, 2}, []float32{119, 125, 137, 143}},
+		{"Conv with padding", nn.Conv{Weight: tensor.Ones(1, 1, 3, 3), Options: tensor.ConvOptions{Padding: []int{1}}}, image,
+			[]int{1, 1, 3, 3}, []float32{8, 15, 12, 21, 36, 27, 20, 33, 24}},
+		{"MaxPool", nn.MaxPool{Size: 2, Options: tensor.ConvOptions{Stride: []int{1}}}, image, []int{1, 1, 2, 2}, []float32{4, 5, 7, 8}},
+		{"AvgPool", nn.AvgPool{Size: 3}, image, []int{1, 1, 1, 1}, []float32{4}},
+		{"LayerNorm", nn.NewLayerNorm(3), x, []int{2, 3}, []float32{-1.2247357, 0, 1.2247357, -1.0690403, -0.2672601, 1.3363004}},
+		{"RMSNorm", nn.NewRMSNorm(3), x, []int{2, 3}, []float32{0.46291, 0.92582, 1.38873, 0.73029674, 0.9128709, 1.2780193}},
+		{"BatchNorm", nn.BatchNorm{Mean: tensor.New([]float32{1, 2, 3}), Var: tensor.New([]float32{1, 4, 9}), Bias: tensor.Ones(3)}, x,
+			[]int{2, 3}, []float32{1, 1, 1, 3.999985, 2.4999981, 2.3333326}},
+		{"Sequential", nn.Sequential{nn.Func(tensor.Tensor.Neg), nn.Func(tensor.Tensor.ReLU)}, x, []int{2, 3}, make([]float32, 6)},
+	} {
+		check(t, c.name+".Apply", c.layer.Apply(c.x), c.shape, c.want...)
+	}
+}
+
+func TestTrainBatchNorm(t *testing.T) {
+	x := tensor.New([]float32{1, 10, 3, 20, 5, 60}, 3, 2)
+	rng := tensor.NewRNG(1)
+	net := nn.Sequential{nn.NewBatchNorm(2), nn.Func(tensor.Tensor.Neg)}
+	y, next := nn.Train(net, x, rng)
+	check(t, "y", y, []int{3, 2}, 1.2247425, 0.92582, 0, 0.46291, -1.2247425, -1.38873)
+	bn := next[0].(nn.BatchNorm)
+	check(t, "running mean", bn.Mean, []int{2}, 0.3, 3)
+	check(t, "running variance", bn.Var, []int{2}, 0.9+0.4, 0.9+70)
+	check(t, "old running mean", net[0].(nn.BatchNorm).Mean, []int{2}, 0, 0)
+
+	y, next = nn.Train(net, x, nil)
+	check(t, "y without RNG", y, []int{3, 2}, -0.999995, -9.99995, -2.999985, -19.9999, -4.999975, -59.9997)
+	check(t, "running mean without RNG", next[0].(nn.BatchNorm).Mean, []int{2}, 0, 0)
+}
+
+func TestDropout(t *testing.T) {
+	x := tensor.Ones(4000)
+	got, err := tensor.Data[float32](nn.Dropout{P: 0.25}.Drop(x, tensor.NewRNG(3)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	dropped := 0
+	for _, v := range got {
+		if v == 0 {
+			dropped++
+		} else if v < 1.3333 || v > 1.3334 {
+			t.Fatalf("Drop gave %v, want 0 or 4/3", v)
+		}
+	}
+	if dropped < 900 || dropped > 1100 {
+		t.Errorf("Drop dropped %d of 4000, want about 1000", dropped)
+	}
+	check(t, "Dropout{P: 1}.Drop", nn.Dropout{P: 1}.Drop(tensor.Ones(2), tensor.NewRNG(1)), []int{2}, 0, 0)
+}
+
+func TestNames(t *testing.T) {
+	rng := tensor.NewRNG(1)
+	net := nn.Sequential{
+		nn.NewConv2D(rng, 1, 4, 3, nil), nn.NewBatchNorm(4), nn.Func(tensor.Tensor.ReLU), nn.MaxPool{Size: 2}, nn.Flatten{},
+		nn.NewLinear(rng, 16, 2), nn.NewLayerNorm(2), nn.NewRMSNorm(2), nn.NewEmbedding(rng, 3, 4),
+	}
+	var got []string
+	for name := range tree.All(net) {
+		got = append(got, name)
+	}
+	want := []string{
+		"0.weight", "0.bias", "1.weight", "1.bias", "1.running_mean", "1.running_var",
+		"5.weight", "5.bias", "6.weight", "6.bias", "7.weight", "8.weight",
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("names are %v, want %v", got, want)
+	}
+}
+
+func TestInit(t *testing.T) {
+	shape := []int{40, 30, 3, 3}
+	const in, out = 30 * 9, 40 * 9
+	for _, c := range []struct {
+		name     string
+		f        func(*tensor.RNG, ...int) tensor.Tensor
+		variance float64
+		bound    float64
+	}{
+		{"XavierUniform", nn.XavierUniform, 2.0 / (in + out), 0.0975901},
+		{"XavierNormal", nn.XavierNormal, 2.0 / (in + out), 1},
+		{"KaimingUniform", nn.KaimingUniform, 2.0 / in, 0.1490713},
+		{"KaimingNormal", nn.KaimingNormal, 2.0 / in, 1},
+	} {
+		w := c.f(tensor.NewRNG(7), shape...)
+		if !slices.Equal(w.Shape(), shape) {
+			t.Errorf("%s(%v) has shape %v", c.name, shape, w.Shape())
+		}
+		if got := w.Var().Item(); got < 0.95*c.variance || got > 1.05*c.variance {
+			t.Errorf("%s(%v) has variance %v, want about %v", c.name, shape, got, c.variance)
+		}
+		if got := w.Abs().Max().Item(); got > c.bound {
+			t.Errorf("%s(%v) reaches %v, want at most %v", c.name, shape, got, c.bound)
+		}
+	}
+	l := nn.NewLinear(tensor.NewRNG(1), 100, 50)
+	if got := l.Weight.Abs().Max().Item(); got > 0.1 || got < 0.09 {
+		t.Errorf("the weight of NewLinear(100, 50) reaches %v, want nearly 0.1", got)
+	}
+	c := nn.NewConv2D(tensor.NewRNG(1), 8, 6, 3, &tensor.ConvOptions{Groups: 2})
+	if got, want := c.Weight.Shape(), []int{6, 4, 3, 3}; !slices.Equal(got, want) {
+		t.Errorf("the weight of NewConv2D in 2 groups has shape %v, want %v", got, want)
+	}
+}
+
+func TestMisuse(t *testing.T) {
+	rng := tensor.NewRNG(1)
+	x, label := tensor.Ones(2, 3), tensor.New([]int32{0, 1})
+	for _, c := range []struct {
+		f    func()
+		want string
+	}{
+		{func() { nn.Linear{}.Apply(x) }, "nn.Linear: Weight is absent"},
+		{func() { nn.NewLinear(rng, 4, 2).Apply(x) }, "nn.Linear: the input [2 3] does not end in the 4"},
+		{func() { nn.NewConv2D(rng, 4, 2, 3, nil).Apply(x) }, "nn.Conv: the input [2 3] has rank 2"},
+		{func() { nn.NewConv1D(rng, 4, 2, 3, nil).Apply(tensor.Ones(2, 3, 9)) }, "nn.Conv: the input [2 3 9] has 3 channels"},
+		{func() { nn.NewConv1D(rng, 4, 2, 3, &tensor.ConvOptions{Groups: 3}) }, "nn.Conv: 3 groups do not divide"},
+		{func() { nn.NewLayerNorm(4).Apply(x) }, "nn.LayerNorm: the input [2 3]"},
+		{func() { nn.NewRMSNorm(4).Apply(x) }, "nn.RMSNorm: the input [2 3]"},
+		{func() { nn.NewBatchNorm(4).Apply(x) }, "nn.BatchNorm: the input [2 3]"},
+		{func() { nn.NewBatchNorm(3).Train(tensor.Ones(1, 3), rng) }, "nn.BatchNorm: the input [1 3] has 1 elements a channel"},
+		{func() { nn.Dropout{P: 2}.Drop(x, rng) }, "nn.Dropout: P is 2"},
+		{func() { nn.XavierNormal(rng, 3) }, "nn.XavierNormal: the shape [3]"},
+		{func() { nn.CrossEntropy(x, x) }, "nn.CrossEntropy: labels [2 3] do not fit predictions [2 3]"},
+		{func() { nn.CrossEntropy(x, label.Cast(tensor.Float32)) }, "nn.CrossEntropy: labels are float32"},
+		{func() { nn.MSE(x, tensor.Ones(2)) }, "nn.MSE: predictions [2 3] and targets [2]"},
+	} {
+		err := tensor.Try(c.f)
+		if err == nil {
+			t.Errorf("no error, want %q", c.want)
+			continue
+		}
+		if !strings.HasPrefix(err.Error(), "layer_test.go:") || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("error %q, want layer_test.go:N: %s…", err, c.want)
+		}
+	}
+}
+
+func TestSummary(t *testing.T) {
+	got := nn.Summary(nn.Sequential{nn.NewLinear(tensor.NewRNG(1), 64, 128), nn.Func(tensor.Tensor.ReLU), nn.NewLinear(tensor.NewRNG(1), 128, 10)})
+	want := strings.Join([]string{
+		"0.weight  float32 [128 64]  8192",
+		"0.bias    float32 [128]     128",
+		"2.weight  float32 [10 128]  1280",
+		"2.bias    float32 [10]      10",
+		"total                       9610",
+	}, "\n")
+	if got != want {
+		t.Errorf("Summary =\n%s\nwant\n%s", got, want)
+	}
+}

@@ -1,0 +1,39 @@
+package train
+
+import (
+	"bytes"
+	"testing"
+	"time"
+)
+
+func TestLive(t *testing.T) {
+	var out bytes.Buffer
+	d := newDisplay(&out, 3, 100)
+	d.live = true
+	d.start = d.start.Add(-time.Second)
+	d.shown = d.start
+	d.progress(1, 50, 0.25)
+	d.progress(1, 60, 0.25) // too soon
+	d.last = Metrics{"accuracy": 0.5, "loss": 1}
+	d.shown = d.start
+	d.progress(2, 10, 0.25)
+	d.close()
+	want := "\repoch 1/3 ██████████░░░░░░░░░░  50%  loss 0.2500  50 samples/s  0:05 left\x1b[K" +
+		"\repoch 2/3 ██░░░░░░░░░░░░░░░░░░  10%  loss 0.2500  accuracy 0.5000  110 samples/s  0:02 left\x1b[K\n"
+	if got := out.String(); got != want {
+		t.Errorf("live output is\n%q, want\n%q", got, want)
+	}
+}
+
+func TestClock(t *testing.T) {
+	for _, c := range []struct {
+		d    time.Duration
+		want string
+	}{
+		{0, "0:00"}, {1600 * time.Millisecond, "0:02"}, {65 * time.Second, "1:05"}, {2*time.Hour + 3*time.Minute + 4*time.Second, "2:03:04"},
+	} {
+		if got := clock(c.d); got != c.want {
+			t.Errorf("clock(%v) = %q, want %q", c.d, got, c.want)
+		}
+	}
+}

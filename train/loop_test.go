@@ -1,0 +1,180 @@
+package train_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"math"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/tensorken/tensorken/data"
+	"github.com/tensorken/tensorken/nn"
+	"github.com/tensorken/tensorken/optim"
+	"github.com/tensorken/tensorken/tensor"
+	"github.com/tensorken/tensorken/train"
+)
+
+type batch struct{ X, Y tensor.Tensor }
+
+type loop = train.Loop[nn.Linear, batch]
+
+// newLoop fits y = 2x + 1 on eight points.
+func newLoop(out io.Writer) *loop {
+	x := tensor.New([]float32{-4, -3, -2, -1, 1, 2, 3, 4}, 8, 1)
+	return &loop{
+		Model:     nn.Linear{Weight: tensor.Zeros(1, 1), Bias: tensor.Zeros(1)},
+		Data:      &data.Loader[batch]{Set: data.Of(batch{x, x.Mul(2).Add(1)}), Batch: 4, Shuffle: true},
+		Optimizer: optim.New(optim.SGD{}, 0.1),
+		Epochs:    20,
+		Loss: func(m nn.Linear, b batch, _ *tensor.RNG) (tensor.Tensor, nn.Linear) {
+			return nn.MSE(m.Apply(b.X), b.Y).Mean(), m
+		},
+		Out: out,
+	}
+}
+
+func TestRun(t *testing.T) {
+	var out bytes.Buffer
+	l := newLoop(&out)
+	l.Validate = func(m nn.Linear) (train.Metrics, error) {
+		return train.Metrics{"error": math.Abs(m.Weight.Item() - 2)}, nil
+	}
+	l.Monitor = "-error"
+	if err := l.Run(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	if w, b := l.Best.Weight.Item(), l.Best.Bias.Item(); math.Abs(w-2) > 0.01 || math.Abs(b-1) > 0.01 {
+		t.Errorf("Run fitted y = %vx + %v, want 2x + 1", w, b)
+	}
+	lines := strings.Split(strings.TrimSuffix(out.String(), "\n"), "\n")
+	if len(lines) != 20 || len(l.History) != 20 {
+		t.Fatalf("%d lines and %d elements of History, want 20:\n%s", len(lines), len(l.History), out.String())
+	}
+	for i, line := range lines {
+		if ok, _ := regexp.MatchString(`^epoch [ 0-9]{2}/20  loss \d+\.\d{4}  error \d+\.\d{4}  \d+ samples/s  \d+:\d\d left$`, line); !ok {
+			t.Errorf("line %d is %q", i, line)
+		}
+	}
+}
+
+func TestBestFollowsMonitor(t *testing.T) {
+	for _, c := range []struct {
+		monitor string
+		scores  []float64
+		want    int // the epoch that is best
+	}{
+		{"score", []float64{1, 3, 2, 3}, 2},
+		{"-score", []float64{5, 4, 4, 6}, 2},
+		{"score", []float64{math.NaN(), 1, 2, math.NaN()}, 3},
+		{"", []float64{9, 1, 1, 1}, 4},
+	} {
+		l := newLoop(io.Discard)
+		l.Epochs, l.Monitor = 4, c.monitor
+		var models []nn.Linear
+		l.Validate = func(m nn.Linear) (train.Metrics, error) {
+			models = append(models, m)
+			return train.Metrics{"score": c.scores[len(models)-1]}, nil
+		}
+		if err := l.Run(context.Background()); err != nil {
+			t.Fatal(err)
+		}
+		if got, want := l.Best.Weight.Item(), models[c.want-1].Weight.Item(); got != want {
+			t.Errorf("Monitor %q of scores %v: Best has weight %v, want epoch %d's %v", c.monitor, c.scores, got, c.want, want)
+		}
+	}
+}
+
+func TestCancel(t *testing.T) {
+	for _, stopAt := range []int{1, 5} {
+		ctx, cancel := context.WithCancel(context.Background())
+		l := newLoop(io.Discard)
+		steps, loss := 0, l.Loss
+		l.Loss = func(m nn.Linear, b batch, rng *tensor.RNG) (tensor.Tensor, nn.Linear) {
+			if steps++; steps == stopAt {
+				cancel()
+			}
+			return loss(m, b, rng)
+		}
+		err := l.Run(ctx)
+		if !errors.Is(err, context.Canceled) {
+			t.Errorf("cancelled at step %d: Run gave error %v, want %v", stopAt, err, context.Canceled)
+		}
+		if steps != stopAt {
+			t.Errorf("cancelled at step %d: Run went on to step %d", stopAt, steps)
+		}
+		if !l.Best.Weight.IsValid() {
+			t.Errorf("cancelled at step %d: no Best", stopAt)
+		}
+		if got, want := len(l.History), (stopAt-1)/2; got != want {
+			t.Errorf("cancelled at step %d: History has %d epochs, want %d", stopAt, got, want)
+		}
+	}
+}
+
+func TestRunErrors(t *testing.T) {
+	broken := errors.New("broken")
+	for _, c := range []struct {
+		name   string
+		change func(l *loop)
+		want   string
+	}{
+		{"no data", func(l *loop) { l.Data = nil }, "Loop without Data"},
+		{"nothing", func(l *loop) { *l = loop{} }, "Loop without Data, Optimizer, Loss"},
+		{"huge steps", func(l *loop) { l.Optimizer.LR, l.Epochs = 1e6, 100 }, "a smaller learning rate may help"},
+		{"unknown metric", func(l *loop) { l.Monitor = "beauty" }, `Monitor is "beauty", and the metrics are [loss]`},
+		{"no batch", func(l *loop) { l.Data.Batch, l.Data.DropLast = 100, true }, "the loader has no batch"},
+		{"validation fails", func(l *loop) {
+			l.Validate = func(nn.Linear) (train.Metrics, error) { return nil, broken }
+		}, "broken"},
+	} {
+		l := newLoop(io.Discard)
+		c.change(l)
+		err := l.Run(context.Background())
+		if err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: Run gave error %v, want …%s", c.name, err, c.want)
+		}
+	}
+}
+
+func TestMetrics(t *testing.T) {
+	scores := tensor.From([][]float32{{3, 1, 0}, {0, 2, 1}, {0, 9, 1}, {1, 0, 0}})
+	labels := tensor.New([]int32{0, 1, 2, 0})
+	p, y := tensor.New([]float32{1, 2, 4}), tensor.New([]float32{1, 3, 5})
+	for _, c := range []struct {
+		call string
+		got  tensor.Tensor
+		want float64
+	}{
+		{"Accuracy(scores, labels)", train.Accuracy(scores, labels), 0.75},
+		{"Accuracy(classes, labels)", train.Accuracy(tensor.New([]int32{0, 0, 0, 0}), labels), 0.5},
+		{"Accuracy(scores, int64 labels)", train.Accuracy(scores, labels.Cast(tensor.Int64)), 0.75},
+		{"F1(scores, labels)", train.F1(scores, labels), (1 + 2.0/3 + 0) / 3},
+		{"F1 of two classes of three", train.F1(scores.Slice(0, 0, 2), labels.Slice(0, 0, 2)), 1},
+		{"MAE(p, y)", train.MAE(p, y), 2.0 / 3},
+		{"R2(p, y)", train.R2(p, y), 0.75},
+	} {
+		if got := c.got.Item(); c.got.Rank() != 0 || math.Abs(got-c.want) > 1e-6 {
+			t.Errorf("%s = %v of shape %v, want the scalar %v", c.call, got, c.got.Shape(), c.want)
+		}
+	}
+}
+
+func TestRandomnessIsPassedOn(t *testing.T) {
+	l := newLoop(io.Discard)
+	l.RNG, l.Epochs = tensor.NewRNG(1), 1
+	loss, seen := l.Loss, []*tensor.RNG{}
+	l.Loss = func(m nn.Linear, b batch, rng *tensor.RNG) (tensor.Tensor, nn.Linear) {
+		seen = append(seen, rng)
+		return loss(m, b, rng)
+	}
+	if err := l.Run(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	if want := []*tensor.RNG{l.RNG, l.RNG}; !slices.Equal(seen, want) {
+		t.Errorf("Loss was given %v, want %v", seen, want)
+	}
+}
