@@ -1,0 +1,336 @@
+package interp
+
+import (
+	"errors"
+	"fmt"
+	"math"
+
+	"github.com/tensorken/tensorken/ir"
+)
+
+// An Arg is what a kernel is run with: the whole of a buffer and the element
+// from which views count, or a number.
+type Arg struct {
+	Data   []ir.Number
+	Offset int
+	Num    ir.Number
+}
+
+// Run runs a kernel, which passes [ir.Verify]: each instruction at every
+// position of the axes that it varies over. It fails when an instruction
+// reads or writes outside its buffer, or writes an element that is written
+// already or read, also through another argument.
+func Run(k *ir.Kernel, args []Arg) error {
+	if len(args) != len(k.Args) {
+		return fmt.Errorf("interp: %d arguments for %d", len(args), len(k.Args))
+	}
+	r := run{
+		kernel:  k,
+		args:    args,
+		results: make([]result, len(k.Body)),
+		wasRead: map[*ir.Number]bool{},
+		written: map[*ir.Number]bool{},
+	}
+	for i := range k.Body {
+		if err := r.instruction(i); err != nil {
+			return fmt.Errorf("interp: instruction %d: %v: %w", i, k.Body[i].Op, err)
+		}
+	}
+	return r.note()
+}
+
+// A result is the value of an instruction at each position of its axes.
+type result struct {
+	shape []int // the length of an axis that it varies over, 1 of another
+	elems []ir.Number
+}
+
+// at is the value at a point.
+func (r *result) at(point []int) ir.Number {
+	i := 0
+	for a, n := range r.shape {
+		if i *= n; n != 1 {
+			i += point[a]
+		}
+	}
+	return r.elems[i]
+}
+
+// A run is a kernel under evaluation.
+type run struct {
+	kernel  *ir.Kernel
+	args    []Arg
+	results []result
+	wasRead map[*ir.Number]bool
+	written map[*ir.Number]bool
+	bad     badIndex
+}
+
+// A badIndex is the first index out of range that was met so far.
+type badIndex struct {
+	met         bool
+	point       int // in row-major order
+	instruction int
+	index       int64
+}
+
+// shape is that of the points along a set of axes.
+func (r *run) shape(over ir.AxisSet) []int {
+	shape := make([]int, len(r.kernel.Axes))
+	for a, axis := range r.kernel.Axes {
+		shape[a] = 1
+		if over.Has(a) {
+			shape[a] = axis.Len
+		}
+	}
+	return shape
+}
+
+// A step computes instruction i at a point, where its operands are x.
+type step func(r *run, i int, point []int, x []ir.Number) (ir.Number, error)
+
+var steps = [ir.Ops]step{
+	ir.Const: func(r *run, i int, _ []int, _ []ir.Number) (ir.Number, error) {
+		return r.kernel.Body[i].Num, nil
+	},
+	ir.Scalar: func(r *run, i int, _ []int, _ []ir.Number) (ir.Number, error) {
+		return r.args[r.kernel.Body[i].Arg].Num, nil
+	},
+	ir.Index: func(r *run, i int, point []int, _ []ir.Number) (ir.Number, error) {
+		return ir.Int(ir.Int32, int64(point[r.kernel.Body[i].Axis])), nil
+	},
+	ir.Inside: func(r *run, i int, point []int, _ []ir.Number) (ir.Number, error) {
+		_, inside := guards(r.kernel.Body[i].View, point)
+		return truth(inside), nil
+	},
+	ir.Load:    (*run).load,
+	ir.Store:   (*run).store,
+	ir.Scatter: (*run).scatter,
+}
+
+// stepOf returns the step of an op, nil if it has none.
+func stepOf(op ir.Op) step {
+	switch op.Class() {
+	case ir.Elementwise:
+		return (*run).elementwise
+	case ir.Reduction:
+		return (*run).reduce
+	}
+	return steps[op]
+}
+
+// instruction computes instruction i at all positions of its axes.
+func (r *run) instruction(i int) error {
+	in := &r.kernel.Body[i]
+	shape := r.shape(in.Over)
+	if in.Op == ir.Scatter {
+		if err := r.copyBase(); err != nil {
+			return err
+		}
+	}
+	do := stepOf(in.Op)
+	if do == nil {
+		return errors.New("no op of kernels")
+	}
+	res := &r.results[i]
+	res.shape = shape
+	for _, point := range positions(shape) {
+		var x []ir.Number
+		if in.Op.Class() != ir.Reduction { // whose operand varies over more axes
+			for _, j := range in.Src {
+				x = append(x, r.results[j].at(point))
+			}
+		}
+		v, err := do(r, i, point, x)
+		if err != nil {
+			return fmt.Errorf("at %v: %w", point, err)
+		}
+		res.elems = append(res.elems, v)
+	}
+	return nil
+}
+
+// operandType is the type that an op's function is told its operands have.
+func (r *run) operandType(in *ir.Instr) ir.DType {
+	return r.kernel.Body[in.Src[len(in.Src)-1]].Type
+}
+
+func (r *run) elementwise(i int, _ []int, x []ir.Number) (ir.Number, error) {
+	in := &r.kernel.Body[i]
+	return Apply(in.Op, in.Type, r.operandType(in), x...), nil
+}
+
+// reduce takes its operand at every position along the reduced axes.
+func (r *run) reduce(i int, point []int, _ []ir.Number) (ir.Number, error) {
+	in := &r.kernel.Body[i]
+	var x []ir.Number
+	at := make([]int, len(point))
+	for _, reduced := range positions(r.shape(in.Axes)) {
+		for a := range at {
+			at[a] = point[a] + reduced[a]
+		}
+		x = append(x, r.results[in.Src[0]].at(at))
+	}
+	return Apply(in.Op, in.Type, r.operandType(in), x...), nil
+}
+
+// linear is off + Σ coef·point.
+func linear(off int, coef, point []int) int {
+	for a, c := range coef {
+		off += c * point[a]
+	}
+	return off
+}
+
+// guards reports whether all guards of a view hold at a point, and their part
+// of the position.
+func guards(v *ir.View, point []int) (position int, ok bool) {
+	for _, g := range v.Guards {
+		n := linear(g.Off, g.Coef, point)
+		if n%g.Div != 0 || n/g.Div < 0 || n/g.Div >= g.Len {
+			return 0, false
+		}
+		position += g.Stride * (n / g.Div)
+	}
+	return position, true
+}
+
+// element is the element that instruction i means at a point, nil if none.
+// Its operands are x: the first, if any, is an index.
+func (r *run) element(i int, point []int, x []ir.Number) (*ir.Number, error) {
+	in := &r.kernel.Body[i]
+	position, ok := guards(in.View, point)
+	if !ok {
+		return nil, nil
+	}
+	position += linear(in.View.Off, in.View.Coef, point)
+	if len(x) > 0 {
+		v := x[0].Int64(r.kernel.Body[in.Src[0]].Type)
+		if v < 0 || v >= int64(in.View.Len) {
+			r.noteBad(i, point, v)
+			return nil, nil
+		}
+		position += int(v) * in.View.Stride
+	}
+	return r.locate(in.Arg, position)
+}
+
+// locate is the element of an argument at a position.
+func (r *run) locate(arg, position int) (*ir.Number, error) {
+	a := r.args[arg]
+	p := a.Offset + position
+	if p < 0 || p >= len(a.Data) {
+		return nil, fmt.Errorf("element %d+%d of argument %d, which has %d", a.Offset, position, arg, len(a.Data))
+	}
+	if out := r.kernel.Args[arg]; out.Kind == ir.Out && (position < 0 || position >= out.Len) {
+		return nil, fmt.Errorf("element %d of argument %d, of which %d are to be written", position, arg, out.Len)
+	}
+	return &a.Data[p], nil
+}
+
+var (
+	errShared = errors.New("an element is both read and written")
+	errTwice  = errors.New("an element is written twice")
+)
+
+func (r *run) read(e *ir.Number) (ir.Number, error) {
+	if r.written[e] {
+		return 0, errShared
+	}
+	r.wasRead[e] = true
+	return *e, nil
+}
+
+func (r *run) write(e *ir.Number, x ir.Number) error {
+	if r.wasRead[e] {
+		return errShared
+	}
+	if r.written[e] {
+		return errTwice
+	}
+	r.written[e] = true
+	*e = x
+	return nil
+}
+
+func (r *run) load(i int, point []int, x []ir.Number) (ir.Number, error) {
+	e, err := r.element(i, point, x)
+	if err != nil || e == nil {
+		return r.kernel.Body[i].View.Fill, err
+	}
+	return r.read(e)
+}
+
+func (r *run) store(i int, point []int, x []ir.Number) (ir.Number, error) {
+	in := &r.kernel.Body[i]
+	e, err := r.element(i, point, nil)
+	if err != nil {
+		return 0, err
+	}
+	return 0, r.write(e, x[0].Convert(in.Type, r.kernel.Args[in.Arg].DType))
+}
+
+// copyBase starts the result of a scatter as a copy of its base.
+func (r *run) copyBase() error {
+	for p := range r.kernel.Args[0].Len {
+		from, err := r.locate(1, p)
+		if err != nil {
+			return err
+		}
+		to, err := r.locate(0, p)
+		if err != nil {
+			return err
+		}
+		x, err := r.read(from)
+		if err != nil {
+			return err
+		}
+		if err := r.write(to, x); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// scatter combines an update with an element that copyBase wrote.
+func (r *run) scatter(i int, point []int, x []ir.Number) (ir.Number, error) {
+	in := &r.kernel.Body[i]
+	e, err := r.element(i, point, x[:1])
+	if err == nil && e != nil {
+		*e = Apply(in.Kind, in.Type, in.Type, *e, x[1]).Convert(in.Type, r.kernel.Args[in.Arg].DType)
+	}
+	return 0, err
+}
+
+// noteBad keeps the bad index of the first point, there of the first
+// instruction.
+func (r *run) noteBad(i int, point []int, index int64) {
+	n := 0
+	for a, axis := range r.kernel.Axes {
+		n = n*axis.Len + point[a]
+	}
+	if !r.bad.met || n < r.bad.point {
+		r.bad = badIndex{true, n, i, index}
+	}
+}
+
+// note puts a bad index into the status argument, unless one is there.
+func (r *run) note() error {
+	if !r.bad.met {
+		return nil
+	}
+	for arg, a := range r.kernel.Args {
+		if a.Kind != ir.Status {
+			continue
+		}
+		s := r.args[arg]
+		if s.Offset < 0 || s.Offset+2 > len(s.Data) {
+			return fmt.Errorf("interp: a status of %d elements from %d", len(s.Data), s.Offset)
+		}
+		if s.Data[s.Offset] == 0 {
+			s.Data[s.Offset] = ir.Number(1 + r.bad.instruction)
+			s.Data[s.Offset+1] = ir.Int(ir.Int32, min(max(r.bad.index, math.MinInt32), math.MaxInt32))
+		}
+	}
+	return nil
+}
