@@ -1,0 +1,176 @@
+package tensor
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+
+	"github.com/tensorken/tensorken/internal/graph"
+	"github.com/tensorken/tensorken/internal/shape"
+	"github.com/tensorken/tensorken/ir"
+)
+
+// MarshalJSON returns t as {"shape":[2],"values":[1,2]}: values row-major, of
+// a bool tensor true and false; NaN, Inf and -Inf are strings. The type is not
+// written. An absent tensor is null. It computes t; see [Eval] for the errors.
+func (t Tensor) MarshalJSON() ([]byte, error) {
+	if t.n == nil {
+		return []byte("null"), nil
+	}
+	data, err := t.bytes("MarshalJSON")
+	if err != nil {
+		return nil, err
+	}
+	out := []byte(`{"shape":[`)
+	for i, n := range t.n.Shape {
+		if i > 0 {
+			out = append(out, ',')
+		}
+		out = strconv.AppendInt(out, int64(n), 10)
+	}
+	out = append(out, `],"values":[`...)
+	for i := range t.n.Len() {
+		if i > 0 {
+			out = append(out, ',')
+		}
+		out = appendJSON(out, t.n.DType, data, i)
+	}
+	return append(out, "]}"...), nil
+}
+
+// appendJSON appends element i of data.
+func appendJSON(out []byte, d DType, data []byte, i int) []byte {
+	if !d.IsFloat() {
+		n := int64At(d, data, i)
+		if d == ir.Bool {
+			return strconv.AppendBool(out, n != 0)
+		}
+		return strconv.AppendInt(out, n, 10)
+	}
+	x := float64At(d, data, i)
+	switch {
+	case math.IsNaN(x):
+		return append(out, `"NaN"`...)
+	case math.IsInf(x, 1):
+		return append(out, `"Inf"`...)
+	case math.IsInf(x, -1):
+		return append(out, `"-Inf"`...)
+	}
+	bits, verb := 32, byte('f')
+	if d == ir.Float64 {
+		bits = 64
+	}
+	if abs := math.Abs(x); abs != 0 && (abs < 1e-6 || abs >= 1e21) {
+		verb = 'e'
+	}
+	return strconv.AppendFloat(out, x, verb, -1, bits)
+}
+
+// UnmarshalJSON sets t to a tensor that [Tensor.MarshalJSON] wrote: of bools
+// if the values are true and false, otherwise of the type that t has, or
+// float32 if t is absent. A value that the type cannot hold, and a number of
+// values that the shape does not have, are errors.
+func (t *Tensor) UnmarshalJSON(b []byte) error {
+	if string(b) == "null" {
+		return nil
+	}
+	var file struct {
+		Shape  *[]int       `json:"shape"`
+		Values *[]jsonValue `json:"values"`
+	}
+	if err := json.Unmarshal(b, &file); err != nil {
+		return fmt.Errorf("tensor from JSON: %w", err)
+	}
+	if file.Shape == nil || file.Values == nil {
+		return errors.New(`tensor from JSON: want {"shape":[…],"values":[…]}`)
+	}
+	s, values := *file.Shape, *file.Values
+	if err := shape.Check(s); err != nil {
+		return fmt.Errorf("tensor from JSON: shape %v has %w", s, err)
+	}
+	if len(values) != graph.Len(s) {
+		return fmt.Errorf("tensor from JSON: %d values do not make shape %v", len(values), s)
+	}
+	d := Float32
+	if t.n != nil {
+		d = t.n.DType
+	}
+	if slices.ContainsFunc(values, jsonValue.isBool) {
+		d = Bool
+	}
+	data := make([]byte, 0, len(values)*d.Size())
+	for i, v := range values {
+		x, ok := v.number(d)
+		if !ok {
+			return fmt.Errorf("tensor from JSON: value %d: %s is no %v", i, v, d)
+		}
+		data = appendNumber(data, d, x)
+	}
+	*t = stored(d, slices.Clone(s), data)
+	return nil
+}
+
+// A jsonValue is the text of an element.
+type jsonValue string
+
+// UnmarshalJSON keeps the text.
+func (v *jsonValue) UnmarshalJSON(b []byte) error {
+	*v = jsonValue(b)
+	return nil
+}
+
+func (v jsonValue) isBool() bool { return v == "true" || v == "false" }
+
+// number is v as an element of type d; false if it is none.
+func (v jsonValue) number(d DType) (ir.Number, bool) {
+	switch {
+	case d == Bool:
+		if v == "true" {
+			return 1, true
+		}
+		return 0, v == "false"
+	case d.IsFloat():
+		if x, ok := specials[v]; ok {
+			return ir.Float(d, x), true
+		}
+		bits := 32 // rounded once
+		if d == Float64 {
+			bits = 64
+		}
+		x, err := strconv.ParseFloat(string(v), bits)
+		num := ir.Float(d, x)
+		return num, err == nil && !math.IsInf(num.Float64(d), 0)
+	}
+	n, err := strconv.ParseInt(string(v), 10, 64)
+	if err != nil { // 1.0 and 1e3 are integers too
+		x, err := strconv.ParseFloat(string(v), 64)
+		num, verdict := floatNumber(d, x)
+		return num, err == nil && verdict == fits
+	}
+	num, verdict := intNumber(d, n)
+	return num, verdict == fits
+}
+
+var specials = map[jsonValue]float64{
+	`"NaN"`: math.NaN(), `"Inf"`: math.Inf(1), `"-Inf"`: math.Inf(-1),
+}
+
+// appendNumber appends an element of type d.
+func appendNumber(data []byte, d DType, x ir.Number) []byte {
+	switch d {
+	case ir.Bool, ir.Uint8:
+		return append(data, byte(x))
+	case ir.Int32, ir.Uint32:
+		return append(data, bytesOf([]uint32{uint32(x)})...)
+	case ir.Float16:
+		return append(data, bytesOf([]F16{ToF16(float32(x.Float64(d)))})...)
+	case ir.BFloat16:
+		return append(data, bytesOf([]BF16{ToBF16(float32(x.Float64(d)))})...)
+	case ir.Float32:
+		return append(data, bytesOf([]float32{float32(x.Float64(d))})...)
+	}
+	return append(data, bytesOf([]int64{int64(x)})...) // the number is the element's bits
+}
