@@ -188,6 +188,62 @@ func TestVerify(t *testing.T) {
 	}
 }
 
+// Whatever matters to a device is in the text, and nothing else.
+func TestStringTells(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		kernel func() *Kernel
+		change func(k *Kernel)
+		same   bool
+	}{
+		{"skeleton", padded, func(k *Kernel) { k.Skeleton = Row }, false},
+		{"routine", scatterAdd, func(k *Kernel) { k.Routine = "sort" }, false},
+		{"axis length", softmax, func(k *Kernel) { k.Axes[0].Len = 5 }, false},
+		{"axis role", softmax, func(k *Kernel) { k.Axes[1].Role = Kept }, false},
+		{"argument kind", padded, func(k *Kernel) { k.Args[1].Kind = In }, false},
+		{"argument type", softmax, func(k *Kernel) { k.Args[0].DType = BFloat16 }, false},
+		{"argument length", padded, func(k *Kernel) { k.Args[2].Len = 9 }, false},
+		{"argument alignment", padded, func(k *Kernel) { k.Args[0].Align = true }, false},
+		{"op", softmax, func(k *Kernel) { k.Body[2].Op = Add }, false},
+		{"type", scatterAdd, func(k *Kernel) { k.Body[2].Type = Float64 }, false},
+		{"operand", softmax, func(k *Kernel) { k.Body[2].Src[1] = 0 }, false},
+		{"argument of load", matmul, func(k *Kernel) { k.Body[0].Arg = 1 }, false},
+		{"argument of store", matmul, func(k *Kernel) { k.Body[8].Arg = 2 }, false},
+		{"argument of scalar", padded, func(k *Kernel) { k.Body[1].Arg = 0 }, false},
+		{"offset", softmax, func(k *Kernel) { k.Body[0].View.Off = 1 }, false},
+		{"coefficient", softmax, func(k *Kernel) { k.Body[0].View.Coef[1] = -1 }, false},
+		{"guard offset", padded, func(k *Kernel) { k.Body[0].View.Guards[0].Off = 1 }, false},
+		{"guard coefficient", padded, func(k *Kernel) { k.Body[0].View.Guards[0].Coef[0] = 1 }, false},
+		{"guard division", padded, func(k *Kernel) { k.Body[0].View.Guards[0].Div = 1 }, false},
+		{"guard length", padded, func(k *Kernel) { k.Body[0].View.Guards[0].Len = 2 }, false},
+		{"guard stride", padded, func(k *Kernel) { k.Body[0].View.Guards[0].Stride = 2 }, false},
+		{"fill", padded, func(k *Kernel) { k.Body[0].View.Fill = 1 }, false},
+		{"fill of an index", take, func(k *Kernel) { k.Body[1].View.Fill = 0 }, false},
+		{"index", take, func(k *Kernel) { k.Body[1].Src = nil }, false},
+		{"index stride", take, func(k *Kernel) { k.Body[1].View.Stride = 1 }, false},
+		{"index length", take, func(k *Kernel) { k.Body[1].View.Len = 4 }, false},
+		{"number", padded, func(k *Kernel) { k.Body[4].Num = 1 }, false},
+		{"negative zero", matmul, func(k *Kernel) { k.Body[6].Num = 1 << 63 }, false},
+		{"axis", scatterAdd, func(k *Kernel) { k.Body[1].Axis = 0 }, false},
+		{"axes", softmax, func(k *Kernel) { k.Body[1].Axes = 1 }, false},
+		{"kind", scatterAdd, func(k *Kernel) { k.Body[3].Kind = Max }, false},
+		{"scatter stride", scatterAdd, func(k *Kernel) { k.Body[3].View.Stride = 1 }, false},
+		{"scatter length", scatterAdd, func(k *Kernel) { k.Body[3].View.Len = 4 }, false},
+
+		{"length of an input", padded, func(k *Kernel) { k.Args[0].Len = 3 }, true},
+		{"fill without guards", softmax, func(k *Kernel) { k.Body[0].View.Fill = 1 }, true},
+		{"index length without index", softmax, func(k *Kernel) { k.Body[0].View.Len = 1 }, true},
+		{"fill of Scatter", scatterAdd, func(k *Kernel) { k.Body[3].View.Fill = 1 }, true},
+		{"number of a sum", softmax, func(k *Kernel) { k.Body[4].Num = 1 }, true},
+	} {
+		k := c.kernel()
+		c.change(k)
+		if got := k.String() == c.kernel().String(); got != c.same {
+			t.Errorf("a kernel of another %s has the same text: %v, want %v", c.name, got, c.same)
+		}
+	}
+}
+
 // The text of a view shows the sign of every part.
 func TestViewText(t *testing.T) {
 	for _, c := range []struct {

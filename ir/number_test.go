@@ -1,0 +1,93 @@
+package ir
+
+import (
+	"math"
+	"testing"
+)
+
+func TestNumbers(t *testing.T) {
+	nan, inf := math.NaN(), math.Inf(1)
+	for _, c := range []struct {
+		d    DType
+		x    float64
+		want string
+	}{
+		{Bool, 0, "false"}, {Bool, 1, "true"},
+		{Uint8, 1.9, "1"}, {Uint8, -1, "0"}, {Uint8, 256, "255"}, {Uint8, nan, "0"},
+		{Int32, -1.9, "-1"}, {Int32, inf, "2147483647"}, {Int32, -inf, "-2147483648"}, {Int32, 1 << 31, "2147483647"},
+		{Uint32, 1 << 31, "2147483648"}, {Uint32, inf, "4294967295"},
+		{Int64, 1 << 53, "9007199254740992"}, {Int64, 1 << 63, "9223372036854775807"}, {Int64, -inf, "-9223372036854775808"},
+		{Float16, 0.1, "0.099975586"}, {Float16, 65520, "+Inf"}, {Float16, 65519, "65504"}, {Float16, nan, "NaN"},
+		{BFloat16, 0.1, "0.100097656"}, {BFloat16, -inf, "-Inf"},
+		{Float32, 0.1, "0.1"}, {Float32, 1e39, "+Inf"}, {Float32, math.Copysign(0, -1), "-0"}, {Float32, 1e-45, "1e-45"},
+		{Float64, 0.1, "0.1"}, {Float64, 1e39, "1e+39"},
+	} {
+		if got := Float(c.d, c.x).Text(c.d); got != c.want {
+			t.Errorf("Float(%v, %v) = %s, want %s", c.d, c.x, got, c.want)
+		}
+	}
+}
+
+func TestInt(t *testing.T) {
+	for _, c := range []struct {
+		d    DType
+		x    int64
+		want string
+	}{
+		{Bool, 7, "true"}, {Bool, 0, "false"},
+		{Uint8, 257, "1"}, {Uint8, -1, "255"},
+		{Int32, 1 << 31, "-2147483648"}, {Int32, -1, "-1"},
+		{Uint32, -1, "4294967295"}, {Uint32, 1 << 32, "0"},
+		{Int64, math.MinInt64, "-9223372036854775808"},
+		{Float32, 1<<24 + 1, "1.6777216e+07"}, {Float16, 2049, "2048"}, {BFloat16, -3, "-3"}, {Float64, 5, "5"},
+	} {
+		if got := Int(c.d, c.x).Text(c.d); got != c.want {
+			t.Errorf("Int(%v, %d) = %s, want %s", c.d, c.x, got, c.want)
+		}
+	}
+}
+
+func TestConvert(t *testing.T) {
+	for _, c := range []struct {
+		x        Number
+		from, to DType
+		want     string
+	}{
+		{Float(Float32, -2.7), Float32, Int32, "-2"},
+		{Float(Float64, 1e300), Float64, Float32, "+Inf"},
+		{Float(Float64, 1e300), Float64, Int64, "9223372036854775807"},
+		{Float(Float32, math.NaN()), Float32, Bool, "true"},
+		{Float(Float32, math.NaN()), Float32, Int64, "0"},
+		{Float(Float32, 0.1), Float32, Bool, "true"},
+		{Float(Float32, math.Copysign(0, -1)), Float32, Bool, "false"},
+		{Int(Int32, -1), Int32, Uint32, "4294967295"},
+		{Int(Int32, -1), Int32, Uint8, "255"},
+		{Int(Int32, 256), Int32, Bool, "true"},
+		{Int(Uint32, -1), Uint32, Int32, "-1"},
+		{Int(Uint32, -1), Uint32, Float64, "4.294967295e+09"},
+		{Int(Int64, 1<<62+1), Int64, Int64, "4611686018427387905"},
+		{1, Bool, BFloat16, "1"},
+	} {
+		if got := c.x.Convert(c.from, c.to).Text(c.to); got != c.want {
+			t.Errorf("%s.Convert(%v, %v) = %s, want %s", c.x.Text(c.from), c.from, c.to, got, c.want)
+		}
+	}
+}
+
+func TestInt64(t *testing.T) {
+	for _, c := range []struct {
+		d    DType
+		x    Number
+		want int64
+	}{
+		{Float32, Float(Float32, -1.5), -1},
+		{Float64, Float(Float64, math.Inf(1)), math.MaxInt64},
+		{Uint32, Int(Uint32, -1), math.MaxUint32},
+		{Int32, Int(Int32, -1), -1},
+		{Bool, 1, 1},
+	} {
+		if got := c.x.Int64(c.d); got != c.want {
+			t.Errorf("%s.Int64(%v) = %d, want %d", c.x.Text(c.d), c.d, got, c.want)
+		}
+	}
+}
