@@ -8,7 +8,7 @@ import (
 )
 
 var reductions = map[ir.Op][]rule{
-	ir.Sum: {sumSum, sumScaled},
+	ir.Sum: {sumScaled},
 }
 
 // reduceNothing drops axes of length 1 and knows the reduction of no element.
@@ -82,17 +82,6 @@ func reduceExpanded(b *builder, n *graph.Node) *graph.Node {
 		return y
 	}
 	return b.times(b.add(graph.Cast(y, n.DType)), times)
-}
-
-// sumSum merges adjacent sums.
-func sumSum(b *builder, n *graph.Node) *graph.Node {
-	x := n.Src()[0]
-	if x.Op != ir.Sum {
-		return nil
-	}
-	axes := slices.Concat(x.Ints, n.Ints)
-	slices.Sort(axes)
-	return b.add(graph.Reduce(ir.Sum, x.Src()[0], slices.Compact(axes)))
 }
 
 // sumScaled moves a number out of a sum.

@@ -1,0 +1,260 @@
+package fuse
+
+import (
+	"slices"
+
+	"github.com/tensorken/tensorken/internal/graph"
+	"github.com/tensorken/tensorken/ir"
+)
+
+// A product is the factors of a sum of products over the space of a group.
+type product struct {
+	factors []Factor
+	axes    []ir.AxisSet // of each factor
+	cost    []int
+	inner   []*graph.Node // sums that are part of this one
+	multi   bool          // a Mul was met
+}
+
+// contract makes n, a Sum, a contraction with a group of its own, if it is a
+// sum of products of two factors with axes of their own.
+func (f *fuser) contract(n *graph.Node) bool {
+	x := n.Src()[0]
+	if m := f.innermost(x); m.Op != ir.Mul || n.DType != m.DType {
+		return false
+	}
+	for {
+		g, l := newGroup(ir.Contract, x.Shape)
+		g.Sum = n
+		g.Over[n] = take(l, n)
+		g.Reduced = slices.Concat(g.Over[n]...)
+		g.Layouts[n] = l
+		p := f.product(g, n)
+		if p == nil {
+			return false
+		}
+		sides, ok := p.sides(g)
+		if !ok {
+			return false
+		}
+		if again := f.prologues(p); again {
+			continue
+		}
+		for i, fac := range p.factors {
+			g.Sides[sides[i]] = append(g.Sides[sides[i]], fac)
+		}
+		var loads []*graph.Node
+		for _, fac := range p.factors {
+			w := &walk{f: f, g: g}
+			w.visit(fac.Node, fac.At)
+			loads = append(loads, w.loads...)
+		}
+		for _, s := range p.inner {
+			f.drop(s)
+		}
+		f.add(g)
+		f.read(g, loads)
+		f.info[n].homes = []*Group{g}
+		return true
+	}
+}
+
+// innermost goes down movements and sums to what is summed.
+func (f *fuser) innermost(x *graph.Node) *graph.Node {
+	for {
+		x = base(x)
+		if x.Op != ir.Sum || !f.mergeable(x) {
+			return x
+		}
+		x = x.Src()[0]
+	}
+}
+
+// mergeable reports whether a sum may be part of the one that reads it.
+func (f *fuser) mergeable(x *graph.Node) bool {
+	g := f.home(x)
+	return g != nil && (g.Skeleton == ir.Row || g.Skeleton == ir.Contract) && f.lonely(x, g)
+}
+
+// drop forgets the group of a sum that became part of another.
+func (f *fuser) drop(x *graph.Node) {
+	g := f.home(x)
+	f.groups = slices.DeleteFunc(f.groups, func(h *Group) bool { return h == g })
+	f.info[x].homes = nil
+}
+
+// product collects the factors of n, splitting axes of g and storing nodes
+// until all can be read. It gives nil if n is no product.
+func (f *fuser) product(g *Group, n *graph.Node) *product {
+	for {
+		p := &product{}
+		c := collector{f: f, g: g, p: p}
+		c.collect(n.Src()[0], g.Operand(n, g.Forms(g.Layouts[n])), nil)
+		w := &c.w
+		for i := 0; i < len(p.factors) && !w.done(); i++ {
+			*w = walk{f: f, g: g}
+			w.visit(p.factors[i].Node, p.factors[i].At)
+			p.axes = append(p.axes, w.axes)
+			p.cost = append(p.cost, w.cost)
+		}
+		switch {
+		case w.conflict || !p.multi:
+			return nil
+		case w.split != nil:
+			g.split(*w.split)
+		case w.store != nil:
+			f.store(w.store)
+		default:
+			for s := range g.Over { // of an earlier turn
+				if s != n && !slices.Contains(p.inner, s) {
+					g.forget(s)
+				}
+			}
+			return p
+		}
+	}
+}
+
+// forget takes the axes of an inner sum out of the space.
+func (g *Group) forget(s *graph.Node) {
+	for _, axes := range g.Over[s] {
+		for _, a := range axes {
+			g.Axes = slices.DeleteFunc(g.Axes, func(b int) bool { return a == b })
+			g.Reduced = slices.DeleteFunc(g.Reduced, func(b int) bool { return a == b })
+		}
+	}
+	delete(g.Over, s)
+}
+
+// A collector takes a product apart.
+type collector struct {
+	f *fuser
+	g *Group
+	p *product
+	w walk
+}
+
+func (c *collector) collect(n *graph.Node, at []ir.Form, guards []ir.Guard) {
+	c.w = walk{f: c.f, g: c.g}
+	c.node(n, at, guards, true)
+}
+
+// node collects n, read at coordinates under guards. Direct says that every
+// element of n is read at one point at most.
+func (c *collector) node(n *graph.Node, at []ir.Form, guards []ir.Guard, direct bool) {
+	if c.w.done() {
+		return
+	}
+	zero := n.Op != ir.Pad || n.Num == 0
+	switch {
+	case c.f.info[n].saved:
+	case n.Op.Class() == ir.Movement && n.Op != ir.Cat && zero && c.leadsToProduct(n):
+		r, more, ok := c.w.through(n, at)
+		if ok {
+			direct = direct && n.Op != ir.Expand && n.Op != ir.Shear
+			c.node(r.Node, r.At, slices.Concat(guards, more), direct)
+		}
+		return
+	case n.Op == ir.Mul:
+		c.p.multi = true
+		for _, s := range n.Src() {
+			c.factor(s, at)
+		}
+		c.guard(guards)
+		return
+	case n.Op == ir.Sum && direct && c.f.mergeable(n):
+		if c.g.Over[n] == nil {
+			over := make(Layout, len(n.Src()[0].Shape))
+			for _, a := range n.Ints {
+				over[a] = []int{c.g.newAxis(n.Src()[0].Shape[a])}
+				c.g.Reduced = append(c.g.Reduced, over[a]...)
+			}
+			c.g.Over[n] = over
+		}
+		c.p.inner = append(c.p.inner, n)
+		c.node(n.Src()[0], c.g.Operand(n, at), guards, direct)
+		return
+	}
+	c.factor(n, at)
+	c.guard(guards)
+}
+
+func (c *collector) leadsToProduct(n *graph.Node) bool {
+	b := base(n)
+	return b.Op == ir.Mul && !c.f.info[b].saved || b.Op == ir.Sum && c.f.mergeable(b)
+}
+
+func (c *collector) factor(n *graph.Node, at []ir.Form) {
+	c.p.factors = append(c.p.factors, Factor{Node: n, At: at})
+}
+
+// guard gives each guard to a factor that varies over all its axes: where it
+// does not hold, that factor is 0.
+func (c *collector) guard(guards []ir.Guard) {
+	for _, g := range guards {
+		gw := walk{f: c.f, g: c.g}
+		gw.vary([]ir.Form{g.Form})
+		found := false
+		for i := range c.p.factors {
+			fw := walk{f: c.f, g: c.g}
+			fw.visit(c.p.factors[i].Node, c.p.factors[i].At)
+			if fw.done() {
+				c.w = fw
+				return
+			}
+			if gw.axes&^fw.axes == 0 {
+				c.p.factors[i].Guards = append(c.p.factors[i].Guards, g)
+				found = true
+				break
+			}
+		}
+		if !found {
+			c.w.conflict = true
+		}
+	}
+}
+
+// sides gives each factor to one of two sides, so that each side has kept
+// axes of its own and there is something to add up.
+func (p *product) sides(g *Group) (side []int, ok bool) {
+	reduced := set(g, g.Reduced)
+	kept := set(g, g.Axes) &^ reduced
+	var have [2]ir.AxisSet
+	for i, axes := range p.axes {
+		k := axes & kept
+		s := 0
+		if i > 0 && k&^have[0] != 0 {
+			s = 1
+			if have[1] == 0 && have[0]&^k == 0 { // it contains the first side: still one side
+				s = 0
+			}
+		}
+		have[s] |= k
+		side = append(side, s)
+	}
+	m, n := have[0]&^have[1], have[1]&^have[0]
+	return side, m != 0 && n != 0 && reduced != 0
+}
+
+func set(g *Group, axes []int) (s ir.AxisSet) {
+	for _, a := range axes {
+		if g.Lens[a] > 1 {
+			s |= 1 << a
+		}
+	}
+	return s
+}
+
+// prologues stores what factors compute where that is more than cheap, and
+// reports whether it did.
+func (f *fuser) prologues(p *product) (stored bool) {
+	for i, fac := range p.factors {
+		if p.cost[i] > prologue && !stored {
+			if b := base(fac.Node); f.home(b) == nil && b.Op.Class() != ir.Source {
+				f.store(b)
+				stored = true
+			}
+		}
+	}
+	return stored
+}
