@@ -1,0 +1,114 @@
+package tensor
+
+import (
+	"math"
+
+	"github.com/tensorken/tensorken/internal/graph"
+	"github.com/tensorken/tensorken/ir"
+)
+
+// The functions of this file are composed so that their derivatives, which
+// are those of the composition, are right at the edges and neither overflow
+// nor lose digits far from 0; so are the derivatives of the derivatives.
+
+// ReLU returns t where it is positive, otherwise 0; NaN stays NaN. Its
+// derivative at 0 is 0. Floats and signed integers.
+func (t Tensor) ReLU() Tensor {
+	x := t.numbers("ReLU")
+	if !x.DType.IsFloat() {
+		return Tensor{n: graph.Binary(ir.Max, x, fill(x, 0))}
+	}
+	// To be true at 0 and false for NaN, the condition compares with the
+	// least positive number.
+	return Tensor{n: pick(lt(x, fill(x, least(x.DType))), fill(x, 0), x)}
+}
+
+// least is the least positive number of a floating-point type that devices
+// which have no subnormal float32 know apart from 0.
+func least(d DType) float64 {
+	switch d {
+	case ir.Float16:
+		return 0x1p-24
+	case ir.Float64:
+		return 0x1p-1022
+	}
+	return 0x1p-126
+}
+
+// LeakyReLU returns t where it is positive, otherwise alpha·t. Its derivative
+// at 0 is alpha. Floats only.
+func (t Tensor) LeakyReLU(alpha float64) Tensor {
+	x := t.floats("LeakyReLU")
+	return Tensor{n: pick(positive(x), x, mul(numberLike("LeakyReLU", x, alpha), x))}
+}
+
+// ELU returns t where it is positive, otherwise alpha·(e^t - 1). Its
+// derivative at 0 is alpha. Floats only.
+func (t Tensor) ELU(alpha float64) Tensor {
+	x := t.floats("ELU")
+	above := positive(x)
+	below := graph.Unary(ir.Expm1, pick(above, fill(x, 0), x)) // overflows nowhere
+	return Tensor{n: pick(above, x, mul(numberLike("ELU", x, alpha), below))}
+}
+
+// decay is e^-|x|, and where x is positive.
+func decay(x *graph.Node) (e, above *graph.Node) {
+	above = positive(x)
+	return exp(pick(above, neg(x), x)), above
+}
+
+// Sigmoid returns 1/(1 + e^-t). Floats only.
+func (t Tensor) Sigmoid() Tensor { return Tensor{n: sigmoid(t.floats("Sigmoid"))} }
+
+// sigmoid is 1/(1+e^-x) above 0 and e^x/(1+e^x) below.
+func sigmoid(x *graph.Node) *graph.Node {
+	e, above := decay(x)
+	return div(pick(above, fill(x, 1), e), shifted(e, 1))
+}
+
+// SiLU returns t·Sigmoid(t), also called swish. Floats only.
+func (t Tensor) SiLU() Tensor {
+	x := t.floats("SiLU")
+	return Tensor{n: mul(x, sigmoid(x))}
+}
+
+// Softplus returns log(1 + e^t). Floats only.
+func (t Tensor) Softplus() Tensor { return Tensor{n: softplus(t.floats("Softplus"))} }
+
+// softplus is x + log(1+e^-x) above 0 and log(1+e^x) below.
+func softplus(x *graph.Node) *graph.Node {
+	e, above := decay(x)
+	return add(pick(above, x, fill(x, 0)), graph.Unary(ir.Log1p, e))
+}
+
+// Mish returns t·Tanh(Softplus(t)). Floats only.
+func (t Tensor) Mish() Tensor {
+	x := t.floats("Mish")
+	return Tensor{n: mul(x, graph.Unary(ir.Tanh, softplus(x)))}
+}
+
+// GELU returns t·Φ(t), where Φ(t) = (1 + Erf(t/√2))/2 is the normal
+// distribution. Floats only.
+func (t Tensor) GELU() Tensor {
+	x := t.floats("GELU")
+	phi := shifted(graph.Unary(ir.Erf, scaled(x, math.Sqrt2/2)), 1)
+	return Tensor{n: mul(scaled(x, 0.5), phi)}
+}
+
+// GELUTanh returns GELU as many models approximate it:
+// t/2·(1 + Tanh(√(2/π)·(t + 0.044715·t³))). Floats only.
+func (t Tensor) GELUTanh() Tensor {
+	x := t.floats("GELUTanh")
+	inner := scaled(mul(x, shifted(scaled(mul(x, x), 0.044715), 1)), math.Sqrt(2/math.Pi))
+	phi := shifted(graph.Unary(ir.Tanh, inner), 1)
+	return Tensor{n: mul(scaled(x, 0.5), phi)}
+}
+
+// HardSwish returns t·Clamp(t+3, 0, 6)/6. Floats only.
+func (t Tensor) HardSwish() Tensor {
+	x := t.floats("HardSwish")
+	gate, six := shifted(x, 3), fill(x, 6)
+	gate = pick(lt(gate, fill(x, 0)), fill(x, 0), gate)
+	gate = pick(lt(six, gate), six, gate)
+	return Tensor{n: scaled(mul(x, gate), 1.0/6)}
+}

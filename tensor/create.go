@@ -1,0 +1,237 @@
+package tensor
+
+import (
+	"fmt"
+	"reflect"
+	"slices"
+	"unsafe"
+
+	"github.com/tensorken/tensorken/internal/exec"
+	"github.com/tensorken/tensorken/internal/graph"
+	"github.com/tensorken/tensorken/internal/shape"
+	"github.com/tensorken/tensorken/ir"
+)
+
+// New returns a tensor of data, row-major, which it copies. Without a shape it
+// has one axis.
+func New[E Element](data []E, lengths ...int) Tensor {
+	d := dtypeOf[E]()
+	s := slices.Clone(lengths)
+	if lengths == nil {
+		s = []int{len(data)}
+	}
+	checkShape("New", s)
+	if graph.Len(s) != len(data) {
+		fail("New", fmt.Sprintf("%d elements do not make shape %v", len(data), s))
+	}
+	return stored(d, s, slices.Clone(bytesOf(data)))
+}
+
+// stored is a tensor of elements on the host, which it takes over.
+func stored(d DType, s []int, data []byte) Tensor {
+	strides := make([]int, len(s))
+	step := 1
+	for i := len(s) - 1; i >= 0; i-- {
+		strides[i] = step
+		step *= s[i]
+	}
+	return Tensor{n: graph.Buffer(d, s, &graph.Value{Store: exec.FromHost(data), Strides: strides})}
+}
+
+// bytesOf is the memory of data. Elements in memory are little-endian on all
+// systems that Tensorken supports.
+func bytesOf[E Element](data []E) []byte {
+	if len(data) == 0 {
+		return []byte{}
+	}
+	return unsafe.Slice((*byte)(unsafe.Pointer(&data[0])), len(data)*int(unsafe.Sizeof(data[0])))
+}
+
+// elementsOf is bytesOf the other way round.
+func elementsOf[E Element](data []byte) []E {
+	var zero E
+	if len(data) == 0 {
+		return []E{}
+	}
+	return unsafe.Slice((*E)(unsafe.Pointer(&data[0])), len(data)/int(unsafe.Sizeof(zero)))
+}
+
+func dtypeOf[E Element]() DType {
+	return dtypes[reflect.TypeFor[E]()]
+}
+
+// dtypes has the element type of each Go type.
+var dtypes = map[reflect.Type]DType{
+	reflect.TypeFor[bool]():    ir.Bool,
+	reflect.TypeFor[uint8]():   ir.Uint8,
+	reflect.TypeFor[int32]():   ir.Int32,
+	reflect.TypeFor[uint32]():  ir.Uint32,
+	reflect.TypeFor[int64]():   ir.Int64,
+	reflect.TypeFor[F16]():     ir.Float16,
+	reflect.TypeFor[BF16]():    ir.BFloat16,
+	reflect.TypeFor[float32](): ir.Float32,
+	reflect.TypeFor[float64](): ir.Float64,
+}
+
+// From returns a tensor of nested slices or arrays of one [Element] type, such
+// as [][]float32{{1, 2}, {3, 4}}, or of a single element. All rows must be of
+// one length.
+func From(nested any) Tensor {
+	v := reflect.ValueOf(nested)
+	if !v.IsValid() {
+		fail("From", "nil has no elements")
+	}
+	var s []int
+	elem := v.Type()
+	for r := v; elem.Kind() == reflect.Slice || elem.Kind() == reflect.Array; elem = elem.Elem() {
+		n := 0
+		if r.IsValid() {
+			n = r.Len()
+		} else if elem.Kind() == reflect.Array {
+			n = elem.Len()
+		}
+		s = append(s, n)
+		if n > 0 && r.IsValid() {
+			r = r.Index(0)
+		} else {
+			r = reflect.Value{}
+		}
+	}
+	d, ok := dtypes[elem]
+	if !ok {
+		fail("From", fmt.Sprintf("no element type for %v: use bool, uint8, int32, uint32, int64, float32 or float64", elem), v.Type())
+	}
+	checkShape("From", s)
+	data := make([]byte, 0, graph.Len(s)*d.Size())
+	return stored(d, s, appendNested(data, v, d, s))
+}
+
+func appendNested(data []byte, v reflect.Value, d DType, s []int) []byte {
+	if len(s) == 0 {
+		return appendElement(data, v, d)
+	}
+	if v.Len() != s[0] {
+		fail("From", fmt.Sprintf("a row of %d elements beside one of %d", v.Len(), s[0]))
+	}
+	for i := range v.Len() {
+		data = appendNested(data, v.Index(i), d, s[1:])
+	}
+	return data
+}
+
+func appendElement(data []byte, v reflect.Value, d DType) []byte {
+	switch d {
+	case ir.Bool:
+		return append(data, bytesOf([]bool{v.Bool()})...)
+	case ir.Uint8:
+		return append(data, byte(v.Uint()))
+	case ir.Int32:
+		return append(data, bytesOf([]int32{int32(v.Int())})...)
+	case ir.Uint32:
+		return append(data, bytesOf([]uint32{uint32(v.Uint())})...)
+	case ir.Int64:
+		return append(data, bytesOf([]int64{v.Int()})...)
+	case ir.Float16, ir.BFloat16:
+		return append(data, bytesOf([]F16{F16(v.Uint())})...)
+	case ir.Float32:
+		return append(data, bytesOf([]float32{float32(v.Float())})...)
+	}
+	return append(data, bytesOf([]float64{v.Float()})...)
+}
+
+// checkShape panics if a user's shape has a negative length or is too large.
+func checkShape(op string, s []int) {
+	if err := shape.Check(s); err != nil {
+		fail(op, fmt.Sprintf("shape %v has %v", s, err))
+	}
+}
+
+// constant is a tensor of the library's own number v.
+func constant(op string, d DType, v float64, lengths []int) Tensor {
+	s := slices.Clone(lengths)
+	checkShape(op, s)
+	return Tensor{n: graph.Fill(d, v, s)}
+}
+
+// Zeros returns a float32 tensor of zeros; without a shape, a scalar.
+func Zeros(lengths ...int) Tensor { return constant("Zeros", ir.Float32, 0, lengths) }
+
+// Ones returns a float32 tensor of ones; without a shape, a scalar.
+func Ones(lengths ...int) Tensor { return constant("Ones", ir.Float32, 1, lengths) }
+
+// ZerosLike returns zeros of t's shape and type.
+func ZerosLike(t Tensor) Tensor { return like("ZerosLike", t, 0) }
+
+// OnesLike returns ones of t's shape and type.
+func OnesLike(t Tensor) Tensor { return like("OnesLike", t, 1) }
+
+func like(op string, t Tensor, v float64) Tensor { return Tensor{n: fill(t.node(op), v)} }
+
+// Full returns a float32 tensor whose every element is v.
+func Full(v float64, lengths ...int) Tensor {
+	s := slices.Clone(lengths)
+	checkShape("Full", s)
+	return Tensor{n: graph.Scalar(ir.Float32, ir.Float(ir.Float32, v), s)}
+}
+
+// Scalar returns v as a float32 tensor of rank 0.
+func Scalar(v float64) Tensor { return Full(v) }
+
+// Arange returns the int32 numbers 0, 1, …, n-1.
+func Arange(n int) Tensor {
+	checkCount("Arange", n)
+	return Tensor{n: graph.Iota([]int{n}, 0)}
+}
+
+// checkCount panics if n is not a number of elements that int32 can count.
+func checkCount(op string, n int) {
+	if n < 0 || n > 1<<31-1 {
+		fail(op, fmt.Sprintf("%d is no length that int32 can count", n))
+	}
+}
+
+// Eye returns the float32 identity matrix [n n].
+func Eye(n int) Tensor {
+	checkShape("Eye", []int{n, max(n, n+1)})
+	// A row of a one and n zeros, repeated n times, read in rows of n: each
+	// row starts one later than the last.
+	one := graph.Fill(ir.Float32, 1, []int{1, 1})
+	rows := graph.Expand(pad(one, 0, 1, 0, n), []int{n, n + 1})
+	flat := graph.Reshape(rows, []int{n * (n + 1)})
+	return Tensor{n: graph.Reshape(crop(flat, 0, 0, 1, n*n), []int{n, n})}
+}
+
+// Linspace returns n float32 numbers from start to end, both included, evenly
+// apart: start + i·(end-start)/(n-1). One number is start.
+func Linspace(start, end float64, n int) Tensor {
+	checkCount("Linspace", n)
+	if n == 1 {
+		return Full(start, 1)
+	}
+	s := []int{n}
+	value := func(v float64) *graph.Node { return graph.Scalar(ir.Float32, ir.Float(ir.Float32, v), s) }
+	i := graph.Iota(s, 0)
+	way := mul(position(s, 0, ir.Float32), value(end-start)) // i·(end-start) is exact for small numbers
+	line := add(value(start), div(way, fill(way, float64(n-1))))
+	return Tensor{n: pick(eq(i, fill(i, float64(n-1))), value(end), line)}
+}
+
+// Meshgrid returns, for ts of one axis each, tensors of their common grid:
+// the i-th has the elements of ts[i] along axis i and repeats them along the
+// others.
+func Meshgrid(ts ...Tensor) []Tensor {
+	ns := nodes("Meshgrid", ts)
+	grid := make([]int, len(ns))
+	for i, n := range ns {
+		if len(n.Shape) != 1 {
+			fail("Meshgrid", "each tensor must have one axis", n)
+		}
+		grid[i] = n.Shape[0]
+	}
+	checkLen("Meshgrid", grid)
+	out := make([]Tensor, len(ns))
+	for i, n := range ns {
+		out[i] = Tensor{n: spread(n, []int{i}, grid)}
+	}
+	return out
+}

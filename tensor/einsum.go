@@ -1,0 +1,226 @@
+package tensor
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/tensorken/tensorken/internal/graph"
+	"github.com/tensorken/tensorken/ir"
+)
+
+// Einsum multiplies tensors and sums over axes, as spec says in Einstein's
+// notation: a letter names each axis of each tensor, and those of the result
+// follow "->". Axes of one letter are walked together; the sum is over all
+// letters that the result lacks. A letter that is twice in one tensor means
+// its diagonal. "..." stands for any further axes, which are broadcast.
+// Without "->", the result has "..." and then, in alphabetic order, the
+// letters that occur once.
+//
+//	Einsum("ij,jk->ik", a, b) // a matrix product
+//	Einsum("ii", a)           // the trace
+//	Einsum("...d,...d->...", a, b)
+func Einsum(spec string, ts ...Tensor) Tensor {
+	e := einsum{spec: spec, lengths: map[label]int{}}
+	terms := e.parse(nodes("Einsum", ts))
+	for len(terms) > 1 {
+		terms = append([]term{e.pair(terms[0], terms[1], terms[2:])}, terms[2:]...)
+	}
+	last := e.sumOut(terms[0], e.result)
+	order := make([]int, len(e.result))
+	for i, l := range e.result {
+		order[i] = slices.Index(last.labels, l)
+	}
+	return Tensor{n: graph.Permute(last.n, order)}
+}
+
+// A label names an axis: a letter, or for the axes of an ellipsis a negative
+// number, the last axis -1.
+type label rune
+
+// A term is an operand whose axes have distinct labels.
+type term struct {
+	n      *graph.Node
+	labels []label
+}
+
+type einsum struct {
+	spec     string
+	operands []any
+	result   []label
+	lengths  map[label]int
+}
+
+func (e *einsum) fail(format string, args ...any) {
+	fail("Einsum", fmt.Sprintf("%q: ", e.spec)+fmt.Sprintf(format, args...), e.operands...)
+}
+
+// parse reads the spec and returns the operands as terms.
+func (e *einsum) parse(ns []*graph.Node) []term {
+	for _, n := range ns {
+		e.operands = append(e.operands, n)
+	}
+	inputs, output, explicit := strings.Cut(strings.ReplaceAll(e.spec, " ", ""), "->")
+	parts := strings.Split(inputs, ",")
+	if len(parts) != len(ns) || len(ns) == 0 {
+		e.fail("it is for %d tensors, not %d", len(parts), len(ns))
+	}
+	terms, dots := make([]term, len(ns)), 0
+	count := map[label]int{}
+	for i, n := range ns {
+		checkAlike("Einsum", ns[0], n)
+		if n.DType == ir.Bool {
+			failType("Einsum", n)
+		}
+		if n.DType == ir.Uint8 {
+			n = graph.Cast(n, ir.Int32)
+		}
+		labels := e.labels(parts[i], len(n.Shape))
+		for a, l := range labels {
+			count[l]++
+			e.measure(l, n.Shape[a])
+			dots = max(dots, -int(l))
+		}
+		terms[i] = e.distinct(term{n, labels})
+	}
+	if explicit {
+		e.result = e.labels(output, strings.Count(output, "")-1-min(strings.Count(output, "..."), 1)*3+dots*min(strings.Count(output, "..."), 1))
+	} else {
+		e.result = implicit(count, dots)
+	}
+	for i, l := range e.result {
+		if _, ok := e.lengths[l]; !ok || slices.Contains(e.result[:i], l) {
+			e.fail("axis %q of the result is to be in a tensor, and once", rune(l))
+		}
+	}
+	return terms
+}
+
+// labels reads what names the axes of a tensor of a rank.
+func (e *einsum) labels(names string, rank int) []label {
+	before, after, dots := strings.Cut(names, "...")
+	extra := rank - len(before) - len(after)
+	if extra < 0 || extra > 0 && !dots {
+		e.fail("%q is not for rank %d", names, rank)
+	}
+	var out []label
+	for _, c := range before {
+		out = append(out, e.letter(c))
+	}
+	for i := range extra {
+		out = append(out, label(i-extra))
+	}
+	for _, c := range after {
+		out = append(out, e.letter(c))
+	}
+	return out
+}
+
+func (e *einsum) letter(c rune) label {
+	if (c < 'a' || c > 'z') && (c < 'A' || c > 'Z') {
+		e.fail("%q is no letter", c)
+	}
+	return label(c)
+}
+
+// measure notes that an axis with label l has length n.
+func (e *einsum) measure(l label, n int) {
+	m, ok := e.lengths[l]
+	if ok && m != n && m != 1 && n != 1 {
+		e.fail("axis %q has length %d and %d", rune(l), m, n)
+	}
+	if !ok || m == 1 {
+		e.lengths[l] = n
+	}
+}
+
+// implicit is the result of a spec without one.
+func implicit(count map[label]int, dots int) []label {
+	var out []label
+	for i := range dots {
+		out = append(out, label(i-dots))
+	}
+	var once []label
+	for l, n := range count {
+		if n == 1 && l > 0 {
+			once = append(once, l)
+		}
+	}
+	slices.Sort(once)
+	return append(out, once...)
+}
+
+// distinct takes the diagonal of axes with one label.
+func (e *einsum) distinct(t term) term {
+	for a := 0; a < len(t.labels); {
+		b := slices.Index(t.labels[a+1:], t.labels[a])
+		if b < 0 {
+			a++
+			continue
+		}
+		b += a + 1
+		if t.n.Shape[a] != t.n.Shape[b] {
+			e.fail("axis %q has length %d and %d", rune(t.labels[a]), t.n.Shape[a], t.n.Shape[b])
+		}
+		t.n, t.labels = diagonal(t.n, a, b), slices.Delete(t.labels, a, a+1)
+	}
+	return t
+}
+
+// sumOut sums over the axes of t that are not in keep.
+func (e *einsum) sumOut(t term, keep []label) term {
+	var axes []int
+	var rest []label
+	for i, l := range t.labels {
+		if slices.Contains(keep, l) {
+			rest = append(rest, l)
+		} else {
+			axes = append(axes, i)
+		}
+	}
+	if axes == nil {
+		return t
+	}
+	return term{drop(graph.Reduce(ir.Sum, t.n, axes), axes...), rest}
+}
+
+// pair multiplies two terms and sums over what neither the rest nor the result
+// needs.
+func (e *einsum) pair(x, y term, rest []term) term {
+	needed := slices.Clone(e.result)
+	for _, t := range rest {
+		needed = append(needed, t.labels...)
+	}
+	x = e.sumOut(x, slices.Concat(needed, y.labels))
+	y = e.sumOut(y, slices.Concat(needed, x.labels))
+	var kept, summed []label
+	for _, l := range needed { // in the result's order
+		if !slices.Contains(kept, l) && (slices.Contains(x.labels, l) || slices.Contains(y.labels, l)) {
+			kept = append(kept, l)
+		}
+	}
+	for _, l := range x.labels {
+		if !slices.Contains(kept, l) {
+			summed = append(summed, l)
+		}
+	}
+	all := slices.Concat(kept, summed)
+	s := make([]int, len(all))
+	for i, l := range all {
+		s[i] = 1
+		for _, t := range []term{x, y} {
+			if a := slices.Index(t.labels, l); a >= 0 && s[i] == 1 {
+				s[i] = t.n.Shape[a]
+			}
+		}
+	}
+	checkLen("Einsum", s, e.operands...)
+	place := func(t term) []int {
+		axes := make([]int, len(t.labels))
+		for i, l := range t.labels {
+			axes[i] = slices.Index(all, l)
+		}
+		return axes
+	}
+	return term{contract(x.n, place(x), y.n, place(y), s, len(summed)), kept}
+}

@@ -1,0 +1,152 @@
+package tensor
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+	"runtime"
+	"strings"
+
+	"github.com/tensorken/tensorken/internal/exec"
+	"github.com/tensorken/tensorken/internal/graph"
+	"github.com/tensorken/tensorken/ir"
+)
+
+// An Error is a misuse of the library: shapes, types or axes that do not fit.
+// Operations panic with an *Error, so that they can be chained; [Catch] and
+// [Try] turn it into an error.
+type Error struct {
+	Op  string // the operation, such as "MatMul"
+	Pos string // the caller's file and line, such as "main.go:12"
+	Msg string // the operation, what it was given, what is wrong with that, and a hint
+}
+
+// Error returns the position and the message.
+func (e *Error) Error() string {
+	if e.Pos == "" {
+		return e.Msg
+	}
+	return e.Pos + ": " + e.Msg
+}
+
+// A DeviceError is a failure of a device: out of memory, a lost GPU, an
+// element type it lacks.
+type DeviceError struct {
+	Device string // the device's name
+	Op     string // what was asked of it, such as "Data"
+	Err    error
+}
+
+// Error returns the device, what was asked and the cause.
+func (e *DeviceError) Error() string { return e.Device + ": " + e.Op + ": " + e.Err.Error() }
+
+// Unwrap returns the cause.
+func (e *DeviceError) Unwrap() error { return e.Err }
+
+// Catch, deferred by a function with a named error result, makes a panic with
+// an [*Error] or a [*DeviceError] that error. Other panics go on.
+//
+//	func predict(x tensor.Tensor) (y tensor.Tensor, err error) {
+//		defer tensor.Catch(&err)
+//		return x.MatMul(weights), nil
+//	}
+func Catch(err *error) {
+	switch e := recover().(type) {
+	case nil:
+	case *Error:
+		*err = e
+	case *DeviceError:
+		*err = e
+	default:
+		panic(e)
+	}
+}
+
+// Try calls f and returns the [*Error] or [*DeviceError] that it panics with,
+// or nil.
+func Try(f func()) (err error) {
+	defer Catch(&err)
+	f()
+	return nil
+}
+
+// fail panics with an *Error about an operation on operands, each a
+// *graph.Node or something else that was given.
+func fail(op, reason string, operands ...any) {
+	panic(misuse(op, reason, operands...))
+}
+
+// misuse is the *Error that fail panics with.
+func misuse(op, reason string, operands ...any) *Error {
+	var text strings.Builder
+	text.WriteString(op)
+	typed := false // only float32 goes without saying
+	for _, o := range operands {
+		n, ok := o.(*graph.Node)
+		typed = typed || ok && n.DType != ir.Float32
+	}
+	for i, o := range operands {
+		text.WriteString([]string{" of ", " and "}[min(i, 1)])
+		n, ok := o.(*graph.Node)
+		switch {
+		case ok && typed:
+			fmt.Fprint(&text, n.DType, " ", n.Shape)
+		case ok:
+			fmt.Fprint(&text, n.Shape)
+		default:
+			fmt.Fprint(&text, o)
+		}
+	}
+	return &Error{Op: op, Pos: caller(), Msg: text.String() + ": " + reason}
+}
+
+// module is the path that this module's packages begin with.
+const module = "github.com/tensorken/tensorken/"
+
+// caller is the file and line of the innermost call that is not the
+// library's own. Tests, commands and examples of this module are callers.
+func caller() string {
+	var pcs [64]uintptr
+	frames := runtime.CallersFrames(pcs[:runtime.Callers(2, pcs[:])])
+	for {
+		f, more := frames.Next()
+		if f.File != "" && !ours(f) {
+			return fmt.Sprintf("%s:%d", filepath.Base(f.File), f.Line)
+		}
+		if !more {
+			return ""
+		}
+	}
+}
+
+func ours(f runtime.Frame) bool {
+	for _, std := range []string{"runtime.", "reflect.", "iter.", "slices.", "maps.", "sync."} {
+		if strings.HasPrefix(f.Function, std) {
+			return true
+		}
+	}
+	path, ok := strings.CutPrefix(f.Function, module)
+	return ok && !strings.HasSuffix(f.File, "_test.go") &&
+		!strings.HasPrefix(path, "examples/") && !strings.HasPrefix(path, "cmd/")
+}
+
+// failure is what an error of package exec means to the user.
+func failure(op string, d *exec.Device, err error) error {
+	if err == nil {
+		return nil
+	}
+	var index *exec.IndexError
+	if errors.As(err, &index) {
+		pos := index.Line
+		if pos == "" {
+			pos = caller()
+		}
+		return &Error{Op: op, Pos: pos, Msg: fmt.Sprintf(
+			"%s: index %d is out of range for axis %d of length %d", op, index.Index, index.Axis, index.Len)}
+	}
+	var e *DeviceError
+	if errors.As(err, &e) {
+		return err
+	}
+	return &DeviceError{Device: d.String(), Op: op, Err: err}
+}

@@ -1,0 +1,141 @@
+package tensor
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/tensorken/tensorken/internal/exec"
+	"github.com/tensorken/tensorken/internal/graph"
+	"github.com/tensorken/tensorken/internal/walk"
+	"github.com/tensorken/tensorken/ir"
+)
+
+// Eval computes all tensors in the given trees (see the package comment) that
+// are not computed yet, in one plan, and stores their elements. It returns
+// the first failure of a device, or an [*Error] for the first index in a
+// tensor that was out of range.
+func Eval(trees ...any) error {
+	d := Default().exec()
+	return failure("Eval", d, exec.Eval(d, roots("Eval", trees)))
+}
+
+// Explain returns the plan by which [Eval] would compute the trees, as text:
+// its kernels, the bytes they move and the operations they do.
+func Explain(trees ...any) string {
+	return exec.Explain(Default().exec(), roots("Explain", trees))
+}
+
+// roots are the nodes of all tensors in trees that are not absent.
+func roots(op string, trees []any) []*graph.Node {
+	var ns []*graph.Node
+	for _, tree := range trees {
+		if t, ok := tree.(Tensor); ok { // no need to walk
+			if t.n != nil {
+				ns = append(ns, t.n)
+			}
+			continue
+		}
+		leaves, err := walk.Flatten[Tensor](tree)
+		if err != nil {
+			fail(op, err.Error(), fmt.Sprintf("a %T", tree))
+		}
+		for _, l := range leaves {
+			if l.Value.n != nil {
+				ns = append(ns, l.Value.n)
+			}
+		}
+	}
+	return ns
+}
+
+// Data returns t's elements in row-major order: the caller's to keep. E must
+// be t's type. It computes t if need be; see [Eval] for the errors.
+//
+// In a browser, call it from a goroutine, not from a JavaScript callback.
+func Data[E Element](t Tensor) ([]E, error) {
+	n := t.node("Data")
+	if d := dtypeOf[E](); d != n.DType {
+		fail("Data", fmt.Sprintf("asked for %v: Cast first", d), n)
+	}
+	data, err := t.bytes("Data")
+	if err != nil {
+		return nil, err
+	}
+	return elementsOf[E](data), nil
+}
+
+// bytes returns t's elements as they are in memory.
+func (t Tensor) bytes(op string) ([]byte, error) {
+	d := Default().exec()
+	data, err := exec.Read(d, t.node(op))
+	if own, ok := t.n.Device.(*exec.Device); ok {
+		d = own
+	}
+	return data, failure(op, d, err)
+}
+
+// Item returns the only element of t as a float64; true is 1. It panics with
+// an [*Error] if t has another number of elements, with a [*DeviceError] if
+// it cannot be computed.
+func (t Tensor) Item() float64 {
+	n := t.node("Item")
+	if n.Len() != 1 {
+		fail("Item", "there must be exactly one element: see Data for more", n)
+	}
+	data, err := t.bytes("Item")
+	if err != nil {
+		panic(err)
+	}
+	return float64At(n.DType, data, 0)
+}
+
+// float64At is element i of type d among data.
+func float64At(d DType, data []byte, i int) float64 {
+	switch d {
+	case ir.Bool, ir.Uint8:
+		return float64(data[i])
+	case ir.Int32:
+		return float64(elementsOf[int32](data)[i])
+	case ir.Uint32:
+		return float64(elementsOf[uint32](data)[i])
+	case ir.Int64:
+		return float64(elementsOf[int64](data)[i])
+	case ir.Float16:
+		return float64(elementsOf[F16](data)[i].Float32())
+	case ir.BFloat16:
+		return float64(elementsOf[BF16](data)[i].Float32())
+	case ir.Float32:
+		return float64(elementsOf[float32](data)[i])
+	}
+	return elementsOf[float64](data)[i]
+}
+
+// AllClose reports whether |a-b| ≤ atol + rtol·|b| for all elements of a and
+// b, broadcast, which have one type. Infinities are close to themselves, NaN
+// to nothing. Integers are compared as float64. It computes a and b; see
+// [Eval] for the errors.
+func AllClose(a, b Tensor, rtol, atol float64) (bool, error) {
+	x, y := operands("AllClose", a, b)
+	close := eq(x, y)
+	if x.DType != ir.Bool {
+		if !x.DType.IsFloat() {
+			x, y = graph.Cast(x, ir.Float64), graph.Cast(y, ir.Float64)
+		}
+		tol := func(v float64) *graph.Node { return numberLike("AllClose", x, v) }
+		bound := add(tol(atol), mul(tol(rtol), abs(y)))
+		distance := abs(sub(x, y))
+		// An infinite bound would let everything pass.
+		within := graph.Binary(ir.And, atMost(distance, bound), lt(distance, fill(x, math.Inf(1))))
+		close = graph.Binary(ir.Or, close, within)
+	}
+	data, err := Tensor{n: reduceAll(close)}.bytes("AllClose")
+	if err != nil {
+		return false, err
+	}
+	return data[0] != 0, nil
+}
+
+// reduceAll is whether all elements of x, of type Bool, are true.
+func reduceAll(x *graph.Node) *graph.Node {
+	return not(reduce(ir.ReduceMax, not(x), nil))
+}

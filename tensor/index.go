@@ -1,0 +1,124 @@
+package tensor
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/tensorken/tensorken/internal/graph"
+	"github.com/tensorken/tensorken/internal/shape"
+)
+
+// A Range, as a spec of [Tensor.Index], takes the elements of an axis from
+// Start up to but not including Stop, Step apart (0 means 1), by the rules of
+// [Tensor.Slice].
+type Range struct{ Start, Stop, Step int }
+
+// A Mark is a spec of [Tensor.Index] with a meaning of its own.
+type Mark int
+
+// The marks, and End.
+const (
+	All      Mark = iota // the whole axis
+	NewAxis              // a new axis of length 1
+	Ellipsis             // as many All as are missing
+
+	// End, as the stop of a range, is past the end that the step leads to.
+	End = shape.End
+)
+
+// Span returns the [Range] from start up to but not including stop: Span(2,
+// End) is all but the first two, Span(-1, End, -1) is everything backwards.
+func Span(start, stop int, step ...int) Range {
+	switch len(step) {
+	case 0:
+		return Range{start, stop, 1}
+	case 1:
+		if step[0] == 0 {
+			fail("Span", "a step of 0")
+		}
+		return Range{start, stop, step[0]}
+	}
+	fail("Span", fmt.Sprintf("%d steps", len(step)))
+	return Range{}
+}
+
+// Index takes a part of t, one spec an axis: an int takes one element and
+// drops the axis, a [Range] some of them, [All] all; [NewAxis] adds an axis
+// and [Ellipsis] stands for the axes that no other spec names, as the end of
+// the specs does. One spec may be a tensor of indices, which replaces its axis
+// as [Tensor.Take] does.
+func (t Tensor) Index(specs ...any) Tensor {
+	x := t.node("Index")
+	spans := whole(x)
+	axis := 0
+	var flips, fresh, gone []int // axes: to reverse, of the result to add, of x to drop
+	var index Tensor             // that replaces axis at of the result
+	at := 0
+	for i, spec := range complete(x, specs) {
+		switch s := spec.(type) {
+		case int:
+			spans[axis] = element("Index", x, axis, s)
+			gone = append(gone, axis)
+		case Range:
+			if s.on("Index", x, axis, spans) {
+				flips = append(flips, axis)
+			}
+		case Tensor:
+			if index.IsValid() {
+				fail("Index", "more than one tensor of indices", x)
+			}
+			index, at = s, i-len(gone)
+		case Mark:
+			if s == NewAxis {
+				fresh = append(fresh, i-len(gone))
+				continue
+			}
+		}
+		axis++
+	}
+	y := graph.Flip(graph.Crop(x, spans), flips)
+	y = graph.Reshape(y, shape.WithOnes(shape.Without(y.Shape, gone), fresh))
+	if index.IsValid() {
+		y = take("Index", y, at, index)
+	}
+	return Tensor{n: y}
+}
+
+// complete returns specs with All for each axis of x that they leave out, in
+// place of Ellipsis, and checks them.
+func complete(x *graph.Node, specs []any) []any {
+	used, dots := 0, -1
+	for i, spec := range specs {
+		switch s := spec.(type) {
+		case int, Range:
+			used++
+		case Tensor:
+			checkIndex("Index", s.node("Index"))
+			used++
+		case Mark:
+			switch s {
+			case All:
+				used++
+			case NewAxis:
+			case Ellipsis:
+				if dots >= 0 {
+					fail("Index", "more than one Ellipsis", x)
+				}
+				dots = i
+			default:
+				fail("Index", fmt.Sprintf("%d is no Mark", s), x)
+			}
+		default:
+			fail("Index", fmt.Sprintf("a %T is no spec: use an int, a Range, All, NewAxis, Ellipsis or a Tensor", spec), x)
+		}
+	}
+	missing := len(x.Shape) - used
+	if missing < 0 {
+		fail("Index", fmt.Sprintf("%d specs for rank %d", used, len(x.Shape)), x)
+	}
+	rest := slices.Repeat([]any{All}, missing)
+	if dots < 0 {
+		return slices.Concat(specs, rest)
+	}
+	return slices.Concat(specs[:dots], rest, specs[dots+1:])
+}

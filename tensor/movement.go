@@ -1,0 +1,409 @@
+package tensor
+
+import (
+	"fmt"
+	"iter"
+	"slices"
+
+	"github.com/tensorken/tensorken/internal/graph"
+	"github.com/tensorken/tensorken/internal/shape"
+)
+
+// Reshape returns t's elements, in row-major order, in another shape of as
+// many. One length may be -1: what the others leave.
+func (t Tensor) Reshape(lengths ...int) Tensor {
+	x := t.node("Reshape")
+	s, err := shape.Infer(lengths, x.Len())
+	if err != nil {
+		fail("Reshape", err.Error(), x, lengths)
+	}
+	return Tensor{n: graph.Reshape(x, s)}
+}
+
+// Flatten makes axes from to the last one axis.
+func (t Tensor) Flatten(from int) Tensor {
+	x := t.node("Flatten")
+	if len(x.Shape) == 0 && (from == 0 || from == -1) {
+		return Tensor{n: graph.Reshape(x, []int{1})}
+	}
+	a := axisOf("Flatten", x, from)
+	s := append(slices.Clone(x.Shape[:a]), graph.Len(x.Shape[a:]))
+	return Tensor{n: graph.Reshape(x, s)}
+}
+
+// Expand repeats t to a shape that it broadcasts to: axes of length 1, and
+// missing leading ones, take any length.
+func (t Tensor) Expand(lengths ...int) Tensor {
+	x := t.node("Expand")
+	if !shape.BroadcastsTo(x.Shape, lengths) {
+		fail("Expand", "only axes of length 1 and missing leading ones can be repeated", x, lengths)
+	}
+	s := slices.Clone(lengths)
+	checkLen("Expand", s, x)
+	return Tensor{n: graph.BroadcastTo(x, s)}
+}
+
+// Tile repeats all of t along its axes, times[i] times along axis i. Where
+// times is longer than the shape or shorter, the shorter has leading ones.
+func (t Tensor) Tile(times ...int) Tensor {
+	x := t.node("Tile")
+	rank := max(len(times), len(x.Shape))
+	s, n := ones(rank), ones(rank)
+	copy(s[rank-len(x.Shape):], x.Shape)
+	copy(n[rank-len(times):], times)
+	split, wide, joined := make([]int, 0, 2*rank), make([]int, 0, 2*rank), make([]int, rank)
+	for i := range rank {
+		if n[i] < 0 {
+			fail("Tile", fmt.Sprintf("%d times", n[i]), x, times)
+		}
+		split = append(split, 1, s[i])
+		wide = append(wide, n[i], s[i])
+		joined[i] = n[i] * s[i]
+	}
+	checkLen("Tile", wide, x, times)
+	return Tensor{n: graph.Reshape(graph.Expand(graph.Reshape(x, split), wide), joined)}
+}
+
+func ones(n int) []int { return slices.Repeat([]int{1}, n) }
+
+// Repeat repeats each element n times along an axis.
+func (t Tensor) Repeat(axis, n int) Tensor {
+	x := t.node("Repeat")
+	a := axisOf("Repeat", x, axis)
+	if n < 0 {
+		fail("Repeat", fmt.Sprintf("%d times", n), x)
+	}
+	wide := slices.Insert(slices.Clone(x.Shape), a+1, n)
+	checkLen("Repeat", wide, x)
+	y := graph.Expand(insert(x, a+1), wide)
+	return Tensor{n: graph.Reshape(y, shape.With(x.Shape, a, x.Shape[a]*n))}
+}
+
+// Permute makes axis i of the result axis axes[i] of t.
+func (t Tensor) Permute(axes ...int) Tensor {
+	x := t.node("Permute")
+	order, err := shape.Order(axes, len(x.Shape))
+	if err != nil {
+		fail("Permute", err.Error(), x, axes)
+	}
+	return Tensor{n: graph.Permute(x, order)}
+}
+
+// Transpose swaps axes a and b.
+func (t Tensor) Transpose(a, b int) Tensor {
+	x := t.node("Transpose")
+	return Tensor{n: swap(x, axisOf("Transpose", x, a), axisOf("Transpose", x, b))}
+}
+
+// T swaps the last two axes.
+func (t Tensor) T() Tensor {
+	x := t.node("T")
+	rank := matrix("T", x)
+	return Tensor{n: swap(x, rank-2, rank-1)}
+}
+
+// matrix returns the rank of x, which must be at least 2.
+func matrix(op string, x *graph.Node) int {
+	if len(x.Shape) < 2 {
+		fail(op, "it takes at least two axes: Unsqueeze adds one", x)
+	}
+	return len(x.Shape)
+}
+
+// Flip reverses the order of elements along axes; without axes, along all.
+func (t Tensor) Flip(axes ...int) Tensor {
+	x := t.node("Flip")
+	over := reduced("Flip", x, axes)
+	if over == nil {
+		over = shape.All(len(x.Shape))
+	}
+	return Tensor{n: graph.Flip(x, over)}
+}
+
+// Squeeze drops axes, which must have length 1; without axes, all that have.
+func (t Tensor) Squeeze(axes ...int) Tensor {
+	x := t.node("Squeeze")
+	over := reduced("Squeeze", x, axes)
+	for _, a := range over {
+		if x.Shape[a] != 1 {
+			fail("Squeeze", fmt.Sprintf("axis %d has length %d: only axes of length 1 can be dropped", a, x.Shape[a]), x)
+		}
+	}
+	if over == nil {
+		for i, n := range x.Shape {
+			if n == 1 {
+				over = append(over, i)
+			}
+		}
+	}
+	return Tensor{n: drop(x, over...)}
+}
+
+// Unsqueeze adds axes of length 1, so that they are axes of the result.
+func (t Tensor) Unsqueeze(axes ...int) Tensor {
+	x := t.node("Unsqueeze")
+	over, err := shape.Axes(axes, len(x.Shape)+len(axes))
+	if err != nil {
+		fail("Unsqueeze", err.Error(), x)
+	}
+	return Tensor{n: insert(x, over...)}
+}
+
+// Pad puts zeros (false, for bools) on an axis: before its first element and
+// after its last.
+func (t Tensor) Pad(axis, before, after int) Tensor {
+	x := t.node("Pad")
+	a := axisOf("Pad", x, axis)
+	if before < 0 || after < 0 {
+		fail("Pad", fmt.Sprintf("%d before and %d after: Slice takes elements away", before, after), x)
+	}
+	checkLen("Pad", []int{before, after}, x)
+	checkLen("Pad", shape.With(x.Shape, a, before+x.Shape[a]+after), x)
+	return Tensor{n: pad(x, 0, a, before, after)}
+}
+
+// Slice takes the elements of an axis from start up to but not including
+// stop, step apart; 1 apart without a step. Negative positions count from the
+// end, and a negative step goes backwards. [End] as stop is past the end that
+// the step leads to. A position that is out of range is an error; start = stop
+// gives an axis of length 0.
+func (t Tensor) Slice(axis, start, stop int, step ...int) Tensor {
+	x := t.node("Slice")
+	return Tensor{n: slice("Slice", x, axisOf("Slice", x, axis), Span(start, stop, step...))}
+}
+
+// slice takes a range of one axis.
+func slice(op string, x *graph.Node, axis int, r Range) *graph.Node {
+	spans := whole(x)
+	backwards := r.on(op, x, axis, spans)
+	x = graph.Crop(x, spans)
+	if backwards {
+		return graph.Flip(x, []int{axis})
+	}
+	return x
+}
+
+// whole is what Crop takes to take all of x.
+func whole(x *graph.Node) []graph.Span {
+	spans := make([]graph.Span, len(x.Shape))
+	for i, n := range x.Shape {
+		spans[i] = graph.Span{Start: 0, Step: 1, Len: n}
+	}
+	return spans
+}
+
+// on sets the span of an axis of x to what r takes of it, in ascending order;
+// it reports whether the order is to be reversed.
+func (r Range) on(op string, x *graph.Node, axis int, spans []graph.Span) (backwards bool) {
+	if r.Step == 0 {
+		r.Step = 1
+	}
+	first, count, err := shape.Steps(r.Start, r.Stop, r.Step, x.Shape[axis])
+	switch {
+	case err != nil:
+		fail(op, fmt.Sprintf("axis %d: %v", axis, err), x)
+	case count < 2: // the step, which may be huge, does not matter
+		spans[axis] = graph.Span{Start: max(first, 0), Step: 1, Len: count}
+	case r.Step > 0:
+		spans[axis] = graph.Span{Start: first, Step: r.Step, Len: count}
+	default:
+		spans[axis] = graph.Span{Start: first + (count-1)*r.Step, Step: -r.Step, Len: count}
+		return true
+	}
+	return false
+}
+
+// Split cuts t along an axis into parts of the given sizes, which must add up
+// to its length.
+func (t Tensor) Split(axis int, sizes ...int) []Tensor {
+	x := t.node("Split")
+	a := axisOf("Split", x, axis)
+	parts, at := make([]Tensor, len(sizes)), 0
+	for i, size := range sizes {
+		if size < 0 || size > x.Shape[a]-at {
+			fail("Split", fmt.Sprintf("sizes %v do not add up to %d", sizes, x.Shape[a]), x)
+		}
+		parts[i] = Tensor{n: crop(x, a, at, 1, size)}
+		at += size
+	}
+	if at != x.Shape[a] {
+		fail("Split", fmt.Sprintf("sizes %v do not add up to %d", sizes, x.Shape[a]), x)
+	}
+	return parts
+}
+
+// Cat joins tensors along an axis; their other axes must be alike.
+func Cat(axis int, ts ...Tensor) Tensor {
+	if len(ts) == 0 {
+		fail("Cat", "there is nothing to join")
+	}
+	ns := nodes("Cat", ts)
+	a := axisOf("Cat", ns[0], axis)
+	total := 0
+	for _, n := range ns {
+		checkAlike("Cat", ns[0], n)
+		if len(n.Shape) != len(ns[0].Shape) || !slices.Equal(shape.With(n.Shape, a, 0), shape.With(ns[0].Shape, a, 0)) {
+			fail("Cat", fmt.Sprintf("axes other than %d must be alike", a), ns[0], n)
+		}
+		total += n.Shape[a]
+	}
+	checkLen("Cat", shape.With(ns[0].Shape, a, total), ns[0])
+	return Tensor{n: graph.Cat(a, ns)}
+}
+
+// Stack joins tensors of one shape along a new axis.
+func Stack(axis int, ts ...Tensor) Tensor {
+	if len(ts) == 0 {
+		fail("Stack", "there is nothing to join")
+	}
+	ns := nodes("Stack", ts)
+	a, err := shape.AxisOf(axis, len(ns[0].Shape)+1)
+	if err != nil {
+		fail("Stack", err.Error(), ns[0])
+	}
+	first := ns[0]
+	for i, n := range ns {
+		checkAlike("Stack", first, n)
+		if !slices.Equal(n.Shape, first.Shape) {
+			fail("Stack", "the shapes must be alike", first, n)
+		}
+		ns[i] = insert(n, a)
+	}
+	return Tensor{n: graph.Cat(a, ns)}
+}
+
+// Roll moves elements n places along an axis, those that leave its end coming
+// back at its start; backwards if n is negative.
+func (t Tensor) Roll(axis, n int) Tensor {
+	x := t.node("Roll")
+	a := axisOf("Roll", x, axis)
+	length := x.Shape[a]
+	if length == 0 || n%length == 0 {
+		return t
+	}
+	n = (n%length + length) % length
+	tail, head := crop(x, a, length-n, 1, n), crop(x, a, 0, 1, length-n)
+	return Tensor{n: graph.Cat(a, []*graph.Node{tail, head})}
+}
+
+// Tril returns t with zeros above diagonal k of its last two axes; 0 is the
+// main diagonal, 1 the one above.
+func (t Tensor) Tril(k int) Tensor {
+	x := t.node("Tril")
+	row, col := places("Tril", x, k)
+	return Tensor{n: pick(lt(row, col), fill(x, 0), x)}
+}
+
+// Triu returns t with zeros below diagonal k of its last two axes; 0 is the
+// main diagonal, 1 the one above.
+func (t Tensor) Triu(k int) Tensor {
+	x := t.node("Triu")
+	row, col := places("Triu", x, k)
+	return Tensor{n: pick(lt(col, row), fill(x, 0), x)}
+}
+
+// places is, at each element, the column in which its row meets diagonal k,
+// and its own column.
+func places(op string, x *graph.Node, k int) (meets, col *graph.Node) {
+	rank := matrix(op, x)
+	reach := x.Shape[rank-2] + x.Shape[rank-1] // further diagonals are all outside
+	row := graph.Iota(x.Shape, rank-2)
+	return shifted(row, float64(min(max(k, -reach), reach))), graph.Iota(x.Shape, rank-1)
+}
+
+// Diag returns, of a tensor of one axis, the square matrix that has it on
+// diagonal k and zeros elsewhere; of one of more axes, diagonal k of its last
+// two, which it drops for one axis. Diagonal 0 is the main one, 1 the one
+// above.
+func (t Tensor) Diag(k int) Tensor {
+	x := t.node("Diag")
+	switch len(x.Shape) {
+	case 0:
+		fail("Diag", "it takes at least one axis: Unsqueeze adds one", x)
+	case 1:
+		return Tensor{n: onDiagonal(x, k)}
+	}
+	a := len(x.Shape) - 2
+	top, left := max(0, -k), max(0, k)
+	n := min(x.Shape[a]-top, x.Shape[a+1]-left)
+	if n < 0 || top < 0 {
+		fail("Diag", fmt.Sprintf("there is no diagonal %d", k), x)
+	}
+	x = crop(crop(x, a, top, 1, n), a+1, left, 1, n)
+	return Tensor{n: diagonal(x, a, a+1)}
+}
+
+// diagonal is y[..j..] = x[..j..j..] of axes a and b of one length; axis a is
+// dropped.
+func diagonal(x *graph.Node, a, b int) *graph.Node {
+	return drop(graph.Shear(x, a, b, 1, 1, 1), a)
+}
+
+// onDiagonal is the square matrix with x on diagonal k.
+func onDiagonal(x *graph.Node, k int) *graph.Node {
+	n, off := x.Shape[0], max(k, -k)
+	if off < 0 || off > 1<<31 {
+		fail("Diag", fmt.Sprintf("diagonal %d is too far out", k), x)
+	}
+	checkLen("Diag", []int{n + off + 1, n + off}, x)
+	// Rows of one element and n zeros, read in rows of n: each starts one
+	// later than the last.
+	rows := pad(insert(x, 1), 0, 1, 0, n)
+	flat := crop(graph.Reshape(rows, []int{n * (n + 1)}), 0, 0, 1, n*n)
+	square := graph.Reshape(flat, []int{n, n})
+	if k > 0 {
+		return pad(pad(square, 0, 1, off, 0), 0, 0, 0, off)
+	}
+	return pad(pad(square, 0, 0, off, 0), 0, 1, 0, off)
+}
+
+// At returns what is at the given positions of the leading axes, which it
+// drops. Negative positions count from the end.
+func (t Tensor) At(i ...int) Tensor {
+	x := t.node("At")
+	if len(i) > len(x.Shape) {
+		fail("At", fmt.Sprintf("%d positions for rank %d", len(i), len(x.Shape)), x)
+	}
+	spans := whole(x)
+	for a, p := range i {
+		spans[a] = element("At", x, a, p)
+	}
+	return Tensor{n: graph.Reshape(graph.Crop(x, spans), slices.Clone(x.Shape[len(i):]))}
+}
+
+// element is the span of one element of an axis of x.
+func element(op string, x *graph.Node, axis, i int) graph.Span {
+	p, err := shape.IndexOf(i, x.Shape[axis])
+	if err != nil {
+		fail(op, fmt.Sprintf("axis %d: %v", axis, err), x)
+	}
+	return graph.Span{Start: p, Step: 1, Len: 1}
+}
+
+// Rows iterates over the first axis: positions, and what is at each.
+func (t Tensor) Rows() iter.Seq2[int, Tensor] {
+	x := t.node("Rows")
+	if len(x.Shape) == 0 {
+		fail("Rows", "a scalar has no rows", x)
+	}
+	return func(yield func(int, Tensor) bool) {
+		for i := range x.Shape[0] {
+			if !yield(i, t.At(i)) {
+				return
+			}
+		}
+	}
+}
+
+// spread puts axis i of x at axis axes[i] of shape s and repeats it along the
+// others.
+func spread(x *graph.Node, axes, s []int) *graph.Node {
+	order := shape.All(len(axes))
+	slices.SortFunc(order, func(i, j int) int { return axes[i] - axes[j] })
+	x = graph.Permute(x, order)
+	thin := ones(len(s))
+	for i, a := range order {
+		thin[axes[a]] = x.Shape[i]
+	}
+	return graph.Expand(graph.Reshape(x, thin), s)
+}

@@ -1,0 +1,93 @@
+package tensor
+
+import (
+	"math"
+
+	"github.com/tensorken/tensorken/internal/graph"
+	"github.com/tensorken/tensorken/internal/shape"
+	"github.com/tensorken/tensorken/ir"
+)
+
+// The functions of this file are the words in which operations are composed.
+// They check nothing: operands have one shape and type.
+
+func add(x, y *graph.Node) *graph.Node { return graph.Binary(ir.Add, x, y) }
+func sub(x, y *graph.Node) *graph.Node { return graph.Binary(ir.Sub, x, y) }
+func mul(x, y *graph.Node) *graph.Node { return graph.Binary(ir.Mul, x, y) }
+func div(x, y *graph.Node) *graph.Node { return graph.Binary(ir.Div, x, y) }
+func eq(x, y *graph.Node) *graph.Node  { return graph.Binary(ir.Eq, x, y) }
+func lt(x, y *graph.Node) *graph.Node  { return graph.Binary(ir.Lt, x, y) }
+func neg(x *graph.Node) *graph.Node    { return graph.Unary(ir.Neg, x) }
+func not(x *graph.Node) *graph.Node    { return graph.Unary(ir.Not, x) }
+func exp(x *graph.Node) *graph.Node    { return graph.Unary(ir.Exp, x) }
+func log(x *graph.Node) *graph.Node    { return graph.Unary(ir.Log, x) }
+func floor(x *graph.Node) *graph.Node  { return graph.Unary(ir.Floor, x) }
+
+// fill is a tensor like x whose every element is v, as part of the program.
+func fill(x *graph.Node, v float64) *graph.Node { return graph.Fill(x.DType, v, x.Shape) }
+
+// scaled is x times v.
+func scaled(x *graph.Node, v float64) *graph.Node { return mul(x, fill(x, v)) }
+
+// shifted is x plus v.
+func shifted(x *graph.Node, v float64) *graph.Node { return add(x, fill(x, v)) }
+
+// pick is a where cond, elsewhere b.
+func pick(cond, a, b *graph.Node) *graph.Node { return graph.Where(cond, a, b) }
+
+// positive is 0 < x.
+func positive(x *graph.Node) *graph.Node { return lt(fill(x, 0), x) }
+
+// infinite is |x| = ∞. The greater of x and -x is |x|: its derivative, that
+// of a tie at 0, is 0 there.
+func infinite(x *graph.Node) *graph.Node { return eq(abs(x), fill(x, math.Inf(1))) }
+
+func abs(x *graph.Node) *graph.Node { return graph.Binary(ir.Max, x, neg(x)) }
+
+// reverse maps x onto its own type so that the order is the other way round,
+// and maps back. Unlike Neg, Not has no integer without counterpart.
+func reverse(x *graph.Node) *graph.Node {
+	if x.DType.IsFloat() {
+		return neg(x)
+	}
+	return not(x)
+}
+
+// expandTo repeats x, whose reduced axes have length 1, to the shape of like.
+func expandTo(x, like *graph.Node) *graph.Node { return graph.Expand(x, like.Shape) }
+
+// drop removes axes of length 1, ascending.
+func drop(x *graph.Node, axes ...int) *graph.Node {
+	return graph.Reshape(x, shape.Without(x.Shape, axes))
+}
+
+// insert adds axes of length 1, at ascending positions of the result.
+func insert(x *graph.Node, axes ...int) *graph.Node {
+	return graph.Reshape(x, shape.WithOnes(x.Shape, axes))
+}
+
+// crop takes count elements from start on, step apart, of an axis.
+func crop(x *graph.Node, axis, start, step, count int) *graph.Node {
+	spans := whole(x)
+	spans[axis] = graph.Span{Start: start, Step: step, Len: count}
+	return graph.Crop(x, spans)
+}
+
+// pad puts elements of value v around those of an axis.
+func pad(x *graph.Node, v ir.Number, axis, before, after int) *graph.Node {
+	p := make([]graph.Padding, len(x.Shape))
+	p[axis] = graph.Padding{Before: before, After: after}
+	return graph.Pad(x, v, p)
+}
+
+// swap exchanges two axes.
+func swap(x *graph.Node, a, b int) *graph.Node {
+	order := shape.All(len(x.Shape))
+	order[a], order[b] = order[b], order[a]
+	return graph.Permute(x, order)
+}
+
+// position is the index along an axis of x, of type d.
+func position(s []int, axis int, d ir.DType) *graph.Node {
+	return graph.Cast(graph.Iota(s, axis), d)
+}

@@ -1,0 +1,153 @@
+package tensor
+
+import (
+	"fmt"
+	"math"
+	"reflect"
+	"slices"
+
+	"github.com/tensorken/tensorken/internal/graph"
+	"github.com/tensorken/tensorken/internal/shape"
+	"github.com/tensorken/tensorken/ir"
+)
+
+// An Operand is a [Tensor] or a Go number: any integer or floating-point type
+// or one made of it, or a bool for a tensor of bools. A number takes the type
+// of the tensor it meets, and must fit it: 0.5 does not fit an int32 tensor.
+type Operand = any
+
+// text is v as fmt.Sprint gives it.
+func text(v any) string { return fmt.Sprint(v) }
+
+// operands returns x, and y as a node of x's type, both of their common
+// shape.
+func operands(op string, t Tensor, o Operand) (x, y *graph.Node) {
+	x = t.node(op)
+	u, ok := o.(Tensor)
+	if !ok {
+		return x, numberLike(op, x, o)
+	}
+	y = u.node(op)
+	checkAlike(op, x, y)
+	if !slices.Equal(x.Shape, y.Shape) {
+		x, y = broadcast(op, x, y)
+	}
+	return x, y
+}
+
+// checkAlike panics unless x and y have one type and may meet.
+func checkAlike(op string, x, y *graph.Node) {
+	if x.DType != y.DType {
+		fail(op, "the types differ: Cast one of them", x, y)
+	}
+	checkDevices(op, x, y)
+}
+
+// checkDevices panics if x and y are committed to two devices.
+func checkDevices(op string, x, y *graph.Node) {
+	if x.Device != y.Device && x.Device != nil && y.Device != nil {
+		fail(op, fmt.Sprintf("one is on %v, the other on %v: move one with To", x.Device, y.Device), x, y)
+	}
+}
+
+// broadcast repeats x and y until they have one shape.
+func broadcast(op string, x, y *graph.Node) (*graph.Node, *graph.Node) {
+	s, ok := shape.Broadcast(x.Shape, y.Shape)
+	if !ok {
+		fail(op, "the shapes do not broadcast: from the last axis on, lengths must be equal or 1", x, y)
+	}
+	checkLen(op, s, x, y)
+	return graph.BroadcastTo(x, s), graph.BroadcastTo(y, s)
+}
+
+// numberLike is a tensor like x whose every element is a Go number: an
+// argument of the program, not part of it.
+func numberLike(op string, x *graph.Node, v any) *graph.Node {
+	return graph.Scalar(x.DType, numberOf(op, x, v), x.Shape)
+}
+
+// numberOf is v as an element of x's type.
+func numberOf(op string, x *graph.Node, v any) ir.Number {
+	num, verdict := number(x.DType, v)
+	switch verdict {
+	case unfit:
+		fail(op, fmt.Sprintf("%v does not fit %v: Cast the tensor", v, x.DType), x, v)
+	case noNumber:
+		fail(op, fmt.Sprintf("a %T is neither a Tensor nor a number", v), x)
+	}
+	return num
+}
+
+type verdict uint8
+
+const (
+	fits     verdict = iota
+	unfit            // a number that the type cannot hold
+	noNumber         // not a number at all
+)
+
+// number is v as an element of type d.
+func number(d DType, v any) (ir.Number, verdict) {
+	switch v := v.(type) {
+	case float64:
+		return floatNumber(d, v)
+	case int:
+		return intNumber(d, int64(v))
+	case float32:
+		return floatNumber(d, float64(v))
+	case bool:
+		return boolNumber(d, v)
+	case F16:
+		return floatNumber(d, float64(v.Float32()))
+	case BF16:
+		return floatNumber(d, float64(v.Float32()))
+	}
+	switch r := reflect.ValueOf(v); {
+	case r.CanInt():
+		return intNumber(d, r.Int())
+	case r.CanUint() && r.Uint() <= math.MaxInt64:
+		return intNumber(d, int64(r.Uint()))
+	case r.CanUint():
+		return floatNumber(d, float64(r.Uint()))
+	case r.CanFloat():
+		return floatNumber(d, r.Float())
+	case r.Kind() == reflect.Bool:
+		return boolNumber(d, r.Bool())
+	}
+	return 0, noNumber
+}
+
+func boolNumber(d DType, v bool) (ir.Number, verdict) {
+	switch {
+	case d != ir.Bool:
+		return 0, unfit
+	case v:
+		return 1, fits
+	}
+	return 0, fits
+}
+
+func intNumber(d DType, v int64) (ir.Number, verdict) {
+	if d.IsFloat() {
+		return floatNumber(d, float64(v))
+	}
+	if lo, hi := ir.Limits(d); d == ir.Bool || v < lo || v > hi {
+		return 0, unfit
+	}
+	return ir.Int(d, v), fits
+}
+
+func floatNumber(d DType, v float64) (ir.Number, verdict) {
+	if !d.IsFloat() {
+		// 2^63 is the first float64 past the int64s.
+		if v != math.Trunc(v) || v < -1<<63 || v >= 1<<63 {
+			return 0, unfit
+		}
+		return intNumber(d, int64(v))
+	}
+	num := ir.Float(d, v)
+	if math.IsInf(num.Float64(d), 0) && !math.IsInf(v, 0) {
+		return 0, unfit
+	}
+	return num, fits
+}

@@ -1,0 +1,191 @@
+package tensor
+
+import (
+	"github.com/tensorken/tensorken/internal/graph"
+	"github.com/tensorken/tensorken/internal/shape"
+	"github.com/tensorken/tensorken/ir"
+)
+
+// reduce reduces axes, ascending, to length 1; nil means all, and a scalar.
+func reduce(op ir.Op, x *graph.Node, axes []int) *graph.Node {
+	if axes != nil {
+		return graph.Reduce(op, x, axes)
+	}
+	return graph.Reshape(graph.Reduce(op, x, shape.All(len(x.Shape))), []int{})
+}
+
+// reduced resolves a user's axes: none means all, and is nil.
+func reduced(op string, x *graph.Node, axes []int) []int {
+	if len(axes) == 0 {
+		return nil
+	}
+	return axesOf(op, x, axes)
+}
+
+// count is how many elements of x make one of its reduction over axes.
+func count(x *graph.Node, axes []int) int {
+	if axes == nil {
+		return x.Len()
+	}
+	n := 1
+	for _, a := range axes {
+		n *= x.Shape[a]
+	}
+	return n
+}
+
+// spreadTo repeats r, a reduction of x, to x's shape.
+func spreadTo(r, x *graph.Node) *graph.Node { return graph.BroadcastTo(r, x.Shape) }
+
+// Sum returns the sum over axes, which keep length 1; without axes, of all, a
+// scalar. Sums of bools and uint8 are int32; other integers wrap.
+func (t Tensor) Sum(axes ...int) Tensor {
+	x := t.node("Sum")
+	return Tensor{n: reduce(ir.Sum, x, reduced("Sum", x, axes))}
+}
+
+// Mean returns the mean over axes, which keep length 1; without axes, of all,
+// a scalar. The mean of nothing is NaN. Floats only.
+func (t Tensor) Mean(axes ...int) Tensor {
+	x := t.floats("Mean")
+	return Tensor{n: mean(x, reduced("Mean", x, axes))}
+}
+
+func mean(x *graph.Node, axes []int) *graph.Node {
+	return scaled(reduce(ir.Sum, x, axes), 1/float64(count(x, axes)))
+}
+
+// Var returns the variance over axes, which keep length 1: the mean squared
+// distance from the mean, divided by n, not n-1. Without axes, of all, a
+// scalar. Floats only.
+func (t Tensor) Var(axes ...int) Tensor {
+	x := t.floats("Var")
+	return Tensor{n: variance(x, reduced("Var", x, axes))}
+}
+
+func variance(x *graph.Node, axes []int) *graph.Node {
+	d := sub(x, spreadTo(mean(x, axes), x))
+	return mean(mul(d, d), axes)
+}
+
+// Std returns the square root of [Tensor.Var]. Floats only.
+func (t Tensor) Std(axes ...int) Tensor {
+	x := t.floats("Std")
+	return Tensor{n: graph.Unary(ir.Sqrt, variance(x, reduced("Std", x, axes)))}
+}
+
+// Norm returns the square root of the sum of squares over axes, which keep
+// length 1; without axes, of all, a scalar. Floats only.
+func (t Tensor) Norm(axes ...int) Tensor {
+	x := t.floats("Norm")
+	return Tensor{n: graph.Unary(ir.Sqrt, reduce(ir.Sum, mul(x, x), reduced("Norm", x, axes)))}
+}
+
+// Max returns the greatest element over axes, which keep length 1; without
+// axes, of all, a scalar. It is NaN if any is. The maximum of nothing is -Inf,
+// or the least integer. Ties share the derivative equally.
+func (t Tensor) Max(axes ...int) Tensor {
+	x := t.node("Max")
+	return Tensor{n: reduce(ir.ReduceMax, x, reduced("Max", x, axes))}
+}
+
+// Min returns the least element over axes, which keep length 1; without axes,
+// of all, a scalar. It is NaN if any is. The minimum of nothing is Inf, or the
+// greatest integer. Ties share the derivative equally.
+func (t Tensor) Min(axes ...int) Tensor {
+	x := t.node("Min")
+	return Tensor{n: reverse(reduce(ir.ReduceMax, reverse(x), reduced("Min", x, axes)))}
+}
+
+// Prod returns the product over axes, which keep length 1; without axes, of
+// all, a scalar. Integers wrap.
+func (t Tensor) Prod(axes ...int) Tensor {
+	x := t.numbers("Prod")
+	return Tensor{n: reduce(ir.Prod, x, reduced("Prod", x, axes))}
+}
+
+// Any returns whether any element over axes, which keep length 1, is true, or
+// for numbers is not 0; without axes, any of all, a scalar. Nothing gives
+// false.
+func (t Tensor) Any(axes ...int) Tensor {
+	x := t.node("Any")
+	return Tensor{n: reduce(ir.ReduceMax, truth(x), reduced("Any", x, axes))}
+}
+
+// All returns whether all elements over axes, which keep length 1, are true,
+// or for numbers are not 0; without axes, all of all, a scalar. Nothing gives
+// true.
+func (t Tensor) All(axes ...int) Tensor {
+	x := t.node("All")
+	return Tensor{n: not(reduce(ir.ReduceMax, not(truth(x)), reduced("All", x, axes)))}
+}
+
+// truth is x ≠ 0.
+func truth(x *graph.Node) *graph.Node {
+	if x.DType == ir.Bool {
+		return x
+	}
+	return not(eq(x, fill(x, 0)))
+}
+
+// ArgMax returns the position of the greatest element along an axis, which it
+// drops, as int32: the first of equals, or the first NaN. The axis must not be
+// empty.
+func (t Tensor) ArgMax(axis int) Tensor {
+	return Tensor{n: argMax("ArgMax", t.node("ArgMax"), axis, false)}
+}
+
+// ArgMin returns the position of the least element along an axis, which it
+// drops, as int32: the first of equals, or the first NaN. The axis must not be
+// empty.
+func (t Tensor) ArgMin(axis int) Tensor {
+	return Tensor{n: argMax("ArgMin", t.node("ArgMin"), axis, true)}
+}
+
+func argMax(op string, x *graph.Node, axis int, least bool) *graph.Node {
+	a := axisOf(op, x, axis)
+	if x.Shape[a] == 0 {
+		fail(op, "the axis is empty, so there is no position", x)
+	}
+	if least {
+		x = reverse(x)
+	}
+	return drop(graph.Reduce(ir.ArgMax, x, []int{a}), a)
+}
+
+// shift is a number near the greatest element over axes: subtracted before
+// Exp, it keeps that in range. It cancels, so it needs no derivative, and a
+// whole number has none.
+func shift(x *graph.Node, axes []int) *graph.Node {
+	return floor(reduce(ir.ReduceMax, x, axes))
+}
+
+// LogSumExp returns the logarithm of the sum of e to the power of the elements
+// over axes, which keep length 1; without axes, of all, a scalar. It does not
+// overflow; of nothing it is -Inf. Floats only.
+func (t Tensor) LogSumExp(axes ...int) Tensor {
+	x := t.floats("LogSumExp")
+	over := reduced("LogSumExp", x, axes)
+	m := shift(x, over)
+	m = pick(infinite(m), fill(m, 0), m) // Inf - Inf would be NaN
+	sum := reduce(ir.Sum, exp(sub(x, spreadTo(m, x))), over)
+	return Tensor{n: add(m, log(sum))}
+}
+
+// Softmax returns e to the power t, divided by its sum along an axis. Floats
+// only.
+func (t Tensor) Softmax(axis int) Tensor {
+	x := t.floats("Softmax")
+	over := []int{axisOf("Softmax", x, axis)}
+	e := exp(sub(x, expandTo(shift(x, over), x)))
+	return Tensor{n: div(e, expandTo(graph.Reduce(ir.Sum, e, over), x))}
+}
+
+// LogSoftmax returns the logarithm of [Tensor.Softmax], accurate where that is
+// near 0. Floats only.
+func (t Tensor) LogSoftmax(axis int) Tensor {
+	x := t.floats("LogSoftmax")
+	over := []int{axisOf("LogSoftmax", x, axis)}
+	d := sub(x, expandTo(shift(x, over), x))
+	return Tensor{n: sub(d, expandTo(log(graph.Reduce(ir.Sum, exp(d), over)), x))}
+}

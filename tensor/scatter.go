@@ -1,0 +1,139 @@
+package tensor
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/tensorken/tensorken/internal/graph"
+	"github.com/tensorken/tensorken/internal/shape"
+	"github.com/tensorken/tensorken/ir"
+)
+
+// Take replaces an axis by the axes of index, an int32, uint32 or int64
+// tensor: it takes the elements of t at those positions, which count from the
+// end if negative. A position out of range is found when the result is
+// computed: [Eval] and [Data] return it as an error. Take(0, ids) looks up
+// rows of an embedding.
+func (t Tensor) Take(axis int, index Tensor) Tensor {
+	x := t.node("Take")
+	checkIndex("Take", index.node("Take"))
+	return Tensor{n: take("Take", x, axisOf("Take", x, axis), index)}
+}
+
+func take(op string, x *graph.Node, axis int, index Tensor) *graph.Node {
+	i := fromEnd(index.n, x.Shape[axis])
+	checkDevices(op, x, i)
+	rows := shape.With(x.Shape, axis, i.Len())
+	s := slices.Concat(x.Shape[:axis], i.Shape, x.Shape[axis+1:])
+	checkLen(op, s, x, index.n)
+	flat := graph.Reshape(i, []int{i.Len()})
+	return graph.Reshape(graph.Gather(x, spread(flat, []int{axis}, rows), axis), s)
+}
+
+// checkIndex panics unless i has a type that an index may have.
+func checkIndex(op string, i *graph.Node) {
+	if !ir.IndexTypes.Has(i.DType) {
+		fail(op, "an index must be int32, uint32 or int64: Cast it", i)
+	}
+}
+
+// fromEnd is an index into n elements with negative positions resolved.
+func fromEnd(i *graph.Node, n int) *graph.Node {
+	if !i.DType.IsSigned() {
+		return i
+	}
+	return pick(lt(i, fill(i, 0)), shifted(i, float64(n)), i)
+}
+
+// TakeAlong takes, along an axis, the elements of t at the positions in index,
+// an int32, uint32 or int64 tensor of t's rank; other axes are broadcast. So
+// TakeAlong(a, ArgMax(a).Unsqueeze(a)) is Max(a). Positions count from the end
+// if negative; for those out of range see [Tensor.Take].
+func (t Tensor) TakeAlong(axis int, index Tensor) Tensor {
+	x := t.node("TakeAlong")
+	i := index.node("TakeAlong")
+	checkIndex("TakeAlong", i)
+	checkDevices("TakeAlong", x, i)
+	a := axisOf("TakeAlong", x, axis)
+	if len(i.Shape) != len(x.Shape) {
+		fail("TakeAlong", "the index must have as many axes", x, i)
+	}
+	s, ok := shape.Broadcast(shape.With(x.Shape, a, 1), shape.With(i.Shape, a, 1))
+	if !ok {
+		fail("TakeAlong", fmt.Sprintf("axes other than %d do not broadcast: lengths must be equal or 1", a), x, i)
+	}
+	checkLen("TakeAlong", shape.With(s, a, max(x.Shape[a], i.Shape[a])), x, i)
+	i = fromEnd(i, x.Shape[a])
+	from := graph.Expand(x, shape.With(s, a, x.Shape[a]))
+	return Tensor{n: graph.Gather(from, graph.Expand(i, shape.With(s, a, i.Shape[a])), a)}
+}
+
+// OneHot adds a last axis of the given number of classes, in which the one
+// whose number is t's element is 1 and the others are 0, as int32. A number
+// that is no class gives zeros. Integers only.
+func (t Tensor) OneHot(classes int) Tensor {
+	x := t.node("OneHot")
+	if !x.DType.IsInt() {
+		failType("OneHot", x)
+	}
+	checkCount("OneHot", classes)
+	s := append(slices.Clone(x.Shape), classes)
+	checkLen("OneHot", s, x)
+	rank := len(x.Shape)
+	wide, class := graph.Expand(insert(x, rank), s), graph.Iota(s, rank)
+	if x.DType == ir.Uint8 {
+		wide = graph.Cast(wide, ir.Int32)
+	} else {
+		class = graph.Cast(class, x.DType)
+	}
+	return Tensor{n: graph.Cast(eq(wide, class), ir.Int32)}
+}
+
+// ScatterAdd returns t with src added at the positions along an axis that
+// index, an int32, uint32 or int64 tensor, gives. Index and src have t's rank,
+// and are broadcast together and to t's other axes; several elements may meet
+// at one place. Positions count from the end if negative; for those out of
+// range see [Tensor.Take].
+func (t Tensor) ScatterAdd(axis int, index, src Tensor) Tensor {
+	return t.scatter("ScatterAdd", ir.Add, axis, index, src)
+}
+
+// ScatterMax is like [Tensor.ScatterAdd], with the greatest in place of the
+// sum.
+func (t Tensor) ScatterMax(axis int, index, src Tensor) Tensor {
+	return t.scatter("ScatterMax", ir.Max, axis, index, src)
+}
+
+// ScatterMin is like [Tensor.ScatterAdd], with the least in place of the sum.
+func (t Tensor) ScatterMin(axis int, index, src Tensor) Tensor {
+	return t.scatter("ScatterMin", ir.Min, axis, index, src)
+}
+
+// ScatterMul is like [Tensor.ScatterAdd], with the product in place of the
+// sum.
+func (t Tensor) ScatterMul(axis int, index, src Tensor) Tensor {
+	return t.scatter("ScatterMul", ir.Mul, axis, index, src)
+}
+
+func (t Tensor) scatter(op string, kind ir.Op, axis int, index, src Tensor) Tensor {
+	x, i, u := t.numbers(op), index.node(op), src.node(op)
+	checkIndex(op, i)
+	checkAlike(op, x, u)
+	checkDevices(op, x, i)
+	checkDevices(op, i, u)
+	a := axisOf(op, x, axis)
+	if len(i.Shape) != len(x.Shape) || len(u.Shape) != len(x.Shape) {
+		fail(op, "index and source must have as many axes as the tensor", x, i, u)
+	}
+	s, ok := shape.Broadcast(i.Shape, u.Shape)
+	if !ok {
+		fail(op, "index and source do not broadcast: lengths must be equal or 1", x, i, u)
+	}
+	s = shape.With(x.Shape, a, s[a])
+	if !shape.BroadcastsTo(i.Shape, s) || !shape.BroadcastsTo(u.Shape, s) {
+		fail(op, fmt.Sprintf("axes other than %d must have the tensor's lengths, or 1", a), x, i, u)
+	}
+	checkLen(op, s, x, i, u)
+	i = graph.Expand(fromEnd(i, x.Shape[a]), s)
+	return Tensor{n: graph.Scatter(kind, x, i, graph.Expand(u, s), a)}
+}

@@ -1,0 +1,184 @@
+package tensor
+
+import (
+	"slices"
+
+	"github.com/tensorken/tensorken/internal/exec"
+	"github.com/tensorken/tensorken/internal/graph"
+	"github.com/tensorken/tensorken/internal/shape"
+	"github.com/tensorken/tensorken/ir"
+)
+
+// A Tensor is an immutable n-dimensional array of elements of one type. The
+// zero Tensor is absent: it stands for no tensor at all, such as a layer
+// without a bias, and operations on it panic.
+//
+// A Tensor is a small value; copy it freely. It may be used from any number
+// of goroutines. Comparing two with == does not compile: see [Tensor.Eq] and
+// [AllClose].
+type Tensor struct {
+	_ [0]func()
+	n *graph.Node
+}
+
+// DType is the type of a tensor's elements.
+type DType = ir.DType
+
+// The element types. Int64 and Float64 are the CPU's alone.
+const (
+	Bool     = ir.Bool
+	Uint8    = ir.Uint8
+	Int32    = ir.Int32
+	Uint32   = ir.Uint32
+	Int64    = ir.Int64
+	Float16  = ir.Float16
+	BFloat16 = ir.BFloat16
+	Float32  = ir.Float32
+	Float64  = ir.Float64
+)
+
+// F16 is a Go element of a [Float16] tensor: the bits of an IEEE 754 binary16
+// number.
+type F16 = ir.F16
+
+// BF16 is a Go element of a [BFloat16] tensor: the upper half of a float32.
+type BF16 = ir.BF16
+
+// ToF16 rounds x to the nearest F16, ties to even.
+func ToF16(x float32) F16 { return ir.ToF16(x) }
+
+// ToBF16 rounds x to the nearest BF16, ties to even.
+func ToBF16(x float32) BF16 { return ir.ToBF16(x) }
+
+// Element is a Go type whose values a tensor may hold: each is one [DType].
+type Element interface {
+	bool | uint8 | int32 | uint32 | int64 | F16 | BF16 | float32 | float64
+}
+
+// Internal is the bridge between tensors and the nodes of graphs, for this
+// module's own packages: nobody else can name a *graph.Token.
+var Internal internal
+
+type internal struct{}
+
+// Node returns the node that t stands for, nil if t is absent.
+func (internal) Node(_ *graph.Token, t Tensor) *graph.Node { return t.n }
+
+// Tensor returns the tensor that stands for n.
+func (internal) Tensor(_ *graph.Token, n *graph.Node) Tensor { return Tensor{n: n} }
+
+// Device returns what executes for d.
+func (internal) Device(_ *graph.Token, d *Device) *exec.Device { return d.exec() }
+
+// node returns t's node; if t is absent, it panics on behalf of op.
+func (t Tensor) node(op string) *graph.Node {
+	if t.n == nil {
+		failAbsent(op)
+	}
+	return t.n
+}
+
+func failAbsent(op string) {
+	fail(op, "the tensor is absent (the zero Tensor): test with IsValid")
+}
+
+// nodes is node of each of ts.
+func nodes(op string, ts []Tensor) []*graph.Node {
+	ns := make([]*graph.Node, len(ts))
+	for i, t := range ts {
+		ns[i] = t.node(op)
+	}
+	return ns
+}
+
+// IsValid reports whether t is a tensor: false for the zero Tensor, which is
+// absent.
+func (t Tensor) IsValid() bool { return t.n != nil }
+
+// Shape returns the lengths of t's axes: the caller's to keep.
+func (t Tensor) Shape() []int {
+	if s := t.node("Shape").Shape; len(s) > 0 {
+		return slices.Clone(s)
+	}
+	return []int{}
+}
+
+// Rank returns the number of t's axes; 0 for a scalar.
+func (t Tensor) Rank() int { return len(t.node("Rank").Shape) }
+
+// Len returns the number of t's elements.
+func (t Tensor) Len() int { return t.node("Len").Len() }
+
+// Dim returns the length of an axis.
+func (t Tensor) Dim(axis int) int {
+	n := t.node("Dim")
+	return n.Shape[axisOf("Dim", n, axis)]
+}
+
+// DType returns the type of t's elements.
+func (t Tensor) DType() DType { return t.node("DType").DType }
+
+// Device returns the device that t is committed to, nil if it is to none: it
+// then is computed where it is needed.
+func (t Tensor) Device() *Device {
+	d, _ := t.node("Device").Device.(*exec.Device)
+	return (*Device)(d)
+}
+
+// To returns t committed to d: copied there when it is next computed, and
+// kept as by [Tensor.Keep].
+func (t Tensor) To(d *Device) Tensor {
+	n := t.node("To")
+	if d == nil {
+		fail("To", "the device is nil", n)
+	}
+	if n.Device != graph.Device(d.exec()) {
+		n = graph.On(n, d.exec())
+	}
+	n.Keep()
+	return Tensor{n: n}
+}
+
+// Keep asks that t's elements be stored by the first evaluation that computes
+// them, rather than computed again by the next, and returns t. Tensors that
+// are asked for (see [Eval]) are stored anyway.
+func (t Tensor) Keep() Tensor {
+	t.node("Keep").Keep()
+	return t
+}
+
+// Cast converts t's elements to type d. Floats become integers by dropping
+// the fraction, saturating at the ends of the range, NaN becoming 0; integers
+// wrap; anything but 0 is true. It is differentiable between floats.
+func (t Tensor) Cast(d DType) Tensor {
+	n := t.node("Cast")
+	if !d.Valid() {
+		fail("Cast", "no such type as "+d.String(), n)
+	}
+	return Tensor{n: graph.Cast(n, d)}
+}
+
+// axisOf resolves an axis of x, negative from the end.
+func axisOf(op string, x *graph.Node, axis int) int {
+	a, err := shape.AxisOf(axis, len(x.Shape))
+	if err != nil {
+		fail(op, err.Error(), x)
+	}
+	return a
+}
+
+// axesOf resolves axes of x as ascending ones.
+func axesOf(op string, x *graph.Node, axes []int) []int {
+	out, err := shape.Axes(axes, len(x.Shape))
+	if err != nil {
+		fail(op, err.Error(), x)
+	}
+	return out
+}
+
+// checkLen panics if a shape is too large or has negative lengths.
+func checkLen(op string, s []int, operands ...any) {
+	if err := shape.Check(s); err != nil {
+		fail(op, "the shape would be "+text(s)+", with "+err.Error(), operands...)
+	}
+}

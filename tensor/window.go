@@ -1,0 +1,193 @@
+package tensor
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/tensorken/tensorken/internal/graph"
+	"github.com/tensorken/tensorken/internal/shape"
+	"github.com/tensorken/tensorken/ir"
+)
+
+// ConvOptions says how windows move over the spatial axes. Stride is how far
+// from one window to the next (default 1, for pools the window's size),
+// Padding how many elements are put on both sides (default 0), Dilation how
+// far from one element of a window to the next (default 1); each has one value
+// for all spatial axes or one for each. Groups parts the channels into that
+// many independent convolutions (default 1); pools have no use for it.
+type ConvOptions struct {
+	Stride, Padding, Dilation []int
+	Groups                    int
+}
+
+// A window is how windows move along one axis.
+type window struct{ size, stride, padding, dilation int }
+
+// windows resolves options for windows of the given sizes, by default stride
+// apart.
+func windows(op string, x *graph.Node, sizes []int, o *ConvOptions, stride int) []window {
+	if o == nil {
+		o = &ConvOptions{}
+	}
+	ws := make([]window, len(sizes))
+	option := func(name string, values []int, i, least, zero int) int {
+		v := zero
+		switch len(values) {
+		case 0:
+		case 1:
+			v = values[0]
+		case len(sizes):
+			v = values[i]
+		default:
+			fail(op, fmt.Sprintf("%s has %d values for %d spatial axes", name, len(values), len(sizes)), x)
+		}
+		if v == 0 {
+			v = zero
+		}
+		if v < least || v > math.MaxInt32 {
+			fail(op, fmt.Sprintf("a %s of %d", name, v), x)
+		}
+		return v
+	}
+	for i, size := range sizes {
+		if size < 1 {
+			fail(op, fmt.Sprintf("a window of %d elements", size), x)
+		}
+		ws[i] = window{
+			size:     size,
+			stride:   option("Stride", o.Stride, i, 1, stride),
+			padding:  option("Padding", o.Padding, i, 0, 0),
+			dilation: option("Dilation", o.Dilation, i, 1, 1),
+		}
+	}
+	return ws
+}
+
+// counts returns how many windows fit on each axis of x from first on.
+func counts(op string, x *graph.Node, first int, ws []window, operands ...any) []int {
+	out := make([]int, len(ws))
+	for i, w := range ws {
+		n := x.Shape[first+i]
+		out[i] = shape.Windows(n+2*w.padding, w.size, w.stride, w.dilation)
+		if out[i] == 0 {
+			fail(op, fmt.Sprintf("a window of %d elements, %d apart, does not fit axis %d of length %d with padding %d",
+				w.size, w.dilation, first+i, n, w.padding), operands...)
+		}
+	}
+	return out
+}
+
+// padded surrounds the axes of x from first on by their windows' padding.
+func padded(x *graph.Node, first int, ws []window, v ir.Number) *graph.Node {
+	p := make([]graph.Padding, len(x.Shape))
+	for i, w := range ws {
+		p[first+i] = graph.Padding{Before: w.padding, After: w.padding}
+	}
+	return graph.Pad(x, v, p)
+}
+
+// slide turns the axes of x from first on, whose padding is there, into
+// counts[i] windows, and adds an axis for each at the end, along which are the
+// elements of a window.
+func slide(op string, x *graph.Node, first int, ws []window, counts []int) *graph.Node {
+	rank := len(x.Shape)
+	thin, wide := slices.Concat(x.Shape, ones(len(ws))), slices.Clone(x.Shape)
+	for _, w := range ws {
+		wide = append(wide, w.size)
+	}
+	checkLen(op, wide, x)
+	x = graph.Expand(graph.Reshape(x, thin), wide)
+	for i, w := range ws {
+		x = graph.Shear(x, first+i, rank+i, w.stride, w.dilation, counts[i])
+	}
+	return x
+}
+
+// Conv returns the cross-correlation of t, [batch, channels, spatial…], with a
+// kernel [out, channels/groups, spatial…], as [batch, out, spatial…]. There
+// are 1 to 3 spatial axes.
+func (t Tensor) Conv(kernel Tensor, o *ConvOptions) Tensor {
+	x, k := factors("Conv", t, kernel)
+	spatial := len(k.Shape) - 2
+	if spatial < 1 || spatial > 3 || len(x.Shape) != len(k.Shape) {
+		fail("Conv", "the input is [batch, channels, spatial…], the kernel [out, channels/groups, spatial…], with 1 to 3 spatial axes", x, k)
+	}
+	groups := 1
+	if o != nil && o.Groups != 0 {
+		groups = o.Groups
+	}
+	channels, out := x.Shape[1], k.Shape[0]
+	if groups < 1 || channels%groups != 0 || out%groups != 0 {
+		fail("Conv", fmt.Sprintf("%d groups do not divide %d and %d channels", groups, channels, out), x, k)
+	}
+	if k.Shape[1] != channels/groups {
+		fail("Conv", fmt.Sprintf("the kernel is for %d channels a group, the input has %d", k.Shape[1], channels/groups), x, k)
+	}
+	ws := windows("Conv", x, k.Shape[2:], o, 1)
+	ns := counts("Conv", x, 2, ws, x, k)
+	batch, sizes := x.Shape[0], k.Shape[2:]
+	// The product's axes: batch, groups, out/groups, spatial…, and summed over
+	// channels/groups, window….
+	s := slices.Concat([]int{batch, groups, out / groups}, ns, k.Shape[1:])
+	checkLen("Conv", s, x, k)
+
+	x = padded(x, 2, ws, 0)
+	x = graph.Reshape(x, slices.Concat([]int{batch, groups, channels / groups}, x.Shape[2:]))
+	order := shape.All(len(x.Shape))
+	x = graph.Permute(x, slices.Concat(order[:2], order[3:], order[2:3]))
+	x = slide("Conv", insert(x, 2), 3, ws, ns)
+
+	k = graph.Reshape(k, slices.Concat([]int{1, groups, out / groups}, ones(spatial), []int{channels / groups}, sizes))
+	z := mul(graph.Expand(x, s), graph.Expand(k, s))
+	z = graph.Reduce(ir.Sum, z, shape.All(len(s))[3+spatial:])
+	return Tensor{n: graph.Reshape(z, slices.Concat([]int{batch, out}, ns))}
+}
+
+// pool returns windows of the axes of x after the first two, padded with v, and the
+// axes of their elements.
+func pool(op string, x *graph.Node, size int, o *ConvOptions, v ir.Number) (*graph.Node, []int) {
+	spatial := len(x.Shape) - 2
+	if spatial < 1 {
+		fail(op, "the input is [batch, channels, spatial…]", x)
+	}
+	ws := windows(op, x, slices.Repeat([]int{size}, spatial), o, size)
+	for _, w := range ws {
+		if w.padding > size/2 {
+			fail(op, fmt.Sprintf("a padding of %d is more than half the window of %d", w.padding, size), x)
+		}
+	}
+	ns := counts(op, x, 2, ws, x)
+	y := slide(op, padded(x, 2, ws, v), 2, ws, ns)
+	return y, shape.All(len(y.Shape))[len(x.Shape):]
+}
+
+// MaxPool returns the greatest element of each window of size elements along
+// every axis after the first two, which are batch and channels. Padding counts
+// as -Inf. The default stride is size. Ties share the derivative equally.
+func (t Tensor) MaxPool(size int, o *ConvOptions) Tensor {
+	x := t.numbers("MaxPool")
+	y, axes := pool("MaxPool", x, size, o, ir.Least(x.DType))
+	return Tensor{n: drop(graph.Reduce(ir.ReduceMax, y, axes), axes...)}
+}
+
+// AvgPool returns the mean of each window of size elements along every axis
+// after the first two, which are batch and channels. Padding counts as zeros.
+// The default stride is size. Floats only.
+func (t Tensor) AvgPool(size int, o *ConvOptions) Tensor {
+	x := t.floats("AvgPool")
+	y, axes := pool("AvgPool", x, size, o, 0)
+	return Tensor{n: drop(mean(y, axes), axes...)}
+}
+
+// Unfold makes an axis the windows of size elements that lie along it, step
+// apart, and adds a last axis with the elements of each.
+func (t Tensor) Unfold(axis, size, step int) Tensor {
+	x := t.node("Unfold")
+	a := axisOf("Unfold", x, axis)
+	if size < 1 || step < 1 {
+		fail("Unfold", fmt.Sprintf("windows of %d elements, %d apart", size, step), x)
+	}
+	ws := []window{{size: size, stride: step, dilation: 1}}
+	return Tensor{n: slide("Unfold", x, a, ws, counts("Unfold", x, a, ws, x))}
+}
