@@ -1,1 +1,40 @@
+// Package grad transforms functions of tensors: [Of] gives the function that
+// computes the gradient of another, [ValueAndGrad] one that computes both,
+// [VJP] a function's value and its pullback. What they give are functions
+// again, and may be transformed again.
+//
+// A function's argument may be any tree (see package tree), such as a model,
+// and its gradient is a value of the same type. Leaves that are not
+// floating-point, and those tagged ",state", have no gradient: they come back
+// as the absent tensor. A pointer met twice is one parameter, and its gradient
+// the total. The results share no slice, map or pointer with the argument.
+// What a function captures rather than is given is a constant.
+//
+// A function is called once a call, on a copy of its argument, and must
+// depend on nothing that changes. It may look at values (x.Item() > 0): the
+// derivative is that of the branch taken.
+//
+// # How
+//
+// Operations make nodes of a graph. A transformation hands its function fresh
+// nodes for the tensors of the argument, and afterwards walks from the results
+// back to them, making the nodes of the derivative by one rule for each
+// operation. So a derivative is a graph like any other: nothing has been
+// computed yet, and all of it is compiled and fused as a whole.
+//
+// # At edges
+//
+// Where a derivative does not exist, it is given so that training goes on:
+//
+//   - Where several elements are the greatest or least (Max, Min, Maximum,
+//     Minimum, MaxPool, ScatterMax, ScatterMin) they share it equally.
+//   - ReLU, Abs and Sign have 0 at 0, LeakyReLU its slope; Clamp passes the
+//     whole derivative at its edges.
+//   - Sqrt and Log have +Inf at 0.
+//   - Pow by its base b·a^(b-1) also at base 0, 0 for b = 0; by its exponent 0
+//     at base 0 and b ≥ 0. An exponent that is a number takes no logarithm.
+//   - Floor, comparisons and conversions to integers have 0.
+//
+// Prod needs no division, so zeros do it no harm. ScatterMul is right at zeros
+// up to the second derivative.
 package grad

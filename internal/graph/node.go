@@ -137,12 +137,23 @@ func (s *scopes) has(x *Scope) bool {
 	return false
 }
 
-// union returns the set of scopes in a or b, without the closed ones of b.
+// allOpen reports whether none of the scopes is closed.
+func (s *scopes) allOpen() bool {
+	for ; s != nil; s = s.next {
+		if s.scope.closed.Load() {
+			return false
+		}
+	}
+	return true
+}
+
+// union returns the set of scopes in a or b, without the closed ones of b: a
+// parameter that is updated in a loop does not gather those of all turns.
 func union(a, b *scopes) *scopes {
 	if a == b || b == nil {
 		return a
 	}
-	if a == nil {
+	if a == nil && b.allOpen() {
 		return b
 	}
 	for ; b != nil; b = b.next {

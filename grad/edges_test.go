@@ -1,0 +1,127 @@
+package grad_test
+
+import (
+	"math"
+	"testing"
+
+	"github.com/tensorken/tensorken/grad"
+	"github.com/tensorken/tensorken/tensor"
+)
+
+var inf, nan = math.Inf(1), math.NaN()
+
+func f64(x ...float64) tensor.Tensor { return tensor.New(x) }
+
+func i32(x ...int32) tensor.Tensor { return tensor.New(x) }
+
+func data(t *testing.T, x tensor.Tensor) []float64 {
+	t.Helper()
+	v, err := tensor.Data[float64](x)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return v
+}
+
+// same reports whether numbers are equal but for rounding.
+func same(got, want []float64) bool {
+	if len(got) != len(want) {
+		return false
+	}
+	for i := range got {
+		if got[i] != want[i] && !(math.Abs(got[i]-want[i]) <= 1e-12*math.Abs(want[i])) {
+			return false
+		}
+	}
+	return true
+}
+
+// derivative differentiates the sum of f's elements, order times.
+func derivative(f func(tensor.Tensor) tensor.Tensor, order int) func(tensor.Tensor) tensor.Tensor {
+	for range order {
+		g := f
+		f = grad.Of(func(x tensor.Tensor) tensor.Tensor { return g(x).Sum() })
+	}
+	return f
+}
+
+// TestEdges holds derivatives where finite differences cannot be taken.
+func TestEdges(t *testing.T) {
+	type fn = func(x tensor.Tensor) tensor.Tensor
+	pow := func(b ...float64) fn { return func(x tensor.Tensor) tensor.Tensor { return x.Pow(f64(b...)) } }
+	powOf := func(a ...float64) fn { return func(x tensor.Tensor) tensor.Tensor { return f64(a...).Pow(x) } }
+	prod := func(x tensor.Tensor) tensor.Tensor { return x.Prod() }
+	mulAt := func(base float64, at ...int32) fn {
+		return func(x tensor.Tensor) tensor.Tensor { return f64(base).ScatterMul(0, i32(at...), x) }
+	}
+	for _, tt := range []struct {
+		name  string
+		f     fn
+		at    []float64
+		order int
+		want  []float64
+	}{
+		{"Maximum", func(x tensor.Tensor) tensor.Tensor { return x.Maximum(f64(1, 3, 2)) }, []float64{1, 2, 3}, 1, []float64{0.5, 0, 1}},
+		{"Maximum of a number", func(x tensor.Tensor) tensor.Tensor { return x.Maximum(1) }, []float64{1, 2, -3}, 1, []float64{0.5, 1, 0}},
+		{"Maximum of itself", func(x tensor.Tensor) tensor.Tensor { return x.Maximum(x) }, []float64{1, 2}, 1, []float64{1, 1}},
+		{"Minimum", func(x tensor.Tensor) tensor.Tensor { return x.Minimum(f64(1, 3, 2)) }, []float64{1, 2, 3}, 1, []float64{0.5, 1, 0}},
+		{"Max", func(x tensor.Tensor) tensor.Tensor { return x.Max() }, []float64{3, 1, 3}, 1, []float64{0.5, 0, 0.5}},
+		{"Max of infinities", func(x tensor.Tensor) tensor.Tensor { return x.Max() }, []float64{-inf, -inf}, 1, []float64{0.5, 0.5}},
+		{"Min", func(x tensor.Tensor) tensor.Tensor { return x.Min() }, []float64{3, 1, 3, 1, 1}, 1, []float64{0, 1. / 3, 0, 1. / 3, 1. / 3}},
+		{"ScatterMax", func(x tensor.Tensor) tensor.Tensor { return f64(1, 5).ScatterMax(0, i32(0, 0, 1), x) }, []float64{1, 1, 4}, 1, []float64{1. / 3, 1. / 3, 0}},
+		{"ScatterMin", func(x tensor.Tensor) tensor.Tensor { return x.ScatterMin(0, i32(0, 0, 1), f64(1, 2, 4)) }, []float64{1, 5}, 1, []float64{0.5, 0}},
+
+		{"ReLU", tensor.Tensor.ReLU, []float64{-1, 0, 2}, 1, []float64{0, 0, 1}},
+		{"Abs", tensor.Tensor.Abs, []float64{-1, 0, 2}, 1, []float64{-1, 0, 1}},
+		{"Sign", tensor.Tensor.Sign, []float64{-1, 0, 2}, 1, []float64{0, 0, 0}},
+		{"LeakyReLU", func(x tensor.Tensor) tensor.Tensor { return x.LeakyReLU(0.25) }, []float64{-1, 0, 2}, 1, []float64{0.25, 0.25, 1}},
+		{"Clamp", func(x tensor.Tensor) tensor.Tensor { return x.Clamp(0, 1) }, []float64{-1, 0, 0.5, 1, 2}, 1, []float64{0, 1, 1, 1, 0}},
+
+		{"Sqrt", tensor.Tensor.Sqrt, []float64{0, 4}, 1, []float64{inf, 0.25}},
+		{"Log", tensor.Tensor.Log, []float64{0, 4}, 1, []float64{inf, 0.25}},
+		{"Pow by base 0", pow(0, 0.5, 1, 2, 3), []float64{0, 0, 0, 0, 0}, 1, []float64{0, inf, 1, 0, 0}},
+		{"Pow twice by base 0", pow(0, 1, 2, 3), []float64{0, 0, 0, 0}, 2, []float64{0, 0, 2, 0}},
+		{"Pow by negative base", pow(2, 3, -1, 0), []float64{-2, -2, -2, -2}, 1, []float64{-4, 12, -0.25, 0}},
+		{"Pow by base to 0", pow(0, 0, 0), []float64{inf, -inf, 3}, 1, []float64{0, 0, 0}},
+		{"Pow by a number", func(x tensor.Tensor) tensor.Tensor { return x.Pow(2.5) }, []float64{0, 4}, 1, []float64{0, 20}},
+		{"Pow by the number 1", func(x tensor.Tensor) tensor.Tensor { return x.Pow(1) }, []float64{0, -4}, 1, []float64{1, 1}},
+		{"Pow by the number 0", func(x tensor.Tensor) tensor.Tensor { return x.Pow(0) }, []float64{0, -4}, 1, []float64{0, 0}},
+		{"Pow by exponent", powOf(0, 0, 0, 2), []float64{0, 1, 0.5, 3}, 1, []float64{0, 0, 0, 8 * math.Ln2}},
+		{"Pow twice by exponent", powOf(0, 0, 2), []float64{0, 1, 3}, 2, []float64{0, 0, 8 * math.Ln2 * math.Ln2}},
+		{"Pow by both", func(x tensor.Tensor) tensor.Tensor { return x.Pow(x) }, []float64{2}, 1, []float64{4 * (1 + math.Ln2)}},
+
+		{"Prod", prod, []float64{2, 3, 4}, 1, []float64{12, 8, 6}},
+		{"Prod of one zero", prod, []float64{0, 2, 3}, 1, []float64{6, 0, 0}},
+		{"Prod of two zeros", prod, []float64{0, 2, 0}, 1, []float64{0, 0, 0}},
+		{"Prod of one zero twice", prod, []float64{0, 2, 3}, 2, []float64{5, 3, 2}},
+		{"Prod of two zeros twice", prod, []float64{0, 0, 3}, 2, []float64{3, 3, 0}},
+		{"Prod of three zeros thrice", prod, []float64{0, 0, 0}, 3, []float64{2, 2, 2}},
+		{"Prod of much", prod, []float64{1e200, 1e200, 1e-300}, 1, []float64{1e-100, 1e-100, inf}},
+		{"ScatterMul", mulAt(2, 0, 0), []float64{3, 4}, 1, []float64{8, 6}},
+		{"ScatterMul of one zero", mulAt(2, 0, 0), []float64{0, 4}, 1, []float64{8, 0}},
+		{"ScatterMul of two zeros", mulAt(2, 0, 0, 0), []float64{0, 0, 4}, 1, []float64{0, 0, 0}},
+		{"ScatterMul of base 0", mulAt(0, 0, 0), []float64{3, 4}, 1, []float64{0, 0}},
+		{"ScatterMul of one zero twice", mulAt(2, 0, 0, 0), []float64{0, 2, 3}, 2, []float64{10, 6, 4}},
+		{"ScatterMul of two zeros twice", mulAt(2, 0, 0, 0), []float64{0, 0, 3}, 2, []float64{6, 6, 0}},
+		{"ScatterMul by base", func(x tensor.Tensor) tensor.Tensor { return x.ScatterMul(0, i32(0, 0), f64(3, 4)) }, []float64{0, 1}, 1, []float64{12, 1}},
+
+		{"Rem by dividend", func(x tensor.Tensor) tensor.Tensor { return x.Rem(2) }, []float64{5.5, -5.5}, 1, []float64{1, 1}},
+		{"Rem by divisor", func(x tensor.Tensor) tensor.Tensor { return f64(5.5, -5.5, 5.5, 0.5, 0.9).Rem(x) }, []float64{2, 2, -2, 2, 0.1}, 1, []float64{-2, 2, 2, 0, -8}},
+		{"Floor", tensor.Tensor.Floor, []float64{0.5, 1}, 1, []float64{0, 0}},
+		{"Cast to integers", func(x tensor.Tensor) tensor.Tensor { return x.Cast(tensor.Int32).Cast(tensor.Float64).Mul(x) }, []float64{2.5, 3}, 1, []float64{2, 3}},
+		{"a comparison", func(x tensor.Tensor) tensor.Tensor { return x.Gt(1).Cast(tensor.Float64) }, []float64{2.5, 1}, 1, []float64{0, 0}},
+		{"Where", func(x tensor.Tensor) tensor.Tensor {
+			return tensor.Where(tensor.New([]bool{false, true}), x, 3).Mul(f64(nan, 2))
+		}, []float64{1, 1}, 1, []float64{0, 2}},
+		{"Where, otherwise", func(x tensor.Tensor) tensor.Tensor {
+			return tensor.Where(tensor.New([]bool{false, true}), 3, x).Mul(f64(2, inf))
+		}, []float64{1, 1}, 1, []float64{2, 0}},
+		{"Take", func(x tensor.Tensor) tensor.Tensor { return x.Take(0, i32(2, 0, 2)).Mul(f64(1, 2, 4)) }, []float64{7, 7, 7}, 1, []float64{2, 0, 5}},
+		{"Expm1 far below", tensor.Tensor.Expm1, []float64{-40}, 1, []float64{math.Exp(-40)}},
+	} {
+		got := data(t, derivative(tt.f, tt.order)(f64(tt.at...)))
+		if !same(got, tt.want) {
+			t.Errorf("derivative of order %d of %s at %v = %v, want %v", tt.order, tt.name, tt.at, got, tt.want)
+		}
+	}
+}
