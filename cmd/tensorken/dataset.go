@@ -7,7 +7,6 @@ import (
 	"os"
 	"slices"
 
-	"github.com/tensorken/tensorken/cmd/tensorken/internal/digits"
 	"github.com/tensorken/tensorken/data"
 	"github.com/tensorken/tensorken/tensor"
 )
@@ -28,7 +27,7 @@ const heldOut = 0.2
 // it is "".
 func readExamples(path string) (examples, error) {
 	if path == "" {
-		r, err := digits.Open()
+		r, err := openDigits()
 		if err != nil {
 			return examples{}, err
 		}

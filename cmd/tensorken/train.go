@@ -42,7 +42,10 @@ whose last column is the class, a whole number.
 A fifth of the examples is held out; the model saved is that of the epoch that
 was most often right on them. Progress goes to standard error, results to
 standard output. Ctrl-C stops after the step at hand and saves the best model
-so far; the exit status is then 0.`,
+so far; the exit status is then 0.
+
+The digits are from "Optical Recognition of Handwritten Digits" by E. Alpaydin
+and C. Kaynak, UCI Machine Learning Repository, doi.org/10.24432/C50P49, CC BY 4.0.`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			return o.run(c.Context(), c.OutOrStdout(), c.ErrOrStderr())

@@ -1,12 +1,12 @@
-package digits
+package main
 
 import (
 	"encoding/csv"
 	"testing"
 )
 
-func TestOpen(t *testing.T) {
-	r, err := Open()
+func TestOpenDigits(t *testing.T) {
+	r, err := openDigits()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -16,6 +16,6 @@ func TestOpen(t *testing.T) {
 		t.Fatal(err)
 	}
 	if len(rows) != 1797 || len(rows[0]) != 65 {
-		t.Errorf("Open() gave %d rows of %d fields, want 1797 of 65", len(rows), len(rows[0]))
+		t.Errorf("openDigits gave %d rows of %d fields, want 1797 of 65", len(rows), len(rows[0]))
 	}
 }

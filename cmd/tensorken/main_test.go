@@ -1,0 +1,218 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/tensorken/tensorken/safetensors"
+)
+
+// command runs the command with those arguments.
+func command(args ...string) (status int, stdout, stderr string) {
+	var out, err bytes.Buffer
+	status = run(context.Background(), args, &out, &err)
+	return status, out.String(), err.String()
+}
+
+// write writes a file into a new folder.
+func write(t *testing.T, name, text string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), name)
+	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// quadrants are points of the plane with the signs of their coordinates as
+// the class: 10 more where x > 0, 5 more where y > 0.
+func quadrants() string {
+	var b strings.Builder
+	b.WriteString("x,y,class\n")
+	for i := range 100 {
+		x, y := float64(i%10)-4.5, 100*(float64(i/10)-4.5)
+		class := 0
+		if x > 0 {
+			class += 10
+		}
+		if y > 0 {
+			class += 5
+		}
+		fmt.Fprintf(&b, "%v,%v,%d\n", x, y, class)
+	}
+	return b.String()
+}
+
+func TestTrainAndPredict(t *testing.T) {
+	csv := write(t, "points.csv", quadrants())
+	model := filepath.Join(t.TempDir(), "points.safetensors")
+	args := []string{"train", "--data", csv, "--out", model, "--epochs", "40", "--lr", "0.02", "--batch", "16", "--device", "cpu", "--json"}
+	status, stdout, stderr := command(args...)
+	if status != 0 {
+		t.Fatalf("train: status %d, %s", status, stderr)
+	}
+	lines := strings.Split(strings.TrimSpace(stdout), "\n")
+	var r result
+	if err := json.Unmarshal([]byte(lines[len(lines)-1]), &r); err != nil {
+		t.Fatalf("last line %q: %v", lines[len(lines)-1], err)
+	}
+	if r.Epochs != 40 || r.Device != "cpu" || r.Parameters != 3*128+129*4 || r.TestAccuracy < 0.9 || r.Seconds <= 0 || r.TrainLoss <= 0 {
+		t.Errorf("train gave %+v", r)
+	}
+	if n := strings.Count(stderr, "\nepoch "); n != 40 {
+		t.Errorf("train printed %d lines of progress, want 40:\n%s", n, stderr)
+	}
+	if !strings.Contains(stdout, "loss over 40 epochs") {
+		t.Errorf("train printed no curve:\n%s", stdout)
+	}
+
+	_, stdout2, _ := command(args...)
+	seconds := regexp.MustCompile(`"seconds":[^,]*|in [0-9.]+ s`)
+	if a, b := seconds.ReplaceAllString(stdout, ""), seconds.ReplaceAllString(stdout2, ""); a != b {
+		t.Errorf("the same seed gave\n%s\nand then\n%s", a, b)
+	}
+
+	f, err := safetensors.Open(model)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	for key, want := range map[string]string{"model": "mlp", "input_shape": "[2]", "classes": "[0,5,10,15]", "seed": "1", "data": csv} {
+		if got := f.Meta[key]; got != want {
+			t.Errorf("metadata %q is %q, want %q", key, got, want)
+		}
+	}
+
+	status, stdout, stderr = command("predict", model, "--data", csv, "--device", "cpu")
+	if status != 0 {
+		t.Fatalf("predict: status %d, %s", status, stderr)
+	}
+	lines = strings.Split(strings.TrimSpace(stdout), "\n")
+	if len(lines) != 7 || !strings.HasPrefix(lines[0], "accuracy 9") && !strings.HasPrefix(lines[0], "accuracy 100") {
+		t.Fatalf("predict printed\n%s", stdout)
+	}
+	if got := strings.Fields(lines[2]); strings.Join(got, " ") != "class 0 5 10 15" {
+		t.Errorf("the confusion matrix begins %q", lines[2])
+	}
+}
+
+// The digits themselves, briefly; what five seeds reach is in the README.
+func TestDigits(t *testing.T) {
+	for _, c := range []struct {
+		model string
+		least float64
+	}{{"mlp", 0.8}, {"cnn", 0.9}} {
+		if testing.Short() && c.model == "cnn" {
+			continue
+		}
+		out := filepath.Join(t.TempDir(), "digits.safetensors")
+		status, stdout, stderr := command("train", "--model", c.model, "--epochs", "2", "--out", out, "--device", "cpu", "--json")
+		if status != 0 {
+			t.Fatalf("train --model %s: status %d, %s", c.model, status, stderr)
+		}
+		lines := strings.Split(strings.TrimSpace(stdout), "\n")
+		var r result
+		if err := json.Unmarshal([]byte(lines[len(lines)-1]), &r); err != nil {
+			t.Fatal(err)
+		}
+		if r.TestAccuracy < c.least {
+			t.Errorf("train --model %s reached %v in two epochs, want %v", c.model, r.TestAccuracy, c.least)
+		}
+		status, stdout, stderr = command("predict", out, "--device", "cpu")
+		want := fmt.Sprintf("accuracy %.2f %%", 100*r.TestAccuracy)
+		if status != 0 || !strings.HasPrefix(stdout, want) {
+			t.Errorf("predict of %s printed %q, %q, want %s…", c.model, stdout, stderr, want)
+		}
+	}
+}
+
+func TestInterrupt(t *testing.T) {
+	csv, out := write(t, "points.csv", quadrants()), filepath.Join(t.TempDir(), "m.safetensors")
+	ctx, cancel := context.WithCancel(context.Background())
+	stderr := &stopAfter{cancel: cancel, text: "epoch  2/"}
+	var stdout bytes.Buffer
+	status := run(ctx, []string{"train", "--data", csv, "--out", out, "--epochs", "50", "--device", "cpu", "--json"}, &stdout, stderr)
+	if status != 0 || !strings.Contains(stdout.String(), `"epochs":2,`) {
+		t.Errorf("interrupted in epoch 3: status %d, output %s, %s", status, stdout.String(), stderr.String())
+	}
+	if _, err := os.Stat(out); err != nil {
+		t.Error(err)
+	}
+	status = run(ctx, []string{"train", "--data", csv, "--out", out, "--device", "cpu"}, &stdout, stderr)
+	if status != 1 && status != 0 {
+		t.Errorf("interrupted at the start: status %d", status)
+	}
+}
+
+// stopAfter is a buffer that calls cancel once it holds a text.
+type stopAfter struct {
+	bytes.Buffer
+	cancel func()
+	text   string
+}
+
+func (s *stopAfter) Write(b []byte) (int, error) {
+	n, err := s.Buffer.Write(b)
+	if strings.Contains(s.String(), s.text) {
+		s.cancel()
+	}
+	return n, err
+}
+
+func TestBadInput(t *testing.T) {
+	good := write(t, "good.csv", quadrants())
+	model := filepath.Join(t.TempDir(), "m.safetensors")
+	if status, _, stderr := command("train", "--data", good, "--out", model, "--epochs", "1", "--device", "cpu"); status != 0 {
+		t.Fatal(stderr)
+	}
+	truncated, err := os.ReadFile(model)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lying := bytes.Replace(truncated, []byte(`[128,2]`), []byte(`[128,9]`), 1)
+	for _, c := range []struct {
+		args []string
+		want string
+	}{
+		{[]string{"train", "--model", "gpt"}, `no model "gpt": there are cnn, mlp`},
+		{[]string{"train", "--epochs", "-1"}, "--epochs is -1"},
+		{[]string{"train", "--batch", "0"}, "--batch is 0"},
+		{[]string{"train", "--lr", "-2"}, "--lr is -2"},
+		{[]string{"train", "--lr", "fast"}, "fast"},
+		{[]string{"train", "--device", "abacus"}, "abacus"},
+		{[]string{"train", "extra"}, "extra"},
+		{[]string{"frobnicate"}, "frobnicate"},
+		{[]string{"train", "--data", "nowhere.csv"}, "nowhere.csv"},
+		{[]string{"train", "--out", filepath.Join(t.TempDir(), "no", "where")}, "--out"},
+		{[]string{"train", "--out", t.TempDir()}, "is a folder"},
+		{[]string{"train", "--data", write(t, "text.csv", "a,b\n1,2\n3,x\n")}, "text.csv: "},
+		{[]string{"train", "--data", write(t, "ragged.csv", "1,2\n3,4,5\n")}, "ragged.csv: "},
+		{[]string{"train", "--data", write(t, "empty.csv", "")}, "empty.csv: "},
+		{[]string{"train", "--data", write(t, "header.csv", "a,b\n")}, "header.csv: "},
+		{[]string{"train", "--data", write(t, "narrow.csv", "1\n2\n")}, "want rows of at least one number and a class"},
+		{[]string{"train", "--data", write(t, "half.csv", "1,2\n1,2.5\n")}, "row 2: class 2.5 is not a whole number"},
+		{[]string{"train", "--data", write(t, "one.csv", "1,2\n")}, "too few"},
+		{[]string{"train", "--data", good, "--model", "cnn"}, "2 numbers are none"},
+		{[]string{"predict"}, "arg"},
+		{[]string{"predict", "nowhere.safetensors"}, "nowhere.safetensors"},
+		{[]string{"predict", good}, "good.csv"},
+		{[]string{"predict", model}, "say with --data"},
+		{[]string{"predict", model, "--data", write(t, "wide.csv", "1,2,3,0\n")}, "rows have 3 numbers and a class, the model takes 2"},
+		{[]string{"predict", model, "--data", write(t, "other.csv", "1,2,7\n")}, "class 7 is none of the model's classes [0 5 10 15]"},
+		{[]string{"predict", write(t, "cut.safetensors", string(truncated[:len(truncated)/2])), "--data", good}, "cut.safetensors"},
+		{[]string{"predict", write(t, "lying.safetensors", string(lying)), "--data", good}, "lying.safetensors"},
+	} {
+		status, _, stderr := command(c.args...)
+		line := strings.TrimSuffix(stderr, "\n")
+		if status != 1 || !strings.HasPrefix(line, "tensorken: ") || strings.Contains(line, "\n") || !strings.Contains(line, c.want) {
+			t.Errorf("%v: status %d, standard error %q, want status 1 and one line …%s…", c.args, status, stderr, c.want)
+		}
+	}
+}

@@ -1,0 +1,40 @@
+// Command eye makes the identity matrix of order 3 from the number 1 by
+// movement operations alone, which is what tensor.Eye does.
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/tensorken/tensorken/tensor"
+)
+
+func main() { eye(os.Stdout, 3) }
+
+// eye shows each step of Eye(n).
+func eye(w io.Writer, n int) {
+	show := func(expr string, t tensor.Tensor) { fmt.Fprintf(w, ">>> %s\n%v\n\n", expr, t) }
+
+	one := tensor.Scalar(1).Reshape(1)
+	show("one := tensor.Scalar(1).Reshape(1)", one)
+
+	// A one before n zeros: where rows of length n+1 meet rows of length n,
+	// each row's one comes a column later.
+	row := one.Pad(0, 0, n)
+	show("row := one.Pad(0, 0, n)", row)
+
+	stacked := row.Reshape(1, n+1).Expand(n, n+1)
+	show("stacked := row.Reshape(1, n+1).Expand(n, n+1)", stacked)
+
+	flat := stacked.Reshape(n * (n + 1))
+	show("flat := stacked.Reshape(n * (n + 1))", flat)
+
+	cropped := flat.Slice(0, 0, n*n)
+	show("cropped := flat.Slice(0, 0, n*n)", cropped)
+
+	matrix := cropped.Reshape(n, n)
+	show("matrix := cropped.Reshape(n, n)", matrix)
+
+	show("tensor.Eye(n)", tensor.Eye(n))
+}

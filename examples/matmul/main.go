@@ -1,0 +1,38 @@
+// Command matmul multiplies two matrices step by step, from operations that
+// every device has, and then in one call. The steps make the same plan as the
+// call: one kernel, which stores none of what is shown between.
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/tensorken/tensorken/tensor"
+)
+
+func main() { matmul(os.Stdout) }
+
+func matmul(w io.Writer) {
+	show := func(expr string, t tensor.Tensor) { fmt.Fprintf(w, ">>> %s\n%v\n\n", expr, t) }
+
+	l := tensor.Linspace(0, 11, 12).Reshape(3, 4)
+	show("l := tensor.Linspace(0, 11, 12).Reshape(3, 4)", l)
+	r := tensor.Linspace(12, 23, 12).Reshape(4, 3)
+	show("r := tensor.Linspace(12, 23, 12).Reshape(4, 3)", r)
+
+	// Every row of l meets every column of r: [3 1 4] by [1 3 4].
+	rows := l.Reshape(3, 1, 4)
+	show("rows := l.Reshape(3, 1, 4)", rows)
+	columns := r.Transpose(0, 1).Reshape(1, 3, 4)
+	show("columns := r.Transpose(0, 1).Reshape(1, 3, 4)", columns)
+
+	products := rows.Mul(columns)
+	show("products := rows.Mul(columns)", products)
+	sums := products.Sum(2)
+	show("sums := products.Sum(2)", sums)
+	result := sums.Squeeze(2)
+	show("result := sums.Squeeze(2)", result)
+
+	show("l.MatMul(r)", l.MatMul(r))
+}
