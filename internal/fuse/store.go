@@ -199,6 +199,22 @@ func (x *Fusion) Source(n *graph.Node, g *Group) *graph.Node { return x.f.source
 // Readable reports whether g reads n from memory.
 func (x *Fusion) Readable(n *graph.Node, g *Group) bool { return x.f.readable(n, g) }
 
+// Varies lists the axes of g that a factor varies over.
+func (x *Fusion) Varies(g *Group, fac Factor) []int {
+	w := &walk{f: x.f, g: g}
+	w.visit(fac.Node, fac.At)
+	for _, gd := range fac.Guards {
+		w.vary([]ir.Form{gd.Form})
+	}
+	var axes []int
+	for _, a := range g.Axes {
+		if w.axes.Has(a) {
+			axes = append(axes, a)
+		}
+	}
+	return axes
+}
+
 // A Strided is a view without guards of a row-major node or a leaf.
 type Strided struct {
 	Offset  int
@@ -259,4 +275,13 @@ func (v Strided) Move(x *graph.Node) (Strided, bool) {
 		return v, false
 	}
 	return v, ok
+}
+
+// Stored is the node that holds the elements of root n: itself, or what it is
+// a view of.
+func (x *Fusion) Stored(n *graph.Node) *graph.Node {
+	for !x.f.info[n].saved && n.Op.Class() == ir.Movement && n.Op != ir.Cat {
+		n = n.Src()[0]
+	}
+	return n
 }

@@ -346,3 +346,15 @@ func WithShape(n *Node, shape []int, src ...*Node) *Node {
 func Uniform(x *Node, shape []int) *Node {
 	return makeSource(x.Op, x.DType, shape, x.Ints, x.Num)
 }
+
+// Leaf is a stored tensor of a graph to be compiled: the index-th it is
+// called with, in row-major order unless Ints[1:], its strides, say
+// otherwise. Ints[0] is 1 if its offset is a multiple of 16 bytes.
+func Leaf(d ir.DType, shape []int, index int, ints []int) *Node {
+	return makeSource(ir.Buffer, d, shape, ints, ir.Number(index))
+}
+
+// Param is a number of a graph to be compiled: the index-th it is called with.
+func Param(d ir.DType, shape []int, index int) *Node {
+	return makeSource(ir.Scalar, d, shape, []int{index}, 0)
+}

@@ -1,0 +1,131 @@
+package compile
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/tensorken/tensorken/ir"
+)
+
+// String returns the plan as text: a line for the whole and one for each
+// kernel, with the bytes it reads and writes at least, each element once, and
+// the floating-point and integer operations it does.
+func (p *Plan) String() string {
+	var b strings.Builder
+	var bytes, flops int
+	for _, s := range p.Steps {
+		c := CostOf(s.Kernel)
+		bytes += c.Read + c.Written
+		flops += c.FLOPs
+	}
+	fmt.Fprintf(&b, "%s, %s moved, %s\n", count(len(p.Steps), "kernel"), size(bytes), operations(flops))
+	for i, s := range p.Steps {
+		c := CostOf(s.Kernel)
+		fmt.Fprintf(&b, "%3d %-8s %-24s reads %s, writes %s, %s: %s\n", i+1, kind(s.Kernel), space(s.Kernel),
+			size(c.Read), size(c.Written), operations(c.FLOPs), strings.Join(work(s.Kernel), " "))
+	}
+	return b.String()
+}
+
+// Kernels lists the skeletons of the plan's kernels.
+func (p *Plan) Kernels() []ir.Skeleton {
+	var out []ir.Skeleton
+	for _, s := range p.Steps {
+		out = append(out, s.Kernel.Skeleton)
+	}
+	return out
+}
+
+func count(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
+}
+
+// size is a number of bytes in the unit that suits it.
+func size(n int) string {
+	units, u, x := []string{"B", "KiB", "MiB", "GiB", "TiB"}, 0, float64(n)
+	for ; x >= 1024 && u < len(units)-1; u++ {
+		x /= 1024
+	}
+	return fmt.Sprintf("%.4g %s", x, units[u])
+}
+
+// operations is a number of operations in the unit that suits it.
+func operations(n int) string {
+	units, u, x := []string{"FLOP", "kFLOP", "MFLOP", "GFLOP", "TFLOP"}, 0, float64(n)
+	for ; x >= 1000 && u < len(units)-1; u++ {
+		x /= 1000
+	}
+	return fmt.Sprintf("%.4g %s", x, units[u])
+}
+
+func kind(k *ir.Kernel) string {
+	if k.Skeleton == ir.Special {
+		return k.Routine
+	}
+	return k.Skeleton.String()
+}
+
+// space is the lengths of the axes, those that are reduced behind a bar.
+func space(k *ir.Kernel) string {
+	var kept, reduced []string
+	for _, a := range k.Axes {
+		if a.Role == ir.Reduced || a.Role == ir.K {
+			reduced = append(reduced, fmt.Sprint(a.Len))
+		} else {
+			kept = append(kept, fmt.Sprint(a.Len))
+		}
+	}
+	s := strings.Join(kept, "×")
+	if len(reduced) > 0 {
+		s += " | " + strings.Join(reduced, "×")
+	}
+	return "[" + s + "]"
+}
+
+// work lists the operations of the body that compute.
+func work(k *ir.Kernel) []string {
+	var out []string
+	for _, in := range k.Body {
+		switch in.Op {
+		case ir.Load, ir.Store, ir.Const, ir.Scalar, ir.Index, ir.Inside:
+		default:
+			out = append(out, in.Op.String())
+		}
+	}
+	return out
+}
+
+// A Cost is what a kernel moves and computes.
+type Cost struct{ Read, Written, FLOPs int }
+
+// CostOf estimates a kernel's cost.
+func CostOf(k *ir.Kernel) (c Cost) {
+	points := func(s ir.AxisSet) int {
+		n := 1
+		for a, ax := range k.Axes {
+			if s.Has(a) {
+				n *= ax.Len
+			}
+		}
+		return n
+	}
+	for _, in := range k.Body {
+		switch class := in.Op.Class(); {
+		case in.Op == ir.Load:
+			c.Read += points(in.Over) * k.Args[in.Arg].DType.Size()
+		case in.Op == ir.Store:
+			c.Written += points(in.Over) * k.Args[in.Arg].DType.Size()
+		case in.Op == ir.Scatter:
+			c.Written += points(in.Over) * k.Args[in.Arg].DType.Size()
+			c.FLOPs += points(in.Over)
+		case class == ir.Elementwise:
+			c.FLOPs += points(in.Over)
+		case class == ir.Reduction:
+			c.FLOPs += points(in.Over | in.Axes)
+		}
+	}
+	return c
+}

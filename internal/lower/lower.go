@@ -1,0 +1,317 @@
+// Package lower turns a group of nodes into a kernel.
+package lower
+
+import (
+	"slices"
+	"strconv"
+
+	"github.com/tensorken/tensorken/internal/fuse"
+	"github.com/tensorken/tensorken/internal/graph"
+	"github.com/tensorken/tensorken/internal/shape"
+	"github.com/tensorken/tensorken/ir"
+)
+
+// An Arg says what a kernel's argument is.
+type Arg struct {
+	Kind ir.ArgKind
+	// Node is a leaf or a stored node for In, the target of a store for Out,
+	// the Scalar for Value.
+	Node *graph.Node
+}
+
+// Group returns the kernel of a group and what its arguments are.
+func Group(x *fuse.Fusion, g *fuse.Group) (*ir.Kernel, []Arg) {
+	e := &emitter{fusion: x, g: g, k: &ir.Kernel{Skeleton: g.Skeleton}, memo: map[string]int{}, checked: -1}
+	e.axes()
+	if g.Skeleton == ir.Special {
+		e.scatter()
+	} else {
+		e.outputs()
+		for _, s := range g.Stores {
+			e.store(s)
+		}
+	}
+	collapse(e.k)
+	return e.k, e.args
+}
+
+type emitter struct {
+	fusion   *fuse.Fusion
+	g        *fuse.Group
+	k        *ir.Kernel
+	args     []Arg
+	position []int          // of the group's axes among the kernel's
+	memo     map[string]int // instructions by their text
+	checked  int            // the status argument, -1 if there is none
+}
+
+// axes gives the kernel its axes: kept ones first, in a contraction batch, m
+// and n, then those that are reduced.
+func (e *emitter) axes() {
+	g := e.g
+	e.position = make([]int, len(g.Lens))
+	role := func(a int) ir.Role { return ir.Kept }
+	order := []ir.Role{ir.Kept, ir.Reduced}
+	if g.Skeleton == ir.Contract {
+		a, b := e.varies(g.Sides[0]), e.varies(g.Sides[1])
+		role = func(x int) ir.Role {
+			switch {
+			case slices.Contains(a, x) == slices.Contains(b, x):
+				return ir.Batch
+			case slices.Contains(a, x):
+				return ir.M
+			}
+			return ir.N
+		}
+		order = []ir.Role{ir.Batch, ir.M, ir.N, ir.K}
+	}
+	reduced := order[len(order)-1]
+	for _, r := range order {
+		axes := g.Axes
+		if r == reduced {
+			axes = g.Reduced
+		}
+		for _, a := range axes {
+			if r == reduced || !slices.Contains(g.Reduced, a) && role(a) == r {
+				e.position[a] = len(e.k.Axes)
+				e.k.Axes = append(e.k.Axes, ir.Axis{Len: g.Lens[a], Role: r})
+			}
+		}
+	}
+}
+
+// varies lists the group's axes that a contraction's factors vary over.
+func (e *emitter) varies(side []fuse.Factor) []int {
+	var axes []int
+	for _, f := range side {
+		axes = append(axes, e.fusion.Varies(e.g, f)...)
+	}
+	return axes
+}
+
+func (e *emitter) arg(kind ir.ArgKind, n *graph.Node, d ir.DType, length int) int {
+	for i, a := range e.args {
+		if a.Kind == kind && a.Node == n {
+			return i
+		}
+	}
+	e.args = append(e.args, Arg{kind, n})
+	align := kind == ir.Out || kind == ir.In && (n.Op != ir.Buffer || n.Ints[0]&1 == 1)
+	e.k.Args = append(e.k.Args, ir.Arg{Kind: kind, DType: d, Len: length, Align: align})
+	return len(e.args) - 1
+}
+
+// outputs makes the arguments that are written the first ones.
+func (e *emitter) outputs() {
+	for _, s := range e.g.Stores {
+		e.arg(ir.Out, s.Target, s.Target.DType, s.Target.Len())
+	}
+}
+
+func (e *emitter) store(s fuse.Store) {
+	at := e.g.Forms(s.Layout)
+	id, _ := e.emit(s.Node, at, nil, 0)
+	strides := shape.RowMajor(s.Target.Shape)
+	if s.Offset > 0 {
+		at[s.Axis] = shape.Affine(at[s.Axis], 1, s.Offset)
+	}
+	v := e.view(at, strides, s.Target.Shape, nil, 0)
+	e.add(ir.Instr{
+		Op: ir.Store, Type: e.k.Body[id].Type, Src: []int{id}, View: v, Over: over(v),
+		Arg: e.arg(ir.Out, s.Target, s.Target.DType, s.Target.Len()),
+	})
+}
+
+// add appends an instruction, or finds the equal one that is there.
+func (e *emitter) add(i ir.Instr) int {
+	for _, s := range i.Src {
+		if i.Op.Class() != ir.Reduction {
+			i.Over |= e.k.Body[s].Over
+		}
+	}
+	key := text(&i)
+	if id, ok := e.memo[key]; ok {
+		return id
+	}
+	e.k.Body = append(e.k.Body, i)
+	e.memo[key] = len(e.k.Body) - 1
+	return len(e.k.Body) - 1
+}
+
+// emit computes n at coordinates, under guards: it may give anything where
+// one of them does not hold, but reads no memory there. Filled says that it
+// gives fill there.
+func (e *emitter) emit(n *graph.Node, at []ir.Form, guards []ir.Guard, fill ir.Number) (id int, filled bool) {
+	if e.fusion.Readable(n, e.g) {
+		return e.load(n, at, guards, fill), true
+	}
+	if _, member := e.g.Layouts[n]; !member && e.g.Over[n] != nil {
+		return e.emit(n.Src()[0], e.g.Operand(n, at), guards, fill) // part of another reduction
+	}
+	switch n.Op.Class() {
+	case ir.Source:
+		return e.source(n, at), len(guards) == 0 || n.Op == ir.Const && n.Num == fill
+	case ir.Movement:
+		return e.movement(n, at, guards, fill)
+	case ir.Reduction:
+		return e.reduction(n, at), len(guards) == 0
+	}
+	if n.Op == ir.Gather {
+		return e.gather(n, at, guards, fill)
+	}
+	src := make([]int, len(n.Src()))
+	for i, s := range n.Src() {
+		src[i], _ = e.emit(s, at, guards, 0)
+	}
+	d := n.DType.Register()
+	if n.Op == ir.Cast && e.k.Body[src[0]].Type == d {
+		return src[0], len(guards) == 0
+	}
+	return e.add(ir.Instr{Op: n.Op, Type: d, Src: src}), len(guards) == 0
+}
+
+func (e *emitter) source(n *graph.Node, at []ir.Form) int {
+	d := n.DType.Register()
+	switch n.Op {
+	case ir.Const:
+		return e.add(ir.Instr{Op: ir.Const, Type: d, Num: n.Num})
+	case ir.Scalar:
+		return e.add(ir.Instr{Op: ir.Scalar, Type: d, Arg: e.arg(ir.Value, n, n.DType, 0)})
+	}
+	return e.position32(at[n.Ints[0]]) // Iota
+}
+
+// position32 computes a form as an int32.
+func (e *emitter) position32(f ir.Form) int {
+	number := func(v int) int {
+		return e.add(ir.Instr{Op: ir.Const, Type: ir.Int32, Num: ir.Int(ir.Int32, int64(v))})
+	}
+	binary := func(op ir.Op, a, b int) int {
+		return e.add(ir.Instr{Op: op, Type: ir.Int32, Src: []int{a, b}})
+	}
+	sum := -1
+	for a, c := range f.Coef {
+		if c == 0 {
+			continue
+		}
+		p := e.position[a]
+		term := e.add(ir.Instr{Op: ir.Index, Type: ir.Int32, Axis: p, Over: 1 << p})
+		if c != 1 {
+			term = binary(ir.Mul, term, number(c))
+		}
+		if sum >= 0 {
+			term = binary(ir.Add, sum, term)
+		}
+		sum = term
+	}
+	switch {
+	case sum < 0:
+		sum = number(f.Off)
+	case f.Off != 0:
+		sum = binary(ir.Add, sum, number(f.Off))
+	}
+	if f.Div != 1 {
+		sum = binary(ir.Div, sum, number(f.Div))
+	}
+	return sum
+}
+
+func (e *emitter) movement(n *graph.Node, at []ir.Form, guards []ir.Guard, fill ir.Number) (id int, filled bool) {
+	r, more, _, ok := fuse.Through(n, at, e.g.Lens)
+	if !ok {
+		panic("lower: " + n.Op.String() + " cannot be read through")
+	}
+	if len(more) == 0 {
+		return e.emit(r.Node, r.At, guards, fill)
+	}
+	own := n.Num // 0 for Unshear
+	id, filled = e.emit(r.Node, r.At, slices.Concat(guards, more), own)
+	if !filled {
+		inside := e.add(e.inside(more))
+		other := e.add(ir.Instr{Op: ir.Const, Type: n.DType.Register(), Num: own})
+		return e.add(ir.Instr{Op: ir.Where, Type: n.DType.Register(), Src: []int{inside, id, other}}), len(guards) == 0
+	}
+	return id, own == fill || len(guards) == 0
+}
+
+func (e *emitter) inside(guards []ir.Guard) ir.Instr {
+	v := &ir.View{}
+	over := e.guards(v, guards)
+	return ir.Instr{Op: ir.Inside, Type: ir.Bool, View: v, Over: over}
+}
+
+// reduction computes n, whose operand is read over the axes that n reduces.
+func (e *emitter) reduction(n *graph.Node, at []ir.Form) int {
+	var axes ir.AxisSet
+	for _, a := range e.g.Reduced {
+		axes |= 1 << e.position[a]
+	}
+	var src int
+	if n == e.g.Sum {
+		src = e.product()
+	} else {
+		src, _ = e.emit(n.Src()[0], e.g.Operand(n, at), nil, 0)
+	}
+	d := n.DType.Register()
+	if n.Op == ir.Sum && e.k.Body[src].Type != d {
+		src = e.add(ir.Instr{Op: ir.Cast, Type: d, Src: []int{src}})
+	}
+	return e.add(ir.Instr{Op: n.Op, Type: d, Src: []int{src}, Axes: axes, Over: e.k.Body[src].Over &^ axes})
+}
+
+// product computes the product of a contraction's factors, side by side.
+func (e *emitter) product() int {
+	var sides [2]int
+	for i, factors := range e.g.Sides {
+		sides[i] = -1
+		for _, f := range factors {
+			d := f.Node.DType.Register()
+			id, filled := e.emit(f.Node, f.At, f.Guards, 0)
+			if !filled {
+				inside := e.add(e.inside(f.Guards))
+				zero := e.add(ir.Instr{Op: ir.Const, Type: d})
+				id = e.add(ir.Instr{Op: ir.Where, Type: d, Src: []int{inside, id, zero}})
+			}
+			if sides[i] >= 0 {
+				id = e.add(ir.Instr{Op: ir.Mul, Type: d, Src: []int{sides[i], id}})
+			}
+			sides[i] = id
+		}
+	}
+	return e.add(ir.Instr{Op: ir.Mul, Type: e.k.Body[sides[0]].Type, Src: sides[:]})
+}
+
+// text tells instructions apart.
+func text(i *ir.Instr) string {
+	b := []byte{byte(i.Op), byte(i.Type), byte(i.Kind)}
+	num := func(x int) { b = append(strconv.AppendInt(b, int64(x), 10), ' ') }
+	num(len(i.Src))
+	for _, s := range i.Src {
+		num(s)
+	}
+	num(i.Arg)
+	num(i.Axis)
+	b = append(strconv.AppendUint(b, uint64(i.Num), 16), ' ')
+	b = append(strconv.AppendUint(b, uint64(i.Axes), 16), ' ')
+	if v := i.View; v != nil {
+		num(v.Off)
+		num(v.Stride)
+		num(v.Len)
+		b = append(strconv.AppendUint(b, uint64(v.Fill), 16), ' ')
+		form := func(f ir.Form) {
+			num(f.Off)
+			num(f.Div)
+			for _, c := range f.Coef {
+				num(c)
+			}
+			b = append(b, ';')
+		}
+		form(ir.Form{Coef: v.Coef})
+		for _, g := range v.Guards {
+			form(g.Form)
+			num(g.Len)
+			num(g.Stride)
+		}
+	}
+	return string(b)
+}
