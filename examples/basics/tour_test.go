@@ -1,0 +1,70 @@
+package main
+
+import (
+	"flag"
+	"io"
+	"math"
+	"os"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+var update = flag.Bool("update", false, "rewrite the golden file")
+
+func TestOutput(t *testing.T) {
+	const golden = "testdata/output.txt"
+	got := output(t)
+	if *update {
+		if err := os.WriteFile(golden, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(golden)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !same(got, string(want)) {
+		t.Errorf("output is\n%s\nwant\n%s", got, want)
+	}
+}
+
+// output is what main prints.
+func output(t *testing.T) string {
+	t.Helper()
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	stdout := os.Stdout
+	os.Stdout = w
+	main()
+	os.Stdout = stdout
+	w.Close()
+	b, err := io.ReadAll(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
+}
+
+// same reports whether two outputs differ at most in the last digits of their
+// numbers: normals and exponentials are a device's own there.
+func same(a, b string) bool {
+	x, y := strings.Fields(a), strings.Fields(b)
+	if len(x) != len(y) {
+		return false
+	}
+	for i := range x {
+		p, err1 := strconv.ParseFloat(strings.Trim(x[i], "[]"), 64)
+		q, err2 := strconv.ParseFloat(strings.Trim(y[i], "[]"), 64)
+		if err1 != nil || err2 != nil {
+			if x[i] != y[i] {
+				return false
+			}
+		} else if math.Abs(p-q) > 1e-4*math.Abs(q) {
+			return false
+		}
+	}
+	return true
+}
