@@ -8,31 +8,32 @@ import (
 	"strings"
 )
 
-// Fill sets the leaves of p, a pointer to a tree or a map of pointers, in
-// place, by what f makes of each; pointers are followed, not replaced. What
+// Fill returns a function that sets the leaves of p, a pointer to a tree or a
+// map of pointers, in place, to what f makes of each; pointers are followed,
+// not replaced. Until it is called, nothing in the tree changes. What
 // is empty grows as names ask: an empty slice to the elements that they have
 // in it, an empty map to their keys, a nil pointer to a new value. An
 // interface that a leaf satisfies, if nil, takes a leaf.
 //
-// f is told whether the leaf's name is among names. Nothing is set unless
-// all of it succeeds.
-func Fill[L any](p any, names []string, f func(name string, found bool, x L) (L, error)) error {
+// f is told whether the leaf's name is among names.
+func Fill[L any](p any, names []string, f func(name string, found bool, x L) (L, error)) (set func(), err error) {
 	v := reflect.ValueOf(p)
 	if k := v.Kind(); (k != reflect.Pointer && k != reflect.Map) || v.IsNil() {
-		return fmt.Errorf("%T is not a pointer to a tree", p)
+		return nil, fmt.Errorf("%T is not a pointer to a tree", p)
 	}
 	w := &filler[L]{walker: newWalker[L](nil), f: f, names: slices.Sorted(slices.Values(names))}
 	plan, err := planFor(w.typ, v.Type())
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if err := w.fill(plan, v); err != nil {
-		return err
+		return nil, err
 	}
-	for _, set := range w.sets {
-		set()
-	}
-	return nil
+	return func() {
+		for _, set := range w.sets {
+			set()
+		}
+	}, nil
 }
 
 // A filler is a walker that sets leaves where they are, at the end.

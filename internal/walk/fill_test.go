@@ -10,7 +10,7 @@ import (
 // fill gives the leaf of names[i] the value i+1.
 func fill(p any, names ...string) (unused []string, err error) {
 	unused = slices.Clone(names)
-	err = Fill(p, names, func(name string, found bool, x ten) (ten, error) {
+	set, err := Fill(p, names, func(name string, found bool, x ten) (ten, error) {
 		if !found {
 			if x.n != nil {
 				return x, fmt.Errorf("%q is missing", name)
@@ -20,6 +20,9 @@ func fill(p any, names ...string) (unused []string, err error) {
 		unused = slices.DeleteFunc(unused, func(s string) bool { return s == name })
 		return mk(slices.Index(names, name) + 1), nil
 	})
+	if err == nil {
+		set()
+	}
 	return unused, err
 }
 

@@ -1,0 +1,195 @@
+package safetensors
+
+import (
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/tensorken/tensorken/tensor"
+)
+
+// A File is an open file of tensors, or an index of several, which are then
+// as one. It may be used by any number of goroutines.
+type File struct {
+	Meta map[string]string // nil if the file has none
+
+	path    string
+	tensors map[string]place
+	shards  []*os.File
+}
+
+// A place is where a tensor is.
+type place struct {
+	entry
+	file *os.File
+	data int64 // where the file's data start
+}
+
+// Open opens a file and checks its header. A name that ends in .json is that
+// of an index of shards, such as model.safetensors.index.json, which stand in
+// the same folder.
+//
+// Tensors are read when asked for, until the file is closed.
+func Open(path string) (*File, error) {
+	f := &File{path: path, tensors: map[string]place{}}
+	open := f.openShard
+	if strings.HasSuffix(path, ".json") {
+		open = f.openIndex
+	}
+	if err := open(path); err != nil {
+		f.Close()
+		return nil, err
+	}
+	return f, nil
+}
+
+// Close closes the file. Tensors that were read from it remain.
+func (f *File) Close() error {
+	var errs []error
+	for _, s := range f.shards {
+		errs = append(errs, s.Close())
+	}
+	f.shards = nil
+	return errors.Join(errs...)
+}
+
+// Names returns the names of the tensors, sorted.
+func (f *File) Names() []string { return slices.Sorted(maps.Keys(f.tensors)) }
+
+// Tensor reads a tensor.
+func (f *File) Tensor(name string) (tensor.Tensor, error) {
+	p, ok := f.tensors[name]
+	if !ok {
+		return tensor.Tensor{}, fail(f.path, fmt.Errorf("there is no tensor named %q", name))
+	}
+	t, err := p.read()
+	if err != nil {
+		return tensor.Tensor{}, fail(f.path, fmt.Errorf("%q: %w", name, err))
+	}
+	return t, nil
+}
+
+func fail(path string, err error) error { return fmt.Errorf("safetensors: %s: %w", path, err) }
+
+func (p *place) read() (tensor.Tensor, error) {
+	typ := elementTypes[p.typ]
+	if typ.dtype == 0 {
+		return tensor.Tensor{}, fmt.Errorf("there are no tensors of type %s", typ.name)
+	}
+	data := make([]byte, p.end-p.start)
+	if _, err := p.file.ReadAt(data, p.data+p.start); err != nil {
+		if err == io.EOF {
+			err = io.ErrUnexpectedEOF
+		}
+		return tensor.Tensor{}, reason(err)
+	}
+	if typ.dtype == tensor.Bool {
+		for i, b := range data {
+			if b != 0 {
+				data[i] = 1
+			}
+		}
+	}
+	return tensor.Internal.FromBytes(nil, typ.dtype, p.shape, data), nil
+}
+
+// openShard opens a file of tensors and adds them to f's.
+func (f *File) openShard(path string) error {
+	file, err := os.Open(path)
+	if err != nil {
+		return fail(path, reason(err))
+	}
+	f.shards = append(f.shards, file)
+	entries, meta, data, err := readHeader(file)
+	if err != nil {
+		return fail(path, reason(err))
+	}
+	f.Meta = meta
+	for _, e := range entries {
+		f.tensors[e.name] = place{e, file, data}
+	}
+	return nil
+}
+
+// readHeader reads and checks a file's header; data is where it ends.
+func readHeader(file *os.File) (entries []entry, meta map[string]string, data int64, err error) {
+	info, err := file.Stat()
+	if err != nil {
+		return nil, nil, 0, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, nil, 0, errors.New("not a regular file")
+	}
+	var head [8]byte
+	if _, err := file.ReadAt(head[:], 0); err != nil {
+		return nil, nil, 0, fmt.Errorf("%d bytes are too few for a safetensors file", info.Size())
+	}
+	n := binary.LittleEndian.Uint64(head[:])
+	rest := info.Size() - 8
+	switch {
+	case n > maxHeader:
+		return nil, nil, 0, fmt.Errorf("its header would have %d bytes, more than %d: not a safetensors file?", n, maxHeader)
+	case n > uint64(rest):
+		return nil, nil, 0, fmt.Errorf("its header has %d bytes, but only %d follow: cut short?", n, rest)
+	}
+	text := make([]byte, n)
+	if _, err := file.ReadAt(text, 8); err != nil && err != io.EOF {
+		return nil, nil, 0, err
+	}
+	entries, meta, err = parseHeader(text, rest-int64(n))
+	return entries, meta, 8 + int64(n), err
+}
+
+// openIndex opens all files that an index names.
+func (f *File) openIndex(path string) error {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return fail(path, reason(err))
+	}
+	var index struct {
+		Metadata  map[string]any    `json:"metadata"`
+		WeightMap map[string]string `json:"weight_map"`
+	}
+	if err := json.Unmarshal(text, &index); err != nil {
+		return fail(path, fmt.Errorf("not an index of safetensors files: %w", err))
+	}
+	if index.WeightMap == nil {
+		return fail(path, errors.New(`not an index of safetensors files: it has no "weight_map"`))
+	}
+	placed := map[string]place{}
+	shards := slices.Compact(slices.Sorted(maps.Values(index.WeightMap)))
+	for _, shard := range shards {
+		if !filepath.IsLocal(shard) {
+			return fail(path, fmt.Errorf("it names a file outside its folder: %q", shard))
+		}
+		f.tensors = map[string]place{}
+		if err := f.openShard(filepath.Join(filepath.Dir(path), shard)); err != nil {
+			return err
+		}
+		for name, in := range index.WeightMap {
+			if in != shard {
+				continue
+			}
+			p, ok := f.tensors[name]
+			if !ok {
+				return fail(path, fmt.Errorf("%q should be in %s, but is not", name, shard))
+			}
+			placed[name] = p
+		}
+	}
+	f.tensors, f.Meta = placed, nil
+	if index.Metadata != nil {
+		f.Meta = make(map[string]string, len(index.Metadata))
+		for k, v := range index.Metadata {
+			f.Meta[k] = fmt.Sprint(v)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,294 @@
+package safetensors
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"math/bits"
+	"slices"
+	"strconv"
+	"unicode/utf8"
+
+	"github.com/tensorken/tensorken/internal/shape"
+	"github.com/tensorken/tensorken/tensor"
+)
+
+// metadataKey is the one name in a header that is not a tensor's.
+const metadataKey = "__metadata__"
+
+// maxHeader is the most bytes of a header, as in Hugging Face's reader.
+const maxHeader = 100_000_000
+
+// An elementType is a type of the format.
+type elementType struct {
+	name  string
+	bits  uint64
+	dtype tensor.DType // 0 if we have none
+}
+
+// String is our name for it, or the format's if we have none.
+func (t elementType) String() string {
+	if t.dtype == 0 {
+		return t.name
+	}
+	return t.dtype.String()
+}
+
+// elementTypes are the format's, in the order of its reference writer, which
+// puts tensors of later ones first.
+var elementTypes = []elementType{
+	{"BOOL", 8, tensor.Bool},
+	{"F4", 4, 0},
+	{"F6_E2M3", 6, 0},
+	{"F6_E3M2", 6, 0},
+	{"U8", 8, tensor.Uint8},
+	{"I8", 8, 0},
+	{"F8_E5M2", 8, 0},
+	{"F8_E4M3", 8, 0},
+	{"F8_E8M0", 8, 0},
+	{"F8_E4M3FNUZ", 8, 0},
+	{"F8_E5M2FNUZ", 8, 0},
+	{"I16", 16, 0},
+	{"U16", 16, 0},
+	{"F16", 16, tensor.Float16},
+	{"BF16", 16, tensor.BFloat16},
+	{"I32", 32, tensor.Int32},
+	{"U32", 32, tensor.Uint32},
+	{"F32", 32, tensor.Float32},
+	{"C64", 64, 0},
+	{"F64", 64, tensor.Float64},
+	{"I64", 64, tensor.Int64},
+	{"U64", 64, 0},
+}
+
+// An entry is what a header says of a tensor.
+type entry struct {
+	name       string
+	typ        int // in elementTypes
+	shape      []int
+	start, end int64 // bytes, from the end of the header
+}
+
+// parseHeader reads a header, the text between the length and the data, of
+// which there are size bytes. The entries are in the order of their data,
+// which they cover without gap or overlap.
+func parseHeader(text []byte, size int64) (entries []entry, meta map[string]string, err error) {
+	if !utf8.Valid(text) {
+		return nil, nil, errors.New("its header is not UTF-8")
+	}
+	met := map[string]bool{}
+	err = eachMember(text, func(name string, value json.RawMessage) error {
+		if met[name] {
+			return fmt.Errorf("two tensors are named %q", name)
+		}
+		met[name] = true
+		if name == metadataKey {
+			if err := json.Unmarshal(value, &meta); err != nil || meta == nil {
+				return errors.New("its metadata are not an object of strings")
+			}
+			return nil
+		}
+		e, err := parseEntry(name, value, size)
+		entries = append(entries, e)
+		return err
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	slices.SortStableFunc(entries, func(a, b entry) int {
+		return cmp.Or(cmp.Compare(a.start, b.start), cmp.Compare(a.end, b.end))
+	})
+	return entries, meta, checkCover(entries, size)
+}
+
+// eachMember calls f for the members of a JSON object, in order, duplicates
+// included.
+func eachMember(text []byte, f func(name string, value json.RawMessage) error) error {
+	dec := json.NewDecoder(bytes.NewReader(text))
+	if t, err := dec.Token(); err != nil || t != json.Delim('{') {
+		return errors.New("its header is not a JSON object")
+	}
+	for dec.More() {
+		t, err := dec.Token()
+		name, ok := t.(string)
+		if err != nil || !ok {
+			return headerError(err)
+		}
+		var value json.RawMessage
+		if err := dec.Decode(&value); err != nil {
+			return headerError(err)
+		}
+		if err := f(name, value); err != nil {
+			return err
+		}
+	}
+	if _, err := dec.Token(); err != nil {
+		return headerError(err)
+	}
+	if rest := bytes.TrimLeft(text[dec.InputOffset():], " \t\r\n"); len(rest) > 0 {
+		return errors.New("its header goes on after the end of the JSON object")
+	}
+	return nil
+}
+
+func headerError(err error) error { return fmt.Errorf("its header is not JSON: %w", err) }
+
+func parseEntry(name string, value json.RawMessage, size int64) (entry, error) {
+	var info struct {
+		DType   *string   `json:"dtype"`
+		Shape   *[]uint64 `json:"shape"`
+		Offsets *[]uint64 `json:"data_offsets"`
+	}
+	if err := json.Unmarshal(value, &info); err != nil {
+		return entry{}, fmt.Errorf("header of %q: %w", name, err)
+	}
+	if info.DType == nil || info.Shape == nil || info.Offsets == nil || len(*info.Offsets) != 2 {
+		return entry{}, fmt.Errorf("header of %q: want dtype, shape and two data_offsets", name)
+	}
+	typ := typeNamed(*info.DType)
+	if typ < 0 {
+		return entry{}, fmt.Errorf("%q is of an unknown type %q", name, *info.DType)
+	}
+	start, end := (*info.Offsets)[0], (*info.Offsets)[1]
+	if start > end || end > uint64(size) {
+		return entry{}, fmt.Errorf("%q is at bytes %d to %d of %d", name, start, end, size)
+	}
+	lengths := make([]int, len(*info.Shape))
+	count, over := uint64(1), uint64(0)
+	for i, n := range *info.Shape {
+		var hi uint64
+		hi, count = bits.Mul64(count, n)
+		over |= hi
+		lengths[i] = int(n)
+	}
+	hi, need := bits.Mul64(count, elementTypes[typ].bits)
+	if over|hi != 0 || shape.Check(lengths) != nil {
+		return entry{}, fmt.Errorf("%q has shape %v: more than can be counted", name, *info.Shape)
+	}
+	if need%8 != 0 || need/8 != end-start {
+		return entry{}, fmt.Errorf("%q has %d bytes, but shape %v of %s needs %d",
+			name, end-start, lengths, *info.DType, (need+7)/8)
+	}
+	return entry{name, typ, lengths, int64(start), int64(end)}, nil
+}
+
+// checkCover checks that entries, in order, leave no byte out and use none
+// twice.
+func checkCover(entries []entry, size int64) error {
+	at, last := int64(0), ""
+	for _, e := range entries {
+		switch {
+		case e.start > at:
+			return fmt.Errorf("no tensor is at bytes %d to %d", at, e.start)
+		case e.start < at:
+			return fmt.Errorf("%q and %q overlap at byte %d", last, e.name, e.start)
+		}
+		at, last = e.end, e.name
+	}
+	if at < size {
+		return fmt.Errorf("no tensor is at bytes %d to %d", at, size)
+	}
+	return nil
+}
+
+// typeNamed is the index of an element type, -1 if there is none of the name.
+func typeNamed(name string) int {
+	for i, t := range elementTypes {
+		if t.name == name {
+			return i
+		}
+	}
+	return -1
+}
+
+// typeOf is the index of a tensor's element type.
+func typeOf(d tensor.DType) int {
+	for i, t := range elementTypes {
+		if t.dtype == d {
+			return i
+		}
+	}
+	return -1
+}
+
+// arrange puts entries into the order of a file and sets where their data
+// are: types by size, the largest first, then names.
+func arrange(entries []entry) {
+	slices.SortFunc(entries, func(a, b entry) int {
+		return cmp.Or(cmp.Compare(b.typ, a.typ), cmp.Compare(a.name, b.name))
+	})
+	at := int64(0)
+	for i := range entries {
+		e := &entries[i]
+		count := int64(1)
+		for _, n := range e.shape {
+			count *= int64(n)
+		}
+		e.start = at
+		at += count * int64(elementTypes[e.typ].bits) / 8
+		e.end = at
+	}
+}
+
+// formatHeader writes a header as the reference writer does.
+func formatHeader(entries []entry, meta map[string]string) []byte {
+	out := []byte{'{'}
+	key := func(name string) {
+		if len(out) > 1 {
+			out = append(out, ',')
+		}
+		out = append(appendString(out, name), ':')
+	}
+	if meta != nil {
+		key(metadataKey)
+		out = append(out, '{')
+		for i, k := range slices.Sorted(maps.Keys(meta)) {
+			if i > 0 {
+				out = append(out, ',')
+			}
+			out = append(appendString(out, k), ':')
+			out = appendString(out, meta[k])
+		}
+		out = append(out, '}')
+	}
+	for _, e := range entries {
+		key(e.name)
+		out = append(out, `{"dtype":"`+elementTypes[e.typ].name+`","shape":[`...)
+		for i, n := range e.shape {
+			if i > 0 {
+				out = append(out, ',')
+			}
+			out = strconv.AppendInt(out, int64(n), 10)
+		}
+		out = fmt.Appendf(out, `],"data_offsets":[%d,%d]}`, e.start, e.end)
+	}
+	out = append(out, '}')
+	for len(out)%8 != 0 {
+		out = append(out, ' ')
+	}
+	return out
+}
+
+// escapes are the short ones of JSON.
+var escapes = map[rune]string{
+	'"': `\"`, '\\': `\\`, '\b': `\b`, '\f': `\f`, '\n': `\n`, '\r': `\r`, '\t': `\t`,
+}
+
+// appendString appends s as a JSON string, escaped only where JSON must be.
+func appendString(out []byte, s string) []byte {
+	out = append(out, '"')
+	for _, r := range s {
+		switch short, ok := escapes[r]; {
+		case ok:
+			out = append(out, short...)
+		case r < ' ':
+			out = fmt.Appendf(out, `\u%04x`, r)
+		default:
+			out = utf8.AppendRune(out, r)
+		}
+	}
+	return append(out, '"')
+}

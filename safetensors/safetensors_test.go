@@ -1,0 +1,433 @@
+package safetensors
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/tensorken/tensorken/tensor"
+)
+
+// Saving what was read from files of the reference writer gives their bytes.
+func TestSameBytes(t *testing.T) {
+	for _, name := range []string{"cnn.safetensors", "dtypes.safetensors"} {
+		in := filepath.Join("testdata", name)
+		f, err := Open(in)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer f.Close()
+		var tree map[string]tensor.Tensor
+		if err := f.Load(&tree, nil); err != nil {
+			t.Fatal(err)
+		}
+		out := filepath.Join(t.TempDir(), name)
+		if err := SaveMeta(out, tree, f.Meta); err != nil {
+			t.Fatal(err)
+		}
+		got, want := read(t, out), read(t, in)
+		if got != want {
+			t.Errorf("saving %s gave %d bytes, want %d; header\n%.300q, want\n%.300q", name, len(got), len(want), got, want)
+		}
+	}
+}
+
+func read(t *testing.T, path string) string {
+	t.Helper()
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
+}
+
+func TestTypes(t *testing.T) {
+	f, err := Open("testdata/dtypes.safetensors")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	want := map[string]string{
+		"bool": "bool [3]", "u8": "uint8 [5]", "i32": "int32 [4]", "i64": "int64 [2 3]", "f16": "float16 [3 4]",
+		"bf16": "bfloat16 [3 4]", "f32": "float32 [3 4]", "f64": "float64 [2 2]", "empty": "float32 [0 3]", "scalar": "float32 []",
+	}
+	for _, name := range f.Names() {
+		x, err := f.Tensor(name)
+		if err != nil {
+			t.Errorf("Tensor(%q) = %v", name, err)
+			continue
+		}
+		if got := fmt.Sprint(x.DType(), x.Shape()); got != want[name] {
+			t.Errorf("Tensor(%q) is %s, want %s", name, got, want[name])
+		}
+	}
+	if len(f.Names()) != len(want) || f.Meta["format"] != "pt" {
+		t.Errorf("names %v, metadata %v", f.Names(), f.Meta)
+	}
+	if _, err := f.Tensor("no"); err == nil || !strings.Contains(err.Error(), `there is no tensor named "no"`) {
+		t.Errorf(`Tensor("no") = %v`, err)
+	}
+}
+
+type linear struct{ Weight, Bias tensor.Tensor }
+
+type model struct {
+	Blocks []struct{ Up, Down linear }
+	Scale  tensor.Tensor
+	State  map[string]tensor.Tensor
+	Extra  *linear
+}
+
+func makeModel() *model {
+	m := &model{Scale: tensor.Scalar(3), State: map[string]tensor.Tensor{"a.b": tensor.Arange(2)}}
+	m.Blocks = make([]struct{ Up, Down linear }, 2)
+	for i := range m.Blocks {
+		m.Blocks[i].Up.Weight = tensor.Full(float64(i), 2, 3)
+		m.Blocks[i].Down = linear{tensor.Full(float64(i), 3, 2), tensor.Ones(3)}
+	}
+	return m
+}
+
+func TestLoad(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "m.safetensors")
+	if err := Save(path, makeModel()); err != nil {
+		t.Fatal(err)
+	}
+	var zero model
+	full := makeModel()
+	full.Scale = tensor.Scalar(0)
+	for _, m := range []*model{&zero, full} {
+		if err := Load(path, m); err != nil {
+			t.Fatalf("Load: %v", err)
+		}
+		got := fmt.Sprint(m.Scale, m.Blocks[1].Up.Weight, m.Blocks[0].Up.Bias, m.Blocks[0].Down.Bias, m.State["a.b"], m.Extra)
+		want := "3 [1 1 1]\n[1 1 1] <absent> [1 1 1] [0 1] <nil>"
+		if got != want {
+			t.Errorf("Load gave %s, want %s", got, want)
+		}
+	}
+}
+
+func TestLoadErrors(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "m.safetensors")
+	if err := Save(path, linear{tensor.Ones(2, 3), tensor.Ones(2)}); err != nil {
+		t.Fatal(err)
+	}
+	var absent tensor.Tensor
+	one := tensor.Scalar(1)
+	for _, tt := range []struct {
+		tree   any
+		rename func(string) string
+		want   string
+	}{
+		{&struct{ Weight tensor.Tensor }{}, nil, `there is no place in a struct { Weight tensor.Tensor } for "bias"`},
+		{&struct{ Weight, Bias, Gain tensor.Tensor }{absent, absent, one}, nil, `it has no tensor for "gain" of the tree`},
+		{&linear{tensor.Ones(3, 2), absent}, nil, `"weight" is float32 [2 3] in the file and float32 [3 2] in the tree`},
+		{&linear{tensor.Ones(2, 3), tensor.Arange(2)}, nil, `"bias" is float32 [2] in the file and int32 [2] in the tree`},
+		{&linear{}, func(string) string { return "weight" }, `"bias" and "weight" would both be named "weight"`},
+		{linear{}, nil, "safetensors.linear is not a pointer to a tree"},
+		{nil, nil, "<nil> is not a pointer to a tree"},
+		{&struct{ Weight, Bias, gain tensor.Tensor }{}, nil, "unexported field gain holds tensor.Tensor"},
+	} {
+		f, err := Open(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		err = f.Load(tt.tree, tt.rename)
+		f.Close()
+		if err == nil || !strings.Contains(err.Error(), tt.want) || strings.Contains(err.Error(), "\n") {
+			t.Errorf("Load(%T) = %v, want %s", tt.tree, err, tt.want)
+		}
+	}
+	l := linear{tensor.Zeros(2, 3), tensor.Arange(2)}
+	if err := Load(path, &l); err == nil || l.Weight.Max().Item() != 0 {
+		t.Errorf("a failed Load changed the tree: %v, %v", l.Weight, err)
+	}
+}
+
+func TestRename(t *testing.T) {
+	f, err := Open("testdata/cnn.safetensors")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	var net struct {
+		Conv1 linear `tensor:"0"`
+		Conv2 linear `tensor:"4"`
+		Out   linear
+	}
+	err = f.Load(&net, func(name string) string {
+		if strings.HasPrefix(name, "1.") {
+			return ""
+		}
+		return strings.Replace(name, "8.", "out.", 1)
+	})
+	if got := fmt.Sprint(net.Conv1.Weight.Shape(), net.Conv2.Bias.Shape(), net.Out.Weight.Shape(), err); got != "[8 1 3 3] [16] [10 64] <nil>" {
+		t.Errorf("Load with rename gave %s", got)
+	}
+}
+
+func TestTied(t *testing.T) {
+	shared := &linear{Weight: tensor.Ones(2)}
+	path := filepath.Join(t.TempDir(), "m.safetensors")
+	if err := Save(path, map[string]any{"a": shared, "b": shared}); err != nil {
+		t.Fatal(err)
+	}
+	f, err := Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if got := fmt.Sprint(f.Names(), f.Meta); got != "[a.weight] map[]" {
+		t.Errorf("a pointer met twice is saved as %s", got)
+	}
+	tied := linear{}
+	if err := f.Load(map[string]*linear{"a": &tied, "b": &tied}, nil); err != nil || tied.Weight.Len() != 2 {
+		t.Errorf("Load of a pointer met twice gave %v, %v", tied.Weight, err)
+	}
+}
+
+func TestSave(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "m.safetensors")
+	target := filepath.Join(dir, "real.safetensors")
+	if err := os.WriteFile(target, []byte("old"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(target, path); err != nil {
+		t.Skip(err)
+	}
+	if err := Save(path, tensor.Ones(2)); err != nil {
+		t.Fatal(err)
+	}
+	info, err := os.Lstat(target)
+	if err != nil || info.Mode() != 0o600 {
+		t.Errorf("Save over a link left its target %v, %v", info.Mode(), err)
+	}
+	const want = `H       {"":{"dtype":"F32","shape":[2],"data_offsets":[0,8]}}`
+	if got := read(t, path); len(got) != 8+56+8 || strings.TrimSpace(got[8:64]) != want[8:] {
+		t.Errorf("Save wrote %q", got)
+	}
+	if files, _ := os.ReadDir(dir); len(files) != 2 {
+		t.Errorf("Save left %v", files)
+	}
+}
+
+func TestSaveErrors(t *testing.T) {
+	dir := t.TempDir()
+	nan := tensor.Ones(1)
+	for _, tt := range []struct {
+		path string
+		tree any
+		meta map[string]string
+		want string
+	}{
+		{filepath.Join(dir, "no", "m"), nan, nil, "no such file or directory"},
+		{dir, nan, nil, "not a regular file"},
+		{filepath.Join(dir, "a"), map[string]any{"a.b": nan, "a": map[string]any{"b": nan}}, nil, `two different leaves are named "a.b"`},
+		{filepath.Join(dir, "a"), map[string]any{"__metadata__": nan}, nil, `a tensor cannot be named "__metadata__"`},
+		{filepath.Join(dir, "a"), map[string]any{"\xff": nan}, nil, `a tensor cannot be named "\xff"`},
+		{filepath.Join(dir, "a"), nan, map[string]string{"k": "\xff"}, `metadata "k": "\xff" is not UTF-8`},
+		{filepath.Join(dir, "a"), struct{ w tensor.Tensor }{}, nil, "unexported field w"},
+	} {
+		err := SaveMeta(tt.path, tt.tree, tt.meta)
+		if err == nil || !strings.Contains(err.Error(), tt.want) || !strings.HasPrefix(err.Error(), "safetensors: save "+tt.path+": ") {
+			t.Errorf("Save(%s, %T) = %v, want %s", tt.path, tt.tree, err, tt.want)
+		}
+	}
+	if files, _ := os.ReadDir(dir); len(files) != 0 {
+		t.Errorf("failed saves left %v", files)
+	}
+}
+
+// file is a file of a header and so many bytes of data.
+func file(header string, data int) string {
+	return string(binary.LittleEndian.AppendUint64(nil, uint64(len(header)))) + header + strings.Repeat("\x00", data)
+}
+
+func TestOpenErrors(t *testing.T) {
+	f32 := func(name, shape, offsets string) string {
+		return `"` + name + `":{"dtype":"F32","shape":[` + shape + `],"data_offsets":[` + offsets + `]}`
+	}
+	whole := file("{"+f32("a", "2", "0,8")+"}", 8)
+	for _, tt := range []struct{ what, bytes, want string }{
+		{"empty", "", "0 bytes are too few for a safetensors file"},
+		{"short", "1234567", "7 bytes are too few"},
+		{"text", "hello, world", "its header would have 8583909746840200552 bytes, more than 100000000"},
+		{"huge header", string(binary.LittleEndian.AppendUint64(nil, math.MaxUint64)), "its header would have 18446744073709551615 bytes"},
+		{"cut header", whole[:20], "but only 12 follow: cut short?"},
+		{"cut data", whole[:len(whole)-1], `"a" is at bytes 0 to 8 of 7`},
+		{"extra data", whole + "x", "no tensor is at bytes 8 to 9"},
+		{"no object", file("[]", 0), "its header is not a JSON object"},
+		{"no header", file("", 0), "its header is not a JSON object"},
+		{"bad JSON", file(`{"a":}`, 0), "its header is not JSON"},
+		{"open JSON", file(`{"a":{}`, 0), "want dtype, shape and two data_offsets"},
+		{"unclosed", file(`{`+f32("a", "", "0,4"), 4), "its header is not JSON"},
+		{"more JSON", file(`{} {}`, 0), "its header goes on after the end"},
+		{"UTF-8", file("{\"\xff\":1}", 0), "its header is not UTF-8"},
+		{"no shape", file(`{"a":{"dtype":"F32","data_offsets":[0,4]}}`, 4), `header of "a": want dtype, shape and two data_offsets`},
+		{"one offset", file(`{"a":{"dtype":"F32","shape":[],"data_offsets":[0]}}`, 4), "two data_offsets"},
+		{"three offsets", file(`{"a":{"dtype":"F32","shape":[],"data_offsets":[0,4,4]}}`, 4), "two data_offsets"},
+		{"negative", file("{"+f32("a", "-1", "0,4")+"}", 4), `header of "a": json: cannot unmarshal number -1`},
+		{"fraction", file("{"+f32("a", "1.5", "0,4")+"}", 4), `header of "a": json: cannot unmarshal number 1.5`},
+		{"type", file(`{"a":{"dtype":"F31","shape":[],"data_offsets":[0,4]}}`, 4), `"a" is of an unknown type "F31"`},
+		{"backwards", file("{"+f32("a", "1", "4,0")+"}", 4), `"a" is at bytes 4 to 0 of 4`},
+		{"outside", file("{"+f32("a", "1", "4,8")+"}", 4), `"a" is at bytes 4 to 8 of 4`},
+		{"far", file("{"+f32("a", "1", "18446744073709551612,18446744073709551615")+"}", 4), `"a" is at bytes`},
+		{"size", file("{"+f32("a", "3", "0,8")+"}", 8), `"a" has 8 bytes, but shape [3] of F32 needs 12`},
+		{"overflow", file("{"+f32("a", "4294967296,4294967296", "0,0")+"}", 0), `"a" has shape [4294967296 4294967296]: more than can be counted`},
+		{"overflow int", file("{"+f32("a", "9223372036854775808,0", "0,0")+"}", 0), "more than can be counted"},
+		{"overlap", file("{"+f32("a", "2", "0,8")+","+f32("b", "2", "4,12")+"}", 12), `"a" and "b" overlap at byte 4`},
+		{"twice there", file("{"+f32("a", "2", "0,8")+","+f32("b", "2", "0,8")+"}", 8), `"a" and "b" overlap at byte 0`},
+		{"hole", file("{"+f32("a", "2", "0,8")+","+f32("b", "2", "12,20")+"}", 20), "no tensor is at bytes 8 to 12"},
+		{"late", file("{"+f32("a", "2", "4,12")+"}", 12), "no tensor is at bytes 0 to 4"},
+		{"twice named", file("{"+f32("a", "1", "0,4")+","+f32("a", "1", "4,8")+"}", 8), `two tensors are named "a"`},
+		{"metadata", file(`{"__metadata__":{"a":1}}`, 0), "its metadata are not an object of strings"},
+		{"metadata null", file(`{"__metadata__":null}`, 0), "its metadata are not an object of strings"},
+	} {
+		path := filepath.Join(t.TempDir(), "m.safetensors")
+		if err := os.WriteFile(path, []byte(tt.bytes), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		_, err := Open(path)
+		if err == nil || !strings.Contains(err.Error(), tt.want) || !strings.HasPrefix(err.Error(), "safetensors: "+path+": ") || strings.Contains(err.Error(), "\n") {
+			t.Errorf("%s: Open = %v, want %s", tt.what, err, tt.want)
+		}
+	}
+	if _, err := Open("testdata/none"); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("Open of no file = %v", err)
+	}
+	if _, err := Open("testdata"); err == nil || !strings.Contains(err.Error(), "not a regular file") {
+		t.Errorf("Open of a folder = %v", err)
+	}
+}
+
+// A type that we lack is no matter until its tensor is wanted.
+func TestUnsupported(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "m.safetensors")
+	header := `{"a":{"dtype":"I16","shape":[2],"data_offsets":[0,4]},"b":{"dtype":"BOOL","shape":[4],"data_offsets":[4,8]}}`
+	bytes := []byte(file(header, 8))
+	bytes[len(bytes)-1] = 7
+	if err := os.WriteFile(path, bytes, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	var tree struct{ A, B tensor.Tensor }
+	err := Load(path, &tree)
+	if want := `"a": there are no tensors of type I16`; err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("Load = %v, want %s", err, want)
+	}
+	f, err := Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	b, err := f.Tensor("b")
+	if got := fmt.Sprint(b, err); got != "[false false false true] <nil>" {
+		t.Errorf(`Tensor("b") = %s`, got)
+	}
+}
+
+func TestIndex(t *testing.T) {
+	dir := t.TempDir()
+	save := func(name string, tree any) {
+		t.Helper()
+		if err := Save(filepath.Join(dir, name), tree); err != nil {
+			t.Fatal(err)
+		}
+	}
+	save("one.safetensors", map[string]any{"weight": tensor.Ones(2, 2)})
+	save("two.safetensors", map[string]any{"bias": tensor.Arange(2)})
+	path := filepath.Join(dir, "model.safetensors.index.json")
+	open := func(text string) (*File, error) {
+		if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		return Open(path)
+	}
+	f, err := open(`{"metadata":{"total_size":24,"format":"pt"},"weight_map":{"weight":"one.safetensors","bias":"two.safetensors"}}`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var l linear
+	err = f.Load(&l, nil)
+	if got := fmt.Sprint(l.Weight, l.Bias, f.Meta, err); got != "[1 1]\n[1 1] [0 1] map[format:pt total_size:24] <nil>" {
+		t.Errorf("Load of an index gave %s", got)
+	}
+	if err := f.Close(); err != nil {
+		t.Errorf("Close = %v", err)
+	}
+	if _, err := f.Tensor("bias"); err == nil {
+		t.Error("Tensor after Close: no error")
+	}
+	for _, tt := range [][2]string{
+		{`{`, "not an index of safetensors files"},
+		{`{"a":1}`, `it has no "weight_map"`},
+		{`{"weight_map":{"a":"../one.safetensors"}}`, "it names a file outside its folder"},
+		{`{"weight_map":{"a":"one.safetensors"}}`, `"a" should be in one.safetensors, but is not`},
+		{`{"weight_map":{"a":"three.safetensors"}}`, "three.safetensors: no such file"},
+	} {
+		if _, err := open(tt[0]); err == nil || !strings.Contains(err.Error(), tt[1]) {
+			t.Errorf("Open of index %s = %v, want %s", tt[0], err, tt[1])
+		}
+	}
+}
+
+func TestFormatHeader(t *testing.T) {
+	meta := map[string]string{"b": "\x01\x1f\"\\/\b\f\n\r\t<é\u2028\x7f", "a": ""}
+	want := `{"__metadata__":{"a":"","b":"\u0001\u001f\"\\/\b\f\n\r\t<é` + "\u2028\x7f" + `"}}`
+	got := string(formatHeader(nil, meta))
+	if strings.TrimRight(got, " ") != want || len(got)%8 != 0 {
+		t.Errorf("formatHeader = %q, want %q", got, want)
+	}
+	_, back, err := parseHeader([]byte(got), 0)
+	if err != nil || fmt.Sprint(back) != fmt.Sprint(meta) {
+		t.Errorf("parseHeader(%q) = %q, %v", got, back, err)
+	}
+}
+
+// A header is refused, or says where each byte of the data belongs; then it
+// can be written and read again.
+func FuzzHeader(f *testing.F) {
+	for _, name := range []string{"cnn", "dtypes"} {
+		b, err := os.ReadFile("testdata/" + name + ".safetensors")
+		if err != nil {
+			f.Fatal(err)
+		}
+		n := int64(binary.LittleEndian.Uint64(b))
+		f.Add(b[8:8+n], int64(len(b))-8-n)
+	}
+	f.Add([]byte(`{"a":{"dtype":"F4","shape":[3,2],"data_offsets":[0,3]},"a":1}`), int64(3))
+	f.Fuzz(func(t *testing.T, text []byte, size int64) {
+		if size < 0 {
+			return
+		}
+		entries, meta, err := parseHeader(text, size)
+		if err != nil {
+			return
+		}
+		at := int64(0)
+		for _, e := range entries {
+			if e.start != at || e.end < at {
+				t.Fatalf("parseHeader(%q) puts %q at %d, want %d", text, e.name, e.start, at)
+			}
+			at = e.end
+		}
+		if at != size {
+			t.Fatalf("parseHeader(%q) covers %d of %d bytes", text, at, size)
+		}
+		again, meta2, err := parseHeader(formatHeader(entries, meta), size)
+		same := slices.EqualFunc(entries, again, func(a, b entry) bool {
+			return a.name == b.name && a.typ == b.typ && slices.Equal(a.shape, b.shape) && a.end == b.end
+		})
+		if err != nil || !same || fmt.Sprint(meta) != fmt.Sprint(meta2) {
+			t.Fatalf("parseHeader(%q) = %v, %v; written and read %v, %v, %v", text, entries, meta, again, meta2, err)
+		}
+	})
+}
