@@ -5,6 +5,7 @@ import (
 	"sync/atomic"
 
 	"github.com/tensorken/tensorken/driver"
+	"github.com/tensorken/tensorken/internal/cpu"
 	"github.com/tensorken/tensorken/internal/exec"
 )
 
@@ -27,10 +28,10 @@ func (d *Device) Sync() error { return failure("Sync", d.exec(), d.exec().Sync()
 // Close gives back all that the device holds. What is asked of it later fails.
 func (d *Device) Close() error { return failure("Close", d.exec(), d.exec().Close()) }
 
-var cpu = sync.OnceValue(func() *Device { return NewDevice(newCPU()) })
+var host = sync.OnceValue(func() *Device { return NewDevice(cpu.New(cpu.Options{})) })
 
 // CPU returns the host's processor as a device.
-func CPU() *Device { return cpu() }
+func CPU() *Device { return host() }
 
 var fallback atomic.Pointer[Device]
 

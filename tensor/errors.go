@@ -142,7 +142,7 @@ func failure(op string, d *exec.Device, err error) error {
 			pos = caller()
 		}
 		return &Error{Op: op, Pos: pos, Msg: fmt.Sprintf(
-			"%s: index %d is out of range for axis %d of length %d", op, index.Index, index.Axis, index.Len)}
+			"%s: index %d is out of range for an axis of length %d", op, index.Index, index.Len)}
 	}
 	var e *DeviceError
 	if errors.As(err, &e) {

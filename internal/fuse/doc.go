@@ -26,6 +26,8 @@ const (
 	prologue = 8
 	// maxSize is the most nodes of a group.
 	maxSize = 256
+	// maxMerged is the most buffers of siblings that merge.
+	maxMerged = 32
 )
 
 // A Fusion is a graph parted into groups.

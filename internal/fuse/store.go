@@ -133,12 +133,13 @@ func (f *fuser) source(n *graph.Node, g *Group) *graph.Node {
 	return n
 }
 
-// limit is the most buffers of a merged group.
+// limit is the most buffers of a merged group: what the device can bind, and
+// no more than fit the caches side by side.
 func (f *fuser) limit() int {
 	if f.bindings > 0 {
-		return f.bindings
+		return min(f.bindings, maxMerged)
 	}
-	return 64
+	return maxMerged
 }
 
 // loads lists what g reads from memory.
@@ -234,7 +235,7 @@ func ViewOf(n, b *graph.Node) (Strided, bool) {
 	}
 	for _, x := range slices.Backward(chain) {
 		var ok bool
-		if v, ok = v.Move(x); !ok {
+		if v, ok = v.Move(x, x.Src()[0].Shape); !ok {
 			return v, false
 		}
 	}
@@ -242,9 +243,8 @@ func ViewOf(n, b *graph.Node) (Strided, bool) {
 }
 
 // Move is the view of a movement's result, where there is one, from that of
-// its operand.
-func (v Strided) Move(x *graph.Node) (Strided, bool) {
-	from := x.Src()[0].Shape
+// its operand, of shape from.
+func (v Strided) Move(x *graph.Node, from []int) (Strided, bool) {
 	ok := true
 	switch x.Op {
 	case ir.Alias:

@@ -1,0 +1,182 @@
+package cpu
+
+import (
+	"fmt"
+	"unsafe"
+
+	"github.com/tensorken/tensorken/internal/simd"
+	"github.com/tensorken/tensorken/ir"
+)
+
+// instr emits the steps of instruction i.
+func (a *assembler) instr(i int) {
+	in := &a.space.body[i]
+	emit := emitters[in.Op]
+	if emit == nil {
+		emit = byArity[ir.Table[in.Op].Arity]
+	}
+	a.body[i] = emit(a, i)
+}
+
+// emitters has the operations that are not simply a routine on operands.
+var emitters = [ir.Ops]func(a *assembler, i int) int{
+	ir.Const:     (*assembler).constant,
+	ir.Scalar:    (*assembler).scalar,
+	ir.Index:     (*assembler).index,
+	ir.Load:      (*assembler).load,
+	ir.Inside:    (*assembler).load,
+	ir.Store:     (*assembler).store,
+	ir.Cast:      (*assembler).castTo,
+	ir.Bitcast:   (*assembler).bitcast,
+	ir.Where:     (*assembler).where,
+	ir.Threefry:  (*assembler).threefry,
+	ir.Sum:       (*assembler).reduction,
+	ir.Prod:      (*assembler).reduction,
+	ir.ReduceMax: (*assembler).reduction,
+	ir.ArgMax:    (*assembler).reduction,
+}
+
+var byArity = [...]func(a *assembler, i int) int{
+	1: (*assembler).unary,
+	2: (*assembler).binary,
+}
+
+// none is the operands of a step that has none.
+var none = [4]int{-1, -1, -1, -1}
+
+func (a *assembler) constant(i int) int {
+	in := &a.space.body[i]
+	r := a.newRegister(in.Type, 0, -1)
+	c := constant{reg: r}
+	put(unsafe.Pointer(&c.bits), in.Type, in.Num)
+	a.consts = append(a.consts, c)
+	return r
+}
+
+func (a *assembler) scalar(i int) int {
+	in := &a.space.body[i]
+	r := a.newRegister(in.Type, 0, -1)
+	a.scalars = append(a.scalars, scalar{r, in.Arg})
+	return r
+}
+
+func (a *assembler) index(i int) int {
+	in := &a.space.body[i]
+	return a.emit(step{do: doIndex, axis: in.Axis, src: none}, ir.Int32, in.Over)
+}
+
+func doIndex(f *frame, s *step) {
+	simd.Iota(f.out(s), f.at[s.axis], f.count[s.set])
+}
+
+func (a *assembler) unary(i int) int {
+	in := &a.space.body[i]
+	x := a.body[in.Src[0]]
+	f := simd.Unaries[in.Op][a.regs[x].typ]
+	if f == nil {
+		panic(fmt.Sprintf("cpu: no routine for %v of %v", in.Op, a.regs[x].typ))
+	}
+	return a.apply(f, x, in.Type)
+}
+
+func (a *assembler) apply(f simd.Unary, x int, to ir.DType) int {
+	same := to.Size() == a.regs[x].typ.Size()
+	return a.emit(step{do: doUnary, unary: f, src: [4]int{x, -1, -1, -1}, inPlace: same}, to, a.regs[x].over)
+}
+
+func doUnary(f *frame, s *step) {
+	s.unary(f.out(s), f.reg[s.src[0]], f.count[s.set])
+}
+
+func (a *assembler) castTo(i int) int {
+	in := &a.space.body[i]
+	return a.cast(a.body[in.Src[0]], in.Type)
+}
+
+// cast returns a register with x as elements of another type.
+func (a *assembler) cast(x int, to ir.DType) int {
+	from := a.regs[x].typ
+	if from == to {
+		return x
+	}
+	return a.apply(simd.Casts[from][to], x, to)
+}
+
+func (a *assembler) bitcast(i int) int {
+	in := &a.space.body[i]
+	x := a.body[in.Src[0]]
+	if in.Type == ir.Bool && a.regs[x].typ != ir.Bool {
+		return a.cast(x, ir.Bool) // a bool is 0 or 1
+	}
+	return a.apply(simd.Copies[in.Type.Size()], x, in.Type)
+}
+
+func (a *assembler) binary(i int) int {
+	in := &a.space.body[i]
+	x, y := a.body[in.Src[0]], a.body[in.Src[1]]
+	m := simd.Binaries[in.Op][a.regs[x].typ]
+	if m.VV == nil {
+		panic(fmt.Sprintf("cpu: no routine for %v of %v", in.Op, a.regs[x].typ))
+	}
+	f := m.VV
+	over := a.regs[x].over | a.regs[y].over
+	both := a.regs[x].lanes | a.regs[y].lanes
+	switch {
+	case both != 0 && a.regs[y].lanes == 0 && m.VS != nil:
+		f = m.VS
+	case both != 0 && a.regs[x].lanes == 0 && m.SV != nil:
+		f = m.SV
+	default:
+		x, y = a.widen(x, over), a.widen(y, over)
+	}
+	same := in.Type.Size() == a.regs[x].typ.Size()
+	return a.emit(step{do: doBinary, binary: f, src: [4]int{x, y, -1, -1}, inPlace: same}, in.Type, over)
+}
+
+func doBinary(f *frame, s *step) {
+	s.binary(f.out(s), f.reg[s.src[0]], f.reg[s.src[1]], f.count[s.set])
+}
+
+func (a *assembler) where(i int) int {
+	in := &a.space.body[i]
+	c, x, y := a.body[in.Src[0]], a.body[in.Src[1]], a.body[in.Src[2]]
+	over := a.regs[c].over | a.regs[x].over | a.regs[y].over
+	m := simd.Wheres[in.Type]
+	f := m.VV
+	c = a.widen(c, over)
+	if a.regs[c].lanes != 0 {
+		xs, ys := a.regs[x].lanes == 0, a.regs[y].lanes == 0
+		switch {
+		case xs && ys:
+			f = m.SS
+		case xs:
+			f, y = m.SV, a.widen(y, over)
+		case ys:
+			f, x = m.VS, a.widen(x, over)
+		default:
+			x, y = a.widen(x, over), a.widen(y, over)
+		}
+	}
+	return a.emit(step{do: doWhere, ternary: f, src: [4]int{c, x, y, -1}, inPlace: true}, in.Type, over)
+}
+
+func doWhere(f *frame, s *step) {
+	s.ternary(f.out(s), f.reg[s.src[0]], f.reg[s.src[1]], f.reg[s.src[2]], f.count[s.set])
+}
+
+func (a *assembler) threefry(i int) int {
+	in := &a.space.body[i]
+	s := step{do: doThreefry, inPlace: true}
+	var over ir.AxisSet
+	for _, j := range in.Src {
+		over |= a.regs[a.body[j]].over
+	}
+	for n, j := range in.Src {
+		s.src[n] = a.widen(a.body[j], over)
+	}
+	return a.emit(s, in.Type, over)
+}
+
+func doThreefry(f *frame, s *step) {
+	simd.Threefry(f.out(s), f.reg[s.src[0]], f.reg[s.src[1]], f.reg[s.src[2]], f.reg[s.src[3]], f.count[s.set])
+}

@@ -1,0 +1,130 @@
+package cpu
+
+import (
+	"bufio"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"unsafe"
+
+	"github.com/tensorken/tensorken/driver"
+)
+
+// A buffer is memory of the host.
+type buffer struct {
+	device *device
+	data   []byte // aligned to a cache line; nil once freed
+}
+
+func (b *buffer) Size() int { return len(b.data) }
+
+func (b *buffer) Free() {
+	b.device.held.Add(-int64(len(b.data)))
+	b.data = nil
+}
+
+// at is the address of byte n.
+func (b *buffer) at(n int) unsafe.Pointer {
+	return unsafe.Add(unsafe.Pointer(unsafe.SliceData(b.data)), n)
+}
+
+// reserve counts n bytes as held, unless that would be more than the limit.
+func reserve(held *atomic.Int64, n, limit int) error {
+	for {
+		h := held.Load()
+		if n < 0 || int64(n) > int64(limit)-h {
+			return fmt.Errorf("cpu: %w: %s asked for, %s of %s held", driver.ErrMemory, size(n), size(int(h)), size(limit))
+		}
+		if held.CompareAndSwap(h, h+int64(n)) {
+			return nil
+		}
+	}
+}
+
+// size writes a number of bytes for people.
+func size(n int) string {
+	units := []string{"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"}
+	x, u := float64(n), 0
+	for x >= 1024 && u < len(units)-1 {
+		x /= 1024
+		u++
+	}
+	return strconv.FormatFloat(math.Round(x*10)/10, 'f', -1, 64) + " " + units[u]
+}
+
+// defaultBytes is the budget where the system does not say how much memory
+// there is.
+const defaultBytes = min(8<<30, math.MaxInt/2)
+
+// memoryLimit is the smaller of the machine's memory and what the process's
+// control group may use.
+func memoryLimit() int {
+	limit := math.MaxInt
+	if n, ok := memTotal("/proc/meminfo"); ok {
+		limit = n
+	}
+	for _, f := range cgroupFiles("/proc/self/cgroup", "/sys/fs/cgroup") {
+		if n, ok := readLimit(f); ok {
+			limit = min(limit, n)
+		}
+	}
+	if limit == math.MaxInt {
+		return defaultBytes
+	}
+	return limit
+}
+
+// memTotal reads the machine's memory as Linux tells it.
+func memTotal(file string) (int, bool) {
+	f, err := os.Open(file)
+	if err != nil {
+		return 0, false
+	}
+	defer f.Close()
+	for s := bufio.NewScanner(f); s.Scan(); {
+		if rest, ok := strings.CutPrefix(s.Text(), "MemTotal:"); ok {
+			n, err := strconv.Atoi(strings.TrimSpace(strings.TrimSuffix(rest, "kB")))
+			return n << 10, err == nil && n > 0
+		}
+	}
+	return 0, false
+}
+
+// cgroupFiles lists the files that may hold a limit, of both versions of
+// control groups: those of the process's own group and all above it.
+func cgroupFiles(self, root string) []string {
+	list := []string{filepath.Join(root, "memory.max"), filepath.Join(root, "memory/memory.limit_in_bytes")}
+	data, err := os.ReadFile(self)
+	if err != nil {
+		return list
+	}
+	for line := range strings.Lines(string(data)) {
+		part := strings.SplitN(strings.TrimSpace(line), ":", 3)
+		if len(part) != 3 {
+			continue
+		}
+		for dir := filepath.Clean(part[2]); dir != "/" && dir != "."; dir = filepath.Dir(dir) {
+			switch {
+			case part[1] == "":
+				list = append(list, filepath.Join(root, dir, "memory.max"))
+			case part[1] == "memory":
+				list = append(list, filepath.Join(root, "memory", dir, "memory.limit_in_bytes"))
+			}
+		}
+	}
+	return list
+}
+
+// readLimit reads a limit; "max" is none.
+func readLimit(file string) (int, bool) {
+	data, err := os.ReadFile(file)
+	if err != nil {
+		return 0, false
+	}
+	n, err := strconv.Atoi(strings.TrimSpace(string(data)))
+	return n, err == nil && n > 0
+}

@@ -1,0 +1,133 @@
+package cpu
+
+import (
+	"slices"
+
+	"github.com/tensorken/tensorken/ir"
+)
+
+// newRow prepares a kernel with reductions. It also runs contractions that
+// have no faster way.
+func newRow(s *space) extraRunner {
+	kept, reduced := s.roles(ir.Kept, ir.Batch, ir.M, ir.N), s.roles(ir.Reduced, ir.K)
+	shape := rowShape{
+		kept: kept, reduced: reduced,
+		nk: s.points(kept), nr: s.points(reduced),
+		across: s.across(kept, reduced),
+	}
+	if shape.fits(s) {
+		return newWhole(s, shape)
+	}
+	return newStream(s, shape)
+}
+
+// An extraRunner is a runner that binds arguments of its own.
+type extraRunner interface {
+	runner
+	extra() int
+}
+
+type rowShape struct {
+	kept, reduced []int
+	nk, nr        int  // points along them
+	across        bool // lanes run along kept axes
+}
+
+// fits reports whether blocks are to hold whole reductions. Values computed
+// before a reduction are then at hand after it. If there are none, or one
+// reduction is work for more than one core, it is better streamed.
+func (r *rowShape) fits(s *space) bool {
+	lanes := r.nr
+	if r.across {
+		lanes *= min(r.nk, 16)
+	}
+	if lanes > s.tune.whole || r.nk < 16 && r.nk*r.nr > 4*s.tune.whole {
+		return false
+	}
+	return lanes <= 2*s.tune.most || s.reuses()
+}
+
+// reuses reports whether anything over the reduced axes is computed after a
+// reduction.
+func (s *space) reuses() bool {
+	reduced := setOf(s.roles(ir.Reduced, ir.K))
+	for i := range s.body {
+		in := &s.body[i]
+		if in.Op == ir.Store && in.Over&reduced != 0 {
+			return true
+		}
+	}
+	return slices.Max(s.levels()) > 1
+}
+
+// levels gives for every instruction the number of reductions one after the
+// other that it comes behind.
+func (s *space) levels() []int {
+	level := make([]int, len(s.body))
+	for i := range s.body {
+		in := &s.body[i]
+		for _, j := range in.Src {
+			level[i] = max(level[i], level[j])
+		}
+		if in.Op.Class() == ir.Reduction {
+			level[i]++
+		}
+	}
+	return level
+}
+
+// across reports whether more is read with stride 1 along the last kept axis
+// than along the last reduced one.
+func (s *space) across(kept, reduced []int) bool {
+	if len(kept) == 0 || len(reduced) == 0 {
+		return false
+	}
+	k, r := kept[len(kept)-1], reduced[len(reduced)-1]
+	var votes float64
+	for i := range s.body {
+		in := &s.body[i]
+		if in.Op != ir.Load {
+			continue
+		}
+		n := 1.0
+		for a, x := range s.axes {
+			if in.Over.Has(a) {
+				n *= float64(x.Len)
+			}
+		}
+		if c := in.View.Coef[k]; c == 1 || c == -1 {
+			votes += n
+		}
+		if c := in.View.Coef[r]; c == 1 || c == -1 {
+			votes -= n
+		}
+	}
+	return votes > 0
+}
+
+// A wholeRunner runs a kernel whose reductions fit into a block: like a map,
+// with reductions among the steps.
+type wholeRunner struct{ mapRunner }
+
+func newWhole(s *space, r rowShape) *wholeRunner {
+	enough, limit := s.tune.enough/max(r.nr, 1), 2*s.tune.most/max(r.nr, 1)
+	if r.across {
+		enough, limit = max(enough, 16), max(limit, 32)
+	}
+	w := &wholeRunner{mapRunner{tiles: newTiling(s, r.kept, enough, limit)}}
+	lanes := slices.Concat(w.tiles.block(), r.reduced)
+	if r.across {
+		lanes = slices.Concat(r.reduced, w.tiles.block())
+	}
+	extent := s.extents(w.tiles)
+	for _, a := range r.reduced {
+		extent[a] = s.axes[a].Len
+	}
+	w.code = assemble(s, plan{lanes: lanes, extent: extent, roots: s.stores(), across: r.across}).code
+	w.code.fixed = r.reduced
+	w.work = r.nk * max(r.nr, 1) * max(s.cost(), 1)
+	w.per = s.tune.grain(w.tiles.count, w.work)
+	return w
+}
+
+func (w *wholeRunner) extra() int { return 0 }

@@ -1,0 +1,303 @@
+package cpu
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/tensorken/tensorken/ir"
+)
+
+// A space is a kernel made ready for memory: axes of length 1 are gone, the
+// others lie in the order that its views walk, axes that every view walks as
+// one are one, and every instruction varies over no more than it must.
+// Instruction i is the kernel's instruction i.
+type space struct {
+	args []ir.Arg
+	axes []ir.Axis
+	body []ir.Instr
+	rank []int // how far one step along each axis goes in the row-major order of the kernel's points
+	tune *tuning
+}
+
+// A tuning is the sizes by which spaces are cut. Tests choose small ones, to
+// cut small spaces.
+type tuning struct {
+	// Blocks have at least enough points and at most about most where the
+	// shape allows: enough to make the choice of a routine cheap, few enough
+	// for the registers of a block to stay in the first cache.
+	enough, most int
+	// whole is the most points of a block that holds whole reductions: its
+	// registers stay in the second cache.
+	whole int
+	// small is the work, in additions, below which one worker does it all:
+	// waking another would take longer.
+	small int
+}
+
+var defaultTuning = tuning{enough: 512, most: 2048, whole: 1 << 15, small: 1 << 15}
+
+// form is the coefficients of some linear form over the kernel's axes.
+type form []int
+
+func newSpace(k *ir.Kernel, t *tuning) *space {
+	s := &space{args: k.Args, tune: t, body: slices.Clone(k.Body)}
+	rank := rowMajor(k.Axes, ^ir.AxisSet(0))
+	groups, merged := mergeAxes(k, orderAxes(k), allForms(k, rank))
+
+	// groups[i] lists the kernel's axes that axis i stands for, and the last
+	// of them is the one it steps along.
+	to := make([]int, len(k.Axes))
+	for i := range to {
+		to[i] = -1
+	}
+	for i, g := range groups {
+		for _, a := range g {
+			to[a] = i
+		}
+		s.axes = append(s.axes, ir.Axis{Len: merged[i], Role: k.Axes[g[0]].Role})
+	}
+	project := func(c []int) []int {
+		p := make([]int, len(groups))
+		for i, g := range groups {
+			p[i] = c[g[len(g)-1]]
+		}
+		return p
+	}
+	s.rank = project(rank)
+	for i := range s.body {
+		in := &s.body[i]
+		if in.View != nil {
+			v := *in.View
+			if in.Op != ir.Inside {
+				v.Coef = project(v.Coef)
+			}
+			v.Guards = slices.Clone(v.Guards)
+			for j := range v.Guards {
+				v.Guards[j].Coef = project(v.Guards[j].Coef)
+			}
+			in.View = &v
+		}
+		if in.Op == ir.Index {
+			in.Axis = to[in.Axis] // -1: the position is 0
+			if in.Axis < 0 {
+				*in = ir.Instr{Op: ir.Const, Type: ir.Int32}
+			}
+		}
+		var axes ir.AxisSet
+		for a := range k.Axes {
+			if in.Axes.Has(a) && to[a] >= 0 {
+				axes |= 1 << to[a]
+			}
+		}
+		in.Axes = axes
+		in.Over = s.varies(i)
+	}
+	return s
+}
+
+// varies is the axes that instruction i varies over.
+func (s *space) varies(i int) ir.AxisSet {
+	in := &s.body[i]
+	var over ir.AxisSet
+	for _, j := range in.Src {
+		over |= s.body[j].Over
+	}
+	over &^= in.Axes
+	if in.Op == ir.Index {
+		over |= 1 << in.Axis
+	}
+	if in.Op == ir.Scatter {
+		return s.all()
+	}
+	if v := in.View; v != nil {
+		if in.Op != ir.Inside {
+			over |= nonzero(v.Coef)
+		}
+		for _, g := range v.Guards {
+			over |= nonzero(g.Coef)
+		}
+	}
+	return over
+}
+
+func nonzero(coef []int) ir.AxisSet {
+	var s ir.AxisSet
+	for a, c := range coef {
+		if c != 0 {
+			s |= 1 << a
+		}
+	}
+	return s
+}
+
+// all is the set of all axes.
+func (s *space) all() ir.AxisSet { return 1<<len(s.axes) - 1 }
+
+// roles lists the axes of one of the roles, in order.
+func (s *space) roles(roles ...ir.Role) []int {
+	var axes []int
+	for i, a := range s.axes {
+		if slices.Contains(roles, a.Role) {
+			axes = append(axes, i)
+		}
+	}
+	return axes
+}
+
+// points is the number of points over some axes.
+func (s *space) points(axes []int) int {
+	n := 1
+	for _, a := range axes {
+		n *= s.axes[a].Len
+	}
+	return n
+}
+
+// cost is about how many additions a point takes.
+func (s *space) cost() int {
+	c := 0
+	for i := range s.body {
+		c += ir.Table[s.body[i].Op].Cost
+	}
+	return c
+}
+
+func setOf(axes []int) ir.AxisSet {
+	var s ir.AxisSet
+	for _, a := range axes {
+		s |= 1 << a
+	}
+	return s
+}
+
+// rowMajor gives the strides of a dense row-major array over those axes that
+// are in a set.
+func rowMajor(axes []ir.Axis, in ir.AxisSet) []int {
+	strides, n := make([]int, len(axes)), 1
+	for a := len(axes) - 1; a >= 0; a-- {
+		if in.Has(a) {
+			strides[a] = n
+			n *= axes[a].Len
+		}
+	}
+	return strides
+}
+
+// allForms lists all that the kernel computes from positions: axes may be
+// merged where every one of these forms allows.
+func allForms(k *ir.Kernel, rank []int) []form {
+	var forms []form
+	status := slices.ContainsFunc(k.Args, func(a ir.Arg) bool { return a.Kind == ir.Status })
+	if status {
+		forms = append(forms, rank)
+	}
+	for i := range k.Body {
+		in := &k.Body[i]
+		if in.View != nil {
+			if in.Op != ir.Inside {
+				forms = append(forms, in.View.Coef)
+			}
+			for _, g := range in.View.Guards {
+				forms = append(forms, g.Coef)
+			}
+		}
+		switch in.Op {
+		case ir.Index:
+			f := make(form, len(k.Axes))
+			f[in.Axis] = 1
+			forms = append(forms, f)
+		case ir.ArgMax:
+			forms = append(forms, rowMajor(k.Axes, in.Axes))
+		}
+	}
+	return forms
+}
+
+// orderAxes lists the axes that are not of length 1 by role, and within a
+// role by falling strides. Scatter needs the points in order, and ArgMax the
+// reduced ones.
+func orderAxes(k *ir.Kernel) []int {
+	var axes []int
+	for a, x := range k.Axes {
+		if x.Len != 1 {
+			axes = append(axes, a)
+		}
+	}
+	if k.Skeleton == ir.Special {
+		return axes
+	}
+	fixed := slices.ContainsFunc(k.Body, func(in ir.Instr) bool { return in.Op == ir.ArgMax })
+	stride := make([]int, len(k.Axes))
+	for _, v := range byWeight(k) {
+		for a, c := range v.Coef {
+			if stride[a] == 0 {
+				stride[a] = max(c, -c)
+			}
+		}
+	}
+	slices.SortStableFunc(axes, func(a, b int) int {
+		if c := cmp.Compare(k.Axes[a].Role, k.Axes[b].Role); c != 0 {
+			return c
+		}
+		if fixed && k.Axes[a].Role == ir.Reduced {
+			return 0
+		}
+		return cmp.Compare(stride[b], stride[a])
+	})
+	return axes
+}
+
+// byWeight lists the kernel's loads and stores, those first that cover most
+// points, and of equals the stores.
+func byWeight(k *ir.Kernel) []*ir.View {
+	type weighted struct {
+		view   *ir.View
+		points float64
+	}
+	var views []weighted
+	for _, op := range []ir.Op{ir.Store, ir.Load} {
+		for i := range k.Body {
+			in := &k.Body[i]
+			if in.Op != op {
+				continue
+			}
+			n := 1.0
+			for a, x := range k.Axes {
+				if in.Over.Has(a) {
+					n *= float64(x.Len)
+				}
+			}
+			views = append(views, weighted{in.View, n})
+		}
+	}
+	slices.SortStableFunc(views, func(a, b weighted) int { return cmp.Compare(b.points, a.points) })
+	list := make([]*ir.View, len(views))
+	for i, v := range views {
+		list[i] = v.view
+	}
+	return list
+}
+
+// mergeAxes joins axes that follow each other, where all forms allow, and
+// returns the groups and their lengths.
+func mergeAxes(k *ir.Kernel, axes []int, forms []form) (groups [][]int, lens []int) {
+	for _, a := range axes {
+		n := k.Axes[a].Len
+		if last := len(groups) - 1; last >= 0 {
+			g := groups[last]
+			b := g[len(g)-1]
+			ok := k.Axes[b].Role == k.Axes[a].Role
+			for _, f := range forms {
+				ok = ok && f[b] == f[a]*n
+			}
+			if ok {
+				groups[last] = append(g, a)
+				lens[last] *= n
+				continue
+			}
+		}
+		groups = append(groups, []int{a})
+		lens = append(lens, n)
+	}
+	return groups, lens
+}

@@ -1,0 +1,149 @@
+package cpu
+
+// A tiling cuts the space of some axes into boxes: one position along the
+// outer axes, a tile along one axis, all of the inner ones.
+type tiling struct {
+	axes  []int // outermost first
+	lens  []int // their lengths
+	split int   // which of them is cut into tiles
+	tile  int   // the length of a tile; the last may be shorter
+	count int   // of boxes
+}
+
+// newTiling makes boxes of at least enough points where there are as many,
+// and of at most about limit.
+func newTiling(s *space, axes []int, enough, limit int) *tiling {
+	t := &tiling{axes: axes, lens: make([]int, len(axes)), tile: 1, count: 1}
+	for i, a := range axes {
+		t.lens[i] = s.axes[a].Len
+	}
+	inner := 1
+	t.split = len(axes)
+	for t.split > 0 && inner < enough {
+		t.split--
+		inner *= t.lens[t.split]
+	}
+	if t.split == len(axes) {
+		t.split--
+		if t.split < 0 {
+			return t
+		}
+		t.tile = 1
+	} else {
+		n := t.lens[t.split]
+		t.tile = n
+		if inner > limit && n > 0 {
+			below := inner / n
+			t.tile = even(n, max(1, limit/max(below, 1)))
+		}
+	}
+	t.count = t.tiles()
+	for _, n := range t.lens[:t.split] {
+		t.count *= n
+	}
+	for _, n := range t.lens {
+		if n == 0 {
+			t.count = 0
+		}
+	}
+	return t
+}
+
+// even cuts n into equal parts of at most limit, but for the last: a multiple
+// of 16 where that makes little difference.
+func even(n, limit int) int {
+	if n <= limit {
+		return max(n, 1)
+	}
+	parts := (n + limit - 1) / limit
+	size := (n + parts - 1) / parts
+	if size >= 64 {
+		size = (size + 15) &^ 15
+	}
+	return size
+}
+
+func (t *tiling) tiles() int {
+	if t.split < 0 {
+		return 1
+	}
+	return (t.lens[t.split] + t.tile - 1) / t.tile
+}
+
+// most is the number of points of the largest box.
+func (t *tiling) most() int {
+	n := 1
+	for i := max(t.split, 0); i < len(t.lens); i++ {
+		if i == t.split {
+			n *= t.tile
+		} else {
+			n *= t.lens[i]
+		}
+	}
+	return n
+}
+
+// extent is the greatest length of a box along axis t.axes[i].
+func (t *tiling) extent(i int) int {
+	switch {
+	case i < t.split:
+		return 1
+	case i == t.split:
+		return t.tile
+	}
+	return t.lens[i]
+}
+
+// block lists the axes along which a box may be longer than 1.
+func (t *tiling) block() []int {
+	if t.split < 0 {
+		return nil
+	}
+	if t.tile == 1 {
+		return t.axes[t.split+1:]
+	}
+	return t.axes[t.split:]
+}
+
+// set moves a frame to box i.
+func (t *tiling) set(f *frame, i int) {
+	for j := len(t.axes) - 1; j > t.split; j-- {
+		f.set(t.axes[j], 0, t.lens[j])
+	}
+	if t.split < 0 {
+		return
+	}
+	tiles := t.tiles()
+	at := i % tiles * t.tile
+	i /= tiles
+	f.set(t.axes[t.split], at, min(t.tile, t.lens[t.split]-at))
+	for j := t.split - 1; j >= 0; j-- {
+		f.set(t.axes[j], i%t.lens[j], 1)
+		i /= t.lens[j]
+	}
+}
+
+// start is the number of points before box i, counted in the order of axes.
+func (t *tiling) start(i int) int {
+	if t.split < 0 {
+		return 0
+	}
+	below := 1
+	for _, n := range t.lens[t.split+1:] {
+		below *= n
+	}
+	tiles := t.tiles()
+	return (i/tiles*t.lens[t.split] + i%tiles*t.tile) * below
+}
+
+// points is the number of points of box i.
+func (t *tiling) points(i int) int {
+	if t.split < 0 {
+		return 1
+	}
+	n := min(t.tile, t.lens[t.split]-i%t.tiles()*t.tile)
+	for _, l := range t.lens[t.split+1:] {
+		n *= l
+	}
+	return n
+}

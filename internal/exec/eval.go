@@ -1,0 +1,309 @@
+package exec
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"runtime"
+
+	"github.com/tensorken/tensorken/driver"
+	"github.com/tensorken/tensorken/internal/graph"
+	"github.com/tensorken/tensorken/internal/shape"
+	"github.com/tensorken/tensorken/ir"
+)
+
+// An IndexError is an index in a tensor that was out of range.
+type IndexError struct {
+	Index int64
+	Len   int // of the axis
+	Line  string
+}
+
+func (e *IndexError) Error() string {
+	return fmt.Sprintf("index %d is out of range for an axis of length %d", e.Index, e.Len)
+}
+
+// A part of what is to be computed belongs to one device.
+type part struct {
+	device *Device
+	roots  []*graph.Node
+}
+
+// byDevice parts roots that have no value by what computes them.
+func byDevice(def *Device, roots []*graph.Node) []part {
+	var parts []part
+	for _, n := range roots {
+		if n.Value() != nil {
+			continue
+		}
+		d := deviceOf(n, def)
+		i := 0
+		for i < len(parts) && parts[i].device != d {
+			i++
+		}
+		if i == len(parts) {
+			parts = append(parts, part{device: d})
+		}
+		parts[i].roots = append(parts[i].roots, n)
+	}
+	return parts
+}
+
+// Eval computes roots, all that belong to one device in one plan. Nodes that
+// belong to none are computed on def. It returns the first failure of what it
+// ran, or of the values that roots have.
+func Eval(def *Device, roots []*graph.Node) error {
+	for _, p := range byDevice(def, roots) {
+		if err := p.device.eval(p.roots); err != nil {
+			return err
+		}
+	}
+	for _, n := range roots {
+		if v := n.Value(); v != nil && v.Err != nil {
+			return v.Err
+		}
+	}
+	return nil
+}
+
+func (d *Device) eval(roots []*graph.Node) error {
+	d.breathe()
+	r := newRequest(roots)
+	defer r.release()
+	err := r.failed()
+	var p *plan
+	if err == nil {
+		p, err = d.prepare(r)
+	}
+	if err == nil {
+		err = d.run(p, r)
+		if errors.Is(err, driver.ErrMemory) { // what nobody uses any more may be enough
+			reclaim()
+			err = d.run(p, r)
+		}
+	}
+	if err != nil {
+		for _, o := range r.outputs {
+			for _, n := range o.nodes {
+				n.SetValue(&graph.Value{Err: err})
+			}
+		}
+		return err
+	}
+	for _, n := range r.nodes {
+		if c := n.Op.Class(); c == ir.Elementwise || c == ir.Reduction || c == ir.Indexed {
+			n.MarkComputed()
+		}
+	}
+	return nil
+}
+
+// failed returns the first failure among the leaves.
+func (r *request) failed() error {
+	for i := range r.leaves {
+		if err := r.leaves[i].value.Err; err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// run runs a plan and gives the outputs their values.
+func (d *Device) run(p *plan, r *request) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.slots = d.slots[:0]
+	defer func() { // outputs that are kept have been taken out
+		for i, b := range d.slots {
+			if b != nil {
+				d.memory.give(b, p.slots[i])
+			}
+		}
+	}()
+	for _, class := range p.slots {
+		b, err := d.take(class)
+		if err != nil {
+			return d.noMemory(err, class)
+		}
+		d.slots = append(d.slots, b)
+	}
+	if p.status >= 0 {
+		if err := d.drv.Upload(d.slots[p.status], 0, make([]byte, 8*len(p.programs))); err != nil {
+			return err
+		}
+	}
+	if err := d.bind(p, r); err != nil {
+		return err
+	}
+	err := d.drv.Run(d.calls)
+	clear(d.calls)
+	clear(d.args)
+	if err == nil && p.status >= 0 {
+		err = d.checked(p)
+	}
+	if err != nil {
+		return err
+	}
+	d.finish(p, r)
+	runtime.KeepAlive(r.leaves)
+	return nil
+}
+
+// bind fills in the arguments of the plan's calls.
+func (d *Device) bind(p *plan, r *request) error {
+	d.calls = d.calls[:0]
+	if cap(d.args) < p.args {
+		d.args = make([]driver.Arg, p.args)
+	}
+	args := d.args[:p.args]
+	for i := range p.compiled.Steps {
+		s := &p.compiled.Steps[i]
+		call := args[:len(s.Args):len(s.Args)]
+		args = args[len(s.Args):]
+		for k, a := range s.Args {
+			switch {
+			case a.Kind == ir.Value:
+				call[k] = driver.Arg{Num: r.scalars[a.Index]}
+			case a.Kind == ir.Status:
+				call[k] = driver.Arg{Buffer: d.slots[p.status], Offset: 2 * i}
+			case a.Leaf:
+				l := &r.leaves[a.Index]
+				b, err := l.value.Store.(*store).on(d)
+				if err != nil {
+					return err
+				}
+				call[k] = driver.Arg{Buffer: b.buffer, Offset: l.view.Offset}
+			default:
+				call[k] = driver.Arg{Buffer: d.slots[p.slot[a.Index]]}
+			}
+		}
+		d.calls = append(d.calls, driver.Call{Program: p.programs[i], Args: call})
+	}
+	return nil
+}
+
+// checked returns the first bad index that the plan's steps noted.
+func (d *Device) checked(p *plan) error {
+	words := make([]byte, 8*len(p.programs))
+	if err := d.drv.Download(words, d.slots[p.status], 0); err != nil {
+		return err
+	}
+	for i, s := range p.compiled.Steps {
+		at := binary.LittleEndian.Uint32(words[8*i:])
+		if at == 0 {
+			continue
+		}
+		index := int32(binary.LittleEndian.Uint32(words[8*i+4:]))
+		return &IndexError{Index: int64(index), Len: s.Kernel.Body[at-1].View.Len}
+	}
+	return nil
+}
+
+// finish gives each output its value: a view of a leaf, or of a slot, which
+// becomes a store's.
+func (d *Device) finish(p *plan, r *request) {
+	stores := make([]*store, len(p.slots))
+	for i, o := range r.outputs {
+		out := &p.compiled.Outputs[i]
+		v := &graph.Value{Offset: out.Offset, Strides: out.Strides}
+		if out.Leaf {
+			l := &r.leaves[out.Index]
+			v.Store = l.value.Store
+			v.Offset += l.view.Offset
+		} else {
+			slot := p.slot[out.Index]
+			if stores[slot] == nil {
+				stores[slot] = &store{device: d, block: d.own(d.slots[slot], p.slots[slot])}
+				d.slots[slot] = nil
+			}
+			v.Store = stores[slot]
+		}
+		for _, n := range o.nodes {
+			n.SetValue(v)
+		}
+	}
+}
+
+// noMemory says how much was asked for.
+func (d *Device) noMemory(err error, class int) error {
+	if !errors.Is(err, driver.ErrMemory) {
+		return err
+	}
+	return fmt.Errorf("%w (%d bytes asked for, %d held by tensors, %d pooled)",
+		err, class, d.memory.held.Load(), d.memory.pooled)
+}
+
+// Read returns n's elements in row-major order, little-endian; it computes
+// them if need be.
+func Read(def *Device, n *graph.Node) ([]byte, error) {
+	if err := Eval(def, []*graph.Node{n}); err != nil {
+		return nil, err
+	}
+	v := n.Value()
+	s := v.Store.(*store)
+	size := n.DType.Size()
+	out := make([]byte, n.Len()*size)
+	if len(out) == 0 {
+		return out, nil
+	}
+	lo, hi := v.Offset, v.Offset
+	for i, st := range v.Strides {
+		if st > 0 {
+			hi += st * (n.Shape[i] - 1)
+		} else {
+			lo += st * (n.Shape[i] - 1)
+		}
+	}
+	rowMajor := shape.IsRowMajor(n.Shape, v.Strides)
+	data := out
+	switch {
+	case s.device == nil:
+		data = s.host[lo*size : (hi+1)*size]
+		if rowMajor {
+			copy(out, data)
+		}
+	default:
+		if !rowMajor {
+			data = make([]byte, (hi+1-lo)*size)
+		}
+		s.device.mu.Lock()
+		err := s.device.drv.Download(data, s.block.buffer, lo*size)
+		s.device.mu.Unlock()
+		runtime.KeepAlive(s)
+		if err != nil {
+			return nil, err
+		}
+	}
+	if !rowMajor {
+		gather(out, data, n.Shape, v.Strides, v.Offset-lo, size)
+	}
+	return out, nil
+}
+
+// gather copies elements at strides to row-major order.
+func gather(dst, src []byte, dims, strides []int, offset, size int) {
+	if len(dims) == 0 {
+		copy(dst, src[offset*size:][:size])
+		return
+	}
+	inner, step := dims[len(dims)-1], strides[len(dims)-1]*size
+	index := make([]int, len(dims)-1)
+	for len(dst) > 0 {
+		at := offset
+		for k, i := range index {
+			at += strides[k] * i
+		}
+		at *= size
+		for range inner {
+			copy(dst[:size], src[at:])
+			dst = dst[size:]
+			at += step
+		}
+		for k := len(index) - 1; k >= 0; k-- {
+			if index[k]++; index[k] < dims[k] {
+				break
+			}
+			index[k] = 0
+		}
+	}
+}

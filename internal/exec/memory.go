@@ -1,0 +1,172 @@
+package exec
+
+import (
+	"errors"
+	"math/bits"
+	"runtime"
+	"slices"
+	"sync/atomic"
+	"time"
+
+	"github.com/tensorken/tensorken/driver"
+)
+
+// memory is a device's buffers: those that stores hold, and those that wait
+// for their next use. Buffers come in size classes, so that one fits many.
+type memory struct {
+	free   map[int][]driver.Buffer // by class; guarded by Device.mu
+	pooled int64                   // their bytes; guarded by Device.mu
+	// returned is a list of the buffers whose stores are unreachable. A
+	// cleanup pushes onto it without a lock.
+	returned atomic.Pointer[returned]
+	held     atomic.Int64 // bytes of stores and of work under way
+	peak     atomic.Int64
+	fresh    atomic.Int64 // bytes taken since the last collection
+}
+
+type returned struct {
+	buffer driver.Buffer
+	class  int
+	next   *returned
+}
+
+// pace is the least number of bytes between collections.
+const pace = 256 << 20
+
+// class rounds a size up to one of four steps between powers of two.
+func class(bytes int) int {
+	if bytes <= 256 {
+		return 256
+	}
+	step := 1 << (bits.Len(uint(bytes-1)) - 3)
+	return (bytes + step - 1) &^ (step - 1)
+}
+
+// take returns a buffer of a class. The caller holds Device.mu.
+func (d *Device) take(class int) (driver.Buffer, error) {
+	m := &d.memory
+	if m.returned.Load() != nil {
+		m.collect()
+	}
+	b := pop(m.free, class)
+	if b != nil {
+		m.pooled -= int64(class)
+	} else {
+		var err error
+		if b, err = d.drv.Alloc(class); err != nil {
+			if !errors.Is(err, driver.ErrMemory) || m.pooled == 0 {
+				return nil, err
+			}
+			m.trim(0)
+			if b, err = d.drv.Alloc(class); err != nil {
+				return nil, err
+			}
+		}
+	}
+	m.fresh.Add(int64(class))
+	held := m.held.Add(int64(class))
+	for {
+		p := m.peak.Load()
+		if held <= p || m.peak.CompareAndSwap(p, held) {
+			return b, nil
+		}
+	}
+}
+
+func pop(free map[int][]driver.Buffer, class int) driver.Buffer {
+	list := free[class]
+	if len(list) == 0 {
+		return nil
+	}
+	b := list[len(list)-1]
+	free[class] = list[:len(list)-1]
+	return b
+}
+
+// give returns a buffer to the pool. The caller holds Device.mu.
+func (m *memory) give(b driver.Buffer, class int) {
+	if m.free == nil {
+		m.free = map[int][]driver.Buffer{}
+	}
+	m.free[class] = append(m.free[class], b)
+	m.pooled += int64(class)
+	m.held.Add(-int64(class))
+}
+
+// collect takes in what cleanups returned. The caller holds Device.mu.
+func (m *memory) collect() {
+	for r := m.returned.Swap(nil); r != nil; r = r.next {
+		m.give(r.buffer, r.class)
+	}
+	if most := max(m.held.Load(), pace); m.pooled > 2*most {
+		m.trim(most)
+	}
+}
+
+// trim frees pooled buffers, large ones first, until at most so many bytes
+// are left.
+func (m *memory) trim(most int64) {
+	var classes []int
+	for c := range m.free {
+		classes = append(classes, c)
+	}
+	slices.Sort(classes)
+	for _, c := range slices.Backward(classes) {
+		for m.pooled > most && len(m.free[c]) > 0 {
+			pop(m.free, c).Free()
+			m.pooled -= int64(c)
+		}
+	}
+}
+
+// breathe collects garbage once the bytes taken since the last time exceed
+// those held: Go's collector does not see what a small store holds on a
+// device. No lock is held.
+func (d *Device) breathe() {
+	m := &d.memory
+	if f := m.fresh.Load(); f > pace && f > m.held.Load() {
+		m.fresh.Store(0)
+		reclaim()
+	}
+}
+
+// reclaim runs a collection and waits, for a bounded time, until the cleanups
+// it caused have run.
+func reclaim() {
+	done := make(chan struct{})
+	runtime.AddCleanup(new([16]byte), func(c chan struct{}) { close(c) }, done)
+	runtime.GC()
+	select {
+	case <-done:
+	case <-time.After(100 * time.Millisecond):
+	}
+}
+
+// A block is a buffer that goes back to the pool once it is unreachable.
+type block struct {
+	buffer driver.Buffer
+	class  int
+}
+
+// own makes a block of a buffer that take gave.
+func (d *Device) own(b driver.Buffer, class int) *block {
+	k := &block{b, class}
+	runtime.AddCleanup(k, d.memory.back, returned{buffer: b, class: class})
+	return k
+}
+
+// back is the cleanup of a block.
+func (m *memory) back(r returned) {
+	for {
+		old := m.returned.Load()
+		r.next = old
+		if m.returned.CompareAndSwap(old, &r) {
+			return
+		}
+	}
+}
+
+func median(x []int64) int64 {
+	slices.Sort(x)
+	return x[len(x)/2]
+}

@@ -1,0 +1,137 @@
+package exec
+
+import (
+	"github.com/tensorken/tensorken/driver"
+	"github.com/tensorken/tensorken/internal/compile"
+	"github.com/tensorken/tensorken/internal/graph"
+	"github.com/tensorken/tensorken/ir"
+)
+
+// A plan is a compiled plan made ready for a device.
+type plan struct {
+	compiled *compile.Plan
+	programs []driver.Program
+	slots    []int  // size classes of the buffers to take
+	slot     []int  // of each of the plan's buffers
+	kept     []bool // of each slot: an output lies in it
+	status   int    // the slot of the status words, -1 if there are none
+	args     int    // of all steps together
+}
+
+// prepare returns the plan for a request, from the cache or compiled.
+func (d *Device) prepare(r *request) (*plan, error) {
+	if p, ok := d.plans.get(r.key); ok {
+		return p, nil
+	}
+	c, err := compile.Graph(r.graph(), d.limits.Bindings)
+	if err != nil {
+		return nil, err
+	}
+	p := newPlan(c)
+	for _, s := range c.Steps {
+		program, err := d.program(s.Kernel)
+		if err != nil {
+			return nil, err
+		}
+		p.programs = append(p.programs, program)
+		p.args += len(s.Args)
+	}
+	d.plans.put(string(r.key), p)
+	return p, nil
+}
+
+// program compiles a kernel, if none with the same text is.
+func (d *Device) program(k *ir.Kernel) (driver.Program, error) {
+	key := k.String()
+	if p, ok := d.programs.get([]byte(key)); ok {
+		return p, nil
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	p, err := d.drv.Compile(k)
+	if err != nil {
+		return nil, err
+	}
+	d.programs.put(key, p)
+	return p, nil
+}
+
+// newPlan assigns the plan's buffers to slots. A buffer that is no output
+// gives its slot back after the last step that reads it.
+func newPlan(c *compile.Plan) *plan {
+	p := &plan{compiled: c, slot: make([]int, len(c.Buffers)), status: -1}
+	last := make([]int, len(c.Buffers))
+	for i, s := range c.Steps {
+		for _, a := range s.Args {
+			if isBuffer(a) {
+				last[a.Index] = i
+			}
+		}
+	}
+	for i := range p.slot {
+		p.slot[i] = -1
+	}
+	output := make([]bool, len(c.Buffers))
+	for _, o := range c.Outputs {
+		if !o.Leaf {
+			output[o.Index] = true
+		}
+	}
+	idle := map[int][]int{} // slots by class
+	assign := func(i int) {
+		k := class(c.Buffers[i].Len * c.Buffers[i].DType.Size())
+		if free := idle[k]; len(free) > 0 && !output[i] {
+			p.slot[i] = free[len(free)-1]
+			idle[k] = free[:len(free)-1]
+			return
+		}
+		p.slot[i] = len(p.slots)
+		p.slots = append(p.slots, k)
+		p.kept = append(p.kept, output[i])
+	}
+	for i, s := range c.Steps {
+		for _, a := range s.Args {
+			if isBuffer(a) && p.slot[a.Index] < 0 {
+				assign(a.Index)
+			}
+		}
+		for _, a := range s.Args {
+			if isBuffer(a) && last[a.Index] == i && !output[a.Index] {
+				last[a.Index] = -1 // once, though it may be several arguments
+				k := p.slots[p.slot[a.Index]]
+				idle[k] = append(idle[k], p.slot[a.Index])
+			}
+		}
+	}
+	for i := range p.slot { // outputs that no step writes: empty ones
+		if p.slot[i] < 0 {
+			assign(i)
+		}
+	}
+	if c.Checked {
+		p.status = len(p.slots)
+		p.slots = append(p.slots, class(8*len(c.Steps)))
+		p.kept = append(p.kept, false)
+	}
+	return p
+}
+
+// isBuffer reports whether an argument is one of the plan's buffers.
+func isBuffer(a compile.Arg) bool {
+	return !a.Leaf && (a.Kind == ir.In || a.Kind == ir.Out)
+}
+
+// Explain returns the plan that Eval would run, as text.
+func Explain(def *Device, roots []*graph.Node) string {
+	text := ""
+	for _, part := range byDevice(def, roots) {
+		r := newRequest(part.roots)
+		c, err := compile.Graph(r.graph(), part.device.limits.Bindings)
+		r.release()
+		if err != nil {
+			return err.Error()
+		}
+		text += c.String()
+	}
+	return text
+}

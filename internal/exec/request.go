@@ -1,0 +1,267 @@
+package exec
+
+import (
+	"encoding/binary"
+	"slices"
+	"sync"
+
+	"github.com/tensorken/tensorken/internal/fuse"
+	"github.com/tensorken/tensorken/internal/graph"
+	"github.com/tensorken/tensorken/ir"
+)
+
+// A request is a graph to be computed, in canonical form: nodes numbered at
+// first visit, with aliases replaced by what they stand for and views of
+// stored tensors as leaves. Requests with equal keys have equal plans.
+type request struct {
+	key     []byte
+	nodes   []*graph.Node   // by number
+	src     [][]*graph.Node // their operands, as loaded once
+	number  map[*graph.Node]int32
+	leaf    []int32 // of a node, its leaf; -1 if it is none
+	leaves  []leaf
+	scalars []ir.Number
+	outputs []output
+	stack   []frame
+	roots   []*graph.Node
+	bundles map[*graph.Bundle]bool
+}
+
+// A leaf is a view of stored elements.
+type leaf struct {
+	value *graph.Value
+	view  fuse.Strided
+	shape []int
+	dtype ir.DType
+}
+
+// An output is nodes to be stored, which all stand for the same number.
+type output struct {
+	number int32
+	nodes  []*graph.Node
+}
+
+type frame struct {
+	n    *graph.Node
+	src  []*graph.Node
+	next int
+}
+
+var requests = sync.Pool{New: func() any {
+	return &request{number: map[*graph.Node]int32{}, bundles: map[*graph.Bundle]bool{}}
+}}
+
+// newRequest returns the request for roots. It must be released.
+func newRequest(roots []*graph.Node) *request {
+	r := requests.Get().(*request)
+	r.roots = append(r.roots, roots...)
+	for i := 0; i < len(r.roots); i++ { // bundles add to them
+		r.walk(r.roots[i])
+	}
+	for _, n := range r.roots {
+		r.output(n)
+	}
+	for _, o := range r.outputs {
+		r.key = binary.AppendUvarint(r.key, uint64(o.number))
+	}
+	return r
+}
+
+func (r *request) release() {
+	r.key = r.key[:0]
+	clear(r.nodes)
+	clear(r.src)
+	r.nodes, r.src = r.nodes[:0], r.src[:0]
+	if len(r.number) > 1<<12 {
+		return // clearing a large map is slow for ever
+	}
+	clear(r.number)
+	clear(r.bundles)
+	clear(r.leaves)
+	clear(r.outputs)
+	clear(r.roots)
+	clear(r.stack[:cap(r.stack)])
+	r.leaf, r.leaves, r.scalars = r.leaf[:0], r.leaves[:0], r.scalars[:0]
+	r.outputs, r.stack, r.roots = r.outputs[:0], r.stack[:0], r.roots[:0]
+	requests.Put(r)
+}
+
+// walk numbers n and what it depends on.
+func (r *request) walk(root *graph.Node) {
+	r.push(root)
+	for len(r.stack) > 0 {
+		top := &r.stack[len(r.stack)-1]
+		if top.next < len(top.src) {
+			top.next++
+			r.push(top.src[top.next-1])
+			continue
+		}
+		n, src := top.n, top.src
+		r.stack = r.stack[:len(r.stack)-1]
+		r.visit(n, src)
+	}
+}
+
+func (r *request) push(n *graph.Node) {
+	if _, ok := r.number[n]; ok {
+		return
+	}
+	s := n.State()
+	if s.Value != nil {
+		r.number[n] = r.addLeaf(leaf{s.Value, fuse.Strided{Offset: s.Value.Offset, Strides: s.Value.Strides}, n.Shape, n.DType}, n)
+		return
+	}
+	r.number[n] = -1 // on the stack
+	r.stack = append(r.stack, frame{n: n, src: s.Src})
+	if b := n.Bundle; b != nil && !r.bundles[b] {
+		r.bundles[b] = true
+		for _, m := range b.Nodes {
+			if m.Value() == nil {
+				r.roots = append(r.roots, m)
+			}
+		}
+	}
+}
+
+// visit numbers n, whose operands are numbered.
+func (r *request) visit(n *graph.Node, src []*graph.Node) {
+	if n.Op == ir.Alias {
+		r.number[n] = r.number[src[0]]
+		return
+	}
+	if n.Op.Class() == ir.Movement && n.Op != ir.Cat {
+		if i := r.number[src[0]]; r.leaf[i] >= 0 {
+			l := &r.leaves[r.leaf[i]]
+			if v, ok := l.view.Move(n, l.shape); ok && n.Len() > 0 {
+				r.number[n] = r.addLeaf(leaf{l.value, v, n.Shape, n.DType}, n)
+				return
+			}
+		}
+	}
+	k := append(r.key, byte(n.Op), byte(n.DType), byte(n.Kind), byte(len(n.Shape)), byte(len(n.Ints)))
+	k = binary.AppendVarint(k, int64(n.Gen))
+	for _, d := range n.Shape {
+		k = binary.AppendUvarint(k, uint64(d))
+	}
+	for _, i := range n.Ints {
+		k = binary.AppendVarint(k, int64(i))
+	}
+	switch n.Op {
+	case ir.Const, ir.Pad:
+		k = binary.LittleEndian.AppendUint64(k, uint64(n.Num))
+	case ir.Scalar:
+		r.scalars = append(r.scalars, n.Num)
+	case ir.Cat:
+		k = binary.AppendUvarint(k, uint64(len(src)))
+	}
+	for _, s := range src {
+		k = binary.AppendUvarint(k, uint64(r.number[s]))
+	}
+	r.key = k
+	r.add(n, src, -1)
+	if n.WantsStore() {
+		r.roots = append(r.roots, n)
+	}
+}
+
+// add gives n the next number.
+func (r *request) add(n *graph.Node, src []*graph.Node, leaf int32) int32 {
+	i := int32(len(r.nodes))
+	r.number[n] = i
+	r.nodes = append(r.nodes, n)
+	r.src = append(r.src, src)
+	r.leaf = append(r.leaf, leaf)
+	return i
+}
+
+// addLeaf numbers a leaf, or finds the equal one.
+func (r *request) addLeaf(l leaf, n *graph.Node) int32 {
+	for i := range r.leaves {
+		m := &r.leaves[i]
+		if i >= 64 {
+			break // not worth the search
+		}
+		if m.value.Store == l.value.Store && m.value.Err == l.value.Err && m.view.Offset == l.view.Offset && slices.Equal(m.shape, l.shape) && slices.Equal(m.view.Strides, l.view.Strides) {
+			return int32(slices.Index(r.leaf, int32(i)))
+		}
+	}
+	k := append(r.key, byte(ir.Buffer), byte(l.dtype), byte(len(l.shape)), byte(l.align()))
+	for i, d := range l.shape {
+		k = binary.AppendUvarint(k, uint64(d))
+		if d != 1 { // others have no say
+			k = binary.AppendVarint(k, int64(l.view.Strides[i]))
+		}
+	}
+	r.key = k
+	r.leaves = append(r.leaves, l)
+	return r.add(n, nil, int32(len(r.leaves)-1))
+}
+
+// align is 1 if the leaf's offset is a multiple of 16 bytes.
+func (l *leaf) align() int {
+	if l.view.Offset*l.dtype.Size()%16 == 0 {
+		return 1
+	}
+	return 0
+}
+
+// output asks that n be stored.
+func (r *request) output(n *graph.Node) {
+	if n.Value() != nil {
+		return
+	}
+	number := r.number[n]
+	i := slices.IndexFunc(r.outputs, func(o output) bool { return o.number == number })
+	if i < 0 {
+		i = len(r.outputs)
+		r.outputs = append(r.outputs, output{number: number})
+	}
+	o := &r.outputs[i]
+	for n.Op == ir.Alias { // what it stands for need not be computed again
+		if n.Value() == nil && !slices.Contains(o.nodes, n) {
+			o.nodes = append(o.nodes, n)
+		}
+		src := n.Src()
+		if src == nil {
+			return
+		}
+		n = src[0]
+	}
+	if n.Value() == nil && !slices.Contains(o.nodes, n) {
+		o.nodes = append(o.nodes, n)
+	}
+}
+
+// graph builds the nodes to compile: private ones, which hold no data.
+func (r *request) graph() []*graph.Node {
+	nodes := make([]*graph.Node, len(r.nodes))
+	scalars := 0
+	for i, n := range r.nodes {
+		switch {
+		case r.leaf[i] >= 0:
+			l := &r.leaves[r.leaf[i]]
+			ints := []int{l.align()}
+			for k, s := range l.view.Strides {
+				if l.shape[k] == 1 {
+					s = 0
+				}
+				ints = append(ints, s)
+			}
+			nodes[i] = graph.Leaf(l.dtype, l.shape, int(r.leaf[i]), ints)
+		case n.Op == ir.Scalar:
+			nodes[i] = graph.Param(n.DType, n.Shape, scalars)
+			scalars++
+		default:
+			private := make([]*graph.Node, len(r.src[i]))
+			for k, s := range r.src[i] {
+				private[k] = nodes[r.number[s]]
+			}
+			nodes[i] = graph.With(n, private...)
+		}
+	}
+	roots := make([]*graph.Node, len(r.outputs))
+	for i, o := range r.outputs {
+		roots[i] = nodes[o.number]
+	}
+	return roots
+}

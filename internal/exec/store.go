@@ -1,0 +1,71 @@
+package exec
+
+import (
+	"sync"
+
+	"github.com/tensorken/tensorken/driver"
+	"github.com/tensorken/tensorken/internal/graph"
+)
+
+// A store is elements: in a block of a device, or on the host, from where
+// they are uploaded once to each device they meet.
+type store struct {
+	device *Device
+	block  *block
+
+	host   []byte
+	mu     sync.Mutex
+	copies map[*Device]*block
+}
+
+// Device returns the device the elements are committed to, nil for host data.
+func (s *store) Device() graph.Device {
+	if s.device == nil {
+		return nil
+	}
+	return s.device
+}
+
+// FromHost returns elements on the host, committed to no device. It takes
+// data over.
+func FromHost(data []byte) graph.Store { return &store{host: data} }
+
+// A wrapper is a driver whose buffers may be host memory.
+type wrapper interface {
+	// Wrap returns a buffer that is data, or nil if it cannot be one.
+	Wrap(data []byte) driver.Buffer
+}
+
+// on returns the elements as a block of device d. The caller holds d.mu.
+func (s *store) on(d *Device) (*block, error) {
+	if s.device == d {
+		return s.block, nil
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if b := s.copies[d]; b != nil {
+		return b, nil
+	}
+	var b *block
+	if w, ok := d.drv.(wrapper); ok {
+		if buffer := w.Wrap(s.host); buffer != nil {
+			b = &block{buffer: buffer}
+		}
+	}
+	if b == nil {
+		c := class(len(s.host))
+		buffer, err := d.take(c)
+		if err != nil {
+			return nil, err
+		}
+		b = d.own(buffer, c)
+		if err := d.drv.Upload(buffer, 0, s.host); err != nil {
+			return nil, err
+		}
+	}
+	if s.copies == nil {
+		s.copies = map[*Device]*block{}
+	}
+	s.copies[d] = b
+	return b, nil
+}

@@ -1,0 +1,239 @@
+package simd
+
+import (
+	"math"
+	"unsafe"
+)
+
+// Every loop is written out, because the compiler turns neither a function
+// value nor a method of a type parameter into straight code.
+
+func addVV[T number](dst, x, y unsafe.Pointer, n int) {
+	d, a, b := vec[T](dst, n), vec[T](x, n), vec[T](y, n)
+	for i := range d {
+		d[i] = a[i] + b[i]
+	}
+}
+
+func addVS[T number](dst, x, y unsafe.Pointer, n int) {
+	d, a, b := vec[T](dst, n), vec[T](x, n), at[T](y)
+	for i := range d {
+		d[i] = a[i] + b
+	}
+}
+
+func subVV[T number](dst, x, y unsafe.Pointer, n int) {
+	d, a, b := vec[T](dst, n), vec[T](x, n), vec[T](y, n)
+	for i := range d {
+		d[i] = a[i] - b[i]
+	}
+}
+
+func subVS[T number](dst, x, y unsafe.Pointer, n int) {
+	d, a, b := vec[T](dst, n), vec[T](x, n), at[T](y)
+	for i := range d {
+		d[i] = a[i] - b
+	}
+}
+
+func subSV[T number](dst, x, y unsafe.Pointer, n int) {
+	d, a, b := vec[T](dst, n), at[T](x), vec[T](y, n)
+	for i := range d {
+		d[i] = a - b[i]
+	}
+}
+
+func mulVV[T number](dst, x, y unsafe.Pointer, n int) {
+	d, a, b := vec[T](dst, n), vec[T](x, n), vec[T](y, n)
+	for i := range d {
+		d[i] = a[i] * b[i]
+	}
+}
+
+func mulVS[T number](dst, x, y unsafe.Pointer, n int) {
+	d, a, b := vec[T](dst, n), vec[T](x, n), at[T](y)
+	for i := range d {
+		d[i] = a[i] * b
+	}
+}
+
+func divVV[T float](dst, x, y unsafe.Pointer, n int) {
+	d, a, b := vec[T](dst, n), vec[T](x, n), vec[T](y, n)
+	for i := range d {
+		d[i] = a[i] / b[i]
+	}
+}
+
+func divVS[T float](dst, x, y unsafe.Pointer, n int) {
+	d, a, b := vec[T](dst, n), vec[T](x, n), at[T](y)
+	for i := range d {
+		d[i] = a[i] / b
+	}
+}
+
+func divSV[T float](dst, x, y unsafe.Pointer, n int) {
+	d, a, b := vec[T](dst, n), at[T](x), vec[T](y, n)
+	for i := range d {
+		d[i] = a / b[i]
+	}
+}
+
+func quoVV[T integer](dst, x, y unsafe.Pointer, n int) {
+	d, a, b := vec[T](dst, n), vec[T](x, n), vec[T](y, n)
+	for i := range d {
+		if b[i] == 0 {
+			d[i] = 0
+		} else {
+			d[i] = a[i] / b[i]
+		}
+	}
+}
+
+func remVV[T integer](dst, x, y unsafe.Pointer, n int) {
+	d, a, b := vec[T](dst, n), vec[T](x, n), vec[T](y, n)
+	for i := range d {
+		if b[i] == 0 {
+			d[i] = 0
+		} else {
+			d[i] = a[i] % b[i]
+		}
+	}
+}
+
+func modVV[T float](dst, x, y unsafe.Pointer, n int) {
+	d, a, b := vec[T](dst, n), vec[T](x, n), vec[T](y, n)
+	for i := range d {
+		d[i] = T(math.Mod(float64(a[i]), float64(b[i])))
+	}
+}
+
+// powVV is a product of y factors x, which wraps, and 1/xʸ for y < 0: 0 but
+// for the units.
+func powVV[T integer](dst, x, y unsafe.Pointer, n int) {
+	d, a, b := vec[T](dst, n), vec[T](x, n), vec[T](y, n)
+	for i := range d {
+		d[i] = intPow(a[i], b[i])
+	}
+}
+
+func intPow[T integer](x, y T) T {
+	if y < 0 {
+		switch {
+		case x == 1:
+			return 1
+		case x+1 == 0 && y&1 == 0:
+			return 1
+		case x+1 == 0:
+			return x
+		}
+		return 0
+	}
+	p := T(1)
+	for ; y > 0; y >>= 1 {
+		if y&1 == 1 {
+			p *= x
+		}
+		x *= x
+	}
+	return p
+}
+
+func maxVV[T number](dst, x, y unsafe.Pointer, n int) {
+	d, a, b := vec[T](dst, n), vec[T](x, n), vec[T](y, n)
+	for i := range d {
+		d[i] = max(a[i], b[i])
+	}
+}
+
+func maxVS[T number](dst, x, y unsafe.Pointer, n int) {
+	d, a, b := vec[T](dst, n), vec[T](x, n), at[T](y)
+	for i := range d {
+		d[i] = max(a[i], b)
+	}
+}
+
+func minVV[T number](dst, x, y unsafe.Pointer, n int) {
+	d, a, b := vec[T](dst, n), vec[T](x, n), vec[T](y, n)
+	for i := range d {
+		d[i] = min(a[i], b[i])
+	}
+}
+
+func minVS[T number](dst, x, y unsafe.Pointer, n int) {
+	d, a, b := vec[T](dst, n), vec[T](x, n), at[T](y)
+	for i := range d {
+		d[i] = min(a[i], b)
+	}
+}
+
+func eqVV[T number](dst, x, y unsafe.Pointer, n int) {
+	d, a, b := vec[bool](dst, n), vec[T](x, n), vec[T](y, n)
+	for i := range d {
+		d[i] = a[i] == b[i]
+	}
+}
+
+func eqVS[T number](dst, x, y unsafe.Pointer, n int) {
+	d, a, b := vec[bool](dst, n), vec[T](x, n), at[T](y)
+	for i := range d {
+		d[i] = a[i] == b
+	}
+}
+
+func ltVV[T number](dst, x, y unsafe.Pointer, n int) {
+	d, a, b := vec[bool](dst, n), vec[T](x, n), vec[T](y, n)
+	for i := range d {
+		d[i] = a[i] < b[i]
+	}
+}
+
+func ltVS[T number](dst, x, y unsafe.Pointer, n int) {
+	d, a, b := vec[bool](dst, n), vec[T](x, n), at[T](y)
+	for i := range d {
+		d[i] = a[i] < b
+	}
+}
+
+func ltSV[T number](dst, x, y unsafe.Pointer, n int) {
+	d, a, b := vec[bool](dst, n), at[T](x), vec[T](y, n)
+	for i := range d {
+		d[i] = a < b[i]
+	}
+}
+
+func andVV[T integer](dst, x, y unsafe.Pointer, n int) {
+	d, a, b := vec[T](dst, n), vec[T](x, n), vec[T](y, n)
+	for i := range d {
+		d[i] = a[i] & b[i]
+	}
+}
+
+func orVV[T integer](dst, x, y unsafe.Pointer, n int) {
+	d, a, b := vec[T](dst, n), vec[T](x, n), vec[T](y, n)
+	for i := range d {
+		d[i] = a[i] | b[i]
+	}
+}
+
+func xorVV[T integer](dst, x, y unsafe.Pointer, n int) {
+	d, a, b := vec[T](dst, n), vec[T](x, n), vec[T](y, n)
+	for i := range d {
+		d[i] = a[i] ^ b[i]
+	}
+}
+
+// A shift by a negative count is one by more than the width.
+
+func shlVV[T integer](dst, x, y unsafe.Pointer, n int) {
+	d, a, b := vec[T](dst, n), vec[T](x, n), vec[T](y, n)
+	for i := range d {
+		d[i] = a[i] << uint64(b[i])
+	}
+}
+
+func shrVV[T integer](dst, x, y unsafe.Pointer, n int) {
+	d, a, b := vec[T](dst, n), vec[T](x, n), vec[T](y, n)
+	for i := range d {
+		d[i] = a[i] >> uint64(b[i])
+	}
+}

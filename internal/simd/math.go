@@ -1,0 +1,162 @@
+package simd
+
+import (
+	"math"
+	"unsafe"
+)
+
+// The elementary functions of float32 are computed in float64 with short
+// polynomials: the conversions cost little, special values need hardly any
+// care, and the results are off by little more than half a unit in the last
+// place. The coefficients are Chebyshev fits; each is given with its greatest
+// error.
+
+// reduce gives k and r with x = k·ln 2 + r and |r| ≤ ln(2)/2, for |x| < 2000.
+func reduce(x float64) (scale, r float64) {
+	const magic = 3 << 51 // added to a small number, leaves it rounded in the low bits
+	k := x*math.Log2E + magic
+	n := math.Float64bits(k)
+	k -= magic
+	return math.Float64frombits((n + 1023) << 52), x - k*math.Ln2
+}
+
+// expm1r is exp(r) - 1 for |r| ≤ ln(2)/2, to 2.5e-10 of it.
+func expm1r(r float64) float64 {
+	r2 := r * r
+	p := 1 + 0.500000004716382672*r
+	q := 0.166666667190486674 + 0.0416663526922217631*r
+	s := 0.00833329846104016603 + 0.00139411254626643269*r + 0.000198992928679471671*r2
+	return r * (p + r2*(q+r2*s))
+}
+
+func exp32(x float32) float32 {
+	// Beyond these every result rounds to +Inf and 0. NaN passes through.
+	scale, r := reduce(max(min(float64(x), 90), -110))
+	return float32(scale + scale*expm1r(r))
+}
+
+func exp(dst, x unsafe.Pointer, n int) {
+	d, a := vec[float32](dst, n), vec[float32](x, n)
+	for i := range d {
+		d[i] = exp32(a[i])
+	}
+}
+
+func expm132(x float32) float32 {
+	if x == 0 {
+		return x // keeps the sign
+	}
+	scale, r := reduce(max(min(float64(x), 90), -110))
+	return float32(scale*expm1r(r) + (scale - 1))
+}
+
+// log64 is the logarithm of a float32, or of a float64 in (0, +Inf), to about 1e-11 of it.
+func log64(x float64) float64 {
+	const sqrtHalf = 0x3fe6a09e00000000
+	b := math.Float64bits(x)
+	e := int64(b-sqrtHalf) >> 52
+	f := math.Float64frombits(b-uint64(e)<<52) - 1 // x = 2ᵉ·(1+f), 1+f in [√½, √2)
+	s := f / (2 + f)
+	z := s * s
+	z2 := z * z
+	p := 2.00000000000836347 + 0.666666652469490662*z + z2*(0.400003847823047332+0.285350440589296294*z+0.236164946876587351*z2)
+	return float64(e)*math.Ln2 + s*p
+}
+
+func log32(x float32) float32 {
+	// One comparison finds zero, negative numbers, infinities and NaN.
+	if math.Float32bits(x)-1 >= 0x7f800000-1 {
+		return float32(math.Log(float64(x)))
+	}
+	return float32(log64(float64(x)))
+}
+
+func log1p32(x float32) float32 {
+	if !(x > -1 && x < math.MaxFloat32) || x == 0 {
+		return float32(math.Log1p(float64(x)))
+	}
+	v := float64(x)
+	u := 1 + v
+	return float32(log64(u) + (v - (u - 1))) // what u lost by rounding matters only near 1
+}
+
+func tanh32(x float32) float32 {
+	scale, r := reduce(max(min(2*float64(x), 40), -40))
+	m := scale*expm1r(r) + (scale - 1) // exp(2x) - 1
+	y := float32(m / (m + 2))
+	return math.Float32frombits(math.Float32bits(y) | math.Float32bits(x)&(1<<31)) // keeps the sign of 0
+}
+
+func erf32(x float32) float32 {
+	v := float64(x)
+	if !(v > -1 && v < 1) {
+		t := min(math.Abs(v), 4) // erf(4) rounds to 1
+		t2 := t * t
+		t4 := t2 * t2
+		// -log(erfc(t)) to 1.7e-8 on [1, 4].
+		q := -0.000320138049677698837 + 1.13023343484199403*t + t2*(0.631826051559163014+0.110080082948820247*t) +
+			t4*(-0.0264211360056638967+0.00475959629326626464*t+t2*(-0.000596805625660779706+0.0000460580426891897792*t)-1.63715141459364356e-6*t4)
+		scale, r := reduce(-q)
+		return float32(math.Copysign(1-(scale+scale*expm1r(r)), v))
+	}
+	z := v * v
+	z2 := z * z
+	// erf(x)/x to 1.3e-9 on [0, 1].
+	p := 1.12837916584835095 - 0.37612626666720331*z + z2*(0.112835947151602177-0.0268542120106264124*z) +
+		z2*z2*(0.00518908742343397399-0.000801686428716586953*z+0.0000787587506268548834*z2)
+	return float32(v * p)
+}
+
+// quadrant gives k mod 4 and r with x = k·π/2 + r and |r| ≤ π/4, for a
+// float32 below 1e8.
+func quadrant(x float64) (k uint64, r float64) {
+	const (
+		magic = 3 << 51
+		// π/2 in two parts; the first has 25 bits, so that its multiples are exact.
+		high = 1.57079631090164184570
+		low  = 1.58932547735281966916e-08
+	)
+	f := x*(2/math.Pi) + magic
+	k = math.Float64bits(f)
+	f -= magic
+	return k, x - f*high - f*low
+}
+
+// sinQuarter is the sine of k quarter turns plus r.
+func sinQuarter(k uint64, r float64) float32 {
+	z := r * r
+	z2 := z * z
+	var v float64
+	if k&1 == 0 {
+		v = r + r*z*(-1.0/6+z*(1.0/120)+z2*(-1.0/5040+z*(1.0/362880)))
+	} else {
+		v = 1 - z/2 + z2*(1.0/24-z*(1.0/720)+z2*(1.0/40320-z*(1.0/3628800)))
+	}
+	return math.Float32frombits(math.Float32bits(float32(v)) ^ uint32(k&2)<<30)
+}
+
+func sin32(x float32) float32 {
+	if !(x > -1e8 && x < 1e8) || x == 0 {
+		return float32(math.Sin(float64(x)))
+	}
+	return sinQuarter(quadrant(float64(x)))
+}
+
+func cos32(x float32) float32 {
+	if !(x > -1e8 && x < 1e8) {
+		return float32(math.Cos(float64(x)))
+	}
+	k, r := quadrant(float64(x))
+	return sinQuarter(k+1, r)
+}
+
+func atan32(x float32) float32 { return float32(math.Atan(float64(x))) }
+
+func pow32(x, y float32) float32 {
+	// Positive finite bases and finite exponents, other than 0.
+	if math.Float32bits(x)-1 < 0x7f800000-1 && math.Float32bits(y)&0x7fffffff-1 < 0x7f800000-1 {
+		scale, r := reduce(max(min(float64(y)*log64(float64(x)), 90), -110))
+		return float32(scale + scale*expm1r(r))
+	}
+	return float32(math.Pow(float64(x), float64(y)))
+}

@@ -1,0 +1,81 @@
+package simd
+
+import "unsafe"
+
+// Mover copies elements of one size: dst[i·d0+j·d1] = src[i·s0+j·s1] for i in
+// [0, n0) and j in [0, n1). Strides are in elements, of any sign; those of
+// src may be 0.
+type Mover func(dst, src unsafe.Pointer, n0, d0, s0, n1, d1, s1 int)
+
+// Movers has a routine by the size of elements in bytes.
+var Movers = [9]Mover{1: move[uint8], 2: move[uint16], 4: move[uint32], 8: move[uint64]}
+
+func move[T any](dst, src unsafe.Pointer, n0, d0, s0, n1, d1, s1 int) {
+	if n0 <= 0 || n1 <= 0 {
+		return
+	}
+	// The inner loop is the one that reads side by side, if neither does the
+	// longer one.
+	if s1 != 1 && (s0 == 1 || n1 < 4 && n0 > n1) {
+		n0, d0, s0, n1, d1, s1 = n1, d1, s1, n0, d0, s0
+	}
+	size := int(unsafe.Sizeof(*new(T)))
+	for i := range n0 {
+		to, from := unsafe.Add(dst, i*d0*size), unsafe.Add(src, i*s0*size)
+		switch {
+		case d1 == 1 && s1 == 1:
+			copy(vec[T](to, n1), vec[T](from, n1))
+		case d1 == 1 && s1 == 0:
+			fill(vec[T](to, n1), at[T](from))
+		case d1 == 1:
+			d := vec[T](to, n1)
+			for j := range d {
+				d[j] = *(*T)(unsafe.Add(from, j*s1*size))
+			}
+		default:
+			for j := range n1 {
+				*(*T)(unsafe.Add(to, j*d1*size)) = *(*T)(unsafe.Add(from, j*s1*size))
+			}
+		}
+	}
+}
+
+func fill[T any](d []T, v T) {
+	for i := range d {
+		d[i] = v
+	}
+}
+
+// Copies has routines that copy, by the size of elements in bytes.
+var Copies = [9]Unary{1: copyV[uint8], 2: copyV[uint16], 4: copyV[uint32], 8: copyV[uint64]}
+
+// Fill sets n elements of the given size to the one at x.
+func Fill(dst, x unsafe.Pointer, size, n int) { Movers[size](dst, x, 1, 0, 0, n, 1, 0) }
+
+// Iota sets n int32 to start, start+1 and so on.
+func Iota(dst unsafe.Pointer, start, n int) {
+	d := vec[int32](dst, n)
+	for i := range d {
+		d[i] = int32(start + i)
+	}
+}
+
+// Gatherer copies elements of one size from places that indices name:
+// dst[i·d] = src[at + i·s + idx[i·k]·stride] for i in [0, n). At the first
+// index not in [0, limit) it stops and returns that i, otherwise n.
+type Gatherer func(dst, src, idx unsafe.Pointer, n, d, at, s, k, stride, limit int) int
+
+// Gatherers has a routine by the size of elements in bytes; indices are int64.
+var Gatherers = [9]Gatherer{1: gather[uint8], 2: gather[uint16], 4: gather[uint32], 8: gather[uint64]}
+
+func gather[T any](dst, src, idx unsafe.Pointer, n, d, at, s, k, stride, limit int) int {
+	size := int(unsafe.Sizeof(*new(T)))
+	for i := range n {
+		v := *(*int64)(unsafe.Add(idx, i*k*8))
+		if uint64(v) >= uint64(limit) {
+			return i
+		}
+		*(*T)(unsafe.Add(dst, i*d*size)) = *(*T)(unsafe.Add(src, (at+i*s+int(v)*stride)*size))
+	}
+	return n
+}

@@ -1,0 +1,236 @@
+package simd
+
+import (
+	"unsafe"
+
+	"github.com/tensorken/tensorken/ir"
+)
+
+// A Reduction has the routines of Sum, Prod or ReduceMax over elements of one
+// type. They add to accumulators, whose type may be wider than the elements'.
+type Reduction struct {
+	Acc ir.DType // the accumulators' type; 0 if there is no such reduction
+	// Along reduces each of so many rows of n elements to one: acc[r] takes
+	// in x[r·n+i] for i in [0, n).
+	Along func(acc, x unsafe.Pointer, rows, n int)
+	// Across reduces rows of n elements to one row: acc[i] takes in x[r·n+i]
+	// for r in [0, rows).
+	Across func(acc, x unsafe.Pointer, rows, n int)
+}
+
+// Reductions has the reductions by operation and by type of element. A sum
+// of bool or uint8 is one of int32, converted first.
+var Reductions = [ir.Ops][Types]Reduction{
+	ir.Sum: {
+		ir.Int32: sums[int32](ir.Int32), ir.Uint32: sums[uint32](ir.Uint32), ir.Int64: sums[int64](ir.Int64),
+		ir.Float32: sums[float32](ir.Float64), ir.Float64: sums[float64](ir.Float64),
+	},
+	ir.Prod: {
+		ir.Uint8: prods[uint8](ir.Uint8), ir.Int32: prods[int32](ir.Int32), ir.Uint32: prods[uint32](ir.Uint32), ir.Int64: prods[int64](ir.Int64),
+		ir.Float32: prods[float32](ir.Float64), ir.Float64: prods[float64](ir.Float64),
+	},
+	ir.ReduceMax: {
+		ir.Bool: maxes[uint8](ir.Bool), ir.Uint8: maxes[uint8](ir.Uint8), ir.Int32: maxes[int32](ir.Int32), ir.Uint32: maxes[uint32](ir.Uint32),
+		ir.Int64: maxes[int64](ir.Int64), ir.Float32: maxes[float32](ir.Float32), ir.Float64: maxes[float64](ir.Float64),
+	},
+}
+
+func sums[T number](acc ir.DType) Reduction {
+	if acc == ir.Float64 {
+		return Reduction{acc, sumAlong[T, float64], sumAcross[T, float64]}
+	}
+	return Reduction{acc, sumAlong[T, T], sumAcross[T, T]}
+}
+
+func prods[T number](acc ir.DType) Reduction {
+	if acc == ir.Float64 {
+		return Reduction{acc, prodAlong[T, float64], prodAcross[T, float64]}
+	}
+	return Reduction{acc, prodAlong[T, T], prodAcross[T, T]}
+}
+
+func maxes[T number](acc ir.DType) Reduction { return Reduction{acc, maxAlong[T], maxAcross[T]} }
+
+// sumBlock is how many elements are added in their own type before the sum
+// goes to the accumulator: few enough to lose next to nothing.
+const sumBlock = 256
+
+func sumAlong[T, A number](acc, x unsafe.Pointer, rows, n int) {
+	a, v := vec[A](acc, rows), vec[T](x, rows*n)
+	for r := range a {
+		row := v[r*n:][:n]
+		for len(row) > sumBlock {
+			a[r] += A(sum(row[:sumBlock]))
+			row = row[sumBlock:]
+		}
+		a[r] += A(sum(row))
+	}
+}
+
+// sum adds in eight chains, which do not wait for each other.
+func sum[T number](x []T) T {
+	var a, b, c, d, e, f, g, h T
+	for len(x) >= 8 {
+		y := x[:8]
+		a += y[0]
+		b += y[1]
+		c += y[2]
+		d += y[3]
+		e += y[4]
+		f += y[5]
+		g += y[6]
+		h += y[7]
+		x = x[8:]
+	}
+	for i, v := range x {
+		switch i & 3 {
+		case 0:
+			a += v
+		case 1:
+			b += v
+		case 2:
+			c += v
+		default:
+			d += v
+		}
+	}
+	return ((a + b) + (c + d)) + ((e + f) + (g + h))
+}
+
+func sumAcross[T, A number](acc, x unsafe.Pointer, rows, n int) {
+	a, v := vec[A](acc, n), vec[T](x, rows*n)
+	for ; rows >= 8; rows -= 8 {
+		p, q, r, s := v[:n], v[n:][:n], v[2*n:][:n], v[3*n:][:n]
+		t, u, w, z := v[4*n:][:n], v[5*n:][:n], v[6*n:][:n], v[7*n:][:n]
+		for i := range a {
+			a[i] += A(((p[i] + q[i]) + (r[i] + s[i])) + ((t[i] + u[i]) + (w[i] + z[i])))
+		}
+		v = v[8*n:]
+	}
+	for ; rows > 0; rows-- {
+		p := v[:n]
+		for i := range a {
+			a[i] += A(p[i])
+		}
+		v = v[n:]
+	}
+}
+
+func prodAlong[T, A number](acc, x unsafe.Pointer, rows, n int) {
+	a, v := vec[A](acc, rows), vec[T](x, rows*n)
+	for r := range a {
+		p := a[r]
+		for _, e := range v[r*n:][:n] {
+			p *= A(e)
+		}
+		a[r] = p
+	}
+}
+
+func prodAcross[T, A number](acc, x unsafe.Pointer, rows, n int) {
+	a, v := vec[A](acc, n), vec[T](x, rows*n)
+	for r := range rows {
+		row := v[r*n:][:n]
+		for i := range a {
+			a[i] *= A(row[i])
+		}
+	}
+}
+
+func maxAlong[T number](acc, x unsafe.Pointer, rows, n int) {
+	m, v := vec[T](acc, rows), vec[T](x, rows*n)
+	for r := range m {
+		row := v[r*n:][:n]
+		a := m[r]
+		b, c, d := a, a, a
+		for len(row) >= 4 {
+			y := row[:4]
+			a = max(a, y[0])
+			b = max(b, y[1])
+			c = max(c, y[2])
+			d = max(d, y[3])
+			row = row[4:]
+		}
+		for _, e := range row {
+			a = max(a, e)
+		}
+		m[r] = max(max(a, b), max(c, d))
+	}
+}
+
+func maxAcross[T number](acc, x unsafe.Pointer, rows, n int) {
+	a, v := vec[T](acc, n), vec[T](x, rows*n)
+	for r := range rows {
+		row := v[r*n:][:n]
+		for i := range a {
+			a[i] = max(a[i], row[i])
+		}
+	}
+}
+
+// An ArgMax has the routines of ArgMax over elements of one type. An
+// accumulator is a value and its int32 position, -1 as long as there is none.
+// Positions must rise from call to call: the first of equals stays, and so
+// does the first NaN.
+type ArgMax struct {
+	// Along takes x[r·n+i], at position first+i, into accumulator r.
+	Along func(val, pos, x unsafe.Pointer, rows, n, first int)
+	// Across takes x[r·n+i], at position first+r, into accumulator i.
+	Across func(val, pos, x unsafe.Pointer, rows, n, first int)
+	// Merge takes other accumulators in.
+	Merge func(val, pos, val2, pos2 unsafe.Pointer, n int)
+}
+
+// ArgMaxes has the routines by the type of elements.
+var ArgMaxes = [Types]ArgMax{
+	ir.Bool: argMaxes[uint8](), ir.Uint8: argMaxes[uint8](), ir.Int32: argMaxes[int32](), ir.Uint32: argMaxes[uint32](),
+	ir.Int64: argMaxes[int64](), ir.Float32: argMaxes[float32](), ir.Float64: argMaxes[float64](),
+}
+
+func argMaxes[T number]() ArgMax {
+	return ArgMax{argAlong[T], argAcross[T], argMerge[T]}
+}
+
+// beats reports whether x, met later, takes the place of v.
+func beats[T number](x, v T) bool { return x > v || x != x && v == v }
+
+func argAlong[T number](val, pos, x unsafe.Pointer, rows, n, first int) {
+	v, p, e := vec[T](val, rows), vec[int32](pos, rows), vec[T](x, rows*n)
+	for r := range v {
+		row := e[r*n:][:n]
+		if len(row) == 0 {
+			return
+		}
+		best, where := v[r], int(p[r])
+		if where < 0 {
+			best, where = row[0], first
+		}
+		for i, x := range row {
+			if beats(x, best) {
+				best, where = x, first+i
+			}
+		}
+		v[r], p[r] = best, int32(where)
+	}
+}
+
+func argAcross[T number](val, pos, x unsafe.Pointer, rows, n, first int) {
+	v, p, e := vec[T](val, n), vec[int32](pos, n), vec[T](x, rows*n)
+	for r := range rows {
+		row := e[r*n:][:n]
+		for i, x := range row {
+			if p[i] < 0 || beats(x, v[i]) {
+				v[i], p[i] = x, int32(first+r)
+			}
+		}
+	}
+}
+
+func argMerge[T number](val, pos, val2, pos2 unsafe.Pointer, n int) {
+	v, p, w, q := vec[T](val, n), vec[int32](pos, n), vec[T](val2, n), vec[int32](pos2, n)
+	for i := range v {
+		if q[i] >= 0 && (p[i] < 0 || beats(w[i], v[i])) {
+			v[i], p[i] = w[i], q[i]
+		}
+	}
+}
