@@ -129,10 +129,10 @@ func (r *request) visit(n *graph.Node, src []*graph.Node) {
 		r.number[n] = r.number[src[0]]
 		return
 	}
-	if n.Op.Class() == ir.Movement && n.Op != ir.Cat {
-		if i := r.number[src[0]]; r.leaf[i] >= 0 {
+	if n.Op.Class() == ir.Movement && n.Op != ir.Cat && n.Len() > 0 {
+		if i := r.number[src[0]]; r.leaf[i] >= 0 && src[0].Len() > 0 {
 			l := &r.leaves[r.leaf[i]]
-			if v, ok := l.view.Move(n, l.shape); ok && n.Len() > 0 {
+			if v, ok := l.view.Move(n, l.shape); ok {
 				r.number[n] = r.addLeaf(leaf{l.value, v, n.Shape, n.DType}, n)
 				return
 			}
@@ -208,6 +208,10 @@ func (l *leaf) align() int {
 // output asks that n be stored.
 func (r *request) output(n *graph.Node) {
 	if n.Value() != nil {
+		return
+	}
+	if n.Len() == 0 {
+		n.SetValue(&graph.Value{Store: FromHost(nil), Strides: make([]int, len(n.Shape))})
 		return
 	}
 	number := r.number[n]

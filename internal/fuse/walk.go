@@ -177,7 +177,11 @@ func (w *walk) gather(n *graph.Node, at []ir.Form) {
 func (w *walk) load(n *graph.Node, at []ir.Form) {
 	w.loads = append(w.loads, n)
 	w.cost++
-	w.vary(at)
+	for i, f := range at {
+		if n.Op != ir.Buffer || n.Ints[1+i] != 0 {
+			w.vary([]ir.Form{f})
+		}
+	}
 }
 
 // vary adds the axes that coordinates depend on.
