@@ -57,20 +57,30 @@ func elementsOf[E Element](data []byte) []E {
 }
 
 func dtypeOf[E Element]() DType {
-	return dtypes[reflect.TypeFor[E]()]
+	d, _ := dtype(reflect.TypeFor[E]())
+	return d
 }
 
-// dtypes has the element type of each Go type.
-var dtypes = map[reflect.Type]DType{
-	reflect.TypeFor[bool]():    ir.Bool,
-	reflect.TypeFor[uint8]():   ir.Uint8,
-	reflect.TypeFor[int32]():   ir.Int32,
-	reflect.TypeFor[uint32]():  ir.Uint32,
-	reflect.TypeFor[int64]():   ir.Int64,
-	reflect.TypeFor[F16]():     ir.Float16,
-	reflect.TypeFor[BF16]():    ir.BFloat16,
-	reflect.TypeFor[float32](): ir.Float32,
-	reflect.TypeFor[float64](): ir.Float64,
+// dtype is the element type of a Go type.
+func dtype(t reflect.Type) (d DType, ok bool) {
+	switch t {
+	case reflect.TypeFor[F16]():
+		return ir.Float16, true
+	case reflect.TypeFor[BF16]():
+		return ir.BFloat16, true
+	}
+	d, ok = dtypes[t.Kind()]
+	return d, ok
+}
+
+var dtypes = map[reflect.Kind]DType{
+	reflect.Bool:    ir.Bool,
+	reflect.Uint8:   ir.Uint8,
+	reflect.Int32:   ir.Int32,
+	reflect.Uint32:  ir.Uint32,
+	reflect.Int64:   ir.Int64,
+	reflect.Float32: ir.Float32,
+	reflect.Float64: ir.Float64,
 }
 
 // From returns a tensor of nested slices or arrays of one [Element] type, such
@@ -97,7 +107,7 @@ func From(nested any) Tensor {
 			r = reflect.Value{}
 		}
 	}
-	d, ok := dtypes[elem]
+	d, ok := dtype(elem)
 	if !ok {
 		fail("From", fmt.Sprintf("no element type for %v: use bool, uint8, int32, uint32, int64, float32 or float64", elem), v.Type())
 	}
