@@ -505,7 +505,15 @@ func (p *place) locate(f *frame) (pos int, dense bool) {
 	if p.narrow != nil {
 		return 0, false
 	}
-	return p.pos(f), isDense(merge(f, p.dims))
+	next := 1
+	for i := len(p.dims) - 1; i >= 0; i-- {
+		n := f.n[p.dims[i].axis]
+		if n != 1 && p.dims[i].coef != next {
+			return 0, false
+		}
+		next *= n
+	}
+	return p.pos(f), true
 }
 
 func (a *assembler) store(i int) int {

@@ -31,7 +31,7 @@ func newTiling(s *space, axes []int, enough, limit int) *tiling {
 		t.tile = 1
 	} else {
 		n := t.lens[t.split]
-		t.tile = n
+		t.tile = max(n, 1)
 		if inner > limit && n > 0 {
 			below := inner / n
 			t.tile = even(n, max(1, limit/max(below, 1)))
