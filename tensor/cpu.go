@@ -1,5 +1,0 @@
-package tensor
-
-import "github.com/tensorken/tensorken/driver"
-
-func newCPU() driver.Device { return nil }
