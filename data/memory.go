@@ -1,0 +1,204 @@
+package data
+
+import (
+	"fmt"
+	"slices"
+	"sync"
+
+	"github.com/tensorken/tensorken/internal/walk"
+	"github.com/tensorken/tensorken/tensor"
+)
+
+// Of returns the set of examples along axis 0 of the tensors in a tree, which
+// must be equally long. They are computed when first needed. Batches of
+// tensors that are committed to a device are made there; others are gathered
+// on the host.
+func Of[T any](t T) Set[T] {
+	leaves, err := walk.Flatten[tensor.Tensor](t)
+	if err != nil {
+		misuse("Of", err.Error(), fmt.Sprintf("a %T", t))
+	}
+	m := &memory[T]{tree: t, n: -1}
+	for _, l := range leaves {
+		column := column{tensor: l.Value}
+		m.columns = append(m.columns, &column)
+		if !l.Value.IsValid() {
+			continue
+		}
+		switch shape := l.Value.Shape(); {
+		case len(shape) == 0:
+			misuse("Of", fmt.Sprintf("%q is a scalar: there is no axis 0", l.Name), fmt.Sprintf("a %T", t))
+		case m.n >= 0 && m.n != shape[0]:
+			misuse("Of", fmt.Sprintf("%q has %d examples, those before it %d", l.Name, shape[0], m.n), fmt.Sprintf("a %T", t))
+		default:
+			m.n = shape[0]
+			column.shape = shape[1:]
+		}
+	}
+	if m.n < 0 {
+		misuse("Of", "it has no tensor", fmt.Sprintf("a %T", t))
+	}
+	return m
+}
+
+// A memory is a set whose examples are rows of tensors.
+type memory[T any] struct {
+	tree    T
+	n       int
+	columns []*column // one a leaf
+}
+
+// A column is a leaf of all examples.
+type column struct {
+	tensor tensor.Tensor // may be absent
+	shape  []int         // of an example
+
+	once sync.Once
+	data []byte // on the host
+	err  error
+}
+
+func (m *memory[T]) Len() int { return m.n }
+
+func (m *memory[T]) At(i int) (T, error) {
+	if i < 0 || i >= m.n {
+		var none T
+		return none, outOfRange(i, m.n)
+	}
+	return m.build(func(c *column) (tensor.Tensor, error) {
+		if c.tensor.Device() != nil {
+			return c.tensor.At(i), nil
+		}
+		return c.gather([]int{i}, c.shape)
+	})
+}
+
+func (m *memory[T]) batch(index []int) (T, error) {
+	for _, i := range index {
+		if i < 0 || i >= m.n {
+			var none T
+			return none, outOfRange(i, m.n)
+		}
+	}
+	return m.build(func(c *column) (tensor.Tensor, error) {
+		if c.tensor.Device() != nil {
+			return take(c.tensor, index), nil
+		}
+		return c.gather(index, append([]int{len(index)}, c.shape...))
+	})
+}
+
+// build returns a tree of what each column gives.
+func (m *memory[T]) build(f func(c *column) (tensor.Tensor, error)) (t T, err error) {
+	leaves := make([]tensor.Tensor, len(m.columns))
+	for i, c := range m.columns {
+		if !c.tensor.IsValid() {
+			continue
+		}
+		if leaves[i], err = f(c); err != nil {
+			return t, err
+		}
+	}
+	return walk.Rebuild(m.tree, leaves)
+}
+
+// take is rows of a tensor on its device. Rows that follow each other are a
+// view; the place of one is no part of the compiled program.
+func take(t tensor.Tensor, index []int) tensor.Tensor {
+	consecutive := len(index) > 0
+	rows := make([]int32, len(index))
+	for k, i := range index {
+		consecutive = consecutive && i == index[0]+k
+		rows[k] = int32(i)
+	}
+	if consecutive {
+		return t.Slice(0, index[0], index[0]+len(index))
+	}
+	return t.Take(0, tensor.New(rows))
+}
+
+// gather copies rows into a new tensor on the host.
+func (c *column) gather(index []int, shape []int) (tensor.Tensor, error) {
+	c.once.Do(func() { c.data, c.err = tensor.Internal.Bytes(nil, "Data", c.tensor) })
+	if c.err != nil {
+		return tensor.Tensor{}, c.err
+	}
+	size := c.tensor.DType().Size()
+	for _, n := range c.shape {
+		size *= n
+	}
+	data := make([]byte, 0, len(index)*size)
+	for _, i := range index {
+		data = append(data, c.data[i*size:(i+1)*size]...)
+	}
+	return tensor.Internal.FromBytes(nil, c.tensor.DType(), shape, data), nil
+}
+
+// stack makes a batch of examples on the host. What is no tensor is the
+// first's.
+func stack[T any](examples []T) (batch T, err error) {
+	if len(examples) == 0 {
+		return batch, fmt.Errorf("a batch of no %T", batch)
+	}
+	var first []walk.Leaf[tensor.Tensor]
+	var columns [][]byte
+	for k, e := range examples {
+		leaves, err := walk.Flatten[tensor.Tensor](e)
+		if err != nil {
+			return batch, err
+		}
+		if k == 0 {
+			first, columns = leaves, make([][]byte, len(leaves))
+		}
+		if err := checkAlike(first, leaves); err != nil {
+			return batch, fmt.Errorf("examples of one batch differ: %w", err)
+		}
+		for i, l := range leaves {
+			if !l.Value.IsValid() {
+				continue
+			}
+			data, err := tensor.Internal.Bytes(nil, "Data", l.Value)
+			if err != nil {
+				return batch, err
+			}
+			columns[i] = append(columns[i], data...)
+		}
+	}
+	out := make([]tensor.Tensor, len(first))
+	for i, l := range first {
+		if l.Value.IsValid() {
+			shape := append([]int{len(examples)}, l.Value.Shape()...)
+			out[i] = tensor.Internal.FromBytes(nil, l.Value.DType(), shape, columns[i])
+		}
+	}
+	return walk.Rebuild(examples[0], out)
+}
+
+// checkAlike checks that an example is like the first.
+func checkAlike(first, e []walk.Leaf[tensor.Tensor]) error {
+	if len(first) != len(e) {
+		return fmt.Errorf("%d tensors and %d", len(first), len(e))
+	}
+	for i, l := range e {
+		if f := first[i]; !alike(f, l) {
+			return fmt.Errorf("%s and %s", describe(f), describe(l))
+		}
+	}
+	return nil
+}
+
+func alike(a, b walk.Leaf[tensor.Tensor]) bool {
+	x, y := a.Value, b.Value
+	if a.Name != b.Name || x.IsValid() != y.IsValid() {
+		return false
+	}
+	return !x.IsValid() || x.DType() == y.DType() && slices.Equal(x.Shape(), y.Shape())
+}
+
+// describe is what must be equal in the examples of a batch, as text.
+func describe(l walk.Leaf[tensor.Tensor]) string {
+	if !l.Value.IsValid() {
+		return fmt.Sprintf("%q absent", l.Name)
+	}
+	return fmt.Sprintf("%q %v %v", l.Name, l.Value.DType(), l.Value.Shape())
+}

@@ -1,0 +1,130 @@
+// Package data has data sets and the loader that makes shuffled mini-batches
+// of them.
+//
+// A data set is any [Set]: something of a length whose examples can be had by
+// number. An example is a tree of tensors (see package tree), such as a struct
+// of an input and a label. A batch is of the same type, each tensor with the
+// examples along a new axis 0.
+package data
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"github.com/tensorken/tensorken/tensor"
+)
+
+// A Set is a data set. At returns example i, 0 ≤ i < Len; where a loader has
+// workers, they call it at the same time.
+type Set[T any] interface {
+	Len() int
+	At(i int) (T, error)
+}
+
+// A batcher is a set that can make a batch itself, faster than by stacking
+// examples.
+type batcher[T any] interface {
+	batch(index []int) (T, error)
+}
+
+// batchOf returns the examples of that index as one batch.
+func batchOf[T any](s Set[T], index []int) (T, error) {
+	if b, ok := s.(batcher[T]); ok {
+		return b.batch(index)
+	}
+	examples := make([]T, len(index))
+	for k, i := range index {
+		var err error
+		if examples[k], err = s.At(i); err != nil {
+			var none T
+			return none, fmt.Errorf("example %d: %w", i, err)
+		}
+	}
+	return stack(examples)
+}
+
+// Map returns a set of f of each example of s. f runs whenever an example is
+// asked for, on the loader's workers if it has any.
+func Map[A, B any](s Set[A], f func(A) (B, error)) Set[B] { return mapped[A, B]{s, f} }
+
+type mapped[A, B any] struct {
+	set Set[A]
+	f   func(A) (B, error)
+}
+
+func (m mapped[A, B]) Len() int { return m.set.Len() }
+
+func (m mapped[A, B]) At(i int) (b B, err error) {
+	a, err := m.set.At(i)
+	if err != nil {
+		return b, err
+	}
+	return m.f(a)
+}
+
+// Split parts a set in two at random: the first gets that fraction of the
+// examples, rounded to a whole number. The same seed parts in the same way.
+// Examples keep their order.
+func Split[T any](s Set[T], fraction float64, seed uint64) (Set[T], Set[T]) {
+	if !(fraction >= 0 && fraction <= 1) {
+		misuse("Split", fmt.Sprintf("the fraction %v is not between 0 and 1", fraction))
+	}
+	order := shuffled(s.Len(), seed, 0)
+	n := int(math.Round(fraction * float64(len(order))))
+	slices.Sort(order[:n])
+	slices.Sort(order[n:])
+	return subset[T]{s, order[:n]}, subset[T]{s, order[n:]}
+}
+
+// A subset is some examples of a set.
+type subset[T any] struct {
+	set   Set[T]
+	index []int
+}
+
+func (s subset[T]) Len() int { return len(s.index) }
+
+func (s subset[T]) At(i int) (T, error) {
+	if i < 0 || i >= len(s.index) {
+		var none T
+		return none, outOfRange(i, len(s.index))
+	}
+	return s.set.At(s.index[i])
+}
+
+func (s subset[T]) batch(index []int) (T, error) {
+	inner := make([]int, len(index))
+	for k, i := range index {
+		inner[k] = s.index[i]
+	}
+	return batchOf(s.set, inner)
+}
+
+// Whole returns all of a set as one batch.
+func Whole[T any](s Set[T]) (T, error) {
+	index := make([]int, s.Len())
+	for i := range index {
+		index[i] = i
+	}
+	return batchOf(s, index)
+}
+
+// shuffled returns the numbers below n in an order that depends on seed and
+// epoch alone.
+func shuffled(n int, seed, epoch uint64) []int {
+	order := make([]int, n)
+	for i := range order {
+		order[i] = i
+	}
+	rand.New(rand.NewPCG(seed, epoch)).Shuffle(n, func(i, j int) { order[i], order[j] = order[j], order[i] })
+	return order
+}
+
+func outOfRange(i, n int) error { return fmt.Errorf("there is no example %d among %d", i, n) }
+
+// misuse panics with a *tensor.Error.
+func misuse(op, reason string, operands ...any) {
+	tensor.Internal.Misuse(nil, "data."+op, reason, operands...)
+}
