@@ -110,12 +110,13 @@ func (l *Loader[T]) ahead(ctx context.Context, plan [][]int) (next func() (T, er
 		done  chan result[T]
 	}
 	ctx, cancel := context.WithCancel(ctx)
+	plan = plan[min(l.Next, len(plan)):]
 	jobs := make(chan job)
 	results := make(chan chan result[T], l.Workers) // in order
 	var running sync.WaitGroup
 	running.Go(func() {
 		defer close(jobs)
-		for _, index := range plan[min(l.Next, len(plan)):] {
+		for _, index := range plan {
 			j := job{index, make(chan result[T], 1)}
 			select {
 			case results <- j.done:
