@@ -91,6 +91,29 @@ func TestOf(t *testing.T) {
 	}
 }
 
+// Batches of one size compile once, wherever they start.
+func TestBatchesCompileOnce(t *testing.T) {
+	x := tensor.Ones(64, 3).Mul(2)
+	for _, set := range []data.Set[tensor.Tensor]{data.Of(x), data.Of(x.To(tensor.CPU()))} {
+		for _, shuffle := range []bool{false, true} {
+			l := data.Loader[tensor.Tensor]{Set: set, Batch: 8, Shuffle: shuffle}
+			var plans []int
+			for b, err := range l.All(context.Background()) {
+				if err != nil {
+					t.Fatal(err)
+				}
+				if got := b.Exp().Sum(); got.Item() == 0 {
+					t.Errorf("sum of %v is %v", b, got)
+				}
+				plans = append(plans, tensor.Info().Plans)
+			}
+			if plans[len(plans)-1] != plans[1] { // the first of all differs in nothing but being the first
+				t.Errorf("on %v, shuffle %v: plans after each batch %v", x.Device(), shuffle, plans)
+			}
+		}
+	}
+}
+
 func TestOfMisuse(t *testing.T) {
 	for _, tt := range []struct {
 		tree any
