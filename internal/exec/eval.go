@@ -90,6 +90,9 @@ func (d *Device) eval(roots []*graph.Node) error {
 		}
 		return err
 	}
+	if debugCheck {
+		debugVerify(d, r, p)
+	}
 	for _, n := range r.nodes {
 		if c := n.Op.Class(); c == ir.Elementwise || c == ir.Reduction || c == ir.Indexed {
 			n.MarkComputed()
@@ -123,7 +126,7 @@ func (d *Device) run(p *plan, r *request) error {
 	for _, class := range p.slots {
 		b, err := d.take(class)
 		if err != nil {
-			return d.noMemory(err, class)
+			return err
 		}
 		d.slots = append(d.slots, b)
 	}
@@ -222,15 +225,6 @@ func (d *Device) finish(p *plan, r *request) {
 			n.SetValue(v)
 		}
 	}
-}
-
-// noMemory says how much was asked for.
-func (d *Device) noMemory(err error, class int) error {
-	if !errors.Is(err, driver.ErrMemory) {
-		return err
-	}
-	return fmt.Errorf("%w (%d bytes asked for, %d held by tensors, %d pooled)",
-		err, class, d.memory.held.Load(), d.memory.pooled)
 }
 
 // Read returns n's elements in row-major order, little-endian; it computes
