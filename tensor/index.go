@@ -28,18 +28,18 @@ const (
 
 // Span returns the [Range] from start up to but not including stop: Span(2,
 // End) is all but the first two, Span(-1, End, -1) is everything backwards.
-func Span(start, stop int, step ...int) Range {
-	switch len(step) {
-	case 0:
+func Span(start, stop int, step ...int) Range { return ranged("Span", start, stop, step) }
+
+func ranged(op string, start, stop int, step []int) Range {
+	switch {
+	case len(step) == 0:
 		return Range{start, stop, 1}
-	case 1:
-		if step[0] == 0 {
-			fail("Span", "a step of 0")
-		}
-		return Range{start, stop, step[0]}
+	case len(step) > 1:
+		fail(op, fmt.Sprintf("%d steps", len(step)))
+	case step[0] == 0:
+		fail(op, "a step of 0")
 	}
-	fail("Span", fmt.Sprintf("%d steps", len(step)))
-	return Range{}
+	return Range{start, stop, step[0]}
 }
 
 // Index takes a part of t, one spec an axis: an int takes one element and

@@ -169,7 +169,7 @@ func (t Tensor) Pad(axis, before, after int) Tensor {
 // gives an axis of length 0.
 func (t Tensor) Slice(axis, start, stop int, step ...int) Tensor {
 	x := t.node("Slice")
-	return Tensor{n: slice("Slice", x, axisOf("Slice", x, axis), Span(start, stop, step...))}
+	return Tensor{n: slice("Slice", x, axisOf("Slice", x, axis), ranged("Slice", start, stop, step))}
 }
 
 // slice takes a range of one axis.

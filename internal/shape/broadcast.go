@@ -3,7 +3,6 @@ package shape
 import (
 	"fmt"
 	"math"
-	"math/bits"
 )
 
 // Broadcast returns the shape that a and b have together by NumPy's rules:
@@ -54,35 +53,17 @@ func BroadcastsTo(from, to []int) bool {
 const MaxLen = math.MaxInt / 16
 
 // Check returns an error if shape has a negative length or more than MaxLen
-// elements.
+// elements. A length of 0 counts as 1: the axis may be reduced to that.
 func Check(shape []int) error {
-	n := uint(1)
-	large := false
+	n := 1
 	for _, d := range shape {
-		if d < 0 {
+		switch {
+		case d < 0:
 			return fmt.Errorf("a length of %d", d)
+		case d > MaxLen/n:
+			return fmt.Errorf("more than %d elements", MaxLen)
 		}
-		hi, lo := bits.Mul(n, uint(d))
-		n = lo
-		if d == 0 {
-			return checkSigns(shape)
-		}
-		large = large || hi != 0 || lo > MaxLen
-		if large {
-			n = 1
-		}
-	}
-	if large {
-		return fmt.Errorf("more than %d elements", MaxLen)
-	}
-	return nil
-}
-
-func checkSigns(shape []int) error {
-	for _, d := range shape {
-		if d < 0 {
-			return fmt.Errorf("a length of %d", d)
-		}
+		n *= max(d, 1)
 	}
 	return nil
 }
