@@ -188,7 +188,7 @@ func (r *request) addLeaf(l leaf, n *graph.Node) int32 {
 	k := append(r.key, byte(ir.Buffer), byte(l.dtype), byte(len(l.shape)), byte(l.align()))
 	for i, d := range l.shape {
 		k = binary.AppendUvarint(k, uint64(d))
-		if d != 1 { // others have no say
+		if d != 1 && l.value.Err == nil { // others have no say
 			k = binary.AppendVarint(k, int64(l.view.Strides[i]))
 		}
 	}
