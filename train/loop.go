@@ -55,9 +55,11 @@ const readEvery = 100 * time.Millisecond
 const maxUnread = 256
 
 // Run trains for l.Epochs epochs, or until ctx is cancelled, which ends it
-// after a step with ctx's error. A loss that is not finite ends it too. Best is
-// set whenever Run returns after a step.
-func (l *Loop[M, B]) Run(ctx context.Context) error {
+// after a step with ctx's error. A loss that is not finite ends it too, and so
+// does a panic that [tensor.Catch] takes. Where no epoch was finished, Best is
+// the model after the last step.
+func (l *Loop[M, B]) Run(ctx context.Context) (err error) {
+	defer tensor.Catch(&err)
 	if err := l.check(); err != nil {
 		return err
 	}

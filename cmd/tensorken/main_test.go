@@ -63,7 +63,7 @@ func TestTrainAndPredict(t *testing.T) {
 	if err := json.Unmarshal([]byte(lines[len(lines)-1]), &r); err != nil {
 		t.Fatalf("last line %q: %v", lines[len(lines)-1], err)
 	}
-	if r.Epochs != 40 || r.Device != "cpu" || r.Parameters != 3*128+129*4 || r.TestAccuracy < 0.9 || r.Seconds <= 0 || r.TrainLoss <= 0 {
+	if r.Epochs != 40 || r.Device != "cpu" || r.Parameters != 3*256+257*4 || r.TestAccuracy < 0.9 || r.Seconds <= 0 || r.TrainLoss <= 0 {
 		t.Errorf("train gave %+v", r)
 	}
 	if n := strings.Count(stderr, "\nepoch "); n != 40 {
@@ -176,7 +176,7 @@ func TestBadInput(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	lying := bytes.Replace(truncated, []byte(`[128,2]`), []byte(`[128,9]`), 1)
+	lying := bytes.Replace(truncated, []byte(`[256,2]`), []byte(`[256,9]`), 1)
 	for _, c := range []struct {
 		args []string
 		want string

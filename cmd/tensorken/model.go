@@ -24,8 +24,8 @@ type architecture struct {
 }
 
 var architectures = map[string]architecture{
-	"mlp": {shape: flat, build: buildMLP, epochs: 30, lr: 2e-3},
-	"cnn": {shape: square, build: buildCNN, together: true, epochs: 20, lr: 2e-3},
+	"mlp": {shape: flat, build: buildMLP, epochs: 40, lr: 2e-2},
+	"cnn": {shape: square, build: buildCNN, together: true, epochs: 15, lr: 3e-3},
 }
 
 // findArchitecture returns the architecture of that name.
@@ -50,9 +50,9 @@ func square(width int) ([]int, error) {
 
 // buildMLP is one hidden layer.
 func buildMLP(rng *tensor.RNG, shape []int, classes int) nn.Sequential {
-	const hidden = 128
+	const hidden = 256
 	return nn.Sequential{
-		nn.NewLinear(rng, shape[0], hidden), nn.Func(tensor.Tensor.ReLU), nn.Dropout{P: 0.2},
+		nn.NewLinear(rng, shape[0], hidden), nn.Func(tensor.Tensor.ReLU), nn.Dropout{P: 0.3},
 		nn.NewLinear(rng, hidden, classes),
 	}
 }

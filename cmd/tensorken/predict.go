@@ -48,7 +48,6 @@ func (o predictOptions) run(path string, stdout io.Writer) (err error) {
 	if err != nil {
 		return err
 	}
-	defer dev.Close()
 	x := about.Scaling.apply(examples.X, about.InputShape)
 	said, err := tensor.Data[int32](tree.To(net, dev).Apply(x).ArgMax(-1))
 	if err != nil {

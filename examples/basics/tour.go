@@ -18,5 +18,5 @@ func main() {
 	fmt.Println(a.Index(tensor.All, tensor.Span(0, tensor.End, 2)), a.MatMul(a.T()), tensor.Einsum("ij,kj->ik", a, a))
 	xs, err := tensor.Data[float32](a.Exp())
 	fmt.Printf("%v %v %.2f %+v\n", xs, err, a, a)
-	fmt.Println(tensor.Try(func() { a.MatMul(a) })) // tour.go:12: MatMul of [2 3] and [2 3]: …
+	fmt.Println(tensor.Try(func() { a.MatMul(a) })) // tour.go:21: MatMul of [2 3] and [2 3]: …
 }
