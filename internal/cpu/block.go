@@ -26,6 +26,7 @@ var emitters = [ir.Ops]func(a *assembler, i int) int{
 	ir.Load:      (*assembler).load,
 	ir.Inside:    (*assembler).load,
 	ir.Store:     (*assembler).store,
+	ir.Scatter:   (*assembler).scatter,
 	ir.Cast:      (*assembler).castTo,
 	ir.Bitcast:   (*assembler).bitcast,
 	ir.Where:     (*assembler).where,

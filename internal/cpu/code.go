@@ -58,6 +58,7 @@ type assembler struct {
 	body []int // register of each instruction
 	regs []register
 	last []int // of each register, the last step that reads it
+	root int   // of a plan for a value, the register that holds it
 }
 
 // A register holds the values of an instruction over a block.
@@ -77,23 +78,14 @@ type plan struct {
 	given  []int // instructions whose registers are set from outside
 	across bool  // reduced lanes are outside of kept ones
 	stream bool  // reductions add to accumulators set from outside
+	value  bool  // the one root is a value wanted over all lanes
 }
 
 // assemble prepares a part of a kernel's body.
 func assemble(s *space, p plan) *assembler {
 	a := &assembler{code: &code{space: s}, plan: p, body: make([]int, len(s.body))}
 	a.code.lanes = p.lanes
-	need := make([]bool, len(s.body))
-	for _, r := range p.roots {
-		need[r] = true
-	}
-	for i := len(need) - 1; i >= 0; i-- {
-		if need[i] && !slices.Contains(p.given, i) {
-			for _, j := range s.body[i].Src {
-				need[j] = true
-			}
-		}
-	}
+	need := s.needs(p.roots, p.given)
 	for i := range need {
 		switch {
 		case !need[i]:
@@ -103,9 +95,28 @@ func assemble(s *space, p plan) *assembler {
 			a.instr(i)
 		}
 	}
+	if p.value {
+		a.root = a.widen(a.body[p.roots[0]], setOf(p.lanes))
+	}
 	a.code.regs = len(a.regs)
 	a.allocate()
 	return a
+}
+
+// needs marks the instructions that roots depend on, down to the given ones.
+func (s *space) needs(roots, given []int) []bool {
+	need := make([]bool, len(s.body))
+	for _, r := range roots {
+		need[r] = true
+	}
+	for i := len(need) - 1; i >= 0; i-- {
+		if need[i] && !slices.Contains(given, i) {
+			for _, j := range s.body[i].Src {
+				need[j] = true
+			}
+		}
+	}
+	return need
 }
 
 func (a *assembler) newRegister(typ ir.DType, over ir.AxisSet, step int) int {

@@ -15,9 +15,17 @@ func (d *device) compile(k *ir.Kernel) (*program, error) {
 	switch {
 	case k.Skeleton == ir.Map:
 		p.runner = newMap(s)
-	case k.Skeleton == ir.Row || k.Skeleton == ir.Contract:
-		r := newRow(s)
-		p.runner, p.extra = r, r.extra()
+	case k.Skeleton == ir.Row:
+		p.runner, p.extra = newRow(s)
+	case k.Skeleton == ir.Contract:
+		if c := newContract(s); c != nil {
+			p.runner = c
+		} else {
+			p.runner, p.extra = newRow(s)
+		}
+	case k.Routine == "scatter":
+		p.reach[1].lo, p.reach[1].hi = min(p.reach[1].lo, 0), max(p.reach[1].hi, k.Args[0].Len)
+		p.runner = newScatter(s)
 	default:
 		return nil, fmt.Errorf("cpu: no way to run a %v kernel %q", k.Skeleton, k.Routine)
 	}

@@ -1,6 +1,7 @@
 package cpu
 
 import (
+	"slices"
 	"unsafe"
 
 	"github.com/tensorken/tensorken/internal/simd"
@@ -25,12 +26,17 @@ func (a *assembler) affine(off int, coef []int, lanes ir.AxisSet) affine {
 			f.terms = append(f.terms, term{axis, c})
 		}
 	}
-	for _, l := range a.plan.lanes {
-		if lanes.Has(l) {
-			f.dims = append(f.dims, term{l, coef[l]})
-		}
-	}
+	f.dims = a.dims(coef, slices.DeleteFunc(slices.Clone(a.plan.lanes), func(l int) bool { return !lanes.Has(l) }))
 	return f
+}
+
+// dims is the coefficients of some axes.
+func (a *assembler) dims(coef []int, axes []int) []term {
+	d := make([]term, len(axes))
+	for i, axis := range axes {
+		d[i] = term{axis, coef[axis]}
+	}
+	return d
 }
 
 // pos is the value at the block's first point.
@@ -165,6 +171,8 @@ type load struct {
 	limit   int
 	rank    affine
 	instr   int
+	combine simd.Scatterer // of a Scatter
+	runs    simd.Binary    // the same for runs to one place
 }
 
 // A guard holds where its form is a multiple of div from 0 to below limit;
@@ -362,6 +370,10 @@ func (l *load) plan(f *frame) {
 // run copies one run: fills where a guard fails, and elsewhere the lanes
 // from lo to hi, step apart.
 func (l *load) run(f *frame, dst unsafe.Pointer, inner *walkDim) {
+	if l.combine != nil {
+		l.put(f, dst, inner)
+		return
+	}
 	w := &f.walk
 	lo, hi, step := 0, inner.n, 1
 	for j, g := range w.active {

@@ -681,8 +681,14 @@ func check(t *testing.T, d driver.Device, m *maker, seed uint64) bool {
 // tunings are the default sizes and such as cut small spaces into pieces.
 var tunings = map[string]tuning{
 	"default": defaultTuning,
-	"pieces":  {enough: 5, most: 12, whole: 30, small: 64},
-	"streams": {enough: 16, most: 40, whole: 0, small: 1},
+	"pieces": {
+		enough: 5, most: 12, whole: 30, small: 64,
+		rows: 4, cols: 7, depth: 5, stride: 3, tiles: 100, part: 3,
+	},
+	"streams": {
+		enough: 16, most: 40, whole: 0, small: 1,
+		rows: 10, cols: 4, depth: 16, stride: 100, tiles: 1, part: 1,
+	},
 }
 
 func TestRandomKernels(t *testing.T) {

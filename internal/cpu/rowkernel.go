@@ -6,25 +6,21 @@ import (
 	"github.com/tensorken/tensorken/ir"
 )
 
-// newRow prepares a kernel with reductions. It also runs contractions that
+// newRow prepares a kernel with reductions, which may need arguments of its
+// own. It also runs contractions that
 // have no faster way.
-func newRow(s *space) extraRunner {
+func newRow(s *space) (r runner, extra int) {
 	kept, reduced := s.roles(ir.Kept, ir.Batch, ir.M, ir.N), s.roles(ir.Reduced, ir.K)
 	shape := rowShape{
 		kept: kept, reduced: reduced,
 		nk: s.points(kept), nr: s.points(reduced),
-		across: s.across(kept, reduced),
+		across: s.nearer(s.needs(s.stores(), nil), kept, reduced),
 	}
 	if shape.fits(s) {
-		return newWhole(s, shape)
+		return newWhole(s, shape), 0
 	}
-	return newStream(s, shape)
-}
-
-// An extraRunner is a runner that binds arguments of its own.
-type extraRunner interface {
-	runner
-	extra() int
+	stream := newStream(s, shape)
+	return stream, len(stream.results)
 }
 
 type rowShape struct {
@@ -76,29 +72,28 @@ func (s *space) levels() []int {
 	return level
 }
 
-// across reports whether more is read with stride 1 along the last kept axis
-// than along the last reduced one.
-func (s *space) across(kept, reduced []int) bool {
-	if len(kept) == 0 || len(reduced) == 0 {
+// nearer reports whether those instructions that are needed read more with
+// stride 1 along the last of axes a than along the last of b.
+func (s *space) nearer(need []bool, a, b []int) bool {
+	if len(a) == 0 || len(b) == 0 {
 		return false
 	}
-	k, r := kept[len(kept)-1], reduced[len(reduced)-1]
 	var votes float64
 	for i := range s.body {
 		in := &s.body[i]
-		if in.Op != ir.Load {
+		if in.Op != ir.Load || !need[i] {
 			continue
 		}
 		n := 1.0
-		for a, x := range s.axes {
-			if in.Over.Has(a) {
+		for axis, x := range s.axes {
+			if in.Over.Has(axis) {
 				n *= float64(x.Len)
 			}
 		}
-		if c := in.View.Coef[k]; c == 1 || c == -1 {
+		if c := in.View.Coef[a[len(a)-1]]; c == 1 || c == -1 {
 			votes += n
 		}
-		if c := in.View.Coef[r]; c == 1 || c == -1 {
+		if c := in.View.Coef[b[len(b)-1]]; c == 1 || c == -1 {
 			votes -= n
 		}
 	}
@@ -129,5 +124,3 @@ func newWhole(s *space, r rowShape) *wholeRunner {
 	w.per = s.tune.grain(w.tiles.count, w.work)
 	return w
 }
-
-func (w *wholeRunner) extra() int { return 0 }

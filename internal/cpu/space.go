@@ -19,23 +19,6 @@ type space struct {
 	tune *tuning
 }
 
-// A tuning is the sizes by which spaces are cut. Tests choose small ones, to
-// cut small spaces.
-type tuning struct {
-	// Blocks have at least enough points and at most about most where the
-	// shape allows: enough to make the choice of a routine cheap, few enough
-	// for the registers of a block to stay in the first cache.
-	enough, most int
-	// whole is the most points of a block that holds whole reductions: its
-	// registers stay in the second cache.
-	whole int
-	// small is the work, in additions, below which one worker does it all:
-	// waking another would take longer.
-	small int
-}
-
-var defaultTuning = tuning{enough: 512, most: 2048, whole: 1 << 15, small: 1 << 15}
-
 // form is the coefficients of some linear form over the kernel's axes.
 type form []int
 

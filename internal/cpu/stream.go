@@ -158,8 +158,6 @@ func (r *streamRunner) take(n int) int {
 	return at
 }
 
-func (r *streamRunner) extra() int { return len(r.results) }
-
 func (r *streamRunner) run(d *device) error {
 	d.shared = grow(d.shared, r.shared)
 	mem := base(d.shared)

@@ -147,3 +147,12 @@ func (t *tiling) points(i int) int {
 	}
 	return n
 }
+
+// size is the number of points of the box that a frame is at.
+func (t *tiling) size(f *frame) int {
+	n := 1
+	for _, a := range t.axes {
+		n *= f.n[a]
+	}
+	return n
+}

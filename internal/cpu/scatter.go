@@ -1,0 +1,183 @@
+package cpu
+
+import (
+	"cmp"
+	"slices"
+	"unsafe"
+
+	"github.com/tensorken/tensorken/internal/simd"
+	"github.com/tensorken/tensorken/ir"
+)
+
+// A scatterRunner runs the routine "scatter": it copies the base and combines
+// the updates with the copy, in the order of the points. Parts along an axis
+// whose positions lead to different elements, whatever the index, keep that
+// order; there may be many of them at once.
+type scatterRunner struct {
+	space *space
+	code  *code
+	axis  int     // that is cut into parts, or -1
+	part  int     // positions in a part
+	parts int     // number of them
+	rest  *tiling // of the other axes
+	bytes int     // of the result
+	work  int
+}
+
+// scatterParts is the most parts that the points are cut into.
+const scatterParts = 16
+
+func newScatter(s *space) *scatterRunner {
+	at := len(s.body) - 1
+	r := &scatterRunner{space: s, axis: s.separate(&s.body[at]), part: 1, parts: 1}
+	out := s.args[0]
+	r.bytes = out.Len * out.DType.Size()
+	axes := s.roles(ir.Kept, ir.Reduced)
+	r.work = s.points(axes) * max(s.cost(), 1)
+	var rest []int
+	for _, a := range axes {
+		if a != r.axis {
+			rest = append(rest, a)
+		}
+	}
+	if r.axis >= 0 {
+		n := s.axes[r.axis].Len
+		r.part = max(1, (n+scatterParts-1)/scatterParts)
+		r.parts = (n + r.part - 1) / r.part
+	}
+	r.rest = newTiling(s, rest, (s.tune.enough+r.part-1)/r.part, max(1, s.tune.most/r.part))
+	lanes := slices.Clone(r.rest.block())
+	extent := s.extents(r.rest)
+	if r.axis >= 0 {
+		lanes = append(lanes, r.axis)
+		slices.Sort(lanes)
+		extent[r.axis] = r.part
+	}
+	r.code = assemble(s, plan{lanes: lanes, extent: extent, roots: []int{at}}).code
+	return r
+}
+
+// separate returns an axis whose positions lead a Scatter to different
+// elements, -1 if there is none: the outermost that has enough, else the
+// longest.
+func (s *space) separate(in *ir.Instr) int {
+	steps := []loop{{in.View.Len, in.View.Stride}}
+	best := -1
+	for a, c := range in.View.Coef {
+		n := s.axes[a].Len
+		if c == 0 {
+			continue
+		}
+		steps = append(steps, loop{n, max(c, -c)})
+		if best < 0 || s.axes[best].Len < scatterParts && n > s.axes[best].Len {
+			best = a
+		}
+	}
+	// Each step has to go further than all the finer ones together.
+	slices.SortFunc(steps, func(a, b loop) int { return cmp.Compare(max(a.stride, -a.stride), max(b.stride, -b.stride)) })
+	reach := 0
+	for _, l := range steps {
+		stride := max(l.stride, -l.stride)
+		if l.n > 1 && stride <= reach {
+			return -1
+		}
+		reach += stride * max(l.n-1, 0)
+	}
+	return best
+}
+
+func (r *scatterRunner) run(d *device) error {
+	if err := d.do(&copyJob{r.bytes, d.bind}, (r.bytes+copyBytes-1)/copyBytes, r.bytes/4); err != nil {
+		return err
+	}
+	if r.rest.count == 0 {
+		return nil
+	}
+	return d.do(&scatterJob{r, d.bind}, r.parts, r.work)
+}
+
+// A copyJob copies the base to the result: a task is copyBytes of it.
+type copyJob struct {
+	bytes int
+	bind  []binding
+}
+
+const copyBytes = 1 << 20
+
+func (j *copyJob) begin(*worker) {}
+
+func (j *copyJob) task(_ *worker, i int) {
+	n := min(copyBytes, j.bytes-i*copyBytes)
+	simd.Copies[1](unsafe.Add(j.bind[0].p, i*copyBytes), unsafe.Add(j.bind[1].p, i*copyBytes), n)
+}
+
+// A scatterJob combines the updates: a task is a part of the points.
+type scatterJob struct {
+	*scatterRunner
+	bind []binding
+}
+
+func (j *scatterJob) begin(w *worker) {
+	w.frames[0].enter(j.code, j.bind, w.scratch(j.code.scratch), &w.bad)
+}
+
+func (j *scatterJob) task(w *worker, i int) {
+	f := &w.frames[0]
+	if j.axis >= 0 {
+		at := i * j.part
+		f.set(j.axis, at, min(j.part, j.space.axes[j.axis].Len-at))
+	}
+	for t := range j.rest.count {
+		j.rest.set(f, t)
+		f.run()
+	}
+}
+
+// scatter emits the step that combines the updates of a block.
+func (a *assembler) scatter(i int) int {
+	in := &a.space.body[i]
+	over := a.space.all()
+	lanes := over & setOf(a.plan.lanes)
+	index := a.cast(a.body[in.Src[0]], ir.Int64)
+	update := a.widen(a.body[in.Src[1]], over)
+	l := &load{
+		affine: a.affine(in.View.Off, in.View.Coef, lanes),
+		arg:    in.Arg, size: in.Type.Size(), instr: i,
+		at: index, atLanes: a.regs[index].lanes, stride: in.View.Stride, limit: in.View.Len,
+		rank:    a.affine(0, a.space.rank, lanes),
+		combine: simd.Scatterers[in.Kind][a.space.args[in.Arg].DType],
+	}
+	if elem := a.space.args[in.Arg].DType; !elem.IsHalf() {
+		l.runs = simd.Binaries[in.Kind][elem].VV
+	}
+	r := a.emit(step{do: doScatter, load: l, src: [4]int{index, update, -1, -1}}, in.Type, over)
+	a.steps[len(a.steps)-1].size = 0 // no register
+	return r
+}
+
+func doScatter(f *frame, s *step) {
+	if f.count[s.set] == 0 {
+		return
+	}
+	f.walk.active, f.walk.values = f.walk.active[:0], f.walk.values[:0]
+	s.load.walk(f, f.reg[s.src[1]])
+}
+
+// put combines the n updates of a run, which are at x, with the elements that
+// the index says.
+func (l *load) put(f *frame, x unsafe.Pointer, inner *walkDim) {
+	w := &f.walk
+	mem, index := f.bind[l.arg].p, unsafe.Add(f.reg[l.at], w.at*8)
+	if v := *(*int64)(index); inner.at == 0 && inner.stride == 1 && l.runs != nil && uint64(v) < uint64(l.limit) {
+		p := unsafe.Add(mem, (w.pos+int(v)*l.stride)*l.size)
+		l.runs(p, p, x, inner.n)
+		return
+	}
+	for i := 0; i < inner.n; i++ {
+		from := unsafe.Add(index, i*inner.at*8)
+		i += l.combine(mem, unsafe.Add(x, i*l.size), from, inner.n-i, w.pos+i*inner.stride, inner.stride, inner.at, l.stride, l.limit)
+		if i < inner.n {
+			l.note(f, i, *(*int64)(unsafe.Add(index, i*inner.at*8)))
+		}
+	}
+}
