@@ -73,11 +73,6 @@ func Graph(roots []*graph.Node, bindings int) (*Plan, error) {
 	}
 	for _, g := range fusion.Groups {
 		k, args := lower.Group(fusion, g)
-		if verify {
-			if err := ir.Verify(k); err != nil {
-				return nil, fmt.Errorf("%w in\n%v", err, k)
-			}
-		}
 		s := Step{Kernel: k}
 		for _, a := range args {
 			arg := Arg{Kind: a.Kind}
@@ -109,5 +104,30 @@ func Graph(roots []*graph.Node, bindings int) (*Plan, error) {
 		}
 		p.Outputs = append(p.Outputs, o)
 	}
+	if verify {
+		return p, p.verify()
+	}
 	return p, nil
+}
+
+// verify checks every kernel, and that what a step reads is written by an
+// earlier one.
+func (p *Plan) verify() error {
+	written := make([]bool, len(p.Buffers))
+	for i, s := range p.Steps {
+		if err := ir.Verify(s.Kernel); err != nil {
+			return fmt.Errorf("step %d: %w in\n%v", i, err, s.Kernel)
+		}
+		for _, a := range s.Args {
+			if a.Kind == ir.In && !a.Leaf && !written[a.Index] {
+				return fmt.Errorf("step %d reads buffer %d before it is written, in\n%v", i, a.Index, s.Kernel)
+			}
+		}
+		for _, a := range s.Args {
+			if a.Kind == ir.Out {
+				written[a.Index] = true
+			}
+		}
+	}
+	return nil
 }

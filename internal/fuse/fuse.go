@@ -103,7 +103,7 @@ func (f *fuser) home(n *graph.Node) *Group {
 func (f *fuser) readable(n *graph.Node, g *Group) bool {
 	if n.Op == ir.Reshape {
 		x := n.Src()[0]
-		return f.elsewhere(n, g) || f.contiguous(x) && f.readable(x, g)
+		return f.elsewhere(n, g) || f.contiguous(x, g) && f.readable(x, g)
 	}
 	return n.Op == ir.Buffer || f.elsewhere(n, g)
 }
@@ -114,15 +114,15 @@ func (f *fuser) elsewhere(n *graph.Node, g *Group) bool {
 	return len(h) > 1 || len(h) == 1 && h[0].find() != g
 }
 
-// contiguous reports whether n, if it is readable, lies in row-major order.
-func (f *fuser) contiguous(n *graph.Node) bool {
+// contiguous reports whether n, if g can read it, lies in row-major order.
+func (f *fuser) contiguous(n *graph.Node, g *Group) bool {
 	switch {
-	case f.info[n].homes != nil || f.copies[n] != nil:
+	case f.info[n].homes != nil || f.copy(n, g) != nil:
 		return true
 	case n.Op == ir.Buffer:
 		return shape.IsRowMajor(n.Shape, n.Ints[1:])
 	case n.Op == ir.Reshape:
-		return f.contiguous(n.Src()[0])
+		return f.contiguous(n.Src()[0], g)
 	}
 	return false
 }

@@ -101,7 +101,7 @@ func (f *fuser) cat(n *graph.Node) {
 // scatter gives n a special group of its own.
 func (f *fuser) scatter(n *graph.Node) {
 	target, idx, upd := n.Src()[0], n.Src()[1], n.Src()[2]
-	if !f.readable(target, nil) || !f.contiguous(target) {
+	if !f.readable(target, nil) || !f.contiguous(target, nil) {
 		f.store(target)
 	}
 	g, l := newGroup(ir.Special, idx.Shape)
@@ -122,7 +122,7 @@ func (f *fuser) scatter(n *graph.Node) {
 // what another group stores. Reshapes in between are of row-major elements.
 func (f *fuser) source(n *graph.Node, g *Group) *graph.Node {
 	for f.info[n].homes == nil {
-		if c := f.copies[n]; c != nil && f.home(c) != g {
+		if c := f.copy(n, g); c != nil {
 			return c
 		}
 		if n.Op != ir.Reshape {
@@ -131,6 +131,15 @@ func (f *fuser) source(n *graph.Node, g *Group) *graph.Node {
 		n = n.Src()[0]
 	}
 	return n
+}
+
+// copy is the row-major copy of a leaf that g reads instead: one that an
+// earlier group made, if any.
+func (f *fuser) copy(n *graph.Node, g *Group) *graph.Node {
+	if c := f.copies[n]; c != nil && (g == nil || f.home(c).order < g.order) {
+		return c
+	}
+	return nil
 }
 
 // limit is the most buffers of a merged group: what the device can bind, and
