@@ -38,6 +38,13 @@ func Einsum(spec string, ts ...Tensor) Tensor {
 // number, the last axis -1.
 type label rune
 
+func (l label) String() string {
+	if l < 0 {
+		return ellipsis
+	}
+	return string(rune(l))
+}
+
 // A term is an operand whose axes have distinct labels.
 type term struct {
 	n      *graph.Node
@@ -75,40 +82,44 @@ func (e *einsum) parse(ns []*graph.Node) []term {
 		if n.DType == ir.Uint8 {
 			n = graph.Cast(n, ir.Int32)
 		}
-		labels := e.labels(parts[i], len(n.Shape))
+		extra := len(n.Shape) - len(strings.Replace(parts[i], ellipsis, "", 1))
+		if extra < 0 || extra > 0 && !strings.Contains(parts[i], ellipsis) {
+			e.fail("%q is not for rank %d", parts[i], len(n.Shape))
+		}
+		dots = max(dots, extra)
+		labels := e.labels(parts[i], extra)
 		for a, l := range labels {
 			count[l]++
 			e.measure(l, n.Shape[a])
-			dots = max(dots, -int(l))
 		}
 		terms[i] = e.distinct(term{n, labels})
 	}
 	if explicit {
-		e.result = e.labels(output, strings.Count(output, "")-1-min(strings.Count(output, "..."), 1)*3+dots*min(strings.Count(output, "..."), 1))
+		e.result = e.labels(output, dots)
 	} else {
 		e.result = implicit(count, dots)
 	}
 	for i, l := range e.result {
 		if _, ok := e.lengths[l]; !ok || slices.Contains(e.result[:i], l) {
-			e.fail("axis %q of the result is to be in a tensor, and once", rune(l))
+			e.fail("axis %q of the result is to be in a tensor, and once", l)
 		}
 	}
 	return terms
 }
 
-// labels reads what names the axes of a tensor of a rank.
-func (e *einsum) labels(names string, rank int) []label {
-	before, after, dots := strings.Cut(names, "...")
-	extra := rank - len(before) - len(after)
-	if extra < 0 || extra > 0 && !dots {
-		e.fail("%q is not for rank %d", names, rank)
-	}
+const ellipsis = "..."
+
+// labels reads names of axes, an ellipsis being that of dots of them.
+func (e *einsum) labels(names string, dots int) []label {
+	before, after, ok := strings.Cut(names, ellipsis)
 	var out []label
 	for _, c := range before {
 		out = append(out, e.letter(c))
 	}
-	for i := range extra {
-		out = append(out, label(i-extra))
+	for i := range dots {
+		if ok {
+			out = append(out, label(i-dots))
+		}
 	}
 	for _, c := range after {
 		out = append(out, e.letter(c))
@@ -127,7 +138,7 @@ func (e *einsum) letter(c rune) label {
 func (e *einsum) measure(l label, n int) {
 	m, ok := e.lengths[l]
 	if ok && m != n && m != 1 && n != 1 {
-		e.fail("axis %q has length %d and %d", rune(l), m, n)
+		e.fail("axis %q has length %d and %d", l, m, n)
 	}
 	if !ok || m == 1 {
 		e.lengths[l] = n
@@ -160,7 +171,7 @@ func (e *einsum) distinct(t term) term {
 		}
 		b += a + 1
 		if t.n.Shape[a] != t.n.Shape[b] {
-			e.fail("axis %q has length %d and %d", rune(t.labels[a]), t.n.Shape[a], t.n.Shape[b])
+			e.fail("axis %q has length %d and %d", t.labels[a], t.n.Shape[a], t.n.Shape[b])
 		}
 		t.n, t.labels = diagonal(t.n, a, b), slices.Delete(t.labels, a, a+1)
 	}

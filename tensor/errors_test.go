@@ -202,17 +202,24 @@ func TestCatch(t *testing.T) {
 
 func TestIndexErrors(t *testing.T) {
 	x := tensor.Ones(2, 3)
-	for _, y := range []tensor.Tensor{
-		x.Take(1, ints(0, 3)), x.Take(0, ints(-3)), x.Take(0, tensor.New([]uint32{maxU})), x.TakeAlong(1, ints(7).Reshape(1, 1)),
-		x.ScatterAdd(0, ints(2).Reshape(1, 1), tensor.Ones(1, 1)),
+	for _, c := range []struct {
+		name string
+		y    tensor.Tensor
+	}{
+		{"Take", x.Take(1, ints(0, 3))},
+		{"Take from the end", x.Take(0, ints(-3))},
+		{"Take by uint32", x.Take(0, tensor.New([]uint32{maxU}))},
+		{"Take by int64", x.Take(0, tensor.New([]int64{1 << 32}))},
+		{"TakeAlong", x.TakeAlong(1, ints(7).Reshape(1, 1))},
+		{"ScatterAdd", x.ScatterAdd(0, ints(2).Reshape(1, 1), tensor.Ones(1, 1))},
 	} {
-		_, err := tensor.Data[float32](y)
+		_, err := tensor.Data[float32](c.y)
 		var e *tensor.Error
 		if !errors.As(err, &e) || !strings.Contains(e.Msg, "out of range") {
-			t.Errorf("Data: %v, want an *Error that says an index is out of range", err)
+			t.Errorf("%s: Data: %v, want an *Error that says an index is out of range", c.name, err)
 		}
-		if err := tensor.Eval(y.Add(1)); !errors.As(err, &e) {
-			t.Errorf("Eval of what is computed from it: %v, want an *Error", err)
+		if err := tensor.Eval(c.y.Add(1)); !errors.As(err, &e) {
+			t.Errorf("%s: Eval of what is computed from it: %v, want an *Error", c.name, err)
 		}
 	}
 	if err := tensor.Eval(x.Take(0, ints(1))); err != nil {

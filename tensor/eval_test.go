@@ -1,11 +1,16 @@
 package tensor_test
 
 import (
+	"errors"
 	"math"
+	"runtime"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 
+	"github.com/tensorken/tensorken/driver"
+	"github.com/tensorken/tensorken/internal/cpu"
 	"github.com/tensorken/tensorken/tensor"
 )
 
@@ -145,5 +150,72 @@ func BenchmarkBuildChain(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		chain(x)
+	}
+}
+
+func TestDevices(t *testing.T) {
+	one, two := tensor.NewDevice(cpu.New(cpu.Options{})), tensor.NewDevice(cpu.New(cpu.Options{Threads: 1}))
+	defer one.Close()
+	defer two.Close()
+	a, b := floats(1, 2).To(one), floats(10, 20).To(two)
+	for _, mix := range []func(){
+		func() { a.Add(b) },
+		func() { tensor.Where(a.Gt(1), 0, b) },
+		func() { tensor.Cat(0, a, b) },
+		func() { a.MatMul(b) },
+		func() { a.Take(0, b.Cast(tensor.Int32)) },
+	} {
+		err := tensor.Try(mix)
+		if err == nil || !strings.Contains(err.Error(), "one is on cpu, the other on cpu: move one with To") {
+			t.Errorf("two devices in one operation: %v", err)
+		}
+	}
+	run(t, []check{
+		same("moved", a.Add(b.To(one)), 11, 22),
+		same("there and back", a.Mul(3).To(two).To(one), 3, 6),
+		same("with uncommitted", b.Add(floats(1, 2)).Mul(tensor.Ones(2)), 11, 22),
+	})
+	if got := b.To(one).Add(1).Device(); got != one {
+		t.Errorf("what is computed from a tensor moved to a device is on %v", got)
+	}
+	tensor.SetDefault(two)
+	defer tensor.SetDefault(nil)
+	if tensor.Default() != two || tensor.Ones(2).Add(1).Device() != nil {
+		t.Error("SetDefault commits, or does not set the default")
+	}
+	run(t, []check{same("on another default", tensor.Ones(2).Add(1), 2, 2)})
+	if err := one.Sync(); err != nil {
+		t.Errorf("Sync: %v", err)
+	}
+	if got := one.String(); got != "cpu" {
+		t.Errorf("String() = %q", got)
+	}
+}
+
+func TestOutOfMemory(t *testing.T) {
+	huge := tensor.Zeros(1<<20, 1<<20)
+	_, err := tensor.Data[float32](huge.Add(floats(1)))
+	for _, err := range []error{err, tensor.Eval(huge), tensor.Eval(huge.Add(1).Exp())} {
+		var e *tensor.DeviceError
+		if !errors.As(err, &e) || !errors.Is(err, driver.ErrMemory) {
+			t.Errorf("4 TiB of numbers: %v, want a *DeviceError that is driver.ErrMemory", err)
+		}
+	}
+	if got := huge.Slice(0, 0, 1).Sum().Item(); got != 0 {
+		t.Errorf("a sum over a part of them is %v", got)
+	}
+}
+
+func TestInfo(t *testing.T) {
+	x := tensor.Ones(1 << 10).Add(1)
+	if err := tensor.Eval(x); err != nil {
+		t.Fatal(err)
+	}
+	if s := tensor.Info(); s.Plans < 1 || s.Programs < 1 || s.Held < 4<<10 || s.Peak < s.Held {
+		t.Errorf("Info() = %+v with 4 KiB held", s)
+	}
+	runtime.KeepAlive(x)
+	if text := tensor.Explain(iota(2, 3).Softmax(1)); !strings.Contains(text, "1 kernel") {
+		t.Errorf("Explain of a softmax: %s", text)
 	}
 }

@@ -84,18 +84,15 @@ func threefry(k0, k1, x0, x1 uint32) uint32 {
 
 // randomBits are random words for each element of a shape.
 func randomBits(key [2]*graph.Node, s []int, stream uint32) *graph.Node {
-	n := graph.Len(s)
-	if n > 1<<31-1 {
-		fail("RNG", fmt.Sprintf("shape %v has more elements than one draw gives (%d)", s, 1<<31-1))
-	}
-	lo := graph.Reshape(position([]int{n}, 0, ir.Uint32), s)
+	lo := graph.Reshape(position([]int{graph.Len(s)}, 0, ir.Uint32), s)
 	return graph.Elementwise(ir.Threefry, key[0], key[1], graph.Const(ir.Uint32, ir.Number(stream), s), lo)
 }
 
-// drawShape checks and copies the shape of a draw.
-func drawShape(op string, lengths []int) []int {
+// drawn checks and copies the shape of a draw.
+func drawn(op string, lengths []int) []int {
 	s := append([]int{}, lengths...)
 	checkShape(op, s)
+	checkCount(op, graph.Len(s))
 	return s
 }
 
@@ -114,13 +111,13 @@ func openUnit(word *graph.Node) *graph.Node {
 
 // Uniform returns float32 numbers, uniform in [0, 1): multiples of 2⁻²⁴.
 func (r *RNG) Uniform(lengths ...int) Tensor {
-	s := drawShape("Uniform", lengths)
+	s := drawn("Uniform", lengths)
 	return Tensor{n: unit(randomBits(r.next(s), s, 0))}
 }
 
 // Normal returns float32 numbers of the standard normal distribution.
 func (r *RNG) Normal(lengths ...int) Tensor {
-	s := drawShape("Normal", lengths)
+	s := drawn("Normal", lengths)
 	key := r.next(s)
 	// Box and Muller: a radius and an angle.
 	radius := graph.Unary(ir.Sqrt, scaled(log(openUnit(randomBits(key, s, 0))), -2))
@@ -131,7 +128,7 @@ func (r *RNG) Normal(lengths ...int) Tensor {
 // TruncNormal returns float32 numbers of the standard normal distribution
 // without what lies outside [-2, 2].
 func (r *RNG) TruncNormal(lengths ...int) Tensor {
-	s := drawShape("TruncNormal", lengths)
+	s := drawn("TruncNormal", lengths)
 	u := openUnit(randomBits(r.next(s), s, 0))
 	edge := math.Erf(math.Sqrt2) // erf of -2 to 2 over √2 is -edge to edge
 	x := scaled(erfinv(shifted(scaled(u, 2*edge), -edge)), math.Sqrt2)
@@ -158,7 +155,7 @@ func (r *RNG) Ints(n int, lengths ...int) Tensor {
 	if n < 1 || n > 1<<31 {
 		fail("Ints", fmt.Sprintf("no int32 lies in [0, %d)", n))
 	}
-	s := drawShape("Ints", lengths)
+	s := drawn("Ints", lengths)
 	word := randomBits(r.next(s), s, 0)
 	bound := graph.Scalar(ir.Uint32, ir.Number(n), s)
 	return Tensor{n: graph.Cast(graph.Binary(ir.Rem, word, bound), ir.Int32)}
@@ -168,7 +165,8 @@ func (r *RNG) Ints(n int, lengths ...int) Tensor {
 // p's element.
 func (r *RNG) Bernoulli(p Tensor) Tensor {
 	x := p.floats("Bernoulli")
-	u := unit(randomBits(r.next(x.Shape), x.Shape, 0))
+	s := drawn("Bernoulli", x.Shape)
+	u := unit(randomBits(r.next(s), s, 0))
 	return Tensor{n: lt(graph.Cast(u, x.DType), x)}
 }
 
@@ -181,7 +179,8 @@ func (r *RNG) Categorical(p Tensor) Tensor {
 		fail("Categorical", "the last axis is that of the probabilities", x)
 	}
 	// The greatest of log p + g is a draw from p if g has Gumbel's distribution.
-	u := openUnit(randomBits(r.next(x.Shape), x.Shape, 0))
+	s := drawn("Categorical", x.Shape)
+	u := openUnit(randomBits(r.next(s), s, 0))
 	gumbel := neg(log(neg(log(u))))
 	return Tensor{n: argMax("Categorical", add(log(graph.Cast(x, ir.Float32)), gumbel), -1, false)}
 }
@@ -211,7 +210,6 @@ func (r *RNG) Perm(n int) Tensor {
 // Keys returns n keys, uint32 [n 2]: each row makes an independent RNG, by
 // [KeyRNG], for a goroutine or an example of a batch.
 func (r *RNG) Keys(n int) Tensor {
-	checkCount("Keys", n)
-	s := []int{n, 2}
+	s := drawn("Keys", []int{n, 2})
 	return Tensor{n: randomBits(r.next(s), s, 0)}
 }
