@@ -1,0 +1,22 @@
+// Package drivertest says whether a device is right. A device's own package
+// calls [Test] with a function that opens it:
+//
+//	func TestDevice(t *testing.T) {
+//		drivertest.Test(t, func() (driver.Device, error) { return Open() })
+//	}
+//
+// Test computes every operation on every element type and layout, contractions
+// and reductions of many shapes and special values, through the compiler, and
+// compares the results with those of the definition of each operation.
+// [Random] does so for random graphs. Types that the device lacks are skipped
+// by name.
+//
+// How far a result may be off follows from the graph: each operation may be
+// off by a few units in the last place, more for elementary functions, and
+// passes on what its operands are off by. Where that leaves open what the
+// result is, as for the comparison of two numbers that should be equal, it is
+// not compared.
+//
+// [Oracle] is a device that is right and slow; it judges the compiler apart
+// from any real device and counts what it is asked to do.
+package drivertest

@@ -1,0 +1,222 @@
+package drivertest
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/tensorken/tensorken/driver"
+	"github.com/tensorken/tensorken/internal/interp"
+	"github.com/tensorken/tensorken/ir"
+)
+
+// A Reference is a device that runs kernels point by point, from the
+// definition of each instruction. It checks what it is given: kernels by
+// ir.Verify, and that every access is within its buffer. Fresh memory is full
+// of ones, which no type takes for a 0.
+type Reference struct {
+	// What the device can take; to be set before it is used.
+	Types    []ir.DType
+	Bindings int // buffers of one kernel, 0 for no limit
+	Memory   int // bytes held at once, 0 for no limit
+
+	// What it was asked to do.
+	Compiled   int            // kernels
+	Ran        int            // calls
+	Skeletons  map[string]int // calls by skeleton, or by routine
+	Allocated  int            // buffers
+	Uploaded   int            // bytes
+	Downloaded int            // bytes
+	Kernels    []*ir.Kernel   // of the calls, in order
+	held       int
+	failure    error
+	closed     bool
+}
+
+// Oracle returns a [Reference] without limits.
+func Oracle() *Reference {
+	return &Reference{Types: ir.DTypes, Skeletons: map[string]int{}}
+}
+
+type memory struct {
+	device *Reference
+	data   []byte
+	freed  bool
+}
+
+func (m *memory) Size() int { return len(m.data) }
+
+func (m *memory) Free() {
+	if !m.freed {
+		m.freed = true
+		m.device.held -= len(m.data)
+	}
+}
+
+var errClosed = errors.New("oracle: the device is closed")
+
+// Name returns "oracle".
+func (r *Reference) Name() string { return "oracle" }
+
+// Limits returns what the device was made with.
+func (r *Reference) Limits() driver.Limits {
+	return driver.Limits{Types: r.Types, Bindings: r.Bindings}
+}
+
+// Alloc returns a buffer of exactly that many bytes.
+func (r *Reference) Alloc(bytes int) (driver.Buffer, error) {
+	switch {
+	case r.closed:
+		return nil, errClosed
+	case r.Memory > 0 && bytes > r.Memory-r.held:
+		return nil, fmt.Errorf("oracle: %d bytes asked for, %d of %d held: %w", bytes, r.held, r.Memory, driver.ErrMemory)
+	}
+	r.held += bytes
+	r.Allocated++
+	m := &memory{device: r, data: make([]byte, bytes)}
+	for i := range m.data {
+		m.data[i] = 0xff
+	}
+	return m, nil
+}
+
+// span returns n bytes of a buffer from an offset on.
+func (r *Reference) span(b driver.Buffer, offset, n int) ([]byte, error) {
+	m, ok := b.(*memory)
+	switch {
+	case r.closed:
+		return nil, errClosed
+	case !ok || m.device != r:
+		return nil, errors.New("oracle: a buffer of another device")
+	case m.freed:
+		return nil, errors.New("oracle: a buffer that is freed")
+	case offset < 0 || n > len(m.data)-offset:
+		return nil, fmt.Errorf("oracle: bytes %d to %d of a buffer of %d", offset, offset+n, len(m.data))
+	}
+	return m.data[offset : offset+n], nil
+}
+
+// Upload copies bytes into a buffer.
+func (r *Reference) Upload(dst driver.Buffer, offset int, src []byte) error {
+	to, err := r.span(dst, offset, len(src))
+	r.Uploaded += copy(to, src)
+	return err
+}
+
+// Download copies bytes out of a buffer.
+func (r *Reference) Download(dst []byte, src driver.Buffer, offset int) error {
+	if r.failure != nil {
+		return r.failure
+	}
+	from, err := r.span(src, offset, len(dst))
+	r.Downloaded += copy(dst, from)
+	return err
+}
+
+// Compile checks a kernel and returns it.
+func (r *Reference) Compile(k *ir.Kernel) (driver.Program, error) {
+	if r.closed {
+		return nil, errClosed
+	}
+	if err := ir.Verify(k); err != nil {
+		return nil, err
+	}
+	buffers := 0
+	for _, a := range k.Args {
+		if a.Kind != ir.Value {
+			buffers++
+		}
+		if !slices.Contains(r.Types, a.DType) {
+			return nil, fmt.Errorf("oracle: %v: %w", a.DType, driver.ErrType)
+		}
+	}
+	for _, in := range k.Body {
+		if !slices.Contains(r.Types, in.Type) {
+			return nil, fmt.Errorf("oracle: %v: %w", in.Type, driver.ErrType)
+		}
+	}
+	if r.Bindings > 0 && buffers > r.Bindings {
+		return nil, fmt.Errorf("oracle: a kernel of %d buffers, more than %d", buffers, r.Bindings)
+	}
+	r.Compiled++
+	return k, nil
+}
+
+// Run runs calls. After one that fails it does nothing until the failure has
+// been reported.
+func (r *Reference) Run(calls []driver.Call) error {
+	if r.closed {
+		return errClosed
+	}
+	for _, c := range calls {
+		if r.failure == nil {
+			r.failure = r.run(c)
+		}
+	}
+	return nil
+}
+
+// Sync returns the first failure since the last one.
+func (r *Reference) Sync() error {
+	if r.closed {
+		return errClosed
+	}
+	err := r.failure
+	r.failure = nil
+	return err
+}
+
+// Close makes all later calls fail.
+func (r *Reference) Close() error {
+	r.closed = true
+	return nil
+}
+
+// elements is a buffer as numbers of one type. Arguments that share a buffer
+// share these, so that the interpreter sees it.
+type elements struct {
+	m *memory
+	d ir.DType
+}
+
+func (r *Reference) run(c driver.Call) error {
+	k, ok := c.Program.(*ir.Kernel)
+	if !ok || len(c.Args) != len(k.Args) {
+		return fmt.Errorf("oracle: a call of %T with %d arguments", c.Program, len(c.Args))
+	}
+	r.Ran++
+	name := k.Skeleton.String()
+	if k.Skeleton == ir.Special {
+		name = k.Routine
+	}
+	r.Skeletons[name]++
+	r.Kernels = append(r.Kernels, k)
+	shared := map[elements][]ir.Number{}
+	args := make([]interp.Arg, len(c.Args))
+	for i, a := range c.Args {
+		if k.Args[i].Kind == ir.Value {
+			args[i].Num = a.Num
+			continue
+		}
+		if _, err := r.span(a.Buffer, 0, 0); err != nil {
+			return err
+		}
+		e := elements{a.Buffer.(*memory), k.Args[i].DType}
+		if shared[e] == nil {
+			shared[e] = decode(e.d, e.m.data)
+		}
+		args[i].Data, args[i].Offset = shared[e], a.Offset
+		if k.Args[i].Align && a.Offset*e.d.Size()%16 != 0 {
+			return fmt.Errorf("oracle: argument %d is at byte %d, not aligned", i, a.Offset*e.d.Size())
+		}
+	}
+	if err := interp.Run(k, args); err != nil {
+		return fmt.Errorf("%w in\n%v", err, k)
+	}
+	for i, a := range k.Args {
+		if a.Kind == ir.Out || a.Kind == ir.Status {
+			copy(c.Args[i].Buffer.(*memory).data, encode(a.DType, args[i].Data))
+		}
+	}
+	return nil
+}

@@ -1,0 +1,36 @@
+package drivertest
+
+import (
+	"math/rand/v2"
+	"testing"
+
+	"github.com/tensorken/tensorken/driver"
+	"github.com/tensorken/tensorken/internal/compile"
+	"github.com/tensorken/tensorken/internal/exec"
+)
+
+// Random compiles and runs n random graphs and compares each with the
+// definition of its operations, node by node. Graphs depend on the seed, their
+// number and the device's types alone. What fails is made smaller and printed.
+func Random(t *testing.T, open func() (driver.Device, error), n int, seed uint64) {
+	compile.Verify()
+	drv, err := open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	dev := exec.New(drv)
+	defer dev.Close()
+	failures := 0
+	for i := range n {
+		p := generate(rand.New(rand.NewPCG(seed, uint64(i))), drv.Limits().Types)
+		err := p.run(dev)
+		if err == nil {
+			continue
+		}
+		small := p.shrink(dev)
+		t.Errorf("seed %d, graph %d: %v\nsmaller: %v\n%v", seed, i, err, small.run(dev), small)
+		if failures++; failures == 5 {
+			t.Fatalf("%d of %d graphs fail", failures, i+1)
+		}
+	}
+}
