@@ -92,6 +92,7 @@ func api(t *testing.T, dir string, files []*file) string {
 func declarations(p *doc.Package) []string {
 	var list []string
 	add := func(d ast.Decl) {
+		ast.Inspect(d, trim)
 		var b bytes.Buffer
 		config := printer.Config{Mode: printer.UseSpaces, Tabwidth: 4, Indent: 1}
 		// A file set without positions keeps the printer from leaving lines
@@ -103,7 +104,6 @@ func declarations(p *doc.Package) []string {
 	}
 	values := func(vs []*doc.Value) {
 		for _, v := range vs {
-			ast.Inspect(v.Decl, dropElements)
 			add(v.Decl)
 		}
 	}
@@ -126,11 +126,14 @@ func declarations(p *doc.Package) []string {
 	return list
 }
 
-// dropElements empties a literal: that a variable is a table is part of the
-// API, what stands in it is not.
-func dropElements(n ast.Node) bool {
-	if lit, ok := n.(*ast.CompositeLit); ok {
-		lit.Elts = nil
+// trim empties literals, because that a variable is a table is part of the API
+// but not what stands in it, and drops the notes on fields that are not public.
+func trim(n ast.Node) bool {
+	switch n := n.(type) {
+	case *ast.CompositeLit:
+		n.Elts = nil
+	case *ast.StructType:
+		n.Incomplete = false
 	}
 	return true
 }
