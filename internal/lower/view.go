@@ -39,7 +39,7 @@ func (e *emitter) view(at []ir.Form, strides, dims []int, guards []ir.Guard, fil
 	v := &ir.View{Coef: make([]int, len(e.k.Axes)), Fill: fill}
 	guards = slices.Clone(guards)
 	for i, f := range at {
-		if dims[i] == 1 {
+		if dims[i] == 1 || strides[i] == 0 {
 			continue
 		}
 		if f.Div != 1 {
