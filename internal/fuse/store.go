@@ -121,7 +121,7 @@ func (f *fuser) scatter(n *graph.Node) {
 // source is the node whose elements in memory are n's for group g: a leaf or
 // what another group stores. Reshapes in between are of row-major elements.
 func (f *fuser) source(n *graph.Node, g *Group) *graph.Node {
-	for f.info[n].homes == nil {
+	for f.info[n].homes == nil || g != nil && f.home(n) == g {
 		if c := f.copy(n, g); c != nil {
 			return c
 		}
