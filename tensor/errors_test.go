@@ -211,7 +211,7 @@ func TestIndexErrors(t *testing.T) {
 		{"Take by uint32", x.Take(0, tensor.New([]uint32{maxU}))},
 		{"Take by int64", x.Take(0, tensor.New([]int64{1 << 32}))},
 		{"TakeAlong", x.TakeAlong(1, ints(7).Reshape(1, 1))},
-		{"ScatterAdd", x.ScatterAdd(0, ints(2).Reshape(1, 1), tensor.Ones(1, 1))},
+		{"ScatterAdd", x.ScatterAdd(0, ints(0, 2).Reshape(2, 1), tensor.Ones(1, 1))},
 	} {
 		_, err := tensor.Data[float32](c.y)
 		var e *tensor.Error
