@@ -48,6 +48,7 @@ func (f *fuser) contract(n *graph.Node) bool {
 			w := &walk{f: f, g: g}
 			w.visit(fac.Node, fac.At)
 			loads = append(loads, w.loads...)
+			g.computes(w.inline)
 		}
 		for _, s := range p.inner {
 			f.drop(s)
@@ -94,6 +95,7 @@ func (f *fuser) product(g *Group, n *graph.Node) *product {
 		for i := 0; i < len(p.factors) && !w.done(); i++ {
 			*w = walk{f: f, g: g}
 			w.visit(p.factors[i].Node, p.factors[i].At)
+			w.guard(p.factors[i].Guards)
 			p.axes = append(p.axes, w.axes)
 			p.cost = append(p.cost, w.cost)
 		}
@@ -188,29 +190,41 @@ func (c *collector) factor(n *graph.Node, at []ir.Form) {
 	c.p.factors = append(c.p.factors, Factor{Node: n, At: at})
 }
 
-// guard gives each guard to a factor that varies over all its axes: where it
-// does not hold, that factor is 0.
+// guard gives guards to every factor that may be read outside its operand
+// where they do not hold, and each to at least one: where it does not hold,
+// that factor is 0.
 func (c *collector) guard(guards []ir.Guard) {
+	if len(guards) == 0 {
+		return
+	}
+	var axes []ir.AxisSet
+	given := false
+	for i := range c.p.factors {
+		fac := &c.p.factors[i]
+		w := walk{f: c.f, g: c.g}
+		w.visit(fac.Node, fac.At)
+		if w.done() {
+			c.w = w
+			return
+		}
+		axes = append(axes, w.axes)
+		if w.exposed {
+			fac.Guards = append(fac.Guards, guards...)
+			given = true
+		}
+	}
+	if given {
+		return
+	}
 	for _, g := range guards {
-		gw := walk{f: c.f, g: c.g}
-		gw.vary([]ir.Form{g.Form})
-		found := false
-		for i := range c.p.factors {
-			fw := walk{f: c.f, g: c.g}
-			fw.visit(c.p.factors[i].Node, c.p.factors[i].At)
-			if fw.done() {
-				c.w = fw
-				return
-			}
-			if gw.axes&^fw.axes == 0 {
-				c.p.factors[i].Guards = append(c.p.factors[i].Guards, g)
-				found = true
-				break
-			}
-		}
-		if !found {
+		w := walk{f: c.f, g: c.g}
+		w.guard([]ir.Guard{g})
+		i := slices.IndexFunc(axes, func(s ir.AxisSet) bool { return w.axes&^s == 0 })
+		if i < 0 {
 			c.w.conflict = true
+			return
 		}
+		c.p.factors[i].Guards = append(c.p.factors[i].Guards, g)
 	}
 }
 

@@ -108,10 +108,11 @@ func (f *fuser) readable(n *graph.Node, g *Group) bool {
 	return n.Op == ir.Buffer || f.elsewhere(n, g)
 }
 
-// elsewhere reports whether a group other than g computes n.
+// elsewhere reports whether a group other than g computes n, and g does not
+// compute it for itself.
 func (f *fuser) elsewhere(n *graph.Node, g *Group) bool {
 	h := f.info[n].homes
-	return len(h) > 1 || len(h) == 1 && h[0].find() != g
+	return len(h) > 1 || len(h) == 1 && h[0].find() != g && (g == nil || !g.inline[n])
 }
 
 // contiguous reports whether n, if g can read it, lies in row-major order.
@@ -204,6 +205,7 @@ func (f *fuser) settle(g *Group, visit func(*walk)) *walk {
 				return nil
 			}
 			f.read(g, w.loads)
+			g.computes(w.inline)
 			return w
 		}
 	}

@@ -32,6 +32,9 @@ type Group struct {
 	Scatter *graph.Node
 	Stores  []Store
 
+	// inline has the nodes that the group computes on the way to its own. It
+	// goes on to, when a later group comes to store one of them.
+	inline map[*graph.Node]bool
 	order  int    // a group reads only what groups of lower order store
 	reader int    // the least order of a group that read from this one
 	into   *Group // the group this one was merged into
@@ -66,6 +69,7 @@ func newGroup(sk ir.Skeleton, dims []int) (*Group, Layout) {
 		Skeleton: sk,
 		Layouts:  map[*graph.Node]Layout{},
 		Over:     map[*graph.Node]Layout{},
+		inline:   map[*graph.Node]bool{},
 		order:    pending,
 		reader:   pending,
 	}
@@ -76,6 +80,13 @@ func newGroup(sk ir.Skeleton, dims []int) (*Group, Layout) {
 		}
 	}
 	return g, l
+}
+
+// computes notes nodes that g computes on the way to its own.
+func (g *Group) computes(nodes []*graph.Node) {
+	for _, n := range nodes {
+		g.inline[n] = true
+	}
 }
 
 func (g *Group) newAxis(n int) int {

@@ -2,6 +2,7 @@ package fuse
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/tensorken/tensorken/internal/graph"
@@ -127,6 +128,7 @@ func (f *fuser) unite(h, g *Group, to map[int]int) bool {
 	for n, l := range h.Over {
 		g.Over[n] = relay(l)
 	}
+	maps.Copy(g.inline, h.inline)
 	for _, s := range h.Stores {
 		s.Layout = relay(s.Layout)
 		g.Stores = append(g.Stores, s)

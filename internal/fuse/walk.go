@@ -18,8 +18,10 @@ type walk struct {
 	split    *shape.Split // an axis to be split first
 	store    *graph.Node  // a node to be stored first
 	loads    []*graph.Node
+	inline   []*graph.Node // what is computed on the way to them
 	cost     int
 	axes     ir.AxisSet // that the value varies over
+	exposed  bool       // a load may be outside its buffer where guards do not hold
 }
 
 func (w *walk) done() bool { return w.conflict || w.split != nil || w.store != nil }
@@ -45,6 +47,7 @@ func (w *walk) visit(n *graph.Node, at []ir.Form) {
 		w.load(n, at)
 		return
 	}
+	w.inline = append(w.inline, n)
 	if l, ok := w.g.Layouts[n]; ok {
 		if !slices.EqualFunc(w.g.Forms(l), at, shape.Equal) {
 			w.conflict = true
@@ -180,7 +183,27 @@ func (w *walk) load(n *graph.Node, at []ir.Form) {
 	for i, f := range at {
 		if n.Op != ir.Buffer || n.Ints[1+i] != 0 {
 			w.vary([]ir.Form{f})
+			w.exposed = w.exposed || w.outside(f, n.Shape[i])
 		}
+	}
+}
+
+// outside reports whether a coordinate may be none of an axis of length n.
+func (w *walk) outside(f ir.Form, n int) bool {
+	if n == 1 || f.Div == 1 && len(f.Coef) == 0 {
+		return false
+	}
+	if len(f.Coef) > len(w.g.Lens) { // a value's part is not known
+		return true
+	}
+	lo, hi := shape.Range(f, w.g.Lens)
+	return f.Div != 1 || lo < 0 || hi >= n
+}
+
+// guard adds the axes that guards depend on.
+func (w *walk) guard(guards []ir.Guard) {
+	for _, g := range guards {
+		w.vary([]ir.Form{g.Form})
 	}
 }
 
