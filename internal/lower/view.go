@@ -154,6 +154,7 @@ func (e *emitter) scatter() {
 	v.Stride, v.Len = strides[axis], n.Shape[axis]
 	e.status()
 	e.add(ir.Instr{
-		Op: ir.Scatter, Type: e.k.Body[update].Type, Kind: n.Kind, Src: []int{index, update}, Arg: out, View: v, Over: over(v),
+		Op: ir.Scatter, Type: e.k.Body[update].Type, Kind: n.Kind, Src: []int{index, update}, Arg: out, View: v,
+		Over: ir.AxisSet(1)<<len(e.k.Axes) - 1,
 	})
 }
