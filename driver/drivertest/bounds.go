@@ -310,22 +310,23 @@ func fold(op ir.Op, to, acc ir.DType, want ir.Number, from ir.DType, g group) fl
 	case op == ir.ReduceMax:
 		return worst
 	}
-	sum, product, widened := 0.0, 1.0, 1.0
+	signed, sum, product, widened := 0.0, 0.0, 1.0, 1.0
 	for i, x := range g.elems {
-		a := math.Abs(x.Float64(from))
-		sum += a
-		product *= a
-		widened *= a + g.off[i]
+		v := x.Float64(from)
+		signed += v
+		sum += math.Abs(v)
+		product *= math.Abs(v)
+		widened *= math.Abs(v) + g.off[i]
 	}
 	off := epsilon[to].eps*math.Abs(w) + epsilon[to].least
 	switch op {
 	case ir.Sum:
-		if worst == 0 && multiples(from, acc, 1./256, g.elems, sum) && ir.Float(to, w).Float64(to) == w {
+		if worst == 0 && multiples(from, acc, 1./256, g.elems, sum) && signed == w {
 			return 0
 		}
 		return off + total + epsilon[acc].eps*sumUlps*sum
 	default: // Prod
-		if worst == 0 && multiples(from, acc, 1, g.elems, product) && ir.Float(to, w).Float64(to) == w {
+		if worst == 0 && multiples(from, acc, 1, g.elems, product) && product == math.Abs(w) {
 			return 0
 		}
 		return off + 1.25*(widened-product) + epsilon[acc].eps*float64(1+len(g.elems))*product

@@ -142,7 +142,7 @@ func (c *collector) collect(n *graph.Node, at []ir.Form, guards []ir.Guard) {
 }
 
 // node collects n, read at coordinates under guards. Direct says that every
-// element of n is read at one point at most.
+// element of n is read at one point at most, and by nothing else.
 func (c *collector) node(n *graph.Node, at []ir.Form, guards []ir.Guard, direct bool) {
 	if c.w.done() {
 		return
@@ -153,7 +153,7 @@ func (c *collector) node(n *graph.Node, at []ir.Form, guards []ir.Guard, direct 
 	case n.Op.Class() == ir.Movement && n.Op != ir.Cat && zero && c.leadsToProduct(n):
 		r, more, ok := c.w.through(n, at)
 		if ok {
-			direct = direct && n.Op != ir.Expand && n.Op != ir.Shear
+			direct = direct && n.Op != ir.Expand && n.Op != ir.Shear && c.f.info[n].users == 1
 			c.node(r.Node, r.At, slices.Concat(guards, more), direct)
 		}
 		return

@@ -329,6 +329,11 @@ func (f *fuser) absorb(n *graph.Node) bool {
 	if g == nil || g.Skeleton != ir.Row || inner.Op != n.Op || n.Op == ir.ArgMax || !f.lonely(inner, g) {
 		return false
 	}
+	for x := n.Src()[0]; x != inner; x = x.Src()[0] {
+		if f.info[x].users != 1 {
+			return false
+		}
+	}
 	l, ok := g.derive(n.Src()[0])
 	if !ok {
 		return false

@@ -109,8 +109,8 @@ func (e *emitter) outputs() {
 }
 
 func (e *emitter) store(s fuse.Store) {
-	at := e.g.Forms(s.Layout)
-	id, _ := e.emit(s.Node, at, nil, 0)
+	id, _ := e.emit(s.Node, e.g.Forms(e.g.Layouts[s.Node]), nil, 0)
+	at := e.g.Forms(s.Layout) // of the target: a movement of the node in a Cat
 	strides := shape.RowMajor(s.Target.Shape)
 	if s.Offset > 0 {
 		at[s.Axis] = shape.Affine(at[s.Axis], 1, s.Offset)
