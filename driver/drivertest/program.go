@@ -2,6 +2,7 @@ package drivertest
 
 import (
 	"fmt"
+	"runtime/debug"
 	"slices"
 	"strings"
 
@@ -37,7 +38,7 @@ func (p *program) roots() []*graph.Node { return slices.Concat(p.turns...) }
 func (p *program) run(d *exec.Device) (err error) {
 	defer func() {
 		if r := recover(); r != nil {
-			err = fmt.Errorf("panic: %v", r)
+			err = fmt.Errorf("panic: %v\n%s", r, debug.Stack())
 		}
 	}()
 	copies := copied(p.roots(), nil)

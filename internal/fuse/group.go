@@ -185,6 +185,9 @@ func clone(l Layout) Layout {
 // n is a movement of, or is. Only movements that lose and repeat nothing have
 // one, and Expand along the axes that the member was reduced over.
 func (g *Group) derive(n *graph.Node) (Layout, bool) {
+	if g.Skeleton == ir.Special { // whose layouts are those of updates
+		return nil, false
+	}
 	if l, ok := g.Layouts[n]; ok {
 		return clone(l), true
 	}
