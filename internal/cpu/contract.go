@@ -82,9 +82,15 @@ func (r *contractRunner) cut(rows, cols []int) {
 	s, t := r.space, r.space.tune
 	depth := s.roles(ir.K)
 	r.batch = newTiling(s, s.roles(ir.Batch), 1, 1)
-	r.rows = newTiling(s, rows, t.rows/2, t.rows)
-	r.cols = newTiling(s, cols, t.cols/2, t.cols)
 	r.deep = newTiling(s, depth, t.depth/2, t.depth)
+	r.work = s.points(s.roles(ir.Batch, ir.M, ir.N)) * max(2*s.points(depth), s.cost())
+	for most := t.rows; ; most /= 2 {
+		r.rows = newTiling(s, rows, most/2, most)
+		r.cols = newTiling(s, cols, t.cols/2, t.cols)
+		if n := r.tiles(); 2*n >= t.tiles || most <= t.rows/8 || r.work/max(n, 1) < 8*t.small {
+			break
+		}
+	}
 	r.parts, r.per = 1, max(r.deep.count, 1)
 	if n := r.tiles(); n > 0 && n < t.tiles {
 		if parts := min(2*t.tiles/n, s.points(depth)/t.part, r.deep.count); parts > 1 {
@@ -92,7 +98,6 @@ func (r *contractRunner) cut(rows, cols []int) {
 			r.parts = (r.deep.count + r.per - 1) / r.per
 		}
 	}
-	r.work = s.points(s.roles(ir.Batch, ir.M, ir.N)) * max(2*s.points(depth), s.cost())
 }
 
 func (r *contractRunner) tiles() int { return r.batch.count * r.rows.count * r.cols.count }

@@ -682,11 +682,11 @@ func check(t *testing.T, d driver.Device, m *maker, seed uint64) bool {
 var tunings = map[string]tuning{
 	"default": defaultTuning,
 	"pieces": {
-		enough: 5, most: 12, whole: 30, small: 64,
+		enough: 5, most: 12, side: 3, whole: 30, small: 64,
 		rows: 4, cols: 7, depth: 5, stride: 3, tiles: 100, part: 3,
 	},
 	"streams": {
-		enough: 16, most: 40, whole: 0, small: 1,
+		enough: 16, most: 40, side: 1, whole: 0, small: 1,
 		rows: 10, cols: 4, depth: 16, stride: 100, tiles: 1, part: 1,
 	},
 }

@@ -109,18 +109,18 @@ func newWhole(s *space, r rowShape) *wholeRunner {
 	if r.across {
 		enough, limit = max(enough, 16), max(limit, 32)
 	}
-	w := &wholeRunner{mapRunner{tiles: newTiling(s, r.kept, enough, limit)}}
+	w := &wholeRunner{mapRunner{tiles: tilings{newTiling(s, r.kept, enough, limit)}}}
 	lanes := slices.Concat(w.tiles.block(), r.reduced)
 	if r.across {
 		lanes = slices.Concat(r.reduced, w.tiles.block())
 	}
-	extent := s.extents(w.tiles)
+	extent := s.extents(w.tiles...)
 	for _, a := range r.reduced {
 		extent[a] = s.axes[a].Len
 	}
 	w.code = assemble(s, plan{lanes: lanes, extent: extent, roots: s.stores(), across: r.across}).code
 	w.code.fixed = r.reduced
 	w.work = r.nk * max(r.nr, 1) * max(s.cost(), 1)
-	w.per = s.tune.grain(w.tiles.count, w.work)
+	w.per = s.tune.grain(w.tiles.count(), w.work)
 	return w
 }

@@ -49,9 +49,10 @@ type result struct {
 func newStream(s *space, shape rowShape) *streamRunner {
 	r := &streamRunner{rowShape: shape, space: s}
 	if shape.across {
-		r.keep = newTiling(s, shape.kept, s.tune.enough, 2*s.tune.most)
-		most := max(1, r.keep.most())
-		r.chunk = newTiling(s, shape.reduced, (s.tune.enough+most-1)/most, max(1, 2*s.tune.most/most))
+		// Sums take eight rows at a time.
+		r.keep = newTiling(s, shape.kept, s.tune.enough, s.tune.most/2)
+		rows := max(8, 2*s.tune.most/max(1, r.keep.most()))
+		r.chunk = newTiling(s, shape.reduced, rows, rows)
 	} else {
 		r.keep = newTiling(s, shape.kept, 1, 1)
 		r.chunk = newTiling(s, shape.reduced, s.tune.enough, s.tune.most)

@@ -156,3 +156,33 @@ func (t *tiling) size(f *frame) int {
 	}
 	return n
 }
+
+// Tilings are the boxes of several groups of axes together; those of the
+// last follow each other first.
+type tilings []*tiling
+
+func (ts tilings) count() int {
+	n := 1
+	for _, t := range ts {
+		n *= t.count
+	}
+	return n
+}
+
+// block lists the axes along which a box may be longer than 1.
+func (ts tilings) block() []int {
+	var axes []int
+	for _, t := range ts {
+		axes = append(axes, t.block()...)
+	}
+	return axes
+}
+
+// set moves a frame to box i.
+func (ts tilings) set(f *frame, i int) {
+	for j := len(ts) - 1; j > 0; j-- {
+		ts[j].set(f, i%ts[j].count)
+		i /= ts[j].count
+	}
+	ts[0].set(f, i)
+}

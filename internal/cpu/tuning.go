@@ -7,6 +7,10 @@ type tuning struct {
 	// shape allows: enough to make the choice of a routine cheap, few enough
 	// for the registers of a block to stay in the first cache.
 	enough, most int
+	// side is the length of blocks along the axis along which one operand is
+	// dense, if another one is along the last; along that they are twice as
+	// long.
+	side int
 	// whole is the most points of a block that holds whole reductions: its
 	// registers stay in the second cache.
 	whole int
@@ -27,6 +31,6 @@ type tuning struct {
 }
 
 var defaultTuning = tuning{
-	enough: 512, most: 2048, whole: 1 << 15, small: 1 << 15,
+	enough: 512, most: 2048, side: 32, whole: 1 << 15, small: 1 << 15,
 	rows: 128, cols: 256, depth: 256, stride: 1024, tiles: 8, part: 1024,
 }

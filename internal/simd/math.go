@@ -29,9 +29,14 @@ func expm1r(r float64) float64 {
 	return r * (p + r2*(q+r2*s))
 }
 
+// The branches below are for numbers that are rare; comparing is cheaper than
+// clamping, and NaN fails every comparison.
+
 func exp32(x float32) float32 {
-	// Beyond these every result rounds to +Inf and 0. NaN passes through.
-	scale, r := reduce(max(min(float64(x), 90), -110))
+	if !(x > -104 && x < 89) {
+		return float32(math.Exp(float64(x)))
+	}
+	scale, r := reduce(float64(x))
 	return float32(scale + scale*expm1r(r))
 }
 
@@ -43,11 +48,16 @@ func exp(dst, x unsafe.Pointer, n int) {
 }
 
 func expm132(x float32) float32 {
-	if x == 0 {
-		return x // keeps the sign
+	if !(x > -104 && x < 89) || x == 0 {
+		return float32(math.Expm1(float64(x)))
 	}
-	scale, r := reduce(max(min(float64(x), 90), -110))
-	return float32(scale*expm1r(r) + (scale - 1))
+	return float32(expm1(float64(x)))
+}
+
+// expm1 is exp(x) - 1 for |x| < 700.
+func expm1(x float64) float64 {
+	scale, r := reduce(x)
+	return scale*expm1r(r) + (scale - 1)
 }
 
 // log64 is the logarithm of a float32, or of a float64 in (0, +Inf), to about 1e-11 of it.
@@ -81,30 +91,26 @@ func log1p32(x float32) float32 {
 }
 
 func tanh32(x float32) float32 {
-	scale, r := reduce(max(min(2*float64(x), 40), -40))
-	m := scale*expm1r(r) + (scale - 1) // exp(2x) - 1
-	y := float32(m / (m + 2))
-	return math.Float32frombits(math.Float32bits(y) | math.Float32bits(x)&(1<<31)) // keeps the sign of 0
+	if !(x > -10 && x < 10) || x == 0 {
+		return float32(math.Tanh(float64(x)))
+	}
+	m := expm1(2 * float64(x))
+	return float32(m / (m + 2))
 }
 
 func erf32(x float32) float32 {
-	v := float64(x)
-	if !(v > -1 && v < 1) {
-		t := min(math.Abs(v), 4) // erf(4) rounds to 1
-		t2 := t * t
-		t4 := t2 * t2
-		// -log(erfc(t)) to 1.7e-8 on [1, 4].
-		q := -0.000320138049677698837 + 1.13023343484199403*t + t2*(0.631826051559163014+0.110080082948820247*t) +
-			t4*(-0.0264211360056638967+0.00475959629326626464*t+t2*(-0.000596805625660779706+0.0000460580426891897792*t)-1.63715141459364356e-6*t4)
-		scale, r := reduce(-q)
-		return float32(math.Copysign(1-(scale+scale*expm1r(r)), v))
+	if !(x > -4 && x < 4) || x == 0 { // erf(4) rounds to 1
+		return float32(math.Erf(float64(x)))
 	}
-	z := v * v
-	z2 := z * z
-	// erf(x)/x to 1.3e-9 on [0, 1].
-	p := 1.12837916584835095 - 0.37612626666720331*z + z2*(0.112835947151602177-0.0268542120106264124*z) +
-		z2*z2*(0.00518908742343397399-0.000801686428716586953*z+0.0000787587506268548834*z2)
-	return float32(v * p)
+	v := float64(x)
+	t := math.Abs(v)
+	t2 := t * t
+	t4 := t2 * t2
+	// -log(erfc(t))/t to 1.1e-8 on [0, 4].
+	q := (1.12837915582039837 + 0.636620592051647918*t) + t2*(0.102762360323820765-0.0190764096875084862*t) +
+		t4*((-0.000351144110440589871+0.0019342060756835222*t)+t2*(-0.000854247559008414+0.000227120307747172075*t)+
+			t4*((-0.0000405873873524704548+4.7856078685317682e-6*t)+t2*(-3.3760508709067932e-7+1.08054827410312204e-8*t)))
+	return float32(math.Copysign(-expm1(-t*q), v))
 }
 
 // quadrant gives k mod 4 and r with x = k·π/2 + r and |r| ≤ π/4, for a
@@ -155,8 +161,10 @@ func atan32(x float32) float32 { return float32(math.Atan(float64(x))) }
 func pow32(x, y float32) float32 {
 	// Positive finite bases and finite exponents, other than 0.
 	if math.Float32bits(x)-1 < 0x7f800000-1 && math.Float32bits(y)&0x7fffffff-1 < 0x7f800000-1 {
-		scale, r := reduce(max(min(float64(y)*log64(float64(x)), 90), -110))
-		return float32(scale + scale*expm1r(r))
+		if e := float64(y) * log64(float64(x)); e > -104 && e < 89 {
+			scale, r := reduce(e)
+			return float32(scale + scale*expm1r(r))
+		}
 	}
 	return float32(math.Pow(float64(x), float64(y)))
 }

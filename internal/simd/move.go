@@ -14,6 +14,10 @@ func move[T any](dst, src unsafe.Pointer, n0, d0, s0, n1, d1, s1 int) {
 	if n0 <= 0 || n1 <= 0 {
 		return
 	}
+	if s1 != 1 && s0 == 1 && n0 >= 8 && n1 >= 8 {
+		turn[T](dst, src, n0, d0, n1, d1, s1)
+		return
+	}
 	// The inner loop is the one that reads side by side, if neither does the
 	// longer one.
 	if s1 != 1 && (s0 == 1 || n1 < 4 && n0 > n1) {
@@ -35,6 +39,24 @@ func move[T any](dst, src unsafe.Pointer, n0, d0, s0, n1, d1, s1 int) {
 		default:
 			for j := range n1 {
 				*(*T)(unsafe.Add(to, j*d1*size)) = *(*T)(unsafe.Add(from, j*s1*size))
+			}
+		}
+	}
+}
+
+// turn is move for rows that become columns: dst[i·d0+j·d1] = src[i+j·s1]. It
+// goes by squares, so that every line of the cache is used whole on both
+// sides.
+func turn[T any](dst, src unsafe.Pointer, n0, d0, n1, d1, s1 int) {
+	const square = 16
+	size := int(unsafe.Sizeof(*new(T)))
+	for i0 := 0; i0 < n0; i0 += square {
+		n := min(square, n0-i0)
+		for j := range n1 {
+			to := unsafe.Add(dst, (i0*d0+j*d1)*size)
+			for _, v := range vec[T](unsafe.Add(src, (i0+j*s1)*size), n) {
+				*(*T)(to) = v
+				to = unsafe.Add(to, d0*size)
 			}
 		}
 	}

@@ -1,0 +1,248 @@
+package cpu
+
+import (
+	"fmt"
+	"testing"
+	"unsafe"
+
+	"github.com/tensorken/tensorken/driver"
+	"github.com/tensorken/tensorken/ir"
+)
+
+// kernel fills in what instructions vary over.
+func kernel(s ir.Skeleton, axes []ir.Axis, args []ir.Arg, body ...ir.Instr) *ir.Kernel {
+	k := &ir.Kernel{Skeleton: s, Axes: axes, Args: args, Body: body}
+	for i := range body {
+		body[i].Over = k.Varies(i)
+	}
+	return k
+}
+
+func by(coef ...int) *ir.View { return &ir.View{Coef: coef} }
+
+func in(d ir.DType) ir.Arg { return ir.Arg{Kind: ir.In, DType: d} }
+
+func out(d ir.DType, n int) ir.Arg { return ir.Arg{Kind: ir.Out, DType: d, Len: n} }
+
+func read(d ir.DType, arg int, coef ...int) ir.Instr {
+	return ir.Instr{Op: ir.Load, Type: d, Arg: arg, View: by(coef...)}
+}
+
+func write(d ir.DType, src, arg int, coef ...int) ir.Instr {
+	return ir.Instr{Op: ir.Store, Type: d, Src: []int{src}, Arg: arg, View: by(coef...)}
+}
+
+func op(o ir.Op, d ir.DType, src ...int) ir.Instr { return ir.Instr{Op: o, Type: d, Src: src} }
+
+func sumOver(o ir.Op, d ir.DType, src int, axes ir.AxisSet) ir.Instr {
+	return ir.Instr{Op: o, Type: d, Src: []int{src}, Axes: axes}
+}
+
+// A call is a program with its buffers, ready to run again and again.
+type call struct {
+	driver.Device
+	calls []driver.Call
+}
+
+// newCall compiles a kernel and gives each argument so many elements, of
+// small numbers; a Value is 0.5.
+func newCall(tb testing.TB, d driver.Device, k *ir.Kernel, lens ...int) *call {
+	tb.Helper()
+	if err := ir.Verify(k); err != nil {
+		tb.Fatal(err)
+	}
+	p, err := d.Compile(k)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	c := driver.Call{Program: p}
+	for i, a := range k.Args {
+		arg := driver.Arg{Num: ir.Float(a.DType, 0.5)}
+		if a.Kind != ir.Value {
+			if arg.Buffer, err = d.Alloc(lens[i] * a.DType.Size()); err != nil {
+				tb.Fatal(err)
+			}
+			data := arg.Buffer.(*buffer).data
+			for j := range lens[i] {
+				put(unsafe.Pointer(&data[j*a.DType.Size()]), a.DType, ir.Float(a.DType, float64((j*7919+i)%97)/32))
+			}
+		}
+		c.Args = append(c.Args, arg)
+	}
+	return &call{d, []driver.Call{c}}
+}
+
+func (c *call) run(tb testing.TB) {
+	if err := c.Run(c.calls); err != nil {
+		tb.Fatal(err)
+	}
+}
+
+// floats is the float32 elements of argument i.
+func (c *call) floats(i int) []float32 {
+	data := c.calls[0].Args[i].Buffer.(*buffer).data
+	return unsafe.Slice((*float32)(unsafe.Pointer(unsafe.SliceData(data))), len(data)/4)
+}
+
+// bench runs a kernel again and again, and reports its speed from the bytes
+// it has to move and the operations it has to do.
+func bench(b *testing.B, k *ir.Kernel, bytes, flops int, lens ...int) {
+	c := newCall(b, New(Options{}), k, lens...)
+	c.run(b)
+	b.ReportAllocs()
+	for b.Loop() {
+		c.run(b)
+	}
+	s := b.Elapsed().Seconds() / float64(b.N)
+	b.ReportMetric(float64(bytes)/s/1e9, "GB/s")
+	if flops > 0 {
+		b.ReportMetric(float64(flops)/s/1e9, "GFLOP/s")
+	}
+}
+
+const f32 = ir.Float32
+
+// chain is relu((a+b)·c − d)·0.5 + 0.25 over n elements: six operations.
+func chain(n int) *ir.Kernel {
+	return kernel(ir.Map, []ir.Axis{{Len: n, Role: ir.Kept}}, []ir.Arg{in(f32), in(f32), in(f32), in(f32), out(f32, n)},
+		read(f32, 0, 1), read(f32, 1, 1), op(ir.Add, f32, 0, 1),
+		read(f32, 2, 1), op(ir.Mul, f32, 2, 3),
+		read(f32, 3, 1), op(ir.Sub, f32, 4, 5),
+		ir.Instr{Op: ir.Const, Type: f32, Num: ir.Float(f32, 0.5)}, op(ir.Mul, f32, 6, 7),
+		ir.Instr{Op: ir.Const, Type: f32, Num: ir.Float(f32, 0.25)}, op(ir.Add, f32, 8, 9),
+		ir.Instr{Op: ir.Const, Type: f32}, op(ir.Max, f32, 10, 11),
+		write(f32, 12, 4, 1))
+}
+
+func BenchmarkChain(b *testing.B) {
+	const n = 16 << 20
+	c := newCall(b, New(Options{}), chain(n), n, n, n, n, n)
+	c.run(b)
+	perByte := func(b *testing.B) { b.ReportMetric(float64(5*4*n)*float64(b.N)/b.Elapsed().Seconds()/1e9, "GB/s") }
+	b.Run("kernel", func(b *testing.B) {
+		b.ReportAllocs()
+		for b.Loop() {
+			c.run(b)
+		}
+		perByte(b)
+	})
+	b.Run("loop on one core", func(b *testing.B) {
+		x, y, z, w, v := c.floats(0), c.floats(1), c.floats(2), c.floats(3), c.floats(4)
+		for b.Loop() {
+			for i := range v {
+				r := ((x[i]+y[i])*z[i]-w[i])*0.5 + 0.25
+				if r < 0 {
+					r = 0
+				}
+				v[i] = r
+			}
+		}
+		perByte(b)
+	})
+}
+
+// matmul is relu(x·w + b) of m×k and k×n.
+func matmul(m, n, k int) *ir.Kernel {
+	return kernel(ir.Contract, []ir.Axis{{Len: m, Role: ir.M}, {Len: n, Role: ir.N}, {Len: k, Role: ir.K}},
+		[]ir.Arg{in(f32), in(f32), in(f32), out(f32, m*n)},
+		read(f32, 0, k, 0, 1), read(f32, 1, 0, 1, n), op(ir.Mul, f32, 0, 1), sumOver(ir.Sum, f32, 2, 4),
+		read(f32, 2, 0, 1, 0), op(ir.Add, f32, 3, 4), ir.Instr{Op: ir.Const, Type: f32}, op(ir.Max, f32, 5, 6),
+		write(f32, 7, 3, n, 1, 0))
+}
+
+func BenchmarkMatMul(b *testing.B) {
+	for _, s := range [][3]int{{64, 64, 128}, {64, 10, 128}, {64, 128, 64}, {512, 512, 512}, {1024, 1024, 1024}, {300, 300, 3000}, {64, 64, 1 << 16}} {
+		m, n, k := s[0], s[1], s[2]
+		b.Run(fmt.Sprintf("%dx%dx%d", m, n, k), func(b *testing.B) {
+			bench(b, matmul(m, n, k), 4*(m*k+k*n+m*n), 2*m*n*k, m*k, k*n, n, m*n)
+		})
+	}
+	b.Run("512 transposed", func(b *testing.B) {
+		const n = 512
+		bench(b, kernel(ir.Contract, []ir.Axis{{Len: n, Role: ir.M}, {Len: n, Role: ir.N}, {Len: n, Role: ir.K}},
+			[]ir.Arg{in(f32), in(f32), out(f32, n*n)},
+			read(f32, 0, n, 0, 1), read(f32, 1, 0, n, 1), op(ir.Mul, f32, 0, 1), sumOver(ir.Sum, f32, 2, 4),
+			write(f32, 3, 2, n, 1, 0)), 12*n*n, 2*n*n*n, n*n, n*n, n*n)
+	})
+}
+
+// conv3x3 is a convolution of [batch c h w] with [o c 3 3], padded by 1.
+func conv3x3(batch, c, o, h int) *ir.Kernel {
+	axes := []ir.Axis{{Len: batch, Role: ir.N}, {Len: o, Role: ir.M}, {Len: h, Role: ir.N}, {Len: h, Role: ir.N},
+		{Len: c, Role: ir.K}, {Len: 3, Role: ir.K}, {Len: 3, Role: ir.K}}
+	x := &ir.View{Off: -h - 1, Coef: []int{c * h * h, 0, h, 1, h * h, h, 1}, Guards: []ir.Guard{
+		{Form: ir.Form{Off: -1, Coef: []int{0, 0, 1, 0, 0, 1, 0}, Div: 1}, Len: h},
+		{Form: ir.Form{Off: -1, Coef: []int{0, 0, 0, 1, 0, 0, 1}, Div: 1}, Len: h},
+	}}
+	return kernel(ir.Contract, axes, []ir.Arg{in(f32), in(f32), out(f32, batch*o*h*h)},
+		ir.Instr{Op: ir.Load, Type: f32, Arg: 0, View: x},
+		read(f32, 1, 0, c*9, 0, 0, 9, 3, 1), op(ir.Mul, f32, 0, 1), sumOver(ir.Sum, f32, 2, 0x70),
+		write(f32, 3, 2, o*h*h, h*h, h, 1, 0, 0, 0))
+}
+
+func BenchmarkConv3x3(b *testing.B) {
+	for _, s := range [][4]int{{8, 64, 64, 28}, {64, 16, 32, 8}, {64, 1, 16, 8}} {
+		batch, c, o, h := s[0], s[1], s[2], s[3]
+		b.Run(fmt.Sprint(s), func(b *testing.B) {
+			bench(b, conv3x3(batch, c, o, h), 4*(batch*h*h*(c+o)+9*c*o), 2*batch*h*h*c*o*9, batch*c*h*h, 9*c*o, batch*o*h*h)
+		})
+	}
+}
+
+// softmax is over rows.
+func softmax(rows, cols int) *ir.Kernel {
+	return kernel(ir.Row, []ir.Axis{{Len: rows, Role: ir.Kept}, {Len: cols, Role: ir.Reduced}}, []ir.Arg{in(f32), out(f32, rows*cols)},
+		read(f32, 0, cols, 1), sumOver(ir.ReduceMax, f32, 0, 2), op(ir.Sub, f32, 0, 1), op(ir.Exp, f32, 2),
+		sumOver(ir.Sum, f32, 3, 2), op(ir.Div, f32, 3, 4), write(f32, 5, 1, cols, 1))
+}
+
+func BenchmarkSoftmax(b *testing.B) {
+	for _, s := range [][2]int{{1024, 1024}, {64, 10}, {100000, 10}, {4, 1 << 18}} {
+		b.Run(fmt.Sprint(s), func(b *testing.B) {
+			n := s[0] * s[1]
+			bench(b, softmax(s[0], s[1]), 8*n, 0, n, n)
+		})
+	}
+}
+
+func BenchmarkSum(b *testing.B) {
+	const n = 16 << 20
+	b.Run("all", func(b *testing.B) {
+		bench(b, kernel(ir.Row, []ir.Axis{{Len: n, Role: ir.Reduced}}, []ir.Arg{in(f32), out(f32, 1)},
+			read(f32, 0, 1), sumOver(ir.Sum, f32, 0, 1), write(f32, 1, 1, 0)), 4*n, 0, n, 1)
+	})
+	for _, cols := range []int{16, 1024, 1 << 18} {
+		b.Run(fmt.Sprint("columns ", cols), func(b *testing.B) {
+			rows := n / cols
+			bench(b, kernel(ir.Row, []ir.Axis{{Len: rows, Role: ir.Reduced}, {Len: cols, Role: ir.Kept}}, []ir.Arg{in(f32), out(f32, cols)},
+				read(f32, 0, cols, 1), sumOver(ir.Sum, f32, 0, 1), write(f32, 1, 1, 0, 1)), 4*n, 0, n, cols)
+		})
+	}
+}
+
+func BenchmarkTranspose(b *testing.B) {
+	for _, n := range []int{1000, 4096} {
+		b.Run(fmt.Sprint(n), func(b *testing.B) {
+			bench(b, kernel(ir.Map, []ir.Axis{{Len: n, Role: ir.Kept}, {Len: n, Role: ir.Kept}}, []ir.Arg{in(f32), out(f32, n*n)},
+				read(f32, 0, 1, n), write(f32, 0, 1, n, 1)), 8*n*n, 0, n*n, n*n)
+		})
+	}
+}
+
+func BenchmarkTiny(b *testing.B) {
+	bench(b, chain(10), 200, 60, 10, 10, 10, 10, 10)
+}
+
+func BenchmarkCompile(b *testing.B) {
+	d := New(Options{})
+	for name, k := range map[string]*ir.Kernel{"chain": chain(1 << 20), "matmul": matmul(512, 512, 512), "softmax": softmax(64, 10)} {
+		b.Run(name, func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				if _, err := d.Compile(k); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}

@@ -1,0 +1,84 @@
+package simd
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+)
+
+// distance is how many float32 lie between x and y.
+func distance(x, y float32) float64 {
+	if x == y || x != x && y != y {
+		return 0
+	}
+	order := func(x float32) int64 {
+		if b := int32(math.Float32bits(x)); b < 0 {
+			return -int64(b & math.MaxInt32)
+		} else {
+			return int64(b)
+		}
+	}
+	return math.Abs(float64(order(x) - order(y)))
+}
+
+var functions = []struct {
+	name   string
+	f      func(float32) float32
+	exact  func(float64) float64
+	lo, hi float64 // where it is of interest
+}{
+	{"exp", exp32, math.Exp, -110, 95},
+	{"expm1", expm132, math.Expm1, -20, 90},
+	{"log", log32, math.Log, 0, 10},
+	{"log1p", log1p32, math.Log1p, -1, 10},
+	{"sin", sin32, math.Sin, -1000, 1000},
+	{"cos", cos32, math.Cos, -1000, 1000},
+	{"atan", atan32, math.Atan, -10, 10},
+	{"tanh", tanh32, math.Tanh, -11, 11},
+	{"erf", erf32, math.Erf, -5, 5},
+}
+
+func TestFunctions(t *testing.T) {
+	special := []float32{0, float32(math.Copysign(0, -1)), 1, -1, 2, -2, 0.5, math.MaxFloat32, -math.MaxFloat32,
+		math.SmallestNonzeroFloat32, -math.SmallestNonzeroFloat32, 1e-38, -1e-38, 1e-20, -1e-20, 88.72283, 88.72284, -103.97, -103.98, 1e8, 1e9, -1e30,
+		float32(math.Inf(1)), float32(math.Inf(-1)), float32(math.NaN())}
+	for _, c := range functions {
+		check := func(x float32, most float64) {
+			got, want := c.f(x), float32(c.exact(float64(x)))
+			if d := distance(got, want); d > most || (got == 0 && math.Signbit(float64(got)) != math.Signbit(float64(want))) {
+				t.Errorf("%s(%v) = %v, want %v", c.name, x, got, want)
+			}
+		}
+		for _, x := range special {
+			check(x, 1)
+		}
+		r := rand.New(rand.NewPCG(1, 2))
+		for range 200_000 {
+			check(float32(c.lo+(c.hi-c.lo)*r.Float64()), 1)    // where it is of interest
+			check(float32(r.NormFloat64()), 1)                 // around 0
+			check(math.Float32frombits(uint32(r.Uint64())), 1) // everywhere
+			if t.Failed() {
+				return
+			}
+		}
+	}
+}
+
+func TestPow(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	special := []float32{0, float32(math.Copysign(0, -1)), 1, -1, 2, -2, 0.5, -0.5, 3, 1e-40, 1e30, float32(math.Inf(1)), float32(math.Inf(-1)), float32(math.NaN())}
+	check := func(x, y float32) {
+		if got, want := pow32(x, y), float32(math.Pow(float64(x), float64(y))); distance(got, want) > 1 {
+			t.Errorf("pow(%v, %v) = %v, want %v", x, y, got, want)
+		}
+	}
+	for _, x := range special {
+		for _, y := range special {
+			check(x, y)
+		}
+	}
+	for range 300_000 {
+		check(r.Float32()*10, r.Float32()*20-10)
+		check(math.Float32frombits(uint32(r.Uint64())), float32(r.NormFloat64()))
+	}
+}
