@@ -18,7 +18,6 @@ type display struct {
 	start, shown   time.Time
 	done           int     // examples since start
 	last           Metrics // of the last finished epoch
-	width          int     // of the live line, in columns
 }
 
 // How often the live line changes, and how often a long epoch gets a line of
@@ -62,23 +61,26 @@ func (d *display) progress(epoch, seen int, loss float64) {
 		m = Metrics{}
 	}
 	m["loss"] = loss
-	share := float64(seen) / float64(d.perRun)
 	if d.live {
-		d.redraw(fmt.Sprintf("epoch %*d/%d %s %3.0f%%  %s", digits(d.epochs), epoch, d.epochs, bar(share, 20), 100*share, d.status(m, total)))
-	} else {
-		fmt.Fprintf(d.out, "epoch %*d/%d %3.0f%%  %s\n", digits(d.epochs), epoch, d.epochs, 100*share, d.status(m, total))
+		d.redraw(epoch, m, total)
+		return
 	}
+	fmt.Fprintf(d.out, "%s %3.0f%%  %s\n", d.count(epoch), 100*float64(seen)/float64(d.perRun), d.status(m, total))
 }
 
 // epochDone shows the measures of a finished epoch.
 func (d *display) epochDone(epoch int, m Metrics) {
 	d.last, d.shown = m, time.Now()
-	line := fmt.Sprintf("epoch %*d/%d  %s", digits(d.epochs), epoch, d.epochs, d.status(m, epoch*d.perRun))
 	if d.live {
-		d.redraw(line)
+		d.redraw(epoch, m, epoch*d.perRun)
 		return
 	}
-	fmt.Fprintln(d.out, line)
+	fmt.Fprintf(d.out, "%s  %s\n", d.count(epoch), d.status(m, epoch*d.perRun))
+}
+
+// count is the epoch and how many there will be.
+func (d *display) count(epoch int) string {
+	return fmt.Sprintf("epoch %*d/%d", len(fmt.Sprint(d.epochs)), epoch, d.epochs)
 }
 
 // status is the measures, the speed and the time left after total examples.
@@ -94,9 +96,10 @@ func (d *display) status(m Metrics, total int) string {
 	return b.String()
 }
 
-// redraw replaces the live line.
-func (d *display) redraw(line string) {
-	fmt.Fprintf(d.out, "\r%s\x1b[K", line)
+// redraw replaces the live line: the bar is of all epochs together.
+func (d *display) redraw(epoch int, m Metrics, total int) {
+	share := float64(total) / float64(d.epochs*d.perRun)
+	fmt.Fprintf(d.out, "\r%s %s %3.0f%%  %s\x1b[K", d.count(epoch), bar(share, 20), 100*share, d.status(m, total))
 }
 
 // close ends the live line.
@@ -135,5 +138,3 @@ func names(m Metrics) []string {
 	})
 	return all
 }
-
-func digits(n int) int { return len(fmt.Sprint(n)) }

@@ -12,14 +12,15 @@ func TestLive(t *testing.T) {
 	d.live = true
 	d.start = d.start.Add(-time.Second)
 	d.shown = d.start
-	d.progress(1, 50, 0.25)
-	d.progress(1, 60, 0.25) // too soon
-	d.last = Metrics{"accuracy": 0.5, "loss": 1}
+	d.progress(1, 60, 0.25)
+	d.progress(1, 70, 0.25) // too soon
+	d.epochDone(1, Metrics{"accuracy": 0.5, "loss": 1})
 	d.shown = d.start
-	d.progress(2, 10, 0.25)
+	d.progress(2, 50, 0.125)
 	d.close()
-	want := "\repoch 1/3 ██████████░░░░░░░░░░  50%  loss 0.2500  50 samples/s  0:05 left\x1b[K" +
-		"\repoch 2/3 ██░░░░░░░░░░░░░░░░░░  10%  loss 0.2500  accuracy 0.5000  110 samples/s  0:02 left\x1b[K\n"
+	want := "\repoch 1/3 ████░░░░░░░░░░░░░░░░  20%  loss 0.2500  60 samples/s  0:04 left\x1b[K" +
+		"\repoch 1/3 ██████░░░░░░░░░░░░░░  33%  loss 1.0000  accuracy 0.5000  100 samples/s  0:02 left\x1b[K" +
+		"\repoch 2/3 ██████████░░░░░░░░░░  50%  loss 0.1250  accuracy 0.5000  150 samples/s  0:01 left\x1b[K\n"
 	if got := out.String(); got != want {
 		t.Errorf("live output is\n%q, want\n%q", got, want)
 	}
