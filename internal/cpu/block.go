@@ -8,18 +8,20 @@ import (
 	"github.com/tensorken/tensorken/ir"
 )
 
-// instr emits the steps of instruction i.
-func (a *assembler) instr(i int) {
-	in := &a.space.body[i]
-	emit := emitters[in.Op]
-	if emit == nil {
-		emit = byArity[ir.Table[in.Op].Arity]
+// An emitter adds the steps of instruction i and returns the register of its
+// result.
+type emitter func(a *assembler, i int) int
+
+// emitterOf returns the emitter of an op, nil if kernels have no such op.
+func emitterOf(op ir.Op) emitter {
+	if e := emitters[op]; e != nil || op.Class() != ir.Elementwise {
+		return e
 	}
-	a.body[i] = emit(a, i)
+	return byArity[ir.Table[op].Arity]
 }
 
 // emitters has the operations that are not simply a routine on operands.
-var emitters = [ir.Ops]func(a *assembler, i int) int{
+var emitters = [ir.Ops]emitter{
 	ir.Const:     (*assembler).constant,
 	ir.Scalar:    (*assembler).scalar,
 	ir.Index:     (*assembler).index,
@@ -37,7 +39,7 @@ var emitters = [ir.Ops]func(a *assembler, i int) int{
 	ir.ArgMax:    (*assembler).reduction,
 }
 
-var byArity = [...]func(a *assembler, i int) int{
+var byArity = [...]emitter{
 	1: (*assembler).unary,
 	2: (*assembler).binary,
 }

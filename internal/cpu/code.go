@@ -92,7 +92,7 @@ func assemble(s *space, p plan) *assembler {
 		case slices.Contains(p.given, i):
 			a.body[i] = a.newRegister(s.body[i].Type, s.body[i].Over, -1)
 		default:
-			a.instr(i)
+			a.body[i] = emitterOf(s.body[i].Op)(a, i)
 		}
 	}
 	if p.value {

@@ -1,0 +1,262 @@
+package cpu
+
+import (
+	"errors"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"unsafe"
+
+	"github.com/tensorken/tensorken/driver"
+	"github.com/tensorken/tensorken/internal/interp"
+	"github.com/tensorken/tensorken/ir"
+)
+
+func TestAlloc(t *testing.T) {
+	d := New(Options{Bytes: 1000})
+	a, err := d.Alloc(600)
+	if err != nil || a.Size() != 600 {
+		t.Fatalf("Alloc(600) = %v, %v", a, err)
+	}
+	if p := uintptr(unsafe.Pointer(&a.(*buffer).data[0])); p%64 != 0 {
+		t.Errorf("Alloc(600) is at %#x, want a multiple of 64", p)
+	}
+	for _, n := range []int{401, 1 << 60, math.MaxInt, -1} {
+		b, err := d.Alloc(n)
+		if b != nil || !errors.Is(err, driver.ErrMemory) {
+			t.Errorf("Alloc(%d) = %v, %v, want %v", n, b, err, driver.ErrMemory)
+		}
+	}
+	_, err = d.Alloc(1 << 40)
+	if want := "cpu: out of memory: 1 TiB asked for, 600 B of 1000 B held"; err == nil || err.Error() != want {
+		t.Errorf("Alloc(1<<40): error %q, want %q", err, want)
+	}
+	if _, err := d.Alloc(400); err != nil {
+		t.Errorf("Alloc(400) = %v", err)
+	}
+	a.Free()
+	a.Free() // the second does nothing
+	if _, err := d.Alloc(600); err != nil {
+		t.Errorf("Alloc(600) after Free = %v", err)
+	}
+	if b, err := d.Alloc(0); err != nil || b.Size() != 0 {
+		t.Errorf("Alloc(0) = %v, %v", b, err)
+	}
+}
+
+func TestCopies(t *testing.T) {
+	d := New(Options{Bytes: 1000})
+	b, err := d.Alloc(4)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := d.Upload(b, 1, []byte{1, 2, 3}); err != nil {
+		t.Error(err)
+	}
+	got := make([]byte, 2)
+	if err := d.Download(got, b, 2); err != nil || got[0] != 2 || got[1] != 3 {
+		t.Errorf("Download = %v, %v, want [2 3]", got, err)
+	}
+	other, err := New(Options{}).Alloc(4)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, err := range map[string]error{
+		"Upload past the end":     d.Upload(b, 2, []byte{1, 2, 3}),
+		"Upload before the start": d.Upload(b, -1, []byte{1}),
+		"Download past the end":   d.Download(got, b, 3),
+		"Download elsewhere":      d.Download(got, other, 0),
+	} {
+		if err == nil {
+			t.Errorf("%s gave no error", name)
+		}
+	}
+}
+
+// Wrong calls give errors.
+func TestBadCalls(t *testing.T) {
+	d := New(Options{Bytes: 1 << 20, Threads: 1})
+	k := chain(8)
+	c := newCall(t, d, k, 8, 8, 8, 8, 8)
+	c.run(t)
+	good := c.calls[0].Args
+	change := func(i int, a driver.Arg) []driver.Arg {
+		args := append([]driver.Arg(nil), good...)
+		args[i] = a
+		return args
+	}
+	foreign, _ := New(Options{}).Alloc(32)
+	for name, args := range map[string][]driver.Arg{
+		"too few":                 good[1:],
+		"an input too far":        change(1, driver.Arg{Buffer: good[1].Buffer, Offset: 1}),
+		"an output too far":       change(4, driver.Arg{Buffer: good[4].Buffer, Offset: 1}),
+		"before the start":        change(1, driver.Arg{Buffer: good[1].Buffer, Offset: -1}),
+		"no buffer":               change(1, driver.Arg{}),
+		"another device's buffer": change(1, driver.Arg{Buffer: foreign}),
+	} {
+		if err := d.Run([]driver.Call{{Program: c.calls[0].Program, Args: args}}); err == nil {
+			t.Errorf("Run with arguments %s gave no error", name)
+		}
+	}
+	if err := d.Run([]driver.Call{{Args: good}}); err == nil {
+		t.Error("Run of no program gave no error")
+	}
+	good[0].Buffer.Free()
+	if err := d.Run(c.calls); err == nil {
+		t.Error("Run on a freed buffer gave no error")
+	}
+}
+
+func TestClose(t *testing.T) {
+	d := New(Options{Bytes: 1 << 20})
+	c := newCall(t, d, chain(8), 8, 8, 8, 8, 8)
+	if err := d.Sync(); err != nil {
+		t.Error(err)
+	}
+	if err := d.Close(); err != nil {
+		t.Error(err)
+	}
+	_, alloc := d.Alloc(1)
+	_, compile := d.Compile(chain(8))
+	for name, err := range map[string]error{
+		"Alloc": alloc, "Compile": compile, "Run": d.Run(c.calls), "Sync": d.Sync(), "Upload": d.Upload(c.calls[0].Args[0].Buffer, 0, []byte{1}),
+	} {
+		if err == nil {
+			t.Errorf("%s on a closed device gave no error", name)
+		}
+	}
+}
+
+// A panic of a worker is an error of the run, and the device stays sound.
+func TestPanic(t *testing.T) {
+	for _, n := range []int{8, 1 << 20} {
+		d := New(Options{Threads: 4})
+		c := newCall(t, d, chain(n), n, n, n, n, n)
+		steps := c.calls[0].Program.(*program).runner.(*mapRunner).code.steps
+		do := steps[len(steps)-1].do
+		steps[len(steps)-1].do = func(*frame, *step) { panic("oh") }
+		if err := d.Run(c.calls); err == nil || !strings.Contains(err.Error(), "oh") {
+			t.Errorf("Run of a step that panics: error %v", err)
+		}
+		steps[len(steps)-1].do = do
+		c.run(t)
+	}
+}
+
+// The bits of results do not depend on the number of threads.
+func TestThreads(t *testing.T) {
+	const n = 1 << 17
+	for name, k := range map[string]*ir.Kernel{
+		"map":     chain(n),
+		"sum":     kernel(ir.Row, []ir.Axis{{Len: n, Role: ir.Reduced}}, []ir.Arg{in(f32), out(f32, 1)}, read(f32, 0, 1), sumOver(ir.Sum, f32, 0, 1), write(f32, 1, 1, 0)),
+		"columns": kernel(ir.Row, []ir.Axis{{Len: n / 4, Role: ir.Reduced}, {Len: 4, Role: ir.Kept}}, []ir.Arg{in(f32), out(f32, 4)}, read(f32, 0, 4, 1), sumOver(ir.Sum, f32, 0, 1), write(f32, 1, 1, 0, 1)),
+		"softmax": softmax(4, n/4),
+		"rows":    softmax(n/16, 16),
+		"product": matmul(100, 100, 300),
+		"deep":    matmul(20, 20, n/32),
+		"conv":    conv3x3(3, 5, 7, 20),
+	} {
+		var want []interp.Arg
+		var first [][]ir.Number
+		for _, threads := range []int{1, 2, 8} {
+			d := New(Options{Threads: threads})
+			if want == nil {
+				for _, a := range k.Args {
+					want = append(want, interp.Arg{Data: make([]ir.Number, n)})
+					for j := range n {
+						want[len(want)-1].Data[j] = ir.Float(a.DType, math.Sin(float64(j)))
+					}
+				}
+			}
+			got, err := runOn(d, k, want)
+			if err != nil {
+				t.Fatalf("%s: %v", name, err)
+			}
+			if first == nil {
+				first = got
+			}
+			for i := range got {
+				for j := range got[i] {
+					if got[i][j] != first[i][j] {
+						t.Fatalf("%s on %d threads: argument %d, element %d = %v, want %v", name, threads, i, j, got[i][j].Float64(f32), first[i][j].Float64(f32))
+					}
+				}
+			}
+		}
+	}
+}
+
+func TestSumOfOnes(t *testing.T) {
+	const n = 1 << 24
+	for name, c := range map[string]struct {
+		k   *ir.Kernel
+		len int
+	}{
+		"all": {kernel(ir.Row, []ir.Axis{{Len: n, Role: ir.Reduced}}, []ir.Arg{in(f32), out(f32, 1)}, read(f32, 0, 1), sumOver(ir.Sum, f32, 0, 1), write(f32, 1, 1, 0)), 1},
+		"columns": {kernel(ir.Row, []ir.Axis{{Len: n / 2, Role: ir.Reduced}, {Len: 2, Role: ir.Kept}}, []ir.Arg{in(f32), out(f32, 2)},
+			read(f32, 0, 2, 1), sumOver(ir.Sum, f32, 0, 1), write(f32, 1, 1, 0, 1)), 2},
+	} {
+		call := newCall(t, New(Options{}), c.k, n, c.len)
+		x := call.floats(0)
+		for i := range x {
+			x[i] = 0.1
+		}
+		call.run(t)
+		want := float64(float32(0.1)) * n / float64(c.len)
+		for i, got := range call.floats(1) {
+			if math.Abs(float64(got)-want) > 1e-6*want {
+				t.Errorf("sum %s of %d: element %d = %v, want %v", name, n, i, got, want)
+			}
+		}
+	}
+}
+
+// A tiny kernel costs next to nothing to run.
+func TestAllocs(t *testing.T) {
+	for name, c := range map[string]*call{
+		"map":     newCall(t, New(Options{}), chain(10), 10, 10, 10, 10, 10),
+		"row":     newCall(t, New(Options{}), softmax(8, 10), 80, 80),
+		"product": newCall(t, New(Options{}), matmul(8, 10, 12), 96, 120, 10, 80),
+	} {
+		if n := testing.AllocsPerRun(100, func() { c.run(t) }); n > 2 {
+			t.Errorf("running a tiny %s allocates %v times, want at most 2", name, n)
+		}
+	}
+}
+
+func TestMemoryLimit(t *testing.T) {
+	if n := memoryLimit(); n < 1<<20 {
+		t.Errorf("memoryLimit() = %d", n)
+	}
+	dir := t.TempDir()
+	write := func(name, text string) string {
+		file := filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(file), 0o777); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(file, []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		return file
+	}
+	info := write("meminfo", "MemFree: 1 kB\nMemTotal:       2048 kB\n")
+	if n, ok := memTotal(info); n != 2<<20 || !ok {
+		t.Errorf("memTotal = %d, %v, want %d", n, ok, 2<<20)
+	}
+	if _, ok := memTotal(write("empty", "")); ok {
+		t.Error("memTotal of nothing is known")
+	}
+	for text, want := range map[string]int{"1000\n": 1000, "max\n": 0, "": 0, "-1": 0} {
+		if n, ok := readLimit(write("limit", text)); ok != (want > 0) || ok && n != want {
+			t.Errorf("readLimit(%q) = %d, %v, want %d", text, n, ok, want)
+		}
+	}
+	self := write("self", "0::/a/b\n4:memory:/c\n5:cpu:/d\n")
+	got := cgroupFiles(self, "/r")
+	want := "/r/memory.max /r/memory/memory.limit_in_bytes /r/a/b/memory.max /r/a/memory.max /r/memory/c/memory.limit_in_bytes"
+	if s := strings.Join(got, " "); s != want {
+		t.Errorf("cgroupFiles = %s, want %s", s, want)
+	}
+}
