@@ -3,6 +3,7 @@ package tensor
 import (
 	"fmt"
 	"iter"
+	"math"
 	"slices"
 
 	"github.com/tensorken/tensorken/internal/graph"
@@ -342,7 +343,7 @@ func diagonal(x *graph.Node, a, b int) *graph.Node {
 // onDiagonal is the square matrix with x on diagonal k.
 func onDiagonal(x *graph.Node, k int) *graph.Node {
 	n, off := x.Shape[0], max(k, -k)
-	if off < 0 || off > 1<<31 {
+	if off < 0 || off > math.MaxInt32 {
 		fail("Diag", fmt.Sprintf("diagonal %d is too far out", k), x)
 	}
 	checkLen("Diag", []int{n + off + 1, n + off}, x)

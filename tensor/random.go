@@ -152,7 +152,7 @@ func erfinv(x *graph.Node) *graph.Node {
 // Ints returns int32 numbers in [0, n), n at least 1. The least of them are
 // more likely than the others by a part of n/2³².
 func (r *RNG) Ints(n int, lengths ...int) Tensor {
-	if n < 1 || n > 1<<31 {
+	if n < 1 || n > math.MaxInt32 {
 		fail("Ints", fmt.Sprintf("no int32 lies in [0, %d)", n))
 	}
 	s := drawn("Ints", lengths)
