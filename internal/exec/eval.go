@@ -90,9 +90,6 @@ func (d *Device) eval(roots []*graph.Node) error {
 		}
 		return err
 	}
-	if debugCheck {
-		debugVerify(d, r, p)
-	}
 	for _, n := range r.nodes {
 		if c := n.Op.Class(); c == ir.Elementwise || c == ir.Reduction || c == ir.Indexed {
 			n.MarkComputed()
