@@ -159,8 +159,8 @@ func TestSplit(t *testing.T) {
 		}
 		return fmt.Sprint(one)
 	}
-	if part(1) != part(1) || part(1) == part(2) {
-		t.Errorf("Split by seeds 1, 1, 2: %s, %s, %s", part(1), part(1), part(2))
+	if a, b, c := part(1), part(1), part(2); a != b || a == c {
+		t.Errorf("Split by seeds 1, 1, 2: %s, %s, %s", a, b, c)
 	}
 	if err := tensor.Try(func() { data.Split(count(2), 1.5, 0) }); err == nil {
 		t.Error("Split at 1.5: no panic")

@@ -11,8 +11,6 @@ import (
 	"github.com/tensorken/tensorken/tensor"
 )
 
-type fn = func(tensor.Tensor) tensor.Tensor
-
 func check(t *testing.T, call string, got tensor.Tensor, want ...float64) {
 	t.Helper()
 	if g := data(t, got); !same(g, want) {
@@ -237,6 +235,7 @@ func TestAux(t *testing.T) {
 
 func TestErrors(t *testing.T) {
 	x := f64(1, 2)
+	//lint:ignore U1000 what matters is that it is there
 	type unwalkable struct{ hidden tensor.Tensor }
 	_, pull := grad.VJP(func(x tensor.Tensor) []tensor.Tensor { return []tensor.Tensor{x, {}} }, x)
 	for _, tt := range []struct {

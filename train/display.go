@@ -16,7 +16,6 @@ type display struct {
 	live           bool
 	epochs, perRun int // epochs in all, examples in each
 	start, shown   time.Time
-	done           int     // examples since start
 	last           Metrics // of the last finished epoch
 }
 

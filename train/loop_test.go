@@ -54,8 +54,9 @@ func TestRun(t *testing.T) {
 	if len(lines) != 20 || len(l.History) != 20 {
 		t.Fatalf("%d lines and %d elements of History, want 20:\n%s", len(lines), len(l.History), out.String())
 	}
+	form := regexp.MustCompile(`^epoch [ 0-9]{2}/20  loss \d+\.\d{4}  error \d+\.\d{4}  \d+ samples/s  \d+:\d\d left$`)
 	for i, line := range lines {
-		if ok, _ := regexp.MatchString(`^epoch [ 0-9]{2}/20  loss \d+\.\d{4}  error \d+\.\d{4}  \d+ samples/s  \d+:\d\d left$`, line); !ok {
+		if !form.MatchString(line) {
 			t.Errorf("line %d is %q", i, line)
 		}
 	}

@@ -116,10 +116,6 @@ func (b *builder) elementwise(op ir.Op, src ...*graph.Node) *graph.Node {
 	return b.add(graph.Elementwise(op, src...))
 }
 
-func (b *builder) fill(like *graph.Node, v float64) *graph.Node {
-	return b.add(graph.Fill(like.DType, v, like.Shape))
-}
-
 // reshaped is uniform x with another shape.
 func (b *builder) reshaped(x *graph.Node, shape []int) *graph.Node {
 	return b.add(graph.Uniform(x, shape))

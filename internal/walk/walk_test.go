@@ -269,7 +269,8 @@ func TestMap(t *testing.T) {
 func TestCarry(t *testing.T) {
 	type opaque struct {
 		sync.Mutex
-		N    int
+		N int
+		//lint:ignore U1000 what matters is that it is there
 		note any
 	}
 	type plain struct{ N int }
@@ -295,6 +296,7 @@ func TestCarry(t *testing.T) {
 }
 
 func TestErrors(t *testing.T) {
+	//lint:ignore U1000 what matters is that it is there
 	type hidden struct{ w ten }
 	type hiddenAny struct{ w any }
 	type hiddenAnys struct{ w map[string][]any }
