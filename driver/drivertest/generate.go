@@ -37,7 +37,8 @@ func generate(r *rand.Rand, types []ir.DType) *program {
 	for range 1 + g.IntN(3) {
 		g.add(g.leaf(g.dtype(), g.shape()))
 	}
-	for want := len(g.nodes) + 1 + g.IntN(14); len(g.nodes) < want; {
+	want := len(g.nodes) + 1 + g.IntN(14)
+	for tries := 20 * want; tries > 0 && (len(g.nodes) < want || len(g.nodes) == 0); tries-- {
 		growers[g.IntN(len(growers))](g)
 	}
 	p := &program{known: g.known}
@@ -97,7 +98,7 @@ func (g *generator) add(n *graph.Node) *graph.Node {
 			continue
 		}
 		r, err := g.known.compute(m)
-		if err != nil || !moderate(r) {
+		if err != nil || !moderate(r) || m.Op == ir.Sum && g.infinite(m) {
 			return nil
 		}
 		g.known[m] = r
@@ -106,6 +107,18 @@ func (g *generator) add(n *graph.Node) *graph.Node {
 		g.nodes = append(g.nodes, n)
 	}
 	return n
+}
+
+// infinite reports whether something that n depends on is no finite number.
+// Sums of products of those are not compared: what is 0 and what is not a
+// number depends on where the zeros of a Pad and common factors go.
+func (g *generator) infinite(n *graph.Node) bool {
+	for _, m := range graph.Sorted(n.Src()) {
+		if m.DType.IsFloat() && slices.ContainsFunc(g.known[m].Elems, func(x ir.Number) bool { return !isFinite(x.Float64(m.DType)) }) {
+			return true
+		}
+	}
+	return false
 }
 
 // moderate reports whether elements are neither large nor uncertain.

@@ -1,8 +1,10 @@
 package drivertest
 
 import (
+	"fmt"
 	"math/rand/v2"
 	"testing"
+	"time"
 
 	"github.com/tensorken/tensorken/driver"
 	"github.com/tensorken/tensorken/internal/compile"
@@ -23,7 +25,11 @@ func Random(t *testing.T, open func() (driver.Device, error), n int, seed uint64
 	failures := 0
 	for i := range n {
 		p := generate(rand.New(rand.NewPCG(seed, uint64(i))), drv.Limits().Types)
+		stuck := time.AfterFunc(time.Minute, func() {
+			panic(fmt.Sprintf("seed %d, graph %d does not end\n%v", seed, i, p))
+		})
 		err := p.run(dev)
+		stuck.Stop()
 		if err == nil {
 			continue
 		}

@@ -51,19 +51,27 @@ func (f *fuser) root(n *graph.Node) {
 	for b.Op.Class() == ir.Movement && f.info[b].homes == nil {
 		if b.Op == ir.Crop || b.Op == ir.Shear || b.Op == ir.Pad || b.Op == ir.Unshear {
 			if x := base(b); f.info[x].homes == nil && x.Op != ir.Buffer || b.Op == ir.Pad || b.Op == ir.Unshear {
-				f.store(n)
+				f.write(n)
 				return
 			}
 		}
 		b = b.Src()[0]
 	}
 	if _, ok := ViewOf(n, b); !ok {
-		f.store(n)
+		f.write(n)
 		return
 	}
 	if b.Op != ir.Buffer {
-		f.store(b)
+		f.write(b)
 	}
+}
+
+// write stores n itself: a copy that others read will not do.
+func (f *fuser) write(n *graph.Node) {
+	if f.info[n].homes == nil {
+		f.anchor(n)
+	}
+	f.save(n)
 }
 
 // cat makes each operand store into its part of n.
