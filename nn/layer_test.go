@@ -62,6 +62,8 @@ func TestApply(t *testing.T) {
 		{"RMSNorm", nn.NewRMSNorm(3), x, []int{2, 3}, []float32{0.46291, 0.92582, 1.38873, 0.73029674, 0.9128709, 1.2780193}},
 		{"BatchNorm", nn.BatchNorm{Mean: tensor.New([]float32{1, 2, 3}), Var: tensor.New([]float32{1, 4, 9}), Bias: tensor.Ones(3)}, x,
 			[]int{2, 3}, []float32{1, 1, 1, 3.999985, 2.4999981, 2.3333326}},
+		{"GroupNorm", nn.NewGroupNorm(2, 4), tensor.New([]float32{1, 3, 10, 30}, 1, 4), []int{1, 4}, []float32{-0.999995, 0.999995, -1, 1}},
+		{"InstanceNorm", nn.NewInstanceNorm(2), tensor.New([]float32{1, 3, 10, 30}, 1, 2, 2), []int{1, 2, 2}, []float32{-0.999995, 0.999995, -1, 1}},
 		{"Sequential", nn.Sequential{nn.Func(tensor.Tensor.Neg), nn.Func(tensor.Tensor.ReLU)}, x, []int{2, 3}, make([]float32, 6)},
 	} {
 		check(t, c.name+".Apply", c.layer.Apply(c.x), c.shape, c.want...)
@@ -174,6 +176,8 @@ func TestMisuse(t *testing.T) {
 		{func() { nn.NewRMSNorm(4).Apply(x) }, "nn.RMSNorm: the input [2 3]"},
 		{func() { nn.NewBatchNorm(4).Apply(x) }, "nn.BatchNorm: the input [2 3]"},
 		{func() { nn.NewBatchNorm(3).Train(tensor.Ones(1, 3), rng) }, "nn.BatchNorm: the input [1 3] has 1 elements a channel"},
+		{func() { nn.NewGroupNorm(2, 3).Apply(x) }, "nn.GroupNorm: 2 groups do not divide the 3 channels"},
+		{func() { nn.NewInstanceNorm(4).Apply(x) }, "nn.InstanceNorm: the input [2 3]"},
 		{func() { nn.Dropout{P: 2}.Drop(x, rng) }, "nn.Dropout: P is 2"},
 		{func() { nn.XavierNormal(rng, 3) }, "nn.XavierNormal: the shape [3]"},
 		{func() { nn.CrossEntropy(x, x) }, "nn.CrossEntropy: labels [2 3] do not fit predictions [2 3]"},

@@ -100,7 +100,7 @@ func NewBatchNorm(channels int) BatchNorm {
 func (l BatchNorm) Apply(x tensor.Tensor) tensor.Tensor {
 	l.check(x)
 	y := x.Sub(onChannels(l.Mean, x.Rank())).Div(onChannels(l.Var.Add(or(l.Eps, 1e-5)).Sqrt(), x.Rank()))
-	return l.affine(y)
+	return channelAffine(y, l.Weight, l.Bias)
 }
 
 // Train normalises by the batch's own statistics, and returns the layer with
@@ -118,7 +118,7 @@ func (l BatchNorm) Train(x tensor.Tensor, rng *tensor.RNG) (tensor.Tensor, Layer
 	mean := x.Mean(axes...)
 	centred := x.Sub(mean)
 	variance := centred.Square().Mean(axes...)
-	y := l.affine(centred.Div(variance.Add(or(l.Eps, 1e-5)).Sqrt()))
+	y := channelAffine(centred.Div(variance.Add(or(l.Eps, 1e-5)).Sqrt()), l.Weight, l.Bias)
 
 	m, channels := or(l.Momentum, 0.1), x.Dim(1)
 	l.Mean = l.Mean.Mul(1 - m).Add(mean.Reshape(channels).Mul(m))
@@ -134,12 +134,72 @@ func (l BatchNorm) check(x tensor.Tensor) {
 	}
 }
 
-func (l BatchNorm) affine(y tensor.Tensor) tensor.Tensor {
-	if l.Weight.IsValid() {
-		y = y.Mul(onChannels(l.Weight, y.Rank()))
+// A GroupNorm parts the channels of each example into groups, subtracts each
+// group's mean and divides by its standard deviation, √(variance + Eps).
+//
+// Source: Wu, He, "Group Normalization", 2018.
+type GroupNorm struct {
+	Weight, Bias tensor.Tensor // [channels], or absent
+	Groups       int
+	Eps          float64 // 0 is 1e-5
+}
+
+// NewGroupNorm returns a group norm of weight one and bias zero.
+func NewGroupNorm(groups, channels int) GroupNorm {
+	return GroupNorm{Weight: tensor.Ones(channels), Bias: tensor.Zeros(channels), Groups: groups}
+}
+
+// Apply takes x of shape [batch channels ...] to the same shape.
+func (l GroupNorm) Apply(x tensor.Tensor) tensor.Tensor {
+	return groupNorm("GroupNorm", x, l.Groups, or(l.Eps, 1e-5), l.Weight, l.Bias)
+}
+
+// An InstanceNorm is a GroupNorm whose groups are the channels: of each
+// example, each channel is normalised over the other axes.
+//
+// Source: Ulyanov, Vedaldi, Lempitsky, "Instance Normalization", 2016.
+type InstanceNorm struct {
+	Weight, Bias tensor.Tensor // [channels], or absent
+	Eps          float64       // 0 is 1e-5
+}
+
+// NewInstanceNorm returns an instance norm of weight one and bias zero.
+func NewInstanceNorm(channels int) InstanceNorm {
+	return InstanceNorm{Weight: tensor.Ones(channels), Bias: tensor.Zeros(channels)}
+}
+
+// Apply takes x of shape [batch channels ...] to the same shape.
+func (l InstanceNorm) Apply(x tensor.Tensor) tensor.Tensor {
+	groups := 0
+	if x.Rank() > 1 {
+		groups = x.Dim(1)
 	}
-	if l.Bias.IsValid() {
-		y = y.Add(onChannels(l.Bias, y.Rank()))
+	return groupNorm("InstanceNorm", x, groups, or(l.Eps, 1e-5), l.Weight, l.Bias)
+}
+
+func groupNorm(layer string, x tensor.Tensor, groups int, eps float64, weight, bias tensor.Tensor) tensor.Tensor {
+	if x.Rank() < 2 {
+		fail(layer, "the input %v has no channels on axis 1", x.Shape())
 	}
-	return y
+	if weight.IsValid() && weight.Len() != x.Dim(1) {
+		fail(layer, "the input %v has not the layer's %d channels on axis 1", x.Shape(), weight.Len())
+	}
+	if groups < 1 || x.Dim(1)%groups != 0 {
+		fail(layer, "%d groups do not divide the %d channels of the input %v", groups, x.Dim(1), x.Shape())
+	}
+	y := x.Reshape(x.Dim(0), groups, x.Len()/max(x.Dim(0)*groups, 1))
+	y = y.Sub(y.Mean(2))
+	y = y.Div(y.Square().Mean(2).Add(eps).Sqrt())
+	return channelAffine(y.Reshape(x.Shape()...), weight, bias)
+}
+
+// channelAffine is x·weight + bias, each if present, one element a channel.
+func channelAffine(x, weight, bias tensor.Tensor) tensor.Tensor {
+	if weight.IsValid() {
+		x = x.Mul(onChannels(weight, x.Rank()))
+	}
+	if bias.IsValid() {
+		x = x.Add(onChannels(bias, x.Rank()))
+	}
+	return x
 }

@@ -14,8 +14,6 @@ type opFunc func(in []tensor.Tensor, a args) tensor.Tensor
 // waiting has the operations that the library does not have yet, and why.
 var waiting = map[string]string{
 	"conv_transpose2d": "transposed convolution is not written yet",
-	"group_norm":       "nn.GroupNorm is not written yet",
-	"batch_norm_train": "batch norm in training is not tested yet",
 	"sort":             "the op Sort has no row yet",
 	"argsort":          "the op Sort has no row yet",
 	"topk":             "the op Sort has no row yet",
@@ -101,6 +99,11 @@ var ops = map[string]opFunc{
 	"rms_norm": func(in []tensor.Tensor, a args) tensor.Tensor {
 		return nn.RMSNorm{Weight: nth(in, 1), Eps: arg(a, "eps", 0.0)}.Apply(in[0])
 	},
+
+	"group_norm": func(in []tensor.Tensor, a args) tensor.Tensor {
+		return nn.GroupNorm{Weight: nth(in, 1), Bias: nth(in, 2), Groups: arg(a, "groups", 1), Eps: arg(a, "eps", 0.0)}.Apply(in[0])
+	},
+	"batch_norm_train": batchNorm,
 
 	"cross_entropy": loss(nn.CrossEntropy),
 	"mse_loss":      loss(nn.MSE),
@@ -214,6 +217,14 @@ func kernel(a args) int {
 		panic(fmt.Sprintf("kernel %v is not square", k))
 	}
 	return k[0]
+}
+
+// batchNorm normalises by the statistics of the batch.
+func batchNorm(in []tensor.Tensor, a args) tensor.Tensor {
+	l := nn.NewBatchNorm(in[0].Dim(1))
+	l.Weight, l.Bias, l.Eps = nth(in, 1), nth(in, 2), arg(a, "eps", 0.0)
+	y, _ := nn.Train(l, in[0], tensor.NewRNG(0))
+	return y
 }
 
 // loss prepares predictions and targets as the case says and reduces the
