@@ -6,8 +6,11 @@ import (
 )
 
 // transposeAlias gives the cotangent back, on the operand's own device if the
-// alias brought it to another.
+// alias brought it to another; none if the alias stops derivatives.
 func transposeAlias(c *call, ct *graph.Node, _ int) *graph.Node {
+	if c.Stops() {
+		return nil
+	}
 	if d := c.src[0].Device; d != nil && c.Device != d {
 		return graph.On(ct, d)
 	}
@@ -87,7 +90,7 @@ func transposeCat(c *call, ct *graph.Node, i int) *graph.Node {
 }
 
 func transposeGather(c *call, ct *graph.Node, _ int) *graph.Node {
-	return graph.Scatter(ir.Add, like(c.src[0], 0), c.src[1], ct, c.Ints[0])
+	return graph.Ungather(ct, c.src[1], c.Ints[0], c.src[0].Shape[c.Ints[0]])
 }
 
 // inverse returns the order that undoes a permutation.

@@ -12,7 +12,7 @@ const (
 	Scalar               // every element is Num: an argument, which no pass reads
 	Iota                 // the position along axis Ints[0]
 	Buffer               // stored elements
-	Alias                // its operand under another name, for transformations
+	Alias                // its operand under another name, for transformations; Ints is not empty if no derivative flows through it
 
 	// Elementwise.
 	Neg
@@ -67,7 +67,7 @@ const (
 
 	// Indexed. Ints: axis.
 	Gather  // (x, idx): out[..i..] = x[..idx[..i..]..]
-	Scatter // (base, idx, upd): base with upd combined by Kind (Add, Max, Min, Mul) at idx, in order
+	Scatter // (base, idx, upd): base with upd combined by Kind (Add, Max, Min, Mul) at idx, in order; Ints: axis, and 1 if the indices are known to be in range
 
 	// Of kernels only.
 	Load   // an element of argument Arg at View; with an operand, one coordinate is that value

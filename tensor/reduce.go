@@ -153,11 +153,10 @@ func argMax(op string, x *graph.Node, axis int, least bool) *graph.Node {
 	return drop(graph.Reduce(ir.ArgMax, x, []int{a}), a)
 }
 
-// shift is a number near the greatest element over axes: subtracted before
-// Exp, it keeps that in range. It cancels, so it needs no derivative, and a
-// whole number has none.
+// shift is the greatest element over axes: subtracted before Exp, it keeps
+// that in range. It cancels, so no derivative flows through it.
 func shift(x *graph.Node, axes []int) *graph.Node {
-	return floor(reduce(ir.ReduceMax, x, axes))
+	return graph.Stop(reduce(ir.ReduceMax, x, axes))
 }
 
 // LogSumExp returns the logarithm of the sum of e to the power of the elements

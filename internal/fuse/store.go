@@ -15,7 +15,7 @@ func (f *fuser) store(n *graph.Node) {
 	case f.info[n].homes != nil:
 		f.save(n)
 	case f.readable(n, nil):
-		c := graph.Stop(n)
+		c := graph.NewAlias(n, nil)
 		f.info[c] = &info{users: 1}
 		f.anchor(c)
 		f.save(c)
@@ -91,7 +91,7 @@ func (f *fuser) cat(n *graph.Node) {
 		}
 		node := base(s)
 		if !ok {
-			c := graph.Stop(s)
+			c := graph.NewAlias(s, nil)
 			f.info[c] = &info{users: 1}
 			g = f.anchor(c)
 			l, node = clone(g.Layouts[c]), c

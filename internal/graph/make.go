@@ -326,6 +326,16 @@ func Scatter(kind ir.Op, base, idx, upd *Node, axis int) *Node {
 	return n
 }
 
+// Ungather is the transpose of Gather: ct added at idx along an axis of a
+// given length, onto zeros. The indices are in range, or Gather has said so.
+func Ungather(ct, idx *Node, axis, length int) *Node {
+	shape := slices.Clone(ct.Shape)
+	shape[axis] = length
+	n := makeN(ir.Scatter, ct.DType, shape, []int{axis, 1}, []*Node{Fill(ct.DType, 0, shape), idx, ct})
+	n.Kind = ir.Add
+	return n
+}
+
 // With returns a node like n on other operands, which have the shapes and
 // types of n's own.
 func With(n *Node, src ...*Node) *Node {

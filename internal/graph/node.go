@@ -186,16 +186,21 @@ func (n *Node) DropSources() {
 	}
 }
 
-// NewAlias returns x under another name: an argument of a transformation.
+// NewAlias returns x under another name: an argument of a transformation if
+// the scope is not nil.
 func NewAlias(x *Node, s *Scope) *Node {
 	n := make1(ir.Alias, x.DType, x.Shape, nil, x)
-	n.scopes = &scopes{s, n.scopes}
+	if s != nil {
+		n.scopes = &scopes{s, n.scopes}
+	}
 	return n
 }
 
-// Stop is x as a constant: no transformation sees what it depends on.
-func Stop(x *Node) *Node {
-	n := make1(ir.Alias, x.DType, x.Shape, nil, x)
-	n.scopes = nil
-	return n
-}
+// Stop is x as a constant: no derivative flows through it.
+func Stop(x *Node) *Node { return make1(ir.Alias, x.DType, x.Shape, stop, x) }
+
+// stop marks an alias that Stop made.
+var stop = []int{1}
+
+// Stops reports whether Stop made n.
+func (n *Node) Stops() bool { return n.Op == ir.Alias && len(n.Ints) > 0 }

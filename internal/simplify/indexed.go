@@ -57,10 +57,11 @@ func (b *builder) resized(n *graph.Node, axis, length int) *graph.Node {
 }
 
 // scatterOne compares positions where each row of a constant base gets one
-// update: the gradient of picking a label's logit.
+// update at an index that is in range: the gradient of picking a label's
+// logit.
 func scatterOne(b *builder, n *graph.Node) *graph.Node {
 	base, idx, upd, axis := n.Src()[0], n.Src()[1], n.Src()[2], n.Ints[0]
-	if base.Op != ir.Const || idx.Shape[axis] != 1 {
+	if len(n.Ints) < 2 || base.Op != ir.Const || idx.Shape[axis] != 1 {
 		return nil
 	}
 	position := b.add(graph.Cast(b.add(graph.Iota(n.Shape, axis)), idx.DType))
