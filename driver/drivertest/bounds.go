@@ -67,7 +67,10 @@ func rounding(op ir.Op, d, from ir.DType, x []ir.Number, v, arg float64) float64
 	off := e.eps*math.Abs(v) + e.least
 	if elementary {
 		relative := u.relative + 2*math.Abs(math.Log(math.Abs(v)+e.least)) // as exp of a rounded argument
-		off += epsilon[d.Register()].eps * (relative*math.Abs(v) + u.absolute*max(1, math.Abs(arg)))
+		off += epsilon[d.Register()].eps * relative * math.Abs(v)
+		if u.absolute > 0 {
+			off += epsilon[d.Register()].eps * u.absolute * max(1, math.Abs(arg))
+		}
 	}
 	return off
 }
@@ -99,6 +102,9 @@ func elementwise(n *graph.Node, src []*result, want *interp.Array, i int) float6
 	round := rounding(n.Op, want.DType, from, x, value(center), worst)
 	if want.DType.IsHalf() && !isFinite(want.Elems[i].Float64(want.DType)) && isFinite(value(center)) {
 		return anything // too large, but not inside a kernel
+	}
+	if k := signed(n.Op); k >= 0 && from.IsFloat() && x[k].Float64(from) == 0 && n.Src()[k].Op.Class() != ir.Source {
+		return anything // the sign of a computed zero is not known
 	}
 	if exact {
 		return round
@@ -165,14 +171,23 @@ func doubtful(op ir.Op, d ir.DType, x []ir.Number, off []float64) bool {
 		return math.Abs(x[0].Float64(f)) <= off[0]
 	case op == ir.Rem:
 		return math.Abs(x[0].Float64(f)) <= off[0] || math.Abs(x[1].Float64(f)) <= off[1]
-	case op == ir.Div || op == ir.Pow:
-		k := len(x) - 1
-		if op == ir.Pow {
-			k = 0
-		}
+	case signed(op) >= 0:
+		k := signed(op)
 		return math.Abs(x[k].Float64(f)) <= off[k]
 	}
 	return false
+}
+
+// signed is the operand of op at which the sign of a zero matters, -1 if there
+// is none.
+func signed(op ir.Op) int {
+	switch op {
+	case ir.Div:
+		return 1
+	case ir.Pow, ir.Bitcast:
+		return 0
+	}
+	return -1
 }
 
 // where is how far an element of Where may be off.
@@ -219,7 +234,9 @@ func moved(n *graph.Node, src []*result) ([]float64, error) {
 	for _, s := range src {
 		off = append(off, wide(s.Shape, s.off))
 	}
-	a, err := apply(n, ir.Float64, off...)
+	m := graph.With(n, n.Src()...)
+	m.DType, m.Num = ir.Float64, 0
+	a, err := apply(m, off...)
 	if err != nil {
 		return nil, err
 	}
@@ -229,7 +246,9 @@ func moved(n *graph.Node, src []*result) ([]float64, error) {
 // gathered takes what x is off by along; an index that may be anything gives
 // anything.
 func gathered(n *graph.Node, src []*result) ([]float64, error) {
-	a, err := apply(n, ir.Float64, wide(src[0].Shape, src[0].off), src[1].Array)
+	m := graph.With(n, n.Src()...)
+	m.DType = ir.Float64
+	a, err := apply(m, wide(src[0].Shape, src[0].off), src[1].Array)
 	if a == nil {
 		return nil, err
 	}

@@ -38,7 +38,7 @@ func (p *program) roots() []*graph.Node { return slices.Concat(p.turns...) }
 func (p *program) run(d *exec.Device) (err error) {
 	defer func() {
 		if r := recover(); r != nil {
-			err = fmt.Errorf("panic: %v\n%s", r, debug.Stack())
+			err = fmt.Errorf("panic: %v%s", r, frames())
 		}
 	}()
 	copies := copied(p.roots(), nil)
@@ -61,6 +61,17 @@ func (p *program) run(d *exec.Device) (err error) {
 		}
 	}
 	return nil
+}
+
+// frames lists where in the compiler or the device a panic came from.
+func frames() string {
+	var b strings.Builder
+	for line := range strings.Lines(string(debug.Stack())) {
+		if strings.Contains(line, "/internal/") && strings.Contains(line, ".go:") {
+			b.WriteString("\n" + strings.TrimSpace(line))
+		}
+	}
+	return b.String()
 }
 
 // copied returns a copy of each node that roots depend on; some are replaced

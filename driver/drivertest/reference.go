@@ -67,7 +67,7 @@ func (rs results) compute(n *graph.Node) (*result, error) {
 		src = append(src, rs[s])
 		arrays = append(arrays, rs[s].Array)
 	}
-	a, err := apply(n, n.DType, arrays...)
+	a, err := apply(n, arrays...)
 	if bad := (*interp.IndexError)(nil); err != nil && !errors.As(err, &bad) {
 		return nil, err
 	}
@@ -75,8 +75,8 @@ func (rs results) compute(n *graph.Node) (*result, error) {
 	return &result{a, off}, err
 }
 
-// apply evaluates an op like n's, of type d, on arrays.
-func apply(n *graph.Node, d ir.DType, src ...*interp.Array) (*interp.Array, error) {
+// apply evaluates n's op on arrays.
+func apply(n *graph.Node, src ...*interp.Array) (*interp.Array, error) {
 	known := map[*graph.Node]*interp.Array{}
 	var operands []*graph.Node
 	for _, s := range src {
@@ -87,9 +87,6 @@ func apply(n *graph.Node, d ir.DType, src ...*interp.Array) (*interp.Array, erro
 	m := n
 	if len(src) > 0 {
 		m = graph.With(n, operands...)
-		if m.DType != d {
-			m.DType, m.Num = d, 0
-		}
 	}
 	out, err := interp.Eval([]*graph.Node{m}, func(n *graph.Node) (*interp.Array, error) { return known[n], nil })
 	if out == nil {

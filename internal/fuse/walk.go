@@ -38,6 +38,23 @@ func (w *walk) operands(n *graph.Node, at []ir.Form) {
 	}
 }
 
+// member visits what n, neither a reduction nor a Scatter that the group
+// computes, is computed from.
+func (w *walk) member(n *graph.Node) {
+	at := w.g.Forms(w.g.Layouts[n])
+	switch n.Op.Class() {
+	case ir.Source:
+	case ir.Movement:
+		if n.Op == ir.Reshape && w.f.readable(n, w.g) {
+			w.load(n, at)
+		} else if r, _, ok := w.through(n, at); ok {
+			w.visit(r.Node, r.At)
+		}
+	default:
+		w.operands(n, at)
+	}
+}
+
 // visit goes through n, read at coordinates.
 func (w *walk) visit(n *graph.Node, at []ir.Form) {
 	if w.done() {
@@ -171,6 +188,7 @@ func (w *walk) gather(n *graph.Node, at []ir.Form) {
 			w.store = src.Node
 			return
 		}
+		w.inline = append(w.inline, src.Node)
 		src = next
 	}
 	w.load(src.Node, src.At)
