@@ -229,6 +229,64 @@ func BenchmarkTranspose(b *testing.B) {
 	}
 }
 
+// BenchmarkMaxPool takes the greatest of windows of 2×2, and of 3×3 with
+// padding, two apart.
+func BenchmarkMaxPool(b *testing.B) {
+	const n, h = 32 * 16, 28
+	for size := 2; size <= 3; size++ {
+		pad, o := size-2, 14
+		x := &ir.View{Off: -pad * (h + 1), Coef: []int{h * h, 2 * h, 2, h, 1}, Fill: ir.Least(f32)}
+		if pad > 0 {
+			x.Guards = []ir.Guard{
+				{Form: ir.Form{Off: -pad, Coef: []int{0, 2, 0, 1, 0}, Div: 1}, Len: h},
+				{Form: ir.Form{Off: -pad, Coef: []int{0, 0, 2, 0, 1}, Div: 1}, Len: h},
+			}
+		}
+		b.Run(fmt.Sprint(size), func(b *testing.B) {
+			bench(b, kernel(ir.Row, []ir.Axis{{Len: n, Role: ir.Kept}, {Len: o, Role: ir.Kept}, {Len: o, Role: ir.Kept}, {Len: size, Role: ir.Reduced}, {Len: size, Role: ir.Reduced}},
+				[]ir.Arg{in(f32), out(f32, n*o*o)},
+				ir.Instr{Op: ir.Load, Type: f32, Arg: 0, View: x},
+				sumOver(ir.ReduceMax, f32, 0, 0x18), write(f32, 1, 1, o*o, o, 1, 0, 0)), 4*n*(h*h+o*o), n*o*o*size*size, n*h*h, n*o*o)
+		})
+	}
+}
+
+// BenchmarkLayerNorm is over rows, with weight and bias.
+func BenchmarkLayerNorm(b *testing.B) {
+	for _, s := range [][2]int{{1024, 768}, {512, 64}} {
+		rows, cols := s[0], s[1]
+		scale := ir.Instr{Op: ir.Const, Type: f32, Num: ir.Float(f32, 1/float64(cols))}
+		b.Run(fmt.Sprint(s), func(b *testing.B) {
+			n := rows * cols
+			bench(b, kernel(ir.Row, []ir.Axis{{Len: rows, Role: ir.Kept}, {Len: cols, Role: ir.Reduced}}, []ir.Arg{in(f32), in(f32), in(f32), out(f32, n)},
+				read(f32, 0, cols, 1), sumOver(ir.Sum, f32, 0, 2), scale, op(ir.Mul, f32, 1, 2), op(ir.Sub, f32, 0, 3),
+				op(ir.Mul, f32, 4, 4), sumOver(ir.Sum, f32, 5, 2), op(ir.Mul, f32, 6, 2), op(ir.Add, f32, 7, 2), op(ir.Sqrt, f32, 8),
+				op(ir.Div, f32, 4, 9), read(f32, 1, 0, 1), op(ir.Mul, f32, 10, 11), read(f32, 2, 0, 1), op(ir.Add, f32, 12, 13),
+				write(f32, 14, 3, cols, 1)), 8*n, 0, n, cols, cols, n)
+		})
+	}
+}
+
+// BenchmarkGather takes rows of a table, and BenchmarkScatter adds to them.
+func BenchmarkGather(b *testing.B) {
+	const n, rows, width = 4096, 1000, 64
+	bench(b, kernel(ir.Map, []ir.Axis{{Len: n, Role: ir.Kept}, {Len: width, Role: ir.Kept}},
+		[]ir.Arg{{Kind: ir.Status, DType: ir.Int32}, in(ir.Int32), in(f32), out(f32, n*width)},
+		read(ir.Int32, 1, 1, 0),
+		ir.Instr{Op: ir.Load, Type: f32, Src: []int{0}, Arg: 2, View: &ir.View{Coef: []int{0, 1}, Stride: width, Len: rows}},
+		write(f32, 1, 3, width, 1)), 8*n*width, 0, 2, n, rows*width, n*width)
+}
+
+func BenchmarkScatter(b *testing.B) {
+	const n, rows, width = 4096, 1000, 64
+	k := kernel(ir.Special, []ir.Axis{{Len: n, Role: ir.Kept}, {Len: width, Role: ir.Kept}},
+		[]ir.Arg{out(f32, rows*width), in(f32), {Kind: ir.Status, DType: ir.Int32}, in(ir.Int32), in(f32)},
+		read(ir.Int32, 3, 1, 0), read(f32, 4, width, 1),
+		ir.Instr{Op: ir.Scatter, Type: f32, Kind: ir.Add, Src: []int{0, 1}, Arg: 0, View: &ir.View{Coef: []int{0, 1}, Stride: width, Len: rows}})
+	k.Routine = "scatter"
+	bench(b, k, 8*n*width, 0, rows*width, rows*width, 2, n, n*width)
+}
+
 func BenchmarkTiny(b *testing.B) {
 	bench(b, chain(10), 200, 60, 10, 10, 10, 10, 10)
 }

@@ -32,6 +32,7 @@ type device struct {
 	tune    tuning
 	held    atomic.Int64
 	workers []*worker
+	active  int       // workers that have worked since the last call of forget
 	bind    []binding // of the call that is running
 	shared  []byte    // scratch of the call that is running, for all workers
 	closed  bool
@@ -167,13 +168,15 @@ func (d *device) Run(calls []driver.Call) error {
 // forget drops all pointers to buffers, so that they may be collected.
 func (d *device) forget() {
 	clear(d.bind[:cap(d.bind)])
-	for _, w := range d.workers {
+	for _, w := range d.workers[:d.active] {
 		for i := range w.frames {
 			f := &w.frames[i]
 			clear(f.reg[:cap(f.reg)])
 			f.bind = nil
 		}
+		w.bad.found = false
 	}
+	d.active = 0
 }
 
 func (d *device) call(p *program, args []driver.Arg) error {
@@ -185,9 +188,6 @@ func (d *device) call(p *program, args []driver.Arg) error {
 		if err := d.bindArg(p, i, &args[i]); err != nil {
 			return err
 		}
-	}
-	for _, w := range d.workers {
-		w.bad.found = false
 	}
 	if err := p.runner.run(d); err != nil {
 		return err
@@ -223,9 +223,10 @@ func (d *device) bindArg(p *program, i int, a *driver.Arg) error {
 // one.
 func (d *device) report(status []int32) {
 	var bad badIndex
-	for _, w := range d.workers {
+	for _, w := range d.workers[:d.active] {
 		if w.bad.found {
 			bad.note(w.bad.rank, w.bad.instr, w.bad.value)
+			w.bad.found = false
 		}
 	}
 	if bad.found && status[0] == 0 {

@@ -398,11 +398,15 @@ func (l *load) run(f *frame, dst unsafe.Pointer, inner *walkDim) {
 		}
 	}
 	n := (hi - lo + step - 1) / step
-	if n < inner.n {
-		if step > 1 {
-			l.clear(dst, inner.n)
-		} else {
+	switch {
+	case n == inner.n:
+	case step > 1:
+		l.clear(dst, inner.n)
+	default:
+		if lo > 0 {
 			l.clear(dst, lo)
+		}
+		if hi < inner.n {
 			l.clear(unsafe.Add(dst, hi*l.size), inner.n-hi)
 		}
 	}

@@ -25,7 +25,7 @@ func (w *worker) scratch(n int) unsafe.Pointer {
 // grow returns b, or if it is short of n aligned bytes, a longer one.
 func grow(b []byte, n int) []byte {
 	if n+63 > len(b) {
-		return make([]byte, max(n+63, 1<<16, 2*len(b)))
+		return make([]byte, max(n+63, 1<<16, min(2*len(b), 1<<20)))
 	}
 	return b
 }
@@ -46,8 +46,9 @@ type job interface {
 // do does n tasks of a job. How they are shared out depends on the moment,
 // what each of them computes does not.
 func (d *device) do(j job, n, work int) (err error) {
-	threads := min(len(d.workers), n)
-	if work < d.tune.small || threads <= 1 {
+	threads := min(len(d.workers), n, work/d.tune.small)
+	d.active = max(d.active, threads, 1)
+	if threads <= 1 {
 		defer recoverTo(&err)
 		w := d.workers[0]
 		j.begin(w)

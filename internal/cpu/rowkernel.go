@@ -14,7 +14,7 @@ func newRow(s *space) (r runner, extra int) {
 	shape := rowShape{
 		kept: kept, reduced: reduced,
 		nk: s.points(kept), nr: s.points(reduced),
-		across: s.nearer(s.needs(s.stores(), nil), kept, reduced),
+		across: s.across(kept, reduced),
 	}
 	if shape.fits(s) {
 		return newWhole(s, shape), 0
@@ -70,6 +70,30 @@ func (s *space) levels() []int {
 		}
 	}
 	return level
+}
+
+// across reports whether lanes are to run along kept axes: if more is read
+// with stride 1 there, or if few points are reduced and each load goes in
+// short steps along a long kept axis, as windows do.
+func (s *space) across(kept, reduced []int) bool {
+	need := s.needs(s.stores(), nil)
+	if s.nearer(need, kept, reduced) {
+		return true
+	}
+	if len(kept) == 0 || len(reduced) == 0 || s.points(reduced) > 64 {
+		return false
+	}
+	k, r := kept[len(kept)-1], reduced[len(reduced)-1]
+	for i := range s.body {
+		in := &s.body[i]
+		if in.Op != ir.Load || !need[i] {
+			continue
+		}
+		if c := in.View.Coef[k]; c < -4 || c > 4 {
+			return false
+		}
+	}
+	return s.axes[k].Len >= 4*s.axes[r].Len
 }
 
 // nearer reports whether those instructions that are needed read more with
