@@ -1,0 +1,268 @@
+package simd
+
+import (
+	"math"
+	"math/rand/v2"
+	"unsafe"
+
+	"github.com/tensorken/tensorken/ir"
+)
+
+var random = rand.New(rand.NewPCG(3, 4))
+
+// A vector is elements between guards.
+type vector struct {
+	typ  ir.DType
+	n    int
+	data []byte
+}
+
+const (
+	guard     = 16
+	guardByte = 0xa5
+)
+
+func newVector(d ir.DType, n int) *vector {
+	v := &vector{d, n, make([]byte, 2*guard+n*d.Size())}
+	for i := range v.data {
+		v.data[i] = guardByte
+	}
+	return v
+}
+
+func (v *vector) p() unsafe.Pointer { return unsafe.Pointer(&v.data[guard]) }
+
+func (v *vector) at(i int) unsafe.Pointer { return unsafe.Add(v.p(), i*v.typ.Size()) }
+
+// intact reports whether the guards are as they were.
+func (v *vector) intact() bool {
+	for i := range guard {
+		if v.data[i] != guardByte || v.data[len(v.data)-1-i] != guardByte {
+			return false
+		}
+	}
+	return true
+}
+
+func (v *vector) clone() *vector {
+	return &vector{v.typ, v.n, append([]byte(nil), v.data...)}
+}
+
+func (v *vector) get(i int) ir.Number {
+	p := v.at(i)
+	switch v.typ {
+	case ir.Bool, ir.Uint8:
+		return ir.Number(*(*uint8)(p))
+	case ir.Int32:
+		return ir.Int(v.typ, int64(*(*int32)(p)))
+	case ir.Uint32:
+		return ir.Number(*(*uint32)(p))
+	case ir.Float16:
+		return ir.Float(v.typ, float64((*(*ir.F16)(p)).Float32()))
+	case ir.BFloat16:
+		return ir.Float(v.typ, float64((*(*ir.BF16)(p)).Float32()))
+	case ir.Float32:
+		return ir.Float(v.typ, float64(*(*float32)(p)))
+	}
+	return *(*ir.Number)(p)
+}
+
+func (v *vector) set(i int, x ir.Number) {
+	p := v.at(i)
+	switch v.typ {
+	case ir.Bool, ir.Uint8:
+		*(*uint8)(p) = uint8(x)
+	case ir.Int32, ir.Uint32:
+		*(*uint32)(p) = uint32(x)
+	case ir.Float16:
+		*(*ir.F16)(p) = ir.ToF16(float32(x.Float64(v.typ)))
+	case ir.BFloat16:
+		*(*ir.BF16)(p) = ir.ToBF16(float32(x.Float64(v.typ)))
+	case ir.Float32:
+		*(*float32)(p) = float32(x.Float64(v.typ))
+	default:
+		*(*ir.Number)(p) = x
+	}
+}
+
+// randomVector has small numbers, special ones and arbitrary bits.
+func randomVector(d ir.DType, n int) *vector {
+	v := newVector(d, n)
+	for i := range n {
+		v.set(i, randomNumber(d))
+	}
+	return v
+}
+
+func randomNumber(d ir.DType) ir.Number {
+	lo, hi := ir.Limits(d)
+	if d.IsFloat() {
+		special := []float64{0, math.Copysign(0, -1), 1, -1, math.NaN(), math.Inf(1), math.Inf(-1), 1e9, -1e9, 1e19, -1e19, 1e30, 2147483648, 4294967296, 255, 256}
+		switch random.IntN(4) {
+		case 0:
+			return ir.Float(d, special[random.IntN(len(special))])
+		case 1:
+			return ir.Float(d, float64(random.IntN(9)-4))
+		}
+		return ir.Float(d, random.NormFloat64()*4)
+	}
+	switch random.IntN(4) {
+	case 0:
+		return ir.Int(d, []int64{lo, hi, 0, 1, -1}[random.IntN(5)])
+	case 1:
+		return ir.Int(d, int64(random.Uint64()))
+	}
+	return ir.Int(d, int64(random.IntN(80)-40))
+}
+
+// A definition is what an operation gives for numbers: of floating-point
+// types and of the others.
+type definition struct {
+	f func(x ...float64) float64
+	i func(x ...int64) int64
+}
+
+func only(f func(float64) float64) definition {
+	return definition{f: func(x ...float64) float64 { return f(x[0]) }}
+}
+
+func is(b bool) int64 {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+func compare(f func(x, y float64) bool, i func(x, y int64) bool) definition {
+	return definition{
+		func(x ...float64) float64 { return float64(is(f(x[0], x[1]))) },
+		func(x ...int64) int64 { return is(i(x[0], x[1])) },
+	}
+}
+
+func both(f func(x, y float64) float64, i func(x, y int64) int64) definition {
+	d := definition{}
+	if f != nil {
+		d.f = func(x ...float64) float64 { return f(x[0], x[1]) }
+	}
+	if i != nil {
+		d.i = func(x ...int64) int64 { return i(x[0], x[1]) }
+	}
+	return d
+}
+
+var definitions = map[ir.Op]definition{
+	ir.Neg:   {func(x ...float64) float64 { return -x[0] }, func(x ...int64) int64 { return -x[0] }},
+	ir.Not:   {i: func(x ...int64) int64 { return ^x[0] }},
+	ir.Exp:   only(math.Exp),
+	ir.Expm1: only(math.Expm1),
+	ir.Log:   only(math.Log),
+	ir.Log1p: only(math.Log1p),
+	ir.Sin:   only(math.Sin),
+	ir.Cos:   only(math.Cos),
+	ir.Atan:  only(math.Atan),
+	ir.Sqrt:  only(math.Sqrt),
+	ir.Tanh:  only(math.Tanh),
+	ir.Erf:   only(math.Erf),
+	ir.Floor: only(math.Floor),
+	ir.Add:   both(func(x, y float64) float64 { return x + y }, func(x, y int64) int64 { return x + y }),
+	ir.Sub:   both(func(x, y float64) float64 { return x - y }, func(x, y int64) int64 { return x - y }),
+	ir.Mul:   both(func(x, y float64) float64 { return x * y }, func(x, y int64) int64 { return x * y }),
+	ir.Div: both(func(x, y float64) float64 { return x / y }, func(x, y int64) int64 {
+		if y == 0 {
+			return 0
+		}
+		return x / y
+	}),
+	ir.Rem: both(math.Mod, func(x, y int64) int64 {
+		if y == 0 {
+			return 0
+		}
+		return x % y
+	}),
+	ir.Pow: both(math.Pow, func(x, y int64) int64 {
+		if y < 0 {
+			if x == 1 || x == -1 && y%2 == 0 {
+				return 1
+			}
+			if x == -1 {
+				return -1
+			}
+			return 0
+		}
+		p := int64(1)
+		for range min(y, 64) { // from 64 on, only 0 and units and even numbers recur
+			p *= x
+		}
+		if y > 64 {
+			p = 1
+			for b := 62; b >= 0; b-- {
+				p *= p
+				if y>>b&1 == 1 {
+					p *= x
+				}
+			}
+		}
+		return p
+	}),
+	ir.Max: both(math.Max, func(x, y int64) int64 { return max(x, y) }),
+	ir.Min: both(math.Min, func(x, y int64) int64 { return min(x, y) }),
+	ir.Eq:  compare(func(x, y float64) bool { return x == y }, func(x, y int64) bool { return x == y }),
+	ir.Lt:  compare(func(x, y float64) bool { return x < y }, func(x, y int64) bool { return x < y }),
+	ir.And: both(nil, func(x, y int64) int64 { return x & y }),
+	ir.Or:  both(nil, func(x, y int64) int64 { return x | y }),
+	ir.Xor: both(nil, func(x, y int64) int64 { return x ^ y }),
+	ir.Shl: both(nil, func(x, y int64) int64 { return x << uint64(y) }),
+	ir.Shr: both(nil, func(x, y int64) int64 { return x >> uint64(y) }),
+}
+
+// define gives what an op gives for elements of type d.
+func define(op ir.Op, d ir.DType, x ...ir.Number) ir.Number {
+	if op == ir.Not && d == ir.Bool {
+		return 1 - x[0]
+	}
+	if d.IsFloat() {
+		var v []float64
+		for _, n := range x {
+			v = append(v, n.Float64(d))
+		}
+		// Halfway cases of min and max of zeros aside, NaN wins.
+		for _, e := range v {
+			if e != e && (op == ir.Max || op == ir.Min) {
+				return ir.Float(d, math.NaN())
+			}
+		}
+		r := definitions[op].f(v...)
+		if op.ResultDType(0, d) == ir.Bool {
+			return ir.Number(r)
+		}
+		return ir.Float(d, r)
+	}
+	var v []int64
+	for _, n := range x {
+		v = append(v, int64(n))
+	}
+	return ir.Int(op.ResultDType(0, d), definitions[op].i(v...))
+}
+
+// same reports whether two elements are equal, or for operations whose last
+// bits are free, next to each other.
+func same(d ir.DType, got, want ir.Number, free bool) bool {
+	if got == want {
+		return true
+	}
+	if !d.IsFloat() {
+		return false
+	}
+	g, w := got.Float64(d), want.Float64(d)
+	if g != g && w != w || g == 0 && w == 0 && free {
+		return true
+	}
+	return free && (d == ir.Float32 && distance(float32(g), float32(w)) <= 1 || d == ir.Float64 && math.Abs(g-w) <= 1e-15*math.Abs(w))
+}
+
+// free has the operations whose last bits are free.
+var free = map[ir.Op]bool{ir.Exp: true, ir.Expm1: true, ir.Log: true, ir.Log1p: true, ir.Sin: true, ir.Cos: true, ir.Atan: true, ir.Tanh: true, ir.Erf: true, ir.Pow: true}
+
+// compute are the types of registers.
+var compute = []ir.DType{ir.Bool, ir.Uint8, ir.Int32, ir.Uint32, ir.Int64, ir.Float32, ir.Float64}
