@@ -246,22 +246,7 @@ func (f *fuser) anchor(n *graph.Node) *Group {
 	g, l := newGroup(ir.Map, n.Shape)
 	g.Layouts[n] = l
 	f.info[n].homes = nil
-	w := f.settle(g, func(w *walk) {
-		at := g.Forms(g.Layouts[n])
-		switch n.Op.Class() {
-		case ir.Movement:
-			if n.Op == ir.Reshape && f.readable(n, g) {
-				w.load(n, at)
-				return
-			}
-			if r, _, ok := w.through(n, at); ok {
-				w.visit(r.Node, r.At)
-			}
-		case ir.Source:
-		default:
-			w.operands(n, at)
-		}
-	})
+	w := f.settle(g, func(w *walk) { w.member(n) })
 	f.add(g)
 	f.read(g, w.loads) // again, now that g has its order
 	f.info[n].homes = []*Group{g}
@@ -330,7 +315,7 @@ func (f *fuser) absorb(n *graph.Node) bool {
 		return false
 	}
 	for x := n.Src()[0]; x != inner; x = x.Src()[0] {
-		if f.info[x].users != 1 {
+		if f.info[x].users != 1 || x.Op == ir.Expand {
 			return false
 		}
 	}

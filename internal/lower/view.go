@@ -118,11 +118,15 @@ func (e *emitter) gather(n *graph.Node, at []ir.Form, guards []ir.Guard, fill ir
 		}
 	}
 	arg, strides := e.memory(src.Node)
-	v := e.view(src.At, strides, src.Node.Shape, guards, fill)
+	stride := 0
 	for i, f := range src.At {
-		v.Stride += shape.Coef(f, value) * strides[i]
+		if c := shape.Coef(f, value); c != 0 { // the value's part is whole
+			stride += c / f.Div * strides[i]
+			src.At[i] = shape.Affine(ir.Form{Off: f.Off, Coef: f.Coef[:value], Div: f.Div}, 1, 0)
+		}
 	}
-	v.Len = x.Shape[axis]
+	v := e.view(src.At, strides, src.Node.Shape, guards, fill)
+	v.Stride, v.Len = stride, x.Shape[axis]
 	if len(v.Guards) == 0 {
 		v.Fill = 0
 	}
