@@ -27,11 +27,12 @@ type frame struct {
 	resized bool       // lengths have changed since count was set
 	at, n   [ir.MaxAxes]int
 	loops   [ir.MaxAxes]loop
+	dims    [ir.MaxAxes]term
 	walk    walker
 }
 
-// A loop is a number of steps through memory.
-type loop struct{ n, stride int }
+// A loop is a number of steps, so far in the destination and in the source.
+type loop struct{ n, to, from int }
 
 // enter makes a frame ready for a code, with registers at mem.
 func (f *frame) enter(c *code, bind []binding, mem unsafe.Pointer, bad *badIndex) {

@@ -63,97 +63,66 @@ func (x *affine) bounds(f *frame) (lo, hi int) {
 	return lo, hi
 }
 
-// merge puts into f.loops the loops over the lanes, innermost first, as few
-// as possible, and returns them.
+// merge puts into f.loops the loops over a register's lanes, innermost first
+// and as few as possible: from strided memory to the dense register.
 func merge(f *frame, dims []term) []loop {
-	k := 0
+	k, dense := 0, 1
 	for i := len(dims) - 1; i >= 0; i-- {
 		n, stride := f.n[dims[i].axis], dims[i].coef
-		if n == 1 {
-			continue
-		}
-		if k > 0 && stride == f.loops[k-1].n*f.loops[k-1].stride {
+		switch {
+		case n == 1:
+		case k > 0 && stride == f.loops[k-1].n*f.loops[k-1].from:
 			f.loops[k-1].n *= n
-			continue
+		default:
+			f.loops[k] = loop{n, dense, stride}
+			k++
 		}
-		f.loops[k] = loop{n, stride}
-		k++
+		dense *= n
 	}
 	return f.loops[:k]
 }
 
-// isDense reports whether loops walk elements that lie side by side.
+// isDense reports whether loops read elements that lie side by side.
 func isDense(loops []loop) bool {
-	return len(loops) == 0 || len(loops) == 1 && loops[0].stride == 1
+	return len(loops) == 0 || len(loops) == 1 && loops[0].from == 1
 }
 
-// pull copies elements from strided loops, innermost first, to dst.
-func pull(move simd.Mover, size int, dst, src unsafe.Pointer, loops []loop) {
+// transfer copies the elements that loops walk, innermost first.
+func transfer(size int, dst, src unsafe.Pointer, loops []loop) {
+	move := simd.Movers[size]
 	switch len(loops) {
 	case 0:
 		move(dst, src, 1, 0, 0, 1, 1, 1)
 	case 1:
-		move(dst, src, 1, 0, 0, loops[0].n, 1, loops[0].stride)
+		in := loops[0]
+		move(dst, src, 1, 0, 0, in.n, in.to, in.from)
 	case 2:
 		in, out := loops[0], loops[1]
-		move(dst, src, out.n, in.n, out.stride, in.n, 1, in.stride)
+		move(dst, src, out.n, out.to, out.from, in.n, in.to, in.from)
 	default:
 		last := loops[len(loops)-1]
-		below := 1
-		for _, l := range loops[:len(loops)-1] {
-			below *= l.n
-		}
 		for i := range last.n {
-			pull(move, size, unsafe.Add(dst, i*below*size), unsafe.Add(src, i*last.stride*size), loops[:len(loops)-1])
+			transfer(size, unsafe.Add(dst, i*last.to*size), unsafe.Add(src, i*last.from*size), loops[:len(loops)-1])
 		}
 	}
 }
 
-// push copies elements from src to strided loops, innermost first.
-func push(move simd.Mover, size int, dst, src unsafe.Pointer, loops []loop) {
-	switch len(loops) {
-	case 0:
-		move(dst, src, 1, 0, 0, 1, 1, 1)
-	case 1:
-		move(dst, src, 1, 0, 0, loops[0].n, loops[0].stride, 1)
-	case 2:
-		in, out := loops[0], loops[1]
-		move(dst, src, out.n, out.stride, in.n, in.n, in.stride, 1)
-	default:
-		last := loops[len(loops)-1]
-		below := 1
-		for _, l := range loops[:len(loops)-1] {
-			below *= l.n
-		}
-		for i := range last.n {
-			push(move, size, unsafe.Add(dst, i*last.stride*size), unsafe.Add(src, i*below*size), loops[:len(loops)-1])
-		}
-	}
-}
-
+// doExpand repeats values along lanes over which the operand does not vary.
 func doExpand(f *frame, s *step) {
 	dst := f.out(s)
 	if f.count[s.set] == 0 {
 		return
 	}
-	// Strides in the operand, which is dense over its own lanes.
-	k, stride := 0, 1
+	// The operand is dense over its own lanes.
+	stride := 1
 	for i := len(s.expand) - 1; i >= 0; i-- {
-		n, c := f.n[s.expand[i].axis], s.expand[i].coef*stride
-		if s.expand[i].coef != 0 {
-			stride *= n
+		x := s.expand[i]
+		f.dims[i] = term{x.axis, x.coef * stride}
+		if x.coef != 0 {
+			stride *= f.n[x.axis]
 		}
-		if n == 1 {
-			continue
-		}
-		if k > 0 && c == f.loops[k-1].n*f.loops[k-1].stride {
-			f.loops[k-1].n *= n
-			continue
-		}
-		f.loops[k] = loop{n, c}
-		k++
 	}
-	pull(simd.Movers[s.size], s.size, dst, f.reg[s.src[0]], f.loops[:k])
+	transfer(s.size, dst, f.reg[s.src[0]], merge(f, f.dims[:len(s.expand)]))
 }
 
 // A load is a Load or an Inside.
@@ -203,7 +172,7 @@ func (a *assembler) load(i int) int {
 	for _, g := range in.View.Guards {
 		l.guards = append(l.guards, guard{a.affine(g.Off, g.Coef, lanes), g.Div, g.Len * g.Div, g.Stride})
 	}
-	s := step{do: doLoad, load: l, src: [4]int{-1, -1, -1, -1}}
+	s := step{do: doLoad, load: l, src: none}
 	if len(in.Src) > 0 {
 		l.at = a.cast(a.body[in.Src[0]], ir.Int64)
 		l.atLanes = a.regs[l.at].lanes
@@ -238,12 +207,12 @@ func doLoad(f *frame, s *step) {
 			f.reg[s.dst] = src
 			return
 		}
-		pull(simd.Movers[l.size], l.size, f.out(s), src, loops)
+		transfer(l.size, f.out(s), src, loops)
 		return
 	}
 	if !isDense(loops) {
 		raw := unsafe.Add(f.mem, l.raw)
-		pull(simd.Movers[l.size], l.size, raw, src, loops)
+		transfer(l.size, raw, src, loops)
 		src = raw
 	}
 	l.widen(f.out(s), src, f.count[s.set])
@@ -294,7 +263,7 @@ func doWalk(f *frame, s *step) {
 		simd.Fill(raw, unsafe.Pointer(&yes), 1, n)
 	case len(w.active) == 0 && l.at < 0:
 		loops := merge(f, l.dims)
-		pull(simd.Movers[l.size], l.size, raw, unsafe.Add(f.bind[l.arg].p, l.pos(f)*l.size), loops)
+		transfer(l.size, raw, unsafe.Add(f.bind[l.arg].p, l.pos(f)*l.size), loops)
 	default:
 		l.walk(f, raw)
 	}
@@ -567,5 +536,8 @@ func doStore(f *frame, s *step) {
 		p.narrow(raw, src, n)
 		src = raw
 	}
-	push(simd.Movers[p.size], p.size, dst, src, loops)
+	for i, l := range loops {
+		loops[i].to, loops[i].from = l.from, l.to
+	}
+	transfer(p.size, dst, src, loops)
 }

@@ -87,8 +87,7 @@ func memTotal(file string) (int, bool) {
 	defer f.Close()
 	for s := bufio.NewScanner(f); s.Scan(); {
 		if rest, ok := strings.CutPrefix(s.Text(), "MemTotal:"); ok {
-			n, err := strconv.Atoi(strings.TrimSpace(strings.TrimSuffix(rest, "kB")))
-			return n << 10, err == nil && n > 0
+			return bytes(strings.TrimSuffix(rest, "kB"), 1<<10)
 		}
 	}
 	return 0, false
@@ -125,6 +124,18 @@ func readLimit(file string) (int, bool) {
 	if err != nil {
 		return 0, false
 	}
-	n, err := strconv.Atoi(strings.TrimSpace(string(data)))
-	return n, err == nil && n > 0
+	return bytes(string(data), 1)
+}
+
+// bytes reads a positive number of units of so many bytes; what an int has no
+// room for is the greatest int.
+func bytes(text string, unit int64) (n int, ok bool) {
+	x, err := strconv.ParseInt(strings.TrimSpace(text), 10, 64)
+	if err != nil || x <= 0 {
+		return 0, false
+	}
+	if x > math.MaxInt/unit {
+		return math.MaxInt, true
+	}
+	return int(x * unit), true
 }

@@ -61,27 +61,27 @@ func newScatter(s *space) *scatterRunner {
 // elements, -1 if there is none: the outermost that has enough, else the
 // longest.
 func (s *space) separate(in *ir.Instr) int {
-	steps := []loop{{in.View.Len, in.View.Stride}}
+	type stride struct{ n, by int }
+	strides := []stride{{in.View.Len, max(in.View.Stride, -in.View.Stride)}}
 	best := -1
 	for a, c := range in.View.Coef {
 		n := s.axes[a].Len
 		if c == 0 {
 			continue
 		}
-		steps = append(steps, loop{n, max(c, -c)})
+		strides = append(strides, stride{n, max(c, -c)})
 		if best < 0 || s.axes[best].Len < scatterParts && n > s.axes[best].Len {
 			best = a
 		}
 	}
-	// Each step has to go further than all the finer ones together.
-	slices.SortFunc(steps, func(a, b loop) int { return cmp.Compare(max(a.stride, -a.stride), max(b.stride, -b.stride)) })
+	// Each has to go further than all the finer ones together.
+	slices.SortFunc(strides, func(a, b stride) int { return cmp.Compare(a.by, b.by) })
 	reach := 0
-	for _, l := range steps {
-		stride := max(l.stride, -l.stride)
-		if l.n > 1 && stride <= reach {
+	for _, x := range strides {
+		if x.n > 1 && x.by <= reach {
 			return -1
 		}
-		reach += stride * max(l.n-1, 0)
+		reach += x.by * max(x.n-1, 0)
 	}
 	return best
 }
