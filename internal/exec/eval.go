@@ -78,7 +78,7 @@ func (d *Device) eval(roots []*graph.Node) error {
 	if err == nil {
 		err = d.run(p, r)
 		if errors.Is(err, driver.ErrMemory) { // what nobody uses any more may be enough
-			reclaim()
+			d.memory.reclaim()
 			err = d.run(p, r)
 		}
 	}

@@ -125,20 +125,27 @@ func (m *memory) trim(most int64) {
 func (d *Device) breathe() {
 	m := &d.memory
 	if f := m.fresh.Load(); f > pace && f > m.held.Load() {
-		m.fresh.Store(0)
-		reclaim()
+		m.reclaim()
 	}
 }
 
-// reclaim runs a collection and waits, for a bounded time, until the cleanups
-// it caused have run.
-func reclaim() {
+// reclaim runs a collection and waits, for a bounded time, for the cleanups
+// that it causes: until none has come in for a while.
+func (m *memory) reclaim() {
+	m.fresh.Store(0)
 	done := make(chan struct{})
 	runtime.AddCleanup(new([16]byte), func(c chan struct{}) { close(c) }, done)
 	runtime.GC()
-	select {
+	select { // the first cleanups have run
 	case <-done:
 	case <-time.After(100 * time.Millisecond):
+	}
+	for range 50 {
+		before := m.returned.Load()
+		time.Sleep(200 * time.Microsecond)
+		if m.returned.Load() == before {
+			return
+		}
 	}
 }
 

@@ -1,0 +1,190 @@
+package exec_test
+
+import (
+	"encoding/binary"
+	"errors"
+	"math"
+	"sync"
+	"testing"
+
+	"github.com/tensorken/tensorken/driver"
+	"github.com/tensorken/tensorken/internal/cpu"
+	"github.com/tensorken/tensorken/internal/exec"
+	"github.com/tensorken/tensorken/internal/graph"
+	"github.com/tensorken/tensorken/ir"
+)
+
+func floats(x ...float32) *graph.Node {
+	var b []byte
+	for _, v := range x {
+		b = binary.LittleEndian.AppendUint32(b, math.Float32bits(v))
+	}
+	return graph.Buffer(ir.Float32, []int{len(x)}, &graph.Value{Store: exec.FromHost(b), Strides: []int{1}})
+}
+
+func ints(x ...int32) *graph.Node {
+	var b []byte
+	for _, v := range x {
+		b = binary.LittleEndian.AppendUint32(b, uint32(v))
+	}
+	return graph.Buffer(ir.Int32, []int{len(x)}, &graph.Value{Store: exec.FromHost(b), Strides: []int{1}})
+}
+
+func scalar(v float64, shape []int) *graph.Node {
+	return graph.Scalar(ir.Float32, ir.Float(ir.Float32, v), shape)
+}
+
+func read(t *testing.T, d *exec.Device, n *graph.Node) []float32 {
+	t.Helper()
+	b, err := exec.Read(d, n)
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := make([]float32, len(b)/4)
+	for i := range out {
+		out[i] = math.Float32frombits(binary.LittleEndian.Uint32(b[4*i:]))
+	}
+	return out
+}
+
+func equal(a, b []float32) bool {
+	if len(a) != len(b) {
+		return false
+	}
+	for i := range a {
+		if a[i] != b[i] {
+			return false
+		}
+	}
+	return true
+}
+
+func newDevice() *exec.Device { return exec.New(cpu.New(cpu.Options{})) }
+
+// Other numbers, other starts of a slice and other data of the same shape
+// compile nothing.
+func TestPlansAreReused(t *testing.T) {
+	d := newDevice()
+	defer d.Close()
+	data := floats(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15)
+	before := exec.Info().Plans
+	for start := 0; start <= 12; start += 4 { // each a multiple of 16 bytes
+		part := graph.Crop(data, []graph.Span{{Start: start, Step: 1, Len: 4}})
+		sum := graph.Binary(ir.Add, part, scalar(float64(start), part.Shape))
+		want := []float32{float32(2 * start), float32(2*start + 1), float32(2*start + 2), float32(2*start + 3)}
+		if got := read(t, d, sum); !equal(got, want) {
+			t.Errorf("from %d: got %v, want %v", start, got, want)
+		}
+	}
+	if n := exec.Info().Plans - before; n != 1 {
+		t.Errorf("got %d plans, want 1", n)
+	}
+}
+
+// A view of stored elements runs nothing and shares them.
+func TestViewsCopyNothing(t *testing.T) {
+	d := newDevice()
+	defer d.Close()
+	x := graph.Binary(ir.Add, floats(1, 2, 3, 4, 5, 6), scalar(0, []int{6}))
+	read(t, d, x)
+	held := exec.Info().Held
+	v := graph.Flip(graph.Crop(graph.Permute(graph.Reshape(x, []int{2, 3}), []int{1, 0}), []graph.Span{{Start: 1, Step: 1, Len: 2}, {Step: 1, Len: 2}}), []int{0})
+	if got, want := read(t, d, v), []float32{3, 6, 2, 5}; !equal(got, want) {
+		t.Errorf("got %v, want %v", got, want)
+	}
+	if now := exec.Info().Held; now > held {
+		t.Errorf("a view took %d bytes", now-held)
+	}
+}
+
+// What a plan computes on the way is stored by the next plan that needs it.
+func TestComputedTwiceIsStored(t *testing.T) {
+	d := newDevice()
+	defer d.Close()
+	y := graph.Unary(ir.Exp, floats(0, 0))
+	for i := range 3 {
+		read(t, d, graph.Binary(ir.Add, y, scalar(float64(i), y.Shape)))
+		if stored, want := y.Value() != nil, i > 0; stored != want {
+			t.Errorf("after %d uses: stored is %v, want %v", i+1, stored, want)
+		}
+	}
+}
+
+func TestKeepIsStoredAtOnce(t *testing.T) {
+	d := newDevice()
+	defer d.Close()
+	y := graph.Unary(ir.Exp, floats(0, 0))
+	y.Keep()
+	read(t, d, graph.Unary(ir.Neg, y))
+	if y.Value() == nil {
+		t.Error("a kept node was not stored")
+	}
+}
+
+func TestIndexError(t *testing.T) {
+	d := newDevice()
+	defer d.Close()
+	x := graph.Gather(floats(1, 2, 3), ints(0, 7, 1, 9), 0)
+	_, err := exec.Read(d, x)
+	var bad *exec.IndexError
+	if !errors.As(err, &bad) || bad.Index != 7 || bad.Len != 3 {
+		t.Fatalf("got %v, want index 7 of 3", err)
+	}
+	if _, again := exec.Read(d, graph.Unary(ir.Neg, x)); !errors.Is(again, err) {
+		t.Errorf("what is computed from it gives %v, want %v", again, err)
+	}
+}
+
+// A device without memory fails the tensors it was to fill, and goes on.
+func TestOutOfMemory(t *testing.T) {
+	d := exec.New(cpu.New(cpu.Options{Bytes: 1 << 20}))
+	defer d.Close()
+	large := graph.Fill(ir.Float32, 1, []int{1 << 20})
+	if err := exec.Eval(d, []*graph.Node{large}); !errors.Is(err, driver.ErrMemory) {
+		t.Fatalf("got %v, want out of memory", err)
+	}
+	// Fits only if what is not used any more is found.
+	for range 20 {
+		x := graph.Fill(ir.Float32, 1, []int{100_000})
+		if err := exec.Eval(d, []*graph.Node{x}); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// Many goroutines may compute nodes that depend on each other.
+func TestConcurrent(t *testing.T) {
+	d := newDevice()
+	defer d.Close()
+	x := graph.Unary(ir.Exp, floats(0, 0, 0))
+	y := graph.Binary(ir.Add, x, scalar(1, x.Shape))
+	var wg sync.WaitGroup
+	for i := range 16 {
+		wg.Go(func() {
+			n := []*graph.Node{x, y, graph.Unary(ir.Neg, y)}[i%3]
+			want := []float32{1, 2, -2}[i%3]
+			b, err := exec.Read(d, n)
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			if got := math.Float32frombits(binary.LittleEndian.Uint32(b)); got != want {
+				t.Errorf("got %v, want %v", got, want)
+			}
+		})
+	}
+	wg.Wait()
+}
+
+// A long chain is compiled without recursion, in pieces.
+func TestLongChain(t *testing.T) {
+	d := newDevice()
+	defer d.Close()
+	n := floats(0)
+	for range 20_000 {
+		n = graph.Binary(ir.Add, n, graph.Fill(ir.Float32, 1, n.Shape))
+	}
+	if got := read(t, d, n)[0]; got != 20_000 {
+		t.Errorf("got %v, want 20000", got)
+	}
+}
