@@ -1,0 +1,18 @@
+package cpu
+
+import (
+	"flag"
+	"testing"
+
+	"github.com/tensorken/tensorken/driver"
+	"github.com/tensorken/tensorken/driver/drivertest"
+)
+
+var (
+	graphs = flag.Int("drivertest.graphs", 2000, "how many random graphs to try")
+	seed   = flag.Uint64("drivertest.seed", 1, "what they depend on")
+)
+
+func open() (driver.Device, error) { return New(Options{}), nil }
+
+func TestGraphs(t *testing.T) { drivertest.Random(t, open, *graphs, *seed) }
