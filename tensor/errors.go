@@ -3,8 +3,6 @@ package tensor
 import (
 	"errors"
 	"fmt"
-	"path/filepath"
-	"runtime"
 	"strings"
 
 	"github.com/tensorken/tensorken/internal/exec"
@@ -97,37 +95,7 @@ func misuse(op, reason string, operands ...any) *Error {
 			fmt.Fprint(&text, o)
 		}
 	}
-	return &Error{Op: op, Pos: caller(), Msg: text.String() + ": " + reason}
-}
-
-// module is the path that this module's packages begin with.
-const module = "github.com/tensorken/tensorken/"
-
-// caller is the file and line of the innermost call that is not the
-// library's own. Tests, commands and examples of this module are callers.
-func caller() string {
-	var pcs [64]uintptr
-	frames := runtime.CallersFrames(pcs[:runtime.Callers(2, pcs[:])])
-	for {
-		f, more := frames.Next()
-		if f.File != "" && !ours(f) {
-			return fmt.Sprintf("%s:%d", filepath.Base(f.File), f.Line)
-		}
-		if !more {
-			return ""
-		}
-	}
-}
-
-func ours(f runtime.Frame) bool {
-	for _, std := range []string{"runtime.", "reflect.", "iter.", "slices.", "maps.", "sync."} {
-		if strings.HasPrefix(f.Function, std) {
-			return true
-		}
-	}
-	path, ok := strings.CutPrefix(f.Function, module)
-	return ok && !strings.HasSuffix(f.File, "_test.go") &&
-		!strings.HasPrefix(path, "examples/") && !strings.HasPrefix(path, "cmd/")
+	return &Error{Op: op, Pos: graph.Caller(), Msg: text.String() + ": " + reason}
 }
 
 // failure is what an error of package exec means to the user.
@@ -139,7 +107,7 @@ func failure(op string, d *exec.Device, err error) error {
 	if errors.As(err, &index) {
 		pos := index.Line
 		if pos == "" {
-			pos = caller()
+			pos = graph.Caller()
 		}
 		return &Error{Op: op, Pos: pos, Msg: fmt.Sprintf(
 			"%s: index %d is out of range for an axis of length %d", op, index.Index, index.Len)}

@@ -15,8 +15,8 @@ import (
 // An IndexError is an index in a tensor that was out of range.
 type IndexError struct {
 	Index int64
-	Len   int // of the axis
-	Line  string
+	Len   int    // of the axis
+	Line  string // of the program that used an index, if TENSORKEN_DEBUG asks for lines
 }
 
 func (e *IndexError) Error() string {
@@ -83,6 +83,10 @@ func (d *Device) eval(roots []*graph.Node) error {
 		}
 	}
 	if err != nil {
+		var index *IndexError
+		if errors.As(err, &index) {
+			index.Line = r.line()
+		}
 		for _, o := range r.outputs {
 			for _, n := range o.nodes {
 				n.SetValue(&graph.Value{Err: err})
@@ -96,6 +100,16 @@ func (d *Device) eval(roots []*graph.Node) error {
 		}
 	}
 	return nil
+}
+
+// line is where the first node that uses an index was made, if it is known.
+func (r *request) line() string {
+	for _, n := range r.nodes {
+		if n.Line != "" && (n.Op == ir.Gather || n.Op == ir.Scatter) {
+			return n.Line
+		}
+	}
+	return ""
 }
 
 // failed returns the first failure among the leaves.

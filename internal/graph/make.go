@@ -18,7 +18,11 @@ type pair struct {
 }
 
 func newNode(op ir.Op, d ir.DType, shape, ints []int) *Node {
-	return &Node{Op: op, DType: d, Shape: shape, Ints: ints}
+	n := &Node{Op: op, DType: d, Shape: shape, Ints: ints}
+	if lines {
+		n.Line = Caller()
+	}
+	return n
 }
 
 func (n *Node) setSrc(src []*Node) {
