@@ -31,7 +31,8 @@ type constant struct {
 
 type scalar struct{ reg, arg int }
 
-// A step computes one register.
+// A step computes one register, or stores one. Which fields it uses is up to
+// what it does.
 type step struct {
 	do      func(*frame, *step)
 	over    ir.AxisSet // it must run again when the block moves along one of these
@@ -246,7 +247,7 @@ func (a *assembler) extra(s *step, lanes int) {
 	if s.reduce != nil && s.reduce.arg.Along != nil {
 		s.reduce.val = take(8)
 	}
-	if s.do != nil && s.place != nil && s.place.narrow != nil {
+	if s.place != nil && s.place.narrow != nil {
 		s.place.raw = take(2)
 	}
 }

@@ -6,9 +6,8 @@ import (
 	"github.com/tensorken/tensorken/ir"
 )
 
-// newRow prepares a kernel with reductions, which may need arguments of its
-// own. It also runs contractions that
-// have no faster way.
+// newRow prepares a kernel with reductions, also a contraction that has no
+// faster way, and returns how many arguments of its own it needs.
 func newRow(s *space) (r runner, extra int) {
 	kept, reduced := s.roles(ir.Kept, ir.Batch, ir.M, ir.N), s.roles(ir.Reduced, ir.K)
 	shape := rowShape{

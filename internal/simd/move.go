@@ -54,9 +54,8 @@ func turn[T any](dst, src unsafe.Pointer, n0, d0, n1, d1, s1 int) {
 		n := min(square, n0-i0)
 		for j := range n1 {
 			to := unsafe.Add(dst, (i0*d0+j*d1)*size)
-			for _, v := range vec[T](unsafe.Add(src, (i0+j*s1)*size), n) {
-				*(*T)(to) = v
-				to = unsafe.Add(to, d0*size)
+			for i, v := range vec[T](unsafe.Add(src, (i0+j*s1)*size), n) {
+				*(*T)(unsafe.Add(to, i*d0*size)) = v
 			}
 		}
 	}
