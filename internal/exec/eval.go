@@ -70,7 +70,7 @@ func (d *Device) eval(roots []*graph.Node) error {
 	d.breathe()
 	r := newRequest(roots)
 	defer r.release()
-	err := r.failed()
+	err := r.ready(d)
 	var p *plan
 	if err == nil {
 		p, err = d.prepare(r)
@@ -112,11 +112,18 @@ func (r *request) line() string {
 	return ""
 }
 
-// failed returns the first failure among the leaves.
-func (r *request) failed() error {
+// ready returns the first failure among the leaves, and brings those of other
+// devices to where d can have them.
+func (r *request) ready(d *Device) error {
 	for i := range r.leaves {
-		if err := r.leaves[i].value.Err; err != nil {
-			return err
+		v := r.leaves[i].value
+		if v.Err != nil {
+			return v.Err
+		}
+		if s := v.Store.(*store); s.device != nil && s.device != d {
+			if err := s.bring(); err != nil {
+				return err
+			}
 		}
 	}
 	return nil

@@ -176,6 +176,22 @@ func TestConcurrent(t *testing.T) {
 	wg.Wait()
 }
 
+// What one device computed is brought to another.
+func TestTwoDevices(t *testing.T) {
+	one, two := newDevice(), newDevice()
+	defer one.Close()
+	defer two.Close()
+	x := graph.Unary(ir.Neg, graph.On(floats(1, 2), one))
+	read(t, one, x)
+	y := graph.Binary(ir.Add, graph.On(x, two), graph.On(floats(10, 20), two))
+	if got, want := read(t, one, y), []float32{9, 18}; !equal(got, want) {
+		t.Errorf("got %v, want %v", got, want)
+	}
+	if y.Value().Store.Device() != graph.Device(two) {
+		t.Errorf("computed on %v, want the second device", y.Value().Store.Device())
+	}
+}
+
 // A long chain is compiled without recursion, in pieces.
 func TestLongChain(t *testing.T) {
 	d := newDevice()

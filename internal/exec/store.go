@@ -1,6 +1,7 @@
 package exec
 
 import (
+	"runtime"
 	"sync"
 
 	"github.com/tensorken/tensorken/driver"
@@ -13,8 +14,8 @@ type store struct {
 	device *Device
 	block  *block
 
-	host   []byte
 	mu     sync.Mutex
+	host   []byte // of a device's store only once another device needs it
 	copies map[*Device]*block
 }
 
@@ -34,6 +35,25 @@ func FromHost(data []byte) graph.Store { return &store{host: data} }
 type wrapper interface {
 	// Wrap returns a buffer that is data, or nil if it cannot be one.
 	Wrap(data []byte) driver.Buffer
+}
+
+// bring copies the elements to the host, from where another device may have
+// them. No device's lock is held.
+func (s *store) bring() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.host != nil || s.device == nil {
+		return nil
+	}
+	host := make([]byte, s.block.buffer.Size())
+	s.device.mu.Lock()
+	err := s.device.drv.Download(host, s.block.buffer, 0)
+	s.device.mu.Unlock()
+	runtime.KeepAlive(s)
+	if err == nil {
+		s.host = host
+	}
+	return err
 }
 
 // on returns the elements as a block of device d. The caller holds d.mu.
