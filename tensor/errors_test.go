@@ -2,18 +2,16 @@ package tensor_test
 
 import (
 	"errors"
-	"flag"
+
 	"fmt"
 	"os"
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
+	"github.com/tensorken/tensorken/internal/goldentext"
 
 	"github.com/tensorken/tensorken/tensor"
 )
-
-var update = flag.Bool("update", false, "write golden files anew")
 
 // Each of these panics, and what it says is in testdata/errors.golden.
 var misuses = []struct {
@@ -157,24 +155,7 @@ func TestMisuse(t *testing.T) {
 		}
 		fmt.Fprintf(&out, "%s\n", e.Msg)
 	}
-	golden(t, "testdata/errors.golden", out.String())
-}
-
-// golden compares got with a file, or writes it.
-func golden(t *testing.T, file, got string) {
-	t.Helper()
-	if *update {
-		if err := os.WriteFile(file, []byte(got), 0o666); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(string(want), got); diff != "" {
-		t.Errorf("%s is not what it says now (-file +now; -update writes it):\n%s", file, diff)
-	}
+	goldentext.Check(t, "testdata/errors.golden", out.String())
 }
 
 func TestCatch(t *testing.T) {

@@ -1,30 +1,19 @@
 package main
 
 import (
-	"flag"
 	"io"
 	"math"
 	"os"
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/tensorken/tensorken/internal/goldentext"
 )
 
-var update = flag.Bool("update", false, "rewrite the golden file")
-
 func TestOutput(t *testing.T) {
-	const golden = "testdata/output.txt"
 	got := output(t)
-	if *update {
-		if err := os.WriteFile(golden, []byte(got), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(golden)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !same(got, string(want)) {
+	if want := goldentext.Read(t, "testdata/output.txt", got); !same(got, want) {
 		t.Errorf("output is\n%s\nwant\n%s", got, want)
 	}
 }

@@ -1,19 +1,16 @@
 package golden
 
 import (
-	"flag"
 	"math"
-	"os"
 	"strings"
 	"testing"
 
 	"github.com/tensorken/tensorken/grad"
+	"github.com/tensorken/tensorken/internal/goldentext"
 	"github.com/tensorken/tensorken/nn"
 	"github.com/tensorken/tensorken/optim"
 	"github.com/tensorken/tensorken/tensor"
 )
-
-var update = flag.Bool("update", false, "write the golden files of this package anew")
 
 // counted is data that depends on nothing random.
 func counted(shape ...int) tensor.Tensor {
@@ -96,17 +93,5 @@ func TestPlans(t *testing.T) {
 		}
 		text.WriteString(p.name + ": " + plan)
 	}
-	const file = "testdata/plans.txt"
-	if *update {
-		if err := os.WriteFile(file, []byte(text.String()), 0o666); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if text.String() != string(want) {
-		t.Errorf("plans differ from %s; if that is meant, run with -update\ngot:\n%s", file, text.String())
-	}
+	goldentext.Check(t, "testdata/plans.txt", text.String())
 }

@@ -2,7 +2,7 @@ package policy
 
 import (
 	"bytes"
-	"flag"
+
 	"fmt"
 	"go/ast"
 	"go/build"
@@ -10,15 +10,12 @@ import (
 	"go/parser"
 	"go/printer"
 	"go/token"
-	"os"
 	"slices"
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
+	"github.com/tensorken/tensorken/internal/goldentext"
 )
-
-var update = flag.Bool("update", false, "rewrite the golden file of the exported API")
 
 // TestAPI compares what the public packages export with testdata/api.txt, so
 // that a change of it is seen and meant. Give the reason in the change that
@@ -32,18 +29,7 @@ func TestAPI(t *testing.T) {
 			fmt.Fprintf(&got, "package %s\n%s\n", dir, api(t, dir, pkgs[dir]))
 		}
 	}
-	if *update {
-		if err := os.WriteFile(golden, []byte(got.String()), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(golden)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(strings.Split(string(want), "\n"), strings.Split(got.String(), "\n")); diff != "" {
-		t.Errorf("the exported API changed (-%s +tree): go test ./internal/policy -update rewrites it\n%s", golden, diff)
-	}
+	goldentext.Check(t, golden, got.String())
 }
 
 // systems are those whose files are looked at.

@@ -35,7 +35,7 @@ var order = strings.Fields(`
 	linalg
 	safetensors npy
 	nn optim data train
-	internal/golden internal/policy
+	internal/goldentext internal/golden internal/policy
 `)
 
 // never lists what order would allow and the design does not: no package of
@@ -62,6 +62,7 @@ var thirdParty = map[string]string{
 	"github.com/spf13/cobra":           "cmd",
 	"github.com/guptarohit/asciigraph": "cmd",
 	"golang.org/x/term":                "cmd",
+	"github.com/google/go-cmp":         "internal/goldentext",
 }
 
 // imports gives, for each package, what its files import, on any system.
