@@ -71,6 +71,7 @@ type Limits struct {
 	Types    []ir.DType // element types in buffers and kernels
 	Bindings int        // buffers of one kernel
 	Bytes    int        // of one buffer; 0 is no limit
+	Async    bool       // Run returns before the work is done
 }
 
 // Has reports whether d is among the device's types.

@@ -23,6 +23,7 @@ type Device struct {
 	calls    []driver.Call
 	args     []driver.Arg
 	slots    []driver.Buffer
+	status   status
 }
 
 // The most plans and programs that a device keeps.

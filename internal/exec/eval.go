@@ -1,7 +1,6 @@
 package exec
 
 import (
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"runtime"
@@ -120,7 +119,11 @@ func (r *request) ready(d *Device) error {
 		if v.Err != nil {
 			return v.Err
 		}
-		if s := v.Store.(*store); s.device != nil && s.device != d {
+		s := v.Store.(*store)
+		if err := s.run.fail(); err != nil {
+			return err
+		}
+		if s.device != nil && s.device != d {
 			if err := s.bring(); err != nil {
 				return err
 			}
@@ -148,30 +151,31 @@ func (d *Device) run(p *plan, r *request) error {
 		}
 		d.slots = append(d.slots, b)
 	}
-	if p.status >= 0 {
-		if err := d.drv.Upload(d.slots[p.status], 0, make([]byte, 8*len(p.programs))); err != nil {
-			return err
-		}
-	}
-	if err := d.bind(p, r); err != nil {
+	now, err := d.begin(p, r)
+	if err != nil {
 		return err
 	}
-	err := d.drv.Run(d.calls)
+	if err := d.bind(p, r, now); err != nil {
+		return err
+	}
+	err = d.drv.Run(d.calls)
 	clear(d.calls)
 	clear(d.args)
-	if err == nil && p.status >= 0 {
-		err = d.checked(p)
+	if err == nil && now != nil && !d.limits.Async {
+		if err = d.resolve(); err == nil {
+			err = now.err
+		}
 	}
 	if err != nil {
 		return err
 	}
-	d.finish(p, r)
+	d.finish(p, r, now)
 	runtime.KeepAlive(r.leaves)
 	return nil
 }
 
 // bind fills in the arguments of the plan's calls.
-func (d *Device) bind(p *plan, r *request) error {
+func (d *Device) bind(p *plan, r *request, now *run) error {
 	d.calls = d.calls[:0]
 	if cap(d.args) < p.args {
 		d.args = make([]driver.Arg, p.args)
@@ -186,7 +190,7 @@ func (d *Device) bind(p *plan, r *request) error {
 			case a.Kind == ir.Value:
 				call[k] = driver.Arg{Num: r.scalars[a.Index]}
 			case a.Kind == ir.Status:
-				call[k] = driver.Arg{Buffer: d.slots[p.status], Offset: 2 * i}
+				call[k] = driver.Arg{Buffer: d.status.buffer, Offset: 2 * (now.first + i)}
 			case a.Leaf:
 				l := &r.leaves[a.Index]
 				b, err := l.value.Store.(*store).on(d)
@@ -203,26 +207,9 @@ func (d *Device) bind(p *plan, r *request) error {
 	return nil
 }
 
-// checked returns the first bad index that the plan's steps noted.
-func (d *Device) checked(p *plan) error {
-	words := make([]byte, 8*len(p.programs))
-	if err := d.drv.Download(words, d.slots[p.status], 0); err != nil {
-		return err
-	}
-	for i, s := range p.compiled.Steps {
-		at := binary.LittleEndian.Uint32(words[8*i:])
-		if at == 0 {
-			continue
-		}
-		index := int32(binary.LittleEndian.Uint32(words[8*i+4:]))
-		return &IndexError{Index: int64(index), Len: s.Kernel.Body[at-1].View.Len}
-	}
-	return nil
-}
-
 // finish gives each output its value: a view of a leaf, or of a slot, which
 // becomes a store's.
-func (d *Device) finish(p *plan, r *request) {
+func (d *Device) finish(p *plan, r *request, now *run) {
 	stores := make([]*store, len(p.slots))
 	for i, o := range r.outputs {
 		out := &p.compiled.Outputs[i]
@@ -234,7 +221,7 @@ func (d *Device) finish(p *plan, r *request) {
 		} else {
 			slot := p.slot[out.Index]
 			if stores[slot] == nil {
-				stores[slot] = &store{device: d, block: d.own(d.slots[slot], p.slots[slot])}
+				stores[slot] = &store{device: d, block: d.own(d.slots[slot], p.slots[slot]), run: now}
 				d.slots[slot] = nil
 			}
 			v.Store = stores[slot]
@@ -278,11 +265,7 @@ func Read(def *Device, n *graph.Node) ([]byte, error) {
 		if !rowMajor {
 			data = make([]byte, (hi+1-lo)*size)
 		}
-		s.device.mu.Lock()
-		err := s.device.drv.Download(data, s.block.buffer, lo*size)
-		s.device.mu.Unlock()
-		runtime.KeepAlive(s)
-		if err != nil {
+		if err := s.download(data, lo*size); err != nil {
 			return nil, err
 		}
 	}

@@ -11,11 +11,9 @@ import (
 type plan struct {
 	compiled *compile.Plan
 	programs []driver.Program
-	slots    []int  // size classes of the buffers to take
-	slot     []int  // of each of the plan's buffers
-	kept     []bool // of each slot: an output lies in it
-	status   int    // the slot of the status words, -1 if there are none
-	args     int    // of all steps together
+	slots    []int // size classes of the buffers to take
+	slot     []int // of each of the plan's buffers
+	args     int   // of all steps together
 }
 
 // prepare returns the plan for a request, from the cache or compiled.
@@ -59,7 +57,7 @@ func (d *Device) program(k *ir.Kernel) (driver.Program, error) {
 // newPlan assigns the plan's buffers to slots. A buffer that is no output
 // gives its slot back after the last step that reads it.
 func newPlan(c *compile.Plan) *plan {
-	p := &plan{compiled: c, slot: make([]int, len(c.Buffers)), status: -1}
+	p := &plan{compiled: c, slot: make([]int, len(c.Buffers))}
 	last := make([]int, len(c.Buffers))
 	for i, s := range c.Steps {
 		for _, a := range s.Args {
@@ -87,7 +85,6 @@ func newPlan(c *compile.Plan) *plan {
 		}
 		p.slot[i] = len(p.slots)
 		p.slots = append(p.slots, k)
-		p.kept = append(p.kept, output[i])
 	}
 	for i, s := range c.Steps {
 		for _, a := range s.Args {
@@ -107,11 +104,6 @@ func newPlan(c *compile.Plan) *plan {
 		if p.slot[i] < 0 {
 			assign(i)
 		}
-	}
-	if c.Checked {
-		p.status = len(p.slots)
-		p.slots = append(p.slots, class(8*len(c.Steps)))
-		p.kept = append(p.kept, false)
 	}
 	return p
 }

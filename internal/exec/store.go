@@ -13,6 +13,7 @@ import (
 type store struct {
 	device *Device
 	block  *block
+	run    *run // that computed them, if it may have met a bad index
 
 	mu     sync.Mutex
 	host   []byte // of a device's store only once another device needs it
@@ -46,14 +47,29 @@ func (s *store) bring() error {
 		return nil
 	}
 	host := make([]byte, s.block.buffer.Size())
-	s.device.mu.Lock()
-	err := s.device.drv.Download(host, s.block.buffer, 0)
-	s.device.mu.Unlock()
-	runtime.KeepAlive(s)
+	err := s.download(host, 0)
 	if err == nil {
 		s.host = host
 	}
 	return err
+}
+
+// download fills data with what the device has from a byte offset on. It fails
+// if what computed it met a bad index.
+func (s *store) download(data []byte, offset int) error {
+	d := s.device
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	defer runtime.KeepAlive(s)
+	if err := d.drv.Download(data, s.block.buffer, offset); err != nil {
+		return err
+	}
+	if s.run != nil && !s.run.done.Load() {
+		if err := d.resolve(); err != nil {
+			return err
+		}
+	}
+	return s.run.fail()
 }
 
 // on returns the elements as a block of device d. The caller holds d.mu.
