@@ -204,3 +204,43 @@ func TestLongChain(t *testing.T) {
 		t.Errorf("got %v, want 20000", got)
 	}
 }
+
+// ahead is a device that says it runs ahead of its caller.
+type ahead struct{ driver.Device }
+
+func (a ahead) Limits() driver.Limits {
+	l := a.Device.Limits()
+	l.Async = true
+	return l
+}
+
+// A device that runs ahead is asked for bad indices only when somebody reads;
+// then what was computed from them fails, and nothing else.
+func TestIndexErrorLater(t *testing.T) {
+	d := exec.New(ahead{cpu.New(cpu.Options{})})
+	defer d.Close()
+	eval := func(n *graph.Node) *graph.Node {
+		if err := exec.Eval(d, []*graph.Node{n}); err != nil {
+			t.Fatal(err)
+		}
+		return n
+	}
+	bad := eval(graph.Gather(floats(1, 2, 3), ints(0, 7), 0))
+	from := eval(graph.Unary(ir.Neg, bad))
+	good := eval(graph.Gather(floats(1, 2, 3), ints(0, 2), 0))
+	if got, want := read(t, d, good), []float32{1, 3}; !equal(got, want) {
+		t.Errorf("got %v, want %v", got, want)
+	}
+	for _, n := range []*graph.Node{bad, from, graph.Unary(ir.Exp, from)} {
+		var index *exec.IndexError
+		if _, err := exec.Read(d, n); !errors.As(err, &index) || index.Index != 7 {
+			t.Errorf("got %v, want index 7", err)
+		}
+	}
+	for range 10_000 { // more than the device notes at once
+		good = eval(graph.Gather(graph.Unary(ir.Neg, good), ints(0, 1), 0))
+	}
+	if got, want := read(t, d, good), []float32{1, 3}; !equal(got, want) {
+		t.Errorf("got %v, want %v", got, want)
+	}
+}
