@@ -18,6 +18,7 @@ type generator struct {
 	nodes []*graph.Node
 	types []ir.DType
 	size  int // the most elements of a node
+	rare  int // one number of how many is special, 0 for none
 }
 
 func newGenerator(r *rand.Rand, types []ir.DType) *generator {
@@ -34,10 +35,18 @@ func newGenerator(r *rand.Rand, types []ir.DType) *generator {
 // generate returns a random program on elements of the given types.
 func generate(r *rand.Rand, types []ir.DType) *program {
 	g := newGenerator(r, types)
+	g.rare = 400
+	nodes := 14
+	switch { // a few are deep, a few are wide
+	case g.chance(16):
+		nodes = 60
+	case g.chance(32):
+		g.size = 8000
+	}
 	for range 1 + g.IntN(3) {
 		g.add(g.leaf(g.dtype(), g.shape()))
 	}
-	want := len(g.nodes) + 1 + g.IntN(14)
+	want := len(g.nodes) + 1 + g.IntN(nodes)
 	for tries := 20 * want; tries > 0 && (len(g.nodes) < want || len(g.nodes) == 0); tries-- {
 		growers[g.IntN(len(growers))](g)
 	}
@@ -73,8 +82,8 @@ var growers = func() (all []func(*generator)) {
 		{3, (*generator).growCat},
 		{3, (*generator).growGather},
 		{3, (*generator).growScatter},
-		{4, (*generator).growProduct},
-		{2, (*generator).growWindow},
+		{8, (*generator).growProduct},
+		{5, (*generator).growWindow},
 		{2, (*generator).growSoftmax},
 		{1, (*generator).growNorm},
 		{1, (*generator).growLabel},
@@ -155,8 +164,12 @@ func (g *generator) chance(n int) bool { return g.IntN(n) == 0 }
 func (g *generator) shape() []int {
 	dims := make([]int, g.one(0, 1, 1, 2, 2, 2, 3, 3, 4))
 	for i := range dims {
-		if dims[i] = g.one(1, 2, 2, 3, 3, 4, 5, 6, 8); g.chance(60) {
+		dims[i] = g.one(1, 2, 2, 3, 3, 4, 5, 6, 8)
+		switch {
+		case g.chance(60):
 			dims[i] = 0
+		case g.size > 1000 && g.chance(2):
+			dims[i] = g.one(16, 17, 31, 64, 100, 257)
 		}
 	}
 	for graph.Len(dims) > g.size/2 {
@@ -170,7 +183,7 @@ func (g *generator) number(d ir.DType) ir.Number {
 	switch {
 	case !d.IsFloat():
 		return ir.Int(d, int64(g.IntN(19)-9))
-	case g.chance(400):
+	case g.rare > 0 && g.chance(g.rare):
 		return ir.Float(d, []float64{math.NaN(), math.Inf(1), math.Inf(-1), math.Copysign(0, -1)}[g.IntN(4)])
 	case g.chance(3):
 		return ir.Float(d, g.NormFloat64()*2)
@@ -327,7 +340,7 @@ func (g *generator) growCast() {
 	switch {
 	case x.DType == ir.Uint32 && g.chance(2):
 		g.add(graph.Elementwise(ir.Threefry, x, g.partner(x.DType, x.Shape), x, g.partner(x.DType, x.Shape)))
-	case g.chance(6) && x.DType != d && x.DType.Size() == d.Size() && x.DType != ir.Bool && d != ir.Bool && d.IsInt():
+	case g.chance(6) && x.DType != d && x.DType.Size() == d.Size() && x.DType != ir.Bool && d.IsInt():
 		g.add(graph.Bitcast(x, d))
 	case x.DType != d:
 		g.add(graph.Cast(x, d))

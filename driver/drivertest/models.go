@@ -47,7 +47,11 @@ func insert(x *graph.Node, axis, n int) *graph.Node {
 // with something before and after.
 func (g *generator) growProduct() {
 	d := g.float()
-	m, n, k := 1+g.IntN(6), 1+g.IntN(6), 1+g.IntN(6)
+	most := 6
+	if g.size > 1000 {
+		most = 40
+	}
+	m, n, k := 1+g.IntN(most), 1+g.IntN(most), 1+g.IntN(most)
 	matrix := func(rows, cols int) *graph.Node {
 		if g.chance(2) {
 			return graph.Permute(g.partner(d, []int{cols, rows}), []int{1, 0})
@@ -69,7 +73,7 @@ func (g *generator) growProduct() {
 
 func (g *generator) product(x, y *graph.Node, axis int) {
 	size := g.size
-	g.size = 2000
+	g.size = max(2000, 8*size)
 	defer func() { g.size = size }()
 	sum := graph.Reduce(ir.Sum, graph.Binary(ir.Mul, x, y), []int{axis})
 	dims := slices.Delete(slices.Clone(sum.Shape), axis, axis+1)

@@ -18,7 +18,7 @@ type Reference struct {
 	// What the device can take; to be set before it is used.
 	Types    []ir.DType
 	Bindings int // buffers of one kernel, 0 for no limit
-	Memory   int // bytes held at once, 0 for no limit
+	Memory   int // bytes held at once
 
 	// What it was asked to do.
 	Compiled   int            // kernels
@@ -33,9 +33,9 @@ type Reference struct {
 	closed     bool
 }
 
-// Oracle returns a [Reference] without limits.
+// Oracle returns a [Reference] that has every type and a gigabyte of memory.
 func Oracle() *Reference {
-	return &Reference{Types: ir.DTypes, Skeletons: map[string]int{}}
+	return &Reference{Types: ir.DTypes, Memory: 1 << 30, Skeletons: map[string]int{}}
 }
 
 type memory struct {
@@ -68,7 +68,7 @@ func (r *Reference) Alloc(bytes int) (driver.Buffer, error) {
 	switch {
 	case r.closed:
 		return nil, errClosed
-	case r.Memory > 0 && bytes > r.Memory-r.held:
+	case bytes > r.Memory-r.held:
 		return nil, fmt.Errorf("oracle: %d bytes asked for, %d of %d held: %w", bytes, r.held, r.Memory, driver.ErrMemory)
 	}
 	r.held += bytes

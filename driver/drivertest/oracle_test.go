@@ -25,3 +25,5 @@ func TestRandomFewTypes(t *testing.T) {
 		return r, nil
 	}, *graphs, *seed)
 }
+
+func TestOracle(t *testing.T) { Test(t, open) }

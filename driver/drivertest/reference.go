@@ -43,17 +43,19 @@ func (rs results) leaf(n *graph.Node, elems []ir.Number) {
 
 // of returns what n should be.
 func (rs results) of(n *graph.Node) (*result, error) {
-	for _, m := range graph.Sorted([]*graph.Node{n}) {
-		if rs[m] != nil {
-			continue
-		}
-		r, err := rs.compute(m)
-		if err != nil {
+	if r := rs[n]; r != nil {
+		return r, nil
+	}
+	for _, s := range n.Src() {
+		if _, err := rs.of(s); err != nil {
 			return nil, err
 		}
-		rs[m] = r
 	}
-	return rs[n], nil
+	r, err := rs.compute(n)
+	if err == nil {
+		rs[n] = r
+	}
+	return r, err
 }
 
 // compute evaluates a node whose operands are known.

@@ -9,10 +9,12 @@ import (
 )
 
 var (
-	graphs = flag.Int("drivertest.graphs", 2000, "how many random graphs to try")
+	graphs = flag.Int("drivertest.graphs", 10000, "how many random graphs to try")
 	seed   = flag.Uint64("drivertest.seed", 1, "what they depend on")
 )
 
 func open() (driver.Device, error) { return New(Options{}), nil }
 
 func TestGraphs(t *testing.T) { drivertest.Random(t, open, *graphs, *seed) }
+
+func TestDevice(t *testing.T) { drivertest.Test(t, open) }

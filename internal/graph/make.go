@@ -155,9 +155,10 @@ func Cast(x *Node, d ir.DType) *Node {
 	return make1(ir.Cast, d, x.Shape, nil, x)
 }
 
-// Bitcast reads elements as others of the same size.
+// Bitcast reads elements as others of the same size, none of them 16-bit
+// floating-point numbers, which kernels hold as float32.
 func Bitcast(x *Node, d ir.DType) *Node {
-	if x.DType.Size() != d.Size() {
+	if x.DType.Size() != d.Size() || x.DType.IsHalf() || d.IsHalf() {
 		panic(fmt.Sprintf("graph: Bitcast of %v to %v", x.DType, d))
 	}
 	return make1(ir.Bitcast, d, x.Shape, nil, x)

@@ -1,0 +1,135 @@
+package drivertest
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/tensorken/tensorken/internal/exec"
+	"github.com/tensorken/tensorken/internal/graph"
+	"github.com/tensorken/tensorken/internal/shape"
+	"github.com/tensorken/tensorken/ir"
+)
+
+// indexTypes are the types that an index may have.
+var indexTypes = []ir.DType{ir.Int32, ir.Uint32, ir.Int64}
+
+// thin is the shape with all axes but one of length 1.
+func thin(dims []int, axis int) []int {
+	out := perAxis(dims, func(int) int { return 1 })
+	out[axis] = dims[axis]
+	return out
+}
+
+// gathers picks elements of every type along every axis, by indices that vary
+// over all axes or one.
+func (s *suite) gathers() {
+	s.each(ir.DTypes, func(s *suite, d ir.DType) {
+		for i, dims := range [][]int{{6}, {3, 5, 4}, {2, 7}, {300, 5}} {
+			for axis := range dims {
+				to := shape.With(dims, axis, 9)
+				t := indexTypes[(i+axis)%3]
+				for _, l := range layouts {
+					if len(dims) < l.rank {
+						continue
+					}
+					what := fmt.Sprint(l.name, dims, axis)
+					idx := s.below(t, dims[axis], to)
+					s.check(what, graph.Gather(l.make(s, d, dims), idx, axis))
+					idx = graph.Expand(s.below(t, dims[axis], thin(to, axis)), to)
+					s.check(what+" rows", graph.Gather(l.make(s, d, dims), idx, axis))
+				}
+				idx := s.below(t, dims[axis], to)
+				x := graph.Gather(s.tensor(d, dims...), idx, axis)
+				pad := perAxis(to, func(int) graph.Padding { return graph.Padding{Before: 1, After: 2} })
+				s.check(fmt.Sprint("padded ", dims, axis), graph.Pad(x, s.number(d), pad))
+				idx = graph.Pad(s.below(t, dims[axis], to), 0, pad)
+				big := perAxis(dims, func(n int) int { return n + 3 })
+				s.check(fmt.Sprint("by padded ", dims, axis), graph.Gather(s.tensor(d, shape.With(big, axis, dims[axis])...), idx, axis))
+			}
+		}
+		x := s.tensor(d, 4, 5)
+		s.check("nothing", graph.Gather(x, s.below(ir.Int32, 4, []int{0, 5}), 0))
+		flipped := graph.Flip(graph.Crop(s.tensor(d, 9, 5), []graph.Span{{Start: 1, Step: 2, Len: 4}, {Step: 1, Len: 5}}), []int{0})
+		s.check("backwards", graph.Gather(flipped, s.below(ir.Int32, 4, []int{7, 5}), 0))
+	})
+}
+
+// kinds are the ways in which a Scatter combines.
+var kinds = []ir.Op{ir.Add, ir.Max, ir.Min, ir.Mul}
+
+// scatters combines elements of every type in every way, many at the same
+// place.
+func (s *suite) scatters() {
+	for _, kind := range kinds {
+		s.eachIn(kind.String(), typesOf(kind), func(s *suite, d ir.DType) {
+			for i, dims := range [][]int{{6}, {3, 5, 4}, {2, 7}, {40, 5}} {
+				for axis := range dims {
+					from := shape.With(dims, axis, 9)
+					t := indexTypes[(i+axis)%3]
+					for k, l := range layouts {
+						if len(dims) < l.rank {
+							continue
+						}
+						if i != 1 && k%3 != axis {
+							continue
+						}
+						what := fmt.Sprint(l.name, dims, axis)
+						zero := graph.Const(d, 0, dims)
+						s.check(what+" updates", graph.Scatter(kind, zero, s.below(t, dims[axis], from), l.make(s, d, from), axis))
+						idx := graph.Expand(s.below(t, dims[axis], thin(from, axis)), from)
+						s.check(what+" base", graph.Scatter(kind, l.make(s, d, dims), idx, s.tensor(d, from...), axis))
+					}
+				}
+			}
+			s.check("one place", graph.Scatter(kind, s.tensor(d, 1), s.below(ir.Int32, 1, []int{5}), s.tensor(d, 5), 0))
+			s.check("one update a row", graph.Scatter(kind, graph.Const(d, 0, []int{5, 7}), s.below(ir.Int32, 7, []int{5, 1}), s.tensor(d, 5, 1), 1))
+			s.check("no update", graph.Scatter(kind, s.tensor(d, 5, 7), s.below(ir.Int32, 7, []int{5, 0}), s.tensor(d, 5, 0), 1))
+			n := 3000
+			ones := graph.Const(d, ir.Int(d, 1), []int{n})
+			s.check("many ones", graph.Scatter(kind, s.tensor(d, 17), s.below(ir.Int32, 17, []int{n}), ones, 0))
+		})
+	}
+	s.each(floatTypes, func(s *suite, d ir.DType) {
+		for _, kind := range kinds {
+			x := specialFloats(d)
+			idx := s.below(ir.Int32, 3, []int{len(x)})
+			s.check(kind.String()+" of special values", graph.Scatter(kind, s.tensor(d, 3), idx, s.of(d, x...), 0))
+		}
+	})
+}
+
+// badIndices looks for the error that names an index out of range.
+func (s *suite) badIndices() {
+	s.each(indexTypes, func(s *suite, d ir.DType) {
+		for _, bad := range []int64{5, 6, -1, 1 << 20, -1 << 31} {
+			index := ir.Int(d, bad)
+			want := index.Int64(d)
+			if d == ir.Uint32 {
+				want = min(want, 1<<31-1) // as much as a status holds
+			}
+			idx := s.of(d, 0, 4, index, 1, index+1)
+			x := s.tensor(ir.Float32, 5)
+			s.bad(fmt.Sprint("Gather at ", bad), want, graph.Gather(x, idx, 0))
+			s.bad(fmt.Sprint("sum of a Gather at ", bad), want, graph.Reduce(ir.Sum, graph.Gather(x, idx, 0), []int{0}))
+			s.bad(fmt.Sprint("Scatter at ", bad), want, graph.Scatter(ir.Add, x, idx, s.tensor(ir.Float32, 5), 0))
+		}
+		// What a guard hides is not read.
+		x, idx := s.tensor(ir.Float32, 5), s.below(d, 5, []int{4})
+		y := graph.Pad(graph.Gather(x, idx, 0), ir.Float(ir.Float32, 7), []graph.Padding{{Before: 3, After: 3, Interior: 1}})
+		s.check("padded", y)
+	})
+}
+
+func (s *suite) bad(what string, index int64, n *graph.Node) {
+	s.Helper()
+	err := exec.Eval(s.dev, []*graph.Node{n})
+	var e *exec.IndexError
+	if !errors.As(err, &e) {
+		s.Errorf("%s: error %v, want an index error", what, err)
+	} else if e.Index != index || e.Len != 5 {
+		s.Errorf("%s: index %d of length %d, want %d of length 5", what, e.Index, e.Len, index)
+	}
+	if _, again := exec.Read(s.dev, n); !errors.As(again, &e) {
+		s.Errorf("%s: reading it gives error %v, want an index error", what, again)
+	}
+}

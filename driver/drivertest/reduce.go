@@ -1,0 +1,133 @@
+package drivertest
+
+import (
+	"fmt"
+	"math"
+	"testing"
+
+	"github.com/tensorken/tensorken/internal/graph"
+	"github.com/tensorken/tensorken/internal/shape"
+	"github.com/tensorken/tensorken/ir"
+)
+
+// subsets lists all sets of axes.
+func subsets(rank int) [][]int {
+	var out [][]int
+	for bits := range 1 << rank {
+		axes := []int{}
+		for a := range rank {
+			if bits>>a&1 == 1 {
+				axes = append(axes, a)
+			}
+		}
+		out = append(out, axes)
+	}
+	return out
+}
+
+// reductions reduces every type over every set of axes in every layout.
+func (s *suite) reductions() {
+	for _, op := range reductions {
+		s.eachIn(op.String(), typesOf(op), func(s *suite, d ir.DType) {
+			for _, dims := range shapes {
+				for _, axes := range subsets(len(dims)) {
+					if op == ir.ArgMax && (len(axes) != 1 || dims[axes[0]] == 0) {
+						continue
+					}
+					for _, l := range layouts {
+						if len(dims) >= l.rank {
+							s.check(fmt.Sprint(l.name, dims, axes), graph.Reduce(op, l.make(s, d, dims), axes))
+						}
+					}
+				}
+			}
+			x := specialValues(d)
+			s.check("special values", graph.Reduce(op, s.of(d, x...), []int{0}))
+			for i := range x {
+				s.check("special value "+x[i].Text(d), graph.Reduce(op, s.of(d, 0, x[i], ir.Int(d, 1), x[i]), []int{0}))
+			}
+		})
+	}
+	s.eachIn("chains", floatTypes, func(s *suite, d ir.DType) {
+		for _, dims := range [][]int{{3, 4, 5}, {2, 70}, {70, 3}} {
+			for axis := range dims {
+				for _, l := range layouts {
+					s.softmax(l.name, l.make(s, d, dims), axis)
+				}
+			}
+		}
+	})
+}
+
+// softmax checks a softmax and its logarithm: three passes over a row.
+func (s *suite) softmax(what string, x *graph.Node, axis int) {
+	axes := []int{axis}
+	shifted := graph.Binary(ir.Sub, x, graph.Expand(graph.Reduce(ir.ReduceMax, x, axes), x.Shape))
+	e := graph.Unary(ir.Exp, shifted)
+	sum := graph.Reduce(ir.Sum, e, axes)
+	s.check("softmax "+what, graph.Binary(ir.Div, e, graph.Expand(sum, x.Shape)))
+	s.check("log softmax "+what, graph.Binary(ir.Sub, shifted, graph.Expand(graph.Unary(ir.Log, sum), x.Shape)), graph.Unary(ir.Log, sum))
+}
+
+// longReductions reduces more elements than a block has.
+func (s *suite) longReductions() {
+	long := 100_003
+	if testing.Short() {
+		long = 10_007
+	}
+	for _, op := range reductions {
+		s.eachIn(op.String(), []ir.DType{ir.Int32, ir.Float16, ir.Float32, ir.Float64}, func(s *suite, d ir.DType) {
+			if !ir.Table[op].Types.Has(d) {
+				return
+			}
+			for _, c := range []struct{ dims, axes []int }{
+				{[]int{long}, []int{0}},
+				{[]int{2, long / 2}, []int{1}},
+				{[]int{long / 2, 2}, []int{0}},
+				{[]int{3, 300, 40}, []int{1}},
+				{[]int{3, 300, 40}, []int{0, 2}},
+				{[]int{300, 3, 40}, []int{0, 1, 2}},
+				{[]int{257, 129}, []int{0}},
+				{[]int{257, 129}, []int{1}},
+			} {
+				if op == ir.ArgMax && len(c.axes) > 1 {
+					continue
+				}
+				x := s.long(op, d, c.dims)
+				s.check(fmt.Sprint(c.dims, c.axes), graph.Reduce(op, x, c.axes))
+				s.check(fmt.Sprint("flipped ", c.dims, c.axes), graph.Reduce(op, graph.Flip(s.long(op, d, c.dims), shape.All(len(c.dims))), c.axes))
+			}
+		})
+	}
+	s.part("special", func(s *suite) {
+		for _, at := range []int{0, 1, 5000, long - 1} {
+			for _, v := range []float64{math.NaN(), math.Inf(1), 1e30} {
+				x := s.numbers(ir.Float32, long)
+				for i := range x {
+					x[i] = ir.Float(ir.Float32, float64(i%64)/64)
+				}
+				x[at] = ir.Float(ir.Float32, v)
+				n := s.of(ir.Float32, x...)
+				s.check(fmt.Sprint(v, " at ", at), graph.Reduce(ir.ReduceMax, n, []int{0}), graph.Reduce(ir.ArgMax, n, []int{0}), graph.Reduce(ir.Sum, n, []int{0}))
+			}
+		}
+	})
+}
+
+// long is a tensor whose product is of moderate size if that is asked for.
+func (s *suite) long(op ir.Op, d ir.DType, dims []int) *graph.Node {
+	x := make([]ir.Number, graph.Len(dims))
+	for i := range x {
+		x[i] = ir.Float(d, s.NormFloat64()/2)
+		switch {
+		case !d.IsFloat():
+			x[i] = ir.Int(d, int64(int32(s.Uint32())))
+		case op == ir.Prod:
+			x[i] = ir.Int(d, 1)
+			if s.chance(1 + len(x)/20) {
+				x[i] = ir.Float(d, []float64{2, 0.5, -1}[s.IntN(3)])
+			}
+		}
+	}
+	return s.known.stored(d, dims, x)
+}
