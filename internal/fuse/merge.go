@@ -27,9 +27,16 @@ func (f *fuser) merge(h, g *Group, src []*graph.Node) bool {
 		if again {
 			continue
 		}
-		return ok && f.unite(h, g, to)
+		return ok && !f.atOdds(h, g) && f.unite(h, g, to)
 	}
 	return false
+}
+
+// atOdds reports whether one of two groups computes for itself what the other
+// reads from memory, perhaps because there is no other way.
+func (f *fuser) atOdds(h, g *Group) bool {
+	in := func(g *Group) func(*graph.Node) bool { return func(n *graph.Node) bool { return g.inline[n] } }
+	return slices.ContainsFunc(f.loads(h), in(g)) || slices.ContainsFunc(f.loads(g), in(h))
 }
 
 func mergeable(h, g *Group) bool {
@@ -150,7 +157,7 @@ func (f *fuser) mergeSiblings() {
 		key := siblings(g)
 		h := last[key]
 		last[key] = g
-		if h == nil || !mergeable(h, g) || f.buffers(h)+f.buffers(g) > f.limit() {
+		if h == nil || !mergeable(h, g) || f.atOdds(h, g) || f.buffers(h)+f.buffers(g) > f.limit() {
 			continue
 		}
 		if g.Skeleton == ir.Row && !f.shareLoad(h, g) {

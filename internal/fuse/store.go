@@ -168,12 +168,8 @@ func (f *fuser) loads(g *Group) []*graph.Node {
 		case n == g.Sum || n == g.Scatter:
 		case n.Op.Class() == ir.Reduction:
 			w.visit(n.Src()[0], g.Operand(n, at))
-		case n.Op.Class() == ir.Movement:
-			if r, _, ok := w.through(n, at); ok {
-				w.visit(r.Node, r.At)
-			}
-		case n.Op.Class() != ir.Source:
-			w.operands(n, at)
+		default:
+			w.member(n)
 		}
 	}
 	for _, side := range g.Sides {
