@@ -1,6 +1,7 @@
 package drivertest
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"slices"
@@ -17,20 +18,23 @@ import (
 type Reference struct {
 	// What the device can take; to be set before it is used.
 	Types    []ir.DType
-	Bindings int // buffers of one kernel, 0 for no limit
-	Memory   int // bytes held at once
+	Bindings int  // buffers of one kernel, 0 for no limit
+	Memory   int  // bytes held at once
+	Async    bool // work is done when its results are asked for
 
 	// What it was asked to do.
 	Compiled   int            // kernels
 	Ran        int            // calls
 	Skeletons  map[string]int // calls by skeleton, or by routine
+	Kernels    []*ir.Kernel   // of the calls, in order
 	Allocated  int            // buffers
 	Uploaded   int            // bytes
 	Downloaded int            // bytes
-	Kernels    []*ir.Kernel   // of the calls, in order
-	held       int
-	failure    error
-	closed     bool
+
+	held    int
+	later   []func() error // work submitted and not done
+	failure error
+	closed  bool
 }
 
 // Oracle returns a [Reference] that has every type and a gigabyte of memory.
@@ -60,7 +64,7 @@ func (r *Reference) Name() string { return "oracle" }
 
 // Limits returns what the device was made with.
 func (r *Reference) Limits() driver.Limits {
-	return driver.Limits{Types: r.Types, Bindings: r.Bindings}
+	return driver.Limits{Types: r.Types, Bindings: r.Bindings, Async: r.Async}
 }
 
 // Alloc returns a buffer of exactly that many bytes.
@@ -96,21 +100,50 @@ func (r *Reference) span(b driver.Buffer, offset, n int) ([]byte, error) {
 	return m.data[offset : offset+n], nil
 }
 
+// submit does work, or keeps it for later. After a failure no work is done
+// until it has been reported.
+func (r *Reference) submit(work func() error) {
+	if r.later = append(r.later, work); !r.Async {
+		r.finish()
+	}
+}
+
+// finish does the work that was kept.
+func (r *Reference) finish() {
+	for _, work := range r.later {
+		if r.failure == nil {
+			r.failure = work()
+		}
+	}
+	r.later = nil
+}
+
 // Upload copies bytes into a buffer.
 func (r *Reference) Upload(dst driver.Buffer, offset int, src []byte) error {
 	to, err := r.span(dst, offset, len(src))
-	r.Uploaded += copy(to, src)
-	return err
+	if err != nil {
+		return err
+	}
+	r.Uploaded += len(src)
+	src = bytes.Clone(src)
+	r.submit(func() error {
+		copy(to, src)
+		return nil
+	})
+	return nil
 }
 
 // Download copies bytes out of a buffer.
 func (r *Reference) Download(dst []byte, src driver.Buffer, offset int) error {
-	if r.failure != nil {
+	from, err := r.span(src, offset, len(dst))
+	if err != nil {
+		return err
+	}
+	if r.finish(); r.failure != nil {
 		return r.failure
 	}
-	from, err := r.span(src, offset, len(dst))
 	r.Downloaded += copy(dst, from)
-	return err
+	return nil
 }
 
 // Compile checks a kernel and returns it.
@@ -142,16 +175,17 @@ func (r *Reference) Compile(k *ir.Kernel) (driver.Program, error) {
 	return k, nil
 }
 
-// Run runs calls. After one that fails it does nothing until the failure has
-// been reported.
+// Run runs calls.
 func (r *Reference) Run(calls []driver.Call) error {
+	for _, c := range calls {
+		if err := r.takes(c); err != nil {
+			return err
+		}
+		c.Args = slices.Clone(c.Args)
+		r.submit(func() error { return r.run(c) })
+	}
 	if r.closed {
 		return errClosed
-	}
-	for _, c := range calls {
-		if r.failure == nil {
-			r.failure = r.run(c)
-		}
 	}
 	return nil
 }
@@ -161,6 +195,7 @@ func (r *Reference) Sync() error {
 	if r.closed {
 		return errClosed
 	}
+	r.finish()
 	err := r.failure
 	r.failure = nil
 	return err
@@ -179,11 +214,28 @@ type elements struct {
 	d ir.DType
 }
 
-func (r *Reference) run(c driver.Call) error {
+// takes reports what is wrong with a call.
+func (r *Reference) takes(c driver.Call) error {
 	k, ok := c.Program.(*ir.Kernel)
 	if !ok || len(c.Args) != len(k.Args) {
 		return fmt.Errorf("oracle: a call of %T with %d arguments", c.Program, len(c.Args))
 	}
+	for i, a := range k.Args {
+		if a.Kind == ir.Value {
+			continue
+		}
+		if _, err := r.span(c.Args[i].Buffer, 0, 0); err != nil {
+			return err
+		}
+		if at := c.Args[i].Offset * a.DType.Size(); a.Align && at%16 != 0 {
+			return fmt.Errorf("oracle: argument %d is at byte %d, not aligned", i, at)
+		}
+	}
+	return nil
+}
+
+func (r *Reference) run(c driver.Call) error {
+	k := c.Program.(*ir.Kernel)
 	r.Ran++
 	name := k.Skeleton.String()
 	if k.Skeleton == ir.Special {
@@ -198,17 +250,11 @@ func (r *Reference) run(c driver.Call) error {
 			args[i].Num = a.Num
 			continue
 		}
-		if _, err := r.span(a.Buffer, 0, 0); err != nil {
-			return err
-		}
 		e := elements{a.Buffer.(*memory), k.Args[i].DType}
 		if shared[e] == nil {
 			shared[e] = decode(e.d, e.m.data)
 		}
 		args[i].Data, args[i].Offset = shared[e], a.Offset
-		if k.Args[i].Align && a.Offset*e.d.Size()%16 != 0 {
-			return fmt.Errorf("oracle: argument %d is at byte %d, not aligned", i, a.Offset*e.d.Size())
-		}
 	}
 	if err := interp.Run(k, args); err != nil {
 		return fmt.Errorf("%w in\n%v", err, k)
