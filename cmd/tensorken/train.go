@@ -155,17 +155,18 @@ func (o *trainOptions) check() (architecture, error) {
 	case !(o.lr > 0):
 		return arch, fmt.Errorf("--lr is %v, want more than 0", o.lr)
 	}
-	return arch, writable(o.out)
+	return arch, writable("--out", o.out)
 }
 
-// writable finds out before the training whether the model can be saved.
-func writable(path string) error {
+// writable finds out before the work whether the file that a flag names can be
+// written after it.
+func writable(flag, path string) error {
 	if info, err := os.Stat(path); err == nil && info.IsDir() {
-		return fmt.Errorf("--out %s is a folder, want a file", path)
+		return fmt.Errorf("%s %s is a folder, want a file", flag, path)
 	}
 	f, err := os.CreateTemp(filepath.Dir(path), ".tensorken-*")
 	if err != nil {
-		return fmt.Errorf("--out %s: %w", path, err)
+		return fmt.Errorf("%s %s: %w", flag, path, err)
 	}
 	f.Close()
 	return os.Remove(f.Name())

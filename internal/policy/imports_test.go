@@ -35,6 +35,7 @@ var order = strings.Fields(`
 	linalg
 	safetensors npy
 	nn optim data train
+	internal/bench
 	internal/goldentext internal/golden internal/policy
 `)
 
@@ -59,6 +60,7 @@ var thirdParty = map[string]string{
 	"github.com/ebitengine/purego":     "internal/wgpu",
 	"golang.org/x/sys":                 "internal/simd internal/cpu internal/exec internal/wgpu safetensors train",
 	"gonum.org/v1/gonum":               "linalg",
+	"gonum.org/v1/plot":                "cmd",
 	"github.com/spf13/cobra":           "cmd",
 	"github.com/guptarohit/asciigraph": "cmd",
 	"golang.org/x/term":                "cmd",

@@ -1,0 +1,235 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/tensorken/tensorken/device"
+	"github.com/tensorken/tensorken/internal/bench"
+	"github.com/tensorken/tensorken/internal/cpu"
+	"github.com/tensorken/tensorken/tensor"
+)
+
+// benchOptions are the flags of bench.
+type benchOptions struct {
+	ops, devices []string
+	sizes        []int
+	max, threads int
+	budget       time.Duration
+	json         bool
+	plot         string
+}
+
+func benchCommand() *cobra.Command {
+	var o benchOptions
+	c := &cobra.Command{
+		Use:   "bench",
+		Short: "Measure how fast this machine's devices are",
+		Long: `Measure a few operations on square matrices of float32, on the CPU and, if there
+is one, on the GPU: exp, mul, sum over an axis, sum to a scalar and the matrix
+product. The inputs are contiguous, and then reshaped to n/2×2n and transposed
+(for the product, transposed).
+
+A time is the median of many runs, each of which builds the operation anew and
+evaluates it: it includes making the graph, finding its plan, giving it to the
+device, memory for the result and the work itself. It does not include compiling
+or copies between host and device; the clock stops when the device has finished
+a batch of runs. GB/s counts each input read once and the result written once;
+GFLOP/s counts one operation for each element, 2n³ for the product. With two
+devices, the ratio says how many times faster the second one is.`,
+		Args: cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			return o.run(c.Context(), c.OutOrStdout(), c.ErrOrStderr())
+		},
+	}
+	f := c.Flags()
+	f.StringSliceVar(&o.ops, "ops", nil, "operations to measure (default all: "+strings.Join(opNames(), ",")+")")
+	f.IntSliceVar(&o.sizes, "sizes", nil, "even sizes n of n×n matrices (default powers of two from 64 to --max)")
+	f.IntVar(&o.max, "max", 2048, "greatest size")
+	f.StringSliceVar(&o.devices, "device", nil, "devices to measure, such as cpu,webgpu (default the CPU and the GPU, if there is one)")
+	f.IntVar(&o.threads, "threads", 0, "cores that the CPU may use (default all)")
+	f.DurationVar(&o.budget, "time", 200*time.Millisecond, "time to spend on each number")
+	f.BoolVar(&o.json, "json", false, "print the result as JSON; the table goes to standard error")
+	f.StringVar(&o.plot, "plot", "", "draw the result into this file, a .png or an .svg")
+	return c
+}
+
+func opNames() []string {
+	var names []string
+	for _, op := range bench.Ops {
+		names = append(names, op.Name)
+	}
+	return names
+}
+
+// A benchReport is what --json prints.
+type benchReport struct {
+	Machine string      `json:"machine"`
+	Adapter string      `json:"adapter"` // empty without a GPU
+	Rows    []bench.Row `json:"rows"`
+}
+
+// A benchDevice is a device under the name that tables have for it.
+type benchDevice struct {
+	name string
+	*tensor.Device
+}
+
+func (o benchOptions) run(ctx context.Context, stdout, stderr io.Writer) error {
+	cells, err := o.cells()
+	if err != nil {
+		return err
+	}
+	devices, notes, err := o.open()
+	if err != nil {
+		return err
+	}
+	table := stdout
+	if o.json {
+		table = stderr
+	}
+	r := benchReport{Machine: machine(), Rows: []bench.Row{}}
+	fmt.Fprintln(table, "machine:", r.Machine)
+	for _, d := range devices {
+		if d.name != "cpu" && r.Adapter == "" {
+			r.Adapter = d.String()
+			fmt.Fprintln(table, "adapter:", r.Adapter)
+		}
+	}
+	for _, note := range notes {
+		fmt.Fprintln(table, "note:", note)
+	}
+	if r.Rows, err = o.measure(ctx, table, cells, devices); err != nil {
+		return err
+	}
+	if o.plot != "" {
+		if err := plotBench(o.plot, r.Rows); err != nil {
+			return fmt.Errorf("--plot: %w", err)
+		}
+	}
+	if !o.json {
+		return nil
+	}
+	return json.NewEncoder(stdout).Encode(r)
+}
+
+// measure prints a line of the table for each cell.
+func (o benchOptions) measure(ctx context.Context, table io.Writer, cells []bench.Cell, devices []benchDevice) ([]bench.Row, error) {
+	all := []bench.Row{}
+	printBenchHead(table, devices)
+	for _, c := range cells {
+		rows := make([]*bench.Row, len(devices))
+		var failures []error
+		for i, d := range devices {
+			row, err := bench.Measure(ctx, c, d.Device, o.budget)
+			switch {
+			case ctx.Err() != nil:
+				return nil, errors.New("interrupted")
+			case err != nil:
+				failures = append(failures, fmt.Errorf("%s: %w", d.name, err))
+				continue
+			}
+			row.Device = d.name
+			rows[i] = &row
+			all = append(all, row)
+		}
+		printBenchLine(table, c, rows)
+		for _, err := range failures {
+			fmt.Fprintln(table, "  ", err)
+		}
+	}
+	if len(all) == 0 {
+		return nil, errors.New("nothing could be measured")
+	}
+	return all, nil
+}
+
+// cells are what to measure, in the order of the table.
+func (o benchOptions) cells() (cells []bench.Cell, err error) {
+	ops, sizes := o.ops, o.sizes
+	if len(ops) == 0 {
+		ops = opNames()
+	}
+	if len(sizes) == 0 {
+		for n := 64; n <= o.max; n *= 2 {
+			sizes = append(sizes, n)
+		}
+	}
+	for _, n := range sizes {
+		if n < 2 || n%2 != 0 {
+			return nil, fmt.Errorf("--sizes has %d, want even numbers", n)
+		}
+	}
+	switch ext := filepath.Ext(o.plot); {
+	case len(sizes) == 0:
+		return nil, fmt.Errorf("--max is %d, want at least 64", o.max)
+	case o.threads < 0:
+		return nil, fmt.Errorf("--threads is %d, want at least 1", o.threads)
+	case o.budget < 0:
+		return nil, fmt.Errorf("--time is %v, want more than 0", o.budget)
+	case o.plot != "" && !slices.Contains(plotFormats(), ext):
+		return nil, fmt.Errorf("--plot %s: want a file that ends in %s", o.plot, strings.Join(plotFormats(), " or "))
+	case o.plot != "":
+		err = writable("--plot", o.plot)
+	}
+	for _, name := range ops {
+		i := slices.Index(opNames(), name)
+		if i < 0 {
+			return nil, fmt.Errorf("--ops has %q, want some of %s", name, strings.Join(opNames(), ", "))
+		}
+		for _, layout := range bench.Layouts {
+			for _, n := range sizes {
+				cells = append(cells, bench.Cell{Op: bench.Ops[i], N: n, Layout: layout})
+			}
+		}
+	}
+	return cells, err
+}
+
+// open opens the devices to measure. A GPU that does not open is passed over,
+// with a note, if there is another device.
+func (o benchOptions) open() (devices []benchDevice, notes []string, err error) {
+	names := o.devices
+	if len(names) == 0 {
+		names = []string{"cpu", ""}
+	}
+	for i, name := range names {
+		if slices.Contains(names[:i], name) {
+			return nil, nil, fmt.Errorf("--device names %s twice", name)
+		}
+		if name == "cpu" {
+			devices = append(devices, benchDevice{name, tensor.NewDevice(cpu.New(cpu.Options{Threads: o.threads}))})
+			continue
+		}
+		d, why, err := device.Open(name)
+		if err != nil {
+			if len(names) == 1 || !strings.HasPrefix(name, "webgpu") {
+				return nil, nil, err
+			}
+			notes = append(notes, err.Error())
+			continue
+		}
+		if why != "" {
+			notes = append(notes, why)
+		}
+		if d != tensor.CPU() {
+			if name == "" {
+				name = "webgpu"
+			}
+			devices = append(devices, benchDevice{name, d})
+		}
+	}
+	if len(devices) == 0 {
+		return nil, nil, errors.New(strings.Join(notes, "; "))
+	}
+	return devices, notes, nil
+}

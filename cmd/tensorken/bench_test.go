@@ -1,0 +1,152 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"encoding/xml"
+	"fmt"
+	"image/png"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/tensorken/tensorken/internal/bench"
+)
+
+func TestBench(t *testing.T) {
+	status, stdout, stderr := command("bench", "--sizes", "8,16", "--time", "1ms", "--device", "cpu", "--threads", "1")
+	if status != 0 {
+		t.Fatalf("bench: status %d, %s", status, stderr)
+	}
+	if !strings.Contains(stdout, "GFLOP/s") || strings.Contains(stdout, "│  ratio") {
+		t.Errorf("bench on one device printed\n%s", stdout)
+	}
+	for _, op := range bench.Ops {
+		for _, layout := range bench.Layouts {
+			if got := strings.Count(stdout, fmt.Sprintf("\n%-13s  %s ", op.Name, layout)); got != 2 {
+				t.Errorf("bench printed %d lines of %s %s, want 2:\n%s", got, op.Name, layout, stdout)
+			}
+		}
+	}
+}
+
+func TestBenchJSON(t *testing.T) {
+	status, stdout, stderr := command("bench", "--ops", "mul,matmul", "--max", "64", "--time", "1ms", "--device", "cpu", "--json")
+	if status != 0 {
+		t.Fatalf("bench --json: status %d, %s", status, stderr)
+	}
+	var got struct {
+		Machine, Adapter *string
+		Rows             []map[string]any
+	}
+	d := json.NewDecoder(strings.NewReader(stdout))
+	d.DisallowUnknownFields()
+	if err := d.Decode(&got); err != nil || strings.Count(stdout, "\n") != 1 {
+		t.Fatalf("bench --json printed %q: %v", stdout, err)
+	}
+	if got.Machine == nil || !strings.Contains(*got.Machine, "cores") || got.Adapter == nil || len(got.Rows) != 4 {
+		t.Errorf("bench --json printed %s", stdout)
+	}
+	for _, r := range got.Rows {
+		for _, key := range []string{"seconds", "flops_per_s", "bytes_per_s"} {
+			if v, ok := r[key].(float64); !ok || v <= 0 {
+				t.Errorf("row %v has %s %v", r, key, r[key])
+			}
+			delete(r, key)
+		}
+	}
+	row := func(op, layout string) map[string]any {
+		return map[string]any{"op": op, "layout": layout, "n": 64.0, "device": "cpu"}
+	}
+	want := []map[string]any{row("mul", "contiguous"), row("mul", "noncontiguous"), row("matmul", "contiguous"), row("matmul", "noncontiguous")}
+	if diff := cmp.Diff(want, got.Rows); diff != "" {
+		t.Errorf("rows (-want +got):\n%s", diff)
+	}
+}
+
+func TestBenchPlot(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		check func(r io.Reader) error
+	}{
+		{"b.png", func(r io.Reader) error { _, err := png.Decode(r); return err }},
+		{"b.svg", func(r io.Reader) error {
+			var picture struct{ XMLName xml.Name }
+			if err := xml.NewDecoder(r).Decode(&picture); err != nil {
+				return err
+			}
+			if picture.XMLName.Local != "svg" {
+				t.Errorf("%s holds a %s", "b.svg", picture.XMLName.Local)
+			}
+			return nil
+		}},
+	} {
+		path := filepath.Join(t.TempDir(), c.name)
+		status, _, stderr := command("bench", "--sizes", "8,16", "--time", "1ms", "--device", "cpu", "--plot", path)
+		if status != 0 {
+			t.Errorf("bench --plot %s: status %d, %s", c.name, status, stderr)
+			continue
+		}
+		b, err := os.ReadFile(path)
+		if err != nil {
+			t.Error(err)
+			continue
+		}
+		if err := c.check(bytes.NewReader(b)); err != nil {
+			t.Errorf("bench --plot %s: %v", c.name, err)
+		}
+	}
+	// One size, and one operation that is not there.
+	path := filepath.Join(t.TempDir(), "one.png")
+	if err := plotBench(path, []bench.Row{{Op: "exp", N: 64, Layout: bench.Contiguous, Device: "cpu", FlopsPerS: 1e9, BytesPerS: 8e9}}); err != nil {
+		t.Errorf("plotBench of one row: %v", err)
+	}
+}
+
+func TestBenchTable(t *testing.T) {
+	var b bytes.Buffer
+	printBenchHead(&b, []benchDevice{{name: "cpu"}, {name: "webgpu"}})
+	cell := bench.Cell{Op: bench.Ops[0], N: 1024, Layout: bench.Contiguous}
+	fast := &bench.Row{Seconds: 2e-6, FlopsPerS: 5e11, BytesPerS: 4e12}
+	slow := &bench.Row{Seconds: 0.25, FlopsPerS: 4e6, BytesPerS: 3.2e7}
+	printBenchLine(&b, cell, []*bench.Row{slow, fast})
+	printBenchLine(&b, cell, []*bench.Row{nil, fast})
+	want := `
+                                      │ cpu                              │ webgpu
+operation      layout              n  │       time      GB/s    GFLOP/s  │       time      GB/s    GFLOP/s  │  ratio
+exp            contiguous       1024  │     250 ms     0.032      0.004  │    2.00 µs      4000        500  │ 125000
+exp            contiguous       1024  │          -         -          -  │    2.00 µs      4000        500  │      -
+`
+	if diff := cmp.Diff(want, b.String()); diff != "" {
+		t.Errorf("table (-want +got):\n%s", diff)
+	}
+}
+
+func TestBenchBadInput(t *testing.T) {
+	for _, c := range []struct {
+		args []string
+		want string
+	}{
+		{[]string{"--ops", "exp,cosh"}, `--ops has "cosh", want some of exp, mul, sum, sum_to_scalar, matmul`},
+		{[]string{"--sizes", "64,65"}, "--sizes has 65, want even numbers"},
+		{[]string{"--sizes", "0"}, "--sizes has 0"},
+		{[]string{"--max", "32"}, "--max is 32, want at least 64"},
+		{[]string{"--threads", "-1"}, "--threads is -1"},
+		{[]string{"--time", "-1s"}, "--time is -1s"},
+		{[]string{"--device", "abacus"}, "abacus"},
+		{[]string{"--device", "cpu,abacus"}, "abacus"},
+		{[]string{"--device", "cpu,cpu"}, "twice"},
+		{[]string{"--plot", "b.gif"}, "want a file that ends in .png or .svg"},
+		{[]string{"--plot", filepath.Join(t.TempDir(), "no", "b.png")}, "--plot"},
+		{[]string{"extra"}, "extra"},
+	} {
+		status, _, stderr := command(append([]string{"bench"}, c.args...)...)
+		if status != 1 || strings.Count(stderr, "\n") != 1 || !strings.Contains(stderr, c.want) {
+			t.Errorf("bench %v: status %d, standard error %q, want status 1 and one line …%s…", c.args, status, stderr, c.want)
+		}
+	}
+}
