@@ -1,0 +1,58 @@
+package wgpu
+
+import "slices"
+
+// webgpu.h has no version to ask for, and the layout of its structures and
+// the values of its constants changed from month to month before they were
+// made stable. What a library is follows from the functions it exports: an abi
+// is known by some that it has and some that came earlier or later.
+type abi struct {
+	name       string
+	has, lacks []string
+	// why is the reason if what is known of the library is only that it
+	// cannot be used.
+	why string
+}
+
+// abis are those that are known, the first that matches is it.
+var abis = []abi{
+	{
+		name: "Dawn of 2025, as in npm's bun-webgpu 0.1",
+		has: []string{
+			"zwgpuCreateInstance", // of bun-webgpu alone
+			"wgpuGetInstanceCapabilities",
+			"wgpuComputePassEncoderSetImmediateData",
+			"wgpuAdapterPropertiesSubgroupMatrixConfigsFreeMembers",
+		},
+		lacks: []string{"wgpuComputePassEncoderSetImmediates", "wgpuGetInstanceFeatures"},
+	},
+	{
+		has: []string{"wgpuCreateInstance", "wgpuGetVersion", "wgpuDevicePoll"},
+		why: "it is wgpu-native, and this version knows no release of it",
+	},
+	{
+		has: []string{"wgpuCreateInstance", "wgpuDeviceTick"},
+		why: "it is Dawn, but not the build that this version knows",
+	},
+	{
+		has: []string{"wgpuCreateInstance"},
+		why: "it has webgpu.h's functions, but is no build that this version knows",
+	},
+	{why: "it is no WebGPU library: it lacks wgpuCreateInstance"},
+}
+
+// detect returns the abi of a library.
+func detect(has func(symbol string) bool) (*abi, error) {
+	lacks := func(symbol string) bool { return !has(symbol) }
+	for i := range abis {
+		a := &abis[i]
+		if slices.ContainsFunc(a.has, lacks) || slices.ContainsFunc(a.lacks, has) {
+			continue
+		}
+		if a.why != "" {
+			return nil, &unusable{a.why + ": use that of npm's bun-webgpu 0.1"}
+		}
+		return a, nil
+	}
+	return nil, &unusable{"it is not known"} // the last of abis matches all
+}

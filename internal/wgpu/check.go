@@ -1,0 +1,347 @@
+package wgpu
+
+import (
+	"fmt"
+	"io"
+)
+
+// Check wraps a library: its devices write each call to w, and panic at one
+// that WebGPU does not allow or that this package does not promise. It is for
+// tests; a device that does not validate would crash, or worse go on, at what
+// is caught here.
+func Check(l Library, w io.Writer) Library { return &checkedLibrary{l, w} }
+
+type checkedLibrary struct {
+	Library
+	w io.Writer
+}
+
+func (l *checkedLibrary) Open(pick func([]Adapter) (int, error), o Options) (Device, error) {
+	d, err := l.Library.Open(pick, o)
+	fmt.Fprintf(l.w, "Open(%+v) = %v\n", o, err)
+	if err != nil {
+		return nil, err
+	}
+	return &checked{
+		d: d, w: l.w,
+		buffers: map[Buffer]*checkedBuffer{}, layouts: map[Layout]checkedLayout{},
+		pipelines: map[Pipeline]*checkedPipeline{}, groups: map[Group]checkedGroup{},
+	}, nil
+}
+
+type checked struct {
+	d         Device
+	w         io.Writer
+	buffers   map[Buffer]*checkedBuffer
+	layouts   map[Layout]checkedLayout
+	pipelines map[Pipeline]*checkedPipeline
+	groups    map[Group]checkedGroup
+	submitted uint64
+	closed    bool
+}
+
+type checkedBuffer struct {
+	size   int64
+	usage  Usage
+	mapped int64 // bytes, 0 if it is not
+}
+
+type checkedLayout struct {
+	write  []bool
+	params int64
+}
+
+type checkedPipeline struct {
+	layout Layout
+	ready  bool
+}
+
+type checkedGroup struct {
+	layout   Layout
+	params   bool
+	bindings []Binding
+}
+
+// A misuse is where a check fails. All are panics: they are this module's own
+// mistakes.
+func misuse(call, format string, args ...any) {
+	panic("wgpu: " + call + ": " + fmt.Sprintf(format, args...))
+}
+
+func (c *checked) log(format string, args ...any) { fmt.Fprintf(c.w, format+"\n", args...) }
+
+func (c *checked) open(call string) {
+	if c.closed {
+		misuse(call, "the device is closed")
+	}
+}
+
+// buffer returns a buffer that is alive and, where a usage is wanted, has it.
+func (c *checked) buffer(call string, b Buffer, want ...Usage) *checkedBuffer {
+	c.open(call)
+	k := c.buffers[b]
+	if k == nil {
+		misuse(call, "buffer %#x is none, or was freed", b)
+	}
+	for _, u := range want {
+		if k.usage == u {
+			return k
+		}
+	}
+	if len(want) > 0 {
+		misuse(call, "buffer %#x is of usage %d, want one of %d", b, k.usage, want)
+	}
+	return k
+}
+
+// span checks a range of bytes of a buffer.
+func (k *checkedBuffer) span(call string, offset, n int64) {
+	if offset < 0 || offset%4 != 0 || n%4 != 0 || n < 0 || offset+n > k.size {
+		misuse(call, "%d bytes from %d on of a buffer of %d", n, offset, k.size)
+	}
+}
+
+func (c *checked) Adapter() *Adapter { return c.d.Adapter() }
+
+func (c *checked) NewBuffer(size int64, u Usage) (Buffer, error) {
+	c.open("NewBuffer")
+	if size <= 0 || size%4 != 0 {
+		misuse("NewBuffer", "%d bytes, want a multiple of 4", size)
+	}
+	b, err := c.d.NewBuffer(size, u)
+	c.log("NewBuffer(%d, %d) = %#x, %v", size, u, b, err)
+	if err == nil {
+		c.buffers[b] = &checkedBuffer{size: size, usage: u}
+	}
+	return b, err
+}
+
+func (c *checked) FreeBuffer(b Buffer) {
+	c.buffer("FreeBuffer", b)
+	c.log("FreeBuffer(%#x)", b)
+	delete(c.buffers, b)
+	c.d.FreeBuffer(b)
+}
+
+func (c *checked) Write(b Buffer, offset int64, data []byte) {
+	c.buffer("Write", b, Storage, Params).span("Write", offset, int64(len(data)))
+	c.log("Write(%#x, %d, %d bytes)", b, offset, len(data))
+	c.d.Write(b, offset, data)
+}
+
+func (c *checked) NewLayout(write []bool, params int64) (Layout, error) {
+	c.open("NewLayout")
+	if limits := c.Adapter().Limits; len(write) > limits.StorageBuffers || params < 0 || params%16 != 0 || params > limits.UniformBinding {
+		misuse("NewLayout", "%d buffers and %d bytes of numbers; limits are %+v", len(write), params, limits)
+	}
+	l, err := c.d.NewLayout(write, params)
+	c.log("NewLayout(%v, %d) = %d, %v", write, params, l, err)
+	if err == nil {
+		c.layouts[l] = checkedLayout{append([]bool(nil), write...), params}
+	}
+	return l, err
+}
+
+func (c *checked) layout(call string, l Layout) checkedLayout {
+	c.open(call)
+	k, ok := c.layouts[l]
+	if !ok {
+		misuse(call, "there is no layout %d", l)
+	}
+	return k
+}
+
+func (c *checked) NewPipeline(source string, l Layout) (Pipeline, error) {
+	c.layout("NewPipeline", l)
+	p, err := c.d.NewPipeline(source, l)
+	c.log("NewPipeline(%d bytes, %d) = %d, %v", len(source), l, p, err)
+	if err == nil {
+		c.pipelines[p] = &checkedPipeline{layout: l}
+	}
+	return p, err
+}
+
+func (c *checked) pipeline(call string, p Pipeline) *checkedPipeline {
+	c.open(call)
+	k := c.pipelines[p]
+	if k == nil {
+		misuse(call, "pipeline %d is none, or was freed", p)
+	}
+	return k
+}
+
+func (c *checked) Await(p Pipeline) error {
+	k := c.pipeline("Await", p)
+	err := c.d.Await(p)
+	c.log("Await(%d) = %v", p, err)
+	k.ready = err == nil
+	return err
+}
+
+func (c *checked) FreePipeline(p Pipeline) {
+	c.pipeline("FreePipeline", p)
+	c.log("FreePipeline(%d)", p)
+	delete(c.pipelines, p)
+	c.d.FreePipeline(p)
+}
+
+func (c *checked) NewGroup(l Layout, bindings []Binding) (Group, error) {
+	k := c.layout("NewGroup", l)
+	if len(bindings) != len(k.write) {
+		misuse("NewGroup", "%d buffers for a layout of %d", len(bindings), len(k.write))
+	}
+	written := map[Buffer]bool{}
+	for i, b := range bindings {
+		q := c.buffer("NewGroup", b.Buffer, Storage)
+		q.span("NewGroup", 0, b.Size)
+		if limit := c.Adapter().Limits.StorageBinding; b.Size == 0 || b.Size > limit {
+			misuse("NewGroup", "binding %d has %d bytes, of at most %d", i, b.Size, limit)
+		}
+		if was, bound := written[b.Buffer]; bound && (was || k.write[i]) {
+			misuse("NewGroup", "buffer %#x is bound twice and written", b.Buffer)
+		}
+		written[b.Buffer] = k.write[i]
+	}
+	g, err := c.d.NewGroup(l, bindings)
+	c.log("NewGroup(%d, %v) = %#x, %v", l, bindings, g, err)
+	if err == nil {
+		c.groups[g] = checkedGroup{layout: l, bindings: append([]Binding(nil), bindings...)}
+	}
+	return g, err
+}
+
+func (c *checked) NewParams(l Layout, b Buffer) (Group, error) {
+	k := c.layout("NewParams", l)
+	if size := c.buffer("NewParams", b, Params).size; k.params == 0 || size < k.params {
+		misuse("NewParams", "a buffer of %d bytes for a layout of %d", size, k.params)
+	}
+	g, err := c.d.NewParams(l, b)
+	c.log("NewParams(%d, %#x) = %#x, %v", l, b, g, err)
+	if err == nil {
+		c.groups[g] = checkedGroup{layout: l, params: true, bindings: []Binding{{b, k.params}}}
+	}
+	return g, err
+}
+
+func (c *checked) FreeGroup(g Group) {
+	c.open("FreeGroup")
+	if _, ok := c.groups[g]; !ok {
+		misuse("FreeGroup", "group %#x is none, or was freed", g)
+	}
+	c.log("FreeGroup(%#x)", g)
+	delete(c.groups, g)
+	c.d.FreeGroup(g)
+}
+
+func (c *checked) Submit(commands []Command) (uint64, error) {
+	c.open("Submit")
+	for i := range commands {
+		if k := &commands[i]; k.Pipeline != 0 {
+			c.dispatch(fmt.Sprintf("Submit: command %d", i), k)
+		} else {
+			c.copy(fmt.Sprintf("Submit: command %d", i), k)
+		}
+	}
+	n, err := c.d.Submit(commands)
+	c.log("Submit(%+v) = %d, %v", commands, n, err)
+	if err == nil {
+		if n != c.submitted+1 {
+			misuse("Submit", "it is number %d, after %d", n, c.submitted)
+		}
+		c.submitted = n
+	}
+	return n, err
+}
+
+func (c *checked) dispatch(call string, k *Command) {
+	p := c.pipeline(call, k.Pipeline)
+	if !p.ready {
+		misuse(call, "pipeline %d was not waited for", k.Pipeline)
+	}
+	l := c.layouts[p.layout]
+	g, ok := c.groups[k.Group]
+	if !ok || g.params || fmt.Sprint(c.layouts[g.layout].write) != fmt.Sprint(l.write) {
+		misuse(call, "group %#x does not fit pipeline %d", k.Group, k.Pipeline)
+	}
+	for _, b := range g.bindings {
+		c.buffer(call, b.Buffer)
+	}
+	if l.params > 0 {
+		g, ok := c.groups[k.Params]
+		if !ok || !g.params || c.layouts[g.layout].params != l.params {
+			misuse(call, "group %#x is not the numbers of pipeline %d", k.Params, k.Pipeline)
+		}
+		b := c.buffer(call, g.bindings[0].Buffer)
+		if k.Offset%uint32(c.Adapter().Limits.UniformAlignment) != 0 || int64(k.Offset)+l.params > b.size {
+			misuse(call, "numbers from %d on, in a buffer of %d", k.Offset, b.size)
+		}
+	}
+	for _, n := range k.Groups {
+		if int(n) > c.Adapter().Limits.Workgroups {
+			misuse(call, "%d workgroups, of at most %d a dimension", k.Groups, c.Adapter().Limits.Workgroups)
+		}
+	}
+}
+
+func (c *checked) copy(call string, k *Command) {
+	c.buffer(call, k.Src, Storage).span(call, k.SrcOffset, k.Size)
+	dst := c.buffer(call, k.Dst, Storage, Readback)
+	dst.span(call, k.DstOffset, k.Size)
+	if k.Src == k.Dst || dst.mapped > 0 {
+		misuse(call, "from buffer %#x to %#x, mapped %d bytes", k.Src, k.Dst, dst.mapped)
+	}
+}
+
+func (c *checked) Done() uint64 { return c.d.Done() }
+
+func (c *checked) Wait(submission uint64) error {
+	c.open("Wait")
+	if submission > c.submitted {
+		misuse("Wait", "there is no submission %d", submission)
+	}
+	err := c.d.Wait(submission)
+	c.log("Wait(%d) = %v", submission, err)
+	return err
+}
+
+func (c *checked) Map(b Buffer, n int64) error {
+	k := c.buffer("Map", b, Readback)
+	k.span("Map", 0, n)
+	if k.mapped > 0 || n == 0 {
+		misuse("Map", "%d bytes of a buffer with %d mapped", n, k.mapped)
+	}
+	err := c.d.Map(b, n)
+	c.log("Map(%#x, %d) = %v", b, n, err)
+	if err == nil {
+		k.mapped = n
+	}
+	return err
+}
+
+func (c *checked) Read(b Buffer, dst []byte) error {
+	k := c.buffer("Read", b, Readback)
+	if int64(len(dst)) > k.mapped {
+		misuse("Read", "%d bytes of %d mapped", len(dst), k.mapped)
+	}
+	err := c.d.Read(b, dst)
+	c.log("Read(%#x, %d bytes) = %v", b, len(dst), err)
+	k.mapped = 0
+	return err
+}
+
+func (c *checked) Poll() error {
+	c.open("Poll")
+	err := c.d.Poll()
+	if err != nil {
+		c.log("Poll() = %v", err)
+	}
+	return err
+}
+
+func (c *checked) Close() {
+	if !c.closed {
+		c.log("Close() with %d buffers, %d groups and %d pipelines", len(c.buffers), len(c.groups), len(c.pipelines))
+	}
+	c.closed = true
+	c.d.Close()
+}

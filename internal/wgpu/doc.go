@@ -1,0 +1,13 @@
+// Package wgpu is what Tensorken needs of WebGPU, as one small Go interface:
+// adapters, a device, buffers, compute pipelines, and a queue that runs lists
+// of commands.
+//
+// [Load] finds a native library with the C interface webgpu.h, such as Dawn,
+// and calls it without cgo. [Check] wraps any implementation, logs what is
+// asked of it and refuses what WebGPU does not allow. [Fake] is one in memory,
+// for tests of what stands on this package.
+//
+// Commands are handed over as data, a whole list at a time, rather than one
+// call each: an implementation may then cross into C, or into JavaScript, in
+// the way that is cheapest for it.
+package wgpu

@@ -1,0 +1,17 @@
+//go:build !((linux || darwin || windows) && (amd64 || arm64))
+
+package wgpu
+
+import (
+	"fmt"
+	"runtime"
+)
+
+// Load would load a native library; this system has none. In a browser,
+// WebGPU will come with a later version.
+func Load(path string) (Library, error) {
+	if runtime.GOOS == "js" {
+		return nil, fmt.Errorf("webgpu: %w: in a browser this version runs on the CPU alone; GPUs there will come with a later one", ErrNoLibrary)
+	}
+	return nil, fmt.Errorf("webgpu: %w: none is known for %s/%s", ErrNoLibrary, runtime.GOOS, runtime.GOARCH)
+}

@@ -1,0 +1,311 @@
+//go:build (linux || darwin || windows) && (amd64 || arm64)
+
+package wgpu
+
+import (
+	"fmt"
+	"unsafe"
+)
+
+// device is a Device of a native library.
+type device struct {
+	*instance
+	device, queue  uintptr
+	adapter        Adapter
+	lost           error // it is gone
+	failed         error // the first error with nowhere else to go
+	closed         bool
+	submitted      uint64
+	done           uint64
+	inFlight       []flight
+	groupLayouts   map[string]uintptr
+	layouts        []layout
+	pipelines      []pipeline
+	freePipelines  []Pipeline
+	mappings       map[Buffer]*mapping
+	offset         *uint32 // C reads it
+	commandBuffers *uintptr
+}
+
+type layout struct{ group, params, pipeline, paramSize uintptr }
+
+type pipeline struct {
+	handle uintptr
+	future uint64
+	ready  bool
+	err    error
+}
+
+type mapping struct {
+	future uint64
+	size   int64
+	ready  bool
+	err    error
+}
+
+// newDevice opens a device with the adapter's own limits and all features
+// that are of use.
+func (n *instance) newDevice(a *found, o Options) (*device, error) {
+	d := &device{
+		instance: n, adapter: a.Adapter,
+		groupLayouts: map[string]uintptr{}, layouts: make([]layout, 1), pipelines: make([]pipeline, 1), mappings: map[Buffer]*mapping{},
+		offset: new(uint32), commandBuffers: new(uintptr),
+	}
+	var wanted []uint32
+	for number, name := range features {
+		if a.Has(name) {
+			wanted = append(wanted, number)
+		}
+	}
+	a.limits.next = nil
+	desc := &deviceDescriptor{
+		features: uintptr(len(wanted)), feature: unsafe.SliceData(wanted), limits: a.limits,
+		lost:     callbackInfo{mode: allowProcessEvents, callback: callbacks().result, u1: n.number, u2: eventLost},
+		uncaught: errorCallbackInfo{callback: callbacks().result, u1: n.number, u2: eventUncaught},
+	}
+	if !o.Validate {
+		desc.next = toggles(fastToggles, fastOff)
+	}
+	n.report = d.take
+	var done bool
+	var why string
+	f := n.ask(n.requestDevice, callbacks().result, func(e *event) {
+		done, d.device, why = true, e.b, e.message
+	}, a.handle, uintptr(unsafe.Pointer(desc)))
+	if err := n.wait("Open", f, &done); err != nil {
+		return nil, err
+	}
+	if d.device == 0 {
+		return nil, &Error{Internal, "Open", fmt.Sprintf("adapter %q opens no device: %s", a.Name, why)}
+	}
+	d.queue = call(n.getQueue, d.device)
+	return d, nil
+}
+
+// take takes an event that nobody requested.
+func (d *device) take(e *event) {
+	switch {
+	case e.id == eventLost:
+		if reason := uint32(e.b); d.lost == nil && !d.closed && reason != lostCancelled {
+			d.lost, d.dead = &Error{Lost, "Device", e.message}, true
+		}
+	case d.failed == nil:
+		d.failed = &Error{errorTypes[uint32(e.b)], "Device", e.message}
+	}
+}
+
+// give notes that the device does not answer.
+func (d *device) give(err error) error {
+	if e, ok := err.(*Error); ok && e.Kind == Timeout && d.lost == nil {
+		d.lost = err
+	}
+	return err
+}
+
+func (d *device) Adapter() *Adapter { return &d.adapter }
+
+// scoped calls f and returns the first error of a kind that comes of it.
+func (d *device) scoped(name string, filter uintptr, f func()) error {
+	if d.lost != nil {
+		return d.lost
+	}
+	call(d.pushScope, d.device, filter)
+	f()
+	var err error
+	var done bool
+	future := d.ask(d.popScope, callbacks().result, func(e *event) {
+		done = true
+		if kind := errorTypes[uint32(e.b)]; uint32(e.a) == success && kind != 0 {
+			err = &Error{kind, name, e.message}
+		}
+	}, d.device)
+	if err := d.wait(name, future, &done); err != nil {
+		return d.give(err)
+	}
+	if d.lost != nil {
+		return d.lost
+	}
+	return err
+}
+
+func (d *device) NewBuffer(size int64, u Usage) (Buffer, error) {
+	if size > d.adapter.Limits.Buffer {
+		return 0, &Error{OutOfMemory, "NewBuffer", fmt.Sprintf("%d bytes; a buffer of this adapter has at most %d", size, d.adapter.Limits.Buffer)}
+	}
+	var b uintptr
+	desc := &bufferDescriptor{usage: usages[u], size: uint64(size)}
+	err := d.scoped("NewBuffer", filterMemory, func() { b = call(d.createBuffer, d.device, uintptr(unsafe.Pointer(desc))) })
+	if err != nil && b != 0 {
+		call(d.bufferRelease, b)
+		b = 0
+	}
+	return Buffer(b), err
+}
+
+func (d *device) FreeBuffer(b Buffer) {
+	delete(d.mappings, b)
+	call(d.bufferDestroy, uintptr(b))
+	call(d.bufferRelease, uintptr(b))
+}
+
+func (d *device) Write(b Buffer, offset int64, data []byte) {
+	if len(data) > 0 && d.lost == nil {
+		call(d.writeBuffer, d.queue, uintptr(b), uintptr(offset), uintptr(unsafe.Pointer(&data[0])), uintptr(len(data)))
+	}
+}
+
+// groupLayout returns the layout of a group, made once.
+func (d *device) groupLayout(list []bindingLayout, key string) uintptr {
+	h := d.groupLayouts[key]
+	if h == 0 {
+		desc := &layoutDescriptor{count: uintptr(len(list)), list: unsafe.SliceData(list)}
+		h = call(d.createGroupLayout, d.device, uintptr(unsafe.Pointer(desc)))
+		d.groupLayouts[key] = h
+	}
+	return h
+}
+
+func (d *device) NewLayout(write []bool, params int64) (Layout, error) {
+	list := make([]bindingLayout, len(write))
+	for i, w := range write {
+		list[i] = bindingLayout{binding: uint32(i), visibility: stageCompute, kind: bindReadStorage}
+		if w {
+			list[i].kind = bindStorage
+		}
+	}
+	var l layout
+	err := d.scoped("NewLayout", filterValidation, func() {
+		l.group = d.groupLayout(list, fmt.Sprint(write))
+		groups := []uintptr{l.group}
+		if params > 0 {
+			l.paramSize = uintptr(params)
+			numbers := []bindingLayout{{visibility: stageCompute, kind: bindUniform, dynamic: 1, minSize: uint64(params)}}
+			l.params = d.groupLayout(numbers, fmt.Sprint(params))
+			groups = append(groups, l.params)
+		}
+		desc := &pipelineLayoutDescriptor{count: uintptr(len(groups)), list: &groups[0]}
+		l.pipeline = call(d.createPipelineLayout, d.device, uintptr(unsafe.Pointer(desc)))
+	})
+	if err != nil {
+		return 0, err
+	}
+	d.layouts = append(d.layouts, l)
+	return Layout(len(d.layouts) - 1), nil
+}
+
+func (d *device) NewPipeline(source string, l Layout) (Pipeline, error) {
+	var module uintptr
+	code := &shaderSource{chained: chained{sType: sTypeWGSL}, code: viewOf(source)}
+	desc := &shaderDescriptor{next: unsafe.Pointer(code)}
+	err := d.scoped("NewPipeline", filterValidation, func() {
+		module = call(d.createModule, d.device, uintptr(unsafe.Pointer(desc)))
+	})
+	if module != 0 {
+		defer call(d.moduleRelease, module)
+	}
+	if err != nil {
+		return 0, err
+	}
+	var p Pipeline
+	if n := len(d.freePipelines); n > 0 {
+		p, d.freePipelines = d.freePipelines[n-1], d.freePipelines[:n-1]
+	} else {
+		p = Pipeline(len(d.pipelines))
+		d.pipelines = append(d.pipelines, pipeline{})
+	}
+	compute := &pipelineDescriptor{layout: d.layouts[l].pipeline, module: module, entry: viewOf("main")}
+	d.pipelines[p] = pipeline{}
+	d.pipelines[p].future = d.ask(d.createPipelineAsync, callbacks().result, func(e *event) {
+		q := &d.pipelines[p]
+		q.ready, q.handle = true, e.b
+		if uint32(e.a) != success {
+			q.err = &Error{Validation, "NewPipeline", e.message}
+		}
+	}, d.device, uintptr(unsafe.Pointer(compute)))
+	return p, nil
+}
+
+func (d *device) Await(p Pipeline) error {
+	if d.lost != nil {
+		return d.lost
+	}
+	q := &d.pipelines[p]
+	if !q.ready {
+		// A handler sets what q points to: nothing is appended meanwhile.
+		if err := d.wait("NewPipeline", q.future, &q.ready); err != nil {
+			return d.give(err)
+		}
+	}
+	if q.err != nil && d.lost != nil {
+		return d.lost
+	}
+	return q.err
+}
+
+func (d *device) FreePipeline(p Pipeline) {
+	if d.Await(p); !d.pipelines[p].ready {
+		return // it never came: its number stays taken
+	}
+	if h := d.pipelines[p].handle; h != 0 {
+		call(d.pipelineRelease, h)
+	}
+	d.pipelines[p] = pipeline{}
+	d.freePipelines = append(d.freePipelines, p)
+}
+
+func (d *device) newGroup(layout uintptr, entries []groupEntry) (Group, error) {
+	if d.lost != nil {
+		return 0, d.lost
+	}
+	desc := &groupDescriptor{layout: layout, count: uintptr(len(entries)), list: unsafe.SliceData(entries)}
+	return Group(call(d.createGroup, d.device, uintptr(unsafe.Pointer(desc)))), nil
+}
+
+func (d *device) NewGroup(l Layout, bindings []Binding) (Group, error) {
+	entries := make([]groupEntry, len(bindings))
+	for i, b := range bindings {
+		entries[i] = groupEntry{binding: uint32(i), buffer: uintptr(b.Buffer), size: uint64(b.Size)}
+	}
+	return d.newGroup(d.layouts[l].group, entries)
+}
+
+func (d *device) NewParams(l Layout, b Buffer) (Group, error) {
+	q := &d.layouts[l]
+	return d.newGroup(q.params, []groupEntry{{buffer: uintptr(b), size: uint64(q.paramSize)}})
+}
+
+func (d *device) FreeGroup(g Group) { call(d.groupRelease, uintptr(g)) }
+
+func (d *device) Poll() error {
+	d.poll()
+	if d.lost != nil {
+		return d.lost
+	}
+	err := d.failed
+	d.failed = nil
+	return err
+}
+
+func (d *device) Close() {
+	if d.closed {
+		return
+	}
+	d.closed = true
+	for i := range d.pipelines[1:] {
+		if h := d.pipelines[1+i].handle; h != 0 {
+			call(d.pipelineRelease, h)
+		}
+	}
+	for _, l := range d.layouts[1:] {
+		call(d.pipelineLayoutRelease, l.pipeline)
+	}
+	for _, h := range d.groupLayouts {
+		call(d.groupLayoutRelease, h)
+	}
+	call(d.deviceDestroy, d.device)
+	call(d.queueRelease, d.queue)
+	call(d.deviceRelease, d.device)
+	d.poll()
+	d.instance.close()
+	d.lost = &Error{Lost, "Device", "it is closed"}
+}

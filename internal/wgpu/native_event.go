@@ -1,0 +1,86 @@
+//go:build (linux || darwin || windows) && (amd64 || arm64)
+
+package wgpu
+
+import (
+	"errors"
+	"sync"
+	"sync/atomic"
+
+	"github.com/ebitengine/purego"
+)
+
+// An event is what a callback was called with.
+type event struct {
+	id      uintptr // of the request
+	a, b    uintptr // status and handle or type; device and reason or type
+	message string
+	next    *event
+}
+
+// The ids of events that nobody requested. Requests count from firstRequest.
+const (
+	eventLost = iota
+	eventUncaught
+	firstRequest
+)
+
+// A mailbox takes the events of an instance. Callbacks run inside calls of C
+// that may hold locks, so that they only push.
+type mailbox struct{ head atomic.Pointer[event] }
+
+func (m *mailbox) push(e *event) {
+	for {
+		e.next = m.head.Load()
+		if m.head.CompareAndSwap(e.next, e) {
+			return
+		}
+	}
+}
+
+// take returns the events, oldest first.
+func (m *mailbox) take() *event {
+	var list *event
+	for e := m.head.Swap(nil); e != nil; {
+		e.next, list, e = list, e, e.next
+	}
+	return list
+}
+
+// mailboxes are found by number: C never holds a Go pointer.
+var mailboxes [256]atomic.Pointer[mailbox]
+
+var errTooMany = errors.New("webgpu: too many devices are open")
+
+// newMailbox returns a mailbox and its number, from 1 on.
+func newMailbox() (*mailbox, uintptr, error) {
+	m := new(mailbox)
+	for i := range mailboxes {
+		if mailboxes[i].CompareAndSwap(nil, m) {
+			return m, uintptr(i + 1), nil
+		}
+	}
+	return nil, 0, errTooMany
+}
+
+func freeMailbox(number uintptr) { mailboxes[number-1].Store(nil) }
+
+func post(number uintptr, e *event) {
+	if number == 0 || number > uintptr(len(mailboxes)) {
+		return
+	}
+	if m := mailboxes[number-1].Load(); m != nil {
+		m.push(e)
+	}
+}
+
+// trampolines are the C functions that callbacks are. There can be only so
+// many in a process, so there are these for all requests.
+type trampolines struct {
+	status uintptr // status; message
+	result uintptr // status and handle or type, or device and reason or type; message
+}
+
+var callbacks = sync.OnceValue(func() trampolines {
+	return trampolines{purego.NewCallback(onStatus), purego.NewCallback(onResult)}
+})

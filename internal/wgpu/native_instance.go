@@ -1,0 +1,307 @@
+//go:build (linux || darwin || windows) && (amd64 || arm64)
+
+package wgpu
+
+import (
+	"fmt"
+	"runtime"
+	"slices"
+	"time"
+	"unsafe"
+)
+
+// An instance is what adapters and a device come from. Each device has one of
+// its own, so that it alone processes its events.
+type instance struct {
+	*library
+	instance uintptr
+	timeout  time.Duration
+	box      *mailbox
+	number   uintptr // of the mailbox
+	lastID   uintptr
+	pending  map[uintptr]func(*event)
+	dead     bool         // its device is lost: little will come any more
+	report   func(*event) // takes what nobody requested
+	info     callbackInfo // of the request being made
+	future   futureWait   // of the wait under way
+}
+
+// Switches of Dawn, by the object that they are given to. Names that a build
+// lacks are ignored. Integer division keeps its emulation: kernels rely on it.
+var (
+	instanceToggles = []string{"allow_unsafe_apis"}
+	adapterToggles  = []string{"vulkan_enable_f16_on_nvidia", "use_vulkan_memory_model", "use_dxc"}
+	// fastToggles are for devices that are not to validate.
+	fastToggles = []string{"skip_validation", "disable_robustness", "disable_workgroup_init"}
+	fastOff     = []string{"lazy_clear_resource_on_first_use", "enable_spirv_validation"}
+)
+
+// toggles is the description of switches, as a chain of one.
+func toggles(on, off []string) unsafe.Pointer {
+	list := func(names []string) (uintptr, **byte) {
+		if len(names) == 0 {
+			return 0, nil
+		}
+		c := make([]*byte, len(names))
+		for i, n := range names {
+			c[i] = cString(n)
+		}
+		return uintptr(len(c)), &c[0]
+	}
+	t := &togglesDescriptor{chained: chained{sType: sTypeToggles}}
+	t.enabled, t.enable = list(on)
+	t.disabled, t.disable = list(off)
+	return unsafe.Pointer(t)
+}
+
+func (l *library) newInstance(o Options) (*instance, error) {
+	box, number, err := newMailbox()
+	if err != nil {
+		return nil, err
+	}
+	n := &instance{
+		library: l, timeout: o.timeout(), box: box, number: number,
+		lastID: firstRequest, pending: map[uintptr]func(*event){}, report: func(*event) {},
+	}
+	d := &instanceDescriptor{next: toggles(instanceToggles, nil), timedWait: 1, timedWaitMax: 1}
+	if n.instance = call(l.createInstance, uintptr(unsafe.Pointer(d))); n.instance == 0 {
+		freeMailbox(number)
+		return nil, &Error{Internal, "Load", "the library makes no instance"}
+	}
+	return n, nil
+}
+
+func (n *instance) close() {
+	call(n.instanceRelease, n.instance)
+	freeMailbox(n.number)
+}
+
+// ask calls a function that takes a description of a callback after args. When
+// the callback comes, handle is called with its event, by poll. The result is
+// what to wait for.
+//
+//go:uintptrescapes
+func (n *instance) ask(fn, callback uintptr, handle func(*event), args ...uintptr) uint64 {
+	n.lastID++
+	n.pending[n.lastID] = handle
+	n.info = callbackInfo{mode: allowProcessEvents, callback: callback, u1: n.number, u2: n.lastID}
+	var buf [16]uintptr
+	all := byValue(append(buf[:0], args...), unsafe.Pointer(&n.info), int(unsafe.Sizeof(n.info)/8))
+	future := call(fn, all...)
+	runtime.KeepAlive(n)
+	return uint64(future)
+}
+
+// poll lets callbacks come and handles their events.
+func (n *instance) poll() {
+	call(n.processEvents, n.instance)
+	n.deliver()
+}
+
+func (n *instance) deliver() {
+	for e := n.box.take(); e != nil; e = e.next {
+		if e.id < firstRequest {
+			n.report(e)
+		} else if handle := n.pending[e.id]; handle != nil {
+			delete(n.pending, e.id)
+			handle(e)
+		}
+	}
+}
+
+const (
+	// slice is how long one call of C waits at most.
+	slice = 100 * time.Millisecond
+	// grace is how long to wait for what a lost device owes.
+	grace = time.Second
+)
+
+// wait lets callbacks come until done, which a handler sets, is true.
+func (n *instance) wait(name string, future uint64, done *bool) error {
+	n.poll()
+	if *done {
+		return nil
+	}
+	deadline, dying := time.Now().Add(n.timeout), false
+	for {
+		if n.dead && !dying {
+			dying, deadline = true, time.Now().Add(min(grace, n.timeout))
+		}
+		left := min(slice, time.Until(deadline))
+		if left <= 0 {
+			return &Error{Timeout, name, fmt.Sprintf("nothing came in %v", n.timeout)}
+		}
+		n.future = futureWait{future: future}
+		status := call(n.waitAny, n.instance, 1, uintptr(unsafe.Pointer(&n.future)), uintptr(left))
+		n.poll()
+		if *done {
+			return nil
+		}
+		if uint32(status) != success {
+			time.Sleep(50 * time.Microsecond) // it timed out, or cannot wait for this
+		}
+	}
+}
+
+// A found adapter is one that can be opened.
+type found struct {
+	Adapter
+	handle uintptr
+	limits *limits
+	power  uint32
+}
+
+// find lists adapters: of each backend the fastest, the thriftiest and the one
+// in software, which is all that webgpu.h tells of.
+func (n *instance) find() ([]found, error) {
+	var list []found
+	var why string
+	next := toggles(adapterToggles, nil)
+	for _, backend := range backendsOf[runtime.GOOS] {
+		for _, o := range []adapterOptions{{power: highPerformance}, {power: lowPower}, {fallback: 1}} {
+			o.next, o.level, o.backend = next, levelCore, backend
+			var handle uintptr
+			var done bool
+			f := n.ask(n.requestAdapter, callbacks().result, func(e *event) {
+				done = true
+				if uint32(e.a) == success {
+					handle = e.b
+				} else if e.message != "" {
+					why = e.message
+				}
+			}, n.instance, uintptr(unsafe.Pointer(&o)))
+			if err := n.wait("Adapters", f, &done); err != nil {
+				release(n, list)
+				return nil, err
+			}
+			if handle == 0 {
+				continue
+			}
+			a := n.describe(handle)
+			a.power = o.power
+			if slices.ContainsFunc(list, a.same) {
+				call(n.adapterRelease, handle)
+				continue
+			}
+			list = append(list, a)
+		}
+	}
+	if len(list) == 0 && why != "" {
+		return nil, fmt.Errorf("webgpu: %w: %s", ErrNoAdapter, why)
+	}
+	slices.SortStableFunc(list, func(a, b found) int { return rank(a.Kind) - rank(b.Kind) })
+	return list, nil
+}
+
+// rank orders kinds, the fastest first.
+func rank(k Kind) int { return slices.Index([]Kind{Discrete, Integrated, Unknown, Software}, k) }
+
+func (a *found) same(b found) bool {
+	return a.Backend == b.Backend && a.VendorID == b.VendorID && a.DeviceID == b.DeviceID && a.Name == b.Name
+}
+
+func release(n *instance, list []found) {
+	for _, a := range list {
+		call(n.adapterRelease, a.handle)
+	}
+}
+
+// describe reads what an adapter says of itself.
+func (n *instance) describe(handle uintptr) found {
+	a := found{handle: handle, limits: new(limits)}
+	info, list := new(adapterInfo), new(supportedFeatures)
+	call(n.adapterGetInfo, handle, uintptr(unsafe.Pointer(info)))
+	call(n.adapterGetLimits, handle, uintptr(unsafe.Pointer(a.limits)))
+	call(n.adapterGetFeatures, handle, uintptr(unsafe.Pointer(list)))
+	a.Adapter = Adapter{
+		Name: info.device.String(), Vendor: info.vendor.String(), Architecture: info.architecture.String(),
+		Driver: info.des.String(), Backend: backends[info.backend], Kind: adapterKinds[info.kind],
+		VendorID: info.vendorID, DeviceID: info.deviceID,
+		SubgroupMin: int(info.subgroupMin), SubgroupMax: int(info.subgroupMax),
+		Limits: a.limits.read(),
+	}
+	for _, f := range unsafe.Slice(list.list, list.count) {
+		if name := features[f]; name != "" {
+			a.Features = append(a.Features, name)
+		}
+	}
+	slices.Sort(a.Features)
+	var buf [32]uintptr
+	call(n.infoFree, byValue(buf[:0], unsafe.Pointer(info), adapterInfoWords)...)
+	call(n.featuresFree, byValue(buf[:0], unsafe.Pointer(list), 2)...)
+	runtime.KeepAlive(info)
+	runtime.KeepAlive(list)
+	return a
+}
+
+func (l *limits) read() Limits {
+	return Limits{
+		StorageBuffers: int(l.storageBuffers), StorageBinding: int64(l.storageBinding), Buffer: int64(l.buffer),
+		WorkgroupStorage: int(l.workgroupStorage), WorkgroupSize: int(l.workgroupSize),
+		WorkgroupSizes: [3]int{int(l.workgroupSizes[0]), int(l.workgroupSizes[1]), int(l.workgroupSizes[2])},
+		Workgroups:     int(l.workgroups), UniformAlignment: int(l.uniformAlign), UniformBinding: int64(l.uniformBinding),
+		BindingsOfOneLayout: int(l.bindingsOfGroup),
+	}
+}
+
+// sane reports whether limits are such as an adapter can have: the last guard
+// against structures that are laid out otherwise than is thought.
+func (l *Limits) sane() bool {
+	in := func(x, lo, hi int64) bool { return x >= lo && x <= hi }
+	return in(int64(l.StorageBuffers), 4, 1<<20) && in(l.StorageBinding, 1<<20, 1<<50) && in(l.Buffer, 1<<20, 1<<62) &&
+		in(int64(l.WorkgroupStorage), 1<<12, 1<<24) && in(int64(l.WorkgroupSize), 64, 1<<16) &&
+		in(int64(l.Workgroups), 1<<10, 1<<31) && in(int64(l.UniformAlignment), 4, 1<<12)
+}
+
+// Adapters implements Library.
+func (l *library) Adapters() ([]Adapter, error) {
+	n, err := l.newInstance(Options{Timeout: time.Minute})
+	if err != nil {
+		return nil, err
+	}
+	defer n.close()
+	list, err := n.find()
+	if err != nil {
+		return nil, err
+	}
+	defer release(n, list)
+	return public(list), nil
+}
+
+func public(list []found) []Adapter {
+	var as []Adapter
+	for _, a := range list {
+		as = append(as, a.Adapter)
+	}
+	return as
+}
+
+// Open implements Library.
+func (l *library) Open(pick func([]Adapter) (int, error), o Options) (Device, error) {
+	n, err := l.newInstance(o)
+	if err != nil {
+		return nil, err
+	}
+	d, err := n.open(pick, o)
+	if err != nil {
+		n.close()
+		return nil, err
+	}
+	return d, nil
+}
+
+func (n *instance) open(pick func([]Adapter) (int, error), o Options) (*device, error) {
+	list, err := n.find()
+	if err != nil {
+		return nil, err
+	}
+	defer release(n, list)
+	i, err := pick(public(list))
+	if err != nil {
+		return nil, err
+	}
+	if a := &list[i]; !a.Limits.sane() {
+		return nil, &Error{Internal, "Open", fmt.Sprintf("adapter %q reports limits that no adapter has, %+v: %v is not the library that it seems to be", a.Name, a.Limits, n.library)}
+	}
+	return n.newDevice(&list[i], o)
+}

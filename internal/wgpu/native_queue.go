@@ -1,0 +1,142 @@
+//go:build (linux || darwin || windows) && (amd64 || arm64)
+
+package wgpu
+
+import (
+	"slices"
+	"unsafe"
+)
+
+// A flight is a submission that is under way.
+type flight struct {
+	submission, future uint64
+	done               *bool
+}
+
+func (d *device) Submit(commands []Command) (uint64, error) {
+	if d.lost != nil {
+		return 0, d.lost
+	}
+	e := encoding{device: d, encoder: call(d.createEncoder, d.device, 0)}
+	for i := range commands {
+		if c := &commands[i]; c.Pipeline != 0 {
+			e.dispatchOne(c)
+		} else {
+			e.endPass()
+			call(d.copyBuffer, e.encoder, uintptr(c.Src), uintptr(c.SrcOffset), uintptr(c.Dst), uintptr(c.DstOffset), uintptr(c.Size))
+		}
+	}
+	e.endPass()
+	*d.commandBuffers = call(d.finish, e.encoder, 0)
+	call(d.encoderRelease, e.encoder)
+	call(d.submit, d.queue, 1, uintptr(unsafe.Pointer(d.commandBuffers)))
+	call(d.commandsRelease, *d.commandBuffers)
+	d.submitted++
+	number := d.submitted
+	f := flight{submission: number, done: new(bool)}
+	f.future = d.ask(d.workDone, callbacks().status, func(*event) {
+		*f.done, d.done = true, max(d.done, number)
+		d.inFlight = slices.DeleteFunc(d.inFlight, func(g flight) bool { return g.submission <= d.done })
+	}, d.queue)
+	d.inFlight = append(d.inFlight, f)
+	return number, nil
+}
+
+// An encoding is a command buffer in the making. Dispatches that follow each
+// other share a pass, and what is set already is not set again.
+type encoding struct {
+	*device
+	encoder, pass uintptr
+	pipeline      Pipeline
+	group, params Group
+	offset        uint32
+}
+
+func (e *encoding) dispatchOne(c *Command) {
+	if e.pass == 0 {
+		e.pass = call(e.beginPass, e.encoder, 0)
+		e.pipeline, e.group, e.params = 0, 0, 0
+	}
+	if c.Pipeline != e.pipeline {
+		e.pipeline = c.Pipeline
+		call(e.setPipeline, e.pass, e.pipelines[c.Pipeline].handle)
+	}
+	if c.Group != e.group {
+		e.group = c.Group
+		call(e.setGroup, e.pass, 0, uintptr(c.Group), 0, 0)
+	}
+	if c.Params != 0 && (c.Params != e.params || c.Offset != e.offset) {
+		e.params, e.offset = c.Params, c.Offset
+		*e.device.offset = c.Offset
+		call(e.setGroup, e.pass, 1, uintptr(c.Params), 1, uintptr(unsafe.Pointer(e.device.offset)))
+	}
+	call(e.dispatch, e.pass, uintptr(c.Groups[0]), uintptr(c.Groups[1]), uintptr(c.Groups[2]))
+}
+
+func (e *encoding) endPass() {
+	if e.pass != 0 {
+		call(e.device.endPass, e.pass)
+		call(e.passRelease, e.pass)
+		e.pass = 0
+	}
+}
+
+func (d *device) Done() uint64 { return d.done }
+
+func (d *device) Wait(submission uint64) error {
+	d.poll()
+	if d.lost != nil {
+		return d.lost
+	}
+	if submission <= d.done {
+		return nil
+	}
+	i := slices.IndexFunc(d.inFlight, func(f flight) bool { return f.submission == submission })
+	if i < 0 {
+		return &Error{Validation, "Wait", "there is no such submission"}
+	}
+	f := d.inFlight[i]
+	if err := d.wait("Wait", f.future, f.done); err != nil {
+		return d.give(err)
+	}
+	return d.lost
+}
+
+func (d *device) Map(b Buffer, n int64) error {
+	if d.lost != nil {
+		return d.lost
+	}
+	m := &mapping{size: n}
+	m.future = d.ask(d.mapAsync, callbacks().status, func(e *event) {
+		m.ready = true
+		if uint32(e.a) != success {
+			m.err = &Error{Internal, "Map", e.message}
+		}
+	}, uintptr(b), mapRead, 0, uintptr(n))
+	d.mappings[b] = m
+	return nil
+}
+
+func (d *device) Read(b Buffer, dst []byte) error {
+	m := d.mappings[b]
+	if m == nil {
+		return &Error{Validation, "Read", "the buffer is not mapped"}
+	}
+	delete(d.mappings, b)
+	if err := d.wait("Read", m.future, &m.ready); err != nil {
+		return d.give(err)
+	}
+	if d.lost != nil {
+		return d.lost
+	}
+	if m.err != nil {
+		return m.err
+	}
+	p := call(d.getConstMapped, uintptr(b), 0, uintptr(m.size))
+	if p == 0 {
+		return &Error{Internal, "Read", "the buffer has no mapped range"}
+	}
+	copy(dst, unsafe.Slice((*byte)(pointer(p)), m.size))
+	call(d.unmap, uintptr(b))
+	return nil
+}

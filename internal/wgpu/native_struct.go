@@ -1,0 +1,298 @@
+//go:build (linux || darwin || windows) && (amd64 || arm64)
+
+package wgpu
+
+import (
+	"runtime"
+	"strings"
+	"unsafe"
+)
+
+// The structures and constants of webgpu.h as the library of abis[0] has them.
+// All its targets have 8-byte pointers and align 8-byte numbers to 8 bytes, as
+// Go does. Structures begin with a pointer to a chain of extensions.
+
+type stringView struct {
+	data *byte
+	len  uintptr
+}
+
+func viewOf(s string) stringView { return stringView{unsafe.StringData(s), uintptr(len(s))} }
+
+// nullTerminated is the length that says that a string ends at a zero byte.
+const nullTerminated = ^uintptr(0)
+
+func (v stringView) String() string {
+	if v.data == nil {
+		return ""
+	}
+	if v.len == nullTerminated {
+		v.len = 0
+		for *(*byte)(unsafe.Add(unsafe.Pointer(v.data), v.len)) != 0 {
+			v.len++
+		}
+	}
+	return strings.Clone(unsafe.String(v.data, v.len))
+}
+
+type chained struct {
+	next  unsafe.Pointer
+	sType uint32
+	_     uint32
+}
+
+const (
+	sTypeWGSL    = 0x00000002
+	sTypeToggles = 0x0005000A
+)
+
+type togglesDescriptor struct {
+	chained
+	enabled  uintptr
+	enable   **byte
+	disabled uintptr
+	disable  **byte
+}
+
+type instanceDescriptor struct {
+	next unsafe.Pointer
+	// capabilities
+	capNext      unsafe.Pointer
+	timedWait    uint32
+	_            uint32
+	timedWaitMax uintptr
+}
+
+type callbackInfo struct {
+	next     unsafe.Pointer
+	mode     uint32
+	_        uint32
+	callback uintptr
+	u1, u2   uintptr
+}
+
+// allowProcessEvents is the mode of callbacks that are called while events
+// are processed or waited for.
+const allowProcessEvents = 2
+
+// success is the status of all callbacks and functions that succeeded.
+const success = 1
+
+type adapterOptions struct {
+	next     unsafe.Pointer
+	level    uint32
+	power    uint32
+	fallback uint32
+	backend  uint32
+	surface  uintptr
+}
+
+const (
+	levelCore       = 2
+	lowPower        = 1
+	highPerformance = 2
+)
+
+var backends = map[uint32]string{3: "D3D11", 4: "D3D12", 5: "Metal", 6: "Vulkan", 7: "OpenGL", 8: "OpenGL ES"}
+
+// backendsOf lists those that compute well, on each system.
+var backendsOf = map[string][]uint32{"linux": {6}, "darwin": {5}, "windows": {4, 6}}
+
+var adapterKinds = map[uint32]Kind{1: Discrete, 2: Integrated, 3: Software}
+
+type adapterInfo struct {
+	next                              unsafe.Pointer
+	vendor, architecture, device, des stringView
+	backend, kind                     uint32
+	vendorID, deviceID                uint32
+	subgroupMin, subgroupMax          uint32
+	_                                 [8]uint64 // room for what another build may add
+}
+
+// adapterInfoWords is the size of WGPUAdapterInfo in words.
+const adapterInfoWords = 12
+
+type limits struct {
+	next                           unsafe.Pointer
+	_                              [4]uint32 // of textures
+	bindGroups, _, bindingsOfGroup uint32
+	_                              [4]uint32
+	storageBuffers, _, _           uint32
+	uniformBinding, storageBinding uint64
+	uniformAlign, storageAlign, _  uint32
+	buffer                         uint64
+	_                              [5]uint32
+	workgroupStorage               uint32
+	workgroupSize                  uint32
+	workgroupSizes                 [3]uint32
+	workgroups                     uint32
+	_                              [64]uint32 // what follows is handed back as it came
+}
+
+type supportedFeatures struct {
+	count uintptr
+	list  *uint32
+}
+
+// features are those that this package uses, by their numbers.
+var features = map[uint32]string{0x03: TimestampQuery, 0x0A: ShaderF16, 0x11: Subgroups}
+
+type errorCallbackInfo struct {
+	next     unsafe.Pointer
+	callback uintptr
+	u1, u2   uintptr
+}
+
+type deviceDescriptor struct {
+	next      unsafe.Pointer
+	label     stringView
+	features  uintptr
+	feature   *uint32
+	limits    *limits
+	queueNext unsafe.Pointer
+	queue     stringView
+	lost      callbackInfo
+	uncaught  errorCallbackInfo
+}
+
+// lostDestroyed and lostCancelled are the reasons of a device that was closed.
+const (
+	lostDestroyed = 2
+	lostCancelled = 3
+)
+
+// errorTypes are the types of errors that scopes and devices report.
+var errorTypes = map[uint32]ErrorKind{2: Validation, 3: OutOfMemory, 4: Internal, 5: Internal}
+
+// filters are what an error scope catches.
+const (
+	filterValidation = 1
+	filterMemory     = 2
+)
+
+type bufferDescriptor struct {
+	next   unsafe.Pointer
+	label  stringView
+	usage  uint64
+	size   uint64
+	mapped uint32
+	_      uint32
+}
+
+const (
+	usageMapRead = 0x01
+	usageCopySrc = 0x04
+	usageCopyDst = 0x08
+	usageUniform = 0x40
+	usageStorage = 0x80
+)
+
+var usages = [...]uint64{
+	Storage:  usageStorage | usageCopySrc | usageCopyDst,
+	Readback: usageMapRead | usageCopyDst,
+	Params:   usageUniform | usageCopyDst,
+}
+
+const mapRead = 1
+
+type shaderSource struct {
+	chained
+	code stringView
+}
+
+type shaderDescriptor struct {
+	next  unsafe.Pointer
+	label stringView
+}
+
+type bindingLayout struct {
+	next       unsafe.Pointer
+	binding    uint32
+	_          uint32
+	visibility uint64
+	arraySize  uint32
+	_          uint32
+	// buffer
+	bufferNext unsafe.Pointer
+	kind       uint32
+	dynamic    uint32
+	minSize    uint64
+	_          [8]uint64 // sampler, texture and storage texture: not used
+}
+
+const (
+	stageCompute    = 4
+	bindUniform     = 2
+	bindStorage     = 3
+	bindReadStorage = 4
+)
+
+type layoutDescriptor struct {
+	next  unsafe.Pointer
+	label stringView
+	count uintptr
+	list  *bindingLayout
+}
+
+type pipelineLayoutDescriptor struct {
+	next      unsafe.Pointer
+	label     stringView
+	count     uintptr
+	list      *uintptr
+	immediate uint32
+	_         uint32
+}
+
+type pipelineDescriptor struct {
+	next   unsafe.Pointer
+	label  stringView
+	layout uintptr
+	// compute
+	computeNext unsafe.Pointer
+	module      uintptr
+	entry       stringView
+	constants   uintptr
+	constant    unsafe.Pointer
+}
+
+type groupEntry struct {
+	next          unsafe.Pointer
+	binding       uint32
+	_             uint32
+	buffer        uintptr
+	offset, size  uint64
+	sampler, view uintptr
+}
+
+type groupDescriptor struct {
+	next   unsafe.Pointer
+	label  stringView
+	layout uintptr
+	count  uintptr
+	list   *groupEntry
+}
+
+type futureWait struct {
+	future    uint64
+	completed uint32
+	_         uint32
+}
+
+// byValue appends to the arguments of a call a structure of so many words that
+// is passed by value, in the way of this system's calling convention. Those of
+// Windows on amd64 and of arm64 pass a pointer to a copy instead, on arm64 only
+// above two words; that of other systems on amd64 puts more than two words on
+// the stack, which is where arguments after the sixth go.
+func byValue(args []uintptr, p unsafe.Pointer, words int) []uintptr {
+	inline := words <= 2
+	if runtime.GOARCH == "amd64" {
+		inline = runtime.GOOS != "windows" || words == 1
+	}
+	if !inline {
+		return append(args, uintptr(p))
+	}
+	for words > 2 && len(args) < 6 {
+		args = append(args, 0)
+	}
+	return append(args, unsafe.Slice((*uintptr)(p), words)...)
+}

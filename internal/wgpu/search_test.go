@@ -1,0 +1,102 @@
+package wgpu
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+func TestCandidates(t *testing.T) {
+	var got []string
+	for _, c := range (place{goos: "linux", exe: "/exe", cache: "/cache"}).candidates() {
+		got = append(got, filepath.ToSlash(c.path))
+	}
+	want := strings.Fields(`/exe/libwebgpu_wrapper.so /exe/libwebgpu_dawn.so /exe/libwgpu_native.so
+		/cache/libwebgpu_wrapper.so /cache/libwebgpu_dawn.so /cache/libwgpu_native.so
+		libwebgpu_wrapper.so libwebgpu_dawn.so libwgpu_native.so`)
+	if !slices.Equal(got, want) {
+		t.Errorf("candidates: got %q, want %q", got, want)
+	}
+	named := place{goos: "linux", named: "/a.so", exe: "/exe"}.candidates()
+	if len(named) != 1 || named[0].path != "/a.so" {
+		t.Errorf("candidates of a named library: got %v, want it alone", named)
+	}
+}
+
+// Every failure says what was tried, why it was not taken, and what to do.
+func TestSearch(t *testing.T) {
+	dir := t.TempDir()
+	for _, n := range []string{"webgpu_dawn.dll", "libwebgpu_dawn.so"} {
+		if err := os.WriteFile(filepath.Join(dir, n), nil, 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	refuse := func(path string) (Library, error) {
+		if filepath.IsAbs(path) {
+			return nil, &unusable{"it is wgpu-native"}
+		}
+		return nil, errors.New("cannot open shared object file")
+	}
+	for _, c := range []struct {
+		place place
+		want  []string
+	}{
+		{place{goos: "linux", cache: dir}, []string{
+			"no WebGPU library", "tensorken gpu install", Variable,
+			"libwebgpu_wrapper.so: no such file", "libwebgpu_dawn.so: it is wgpu-native", "libwgpu_native.so: not in the system's folders",
+		}},
+		{place{goos: "windows", exe: dir}, []string{"webgpu_dawn.dll: it is wgpu-native"}},
+		{place{goos: "linux", named: filepath.Join(dir, "none.so"), exe: dir}, []string{"none.so: no such file"}},
+		{place{goos: "plan9"}, []string{"none is known for plan9"}},
+	} {
+		_, err := search(c.place, refuse)
+		if !errors.Is(err, ErrNoLibrary) {
+			t.Errorf("search(%+v) = %v, want ErrNoLibrary", c.place, err)
+			continue
+		}
+		for _, w := range c.want {
+			if !strings.Contains(err.Error(), w) {
+				t.Errorf("search(%+v): got %v, want it to say %q", c.place, err, w)
+			}
+		}
+	}
+	lib := new(Fake)
+	var asked []string
+	got, err := search(place{goos: "linux", exe: dir}, func(path string) (Library, error) {
+		asked = append(asked, path)
+		return lib, nil
+	})
+	if got != lib || err != nil || len(asked) != 1 {
+		t.Errorf("search with a library beside the executable: got %v, %v after %q", got, err, asked)
+	}
+}
+
+func TestDetect(t *testing.T) {
+	dawn := abis[0].has
+	for _, c := range []struct {
+		name    string
+		symbols []string
+		want    string // of the error, "" for none
+	}{
+		{"the known build", dawn, ""},
+		{"a later build of the same", append(slices.Clone(dawn), "wgpuCreateInstance", "wgpuDeviceTick", "wgpuComputePassEncoderSetImmediates"), "it is Dawn, but not the build"},
+		{"Dawn", []string{"wgpuCreateInstance", "wgpuDeviceTick"}, "it is Dawn, but not the build"},
+		{"wgpu-native", []string{"wgpuCreateInstance", "wgpuGetVersion", "wgpuDevicePoll"}, "it is wgpu-native"},
+		{"another", []string{"wgpuCreateInstance"}, "no build that this version knows"},
+		{"none", []string{"malloc"}, "it is no WebGPU library"},
+	} {
+		a, err := detect(func(s string) bool { return slices.Contains(c.symbols, s) })
+		if c.want == "" {
+			if err != nil || a != &abis[0] {
+				t.Errorf("detect(%s) = %v, %v", c.name, a, err)
+			}
+			continue
+		}
+		if err == nil || !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), "bun-webgpu") {
+			t.Errorf("detect(%s): got error %v, want %q", c.name, err, c.want)
+		}
+	}
+}
