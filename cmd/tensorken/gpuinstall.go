@@ -1,0 +1,230 @@
+package main
+
+import (
+	"archive/tar"
+	"bytes"
+	"compress/gzip"
+	"context"
+	"crypto/sha512"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path"
+	"path/filepath"
+	"runtime"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/tensorken/tensorken/internal/wgpu"
+)
+
+// A libraryPackage is an npm package with Dawn, built for one system.
+type libraryPackage struct {
+	name, version string
+	library       string // the file to take out of it
+	integrity     string // sha512 of the package, in base64
+}
+
+// libraryPackages are those that are known, by system. Their sha512 is what
+// `npm view NAME@VERSION dist.integrity` says.
+var libraryPackages = map[string]libraryPackage{
+	"linux/amd64": {
+		"bun-webgpu-linux-x64", "0.1.7", "libwebgpu_wrapper.so",
+		"UEP7UZdEhx9otvkZczjsszL8ZVlrODANQvgl+C88/bNVmxDoFi7w1fWzGi1sZyakiETjmtFDq2/xCLhbSZxjqw==",
+	},
+	"darwin/arm64": {
+		"bun-webgpu-darwin-arm64", "0.1.5", "libwebgpu_wrapper.dylib",
+		"qM7W5IaFpWYGPDcNiQ8DOng3noQ97gxpH2MFH1mGsdKwI0T4oy++egSh5Z7s6AQx8WKgc9GzAsTUM4KZkFdacw==",
+	},
+	"darwin/amd64": {
+		"bun-webgpu-darwin-x64", "0.1.5", "libwebgpu_wrapper.dylib",
+		"oVoIsme27pcXB68YxnQSAgdNGCa4A3PGWYIBUewOh9VnJaoik4JenGb5Yy+svGE+ETFhQXV9nhHqgMPsDRrO6A==",
+	},
+	"windows/amd64": {
+		"bun-webgpu-win32-x64", "0.1.5", "webgpu_wrapper.dll",
+		"zvnUl4EAsQbKsmZVu+lEJcH8axQ7MiCfqg2OmnHd6uw1THABmHaX0GbpKiHshdgadNN2Nf+4zDyTJB5YMcAdrA==",
+	},
+}
+
+func (p libraryPackage) String() string { return p.name + "@" + p.version }
+
+// file is what npm calls the package's file.
+func (p libraryPackage) file() string { return p.name + "-" + p.version + ".tgz" }
+
+func gpuInstallCommand() *cobra.Command {
+	var from string
+	c := &cobra.Command{
+		Use:   "install",
+		Short: "Put a WebGPU library where Tensorken finds it",
+		Long: `Put Dawn, the WebGPU library that Tensorken is tested with, into your cache
+folder. It comes from an npm package of about 6 MB, which the npm client
+fetches, or from a file that you fetched elsewhere:
+
+	npm pack ` + anyPackage().String() + `
+	tensorken gpu install --from ` + anyPackage().file() + `
+
+Either way the package's sha512 must be the one that this program knows. Only
+the library and its licence are taken out of it, and nothing of it is run.`,
+		Args: cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			i := installer{libraryPackages, runtime.GOOS + "/" + runtime.GOARCH, wgpu.CacheDir()}
+			library, err := i.install(c.Context(), from)
+			if err != nil {
+				return err
+			}
+			fmt.Fprintf(c.OutOrStdout(), "installed %s\n", library)
+			if named := os.Getenv(wgpu.Variable); named != "" {
+				fmt.Fprintf(c.OutOrStdout(), "note: %s is set, so that %s is used instead\n", wgpu.Variable, named)
+			}
+			fmt.Fprintln(c.OutOrStdout(), "`tensorken gpu` lists adapters, `tensorken gpu check` tests one")
+			return nil
+		},
+	}
+	c.Flags().StringVar(&from, "from", "", "the package's file, a .tgz (default fetch it)")
+	return c
+}
+
+// anyPackage is the package for this system or, for help texts, for another.
+func anyPackage() libraryPackage {
+	if p, ok := libraryPackages[runtime.GOOS+"/"+runtime.GOARCH]; ok {
+		return p
+	}
+	return libraryPackages["linux/amd64"]
+}
+
+// An installer puts the library for a system into a folder.
+type installer struct {
+	packages map[string]libraryPackage
+	system   string // such as linux/amd64
+	dir      string
+}
+
+// install takes the library from a package's file or, if from is "", fetches
+// the package first. It returns the path of the library.
+func (i installer) install(ctx context.Context, from string) (library string, err error) {
+	p, ok := i.packages[i.system]
+	if !ok {
+		return "", fmt.Errorf("no WebGPU library is known for %s: build Dawn or wgpu-native and set %s to its path", i.system, wgpu.Variable)
+	}
+	if i.dir == "" {
+		return "", fmt.Errorf("this system names no cache folder: set %s to the path of a library", wgpu.Variable)
+	}
+	if from == "" {
+		folder, err := os.MkdirTemp("", "tensorken-*")
+		if err != nil {
+			return "", err
+		}
+		defer os.RemoveAll(folder)
+		if from, err = fetch(ctx, p, folder); err != nil {
+			return "", err
+		}
+	}
+	data, err := os.ReadFile(from)
+	if err != nil {
+		return "", err
+	}
+	if err := i.verify(p, data); err != nil {
+		return "", fmt.Errorf("%s: %w", from, err)
+	}
+	files, err := unpack(data, p.library, "LICENSE")
+	if err != nil {
+		return "", fmt.Errorf("%s: %w", from, err)
+	}
+	if err := os.MkdirAll(i.dir, 0o755); err != nil {
+		return "", err
+	}
+	for _, name := range []string{"LICENSE", p.library} {
+		if err := replace(filepath.Join(i.dir, name), files[name]); err != nil {
+			return "", err
+		}
+	}
+	return filepath.Join(i.dir, p.library), nil
+}
+
+// fetch has the npm client put the package's file into a folder.
+func fetch(ctx context.Context, p libraryPackage, folder string) (path string, err error) {
+	npm, err := exec.LookPath("npm")
+	if err != nil {
+		return "", fmt.Errorf("npm, which comes with Node.js, is not on the PATH: install it, or run `npm pack %v` on another machine and then `tensorken gpu install --from %s` here", p, p.file())
+	}
+	c := exec.CommandContext(ctx, npm, "pack", "--silent", p.String())
+	c.Dir = folder
+	if out, err := c.CombinedOutput(); err != nil {
+		return "", fmt.Errorf("npm pack %v: %w%s", p, err, indented(string(out)))
+	}
+	return filepath.Join(folder, p.file()), nil
+}
+
+// indented is what a program printed, in brackets on one line.
+func indented(out string) string {
+	if out = strings.Join(strings.Fields(out), " "); out == "" {
+		return ""
+	}
+	return " (" + out + ")"
+}
+
+// verify tells whether data is the package p and, if it is not, what it is.
+func (i installer) verify(p libraryPackage, data []byte) error {
+	hash := sha512.Sum512(data)
+	sum := base64.StdEncoding.EncodeToString(hash[:])
+	if sum == p.integrity {
+		return nil
+	}
+	for system, other := range i.packages {
+		if sum == other.integrity {
+			return fmt.Errorf("this is %v, for %s: %s needs %v", other, system, i.system, p)
+		}
+	}
+	return fmt.Errorf("this is not %v: its sha512 is %s, want %s", p, sum, p.integrity)
+}
+
+// unpack returns files of an npm package by name.
+func unpack(data []byte, names ...string) (files map[string][]byte, err error) {
+	zipped, err := gzip.NewReader(bytes.NewReader(data))
+	if err != nil {
+		return nil, err
+	}
+	files = map[string][]byte{}
+	for archive := tar.NewReader(zipped); ; {
+		h, err := archive.Next()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return nil, err
+		}
+		for _, name := range names {
+			if h.Typeflag == tar.TypeReg && h.Name == path.Join("package", name) {
+				if files[name], err = io.ReadAll(archive); err != nil {
+					return nil, err
+				}
+			}
+		}
+	}
+	for _, name := range names {
+		if files[name] == nil {
+			return nil, fmt.Errorf("there is no %s in it", name)
+		}
+	}
+	return files, nil
+}
+
+// replace writes a file such that there is the old one or the new one at any
+// time.
+func replace(path string, data []byte) error {
+	f, err := os.CreateTemp(filepath.Dir(path), ".tensorken-*")
+	if err != nil {
+		return err
+	}
+	defer os.Remove(f.Name()) // if it was not renamed
+	_, err = f.Write(data)
+	err = errors.Join(err, f.Chmod(0o644), f.Sync(), f.Close())
+	if err != nil {
+		return err
+	}
+	return os.Rename(f.Name(), path)
+}

@@ -1,0 +1,194 @@
+package main
+
+import (
+	"archive/tar"
+	"bytes"
+	"compress/gzip"
+	"crypto/sha512"
+	"encoding/base64"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// pack makes a package's file of names and contents, and its sha512.
+func pack(t *testing.T, files ...string) (data []byte, integrity string) {
+	t.Helper()
+	var b bytes.Buffer
+	zipped := gzip.NewWriter(&b)
+	archive := tar.NewWriter(zipped)
+	for i := 0; i < len(files); i += 2 {
+		name, text := files[i], files[i+1]
+		if err := archive.WriteHeader(&tar.Header{Name: name, Mode: 0o644, Size: int64(len(text))}); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := archive.Write([]byte(text)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := archive.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := zipped.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes(), sum(b.Bytes())
+}
+
+func sum(data []byte) string {
+	hash := sha512.Sum512(data)
+	return base64.StdEncoding.EncodeToString(hash[:])
+}
+
+func TestInstall(t *testing.T) {
+	good, goodSum := pack(t, "package/package.json", "{}", "package/LICENSE", "free", "package/libdawn.so", "code", "package/../../evil", "x")
+	other, otherSum := pack(t, "package/LICENSE", "free", "package/dawn.dll", "more code")
+	short, shortSum := pack(t, "package/LICENSE", "free", "package/sub/libdawn.so", "code")
+	text := []byte("<html>not found</html>")
+	cut := good[:len(good)/2]
+	packages := map[string]libraryPackage{
+		"good/1":  {"dawn-good", "1.0.0", "libdawn.so", goodSum},
+		"other/1": {"dawn-other", "1.0.0", "dawn.dll", otherSum},
+		"short/1": {"dawn-short", "1.0.0", "libdawn.so", shortSum},
+		"text/1":  {"dawn-text", "1.0.0", "libdawn.so", sum(text)},
+		"cut/1":   {"dawn-cut", "1.0.0", "libdawn.so", sum(cut)},
+	}
+	for _, c := range []struct {
+		system string
+		data   []byte
+		want   string // error, if it must fail
+	}{
+		{"good/1", good, ""},
+		{"other/1", other, ""},
+		{"good/1", other, "dawn.tgz: this is dawn-other@1.0.0, for other/1: good/1 needs dawn-good@1.0.0"},
+		{"good/1", append(good[:len(good):len(good)], 0), "dawn.tgz: this is not dawn-good@1.0.0: its sha512 is "},
+		{"good/1", nil, "dawn.tgz: this is not dawn-good@1.0.0: its sha512 is "},
+		{"short/1", short, "dawn.tgz: there is no libdawn.so in it"},
+		{"text/1", text, "dawn.tgz: gzip: "},
+		{"cut/1", cut, "dawn.tgz: unexpected EOF"},
+		{"plan9/mips", good, "no WebGPU library is known for plan9/mips: "},
+	} {
+		from := write(t, "dawn.tgz", string(c.data))
+		dir := filepath.Join(t.TempDir(), "tensorken", "webgpu")
+		library, err := installer{packages, c.system, dir}.install(t.Context(), from)
+		if c.want != "" {
+			if err == nil || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("install on %s: error %v, want …%s…", c.system, err, c.want)
+			}
+			if _, err := os.Stat(dir); !os.IsNotExist(err) {
+				t.Errorf("install on %s failed and left %s", c.system, dir)
+			}
+			continue
+		}
+		if err != nil {
+			t.Errorf("install on %s: %v", c.system, err)
+			continue
+		}
+		if want := filepath.Join(dir, packages[c.system].library); library != want {
+			t.Errorf("install on %s = %s, want %s", c.system, library, want)
+		}
+		var names []string
+		entries, err := os.ReadDir(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, e := range entries {
+			names = append(names, e.Name())
+		}
+		want := []string{"LICENSE", packages[c.system].library}
+		if want[0] > want[1] {
+			want[0], want[1] = want[1], want[0]
+		}
+		if diff := cmp.Diff(want, names); diff != "" {
+			t.Errorf("install on %s left (-want +got):\n%s", c.system, diff)
+		}
+	}
+}
+
+// TestInstallAgain replaces a library, and leaves it where that fails.
+func TestInstallAgain(t *testing.T) {
+	data, integrity := pack(t, "package/LICENSE", "free", "package/libdawn.so", "new")
+	i := installer{map[string]libraryPackage{"good/1": {"dawn-good", "1.0.0", "libdawn.so", integrity}}, "good/1", t.TempDir()}
+	library := filepath.Join(i.dir, "libdawn.so")
+	if err := os.WriteFile(library, []byte("old"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct{ data, want string }{{"broken", "old"}, {string(data), "new"}} {
+		_, err := i.install(t.Context(), write(t, "dawn.tgz", c.data))
+		if got, _ := os.ReadFile(library); string(got) != c.want {
+			t.Errorf("after install (%v) the library holds %q, want %q", err, got, c.want)
+		}
+	}
+	i.dir = filepath.Join(library, "in", "a", "file")
+	if _, err := i.install(t.Context(), write(t, "dawn.tgz", string(data))); err == nil {
+		t.Errorf("install into %s: no error", i.dir)
+	}
+}
+
+// fakeNPM puts a program of that name, alone, on the PATH.
+func fakeNPM(t *testing.T, script string) {
+	t.Helper()
+	if runtime.GOOS == "windows" {
+		t.Skip("the npm of this test is a shell script")
+	}
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "npm"), []byte("#!/bin/sh\n"+script), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("PATH", dir)
+}
+
+func TestInstallFetches(t *testing.T) {
+	data, integrity := pack(t, "package/LICENSE", "free", "package/libdawn.so", "code")
+	file := write(t, "dawn.tgz", string(data))
+	i := installer{map[string]libraryPackage{"good/1": {"dawn-good", "1.0.0", "libdawn.so", integrity}}, "good/1", t.TempDir()}
+
+	t.Setenv("PATH", t.TempDir())
+	_, err := i.install(t.Context(), "")
+	if err == nil || !strings.Contains(err.Error(), "`tensorken gpu install --from dawn-good-1.0.0.tgz`") {
+		t.Errorf("install without npm: error %v", err)
+	}
+	fakeNPM(t, "echo no network >&2; exit 7")
+	_, err = i.install(t.Context(), "")
+	if want := "npm pack dawn-good@1.0.0: exit status 7 (no network)"; err == nil || err.Error() != want {
+		t.Errorf("install where npm fails: error %v, want %s", err, want)
+	}
+	fakeNPM(t, `[ "$1 $2 $3" = "pack --silent dawn-good@1.0.0" ] && exec /bin/cp `+file+` dawn-good-1.0.0.tgz`)
+	library, err := i.install(t.Context(), "")
+	if err != nil {
+		t.Fatalf("install: %v", err)
+	}
+	if got, _ := os.ReadFile(library); string(got) != "code" {
+		t.Errorf("the library holds %q, want %q", got, "code")
+	}
+}
+
+func TestInstallCommand(t *testing.T) {
+	if _, ok := libraryPackages[runtime.GOOS+"/"+runtime.GOARCH]; !ok {
+		t.Skip("no library is known for this system")
+	}
+	t.Setenv("XDG_CACHE_HOME", t.TempDir())
+	t.Setenv("HOME", t.TempDir())
+	for _, c := range []struct{ from, want string }{
+		{"nowhere.tgz", "nowhere.tgz"},
+		{write(t, "text.tgz", "text"), "text.tgz: this is not bun-webgpu-"},
+	} {
+		status, _, stderr := command("gpu", "install", "--from", c.from)
+		if status != 1 || strings.Count(stderr, "\n") != 1 || !strings.Contains(stderr, c.want) {
+			t.Errorf("gpu install --from %s: status %d, standard error %q, want …%s…", c.from, status, stderr, c.want)
+		}
+	}
+}
+
+func TestLibraryPackages(t *testing.T) {
+	for system, p := range libraryPackages {
+		hash, err := base64.StdEncoding.DecodeString(p.integrity)
+		if err != nil || len(hash) != sha512.Size {
+			t.Errorf("%s: sha512 %q is not one: %v", system, p.integrity, err)
+		}
+	}
+}
