@@ -1,0 +1,3 @@
+package wgsl
+
+func (c *compiler) contractKernel() {}

@@ -1,0 +1,455 @@
+package wgsl
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/tensorken/tensorken/ir"
+)
+
+// A row kernel is done in one of these forms. A row is the points along the
+// reduced axes at one position of the kept ones; its length is cols.
+//
+//   - Short and middling rows: along threads, a power of two, share a row, and
+//     a workgroup has several rows. What a thread loads it holds in registers
+//     from one reduction to the next.
+//   - Long rows: a workgroup for each, which sweeps over the row once for each
+//     level of reductions and once to store.
+//   - Across: where neighbours in memory are different rows, threads lie along
+//     the rows, and each sweeps over its part of a row.
+//   - Parted: few rows, too few to keep the device busy, are cut into
+//     segments whose results further passes combine, level by level.
+//
+// A reduction's level is the number of reductions that it needs one after the
+// other, itself included.
+type row struct {
+	*compiler
+	kept, reduced []int // the last is the one along which memory is walked
+	rows, cols    int
+	level         []int // of each instruction
+	levels        int
+	across        bool
+	along         int  // threads of a row
+	group         int  // rows of a workgroup
+	quads         bool // lanes go by fours
+	lanes         int  // points that a thread has in hand
+	hold          bool // they are all its points
+	segment       int  // points of a segment, if rows are parted
+	segments      int
+}
+
+func (c *compiler) rowKernel() {
+	r := &row{compiler: c, kept: c.axes(ir.Kept), reduced: c.axes(ir.Reduced)}
+	r.rows, r.cols = c.length(r.kept), c.length(r.reduced)
+	r.findLevels()
+	r.choose()
+	if r.segments > 1 {
+		r.parted()
+	} else {
+		r.whole()
+	}
+	c.settle()
+}
+
+func (r *row) findLevels() {
+	r.level = make([]int, len(r.k.Body))
+	for i := range r.k.Body {
+		in := &r.k.Body[i]
+		for _, j := range in.Src {
+			r.level[i] = max(r.level[i], r.level[j])
+		}
+		if in.Op.Class() == ir.Reduction {
+			r.level[i]++
+		}
+		r.levels = max(r.levels, r.level[i])
+	}
+}
+
+// reductions lists those of a level.
+func (r *row) reductions(level int) []int {
+	var list []int
+	for i := range r.k.Body {
+		if r.k.Body[i].Op.Class() == ir.Reduction && r.level[i] == level {
+			list = append(list, i)
+		}
+	}
+	return list
+}
+
+// choose decides on the form.
+func (r *row) choose() {
+	// What is near in memory should be near among threads.
+	near := make([]float64, len(r.k.Axes))
+	for i := range r.k.Body {
+		in := &r.k.Body[i]
+		if in.Op != ir.Load && in.Op != ir.Store {
+			continue
+		}
+		points := 1.0
+		for a, axis := range r.k.Axes {
+			if in.Over.Has(a) {
+				points *= float64(axis.Len)
+			}
+		}
+		for a, c := range in.View.Coef {
+			if c != 0 && r.k.Axes[a].Len > 1 {
+				near[a] += points / float64(abs(c))
+			}
+		}
+	}
+	last := func(axes []int) ([]int, float64) {
+		axes = r.long(axes)
+		if len(axes) == 0 {
+			return axes, 0
+		}
+		best := slices.MaxFunc(axes, func(a, b int) int { return cmp.Compare(near[a], near[b]) })
+		if near[best] > 2*near[axes[len(axes)-1]] {
+			n := slices.Index(axes, best)
+			axes = append(slices.Delete(axes, n, n+1), best)
+		}
+		return axes, near[best]
+	}
+	var byKept, byReduced float64
+	r.kept, byKept = last(r.kept)
+	r.reduced, byReduced = last(r.reduced)
+	r.across = byKept > byReduced
+	r.quads = !r.across && r.vectors()
+	threads := r.t.threads()
+	unit := 1
+	if r.quads {
+		unit = 4
+	}
+	const most = 16 // lanes
+	switch {
+	case r.t.Software:
+		r.along = 1
+	case r.across:
+		r.along = 1
+		for r.rows*r.along < r.t.busy() && r.along < 8 && 4*r.along < r.cols {
+			r.along *= 2
+		}
+	default:
+		r.along = min(threads, ceilPow2(ceilDiv(r.cols, most)))
+		for r.rows*r.along < r.t.busy() && r.along < threads && 2*r.along*unit <= r.cols {
+			r.along *= 2
+		}
+	}
+	r.lanes = ceilDiv(max(r.cols, 1), r.along*unit) * unit
+	if r.hold = r.lanes <= most && r.lanes*len(r.k.Body) <= 1000; !r.hold {
+		r.lanes = 4
+		if r.quads && len(r.k.Body) <= 12 && r.cols >= 2*most*r.along {
+			r.lanes = most
+		}
+	}
+	for r.shared(threads) > r.t.WorkgroupBytes && threads > r.along {
+		threads /= 2
+	}
+	r.group = threads / r.along
+	r.part()
+}
+
+// shared is the memory that the reductions of a workgroup may share.
+func (r *row) shared(threads int) int {
+	n := 0
+	for i := range r.k.Body {
+		switch in := &r.k.Body[i]; {
+		case in.Op == ir.ArgMax:
+			n += 8
+		case in.Op.Class() == ir.Reduction:
+			n += 4
+		}
+	}
+	return n * threads
+}
+
+// part decides whether rows are cut into segments.
+func (r *row) part() {
+	step := r.along * r.lanes
+	segments := min(2*r.t.busy()/(r.rows*r.along), r.cols/(2*step))
+	if segments < 4 || r.rows*r.cols < 1<<15 {
+		r.segments = 1
+		return
+	}
+	r.hold = false
+	r.segment = ceilDiv(ceilDiv(r.cols, segments), step) * step
+	r.segments = ceilDiv(r.cols, r.segment)
+}
+
+// vectors reports whether a load reads four neighbours along the rows.
+func (r *row) vectors() bool {
+	if len(r.reduced) == 0 || r.k.Axes[r.reduced[len(r.reduced)-1]].Len%4 != 0 {
+		return false
+	}
+	inner := r.reduced[len(r.reduced)-1]
+	for i := range r.k.Body {
+		in := &r.k.Body[i]
+		if in.Op != ir.Load || in.View.Coef[inner] != 1 || in.View.Off%4 != 0 || !r.k.Args[in.Arg].Align {
+			continue
+		}
+		ok := true
+		for a, c := range in.View.Coef {
+			ok = ok && (a == inner || c%4 == 0 || r.k.Axes[a].Len == 1)
+		}
+		if ok {
+			return true
+		}
+	}
+	return false
+}
+
+// start gives each thread its row and its number t among those of the row.
+func (r *row) start(s *shader) {
+	along, stride := r.along, 1
+	if r.across {
+		stride = r.group
+	}
+	s.root.line("let t = thread / %du %% %du;", stride, along)
+	own := fmt.Sprintf("thread / %du", along)
+	if r.across {
+		own = fmt.Sprintf("thread %% %du", r.group)
+	}
+	tiles := ceilDiv(r.rows, r.group)
+	tile := "group"
+	if r.segments > 1 {
+		s.root.line("let segment = group / %du;", tiles)
+		tile = fmt.Sprintf("(group %% %du)", tiles)
+	}
+	s.root.line("let each = %s * %du + %s;", tile, r.group, own)
+	s.root.line("let row = min(each, %du);", r.rows-1)
+	if r.rows%r.group != 0 {
+		s.root.valid = []string{fmt.Sprintf("each < %du", r.rows)}
+	}
+	s.root.enter(walk{axes: r.kept, base: "row"})
+}
+
+// whole does the kernel in one pass.
+func (r *row) whole() {
+	r.pass(r.along*r.group, func(s *shader) {
+		s.groups = ceilDiv(r.rows, r.group)
+		r.start(s)
+		var held *scope
+		if r.hold && r.cols > 0 {
+			held = s.root.beside("")
+			r.lanesOf(held, "0u", fmt.Sprintf("%du", r.cols), r.cols == r.along*r.lanes)
+		}
+		sweep := func(body func(sc *scope)) {
+			switch {
+			case r.cols == 0:
+			case held != nil:
+				body(held)
+			default:
+				r.sweep(s.root, "0u", fmt.Sprintf("%du", r.cols), r.cols%(r.along*r.lanes) != 0, body)
+			}
+		}
+		for level := 1; level <= r.levels; level++ {
+			r.reduce(s, level, sweep)
+		}
+		r.storeKept(s)
+		if list := r.stores(r.k.Roles(ir.Reduced), true); len(list) > 0 {
+			sweep(func(sc *scope) {
+				for _, i := range list {
+					sc.store(i)
+				}
+			})
+		}
+	})
+}
+
+// reduce computes the reductions of a level: sweep calls its argument for the
+// points of a thread.
+func (r *row) reduce(s *shader, level int, sweep func(func(sc *scope))) {
+	rs, accs := r.accumulators(s, level)
+	sweep(func(sc *scope) {
+		for n, red := range rs {
+			sc.accumulate(red, accs[n], r.lanes)
+		}
+	})
+	stride := 1
+	if r.across {
+		stride = r.group
+	}
+	s.root.together(rs, accs, r.along, stride)
+	r.results(s, rs, accs)
+}
+
+func (r *row) accumulators(s *shader, level int) (rs []reducer, accs []string) {
+	for _, i := range r.reductions(level) {
+		red := s.reducer(i)
+		acc := fmt.Sprintf("r%d", i)
+		s.root.line("var %s = %s;", acc, red.start)
+		rs, accs = append(rs, red), append(accs, acc)
+	}
+	return rs, accs
+}
+
+// results makes accumulators the values of their reductions.
+func (r *row) results(s *shader, rs []reducer, accs []string) {
+	for n, red := range rs {
+		s.root.values[red.instr] = s.root.let(red.instr, []string{red.result(accs[n])})
+	}
+}
+
+// storeKept does the stores that do not vary over reduced axes.
+func (r *row) storeKept(s *shader) {
+	sc := s.root.beside("")
+	if r.along > 1 {
+		sc.valid = []string{"t == 0u"}
+	}
+	for _, i := range r.stores(r.k.Roles(ir.Reduced), false) {
+		sc.store(i)
+	}
+}
+
+// lanesOf enters a thread's points from b on; full says that none is past hi.
+func (r *row) lanesOf(sc *scope, b, hi string, full bool) {
+	w := walk{axes: r.reduced, base: b + " + t", step: make([]int, r.lanes), quads: r.quads}
+	if r.quads {
+		w.base = b + " + t * 4u"
+	}
+	if b == "0u" {
+		w.base = w.base[len("0u + "):]
+	}
+	for l := range w.step {
+		w.step[l] = l * r.along
+		if r.quads {
+			w.step[l] = l/4*4*r.along + l%4
+		}
+	}
+	if !full {
+		w.clamp = hi
+		sc.valid = make([]string, r.lanes)
+		for l := range sc.valid {
+			n := w.step[l]
+			if r.quads {
+				n = w.step[l&^3]
+			}
+			sc.valid[l] = fmt.Sprintf("%s + %du < %s", w.base, n, hi)
+		}
+	}
+	sc.enter(w)
+}
+
+// sweep goes over the points from lo to hi; rest says that they may be no
+// whole number of steps.
+func (r *row) sweep(sc *scope, lo, hi string, rest bool, body func(sc *scope)) {
+	step := r.along * r.lanes
+	outer := sc.block()
+	outer.line("var b = %s;", lo)
+	loop := outer.block()
+	r.lanesOf(loop, "b", hi, true)
+	body(loop)
+	loop.end(fmt.Sprintf("for (; b + %du <= %s; b += %du)", step, hi, step))
+	if rest {
+		tail := outer.block()
+		r.lanesOf(tail, "b", hi, false)
+		body(tail)
+		tail.end(fmt.Sprintf("if (b < %s)", hi))
+	}
+	outer.end("")
+}
+
+// parted does the kernel in passes: for each level the reductions of segments
+// and what these give together, and at last the stores.
+func (r *row) parted() {
+	results := map[int]int{} // the scratch with the result of a reduction for each row
+	for level := 1; level <= r.levels; level++ {
+		parts := map[int]int{}
+		r.segmentPass(level, results, parts)
+		last := level == r.levels
+		r.combinePass(level, results, parts, last)
+	}
+	if list := r.stores(r.k.Roles(ir.Reduced), true); len(list) > 0 {
+		r.points(append(slices.Clone(r.kept), r.reduced...), list, r.fetch(results))
+	}
+}
+
+// fetch gives the values of reductions that are in scratch.
+func (r *row) fetch(results map[int]int) func(sc *scope, i int) {
+	return func(sc *scope, i int) {
+		home := sc.home(set(r.kept))
+		red := sc.s.reducer(i)
+		rank := home.rank(r.kept, set(r.kept))
+		name := sc.s.buffer(results[i], red.register, false)
+		list := make([]string, rank.lanes())
+		for l := range list {
+			list[l] = red.result(fmt.Sprintf("%s[%s]", name, rank.lane(l)))
+		}
+		home.values[i] = home.let(i, list)
+	}
+}
+
+// segmentPass reduces each segment of each row.
+func (r *row) segmentPass(level int, results, parts map[int]int) {
+	for _, i := range r.reductions(level) {
+		parts[i] = r.scratch(r.rows*r.segments, 8)
+	}
+	r.pass(r.along*r.group, func(s *shader) {
+		s.groups = ceilDiv(r.rows, r.group) * r.segments
+		s.reduced = r.fetch(results)
+		r.start(s)
+		s.root.line("let lo = segment * %du;", r.segment)
+		s.root.line("let hi = min(lo + %du, %du);", r.segment, r.cols)
+		rs, accs := r.accumulators(s, level)
+		r.sweep(s.root, "lo", "hi", r.cols%(r.along*r.lanes) != 0, func(sc *scope) {
+			for n, red := range rs {
+				sc.accumulate(red, accs[n], r.lanes)
+			}
+		})
+		stride := 1
+		if r.across {
+			stride = r.group
+		}
+		s.root.together(rs, accs, r.along, stride)
+		sc := s.root.block()
+		sc.valid = []string{fmt.Sprintf("t == 0u && segment < %du", r.segments)}
+		for n, red := range rs {
+			sc.line("%s[segment * %du + row] = %s;", s.buffer(parts[red.instr], red.register, true), r.rows, accs[n])
+		}
+		sc.end("if (" + sc.condition(0) + ")")
+	})
+}
+
+// combinePass combines the segments of each row; the last one also does the
+// stores that do not vary over reduced axes, others leave their results.
+func (r *row) combinePass(level int, results, parts map[int]int, last bool) {
+	all := *r
+	all.segments, all.across = 1, false
+	threads := r.along * r.group
+	all.along = 1
+	for !r.t.Software && all.along < threads && 2*all.along <= r.segments && all.along*all.rows < r.t.busy() {
+		all.along *= 2
+	}
+	all.group = threads / all.along
+	varying := len(r.stores(r.k.Roles(ir.Reduced), true)) > 0
+	for _, i := range r.reductions(level) {
+		if varying || !last {
+			results[i] = r.scratch(r.rows, 8)
+		}
+	}
+	r.pass(threads, func(s *shader) {
+		s.groups = ceilDiv(all.rows, all.group)
+		s.reduced = r.fetch(results)
+		all.start(s)
+		rs, accs := all.accumulators(s, level)
+		loop := s.root.block()
+		for n, red := range rs {
+			part := fmt.Sprintf("%s[n * %du + row]", s.buffer(parts[red.instr], red.register, false), r.rows)
+			loop.line("%s = %s;", accs[n], red.combine(accs[n], part))
+		}
+		loop.end(fmt.Sprintf("for (var n = t; n < %du; n += %du)", r.segments, all.along))
+		s.root.together(rs, accs, all.along, 1)
+		if varying || !last {
+			sc := s.root.block()
+			sc.valid = []string{"t == 0u"}
+			for n, red := range rs {
+				sc.line("%s[row] = %s;", s.buffer(results[red.instr], red.register, true), accs[n])
+			}
+			sc.end("if (" + sc.condition(0) + ")")
+		}
+		if last {
+			all.results(s, rs, accs)
+			all.storeKept(s)
+		}
+	})
+}
