@@ -1,7 +1,10 @@
-// Command tensorken trains a classifier and looks at how good it is.
+// Command tensorken trains a classifier, looks at how good it is, and measures
+// what it runs on.
 //
 //	tensorken train                      # on 1,797 handwritten digits, built in
 //	tensorken predict digits.safetensors # on those that train held out
+//	tensorken bench                      # CPU beside GPU
+//	tensorken gpu                        # which GPUs there are; to install and check what they need
 //
 // A mistake gives one line on standard error and exit status 1. Ctrl-C stops
 // train after the step it is at, saves the best model so far, and exits with
@@ -28,7 +31,7 @@ func main() {
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	root := &cobra.Command{
 		Use:           "tensorken",
-		Short:         "Train a small neural network and look at how good it is",
+		Short:         "Train a small neural network, and measure what it runs on",
 		SilenceUsage:  true,
 		SilenceErrors: true,
 	}

@@ -1,0 +1,164 @@
+package main
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/tensorken/tensorken/grad"
+	"github.com/tensorken/tensorken/tensor"
+)
+
+// The bounds within which results are the same: as far apart as these, the
+// latter times the greatest element of the expected result that is not
+// infinite. Integers are to be equal.
+const (
+	checkRelative = 1e-4
+	checkAbsolute = 1e-5
+)
+
+// A checked is the result of a check.
+type checked struct {
+	name         string
+	err          error
+	worst        float64       // the greatest distance, as a part of what is allowed
+	first, again time.Duration // with compiling, and without
+	cpu          time.Duration // without
+}
+
+// runCheck runs a check on a device and on the CPU.
+func runCheck(c check, d *tensor.Device) (r checked) {
+	r.name = c.name
+	want, _, cpu, err := c.run(tensor.CPU())
+	if err != nil {
+		r.err = fmt.Errorf("on the CPU: %w", err)
+		return r
+	}
+	r.cpu = cpu
+	got, first, again, err := c.run(d)
+	r.first, r.again, r.err = first, again, err
+	for i := range got {
+		if r.err == nil {
+			var worst float64
+			worst, r.err = compare(got[i], want[i])
+			r.worst = max(r.worst, worst)
+		}
+	}
+	return r
+}
+
+// An array is the elements of a tensor on the host.
+type array struct {
+	name  string
+	dtype tensor.DType
+	shape []int
+	data  []float64
+}
+
+// run computes a check on a device, twice, and gives the results and what the
+// two times took.
+func (c check) run(d *tensor.Device) (out []array, first, again time.Duration, err error) {
+	defer tensor.Catch(&err)
+	var results []tensor.Tensor
+	for _, took := range []*time.Duration{&first, &again} {
+		rng := tensor.NewRNG(1)
+		var x []tensor.Tensor
+		for _, in := range c.inputs {
+			x = append(x, in(rng).To(d))
+		}
+		if err := tensor.Eval(x); err != nil {
+			return nil, first, again, err
+		}
+		start := time.Now()
+		if results = c.results(x); len(results) > 0 {
+			err = tensor.Eval(results)
+		}
+		if err == nil {
+			err = d.Sync()
+		}
+		if *took = time.Since(start); err != nil {
+			return nil, first, again, err
+		}
+	}
+	for i, r := range results {
+		a := array{name: fmt.Sprintf("result %d", i+1), dtype: r.DType(), shape: r.Shape()}
+		if i >= len(results)-c.floats() {
+			a.name = fmt.Sprintf("gradient %d", i+1-len(results)+c.floats())
+		}
+		if a.data, err = tensor.Data[float64](r.To(tensor.CPU()).Cast(tensor.Float64)); err != nil {
+			return nil, first, again, err
+		}
+		out = append(out, a)
+	}
+	return out, first, again, nil
+}
+
+// results are those of the computation, and the gradients.
+func (c check) results(x []tensor.Tensor) []tensor.Tensor {
+	if !c.gradients {
+		return c.compute(x)
+	}
+	out, pull := grad.VJP(c.compute, x)
+	weights := make([]tensor.Tensor, len(out))
+	for i, y := range out {
+		// Weights of the elements that are all different.
+		weights[i] = tensor.Arange(y.Len()).Cast(tensor.Float32).Cos().Reshape(y.Shape()...)
+	}
+	for _, g := range pull(weights) {
+		if g.IsValid() { // there is none by integers
+			out = append(out, g)
+		}
+	}
+	return out
+}
+
+// floats is how many gradients the results end in.
+func (c check) floats() (n int) {
+	if !c.gradients {
+		return 0
+	}
+	for _, in := range c.inputs {
+		if in(tensor.NewRNG(1)).DType() == tensor.Float32 {
+			n++
+		}
+	}
+	return n
+}
+
+// compare returns the greatest distance of elements, as a part of what is
+// allowed, and an error if that is more than 1.
+func compare(got, want array) (worst float64, err error) {
+	if got.dtype != want.dtype || !slices.Equal(got.shape, want.shape) {
+		return 0, fmt.Errorf("%s is %v %v, want %v %v", want.name, got.dtype, got.shape, want.dtype, want.shape)
+	}
+	relative, absolute := 0.0, 0.0
+	switch want.dtype {
+	case tensor.Float32:
+		relative = checkRelative
+		for _, w := range want.data {
+			if w = math.Abs(w); w < 1e30 {
+				absolute = max(absolute, checkAbsolute*w)
+			}
+		}
+	case tensor.Float16:
+		relative = 1.0 / (1 << 10)
+	case tensor.BFloat16:
+		relative = 1.0 / (1 << 7)
+	}
+	for i, w := range want.data {
+		g := got.data[i]
+		if g == w || math.IsNaN(g) && math.IsNaN(w) {
+			continue
+		}
+		off := math.Abs(g-w) / (absolute + relative*math.Abs(w))
+		if math.IsNaN(off) || math.IsInf(w, 0) {
+			off = math.Inf(1)
+		}
+		if off > 1 && err == nil {
+			err = fmt.Errorf("element %d of %s %v is %v, want %v", i, want.name, want.shape, g, w)
+		}
+		worst = max(worst, off)
+	}
+	return worst, err
+}
