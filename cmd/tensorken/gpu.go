@@ -1,13 +1,94 @@
 package main
 
-import "github.com/spf13/cobra"
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/tensorken/tensorken/internal/wgpu"
+)
 
 func gpuCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "gpu",
-		Short: "Look at this machine's GPUs",
-		Args:  cobra.NoArgs,
+		Short: "List this machine's GPUs, install what they need, check one",
+		Long: `List the adapters, which are GPUs or stand in for one, that this machine's
+WebGPU library finds. Where a device is asked for, webgpu:0 is the first of them;
+webgpu alone is the fastest one.
+
+If there is no library yet, tensorken gpu install fetches one.`,
+		Args: cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			library, adapters, err := findAdapters()
+			if err != nil {
+				return err
+			}
+			printAdapters(c.OutOrStdout(), library, adapters)
+			return nil
+		},
 	}
-	c.AddCommand(gpuInstallCommand())
+	c.AddCommand(gpuInstallCommand(), gpuCheckCommand())
 	return c
+}
+
+// findAdapters returns the library's path and what adapters it finds.
+func findAdapters() (library string, adapters []wgpu.Adapter, err error) {
+	l, err := wgpu.Load("")
+	if err != nil {
+		return "", nil, err
+	}
+	adapters, err = l.Adapters()
+	if err == nil && len(adapters) == 0 {
+		err = fmt.Errorf("%s finds no adapter: is a driver installed?", l)
+	}
+	return l.String(), adapters, err
+}
+
+// printAdapters prints a paragraph for each adapter.
+func printAdapters(w io.Writer, library string, adapters []wgpu.Adapter) {
+	fmt.Fprintln(w, "library    ", library)
+	for i := range adapters {
+		a := &adapters[i]
+		features := make([]string, len(a.Features))
+		for k, f := range a.Features {
+			if features[k] = f; f == wgpu.Subgroups {
+				features[k] = fmt.Sprintf("%s (%d to %d lanes)", f, a.SubgroupMin, a.SubgroupMax)
+			}
+		}
+		l := &a.Limits
+		fmt.Fprintf(w, "\nwebgpu:%d    %s\n", i, a.Name)
+		for _, line := range [][2]string{
+			{"vendor", fmt.Sprintf("%s, 0x%x:0x%x", or(a.Vendor, "unknown"), a.VendorID, a.DeviceID)},
+			{"type", a.Kind.String()},
+			{"backend", a.Backend},
+			{"driver", a.Driver},
+			{"memory", fmt.Sprintf("buffers up to %s, %s of one bound", size(l.Buffer), size(l.StorageBinding))},
+			{"shaders", fmt.Sprintf("%d storage buffers; workgroups of %d (%d×%d×%d) with %s, %d in a row",
+				l.StorageBuffers, l.WorkgroupSize, l.WorkgroupSizes[0], l.WorkgroupSizes[1], l.WorkgroupSizes[2], size(int64(l.WorkgroupStorage)), l.Workgroups)},
+			{"features", strings.Join(features, ", ")},
+		} {
+			fmt.Fprintf(w, "  %-9s  %s\n", line[0], or(line[1], "none"))
+		}
+	}
+}
+
+// or is text or, if that is empty, another.
+func or(text, other string) string {
+	if text == "" {
+		return other
+	}
+	return text
+}
+
+// size is a number of bytes in the unit that suits it.
+func size(bytes int64) string {
+	units := []string{"bytes", "KiB", "MiB", "GiB", "TiB"}
+	i, x := 0, float64(bytes)
+	for x >= 1024 && i < len(units)-1 {
+		x /= 1024
+		i++
+	}
+	return fmt.Sprintf("%.4g %s", x, units[i])
 }

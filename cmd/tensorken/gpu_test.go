@@ -1,0 +1,190 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/tensorken/tensorken/internal/cpu"
+	"github.com/tensorken/tensorken/internal/wgpu"
+	"github.com/tensorken/tensorken/tensor"
+)
+
+func TestPrintAdapters(t *testing.T) {
+	var b bytes.Buffer
+	printAdapters(&b, "/lib/dawn.so", []wgpu.Adapter{{
+		Name: "Fast 9000", Vendor: "fast", Backend: "Vulkan", Driver: "Fast 1.2", Kind: wgpu.Discrete, VendorID: 0x10de, DeviceID: 0x2335,
+		SubgroupMin: 32, SubgroupMax: 32, Features: []string{wgpu.Subgroups, wgpu.TimestampQuery},
+		Limits: wgpu.Limits{StorageBuffers: 16, StorageBinding: 1<<31 - 1, Buffer: 1 << 40, WorkgroupStorage: 48 << 10,
+			WorkgroupSize: 1024, WorkgroupSizes: [3]int{1024, 1024, 64}, Workgroups: 65535},
+	}, {Name: "Slow"}})
+	want := `library     /lib/dawn.so
+
+webgpu:0    Fast 9000
+  vendor     fast, 0x10de:0x2335
+  type       discrete
+  backend    Vulkan
+  driver     Fast 1.2
+  memory     buffers up to 1 TiB, 2 GiB of one bound
+  shaders    16 storage buffers; workgroups of 1024 (1024×1024×64) with 48 KiB, 65535 in a row
+  features   subgroups (32 to 32 lanes), timestamp-query
+
+webgpu:1    Slow
+  vendor     unknown, 0x0:0x0
+  type       unknown
+  backend    none
+  driver     none
+  memory     buffers up to 0 bytes, 0 bytes of one bound
+  shaders    0 storage buffers; workgroups of 0 (0×0×0) with 0 bytes, 0 in a row
+  features   none
+`
+	if diff := cmp.Diff(want, b.String()); diff != "" {
+		t.Errorf("printAdapters (-want +got):\n%s", diff)
+	}
+}
+
+// TestChecks runs all checks on a CPU that must give the same bits.
+func TestChecks(t *testing.T) {
+	d := oneCore(t)
+	names := map[string]bool{}
+	for _, c := range checks {
+		if names[c.name] {
+			t.Errorf("two checks are called %q", c.name)
+		}
+		names[c.name] = true
+		r := runCheck(c, d)
+		if r.err != nil || r.worst != 0 || r.first <= 0 || r.again <= 0 || r.cpu <= 0 {
+			t.Errorf("%s: %+v, want equal results", c.name, r)
+		}
+	}
+}
+
+// oneCore is the CPU as a device of its own.
+func oneCore(t *testing.T) *tensor.Device {
+	d := tensor.NewDevice(cpu.New(cpu.Options{Threads: 1}))
+	t.Cleanup(func() { d.Close() })
+	return d
+}
+
+// elsewhere are checks that fail on any device but tensor.CPU.
+func elsewhere() []check {
+	differ := func(name string, gradients bool, here, there func(T) T) check {
+		return check{name, []input{given(true, float32(1), 2, 3)}, one(func(x []T) T {
+			if x[0].Device() == tensor.CPU() {
+				return here(x[0])
+			}
+			return there(x[0])
+		}), gradients}
+	}
+	itself := func(x T) T { return x }
+	outside := func(x T) T { return x.Take(1, tensor.New([]int32{9})) }
+	return []check{
+		differ("good", true, T.Exp, T.Exp),
+		differ("wrong", false, itself, T.Neg),
+		differ("wrong gradient", true, itself, T.Round),
+		differ("shape", false, itself, sumAll),
+		differ("misuse", false, itself, func(x T) T { return x.MatMul(x) }),
+		differ("failure", false, itself, outside),
+		differ("failure of the CPU", false, outside, itself),
+	}
+}
+
+func TestReport(t *testing.T) {
+	var b bytes.Buffer
+	failed, err := report(t.Context(), &b, elsewhere(), oneCore(t))
+	if failed != 6 || err != nil {
+		t.Errorf("report counts %d failures, %v, want 6", failed, err)
+	}
+	got := regexp.MustCompile(`(?m) +[^ \n]+ +[0-9.]+ [µm]?s +[0-9.]+ [µm]?s +[0-9.]+ [µm]?s$`).ReplaceAllString(b.String(), "")
+	got = regexp.MustCompile(`[a-z_]+\.go:[0-9]+: `).ReplaceAllString(got, "")
+	want := `check                                         off      first      again        cpu
+good                                 ok
+wrong                                FAIL
+    element 0 of result 1 [1 3] is -1, want 1
+wrong gradient                       FAIL
+    element 0 of gradient 1 [1 3] is 0, want 1
+shape                                FAIL
+    result 1 is float32 [], want float32 [1 3]
+misuse                               FAIL
+    MatMul of [1 3] and [1 3]: the inner lengths 3 and 1 differ: transpose with T or Reshape
+failure                              FAIL
+    Eval: index 9 is out of range for an axis of length 3
+failure of the CPU                   FAIL
+    on the CPU: Eval: index 9 is out of range for an axis of length 3
+`
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("report (-want +got):\n%s", diff)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := report(ctx, &b, elsewhere(), oneCore(t)); err == nil {
+		t.Error("report when cancelled: no error")
+	}
+}
+
+func TestCompare(t *testing.T) {
+	f := func(dtype tensor.DType, data ...float64) array { return array{"x", dtype, []int{len(data)}, data} }
+	nan, inf := float64(nan), float64(inf)
+	for _, c := range []struct {
+		got, want array
+		same      bool
+	}{
+		{f(tensor.Float32, 1, nan, inf), f(tensor.Float32, 1, nan, inf), true},
+		{f(tensor.Float32, 1.00005), f(tensor.Float32, 1), true},
+		{f(tensor.Float32, 1.0002), f(tensor.Float32, 1), false},
+		{f(tensor.Float32, 1e-4, 100), f(tensor.Float32, 0, 100), true}, // small beside the others
+		{f(tensor.Float32, 1e-4, inf), f(tensor.Float32, 0, inf), false},
+		{f(tensor.Float32, nan), f(tensor.Float32, 1), false},
+		{f(tensor.Float32, 1), f(tensor.Float32, nan), false},
+		{f(tensor.Float32, inf), f(tensor.Float32, -inf), false},
+		{f(tensor.Float32, 3e38), f(tensor.Float32, inf), false},
+		{f(tensor.Float32, 1e-9), f(tensor.Float32, 0), false},
+		{f(tensor.Int32, 100000), f(tensor.Int32, 100001), false},
+		{f(tensor.Float16, 1.0009), f(tensor.Float16, 1), true},
+		{f(tensor.BFloat16, 1.007), f(tensor.BFloat16, 1), true},
+		{f(tensor.Float16, 1), f(tensor.Float32, 1), false},
+		{f(tensor.Float32, 1, 2), f(tensor.Float32, 1), false},
+	} {
+		worst, err := compare(c.got, c.want)
+		if same := err == nil; same != c.same || same && worst > 1 {
+			t.Errorf("compare(%v, %v) = %v, %v, want the same: %v", c.got.data, c.want.data, worst, err, c.same)
+		}
+	}
+}
+
+func TestGPUCheckCommand(t *testing.T) {
+	if testing.Short() {
+		t.Skip("half a second")
+	}
+	status, stdout, stderr := command("gpu", "check", "--device", "cpu")
+	if status != 0 || !strings.Contains(stdout, "\n"+"device      cpu\n") || !strings.HasSuffix(stdout, " checks passed\n") {
+		t.Errorf("gpu check: status %d, %s, printed\n%s", status, stderr, stdout)
+	}
+	status, _, stderr = command("gpu", "check", "--device", "abacus")
+	if status != 1 || !strings.Contains(stderr, "abacus") {
+		t.Errorf("gpu check --device abacus: status %d, %s", status, stderr)
+	}
+}
+
+// TestGPUCommand lists what there is, or says why there is nothing.
+func TestGPUCommand(t *testing.T) {
+	_, adapters, err := findAdapters()
+	status, stdout, stderr := command("gpu")
+	if err != nil {
+		if status != 1 || !strings.Contains(stderr, err.Error()) {
+			t.Errorf("gpu: status %d, %s, want %v", status, stderr, err)
+		}
+		if errors.Is(err, wgpu.ErrNoLibrary) && !strings.Contains(stderr, "tensorken gpu install") {
+			t.Errorf("gpu without a library says %s", stderr)
+		}
+		return
+	}
+	if status != 0 || strings.Count(stdout, "\nwebgpu:") != len(adapters) {
+		t.Errorf("gpu: status %d, %s, printed\n%s\nwant %d adapters", status, stderr, stdout, len(adapters))
+	}
+}

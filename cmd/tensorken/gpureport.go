@@ -1,0 +1,136 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"runtime"
+	"runtime/debug"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/tensorken/tensorken/device"
+	"github.com/tensorken/tensorken/tensor"
+)
+
+func gpuCheckCommand() *cobra.Command {
+	var name string
+	c := &cobra.Command{
+		Use:   "check",
+		Short: "Compare what a GPU computes with the CPU",
+		Long: `Run a fixed list of operations and gradients on a GPU and on the CPU and compare
+the results. What is printed tells what the machine is, and belongs in a report
+of a bug. "off" is the greatest difference as a part of what is allowed, "first"
+the time with compiling, "again" that without, "cpu" the CPU's without.
+
+The exit status is 1 if something differs or fails.`,
+		Args: cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			return gpuCheck(c.Context(), c.OutOrStdout(), name)
+		},
+	}
+	c.Flags().StringVar(&name, "device", "", "device to check (default what TENSORKEN_DEVICE names, or webgpu)")
+	return c
+}
+
+func gpuCheck(ctx context.Context, w io.Writer, name string) error {
+	if name == "" {
+		name = or(os.Getenv("TENSORKEN_DEVICE"), "webgpu")
+	}
+	d, _, err := device.Open(name)
+	if err != nil {
+		return err
+	}
+	if name != "cpu" {
+		defer d.Close()
+	}
+	for _, line := range [][2]string{{"tensorken", version()}, {"machine", machine()}, {"system", system()}, {"device", d.String()}} {
+		fmt.Fprintf(w, "%-11s %s\n", line[0], line[1])
+	}
+	if library, adapters, err := findAdapters(); err == nil {
+		printAdapters(w, library, adapters)
+	}
+	fmt.Fprintln(w)
+	failed, err := report(ctx, w, checks, d)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(w, "\n%d of %d checks passed\n", len(checks)-failed, len(checks))
+	if failed > 0 {
+		return fmt.Errorf("%d of %d checks failed", failed, len(checks))
+	}
+	return nil
+}
+
+// report runs checks, prints a line for each, and counts those that fail.
+func report(ctx context.Context, w io.Writer, checks []check, d *tensor.Device) (failed int, err error) {
+	const line = "%-36s %-5s %6s %10s %10s %10s\n"
+	fmt.Fprintf(w, line, "check", "", "off", "first", "again", "cpu")
+	for _, c := range checks {
+		if ctx.Err() != nil {
+			return failed, errors.New("interrupted")
+		}
+		r := runCheck(c, d)
+		verdict := "ok"
+		if r.err != nil {
+			verdict = "FAIL"
+			failed++
+		}
+		fmt.Fprintf(w, line, r.name, verdict, fmt.Sprintf("%.2g", r.worst),
+			duration(r.first.Seconds()), duration(r.again.Seconds()), duration(r.cpu.Seconds()))
+		if r.err != nil {
+			fmt.Fprintln(w, "   ", r.err)
+		}
+	}
+	return failed, nil
+}
+
+// version is this program's.
+func version() string {
+	v := "unknown"
+	if info, ok := debug.ReadBuildInfo(); ok {
+		v = info.Main.Version
+		for _, s := range info.Settings {
+			if s.Key == "vcs.revision" && !strings.Contains(v, s.Value[:min(12, len(s.Value))]) {
+				v += " " + s.Value
+			}
+		}
+	}
+	return v
+}
+
+// system is the operating system's name and version, as far as it tells.
+func system() string {
+	switch runtime.GOOS {
+	case "linux":
+		kernel, _ := os.ReadFile("/proc/sys/kernel/osrelease")
+		return strings.TrimSpace(distribution() + " " + string(kernel))
+	case "darwin":
+		out, _ := exec.Command("sw_vers", "-productVersion").Output()
+		return "macOS " + strings.TrimSpace(string(out))
+	case "windows":
+		out, _ := exec.Command("cmd", "/c", "ver").Output()
+		return strings.TrimSpace(string(out))
+	}
+	return runtime.GOOS
+}
+
+// distribution is what a Linux system calls itself.
+func distribution() string {
+	f, err := os.Open("/etc/os-release")
+	if err != nil {
+		return "Linux"
+	}
+	defer f.Close()
+	for lines := bufio.NewScanner(f); lines.Scan(); {
+		if name, ok := strings.CutPrefix(lines.Text(), "PRETTY_NAME="); ok {
+			return strings.Trim(name, `"`)
+		}
+	}
+	return "Linux"
+}
