@@ -126,3 +126,30 @@ func TestCombine(t *testing.T) {
 		}
 	})
 }
+
+// Where divmod splits a form, it does so as whole numbers are divided; where
+// it cannot, splitting an axis makes progress.
+func TestDivmod(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		lens := rapid.SliceOfN(rapid.IntRange(1, 8), 2, 2).Draw(t, "lens")
+		f := ir.Form{Off: rapid.IntRange(-9, 9).Draw(t, "off"), Coef: rapid.SliceOfN(rapid.IntRange(-8, 8), 2, 2).Draw(t, "coef"), Div: 1}
+		n := rapid.IntRange(2, 12).Draw(t, "n")
+		div, mod, split, ok := divmod(f, n, lens)
+		if split != nil && (split.Inner <= 1 || split.Inner >= lens[split.Axis] || lens[split.Axis]%split.Inner != 0) {
+			t.Fatalf("divmod(%v, %d, %v): split %v", f, n, lens, *split)
+		}
+		if !ok {
+			return
+		}
+		for _, p := range points(lens) {
+			v, _ := at(f, p)
+			rest := (v%n + n) % n
+			if q, _ := at(div, p); q != (v-rest)/n {
+				t.Fatalf("divmod(%v, %d, %v): quotient %v at %v is %d, want %d", f, n, lens, div, p, q, (v-rest)/n)
+			}
+			if r, _ := at(mod, p); r != rest {
+				t.Fatalf("divmod(%v, %d, %v): rest %v at %v is %d, want %d", f, n, lens, mod, p, r, rest)
+			}
+		}
+	})
+}

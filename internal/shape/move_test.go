@@ -47,7 +47,7 @@ func (m move) read(at []ir.Form, lens []int) (src []ir.Form, guards []ir.Guard, 
 func drawMove(t *rapid.T, from []int) move {
 	n := func(lo, hi int, name string) int { return rapid.IntRange(lo, hi).Draw(t, name) }
 	m := move{from: from, to: slices.Clone(from)}
-	m.op = rapid.SampledFrom([]ir.Op{ir.Permute, ir.Expand, ir.Crop, ir.Flip, ir.Pad, ir.Shear, ir.Unshear, ir.Reshape, ir.Reshape}).Draw(t, "op")
+	m.op = rapid.SampledFrom([]ir.Op{ir.Permute, ir.Expand, ir.Crop, ir.Flip, ir.Pad, ir.Shear, ir.Shear, ir.Unshear, ir.Reshape, ir.Reshape}).Draw(t, "op")
 	switch m.op {
 	case ir.Permute:
 		m.ints = rapid.Permutation(All(len(from))).Draw(t, "order")
@@ -132,6 +132,9 @@ func drawShearOrReshape(t *rapid.T, m move) move {
 	if m.op != ir.Reshape && len(m.from) >= 2 {
 		axes := rapid.Permutation(All(len(m.from))).Draw(t, "axes")
 		i, k, s, d := axes[0], axes[1], n(1, 3, "s"), n(1, 3, "d")
+		if m.op == ir.Shear && d*(m.from[k]-1) >= m.from[i] {
+			i, k, d = k, i, 1
+		}
 		m.ints = []int{i, k, s, d}
 		if room := m.from[i] - 1 - (m.from[k]-1)*d; m.op == ir.Shear && room >= 0 {
 			m.to[i] = room/s + 1
@@ -191,7 +194,7 @@ func (s space) point(pos []int) []int {
 // checkMoves reads a random chain of movements, as far as forms can express
 // it, and compares with their definitions at every position.
 func checkMoves(t *rapid.T) {
-	dims := drawShape(t, 60)
+	dims := drawShape(t, 100)
 	var chain []move
 	for range rapid.IntRange(1, 5).Draw(t, "moves") {
 		m := drawMove(t, dims)
@@ -259,7 +262,13 @@ func names(chain []move) (out []string) {
 	return out
 }
 
-func TestMoves(t *testing.T) { rapid.Check(t, checkMoves) }
+func TestMoves(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		for range 20 {
+			checkMoves(t)
+		}
+	})
+}
 
 func FuzzMoves(f *testing.F) { f.Fuzz(rapid.MakeFuzz(checkMoves)) }
 

@@ -62,7 +62,8 @@ func TestRowMajor(t *testing.T) {
 
 // drawShape gives a shape of at most so many elements, none of its axes empty.
 func drawShape(t *rapid.T, most int) []int {
-	dims := rapid.SliceOfN(rapid.SampledFrom([]int{1, 1, 2, 2, 3, 4, 5, 6}), 0, 4).Draw(t, "shape")
+	rank := rapid.SampledFrom([]int{0, 1, 2, 2, 3, 3, 4}).Draw(t, "rank")
+	dims := rapid.SliceOfN(rapid.SampledFrom([]int{1, 2, 2, 3, 4, 5, 6, 8}), rank, rank).Draw(t, "shape")
 	for product(dims) > most {
 		dims = dims[1:]
 	}
