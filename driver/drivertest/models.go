@@ -178,7 +178,6 @@ func (g *generator) growLabel() {
 	d := g.float()
 	rows, classes := 1+g.IntN(6), 1+g.IntN(6)
 	if idx := g.index(classes, []int{rows, 1}); idx != nil {
-		base := graph.Const(d, 0, []int{rows, classes})
-		g.add(graph.Scatter(ir.Add, base, idx, g.partner(d, []int{rows, 1}), 1))
+		g.add(graph.Ungather(g.partner(d, []int{rows, 1}), idx, 1, classes))
 	}
 }

@@ -20,9 +20,8 @@ var algebra = map[ir.Op][]rule{
 	ir.Where: {
 		whereConst, whereSame,
 	},
-	ir.And:  {andSame},
-	ir.Or:   {andSame},
-	ir.Cast: {castSame},
+	ir.And: {andSame},
+	ir.Or:  {andSame},
 }
 
 // foldConstants computes an operation on constants.
@@ -138,13 +137,6 @@ func whereSame(_ *builder, n *graph.Node) *graph.Node {
 func andSame(_ *builder, n *graph.Node) *graph.Node {
 	if n.Src()[0] == n.Src()[1] {
 		return n.Src()[0]
-	}
-	return nil
-}
-
-func castSame(_ *builder, n *graph.Node) *graph.Node {
-	if x := n.Src()[0]; x.DType == n.DType {
-		return x
 	}
 	return nil
 }

@@ -27,7 +27,7 @@ func gatherInwards(b *builder, n *graph.Node) *graph.Node {
 			varying++
 		}
 	}
-	if varying > 1 {
+	if varying != 1 { // without one, nobody would look at the indices
 		return nil
 	}
 	src := make([]*graph.Node, len(x.Src()))

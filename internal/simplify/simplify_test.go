@@ -1,0 +1,235 @@
+package simplify
+
+import (
+	"fmt"
+	"math"
+	"reflect"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/tensorken/tensorken/internal/graph"
+	"github.com/tensorken/tensorken/internal/interp"
+	"github.com/tensorken/tensorken/internal/shape"
+	"github.com/tensorken/tensorken/ir"
+)
+
+const (
+	f32 = ir.Float32
+	i32 = ir.Int32
+)
+
+// leaf is the i-th stored tensor.
+func leaf(d ir.DType, i int, dims ...int) *graph.Node {
+	return graph.Leaf(d, dims, i, append([]int{1}, shape.RowMajor(dims)...))
+}
+
+func fill(v float64, dims ...int) *graph.Node { return graph.Fill(f32, v, dims) }
+
+func number(i int, dims ...int) *graph.Node { return graph.Param(f32, dims, i) }
+
+// text writes a node as an expression: leaves as a, b and so on, numbers as
+// s0, s1; ops that change the shape with their attributes and shape.
+func text(n *graph.Node) string {
+	switch n.Op {
+	case ir.Buffer:
+		return string(rune('a' + n.Num))
+	case ir.Scalar:
+		return fmt.Sprintf("s%d%v", n.Ints[0], n.Shape)
+	case ir.Const:
+		return n.Num.Text(n.DType) + fmt.Sprint(n.Shape)
+	}
+	var src []string
+	for _, s := range n.Src() {
+		src = append(src, text(s))
+	}
+	name := n.Op.String()
+	if n.Op == ir.Cast {
+		name = n.DType.String()
+	}
+	if n.Op.Class() != ir.Elementwise {
+		name += fmt.Sprintf("%v%v", n.Ints, n.Shape)
+	}
+	return name + "(" + strings.Join(src, ", ") + ")"
+}
+
+// elems gives leaves elements that tell much: special ones and others.
+func elems(n *graph.Node) (*interp.Array, error) {
+	a := &interp.Array{DType: n.DType, Shape: n.Shape}
+	for i := range n.Len() {
+		x := float64((i*7+int(n.Num)*5)%11) - 3
+		if n.DType.IsFloat() {
+			if k := i + int(n.Num); k%9 == 4 {
+				x = []float64{math.NaN(), math.Inf(1), math.Inf(-1), math.Copysign(0, -1)}[k/9%4]
+			}
+			x *= 0.75
+		}
+		if n.DType == i32 && n.Num > 7 { // an index
+			x = float64(i % 3)
+		}
+		a.Elems = append(a.Elems, ir.Float(n.DType, x))
+	}
+	return a, nil
+}
+
+func TestRules(t *testing.T) {
+	a, b := leaf(f32, 0, 2, 3), leaf(f32, 1, 2, 3)
+	i, j := leaf(i32, 2, 2, 3), leaf(i32, 3, 2, 3)
+	p, q := leaf(ir.Bool, 4, 2, 3), leaf(ir.Bool, 5, 2, 3)
+	idx, row := leaf(i32, 8, 2, 4), leaf(i32, 9, 2, 1)
+	zero, minusZero := fill(0, 2, 3), fill(math.Copysign(0, -1), 2, 3)
+	ints := func(v int64) *graph.Node { return graph.Const(i32, ir.Int(i32, v), []int{2, 3}) }
+	un, bin := graph.Unary, graph.Binary
+	crop := func(x *graph.Node, s ...graph.Span) *graph.Node { return graph.Crop(x, s) }
+	pad := func(x *graph.Node, fill float64) *graph.Node {
+		return graph.Pad(x, ir.Float(f32, fill), []graph.Padding{{}, {Before: 1, Interior: 1}})
+	}
+	all := []int{0, 1}
+	wide := func(x *graph.Node) *graph.Node { return graph.Expand(x, []int{2, 3}) }
+	thin := leaf(f32, 6, 2, 1)
+
+	tested := map[string]bool{}
+	for _, c := range []struct {
+		rule string
+		node *graph.Node
+		want string
+	}{
+		{"foldConstants", bin(ir.Add, fill(2, 2, 3), fill(3, 2, 3)), "5[2 3]"},
+		{"foldConstants of a cast", graph.Cast(fill(2.5, 2, 3), i32), "2[2 3]"},
+		{"foldConstants of a comparison", bin(ir.Lt, zero, fill(1, 2, 3)), "true[2 3]"},
+		{"no folding of numbers", bin(ir.Add, number(0, 2, 3), fill(3, 2, 3)), "Add(s0[2 3], 3[2 3])"},
+
+		{"negNeg", un(ir.Neg, un(ir.Neg, a)), "a"},
+		{"notNot", un(ir.Not, un(ir.Not, i)), "c"},
+		{"notNot of bools", un(ir.Not, un(ir.Not, p)), "e"},
+		{"addZero", bin(ir.Add, a, minusZero), "a"},
+		{"addZero of 0", bin(ir.Add, a, zero), "Add(a, 0[2 3])"},
+		{"addZero of integers", bin(ir.Add, ints(0), i), "c"},
+		{"addNeg", bin(ir.Add, un(ir.Neg, a), b), "Sub(b, a)"},
+		{"addNeg of the second", bin(ir.Add, a, un(ir.Neg, b)), "Sub(a, b)"},
+		{"subZero", bin(ir.Sub, a, zero), "a"},
+		{"subZero of -0", bin(ir.Sub, a, minusZero), "Sub(a, -0[2 3])"},
+		{"subNeg", bin(ir.Sub, i, un(ir.Neg, j)), "Add(c, d)"},
+		{"mulOne", bin(ir.Mul, fill(1, 2, 3), a), "a"},
+		{"mulMinusOne", bin(ir.Mul, a, fill(-1, 2, 3)), "Neg(a)"},
+		{"mulMinusOne of integers", bin(ir.Mul, ints(-1), i), "Neg(c)"},
+		{"no multiplication by 0", bin(ir.Mul, a, zero), "Mul(a, 0[2 3])"},
+		{"divOne", bin(ir.Div, a, fill(1, 2, 3)), "a"},
+		{"no division of 1", bin(ir.Div, fill(1, 2, 3), a), "Div(1[2 3], a)"},
+		{"whereConst", graph.Where(graph.Const(ir.Bool, 1, []int{2, 3}), a, b), "a"},
+		{"whereConst of false", graph.Where(graph.Const(ir.Bool, 0, []int{2, 3}), a, b), "b"},
+		{"whereSame", graph.Where(p, a, a), "a"},
+		{"andSame", bin(ir.And, p, p), "e"},
+		{"andSame of or", bin(ir.Or, i, i), "c"},
+		{"no andSame of others", bin(ir.And, p, q), "And(e, f)"},
+		{"equal subexpressions", bin(ir.And, bin(ir.Lt, a, b), bin(ir.Lt, a, b)), "Lt(a, b)"},
+
+		{"same", graph.Stop(un(ir.Neg, a)), "Neg(a)"},
+		{"reshapeReshape", graph.Reshape(graph.Reshape(a, []int{6}), []int{3, 2}), "Reshape[][3 2](a)"},
+		{"reshapeReshape back", graph.Reshape(graph.Reshape(a, []int{6}), []int{2, 3}), "a"},
+		{"permutePermute", graph.Permute(graph.Permute(leaf(f32, 0, 2, 3, 4), []int{1, 2, 0}), []int{1, 2, 0}), "Permute[2 0 1][4 2 3](a)"},
+		{"permutePermute back", graph.Permute(graph.Permute(a, []int{1, 0}), []int{1, 0}), "a"},
+		{"expandExpand", graph.Expand(graph.Expand(leaf(f32, 0, 1, 1), []int{1, 3}), []int{2, 3}), "Expand[][2 3](a)"},
+		{"flipFlip", graph.Flip(graph.Flip(a, []int{0, 1}), []int{1}), "Flip[0][2 3](a)"},
+		{"flipFlip back", graph.Flip(graph.Flip(a, []int{1}), []int{1}), "a"},
+		{"cropCrop", crop(crop(leaf(f32, 0, 20), graph.Span{Start: 1, Step: 2, Len: 9}), graph.Span{Start: 2, Step: 3, Len: 2}), "Crop[5 6][2](a)"},
+		{"moveUniform", graph.Flip(graph.Permute(number(0, 2, 3), []int{1, 0}), []int{0}), "s0[3 2]"},
+		{"moveUniform of Pad", pad(fill(2, 2, 3), 2), "2[2 6]"},
+		{"moveUniform of Pad with another", pad(fill(2, 2, 3), 1), "Pad[0 0 0 1 0 1][2 6](2[2 3])"},
+		{"moveUniform of Unshear", graph.Unshear(zero, 0, 1, 1, 1, 4), "0[4 3]"},
+		{"moveUniform of Unshear of others", graph.Unshear(fill(1, 2, 3), 0, 1, 1, 1, 4), "Unshear[0 1 1 1][4 3](1[2 3])"},
+		{"nothing is empty", crop(un(ir.Neg, a), graph.Span{Step: 1}, graph.Span{Step: 1, Len: 3}), "0[0 3]"},
+
+		{"reduceNothing", graph.Reduce(ir.Sum, a, []int{}), "a"},
+		{"reduceNothing of length 1", graph.Reduce(ir.Sum, leaf(ir.Uint8, 0, 2, 1), []int{1}), "int32(a)"},
+		{"reduceNothing of some", graph.Reduce(ir.Prod, leaf(f32, 0, 2, 1, 3), all), "Prod[0][1 1 3](a)"},
+		{"reduceNothing of ArgMax", graph.Reduce(ir.ArgMax, leaf(f32, 0, 2, 1), []int{1}), "0[2 1]"},
+		{"reduceNothing of no element", graph.Reduce(ir.ReduceMax, leaf(f32, 0, 0, 3), []int{0}), "-Inf[1 3]"},
+		{"reduceNothing of no element's product", graph.Reduce(ir.Prod, leaf(i32, 0, 0, 3), []int{0}), "1[1 3]"},
+		{"reduceUniform", graph.Reduce(ir.Sum, fill(2, 2, 3), all), "12[1 1]"},
+		{"reduceUniform of a number", graph.Reduce(ir.Sum, number(0, 2, 3), []int{1}), "Mul(s0[2 1], 3[2 1])"},
+		{"reduceUniform of bools", graph.Reduce(ir.Sum, graph.Const(ir.Bool, 1, []int{2, 3}), all), "6[1 1]"},
+		{"reduceUniform of a maximum", graph.Reduce(ir.ReduceMax, number(0, 2, 3), []int{1}), "s0[2 1]"},
+		{"reduceExpanded", graph.Reduce(ir.Sum, wide(thin), all), "Mul(Sum[0][1 1](g), 3[1 1])"},
+		{"reduceExpanded of a maximum", graph.Reduce(ir.ReduceMax, wide(thin), []int{1}), "g"},
+		{"reduceExpanded along others", graph.Reduce(ir.Sum, wide(thin), []int{0}), "Sum[0][1 3](Expand[][2 3](g))"},
+		{"no reduceExpanded of a product", graph.Reduce(ir.Prod, wide(thin), []int{1}), "Prod[1][2 1](Expand[][2 3](g))"},
+		{"sumScaled", graph.Reduce(ir.Sum, bin(ir.Mul, number(0, 2, 3), a), []int{1}), "Mul(Sum[1][2 1](a), s0[2 1])"},
+		{"no sumScaled of integers", graph.Reduce(ir.Sum, bin(ir.Mul, ints(3), i), []int{1}), "Sum[1][2 1](Mul(3[2 3], c))"},
+
+		{"gatherInwards", graph.Gather(bin(ir.Sub, a, wide(thin)), idx, 1), "Sub(Gather[1][2 4](a, i), Expand[][2 4](g))"},
+		{"gatherInwards of a number", graph.Gather(bin(ir.Mul, number(0, 2, 3), a), idx, 1), "Mul(s0[2 4], Gather[1][2 4](a, i))"},
+		{"no gatherInwards of two", graph.Gather(bin(ir.Sub, a, b), idx, 1), "Gather[1][2 4](Sub(a, b), i)"},
+		{"no gatherInwards where the index would go", graph.Gather(un(ir.Exp, wide(thin)), idx, 1), "Gather[1][2 4](Exp(Expand[][2 3](g)), i)"},
+		{"scatterOne", graph.Ungather(thin, row, 1, 3), "Where(Eq(Iota[1][2 3](), Expand[][2 3](j)), Expand[][2 3](g), 0[2 3])"},
+		{"no scatterOne of what may be out of range", graph.Scatter(ir.Add, zero, row, thin, 1), "Scatter[1][2 3](0[2 3], j, g)"},
+		{"no scatterOne of several", graph.Ungather(leaf(f32, 7, 2, 4), idx, 1, 3), "Scatter[1 1][2 3](0[2 3], i, h)"},
+	} {
+		tested[strings.Fields(c.rule)[0]] = true
+		got := Nodes([]*graph.Node{c.node})[0]
+		if text(got) != c.want {
+			t.Errorf("%s: %s becomes %s, want %s", c.rule, text(c.node), text(got), c.want)
+		}
+		if got.DType != c.node.DType || !slices.Equal(got.Shape, c.node.Shape) {
+			t.Errorf("%s: %v %v becomes %v %v", c.rule, c.node.DType, c.node.Shape, got.DType, got.Shape)
+			continue
+		}
+		values, err := interp.Eval([]*graph.Node{c.node, got}, elems)
+		if err != nil {
+			t.Errorf("%s: %v", c.rule, err)
+			continue
+		}
+		for k, want := range values[0].Elems {
+			if x := values[1].Elems[k]; !near(c.node.DType, x, want) {
+				t.Errorf("%s: element %d of %s is %s, before %s", c.rule, k, text(got), x.Text(got.DType), want.Text(got.DType))
+			}
+		}
+	}
+	for _, list := range rules {
+		for _, r := range list {
+			name := runtime.FuncForPC(reflect.ValueOf(r).Pointer()).Name()
+			if name = name[strings.LastIndex(name, ".")+1:]; !tested[name] && name != "sameShape" { // which stands for itself
+				t.Errorf("no case tests the rule %s", name)
+			}
+		}
+	}
+}
+
+// near reports whether two numbers are the same, but for the last bits.
+func near(d ir.DType, x, y ir.Number) bool {
+	if !d.IsFloat() {
+		return x == y
+	}
+	v, w := x.Float64(d), y.Float64(d)
+	return v == w && math.Signbit(v) == math.Signbit(w) || math.IsNaN(v) && math.IsNaN(w) || math.Abs(v-w) <= 1e-6*math.Abs(w)
+}
+
+// Equal nodes become one; those of another generation, or other numbers, do
+// not.
+func TestMerging(t *testing.T) {
+	a := leaf(f32, 0, 2, 3)
+	x, y := graph.Unary(ir.Exp, a), graph.Unary(ir.Exp, a)
+	later := graph.With(x, a)
+	later.Gen = 1
+	got := Nodes([]*graph.Node{x, y, later, graph.Stop(y), number(0, 2), number(0, 2), number(1, 2)})
+	for _, c := range []struct {
+		i, j int
+		same bool
+	}{{0, 1, true}, {0, 2, false}, {0, 3, true}, {4, 5, true}, {4, 6, false}} {
+		if (got[c.i] == got[c.j]) != c.same {
+			t.Errorf("roots %d and %d: one node is %v, want %v", c.i, c.j, !c.same, c.same)
+		}
+	}
+}
+
+// A deep graph overflows no stack.
+func TestDeep(t *testing.T) {
+	x := leaf(f32, 0, 2)
+	for range 100_000 {
+		x = graph.Unary(ir.Neg, graph.Unary(ir.Sin, x))
+	}
+	if n := len(graph.Sorted(Nodes([]*graph.Node{x}))); n != 200_001 {
+		t.Errorf("%d nodes, want 200001", n)
+	}
+}
