@@ -93,11 +93,17 @@ func (o benchOptions) run(ctx context.Context, stdout, stderr io.Writer) error {
 	if err != nil {
 		return err
 	}
+	for _, d := range devices {
+		defer d.Close()
+	}
 	table := stdout
 	if o.json {
 		table = stderr
 	}
-	r := benchReport{Machine: machine(), Rows: []bench.Row{}}
+	r := benchReport{Machine: machine()}
+	if o.threads > 0 {
+		r.Machine += fmt.Sprintf(", %d of them used", o.threads)
+	}
 	fmt.Fprintln(table, "machine:", r.Machine)
 	for _, d := range devices {
 		if d.name != "cpu" && r.Adapter == "" {
@@ -212,7 +218,7 @@ func (o benchOptions) open() (devices []benchDevice, notes []string, err error) 
 		}
 		d, why, err := device.Open(name)
 		if err != nil {
-			if len(names) == 1 || !strings.HasPrefix(name, "webgpu") {
+			if len(names) == 1 || name != "" && !strings.HasPrefix(name, "webgpu") {
 				return nil, nil, err
 			}
 			notes = append(notes, err.Error())

@@ -15,7 +15,7 @@ func machine() string {
 	if name := processor(); name != "" {
 		system += ", " + name
 	}
-	return fmt.Sprintf("%s, %d cores, %s", system, runtime.GOMAXPROCS(0), runtime.Version())
+	return fmt.Sprintf("%s, %s, %d cores", system, runtime.Version(), runtime.GOMAXPROCS(0))
 }
 
 // processor is what the system calls the processor, "" if it does not tell.
