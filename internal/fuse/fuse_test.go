@@ -1,0 +1,320 @@
+package fuse
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/tensorken/tensorken/internal/graph"
+	"github.com/tensorken/tensorken/internal/shape"
+	"github.com/tensorken/tensorken/ir"
+)
+
+const f32 = ir.Float32
+
+// A maker makes graphs of leaves that are all different.
+type maker struct{ leaves int }
+
+func (m *maker) of(d ir.DType, dims ...int) *graph.Node {
+	m.leaves++
+	return graph.Leaf(d, dims, m.leaves-1, append([]int{1}, shape.RowMajor(dims)...))
+}
+
+func (m *maker) leaf(dims ...int) *graph.Node { return m.of(f32, dims...) }
+
+func unary(op ir.Op, x *graph.Node) *graph.Node     { return graph.Unary(op, x) }
+func binary(op ir.Op, x, y *graph.Node) *graph.Node { return graph.Binary(op, x, y) }
+func sum(x *graph.Node, axes ...int) *graph.Node    { return graph.Reduce(ir.Sum, x, axes) }
+
+// along is x, with axes of length 1, repeated as y is long.
+func along(x, y *graph.Node) *graph.Node { return graph.Expand(x, y.Shape) }
+
+// matmul is a [m k] times b [n k].
+func matmul(a, b *graph.Node) *graph.Node {
+	m, n, k := a.Shape[0], b.Shape[0], a.Shape[1]
+	full := []int{m, n, k}
+	x := graph.Expand(graph.Reshape(a, []int{m, 1, k}), full)
+	y := graph.Expand(graph.Reshape(b, []int{1, n, k}), full)
+	return graph.Reshape(sum(binary(ir.Mul, x, y), 2), []int{m, n})
+}
+
+func list(nodes ...*graph.Node) []*graph.Node { return nodes }
+
+func softmax(x *graph.Node, axis int) *graph.Node {
+	most := graph.Reduce(ir.ReduceMax, x, []int{axis})
+	e := unary(ir.Exp, binary(ir.Sub, x, along(most, x)))
+	return binary(ir.Div, e, along(sum(e, axis), e))
+}
+
+func norm(m *maker, x *graph.Node) *graph.Node {
+	n := float64(x.Shape[1])
+	mean := binary(ir.Div, sum(x, 1), graph.Fill(f32, n, []int{x.Shape[0], 1}))
+	c := binary(ir.Sub, x, along(mean, x))
+	v := binary(ir.Div, sum(binary(ir.Mul, c, c), 1), graph.Fill(f32, n, mean.Shape))
+	y := binary(ir.Div, c, along(unary(ir.Sqrt, v), x))
+	return binary(ir.Add, binary(ir.Mul, y, along(m.leaf(1, x.Shape[1]), x)), along(m.leaf(1, x.Shape[1]), x))
+}
+
+// describe writes a group as its skeleton, its axes with the reduced ones
+// behind a bar, and what it computes in order, with a star where that is
+// stored. What floats is not named.
+func describe(g *Group, order map[*graph.Node]int) string {
+	var kept, reduced, ops []string
+	for _, a := range g.Axes {
+		n := fmt.Sprint(g.Lens[a])
+		if slices.Contains(g.Reduced, a) {
+			reduced = append(reduced, n)
+		} else {
+			kept = append(kept, n)
+		}
+	}
+	var nodes []*graph.Node
+	for n := range g.Layouts {
+		nodes = append(nodes, n)
+	}
+	slices.SortFunc(nodes, func(a, b *graph.Node) int { return order[a] - order[b] })
+	for _, n := range nodes {
+		name := n.Op.String()
+		for _, s := range g.Stores {
+			if s.Node == n {
+				name += "*"
+			}
+		}
+		ops = append(ops, name)
+	}
+	space := strings.Join(kept, "x")
+	if len(reduced) > 0 {
+		space += "|" + strings.Join(reduced, "x")
+	}
+	return fmt.Sprintf("%v %s: %s", g.Skeleton, space, strings.Join(ops, " "))
+}
+
+func groups(roots []*graph.Node, bindings int) []string {
+	order := map[*graph.Node]int{}
+	for i, n := range graph.Sorted(roots) {
+		order[n] = i
+	}
+	var out []string
+	for _, g := range Nodes(roots, bindings).Groups {
+		out = append(out, describe(g, order))
+	}
+	return out
+}
+
+func TestGroups(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		make func(m *maker) []*graph.Node
+		want []string
+	}{
+		{"a chain", func(m *maker) []*graph.Node {
+			x := m.leaf(2, 3)
+			return list(unary(ir.Exp, binary(ir.Add, unary(ir.Neg, x), m.leaf(2, 3))))
+		}, []string{"map 2x3: Exp*"}},
+		{"a view of a leaf", func(m *maker) []*graph.Node {
+			return list(graph.Flip(graph.Permute(m.leaf(2, 3), []int{1, 0}), []int{0}))
+		}, nil},
+		{"a padded leaf", func(m *maker) []*graph.Node {
+			return list(graph.Pad(m.leaf(2), 0, []graph.Padding{{Before: 1}}))
+		}, []string{"map 3: Pad*"}},
+		{"a view of what is computed", func(m *maker) []*graph.Node {
+			return list(graph.Crop(unary(ir.Exp, m.leaf(6)), []graph.Span{{Start: 1, Step: 2, Len: 2}}))
+		}, []string{"map 2: Crop*"}},
+		{"a constant", func(m *maker) []*graph.Node {
+			return list(graph.Fill(f32, 2, []int{4}))
+		}, []string{"map 4: Const*"}},
+		{"work after a reduction", func(m *maker) []*graph.Node {
+			s := sum(m.leaf(4, 5), 1)
+			return list(unary(ir.Sqrt, s))
+		}, []string{"row 4|5: Sum Sqrt*"}},
+		{"a softmax", func(m *maker) []*graph.Node {
+			x := m.leaf(4, 5)
+			return list(softmax(x, 1))
+		}, []string{"row 4|5: ReduceMax Sub Exp Sum Div*"}},
+		{"a softmax of a chain over the first axis", func(m *maker) []*graph.Node {
+			x := unary(ir.Tanh, m.leaf(4, 5))
+			return list(softmax(x, 0))
+		}, []string{"row 5|4: Tanh ReduceMax Sub Exp Sum Div*"}},
+		{"a row and its sum", func(m *maker) []*graph.Node {
+			x := unary(ir.Exp, m.leaf(4, 5))
+			return list(x, sum(x, 1))
+		}, []string{"row 4|5: Exp* Sum*"}},
+		{"reductions over different axes", func(m *maker) []*graph.Node {
+			x := unary(ir.Exp, m.leaf(4, 5))
+			return list(sum(x, 0), sum(x, 1))
+		}, []string{"row 5|4: Exp* Sum*", "row 4|5: Sum*"}},
+		{"reductions of one leaf over different axes", func(m *maker) []*graph.Node {
+			x := m.leaf(4, 5)
+			return list(sum(x, 0), sum(x, 1))
+		}, []string{"row 5|4: Sum*", "row 4|5: Sum*"}},
+		{"a reduction of another's rows", func(m *maker) []*graph.Node {
+			x := m.leaf(4, 5)
+			y := binary(ir.Sub, x, along(sum(x, 1), x))
+			return list(sum(y, 0))
+		}, []string{"row 4|5: Sum Sub*", "row 5|4: Sum*"}},
+		{"a sum of a sum", func(m *maker) []*graph.Node {
+			return list(sum(sum(m.leaf(4, 5), 1), 0))
+		}, []string{"row |4x5: Sum*"}},
+		{"a sum of a sum that is asked for", func(m *maker) []*graph.Node {
+			x := sum(m.leaf(4, 5), 1)
+			return list(x, sum(x, 0))
+		}, []string{"row 4|5: Sum*", "row |4: Sum*"}},
+		{"a sum of a maximum", func(m *maker) []*graph.Node {
+			return list(sum(graph.Reduce(ir.ReduceMax, m.leaf(4, 5), []int{1}), 0))
+		}, []string{"row 4|5: ReduceMax*", "row |4: Sum*"}},
+		{"a product of matrices", func(m *maker) []*graph.Node {
+			return list(matmul(m.leaf(4, 5), m.leaf(6, 5)))
+		}, []string{"contract 4x6|5: Sum*"}},
+		{"a product with bias and relu", func(m *maker) []*graph.Node {
+			p := matmul(m.leaf(4, 5), m.leaf(6, 5))
+			b := graph.Expand(m.leaf(1, 6), p.Shape)
+			return list(binary(ir.Max, binary(ir.Add, p, b), graph.Fill(f32, 0, p.Shape)))
+		}, []string{"contract 4x6|5: Sum Add Max*"}},
+		{"a product of a cheap chain", func(m *maker) []*graph.Node {
+			x := m.leaf(4, 5)
+			return list(matmul(binary(ir.Add, x, unary(ir.Neg, x)), m.leaf(6, 5)))
+		}, []string{"contract 4x6|5: Sum*"}},
+		{"a product of a dear chain", func(m *maker) []*graph.Node {
+			return list(matmul(unary(ir.Tanh, m.leaf(4, 5)), m.leaf(6, 5)))
+		}, []string{"map 4x5: Tanh*", "contract 4x6|5: Sum*"}},
+		{"a product of a product", func(m *maker) []*graph.Node {
+			return list(matmul(matmul(m.leaf(4, 5), m.leaf(6, 5)), m.leaf(3, 6)))
+		}, []string{"contract 4x6|5: Sum*", "contract 4x3|6: Sum*"}},
+		{"a product of one row", func(m *maker) []*graph.Node {
+			return list(matmul(m.leaf(1, 5), m.leaf(6, 5)))
+		}, []string{"row 6|5: Sum*"}},
+		{"a sum of squares", func(m *maker) []*graph.Node {
+			x := m.leaf(4, 5)
+			return list(sum(binary(ir.Mul, x, x), 1))
+		}, []string{"row 4|5: Sum*"}},
+		{"a product of integers", func(m *maker) []*graph.Node {
+			return list(matmul(m.of(ir.Int32, 4, 5), m.of(ir.Int32, 6, 5)))
+		}, []string{"contract 4x6|5: Sum*"}},
+		{"a product of bytes, added up as int32", func(m *maker) []*graph.Node {
+			full := []int{4, 6, 5}
+			x := graph.Expand(m.of(ir.Uint8, 4, 1, 5), full)
+			y := graph.Expand(m.of(ir.Uint8, 1, 6, 5), full)
+			return list(sum(binary(ir.Mul, x, y), 2))
+		}, []string{"row 4x6|5: Sum*"}},
+		{"siblings over one space", func(m *maker) []*graph.Node {
+			return list(unary(ir.Neg, m.leaf(4, 5)), unary(ir.Exp, m.leaf(4, 5)))
+		}, []string{"map 4x5: Neg* Exp*"}},
+		{"siblings over two spaces", func(m *maker) []*graph.Node {
+			return list(unary(ir.Neg, m.leaf(4, 5)), unary(ir.Exp, m.leaf(5, 4)))
+		}, []string{"map 4x5: Neg*", "map 5x4: Exp*"}},
+		{"rows that read the same", func(m *maker) []*graph.Node {
+			x := m.leaf(4, 5)
+			return list(sum(x, 1), graph.Reduce(ir.ReduceMax, x, []int{1}))
+		}, []string{"row 4|5: Sum* ReduceMax*"}},
+		{"rows that read other things", func(m *maker) []*graph.Node {
+			return list(sum(m.leaf(4, 5), 1), graph.Reduce(ir.ReduceMax, m.leaf(4, 5), []int{1}))
+		}, []string{"row 4|5: Sum*", "row 4|5: ReduceMax*"}},
+		{"cheap work that two groups need", func(m *maker) []*graph.Node {
+			x := unary(ir.Neg, m.leaf(4, 5))
+			return list(sum(x, 0), sum(x, 1))
+		}, []string{"row 5|4: Sum*", "row 4|5: Sum*"}},
+		{"dear work that is repeated", func(m *maker) []*graph.Node {
+			x := unary(ir.Exp, m.leaf(4, 1))
+			return list(binary(ir.Mul, graph.Expand(x, []int{4, 5}), m.leaf(4, 5)))
+		}, []string{"map 4: Exp*", "map 4x5: Mul*"}},
+		{"cheap work that is repeated", func(m *maker) []*graph.Node {
+			x := unary(ir.Neg, m.leaf(4, 1))
+			return list(binary(ir.Mul, graph.Expand(x, []int{4, 5}), m.leaf(4, 5)))
+		}, []string{"map 4x5: Mul*"}},
+		{"a gather from a leaf", func(m *maker) []*graph.Node {
+			return list(unary(ir.Neg, graph.Gather(m.leaf(7, 5), m.of(ir.Int32, 4, 5), 0)))
+		}, []string{"map 4x5: Neg*"}},
+		{"a gather from what is computed", func(m *maker) []*graph.Node {
+			x := unary(ir.Exp, m.leaf(7, 5))
+			return list(graph.Gather(x, m.of(ir.Int32, 4, 5), 0))
+		}, []string{"map 7x5: Exp*", "map 4x5: Gather*"}},
+		{"a gather by what is computed", func(m *maker) []*graph.Node {
+			i := unary(ir.Neg, m.of(ir.Int32, 4, 5))
+			return list(graph.Gather(m.leaf(7, 5), i, 0))
+		}, []string{"map 4x5: Gather*"}},
+		{"a gather by what is reduced", func(m *maker) []*graph.Node {
+			i := graph.Reduce(ir.ArgMax, m.leaf(4, 5), []int{1})
+			return list(graph.Gather(m.leaf(4, 5), i, 1))
+		}, []string{"row 4|5: ArgMax Gather*"}},
+		{"a scatter", func(m *maker) []*graph.Node {
+			return list(unary(ir.Neg, graph.Scatter(ir.Add, m.leaf(7, 5), m.of(ir.Int32, 4, 5), unary(ir.Exp, m.leaf(4, 5)), 0)))
+		}, []string{"special 4x5: Scatter*", "map 7x5: Neg*"}},
+		{"a scatter onto a constant", func(m *maker) []*graph.Node {
+			return list(graph.Scatter(ir.Add, graph.Fill(f32, 0, []int{7, 5}), m.of(ir.Int32, 4, 5), m.leaf(4, 5), 0))
+		}, []string{"map 7x5: Const*", "special 4x5: Scatter*"}},
+		{"parts", func(m *maker) []*graph.Node {
+			x, y := unary(ir.Exp, m.leaf(4, 5)), unary(ir.Neg, m.leaf(4, 5))
+			return list(graph.Cat(1, []*graph.Node{x, y}))
+		}, []string{"map 4x5: Alias* Alias*"}},
+		{"parts of other lengths", func(m *maker) []*graph.Node {
+			x, y := unary(ir.Exp, m.leaf(4, 5)), m.leaf(4, 2)
+			return list(graph.Cat(1, []*graph.Node{x, y}))
+		}, []string{"map 4x5: Alias*", "map 4x2: Alias*"}},
+		{"work after parts", func(m *maker) []*graph.Node {
+			return list(unary(ir.Exp, graph.Cat(0, []*graph.Node{m.leaf(4, 5), m.leaf(4, 5)})))
+		}, []string{"map 4x5: Alias* Alias*", "map 8x5: Exp*"}},
+		{"a split reshape", func(m *maker) []*graph.Node {
+			x := sum(m.leaf(6, 5), 1)
+			y := graph.Reshape(x, []int{2, 3})
+			return list(binary(ir.Add, y, m.leaf(2, 3)))
+		}, []string{"row 2x3|5: Sum Add*"}},
+		{"a reshape that no form has", func(m *maker) []*graph.Node {
+			x := graph.Permute(unary(ir.Exp, m.leaf(4, 6)), []int{1, 0})
+			return list(unary(ir.Neg, graph.Reshape(x, []int{8, 3})))
+		}, []string{"map 6x4: Permute*", "map 8x3: Neg*"}},
+		{"a window of a leaf", func(m *maker) []*graph.Node {
+			x := graph.Expand(m.leaf(8, 1), []int{8, 3})
+			return list(sum(graph.Shear(x, 0, 1, 1, 1, 6), 1))
+		}, []string{"row 6|3: Sum*"}},
+		{"a layer norm", func(m *maker) []*graph.Node {
+			return list(norm(m, m.leaf(4, 5)))
+		}, []string{"row 4|5: Sum Div Sub Mul Sum Div Sqrt Div Mul Add*"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			if got := groups(c.make(&maker{}), 0); !slices.Equal(got, c.want) {
+				t.Errorf("groups:\n\t%s\nwant:\n\t%s", strings.Join(got, "\n\t"), strings.Join(c.want, "\n\t"))
+			}
+		})
+	}
+}
+
+// A chain of any length is cut into groups of bounded size, in time near
+// linear in its nodes.
+func TestLongChain(t *testing.T) {
+	m := &maker{}
+	x := m.leaf(4)
+	const n = 20_000
+	for range n {
+		x = unary(ir.Neg, binary(ir.Mul, x, m.leaf(4)))
+	}
+	got := Nodes([]*graph.Node{x}, 0).Groups
+	for _, g := range got {
+		if len(g.Layouts) > maxSize {
+			t.Fatalf("a group of %d nodes, more than %d", len(g.Layouts), maxSize)
+		}
+	}
+	if most := 8 * n / maxSize; len(got) > most {
+		t.Errorf("%d groups for a chain of %d nodes, want at most %d", len(got), 2*n, most)
+	}
+}
+
+// Siblings merge up to the number of buffers that a kernel may have.
+func TestBindings(t *testing.T) {
+	for _, c := range []struct{ bindings, most int }{{0, maxMerged}, {8, 8}} {
+		m := &maker{}
+		var roots []*graph.Node
+		for range 40 {
+			roots = append(roots, binary(ir.Add, m.leaf(4, 5), m.leaf(4, 5)))
+		}
+		x := Nodes(roots, c.bindings)
+		for _, g := range x.Groups {
+			if n := 3 * len(g.Stores); n > c.most {
+				t.Errorf("bindings %d: a group of %d buffers", c.bindings, n)
+			}
+		}
+		if most := 40/(c.most/3) + 2; len(x.Groups) > most {
+			t.Errorf("bindings %d: %d groups, want at most %d", c.bindings, len(x.Groups), most)
+		}
+	}
+}
