@@ -28,9 +28,17 @@ var helpers = map[string]string{
 	"min_f32": `fn min_f32(a: f32, b: f32) -> f32 {
   return select(select(min(a, b), b, is_nan(b)), a, is_nan(a));
 }`,
+	"is_finite": `fn is_finite(x: f32) -> bool {
+  return (bitcast<u32>(x) & 0x7fffffffu) < 0x7f800000u;
+}`,
+	"less_itself": `fn less_itself(x: f32) -> f32 { return select(nan(), 0.0, is_finite(x)); }`,
+	"times_zero":  `fn times_zero(x: f32) -> f32 { return select(nan(), 0.0, is_finite(x)); }`,
+	"times_bool":  `fn times_bool(x: f32, b: bool) -> f32 { return select(times_zero(x), x, b); }`,
+	"over_itself": `fn over_itself(x: f32) -> f32 { return select(nan(), 1.0, is_finite(x) && x != 0.0); }`,
+	"zero_over":   `fn zero_over(x: f32) -> f32 { return select(0.0, nan(), is_nan(x) || x == 0.0); }`,
 	"sqrt_f32": `fn sqrt_f32(x: f32) -> f32 {
   let b = bitcast<u32>(x);
-  if (b << 1u == 0u || b >= 0x7f800000u && b <= 0x80000000u) { return x; } // zeros, infinity, NaN
+  if (b << 1u == 0u || (b >= 0x7f800000u && b <= 0x80000000u)) { return x; } // zeros, infinity, NaN
   return select(sqrt(x), nan(), b > 0x80000000u);
 }`,
 	"exp_f32": `fn exp_f32(x: f32) -> f32 {
@@ -173,6 +181,11 @@ var helpers = map[string]string{
     if (r >= t) { r -= t; }
   }
   return select(r, -r, a < 0.0);
+}`,
+	"div_f32": `fn div_f32(a: f32, b: f32) -> f32 {
+  let sign = (bitcast<u32>(a) ^ bitcast<u32>(b)) & 0x80000000u;
+  let infinite = bitcast<f32>(sign | 0x7f800000u | zero);
+  return select(a / b, select(infinite, nan(), a == 0.0 || is_nan(a)), b == 0.0);
 }`,
 	"div_i32": `fn div_i32(a: i32, b: i32) -> i32 {
   let odd = b == 0 || (b == -1 && a == bitcast<i32>(0x80000000u));

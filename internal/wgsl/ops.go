@@ -32,7 +32,7 @@ var exprs = [ir.Ops]expr{
 	ir.Add: byClass{float: "a + b", int: "a + b", uint: "a + b"}.expr,
 	ir.Sub: byClass{float: "a - b", int: "a - b", uint: "a - b"}.expr,
 	ir.Mul: byClass{float: "a * b", int: "a * b", uint: "a * b"}.expr,
-	ir.Div: byClass{float: "a / b", int: "div_i32(a, b)", uint: "div_u32(a, b)"}.expr,
+	ir.Div: byClass{float: "div_f32(a, b)", int: "div_i32(a, b)", uint: "div_u32(a, b)"}.expr,
 	ir.Rem: byClass{float: "rem_f32(a, b)", int: "rem_i32(a, b)", uint: "rem_u32(a, b)"}.expr,
 	ir.Pow: byClass{float: "pow_f32(a, b)", int: "pow_i32(a, b)", uint: "pow_u32(a, b)"}.expr,
 	ir.Max: byClass{float: "max_f32(a, b)", int: "max(a, b)", uint: "max(a, b)", bool: "a || b"}.expr,
@@ -140,4 +140,36 @@ func bits(s *shader, to, from ir.DType, x []string) string {
 		return x[0]
 	}
 	return fmt.Sprintf("bitcast<%s>(%s)", storages[to].register, x[0])
+}
+
+// foldable finds the helper that computes, from some operands, what compilers
+// of shaders simplify because they disregard NaN and infinities.
+func (s *shader) foldable(in *ir.Instr) (name string, operands []int) {
+	if in.Type != ir.Float32 || len(in.Src) != 2 {
+		return "", nil
+	}
+	a, b := &s.k.Body[in.Src[0]], &s.k.Body[in.Src[1]]
+	same := in.Src[0] == in.Src[1]
+	isZero := func(x *ir.Instr) bool { return x.Op == ir.Const && x.Num.Float64(ir.Float32) == 0 }
+	isMask := func(x *ir.Instr) bool { return x.Op == ir.Cast && s.k.Body[x.Src[0]].Type == ir.Bool }
+	negates := func(x *ir.Instr, i int) bool { return x.Op == ir.Neg && x.Src[0] == i }
+	switch {
+	case in.Op == ir.Sub && same, in.Op == ir.Add && negates(b, in.Src[0]):
+		return "less_itself", []int{in.Src[0]}
+	case in.Op == ir.Add && negates(a, in.Src[1]):
+		return "less_itself", []int{in.Src[1]}
+	case in.Op == ir.Mul && isZero(b):
+		return "times_zero", []int{in.Src[0]}
+	case in.Op == ir.Mul && isZero(a):
+		return "times_zero", []int{in.Src[1]}
+	case in.Op == ir.Div && same:
+		return "over_itself", []int{in.Src[0]}
+	case in.Op == ir.Div && isZero(a):
+		return "zero_over", []int{in.Src[1]}
+	case in.Op == ir.Mul && isMask(b):
+		return "times_bool", []int{in.Src[0], b.Src[0]}
+	case in.Op == ir.Mul && isMask(a):
+		return "times_bool", []int{in.Src[1], a.Src[0]}
+	}
+	return "", nil
 }

@@ -252,9 +252,14 @@ func (sc *scope) index(i int) value {
 
 func (sc *scope) elementwise(i int) value {
 	in := &sc.s.k.Body[i]
+	src := in.Src
+	known, few := sc.s.foldable(in)
+	if known != "" {
+		src = few
+	}
 	lanes := 1
-	x := make([]value, len(in.Src))
-	for n, j := range in.Src {
+	x := make([]value, len(src))
+	for n, j := range src {
 		x[n] = sc.value(j)
 		lanes = max(lanes, len(x[n]))
 	}
@@ -265,7 +270,11 @@ func (sc *scope) elementwise(i int) value {
 		for n := range x {
 			operands[n] = x[n].lane(l)
 		}
-		list[l] = sc.s.apply(in.Op, in.Type, from, operands...)
+		if known != "" {
+			list[l] = sc.s.call(known, operands...)
+		} else {
+			list[l] = sc.s.apply(in.Op, in.Type, from, operands...)
+		}
 	}
 	return sc.let(i, list)
 }

@@ -110,7 +110,7 @@ func (sc *scope) enter(w walk) {
 		for n := len(axes) - 1; n >= 0; n-- {
 			a := axes[n]
 			name := sc.axisName(a, u, units)
-			length := sc.s.k.Axes[a].Len
+			length := max(1, sc.s.k.Axes[a].Len)
 			if n == 0 {
 				sc.line("let %s = i32(%s);", name, rest)
 			} else {
@@ -163,7 +163,7 @@ func (sc *scope) rank(axes []int, over ir.AxisSet) sum {
 		if over.Has(axes[k]) {
 			coef[axes[k]] = n
 		}
-		n *= sc.s.k.Axes[axes[k]].Len
+		n *= max(1, sc.s.k.Axes[axes[k]].Len)
 	}
 	return sc.linear(0, coef)
 }

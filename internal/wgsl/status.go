@@ -73,8 +73,11 @@ func (c *compiler) settle() {
 		sc.line("var found = false;")
 		for _, i := range indexed {
 			in := &c.k.Body[i]
+			conditions, _, ok := sc.guards(in.View)
+			if !ok {
+				continue
+			}
 			index := sc.value(in.Src[0]).lane(0)
-			conditions, _ := sc.guards(in.View)
 			test := fmt.Sprintf("!found && u32(%s) >= %du", index, in.View.Len)
 			if len(conditions) > 0 {
 				test += " && " + all(conditions, 0)

@@ -3,6 +3,7 @@ package wgsl
 import (
 	"fmt"
 	"math"
+	"strconv"
 	"strings"
 
 	"github.com/tensorken/tensorken/ir"
@@ -117,51 +118,61 @@ func (sc *scope) linear(off int, coef []int, more ...string) sum {
 	return x
 }
 
-// holds reports whether a guard holds at every point.
-func (s *shader) holds(g *ir.Guard) bool {
-	if g.Div != 1 {
-		return false
-	}
+// A verdict says whether a guard holds.
+type verdict uint8
+
+const (
+	sometimes verdict = iota
+	always
+	never
+)
+
+// judge says at how many points a guard holds.
+func (s *shader) judge(g *ir.Guard) verdict {
 	lo, hi := g.Off, g.Off
 	for a, c := range g.Coef {
 		lo += min(0, c*(s.k.Axes[a].Len-1))
 		hi += max(0, c*(s.k.Axes[a].Len-1))
 	}
-	return lo >= 0 && hi < g.Len
+	limit := g.Len * g.Div
+	switch {
+	case hi < 0 || lo >= limit || lo == hi && lo%g.Div != 0:
+		return never
+	case lo >= 0 && hi < limit && (g.Div == 1 || lo == hi):
+		return always
+	}
+	return sometimes
 }
 
 // guards gives the conditions of a view's guards in each lane, none if they
-// always hold, and their parts of the position.
-func (sc *scope) guards(v *ir.View) (conditions, parts []sum) {
+// always hold, and their parts of the position. It reports false if they
+// never hold.
+func (sc *scope) guards(v *ir.View) (conditions, parts []sum, ok bool) {
 	for i := range v.Guards {
 		g := &v.Guards[i]
-		if sc.s.holds(g) {
-			continue
+		judged := sc.s.judge(g)
+		if judged == never {
+			return nil, nil, false
 		}
 		form := sc.linear(g.Off, g.Coef)
 		lanes := form.lanes()
 		c, p := sum{each: make([]string, lanes)}, sum{each: make([]string, lanes)}
 		for l := range lanes {
 			f := form.lane(l)
-			limit := g.Len
-			if g.Div > 1 {
-				limit = min(g.Len*g.Div, math.MaxInt32)
-			}
-			c.each[l] = fmt.Sprintf("u32(%s) < %du", f, limit)
+			c.each[l] = fmt.Sprintf("u32(%s) < %du", f, min(g.Len*g.Div, math.MaxInt32))
 			if g.Div > 1 {
 				c.each[l] += fmt.Sprintf(" && (%s) %% %d == 0", f, g.Div)
 			}
-			p.each[l] = fmt.Sprintf("((%s) / %d)", f, g.Div)
-			if g.Stride != 1 {
-				p.each[l] = fmt.Sprintf("%d * %s", g.Stride, p.each[l])
-			}
+			p.each[l] = fmt.Sprintf("%d * ((%s) / %d)", g.Stride, f, g.Div)
 		}
-		conditions = append(conditions, c)
+		if judged != always {
+			conditions = append(conditions, c)
+		}
 		if g.Stride != 0 {
 			parts = append(parts, p)
 		}
 	}
-	return conditions, parts
+	return conditions, parts, true
 }
 
 func most(x []sum) int {
@@ -190,9 +201,9 @@ func all(x []sum, l int) string {
 }
 
 func (sc *scope) inside(i int) value {
-	conditions, _ := sc.guards(sc.s.k.Body[i].View)
+	conditions, _, ok := sc.guards(sc.s.k.Body[i].View)
 	if len(conditions) == 0 {
-		return sc.let(i, []string{"true"})
+		return sc.let(i, []string{strconv.FormatBool(ok)})
 	}
 	list := make([]string, most(conditions))
 	for l := range list {
@@ -225,7 +236,7 @@ func (sc *scope) vectors(v *ir.View, index value) bool {
 	}
 	for i := range v.Guards {
 		g := &v.Guards[i]
-		if sc.s.holds(g) {
+		if sc.s.judge(g) == always && g.Stride == 0 {
 			continue
 		}
 		if g.Stride%4 != 0 {
@@ -246,7 +257,10 @@ func (sc *scope) load(i int) value {
 	in := &s.k.Body[i]
 	v, d := in.View, s.k.Args[in.Arg].DType
 	st := &storages[d]
-	conditions, parts := sc.guards(v)
+	conditions, parts, ok := sc.guards(v)
+	if !ok {
+		return sc.let(i, []string{s.literal(in.Type, v.Fill)})
+	}
 	var index value
 	more := []string{s.offset(in.Arg)}
 	if len(in.Src) > 0 {

@@ -1,0 +1,93 @@
+package wgsl
+
+import "fmt"
+
+// The block of results that a thread computes alone.
+const (
+	directRows = 4
+	directCols = 8
+)
+
+// direct computes a block of the result in each thread, without shared memory
+// or barriers.
+func (x *contraction) direct() {
+	x.pass(x.t.threads(), func(s *shader) {
+		high, wide := ceilDiv(x.rows.n, directRows), ceilDiv(x.cols.n, directCols)
+		count := high * wide * x.batches
+		s.groups = ceilDiv(count, s.size)
+		s.root.line("let item = min(group * %du + thread, %du);", s.size, count-1)
+		s.root.line("let batch = item / %du;", high*wide)
+		s.root.line("let m0 = item / %du %% %du * %du;", wide, high, directRows)
+		s.root.line("let n0 = item %% %du * %du;", wide, directCols)
+		s.root.enter(walk{axes: x.batch, base: "batch"})
+		rows, cols := s.root.beside("_m"), s.root.beside("_n")
+		wm := walk{axes: x.rows.axes, base: "m0", step: count4(directRows), quads: x.quads(x.rows.axes)}
+		if x.rows.n%directRows != 0 {
+			wm.clamp = fmt.Sprintf("%du", x.rows.n)
+		}
+		wn := walk{axes: x.cols.axes, base: "n0", step: count4(directCols), quads: x.quads(x.cols.axes)}
+		if x.cols.n%directCols != 0 {
+			wn.clamp = fmt.Sprintf("%du", x.cols.n)
+		}
+		rows.enter(wm)
+		cols.enter(wn)
+		for r := range directRows {
+			for h := range directCols / 4 {
+				s.root.line("var c%d%d = vec4<%s>();", r, h, x.resultType)
+			}
+		}
+		if x.depth > 0 {
+			x.alone(s, rows, cols)
+		}
+		for h := range directCols / 4 {
+			sc := s.root.block()
+			sc.line("let col = n0 + %du;", 4*h)
+			w := walk{axes: x.cols.axes, base: "col", step: count4(4), quads: wn.quads, clamp: wn.clamp}
+			if w.clamp != "" {
+				sc.valid = validity(w)
+			}
+			sc.enter(w)
+			for r := range directRows {
+				row := sc.block()
+				row.line("let row = m0 + %du;", r)
+				w := walk{axes: x.rows.axes, base: "row", clamp: wm.clamp}
+				if w.clamp != "" {
+					row.valid = validity(w)
+				}
+				row.enter(w)
+				x.finish(row, fmt.Sprintf("c%d%d", r, h), "row", "0u")
+				row.end("")
+			}
+			sc.end("")
+		}
+	})
+}
+
+// alone multiplies along the depth.
+func (x *contraction) alone(s *shader, rows, cols *scope) {
+	a, b := rows.block(), cols.block()
+	enter := walk{axes: x.deep, base: "k"}
+	a.enter(enter)
+	b.axes = a.axes
+	left := a.value(x.rows.factor)
+	right := b.value(x.cols.factor)
+	loop := s.root.block()
+	loop.text.WriteString(a.text.String())
+	loop.text.WriteString(b.text.String())
+	for h := range directCols / 4 {
+		loop.line("let b%d = vec4<%s>(%s, %s, %s, %s);", h, x.factorType, right.lane(4*h), right.lane(4*h+1), right.lane(4*h+2), right.lane(4*h+3))
+		for r := range directRows {
+			loop.line("%s", x.multiply(fmt.Sprintf("c%d%d", r, h), left.lane(r), fmt.Sprintf("b%d", h)))
+		}
+	}
+	loop.end(fmt.Sprintf("for (var k = 0u; k < %du; k++)", x.depth))
+}
+
+// count4 is 0, 1, 2 … of n lanes.
+func count4(n int) []int {
+	list := make([]int, n)
+	for l := range list {
+		list[l] = l
+	}
+	return list
+}
