@@ -1,0 +1,88 @@
+package compile
+
+import (
+	"reflect"
+	"testing"
+
+	"github.com/tensorken/tensorken/internal/graph"
+	"github.com/tensorken/tensorken/internal/shape"
+	"github.com/tensorken/tensorken/ir"
+)
+
+const f32 = ir.Float32
+
+// leaf is the i-th stored tensor.
+func leaf(i int, dims ...int) *graph.Node {
+	return graph.Leaf(f32, dims, i, append([]int{1}, shape.RowMajor(dims)...))
+}
+
+// TestOutputs says where roots lie, and how many kernels that takes.
+func TestOutputs(t *testing.T) {
+	Verify()
+	a := leaf(0, 4, 6)
+	neg := graph.Unary(ir.Neg, a)
+	crop := func(x *graph.Node) *graph.Node {
+		return graph.Crop(x, []graph.Span{{Start: 1, Step: 2, Len: 2}, {Step: 1, Len: 6}})
+	}
+	wide := graph.Expand(graph.Reduce(ir.Sum, a, []int{1}), a.Shape)
+	for _, c := range []struct {
+		name    string
+		roots   []*graph.Node
+		kernels int
+		want    []Output
+	}{
+		{"a leaf", []*graph.Node{a}, 0, []Output{{Leaf: true, Strides: []int{6, 1}}}},
+		{"views of a leaf", []*graph.Node{graph.Flip(a, []int{1}), graph.Permute(a, []int{1, 0}), crop(a)}, 0, []Output{
+			{Leaf: true, Offset: 5, Strides: []int{6, -1}},
+			{Leaf: true, Strides: []int{1, 6}},
+			{Leaf: true, Offset: 6, Strides: []int{12, 1}},
+		}},
+		{"what is computed", []*graph.Node{neg}, 1, []Output{{Strides: []int{6, 1}}}},
+		{"a view beside what it is of", []*graph.Node{neg, graph.Permute(neg, []int{1, 0})}, 1, []Output{
+			{Strides: []int{6, 1}}, {Strides: []int{1, 6}},
+		}},
+		{"a repeated sum", []*graph.Node{wide}, 1, []Output{{Strides: []int{1, 0}}}},
+		{"a reshape of a view is a copy", []*graph.Node{graph.Reshape(graph.Permute(a, []int{1, 0}), []int{24})}, 1, []Output{{Strides: []int{1}}}},
+		{"a padded leaf", []*graph.Node{graph.Pad(a, 0, []graph.Padding{{Before: 1}, {}})}, 1, []Output{{Strides: []int{6, 1}}}},
+		{"a window", []*graph.Node{graph.Shear(a, 1, 0, 1, 1, 3)}, 0, []Output{{Leaf: true, Strides: []int{7, 1}}}},
+		{"the same twice", []*graph.Node{neg, graph.Stop(neg)}, 1, []Output{{Strides: []int{6, 1}}, {Strides: []int{6, 1}}}},
+		{"parts", []*graph.Node{graph.Cat(0, []*graph.Node{neg, a})}, 1, []Output{{Strides: []int{6, 1}}}},
+		{"one of the parts", []*graph.Node{graph.Cat(0, []*graph.Node{neg, a}), neg}, 1, []Output{{Strides: []int{6, 1}}, {Index: 1, Strides: []int{6, 1}}}},
+	} {
+		p, err := Graph(c.roots, 0)
+		if err != nil {
+			t.Errorf("%s: %v", c.name, err)
+			continue
+		}
+		if len(p.Steps) != c.kernels {
+			t.Errorf("%s: %d kernels, want %d\n%v", c.name, len(p.Steps), c.kernels, p)
+		}
+		if !reflect.DeepEqual(p.Outputs, c.want) {
+			t.Errorf("%s: outputs %+v, want %+v\n%v", c.name, p.Outputs, c.want, p)
+		}
+	}
+}
+
+// TestChecked says which plans may note a bad index.
+func TestChecked(t *testing.T) {
+	Verify()
+	a := leaf(0, 4, 6)
+	idx := graph.Leaf(ir.Int32, []int{4, 2}, 1, []int{1, 2, 1})
+	for _, c := range []struct {
+		name string
+		root *graph.Node
+		want bool
+	}{
+		{"no index", graph.Unary(ir.Neg, a), false},
+		{"Gather", graph.Gather(a, idx, 1), true},
+		{"Scatter", graph.Scatter(ir.Add, a, idx, leaf(2, 4, 2), 1), true},
+		{"the gradient of picking one", graph.Ungather(leaf(2, 4, 1), graph.Leaf(ir.Int32, []int{4, 1}, 1, []int{1, 1, 1}), 1, 6), false},
+	} {
+		p, err := Graph([]*graph.Node{c.root}, 0)
+		if err != nil {
+			t.Errorf("%s: %v", c.name, err)
+		} else if p.Checked != c.want {
+			t.Errorf("%s: Checked is %v, want %v", c.name, p.Checked, c.want)
+		}
+	}
+}
