@@ -1,0 +1,79 @@
+package gpu
+
+import (
+	"fmt"
+
+	"github.com/tensorken/tensorken/driver"
+	"github.com/tensorken/tensorken/internal/wgpu"
+)
+
+type buffer struct {
+	device *device
+	handle wgpu.Buffer
+	id     uint32
+	size   int                 // as asked for
+	room   int64               // as allocated: a multiple of 16, so that vectors fit
+	groups map[*group]struct{} // that it is in
+}
+
+func (b *buffer) Size() int { return b.size }
+
+// Free gives the memory back. WebGPU keeps it until work that was handed over
+// is done.
+func (b *buffer) Free() {
+	d := b.device
+	if b.handle == 0 || d.dev == nil {
+		return
+	}
+	for g := range b.groups {
+		d.groups.remove(d, g)
+	}
+	d.dev.FreeBuffer(b.handle)
+	d.held -= b.room
+	b.handle = 0
+}
+
+func (d *device) Alloc(bytes int) (driver.Buffer, error) {
+	if err := d.check(); err != nil {
+		return nil, err
+	}
+	return d.alloc(bytes)
+}
+
+func (d *device) alloc(bytes int) (*buffer, error) {
+	if bytes < 0 || int64(bytes) > d.limit {
+		return nil, fmt.Errorf("%s: %w: %d bytes asked for; this adapter takes at most %d in one tensor, and %d are held", d.name, driver.ErrMemory, bytes, d.limit, d.held)
+	}
+	b := &buffer{device: d, size: bytes, room: max(16, (int64(bytes)+15)&^15), groups: map[*group]struct{}{}}
+	var err error
+	if b.handle, err = d.dev.NewBuffer(b.room, wgpu.Storage); err != nil {
+		return nil, d.returned(err)
+	}
+	d.lastID++
+	b.id = d.lastID
+	d.held += b.room
+	return b, nil
+}
+
+// returned is fail for an error that the caller gets: Sync does not tell it
+// again.
+func (d *device) returned(err error) error {
+	before := d.failed
+	err = d.fail(err)
+	d.failed = before
+	return err
+}
+
+// own returns a buffer of this device with n bytes from an offset on.
+func (d *device) own(b driver.Buffer, offset, n int) (*buffer, error) {
+	own, ok := b.(*buffer)
+	switch {
+	case !ok || own.device != d:
+		return nil, fmt.Errorf("%s: a buffer of another device", d.name)
+	case own.handle == 0:
+		return nil, fmt.Errorf("%s: a buffer that was freed", d.name)
+	case offset < 0 || n > own.size-offset:
+		return nil, fmt.Errorf("%s: bytes %d to %d of a buffer of %d", d.name, offset, offset+n, own.size)
+	}
+	return own, nil
+}

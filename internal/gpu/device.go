@@ -1,0 +1,210 @@
+package gpu
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"runtime"
+
+	"github.com/tensorken/tensorken/driver"
+	"github.com/tensorken/tensorken/internal/wgpu"
+	"github.com/tensorken/tensorken/internal/wgsl"
+	"github.com/tensorken/tensorken/ir"
+)
+
+const (
+	// batch is the number of dispatches after which commands are handed over,
+	// so that the GPU works while more are recorded.
+	batch = 128
+	// maxFlights is the most submissions that are under way at once.
+	maxFlights = 8
+	// slot is the size of a dispatch's numbers. Dynamic offsets are multiples
+	// of it, and WebGPU asks for no more than this alignment.
+	slot = 256
+	// maxBindings is the most buffers of one pass.
+	maxBindings = 16
+	// spareBindings are left to passes for memory of their own.
+	spareBindings = 2
+)
+
+type device struct {
+	dev      wgpu.Device
+	name     string
+	target   wgsl.Target
+	compile  func(*ir.Kernel, wgsl.Target) (*wgsl.Program, error)
+	limit    int64 // bytes of one buffer
+	bindings int   // of one pass
+	held     int64 // bytes of all buffers
+	failed   error // the first failure since the last Sync
+	closed   error
+
+	layouts map[string]wgpu.Layout
+	shaders map[string]*shader
+	groups  groups
+	staging staging
+	params  ring
+	scratch []*buffer
+	poke    *program // writes a part of a word
+	lastID  uint32   // of buffers
+	clock   int64    // counts uses
+	last    uint64   // submission
+	written int64    // bytes since the last submission
+	uploads []upload // under way
+
+	// Of the commands being recorded.
+	commands    []wgpu.Command
+	words       []byte      // their numbers
+	withNumbers wgpu.Layout // of one that has numbers
+}
+
+// New returns a device that computes on d, and closes d when it is closed.
+func New(d wgpu.Device, name string) driver.Device { return newDevice(d, name) }
+
+func newDevice(d wgpu.Device, name string) *device {
+	a := d.Adapter()
+	g := &device{
+		dev: d, name: name, compile: wgsl.Compile,
+		limit:    min(a.Limits.StorageBinding, a.Limits.Buffer, math.MaxInt64) &^ 15,
+		bindings: min(a.Limits.StorageBuffers, maxBindings),
+		layouts:  map[string]wgpu.Layout{}, shaders: map[string]*shader{},
+		target: wgsl.Target{
+			MaxInvocations: a.Limits.WorkgroupSize, WorkgroupBytes: a.Limits.WorkgroupStorage, MaxGroups: a.Limits.Workgroups,
+			F16: a.Has(wgpu.ShaderF16), Units: units(a.Kind), Software: a.Kind == wgpu.Software,
+		},
+	}
+	if a.Has(wgpu.Subgroups) {
+		g.target.SubgroupMin, g.target.SubgroupMax = a.SubgroupMin, a.SubgroupMax
+	}
+	return g
+}
+
+// units is a guess of how many compute units an adapter has: WebGPU does not
+// tell.
+func units(k wgpu.Kind) int {
+	switch k {
+	case wgpu.Software:
+		return runtime.NumCPU()
+	case wgpu.Discrete:
+		return 128
+	}
+	return 16
+}
+
+func (d *device) Name() string { return d.name }
+
+var types = []ir.DType{ir.Bool, ir.Uint8, ir.Int32, ir.Uint32, ir.Float16, ir.BFloat16, ir.Float32}
+
+func (d *device) Limits() driver.Limits {
+	return driver.Limits{
+		Types: types, Bindings: d.bindings - spareBindings,
+		Bytes: int(min(d.limit, math.MaxInt)), Async: true,
+	}
+}
+
+// check returns the error of a device that is gone.
+func (d *device) check() error {
+	if d.closed != nil {
+		return d.closed
+	}
+	d.poll()
+	return d.closed
+}
+
+// poll takes in what went wrong with work that was handed over.
+func (d *device) poll() {
+	if d.closed != nil {
+		return
+	}
+	if err := d.dev.Poll(); err != nil {
+		d.fail(err)
+	}
+}
+
+// fail notes a failure, which is for good if the device is lost, and returns
+// it as the device's own.
+func (d *device) fail(err error) error {
+	var e *wgpu.Error
+	if !errors.As(err, &e) {
+		return err
+	}
+	switch e.Kind {
+	case wgpu.Lost, wgpu.Timeout:
+		if d.closed == nil {
+			d.closed = fmt.Errorf("%s: %w", d.name, err)
+		}
+		return d.closed
+	case wgpu.OutOfMemory:
+		err = fmt.Errorf("%s: %w: %d bytes held: %w", d.name, driver.ErrMemory, d.held, err)
+	default:
+		err = fmt.Errorf("%s: %w", d.name, err)
+	}
+	if d.failed == nil {
+		d.failed = err
+	}
+	return err
+}
+
+// failure returns the first failure since the last time.
+func (d *device) failure() error {
+	d.poll()
+	if d.closed != nil {
+		return d.closed
+	}
+	err := d.failed
+	d.failed = nil
+	return err
+}
+
+// submit hands commands over, and waits if too much is under way.
+func (d *device) submit(commands []wgpu.Command) error {
+	n, err := d.dev.Submit(commands)
+	if err != nil {
+		return d.fail(err)
+	}
+	d.last = n
+	if d.written > 0 {
+		d.uploads = append(d.uploads, upload{n, d.written})
+		d.written = 0
+	}
+	if n > maxFlights && n-maxFlights > d.dev.Done() {
+		if err := d.dev.Wait(n - maxFlights); err != nil {
+			return d.fail(err)
+		}
+	}
+	return nil
+}
+
+func (d *device) Sync() error {
+	if err := d.check(); err != nil {
+		return err
+	}
+	if d.written > 0 {
+		if err := d.submit(nil); err != nil {
+			return err
+		}
+	}
+	if d.last > d.dev.Done() {
+		if err := d.dev.Wait(d.last); err != nil {
+			return d.fail(err)
+		}
+	}
+	return d.failure()
+}
+
+func (d *device) Close() error {
+	if d.dev == nil {
+		return nil
+	}
+	d.groups.drop(d, 0)
+	d.params.free(d)
+	d.staging.free(d)
+	for _, b := range d.scratch {
+		b.Free()
+	}
+	for _, s := range d.shaders {
+		s.free(d)
+	}
+	d.dev.Close()
+	d.dev, d.closed = nil, fmt.Errorf("%s: the device is closed", d.name)
+	return nil
+}

@@ -1,0 +1,87 @@
+package gpu
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/tensorken/tensorken/driver"
+	"github.com/tensorken/tensorken/internal/wgpu"
+	"github.com/tensorken/tensorken/internal/wgsl"
+)
+
+// maxGroups is the most groups that are kept.
+const maxGroups = 1 << 12
+
+// groups are buffers bound together, kept for the next time.
+type groups struct{ of map[groupKey]*group }
+
+// A groupKey is all that a group depends on. Numbers of buffers are not used
+// twice.
+type groupKey struct {
+	layout wgpu.Layout
+	n      int
+	ids    [maxBindings]uint32
+}
+
+type group struct {
+	key     groupKey
+	handle  wgpu.Group
+	buffers []*buffer
+	used    int64
+}
+
+// bound is the buffer of a binding.
+func (d *device) bound(b *wgsl.Binding, args []driver.Arg) *buffer {
+	if b.Arg < 0 {
+		return d.scratch[b.Scratch]
+	}
+	return args[b.Arg].Buffer.(*buffer)
+}
+
+// group makes a group.
+func (d *device) group(key groupKey, q *pass, args []driver.Arg) (*group, error) {
+	g := &group{key: key}
+	var bindings []wgpu.Binding
+	for i := range q.bindings {
+		b := d.bound(&q.bindings[i], args)
+		for k := range i {
+			if g.buffers[k] == b && (q.bindings[i].Write || q.bindings[k].Write) {
+				return nil, fmt.Errorf("%s: arguments %d and %d are one buffer, which is written", d.name, q.bindings[k].Arg, q.bindings[i].Arg)
+			}
+		}
+		g.buffers = append(g.buffers, b)
+		bindings = append(bindings, wgpu.Binding{Buffer: b.handle, Size: b.room})
+	}
+	var err error
+	if g.handle, err = d.dev.NewGroup(key.layout, bindings); err != nil {
+		return nil, d.fail(err)
+	}
+	if d.groups.of == nil {
+		d.groups.of = map[groupKey]*group{}
+	}
+	d.groups.of[key] = g
+	for _, b := range g.buffers {
+		b.groups[g] = struct{}{}
+	}
+	return g, nil
+}
+
+// drop drops the groups used least recently until n are left.
+func (c *groups) drop(d *device, n int) {
+	var list []*group
+	for _, g := range c.of {
+		list = append(list, g)
+	}
+	slices.SortFunc(list, func(a, b *group) int { return int(a.used - b.used) })
+	for _, g := range list[:len(list)-n] {
+		c.remove(d, g)
+	}
+}
+
+func (c *groups) remove(d *device, g *group) {
+	d.dev.FreeGroup(g.handle)
+	delete(c.of, g.key)
+	for _, b := range g.buffers {
+		delete(b.groups, g)
+	}
+}

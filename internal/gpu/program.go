@@ -1,0 +1,171 @@
+package gpu
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/tensorken/tensorken/driver"
+	"github.com/tensorken/tensorken/internal/wgpu"
+	"github.com/tensorken/tensorken/internal/wgsl"
+	"github.com/tensorken/tensorken/ir"
+)
+
+// maxShaders is the most compiled shaders that are kept.
+const maxShaders = 1 << 12
+
+// A program is a kernel as passes of shaders.
+type program struct {
+	device  *device
+	args    []ir.Arg
+	passes  []pass
+	scratch []int
+}
+
+type pass struct {
+	shader   *shader
+	bindings []wgsl.Binding
+	groups   [3]uint32
+	params   []wgsl.Param
+}
+
+// A shader is compiled in the background, and again if it was dropped.
+type shader struct {
+	source   string
+	layout   wgpu.Layout
+	pipeline wgpu.Pipeline // 0 if it was dropped
+	ready    bool
+	err      error
+	used     int64
+}
+
+func (s *shader) free(d *device) {
+	if s.pipeline != 0 {
+		d.dev.FreePipeline(s.pipeline)
+	}
+	s.pipeline, s.ready = 0, false
+}
+
+// Compile starts to compile a kernel's shaders. Where WebGPU refuses one, Run
+// tells.
+func (d *device) Compile(k *ir.Kernel) (driver.Program, error) {
+	if err := d.check(); err != nil {
+		return nil, err
+	}
+	for _, a := range k.Args {
+		if a.Kind == ir.Out && int64(a.Len) > d.limit/int64(a.DType.Size()) {
+			return nil, fmt.Errorf("%s: %w: a tensor of %d %v is asked for; this adapter takes at most %d bytes in one", d.name, driver.ErrMemory, a.Len, a.DType, d.limit)
+		}
+	}
+	d.trim()
+	w, err := d.compile(k, d.target)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", d.name, err)
+	}
+	return d.build(w, slices.Clone(k.Args))
+}
+
+func (d *device) build(w *wgsl.Program, args []ir.Arg) (*program, error) {
+	p := &program{device: d, args: args, scratch: w.Scratch}
+	for i := range w.Passes {
+		q := &w.Passes[i]
+		if len(q.Bindings) > d.bindings {
+			return nil, fmt.Errorf("%s: a pass of %d buffers; this adapter takes at most %d", d.name, len(q.Bindings), d.bindings)
+		}
+		if 4*len(q.Params) > slot {
+			return nil, fmt.Errorf("%s: a pass of %d numbers; there is room for %d", d.name, len(q.Params), slot/4)
+		}
+		s, err := d.shader(q)
+		if err != nil {
+			return nil, err
+		}
+		p.passes = append(p.passes, pass{
+			shader: s, bindings: q.Bindings, params: q.Params,
+			groups: [3]uint32{uint32(q.Groups[0]), uint32(q.Groups[1]), uint32(q.Groups[2])},
+		})
+	}
+	return p, nil
+}
+
+// shader returns the shader of a pass, compiled or on the way to be.
+func (d *device) shader(q *wgsl.Pass) (*shader, error) {
+	if s := d.shaders[q.Source]; s != nil {
+		return s, d.ensure(s)
+	}
+	l, err := d.layout(q)
+	if err != nil {
+		return nil, err
+	}
+	s := &shader{source: q.Source, layout: l}
+	return s, d.ensure(s)
+}
+
+// ensure sees to it that a shader is compiled or on the way to be.
+func (d *device) ensure(s *shader) error {
+	d.clock++
+	s.used = d.clock
+	if s.err != nil || s.pipeline != 0 {
+		return s.err
+	}
+	p, err := d.dev.NewPipeline(s.source, s.layout)
+	if err != nil {
+		return d.refused(s, err)
+	}
+	s.pipeline = p
+	d.shaders[s.source] = s
+	return nil
+}
+
+// refused is what is told of a shader that does not compile.
+func (d *device) refused(s *shader, err error) error {
+	err = d.returned(err)
+	if d.closed == nil {
+		s.err = fmt.Errorf("%w\nThis is a fault of the library: please report it, with the shader:\n%s", err, s.source)
+		err = s.err
+	}
+	return err
+}
+
+// dropShaders drops those used least recently until n are left.
+func (d *device) dropShaders(n int) {
+	var list []*shader
+	for _, s := range d.shaders {
+		list = append(list, s)
+	}
+	slices.SortFunc(list, func(a, b *shader) int { return int(a.used - b.used) })
+	for _, s := range list[:len(list)-n] {
+		s.free(d)
+		delete(d.shaders, s.source)
+	}
+}
+
+// layout returns the layout of a pass. Passes that bind alike share one, and
+// so groups of buffers.
+func (d *device) layout(q *wgsl.Pass) (wgpu.Layout, error) {
+	write := make([]bool, len(q.Bindings))
+	for i, b := range q.Bindings {
+		write[i] = b.Write
+	}
+	params := int64(0)
+	if len(q.Params) > 0 {
+		params = slot
+	}
+	key := fmt.Sprint(write, params)
+	if l, ok := d.layouts[key]; ok {
+		return l, nil
+	}
+	l, err := d.dev.NewLayout(write, params)
+	if err != nil {
+		return 0, d.returned(err)
+	}
+	d.layouts[key] = l
+	return l, nil
+}
+
+// word is a number's bits in a shader.
+func word(d ir.DType, x ir.Number) uint32 {
+	if d.IsFloat() {
+		return math.Float32bits(float32(x.Float64(d)))
+	}
+	return uint32(x)
+}

@@ -1,0 +1,202 @@
+package gpu
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math"
+
+	"github.com/tensorken/tensorken/driver"
+	"github.com/tensorken/tensorken/internal/wgpu"
+	"github.com/tensorken/tensorken/ir"
+)
+
+func (d *device) Run(calls []driver.Call) error {
+	if err := d.check(); err != nil {
+		return err
+	}
+	return d.run(calls)
+}
+
+// run records calls and hands them over, some at a time.
+func (d *device) run(calls []driver.Call) error {
+	for done := 0; done < len(calls); {
+		d.commands, d.words = d.commands[:0], d.words[:0]
+		d.trim()
+		n := 0
+		for done+n < len(calls) && len(d.commands) < batch {
+			fit, err := d.record(&calls[done+n])
+			if err != nil {
+				return err
+			}
+			if !fit {
+				break
+			}
+			n++
+		}
+		done += n
+		if len(d.commands) == 0 {
+			continue
+		}
+		if err := d.numbers(); err != nil {
+			return err
+		}
+		if err := d.submit(d.commands); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// numbers sends the numbers of the recorded commands to the device.
+func (d *device) numbers() error {
+	if len(d.words) == 0 {
+		return nil
+	}
+	n, err := d.params.put(d, d.withNumbers, d.words)
+	if err != nil {
+		return err
+	}
+	for i := range d.commands {
+		if c := &d.commands[i]; c.Params != 0 {
+			c.Params = n.group
+		}
+	}
+	return nil
+}
+
+// record appends the commands of a call. It reports false if those before
+// have to be handed over first.
+func (d *device) record(c *driver.Call) (fit bool, err error) {
+	p, ok := c.Program.(*program)
+	if !ok || p.device != d {
+		return false, fmt.Errorf("%s: a program of another device", d.name)
+	}
+	if err := d.accepts(p, c.Args); err != nil {
+		return false, err
+	}
+	if fit, err := d.reserve(p.scratch); !fit || err != nil {
+		return false, err
+	}
+	for i := range p.passes {
+		if err := d.dispatch(p, &p.passes[i], c.Args); err != nil {
+			return false, err
+		}
+	}
+	return true, nil
+}
+
+// accepts checks a call's arguments.
+func (d *device) accepts(p *program, args []driver.Arg) error {
+	if len(args) != len(p.args) {
+		return fmt.Errorf("%s: %d arguments for a kernel of %d", d.name, len(args), len(p.args))
+	}
+	for i := range args {
+		a := &args[i]
+		if p.args[i].Kind == ir.Value {
+			continue
+		}
+		b, ok := a.Buffer.(*buffer)
+		if !ok || b.device != d || b.handle == 0 {
+			return fmt.Errorf("%s: argument %d is not a buffer of this device", d.name, i)
+		}
+		if end := a.Offset + p.args[i].Len; a.Offset < 0 || a.Offset > math.MaxInt32 || p.args[i].Kind == ir.Out && end > b.size/p.args[i].DType.Size() {
+			return fmt.Errorf("%s: argument %d: elements %d to %d of a buffer of %d bytes", d.name, i, a.Offset, end, b.size)
+		}
+	}
+	return nil
+}
+
+// reserve sees to it that there are scratch buffers of those sizes. All
+// programs share them: what a call leaves there nobody reads. It reports false
+// if one has to grow while commands that use it wait.
+func (d *device) reserve(sizes []int) (fit bool, err error) {
+	for i, n := range sizes {
+		if i < len(d.scratch) && d.scratch[i].size >= n {
+			continue
+		}
+		if len(d.commands) > 0 {
+			return false, nil
+		}
+		b, err := d.alloc(n)
+		if err != nil {
+			return false, err
+		}
+		if i < len(d.scratch) {
+			d.scratch[i].Free()
+			d.scratch[i] = b
+		} else {
+			d.scratch = append(d.scratch, b)
+		}
+	}
+	return true, nil
+}
+
+// dispatch appends the command of a pass.
+func (d *device) dispatch(p *program, q *pass, args []driver.Arg) error {
+	s := q.shader
+	if !s.ready {
+		var err error
+		if s, err = d.await(s); err != nil {
+			return err
+		}
+		q.shader = s
+	}
+	d.clock++
+	s.used = d.clock
+	key := groupKey{layout: s.layout, n: len(q.bindings)}
+	for i := range q.bindings {
+		key.ids[i] = d.bound(&q.bindings[i], args).id
+	}
+	g := d.groups.of[key]
+	if g == nil {
+		var err error
+		if g, err = d.group(key, q, args); err != nil {
+			return err
+		}
+	}
+	g.used = d.clock
+	c := wgpu.Command{Pipeline: s.pipeline, Group: g.handle, Groups: q.groups}
+	if len(q.params) > 0 {
+		c.Params = 1 // until the buffer is known
+		d.withNumbers = s.layout
+		c.Offset = uint32(len(d.words))
+		for _, w := range q.params {
+			x := uint32(args[w.Arg].Offset)
+			if !w.Offset {
+				x = word(p.args[w.Arg].DType, args[w.Arg].Num)
+			}
+			d.words = binary.LittleEndian.AppendUint32(d.words, x)
+		}
+		d.words = append(d.words, zeros[:slot-4*len(q.params)]...)
+	}
+	d.commands = append(d.commands, c)
+	return nil
+}
+
+var zeros [slot]byte
+
+// await waits until a shader is compiled, or another of the same source.
+func (d *device) await(s *shader) (*shader, error) {
+	if other := d.shaders[s.source]; other != nil {
+		s = other
+	}
+	if err := d.ensure(s); err != nil {
+		return nil, err
+	}
+	if err := d.dev.Await(s.pipeline); err != nil {
+		return nil, d.refused(s, err)
+	}
+	s.ready = true
+	return s, nil
+}
+
+// trim drops what was not used for long where too much is kept. No commands
+// wait then that it is part of.
+func (d *device) trim() {
+	if len(d.groups.of) > maxGroups {
+		d.groups.drop(d, maxGroups/2)
+	}
+	if len(d.shaders) > maxShaders {
+		d.dropShaders(maxShaders / 2)
+	}
+}

@@ -1,0 +1,225 @@
+package gpu
+
+import (
+	"math/bits"
+
+	"github.com/tensorken/tensorken/driver"
+	"github.com/tensorken/tensorken/internal/wgpu"
+	"github.com/tensorken/tensorken/internal/wgsl"
+	"github.com/tensorken/tensorken/ir"
+)
+
+const (
+	// piece is how many bytes go up or down at a time.
+	piece = 16 << 20
+	// maxUploads is how many bytes may be on their way up: until they are
+	// there, the host holds a copy.
+	maxUploads = 256 << 20
+	// maxStaging is how many bytes of unused staging buffers are kept.
+	maxStaging = 4 * piece
+)
+
+// An upload is bytes that were written before a submission.
+type upload struct {
+	submission uint64
+	bytes      int64
+}
+
+func (d *device) Upload(dst driver.Buffer, offset int, src []byte) error {
+	if err := d.check(); err != nil {
+		return err
+	}
+	b, err := d.own(dst, offset, len(src))
+	if err != nil {
+		return err
+	}
+	// WebGPU writes whole words. What is beside those of src is kept.
+	if head := min(-offset&3, len(src)); head > 0 {
+		if err := d.patch(b, offset, src[:head]); err != nil {
+			return err
+		}
+		offset, src = offset+head, src[head:]
+	}
+	for len(src) >= 4 {
+		n := min(len(src)&^3, piece)
+		d.dev.Write(b.handle, int64(offset), src[:n])
+		if err := d.wrote(int64(n)); err != nil {
+			return err
+		}
+		offset, src = offset+n, src[n:]
+	}
+	if len(src) == 0 {
+		return nil
+	}
+	if offset+len(src) == b.size { // nothing is beside it
+		var word [4]byte
+		copy(word[:], src)
+		d.dev.Write(b.handle, int64(offset), word[:])
+		return d.wrote(4)
+	}
+	return d.patch(b, offset, src)
+}
+
+// wrote counts bytes on their way, and waits where there are too many.
+func (d *device) wrote(n int64) error {
+	if d.written += n; d.written < maxUploads/4 {
+		return nil
+	}
+	if err := d.submit(nil); err != nil {
+		return err
+	}
+	sum := int64(0)
+	for i := len(d.uploads) - 1; i >= 0; i-- {
+		u := d.uploads[i]
+		if sum += u.bytes; sum <= maxUploads && u.submission > d.dev.Done() {
+			continue
+		}
+		d.uploads = d.uploads[i+1:]
+		if err := d.dev.Wait(u.submission); err != nil {
+			return d.fail(err)
+		}
+		break
+	}
+	return nil
+}
+
+// pokes is a program that replaces some bits of a word.
+var pokes = wgsl.Program{Passes: []wgsl.Pass{{
+	Source: `struct Params { at: i32, keep: u32, bits: u32 }
+@group(0) @binding(0) var<storage, read_write> b: array<u32>;
+@group(1) @binding(0) var<uniform> p: Params;
+@compute @workgroup_size(1) fn main() { b[p.at] = (b[p.at] & p.keep) | p.bits; }
+`,
+	Bindings: []wgsl.Binding{{Write: true}},
+	Groups:   [3]int{1, 1, 1},
+	Params:   []wgsl.Param{{Offset: true}, {Arg: 1}, {Arg: 2}},
+}}}
+
+// patch writes a part of one word.
+func (d *device) patch(b *buffer, offset int, src []byte) error {
+	if d.poke == nil {
+		args := []ir.Arg{{Kind: ir.Out, DType: ir.Uint32}, {Kind: ir.Value, DType: ir.Uint32}, {Kind: ir.Value, DType: ir.Uint32}}
+		p, err := d.build(&pokes, args)
+		if err != nil {
+			return err
+		}
+		d.poke = p
+	}
+	var keep, value uint32
+	keep = ^keep
+	for i, x := range src {
+		shift := 8 * (offset&3 + i)
+		keep &^= 0xff << shift
+		value |= uint32(x) << shift
+	}
+	return d.run([]driver.Call{{Program: d.poke, Args: []driver.Arg{{Buffer: b, Offset: offset / 4}, {Num: ir.Number(keep)}, {Num: ir.Number(value)}}}})
+}
+
+func (d *device) Download(dst []byte, src driver.Buffer, offset int) error {
+	if err := d.check(); err != nil {
+		return err
+	}
+	b, err := d.own(src, offset, len(dst))
+	if err != nil {
+		return err
+	}
+	// One piece is copied on the device while that before is read.
+	var before *reading
+	for len(dst) > 0 && err == nil {
+		n := min(len(dst), piece-offset&3)
+		var next *reading
+		if next, err = d.read(b, offset, dst[:n]); err == nil {
+			err = before.finish(d)
+			before = next
+		}
+		offset, dst = offset+n, dst[n:]
+	}
+	if e := before.finish(d); err == nil {
+		err = e
+	}
+	if e := d.failure(); err == nil {
+		err = e
+	}
+	return err
+}
+
+// A reading is a part of a buffer on its way to the host.
+type reading struct {
+	dst   []byte
+	skip  int // bytes before it in its first word
+	size  int64
+	class int
+	from  wgpu.Buffer
+}
+
+// read starts to copy a part of a buffer to the host.
+func (d *device) read(b *buffer, offset int, dst []byte) (*reading, error) {
+	r := &reading{dst: dst, skip: offset & 3}
+	r.size = int64(r.skip+len(dst)+3) &^ 3
+	r.class = max(12, bits.Len64(uint64(r.size-1)))
+	var err error
+	if r.from, err = d.staging.take(d, r.class); err != nil {
+		return nil, d.returned(err)
+	}
+	if err := d.submit([]wgpu.Command{{Src: b.handle, SrcOffset: int64(offset - r.skip), Dst: r.from, Size: r.size}}); err != nil {
+		return nil, err
+	}
+	if err := d.dev.Map(r.from, r.size); err != nil {
+		return nil, d.returned(err)
+	}
+	return r, nil
+}
+
+// finish waits until the bytes are there.
+func (r *reading) finish(d *device) error {
+	if r == nil {
+		return nil
+	}
+	to := r.dst
+	if r.skip > 0 {
+		to = make([]byte, r.size)
+	}
+	if err := d.dev.Read(r.from, to); err != nil {
+		d.dev.FreeBuffer(r.from)
+		return d.returned(err)
+	}
+	if r.skip > 0 {
+		copy(r.dst, to[r.skip:])
+	}
+	d.staging.give(d, r.class, r.from)
+	return nil
+}
+
+// staging are buffers that the host can read, by the logarithm of their size.
+type staging struct {
+	unused [64][]wgpu.Buffer
+	bytes  int64
+}
+
+func (s *staging) take(d *device, class int) (wgpu.Buffer, error) {
+	if list := s.unused[class]; len(list) > 0 {
+		s.unused[class] = list[:len(list)-1]
+		s.bytes -= 1 << class
+		return list[len(list)-1], nil
+	}
+	return d.dev.NewBuffer(1<<class, wgpu.Readback)
+}
+
+func (s *staging) give(d *device, class int, b wgpu.Buffer) {
+	if s.bytes+1<<class > maxStaging {
+		d.dev.FreeBuffer(b)
+		return
+	}
+	s.bytes += 1 << class
+	s.unused[class] = append(s.unused[class], b)
+}
+
+func (s *staging) free(d *device) {
+	for class, list := range s.unused {
+		for _, b := range list {
+			d.dev.FreeBuffer(b)
+		}
+		s.unused[class] = nil
+	}
+	s.bytes = 0
+}
