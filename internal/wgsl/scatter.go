@@ -1,3 +1,226 @@
 package wgsl
 
-func (c *compiler) scatterKernel() {}
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/tensorken/tensorken/ir"
+)
+
+// A scatter copies its base, then combines the updates with the copy.
+//
+// The axes whose positions lead to different elements, whatever the index,
+// make columns; the others are the updates of each. A thread owns one column
+// and some of the positions that the index may name, its rows. It goes
+// through the updates in order and takes those whose index is one of its
+// rows, so no two threads write an element and the order is that of the
+// points. There are as many blocks of rows as it takes to keep the device
+// busy; a thread with one row has it in a register. If there are few columns
+// and rows the updates are also cut into segments, which a further pass
+// combines, in order.
+type scatter struct {
+	*compiler
+	at       *ir.Instr // the Scatter
+	columns  []int
+	updates  []int
+	width    int // columns
+	count    int // updates
+	blocks   int
+	rows     int // of a block
+	segments int
+	segment  int // updates in one
+	parts    int // scratch
+}
+
+func (c *compiler) scatterKernel() {
+	c.copyBase()
+	if c.k.Points() > 0 {
+		x := &scatter{compiler: c, at: &c.k.Body[len(c.k.Body)-1], segments: 1}
+		x.choose()
+		x.combine()
+		if x.segments > 1 {
+			x.addParts()
+		}
+	}
+	c.settle()
+}
+
+// copyBase copies argument 1 to argument 0.
+func (c *compiler) copyBase() {
+	d := c.k.Args[0].DType.Register()
+	along := &ir.View{Coef: []int{1}}
+	over := ir.AxisSet(1)
+	if c.k.Args[0].Len == 1 {
+		along = &ir.View{Coef: []int{0}}
+		over = 0
+	}
+	k := &ir.Kernel{
+		Skeleton: ir.Map,
+		Args:     c.k.Args,
+		Axes:     []ir.Axis{{Len: c.k.Args[0].Len, Role: ir.Kept}},
+		Body: []ir.Instr{
+			{Op: ir.Load, Type: d, Arg: 1, View: along, Over: over},
+			{Op: ir.Store, Type: d, Src: []int{0}, Arg: 0, View: along, Over: over},
+		},
+	}
+	sub := &compiler{k: k, t: c.t, program: c.program, status: -1}
+	sub.points([]int{0}, []int{1}, nil)
+	if c.err == nil {
+		c.err = sub.err
+	}
+}
+
+// choose parts the work.
+func (x *scatter) choose() {
+	v := x.at.View
+	for _, a := range x.axes(ir.Kept, ir.Reduced) {
+		if n := x.k.Axes[a].Len; n != 1 {
+			if v.Coef[a] != 0 {
+				x.columns = append(x.columns, a)
+			} else {
+				x.updates = append(x.updates, a)
+			}
+		}
+	}
+	separate := x.separate()
+	if !separate {
+		x.columns, x.updates = nil, x.long(x.axes(ir.Kept, ir.Reduced))
+	}
+	slices.SortStableFunc(x.columns, func(a, b int) int { return -cmp.Compare(abs(v.Coef[a]), abs(v.Coef[b])) })
+	x.width, x.count = x.length(x.columns), x.length(x.updates)
+	x.blocks, x.rows = 1, v.Len
+	busy := x.t.busy()
+	if separate && v.Len > 0 && x.count > 1 {
+		x.rows = ceilDiv(v.Len, min(v.Len, max(1, busy/x.width)))
+		x.blocks = ceilDiv(v.Len, x.rows)
+	}
+	x.segment = x.count
+	if x.rows == 1 && x.at.Type != ir.Bool {
+		parts := min(busy/(x.width*x.blocks), x.count/128)
+		if parts > 1 {
+			x.segment = ceilDiv(x.count, parts)
+			x.segments = ceilDiv(x.count, x.segment)
+			x.parts = x.scratch(x.segments*x.blocks*x.width, 4)
+		}
+	}
+}
+
+// separate reports whether different columns never lead to one element: each
+// step goes further than all the finer ones together.
+func (x *scatter) separate() bool {
+	type loop struct{ n, stride int }
+	steps := []loop{{x.at.View.Len, abs(x.at.View.Stride)}}
+	for _, a := range x.columns {
+		steps = append(steps, loop{x.k.Axes[a].Len, abs(x.at.View.Coef[a])})
+	}
+	slices.SortFunc(steps, func(a, b loop) int { return cmp.Compare(a.stride, b.stride) })
+	reach := 0
+	for _, l := range steps {
+		if l.n > 1 && l.stride <= reach {
+			return false
+		}
+		reach += l.stride * max(l.n-1, 0)
+	}
+	return true
+}
+
+// element binds the result and gives the place of the element of a row.
+func (x *scatter) element(sc *scope, row string) (b *binding, place string) {
+	pos := sc.linear(x.at.View.Off, x.at.View.Coef)
+	b = sc.s.argument(0, false)
+	b.Write = true
+	b.atomic = storages[x.k.Args[0].DType].pack != nil
+	return b, fmt.Sprintf("%s + %d * i32(%s)", pos.lane(0), x.at.View.Stride, row)
+}
+
+// together gives the combination of an element and an update, rounded as it
+// would be in memory.
+func (x *scatter) together(s *shader, old, update string) string {
+	e := s.apply(x.at.Kind, x.at.Type, x.at.Type, old, update)
+	d := x.k.Args[0].DType
+	if st := &storages[d]; d.IsHalf() && x.segments == 1 {
+		name := map[ir.DType]string{ir.Float16: "f16_bits", ir.BFloat16: "bf16_bits"}[d]
+		return st.unpack(s.call(name, e), "0u")
+	}
+	return e
+}
+
+func (x *scatter) combine() {
+	x.pass(x.t.threads(), func(s *shader) {
+		st := &storages[x.k.Args[0].DType]
+		index, update := x.at.Src[0], x.at.Src[1]
+		count := x.width * x.blocks * x.segments
+		s.groups = ceilDiv(count, s.size)
+		s.root.line("let item = group * %du + thread;", s.size)
+		sc := s.root.block()
+		sc.line("let column = item %% %du;", x.width)
+		sc.line("let row = item / %du %% %du * %du;", x.width, x.blocks, x.rows)
+		sc.enter(walk{axes: x.columns, base: "column"})
+		one := x.rows == 1
+		switch {
+		case one && x.segments == 1:
+			b, place := x.element(sc, "row")
+			sc.fetch(b, st, place, []string{"acc"}, false, "var ")
+		case one:
+			sc.line("let segment = item / %du;", x.width*x.blocks)
+			sc.line("var acc = %s;", s.literal(x.at.Type, ir.Identity(x.at.Kind, x.at.Type)))
+		}
+		first, last := "0u", fmt.Sprintf("%du", x.count)
+		if x.segments > 1 {
+			first = fmt.Sprintf("segment * %du", x.segment)
+			last = fmt.Sprintf("min(%s + %du, %du)", first, x.segment, x.count)
+		}
+		loop := sc.block()
+		loop.enter(walk{axes: x.updates, base: "u"})
+		i := loop.value(index)
+		bad := loop.block()
+		bad.note(len(x.k.Body)-1, 0)
+		bad.end(fmt.Sprintf("if (u32(%s) >= %du)", i[0], x.at.View.Len))
+		hit := loop.block()
+		hit.axes, hit.values[index] = loop.axes, i // so that the update is only computed here
+		value := hit.value(update)[0]
+		test := fmt.Sprintf("u32(%s) == row", i[0])
+		if one {
+			hit.line("acc = %s;", x.together(s, "acc", value))
+		} else {
+			b, place := x.element(hit, i[0])
+			hit.fetch(b, st, place, []string{"old"}, false, "let ")
+			hit.line("let new_ = %s;", x.together(s, "old", value))
+			hit.write(b, st, place, []string{"new_"})
+			test = fmt.Sprintf("u32(%s) >= row && u32(%s) < min(row + %du, %du)", i[0], i[0], x.rows, x.at.View.Len)
+		}
+		hit.end("if (" + test + ")")
+		loop.end(fmt.Sprintf("for (var u = %s; u < %s; u++)", first, last))
+		switch {
+		case one && x.segments == 1:
+			b, place := x.element(sc, "row")
+			sc.write(b, st, place, []string{"acc"})
+		case one:
+			sc.line("%s[item] = acc;", s.buffer(x.parts, st.register, true))
+		}
+		sc.end(fmt.Sprintf("if (item < %du)", count))
+	})
+}
+
+// addParts combines the segments of each element with it.
+func (x *scatter) addParts() {
+	x.pass(x.t.threads(), func(s *shader) {
+		st := &storages[x.k.Args[0].DType]
+		count := x.width * x.blocks
+		s.groups = ceilDiv(count, s.size)
+		s.root.line("let item = group * %du + thread;", s.size)
+		sc := s.root.block()
+		sc.line("let column = item %% %du;", x.width)
+		sc.line("let row = item / %du;", x.width)
+		sc.enter(walk{axes: x.columns, base: "column"})
+		b, place := x.element(sc, "row")
+		sc.fetch(b, st, place, []string{"acc"}, false, "var ")
+		loop := sc.block()
+		loop.line("let part = %s[n * %du + item];", s.buffer(x.parts, st.register, false), count)
+		loop.line("acc = %s;", s.apply(x.at.Kind, x.at.Type, x.at.Type, "acc", "part"))
+		loop.end(fmt.Sprintf("for (var n = 0u; n < %du; n++)", x.segments))
+		sc.write(b, st, place, []string{"acc"})
+		sc.end(fmt.Sprintf("if (item < %du)", count))
+	})
+}

@@ -243,7 +243,10 @@ func (sc *scope) vectors(v *ir.View, index value) bool {
 			return false
 		}
 		for a, c := range g.Coef {
-			if co, _ := sc.coord(a); c != 0 && len(co.at) > 1 && co.quads != constant {
+			if c == 0 {
+				continue
+			}
+			if co, _ := sc.coord(a); len(co.at) > 1 && co.quads != constant {
 				return false
 			}
 		}
@@ -333,6 +336,9 @@ func (sc *scope) fetch(b *binding, st *storage, place string, names []string, ve
 		at := "p_" + names[0]
 		sc.line("let %s = u32(%s);", at, place)
 		word := fmt.Sprintf("%s[%s >> %du]", b.name, at, map[uint]int{2: 1, 4: 2}[n])
+		if b.atomic {
+			word = "atomicLoad(&" + word + ")"
+		}
 		sc.line("%s%s = %s;", let, names[0], st.unpack(word, fmt.Sprintf("((%s & %du) * %du)", at, n-1, 8*st.size)))
 		return
 	}
