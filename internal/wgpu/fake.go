@@ -211,4 +211,4 @@ func (d *FakeDevice) Poll() error {
 }
 
 // Close loses the device.
-func (d *FakeDevice) Close() { d.lost = errors.New("webgpu: the device is closed") }
+func (d *FakeDevice) Close() { d.lost = errors.New("the device is closed") }

@@ -11,7 +11,7 @@ import (
 // WebGPU will come with a later version.
 func Load(path string) (Library, error) {
 	if runtime.GOOS == "js" {
-		return nil, fmt.Errorf("webgpu: %w: in a browser this version runs on the CPU alone; GPUs there will come with a later one", ErrNoLibrary)
+		return nil, fmt.Errorf("%w: in a browser this version runs on the CPU alone; GPUs there will come with a later one", ErrNoLibrary)
 	}
-	return nil, fmt.Errorf("webgpu: %w: none is known for %s/%s", ErrNoLibrary, runtime.GOOS, runtime.GOARCH)
+	return nil, fmt.Errorf("%w: none is known for %s/%s", ErrNoLibrary, runtime.GOOS, runtime.GOARCH)
 }

@@ -187,7 +187,7 @@ func (n *instance) find() ([]found, error) {
 		}
 	}
 	if len(list) == 0 && why != "" {
-		return nil, fmt.Errorf("webgpu: %w: %s", ErrNoAdapter, why)
+		return nil, fmt.Errorf("%w: %s", ErrNoAdapter, why)
 	}
 	slices.SortStableFunc(list, func(a, b found) int { return rank(a.Kind) - rank(b.Kind) })
 	return list, nil

@@ -111,9 +111,9 @@ func search(p place, load func(path string) (Library, error)) (Library, error) {
 		tried = append(tried, fmt.Sprintf("\n\t%s: %v", c.path, err))
 	}
 	if len(tried) == 0 {
-		return nil, fmt.Errorf("webgpu: %w: none is known for %s", ErrNoLibrary, p.goos)
+		return nil, fmt.Errorf("%w: none is known for %s", ErrNoLibrary, p.goos)
 	}
-	return nil, fmt.Errorf("webgpu: %w: %s. Tried:%s", ErrNoLibrary, Advice, strings.Join(tried, ""))
+	return nil, fmt.Errorf("%w: %s. Tried:%s", ErrNoLibrary, Advice, strings.Join(tried, ""))
 }
 
 // unusable says why a library that was loaded cannot be used.

@@ -202,5 +202,5 @@ type Error struct {
 }
 
 func (e *Error) Error() string {
-	return fmt.Sprintf("webgpu: %s: %s: %s", e.Call, errorKinds[e.Kind], e.Message)
+	return fmt.Sprintf("%s: %s: %s", e.Call, errorKinds[e.Kind], e.Message)
 }

@@ -1,0 +1,76 @@
+package webgpu
+
+import (
+	"errors"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/tensorken/tensorken/internal/wgpu"
+	"github.com/tensorken/tensorken/tensor"
+)
+
+func TestChoose(t *testing.T) {
+	big, small, soft := wgpu.FakeAdapter("NVIDIA H200", wgpu.Discrete), wgpu.FakeAdapter("Intel UHD", wgpu.Integrated), wgpu.FakeAdapter("llvmpipe", wgpu.Software)
+	for _, c := range []struct {
+		list []wgpu.Adapter
+		o    Options
+		want int
+		err  string
+	}{
+		{[]wgpu.Adapter{big, small, soft}, Options{}, 0, ""},
+		{[]wgpu.Adapter{big, small, soft}, Options{LowPower: true}, 1, ""},
+		{[]wgpu.Adapter{big, soft}, Options{LowPower: true, Software: true}, 0, ""},
+		{[]wgpu.Adapter{soft, small}, Options{Software: true}, 1, ""},
+		{[]wgpu.Adapter{soft}, Options{Software: true}, 0, ""},
+		{[]wgpu.Adapter{big, small, soft}, Options{Adapter: "1"}, 1, ""},
+		{[]wgpu.Adapter{big, small, soft}, Options{Adapter: "intel"}, 1, ""},
+		{[]wgpu.Adapter{big, small, soft}, Options{Adapter: "LLVM"}, 2, ""},
+		{nil, Options{}, 0, "no adapter: the system's graphics driver"},
+		{[]wgpu.Adapter{soft}, Options{}, 0, "no adapter but in software, which has to be asked for: 0 is llvmpipe (software)"},
+		{[]wgpu.Adapter{big}, Options{Adapter: "2"}, 0, "no adapter 2: 0 is NVIDIA H200 (discrete)"},
+		{[]wgpu.Adapter{big}, Options{Adapter: "-1"}, 0, "no adapter -1"},
+		{[]wgpu.Adapter{big, small}, Options{Adapter: "amd"}, 0, `no adapter "amd": 0 is NVIDIA H200 (discrete), 1 is Intel UHD (integrated)`},
+	} {
+		got, err := choose(c.list, &c.o)
+		switch {
+		case c.err == "" && (err != nil || got != c.want):
+			t.Errorf("choose(%s; %+v) = %d, %v, want %d", listed(c.list), c.o, got, err, c.want)
+		case c.err != "" && (!errors.Is(err, wgpu.ErrNoAdapter) || !strings.Contains(err.Error(), c.err)):
+			t.Errorf("choose(%s; %+v): got error %v, want %q", listed(c.list), c.o, err, c.err)
+		}
+	}
+}
+
+func TestOpenNoLibrary(t *testing.T) {
+	_, err := Open(&Options{Library: "no/such/library"})
+	if err == nil || !strings.Contains(err.Error(), "no/such/library: no such file") || !strings.Contains(err.Error(), "tensorken gpu install") {
+		t.Errorf("Open of a library that does not exist: got error %v, want one that says what to do", err)
+	}
+}
+
+// TestOpen computes on an adapter of this machine.
+func TestOpen(t *testing.T) {
+	dev, err := Open(&Options{Software: true, Validate: true})
+	if err != nil {
+		if os.Getenv("TENSORKEN_REQUIRE_GPU") == "1" {
+			t.Fatal(err)
+		}
+		t.Skip("no GPU: ", err)
+	}
+	defer dev.Close()
+	list, err := Adapters()
+	if err != nil || len(list) == 0 {
+		t.Fatalf("Adapters() = %v, %v after Open gave %v", list, err, dev)
+	}
+	if !strings.HasPrefix(dev.String(), "webgpu (") {
+		t.Errorf("the device is called %q", dev)
+	}
+	x := tensor.New([]float32{1, 2, 3, 4}, 2, 2).To(dev)
+	if got, want := x.MatMul(x).Add(1).String(), "[8  11]\n[16 23]"; got != want {
+		t.Errorf("computed on %v:\n%s\nwant\n%s", dev, got, want)
+	}
+	if _, err := tensor.Data[float64](x.Cast(tensor.Float64)); err == nil || !strings.Contains(err.Error(), "float64") {
+		t.Errorf("float64 on %v: got error %v, want one that names the type", dev, err)
+	}
+}
