@@ -2,6 +2,7 @@ package fuse
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 
 	"github.com/tensorken/tensorken/internal/graph"
@@ -11,17 +12,19 @@ import (
 
 // info is what is known of a node.
 type info struct {
-	users int
-	cost  int      // of computing it from what is loaded
-	size  int      // nodes that takes
-	homes []*Group // what computes it: one group, for Cat one an operand
-	saved bool     // it is stored
+	number int // in the order of the graph, from 1; 0 for what was added
+	users  int
+	cost   int      // of computing it from what is loaded
+	size   int      // nodes that takes
+	homes  []*Group // what computes it: one group, for Cat one an operand
+	saved  bool     // it is stored
 }
 
 type fuser struct {
 	bindings int
 	info     map[*graph.Node]*info
 	copies   map[*graph.Node]*graph.Node // row-major copies of leaves
+	apart    map[*graph.Node]bool        // nodes that share a kernel with no other
 	groups   []*Group
 	order    int
 }
@@ -30,10 +33,22 @@ type fuser struct {
 // into groups. Bindings is the most buffers of a kernel, 0 if there is no
 // limit.
 func Nodes(roots []*graph.Node, bindings int) *Fusion {
-	f := &fuser{bindings: bindings, info: map[*graph.Node]*info{}, copies: map[*graph.Node]*graph.Node{}}
+	apart := map[*graph.Node]bool{}
+	for {
+		f := &fuser{bindings: bindings, info: map[*graph.Node]*info{}, copies: map[*graph.Node]*graph.Node{}, apart: apart}
+		x := f.part(roots)
+		more := f.crowded(x.Groups)
+		if len(more) == 0 {
+			return x
+		}
+		maps.Copy(apart, more)
+	}
+}
+
+func (f *fuser) part(roots []*graph.Node) *Fusion {
 	nodes := graph.Sorted(roots)
-	for _, n := range nodes {
-		f.info[n] = &info{}
+	for i, n := range nodes {
+		f.info[n] = &info{number: i + 1}
 		for _, s := range n.Src() {
 			f.info[s].users++
 		}
@@ -72,6 +87,11 @@ func (f *fuser) place(n *graph.Node) {
 	case n.Op.Class() == ir.Reduction:
 		f.reduce(n)
 	case n.Op.Class() == ir.Elementwise || n.Op == ir.Gather:
+		if f.apart[n] {
+			f.anchor(n).closed = true
+			f.save(n)
+			return
+		}
 		if f.join(n) {
 			return
 		}
@@ -256,14 +276,11 @@ func (f *fuser) anchor(n *graph.Node) *Group {
 // reduce puts a reduction into a contraction, the group of its operand, or a
 // row group of its own.
 func (f *fuser) reduce(n *graph.Node) {
-	if n.Op == ir.Sum && f.contract(n) {
-		return
-	}
-	if f.absorb(n) {
-		return
-	}
 	x := n.Src()[0]
-	if g := f.home(base(x)); g != nil && (g.Skeleton == ir.Map || g.Skeleton == ir.Row) {
+	if !f.apart[n] && (n.Op == ir.Sum && f.contract(n) || f.absorb(n)) {
+		return
+	}
+	if g := f.home(base(x)); !f.apart[n] && g != nil && (g.Skeleton == ir.Map || g.Skeleton == ir.Row) {
 		if l, ok := g.derive(x); ok && f.reduceIn(g, n, l) {
 			return
 		}
@@ -276,6 +293,10 @@ func (f *fuser) reduce(n *graph.Node) {
 	f.add(g)
 	f.read(g, w.loads) // again, now that g has its order
 	f.info[n].homes = []*Group{g}
+	if f.apart[n] {
+		g.closed = true
+		f.save(n)
+	}
 }
 
 // reduceIn computes a reduction in the group of its operand, whose layout

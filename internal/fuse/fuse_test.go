@@ -318,3 +318,64 @@ func TestBindings(t *testing.T) {
 		}
 	}
 }
+
+// Graphs that read and write more than a device can bind are parted further.
+func TestCrowds(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		make func(m *maker) []*graph.Node
+		want int // groups
+	}{
+		{"a sum of many", func(m *maker) []*graph.Node {
+			x := m.leaf(4, 5)
+			for range 20 {
+				x = binary(ir.Add, x, m.leaf(4, 5))
+			}
+			return list(x)
+		}, 5},
+		{"a tree of many", func(m *maker) []*graph.Node {
+			var tree func(depth int) *graph.Node
+			tree = func(depth int) *graph.Node {
+				if depth == 0 {
+					return m.leaf(4, 5)
+				}
+				return binary(ir.Mul, tree(depth-1), tree(depth-1))
+			}
+			return list(tree(4))
+		}, 5},
+		{"a row of many", func(m *maker) []*graph.Node {
+			x := m.leaf(4, 5)
+			for range 12 {
+				x = binary(ir.Add, softmax(x, 1), m.leaf(4, 5))
+			}
+			return list(x)
+		}, 5},
+		{"many results of one", func(m *maker) []*graph.Node {
+			x := unary(ir.Exp, m.leaf(4, 5))
+			roots := list(x)
+			for range 12 {
+				x = unary(ir.Sin, x)
+				roots = append(roots, x)
+			}
+			return roots
+		}, 8},
+		{"a product of many", func(m *maker) []*graph.Node {
+			p := matmul(m.leaf(4, 5), m.leaf(6, 5))
+			for range 12 {
+				p = binary(ir.Add, p, m.leaf(4, 6))
+			}
+			return list(p)
+		}, 5},
+	} {
+		const bindings = 8
+		x := Nodes(c.make(&maker{}), bindings)
+		for _, g := range x.Groups {
+			if n := x.f.buffers(g); n > bindings {
+				t.Errorf("%s: a group of %d buffers", c.name, n)
+			}
+		}
+		if len(x.Groups) > c.want {
+			t.Errorf("%s: %d groups, want at most %d", c.name, len(x.Groups), c.want)
+		}
+	}
+}

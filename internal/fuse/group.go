@@ -38,6 +38,7 @@ type Group struct {
 	order  int    // a group reads only what groups of lower order store
 	reader int    // the least order of a group that read from this one
 	into   *Group // the group this one was merged into
+	closed bool   // nothing joins it
 }
 
 // A Layout lists, for each axis of a node, the axes of the group's space that
@@ -185,7 +186,7 @@ func clone(l Layout) Layout {
 // n is a movement of, or is. Only movements that lose and repeat nothing have
 // one, and Expand along the axes that the member was reduced over.
 func (g *Group) derive(n *graph.Node) (Layout, bool) {
-	if g.Skeleton == ir.Special { // whose layouts are those of updates
+	if g.Skeleton == ir.Special || g.closed { // a special group's layouts are those of updates
 		return nil, false
 	}
 	if l, ok := g.Layouts[n]; ok {

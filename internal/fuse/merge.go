@@ -40,7 +40,7 @@ func (f *fuser) atOdds(h, g *Group) bool {
 }
 
 func mergeable(h, g *Group) bool {
-	fits := func(g *Group) bool { return g.Skeleton == ir.Map || g.Skeleton == ir.Row }
+	fits := func(g *Group) bool { return !g.closed && (g.Skeleton == ir.Map || g.Skeleton == ir.Row) }
 	return h != g && fits(h) && fits(g) && h.reader > g.order && len(h.Layouts)+len(g.Layouts) <= maxSize
 }
 

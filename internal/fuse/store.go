@@ -165,7 +165,11 @@ func (f *fuser) loads(g *Group) []*graph.Node {
 	for n, l := range g.Layouts {
 		at := g.Forms(l)
 		switch {
-		case n == g.Sum || n == g.Scatter:
+		case n == g.Sum:
+		case n == g.Scatter:
+			w.loads = append(w.loads, n.Src()[0])
+			w.visit(n.Src()[1], at)
+			w.visit(n.Src()[2], at)
 		case n.Op.Class() == ir.Reduction:
 			w.visit(n.Src()[0], g.Operand(n, at))
 		default:
@@ -186,7 +190,14 @@ func (f *fuser) loads(g *Group) []*graph.Node {
 	return out
 }
 
-func (f *fuser) buffers(g *Group) int { return len(f.loads(g)) + len(g.Stores) }
+// buffers is how many g reads and writes.
+func (f *fuser) buffers(g *Group) int {
+	targets := map[*graph.Node]bool{}
+	for _, s := range g.Stores {
+		targets[s.Target] = true
+	}
+	return len(f.loads(g)) + len(targets)
+}
 
 func (f *fuser) shareLoad(h, g *Group) bool {
 	of := f.loads(h)
