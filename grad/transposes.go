@@ -90,7 +90,12 @@ func transposeCat(c *call, ct *graph.Node, i int) *graph.Node {
 }
 
 func transposeGather(c *call, ct *graph.Node, _ int) *graph.Node {
-	return graph.Ungather(ct, c.src[1], c.Ints[0], c.src[0].Shape[c.Ints[0]])
+	axis := c.Ints[0]
+	x := graph.Ungather(ct, c.src[1], axis, c.src[0].Shape[axis])
+	if c.src[1].Shape[axis] == 1 { // compiled to comparisons, which check nothing
+		x.Bundle = &graph.Bundle{Nodes: []*graph.Node{c.Node}}
+	}
+	return x
 }
 
 // inverse returns the order that undoes a permutation.

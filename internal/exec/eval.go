@@ -81,16 +81,7 @@ func (d *Device) eval(roots []*graph.Node) error {
 			err = d.run(p, r)
 		}
 	}
-	if err != nil {
-		var index *IndexError
-		if errors.As(err, &index) {
-			index.Line = r.line()
-		}
-		for _, o := range r.outputs {
-			for _, n := range o.nodes {
-				n.SetValue(&graph.Value{Err: err})
-			}
-		}
+	if err != nil { // the roots stay as they were: another try may do better
 		return err
 	}
 	for _, n := range r.nodes {
@@ -120,7 +111,7 @@ func (r *request) ready(d *Device) error {
 			return v.Err
 		}
 		s := v.Store.(*store)
-		if err := s.run.fail(); err != nil {
+		if err := s.fail(); err != nil {
 			return err
 		}
 		if s.device != nil && s.device != d {
@@ -162,9 +153,7 @@ func (d *Device) run(p *plan, r *request) error {
 	clear(d.calls)
 	clear(d.args)
 	if err == nil && now != nil && !d.limits.Async {
-		if err = d.resolve(); err == nil {
-			err = now.err
-		}
+		err = d.resolve()
 	}
 	if err != nil {
 		return err
@@ -221,10 +210,13 @@ func (d *Device) finish(p *plan, r *request, now *run) {
 		} else {
 			slot := p.slot[out.Index]
 			if stores[slot] == nil {
-				stores[slot] = &store{device: d, block: d.own(d.slots[slot], p.slots[slot]), run: now}
+				stores[slot] = &store{device: d, block: d.own(d.slots[slot], p.slots[slot]), run: now, buffer: out.Index}
 				d.slots[slot] = nil
 			}
 			v.Store = stores[slot]
+			if err := stores[slot].fail(); err != nil {
+				v = &graph.Value{Err: err}
+			}
 		}
 		for _, n := range o.nodes {
 			n.SetValue(v)

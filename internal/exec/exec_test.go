@@ -135,6 +135,35 @@ func TestIndexError(t *testing.T) {
 	}
 }
 
+// A bad index fails what depends on it and nothing else, also among tensors
+// that one plan computes, and no movement of what failed does worse.
+func TestFailuresAreContained(t *testing.T) {
+	d := newDevice()
+	defer d.Close()
+	w := graph.Unary(ir.Exp, floats(0, 0, 0))
+	read(t, d, graph.Binary(ir.Add, w, scalar(1, w.Shape)))
+	bad := graph.Reshape(graph.Gather(w, ints(9, 0), 0), []int{2, 1})
+	good := graph.Unary(ir.Neg, floats(1, 2))
+	if err := exec.Eval(d, []*graph.Node{good, bad}); err == nil {
+		t.Error("a bad index gave no error")
+	}
+	if got, want := read(t, d, good), []float32{-1, -2}; !equal(got, want) {
+		t.Errorf("got %v, want %v", got, want)
+	}
+	if got, want := read(t, d, w), []float32{1, 1, 1}; !equal(got, want) {
+		t.Errorf("got %v, want %v", got, want)
+	}
+	for _, n := range []*graph.Node{
+		graph.Permute(bad, []int{1, 0}), graph.Reshape(bad, []int{2}), graph.Expand(bad, []int{2, 3}),
+		graph.Flip(bad, []int{0}), graph.Crop(bad, []graph.Span{{Len: 1, Step: 1}, {Len: 1, Step: 1}}),
+	} {
+		if _, err := exec.Read(d, n); err == nil {
+			t.Errorf("%v of a failed tensor gave no error", n.Op)
+		}
+		exec.Explain(d, []*graph.Node{n})
+	}
+}
+
 // A device without memory fails the tensors it was to fill, and goes on.
 func TestOutOfMemory(t *testing.T) {
 	d := exec.New(cpu.New(cpu.Options{Bytes: 1 << 20}))

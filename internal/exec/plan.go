@@ -118,6 +118,10 @@ func Explain(def *Device, roots []*graph.Node) string {
 	text := ""
 	for _, part := range byDevice(def, roots) {
 		r := newRequest(part.roots)
+		if err := r.ready(part.device); err != nil {
+			r.release()
+			return err.Error()
+		}
 		c, err := compile.Graph(r.graph(), part.device.limits.Bindings)
 		r.release()
 		if err != nil {

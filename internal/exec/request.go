@@ -25,6 +25,7 @@ type request struct {
 	stack   []frame
 	roots   []*graph.Node
 	bundles map[*graph.Bundle]bool
+	bundled []*graph.Node // what bundles ask for
 }
 
 // A leaf is a view of stored elements.
@@ -80,6 +81,8 @@ func (r *request) release() {
 	clear(r.leaves)
 	clear(r.outputs)
 	clear(r.roots)
+	clear(r.bundled)
+	r.bundled = r.bundled[:0]
 	clear(r.stack[:cap(r.stack)])
 	r.leaf, r.leaves, r.scalars = r.leaf[:0], r.leaves[:0], r.scalars[:0]
 	r.outputs, r.stack, r.roots = r.outputs[:0], r.stack[:0], r.roots[:0]
@@ -118,6 +121,7 @@ func (r *request) push(n *graph.Node) {
 		for _, m := range b.Nodes {
 			if m.Value() == nil {
 				r.roots = append(r.roots, m)
+				r.bundled = append(r.bundled, m)
 			}
 		}
 	}
@@ -132,6 +136,10 @@ func (r *request) visit(n *graph.Node, src []*graph.Node) {
 	if n.Op.Class() == ir.Movement && n.Op != ir.Cat && n.Len() > 0 {
 		if i := r.number[src[0]]; r.leaf[i] >= 0 && src[0].Len() > 0 {
 			l := &r.leaves[r.leaf[i]]
+			if l.value.Err != nil {
+				r.number[n] = i // as failed as what it moves
+				return
+			}
 			if v, ok := l.view.Move(n, l.shape); ok {
 				r.number[n] = r.addLeaf(leaf{l.value, v, n.Shape, n.DType}, n)
 				return
@@ -234,6 +242,19 @@ func (r *request) output(n *graph.Node) {
 	if n.Value() == nil && !slices.Contains(o.nodes, n) {
 		o.nodes = append(o.nodes, n)
 	}
+}
+
+// tied lists the outputs that bundles ask for: where one of them fails, so
+// does all that was computed with it.
+func (r *request) tied() []int {
+	var out []int
+	for _, n := range r.bundled {
+		number := r.number[n]
+		if i := slices.IndexFunc(r.outputs, func(o output) bool { return o.number == number }); i >= 0 {
+			out = append(out, i)
+		}
+	}
+	return out
 }
 
 // graph builds the nodes to compile: private ones, which hold no data.

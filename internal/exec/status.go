@@ -2,10 +2,12 @@ package exec
 
 import (
 	"encoding/binary"
+	"slices"
 	"sync/atomic"
 
 	"github.com/tensorken/tensorken/driver"
 	"github.com/tensorken/tensorken/internal/compile"
+	"github.com/tensorken/tensorken/ir"
 )
 
 // statusWords is how many steps may note a bad index before somebody looks.
@@ -20,41 +22,54 @@ type status struct {
 	pending []*run
 }
 
-// A run is one execution of a plan that may turn out to have met a bad index.
+// A run is one execution of a plan that may turn out to have met a bad index,
+// itself or in what it used.
 type run struct {
-	plan    *compile.Plan // nil if it checks nothing itself
-	first   int           // of its words, one pair a step
-	parents []*run        // whose results it used, as far as they were pending
-	err     error         // to be read once done
-	done    atomic.Bool
+	plan   *compile.Plan
+	first  int      // of its words, a pair a step, if the plan checks indices
+	leaves []*store // of the plan's leaves those that are pending
+	tied   []int    // buffers without which no other is worth anything
+	line   string   // of the program, if it is known
+
+	// To be read once done: the first failure, and the buffers that depend on
+	// one.
+	err  error
+	bad  []bool
+	done atomic.Bool
 }
 
-// fail is why the results of r are worthless; nil if they are not, as far as
+// fail is why the elements of s are worthless; nil if they are not, as far as
 // that is known.
-func (r *run) fail() error {
-	if r != nil && r.done.Load() {
+func (s *store) fail() error {
+	if r := s.run; r != nil && r.done.Load() && r.err != nil && r.bad[s.buffer] {
 		return r.err
 	}
 	return nil
 }
 
+// pending reports whether s may yet turn out to have failed.
+func (s *store) pending() bool { return s.run != nil && !s.run.done.Load() }
+
 // begin returns the run of a plan that checks indices, or uses what pending
 // runs computed; nil for others. The caller holds d.mu.
 func (d *Device) begin(p *plan, r *request) (*run, error) {
 	s := &d.status
-	out := &run{}
+	out := &run{plan: p.compiled, line: r.line()}
 	for i := range r.leaves {
-		if q := r.leaves[i].value.Store.(*store).run; q != nil && !q.done.Load() {
-			out.parents = append(out.parents, q)
+		if leaf := r.leaves[i].value.Store.(*store); leaf.pending() {
+			if out.leaves == nil {
+				out.leaves = make([]*store, len(r.leaves))
+			}
+			out.leaves[i] = leaf
 		}
 	}
-	steps := 0
+	words := 0
 	if p.compiled.Checked {
-		steps = len(p.programs)
-	} else if out.parents == nil {
+		words = len(p.programs)
+	} else if out.leaves == nil {
 		return nil, nil
 	}
-	if s.next+steps > statusWords || len(s.pending) >= statusWords {
+	if s.next+words > statusWords || len(s.pending) >= statusWords {
 		if err := d.resolve(); err != nil {
 			return nil, err
 		}
@@ -69,10 +84,13 @@ func (d *Device) begin(p *plan, r *request) (*run, error) {
 		}
 		s.buffer = b
 	}
-	if steps > 0 {
-		out.plan, out.first = p.compiled, s.next
+	for _, i := range r.tied() {
+		if o := p.compiled.Outputs[i]; !o.Leaf {
+			out.tied = append(out.tied, o.Index)
+		}
 	}
-	s.next += steps
+	out.first = s.next
+	s.next += words
 	s.pending = append(s.pending, out)
 	return out, nil
 }
@@ -89,38 +107,90 @@ func (d *Device) resolve() error {
 	}
 	found := false
 	for _, r := range s.pending {
-		r.err = r.noted(words)
-		for _, p := range r.parents {
-			if r.err == nil {
-				r.err = p.err
-			}
-		}
+		r.finish(words)
 		found = found || r.err != nil
-		r.plan, r.parents = nil, nil
-		r.done.Store(true)
 	}
 	s.pending = s.pending[:0]
+	s.next = 0
 	if !found {
-		s.next = 0
 		return nil
 	}
 	clear(words)
-	s.next = 0
 	return d.drv.Upload(s.buffer, 0, words)
 }
 
-// noted returns the first bad index that the run's steps noted.
-func (r *run) noted(words []byte) error {
-	if r.plan == nil {
-		return nil
-	}
+// finish finds out which buffers depend on a bad index.
+func (r *run) finish(words []byte) {
+	r.bad = make([]bool, len(r.plan.Buffers))
 	for i, s := range r.plan.Steps {
-		w := words[8*(r.first+i):]
-		at := binary.LittleEndian.Uint32(w)
-		if at != 0 {
-			index := int32(binary.LittleEndian.Uint32(w[4:]))
-			return &IndexError{Index: int64(index), Len: s.Kernel.Body[at-1].View.Len}
+		r.step(s, r.noted(i, words))
+	}
+	if slices.ContainsFunc(r.tied, func(b int) bool { return r.bad[b] }) {
+		for i := range r.bad {
+			r.bad[i] = true
 		}
 	}
-	return nil
+	r.plan, r.leaves = nil, nil
+	r.done.Store(true)
+}
+
+// step follows failures through a step that noted one, or nil: from the
+// instructions that use an index, of which only the first to fail is known,
+// and from arguments that failed, to what it writes.
+func (r *run) step(s compile.Step, noted error) {
+	failed := make([]error, len(s.Args)) // of arguments
+	some := noted != nil
+	for k, a := range s.Args {
+		switch {
+		case a.Kind != ir.In:
+		case !a.Leaf && r.bad[a.Index]:
+			failed[k] = r.err
+		case a.Leaf && r.leaves != nil && r.leaves[a.Index] != nil:
+			failed[k] = r.leaves[a.Index].fail()
+		}
+		some = some || failed[k] != nil
+	}
+	if !some {
+		return
+	}
+	values := make([]error, len(s.Kernel.Body))
+	for k, in := range s.Kernel.Body {
+		var err error
+		if in.Op == ir.Load {
+			err = failed[in.Arg]
+		}
+		for _, src := range in.Src {
+			if values[src] != nil {
+				err = values[src]
+			}
+		}
+		if in.Op == ir.Scatter && err == nil {
+			err = failed[1] // the base
+		}
+		if (in.Op == ir.Load && len(in.Src) > 0 || in.Op == ir.Scatter) && err == nil {
+			err = noted
+		}
+		values[k] = err
+		if err == nil || in.Op != ir.Store && in.Op != ir.Scatter {
+			continue
+		}
+		r.bad[s.Args[in.Arg].Index] = true
+		if r.err == nil {
+			r.err = err
+		}
+	}
+}
+
+// noted returns the bad index that step i noted, if any.
+func (r *run) noted(i int, words []byte) error {
+	if !r.plan.Checked {
+		return nil
+	}
+	w := words[8*(r.first+i):]
+	at := binary.LittleEndian.Uint32(w)
+	if at == 0 {
+		return nil
+	}
+	index := int32(binary.LittleEndian.Uint32(w[4:]))
+	return &IndexError{Index: int64(index), Len: r.plan.Steps[i].Kernel.Body[at-1].View.Len, Line: r.line}
 }

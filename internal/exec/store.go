@@ -14,6 +14,7 @@ type store struct {
 	device *Device
 	block  *block
 	run    *run // that computed them, if it may have met a bad index
+	buffer int  // of the run's plan
 
 	mu     sync.Mutex
 	host   []byte // of a device's store only once another device needs it
@@ -64,12 +65,12 @@ func (s *store) download(data []byte, offset int) error {
 	if err := d.drv.Download(data, s.block.buffer, offset); err != nil {
 		return err
 	}
-	if s.run != nil && !s.run.done.Load() {
+	if s.pending() {
 		if err := d.resolve(); err != nil {
 			return err
 		}
 	}
-	return s.run.fail()
+	return s.fail()
 }
 
 // on returns the elements as a block of device d. The caller holds d.mu.

@@ -7,10 +7,6 @@ import (
 	"github.com/tensorken/tensorken/ir"
 )
 
-var reductions = map[ir.Op][]rule{
-	ir.Sum: {sumScaled},
-}
-
 // reduceNothing drops axes of length 1 and knows the reduction of no element.
 func reduceNothing(b *builder, n *graph.Node) *graph.Node {
 	x := n.Src()[0]
@@ -82,19 +78,4 @@ func reduceExpanded(b *builder, n *graph.Node) *graph.Node {
 		return y
 	}
 	return b.times(b.add(graph.Cast(y, n.DType)), times)
-}
-
-// sumScaled moves a number out of a sum.
-func sumScaled(b *builder, n *graph.Node) *graph.Node {
-	m := n.Src()[0]
-	if m.Op != ir.Mul || !m.DType.IsFloat() {
-		return nil
-	}
-	for i, u := range m.Src() {
-		if uniform(u) {
-			sum := b.add(graph.Reduce(ir.Sum, m.Src()[1-i], n.Ints))
-			return b.elementwise(ir.Mul, sum, b.reshaped(u, n.Shape))
-		}
-	}
-	return nil
 }

@@ -27,7 +27,7 @@ var rules = func() (t [ir.Ops][]rule) {
 			t[o] = append(t[o], moveUniform)
 		}
 	}
-	for _, part := range []map[ir.Op][]rule{algebra, reductions, movements, indexed} {
+	for _, part := range []map[ir.Op][]rule{algebra, movements, indexed} {
 		for o, r := range part {
 			t[o] = append(t[o], r...)
 		}

@@ -155,8 +155,6 @@ func TestRules(t *testing.T) {
 		{"reduceExpanded of a maximum", graph.Reduce(ir.ReduceMax, wide(thin), []int{1}), "g"},
 		{"reduceExpanded along others", graph.Reduce(ir.Sum, wide(thin), []int{0}), "Sum[0][1 3](Expand[][2 3](g))"},
 		{"no reduceExpanded of a product", graph.Reduce(ir.Prod, wide(thin), []int{1}), "Prod[1][2 1](Expand[][2 3](g))"},
-		{"sumScaled", graph.Reduce(ir.Sum, bin(ir.Mul, number(0, 2, 3), a), []int{1}), "Mul(Sum[1][2 1](a), s0[2 1])"},
-		{"no sumScaled of integers", graph.Reduce(ir.Sum, bin(ir.Mul, ints(3), i), []int{1}), "Sum[1][2 1](Mul(3[2 3], c))"},
 
 		{"gatherInwards", graph.Gather(bin(ir.Sub, a, wide(thin)), idx, 1), "Sub(Gather[1][2 4](a, i), Expand[][2 4](g))"},
 		{"gatherInwards of a number", graph.Gather(bin(ir.Mul, number(0, 2, 3), a), idx, 1), "Mul(s0[2 4], Gather[1][2 4](a, i))"},
