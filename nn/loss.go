@@ -8,7 +8,7 @@ import (
 
 // CrossEntropy is -log softmax(logits)[label]: logits of shape [... classes],
 // labels int32, uint32 or int64 of shape [...], which is the result's. A label
-// out of range is an error when it is computed.
+// out of range, such as -1, is an error when it is computed.
 func CrossEntropy(logits, labels tensor.Tensor) tensor.Tensor {
 	return nll("CrossEntropy", logits, labels, func(x tensor.Tensor) tensor.Tensor { return x.LogSoftmax(-1) })
 }
@@ -25,7 +25,8 @@ func nll(op string, pred, labels tensor.Tensor, logp func(tensor.Tensor) tensor.
 	if d := labels.DType(); d != tensor.Int32 && d != tensor.Uint32 && d != tensor.Int64 {
 		fail(op, "labels are %v, want int32, uint32 or int64: labels.Cast(tensor.Int32)", d)
 	}
-	return logp(pred).TakeAlong(-1, labels.Unsqueeze(-1)).Squeeze(-1).Neg()
+	last := pred.Rank() - 1
+	return tensor.Internal.Gather(nil, "nn."+op, logp(pred), last, labels.Unsqueeze(last)).Squeeze(last).Neg()
 }
 
 // BCE is the binary cross-entropy of logits x and targets y between 0 and 1,

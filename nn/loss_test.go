@@ -1,7 +1,10 @@
 package nn_test
 
 import (
+	"errors"
+	"fmt"
 	"math"
+	"strings"
 	"testing"
 
 	"github.com/tensorken/tensorken/grad"
@@ -33,6 +36,23 @@ func TestLosses(t *testing.T) {
 	u := tensor.From([][]float32{{1, 0}, {1, 1}, {0, 0}, {3, 0}})
 	v := tensor.From([][]float32{{0, 2}, {2, 2}, {1, 0}, {-1, 0}})
 	check(t, "Cosine", nn.Cosine(u, v), []int{4}, 1, 0, 1, 2)
+}
+
+// A label out of range is found when the loss is computed.
+func TestBadLabels(t *testing.T) {
+	logits := tensor.Zeros(2, 3)
+	for _, label := range []int64{-1, -3, 3} {
+		for _, d := range []tensor.DType{tensor.Int32, tensor.Int64} {
+			labels := tensor.New([]int64{0, label}).Cast(d)
+			for name, loss := range map[string]func(p, t tensor.Tensor) tensor.Tensor{"CrossEntropy": nn.CrossEntropy, "NLL": nn.NLL} {
+				err := tensor.Eval(loss(logits, labels))
+				var e *tensor.Error
+				if want := fmt.Sprintf("index %d is out of range", label); !errors.As(err, &e) || !strings.Contains(e.Msg, want) {
+					t.Errorf("Eval of %s of %v label %d: error %v, want …%s…", name, d, label, err, want)
+				}
+			}
+		}
+	}
 }
 
 // The derivatives at the points where a loss is put together from pieces.
