@@ -8,7 +8,7 @@ import (
 )
 
 // snake returns a field's name in snake case: WeightIH is weight_ih, LN1 is
-// ln1, CAttn is c_attn, Conv2DBlock is conv2d_block.
+// ln1, CAttn is c_attn, Conv2DBlock is conv2d_block, IDs is ids.
 func snake(name string) string {
 	var b strings.Builder
 	runes := []rune(name)
@@ -23,16 +23,21 @@ func snake(name string) string {
 
 // startsWord reports whether the upper-case letter at i begins a word: after
 // a lower-case letter always, after a digit or a capital when a lower-case
-// letter follows.
+// letter follows that is not the s of a plural.
 func startsWord(runes []rune, i int) bool {
 	prev := runes[i-1]
 	switch {
 	case unicode.IsLower(prev):
 		return true
 	case unicode.IsDigit(prev) || unicode.IsUpper(prev):
-		return i+1 < len(runes) && unicode.IsLower(runes[i+1])
+		return i+1 < len(runes) && unicode.IsLower(runes[i+1]) && !plural(runes[i+1:])
 	}
 	return false
+}
+
+// plural reports whether a word's rest is the s alone, as in URLs.
+func plural(rest []rune) bool {
+	return rest[0] == 's' && (len(rest) == 1 || !unicode.IsLower(rest[1]))
 }
 
 // A tag is what a field's tag says.

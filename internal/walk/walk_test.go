@@ -172,7 +172,8 @@ func TestSnake(t *testing.T) {
 	for _, tt := range [][2]string{
 		{"LnF", "ln_f"}, {"CAttn", "c_attn"}, {"WeightIH", "weight_ih"}, {"LN1", "ln1"}, {"MLP", "mlp"},
 		{"Wte", "wte"}, {"CFc", "c_fc"}, {"Q", "q"}, {"KVHeads", "kv_heads"}, {"Conv1D", "conv1d"},
-		{"Conv2DBlock", "conv2d_block"}, {"Layer1Norm", "layer1_norm"}, {"X_Y", "x_y"}, {"ÄÖü", "ä_öü"},
+		{"IDs", "ids"}, {"URLs", "urls"}, {"UserIDs", "user_ids"}, {"IDsByName", "ids_by_name"}, {"IDs2", "ids2"}, {"Conv1Ds", "conv1ds"},
+		{"XStart", "x_start"}, {"Conv2DBlock", "conv2d_block"}, {"Layer1Norm", "layer1_norm"}, {"X_Y", "x_y"}, {"ÄÖü", "ä_öü"},
 	} {
 		if got := snake(tt[0]); got != tt[1] {
 			t.Errorf("snake(%q) = %q, want %q", tt[0], got, tt[1])
