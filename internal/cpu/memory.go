@@ -37,7 +37,7 @@ func reserve(held *atomic.Int64, n, limit int) error {
 	for {
 		h := held.Load()
 		if n < 0 || int64(n) > int64(limit)-h {
-			return fmt.Errorf("cpu: %w: %s asked for, %s of %s held", driver.ErrMemory, size(n), size(int(h)), size(limit))
+			return fmt.Errorf("%w: %s asked for, %s of %s held", driver.ErrMemory, size(n), size(int(h)), size(limit))
 		}
 		if held.CompareAndSwap(h, h+int64(n)) {
 			return nil

@@ -18,8 +18,8 @@ var indexed = map[ir.Op][]rule{
 // it is, only what it is made of.
 func gatherInwards(b *builder, n *graph.Node) *graph.Node {
 	x, idx, axis := n.Src()[0], n.Src()[1], n.Ints[0]
-	if x.Op.Class() != ir.Elementwise {
-		return nil
+	if x.Op.Class() != ir.Elementwise || ir.Table[x.Op].Cost > 1 && idx.Len() > x.Len() {
+		return nil // a dear operation is done once an element, not once an index
 	}
 	varying := 0
 	for _, s := range x.Src() {
