@@ -1,8 +1,14 @@
 // Package device opens devices by name, for a program's flag or the
-// environment variable TENSORKEN_DEVICE.
+// environment variable TENSORKEN_DEVICE:
 //
-// So far there is one, "cpu". GPUs, which will be reached through WebGPU, will
-// be named "webgpu", "webgpu:1" and so on.
+//	cpu          the host's processor
+//	webgpu       the fastest adapter that WebGPU finds
+//	webgpu:1     the second of those that webgpu.Adapters lists
+//	webgpu:NAME  the first of them whose name contains NAME
+//
+// The empty name stands for the fastest GPU or, if none opens, the CPU. A
+// software adapter, which computes on the CPU and is slower than the device
+// cpu, is taken only where webgpu is named.
 package device
 
 import (
@@ -11,31 +17,52 @@ import (
 	"strings"
 
 	"github.com/tensorken/tensorken/tensor"
+	"github.com/tensorken/tensorken/webgpu"
 )
 
 // variable is the environment variable that names a device where a program
 // does not.
 const variable = "TENSORKEN_DEVICE"
 
-// Open opens the device of that name. An empty name is that of the environment
-// variable TENSORKEN_DEVICE or, if that is empty too, the best hardware there
-// is. Then why says how the device was chosen and what was passed over.
+// Open opens the device of that name (see the package comment). An empty name
+// is that of the environment variable TENSORKEN_DEVICE or, if that is empty
+// too, the fastest GPU, else the CPU; then why says how the device was chosen
+// and what was passed over, in a line.
+//
+// It fails if there is no such device, or it does not open; the error tells
+// what to do. A GPU is opened anew each time: Close gives it back.
 func Open(name string) (d *tensor.Device, why string, err error) {
+	return open(name, os.Getenv(variable), webgpu.Open)
+}
+
+func open(name, env string, gpu func(*webgpu.Options) (*tensor.Device, error)) (d *tensor.Device, why string, err error) {
 	source := ""
-	if name == "" {
-		name = os.Getenv(variable)
-		if name == "" {
-			return tensor.CPU(), "the CPU: this version does not use GPUs yet", nil
-		}
-		source = variable + " is "
+	if name == "" && env != "" {
+		name, source = env, variable+" is "
 		why = source + fmt.Sprintf("%q", name)
 	}
-	kind, _, _ := strings.Cut(name, ":")
+	kind, which, more := strings.Cut(name, ":")
 	switch {
+	case name == "":
+		if d, err = gpu(&webgpu.Options{}); err != nil {
+			return tensor.CPU(), "the CPU, because no GPU opened: " + line(err), nil
+		}
+		return d, "the fastest GPU", nil
 	case name == "cpu":
 		return tensor.CPU(), why, nil
-	case kind == "webgpu":
-		return nil, "", fmt.Errorf(`device: %s%q: GPUs will come with a later version: use "cpu"`, source, name)
+	case kind != "webgpu":
+		return nil, "", fmt.Errorf(`device: %s%q: there is no such device: use "cpu", "webgpu", or one adapter as "webgpu:0" or "webgpu:NAME"`, source, name)
+	case more && which == "":
+		return nil, "", fmt.Errorf(`device: %s%q: want a number or a name after the colon`, source, name)
 	}
-	return nil, "", fmt.Errorf(`device: %s%q: there is no such device: use "cpu" (GPUs will come as "webgpu")`, source, name)
+	if d, err = gpu(&webgpu.Options{Adapter: which, Software: true}); err != nil {
+		return nil, "", fmt.Errorf("device: %s%q: %w", source, name, err)
+	}
+	return d, why, nil
+}
+
+// line is the first line of an error, without what leads on to others.
+func line(err error) string {
+	text, _, _ := strings.Cut(err.Error(), "\n")
+	return strings.TrimSuffix(text, ". Tried:")
 }

@@ -1,40 +1,102 @@
-package device_test
+package device
 
 import (
+	"errors"
 	"fmt"
+	"os"
+	"strings"
 	"testing"
 
-	"github.com/tensorken/tensorken/device"
+	"github.com/tensorken/tensorken/internal/cpu"
+	"github.com/tensorken/tensorken/tensor"
+	"github.com/tensorken/tensorken/webgpu"
 )
 
 func TestOpen(t *testing.T) {
-	for _, tt := range []struct{ name, env, want string }{
-		{"cpu", "", "cpu <nil>"},
-		{"cpu", "webgpu", "cpu <nil>"},
-		{"", "", "cpu the CPU: this version does not use GPUs yet <nil>"},
-		{"", "cpu", `cpu TENSORKEN_DEVICE is "cpu" <nil>`},
-		{"webgpu:1", "", `<nil> device: "webgpu:1": GPUs will come with a later version: use "cpu"`},
-		{"", "webgpu", `<nil> device: TENSORKEN_DEVICE is "webgpu": GPUs will come with a later version: use "cpu"`},
-		{"cuda", "cpu", `<nil> device: "cuda": there is no such device: use "cpu" (GPUs will come as "webgpu")`},
-		{"cpu:1", "", `<nil> device: "cpu:1": there is no such device: use "cpu" (GPUs will come as "webgpu")`},
+	hardware := tensor.NewDevice(cpu.New(cpu.Options{})) // stand for GPUs
+	software := tensor.NewDevice(cpu.New(cpu.Options{}))
+	defer hardware.Close()
+	defer software.Close()
+	missing := errors.New("no library: install one. Tried:\n\ta\n\tb")
+	// A machine has a GPU, a software adapter, both or none.
+	machine := func(devices ...*tensor.Device) func(*webgpu.Options) (*tensor.Device, error) {
+		return func(o *webgpu.Options) (*tensor.Device, error) {
+			if o.LowPower || o.Validate || o.Library != "" {
+				t.Errorf("options %+v", o)
+			}
+			for i, d := range devices {
+				if o.Adapter == fmt.Sprint(i) || o.Adapter == "" && (d == hardware || o.Software) {
+					return d, nil
+				}
+			}
+			return nil, missing
+		}
+	}
+	const noGPU = "the CPU, because no GPU opened: no library: install one"
+	cpu := tensor.CPU()
+	for _, c := range []struct {
+		name, env string
+		gpus      []*tensor.Device
+		want      *tensor.Device
+		why, err  string
+	}{
+		{"cpu", "", nil, cpu, "", ""},
+		{"cpu", "webgpu", []*tensor.Device{hardware}, cpu, "", ""},
+		{"", "", []*tensor.Device{hardware, software}, hardware, "the fastest GPU", ""},
+		{"", "", []*tensor.Device{software}, cpu, noGPU, ""},
+		{"", "", nil, cpu, noGPU, ""},
+		{"", "cpu", []*tensor.Device{hardware}, cpu, `TENSORKEN_DEVICE is "cpu"`, ""},
+		{"", "webgpu:1", []*tensor.Device{hardware, software}, software, `TENSORKEN_DEVICE is "webgpu:1"`, ""},
+		{"webgpu", "cpu", []*tensor.Device{hardware, software}, hardware, "", ""},
+		{"webgpu", "", []*tensor.Device{software}, software, "", ""},
+		{"webgpu:1", "", []*tensor.Device{hardware, software}, software, "", ""},
+		{"webgpu:0", "", []*tensor.Device{software}, software, "", ""},
+		{"webgpu:2", "", []*tensor.Device{hardware, software}, nil, "", `device: "webgpu:2": no library`},
+		{"webgpu", "", nil, nil, "", "device: \"webgpu\": no library: install one. Tried:\n\ta\n\tb"},
+		{"", "webgpu", nil, nil, "", `device: TENSORKEN_DEVICE is "webgpu": no library`},
+		{"webgpu:", "", []*tensor.Device{hardware}, nil, "", `device: "webgpu:": want a number or a name after the colon`},
+		{"cuda", "cpu", nil, nil, "", `device: "cuda": there is no such device: use "cpu", "webgpu"`},
+		{"", "cuda:0", nil, nil, "", `device: TENSORKEN_DEVICE is "cuda:0": there is no such device`},
+		{"cpu:1", "", nil, nil, "", `device: "cpu:1": there is no such device`},
+		{"webgpus", "", nil, nil, "", `device: "webgpus": there is no such device`},
 	} {
-		t.Setenv("TENSORKEN_DEVICE", tt.env)
-		d, why, err := device.Open(tt.name)
-		got := "<nil>"
-		if d != nil {
-			got = d.String()
+		d, why, err := open(c.name, c.env, machine(c.gpus...))
+		call := fmt.Sprintf("Open(%q) with TENSORKEN_DEVICE=%q and %d adapters", c.name, c.env, len(c.gpus))
+		if c.err != "" {
+			if err == nil || !strings.HasPrefix(err.Error(), c.err) {
+				t.Errorf("%s: error %v, want %s…", call, err, c.err)
+			}
+			continue
 		}
-		if why != "" {
-			got += " " + why
-		}
-		if got = fmt.Sprint(got, " ", err); got != tt.want {
-			t.Errorf("Open(%q) with TENSORKEN_DEVICE=%q = %s, want %s", tt.name, tt.env, got, tt.want)
+		if d != c.want || why != c.why || err != nil {
+			t.Errorf("%s = %p %q %v, want %p %q", call, d, why, err, c.want, c.why)
 		}
 	}
 }
 
-func ExampleOpen() {
-	d, _, err := device.Open("cpu")
-	fmt.Println(d, err)
-	// Output: cpu <nil>
+// TestOpenHere opens what this machine has, through the environment.
+func TestOpenHere(t *testing.T) {
+	t.Setenv(variable, "cpu")
+	if d, why, err := Open(""); d != tensor.CPU() || why != `TENSORKEN_DEVICE is "cpu"` || err != nil {
+		t.Errorf("Open(\"\") with TENSORKEN_DEVICE=cpu = %v, %q, %v", d, why, err)
+	}
+	t.Setenv(variable, "")
+	d, why, err := Open("")
+	if err != nil || why == "" || strings.Contains(why, "\n") {
+		t.Fatalf("Open(\"\") = %v, %q, %v, want a device, and why in a line", d, why, err)
+	}
+	if d != tensor.CPU() {
+		defer d.Close()
+	}
+	gpu, _, err := Open("webgpu")
+	if err != nil {
+		if os.Getenv("TENSORKEN_REQUIRE_GPU") == "1" {
+			t.Fatal(err)
+		}
+		t.Skip("no GPU: ", err)
+	}
+	defer gpu.Close()
+	if got := tensor.New([]float32{1, 2, 3}).To(gpu).Add(1).Sum().Item(); got != 9 {
+		t.Errorf("computed %v on %v, want 9", got, gpu)
+	}
 }
