@@ -14,30 +14,34 @@ type Conv struct {
 // shape [batch in length]. Weight and bias are uniform in ±1/√(in/groups·kernel),
 // as in PyTorch. Nil options are stride 1 without padding.
 func NewConv1D(rng *tensor.RNG, in, out, kernel int, o *tensor.ConvOptions) Conv {
-	return newConv(rng, in, out, o, kernel)
+	return newConv("NewConv1D", rng, in, out, o, kernel)
 }
 
 // NewConv2D is NewConv1D for square kernels over [batch in height width].
 func NewConv2D(rng *tensor.RNG, in, out, kernel int, o *tensor.ConvOptions) Conv {
-	return newConv(rng, in, out, o, kernel, kernel)
+	return newConv("NewConv2D", rng, in, out, o, kernel, kernel)
 }
 
 // NewConv3D is NewConv1D for cubic kernels over [batch in depth height width].
 func NewConv3D(rng *tensor.RNG, in, out, kernel int, o *tensor.ConvOptions) Conv {
-	return newConv(rng, in, out, o, kernel, kernel, kernel)
+	return newConv("NewConv3D", rng, in, out, o, kernel, kernel, kernel)
 }
 
-func newConv(rng *tensor.RNG, in, out int, o *tensor.ConvOptions, kernel ...int) Conv {
+func newConv(op string, rng *tensor.RNG, in, out int, o *tensor.ConvOptions, kernel ...int) Conv {
+	if kernel[0] < 1 {
+		fail(op, "the kernel's length is %d, want at least 1", kernel[0])
+	}
 	var l Conv
 	if o != nil {
 		l.Options = *o
 	}
 	groups := max(l.Options.Groups, 1)
 	if in%groups != 0 || out%groups != 0 {
-		fail("Conv", "%d groups do not divide %d input and %d output channels", groups, in, out)
+		fail(op, "%d groups do not divide %d input and %d output channels", groups, in, out)
 	}
 	shape := append([]int{out, in / groups}, kernel...)
-	fanIn, _ := fans("Conv", shape)
+	checkDraw(op, rng, shape)
+	fanIn, _ := fans(op, shape)
 	l.Weight, l.Bias = uniform(rng, bound(fanIn), shape...), uniform(rng, bound(fanIn), out)
 	return l
 }

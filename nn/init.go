@@ -3,6 +3,7 @@ package nn
 import (
 	"math"
 
+	"github.com/tensorken/tensorken/internal/shape"
 	"github.com/tensorken/tensorken/tensor"
 )
 
@@ -15,12 +16,14 @@ import (
 // Source: Glorot, Bengio, "Understanding the difficulty of training deep
 // feedforward neural networks", 2010.
 func XavierUniform(rng *tensor.RNG, shape ...int) tensor.Tensor {
+	checkDraw("XavierUniform", rng, shape)
 	in, out := fans("XavierUniform", shape)
 	return uniform(rng, math.Sqrt(6/float64(in+out)), shape...)
 }
 
 // XavierNormal is normal of variance 2/(inputs+outputs).
 func XavierNormal(rng *tensor.RNG, shape ...int) tensor.Tensor {
+	checkDraw("XavierNormal", rng, shape)
 	in, out := fans("XavierNormal", shape)
 	return normal(rng, math.Sqrt(2/float64(in+out)), shape...)
 }
@@ -29,12 +32,14 @@ func XavierNormal(rng *tensor.RNG, shape ...int) tensor.Tensor {
 //
 // Source: He, Zhang, Ren, Sun, "Delving Deep into Rectifiers", 2015.
 func KaimingUniform(rng *tensor.RNG, shape ...int) tensor.Tensor {
+	checkDraw("KaimingUniform", rng, shape)
 	in, _ := fans("KaimingUniform", shape)
 	return uniform(rng, math.Sqrt(6/float64(in)), shape...)
 }
 
 // KaimingNormal is normal of variance 2/inputs, for layers before a ReLU.
 func KaimingNormal(rng *tensor.RNG, shape ...int) tensor.Tensor {
+	checkDraw("KaimingNormal", rng, shape)
 	in, _ := fans("KaimingNormal", shape)
 	return normal(rng, math.Sqrt(2/float64(in)), shape...)
 }
@@ -49,6 +54,21 @@ func fans(op string, shape []int) (in, out int) {
 		window *= d
 	}
 	return shape[1] * window, shape[0] * window
+}
+
+// checkDraw panics unless a random weight of that shape can be made with rng.
+func checkDraw(op string, rng *tensor.RNG, shape []int) {
+	if rng == nil {
+		fail(op, "the *RNG is nil: make one with tensor.NewRNG")
+	}
+	checkShape(op, shape)
+}
+
+// checkShape panics unless a tensor may have that shape.
+func checkShape(op string, weight []int) {
+	if err := shape.Check(weight); err != nil {
+		fail(op, "the weight's shape would be %v, with %v", weight, err)
+	}
 }
 
 // bound is 1/√inputs: PyTorch's for the weights and biases of its layers.

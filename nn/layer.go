@@ -2,8 +2,6 @@ package nn
 
 import (
 	"fmt"
-	"runtime"
-	"strings"
 
 	"github.com/tensorken/tensorken/tensor"
 )
@@ -72,34 +70,12 @@ func or(x, byDefault float64) float64 {
 
 // fail panics with a *tensor.Error that points at the user's call.
 func fail(op, format string, args ...any) {
-	op = "nn." + op
-	panic(&tensor.Error{Op: op, Pos: caller(), Msg: op + ": " + fmt.Sprintf(format, args...)})
+	tensor.Internal.Misuse(nil, "nn."+op, fmt.Sprintf(format, args...))
 }
 
 // present panics where a layer was not made by its constructor or loaded.
 func present(layer, field string, t tensor.Tensor) {
 	if !t.IsValid() {
 		fail(layer, "%s is absent: make the layer with nn.New%s, or load it", field, layer)
-	}
-}
-
-// module is the prefix of the names of the library's own functions.
-const module = "github.com/tensorken/tensorken/"
-
-// caller is the file:line of the nearest frame outside the library.
-func caller() string {
-	var pcs [32]uintptr
-	frames := runtime.CallersFrames(pcs[:runtime.Callers(3, pcs[:])])
-	for {
-		f, more := frames.Next()
-		rest, inside := strings.CutPrefix(f.Function, module)
-		own := inside && !strings.HasSuffix(f.File, "_test.go") &&
-			!strings.HasPrefix(rest, "cmd/") && !strings.HasPrefix(rest, "examples/")
-		if !own {
-			return fmt.Sprintf("%s:%d", f.File[strings.LastIndexByte(f.File, '/')+1:], f.Line)
-		}
-		if !more {
-			return ""
-		}
 	}
 }

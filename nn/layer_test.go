@@ -171,11 +171,22 @@ func TestMisuse(t *testing.T) {
 		{func() { nn.NewLinear(rng, 4, 2).Apply(x) }, "nn.Linear: the input [2 3] does not end in the 4"},
 		{func() { nn.NewConv2D(rng, 4, 2, 3, nil).Apply(x) }, "nn.Conv: the input [2 3] has rank 2"},
 		{func() { nn.NewConv1D(rng, 4, 2, 3, nil).Apply(tensor.Ones(2, 3, 9)) }, "nn.Conv: the input [2 3 9] has 3 channels"},
-		{func() { nn.NewConv1D(rng, 4, 2, 3, &tensor.ConvOptions{Groups: 3}) }, "nn.Conv: 3 groups do not divide"},
+		{func() { nn.NewConv1D(rng, 4, 2, 3, &tensor.ConvOptions{Groups: 3}) }, "nn.NewConv1D: 3 groups do not divide"},
+		{func() { nn.NewLinear(rng, -1, 3) }, "nn.NewLinear: the weight's shape would be [3 -1], with a length of -1"},
+		{func() { nn.NewLinear(nil, 2, 3) }, "nn.NewLinear: the *RNG is nil: make one with tensor.NewRNG"},
+		{func() { nn.NewEmbedding(rng, -1, 3) }, "nn.NewEmbedding: the weight's shape would be [-1 3]"},
+		{func() { nn.NewEmbedding(nil, 2, 3) }, "nn.NewEmbedding: the *RNG is nil"},
+		{func() { nn.NewConv2D(rng, 1, 2, 0, nil) }, "nn.NewConv2D: the kernel's length is 0, want at least 1"},
+		{func() { nn.NewConv3D(rng, 1, -2, 3, nil) }, "nn.NewConv3D: the weight's shape would be [-2 1 3 3 3]"},
+		{func() { nn.NewConv1D(nil, 1, 2, 3, nil) }, "nn.NewConv1D: the *RNG is nil"},
+		{func() { nn.NewLayerNorm(-1) }, "nn.NewLayerNorm: the weight's shape would be [-1]"},
+		{func() { nn.NewBatchNorm(-1) }, "nn.NewBatchNorm: the weight's shape would be [-1]"},
+		{func() { nn.KaimingUniform(nil, 2, 3) }, "nn.KaimingUniform: the *RNG is nil"},
+		{func() { nn.KaimingNormal(rng, 2, -3) }, "nn.KaimingNormal: the weight's shape would be [2 -3]"},
 		{func() { nn.NewLayerNorm(4).Apply(x) }, "nn.LayerNorm: the input [2 3]"},
 		{func() { nn.NewRMSNorm(4).Apply(x) }, "nn.RMSNorm: the input [2 3]"},
 		{func() { nn.NewBatchNorm(4).Apply(x) }, "nn.BatchNorm: the input [2 3]"},
-		{func() { nn.NewBatchNorm(3).Train(tensor.Ones(1, 3), rng) }, "nn.BatchNorm: the input [1 3] has 1 elements a channel"},
+		{func() { nn.NewBatchNorm(3).Train(tensor.Ones(1, 3), rng) }, "nn.BatchNorm: training takes at least 2 elements a channel, and the input [1 3] has 1"},
 		{func() { nn.NewGroupNorm(2, 3).Apply(x) }, "nn.GroupNorm: 2 groups do not divide the 3 channels"},
 		{func() { nn.NewInstanceNorm(4).Apply(x) }, "nn.InstanceNorm: the input [2 3]"},
 		{func() { nn.Dropout{P: 2}.Drop(x, rng) }, "nn.Dropout: P is 2"},
@@ -196,6 +207,9 @@ func TestMisuse(t *testing.T) {
 }
 
 func TestSummary(t *testing.T) {
+	if got, want := nn.Summary(nil), "no tensors"; got != want {
+		t.Errorf("Summary(nil) = %q, want %q", got, want)
+	}
 	got := nn.Summary(nn.Sequential{nn.NewLinear(tensor.NewRNG(1), 64, 128), nn.Func(tensor.Tensor.ReLU), nn.NewLinear(tensor.NewRNG(1), 128, 10)})
 	want := strings.Join([]string{
 		"0.weight  float32 [128 64]  8192",

@@ -11,6 +11,7 @@ type Linear struct {
 // NewLinear returns a layer from width in to width out. Weight and bias are
 // uniform in ±1/√in, as in PyTorch.
 func NewLinear(rng *tensor.RNG, in, out int) Linear {
+	checkDraw("NewLinear", rng, []int{out, in})
 	b := bound(in)
 	return Linear{Weight: uniform(rng, b, out, in), Bias: uniform(rng, b, out)}
 }
@@ -36,6 +37,7 @@ type Embedding struct {
 // NewEmbedding returns an embedding of n rows, each standard normal, as in
 // PyTorch.
 func NewEmbedding(rng *tensor.RNG, n, width int) Embedding {
+	checkDraw("NewEmbedding", rng, []int{n, width})
 	return Embedding{Weight: rng.Normal(n, width).Keep()}
 }
 

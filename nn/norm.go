@@ -18,6 +18,7 @@ type LayerNorm struct {
 
 // NewLayerNorm returns a layer norm of weight one and bias zero.
 func NewLayerNorm(width int) LayerNorm {
+	checkShape("NewLayerNorm", []int{width})
 	return LayerNorm{Weight: tensor.Ones(width), Bias: tensor.Zeros(width)}
 }
 
@@ -38,7 +39,10 @@ type RMSNorm struct {
 }
 
 // NewRMSNorm returns a norm of weight one, without bias.
-func NewRMSNorm(width int) RMSNorm { return RMSNorm{Weight: tensor.Ones(width)} }
+func NewRMSNorm(width int) RMSNorm {
+	checkShape("NewRMSNorm", []int{width})
+	return RMSNorm{Weight: tensor.Ones(width)}
+}
 
 // Apply takes x of shape [... width] to the same shape.
 func (l RMSNorm) Apply(x tensor.Tensor) tensor.Tensor {
@@ -90,6 +94,7 @@ type BatchNorm struct {
 // NewBatchNorm returns a batch norm of weight one, bias zero, running mean
 // zero and running variance one.
 func NewBatchNorm(channels int) BatchNorm {
+	checkShape("NewBatchNorm", []int{channels})
 	return BatchNorm{
 		Weight: tensor.Ones(channels), Bias: tensor.Zeros(channels),
 		Mean: tensor.Zeros(channels), Var: tensor.Ones(channels),
@@ -113,7 +118,7 @@ func (l BatchNorm) Train(x tensor.Tensor, rng *tensor.RNG) (tensor.Tensor, Layer
 		axes = append(axes, a)
 	}
 	if n < 2 {
-		fail("BatchNorm", "the input %v has %d elements a channel, training takes at least 2", x.Shape(), n)
+		fail("BatchNorm", "training takes at least 2 elements a channel, and the input %v has %d", x.Shape(), n)
 	}
 	mean := x.Mean(axes...)
 	centred := x.Sub(mean)
@@ -146,6 +151,7 @@ type GroupNorm struct {
 
 // NewGroupNorm returns a group norm of weight one and bias zero.
 func NewGroupNorm(groups, channels int) GroupNorm {
+	checkShape("NewGroupNorm", []int{channels})
 	return GroupNorm{Weight: tensor.Ones(channels), Bias: tensor.Zeros(channels), Groups: groups}
 }
 
@@ -165,6 +171,7 @@ type InstanceNorm struct {
 
 // NewInstanceNorm returns an instance norm of weight one and bias zero.
 func NewInstanceNorm(channels int) InstanceNorm {
+	checkShape("NewInstanceNorm", []int{channels})
 	return InstanceNorm{Weight: tensor.Ones(channels), Bias: tensor.Zeros(channels)}
 }
 

@@ -9,14 +9,19 @@ import (
 )
 
 // Summary is a table of the tensors in a model: name, type and shape, number
-// of elements; the last line has the total.
+// of elements; the last line has the total. Of a model without tensors it is
+// "no tensors".
 func Summary(model any) string {
 	var b strings.Builder
 	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
-	total := 0
+	count, total := 0, 0
 	for name, t := range tree.All(model) {
+		count++
 		total += t.Len()
 		fmt.Fprintf(w, "%s\t%v %v\t%d\n", name, t.DType(), t.Shape(), t.Len())
+	}
+	if count == 0 {
+		return "no tensors"
 	}
 	fmt.Fprintf(w, "total\t\t%d\n", total)
 	w.Flush()
