@@ -22,7 +22,7 @@ func New[E Element](data []E, lengths ...int) Tensor {
 	}
 	checkShape("New", s)
 	if graph.Len(s) != len(data) {
-		fail("New", fmt.Sprintf("%d elements do not make shape %v", len(data), s))
+		fail("New", fmt.Sprintf("%s cannot make shape %v", shape.Count(len(data), "element"), s))
 	}
 	return stored(d, s, slices.Clone(bytesOf(data)))
 }
@@ -121,7 +121,7 @@ func appendNested(data []byte, v reflect.Value, d DType, s []int) []byte {
 		return appendElement(data, v, d)
 	}
 	if v.Len() != s[0] {
-		fail("From", fmt.Sprintf("a row of %d elements beside one of %d", v.Len(), s[0]))
+		fail("From", fmt.Sprintf("a row of %s beside one of %d", shape.Count(v.Len(), "element"), s[0]))
 	}
 	for i := range v.Len() {
 		data = appendNested(data, v.Index(i), d, s[1:])
@@ -202,7 +202,7 @@ func checkCount(op string, n int) {
 
 // Eye returns the float32 identity matrix [n n].
 func Eye(n int) Tensor {
-	checkShape("Eye", []int{n, max(n, n+1)})
+	checkShape("Eye", []int{n, n})
 	// A row of a one and n zeros, repeated n times, read in rows of n: each
 	// row starts one later than the last.
 	one := graph.Fill(ir.Float32, 1, []int{1, 1})

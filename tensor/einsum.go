@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/tensorken/tensorken/internal/graph"
+	"github.com/tensorken/tensorken/internal/shape"
 	"github.com/tensorken/tensorken/ir"
 )
 
@@ -70,7 +71,7 @@ func (e *einsum) parse(ns []*graph.Node) []term {
 	inputs, output, explicit := strings.Cut(strings.ReplaceAll(e.spec, " ", ""), "->")
 	parts := strings.Split(inputs, ",")
 	if len(parts) != len(ns) || len(ns) == 0 {
-		e.fail("it is for %d tensors, not %d", len(parts), len(ns))
+		e.fail("it is for %s, not %d", shape.Count(len(parts), "tensor"), len(ns))
 	}
 	terms, dots := make([]term, len(ns)), 0
 	count := map[label]int{}

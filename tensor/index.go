@@ -30,14 +30,15 @@ const (
 // End) is all but the first two, Span(-1, End, -1) is everything backwards.
 func Span(start, stop int, step ...int) Range { return ranged("Span", start, stop, step) }
 
-func ranged(op string, start, stop int, step []int) Range {
+// ranged is the range of a call of op on operands with at most one step.
+func ranged(op string, start, stop int, step []int, operands ...any) Range {
 	switch {
 	case len(step) == 0:
 		return Range{start, stop, 1}
 	case len(step) > 1:
-		fail(op, fmt.Sprintf("%d steps", len(step)))
+		fail(op, fmt.Sprintf("%d steps are given, want one or none", len(step)), operands...)
 	case step[0] == 0:
-		fail(op, "a step of 0")
+		fail(op, "the step is 0: want one like 2, or like -1 to go backwards", operands...)
 	}
 	return Range{start, stop, step[0]}
 }
@@ -114,7 +115,7 @@ func complete(x *graph.Node, specs []any) []any {
 	}
 	missing := len(x.Shape) - used
 	if missing < 0 {
-		fail("Index", fmt.Sprintf("%d specs for rank %d", used, len(x.Shape)), x)
+		fail("Index", fmt.Sprintf("%s for rank %d", shape.Count(used, "spec"), len(x.Shape)), x)
 	}
 	rest := slices.Repeat([]any{All}, missing)
 	if dots < 0 {

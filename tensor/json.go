@@ -81,18 +81,20 @@ func (t *Tensor) UnmarshalJSON(b []byte) error {
 		Shape  *[]int       `json:"shape"`
 		Values *[]jsonValue `json:"values"`
 	}
-	if err := json.Unmarshal(b, &file); err != nil {
-		return fmt.Errorf("tensor from JSON: %w", err)
-	}
-	if file.Shape == nil || file.Values == nil {
+	err := json.Unmarshal(b, &file)
+	var other *json.UnmarshalTypeError // JSON of another form
+	switch {
+	case errors.As(err, &other), err == nil && (file.Shape == nil || file.Values == nil):
 		return errors.New(`tensor from JSON: want {"shape":[…],"values":[…]}`)
+	case err != nil:
+		return fmt.Errorf("tensor from JSON: %w", err)
 	}
 	s, values := *file.Shape, *file.Values
 	if err := shape.Check(s); err != nil {
 		return fmt.Errorf("tensor from JSON: shape %v has %w", s, err)
 	}
 	if len(values) != graph.Len(s) {
-		return fmt.Errorf("tensor from JSON: %d values do not make shape %v", len(values), s)
+		return fmt.Errorf("tensor from JSON: %s cannot make shape %v", shape.Count(len(values), "value"), s)
 	}
 	d := Float32
 	if t.n != nil {

@@ -65,11 +65,13 @@ func TestUnmarshalJSON(t *testing.T) {
 		{`{"shape":[1],"values":["NaN"]}`, ints, `value 0: "NaN" is no int32`},
 		{`{"shape":[1],"values":[null]}`, absent, "value 0: null is no float32"},
 		{`{"shape":[1],"values":[[1]]}`, absent, "value 0: [1] is no float32"},
-		{`{"shape":[2],"values":[1]}`, absent, "1 values do not make shape [2]"},
+		{`{"shape":[2],"values":[1]}`, absent, "1 value cannot make shape [2]"},
 		{`{"shape":[-1],"values":[1]}`, absent, "shape [-1] has"},
 		{`{"shape":[4294967296,4294967296],"values":[]}`, absent, "shape [4294967296 4294967296] has"},
 		{`{"shape":[1]}`, absent, `want {"shape":[…],"values":[…]}`},
-		{`{"shape":1,"values":[1]}`, absent, "tensor from JSON: json: cannot unmarshal number"},
+		{`{"shape":1,"values":[1]}`, absent, `want {"shape":[…],"values":[…]}`},
+		{`[]`, absent, `tensor from JSON: want {"shape":[…],"values":[…]}`},
+		{`"x"`, absent, `tensor from JSON: want {"shape":[…],"values":[…]}`},
 	} {
 		got := tt.into
 		err := json.Unmarshal([]byte(tt.json), &got)

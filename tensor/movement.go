@@ -170,7 +170,7 @@ func (t Tensor) Pad(axis, before, after int) Tensor {
 // gives an axis of length 0.
 func (t Tensor) Slice(axis, start, stop int, step ...int) Tensor {
 	x := t.node("Slice")
-	return Tensor{n: slice("Slice", x, axisOf("Slice", x, axis), ranged("Slice", start, stop, step))}
+	return Tensor{n: slice("Slice", x, axisOf("Slice", x, axis), ranged("Slice", start, stop, step, x))}
 }
 
 // slice takes a range of one axis.
@@ -363,7 +363,7 @@ func onDiagonal(x *graph.Node, k int) *graph.Node {
 func (t Tensor) At(i ...int) Tensor {
 	x := t.node("At")
 	if len(i) > len(x.Shape) {
-		fail("At", fmt.Sprintf("%d positions for rank %d", len(i), len(x.Shape)), x)
+		fail("At", fmt.Sprintf("%s for rank %d", shape.Count(len(i), "position"), len(x.Shape)), x)
 	}
 	spans := whole(x)
 	for a, p := range i {

@@ -88,8 +88,16 @@ func randomBits(key [2]*graph.Node, s []int, stream uint32) *graph.Node {
 	return graph.Elementwise(ir.Threefry, key[0], key[1], graph.Const(ir.Uint32, ir.Number(stream), s), lo)
 }
 
+// check panics on behalf of op if there is no RNG.
+func (r *RNG) check(op string) {
+	if r == nil {
+		fail(op, "the *RNG is nil: make one with NewRNG")
+	}
+}
+
 // drawn checks and copies the shape of a draw.
-func drawn(op string, lengths []int) []int {
+func (r *RNG) drawn(op string, lengths []int) []int {
+	r.check(op)
 	s := append([]int{}, lengths...)
 	checkShape(op, s)
 	checkCount(op, graph.Len(s))
@@ -111,13 +119,13 @@ func openUnit(word *graph.Node) *graph.Node {
 
 // Uniform returns float32 numbers, uniform in [0, 1): multiples of 2⁻²⁴.
 func (r *RNG) Uniform(lengths ...int) Tensor {
-	s := drawn("Uniform", lengths)
+	s := r.drawn("Uniform", lengths)
 	return Tensor{n: unit(randomBits(r.next(s), s, 0))}
 }
 
 // Normal returns float32 numbers of the standard normal distribution.
 func (r *RNG) Normal(lengths ...int) Tensor {
-	s := drawn("Normal", lengths)
+	s := r.drawn("Normal", lengths)
 	key := r.next(s)
 	// Box and Muller: a radius and an angle.
 	radius := graph.Unary(ir.Sqrt, scaled(log(openUnit(randomBits(key, s, 0))), -2))
@@ -128,7 +136,7 @@ func (r *RNG) Normal(lengths ...int) Tensor {
 // TruncNormal returns float32 numbers of the standard normal distribution
 // without what lies outside [-2, 2].
 func (r *RNG) TruncNormal(lengths ...int) Tensor {
-	s := drawn("TruncNormal", lengths)
+	s := r.drawn("TruncNormal", lengths)
 	u := openUnit(randomBits(r.next(s), s, 0))
 	edge := math.Erf(math.Sqrt2) // erf of -2 to 2 over √2 is -edge to edge
 	x := scaled(erfinv(shifted(scaled(u, 2*edge), -edge)), math.Sqrt2)
@@ -155,7 +163,7 @@ func (r *RNG) Ints(n int, lengths ...int) Tensor {
 	if n < 1 || n > math.MaxInt32 {
 		fail("Ints", fmt.Sprintf("no int32 lies in [0, %d)", n))
 	}
-	s := drawn("Ints", lengths)
+	s := r.drawn("Ints", lengths)
 	word := randomBits(r.next(s), s, 0)
 	bound := graph.Scalar(ir.Uint32, ir.Number(n), s)
 	return Tensor{n: graph.Cast(graph.Binary(ir.Rem, word, bound), ir.Int32)}
@@ -165,7 +173,7 @@ func (r *RNG) Ints(n int, lengths ...int) Tensor {
 // p's element.
 func (r *RNG) Bernoulli(p Tensor) Tensor {
 	x := p.floats("Bernoulli")
-	s := drawn("Bernoulli", x.Shape)
+	s := r.drawn("Bernoulli", x.Shape)
 	u := unit(randomBits(r.next(s), s, 0))
 	return Tensor{n: lt(graph.Cast(u, x.DType), x)}
 }
@@ -179,7 +187,7 @@ func (r *RNG) Categorical(p Tensor) Tensor {
 		fail("Categorical", "the last axis is that of the probabilities", x)
 	}
 	// The greatest of log p + g is a draw from p if g has Gumbel's distribution.
-	s := drawn("Categorical", x.Shape)
+	s := r.drawn("Categorical", x.Shape)
 	u := openUnit(randomBits(r.next(s), s, 0))
 	gumbel := neg(log(neg(log(u))))
 	return Tensor{n: argMax("Categorical", add(log(graph.Cast(x, ir.Float32)), gumbel), -1, false)}
@@ -187,6 +195,7 @@ func (r *RNG) Categorical(p Tensor) Tensor {
 
 // Perm returns the int32 numbers 0 to n-1 in random order.
 func (r *RNG) Perm(n int) Tensor {
+	r.check("Perm")
 	checkCount("Perm", n)
 	var k0, k1 uint32
 	if r.key.IsValid() {
@@ -210,6 +219,6 @@ func (r *RNG) Perm(n int) Tensor {
 // Keys returns n keys, uint32 [n 2]: each row makes an independent RNG, by
 // [KeyRNG], for a goroutine or an example of a batch.
 func (r *RNG) Keys(n int) Tensor {
-	s := drawn("Keys", []int{n, 2})
+	s := r.drawn("Keys", []int{n, 2})
 	return Tensor{n: randomBits(r.next(s), s, 0)}
 }

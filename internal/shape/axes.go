@@ -53,7 +53,7 @@ func All(rank int) []int {
 // Order returns axes, negative from the end, as a permutation of [0, rank).
 func Order(axes []int, rank int) ([]int, error) {
 	if len(axes) != rank {
-		return nil, fmt.Errorf("%d axes for rank %d", len(axes), rank)
+		return nil, fmt.Errorf("%s for rank %d", Count(len(axes), "axis"), rank)
 	}
 	if _, err := Axes(axes, rank); err != nil {
 		return nil, err
@@ -91,11 +91,11 @@ func Infer(shape []int, n int) ([]int, error) {
 	}
 	switch {
 	case hole < 0 && known != n:
-		return nil, fmt.Errorf("%d elements do not make %d", n, known)
+		return nil, fmt.Errorf("%s cannot make %d", Count(n, "element"), known)
 	case hole >= 0 && known == 0:
 		return nil, errors.New("-1 beside a length of 0 could be anything")
 	case hole >= 0 && n%known != 0:
-		return nil, fmt.Errorf("%d elements are no multiple of %d", n, known)
+		return nil, fmt.Errorf("%s cannot make a multiple of %d", Count(n, "element"), known)
 	case hole >= 0:
 		out[hole] = n / known
 	}

@@ -70,8 +70,8 @@ func TestInfer(t *testing.T) {
 		{[]int{-1}, 0, []int{0}, ""},
 		{[]int{-1, 3}, 0, []int{0, 3}, ""},
 		{[]int{0, 5}, 0, []int{0, 5}, ""},
-		{[]int{-1, 4}, 6, nil, "6 elements are no multiple of 4"},
-		{[]int{4}, 6, nil, "6 elements do not make 4"},
+		{[]int{-1, 4}, 6, nil, "6 elements cannot make a multiple of 4"},
+		{[]int{4}, 6, nil, "6 elements cannot make 4"},
 		{[]int{-1, 0}, 0, nil, "-1 beside a length of 0 could be anything"},
 		{[]int{-1, -1}, 6, nil, "more than one length of -1"},
 		{[]int{-2, -3}, 6, nil, "a length of -2"},
@@ -170,4 +170,16 @@ func TestWindows(t *testing.T) {
 			r.Fatalf("Windows(%d, %d, %d, %d) = %d, want %d", n, size, stride, dilation, got, want)
 		}
 	})
+}
+
+func TestCount(t *testing.T) {
+	for _, c := range []struct {
+		n     int
+		thing string
+		want  string
+	}{{0, "element", "0 elements"}, {1, "element", "1 element"}, {1, "axis", "1 axis"}, {2, "axis", "2 axes"}} {
+		if got := Count(c.n, c.thing); got != c.want {
+			t.Errorf("Count(%d, %q) = %q, want %q", c.n, c.thing, got, c.want)
+		}
+	}
 }
