@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/tensorken/tensorken/internal/graph"
 	"github.com/tensorken/tensorken/internal/interp"
@@ -66,7 +67,7 @@ func (rs results) compute(n *graph.Node) (*result, error) {
 	var src []*result
 	var arrays []*interp.Array
 	for _, s := range n.Src() {
-		src = append(src, rs[s])
+		src = append(src, rs[s].inside(s))
 		arrays = append(arrays, rs[s].Array)
 	}
 	a, err := apply(n, arrays...)
@@ -75,6 +76,21 @@ func (rs results) compute(n *graph.Node) (*result, error) {
 	}
 	off, err := offBy(n, src, a)
 	return &result{a, off}, err
+}
+
+// inside is r, the result of n, as what a kernel computes with: it may not be
+// rounded to 16 bits yet, so what is infinite then need not be.
+func (r *result) inside(n *graph.Node) *result {
+	if !r.DType.IsHalf() || n.Op.Class() == ir.Source {
+		return r
+	}
+	off := slices.Clone(r.off)
+	for i, x := range r.Elems {
+		if math.IsInf(x.Float64(r.DType), 0) {
+			off[i] = anything
+		}
+	}
+	return &result{r.Array, off}
 }
 
 // apply evaluates n's op on arrays.
