@@ -32,5 +32,8 @@ func TestRandomAhead(t *testing.T) { Random(t, openLike(Oracle()), *graphs, *see
 func TestOracle(t *testing.T) { Test(t, open) }
 
 func TestOracleAhead(t *testing.T) {
+	if testing.Short() {
+		t.Skip("slow")
+	}
 	Test(t, func() (driver.Device, error) { return openLike(Oracle())() })
 }
