@@ -127,16 +127,24 @@ func TestStateFile(t *testing.T) {
 
 func TestStepMisuse(t *testing.T) {
 	m, o := newPair(), optim.New(optim.SGD{}, 1)
+	row, half := newPair(), newPair()
+	row.A, half.B = tensor.Ones(1), half.B.Cast(tensor.Float16)
 	for _, c := range []struct {
 		err  error
 		want string
 	}{
 		{o.Step(m, m), "want a pointer to the model"},
 		{o.Step(&m, m.A), "want the same type"},
+		{o.Step(&m, row), `parameter "a", float32 [2], with a gradient that is float32 [1]`},
+		{o.Step(&m, half), `parameter "b", float32 [1], with a gradient that is float16 [1]`},
+		{optim.New(nil, 1).Step(&m, m), "optim: Step of an Optimizer without a Rule"},
 	} {
 		if c.err == nil || !strings.Contains(c.err.Error(), c.want) {
 			t.Errorf("Step gave error %v, want …%s", c.err, c.want)
 		}
+	}
+	if got, want := floats(t, m.A), []float32{1, 2}; !near(got, want) || o.State.Step.IsValid() {
+		t.Errorf("after steps that failed A = %v, want %v; State = %v", got, want, o.State)
 	}
 }
 

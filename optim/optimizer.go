@@ -1,9 +1,11 @@
 package optim
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"reflect"
+	"slices"
 	"strconv"
 
 	"github.com/tensorken/tensorken/tensor"
@@ -38,7 +40,8 @@ func New(r Rule, lr float64) *Optimizer { return &Optimizer{Rule: r, LR: lr} }
 // Step sets *model to a new tree, each parameter updated from its gradient in
 // grads, a tree of the model's type. It runs in one plan with the new State
 // and, where the gradients come from one call of package grad, with the loss.
-// A parameter whose gradient is absent stays as it is. If the device fails,
+// A parameter whose gradient is absent stays as it is; a gradient of another
+// shape or type than its parameter's is an error. If the device fails,
 // Step returns the error and *model and State stay as they were.
 func (o *Optimizer) Step(model, grads any) error {
 	into := reflect.ValueOf(model)
@@ -47,6 +50,9 @@ func (o *Optimizer) Step(model, grads any) error {
 	}
 	if g := reflect.TypeOf(grads); g != into.Type().Elem() && into.Elem().Kind() != reflect.Interface {
 		return fmt.Errorf("optim: Step of a %v with gradients of type %v: want the same type", into.Type().Elem(), g)
+	}
+	if o.Rule == nil && o.RuleFor == nil {
+		return errors.New("optim: Step of an Optimizer without a Rule")
 	}
 	step, err := o.State.step()
 	if err != nil {
@@ -63,6 +69,7 @@ func (o *Optimizer) Step(model, grads any) error {
 	if next.Slots == nil {
 		next.Slots = map[string]tensor.Tensor{}
 	}
+	var misfit error
 	updated := tree.Zip(into.Elem().Interface(), grads, func(name string, p, g tensor.Tensor) tensor.Tensor {
 		rule := o.Rule
 		if o.RuleFor != nil {
@@ -71,18 +78,37 @@ func (o *Optimizer) Step(model, grads any) error {
 		if rule == nil || !g.IsValid() {
 			return p
 		}
+		if misfit == nil {
+			misfit = fits(name, p, g)
+		}
+		if misfit != nil {
+			return p
+		}
 		p, slots := rule.Update(p, g, o.State.of(name), lr, step)
 		for i, s := range slots {
 			next.Slots[slotName(name, i)] = s
 		}
 		return p
 	})
+	if misfit != nil {
+		return misfit
+	}
 	if err := tensor.Eval(updated, next); err != nil {
 		return err
 	}
 	into.Elem().Set(reflect.ValueOf(updated))
 	o.State = next
 	return nil
+}
+
+// fits returns an error unless gradient g has the shape and type of parameter
+// p.
+func fits(name string, p, g tensor.Tensor) error {
+	if slices.Equal(p.Shape(), g.Shape()) && p.DType() == g.DType() {
+		return nil
+	}
+	return fmt.Errorf("optim: Step of parameter %q, %v %v, with a gradient that is %v %v: want the same shape and type",
+		name, p.DType(), p.Shape(), g.DType(), g.Shape())
 }
 
 // step is how many steps were done. The number stays on the host, so reading
