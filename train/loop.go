@@ -28,7 +28,7 @@ type Loop[M, B any] struct {
 	Data        *data.Loader[B]
 	Optimizer   *optim.Optimizer
 	RNG         *tensor.RNG // what Loss draws from; nil trains as at inference
-	Epochs      int
+	Epochs      int         // at least 1
 	// Loss is the mean loss of a batch, and m with its new state.
 	Loss func(m M, b B, rng *tensor.RNG) (tensor.Tensor, M)
 	// Validate measures the model after each epoch; nil measures nothing.
@@ -103,6 +103,9 @@ func (l *Loop[M, B]) check() error {
 	}
 	if missing != nil {
 		return fmt.Errorf("train: Loop without %s", strings.Join(missing, ", "))
+	}
+	if l.Epochs < 1 {
+		return fmt.Errorf("train: Loop of %d Epochs: want at least 1", l.Epochs)
 	}
 	return nil
 }

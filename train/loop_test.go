@@ -125,6 +125,8 @@ func TestRunErrors(t *testing.T) {
 	}{
 		{"no data", func(l *loop) { l.Data = nil }, "Loop without Data"},
 		{"nothing", func(l *loop) { *l = loop{} }, "Loop without Data, Optimizer, Loss"},
+		{"no epochs", func(l *loop) { l.Epochs = 0 }, "train: Loop of 0 Epochs: want at least 1"},
+		{"negative epochs", func(l *loop) { l.Epochs = -3 }, "train: Loop of -3 Epochs"},
 		{"huge steps", func(l *loop) { l.Optimizer.LR, l.Epochs = 1e6, 100 }, "a smaller learning rate may help"},
 		{"unknown metric", func(l *loop) { l.Monitor = "beauty" }, `Monitor is "beauty", and the metrics are [loss]`},
 		{"no batch", func(l *loop) { l.Data.Batch, l.Data.DropLast = 100, true }, "the loader has no batch"},
@@ -160,6 +162,27 @@ func TestMetrics(t *testing.T) {
 	} {
 		if got := c.got.Item(); c.got.Rank() != 0 || math.Abs(got-c.want) > 1e-6 {
 			t.Errorf("%s = %v of shape %v, want the scalar %v", c.call, got, c.got.Shape(), c.want)
+		}
+	}
+}
+
+func TestMetricsMisuse(t *testing.T) {
+	labels := tensor.New([]int32{0, 1, 2})
+	column, row := tensor.Ones(3, 1), tensor.Ones(3)
+	for _, c := range []struct {
+		f    func()
+		want string
+	}{
+		{func() { train.Accuracy(tensor.Eye(3), labels.Reshape(3, 1)) }, "train.Accuracy of [3 3] and [3 1]: predictions and targets differ in shape"},
+		{func() { train.Accuracy(tensor.Eye(3), labels.Slice(0, 0, 2)) }, "train.Accuracy of [3 3] and [2]: want one target for each row"},
+		{func() { train.Accuracy(labels, tensor.Zeros(3, 3)) }, "train.Accuracy of [3] and [3 3]: want one target for each row"},
+		{func() { train.F1(tensor.Eye(3), labels.Reshape(3, 1)) }, "train.F1 of [3 3] and [3 1]: want one target for each row"},
+		{func() { train.MAE(column, row) }, "train.MAE of [3 1] and [3]: predictions and targets differ in shape"},
+		{func() { train.R2(row, column) }, "train.R2 of [3] and [3 1]: predictions and targets differ in shape"},
+	} {
+		err := tensor.Try(c.f)
+		if err == nil || !strings.HasPrefix(err.Error(), "loop_test.go:") || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("error %v, want loop_test.go:N: %s…", err, c.want)
 		}
 	}
 }

@@ -1,18 +1,23 @@
 package train
 
-import "github.com/tensorken/tensorken/tensor"
+import (
+	"slices"
+
+	"github.com/tensorken/tensorken/tensor"
+)
 
 // Accuracy is the share of predictions that are right: pred has a score for
 // each class on its last axis, [... classes], or is the class, as target is:
 // integers of shape [...]. The result is a scalar.
 func Accuracy(pred, target tensor.Tensor) tensor.Tensor {
-	return classes(pred, target).Eq(target.Cast(tensor.Int32)).Cast(tensor.Float32).Mean()
+	return classes("Accuracy", pred, target).Eq(target.Cast(tensor.Int32)).Cast(tensor.Float32).Mean()
 }
 
 // F1 is the mean of 2·tp/(2·tp + fp + fn) over the classes that are predicted
 // or a target, where pred has a score for each class on its last axis,
 // [... classes], and target is the class, [...]. The result is a scalar.
 func F1(pred, target tensor.Tensor) tensor.Tensor {
+	checkClasses("F1", pred, target)
 	n := pred.Dim(-1)
 	oneHot := func(t tensor.Tensor) tensor.Tensor {
 		return t.Cast(tensor.Int32).Reshape(-1).OneHot(n).Cast(tensor.Float32)
@@ -23,19 +28,40 @@ func F1(pred, target tensor.Tensor) tensor.Tensor {
 }
 
 // MAE is the mean of |pred - target|, of one shape. The result is a scalar.
-func MAE(pred, target tensor.Tensor) tensor.Tensor { return pred.Sub(target).Abs().Mean() }
+func MAE(pred, target tensor.Tensor) tensor.Tensor {
+	checkAlike("MAE", pred, target)
+	return pred.Sub(target).Abs().Mean()
+}
 
-// R2 is the share of target's variance that pred explains,
+// R2 is the share of target's variance that pred, of its shape, explains,
 // 1 - Σ(target - pred)²/Σ(target - mean)². The result is a scalar.
 func R2(pred, target tensor.Tensor) tensor.Tensor {
+	checkAlike("R2", pred, target)
 	rest := target.Sub(pred).Square().Sum()
 	return rest.Div(target.Sub(target.Mean()).Square().Sum()).Neg().Add(1)
 }
 
 // classes is pred's classes as int32: the highest scores, or pred itself.
-func classes(pred, target tensor.Tensor) tensor.Tensor {
-	if pred.Rank() == target.Rank()+1 {
+func classes(op string, pred, target tensor.Tensor) tensor.Tensor {
+	if pred.Rank() != target.Rank() {
+		checkClasses(op, pred, target)
 		return pred.ArgMax(-1)
 	}
+	checkAlike(op, pred, target)
 	return pred.Cast(tensor.Int32)
+}
+
+// checkClasses panics unless pred has a row of scores for each target.
+func checkClasses(op string, pred, target tensor.Tensor) {
+	if p, t := pred.Shape(), target.Shape(); len(p) == 0 || !slices.Equal(p[:len(p)-1], t) {
+		tensor.Internal.Misuse(nil, "train."+op, "want one target for each row of the last axis of the predictions", p, t)
+	}
+}
+
+// checkAlike panics unless pred and target have one shape: broadcasting [n 1]
+// against [n] is a mistake more often than a wish.
+func checkAlike(op string, pred, target tensor.Tensor) {
+	if p, t := pred.Shape(), target.Shape(); !slices.Equal(p, t) {
+		tensor.Internal.Misuse(nil, "train."+op, "predictions and targets differ in shape", p, t)
+	}
 }
