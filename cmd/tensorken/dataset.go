@@ -23,6 +23,10 @@ const builtIn = "digits"
 // heldOut is the share of the examples that train does not see.
 const heldOut = 0.2
 
+// largestClass is the first whole number that a class may not be, with either
+// sign: from there on, numbers that differ are one float32.
+const largestClass = 1 << 24
+
 // readExamples reads the file of that path, or the digits of the program if
 // it is "".
 func readExamples(path string) (examples, error) {
@@ -42,7 +46,8 @@ func readExamples(path string) (examples, error) {
 	return parseExamples(f, path)
 }
 
-// parseExamples reads CSV whose last column is the class, a whole number.
+// parseExamples reads CSV of finite numbers whose last column is the class, a
+// whole number. Errors count rows from 1, without the header.
 func parseExamples(r io.Reader, path string) (e examples, err error) {
 	_, rows, err := data.ReadCSV(r)
 	if err != nil {
@@ -51,16 +56,24 @@ func parseExamples(r io.Reader, path string) (e examples, err error) {
 	if !rows.IsValid() || rows.Rank() != 2 || rows.Dim(0) == 0 || rows.Dim(1) < 2 {
 		return e, fmt.Errorf("%s: want rows of at least one number and a class", path)
 	}
-	last, err := tensor.Data[float32](rows.Index(tensor.All, -1))
+	values, err := tensor.Data[float32](rows)
 	if err != nil {
 		return e, err
 	}
-	for i, v := range last {
-		c := float64(v)
-		if c != math.Trunc(c) || math.IsInf(c, 0) {
-			return e, fmt.Errorf("%s: row %d: class %v is not a whole number", path, i+1, v)
+	width := rows.Dim(1)
+	for i, v := range values {
+		row, column, x := i/width+1, i%width+1, float64(v)
+		switch {
+		case math.IsNaN(x) || math.IsInf(x, 0):
+			return e, fmt.Errorf("%s: row %d, column %d: %v is not a finite number", path, row, column, v)
+		case column < width:
+			continue
+		case x != math.Trunc(x):
+			return e, fmt.Errorf("%s: row %d: class %v is not a whole number", path, row, v)
+		case math.Abs(x) >= largestClass:
+			return e, fmt.Errorf("%s: row %d: class %.0f is too large: want a magnitude below %d", path, row, x, largestClass)
 		}
-		e.y = append(e.y, c)
+		e.y = append(e.y, x)
 	}
 	e.x = rows.Slice(1, 0, -1)
 	return e, nil
@@ -97,7 +110,7 @@ func split(e examples, classes []float64, seed uint64) (training, testing batch,
 	}
 	a, b := data.Split(data.Of(batch{e.x, y}), 1-heldOut, seed)
 	if b.Len() == 0 || a.Len() == 0 {
-		return training, testing, fmt.Errorf("%d examples are too few to hold some out", len(e.y))
+		return training, testing, fmt.Errorf("too few examples to hold some out: %d", len(e.y))
 	}
 	if training, err = data.Whole(a); err != nil {
 		return training, testing, err

@@ -6,9 +6,9 @@
 //	tensorken bench                      # CPU beside GPU
 //	tensorken gpu                        # which GPUs there are; to install and check what they need
 //
-// A mistake gives one line on standard error and exit status 1. Ctrl-C stops
-// train after the step it is at, saves the best model so far, and exits with
-// status 0; a second Ctrl-C ends it at once.
+// A mistake gives one line on standard error and exit status 1. Ctrl-C or
+// SIGTERM stops train after the step it is at, saves the best model so far, and
+// exits with status 0; a second ends it at once.
 package main
 
 import (
@@ -17,13 +17,14 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"syscall"
 
 	"github.com/spf13/cobra"
 )
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	context.AfterFunc(ctx, stop) // from the first on, Ctrl-C ends the program
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	context.AfterFunc(ctx, stop) // after the first, a signal ends the program
 	os.Exit(run(ctx, os.Args[1:], os.Stdout, os.Stderr))
 }
 

@@ -151,6 +151,35 @@ func TestInterrupt(t *testing.T) {
 	}
 }
 
+// A loss that is not finite ends training, and the best model before is saved.
+func TestDiverge(t *testing.T) {
+	csv, out := write(t, "points.csv", quadrants()), filepath.Join(t.TempDir(), "m.safetensors")
+	for _, c := range []struct {
+		batch string
+		want  string
+		saved bool
+	}{
+		{"16", "in epoch 1: a smaller learning rate may help\n", false},
+		{"80", "in epoch 2: a smaller learning rate may help; the best model before that is saved to " + out + "\n", true},
+	} {
+		status, stdout, stderr := command("train", "--data", csv, "--out", out, "--batch", c.batch, "--lr", "1e30", "--device", "cpu")
+		if status != 1 || stdout != "" || !strings.HasSuffix(stderr, c.want) {
+			t.Errorf("train --lr 1e30 --batch %s: status %d, output %q, standard error %q, want status 1 and …%s", c.batch, status, stdout, stderr, c.want)
+		}
+		if _, err := os.Stat(out); (err == nil) != c.saved {
+			t.Errorf("train --lr 1e30 --batch %s: Stat of the model: %v, want it saved: %v", c.batch, err, c.saved)
+		}
+	}
+}
+
+func TestOneEpoch(t *testing.T) {
+	out := filepath.Join(t.TempDir(), "m.safetensors")
+	_, stdout, stderr := command("train", "--data", write(t, "points.csv", quadrants()), "--out", out, "--epochs", "1", "--device", "cpu")
+	if !strings.Contains(stdout, "after 1 epoch in ") {
+		t.Errorf("train --epochs 1 printed %s, %s", stdout, stderr)
+	}
+}
+
 // stopAfter is a buffer that calls cancel once it holds a text.
 type stopAfter struct {
 	bytes.Buffer
@@ -183,6 +212,10 @@ func TestBadInput(t *testing.T) {
 	}{
 		{[]string{"train", "--model", "gpt"}, `no model "gpt": there are cnn, mlp`},
 		{[]string{"train", "--epochs", "-1"}, "--epochs is -1"},
+		{[]string{"train", "--epochs", "0"}, "--epochs is 0, want at least 1"},
+		{[]string{"train", "--lr", "0"}, "--lr is 0, want a number above 0"},
+		{[]string{"train", "--lr", "NaN"}, "--lr is NaN"},
+		{[]string{"train", "--lr", "Inf"}, "--lr is +Inf"},
 		{[]string{"train", "--batch", "0"}, "--batch is 0"},
 		{[]string{"train", "--lr", "-2"}, "--lr is -2"},
 		{[]string{"train", "--lr", "fast"}, "fast"},
@@ -198,6 +231,12 @@ func TestBadInput(t *testing.T) {
 		{[]string{"train", "--data", write(t, "header.csv", "a,b\n")}, "header.csv: "},
 		{[]string{"train", "--data", write(t, "narrow.csv", "1\n2\n")}, "want rows of at least one number and a class"},
 		{[]string{"train", "--data", write(t, "half.csv", "1,2\n1,2.5\n")}, "row 2: class 2.5 is not a whole number"},
+		{[]string{"train", "--data", write(t, "nan.csv", "a,b,c\n1,2,0\n1,nan,1\n")}, "nan.csv: row 2, column 2: NaN is not a finite number"},
+		{[]string{"train", "--data", write(t, "inf.csv", "1,2,0\n-Inf,2,1\n")}, "inf.csv: row 2, column 1: -Inf is not a finite number"},
+		{[]string{"train", "--data", write(t, "class.csv", "1,2,0\n1,2,NaN\n")}, "class.csv: row 2, column 3: NaN is not a finite number"},
+		{[]string{"train", "--data", write(t, "large.csv", "1,2\n1,16777217\n")}, "row 2: class 16777216 is too large: want a magnitude below 16777216"},
+		{[]string{"train", "--data", write(t, "negative.csv", "1,-2e9\n")}, "row 1: class -2000000000 is too large"},
+		{[]string{"predict", model, "--data", write(t, "nan.csv", "1,nan,0\n")}, "row 1, column 2: NaN"},
 		{[]string{"train", "--data", write(t, "one.csv", "1,2\n")}, "too few"},
 		{[]string{"train", "--data", good, "--model", "cnn"}, "2 numbers are none"},
 		{[]string{"predict"}, "arg"},

@@ -42,13 +42,16 @@ whose last column is the class, a whole number.
 
 A fifth of the examples is held out; the model saved is that of the epoch that
 was most often right on them. Progress goes to standard error, results to
-standard output. Ctrl-C stops after the step at hand and saves the best model
+standard output. Ctrl-C or SIGTERM stops after the step at hand and saves the best model
 so far; the exit status is then 0.
 
 The digits are from "Optical Recognition of Handwritten Digits" by E. Alpaydin
 and C. Kaynak, UCI Machine Learning Repository, doi.org/10.24432/C50P49, CC BY 4.0.`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
+			if err := o.check(c.Flags().Changed); err != nil {
+				return err
+			}
 			return o.run(c.Context(), c.OutOrStdout(), c.ErrOrStderr())
 		},
 	}
@@ -77,14 +80,11 @@ type result struct {
 
 func (o trainOptions) run(ctx context.Context, stdout, stderr io.Writer) (err error) {
 	defer tensor.Catch(&err)
-	arch, err := o.check()
-	if err != nil {
-		return err
-	}
 	dev, why, err := device.Open(o.device)
 	if err != nil {
 		return err
 	}
+	arch := architectures[o.model]
 	about, training, testing, err := o.load(arch)
 	if err != nil {
 		return err
@@ -112,8 +112,8 @@ func (o trainOptions) run(ctx context.Context, stdout, stderr io.Writer) (err er
 	loop.Optimizer.Schedule = optim.Cosine(steps, 0)
 
 	r := result{Device: dev.String(), Parameters: tree.Size(net)}
-	fmt.Fprintf(stderr, "training %s, %d parameters, on %d examples of %s; device %s\n",
-		o.model, r.Parameters, training.Y.Len(), about.Data, noted(r.Device, why))
+	fmt.Fprintf(stderr, "training %s, %d parameters, on %s of %s; device %s\n",
+		o.model, r.Parameters, count(training.Y.Len(), "example"), about.Data, noted(r.Device, why))
 	start := time.Now()
 	err = loop.Run(ctx)
 	r.Seconds = time.Since(start).Seconds()
@@ -123,6 +123,11 @@ func (o trainOptions) run(ctx context.Context, stdout, stderr io.Writer) (err er
 		return errors.New("interrupted before the first step: nothing to save")
 	case interrupted:
 		fmt.Fprintln(stderr, "interrupted: keeping the best model so far")
+	case err != nil && len(loop.History) > 0:
+		if failed := about.save(o.out, loop.Best); failed != nil {
+			return err
+		}
+		return fmt.Errorf("%w; the best model before that is saved to %s", err, o.out)
 	case err != nil:
 		return err
 	}
@@ -135,27 +140,28 @@ func (o trainOptions) run(ctx context.Context, stdout, stderr io.Writer) (err er
 	return o.report(stdout, r, loop.History)
 }
 
-// check fills in defaults and refuses what makes no sense.
-func (o *trainOptions) check() (architecture, error) {
+// check fills in the model's defaults of flags that are not given, and refuses
+// what makes no sense.
+func (o *trainOptions) check(given func(flag string) bool) error {
 	arch, err := findArchitecture(o.model)
 	if err != nil {
-		return arch, err
+		return err
 	}
-	if o.epochs == 0 {
+	if !given("epochs") {
 		o.epochs = arch.epochs
 	}
-	if o.lr == 0 {
+	if !given("lr") {
 		o.lr = arch.lr
 	}
 	switch {
-	case o.epochs < 0:
-		return arch, fmt.Errorf("--epochs is %d, want at least 1", o.epochs)
+	case o.epochs < 1:
+		return fmt.Errorf("--epochs is %d, want at least 1", o.epochs)
 	case o.batch < 1:
-		return arch, fmt.Errorf("--batch is %d, want at least 1", o.batch)
-	case !(o.lr > 0):
-		return arch, fmt.Errorf("--lr is %v, want more than 0", o.lr)
+		return fmt.Errorf("--batch is %d, want at least 1", o.batch)
+	case !(o.lr > 0) || math.IsInf(o.lr, 1):
+		return fmt.Errorf("--lr is %v, want a number above 0", o.lr)
 	}
-	return arch, writable("--out", o.out)
+	return writable("--out", o.out)
 }
 
 // writable finds out before the work whether the file that a flag names can be
@@ -206,8 +212,8 @@ func (o trainOptions) report(w io.Writer, r result, history []train.Metrics) err
 		fmt.Fprintln(w, asciigraph.Plot(losses, asciigraph.Height(8), asciigraph.Width(60), asciigraph.Precision(3),
 			asciigraph.LowerBound(0), asciigraph.Caption(fmt.Sprintf("loss over %d epochs", len(losses)))))
 	}
-	fmt.Fprintf(w, "%.2f %% of held-out examples right after %d epochs in %.1f s, saved to %s\n",
-		100*r.TestAccuracy, r.Epochs, r.Seconds, o.out)
+	fmt.Fprintf(w, "%.2f %% of held-out examples right after %s in %.1f s, saved to %s\n",
+		100*r.TestAccuracy, count(r.Epochs, "epoch"), r.Seconds, o.out)
 	if !o.json {
 		return nil
 	}
@@ -220,6 +226,14 @@ func (o trainOptions) report(w io.Writer, r result, history []train.Metrics) err
 	}
 	_, err = fmt.Fprintln(w, string(line))
 	return err
+}
+
+// count is a number of things as text: "1 epoch", "2 epochs".
+func count(n int, thing string) string {
+	if n != 1 {
+		thing += "s"
+	}
+	return fmt.Sprintf("%d %s", n, thing)
 }
 
 // noted is a text with a note in brackets, if there is one.
