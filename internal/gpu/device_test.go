@@ -1,6 +1,8 @@
 package gpu
 
 import (
+	"bytes"
+	"fmt"
 	"io"
 	"os"
 	"testing"
@@ -58,4 +60,158 @@ func TestRandom(t *testing.T) {
 		n = 30
 	}
 	drivertest.Random(t, open, n, 1)
+}
+
+// real opens an adapter of this machine; the test is skipped if there is none.
+func real(t testing.TB, o wgpu.Options) *device {
+	need(t)
+	lib, err := wgpu.Load("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if o.Validate {
+		lib = wgpu.Check(lib, io.Discard)
+	}
+	w, err := lib.Open(first, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := newDevice(w, "webgpu")
+	t.Cleanup(func() { d.Close() })
+	return d
+}
+
+func TestChains(t *testing.T) {
+	for _, validate := range []bool{true, false} {
+		t.Run(fmt.Sprintf("validate=%v", validate), func(t *testing.T) {
+			d := real(t, wgpu.Options{Validate: validate})
+			for _, n := range []int{1, 2, 127, 128, 129, 1000} {
+				testChain(t, d, prepare(t, d, &increment), n)
+				testChain(t, d, prepare(t, d, &twice), n)
+			}
+			testBytes(t, d)
+			if err := d.Sync(); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+// What is larger than a piece goes up and down whole.
+func TestLargeTransfer(t *testing.T) {
+	d := real(t, wgpu.Options{Validate: true})
+	const size = 2*piece + 1234567
+	b := alloc(t, d, size)
+	src := make([]byte, size)
+	for i := range src {
+		src[i] = byte(i * 7 >> 3)
+	}
+	if err := d.Upload(b, 0, src); err != nil {
+		t.Fatal(err)
+	}
+	for _, offset := range []int{0, 1, 6, piece - 1} {
+		got := make([]byte, size-offset)
+		if err := d.Download(got, b, offset); err != nil {
+			t.Fatal(err)
+		}
+		if !bytes.Equal(got, src[offset:]) {
+			t.Errorf("Download of %d bytes at %d gives others than were uploaded", len(got), offset)
+		}
+	}
+}
+
+// A device that is closed and opened again leaves nothing behind.
+func TestOpenOften(t *testing.T) {
+	for range 20 {
+		d := real(t, wgpu.Options{})
+		testChain(t, d, prepare(t, d, &increment), 3)
+		if err := d.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if err := d.Sync(); err == nil {
+			t.Error("Sync after Close succeeds")
+		}
+	}
+}
+
+// BenchmarkDispatch measures dispatches that depend on each other: recording,
+// submitting and waiting.
+func BenchmarkDispatch(b *testing.B) {
+	d := real(b, wgpu.Options{})
+	p := prepare(b, d, &increment)
+	const n = 1000
+	calls := chain(p, n, alloc(b, d, 4), alloc(b, d, 4))
+	run := func() {
+		if err := d.Run(calls); err != nil {
+			b.Fatal(err)
+		}
+	}
+	run()
+	b.ReportAllocs()
+	for b.Loop() {
+		run()
+		if err := d.Sync(); err != nil {
+			b.Fatal(err)
+		}
+	}
+	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*n), "ns/dispatch")
+}
+
+// BenchmarkRun measures one dispatch at a time, each waited for.
+func BenchmarkRun(b *testing.B) {
+	d := real(b, wgpu.Options{})
+	calls := chain(prepare(b, d, &increment), 1, alloc(b, d, 4), alloc(b, d, 4))
+	for b.Loop() {
+		if err := d.Run(calls); err != nil {
+			b.Fatal(err)
+		}
+		if err := d.Sync(); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+// BenchmarkRecord measures what a dispatch costs the host but for the library.
+func BenchmarkRecord(b *testing.B) {
+	d, _ := fake(b, 0)
+	p := prepare(b, d, &increment)
+	calls := chain(p, 100, alloc(b, d, 4), alloc(b, d, 4))
+	if err := d.Run(calls); err != nil {
+		b.Fatal(err)
+	}
+	b.ReportAllocs()
+	for b.Loop() {
+		d.commands, d.words = d.commands[:0], d.words[:0]
+		for i := range calls {
+			if _, err := d.record(&calls[i]); err != nil {
+				b.Fatal(err)
+			}
+		}
+	}
+	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*len(calls)), "ns/dispatch")
+}
+
+func BenchmarkTransfer(b *testing.B) {
+	d := real(b, wgpu.Options{})
+	data := make([]byte, 64<<20)
+	buf := alloc(b, d, len(data))
+	b.Run("Upload", func(b *testing.B) {
+		b.SetBytes(int64(len(data)))
+		for b.Loop() {
+			if err := d.Upload(buf, 0, data); err != nil {
+				b.Fatal(err)
+			}
+			if err := d.Sync(); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+	b.Run("Download", func(b *testing.B) {
+		b.SetBytes(int64(len(data)))
+		for b.Loop() {
+			if err := d.Download(data, buf, 0); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
 }

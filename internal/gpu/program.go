@@ -12,7 +12,7 @@ import (
 )
 
 // maxShaders is the most compiled shaders that are kept.
-const maxShaders = 1 << 12
+const maxShaders = 1 << 11
 
 // A program is a kernel as passes of shaders.
 type program struct {
@@ -120,6 +120,7 @@ func (d *device) ensure(s *shader) error {
 func (d *device) refused(s *shader, err error) error {
 	err = d.returned(err)
 	if d.closed == nil {
+		d.shaders[s.source] = s // it will not do better the next time
 		s.err = fmt.Errorf("%w\nThis is a fault of the library: please report it, with the shader:\n%s", err, s.source)
 		err = s.err
 	}

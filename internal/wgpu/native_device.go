@@ -25,6 +25,7 @@ type device struct {
 	mappings       map[Buffer]*mapping
 	offset         *uint32 // C reads it
 	commandBuffers *uintptr
+	args           [8]uintptr
 }
 
 type layout struct{ group, params, pipeline, paramSize uintptr }

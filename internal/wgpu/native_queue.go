@@ -5,6 +5,8 @@ package wgpu
 import (
 	"slices"
 	"unsafe"
+
+	"github.com/ebitengine/purego"
 )
 
 // A flight is a submission that is under way.
@@ -54,23 +56,31 @@ type encoding struct {
 
 func (e *encoding) dispatchOne(c *Command) {
 	if e.pass == 0 {
-		e.pass = call(e.beginPass, e.encoder, 0)
+		e.pass = e.call(e.beginPass, e.encoder, 0)
 		e.pipeline, e.group, e.params = 0, 0, 0
 	}
 	if c.Pipeline != e.pipeline {
 		e.pipeline = c.Pipeline
-		call(e.setPipeline, e.pass, e.pipelines[c.Pipeline].handle)
+		e.call(e.setPipeline, e.pass, e.pipelines[c.Pipeline].handle)
 	}
 	if c.Group != e.group {
 		e.group = c.Group
-		call(e.setGroup, e.pass, 0, uintptr(c.Group), 0, 0)
+		e.call(e.setGroup, e.pass, 0, uintptr(c.Group), 0, 0)
 	}
 	if c.Params != 0 && (c.Params != e.params || c.Offset != e.offset) {
 		e.params, e.offset = c.Params, c.Offset
 		*e.device.offset = c.Offset
-		call(e.setGroup, e.pass, 1, uintptr(c.Params), 1, uintptr(unsafe.Pointer(e.device.offset)))
+		e.call(e.setGroup, e.pass, 1, uintptr(c.Params), 1, uintptr(unsafe.Pointer(e.device.offset)))
 	}
-	call(e.dispatch, e.pass, uintptr(c.Groups[0]), uintptr(c.Groups[1]), uintptr(c.Groups[2]))
+	e.call(e.dispatch, e.pass, uintptr(c.Groups[0]), uintptr(c.Groups[1]), uintptr(c.Groups[2]))
+}
+
+// call is the package's call for what is called often: it keeps the arguments
+// in one place. Pointers among them are to what the device holds.
+func (d *device) call(fn uintptr, args ...uintptr) uintptr {
+	n := copy(d.args[:], args)
+	r, _, _ := purego.SyscallN(fn, d.args[:n]...)
+	return r
 }
 
 func (e *encoding) endPass() {

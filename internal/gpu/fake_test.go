@@ -1,0 +1,363 @@
+package gpu
+
+import (
+	"encoding/binary"
+	"errors"
+	"io"
+	"strings"
+	"testing"
+
+	"github.com/tensorken/tensorken/driver"
+	"github.com/tensorken/tensorken/internal/wgpu"
+	"github.com/tensorken/tensorken/internal/wgsl"
+	"github.com/tensorken/tensorken/ir"
+)
+
+// increment stores, from an offset on, an input's first word plus a number.
+var increment = wgsl.Program{Passes: []wgsl.Pass{{
+	Source: `struct Params { by: u32, at: i32 }
+@group(0) @binding(0) var<storage, read_write> out: array<u32>;
+@group(0) @binding(1) var<storage, read> x: array<u32>;
+@group(1) @binding(0) var<uniform> p: Params;
+@compute @workgroup_size(1) fn main() { out[p.at] = x[0] + p.by; }
+`,
+	Bindings: []wgsl.Binding{{Arg: 0, Write: true}, {Arg: 1}},
+	Groups:   [3]int{1, 1, 1},
+	Params:   []wgsl.Param{{Arg: 2}, {Arg: 0, Offset: true}},
+}}}
+
+// twice does the same in two passes, by way of scratch.
+var twice = wgsl.Program{
+	Scratch: []int{64},
+	Passes: []wgsl.Pass{
+		{
+			Source: `@group(0) @binding(0) var<storage, read_write> s: array<u32>;
+@group(0) @binding(1) var<storage, read> x: array<u32>;
+@compute @workgroup_size(1) fn main() { s[3] = x[0]; }
+`,
+			Bindings: []wgsl.Binding{{Arg: -1, Write: true}, {Arg: 1}},
+			Groups:   [3]int{1, 1, 1},
+		},
+		{
+			Source: `struct Params { by: u32, at: i32 }
+@group(0) @binding(0) var<storage, read_write> out: array<u32>;
+@group(0) @binding(1) var<storage, read> s: array<u32>;
+@group(1) @binding(0) var<uniform> p: Params;
+@compute @workgroup_size(1) fn main() { out[p.at] = s[3] + p.by; }
+`,
+			Bindings: []wgsl.Binding{{Arg: 0, Write: true}, {Arg: -1}},
+			Groups:   [3]int{1, 1, 1},
+			Params:   []wgsl.Param{{Arg: 2}, {Arg: 0, Offset: true}},
+		},
+	},
+}
+
+var get, put = binary.LittleEndian.Uint32, binary.LittleEndian.PutUint32
+
+// shaders are what the programs' passes compute.
+var shaders = map[string]wgpu.Shader{
+	increment.Passes[0].Source: func(_ [3]uint32, b [][]byte, p []byte) { put(b[0][4*get(p[4:]):], get(b[1])+get(p)) },
+	twice.Passes[0].Source:     func(_ [3]uint32, b [][]byte, _ []byte) { put(b[0][12:], get(b[1])) },
+	twice.Passes[1].Source:     func(_ [3]uint32, b [][]byte, p []byte) { put(b[0][4*get(p[4:]):], get(b[1][12:])+get(p)) },
+	pokes.Passes[0].Source: func(_ [3]uint32, b [][]byte, p []byte) {
+		at := b[0][4*get(p):]
+		put(at, get(at)&get(p[4:])|get(p[8:]))
+	},
+}
+
+var incrementArgs = []ir.Arg{{Kind: ir.Out, DType: ir.Uint32, Len: 1}, {Kind: ir.In, DType: ir.Uint32}, {Kind: ir.Value, DType: ir.Uint32}}
+
+// fake returns a device in memory.
+func fake(t testing.TB, memory int64) (*device, *wgpu.FakeDevice) {
+	t.Helper()
+	lib := &wgpu.Fake{List: []wgpu.Adapter{wgpu.FakeAdapter("fake", wgpu.Discrete)}, Shaders: shaders, Memory: memory}
+	d, err := wgpu.Check(lib, io.Discard).Open(first, wgpu.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return newDevice(d, "fake"), lib.Devices[0]
+}
+
+// prepare builds a program of increment's arguments.
+func prepare(t testing.TB, d *device, p *wgsl.Program) *program {
+	t.Helper()
+	q, err := d.build(p, incrementArgs)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return q
+}
+
+func alloc(t testing.TB, d *device, bytes int) driver.Buffer {
+	t.Helper()
+	b, err := d.Alloc(bytes)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+// chain is n calls, each of which adds its number to what the last gave, in
+// two buffers by turns.
+func chain(p *program, n int, a, b driver.Buffer) []driver.Call {
+	var calls []driver.Call
+	for i := range n {
+		calls = append(calls, driver.Call{Program: p, Args: []driver.Arg{{Buffer: b}, {Buffer: a}, {Num: ir.Number(i)}}})
+		a, b = b, a
+	}
+	return calls
+}
+
+// testChain runs a chain and looks at its result.
+func testChain(t *testing.T, d *device, p *program, n int) {
+	t.Helper()
+	a, b := alloc(t, d, 4), alloc(t, d, 4)
+	if err := d.Upload(a, 0, []byte{7, 0, 0, 0}); err != nil {
+		t.Fatal(err)
+	}
+	if err := d.Run(chain(p, n, a, b)); err != nil {
+		t.Fatal(err)
+	}
+	var got [4]byte
+	last := a
+	if n%2 == 1 {
+		last = b
+	}
+	if err := d.Download(got[:], last, 0); err != nil {
+		t.Fatal(err)
+	}
+	if want := uint32(7 + n*(n-1)/2); get(got[:]) != want {
+		t.Errorf("a chain of %d: got %d, want %d", n, get(got[:]), want)
+	}
+	a.Free()
+	b.Free()
+}
+
+func TestBatches(t *testing.T) {
+	d, f := fake(t, 0)
+	p := prepare(t, d, &increment)
+	const n = 1000
+	testChain(t, d, p, n)
+	if f.Dispatches != n {
+		t.Errorf("a chain of %d makes %d dispatches", n, f.Dispatches)
+	}
+	if f.Most > maxFlights+1 {
+		t.Errorf("%d submissions were under way, want at most %d", f.Most, maxFlights+1)
+	}
+	if want := 1 + (n+batch-1)/batch; f.Writes != want {
+		t.Errorf("a chain of %d makes %d writes, want one upload and %d of numbers", n, f.Writes, want-1)
+	}
+	if want := 2 + rounds; f.Groups != want {
+		t.Errorf("a chain of two buffers makes %d groups, want %d", f.Groups, want)
+	}
+	testChain(t, d, prepare(t, d, &twice), 300)
+}
+
+// What is run again uploads nothing and allocates little.
+func TestRunAgain(t *testing.T) {
+	d, f := fake(t, 0)
+	p := prepare(t, d, &increment)
+	calls := chain(p, 100, alloc(t, d, 4), alloc(t, d, 4))
+	if err := d.Run(calls); err != nil {
+		t.Fatal(err)
+	}
+	writes, groups := f.Writes, f.Groups
+	if err := d.Run(calls); err != nil {
+		t.Fatal(err)
+	}
+	if f.Writes != writes || f.Groups != groups {
+		t.Errorf("the second time makes %d writes and %d groups, want none", f.Writes-writes, f.Groups-groups)
+	}
+}
+
+func TestFreed(t *testing.T) {
+	d, f := fake(t, 0)
+	before, _, _ := f.Live()
+	p := prepare(t, d, &increment)
+	a, b := alloc(t, d, 4), alloc(t, d, 4)
+	if err := d.Run(chain(p, 2, a, b)); err != nil {
+		t.Fatal(err)
+	}
+	if err := d.Download(make([]byte, 4), a, 0); err != nil {
+		t.Fatal(err)
+	}
+	a.Free()
+	b.Free()
+	b.Free() // does no harm
+	if err := d.Run(chain(p, 1, a, b)); err == nil {
+		t.Error("running with freed buffers succeeds")
+	}
+	if d.held != 0 {
+		t.Errorf("%d bytes are held after all are freed", d.held)
+	}
+	if err := d.Close(); err != nil {
+		t.Error(err)
+	}
+	if buffers, groups, pipelines := f.Live(); buffers != before || groups != 0 || pipelines != 0 {
+		t.Errorf("after Close there are %d buffers, %d groups, %d pipelines", buffers-before, groups, pipelines)
+	}
+}
+
+// The caches are bounded.
+func TestBounded(t *testing.T) {
+	d, f := fake(t, 0)
+	p := prepare(t, d, &increment)
+	a := alloc(t, d, 4)
+	for range maxGroups + 500 {
+		if err := d.Run(chain(p, 1, a, alloc(t, d, 4))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, groups, _ := f.Live(); groups > maxGroups+rounds+1 {
+		t.Errorf("%d groups are kept, want at most %d", groups, maxGroups)
+	}
+	d.dropShaders(0)
+	testChain(t, d, p, 10) // compiles again
+	q := prepare(t, d, &increment)
+	d.dropShaders(0)
+	testChain(t, d, q, 10)
+	testChain(t, d, p, 10)
+	if _, _, pipelines := f.Live(); pipelines != 1 {
+		t.Errorf("%d pipelines of one source", pipelines)
+	}
+}
+
+// Bytes go where they should, and nothing beside them is touched.
+func TestBytes(t *testing.T) {
+	d, _ := fake(t, 0)
+	testBytes(t, d)
+}
+
+func testBytes(t *testing.T, d *device) {
+	const size = 23
+	b := alloc(t, d, size)
+	want := make([]byte, size)
+	if err := d.Upload(b, 0, want); err != nil {
+		t.Fatal(err)
+	}
+	for offset := range size {
+		for n := 1; n <= min(9, size-offset); n++ {
+			src := make([]byte, n)
+			for i := range src {
+				src[i] = byte(17*offset + 5*n + i)
+			}
+			copy(want[offset:], src)
+			if err := d.Upload(b, offset, src); err != nil {
+				t.Fatal(err)
+			}
+			got := make([]byte, size)
+			if err := d.Download(got, b, 0); err != nil {
+				t.Fatal(err)
+			}
+			if string(got) != string(want) {
+				t.Fatalf("Upload of %d bytes at %d: got %v, want %v", n, offset, got, want)
+			}
+			if err := d.Download(got[:n], b, offset); err != nil || string(got[:n]) != string(src) {
+				t.Fatalf("Download of %d bytes at %d: got %v (%v), want %v", n, offset, got[:n], err, src)
+			}
+		}
+	}
+}
+
+func TestLost(t *testing.T) {
+	d, f := fake(t, 0)
+	other, _ := fake(t, 0)
+	p := prepare(t, d, &increment)
+	a, b := alloc(t, d, 4), alloc(t, d, 4)
+	f.Lose("it fell off the bus")
+	k := new(ir.Kernel)
+	var first error
+	for _, c := range []struct {
+		name string
+		f    func() error
+	}{
+		{"Run", func() error { return d.Run(chain(p, 1, a, b)) }},
+		{"Upload", func() error { return d.Upload(a, 0, make([]byte, 4)) }},
+		{"Download", func() error { return d.Download(make([]byte, 4), a, 0) }},
+		{"Alloc", func() error { _, err := d.Alloc(4); return err }},
+		{"Compile", func() error { _, err := d.Compile(k); return err }},
+		{"Sync", d.Sync},
+		{"Sync again", d.Sync},
+	} {
+		err := c.f()
+		if first == nil {
+			first = err
+		}
+		if err == nil || err != first || !strings.Contains(err.Error(), "it fell off the bus") {
+			t.Errorf("%s of a lost device: got error %v, want that of the loss, %v", c.name, err, first)
+		}
+	}
+	a.Free()
+	if err := d.Close(); err != nil {
+		t.Error(err)
+	}
+	testChain(t, other, prepare(t, other, &increment), 3)
+}
+
+func TestMemory(t *testing.T) {
+	d, _ := fake(t, 1000)
+	alloc(t, d, 600)
+	for _, size := range []int{500, 1 << 40, -1} {
+		_, err := d.Alloc(size)
+		if !errors.Is(err, driver.ErrMemory) || !strings.Contains(err.Error(), "608") {
+			t.Errorf("Alloc(%d): got error %v, want one of memory that says that 608 are held", size, err)
+		}
+	}
+	if err := d.Sync(); err != nil {
+		t.Errorf("Sync tells again what Alloc told: %v", err)
+	}
+	huge := &ir.Kernel{Skeleton: ir.Map, Args: []ir.Arg{{Kind: ir.Out, DType: ir.Float32, Len: 1 << 48}}}
+	if _, err := d.Compile(huge); !errors.Is(err, driver.ErrMemory) {
+		t.Errorf("Compile for 2^48 elements: got error %v, want one of memory", err)
+	}
+}
+
+func TestFailure(t *testing.T) {
+	d, f := fake(t, 0)
+	f.Fail("a bad day")
+	if err := d.Run(nil); err != nil {
+		t.Errorf("Run: %v, want that Sync tells", err)
+	}
+	if err := d.Sync(); err == nil || !strings.Contains(err.Error(), "a bad day") {
+		t.Errorf("Sync: got error %v", err)
+	}
+	if err := d.Sync(); err != nil {
+		t.Errorf("the second Sync: %v", err)
+	}
+}
+
+func TestRefused(t *testing.T) {
+	d, _ := fake(t, 0)
+	other, _ := fake(t, 0)
+	p := prepare(t, d, &increment)
+	a, b := alloc(t, d, 8), alloc(t, d, 4)
+	foreign := alloc(t, other, 4)
+	number := driver.Arg{Num: 1}
+	for _, c := range []struct {
+		name string
+		call driver.Call
+		want string
+	}{
+		{"another device's program", driver.Call{Program: prepare(t, other, &increment)}, "program of another device"},
+		{"too few arguments", driver.Call{Program: p, Args: []driver.Arg{{Buffer: a}}}, "1 arguments for a kernel of 3"},
+		{"another device's buffer", driver.Call{Program: p, Args: []driver.Arg{{Buffer: a}, {Buffer: foreign}, number}}, "argument 1 is not a buffer of this device"},
+		{"no buffer", driver.Call{Program: p, Args: []driver.Arg{{Buffer: a}, number, number}}, "argument 1 is not a buffer of this device"},
+		{"one buffer read and written", driver.Call{Program: p, Args: []driver.Arg{{Buffer: a}, {Buffer: a}, number}}, "arguments 0 and 1 are one buffer"},
+		{"a negative offset", driver.Call{Program: p, Args: []driver.Arg{{Buffer: a, Offset: -1}, {Buffer: b}, number}}, "elements -1 to 0"},
+		{"an offset past the end", driver.Call{Program: p, Args: []driver.Arg{{Buffer: a, Offset: 2}, {Buffer: b}, number}}, "elements 2 to 3"},
+	} {
+		if err := d.Run([]driver.Call{c.call}); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("Run of a call with %s: got error %v, want %q", c.name, err, c.want)
+		}
+	}
+	bad := wgsl.Program{Passes: []wgsl.Pass{{Source: "nonsense"}}}
+	if _, err := d.build(&bad, nil); err == nil || !strings.Contains(err.Error(), "please report it") || !strings.Contains(err.Error(), "nonsense") {
+		t.Errorf("a shader that is refused: got error %v, want one that shows it", err)
+	}
+	if err := d.Upload(a, 4, make([]byte, 5)); err == nil {
+		t.Error("Upload past the end succeeds")
+	}
+	if err := d.Download(make([]byte, 5), a, 4); err == nil {
+		t.Error("Download past the end succeeds")
+	}
+}

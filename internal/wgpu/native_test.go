@@ -1,0 +1,152 @@
+//go:build (linux || darwin || windows) && (amd64 || arm64)
+
+package wgpu
+
+import (
+	"errors"
+	"os"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+	"unsafe"
+)
+
+// native opens the first adapter of this machine; the test is skipped if there
+// is none.
+func native(t testing.TB, o Options) *device {
+	t.Helper()
+	lib, err := Load("")
+	var d Device
+	if err == nil {
+		d, err = lib.Open(func(list []Adapter) (int, error) {
+			if len(list) == 0 {
+				return 0, ErrNoAdapter
+			}
+			return 0, nil
+		}, o)
+	}
+	if err != nil {
+		if os.Getenv("TENSORKEN_REQUIRE_GPU") == "1" {
+			t.Fatal(err)
+		}
+		t.Skip("no GPU: ", err)
+	}
+	t.Cleanup(d.Close)
+	return d.(*device)
+}
+
+// Structures have the sizes that the library's header gives them.
+func TestSizes(t *testing.T) {
+	for _, c := range []struct {
+		name      string
+		got, want uintptr
+	}{
+		{"WGPUStringView", unsafe.Sizeof(stringView{}), 16},
+		{"WGPUChainedStruct", unsafe.Sizeof(chained{}), 16},
+		{"WGPUDawnTogglesDescriptor", unsafe.Sizeof(togglesDescriptor{}), 48},
+		{"WGPUInstanceDescriptor", unsafe.Sizeof(instanceDescriptor{}), 32},
+		{"WGPUBufferMapCallbackInfo", unsafe.Sizeof(callbackInfo{}), 40},
+		{"WGPURequestAdapterOptions", unsafe.Sizeof(adapterOptions{}), 32},
+		{"WGPUAdapterInfo", unsafe.Offsetof(adapterInfo{}.subgroupMax) + 4, 8 * adapterInfoWords},
+		{"WGPULimits up to maxComputeWorkgroupsPerDimension", unsafe.Offsetof(limits{}.workgroups) + 4, 148},
+		{"WGPUDeviceDescriptor", unsafe.Sizeof(deviceDescriptor{}), 144},
+		{"WGPUBufferDescriptor", unsafe.Sizeof(bufferDescriptor{}), 48},
+		{"WGPUBindGroupLayoutEntry", unsafe.Sizeof(bindingLayout{}), 120},
+		{"WGPUPipelineLayoutDescriptor", unsafe.Sizeof(pipelineLayoutDescriptor{}), 48},
+		{"WGPUComputePipelineDescriptor", unsafe.Sizeof(pipelineDescriptor{}), 80},
+		{"WGPUBindGroupEntry", unsafe.Sizeof(groupEntry{}), 56},
+		{"WGPUFutureWaitInfo", unsafe.Sizeof(futureWait{}), 16},
+	} {
+		if c.got != c.want {
+			t.Errorf("%s takes %d bytes, want %d", c.name, c.got, c.want)
+		}
+	}
+}
+
+// lose makes the library drop a device.
+func (d *device) lose(t *testing.T, why string) {
+	t.Helper()
+	handle, err := openLibrary(d.path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const unknown = 1
+	var buf [8]uintptr
+	message := viewOf(why)
+	args := byValue(append(buf[:0], d.device, unknown), unsafe.Pointer(&message), 2)
+	call(symbol(handle, "wgpuDeviceForceLoss"), args...)
+}
+
+func TestLost(t *testing.T) {
+	d, other := native(t, Options{Timeout: 10 * time.Second}), native(t, Options{})
+	b, err := d.NewBuffer(64, Storage)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d.lose(t, "on purpose")
+	first := d.Poll()
+	var e *Error
+	if !errors.As(first, &e) || e.Kind != Lost || !strings.Contains(e.Message, "on purpose") {
+		t.Fatalf("Poll of a lost device: got error %v", first)
+	}
+	for _, c := range []struct {
+		name string
+		f    func() error
+	}{
+		{"NewBuffer", func() error { _, err := d.NewBuffer(64, Storage); return err }},
+		{"Submit", func() error { _, err := d.Submit(nil); return err }},
+		{"Wait", func() error { return d.Wait(1) }},
+		{"Map", func() error { return d.Map(b, 4) }},
+		{"NewLayout", func() error { _, err := d.NewLayout([]bool{true}, 0); return err }},
+		{"Poll", d.Poll},
+	} {
+		if err := c.f(); err != first {
+			t.Errorf("%s of a lost device: got error %v, want the same as the first, %v", c.name, err, first)
+		}
+	}
+	d.Write(b, 0, make([]byte, 4))
+	d.FreeBuffer(b)
+	if b, err = other.NewBuffer(64, Storage); err != nil {
+		t.Errorf("another device: %v", err)
+	}
+	other.FreeBuffer(b)
+}
+
+// Devices of several goroutines do not disturb each other.
+func TestDevicesAtOnce(t *testing.T) {
+	native(t, Options{})
+	var group sync.WaitGroup
+	for range 4 {
+		group.Go(func() {
+			d := native(t, Options{Timeout: time.Minute})
+			for range 20 {
+				b, err := d.NewBuffer(1<<16, Storage)
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				d.Write(b, 0, make([]byte, 1<<16))
+				n, err := d.Submit(nil)
+				if err == nil {
+					err = d.Wait(n)
+				}
+				if err != nil {
+					t.Error(err)
+				}
+				d.FreeBuffer(b)
+			}
+		})
+	}
+	group.Wait()
+}
+
+func TestLoadOther(t *testing.T) {
+	exe, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Load(exe); !errors.Is(err, ErrNoLibrary) || !strings.Contains(err.Error(), exe) {
+		t.Errorf("Load of what is no library: got error %v, want one that names it", err)
+	}
+}
