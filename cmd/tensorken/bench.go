@@ -107,7 +107,7 @@ func (o benchOptions) run(ctx context.Context, stdout, stderr io.Writer) error {
 	fmt.Fprintln(table, "machine:", r.Machine)
 	for _, d := range devices {
 		if d.name != "cpu" && r.Adapter == "" {
-			r.Adapter = d.String()
+			r.Adapter = describe(d.String())
 			fmt.Fprintln(table, "adapter:", r.Adapter)
 		}
 	}

@@ -46,6 +46,25 @@ func findAdapters() (library string, adapters []wgpu.Adapter, err error) {
 	return l.String(), adapters, err
 }
 
+// describe tells more of the adapter that a device of that name is on, such as
+// its driver.
+func describe(device string) string {
+	_, adapters, err := findAdapters()
+	if err != nil {
+		return device
+	}
+	return describeAmong(adapters, device)
+}
+
+func describeAmong(adapters []wgpu.Adapter, device string) string {
+	for _, a := range adapters {
+		if device == "webgpu ("+a.Name+")" {
+			return fmt.Sprintf("%s, %s, %s", a.Name, a.Backend, a.Driver)
+		}
+	}
+	return device
+}
+
 // printAdapters prints a paragraph for each adapter.
 func printAdapters(w io.Writer, library string, adapters []wgpu.Adapter) {
 	fmt.Fprintln(w, "library    ", library)

@@ -48,6 +48,15 @@ webgpu:1    Slow
 	}
 }
 
+func TestDescribe(t *testing.T) {
+	adapters := []wgpu.Adapter{{Name: "Slow"}, {Name: "Fast", Backend: "Vulkan", Driver: "Fast 1.2"}}
+	for device, want := range map[string]string{"webgpu (Fast)": "Fast, Vulkan, Fast 1.2", "webgpu (Gone)": "webgpu (Gone)"} {
+		if got := describeAmong(adapters, device); got != want {
+			t.Errorf("describeAmong(%q) = %q, want %q", device, got, want)
+		}
+	}
+}
+
 // TestChecks runs all checks on a CPU that must give the same bits.
 func TestChecks(t *testing.T) {
 	d := oneCore(t)
