@@ -206,18 +206,18 @@ type shaderDescriptor struct {
 }
 
 type bindingLayout struct {
-	next       unsafe.Pointer
+	_          unsafe.Pointer // next
 	binding    uint32
 	_          uint32
 	visibility uint64
-	arraySize  uint32
+	_          uint32 // array size
 	_          uint32
 	// buffer
-	bufferNext unsafe.Pointer
-	kind       uint32
-	dynamic    uint32
-	minSize    uint64
-	_          [8]uint64 // sampler, texture and storage texture: not used
+	_       unsafe.Pointer // next
+	kind    uint32
+	dynamic uint32
+	minSize uint64
+	_       [8]uint64 // sampler, texture and storage texture: not used
 }
 
 const (
@@ -256,12 +256,13 @@ type pipelineDescriptor struct {
 }
 
 type groupEntry struct {
-	next          unsafe.Pointer
-	binding       uint32
-	_             uint32
-	buffer        uintptr
-	offset, size  uint64
-	sampler, view uintptr
+	_       unsafe.Pointer // next
+	binding uint32
+	_       uint32
+	buffer  uintptr
+	_       uint64 // offset
+	size    uint64
+	_, _    uintptr // sampler, texture view
 }
 
 type groupDescriptor struct {

@@ -43,8 +43,7 @@ type side struct {
 	stride  int  // of the tile's memory, in vectors
 	memory  string
 	loads   []load
-	groups  int // of four elements in a tile
-	origin  string
+	groups  int  // of four elements in a tile
 	guarded bool // some tiles are not full
 }
 
