@@ -15,6 +15,12 @@ var (
 
 func open() (driver.Device, error) { return New(Options{}), nil }
 
-func TestGraphs(t *testing.T) { drivertest.Random(t, open, *graphs, *seed) }
+func TestGraphs(t *testing.T) {
+	n := *graphs
+	if testing.Short() {
+		n = min(n, 500)
+	}
+	drivertest.Random(t, open, n, *seed)
+}
 
 func TestDevice(t *testing.T) { drivertest.Test(t, open) }
