@@ -27,14 +27,14 @@ last column is the class, and print its confusion matrix: a row for each class,
 a column for each that the model says. Without --data, a model that was trained
 on the digits is tried on those that train held out.`,
 		Args: cobra.ExactArgs(1),
-		RunE: func(c *cobra.Command, args []string) error { return o.run(args[0], c.OutOrStdout()) },
+		RunE: func(c *cobra.Command, args []string) error { return o.run(args[0], c.OutOrStdout(), c.ErrOrStderr()) },
 	}
-	c.Flags().StringVar(&o.device, "device", "", "device to run on, such as cpu (default the best there is)")
+	c.Flags().StringVar(&o.device, "device", "", deviceUsage)
 	c.Flags().StringVar(&o.data, "data", "", "CSV file of examples")
 	return c
 }
 
-func (o predictOptions) run(path string, stdout io.Writer) (err error) {
+func (o predictOptions) run(path string, stdout, stderr io.Writer) (err error) {
 	defer tensor.Catch(&err)
 	about, net, err := open(path)
 	if err != nil {
@@ -44,10 +44,11 @@ func (o predictOptions) run(path string, stdout io.Writer) (err error) {
 	if err != nil {
 		return err
 	}
-	dev, _, err := device.Open(o.device)
+	dev, why, err := device.Open(o.device)
 	if err != nil {
 		return err
 	}
+	fmt.Fprintln(stderr, "device", noted(dev.String(), why))
 	x := about.Scaling.apply(examples.X, about.InputShape)
 	said, err := tensor.Data[int32](tree.To(net, dev).Apply(x).ArgMax(-1))
 	if err != nil {
