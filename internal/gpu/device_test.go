@@ -48,13 +48,33 @@ func need(t testing.TB) {
 	t.Skip("no GPU: ", err)
 }
 
-func TestDevice(t *testing.T) {
+// suite skips a test of minutes where there is no GPU, or only a software one
+// that nobody asked for.
+func suite(t *testing.T) {
 	need(t)
+	if os.Getenv("TENSORKEN_REQUIRE_GPU") == "1" {
+		return
+	}
+	lib, err := wgpu.Load("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	as, err := lib.Adapters()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if as[0].Kind == wgpu.Software {
+		t.Skip("takes minutes on a software GPU: TENSORKEN_REQUIRE_GPU=1 runs it all the same")
+	}
+}
+
+func TestDevice(t *testing.T) {
+	suite(t)
 	drivertest.Test(t, open)
 }
 
 func TestRandom(t *testing.T) {
-	need(t)
+	suite(t)
 	n := 300
 	if testing.Short() {
 		n = 30
