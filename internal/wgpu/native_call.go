@@ -12,7 +12,7 @@ import (
 
 // functions are the addresses of what is called.
 type functions struct {
-	createInstance, instanceRelease, processEvents, waitAny       uintptr
+	createInstance, instanceRelease, processEvents                uintptr
 	requestAdapter, adapterRelease, adapterGetInfo                uintptr
 	adapterGetLimits, adapterGetFeatures, infoFree, featuresFree  uintptr
 	requestDevice, deviceRelease, deviceDestroy, getQueue         uintptr
@@ -35,7 +35,6 @@ func (f *functions) symbols() map[string]*uintptr {
 		"wgpuCreateInstance":                       &f.createInstance,
 		"wgpuInstanceRelease":                      &f.instanceRelease,
 		"wgpuInstanceProcessEvents":                &f.processEvents,
-		"wgpuInstanceWaitAny":                      &f.waitAny,
 		"wgpuInstanceRequestAdapter":               &f.requestAdapter,
 		"wgpuAdapterRelease":                       &f.adapterRelease,
 		"wgpuAdapterGetInfo":                       &f.adapterGetInfo,

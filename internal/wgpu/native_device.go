@@ -17,7 +17,7 @@ type device struct {
 	closed         bool
 	submitted      uint64
 	done           uint64
-	inFlight       []flight
+	inFlight       []flight // oldest first
 	groupLayouts   map[string]uintptr
 	layouts        []layout
 	pipelines      []pipeline
@@ -32,16 +32,14 @@ type layout struct{ group, params, pipeline, paramSize uintptr }
 
 type pipeline struct {
 	handle uintptr
-	future uint64
 	ready  bool
 	err    error
 }
 
 type mapping struct {
-	future uint64
-	size   int64
-	ready  bool
-	err    error
+	size  int64
+	ready bool
+	err   error
 }
 
 // newDevice opens a device with the adapter's own limits and all features
@@ -70,10 +68,10 @@ func (n *instance) newDevice(a *found, o Options) (*device, error) {
 	n.report = d.take
 	var done bool
 	var why string
-	f := n.ask(n.requestDevice, callbacks().result, func(e *event) {
+	n.ask(n.requestDevice, callbacks().result, func(e *event) {
 		done, d.device, why = true, e.b, e.message
 	}, a.handle, uintptr(unsafe.Pointer(desc)))
-	if err := n.wait("Open", f, &done); err != nil {
+	if err := n.wait("Open", &done); err != nil {
 		return nil, err
 	}
 	if d.device == 0 {
@@ -95,12 +93,12 @@ func (d *device) take(e *event) {
 	}
 }
 
-// give notes that the device does not answer.
+// give notes that the device does not answer, and returns what it is lost by.
 func (d *device) give(err error) error {
-	if e, ok := err.(*Error); ok && e.Kind == Timeout && d.lost == nil {
+	if d.lost == nil {
 		d.lost = err
 	}
-	return err
+	return d.lost
 }
 
 func (d *device) Adapter() *Adapter { return &d.adapter }
@@ -114,13 +112,13 @@ func (d *device) scoped(name string, filter uintptr, f func()) error {
 	f()
 	var err error
 	var done bool
-	future := d.ask(d.popScope, callbacks().result, func(e *event) {
+	d.ask(d.popScope, callbacks().result, func(e *event) {
 		done = true
 		if kind := errorTypes[uint32(e.b)]; uint32(e.a) == success && kind != 0 {
 			err = &Error{kind, name, e.message}
 		}
 	}, d.device)
-	if err := d.wait(name, future, &done); err != nil {
+	if err := d.wait(name, &done); err != nil {
 		return d.give(err)
 	}
 	if d.lost != nil {
@@ -216,7 +214,7 @@ func (d *device) NewPipeline(source string, l Layout) (Pipeline, error) {
 	}
 	compute := &pipelineDescriptor{layout: d.layouts[l].pipeline, module: module, entry: viewOf("main")}
 	d.pipelines[p] = pipeline{}
-	d.pipelines[p].future = d.ask(d.createPipelineAsync, callbacks().result, func(e *event) {
+	d.ask(d.createPipelineAsync, callbacks().result, func(e *event) {
 		q := &d.pipelines[p]
 		q.ready, q.handle = true, e.b
 		if uint32(e.a) != success {
@@ -233,7 +231,7 @@ func (d *device) Await(p Pipeline) error {
 	q := &d.pipelines[p]
 	if !q.ready {
 		// A handler sets what q points to: nothing is appended meanwhile.
-		if err := d.wait("NewPipeline", q.future, &q.ready); err != nil {
+		if err := d.wait("NewPipeline", &q.ready); err != nil {
 			return d.give(err)
 		}
 	}
@@ -292,6 +290,9 @@ func (d *device) Close() {
 		return
 	}
 	d.closed = true
+	if e, ok := d.lost.(*Error); ok && e.Kind == Timeout {
+		return // it would wait for what does not come: leave it
+	}
 	for i := range d.pipelines[1:] {
 		if h := d.pipelines[1+i].handle; h != 0 {
 			call(d.pipelineRelease, h)

@@ -23,7 +23,6 @@ type instance struct {
 	dead     bool         // its device is lost: little will come any more
 	report   func(*event) // takes what nobody requested
 	info     callbackInfo // of the request being made
-	future   futureWait   // of the wait under way
 }
 
 // Switches of Dawn, by the object that they are given to. Names that a build
@@ -63,7 +62,7 @@ func (l *library) newInstance(o Options) (*instance, error) {
 		library: l, timeout: o.timeout(), box: box, number: number,
 		lastID: firstRequest, pending: map[uintptr]func(*event){}, report: func(*event) {},
 	}
-	d := &instanceDescriptor{next: toggles(instanceToggles, nil), timedWait: 1, timedWaitMax: 1}
+	d := &instanceDescriptor{next: toggles(instanceToggles, nil)}
 	if n.instance = call(l.createInstance, uintptr(unsafe.Pointer(d))); n.instance == 0 {
 		freeMailbox(number)
 		return nil, &Error{Internal, "Load", "the library makes no instance"}
@@ -77,19 +76,17 @@ func (n *instance) close() {
 }
 
 // ask calls a function that takes a description of a callback after args. When
-// the callback comes, handle is called with its event, by poll. The result is
-// what to wait for.
+// the callback comes, handle is called with its event, by poll.
 //
 //go:uintptrescapes
-func (n *instance) ask(fn, callback uintptr, handle func(*event), args ...uintptr) uint64 {
+func (n *instance) ask(fn, callback uintptr, handle func(*event), args ...uintptr) {
 	n.lastID++
 	n.pending[n.lastID] = handle
 	n.info = callbackInfo{mode: allowProcessEvents, callback: callback, u1: n.number, u2: n.lastID}
 	var buf [16]uintptr
 	all := byValue(append(buf[:0], args...), unsafe.Pointer(&n.info), int(unsafe.Sizeof(n.info)/8))
-	future := call(fn, all...)
+	call(fn, all...)
 	runtime.KeepAlive(n)
-	return uint64(future)
 }
 
 // poll lets callbacks come and handles their events.
@@ -110,35 +107,29 @@ func (n *instance) deliver() {
 }
 
 const (
-	// slice is how long one call of C waits at most.
-	slice = 100 * time.Millisecond
+	// spin is how long to look again and again before sleeping in between.
+	spin = 50 * time.Microsecond
 	// grace is how long to wait for what a lost device owes.
 	grace = time.Second
 )
 
-// wait lets callbacks come until done, which a handler sets, is true.
-func (n *instance) wait(name string, future uint64, done *bool) error {
-	n.poll()
-	if *done {
-		return nil
-	}
-	deadline, dying := time.Now().Add(n.timeout), false
+// wait lets callbacks come until done, which a handler sets, is true. It looks
+// rather than blocks: not every driver ends a wait when it should.
+func (n *instance) wait(name string, done *bool) error {
+	start := time.Now()
 	for {
-		if n.dead && !dying {
-			dying, deadline = true, time.Now().Add(min(grace, n.timeout))
-		}
-		left := min(slice, time.Until(deadline))
-		if left <= 0 {
-			return &Error{Timeout, name, fmt.Sprintf("nothing came in %v", n.timeout)}
-		}
-		n.future = futureWait{future: future}
-		status := call(n.waitAny, n.instance, 1, uintptr(unsafe.Pointer(&n.future)), uintptr(left))
 		n.poll()
 		if *done {
 			return nil
 		}
-		if uint32(status) != success {
-			time.Sleep(50 * time.Microsecond) // it timed out, or cannot wait for this
+		waited := time.Since(start)
+		switch {
+		case waited > n.timeout || n.dead && waited > grace:
+			return &Error{Timeout, name, fmt.Sprintf("nothing came in %v", waited.Round(time.Millisecond))}
+		case waited < spin:
+			runtime.Gosched()
+		default:
+			time.Sleep(min(waited/16, time.Millisecond))
 		}
 	}
 }
@@ -162,7 +153,7 @@ func (n *instance) find() ([]found, error) {
 			o.next, o.level, o.backend = next, levelCore, backend
 			var handle uintptr
 			var done bool
-			f := n.ask(n.requestAdapter, callbacks().result, func(e *event) {
+			n.ask(n.requestAdapter, callbacks().result, func(e *event) {
 				done = true
 				if uint32(e.a) == success {
 					handle = e.b
@@ -170,7 +161,7 @@ func (n *instance) find() ([]found, error) {
 					why = e.message
 				}
 			}, n.instance, uintptr(unsafe.Pointer(&o)))
-			if err := n.wait("Adapters", f, &done); err != nil {
+			if err := n.wait("Adapters", &done); err != nil {
 				release(n, list)
 				return nil, err
 			}

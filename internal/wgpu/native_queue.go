@@ -11,8 +11,8 @@ import (
 
 // A flight is a submission that is under way.
 type flight struct {
-	submission, future uint64
-	done               *bool
+	submission uint64
+	done       *bool
 }
 
 func (d *device) Submit(commands []Command) (uint64, error) {
@@ -36,7 +36,7 @@ func (d *device) Submit(commands []Command) (uint64, error) {
 	d.submitted++
 	number := d.submitted
 	f := flight{submission: number, done: new(bool)}
-	f.future = d.ask(d.workDone, callbacks().status, func(*event) {
+	d.ask(d.workDone, callbacks().status, func(*event) {
 		*f.done, d.done = true, max(d.done, number)
 		d.inFlight = slices.DeleteFunc(d.inFlight, func(g flight) bool { return g.submission <= d.done })
 	}, d.queue)
@@ -106,7 +106,7 @@ func (d *device) Wait(submission uint64) error {
 		return &Error{Validation, "Wait", "there is no such submission"}
 	}
 	f := d.inFlight[i]
-	if err := d.wait("Wait", f.future, f.done); err != nil {
+	if err := d.wait("Wait", f.done); err != nil {
 		return d.give(err)
 	}
 	return d.lost
@@ -117,7 +117,7 @@ func (d *device) Map(b Buffer, n int64) error {
 		return d.lost
 	}
 	m := &mapping{size: n}
-	m.future = d.ask(d.mapAsync, callbacks().status, func(e *event) {
+	d.ask(d.mapAsync, callbacks().status, func(e *event) {
 		m.ready = true
 		if uint32(e.a) != success {
 			m.err = &Error{Internal, "Map", e.message}
@@ -133,7 +133,7 @@ func (d *device) Read(b Buffer, dst []byte) error {
 		return &Error{Validation, "Read", "the buffer is not mapped"}
 	}
 	delete(d.mappings, b)
-	if err := d.wait("Read", m.future, &m.ready); err != nil {
+	if err := d.wait("Read", &m.ready); err != nil {
 		return d.give(err)
 	}
 	if d.lost != nil {

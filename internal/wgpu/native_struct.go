@@ -273,12 +273,6 @@ type groupDescriptor struct {
 	list   *groupEntry
 }
 
-type futureWait struct {
-	future    uint64
-	completed uint32
-	_         uint32
-}
-
 // byValue appends to the arguments of a call a structure of so many words that
 // is passed by value, in the way of this system's calling convention. Those of
 // Windows on amd64 and of arm64 pass a pointer to a copy instead, on arm64 only

@@ -56,7 +56,6 @@ func TestSizes(t *testing.T) {
 		{"WGPUPipelineLayoutDescriptor", unsafe.Sizeof(pipelineLayoutDescriptor{}), 48},
 		{"WGPUComputePipelineDescriptor", unsafe.Sizeof(pipelineDescriptor{}), 80},
 		{"WGPUBindGroupEntry", unsafe.Sizeof(groupEntry{}), 56},
-		{"WGPUFutureWaitInfo", unsafe.Sizeof(futureWait{}), 16},
 	} {
 		if c.got != c.want {
 			t.Errorf("%s takes %d bytes, want %d", c.name, c.got, c.want)
