@@ -30,7 +30,7 @@ func TestAlloc(t *testing.T) {
 		}
 	}
 	_, err = d.Alloc(1 << 30)
-	if want := "cpu: out of memory: 1 GiB asked for, 600 B of 1000 B held"; err == nil || err.Error() != want {
+	if want := "out of memory: 1 GiB asked for, 600 B of 1000 B held"; err == nil || err.Error() != want {
 		t.Errorf("Alloc(1<<30): error %q, want %q", err, want)
 	}
 	if _, err := d.Alloc(400); err != nil {
