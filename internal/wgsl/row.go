@@ -37,6 +37,8 @@ type row struct {
 	hold          bool // they are all its points
 	segment       int  // points of a segment, if rows are parted
 	segments      int
+	parts         int // the scratch buffer of a parted kernel
+	shelves       map[int]shelf
 }
 
 func (c *compiler) rowKernel() {
@@ -349,44 +351,78 @@ func (r *row) sweep(sc *scope, lo, hi string, rest bool, body func(sc *scope)) {
 	outer.end("")
 }
 
+// A shelf is where in the one scratch buffer of a parted kernel, of u32, the
+// results of a reduction lie, and those of segments of the level at hand.
+type shelf struct{ result, part int }
+
 // parted does the kernel in passes: for each level the reductions of segments
 // and what these give together, and at last the stores.
 func (r *row) parted() {
-	results := map[int]int{} // the scratch with the result of a reduction for each row
+	r.shelves = map[int]shelf{}
+	words, most := 0, 0
 	for level := 1; level <= r.levels; level++ {
-		parts := map[int]int{}
-		r.segmentPass(level, results, parts)
-		last := level == r.levels
-		r.combinePass(level, results, parts, last)
+		for _, i := range r.reductions(level) {
+			r.shelves[i] = shelf{result: words}
+			words += 2 * r.rows
+		}
+	}
+	for level := 1; level <= r.levels; level++ {
+		n := words
+		for _, i := range r.reductions(level) {
+			r.shelves[i] = shelf{r.shelves[i].result, n}
+			n += 2 * r.rows * r.segments
+		}
+		most = max(most, n)
+	}
+	r.parts = r.scratch(most, 4)
+	for level := 1; level <= r.levels; level++ {
+		r.segmentPass(level)
+		r.combinePass(level, level == r.levels)
 	}
 	if list := r.stores(r.k.Roles(ir.Reduced), true); len(list) > 0 {
-		r.points(append(slices.Clone(r.kept), r.reduced...), list, r.fetch(results))
+		r.points(append(slices.Clone(r.kept), r.reduced...), list, r.fetch)
 	}
 }
 
-// fetch gives the values of reductions that are in scratch.
-func (r *row) fetch(results map[int]int) func(sc *scope, i int) {
-	return func(sc *scope, i int) {
-		home := sc.home(set(r.kept))
-		red := sc.s.reducer(i)
-		rank := home.rank(r.kept, set(r.kept))
-		name := sc.s.buffer(results[i], red.register, false)
-		list := make([]string, rank.lanes())
-		for l := range list {
-			list[l] = red.result(fmt.Sprintf("%s[%s]", name, rank.lane(l)))
-		}
-		home.values[i] = home.let(i, list)
+// peek reads what poke wrote: a register, in the scratch buffer's words from
+// a shelf on.
+func (r *row) peek(s *shader, register string, shelf int, n string) string {
+	b := s.buffer(r.parts, "u32", false)
+	if register == "vec2<u32>" {
+		return fmt.Sprintf("vec2<u32>(%s[%d + 2 * (%s)], %s[%d + 2 * (%s)])", b, shelf, n, b, shelf+1, n)
 	}
+	return fmt.Sprintf("bitcast<%s>(%s[%d + %s])", register, b, shelf, n)
+}
+
+func (r *row) poke(sc *scope, register string, shelf int, n, x string) {
+	b := sc.s.buffer(r.parts, "u32", true)
+	if register == "vec2<u32>" {
+		sc.line("%s[%d + 2 * (%s)] = %s.x;", b, shelf, n, x)
+		sc.line("%s[%d + 2 * (%s)] = %s.y;", b, shelf+1, n, x)
+		return
+	}
+	sc.line("%s[%d + %s] = bitcast<u32>(%s);", b, shelf, n, x)
+}
+
+// fetch gives the value of a reduction that is in scratch.
+func (r *row) fetch(sc *scope, i int) {
+	home := sc.home(set(r.kept))
+	red := sc.s.reducer(i)
+	rank := home.rank(r.kept, set(r.kept))
+	list := make([]string, rank.lanes())
+	for l := range list {
+		name := fmt.Sprintf("k%d%s_%d", i, home.tag, l)
+		home.line("let %s = %s;", name, r.peek(sc.s, red.register, r.shelves[i].result, rank.lane(l)))
+		list[l] = red.result(name)
+	}
+	home.values[i] = home.let(i, list)
 }
 
 // segmentPass reduces each segment of each row.
-func (r *row) segmentPass(level int, results, parts map[int]int) {
-	for _, i := range r.reductions(level) {
-		parts[i] = r.scratch(r.rows*r.segments, 8)
-	}
+func (r *row) segmentPass(level int) {
 	r.pass(r.along*r.group, func(s *shader) {
 		s.groups = ceilDiv(r.rows, r.group) * r.segments
-		s.reduced = r.fetch(results)
+		s.reduced = r.fetch
 		r.start(s)
 		s.root.line("let lo = segment * %du;", r.segment)
 		s.root.line("let hi = min(lo + %du, %du);", r.segment, r.cols)
@@ -404,7 +440,7 @@ func (r *row) segmentPass(level int, results, parts map[int]int) {
 		sc := s.root.block()
 		sc.valid = []string{fmt.Sprintf("t == 0u && segment < %du", r.segments)}
 		for n, red := range rs {
-			sc.line("%s[segment * %du + row] = %s;", s.buffer(parts[red.instr], red.register, true), r.rows, accs[n])
+			r.poke(sc, red.register, r.shelves[red.instr].part, fmt.Sprintf("segment * %du + row", r.rows), accs[n])
 		}
 		sc.end("if (" + sc.condition(0) + ")")
 	})
@@ -412,7 +448,7 @@ func (r *row) segmentPass(level int, results, parts map[int]int) {
 
 // combinePass combines the segments of each row; the last one also does the
 // stores that do not vary over reduced axes, others leave their results.
-func (r *row) combinePass(level int, results, parts map[int]int, last bool) {
+func (r *row) combinePass(level int, last bool) {
 	all := *r
 	all.segments, all.across = 1, false
 	threads := r.along * r.group
@@ -422,19 +458,14 @@ func (r *row) combinePass(level int, results, parts map[int]int, last bool) {
 	}
 	all.group = threads / all.along
 	varying := len(r.stores(r.k.Roles(ir.Reduced), true)) > 0
-	for _, i := range r.reductions(level) {
-		if varying || !last {
-			results[i] = r.scratch(r.rows, 8)
-		}
-	}
 	r.pass(threads, func(s *shader) {
 		s.groups = ceilDiv(all.rows, all.group)
-		s.reduced = r.fetch(results)
+		s.reduced = r.fetch
 		all.start(s)
 		rs, accs := all.accumulators(s, level)
 		loop := s.root.block()
 		for n, red := range rs {
-			part := fmt.Sprintf("%s[n * %du + row]", s.buffer(parts[red.instr], red.register, false), r.rows)
+			part := r.peek(s, red.register, r.shelves[red.instr].part, fmt.Sprintf("n * %du + row", r.rows))
 			loop.line("%s = %s;", accs[n], red.combine(accs[n], part))
 		}
 		loop.end(fmt.Sprintf("for (var n = t; n < %du; n += %du)", r.segments, all.along))
@@ -443,7 +474,7 @@ func (r *row) combinePass(level int, results, parts map[int]int, last bool) {
 			sc := s.root.block()
 			sc.valid = []string{"t == 0u"}
 			for n, red := range rs {
-				sc.line("%s[row] = %s;", s.buffer(results[red.instr], red.register, true), accs[n])
+				r.poke(sc, red.register, r.shelves[red.instr].result, "row", accs[n])
 			}
 			sc.end("if (" + sc.condition(0) + ")")
 		}
