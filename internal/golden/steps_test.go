@@ -135,7 +135,7 @@ func TestStepsCostTheSame(t *testing.T) {
 	if late > 3*early {
 		t.Errorf("a step took %v at first and %v after 1,000", early, late)
 	}
-	if lateAllocs > earlyAllocs+5 {
+	if lateAllocs > 1.1*earlyAllocs { // the runtime makes some of its own
 		t.Errorf("a step made %v allocations at first and %v after 1,000", earlyAllocs, lateAllocs)
 	}
 	if now := tensor.Info().Plans; now != plans {
