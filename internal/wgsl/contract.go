@@ -42,13 +42,13 @@ type side struct {
 	block   int  // of a tile
 	stride  int  // of the tile's memory, in vectors
 	memory  string
-	loads   []load
+	loads   []part
 	groups  int  // of four elements in a tile
 	guarded bool // some tiles are not full
 }
 
-// A load is a thread's part of loading a tile.
-type load struct {
+// A part is a thread's part of loading a tile.
+type part struct {
 	q, u     string // the group's place along the lanes and across them
 	register string
 	scope    *scope // knows the position along the side

@@ -34,7 +34,9 @@ type scatter struct {
 }
 
 func (c *compiler) scatterKernel() {
-	c.copyBase()
+	if c.k.Args[0].Len > 0 {
+		c.copyBase()
+	}
 	if c.k.Points() > 0 {
 		x := &scatter{compiler: c, at: &c.k.Body[len(c.k.Body)-1], segments: 1}
 		x.choose()

@@ -33,7 +33,7 @@ type quads uint8
 const (
 	noQuads quads = iota
 	counting
-	constant
+	still
 )
 
 // A scope is a stretch of code in which the positions along some axes are

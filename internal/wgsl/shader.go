@@ -26,7 +26,6 @@ type shader struct {
 	one map[int]bool
 	// reduced gives the value of a reduction that is not yet known in a scope.
 	reduced func(sc *scope, i int)
-	noted   bool // bad indices are noted
 }
 
 // A binding is a buffer that the shader names a0, a1 … for arguments, s0, s1 …

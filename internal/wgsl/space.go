@@ -141,7 +141,7 @@ func (sc *scope) enter(w walk) {
 		case w.quads && units == 1:
 			co.at = co.at[:1]
 		case w.quads:
-			co.quads = constant
+			co.quads = still
 		}
 		sc.axes[a] = co
 	}

@@ -2,6 +2,7 @@ package wgsl
 
 import (
 	"fmt"
+	"math"
 
 	"github.com/tensorken/tensorken/ir"
 )
@@ -31,7 +32,9 @@ func (s *shader) statusWords() (name, word string) {
 // note notes that instruction i has a bad index in a lane.
 func (sc *scope) note(i, lane int) {
 	s := sc.s
-	s.noted = true
+	if n := s.k.Points(); n > math.MaxInt32 {
+		s.fail("a kernel of %d points, more than 2^31-1, that checks indices", n)
+	}
 	name, word := s.statusWords()
 	every := make([]int, len(s.k.Axes))
 	for a := range every {

@@ -134,7 +134,13 @@ func checkTypes(k *ir.Kernel) error {
 
 // checkSizes sees to it that positions and numbers of points fit in an i32.
 func checkSizes(k *ir.Kernel) error {
-	if n := k.Points(); n > math.MaxInt32 {
+	n := 1
+	for _, a := range k.Axes {
+		if a.Role != ir.K {
+			n *= a.Len
+		}
+	}
+	if n > math.MaxInt32 {
 		return fmt.Errorf("wgsl: a kernel of %d points, more than 2^31-1", n)
 	}
 	for i := range k.Body {
@@ -174,7 +180,7 @@ type compiler struct {
 // are not reduced. A scatter still copies its base.
 func (c *compiler) empty() bool {
 	if c.k.Skeleton == ir.Special {
-		return c.k.Args[0].Len == 0
+		return c.k.Args[0].Len == 0 && c.k.Points() == 0
 	}
 	for _, a := range c.k.Axes {
 		if a.Len == 0 && a.Role != ir.Reduced && a.Role != ir.K {

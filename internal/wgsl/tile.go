@@ -113,7 +113,7 @@ func (x *contraction) prepare(s *shader, d *side, t shape, block int) {
 	d.loads = nil
 	for n := range ceilDiv(d.groups, s.size) {
 		tag := fmt.Sprintf("%s%d", d.name, n)
-		l := load{q: "q" + tag, u: "u" + tag, register: "l" + tag}
+		l := part{q: "q" + tag, u: "u" + tag, register: "l" + tag}
 		of := block / 4
 		if d.alongK {
 			of = t.k / 4

@@ -230,7 +230,7 @@ func (sc *scope) vectors(v *ir.View, index value) bool {
 				return false
 			}
 			count++
-		case len(co.at) > 1 && co.quads != constant || c%4 != 0:
+		case len(co.at) > 1 && co.quads != still || c%4 != 0:
 			return false
 		}
 	}
@@ -246,7 +246,7 @@ func (sc *scope) vectors(v *ir.View, index value) bool {
 			if c == 0 {
 				continue
 			}
-			if co, _ := sc.coord(a); len(co.at) > 1 && co.quads != constant {
+			if co, _ := sc.coord(a); len(co.at) > 1 && co.quads != still {
 				return false
 			}
 		}

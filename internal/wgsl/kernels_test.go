@@ -1,0 +1,183 @@
+package wgsl
+
+import "github.com/tensorken/tensorken/ir"
+
+// kernel fills in what the instructions of a kernel vary over.
+func kernel(s ir.Skeleton, axes []ir.Axis, args []ir.Arg, body ...ir.Instr) *ir.Kernel {
+	k := &ir.Kernel{Skeleton: s, Axes: axes, Args: args, Body: body}
+	for i := range body {
+		body[i].Over = k.Varies(i)
+	}
+	return k
+}
+
+func kept(n int) ir.Axis    { return ir.Axis{Len: n, Role: ir.Kept} }
+func reduced(n int) ir.Axis { return ir.Axis{Len: n, Role: ir.Reduced} }
+
+func in(d ir.DType) ir.Arg         { return ir.Arg{Kind: ir.In, DType: d, Align: true} }
+func out(d ir.DType, n int) ir.Arg { return ir.Arg{Kind: ir.Out, DType: d, Len: n, Align: true} }
+func number(d ir.DType) ir.Arg     { return ir.Arg{Kind: ir.Value, DType: d} }
+
+var status = ir.Arg{Kind: ir.Status, DType: ir.Int32}
+
+func by(coef ...int) *ir.View { return &ir.View{Coef: coef} }
+
+func load(d ir.DType, arg int, v *ir.View) ir.Instr {
+	return ir.Instr{Op: ir.Load, Type: d, Arg: arg, View: v}
+}
+
+func store(d ir.DType, src, arg int, v *ir.View) ir.Instr {
+	return ir.Instr{Op: ir.Store, Type: d, Src: []int{src}, Arg: arg, View: v}
+}
+
+func alu(op ir.Op, d ir.DType, src ...int) ir.Instr {
+	return ir.Instr{Op: op, Type: d, Src: src}
+}
+
+func reduce(op ir.Op, d ir.DType, src int, axes ir.AxisSet) ir.Instr {
+	return ir.Instr{Op: op, Type: d, Src: []int{src}, Axes: axes}
+}
+
+func constant(d ir.DType, x float64) ir.Instr {
+	return ir.Instr{Op: ir.Const, Type: d, Num: ir.Float(d, x)}
+}
+
+const (
+	f32 = ir.Float32
+	i32 = ir.Int32
+)
+
+// chain is relu(2·x + c) of n numbers and whether it is above 1, in bool.
+func chain(n int, d ir.DType) *ir.Kernel {
+	return kernel(ir.Map, []ir.Axis{kept(n)},
+		[]ir.Arg{in(d), number(f32), out(d, n), out(ir.Bool, n)},
+		load(f32, 0, by(1)),
+		constant(f32, 2),
+		alu(ir.Mul, f32, 0, 1),
+		ir.Instr{Op: ir.Scalar, Type: f32, Arg: 1},
+		alu(ir.Add, f32, 2, 3),
+		constant(f32, 0),
+		alu(ir.Lt, ir.Bool, 5, 4),
+		alu(ir.Where, f32, 6, 4, 5),
+		store(f32, 7, 2, by(1)),
+		constant(f32, 1),
+		alu(ir.Lt, ir.Bool, 9, 7),
+		store(ir.Bool, 10, 3, by(1)))
+}
+
+// transposed is the sum of a matrix's transpose and a row.
+func transposed(m, n int) *ir.Kernel {
+	return kernel(ir.Map, []ir.Axis{kept(m), kept(n)}, []ir.Arg{in(f32), in(f32), out(f32, m*n)},
+		load(f32, 0, by(1, m)), load(f32, 1, by(0, 1)), alu(ir.Add, f32, 0, 1), store(f32, 2, 2, by(n, 1)))
+}
+
+// padded is a vector of 3 reversed, with zeros between, and -1 elsewhere.
+func padded() *ir.Kernel {
+	guards := []ir.Guard{{Form: ir.Form{Off: 5, Coef: []int{-1}, Div: 2}, Len: 3, Stride: 1}}
+	return kernel(ir.Map, []ir.Axis{kept(9)}, []ir.Arg{in(i32), out(i32, 9)},
+		load(i32, 0, &ir.View{Coef: []int{0}, Guards: guards}),
+		ir.Instr{Op: ir.Inside, Type: ir.Bool, View: &ir.View{Guards: guards}},
+		ir.Instr{Op: ir.Const, Type: i32, Num: ir.Int(i32, -1)},
+		alu(ir.Where, i32, 1, 0, 2),
+		store(i32, 3, 1, by(1)))
+}
+
+// take is a row of n, of rows there are, for each of count indices.
+func take(rows, count, n int) *ir.Kernel {
+	return kernel(ir.Map, []ir.Axis{kept(count), kept(n)},
+		[]ir.Arg{status, in(f32), in(i32), out(f32, count*n)},
+		load(i32, 2, by(1, 0)),
+		ir.Instr{Op: ir.Load, Type: f32, Src: []int{0}, Arg: 1, View: &ir.View{Coef: []int{0, 1}, Stride: n, Len: rows}},
+		store(f32, 1, 3, by(n, 1)))
+}
+
+// softmax is over the rows, or over the columns, of a matrix.
+func softmax(m, n int, columns bool) *ir.Kernel {
+	v := by(n, 1)
+	if columns {
+		v = by(1, m)
+	}
+	return kernel(ir.Row, []ir.Axis{kept(m), reduced(n)}, []ir.Arg{in(f32), out(f32, m*n)},
+		load(f32, 0, v), reduce(ir.ReduceMax, f32, 0, 2), alu(ir.Sub, f32, 0, 1), alu(ir.Exp, f32, 2),
+		reduce(ir.Sum, f32, 3, 2), alu(ir.Div, f32, 3, 4), store(f32, 5, 1, v))
+}
+
+// total is the sum of n numbers and the position of the greatest.
+func total(n int) *ir.Kernel {
+	return kernel(ir.Row, []ir.Axis{reduced(n)}, []ir.Arg{in(f32), out(f32, 1), out(i32, 1)},
+		load(f32, 0, by(1)), reduce(ir.Sum, f32, 0, 1), store(f32, 1, 1, by(0)),
+		reduce(ir.ArgMax, i32, 0, 1), store(i32, 3, 2, by(0)))
+}
+
+// dense is relu(x·w + b) of batches; w is transposed if flipped.
+func dense(batches, m, n, k int, d ir.DType, flipped bool) *ir.Kernel {
+	w := by(0, 0, 1, n)
+	if flipped {
+		w = by(0, 0, k, 1)
+	}
+	return kernel(ir.Contract, []ir.Axis{{Len: batches, Role: ir.Batch}, {Len: m, Role: ir.M}, {Len: n, Role: ir.N}, {Len: k, Role: ir.K}},
+		[]ir.Arg{in(d), in(d), in(d), out(d, batches*m*n)},
+		load(f32, 0, by(m*k, k, 0, 1)), load(f32, 1, w), alu(ir.Mul, f32, 0, 1), reduce(ir.Sum, f32, 2, 8),
+		load(f32, 2, by(0, 0, 1, 0)), alu(ir.Add, f32, 3, 4), constant(f32, 0), alu(ir.Max, f32, 5, 6),
+		store(f32, 7, 3, by(m*n, n, 1, 0)))
+}
+
+// convolve is a 3×3 convolution with padding 1 of b images of c channels of
+// h×w, to o channels.
+func convolve(b, c, h, w, o int) *ir.Kernel {
+	x := &ir.View{Off: -w - 1, Coef: []int{c * h * w, w, 1, 0, h * w, w, 1}, Guards: []ir.Guard{
+		{Form: ir.Form{Off: -1, Coef: []int{0, 1, 0, 0, 0, 1, 0}, Div: 1}, Len: h},
+		{Form: ir.Form{Off: -1, Coef: []int{0, 0, 1, 0, 0, 0, 1}, Div: 1}, Len: w},
+	}}
+	return kernel(ir.Contract,
+		[]ir.Axis{{Len: b, Role: ir.M}, {Len: h, Role: ir.M}, {Len: w, Role: ir.M}, {Len: o, Role: ir.N}, {Len: c, Role: ir.K}, {Len: 3, Role: ir.K}, {Len: 3, Role: ir.K}},
+		[]ir.Arg{in(f32), in(f32), out(f32, b*o*h*w)},
+		load(f32, 0, x), load(f32, 1, by(0, 0, 0, c*9, 9, 3, 1)), alu(ir.Mul, f32, 0, 1), reduce(ir.Sum, f32, 2, 0b1110000),
+		store(f32, 3, 2, by(o*h*w, w, 1, h*w, 0, 0, 0)))
+}
+
+// scatterAdd adds count rows of n to rows there are, at indices.
+func scatterAdd(rows, count, n int, d ir.DType) *ir.Kernel {
+	k := kernel(ir.Special, []ir.Axis{kept(count), kept(n)},
+		[]ir.Arg{out(d, rows*n), in(d), in(i32), in(d), status},
+		load(i32, 2, by(1, 0)), load(d.Register(), 3, by(n, 1)),
+		ir.Instr{Op: ir.Scatter, Type: d.Register(), Kind: ir.Add, Src: []int{0, 1}, Arg: 0, View: &ir.View{Coef: []int{0, 1}, Stride: n, Len: rows}})
+	k.Routine = "scatter"
+	return k
+}
+
+var (
+	plain    = Target{}
+	big      = Target{MaxInvocations: 1024, WorkgroupBytes: 49152, SubgroupMin: 32, SubgroupMax: 32, Units: 132}
+	software = Target{MaxInvocations: 1024, WorkgroupBytes: 32768, SubgroupMin: 8, SubgroupMax: 8, Software: true}
+)
+
+// typical are the kernels of the golden files.
+var typical = []struct {
+	name   string
+	kernel *ir.Kernel
+	target Target
+}{
+	{"chain", chain(1000, f32), plain},
+	{"chain_odd", chain(1001, ir.Float16), plain},
+	{"chain_bfloat16", chain(100_000_000, ir.BFloat16), big},
+	{"transposed", transposed(64, 100), plain},
+	{"padded", padded(), plain},
+	{"take", take(50, 10, 64), plain},
+	{"softmax_short", softmax(1000, 10, false), plain},
+	{"softmax", softmax(1024, 1000, false), plain},
+	{"softmax_subgroups", softmax(1024, 1000, false), big},
+	{"softmax_long", softmax(100, 20000, false), big},
+	{"softmax_columns", softmax(300, 1000, true), plain},
+	{"softmax_software", softmax(1024, 1000, false), software},
+	{"total", total(1 << 20), big},
+	{"total_small", total(100), plain},
+	{"dense", dense(1, 4096, 4096, 4096, f32, true), big},
+	{"dense_middle", dense(1, 512, 512, 512, f32, false), plain},
+	{"dense_edges", dense(2, 50, 70, 33, ir.Float16, true), plain},
+	{"dense_split", dense(1, 16, 100, 4096, f32, false), big},
+	{"dense_software", dense(2, 50, 72, 33, f32, false), software},
+	{"convolve", convolve(8, 16, 28, 28, 32), big},
+	{"scatter", scatterAdd(1000, 500, 64, f32), plain},
+	{"scatter_narrow", scatterAdd(10, 5000, 1, ir.Uint8), plain},
+}
