@@ -274,14 +274,19 @@ type groupDescriptor struct {
 }
 
 // byValue appends to the arguments of a call a structure of so many words that
-// is passed by value, in the way of this system's calling convention. Those of
-// Windows on amd64 and of arm64 pass a pointer to a copy instead, on arm64 only
-// above two words; that of other systems on amd64 puts more than two words on
-// the stack, which is where arguments after the sixth go.
+// is passed by value, in the way of this system's calling convention.
 func byValue(args []uintptr, p unsafe.Pointer, words int) []uintptr {
+	return passed(runtime.GOOS, runtime.GOARCH, args, p, words)
+}
+
+// passed is byValue on a given system. Windows on amd64 and arm64 pass a
+// pointer to a copy, arm64 only above two words; other systems on amd64 put
+// more than two words on the stack, which is where arguments after the sixth
+// go.
+func passed(goos, goarch string, args []uintptr, p unsafe.Pointer, words int) []uintptr {
 	inline := words <= 2
-	if runtime.GOARCH == "amd64" {
-		inline = runtime.GOOS != "windows" || words == 1
+	if goarch == "amd64" {
+		inline = goos != "windows" || words == 1
 	}
 	if !inline {
 		return append(args, uintptr(p))

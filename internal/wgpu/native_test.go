@@ -5,6 +5,7 @@ package wgpu
 import (
 	"errors"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -59,6 +60,33 @@ func TestSizes(t *testing.T) {
 	} {
 		if c.got != c.want {
 			t.Errorf("%s takes %d bytes, want %d", c.name, c.got, c.want)
+		}
+	}
+}
+
+// How a structure is passed by value, by the calling convention of each system.
+func TestPassed(t *testing.T) {
+	words := [5]uintptr{11, 12, 13, 14, 15}
+	p := unsafe.Pointer(&words)
+	for _, c := range []struct {
+		system string
+		args   []uintptr
+		words  int
+		want   []uintptr
+	}{
+		{"linux/amd64", []uintptr{1}, 2, []uintptr{1, 11, 12}},
+		{"linux/amd64", []uintptr{1, 2}, 5, []uintptr{1, 2, 0, 0, 0, 0, 11, 12, 13, 14, 15}},
+		{"darwin/amd64", []uintptr{1, 2, 3, 4}, 5, []uintptr{1, 2, 3, 4, 0, 0, 11, 12, 13, 14, 15}},
+		{"linux/arm64", []uintptr{1}, 2, []uintptr{1, 11, 12}},
+		{"darwin/arm64", []uintptr{1, 2}, 5, []uintptr{1, 2, uintptr(p)}},
+		{"windows/arm64", nil, 2, []uintptr{11, 12}},
+		{"windows/amd64", []uintptr{1}, 1, []uintptr{1, 11}},
+		{"windows/amd64", []uintptr{1}, 2, []uintptr{1, uintptr(p)}},
+		{"windows/amd64", []uintptr{1, 2}, 5, []uintptr{1, 2, uintptr(p)}},
+	} {
+		goos, goarch, _ := strings.Cut(c.system, "/")
+		if got := passed(goos, goarch, c.args, p, c.words); !slices.Equal(got, c.want) {
+			t.Errorf("%s: %d words after %v are passed as %v, want %v", c.system, c.words, c.args, got, c.want)
 		}
 	}
 }

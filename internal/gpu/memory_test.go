@@ -1,0 +1,96 @@
+package gpu
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"runtime"
+	"testing"
+
+	"github.com/tensorken/tensorken/driver"
+	"github.com/tensorken/tensorken/internal/wgpu"
+)
+
+// TestFull fills a GPU's own memory, finds the end of it, and goes on.
+func TestFull(t *testing.T) {
+	d := real(t, wgpu.Options{})
+	if k := d.dev.Adapter().Kind; k != wgpu.Discrete {
+		t.Skipf("the adapter is %v: its memory is the machine's", k)
+	}
+	size := int(min(d.limit, 4<<30))
+	var held []driver.Buffer
+	var err error
+	for len(held) < 1<<10 {
+		var b driver.Buffer
+		if b, err = d.Alloc(size); err != nil {
+			break
+		}
+		held = append(held, b)
+	}
+	t.Logf("%d buffers of %d bytes, then: %v", len(held), size, err)
+	if !errors.Is(err, driver.ErrMemory) {
+		t.Errorf("Alloc at the end of memory: got error %v, want one that wraps driver.ErrMemory", err)
+	}
+	for _, b := range held {
+		b.Free()
+	}
+	if err := d.Sync(); err != nil {
+		t.Error(err)
+	}
+	testChain(t, d, prepare(t, d, &increment), 10)
+	b, err := d.Alloc(size)
+	if err != nil {
+		t.Fatalf("Alloc after all was freed: %v", err)
+	}
+	b.Free()
+}
+
+// resident is how much memory the process has.
+func resident(t *testing.T) int {
+	data, err := os.ReadFile("/proc/self/statm")
+	if err != nil {
+		t.Skip(err)
+	}
+	var size, pages int
+	if _, err := fmt.Sscan(string(data), &size, &pages); err != nil {
+		t.Fatal(err)
+	}
+	return pages * os.Getpagesize()
+}
+
+// Steps that take and give back buffers hold no more memory in the end.
+func TestFlat(t *testing.T) {
+	d := real(t, wgpu.Options{})
+	p, q := prepare(t, d, &increment), prepare(t, d, &twice)
+	data := make([]byte, 1<<18)
+	step := func() {
+		a, b := alloc(t, d, len(data)), alloc(t, d, len(data))
+		if err := d.Upload(a, 0, data); err != nil {
+			t.Fatal(err)
+		}
+		if err := d.Run(append(chain(p, 10, a, b), chain(q, 10, a, b)...)); err != nil {
+			t.Fatal(err)
+		}
+		if err := d.Download(data[:64], b, 0); err != nil {
+			t.Fatal(err)
+		}
+		a.Free()
+		b.Free()
+	}
+	const steps = 1000
+	for range steps / 2 {
+		step()
+	}
+	runtime.GC()
+	before := resident(t)
+	for range steps {
+		step()
+	}
+	runtime.GC()
+	if grown := resident(t) - before; grown > 16<<20 {
+		t.Errorf("%d steps take %d more bytes of the host", steps, grown)
+	}
+	if d.held > int64(len(data)) || len(d.groups.of) > 8 {
+		t.Errorf("%d bytes and %d groups are held", d.held, len(d.groups.of))
+	}
+}
