@@ -140,11 +140,10 @@ func (m *memory) reclaim() {
 	case <-done:
 	case <-time.After(100 * time.Millisecond):
 	}
-	for range 50 {
-		before := m.returned.Load()
-		time.Sleep(200 * time.Microsecond)
-		if m.returned.Load() == before {
-			return
+	last, since := m.returned.Load(), time.Now()
+	for quiet := 100 * time.Microsecond; time.Since(since) < quiet; runtime.Gosched() {
+		if now := m.returned.Load(); now != last {
+			last, since = now, time.Now()
 		}
 	}
 }
