@@ -37,7 +37,8 @@ type row struct {
 	hold          bool // they are all its points
 	segment       int  // points of a segment, if rows are parted
 	segments      int
-	parts         int // the scratch buffer of a parted kernel
+	apart         bool // threads of a row leave their results as if each had a segment
+	parts         int  // the scratch buffer of a parted kernel
 	shelves       map[int]shelf
 }
 
@@ -46,7 +47,7 @@ func (c *compiler) rowKernel() {
 	r.rows, r.cols = c.length(r.kept), c.length(r.reduced)
 	r.findLevels()
 	r.choose()
-	if r.segments > 1 {
+	if r.segments > 1 || r.apart {
 		r.parted()
 	} else {
 		r.whole()
@@ -126,6 +127,10 @@ func (r *row) choose() {
 	switch {
 	case r.t.Software:
 		r.along = 1
+		if r.apart = 4*r.rows <= r.t.busy() && r.cols >= 1<<12; r.apart {
+			threads = 32
+			r.along, r.across = threads, false
+		}
 	case r.across:
 		r.along = 1
 		for r.rows*r.along < r.t.busy() && r.along < 8 && 4*r.along < r.cols {
@@ -168,6 +173,13 @@ func (r *row) shared(threads int) int {
 // part decides whether rows are cut into segments.
 func (r *row) part() {
 	step := r.along * r.lanes
+	if r.apart {
+		r.hold = false
+		r.segments = max(1, min(4, r.t.busy()/(r.rows*r.along), r.cols/(8*step)))
+		r.segment = ceilDiv(ceilDiv(r.cols, r.segments), step) * step
+		r.segments = ceilDiv(r.cols, r.segment)
+		return
+	}
 	segments := min(2*r.t.busy()/(r.rows*r.along), r.cols/(2*step))
 	if segments < 4 || r.rows*r.cols < 1<<15 {
 		r.segments = 1
@@ -213,7 +225,7 @@ func (r *row) start(s *shader) {
 	}
 	tiles := ceilDiv(r.rows, r.group)
 	tile := "group"
-	if r.segments > 1 {
+	if r.segments > 1 || r.apart {
 		s.root.line("let segment = group / %du;", tiles)
 		tile = fmt.Sprintf("(group %% %du)", tiles)
 	}
@@ -267,12 +279,25 @@ func (r *row) reduce(s *shader, level int, sweep func(func(sc *scope))) {
 			sc.accumulate(red, accs[n], r.lanes)
 		}
 	})
+	r.join(s, rs, accs)
+	r.results(s, rs, accs)
+}
+
+// join combines the accumulators of a row's threads.
+func (r *row) join(s *shader, rs []reducer, accs []string) {
 	stride := 1
 	if r.across {
 		stride = r.group
 	}
 	s.root.together(rs, accs, r.along, stride)
-	r.results(s, rs, accs)
+}
+
+// partsOfRow is the number of results that a row's segments leave.
+func (r *row) partsOfRow() int {
+	if r.apart {
+		return r.segments * r.along
+	}
+	return r.segments
 }
 
 func (r *row) accumulators(s *shader, level int) (rs []reducer, accs []string) {
@@ -370,7 +395,7 @@ func (r *row) parted() {
 		n := words
 		for _, i := range r.reductions(level) {
 			r.shelves[i] = shelf{r.shelves[i].result, n}
-			n += 2 * r.rows * r.segments
+			n += 2 * r.rows * r.partsOfRow()
 		}
 		most = max(most, n)
 	}
@@ -432,15 +457,17 @@ func (r *row) segmentPass(level int) {
 				sc.accumulate(red, accs[n], r.lanes)
 			}
 		})
-		stride := 1
-		if r.across {
-			stride = r.group
-		}
-		s.root.together(rs, accs, r.along, stride)
+		part := "segment"
 		sc := s.root.block()
-		sc.valid = []string{fmt.Sprintf("t == 0u && segment < %du", r.segments)}
+		if r.apart {
+			part = fmt.Sprintf("(segment * %du + t)", r.along)
+			sc.valid = []string{fmt.Sprintf("segment < %du", r.segments)}
+		} else {
+			r.join(s, rs, accs)
+			sc.valid = []string{fmt.Sprintf("t == 0u && segment < %du", r.segments)}
+		}
 		for n, red := range rs {
-			r.poke(sc, red.register, r.shelves[red.instr].part, fmt.Sprintf("segment * %du + row", r.rows), accs[n])
+			r.poke(sc, red.register, r.shelves[red.instr].part, fmt.Sprintf("%s * %du + row", part, r.rows), accs[n])
 		}
 		sc.end("if (" + sc.condition(0) + ")")
 	})
@@ -450,10 +477,10 @@ func (r *row) segmentPass(level int) {
 // stores that do not vary over reduced axes, others leave their results.
 func (r *row) combinePass(level int, last bool) {
 	all := *r
-	all.segments, all.across = 1, false
+	all.segments, all.across, all.apart = 1, false, false
 	threads := r.along * r.group
 	all.along = 1
-	for !r.t.Software && all.along < threads && 2*all.along <= r.segments && all.along*all.rows < r.t.busy() {
+	for !r.t.Software && all.along < threads && 2*all.along <= r.partsOfRow() && all.along*all.rows < r.t.busy() {
 		all.along *= 2
 	}
 	all.group = threads / all.along
@@ -468,7 +495,7 @@ func (r *row) combinePass(level int, last bool) {
 			part := r.peek(s, red.register, r.shelves[red.instr].part, fmt.Sprintf("n * %du + row", r.rows))
 			loop.line("%s = %s;", accs[n], red.combine(accs[n], part))
 		}
-		loop.end(fmt.Sprintf("for (var n = t; n < %du; n += %du)", r.segments, all.along))
+		loop.end(fmt.Sprintf("for (var n = t; n < %du; n += %du)", r.partsOfRow(), all.along))
 		s.root.together(rs, accs, all.along, 1)
 		if varying || !last {
 			sc := s.root.block()

@@ -76,7 +76,7 @@ func (t Target) subgroup() int {
 // threads is the usual size of a workgroup.
 func (t Target) threads() int {
 	if t.Software {
-		return min(32, t.MaxInvocations)
+		return min(64, t.MaxInvocations)
 	}
 	return floorPow2(min(256, t.MaxInvocations))
 }

@@ -13,7 +13,7 @@
 // %7 float32{0 1 2} = Max %5 %6
 // %8 float32{0 1 2} = Store %7 a3[3600*i0 + 72*i1 + i2]
 
-// Pass 0: groups [8 1 1], bindings [{Arg:0 Scratch:0 Write:false} {Arg:1 Scratch:0 Write:false} {Arg:2 Scratch:0 Write:false} {Arg:3 Scratch:0 Write:true}], params [{Arg:0 Offset:true} {Arg:1 Offset:true} {Arg:2 Offset:true}], scratch []
+// Pass 0: groups [4 1 1], bindings [{Arg:0 Scratch:0 Write:false} {Arg:1 Scratch:0 Write:false} {Arg:2 Scratch:0 Write:false} {Arg:3 Scratch:0 Write:true}], params [{Arg:0 Offset:true} {Arg:1 Offset:true} {Arg:2 Offset:true}], scratch []
 
 struct Params {
   o0: i32,
@@ -34,10 +34,10 @@ fn max_f32(a: f32, b: f32) -> f32 {
   return select(select(max(a, b), b, is_nan(b)), a, is_nan(a));
 }
 
-@compute @workgroup_size(32)
+@compute @workgroup_size(64)
 fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) thread: u32) {
   let group = id.x;
-  let item = min(group * 32u + thread, 233u);
+  let item = min(group * 64u + thread, 233u);
   let batch = item / 117u;
   let m0 = item / 9u % 13u * 4u;
   let n0 = item % 9u * 8u;

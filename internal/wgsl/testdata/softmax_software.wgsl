@@ -9,7 +9,7 @@
 // %5 float32{0 1} = Div %3 %4
 // %6 float32{0 1} = Store %5 a1[1000*i0 + i1]
 
-// Pass 0: groups [32 1 1], bindings [{Arg:0 Scratch:0 Write:false} {Arg:1 Scratch:0 Write:true}], params [{Arg:0 Offset:true}], scratch []
+// Pass 0: groups [16 1 1], bindings [{Arg:0 Scratch:0 Write:false} {Arg:1 Scratch:0 Write:true}], params [{Arg:0 Offset:true}], scratch []
 
 struct Params {
   o0: i32,
@@ -43,11 +43,11 @@ fn nan() -> f32 { return bitcast<f32>(0x7fc00000u | zero); }
 
 var<private> zero: u32 = 0u;
 
-@compute @workgroup_size(32)
+@compute @workgroup_size(64)
 fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) thread: u32) {
   let group = id.x;
   let t = thread / 1u % 1u;
-  let each = group * 32u + thread / 1u;
+  let each = group * 64u + thread / 1u;
   let row = min(each, 1023u);
   let i0 = i32(row);
   var r1 = -inf();
