@@ -2,6 +2,7 @@ package wgsl
 
 import (
 	"fmt"
+	"math"
 	"slices"
 
 	"github.com/tensorken/tensorken/ir"
@@ -214,7 +215,8 @@ func (c *compiler) quads(axes []int) bool {
 type shape struct {
 	m, n, k    int
 	high, wide int
-	rate       float64 // relative speed at full occupation
+	rate       float64 // relative speed where there are many tiles
+	resident   int     // workgroups that one unit runs at once
 }
 
 func (t shape) threads() int { return t.m / (4 * t.high) * t.n / (4 * t.wide) }
@@ -224,35 +226,49 @@ func (t shape) bytes() int { return 2 * 4 * t.k * (t.m + 4 + t.n + 4) }
 
 // shapes of tiles, as measured on an NVIDIA H200.
 var shapes = []shape{
-	{128, 128, 8, 2, 2, 1},
-	{64, 64, 8, 1, 2, 0.85},
-	{32, 32, 16, 1, 1, 0.45},
-	{8, 128, 16, 1, 1, 0.3},
+	{128, 128, 8, 2, 2, 1, 2},
+	{64, 128, 8, 2, 2, 0.83, 4},
+	{64, 64, 16, 1, 2, 0.8, 5},
+	{64, 64, 8, 1, 2, 0.85, 5},
+	{32, 32, 16, 1, 1, 0.6, 10},
+	{8, 128, 16, 1, 1, 0.45, 10},
 }
 
+const (
+	// stepCost is the time that a step takes at least, in multiplications of
+	// one unit: for all that there is to compute, memory has to answer.
+	stepCost = 75e3
+	// passCost is that of a further pass.
+	passCost = 600e3
+	// partCost is that of an element of a part, written and read.
+	partCost = 0.35
+)
+
 // choose gives the shape that promises to be done first, and sets how the
-// depth is split. Work is counted in multiplications of one unit.
+// depth is split.
 func (x *contraction) choose() shape {
-	best, bestCost := shapes[len(shapes)-1], 0.0
+	best, bestCost := shapes[len(shapes)-1], math.Inf(1)
+	results := float64(x.batches * x.rows.n * x.cols.n)
 	for _, t := range shapes {
 		if t.threads() > x.t.MaxInvocations || t.bytes() > x.t.WorkgroupBytes {
 			continue
 		}
 		tiles := x.batches * ceilDiv(x.rows.n, t.m) * ceilDiv(x.cols.n, t.n)
-		steps := ceilDiv(x.depth, t.k)
-		for splits := 1; splits <= 64; splits *= 2 {
-			if splits > 1 && (steps/splits*t.k < 64 || tiles*splits > 4*x.t.Units) {
-				break
+		steps := max(1, ceilDiv(x.depth, t.k))
+		for splits := 1; splits <= 64 && (splits == 1 || splits*4 <= steps); splits *= 2 {
+			each := ceilDiv(steps, splits)
+			count := ceilDiv(steps, each)
+			work := float64(t.m*t.n*t.k) / t.rate
+			cost := 0.0
+			for left := ceilDiv(tiles*count, x.t.Units); left > 0; left -= t.resident {
+				cost += float64(each) * max(stepCost, float64(min(left, t.resident))*work)
 			}
-			work := float64(t.m * t.n * t.k * ceilDiv(max(steps, 1), splits))
-			cost := float64(ceilDiv(tiles*splits, x.t.Units)) * work / t.rate
-			if splits > 1 {
-				cost += 1e6 + 16*float64(splits*x.batches*x.rows.n*x.cols.n)/float64(x.t.Units)
+			if count > 1 {
+				cost += passCost + partCost*float64(count)*results
 			}
-			if bestCost == 0 || cost < bestCost {
+			if cost < bestCost {
 				best, bestCost = t, cost
-				x.perSplit = ceilDiv(steps, splits)
-				x.splits = max(1, ceilDiv(steps, max(1, x.perSplit)))
+				x.splits, x.perSplit = count, each
 			}
 		}
 	}

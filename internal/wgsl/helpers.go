@@ -185,7 +185,8 @@ var helpers = map[string]string{
 	"div_f32": `fn div_f32(a: f32, b: f32) -> f32 {
   let sign = (bitcast<u32>(a) ^ bitcast<u32>(b)) & 0x80000000u;
   let infinite = bitcast<f32>(sign | 0x7f800000u | zero);
-  return select(a / b, select(infinite, nan(), a == 0.0 || is_nan(a)), b == 0.0);
+  let s = select(1.0, 0.25, abs(b) > 4e37); // the reciprocal of b may be taken for 0
+  return select((a * s) / (b * s), select(infinite, nan(), a == 0.0 || is_nan(a)), b == 0.0);
 }`,
 	"div_i32": `fn div_i32(a: i32, b: i32) -> i32 {
   let odd = b == 0 || (b == -1 && a == bitcast<i32>(0x80000000u));

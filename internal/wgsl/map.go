@@ -22,6 +22,10 @@ func (c *compiler) points(axes []int, stores []int, reduced func(sc *scope, i in
 	if c.quadruple(axes, stores) {
 		lanes = 4
 	}
+	if other := c.crossing(axes); other >= 0 {
+		c.squares(axes, other, stores, reduced)
+		return
+	}
 	c.pass(c.t.threads(), func(s *shader) {
 		s.reduced = reduced
 		n := s.length(axes) / lanes
@@ -37,6 +41,67 @@ func (c *compiler) points(axes []int, stores []int, reduced func(sc *scope, i in
 			sc.store(i)
 		}
 		sc.end(fmt.Sprintf("if (item < %du)", n))
+	})
+}
+
+// square is the side of the squares of points that a workgroup does where
+// what is read lies along another axis than what is written.
+const square = 32
+
+// crossing returns the axis along which a load that takes large steps along
+// the last axis is contiguous, or -1 if there is none.
+func (c *compiler) crossing(axes []int) int {
+	if len(axes) < 2 || c.t.threads() < square*square/4 {
+		return -1
+	}
+	inner := axes[len(axes)-1]
+	for i := range c.k.Body {
+		in := &c.k.Body[i]
+		if in.Op != ir.Load || abs(in.View.Coef[inner]) < square || c.k.Axes[inner].Len < square/2 {
+			continue
+		}
+		for _, a := range axes {
+			if abs(in.View.Coef[a]) == 1 && c.k.Axes[a].Len >= square/2 {
+				return a
+			}
+		}
+	}
+	return -1
+}
+
+// squares is points for a kernel that reads along another axis than it
+// writes: neighbouring threads lie along the one, and each does four points
+// along the other.
+func (c *compiler) squares(axes []int, other int, stores []int, reduced func(sc *scope, i int)) {
+	inner := axes[len(axes)-1]
+	var rest []int
+	for _, a := range axes[:len(axes)-1] {
+		if a != other {
+			rest = append(rest, a)
+		}
+	}
+	c.pass(square*square/4, func(s *shader) {
+		s.reduced = reduced
+		high, wide := ceilDiv(c.k.Axes[other].Len, square), ceilDiv(c.k.Axes[inner].Len, square)
+		s.groups = high * wide * c.length(rest)
+		s.root.line("let job = min(group, %du);", s.groups-1)
+		s.root.line("let rest = job / %du;", high*wide)
+		s.root.line("let across = job / %du %% %du * %du + thread %% %du;", wide, high, square, square)
+		s.root.line("let along = job %% %du * %du + thread / %du * 4u;", wide, square, square)
+		s.root.enter(walk{axes: rest, base: "rest"})
+		for _, w := range []walk{
+			{axes: []int{other}, base: "across"},
+			{axes: []int{inner}, base: "along", step: []int{0, 1, 2, 3}, quads: c.k.Axes[inner].Len%4 == 0},
+		} {
+			if n := c.k.Axes[w.axes[0]].Len; n%square != 0 {
+				w.clamp = fmt.Sprintf("%du", n)
+			}
+			s.root.limit(w)
+			s.root.enter(w)
+		}
+		for _, i := range stores {
+			s.root.store(i)
+		}
 	})
 }
 

@@ -164,36 +164,8 @@ func (sc *scope) together(rs []reducer, accs []string, along, stride int) {
 	if along == 1 || len(rs) == 0 {
 		return
 	}
-	sub := s.t.subgroup()
-	if sub > s.size {
-		sub = 0
-	}
-	if sub > 0 && stride == 1 {
-		s.lanes = true
-		for mask := 1; mask < min(along, sub); mask *= 2 {
-			for n, r := range rs {
-				sc.line("%s = %s;", accs[n], r.combine(accs[n], fmt.Sprintf("subgroupShuffleXor(%s, %du)", accs[n], mask)))
-			}
-		}
-		if along <= sub {
-			return
-		}
-		names := make([]string, len(rs))
-		first := sc.block()
-		for n, r := range rs {
-			names[n] = s.share(r.register, s.size/sub)
-			first.line("%s[thread / %du] = %s;", names[n], sub, accs[n])
-		}
-		first.end(fmt.Sprintf("if (thread %% %du == 0u)", sub))
-		sc.line("workgroupBarrier();")
-		for n, r := range rs {
-			part := func(k int) string { return fmt.Sprintf("%s[thread / %du * %du + %du]", names[n], along, along/sub, k) }
-			x := part(0)
-			for k := 1; k < along/sub; k++ {
-				x = r.combine(x, part(k))
-			}
-			sc.line("%s = %s;", accs[n], x)
-		}
+	if sub := s.t.subgroup(); stride == 1 && sub <= s.size && along <= sub*sub {
+		sc.shuffle(rs, accs, along, sub)
 		return
 	}
 	names := make([]string, len(rs))
@@ -214,4 +186,35 @@ func (sc *scope) together(rs []reducer, accs []string, along, stride int) {
 	for n := range rs {
 		sc.line("%s = %s[thread - t * %du];", accs[n], names[n], stride)
 	}
+}
+
+// shuffle is together through subgroups of a size: each combines what its
+// threads have, and then all that the subgroups of the row have left.
+func (sc *scope) shuffle(rs []reducer, accs []string, along, sub int) {
+	s := sc.s
+	s.lanes = true
+	exchange := func(n int) {
+		for mask := 1; mask < n; mask *= 2 {
+			for k, r := range rs {
+				sc.line("%s = %s;", accs[k], r.combine(accs[k], fmt.Sprintf("subgroupShuffleXor(%s, %du)", accs[k], mask)))
+			}
+		}
+	}
+	exchange(min(along, sub))
+	if along <= sub {
+		return
+	}
+	names := make([]string, len(rs))
+	first := sc.block()
+	for k, r := range rs {
+		names[k] = s.share(r.register, s.size/sub)
+		first.line("%s[thread / %du] = %s;", names[k], sub, accs[k])
+	}
+	first.end(fmt.Sprintf("if (thread %% %du == 0u)", sub))
+	sc.line("workgroupBarrier();")
+	parts := along / sub
+	for k := range rs {
+		sc.line("%s = %s[thread / %du * %du + thread %% %du];", accs[k], names[k], along, parts, parts)
+	}
+	exchange(parts)
 }

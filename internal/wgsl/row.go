@@ -124,6 +124,9 @@ func (r *row) choose() {
 		unit = 4
 	}
 	const most = 16 // lanes
+	if large := floorPow2(min(1024, r.t.MaxInvocations)); r.cols > most*threads && r.cols <= most*large && r.visits() > 1 && !r.across {
+		threads = large // so that a row is read once
+	}
 	switch {
 	case r.t.Software:
 		r.along = 1
@@ -154,6 +157,15 @@ func (r *row) choose() {
 	}
 	r.group = threads / r.along
 	r.part()
+}
+
+// visits is the number of times that a sweep would go over a row.
+func (r *row) visits() int {
+	n := r.levels
+	if len(r.stores(r.k.Roles(ir.Reduced), true)) > 0 {
+		n++
+	}
+	return n
 }
 
 // shared is the memory that the reductions of a workgroup may share.
@@ -345,14 +357,7 @@ func (r *row) lanesOf(sc *scope, b, hi string, full bool) {
 	}
 	if !full {
 		w.clamp = hi
-		sc.valid = make([]string, r.lanes)
-		for l := range sc.valid {
-			n := w.step[l]
-			if r.quads {
-				n = w.step[l&^3]
-			}
-			sc.valid[l] = fmt.Sprintf("%s + %du < %s", w.base, n, hi)
-		}
+		sc.limit(w)
 	}
 	sc.enter(w)
 }

@@ -148,6 +148,9 @@ func (x *scatter) together(s *shader, old, update string) string {
 	return e
 }
 
+// aheadOf is how many indices a thread reads at once.
+const aheadOf = 8
+
 func (x *scatter) combine() {
 	x.pass(x.t.threads(), func(s *shader) {
 		st := &storages[x.k.Args[0].DType]
@@ -173,27 +176,52 @@ func (x *scatter) combine() {
 			first = fmt.Sprintf("segment * %du", x.segment)
 			last = fmt.Sprintf("min(%s + %du, %du)", first, x.segment, x.count)
 		}
+		sc.line("let last = %s;", last)
 		loop := sc.block()
-		loop.enter(walk{axes: x.updates, base: "u"})
-		i := loop.value(index)
-		bad := loop.block()
-		bad.note(len(x.k.Body)-1, 0)
-		bad.end(fmt.Sprintf("if (u32(%s) >= %du)", i[0], x.at.View.Len))
-		hit := loop.block()
-		hit.axes, hit.values[index] = loop.axes, i // so that the update is only computed here
-		value := hit.value(update)[0]
-		test := fmt.Sprintf("u32(%s) == row", i[0])
-		if one {
-			hit.line("acc = %s;", x.together(s, "acc", value))
-		} else {
-			b, place := x.element(hit, i[0])
-			hit.fetch(b, st, place, []string{"old"}, false, "let ")
-			hit.line("let new_ = %s;", x.together(s, "old", value))
-			hit.write(b, st, place, []string{"new_"})
-			test = fmt.Sprintf("u32(%s) >= row && u32(%s) < min(row + %du, %du)", i[0], i[0], x.rows, x.at.View.Len)
+		w := walk{axes: x.updates, base: "u"}
+		ahead := 1 // indices that are read at once, not to wait for each
+		if x.count >= aheadOf && !x.t.Software {
+			ahead = aheadOf
+			w.step, w.clamp = count4(ahead), "last"
+			loop.valid = validity(w)
 		}
-		hit.end("if (" + test + ")")
-		loop.end(fmt.Sprintf("for (var u = %s; u < %s; u++)", first, last))
+		loop.enter(w)
+		i := loop.value(index)
+		greatest := fmt.Sprintf("u32(%s)", i[0])
+		for _, e := range i[1:] {
+			greatest = fmt.Sprintf("max(%s, u32(%s))", greatest, e)
+		}
+		bad := loop.block()
+		for l := range i {
+			in := bad.block()
+			in.note(len(x.k.Body)-1, l)
+			in.end(fmt.Sprintf("if (u32(%s) >= %du)", i[l], x.at.View.Len))
+		}
+		bad.end(fmt.Sprintf("if (%s >= %du)", greatest, x.at.View.Len))
+		for l := range ahead {
+			hit := loop.block()
+			for a, c := range loop.axes { // so that the update is only computed here
+				hit.axes[a] = coord{at: []string{value(c.at).lane(l)}}
+			}
+			at := i.lane(l)
+			hit.values[index] = value{at}
+			update := hit.value(update)[0]
+			test := fmt.Sprintf("u32(%s) == row", at)
+			if one {
+				hit.line("acc = %s;", x.together(s, "acc", update))
+			} else {
+				b, place := x.element(hit, at)
+				hit.fetch(b, st, place, []string{"old"}, false, "let ")
+				hit.line("let sum = %s;", x.together(s, "old", update))
+				hit.write(b, st, place, []string{"sum"})
+				test = fmt.Sprintf("u32(%s) >= row && u32(%s) < min(row + %du, %du)", at, at, x.rows, x.at.View.Len)
+			}
+			if c := loop.condition(l); c != "" {
+				test += " && " + c
+			}
+			hit.end("if (" + test + ")")
+		}
+		loop.end(fmt.Sprintf("for (var u = %s; u < last; u += %du)", first, ahead))
 		switch {
 		case one && x.segments == 1:
 			b, place := x.element(sc, "row")

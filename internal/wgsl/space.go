@@ -167,3 +167,45 @@ func (sc *scope) rank(axes []int, over ir.AxisSet) sum {
 	}
 	return sc.linear(0, coef)
 }
+
+// validity gives the conditions under which the lanes of a walk are not past
+// its end.
+func validity(w walk) []string {
+	list := make([]string, max(1, len(w.step)))
+	for l := range list {
+		n := 0
+		switch {
+		case w.step == nil:
+		case w.quads:
+			n = w.step[l&^3]
+		default:
+			n = w.step[l]
+		}
+		list[l] = fmt.Sprintf("%s < %s", w.base, w.clamp)
+		if n > 0 {
+			list[l] = fmt.Sprintf("%s + %du < %s", w.base, n, w.clamp)
+		}
+	}
+	return list
+}
+
+// limit makes those lanes of a walk valid that are not past its end.
+func (sc *scope) limit(w walk) {
+	if w.clamp == "" {
+		return
+	}
+	list := validity(w)
+	switch old := value(sc.valid); {
+	case len(old) == 0:
+	case len(list) < len(old):
+		for l := range old {
+			old[l] += " && " + list[0]
+		}
+		list = old
+	default:
+		for l := range list {
+			list[l] = old.lane(l) + " && " + list[l]
+		}
+	}
+	sc.valid = list
+}

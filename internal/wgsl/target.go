@@ -65,10 +65,11 @@ func (t Target) withDefaults() Target {
 	return t
 }
 
-// subgroup is the size of subgroups, 0 if there are none of one known size.
+// subgroup is the size of subgroups: none fits in a workgroup if the device
+// has none, or of no one size.
 func (t Target) subgroup() int {
 	if t.SubgroupMin != t.SubgroupMax || t.SubgroupMin < 4 || t.Software {
-		return 0
+		return math.MaxInt32
 	}
 	return t.SubgroupMin
 }

@@ -66,34 +66,32 @@ func (x *contraction) steps(s *shader, t shape) {
 	x.put(start, &x.cols, "0u")
 	loop := root.block()
 	loop.line("let odd = (step - %s) & 1u;", first)
-	more := loop.block()
-	x.fetch(more, &x.rows, t, "(step + 1u)")
-	x.fetch(more, &x.cols, t, "(step + 1u)")
-	more.end(fmt.Sprintf("if (step + 1u < %s)", last))
+	// The last step loads its own tiles again: a condition would cost more.
+	loop.line("let next = min(step + 1u, %s - 1u);", last)
+	x.fetch(loop, &x.rows, t, "next")
+	x.fetch(loop, &x.cols, t, "next")
 	sizes := [2]int{t.k * x.rows.stride, t.k * x.cols.stride}
-	loop.line("let fm = odd * %du + ty;", sizes[0])
-	loop.line("let fn_ = odd * %du + tx;", sizes[1])
+	loop.line("let from_m = odd * %du + ty;", sizes[0])
+	loop.line("let from_n = odd * %du + tx;", sizes[1])
 	for k := range t.k {
 		in := loop.block()
 		for g := range t.high {
-			in.line("let a%d = %s[fm + %du];", g, x.rows.memory, k*x.rows.stride+g*t.m/t.high/4)
+			in.line("let x%d = %s[from_m + %du];", g, x.rows.memory, k*x.rows.stride+g*t.m/t.high/4)
 		}
 		for h := range t.wide {
-			in.line("let b%d = %s[fn_ + %du];", h, x.cols.memory, k*x.cols.stride+h*t.n/t.wide/4)
+			in.line("let y%d = %s[from_n + %du];", h, x.cols.memory, k*x.cols.stride+h*t.n/t.wide/4)
 		}
 		for g := range t.high {
 			for r, comp := range "xyzw" {
 				for h := range t.wide {
-					in.line("%s", x.multiply(fmt.Sprintf("c%d%d%d", g, r, h), fmt.Sprintf("a%d.%c", g, comp), fmt.Sprintf("b%d", h)))
+					in.line("%s", x.multiply(fmt.Sprintf("c%d%d%d", g, r, h), fmt.Sprintf("x%d.%c", g, comp), fmt.Sprintf("y%d", h)))
 				}
 			}
 		}
 		in.end("")
 	}
-	next := loop.block()
-	x.put(next, &x.rows, fmt.Sprintf("(odd ^ 1u) * %du", sizes[0]))
-	x.put(next, &x.cols, fmt.Sprintf("(odd ^ 1u) * %du", sizes[1]))
-	next.end(fmt.Sprintf("if (step + 1u < %s)", last))
+	x.put(loop, &x.rows, fmt.Sprintf("(odd ^ 1u) * %du", sizes[0]))
+	x.put(loop, &x.cols, fmt.Sprintf("(odd ^ 1u) * %du", sizes[1]))
 	loop.line("workgroupBarrier();")
 	root.text.WriteString(start.text.String())
 	root.line("workgroupBarrier();")
@@ -144,24 +142,6 @@ func (x *contraction) prepare(s *shader, d *side, t shape, block int) {
 		l.scope.enter(w)
 		d.loads = append(d.loads, l)
 	}
-}
-
-// validity gives the conditions under which the lanes of a walk are not past
-// its end.
-func validity(w walk) []string {
-	list := make([]string, max(1, len(w.step)))
-	for l := range list {
-		n := 0
-		switch {
-		case w.step == nil:
-		case w.quads:
-			n = w.step[l&^3]
-		default:
-			n = w.step[l]
-		}
-		list[l] = fmt.Sprintf("%s + %du < %s", w.base, n, w.clamp)
-	}
-	return list
 }
 
 // fetch loads a side's next tile into registers.

@@ -187,261 +187,258 @@ fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) t
   workgroupBarrier();
   for (var step = 0u; step < 9u; step++) {
     let odd = (step - 0u) & 1u;
-    if (step + 1u < 9u) {
-      {
-        let fi6_m0_0 = (step + 1u) * 16u + qm0 * 4u;
-        let i6_m0_0 = i32(fi6_m0_0 % 3u);
-        let fi5_m0_0 = fi6_m0_0 / 3u;
-        let i5_m0_0 = i32(fi5_m0_0 % 3u);
-        let i4_m0_0 = i32(fi5_m0_0 / 3u);
-        let fi6_m0_1 = (step + 1u) * 16u + qm0 * 4u + 1u;
-        let i6_m0_1 = i32(fi6_m0_1 % 3u);
-        let fi5_m0_1 = fi6_m0_1 / 3u;
-        let i5_m0_1 = i32(fi5_m0_1 % 3u);
-        let i4_m0_1 = i32(fi5_m0_1 / 3u);
-        let fi6_m0_2 = (step + 1u) * 16u + qm0 * 4u + 2u;
-        let i6_m0_2 = i32(fi6_m0_2 % 3u);
-        let fi5_m0_2 = fi6_m0_2 / 3u;
-        let i5_m0_2 = i32(fi5_m0_2 % 3u);
-        let i4_m0_2 = i32(fi5_m0_2 / 3u);
-        let fi6_m0_3 = (step + 1u) * 16u + qm0 * 4u + 3u;
-        let i6_m0_3 = i32(fi6_m0_3 % 3u);
-        let fi5_m0_3 = fi6_m0_3 / 3u;
-        let i5_m0_3 = i32(fi5_m0_3 % 3u);
-        let i4_m0_3 = i32(fi5_m0_3 / 3u);
-        let v1_m0_0 = a1[144 * i3_m0 + 9 * i4_m0_0 + 3 * i5_m0_0 + i6_m0_0 + p.o1];
-        let v1_m0_1 = a1[144 * i3_m0 + 9 * i4_m0_1 + 3 * i5_m0_1 + i6_m0_1 + p.o1];
-        let v1_m0_2 = a1[144 * i3_m0 + 9 * i4_m0_2 + 3 * i5_m0_2 + i6_m0_2 + p.o1];
-        let v1_m0_3 = a1[144 * i3_m0 + 9 * i4_m0_3 + 3 * i5_m0_3 + i6_m0_3 + p.o1];
-        lm0 = vec4<f32>(v1_m0_0, v1_m0_1, v1_m0_2, v1_m0_3);
+    let next = min(step + 1u, 9u - 1u);
+    {
+      let fi6_m0_0 = next * 16u + qm0 * 4u;
+      let i6_m0_0 = i32(fi6_m0_0 % 3u);
+      let fi5_m0_0 = fi6_m0_0 / 3u;
+      let i5_m0_0 = i32(fi5_m0_0 % 3u);
+      let i4_m0_0 = i32(fi5_m0_0 / 3u);
+      let fi6_m0_1 = next * 16u + qm0 * 4u + 1u;
+      let i6_m0_1 = i32(fi6_m0_1 % 3u);
+      let fi5_m0_1 = fi6_m0_1 / 3u;
+      let i5_m0_1 = i32(fi5_m0_1 % 3u);
+      let i4_m0_1 = i32(fi5_m0_1 / 3u);
+      let fi6_m0_2 = next * 16u + qm0 * 4u + 2u;
+      let i6_m0_2 = i32(fi6_m0_2 % 3u);
+      let fi5_m0_2 = fi6_m0_2 / 3u;
+      let i5_m0_2 = i32(fi5_m0_2 % 3u);
+      let i4_m0_2 = i32(fi5_m0_2 / 3u);
+      let fi6_m0_3 = next * 16u + qm0 * 4u + 3u;
+      let i6_m0_3 = i32(fi6_m0_3 % 3u);
+      let fi5_m0_3 = fi6_m0_3 / 3u;
+      let i5_m0_3 = i32(fi5_m0_3 % 3u);
+      let i4_m0_3 = i32(fi5_m0_3 / 3u);
+      let v1_m0_0 = a1[144 * i3_m0 + 9 * i4_m0_0 + 3 * i5_m0_0 + i6_m0_0 + p.o1];
+      let v1_m0_1 = a1[144 * i3_m0 + 9 * i4_m0_1 + 3 * i5_m0_1 + i6_m0_1 + p.o1];
+      let v1_m0_2 = a1[144 * i3_m0 + 9 * i4_m0_2 + 3 * i5_m0_2 + i6_m0_2 + p.o1];
+      let v1_m0_3 = a1[144 * i3_m0 + 9 * i4_m0_3 + 3 * i5_m0_3 + i6_m0_3 + p.o1];
+      lm0 = vec4<f32>(v1_m0_0, v1_m0_1, v1_m0_2, v1_m0_3);
+    }
+    {
+      let fi6_m1_0 = next * 16u + qm1 * 4u;
+      let i6_m1_0 = i32(fi6_m1_0 % 3u);
+      let fi5_m1_0 = fi6_m1_0 / 3u;
+      let i5_m1_0 = i32(fi5_m1_0 % 3u);
+      let i4_m1_0 = i32(fi5_m1_0 / 3u);
+      let fi6_m1_1 = next * 16u + qm1 * 4u + 1u;
+      let i6_m1_1 = i32(fi6_m1_1 % 3u);
+      let fi5_m1_1 = fi6_m1_1 / 3u;
+      let i5_m1_1 = i32(fi5_m1_1 % 3u);
+      let i4_m1_1 = i32(fi5_m1_1 / 3u);
+      let fi6_m1_2 = next * 16u + qm1 * 4u + 2u;
+      let i6_m1_2 = i32(fi6_m1_2 % 3u);
+      let fi5_m1_2 = fi6_m1_2 / 3u;
+      let i5_m1_2 = i32(fi5_m1_2 % 3u);
+      let i4_m1_2 = i32(fi5_m1_2 / 3u);
+      let fi6_m1_3 = next * 16u + qm1 * 4u + 3u;
+      let i6_m1_3 = i32(fi6_m1_3 % 3u);
+      let fi5_m1_3 = fi6_m1_3 / 3u;
+      let i5_m1_3 = i32(fi5_m1_3 % 3u);
+      let i4_m1_3 = i32(fi5_m1_3 / 3u);
+      let v1_m1_0 = a1[144 * i3_m1 + 9 * i4_m1_0 + 3 * i5_m1_0 + i6_m1_0 + p.o1];
+      let v1_m1_1 = a1[144 * i3_m1 + 9 * i4_m1_1 + 3 * i5_m1_1 + i6_m1_1 + p.o1];
+      let v1_m1_2 = a1[144 * i3_m1 + 9 * i4_m1_2 + 3 * i5_m1_2 + i6_m1_2 + p.o1];
+      let v1_m1_3 = a1[144 * i3_m1 + 9 * i4_m1_3 + 3 * i5_m1_3 + i6_m1_3 + p.o1];
+      lm1 = vec4<f32>(v1_m1_0, v1_m1_1, v1_m1_2, v1_m1_3);
+    }
+    {
+      let fi6_n0 = next * 16u + un0;
+      let i6_n0 = i32(fi6_n0 % 3u);
+      let fi5_n0 = fi6_n0 / 3u;
+      let i5_n0 = i32(fi5_n0 % 3u);
+      let i4_n0 = i32(fi5_n0 / 3u);
+      var v0_n0_0 = 0.0f;
+      if (u32(i1_n0 + i5_n0 - 1) < 28u && u32(i2_n0 + i6_n0 - 1) < 28u) {
+        v0_n0_0 = a0[12544 * i0_n0 + 28 * i1_n0 + i2_n0 + 784 * i4_n0 + 28 * i5_n0 + i6_n0 + p.o0 - 29];
       }
-      {
-        let fi6_m1_0 = (step + 1u) * 16u + qm1 * 4u;
-        let i6_m1_0 = i32(fi6_m1_0 % 3u);
-        let fi5_m1_0 = fi6_m1_0 / 3u;
-        let i5_m1_0 = i32(fi5_m1_0 % 3u);
-        let i4_m1_0 = i32(fi5_m1_0 / 3u);
-        let fi6_m1_1 = (step + 1u) * 16u + qm1 * 4u + 1u;
-        let i6_m1_1 = i32(fi6_m1_1 % 3u);
-        let fi5_m1_1 = fi6_m1_1 / 3u;
-        let i5_m1_1 = i32(fi5_m1_1 % 3u);
-        let i4_m1_1 = i32(fi5_m1_1 / 3u);
-        let fi6_m1_2 = (step + 1u) * 16u + qm1 * 4u + 2u;
-        let i6_m1_2 = i32(fi6_m1_2 % 3u);
-        let fi5_m1_2 = fi6_m1_2 / 3u;
-        let i5_m1_2 = i32(fi5_m1_2 % 3u);
-        let i4_m1_2 = i32(fi5_m1_2 / 3u);
-        let fi6_m1_3 = (step + 1u) * 16u + qm1 * 4u + 3u;
-        let i6_m1_3 = i32(fi6_m1_3 % 3u);
-        let fi5_m1_3 = fi6_m1_3 / 3u;
-        let i5_m1_3 = i32(fi5_m1_3 % 3u);
-        let i4_m1_3 = i32(fi5_m1_3 / 3u);
-        let v1_m1_0 = a1[144 * i3_m1 + 9 * i4_m1_0 + 3 * i5_m1_0 + i6_m1_0 + p.o1];
-        let v1_m1_1 = a1[144 * i3_m1 + 9 * i4_m1_1 + 3 * i5_m1_1 + i6_m1_1 + p.o1];
-        let v1_m1_2 = a1[144 * i3_m1 + 9 * i4_m1_2 + 3 * i5_m1_2 + i6_m1_2 + p.o1];
-        let v1_m1_3 = a1[144 * i3_m1 + 9 * i4_m1_3 + 3 * i5_m1_3 + i6_m1_3 + p.o1];
-        lm1 = vec4<f32>(v1_m1_0, v1_m1_1, v1_m1_2, v1_m1_3);
+      var v0_n0_1 = 0.0f;
+      if (u32(i1_n0 + i5_n0 - 1) < 28u && u32(i2_n0 + i6_n0 - 1 + 1) < 28u) {
+        v0_n0_1 = a0[12544 * i0_n0 + 28 * i1_n0 + i2_n0 + 784 * i4_n0 + 28 * i5_n0 + i6_n0 + p.o0 - 29 + 1];
       }
-      {
-        let fi6_n0 = (step + 1u) * 16u + un0;
-        let i6_n0 = i32(fi6_n0 % 3u);
-        let fi5_n0 = fi6_n0 / 3u;
-        let i5_n0 = i32(fi5_n0 % 3u);
-        let i4_n0 = i32(fi5_n0 / 3u);
-        var v0_n0_0 = 0.0f;
-        if (u32(i1_n0 + i5_n0 - 1) < 28u && u32(i2_n0 + i6_n0 - 1) < 28u) {
-          v0_n0_0 = a0[12544 * i0_n0 + 28 * i1_n0 + i2_n0 + 784 * i4_n0 + 28 * i5_n0 + i6_n0 + p.o0 - 29];
-        }
-        var v0_n0_1 = 0.0f;
-        if (u32(i1_n0 + i5_n0 - 1) < 28u && u32(i2_n0 + i6_n0 - 1 + 1) < 28u) {
-          v0_n0_1 = a0[12544 * i0_n0 + 28 * i1_n0 + i2_n0 + 784 * i4_n0 + 28 * i5_n0 + i6_n0 + p.o0 - 29 + 1];
-        }
-        var v0_n0_2 = 0.0f;
-        if (u32(i1_n0 + i5_n0 - 1) < 28u && u32(i2_n0 + i6_n0 - 1 + 2) < 28u) {
-          v0_n0_2 = a0[12544 * i0_n0 + 28 * i1_n0 + i2_n0 + 784 * i4_n0 + 28 * i5_n0 + i6_n0 + p.o0 - 29 + 2];
-        }
-        var v0_n0_3 = 0.0f;
-        if (u32(i1_n0 + i5_n0 - 1) < 28u && u32(i2_n0 + i6_n0 - 1 + 3) < 28u) {
-          v0_n0_3 = a0[12544 * i0_n0 + 28 * i1_n0 + i2_n0 + 784 * i4_n0 + 28 * i5_n0 + i6_n0 + p.o0 - 29 + 3];
-        }
-        ln0 = vec4<f32>(v0_n0_0, v0_n0_1, v0_n0_2, v0_n0_3);
+      var v0_n0_2 = 0.0f;
+      if (u32(i1_n0 + i5_n0 - 1) < 28u && u32(i2_n0 + i6_n0 - 1 + 2) < 28u) {
+        v0_n0_2 = a0[12544 * i0_n0 + 28 * i1_n0 + i2_n0 + 784 * i4_n0 + 28 * i5_n0 + i6_n0 + p.o0 - 29 + 2];
       }
-      {
-        let fi6_n1 = (step + 1u) * 16u + un1;
-        let i6_n1 = i32(fi6_n1 % 3u);
-        let fi5_n1 = fi6_n1 / 3u;
-        let i5_n1 = i32(fi5_n1 % 3u);
-        let i4_n1 = i32(fi5_n1 / 3u);
-        var v0_n1_0 = 0.0f;
-        if (u32(i1_n1 + i5_n1 - 1) < 28u && u32(i2_n1 + i6_n1 - 1) < 28u) {
-          v0_n1_0 = a0[12544 * i0_n1 + 28 * i1_n1 + i2_n1 + 784 * i4_n1 + 28 * i5_n1 + i6_n1 + p.o0 - 29];
-        }
-        var v0_n1_1 = 0.0f;
-        if (u32(i1_n1 + i5_n1 - 1) < 28u && u32(i2_n1 + i6_n1 - 1 + 1) < 28u) {
-          v0_n1_1 = a0[12544 * i0_n1 + 28 * i1_n1 + i2_n1 + 784 * i4_n1 + 28 * i5_n1 + i6_n1 + p.o0 - 29 + 1];
-        }
-        var v0_n1_2 = 0.0f;
-        if (u32(i1_n1 + i5_n1 - 1) < 28u && u32(i2_n1 + i6_n1 - 1 + 2) < 28u) {
-          v0_n1_2 = a0[12544 * i0_n1 + 28 * i1_n1 + i2_n1 + 784 * i4_n1 + 28 * i5_n1 + i6_n1 + p.o0 - 29 + 2];
-        }
-        var v0_n1_3 = 0.0f;
-        if (u32(i1_n1 + i5_n1 - 1) < 28u && u32(i2_n1 + i6_n1 - 1 + 3) < 28u) {
-          v0_n1_3 = a0[12544 * i0_n1 + 28 * i1_n1 + i2_n1 + 784 * i4_n1 + 28 * i5_n1 + i6_n1 + p.o0 - 29 + 3];
-        }
-        ln1 = vec4<f32>(v0_n1_0, v0_n1_1, v0_n1_2, v0_n1_3);
+      var v0_n0_3 = 0.0f;
+      if (u32(i1_n0 + i5_n0 - 1) < 28u && u32(i2_n0 + i6_n0 - 1 + 3) < 28u) {
+        v0_n0_3 = a0[12544 * i0_n0 + 28 * i1_n0 + i2_n0 + 784 * i4_n0 + 28 * i5_n0 + i6_n0 + p.o0 - 29 + 3];
       }
-    }
-    let fm = odd * 144u + ty;
-    let fn_ = odd * 128u + tx;
-    {
-      let a0 = w0[fm + 0u];
-      let b0 = w1[fn_ + 0u];
-      c000 = fma(vec4<f32>(a0.x), b0, c000);
-      c010 = fma(vec4<f32>(a0.y), b0, c010);
-      c020 = fma(vec4<f32>(a0.z), b0, c020);
-      c030 = fma(vec4<f32>(a0.w), b0, c030);
+      ln0 = vec4<f32>(v0_n0_0, v0_n0_1, v0_n0_2, v0_n0_3);
     }
     {
-      let a0 = w0[fm + 9u];
-      let b0 = w1[fn_ + 8u];
-      c000 = fma(vec4<f32>(a0.x), b0, c000);
-      c010 = fma(vec4<f32>(a0.y), b0, c010);
-      c020 = fma(vec4<f32>(a0.z), b0, c020);
-      c030 = fma(vec4<f32>(a0.w), b0, c030);
-    }
-    {
-      let a0 = w0[fm + 18u];
-      let b0 = w1[fn_ + 16u];
-      c000 = fma(vec4<f32>(a0.x), b0, c000);
-      c010 = fma(vec4<f32>(a0.y), b0, c010);
-      c020 = fma(vec4<f32>(a0.z), b0, c020);
-      c030 = fma(vec4<f32>(a0.w), b0, c030);
-    }
-    {
-      let a0 = w0[fm + 27u];
-      let b0 = w1[fn_ + 24u];
-      c000 = fma(vec4<f32>(a0.x), b0, c000);
-      c010 = fma(vec4<f32>(a0.y), b0, c010);
-      c020 = fma(vec4<f32>(a0.z), b0, c020);
-      c030 = fma(vec4<f32>(a0.w), b0, c030);
-    }
-    {
-      let a0 = w0[fm + 36u];
-      let b0 = w1[fn_ + 32u];
-      c000 = fma(vec4<f32>(a0.x), b0, c000);
-      c010 = fma(vec4<f32>(a0.y), b0, c010);
-      c020 = fma(vec4<f32>(a0.z), b0, c020);
-      c030 = fma(vec4<f32>(a0.w), b0, c030);
-    }
-    {
-      let a0 = w0[fm + 45u];
-      let b0 = w1[fn_ + 40u];
-      c000 = fma(vec4<f32>(a0.x), b0, c000);
-      c010 = fma(vec4<f32>(a0.y), b0, c010);
-      c020 = fma(vec4<f32>(a0.z), b0, c020);
-      c030 = fma(vec4<f32>(a0.w), b0, c030);
-    }
-    {
-      let a0 = w0[fm + 54u];
-      let b0 = w1[fn_ + 48u];
-      c000 = fma(vec4<f32>(a0.x), b0, c000);
-      c010 = fma(vec4<f32>(a0.y), b0, c010);
-      c020 = fma(vec4<f32>(a0.z), b0, c020);
-      c030 = fma(vec4<f32>(a0.w), b0, c030);
-    }
-    {
-      let a0 = w0[fm + 63u];
-      let b0 = w1[fn_ + 56u];
-      c000 = fma(vec4<f32>(a0.x), b0, c000);
-      c010 = fma(vec4<f32>(a0.y), b0, c010);
-      c020 = fma(vec4<f32>(a0.z), b0, c020);
-      c030 = fma(vec4<f32>(a0.w), b0, c030);
-    }
-    {
-      let a0 = w0[fm + 72u];
-      let b0 = w1[fn_ + 64u];
-      c000 = fma(vec4<f32>(a0.x), b0, c000);
-      c010 = fma(vec4<f32>(a0.y), b0, c010);
-      c020 = fma(vec4<f32>(a0.z), b0, c020);
-      c030 = fma(vec4<f32>(a0.w), b0, c030);
-    }
-    {
-      let a0 = w0[fm + 81u];
-      let b0 = w1[fn_ + 72u];
-      c000 = fma(vec4<f32>(a0.x), b0, c000);
-      c010 = fma(vec4<f32>(a0.y), b0, c010);
-      c020 = fma(vec4<f32>(a0.z), b0, c020);
-      c030 = fma(vec4<f32>(a0.w), b0, c030);
-    }
-    {
-      let a0 = w0[fm + 90u];
-      let b0 = w1[fn_ + 80u];
-      c000 = fma(vec4<f32>(a0.x), b0, c000);
-      c010 = fma(vec4<f32>(a0.y), b0, c010);
-      c020 = fma(vec4<f32>(a0.z), b0, c020);
-      c030 = fma(vec4<f32>(a0.w), b0, c030);
-    }
-    {
-      let a0 = w0[fm + 99u];
-      let b0 = w1[fn_ + 88u];
-      c000 = fma(vec4<f32>(a0.x), b0, c000);
-      c010 = fma(vec4<f32>(a0.y), b0, c010);
-      c020 = fma(vec4<f32>(a0.z), b0, c020);
-      c030 = fma(vec4<f32>(a0.w), b0, c030);
-    }
-    {
-      let a0 = w0[fm + 108u];
-      let b0 = w1[fn_ + 96u];
-      c000 = fma(vec4<f32>(a0.x), b0, c000);
-      c010 = fma(vec4<f32>(a0.y), b0, c010);
-      c020 = fma(vec4<f32>(a0.z), b0, c020);
-      c030 = fma(vec4<f32>(a0.w), b0, c030);
-    }
-    {
-      let a0 = w0[fm + 117u];
-      let b0 = w1[fn_ + 104u];
-      c000 = fma(vec4<f32>(a0.x), b0, c000);
-      c010 = fma(vec4<f32>(a0.y), b0, c010);
-      c020 = fma(vec4<f32>(a0.z), b0, c020);
-      c030 = fma(vec4<f32>(a0.w), b0, c030);
-    }
-    {
-      let a0 = w0[fm + 126u];
-      let b0 = w1[fn_ + 112u];
-      c000 = fma(vec4<f32>(a0.x), b0, c000);
-      c010 = fma(vec4<f32>(a0.y), b0, c010);
-      c020 = fma(vec4<f32>(a0.z), b0, c020);
-      c030 = fma(vec4<f32>(a0.w), b0, c030);
-    }
-    {
-      let a0 = w0[fm + 135u];
-      let b0 = w1[fn_ + 120u];
-      c000 = fma(vec4<f32>(a0.x), b0, c000);
-      c010 = fma(vec4<f32>(a0.y), b0, c010);
-      c020 = fma(vec4<f32>(a0.z), b0, c020);
-      c030 = fma(vec4<f32>(a0.w), b0, c030);
-    }
-    if (step + 1u < 9u) {
-      {
-        let at = (odd ^ 1u) * 144u + qm0 * 36u + um0 / 4u;
-        w0[at + 0u][um0 & 3u] = lm0.x;
-        w0[at + 9u][um0 & 3u] = lm0.y;
-        w0[at + 18u][um0 & 3u] = lm0.z;
-        w0[at + 27u][um0 & 3u] = lm0.w;
+      let fi6_n1 = next * 16u + un1;
+      let i6_n1 = i32(fi6_n1 % 3u);
+      let fi5_n1 = fi6_n1 / 3u;
+      let i5_n1 = i32(fi5_n1 % 3u);
+      let i4_n1 = i32(fi5_n1 / 3u);
+      var v0_n1_0 = 0.0f;
+      if (u32(i1_n1 + i5_n1 - 1) < 28u && u32(i2_n1 + i6_n1 - 1) < 28u) {
+        v0_n1_0 = a0[12544 * i0_n1 + 28 * i1_n1 + i2_n1 + 784 * i4_n1 + 28 * i5_n1 + i6_n1 + p.o0 - 29];
       }
-      {
-        let at = (odd ^ 1u) * 144u + qm1 * 36u + um1 / 4u;
-        w0[at + 0u][um1 & 3u] = lm1.x;
-        w0[at + 9u][um1 & 3u] = lm1.y;
-        w0[at + 18u][um1 & 3u] = lm1.z;
-        w0[at + 27u][um1 & 3u] = lm1.w;
+      var v0_n1_1 = 0.0f;
+      if (u32(i1_n1 + i5_n1 - 1) < 28u && u32(i2_n1 + i6_n1 - 1 + 1) < 28u) {
+        v0_n1_1 = a0[12544 * i0_n1 + 28 * i1_n1 + i2_n1 + 784 * i4_n1 + 28 * i5_n1 + i6_n1 + p.o0 - 29 + 1];
       }
-      {
-        w1[(odd ^ 1u) * 128u + un0 * 8u + qn0] = ln0;
+      var v0_n1_2 = 0.0f;
+      if (u32(i1_n1 + i5_n1 - 1) < 28u && u32(i2_n1 + i6_n1 - 1 + 2) < 28u) {
+        v0_n1_2 = a0[12544 * i0_n1 + 28 * i1_n1 + i2_n1 + 784 * i4_n1 + 28 * i5_n1 + i6_n1 + p.o0 - 29 + 2];
       }
-      {
-        w1[(odd ^ 1u) * 128u + un1 * 8u + qn1] = ln1;
+      var v0_n1_3 = 0.0f;
+      if (u32(i1_n1 + i5_n1 - 1) < 28u && u32(i2_n1 + i6_n1 - 1 + 3) < 28u) {
+        v0_n1_3 = a0[12544 * i0_n1 + 28 * i1_n1 + i2_n1 + 784 * i4_n1 + 28 * i5_n1 + i6_n1 + p.o0 - 29 + 3];
       }
+      ln1 = vec4<f32>(v0_n1_0, v0_n1_1, v0_n1_2, v0_n1_3);
+    }
+    let from_m = odd * 144u + ty;
+    let from_n = odd * 128u + tx;
+    {
+      let x0 = w0[from_m + 0u];
+      let y0 = w1[from_n + 0u];
+      c000 = fma(vec4<f32>(x0.x), y0, c000);
+      c010 = fma(vec4<f32>(x0.y), y0, c010);
+      c020 = fma(vec4<f32>(x0.z), y0, c020);
+      c030 = fma(vec4<f32>(x0.w), y0, c030);
+    }
+    {
+      let x0 = w0[from_m + 9u];
+      let y0 = w1[from_n + 8u];
+      c000 = fma(vec4<f32>(x0.x), y0, c000);
+      c010 = fma(vec4<f32>(x0.y), y0, c010);
+      c020 = fma(vec4<f32>(x0.z), y0, c020);
+      c030 = fma(vec4<f32>(x0.w), y0, c030);
+    }
+    {
+      let x0 = w0[from_m + 18u];
+      let y0 = w1[from_n + 16u];
+      c000 = fma(vec4<f32>(x0.x), y0, c000);
+      c010 = fma(vec4<f32>(x0.y), y0, c010);
+      c020 = fma(vec4<f32>(x0.z), y0, c020);
+      c030 = fma(vec4<f32>(x0.w), y0, c030);
+    }
+    {
+      let x0 = w0[from_m + 27u];
+      let y0 = w1[from_n + 24u];
+      c000 = fma(vec4<f32>(x0.x), y0, c000);
+      c010 = fma(vec4<f32>(x0.y), y0, c010);
+      c020 = fma(vec4<f32>(x0.z), y0, c020);
+      c030 = fma(vec4<f32>(x0.w), y0, c030);
+    }
+    {
+      let x0 = w0[from_m + 36u];
+      let y0 = w1[from_n + 32u];
+      c000 = fma(vec4<f32>(x0.x), y0, c000);
+      c010 = fma(vec4<f32>(x0.y), y0, c010);
+      c020 = fma(vec4<f32>(x0.z), y0, c020);
+      c030 = fma(vec4<f32>(x0.w), y0, c030);
+    }
+    {
+      let x0 = w0[from_m + 45u];
+      let y0 = w1[from_n + 40u];
+      c000 = fma(vec4<f32>(x0.x), y0, c000);
+      c010 = fma(vec4<f32>(x0.y), y0, c010);
+      c020 = fma(vec4<f32>(x0.z), y0, c020);
+      c030 = fma(vec4<f32>(x0.w), y0, c030);
+    }
+    {
+      let x0 = w0[from_m + 54u];
+      let y0 = w1[from_n + 48u];
+      c000 = fma(vec4<f32>(x0.x), y0, c000);
+      c010 = fma(vec4<f32>(x0.y), y0, c010);
+      c020 = fma(vec4<f32>(x0.z), y0, c020);
+      c030 = fma(vec4<f32>(x0.w), y0, c030);
+    }
+    {
+      let x0 = w0[from_m + 63u];
+      let y0 = w1[from_n + 56u];
+      c000 = fma(vec4<f32>(x0.x), y0, c000);
+      c010 = fma(vec4<f32>(x0.y), y0, c010);
+      c020 = fma(vec4<f32>(x0.z), y0, c020);
+      c030 = fma(vec4<f32>(x0.w), y0, c030);
+    }
+    {
+      let x0 = w0[from_m + 72u];
+      let y0 = w1[from_n + 64u];
+      c000 = fma(vec4<f32>(x0.x), y0, c000);
+      c010 = fma(vec4<f32>(x0.y), y0, c010);
+      c020 = fma(vec4<f32>(x0.z), y0, c020);
+      c030 = fma(vec4<f32>(x0.w), y0, c030);
+    }
+    {
+      let x0 = w0[from_m + 81u];
+      let y0 = w1[from_n + 72u];
+      c000 = fma(vec4<f32>(x0.x), y0, c000);
+      c010 = fma(vec4<f32>(x0.y), y0, c010);
+      c020 = fma(vec4<f32>(x0.z), y0, c020);
+      c030 = fma(vec4<f32>(x0.w), y0, c030);
+    }
+    {
+      let x0 = w0[from_m + 90u];
+      let y0 = w1[from_n + 80u];
+      c000 = fma(vec4<f32>(x0.x), y0, c000);
+      c010 = fma(vec4<f32>(x0.y), y0, c010);
+      c020 = fma(vec4<f32>(x0.z), y0, c020);
+      c030 = fma(vec4<f32>(x0.w), y0, c030);
+    }
+    {
+      let x0 = w0[from_m + 99u];
+      let y0 = w1[from_n + 88u];
+      c000 = fma(vec4<f32>(x0.x), y0, c000);
+      c010 = fma(vec4<f32>(x0.y), y0, c010);
+      c020 = fma(vec4<f32>(x0.z), y0, c020);
+      c030 = fma(vec4<f32>(x0.w), y0, c030);
+    }
+    {
+      let x0 = w0[from_m + 108u];
+      let y0 = w1[from_n + 96u];
+      c000 = fma(vec4<f32>(x0.x), y0, c000);
+      c010 = fma(vec4<f32>(x0.y), y0, c010);
+      c020 = fma(vec4<f32>(x0.z), y0, c020);
+      c030 = fma(vec4<f32>(x0.w), y0, c030);
+    }
+    {
+      let x0 = w0[from_m + 117u];
+      let y0 = w1[from_n + 104u];
+      c000 = fma(vec4<f32>(x0.x), y0, c000);
+      c010 = fma(vec4<f32>(x0.y), y0, c010);
+      c020 = fma(vec4<f32>(x0.z), y0, c020);
+      c030 = fma(vec4<f32>(x0.w), y0, c030);
+    }
+    {
+      let x0 = w0[from_m + 126u];
+      let y0 = w1[from_n + 112u];
+      c000 = fma(vec4<f32>(x0.x), y0, c000);
+      c010 = fma(vec4<f32>(x0.y), y0, c010);
+      c020 = fma(vec4<f32>(x0.z), y0, c020);
+      c030 = fma(vec4<f32>(x0.w), y0, c030);
+    }
+    {
+      let x0 = w0[from_m + 135u];
+      let y0 = w1[from_n + 120u];
+      c000 = fma(vec4<f32>(x0.x), y0, c000);
+      c010 = fma(vec4<f32>(x0.y), y0, c010);
+      c020 = fma(vec4<f32>(x0.z), y0, c020);
+      c030 = fma(vec4<f32>(x0.w), y0, c030);
+    }
+    {
+      let at = (odd ^ 1u) * 144u + qm0 * 36u + um0 / 4u;
+      w0[at + 0u][um0 & 3u] = lm0.x;
+      w0[at + 9u][um0 & 3u] = lm0.y;
+      w0[at + 18u][um0 & 3u] = lm0.z;
+      w0[at + 27u][um0 & 3u] = lm0.w;
+    }
+    {
+      let at = (odd ^ 1u) * 144u + qm1 * 36u + um1 / 4u;
+      w0[at + 0u][um1 & 3u] = lm1.x;
+      w0[at + 9u][um1 & 3u] = lm1.y;
+      w0[at + 18u][um1 & 3u] = lm1.z;
+      w0[at + 27u][um1 & 3u] = lm1.w;
+    }
+    {
+      w1[(odd ^ 1u) * 128u + un0 * 8u + qn0] = ln0;
+    }
+    {
+      w1[(odd ^ 1u) * 128u + un1 * 8u + qn1] = ln1;
     }
     workgroupBarrier();
   }

@@ -95,7 +95,7 @@ fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) t
     let v0_m0_2 = unpack2x16float(a0[p_v0_m0_2 >> 1u] >> ((p_v0_m0_2 & 1u) * 16u)).x;
     let p_v0_m0_3 = u32(1650 * i0 + 33 * i1_m0 + i3_m0_3 + p.o0);
     let v0_m0_3 = unpack2x16float(a0[p_v0_m0_3 >> 1u] >> ((p_v0_m0_3 & 1u) * 16u)).x;
-    lm0 = vec4<f32>(select(f32(0), select(f32(0), v0_m0_0, m0 + um0 + 0u < 50u), 0u * 16u + qm0 * 4u + 0u < 33u), select(f32(0), select(f32(0), v0_m0_1, m0 + um0 + 0u < 50u), 0u * 16u + qm0 * 4u + 1u < 33u), select(f32(0), select(f32(0), v0_m0_2, m0 + um0 + 0u < 50u), 0u * 16u + qm0 * 4u + 2u < 33u), select(f32(0), select(f32(0), v0_m0_3, m0 + um0 + 0u < 50u), 0u * 16u + qm0 * 4u + 3u < 33u));
+    lm0 = vec4<f32>(select(f32(0), select(f32(0), v0_m0_0, m0 + um0 < 50u), 0u * 16u + qm0 * 4u < 33u), select(f32(0), select(f32(0), v0_m0_1, m0 + um0 < 50u), 0u * 16u + qm0 * 4u + 1u < 33u), select(f32(0), select(f32(0), v0_m0_2, m0 + um0 < 50u), 0u * 16u + qm0 * 4u + 2u < 33u), select(f32(0), select(f32(0), v0_m0_3, m0 + um0 < 50u), 0u * 16u + qm0 * 4u + 3u < 33u));
   }
   {
     let i3_m1_0 = i32(min(0u * 16u + qm1 * 4u, 33u - 1u));
@@ -110,7 +110,7 @@ fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) t
     let v0_m1_2 = unpack2x16float(a0[p_v0_m1_2 >> 1u] >> ((p_v0_m1_2 & 1u) * 16u)).x;
     let p_v0_m1_3 = u32(1650 * i0 + 33 * i1_m1 + i3_m1_3 + p.o0);
     let v0_m1_3 = unpack2x16float(a0[p_v0_m1_3 >> 1u] >> ((p_v0_m1_3 & 1u) * 16u)).x;
-    lm1 = vec4<f32>(select(f32(0), select(f32(0), v0_m1_0, m0 + um1 + 0u < 50u), 0u * 16u + qm1 * 4u + 0u < 33u), select(f32(0), select(f32(0), v0_m1_1, m0 + um1 + 0u < 50u), 0u * 16u + qm1 * 4u + 1u < 33u), select(f32(0), select(f32(0), v0_m1_2, m0 + um1 + 0u < 50u), 0u * 16u + qm1 * 4u + 2u < 33u), select(f32(0), select(f32(0), v0_m1_3, m0 + um1 + 0u < 50u), 0u * 16u + qm1 * 4u + 3u < 33u));
+    lm1 = vec4<f32>(select(f32(0), select(f32(0), v0_m1_0, m0 + um1 < 50u), 0u * 16u + qm1 * 4u < 33u), select(f32(0), select(f32(0), v0_m1_1, m0 + um1 < 50u), 0u * 16u + qm1 * 4u + 1u < 33u), select(f32(0), select(f32(0), v0_m1_2, m0 + um1 < 50u), 0u * 16u + qm1 * 4u + 2u < 33u), select(f32(0), select(f32(0), v0_m1_3, m0 + um1 < 50u), 0u * 16u + qm1 * 4u + 3u < 33u));
   }
   {
     let i3_n0_0 = i32(min(0u * 16u + qn0 * 4u, 33u - 1u));
@@ -125,7 +125,7 @@ fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) t
     let v1_n0_2 = unpack2x16float(a1[p_v1_n0_2 >> 1u] >> ((p_v1_n0_2 & 1u) * 16u)).x;
     let p_v1_n0_3 = u32(33 * i2_n0 + i3_n0_3 + p.o1);
     let v1_n0_3 = unpack2x16float(a1[p_v1_n0_3 >> 1u] >> ((p_v1_n0_3 & 1u) * 16u)).x;
-    ln0 = vec4<f32>(select(f32(0), select(f32(0), v1_n0_0, n0 + un0 + 0u < 70u), 0u * 16u + qn0 * 4u + 0u < 33u), select(f32(0), select(f32(0), v1_n0_1, n0 + un0 + 0u < 70u), 0u * 16u + qn0 * 4u + 1u < 33u), select(f32(0), select(f32(0), v1_n0_2, n0 + un0 + 0u < 70u), 0u * 16u + qn0 * 4u + 2u < 33u), select(f32(0), select(f32(0), v1_n0_3, n0 + un0 + 0u < 70u), 0u * 16u + qn0 * 4u + 3u < 33u));
+    ln0 = vec4<f32>(select(f32(0), select(f32(0), v1_n0_0, n0 + un0 < 70u), 0u * 16u + qn0 * 4u < 33u), select(f32(0), select(f32(0), v1_n0_1, n0 + un0 < 70u), 0u * 16u + qn0 * 4u + 1u < 33u), select(f32(0), select(f32(0), v1_n0_2, n0 + un0 < 70u), 0u * 16u + qn0 * 4u + 2u < 33u), select(f32(0), select(f32(0), v1_n0_3, n0 + un0 < 70u), 0u * 16u + qn0 * 4u + 3u < 33u));
   }
   {
     let i3_n1_0 = i32(min(0u * 16u + qn1 * 4u, 33u - 1u));
@@ -140,7 +140,7 @@ fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) t
     let v1_n1_2 = unpack2x16float(a1[p_v1_n1_2 >> 1u] >> ((p_v1_n1_2 & 1u) * 16u)).x;
     let p_v1_n1_3 = u32(33 * i2_n1 + i3_n1_3 + p.o1);
     let v1_n1_3 = unpack2x16float(a1[p_v1_n1_3 >> 1u] >> ((p_v1_n1_3 & 1u) * 16u)).x;
-    ln1 = vec4<f32>(select(f32(0), select(f32(0), v1_n1_0, n0 + un1 + 0u < 70u), 0u * 16u + qn1 * 4u + 0u < 33u), select(f32(0), select(f32(0), v1_n1_1, n0 + un1 + 0u < 70u), 0u * 16u + qn1 * 4u + 1u < 33u), select(f32(0), select(f32(0), v1_n1_2, n0 + un1 + 0u < 70u), 0u * 16u + qn1 * 4u + 2u < 33u), select(f32(0), select(f32(0), v1_n1_3, n0 + un1 + 0u < 70u), 0u * 16u + qn1 * 4u + 3u < 33u));
+    ln1 = vec4<f32>(select(f32(0), select(f32(0), v1_n1_0, n0 + un1 < 70u), 0u * 16u + qn1 * 4u < 33u), select(f32(0), select(f32(0), v1_n1_1, n0 + un1 < 70u), 0u * 16u + qn1 * 4u + 1u < 33u), select(f32(0), select(f32(0), v1_n1_2, n0 + un1 < 70u), 0u * 16u + qn1 * 4u + 2u < 33u), select(f32(0), select(f32(0), v1_n1_3, n0 + un1 < 70u), 0u * 16u + qn1 * 4u + 3u < 33u));
   }
   {
     let at = 0u + qm0 * 36u + um0 / 4u;
@@ -173,227 +173,224 @@ fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) t
   workgroupBarrier();
   for (var step = 0u; step < 3u; step++) {
     let odd = (step - 0u) & 1u;
-    if (step + 1u < 3u) {
-      {
-        let i3_m0_0 = i32(min((step + 1u) * 16u + qm0 * 4u, 33u - 1u));
-        let i3_m0_1 = i32(min((step + 1u) * 16u + qm0 * 4u + 1u, 33u - 1u));
-        let i3_m0_2 = i32(min((step + 1u) * 16u + qm0 * 4u + 2u, 33u - 1u));
-        let i3_m0_3 = i32(min((step + 1u) * 16u + qm0 * 4u + 3u, 33u - 1u));
-        let p_v0_m0_0 = u32(1650 * i0 + 33 * i1_m0 + i3_m0_0 + p.o0);
-        let v0_m0_0 = unpack2x16float(a0[p_v0_m0_0 >> 1u] >> ((p_v0_m0_0 & 1u) * 16u)).x;
-        let p_v0_m0_1 = u32(1650 * i0 + 33 * i1_m0 + i3_m0_1 + p.o0);
-        let v0_m0_1 = unpack2x16float(a0[p_v0_m0_1 >> 1u] >> ((p_v0_m0_1 & 1u) * 16u)).x;
-        let p_v0_m0_2 = u32(1650 * i0 + 33 * i1_m0 + i3_m0_2 + p.o0);
-        let v0_m0_2 = unpack2x16float(a0[p_v0_m0_2 >> 1u] >> ((p_v0_m0_2 & 1u) * 16u)).x;
-        let p_v0_m0_3 = u32(1650 * i0 + 33 * i1_m0 + i3_m0_3 + p.o0);
-        let v0_m0_3 = unpack2x16float(a0[p_v0_m0_3 >> 1u] >> ((p_v0_m0_3 & 1u) * 16u)).x;
-        lm0 = vec4<f32>(select(f32(0), select(f32(0), v0_m0_0, m0 + um0 + 0u < 50u), (step + 1u) * 16u + qm0 * 4u + 0u < 33u), select(f32(0), select(f32(0), v0_m0_1, m0 + um0 + 0u < 50u), (step + 1u) * 16u + qm0 * 4u + 1u < 33u), select(f32(0), select(f32(0), v0_m0_2, m0 + um0 + 0u < 50u), (step + 1u) * 16u + qm0 * 4u + 2u < 33u), select(f32(0), select(f32(0), v0_m0_3, m0 + um0 + 0u < 50u), (step + 1u) * 16u + qm0 * 4u + 3u < 33u));
-      }
-      {
-        let i3_m1_0 = i32(min((step + 1u) * 16u + qm1 * 4u, 33u - 1u));
-        let i3_m1_1 = i32(min((step + 1u) * 16u + qm1 * 4u + 1u, 33u - 1u));
-        let i3_m1_2 = i32(min((step + 1u) * 16u + qm1 * 4u + 2u, 33u - 1u));
-        let i3_m1_3 = i32(min((step + 1u) * 16u + qm1 * 4u + 3u, 33u - 1u));
-        let p_v0_m1_0 = u32(1650 * i0 + 33 * i1_m1 + i3_m1_0 + p.o0);
-        let v0_m1_0 = unpack2x16float(a0[p_v0_m1_0 >> 1u] >> ((p_v0_m1_0 & 1u) * 16u)).x;
-        let p_v0_m1_1 = u32(1650 * i0 + 33 * i1_m1 + i3_m1_1 + p.o0);
-        let v0_m1_1 = unpack2x16float(a0[p_v0_m1_1 >> 1u] >> ((p_v0_m1_1 & 1u) * 16u)).x;
-        let p_v0_m1_2 = u32(1650 * i0 + 33 * i1_m1 + i3_m1_2 + p.o0);
-        let v0_m1_2 = unpack2x16float(a0[p_v0_m1_2 >> 1u] >> ((p_v0_m1_2 & 1u) * 16u)).x;
-        let p_v0_m1_3 = u32(1650 * i0 + 33 * i1_m1 + i3_m1_3 + p.o0);
-        let v0_m1_3 = unpack2x16float(a0[p_v0_m1_3 >> 1u] >> ((p_v0_m1_3 & 1u) * 16u)).x;
-        lm1 = vec4<f32>(select(f32(0), select(f32(0), v0_m1_0, m0 + um1 + 0u < 50u), (step + 1u) * 16u + qm1 * 4u + 0u < 33u), select(f32(0), select(f32(0), v0_m1_1, m0 + um1 + 0u < 50u), (step + 1u) * 16u + qm1 * 4u + 1u < 33u), select(f32(0), select(f32(0), v0_m1_2, m0 + um1 + 0u < 50u), (step + 1u) * 16u + qm1 * 4u + 2u < 33u), select(f32(0), select(f32(0), v0_m1_3, m0 + um1 + 0u < 50u), (step + 1u) * 16u + qm1 * 4u + 3u < 33u));
-      }
-      {
-        let i3_n0_0 = i32(min((step + 1u) * 16u + qn0 * 4u, 33u - 1u));
-        let i3_n0_1 = i32(min((step + 1u) * 16u + qn0 * 4u + 1u, 33u - 1u));
-        let i3_n0_2 = i32(min((step + 1u) * 16u + qn0 * 4u + 2u, 33u - 1u));
-        let i3_n0_3 = i32(min((step + 1u) * 16u + qn0 * 4u + 3u, 33u - 1u));
-        let p_v1_n0_0 = u32(33 * i2_n0 + i3_n0_0 + p.o1);
-        let v1_n0_0 = unpack2x16float(a1[p_v1_n0_0 >> 1u] >> ((p_v1_n0_0 & 1u) * 16u)).x;
-        let p_v1_n0_1 = u32(33 * i2_n0 + i3_n0_1 + p.o1);
-        let v1_n0_1 = unpack2x16float(a1[p_v1_n0_1 >> 1u] >> ((p_v1_n0_1 & 1u) * 16u)).x;
-        let p_v1_n0_2 = u32(33 * i2_n0 + i3_n0_2 + p.o1);
-        let v1_n0_2 = unpack2x16float(a1[p_v1_n0_2 >> 1u] >> ((p_v1_n0_2 & 1u) * 16u)).x;
-        let p_v1_n0_3 = u32(33 * i2_n0 + i3_n0_3 + p.o1);
-        let v1_n0_3 = unpack2x16float(a1[p_v1_n0_3 >> 1u] >> ((p_v1_n0_3 & 1u) * 16u)).x;
-        ln0 = vec4<f32>(select(f32(0), select(f32(0), v1_n0_0, n0 + un0 + 0u < 70u), (step + 1u) * 16u + qn0 * 4u + 0u < 33u), select(f32(0), select(f32(0), v1_n0_1, n0 + un0 + 0u < 70u), (step + 1u) * 16u + qn0 * 4u + 1u < 33u), select(f32(0), select(f32(0), v1_n0_2, n0 + un0 + 0u < 70u), (step + 1u) * 16u + qn0 * 4u + 2u < 33u), select(f32(0), select(f32(0), v1_n0_3, n0 + un0 + 0u < 70u), (step + 1u) * 16u + qn0 * 4u + 3u < 33u));
-      }
-      {
-        let i3_n1_0 = i32(min((step + 1u) * 16u + qn1 * 4u, 33u - 1u));
-        let i3_n1_1 = i32(min((step + 1u) * 16u + qn1 * 4u + 1u, 33u - 1u));
-        let i3_n1_2 = i32(min((step + 1u) * 16u + qn1 * 4u + 2u, 33u - 1u));
-        let i3_n1_3 = i32(min((step + 1u) * 16u + qn1 * 4u + 3u, 33u - 1u));
-        let p_v1_n1_0 = u32(33 * i2_n1 + i3_n1_0 + p.o1);
-        let v1_n1_0 = unpack2x16float(a1[p_v1_n1_0 >> 1u] >> ((p_v1_n1_0 & 1u) * 16u)).x;
-        let p_v1_n1_1 = u32(33 * i2_n1 + i3_n1_1 + p.o1);
-        let v1_n1_1 = unpack2x16float(a1[p_v1_n1_1 >> 1u] >> ((p_v1_n1_1 & 1u) * 16u)).x;
-        let p_v1_n1_2 = u32(33 * i2_n1 + i3_n1_2 + p.o1);
-        let v1_n1_2 = unpack2x16float(a1[p_v1_n1_2 >> 1u] >> ((p_v1_n1_2 & 1u) * 16u)).x;
-        let p_v1_n1_3 = u32(33 * i2_n1 + i3_n1_3 + p.o1);
-        let v1_n1_3 = unpack2x16float(a1[p_v1_n1_3 >> 1u] >> ((p_v1_n1_3 & 1u) * 16u)).x;
-        ln1 = vec4<f32>(select(f32(0), select(f32(0), v1_n1_0, n0 + un1 + 0u < 70u), (step + 1u) * 16u + qn1 * 4u + 0u < 33u), select(f32(0), select(f32(0), v1_n1_1, n0 + un1 + 0u < 70u), (step + 1u) * 16u + qn1 * 4u + 1u < 33u), select(f32(0), select(f32(0), v1_n1_2, n0 + un1 + 0u < 70u), (step + 1u) * 16u + qn1 * 4u + 2u < 33u), select(f32(0), select(f32(0), v1_n1_3, n0 + un1 + 0u < 70u), (step + 1u) * 16u + qn1 * 4u + 3u < 33u));
-      }
-    }
-    let fm = odd * 144u + ty;
-    let fn_ = odd * 144u + tx;
+    let next = min(step + 1u, 3u - 1u);
     {
-      let a0 = w0[fm + 0u];
-      let b0 = w1[fn_ + 0u];
-      c000 = fma(vec4<f32>(a0.x), b0, c000);
-      c010 = fma(vec4<f32>(a0.y), b0, c010);
-      c020 = fma(vec4<f32>(a0.z), b0, c020);
-      c030 = fma(vec4<f32>(a0.w), b0, c030);
+      let i3_m0_0 = i32(min(next * 16u + qm0 * 4u, 33u - 1u));
+      let i3_m0_1 = i32(min(next * 16u + qm0 * 4u + 1u, 33u - 1u));
+      let i3_m0_2 = i32(min(next * 16u + qm0 * 4u + 2u, 33u - 1u));
+      let i3_m0_3 = i32(min(next * 16u + qm0 * 4u + 3u, 33u - 1u));
+      let p_v0_m0_0 = u32(1650 * i0 + 33 * i1_m0 + i3_m0_0 + p.o0);
+      let v0_m0_0 = unpack2x16float(a0[p_v0_m0_0 >> 1u] >> ((p_v0_m0_0 & 1u) * 16u)).x;
+      let p_v0_m0_1 = u32(1650 * i0 + 33 * i1_m0 + i3_m0_1 + p.o0);
+      let v0_m0_1 = unpack2x16float(a0[p_v0_m0_1 >> 1u] >> ((p_v0_m0_1 & 1u) * 16u)).x;
+      let p_v0_m0_2 = u32(1650 * i0 + 33 * i1_m0 + i3_m0_2 + p.o0);
+      let v0_m0_2 = unpack2x16float(a0[p_v0_m0_2 >> 1u] >> ((p_v0_m0_2 & 1u) * 16u)).x;
+      let p_v0_m0_3 = u32(1650 * i0 + 33 * i1_m0 + i3_m0_3 + p.o0);
+      let v0_m0_3 = unpack2x16float(a0[p_v0_m0_3 >> 1u] >> ((p_v0_m0_3 & 1u) * 16u)).x;
+      lm0 = vec4<f32>(select(f32(0), select(f32(0), v0_m0_0, m0 + um0 < 50u), next * 16u + qm0 * 4u < 33u), select(f32(0), select(f32(0), v0_m0_1, m0 + um0 < 50u), next * 16u + qm0 * 4u + 1u < 33u), select(f32(0), select(f32(0), v0_m0_2, m0 + um0 < 50u), next * 16u + qm0 * 4u + 2u < 33u), select(f32(0), select(f32(0), v0_m0_3, m0 + um0 < 50u), next * 16u + qm0 * 4u + 3u < 33u));
     }
     {
-      let a0 = w0[fm + 9u];
-      let b0 = w1[fn_ + 9u];
-      c000 = fma(vec4<f32>(a0.x), b0, c000);
-      c010 = fma(vec4<f32>(a0.y), b0, c010);
-      c020 = fma(vec4<f32>(a0.z), b0, c020);
-      c030 = fma(vec4<f32>(a0.w), b0, c030);
+      let i3_m1_0 = i32(min(next * 16u + qm1 * 4u, 33u - 1u));
+      let i3_m1_1 = i32(min(next * 16u + qm1 * 4u + 1u, 33u - 1u));
+      let i3_m1_2 = i32(min(next * 16u + qm1 * 4u + 2u, 33u - 1u));
+      let i3_m1_3 = i32(min(next * 16u + qm1 * 4u + 3u, 33u - 1u));
+      let p_v0_m1_0 = u32(1650 * i0 + 33 * i1_m1 + i3_m1_0 + p.o0);
+      let v0_m1_0 = unpack2x16float(a0[p_v0_m1_0 >> 1u] >> ((p_v0_m1_0 & 1u) * 16u)).x;
+      let p_v0_m1_1 = u32(1650 * i0 + 33 * i1_m1 + i3_m1_1 + p.o0);
+      let v0_m1_1 = unpack2x16float(a0[p_v0_m1_1 >> 1u] >> ((p_v0_m1_1 & 1u) * 16u)).x;
+      let p_v0_m1_2 = u32(1650 * i0 + 33 * i1_m1 + i3_m1_2 + p.o0);
+      let v0_m1_2 = unpack2x16float(a0[p_v0_m1_2 >> 1u] >> ((p_v0_m1_2 & 1u) * 16u)).x;
+      let p_v0_m1_3 = u32(1650 * i0 + 33 * i1_m1 + i3_m1_3 + p.o0);
+      let v0_m1_3 = unpack2x16float(a0[p_v0_m1_3 >> 1u] >> ((p_v0_m1_3 & 1u) * 16u)).x;
+      lm1 = vec4<f32>(select(f32(0), select(f32(0), v0_m1_0, m0 + um1 < 50u), next * 16u + qm1 * 4u < 33u), select(f32(0), select(f32(0), v0_m1_1, m0 + um1 < 50u), next * 16u + qm1 * 4u + 1u < 33u), select(f32(0), select(f32(0), v0_m1_2, m0 + um1 < 50u), next * 16u + qm1 * 4u + 2u < 33u), select(f32(0), select(f32(0), v0_m1_3, m0 + um1 < 50u), next * 16u + qm1 * 4u + 3u < 33u));
     }
     {
-      let a0 = w0[fm + 18u];
-      let b0 = w1[fn_ + 18u];
-      c000 = fma(vec4<f32>(a0.x), b0, c000);
-      c010 = fma(vec4<f32>(a0.y), b0, c010);
-      c020 = fma(vec4<f32>(a0.z), b0, c020);
-      c030 = fma(vec4<f32>(a0.w), b0, c030);
+      let i3_n0_0 = i32(min(next * 16u + qn0 * 4u, 33u - 1u));
+      let i3_n0_1 = i32(min(next * 16u + qn0 * 4u + 1u, 33u - 1u));
+      let i3_n0_2 = i32(min(next * 16u + qn0 * 4u + 2u, 33u - 1u));
+      let i3_n0_3 = i32(min(next * 16u + qn0 * 4u + 3u, 33u - 1u));
+      let p_v1_n0_0 = u32(33 * i2_n0 + i3_n0_0 + p.o1);
+      let v1_n0_0 = unpack2x16float(a1[p_v1_n0_0 >> 1u] >> ((p_v1_n0_0 & 1u) * 16u)).x;
+      let p_v1_n0_1 = u32(33 * i2_n0 + i3_n0_1 + p.o1);
+      let v1_n0_1 = unpack2x16float(a1[p_v1_n0_1 >> 1u] >> ((p_v1_n0_1 & 1u) * 16u)).x;
+      let p_v1_n0_2 = u32(33 * i2_n0 + i3_n0_2 + p.o1);
+      let v1_n0_2 = unpack2x16float(a1[p_v1_n0_2 >> 1u] >> ((p_v1_n0_2 & 1u) * 16u)).x;
+      let p_v1_n0_3 = u32(33 * i2_n0 + i3_n0_3 + p.o1);
+      let v1_n0_3 = unpack2x16float(a1[p_v1_n0_3 >> 1u] >> ((p_v1_n0_3 & 1u) * 16u)).x;
+      ln0 = vec4<f32>(select(f32(0), select(f32(0), v1_n0_0, n0 + un0 < 70u), next * 16u + qn0 * 4u < 33u), select(f32(0), select(f32(0), v1_n0_1, n0 + un0 < 70u), next * 16u + qn0 * 4u + 1u < 33u), select(f32(0), select(f32(0), v1_n0_2, n0 + un0 < 70u), next * 16u + qn0 * 4u + 2u < 33u), select(f32(0), select(f32(0), v1_n0_3, n0 + un0 < 70u), next * 16u + qn0 * 4u + 3u < 33u));
     }
     {
-      let a0 = w0[fm + 27u];
-      let b0 = w1[fn_ + 27u];
-      c000 = fma(vec4<f32>(a0.x), b0, c000);
-      c010 = fma(vec4<f32>(a0.y), b0, c010);
-      c020 = fma(vec4<f32>(a0.z), b0, c020);
-      c030 = fma(vec4<f32>(a0.w), b0, c030);
+      let i3_n1_0 = i32(min(next * 16u + qn1 * 4u, 33u - 1u));
+      let i3_n1_1 = i32(min(next * 16u + qn1 * 4u + 1u, 33u - 1u));
+      let i3_n1_2 = i32(min(next * 16u + qn1 * 4u + 2u, 33u - 1u));
+      let i3_n1_3 = i32(min(next * 16u + qn1 * 4u + 3u, 33u - 1u));
+      let p_v1_n1_0 = u32(33 * i2_n1 + i3_n1_0 + p.o1);
+      let v1_n1_0 = unpack2x16float(a1[p_v1_n1_0 >> 1u] >> ((p_v1_n1_0 & 1u) * 16u)).x;
+      let p_v1_n1_1 = u32(33 * i2_n1 + i3_n1_1 + p.o1);
+      let v1_n1_1 = unpack2x16float(a1[p_v1_n1_1 >> 1u] >> ((p_v1_n1_1 & 1u) * 16u)).x;
+      let p_v1_n1_2 = u32(33 * i2_n1 + i3_n1_2 + p.o1);
+      let v1_n1_2 = unpack2x16float(a1[p_v1_n1_2 >> 1u] >> ((p_v1_n1_2 & 1u) * 16u)).x;
+      let p_v1_n1_3 = u32(33 * i2_n1 + i3_n1_3 + p.o1);
+      let v1_n1_3 = unpack2x16float(a1[p_v1_n1_3 >> 1u] >> ((p_v1_n1_3 & 1u) * 16u)).x;
+      ln1 = vec4<f32>(select(f32(0), select(f32(0), v1_n1_0, n0 + un1 < 70u), next * 16u + qn1 * 4u < 33u), select(f32(0), select(f32(0), v1_n1_1, n0 + un1 < 70u), next * 16u + qn1 * 4u + 1u < 33u), select(f32(0), select(f32(0), v1_n1_2, n0 + un1 < 70u), next * 16u + qn1 * 4u + 2u < 33u), select(f32(0), select(f32(0), v1_n1_3, n0 + un1 < 70u), next * 16u + qn1 * 4u + 3u < 33u));
+    }
+    let from_m = odd * 144u + ty;
+    let from_n = odd * 144u + tx;
+    {
+      let x0 = w0[from_m + 0u];
+      let y0 = w1[from_n + 0u];
+      c000 = fma(vec4<f32>(x0.x), y0, c000);
+      c010 = fma(vec4<f32>(x0.y), y0, c010);
+      c020 = fma(vec4<f32>(x0.z), y0, c020);
+      c030 = fma(vec4<f32>(x0.w), y0, c030);
     }
     {
-      let a0 = w0[fm + 36u];
-      let b0 = w1[fn_ + 36u];
-      c000 = fma(vec4<f32>(a0.x), b0, c000);
-      c010 = fma(vec4<f32>(a0.y), b0, c010);
-      c020 = fma(vec4<f32>(a0.z), b0, c020);
-      c030 = fma(vec4<f32>(a0.w), b0, c030);
+      let x0 = w0[from_m + 9u];
+      let y0 = w1[from_n + 9u];
+      c000 = fma(vec4<f32>(x0.x), y0, c000);
+      c010 = fma(vec4<f32>(x0.y), y0, c010);
+      c020 = fma(vec4<f32>(x0.z), y0, c020);
+      c030 = fma(vec4<f32>(x0.w), y0, c030);
     }
     {
-      let a0 = w0[fm + 45u];
-      let b0 = w1[fn_ + 45u];
-      c000 = fma(vec4<f32>(a0.x), b0, c000);
-      c010 = fma(vec4<f32>(a0.y), b0, c010);
-      c020 = fma(vec4<f32>(a0.z), b0, c020);
-      c030 = fma(vec4<f32>(a0.w), b0, c030);
+      let x0 = w0[from_m + 18u];
+      let y0 = w1[from_n + 18u];
+      c000 = fma(vec4<f32>(x0.x), y0, c000);
+      c010 = fma(vec4<f32>(x0.y), y0, c010);
+      c020 = fma(vec4<f32>(x0.z), y0, c020);
+      c030 = fma(vec4<f32>(x0.w), y0, c030);
     }
     {
-      let a0 = w0[fm + 54u];
-      let b0 = w1[fn_ + 54u];
-      c000 = fma(vec4<f32>(a0.x), b0, c000);
-      c010 = fma(vec4<f32>(a0.y), b0, c010);
-      c020 = fma(vec4<f32>(a0.z), b0, c020);
-      c030 = fma(vec4<f32>(a0.w), b0, c030);
+      let x0 = w0[from_m + 27u];
+      let y0 = w1[from_n + 27u];
+      c000 = fma(vec4<f32>(x0.x), y0, c000);
+      c010 = fma(vec4<f32>(x0.y), y0, c010);
+      c020 = fma(vec4<f32>(x0.z), y0, c020);
+      c030 = fma(vec4<f32>(x0.w), y0, c030);
     }
     {
-      let a0 = w0[fm + 63u];
-      let b0 = w1[fn_ + 63u];
-      c000 = fma(vec4<f32>(a0.x), b0, c000);
-      c010 = fma(vec4<f32>(a0.y), b0, c010);
-      c020 = fma(vec4<f32>(a0.z), b0, c020);
-      c030 = fma(vec4<f32>(a0.w), b0, c030);
+      let x0 = w0[from_m + 36u];
+      let y0 = w1[from_n + 36u];
+      c000 = fma(vec4<f32>(x0.x), y0, c000);
+      c010 = fma(vec4<f32>(x0.y), y0, c010);
+      c020 = fma(vec4<f32>(x0.z), y0, c020);
+      c030 = fma(vec4<f32>(x0.w), y0, c030);
     }
     {
-      let a0 = w0[fm + 72u];
-      let b0 = w1[fn_ + 72u];
-      c000 = fma(vec4<f32>(a0.x), b0, c000);
-      c010 = fma(vec4<f32>(a0.y), b0, c010);
-      c020 = fma(vec4<f32>(a0.z), b0, c020);
-      c030 = fma(vec4<f32>(a0.w), b0, c030);
+      let x0 = w0[from_m + 45u];
+      let y0 = w1[from_n + 45u];
+      c000 = fma(vec4<f32>(x0.x), y0, c000);
+      c010 = fma(vec4<f32>(x0.y), y0, c010);
+      c020 = fma(vec4<f32>(x0.z), y0, c020);
+      c030 = fma(vec4<f32>(x0.w), y0, c030);
     }
     {
-      let a0 = w0[fm + 81u];
-      let b0 = w1[fn_ + 81u];
-      c000 = fma(vec4<f32>(a0.x), b0, c000);
-      c010 = fma(vec4<f32>(a0.y), b0, c010);
-      c020 = fma(vec4<f32>(a0.z), b0, c020);
-      c030 = fma(vec4<f32>(a0.w), b0, c030);
+      let x0 = w0[from_m + 54u];
+      let y0 = w1[from_n + 54u];
+      c000 = fma(vec4<f32>(x0.x), y0, c000);
+      c010 = fma(vec4<f32>(x0.y), y0, c010);
+      c020 = fma(vec4<f32>(x0.z), y0, c020);
+      c030 = fma(vec4<f32>(x0.w), y0, c030);
     }
     {
-      let a0 = w0[fm + 90u];
-      let b0 = w1[fn_ + 90u];
-      c000 = fma(vec4<f32>(a0.x), b0, c000);
-      c010 = fma(vec4<f32>(a0.y), b0, c010);
-      c020 = fma(vec4<f32>(a0.z), b0, c020);
-      c030 = fma(vec4<f32>(a0.w), b0, c030);
+      let x0 = w0[from_m + 63u];
+      let y0 = w1[from_n + 63u];
+      c000 = fma(vec4<f32>(x0.x), y0, c000);
+      c010 = fma(vec4<f32>(x0.y), y0, c010);
+      c020 = fma(vec4<f32>(x0.z), y0, c020);
+      c030 = fma(vec4<f32>(x0.w), y0, c030);
     }
     {
-      let a0 = w0[fm + 99u];
-      let b0 = w1[fn_ + 99u];
-      c000 = fma(vec4<f32>(a0.x), b0, c000);
-      c010 = fma(vec4<f32>(a0.y), b0, c010);
-      c020 = fma(vec4<f32>(a0.z), b0, c020);
-      c030 = fma(vec4<f32>(a0.w), b0, c030);
+      let x0 = w0[from_m + 72u];
+      let y0 = w1[from_n + 72u];
+      c000 = fma(vec4<f32>(x0.x), y0, c000);
+      c010 = fma(vec4<f32>(x0.y), y0, c010);
+      c020 = fma(vec4<f32>(x0.z), y0, c020);
+      c030 = fma(vec4<f32>(x0.w), y0, c030);
     }
     {
-      let a0 = w0[fm + 108u];
-      let b0 = w1[fn_ + 108u];
-      c000 = fma(vec4<f32>(a0.x), b0, c000);
-      c010 = fma(vec4<f32>(a0.y), b0, c010);
-      c020 = fma(vec4<f32>(a0.z), b0, c020);
-      c030 = fma(vec4<f32>(a0.w), b0, c030);
+      let x0 = w0[from_m + 81u];
+      let y0 = w1[from_n + 81u];
+      c000 = fma(vec4<f32>(x0.x), y0, c000);
+      c010 = fma(vec4<f32>(x0.y), y0, c010);
+      c020 = fma(vec4<f32>(x0.z), y0, c020);
+      c030 = fma(vec4<f32>(x0.w), y0, c030);
     }
     {
-      let a0 = w0[fm + 117u];
-      let b0 = w1[fn_ + 117u];
-      c000 = fma(vec4<f32>(a0.x), b0, c000);
-      c010 = fma(vec4<f32>(a0.y), b0, c010);
-      c020 = fma(vec4<f32>(a0.z), b0, c020);
-      c030 = fma(vec4<f32>(a0.w), b0, c030);
+      let x0 = w0[from_m + 90u];
+      let y0 = w1[from_n + 90u];
+      c000 = fma(vec4<f32>(x0.x), y0, c000);
+      c010 = fma(vec4<f32>(x0.y), y0, c010);
+      c020 = fma(vec4<f32>(x0.z), y0, c020);
+      c030 = fma(vec4<f32>(x0.w), y0, c030);
     }
     {
-      let a0 = w0[fm + 126u];
-      let b0 = w1[fn_ + 126u];
-      c000 = fma(vec4<f32>(a0.x), b0, c000);
-      c010 = fma(vec4<f32>(a0.y), b0, c010);
-      c020 = fma(vec4<f32>(a0.z), b0, c020);
-      c030 = fma(vec4<f32>(a0.w), b0, c030);
+      let x0 = w0[from_m + 99u];
+      let y0 = w1[from_n + 99u];
+      c000 = fma(vec4<f32>(x0.x), y0, c000);
+      c010 = fma(vec4<f32>(x0.y), y0, c010);
+      c020 = fma(vec4<f32>(x0.z), y0, c020);
+      c030 = fma(vec4<f32>(x0.w), y0, c030);
     }
     {
-      let a0 = w0[fm + 135u];
-      let b0 = w1[fn_ + 135u];
-      c000 = fma(vec4<f32>(a0.x), b0, c000);
-      c010 = fma(vec4<f32>(a0.y), b0, c010);
-      c020 = fma(vec4<f32>(a0.z), b0, c020);
-      c030 = fma(vec4<f32>(a0.w), b0, c030);
+      let x0 = w0[from_m + 108u];
+      let y0 = w1[from_n + 108u];
+      c000 = fma(vec4<f32>(x0.x), y0, c000);
+      c010 = fma(vec4<f32>(x0.y), y0, c010);
+      c020 = fma(vec4<f32>(x0.z), y0, c020);
+      c030 = fma(vec4<f32>(x0.w), y0, c030);
     }
-    if (step + 1u < 3u) {
-      {
-        let at = (odd ^ 1u) * 144u + qm0 * 36u + um0 / 4u;
-        w0[at + 0u][um0 & 3u] = lm0.x;
-        w0[at + 9u][um0 & 3u] = lm0.y;
-        w0[at + 18u][um0 & 3u] = lm0.z;
-        w0[at + 27u][um0 & 3u] = lm0.w;
-      }
-      {
-        let at = (odd ^ 1u) * 144u + qm1 * 36u + um1 / 4u;
-        w0[at + 0u][um1 & 3u] = lm1.x;
-        w0[at + 9u][um1 & 3u] = lm1.y;
-        w0[at + 18u][um1 & 3u] = lm1.z;
-        w0[at + 27u][um1 & 3u] = lm1.w;
-      }
-      {
-        let at = (odd ^ 1u) * 144u + qn0 * 36u + un0 / 4u;
-        w1[at + 0u][un0 & 3u] = ln0.x;
-        w1[at + 9u][un0 & 3u] = ln0.y;
-        w1[at + 18u][un0 & 3u] = ln0.z;
-        w1[at + 27u][un0 & 3u] = ln0.w;
-      }
-      {
-        let at = (odd ^ 1u) * 144u + qn1 * 36u + un1 / 4u;
-        w1[at + 0u][un1 & 3u] = ln1.x;
-        w1[at + 9u][un1 & 3u] = ln1.y;
-        w1[at + 18u][un1 & 3u] = ln1.z;
-        w1[at + 27u][un1 & 3u] = ln1.w;
-      }
+    {
+      let x0 = w0[from_m + 117u];
+      let y0 = w1[from_n + 117u];
+      c000 = fma(vec4<f32>(x0.x), y0, c000);
+      c010 = fma(vec4<f32>(x0.y), y0, c010);
+      c020 = fma(vec4<f32>(x0.z), y0, c020);
+      c030 = fma(vec4<f32>(x0.w), y0, c030);
+    }
+    {
+      let x0 = w0[from_m + 126u];
+      let y0 = w1[from_n + 126u];
+      c000 = fma(vec4<f32>(x0.x), y0, c000);
+      c010 = fma(vec4<f32>(x0.y), y0, c010);
+      c020 = fma(vec4<f32>(x0.z), y0, c020);
+      c030 = fma(vec4<f32>(x0.w), y0, c030);
+    }
+    {
+      let x0 = w0[from_m + 135u];
+      let y0 = w1[from_n + 135u];
+      c000 = fma(vec4<f32>(x0.x), y0, c000);
+      c010 = fma(vec4<f32>(x0.y), y0, c010);
+      c020 = fma(vec4<f32>(x0.z), y0, c020);
+      c030 = fma(vec4<f32>(x0.w), y0, c030);
+    }
+    {
+      let at = (odd ^ 1u) * 144u + qm0 * 36u + um0 / 4u;
+      w0[at + 0u][um0 & 3u] = lm0.x;
+      w0[at + 9u][um0 & 3u] = lm0.y;
+      w0[at + 18u][um0 & 3u] = lm0.z;
+      w0[at + 27u][um0 & 3u] = lm0.w;
+    }
+    {
+      let at = (odd ^ 1u) * 144u + qm1 * 36u + um1 / 4u;
+      w0[at + 0u][um1 & 3u] = lm1.x;
+      w0[at + 9u][um1 & 3u] = lm1.y;
+      w0[at + 18u][um1 & 3u] = lm1.z;
+      w0[at + 27u][um1 & 3u] = lm1.w;
+    }
+    {
+      let at = (odd ^ 1u) * 144u + qn0 * 36u + un0 / 4u;
+      w1[at + 0u][un0 & 3u] = ln0.x;
+      w1[at + 9u][un0 & 3u] = ln0.y;
+      w1[at + 18u][un0 & 3u] = ln0.z;
+      w1[at + 27u][un0 & 3u] = ln0.w;
+    }
+    {
+      let at = (odd ^ 1u) * 144u + qn1 * 36u + un1 / 4u;
+      w1[at + 0u][un1 & 3u] = ln1.x;
+      w1[at + 9u][un1 & 3u] = ln1.y;
+      w1[at + 18u][un1 & 3u] = ln1.z;
+      w1[at + 27u][un1 & 3u] = ln1.w;
     }
     workgroupBarrier();
   }
@@ -423,7 +420,7 @@ fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) t
       let v7_1 = max_f32(v5_1, v6);
       let v7_2 = max_f32(v5_2, v6);
       let v7_3 = max_f32(v5_3, v6);
-      if (row + 0u < 50u && col + 0u < 70u) {
+      if (row < 50u && col < 70u) {
         {
           let at = u32(3500 * i0 + 70 * i1 + i2_0);
           let bit = (at & 1u) * 16u;
@@ -432,7 +429,7 @@ fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) t
           atomicOr(to, (f16_bits(v7_0)) << bit);
         }
       }
-      if (row + 0u < 50u && col + 1u < 70u) {
+      if (row < 50u && col + 1u < 70u) {
         {
           let at = u32(3500 * i0 + 70 * i1 + i2_1);
           let bit = (at & 1u) * 16u;
@@ -441,7 +438,7 @@ fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) t
           atomicOr(to, (f16_bits(v7_1)) << bit);
         }
       }
-      if (row + 0u < 50u && col + 2u < 70u) {
+      if (row < 50u && col + 2u < 70u) {
         {
           let at = u32(3500 * i0 + 70 * i1 + i2_2);
           let bit = (at & 1u) * 16u;
@@ -450,7 +447,7 @@ fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) t
           atomicOr(to, (f16_bits(v7_2)) << bit);
         }
       }
-      if (row + 0u < 50u && col + 3u < 70u) {
+      if (row < 50u && col + 3u < 70u) {
         {
           let at = u32(3500 * i0 + 70 * i1 + i2_3);
           let bit = (at & 1u) * 16u;
@@ -471,7 +468,7 @@ fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) t
       let v7_1 = max_f32(v5_1, v6);
       let v7_2 = max_f32(v5_2, v6);
       let v7_3 = max_f32(v5_3, v6);
-      if (row + 0u < 50u && col + 0u < 70u) {
+      if (row < 50u && col < 70u) {
         {
           let at = u32(3500 * i0 + 70 * i1 + i2_0);
           let bit = (at & 1u) * 16u;
@@ -480,7 +477,7 @@ fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) t
           atomicOr(to, (f16_bits(v7_0)) << bit);
         }
       }
-      if (row + 0u < 50u && col + 1u < 70u) {
+      if (row < 50u && col + 1u < 70u) {
         {
           let at = u32(3500 * i0 + 70 * i1 + i2_1);
           let bit = (at & 1u) * 16u;
@@ -489,7 +486,7 @@ fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) t
           atomicOr(to, (f16_bits(v7_1)) << bit);
         }
       }
-      if (row + 0u < 50u && col + 2u < 70u) {
+      if (row < 50u && col + 2u < 70u) {
         {
           let at = u32(3500 * i0 + 70 * i1 + i2_2);
           let bit = (at & 1u) * 16u;
@@ -498,7 +495,7 @@ fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) t
           atomicOr(to, (f16_bits(v7_2)) << bit);
         }
       }
-      if (row + 0u < 50u && col + 3u < 70u) {
+      if (row < 50u && col + 3u < 70u) {
         {
           let at = u32(3500 * i0 + 70 * i1 + i2_3);
           let bit = (at & 1u) * 16u;
@@ -519,7 +516,7 @@ fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) t
       let v7_1 = max_f32(v5_1, v6);
       let v7_2 = max_f32(v5_2, v6);
       let v7_3 = max_f32(v5_3, v6);
-      if (row + 0u < 50u && col + 0u < 70u) {
+      if (row < 50u && col < 70u) {
         {
           let at = u32(3500 * i0 + 70 * i1 + i2_0);
           let bit = (at & 1u) * 16u;
@@ -528,7 +525,7 @@ fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) t
           atomicOr(to, (f16_bits(v7_0)) << bit);
         }
       }
-      if (row + 0u < 50u && col + 1u < 70u) {
+      if (row < 50u && col + 1u < 70u) {
         {
           let at = u32(3500 * i0 + 70 * i1 + i2_1);
           let bit = (at & 1u) * 16u;
@@ -537,7 +534,7 @@ fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) t
           atomicOr(to, (f16_bits(v7_1)) << bit);
         }
       }
-      if (row + 0u < 50u && col + 2u < 70u) {
+      if (row < 50u && col + 2u < 70u) {
         {
           let at = u32(3500 * i0 + 70 * i1 + i2_2);
           let bit = (at & 1u) * 16u;
@@ -546,7 +543,7 @@ fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) t
           atomicOr(to, (f16_bits(v7_2)) << bit);
         }
       }
-      if (row + 0u < 50u && col + 3u < 70u) {
+      if (row < 50u && col + 3u < 70u) {
         {
           let at = u32(3500 * i0 + 70 * i1 + i2_3);
           let bit = (at & 1u) * 16u;
@@ -567,7 +564,7 @@ fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) t
       let v7_1 = max_f32(v5_1, v6);
       let v7_2 = max_f32(v5_2, v6);
       let v7_3 = max_f32(v5_3, v6);
-      if (row + 0u < 50u && col + 0u < 70u) {
+      if (row < 50u && col < 70u) {
         {
           let at = u32(3500 * i0 + 70 * i1 + i2_0);
           let bit = (at & 1u) * 16u;
@@ -576,7 +573,7 @@ fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) t
           atomicOr(to, (f16_bits(v7_0)) << bit);
         }
       }
-      if (row + 0u < 50u && col + 1u < 70u) {
+      if (row < 50u && col + 1u < 70u) {
         {
           let at = u32(3500 * i0 + 70 * i1 + i2_1);
           let bit = (at & 1u) * 16u;
@@ -585,7 +582,7 @@ fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) t
           atomicOr(to, (f16_bits(v7_1)) << bit);
         }
       }
-      if (row + 0u < 50u && col + 2u < 70u) {
+      if (row < 50u && col + 2u < 70u) {
         {
           let at = u32(3500 * i0 + 70 * i1 + i2_2);
           let bit = (at & 1u) * 16u;
@@ -594,7 +591,7 @@ fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) t
           atomicOr(to, (f16_bits(v7_2)) << bit);
         }
       }
-      if (row + 0u < 50u && col + 3u < 70u) {
+      if (row < 50u && col + 3u < 70u) {
         {
           let at = u32(3500 * i0 + 70 * i1 + i2_3);
           let bit = (at & 1u) * 16u;

@@ -96,143 +96,140 @@ fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) t
   workgroupBarrier();
   for (var step = 0u; step < 64u; step++) {
     let odd = (step - 0u) & 1u;
-    if (step + 1u < 64u) {
-      {
-        let i3_m0 = i32((step + 1u) * 8u + qm0 * 4u);
-        let q_v0_m0_0 = a0[u32(512 * i1_m0 + i3_m0 + p.o0) >> 2u];
-        let v0_m0_0 = q_v0_m0_0.x;
-        let v0_m0_1 = q_v0_m0_0.y;
-        let v0_m0_2 = q_v0_m0_0.z;
-        let v0_m0_3 = q_v0_m0_0.w;
-        lm0 = vec4<f32>(v0_m0_0, v0_m0_1, v0_m0_2, v0_m0_3);
-      }
-      {
-        let i3_n0 = i32((step + 1u) * 8u + un0);
-        let q_v1_n0_0 = a1[u32(i2_n0 + 512 * i3_n0 + p.o1) >> 2u];
-        let v1_n0_0 = q_v1_n0_0.x;
-        let v1_n0_1 = q_v1_n0_0.y;
-        let v1_n0_2 = q_v1_n0_0.z;
-        let v1_n0_3 = q_v1_n0_0.w;
-        ln0 = vec4<f32>(v1_n0_0, v1_n0_1, v1_n0_2, v1_n0_3);
-      }
-    }
-    let fm = odd * 136u + ty;
-    let fn_ = odd * 128u + tx;
+    let next = min(step + 1u, 64u - 1u);
     {
-      let a0 = w0[fm + 0u];
-      let b0 = w1[fn_ + 0u];
-      let b1 = w1[fn_ + 8u];
-      c000 = fma(vec4<f32>(a0.x), b0, c000);
-      c001 = fma(vec4<f32>(a0.x), b1, c001);
-      c010 = fma(vec4<f32>(a0.y), b0, c010);
-      c011 = fma(vec4<f32>(a0.y), b1, c011);
-      c020 = fma(vec4<f32>(a0.z), b0, c020);
-      c021 = fma(vec4<f32>(a0.z), b1, c021);
-      c030 = fma(vec4<f32>(a0.w), b0, c030);
-      c031 = fma(vec4<f32>(a0.w), b1, c031);
+      let i3_m0 = i32(next * 8u + qm0 * 4u);
+      let q_v0_m0_0 = a0[u32(512 * i1_m0 + i3_m0 + p.o0) >> 2u];
+      let v0_m0_0 = q_v0_m0_0.x;
+      let v0_m0_1 = q_v0_m0_0.y;
+      let v0_m0_2 = q_v0_m0_0.z;
+      let v0_m0_3 = q_v0_m0_0.w;
+      lm0 = vec4<f32>(v0_m0_0, v0_m0_1, v0_m0_2, v0_m0_3);
     }
     {
-      let a0 = w0[fm + 17u];
-      let b0 = w1[fn_ + 16u];
-      let b1 = w1[fn_ + 24u];
-      c000 = fma(vec4<f32>(a0.x), b0, c000);
-      c001 = fma(vec4<f32>(a0.x), b1, c001);
-      c010 = fma(vec4<f32>(a0.y), b0, c010);
-      c011 = fma(vec4<f32>(a0.y), b1, c011);
-      c020 = fma(vec4<f32>(a0.z), b0, c020);
-      c021 = fma(vec4<f32>(a0.z), b1, c021);
-      c030 = fma(vec4<f32>(a0.w), b0, c030);
-      c031 = fma(vec4<f32>(a0.w), b1, c031);
+      let i3_n0 = i32(next * 8u + un0);
+      let q_v1_n0_0 = a1[u32(i2_n0 + 512 * i3_n0 + p.o1) >> 2u];
+      let v1_n0_0 = q_v1_n0_0.x;
+      let v1_n0_1 = q_v1_n0_0.y;
+      let v1_n0_2 = q_v1_n0_0.z;
+      let v1_n0_3 = q_v1_n0_0.w;
+      ln0 = vec4<f32>(v1_n0_0, v1_n0_1, v1_n0_2, v1_n0_3);
+    }
+    let from_m = odd * 136u + ty;
+    let from_n = odd * 128u + tx;
+    {
+      let x0 = w0[from_m + 0u];
+      let y0 = w1[from_n + 0u];
+      let y1 = w1[from_n + 8u];
+      c000 = fma(vec4<f32>(x0.x), y0, c000);
+      c001 = fma(vec4<f32>(x0.x), y1, c001);
+      c010 = fma(vec4<f32>(x0.y), y0, c010);
+      c011 = fma(vec4<f32>(x0.y), y1, c011);
+      c020 = fma(vec4<f32>(x0.z), y0, c020);
+      c021 = fma(vec4<f32>(x0.z), y1, c021);
+      c030 = fma(vec4<f32>(x0.w), y0, c030);
+      c031 = fma(vec4<f32>(x0.w), y1, c031);
     }
     {
-      let a0 = w0[fm + 34u];
-      let b0 = w1[fn_ + 32u];
-      let b1 = w1[fn_ + 40u];
-      c000 = fma(vec4<f32>(a0.x), b0, c000);
-      c001 = fma(vec4<f32>(a0.x), b1, c001);
-      c010 = fma(vec4<f32>(a0.y), b0, c010);
-      c011 = fma(vec4<f32>(a0.y), b1, c011);
-      c020 = fma(vec4<f32>(a0.z), b0, c020);
-      c021 = fma(vec4<f32>(a0.z), b1, c021);
-      c030 = fma(vec4<f32>(a0.w), b0, c030);
-      c031 = fma(vec4<f32>(a0.w), b1, c031);
+      let x0 = w0[from_m + 17u];
+      let y0 = w1[from_n + 16u];
+      let y1 = w1[from_n + 24u];
+      c000 = fma(vec4<f32>(x0.x), y0, c000);
+      c001 = fma(vec4<f32>(x0.x), y1, c001);
+      c010 = fma(vec4<f32>(x0.y), y0, c010);
+      c011 = fma(vec4<f32>(x0.y), y1, c011);
+      c020 = fma(vec4<f32>(x0.z), y0, c020);
+      c021 = fma(vec4<f32>(x0.z), y1, c021);
+      c030 = fma(vec4<f32>(x0.w), y0, c030);
+      c031 = fma(vec4<f32>(x0.w), y1, c031);
     }
     {
-      let a0 = w0[fm + 51u];
-      let b0 = w1[fn_ + 48u];
-      let b1 = w1[fn_ + 56u];
-      c000 = fma(vec4<f32>(a0.x), b0, c000);
-      c001 = fma(vec4<f32>(a0.x), b1, c001);
-      c010 = fma(vec4<f32>(a0.y), b0, c010);
-      c011 = fma(vec4<f32>(a0.y), b1, c011);
-      c020 = fma(vec4<f32>(a0.z), b0, c020);
-      c021 = fma(vec4<f32>(a0.z), b1, c021);
-      c030 = fma(vec4<f32>(a0.w), b0, c030);
-      c031 = fma(vec4<f32>(a0.w), b1, c031);
+      let x0 = w0[from_m + 34u];
+      let y0 = w1[from_n + 32u];
+      let y1 = w1[from_n + 40u];
+      c000 = fma(vec4<f32>(x0.x), y0, c000);
+      c001 = fma(vec4<f32>(x0.x), y1, c001);
+      c010 = fma(vec4<f32>(x0.y), y0, c010);
+      c011 = fma(vec4<f32>(x0.y), y1, c011);
+      c020 = fma(vec4<f32>(x0.z), y0, c020);
+      c021 = fma(vec4<f32>(x0.z), y1, c021);
+      c030 = fma(vec4<f32>(x0.w), y0, c030);
+      c031 = fma(vec4<f32>(x0.w), y1, c031);
     }
     {
-      let a0 = w0[fm + 68u];
-      let b0 = w1[fn_ + 64u];
-      let b1 = w1[fn_ + 72u];
-      c000 = fma(vec4<f32>(a0.x), b0, c000);
-      c001 = fma(vec4<f32>(a0.x), b1, c001);
-      c010 = fma(vec4<f32>(a0.y), b0, c010);
-      c011 = fma(vec4<f32>(a0.y), b1, c011);
-      c020 = fma(vec4<f32>(a0.z), b0, c020);
-      c021 = fma(vec4<f32>(a0.z), b1, c021);
-      c030 = fma(vec4<f32>(a0.w), b0, c030);
-      c031 = fma(vec4<f32>(a0.w), b1, c031);
+      let x0 = w0[from_m + 51u];
+      let y0 = w1[from_n + 48u];
+      let y1 = w1[from_n + 56u];
+      c000 = fma(vec4<f32>(x0.x), y0, c000);
+      c001 = fma(vec4<f32>(x0.x), y1, c001);
+      c010 = fma(vec4<f32>(x0.y), y0, c010);
+      c011 = fma(vec4<f32>(x0.y), y1, c011);
+      c020 = fma(vec4<f32>(x0.z), y0, c020);
+      c021 = fma(vec4<f32>(x0.z), y1, c021);
+      c030 = fma(vec4<f32>(x0.w), y0, c030);
+      c031 = fma(vec4<f32>(x0.w), y1, c031);
     }
     {
-      let a0 = w0[fm + 85u];
-      let b0 = w1[fn_ + 80u];
-      let b1 = w1[fn_ + 88u];
-      c000 = fma(vec4<f32>(a0.x), b0, c000);
-      c001 = fma(vec4<f32>(a0.x), b1, c001);
-      c010 = fma(vec4<f32>(a0.y), b0, c010);
-      c011 = fma(vec4<f32>(a0.y), b1, c011);
-      c020 = fma(vec4<f32>(a0.z), b0, c020);
-      c021 = fma(vec4<f32>(a0.z), b1, c021);
-      c030 = fma(vec4<f32>(a0.w), b0, c030);
-      c031 = fma(vec4<f32>(a0.w), b1, c031);
+      let x0 = w0[from_m + 68u];
+      let y0 = w1[from_n + 64u];
+      let y1 = w1[from_n + 72u];
+      c000 = fma(vec4<f32>(x0.x), y0, c000);
+      c001 = fma(vec4<f32>(x0.x), y1, c001);
+      c010 = fma(vec4<f32>(x0.y), y0, c010);
+      c011 = fma(vec4<f32>(x0.y), y1, c011);
+      c020 = fma(vec4<f32>(x0.z), y0, c020);
+      c021 = fma(vec4<f32>(x0.z), y1, c021);
+      c030 = fma(vec4<f32>(x0.w), y0, c030);
+      c031 = fma(vec4<f32>(x0.w), y1, c031);
     }
     {
-      let a0 = w0[fm + 102u];
-      let b0 = w1[fn_ + 96u];
-      let b1 = w1[fn_ + 104u];
-      c000 = fma(vec4<f32>(a0.x), b0, c000);
-      c001 = fma(vec4<f32>(a0.x), b1, c001);
-      c010 = fma(vec4<f32>(a0.y), b0, c010);
-      c011 = fma(vec4<f32>(a0.y), b1, c011);
-      c020 = fma(vec4<f32>(a0.z), b0, c020);
-      c021 = fma(vec4<f32>(a0.z), b1, c021);
-      c030 = fma(vec4<f32>(a0.w), b0, c030);
-      c031 = fma(vec4<f32>(a0.w), b1, c031);
+      let x0 = w0[from_m + 85u];
+      let y0 = w1[from_n + 80u];
+      let y1 = w1[from_n + 88u];
+      c000 = fma(vec4<f32>(x0.x), y0, c000);
+      c001 = fma(vec4<f32>(x0.x), y1, c001);
+      c010 = fma(vec4<f32>(x0.y), y0, c010);
+      c011 = fma(vec4<f32>(x0.y), y1, c011);
+      c020 = fma(vec4<f32>(x0.z), y0, c020);
+      c021 = fma(vec4<f32>(x0.z), y1, c021);
+      c030 = fma(vec4<f32>(x0.w), y0, c030);
+      c031 = fma(vec4<f32>(x0.w), y1, c031);
     }
     {
-      let a0 = w0[fm + 119u];
-      let b0 = w1[fn_ + 112u];
-      let b1 = w1[fn_ + 120u];
-      c000 = fma(vec4<f32>(a0.x), b0, c000);
-      c001 = fma(vec4<f32>(a0.x), b1, c001);
-      c010 = fma(vec4<f32>(a0.y), b0, c010);
-      c011 = fma(vec4<f32>(a0.y), b1, c011);
-      c020 = fma(vec4<f32>(a0.z), b0, c020);
-      c021 = fma(vec4<f32>(a0.z), b1, c021);
-      c030 = fma(vec4<f32>(a0.w), b0, c030);
-      c031 = fma(vec4<f32>(a0.w), b1, c031);
+      let x0 = w0[from_m + 102u];
+      let y0 = w1[from_n + 96u];
+      let y1 = w1[from_n + 104u];
+      c000 = fma(vec4<f32>(x0.x), y0, c000);
+      c001 = fma(vec4<f32>(x0.x), y1, c001);
+      c010 = fma(vec4<f32>(x0.y), y0, c010);
+      c011 = fma(vec4<f32>(x0.y), y1, c011);
+      c020 = fma(vec4<f32>(x0.z), y0, c020);
+      c021 = fma(vec4<f32>(x0.z), y1, c021);
+      c030 = fma(vec4<f32>(x0.w), y0, c030);
+      c031 = fma(vec4<f32>(x0.w), y1, c031);
     }
-    if (step + 1u < 64u) {
-      {
-        let at = (odd ^ 1u) * 136u + qm0 * 68u + um0 / 4u;
-        w0[at + 0u][um0 & 3u] = lm0.x;
-        w0[at + 17u][um0 & 3u] = lm0.y;
-        w0[at + 34u][um0 & 3u] = lm0.z;
-        w0[at + 51u][um0 & 3u] = lm0.w;
-      }
-      {
-        w1[(odd ^ 1u) * 128u + un0 * 16u + qn0] = ln0;
-      }
+    {
+      let x0 = w0[from_m + 119u];
+      let y0 = w1[from_n + 112u];
+      let y1 = w1[from_n + 120u];
+      c000 = fma(vec4<f32>(x0.x), y0, c000);
+      c001 = fma(vec4<f32>(x0.x), y1, c001);
+      c010 = fma(vec4<f32>(x0.y), y0, c010);
+      c011 = fma(vec4<f32>(x0.y), y1, c011);
+      c020 = fma(vec4<f32>(x0.z), y0, c020);
+      c021 = fma(vec4<f32>(x0.z), y1, c021);
+      c030 = fma(vec4<f32>(x0.w), y0, c030);
+      c031 = fma(vec4<f32>(x0.w), y1, c031);
+    }
+    {
+      let at = (odd ^ 1u) * 136u + qm0 * 68u + um0 / 4u;
+      w0[at + 0u][um0 & 3u] = lm0.x;
+      w0[at + 17u][um0 & 3u] = lm0.y;
+      w0[at + 34u][um0 & 3u] = lm0.z;
+      w0[at + 51u][um0 & 3u] = lm0.w;
+    }
+    {
+      w1[(odd ^ 1u) * 128u + un0 * 16u + qn0] = ln0;
     }
     workgroupBarrier();
   }

@@ -102,7 +102,7 @@ fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) t
       let v7_1 = max_f32(v5_1, v6);
       let v7_2 = max_f32(v5_2, v6);
       let v7_3 = max_f32(v5_3, v6);
-      if (row + 0u < 50u) {
+      if (row < 50u) {
         a3[u32(3600 * i0 + 72 * i1 + i2) >> 2u] = vec4<f32>(v7_0, v7_1, v7_2, v7_3);
       }
     }
@@ -117,7 +117,7 @@ fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) t
       let v7_1 = max_f32(v5_1, v6);
       let v7_2 = max_f32(v5_2, v6);
       let v7_3 = max_f32(v5_3, v6);
-      if (row + 0u < 50u) {
+      if (row < 50u) {
         a3[u32(3600 * i0 + 72 * i1 + i2) >> 2u] = vec4<f32>(v7_0, v7_1, v7_2, v7_3);
       }
     }
@@ -132,7 +132,7 @@ fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) t
       let v7_1 = max_f32(v5_1, v6);
       let v7_2 = max_f32(v5_2, v6);
       let v7_3 = max_f32(v5_3, v6);
-      if (row + 0u < 50u) {
+      if (row < 50u) {
         a3[u32(3600 * i0 + 72 * i1 + i2) >> 2u] = vec4<f32>(v7_0, v7_1, v7_2, v7_3);
       }
     }
@@ -147,7 +147,7 @@ fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) t
       let v7_1 = max_f32(v5_1, v6);
       let v7_2 = max_f32(v5_2, v6);
       let v7_3 = max_f32(v5_3, v6);
-      if (row + 0u < 50u) {
+      if (row < 50u) {
         a3[u32(3600 * i0 + 72 * i1 + i2) >> 2u] = vec4<f32>(v7_0, v7_1, v7_2, v7_3);
       }
     }
@@ -171,7 +171,7 @@ fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) t
       let v7_1 = max_f32(v5_1, v6);
       let v7_2 = max_f32(v5_2, v6);
       let v7_3 = max_f32(v5_3, v6);
-      if (row + 0u < 50u) {
+      if (row < 50u) {
         a3[u32(3600 * i0 + 72 * i1 + i2) >> 2u] = vec4<f32>(v7_0, v7_1, v7_2, v7_3);
       }
     }
@@ -186,7 +186,7 @@ fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) t
       let v7_1 = max_f32(v5_1, v6);
       let v7_2 = max_f32(v5_2, v6);
       let v7_3 = max_f32(v5_3, v6);
-      if (row + 0u < 50u) {
+      if (row < 50u) {
         a3[u32(3600 * i0 + 72 * i1 + i2) >> 2u] = vec4<f32>(v7_0, v7_1, v7_2, v7_3);
       }
     }
@@ -201,7 +201,7 @@ fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) t
       let v7_1 = max_f32(v5_1, v6);
       let v7_2 = max_f32(v5_2, v6);
       let v7_3 = max_f32(v5_3, v6);
-      if (row + 0u < 50u) {
+      if (row < 50u) {
         a3[u32(3600 * i0 + 72 * i1 + i2) >> 2u] = vec4<f32>(v7_0, v7_1, v7_2, v7_3);
       }
     }
@@ -216,7 +216,7 @@ fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) t
       let v7_1 = max_f32(v5_1, v6);
       let v7_2 = max_f32(v5_2, v6);
       let v7_3 = max_f32(v5_3, v6);
-      if (row + 0u < 50u) {
+      if (row < 50u) {
         a3[u32(3600 * i0 + 72 * i1 + i2) >> 2u] = vec4<f32>(v7_0, v7_1, v7_2, v7_3);
       }
     }

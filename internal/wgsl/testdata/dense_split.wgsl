@@ -13,7 +13,7 @@
 // %7 float32{0 1 2} = Max %5 %6
 // %8 float32{0 1 2} = Store %7 a3[1600*i0 + 100*i1 + i2]
 
-// Pass 0: groups [128 1 1], bindings [{Arg:0 Scratch:0 Write:false} {Arg:1 Scratch:0 Write:false} {Arg:-1 Scratch:0 Write:true}], params [{Arg:0 Offset:true} {Arg:1 Offset:true}], scratch [409600]
+// Pass 0: groups [256 1 1], bindings [{Arg:0 Scratch:0 Write:false} {Arg:1 Scratch:0 Write:false} {Arg:-1 Scratch:0 Write:true}], params [{Arg:0 Offset:true} {Arg:1 Offset:true}], scratch [409600]
 
 struct Params {
   o0: i32,
@@ -23,22 +23,22 @@ struct Params {
 @group(0) @binding(0) var<storage, read> a0: array<vec4<f32>>;
 @group(0) @binding(1) var<storage, read> a1: array<vec4<f32>>;
 @group(0) @binding(2) var<storage, read_write> s0: array<f32>;
-var<workgroup> w0: array<vec4<f32>, 96>;
-var<workgroup> w1: array<vec4<f32>, 1024>;
+var<workgroup> w0: array<vec4<f32>, 288>;
+var<workgroup> w1: array<vec4<f32>, 256>;
 
 @compute @workgroup_size(64)
 fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) thread: u32) {
   let group = id.x;
-  let job = min(group, 127u);
-  let batch = job / 2u % 1u;
-  let split = job / 2u;
-  let tile = job % 2u;
-  let first = tile / 8u * 8u;
-  let height = min(2u - first, 8u);
-  let m0 = (first + tile % 8u % height) * 8u;
-  let n0 = tile % 8u / height * 128u;
-  let tx = thread % 32u;
-  let ty = thread / 32u;
+  let job = min(group, 255u);
+  let batch = job / 4u % 1u;
+  let split = job / 4u;
+  let tile = job % 4u;
+  let first = tile / 32u * 8u;
+  let height = min(1u - first, 8u);
+  let m0 = (first + tile % 32u % height) * 32u;
+  let n0 = tile % 32u / height * 32u;
+  let tx = thread % 8u;
+  let ty = thread / 8u;
   var c000 = vec4<f32>();
   var c010 = vec4<f32>();
   var c020 = vec4<f32>();
@@ -46,49 +46,38 @@ fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) t
   let qm0 = thread % 4u;
   let um0 = thread / 4u;
   var lm0 = vec4<f32>();
-  let i1_m0 = i32(m0 + min(um0, 7u));
-  let qn0 = thread % 32u;
-  let un0 = thread / 32u;
+  let i1_m0 = i32(min(m0 + um0, 16u - 1u));
+  let qm1 = (thread + 64u) % 4u;
+  let um1 = (thread + 64u) / 4u;
+  var lm1 = vec4<f32>();
+  let i1_m1 = i32(min(m0 + um1, 16u - 1u));
+  let qn0 = thread % 8u;
+  let un0 = thread / 8u;
   var ln0 = vec4<f32>();
   let i2_n0 = i32(min(n0 + qn0 * 4u, 100u - 4u));
-  let qn1 = (thread + 64u) % 32u;
-  let un1 = (thread + 64u) / 32u;
+  let qn1 = (thread + 64u) % 8u;
+  let un1 = (thread + 64u) / 8u;
   var ln1 = vec4<f32>();
   let i2_n1 = i32(min(n0 + qn1 * 4u, 100u - 4u));
-  let qn2 = (thread + 128u) % 32u;
-  let un2 = (thread + 128u) / 32u;
-  var ln2 = vec4<f32>();
-  let i2_n2 = i32(min(n0 + qn2 * 4u, 100u - 4u));
-  let qn3 = (thread + 192u) % 32u;
-  let un3 = (thread + 192u) / 32u;
-  var ln3 = vec4<f32>();
-  let i2_n3 = i32(min(n0 + qn3 * 4u, 100u - 4u));
-  let qn4 = (thread + 256u) % 32u;
-  let un4 = (thread + 256u) / 32u;
-  var ln4 = vec4<f32>();
-  let i2_n4 = i32(min(n0 + qn4 * 4u, 100u - 4u));
-  let qn5 = (thread + 320u) % 32u;
-  let un5 = (thread + 320u) / 32u;
-  var ln5 = vec4<f32>();
-  let i2_n5 = i32(min(n0 + qn5 * 4u, 100u - 4u));
-  let qn6 = (thread + 384u) % 32u;
-  let un6 = (thread + 384u) / 32u;
-  var ln6 = vec4<f32>();
-  let i2_n6 = i32(min(n0 + qn6 * 4u, 100u - 4u));
-  let qn7 = (thread + 448u) % 32u;
-  let un7 = (thread + 448u) / 32u;
-  var ln7 = vec4<f32>();
-  let i2_n7 = i32(min(n0 + qn7 * 4u, 100u - 4u));
   let begin = split * 4u;
   let end = min(begin + 4u, 256u);
-  if (thread < 32u) {
+  {
     let i3_m0 = i32(begin * 16u + qm0 * 4u);
     let q_v0_m0_0 = a0[u32(4096 * i1_m0 + i3_m0 + p.o0) >> 2u];
     let v0_m0_0 = q_v0_m0_0.x;
     let v0_m0_1 = q_v0_m0_0.y;
     let v0_m0_2 = q_v0_m0_0.z;
     let v0_m0_3 = q_v0_m0_0.w;
-    lm0 = vec4<f32>(v0_m0_0, v0_m0_1, v0_m0_2, v0_m0_3);
+    lm0 = vec4<f32>(select(f32(0), v0_m0_0, m0 + um0 < 16u), select(f32(0), v0_m0_1, m0 + um0 < 16u), select(f32(0), v0_m0_2, m0 + um0 < 16u), select(f32(0), v0_m0_3, m0 + um0 < 16u));
+  }
+  {
+    let i3_m1 = i32(begin * 16u + qm1 * 4u);
+    let q_v0_m1_0 = a0[u32(4096 * i1_m1 + i3_m1 + p.o0) >> 2u];
+    let v0_m1_0 = q_v0_m1_0.x;
+    let v0_m1_1 = q_v0_m1_0.y;
+    let v0_m1_2 = q_v0_m1_0.z;
+    let v0_m1_3 = q_v0_m1_0.w;
+    lm1 = vec4<f32>(select(f32(0), v0_m1_0, m0 + um1 < 16u), select(f32(0), v0_m1_1, m0 + um1 < 16u), select(f32(0), v0_m1_2, m0 + um1 < 16u), select(f32(0), v0_m1_3, m0 + um1 < 16u));
   }
   {
     let i3_n0 = i32(begin * 16u + un0);
@@ -97,7 +86,7 @@ fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) t
     let v1_n0_1 = q_v1_n0_0.y;
     let v1_n0_2 = q_v1_n0_0.z;
     let v1_n0_3 = q_v1_n0_0.w;
-    ln0 = vec4<f32>(select(f32(0), v1_n0_0, n0 + qn0 * 4u + 0u < 100u), select(f32(0), v1_n0_1, n0 + qn0 * 4u + 0u < 100u), select(f32(0), v1_n0_2, n0 + qn0 * 4u + 0u < 100u), select(f32(0), v1_n0_3, n0 + qn0 * 4u + 0u < 100u));
+    ln0 = vec4<f32>(select(f32(0), v1_n0_0, n0 + qn0 * 4u < 100u), select(f32(0), v1_n0_1, n0 + qn0 * 4u < 100u), select(f32(0), v1_n0_2, n0 + qn0 * 4u < 100u), select(f32(0), v1_n0_3, n0 + qn0 * 4u < 100u));
   }
   {
     let i3_n1 = i32(begin * 16u + un1);
@@ -106,341 +95,217 @@ fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) t
     let v1_n1_1 = q_v1_n1_0.y;
     let v1_n1_2 = q_v1_n1_0.z;
     let v1_n1_3 = q_v1_n1_0.w;
-    ln1 = vec4<f32>(select(f32(0), v1_n1_0, n0 + qn1 * 4u + 0u < 100u), select(f32(0), v1_n1_1, n0 + qn1 * 4u + 0u < 100u), select(f32(0), v1_n1_2, n0 + qn1 * 4u + 0u < 100u), select(f32(0), v1_n1_3, n0 + qn1 * 4u + 0u < 100u));
+    ln1 = vec4<f32>(select(f32(0), v1_n1_0, n0 + qn1 * 4u < 100u), select(f32(0), v1_n1_1, n0 + qn1 * 4u < 100u), select(f32(0), v1_n1_2, n0 + qn1 * 4u < 100u), select(f32(0), v1_n1_3, n0 + qn1 * 4u < 100u));
   }
   {
-    let i3_n2 = i32(begin * 16u + un2);
-    let q_v1_n2_0 = a1[u32(i2_n2 + 100 * i3_n2 + p.o1) >> 2u];
-    let v1_n2_0 = q_v1_n2_0.x;
-    let v1_n2_1 = q_v1_n2_0.y;
-    let v1_n2_2 = q_v1_n2_0.z;
-    let v1_n2_3 = q_v1_n2_0.w;
-    ln2 = vec4<f32>(select(f32(0), v1_n2_0, n0 + qn2 * 4u + 0u < 100u), select(f32(0), v1_n2_1, n0 + qn2 * 4u + 0u < 100u), select(f32(0), v1_n2_2, n0 + qn2 * 4u + 0u < 100u), select(f32(0), v1_n2_3, n0 + qn2 * 4u + 0u < 100u));
-  }
-  {
-    let i3_n3 = i32(begin * 16u + un3);
-    let q_v1_n3_0 = a1[u32(i2_n3 + 100 * i3_n3 + p.o1) >> 2u];
-    let v1_n3_0 = q_v1_n3_0.x;
-    let v1_n3_1 = q_v1_n3_0.y;
-    let v1_n3_2 = q_v1_n3_0.z;
-    let v1_n3_3 = q_v1_n3_0.w;
-    ln3 = vec4<f32>(select(f32(0), v1_n3_0, n0 + qn3 * 4u + 0u < 100u), select(f32(0), v1_n3_1, n0 + qn3 * 4u + 0u < 100u), select(f32(0), v1_n3_2, n0 + qn3 * 4u + 0u < 100u), select(f32(0), v1_n3_3, n0 + qn3 * 4u + 0u < 100u));
-  }
-  {
-    let i3_n4 = i32(begin * 16u + un4);
-    let q_v1_n4_0 = a1[u32(i2_n4 + 100 * i3_n4 + p.o1) >> 2u];
-    let v1_n4_0 = q_v1_n4_0.x;
-    let v1_n4_1 = q_v1_n4_0.y;
-    let v1_n4_2 = q_v1_n4_0.z;
-    let v1_n4_3 = q_v1_n4_0.w;
-    ln4 = vec4<f32>(select(f32(0), v1_n4_0, n0 + qn4 * 4u + 0u < 100u), select(f32(0), v1_n4_1, n0 + qn4 * 4u + 0u < 100u), select(f32(0), v1_n4_2, n0 + qn4 * 4u + 0u < 100u), select(f32(0), v1_n4_3, n0 + qn4 * 4u + 0u < 100u));
-  }
-  {
-    let i3_n5 = i32(begin * 16u + un5);
-    let q_v1_n5_0 = a1[u32(i2_n5 + 100 * i3_n5 + p.o1) >> 2u];
-    let v1_n5_0 = q_v1_n5_0.x;
-    let v1_n5_1 = q_v1_n5_0.y;
-    let v1_n5_2 = q_v1_n5_0.z;
-    let v1_n5_3 = q_v1_n5_0.w;
-    ln5 = vec4<f32>(select(f32(0), v1_n5_0, n0 + qn5 * 4u + 0u < 100u), select(f32(0), v1_n5_1, n0 + qn5 * 4u + 0u < 100u), select(f32(0), v1_n5_2, n0 + qn5 * 4u + 0u < 100u), select(f32(0), v1_n5_3, n0 + qn5 * 4u + 0u < 100u));
-  }
-  {
-    let i3_n6 = i32(begin * 16u + un6);
-    let q_v1_n6_0 = a1[u32(i2_n6 + 100 * i3_n6 + p.o1) >> 2u];
-    let v1_n6_0 = q_v1_n6_0.x;
-    let v1_n6_1 = q_v1_n6_0.y;
-    let v1_n6_2 = q_v1_n6_0.z;
-    let v1_n6_3 = q_v1_n6_0.w;
-    ln6 = vec4<f32>(select(f32(0), v1_n6_0, n0 + qn6 * 4u + 0u < 100u), select(f32(0), v1_n6_1, n0 + qn6 * 4u + 0u < 100u), select(f32(0), v1_n6_2, n0 + qn6 * 4u + 0u < 100u), select(f32(0), v1_n6_3, n0 + qn6 * 4u + 0u < 100u));
-  }
-  {
-    let i3_n7 = i32(begin * 16u + un7);
-    let q_v1_n7_0 = a1[u32(i2_n7 + 100 * i3_n7 + p.o1) >> 2u];
-    let v1_n7_0 = q_v1_n7_0.x;
-    let v1_n7_1 = q_v1_n7_0.y;
-    let v1_n7_2 = q_v1_n7_0.z;
-    let v1_n7_3 = q_v1_n7_0.w;
-    ln7 = vec4<f32>(select(f32(0), v1_n7_0, n0 + qn7 * 4u + 0u < 100u), select(f32(0), v1_n7_1, n0 + qn7 * 4u + 0u < 100u), select(f32(0), v1_n7_2, n0 + qn7 * 4u + 0u < 100u), select(f32(0), v1_n7_3, n0 + qn7 * 4u + 0u < 100u));
-  }
-  if (thread < 32u) {
-    let at = 0u + qm0 * 12u + um0 / 4u;
+    let at = 0u + qm0 * 36u + um0 / 4u;
     w0[at + 0u][um0 & 3u] = lm0.x;
-    w0[at + 3u][um0 & 3u] = lm0.y;
-    w0[at + 6u][um0 & 3u] = lm0.z;
-    w0[at + 9u][um0 & 3u] = lm0.w;
+    w0[at + 9u][um0 & 3u] = lm0.y;
+    w0[at + 18u][um0 & 3u] = lm0.z;
+    w0[at + 27u][um0 & 3u] = lm0.w;
   }
   {
-    w1[0u + un0 * 32u + qn0] = ln0;
+    let at = 0u + qm1 * 36u + um1 / 4u;
+    w0[at + 0u][um1 & 3u] = lm1.x;
+    w0[at + 9u][um1 & 3u] = lm1.y;
+    w0[at + 18u][um1 & 3u] = lm1.z;
+    w0[at + 27u][um1 & 3u] = lm1.w;
   }
   {
-    w1[0u + un1 * 32u + qn1] = ln1;
+    w1[0u + un0 * 8u + qn0] = ln0;
   }
   {
-    w1[0u + un2 * 32u + qn2] = ln2;
-  }
-  {
-    w1[0u + un3 * 32u + qn3] = ln3;
-  }
-  {
-    w1[0u + un4 * 32u + qn4] = ln4;
-  }
-  {
-    w1[0u + un5 * 32u + qn5] = ln5;
-  }
-  {
-    w1[0u + un6 * 32u + qn6] = ln6;
-  }
-  {
-    w1[0u + un7 * 32u + qn7] = ln7;
+    w1[0u + un1 * 8u + qn1] = ln1;
   }
   workgroupBarrier();
   for (var step = begin; step < end; step++) {
     let odd = (step - begin) & 1u;
-    if (step + 1u < end) {
-      if (thread < 32u) {
-        let i3_m0 = i32((step + 1u) * 16u + qm0 * 4u);
-        let q_v0_m0_0 = a0[u32(4096 * i1_m0 + i3_m0 + p.o0) >> 2u];
-        let v0_m0_0 = q_v0_m0_0.x;
-        let v0_m0_1 = q_v0_m0_0.y;
-        let v0_m0_2 = q_v0_m0_0.z;
-        let v0_m0_3 = q_v0_m0_0.w;
-        lm0 = vec4<f32>(v0_m0_0, v0_m0_1, v0_m0_2, v0_m0_3);
-      }
-      {
-        let i3_n0 = i32((step + 1u) * 16u + un0);
-        let q_v1_n0_0 = a1[u32(i2_n0 + 100 * i3_n0 + p.o1) >> 2u];
-        let v1_n0_0 = q_v1_n0_0.x;
-        let v1_n0_1 = q_v1_n0_0.y;
-        let v1_n0_2 = q_v1_n0_0.z;
-        let v1_n0_3 = q_v1_n0_0.w;
-        ln0 = vec4<f32>(select(f32(0), v1_n0_0, n0 + qn0 * 4u + 0u < 100u), select(f32(0), v1_n0_1, n0 + qn0 * 4u + 0u < 100u), select(f32(0), v1_n0_2, n0 + qn0 * 4u + 0u < 100u), select(f32(0), v1_n0_3, n0 + qn0 * 4u + 0u < 100u));
-      }
-      {
-        let i3_n1 = i32((step + 1u) * 16u + un1);
-        let q_v1_n1_0 = a1[u32(i2_n1 + 100 * i3_n1 + p.o1) >> 2u];
-        let v1_n1_0 = q_v1_n1_0.x;
-        let v1_n1_1 = q_v1_n1_0.y;
-        let v1_n1_2 = q_v1_n1_0.z;
-        let v1_n1_3 = q_v1_n1_0.w;
-        ln1 = vec4<f32>(select(f32(0), v1_n1_0, n0 + qn1 * 4u + 0u < 100u), select(f32(0), v1_n1_1, n0 + qn1 * 4u + 0u < 100u), select(f32(0), v1_n1_2, n0 + qn1 * 4u + 0u < 100u), select(f32(0), v1_n1_3, n0 + qn1 * 4u + 0u < 100u));
-      }
-      {
-        let i3_n2 = i32((step + 1u) * 16u + un2);
-        let q_v1_n2_0 = a1[u32(i2_n2 + 100 * i3_n2 + p.o1) >> 2u];
-        let v1_n2_0 = q_v1_n2_0.x;
-        let v1_n2_1 = q_v1_n2_0.y;
-        let v1_n2_2 = q_v1_n2_0.z;
-        let v1_n2_3 = q_v1_n2_0.w;
-        ln2 = vec4<f32>(select(f32(0), v1_n2_0, n0 + qn2 * 4u + 0u < 100u), select(f32(0), v1_n2_1, n0 + qn2 * 4u + 0u < 100u), select(f32(0), v1_n2_2, n0 + qn2 * 4u + 0u < 100u), select(f32(0), v1_n2_3, n0 + qn2 * 4u + 0u < 100u));
-      }
-      {
-        let i3_n3 = i32((step + 1u) * 16u + un3);
-        let q_v1_n3_0 = a1[u32(i2_n3 + 100 * i3_n3 + p.o1) >> 2u];
-        let v1_n3_0 = q_v1_n3_0.x;
-        let v1_n3_1 = q_v1_n3_0.y;
-        let v1_n3_2 = q_v1_n3_0.z;
-        let v1_n3_3 = q_v1_n3_0.w;
-        ln3 = vec4<f32>(select(f32(0), v1_n3_0, n0 + qn3 * 4u + 0u < 100u), select(f32(0), v1_n3_1, n0 + qn3 * 4u + 0u < 100u), select(f32(0), v1_n3_2, n0 + qn3 * 4u + 0u < 100u), select(f32(0), v1_n3_3, n0 + qn3 * 4u + 0u < 100u));
-      }
-      {
-        let i3_n4 = i32((step + 1u) * 16u + un4);
-        let q_v1_n4_0 = a1[u32(i2_n4 + 100 * i3_n4 + p.o1) >> 2u];
-        let v1_n4_0 = q_v1_n4_0.x;
-        let v1_n4_1 = q_v1_n4_0.y;
-        let v1_n4_2 = q_v1_n4_0.z;
-        let v1_n4_3 = q_v1_n4_0.w;
-        ln4 = vec4<f32>(select(f32(0), v1_n4_0, n0 + qn4 * 4u + 0u < 100u), select(f32(0), v1_n4_1, n0 + qn4 * 4u + 0u < 100u), select(f32(0), v1_n4_2, n0 + qn4 * 4u + 0u < 100u), select(f32(0), v1_n4_3, n0 + qn4 * 4u + 0u < 100u));
-      }
-      {
-        let i3_n5 = i32((step + 1u) * 16u + un5);
-        let q_v1_n5_0 = a1[u32(i2_n5 + 100 * i3_n5 + p.o1) >> 2u];
-        let v1_n5_0 = q_v1_n5_0.x;
-        let v1_n5_1 = q_v1_n5_0.y;
-        let v1_n5_2 = q_v1_n5_0.z;
-        let v1_n5_3 = q_v1_n5_0.w;
-        ln5 = vec4<f32>(select(f32(0), v1_n5_0, n0 + qn5 * 4u + 0u < 100u), select(f32(0), v1_n5_1, n0 + qn5 * 4u + 0u < 100u), select(f32(0), v1_n5_2, n0 + qn5 * 4u + 0u < 100u), select(f32(0), v1_n5_3, n0 + qn5 * 4u + 0u < 100u));
-      }
-      {
-        let i3_n6 = i32((step + 1u) * 16u + un6);
-        let q_v1_n6_0 = a1[u32(i2_n6 + 100 * i3_n6 + p.o1) >> 2u];
-        let v1_n6_0 = q_v1_n6_0.x;
-        let v1_n6_1 = q_v1_n6_0.y;
-        let v1_n6_2 = q_v1_n6_0.z;
-        let v1_n6_3 = q_v1_n6_0.w;
-        ln6 = vec4<f32>(select(f32(0), v1_n6_0, n0 + qn6 * 4u + 0u < 100u), select(f32(0), v1_n6_1, n0 + qn6 * 4u + 0u < 100u), select(f32(0), v1_n6_2, n0 + qn6 * 4u + 0u < 100u), select(f32(0), v1_n6_3, n0 + qn6 * 4u + 0u < 100u));
-      }
-      {
-        let i3_n7 = i32((step + 1u) * 16u + un7);
-        let q_v1_n7_0 = a1[u32(i2_n7 + 100 * i3_n7 + p.o1) >> 2u];
-        let v1_n7_0 = q_v1_n7_0.x;
-        let v1_n7_1 = q_v1_n7_0.y;
-        let v1_n7_2 = q_v1_n7_0.z;
-        let v1_n7_3 = q_v1_n7_0.w;
-        ln7 = vec4<f32>(select(f32(0), v1_n7_0, n0 + qn7 * 4u + 0u < 100u), select(f32(0), v1_n7_1, n0 + qn7 * 4u + 0u < 100u), select(f32(0), v1_n7_2, n0 + qn7 * 4u + 0u < 100u), select(f32(0), v1_n7_3, n0 + qn7 * 4u + 0u < 100u));
-      }
-    }
-    let fm = odd * 48u + ty;
-    let fn_ = odd * 512u + tx;
+    let next = min(step + 1u, end - 1u);
     {
-      let a0 = w0[fm + 0u];
-      let b0 = w1[fn_ + 0u];
-      c000 = fma(vec4<f32>(a0.x), b0, c000);
-      c010 = fma(vec4<f32>(a0.y), b0, c010);
-      c020 = fma(vec4<f32>(a0.z), b0, c020);
-      c030 = fma(vec4<f32>(a0.w), b0, c030);
+      let i3_m0 = i32(next * 16u + qm0 * 4u);
+      let q_v0_m0_0 = a0[u32(4096 * i1_m0 + i3_m0 + p.o0) >> 2u];
+      let v0_m0_0 = q_v0_m0_0.x;
+      let v0_m0_1 = q_v0_m0_0.y;
+      let v0_m0_2 = q_v0_m0_0.z;
+      let v0_m0_3 = q_v0_m0_0.w;
+      lm0 = vec4<f32>(select(f32(0), v0_m0_0, m0 + um0 < 16u), select(f32(0), v0_m0_1, m0 + um0 < 16u), select(f32(0), v0_m0_2, m0 + um0 < 16u), select(f32(0), v0_m0_3, m0 + um0 < 16u));
     }
     {
-      let a0 = w0[fm + 3u];
-      let b0 = w1[fn_ + 32u];
-      c000 = fma(vec4<f32>(a0.x), b0, c000);
-      c010 = fma(vec4<f32>(a0.y), b0, c010);
-      c020 = fma(vec4<f32>(a0.z), b0, c020);
-      c030 = fma(vec4<f32>(a0.w), b0, c030);
+      let i3_m1 = i32(next * 16u + qm1 * 4u);
+      let q_v0_m1_0 = a0[u32(4096 * i1_m1 + i3_m1 + p.o0) >> 2u];
+      let v0_m1_0 = q_v0_m1_0.x;
+      let v0_m1_1 = q_v0_m1_0.y;
+      let v0_m1_2 = q_v0_m1_0.z;
+      let v0_m1_3 = q_v0_m1_0.w;
+      lm1 = vec4<f32>(select(f32(0), v0_m1_0, m0 + um1 < 16u), select(f32(0), v0_m1_1, m0 + um1 < 16u), select(f32(0), v0_m1_2, m0 + um1 < 16u), select(f32(0), v0_m1_3, m0 + um1 < 16u));
     }
     {
-      let a0 = w0[fm + 6u];
-      let b0 = w1[fn_ + 64u];
-      c000 = fma(vec4<f32>(a0.x), b0, c000);
-      c010 = fma(vec4<f32>(a0.y), b0, c010);
-      c020 = fma(vec4<f32>(a0.z), b0, c020);
-      c030 = fma(vec4<f32>(a0.w), b0, c030);
+      let i3_n0 = i32(next * 16u + un0);
+      let q_v1_n0_0 = a1[u32(i2_n0 + 100 * i3_n0 + p.o1) >> 2u];
+      let v1_n0_0 = q_v1_n0_0.x;
+      let v1_n0_1 = q_v1_n0_0.y;
+      let v1_n0_2 = q_v1_n0_0.z;
+      let v1_n0_3 = q_v1_n0_0.w;
+      ln0 = vec4<f32>(select(f32(0), v1_n0_0, n0 + qn0 * 4u < 100u), select(f32(0), v1_n0_1, n0 + qn0 * 4u < 100u), select(f32(0), v1_n0_2, n0 + qn0 * 4u < 100u), select(f32(0), v1_n0_3, n0 + qn0 * 4u < 100u));
     }
     {
-      let a0 = w0[fm + 9u];
-      let b0 = w1[fn_ + 96u];
-      c000 = fma(vec4<f32>(a0.x), b0, c000);
-      c010 = fma(vec4<f32>(a0.y), b0, c010);
-      c020 = fma(vec4<f32>(a0.z), b0, c020);
-      c030 = fma(vec4<f32>(a0.w), b0, c030);
+      let i3_n1 = i32(next * 16u + un1);
+      let q_v1_n1_0 = a1[u32(i2_n1 + 100 * i3_n1 + p.o1) >> 2u];
+      let v1_n1_0 = q_v1_n1_0.x;
+      let v1_n1_1 = q_v1_n1_0.y;
+      let v1_n1_2 = q_v1_n1_0.z;
+      let v1_n1_3 = q_v1_n1_0.w;
+      ln1 = vec4<f32>(select(f32(0), v1_n1_0, n0 + qn1 * 4u < 100u), select(f32(0), v1_n1_1, n0 + qn1 * 4u < 100u), select(f32(0), v1_n1_2, n0 + qn1 * 4u < 100u), select(f32(0), v1_n1_3, n0 + qn1 * 4u < 100u));
+    }
+    let from_m = odd * 144u + ty;
+    let from_n = odd * 128u + tx;
+    {
+      let x0 = w0[from_m + 0u];
+      let y0 = w1[from_n + 0u];
+      c000 = fma(vec4<f32>(x0.x), y0, c000);
+      c010 = fma(vec4<f32>(x0.y), y0, c010);
+      c020 = fma(vec4<f32>(x0.z), y0, c020);
+      c030 = fma(vec4<f32>(x0.w), y0, c030);
     }
     {
-      let a0 = w0[fm + 12u];
-      let b0 = w1[fn_ + 128u];
-      c000 = fma(vec4<f32>(a0.x), b0, c000);
-      c010 = fma(vec4<f32>(a0.y), b0, c010);
-      c020 = fma(vec4<f32>(a0.z), b0, c020);
-      c030 = fma(vec4<f32>(a0.w), b0, c030);
+      let x0 = w0[from_m + 9u];
+      let y0 = w1[from_n + 8u];
+      c000 = fma(vec4<f32>(x0.x), y0, c000);
+      c010 = fma(vec4<f32>(x0.y), y0, c010);
+      c020 = fma(vec4<f32>(x0.z), y0, c020);
+      c030 = fma(vec4<f32>(x0.w), y0, c030);
     }
     {
-      let a0 = w0[fm + 15u];
-      let b0 = w1[fn_ + 160u];
-      c000 = fma(vec4<f32>(a0.x), b0, c000);
-      c010 = fma(vec4<f32>(a0.y), b0, c010);
-      c020 = fma(vec4<f32>(a0.z), b0, c020);
-      c030 = fma(vec4<f32>(a0.w), b0, c030);
+      let x0 = w0[from_m + 18u];
+      let y0 = w1[from_n + 16u];
+      c000 = fma(vec4<f32>(x0.x), y0, c000);
+      c010 = fma(vec4<f32>(x0.y), y0, c010);
+      c020 = fma(vec4<f32>(x0.z), y0, c020);
+      c030 = fma(vec4<f32>(x0.w), y0, c030);
     }
     {
-      let a0 = w0[fm + 18u];
-      let b0 = w1[fn_ + 192u];
-      c000 = fma(vec4<f32>(a0.x), b0, c000);
-      c010 = fma(vec4<f32>(a0.y), b0, c010);
-      c020 = fma(vec4<f32>(a0.z), b0, c020);
-      c030 = fma(vec4<f32>(a0.w), b0, c030);
+      let x0 = w0[from_m + 27u];
+      let y0 = w1[from_n + 24u];
+      c000 = fma(vec4<f32>(x0.x), y0, c000);
+      c010 = fma(vec4<f32>(x0.y), y0, c010);
+      c020 = fma(vec4<f32>(x0.z), y0, c020);
+      c030 = fma(vec4<f32>(x0.w), y0, c030);
     }
     {
-      let a0 = w0[fm + 21u];
-      let b0 = w1[fn_ + 224u];
-      c000 = fma(vec4<f32>(a0.x), b0, c000);
-      c010 = fma(vec4<f32>(a0.y), b0, c010);
-      c020 = fma(vec4<f32>(a0.z), b0, c020);
-      c030 = fma(vec4<f32>(a0.w), b0, c030);
+      let x0 = w0[from_m + 36u];
+      let y0 = w1[from_n + 32u];
+      c000 = fma(vec4<f32>(x0.x), y0, c000);
+      c010 = fma(vec4<f32>(x0.y), y0, c010);
+      c020 = fma(vec4<f32>(x0.z), y0, c020);
+      c030 = fma(vec4<f32>(x0.w), y0, c030);
     }
     {
-      let a0 = w0[fm + 24u];
-      let b0 = w1[fn_ + 256u];
-      c000 = fma(vec4<f32>(a0.x), b0, c000);
-      c010 = fma(vec4<f32>(a0.y), b0, c010);
-      c020 = fma(vec4<f32>(a0.z), b0, c020);
-      c030 = fma(vec4<f32>(a0.w), b0, c030);
+      let x0 = w0[from_m + 45u];
+      let y0 = w1[from_n + 40u];
+      c000 = fma(vec4<f32>(x0.x), y0, c000);
+      c010 = fma(vec4<f32>(x0.y), y0, c010);
+      c020 = fma(vec4<f32>(x0.z), y0, c020);
+      c030 = fma(vec4<f32>(x0.w), y0, c030);
     }
     {
-      let a0 = w0[fm + 27u];
-      let b0 = w1[fn_ + 288u];
-      c000 = fma(vec4<f32>(a0.x), b0, c000);
-      c010 = fma(vec4<f32>(a0.y), b0, c010);
-      c020 = fma(vec4<f32>(a0.z), b0, c020);
-      c030 = fma(vec4<f32>(a0.w), b0, c030);
+      let x0 = w0[from_m + 54u];
+      let y0 = w1[from_n + 48u];
+      c000 = fma(vec4<f32>(x0.x), y0, c000);
+      c010 = fma(vec4<f32>(x0.y), y0, c010);
+      c020 = fma(vec4<f32>(x0.z), y0, c020);
+      c030 = fma(vec4<f32>(x0.w), y0, c030);
     }
     {
-      let a0 = w0[fm + 30u];
-      let b0 = w1[fn_ + 320u];
-      c000 = fma(vec4<f32>(a0.x), b0, c000);
-      c010 = fma(vec4<f32>(a0.y), b0, c010);
-      c020 = fma(vec4<f32>(a0.z), b0, c020);
-      c030 = fma(vec4<f32>(a0.w), b0, c030);
+      let x0 = w0[from_m + 63u];
+      let y0 = w1[from_n + 56u];
+      c000 = fma(vec4<f32>(x0.x), y0, c000);
+      c010 = fma(vec4<f32>(x0.y), y0, c010);
+      c020 = fma(vec4<f32>(x0.z), y0, c020);
+      c030 = fma(vec4<f32>(x0.w), y0, c030);
     }
     {
-      let a0 = w0[fm + 33u];
-      let b0 = w1[fn_ + 352u];
-      c000 = fma(vec4<f32>(a0.x), b0, c000);
-      c010 = fma(vec4<f32>(a0.y), b0, c010);
-      c020 = fma(vec4<f32>(a0.z), b0, c020);
-      c030 = fma(vec4<f32>(a0.w), b0, c030);
+      let x0 = w0[from_m + 72u];
+      let y0 = w1[from_n + 64u];
+      c000 = fma(vec4<f32>(x0.x), y0, c000);
+      c010 = fma(vec4<f32>(x0.y), y0, c010);
+      c020 = fma(vec4<f32>(x0.z), y0, c020);
+      c030 = fma(vec4<f32>(x0.w), y0, c030);
     }
     {
-      let a0 = w0[fm + 36u];
-      let b0 = w1[fn_ + 384u];
-      c000 = fma(vec4<f32>(a0.x), b0, c000);
-      c010 = fma(vec4<f32>(a0.y), b0, c010);
-      c020 = fma(vec4<f32>(a0.z), b0, c020);
-      c030 = fma(vec4<f32>(a0.w), b0, c030);
+      let x0 = w0[from_m + 81u];
+      let y0 = w1[from_n + 72u];
+      c000 = fma(vec4<f32>(x0.x), y0, c000);
+      c010 = fma(vec4<f32>(x0.y), y0, c010);
+      c020 = fma(vec4<f32>(x0.z), y0, c020);
+      c030 = fma(vec4<f32>(x0.w), y0, c030);
     }
     {
-      let a0 = w0[fm + 39u];
-      let b0 = w1[fn_ + 416u];
-      c000 = fma(vec4<f32>(a0.x), b0, c000);
-      c010 = fma(vec4<f32>(a0.y), b0, c010);
-      c020 = fma(vec4<f32>(a0.z), b0, c020);
-      c030 = fma(vec4<f32>(a0.w), b0, c030);
+      let x0 = w0[from_m + 90u];
+      let y0 = w1[from_n + 80u];
+      c000 = fma(vec4<f32>(x0.x), y0, c000);
+      c010 = fma(vec4<f32>(x0.y), y0, c010);
+      c020 = fma(vec4<f32>(x0.z), y0, c020);
+      c030 = fma(vec4<f32>(x0.w), y0, c030);
     }
     {
-      let a0 = w0[fm + 42u];
-      let b0 = w1[fn_ + 448u];
-      c000 = fma(vec4<f32>(a0.x), b0, c000);
-      c010 = fma(vec4<f32>(a0.y), b0, c010);
-      c020 = fma(vec4<f32>(a0.z), b0, c020);
-      c030 = fma(vec4<f32>(a0.w), b0, c030);
+      let x0 = w0[from_m + 99u];
+      let y0 = w1[from_n + 88u];
+      c000 = fma(vec4<f32>(x0.x), y0, c000);
+      c010 = fma(vec4<f32>(x0.y), y0, c010);
+      c020 = fma(vec4<f32>(x0.z), y0, c020);
+      c030 = fma(vec4<f32>(x0.w), y0, c030);
     }
     {
-      let a0 = w0[fm + 45u];
-      let b0 = w1[fn_ + 480u];
-      c000 = fma(vec4<f32>(a0.x), b0, c000);
-      c010 = fma(vec4<f32>(a0.y), b0, c010);
-      c020 = fma(vec4<f32>(a0.z), b0, c020);
-      c030 = fma(vec4<f32>(a0.w), b0, c030);
+      let x0 = w0[from_m + 108u];
+      let y0 = w1[from_n + 96u];
+      c000 = fma(vec4<f32>(x0.x), y0, c000);
+      c010 = fma(vec4<f32>(x0.y), y0, c010);
+      c020 = fma(vec4<f32>(x0.z), y0, c020);
+      c030 = fma(vec4<f32>(x0.w), y0, c030);
     }
-    if (step + 1u < end) {
-      if (thread < 32u) {
-        let at = (odd ^ 1u) * 48u + qm0 * 12u + um0 / 4u;
-        w0[at + 0u][um0 & 3u] = lm0.x;
-        w0[at + 3u][um0 & 3u] = lm0.y;
-        w0[at + 6u][um0 & 3u] = lm0.z;
-        w0[at + 9u][um0 & 3u] = lm0.w;
-      }
-      {
-        w1[(odd ^ 1u) * 512u + un0 * 32u + qn0] = ln0;
-      }
-      {
-        w1[(odd ^ 1u) * 512u + un1 * 32u + qn1] = ln1;
-      }
-      {
-        w1[(odd ^ 1u) * 512u + un2 * 32u + qn2] = ln2;
-      }
-      {
-        w1[(odd ^ 1u) * 512u + un3 * 32u + qn3] = ln3;
-      }
-      {
-        w1[(odd ^ 1u) * 512u + un4 * 32u + qn4] = ln4;
-      }
-      {
-        w1[(odd ^ 1u) * 512u + un5 * 32u + qn5] = ln5;
-      }
-      {
-        w1[(odd ^ 1u) * 512u + un6 * 32u + qn6] = ln6;
-      }
-      {
-        w1[(odd ^ 1u) * 512u + un7 * 32u + qn7] = ln7;
-      }
+    {
+      let x0 = w0[from_m + 117u];
+      let y0 = w1[from_n + 104u];
+      c000 = fma(vec4<f32>(x0.x), y0, c000);
+      c010 = fma(vec4<f32>(x0.y), y0, c010);
+      c020 = fma(vec4<f32>(x0.z), y0, c020);
+      c030 = fma(vec4<f32>(x0.w), y0, c030);
+    }
+    {
+      let x0 = w0[from_m + 126u];
+      let y0 = w1[from_n + 112u];
+      c000 = fma(vec4<f32>(x0.x), y0, c000);
+      c010 = fma(vec4<f32>(x0.y), y0, c010);
+      c020 = fma(vec4<f32>(x0.z), y0, c020);
+      c030 = fma(vec4<f32>(x0.w), y0, c030);
+    }
+    {
+      let x0 = w0[from_m + 135u];
+      let y0 = w1[from_n + 120u];
+      c000 = fma(vec4<f32>(x0.x), y0, c000);
+      c010 = fma(vec4<f32>(x0.y), y0, c010);
+      c020 = fma(vec4<f32>(x0.z), y0, c020);
+      c030 = fma(vec4<f32>(x0.w), y0, c030);
+    }
+    {
+      let at = (odd ^ 1u) * 144u + qm0 * 36u + um0 / 4u;
+      w0[at + 0u][um0 & 3u] = lm0.x;
+      w0[at + 9u][um0 & 3u] = lm0.y;
+      w0[at + 18u][um0 & 3u] = lm0.z;
+      w0[at + 27u][um0 & 3u] = lm0.w;
+    }
+    {
+      let at = (odd ^ 1u) * 144u + qm1 * 36u + um1 / 4u;
+      w0[at + 0u][um1 & 3u] = lm1.x;
+      w0[at + 9u][um1 & 3u] = lm1.y;
+      w0[at + 18u][um1 & 3u] = lm1.z;
+      w0[at + 27u][um1 & 3u] = lm1.w;
+    }
+    {
+      w1[(odd ^ 1u) * 128u + un0 * 8u + qn0] = ln0;
+    }
+    {
+      w1[(odd ^ 1u) * 128u + un1 * 8u + qn1] = ln1;
     }
     workgroupBarrier();
   }
@@ -449,65 +314,65 @@ fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) t
     let i2 = i32(min(col, 100u - 4u));
     {
       let row = m0 + ty * 4u + 0u;
-      let i1 = i32(row);
-      if (col + 0u < 100u) {
+      let i1 = i32(min(row, 16u - 1u));
+      if (row < 16u && col < 100u) {
         s0[((split * 1u + batch) * 16u + row) * 100u + col + 0u] = c000.x;
       }
-      if (col + 0u < 100u) {
+      if (row < 16u && col < 100u) {
         s0[((split * 1u + batch) * 16u + row) * 100u + col + 1u] = c000.y;
       }
-      if (col + 0u < 100u) {
+      if (row < 16u && col < 100u) {
         s0[((split * 1u + batch) * 16u + row) * 100u + col + 2u] = c000.z;
       }
-      if (col + 0u < 100u) {
+      if (row < 16u && col < 100u) {
         s0[((split * 1u + batch) * 16u + row) * 100u + col + 3u] = c000.w;
       }
     }
     {
       let row = m0 + ty * 4u + 1u;
-      let i1 = i32(row);
-      if (col + 0u < 100u) {
+      let i1 = i32(min(row, 16u - 1u));
+      if (row < 16u && col < 100u) {
         s0[((split * 1u + batch) * 16u + row) * 100u + col + 0u] = c010.x;
       }
-      if (col + 0u < 100u) {
+      if (row < 16u && col < 100u) {
         s0[((split * 1u + batch) * 16u + row) * 100u + col + 1u] = c010.y;
       }
-      if (col + 0u < 100u) {
+      if (row < 16u && col < 100u) {
         s0[((split * 1u + batch) * 16u + row) * 100u + col + 2u] = c010.z;
       }
-      if (col + 0u < 100u) {
+      if (row < 16u && col < 100u) {
         s0[((split * 1u + batch) * 16u + row) * 100u + col + 3u] = c010.w;
       }
     }
     {
       let row = m0 + ty * 4u + 2u;
-      let i1 = i32(row);
-      if (col + 0u < 100u) {
+      let i1 = i32(min(row, 16u - 1u));
+      if (row < 16u && col < 100u) {
         s0[((split * 1u + batch) * 16u + row) * 100u + col + 0u] = c020.x;
       }
-      if (col + 0u < 100u) {
+      if (row < 16u && col < 100u) {
         s0[((split * 1u + batch) * 16u + row) * 100u + col + 1u] = c020.y;
       }
-      if (col + 0u < 100u) {
+      if (row < 16u && col < 100u) {
         s0[((split * 1u + batch) * 16u + row) * 100u + col + 2u] = c020.z;
       }
-      if (col + 0u < 100u) {
+      if (row < 16u && col < 100u) {
         s0[((split * 1u + batch) * 16u + row) * 100u + col + 3u] = c020.w;
       }
     }
     {
       let row = m0 + ty * 4u + 3u;
-      let i1 = i32(row);
-      if (col + 0u < 100u) {
+      let i1 = i32(min(row, 16u - 1u));
+      if (row < 16u && col < 100u) {
         s0[((split * 1u + batch) * 16u + row) * 100u + col + 0u] = c030.x;
       }
-      if (col + 0u < 100u) {
+      if (row < 16u && col < 100u) {
         s0[((split * 1u + batch) * 16u + row) * 100u + col + 1u] = c030.y;
       }
-      if (col + 0u < 100u) {
+      if (row < 16u && col < 100u) {
         s0[((split * 1u + batch) * 16u + row) * 100u + col + 2u] = c030.z;
       }
-      if (col + 0u < 100u) {
+      if (row < 16u && col < 100u) {
         s0[((split * 1u + batch) * 16u + row) * 100u + col + 3u] = c030.w;
       }
     }

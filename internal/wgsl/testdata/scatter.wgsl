@@ -53,19 +53,113 @@ fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) t
     let column = item % 64u;
     let row = item / 64u % 250u * 4u;
     let i1 = i32(column);
-    for (var u = 0u; u < 500u; u++) {
-      let i0 = i32(u);
-      let v0 = a2[i0 + p.o2];
-      if (u32(v0) >= 1000u) {
-        if (atomicLoad(&a4[p.o4]) <= 0) {
-          atomicMin(&a4[p.o4], (64 * i0 + i1) + i32(-2147483648));
+    let last = 500u;
+    for (var u = 0u; u < last; u += 8u) {
+      let i0_0 = i32(min(u, last - 1u));
+      let i0_1 = i32(min(u + 1u, last - 1u));
+      let i0_2 = i32(min(u + 2u, last - 1u));
+      let i0_3 = i32(min(u + 3u, last - 1u));
+      let i0_4 = i32(min(u + 4u, last - 1u));
+      let i0_5 = i32(min(u + 5u, last - 1u));
+      let i0_6 = i32(min(u + 6u, last - 1u));
+      let i0_7 = i32(min(u + 7u, last - 1u));
+      let v0_0 = a2[i0_0 + p.o2];
+      let v0_1 = a2[i0_1 + p.o2];
+      let v0_2 = a2[i0_2 + p.o2];
+      let v0_3 = a2[i0_3 + p.o2];
+      let v0_4 = a2[i0_4 + p.o2];
+      let v0_5 = a2[i0_5 + p.o2];
+      let v0_6 = a2[i0_6 + p.o2];
+      let v0_7 = a2[i0_7 + p.o2];
+      if (max(max(max(max(max(max(max(u32(v0_0), u32(v0_1)), u32(v0_2)), u32(v0_3)), u32(v0_4)), u32(v0_5)), u32(v0_6)), u32(v0_7)) >= 1000u) {
+        if (u32(v0_0) >= 1000u) {
+          if (atomicLoad(&a4[p.o4]) <= 0) {
+            atomicMin(&a4[p.o4], (64 * i0_0 + i1) + i32(-2147483648));
+          }
+        }
+        if (u32(v0_1) >= 1000u) {
+          if (atomicLoad(&a4[p.o4]) <= 0) {
+            atomicMin(&a4[p.o4], (64 * i0_1 + i1) + i32(-2147483648));
+          }
+        }
+        if (u32(v0_2) >= 1000u) {
+          if (atomicLoad(&a4[p.o4]) <= 0) {
+            atomicMin(&a4[p.o4], (64 * i0_2 + i1) + i32(-2147483648));
+          }
+        }
+        if (u32(v0_3) >= 1000u) {
+          if (atomicLoad(&a4[p.o4]) <= 0) {
+            atomicMin(&a4[p.o4], (64 * i0_3 + i1) + i32(-2147483648));
+          }
+        }
+        if (u32(v0_4) >= 1000u) {
+          if (atomicLoad(&a4[p.o4]) <= 0) {
+            atomicMin(&a4[p.o4], (64 * i0_4 + i1) + i32(-2147483648));
+          }
+        }
+        if (u32(v0_5) >= 1000u) {
+          if (atomicLoad(&a4[p.o4]) <= 0) {
+            atomicMin(&a4[p.o4], (64 * i0_5 + i1) + i32(-2147483648));
+          }
+        }
+        if (u32(v0_6) >= 1000u) {
+          if (atomicLoad(&a4[p.o4]) <= 0) {
+            atomicMin(&a4[p.o4], (64 * i0_6 + i1) + i32(-2147483648));
+          }
+        }
+        if (u32(v0_7) >= 1000u) {
+          if (atomicLoad(&a4[p.o4]) <= 0) {
+            atomicMin(&a4[p.o4], (64 * i0_7 + i1) + i32(-2147483648));
+          }
         }
       }
-      if (u32(v0) >= row && u32(v0) < min(row + 4u, 1000u)) {
-        let v1 = a3[64 * i0 + i1 + p.o3];
-        let old = a0[i1 + 64 * i32(v0)];
-        let new_ = old + v1;
-        a0[i1 + 64 * i32(v0)] = new_;
+      if (u32(v0_0) >= row && u32(v0_0) < min(row + 4u, 1000u) && u < last) {
+        let v1 = a3[64 * i0_0 + i1 + p.o3];
+        let old = a0[i1 + 64 * i32(v0_0)];
+        let sum = old + v1;
+        a0[i1 + 64 * i32(v0_0)] = sum;
+      }
+      if (u32(v0_1) >= row && u32(v0_1) < min(row + 4u, 1000u) && u + 1u < last) {
+        let v1 = a3[64 * i0_1 + i1 + p.o3];
+        let old = a0[i1 + 64 * i32(v0_1)];
+        let sum = old + v1;
+        a0[i1 + 64 * i32(v0_1)] = sum;
+      }
+      if (u32(v0_2) >= row && u32(v0_2) < min(row + 4u, 1000u) && u + 2u < last) {
+        let v1 = a3[64 * i0_2 + i1 + p.o3];
+        let old = a0[i1 + 64 * i32(v0_2)];
+        let sum = old + v1;
+        a0[i1 + 64 * i32(v0_2)] = sum;
+      }
+      if (u32(v0_3) >= row && u32(v0_3) < min(row + 4u, 1000u) && u + 3u < last) {
+        let v1 = a3[64 * i0_3 + i1 + p.o3];
+        let old = a0[i1 + 64 * i32(v0_3)];
+        let sum = old + v1;
+        a0[i1 + 64 * i32(v0_3)] = sum;
+      }
+      if (u32(v0_4) >= row && u32(v0_4) < min(row + 4u, 1000u) && u + 4u < last) {
+        let v1 = a3[64 * i0_4 + i1 + p.o3];
+        let old = a0[i1 + 64 * i32(v0_4)];
+        let sum = old + v1;
+        a0[i1 + 64 * i32(v0_4)] = sum;
+      }
+      if (u32(v0_5) >= row && u32(v0_5) < min(row + 4u, 1000u) && u + 5u < last) {
+        let v1 = a3[64 * i0_5 + i1 + p.o3];
+        let old = a0[i1 + 64 * i32(v0_5)];
+        let sum = old + v1;
+        a0[i1 + 64 * i32(v0_5)] = sum;
+      }
+      if (u32(v0_6) >= row && u32(v0_6) < min(row + 4u, 1000u) && u + 6u < last) {
+        let v1 = a3[64 * i0_6 + i1 + p.o3];
+        let old = a0[i1 + 64 * i32(v0_6)];
+        let sum = old + v1;
+        a0[i1 + 64 * i32(v0_6)] = sum;
+      }
+      if (u32(v0_7) >= row && u32(v0_7) < min(row + 4u, 1000u) && u + 7u < last) {
+        let v1 = a3[64 * i0_7 + i1 + p.o3];
+        let old = a0[i1 + 64 * i32(v0_7)];
+        let sum = old + v1;
+        a0[i1 + 64 * i32(v0_7)] = sum;
       }
     }
   }

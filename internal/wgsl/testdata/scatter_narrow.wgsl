@@ -57,16 +57,103 @@ fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) t
     let row = item / 1u % 10u * 1u;
     let segment = item / 10u;
     var acc = 0u;
-    for (var u = segment * 129u; u < min(segment * 129u + 129u, 5000u); u++) {
-      let i0 = i32(u);
-      let v0 = a2[i0 + p.o2];
-      if (u32(v0) >= 10u) {
-        if (atomicLoad(&a4[p.o4]) <= 0) {
-          atomicMin(&a4[p.o4], (i0) + i32(-2147483648));
+    let last = min(segment * 129u + 129u, 5000u);
+    for (var u = segment * 129u; u < last; u += 8u) {
+      let i0_0 = i32(min(u, last - 1u));
+      let i0_1 = i32(min(u + 1u, last - 1u));
+      let i0_2 = i32(min(u + 2u, last - 1u));
+      let i0_3 = i32(min(u + 3u, last - 1u));
+      let i0_4 = i32(min(u + 4u, last - 1u));
+      let i0_5 = i32(min(u + 5u, last - 1u));
+      let i0_6 = i32(min(u + 6u, last - 1u));
+      let i0_7 = i32(min(u + 7u, last - 1u));
+      let v0_0 = a2[i0_0 + p.o2];
+      let v0_1 = a2[i0_1 + p.o2];
+      let v0_2 = a2[i0_2 + p.o2];
+      let v0_3 = a2[i0_3 + p.o2];
+      let v0_4 = a2[i0_4 + p.o2];
+      let v0_5 = a2[i0_5 + p.o2];
+      let v0_6 = a2[i0_6 + p.o2];
+      let v0_7 = a2[i0_7 + p.o2];
+      if (max(max(max(max(max(max(max(u32(v0_0), u32(v0_1)), u32(v0_2)), u32(v0_3)), u32(v0_4)), u32(v0_5)), u32(v0_6)), u32(v0_7)) >= 10u) {
+        if (u32(v0_0) >= 10u) {
+          if (atomicLoad(&a4[p.o4]) <= 0) {
+            atomicMin(&a4[p.o4], (i0_0) + i32(-2147483648));
+          }
+        }
+        if (u32(v0_1) >= 10u) {
+          if (atomicLoad(&a4[p.o4]) <= 0) {
+            atomicMin(&a4[p.o4], (i0_1) + i32(-2147483648));
+          }
+        }
+        if (u32(v0_2) >= 10u) {
+          if (atomicLoad(&a4[p.o4]) <= 0) {
+            atomicMin(&a4[p.o4], (i0_2) + i32(-2147483648));
+          }
+        }
+        if (u32(v0_3) >= 10u) {
+          if (atomicLoad(&a4[p.o4]) <= 0) {
+            atomicMin(&a4[p.o4], (i0_3) + i32(-2147483648));
+          }
+        }
+        if (u32(v0_4) >= 10u) {
+          if (atomicLoad(&a4[p.o4]) <= 0) {
+            atomicMin(&a4[p.o4], (i0_4) + i32(-2147483648));
+          }
+        }
+        if (u32(v0_5) >= 10u) {
+          if (atomicLoad(&a4[p.o4]) <= 0) {
+            atomicMin(&a4[p.o4], (i0_5) + i32(-2147483648));
+          }
+        }
+        if (u32(v0_6) >= 10u) {
+          if (atomicLoad(&a4[p.o4]) <= 0) {
+            atomicMin(&a4[p.o4], (i0_6) + i32(-2147483648));
+          }
+        }
+        if (u32(v0_7) >= 10u) {
+          if (atomicLoad(&a4[p.o4]) <= 0) {
+            atomicMin(&a4[p.o4], (i0_7) + i32(-2147483648));
+          }
         }
       }
-      if (u32(v0) == row) {
-        let p_v1 = u32(i0 + p.o3);
+      if (u32(v0_0) == row && u < last) {
+        let p_v1 = u32(i0_0 + p.o3);
+        let v1 = extractBits(a3[p_v1 >> 2u], ((p_v1 & 3u) * 8u), 8u);
+        acc = (acc + v1) & 0xffu;
+      }
+      if (u32(v0_1) == row && u + 1u < last) {
+        let p_v1 = u32(i0_1 + p.o3);
+        let v1 = extractBits(a3[p_v1 >> 2u], ((p_v1 & 3u) * 8u), 8u);
+        acc = (acc + v1) & 0xffu;
+      }
+      if (u32(v0_2) == row && u + 2u < last) {
+        let p_v1 = u32(i0_2 + p.o3);
+        let v1 = extractBits(a3[p_v1 >> 2u], ((p_v1 & 3u) * 8u), 8u);
+        acc = (acc + v1) & 0xffu;
+      }
+      if (u32(v0_3) == row && u + 3u < last) {
+        let p_v1 = u32(i0_3 + p.o3);
+        let v1 = extractBits(a3[p_v1 >> 2u], ((p_v1 & 3u) * 8u), 8u);
+        acc = (acc + v1) & 0xffu;
+      }
+      if (u32(v0_4) == row && u + 4u < last) {
+        let p_v1 = u32(i0_4 + p.o3);
+        let v1 = extractBits(a3[p_v1 >> 2u], ((p_v1 & 3u) * 8u), 8u);
+        acc = (acc + v1) & 0xffu;
+      }
+      if (u32(v0_5) == row && u + 5u < last) {
+        let p_v1 = u32(i0_5 + p.o3);
+        let v1 = extractBits(a3[p_v1 >> 2u], ((p_v1 & 3u) * 8u), 8u);
+        acc = (acc + v1) & 0xffu;
+      }
+      if (u32(v0_6) == row && u + 6u < last) {
+        let p_v1 = u32(i0_6 + p.o3);
+        let v1 = extractBits(a3[p_v1 >> 2u], ((p_v1 & 3u) * 8u), 8u);
+        acc = (acc + v1) & 0xffu;
+      }
+      if (u32(v0_7) == row && u + 7u < last) {
+        let p_v1 = u32(i0_7 + p.o3);
         let v1 = extractBits(a3[p_v1 >> 2u], ((p_v1 & 3u) * 8u), 8u);
         acc = (acc + v1) & 0xffu;
       }

@@ -25,7 +25,8 @@ var<workgroup> w1: array<f32, 8>;
 fn div_f32(a: f32, b: f32) -> f32 {
   let sign = (bitcast<u32>(a) ^ bitcast<u32>(b)) & 0x80000000u;
   let infinite = bitcast<f32>(sign | 0x7f800000u | zero);
-  return select(a / b, select(infinite, nan(), a == 0.0 || is_nan(a)), b == 0.0);
+  let s = select(1.0, 0.25, abs(b) > 4e37); // the reciprocal of b may be taken for 0
+  return select((a * s) / (b * s), select(infinite, nan(), a == 0.0 || is_nan(a)), b == 0.0);
 }
 
 fn exp_f32(x: f32) -> f32 {
@@ -106,7 +107,7 @@ fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) t
       let v0_13 = q_v0_12.y;
       let v0_14 = q_v0_12.z;
       let v0_15 = q_v0_12.w;
-      r1 = max_f32(r1, max_f32(max_f32(max_f32(max_f32(select(-inf(), v0_0, b + t * 4u + 0u < 20000u), select(-inf(), v0_1, b + t * 4u + 0u < 20000u)), max_f32(select(-inf(), v0_2, b + t * 4u + 0u < 20000u), select(-inf(), v0_3, b + t * 4u + 0u < 20000u))), max_f32(max_f32(select(-inf(), v0_4, b + t * 4u + 1024u < 20000u), select(-inf(), v0_5, b + t * 4u + 1024u < 20000u)), max_f32(select(-inf(), v0_6, b + t * 4u + 1024u < 20000u), select(-inf(), v0_7, b + t * 4u + 1024u < 20000u)))), max_f32(max_f32(max_f32(select(-inf(), v0_8, b + t * 4u + 2048u < 20000u), select(-inf(), v0_9, b + t * 4u + 2048u < 20000u)), max_f32(select(-inf(), v0_10, b + t * 4u + 2048u < 20000u), select(-inf(), v0_11, b + t * 4u + 2048u < 20000u))), max_f32(max_f32(select(-inf(), v0_12, b + t * 4u + 3072u < 20000u), select(-inf(), v0_13, b + t * 4u + 3072u < 20000u)), max_f32(select(-inf(), v0_14, b + t * 4u + 3072u < 20000u), select(-inf(), v0_15, b + t * 4u + 3072u < 20000u))))));
+      r1 = max_f32(r1, max_f32(max_f32(max_f32(max_f32(select(-inf(), v0_0, b + t * 4u < 20000u), select(-inf(), v0_1, b + t * 4u < 20000u)), max_f32(select(-inf(), v0_2, b + t * 4u < 20000u), select(-inf(), v0_3, b + t * 4u < 20000u))), max_f32(max_f32(select(-inf(), v0_4, b + t * 4u + 1024u < 20000u), select(-inf(), v0_5, b + t * 4u + 1024u < 20000u)), max_f32(select(-inf(), v0_6, b + t * 4u + 1024u < 20000u), select(-inf(), v0_7, b + t * 4u + 1024u < 20000u)))), max_f32(max_f32(max_f32(select(-inf(), v0_8, b + t * 4u + 2048u < 20000u), select(-inf(), v0_9, b + t * 4u + 2048u < 20000u)), max_f32(select(-inf(), v0_10, b + t * 4u + 2048u < 20000u), select(-inf(), v0_11, b + t * 4u + 2048u < 20000u))), max_f32(max_f32(select(-inf(), v0_12, b + t * 4u + 3072u < 20000u), select(-inf(), v0_13, b + t * 4u + 3072u < 20000u)), max_f32(select(-inf(), v0_14, b + t * 4u + 3072u < 20000u), select(-inf(), v0_15, b + t * 4u + 3072u < 20000u))))));
     }
   }
   r1 = max_f32(r1, subgroupShuffleXor(r1, 1u));
@@ -118,7 +119,10 @@ fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) t
     w0[thread / 32u] = r1;
   }
   workgroupBarrier();
-  r1 = max_f32(max_f32(max_f32(max_f32(max_f32(max_f32(max_f32(w0[thread / 256u * 8u + 0u], w0[thread / 256u * 8u + 1u]), w0[thread / 256u * 8u + 2u]), w0[thread / 256u * 8u + 3u]), w0[thread / 256u * 8u + 4u]), w0[thread / 256u * 8u + 5u]), w0[thread / 256u * 8u + 6u]), w0[thread / 256u * 8u + 7u]);
+  r1 = w0[thread / 256u * 8u + thread % 8u];
+  r1 = max_f32(r1, subgroupShuffleXor(r1, 1u));
+  r1 = max_f32(r1, subgroupShuffleXor(r1, 2u));
+  r1 = max_f32(r1, subgroupShuffleXor(r1, 4u));
   let v1 = r1;
   var r4 = f32(0);
   {
@@ -236,7 +240,7 @@ fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) t
       let v3_13 = exp_f32(v2_13);
       let v3_14 = exp_f32(v2_14);
       let v3_15 = exp_f32(v2_15);
-      r4 = (r4 + ((((select(f32(0), v3_0, b + t * 4u + 0u < 20000u) + select(f32(0), v3_1, b + t * 4u + 0u < 20000u)) + (select(f32(0), v3_2, b + t * 4u + 0u < 20000u) + select(f32(0), v3_3, b + t * 4u + 0u < 20000u))) + ((select(f32(0), v3_4, b + t * 4u + 1024u < 20000u) + select(f32(0), v3_5, b + t * 4u + 1024u < 20000u)) + (select(f32(0), v3_6, b + t * 4u + 1024u < 20000u) + select(f32(0), v3_7, b + t * 4u + 1024u < 20000u)))) + (((select(f32(0), v3_8, b + t * 4u + 2048u < 20000u) + select(f32(0), v3_9, b + t * 4u + 2048u < 20000u)) + (select(f32(0), v3_10, b + t * 4u + 2048u < 20000u) + select(f32(0), v3_11, b + t * 4u + 2048u < 20000u))) + ((select(f32(0), v3_12, b + t * 4u + 3072u < 20000u) + select(f32(0), v3_13, b + t * 4u + 3072u < 20000u)) + (select(f32(0), v3_14, b + t * 4u + 3072u < 20000u) + select(f32(0), v3_15, b + t * 4u + 3072u < 20000u))))));
+      r4 = (r4 + ((((select(f32(0), v3_0, b + t * 4u < 20000u) + select(f32(0), v3_1, b + t * 4u < 20000u)) + (select(f32(0), v3_2, b + t * 4u < 20000u) + select(f32(0), v3_3, b + t * 4u < 20000u))) + ((select(f32(0), v3_4, b + t * 4u + 1024u < 20000u) + select(f32(0), v3_5, b + t * 4u + 1024u < 20000u)) + (select(f32(0), v3_6, b + t * 4u + 1024u < 20000u) + select(f32(0), v3_7, b + t * 4u + 1024u < 20000u)))) + (((select(f32(0), v3_8, b + t * 4u + 2048u < 20000u) + select(f32(0), v3_9, b + t * 4u + 2048u < 20000u)) + (select(f32(0), v3_10, b + t * 4u + 2048u < 20000u) + select(f32(0), v3_11, b + t * 4u + 2048u < 20000u))) + ((select(f32(0), v3_12, b + t * 4u + 3072u < 20000u) + select(f32(0), v3_13, b + t * 4u + 3072u < 20000u)) + (select(f32(0), v3_14, b + t * 4u + 3072u < 20000u) + select(f32(0), v3_15, b + t * 4u + 3072u < 20000u))))));
     }
   }
   r4 = (r4 + subgroupShuffleXor(r4, 1u));
@@ -248,7 +252,10 @@ fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) t
     w1[thread / 32u] = r4;
   }
   workgroupBarrier();
-  r4 = (((((((w1[thread / 256u * 8u + 0u] + w1[thread / 256u * 8u + 1u]) + w1[thread / 256u * 8u + 2u]) + w1[thread / 256u * 8u + 3u]) + w1[thread / 256u * 8u + 4u]) + w1[thread / 256u * 8u + 5u]) + w1[thread / 256u * 8u + 6u]) + w1[thread / 256u * 8u + 7u]);
+  r4 = w1[thread / 256u * 8u + thread % 8u];
+  r4 = (r4 + subgroupShuffleXor(r4, 1u));
+  r4 = (r4 + subgroupShuffleXor(r4, 2u));
+  r4 = (r4 + subgroupShuffleXor(r4, 4u));
   let v4 = r4;
   {
     var b = 0u;
@@ -400,7 +407,7 @@ fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) t
       let v5_13 = div_f32(v3_13, v4);
       let v5_14 = div_f32(v3_14, v4);
       let v5_15 = div_f32(v3_15, v4);
-      if (b + t * 4u + 0u < 20000u) {
+      if (b + t * 4u < 20000u) {
         a1[u32(20000 * i0 + i1_0) >> 2u] = vec4<f32>(v5_0, v5_1, v5_2, v5_3);
       }
       if (b + t * 4u + 1024u < 20000u) {

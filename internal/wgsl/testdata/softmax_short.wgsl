@@ -23,7 +23,8 @@ var<workgroup> w1: array<f32, 256>;
 fn div_f32(a: f32, b: f32) -> f32 {
   let sign = (bitcast<u32>(a) ^ bitcast<u32>(b)) & 0x80000000u;
   let infinite = bitcast<f32>(sign | 0x7f800000u | zero);
-  return select(a / b, select(infinite, nan(), a == 0.0 || is_nan(a)), b == 0.0);
+  let s = select(1.0, 0.25, abs(b) > 4e37); // the reciprocal of b may be taken for 0
+  return select((a * s) / (b * s), select(infinite, nan(), a == 0.0 || is_nan(a)), b == 0.0);
 }
 
 fn exp_f32(x: f32) -> f32 {
@@ -57,7 +58,7 @@ fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) t
   var r1 = -inf();
   let v0_0 = a0[10 * i0 + i1_0 + p.o0];
   let v0_1 = a0[10 * i0 + i1_1 + p.o0];
-  r1 = max_f32(r1, max_f32(select(-inf(), v0_0, t + 0u < 10u), select(-inf(), v0_1, t + 8u < 10u)));
+  r1 = max_f32(r1, max_f32(select(-inf(), v0_0, t < 10u), select(-inf(), v0_1, t + 8u < 10u)));
   w0[thread] = r1;
   workgroupBarrier();
   if (t < 4u) {
@@ -79,7 +80,7 @@ fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) t
   let v2_1 = v0_1 - v1;
   let v3_0 = exp_f32(v2_0);
   let v3_1 = exp_f32(v2_1);
-  r4 = (r4 + (select(f32(0), v3_0, t + 0u < 10u) + select(f32(0), v3_1, t + 8u < 10u)));
+  r4 = (r4 + (select(f32(0), v3_0, t < 10u) + select(f32(0), v3_1, t + 8u < 10u)));
   w1[thread] = r4;
   workgroupBarrier();
   if (t < 4u) {
@@ -98,7 +99,7 @@ fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) t
   let v4 = r4;
   let v5_0 = div_f32(v3_0, v4);
   let v5_1 = div_f32(v3_1, v4);
-  if (t + 0u < 10u && each < 1000u) {
+  if (t < 10u && each < 1000u) {
     a1[10 * i0 + i1_0] = v5_0;
   }
   if (t + 8u < 10u && each < 1000u) {

@@ -25,7 +25,8 @@ var<workgroup> w1: array<f32, 8>;
 fn div_f32(a: f32, b: f32) -> f32 {
   let sign = (bitcast<u32>(a) ^ bitcast<u32>(b)) & 0x80000000u;
   let infinite = bitcast<f32>(sign | 0x7f800000u | zero);
-  return select(a / b, select(infinite, nan(), a == 0.0 || is_nan(a)), b == 0.0);
+  let s = select(1.0, 0.25, abs(b) > 4e37); // the reciprocal of b may be taken for 0
+  return select((a * s) / (b * s), select(infinite, nan(), a == 0.0 || is_nan(a)), b == 0.0);
 }
 
 fn exp_f32(x: f32) -> f32 {
@@ -67,7 +68,7 @@ fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) t
   let v0_5 = q_v0_4.y;
   let v0_6 = q_v0_4.z;
   let v0_7 = q_v0_4.w;
-  r1 = max_f32(r1, max_f32(max_f32(max_f32(select(-inf(), v0_0, t * 4u + 0u < 1000u), select(-inf(), v0_1, t * 4u + 0u < 1000u)), max_f32(select(-inf(), v0_2, t * 4u + 0u < 1000u), select(-inf(), v0_3, t * 4u + 0u < 1000u))), max_f32(max_f32(select(-inf(), v0_4, t * 4u + 512u < 1000u), select(-inf(), v0_5, t * 4u + 512u < 1000u)), max_f32(select(-inf(), v0_6, t * 4u + 512u < 1000u), select(-inf(), v0_7, t * 4u + 512u < 1000u)))));
+  r1 = max_f32(r1, max_f32(max_f32(max_f32(select(-inf(), v0_0, t * 4u < 1000u), select(-inf(), v0_1, t * 4u < 1000u)), max_f32(select(-inf(), v0_2, t * 4u < 1000u), select(-inf(), v0_3, t * 4u < 1000u))), max_f32(max_f32(select(-inf(), v0_4, t * 4u + 512u < 1000u), select(-inf(), v0_5, t * 4u + 512u < 1000u)), max_f32(select(-inf(), v0_6, t * 4u + 512u < 1000u), select(-inf(), v0_7, t * 4u + 512u < 1000u)))));
   r1 = max_f32(r1, subgroupShuffleXor(r1, 1u));
   r1 = max_f32(r1, subgroupShuffleXor(r1, 2u));
   r1 = max_f32(r1, subgroupShuffleXor(r1, 4u));
@@ -77,7 +78,9 @@ fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) t
     w0[thread / 32u] = r1;
   }
   workgroupBarrier();
-  r1 = max_f32(max_f32(max_f32(w0[thread / 128u * 4u + 0u], w0[thread / 128u * 4u + 1u]), w0[thread / 128u * 4u + 2u]), w0[thread / 128u * 4u + 3u]);
+  r1 = w0[thread / 128u * 4u + thread % 4u];
+  r1 = max_f32(r1, subgroupShuffleXor(r1, 1u));
+  r1 = max_f32(r1, subgroupShuffleXor(r1, 2u));
   let v1 = r1;
   var r4 = f32(0);
   let v2_0 = v0_0 - v1;
@@ -96,7 +99,7 @@ fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) t
   let v3_5 = exp_f32(v2_5);
   let v3_6 = exp_f32(v2_6);
   let v3_7 = exp_f32(v2_7);
-  r4 = (r4 + (((select(f32(0), v3_0, t * 4u + 0u < 1000u) + select(f32(0), v3_1, t * 4u + 0u < 1000u)) + (select(f32(0), v3_2, t * 4u + 0u < 1000u) + select(f32(0), v3_3, t * 4u + 0u < 1000u))) + ((select(f32(0), v3_4, t * 4u + 512u < 1000u) + select(f32(0), v3_5, t * 4u + 512u < 1000u)) + (select(f32(0), v3_6, t * 4u + 512u < 1000u) + select(f32(0), v3_7, t * 4u + 512u < 1000u)))));
+  r4 = (r4 + (((select(f32(0), v3_0, t * 4u < 1000u) + select(f32(0), v3_1, t * 4u < 1000u)) + (select(f32(0), v3_2, t * 4u < 1000u) + select(f32(0), v3_3, t * 4u < 1000u))) + ((select(f32(0), v3_4, t * 4u + 512u < 1000u) + select(f32(0), v3_5, t * 4u + 512u < 1000u)) + (select(f32(0), v3_6, t * 4u + 512u < 1000u) + select(f32(0), v3_7, t * 4u + 512u < 1000u)))));
   r4 = (r4 + subgroupShuffleXor(r4, 1u));
   r4 = (r4 + subgroupShuffleXor(r4, 2u));
   r4 = (r4 + subgroupShuffleXor(r4, 4u));
@@ -106,7 +109,9 @@ fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) t
     w1[thread / 32u] = r4;
   }
   workgroupBarrier();
-  r4 = (((w1[thread / 128u * 4u + 0u] + w1[thread / 128u * 4u + 1u]) + w1[thread / 128u * 4u + 2u]) + w1[thread / 128u * 4u + 3u]);
+  r4 = w1[thread / 128u * 4u + thread % 4u];
+  r4 = (r4 + subgroupShuffleXor(r4, 1u));
+  r4 = (r4 + subgroupShuffleXor(r4, 2u));
   let v4 = r4;
   let v5_0 = div_f32(v3_0, v4);
   let v5_1 = div_f32(v3_1, v4);
@@ -116,7 +121,7 @@ fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) t
   let v5_5 = div_f32(v3_5, v4);
   let v5_6 = div_f32(v3_6, v4);
   let v5_7 = div_f32(v3_7, v4);
-  if (t * 4u + 0u < 1000u) {
+  if (t * 4u < 1000u) {
     a1[u32(1000 * i0 + i1_0) >> 2u] = vec4<f32>(v5_0, v5_1, v5_2, v5_3);
   }
   if (t * 4u + 512u < 1000u) {

@@ -89,8 +89,14 @@ fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) t
     w1[thread / 32u] = r3;
   }
   workgroupBarrier();
-  r1 = (((((((w0[thread / 256u * 8u + 0u] + w0[thread / 256u * 8u + 1u]) + w0[thread / 256u * 8u + 2u]) + w0[thread / 256u * 8u + 3u]) + w0[thread / 256u * 8u + 4u]) + w0[thread / 256u * 8u + 5u]) + w0[thread / 256u * 8u + 6u]) + w0[thread / 256u * 8u + 7u]);
-  r3 = first_max(first_max(first_max(first_max(first_max(first_max(first_max(w1[thread / 256u * 8u + 0u], w1[thread / 256u * 8u + 1u]), w1[thread / 256u * 8u + 2u]), w1[thread / 256u * 8u + 3u]), w1[thread / 256u * 8u + 4u]), w1[thread / 256u * 8u + 5u]), w1[thread / 256u * 8u + 6u]), w1[thread / 256u * 8u + 7u]);
+  r1 = w0[thread / 256u * 8u + thread % 8u];
+  r3 = w1[thread / 256u * 8u + thread % 8u];
+  r1 = (r1 + subgroupShuffleXor(r1, 1u));
+  r3 = first_max(r3, subgroupShuffleXor(r3, 1u));
+  r1 = (r1 + subgroupShuffleXor(r1, 2u));
+  r3 = first_max(r3, subgroupShuffleXor(r3, 2u));
+  r1 = (r1 + subgroupShuffleXor(r1, 4u));
+  r3 = first_max(r3, subgroupShuffleXor(r3, 4u));
   if (t == 0u && segment < 128u) {
     s0[4 + segment * 1u + row] = bitcast<u32>(r1);
     s0[260 + 2 * (segment * 1u + row)] = r3.x;
@@ -139,8 +145,12 @@ fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) t
     w1[thread / 32u] = r3;
   }
   workgroupBarrier();
-  r1 = (((w0[thread / 128u * 4u + 0u] + w0[thread / 128u * 4u + 1u]) + w0[thread / 128u * 4u + 2u]) + w0[thread / 128u * 4u + 3u]);
-  r3 = first_max(first_max(first_max(w1[thread / 128u * 4u + 0u], w1[thread / 128u * 4u + 1u]), w1[thread / 128u * 4u + 2u]), w1[thread / 128u * 4u + 3u]);
+  r1 = w0[thread / 128u * 4u + thread % 4u];
+  r3 = w1[thread / 128u * 4u + thread % 4u];
+  r1 = (r1 + subgroupShuffleXor(r1, 1u));
+  r3 = first_max(r3, subgroupShuffleXor(r3, 1u));
+  r1 = (r1 + subgroupShuffleXor(r1, 2u));
+  r3 = first_max(r3, subgroupShuffleXor(r3, 2u));
   let v1 = r1;
   let v3 = i32(select(r3.y, 0u, r3.y == 0xffffffffu));
   if (t == 0u && each < 1u) {

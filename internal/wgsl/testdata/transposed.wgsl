@@ -7,7 +7,7 @@
 // %2 float32{0 1} = Add %0 %1
 // %3 float32{0 1} = Store %2 a2[100*i0 + i1]
 
-// Pass 0: groups [7 1 1], bindings [{Arg:0 Scratch:0 Write:false} {Arg:1 Scratch:0 Write:false} {Arg:2 Scratch:0 Write:true}], params [{Arg:0 Offset:true} {Arg:1 Offset:true}], scratch []
+// Pass 0: groups [8 1 1], bindings [{Arg:0 Scratch:0 Write:false} {Arg:1 Scratch:0 Write:false} {Arg:2 Scratch:0 Write:true}], params [{Arg:0 Offset:true} {Arg:1 Offset:true}], scratch []
 
 struct Params {
   o0: i32,
@@ -21,24 +21,26 @@ struct Params {
 @compute @workgroup_size(256)
 fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) thread: u32) {
   let group = id.x;
-  let item = group * 256u + thread;
-  if (item < 1600u) {
-    let fi1 = item * 4u;
-    let i1 = i32(fi1 % 100u);
-    let i0 = i32(fi1 / 100u);
-    let v0_0 = a0[i0 + 64 * i1 + p.o0];
-    let v0_1 = a0[i0 + 64 * i1 + p.o0 + 64];
-    let v0_2 = a0[i0 + 64 * i1 + p.o0 + 128];
-    let v0_3 = a0[i0 + 64 * i1 + p.o0 + 192];
-    let q_v1_0 = a1[u32(i1 + p.o1) >> 2u];
-    let v1_0 = q_v1_0.x;
-    let v1_1 = q_v1_0.y;
-    let v1_2 = q_v1_0.z;
-    let v1_3 = q_v1_0.w;
-    let v2_0 = v0_0 + v1_0;
-    let v2_1 = v0_1 + v1_1;
-    let v2_2 = v0_2 + v1_2;
-    let v2_3 = v0_3 + v1_3;
+  let job = min(group, 7u);
+  let rest = job / 8u;
+  let across = job / 4u % 2u * 32u + thread % 32u;
+  let along = job % 4u * 32u + thread / 32u * 4u;
+  let i0 = i32(across);
+  let i1 = i32(min(along, 100u - 4u));
+  let v0_0 = a0[i0 + 64 * i1 + p.o0];
+  let v0_1 = a0[i0 + 64 * i1 + p.o0 + 64];
+  let v0_2 = a0[i0 + 64 * i1 + p.o0 + 128];
+  let v0_3 = a0[i0 + 64 * i1 + p.o0 + 192];
+  let q_v1_0 = a1[u32(i1 + p.o1) >> 2u];
+  let v1_0 = q_v1_0.x;
+  let v1_1 = q_v1_0.y;
+  let v1_2 = q_v1_0.z;
+  let v1_3 = q_v1_0.w;
+  let v2_0 = v0_0 + v1_0;
+  let v2_1 = v0_1 + v1_1;
+  let v2_2 = v0_2 + v1_2;
+  let v2_3 = v0_3 + v1_3;
+  if (along < 100u) {
     a2[u32(100 * i0 + i1) >> 2u] = vec4<f32>(v2_0, v2_1, v2_2, v2_3);
   }
 }
