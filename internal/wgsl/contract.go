@@ -106,7 +106,7 @@ func newContraction(c *compiler) *contraction {
 
 // innermost is the least step of a view along some axes.
 func (c *compiler) innermost(axes []int, in *ir.Instr) int {
-	step := 1 << 40
+	step := math.MaxInt
 	for _, a := range axes {
 		if s := abs(in.View.Coef[a]); s != 0 {
 			step = min(step, s)
