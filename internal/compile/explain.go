@@ -27,15 +27,6 @@ func (p *Plan) String() string {
 	return b.String()
 }
 
-// Kernels lists the skeletons of the plan's kernels.
-func (p *Plan) Kernels() []ir.Skeleton {
-	var out []ir.Skeleton
-	for _, s := range p.Steps {
-		out = append(out, s.Kernel.Skeleton)
-	}
-	return out
-}
-
 func count(n int, what string) string {
 	if n == 1 {
 		return "1 " + what

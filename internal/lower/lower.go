@@ -236,8 +236,8 @@ func (e *emitter) movement(n *graph.Node, at []ir.Form, guards []ir.Guard, fill 
 
 func (e *emitter) inside(guards []ir.Guard) ir.Instr {
 	v := &ir.View{}
-	over := e.guards(v, guards)
-	return ir.Instr{Op: ir.Inside, Type: ir.Bool, View: v, Over: over}
+	e.guards(v, guards)
+	return ir.Instr{Op: ir.Inside, Type: ir.Bool, View: v, Over: over(v)}
 }
 
 // reduction computes n, whose operand is read over the axes that n reduces.

@@ -20,18 +20,12 @@ func (e *emitter) coefs(f ir.Form) []int {
 	return c
 }
 
-// guards adds guards to a view and returns the axes they depend on.
-func (e *emitter) guards(v *ir.View, guards []ir.Guard) (over ir.AxisSet) {
+// guards adds guards to a view.
+func (e *emitter) guards(v *ir.View, guards []ir.Guard) {
 	for _, g := range guards {
 		g.Form = ir.Form{Off: g.Off, Coef: e.coefs(g.Form), Div: g.Div}
 		v.Guards = append(v.Guards, g)
-		for a, c := range g.Coef {
-			if c != 0 {
-				over |= 1 << a
-			}
-		}
 	}
-	return over
 }
 
 // view is the place of coordinates in a buffer with strides.
