@@ -13,38 +13,50 @@ import (
 	"github.com/tensorken/tensorken/ir"
 )
 
-// Test opens a device and fails for everything it does wrong.
+// parts are those of Test. What takes long stands first, so that little is
+// left to do at the end.
+var parts = []struct {
+	name string
+	test func(*suite)
+}{
+	{"Elementwise", (*suite).elementwise},
+	{"Factors", (*suite).factors},
+	{"Epilogues", (*suite).epilogues},
+	{"Chains", (*suite).chains},
+	{"ScatterAdd", func(s *suite) { s.scatters(ir.Add) }},
+	{"ScatterMax", func(s *suite) { s.scatters(ir.Max) }},
+	{"ScatterMin", func(s *suite) { s.scatters(ir.Min) }},
+	{"ScatterMul", func(s *suite) { s.scatters(ir.Mul) }},
+	{"Special", (*suite).special},
+	{"Reductions", (*suite).reductions},
+	{"Gathers", (*suite).gathers},
+	{"Casts", (*suite).casts},
+	{"Windows", (*suite).windows},
+	{"LongReductions", (*suite).longReductions},
+	{"LargeProducts", (*suite).largeProducts},
+	{"Products", (*suite).products},
+	{"Layouts", (*suite).layouts},
+	{"Outputs", (*suite).outputs},
+	{"Goroutines", (*suite).goroutines},
+	{"Fixed", (*suite).fixed},
+	{"BadIndices", (*suite).badIndices},
+	{"Status", (*suite).status},
+	{"SameBits", (*suite).sameBits},
+	{"Calls", (*suite).calls},
+	{"Random", (*suite).randomBits},
+	{"Memory", (*suite).outOfMemory},
+	{"Buffers", (*suite).buffers},
+	{"Types", (*suite).missingTypes},
+	{"Close", (*suite).closing},
+}
+
+// Test fails for everything that a device does wrong. Its parts run at the
+// same time, each on a device that it opens for itself.
 func Test(t *testing.T, open func() (driver.Device, error)) {
 	compile.Verify()
-	for _, part := range []struct {
-		name string
-		test func(*suite)
-	}{
-		{"Buffers", (*suite).buffers},
-		{"Memory", (*suite).outOfMemory},
-		{"Types", (*suite).missingTypes},
-		{"Calls", (*suite).calls},
-		{"Status", (*suite).status},
-		{"Layouts", (*suite).layouts},
-		{"Elementwise", (*suite).elementwise},
-		{"Casts", (*suite).casts},
-		{"Special", (*suite).special},
-		{"Reductions", (*suite).reductions},
-		{"LongReductions", (*suite).longReductions},
-		{"Products", (*suite).products},
-		{"LargeProducts", (*suite).largeProducts},
-		{"Windows", (*suite).windows},
-		{"Gathers", (*suite).gathers},
-		{"Scatters", (*suite).scatters},
-		{"BadIndices", (*suite).badIndices},
-		{"Outputs", (*suite).outputs},
-		{"Random", (*suite).randomBits},
-		{"SameBits", (*suite).sameBits},
-		{"Goroutines", (*suite).goroutines},
-		{"Fixed", (*suite).fixed},
-		{"Close", (*suite).closing},
-	} {
+	for _, part := range parts {
 		t.Run(part.name, func(t *testing.T) {
+			t.Parallel()
 			drv, err := open()
 			if err != nil {
 				t.Fatal(err)

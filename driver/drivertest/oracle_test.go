@@ -18,16 +18,15 @@ func open() (driver.Device, error) { return Oracle(), nil }
 func TestRandom(t *testing.T) { Random(t, open, *graphs, *seed) }
 
 // A GPU lacks the wide types, binds few buffers and runs ahead of its caller.
-func openLike(gpu *Reference) func() (driver.Device, error) {
-	return func() (driver.Device, error) {
-		gpu.Types = []ir.DType{ir.Bool, ir.Int32, ir.Uint32, ir.Float32}
-		gpu.Bindings = 8
-		gpu.Async = true
-		return gpu, nil
-	}
+func openAhead() (driver.Device, error) {
+	gpu := Oracle()
+	gpu.Types = []ir.DType{ir.Bool, ir.Int32, ir.Uint32, ir.Float32}
+	gpu.Bindings = 8
+	gpu.Async = true
+	return gpu, nil
 }
 
-func TestRandomAhead(t *testing.T) { Random(t, openLike(Oracle()), *graphs, *seed) }
+func TestRandomAhead(t *testing.T) { Random(t, openAhead, *graphs, *seed) }
 
 func TestOracle(t *testing.T) { Test(t, open) }
 
@@ -35,5 +34,5 @@ func TestOracleAhead(t *testing.T) {
 	if testing.Short() {
 		t.Skip("slow")
 	}
-	Test(t, func() (driver.Device, error) { return openLike(Oracle())() })
+	Test(t, openAhead)
 }

@@ -89,7 +89,7 @@ var epilogues = []struct {
 	}},
 }
 
-// products multiplies matrices of many shapes, made in many ways.
+// products multiplies matrices of many shapes.
 func (s *suite) products() {
 	lengths := []int{1, 2, 3, 4, 5, 7, 8, 9, 12, 15, 16, 17, 24, 31, 33, 48, 64, 70}
 	s.part("shapes", func(s *suite) {
@@ -109,7 +109,18 @@ func (s *suite) products() {
 			s.check(fmt.Sprint(e), product(s.tensor(d, 2, e[0], e[2]), s.tensor(d, 2, e[1], e[2])))
 		}
 	})
-	s.eachIn("factors", typesOf(ir.Mul), func(s *suite, d ir.DType) {
+	s.eachIn("attention", floatTypes, func(s *suite, d ir.DType) {
+		q, k, v := s.tensor(d, 2, 5, 4), s.tensor(d, 2, 6, 4), s.tensor(d, 2, 6, 3)
+		scores := graph.Binary(ir.Mul, product(q, k), graph.Fill(d, 0.5, []int{2, 5, 6}))
+		e := graph.Unary(ir.Exp, graph.Binary(ir.Sub, scores, graph.Expand(graph.Reduce(ir.ReduceMax, scores, []int{2}), scores.Shape)))
+		w := graph.Binary(ir.Div, e, graph.Expand(graph.Reduce(ir.Sum, e, []int{2}), e.Shape))
+		s.check("softmax", product(w, graph.Permute(v, []int{0, 2, 1})))
+	})
+}
+
+// factors multiplies matrices that are made in many ways.
+func (s *suite) factors() {
+	s.each(typesOf(ir.Mul), func(s *suite, d ir.DType) {
 		for i, a := range matrices {
 			for j, b := range matrices {
 				for batch := 1; batch <= 2; batch++ {
@@ -121,7 +132,11 @@ func (s *suite) products() {
 			}
 		}
 	})
-	s.eachIn("epilogues", typesOf(ir.Mul), func(s *suite, d ir.DType) {
+}
+
+// epilogues multiplies matrices and goes on with the product.
+func (s *suite) epilogues() {
+	s.each(typesOf(ir.Mul), func(s *suite, d ir.DType) {
 		for _, e := range epilogues {
 			for i, a := range matrices {
 				b := matrices[(i+1)%len(matrices)]
@@ -129,13 +144,6 @@ func (s *suite) products() {
 				s.check(a.name+", then "+e.name, e.make(s, p)...)
 			}
 		}
-	})
-	s.eachIn("attention", floatTypes, func(s *suite, d ir.DType) {
-		q, k, v := s.tensor(d, 2, 5, 4), s.tensor(d, 2, 6, 4), s.tensor(d, 2, 6, 3)
-		scores := graph.Binary(ir.Mul, product(q, k), graph.Fill(d, 0.5, []int{2, 5, 6}))
-		e := graph.Unary(ir.Exp, graph.Binary(ir.Sub, scores, graph.Expand(graph.Reduce(ir.ReduceMax, scores, []int{2}), scores.Shape)))
-		w := graph.Binary(ir.Div, e, graph.Expand(graph.Reduce(ir.Sum, e, []int{2}), e.Shape))
-		s.check("softmax", product(w, graph.Permute(v, []int{0, 2, 1})))
 	})
 }
 
