@@ -13,6 +13,7 @@ package device
 
 import (
 	"fmt"
+	"io"
 	"os"
 	"strings"
 
@@ -27,7 +28,7 @@ const variable = "TENSORKEN_DEVICE"
 // Open opens the device of that name (see the package comment). An empty name
 // is that of the environment variable TENSORKEN_DEVICE or, if that is empty
 // too, the fastest GPU, else the CPU; then why says how the device was chosen
-// and what was passed over, in a line.
+// or what was passed over, in a line.
 //
 // It fails if there is no such device, or it does not open; the error tells
 // what to do. A GPU is opened anew each time: Close gives it back.
@@ -36,29 +37,56 @@ func Open(name string) (d *tensor.Device, why string, err error) {
 }
 
 func open(name, env string, gpu func(*webgpu.Options) (*tensor.Device, error)) (d *tensor.Device, why string, err error) {
-	source := ""
+	asked := fmt.Sprintf("device %q", name)
 	if name == "" && env != "" {
-		name, source = env, variable+" is "
-		why = source + fmt.Sprintf("%q", name)
+		name, why = env, fmt.Sprintf("%s is %q", variable, env)
+		asked = why
 	}
 	kind, which, more := strings.Cut(name, ":")
 	switch {
 	case name == "":
 		if d, err = gpu(&webgpu.Options{}); err != nil {
-			return tensor.CPU(), "the CPU, because no GPU opened: " + line(err), nil
+			return tensor.CPU(), "no GPU opened: " + line(err), nil
 		}
 		return d, "the fastest GPU", nil
 	case name == "cpu":
 		return tensor.CPU(), why, nil
 	case kind != "webgpu":
-		return nil, "", fmt.Errorf(`device: %s%q: there is no such device: use "cpu", "webgpu", or one adapter as "webgpu:0" or "webgpu:NAME"`, source, name)
+		return nil, "", fmt.Errorf(`%s: there is no such device: use "cpu", "webgpu", or one adapter as "webgpu:0" or "webgpu:NAME"`, asked)
 	case more && which == "":
-		return nil, "", fmt.Errorf(`device: %s%q: want a number or a name after the colon`, source, name)
+		return nil, "", fmt.Errorf("%s: want a number or a name after the colon", asked)
 	}
 	if d, err = gpu(&webgpu.Options{Adapter: which, Software: true}); err != nil {
-		return nil, "", fmt.Errorf("device: %s%q: %w", source, name, err)
+		return nil, "", fmt.Errorf("%s: %w", asked, err)
 	}
 	return d, why, nil
+}
+
+// Usage is what a program's flag -device may say of itself.
+const Usage = "device to run on: cpu, webgpu, webgpu:1 and so on (default a GPU, if one opens, else the CPU)"
+
+// Use opens the device of that name, as Open does, makes it the default (see
+// tensor.SetDefault), and writes a line to w that says which it is and why. It
+// is what a small program does with a flag:
+//
+//	var name = flag.String("device", "", device.Usage)
+//
+//	func main() {
+//		flag.Parse()
+//		if err := device.Use(*name, os.Stderr); err != nil {
+//			log.Fatal(err)
+//		}
+func Use(name string, w io.Writer) error {
+	d, why, err := Open(name)
+	if err != nil {
+		return err
+	}
+	tensor.SetDefault(d)
+	if why != "" {
+		why = " (" + why + ")"
+	}
+	_, err = fmt.Fprintf(w, "device %v%s\n", d, why)
+	return err
 }
 
 // line is the first line of an error, without what leads on to others.

@@ -3,6 +3,7 @@ package device
 import (
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"strings"
 	"testing"
@@ -32,7 +33,7 @@ func TestOpen(t *testing.T) {
 			return nil, missing
 		}
 	}
-	const noGPU = "the CPU, because no GPU opened: no library: install one"
+	const noGPU = "no GPU opened: no library: install one"
 	cpu := tensor.CPU()
 	for _, c := range []struct {
 		name, env string
@@ -51,14 +52,14 @@ func TestOpen(t *testing.T) {
 		{"webgpu", "", []*tensor.Device{software}, software, "", ""},
 		{"webgpu:1", "", []*tensor.Device{hardware, software}, software, "", ""},
 		{"webgpu:0", "", []*tensor.Device{software}, software, "", ""},
-		{"webgpu:2", "", []*tensor.Device{hardware, software}, nil, "", `device: "webgpu:2": no library`},
-		{"webgpu", "", nil, nil, "", "device: \"webgpu\": no library: install one. Tried:\n\ta\n\tb"},
-		{"", "webgpu", nil, nil, "", `device: TENSORKEN_DEVICE is "webgpu": no library`},
-		{"webgpu:", "", []*tensor.Device{hardware}, nil, "", `device: "webgpu:": want a number or a name after the colon`},
-		{"cuda", "cpu", nil, nil, "", `device: "cuda": there is no such device: use "cpu", "webgpu"`},
-		{"", "cuda:0", nil, nil, "", `device: TENSORKEN_DEVICE is "cuda:0": there is no such device`},
-		{"cpu:1", "", nil, nil, "", `device: "cpu:1": there is no such device`},
-		{"webgpus", "", nil, nil, "", `device: "webgpus": there is no such device`},
+		{"webgpu:2", "", []*tensor.Device{hardware, software}, nil, "", `device "webgpu:2": no library`},
+		{"webgpu", "", nil, nil, "", "device \"webgpu\": no library: install one. Tried:\n\ta\n\tb"},
+		{"", "webgpu", nil, nil, "", `TENSORKEN_DEVICE is "webgpu": no library`},
+		{"webgpu:", "", []*tensor.Device{hardware}, nil, "", `device "webgpu:": want a number or a name after the colon`},
+		{"cuda", "cpu", nil, nil, "", `device "cuda": there is no such device: use "cpu", "webgpu"`},
+		{"", "cuda:0", nil, nil, "", `TENSORKEN_DEVICE is "cuda:0": there is no such device`},
+		{"cpu:1", "", nil, nil, "", `device "cpu:1": there is no such device`},
+		{"webgpus", "", nil, nil, "", `device "webgpus": there is no such device`},
 	} {
 		d, why, err := open(c.name, c.env, machine(c.gpus...))
 		call := fmt.Sprintf("Open(%q) with TENSORKEN_DEVICE=%q and %d adapters", c.name, c.env, len(c.gpus))
@@ -98,5 +99,19 @@ func TestOpenHere(t *testing.T) {
 	defer gpu.Close()
 	if got := tensor.New([]float32{1, 2, 3}).To(gpu).Add(1).Sum().Item(); got != 9 {
 		t.Errorf("computed %v on %v, want 9", got, gpu)
+	}
+}
+
+func TestUse(t *testing.T) {
+	defer tensor.SetDefault(tensor.Default())
+	t.Setenv(variable, "cpu")
+	for name, want := range map[string]string{"cpu": "device cpu\n", "": "device cpu (TENSORKEN_DEVICE is \"cpu\")\n"} {
+		var b strings.Builder
+		if err := Use(name, &b); err != nil || b.String() != want || tensor.Default() != tensor.CPU() {
+			t.Errorf("Use(%q) = %v, writes %q, want %q", name, err, &b, want)
+		}
+	}
+	if err := Use("abacus", io.Discard); err == nil {
+		t.Error(`Use("abacus"): no error`)
 	}
 }

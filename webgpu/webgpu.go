@@ -21,6 +21,7 @@
 package webgpu
 
 import (
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -62,7 +63,7 @@ func Open(o *Options) (*tensor.Device, error) {
 	}
 	lib, err := wgpu.Load(o.Library)
 	if err != nil {
-		return nil, fmt.Errorf("webgpu: %w", err)
+		return nil, err
 	}
 	return open(lib, o)
 }
@@ -71,20 +72,30 @@ func open(lib wgpu.Library, o *Options) (*tensor.Device, error) {
 	pick := func(list []wgpu.Adapter) (int, error) { return choose(list, o) }
 	d, err := lib.Open(pick, wgpu.Options{Validate: o.Validate})
 	if err != nil {
-		return nil, fmt.Errorf("webgpu: %v: %w", lib, err)
+		return nil, with(lib, err)
 	}
 	return tensor.NewDevice(gpu.New(d, fmt.Sprintf("webgpu (%s)", d.Adapter().Name))), nil
 }
 
-// Adapters lists what can be opened, the fastest kind first.
+// with adds to an error the library that it came from, unless that works and
+// only finds nothing.
+func with(lib wgpu.Library, err error) error {
+	if errors.Is(err, wgpu.ErrNoAdapter) {
+		return err
+	}
+	return fmt.Errorf("%v: %w", lib, err)
+}
+
+// Adapters lists what can be opened, the fastest kind first. Its error tells
+// what was tried and what to do; that there is nothing to open is one.
 func Adapters() ([]Adapter, error) {
 	lib, err := wgpu.Load("")
 	if err != nil {
-		return nil, fmt.Errorf("webgpu: %w", err)
+		return nil, err
 	}
 	list, err := lib.Adapters()
 	if err != nil {
-		return nil, fmt.Errorf("webgpu: %v: %w", lib, err)
+		return nil, with(lib, err)
 	}
 	var as []Adapter
 	for _, a := range list {
@@ -98,11 +109,8 @@ func public(a wgpu.Adapter) Adapter {
 }
 
 // choose returns the index of the adapter to open. The list has the fastest
-// kind first.
+// kind first, and is not empty.
 func choose(list []wgpu.Adapter, o *Options) (int, error) {
-	if len(list) == 0 {
-		return 0, fmt.Errorf("%w: the system's graphics driver shows none that computes; install or update the GPU's driver", wgpu.ErrNoAdapter)
-	}
 	if o.Adapter != "" {
 		return named(list, o.Adapter)
 	}
@@ -117,7 +125,7 @@ func choose(list []wgpu.Adapter, o *Options) (int, error) {
 		}
 	}
 	if best < 0 {
-		return 0, fmt.Errorf("%w but in software, which has to be asked for: %s", wgpu.ErrNoAdapter, listed(list))
+		return 0, fmt.Errorf("%w but in software, which has to be asked for: %s; if there is a GPU, it lacks a driver", wgpu.ErrNoAdapter, listed(list))
 	}
 	return best, nil
 }

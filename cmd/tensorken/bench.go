@@ -218,14 +218,14 @@ func (o benchOptions) open() (devices []benchDevice, notes []string, err error) 
 		}
 		d, why, err := device.Open(name)
 		if err != nil {
-			if len(names) == 1 || name != "" && !strings.HasPrefix(name, "webgpu") {
+			if len(names) == 1 || !strings.HasPrefix(name, "webgpu") {
 				return nil, nil, err
 			}
 			notes = append(notes, err.Error())
 			continue
 		}
 		if why != "" {
-			notes = append(notes, why)
+			notes = append(notes, noted("device "+d.String(), why))
 		}
 		if d != tensor.CPU() {
 			if name == "" {

@@ -46,7 +46,7 @@ func gpuCheck(ctx context.Context, w io.Writer, name string) error {
 	if err != nil {
 		return err
 	}
-	if name != "cpu" {
+	if d != tensor.CPU() {
 		defer d.Close()
 	}
 	for _, line := range [][2]string{{"tensorken", version()}, {"machine", machine()}, {"system", system()}, {"device", d.String()}} {

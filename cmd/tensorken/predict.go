@@ -29,7 +29,7 @@ on the digits is tried on those that train held out.`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error { return o.run(args[0], c.OutOrStdout(), c.ErrOrStderr()) },
 	}
-	c.Flags().StringVar(&o.device, "device", "", deviceUsage)
+	c.Flags().StringVar(&o.device, "device", "", device.Usage)
 	c.Flags().StringVar(&o.data, "data", "", "CSV file of examples")
 	return c
 }

@@ -61,15 +61,12 @@ and C. Kaynak, UCI Machine Learning Repository, doi.org/10.24432/C50P49, CC BY 4
 	f.Float64Var(&o.lr, "lr", 0, "learning rate (default 0.02 for mlp, 0.003 for cnn)")
 	f.IntVar(&o.batch, "batch", 64, "examples of one step")
 	f.Uint64Var(&o.seed, "seed", 1, "seed of all randomness: the same seed gives the same result")
-	f.StringVar(&o.device, "device", "", deviceUsage)
+	f.StringVar(&o.device, "device", "", device.Usage)
 	f.StringVar(&o.data, "data", "", "CSV file of examples (default the digits)")
 	f.StringVar(&o.out, "out", "digits.safetensors", "file to save the model to")
 	f.BoolVar(&o.json, "json", false, "print the result as JSON, on the last line")
 	return c
 }
-
-// deviceUsage is what the flag --device says of itself.
-const deviceUsage = "device to run on: cpu, webgpu, webgpu:1 and so on (default a GPU, if one opens, else the CPU)"
 
 // A result is what --json prints.
 type result struct {

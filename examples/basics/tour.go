@@ -1,4 +1,3 @@
-// Command basics is most of package tensor in ten lines.
 package main
 
 import (
@@ -7,7 +6,8 @@ import (
 	"github.com/tensorken/tensorken/tensor"
 )
 
-func main() {
+// tour prints what some operations give. The last one fails and says where.
+func tour() {
 	a, b := tensor.New([]float32{1, 2, 3, 4, 5, 6}, 2, 3), tensor.From([][]float32{{10}, {20}})
 	rng := tensor.NewRNG(42)
 	n := a.Dim(-1)

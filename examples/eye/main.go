@@ -3,14 +3,25 @@
 package main
 
 import (
+	"flag"
 	"fmt"
 	"io"
+	"log"
 	"os"
 
+	"github.com/tensorken/tensorken/device"
 	"github.com/tensorken/tensorken/tensor"
 )
 
-func main() { eye(os.Stdout, 3) }
+var on = flag.String("device", "", device.Usage)
+
+func main() {
+	flag.Parse()
+	if err := device.Use(*on, os.Stderr); err != nil {
+		log.Fatal(err)
+	}
+	eye(os.Stdout, 3)
+}
 
 // eye shows each step of Eye(n).
 func eye(w io.Writer, n int) {

@@ -4,14 +4,25 @@
 package main
 
 import (
+	"flag"
 	"fmt"
 	"io"
+	"log"
 	"os"
 
+	"github.com/tensorken/tensorken/device"
 	"github.com/tensorken/tensorken/tensor"
 )
 
-func main() { matmul(os.Stdout) }
+var on = flag.String("device", "", device.Usage)
+
+func main() {
+	flag.Parse()
+	if err := device.Use(*on, os.Stderr); err != nil {
+		log.Fatal(err)
+	}
+	matmul(os.Stdout)
+}
 
 func matmul(w io.Writer) {
 	show := func(expr string, t tensor.Tensor) { fmt.Fprintf(w, ">>> %s\n%v\n\n", expr, t) }

@@ -1,14 +1,9 @@
 package main
 
 import (
-	"bytes"
 	"testing"
 
-	"github.com/tensorken/tensorken/internal/goldentext"
+	"github.com/tensorken/tensorken/internal/exampletest"
 )
 
-func TestOutput(t *testing.T) {
-	var out bytes.Buffer
-	matmul(&out)
-	goldentext.Check(t, "testdata/output.txt", out.String())
-}
+func TestOutput(t *testing.T) { exampletest.Check(t, main) }

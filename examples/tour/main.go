@@ -4,14 +4,25 @@
 package main
 
 import (
+	"flag"
 	"fmt"
 	"io"
+	"log"
 	"os"
 
+	"github.com/tensorken/tensorken/device"
 	"github.com/tensorken/tensorken/tensor"
 )
 
-func main() { tour(os.Stdout) }
+var on = flag.String("device", "", device.Usage)
+
+func main() {
+	flag.Parse()
+	if err := device.Use(*on, os.Stderr); err != nil {
+		log.Fatal(err)
+	}
+	tour(os.Stdout)
+}
 
 func tour(w io.Writer) {
 	p := printer{w}

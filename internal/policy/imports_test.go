@@ -36,7 +36,7 @@ var order = strings.Fields(`
 	safetensors npy
 	nn optim data train
 	internal/bench
-	internal/goldentext internal/golden internal/policy
+	internal/goldentext internal/exampletest internal/golden internal/policy
 `)
 
 // never lists what order would allow and the design does not: no package of

@@ -38,7 +38,7 @@ var abis = []abi{
 		has: []string{"wgpuCreateInstance"},
 		why: "it has webgpu.h's functions, but is no build that this version knows",
 	},
-	{why: "it is no WebGPU library: it lacks wgpuCreateInstance"},
+	{why: "it lacks webgpu.h's functions"},
 }
 
 // detect returns the abi of a library.
@@ -50,7 +50,7 @@ func detect(has func(symbol string) bool) (*abi, error) {
 			continue
 		}
 		if a.why != "" {
-			return nil, &unusable{a.why + ": use that of npm's bun-webgpu 0.1"}
+			return nil, &unusable{a.why + "; use the library of npm's bun-webgpu 0.1"}
 		}
 		return a, nil
 	}

@@ -177,8 +177,8 @@ func (n *instance) find() ([]found, error) {
 			list = append(list, a)
 		}
 	}
-	if len(list) == 0 && why != "" {
-		return nil, fmt.Errorf("%w: %s", ErrNoAdapter, why)
+	if len(list) == 0 {
+		return nil, noAdapter(runtime.GOOS, why)
 	}
 	slices.SortStableFunc(list, func(a, b found) int { return rank(a.Kind) - rank(b.Kind) })
 	return list, nil

@@ -11,8 +11,15 @@ import (
 // Variable is the environment variable that names the library to load.
 const Variable = "TENSORKEN_WEBGPU_LIB"
 
-// Advice says what to run where no library is found.
-const Advice = "run `tensorken gpu install`, which fetches a library, or set " + Variable + " to the path of one"
+// advice says what to do where no library is found.
+const advice = "run `tensorken gpu install`, which fetches one, or set " + Variable + " to the path of one"
+
+// drivers says, by system, what an adapter needs besides a GPU.
+var drivers = map[string]string{
+	"linux":   "the GPU's Vulkan driver and the Vulkan loader (package libvulkan1 or vulkan-loader)",
+	"darwin":  "macOS, which brings the GPU's driver",
+	"windows": "the GPU's driver",
+}
 
 // names are the files that hold webgpu.h on a system: of the npm package
 // bun-webgpu, of Dawn's own build, of wgpu-native.
@@ -35,6 +42,7 @@ type candidate struct {
 type place struct {
 	goos  string
 	named string // by the caller or the environment
+	env   bool   // the environment named it
 	exe   string // folder of the executable, "" if it is not known
 	cache string // the user's cache folder, likewise
 }
@@ -64,6 +72,7 @@ func here(goos, path string) place {
 	p := place{goos: goos, named: path, cache: CacheDir()}
 	if p.named == "" {
 		p.named = os.Getenv(Variable)
+		p.env = p.named != ""
 	}
 	if exe, err := os.Executable(); err == nil {
 		p.exe = filepath.Dir(exe)
@@ -81,8 +90,17 @@ func CacheDir() string {
 	return filepath.Join(dir, "tensorken", "webgpu")
 }
 
-// ErrNoAdapter says that a library finds no adapter.
-var ErrNoAdapter = errors.New("no adapter")
+// ErrNoAdapter says that a library finds no adapter, or none that will do.
+var ErrNoAdapter = errors.New("no WebGPU adapter")
+
+// noAdapter is the error for a list of adapters that is empty. It says what to
+// do, and what the library says.
+func noAdapter(goos, said string) error {
+	if said != "" {
+		said = " (" + said + ")"
+	}
+	return fmt.Errorf("%w%s: install or update %s", ErrNoAdapter, said, drivers[goos])
+}
 
 // ErrNoLibrary says that no library was found, or none that can be used.
 var ErrNoLibrary = errors.New("no WebGPU library")
@@ -102,18 +120,24 @@ func search(p place, load func(path string) (Library, error)) (Library, error) {
 				return lib, nil
 			}
 		}
+		why := strings.TrimPrefix(err.Error(), c.path+": ")
 		switch {
 		case errors.Is(err, os.ErrNotExist):
-			err = errors.New("no such file")
+			why = "no such file"
 		case c.bare && !errors.As(err, new(*unusable)):
-			err = errors.New("not in the system's folders")
+			why = "not in the system's folders"
 		}
-		tried = append(tried, fmt.Sprintf("\n\t%s: %v", c.path, err))
+		tried = append(tried, c.path+": "+why)
 	}
-	if len(tried) == 0 {
+	switch {
+	case len(tried) == 0:
 		return nil, fmt.Errorf("%w: none is known for %s", ErrNoLibrary, p.goos)
+	case p.env:
+		return nil, fmt.Errorf("%w: %s is %s. Unset it to use what `tensorken gpu install` fetches", ErrNoLibrary, Variable, tried[0])
+	case p.named != "":
+		return nil, fmt.Errorf("%w: %s. Name none to use what `tensorken gpu install` fetches", ErrNoLibrary, tried[0])
 	}
-	return nil, fmt.Errorf("%w: %s. Tried:%s", ErrNoLibrary, Advice, strings.Join(tried, ""))
+	return nil, fmt.Errorf("%w: %s. Tried:\n\t%s", ErrNoLibrary, advice, strings.Join(tried, "\n\t"))
 }
 
 // unusable says why a library that was loaded cannot be used.

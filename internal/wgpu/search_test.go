@@ -49,7 +49,8 @@ func TestSearch(t *testing.T) {
 			"libwebgpu_wrapper.so: no such file", "libwebgpu_dawn.so: it is wgpu-native", "libwgpu_native.so: not in the system's folders",
 		}},
 		{place{goos: "windows", exe: dir}, []string{"webgpu_dawn.dll: it is wgpu-native"}},
-		{place{goos: "linux", named: filepath.Join(dir, "none.so"), exe: dir}, []string{"none.so: no such file"}},
+		{place{goos: "linux", named: "/none.so", exe: dir}, []string{"no WebGPU library: /none.so: no such file. Name none to use what `tensorken gpu install`"}},
+		{place{goos: "linux", named: "/none.so", env: true}, []string{"no WebGPU library: TENSORKEN_WEBGPU_LIB is /none.so: no such file. Unset it to"}},
 		{place{goos: "plan9"}, []string{"none is known for plan9"}},
 	} {
 		_, err := search(c.place, refuse)
@@ -74,6 +75,30 @@ func TestSearch(t *testing.T) {
 	}
 }
 
+// What is wrong with a library is told without repeating its path.
+func TestSearchPath(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "short.so")
+	if err := os.WriteFile(name, nil, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	_, err := search(place{named: name}, func(path string) (Library, error) { return nil, errors.New(path + ": file too short") })
+	if want := "no WebGPU library: " + name + ": file too short."; err == nil || !strings.HasPrefix(err.Error(), want) {
+		t.Errorf("search = %v, want %s…", err, want)
+	}
+}
+
+func TestNoAdapter(t *testing.T) {
+	for goos, want := range map[string]string{
+		"linux":   "no WebGPU adapter (none supported): install or update the GPU's Vulkan driver and the Vulkan loader (package libvulkan1 or vulkan-loader)",
+		"darwin":  "no WebGPU adapter (none supported): install or update macOS, which brings the GPU's driver",
+		"windows": "no WebGPU adapter (none supported): install or update the GPU's driver",
+	} {
+		if err := noAdapter(goos, "none supported"); err.Error() != want || !errors.Is(err, ErrNoAdapter) {
+			t.Errorf("noAdapter(%q) = %v, want %s", goos, err, want)
+		}
+	}
+}
+
 func TestDetect(t *testing.T) {
 	dawn := abis[0].has
 	for _, c := range []struct {
@@ -86,7 +111,7 @@ func TestDetect(t *testing.T) {
 		{"Dawn", []string{"wgpuCreateInstance", "wgpuDeviceTick"}, "it is Dawn, but not the build"},
 		{"wgpu-native", []string{"wgpuCreateInstance", "wgpuGetVersion", "wgpuDevicePoll"}, "it is wgpu-native"},
 		{"another", []string{"wgpuCreateInstance"}, "no build that this version knows"},
-		{"none", []string{"malloc"}, "it is no WebGPU library"},
+		{"none", []string{"malloc"}, "it lacks webgpu.h's functions"},
 	} {
 		a, err := detect(func(s string) bool { return slices.Contains(c.symbols, s) })
 		if c.want == "" {

@@ -10,7 +10,8 @@ import (
 type Library interface {
 	// String says what it is, such as the path of a native library.
 	String() string
-	// Adapters lists the machine's adapters, the fastest kind first.
+	// Adapters lists the machine's adapters, the fastest kind first. It is an
+	// error, ErrNoAdapter, if there is none.
 	Adapters() ([]Adapter, error)
 	// Open opens the adapter that pick chooses from those there are.
 	Open(pick func([]Adapter) (int, error), o Options) (Device, error)

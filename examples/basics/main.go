@@ -1,0 +1,20 @@
+// Command basics is most of package tensor in ten lines.
+package main
+
+import (
+	"flag"
+	"log"
+	"os"
+
+	"github.com/tensorken/tensorken/device"
+)
+
+var on = flag.String("device", "", device.Usage)
+
+func main() {
+	flag.Parse()
+	if err := device.Use(*on, os.Stderr); err != nil {
+		log.Fatal(err)
+	}
+	tour()
+}
