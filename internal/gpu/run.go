@@ -99,8 +99,14 @@ func (d *device) accepts(p *program, args []driver.Arg) error {
 		if !ok || b.device != d || b.handle == 0 {
 			return fmt.Errorf("%s: argument %d is not a buffer of this device", d.name, i)
 		}
-		if end := a.Offset + p.args[i].Len; a.Offset < 0 || a.Offset > math.MaxInt32 || p.args[i].Kind == ir.Out && end > b.size/p.args[i].DType.Size() {
-			return fmt.Errorf("%s: argument %d: elements %d to %d of a buffer of %d bytes", d.name, i, a.Offset, end, b.size)
+		switch {
+		case a.Offset < 0 || a.Offset > math.MaxInt32:
+			return fmt.Errorf("%s: argument %d starts at element %d", d.name, i, a.Offset)
+		case p.args[i].Kind != ir.Out:
+		case a.Offset != 0:
+			return fmt.Errorf("%s: argument %d starts at element %d, and is written", d.name, i, a.Offset)
+		case p.args[i].Len > b.size/p.args[i].DType.Size():
+			return fmt.Errorf("%s: argument %d: %d elements written to a buffer of %d bytes", d.name, i, p.args[i].Len, b.size)
 		}
 	}
 	return nil

@@ -98,7 +98,7 @@ var pokes = wgsl.Program{Passes: []wgsl.Pass{{
 // patch writes a part of one word.
 func (d *device) patch(b *buffer, offset int, src []byte) error {
 	if d.poke == nil {
-		args := []ir.Arg{{Kind: ir.Out, DType: ir.Uint32}, {Kind: ir.Value, DType: ir.Uint32}, {Kind: ir.Value, DType: ir.Uint32}}
+		args := []ir.Arg{{Kind: ir.Status, DType: ir.Uint32}, {Kind: ir.Value, DType: ir.Uint32}, {Kind: ir.Value, DType: ir.Uint32}}
 		p, err := d.build(&pokes, args)
 		if err != nil {
 			return err

@@ -150,7 +150,6 @@ func (s *shader) foldable(in *ir.Instr) (name string, operands []int) {
 	}
 	a, b := &s.k.Body[in.Src[0]], &s.k.Body[in.Src[1]]
 	same := in.Src[0] == in.Src[1]
-	isZero := func(x *ir.Instr) bool { return x.Op == ir.Const && x.Num.Float64(ir.Float32) == 0 }
 	isMask := func(x *ir.Instr) bool { return x.Op == ir.Cast && s.k.Body[x.Src[0]].Type == ir.Bool }
 	negates := func(x *ir.Instr, i int) bool { return x.Op == ir.Neg && x.Src[0] == i }
 	switch {
@@ -158,14 +157,8 @@ func (s *shader) foldable(in *ir.Instr) (name string, operands []int) {
 		return "less_itself", []int{in.Src[0]}
 	case in.Op == ir.Add && negates(a, in.Src[1]):
 		return "less_itself", []int{in.Src[1]}
-	case in.Op == ir.Mul && isZero(b):
-		return "times_zero", []int{in.Src[0]}
-	case in.Op == ir.Mul && isZero(a):
-		return "times_zero", []int{in.Src[1]}
 	case in.Op == ir.Div && same:
 		return "over_itself", []int{in.Src[0]}
-	case in.Op == ir.Div && isZero(a):
-		return "zero_over", []int{in.Src[1]}
 	case in.Op == ir.Mul && isMask(b):
 		return "times_bool", []int{in.Src[0], b.Src[0]}
 	case in.Op == ir.Mul && isMask(a):

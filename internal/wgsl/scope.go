@@ -250,6 +250,9 @@ func (sc *scope) index(i int) value {
 	return sc.let(i, c.at)
 }
 
+// signed has the ops to whose result the sign of a zero matters.
+var signed = [ir.Ops]bool{ir.Add: true, ir.Sub: true, ir.Mul: true, ir.Div: true}
+
 func (sc *scope) elementwise(i int) value {
 	in := &sc.s.k.Body[i]
 	src := in.Src
@@ -269,6 +272,9 @@ func (sc *scope) elementwise(i int) value {
 	for l := range list {
 		for n := range x {
 			operands[n] = x[n].lane(l)
+			if j := &sc.s.k.Body[src[n]]; signed[in.Op] && j.Op == ir.Const && j.Type.IsFloat() && j.Num.Float64(j.Type) == 0 {
+				operands[n] = sc.s.hidden(float32(j.Num.Float64(j.Type)))
+			}
 		}
 		if known != "" {
 			list[l] = sc.s.call(known, operands...)

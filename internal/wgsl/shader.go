@@ -106,6 +106,9 @@ func (s *shader) source(width int) string {
 	} else {
 		line("let group = id.x + %du * id.y;", width)
 	}
+	if s.helpers["zero"] {
+		line("zero = id.z;") // no grid is deep
+	}
 	b.WriteString(s.root.text.String())
 	line("}")
 	return indent(b.String())

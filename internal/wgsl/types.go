@@ -61,12 +61,20 @@ func (s *shader) literal(d ir.DType, x ir.Number) string {
 		return s.call("inf")
 	case math.IsInf(float64(f), -1):
 		return "-" + s.call("inf")
-	case f == 0 && bits != 0:
-		return "-0.0f"
+	case f == 0 && bits != 0, math.Abs(float64(f)) > 1e38:
+		return s.hidden(f)
 	}
 	text := strconv.FormatFloat(float64(f), 'g', -1, 32)
 	if _, err := strconv.Atoi(text); err == nil {
 		text += ".0"
 	}
 	return text + "f"
+}
+
+// hidden gives a number that no compiler may reckon with: they take the sign of
+// a zero for nothing, join factors into an infinity, and do not read the
+// greatest numbers.
+func (s *shader) hidden(x float32) string {
+	s.need("zero")
+	return fmt.Sprintf("bitcast<f32>(%#xu | zero)", math.Float32bits(x))
 }

@@ -29,11 +29,12 @@ fn max_f32(a: f32, b: f32) -> f32 {
   return select(select(max(a, b), b, is_nan(b)), a, is_nan(a));
 }
 
-var<private> zero: u32 = 0u;
+var<private> zero: u32;
 
 @compute @workgroup_size(256)
 fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) thread: u32) {
   let group = id.x;
+  zero = id.z;
   let t = thread / 32u % 8u;
   let segment = group / 10u;
   let each = (group % 10u) * 32u + thread % 32u;
@@ -99,11 +100,12 @@ fn max_f32(a: f32, b: f32) -> f32 {
   return select(select(max(a, b), b, is_nan(b)), a, is_nan(a));
 }
 
-var<private> zero: u32 = 0u;
+var<private> zero: u32;
 
 @compute @workgroup_size(256)
 fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) thread: u32) {
   let group = id.x;
+  zero = id.z;
   let t = thread / 1u % 8u;
   let each = group * 32u + thread / 8u;
   let row = min(each, 299u);
@@ -157,11 +159,12 @@ fn max_f32(a: f32, b: f32) -> f32 {
   return select(select(max(a, b), b, is_nan(b)), a, is_nan(a));
 }
 
-var<private> zero: u32 = 0u;
+var<private> zero: u32;
 
 @compute @workgroup_size(256)
 fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) thread: u32) {
   let group = id.x;
+  zero = id.z;
   let t = thread / 32u % 8u;
   let segment = group / 10u;
   let each = (group % 10u) * 32u + thread % 32u;
@@ -301,11 +304,12 @@ fn max_f32(a: f32, b: f32) -> f32 {
 
 fn nan() -> f32 { return bitcast<f32>(0x7fc00000u | zero); }
 
-var<private> zero: u32 = 0u;
+var<private> zero: u32;
 
 @compute @workgroup_size(256)
 fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) thread: u32) {
   let group = id.x;
+  zero = id.z;
   let item = group * 256u + thread;
   if (item < 75000u) {
     let fi0 = item * 4u;

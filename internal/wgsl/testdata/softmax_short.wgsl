@@ -44,11 +44,12 @@ fn max_f32(a: f32, b: f32) -> f32 {
 
 fn nan() -> f32 { return bitcast<f32>(0x7fc00000u | zero); }
 
-var<private> zero: u32 = 0u;
+var<private> zero: u32;
 
 @compute @workgroup_size(256)
 fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) thread: u32) {
   let group = id.x;
+  zero = id.z;
   let t = thread / 1u % 8u;
   let each = group * 32u + thread / 8u;
   let row = min(each, 999u);
