@@ -129,7 +129,7 @@ func (n *instance) wait(name string, done *bool) error {
 		case waited < spin:
 			runtime.Gosched()
 		default:
-			time.Sleep(min(waited/16, time.Millisecond))
+			pause(min(waited/16, time.Millisecond))
 		}
 	}
 }

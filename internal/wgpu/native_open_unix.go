@@ -2,7 +2,12 @@
 
 package wgpu
 
-import "github.com/ebitengine/purego"
+import (
+	"syscall"
+	"time"
+
+	"github.com/ebitengine/purego"
+)
 
 func openLibrary(path string) (uintptr, error) {
 	return purego.Dlopen(path, purego.RTLD_NOW|purego.RTLD_LOCAL)
@@ -12,4 +17,11 @@ func openLibrary(path string) (uintptr, error) {
 func symbol(handle uintptr, name string) uintptr {
 	p, _ := purego.Dlsym(handle, name)
 	return p
+}
+
+// pause sleeps for microseconds: time.Sleep takes a millisecond at the least
+// where nothing else runs.
+func pause(d time.Duration) {
+	t := syscall.NsecToTimeval(d.Nanoseconds())
+	syscall.Select(0, nil, nil, nil, &t) // a signal ends it early, which does no harm
 }

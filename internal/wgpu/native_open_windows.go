@@ -2,7 +2,10 @@
 
 package wgpu
 
-import "syscall"
+import (
+	"syscall"
+	"time"
+)
 
 func openLibrary(path string) (uintptr, error) {
 	h, err := syscall.LoadLibrary(path)
@@ -14,3 +17,6 @@ func symbol(handle uintptr, name string) uintptr {
 	p, _ := syscall.GetProcAddress(syscall.Handle(handle), name)
 	return p
 }
+
+// pause sleeps, for half a millisecond at the least.
+func pause(d time.Duration) { time.Sleep(d) }
