@@ -39,8 +39,8 @@ The exit status is 1 if something differs or fails.`,
 }
 
 func gpuCheck(ctx context.Context, w io.Writer, name string) error {
-	if name == "" {
-		name = or(os.Getenv("TENSORKEN_DEVICE"), "webgpu")
+	if name == "" && os.Getenv("TENSORKEN_DEVICE") == "" {
+		name = "webgpu"
 	}
 	d, _, err := device.Open(name)
 	if err != nil {

@@ -1,0 +1,95 @@
+package policy
+
+import (
+	"debug/buildinfo"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"runtime/debug"
+	"slices"
+	"strings"
+	"testing"
+)
+
+const purego = "github.com/ebitengine/purego"
+
+// gpuPackages are what a program that opens no GPU is free of.
+var gpuPackages = []string{module + "/webgpu", module + "/internal/gpu", module + "/internal/wgpu", module + "/internal/wgsl", purego}
+
+// TestLink builds programs and looks for GPU code in them: among the packages
+// they are built of, the modules they name and their functions.
+func TestLink(t *testing.T) {
+	for _, c := range []struct {
+		imports string // besides tensor
+		call    string
+		gpu     bool
+	}{
+		{"", "", false},
+		{"data grad nn optim safetensors train", "", false},
+		{"webgpu", "webgpu.Open(nil)", true}, // else this test would see nothing
+	} {
+		t.Run(c.imports, func(t *testing.T) {
+			t.Parallel()
+			source, program := filepath.Join(t.TempDir(), "main.go"), filepath.Join(t.TempDir(), "program")
+			text := "package main\n\nimport \"" + module + "/tensor\"\n"
+			for _, name := range strings.Fields(c.imports) {
+				blank := "_ "
+				if c.call != "" {
+					blank = ""
+				}
+				text += "import " + blank + "\"" + module + "/" + name + "\"\n"
+			}
+			text += "\nfunc main() {\n\tprintln(tensor.Scalar(1).Add(1).Item())\n\t" + c.call + "\n}\n"
+			if err := os.WriteFile(source, []byte(text), 0o666); err != nil {
+				t.Fatal(err)
+			}
+			packages := strings.Fields(goTool(t, "list", "-deps", source))
+			goTool(t, "build", "-o", program, source)
+			info, err := buildinfo.ReadFile(program)
+			if err != nil {
+				t.Fatal(err)
+			}
+			named := slices.ContainsFunc(info.Deps, func(m *debug.Module) bool { return m.Path == purego })
+			if named != c.gpu {
+				t.Errorf("the program names %s: %v, want %v", purego, named, c.gpu)
+			}
+			functions := functionPackages(goTool(t, "tool", "nm", program))
+			if !slices.Contains(functions, module+"/tensor") {
+				t.Fatalf("no function of tensor found: the program has some of %q", functions)
+			}
+			for _, p := range gpuPackages {
+				if got := slices.Contains(packages, p); got != c.gpu {
+					t.Errorf("the program is built of %s: %v, want %v", p, got, c.gpu)
+				}
+				if got := slices.Contains(functions, p); got != c.gpu {
+					t.Errorf("the program has functions of %s: %v, want %v", p, got, c.gpu)
+				}
+			}
+		})
+	}
+}
+
+// goTool is what the go command prints.
+func goTool(t *testing.T, args ...string) string {
+	t.Helper()
+	cmd := exec.Command("go", args...)
+	cmd.Dir = root
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("go %v: %v\n%s", args, err, out)
+	}
+	return string(out)
+}
+
+// functionPackages lists the packages whose functions are among the symbols that
+// go tool nm prints.
+func functionPackages(nm string) []string {
+	var list []string
+	for _, m := range regexp.MustCompile(`(?m) [Tt] ((?:[^\s/]+/)*[^\s/.]+)\.`).FindAllStringSubmatch(nm, -1) {
+		list = append(list, m[1])
+	}
+	slices.Sort(list)
+	return slices.Compact(list)
+}
