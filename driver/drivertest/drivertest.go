@@ -99,6 +99,12 @@ func (s *suite) each(types []ir.DType, test func(s *suite, d ir.DType)) {
 	}
 }
 
+// spared reports whether a type is spared the i-th of several like cases: one
+// type has them all, the others every second one. Devices may take long to
+// compile, and put together what an element type, a layout and an operation
+// need from parts.
+func spared(d ir.DType, i int) bool { return d != ir.Float32 && i%2 == 1 }
+
 // part runs a test as a subtest.
 func (s *suite) part(name string, test func(s *suite)) {
 	s.Run(name, func(t *testing.T) { test(s.under(t)) })
