@@ -69,8 +69,13 @@ func printAdapters(w io.Writer, library string, adapters []wgpu.Adapter) {
 		a := &adapters[i]
 		features := make([]string, len(a.Features))
 		for k, f := range a.Features {
-			if features[k] = f; f == wgpu.Subgroups {
-				features[k] = fmt.Sprintf("%s (%d to %d lanes)", f, a.SubgroupMin, a.SubgroupMax)
+			features[k] = f
+			switch {
+			case f != wgpu.Subgroups:
+			case a.SubgroupMin == a.SubgroupMax:
+				features[k] += fmt.Sprintf(" of %d lanes", a.SubgroupMax)
+			default:
+				features[k] += fmt.Sprintf(" of %d to %d lanes", a.SubgroupMin, a.SubgroupMax)
 			}
 		}
 		l := &a.Limits
@@ -80,12 +85,12 @@ func printAdapters(w io.Writer, library string, adapters []wgpu.Adapter) {
 			{"type", a.Kind.String()},
 			{"backend", a.Backend},
 			{"driver", a.Driver},
-			{"memory", fmt.Sprintf("buffers up to %s, %s of one bound", size(l.Buffer), size(l.StorageBinding))},
-			{"shaders", fmt.Sprintf("%d storage buffers; workgroups of %d (%d×%d×%d) with %s, %d in a row",
-				l.StorageBuffers, l.WorkgroupSize, l.WorkgroupSizes[0], l.WorkgroupSizes[1], l.WorkgroupSizes[2], size(int64(l.WorkgroupStorage)), l.Workgroups)},
+			{"buffers", fmt.Sprintf("up to %s; a shader takes %d, up to %s of each", size(l.Buffer), l.StorageBuffers, size(l.StorageBinding))},
+			{"workgroups", fmt.Sprintf("up to %d threads (%d×%d×%d) with %s; %d in a row",
+				l.WorkgroupSize, l.WorkgroupSizes[0], l.WorkgroupSizes[1], l.WorkgroupSizes[2], size(int64(l.WorkgroupStorage)), l.Workgroups)},
 			{"features", strings.Join(features, ", ")},
 		} {
-			fmt.Fprintf(w, "  %-9s  %s\n", line[0], or(line[1], "none"))
+			fmt.Fprintf(w, "  %-10s %s\n", line[0], or(line[1], "none"))
 		}
 	}
 }

@@ -22,7 +22,7 @@ func TestPrintAdapters(t *testing.T) {
 		SubgroupMin: 32, SubgroupMax: 32, Features: []string{wgpu.Subgroups, wgpu.TimestampQuery},
 		Limits: wgpu.Limits{StorageBuffers: 16, StorageBinding: 1<<31 - 1, Buffer: 1 << 40, WorkgroupStorage: 48 << 10,
 			WorkgroupSize: 1024, WorkgroupSizes: [3]int{1024, 1024, 64}, Workgroups: 65535},
-	}, {Name: "Slow"}})
+	}, {Name: "Slow", SubgroupMin: 8, SubgroupMax: 16, Features: []string{wgpu.Subgroups}}})
 	want := `library     /lib/dawn.so
 
 webgpu:0    Fast 9000
@@ -30,18 +30,18 @@ webgpu:0    Fast 9000
   type       discrete
   backend    Vulkan
   driver     Fast 1.2
-  memory     buffers up to 1 TiB, 2 GiB of one bound
-  shaders    16 storage buffers; workgroups of 1024 (1024×1024×64) with 48 KiB, 65535 in a row
-  features   subgroups (32 to 32 lanes), timestamp-query
+  buffers    up to 1 TiB; a shader takes 16, up to 2 GiB of each
+  workgroups up to 1024 threads (1024×1024×64) with 48 KiB; 65535 in a row
+  features   subgroups of 32 lanes, timestamp-query
 
 webgpu:1    Slow
   vendor     unknown, 0x0:0x0
   type       unknown
   backend    none
   driver     none
-  memory     buffers up to 0 bytes, 0 bytes of one bound
-  shaders    0 storage buffers; workgroups of 0 (0×0×0) with 0 bytes, 0 in a row
-  features   none
+  buffers    up to 0 bytes; a shader takes 0, up to 0 bytes of each
+  workgroups up to 0 threads (0×0×0) with 0 bytes; 0 in a row
+  features   subgroups of 8 to 16 lanes
 `
 	if diff := cmp.Diff(want, b.String()); diff != "" {
 		t.Errorf("printAdapters (-want +got):\n%s", diff)
