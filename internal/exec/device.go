@@ -41,6 +41,7 @@ var (
 func New(d driver.Device) *Device {
 	dev := &Device{name: d.Name(), limits: d.Limits(), drv: d}
 	dev.plans.limit, dev.programs.limit = maxPlans, maxPrograms
+	dev.memory.pace = max(leastPace, int64(dev.limits.Memory)/paceShare)
 	devicesMu.Lock()
 	defer devicesMu.Unlock()
 	devices = append(devices, dev)

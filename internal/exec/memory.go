@@ -21,7 +21,8 @@ type memory struct {
 	returned atomic.Pointer[returned]
 	held     atomic.Int64 // bytes of stores and of work under way
 	peak     atomic.Int64
-	fresh    atomic.Int64 // bytes taken since the last collection
+	live     atomic.Int64 // the least that was held since the last collection
+	pace     int64        // how many more may be held before the next
 }
 
 type returned struct {
@@ -30,8 +31,12 @@ type returned struct {
 	next   *returned
 }
 
-// pace is the least number of bytes between collections.
-const pace = 256 << 20
+// A device's pace is a part of its memory: new memory is slow to get and a
+// collection takes a while, so that few are worth some memory.
+const (
+	leastPace = 256 << 20
+	paceShare = 16
+)
 
 // class rounds a size up to one of four steps between powers of two.
 func class(bytes int) int {
@@ -63,7 +68,6 @@ func (d *Device) take(class int) (driver.Buffer, error) {
 			}
 		}
 	}
-	m.fresh.Add(int64(class))
 	held := m.held.Add(int64(class))
 	for {
 		p := m.peak.Load()
@@ -98,7 +102,9 @@ func (m *memory) collect() {
 	for r := m.returned.Swap(nil); r != nil; r = r.next {
 		m.give(r.buffer, r.class)
 	}
-	if most := max(m.held.Load(), pace); m.pooled > 2*most {
+	held := m.held.Load()
+	m.live.Store(min(m.live.Load(), held))
+	if most := max(held, m.pace); m.pooled > 2*most {
 		m.trim(most)
 	}
 }
@@ -119,20 +125,38 @@ func (m *memory) trim(most int64) {
 	}
 }
 
-// breathe collects garbage once the bytes taken since the last time exceed
-// those held: Go's collector does not see what a small store holds on a
-// device. No lock is held.
+// breathe collects garbage where much more is held than after the last time:
+// Go's collector does not see what a small store holds on a device. No lock is
+// held.
 func (d *Device) breathe() {
 	m := &d.memory
-	if f := m.fresh.Load(); f > pace && f > m.held.Load() {
-		m.reclaim()
+	if !m.grown() {
+		return
 	}
+	d.collect()
+	if m.grown() {
+		m.reclaim()
+		m.live.Store(d.collect())
+	}
+}
+
+// grown reports whether it is time to collect garbage.
+func (m *memory) grown() bool {
+	live := m.live.Load()
+	return m.held.Load()-live > max(m.pace, live)
+}
+
+// collect takes in what cleanups returned, and gives what is held then.
+func (d *Device) collect() int64 {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.memory.collect()
+	return d.memory.held.Load()
 }
 
 // reclaim runs a collection and waits, for a bounded time, for the cleanups
 // that it causes: until none has come in for a while.
 func (m *memory) reclaim() {
-	m.fresh.Store(0)
 	done := make(chan struct{})
 	runtime.AddCleanup(new([16]byte), func(c chan struct{}) { close(c) }, done)
 	runtime.GC()

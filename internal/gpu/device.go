@@ -97,7 +97,7 @@ var types = []ir.DType{ir.Bool, ir.Uint8, ir.Int32, ir.Uint32, ir.Float16, ir.BF
 func (d *device) Limits() driver.Limits {
 	return driver.Limits{
 		Types: types, Bindings: d.bindings - spareBindings,
-		Bytes: int(min(d.limit, math.MaxInt)), Async: true,
+		Bytes: int(min(d.limit, math.MaxInt)), Memory: int(min(d.dev.Adapter().Memory, math.MaxInt)), Async: true,
 	}
 }
 

@@ -1,0 +1,48 @@
+package exec_test
+
+import (
+	"runtime/debug"
+	"testing"
+
+	"github.com/tensorken/tensorken/driver"
+	"github.com/tensorken/tensorken/internal/cpu"
+	"github.com/tensorken/tensorken/internal/exec"
+	"github.com/tensorken/tensorken/internal/graph"
+)
+
+// sized is a device that says how much memory it has.
+type sized struct {
+	driver.Device
+	memory int
+}
+
+func (d sized) Limits() driver.Limits {
+	l := d.Device.Limits()
+	l.Memory = d.memory
+	return l
+}
+
+// What is dropped is used again although Go's collector has no reason to run,
+// the sooner the less memory the device has.
+func TestGarbageIsReclaimed(t *testing.T) {
+	defer debug.SetGCPercent(debug.SetGCPercent(-1))
+	const mb = 1 << 20
+	for _, c := range []struct{ memory, most int }{{0, 256 * mb}, {1024 * mb, 256 * mb}, {6400 * mb, 400 * mb}} {
+		dev := exec.New(sized{cpu.New(cpu.Options{}), c.memory})
+		before := exec.Info()
+		dims := []int{4 * mb} // 16 MB
+		for range 40 {
+			if err := exec.Eval(dev, []*graph.Node{scalar(1, dims)}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		after := exec.Info()
+		most := int(after.Peak - before.Peak)
+		if slack := 32 * mb; most > c.most+slack || most < c.most-slack {
+			t.Errorf("with %d MB of memory %d MB were held at most, want about %d", c.memory/mb, most/mb, c.most/mb)
+		}
+		if err := dev.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}
