@@ -200,18 +200,23 @@ func release(n *instance, list []found) {
 // describe reads what an adapter says of itself.
 func (n *instance) describe(handle uintptr) found {
 	a := found{handle: handle, limits: new(limits)}
-	info, list := new(adapterInfo), new(supportedFeatures)
-	call(n.adapterGetInfo, handle, uintptr(unsafe.Pointer(info)))
+	info, list, heaps := new(adapterInfo), new(supportedFeatures), new(memoryHeaps)
 	call(n.adapterGetLimits, handle, uintptr(unsafe.Pointer(a.limits)))
 	call(n.adapterGetFeatures, handle, uintptr(unsafe.Pointer(list)))
+	supported := unsafe.Slice(list.list, list.count)
+	if slices.Contains(supported, featureHeaps) {
+		heaps.sType = sTypeHeaps
+		info.next = unsafe.Pointer(heaps)
+	}
+	call(n.adapterGetInfo, handle, uintptr(unsafe.Pointer(info)))
 	a.Adapter = Adapter{
 		Name: info.device.String(), Vendor: info.vendor.String(), Architecture: info.architecture.String(),
 		Driver: info.des.String(), Backend: backends[info.backend], Kind: adapterKinds[info.kind],
 		VendorID: info.vendorID, DeviceID: info.deviceID,
 		SubgroupMin: int(info.subgroupMin), SubgroupMax: int(info.subgroupMax),
-		Limits: a.limits.read(),
+		Memory: heaps.own(), Limits: a.limits.read(),
 	}
-	for _, f := range unsafe.Slice(list.list, list.count) {
+	for _, f := range supported {
 		if name := features[f]; name != "" {
 			a.Features = append(a.Features, name)
 		}
@@ -220,9 +225,21 @@ func (n *instance) describe(handle uintptr) found {
 	var buf [32]uintptr
 	call(n.infoFree, byValue(buf[:0], unsafe.Pointer(info), adapterInfoWords)...)
 	call(n.featuresFree, byValue(buf[:0], unsafe.Pointer(list), 2)...)
+	call(n.heapsFree, byValue(buf[:0], unsafe.Pointer(heaps), memoryHeapsWords)...)
 	runtime.KeepAlive(info)
 	runtime.KeepAlive(list)
 	return a
+}
+
+// own is the size of the largest heap that is the device's own.
+func (h *memoryHeaps) own() int64 {
+	var most uint64
+	for _, m := range unsafe.Slice(h.list, h.count) {
+		if m.properties&heapDeviceLocal != 0 {
+			most = max(most, m.size)
+		}
+	}
+	return int64(most)
 }
 
 func (l *limits) read() Limits {

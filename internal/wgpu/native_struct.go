@@ -44,6 +44,7 @@ type chained struct {
 const (
 	sTypeWGSL    = 0x00000002
 	sTypeToggles = 0x0005000A
+	sTypeHeaps   = 0x00050013
 )
 
 type togglesDescriptor struct {
@@ -111,6 +112,24 @@ type adapterInfo struct {
 
 // adapterInfoWords is the size of WGPUAdapterInfo in words.
 const adapterInfoWords = 12
+
+// featureHeaps says that an adapter tells of its memory, in a memoryHeaps
+// chained to its adapterInfo.
+const featureHeaps = 0x00050014
+
+type memoryHeaps struct {
+	chained
+	count uintptr
+	list  *memoryHeap
+}
+
+// memoryHeapsWords is the size of memoryHeaps in words.
+const memoryHeapsWords = 4
+
+type memoryHeap struct{ properties, size uint64 }
+
+// heapDeviceLocal is the property of memory that is the device's own.
+const heapDeviceLocal = 1
 
 type limits struct {
 	next                           unsafe.Pointer
