@@ -23,6 +23,10 @@ type memory struct {
 	peak     atomic.Int64
 	live     atomic.Int64 // the least that was held since the last collection
 	pace     int64        // how many more may be held before the next
+	// The most that was held among the last takes and among those before, and
+	// how many the last were; guarded by Device.mu.
+	most, mostBefore int64
+	takes            int
 }
 
 type returned struct {
@@ -69,6 +73,7 @@ func (d *Device) take(class int) (driver.Buffer, error) {
 		}
 	}
 	held := m.held.Add(int64(class))
+	m.note(held)
 	for {
 		p := m.peak.Load()
 		if held <= p || m.peak.CompareAndSwap(p, held) {
@@ -104,14 +109,27 @@ func (m *memory) collect() {
 	}
 	held := m.held.Load()
 	m.live.Store(min(m.live.Load(), held))
-	if most := max(held, m.pace); m.pooled > 2*most {
-		m.trim(most)
+	m.trim(max(m.most, m.mostBefore) - held)
+}
+
+// manyTakes is how many buffers are taken before a need for memory is forgotten,
+// once or twice as many.
+const manyTakes = 4096
+
+// note takes down what is held. The pool keeps as much as was held of late.
+func (m *memory) note(held int64) {
+	if m.takes++; m.takes > manyTakes {
+		m.most, m.mostBefore, m.takes = 0, m.most, 0
 	}
+	m.most = max(m.most, held)
 }
 
 // trim frees pooled buffers, large ones first, until at most so many bytes
 // are left.
 func (m *memory) trim(most int64) {
+	if m.pooled <= most {
+		return
+	}
 	var classes []int
 	for c := range m.free {
 		classes = append(classes, c)
