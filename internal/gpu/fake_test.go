@@ -343,8 +343,8 @@ func TestRefused(t *testing.T) {
 		{"another device's buffer", driver.Call{Program: p, Args: []driver.Arg{{Buffer: a}, {Buffer: foreign}, number}}, "argument 1 is not a buffer of this device"},
 		{"no buffer", driver.Call{Program: p, Args: []driver.Arg{{Buffer: a}, number, number}}, "argument 1 is not a buffer of this device"},
 		{"one buffer read and written", driver.Call{Program: p, Args: []driver.Arg{{Buffer: a}, {Buffer: a}, number}}, "arguments 0 and 1 are one buffer"},
-		{"a negative offset", driver.Call{Program: p, Args: []driver.Arg{{Buffer: a, Offset: -1}, {Buffer: b}, number}}, "elements -1 to 0"},
-		{"an offset past the end", driver.Call{Program: p, Args: []driver.Arg{{Buffer: a, Offset: 2}, {Buffer: b}, number}}, "elements 2 to 3"},
+		{"a negative offset", driver.Call{Program: p, Args: []driver.Arg{{Buffer: a, Offset: -1}, {Buffer: b}, number}}, "starts at element -1"},
+		{"an offset of a result", driver.Call{Program: p, Args: []driver.Arg{{Buffer: a, Offset: 1}, {Buffer: b}, number}}, "element 1, and is written"},
 	} {
 		if err := d.Run([]driver.Call{c.call}); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("Run of a call with %s: got error %v, want %q", c.name, err, c.want)
