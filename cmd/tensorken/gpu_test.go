@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"os"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -195,5 +197,38 @@ func TestGPUCommand(t *testing.T) {
 	}
 	if status != 0 || strings.Count(stdout, "\nwebgpu:") != len(adapters) {
 		t.Errorf("gpu: status %d, %s, printed\n%s\nwant %d adapters", status, stderr, stdout, len(adapters))
+	}
+}
+
+// What the environment names has to open, and no other device is taken.
+func TestDeviceVariable(t *testing.T) {
+	t.Setenv("TENSORKEN_DEVICE", "abacus")
+	want := `tensorken: TENSORKEN_DEVICE is "abacus": there is no such device: use "cpu", "webgpu", or one adapter as "webgpu:0" or "webgpu:NAME"` + "\n"
+	for _, args := range [][]string{
+		{"train", "--out", filepath.Join(t.TempDir(), "digits.safetensors")},
+		{"bench"},
+		{"gpu", "check"},
+	} {
+		if status, _, stderr := command(args...); status != 1 || stderr != want {
+			t.Errorf("%v: status %d, standard error %q, want 1, %q", args, status, stderr, want)
+		}
+	}
+}
+
+// Where no library is found, every command says so once and what to run.
+func TestNoLibrary(t *testing.T) {
+	t.Setenv("TENSORKEN_DEVICE", "")
+	t.Setenv(wgpu.Variable, filepath.Join(t.TempDir(), "none"))
+	want := "no WebGPU library: TENSORKEN_WEBGPU_LIB is " + os.Getenv(wgpu.Variable) + ": no such file. Unset it to use what `tensorken gpu install` fetches"
+	for _, args := range [][]string{
+		{"train", "--device", "webgpu", "--out", filepath.Join(t.TempDir(), "digits.safetensors")},
+		{"bench", "--device", "webgpu"},
+		{"gpu"},
+		{"gpu", "check"},
+	} {
+		status, _, stderr := command(args...)
+		if status != 1 || !strings.HasSuffix(stderr, want+"\n") || strings.Contains(stderr, "webgpu: ") {
+			t.Errorf("%v: status %d, standard error %q, want 1, …%q", args, status, stderr, want)
+		}
 	}
 }
