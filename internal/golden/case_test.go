@@ -73,8 +73,11 @@ func (a array) tensor(d *tensor.Device) (t tensor.Tensor, err error) {
 	if !ok {
 		return t, fmt.Errorf("element type %q", a.DType)
 	}
-	t = tensor.New(x).Reshape(a.Shape...)
-	return t.Cast(dtype).To(d), nil
+	t = tensor.New(x).Reshape(a.Shape...).Cast(dtype)
+	if err := tensor.Eval(t); err != nil { // on the CPU: d may lack float64
+		return t, err
+	}
+	return t.To(d), nil
 }
 
 var dtypes = map[string]tensor.DType{
