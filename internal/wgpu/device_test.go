@@ -7,6 +7,7 @@ import (
 	"io"
 	"math"
 	"os"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -116,6 +117,32 @@ func TestDevice(t *testing.T) {
 				d.FreeBuffer(x)
 			}
 		})
+	}
+}
+
+// An error is found even while goroutines move from thread to thread.
+func TestErrorAmongThreads(t *testing.T) {
+	d := open(t, wgpu.Options{Validate: true})
+	l := must(d.NewLayout([]bool{true}, 0))(t)
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(8))
+	stop := make(chan struct{})
+	defer close(stop)
+	for range 16 {
+		go func() {
+			for tick := time.Tick(10 * time.Microsecond); ; {
+				select {
+				case <-stop:
+					return
+				case <-tick:
+					runtime.GC()
+				}
+			}
+		}()
+	}
+	for i := range 200 {
+		if _, err := d.NewPipeline("@compute @workgroup_size(1) fn main() { x = 1; }", l); err == nil {
+			t.Fatalf("pipeline %d of a wrong shader: no error", i)
+		}
 	}
 }
 

@@ -4,6 +4,7 @@ package wgpu
 
 import (
 	"fmt"
+	"runtime"
 	"unsafe"
 )
 
@@ -108,6 +109,7 @@ func (d *device) scoped(name string, filter uintptr, f func()) error {
 	if d.lost != nil {
 		return d.lost
 	}
+	runtime.LockOSThread() // a scope is one of the thread that began it
 	call(d.pushScope, d.device, filter)
 	f()
 	var err error
@@ -118,6 +120,7 @@ func (d *device) scoped(name string, filter uintptr, f func()) error {
 			err = &Error{kind, name, e.message}
 		}
 	}, d.device)
+	runtime.UnlockOSThread()
 	if err := d.wait(name, &done); err != nil {
 		return d.give(err)
 	}
