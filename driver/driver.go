@@ -72,7 +72,7 @@ type Limits struct {
 	Types    []ir.DType // element types in buffers and kernels
 	Bindings int        // buffers of one kernel
 	Bytes    int        // of one buffer; 0 is no limit
-	Memory   int        // bytes of all buffers; 0 if it is not known, or counts for little
+	Memory   int        // bytes that are the device's alone; 0 if it shares the host's
 	Async    bool       // Run returns before the work is done
 }
 

@@ -95,10 +95,14 @@ func (d *device) Name() string { return d.name }
 var types = []ir.DType{ir.Bool, ir.Uint8, ir.Int32, ir.Uint32, ir.Float16, ir.BFloat16, ir.Float32}
 
 func (d *device) Limits() driver.Limits {
-	return driver.Limits{
+	l := driver.Limits{
 		Types: types, Bindings: d.bindings - spareBindings,
-		Bytes: int(min(d.limit, math.MaxInt)), Memory: int(min(d.dev.Adapter().Memory, math.MaxInt)), Async: true,
+		Bytes: int(min(d.limit, math.MaxInt)), Async: true,
 	}
+	if a := d.dev.Adapter(); a.Kind == wgpu.Discrete {
+		l.Memory = int(min(a.Memory, math.MaxInt))
+	}
+	return l
 }
 
 // check returns the error of a device that is gone.

@@ -62,7 +62,7 @@ type Adapter struct {
 	DeviceID     uint32
 	SubgroupMin  int // lanes; 0 if it is not known
 	SubgroupMax  int
-	Memory       int64 // bytes of its own, or of the host's if it has none; 0 if that is not known
+	Memory       int64 // bytes, of the host's if it has none of its own; 0 if that is not known
 	Limits       Limits
 	Features     []string // by WebGPU's names; those known to this package
 }

@@ -1,0 +1,113 @@
+package gpu
+
+import (
+	"flag"
+	"runtime"
+	"testing"
+
+	"github.com/tensorken/tensorken/grad"
+	"github.com/tensorken/tensorken/internal/wgpu"
+	"github.com/tensorken/tensorken/nn"
+	"github.com/tensorken/tensorken/optim"
+	"github.com/tensorken/tensorken/tensor"
+)
+
+var steps = flag.Int("steps", 400, "training steps of TestTrainingIsFlat")
+
+// counted is a device that counts its buffers.
+type counted struct {
+	wgpu.Device
+	buffers, most int
+	bytes         map[wgpu.Buffer]int64
+	held          int64
+}
+
+func (c *counted) NewBuffer(size int64, u wgpu.Usage) (wgpu.Buffer, error) {
+	b, err := c.Device.NewBuffer(size, u)
+	if err == nil {
+		c.buffers++
+		c.most = max(c.most, c.buffers)
+		c.bytes[b] = size
+		c.held += size
+	}
+	return b, err
+}
+
+func (c *counted) FreeBuffer(b wgpu.Buffer) {
+	c.buffers--
+	c.held -= c.bytes[b]
+	delete(c.bytes, b)
+	c.Device.FreeBuffer(b)
+}
+
+// Training holds no more after many steps than after some, although Go's
+// collector, in a process with much other data, has little reason to run.
+func TestTrainingIsFlat(t *testing.T) {
+	need(t)
+	lib, err := wgpu.Load("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	w, err := lib.Open(first, wgpu.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := &counted{Device: w, bytes: map[wgpu.Buffer]int64{}}
+	dev := tensor.NewDevice(New(c, "webgpu"))
+	defer dev.Close()
+	other := make([]byte, 1<<30)
+	for i := 0; i < len(other); i += 4096 {
+		other[i] = 1
+	}
+
+	rng := tensor.NewRNG(1)
+	x, labels := rng.Normal(16, 64).To(dev), rng.Ints(10, 16).To(dev)
+	net := nn.Sequential{
+		nn.NewLinear(rng, 64, 512), nn.Func(tensor.Tensor.ReLU),
+		nn.NewLinear(rng, 512, 512), nn.Func(tensor.Tensor.ReLU), nn.NewLinear(rng, 512, 10),
+	}
+	opt := optim.New(optim.Adam{}, 1e-3)
+	var loss tensor.Tensor
+	train := func(steps int) {
+		for range steps {
+			var g nn.Sequential
+			loss, g = grad.ValueAndGrad(func(net nn.Sequential) tensor.Tensor {
+				return nn.CrossEntropy(net.Apply(x), labels).Mean()
+			})(net)
+			if err := opt.Step(&net, g); err != nil {
+				t.Fatal(err)
+			}
+			loss.Item()
+		}
+	}
+	type state struct {
+		buffers int
+		device  int64
+		host    int
+	}
+	now := func() state { return state{c.buffers, c.held, resident(t)} }
+	// Until memory is used for the second time.
+	falls := 0
+	for held := int64(0); falls < 2; {
+		train(10)
+		if h := tensor.Info().Held; h < held {
+			falls, held = falls+1, h
+		} else {
+			held = h
+		}
+	}
+	start, before := loss.Item(), now()
+	train(*steps)
+	after := now()
+	t.Logf("%+v, after %d steps more %+v; at most %d buffers; loss %.2g and %.2g", before, *steps, after, c.most, start, loss.Item())
+	if after.buffers > before.buffers+before.buffers/4 || after.device > before.device+before.device/4 {
+		t.Errorf("%d buffers of %d bytes became %d of %d", before.buffers, before.device, after.buffers, after.device)
+	}
+	if grown := after.host - before.host; grown > 64<<20 {
+		t.Errorf("the host's memory grew by %d MB", grown>>20)
+	}
+	if loss.Item() >= start {
+		t.Errorf("the loss went from %g to %g", start, loss.Item())
+	}
+	runtime.KeepAlive(other)
+}
