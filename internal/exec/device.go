@@ -41,7 +41,8 @@ var (
 func New(d driver.Device) *Device {
 	dev := &Device{name: d.Name(), limits: d.Limits(), drv: d}
 	dev.plans.limit, dev.programs.limit = maxPlans, maxPrograms
-	dev.memory.pace = max(leastPace, int64(dev.limits.Memory)/paceShare)
+	dev.memory.pace.Store(leastPace)
+	dev.memory.maxPace = max(leastPace, int64(dev.limits.Memory)/memoryShare)
 	devicesMu.Lock()
 	defer devicesMu.Unlock()
 	devices = append(devices, dev)

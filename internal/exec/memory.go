@@ -22,7 +22,9 @@ type memory struct {
 	held     atomic.Int64 // bytes of stores and of work under way
 	peak     atomic.Int64
 	live     atomic.Int64 // the least that was held since the last collection
-	pace     int64        // how many more may be held before the next
+	pace     atomic.Int64 // how many more may be held before the next
+	maxPace  int64
+	last     time.Time // when the last ended; guarded by Device.mu
 	// The most that was held among the last takes and among those before, and
 	// how many the last were; guarded by Device.mu.
 	most, mostBefore int64
@@ -35,11 +37,12 @@ type returned struct {
 	next   *returned
 }
 
-// A device's pace is a part of its memory: new memory is slow to get and a
-// collection takes a while, so that few are worth some memory.
+// A device's pace doubles, up to a share of its memory, where collections take
+// more than a share of the time.
 const (
-	leastPace = 256 << 20
-	paceShare = 16
+	leastPace   = 256 << 20
+	memoryShare = 16
+	timeShare   = 20
 )
 
 // class rounds a size up to one of four steps between powers of two.
@@ -152,16 +155,24 @@ func (d *Device) breathe() {
 		return
 	}
 	d.collect()
-	if m.grown() {
-		m.reclaim()
-		m.live.Store(d.collect())
+	if !m.grown() {
+		return
 	}
+	start := time.Now()
+	m.reclaim()
+	m.live.Store(d.collect())
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if pace := m.pace.Load(); time.Since(start)*timeShare > start.Sub(m.last) {
+		m.pace.Store(min(2*pace, m.maxPace))
+	}
+	m.last = time.Now()
 }
 
 // grown reports whether it is time to collect garbage.
 func (m *memory) grown() bool {
 	live := m.live.Load()
-	return m.held.Load()-live > max(m.pace, live)
+	return m.held.Load()-live > max(m.pace.Load(), live)
 }
 
 // collect takes in what cleanups returned, and gives what is held then.

@@ -18,6 +18,8 @@ const (
 	batch = 128
 	// maxFlights is the most submissions that are under way at once.
 	maxFlights = 8
+	// typicalMemory is a guess of what a GPU has.
+	typicalMemory = 32 << 30
 	// slot is the size of a dispatch's numbers. Dynamic offsets are multiples
 	// of it, and WebGPU asks for no more than this alignment.
 	slot = 256
@@ -99,8 +101,12 @@ func (d *device) Limits() driver.Limits {
 		Types: types, Bindings: d.bindings - spareBindings,
 		Bytes: int(min(d.limit, math.MaxInt)), Async: true,
 	}
-	if a := d.dev.Adapter(); a.Kind == wgpu.Discrete {
+	switch a := d.dev.Adapter(); {
+	case a.Kind != wgpu.Discrete:
+	case a.Memory > 0:
 		l.Memory = int(min(a.Memory, math.MaxInt))
+	default: // Vulkan drivers may not tell
+		l.Memory = typicalMemory
 	}
 	return l
 }
