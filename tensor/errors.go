@@ -36,7 +36,10 @@ type DeviceError struct {
 }
 
 // Error returns the device, what was asked and the cause.
-func (e *DeviceError) Error() string { return e.Device + ": " + e.Op + ": " + e.Err.Error() }
+func (e *DeviceError) Error() string {
+	cause := strings.TrimPrefix(e.Err.Error(), e.Device+": ")
+	return e.Device + ": " + e.Op + ": " + cause
+}
 
 // Unwrap returns the cause.
 func (e *DeviceError) Unwrap() error { return e.Err }
@@ -115,6 +118,10 @@ func failure(op string, d *exec.Device, err error) error {
 	var e *DeviceError
 	if errors.As(err, &e) {
 		return err
+	}
+	var f *exec.Failure
+	if errors.As(err, &f) {
+		d, err = f.Device, f.Err
 	}
 	return &DeviceError{Device: d.String(), Op: op, Err: err}
 }

@@ -22,6 +22,17 @@ func (e *IndexError) Error() string {
 	return fmt.Sprintf("index %d is out of range for an axis of length %d", e.Index, e.Len)
 }
 
+// A Failure is what went wrong on a device.
+type Failure struct {
+	Device *Device
+	Err    error
+}
+
+func (e *Failure) Error() string { return e.Err.Error() }
+
+// Unwrap returns the cause.
+func (e *Failure) Unwrap() error { return e.Err }
+
 // A part of what is to be computed belongs to one device.
 type part struct {
 	device *Device
@@ -54,7 +65,7 @@ func byDevice(def *Device, roots []*graph.Node) []part {
 func Eval(def *Device, roots []*graph.Node) error {
 	for _, p := range byDevice(def, roots) {
 		if err := p.device.eval(p.roots); err != nil {
-			return err
+			return &Failure{p.device, err}
 		}
 	}
 	for _, n := range roots {

@@ -45,13 +45,18 @@ const (
 	timeShare   = 20
 )
 
-// class rounds a size up to one of four steps between powers of two.
-func class(bytes int) int {
+// class rounds a size up to one of four steps between powers of two, but not
+// over a limit that it is under; 0 is none.
+func class(bytes, limit int) int {
 	if bytes <= 256 {
 		return 256
 	}
 	step := 1 << (bits.Len(uint(bytes-1)) - 3)
-	return (bytes + step - 1) &^ (step - 1)
+	c := (bytes + step - 1) &^ (step - 1)
+	if limit > 0 && c > limit {
+		return max(bytes, limit)
+	}
+	return c
 }
 
 // take returns a buffer of a class. The caller holds Device.mu.

@@ -1,6 +1,8 @@
 package exec
 
 import (
+	"fmt"
+
 	"github.com/tensorken/tensorken/driver"
 	"github.com/tensorken/tensorken/internal/compile"
 	"github.com/tensorken/tensorken/internal/graph"
@@ -25,8 +27,11 @@ func (d *Device) prepare(r *request) (*plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := newPlan(c)
+	p := newPlan(c, d.limits.Bytes)
 	for _, s := range c.Steps {
+		if err := d.takes(s.Kernel); err != nil {
+			return nil, err
+		}
 		program, err := d.program(s.Kernel)
 		if err != nil {
 			return nil, err
@@ -36,6 +41,23 @@ func (d *Device) prepare(r *request) (*plan, error) {
 	}
 	d.plans.put(string(r.key), p)
 	return p, nil
+}
+
+// takes reports whether the device has the element types of a kernel.
+func (d *Device) takes(k *ir.Kernel) error {
+	var types []ir.DType
+	for _, a := range k.Args {
+		types = append(types, a.DType)
+	}
+	for _, in := range k.Body {
+		types = append(types, in.Type)
+	}
+	for _, t := range types {
+		if !d.limits.Has(t) {
+			return fmt.Errorf("%v: %w: cast it to another, or compute with it on the CPU", t, driver.ErrType)
+		}
+	}
+	return nil
 }
 
 // program compiles a kernel, if none with the same text is.
@@ -54,9 +76,9 @@ func (d *Device) program(k *ir.Kernel) (driver.Program, error) {
 	return p, nil
 }
 
-// newPlan assigns the plan's buffers to slots. A buffer that is no output
+// newPlan assigns the plan's buffers to slots of at most limit bytes. A buffer that is no output
 // gives its slot back after the last step that reads it.
-func newPlan(c *compile.Plan) *plan {
+func newPlan(c *compile.Plan, limit int) *plan {
 	p := &plan{compiled: c, slot: make([]int, len(c.Buffers))}
 	last := make([]int, len(c.Buffers))
 	for i, s := range c.Steps {
@@ -77,7 +99,7 @@ func newPlan(c *compile.Plan) *plan {
 	}
 	idle := map[int][]int{} // slots by class
 	assign := func(i int) {
-		k := class(c.Buffers[i].Len * c.Buffers[i].DType.Size())
+		k := class(c.Buffers[i].Len*c.Buffers[i].DType.Size(), limit)
 		if free := idle[k]; len(free) > 0 && !output[i] {
 			p.slot[i] = free[len(free)-1]
 			idle[k] = free[:len(free)-1]

@@ -90,7 +90,7 @@ func (s *store) on(d *Device) (*block, error) {
 		}
 	}
 	if b == nil {
-		c := class(len(s.host))
+		c := class(len(s.host), d.limits.Bytes)
 		buffer, err := d.take(c)
 		if err != nil {
 			return nil, err
