@@ -2,6 +2,7 @@ package exec
 
 import (
 	"errors"
+	"maps"
 	"math/bits"
 	"runtime"
 	"slices"
@@ -14,8 +15,8 @@ import (
 // memory is a device's buffers: those that stores hold, and those that wait
 // for their next use. Buffers come in size classes, so that one fits many.
 type memory struct {
-	free   map[int][]driver.Buffer // by class; guarded by Device.mu
-	pooled int64                   // their bytes; guarded by Device.mu
+	free   map[int]*shelf // by class; guarded by Device.mu
+	pooled int64          // their bytes; guarded by Device.mu
 	// returned is a list of the buffers whose stores are unreachable. A
 	// cleanup pushes onto it without a lock.
 	returned atomic.Pointer[returned]
@@ -25,10 +26,16 @@ type memory struct {
 	pace     atomic.Int64 // how many more may be held before the next
 	maxPace  int64
 	last     time.Time // when the last ended; guarded by Device.mu
-	// The most that was held among the last takes and among those before, and
-	// how many the last were; guarded by Device.mu.
-	most, mostBefore int64
+	// The number of takes, and the most that was held among the last of them
+	// and among those before; guarded by Device.mu.
 	takes            int
+	most, mostBefore int64
+}
+
+// A shelf has the buffers of a class that wait for their next use.
+type shelf struct {
+	buffers []driver.Buffer
+	used    int // the number of the last take
 }
 
 type returned struct {
@@ -42,7 +49,7 @@ type returned struct {
 const (
 	leastPace   = 256 << 20
 	memoryShare = 16
-	timeShare   = 20
+	timeShare   = 8
 )
 
 // class rounds a size up to one of four steps between powers of two, but not
@@ -65,10 +72,9 @@ func (d *Device) take(class int) (driver.Buffer, error) {
 	if m.returned.Load() != nil {
 		m.collect()
 	}
-	b := pop(m.free, class)
-	if b != nil {
-		m.pooled -= int64(class)
-	} else {
+	m.takes++
+	b := m.pop(class)
+	if b == nil {
 		var err error
 		if b, err = d.drv.Alloc(class); err != nil {
 			if !errors.Is(err, driver.ErrMemory) || m.pooled == 0 {
@@ -90,22 +96,37 @@ func (d *Device) take(class int) (driver.Buffer, error) {
 	}
 }
 
-func pop(free map[int][]driver.Buffer, class int) driver.Buffer {
-	list := free[class]
-	if len(list) == 0 {
+// shelf is that of a class.
+func (m *memory) shelf(class int) *shelf {
+	if m.free == nil {
+		m.free = map[int]*shelf{}
+	}
+	s := m.free[class]
+	if s == nil {
+		s = &shelf{}
+		m.free[class] = s
+	}
+	return s
+}
+
+// pop takes a buffer of a class out of the pool, nil if there is none.
+func (m *memory) pop(class int) driver.Buffer {
+	s := m.shelf(class)
+	s.used = m.takes
+	n := len(s.buffers)
+	if n == 0 {
 		return nil
 	}
-	b := list[len(list)-1]
-	free[class] = list[:len(list)-1]
+	b := s.buffers[n-1]
+	s.buffers = s.buffers[:n-1]
+	m.pooled -= int64(class)
 	return b
 }
 
 // give returns a buffer to the pool. The caller holds Device.mu.
 func (m *memory) give(b driver.Buffer, class int) {
-	if m.free == nil {
-		m.free = map[int][]driver.Buffer{}
-	}
-	m.free[class] = append(m.free[class], b)
+	s := m.shelf(class)
+	s.buffers = append(s.buffers, b)
 	m.pooled += int64(class)
 	m.held.Add(-int64(class))
 }
@@ -126,27 +147,29 @@ const manyTakes = 4096
 
 // note takes down what is held. The pool keeps as much as was held of late.
 func (m *memory) note(held int64) {
-	if m.takes++; m.takes > manyTakes {
-		m.most, m.mostBefore, m.takes = 0, m.most, 0
+	if m.takes%manyTakes == 0 {
+		m.most, m.mostBefore = 0, m.most
 	}
 	m.most = max(m.most, held)
 }
 
-// trim frees pooled buffers, large ones first, until at most so many bytes
-// are left.
+// trim frees pooled buffers, those of classes that were not used for long
+// first, until at most so many bytes are left.
 func (m *memory) trim(most int64) {
 	if m.pooled <= most {
 		return
 	}
-	var classes []int
-	for c := range m.free {
-		classes = append(classes, c)
-	}
-	slices.Sort(classes)
-	for _, c := range slices.Backward(classes) {
-		for m.pooled > most && len(m.free[c]) > 0 {
-			pop(m.free, c).Free()
+	classes := slices.SortedFunc(maps.Keys(m.free), func(a, b int) int { return m.free[a].used - m.free[b].used })
+	for _, c := range classes {
+		s := m.free[c]
+		for m.pooled > most && len(s.buffers) > 0 {
+			n := len(s.buffers)
+			s.buffers[n-1].Free()
+			s.buffers = s.buffers[:n-1]
 			m.pooled -= int64(c)
+		}
+		if len(s.buffers) == 0 {
+			delete(m.free, c)
 		}
 	}
 }

@@ -48,3 +48,36 @@ func TestGarbageIsReclaimed(t *testing.T) {
 		}
 	}
 }
+
+// allocating is a device that counts buffers of a size.
+type allocating struct {
+	sized
+	size  int
+	count *int
+}
+
+func (d allocating) Alloc(n int) (driver.Buffer, error) {
+	if n == d.size {
+		*d.count++
+	}
+	return d.Device.Alloc(n)
+}
+
+// The pool gives up what was used before and not what is used now.
+func TestPoolKeepsWhatIsUsed(t *testing.T) {
+	defer debug.SetGCPercent(debug.SetGCPercent(-1))
+	const mb = 1 << 20
+	count := 0
+	dev := exec.New(allocating{sized{cpu.New(cpu.Options{}), 0}, 64 * mb, &count})
+	defer dev.Close()
+	for _, c := range []struct{ size, times int }{{16 * mb, 40}, {64 * mb, 40}} {
+		for range c.times {
+			if err := exec.Eval(dev, []*graph.Node{scalar(1, []int{c.size / 4})}); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if count > 10 {
+		t.Errorf("40 results of 64 MB, each dropped, take %d buffers, want about 5", count)
+	}
+}

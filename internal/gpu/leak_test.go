@@ -86,25 +86,21 @@ func TestTrainingIsFlat(t *testing.T) {
 		host    int
 	}
 	now := func() state { return state{c.buffers, c.held, resident(t)} }
-	// Until memory is used for the second time.
-	falls := 0
-	for held := int64(0); falls < 2; {
-		train(10)
-		if h := tensor.Info().Held; h < held {
-			falls, held = falls+1, h
-		} else {
-			held = h
-		}
-	}
+	train(100)
 	start, before := loss.Item(), now()
-	train(*steps)
-	after := now()
-	t.Logf("%+v, after %d steps more %+v; at most %d buffers; loss %.2g and %.2g", before, *steps, after, c.most, start, loss.Item())
-	if after.buffers > before.buffers+before.buffers/4 || after.device > before.device+before.device/4 {
-		t.Errorf("%d buffers of %d bytes became %d of %d", before.buffers, before.device, after.buffers, after.device)
-	}
-	if grown := after.host - before.host; grown > 64<<20 {
-		t.Errorf("the host's memory grew by %d MB", grown>>20)
+	for round := 1; ; round++ { // collections may become rarer, a few times
+		train(*steps)
+		after := now()
+		t.Logf("%+v, after %d steps more %+v; at most %d buffers; loss %.2g and %.2g", before, *steps, after, c.most, start, loss.Item())
+		flat := after.buffers <= before.buffers+before.buffers/8 && after.device <= before.device+before.device/8 && after.host <= before.host+64<<20
+		if flat {
+			break
+		}
+		if round == 5 {
+			t.Errorf("%d rounds of %d steps, and memory grows", round, *steps)
+			break
+		}
+		before = after
 	}
 	if loss.Item() >= start {
 		t.Errorf("the loss went from %g to %g", start, loss.Item())
