@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
+	"slices"
 
 	"github.com/tensorken/tensorken/driver"
 	"github.com/tensorken/tensorken/internal/graph"
@@ -65,6 +66,10 @@ func byDevice(def *Device, roots []*graph.Node) []part {
 func Eval(def *Device, roots []*graph.Node) error {
 	for _, p := range byDevice(def, roots) {
 		if err := p.device.eval(p.roots); err != nil {
+			var f *Failure
+			if errors.As(err, &f) {
+				return err // of a device that was to compute something first
+			}
 			return &Failure{p.device, err}
 		}
 	}
@@ -78,7 +83,15 @@ func Eval(def *Device, roots []*graph.Node) error {
 
 func (d *Device) eval(roots []*graph.Node) error {
 	d.breathe()
-	r := newRequest(roots)
+	r := newRequest(d, roots)
+	if len(r.foreign) > 0 {
+		foreign := slices.Clone(r.foreign)
+		r.release()
+		if err := Eval(d, foreign); err != nil {
+			return err
+		}
+		r = newRequest(d, roots)
+	}
 	defer r.release()
 	err := r.ready(d)
 	var p *plan

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"math"
+	"slices"
 	"sync"
 	"testing"
 
@@ -219,6 +220,39 @@ func TestTwoDevices(t *testing.T) {
 	if y.Value().Store.Device() != graph.Device(two) {
 		t.Errorf("computed on %v, want the second device", y.Value().Store.Device())
 	}
+}
+
+// What is committed to a device is computed there, for whatever other device.
+func TestComputedWhereCommitted(t *testing.T) {
+	floatless := cpu.New(cpu.Options{})
+	one, two := newDevice(), exec.New(lacking{floatless, ir.Float64})
+	defer one.Close()
+	defer two.Close()
+	x := graph.Cast(graph.On(floats(1, 2), one), ir.Float64)
+	x = graph.Cast(graph.Unary(ir.Neg, x), ir.Float32)
+	y := graph.Binary(ir.Add, graph.On(x, two), graph.On(floats(10, 20), two))
+	if got, want := read(t, two, y), []float32{9, 18}; !equal(got, want) {
+		t.Errorf("got %v, want %v", got, want)
+	}
+	if d := x.Value().Store.Device(); d != graph.Device(one) {
+		t.Errorf("computed on %v, want %v", d, one)
+	}
+	lost := graph.Cast(graph.On(x, two), ir.Float64)
+	if _, err := exec.Read(two, lost); !errors.Is(err, driver.ErrType) {
+		t.Errorf("float64 on a device that lacks it: got error %v, want %v", err, driver.ErrType)
+	}
+}
+
+// lacking is a device without an element type.
+type lacking struct {
+	driver.Device
+	d ir.DType
+}
+
+func (l lacking) Limits() driver.Limits {
+	limits := l.Device.Limits()
+	limits.Types = slices.DeleteFunc(slices.Clone(limits.Types), func(d ir.DType) bool { return d == l.d })
+	return limits
 }
 
 // A long chain is compiled without recursion, in pieces.

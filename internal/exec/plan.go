@@ -139,7 +139,7 @@ func isBuffer(a compile.Arg) bool {
 func Explain(def *Device, roots []*graph.Node) string {
 	text := ""
 	for _, part := range byDevice(def, roots) {
-		r := newRequest(part.roots)
+		r := newRequest(nil, part.roots)
 		if err := r.ready(part.device); err != nil {
 			r.release()
 			return err.Error()

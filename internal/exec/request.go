@@ -26,6 +26,8 @@ type request struct {
 	roots   []*graph.Node
 	bundles map[*graph.Bundle]bool
 	bundled []*graph.Node // what bundles ask for
+	device  *Device       // that is to compute it, nil for any
+	foreign []*graph.Node // what other devices have to compute first
 }
 
 // A leaf is a view of stored elements.
@@ -52,9 +54,11 @@ var requests = sync.Pool{New: func() any {
 	return &request{number: map[*graph.Node]int32{}, bundles: map[*graph.Bundle]bool{}}
 }}
 
-// newRequest returns the request for roots. It must be released.
-func newRequest(roots []*graph.Node) *request {
+// newRequest returns the request for roots on a device, nil for any. It must be
+// released. It can be computed if there is nothing foreign in it.
+func newRequest(d *Device, roots []*graph.Node) *request {
 	r := requests.Get().(*request)
+	r.device = d
 	r.roots = append(r.roots, roots...)
 	for i := 0; i < len(r.roots); i++ { // bundles add to them
 		r.walk(r.roots[i])
@@ -82,7 +86,8 @@ func (r *request) release() {
 	clear(r.outputs)
 	clear(r.roots)
 	clear(r.bundled)
-	r.bundled = r.bundled[:0]
+	clear(r.foreign)
+	r.bundled, r.foreign = r.bundled[:0], r.foreign[:0]
 	clear(r.stack[:cap(r.stack)])
 	r.leaf, r.leaves, r.scalars = r.leaf[:0], r.leaves[:0], r.scalars[:0]
 	r.outputs, r.stack, r.roots = r.outputs[:0], r.stack[:0], r.roots[:0]
@@ -112,6 +117,11 @@ func (r *request) push(n *graph.Node) {
 	s := n.State()
 	if s.Value != nil {
 		r.number[n] = r.addLeaf(leaf{s.Value, fuse.Strided{Offset: s.Value.Offset, Strides: s.Value.Strides}, n.Shape, n.DType}, n)
+		return
+	}
+	if d, ok := n.Device.(*Device); ok && r.device != nil && d != r.device && !(n.Op == ir.Alias && s.Src[0].Value() != nil) {
+		r.foreign = append(r.foreign, n)
+		r.add(n, nil, -1)
 		return
 	}
 	r.number[n] = -1 // on the stack
