@@ -109,8 +109,6 @@ func (n *instance) deliver() {
 const (
 	// spin is how long to look again and again before sleeping in between.
 	spin = 50 * time.Microsecond
-	// longestPause bounds how late the end of a wait is noticed.
-	longestPause = 100 * time.Microsecond
 	// grace is how long to wait for what a lost device owes.
 	grace = time.Second
 )
@@ -131,7 +129,7 @@ func (n *instance) wait(name string, done *bool) error {
 		case waited < spin:
 			runtime.Gosched()
 		default:
-			pause(min(waited/16, longestPause))
+			pause(min(waited/32, time.Millisecond))
 		}
 	}
 }
