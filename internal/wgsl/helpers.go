@@ -33,7 +33,7 @@ var helpers = map[string]string{
   return (bitcast<u32>(x) & 0x7fffffffu) < 0x7f800000u;
 }`,
 	"less_itself": `fn less_itself(x: f32) -> f32 { return select(nan(), 0.0, is_finite(x)); }`,
-	"times_zero":  `fn times_zero(x: f32) -> f32 { return select(nan(), 0.0, is_finite(x)); }`,
+	"times_zero":  `fn times_zero(x: f32) -> f32 { return select(nan(), bitcast<f32>(bitcast<u32>(x) & 0x80000000u), is_finite(x)); }`,
 	"times_bool":  `fn times_bool(x: f32, b: bool) -> f32 { return select(times_zero(x), x, b); }`,
 	"over_itself": `fn over_itself(x: f32) -> f32 { return select(nan(), 1.0, is_finite(x) && x != 0.0); }`,
 	"sqrt_f32": `fn sqrt_f32(x: f32) -> f32 {
