@@ -11,16 +11,27 @@ import (
 // every node between the arguments and the results, operands first. It does
 // not change once it is recorded.
 type tape struct {
-	args   int // how many of calls, the first ones, are the arguments
-	calls  []call
-	index  map[*graph.Node]int // of a node in calls
-	active []bool              // calls whose result varies with an argument
+	args    int // how many of calls, the first ones, are the arguments
+	calls   []call
+	index   map[*graph.Node]int // of a node in calls
+	active  []bool              // calls whose result varies with an argument
+	customs map[*custom]int     // the first of calls that is a result of one
 }
 
 // record walks from the results of a function to its arguments, by way of
-// nodes of the scope.
+// nodes of the scope. Custom calls are steps of their own.
 func record(scope *graph.Scope, args, results []*graph.Node) *tape {
-	t := &tape{args: len(args), index: make(map[*graph.Node]int)}
+	return walkBack(scope, args, results, func(n *graph.Node) []*graph.Node {
+		if r := resultOf(n); r != nil {
+			return r.args
+		}
+		return n.Src()
+	})
+}
+
+// walkBack records a tape, with the operands that a function gives.
+func walkBack(scope *graph.Scope, args, results []*graph.Node, operands func(*graph.Node) []*graph.Node) *tape {
+	t := &tape{args: len(args), index: make(map[*graph.Node]int), customs: make(map[*custom]int)}
 	for _, a := range args {
 		t.add(call{a, a.Src()}, true)
 	}
@@ -30,8 +41,11 @@ func record(scope *graph.Scope, args, results []*graph.Node) *tape {
 	}
 	var stack []frame
 	visit := func(n *graph.Node) {
-		if _, seen := t.index[n]; !seen && n != nil && n.In(scope) {
-			stack = append(stack, frame{call: call{n, n.Src()}})
+		if n == nil {
+			return
+		}
+		if _, seen := t.index[n]; !seen && n.In(scope) {
+			stack = append(stack, frame{call: call{n, operands(n)}})
 		}
 	}
 	for _, r := range results {
@@ -51,6 +65,11 @@ func record(scope *graph.Scope, args, results []*graph.Node) *tape {
 }
 
 func (t *tape) add(c call, active bool) {
+	if r := resultOf(c.Node); r != nil {
+		if _, known := t.customs[r.custom]; !known {
+			t.customs[r.custom] = len(t.calls)
+		}
+	}
 	t.index[c.Node] = len(t.calls)
 	t.calls = append(t.calls, c)
 	t.active = append(t.active, active)
@@ -110,11 +129,19 @@ func (t *tape) backward(results, cts []*graph.Node) []*graph.Node {
 	for i, r := range results {
 		give(r, cts[i])
 	}
-	for i := len(t.calls) - 1; i >= 0; i-- {
+	for i := len(t.calls) - 1; i >= t.args; i-- {
+		c := &t.calls[i]
+		if r := resultOf(c.Node); r != nil {
+			if t.customs[r.custom] == i { // the cotangents of all results are known
+				for j, ct := range t.pullCustom(r.custom, sum) {
+					give(r.args[j], ct)
+				}
+			}
+			continue
+		}
 		if sum[i] == nil {
 			continue
 		}
-		c := &t.calls[i]
 		for j, s := range c.src {
 			if t.isActive(s) {
 				give(s, c.pull(sum[i], j))
@@ -122,6 +149,22 @@ func (t *tape) backward(results, cts []*graph.Node) []*graph.Node {
 		}
 	}
 	return sum[:t.args]
+}
+
+// pullCustom returns the cotangents of a custom call's arguments.
+func (t *tape) pullCustom(k *custom, sum []*graph.Node) []*graph.Node {
+	cts := make([]*graph.Node, len(k.outs))
+	some := false
+	for o, n := range k.outs {
+		if i, ok := t.index[n]; ok {
+			cts[o] = sum[i]
+			some = some || sum[i] != nil
+		}
+	}
+	if !some {
+		return nil
+	}
+	return k.pull(k.args, k.outs, cts)
 }
 
 // keepResiduals marks what a pullback needs of the recorded call to be stored

@@ -16,7 +16,21 @@ import (
 // tensor that was out of range.
 func Eval(trees ...any) error {
 	d := Default().exec()
-	return failure("Eval", d, exec.Eval(d, roots("Eval", trees)))
+	ns := roots("Eval", trees)
+	for _, n := range ns {
+		if err := hasValue("Eval", n); err != nil {
+			return err
+		}
+	}
+	return failure("Eval", d, exec.Eval(d, ns))
+}
+
+// hasValue returns an error for a tensor that stands for many.
+func hasValue(op string, n *graph.Node) error {
+	if n.IsExample() {
+		return misuse(op, "inside of grad.Vmap a tensor stands for all examples and has no value: use Where instead of if, and look at results outside", n)
+	}
+	return nil
 }
 
 // Explain returns the plan by which [Eval] would compute the trees, as text:
@@ -67,7 +81,10 @@ func Data[E Element](t Tensor) ([]E, error) {
 // bytes returns t's elements as they are in memory.
 func (t Tensor) bytes(op string) ([]byte, error) {
 	d := Default().exec()
-	data, err := exec.Read(d, t.node(op))
+	if err := hasValue(op, t.node(op)); err != nil {
+		return nil, err
+	}
+	data, err := exec.Read(d, t.n)
 	if own, ok := t.n.Device.(*exec.Device); ok {
 		d = own
 	}

@@ -25,6 +25,9 @@ type Node struct {
 	Device Device
 	// Bundle names nodes to be stored whenever this one is computed.
 	Bundle *Bundle
+	// Rule, of an alias, is how it is differentiated instead of by its operand;
+	// package grad has the rest.
+	Rule any
 	// Line is the caller's file:line, kept where TENSORKEN_DEBUG asks for it.
 	Line string
 
@@ -117,7 +120,12 @@ func (n *Node) WantsStore() bool { return n.marks.Load() != 0 }
 
 // A Scope is a call of a transformed function. While it is open, nodes that
 // depend on its arguments keep their operands when they are computed.
-type Scope struct{ closed atomic.Bool }
+type Scope struct {
+	// Example says that its arguments stand for any example of a batch: what
+	// depends on them has no value.
+	Example bool
+	closed  atomic.Bool
+}
 
 // Close ends the scope.
 func (s *Scope) Close() { s.closed.Store(true) }
@@ -177,6 +185,16 @@ func (n *Node) Traced() bool {
 // In reports whether n depends on an argument of s.
 func (n *Node) In(s *Scope) bool { return n.scopes.has(s) }
 
+// IsExample reports whether n depends on an example of a batch.
+func (n *Node) IsExample() bool {
+	for s := n.scopes; s != nil; s = s.next {
+		if s.scope.Example {
+			return true
+		}
+	}
+	return false
+}
+
 // DropSources forgets the operands of a computed node that no open scope
 // needs.
 func (n *Node) DropSources() {
@@ -193,6 +211,15 @@ func NewAlias(x *Node, s *Scope) *Node {
 	if s != nil {
 		n.scopes = &scopes{s, n.scopes}
 	}
+	return n
+}
+
+// NewResult returns x under another name: a result of a call with those
+// arguments that is differentiated by a rule.
+func NewResult(x *Node, rule any, args []*Node) *Node {
+	n := NewAlias(x, nil)
+	n.Rule = rule
+	n.inherit(args)
 	return n
 }
 

@@ -1,0 +1,128 @@
+package grad
+
+import (
+	"slices"
+
+	"github.com/tensorken/tensorken/internal/graph"
+	"github.com/tensorken/tensorken/ir"
+)
+
+// forward returns the tangents of results from those of the arguments. Nil is
+// zero, in and out.
+func (t *tape) forward(results, tangents []*graph.Node) []*graph.Node {
+	all := make([]*graph.Node, len(t.calls))
+	copy(all, tangents)
+	of := func(n *graph.Node) *graph.Node {
+		if i, ok := t.index[n]; ok && t.active[i] {
+			return all[i]
+		}
+		return nil
+	}
+	each := func(ns []*graph.Node) []*graph.Node {
+		ts := make([]*graph.Node, len(ns))
+		for i, n := range ns {
+			ts[i] = of(n)
+		}
+		return ts
+	}
+	pushed := make(map[*custom][]*graph.Node)
+	for i := t.args; i < len(t.calls); i++ {
+		c := &t.calls[i]
+		if !t.active[i] {
+			continue
+		}
+		src := each(c.src)
+		if !slices.ContainsFunc(src, func(n *graph.Node) bool { return n != nil }) {
+			continue
+		}
+		if r := resultOf(c.Node); r != nil {
+			if pushed[r.custom] == nil {
+				pushed[r.custom] = r.push(r.args, r.outs, src)
+			}
+			all[i] = pushed[r.custom][r.i]
+			continue
+		}
+		all[i] = c.push(src)
+	}
+	return each(results)
+}
+
+// push returns the tangent of c from those of its operands, not all nil.
+func (c *call) push(tangents []*graph.Node) *graph.Node {
+	r := &rules[c.Op]
+	if r.transpose != nil {
+		return c.apply(tangents)
+	}
+	var sum *graph.Node
+	for i, t := range tangents {
+		if t == nil {
+			continue
+		}
+		p := r.partial(c, i)
+		if p == nil {
+			continue
+		}
+		part := collect(c, times(t, p), i)
+		if sum != nil {
+			part = add(sum, part)
+		}
+		sum = part
+	}
+	return sum
+}
+
+// collect is the transpose of spread: it brings what operand i's elements
+// contribute to the elements of c's result that they have a part in.
+func collect(c *call, x *graph.Node, i int) *graph.Node {
+	switch {
+	case c.Op.Class() == ir.Reduction:
+		return graph.Reduce(ir.Sum, x, c.Ints)
+	case c.Op == ir.Scatter && i == 2:
+		return graph.Ungather(x, c.src[1], c.Ints[0], c.Shape[c.Ints[0]])
+	}
+	return x
+}
+
+// apply does the linear operation c to tangents.
+func (c *call) apply(tangents []*graph.Node) *graph.Node {
+	switch c.Op {
+	case ir.Alias:
+		switch t := tangents[0]; {
+		case c.Stops():
+			return nil
+		case c.Device != nil && c.Device != t.Device:
+			return graph.On(t, c.Device)
+		default:
+			return t
+		}
+	case ir.Add, ir.Sub:
+		x, y := tangents[0], tangents[1]
+		switch {
+		case y == nil:
+			return x
+		case x == nil && c.Op == ir.Add:
+			return y
+		case x == nil:
+			return neg(y)
+		}
+	}
+	src := slices.Clone(c.src)
+	for i, s := range src {
+		switch {
+		case !linearIn(c, i):
+		case tangents[i] == nil:
+			src[i] = like(s, 0)
+		default:
+			src[i] = tangents[i]
+		}
+	}
+	n := graph.With(c.Node, src...)
+	n.Num = 0 // what Pad fills in is constant
+	return n
+}
+
+// linearIn reports whether a linear operation is linear in operand i:
+// conditions and indices are as they are.
+func linearIn(c *call, i int) bool {
+	return !(c.Op == ir.Where && i == 0 || c.Op == ir.Gather && i == 1)
+}

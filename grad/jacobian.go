@@ -1,0 +1,85 @@
+package grad
+
+import (
+	"slices"
+
+	"github.com/tensorken/tensorken/internal/graph"
+	"github.com/tensorken/tensorken/tensor"
+)
+
+// JacRev returns the function that computes the Jacobian of f, by reverse mode:
+// a tree like the argument, with the derivatives of f's result, of shape out,
+// by each tensor, of shape in, in its place, of shape [out..., in...]. All
+// rows are had in one batched pass. See [Of] for the leaves that have none.
+//
+// It takes about as much as calling f once for each element of the result;
+// [JacFwd] once for each element of the argument.
+func JacRev[P any](f func(P) tensor.Tensor) func(P) P {
+	const op = "grad.JacRev"
+	return func(at P) P {
+		y, pull := VJP(f, at)
+		n := result1(op, y)
+		rows := Vmap(pull)(tensorOf(basis(n)))
+		leaves := nodes(values(flatten(op, rows)))
+		for i, r := range leaves {
+			if r != nil {
+				leaves[i] = graph.Reshape(r, slices.Concat(n.Shape, r.Shape[1:]))
+			}
+		}
+		return rebuild(op, rows, tensors(leaves))
+	}
+}
+
+// JacFwd is [JacRev] by forward mode, in one batched pass for each tensor of
+// the argument.
+func JacFwd[P any](f func(P) tensor.Tensor) func(P) P {
+	const op = "grad.JacFwd"
+	return func(at P) P {
+		y, push := Linearize(f, at)
+		n := result1(op, y)
+		leaves := flatten(op, at)
+		out := make([]tensor.Tensor, len(leaves))
+		for i, l := range leaves {
+			x := node(l.Value)
+			if x == nil || !x.DType.IsFloat() || l.State {
+				continue
+			}
+			along := make([]tensor.Tensor, len(leaves))
+			along[i] = tensorOf(basis(x))
+			columns := node(Vmap(push)(rebuild(op, at, along)))
+			columns = graph.Permute(columns, moved(len(columns.Shape), 0, len(n.Shape)))
+			out[i] = tensorOf(graph.Reshape(columns, slices.Concat(n.Shape, x.Shape)))
+		}
+		return rebuild(op, at, out)
+	}
+}
+
+// Hessian returns the function that computes the second derivatives of f, which
+// gives one element, by a tensor of shape in: of shape [in..., in...]. It is
+// forward mode over reverse, in one batched pass. For a tree, see
+// [github.com/tensorken/tensorken/tree.Ravel]; for a product with a vector,
+// [HVP].
+func Hessian(f func(tensor.Tensor) tensor.Tensor) func(tensor.Tensor) tensor.Tensor {
+	return JacFwd(Of(f))
+}
+
+// result1 is the result of a function that has a Jacobian.
+func result1(op string, y tensor.Tensor) *graph.Node {
+	n := node(y)
+	switch {
+	case n == nil:
+		misuse(op, "the function returned the absent tensor (the zero Tensor)")
+	case !n.DType.IsFloat():
+		misuse(op, "the function's result is not floating-point: Cast it", n)
+	}
+	return n
+}
+
+// basis has for each element of x a tensor like it that is 1 there and 0
+// elsewhere, along the first axis.
+func basis(x *graph.Node) *graph.Node {
+	n := x.Len()
+	square := []int{n, n}
+	eye := graph.Cast(eq(graph.Iota(square, 0), graph.Iota(square, 1)), x.DType)
+	return graph.Reshape(eye, append([]int{n}, x.Shape...))
+}

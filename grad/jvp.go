@@ -1,0 +1,112 @@
+package grad
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/tensorken/tensorken/internal/graph"
+	"github.com/tensorken/tensorken/internal/walk"
+	"github.com/tensorken/tensorken/tensor"
+)
+
+// JVP returns f(at) and the change of it along v, a tree like at: the
+// Jacobian-vector product J·v, by forward mode, without J. Where f has fewer
+// arguments than results this takes less than [VJP].
+//
+// In v an absent tensor is zero, and what is said of tensors that are not
+// floating-point or are tagged ",state" is ignored. In the tangent of the
+// result, leaves that are not floating-point are absent.
+func JVP[P, R any](f func(P) R, at, v P) (R, R) {
+	const op = "grad.JVP"
+	c := push(op, f, at)
+	return c.value(), c.tangent(op, v)
+}
+
+// Linearize returns f(at) and f's derivative there as a function: of v, a tree
+// like at, it gives the change of f along v; see [JVP]. It may be called any
+// number of times, from any goroutine. Its first call has what it needs of f's
+// intermediate results stored by the next plan that computes them.
+func Linearize[P, R any](f func(P) R, at P) (R, func(P) R) {
+	c := push("grad.Linearize", f, at)
+	return c.value(), func(v P) R { return c.tangent("grad.Linearize's derivative", v) }
+}
+
+// Diff returns the function that computes f's derivative by a scalar, a tensor
+// of one element, by forward mode: a tree like f's result.
+func Diff[R any](f func(tensor.Tensor) R) func(tensor.Tensor) R {
+	return func(x tensor.Tensor) R {
+		n := node(x)
+		if n == nil || n.Len() != 1 || !n.DType.IsFloat() {
+			misuse("grad.Diff", "the argument must be one floating-point number: see JVP and JacFwd for more", x)
+		}
+		c := push("grad.Diff", f, x)
+		return c.tangent("grad.Diff", tensorOf(like(n, 1)))
+	}
+}
+
+// HVP returns the product of the Hessian of f at a tree with v, a tree like it:
+// the change of f's gradient along v. It is forward mode over reverse, and the
+// Hessian is never made.
+func HVP[P any](f func(P) tensor.Tensor, at, v P) P {
+	c := push("grad.HVP", Of(f), at)
+	return c.tangent("grad.HVP", v)
+}
+
+// A pushed call is a function's results and what their tangents are had from.
+type pushed[P, R any] struct {
+	arg     *argument[P]
+	tape    *tape
+	result  R
+	results []*graph.Node
+}
+
+func push[P, R any](op string, f func(P) R, at P) *pushed[P, R] {
+	arg := take(op, at)
+	defer arg.scope.Close()
+	result := f(arg.private())
+	results := nodes(values(flatten(op, result)))
+	return &pushed[P, R]{arg, arg.record(results), result, results}
+}
+
+func (c *pushed[P, R]) value() R {
+	return rebuild(c.arg.op, c.result, c.tape.outwards(c.results))
+}
+
+// tangent returns the change of the result along v.
+func (c *pushed[P, R]) tangent(op string, v P) R {
+	in := c.arg.tangents(op, v)
+	out := c.tape.forward(c.results, in)
+	c.tape.keepResiduals(out, in)
+	leaves := make([]tensor.Tensor, len(out))
+	for i, n := range c.results {
+		switch {
+		case n == nil || !n.DType.IsFloat():
+		case out[i] == nil:
+			leaves[i] = tensorOf(like(n, 0))
+		default:
+			leaves[i] = tensorOf(out[i])
+		}
+	}
+	return rebuild(op, c.result, leaves)
+}
+
+// tangents returns those that a tree has for the arguments that have a
+// derivative: nil where one is absent.
+func (a *argument[P]) tangents(op string, v P) []*graph.Node {
+	ts, err := walk.Align(flatten(op, a.tree), flatten(op, v))
+	if err != nil {
+		misuse(op, err.Error(), fmt.Sprintf("a %T", v))
+	}
+	var list []*graph.Node
+	for i, t := range nodes(ts) {
+		n := a.fresh[i]
+		if n == nil {
+			continue
+		}
+		if t != nil && (t.DType != n.DType || !slices.Equal(t.Shape, n.Shape)) {
+			misuse(op, fmt.Sprintf("the tangent must be like the argument, %v %v", n.DType, n.Shape), t)
+		}
+		list = append(list, t)
+	}
+	return list
+}

@@ -1,0 +1,89 @@
+package grad
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/tensorken/tensorken/internal/graph"
+	"github.com/tensorken/tensorken/internal/shape"
+	"github.com/tensorken/tensorken/tensor"
+)
+
+// Vmap returns the function that applies f, which is written for one example,
+// to all examples of a batch at once: those along the first axis of every
+// tensor of its argument. The results have them along the first axis. What f
+// captures is shared by all examples. It nests, and composes with everything
+// else in this package: Vmap(grad.Of(loss)) gives the gradients of each
+// example.
+//
+// Inside of f a tensor stands for all examples, so its value cannot be looked
+// at. An RNG draws the same for all of them; for others, pass keys of
+// [tensor.RNG.Keys] and make an RNG of each by [tensor.KeyRNG].
+func Vmap[P, R any](f func(P) R) func(P) R { return vmap("grad.Vmap", f, 0, 0) }
+
+// VmapAxes is [Vmap] with the examples along axis in of every tensor of the
+// argument, and axis out of those of the result. Negative axes count from the
+// end.
+func VmapAxes[P, R any](f func(P) R, in, out int) func(P) R {
+	return vmap("grad.VmapAxes", f, in, out)
+}
+
+func vmap[P, R any](op string, f func(P) R, in, out int) func(P) R {
+	return func(p P) R {
+		leaves := nodes(values(flatten(op, p)))
+		size := -1
+		batched := make([]bool, len(leaves))
+		for i, n := range leaves {
+			if n == nil {
+				continue
+			}
+			a, err := shape.AxisOf(in, len(n.Shape))
+			if err != nil {
+				misuse(op, fmt.Sprintf("it has no axis %d along which the examples lie", in), n)
+			}
+			if size >= 0 && n.Shape[a] != size {
+				misuse(op, fmt.Sprintf("it has %d examples along axis %d, another tensor of the argument %d", n.Shape[a], in, size), n)
+			}
+			size = n.Shape[a]
+			leaves[i], batched[i] = graph.Permute(n, moved(len(n.Shape), a, 0)), true
+		}
+		if size < 0 {
+			misuse(op, "there is no tensor in the argument", fmt.Sprintf("a %T", p))
+		}
+		like := rebuild(op, p, make([]tensor.Tensor, len(leaves)))
+		var result R
+		results, varies := overExamples(size, leaves, batched, func(examples []*graph.Node) []*graph.Node {
+			result = f(rebuild(op, like, tensors(examples)))
+			return nodes(values(flatten(op, result)))
+		})
+		for i, n := range results {
+			if n == nil {
+				continue
+			}
+			if !varies[i] {
+				n = repeat(n, size)
+			}
+			a, err := shape.AxisOf(out, len(n.Shape))
+			if err != nil {
+				misuse(op, fmt.Sprintf("the result has no axis %d for the examples", out), n)
+			}
+			results[i] = graph.Permute(n, moved(len(n.Shape), 0, a))
+		}
+		return rebuild(op, result, tensors(results))
+	}
+}
+
+// moved is the order of axes in which one has another place.
+func moved(rank, from, to int) []int {
+	return slices.Insert(slices.Delete(shape.All(rank), from, from+1), to, from)
+}
+
+func tensors(ns []*graph.Node) []tensor.Tensor {
+	ts := make([]tensor.Tensor, len(ns))
+	for i, n := range ns {
+		if n != nil {
+			ts[i] = tensorOf(n)
+		}
+	}
+	return ts
+}
