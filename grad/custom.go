@@ -1,7 +1,12 @@
 package grad
 
 import (
+	"fmt"
+	"slices"
+
 	"github.com/tensorken/tensorken/internal/graph"
+	"github.com/tensorken/tensorken/internal/walk"
+	"github.com/tensorken/tensorken/tensor"
 )
 
 // A custom is a call that is differentiated as a whole, by its own rule. Its
@@ -37,4 +42,154 @@ func (k *custom) conclude(inner []*graph.Node) []*graph.Node {
 		k.outs[i] = graph.NewResult(n, &result{k, i}, k.args)
 	}
 	return k.outs
+}
+
+// Custom returns f with a derivative of its own: pull gives the cotangent of
+// the argument from the argument, the result and the result's cotangent. The
+// trees that it gets have zeros where there is no cotangent; it may leave
+// tensors of its result absent for zero. It is in reverse mode only: for both
+// modes, see [CustomJVP].
+//
+// What f computes is not looked into, so that it may also round, look values up
+// or search. It must not capture tensors that are being differentiated, nor may
+// pull: give them as arguments.
+func Custom[P, R any](f func(P) R, pull func(at P, out, ct R) P) func(P) R {
+	const op = "grad.Custom"
+	return func(p P) R {
+		c := callCustom(op, f, p)
+		c.custom.pull = func(args, outs, cts []*graph.Node) []*graph.Node {
+			given := pull(c.argument(args), c.output(outs), c.output(zeros(outs, cts)))
+			return aligned(op+"'s pull", given, p, args)
+		}
+		c.custom.push = func(args, _, _ []*graph.Node) []*graph.Node {
+			misuse(op, "it has no derivative in forward mode: use grad.CustomJVP", args[0])
+			return nil
+		}
+		return c.output(c.custom.outs)
+	}
+}
+
+// CustomJVP returns f with a derivative of its own, for both modes: push gives
+// f's result and the change of it along v, a tree like the argument. It must be
+// linear in v, and made of operations that have derivatives. The trees that it
+// gets have zeros where there is no tangent. See [Custom] for the rest.
+func CustomJVP[P, R any](f func(P) R, push func(at, v P) (R, R)) func(P) R {
+	const op = "grad.CustomJVP"
+	return func(p P) R {
+		c := callCustom(op, f, p)
+		along := func(args, vs []*graph.Node) []*graph.Node {
+			_, dr := push(c.argument(args), c.argument(vs))
+			return aligned(op+"'s push", dr, c.output(c.custom.outs), c.custom.outs)
+		}
+		c.custom.push = func(args, _, tangents []*graph.Node) []*graph.Node {
+			return along(args, zeros(args, tangents))
+		}
+		c.custom.pull = func(args, _, cts []*graph.Node) []*graph.Node {
+			v := enter(zeros(args, make([]*graph.Node, len(args))))
+			defer v.scope.Close()
+			results := along(args, v.given)
+			t := record(v.scope, v.fresh, results)
+			v.scope.Close()
+			grads := t.backward(results, cts)
+			for i, n := range v.given { // those that have none got no name
+				if n == nil {
+					grads = slices.Insert(grads, i, nil)
+				}
+			}
+			return grads
+		}
+		return c.output(c.custom.outs)
+	}
+}
+
+// A customCall is a custom call whose arguments and results are trees.
+type customCall[P, R any] struct {
+	custom   *custom
+	argument func([]*graph.Node) P
+	output   func([]*graph.Node) R
+}
+
+// callCustom calls f and makes it a custom call.
+func callCustom[P, R any](op string, f func(P) R, p P) *customCall[P, R] {
+	leaves := nodes(values(flatten(op, p)))
+	in := enter(leaves)
+	defer in.scope.Close()
+	like := rebuild(op, p, make([]tensor.Tensor, len(leaves)))
+	c := &customCall[P, R]{custom: &custom{args: in.args}}
+	c.argument = treeOf(op, like, leaves)
+	result := f(c.argument(in.fresh))
+	out := nodes(values(flatten(op, result)))
+	inner := present(out)
+	in.record(inner)
+	if captured := in.captured(inner); len(captured) > 0 {
+		misuse(op, "the function captures a tensor that depends on the argument of another transformation: make it an argument", captured[0])
+	}
+	c.output = treeOf(op, rebuild(op, result, make([]tensor.Tensor, len(out))), out)
+	c.custom.conclude(inner)
+	return c
+}
+
+// treeOf returns the function that makes a tree of the nodes that are not nil
+// in its place among leaves.
+func treeOf[T any](op string, like T, leaves []*graph.Node) func([]*graph.Node) T {
+	leaves = slices.Clone(leaves)
+	return func(ns []*graph.Node) T {
+		ts := make([]tensor.Tensor, len(leaves))
+		for i, l := range leaves {
+			if l == nil {
+				continue
+			}
+			if ns[0] != nil {
+				ts[i] = tensorOf(ns[0])
+			}
+			ns = ns[1:]
+		}
+		return rebuild(op, like, ts)
+	}
+}
+
+// present is ns without those that are nil.
+func present(ns []*graph.Node) []*graph.Node {
+	return slices.DeleteFunc(slices.Clone(ns), func(n *graph.Node) bool { return n == nil })
+}
+
+// zeros returns tangents or cotangents of nodes, with zeros for those that are
+// nil; nil for nodes that are not floating-point.
+func zeros(ns, ts []*graph.Node) []*graph.Node {
+	out := make([]*graph.Node, len(ns))
+	for i, n := range ns {
+		switch {
+		case !n.DType.IsFloat():
+		case ts[i] != nil:
+			out[i] = ts[i]
+		default:
+			out[i] = like(n, 0)
+		}
+	}
+	return out
+}
+
+// aligned returns the tangents or cotangents that a tree gives for the nodes
+// of a tree like it: nil for zero.
+func aligned(op string, given, tree any, of []*graph.Node) []*graph.Node {
+	ts, err := walk.Align(flatten(op, tree), flatten(op, given))
+	if err != nil {
+		misuse(op, err.Error(), fmt.Sprintf("a %T", given))
+	}
+	var list []*graph.Node
+	for i, l := range nodes(values(flatten(op, tree))) {
+		if l == nil {
+			continue
+		}
+		t, n := node(ts[i]), of[len(list)]
+		switch {
+		case t == nil:
+		case !n.DType.IsFloat():
+			t = nil
+		case t.DType != n.DType || !slices.Equal(t.Shape, n.Shape):
+			misuse(op, fmt.Sprintf("it must be like %v %v", n.DType, n.Shape), t)
+		}
+		list = append(list, t)
+	}
+	return list
 }

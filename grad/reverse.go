@@ -33,7 +33,7 @@ func record(scope *graph.Scope, args, results []*graph.Node) *tape {
 func walkBack(scope *graph.Scope, args, results []*graph.Node, operands func(*graph.Node) []*graph.Node) *tape {
 	t := &tape{args: len(args), index: make(map[*graph.Node]int), customs: make(map[*custom]int)}
 	for _, a := range args {
-		t.add(call{a, a.Src()}, true)
+		t.add(call{a, a.Src()}, a.DType.IsFloat())
 	}
 	type frame struct {
 		call
