@@ -5,3 +5,6 @@ import "github.com/tensorken/tensorken/ir"
 // HasPartial and HasTranspose say which rule an op has.
 func HasPartial(op ir.Op) bool   { return rules[op].partial != nil }
 func HasTranspose(op ir.Op) bool { return rules[op].transpose != nil }
+
+// HasBatch reports whether an op can be done for all examples of a batch.
+func HasBatch(op ir.Op) bool { return batches[op] != nil }

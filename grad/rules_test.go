@@ -15,8 +15,9 @@ func node(t tensor.Tensor) *graph.Node { return tensor.Internal.Node(nil, t) }
 
 func tensorOf(n *graph.Node) tensor.Tensor { return tensor.Internal.Tensor(nil, n) }
 
-// TestRules fails for an op whose rule is not what its row in the op table
-// says, and for a differentiable one without a point that has it.
+// TestRules fails for an op whose rules are not what its row in the op table
+// says, for a differentiable one without a point that has it, and for one
+// that is not tried on a batch.
 func TestRules(t *testing.T) {
 	for op := ir.Op(1); int(op) < ir.Ops; op++ {
 		diff := ir.Table[op].Diff
@@ -25,6 +26,13 @@ func TestRules(t *testing.T) {
 		}
 		if got, want := grad.HasTranspose(op), diff == ir.Linear; got != want {
 			t.Errorf("%v: has a transpose: %v, want %v", op, got, want)
+		}
+		class := ir.Table[op].Class
+		if got, want := grad.HasBatch(op), class != ir.Source && class != ir.KernelOnly; got != want {
+			t.Errorf("%v: has a batching rule: %v, want %v", op, got, want)
+		}
+		if grad.HasBatch(op) && len(allBatchPoints(op)) == 0 {
+			t.Errorf("%v: no point at which its batching is checked", op)
 		}
 		if diff == ir.Zero {
 			if ir.Table[op].Why == "" {
