@@ -1,0 +1,65 @@
+package main
+
+import (
+	"math"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/tensorken/tensorken/internal/exampletest"
+	"github.com/tensorken/tensorken/internal/names"
+	"github.com/tensorken/tensorken/tensor"
+)
+
+func TestOutput(t *testing.T) { exampletest.Check(t, main) }
+
+// TestMakemore compares with what makemore finds in its list of names, which
+// is not part of this module.
+func TestMakemore(t *testing.T) {
+	path := os.Getenv("TENSORKEN_NAMES")
+	if path == "" {
+		t.Skip("TENSORKEN_NAMES does not name makemore's names.txt")
+	}
+	list, err := names.Read(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(list) != 32033 {
+		t.Errorf("%s has %d names, want 32033", path, len(list))
+	}
+	pairs := pairsOf(list)
+	if pairs.Len() != 228146 {
+		t.Errorf("%s has %d pairs, want 228146", path, pairs.Len())
+	}
+	counts := count(pairs)
+	for _, c := range []struct {
+		pair string
+		want float64
+	}{
+		{"n.", 6763}, {"a.", 6640}, {"an", 5438}, {".a", 4410}, {"e.", 3983},
+		{"ar", 3264}, {"el", 3248}, {"ri", 3033}, {"na", 2977}, {".k", 2963},
+	} {
+		i, j := strings.Index(names.Alphabet, c.pair[:1]), strings.Index(names.Alphabet, c.pair[1:])
+		if got := counts.At(i, j).Item(); got != c.want {
+			t.Errorf("the pair %s occurs %v times, want %v", c.pair, got, c.want)
+		}
+	}
+
+	p := probabilities(counts)
+	// Computed in float64, the loss is 2.45457682.
+	if got, want := loss(p, pairs).Item(), 2.45457682; math.Abs(got-want) > 1e-6 {
+		t.Errorf("loss = %.8g, want %.8g", got, want)
+	}
+	// makemore adds up float32 numbers one after the other.
+	logs, err := tensor.Data[float32](p.Log().Reshape(-1).Take(0, pairs))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var sum float32
+	for _, x := range logs {
+		sum += x
+	}
+	if got, want := -sum/float32(len(logs)), float32(2.4543562); math.Abs(float64(got-want)) > 1e-6 {
+		t.Errorf("loss summed in makemore's way = %.8g, want %.8g", got, want)
+	}
+}
