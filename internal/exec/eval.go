@@ -108,11 +108,7 @@ func (d *Device) eval(roots []*graph.Node) error {
 	if err != nil { // the roots stay as they were: another try may do better
 		return err
 	}
-	for _, n := range r.nodes {
-		if c := n.Op.Class(); c == ir.Elementwise || c == ir.Reduction || c == ir.Indexed {
-			n.MarkComputed()
-		}
-	}
+	r.mark()
 	return nil
 }
 
@@ -182,9 +178,9 @@ func (d *Device) run(p *plan, r *request) error {
 	if err != nil {
 		return err
 	}
-	d.finish(p, r, now)
+	err = d.finish(p, r, now)
 	runtime.KeepAlive(r.leaves)
-	return nil
+	return err
 }
 
 // bind fills in the arguments of the plan's calls.
@@ -222,14 +218,18 @@ func (d *Device) bind(p *plan, r *request, now *run) error {
 
 // finish gives each output its value: a view of a leaf, or of a slot, which
 // becomes a store's.
-func (d *Device) finish(p *plan, r *request, now *run) {
+func (d *Device) finish(p *plan, r *request, now *run) error {
 	stores := make([]*store, len(p.slots))
 	for i, o := range r.outputs {
 		out := &p.compiled.Outputs[i]
 		v := &graph.Value{Offset: out.Offset, Strides: out.Strides}
 		if out.Leaf {
 			l := &r.leaves[out.Index]
-			v.Store = l.value.Store
+			s, err := l.value.Store.(*store).to(d)
+			if err != nil {
+				return err
+			}
+			v.Store = s
 			v.Offset += l.view.Offset
 		} else {
 			slot := p.slot[out.Index]
@@ -246,6 +246,7 @@ func (d *Device) finish(p *plan, r *request, now *run) {
 			n.SetValue(v)
 		}
 	}
+	return nil
 }
 
 // Read returns n's elements in row-major order, little-endian; it computes

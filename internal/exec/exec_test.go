@@ -111,6 +111,28 @@ func TestComputedTwiceIsStored(t *testing.T) {
 	}
 }
 
+// The products within a product of matrices are never stored, though they are
+// computed again.
+func TestProductsAreNotStored(t *testing.T) {
+	d := newDevice()
+	defer d.Close()
+	shape := []int{8, 8, 8}
+	a := graph.Reshape(floats(make([]float32, 64)...), []int{8, 8, 1})
+	b := graph.Reshape(floats(make([]float32, 64)...), []int{1, 8, 8})
+	difference := graph.Binary(ir.Sub, graph.Expand(a, shape), graph.Expand(b, shape))
+	square := graph.Binary(ir.Mul, difference, difference)
+	sum := graph.Reduce(ir.Sum, square, []int{1})
+	for i := range 3 {
+		read(t, d, graph.Binary(ir.Add, sum, scalar(float64(i), sum.Shape)))
+		if stored, want := sum.Value() != nil, i > 0; stored != want {
+			t.Errorf("after %d uses: stored is %v, want %v", i+1, stored, want)
+		}
+		if difference.Value() != nil || square.Value() != nil {
+			t.Errorf("after %d uses: what is summed up is stored", i+1)
+		}
+	}
+}
+
 func TestKeepIsStoredAtOnce(t *testing.T) {
 	d := newDevice()
 	defer d.Close()
@@ -240,6 +262,42 @@ func TestComputedWhereCommitted(t *testing.T) {
 	lost := graph.Cast(graph.On(x, two), ir.Float64)
 	if _, err := exec.Read(two, lost); !errors.Is(err, driver.ErrType) {
 		t.Errorf("float64 on a device that lacks it: got error %v, want %v", err, driver.ErrType)
+	}
+}
+
+// Nodes of a bundle may belong to different devices.
+func TestBundleOfTwoDevices(t *testing.T) {
+	one, two := newDevice(), newDevice()
+	defer one.Close()
+	defer two.Close()
+	x := graph.Unary(ir.Neg, graph.On(floats(1, 2, 3), one))
+	y := graph.Unary(ir.Neg, graph.On(x, two))
+	b := &graph.Bundle{Nodes: []*graph.Node{x, y}}
+	x.Bundle, y.Bundle = b, b
+	if got := read(t, one, x); !equal(got, []float32{-1, -2, -3}) {
+		t.Errorf("got %v, want the negatives", got)
+	}
+	if got := read(t, one, y); !equal(got, []float32{1, 2, 3}) {
+		t.Errorf("got %v, want the originals", got)
+	}
+}
+
+// What was copied to another device stays when the first is closed.
+func TestCopiesOutliveDevices(t *testing.T) {
+	one, two := newDevice(), newDevice()
+	defer two.Close()
+	x := graph.Unary(ir.Neg, graph.On(floats(1, 2, 3), one))
+	read(t, one, x)
+	y := graph.On(x, two)
+	if err := exec.Eval(two, []*graph.Node{y}); err != nil {
+		t.Fatal(err)
+	}
+	if d := y.Value().Store.Device(); d != two {
+		t.Errorf("the copy is on device %p, want %p", d, two)
+	}
+	one.Close()
+	if got := read(t, two, y); !equal(got, []float32{-1, -2, -3}) {
+		t.Errorf("got %v, want the negatives", got)
 	}
 }
 

@@ -28,6 +28,8 @@ type request struct {
 	bundled []*graph.Node // what bundles ask for
 	device  *Device       // that is to compute it, nil for any
 	foreign []*graph.Node // what other devices have to compute first
+	made    []int         // of a node, how many stored elements it is made of
+	used    []bool        // of a node, whether others than reductions use it
 }
 
 // A leaf is a view of stored elements.
@@ -90,6 +92,7 @@ func (r *request) release() {
 	r.bundled, r.foreign = r.bundled[:0], r.foreign[:0]
 	clear(r.stack[:cap(r.stack)])
 	r.leaf, r.leaves, r.scalars = r.leaf[:0], r.leaves[:0], r.scalars[:0]
+	r.made, r.used = r.made[:0], r.used[:0]
 	r.outputs, r.stack, r.roots = r.outputs[:0], r.stack[:0], r.roots[:0]
 	requests.Put(r)
 }
@@ -129,7 +132,7 @@ func (r *request) push(n *graph.Node) {
 	if b := n.Bundle; b != nil && !r.bundles[b] {
 		r.bundles[b] = true
 		for _, m := range b.Nodes {
-			if m.Value() == nil {
+			if m.Value() == nil && (r.device == nil || deviceOf(m, r.device) == r.device) {
 				r.roots = append(r.roots, m)
 				r.bundled = append(r.bundled, m)
 			}
@@ -265,6 +268,50 @@ func (r *request) tied() []int {
 		}
 	}
 	return out
+}
+
+// mark marks what was computed, so that it is stored if it is computed again.
+// Two kinds of elements are not worth it: those that go into reductions only,
+// and those of which there are far more than of what they are made of. The
+// products within a product of matrices are both.
+func (r *request) mark() {
+	for i, n := range r.nodes {
+		class := n.Op.Class()
+		made := 0
+		for _, s := range r.src[i] {
+			from := r.number[s]
+			made += r.made[from]
+			r.used[from] = r.used[from] || class != ir.Reduction
+		}
+		switch {
+		case r.leaf[i] >= 0:
+			made = r.leaves[r.leaf[i]].stored()
+		case class == ir.Reduction, class == ir.Indexed, n.Op == ir.Iota:
+			made = n.Len()
+		}
+		r.made, r.used = append(r.made, made), append(r.used, false)
+	}
+	for i, n := range r.nodes {
+		switch n.Op.Class() {
+		case ir.Reduction, ir.Indexed:
+			n.MarkComputed()
+		case ir.Elementwise:
+			if r.used[i] && n.Len() <= 2*r.made[i] {
+				n.MarkComputed()
+			}
+		}
+	}
+}
+
+// stored is how many elements there are of which the leaf's are repetitions.
+func (l *leaf) stored() int {
+	n := 1
+	for i, d := range l.shape {
+		if l.view.Strides[i] != 0 {
+			n *= d
+		}
+	}
+	return n
 }
 
 // graph builds the nodes to compile: private ones, which hold no data.

@@ -73,6 +73,19 @@ func (s *store) download(data []byte, offset int) error {
 	return s.fail()
 }
 
+// to returns the elements as a store of device d, so that they outlive the
+// device that they come from. The caller holds d.mu.
+func (s *store) to(d *Device) (*store, error) {
+	if s.device == nil || s.device == d {
+		return s, nil
+	}
+	b, err := s.on(d)
+	if err != nil {
+		return nil, err
+	}
+	return &store{device: d, block: b}, nil
+}
+
 // on returns the elements as a block of device d. The caller holds d.mu.
 func (s *store) on(d *Device) (*block, error) {
 	if s.device == d {
