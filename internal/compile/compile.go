@@ -104,6 +104,7 @@ func Graph(roots []*graph.Node, bindings int) (*Plan, error) {
 		}
 		p.Outputs = append(p.Outputs, o)
 	}
+	p.schedule()
 	if verify {
 		return p, p.verify()
 	}

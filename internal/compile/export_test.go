@@ -1,0 +1,4 @@
+package compile
+
+// Schedule orders the steps of a plan.
+func Schedule(p *Plan) { p.schedule() }

@@ -1,0 +1,155 @@
+package compile
+
+import (
+	"container/heap"
+	"slices"
+
+	"github.com/tensorken/tensorken/ir"
+)
+
+// schedule puts the steps into an order that needs less memory: a step that
+// frees more bytes than it takes is run as soon as it can, and otherwise the
+// steps stay in their order. So a gradient of a layer's weights, which is small
+// and the last to need what the layer stored, does not wait for those of all
+// other layers.
+func (p *Plan) schedule() {
+	s := &scheduler{plan: p, readers: make([][]int, len(p.Buffers)), writers: make([]int, len(p.Buffers)), left: make([]int, len(p.Buffers)), waits: make([]int, len(p.Steps)), freeing: make([]bool, len(p.Steps)), done: make([]bool, len(p.Steps))}
+	kept := make([]bool, len(p.Buffers))
+	for _, o := range p.Outputs {
+		if !o.Leaf {
+			kept[o.Index] = true
+		}
+	}
+	for i := range p.Steps {
+		for b := range p.Steps[i].buffers(ir.In) {
+			s.readers[b] = append(s.readers[b], i)
+		}
+		for b := range p.Steps[i].buffers(ir.Out) {
+			s.writers[b]++
+		}
+	}
+	for i := range p.Steps {
+		for b := range p.Steps[i].buffers(ir.In) {
+			s.waits[i] += s.writers[b]
+		}
+	}
+	for b, r := range s.readers {
+		s.left[b] = len(r)
+		if kept[b] {
+			s.left[b]++ // it is never free
+		}
+	}
+	for i, n := range s.waits {
+		if n == 0 {
+			s.ready(i)
+		}
+	}
+	order := make([]Step, 0, len(p.Steps))
+	for len(order) < len(p.Steps) {
+		i := s.next()
+		order = append(order, p.Steps[i])
+		s.run(i)
+	}
+	p.Steps = order
+}
+
+// buffers yields the plan's buffers that a step reads or writes, each once.
+func (s *Step) buffers(kind ir.ArgKind) func(func(int) bool) {
+	return func(yield func(int) bool) {
+		for k, a := range s.Args {
+			if a.Leaf || a.Kind != kind || slices.Contains(s.Args[:k], a) {
+				continue
+			}
+			if !yield(a.Index) {
+				return
+			}
+		}
+	}
+}
+
+type scheduler struct {
+	plan    *Plan
+	readers [][]int // of a buffer
+	writers []int   // of a buffer, that are yet to run
+	left    []int   // readers of a buffer that are yet to run
+	waits   []int   // steps that a step waits for, once for each buffer
+	freeing []bool  // steps that are among those that free
+	done    []bool
+	any     queue // steps that can run
+	free    queue // those of them that free more than they take
+}
+
+// ready notes that a step can run.
+func (s *scheduler) ready(i int) {
+	heap.Push(&s.any, i)
+	s.weigh(i)
+}
+
+// weigh notes whether a step that can run frees more than it takes.
+func (s *scheduler) weigh(i int) {
+	if s.freeing[i] || s.waits[i] > 0 || s.done[i] {
+		return
+	}
+	step := &s.plan.Steps[i]
+	takes := 0
+	for b := range step.buffers(ir.Out) {
+		takes += s.plan.Buffers[b].bytes()
+	}
+	for b := range step.buffers(ir.In) {
+		if s.left[b] == 1 {
+			takes -= s.plan.Buffers[b].bytes()
+		}
+	}
+	if takes < 0 {
+		s.freeing[i] = true
+		heap.Push(&s.free, i)
+	}
+}
+
+func (b *Buffer) bytes() int { return b.Len * b.DType.Size() }
+
+// next returns the step to run.
+func (s *scheduler) next() int {
+	for _, q := range []*queue{&s.free, &s.any} {
+		for q.Len() > 0 {
+			if i := heap.Pop(q).(int); !s.done[i] {
+				return i
+			}
+		}
+	}
+	panic("compile: steps that wait for each other")
+}
+
+func (s *scheduler) run(i int) {
+	s.done[i] = true
+	step := &s.plan.Steps[i]
+	for b := range step.buffers(ir.In) {
+		if s.left[b]--; s.left[b] == 1 {
+			for _, r := range s.readers[b] {
+				s.weigh(r)
+			}
+		}
+	}
+	for b := range step.buffers(ir.Out) {
+		s.writers[b]--
+		for _, r := range s.readers[b] {
+			if s.waits[r]--; s.waits[r] == 0 {
+				s.ready(r)
+			}
+		}
+	}
+}
+
+// A queue is a heap of steps, the first in order first.
+type queue []int
+
+func (q queue) Len() int           { return len(q) }
+func (q queue) Less(i, j int) bool { return q[i] < q[j] }
+func (q queue) Swap(i, j int)      { q[i], q[j] = q[j], q[i] }
+func (q *queue) Push(x any)        { *q = append(*q, x.(int)) }
+func (q *queue) Pop() any {
+	old := *q
+	x := old[len(old)-1]
+	*q = old[:len(old)-1]
+	return x
+}
