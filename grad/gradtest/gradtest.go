@@ -3,8 +3,10 @@
 package gradtest
 
 import (
+	"errors"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/tensorken/tensorken/grad"
@@ -24,11 +26,16 @@ var precision = map[tensor.DType]struct{ step, tolerance float64 }{
 }
 
 // Check fails the test unless the derivatives of f at a tree, up to an order,
-// agree with finite differences. Each is taken by reverse mode along a random
-// direction, the same in every run: of order 1 it is the gradient's product
-// with the direction, and of order n+1 that of the derivative of order n, as
-// a function of the tree. f may give any number of elements of a
-// floating-point type: what is checked is their sum with random weights.
+// agree with finite differences. Each is taken along a random direction, the
+// same in every run: of order 1 it is the gradient's product with the
+// direction, and of order n+1 that of the derivative of order n, as a function
+// of the tree. f may give any number of elements of a floating-point type:
+// what is checked is their sum with random weights.
+//
+// What is compared with finite differences is reverse mode, over the reverse
+// mode of the orders before. To that are compared forward mode over reverse,
+// reverse mode over forward, and forward mode alone. A function that uses
+// [grad.Custom] has no forward mode, and that is left out.
 //
 // Float64 leaves are checked to seven digits, float32 to three. Within twice
 // the step (1e-4 in float64, 1/64 in float32) f should have no kink, such as
@@ -37,9 +44,10 @@ func Check[P any](t testing.TB, f func(P) tensor.Tensor, at P, order int) {
 	t.Helper()
 	c := checker[P]{at: at, rng: rand.New(rand.NewPCG(1, 2))}
 	err := tensor.Try(func() {
-		g := c.weighted(f)
+		reverse := c.weighted(f)
+		forward := reverse
 		for n := 1; n <= order; n++ {
-			g = c.compare(t, g, n)
+			reverse, forward = c.compare(t, reverse, forward, n)
 		}
 	})
 	if err != nil {
@@ -73,13 +81,20 @@ func (c *checker[P]) weighted(f func(P) tensor.Tensor) func(P) tensor.Tensor {
 	}
 }
 
-// compare compares f's derivative along a random direction with finite
-// differences, and returns it as a function.
-func (c *checker[P]) compare(t testing.TB, f func(P) tensor.Tensor, order int) func(P) tensor.Tensor {
+// A derivative is a function's derivative along a direction, had in some way.
+type derivative struct {
+	By    string
+	Value tensor.Tensor
+}
+
+// compare checks the derivatives of a given order. Those of the order before
+// are had by reverse mode and by forward mode, which is nil if there is none;
+// compare returns the same of this order.
+func (c *checker[P]) compare(t testing.TB, reverse, forward func(P) tensor.Tensor, order int) (nextReverse, nextForward func(P) tensor.Tensor) {
 	t.Helper()
-	value := f(c.at)
-	slope := grad.Of(f)
-	direction := c.leaves(slope(c.at))
+	value := reverse(c.at)
+	slopes := c.leaves(grad.Of(reverse)(c.at))
+	direction := slices.Clone(slopes)
 	worst := value.DType()
 	for i, d := range direction {
 		if d.IsValid() {
@@ -89,18 +104,53 @@ func (c *checker[P]) compare(t testing.TB, f func(P) tensor.Tensor, order int) f
 			}
 		}
 	}
-	along := func(p P) tensor.Tensor { return c.dot(value, c.leaves(slope(p)), direction) }
+	pull := func(f func(P) tensor.Tensor) func(P) tensor.Tensor {
+		return func(p P) tensor.Tensor { return c.dot(value, c.leaves(grad.Of(f)(p)), direction) }
+	}
+	push := func(f func(P) tensor.Tensor) func(P) tensor.Tensor {
+		return func(p P) tensor.Tensor {
+			_, d := grad.JVP(f, p, c.rebuild(direction))
+			return d
+		}
+	}
+	nextReverse = pull(reverse)
+	all := []derivative{{"reverse mode", nextReverse(c.at)}}
+	if forward != nil && !usesCustom(func() { push(forward)(c.at) }) {
+		nextForward = push(forward)
+		all = append(all, derivative{"forward mode", nextForward(c.at)})
+		if order > 1 {
+			all = append(all,
+				derivative{"forward mode over reverse", push(reverse)(c.at)},
+				derivative{"reverse mode over forward", pull(forward)(c.at)})
+		}
+	}
+	size := c.dot(value, absolute(slopes), absolute(direction))
+	if err := tensor.Eval(value, all, size); err != nil {
+		panic(err)
+	}
 
 	h := precision[worst].step
 	difference := func(k float64) float64 {
-		return (f(c.moved(direction, k*h)).Item() - f(c.moved(direction, -k*h)).Item()) / (2 * k * h)
+		return (reverse(c.moved(direction, k*h)).Item() - reverse(c.moved(direction, -k*h)).Item()) / (2 * k * h)
 	}
-	got, want := along(c.at).Item(), (4*difference(1)-difference(2))/3
-	scale := math.Abs(value.Item()) + math.Abs(want) + c.dot(value, absolute(c.leaves(slope(c.at))), absolute(direction)).Item()
-	if !(math.Abs(got-want) <= precision[worst].tolerance*scale) {
-		t.Errorf("gradtest.Check: derivative of order %d along a random direction: got %.12g, want %.12g by finite differences", order, got, want)
+	want, by := (4*difference(1)-difference(2))/3, "finite differences"
+	for _, d := range all {
+		got := d.Value.Item()
+		scale := math.Abs(value.Item()) + math.Abs(want) + size.Item()
+		if !(math.Abs(got-want) <= precision[worst].tolerance*scale) {
+			t.Errorf("gradtest.Check: derivative of order %d along a random direction: by %s got %.12g, want %.12g by %s", order, d.By, got, want, by)
+			break
+		}
+		want, by = all[0].Value.Item(), all[0].By
 	}
-	return along
+	return nextReverse, nextForward
+}
+
+// usesCustom reports whether forward mode meets a [grad.Custom] in f.
+func usesCustom(f func()) bool {
+	var e *tensor.Error
+	err := tensor.Try(f)
+	return errors.As(err, &e) && e.Op == "grad.Custom"
 }
 
 // leaves returns the tensors of a tree.
@@ -124,6 +174,11 @@ func (c *checker[P]) moved(direction []tensor.Tensor, by float64) P {
 			ts[i] = ts[i].Add(d.Mul(by))
 		}
 	}
+	return c.rebuild(ts)
+}
+
+// rebuild returns the tree with other tensors.
+func (c *checker[P]) rebuild(ts []tensor.Tensor) P {
 	p, err := walk.Rebuild(c.at, ts)
 	if err != nil {
 		panic(err) // the tree was walked before

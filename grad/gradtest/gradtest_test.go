@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/tensorken/tensorken/grad"
 	"github.com/tensorken/tensorken/grad/gradtest"
 	"github.com/tensorken/tensorken/tensor"
 )
@@ -47,6 +48,10 @@ func TestCheck(t *testing.T) {
 	}
 	cube := func(p tree) tensor.Tensor { return p.A.Mul(p.A).Mul(p.A) }
 	missing := func(p tree) tensor.Tensor { return right(p).Add(constant(cube(p))) }
+	// The rule is not linear in v: what is made of it for reverse mode is right.
+	notLinear := grad.CustomJVP(func(a tensor.Tensor) tensor.Tensor { return a.Mul(3) },
+		func(a, v tensor.Tensor) (tensor.Tensor, tensor.Tensor) { return a.Mul(3), v.Mul(v.Add(3)) })
+	reverseOnly := grad.Custom(tensor.Tensor.Exp, func(_, exp, ct tensor.Tensor) tensor.Tensor { return ct.Mul(exp) })
 	for _, tt := range []struct {
 		name  string
 		f     func(tree) tensor.Tensor
@@ -59,6 +64,8 @@ func TestCheck(t *testing.T) {
 		{"the gradient is missing, then right", missing, 2, "by finite differences", 1},
 		{"not a number", func(p tree) tensor.Tensor { return p.A.Sub(10).Log() }, 1, "got ", 1},
 		{"misuse", func(p tree) tensor.Tensor { return p.A.MatMul(p.A.Add(p.Count)) }, 1, "the types differ", 1},
+		{"forward mode is wrong", func(p tree) tensor.Tensor { return notLinear(p.A) }, 1, "by forward mode got ", 1},
+		{"reverse mode only", func(p tree) tensor.Tensor { return reverseOnly(p.A) }, 2, "", 0},
 	} {
 		r := &recorder{TB: t}
 		gradtest.Check(r, tt.f, at, tt.order)
