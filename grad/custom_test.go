@@ -16,7 +16,9 @@ func TestCheckpoint(t *testing.T) {
 	for name, f := range map[string]func(tensor.Tensor) tensor.Tensor{
 		"pieces": func(x tensor.Tensor) tensor.Tensor { return piece(piece(piece(x))).Sum() },
 		"whole":  grad.Checkpoint(plain),
-		"nested": grad.Checkpoint(func(x tensor.Tensor) tensor.Tensor { return piece(grad.Checkpoint(func(x tensor.Tensor) tensor.Tensor { return piece(piece(x)) })(x)).Sum() }),
+		"nested": grad.Checkpoint(func(x tensor.Tensor) tensor.Tensor {
+			return piece(grad.Checkpoint(func(x tensor.Tensor) tensor.Tensor { return piece(piece(x)) })(x)).Sum()
+		}),
 	} {
 		x := f64(1, 2)
 		check(t, name+": value", f(x), plain(x).Item())

@@ -15,11 +15,11 @@ import (
 //
 // In v an absent tensor is zero, and what is said of tensors that are not
 // floating-point or are tagged ",state" is ignored. In the tangent of the
-// result, leaves that are not floating-point are absent.
+// result, leaves that are not floating-point or are tagged ",state" are absent.
 func JVP[P, R any](f func(P) R, at, v P) (R, R) {
 	const op = "grad.JVP"
 	c := push(op, f, at)
-	return c.value(), c.tangent(op, v)
+	return c.value(), c.tangent(op, v, once)
 }
 
 // Linearize returns f(at) and f's derivative there as a function: of v, a tree
@@ -28,7 +28,7 @@ func JVP[P, R any](f func(P) R, at, v P) (R, R) {
 // intermediate results stored by the next plan that computes them.
 func Linearize[P, R any](f func(P) R, at P) (R, func(P) R) {
 	c := push("grad.Linearize", f, at)
-	return c.value(), func(v P) R { return c.tangent("grad.Linearize's derivative", v) }
+	return c.value(), func(v P) R { return c.tangent("grad.Linearize's derivative", v, often) }
 }
 
 // Diff returns the function that computes f's derivative by a scalar, a tensor
@@ -40,7 +40,7 @@ func Diff[R any](f func(tensor.Tensor) R) func(tensor.Tensor) R {
 			misuse("grad.Diff", "the argument must be one floating-point number: see JVP and JacFwd for more", x)
 		}
 		c := push("grad.Diff", f, x)
-		return c.tangent("grad.Diff", tensorOf(like(n, 1)))
+		return c.tangent("grad.Diff", tensorOf(like(n, 1)), once)
 	}
 }
 
@@ -49,7 +49,7 @@ func Diff[R any](f func(tensor.Tensor) R) func(tensor.Tensor) R {
 // Hessian is never made.
 func HVP[P any](f func(P) tensor.Tensor, at, v P) P {
 	c := push("grad.HVP", Of(f), at)
-	return c.tangent("grad.HVP", v)
+	return c.tangent("grad.HVP", v, once)
 }
 
 // A pushed call is a function's results and what their tangents are had from.
@@ -57,15 +57,23 @@ type pushed[P, R any] struct {
 	arg     *argument[P]
 	tape    *tape
 	result  R
+	leaves  []walk.Leaf[tensor.Tensor]
 	results []*graph.Node
 }
+
+// How often a derivative may be asked for.
+const (
+	once = iota
+	often
+)
 
 func push[P, R any](op string, f func(P) R, at P) *pushed[P, R] {
 	arg := take(op, at)
 	defer arg.scope.Close()
 	result := f(arg.private())
-	results := nodes(values(flatten(op, result)))
-	return &pushed[P, R]{arg, arg.record(results), result, results}
+	leaves := flatten(op, result)
+	results := nodes(values(leaves))
+	return &pushed[P, R]{arg, arg.record(results), result, leaves, results}
 }
 
 func (c *pushed[P, R]) value() R {
@@ -73,14 +81,16 @@ func (c *pushed[P, R]) value() R {
 }
 
 // tangent returns the change of the result along v.
-func (c *pushed[P, R]) tangent(op string, v P) R {
+func (c *pushed[P, R]) tangent(op string, v P, asked int) R {
 	in := c.arg.tangents(op, v)
 	out := c.tape.forward(c.results, in)
-	c.tape.keepResiduals(out, in)
+	if asked == often {
+		c.tape.keepResiduals(out, in)
+	}
 	leaves := make([]tensor.Tensor, len(out))
 	for i, n := range c.results {
 		switch {
-		case n == nil || !n.DType.IsFloat():
+		case n == nil || !n.DType.IsFloat() || c.leaves[i].State:
 		case out[i] == nil:
 			leaves[i] = tensorOf(like(n, 0))
 		default:

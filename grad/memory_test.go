@@ -1,0 +1,110 @@
+package grad_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"os/exec"
+	"testing"
+
+	"github.com/tensorken/tensorken/grad"
+	"github.com/tensorken/tensorken/nn"
+	"github.com/tensorken/tensorken/tensor"
+)
+
+// deep is a network of 50 layers, cut into pieces.
+type deep []nn.Linear
+
+func (d deep) apply(x tensor.Tensor) tensor.Tensor {
+	for _, l := range d {
+		x = l.Apply(x).GELU()
+	}
+	return x
+}
+
+// pieces applies a network in n checkpointed pieces, each of them in n of its
+// own, to a depth.
+func (d deep) pieces(x tensor.Tensor, n, depth int) tensor.Tensor {
+	if depth == 0 || len(d) < 2 {
+		return d.apply(x)
+	}
+	for i := range n {
+		part := d[len(d)*i/n : len(d)*(i+1)/n]
+		x = grad.Checkpoint(func(x tensor.Tensor) tensor.Tensor { return part.pieces(x, n, depth-1) })(x)
+	}
+	return x
+}
+
+// measured is what a step of training holds at most beyond what it starts with,
+// in bytes, in this process.
+func measured(t *testing.T, n, depth int) (peak int64, loss float64) {
+	rng := tensor.NewRNG(1)
+	net := make(deep, 50)
+	for i := range net {
+		net[i] = nn.NewLinear(rng, 64, 64)
+	}
+	x := rng.Normal(4096, 64)
+	if err := tensor.Eval(net, x); err != nil {
+		t.Fatal(err)
+	}
+	value, g := grad.ValueAndGrad(func(d deep) tensor.Tensor { return d.pieces(x, n, depth).Square().Mean() })(net)
+	held := tensor.Info().Held
+	if err := tensor.Eval(value, g); err != nil {
+		t.Fatal(err)
+	}
+	return tensor.Info().Peak - held, value.Item()
+}
+
+// TestCheckpointMemory measures each way in a process of its own, because a
+// peak is that of a process.
+func TestCheckpointMemory(t *testing.T) {
+	type way struct{ Pieces, Depth int }
+	type result struct {
+		Peak int64
+		Loss float64
+	}
+	const variable = "TENSORKEN_TEST_CHECKPOINT"
+	if text := os.Getenv(variable); text != "" {
+		var w way
+		if err := json.Unmarshal([]byte(text), &w); err != nil {
+			t.Fatal(err)
+		}
+		peak, loss := measured(t, w.Pieces, w.Depth)
+		if err := json.NewEncoder(os.Stdout).Encode(result{peak, loss}); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	run := func(w way) (r result) {
+		text, err := json.Marshal(w)
+		if err != nil {
+			t.Fatal(err)
+		}
+		cmd := exec.Command(os.Args[0], "-test.run=^TestCheckpointMemory$")
+		cmd.Env = append(os.Environ(), variable+"="+string(text))
+		cmd.Stderr = os.Stderr
+		out, err := cmd.Output()
+		if err != nil {
+			t.Fatalf("%v\n%s", err, out)
+		}
+		if err := json.NewDecoder(bytes.NewReader(out)).Decode(&r); err != nil {
+			t.Fatal(err)
+		}
+		return r
+	}
+	plain := run(way{})
+	for _, c := range []struct {
+		way
+		less float64
+	}{{way{7, 1}, 3}, {way{4, 2}, 5}} {
+		r := run(c.way)
+		less := float64(plain.Peak) / float64(r.Peak)
+		t.Logf("%+v: %.1f MB, %.1f times less than %.1f MB", c.way, float64(r.Peak)/1e6, less, float64(plain.Peak)/1e6)
+		if less < c.less {
+			t.Errorf("%+v takes %.1f times less memory, want %v", c.way, less, c.less)
+		}
+		if r.Loss != plain.Loss {
+			t.Errorf("%+v gives the loss %v, without it is %v", c.way, r.Loss, plain.Loss)
+		}
+	}
+}
