@@ -1,7 +1,17 @@
-// Package grad transforms functions of tensors: [Of] gives the function that
-// computes the gradient of another, [ValueAndGrad] one that computes both,
-// [VJP] a function's value and its pullback. What they give are functions
-// again, and may be transformed again.
+// Package grad transforms functions of tensors. What it gives are functions
+// again, and may be transformed again, in any order.
+//
+//   - Reverse mode: [Of] gives the function that computes the gradient of
+//     another, [ValueAndGrad] one that computes both, [VJP] a function's value
+//     and its pullback, [JacRev] the Jacobian.
+//   - Forward mode: [JVP] gives a function's value and its change along a
+//     direction, [Linearize] the change for any direction, [Diff] the
+//     derivative by a number, [JacFwd] the Jacobian.
+//   - Both: [Hessian], and [HVP] for its products.
+//   - [Vmap] gives the function that does for a batch what another does for an
+//     example.
+//   - [Checkpoint] trades time for memory; [StopGradient], [Custom] and
+//     [CustomJVP] say what a derivative is to be.
 //
 // A function's argument may be any tree (see package tree), such as a model,
 // and its gradient is a value of the same type. Leaves that are not
@@ -11,16 +21,18 @@
 // What a function captures rather than is given is a constant.
 //
 // A function is called once a call, on a copy of its argument, and must
-// depend on nothing that changes. It may look at values (x.Item() > 0): the
-// derivative is that of the branch taken.
+// depend on nothing that changes. It may look at values (x.Item() > 0), but not
+// inside of Vmap: the derivative is that of the branch taken.
 //
 // # How
 //
 // Operations make nodes of a graph. A transformation hands its function fresh
 // nodes for the tensors of the argument, and afterwards walks from the results
 // back to them, making the nodes of the derivative by one rule for each
-// operation. So a derivative is a graph like any other: nothing has been
-// computed yet, and all of it is compiled and fused as a whole.
+// operation, or forward again, making those of the tangents by the same rule. A
+// batch is done by making each node again with one more axis. So what comes out
+// is a graph like any other: nothing has been computed yet, and all of it is
+// compiled and fused as a whole.
 //
 // # At edges
 //
