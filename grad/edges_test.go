@@ -2,6 +2,7 @@ package grad_test
 
 import (
 	"math"
+	"slices"
 	"testing"
 
 	"github.com/tensorken/tensorken/grad"
@@ -29,6 +30,9 @@ func same(got, want []float64) bool {
 		return false
 	}
 	for i := range got {
+		if math.IsNaN(got[i]) && math.IsNaN(want[i]) {
+			continue
+		}
 		if got[i] != want[i] && !(math.Abs(got[i]-want[i]) <= 1e-12*math.Abs(want[i])) {
 			return false
 		}
@@ -45,6 +49,30 @@ func derivative(f func(tensor.Tensor) tensor.Tensor, order int) func(tensor.Tens
 	return f
 }
 
+// pushed is derivative by forward mode: along each element of a vector, or
+// of a function of each element by itself along all of them at once.
+func pushed(f func(tensor.Tensor) tensor.Tensor, order int, itself bool) func(tensor.Tensor) tensor.Tensor {
+	along := func(f func(tensor.Tensor) tensor.Tensor, x, v tensor.Tensor) tensor.Tensor {
+		_, d := grad.JVP(f, x, v)
+		return d
+	}
+	for range order {
+		g := f
+		f = func(x tensor.Tensor) tensor.Tensor {
+			if itself {
+				return along(g, x, tensor.OnesLike(x))
+			}
+			ds := make([]tensor.Tensor, x.Len())
+			for i := range ds {
+				unit := tensor.Arange(x.Len()).Eq(i).Cast(x.DType())
+				ds[i] = along(func(x tensor.Tensor) tensor.Tensor { return g(x).Sum() }, x, unit)
+			}
+			return tensor.Stack(0, ds...)
+		}
+	}
+	return f
+}
+
 // TestEdges holds derivatives where finite differences cannot be taken.
 func TestEdges(t *testing.T) {
 	type fn = func(x tensor.Tensor) tensor.Tensor
@@ -53,6 +81,17 @@ func TestEdges(t *testing.T) {
 	prod := func(x tensor.Tensor) tensor.Tensor { return x.Prod() }
 	mulAt := func(base float64, at ...int32) fn {
 		return func(x tensor.Tensor) tensor.Tensor { return f64(base).ScatterMul(0, i32(at...), x) }
+	}
+	// In forward mode what an infinite derivative is multiplied by is the
+	// tangent, which is 0 where another element is moved: NaN, as in JAX.
+	forward := map[string][]float64{
+		"Where":            {nan, nan},
+		"Where, otherwise": {nan, nan},
+		"Prod of much":     {nan, nan, inf},
+		// Here the tangent that is not a number is left out, but a cotangent of
+		// 0 is multiplied by it.
+		"Log where it is infinite": {0, 0.25},
+		"Sqrt where it is NaN":     {0, 0.25},
 	}
 	for _, tt := range []struct {
 		name  string
@@ -117,11 +156,47 @@ func TestEdges(t *testing.T) {
 			return tensor.Where(tensor.New([]bool{false, true}), 3, x).Mul(f64(2, inf))
 		}, []float64{1, 1}, 1, []float64{2, 0}},
 		{"Take", func(x tensor.Tensor) tensor.Tensor { return x.Take(0, i32(2, 0, 2)).Mul(f64(1, 2, 4)) }, []float64{7, 7, 7}, 1, []float64{2, 0, 5}},
+		{"ReLU twice", tensor.Tensor.ReLU, []float64{-1, 0, 2}, 2, []float64{0, 0, 0}},
+		{"Abs twice", tensor.Tensor.Abs, []float64{-1, 0, 2}, 2, []float64{0, 0, 0}},
+		{"ELU", func(x tensor.Tensor) tensor.Tensor { return x.ELU(1) }, []float64{-1000, 0, 1000}, 1, []float64{0, 1, 1}},
+		{"Sigmoid of much", tensor.Tensor.Sigmoid, []float64{-1000, 0, 1000}, 1, []float64{0, 0.25, 0}},
+		{"Softplus of much", tensor.Tensor.Softplus, []float64{-1000, 0, 1000}, 1, []float64{0, 0.5, 1}},
+		{"Tanh of much", tensor.Tensor.Tanh, []float64{-1000, 0, 1000}, 1, []float64{0, 1, 0}},
+		{"GELU of much", tensor.Tensor.GELU, []float64{-1000, 0, 1000}, 1, []float64{0, 0.5, 1}},
+		{"SiLU of much", tensor.Tensor.SiLU, []float64{-1000, 0, 1000}, 1, []float64{0, 0.5, 1}},
+		{"Softmax of huge logits", func(x tensor.Tensor) tensor.Tensor { return x.Softmax(0).Mul(f64(1, 2, 4)) }, []float64{1e300, 1e300, -1e300}, 1, []float64{-0.25, 0.25, 0}},
+		{"Softmax twice of huge logits", func(x tensor.Tensor) tensor.Tensor { return x.Softmax(0).Mul(f64(1, 2, 4)) }, []float64{1e5, 1e5, -1e5}, 2, []float64{0, 0, 0}},
+		{"Softmax under a mask", func(x tensor.Tensor) tensor.Tensor {
+			return tensor.Where(tensor.New([]bool{true, true, false}), x, -inf).Softmax(0).Mul(f64(1, 2, 4))
+		}, []float64{3, 3, 9}, 1, []float64{-0.25, 0.25, 0}},
+		{"LogSoftmax of huge logits", func(x tensor.Tensor) tensor.Tensor { return x.LogSoftmax(0).Mul(f64(1, 2, 4)) }, []float64{1e5, 1e5, -1e5}, 1, []float64{-2.5, -1.5, 4}},
+		{"LogSumExp of huge logits", func(x tensor.Tensor) tensor.Tensor { return x.LogSumExp() }, []float64{1e5, 1e5, -1e5}, 1, []float64{0.5, 0.5, 0}},
+		{"LogSumExp of nothing", func(x tensor.Tensor) tensor.Tensor { return x.LogSumExp() }, []float64{-inf, 0}, 1, []float64{0, 1}},
+		{"Log where it is defined", func(x tensor.Tensor) tensor.Tensor {
+			positive := x.Gt(0)
+			return tensor.Where(positive, tensor.Where(positive, x, 1).Log(), 0)
+		}, []float64{-1, 0, 4}, 1, []float64{0, 0, 0.25}},
+		{"Log where it is infinite", func(x tensor.Tensor) tensor.Tensor { return tensor.Where(x.Gt(0), x.Log(), 0) }, []float64{0, 4}, 1, []float64{nan, 0.25}},
+		{"Sqrt where it is NaN", func(x tensor.Tensor) tensor.Tensor { return tensor.Where(x.Gt(0), x.Sqrt(), 0) }, []float64{-4, 4}, 1, []float64{nan, 0.25}},
+		{"Take of repeated positions twice", func(x tensor.Tensor) tensor.Tensor { return x.Take(0, i32(2, 0, 2, -1)).Pow(3) }, []float64{1, 2, 3}, 2, []float64{6, 0, 54}},
+		{"TakeAlong of repeated positions", func(x tensor.Tensor) tensor.Tensor { return x.TakeAlong(0, i32(1, 1, 0, 1)).Square() }, []float64{3, 5}, 1, []float64{6, 30}},
+		{"ScatterAdd at repeated positions", func(x tensor.Tensor) tensor.Tensor { return f64(1, 2).ScatterAdd(0, i32(1, 1, 0), x).Square() }, []float64{1, 2, 3}, 1, []float64{10, 10, 8}},
+		{"MaxPool", func(x tensor.Tensor) tensor.Tensor { return x.Reshape(1, 1, 4).MaxPool(2, nil) }, []float64{1, 1, 2, 3}, 1, []float64{0.5, 0.5, 0, 1}},
+		{"Norm", func(x tensor.Tensor) tensor.Tensor { return x.Norm() }, []float64{3, 4}, 1, []float64{0.6, 0.8}},
 		{"Expm1 far below", tensor.Tensor.Expm1, []float64{-40}, 1, []float64{math.Exp(-40)}},
 	} {
 		got := data(t, derivative(tt.f, tt.order)(f64(tt.at...)))
 		if !same(got, tt.want) {
 			t.Errorf("derivative of order %d of %s at %v = %v, want %v", tt.order, tt.name, tt.at, got, tt.want)
+		}
+		want, special := forward[tt.name]
+		if !special {
+			want = tt.want
+		}
+		itself := !special && slices.ContainsFunc(want, func(v float64) bool { return math.IsInf(v, 0) })
+		got = data(t, pushed(tt.f, tt.order, itself)(f64(tt.at...)))
+		if !same(got, want) {
+			t.Errorf("derivative of order %d of %s at %v, by forward mode = %v, want %v", tt.order, tt.name, tt.at, got, want)
 		}
 	}
 }
