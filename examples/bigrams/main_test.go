@@ -8,7 +8,6 @@ import (
 
 	"github.com/tensorken/tensorken/internal/exampletest"
 	"github.com/tensorken/tensorken/internal/names"
-	"github.com/tensorken/tensorken/tensor"
 )
 
 func TestOutput(t *testing.T) { exampletest.Check(t, main) }
