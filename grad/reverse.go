@@ -172,6 +172,11 @@ func (t *tape) pullCustom(k *custom, sum []*graph.Node) []*graph.Node {
 // of another transformation nothing is marked: what is called again there is
 // the whole.
 func (t *tape) keepResiduals(grads, cts []*graph.Node) {
+	store := func(n *graph.Node) {
+		if n.Value() == nil && !n.Traced() {
+			n.Keep()
+		}
+	}
 	seen := make(map[*graph.Node]bool)
 	for _, ct := range cts {
 		seen[ct] = true
@@ -191,15 +196,21 @@ func (t *tape) keepResiduals(grads, cts []*graph.Node) {
 			continue
 		}
 		seen[n] = true
-		if i, ours := t.index[n]; !ours || n.Op.Class() == ir.Movement {
-			// Views are followed to what they show.
-			src := n.Src()
-			if ours {
-				src = t.calls[i].src
+		i, ours := t.index[n]
+		switch {
+		case ours && resultOf(n) != nil:
+			s := n.State()
+			for n.Op == ir.Alias && s.Value == nil {
+				n = s.Src[0]
+				s = n.State()
 			}
-			stack = append(stack, src...)
-		} else if n.Value() == nil && !n.Traced() {
-			n.Keep()
+			store(n)
+		case !ours:
+			stack = append(stack, n.Src()...)
+		case n.Op.Class() == ir.Movement: // followed to what it shows
+			stack = append(stack, t.calls[i].src...)
+		default:
+			store(n)
 		}
 	}
 }
