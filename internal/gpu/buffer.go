@@ -29,6 +29,7 @@ func (b *buffer) Free() {
 		d.groups.remove(d, g)
 	}
 	d.dev.FreeBuffer(b.handle)
+	delete(d.buffers, b)
 	d.held -= b.room
 	b.handle = 0
 }
@@ -51,6 +52,7 @@ func (d *device) alloc(bytes int) (*buffer, error) {
 	}
 	d.lastID++
 	b.id = d.lastID
+	d.buffers[b] = struct{}{}
 	d.held += b.room
 	return b, nil
 }

@@ -36,7 +36,8 @@ type device struct {
 	compile  func(*ir.Kernel, wgsl.Target) (*wgsl.Program, error)
 	limit    int64 // bytes of one buffer
 	bindings int   // of one pass
-	held     int64 // bytes of all buffers
+	buffers  map[*buffer]struct{}
+	held     int64 // their bytes
 	failed   error // the first failure since the last Sync
 	closed   error
 
@@ -68,7 +69,7 @@ func newDevice(d wgpu.Device, name string) *device {
 		dev: d, name: name, compile: wgsl.Compile,
 		limit:    min(a.Limits.StorageBinding, a.Limits.Buffer, math.MaxInt64) &^ 15,
 		bindings: min(a.Limits.StorageBuffers, maxBindings),
-		layouts:  map[string]wgpu.Layout{}, shaders: map[string]*shader{},
+		buffers:  map[*buffer]struct{}{}, layouts: map[string]wgpu.Layout{}, shaders: map[string]*shader{},
 		target: wgsl.Target{
 			MaxInvocations: a.Limits.WorkgroupSize, WorkgroupBytes: a.Limits.WorkgroupStorage, MaxGroups: a.Limits.Workgroups,
 			F16: a.Has(wgpu.ShaderF16), Units: units(a.Kind), Software: a.Kind == wgpu.Software,
@@ -208,7 +209,7 @@ func (d *device) Close() error {
 	d.groups.drop(d, 0)
 	d.params.free(d)
 	d.staging.free(d)
-	for _, b := range d.scratch {
+	for b := range d.buffers { // a handle that is left keeps much alive
 		b.Free()
 	}
 	for _, s := range d.shaders {

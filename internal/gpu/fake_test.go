@@ -190,6 +190,8 @@ func TestFreed(t *testing.T) {
 	if d.held != 0 {
 		t.Errorf("%d bytes are held after all are freed", d.held)
 	}
+	late := alloc(t, d, 4)
+	defer late.Free() // Close has done it
 	if err := d.Close(); err != nil {
 		t.Error(err)
 	}
