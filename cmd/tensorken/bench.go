@@ -172,7 +172,7 @@ func (o benchOptions) cells() (cells []bench.Cell, err error) {
 	}
 	for _, n := range sizes {
 		if n < 2 || n%2 != 0 {
-			return nil, fmt.Errorf("--sizes has %d, want even numbers", n)
+			return nil, fmt.Errorf("--sizes has %d, want even numbers, at least 2", n)
 		}
 	}
 	switch ext := filepath.Ext(o.plot); {

@@ -132,7 +132,7 @@ func TestBenchBadInput(t *testing.T) {
 		want string
 	}{
 		{[]string{"--ops", "exp,cosh"}, `--ops has "cosh", want some of exp, mul, sum, sum_to_scalar, matmul`},
-		{[]string{"--sizes", "64,65"}, "--sizes has 65, want even numbers"},
+		{[]string{"--sizes", "64,65"}, "--sizes has 65, want even numbers, at least 2"},
 		{[]string{"--sizes", "0"}, "--sizes has 0"},
 		{[]string{"--max", "32"}, "--max is 32, want at least 64"},
 		{[]string{"--threads", "-1"}, "--threads is -1"},

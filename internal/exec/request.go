@@ -28,7 +28,7 @@ type request struct {
 	bundled []*graph.Node // what bundles ask for
 	device  *Device       // that is to compute it, nil for any
 	foreign []*graph.Node // what other devices have to compute first
-	made    []int         // of a node, how many stored elements it is made of
+	made    []int         // of a node, how many elements it is made of, less constants
 	used    []bool        // of a node, whether others than reductions use it
 }
 
@@ -296,7 +296,7 @@ func (r *request) mark() {
 		case ir.Reduction, ir.Indexed:
 			n.MarkComputed()
 		case ir.Elementwise:
-			if r.used[i] && n.Len() <= 2*r.made[i] {
+			if r.used[i] && (r.made[i] == 0 || n.Len() <= 2*r.made[i]) {
 				n.MarkComputed()
 			}
 		}
