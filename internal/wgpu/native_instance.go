@@ -228,6 +228,7 @@ func (n *instance) describe(handle uintptr) found {
 	call(n.heapsFree, byValue(buf[:0], unsafe.Pointer(heaps), memoryHeapsWords)...)
 	runtime.KeepAlive(info)
 	runtime.KeepAlive(list)
+	runtime.KeepAlive(heaps)
 	return a
 }
 
