@@ -58,10 +58,10 @@ func output(t *testing.T, f func()) string {
 	return string(b)
 }
 
-// similar reports whether lines have the same words, brackets aside, but for
-// the last digits of numbers.
+// similar reports whether lines have the same words, brackets and colons aside,
+// but for the last digits of numbers.
 func similar(a, b string) bool {
-	between := func(r rune) bool { return strings.ContainsRune(" []", r) }
+	between := func(r rune) bool { return strings.ContainsRune(" []{}:", r) }
 	x, y := strings.FieldsFunc(a, between), strings.FieldsFunc(b, between)
 	if len(x) != len(y) {
 		return false
