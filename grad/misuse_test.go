@@ -1,0 +1,141 @@
+package grad_test
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/tensorken/tensorken/grad"
+	"github.com/tensorken/tensorken/internal/goldentext"
+	"github.com/tensorken/tensorken/tensor"
+)
+
+// TestMisuse holds what is said of mistakes, after the caller's line.
+func TestMisuse(t *testing.T) {
+	x, scalar, batch := f64(1, 2), f64(3).Reshape(), matrix(3, 2, 1, 2, 3, 4, 5, 6)
+	type pair struct{ A, B tensor.Tensor }
+	same := func(x tensor.Tensor) tensor.Tensor { return x }
+	nothing := func(tensor.Tensor) tensor.Tensor { return tensor.Tensor{} }
+	sum := func(x tensor.Tensor) tensor.Tensor { return x.Sum() }
+	positions := func(x tensor.Tensor) tensor.Tensor { return x.ArgMax(0) }
+	//lint:ignore U1000 what matters is that it is there
+	type unwalkable struct{ hidden tensor.Tensor }
+	_, push := grad.Linearize(same, x)
+	look := func(f func(x tensor.Tensor)) func() {
+		return func() {
+			grad.Vmap(func(x tensor.Tensor) tensor.Tensor {
+				f(x)
+				return x
+			})(batch)
+		}
+	}
+	// fail turns an error into the panic that Try takes.
+	fail := func(err error) {
+		var e *tensor.Error
+		if errors.As(err, &e) {
+			panic(e)
+		}
+	}
+	var text strings.Builder
+	place := regexp.MustCompile(`^misuse_test\.go:\d+: `)
+	for _, tt := range []struct {
+		call string
+		f    func()
+	}{
+		{"JVP, tangent of another shape", func() { grad.JVP(same, x, f64(1, 2, 3)) }},
+		{"JVP, tangent of another type", func() { grad.JVP(same, x, tensor.New([]float32{1, 2})) }},
+		{"JVP, tangent of integers", func() { grad.JVP(same, x, i32(1, 2)) }},
+		{"JVP, tangent with more leaves", func() {
+			grad.JVP(func(x []tensor.Tensor) tensor.Tensor { return x[0] }, []tensor.Tensor{x}, []tensor.Tensor{x, x})
+		}},
+		{"JVP of what cannot be walked", func() {
+			grad.JVP(func(unwalkable) tensor.Tensor { return x }, unwalkable{}, unwalkable{})
+		}},
+		{"Linearize, tangent of another shape", func() { push(f64(1, 2, 3)) }},
+		{"Diff of a vector", func() { grad.Diff(same)(x) }},
+		{"Diff of an integer", func() { grad.Diff(same)(i32(1)) }},
+		{"Diff of the absent tensor", func() { grad.Diff(same)(tensor.Tensor{}) }},
+		{"HVP, function to two elements", func() { grad.HVP(same, x, x) }},
+		{"HVP, direction of another shape", func() { grad.HVP(sum, x, f64(1)) }},
+		{"Hessian, function to two elements", func() { grad.Hessian(same)(x) }},
+		{"Hessian, function to nothing", func() { grad.Hessian(nothing)(x) }},
+		{"JacFwd, function to nothing", func() { grad.JacFwd(nothing)(x) }},
+		{"JacFwd, function to integers", func() { grad.JacFwd(positions)(x) }},
+		{"JacRev, function to nothing", func() { grad.JacRev(nothing)(x) }},
+		{"JacRev, function to integers", func() { grad.JacRev(positions)(x) }},
+		{"Of, function to nothing", func() { grad.Of(nothing)(x) }},
+
+		{"Vmap of different sizes", func() {
+			grad.Vmap(func(p pair) tensor.Tensor { return p.A })(pair{batch, x})
+		}},
+		{"VmapAxes of different sizes", func() {
+			grad.VmapAxes(func(p pair) tensor.Tensor { return p.A }, -1, 0)(pair{batch, f64(1, 2, 3)})
+		}},
+		{"Vmap of nothing", func() {
+			grad.Vmap(func(p pair) tensor.Tensor { return x })(pair{})
+		}},
+		{"Vmap of a number", func() { grad.Vmap(same)(scalar) }},
+		{"VmapAxes of an axis that is not there", func() { grad.VmapAxes(same, 2, 0)(batch) }},
+		{"VmapAxes to an axis that is not there", func() { grad.VmapAxes(sum, 0, 1)(batch) }},
+		{"Vmap of what cannot be walked", func() { grad.Vmap(func(unwalkable) tensor.Tensor { return x })(unwalkable{}) }},
+		{"Vmap twice of a vector", func() { grad.Vmap(grad.Vmap(same))(x) }},
+		{"Vmap of Diff of a vector", func() { grad.Vmap(grad.Diff(same))(batch) }},
+		{"Vmap, shapes that differ by example", func() {
+			grad.Vmap(func(x tensor.Tensor) tensor.Tensor { return x.Add(f64(1, 2, 3)) })(batch)
+		}},
+
+		{"Vmap, Item", look(func(x tensor.Tensor) { x.Sum().Item() })},
+		{"Vmap, if", look(func(x tensor.Tensor) {
+			if x.Sum().Item() > 0 {
+				t.Error("an example has a value")
+			}
+		})},
+		{"Vmap, Data", look(func(x tensor.Tensor) {
+			_, err := tensor.Data[float64](x)
+			fail(err)
+		})},
+		{"Vmap, Eval", look(func(x tensor.Tensor) { fail(tensor.Eval(x)) })},
+		{"Vmap, printing", look(func(x tensor.Tensor) {
+			if s := fmt.Sprint(x); strings.HasPrefix(s, "error: ") {
+				panic(&tensor.Error{Msg: strings.TrimPrefix(s, "error: ")})
+			}
+		})},
+		{"Vmap, AllClose", look(func(x tensor.Tensor) {
+			_, err := tensor.AllClose(x, x, 0, 0)
+			fail(err)
+		})},
+		{"Vmap, JSON", look(func(x tensor.Tensor) {
+			_, err := json.Marshal(x)
+			fail(err)
+		})},
+		{"Vmap, Perm", look(func(x tensor.Tensor) {
+			tensor.KeyRNG(x.Cast(tensor.Uint32)).Perm(3)
+		})},
+		{"Vmap, what was handed out", func() {
+			var out tensor.Tensor
+			look(func(x tensor.Tensor) { out = x.Exp() })()
+			out.Add(1).Sum().Item()
+		}},
+		{"Vmap of Of, Item", func() {
+			grad.Vmap(grad.Of(func(x tensor.Tensor) tensor.Tensor {
+				x.Sum().Item()
+				return x.Sum()
+			}))(batch)
+		}},
+	} {
+		err := tensor.Try(tt.f)
+		message := "nothing"
+		if err != nil {
+			message = err.Error()
+			if !place.MatchString(message) {
+				t.Errorf("%s: the error does not begin with the caller's line: %v", tt.call, err)
+			}
+			message = place.ReplaceAllString(message, "")
+		}
+		fmt.Fprintf(&text, "%s\n\t%s\n", tt.call, message)
+	}
+	goldentext.Check(t, "testdata/misuse.txt", text.String())
+}
