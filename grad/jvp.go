@@ -36,8 +36,11 @@ func Linearize[P, R any](f func(P) R, at P) (R, func(P) R) {
 func Diff[R any](f func(tensor.Tensor) R) func(tensor.Tensor) R {
 	return func(x tensor.Tensor) R {
 		n := node(x)
-		if n == nil || n.Len() != 1 || !n.DType.IsFloat() {
-			misuse("grad.Diff", "the argument must be one floating-point number: see JVP and JacFwd for more", x)
+		switch {
+		case n == nil:
+			misuse("grad.Diff", "the argument is the absent tensor (the zero Tensor)")
+		case n.Len() != 1 || !n.DType.IsFloat():
+			misuse("grad.Diff", "the argument must be one floating-point number: see JVP and JacFwd for more", n)
 		}
 		c := push("grad.Diff", f, x)
 		return c.tangent("grad.Diff", tensorOf(like(n, 1)), once)

@@ -130,6 +130,10 @@ type Scope struct {
 // Close ends the scope.
 func (s *Scope) Close() { s.closed.Store(true) }
 
+// ended reports whether nodes made from now on need not be in the scope: what
+// depends on an example has no value for ever.
+func (s *Scope) ended() bool { return !s.Example && s.closed.Load() }
+
 // scopes is a set of scopes, shared by nodes that depend on the same ones.
 type scopes struct {
 	scope *Scope
@@ -145,27 +149,27 @@ func (s *scopes) has(x *Scope) bool {
 	return false
 }
 
-// allOpen reports whether none of the scopes is closed.
-func (s *scopes) allOpen() bool {
+// goOn reports whether none of the scopes has ended.
+func (s *scopes) goOn() bool {
 	for ; s != nil; s = s.next {
-		if s.scope.closed.Load() {
+		if s.scope.ended() {
 			return false
 		}
 	}
 	return true
 }
 
-// union returns the set of scopes in a or b, without the closed ones of b: a
+// union returns the set of scopes in a or b, without the ended ones of b: a
 // parameter that is updated in a loop does not gather those of all turns.
 func union(a, b *scopes) *scopes {
 	if a == b || b == nil {
 		return a
 	}
-	if a == nil && b.allOpen() {
+	if a == nil && b.goOn() {
 		return b
 	}
 	for ; b != nil; b = b.next {
-		if !b.scope.closed.Load() && !a.has(b.scope) {
+		if !b.scope.ended() && !a.has(b.scope) {
 			a = &scopes{b.scope, a}
 		}
 	}

@@ -24,6 +24,16 @@ func TestScopes(t *testing.T) {
 	}
 }
 
+// TestExampleScope takes a tensor that stands for many out of its scope.
+func TestExampleScope(t *testing.T) {
+	s := &Scope{Example: true}
+	x := NewAlias(Fill(ir.Float32, 1, nil), s)
+	s.Close()
+	if y := Binary(ir.Add, Fill(ir.Float32, 1, nil), Unary(ir.Neg, x)); !y.IsExample() || y.Traced() {
+		t.Errorf("IsExample, Traced of 1 - x, made after the scope was closed = %v, %v, want true, false", y.IsExample(), y.Traced())
+	}
+}
+
 // TestScopesInLoop updates a number by a transformation in each turn.
 func TestScopesInLoop(t *testing.T) {
 	x := Fill(ir.Float32, 1, nil)
