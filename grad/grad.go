@@ -12,10 +12,12 @@ import (
 // Leaves that are not floating-point or are tagged ",state" come back absent;
 // those that the result does not depend on are zeros. It panics with a
 // [*tensor.Error] if f gives something else.
-func Of[P any](f func(P) tensor.Tensor) func(P) P {
+func Of[P any](f func(P) tensor.Tensor) func(P) P { return gradient("grad.Of", f) }
+
+func gradient[P any](op string, f func(P) tensor.Tensor) func(P) P {
 	return func(p P) P {
-		c := differentiate("grad.Of", noAux(f), p)
-		return rebuild(c.arg.op, c.arg.tree, c.grads)
+		c := differentiate(op, noAux(f), p)
+		return rebuild(op, c.arg.tree, c.grads)
 	}
 }
 

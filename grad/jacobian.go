@@ -32,8 +32,9 @@ func JacRev[P any](f func(P) tensor.Tensor) func(P) P {
 
 // JacFwd is [JacRev] by forward mode, in one batched pass for each tensor of
 // the argument.
-func JacFwd[P any](f func(P) tensor.Tensor) func(P) P {
-	const op = "grad.JacFwd"
+func JacFwd[P any](f func(P) tensor.Tensor) func(P) P { return jacFwd("grad.JacFwd", f) }
+
+func jacFwd[P any](op string, f func(P) tensor.Tensor) func(P) P {
 	return func(at P) P {
 		y, push := Linearize(f, at)
 		n := result1(op, y)
@@ -56,11 +57,13 @@ func JacFwd[P any](f func(P) tensor.Tensor) func(P) P {
 
 // Hessian returns the function that computes the second derivatives of f, which
 // gives one element, by a tensor of shape in: of shape [in..., in...]. It is
-// forward mode over reverse, in one batched pass. For a tree, see
+// forward mode over reverse, in one batched pass. For a function of several
+// results, see JacFwd(JacRev(f)); for a tree,
 // [github.com/tensorken/tensorken/tree.Ravel]; for a product with a vector,
 // [HVP].
 func Hessian(f func(tensor.Tensor) tensor.Tensor) func(tensor.Tensor) tensor.Tensor {
-	return JacFwd(Of(f))
+	const op = "grad.Hessian"
+	return jacFwd(op, gradient(op, f))
 }
 
 // result1 is the result of a function that has a Jacobian.

@@ -51,8 +51,9 @@ func Diff[R any](f func(tensor.Tensor) R) func(tensor.Tensor) R {
 // the change of f's gradient along v. It is forward mode over reverse, and the
 // Hessian is never made.
 func HVP[P any](f func(P) tensor.Tensor, at, v P) P {
-	c := push("grad.HVP", Of(f), at)
-	return c.tangent("grad.HVP", v, once)
+	const op = "grad.HVP"
+	c := push(op, gradient(op, f), at)
+	return c.tangent(op, v, once)
 }
 
 // A pushed call is a function's results and what their tangents are had from.
