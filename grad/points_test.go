@@ -106,7 +106,11 @@ var points = [ir.Ops][]point{
 	ir.Sub: binary(ir.Sub, 0, 0),
 	ir.Mul: binary(ir.Mul, 0, 0),
 	ir.Div: binary(ir.Div, 0.5, 3),
-	ir.Rem: binary(ir.Rem, 0.7, 3),
+	// It jumps where the quotient is a whole number.
+	ir.Rem: append(binary(ir.Rem, 0.8, 1.4), point{"more than once", [][]int{{2, 3}, {2, 3}}, 0, 0, func(x []*graph.Node) *graph.Node {
+		tenth := func(x *graph.Node) *graph.Node { return graph.Binary(ir.Mul, x, fill(x, 0.1)) }
+		return graph.Binary(ir.Rem, graph.Binary(ir.Add, tenth(x[0]), fill(x[0], 5.5)), graph.Binary(ir.Add, tenth(x[1]), fill(x[1], 2)))
+	}}),
 	ir.Pow: append(binary(ir.Pow, 0.5, 3),
 		constPow("square", 2), constPow("cube", 3), constPow("identity", 1), constPow("one", 0), constPow("reciprocal", -1)),
 	ir.Max: binary(ir.Max, 0, 0),

@@ -60,13 +60,19 @@ type checker[P any] struct {
 	rng *rand.Rand
 }
 
-// random returns numbers in [-1, 1), of the shape and type of a tensor.
+// random returns numbers in [-1, 1), of the shape and type of a tensor. Those
+// of less precision begin as float32, which every device has.
 func (c *checker[P]) random(like tensor.Tensor) tensor.Tensor {
-	data := make([]float64, like.Len())
-	for i := range data {
-		data[i] = 2*c.rng.Float64() - 1
+	wide, narrow := make([]float64, like.Len()), make([]float32, like.Len())
+	for i := range wide {
+		wide[i] = 2*c.rng.Float64() - 1
+		narrow[i] = float32(wide[i])
 	}
-	return tensor.New(data).Reshape(like.Shape()...).Cast(like.DType())
+	x := tensor.New(narrow).Cast(like.DType())
+	if like.DType() == tensor.Float64 {
+		x = tensor.New(wide)
+	}
+	return x.Reshape(like.Shape()...)
 }
 
 // weighted returns the sum of f's elements with random weights.
