@@ -80,11 +80,11 @@ func TestVJP(t *testing.T) {
 		exp = x.Exp()
 		return exp.Reshape(1, 2).Mul(2)
 	}, f64(0, 1))
-	if node(exp).WantsStore() {
+	if node(exp).IsKept() {
 		t.Error("an intermediate result is to be stored before the pullback is called")
 	}
 	check(t, "pull", pull1(tensor.New([]float64{1, 1}, 1, 2)), 2, 2*math.E)
-	if !node(exp).WantsStore() {
+	if !node(exp).IsKept() {
 		t.Error("the pullback was called, and what it needs is not to be stored")
 	}
 }

@@ -111,6 +111,24 @@ func TestComputedTwiceIsStored(t *testing.T) {
 	}
 }
 
+// Of a chain that is used twice, the end is stored.
+func TestOnlyTheEndIsStored(t *testing.T) {
+	d := newDevice()
+	defer d.Close()
+	links := []*graph.Node{floats(1, 2, 3)}
+	for range 5 {
+		links = append(links, graph.Unary(ir.Neg, links[len(links)-1]))
+	}
+	end := links[5]
+	read(t, d, graph.Binary(ir.Add, end, end))
+	read(t, d, graph.Reshape(graph.Binary(ir.Mul, graph.Reshape(end, []int{3, 1}), scalar(2, []int{3, 1})), []int{3}))
+	for i, n := range links[1:] {
+		if stored, want := n.Value() != nil, n == end; stored != want {
+			t.Errorf("link %d of 5 is stored: %v, want %v", i+1, stored, want)
+		}
+	}
+}
+
 // The products within a product of matrices are never stored, though they are
 // computed again.
 func TestProductsAreNotStored(t *testing.T) {

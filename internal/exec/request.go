@@ -2,6 +2,7 @@ package exec
 
 import (
 	"encoding/binary"
+	"math"
 	"slices"
 	"sync"
 
@@ -28,6 +29,7 @@ type request struct {
 	bundled []*graph.Node // what bundles ask for
 	device  *Device       // that is to compute it, nil for any
 	foreign []*graph.Node // what other devices have to compute first
+	fresh   []bool        // of a node, whether something new is made of it
 	made    []int         // of a node, how many elements it is made of, less constants
 	used    []bool        // of a node, whether others than reductions use it
 }
@@ -65,6 +67,7 @@ func newRequest(d *Device, roots []*graph.Node) *request {
 	for i := 0; i < len(r.roots); i++ { // bundles add to them
 		r.walk(r.roots[i])
 	}
+	r.store()
 	for _, n := range r.roots {
 		r.output(n)
 	}
@@ -180,8 +183,25 @@ func (r *request) visit(n *graph.Node, src []*graph.Node) {
 	}
 	r.key = k
 	r.add(n, src, -1)
-	if n.WantsStore() {
-		r.roots = append(r.roots, n)
+}
+
+// store adds to the roots what is to be stored though nobody asked for it: what
+// is marked Keep and, of what is computed once more, that which something new
+// is made of.
+func (r *request) store() {
+	fresh := append(r.fresh[:0], make([]bool, len(r.nodes))...)
+	r.fresh = fresh
+	for i, n := range slices.Backward(r.nodes) {
+		again := n.IsComputed()
+		if n.IsKept() || again && fresh[i] {
+			r.roots = append(r.roots, n)
+		}
+		if r.leaf[i] >= 0 || again || n.Op.Class() == ir.Movement && !fresh[i] {
+			continue
+		}
+		for _, s := range r.src[i] {
+			fresh[r.number[s]] = true
+		}
 	}
 }
 
@@ -280,7 +300,7 @@ func (r *request) mark() {
 		made := 0
 		for _, s := range r.src[i] {
 			from := r.number[s]
-			made += r.made[from]
+			made = min(made+r.made[from], math.MaxInt32)
 			r.used[from] = r.used[from] || class != ir.Reduction
 		}
 		switch {

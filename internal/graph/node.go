@@ -114,9 +114,11 @@ func (n *Node) Keep() { n.marks.Or(keep) }
 // MarkComputed notes that a plan computed n without storing it.
 func (n *Node) MarkComputed() { n.marks.Or(computed) }
 
-// WantsStore reports whether a plan that computes n should store it, though
-// nobody asked for its value: it is marked Keep or is computed again.
-func (n *Node) WantsStore() bool { return n.marks.Load() != 0 }
+// IsKept reports whether Keep was called.
+func (n *Node) IsKept() bool { return n.marks.Load()&keep != 0 }
+
+// IsComputed reports whether a plan has computed n without storing it.
+func (n *Node) IsComputed() bool { return n.marks.Load()&computed != 0 }
 
 // A Scope is a call of a transformed function. While it is open, nodes that
 // depend on its arguments keep their operands when they are computed.
