@@ -218,7 +218,7 @@ func (o benchOptions) open() (devices []benchDevice, notes []string, err error) 
 		}
 		d, why, err := device.Open(name)
 		if err != nil {
-			if len(names) == 1 || !strings.HasPrefix(name, "webgpu") {
+			if len(names) == 1 || name != "webgpu" {
 				return nil, nil, err
 			}
 			notes = append(notes, err.Error())
