@@ -2,6 +2,7 @@ package grad_test
 
 import (
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/tensorken/tensorken/grad"
@@ -72,7 +73,18 @@ func TestPoints(t *testing.T) {
 	for op := ir.Op(1); int(op) < ir.Ops; op++ {
 		for _, p := range points[op] {
 			t.Run(op.String()+" "+p.name, func(t *testing.T) {
-				gradtest.Check(t, p.function(), p.at(op, operandType(op)), 3)
+				at := p.at(op, operandType(op))
+				gradtest.Check(t, p.function(), at, 3)
+				if len(at) == 1 {
+					return
+				}
+				for i := range at { // the others are constants
+					gradtest.Check(t, func(x tensor.Tensor) tensor.Tensor {
+						operands := slices.Clone(at)
+						operands[i] = x
+						return p.function()(operands)
+					}, at[i], 2)
+				}
 			})
 		}
 	}
