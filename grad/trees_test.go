@@ -1,6 +1,7 @@
 package grad_test
 
 import (
+	"math"
 	"slices"
 	"sync"
 	"testing"
@@ -219,5 +220,27 @@ func TestVmapTrees(t *testing.T) {
 		if got := last[i].Shape(); !slices.Equal(got, want) {
 			t.Errorf("VmapAxes(-1, -1): result %d has shape %v, want %v", i, got, want)
 		}
+	}
+}
+
+// TestLinearizeStores checks that what a derivative needs is stored once it
+// has been called, but not for JVP, which calls it once.
+func TestLinearizeStores(t *testing.T) {
+	var exp tensor.Tensor
+	f := func(x tensor.Tensor) tensor.Tensor {
+		exp = x.Exp()
+		return exp.Reshape(1, 2).Mul(2)
+	}
+	grad.JVP(f, f64(0, 1), f64(1, 1))
+	if node(exp).IsKept() {
+		t.Error("JVP: an intermediate result is to be stored")
+	}
+	_, push := grad.Linearize(f, f64(0, 1))
+	if node(exp).IsKept() {
+		t.Error("Linearize: an intermediate result is to be stored before the derivative is called")
+	}
+	check(t, "Linearize", push(f64(1, 1)), 2, 2*math.E)
+	if !node(exp).IsKept() {
+		t.Error("Linearize: the derivative was called, and what it needs is not to be stored")
 	}
 }

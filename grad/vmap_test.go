@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/tensorken/tensorken/grad"
+	"github.com/tensorken/tensorken/internal/graph"
+	"github.com/tensorken/tensorken/ir"
 	"github.com/tensorken/tensorken/tensor"
 )
 
@@ -297,4 +299,36 @@ func TestVmapRandom(t *testing.T) {
 			t.Errorf("%s from keys of each: two examples draw the same, %v", name, got.At(0))
 		}
 	}
+}
+
+// TestVmapMarks checks that what a function marks is marked for all examples:
+// what stops derivatives, and what is to be stored along.
+func TestVmapMarks(t *testing.T) {
+	x := matrix(3, 1, 3, 4, 5)
+	stopped := func(x tensor.Tensor) tensor.Tensor {
+		return grad.Vmap(func(x tensor.Tensor) tensor.Tensor { return x.Mul(grad.StopGradient(x)) })(x)
+	}
+	check(t, "gradient of Vmap of x·stop(x)", pullOnes(stopped)(x), 3, 4, 5)
+	check(t, "change of Vmap of x·stop(x)", pushOnes(stopped)(x), 3, 4, 5)
+
+	type parts struct{ Value, Aux, Grad tensor.Tensor }
+	p := grad.Vmap(func(x tensor.Tensor) parts {
+		value, aux, g := grad.ValueAndGradAux(func(x tensor.Tensor) (tensor.Tensor, tensor.Tensor) {
+			return x.Exp().Sum(), x.Sin()
+		})(x)
+		return parts{value, aux, g}
+	})(x)
+	if err := tensor.Eval(p.Grad); err != nil {
+		t.Fatal(err)
+	}
+	for name, y := range map[string]tensor.Tensor{"value": p.Value, "auxiliary output": p.Aux} {
+		stored := false
+		for _, n := range graph.Sorted([]*graph.Node{node(y)}) {
+			stored = stored || n.Value() != nil && n.Op == ir.Alias
+		}
+		if !stored {
+			t.Errorf("the gradients of each example are computed, and the %s is not stored", name)
+		}
+	}
+	check(t, "values", p.Value, math.Exp(3), math.Exp(4), math.Exp(5))
 }
