@@ -3,6 +3,7 @@ package grad_test
 import (
 	"fmt"
 	"math"
+	"strings"
 	"testing"
 
 	"github.com/tensorken/tensorken/grad"
@@ -331,4 +332,28 @@ func TestVmapMarks(t *testing.T) {
 		}
 	}
 	check(t, "values", p.Value, math.Exp(3), math.Exp(4), math.Exp(5))
+}
+
+// TestVmapIndices takes elements of which one example has none.
+func TestVmapIndices(t *testing.T) {
+	type example struct{ X, Index tensor.Tensor }
+	batch := example{matrix(2, 3, 1, 2, 3, 4, 5, 6), tensor.New([]int32{1, 3}, 2, 1)}
+	take := func(e example) tensor.Tensor { return e.X.Take(0, e.Index).Sum() }
+	for call, f := range map[string]func(example) tensor.Tensor{
+		"Take":             take,
+		"gradient of Take": func(e example) tensor.Tensor { return grad.Of(take)(e).X },
+		"change of Take": func(e example) tensor.Tensor {
+			_, d := grad.JVP(take, e, example{X: tensor.OnesLike(e.X)})
+			return d
+		},
+		"ScatterAdd": func(e example) tensor.Tensor { return e.X.ScatterAdd(0, e.Index, f64(1)) },
+	} {
+		err := tensor.Eval(grad.Vmap(f)(batch))
+		if want := "index 3 is out of range for an axis of length 3"; err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("Vmap of %s: got error %v, want %s", call, err, want)
+		}
+		if y := grad.Vmap(f)(example{batch.X, tensor.New([]int32{1, -1}, 2, 1)}); tensor.Eval(y) != nil {
+			t.Errorf("Vmap of %s: got %v, want a value", call, y)
+		}
+	}
 }
