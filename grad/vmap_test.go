@@ -3,26 +3,29 @@ package grad_test
 import (
 	"fmt"
 	"math"
+	"math/rand/v2"
 	"strings"
 	"testing"
 
 	"github.com/tensorken/tensorken/grad"
+	"github.com/tensorken/tensorken/grad/gradtest"
 	"github.com/tensorken/tensorken/internal/graph"
 	"github.com/tensorken/tensorken/ir"
 	"github.com/tensorken/tensorken/tensor"
 )
 
-// TestVmapCompositions compares operations made of several ops, on all
-// examples of a batch, with a loop.
-func TestVmapCompositions(t *testing.T) {
+// A composition is an operation made of several ops, on operands of one
+// example.
+type composition struct {
+	call     string
+	operands []operand
+	f        func(x []tensor.Tensor) tensor.Tensor
+}
+
+func compositions() []composition {
 	type fn = func(x []tensor.Tensor) tensor.Tensor
-	type row struct {
-		call     string
-		operands []operand
-		f        fn
-	}
-	var rows []row
-	add := func(call string, f fn, operands ...operand) { rows = append(rows, row{call, operands, f}) }
+	var rows []composition
+	add := func(call string, f fn, operands ...operand) { rows = append(rows, composition{call, operands, f}) }
 	unary := func(call string, f func(tensor.Tensor) tensor.Tensor, shape ...int) {
 		add(fmt.Sprint(call, " of ", shape), func(x []tensor.Tensor) tensor.Tensor { return f(x[0]) }, floats(shape...))
 	}
@@ -135,12 +138,63 @@ func TestVmapCompositions(t *testing.T) {
 		return tensor.Where(past, scores, math.Inf(-1)).Softmax(-1).MatMul(x[2])
 	}, floats(3, 2), floats(3, 2), floats(3, 4))
 
-	for _, r := range rows {
-		checkVmap(t, r.call, r.operands, r.f)
+	return rows
+}
+
+// TestVmapCompositions compares compositions, and their derivatives by the
+// first operand, on all examples of a batch with a loop.
+func TestVmapCompositions(t *testing.T) {
+	for _, c := range compositions() {
+		checkVmap(t, c.call, c.operands, c.f)
+		if !c.differentiable() {
+			continue
+		}
+		of := func(x []tensor.Tensor) function {
+			return func(first tensor.Tensor) tensor.Tensor {
+				return c.f(append([]tensor.Tensor{first}, x[1:]...))
+			}
+		}
+		checkVmap(t, "the gradient of "+c.call, c.operands, func(x []tensor.Tensor) tensor.Tensor {
+			y, pull := grad.VJP(of(x), x[0])
+			return pull(y) // y·y/2 has this gradient
+		})
+		checkVmap(t, "the change of "+c.call, c.operands, func(x []tensor.Tensor) tensor.Tensor {
+			_, d := grad.JVP(of(x), x[0], x[0])
+			return d
+		})
 	}
 }
 
-// rows are numbers in a matrix.
+// differentiable reports whether the first operand and the result are
+// floating-point.
+func (c composition) differentiable() bool {
+	rng := rand.New(rand.NewPCG(1, 1))
+	x := make([]tensor.Tensor, len(c.operands))
+	for i, o := range c.operands {
+		x[i] = o.draw(rng, 1).At(0)
+	}
+	return c.operands[0].dtype.IsFloat() && c.f(x).DType().IsFloat()
+}
+
+// TestCompositionDerivatives checks the derivatives of compositions by all
+// their operands.
+func TestCompositionDerivatives(t *testing.T) {
+	for i, c := range compositions() {
+		if !c.differentiable() {
+			continue
+		}
+		t.Run(c.call, func(t *testing.T) {
+			rng := rand.New(rand.NewPCG(9, uint64(i)))
+			x := make([]tensor.Tensor, len(c.operands))
+			for i, o := range c.operands {
+				x[i] = o.draw(rng, 1).At(0)
+			}
+			gradtest.Check(t, c.f, x, 2)
+		})
+	}
+}
+
+// matrix is numbers in rows and columns.
 func matrix(rows, columns int, x ...float64) tensor.Tensor { return tensor.New(x, rows, columns) }
 
 func TestVmapNested(t *testing.T) {
