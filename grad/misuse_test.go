@@ -40,7 +40,7 @@ func TestMisuse(t *testing.T) {
 		}
 	}
 	var text strings.Builder
-	place := regexp.MustCompile(`^misuse_test\.go:\d+: `)
+	place := regexp.MustCompile(`^\w+_test\.go:\d+: `)
 	for _, tt := range []struct {
 		call string
 		f    func()
@@ -67,6 +67,29 @@ func TestMisuse(t *testing.T) {
 		{"JacRev, function to nothing", func() { grad.JacRev(nothing)(x) }},
 		{"JacRev, function to integers", func() { grad.JacRev(positions)(x) }},
 		{"Of, function to nothing", func() { grad.Of(nothing)(x) }},
+
+		{"JVP of Custom", func() {
+			grad.JVP(grad.Custom(same, func(_, _, ct tensor.Tensor) tensor.Tensor { return ct }), x, x)
+		}},
+		{"Custom, cotangent of another shape", func() {
+			pullOnes(grad.Custom(sum, func(_, _, ct tensor.Tensor) tensor.Tensor { return ct }))(x)
+		}},
+		{"CustomJVP, tangent of another shape", func() {
+			pushOnes(grad.CustomJVP(sum, func(x, v tensor.Tensor) (tensor.Tensor, tensor.Tensor) { return x.Sum(), v }))(x)
+		}},
+		{"CustomJVP by reverse mode, tangent of another shape", func() {
+			pullOnes(grad.CustomJVP(sum, func(x, v tensor.Tensor) (tensor.Tensor, tensor.Tensor) { return x.Sum(), v }))(x)
+		}},
+		{"Custom that captures", func() {
+			pullOnes(func(x tensor.Tensor) tensor.Tensor {
+				return grad.Custom(func(y tensor.Tensor) tensor.Tensor { return x.Mul(y) }, func(_, _, ct tensor.Tensor) tensor.Tensor { return ct })(x)
+			})(x)
+		}},
+		{"CustomJVP that captures an example", func() {
+			grad.Vmap(func(x tensor.Tensor) tensor.Tensor {
+				return grad.CustomJVP(func(y tensor.Tensor) tensor.Tensor { return x.Mul(y) }, func(y, v tensor.Tensor) (tensor.Tensor, tensor.Tensor) { return y, v })(f64(1))
+			})(batch)
+		}},
 
 		{"Vmap of different sizes", func() {
 			grad.Vmap(func(p pair) tensor.Tensor { return p.A })(pair{batch, x})

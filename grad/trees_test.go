@@ -244,3 +244,70 @@ func TestLinearizeStores(t *testing.T) {
 		t.Error("Linearize: the derivative was called, and what it needs is not to be stored")
 	}
 }
+
+// TestWrappedTrees takes a tree through functions that are differentiated as
+// a whole.
+func TestWrappedTrees(t *testing.T) {
+	ct := results{Product: f64(1, 2), Itself: f64(10, 20), Nested: map[string]tensor.Tensor{"masked": f64(100, 200)}}
+	v := newMixture()
+	v.X, v.Ptr.Scale, v.List[0] = f64(1, 10), f64(1, 0), f64(3, 3)
+	pulled := func(f func(mixture) results) mixture {
+		_, pull := grad.VJP(f, newMixture())
+		return pull(ct)
+	}
+	pushed := func(f func(mixture) results) results {
+		_, d := grad.JVP(f, newMixture(), v)
+		return d
+	}
+	// same compares the leaves of two trees.
+	same := func(call string, got, want any) {
+		t.Helper()
+		all := map[string]tensor.Tensor{}
+		for name, x := range tree.All(got) {
+			all[name] = x
+		}
+		n := 0
+		for name, x := range tree.All(want) {
+			n++
+			if y, ok := all[name]; !ok {
+				t.Errorf("%s: %s is absent, want %v", call, name, x)
+			} else if diff, ok := near(t, y, x); !ok {
+				t.Errorf("%s: %s: got %s", call, name, diff)
+			}
+		}
+		if n != len(all) {
+			t.Errorf("%s: %d tensors, want %d", call, len(all), n)
+		}
+	}
+	wrapped := map[string]func(mixture) results{
+		"Checkpoint": grad.Checkpoint(use),
+		"CustomJVP":  grad.CustomJVP(use, func(at, v mixture) (results, results) { return grad.JVP(use, at, v) }),
+		"Custom": grad.Custom(use, func(at mixture, _, ct results) mixture {
+			_, pull := grad.VJP(use, at)
+			return pull(ct)
+		}),
+	}
+	m := newMixture()
+	for name, f := range wrapped {
+		same(name, f(m), use(newMixture()))
+		same(name+", VJP", pulled(f), pulled(use))
+		if name != "Custom" {
+			same(name+", JVP", pushed(f), pushed(use))
+		}
+		batch := tree.Map(m, func(_ string, x tensor.Tensor) tensor.Tensor { return tensor.Stack(0, x, x) })
+		same(name+", Vmap", grad.Vmap(f)(batch), grad.Vmap(use)(batch))
+		same(name+", Vmap of VJP", grad.Vmap(func(m mixture) mixture {
+			_, pull := grad.VJP(f, m)
+			return pull(ct)
+		})(batch), grad.Vmap(func(m mixture) mixture {
+			_, pull := grad.VJP(use, m)
+			return pull(ct)
+		})(batch))
+	}
+	check(t, "the argument's list afterwards", m.List[0], 1, 2)
+	stopped := grad.StopGradient(m)
+	same("StopGradient", stopped, m)
+	if stopped.Ptr != stopped.Tied || stopped.Ptr == m.Ptr {
+		t.Error("StopGradient's pointers are not as its argument's: shared with each other, not with it")
+	}
+}
