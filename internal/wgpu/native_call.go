@@ -5,6 +5,7 @@ package wgpu
 import (
 	"runtime"
 	"sync"
+	"sync/atomic"
 	"unsafe"
 
 	"github.com/ebitengine/purego"
@@ -89,6 +90,7 @@ type library struct {
 	path string
 	abi  *abi
 	functions
+	kept atomic.Bool // an instance is kept
 }
 
 func (l *library) String() string { return l.path + " (" + l.abi.name + ")" }

@@ -70,7 +70,12 @@ func (l *library) newInstance(o Options) (*instance, error) {
 	return n, nil
 }
 
+// close gives an instance back, except for the first: without any the driver is
+// unloaded, and NVIDIA's cannot be loaded again many times.
 func (n *instance) close() {
+	if n.kept.CompareAndSwap(false, true) {
+		return
+	}
 	call(n.instanceRelease, n.instance)
 	freeMailbox(n.number)
 }
