@@ -319,6 +319,25 @@ func TestCopiesOutliveDevices(t *testing.T) {
 	}
 }
 
+// Host data of a type that a device lacks is cast before it goes there.
+func TestCastOnHost(t *testing.T) {
+	d := exec.New(lacking{cpu.New(cpu.Options{}), ir.Float64})
+	defer d.Close()
+	data := binary.LittleEndian.AppendUint64(nil, math.Float64bits(1.5))
+	data = binary.LittleEndian.AppendUint64(data, math.Float64bits(1e300))
+	x := graph.Buffer(ir.Float64, []int{2}, &graph.Value{Store: exec.FromHost(data), Strides: []int{1}})
+	if got, want := read(t, d, graph.Unary(ir.Neg, graph.Cast(x, ir.Float32))), []float32{-1.5, float32(math.Inf(-1))}; !equal(got, want) {
+		t.Errorf("got %v, want %v", got, want)
+	}
+	b, err := exec.Read(d, graph.Cast(x, ir.Int32))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := binary.LittleEndian.Uint32(b[4:]), uint32(math.MaxInt32); got != want {
+		t.Errorf("1e300 as int32 = %d, want %d", got, want)
+	}
+}
+
 // lacking is a device without an element type.
 type lacking struct {
 	driver.Device

@@ -121,6 +121,9 @@ func (r *request) push(n *graph.Node) {
 		return
 	}
 	s := n.State()
+	if n.Op == ir.Cast && s.Value == nil && r.device != nil && r.device.castOnHost(n, s.Src[0]) {
+		s = n.State()
+	}
 	if s.Value != nil {
 		r.number[n] = r.addLeaf(leaf{s.Value, fuse.Strided{Offset: s.Value.Offset, Strides: s.Value.Strides}, n.Shape, n.DType}, n)
 		return

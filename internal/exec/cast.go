@@ -1,0 +1,49 @@
+package exec
+
+import (
+	"encoding/binary"
+	"math"
+
+	"github.com/tensorken/tensorken/internal/graph"
+	"github.com/tensorken/tensorken/internal/shape"
+	"github.com/tensorken/tensorken/ir"
+)
+
+// castOnHost gives n its value if it is a Cast of elements on the host whose
+// type, of 8 bytes, the device lacks: they need not be elsewhere.
+func (d *Device) castOnHost(n *graph.Node, src *graph.Node) bool {
+	v := src.Value()
+	if v == nil || v.Err != nil || src.DType.Size() != 8 || d.limits.Has(src.DType) {
+		return false
+	}
+	s := v.Store.(*store)
+	if s.device != nil || !shape.IsRowMajor(src.Shape, v.Strides) {
+		return false
+	}
+	host := s.host[8*v.Offset:][:8*src.Len()]
+	out := make([]byte, 0, n.Len()*n.DType.Size())
+	for ; len(host) > 0; host = host[8:] {
+		x := ir.Number(binary.LittleEndian.Uint64(host)) // as numbers are
+		out = appendNumber(out, n.DType, x.Convert(src.DType, n.DType))
+	}
+	n.SetValue(&graph.Value{Store: FromHost(out), Strides: shape.RowMajor(n.Shape)})
+	return true
+}
+
+// appendNumber appends x as an element of type d lies in memory.
+func appendNumber(b []byte, d ir.DType, x ir.Number) []byte {
+	le := binary.LittleEndian
+	switch d {
+	case ir.Bool, ir.Uint8:
+		return append(b, byte(x))
+	case ir.Float16:
+		return le.AppendUint16(b, uint16(ir.ToF16(float32(x.Float64(d)))))
+	case ir.BFloat16:
+		return le.AppendUint16(b, uint16(ir.ToBF16(float32(x.Float64(d)))))
+	case ir.Float32:
+		return le.AppendUint32(b, math.Float32bits(float32(x.Float64(d))))
+	case ir.Int32, ir.Uint32:
+		return le.AppendUint32(b, uint32(x))
+	}
+	return le.AppendUint64(b, uint64(x))
+}
