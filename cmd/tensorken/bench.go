@@ -35,9 +35,9 @@ func benchCommand() *cobra.Command {
 		Use:   "bench",
 		Short: "Measure how fast this machine's devices are",
 		Long: `Measure a few operations on square matrices of float32, on the CPU and, if there
-is one, on the GPU: exp, mul, sum over an axis, sum to a scalar and the matrix
-product. The inputs are contiguous, and then reshaped to n/2×2n and transposed
-(for the product, transposed).
+is one, on the GPU: exp, add, mul, sum over an axis, sum to a scalar and the
+matrix product. The inputs are contiguous, and then reshaped to n/2×2n and
+transposed (for the product, transposed).
 
 A time is the median of many runs, each of which builds the operation anew and
 evaluates it: it includes making the graph, finding its plan, giving it to the

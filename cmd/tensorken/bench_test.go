@@ -131,7 +131,7 @@ func TestBenchBadInput(t *testing.T) {
 		args []string
 		want string
 	}{
-		{[]string{"--ops", "exp,cosh"}, `--ops has "cosh", want some of exp, mul, sum, sum_to_scalar, matmul`},
+		{[]string{"--ops", "exp,cosh"}, `--ops has "cosh", want some of exp, add, mul, sum, sum_to_scalar, matmul`},
 		{[]string{"--sizes", "64,65"}, "--sizes has 65, want even numbers, at least 2"},
 		{[]string{"--sizes", "0"}, "--sizes has 0"},
 		{[]string{"--max", "32"}, "--max is 32, want at least 64"},

@@ -33,6 +33,7 @@ type Op struct {
 // Ops are all operations that there are.
 var Ops = []Op{
 	{"exp", 1, func(x []tensor.Tensor) tensor.Tensor { return x[0].Exp() }, reshaped, elements},
+	{"add", 2, func(x []tensor.Tensor) tensor.Tensor { return x[0].Add(x[1]) }, reshaped, elements},
 	{"mul", 2, func(x []tensor.Tensor) tensor.Tensor { return x[0].Mul(x[1]) }, reshaped, elements},
 	{"sum", 1, func(x []tensor.Tensor) tensor.Tensor { return x[0].Sum(0) }, reshaped, elements},
 	{"sum_to_scalar", 1, func(x []tensor.Tensor) tensor.Tensor { return x[0].Sum() }, reshaped, elements},

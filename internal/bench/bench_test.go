@@ -18,6 +18,7 @@ func TestMeasure(t *testing.T) {
 		results       map[string]float64
 	}{
 		{"exp", n * n, n * n, map[string]float64{Contiguous: n * n, NonContiguous: n * n}},
+		{"add", n * n, 2 * n * n, map[string]float64{Contiguous: n * n, NonContiguous: n * n}},
 		{"mul", n * n, 2 * n * n, map[string]float64{Contiguous: n * n, NonContiguous: n * n}},
 		{"sum", n * n, n * n, map[string]float64{Contiguous: n, NonContiguous: n / 2}},
 		{"sum_to_scalar", n * n, n * n, map[string]float64{Contiguous: 1, NonContiguous: 1}},
