@@ -94,14 +94,12 @@ func (n *instance) ask(fn, callback uintptr, handle func(*event), args ...uintpt
 	runtime.KeepAlive(n)
 }
 
-// poll lets callbacks come and handles their events.
-func (n *instance) poll() {
+// poll lets callbacks come and handles their events. It reports whether there
+// were any.
+func (n *instance) poll() bool {
 	call(n.processEvents, n.instance)
-	n.deliver()
-}
-
-func (n *instance) deliver() {
-	for e := n.box.take(); e != nil; e = e.next {
+	first := n.box.take()
+	for e := first; e != nil; e = e.next {
 		if e.id < firstRequest {
 			n.report(e)
 		} else if handle := n.pending[e.id]; handle != nil {
@@ -109,6 +107,7 @@ func (n *instance) deliver() {
 			handle(e)
 		}
 	}
+	return first != nil
 }
 
 const (
@@ -118,12 +117,15 @@ const (
 	grace = time.Second
 )
 
-// wait lets callbacks come until done, which a handler sets, is true. It looks
-// rather than blocks: not every driver ends a wait when it should.
+// wait lets callbacks come until done, which a handler sets, is true. While
+// others come, the device is busy, however long it takes. wait looks rather than
+// blocks: not every driver ends a wait when it should.
 func (n *instance) wait(name string, done *bool) error {
 	start := time.Now()
 	for {
-		n.poll()
+		if n.poll() {
+			start = time.Now()
+		}
 		if *done {
 			return nil
 		}

@@ -11,6 +11,8 @@ import (
 	"testing"
 	"time"
 	"unsafe"
+
+	"github.com/ebitengine/purego"
 )
 
 // native opens the first adapter of this machine; the test is skipped if there
@@ -87,6 +89,30 @@ func TestPassed(t *testing.T) {
 		goos, goarch, _ := strings.Cut(c.system, "/")
 		if got := passed(goos, goarch, c.args, p, c.words); !slices.Equal(got, c.want) {
 			t.Errorf("%s: %d words after %v are passed as %v, want %v", c.system, c.words, c.args, got, c.want)
+		}
+	}
+}
+
+// A device that does one thing after another is waited for, however long that
+// takes in all; one that does nothing is not.
+func TestWait(t *testing.T) {
+	const step, steps, timeout = 20 * time.Millisecond, 20, 200 * time.Millisecond
+	for _, answers := range []int{steps, 2} {
+		n := &instance{library: &library{}, timeout: timeout, box: new(mailbox), pending: map[uintptr]func(*event){}, report: func(*event) {}}
+		came, last := 0, time.Now()
+		n.processEvents = purego.NewCallback(func(uintptr) uintptr {
+			if came < answers && time.Since(last) > step {
+				came, last = came+1, time.Now()
+				n.box.push(&event{id: firstRequest + uintptr(came)})
+			}
+			return 0
+		})
+		var done bool
+		n.pending[firstRequest+steps] = func(*event) { done = true }
+		err := n.wait("Wait", &done)
+		var e *Error
+		if lost := errors.As(err, &e) && e.Kind == Timeout; done != (answers == steps) || lost == done {
+			t.Errorf("after %d of %d answers %v apart, wait of at most %v without any: got done=%v, error %v", answers, steps, step, timeout, done, err)
 		}
 	}
 }

@@ -22,14 +22,16 @@ type Options struct {
 	// Validate keeps what an implementation checks at a cost: the validity of
 	// each call, and that shaders stay within their buffers.
 	Validate bool
-	// Timeout bounds each wait for the device; 0 means five minutes.
+	// Timeout is how long a device that is waited for may get nothing done
+	// before it counts as lost; 0 means an hour. It is the last resort: a
+	// device that is gone, or reset by its driver, is reported at once.
 	Timeout time.Duration
 }
 
-// timeout is the longest wait.
+// timeout is the longest wait in which nothing is done.
 func (o Options) timeout() time.Duration {
 	if o.Timeout <= 0 {
-		return 5 * time.Minute
+		return time.Hour
 	}
 	return o.Timeout
 }
