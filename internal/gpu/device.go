@@ -16,6 +16,9 @@ const (
 	// batch is the number of dispatches after which commands are handed over,
 	// so that the GPU works while more are recorded.
 	batch = 128
+	// slowBatch is the same for what may take seconds over so many. A watchdog
+	// looks at what is handed over as one piece.
+	slowBatch = 16
 	// maxFlights is the most submissions that are under way at once.
 	maxFlights = 8
 	// typicalMemory is a guess of what a GPU has.
@@ -34,6 +37,7 @@ type device struct {
 	name     string
 	target   wgsl.Target
 	compile  func(*ir.Kernel, wgsl.Target) (*wgsl.Program, error)
+	batch    int   // dispatches that are handed over at a time
 	limit    int64 // bytes of one buffer
 	bindings int   // of one pass
 	buffers  map[*buffer]struct{}
@@ -66,7 +70,7 @@ func New(d wgpu.Device, name string) driver.Device { return newDevice(d, name) }
 func newDevice(d wgpu.Device, name string) *device {
 	a := d.Adapter()
 	g := &device{
-		dev: d, name: name, compile: wgsl.Compile,
+		dev: d, name: name, compile: wgsl.Compile, batch: slowBatch,
 		limit:    min(a.Limits.StorageBinding, a.Limits.Buffer, math.MaxInt64) &^ 15,
 		bindings: min(a.Limits.StorageBuffers, maxBindings),
 		buffers:  map[*buffer]struct{}{}, layouts: map[string]wgpu.Layout{}, shaders: map[string]*shader{},
@@ -74,6 +78,9 @@ func newDevice(d wgpu.Device, name string) *device {
 			MaxInvocations: a.Limits.WorkgroupSize, WorkgroupBytes: a.Limits.WorkgroupStorage, MaxGroups: a.Limits.Workgroups,
 			F16: a.Has(wgpu.ShaderF16), Units: units(a.Kind), Software: a.Kind == wgpu.Software,
 		},
+	}
+	if a.Kind == wgpu.Discrete {
+		g.batch = batch
 	}
 	if a.Has(wgpu.Subgroups) {
 		g.target.SubgroupMin, g.target.SubgroupMax = a.SubgroupMin, a.SubgroupMax

@@ -70,7 +70,12 @@ var incrementArgs = []ir.Arg{{Kind: ir.Out, DType: ir.Uint32, Len: 1}, {Kind: ir
 // fake returns a device in memory.
 func fake(t testing.TB, memory int64) (*device, *wgpu.FakeDevice) {
 	t.Helper()
-	lib := &wgpu.Fake{List: []wgpu.Adapter{wgpu.FakeAdapter("fake", wgpu.Discrete)}, Shaders: shaders, Memory: memory}
+	return fakeOf(t, wgpu.Discrete, memory)
+}
+
+func fakeOf(t testing.TB, k wgpu.Kind, memory int64) (*device, *wgpu.FakeDevice) {
+	t.Helper()
+	lib := &wgpu.Fake{List: []wgpu.Adapter{wgpu.FakeAdapter("fake", k)}, Shaders: shaders, Memory: memory}
 	d, err := wgpu.Check(lib, io.Discard).Open(first, wgpu.Options{})
 	if err != nil {
 		t.Fatal(err)
@@ -134,23 +139,25 @@ func testChain(t *testing.T, d *device, p *program, n int) {
 }
 
 func TestBatches(t *testing.T) {
-	d, f := fake(t, 0)
-	p := prepare(t, d, &increment)
-	const n = 1000
-	testChain(t, d, p, n)
-	if f.Dispatches != n {
-		t.Errorf("a chain of %d makes %d dispatches", n, f.Dispatches)
+	for kind, batch := range map[wgpu.Kind]int{wgpu.Discrete: 128, wgpu.Integrated: 16, wgpu.Software: 16} {
+		d, f := fakeOf(t, kind, 0)
+		p := prepare(t, d, &increment)
+		const n = 1000
+		testChain(t, d, p, n)
+		if f.Dispatches != n {
+			t.Errorf("%v: a chain of %d makes %d dispatches", kind, n, f.Dispatches)
+		}
+		if f.Most > maxFlights+1 {
+			t.Errorf("%v: %d submissions were under way, want at most %d", kind, f.Most, maxFlights+1)
+		}
+		if want := 1 + (n+batch-1)/batch; f.Writes != want {
+			t.Errorf("%v: a chain of %d makes %d writes, want one upload and %d of numbers", kind, n, f.Writes, want-1)
+		}
+		if want := 2 + rounds; f.Groups != want {
+			t.Errorf("%v: a chain of two buffers makes %d groups, want %d", kind, f.Groups, want)
+		}
+		testChain(t, d, prepare(t, d, &twice), 300)
 	}
-	if f.Most > maxFlights+1 {
-		t.Errorf("%d submissions were under way, want at most %d", f.Most, maxFlights+1)
-	}
-	if want := 1 + (n+batch-1)/batch; f.Writes != want {
-		t.Errorf("a chain of %d makes %d writes, want one upload and %d of numbers", n, f.Writes, want-1)
-	}
-	if want := 2 + rounds; f.Groups != want {
-		t.Errorf("a chain of two buffers makes %d groups, want %d", f.Groups, want)
-	}
-	testChain(t, d, prepare(t, d, &twice), 300)
 }
 
 // What is run again uploads nothing and allocates little.

@@ -23,7 +23,7 @@ func (d *device) run(calls []driver.Call) error {
 		d.commands, d.words = d.commands[:0], d.words[:0]
 		d.trim()
 		n := 0
-		for done+n < len(calls) && len(d.commands) < batch {
+		for done+n < len(calls) && len(d.commands) < d.batch {
 			fit, err := d.record(&calls[done+n])
 			if err != nil {
 				return err
