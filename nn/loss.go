@@ -33,8 +33,12 @@ func nll(op string, pred, labels tensor.Tensor, logp func(tensor.Tensor) tensor.
 // log(1+eˣ) - x·y, element by element. It does not overflow.
 func BCE(pred, target tensor.Tensor) tensor.Tensor {
 	alike("BCE", pred, target)
-	// max(x, 0) shares its gradient at 0, so that the derivative there is ½-y.
-	return pred.Maximum(0).Sub(pred.Mul(target)).Add(pred.Abs().Neg().Exp().Log1p())
+	// log(1+eˣ) is x + log(1+e⁻ˣ) above 0. At 0 both parts are those below, so
+	// that all derivatives there are right; and x-x·y is x·(1-y), so that the
+	// small loss of a great logit on the right side is not rounded away.
+	above := pred.Gt(0)
+	decay := tensor.Where(above, pred.Neg(), pred).Exp()
+	return pred.Mul(above.Cast(pred.DType()).Sub(target)).Add(decay.Log1p())
 }
 
 // MSE is (pred - target)², element by element.
