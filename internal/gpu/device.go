@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"runtime"
+	"slices"
 
 	"github.com/tensorken/tensorken/driver"
 	"github.com/tensorken/tensorken/internal/wgpu"
@@ -180,6 +181,8 @@ func (d *device) submit(commands []wgpu.Command) error {
 		return d.fail(err)
 	}
 	d.last = n
+	done := d.dev.Done()
+	d.uploads = slices.DeleteFunc(d.uploads, func(u upload) bool { return u.submission <= done })
 	if d.written > 0 {
 		d.uploads = append(d.uploads, upload{n, d.written})
 		d.written = 0

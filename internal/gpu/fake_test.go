@@ -268,6 +268,30 @@ func testBytes(t *testing.T, d *device) {
 	}
 }
 
+// Uploads that are done are forgotten.
+func TestUploadsAreForgotten(t *testing.T) {
+	for _, sync := range []bool{true, false} {
+		d, _ := fake(t, 0)
+		p := prepare(t, d, &increment)
+		a, b := alloc(t, d, 64), alloc(t, d, 64)
+		for range 1000 {
+			err := d.Upload(a, 0, make([]byte, 64))
+			if err == nil && sync {
+				err = d.Sync()
+			}
+			if err == nil {
+				err = d.Run(chain(p, 1, a, b))
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		if n := len(d.uploads); n > maxFlights+1 {
+			t.Errorf("sync=%v: after 1000 uploads %d are remembered, want at most %d", sync, n, maxFlights+1)
+		}
+	}
+}
+
 func TestLost(t *testing.T) {
 	d, f := fake(t, 0)
 	other, _ := fake(t, 0)

@@ -71,10 +71,9 @@ func (d *device) wrote(n int64) error {
 	sum := int64(0)
 	for i := len(d.uploads) - 1; i >= 0; i-- {
 		u := d.uploads[i]
-		if sum += u.bytes; sum <= maxUploads && u.submission > d.dev.Done() {
+		if sum += u.bytes; sum <= maxUploads {
 			continue
 		}
-		d.uploads = d.uploads[i+1:]
 		if err := d.dev.Wait(u.submission); err != nil {
 			return d.fail(err)
 		}
