@@ -102,7 +102,12 @@ func (d *Device) eval(roots []*graph.Node) error {
 		err = d.run(p, r)
 		if errors.Is(err, driver.ErrMemory) { // what nobody uses any more may be enough
 			d.memory.reclaim()
-			err = d.run(p, r)
+			d.mu.Lock()
+			err = d.makeRoom()
+			d.mu.Unlock()
+			if err == nil {
+				err = d.run(p, r)
+			}
 		}
 	}
 	if err != nil { // the roots stay as they were: another try may do better

@@ -76,14 +76,14 @@ func (d *Device) take(class int) (driver.Buffer, error) {
 	b := m.pop(class)
 	if b == nil {
 		var err error
-		if b, err = d.drv.Alloc(class); err != nil {
-			if !errors.Is(err, driver.ErrMemory) || m.pooled == 0 {
-				return nil, err
+		b, err = d.drv.Alloc(class)
+		if errors.Is(err, driver.ErrMemory) {
+			if err = d.makeRoom(); err == nil {
+				b, err = d.drv.Alloc(class)
 			}
-			m.trim(0)
-			if b, err = d.drv.Alloc(class); err != nil {
-				return nil, err
-			}
+		}
+		if err != nil {
+			return nil, err
 		}
 	}
 	held := m.held.Add(int64(class))
@@ -94,6 +94,14 @@ func (d *Device) take(class int) (driver.Buffer, error) {
 			return b, nil
 		}
 	}
+}
+
+// makeRoom frees what the pool has. A device may keep a buffer until the work
+// that uses it is done, which is waited for. The caller holds Device.mu.
+func (d *Device) makeRoom() error {
+	d.memory.collect()
+	d.memory.trim(0)
+	return d.drv.Sync()
 }
 
 // shelf is that of a class.

@@ -63,6 +63,64 @@ func (d allocating) Alloc(n int) (driver.Buffer, error) {
 	return d.Device.Alloc(n)
 }
 
+// late is a device whose memory is free again once work is done, and whose
+// runs need some of their own.
+type late struct {
+	driver.Device
+	limit, held, freed int
+	scratch            int
+	out                bool // a run has been out of memory
+}
+
+type lateBuffer struct {
+	driver.Buffer
+	device *late
+}
+
+func (b lateBuffer) Free() { b.device.freed += b.Size() }
+
+func (d *late) Alloc(n int) (driver.Buffer, error) {
+	if d.held+n > d.limit {
+		return nil, driver.ErrMemory
+	}
+	b, err := d.Device.Alloc(n)
+	d.held += n
+	return lateBuffer{b, d}, err
+}
+
+func (d *late) Run([]driver.Call) error {
+	if d.held+d.scratch > d.limit {
+		d.out = true
+		return driver.ErrMemory
+	}
+	return nil
+}
+
+func (d *late) Sync() error {
+	d.held -= d.freed
+	d.freed = 0
+	return nil
+}
+
+// What is out of memory is tried again when what was freed is free.
+func TestMemoryComesBackLate(t *testing.T) {
+	const mb = 1 << 20
+	for _, scratch := range []int{0, 40 * mb} {
+		drv := &late{Device: cpu.New(cpu.Options{}), limit: 100 * mb, scratch: scratch}
+		dev := exec.New(drv)
+		for i := range 40 { // of different sizes: what is pooled serves no other
+			n := scalar(1, []int{(8 + i%4) * mb})
+			if err := exec.Eval(dev, []*graph.Node{n}); err != nil {
+				t.Fatalf("with %d bytes of scratch, result %d of %d bytes: %v; %d of %d bytes are held", scratch, i, 4*n.Len(), err, drv.held, drv.limit)
+			}
+		}
+		if drv.out != (scratch > 0) {
+			t.Errorf("with %d bytes of scratch, a run was out of memory: %v", scratch, drv.out)
+		}
+		dev.Close()
+	}
+}
+
 // The pool gives up what was used before and not what is used now.
 func TestPoolKeepsWhatIsUsed(t *testing.T) {
 	defer debug.SetGCPercent(debug.SetGCPercent(-1))
