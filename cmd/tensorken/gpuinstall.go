@@ -14,6 +14,7 @@ import (
 	"os/exec"
 	"path"
 	"path/filepath"
+	"regexp"
 	"runtime"
 	"strings"
 
@@ -55,6 +56,14 @@ func (p libraryPackage) String() string { return p.name + "@" + p.version }
 // file is what npm calls the package's file.
 func (p libraryPackage) file() string { return p.name + "-" + p.version + ".tgz" }
 
+// elsewhere says how to do without npm or a network.
+func (p libraryPackage) elsewhere() string {
+	return fmt.Sprintf("run `npm pack %v` on another machine and then `tensorken gpu install --from %s` here", p, p.file())
+}
+
+// maxPackage is more bytes than any package has.
+const maxPackage = 100e6
+
 func gpuInstallCommand() *cobra.Command {
 	var from string
 	c := &cobra.Command{
@@ -71,6 +80,9 @@ Either way the package's sha512 must be the one that this program knows. Only
 the library and its licence are taken out of it, and nothing of it is run.`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
+			if from == "" && c.Flags().Changed("from") {
+				return errors.New("--from names no file")
+			}
 			i := installer{libraryPackages, runtime.GOOS + "/" + runtime.GOARCH, wgpu.CacheDir()}
 			library, err := i.install(c.Context(), from)
 			if err != nil {
@@ -108,10 +120,10 @@ type installer struct {
 func (i installer) install(ctx context.Context, from string) (library string, err error) {
 	p, ok := i.packages[i.system]
 	if !ok {
-		return "", fmt.Errorf("no WebGPU library is known for %s: build Dawn or wgpu-native and set %s to its path", i.system, wgpu.Variable)
+		return "", fmt.Errorf("this version has no GPU on %s, for want of a prebuilt WebGPU library: use the device cpu", i.system)
 	}
 	if i.dir == "" {
-		return "", fmt.Errorf("this system names no cache folder: set %s to the path of a library", wgpu.Variable)
+		return "", fmt.Errorf("this system names no cache folder: set %s to the path of %s, which is in the npm package %v", wgpu.Variable, p.library, p)
 	}
 	if from == "" {
 		folder, err := os.MkdirTemp("", "tensorken-*")
@@ -123,7 +135,7 @@ func (i installer) install(ctx context.Context, from string) (library string, er
 			return "", err
 		}
 	}
-	data, err := os.ReadFile(from)
+	data, err := readPackage(from)
 	if err != nil {
 		return "", err
 	}
@@ -149,22 +161,42 @@ func (i installer) install(ctx context.Context, from string) (library string, er
 func fetch(ctx context.Context, p libraryPackage, folder string) (path string, err error) {
 	npm, err := exec.LookPath("npm")
 	if err != nil {
-		return "", fmt.Errorf("npm, which comes with Node.js, is not on the PATH: install it, or run `npm pack %v` on another machine and then `tensorken gpu install --from %s` here", p, p.file())
+		return "", fmt.Errorf("npm, which comes with Node.js, is not on the PATH: install it, or %s", p.elsewhere())
 	}
-	c := exec.CommandContext(ctx, npm, "pack", "--silent", p.String())
+	c := exec.CommandContext(ctx, npm, "pack", "--loglevel=error", p.String())
 	c.Dir = folder
 	if out, err := c.CombinedOutput(); err != nil {
-		return "", fmt.Errorf("npm pack %v: %w%s", p, err, indented(string(out)))
+		return "", fmt.Errorf("npm pack %v: %w%s: mend that, or %s", p, err, reason(string(out)), p.elsewhere())
 	}
 	return filepath.Join(folder, p.file()), nil
 }
 
-// indented is what a program printed, in brackets on one line.
-func indented(out string) string {
-	if out = strings.Join(strings.Fields(out), " "); out == "" {
+// reason is why npm failed, in brackets on one line. It tells that in its first
+// lines; a trace and general advice may follow.
+func reason(out string) string {
+	out = strings.TrimSpace(npmMark.ReplaceAllString(out, ""))
+	if out == "" {
 		return ""
 	}
-	return " (" + out + ")"
+	lines := strings.Split(out, "\n")
+	return " (" + strings.Join(lines[:min(4, len(lines))], ", ") + ")"
+}
+
+// npmMark is what npm starts the lines of an error with.
+var npmMark = regexp.MustCompile(`(?m)^npm (error|ERR!) *`)
+
+// readPackage reads a file that may be a package.
+func readPackage(path string) ([]byte, error) {
+	info, err := os.Stat(path)
+	switch {
+	case err != nil:
+		return nil, err
+	case !info.Mode().IsRegular():
+		return nil, fmt.Errorf("%s: it is not a plain file", path)
+	case info.Size() > maxPackage:
+		return nil, fmt.Errorf("%s: it has %d bytes, more than any package", path, info.Size())
+	}
+	return os.ReadFile(path)
 }
 
 // verify tells whether data is the package p and, if it is not, what it is.

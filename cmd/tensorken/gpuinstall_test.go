@@ -6,6 +6,7 @@ import (
 	"compress/gzip"
 	"crypto/sha512"
 	"encoding/base64"
+	"errors"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -70,7 +71,7 @@ func TestInstall(t *testing.T) {
 		{"short/1", short, "dawn.tgz: there is no libdawn.so in it"},
 		{"text/1", text, "dawn.tgz: gzip: "},
 		{"cut/1", cut, "dawn.tgz: unexpected EOF"},
-		{"plan9/mips", good, "no WebGPU library is known for plan9/mips: "},
+		{"plan9/mips", good, "this version has no GPU on plan9/mips, for want of a prebuilt WebGPU library"},
 	} {
 		from := write(t, "dawn.tgz", string(c.data))
 		dir := filepath.Join(t.TempDir(), "tensorken", "webgpu")
@@ -152,12 +153,12 @@ func TestInstallFetches(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "`tensorken gpu install --from dawn-good-1.0.0.tgz`") {
 		t.Errorf("install without npm: error %v", err)
 	}
-	fakeNPM(t, "echo no network >&2; exit 7")
+	fakeNPM(t, `printf 'npm error code X\nnpm ERR! errno X\nnpm error syscall x\nnpm error network no network\nnpm error at more\n' >&2; exit 7`)
 	_, err = i.install(t.Context(), "")
-	if want := "npm pack dawn-good@1.0.0: exit status 7 (no network)"; err == nil || err.Error() != want {
+	if want := "npm pack dawn-good@1.0.0: exit status 7 (code X, errno X, syscall x, network no network): mend that, or run `npm pack dawn-good@1.0.0` on another machine and then `tensorken gpu install --from dawn-good-1.0.0.tgz` here"; err == nil || err.Error() != want {
 		t.Errorf("install where npm fails: error %v, want %s", err, want)
 	}
-	fakeNPM(t, `[ "$1 $2 $3" = "pack --silent dawn-good@1.0.0" ] && exec /bin/cp `+file+` dawn-good-1.0.0.tgz`)
+	fakeNPM(t, `[ "$1 $2 $3" = "pack --loglevel=error dawn-good@1.0.0" ] && exec /bin/cp `+file+` dawn-good-1.0.0.tgz`)
 	library, err := i.install(t.Context(), "")
 	if err != nil {
 		t.Fatalf("install: %v", err)
@@ -173,8 +174,17 @@ func TestInstallCommand(t *testing.T) {
 	}
 	t.Setenv("XDG_CACHE_HOME", t.TempDir())
 	t.Setenv("HOME", t.TempDir())
+	long := filepath.Join(t.TempDir(), "long.tgz")
+	if err := errors.Join(os.WriteFile(long, nil, 0o644), os.Truncate(long, 1<<27)); err != nil {
+		t.Fatal(err)
+	}
+	fakeNPM(t, "exit 7") // which must not be asked
 	for _, c := range []struct{ from, want string }{
+		{"", "--from names no file"},
 		{"nowhere.tgz", "nowhere.tgz"},
+		{os.TempDir(), "not a plain file"},
+		{os.DevNull, "not a plain file"},
+		{long, "long.tgz: it has 134217728 bytes"},
 		{write(t, "text.tgz", "text"), "text.tgz: this is not bun-webgpu-"},
 	} {
 		status, _, stderr := command("gpu", "install", "--from", c.from)
