@@ -1,7 +1,7 @@
 // Package bench measures how fast devices run a few operations on square
 // matrices of float32.
 //
-// A time is the median of many runs. Each run builds the operation anew from
+// A time is the median of many runs, of at least three. Each run builds the operation anew from
 // inputs that the device holds, and evaluates it. So a time includes making
 // the graph, finding its plan, giving it to the device, memory for the result
 // and the work itself. It does not include compiling, which the first run does
@@ -78,7 +78,7 @@ type Row struct {
 }
 
 // Measure runs a cell on a device again and again for about the given time,
-// but at least once after a first run that does not count.
+// but at least three times after a first run that does not count.
 func Measure(ctx context.Context, c Cell, d *tensor.Device, budget time.Duration) (row Row, err error) {
 	defer tensor.Catch(&err)
 	if c.N < 2 || c.N%2 != 0 {
@@ -134,10 +134,10 @@ func median(ctx context.Context, budget time.Duration, run, sync func() error) (
 	}
 	// Batches are so long that waiting for the device does not matter, and so
 	// short that there are enough of them.
-	const batches = 20
+	const batches, fewest = 20, 3
 	n := 1
 	var samples []float64
-	for spent := time.Duration(0); len(samples) == 0 || spent < budget; {
+	for spent := time.Duration(0); len(samples) < fewest || spent < budget; {
 		t, err := batch(n)
 		if err != nil {
 			return 0, err

@@ -72,8 +72,8 @@ func TestMedian(t *testing.T) {
 	}
 
 	runs = 0
-	if _, err := median(t.Context(), 0, run, sync); err != nil || runs != 2 {
-		t.Errorf("median without time ran %d times, want 2: %v", runs, err)
+	if _, err := median(t.Context(), 0, run, sync); err != nil || runs != 4 {
+		t.Errorf("median without time ran %d times, want 4: %v", runs, err)
 	}
 	failure := errors.New("broken")
 	if _, err := median(t.Context(), 0, func() error { return failure }, sync); err != failure {
