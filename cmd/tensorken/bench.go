@@ -6,7 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"time"
@@ -39,11 +39,12 @@ is one, on the GPU: exp, add, mul, sum over an axis, sum to a scalar and the
 matrix product. The inputs are contiguous, and then reshaped to n/2×2n and
 transposed (for the product, transposed).
 
-A time is the median of many runs, each of which builds the operation anew and
-evaluates it: it includes making the graph, finding its plan, giving it to the
-device, memory for the result and the work itself. It does not include compiling
-or copies between host and device; the clock stops when the device has finished
-a batch of runs. GB/s counts each input read once and the result written once;
+A time is the median of as many runs as fit into --time, but of at least three,
+after one that does not count. Each run builds the operation anew and evaluates
+it: a time includes making the graph, finding its plan, giving it to the device,
+memory for the result and the work itself. It does not include compiling or
+copies between host and device; the clock stops when the device has finished a
+batch of runs. GB/s counts each input read once and the result written once;
 GFLOP/s counts one operation for each element, 2n³ for the product. With two
 devices, the ratio says how many times faster the second one is.`,
 		Args: cobra.NoArgs,
@@ -57,7 +58,7 @@ devices, the ratio says how many times faster the second one is.`,
 	f.IntVar(&o.max, "max", 2048, "greatest size")
 	f.StringSliceVar(&o.devices, "device", nil, "devices to measure, such as cpu,webgpu (default the CPU and the GPU, if there is one)")
 	f.IntVar(&o.threads, "threads", 0, "cores that the CPU may use (default all)")
-	f.DurationVar(&o.budget, "time", 200*time.Millisecond, "time to spend on each number")
+	f.DurationVar(&o.budget, "time", 200*time.Millisecond, "time to spend on each number, more if three runs take longer")
 	f.BoolVar(&o.json, "json", false, "print the result as JSON; the table goes to standard error")
 	f.StringVar(&o.plot, "plot", "", "draw the result into this file, a .png or an .svg")
 	return c
@@ -90,11 +91,11 @@ func (o benchOptions) run(ctx context.Context, stdout, stderr io.Writer) error {
 		return err
 	}
 	devices, notes, err := o.open()
-	if err != nil {
-		return err
-	}
 	for _, d := range devices {
 		defer d.Close()
+	}
+	if err != nil {
+		return err
 	}
 	table := stdout
 	if o.json {
@@ -159,6 +160,9 @@ func (o benchOptions) measure(ctx context.Context, table io.Writer, cells []benc
 	return all, nil
 }
 
+// maxSize is the greatest size: a matrix of 16 GiB.
+const maxSize = 1 << 16
+
 // cells are what to measure, in the order of the table.
 func (o benchOptions) cells() (cells []bench.Cell, err error) {
 	ops, sizes := o.ops, o.sizes
@@ -166,23 +170,25 @@ func (o benchOptions) cells() (cells []bench.Cell, err error) {
 		ops = opNames()
 	}
 	if len(sizes) == 0 {
+		if o.max < 64 || o.max > maxSize {
+			return nil, fmt.Errorf("--max is %d, want 64 to %d", o.max, maxSize)
+		}
 		for n := 64; n <= o.max; n *= 2 {
 			sizes = append(sizes, n)
 		}
 	}
 	for _, n := range sizes {
-		if n < 2 || n%2 != 0 {
-			return nil, fmt.Errorf("--sizes has %d, want even numbers, at least 2", n)
+		if n < 2 || n > maxSize || n%2 != 0 {
+			return nil, fmt.Errorf("--sizes has %d, want even numbers from 2 to %d", n, maxSize)
 		}
 	}
-	switch ext := filepath.Ext(o.plot); {
-	case len(sizes) == 0:
-		return nil, fmt.Errorf("--max is %d, want at least 64", o.max)
-	case o.threads < 0:
-		return nil, fmt.Errorf("--threads is %d, want at least 1", o.threads)
-	case o.budget < 0:
+	cores := runtime.GOMAXPROCS(0)
+	switch {
+	case o.threads < 0 || o.threads > cores:
+		return nil, fmt.Errorf("--threads is %d, want 1 to %d, this machine's cores", o.threads, cores)
+	case o.budget <= 0:
 		return nil, fmt.Errorf("--time is %v, want more than 0", o.budget)
-	case o.plot != "" && !slices.Contains(plotFormats(), ext):
+	case o.plot != "" && !slices.Contains(plotFormats(), plotFormat(o.plot)):
 		return nil, fmt.Errorf("--plot %s: want a file that ends in %s", o.plot, strings.Join(plotFormats(), " or "))
 	case o.plot != "":
 		err = writable("--plot", o.plot)
@@ -201,8 +207,8 @@ func (o benchOptions) cells() (cells []bench.Cell, err error) {
 	return cells, err
 }
 
-// open opens the devices to measure. A GPU that does not open is passed over,
-// with a note, if there is another device.
+// open opens the devices to measure. If none are named, a GPU that does not open
+// is passed over, with a note. Where it fails, it returns those that are open.
 func (o benchOptions) open() (devices []benchDevice, notes []string, err error) {
 	names := o.devices
 	if len(names) == 0 {
@@ -210,7 +216,7 @@ func (o benchOptions) open() (devices []benchDevice, notes []string, err error) 
 	}
 	for i, name := range names {
 		if slices.Contains(names[:i], name) {
-			return nil, nil, fmt.Errorf("--device names %s twice", name)
+			return devices, nil, fmt.Errorf("--device names %s twice", name)
 		}
 		if name == "cpu" {
 			devices = append(devices, benchDevice{name, tensor.NewDevice(cpu.New(cpu.Options{Threads: o.threads}))})
@@ -218,11 +224,7 @@ func (o benchOptions) open() (devices []benchDevice, notes []string, err error) 
 		}
 		d, why, err := device.Open(name)
 		if err != nil {
-			if len(names) == 1 || name != "webgpu" {
-				return nil, nil, err
-			}
-			notes = append(notes, err.Error())
-			continue
+			return devices, nil, err
 		}
 		if why != "" {
 			notes = append(notes, noted("device "+d.String(), why))

@@ -15,6 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/tensorken/tensorken/internal/bench"
+	"github.com/tensorken/tensorken/internal/wgpu"
 )
 
 func TestBench(t *testing.T) {
@@ -73,7 +74,7 @@ func TestBenchPlot(t *testing.T) {
 		name  string
 		check func(r io.Reader) error
 	}{
-		{"b.png", func(r io.Reader) error { _, err := png.Decode(r); return err }},
+		{"b.PNG", func(r io.Reader) error { _, err := png.Decode(r); return err }},
 		{"b.svg", func(r io.Reader) error {
 			var picture struct{ XMLName xml.Name }
 			if err := xml.NewDecoder(r).Decode(&picture); err != nil {
@@ -127,21 +128,28 @@ exp            contiguous       1024  │          -         -          -  │  
 }
 
 func TestBenchBadInput(t *testing.T) {
+	t.Setenv(wgpu.Variable, filepath.Join(t.TempDir(), "no library"))
+	nowhere := filepath.Join(t.TempDir(), "no", "b.png")
 	for _, c := range []struct {
 		args []string
 		want string
 	}{
 		{[]string{"--ops", "exp,cosh"}, `--ops has "cosh", want some of exp, add, mul, sum, sum_to_scalar, matmul`},
-		{[]string{"--sizes", "64,65"}, "--sizes has 65, want even numbers, at least 2"},
+		{[]string{"--sizes", "64,65"}, "--sizes has 65, want even numbers from 2 to 65536"},
 		{[]string{"--sizes", "0"}, "--sizes has 0"},
-		{[]string{"--max", "32"}, "--max is 32, want at least 64"},
+		{[]string{"--max", "32"}, "--max is 32, want 64 to 65536"},
+		{[]string{"--max", "9223372036854775807"}, "--max is 9223372036854775807, want 64 to 65536"},
+		{[]string{"--sizes", "4294967296"}, "--sizes has 4294967296"},
 		{[]string{"--threads", "-1"}, "--threads is -1"},
+		{[]string{"--threads", "100000"}, "--threads is 100000, want 1 to "},
 		{[]string{"--time", "-1s"}, "--time is -1s"},
+		{[]string{"--time", "0"}, "--time is 0s, want more than 0"},
 		{[]string{"--device", "abacus"}, "abacus"},
 		{[]string{"--device", "cpu,abacus"}, "abacus"},
+		{[]string{"--device", "cpu,webgpu"}, `device "webgpu": no WebGPU library`},
 		{[]string{"--device", "cpu,cpu"}, "twice"},
 		{[]string{"--plot", "b.gif"}, "want a file that ends in .png or .svg"},
-		{[]string{"--plot", filepath.Join(t.TempDir(), "no", "b.png")}, "--plot"},
+		{[]string{"--plot", nowhere}, "--plot " + nowhere + ": no such file or directory"},
 		{[]string{"extra"}, "extra"},
 	} {
 		status, _, stderr := command(append([]string{"bench"}, c.args...)...)

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
+	"strings"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
@@ -32,6 +33,9 @@ var canvases = map[string]func(w, h vg.Length) canvas{
 	".png": func(w, h vg.Length) canvas { return vgimg.PngCanvas{Canvas: vgimg.New(w, h)} },
 	".svg": func(w, h vg.Length) canvas { return vgsvg.New(w, h) },
 }
+
+// plotFormat is how a file's name ends, in lower case.
+func plotFormat(path string) string { return strings.ToLower(filepath.Ext(path)) }
 
 func plotFormats() []string { return slices.Sorted(maps.Keys(canvases)) }
 
@@ -63,7 +67,7 @@ func plotBench(path string, rows []bench.Row) error {
 		grid[i] = make([]*plot.Plot, width)
 		copy(grid[i], diagrams[i*columns:])
 	}
-	c := canvases[filepath.Ext(path)](vg.Length(width)*side, vg.Length(height)*side*3/4)
+	c := canvases[plotFormat(path)](vg.Length(width)*side, vg.Length(height)*side*3/4)
 	tiles := draw.Tiles{Cols: width, Rows: height, PadX: vg.Centimeter / 2, PadY: vg.Centimeter / 2,
 		PadLeft: vg.Centimeter / 4, PadRight: vg.Centimeter / 4, PadTop: vg.Centimeter / 4, PadBottom: vg.Centimeter / 4}
 	cells := plot.Align(grid, tiles, draw.New(c))

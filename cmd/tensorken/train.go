@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"math"
 	"os"
 	"path/filepath"
@@ -172,6 +173,9 @@ func writable(flag, path string) error {
 	}
 	f, err := os.CreateTemp(filepath.Dir(path), ".tensorken-*")
 	if err != nil {
+		if e := (*fs.PathError)(nil); errors.As(err, &e) {
+			err = e.Err // without the temporary name
+		}
 		return fmt.Errorf("%s %s: %w", flag, path, err)
 	}
 	f.Close()
