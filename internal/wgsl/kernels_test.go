@@ -109,6 +109,30 @@ func total(n int) *ir.Kernel {
 		reduce(ir.ArgMax, i32, 0, 1), store(i32, 3, 2, by(0)))
 }
 
+// powers is the greatest of x less the sum of the sums of x, x² … over the rows
+// of a matrix; with positions there are also those of the greatest of each.
+func powers(m, n, reductions int, positions bool) *ir.Kernel {
+	args := []ir.Arg{in(f32), out(f32, m)}
+	body := []ir.Instr{load(f32, 0, by(n, 1))}
+	add := func(i ir.Instr) int {
+		body = append(body, i)
+		return len(body) - 1
+	}
+	power := 0
+	acc := add(reduce(ir.Sum, f32, power, 2))
+	for range reductions - 2 {
+		power = add(alu(ir.Mul, f32, power, 0))
+		acc = add(alu(ir.Add, f32, acc, add(reduce(ir.Sum, f32, power, 2))))
+		if positions {
+			args = append(args, out(i32, m))
+			add(store(i32, add(reduce(ir.ArgMax, i32, power, 2)), len(args)-1, by(1, 0)))
+		}
+	}
+	greatest := add(reduce(ir.ReduceMax, f32, add(alu(ir.Sub, f32, 0, acc)), 2))
+	add(store(f32, greatest, 1, by(1, 0)))
+	return kernel(ir.Row, []ir.Axis{kept(m), reduced(n)}, args, body...)
+}
+
 // dense is relu(x·w + b) of batches; w is transposed if flipped.
 func dense(batches, m, n, k int, d ir.DType, flipped bool) *ir.Kernel {
 	w := by(0, 0, 1, n)
@@ -149,6 +173,7 @@ func scatterAdd(rows, count, n int, d ir.DType) *ir.Kernel {
 var (
 	plain    = Target{}
 	big      = Target{MaxInvocations: 1024, WorkgroupBytes: 49152, SubgroupMin: 32, SubgroupMax: 32, Units: 132}
+	tight    = Target{MaxInvocations: 1024, WorkgroupBytes: 4096}
 	software = Target{MaxInvocations: 1024, WorkgroupBytes: 32768, SubgroupMin: 8, SubgroupMax: 8, Software: true}
 )
 
@@ -170,6 +195,7 @@ var typical = []struct {
 	{"softmax_long", softmax(100, 20000, false), big},
 	{"softmax_columns", softmax(300, 1000, true), plain},
 	{"softmax_software", softmax(1024, 1000, false), software},
+	{"softmax_tight", softmax(1024, 10000, false), tight},
 	{"total", total(1 << 20), big},
 	{"total_small", total(100), plain},
 	{"dense", dense(1, 4096, 4096, 4096, f32, true), big},

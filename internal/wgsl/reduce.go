@@ -161,31 +161,78 @@ func alone(sc *scope, i int) {
 // them.
 func (sc *scope) together(rs []reducer, accs []string, along, stride int) {
 	s := sc.s
-	if along == 1 || len(rs) == 0 {
+	if along == 1 {
 		return
 	}
 	if sub := s.t.subgroup(); stride == 1 && sub <= s.size && along <= sub*sub {
 		sc.shuffle(rs, accs, along, sub)
 		return
 	}
-	names := make([]string, len(rs))
-	for n, r := range rs {
-		names[n] = s.share(r.register, s.size)
-		sc.line("%s[thread] = %s;", names[n], accs[n])
-	}
-	sc.line("workgroupBarrier();")
-	for d := along / 2; d > 0; d /= 2 {
-		step := sc.block()
-		for n, r := range rs {
-			w := names[n]
-			step.line("%s[thread] = %s;", w, r.combine(w+"[thread]", fmt.Sprintf("%s[thread + %du]", w, d*stride)))
+	sc.rounds(rs, accs, s.size, func(rs []reducer, accs, names []string) {
+		for n := range rs {
+			sc.line("%s[thread] = %s;", names[n], accs[n])
 		}
-		step.end(fmt.Sprintf("if (t < %du)", d))
 		sc.line("workgroupBarrier();")
+		for d := along / 2; d > 0; d /= 2 {
+			step := sc.block()
+			for n, r := range rs {
+				w := names[n]
+				step.line("%s[thread] = %s;", w, r.combine(w+"[thread]", fmt.Sprintf("%s[thread + %du]", w, d*stride)))
+			}
+			step.end(fmt.Sprintf("if (t < %du)", d))
+			sc.line("workgroupBarrier();")
+		}
+		for n := range rs {
+			sc.line("%s = %s[thread - t * %du];", accs[n], names[n], stride)
+		}
+	})
+}
+
+// rounds calls do for reducers with shared memory for n registers of each:
+// for all of them at once if there is room, otherwise for some and then, in
+// the same memory, for others.
+func (sc *scope) rounds(rs []reducer, accs []string, n int, do func(rs []reducer, accs, names []string)) {
+	s := sc.s
+	most := max(1, s.t.WorkgroupBytes/(n*s.registerBytes())) // of a type
+	for len(rs) > 0 {
+		var names []string
+		for _, r := range rs {
+			k := s.lent[r.register]
+			if k == most && len(names) > 0 {
+				break
+			}
+			if k == most { // what was read there has been read
+				sc.line("workgroupBarrier();")
+				clear(s.lent)
+				k = 0
+			}
+			if k == len(s.rooms[r.register]) {
+				s.rooms[r.register] = append(s.rooms[r.register], s.share(r.register, n))
+			}
+			names = append(names, s.rooms[r.register][k])
+			s.lent[r.register]++
+		}
+		do(rs[:len(names)], accs[:len(names)], names)
+		rs, accs = rs[len(names):], accs[len(names):]
 	}
-	for n := range rs {
-		sc.line("%s = %s[thread - t * %du];", accs[n], names[n], stride)
+}
+
+// registerBytes is the size of one register of each type that the kernel's
+// reductions go on in.
+func (c *compiler) registerBytes() int {
+	s := &shader{compiler: c, helpers: map[string]bool{}}
+	sizes := map[string]int{}
+	for i := range c.k.Body {
+		if c.k.Body[i].Op.Class() == ir.Reduction {
+			r := s.reducer(i)
+			sizes[r.register] = r.bytes
+		}
 	}
+	n := 0
+	for _, size := range sizes {
+		n += size
+	}
+	return n
 }
 
 // shuffle is together through subgroups of a size: each combines what its
@@ -193,28 +240,28 @@ func (sc *scope) together(rs []reducer, accs []string, along, stride int) {
 func (sc *scope) shuffle(rs []reducer, accs []string, along, sub int) {
 	s := sc.s
 	s.lanes = true
-	exchange := func(n int) {
+	exchange := func(rs []reducer, accs []string, n int) {
 		for mask := 1; mask < n; mask *= 2 {
 			for k, r := range rs {
 				sc.line("%s = %s;", accs[k], r.combine(accs[k], fmt.Sprintf("subgroupShuffleXor(%s, %du)", accs[k], mask)))
 			}
 		}
 	}
-	exchange(min(along, sub))
+	exchange(rs, accs, min(along, sub))
 	if along <= sub {
 		return
 	}
-	names := make([]string, len(rs))
-	first := sc.block()
-	for k, r := range rs {
-		names[k] = s.share(r.register, s.size/sub)
-		first.line("%s[thread / %du] = %s;", names[k], sub, accs[k])
-	}
-	first.end(fmt.Sprintf("if (thread %% %du == 0u)", sub))
-	sc.line("workgroupBarrier();")
 	parts := along / sub
-	for k := range rs {
-		sc.line("%s = %s[thread / %du * %du + thread %% %du];", accs[k], names[k], along, parts, parts)
-	}
-	exchange(parts)
+	sc.rounds(rs, accs, s.size/sub, func(rs []reducer, accs, names []string) {
+		first := sc.block()
+		for k := range rs {
+			first.line("%s[thread / %du] = %s;", names[k], sub, accs[k])
+		}
+		first.end(fmt.Sprintf("if (thread %% %du == 0u)", sub))
+		sc.line("workgroupBarrier();")
+		for k := range rs {
+			sc.line("%s = %s[thread / %du * %du + thread %% %du];", accs[k], names[k], along, parts, parts)
+		}
+		exchange(rs, accs, parts)
+	})
 }

@@ -127,6 +127,9 @@ func (r *row) choose() {
 	if large := floorPow2(min(1024, r.t.MaxInvocations)); r.cols > most*threads && r.cols <= most*large && r.visits() > 1 && !r.across {
 		threads = large // so that a row is read once
 	}
+	for n := r.registerBytes(); threads*n > r.t.WorkgroupBytes; {
+		threads /= 2
+	}
 	switch {
 	case r.t.Software:
 		r.along = 1
@@ -152,9 +155,6 @@ func (r *row) choose() {
 			r.lanes = most
 		}
 	}
-	for r.shared(threads) > r.t.WorkgroupBytes && threads > r.along {
-		threads /= 2
-	}
 	r.group = threads / r.along
 	r.part()
 }
@@ -166,20 +166,6 @@ func (r *row) visits() int {
 		n++
 	}
 	return n
-}
-
-// shared is the memory that the reductions of a workgroup may share.
-func (r *row) shared(threads int) int {
-	n := 0
-	for i := range r.k.Body {
-		switch in := &r.k.Body[i]; {
-		case in.Op == ir.ArgMax:
-			n += 8
-		case in.Op.Class() == ir.Reduction:
-			n += 4
-		}
-	}
-	return n * threads
 }
 
 // part decides whether rows are cut into segments.

@@ -21,6 +21,10 @@ type shader struct {
 	helpers  map[string]bool
 	shared   []string // declarations of memory that a workgroup shares
 	lanes    bool     // it calls subgroup functions
+	// rooms are the shared memory of reductions by the type of registers, lent
+	// says how many of these are in use.
+	rooms map[string][]string
+	lent  map[string]int
 	// one has the arguments that are read or written one element at a time:
 	// the shader is made again if an argument was found to be so too late.
 	one map[int]bool
@@ -41,7 +45,7 @@ type binding struct {
 func (c *compiler) pass(size int, build func(s *shader)) {
 	one := map[int]bool{}
 	for {
-		s := &shader{compiler: c, size: size, helpers: map[string]bool{}, one: one}
+		s := &shader{compiler: c, size: size, helpers: map[string]bool{}, one: one, rooms: map[string][]string{}, lent: map[string]int{}}
 		s.root = newScope(s)
 		known := len(one)
 		build(s)

@@ -6,6 +6,8 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -190,6 +192,51 @@ func TestEmpty(t *testing.T) {
 		for _, target := range []Target{plain, big, software} {
 			if n := len(compile(t, c.kernel, target).Passes); n != c.passes {
 				t.Errorf("%s has %d passes, want %d", c.name, n, c.passes)
+			}
+		}
+	}
+}
+
+var sharedArray = regexp.MustCompile(`var<workgroup> \w+: array<([^,]+(?:<[^>]+>)?), (\d+)>;`)
+
+// sharedBytes is the memory that a shader's workgroups share.
+func sharedBytes(t *testing.T, source string) int {
+	sizes := map[string]int{"f32": 4, "i32": 4, "u32": 4, "vec2<u32>": 8, "vec4<f32>": 16, "vec4<i32>": 16, "vec4<u32>": 16}
+	sum := 0
+	for _, m := range sharedArray.FindAllStringSubmatch(source, -1) {
+		n, err := strconv.Atoi(m[2])
+		if err != nil || sizes[m[1]] == 0 {
+			t.Fatalf("the size of %s is unknown", m[0])
+		}
+		sum += n * sizes[m[1]]
+	}
+	if want := strings.Count(source, "var<workgroup>"); len(sharedArray.FindAllString(source, -1)) != want {
+		t.Fatalf("%d shared arrays are understood of %d", len(sharedArray.FindAllString(source, -1)), want)
+	}
+	return sum
+}
+
+// No kernel shares more memory than a workgroup has, however many reductions
+// it has and however long the rows are.
+func TestSharedMemory(t *testing.T) {
+	for _, rows := range []int{1, 256, 20_000} {
+		for _, cols := range []int{100, 1000, 8192, 16384, 100_000} {
+			for _, reductions := range []int{2, 6, 9, 10, 12, 16} {
+				for _, positions := range []bool{false, true} {
+					k := powers(rows, cols, reductions, positions)
+					for _, bytes := range []int{16 << 10, 32 << 10} {
+						for _, sub := range []int{0, 4, 8, 32} {
+							for _, threads := range []int{256, 1024} {
+								target := Target{MaxInvocations: threads, WorkgroupBytes: bytes, SubgroupMin: sub, SubgroupMax: sub, Units: 128}
+								for _, q := range compile(t, k, target).Passes {
+									if n := sharedBytes(t, q.Source); n > bytes {
+										t.Errorf("Compile(%d×%d, %d reductions, positions: %v, %+v) shares %d bytes, want at most %d", rows, cols, reductions, positions, target, n, bytes)
+									}
+								}
+							}
+						}
+					}
+				}
 			}
 		}
 	}
