@@ -110,7 +110,7 @@ func (t Tensor) Sign() Tensor {
 	below := graph.Cast(lt(x, fill(x, 0)), x.DType)
 	s := sub(above, below)
 	if x.DType.IsFloat() {
-		s = pick(eq(x, x), s, x)
+		s = pick(eq(x, x), s, fill(x, math.NaN())) // not x, whose derivative is 1
 	}
 	return Tensor{n: s}
 }

@@ -4,6 +4,7 @@ import (
 	"math"
 	"testing"
 
+	"github.com/tensorken/tensorken/grad"
 	"github.com/tensorken/tensorken/tensor"
 )
 
@@ -45,6 +46,7 @@ func TestUnary(t *testing.T) {
 		apply("Trunc", T.Trunc, math.Trunc, everywhere...),
 		apply("Round", T.Round, math.RoundToEven, append(everywhere, -2.5, -1.5, 1.5, 3.5, 0.49999997, 1<<23+1, 1<<25)...),
 		same("Sign", floats(-inf, -2, 0, 3, inf, nan).Sign(), -1, -1, 0, 1, 1, nan),
+		same("the derivative of Sign", grad.Of(func(x T) T { return x.Sign().Sum() })(floats(-inf, -2, 0, 3, nan)), 0, 0, 0, 0, 0),
 		typed("Sign of int32", ints(-2, 0, 7).Sign(), tensor.Int32, -1, 0, 1),
 		typed("Sign of uint8", tensor.New([]uint8{0, 200}).Sign(), tensor.Uint8, 0, 1),
 		typed("Abs of int32", ints(-2, 0, math.MinInt32).Abs(), tensor.Int32, 2, 0, math.MinInt32),
