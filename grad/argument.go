@@ -56,6 +56,18 @@ func values(leaves []walk.Leaf[tensor.Tensor]) []tensor.Tensor {
 	return ts
 }
 
+// differentiable returns the nodes of the leaves that have a derivative, and
+// nil for the others.
+func differentiable(leaves []walk.Leaf[tensor.Tensor]) []*graph.Node {
+	ns := nodes(values(leaves))
+	for i, n := range ns {
+		if n != nil && (!n.DType.IsFloat() || leaves[i].State) {
+			ns[i] = nil
+		}
+	}
+	return ns
+}
+
 // An argument is what a function is differentiated by, in one call of it.
 type argument[P any] struct {
 	op    string
@@ -70,8 +82,8 @@ func take[P any](op string, p P) *argument[P] {
 	leaves := flatten(op, p)
 	a := &argument[P]{op: op, given: values(leaves), scope: new(graph.Scope), fresh: make([]*graph.Node, len(leaves))}
 	a.tree = rebuild(op, p, a.given)
-	for i, l := range leaves {
-		if n := node(l.Value); n != nil && n.DType.IsFloat() && !l.State {
+	for i, n := range differentiable(leaves) {
+		if n != nil {
 			a.fresh[i] = graph.NewAlias(n, a.scope)
 		}
 	}
@@ -120,27 +132,27 @@ func (a *argument[P]) gradient(cts []*graph.Node) []tensor.Tensor {
 	return leaves
 }
 
-// align returns the cotangents that a tree has for results: nil where one is
-// absent or the result has no derivative.
-func align(op string, results []walk.Leaf[tensor.Tensor], tree any) []*graph.Node {
-	ts, err := walk.Align(results, flatten(op, tree))
+// match returns the tangents or cotangents that a tree has for the leaves of
+// another, for which the nodes of stand: nil where one is absent, or of is nil
+// because the leaf has no derivative.
+func match(op, what string, leaves []walk.Leaf[tensor.Tensor], of []*graph.Node, tree any) []*graph.Node {
+	ts, err := walk.Align(leaves, flatten(op, tree))
 	if err != nil {
 		misuse(op, err.Error(), fmt.Sprintf("a %T", tree))
 	}
-	cts := nodes(ts)
-	for i, ct := range cts {
-		y := node(results[i].Value)
-		switch {
-		case ct == nil:
-		case y == nil:
-			misuse(op, "the function's result is absent there", ct)
-		case !y.DType.IsFloat():
-			cts[i] = nil
-		case ct.DType != y.DType || !slices.Equal(ct.Shape, y.Shape):
-			misuse(op, fmt.Sprintf("the cotangent must be like the result, %v %v", y.DType, y.Shape), ct)
+	out := nodes(ts)
+	for i, t := range out {
+		switch n := of[i]; {
+		case t == nil:
+		case !leaves[i].Value.IsValid():
+			misuse(op, what+" has a tensor where there is none to go with it", t)
+		case n == nil:
+			out[i] = nil
+		case t.DType != n.DType || !slices.Equal(t.Shape, n.Shape):
+			misuse(op, fmt.Sprintf("%s is %v %v where %v %v is wanted", what, t.DType, t.Shape, n.DType, n.Shape))
 		}
 	}
-	return cts
+	return out
 }
 
 // outwards returns the tensors of results, for the caller of the function.

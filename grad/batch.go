@@ -52,12 +52,11 @@ func laterPair(ints []int) []int { return append([]int{ints[0] + 1, ints[1] + 1}
 
 // A batch is the recording of a function of one example, done for all.
 type batch struct {
-	tape *tape
-	size int
-	of   []*graph.Node // of calls: with the examples along the first axis
-	// Custom calls and bundles of the recording, and what they become.
-	customs map[*custom]*custom
-	bundles map[*graph.Bundle]*graph.Bundle
+	tape    *tape
+	size    int
+	of      []*graph.Node       // of calls: with the examples along the first axis
+	customs map[*custom]*custom // of custom calls
+	bundles bundles
 }
 
 // overExamples calls a function of nodes for all examples of a batch at once:
@@ -73,28 +72,20 @@ func overExamples(size int, in []*graph.Node, batched []bool, f func([]*graph.No
 	for i, n := range in {
 		if n != nil && batched[i] {
 			example := graph.NewAlias(graph.Const(n.DType, 0, n.Shape[1:]), scope)
-			example.Device = n.Device
+			example.Device, example.Gen = n.Device, n.Gen
 			given[i] = example
 			fresh, whole = append(fresh, example), append(whole, n)
 		}
 	}
 	results := f(given)
-	b := &batch{size: size, customs: map[*custom]*custom{}, bundles: map[*graph.Bundle]*graph.Bundle{}}
+	b := &batch{size: size, customs: map[*custom]*custom{}, bundles: bundles{}}
 	b.tape = recordWhole(scope, fresh, results)
 	b.of = make([]*graph.Node, len(b.tape.calls))
 	copy(b.of, whole)
 	for i := len(whole); i < len(b.of); i++ {
 		b.of[i] = b.do(&b.tape.calls[i])
 	}
-	for from, to := range b.bundles {
-		for _, n := range from.Nodes {
-			if m, ok := b.find(n); ok {
-				to.Nodes = append(to.Nodes, m)
-			} else if !n.IsExample() {
-				to.Nodes = append(to.Nodes, n)
-			}
-		}
-	}
+	b.bundles.fill(b.find)
 	out, varies = make([]*graph.Node, len(results)), make([]bool, len(results))
 	for i, n := range results {
 		out[i] = n
@@ -168,18 +159,33 @@ func (b *batch) do(c *call) *graph.Node {
 	n := graph.With(c.Node, src...)
 	n.Shape = append([]int{b.size}, c.Shape...)
 	n.Ints = batches[c.Op](c.Ints)
-	n.Bundle = b.bundle(c.Bundle)
+	n.Bundle = b.bundles.of(c.Bundle)
 	return n
 }
 
-func (b *batch) bundle(old *graph.Bundle) *graph.Bundle {
-	if old == nil {
-		return nil
+// Bundles are those of a recording, and what they are where it is done anew.
+type bundles map[*graph.Bundle]*graph.Bundle
+
+// of returns what a bundle becomes; nil is none.
+func (b bundles) of(old *graph.Bundle) *graph.Bundle {
+	if old != nil && b[old] == nil {
+		b[old] = new(graph.Bundle)
 	}
-	if b.bundles[old] == nil {
-		b.bundles[old] = new(graph.Bundle)
+	return b[old]
+}
+
+// fill gives the new bundles their nodes, when all are there: what a node has
+// become, or itself, unless it depends on an example and has no value.
+func (b bundles) fill(find func(*graph.Node) (*graph.Node, bool)) {
+	for from, to := range b {
+		for _, n := range from.Nodes {
+			if m, ok := find(n); ok {
+				to.Nodes = append(to.Nodes, m)
+			} else if !n.IsExample() {
+				to.Nodes = append(to.Nodes, n)
+			}
+		}
 	}
-	return b.bundles[old]
 }
 
 // alias is do for another name: what makes it more than a name is kept.
@@ -198,7 +204,7 @@ func (b *batch) alias(c *call) *graph.Node {
 		x = graph.On(x, x.Device)
 	}
 	if c.Bundle != nil {
-		x.Bundle = b.bundle(c.Bundle)
+		x.Bundle = b.bundles.of(c.Bundle)
 	}
 	return x
 }

@@ -142,7 +142,7 @@ func (t *tape) again(fresh, captured, results []*graph.Node, generation int32) [
 		}
 		return list
 	}
-	customs := map[*custom]*custom{}
+	customs, bundles := map[*custom]*custom{}, bundles{}
 	for i := range t.calls {
 		c := &t.calls[i]
 		switch r := resultOf(c.Node); {
@@ -168,10 +168,14 @@ func (t *tape) again(fresh, captured, results []*graph.Node, generation int32) [
 			of[c.Node] = x
 		default:
 			n := graph.With(c.Node, each(c.src)...)
-			n.Gen = c.Gen + generation
+			n.Gen, n.Bundle = c.Gen+generation, bundles.of(c.Bundle)
 			of[c.Node] = n
 		}
 	}
+	bundles.fill(func(n *graph.Node) (*graph.Node, bool) {
+		m, ok := of[n]
+		return m, ok
+	})
 	return each(results)
 }
 

@@ -1,11 +1,9 @@
 package grad
 
 import (
-	"fmt"
 	"slices"
 
 	"github.com/tensorken/tensorken/internal/graph"
-	"github.com/tensorken/tensorken/internal/walk"
 	"github.com/tensorken/tensorken/tensor"
 )
 
@@ -59,7 +57,7 @@ func Custom[P, R any](f func(P) R, pull func(at P, out, ct R) P) func(P) R {
 		c := callCustom(op, f, p)
 		c.custom.pull = func(args, outs, cts []*graph.Node) []*graph.Node {
 			given := pull(c.argument(args), c.output(outs), c.output(zeros(outs, cts)))
-			return aligned(op+"'s pull", given, p, args)
+			return matched(op+"'s pull", "the cotangent", given, c.argument(args))
 		}
 		c.custom.push = func(args, _, _ []*graph.Node) []*graph.Node {
 			misuse(op, "it has no derivative in forward mode: use grad.CustomJVP", args[0])
@@ -79,7 +77,7 @@ func CustomJVP[P, R any](f func(P) R, push func(at, v P) (R, R)) func(P) R {
 		c := callCustom(op, f, p)
 		along := func(args, vs []*graph.Node) []*graph.Node {
 			_, dr := push(c.argument(args), c.argument(vs))
-			return aligned(op+"'s push", dr, c.output(c.custom.outs), c.custom.outs)
+			return matched(op+"'s push", "the tangent", dr, c.output(c.custom.outs))
 		}
 		c.custom.push = func(args, _, tangents []*graph.Node) []*graph.Node {
 			return along(args, zeros(args, tangents))
@@ -169,27 +167,21 @@ func zeros(ns, ts []*graph.Node) []*graph.Node {
 	return out
 }
 
-// aligned returns the tangents or cotangents that a tree gives for the nodes
-// of a tree like it: nil for zero.
-func aligned(op string, given, tree any, of []*graph.Node) []*graph.Node {
-	ts, err := walk.Align(flatten(op, tree), flatten(op, given))
-	if err != nil {
-		misuse(op, err.Error(), fmt.Sprintf("a %T", given))
+// matched returns the tangents or cotangents that a rule gives for the tensors
+// of a tree: nil for zero.
+func matched(op, what string, given, tree any) []*graph.Node {
+	leaves := flatten(op, tree)
+	of := nodes(values(leaves))
+	for i, n := range of {
+		if n != nil && !n.DType.IsFloat() {
+			of[i] = nil
+		}
 	}
 	var list []*graph.Node
-	for i, l := range nodes(values(flatten(op, tree))) {
-		if l == nil {
-			continue
+	for i, t := range match(op, what, leaves, of, given) {
+		if leaves[i].Value.IsValid() {
+			list = append(list, t)
 		}
-		t, n := node(ts[i]), of[len(list)]
-		switch {
-		case t == nil:
-		case !n.DType.IsFloat():
-			t = nil
-		case t.DType != n.DType || !slices.Equal(t.Shape, n.Shape):
-			misuse(op, fmt.Sprintf("it must be like %v %v", n.DType, n.Shape), t)
-		}
-		list = append(list, t)
 	}
 	return list
 }

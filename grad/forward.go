@@ -78,7 +78,7 @@ func collect(c *call, x *graph.Node, i int) *graph.Node {
 	case c.Op.Class() == ir.Reduction:
 		return graph.Reduce(ir.Sum, x, c.Ints)
 	case c.Op == ir.Scatter && i == 2:
-		return graph.Ungather(x, c.src[1], c.Ints[0], c.Shape[c.Ints[0]])
+		return c.ungather(x, c.Shape[c.Ints[0]])
 	}
 	return x
 }

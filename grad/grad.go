@@ -113,8 +113,8 @@ func tie(n *graph.Node, b *graph.Bundle) *graph.Node {
 // product. With f's Jacobian J it is the product ct·J, never J itself.
 //
 // In a cotangent an absent tensor is zero, and what is said of tensors that
-// are not floating-point is ignored. In the result, leaves that are not
-// floating-point or tagged ",state" are absent.
+// are not floating-point or are tagged ",state" is ignored. In the result,
+// such leaves are absent.
 //
 // The pullback may be called any number of times, from any goroutine. Its
 // first call has what it needs of f's intermediate results stored by the next
@@ -128,7 +128,7 @@ func VJP[P, R any](f func(P) R, at P) (R, func(R) P) {
 	results := nodes(values(leaves))
 	t := arg.record(results)
 	pullback := func(ct R) P {
-		cts := align(op+"'s pullback", leaves, ct)
+		cts := match(op+"'s pullback", "the cotangent", leaves, differentiable(leaves), ct)
 		grads := t.backward(results, cts)
 		t.keepResiduals(grads, cts)
 		return rebuild(op, arg.tree, arg.gradient(grads))

@@ -40,9 +40,8 @@ func jacFwd[P any](op string, f func(P) tensor.Tensor) func(P) P {
 		n := result1(op, y)
 		leaves := flatten(op, at)
 		out := make([]tensor.Tensor, len(leaves))
-		for i, l := range leaves {
-			x := node(l.Value)
-			if x == nil || !x.DType.IsFloat() || l.State {
+		for i, x := range differentiable(leaves) {
+			if x == nil {
 				continue
 			}
 			along := make([]tensor.Tensor, len(leaves))
@@ -63,7 +62,13 @@ func jacFwd[P any](op string, f func(P) tensor.Tensor) func(P) P {
 // [HVP].
 func Hessian(f func(tensor.Tensor) tensor.Tensor) func(tensor.Tensor) tensor.Tensor {
 	const op = "grad.Hessian"
-	return jacFwd(op, gradient(op, f))
+	jacobian := jacFwd(op, gradient(op, f))
+	return func(x tensor.Tensor) tensor.Tensor {
+		if n := node(x); n == nil || !n.DType.IsFloat() {
+			misuse(op, "the argument is not floating-point", x)
+		}
+		return jacobian(x)
+	}
 }
 
 // result1 is the result of a function that has a Jacobian.

@@ -1,9 +1,6 @@
 package grad
 
 import (
-	"fmt"
-	"slices"
-
 	"github.com/tensorken/tensorken/internal/graph"
 	"github.com/tensorken/tensorken/internal/walk"
 	"github.com/tensorken/tensorken/tensor"
@@ -19,7 +16,7 @@ import (
 func JVP[P, R any](f func(P) R, at, v P) (R, R) {
 	const op = "grad.JVP"
 	c := push(op, f, at)
-	return c.value(), c.tangent(op, v, once)
+	return c.value(), c.tangent(op, v, false)
 }
 
 // Linearize returns f(at) and f's derivative there as a function: of v, a tree
@@ -28,7 +25,7 @@ func JVP[P, R any](f func(P) R, at, v P) (R, R) {
 // intermediate results stored by the next plan that computes them.
 func Linearize[P, R any](f func(P) R, at P) (R, func(P) R) {
 	c := push("grad.Linearize", f, at)
-	return c.value(), func(v P) R { return c.tangent("grad.Linearize's derivative", v, often) }
+	return c.value(), func(v P) R { return c.tangent("grad.Linearize's derivative", v, true) }
 }
 
 // Diff returns the function that computes f's derivative by a scalar, a tensor
@@ -43,7 +40,7 @@ func Diff[R any](f func(tensor.Tensor) R) func(tensor.Tensor) R {
 			misuse("grad.Diff", "the argument must be one floating-point number: see JVP and JacFwd for more", n)
 		}
 		c := push("grad.Diff", f, x)
-		return c.tangent("grad.Diff", tensorOf(like(n, 1)), once)
+		return c.tangent("grad.Diff", tensorOf(like(n, 1)), false)
 	}
 }
 
@@ -53,23 +50,17 @@ func Diff[R any](f func(tensor.Tensor) R) func(tensor.Tensor) R {
 func HVP[P any](f func(P) tensor.Tensor, at, v P) P {
 	const op = "grad.HVP"
 	c := push(op, gradient(op, f), at)
-	return c.tangent(op, v, once)
+	return c.tangent(op, v, false)
 }
 
 // A pushed call is a function's results and what their tangents are had from.
 type pushed[P, R any] struct {
 	arg     *argument[P]
 	tape    *tape
-	result  R
+	result  R // a copy nobody else has, to build results like it
 	leaves  []walk.Leaf[tensor.Tensor]
 	results []*graph.Node
 }
-
-// How often a derivative may be asked for.
-const (
-	once = iota
-	often
-)
 
 func push[P, R any](op string, f func(P) R, at P) *pushed[P, R] {
 	arg := take(op, at)
@@ -77,24 +68,25 @@ func push[P, R any](op string, f func(P) R, at P) *pushed[P, R] {
 	result := f(arg.private())
 	leaves := flatten(op, result)
 	results := nodes(values(leaves))
-	return &pushed[P, R]{arg, arg.record(results), result, leaves, results}
+	t := arg.record(results)
+	return &pushed[P, R]{arg, t, rebuild(op, result, values(leaves)), leaves, results}
 }
 
 func (c *pushed[P, R]) value() R {
 	return rebuild(c.arg.op, c.result, c.tape.outwards(c.results))
 }
 
-// tangent returns the change of the result along v.
-func (c *pushed[P, R]) tangent(op string, v P, asked int) R {
+// tangent returns the change of the result along v, and may be asked again.
+func (c *pushed[P, R]) tangent(op string, v P, again bool) R {
 	in := c.arg.tangents(op, v)
 	out := c.tape.forward(c.results, in)
-	if asked == often {
+	if again {
 		c.tape.keepResiduals(out, in)
 	}
 	leaves := make([]tensor.Tensor, len(out))
-	for i, n := range c.results {
+	for i, n := range differentiable(c.leaves) {
 		switch {
-		case n == nil || !n.DType.IsFloat() || c.leaves[i].State:
+		case n == nil:
 		case out[i] == nil:
 			leaves[i] = tensorOf(like(n, 0))
 		default:
@@ -107,20 +99,11 @@ func (c *pushed[P, R]) tangent(op string, v P, asked int) R {
 // tangents returns those that a tree has for the arguments that have a
 // derivative: nil where one is absent.
 func (a *argument[P]) tangents(op string, v P) []*graph.Node {
-	ts, err := walk.Align(flatten(op, a.tree), flatten(op, v))
-	if err != nil {
-		misuse(op, err.Error(), fmt.Sprintf("a %T", v))
-	}
 	var list []*graph.Node
-	for i, t := range nodes(ts) {
-		n := a.fresh[i]
-		if n == nil {
-			continue
+	for i, t := range match(op, "the tangent", flatten(op, a.tree), a.fresh, v) {
+		if a.fresh[i] != nil {
+			list = append(list, t)
 		}
-		if t != nil && (t.DType != n.DType || !slices.Equal(t.Shape, n.Shape)) {
-			misuse(op, fmt.Sprintf("the tangent must be like the argument, %v %v", n.DType, n.Shape), t)
-		}
-		list = append(list, t)
 	}
 	return list
 }

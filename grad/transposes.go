@@ -90,12 +90,20 @@ func transposeCat(c *call, ct *graph.Node, i int) *graph.Node {
 }
 
 func transposeGather(c *call, ct *graph.Node, _ int) *graph.Node {
-	axis := c.Ints[0]
-	x := graph.Ungather(ct, c.src[1], axis, c.src[0].Shape[axis])
-	if c.src[1].Shape[axis] == 1 { // compiled to comparisons, which check nothing
-		x.Bundle = &graph.Bundle{Nodes: []*graph.Node{c.Node}}
+	return c.ungather(ct, c.src[0].Shape[c.Ints[0]])
+}
+
+// ungather adds x at the indices of a Gather or Scatter, along its axis.
+func (c *call) ungather(x *graph.Node, length int) *graph.Node {
+	axis, idx := c.Ints[0], c.src[1]
+	n := graph.Ungather(x, idx, axis, length)
+	switch {
+	case c.Bundle != nil: // itself such a sum
+		n.Bundle = c.Bundle
+	case idx.Shape[axis] == 1: // compiled to comparisons, which check nothing
+		n.Bundle = &graph.Bundle{Nodes: []*graph.Node{c.Node}}
 	}
-	return x
+	return n
 }
 
 // inverse returns the order that undoes a permutation.

@@ -30,8 +30,11 @@ func (n *Node) setSrc(src []*Node) {
 	n.inherit(src)
 }
 
+// inherit is where operands that are computed forget their own, if they were
+// in an open scope when they were computed: loops must not grow chains.
 func (n *Node) inherit(src []*Node) {
 	for _, s := range src {
+		s.DropSources()
 		n.scopes = union(n.scopes, s.scopes)
 		if n.Device == nil {
 			n.Device = s.Device
