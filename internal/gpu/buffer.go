@@ -38,7 +38,13 @@ func (d *device) Alloc(bytes int) (driver.Buffer, error) {
 	if err := d.check(); err != nil {
 		return nil, err
 	}
-	return d.alloc(bytes)
+	b, err := d.alloc(bytes)
+	if err != nil { // the caller may try again: give back what is only kept for the next time
+		d.freeScratch()
+		d.staging.free(d)
+		return nil, err
+	}
+	return b, nil
 }
 
 func (d *device) alloc(bytes int) (*buffer, error) {

@@ -77,7 +77,7 @@ func newDevice(d wgpu.Device, name string) *device {
 		buffers:  map[*buffer]struct{}{}, layouts: map[string]wgpu.Layout{}, shaders: map[string]*shader{},
 		target: wgsl.Target{
 			MaxInvocations: a.Limits.WorkgroupSize, WorkgroupBytes: a.Limits.WorkgroupStorage, MaxGroups: a.Limits.Workgroups,
-			F16: a.Has(wgpu.ShaderF16), Units: units(a.Kind), Software: a.Kind == wgpu.Software,
+			Units: units(a.Kind), Software: a.Kind == wgpu.Software,
 		},
 	}
 	if a.Kind == wgpu.Discrete {

@@ -345,6 +345,35 @@ func TestMemory(t *testing.T) {
 	}
 }
 
+// Memory of the device's own grows within what there is, and goes where other
+// needs it.
+func TestScratch(t *testing.T) {
+	small, large := twice, twice
+	small.Scratch, large.Scratch = []int{4000}, []int{5500}
+	d, _ := fake(t, 10000+batch*slot)
+	p, q := prepare(t, d, &small), prepare(t, d, &large)
+	testChain(t, d, p, 1)
+	d.staging.free(d)
+	a, b := alloc(t, d, 16), alloc(t, d, 3000)
+	if err := d.Run(chain(q, 1, a, b)); err != nil {
+		t.Errorf("Run with 5500 bytes of scratch, where 7000 are free or scratch: %v", err)
+	}
+	if _, err := d.Alloc(5000); !errors.Is(err, driver.ErrMemory) {
+		t.Errorf("Alloc of 5000 bytes, where 1500 are free: got error %v, want one of memory", err)
+	}
+	c, err := d.Alloc(5000)
+	if err != nil {
+		t.Fatalf("Alloc of 5000 bytes, tried again: %v", err)
+	}
+	if err := d.Run(chain(q, 1, a, b)); !errors.Is(err, driver.ErrMemory) {
+		t.Errorf("Run with 5500 bytes of scratch, where 2000 are free: got error %v, want one of memory", err)
+	}
+	for _, b := range []driver.Buffer{a, b, c} {
+		b.Free()
+	}
+	testChain(t, d, q, 1)
+}
+
 func TestFailure(t *testing.T) {
 	d, f := fake(t, 0)
 	f.Fail("a bad day")

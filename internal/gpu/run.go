@@ -123,18 +123,26 @@ func (d *device) reserve(sizes []int) (fit bool, err error) {
 		if len(d.commands) > 0 {
 			return false, nil
 		}
+		if i == len(d.scratch) {
+			d.scratch = append(d.scratch, new(buffer))
+		}
+		old := d.scratch[i]
+		d.scratch[i] = new(buffer) // while there is no other
+		old.Free()
 		b, err := d.alloc(n)
 		if err != nil {
 			return false, err
 		}
-		if i < len(d.scratch) {
-			d.scratch[i].Free()
-			d.scratch[i] = b
-		} else {
-			d.scratch = append(d.scratch, b)
-		}
+		d.scratch[i] = b
 	}
 	return true, nil
+}
+
+func (d *device) freeScratch() {
+	for _, b := range d.scratch {
+		b.Free()
+	}
+	d.scratch = nil
 }
 
 // dispatch appends the command of a pass.
