@@ -1,7 +1,7 @@
 package grad_test
 
 import (
-	"slices"
+	"math"
 	"testing"
 	"time"
 
@@ -56,22 +56,22 @@ func TestGradientTakesThreeTimesTheForward(t *testing.T) {
 		value, g := grad.ValueAndGrad(loss)(net)
 		return tensor.Eval(value, g)
 	}
-	ratios := []float64{}
+	// Others may use the machine, so the least of several runs counts for each,
+	// and they take turns.
+	best := [2]time.Duration{math.MaxInt64, math.MaxInt64}
 	for range 9 {
-		var took [2]time.Duration
 		for i, run := range []func() error{forward, both} {
 			start := time.Now()
 			if err := run(); err != nil {
 				t.Fatal(err)
 			}
-			took[i] = time.Since(start)
+			best[i] = min(best[i], time.Since(start))
 		}
-		ratios = append(ratios, took[1].Seconds()/took[0].Seconds())
 	}
-	slices.Sort(ratios)
-	t.Logf("value and gradient take %.2f times what the value takes (%.2f to %.2f)", ratios[4], ratios[0], ratios[8])
-	if ratios[1] > 3 { // others may use the machine
-		t.Errorf("value and gradient take %.2f times what the value takes", ratios[1])
+	ratio := best[1].Seconds() / best[0].Seconds()
+	t.Logf("value and gradient take %.2f times what the value takes (%v and %v)", ratio, best[1], best[0])
+	if ratio > 3 {
+		t.Errorf("value and gradient take %v, the value takes %v: %.2f times as long, want at most 3", best[1], best[0], ratio)
 	}
 }
 
