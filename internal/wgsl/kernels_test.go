@@ -109,6 +109,19 @@ func total(n int) *ir.Kernel {
 		reduce(ir.ArgMax, i32, 0, 1), store(i32, 3, 2, by(0)))
 }
 
+// greatest is over the rows of a matrix whose columns are all the same.
+func greatest(m, n int) *ir.Kernel {
+	return kernel(ir.Row, []ir.Axis{kept(m), reduced(n)}, []ir.Arg{in(f32), out(f32, m)},
+		load(f32, 0, by(1, 0)), reduce(ir.ReduceMax, f32, 0, 2), store(f32, 1, 1, by(1, 0)))
+}
+
+// dilated reads n numbers with div-1 points between them, at every div-th.
+func dilated(n, div int) *ir.Kernel {
+	guards := []ir.Guard{{Form: ir.Form{Coef: []int{div}, Div: div}, Len: n, Stride: 1}}
+	return kernel(ir.Map, []ir.Axis{kept(n)}, []ir.Arg{in(i32), out(i32, n)},
+		load(i32, 0, &ir.View{Coef: []int{0}, Guards: guards}), store(i32, 0, 1, by(1)))
+}
+
 // powers is the greatest of x less the sum of the sums of x, x² … over the rows
 // of a matrix; with positions there are also those of the greatest of each.
 func powers(m, n, reductions int, positions bool) *ir.Kernel {

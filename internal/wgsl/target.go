@@ -133,39 +133,64 @@ func checkTypes(k *ir.Kernel) error {
 	return nil
 }
 
-// checkSizes sees to it that positions and numbers of points fit in an i32.
+// limit is what is told of what does not fit in an i32.
+const limit = "and a GPU counts to 2^31-1: split the tensors it is computed from into smaller ones, or compute it on the CPU"
+
+// checkSizes sees to it that positions and numbers of points fit in an i32,
+// and so does all that they are computed from.
 func checkSizes(k *ir.Kernel) error {
-	n := 1
-	for _, a := range k.Axes {
-		if a.Role != ir.K {
-			n *= a.Len
+	for _, a := range k.Args {
+		if a.Len > math.MaxInt32 {
+			return fmt.Errorf("wgsl: a result has %d elements of %v, %s", a.Len, a.DType, limit)
+		}
+	}
+	all := k.Roles(ir.Batch, ir.M, ir.N, ir.Kept, ir.Reduced)
+	n := 1.0
+	for a, axis := range k.Axes {
+		if all.Has(a) {
+			n *= float64(axis.Len)
 		}
 	}
 	if n > math.MaxInt32 {
-		return fmt.Errorf("wgsl: a kernel of %d points, more than 2^31-1", n)
+		return fmt.Errorf("wgsl: a step goes over %.0f points, %v, %s", n, lengths(k, all), limit)
 	}
 	for i := range k.Body {
 		v := k.Body[i].View
 		if v == nil {
 			continue
 		}
-		reach := abs(v.Off) + abs(v.Stride)*v.Len
-		for a, c := range v.Coef {
-			reach += abs(c) * max(k.Axes[a].Len-1, 0)
-		}
+		reach := abs(v.Off) + abs(v.Stride)*v.Len + span(k, v.Coef)
 		for _, g := range v.Guards {
 			reach += abs(g.Stride) * g.Len
+			if form := abs(g.Off) + span(k, g.Coef); form > math.MaxInt32 {
+				return fmt.Errorf("wgsl: a tensor is padded to %d elements along an axis, %s", form, limit)
+			}
 		}
 		if reach > math.MaxInt32 {
-			return fmt.Errorf("wgsl: a position of up to %d in argument %d, more than 2^31-1", reach, k.Body[i].Arg)
-		}
-	}
-	for i, a := range k.Args {
-		if a.Len > math.MaxInt32 {
-			return fmt.Errorf("wgsl: argument %d has %d elements, more than 2^31-1", i, a.Len)
+			return fmt.Errorf("wgsl: a step over %v reads a tensor's element %d, %s", lengths(k, k.Body[i].Over), reach, limit)
 		}
 	}
 	return nil
+}
+
+// span is how far a position moves along all axes.
+func span(k *ir.Kernel, coef []int) int {
+	n := 0
+	for a, c := range coef {
+		n += abs(c) * max(k.Axes[a].Len-1, 0)
+	}
+	return n
+}
+
+// lengths lists those of some axes.
+func lengths(k *ir.Kernel, axes ir.AxisSet) []int {
+	var list []int
+	for a, axis := range k.Axes {
+		if axes.Has(a) {
+			list = append(list, axis.Len)
+		}
+	}
+	return list
 }
 
 // A compiler makes a kernel into a program, pass by pass.

@@ -2,7 +2,6 @@ package wgsl
 
 import (
 	"fmt"
-	"math"
 	"strconv"
 	"strings"
 
@@ -159,7 +158,7 @@ func (sc *scope) guards(v *ir.View) (conditions, parts []sum, ok bool) {
 		c, p := sum{each: make([]string, lanes)}, sum{each: make([]string, lanes)}
 		for l := range lanes {
 			f := form.lane(l)
-			c.each[l] = fmt.Sprintf("u32(%s) < %du", f, min(g.Len*g.Div, math.MaxInt32))
+			c.each[l] = fmt.Sprintf("u32(%s) < %du", f, min(g.Len*g.Div, 1<<31))
 			if g.Div > 1 {
 				c.each[l] += fmt.Sprintf(" && (%s) %% %d == 0", f, g.Div)
 			}

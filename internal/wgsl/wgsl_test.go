@@ -165,11 +165,14 @@ func TestErrors(t *testing.T) {
 		kernel *ir.Kernel
 		want   string
 	}{
-		{"points", chain(1<<31, f32), "2147483648 points"},
-		{"position", take(1<<20, 4, 1<<12), "a position"},
+		{"result", chain(1<<31, f32), "a result has 2147483648 elements of float32, "},
+		{"points", softmax(1<<16, 1<<15, false), "a result has 2147483648 elements of float32, "},
+		{"reduced points", greatest(1<<16, 1<<15), "a step goes over 2147483648 points, [65536 32768], "},
+		{"position", take(1<<20, 4, 1<<12), "a step over [4 4096] reads a tensor's element 4294971391, "},
+		{"padding", dilated(1<<22, 2047), "a tensor is padded to 8585738241 elements along an axis, "},
 	} {
-		if _, err := Compile(c.kernel, plain); err == nil || !strings.Contains(err.Error(), c.want) {
-			t.Errorf("Compile(%s): %v, want an error with %q", c.name, err, c.want)
+		if _, err := Compile(c.kernel, plain); err == nil || !strings.Contains(err.Error(), c.want+limit) {
+			t.Errorf("Compile(%s): %v, want an error with %q", c.name, err, c.want+limit)
 		}
 	}
 }
