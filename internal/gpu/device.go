@@ -163,17 +163,6 @@ func (d *device) fail(err error) error {
 	return err
 }
 
-// failure returns the first failure since the last time.
-func (d *device) failure() error {
-	d.poll()
-	if d.closed != nil {
-		return d.closed
-	}
-	err := d.failed
-	d.failed = nil
-	return err
-}
-
 // submit hands commands over, and waits if too much is under way.
 func (d *device) submit(commands []wgpu.Command) error {
 	n, err := d.dev.Submit(commands)
@@ -209,7 +198,12 @@ func (d *device) Sync() error {
 			return d.fail(err)
 		}
 	}
-	return d.failure()
+	if err := d.check(); err != nil {
+		return err
+	}
+	err := d.failed
+	d.failed = nil
+	return err
 }
 
 func (d *device) Close() error {

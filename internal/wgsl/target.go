@@ -15,7 +15,6 @@ type Target struct {
 	MaxGroups      int  // workgroups in one dimension (65535)
 	SubgroupMin    int  // least size of a subgroup; 0: the device has none
 	SubgroupMax    int  // greatest size of a subgroup
-	F16            bool // the device has shader-f16; no kernel needs it
 	Units          int  // rough number of compute units; 0: unknown
 	Software       bool // shaders run on a CPU: no barriers where they can be avoided
 }
