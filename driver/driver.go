@@ -31,8 +31,8 @@ type Device interface {
 	// Compile prepares a kernel, which passes ir.Verify. It fails with an
 	// error that wraps ErrType for an element type the device lacks.
 	Compile(k *ir.Kernel) (Program, error)
-	// Run runs calls in order. It may return before they are done; Sync or
-	// Download then reports the failure.
+	// Run runs calls in order. It may return before they are done; where they
+	// fail then, so does each Download until Sync has returned the failure.
 	Run(calls []Call) error
 	// Sync waits for everything run so far and returns the first failure
 	// since the last Sync.

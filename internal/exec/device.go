@@ -24,6 +24,7 @@ type Device struct {
 	args     []driver.Arg
 	slots    []driver.Buffer
 	status   status
+	stretch  *stretch
 }
 
 // The most plans and programs that a device keeps.
@@ -39,7 +40,7 @@ var (
 
 // New returns a device that runs on d.
 func New(d driver.Device) *Device {
-	dev := &Device{name: d.Name(), limits: d.Limits(), drv: d}
+	dev := &Device{name: d.Name(), limits: d.Limits(), drv: d, stretch: new(stretch)}
 	dev.plans.limit, dev.programs.limit = maxPlans, maxPrograms
 	dev.memory.pace.Store(leastPace)
 	dev.memory.maxPace = max(leastPace, int64(dev.limits.Memory)/memoryShare)
@@ -56,7 +57,7 @@ func (d *Device) String() string { return d.name }
 func (d *Device) Sync() error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	return d.drv.Sync()
+	return d.sync()
 }
 
 // Close gives back what the device holds.

@@ -101,7 +101,7 @@ func (d *Device) take(class int) (driver.Buffer, error) {
 func (d *Device) makeRoom() error {
 	d.memory.collect()
 	d.memory.trim(0)
-	return d.drv.Sync()
+	return d.sync()
 }
 
 // shelf is that of a class.
@@ -239,13 +239,14 @@ func (m *memory) reclaim() {
 
 // A block is a buffer that goes back to the pool once it is unreachable.
 type block struct {
-	buffer driver.Buffer
-	class  int
+	buffer  driver.Buffer
+	class   int
+	stretch *stretch // that fills it; nil if it cannot fail
 }
 
 // own makes a block of a buffer that take gave.
 func (d *Device) own(b driver.Buffer, class int) *block {
-	k := &block{b, class}
+	k := &block{b, class, d.stretch}
 	runtime.AddCleanup(k, d.memory.back, returned{buffer: b, class: class})
 	return k
 }

@@ -32,7 +32,7 @@ type run struct {
 	line   string   // of the program, if it is known
 
 	// To be read once done: the first failure, and the buffers that depend on
-	// one.
+	// one, nil if all do.
 	err  error
 	bad  []bool
 	done atomic.Bool
@@ -41,10 +41,10 @@ type run struct {
 // fail is why the elements of s are worthless; nil if they are not, as far as
 // that is known.
 func (s *store) fail() error {
-	if r := s.run; r != nil && r.done.Load() && r.err != nil && r.bad[s.buffer] {
+	if r := s.run; r != nil && r.done.Load() && r.err != nil && (r.bad == nil || r.bad[s.buffer]) {
 		return r.err
 	}
-	return nil
+	return s.block.fail()
 }
 
 // pending reports whether s may yet turn out to have failed.
@@ -102,7 +102,7 @@ func (d *Device) resolve() error {
 		return nil
 	}
 	words := make([]byte, 8*s.next)
-	if err := d.drv.Download(words, s.buffer, 0); err != nil {
+	if err := d.download(words, s.buffer, 0); err != nil {
 		return err
 	}
 	found := false

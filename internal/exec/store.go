@@ -56,13 +56,16 @@ func (s *store) bring() error {
 }
 
 // download fills data with what the device has from a byte offset on. It fails
-// if what computed it met a bad index.
+// if what computed it failed or met a bad index.
 func (s *store) download(data []byte, offset int) error {
 	d := s.device
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	defer runtime.KeepAlive(s)
-	if err := d.drv.Download(data, s.block.buffer, offset); err != nil {
+	if err := s.fail(); err != nil {
+		return err
+	}
+	if err := d.download(data, s.block.buffer, offset); err != nil {
 		return err
 	}
 	if s.pending() {
@@ -93,7 +96,7 @@ func (s *store) on(d *Device) (*block, error) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if b := s.copies[d]; b != nil {
+	if b := s.copies[d]; b != nil && b.fail() == nil {
 		return b, nil
 	}
 	var b *block

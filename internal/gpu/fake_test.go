@@ -380,11 +380,20 @@ func TestFailure(t *testing.T) {
 	if err := d.Run(nil); err != nil {
 		t.Errorf("Run: %v, want that Sync tells", err)
 	}
+	b := alloc(t, d, 4)
+	for range 2 {
+		if err := d.Download(make([]byte, 4), b, 0); err == nil || !strings.Contains(err.Error(), "a bad day") {
+			t.Errorf("Download before Sync: got error %v", err)
+		}
+	}
 	if err := d.Sync(); err == nil || !strings.Contains(err.Error(), "a bad day") {
 		t.Errorf("Sync: got error %v", err)
 	}
 	if err := d.Sync(); err != nil {
 		t.Errorf("the second Sync: %v", err)
+	}
+	if err := d.Download(make([]byte, 4), b, 0); err != nil {
+		t.Errorf("Download after Sync: %v", err)
 	}
 }
 

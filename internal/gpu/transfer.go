@@ -136,8 +136,11 @@ func (d *device) Download(dst []byte, src driver.Buffer, offset int) error {
 	if e := before.finish(d); err == nil {
 		err = e
 	}
-	if e := d.failure(); err == nil {
+	if e := d.check(); err == nil {
 		err = e
+	}
+	if err == nil {
+		err = d.failed // which Sync is to tell
 	}
 	return err
 }

@@ -1,0 +1,101 @@
+package exec_test
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/tensorken/tensorken/driver"
+	"github.com/tensorken/tensorken/internal/cpu"
+	"github.com/tensorken/tensorken/internal/exec"
+	"github.com/tensorken/tensorken/internal/graph"
+	"github.com/tensorken/tensorken/ir"
+)
+
+// failing is a device that runs ahead. While it fails, nothing is uploaded.
+type failing struct {
+	driver.Device
+	fails  bool
+	failed error // to be told
+}
+
+var errBadDay = errors.New("a bad day")
+
+func (d *failing) Limits() driver.Limits {
+	l := d.Device.Limits()
+	l.Async = true
+	return l
+}
+
+func (d *failing) Upload(dst driver.Buffer, offset int, src []byte) error {
+	if d.fails {
+		d.failed = errBadDay
+		return nil
+	}
+	return d.Device.Upload(dst, offset, src)
+}
+
+func (d *failing) Download(dst []byte, src driver.Buffer, offset int) error {
+	if d.failed != nil {
+		return d.failed
+	}
+	return d.Device.Download(dst, src, offset)
+}
+
+func (d *failing) Sync() error {
+	err := d.failed
+	d.failed = nil
+	return err
+}
+
+// What a device was asked for about when it failed is worthless, and what is
+// made of it; nothing else is.
+func TestFailureAmongWork(t *testing.T) {
+	for _, tell := range []string{"Sync", "Read"} {
+		drv := &failing{Device: cpu.New(cpu.Options{})}
+		dev := exec.New(drv)
+		compute := func(n *graph.Node) *graph.Node {
+			if err := exec.Eval(dev, []*graph.Node{n}); err != nil {
+				t.Fatalf("%s: Eval: %v, want that it is told later", tell, err)
+			}
+			return n
+		}
+		plus := func(n *graph.Node) *graph.Node { return graph.Binary(ir.Add, n, scalar(1, n.Shape)) }
+		host := floats(1, 2, 3)
+		before := compute(plus(floats(7)))
+		if err := dev.Sync(); err != nil {
+			t.Fatal(err)
+		}
+		early := compute(plus(floats(5)))
+		drv.fails = true
+		late, other := compute(plus(host)), compute(plus(plus(host)))
+		gathered := compute(graph.Gather(floats(1, 2, 3), ints(1), 0))
+		drv.fails = false
+
+		told := dev.Sync
+		if tell == "Read" {
+			told = func() error { _, err := exec.Read(dev, early); return err }
+		}
+		if err := told(); !errors.Is(err, errBadDay) {
+			t.Errorf("%s after a failure: got error %v, want %v", tell, err, errBadDay)
+		}
+		for range 2 {
+			for name, n := range map[string]*graph.Node{"early": early, "late": late, "other": other, "gathered": gathered, "late+1": plus(late)} {
+				if _, err := exec.Read(dev, n); !errors.Is(err, errBadDay) {
+					t.Errorf("%s tells, then Read(%s): got error %v, want %v", tell, name, err, errBadDay)
+				}
+			}
+		}
+		if got := read(t, dev, plus(before)); !equal(got, []float32{9}) {
+			t.Errorf("%s tells, then before+1: got %v, want 9", tell, got)
+		}
+		if got := read(t, dev, plus(host)); !equal(got, []float32{2, 3, 4}) {
+			t.Errorf("%s tells, then host+1: got %v, want 2, 3 and 4", tell, got)
+		}
+		if err := dev.Sync(); err != nil {
+			t.Errorf("%s tells, then Sync: %v", tell, err)
+		}
+		if err := dev.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}
