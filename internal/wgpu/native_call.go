@@ -116,6 +116,9 @@ func load(path string) (Library, error) {
 	if l := loaded.of[path]; l != nil {
 		return l, nil
 	}
+	if err := whole(path); err != nil {
+		return nil, err
+	}
 	handle, err := openLibrary(path)
 	if err != nil {
 		return nil, err

@@ -5,6 +5,7 @@ package wgpu
 import (
 	"errors"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -192,6 +193,33 @@ func TestDevicesAtOnce(t *testing.T) {
 		})
 	}
 	group.Wait()
+}
+
+// A library that is cut short anywhere is an error, and not loaded.
+func TestLoadCutShort(t *testing.T) {
+	exe, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	data, err := os.ReadFile(exe)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.HasPrefix(string(data), "\x7fELF") {
+		t.Skip("programs of this system are not ELF files")
+	}
+	if err := whole(exe); err != nil {
+		t.Errorf("whole(%s) = %v", exe, err)
+	}
+	name := filepath.Join(t.TempDir(), "short.so")
+	for _, size := range []int{5, 63, 64, 100, len(data) / 3, len(data) / 2} {
+		if err := os.WriteFile(name, data[:size], 0o666); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := Load(name); !errors.Is(err, ErrNoLibrary) || !strings.Contains(err.Error(), name+": it is not a whole library. ") {
+			t.Errorf("Load of %d bytes of %d: got error %v, want that it is not whole", size, len(data), err)
+		}
+	}
 }
 
 func TestLoadOther(t *testing.T) {
