@@ -168,7 +168,8 @@ const examples = 3
 
 // checkVmap compares Vmap of f with a loop over examples, where every choice
 // of the operands has others in each example and the rest is captured; with
-// all of them, also along the last axis and, if they have it, the second.
+// all of them, also VmapAxes along every axis that they have, to every axis of
+// the result.
 func checkVmap(t *testing.T, call string, operands []operand, f func(x []tensor.Tensor) tensor.Tensor) {
 	t.Helper()
 	rng := rand.New(rand.NewPCG(5, uint64(len(call))))
@@ -216,17 +217,15 @@ func checkVmap(t *testing.T, call string, operands []operand, f func(x []tensor.
 		if choice != all {
 			continue
 		}
-		for _, axes := range [][2]int{{-1, -1}, {1, 0}, {0, -1}} {
-			if axes[0] > least {
-				continue
+		for in := -least - 1; in <= least; in++ {
+			for i, x := range batches {
+				batch[i] = moveAxis(x, 0, in)
 			}
-			moved := make([]tensor.Tensor, len(batch))
-			for i, x := range batch {
-				moved[i] = moveAxis(x, 0, axes[0])
-			}
-			got := grad.VmapAxes(one, axes[0], axes[1])(moved)
-			if diff, ok := near(t, got, moveAxis(want, 0, axes[1])); !ok {
-				t.Errorf("VmapAxes(%d, %d) of %s: got %s", axes[0], axes[1], call, diff)
+			for out := -want.Rank(); out < want.Rank(); out++ {
+				got := grad.VmapAxes(one, in, out)(batch)
+				if diff, ok := near(t, got, moveAxis(want, 0, out)); !ok {
+					t.Errorf("VmapAxes(%d, %d) of %s: got %s", in, out, call, diff)
+				}
 			}
 		}
 	}

@@ -126,6 +126,7 @@ func TestEdges(t *testing.T) {
 		{"Pow by the number 1", func(x tensor.Tensor) tensor.Tensor { return x.Pow(1) }, []float64{0, -4}, 1, []float64{1, 1}},
 		{"Pow by the number 0", func(x tensor.Tensor) tensor.Tensor { return x.Pow(0) }, []float64{0, -4}, 1, []float64{0, 0}},
 		{"Pow by exponent", powOf(0, 0, 0, 2), []float64{0, 1, 0.5, 3}, 1, []float64{0, 0, 0, 8 * math.Ln2}},
+		{"Pow by negative exponent of base 0", powOf(0, 0), []float64{-1, -0.5}, 1, []float64{-inf, -inf}},
 		{"Pow twice by exponent", powOf(0, 0, 2), []float64{0, 1, 3}, 2, []float64{0, 0, 8 * math.Ln2 * math.Ln2}},
 		{"Pow by both", func(x tensor.Tensor) tensor.Tensor { return x.Pow(x) }, []float64{2}, 1, []float64{4 * (1 + math.Ln2)}},
 

@@ -245,6 +245,75 @@ func TestLinearizeStores(t *testing.T) {
 	}
 }
 
+// TestResidualsStored says which node is stored of a movement or of a
+// function with a rule of its own: the one that has the elements. Inside of
+// another transformation none is, because what is called again there is the
+// whole.
+func TestResidualsStored(t *testing.T) {
+	x := f64(1, 2)
+	var inner tensor.Tensor // what a function computes
+	square := grad.Custom(
+		func(x tensor.Tensor) tensor.Tensor {
+			inner = x.Neg().Square()
+			return inner
+		},
+		func(_, y, ct tensor.Tensor) tensor.Tensor { return ct.Mul(y) })
+	moved := func(x tensor.Tensor) tensor.Tensor {
+		inner = x.Neg()
+		return inner.Reshape(-1, 1).Square()
+	}
+	for _, tt := range []struct {
+		name string
+		f    function
+		want []float64 // the gradient
+	}{
+		{"a movement", moved, []float64{2, 4}},
+		{"Custom", square, []float64{1, 4}},
+	} {
+		y, pull := grad.VJP(tt.f, x)
+		if node(inner).IsKept() {
+			t.Errorf("%s: it is to be stored before the pullback is called", tt.name)
+		}
+		g := pull(tensor.OnesLike(y))
+		if !node(inner).IsKept() {
+			t.Errorf("%s: the pullback was called, and what it needs is not to be stored", tt.name)
+		}
+		check(t, tt.name+": gradient", g, tt.want...)
+		if node(inner).Value() == nil {
+			t.Errorf("%s: the gradient was computed, and what a second one needs is not stored", tt.name)
+		}
+
+		for name, around := range map[string]function{
+			"Of": derivative(pullOnes(tt.f), 1), "Vmap": each(pullOnes(tt.f)),
+			"Of Checkpoint": derivative(grad.Checkpoint(pullOnes(tt.f)), 1),
+		} {
+			around(x)
+			if node(inner).IsKept() {
+				t.Errorf("%s inside of %s: it is to be stored", tt.name, name)
+			}
+		}
+	}
+}
+
+// TestArgumentMayChange changes a tree after it was an argument, as a program
+// may that uses one map for all its steps.
+func TestArgumentMayChange(t *testing.T) {
+	type weights = map[string]tensor.Tensor
+	w := weights{"a": f64(2), "b": f64(3)}
+	product := func(w weights) tensor.Tensor { return w["a"].Mul(w["b"]).Sum() }
+	_, pull := grad.VJP(product, w)
+	_, push := grad.Linearize(product, w)
+	delete(w, "b")
+	w["a"], w["other"] = f64(100), f64(7)
+	g := pull(f64(1).Reshape())
+	if len(g) != 2 {
+		t.Errorf("the pullback gives %d tensors, want 2", len(g))
+	}
+	check(t, "gradient by a", g["a"], 3)
+	check(t, "gradient by b", g["b"], 2)
+	check(t, "change", push(weights{"a": f64(1), "b": f64(10)}), 23)
+}
+
 // TestWrappedTrees takes a tree through functions that are differentiated as
 // a whole.
 func TestWrappedTrees(t *testing.T) {
