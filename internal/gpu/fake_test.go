@@ -345,6 +345,73 @@ func TestMemory(t *testing.T) {
 	}
 }
 
+// refusing is a device that fails one kind of call.
+type refusing struct {
+	wgpu.Device
+	call string
+	kind wgpu.ErrorKind
+}
+
+func (r *refusing) refuse(call string) error {
+	if r.call != call {
+		return nil
+	}
+	return &wgpu.Error{Kind: r.kind, Call: call, Message: "not today"}
+}
+
+func (r *refusing) Submit(commands []wgpu.Command) (uint64, error) {
+	if err := r.refuse("Submit"); err != nil {
+		return 0, err
+	}
+	return r.Device.Submit(commands)
+}
+
+func (r *refusing) Map(b wgpu.Buffer, n int64) error {
+	if err := r.refuse("Map"); err != nil {
+		return err
+	}
+	return r.Device.Map(b, n)
+}
+
+func (r *refusing) Read(b wgpu.Buffer, dst []byte) error {
+	if err := r.refuse("Read"); err != nil {
+		return err
+	}
+	return r.Device.Read(b, dst)
+}
+
+func (r *refusing) Await(p wgpu.Pipeline) error {
+	if err := r.refuse("Await"); err != nil {
+		return err
+	}
+	return r.Device.Await(p)
+}
+
+// A download that fails keeps no memory.
+func TestDownloadFails(t *testing.T) {
+	for _, call := range []string{"Submit", "Map", "Read"} {
+		d, f := fake(t, 0)
+		b := alloc(t, d, piece+4)
+		before, _, _ := f.Live()
+		r := &refusing{d.dev, call, wgpu.Internal}
+		d.dev = r
+		if err := d.Download(make([]byte, piece+4), b, 0); err == nil || !strings.Contains(err.Error(), "not today") {
+			t.Errorf("Download where %s fails: got error %v", call, err)
+		}
+		d.staging.free(d)
+		if n, _, _ := f.Live(); n != before {
+			t.Errorf("Download where %s fails keeps %d buffers", call, n-before)
+		}
+		r.call = ""
+		if err := d.Sync(); call != "Submit" && err != nil {
+			t.Errorf("Sync tells again what Download told: %v", err)
+		}
+		if err := d.Download(make([]byte, piece+4), b, 0); err != nil {
+			t.Errorf("Download after one where %s failed: %v", call, err)
+		}
+	}
+}
+
 // Memory of the device's own grows within what there is, and goes where other
 // needs it.
 func TestScratch(t *testing.T) {

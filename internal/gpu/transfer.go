@@ -163,11 +163,15 @@ func (d *device) read(b *buffer, offset int, dst []byte) (*reading, error) {
 	if r.from, err = d.staging.take(d, r.class); err != nil {
 		return nil, d.returned(err)
 	}
-	if err := d.submit([]wgpu.Command{{Src: b.handle, SrcOffset: int64(offset - r.skip), Dst: r.from, Size: r.size}}); err != nil {
-		return nil, err
+	err = d.submit([]wgpu.Command{{Src: b.handle, SrcOffset: int64(offset - r.skip), Dst: r.from, Size: r.size}})
+	if err == nil {
+		if err = d.dev.Map(r.from, r.size); err != nil {
+			err = d.returned(err)
+		}
 	}
-	if err := d.dev.Map(r.from, r.size); err != nil {
-		return nil, d.returned(err)
+	if err != nil {
+		d.dev.FreeBuffer(r.from)
+		return nil, err
 	}
 	return r, nil
 }
