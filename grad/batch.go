@@ -152,6 +152,9 @@ func (b *batch) do(c *call) *graph.Node {
 	if c.Op == ir.Alias {
 		return b.alias(c)
 	}
+	if _, varies := b.find(c.src[0]); c.Op == ir.Gather && !varies {
+		return gatherAll(c.src[0], b.all(c.src[1]), c.Ints[0])
+	}
 	src := make([]*graph.Node, len(c.src))
 	for i, s := range c.src {
 		src[i] = b.all(s)
@@ -186,6 +189,16 @@ func (b bundles) fill(find func(*graph.Node) (*graph.Node, bool)) {
 			}
 		}
 	}
+}
+
+// gatherAll takes what all examples want of a tensor that they share, as if
+// they were one: repeating it would make its cotangent as large.
+func gatherAll(x, idx *graph.Node, axis int) *graph.Node {
+	shape := slices.Clone(idx.Shape[1:])
+	shape[axis] *= idx.Shape[0]
+	idx = graph.Permute(idx, moved(len(idx.Shape), 0, axis))
+	n := graph.Gather(x, graph.Reshape(idx, shape), axis)
+	return graph.Permute(graph.Reshape(n, idx.Shape), moved(len(idx.Shape), axis, 0))
 }
 
 // alias is do for another name: what makes it more than a name is kept.

@@ -1,9 +1,11 @@
 package grad
 
 import (
+	"fmt"
 	"slices"
 
 	"github.com/tensorken/tensorken/internal/graph"
+	"github.com/tensorken/tensorken/ir"
 	"github.com/tensorken/tensorken/tensor"
 )
 
@@ -68,9 +70,10 @@ func Custom[P, R any](f func(P) R, pull func(at P, out, ct R) P) func(P) R {
 }
 
 // CustomJVP returns f with a derivative of its own, for both modes: push gives
-// f's result and the change of it along v, a tree like the argument. It must be
-// linear in v, and made of operations that have derivatives. The trees that it
-// gets have zeros where there is no tangent. See [Custom] for the rest.
+// f's result, which is not used, and the change of it along v, a tree like the
+// argument. The change must be linear in v, and made of operations that have
+// derivatives; reverse mode panics where it is seen not to be. The trees that
+// push gets have zeros where there is no tangent. See [Custom] for the rest.
 func CustomJVP[P, R any](f func(P) R, push func(at, v P) (R, R)) func(P) R {
 	const op = "grad.CustomJVP"
 	return func(p P) R {
@@ -85,9 +88,15 @@ func CustomJVP[P, R any](f func(P) R, push func(at, v P) (R, R)) func(P) R {
 		c.custom.pull = func(args, _, cts []*graph.Node) []*graph.Node {
 			v := enter(zeros(args, make([]*graph.Node, len(args))))
 			defer v.scope.Close()
+			for i, n := range v.given {
+				if n != nil {
+					n.Device = args[i].Device // zeros are anywhere
+				}
+			}
 			results := along(args, v.given)
 			t := record(v.scope, v.fresh, results)
 			v.scope.Close()
+			t.mustBeLinear(op+"'s push", results)
 			grads := t.backward(results, cts)
 			for i, n := range v.given { // those that have none got no name
 				if n == nil {
@@ -146,6 +155,32 @@ func treeOf[T any](op string, like T, leaves []*graph.Node) func([]*graph.Node) 
 	}
 }
 
+// mustBeLinear panics where the results of a rule are seen not to be linear in
+// the tangents that it was given: its transpose would be something else than
+// the derivative. That something is added that does not depend on them is not
+// seen.
+func (t *tape) mustBeLinear(op string, results []*graph.Node) {
+	for _, n := range results {
+		if n != nil && !t.isActive(n) && !isZero(n) {
+			misuse(op, "the tangent does not depend on v: leave it absent if it is zero", n)
+		}
+	}
+	for i := t.args; i < len(t.calls); i++ {
+		c := &t.calls[i]
+		if t.active[i] && resultOf(c.Node) == nil && !c.linear(t.isActive) {
+			misuse(op, fmt.Sprintf("the tangent must be linear in v, which %v of what depends on v is not", c.Op), c.Node)
+		}
+	}
+}
+
+// isZero reports whether n is made of the constant 0.
+func isZero(n *graph.Node) bool {
+	for len(n.Src()) == 1 && n.Num == 0 && (n.Op == ir.Cast || n.Op.Class() == ir.Movement) {
+		n = n.Src()[0]
+	}
+	return n.Op == ir.Const && n.Num == 0
+}
+
 // present is ns without those that are nil.
 func present(ns []*graph.Node) []*graph.Node {
 	return slices.DeleteFunc(slices.Clone(ns), func(n *graph.Node) bool { return n == nil })
@@ -179,6 +214,9 @@ func matched(op, what string, given, tree any) []*graph.Node {
 	}
 	var list []*graph.Node
 	for i, t := range match(op, what, leaves, of, given) {
+		if t != nil && t.IsLeftOver() {
+			misuse(op, what+" is made of a tensor that stands for the examples of a batch: make that an argument", t)
+		}
 		if leaves[i].Value.IsValid() {
 			list = append(list, t)
 		}

@@ -108,3 +108,17 @@ func TestCheckpointMemory(t *testing.T) {
 		}
 	}
 }
+
+// TestSharedTable looks up a table that all examples share: its gradient is one
+// table, not one for each example that are then added.
+func TestSharedTable(t *testing.T) {
+	table, ids := tensor.Ones(100, 8), tensor.New([]int32{3, 5, 3, 99, 0, 7}, 3, 2)
+	loss := func(rows tensor.Tensor) tensor.Tensor { return rows.Square().Sum() }
+	at := grad.Of(func(table tensor.Tensor) tensor.Tensor {
+		return grad.Vmap(func(id tensor.Tensor) tensor.Tensor { return loss(table.Take(0, id)) })(ids).Sum()
+	})(table)
+	once := grad.Of(func(table tensor.Tensor) tensor.Tensor { return loss(table.Take(0, ids)) })(table)
+	if got, want := tensor.Explain(at), tensor.Explain(once); got != want {
+		t.Errorf("the gradient through Vmap is computed by\n%swant\n%s", got, want)
+	}
+}

@@ -21,6 +21,9 @@ func TestMisuse(t *testing.T) {
 	nothing := func(tensor.Tensor) tensor.Tensor { return tensor.Tensor{} }
 	sum := func(x tensor.Tensor) tensor.Tensor { return x.Sum() }
 	positions := func(x tensor.Tensor) tensor.Tensor { return x.ArgMax(0) }
+	withPush := func(push func(x, v tensor.Tensor) tensor.Tensor) function {
+		return grad.CustomJVP(same, func(x, v tensor.Tensor) (tensor.Tensor, tensor.Tensor) { return x, push(x, v) })
+	}
 	//lint:ignore U1000 what matters is that it is there
 	type unwalkable struct{ hidden tensor.Tensor }
 	_, push := grad.Linearize(same, x)
@@ -79,6 +82,27 @@ func TestMisuse(t *testing.T) {
 		}},
 		{"CustomJVP by reverse mode, tangent of another shape", func() {
 			pullOnes(grad.CustomJVP(sum, func(x, v tensor.Tensor) (tensor.Tensor, tensor.Tensor) { return x.Sum(), v }))(x)
+		}},
+		{"CustomJVP, tangent that does not depend on v", func() { pullOnes(withPush(func(x, _ tensor.Tensor) tensor.Tensor { return x }))(x) }},
+		{"CustomJVP, tangent made of v's value", func() {
+			pullOnes(withPush(func(x, v tensor.Tensor) tensor.Tensor { return tensor.New([]float64{v.Sum().Item(), 1}) }))(x)
+		}},
+		{"CustomJVP, tangent v·v", func() { pullOnes(withPush(func(_, v tensor.Tensor) tensor.Tensor { return v.Mul(v) }))(x) }},
+		{"CustomJVP, tangent exp v", func() { pullOnes(withPush(func(_, v tensor.Tensor) tensor.Tensor { return v.Exp() }))(x) }},
+		{"CustomJVP, tangent x/v", func() { pullOnes(withPush(func(x, v tensor.Tensor) tensor.Tensor { return x.Div(v) }))(x) }},
+		{"Vmap over Custom whose pull captures an example", func() {
+			grad.Of(func(w tensor.Tensor) tensor.Tensor {
+				return grad.Vmap(func(x tensor.Tensor) tensor.Tensor {
+					return grad.Custom(same, func(_, _, ct tensor.Tensor) tensor.Tensor { return ct.Mul(x) })(w)
+				})(batch).Sum()
+			})(x)
+		}},
+		{"Vmap over Custom of examples whose pull captures one", func() {
+			grad.Of(func(x tensor.Tensor) tensor.Tensor {
+				return grad.Vmap(func(x tensor.Tensor) tensor.Tensor {
+					return grad.Custom(same, func(_, _, ct tensor.Tensor) tensor.Tensor { return ct.Mul(x) })(x.Sin())
+				})(x).Sum()
+			})(batch)
 		}},
 		{"Custom that captures", func() {
 			pullOnes(func(x tensor.Tensor) tensor.Tensor {

@@ -74,6 +74,20 @@ func TestRunningMean(t *testing.T) {
 	}
 }
 
+// TestZeroPush has rules that give zero in ways that do not depend on v.
+func TestZeroPush(t *testing.T) {
+	for name, zero := range map[string]func(v tensor.Tensor) tensor.Tensor{
+		"absent": func(v tensor.Tensor) tensor.Tensor { return tensor.Tensor{} },
+		"like v": func(v tensor.Tensor) tensor.Tensor { return tensor.ZerosLike(v) },
+		"shaped": func(v tensor.Tensor) tensor.Tensor { return tensor.Zeros(2, 1).Cast(tensor.Float64).Reshape(2) },
+		"0·v":    func(v tensor.Tensor) tensor.Tensor { return v.Mul(0) },
+	} {
+		f := grad.CustomJVP(tensor.Tensor.Floor, func(x, v tensor.Tensor) (tensor.Tensor, tensor.Tensor) { return x.Floor(), zero(v) })
+		check(t, name+", by reverse mode", pullOnes(f)(f64(1.5, 2.5)), 0, 0)
+		check(t, name+", by forward mode", pushOnes(f)(f64(1.5, 2.5)), 0, 0)
+	}
+}
+
 // TestBadIndexForward has an index out of range whose check forward mode would
 // leave out with the value.
 func TestBadIndexForward(t *testing.T) {

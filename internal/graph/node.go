@@ -201,6 +201,17 @@ func (n *Node) IsExample() bool {
 	return false
 }
 
+// IsLeftOver reports whether n depends on an example of a batch whose function
+// has returned.
+func (n *Node) IsLeftOver() bool {
+	for s := n.scopes; s != nil; s = s.next {
+		if s.scope.Example && s.scope.closed.Load() {
+			return true
+		}
+	}
+	return false
+}
+
 // DropSources forgets the operands of a computed node that no open scope
 // needs.
 func (n *Node) DropSources() {
