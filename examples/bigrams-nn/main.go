@@ -19,6 +19,7 @@ import (
 
 	"github.com/tensorken/tensorken/device"
 	"github.com/tensorken/tensorken/grad"
+	"github.com/tensorken/tensorken/internal/flags"
 	"github.com/tensorken/tensorken/internal/names"
 	"github.com/tensorken/tensorken/nn"
 	"github.com/tensorken/tensorken/tensor"
@@ -31,7 +32,7 @@ var (
 )
 
 func main() {
-	flag.Parse()
+	flags.Parse()
 	list, err := names.Read(*file)
 	if err != nil {
 		log.Fatal(err)

@@ -25,6 +25,7 @@ import (
 	"strings"
 
 	"github.com/tensorken/tensorken/device"
+	"github.com/tensorken/tensorken/internal/flags"
 	"github.com/tensorken/tensorken/internal/names"
 	"github.com/tensorken/tensorken/tensor"
 )
@@ -36,7 +37,7 @@ var (
 )
 
 func main() {
-	flag.Parse()
+	flags.Parse()
 	list, err := names.Read(*file)
 	if err != nil {
 		log.Fatal(err)

@@ -10,13 +10,14 @@ import (
 	"os"
 
 	"github.com/tensorken/tensorken/device"
+	"github.com/tensorken/tensorken/internal/flags"
 	"github.com/tensorken/tensorken/tensor"
 )
 
 var on = flag.String("device", "", device.Usage)
 
 func main() {
-	flag.Parse()
+	flags.Parse()
 	if err := device.Use(*on, os.Stderr); err != nil {
 		log.Fatal(err)
 	}

@@ -25,8 +25,9 @@ const Usage = "file of names, one a line (default a list of the program's own)"
 
 // Read returns the names in a file, one a line, or a few hundred from many
 // parts of the world if path is "". Capitals become lower case; spaces around
-// names and blank lines are skipped. A line with anything but the letters a to
-// z is an error that names it, and so is a file without names.
+// names, blank lines and a byte order mark are skipped. A line with anything
+// but the letters a to z is an error that names it, and so is a file without
+// names.
 func Read(path string) ([]string, error) {
 	if path == "" {
 		return parse(builtIn, "built-in names")
@@ -41,6 +42,7 @@ func Read(path string) ([]string, error) {
 func parse(text, path string) ([]string, error) {
 	var list []string
 	line := 0
+	text = strings.TrimPrefix(text, "\ufeff") // which some editors put first
 	for s := range strings.Lines(text) {
 		line++
 		s = strings.TrimSpace(s)

@@ -35,7 +35,7 @@ var order = strings.Fields(`
 	linalg
 	safetensors npy
 	nn optim data train
-	internal/bench internal/names
+	internal/bench internal/flags internal/names
 	internal/goldentext internal/exampletest internal/golden internal/policy
 `)
 
