@@ -412,6 +412,30 @@ func TestDownloadFails(t *testing.T) {
 	}
 }
 
+// A shader that the driver failed to compile is compiled again, but not one
+// that is wrong.
+func TestCompileFails(t *testing.T) {
+	for kind, want := range map[wgpu.ErrorKind]bool{wgpu.Internal: true, wgpu.OutOfMemory: true, wgpu.Validation: false} {
+		d, f := fake(t, 0)
+		r := &refusing{d.dev, "Await", kind}
+		d.dev = r
+		p := prepare(t, d, &increment)
+		a, b := alloc(t, d, 4), alloc(t, d, 4)
+		for range 2 {
+			if err := d.Run(chain(p, 1, a, b)); err == nil || strings.Contains(err.Error(), "fault of the library") == want {
+				t.Errorf("Run of a shader that fails to compile, by kind %d: got error %v", kind, err)
+			}
+		}
+		r.call = ""
+		if err := d.Run(chain(p, 1, a, b)); (err == nil) != want {
+			t.Errorf("Run of a shader that failed to compile, by kind %d: got error %v, want that it runs: %v", kind, err, want)
+		}
+		if _, _, n := f.Live(); n != 1 {
+			t.Errorf("%d pipelines are kept, want 1", n)
+		}
+	}
+}
+
 // Memory of the device's own grows within what there is, and goes where other
 // needs it.
 func TestScratch(t *testing.T) {

@@ -1,6 +1,7 @@
 package gpu
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -116,15 +117,19 @@ func (d *device) ensure(s *shader) error {
 	return nil
 }
 
-// refused is what is told of a shader that does not compile.
+// refused is what is told of a shader that does not compile. One that is not
+// allowed will not do better the next time; a driver that fails may.
 func (d *device) refused(s *shader, err error) error {
+	var e *wgpu.Error
+	invalid := errors.As(err, &e) && e.Kind == wgpu.Validation
 	err = d.returned(err)
-	if d.closed == nil {
-		d.shaders[s.source] = s // it will not do better the next time
-		s.err = fmt.Errorf("%w\nThis is a fault of the library: please report it, with the shader:\n%s", err, s.source)
-		err = s.err
+	if !invalid {
+		s.free(d)
+		return err
 	}
-	return err
+	d.shaders[s.source] = s
+	s.err = fmt.Errorf("%w\nThis is a fault of the library: please report it, with the shader:\n%s", err, s.source)
+	return s.err
 }
 
 // dropShaders drops those used least recently until n are left.

@@ -220,8 +220,12 @@ func (d *device) NewPipeline(source string, l Layout) (Pipeline, error) {
 	d.ask(d.createPipelineAsync, callbacks().result, func(e *event) {
 		q := &d.pipelines[p]
 		q.ready, q.handle = true, e.b
-		if uint32(e.a) != success {
+		switch uint32(e.a) {
+		case success:
+		case pipelineInvalid:
 			q.err = &Error{Validation, "NewPipeline", e.message}
+		default:
+			q.err = &Error{Internal, "NewPipeline", e.message}
 		}
 	}, d.device, uintptr(unsafe.Pointer(compute)))
 	return p, nil

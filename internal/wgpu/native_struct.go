@@ -183,6 +183,10 @@ const (
 // errorTypes are the types of errors that scopes and devices report.
 var errorTypes = map[uint32]ErrorKind{2: Validation, 3: OutOfMemory, 4: Internal, 5: Internal}
 
+// pipelineInvalid is the status of a pipeline that WebGPU does not allow. Others
+// that do not succeed are failures of the driver, such as for want of memory.
+const pipelineInvalid = 3
+
 // filters are what an error scope catches.
 const (
 	filterValidation = 1
