@@ -11,14 +11,19 @@ import (
 	"github.com/tensorken/tensorken/tree"
 )
 
-// TestPointsOnDevice checks derivatives of every op, in float32, on the
-// device that TENSORKEN_DEVICE names, the CPU if none.
+// TestPointsOnDevice checks derivatives of every op, in float32 and Cast's also
+// in float16, on the device that TENSORKEN_DEVICE names, the CPU if none. On a
+// GPU that is to order 2, and to order 3 if TENSORKEN_REQUIRE_GPU=1: a software
+// one takes a minute for it.
 func TestPointsOnDevice(t *testing.T) {
-	d := tensor.CPU()
+	d, order := tensor.CPU(), 3
 	if name := os.Getenv("TENSORKEN_DEVICE"); name != "" && name != "cpu" {
 		var err error
 		if d, _, err = device.Open(name); err != nil {
 			t.Fatal(err)
+		}
+		if os.Getenv("TENSORKEN_REQUIRE_GPU") != "1" {
+			order = 2
 		}
 		t.Cleanup(func() {
 			if err := d.Close(); err != nil {
@@ -27,16 +32,17 @@ func TestPointsOnDevice(t *testing.T) {
 		})
 	}
 	for op := ir.Op(1); int(op) < ir.Ops; op++ {
+		dtype := tensor.Float32
 		if op == ir.Cast {
-			continue // its point is of float64
+			dtype = tensor.Float16 // its point also has a wider type
 		}
 		for _, p := range points[op] {
 			t.Run(op.String()+" "+p.name, func(t *testing.T) {
-				at := p.at(op, tensor.Float32)
+				at := p.at(op, dtype)
 				if err := tensor.Eval(at); err != nil { // on the CPU, which has float64
 					t.Fatal(err)
 				}
-				gradtest.Check(t, p.function(), tree.To(at, d), 2)
+				gradtest.Check(t, p.function(), tree.To(at, d), order)
 			})
 		}
 	}

@@ -98,8 +98,11 @@ var points = [ir.Ops][]point{
 	ir.Neg:   {move("", []int{2, 3}, func(x *graph.Node) *graph.Node { return graph.Unary(ir.Neg, x) })},
 	ir.Alias: {move("", []int{2, 3}, func(x *graph.Node) *graph.Node { return graph.On(x, nil) })},
 	ir.Cast: {{"", [][]int{{2, 3}}, 0, 0, func(x []*graph.Node) *graph.Node {
-		// In float32, and back: the check's tolerance is that of the operand.
-		return graph.Cast(square(graph.Cast(x[0], ir.Float64)), ir.Float32)
+		wide := ir.Float64 // and back: the check's tolerance is that of the operand
+		if x[0].DType == ir.Float16 {
+			wide = ir.Float32
+		}
+		return graph.Cast(square(graph.Cast(x[0], wide)), x[0].DType)
 	}}},
 
 	ir.Add: binary(ir.Add, 0, 0),
@@ -112,7 +115,7 @@ var points = [ir.Ops][]point{
 		return graph.Binary(ir.Rem, graph.Binary(ir.Add, tenth(x[0]), fill(x[0], 5.5)), graph.Binary(ir.Add, tenth(x[1]), fill(x[1], 2)))
 	}}),
 	ir.Pow: append(binary(ir.Pow, 0.5, 3),
-		constPow("square", 2), constPow("cube", 3), constPow("identity", 1), constPow("one", 0), constPow("reciprocal", -1)),
+		constPow("square", 2, 0, 0), constPow("cube", 3, 0, 0), constPow("identity", 1, 0, 0), constPow("one", 0, 0, 0), constPow("reciprocal", -1, -3, -0.5)),
 	ir.Max: binary(ir.Max, 0, 0),
 	ir.Min: binary(ir.Min, 0, 0),
 	ir.Where: {{"", [][]int{{2, 3}, {2, 3}}, 0, 0, func(x []*graph.Node) *graph.Node {
@@ -182,8 +185,8 @@ var points = [ir.Ops][]point{
 }
 
 // constPow is x to a constant power, also of negative numbers.
-func constPow(name string, e float64) point {
-	return point{name, [][]int{{2, 3}}, -2, 2, func(x []*graph.Node) *graph.Node {
+func constPow(name string, e, lo, hi float64) point {
+	return point{name, [][]int{{2, 3}}, lo, hi, func(x []*graph.Node) *graph.Node {
 		return graph.Binary(ir.Pow, x[0], fill(x[0], e))
 	}}
 }

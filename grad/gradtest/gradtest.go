@@ -14,40 +14,79 @@ import (
 	"github.com/tensorken/tensorken/tensor"
 )
 
-// precision says how finite differences are taken in a type: the step, and
-// the error allowed, relative to the numbers that were subtracted and added.
-// The formula's own error is a multiple of step⁴, that of rounding is the
-// type's precision divided by the step.
-var precision = map[tensor.DType]struct{ step, tolerance float64 }{
-	tensor.Float64:  {1e-4, 1e-7},
-	tensor.Float32:  {1.0 / 64, 1e-3},
-	tensor.Float16:  {1.0 / 8, 5e-2},
-	tensor.BFloat16: {1.0 / 4, 2e-1},
+// A precision says how derivatives are compared in a type: see Check.
+type precision struct{ step, tolerance, rounding float64 }
+
+// precisions has the table that Check's comment shows. The formula for finite
+// differences is wrong by a multiple of step⁴ and by rounding over the step: the
+// tolerance leaves room for the first, and rounding is some 10 last bits.
+var precisions = map[tensor.DType]precision{
+	tensor.Float64:  {1e-4, 1e-8, 2e-15},
+	tensor.Float32:  {1.0 / 128, 1e-4, 1e-6},
+	tensor.Float16:  {1.0 / 16, 1e-2, 4e-3},
+	tensor.BFloat16: {1.0 / 8, 5e-2, 3e-2},
 }
 
-// Check fails the test unless the derivatives of f at a tree, up to an order,
-// agree with finite differences. Each is taken along a random direction, the
-// same in every run: of order 1 it is the gradient's product with the
-// direction, and of order n+1 that of the derivative of order n, as a function
-// of the tree. f may give any number of elements of a floating-point type:
-// what is checked is their sum with random weights.
+// Check fails the test unless the derivatives of f at a tree, up to an order of
+// 1 or more, agree with finite differences. Each is taken along a random
+// direction, the same in every run: of order 1 it is the gradient's product with
+// the direction, and of order n+1 that of the derivative of order n, as a
+// function of the tree. f may give any number of elements of a floating-point
+// type: what is checked is their sum with random weights.
 //
 // What is compared with finite differences is reverse mode, over the reverse
-// mode of the orders before. To that are compared forward mode over reverse,
-// reverse mode over forward, and forward mode alone. A function that uses
+// mode of the orders before. To that are compared forward mode alone, forward
+// mode over reverse, and reverse mode over forward. A function that uses
 // [grad.Custom] has no forward mode, and that is left out.
 //
-// Float64 leaves are checked to seven digits, float32 to three. Within twice
-// the step (1e-4 in float64, 1/64 in float32) f should have no kink, such as
-// ReLU has at 0, and it must give the same for the same tree.
+// A derivative is a sum of products, of slopes and the direction's elements. Two
+// ways to compute it may differ by
+//
+//	tolerance · S(n) + rounding · S(n-1)
+//
+// where S(n) is the sum of the sizes of those products, for order n, and S(0)
+// that of f's elements times their weights. Against finite differences the
+// rounding is that over the step. So they agree to the digits of the tolerance,
+// relative to the derivative where its terms do not cancel, unless what is
+// differentiated is so large that its own rounding hides them. Infinities and
+// NaN always fail.
+//
+//	type      tolerance  rounding  rounding/step  step
+//	float64   1e-8       2e-15     2e-11          1e-4
+//	float32   1e-4       1e-6      1.3e-4         1/128
+//	float16   1e-2       4e-3      6.4e-2         1/16
+//	bfloat16  5e-2       3e-2      2.4e-1         1/8
+//
+// The type is the one of the largest step among f's and those of the leaves that
+// it is differentiated by. The direction's elements have sizes from 1/2 to 1,
+// times |x| where an element x of the tree is larger than 1. Within two steps
+// along it f must be smooth, without a kink such as ReLU has at 0, and it must
+// give the same for the same tree.
 func Check[P any](t testing.TB, f func(P) tensor.Tensor, at P, order int) {
 	t.Helper()
-	c := checker[P]{at: at, rng: rand.New(rand.NewPCG(1, 2))}
-	err := tensor.Try(func() {
-		reverse := c.weighted(f)
+	switch {
+	case f == nil:
+		t.Errorf("gradtest.Check: the function is nil")
+		return
+	case order < 1:
+		t.Errorf("gradtest.Check: order %d, want 1 or more", order)
+		return
+	}
+	leaves, err := walk.Flatten[tensor.Tensor](at)
+	if err != nil {
+		t.Errorf("gradtest.Check: a %T: %v", at, err)
+		return
+	}
+	c := newChecker(at, leaves)
+	if !slices.ContainsFunc(c.scale, tensor.Tensor.IsValid) {
+		t.Errorf("gradtest.Check: nothing to differentiate by: the %T has no floating-point tensor but state", at)
+		return
+	}
+	err = tensor.Try(func() {
+		reverse, size := c.weighted(f)
 		forward := reverse
 		for n := 1; n <= order; n++ {
-			reverse, forward = c.compare(t, reverse, forward, n)
+			reverse, forward, size = c.compare(t, reverse, forward, size, n)
 		}
 	})
 	if err != nil {
@@ -56,16 +95,42 @@ func Check[P any](t testing.TB, f func(P) tensor.Tensor, at P, order int) {
 }
 
 type checker[P any] struct {
-	at  P
+	like   P // the tree that is checked, and its tensors
+	leaves []tensor.Tensor
+	scale  []tensor.Tensor // how far elements of a leaf move; absent for one that gets no derivative
+	precision
 	rng *rand.Rand
 }
 
-// random returns numbers in [-1, 1), of the shape and type of a tensor. Those
-// of less precision begin as float32, which every device has.
+func newChecker[P any](at P, leaves []walk.Leaf[tensor.Tensor]) *checker[P] {
+	c := &checker[P]{like: at, rng: rand.New(rand.NewPCG(1, 2))}
+	for _, l := range leaves {
+		var scale tensor.Tensor
+		if x := l.Value; x.IsValid() && x.DType().IsFloat() && !l.State {
+			scale = x.Abs().Maximum(1)
+			c.mind(x)
+		}
+		c.leaves = append(c.leaves, l.Value)
+		c.scale = append(c.scale, scale)
+	}
+	return c
+}
+
+// mind has the checker compare no more precisely than x's type allows.
+func (c *checker[P]) mind(x tensor.Tensor) {
+	if p := precisions[x.DType()]; p.step > c.step {
+		c.precision = p
+	}
+}
+
+// random returns numbers of either sign and sizes from 1/2 to 1, of the shape
+// and type of a tensor. Those of less precision begin as float32, which every
+// device has.
 func (c *checker[P]) random(like tensor.Tensor) tensor.Tensor {
 	wide, narrow := make([]float64, like.Len()), make([]float32, like.Len())
 	for i := range wide {
-		wide[i] = 2*c.rng.Float64() - 1
+		r := 2*c.rng.Float64() - 1
+		wide[i] = (r + math.Copysign(1, r)) / 2
 		narrow[i] = float32(wide[i])
 	}
 	x := tensor.New(narrow).Cast(like.DType())
@@ -75,16 +140,13 @@ func (c *checker[P]) random(like tensor.Tensor) tensor.Tensor {
 	return x.Reshape(like.Shape()...)
 }
 
-// weighted returns the sum of f's elements with random weights.
-func (c *checker[P]) weighted(f func(P) tensor.Tensor) func(P) tensor.Tensor {
-	var weights tensor.Tensor
-	return func(p P) tensor.Tensor {
-		y := f(p)
-		if !weights.IsValid() {
-			weights = c.random(y)
-		}
-		return y.Mul(weights).Sum()
-	}
+// weighted returns the sum of f's elements with random weights, and the sum of
+// the sizes of its terms.
+func (c *checker[P]) weighted(f func(P) tensor.Tensor) (sum func(P) tensor.Tensor, size tensor.Tensor) {
+	y := f(c.tree(c.leaves))
+	c.mind(y)
+	weights := c.random(y)
+	return func(p P) tensor.Tensor { return f(p).Mul(weights).Sum() }, y.Mul(weights).Abs().Sum()
 }
 
 // A derivative is a function's derivative along a direction, had in some way.
@@ -94,62 +156,58 @@ type derivative struct {
 }
 
 // compare checks the derivatives of a given order. Those of the order before
-// are had by reverse mode and by forward mode, which is nil if there is none;
-// compare returns the same of this order.
-func (c *checker[P]) compare(t testing.TB, reverse, forward func(P) tensor.Tensor, order int) (nextReverse, nextForward func(P) tensor.Tensor) {
+// are had by reverse mode and by forward mode, which is nil if there is none,
+// as sums of terms of some size; compare returns the same of this order.
+func (c *checker[P]) compare(t testing.TB, reverse, forward func(P) tensor.Tensor, size tensor.Tensor, order int) (nextReverse, nextForward func(P) tensor.Tensor, nextSize tensor.Tensor) {
 	t.Helper()
-	value := reverse(c.at)
-	slopes := c.leaves(grad.Of(reverse)(c.at))
-	direction := slices.Clone(slopes)
-	worst := value.DType()
-	for i, d := range direction {
-		if d.IsValid() {
-			direction[i] = c.random(d)
-			if precision[d.DType()].step > precision[worst].step {
-				worst = d.DType()
-			}
+	direction := make([]tensor.Tensor, len(c.scale))
+	for i, s := range c.scale {
+		if s.IsValid() {
+			direction[i] = c.random(s).Mul(s)
 		}
 	}
 	pull := func(f func(P) tensor.Tensor) func(P) tensor.Tensor {
-		return func(p P) tensor.Tensor { return c.dot(value, c.leaves(grad.Of(f)(p)), direction) }
+		return func(p P) tensor.Tensor { return dot(size, gradient(f, p), direction) }
 	}
 	push := func(f func(P) tensor.Tensor) func(P) tensor.Tensor {
 		return func(p P) tensor.Tensor {
-			_, d := grad.JVP(f, p, c.rebuild(direction))
+			_, d := grad.JVP(f, p, c.tree(direction))
 			return d
 		}
 	}
+	at := c.tree(c.leaves)
 	nextReverse = pull(reverse)
-	all := []derivative{{"reverse mode", nextReverse(c.at)}}
-	if forward != nil && !usesCustom(func() { push(forward)(c.at) }) {
+	all := []derivative{{"reverse mode", nextReverse(at)}}
+	if forward != nil && !usesCustom(func() { push(forward)(at) }) {
 		nextForward = push(forward)
-		all = append(all, derivative{"forward mode", nextForward(c.at)})
+		all = append(all, derivative{"forward mode", nextForward(at)})
 		if order > 1 {
 			all = append(all,
-				derivative{"forward mode over reverse", push(reverse)(c.at)},
-				derivative{"reverse mode over forward", pull(forward)(c.at)})
+				derivative{"forward mode over reverse", push(reverse)(at)},
+				derivative{"reverse mode over forward", pull(forward)(at)})
 		}
 	}
-	size := c.dot(value, absolute(slopes), absolute(direction))
-	if err := tensor.Eval(value, all, size); err != nil {
+	nextSize = dot(size, absolute(gradient(reverse, at)), absolute(direction))
+	if err := tensor.Eval(all, size, nextSize); err != nil {
 		panic(err)
 	}
 
-	h := precision[worst].step
 	difference := func(k float64) float64 {
-		return (reverse(c.moved(direction, k*h)).Item() - reverse(c.moved(direction, -k*h)).Item()) / (2 * k * h)
+		h := k * c.step
+		return (reverse(c.moved(direction, h)).Item() - reverse(c.moved(direction, -h)).Item()) / (2 * h)
 	}
 	want, by := (4*difference(1)-difference(2))/3, "finite differences"
+	rounding := c.rounding / c.step
 	for _, d := range all {
 		got := d.Value.Item()
-		scale := math.Abs(value.Item()) + math.Abs(want) + size.Item()
-		if !(math.Abs(got-want) <= precision[worst].tolerance*scale) {
-			t.Errorf("gradtest.Check: derivative of order %d along a random direction: by %s got %.12g, want %.12g by %s", order, d.By, got, want, by)
+		bound := c.tolerance*nextSize.Item() + rounding*size.Item()
+		if !(math.Abs(got-want) <= bound && bound < math.Inf(1)) {
+			t.Errorf("gradtest.Check: derivative of order %d along a random direction: by %s got %.12g, want %.12g by %s, within %.2g", order, d.By, got, want, by, bound)
 			break
 		}
-		want, by = all[0].Value.Item(), all[0].By
+		want, by, rounding = all[0].Value.Item(), all[0].By, c.rounding
 	}
-	return nextReverse, nextForward
+	return nextReverse, nextForward, nextSize
 }
 
 // usesCustom reports whether forward mode meets a [grad.Custom] in f.
@@ -159,9 +217,30 @@ func usesCustom(f func()) bool {
 	return errors.As(err, &e) && e.Op == "grad.Custom"
 }
 
-// leaves returns the tensors of a tree.
-func (c *checker[P]) leaves(p P) []tensor.Tensor {
-	leaves, err := walk.Flatten[tensor.Tensor](p)
+// tree returns a tree like the one that is checked, with other tensors; it
+// shares nothing with it.
+func (c *checker[P]) tree(ts []tensor.Tensor) P {
+	p, err := walk.Rebuild(c.like, ts)
+	if err != nil {
+		panic(err) // the tree was walked before
+	}
+	return p
+}
+
+// moved returns the tree some way along a direction.
+func (c *checker[P]) moved(direction []tensor.Tensor, by float64) P {
+	ts := slices.Clone(c.leaves)
+	for i, d := range direction {
+		if d.IsValid() {
+			ts[i] = ts[i].Add(d.Mul(by))
+		}
+	}
+	return c.tree(ts)
+}
+
+// gradient returns the tensors of f's gradient.
+func gradient[P any](f func(P) tensor.Tensor, p P) []tensor.Tensor {
+	leaves, err := walk.Flatten[tensor.Tensor](grad.Of(f)(p))
 	if err != nil {
 		panic(err) // the tree was walked before
 	}
@@ -172,28 +251,8 @@ func (c *checker[P]) leaves(p P) []tensor.Tensor {
 	return ts
 }
 
-// moved returns the tree some way along a direction.
-func (c *checker[P]) moved(direction []tensor.Tensor, by float64) P {
-	ts := c.leaves(c.at)
-	for i, d := range direction {
-		if d.IsValid() {
-			ts[i] = ts[i].Add(d.Mul(by))
-		}
-	}
-	return c.rebuild(ts)
-}
-
-// rebuild returns the tree with other tensors.
-func (c *checker[P]) rebuild(ts []tensor.Tensor) P {
-	p, err := walk.Rebuild(c.at, ts)
-	if err != nil {
-		panic(err) // the tree was walked before
-	}
-	return p
-}
-
 // dot returns the sum of the products of a and b, in the type of like.
-func (c *checker[P]) dot(like tensor.Tensor, a, b []tensor.Tensor) tensor.Tensor {
+func dot(like tensor.Tensor, a, b []tensor.Tensor) tensor.Tensor {
 	sum := tensor.ZerosLike(like)
 	for i, x := range a {
 		if x.IsValid() {
