@@ -147,6 +147,9 @@ func TestEdges(t *testing.T) {
 
 		{"Rem by dividend", func(x tensor.Tensor) tensor.Tensor { return x.Rem(2) }, []float64{5.5, -5.5}, 1, []float64{1, 1}},
 		{"Rem by divisor", func(x tensor.Tensor) tensor.Tensor { return f64(5.5, -5.5, 5.5, 0.5, 0.9).Rem(x) }, []float64{2, 2, -2, 2, 0.1}, 1, []float64{-2, 2, 2, 0, -8}},
+		// 2.1 is a little more than 3·0.7, but what is left of it when that is
+		// taken away, over 0.7, is 2.9999999999999996.
+		{"Rem by divisor, quotient rounded down", func(x tensor.Tensor) tensor.Tensor { return f64(2.1, -2.1, 0.3).Rem(x) }, []float64{0.7, 0.7, 0.01}, 1, []float64{-3, 3, -29}},
 		{"Floor", tensor.Tensor.Floor, []float64{0.5, 1}, 1, []float64{0, 0}},
 		{"Cast to integers", func(x tensor.Tensor) tensor.Tensor { return x.Cast(tensor.Int32).Cast(tensor.Float64).Mul(x) }, []float64{2.5, 3}, 1, []float64{2, 3}},
 		{"a comparison", func(x tensor.Tensor) tensor.Tensor { return x.Gt(1).Cast(tensor.Float64) }, []float64{2.5, 1}, 1, []float64{0, 0}},
