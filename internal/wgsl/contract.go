@@ -14,9 +14,10 @@ import (
 // result is contiguous along M, so that it is stored along cols.
 //
 // On a GPU a workgroup computes a tile of the result, through tiles of both
-// factors in memory that it shares: see tile.go. On a CPU each thread computes
-// a small block alone: see direct.go. Few tiles of great depth are split along
-// the depth, and a second pass adds the parts in order.
+// factors in memory that it shares: see tile.go. Where one side is a vector, or
+// a few, it computes a strip: see strip.go. On a CPU each thread computes a
+// small block alone: see direct.go. Few tiles or strips of great depth are
+// split along the depth, and a second pass adds the parts in order.
 type contraction struct {
 	*compiler
 	batch       []int
@@ -29,7 +30,8 @@ type contraction struct {
 	resultType  string // register of the sum
 	narrow      bool   // products wrap to 8 bits
 	splits      int
-	perSplit    int // tiles along the depth
+	perSplit    int // tiles or steps along the depth
+	between     int // from a column of a vector to the next, if not 1
 	partScratch int
 }
 
@@ -59,9 +61,12 @@ type part struct {
 
 func (c *compiler) contractKernel() {
 	x := newContraction(c)
-	if c.t.Software {
+	switch {
+	case c.t.Software:
 		x.direct()
-	} else {
+	case x.slim():
+		x.stripped(x.chooseStrip())
+	default:
 		x.tiled(x.choose())
 	}
 	c.settle()
@@ -276,14 +281,14 @@ func (x *contraction) choose() shape {
 }
 
 // finish stores a row of four results, or adds it to the parts: acc is a
-// vector along cols from col on, row a row's number.
+// vector along cols from col on, every between-th, row a row's number.
 func (x *contraction) finish(sc *scope, acc, row, split string) {
 	s := sc.s
 	if x.splits > 1 {
 		name := s.buffer(x.partScratch, x.resultType, true)
 		for l, comp := range "xyzw" {
 			in := sc.block()
-			in.line("%s[((%s * %du + batch) * %du + %s) * %du + col + %du] = %s.%c;", name, split, x.batches, x.rows.n, row, x.cols.n, l, acc, comp)
+			in.line("%s[((%s * %du + batch) * %du + %s) * %du + col + %du] = %s.%c;", name, split, x.batches, x.rows.n, row, x.cols.n, l*max(1, x.between), acc, comp)
 			in.end(condition("if (%s)", sc.condition(l)))
 		}
 		return
