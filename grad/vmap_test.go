@@ -92,11 +92,15 @@ func compositions() []composition {
 		upd[axis] = 5
 		row := []int{1, 1, 1}
 		row[axis] = 5
-		for name, scatter := range map[string]func(tensor.Tensor, int, tensor.Tensor, tensor.Tensor) tensor.Tensor{
-			"ScatterAdd": tensor.Tensor.ScatterAdd, "ScatterMax": tensor.Tensor.ScatterMax,
-			"ScatterMin": tensor.Tensor.ScatterMin, "ScatterMul": tensor.Tensor.ScatterMul,
+		for _, scatter := range []struct {
+			name string
+			of   func(tensor.Tensor, int, tensor.Tensor, tensor.Tensor) tensor.Tensor
+		}{
+			{"ScatterAdd", tensor.Tensor.ScatterAdd}, {"ScatterMax", tensor.Tensor.ScatterMax},
+			{"ScatterMin", tensor.Tensor.ScatterMin}, {"ScatterMul", tensor.Tensor.ScatterMul},
 		} {
-			f := func(x []tensor.Tensor) tensor.Tensor { return scatter(x[0], axis, x[1], x[2]) }
+			name := scatter.name
+			f := func(x []tensor.Tensor) tensor.Tensor { return scatter.of(x[0], axis, x[1], x[2]) }
 			add(at(name), f, floats(2, 3, 4), signed(length, upd...), floats(upd...))
 			add(at(name+" at a row of index"), f, floats(2, 3, 4), below(length, row...), floats(upd...))
 			add(at(name+" of a row of updates"), f, floats(2, 3, 4), below(length, upd...), floats(row...))
