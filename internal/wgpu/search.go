@@ -34,8 +34,6 @@ type candidate struct {
 	path string
 	// bare means that the system looks for the path in its own folders.
 	bare bool
-	// named means that somebody asked for this one: no other is tried.
-	named bool
 }
 
 // A place is what the search depends on.
@@ -47,10 +45,17 @@ type place struct {
 	cache string // the user's cache folder, likewise
 }
 
-// candidates lists what to try, in order.
+// candidates lists what to try, in order. What somebody named is a file or, if
+// there is none and it is no path, a library of the system.
 func (p place) candidates() []candidate {
 	if p.named != "" {
-		return []candidate{{path: p.named, named: true}}
+		c := candidate{path: p.named}
+		if _, err := os.Stat(p.named); err != nil {
+			c.bare = filepath.Base(p.named) == p.named
+		} else if path, err := filepath.Abs(p.named); err == nil {
+			c.path = path // the system would look for a bare name elsewhere
+		}
+		return []candidate{c}
 	}
 	var list []candidate
 	for _, dir := range []string{p.exe, p.cache} {

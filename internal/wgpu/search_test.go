@@ -20,11 +20,33 @@ func TestCandidates(t *testing.T) {
 	if !slices.Equal(got, want) {
 		t.Errorf("candidates: got %q, want %q", got, want)
 	}
-	named := place{goos: "linux", named: "/a.so", exe: "/exe"}.candidates()
-	if len(named) != 1 || named[0].path != "/a.so" {
-		t.Errorf("candidates of a named library: got %v, want it alone", named)
+	dir := t.TempDir()
+	t.Chdir(dir)
+	if err := os.WriteFile("here.so", nil, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	here, err := filepath.Abs("here.so")
+	if err != nil {
+		t.Fatal(err)
+	}
+	sub := filepath.Join("sub", "none.so")
+	for named, want := range map[string]candidate{
+		here:                  {path: here},
+		"here.so":             {path: here},
+		"." + sep + "here.so": {path: here},
+		"none.so":             {path: "none.so", bare: true},
+		sub:                   {path: sub},
+		"." + sep + "none.so": {path: "." + sep + "none.so"},
+		dir + sep + "none.so": {path: dir + sep + "none.so"},
+	} {
+		got := place{goos: "linux", named: named, exe: "/exe"}.candidates()
+		if len(got) != 1 || got[0] != want {
+			t.Errorf("candidates where %s is named: got %v, want %v alone", named, got, want)
+		}
 	}
 }
+
+const sep = string(filepath.Separator)
 
 // Every failure says what was tried, why it was not taken, and what to do.
 func TestSearch(t *testing.T) {
