@@ -13,5 +13,5 @@ func Load(path string) (Library, error) {
 	if runtime.GOOS == "js" {
 		return nil, fmt.Errorf("%w: in a browser this version runs on the CPU alone; GPUs there will come with a later one", ErrNoLibrary)
 	}
-	return nil, fmt.Errorf("%w: none is known for %s/%s", ErrNoLibrary, runtime.GOOS, runtime.GOARCH)
+	return nil, noPrebuilt(runtime.GOOS + "/" + runtime.GOARCH)
 }

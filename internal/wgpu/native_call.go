@@ -107,7 +107,7 @@ var loaded struct {
 // the executable, in the user's cache folder and under the system's names for
 // Dawn and wgpu-native. The error tells what was tried and what to do.
 func Load(path string) (Library, error) {
-	return search(here(runtime.GOOS, path), load)
+	return search(here(runtime.GOOS, runtime.GOARCH, path), load)
 }
 
 func load(path string) (Library, error) {

@@ -12,7 +12,7 @@ import (
 const Variable = "TENSORKEN_WEBGPU_LIB"
 
 // advice says what to do where no library is found.
-const advice = "run `tensorken gpu install`, which fetches one, or set " + Variable + " to the path of one"
+const advice = "run `tensorken gpu install`, which fetches one, or set " + Variable + " to the path of one of npm's bun-webgpu 0.1"
 
 // drivers says, by system, what an adapter needs besides a GPU.
 var drivers = map[string]string{
@@ -29,6 +29,9 @@ var names = map[string][]string{
 	"windows": {"webgpu_wrapper.dll", "webgpu_dawn.dll", "wgpu_native.dll"},
 }
 
+// prebuilt are the systems for which there is a library to fetch.
+var prebuilt = map[string]bool{"linux/amd64": true, "darwin/amd64": true, "darwin/arm64": true, "windows/amd64": true}
+
 // A candidate is a library to try.
 type candidate struct {
 	path string
@@ -38,7 +41,8 @@ type candidate struct {
 
 // A place is what the search depends on.
 type place struct {
-	goos  string
+	goos, goarch string
+
 	named string // by the caller or the environment
 	env   bool   // the environment named it
 	exe   string // folder of the executable, "" if it is not known
@@ -73,8 +77,8 @@ func (p place) candidates() []candidate {
 }
 
 // here is the place of this process. A path given overrides the environment.
-func here(goos, path string) place {
-	p := place{goos: goos, named: path, cache: CacheDir()}
+func here(goos, goarch, path string) place {
+	p := place{goos: goos, goarch: goarch, named: path, cache: CacheDir()}
 	if p.named == "" {
 		p.named = os.Getenv(Variable)
 		p.env = p.named != ""
@@ -110,6 +114,11 @@ func noAdapter(goos, said string) error {
 // ErrNoLibrary says that no library was found, or none that can be used.
 var ErrNoLibrary = errors.New("no WebGPU library")
 
+// noPrebuilt is the error on a system for which there is no library to fetch.
+func noPrebuilt(system string) error {
+	return fmt.Errorf("%w: this version has no GPU on %s, for want of a prebuilt library: use the device cpu", ErrNoLibrary, system)
+}
+
 // search loads the first candidate that can be used. Its error tells what was
 // tried.
 func search(p place, load func(path string) (Library, error)) (Library, error) {
@@ -134,13 +143,13 @@ func search(p place, load func(path string) (Library, error)) (Library, error) {
 		}
 		tried = append(tried, c.path+": "+why)
 	}
-	switch {
-	case len(tried) == 0:
-		return nil, fmt.Errorf("%w: none is known for %s", ErrNoLibrary, p.goos)
+	switch system := p.goos + "/" + p.goarch; {
 	case p.env:
 		return nil, fmt.Errorf("%w: %s is %s. Unset it to use what `tensorken gpu install` fetches", ErrNoLibrary, Variable, tried[0])
 	case p.named != "":
 		return nil, fmt.Errorf("%w: %s. Name none to use what `tensorken gpu install` fetches", ErrNoLibrary, tried[0])
+	case !prebuilt[system]:
+		return nil, noPrebuilt(system)
 	}
 	return nil, fmt.Errorf("%w: %s. Tried:\n\t%s", ErrNoLibrary, advice, strings.Join(tried, "\n\t"))
 }

@@ -11,7 +11,7 @@ import (
 
 func TestCandidates(t *testing.T) {
 	var got []string
-	for _, c := range (place{goos: "linux", exe: "/exe", cache: "/cache"}).candidates() {
+	for _, c := range (place{goos: "linux", goarch: "amd64", exe: "/exe", cache: "/cache"}).candidates() {
 		got = append(got, filepath.ToSlash(c.path))
 	}
 	want := strings.Fields(`/exe/libwebgpu_wrapper.so /exe/libwebgpu_dawn.so /exe/libwgpu_native.so
@@ -39,7 +39,7 @@ func TestCandidates(t *testing.T) {
 		"." + sep + "none.so": {path: "." + sep + "none.so"},
 		dir + sep + "none.so": {path: dir + sep + "none.so"},
 	} {
-		got := place{goos: "linux", named: named, exe: "/exe"}.candidates()
+		got := place{goos: "linux", goarch: "amd64", named: named, exe: "/exe"}.candidates()
 		if len(got) != 1 || got[0] != want {
 			t.Errorf("candidates where %s is named: got %v, want %v alone", named, got, want)
 		}
@@ -66,14 +66,15 @@ func TestSearch(t *testing.T) {
 		place place
 		want  []string
 	}{
-		{place{goos: "linux", cache: dir}, []string{
+		{place{goos: "linux", goarch: "amd64", cache: dir}, []string{
 			"no WebGPU library", "tensorken gpu install", Variable,
 			"libwebgpu_wrapper.so: no such file", "libwebgpu_dawn.so: it is wgpu-native", "libwgpu_native.so: not in the system's folders",
 		}},
-		{place{goos: "windows", exe: dir}, []string{"webgpu_dawn.dll: it is wgpu-native"}},
-		{place{goos: "linux", named: "/none.so", exe: dir}, []string{"no WebGPU library: /none.so: no such file. Name none to use what `tensorken gpu install`"}},
-		{place{goos: "linux", named: "/none.so", env: true}, []string{"no WebGPU library: TENSORKEN_WEBGPU_LIB is /none.so: no such file. Unset it to"}},
-		{place{goos: "plan9"}, []string{"none is known for plan9"}},
+		{place{goos: "windows", goarch: "amd64", exe: dir}, []string{"webgpu_dawn.dll: it is wgpu-native"}},
+		{place{goos: "linux", goarch: "amd64", named: "/none.so", exe: dir}, []string{"no WebGPU library: /none.so: no such file. Name none to use what `tensorken gpu install`"}},
+		{place{goos: "linux", goarch: "amd64", named: "/none.so", env: true}, []string{"no WebGPU library: TENSORKEN_WEBGPU_LIB is /none.so: no such file. Unset it to"}},
+		{place{goos: "linux", goarch: "arm64", cache: dir}, []string{"no WebGPU library: this version has no GPU on linux/arm64, for want of a prebuilt library: use the device cpu"}},
+		{place{goos: "windows", goarch: "arm64", named: "/none.so"}, []string{"no WebGPU library: /none.so: no such file"}},
 	} {
 		_, err := search(c.place, refuse)
 		if !errors.Is(err, ErrNoLibrary) {
@@ -88,7 +89,7 @@ func TestSearch(t *testing.T) {
 	}
 	lib := new(Fake)
 	var asked []string
-	got, err := search(place{goos: "linux", exe: dir}, func(path string) (Library, error) {
+	got, err := search(place{goos: "linux", goarch: "amd64", exe: dir}, func(path string) (Library, error) {
 		asked = append(asked, path)
 		return lib, nil
 	})
