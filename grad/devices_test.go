@@ -67,9 +67,7 @@ func TestTo(t *testing.T) {
 						on = one
 					}
 				}
-				if a.name != "CustomJVP" {
-					checkOn(t, call, got, on, names)
-				}
+				checkOn(t, call, got, on, names)
 			}
 		}
 	}
