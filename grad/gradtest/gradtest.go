@@ -95,7 +95,7 @@ func Check[P any](t testing.TB, f func(P) tensor.Tensor, at P, order int) {
 }
 
 type checker[P any] struct {
-	like   P // the tree that is checked, and its tensors
+	at     P // the tree that is checked, and its tensors
 	leaves []tensor.Tensor
 	scale  []tensor.Tensor // how far elements of a leaf move; absent for one that gets no derivative
 	precision
@@ -103,7 +103,7 @@ type checker[P any] struct {
 }
 
 func newChecker[P any](at P, leaves []walk.Leaf[tensor.Tensor]) *checker[P] {
-	c := &checker[P]{like: at, rng: rand.New(rand.NewPCG(1, 2))}
+	c := &checker[P]{at: at, rng: rand.New(rand.NewPCG(1, 2))}
 	for _, l := range leaves {
 		var scale tensor.Tensor
 		if x := l.Value; x.IsValid() && x.DType().IsFloat() && !l.State {
@@ -166,6 +166,9 @@ func (c *checker[P]) compare(t testing.TB, reverse, forward func(P) tensor.Tenso
 			direction[i] = c.random(s).Mul(s)
 		}
 	}
+	if err := tensor.Eval(direction); err != nil {
+		panic(err)
+	}
 	pull := func(f func(P) tensor.Tensor) func(P) tensor.Tensor {
 		return func(p P) tensor.Tensor { return dot(size, gradient(f, p), direction) }
 	}
@@ -175,19 +178,18 @@ func (c *checker[P]) compare(t testing.TB, reverse, forward func(P) tensor.Tenso
 			return d
 		}
 	}
-	at := c.tree(c.leaves)
 	nextReverse = pull(reverse)
-	all := []derivative{{"reverse mode", nextReverse(at)}}
-	if forward != nil && !usesCustom(func() { push(forward)(at) }) {
+	all := []derivative{{"reverse mode", nextReverse(c.at)}}
+	if forward != nil && !usesCustom(func() { push(forward)(c.at) }) {
 		nextForward = push(forward)
-		all = append(all, derivative{"forward mode", nextForward(at)})
+		all = append(all, derivative{"forward mode", nextForward(c.at)})
 		if order > 1 {
 			all = append(all,
-				derivative{"forward mode over reverse", push(reverse)(at)},
-				derivative{"reverse mode over forward", pull(forward)(at)})
+				derivative{"forward mode over reverse", push(reverse)(c.at)},
+				derivative{"reverse mode over forward", pull(forward)(c.at)})
 		}
 	}
-	nextSize = dot(size, absolute(gradient(reverse, at)), absolute(direction))
+	nextSize = dot(size, absolute(gradient(reverse, c.at)), absolute(direction))
 	if err := tensor.Eval(all, size, nextSize); err != nil {
 		panic(err)
 	}
@@ -220,7 +222,7 @@ func usesCustom(f func()) bool {
 // tree returns a tree like the one that is checked, with other tensors; it
 // shares nothing with it.
 func (c *checker[P]) tree(ts []tensor.Tensor) P {
-	p, err := walk.Rebuild(c.like, ts)
+	p, err := walk.Rebuild(c.at, ts)
 	if err != nil {
 		panic(err) // the tree was walked before
 	}

@@ -93,6 +93,8 @@ func minusSin(x tensor.Tensor) tensor.Tensor { return x.Sin().Neg() }
 func TestCheckModes(t *testing.T) {
 	sin, cos := tensor.Tensor.Sin, tensor.Tensor.Cos
 	wrong := func(x tensor.Tensor) tensor.Tensor { return minusSin(x).Mul(1.001) }
+	above := func(x tensor.Tensor) tensor.Tensor { return x.Sin().Add(1e6) }
+	slightly := func(x tensor.Tensor) tensor.Tensor { return x.Cos().Mul(1 + 1e-6) }
 	third := func(x tensor.Tensor) tensor.Tensor { return x.Cos().Mul(-1.001) }
 	second := byMode(minusSin, third, third)
 	first := byMode(cos, second, second)
@@ -103,6 +105,7 @@ func TestCheckModes(t *testing.T) {
 	}{
 		{1, byMode(cos, wrong, wrong), "order 1 along a random direction: by reverse mode got"},
 		{1, byMode(cos, minusSin, wrong), "order 1 along a random direction: by forward mode got"},
+		{1, byMode(above, cos, slightly), "order 1 along a random direction: by forward mode got"},
 		{2, byMode(sin, byMode(cos, wrong, minusSin), cos), "order 2 along a random direction: by reverse mode got"},
 		{2, byMode(sin, byMode(cos, minusSin, wrong), cos), "order 2 along a random direction: by forward mode over reverse got"},
 		{2, byMode(sin, cos, byMode(cos, wrong, minusSin)), "order 2 along a random direction: by reverse mode over forward got"},
@@ -192,6 +195,22 @@ func TestCheckPrivate(t *testing.T) {
 	}, at, 2)
 	if !at[0].IsValid() {
 		t.Error("the tree was changed")
+	}
+}
+
+// TestCheckMixed has trees and results of more than one type.
+func TestCheckMixed(t *testing.T) {
+	narrow, wide := tensor.New([]float32{0.5, 1}), tensor.New([]float64{2, 3})
+	for _, at := range [][]tensor.Tensor{{narrow, wide}, {wide, narrow}, {wide}} {
+		for _, d := range []tensor.DType{tensor.Float32, tensor.Float64} {
+			gradtest.Check(t, func(p []tensor.Tensor) tensor.Tensor {
+				y := tensor.Scalar(1).Cast(d)
+				for _, x := range p {
+					y = y.Mul(x.Cast(d).Sin().Exp())
+				}
+				return y
+			}, at, 2)
+		}
 	}
 }
 
