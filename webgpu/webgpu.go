@@ -23,6 +23,7 @@ package webgpu
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -34,7 +35,8 @@ import (
 // Options say which GPU to open, and how. Zero fields are the defaults.
 type Options struct {
 	// Adapter is an index in the list of Adapters, or a part of a name there
-	// in any case. By default it is the fastest GPU.
+	// in any case; a number that is no index is a whole number in a name. By
+	// default it is the fastest GPU.
 	Adapter string
 	// Library is the path of a library that implements WebGPU.
 	Library string
@@ -130,21 +132,25 @@ func choose(list []wgpu.Adapter, o *Options) (int, error) {
 	return best, nil
 }
 
-// named returns the index of the adapter that a name or an index means.
+// named returns the index of the adapter that an index or a name means. A
+// number that is no index means a whole number in a name: 4090, but not 4.
 func named(list []wgpu.Adapter, name string) (int, error) {
-	if i, err := strconv.Atoi(name); err == nil {
-		if i < 0 || i >= len(list) {
-			return 0, fmt.Errorf("%w %d: %s", wgpu.ErrNoAdapter, i, listed(list))
-		}
-		return i, nil
+	index, err := strconv.Atoi(name)
+	if err == nil && index >= 0 && index < len(list) {
+		return index, nil
 	}
 	for i, a := range list {
-		if strings.Contains(strings.ToLower(a.Name), strings.ToLower(name)) {
+		if err == nil && slices.Contains(strings.FieldsFunc(a.Name, notDigit), name) {
+			return i, nil
+		}
+		if err != nil && strings.Contains(strings.ToLower(a.Name), strings.ToLower(name)) {
 			return i, nil
 		}
 	}
 	return 0, fmt.Errorf("%w %q: %s", wgpu.ErrNoAdapter, name, listed(list))
 }
+
+func notDigit(r rune) bool { return r < '0' || r > '9' }
 
 // listed tells what there is.
 func listed(list []wgpu.Adapter) string {

@@ -27,8 +27,9 @@ func TestChoose(t *testing.T) {
 		{[]wgpu.Adapter{big, small, soft}, Options{Adapter: "intel"}, 1, ""},
 		{[]wgpu.Adapter{big, small, soft}, Options{Adapter: "LLVM"}, 2, ""},
 		{[]wgpu.Adapter{soft}, Options{}, 0, "no WebGPU adapter but in software, which has to be asked for: 0 is llvmpipe (software); if there is a GPU, it lacks a driver"},
-		{[]wgpu.Adapter{big}, Options{Adapter: "2"}, 0, "no WebGPU adapter 2: 0 is NVIDIA H200 (discrete)"},
-		{[]wgpu.Adapter{big}, Options{Adapter: "-1"}, 0, "no WebGPU adapter -1"},
+		{[]wgpu.Adapter{big}, Options{Adapter: "2"}, 0, "no WebGPU adapter \"2\": 0 is NVIDIA H200 (discrete)"},
+		{[]wgpu.Adapter{big}, Options{Adapter: "-1"}, 0, "no WebGPU adapter \"-1\""},
+		{[]wgpu.Adapter{small, big}, Options{Adapter: "200"}, 1, ""},
 		{[]wgpu.Adapter{big, small}, Options{Adapter: "amd"}, 0, `no WebGPU adapter "amd": 0 is NVIDIA H200 (discrete), 1 is Intel UHD (integrated)`},
 	} {
 		got, err := choose(c.list, &c.o)
