@@ -6,6 +6,9 @@
 //	webgpu:1     the second of those that webgpu.Adapters lists
 //	webgpu:NAME  the first of them whose name contains NAME
 //
+// Of several GPUs of one model there is one in the list: webgpu.Adapters says
+// more.
+//
 // The empty name stands for the fastest GPU or, if none opens, the CPU. A
 // software adapter, which computes on the CPU and is slower than the device
 // cpu, is taken only where webgpu is named.
@@ -63,7 +66,7 @@ func open(name, env string, gpu func(*webgpu.Options) (*tensor.Device, error)) (
 }
 
 // Usage is what a program's flag -device may say of itself.
-const Usage = "device to run on: cpu, webgpu, webgpu:1 and so on (default a GPU, if one opens, else the CPU)"
+const Usage = "device to run on: cpu, webgpu, or one that tensorken gpu lists, as webgpu:1 or webgpu:NAME (default a GPU, if one opens, else the CPU)"
 
 // Use opens the device of that name, as Open does, makes it the default (see
 // tensor.SetDefault), and writes a line to w that says which it is and why. It

@@ -36,7 +36,8 @@ import (
 type Options struct {
 	// Adapter is an index in the list of Adapters, or a part of a name there
 	// in any case; a number that is no index is a whole number in a name. By
-	// default it is the fastest GPU.
+	// default it is the fastest GPU. Of equal GPUs only one can be opened: see
+	// Adapters.
 	Adapter string
 	// Library is the path of a library that implements WebGPU.
 	Library string
@@ -51,7 +52,7 @@ type Options struct {
 	Validate bool
 }
 
-// An Adapter is what can be opened.
+// An Adapter is a kind of GPU that can be opened, or a software one.
 type Adapter struct {
 	Name, Vendor string
 	Backend      string // "Vulkan", "Metal" or "D3D12"
@@ -90,6 +91,11 @@ func with(lib wgpu.Library, err error) error {
 
 // Adapters lists what can be opened, the fastest kind first. Its error tells
 // what was tried and what to do; that there is nothing to open is one.
+//
+// WebGPU has no list of adapters: it is asked for the fastest, the one of least
+// power and the one in software of each of the system's interfaces to GPUs. So
+// of several GPUs of a model there is one here, and not each of more than two
+// models.
 func Adapters() ([]Adapter, error) {
 	lib, err := wgpu.Load("")
 	if err != nil {
