@@ -17,6 +17,10 @@
 // float32; bool and uint8 take a byte each, the halves two. It has neither
 // int64 nor float64: a tensor of these stays on the CPU.
 //
+// A program that imports this package needs glibc on Linux, the usual C library,
+// even if it is built without cgo and opens no GPU: it does not start on Alpine
+// or in an image from scratch.
+//
 // Package device opens a GPU by name, or the CPU where there is none.
 package webgpu
 
