@@ -50,7 +50,7 @@ func (m *mailbox) take() *event {
 // mailboxes are found by number: C never holds a Go pointer.
 var mailboxes [256]atomic.Pointer[mailbox]
 
-var errTooMany = errors.New("too many devices are open")
+var errTooMany = errors.New("too many devices are open: Close those that are not used")
 
 // newMailbox returns a mailbox and its number, from 1 on.
 func newMailbox() (*mailbox, uintptr, error) {

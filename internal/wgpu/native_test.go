@@ -118,6 +118,20 @@ func TestWait(t *testing.T) {
 	}
 }
 
+// Who opens too many devices is told what to do.
+func TestTooMany(t *testing.T) {
+	for {
+		_, number, err := newMailbox()
+		if err != nil {
+			if !strings.Contains(err.Error(), "Close") {
+				t.Errorf("newMailbox where all are taken: got error %v, want one that says what to do", err)
+			}
+			return
+		}
+		defer freeMailbox(number)
+	}
+}
+
 // lose makes the library drop a device.
 func (d *device) lose(t *testing.T, why string) {
 	t.Helper()
