@@ -146,7 +146,6 @@ type found struct {
 	Adapter
 	handle uintptr
 	limits *limits
-	power  uint32
 }
 
 // find lists adapters: of each backend the fastest, the thriftiest and the one
@@ -176,7 +175,6 @@ func (n *instance) find() ([]found, error) {
 				continue
 			}
 			a := n.describe(handle)
-			a.power = o.power
 			if slices.ContainsFunc(list, a.same) {
 				call(n.adapterRelease, handle)
 				continue
