@@ -236,7 +236,9 @@ func (c *compiler) registerBytes() int {
 }
 
 // shuffle is together through subgroups of a size: each combines what its
-// threads have, and then all that the subgroups of the row have left.
+// threads have, and then all that the subgroups of the row have left. It takes
+// a subgroup to be threads in a row, in order: WebGPU does not promise that, but
+// no adapter is known to do otherwise with a workgroup of one dimension.
 func (sc *scope) shuffle(rs []reducer, accs []string, along, sub int) {
 	s := sc.s
 	s.lanes = true
