@@ -13,12 +13,14 @@ import (
 	"github.com/tensorken/tensorken/ir"
 )
 
-// parts are those of Test. What takes long stands first, so that little is
-// left to do at the end.
-var parts = []struct {
+type part struct {
 	name string
 	test func(*suite)
-}{
+}
+
+// parts are those of Test. What takes long stands first, so that little is
+// left to do at the end.
+var parts = []part{
 	{"Elementwise", (*suite).elementwise},
 	{"Factors", (*suite).factors},
 	{"Epilogues", (*suite).epilogues},
@@ -51,10 +53,19 @@ var parts = []struct {
 }
 
 // Test fails for everything that a device does wrong. Its parts run at the
-// same time, each on a device that it opens for itself.
-func Test(t *testing.T, open func() (driver.Device, error)) {
+// same time, each on a device that it opens for itself. If some are named, the
+// others are left out.
+func Test(t *testing.T, open func() (driver.Device, error), only ...string) {
 	compile.Verify()
+	for _, name := range only {
+		if !slices.ContainsFunc(parts, func(p part) bool { return p.name == name }) {
+			t.Fatalf("Test has no part %q", name)
+		}
+	}
 	for _, part := range parts {
+		if len(only) > 0 && !slices.Contains(only, part.name) {
+			continue
+		}
 		t.Run(part.name, func(t *testing.T) {
 			t.Parallel()
 			drv, err := open()

@@ -1,0 +1,108 @@
+package gpu
+
+import (
+	"io"
+	"math"
+	"testing"
+	"time"
+
+	"github.com/tensorken/tensorken/driver"
+	"github.com/tensorken/tensorken/driver/drivertest"
+	"github.com/tensorken/tensorken/internal/wgpu"
+	"github.com/tensorken/tensorken/internal/wgsl"
+	"github.com/tensorken/tensorken/ir"
+	"github.com/tensorken/tensorken/tensor"
+)
+
+// A plain device is an adapter, software or not, that is treated as a GPU, and
+// has few types.
+type plain struct {
+	*device
+	types []ir.DType
+}
+
+func (p plain) Limits() driver.Limits {
+	l := p.device.Limits()
+	l.Types = p.types
+	return l
+}
+
+// targets are kinds of GPU to take an adapter for, and the parts of the suite
+// for devices that tell them apart.
+var targets = []struct {
+	name  string
+	make  func(t *wgsl.Target)
+	parts []string
+}{
+	{"one subgroup size", func(t *wgsl.Target) {}, []string{"Chains", "LongReductions"}},
+	{"any subgroup size", func(t *wgsl.Target) { t.SubgroupMin, t.SubgroupMax = 4, 64 },
+		[]string{"Chains", "LongReductions", "LargeProducts", "Windows", "ScatterAdd", "Layouts", "Outputs", "SameBits", "Status"}},
+}
+
+// openPlain opens an adapter as a GPU of a target, with all checks on.
+func openPlain(target func(t *wgsl.Target)) (driver.Device, error) {
+	lib, err := wgpu.Load("")
+	if err != nil {
+		return nil, err
+	}
+	w, err := wgpu.Check(lib, io.Discard).Open(first, wgpu.Options{Validate: true, Timeout: time.Minute})
+	if err != nil {
+		return nil, err
+	}
+	d := newDevice(w, "webgpu")
+	d.target.Software, d.target.Units = false, units(wgpu.Integrated)
+	target(&d.target)
+	return plain{d, []ir.DType{ir.Bool, ir.Int32, ir.Float32}}, nil
+}
+
+// Software adapters are not given the shaders that GPUs are: here they are.
+func TestPlain(t *testing.T) {
+	suite(t)
+	for _, target := range targets {
+		t.Run(target.name, func(t *testing.T) {
+			drivertest.Test(t, func() (driver.Device, error) { return openPlain(target.make) }, target.parts...)
+		})
+	}
+}
+
+// Reductions that do not fit side by side in the memory that a workgroup
+// shares come one after the other.
+func TestManyReductions(t *testing.T) {
+	need(t)
+	const rows, cols, powers = 3, 5000, 6
+	x := make([]float32, rows*cols)
+	want := make([]float32, rows)
+	for r := range rows {
+		total, greatest := 0.0, 0.0
+		for c := range cols {
+			v := float32((r*7+c*13)%101) / 101
+			x[r*cols+c] = v
+			greatest = max(greatest, float64(v))
+			for p := 1; p <= powers; p++ {
+				total += math.Pow(float64(v), float64(p))
+			}
+		}
+		want[r] = float32(greatest - total)
+	}
+	d, err := openPlain(func(t *wgsl.Target) { t.WorkgroupBytes, t.SubgroupMin, t.SubgroupMax = 4096, 0, 0 })
+	if err != nil {
+		t.Fatal(err)
+	}
+	dev := tensor.NewDevice(d)
+	defer dev.Close()
+	a := tensor.New(x, rows, cols).To(dev)
+	power, total := a, a.Sum(1)
+	for range powers - 1 {
+		power = power.Mul(a)
+		total = total.Add(power.Sum(1))
+	}
+	got, err := tensor.Data[float32](a.Sub(total).Max(1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for r := range rows {
+		if math.Abs(float64(got[r])/float64(want[r])-1) > 1e-5 {
+			t.Errorf("the greatest of row %d less sums of powers: got %v, want %v", r, got[r], want[r])
+		}
+	}
+}
