@@ -91,14 +91,15 @@ func TestValid(t *testing.T) {
 }
 
 // Every elementwise op and reduction of every type compiles: one shader has
-// all that take a type.
+// all that take a type. What halves give is stored as halves.
 func TestValidOps(t *testing.T) {
-	for _, d := range []ir.DType{ir.Bool, ir.Uint8, ir.Int32, ir.Uint32, ir.Float32} {
-		t.Run(d.String(), func(t *testing.T) {
+	for _, stored := range []ir.DType{ir.Bool, ir.Uint8, ir.Int32, ir.Uint32, ir.Float16, ir.BFloat16, ir.Float32} {
+		t.Run(stored.String(), func(t *testing.T) {
+			d := stored.Register()
 			k := &ir.Kernel{
 				Skeleton: ir.Row,
 				Axes:     []ir.Axis{kept(8), reduced(8)},
-				Args:     []ir.Arg{in(d), in(ir.Bool)},
+				Args:     []ir.Arg{in(stored), in(ir.Bool)},
 				Body:     []ir.Instr{load(d, 0, by(8, 1)), load(ir.Bool, 1, by(8, 1))},
 			}
 			keep := func(i ir.Instr) {
@@ -109,7 +110,11 @@ func TestValidOps(t *testing.T) {
 				if i.Op.Class() == ir.Reduction {
 					v, n = by(1, 0), 8
 				}
-				k.Args = append(k.Args, out(i.Type, n))
+				to := i.Type
+				if to == d {
+					to = stored
+				}
+				k.Args = append(k.Args, out(to, n))
 				k.Body = append(k.Body, store(i.Type, x, len(k.Args)-1, v))
 			}
 			for op := ir.Op(1); int(op) < ir.Ops; op++ {
