@@ -69,7 +69,7 @@ func (x *contraction) chooseStrip() strip {
 		}
 		groups := x.batches * ceilDiv(x.cols.n, 4*t.across)
 		steps := max(1, ceilDiv(x.depth, 4*t.deep))
-		for splits := 1; splits <= 64 && splits <= steps; splits *= 2 {
+		for splits := 1; splits <= 256 && splits <= steps; splits *= 2 {
 			each := ceilDiv(steps, splits)
 			count := ceilDiv(steps, each)
 			load := float64(groups*count*t.threads()) / float64(x.t.busy())

@@ -250,6 +250,32 @@ func TestSharedMemory(t *testing.T) {
 	}
 }
 
+// Products with a vector keep a large GPU busy, and workgroups keep to what it
+// has, whichever way the matrix lies.
+func TestVectors(t *testing.T) {
+	for _, c := range []struct{ batches, m, n, k int }{
+		{1, 1, 4096, 4096}, {1, 4096, 1, 4096}, {1, 4, 4096, 4096}, {1, 1, 1000, 1 << 16}, {1, 1, 64, 1 << 20},
+		{1, 1, 1, 1 << 22}, {16, 1, 1024, 1024}, {1, 1, 50257, 768}, {1, 1001, 3, 4099},
+	} {
+		for _, flipped := range []bool{false, true} {
+			for _, target := range []Target{big, {MaxInvocations: 256, WorkgroupBytes: 16384, Units: 132}} {
+				p := compile(t, dense(c.batches, c.m, c.n, c.k, f32, flipped), target)
+				q := &p.Passes[0]
+				size := 0
+				if _, err := fmt.Sscanf(q.Source[strings.Index(q.Source, "@workgroup_size"):], "@workgroup_size(%d)", &size); err != nil {
+					t.Fatal(err)
+				}
+				if threads := q.Groups[0] * q.Groups[1] * size; threads < 1<<15 || size > target.MaxInvocations {
+					t.Errorf("Compile(%+v, transposed: %v, %+v): %v workgroups of %d threads, want at least %d threads", c, flipped, target, q.Groups, size, 1<<15)
+				}
+				if n := sharedBytes(t, q.Source); n > target.WorkgroupBytes {
+					t.Errorf("Compile(%+v, transposed: %v, %+v) shares %d bytes, want at most %d", c, flipped, target, n, target.WorkgroupBytes)
+				}
+			}
+		}
+	}
+}
+
 // Grids stay within the limits.
 func TestFold(t *testing.T) {
 	for _, n := range []int{1, 65535, 65536, 1 << 20, 1<<23 + 7} {
