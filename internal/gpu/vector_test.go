@@ -1,12 +1,60 @@
 package gpu
 
 import (
+	"math"
 	"testing"
 
 	"github.com/tensorken/tensorken/driver"
 	"github.com/tensorken/tensorken/internal/wgpu"
+	"github.com/tensorken/tensorken/internal/wgsl"
 	"github.com/tensorken/tensorken/ir"
+	"github.com/tensorken/tensorken/tensor"
 )
+
+// Products of a few rows or columns are right as a large GPU would do them,
+// however the matrix lies.
+func TestVectorProducts(t *testing.T) {
+	suite(t)
+	d, err := openPlain(func(t *wgsl.Target) { t.Units = units(wgpu.Discrete) })
+	if err != nil {
+		t.Fatal(err)
+	}
+	dev := tensor.NewDevice(d)
+	defer dev.Close()
+	rng := tensor.NewRNG(1)
+	for _, c := range []struct{ m, n, k int }{{1, 1024, 2048}, {1024, 1, 2048}, {1, 1, 100_000}, {1, 333, 5001}, {3, 260, 4100}, {1001, 4, 259}} {
+		x, w := rng.Normal(c.m, c.k), rng.Normal(c.k, c.n)
+		want, err := tensor.Data[float64](x.Cast(tensor.Float64).MatMul(w.Cast(tensor.Float64)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		stored := func(x tensor.Tensor) tensor.Tensor { // in row-major order
+			data, err := tensor.Data[float32](x)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return tensor.New(data, x.Shape()...).To(dev)
+		}
+		for _, l := range []struct {
+			name string
+			x, w tensor.Tensor
+		}{
+			{"as they are", stored(x), stored(w)},
+			{"both transposed in memory", stored(x.T()).T(), stored(w.T()).T()},
+		} {
+			got, err := tensor.Data[float32](l.x.MatMul(l.w).Add(1))
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i := range want {
+				if off := math.Abs(float64(got[i]) - 1 - want[i]); !(off < 1e-6*float64(c.k)) {
+					t.Errorf("%+v, %s: element %d is %v, want %v", c, l.name, i, got[i], want[i]+1)
+					break
+				}
+			}
+		}
+	}
+}
 
 // BenchmarkMatVec multiplies a matrix of 4096×4096 and a vector. Matrices take
 // turns, so that caches do not hold them.
