@@ -2,6 +2,8 @@ package grad_test
 
 import (
 	"fmt"
+	"math"
+	"slices"
 	"testing"
 
 	"github.com/tensorken/tensorken/grad"
@@ -19,20 +21,36 @@ func ExampleHVP() {
 	// Output: [6 0] [6 0] [6 0]
 }
 
-// hvp takes second derivatives along a direction, of a function and of a
-// model, as a user writes it.
-func hvp() {
+// The second derivatives of a function along a direction, and of a model.
+func TestHVPProgram(t *testing.T) {
 	f := func(x tensor.Tensor) tensor.Tensor { return x.Pow(3).Sum() }
 	x, v, rng := tensor.New([]float32{1, 2}), tensor.New([]float32{1, 0}), tensor.NewRNG(1)
 	_, hv := grad.JVP(grad.Of(f), x, v) // forward over reverse
-	fmt.Println(hv, grad.HVP(f, x, v), grad.Hessian(f)(x).MatMul(v), grad.Of(grad.Of(tensor.Tensor.Tanh))(tensor.Scalar(2)))
-	m, in, y := nn.NewLinear(rng, 4, 3), rng.Normal(8, 4), rng.Ints(3, 8) // and over a model
+	got := fmt.Sprint(hv, grad.HVP(f, x, v), grad.Hessian(f)(x).MatMul(v))
+	if want := "[6 0] [6 0] [6 0]"; got != want {
+		t.Errorf("the Hessian's product with %v at %v, three ways: got %s, want %s", v, x, got, want)
+	}
+	second := grad.Of(grad.Of(tensor.Tensor.Tanh))(tensor.Scalar(2)).Item()
+	if want := -0.1362187; math.Abs(second-want) > 1e-6 {
+		t.Errorf("tanh'' at 2 = %v, want %v", second, want)
+	}
+
+	m, in, y := nn.NewLinear(rng, 4, 3), rng.Normal(8, 4), rng.Ints(3, 8)
 	loss := func(m nn.Linear) tensor.Tensor { return nn.CrossEntropy(m.Apply(in), y).Mean() }
 	dir := tree.Map(m, func(_ string, t tensor.Tensor) tensor.Tensor { return rng.Normal(t.Shape()...) })
-	fmt.Println(grad.HVP(loss, m, dir).Weight)
+	product := grad.HVP(loss, m, dir)
+	if w := product.Weight; !slices.Equal(w.Shape(), m.Weight.Shape()) || w.Abs().Max().Item() == 0 {
+		t.Errorf("the product with the Hessian of a model has the weight %v, want %v not of zeros", w, m.Weight.Shape())
+	}
+	// The Hessian is symmetric: u·(H·v) = v·(H·u).
+	back, _ := tree.Ravel(grad.HVP(loss, m, m))
+	u, _ := tree.Ravel(m)
+	d, _ := tree.Ravel(dir)
+	hd, _ := tree.Ravel(product)
+	if a, b := u.Dot(hd), d.Dot(back); math.Abs(a.Item()-b.Item()) > 1e-5 {
+		t.Errorf("u·(H·v) = %v and v·(H·u) = %v, want the same", a, b)
+	}
 }
-
-func TestHVPProgram(t *testing.T) { hvp() }
 
 // The product along a direction is the change of the gradient.
 func TestHVPOfModel(t *testing.T) {
