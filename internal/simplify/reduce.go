@@ -79,3 +79,47 @@ func reduceExpanded(b *builder, n *graph.Node) *graph.Node {
 	}
 	return b.times(b.add(graph.Cast(y, n.DType)), times)
 }
+
+// sumProducts adds up products apart, each of which is then a contraction:
+// Sum(a·b + c·d) = Sum(a·b) + Sum(c·d). Derivatives of matrix products by
+// forward mode and of higher order are such sums. It adds in another order.
+func sumProducts(b *builder, n *graph.Node) *graph.Node {
+	x := n.Src()[0]
+	if n.Op != ir.Sum || n.DType != x.DType || x.Op != ir.Add && x.Op != ir.Sub {
+		return nil
+	}
+	if !slices.ContainsFunc(x.Src(), func(s *graph.Node) bool { return contracts(s, n.Ints) }) {
+		return nil
+	}
+	var sums []*graph.Node
+	for _, s := range x.Src() {
+		sums = append(sums, b.add(graph.Reduce(ir.Sum, s, n.Ints)))
+	}
+	return b.elementwise(x.Op, sums...)
+}
+
+// contracts reports whether the sum of x over axes is a contraction: x is a
+// product of two factors that have other axes of their own.
+func contracts(x *graph.Node, axes []int) bool {
+	if x.Op != ir.Mul {
+		return false
+	}
+	var own [2]bool
+	for a, d := range x.Shape {
+		if d == 1 || slices.Contains(axes, a) {
+			continue
+		}
+		l, r := varies(x.Src()[0], a), varies(x.Src()[1], a)
+		own[0] = own[0] || l && !r
+		own[1] = own[1] || r && !l
+	}
+	return own[0] && own[1]
+}
+
+// varies reports whether n may vary along an axis.
+func varies(n *graph.Node, axis int) bool {
+	for n.Op == ir.Permute {
+		n, axis = n.Src()[0], n.Ints[axis]
+	}
+	return !constantAlong(n, axis) && !(n.Op == ir.Buffer && n.Ints[1+axis] == 0)
+}

@@ -21,7 +21,7 @@ var rules = func() (t [ir.Ops][]rule) {
 			t[o] = append(t[o], foldConstants)
 		}
 		if ir.Table[o].Class == ir.Reduction {
-			t[o] = append(t[o], reduceNothing, reduceUniform, reduceExpanded)
+			t[o] = append(t[o], reduceNothing, reduceUniform, reduceExpanded, sumProducts)
 		}
 		if ir.Table[o].Class == ir.Movement && ir.Op(o) != ir.Cat {
 			t[o] = append(t[o], moveUniform)
