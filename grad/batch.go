@@ -178,15 +178,15 @@ func (b bundles) of(old *graph.Bundle) *graph.Bundle {
 }
 
 // fill gives the new bundles their nodes, when all are there: what a node has
-// become, or itself, unless it depends on an example and has no value.
+// become, or itself. That may be an example of a batch around this one, which
+// becomes all of them there.
 func (b bundles) fill(find func(*graph.Node) (*graph.Node, bool)) {
 	for from, to := range b {
 		for _, n := range from.Nodes {
 			if m, ok := find(n); ok {
-				to.Nodes = append(to.Nodes, m)
-			} else if !n.IsExample() {
-				to.Nodes = append(to.Nodes, n)
+				n = m
 			}
+			to.Nodes = append(to.Nodes, n)
 		}
 	}
 }

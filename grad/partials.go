@@ -73,9 +73,39 @@ func partialMax(c *call, i int) *graph.Node {
 // partialReduceMax is shared equally by all that are the greatest.
 func partialReduceMax(c *call, _ int) *graph.Node {
 	x := c.src[0]
-	greatest := graph.Cast(eq(x, graph.Expand(c.Node, x.Shape)), x.DType)
+	greatest := graph.Cast(alike(x, graph.Expand(c.Node, x.Shape)), x.DType)
 	count := graph.Reduce(ir.Sum, greatest, c.Ints)
 	return times(greatest, graph.Expand(over(1, count), x.Shape))
+}
+
+// alike is where x and y are equal as they are stored. Kernels compute float16
+// and bfloat16 in float32 and round what they store, so that what is computed
+// again differs from what was stored.
+func alike(x, y *graph.Node) *graph.Node { return eq(rounded(x), rounded(y)) }
+
+// rounded is x as it would be stored, in float32 if its own type has less: to
+// nearest, half to even.
+func rounded(x *graph.Node) *graph.Node {
+	var dropped int64 // bits of float32's fraction that the type lacks
+	switch x.DType {
+	case ir.Float16:
+		dropped = 13
+	case ir.BFloat16:
+		dropped = 16
+	default:
+		return x
+	}
+	wide := graph.Cast(x, ir.Float32)
+	number := func(v int64) *graph.Node { return graph.Const(ir.Uint32, ir.Int(ir.Uint32, v), x.Shape) }
+	bits := graph.Bitcast(wide, ir.Uint32)
+	odd := and(graph.Binary(ir.Shr, bits, number(dropped)), number(1))
+	bits = add(bits, add(odd, number(1<<(dropped-1)-1)))
+	y := graph.Bitcast(and(bits, number(1<<32-1<<dropped)), ir.Float32)
+	if x.DType == ir.Float16 { // whose smallest numbers are multiples of 2⁻²⁴
+		tiny := graph.Binary(ir.Lt, square(wide), like(wide, 0x1p-28))
+		y = graph.Where(tiny, sub(plus(wide, 0.75), like(wide, 0.75)), y)
+	}
+	return y
 }
 
 // partialProd is the product of all other elements.
@@ -148,8 +178,8 @@ func partialScatter(c *call, i int) *graph.Node {
 	}
 	// Max and Min: shared equally by all that are the greatest or least.
 	base, idx, upd, axis := c.src[0], c.src[1], c.src[2], c.Ints[0]
-	fromBase := graph.Cast(eq(base, c.Node), base.DType)
-	fromUpd := graph.Cast(eq(upd, graph.Gather(c.Node, idx, axis)), base.DType)
+	fromBase := graph.Cast(alike(base, c.Node), base.DType)
+	fromUpd := graph.Cast(alike(upd, graph.Gather(c.Node, idx, axis)), base.DType)
 	share := over(1, graph.Scatter(ir.Add, fromBase, idx, fromUpd, axis))
 	if i == 0 {
 		return times(fromBase, share)

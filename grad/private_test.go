@@ -1,6 +1,7 @@
 package grad_test
 
 import (
+	"math"
 	"runtime"
 	"testing"
 
@@ -71,6 +72,34 @@ func TestRunningMean(t *testing.T) {
 	}
 	if after := held(); after > before+8000 {
 		t.Errorf("after 10 turns %d bytes are held, after 60 %d", before, after)
+	}
+}
+
+// TestHalfMaximum stores a maximum of float16 numbers that the gradient computes
+// again, with more digits than were stored.
+func TestHalfMaximum(t *testing.T) {
+	for _, d := range []tensor.DType{tensor.Float16, tensor.BFloat16} {
+		x := tensor.NewRNG(1).Normal(4, 9).Cast(d)
+		zero := tensor.New([]int32{0}, 1, 1).Expand(4, 9)
+		for name, f := range map[string]function{
+			"Max":        func(x tensor.Tensor) tensor.Tensor { return x.Mul(1.1).Max(1) },
+			"Max of all": func(x tensor.Tensor) tensor.Tensor { return x.Mul(1.1).Max() },
+			"ScatterMax": func(x tensor.Tensor) tensor.Tensor {
+				return tensor.Full(-9, 4, 1).Cast(d).ScatterMax(1, zero, x.Mul(1.1))
+			},
+		} {
+			g := grad.Of(func(x tensor.Tensor) tensor.Tensor {
+				y := f(x)
+				if err := tensor.Eval(y); err != nil {
+					t.Fatal(err)
+				}
+				return y.Sum()
+			})(x)
+			want := 1.1 * float64(f(x).Len())
+			if got := g.Cast(tensor.Float64).Sum().Item(); !(math.Abs(got-want) < 0.01*want) {
+				t.Errorf("%v: the gradient of %s adds up to %v, want %v", d, name, got, want)
+			}
+		}
 	}
 }
 

@@ -371,25 +371,32 @@ func TestVmapMarks(t *testing.T) {
 	check(t, "change of Vmap of x·stop(x)", pushOnes(stopped)(x), 3, 4, 5)
 
 	type parts struct{ Value, Aux, Grad tensor.Tensor }
-	p := grad.Vmap(func(x tensor.Tensor) parts {
-		value, aux, g := grad.ValueAndGradAux(func(x tensor.Tensor) (tensor.Tensor, tensor.Tensor) {
-			return x.Exp().Sum(), x.Sin()
-		})(x)
+	// of is the parts of x·exp y by y, with sin x along.
+	of := func(x, y tensor.Tensor) parts {
+		value, aux, g := grad.ValueAndGradAux(func(y tensor.Tensor) (tensor.Tensor, tensor.Tensor) {
+			return x.Mul(y.Exp()).Sum(), x.Sin()
+		})(y)
 		return parts{value, aux, g}
-	})(x)
-	if err := tensor.Eval(p.Grad); err != nil {
-		t.Fatal(err)
 	}
-	for name, y := range map[string]tensor.Tensor{"value": p.Value, "auxiliary output": p.Aux} {
-		stored := false
-		for _, n := range graph.Sorted([]*graph.Node{node(y)}) {
-			stored = stored || n.Value() != nil && n.Op == ir.Alias
+	for name, p := range map[string]parts{
+		"Vmap": grad.Vmap(func(x tensor.Tensor) parts { return of(x, x) })(x),
+		"Vmap of Vmap": grad.Vmap(func(x tensor.Tensor) parts {
+			return grad.Vmap(func(y tensor.Tensor) parts { return of(x, y) })(f64(1, 2).Reshape(2, 1))
+		})(x),
+	} {
+		if err := tensor.Eval(p.Grad); err != nil {
+			t.Fatal(err)
 		}
-		if !stored {
-			t.Errorf("the gradients of each example are computed, and the %s is not stored", name)
+		for part, y := range map[string]tensor.Tensor{"value": p.Value, "auxiliary output": p.Aux} {
+			stored := false
+			for _, n := range graph.Sorted([]*graph.Node{node(y)}) {
+				stored = stored || n.Value() != nil && n.Op == ir.Alias
+			}
+			if !stored {
+				t.Errorf("%s: the gradients of each example are computed, and the %s is not stored", name, part)
+			}
 		}
 	}
-	check(t, "values", p.Value, math.Exp(3), math.Exp(4), math.Exp(5))
 }
 
 // TestVmapIndices takes elements of which one example has none.
