@@ -79,7 +79,10 @@ func regression(p printer) {
 	p.say(`A logistic regression says how likely it is that an example has a label. Here
 are four examples of three features, and a model that knows nothing yet.
 
-    type Model struct{ W, B tensor.Tensor }
+    type Model struct {
+        W tensor.Tensor // [features]
+        B tensor.Tensor // []
+    }
 
     func (m Model) predict(x tensor.Tensor) tensor.Tensor {
         return x.MatMul(m.W).Add(m.B).Sigmoid()
@@ -100,8 +103,8 @@ are four examples of three features, and a model that knows nothing yet.
 	p.say(`By one of the parameters: give grad.Of a function of that one. What a function
 captures, and is not given, is a constant.
 
-    byW := func(w tensor.Tensor) tensor.Tensor { return loss(Model{w, model.B}) }
-    byB := func(b tensor.Tensor) tensor.Tensor { return loss(Model{model.W, b}) }`)
+    func byW(w tensor.Tensor) tensor.Tensor { return loss(Model{w, model.B}) }
+    func byB(b tensor.Tensor) tensor.Tensor { return loss(Model{model.W, b}) }`)
 	p.show("grad.Of(byW)(model.W)", grad.Of(byW)(model.W))
 	p.show("grad.Of(byB)(model.B)", grad.Of(byB)(model.B))
 
