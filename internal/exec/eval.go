@@ -101,7 +101,7 @@ func (d *Device) eval(roots []*graph.Node) error {
 	if err == nil {
 		err = d.run(p, r)
 		if errors.Is(err, driver.ErrMemory) { // what nobody uses any more may be enough
-			d.memory.reclaim()
+			reclaim()
 			d.mu.Lock()
 			err = d.makeRoom()
 			d.mu.Unlock()

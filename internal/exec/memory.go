@@ -5,6 +5,7 @@ import (
 	"maps"
 	"math/bits"
 	"runtime"
+	"runtime/metrics"
 	"slices"
 	"sync/atomic"
 	"time"
@@ -195,7 +196,7 @@ func (d *Device) breathe() {
 		return
 	}
 	start := time.Now()
-	m.reclaim()
+	reclaim()
 	m.live.Store(d.collect())
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -220,20 +221,14 @@ func (d *Device) collect() int64 {
 }
 
 // reclaim runs a collection and waits, for a bounded time, for the cleanups
-// that it causes: until none has come in for a while.
-func (m *memory) reclaim() {
-	done := make(chan struct{})
-	runtime.AddCleanup(new([16]byte), func(c chan struct{}) { close(c) }, done)
+// that it causes.
+func reclaim() {
 	runtime.GC()
-	select { // the first cleanups have run
-	case <-done:
-	case <-time.After(100 * time.Millisecond):
-	}
-	last, since := m.returned.Load(), time.Now()
-	for quiet := 100 * time.Microsecond; time.Since(since) < quiet; runtime.Gosched() {
-		if now := m.returned.Load(); now != last {
-			last, since = now, time.Now()
-		}
+	cleanups := []metrics.Sample{{Name: "/gc/cleanups/queued:cleanups"}, {Name: "/gc/cleanups/executed:cleanups"}}
+	metrics.Read(cleanups)
+	queued := cleanups[0].Value.Uint64()
+	for start := time.Now(); cleanups[1].Value.Uint64() < queued && time.Since(start) < 100*time.Millisecond; metrics.Read(cleanups[1:]) {
+		time.Sleep(20 * time.Microsecond)
 	}
 }
 
