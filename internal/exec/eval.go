@@ -207,7 +207,11 @@ func (d *Device) bind(p *plan, r *request, now *run) error {
 				call[k] = driver.Arg{Buffer: d.status.buffer, Offset: 2 * (now.first + i)}
 			case a.Leaf:
 				l := &r.leaves[a.Index]
-				b, err := l.value.Store.(*store).on(d)
+				s := l.value.Store.(*store)
+				b, err := s.on(d)
+				if err == nil {
+					err = s.fail() // what was ready may have failed since
+				}
 				if err != nil {
 					return err
 				}

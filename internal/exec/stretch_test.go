@@ -11,11 +11,12 @@ import (
 	"github.com/tensorken/tensorken/ir"
 )
 
-// failing is a device that runs ahead. While it fails, nothing is uploaded.
+// failing is a device that runs ahead. While it fails, nothing is uploaded;
+// while it is full, nothing runs and no memory is given once.
 type failing struct {
 	driver.Device
-	fails  bool
-	failed error // to be told
+	fails, full bool
+	failed      error // to be told
 }
 
 var errBadDay = errors.New("a bad day")
@@ -32,6 +33,22 @@ func (d *failing) Upload(dst driver.Buffer, offset int, src []byte) error {
 		return nil
 	}
 	return d.Device.Upload(dst, offset, src)
+}
+
+func (d *failing) Run(calls []driver.Call) error {
+	if d.full {
+		d.failed = driver.ErrMemory
+		return nil
+	}
+	return d.Device.Run(calls)
+}
+
+func (d *failing) Alloc(n int) (driver.Buffer, error) {
+	if d.full && d.failed != nil {
+		d.full = false
+		return nil, driver.ErrMemory
+	}
+	return d.Device.Alloc(n)
 }
 
 func (d *failing) Download(dst []byte, src driver.Buffer, offset int) error {
@@ -97,5 +114,27 @@ func TestFailureAmongWork(t *testing.T) {
 		if err := dev.Close(); err != nil {
 			t.Error(err)
 		}
+	}
+}
+
+// A device that is out of memory tells, when room is made for b, that a was not
+// computed for want of memory either: then b is not computed from it.
+func TestFailureWhileRoomIsMade(t *testing.T) {
+	drv := &failing{Device: cpu.New(cpu.Options{}), full: true}
+	dev := exec.New(drv)
+	plus := func(n *graph.Node) *graph.Node { return graph.Binary(ir.Add, n, scalar(1, n.Shape)) }
+	a := plus(floats(1, 2, 3))
+	if err := exec.Eval(dev, []*graph.Node{a}); err != nil {
+		t.Fatalf("Eval(a): %v, want that it is told later", err)
+	}
+	b := plus(a)
+	if err := exec.Eval(dev, []*graph.Node{b}); !errors.Is(err, driver.ErrMemory) {
+		t.Errorf("Eval(a+1) where a is lost: got error %v, want %v", err, driver.ErrMemory)
+	}
+	if _, err := exec.Read(dev, b); !errors.Is(err, driver.ErrMemory) {
+		t.Errorf("Read(a+1) where a is lost: got error %v, want %v", err, driver.ErrMemory)
+	}
+	if err := dev.Close(); err != nil {
+		t.Error(err)
 	}
 }
