@@ -188,21 +188,22 @@ func (d *device) Sync() error {
 	if err := d.check(); err != nil {
 		return err
 	}
+	var err error
 	if d.written > 0 {
-		if err := d.submit(nil); err != nil {
-			return err
+		err = d.submit(nil)
+	}
+	if err == nil && d.last > d.dev.Done() {
+		if err = d.dev.Wait(d.last); err != nil {
+			err = d.fail(err)
 		}
 	}
-	if d.last > d.dev.Done() {
-		if err := d.dev.Wait(d.last); err != nil {
-			return d.fail(err)
-		}
+	if err == nil {
+		err = d.check()
 	}
-	if err := d.check(); err != nil {
-		return err
+	if err == nil {
+		err = d.failed
 	}
-	err := d.failed
-	d.failed = nil
+	d.failed = nil // it is told
 	return err
 }
 

@@ -406,6 +406,9 @@ func TestDownloadFails(t *testing.T) {
 		if err := d.Sync(); call != "Submit" && err != nil {
 			t.Errorf("Sync tells again what Download told: %v", err)
 		}
+		if err := d.Sync(); err != nil {
+			t.Errorf("Sync tells twice that %s failed: %v", call, err)
+		}
 		if err := d.Download(make([]byte, piece+4), b, 0); err != nil {
 			t.Errorf("Download after one where %s failed: %v", call, err)
 		}
