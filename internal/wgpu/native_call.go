@@ -3,6 +3,7 @@
 package wgpu
 
 import (
+	"path/filepath"
 	"runtime"
 	"sync"
 	"sync/atomic"
@@ -116,8 +117,10 @@ func load(path string) (Library, error) {
 	if l := loaded.of[path]; l != nil {
 		return l, nil
 	}
-	if err := whole(path); err != nil {
-		return nil, err
+	if filepath.Base(path) != path { // else the system knows where it is
+		if err := whole(path); err != nil {
+			return nil, err
+		}
 	}
 	handle, err := openLibrary(path)
 	if err != nil {

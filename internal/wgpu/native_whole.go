@@ -12,7 +12,7 @@ var errCutShort = &unusable{"it is not a whole library"}
 
 // whole checks that nothing is missing at the end of an ELF library: the system
 // would load it, and kill the process with SIGBUS at what is missing. A file
-// that is elsewhere, or of another format, is left to the system.
+// that is not there, or of another format, is left to the system.
 func whole(path string) error {
 	f, err := os.Open(path)
 	if err != nil {
