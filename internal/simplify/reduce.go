@@ -82,13 +82,11 @@ func reduceExpanded(b *builder, n *graph.Node) *graph.Node {
 
 // sumProducts adds up products apart, each of which is then a contraction:
 // Sum(a·b + c·d) = Sum(a·b) + Sum(c·d). Derivatives of matrix products by
-// forward mode and of higher order are such sums. It adds in another order.
+// forward mode and of higher order are such sums. It adds in another order. Not
+// so for halves, since a sum that is stored may overflow.
 func sumProducts(b *builder, n *graph.Node) *graph.Node {
 	x := n.Src()[0]
-	if n.Op != ir.Sum || n.DType != x.DType || x.Op != ir.Add && x.Op != ir.Sub {
-		return nil
-	}
-	if !slices.ContainsFunc(x.Src(), func(s *graph.Node) bool { return contracts(s, n.Ints) }) {
+	if n.Op != ir.Sum || n.DType != x.DType || n.DType.IsHalf() || x.Op != ir.Add && x.Op != ir.Sub || !contracts(x, n.Ints, 8) {
 		return nil
 	}
 	var sums []*graph.Node
@@ -98,10 +96,16 @@ func sumProducts(b *builder, n *graph.Node) *graph.Node {
 	return b.elementwise(x.Op, sums...)
 }
 
-// contracts reports whether the sum of x over axes is a contraction: x is a
-// product of two factors that have other axes of their own.
-func contracts(x *graph.Node, axes []int) bool {
-	if x.Op != ir.Mul {
+// contracts reports whether the sum of x over axes is a contraction, as x is a
+// product of two factors that have other axes of their own, or a sum of such,
+// to a depth.
+func contracts(x *graph.Node, axes []int, depth int) bool {
+	switch {
+	case depth == 0:
+		return false
+	case x.Op == ir.Add || x.Op == ir.Sub:
+		return contracts(x.Src()[0], axes, depth-1) && contracts(x.Src()[1], axes, depth-1)
+	case x.Op != ir.Mul:
 		return false
 	}
 	var own [2]bool

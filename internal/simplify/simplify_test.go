@@ -92,6 +92,7 @@ func TestRules(t *testing.T) {
 	left, right := graph.Expand(leaf(f32, 0, 2, 1, 3), []int{2, 4, 3}), graph.Expand(leaf(f32, 1, 1, 4, 3), []int{2, 4, 3})
 	strided := graph.Leaf(f32, []int{2, 4, 3}, 6, []int{1, 3, 0, 1})
 	turned := graph.Permute(graph.Expand(leaf(f32, 1, 4, 1, 3), []int{4, 2, 3}), []int{1, 0, 2})
+	halves := bin(ir.Mul, graph.Expand(leaf(ir.Float16, 0, 2, 1, 3), []int{2, 4, 3}), graph.Expand(leaf(ir.Float16, 1, 1, 4, 3), []int{2, 4, 3}))
 	cube := leaf(f32, 7, 2, 4, 3)
 	sum := func(x *graph.Node) *graph.Node { return graph.Reduce(ir.Sum, x, []int{2}) }
 	const product = "Sum[2][2 4 1](Mul(Expand[][2 4 3](a), Expand[][2 4 3](b)))"
@@ -161,11 +162,11 @@ func TestRules(t *testing.T) {
 		{"reduceExpanded", graph.Reduce(ir.Sum, wide(thin), all), "Mul(Sum[0][1 1](g), 3[1 1])"},
 		{"reduceExpanded of a maximum", graph.Reduce(ir.ReduceMax, wide(thin), []int{1}), "g"},
 		{"reduceExpanded along others", graph.Reduce(ir.Sum, wide(thin), []int{0}), "Sum[0][1 3](Expand[][2 3](g))"},
-		{"sumProducts", sum(bin(ir.Add, cube, bin(ir.Mul, left, right))), "Add(Sum[2][2 4 1](h), " + product + ")"},
-		{"sumProducts of a difference", sum(bin(ir.Sub, bin(ir.Mul, left, right), cube)), "Sub(" + product + ", Sum[2][2 4 1](h))"},
-		{"sumProducts of stored factors", sum(bin(ir.Add, cube, bin(ir.Mul, strided, right))), "Add(Sum[2][2 4 1](h), Sum[2][2 4 1](Mul(g, Expand[][2 4 3](b))))"},
-		{"sumProducts of turned factors", sum(bin(ir.Add, cube, bin(ir.Mul, left, turned))), "Add(Sum[2][2 4 1](h), Sum[2][2 4 1](Mul(Expand[][2 4 3](a), Permute[1 0 2][2 4 3](Expand[][4 2 3](b)))))"},
-		{"no sumProducts of elements", sum(bin(ir.Add, cube, bin(ir.Mul, left, cube))), "Sum[2][2 4 1](Add(h, Mul(Expand[][2 4 3](a), h)))"},
+		{"sumProducts", sum(bin(ir.Add, bin(ir.Mul, left, right), bin(ir.Mul, strided, right))), "Add(" + product + ", Sum[2][2 4 1](Mul(g, Expand[][2 4 3](b))))"},
+		{"sumProducts of a difference", sum(bin(ir.Sub, bin(ir.Mul, left, right), bin(ir.Mul, left, turned))), "Sub(" + product + ", Sum[2][2 4 1](Mul(Expand[][2 4 3](a), Permute[1 0 2][2 4 3](Expand[][4 2 3](b)))))"},
+		{"sumProducts of three", sum(bin(ir.Add, bin(ir.Add, bin(ir.Mul, left, right), bin(ir.Mul, right, left)), bin(ir.Mul, strided, right))), "Add(Add(" + product + ", Sum[2][2 4 1](Mul(Expand[][2 4 3](b), Expand[][2 4 3](a)))), Sum[2][2 4 1](Mul(g, Expand[][2 4 3](b))))"},
+		{"no sumProducts of elements", sum(bin(ir.Add, cube, bin(ir.Mul, left, right))), "Sum[2][2 4 1](Add(h, Mul(Expand[][2 4 3](a), Expand[][2 4 3](b))))"},
+		{"no sumProducts of halves", sum(bin(ir.Add, halves, halves)), "Sum[2][2 4 1](Add(" + text(halves) + ", " + text(halves) + "))"},
 		{"no reduceExpanded of a product", graph.Reduce(ir.Prod, wide(thin), []int{1}), "Prod[1][2 1](Expand[][2 3](g))"},
 
 		{"gatherInwards", graph.Gather(bin(ir.Sub, a, wide(thin)), idx, 1), "Sub(Gather[1][2 4](a, i), Expand[][2 4](g))"},
