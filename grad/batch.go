@@ -153,7 +153,7 @@ func (b *batch) do(c *call) *graph.Node {
 		return b.alias(c)
 	}
 	if _, varies := b.find(c.src[0]); c.Op == ir.Gather && !varies {
-		return gatherAll(c.src[0], b.all(c.src[1]), c.Ints[0])
+		return gatherAll(c, b.all(c.src[1]))
 	}
 	src := make([]*graph.Node, len(c.src))
 	for i, s := range c.src {
@@ -193,11 +193,13 @@ func (b bundles) fill(find func(*graph.Node) (*graph.Node, bool)) {
 
 // gatherAll takes what all examples want of a tensor that they share, as if
 // they were one: repeating it would make its cotangent as large.
-func gatherAll(x, idx *graph.Node, axis int) *graph.Node {
+func gatherAll(c *call, idx *graph.Node) *graph.Node {
+	axis := c.Ints[0]
 	shape := slices.Clone(idx.Shape[1:])
 	shape[axis] *= idx.Shape[0]
 	idx = graph.Permute(idx, moved(len(idx.Shape), 0, axis))
-	n := graph.Gather(x, graph.Reshape(idx, shape), axis)
+	n := graph.With(c.Node, c.src[0], graph.Reshape(idx, shape))
+	n.Shape = shape
 	return graph.Permute(graph.Reshape(n, idx.Shape), moved(len(idx.Shape), axis, 0))
 }
 

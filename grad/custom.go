@@ -158,7 +158,7 @@ func treeOf[T any](op string, like T, leaves []*graph.Node) func([]*graph.Node) 
 // mustBeLinear panics where the results of a rule are seen not to be linear in
 // the tangents that it was given: its transpose would be something else than
 // the derivative. That something is added that does not depend on them is not
-// seen.
+// seen, nor what the rules of functions within it do.
 func (t *tape) mustBeLinear(op string, results []*graph.Node) {
 	for _, n := range results {
 		if n != nil && !t.isActive(n) && !isZero(n) {
@@ -167,10 +167,29 @@ func (t *tape) mustBeLinear(op string, results []*graph.Node) {
 	}
 	for i := t.args; i < len(t.calls); i++ {
 		c := &t.calls[i]
-		if t.active[i] && resultOf(c.Node) == nil && !c.linear(t.isActive) {
+		if t.active[i] && resultOf(c.Node) == nil && !t.isLinear(c) {
 			misuse(op, fmt.Sprintf("the tangent must be linear in v, which %v of what depends on v is not", c.Op), c.Node)
 		}
 	}
+}
+
+// isLinear reports whether c is linear in all of its operands that vary with
+// an argument, together.
+func (t *tape) isLinear(c *call) bool {
+	for _, s := range c.src {
+		if _, varies := t.index[s]; varies && !t.isActive(s) { // by way of a comparison, say
+			return false
+		}
+	}
+	switch {
+	case rules[c.Op].transpose != nil:
+		return true
+	case c.Op == ir.Mul:
+		return !t.isActive(c.src[0]) || !t.isActive(c.src[1])
+	case c.Op == ir.Div:
+		return !t.isActive(c.src[1])
+	}
+	return c.Op == ir.Scatter && (c.Kind == ir.Add || c.Kind == ir.Mul && !t.isActive(c.src[2]))
 }
 
 // isZero reports whether n is made of the constant 0.
@@ -178,7 +197,7 @@ func isZero(n *graph.Node) bool {
 	for len(n.Src()) == 1 && n.Num == 0 && (n.Op == ir.Cast || n.Op.Class() == ir.Movement) {
 		n = n.Src()[0]
 	}
-	return n.Op == ir.Const && n.Num == 0
+	return (n.Op == ir.Const || n.Op == ir.Scalar) && n.Num == 0
 }
 
 // present is ns without those that are nil.

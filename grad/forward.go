@@ -121,19 +121,6 @@ func (c *call) apply(tangents []*graph.Node) *graph.Node {
 	return n
 }
 
-// linear reports whether c is linear in its active operands together.
-func (c *call) linear(active func(*graph.Node) bool) bool {
-	switch {
-	case rules[c.Op].transpose != nil:
-		return true
-	case c.Op == ir.Mul:
-		return !active(c.src[0]) || !active(c.src[1])
-	case c.Op == ir.Div:
-		return !active(c.src[1])
-	}
-	return c.Op == ir.Scatter && c.Kind == ir.Add
-}
-
 // linearIn reports whether a linear operation is linear in operand i:
 // conditions and indices are as they are.
 func linearIn(c *call, i int) bool {

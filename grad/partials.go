@@ -101,11 +101,13 @@ func rounded(x *graph.Node) *graph.Node {
 	odd := and(graph.Binary(ir.Shr, bits, number(dropped)), number(1))
 	bits = add(bits, add(odd, number(1<<(dropped-1)-1)))
 	y := graph.Bitcast(and(bits, number(1<<32-1<<dropped)), ir.Float32)
-	if x.DType == ir.Float16 { // whose smallest numbers are multiples of 2⁻²⁴
+	if x.DType == ir.Float16 { // whose smallest numbers are multiples of 2⁻²⁴, the greatest 65504
 		tiny := graph.Binary(ir.Lt, square(wide), like(wide, 0x1p-28))
 		y = graph.Where(tiny, sub(plus(wide, 0.75), like(wide, 0.75)), y)
+		huge := graph.Binary(ir.Lt, like(y, 65504*65504), square(y))
+		y = graph.Where(huge, times(y, like(y, math.Inf(1))), y)
 	}
-	return y
+	return graph.Where(eq(wide, wide), y, wide) // NaN stays so
 }
 
 // partialProd is the product of all other elements.
