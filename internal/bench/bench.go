@@ -1,12 +1,13 @@
 // Package bench measures how fast devices run a few operations on square
 // matrices of float32.
 //
-// A time is the median of many runs, of at least three. Each run builds the operation anew from
-// inputs that the device holds, and evaluates it. So a time includes making
-// the graph, finding its plan, giving it to the device, memory for the result
-// and the work itself. It does not include compiling, which the first run does
-// before the clock starts, nor copies between host and device: the clock stops
-// when the device has finished a batch of runs, and no result is read.
+// A time is the median of many runs, of at least three. Each run builds the
+// operation anew from inputs that the device holds, and evaluates it. So a time
+// includes making the graph, finding its plan, giving it to the device, memory
+// for the result and the work itself. It does not include compiling, which the
+// first run does before the clock starts, nor copies between host and device:
+// the clock stops when the device has finished a batch of runs, and no result
+// is read.
 package bench
 
 import (

@@ -27,10 +27,6 @@ func stray(set *flag.FlagSet) error {
 		return nil
 	}
 	var flags []string
-	set.VisitAll(func(f *flag.Flag) {
-		if !strings.HasPrefix(f.Name, "test.") { // those of go test
-			flags = append(flags, "-"+f.Name)
-		}
-	})
+	set.VisitAll(func(f *flag.Flag) { flags = append(flags, "-"+f.Name) })
 	return fmt.Errorf("unexpected argument %q: name what it is for: %s", set.Arg(0), strings.Join(flags, ", "))
 }
