@@ -73,14 +73,30 @@ func partialMax(c *call, i int) *graph.Node {
 // partialReduceMax is shared equally by all that are the greatest.
 func partialReduceMax(c *call, _ int) *graph.Node {
 	x := c.src[0]
-	greatest := graph.Cast(alike(x, graph.Expand(c.Node, x.Shape)), x.DType)
+	greatest := graph.Cast(alike(x, graph.Expand(c.anew(), x.Shape)), x.DType)
 	count := graph.Reduce(ir.Sum, greatest, c.Ints)
 	return times(greatest, graph.Expand(over(1, count), x.Shape))
 }
 
-// alike is where x and y are equal as they are stored. Kernels compute float16
-// and bfloat16 in float32 and round what they store, so that what is computed
-// again differs from what was stored.
+// anew is what is compared with c's floating-point operands: c, but for halves.
+// Kernels compute those in float32 and round what they store, so that an operand
+// that is computed again for the gradient differs from the one of which c was
+// computed. For halves c is done again, of operands that are stored by then.
+func (c *call) anew() *graph.Node {
+	if !c.DType.IsHalf() {
+		return c.Node
+	}
+	n := graph.With(c.Node, c.src...)
+	n.Bundle = new(graph.Bundle)
+	for _, s := range c.src {
+		if s.DType == c.DType {
+			n.Bundle.Nodes = append(n.Bundle.Nodes, s)
+		}
+	}
+	return n
+}
+
+// alike is where x and y are equal as they are stored.
 func alike(x, y *graph.Node) *graph.Node { return eq(rounded(x), rounded(y)) }
 
 // rounded is x as it would be stored, in float32 if its own type has less: to
@@ -180,8 +196,9 @@ func partialScatter(c *call, i int) *graph.Node {
 	}
 	// Max and Min: shared equally by all that are the greatest or least.
 	base, idx, upd, axis := c.src[0], c.src[1], c.src[2], c.Ints[0]
-	fromBase := graph.Cast(alike(base, c.Node), base.DType)
-	fromUpd := graph.Cast(alike(upd, graph.Gather(c.Node, idx, axis)), base.DType)
+	most := c.anew()
+	fromBase := graph.Cast(alike(base, most), base.DType)
+	fromUpd := graph.Cast(alike(upd, graph.Gather(most, idx, axis)), base.DType)
 	share := over(1, graph.Scatter(ir.Add, fromBase, idx, fromUpd, axis))
 	if i == 0 {
 		return times(fromBase, share)
