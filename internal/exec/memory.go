@@ -228,7 +228,7 @@ func reclaim() {
 	metrics.Read(cleanups)
 	queued := cleanups[0].Value.Uint64()
 	for start := time.Now(); cleanups[1].Value.Uint64() < queued && time.Since(start) < 100*time.Millisecond; metrics.Read(cleanups[1:]) {
-		time.Sleep(20 * time.Microsecond)
+		runtime.Gosched()
 	}
 }
 
