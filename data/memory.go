@@ -5,6 +5,7 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/tensorken/tensorken/internal/graph"
 	"github.com/tensorken/tensorken/internal/walk"
 	"github.com/tensorken/tensorken/tensor"
 )
@@ -119,7 +120,7 @@ func take(t tensor.Tensor, index []int) tensor.Tensor {
 
 // gather copies rows into a new tensor on the host.
 func (c *column) gather(index []int, shape []int) (tensor.Tensor, error) {
-	c.once.Do(func() { c.data, c.err = tensor.Internal.Bytes(nil, "Data", c.tensor) })
+	c.once.Do(func() { c.data, c.err = tensor.Internal.Bytes(graph.Token{}, "Data", c.tensor) })
 	if c.err != nil {
 		return tensor.Tensor{}, c.err
 	}
@@ -131,7 +132,7 @@ func (c *column) gather(index []int, shape []int) (tensor.Tensor, error) {
 	for _, i := range index {
 		data = append(data, c.data[i*size:(i+1)*size]...)
 	}
-	return tensor.Internal.FromBytes(nil, c.tensor.DType(), shape, data), nil
+	return tensor.Internal.FromBytes(graph.Token{}, c.tensor.DType(), shape, data), nil
 }
 
 // stack makes a batch of examples on the host. What is no tensor is the
@@ -157,7 +158,7 @@ func stack[T any](examples []T) (batch T, err error) {
 			if !l.Value.IsValid() {
 				continue
 			}
-			data, err := tensor.Internal.Bytes(nil, "Data", l.Value)
+			data, err := tensor.Internal.Bytes(graph.Token{}, "Data", l.Value)
 			if err != nil {
 				return batch, err
 			}
@@ -168,7 +169,7 @@ func stack[T any](examples []T) (batch T, err error) {
 	for i, l := range first {
 		if l.Value.IsValid() {
 			shape := append([]int{len(examples)}, l.Value.Shape()...)
-			out[i] = tensor.Internal.FromBytes(nil, l.Value.DType(), shape, columns[i])
+			out[i] = tensor.Internal.FromBytes(graph.Token{}, l.Value.DType(), shape, columns[i])
 		}
 	}
 	return walk.Rebuild(examples[0], out)

@@ -13,6 +13,7 @@ import (
 	"math/rand/v2"
 	"slices"
 
+	"github.com/tensorken/tensorken/internal/graph"
 	"github.com/tensorken/tensorken/tensor"
 )
 
@@ -126,5 +127,5 @@ func outOfRange(i, n int) error { return fmt.Errorf("there is no example %d amon
 
 // misuse panics with a *tensor.Error.
 func misuse(op, reason string, operands ...any) {
-	tensor.Internal.Misuse(nil, "data."+op, reason, operands...)
+	tensor.Internal.Misuse(graph.Token{}, "data."+op, reason, operands...)
 }

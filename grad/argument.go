@@ -9,12 +9,9 @@ import (
 	"github.com/tensorken/tensorken/tensor"
 )
 
-// token opens the bridge between tensors and nodes.
-var token *graph.Token
+func node(t tensor.Tensor) *graph.Node { return tensor.Internal.Node(graph.Token{}, t) }
 
-func node(t tensor.Tensor) *graph.Node { return tensor.Internal.Node(token, t) }
-
-func tensorOf(n *graph.Node) tensor.Tensor { return tensor.Internal.Tensor(token, n) }
+func tensorOf(n *graph.Node) tensor.Tensor { return tensor.Internal.Tensor(graph.Token{}, n) }
 
 func nodes(ts []tensor.Tensor) []*graph.Node {
 	ns := make([]*graph.Node, len(ts))
@@ -25,7 +22,7 @@ func nodes(ts []tensor.Tensor) []*graph.Node {
 }
 
 func misuse(op, reason string, operands ...any) {
-	tensor.Internal.Misuse(token, op, reason, operands...)
+	tensor.Internal.Misuse(graph.Token{}, op, reason, operands...)
 }
 
 // flatten returns the leaves of a tree.

@@ -12,9 +12,9 @@ import (
 	"github.com/tensorken/tensorken/tensor"
 )
 
-func node(t tensor.Tensor) *graph.Node { return tensor.Internal.Node(nil, t) }
+func node(t tensor.Tensor) *graph.Node { return tensor.Internal.Node(graph.Token{}, t) }
 
-func tensorOf(n *graph.Node) tensor.Tensor { return tensor.Internal.Tensor(nil, n) }
+func tensorOf(n *graph.Node) tensor.Tensor { return tensor.Internal.Tensor(graph.Token{}, n) }
 
 // TestRules fails for an op whose rules are not what its row in the op table
 // says, for a differentiable one without a point that has it, and for one

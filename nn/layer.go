@@ -3,6 +3,7 @@ package nn
 import (
 	"fmt"
 
+	"github.com/tensorken/tensorken/internal/graph"
 	"github.com/tensorken/tensorken/tensor"
 )
 
@@ -70,7 +71,7 @@ func or(x, byDefault float64) float64 {
 
 // fail panics with a *tensor.Error that points at the user's call.
 func fail(op, format string, args ...any) {
-	tensor.Internal.Misuse(nil, "nn."+op, fmt.Sprintf(format, args...))
+	tensor.Internal.Misuse(graph.Token{}, "nn."+op, fmt.Sprintf(format, args...))
 }
 
 // present panics where a layer was not made by its constructor or loaded.

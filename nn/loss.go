@@ -3,6 +3,7 @@ package nn
 import (
 	"slices"
 
+	"github.com/tensorken/tensorken/internal/graph"
 	"github.com/tensorken/tensorken/tensor"
 )
 
@@ -26,7 +27,7 @@ func nll(op string, pred, labels tensor.Tensor, logp func(tensor.Tensor) tensor.
 		fail(op, "labels are %v, want int32, uint32 or int64: labels.Cast(tensor.Int32)", d)
 	}
 	last := pred.Rank() - 1
-	return tensor.Internal.Gather(nil, "nn."+op, logp(pred), last, labels.Unsqueeze(last)).Squeeze(last).Neg()
+	return tensor.Internal.Gather(graph.Token{}, "nn."+op, logp(pred), last, labels.Unsqueeze(last)).Squeeze(last).Neg()
 }
 
 // BCE is the binary cross-entropy of logits x and targets y between 0 and 1,

@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/tensorken/tensorken/internal/graph"
 	"github.com/tensorken/tensorken/tensor"
 )
 
@@ -97,7 +98,7 @@ func (p *place) read() (tensor.Tensor, error) {
 			}
 		}
 	}
-	return tensor.Internal.FromBytes(nil, typ.dtype, p.shape, data), nil
+	return tensor.Internal.FromBytes(graph.Token{}, typ.dtype, p.shape, data), nil
 }
 
 // openShard opens a file of tensors and adds them to f's.

@@ -13,6 +13,7 @@ import (
 	"slices"
 	"unicode/utf8"
 
+	"github.com/tensorken/tensorken/internal/graph"
 	"github.com/tensorken/tensorken/internal/walk"
 	"github.com/tensorken/tensorken/tensor"
 )
@@ -56,7 +57,7 @@ func save(path string, tree any, meta map[string]string) error {
 		w.Write(binary.LittleEndian.AppendUint64(nil, uint64(len(header))))
 		w.Write(header)
 		for _, e := range entries {
-			data, err := tensor.Internal.Bytes(nil, "Save", tensors[e.name])
+			data, err := tensor.Internal.Bytes(graph.Token{}, "Save", tensors[e.name])
 			if err != nil {
 				return err
 			}

@@ -56,19 +56,17 @@ type Element interface {
 }
 
 // Internal is the bridge between tensors and the nodes of graphs, for this
-// module's own packages: nobody else can name a *graph.Token.
+// module's own packages: its methods want a graph.Token, and nobody else can
+// write one down.
 var Internal internal
 
 type internal struct{}
 
 // Node returns the node that t stands for, nil if t is absent.
-func (internal) Node(_ *graph.Token, t Tensor) *graph.Node { return t.n }
+func (internal) Node(_ graph.Token, t Tensor) *graph.Node { return t.n }
 
 // Tensor returns the tensor that stands for n.
-func (internal) Tensor(_ *graph.Token, n *graph.Node) Tensor { return Tensor{n: n} }
-
-// Device returns what executes for d.
-func (internal) Device(_ *graph.Token, d *Device) *exec.Device { return d.exec() }
+func (internal) Tensor(_ graph.Token, n *graph.Node) Tensor { return Tensor{n: n} }
 
 // node returns t's node; if t is absent, it panics on behalf of op.
 func (t Tensor) node(op string) *graph.Node {

@@ -3,6 +3,7 @@ package train
 import (
 	"slices"
 
+	"github.com/tensorken/tensorken/internal/graph"
 	"github.com/tensorken/tensorken/tensor"
 )
 
@@ -54,7 +55,7 @@ func classes(op string, pred, target tensor.Tensor) tensor.Tensor {
 // checkClasses panics unless pred has a row of scores for each target.
 func checkClasses(op string, pred, target tensor.Tensor) {
 	if p, t := pred.Shape(), target.Shape(); len(p) == 0 || !slices.Equal(p[:len(p)-1], t) {
-		tensor.Internal.Misuse(nil, "train."+op, "want one target for each row of the last axis of the predictions", p, t)
+		tensor.Internal.Misuse(graph.Token{}, "train."+op, "want one target for each row of the last axis of the predictions", p, t)
 	}
 }
 
@@ -62,6 +63,6 @@ func checkClasses(op string, pred, target tensor.Tensor) {
 // against [n] is a mistake more often than a wish.
 func checkAlike(op string, pred, target tensor.Tensor) {
 	if p, t := pred.Shape(), target.Shape(); !slices.Equal(p, t) {
-		tensor.Internal.Misuse(nil, "train."+op, "predictions and targets differ in shape", p, t)
+		tensor.Internal.Misuse(graph.Token{}, "train."+op, "predictions and targets differ in shape", p, t)
 	}
 }

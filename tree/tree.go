@@ -30,6 +30,7 @@ import (
 	"fmt"
 	"iter"
 
+	"github.com/tensorken/tensorken/internal/graph"
 	"github.com/tensorken/tensorken/internal/walk"
 	"github.com/tensorken/tensorken/tensor"
 )
@@ -167,5 +168,5 @@ func rebuild[T any](op string, v T, leaves []tensor.Tensor) T {
 
 // fail panics with a *tensor.Error of op on v.
 func fail(op string, v any, err error) {
-	tensor.Internal.Misuse(nil, "tree."+op, err.Error(), fmt.Sprintf("a %T", v))
+	tensor.Internal.Misuse(graph.Token{}, "tree."+op, err.Error(), fmt.Sprintf("a %T", v))
 }

@@ -1,0 +1,23 @@
+package tensor_test
+
+import (
+	"reflect"
+	"testing"
+
+	"github.com/tensorken/tensorken/tensor"
+)
+
+// Nothing that another module can write is a key to the methods of Internal.
+func TestInternal(t *testing.T) {
+	bridge := reflect.TypeOf(tensor.Internal)
+	if bridge.NumMethod() == 0 {
+		t.Error("Internal has no methods")
+	}
+	for i := range bridge.NumMethod() {
+		m := bridge.Method(i)
+		key := m.Type.In(1) // after the receiver
+		if key.Kind() != reflect.Struct || reflect.TypeFor[struct{}]().AssignableTo(key) {
+			t.Errorf("Internal.%s takes nil or struct{}{} as a %v", m.Name, key)
+		}
+	}
+}
