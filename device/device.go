@@ -34,7 +34,14 @@ const variable = "TENSORKEN_DEVICE"
 // or what was passed over, in a line.
 //
 // It fails if there is no such device, or it does not open; the error tells
-// what to do. A GPU is opened anew each time: Close gives it back.
+// what to do.
+//
+// A GPU is opened anew each time, and Close gives it back. The CPU is one device
+// for the whole program, tensor.CPU(): it outlives Close, so that
+//
+//	defer d.Close()
+//
+// is right for either.
 func Open(name string) (d *tensor.Device, why string, err error) {
 	return open(name, os.Getenv(variable), webgpu.Open)
 }

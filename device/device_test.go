@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -86,9 +87,7 @@ func TestOpenHere(t *testing.T) {
 	if err != nil || why == "" || strings.Contains(why, "\n") {
 		t.Fatalf("Open(\"\") = %v, %q, %v, want a device, and why in a line", d, why, err)
 	}
-	if d != tensor.CPU() {
-		defer d.Close()
-	}
+	defer d.Close()
 	gpu, _, err := Open("webgpu")
 	if err != nil {
 		if os.Getenv("TENSORKEN_REQUIRE_GPU") == "1" {
@@ -99,6 +98,24 @@ func TestOpenHere(t *testing.T) {
 	defer gpu.Close()
 	if got := tensor.New([]float32{1, 2, 3}).To(gpu).Add(1).Sum().Item(); got != 9 {
 		t.Errorf("computed %v on %v, want 9", got, gpu)
+	}
+}
+
+// A function may open the device and close it as often as it is called.
+func TestOpenAgain(t *testing.T) {
+	t.Setenv(variable, "cpu")
+	for i := range 2 {
+		d, _, err := Open("")
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := tensor.Data[float32](tensor.New([]float32{1, 2}).To(d).Add(1))
+		if err != nil || !slices.Equal(got, []float32{2, 3}) {
+			t.Errorf("call %d of what opens a device and closes it computes %v, %v, want [2 3]", i+1, got, err)
+		}
+		if err := d.Close(); err != nil {
+			t.Error("Close: ", err)
+		}
 	}
 }
 

@@ -26,11 +26,21 @@ func (d *Device) String() string { return d.exec().String() }
 func (d *Device) Sync() error { return failure("Sync", d.exec(), d.exec().Sync()) }
 
 // Close gives back all that the device holds. What is asked of it later fails.
-func (d *Device) Close() error { return failure("Close", d.exec(), d.exec().Close()) }
+//
+// Only the device that [CPU] returns works on, as all of the program shares it:
+// Close frees the memory that waits there for its next use. So what opens a
+// device may close it, whichever it is.
+func (d *Device) Close() error {
+	end := d.exec().Close
+	if d == CPU() {
+		end = d.exec().Trim
+	}
+	return failure("Close", d.exec(), end())
+}
 
 var host = sync.OnceValue(func() *Device { return NewDevice(cpu.New(cpu.Options{})) })
 
-// CPU returns the host's processor as a device.
+// CPU returns the host's processor as a device, the same each time.
 func CPU() *Device { return host() }
 
 var fallback atomic.Pointer[Device]

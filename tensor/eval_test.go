@@ -4,6 +4,7 @@ import (
 	"errors"
 	"math"
 	"runtime"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"sync"
@@ -192,6 +193,40 @@ func TestDevices(t *testing.T) {
 	}
 	if got := one.String(); got != "cpu" {
 		t.Errorf("String() = %q", got)
+	}
+}
+
+// Close of the CPU, which is everybody's, frees memory and no more.
+func TestCloseCPU(t *testing.T) {
+	const most = 1 << 18
+	defer debug.SetGCPercent(debug.SetGCPercent(-1)) // it would fill the pool
+	kept := iota(3).Add(1).Keep()
+	if err := tensor.Eval(kept); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		x := tensor.New(make([]float32, 512*512), 512, 512)
+		x.MatMul(x).MatMul(x).Sum().Item() // leaves products in the pool
+		if s := tensor.Info(); s.Pooled < most {
+			t.Errorf("before Close of the CPU %d bytes wait for their next use, want at least %d", s.Pooled, most)
+		}
+		if err := tensor.CPU().Close(); err != nil {
+			t.Errorf("Close of the CPU: %v", err)
+		}
+		if s := tensor.Info(); s.Pooled >= most {
+			t.Errorf("after Close of the CPU %d bytes wait for their next use, want fewer than %d", s.Pooled, most)
+		}
+		if got := kept.Add(tensor.Ones(3)).Sum().Item(); got != 9 {
+			t.Errorf("after Close of the CPU a sum is %v, want 9", got)
+		}
+	}
+
+	d := tensor.NewDevice(cpu.New(cpu.Options{}))
+	if err := d.Close(); err != nil {
+		t.Errorf("Close: %v", err)
+	}
+	if _, err := tensor.Data[float32](kept.Sub(1).To(d).Add(1)); err == nil {
+		t.Error("a closed device computes")
 	}
 }
 

@@ -60,6 +60,14 @@ func (d *Device) Sync() error {
 	return d.sync()
 }
 
+// Trim waits for all that was run and frees the buffers that wait for their
+// next use.
+func (d *Device) Trim() error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.makeRoom()
+}
+
 // Close gives back what the device holds.
 func (d *Device) Close() error {
 	devicesMu.Lock()
