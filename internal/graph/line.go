@@ -6,25 +6,31 @@ import (
 	"path/filepath"
 	"reflect"
 	"runtime"
+	"runtime/debug"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // lines is whether nodes keep the line of the program that made them, for
 // errors that come up when they are computed: TENSORKEN_DEBUG=lines.
 var lines = slices.Contains(strings.Split(os.Getenv("TENSORKEN_DEBUG"), ","), "lines")
 
-// root is the folder of this module's sources, as frames name files, and std
-// that of the standard library; each ends in a slash, or is empty if it is
-// not known.
-var root, std = folders()
+// module is what the import paths of this module's packages begin with.
+var module = strings.TrimSuffix(reflect.TypeFor[Node]().PkgPath(), "internal/graph")
 
-func folders() (root, std string) {
-	_, file, _, _ := runtime.Caller(0)
-	root = strings.TrimSuffix(file, "internal/graph/line.go")
-	file, _ = runtime.FuncForPC(reflect.ValueOf(strings.TrimSuffix).Pointer()).FileLine(0)
-	return root, strings.TrimSuffix(file, "strings/strings.go")
-}
+// modules is the paths of the modules in the program, as far as they are known.
+var modules = sync.OnceValue(func() []string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return nil
+	}
+	paths := []string{info.Main.Path}
+	for _, m := range info.Deps {
+		paths = append(paths, m.Path)
+	}
+	return paths
+})
 
 // Caller is the file and line of the innermost call that is neither the
 // library's own nor the standard library's. Tests, commands and examples of
@@ -34,7 +40,7 @@ func Caller() string {
 	frames := runtime.CallersFrames(pcs[:runtime.Callers(2, pcs[:])])
 	for {
 		f, more := frames.Next()
-		if f.File != "" && !ours(f.File) {
+		if f.File != "" && !ours(f.Function, f.File) {
 			return fmt.Sprintf("%s:%d", filepath.Base(f.File), f.Line)
 		}
 		if !more {
@@ -43,16 +49,27 @@ func Caller() string {
 	}
 }
 
-// ours reports whether a source file is the library's or of the standard
-// library. A build with -trimpath names the latter by import path, without a
-// dot in its first part.
-func ours(file string) bool {
-	if path, ok := strings.CutPrefix(file, root); ok {
-		return !strings.HasSuffix(path, "_test.go") && !strings.HasPrefix(path, "examples/") && !strings.HasPrefix(path, "cmd/")
+// ours reports whether a function is the library's or the standard library's.
+// It goes by names: what is known of files depends on how a program is built.
+func ours(function, file string) bool {
+	if strings.HasSuffix(file, "_test.go") {
+		return false
 	}
-	if std != "" {
-		return strings.HasPrefix(file, std)
+	path := packageOf(function)
+	if rest, ok := strings.CutPrefix(path, module); ok {
+		return !strings.HasPrefix(rest, "examples/") && !strings.HasPrefix(rest, "cmd/")
 	}
-	first, _, _ := strings.Cut(file, "/")
-	return !filepath.IsAbs(file) && !strings.ContainsAny(first, ".@")
+	// The paths of the standard library have no dot in their first element, but
+	// neither need those of a program.
+	first, _, _ := strings.Cut(path, "/")
+	return path != "main" && !strings.Contains(first, ".") &&
+		!slices.ContainsFunc(modules(), func(m string) bool { return path == m || strings.HasPrefix(path, m+"/") })
+}
+
+// packageOf is the import path in a function's full name, where the dots of its
+// last element are escaped.
+func packageOf(function string) string {
+	last := strings.LastIndex(function, "/") + 1
+	name, _, _ := strings.Cut(function[last:], ".")
+	return function[:last] + strings.ReplaceAll(name, "%2e", ".")
 }
