@@ -48,6 +48,7 @@ func newConv(op string, rng *tensor.RNG, in, out int, o *tensor.ConvOptions, ker
 
 // Apply takes x of shape [batch in spatial...] to [batch out spatial...].
 func (l Conv) Apply(x tensor.Tensor) tensor.Tensor {
+	defer named("Conv")
 	if !l.Weight.IsValid() {
 		fail("Conv", "Weight is absent: make the layer with nn.NewConv2D, or load it")
 	}
@@ -57,6 +58,7 @@ func (l Conv) Apply(x tensor.Tensor) tensor.Tensor {
 	if in := l.Weight.Dim(1) * max(l.Options.Groups, 1); x.Dim(1) != in {
 		fail("Conv", "the input %v has %d channels on axis 1, the weight %v takes %d", x.Shape(), x.Dim(1), l.Weight.Shape(), in)
 	}
+	fits("Conv", l.Bias, l.Weight.Dim(0))
 	y := x.Conv(l.Weight, &l.Options)
 	if l.Bias.IsValid() {
 		y = y.Add(onChannels(l.Bias, x.Rank()))
@@ -84,7 +86,10 @@ type MaxPool struct {
 }
 
 // Apply takes x of shape [batch channels spatial...] to [batch channels spatial...].
-func (l MaxPool) Apply(x tensor.Tensor) tensor.Tensor { return x.MaxPool(l.Size, &l.Options) }
+func (l MaxPool) Apply(x tensor.Tensor) tensor.Tensor {
+	defer named("MaxPool")
+	return x.MaxPool(l.Size, &l.Options)
+}
 
 // An AvgPool layer is a MaxPool of means. Padding is zeros, which count.
 type AvgPool struct {
@@ -93,4 +98,7 @@ type AvgPool struct {
 }
 
 // Apply takes x of shape [batch channels spatial...] to [batch channels spatial...].
-func (l AvgPool) Apply(x tensor.Tensor) tensor.Tensor { return x.AvgPool(l.Size, &l.Options) }
+func (l AvgPool) Apply(x tensor.Tensor) tensor.Tensor {
+	defer named("AvgPool")
+	return x.AvgPool(l.Size, &l.Options)
+}

@@ -9,10 +9,12 @@
 // randomness: [Dropout.Drop], or [Train] for layers that also carry statistics
 // from step to step. A nil *tensor.RNG always means inference.
 //
+// Losses are not reduced: take the Mean of what they return. None broadcasts.
+//
 // In a layer a zero Eps, Momentum, Stride, Dilation or Groups means PyTorch's
 // default; a zero P or Padding means zero.
 //
 // Inputs have the batch on axis 0. Convolutions, pools and batch norms have
 // the channels on axis 1; all other layers work on the last axis. A wrong
-// shape panics with a *tensor.Error that names the layer.
+// shape or type panics with a *tensor.Error that names the layer or loss.
 package nn

@@ -7,11 +7,9 @@ import (
 	"github.com/tensorken/tensorken/tensor"
 )
 
-// The initialisers take the shape of a weight, [out in spatial...], of rank 2
-// or more. A kernel's spatial axes count to both the inputs of an output and
-// the outputs of an input.
-
-// XavierUniform is uniform in ±√(6/(inputs+outputs)).
+// XavierUniform is a random weight of shape [out in spatial...], of rank 2 or
+// more, uniform in ±√(6/(inputs+outputs)). A kernel's spatial axes multiply
+// both: an output has in·spatial inputs, an input out·spatial outputs.
 //
 // Source: Glorot, Bengio, "Understanding the difficulty of training deep
 // feedforward neural networks", 2010.
@@ -21,14 +19,17 @@ func XavierUniform(rng *tensor.RNG, shape ...int) tensor.Tensor {
 	return uniform(rng, math.Sqrt(6/float64(in+out)), shape...)
 }
 
-// XavierNormal is normal of variance 2/(inputs+outputs).
+// XavierNormal is a random weight of shape [out in spatial...], normal of
+// variance 2/(inputs+outputs); see [XavierUniform].
 func XavierNormal(rng *tensor.RNG, shape ...int) tensor.Tensor {
 	checkDraw("XavierNormal", rng, shape)
 	in, out := fans("XavierNormal", shape)
 	return normal(rng, math.Sqrt(2/float64(in+out)), shape...)
 }
 
-// KaimingUniform is uniform in ±√(6/inputs), for layers before a ReLU.
+// KaimingUniform is a random weight of shape [out in spatial...], of rank 2 or
+// more, uniform in ±√(6/inputs), for layers before a ReLU. An output has
+// in·spatial inputs.
 //
 // Source: He, Zhang, Ren, Sun, "Delving Deep into Rectifiers", 2015.
 func KaimingUniform(rng *tensor.RNG, shape ...int) tensor.Tensor {
@@ -37,7 +38,8 @@ func KaimingUniform(rng *tensor.RNG, shape ...int) tensor.Tensor {
 	return uniform(rng, math.Sqrt(6/float64(in)), shape...)
 }
 
-// KaimingNormal is normal of variance 2/inputs, for layers before a ReLU.
+// KaimingNormal is a random weight of shape [out in spatial...], normal of
+// variance 2/inputs, for layers before a ReLU; see [KaimingUniform].
 func KaimingNormal(rng *tensor.RNG, shape ...int) tensor.Tensor {
 	checkDraw("KaimingNormal", rng, shape)
 	in, _ := fans("KaimingNormal", shape)

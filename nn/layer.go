@@ -2,6 +2,8 @@ package nn
 
 import (
 	"fmt"
+	"reflect"
+	"strings"
 
 	"github.com/tensorken/tensorken/internal/graph"
 	"github.com/tensorken/tensorken/tensor"
@@ -18,19 +20,36 @@ type Layer interface {
 type Stateful interface {
 	Layer
 	// Train is the layer's result in training, and the layer with its new
-	// statistics, of the same type as the layer.
+	// statistics, of the same type as the layer or what that points to. The
+	// function [Train] does not call it with a nil rng, which means inference.
 	Train(x tensor.Tensor, rng *tensor.RNG) (y tensor.Tensor, next Layer)
 }
 
 // Train applies l to x in training and returns the result and l with its new
-// statistics. It is Apply where l is not Stateful or rng is nil.
+// statistics, behind a new pointer if l is one. It is Apply where l is not
+// Stateful or rng is nil.
 func Train[L Layer](l L, x tensor.Tensor, rng *tensor.RNG) (tensor.Tensor, L) {
 	s, ok := any(l).(Stateful)
 	if !ok || rng == nil {
 		return l.Apply(x), l
 	}
 	y, next := s.Train(x, rng)
-	return y, next.(L)
+	return y, retyped(s, next).(L)
+}
+
+// retyped returns next, what l became in training, as a value of l's own type:
+// a pointer to a layer has the layer's methods, and they give back values.
+func retyped(l, next Layer) Layer {
+	want, got := reflect.TypeOf(l), reflect.TypeOf(next)
+	if got != nil && want == reflect.PointerTo(got) {
+		p := reflect.New(got)
+		p.Elem().Set(reflect.ValueOf(next))
+		return p.Interface().(Layer)
+	}
+	if got != want {
+		fail("Train", "the Train method of a %v returned a %v, want the same type", want, got)
+	}
+	return next
 }
 
 // A Sequential applies its layers one after the other. Their parameters are
@@ -61,22 +80,46 @@ type Func func(tensor.Tensor) tensor.Tensor
 // Apply calls the function.
 func (f Func) Apply(x tensor.Tensor) tensor.Tensor { return f(x) }
 
-// or is the default of a number that was left zero.
-func or(x, byDefault float64) float64 {
-	if x == 0 {
-		return byDefault
-	}
-	return x
-}
-
 // fail panics with a *tensor.Error that points at the user's call.
 func fail(op, format string, args ...any) {
 	tensor.Internal.Misuse(graph.Token{}, "nn."+op, fmt.Sprintf(format, args...))
+}
+
+// named, deferred by a layer, has misuse of an operation in it name the layer.
+func named(layer string) {
+	switch e := recover().(type) {
+	case nil:
+	case *tensor.Error:
+		if !strings.HasPrefix(e.Op, "nn.") {
+			of := layer + ": " + e.Msg
+			if e.Op == layer {
+				of = e.Msg // "MaxPool of [2 3]: …"
+			}
+			e = &tensor.Error{Op: "nn." + layer, Pos: e.Pos, Msg: "nn." + of}
+		}
+		panic(e)
+	default:
+		panic(e)
+	}
 }
 
 // present panics where a layer was not made by its constructor or loaded.
 func present(layer, field string, t tensor.Tensor) {
 	if !t.IsValid() {
 		fail(layer, "%s is absent: make the layer with nn.New%s, or load it", field, layer)
+	}
+}
+
+// fits panics unless a bias, if present, has one element for each output.
+func fits(layer string, bias tensor.Tensor, outputs int) {
+	if bias.IsValid() && (bias.Rank() != 1 || bias.Len() != outputs) {
+		fail(layer, "Bias is %v, want [%d]: one for each output", bias.Shape(), outputs)
+	}
+}
+
+// checkIndices panics unless t has a type that an index may have.
+func checkIndices(op, what string, t tensor.Tensor) {
+	if d := t.DType(); d != tensor.Int32 && d != tensor.Uint32 && d != tensor.Int64 {
+		fail(op, "%s are %v, want int32, uint32 or int64: Cast(tensor.Int32)", what, d)
 	}
 }

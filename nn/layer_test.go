@@ -1,6 +1,7 @@
 package nn_test
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -85,6 +86,48 @@ func TestTrainBatchNorm(t *testing.T) {
 	check(t, "y without RNG", y, []int{3, 2}, -0.999995, -9.99995, -2.999985, -19.9999, -4.999975, -59.9997)
 	check(t, "running mean without RNG", next[0].(nn.BatchNorm).Mean, []int{2}, 0, 0)
 }
+
+// Layers stay of the type they are, so that a tree of them does: pointers too.
+func TestTrainKeepsTypes(t *testing.T) {
+	x, rng := tensor.New([]float32{1, 10, 3, 20, 5, 60}, 3, 2), tensor.NewRNG(1)
+	bn, lin := nn.NewBatchNorm(2), nn.NewLinear(rng, 2, 2)
+	_, p := nn.Train(&bn, x, rng)
+	check(t, "running mean of a pointer", p.Mean, []int{2}, 0.3, 3)
+	check(t, "running mean of what it pointed to", bn.Mean, []int{2}, 0, 0)
+
+	net := nn.Sequential{&lin, &bn, bn, &nn.Sequential{&bn}}
+	_, next := nn.Train(net, x, rng)
+	for i, layer := range next {
+		if got, want := fmt.Sprintf("%T", layer), fmt.Sprintf("%T", net[i]); got != want {
+			t.Errorf("layer %d is a %s after training, want a %s", i, got, want)
+		}
+	}
+	if next[1] == net[1] {
+		t.Error("training gave back the pointer to the old statistics")
+	}
+	if _, p := nn.Train(&bn, x, nil); p != &bn {
+		t.Error("Train without RNG made another layer")
+	}
+}
+
+// Without an RNG a layer infers, whether it is called by Train or itself.
+func TestTrainWithoutRNG(t *testing.T) {
+	x := tensor.New([]float32{1, 10, 3, 20}, 2, 2)
+	for _, l := range []nn.Stateful{nn.NewBatchNorm(2), nn.Dropout{P: 0.5}, nn.Sequential{nn.NewBatchNorm(2), nn.Dropout{P: 0.5}}} {
+		y, next := l.Train(x, nil)
+		if ok, err := tensor.AllClose(y, l.Apply(x), 0, 0); !ok || err != nil {
+			t.Errorf("%T.Train(x, nil) = %v, want Apply's %v; error %v", l, y, l.Apply(x), err)
+		}
+		for name, s := range tree.All(next) {
+			if name == "running_mean" || name == "0.running_mean" {
+				check(t, fmt.Sprintf("%s of %T after Train(x, nil)", name, l), s, []int{2}, 0, 0)
+			}
+		}
+	}
+}
+
+// A forgetful layer embeds a BatchNorm, and so gives that back in training.
+type forgetful struct{ nn.BatchNorm }
 
 func TestDropout(t *testing.T) {
 	x := tensor.Ones(4000)
@@ -187,13 +230,35 @@ func TestMisuse(t *testing.T) {
 		{func() { nn.NewRMSNorm(4).Apply(x) }, "nn.RMSNorm: the input [2 3]"},
 		{func() { nn.NewBatchNorm(4).Apply(x) }, "nn.BatchNorm: the input [2 3]"},
 		{func() { nn.NewBatchNorm(3).Train(tensor.Ones(1, 3), rng) }, "nn.BatchNorm: training takes at least 2 elements a channel, and the input [1 3] has 1"},
-		{func() { nn.NewGroupNorm(2, 3).Apply(x) }, "nn.GroupNorm: 2 groups do not divide the 3 channels"},
+		{func() { nn.NewGroupNorm(2, 3) }, "nn.NewGroupNorm: 2 groups do not divide 3 channels"},
+		{func() { nn.NewGroupNorm(0, 3) }, "nn.NewGroupNorm: 0 groups do not divide 3 channels"},
+		{func() { nn.GroupNorm{Groups: 2}.Apply(x) }, "nn.GroupNorm: 2 groups do not divide the 3 channels"},
+		{func() { nn.Linear{Weight: tensor.Ones(4, 3), Bias: tensor.Ones(3)}.Apply(x) }, "nn.Linear: Bias is [3], want [4]"},
+		{func() { nn.Conv{Weight: tensor.Ones(4, 3, 1), Bias: tensor.Ones(3)}.Apply(tensor.Ones(2, 3, 5)) }, "nn.Conv: Bias is [3], want [4]"},
+		{func() { nn.LayerNorm{Weight: tensor.Ones(3), Bias: tensor.Ones(4)}.Apply(x) }, "nn.LayerNorm: Add of [2 3] and [4]: "},
+		{func() { nn.BatchNorm{Mean: tensor.Ones(3), Var: tensor.Ones(4)}.Apply(x) }, "nn.BatchNorm: Div of [2 3] and [4]: "},
+		{func() { nn.NewEmbedding(rng, 3, 2).Apply(x) }, "nn.Embedding: positions are float32, want int32, uint32 or int64"},
+		{func() { nn.MaxPool{Size: 2}.Apply(x) }, "nn.MaxPool of [2 3]: the input is [batch"},
+		{func() { nn.AvgPool{Size: 2}.Apply(x) }, "nn.AvgPool of [2 3]: the input is [batch"},
+		{func() { nn.AvgPool{Size: 2}.Apply(label) }, "nn.AvgPool of int32 [2]: "},
+		{func() { nn.Flatten{From: 2}.Apply(x) }, "nn.Flatten of [2 3]: "},
+		{func() { nn.NewConv1D(rng, 3, 2, 4, nil).Apply(tensor.Ones(2, 3, 1)) }, "nn.Conv of [2 3 1] and [2 3 4]: "},
+		{func() { nn.Dropout{P: 0.25}.Drop(label, rng) }, "nn.Dropout: Mul of int32 [2]"},
+		{func() { nn.Linear{Weight: tensor.Ones(4, 3)}.Apply(tensor.Tensor{}) }, "nn.Linear: Rank: the tensor is absent"},
+		{func() { nn.Train(forgetful{nn.NewBatchNorm(3)}, x, rng) }, "nn.Train: the Train method of a nn_test.forgetful returned a nn.BatchNorm, want the same type"},
+		{func() { nn.Train(nn.Sequential{forgetful{nn.NewBatchNorm(3)}}, x, rng) }, "nn.Train: the Train method of a nn_test.forgetful"},
 		{func() { nn.NewInstanceNorm(4).Apply(x) }, "nn.InstanceNorm: the input [2 3]"},
 		{func() { nn.Dropout{P: 2}.Drop(x, rng) }, "nn.Dropout: P is 2"},
 		{func() { nn.XavierNormal(rng, 3) }, "nn.XavierNormal: the shape [3]"},
 		{func() { nn.CrossEntropy(x, x) }, "nn.CrossEntropy: labels [2 3] do not fit predictions [2 3]"},
 		{func() { nn.CrossEntropy(x, label.Cast(tensor.Float32)) }, "nn.CrossEntropy: labels are float32"},
+		{func() { nn.CrossEntropy(tensor.Tensor{}, label) }, "nn.CrossEntropy: the predictions are absent"},
+		{func() { nn.NLL(x, tensor.Tensor{}) }, "nn.NLL: the labels are absent"},
+		{func() { nn.NLL(tensor.Ones(2, 3).Cast(tensor.Int32), label) }, "nn.NLL: predictions are int32, want a floating-point type"},
 		{func() { nn.MSE(x, tensor.Ones(2)) }, "nn.MSE: predictions [2 3] and targets [2]"},
+		{func() { nn.MSE(x, tensor.Tensor{}) }, "nn.MSE: the targets are absent"},
+		{func() { nn.BCE(x.Sum(1), label.Unsqueeze(1)) }, "nn.BCE: targets are int32, want float32, the type of the predictions"},
+		{func() { nn.L1(label, label) }, "nn.L1: predictions are int32, want a floating-point type"},
 	} {
 		err := tensor.Try(c.f)
 		if err == nil {

@@ -18,10 +18,12 @@ func NewLinear(rng *tensor.RNG, in, out int) Linear {
 
 // Apply takes x of shape [... in] to [... out].
 func (l Linear) Apply(x tensor.Tensor) tensor.Tensor {
+	defer named("Linear")
 	present("Linear", "Weight", l.Weight)
 	if x.Rank() == 0 || x.Dim(-1) != l.Weight.Dim(1) {
 		fail("Linear", "the input %v does not end in the %d that the weight [out in] = %v takes", x.Shape(), l.Weight.Dim(1), l.Weight.Shape())
 	}
+	fits("Linear", l.Bias, l.Weight.Dim(0))
 	y := x.MatMul(l.Weight.T())
 	if l.Bias.IsValid() {
 		y = y.Add(l.Bias)
@@ -42,9 +44,13 @@ func NewEmbedding(rng *tensor.RNG, n, width int) Embedding {
 }
 
 // Apply takes positions x of shape [...], of type int32, uint32 or int64, to
-// [... width]. A position out of range is an error when it is computed.
+// [... width]. On a GPU, which lacks int64, they are int32 or uint32. A negative
+// position counts from the end; one out of range is an error when it is
+// computed.
 func (l Embedding) Apply(x tensor.Tensor) tensor.Tensor {
+	defer named("Embedding")
 	present("Embedding", "Weight", l.Weight)
+	checkIndices("Embedding", "positions", x)
 	return l.Weight.Take(0, x)
 }
 
@@ -60,6 +66,7 @@ func (l Dropout) Apply(x tensor.Tensor) tensor.Tensor { return x }
 
 // Drop drops elements of x, or none where rng is nil.
 func (l Dropout) Drop(x tensor.Tensor, rng *tensor.RNG) tensor.Tensor {
+	defer named("Dropout")
 	if l.P < 0 || l.P > 1 {
 		fail("Dropout", "P is %v, want a probability from 0 to 1", l.P)
 	}
@@ -84,6 +91,7 @@ type Flatten struct{ From int }
 
 // Apply takes x of shape [a b c] to [a b·c], where From is 1.
 func (l Flatten) Apply(x tensor.Tensor) tensor.Tensor {
+	defer named("Flatten")
 	from := l.From
 	if from == 0 {
 		from = 1

@@ -1,6 +1,7 @@
 package nn
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/tensorken/tensorken/tensor"
@@ -24,9 +25,10 @@ func NewLayerNorm(width int) LayerNorm {
 
 // Apply takes x of shape [... width] to the same shape.
 func (l LayerNorm) Apply(x tensor.Tensor) tensor.Tensor {
+	defer named("LayerNorm")
 	axes := lastAxes("LayerNorm", x, l.Weight)
 	centred := x.Sub(x.Mean(axes...))
-	y := centred.Div(centred.Square().Mean(axes...).Add(or(l.Eps, 1e-5)).Sqrt())
+	y := centred.Div(centred.Square().Mean(axes...).Add(cmp.Or(l.Eps, 1e-5)).Sqrt())
 	return affine(y, l.Weight, l.Bias)
 }
 
@@ -46,8 +48,9 @@ func NewRMSNorm(width int) RMSNorm {
 
 // Apply takes x of shape [... width] to the same shape.
 func (l RMSNorm) Apply(x tensor.Tensor) tensor.Tensor {
+	defer named("RMSNorm")
 	axes := lastAxes("RMSNorm", x, l.Weight)
-	y := x.Div(x.Square().Mean(axes...).Add(or(l.Eps, 1e-6)).Sqrt())
+	y := x.Div(x.Square().Mean(axes...).Add(cmp.Or(l.Eps, 1e-6)).Sqrt())
 	return affine(y, l.Weight, l.Bias)
 }
 
@@ -103,15 +106,21 @@ func NewBatchNorm(channels int) BatchNorm {
 
 // Apply takes x of shape [batch channels ...] to the same shape.
 func (l BatchNorm) Apply(x tensor.Tensor) tensor.Tensor {
+	defer named("BatchNorm")
 	l.check(x)
-	y := x.Sub(onChannels(l.Mean, x.Rank())).Div(onChannels(l.Var.Add(or(l.Eps, 1e-5)).Sqrt(), x.Rank()))
+	y := x.Sub(onChannels(l.Mean, x.Rank())).Div(onChannels(l.Var.Add(cmp.Or(l.Eps, 1e-5)).Sqrt(), x.Rank()))
 	return channelAffine(y, l.Weight, l.Bias)
 }
 
 // Train normalises by the batch's own statistics, and returns the layer with
 // new running averages. The variance in them is divided by n-1, as in
-// PyTorch, so a batch has at least two elements a channel.
+// PyTorch, so a batch has at least two elements a channel. It draws nothing
+// from rng, but a nil one means inference, as everywhere.
 func (l BatchNorm) Train(x tensor.Tensor, rng *tensor.RNG) (tensor.Tensor, Layer) {
+	if rng == nil {
+		return l.Apply(x), l
+	}
+	defer named("BatchNorm")
 	l.check(x)
 	n, axes := x.Len()/max(x.Dim(1), 1), []int{0}
 	for a := 2; a < x.Rank(); a++ {
@@ -123,9 +132,9 @@ func (l BatchNorm) Train(x tensor.Tensor, rng *tensor.RNG) (tensor.Tensor, Layer
 	mean := x.Mean(axes...)
 	centred := x.Sub(mean)
 	variance := centred.Square().Mean(axes...)
-	y := channelAffine(centred.Div(variance.Add(or(l.Eps, 1e-5)).Sqrt()), l.Weight, l.Bias)
+	y := channelAffine(centred.Div(variance.Add(cmp.Or(l.Eps, 1e-5)).Sqrt()), l.Weight, l.Bias)
 
-	m, channels := or(l.Momentum, 0.1), x.Dim(1)
+	m, channels := cmp.Or(l.Momentum, 0.1), x.Dim(1)
 	l.Mean = l.Mean.Mul(1 - m).Add(mean.Reshape(channels).Mul(m))
 	l.Var = l.Var.Mul(1 - m).Add(variance.Reshape(channels).Mul(m * float64(n) / float64(n-1)))
 	return y, l
@@ -149,15 +158,19 @@ type GroupNorm struct {
 	Eps          float64 // 0 is 1e-5
 }
 
-// NewGroupNorm returns a group norm of weight one and bias zero.
+// NewGroupNorm returns a group norm of weight one and bias zero. The channels
+// are a multiple of groups.
 func NewGroupNorm(groups, channels int) GroupNorm {
 	checkShape("NewGroupNorm", []int{channels})
+	if groups < 1 || channels%groups != 0 {
+		fail("NewGroupNorm", "%d groups do not divide %d channels", groups, channels)
+	}
 	return GroupNorm{Weight: tensor.Ones(channels), Bias: tensor.Zeros(channels), Groups: groups}
 }
 
 // Apply takes x of shape [batch channels ...] to the same shape.
 func (l GroupNorm) Apply(x tensor.Tensor) tensor.Tensor {
-	return groupNorm("GroupNorm", x, l.Groups, or(l.Eps, 1e-5), l.Weight, l.Bias)
+	return groupNorm("GroupNorm", x, l.Groups, cmp.Or(l.Eps, 1e-5), l.Weight, l.Bias)
 }
 
 // An InstanceNorm is a GroupNorm whose groups are the channels: of each
@@ -177,14 +190,16 @@ func NewInstanceNorm(channels int) InstanceNorm {
 
 // Apply takes x of shape [batch channels ...] to the same shape.
 func (l InstanceNorm) Apply(x tensor.Tensor) tensor.Tensor {
+	defer named("InstanceNorm")
 	groups := 0
 	if x.Rank() > 1 {
 		groups = x.Dim(1)
 	}
-	return groupNorm("InstanceNorm", x, groups, or(l.Eps, 1e-5), l.Weight, l.Bias)
+	return groupNorm("InstanceNorm", x, groups, cmp.Or(l.Eps, 1e-5), l.Weight, l.Bias)
 }
 
 func groupNorm(layer string, x tensor.Tensor, groups int, eps float64, weight, bias tensor.Tensor) tensor.Tensor {
+	defer named(layer)
 	if x.Rank() < 2 {
 		fail(layer, "the input %v has no channels on axis 1", x.Shape())
 	}
