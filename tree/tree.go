@@ -13,8 +13,8 @@
 //
 // The zero Tensor is an absent one, such as the bias of a layer without: it
 // has its place in the tree and is passed over. A pointer met twice is one
-// subtree, named once and still shared in a result; equal tensors in two
-// places are two.
+// subtree, named once and still shared in a result, and may lead back to what
+// it was met in; equal tensors in two places are two.
 //
 // A result is a new tree: it shares no slice, map or pointer with its
 // argument, so keeping an earlier model is an assignment. Numbers, strings,
@@ -22,7 +22,7 @@
 // holds no tensor and has unexported fields, such as a *sync.Mutex.
 //
 // A value that cannot be walked, because an unexported field holds tensors,
-// two tensors have one name or the value contains itself, is misuse: the
+// two tensors have one name or a slice or map contains itself, is misuse: the
 // functions panic with a [*tensor.Error].
 package tree
 

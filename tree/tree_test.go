@@ -141,7 +141,27 @@ func TestSize(t *testing.T) {
 	}
 }
 
+// A pointer that leads back to where it was met is met twice, and so one
+// subtree that the result shares.
+func TestRing(t *testing.T) {
+	type node struct {
+		W    tensor.Tensor
+		Next *node
+	}
+	a := &node{W: tensor.Ones(2)}
+	a.Next = &node{W: tensor.Ones(3), Next: a}
+	if n := tree.Size(a); n != 5 {
+		t.Errorf("Size of a ring = %d, want 5", n)
+	}
+	b := tree.Map(a, func(_ string, x tensor.Tensor) tensor.Tensor { return x.Neg() })
+	if got := text(b); got != "w=[-1 -1] next.w=[-1 -1 -1]" || b.Next.Next != b || b == a {
+		t.Errorf("Map of a ring gave %s, closed: %v", got, b.Next.Next == b)
+	}
+}
+
 func TestMisuse(t *testing.T) {
+	loop, ring := make([]any, 1), map[string]any{}
+	loop[0], ring["next"] = loop, ring
 	_, back := tree.Ravel(linear{Weight: tensor.Ones(3)})
 	for _, tt := range []struct {
 		f    func()
@@ -153,6 +173,8 @@ func TestMisuse(t *testing.T) {
 			id := func(_ string, x, _ tensor.Tensor) tensor.Tensor { return x }
 			tree.Zip([]tensor.Tensor{}, []tensor.Tensor{tensor.Ones(1)}, id)
 		}, `tree.Zip of a []tensor.Tensor: "0" is in the second tree but not in the first`},
+		{func() { tree.Size(loop) }, "tree.Size of a []interface {}: nested more than 10000 deep: does it contain itself?"},
+		{func() { tree.Size(ring) }, "tree.Size of a map[string]interface {}: nested more than 10000 deep: does it contain itself?"},
 		{func() { tree.Ravel(makeModel()) }, `"count" is of type int32, tensors before it of float32: Cast to one type`},
 		{func() { back(tensor.Ones(4)) }, "tree.Ravel of a tree_test.linear: going back needs shape [3], not [4]"},
 	} {
