@@ -44,5 +44,11 @@
 // returned by what computes it, or is a panic with a [*DeviceError] where
 // nothing can be returned.
 //
+// An index in a tensor that is out of range is such a failure, and comes up when
+// elements are asked for: the error names that line. With the environment
+// variable TENSORKEN_DEBUG=lines, operations remember the lines that call them,
+// which takes time, and the error names that of the operation that took the
+// index; of several that are computed at once, the first.
+//
 // A Tensor may be used by any number of goroutines at once.
 package tensor
