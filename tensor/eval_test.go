@@ -157,21 +157,33 @@ func BenchmarkBuildChain(b *testing.B) {
 	}
 }
 
+// renamed is a device of another name.
+type renamed struct{ driver.Device }
+
+func (renamed) Name() string { return "gpu" }
+
 func TestDevices(t *testing.T) {
 	one, two := tensor.NewDevice(cpu.New(cpu.Options{})), tensor.NewDevice(cpu.New(cpu.Options{Threads: 1}))
 	defer one.Close()
 	defer two.Close()
-	a, b := floats(1, 2).To(one), floats(10, 20).To(two)
-	for _, mix := range []func(){
-		func() { a.Add(b) },
-		func() { tensor.Where(a.Gt(1), 0, b) },
-		func() { tensor.Cat(0, a, b) },
-		func() { a.MatMul(b) },
-		func() { a.Take(0, b.Cast(tensor.Int32)) },
+	gpu := tensor.NewDevice(renamed{cpu.New(cpu.Options{})})
+	defer gpu.Close()
+	a, b, c := floats(1, 2).To(one), floats(10, 20).To(two), floats(5, 6).To(gpu)
+	const twice, different = "both are on cpu, which was opened twice: share one Device, or move one with To", "one is on cpu, the other on gpu: move one with To"
+	for _, mix := range []struct {
+		f    func()
+		want string
+	}{
+		{func() { a.Add(b) }, twice},
+		{func() { tensor.Where(a.Gt(1), 0, b) }, twice},
+		{func() { tensor.Cat(0, a, b) }, twice},
+		{func() { a.MatMul(b) }, twice},
+		{func() { a.Take(0, b.Cast(tensor.Int32)) }, twice},
+		{func() { a.Add(c) }, different},
 	} {
-		err := tensor.Try(mix)
-		if err == nil || !strings.Contains(err.Error(), "one is on cpu, the other on cpu: move one with To") {
-			t.Errorf("two devices in one operation: %v", err)
+		err := tensor.Try(mix.f)
+		if err == nil || !strings.HasSuffix(err.Error(), mix.want) {
+			t.Errorf("two devices in one operation: %v, want an error that ends in %q", err, mix.want)
 		}
 	}
 	run(t, []check{

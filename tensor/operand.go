@@ -45,9 +45,13 @@ func checkAlike(op string, x, y *graph.Node) {
 
 // checkDevices panics if x and y are committed to two devices.
 func checkDevices(op string, x, y *graph.Node) {
-	if x.Device != y.Device && x.Device != nil && y.Device != nil {
-		fail(op, fmt.Sprintf("one is on %v, the other on %v: move one with To", x.Device, y.Device), x, y)
+	if x.Device == y.Device || x.Device == nil || y.Device == nil {
+		return
 	}
+	if x.Device.String() == y.Device.String() {
+		fail(op, fmt.Sprintf("both are on %v, which was opened twice: share one Device, or move one with To", x.Device), x, y)
+	}
+	fail(op, fmt.Sprintf("one is on %v, the other on %v: move one with To", x.Device, y.Device), x, y)
 }
 
 // broadcast repeats x and y until they have one shape.

@@ -193,14 +193,23 @@ func (r *RNG) Categorical(p Tensor) Tensor {
 	return Tensor{n: argMax("Categorical", add(log(graph.Cast(x, ir.Float32)), gumbel), -1, false)}
 }
 
-// Perm returns the int32 numbers 0 to n-1 in random order.
+// Perm returns the int32 numbers 0 to n-1 in random order. Unlike the other
+// draws, it computes the key of an RNG made by [KeyRNG].
 func (r *RNG) Perm(n int) Tensor {
 	r.check("Perm")
 	checkCount("Perm", n)
 	var k0, k1 uint32
 	if r.key.IsValid() {
-		key := r.next([]int{})
-		k0, k1 = uint32(Tensor{n: key[0]}.Item()), uint32(Tensor{n: key[1]}.Item())
+		if r.key.n.IsExample() {
+			fail("Perm", "inside of grad.Vmap a key made of examples has no value, which Perm needs: make the permutations outside, Stack them and pass them in", r.key.n)
+		}
+		key := r.next([]int{1})
+		data, err := Tensor{n: graph.Cat(0, key[:])}.bytes("Perm")
+		if err != nil {
+			panic(err)
+		}
+		words := elementsOf[uint32](data)
+		k0, k1 = words[0], words[1]
 	} else {
 		k0, k1 = r.host(2 * r.Count)
 		r.Count++
