@@ -86,6 +86,7 @@ const Usage = "device to run on: cpu, webgpu, or one that tensorken gpu lists, a
 //		if err := device.Use(*name, os.Stderr); err != nil {
 //			log.Fatal(err)
 //		}
+//	}
 func Use(name string, w io.Writer) error {
 	d, why, err := Open(name)
 	if err != nil {

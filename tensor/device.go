@@ -56,6 +56,9 @@ func Default() *Device {
 
 // SetDefault makes d the default device, for all goroutines. Nil means the
 // CPU.
+//
+// To compute with a type that d lacks, as a GPU does [Float64] and [Int64], is an
+// error. Cast such tensors, or keep them on the CPU by To(CPU()).
 func SetDefault(d *Device) { fallback.Store(d) }
 
 // Stats says what all devices hold and have compiled.
