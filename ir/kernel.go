@@ -49,6 +49,15 @@ type AxisSet uint64
 // MaxAxes is the most axes a kernel may have.
 const MaxAxes = 64
 
+// Axes returns the set of axes.
+func Axes(axes ...int) AxisSet {
+	var s AxisSet
+	for _, a := range axes {
+		s |= 1 << a
+	}
+	return s
+}
+
 // Has reports whether axis a is in s.
 func (s AxisSet) Has(a int) bool { return s>>a&1 == 1 }
 

@@ -1,6 +1,7 @@
 package ir
 
 import (
+	"encoding/binary"
 	"math"
 	"strconv"
 )
@@ -91,6 +92,24 @@ func (x Number) Text(d DType) string {
 		return strconv.FormatFloat(x.Float64(d), 'g', -1, 32)
 	}
 	return strconv.FormatInt(int64(x), 10)
+}
+
+// Append appends x to b as an element of type d lies in memory, little-endian.
+func (x Number) Append(b []byte, d DType) []byte {
+	le := binary.LittleEndian
+	switch d {
+	case Bool, Uint8:
+		return append(b, byte(x))
+	case Float16:
+		return le.AppendUint16(b, uint16(ToF16(float32(x.Float64(d)))))
+	case BFloat16:
+		return le.AppendUint16(b, uint16(ToBF16(float32(x.Float64(d)))))
+	case Float32:
+		return le.AppendUint32(b, math.Float32bits(float32(x.Float64(d))))
+	case Int32, Uint32:
+		return le.AppendUint32(b, uint32(x))
+	}
+	return le.AppendUint64(b, uint64(x))
 }
 
 // truncate gives x as an integer of type d: towards zero, saturating, NaN 0.

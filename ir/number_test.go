@@ -1,6 +1,7 @@
 package ir
 
 import (
+	"fmt"
 	"math"
 	"testing"
 )
@@ -24,6 +25,25 @@ func TestNumbers(t *testing.T) {
 	} {
 		if got := Float(c.d, c.x).Text(c.d); got != c.want {
 			t.Errorf("Float(%v, %v) = %s, want %s", c.d, c.x, got, c.want)
+		}
+	}
+}
+
+func TestAppend(t *testing.T) {
+	for _, c := range []struct {
+		d    DType
+		x    float64
+		want string
+	}{
+		{Bool, 1, "01"}, {Uint8, 255, "ff"},
+		{Int32, -2, "fe ff ff ff"}, {Uint32, 1 << 31, "00 00 00 80"},
+		{Int64, -2, "fe ff ff ff ff ff ff ff"},
+		{Float16, -1, "00 bc"}, {BFloat16, -1, "80 bf"},
+		{Float32, -1, "00 00 80 bf"}, {Float64, -1, "00 00 00 00 00 00 f0 bf"},
+	} {
+		b := Float(c.d, c.x).Append([]byte("x"), c.d)
+		if got := fmt.Sprintf("% x", b); got != "78 "+c.want || len(b) != 1+c.d.Size() {
+			t.Errorf("%v as %v appended to 78 is %s, want 78 %s", c.x, c.d, got, c.want)
 		}
 	}
 }

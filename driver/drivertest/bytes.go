@@ -11,26 +11,9 @@ import (
 func encode(d ir.DType, elems []ir.Number) []byte {
 	out := make([]byte, 0, len(elems)*d.Size())
 	for _, x := range elems {
-		out = appendElem(out, d, x)
+		out = x.Append(out, d)
 	}
 	return out
-}
-
-func appendElem(b []byte, d ir.DType, x ir.Number) []byte {
-	le := binary.LittleEndian
-	switch d {
-	case ir.Bool, ir.Uint8:
-		return append(b, byte(x))
-	case ir.Float16:
-		return le.AppendUint16(b, uint16(ir.ToF16(float32(x.Float64(d)))))
-	case ir.BFloat16:
-		return le.AppendUint16(b, uint16(ir.ToBF16(float32(x.Float64(d)))))
-	case ir.Float32:
-		return le.AppendUint32(b, math.Float32bits(float32(x.Float64(d))))
-	case ir.Int32, ir.Uint32:
-		return le.AppendUint32(b, uint32(x))
-	}
-	return le.AppendUint64(b, uint64(x))
 }
 
 // decode is the inverse of encode; bytes that make no whole element are left

@@ -97,7 +97,7 @@ func assemble(s *space, p plan) *assembler {
 		}
 	}
 	if p.value {
-		a.root = a.widen(a.body[p.roots[0]], setOf(p.lanes))
+		a.root = a.widen(a.body[p.roots[0]], ir.Axes(p.lanes...))
 	}
 	a.code.regs = len(a.regs)
 	a.allocate()
@@ -121,7 +121,7 @@ func (s *space) needs(roots, given []int) []bool {
 }
 
 func (a *assembler) newRegister(typ ir.DType, over ir.AxisSet, step int) int {
-	a.regs = append(a.regs, register{typ: typ, over: over, lanes: over & setOf(a.plan.lanes), step: step})
+	a.regs = append(a.regs, register{typ: typ, over: over, lanes: over & ir.Axes(a.plan.lanes...), step: step})
 	return len(a.regs) - 1
 }
 
@@ -146,7 +146,7 @@ func (a *assembler) emit(s step, typ ir.DType, over ir.AxisSet) int {
 
 // widen returns a register with the values of r over more lanes.
 func (a *assembler) widen(r int, over ir.AxisSet) int {
-	lanes := over & setOf(a.plan.lanes)
+	lanes := over & ir.Axes(a.plan.lanes...)
 	if a.regs[r].lanes == lanes {
 		return r
 	}

@@ -155,7 +155,7 @@ func (a *assembler) load(i int) int {
 	in := &a.space.body[i]
 	l := &load{arg: in.Arg, at: -1, instr: i}
 	over := in.Over
-	lanes := over & setOf(a.plan.lanes)
+	lanes := over & ir.Axes(a.plan.lanes...)
 	elem := ir.Bool
 	if in.Op == ir.Inside {
 		l.arg = -1
@@ -505,7 +505,7 @@ func (a *assembler) store(i int) int {
 	in := &a.space.body[i]
 	typ := a.space.args[in.Arg].DType
 	r := a.widen(a.body[in.Src[0]], in.Over)
-	p := &place{affine: a.affine(in.View.Off, in.View.Coef, in.Over&setOf(a.plan.lanes)), arg: in.Arg, size: typ.Size()}
+	p := &place{affine: a.affine(in.View.Off, in.View.Coef, in.Over&ir.Axes(a.plan.lanes...)), arg: in.Arg, size: typ.Size()}
 	if typ.IsHalf() {
 		p.narrow = simd.Casts[ir.Float32][typ]
 	}

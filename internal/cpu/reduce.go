@@ -35,7 +35,7 @@ func (a *assembler) reduction(i int) int {
 	}
 	x = a.widen(x, over)
 	typ := a.regs[x].typ
-	r := &reduce{op: in.Op, instr: i, typ: typ, across: a.across, lanes: a.setIndex(in.Axes & setOf(a.plan.lanes))}
+	r := &reduce{op: in.Op, instr: i, typ: typ, across: a.across, lanes: a.setIndex(in.Axes & ir.Axes(a.plan.lanes...))}
 	s := step{do: doReduce, reduce: r, src: [4]int{x, -1, -1, -1}}
 	if in.Op == ir.ArgMax {
 		r.arg = simd.ArgMaxes[typ]

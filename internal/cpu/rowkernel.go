@@ -45,7 +45,7 @@ func (r *rowShape) fits(s *space) bool {
 // reuses reports whether anything over the reduced axes is computed after a
 // reduction.
 func (s *space) reuses() bool {
-	reduced := setOf(s.roles(ir.Reduced, ir.K))
+	reduced := ir.Axes(s.roles(ir.Reduced, ir.K)...)
 	for i := range s.body {
 		in := &s.body[i]
 		if in.Op == ir.Store && in.Over&reduced != 0 {

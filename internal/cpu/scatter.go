@@ -137,7 +137,7 @@ func (j *scatterJob) task(w *worker, i int) {
 func (a *assembler) scatter(i int) int {
 	in := &a.space.body[i]
 	over := a.space.all()
-	lanes := over & setOf(a.plan.lanes)
+	lanes := over & ir.Axes(a.plan.lanes...)
 	index := a.cast(a.body[in.Src[0]], ir.Int64)
 	update := a.widen(a.body[in.Src[1]], over)
 	l := &load{

@@ -145,14 +145,6 @@ func (s *space) cost() int {
 	return c
 }
 
-func setOf(axes []int) ir.AxisSet {
-	var s ir.AxisSet
-	for _, a := range axes {
-		s |= 1 << a
-	}
-	return s
-}
-
 // rowMajor gives the strides of a dense row-major array over those axes that
 // are in a set.
 func rowMajor(axes []ir.Axis, in ir.AxisSet) []int {

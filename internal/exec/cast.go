@@ -2,7 +2,6 @@ package exec
 
 import (
 	"encoding/binary"
-	"math"
 
 	"github.com/tensorken/tensorken/internal/graph"
 	"github.com/tensorken/tensorken/internal/shape"
@@ -24,26 +23,8 @@ func (d *Device) castOnHost(n *graph.Node, src *graph.Node) bool {
 	out := make([]byte, 0, n.Len()*n.DType.Size())
 	for ; len(host) > 0; host = host[8:] {
 		x := ir.Number(binary.LittleEndian.Uint64(host)) // as numbers are
-		out = appendNumber(out, n.DType, x.Convert(src.DType, n.DType))
+		out = x.Convert(src.DType, n.DType).Append(out, n.DType)
 	}
 	n.SetValue(&graph.Value{Store: FromHost(out), Strides: shape.RowMajor(n.Shape)})
 	return true
-}
-
-// appendNumber appends x as an element of type d lies in memory.
-func appendNumber(b []byte, d ir.DType, x ir.Number) []byte {
-	le := binary.LittleEndian
-	switch d {
-	case ir.Bool, ir.Uint8:
-		return append(b, byte(x))
-	case ir.Float16:
-		return le.AppendUint16(b, uint16(ir.ToF16(float32(x.Float64(d)))))
-	case ir.BFloat16:
-		return le.AppendUint16(b, uint16(ir.ToBF16(float32(x.Float64(d)))))
-	case ir.Float32:
-		return le.AppendUint32(b, math.Float32bits(float32(x.Float64(d))))
-	case ir.Int32, ir.Uint32:
-		return le.AppendUint32(b, uint32(x))
-	}
-	return le.AppendUint64(b, uint64(x))
 }

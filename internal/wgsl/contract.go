@@ -311,9 +311,9 @@ func condition(pattern, c string) string {
 func (x *contraction) addParts() {
 	every := slices.Concat(x.batch, x.rows.axes, x.cols.axes)
 	x.points(every, x.stores(0, false), func(sc *scope, i int) {
-		home := sc.home(set(every))
+		home := sc.home(ir.Axes(every...))
 		name := sc.s.buffer(x.partScratch, x.resultType, false)
-		rank := home.rank(every, set(every))
+		rank := home.rank(every, ir.Axes(every...))
 		v := make(value, rank.lanes())
 		for l := range v {
 			v[l] = home.name(i, l, len(v))

@@ -422,9 +422,9 @@ func (r *row) poke(sc *scope, register string, shelf int, n, x string) {
 
 // fetch gives the value of a reduction that is in scratch.
 func (r *row) fetch(sc *scope, i int) {
-	home := sc.home(set(r.kept))
+	home := sc.home(ir.Axes(r.kept...))
 	red := sc.s.reducer(i)
-	rank := home.rank(r.kept, set(r.kept))
+	rank := home.rank(r.kept, ir.Axes(r.kept...))
 	list := make([]string, rank.lanes())
 	for l := range list {
 		name := fmt.Sprintf("k%d%s_%d", i, home.tag, l)

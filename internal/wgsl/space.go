@@ -27,14 +27,6 @@ func (c *compiler) axes(roles ...ir.Role) []int {
 	return list
 }
 
-func set(axes []int) ir.AxisSet {
-	var s ir.AxisSet
-	for _, a := range axes {
-		s |= 1 << a
-	}
-	return s
-}
-
 // long lists those of axes that are longer than 1: the others are at 0.
 func (c *compiler) long(axes []int) []int {
 	var list []int
