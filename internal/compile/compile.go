@@ -17,7 +17,7 @@ type Plan struct {
 	Steps   []Step
 	Buffers []Buffer
 	Outputs []Output // one for each root
-	Checked bool     // a step may note a bad index
+	Checks  int      // how many steps may note a bad index
 }
 
 // A Step is one call of a kernel.
@@ -26,8 +26,8 @@ type Step struct {
 	Args   []Arg
 }
 
-// An Arg is what a step's argument is: by Kind the number, or a buffer: the
-// leaf or the plan's own, by Index.
+// An Arg is what a step's argument is: by Kind the number, the place to note a
+// bad index, or a buffer: the leaf or the plan's own, by Index.
 type Arg struct {
 	Kind  ir.ArgKind
 	Leaf  bool
@@ -78,7 +78,8 @@ func Graph(roots []*graph.Node, bindings int) (*Plan, error) {
 			arg := Arg{Kind: a.Kind}
 			switch {
 			case a.Kind == ir.Status:
-				p.Checked = true
+				arg.Index = p.Checks
+				p.Checks++
 			case a.Kind == ir.Value:
 				arg.Index = a.Node.Ints[0]
 			case a.Node.Op == ir.Buffer:

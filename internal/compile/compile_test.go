@@ -63,26 +63,26 @@ func TestOutputs(t *testing.T) {
 	}
 }
 
-// TestChecked says which plans may note a bad index.
-func TestChecked(t *testing.T) {
+// TestChecks says how many steps of a plan may note a bad index.
+func TestChecks(t *testing.T) {
 	Verify()
 	a := leaf(0, 4, 6)
 	idx := graph.Leaf(ir.Int32, []int{4, 2}, 1, []int{1, 2, 1})
 	for _, c := range []struct {
 		name string
 		root *graph.Node
-		want bool
+		want int
 	}{
-		{"no index", graph.Unary(ir.Neg, a), false},
-		{"Gather", graph.Gather(a, idx, 1), true},
-		{"Scatter", graph.Scatter(ir.Add, a, idx, leaf(2, 4, 2), 1), true},
-		{"the gradient of picking one", graph.Ungather(leaf(2, 4, 1), graph.Leaf(ir.Int32, []int{4, 1}, 1, []int{1, 1, 1}), 1, 6), false},
+		{"no index", graph.Unary(ir.Neg, a), 0},
+		{"Gather", graph.Gather(a, idx, 1), 1},
+		{"Scatter", graph.Scatter(ir.Add, a, idx, leaf(2, 4, 2), 1), 1},
+		{"the gradient of picking one", graph.Ungather(leaf(2, 4, 1), graph.Leaf(ir.Int32, []int{4, 1}, 1, []int{1, 1, 1}), 1, 6), 0},
 	} {
 		p, err := Graph([]*graph.Node{c.root}, 0)
 		if err != nil {
 			t.Errorf("%s: %v", c.name, err)
-		} else if p.Checked != c.want {
-			t.Errorf("%s: Checked is %v, want %v", c.name, p.Checked, c.want)
+		} else if p.Checks != c.want {
+			t.Errorf("%s: Checks is %d, want %d", c.name, p.Checks, c.want)
 		}
 	}
 }

@@ -14,13 +14,17 @@ import (
 
 // An IndexError is an index in a tensor that was out of range.
 type IndexError struct {
-	Index int64
+	Index int64  // from the start: where negative ones count from the end, after that
 	Len   int    // of the axis
 	Line  string // of the program that used an index, if TENSORKEN_DEBUG asks for lines
 }
 
 func (e *IndexError) Error() string {
-	return fmt.Sprintf("index %d is out of range for an axis of length %d", e.Index, e.Len)
+	written := ""
+	if e.Index < 0 {
+		written = fmt.Sprintf(" (%d if it was counted from the end)", e.Index-int64(e.Len))
+	}
+	return fmt.Sprintf("index %d%s is out of range for an axis of length %d", e.Index, written, e.Len)
 }
 
 // A Failure is what went wrong on a device.
@@ -204,7 +208,7 @@ func (d *Device) bind(p *plan, r *request, now *run) error {
 			case a.Kind == ir.Value:
 				call[k] = driver.Arg{Num: r.scalars[a.Index]}
 			case a.Kind == ir.Status:
-				call[k] = driver.Arg{Buffer: d.status.buffer, Offset: 2 * (now.first + i)}
+				call[k] = driver.Arg{Buffer: d.status.buffer, Offset: 2 * (now.first + a.Index)}
 			case a.Leaf:
 				l := &r.leaves[a.Index]
 				s := l.value.Store.(*store)

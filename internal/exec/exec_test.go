@@ -402,3 +402,36 @@ func TestIndexErrorLater(t *testing.T) {
 		t.Errorf("got %v, want %v", got, want)
 	}
 }
+
+// One plan may check more indices than a device at first has room to note.
+func TestManyChecks(t *testing.T) {
+	for name, drv := range map[string]driver.Device{
+		"looks at once": cpu.New(cpu.Options{}),
+		"looks later":   ahead{cpu.New(cpu.Options{})},
+	} {
+		d := exec.New(drv)
+		for _, c := range []struct{ steps, bad int }{{10, -1}, {5000, -1}, {6000, 4500}, {10, -1}, {10, 9}} {
+			count := floats(0)
+			for i := range c.steps {
+				at := ints(0)
+				if i == c.bad {
+					at = ints(-3)
+				}
+				count = graph.Scatter(ir.Add, count, at, floats(1), 0)
+			}
+			got, err := exec.Read(d, count)
+			var index *exec.IndexError
+			switch {
+			case c.bad >= 0:
+				if !errors.As(err, &index) || index.Index != -3 {
+					t.Errorf("%s, %d steps of which %d is bad: got %v, want index -3", name, c.steps, c.bad, err)
+				}
+			case err != nil:
+				t.Errorf("%s, %d steps: %v", name, c.steps, err)
+			case math.Float32frombits(binary.LittleEndian.Uint32(got)) != float32(c.steps):
+				t.Errorf("%s, %d steps: got % x", name, c.steps, got)
+			}
+		}
+		d.Close()
+	}
+}

@@ -10,14 +10,16 @@ import (
 	"github.com/tensorken/tensorken/ir"
 )
 
-// statusWords is how many steps may note a bad index before somebody looks.
-const statusWords = 1 << 12
+// leastChecks is how many steps may at least note a bad index before somebody
+// looks.
+const leastChecks = 1 << 12
 
 // status is a device's memory of bad indices: two words for each step that
 // checks some, handed out in turn. A device that runs ahead of its caller is
 // asked for them at the next read of a value, and when they run out.
 type status struct {
 	buffer  driver.Buffer
+	checks  int // that the buffer has room for
 	next    int
 	pending []*run
 }
@@ -26,7 +28,7 @@ type status struct {
 // itself or in what it used.
 type run struct {
 	plan   *compile.Plan
-	first  int      // of its words, a pair a step, if the plan checks indices
+	first  int      // of its checks' places
 	leaves []*store // of the plan's leaves those that are pending
 	tied   []int    // buffers without which no other is worth anything
 	line   string   // of the program, if it is known
@@ -63,26 +65,17 @@ func (d *Device) begin(p *plan, r *request) (*run, error) {
 			out.leaves[i] = leaf
 		}
 	}
-	words := 0
-	if p.compiled.Checked {
-		words = len(p.programs)
-	} else if out.leaves == nil {
+	checks := p.compiled.Checks
+	if checks == 0 && out.leaves == nil {
 		return nil, nil
 	}
-	if s.next+words > statusWords || len(s.pending) >= statusWords {
+	if s.next+checks > s.checks || len(s.pending) >= s.checks {
 		if err := d.resolve(); err != nil {
 			return nil, err
 		}
-	}
-	if s.buffer == nil {
-		b, err := d.drv.Alloc(8 * statusWords)
-		if err != nil {
+		if err := d.room(checks); err != nil {
 			return nil, err
 		}
-		if err := d.drv.Upload(b, 0, make([]byte, 8*statusWords)); err != nil {
-			return nil, err
-		}
-		s.buffer = b
 	}
 	for _, i := range r.tied() {
 		if o := p.compiled.Outputs[i]; !o.Leaf {
@@ -90,9 +83,31 @@ func (d *Device) begin(p *plan, r *request) (*run, error) {
 		}
 	}
 	out.first = s.next
-	s.next += words
+	s.next += checks
 	s.pending = append(s.pending, out)
 	return out, nil
+}
+
+// room makes the status's buffer, which nothing uses, have room for so many
+// checks. The caller holds d.mu.
+func (d *Device) room(checks int) error {
+	s := &d.status
+	if checks = max(checks, leastChecks); checks <= s.checks {
+		return nil
+	}
+	b, err := d.drv.Alloc(8 * checks)
+	if err != nil {
+		return err
+	}
+	if err := d.drv.Upload(b, 0, make([]byte, 8*checks)); err != nil {
+		b.Free()
+		return err
+	}
+	if s.buffer != nil {
+		s.buffer.Free()
+	}
+	s.buffer, s.checks = b, checks
+	return nil
 }
 
 // resolve finds out what the pending runs noted. The caller holds d.mu.
@@ -122,8 +137,8 @@ func (d *Device) resolve() error {
 // finish finds out which buffers depend on a bad index.
 func (r *run) finish(words []byte) {
 	r.bad = make([]bool, len(r.plan.Buffers))
-	for i, s := range r.plan.Steps {
-		r.step(s, r.noted(i, words))
+	for _, s := range r.plan.Steps {
+		r.step(s, r.noted(s, words))
 	}
 	if slices.ContainsFunc(r.tied, func(b int) bool { return r.bad[b] }) {
 		for i := range r.bad {
@@ -181,16 +196,17 @@ func (r *run) step(s compile.Step, noted error) {
 	}
 }
 
-// noted returns the bad index that step i noted, if any.
-func (r *run) noted(i int, words []byte) error {
-	if !r.plan.Checked {
+// noted returns the bad index that a step noted, if any.
+func (r *run) noted(s compile.Step, words []byte) error {
+	k := slices.IndexFunc(s.Args, func(a compile.Arg) bool { return a.Kind == ir.Status })
+	if k < 0 {
 		return nil
 	}
-	w := words[8*(r.first+i):]
+	w := words[8*(r.first+s.Args[k].Index):]
 	at := binary.LittleEndian.Uint32(w)
 	if at == 0 {
 		return nil
 	}
 	index := int32(binary.LittleEndian.Uint32(w[4:]))
-	return &IndexError{Index: int64(index), Len: r.plan.Steps[i].Kernel.Body[at-1].View.Len, Line: r.line}
+	return &IndexError{Index: int64(index), Len: s.Kernel.Body[at-1].View.Len, Line: r.line}
 }
