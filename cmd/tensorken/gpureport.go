@@ -46,9 +46,7 @@ func gpuCheck(ctx context.Context, w io.Writer, name string) error {
 	if err != nil {
 		return err
 	}
-	if d != tensor.CPU() {
-		defer d.Close()
-	}
+	defer d.Close()
 	for _, line := range [][2]string{{"tensorken", version()}, {"machine", machine()}, {"system", system()}, {"device", d.String()}} {
 		fmt.Fprintf(w, "%-11s %s\n", line[0], line[1])
 	}
