@@ -6,27 +6,36 @@ import (
 )
 
 // ClipNorm scales gradients down together so that their norm, the root of the
-// sum of all squares, is at most max.
+// sum of all squares, is at most max. The sum is taken in float64 if a gradient
+// is float64, else in float32.
 //
 // Source: Pascanu, Mikolov, Bengio, "On the difficulty of training recurrent
 // neural networks", 2013, in PyTorch's form: by max/(norm + 1e-6).
 func ClipNorm[T any](grads T, max float64) T {
-	var squares []tensor.Tensor
+	var floats []tensor.Tensor
+	d := tensor.Float32
 	for _, g := range tree.All(grads) {
-		if isFloat(g) {
-			squares = append(squares, g.Cast(tensor.Float32).Square().Sum())
+		if g.DType().IsFloat() {
+			floats = append(floats, g)
+		}
+		if g.DType() == tensor.Float64 {
+			d = tensor.Float64
 		}
 	}
-	if squares == nil {
+	if floats == nil {
 		return grads
 	}
-	norm := squares[0]
-	for _, s := range squares[1:] {
-		norm = norm.Add(s)
+	var squares tensor.Tensor
+	for i, g := range floats {
+		sum := g.Cast(d).Square().Sum()
+		if i > 0 {
+			sum = squares.Add(sum)
+		}
+		squares = sum
 	}
-	scale := norm.Sqrt().Add(1e-6).Reciprocal().Mul(max).Minimum(1)
+	scale := squares.Sqrt().Add(1e-6).Reciprocal().Mul(max).Minimum(1)
 	return tree.Map(grads, func(_ string, g tensor.Tensor) tensor.Tensor {
-		if !isFloat(g) {
+		if !g.DType().IsFloat() {
 			return g
 		}
 		return g.Mul(scale.Cast(g.DType()))
@@ -36,7 +45,7 @@ func ClipNorm[T any](grads T, max float64) T {
 // ClipValue clamps every element of the gradients to ±max.
 func ClipValue[T any](grads T, max float64) T {
 	return tree.Map(grads, func(_ string, g tensor.Tensor) tensor.Tensor {
-		if !isFloat(g) {
+		if !g.DType().IsFloat() {
 			return g
 		}
 		return g.Clamp(-max, max)
@@ -47,17 +56,9 @@ func ClipValue[T any](grads T, max float64) T {
 // floating-point tensor; the others are the model's. Start from the model.
 func Average[T any](avg, model T, decay float64) T {
 	return tree.Zip(avg, model, func(_ string, a, m tensor.Tensor) tensor.Tensor {
-		if !m.IsValid() || !isFloat(m) {
+		if !m.IsValid() || !m.DType().IsFloat() {
 			return m
 		}
 		return a.Mul(decay).Add(m.Mul(1 - decay))
 	})
-}
-
-func isFloat(t tensor.Tensor) bool {
-	switch t.DType() {
-	case tensor.Float16, tensor.BFloat16, tensor.Float32, tensor.Float64:
-		return true
-	}
-	return false
 }

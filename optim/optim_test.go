@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/tensorken/tensorken/nn"
 	"github.com/tensorken/tensorken/optim"
 	"github.com/tensorken/tensorken/safetensors"
 	"github.com/tensorken/tensorken/tensor"
@@ -125,7 +126,76 @@ func TestStateFile(t *testing.T) {
 	}
 }
 
+// lazy is a rule that says it keeps a slot and does not.
+type lazy struct{ optim.SGD }
+
+func (lazy) Slots() int { return 1 }
+
+// broken is a rule whose arithmetic does not fit.
+type broken struct{ optim.SGD }
+
+func (broken) Update(p, _ tensor.Tensor, _ []tensor.Tensor, _ float64, _ int) (tensor.Tensor, []tensor.Tensor) {
+	return p.Add(tensor.Ones(5)), nil
+}
+
+// A State that is not of this model and rule is an error, and nothing changes.
+func TestStepStateMisfits(t *testing.T) {
+	momentum := optim.SGD{Momentum: 0.9}
+	state := func(rule optim.Rule, m []tensor.Tensor) optim.State {
+		t.Helper()
+		o := optim.New(rule, 1)
+		if err := o.Step(&m, m); err != nil {
+			t.Fatal(err)
+		}
+		return o.State
+	}
+	small, large := []tensor.Tensor{tensor.Ones(2, 2)}, []tensor.Tensor{tensor.Ones(3, 3)}
+	double := []tensor.Tensor{tensor.Ones(3, 3).Cast(tensor.Float64)}
+	row := state(momentum, []tensor.Tensor{tensor.Ones(3)})
+	absent := optim.State{Step: row.Step, Slots: map[string]tensor.Tensor{"0.0": {}}}
+	words := optim.State{Step: tensor.New([]float32{1})}
+	for _, c := range []struct {
+		name  string
+		rule  optim.Rule
+		state optim.State
+		want  string
+	}{
+		{"momentum's in Adam", optim.Adam{}, state(momentum, large), `parameter "0" by optim.Adam: the number of slots in State is 1, want 2`},
+		{"Adam's in momentum", momentum, state(optim.Adam{}, large), `parameter "0" by optim.SGD: the number of slots in State is 2, want 1`},
+		{"momentum's in SGD", optim.SGD{}, state(momentum, large), `parameter "0" by optim.SGD: the number of slots in State is 1, want 0`},
+		{"another shape", momentum, state(momentum, small), `parameter "0", float32 [3 3], with a slot of State that is float32 [2 2]`},
+		{"a shape that broadcasts", momentum, row, `parameter "0", float32 [3 3], with a slot of State that is float32 [3]`},
+		{"another type", optim.Adam{}, state(optim.Adam{}, double), `parameter "0", float32 [3 3], with a slot of State that is float64 [3 3]`},
+		{"an absent slot", momentum, absent, `parameter "0", float32 [3 3], with a slot of State that is absent`},
+		{"steps that are no number", momentum, words, "optim: State.Step is float32 [1], want one int32"},
+		{"a rule that adds what does not fit", broken{}, optim.State{}, "Add of [3 3] and [5]"},
+		{"a rule that keeps less than it says", lazy{}, optim.State{}, `parameter "0" by optim_test.lazy: the number of slots from Update is 0, want 1 as Slots says`},
+	} {
+		m := slices.Clone(large)
+		o := optim.New(c.rule, 1)
+		o.State = c.state
+		if err := o.Step(&m, m); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: Step gave error %v, want …%s…", c.name, err, c.want)
+		}
+		if got, want := floats(t, m[0]), floats(t, large[0]); !slices.Equal(got, want) || len(o.State.Slots) != len(c.state.Slots) {
+			t.Errorf("%s: after a step that failed the model is %v, want %v; State = %v", c.name, got, want, o.State)
+		}
+	}
+	o := optim.New(optim.AdamW{}, 1) // whose slots are Adam's
+	o.State = state(optim.Adam{}, large)
+	if err := o.Step(&large, large); err != nil {
+		t.Errorf("AdamW with the State of Adam: Step gave error %v", err)
+	}
+}
+
 func TestStepMisuse(t *testing.T) {
+	type named = map[string]tensor.Tensor
+	type hidden struct{ w tensor.Tensor }
+	secret := hidden{tensor.Ones(1)}
+	var none nn.Layer
+	var nobody *pair
+	dict, any1 := named{"a": tensor.Ones(1)}, any(newPair())
+	counts := []tensor.Tensor{tensor.New([]int32{1})}
 	m, o := newPair(), optim.New(optim.SGD{}, 1)
 	row, half := newPair(), newPair()
 	row.A, half.B = tensor.Ones(1), half.B.Cast(tensor.Float16)
@@ -137,6 +207,14 @@ func TestStepMisuse(t *testing.T) {
 		{o.Step(&m, m.A), "want the same type"},
 		{o.Step(&m, row), `parameter "a", float32 [2], with a gradient that is float32 [1]`},
 		{o.Step(&m, half), `parameter "b", float32 [1], with a gradient that is float16 [1]`},
+		{o.Step(nil, m), "optim: Step of a model of type <nil>: want a pointer to the model"},
+		{o.Step(nobody, m), "optim: Step of a nil *optim_test.pair: want a pointer to the model"},
+		{o.Step(&none, nil), "optim: Step of a nil nn.Layer: want a model in it"},
+		{o.Step(&any1, nil), "optim: Step of a model of type optim_test.pair with gradients of type <nil>: want the same type"},
+		{o.Step(&dict, named{"a": tensor.Ones(1), "c": tensor.Ones(1)}),
+			`optim: Step of a model and its gradients: "c" is in the second tree but not in the first`},
+		{o.Step(&secret, secret), "optim: Step: optim_test.hidden: unexported field w holds tensor.Tensor"},
+		{o.Step(&counts, counts), `optim: Step of parameter "0", int32 [1], with a gradient: want`},
 		{optim.New(nil, 1).Step(&m, m), "optim: Step of an Optimizer without a Rule"},
 	} {
 		if c.err == nil || !strings.Contains(c.err.Error(), c.want) {
@@ -180,6 +258,16 @@ func TestClip(t *testing.T) {
 	value := optim.ClipValue(g, 3.5)
 	if got, want := append(floats(t, value.A), floats(t, value.B)...), []float32{3, 0, -3.5}; !near(got, want) {
 		t.Errorf("ClipValue(g, 3.5) = %v, want %v", got, want)
+	}
+	// Squares and sums beyond the range of float32 are in float64's.
+	wide := optim.ClipNorm([]tensor.Tensor{tensor.New([]float64{3e25}), tensor.Zeros(1), tensor.New([]float64{4e25})}, 1)
+	for i, want := range []float64{0.6, 0, 0.8} {
+		if got := wide[i].Item(); math.Abs(got-want) > 1e-12 {
+			t.Errorf("element %d of ClipNorm of float64 = %v, want %v", i, got, want)
+		}
+	}
+	if got := wide[1].DType(); got != tensor.Float32 {
+		t.Errorf("ClipNorm made a float32 gradient %v", got)
 	}
 	if absent := optim.ClipNorm(pair{}, 1); absent.A.IsValid() {
 		t.Error("ClipNorm of absent gradients made one")

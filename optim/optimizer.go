@@ -5,11 +5,10 @@ import (
 	"fmt"
 	"maps"
 	"reflect"
-	"slices"
 	"strconv"
 
+	"github.com/tensorken/tensorken/internal/walk"
 	"github.com/tensorken/tensorken/tensor"
-	"github.com/tensorken/tensorken/tree"
 )
 
 // An Optimizer steps all parameters of a model. It is for one goroutine.
@@ -28,7 +27,9 @@ type Optimizer struct {
 }
 
 // A State is what an optimizer remembers between steps. It is a tree, saved
-// and loaded as a model is.
+// and loaded as a model is. It belongs to one model and one rule, but it does
+// not know which: a rule takes any State with as many slots as its own, so
+// Adam and AdamW go on from each other's.
 type State struct {
 	Step  tensor.Tensor            // how many steps were done: one int32
 	Slots map[string]tensor.Tensor // by the parameter's name and the slot's number: "0.weight.1"
@@ -40,16 +41,14 @@ func New(r Rule, lr float64) *Optimizer { return &Optimizer{Rule: r, LR: lr} }
 // Step sets *model to a new tree, each parameter updated from its gradient in
 // grads, a tree of the model's type. It runs in one plan with the new State
 // and, where the gradients come from one call of package grad, with the loss.
-// A parameter whose gradient is absent stays as it is; a gradient of another
-// shape or type than its parameter's is an error. If the device fails,
-// Step returns the error and *model and State stay as they were.
-func (o *Optimizer) Step(model, grads any) error {
-	into := reflect.ValueOf(model)
-	if into.Kind() != reflect.Pointer || into.IsNil() {
-		return fmt.Errorf("optim: Step of a model of type %T: want a pointer to the model", model)
-	}
-	if g := reflect.TypeOf(grads); g != into.Type().Elem() && into.Elem().Kind() != reflect.Interface {
-		return fmt.Errorf("optim: Step of a %v with gradients of type %v: want the same type", into.Type().Elem(), g)
+// A parameter whose gradient is absent stays as it is. It is an error if the
+// model, the gradients and State do not fit each other, in names, shapes and
+// types, or if the device fails; then *model and State stay as they were.
+func (o *Optimizer) Step(model, grads any) (err error) {
+	defer tensor.Catch(&err) // of operands that a rule cannot join
+	params, gs, err := align(model, grads)
+	if err != nil {
+		return err
 	}
 	if o.Rule == nil && o.RuleFor == nil {
 		return errors.New("optim: Step of an Optimizer without a Rule")
@@ -59,7 +58,7 @@ func (o *Optimizer) Step(model, grads any) error {
 		return err
 	}
 	if o.ClipNorm > 0 {
-		grads = ClipNorm(grads, o.ClipNorm)
+		gs = ClipNorm(gs, o.ClipNorm)
 	}
 	lr := o.LR
 	if o.Schedule != nil {
@@ -69,46 +68,116 @@ func (o *Optimizer) Step(model, grads any) error {
 	if next.Slots == nil {
 		next.Slots = map[string]tensor.Tensor{}
 	}
-	var misfit error
-	updated := tree.Zip(into.Elem().Interface(), grads, func(name string, p, g tensor.Tensor) tensor.Tensor {
+	updated := make([]tensor.Tensor, len(params))
+	for i, l := range params {
+		updated[i] = l.Value
 		rule := o.Rule
 		if o.RuleFor != nil {
-			rule = o.RuleFor(name)
+			rule = o.RuleFor(l.Name)
 		}
-		if rule == nil || !g.IsValid() {
-			return p
+		if rule == nil || !l.Value.IsValid() || !gs[i].IsValid() {
+			continue
 		}
-		if misfit == nil {
-			misfit = fits(name, p, g)
+		slots := o.State.of(l.Name)
+		if err := fits(rule, l.Name, l.Value, gs[i], slots); err != nil {
+			return err
 		}
-		if misfit != nil {
-			return p
+		updated[i], slots = rule.Update(l.Value, gs[i], slots, lr, step)
+		if got, want := len(slots), rule.Slots(); got != want {
+			return fmt.Errorf("optim: Step of parameter %q by %T: the number of slots from Update is %d, want %d as Slots says",
+				l.Name, rule, got, want)
 		}
-		p, slots := rule.Update(p, g, o.State.of(name), lr, step)
 		for i, s := range slots {
-			next.Slots[slotName(name, i)] = s
+			next.Slots[slotName(l.Name, i)] = s
 		}
-		return p
-	})
-	if misfit != nil {
-		return misfit
 	}
 	if err := tensor.Eval(updated, next); err != nil {
 		return err
 	}
-	into.Elem().Set(reflect.ValueOf(updated))
+	if err := walk.Update(model, updated); err != nil {
+		return err
+	}
 	o.State = next
 	return nil
 }
 
-// fits returns an error unless gradient g has the shape and type of parameter
-// p.
-func fits(name string, p, g tensor.Tensor) error {
-	if slices.Equal(p.Shape(), g.Shape()) && p.DType() == g.DType() {
-		return nil
+// align returns the parameters of the model that a pointer leads to, and the
+// gradient of each.
+func align(model, grads any) (params []walk.Leaf[tensor.Tensor], gs []tensor.Tensor, err error) {
+	into := reflect.ValueOf(model)
+	if into.Kind() != reflect.Pointer {
+		return nil, nil, fmt.Errorf("optim: Step of a model of type %T: want a pointer to the model", model)
 	}
-	return fmt.Errorf("optim: Step of parameter %q, %v %v, with a gradient that is %v %v: want the same shape and type",
-		name, p.DType(), p.Shape(), g.DType(), g.Shape())
+	if into.IsNil() {
+		return nil, nil, fmt.Errorf("optim: Step of a nil %T: want a pointer to the model", model)
+	}
+	m := into.Elem()
+	if m.Kind() == reflect.Interface {
+		if m.IsNil() {
+			return nil, nil, fmt.Errorf("optim: Step of a nil %v: want a model in it", m.Type())
+		}
+		m = m.Elem()
+	}
+	if g := reflect.TypeOf(grads); g != m.Type() {
+		return nil, nil, fmt.Errorf("optim: Step of a model of type %v with gradients of type %v: want the same type", m.Type(), g)
+	}
+	params, err = walk.Flatten[tensor.Tensor](m.Interface())
+	if err != nil {
+		return nil, nil, fmt.Errorf("optim: Step: %w", err)
+	}
+	found, err := walk.Flatten[tensor.Tensor](grads)
+	if err != nil {
+		return nil, nil, fmt.Errorf("optim: Step: %w", err)
+	}
+	gs, err = walk.Align(params, found)
+	if err != nil {
+		return nil, nil, fmt.Errorf("optim: Step of a model and its gradients: %w: want the gradients of this model", err)
+	}
+	return params, gs, nil
+}
+
+// fits returns an error unless the gradient and slots of parameter p are what
+// its rule can use.
+func fits(rule Rule, name string, p, g tensor.Tensor, slots []tensor.Tensor) error {
+	if !p.DType().IsFloat() {
+		return fmt.Errorf("optim: Step of parameter %q, %s, with a gradient: want a floating-point type", name, describe(p))
+	}
+	if !alike(g, p) {
+		return fmt.Errorf("optim: Step of parameter %q, %s, with a gradient that is %s: want the same shape and type",
+			name, describe(p), describe(g))
+	}
+	if want := rule.Slots(); slots != nil && len(slots) != want {
+		return fmt.Errorf("optim: Step of parameter %q by %T: the number of slots in State is %d, want %d: "+
+			"State is another rule's; optim.State{} starts afresh", name, rule, len(slots), want)
+	}
+	for _, s := range slots {
+		if !alike(s, p) {
+			return fmt.Errorf("optim: Step of parameter %q, %s, with a slot of State that is %s: "+
+				"State is another model's; optim.State{} starts afresh", name, describe(p), describe(s))
+		}
+	}
+	return nil
+}
+
+// alike reports whether x has the shape and type of p.
+func alike(x, p tensor.Tensor) bool {
+	if !x.IsValid() || x.DType() != p.DType() || x.Rank() != p.Rank() {
+		return false
+	}
+	for a := range p.Rank() {
+		if x.Dim(a) != p.Dim(a) {
+			return false
+		}
+	}
+	return true
+}
+
+// describe is the type and shape of t.
+func describe(t tensor.Tensor) string {
+	if !t.IsValid() {
+		return "absent"
+	}
+	return fmt.Sprint(t.DType(), " ", t.Shape())
 }
 
 // step is how many steps were done. The number stays on the host, so reading
@@ -117,12 +186,15 @@ func (s State) step() (int, error) {
 	if !s.Step.IsValid() {
 		return 0, nil
 	}
+	if s.Step.DType() != tensor.Int32 || s.Step.Len() != 1 {
+		return 0, fmt.Errorf("optim: State.Step is %s, want one int32", describe(s.Step))
+	}
 	n, err := tensor.Data[int32](s.Step)
 	if err != nil {
 		return 0, err
 	}
-	if len(n) != 1 || n[0] < 0 {
-		return 0, fmt.Errorf("optim: State.Step is %v, want one number of steps", n)
+	if n[0] < 0 {
+		return 0, fmt.Errorf("optim: State.Step is %d, want a number of steps", n[0])
 	}
 	return int(n[0]), nil
 }
