@@ -141,6 +141,36 @@ func TestAllocations(t *testing.T) {
 	}
 }
 
+// A graph in which each step uses the one before more than once, which doubles
+// the number of paths, is compiled in time that grows with its nodes.
+func TestUsedTwice(t *testing.T) {
+	for name, step := range map[string]func(tensor.Tensor) tensor.Tensor{
+		"Tanh":      func(x tensor.Tensor) tensor.Tensor { return x.Tanh().Mul(x) },
+		"Sum":       func(x tensor.Tensor) tensor.Tensor { return x.Sum().Tanh().Add(x) },
+		"Max":       func(x tensor.Tensor) tensor.Tensor { return x.Max(-1).Tanh().Add(x) },
+		"Prod":      func(x tensor.Tensor) tensor.Tensor { return x.Prod(-1).Tanh().Add(x) },
+		"Var":       func(x tensor.Tensor) tensor.Tensor { return x.Div(x.Var(-1).Add(1)) },
+		"LogSumExp": func(x tensor.Tensor) tensor.Tensor { return x.LogSumExp(-1).Tanh().Add(x) },
+		"Softmax":   func(x tensor.Tensor) tensor.Tensor { return x.Softmax(-1).Add(x) },
+		"Roll":      func(x tensor.Tensor) tensor.Tensor { return x.Roll(0, 1).Mul(x).Add(x.Roll(0, 2)).Tanh() },
+		"Pad":       func(x tensor.Tensor) tensor.Tensor { return x.Add(x.Pad(0, 1, 0).Slice(0, 0, 3)).Tanh() },
+		"Take": func(x tensor.Tensor) tensor.Tensor {
+			return x.Take(0, x.ArgMax(0).Unsqueeze(0)).Mul(0.5).Add(x.Mul(0.5))
+		},
+	} {
+		x, at := floats(-1, 0, 2), floats(-1, 0, 2)
+		for range 100 {
+			x, at = step(x), step(at)
+			if err := tensor.Eval(at); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if got, want := values(t, x), values(t, at); !slices.EqualFunc(got, want, near) {
+			t.Errorf("100 steps of %s: got %v at once, %v step by step", name, got, want)
+		}
+	}
+}
+
 func BenchmarkTinyChain(b *testing.B) {
 	x := iota(8)
 	b.ReportAllocs()

@@ -2,8 +2,8 @@
 package lower
 
 import (
+	"encoding/binary"
 	"slices"
-	"strconv"
 
 	"github.com/tensorken/tensorken/internal/fuse"
 	"github.com/tensorken/tensorken/internal/graph"
@@ -21,7 +21,7 @@ type Arg struct {
 
 // Group returns the kernel of a group and what its arguments are.
 func Group(x *fuse.Fusion, g *fuse.Group) (*ir.Kernel, []Arg) {
-	e := &emitter{fusion: x, g: g, k: &ir.Kernel{Skeleton: g.Skeleton}, memo: map[string]int{}, checked: -1}
+	e := &emitter{fusion: x, g: g, k: &ir.Kernel{Skeleton: g.Skeleton}, added: map[string]int{}, emitted: map[asked]emission{}, checked: -1}
 	e.axes()
 	if g.Skeleton == ir.Special {
 		e.scatter()
@@ -41,8 +41,22 @@ type emitter struct {
 	k        *ir.Kernel
 	args     []Arg
 	position []int          // of the group's axes among the kernel's
-	memo     map[string]int // instructions by their text
-	checked  int            // the status argument, -1 if there is none
+	added    map[string]int // instructions by their text
+	emitted  map[asked]emission
+	checked  int // the status argument, -1 if there is none
+}
+
+// An asked is what emit was called with.
+type asked struct {
+	node  *graph.Node
+	where string // coordinates and guards
+	fill  ir.Number
+}
+
+// An emission is what emit gave.
+type emission struct {
+	id     int
+	filled bool
 }
 
 // axes gives the kernel its axes: kept ones first, in a contraction batch, m
@@ -130,18 +144,30 @@ func (e *emitter) add(i ir.Instr) int {
 		}
 	}
 	key := text(&i)
-	if id, ok := e.memo[key]; ok {
+	if id, ok := e.added[key]; ok {
 		return id
 	}
 	e.k.Body = append(e.k.Body, i)
-	e.memo[key] = len(e.k.Body) - 1
+	e.added[key] = len(e.k.Body) - 1
 	return len(e.k.Body) - 1
 }
 
 // emit computes n at coordinates, under guards: it may give anything where
 // one of them does not hold, but reads no memory there. Filled says that it
-// gives fill there.
+// gives fill there. A node that is asked for twice is walked once, or the time
+// would double with every level of a graph that uses each node twice.
 func (e *emitter) emit(n *graph.Node, at []ir.Form, guards []ir.Guard, fill ir.Number) (id int, filled bool) {
+	key := asked{n, where(at, guards), fill}
+	if got, ok := e.emitted[key]; ok {
+		return got.id, got.filled
+	}
+	id, filled = e.walk(n, at, guards, fill)
+	e.emitted[key] = emission{id, filled}
+	return id, filled
+}
+
+// walk is emit of what was not yet asked for.
+func (e *emitter) walk(n *graph.Node, at []ir.Form, guards []ir.Guard, fill ir.Number) (id int, filled bool) {
 	if e.fusion.Readable(n, e.g) {
 		return e.load(n, at, guards, fill), true
 	}
@@ -281,37 +307,42 @@ func (e *emitter) product() int {
 	return e.add(ir.Instr{Op: ir.Mul, Type: e.k.Body[sides[0]].Type, Src: sides[:]})
 }
 
+// where tells coordinates and guards apart.
+func where(at []ir.Form, guards []ir.Guard) string {
+	b := make([]byte, 0, 128)
+	for _, f := range at {
+		b = appendForm(b, f)
+	}
+	return string(appendGuards(b, guards))
+}
+
 // text tells instructions apart.
 func text(i *ir.Instr) string {
-	b := []byte{byte(i.Op), byte(i.Type), byte(i.Kind)}
-	num := func(x int) { b = append(strconv.AppendInt(b, int64(x), 10), ' ') }
-	num(len(i.Src))
-	for _, s := range i.Src {
-		num(s)
-	}
-	num(i.Arg)
-	num(i.Axis)
-	b = append(strconv.AppendUint(b, uint64(i.Num), 16), ' ')
-	b = append(strconv.AppendUint(b, uint64(i.Axes), 16), ' ')
+	b := appendInts([]byte{byte(i.Op), byte(i.Type), byte(i.Kind)}, len(i.Src))
+	b = appendInts(b, i.Src...)
+	b = appendInts(b, i.Arg, i.Axis, int(i.Num), int(i.Axes))
 	if v := i.View; v != nil {
-		num(v.Off)
-		num(v.Stride)
-		num(v.Len)
-		b = append(strconv.AppendUint(b, uint64(v.Fill), 16), ' ')
-		form := func(f ir.Form) {
-			num(f.Off)
-			num(f.Div)
-			for _, c := range f.Coef {
-				num(c)
-			}
-			b = append(b, ';')
-		}
-		form(ir.Form{Coef: v.Coef})
-		for _, g := range v.Guards {
-			form(g.Form)
-			num(g.Len)
-			num(g.Stride)
-		}
+		b = appendInts(b, v.Off, v.Stride, v.Len, int(v.Fill))
+		b = appendForm(b, ir.Form{Coef: v.Coef})
+		b = appendGuards(b, v.Guards)
 	}
 	return string(b)
+}
+
+func appendForm(b []byte, f ir.Form) []byte {
+	return appendInts(appendInts(b, f.Off, f.Div, len(f.Coef)), f.Coef...)
+}
+
+func appendGuards(b []byte, guards []ir.Guard) []byte {
+	for _, g := range guards {
+		b = appendInts(appendForm(b, g.Form), g.Len, g.Stride)
+	}
+	return b
+}
+
+func appendInts(b []byte, numbers ...int) []byte {
+	for _, x := range numbers {
+		b = binary.AppendVarint(b, int64(x))
+	}
+	return b
 }
