@@ -112,8 +112,7 @@ func failure(op string, d *exec.Device, err error) error {
 		if pos == "" {
 			pos = graph.Caller()
 		}
-		return &Error{Op: op, Pos: pos, Msg: fmt.Sprintf(
-			"%s: index %d is out of range for an axis of length %d", op, index.Index, index.Len)}
+		return &Error{Op: op, Pos: pos, Msg: op + ": " + index.Error()}
 	}
 	var e *DeviceError
 	if errors.As(err, &e) {

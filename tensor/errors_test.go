@@ -135,6 +135,7 @@ var misuses = []struct {
 	{"Item", func() { tensor.Ones(2).Item() }},
 	{"Eval: absent is fine, a field is not", func() { tensor.Eval(struct{ x tensor.Tensor }{}) }},
 	{"Item: index out of range", func() { tensor.Ones(2).Take(0, ints(2)).Item() }},
+	{"Item: index from the end out of range", func() { tensor.Ones(2).Take(0, ints(-3)).Item() }},
 	{"KeyRNG", func() { tensor.KeyRNG(tensor.Ones(2)) }},
 	{"Normal: no RNG", func() { (*tensor.RNG)(nil).Normal(2) }},
 	{"Perm: no RNG", func() { (*tensor.RNG)(nil).Perm(2) }},
