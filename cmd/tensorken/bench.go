@@ -47,7 +47,7 @@ copies between host and device; the clock stops when the device has finished a
 batch of runs. GB/s counts each input read once and the result written once;
 GFLOP/s counts one operation for each element, 2n³ for the product. With two
 devices, the ratio says how many times faster the second one is.`,
-		Args: cobra.NoArgs,
+		Args: noArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			return o.run(c.Context(), c.OutOrStdout(), c.ErrOrStderr())
 		},

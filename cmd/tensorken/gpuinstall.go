@@ -78,7 +78,7 @@ fetches, or from a file that you fetched elsewhere:
 
 Either way the package's sha512 must be the one that this program knows. Only
 the library and its licence are taken out of it, and nothing of it is run.`,
-		Args: cobra.NoArgs,
+		Args: noArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			if from == "" && c.Flags().Changed("from") {
 				return errors.New("--from names no file")

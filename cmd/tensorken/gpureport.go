@@ -29,7 +29,7 @@ of a bug. "off" is the greatest difference as a part of what is allowed, "first"
 the time with compiling, "again" that without, "cpu" the CPU's without.
 
 The exit status is 1 if something differs or fails.`,
-		Args: cobra.NoArgs,
+		Args: noArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			return gpuCheck(c.Context(), c.OutOrStdout(), name)
 		},

@@ -47,3 +47,11 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	}
 	return 0
 }
+
+// noArgs refuses what is not a flag.
+func noArgs(c *cobra.Command, args []string) error {
+	if len(args) > 0 {
+		return fmt.Errorf("%s: %q is not a flag, and it takes nothing else: see %[1]s --help", c.CommandPath(), args[0])
+	}
+	return nil
+}

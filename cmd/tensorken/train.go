@@ -48,7 +48,7 @@ so far; the exit status is then 0.
 
 The digits are from "Optical Recognition of Handwritten Digits" by E. Alpaydin
 and C. Kaynak, UCI Machine Learning Repository, doi.org/10.24432/C50P49, CC BY 4.0.`,
-		Args: cobra.NoArgs,
+		Args: noArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			if err := o.check(c.Flags().Changed); err != nil {
 				return err
@@ -216,7 +216,7 @@ func (o trainOptions) report(w io.Writer, r result, history []train.Metrics) err
 		fmt.Fprintln(w, asciigraph.Plot(losses, asciigraph.Height(8), asciigraph.Width(60), asciigraph.Precision(3),
 			asciigraph.LowerBound(0), asciigraph.Caption(fmt.Sprintf("loss over %d epochs", len(losses)))))
 	}
-	fmt.Fprintf(w, "%.2f %% of held-out examples right after %s in %.1f s, saved to %s\n",
+	fmt.Fprintf(w, "%.2f %% of held-out examples right, by the best model of %s in %.1f s, saved to %s\n",
 		100*r.TestAccuracy, count(r.Epochs, "epoch"), r.Seconds, o.out)
 	if !o.json {
 		return nil
