@@ -64,8 +64,11 @@ func Hessian(f func(tensor.Tensor) tensor.Tensor) func(tensor.Tensor) tensor.Ten
 	const op = "grad.Hessian"
 	jacobian := jacFwd(op, gradient(op, f))
 	return func(x tensor.Tensor) tensor.Tensor {
-		if n := node(x); n == nil || !n.DType.IsFloat() {
-			misuse(op, "the argument is not floating-point", x)
+		switch n := node(x); {
+		case n == nil:
+			misuse(op, "the argument is the absent tensor (the zero Tensor)")
+		case !n.DType.IsFloat():
+			misuse(op, "the argument is not floating-point: Cast it", n)
 		}
 		return jacobian(x)
 	}
