@@ -15,7 +15,8 @@
 //
 // A GPU has the types bool, uint8, int32, uint32, float16, bfloat16 and
 // float32; bool and uint8 take a byte each, the halves two. It has neither
-// int64 nor float64: a tensor of these stays on the CPU.
+// int64 nor float64: to compute with a tensor of these on it is an error. Cast it,
+// or keep it on tensor.CPU().
 //
 // A program that imports this package needs glibc on Linux, the usual C library,
 // even if it is built without cgo and opens no GPU: it does not start on Alpine

@@ -6,9 +6,10 @@ import (
 )
 
 // helpers are the functions and variables that expressions call, by name; a
-// shader has those that it uses. The series of expm1, log1p, sin, cos, tanh,
-// atan and erf follow Moshier's Cephes library; the reduction of large angles
-// is that of Payne and Hanek.
+// shader has those that it uses. The series of sin, cos, tanh, atan and, up to
+// 1, erf follow Moshier's Cephes library; that of expm1 is Taylor's, that of
+// log1p is of the inverse hyperbolic tangent; the reduction of large angles is
+// that of Payne and Hanek.
 var helpers = map[string]string{
 	// Compilers of shaders disregard infinities, NaN and the sign of zeros
 	// where they see them. What depends on this word, which is 0, they cannot.
