@@ -3,6 +3,7 @@ package nn
 import (
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 
 	"github.com/tensorken/tensorken/internal/graph"
@@ -64,11 +65,19 @@ func (l Sequential) Apply(x tensor.Tensor) tensor.Tensor {
 	return x
 }
 
-// Train trains every layer.
+// Train trains every layer. A pointer that is there twice stays one layer.
 func (l Sequential) Train(x tensor.Tensor, rng *tensor.RNG) (tensor.Tensor, Layer) {
-	next := make(Sequential, len(l))
-	for i, layer := range l {
+	next := slices.Clone(l)
+	for i, layer := range next {
 		x, next[i] = Train(layer, x, rng)
+		if reflect.TypeOf(layer).Kind() != reflect.Pointer {
+			continue
+		}
+		for j := range next {
+			if next[j] == layer {
+				next[j] = next[i]
+			}
+		}
 	}
 	return x, next
 }

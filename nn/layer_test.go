@@ -102,7 +102,13 @@ func TestTrainKeepsTypes(t *testing.T) {
 			t.Errorf("layer %d is a %s after training, want a %s", i, got, want)
 		}
 	}
-	if next[1] == net[1] {
+	_, next = nn.Train(nn.Sequential{&bn, nn.Func(tensor.Tensor.Neg), &bn, nn.Func(tensor.Tensor.Neg)}, x, rng)
+	if next[0] != next[2] {
+		t.Error("one layer in two places is two after training")
+	}
+	check(t, "running mean of one layer in two places", next[0].(*nn.BatchNorm).Mean, []int{2}, 0.3*0.9, 3*0.9)
+
+	if next[0] == nn.Layer(&bn) {
 		t.Error("training gave back the pointer to the old statistics")
 	}
 	if _, p := nn.Train(&bn, x, nil); p != &bn {
