@@ -19,9 +19,10 @@ type precision struct{ step, tolerance, rounding float64 }
 
 // precisions has the table that Check's comment shows. The formula for finite
 // differences is wrong by a multiple of step⁴ and by rounding over the step: the
-// tolerance leaves room for the first, and rounding is some 10 last bits.
+// tolerance leaves room for the first, and rounding is some 10 last bits, 50 of
+// float64, in which high orders are checked.
 var precisions = map[tensor.DType]precision{
-	tensor.Float64:  {1e-4, 1e-8, 2e-15},
+	tensor.Float64:  {1e-4, 1e-8, 1e-14},
 	tensor.Float32:  {1.0 / 128, 1e-4, 1e-6},
 	tensor.Float16:  {1.0 / 16, 1e-2, 4e-3},
 	tensor.BFloat16: {1.0 / 8, 5e-2, 3e-2},
@@ -42,17 +43,17 @@ var precisions = map[tensor.DType]precision{
 // A derivative is a sum of products, of slopes and the direction's elements. Two
 // ways to compute it may differ by
 //
-//	tolerance · S(n) + rounding · S(n-1)
+//	tolerance · S(n) + rounding · the greatest of S(0) to S(n-1)
 //
 // where S(n) is the sum of the sizes of those products, for order n, and S(0)
 // that of f's elements times their weights. Against finite differences the
 // rounding is that over the step. So they agree to the digits of the tolerance,
 // relative to the derivative where its terms do not cancel, unless what is
-// differentiated is so large that its own rounding hides them. Infinities and
-// NaN always fail.
+// differentiated is so large that its own rounding hides them, or was before its
+// own terms canceled. Infinities and NaN always fail.
 //
 //	type      tolerance  rounding  rounding/step  step
-//	float64   1e-8       2e-15     2e-11          1e-4
+//	float64   1e-8       1e-14     1e-10          1e-4
 //	float32   1e-4       1e-6      1.3e-4         1/128
 //	float16   1e-2       4e-3      6.4e-2         1/16
 //	bfloat16  5e-2       3e-2      2.4e-1         1/8
@@ -157,7 +158,8 @@ type derivative struct {
 
 // compare checks the derivatives of a given order. Those of the order before
 // are had by reverse mode and by forward mode, which is nil if there is none,
-// as sums of terms of some size; compare returns the same of this order.
+// and no sum of terms up to them is larger than size; compare returns the same of
+// this order.
 func (c *checker[P]) compare(t testing.TB, reverse, forward func(P) tensor.Tensor, size tensor.Tensor, order int) (nextReverse, nextForward func(P) tensor.Tensor, nextSize tensor.Tensor) {
 	t.Helper()
 	direction := make([]tensor.Tensor, len(c.scale))
@@ -209,7 +211,7 @@ func (c *checker[P]) compare(t testing.TB, reverse, forward func(P) tensor.Tenso
 		}
 		want, by, rounding = all[0].Value.Item(), all[0].By, c.rounding
 	}
-	return nextReverse, nextForward, nextSize
+	return nextReverse, nextForward, nextSize.Maximum(size)
 }
 
 // usesCustom reports whether forward mode meets a [grad.Custom] in f.

@@ -126,6 +126,20 @@ func TestCheckModes(t *testing.T) {
 	}
 }
 
+// TestCheckCanceled has derivatives whose terms cancel but for rounding.
+func TestCheckCanceled(t *testing.T) {
+	x := tensor.New([]float64{0.3, 0.7})
+	for _, f := range []func(tensor.Tensor) tensor.Tensor{
+		func(x tensor.Tensor) tensor.Tensor { return x.Sin().Square().Add(x.Cos().Square()) },
+		func(x tensor.Tensor) tensor.Tensor { return x.Softmax(0).Sum() },
+		func(x tensor.Tensor) tensor.Tensor { return x.Exp().Log() },
+		func(x tensor.Tensor) tensor.Tensor { return x.Sum().LogSumExp() },
+		func(x tensor.Tensor) tensor.Tensor { return x.Std(0) },
+	} {
+		gradtest.Check(t, f, x, 3)
+	}
+}
+
 // TestCheckPrecision has derivatives that are wrong by a factor.
 func TestCheckPrecision(t *testing.T) {
 	exp := tensor.Tensor.Exp
