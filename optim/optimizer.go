@@ -5,7 +5,9 @@ import (
 	"fmt"
 	"maps"
 	"reflect"
+	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/tensorken/tensorken/internal/walk"
 	"github.com/tensorken/tensorken/tensor"
@@ -44,8 +46,7 @@ func New(r Rule, lr float64) *Optimizer { return &Optimizer{Rule: r, LR: lr} }
 // A parameter whose gradient is absent stays as it is. It is an error if the
 // model, the gradients and State do not fit each other, in names, shapes and
 // types, or if the device fails; then *model and State stay as they were.
-func (o *Optimizer) Step(model, grads any) (err error) {
-	defer tensor.Catch(&err) // of operands that a rule cannot join
+func (o *Optimizer) Step(model, grads any) error {
 	params, gs, err := align(model, grads)
 	if err != nil {
 		return err
@@ -78,17 +79,13 @@ func (o *Optimizer) Step(model, grads any) (err error) {
 		if rule == nil || !l.Value.IsValid() || !gs[i].IsValid() {
 			continue
 		}
-		slots := o.State.of(l.Name)
-		if err := fits(rule, l.Name, l.Value, gs[i], slots); err != nil {
-			return err
+		var slots []tensor.Tensor
+		updated[i], slots, err = update(rule, l.Value, gs[i], o.State.of(l.Name), lr, step)
+		if err != nil {
+			return fmt.Errorf("optim: Step of parameter %q, %s: %w", l.Name, describe(l.Value), err)
 		}
-		updated[i], slots = rule.Update(l.Value, gs[i], slots, lr, step)
-		if got, want := len(slots), rule.Slots(); got != want {
-			return fmt.Errorf("optim: Step of parameter %q by %T: the number of slots from Update is %d, want %d as Slots says",
-				l.Name, rule, got, want)
-		}
-		for i, s := range slots {
-			next.Slots[slotName(l.Name, i)] = s
+		for k, s := range slots {
+			next.Slots[slotName(l.Name, k)] = s
 		}
 	}
 	if err := tensor.Eval(updated, next); err != nil {
@@ -136,48 +133,45 @@ func align(model, grads any) (params []walk.Leaf[tensor.Tensor], gs []tensor.Ten
 	return params, gs, nil
 }
 
-// fits returns an error unless the gradient and slots of parameter p are what
-// its rule can use.
-func fits(rule Rule, name string, p, g tensor.Tensor, slots []tensor.Tensor) error {
+// update is rule.Update of what fits: a gradient like its parameter, and slots
+// that the rule made for a parameter like this one.
+func update(rule Rule, p, g tensor.Tensor, slots []tensor.Tensor, lr float64, step int) (next tensor.Tensor, kept []tensor.Tensor, err error) {
 	if !p.DType().IsFloat() {
-		return fmt.Errorf("optim: Step of parameter %q, %s, with a gradient: want a floating-point type", name, describe(p))
+		return p, nil, errors.New("it has a gradient: want a floating-point type")
 	}
 	if !alike(g, p) {
-		return fmt.Errorf("optim: Step of parameter %q, %s, with a gradient that is %s: want the same shape and type",
-			name, describe(p), describe(g))
+		return p, nil, fmt.Errorf("its gradient is %s: want the same shape and type", describe(g))
 	}
-	if want := rule.Slots(); slots != nil && len(slots) != want {
-		return fmt.Errorf("optim: Step of parameter %q by %T: the number of slots in State is %d, want %d: "+
-			"State is another rule's; optim.State{} starts afresh", name, rule, len(slots), want)
+	err = tensor.Try(func() { next, kept = rule.Update(p, g, slots, lr, step) })
+	switch {
+	case err != nil:
+		err = fmt.Errorf("%T: %w", rule, err)
+	case !alike(next, p):
+		err = fmt.Errorf("%T made it %s: want the same shape and type", rule, describe(next))
+	case slots != nil && !slices.EqualFunc(kept, slots, alike):
+		err = fmt.Errorf("%T makes slots %s", rule, describe(kept...))
 	}
-	for _, s := range slots {
-		if !alike(s, p) {
-			return fmt.Errorf("optim: Step of parameter %q, %s, with a slot of State that is %s: "+
-				"State is another model's; optim.State{} starts afresh", name, describe(p), describe(s))
-		}
+	if err != nil && slots != nil {
+		err = fmt.Errorf("%w; State has slots %s: are they of this model and rule? optim.State{} starts afresh", err, describe(slots...))
 	}
-	return nil
+	return next, kept, err
 }
 
-// alike reports whether x has the shape and type of p.
-func alike(x, p tensor.Tensor) bool {
-	if !x.IsValid() || x.DType() != p.DType() || x.Rank() != p.Rank() {
-		return false
-	}
-	for a := range p.Rank() {
-		if x.Dim(a) != p.Dim(a) {
-			return false
-		}
-	}
-	return true
+// alike reports whether two tensors are there, of one shape and type.
+func alike(a, b tensor.Tensor) bool {
+	return a.IsValid() && b.IsValid() && a.DType() == b.DType() && slices.Equal(a.Shape(), b.Shape())
 }
 
-// describe is the type and shape of t.
-func describe(t tensor.Tensor) string {
-	if !t.IsValid() {
-		return "absent"
+// describe lists types and shapes.
+func describe(ts ...tensor.Tensor) string {
+	texts := make([]string, len(ts))
+	for i, t := range ts {
+		texts[i] = "absent"
+		if t.IsValid() {
+			texts[i] = fmt.Sprint(t.DType(), " ", t.Shape())
+		}
 	}
-	return fmt.Sprint(t.DType(), " ", t.Shape())
+	return strings.Join(texts, ", ")
 }
 
 // step is how many steps were done. The number stays on the host, so reading

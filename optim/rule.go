@@ -9,13 +9,12 @@ import (
 
 // A Rule is the arithmetic of one parameter.
 type Rule interface {
-	// Slots is how many tensors the rule remembers of a parameter.
-	Slots() int
 	// Update returns the new value of parameter p from its gradient g, and
-	// new slots: what the rule remembers of the parameter, each of the
-	// parameter's shape and type; slots is nil at its first step. Steps count
-	// from 0. lr, step and what follows from them should only be operands,
-	// never choose operations: then every step runs the same compiled plan.
+	// new slots: what the rule remembers of the parameter, nil at its first
+	// step and always as many afterwards, of the same shapes and types. Steps
+	// count from 0. lr, step and what follows from them should only be
+	// operands, never choose operations: then every step runs the same
+	// compiled plan.
 	Update(p, g tensor.Tensor, slots []tensor.Tensor, lr float64, step int) (tensor.Tensor, []tensor.Tensor)
 }
 
@@ -30,20 +29,12 @@ type SGD struct {
 	Nesterov              bool
 }
 
-// Slots implements [Rule]: 1 with momentum, else 0.
-func (r SGD) Slots() int {
-	if r.Momentum != 0 {
-		return 1
-	}
-	return 0
-}
-
 // Update implements [Rule]; the slot is v.
 func (r SGD) Update(p, g tensor.Tensor, slots []tensor.Tensor, lr float64, step int) (tensor.Tensor, []tensor.Tensor) {
 	g = decay(p, g, r.WeightDecay)
 	if r.Momentum != 0 {
 		v := g
-		if slots != nil {
+		if len(slots) == 1 {
 			v = slots[0].Mul(r.Momentum).Add(g)
 		}
 		slots = []tensor.Tensor{v}
@@ -68,15 +59,12 @@ type Adam struct {
 	WeightDecay  float64
 }
 
-// Slots implements [Rule].
-func (r Adam) Slots() int { return 2 }
-
 // Update implements [Rule]; the slots are m and v.
 func (r Adam) Update(p, g tensor.Tensor, slots []tensor.Tensor, lr float64, step int) (tensor.Tensor, []tensor.Tensor) {
 	g = decay(p, g, r.WeightDecay)
 	b1, b2, t := cmp.Or(r.Beta1, 0.9), cmp.Or(r.Beta2, 0.999), float64(step+1)
 	m, v := g.Mul(1-b1), g.Square().Mul(1-b2)
-	if slots != nil {
+	if len(slots) == 2 {
 		m, v = slots[0].Mul(b1).Add(m), slots[1].Mul(b2).Add(v)
 	}
 	root := v.Sqrt().Mul(1 / math.Sqrt(1-math.Pow(b2, t))).Add(cmp.Or(r.Eps, 1e-8))
@@ -92,9 +80,6 @@ type AdamW struct {
 	Eps          float64 // 0 is 1e-8
 	WeightDecay  float64 // 0 is none; PyTorch's default is 0.01
 }
-
-// Slots implements [Rule].
-func (r AdamW) Slots() int { return 2 }
 
 // Update implements [Rule]; the slots are those of Adam.
 func (r AdamW) Update(p, g tensor.Tensor, slots []tensor.Tensor, lr float64, step int) (tensor.Tensor, []tensor.Tensor) {
