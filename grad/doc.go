@@ -17,8 +17,10 @@
 // and its gradient is a value of the same type. Leaves that are not
 // floating-point, and those tagged ",state", have no gradient: they come back
 // as the absent tensor. A pointer met twice is one parameter, and its gradient
-// the total. The results share no slice, map or pointer with the argument.
-// What a function captures rather than is given is a constant.
+// the total. The results share no slice, map or pointer with the argument,
+// except a [tensor.RNG] and others whose fields package tree cannot see: those go
+// on being one, so that a second call draws other numbers. What a function
+// captures rather than is given is a constant.
 //
 // A function is called once a call, on a copy of its argument, and must
 // depend on nothing that changes. It may look at values (x.Item() > 0), but not
