@@ -211,6 +211,9 @@ func (o benchOptions) cells() (cells []bench.Cell, err error) {
 // is passed over, with a note. Where it fails, it returns those that are open.
 func (o benchOptions) open() (devices []benchDevice, notes []string, err error) {
 	names := o.devices
+	if slices.Contains(names, "") {
+		return nil, nil, errors.New("--device has an empty name")
+	}
 	if len(names) == 0 {
 		names = []string{"cpu", ""}
 	}

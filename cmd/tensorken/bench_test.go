@@ -148,6 +148,7 @@ func TestBenchBadInput(t *testing.T) {
 		{[]string{"--device", "cpu,abacus"}, "abacus"},
 		{[]string{"--device", "cpu,webgpu"}, `device "webgpu": no WebGPU library`},
 		{[]string{"--device", "cpu,cpu"}, "twice"},
+		{[]string{"--device", "cpu,"}, "empty name"},
 		{[]string{"--plot", "b.gif"}, "want a file that ends in .png or .svg"},
 		{[]string{"--plot", nowhere}, "--plot " + nowhere + ": no such file or directory"},
 		{[]string{"extra"}, "extra"},
