@@ -175,7 +175,7 @@ func TestDiverge(t *testing.T) {
 func TestOneEpoch(t *testing.T) {
 	out := filepath.Join(t.TempDir(), "m.safetensors")
 	_, stdout, stderr := command("train", "--data", write(t, "points.csv", quadrants()), "--out", out, "--epochs", "1", "--device", "cpu")
-	if !strings.Contains(stdout, "after 1 epoch in ") {
+	if !strings.Contains(stdout, "model of 1 epoch in ") {
 		t.Errorf("train --epochs 1 printed %s, %s", stdout, stderr)
 	}
 }
