@@ -30,6 +30,7 @@ var parts = []part{
 	{"ScatterMin", func(s *suite) { s.scatters(ir.Min) }},
 	{"ScatterMul", func(s *suite) { s.scatters(ir.Mul) }},
 	{"Special", (*suite).special},
+	{"Unreal", (*suite).unreal},
 	{"Reductions", (*suite).reductions},
 	{"Gathers", (*suite).gathers},
 	{"Casts", (*suite).casts},

@@ -34,7 +34,7 @@ var targets = []struct {
 	make  func(t *wgsl.Target)
 	parts []string
 }{
-	{"one subgroup size", func(t *wgsl.Target) {}, []string{"Chains", "LongReductions"}},
+	{"one subgroup size", func(t *wgsl.Target) {}, []string{"Chains", "LongReductions", "Unreal"}},
 	{"any subgroup size", func(t *wgsl.Target) { t.SubgroupMin, t.SubgroupMax = 4, 64 },
 		[]string{"Chains", "LongReductions", "LargeProducts", "Windows", "ScatterAdd", "Layouts", "Outputs", "SameBits", "Status"}},
 }

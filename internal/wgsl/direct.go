@@ -1,6 +1,11 @@
 package wgsl
 
-import "fmt"
+import (
+	"fmt"
+	"strings"
+
+	"github.com/tensorken/tensorken/ir"
+)
 
 // The block of results that a thread computes alone.
 const (
@@ -63,24 +68,65 @@ func (x *contraction) direct() {
 	})
 }
 
+// chunk is how many products are added to one another. So that sums of many
+// keep their last bits, those of chunks are then added.
+const chunk = 1024
+
 // alone multiplies along the depth.
 func (x *contraction) alone(s *shader, rows, cols *scope) {
 	a, b := rows.block(), cols.block()
-	enter := walk{axes: x.deep, base: "k"}
-	a.enter(enter)
+	a.enter(walk{axes: x.deep, base: "k"})
 	b.axes = a.axes
 	left := a.value(x.rows.factor)
 	right := b.value(x.cols.factor)
-	loop := s.root.block()
-	loop.text.WriteString(a.text.String())
-	loop.text.WriteString(b.text.String())
-	for h := range directCols / 4 {
-		loop.line("let b%d = vec4<%s>(%s, %s, %s, %s);", h, x.factorType, right.lane(4*h), right.lane(4*h+1), right.lane(4*h+2), right.lane(4*h+3))
+	acc, first, last := "c", "0u", fmt.Sprintf("%du", x.depth)
+	chunks := s.root
+	if x.depth > chunk && x.resultType == "f32" {
+		acc, first, last = "d", "first", fmt.Sprintf("min(first + %du, %du)", chunk, x.depth)
+		chunks = s.root.block()
 		for r := range directRows {
-			loop.line("%s", x.multiply(fmt.Sprintf("c%d%d", r, h), left.lane(r), fmt.Sprintf("b%d", h)))
+			for h := range directCols / 4 {
+				chunks.line("var d%d%d = vec4<f32>();", r, h)
+			}
 		}
 	}
-	loop.end(fmt.Sprintf("for (var k = 0u; k < %du; k++)", x.depth))
+	loop := chunks.block()
+	loop.text.WriteString(a.text.String())
+	loop.text.WriteString(b.text.String())
+	for r := range directRows {
+		loop.line("let a%d = %s;", r, x.apart(s, &x.rows, left.lane(r)))
+	}
+	for h := range directCols / 4 {
+		var list [4]string
+		for l := range list {
+			list[l] = x.apart(s, &x.cols, right.lane(4*h+l))
+		}
+		loop.line("let b%d = vec4<%s>(%s);", h, x.factorType, strings.Join(list[:], ", "))
+		for r := range directRows {
+			loop.line("%s", x.multiply(fmt.Sprintf("%s%d%d", acc, r, h), fmt.Sprintf("a%d", r), fmt.Sprintf("b%d", h)))
+		}
+	}
+	loop.end(fmt.Sprintf("for (var k = %s; k < %s; k++)", first, last))
+	if chunks == s.root {
+		return
+	}
+	for r := range directRows {
+		for h := range directCols / 4 {
+			chunks.line("c%d%d += d%d%d;", r, h, r, h)
+		}
+	}
+	chunks.end(fmt.Sprintf("for (var first = 0u; first < %du; first += %du)", x.depth, chunk))
+}
+
+// apart is a side's factor, each time anew if it stays the same along the
+// depth: compilers put what products share outside brackets.
+func (x *contraction) apart(s *shader, d *side, factor string) string {
+	deep := ir.Axes(x.deep...)
+	if x.factorType != "f32" || s.k.Body[d.factor].Over&deep == deep {
+		return factor
+	}
+	s.need("zero")
+	return fmt.Sprintf("bitcast<f32>(bitcast<u32>(%s) | (zero & k))", factor)
 }
 
 // count4 is 0, 1, 2 … of n lanes.

@@ -13,9 +13,11 @@ import (
 var helpers = map[string]string{
 	// Compilers of shaders disregard infinities, NaN and the sign of zeros
 	// where they see them. What depends on this word, which is 0, they cannot.
-	"zero": `var<private> zero: u32;`,
-	"inf":  `fn inf() -> f32 { return bitcast<f32>(0x7f800000u | zero); }`,
-	"nan":  `fn nan() -> f32 { return bitcast<f32>(0x7fc00000u | zero); }`,
+	"zero":       `var<private> zero: u32;`,
+	"sealed":     `fn sealed(x: f32) -> f32 { return bitcast<f32>(bitcast<u32>(x) | zero); }`,
+	"sealed_too": `fn sealed_too(x: f32) -> f32 { return bitcast<f32>(bitcast<u32>(x) ^ zero); }`,
+	"inf":        `fn inf() -> f32 { return bitcast<f32>(0x7f800000u | zero); }`,
+	"nan":        `fn nan() -> f32 { return bitcast<f32>(0x7fc00000u | zero); }`,
 	"is_nan": `fn is_nan(x: f32) -> bool {
   return (bitcast<u32>(x) & 0x7fffffffu) > 0x7f800000u;
 }`,
@@ -33,10 +35,6 @@ var helpers = map[string]string{
 	"is_finite": `fn is_finite(x: f32) -> bool {
   return (bitcast<u32>(x) & 0x7fffffffu) < 0x7f800000u;
 }`,
-	"less_itself": `fn less_itself(x: f32) -> f32 { return select(nan(), 0.0, is_finite(x)); }`,
-	"times_zero":  `fn times_zero(x: f32) -> f32 { return select(nan(), bitcast<f32>(bitcast<u32>(x) & 0x80000000u), is_finite(x)); }`,
-	"times_bool":  `fn times_bool(x: f32, b: bool) -> f32 { return select(times_zero(x), x, b); }`,
-	"over_itself": `fn over_itself(x: f32) -> f32 { return select(nan(), 1.0, is_finite(x) && x != 0.0); }`,
 	"sqrt_f32": `fn sqrt_f32(x: f32) -> f32 {
   let b = bitcast<u32>(x);
   if (b << 1u == 0u || (b >= 0x7f800000u && b <= 0x80000000u)) { return x; } // zeros, infinity, NaN

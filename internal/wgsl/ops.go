@@ -116,8 +116,12 @@ func cast(s *shader, to, from ir.DType, x []string) string {
 			return fmt.Sprintf("(bitcast<u32>(%s) & 0x7fffffffu) != 0u", a)
 		}
 		return fmt.Sprintf("%s != %s", a, map[string]string{"i32": "0i", "u32": "0u"}[src])
+	case src == "bool" && dst == "f32":
+		return fmt.Sprintf("select(%s, 1.0f, %s)", s.hidden(0), a)
 	case src == "bool":
 		return fmt.Sprintf("select(%s(0), %s(1), %s)", dst, dst, a)
+	case src != "f32" && dst == "f32":
+		return s.call("sealed", fmt.Sprintf("f32(%s)", a))
 	case src == "f32" && dst != "f32":
 		if to == ir.Uint8 {
 			return s.call("u8_of", a)
@@ -142,27 +146,39 @@ func bits(s *shader, to, from ir.DType, x []string) string {
 	return fmt.Sprintf("bitcast<%s>(%s)", storages[to].register, x[0])
 }
 
-// foldable finds the helper that computes, from some operands, what compilers
-// of shaders simplify because they disregard NaN and infinities.
-func (s *shader) foldable(in *ir.Instr) (name string, operands []int) {
-	if in.Type != ir.Float32 || len(in.Src) != 2 {
-		return "", nil
-	}
-	a, b := &s.k.Body[in.Src[0]], &s.k.Body[in.Src[1]]
-	same := in.Src[0] == in.Src[1]
-	isMask := func(x *ir.Instr) bool { return x.Op == ir.Cast && s.k.Body[x.Src[0]].Type == ir.Bool }
-	negates := func(x *ir.Instr, i int) bool { return x.Op == ir.Neg && x.Src[0] == i }
+// Compilers of shaders reckon as if numbers were real. To them (a + b) - a is
+// b, whatever the sum rounded away; a - a is 0, even of an infinity; and so is
+// 0 times anything, NaN included. So what one operation reckons others read
+// sealed, as bits that a compiler knows nothing of, and a zero is hidden where
+// it may be a factor or its sign may count.
+
+// reckons has the ops that do arithmetic which compilers would join with that
+// of the instruction that reads it.
+var reckons = [ir.Ops]bool{ir.Neg: true, ir.Add: true, ir.Sub: true, ir.Mul: true, ir.Sum: true, ir.Prod: true}
+
+// chooses has the ops that give one of their operands as it is.
+var chooses = [ir.Ops]bool{ir.Where: true, ir.Max: true, ir.Min: true}
+
+// passes has the ops whose result may be a zero that they read, or depend on
+// its sign.
+var passes = [ir.Ops]bool{ir.Add: true, ir.Sub: true, ir.Mul: true, ir.Div: true, ir.Where: true}
+
+// guarded is x, the n-th operand of an instruction, sealed or hidden if need
+// be.
+func (s *shader) guarded(in *ir.Instr, n int, x string) string {
+	j := &s.k.Body[in.Src[n]]
+	again := n == 1 && in.Src[0] == in.Src[1] && (in.Op == ir.Sub || in.Op == ir.Div)
 	switch {
-	case in.Op == ir.Sub && same, in.Op == ir.Add && negates(b, in.Src[0]):
-		return "less_itself", []int{in.Src[0]}
-	case in.Op == ir.Add && negates(a, in.Src[1]):
-		return "less_itself", []int{in.Src[1]}
-	case in.Op == ir.Div && same:
-		return "over_itself", []int{in.Src[0]}
-	case in.Op == ir.Mul && isMask(b):
-		return "times_bool", []int{in.Src[0], b.Src[0]}
-	case in.Op == ir.Mul && isMask(a):
-		return "times_bool", []int{in.Src[1], a.Src[0]}
+	case !j.Type.IsFloat():
+	case j.Op == ir.Const && passes[in.Op]:
+		if j.Num.Float64(j.Type) == 0 {
+			return s.opaque(j.Type, j.Num)
+		}
+	case chooses[in.Op]:
+	case reckons[j.Op] && n == 0:
+		return s.call("sealed", x)
+	case reckons[j.Op] || again: // not as the first, which compilers may find to be the same
+		return s.call("sealed_too", x)
 	}
-	return "", nil
+	return x
 }

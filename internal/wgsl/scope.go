@@ -250,19 +250,11 @@ func (sc *scope) index(i int) value {
 	return sc.let(i, c.at)
 }
 
-// signed has the ops to whose result the sign of a zero matters.
-var signed = [ir.Ops]bool{ir.Add: true, ir.Sub: true, ir.Mul: true, ir.Div: true}
-
 func (sc *scope) elementwise(i int) value {
 	in := &sc.s.k.Body[i]
-	src := in.Src
-	known, few := sc.s.foldable(in)
-	if known != "" {
-		src = few
-	}
 	lanes := 1
-	x := make([]value, len(src))
-	for n, j := range src {
+	x := make([]value, len(in.Src))
+	for n, j := range in.Src {
 		x[n] = sc.value(j)
 		lanes = max(lanes, len(x[n]))
 	}
@@ -271,16 +263,9 @@ func (sc *scope) elementwise(i int) value {
 	from := sc.s.k.Body[in.Src[len(in.Src)-1]].Type
 	for l := range list {
 		for n := range x {
-			operands[n] = x[n].lane(l)
-			if j := &sc.s.k.Body[src[n]]; signed[in.Op] && j.Op == ir.Const && j.Type.IsFloat() && j.Num.Float64(j.Type) == 0 {
-				operands[n] = sc.s.hidden(float32(j.Num.Float64(j.Type)))
-			}
+			operands[n] = sc.s.guarded(in, n, x[n].lane(l))
 		}
-		if known != "" {
-			list[l] = sc.s.call(known, operands...)
-		} else {
-			list[l] = sc.s.apply(in.Op, in.Type, from, operands...)
-		}
+		list[l] = sc.s.apply(in.Op, in.Type, from, operands...)
 	}
 	return sc.let(i, list)
 }

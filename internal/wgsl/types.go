@@ -78,3 +78,11 @@ func (s *shader) hidden(x float32) string {
 	s.need("zero")
 	return fmt.Sprintf("bitcast<f32>(%#xu | zero)", math.Float32bits(x))
 }
+
+// opaque is literal, but for a zero, which is hidden.
+func (s *shader) opaque(d ir.DType, x ir.Number) string {
+	if d.IsFloat() && x.Float64(d) == 0 {
+		return s.hidden(float32(x.Float64(d)))
+	}
+	return s.literal(d, x)
+}

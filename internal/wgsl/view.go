@@ -261,7 +261,7 @@ func (sc *scope) load(i int) value {
 	st := &storages[d]
 	conditions, parts, ok := sc.guards(v)
 	if !ok {
-		return sc.let(i, []string{s.literal(in.Type, v.Fill)})
+		return sc.let(i, []string{s.opaque(in.Type, v.Fill)})
 	}
 	var index value
 	more := []string{s.offset(in.Arg)}
@@ -301,7 +301,7 @@ func (sc *scope) load(i int) value {
 			continue
 		}
 		for _, n := range names {
-			sc.line("var %s = %s;", n, s.literal(in.Type, v.Fill))
+			sc.line("var %s = %s;", n, s.opaque(in.Type, v.Fill))
 		}
 		inner := sc
 		if condition != "" {

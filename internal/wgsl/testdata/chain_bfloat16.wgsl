@@ -42,9 +42,16 @@ fn ordered(a: f32, b: f32) -> bool {
   return max(bitcast<u32>(a) & 0x7fffffffu, bitcast<u32>(b) & 0x7fffffffu) <= 0x7f800000u;
 }
 
+fn sealed(x: f32) -> f32 { return bitcast<f32>(bitcast<u32>(x) | zero); }
+
+fn sealed_too(x: f32) -> f32 { return bitcast<f32>(bitcast<u32>(x) ^ zero); }
+
+var<private> zero: u32;
+
 @compute @workgroup_size(256)
 fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) thread: u32) {
   let group = id.x + 48829u * id.y;
+  zero = id.z;
   let item = group * 256u + thread;
   let v5 = 0.0f;
   let v1 = 2.0f;
@@ -61,18 +68,18 @@ fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) t
     let v2_1 = v0_1 * v1;
     let v2_2 = v0_2 * v1;
     let v2_3 = v0_3 * v1;
-    let v4_0 = v2_0 + v3;
-    let v4_1 = v2_1 + v3;
-    let v4_2 = v2_2 + v3;
-    let v4_3 = v2_3 + v3;
-    let v6_0 = lt_f32(v5, v4_0);
-    let v6_1 = lt_f32(v5, v4_1);
-    let v6_2 = lt_f32(v5, v4_2);
-    let v6_3 = lt_f32(v5, v4_3);
-    let v7_0 = select(v5, v4_0, v6_0);
-    let v7_1 = select(v5, v4_1, v6_1);
-    let v7_2 = select(v5, v4_2, v6_2);
-    let v7_3 = select(v5, v4_3, v6_3);
+    let v4_0 = sealed(v2_0) + v3;
+    let v4_1 = sealed(v2_1) + v3;
+    let v4_2 = sealed(v2_2) + v3;
+    let v4_3 = sealed(v2_3) + v3;
+    let v6_0 = lt_f32(v5, sealed_too(v4_0));
+    let v6_1 = lt_f32(v5, sealed_too(v4_1));
+    let v6_2 = lt_f32(v5, sealed_too(v4_2));
+    let v6_3 = lt_f32(v5, sealed_too(v4_3));
+    let v7_0 = select(bitcast<f32>(0x0u | zero), v4_0, v6_0);
+    let v7_1 = select(bitcast<f32>(0x0u | zero), v4_1, v6_1);
+    let v7_2 = select(bitcast<f32>(0x0u | zero), v4_2, v6_2);
+    let v7_3 = select(bitcast<f32>(0x0u | zero), v4_3, v6_3);
     a2[u32(i0) >> 2u] = vec2<u32>(bf16_bits(v7_0) | (bf16_bits(v7_1) << 16u), bf16_bits(v7_2) | (bf16_bits(v7_3) << 16u));
     let v10_0 = lt_f32(v9, v7_0);
     let v10_1 = lt_f32(v9, v7_1);

@@ -21,9 +21,12 @@ struct Params {
 var<workgroup> w0: array<vec4<f32>, 288>;
 var<workgroup> w1: array<vec4<f32>, 256>;
 
+var<private> zero: u32;
+
 @compute @workgroup_size(64)
 fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) thread: u32) {
   let group = id.x;
+  zero = id.z;
   let job = min(group, 195u);
   let batch = job / 196u % 1u;
   let split = job / 196u;
@@ -122,19 +125,19 @@ fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) t
     let fi5_n0 = fi6_n0 / 3u;
     let i5_n0 = i32(fi5_n0 % 3u);
     let i4_n0 = i32(fi5_n0 / 3u);
-    var v0_n0_0 = 0.0f;
+    var v0_n0_0 = bitcast<f32>(0x0u | zero);
     if (u32(i1_n0 + i5_n0 - 1) < 28u && u32(i2_n0 + i6_n0 - 1) < 28u) {
       v0_n0_0 = a0[12544 * i0_n0 + 28 * i1_n0 + i2_n0 + 784 * i4_n0 + 28 * i5_n0 + i6_n0 + p.o0 - 29];
     }
-    var v0_n0_1 = 0.0f;
+    var v0_n0_1 = bitcast<f32>(0x0u | zero);
     if (u32(i1_n0 + i5_n0 - 1) < 28u && u32(i2_n0 + i6_n0 - 1 + 1) < 28u) {
       v0_n0_1 = a0[12544 * i0_n0 + 28 * i1_n0 + i2_n0 + 784 * i4_n0 + 28 * i5_n0 + i6_n0 + p.o0 - 29 + 1];
     }
-    var v0_n0_2 = 0.0f;
+    var v0_n0_2 = bitcast<f32>(0x0u | zero);
     if (u32(i1_n0 + i5_n0 - 1) < 28u && u32(i2_n0 + i6_n0 - 1 + 2) < 28u) {
       v0_n0_2 = a0[12544 * i0_n0 + 28 * i1_n0 + i2_n0 + 784 * i4_n0 + 28 * i5_n0 + i6_n0 + p.o0 - 29 + 2];
     }
-    var v0_n0_3 = 0.0f;
+    var v0_n0_3 = bitcast<f32>(0x0u | zero);
     if (u32(i1_n0 + i5_n0 - 1) < 28u && u32(i2_n0 + i6_n0 - 1 + 3) < 28u) {
       v0_n0_3 = a0[12544 * i0_n0 + 28 * i1_n0 + i2_n0 + 784 * i4_n0 + 28 * i5_n0 + i6_n0 + p.o0 - 29 + 3];
     }
@@ -146,19 +149,19 @@ fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) t
     let fi5_n1 = fi6_n1 / 3u;
     let i5_n1 = i32(fi5_n1 % 3u);
     let i4_n1 = i32(fi5_n1 / 3u);
-    var v0_n1_0 = 0.0f;
+    var v0_n1_0 = bitcast<f32>(0x0u | zero);
     if (u32(i1_n1 + i5_n1 - 1) < 28u && u32(i2_n1 + i6_n1 - 1) < 28u) {
       v0_n1_0 = a0[12544 * i0_n1 + 28 * i1_n1 + i2_n1 + 784 * i4_n1 + 28 * i5_n1 + i6_n1 + p.o0 - 29];
     }
-    var v0_n1_1 = 0.0f;
+    var v0_n1_1 = bitcast<f32>(0x0u | zero);
     if (u32(i1_n1 + i5_n1 - 1) < 28u && u32(i2_n1 + i6_n1 - 1 + 1) < 28u) {
       v0_n1_1 = a0[12544 * i0_n1 + 28 * i1_n1 + i2_n1 + 784 * i4_n1 + 28 * i5_n1 + i6_n1 + p.o0 - 29 + 1];
     }
-    var v0_n1_2 = 0.0f;
+    var v0_n1_2 = bitcast<f32>(0x0u | zero);
     if (u32(i1_n1 + i5_n1 - 1) < 28u && u32(i2_n1 + i6_n1 - 1 + 2) < 28u) {
       v0_n1_2 = a0[12544 * i0_n1 + 28 * i1_n1 + i2_n1 + 784 * i4_n1 + 28 * i5_n1 + i6_n1 + p.o0 - 29 + 2];
     }
-    var v0_n1_3 = 0.0f;
+    var v0_n1_3 = bitcast<f32>(0x0u | zero);
     if (u32(i1_n1 + i5_n1 - 1) < 28u && u32(i2_n1 + i6_n1 - 1 + 3) < 28u) {
       v0_n1_3 = a0[12544 * i0_n1 + 28 * i1_n1 + i2_n1 + 784 * i4_n1 + 28 * i5_n1 + i6_n1 + p.o0 - 29 + 3];
     }
@@ -248,19 +251,19 @@ fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) t
       let fi5_n0 = fi6_n0 / 3u;
       let i5_n0 = i32(fi5_n0 % 3u);
       let i4_n0 = i32(fi5_n0 / 3u);
-      var v0_n0_0 = 0.0f;
+      var v0_n0_0 = bitcast<f32>(0x0u | zero);
       if (u32(i1_n0 + i5_n0 - 1) < 28u && u32(i2_n0 + i6_n0 - 1) < 28u) {
         v0_n0_0 = a0[12544 * i0_n0 + 28 * i1_n0 + i2_n0 + 784 * i4_n0 + 28 * i5_n0 + i6_n0 + p.o0 - 29];
       }
-      var v0_n0_1 = 0.0f;
+      var v0_n0_1 = bitcast<f32>(0x0u | zero);
       if (u32(i1_n0 + i5_n0 - 1) < 28u && u32(i2_n0 + i6_n0 - 1 + 1) < 28u) {
         v0_n0_1 = a0[12544 * i0_n0 + 28 * i1_n0 + i2_n0 + 784 * i4_n0 + 28 * i5_n0 + i6_n0 + p.o0 - 29 + 1];
       }
-      var v0_n0_2 = 0.0f;
+      var v0_n0_2 = bitcast<f32>(0x0u | zero);
       if (u32(i1_n0 + i5_n0 - 1) < 28u && u32(i2_n0 + i6_n0 - 1 + 2) < 28u) {
         v0_n0_2 = a0[12544 * i0_n0 + 28 * i1_n0 + i2_n0 + 784 * i4_n0 + 28 * i5_n0 + i6_n0 + p.o0 - 29 + 2];
       }
-      var v0_n0_3 = 0.0f;
+      var v0_n0_3 = bitcast<f32>(0x0u | zero);
       if (u32(i1_n0 + i5_n0 - 1) < 28u && u32(i2_n0 + i6_n0 - 1 + 3) < 28u) {
         v0_n0_3 = a0[12544 * i0_n0 + 28 * i1_n0 + i2_n0 + 784 * i4_n0 + 28 * i5_n0 + i6_n0 + p.o0 - 29 + 3];
       }
@@ -272,19 +275,19 @@ fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) t
       let fi5_n1 = fi6_n1 / 3u;
       let i5_n1 = i32(fi5_n1 % 3u);
       let i4_n1 = i32(fi5_n1 / 3u);
-      var v0_n1_0 = 0.0f;
+      var v0_n1_0 = bitcast<f32>(0x0u | zero);
       if (u32(i1_n1 + i5_n1 - 1) < 28u && u32(i2_n1 + i6_n1 - 1) < 28u) {
         v0_n1_0 = a0[12544 * i0_n1 + 28 * i1_n1 + i2_n1 + 784 * i4_n1 + 28 * i5_n1 + i6_n1 + p.o0 - 29];
       }
-      var v0_n1_1 = 0.0f;
+      var v0_n1_1 = bitcast<f32>(0x0u | zero);
       if (u32(i1_n1 + i5_n1 - 1) < 28u && u32(i2_n1 + i6_n1 - 1 + 1) < 28u) {
         v0_n1_1 = a0[12544 * i0_n1 + 28 * i1_n1 + i2_n1 + 784 * i4_n1 + 28 * i5_n1 + i6_n1 + p.o0 - 29 + 1];
       }
-      var v0_n1_2 = 0.0f;
+      var v0_n1_2 = bitcast<f32>(0x0u | zero);
       if (u32(i1_n1 + i5_n1 - 1) < 28u && u32(i2_n1 + i6_n1 - 1 + 2) < 28u) {
         v0_n1_2 = a0[12544 * i0_n1 + 28 * i1_n1 + i2_n1 + 784 * i4_n1 + 28 * i5_n1 + i6_n1 + p.o0 - 29 + 2];
       }
-      var v0_n1_3 = 0.0f;
+      var v0_n1_3 = bitcast<f32>(0x0u | zero);
       if (u32(i1_n1 + i5_n1 - 1) < 28u && u32(i2_n1 + i6_n1 - 1 + 3) < 28u) {
         v0_n1_3 = a0[12544 * i0_n1 + 28 * i1_n1 + i2_n1 + 784 * i4_n1 + 28 * i5_n1 + i6_n1 + p.o0 - 29 + 3];
       }

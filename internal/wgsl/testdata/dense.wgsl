@@ -36,9 +36,14 @@ fn max_f32(a: f32, b: f32) -> f32 {
   return select(select(max(a, b), b, is_nan(b)), a, is_nan(a));
 }
 
+fn sealed(x: f32) -> f32 { return bitcast<f32>(bitcast<u32>(x) | zero); }
+
+var<private> zero: u32;
+
 @compute @workgroup_size(256)
 fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) thread: u32) {
   let group = id.x;
+  zero = id.z;
   let job = min(group, 1023u);
   let batch = job / 1024u % 1u;
   let split = job / 1024u;
@@ -333,10 +338,10 @@ fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) t
     {
       let row = m0 + ty * 4u + 0u;
       let i1 = i32(row);
-      let v5_0 = c000.x + v4_0;
-      let v5_1 = c000.y + v4_1;
-      let v5_2 = c000.z + v4_2;
-      let v5_3 = c000.w + v4_3;
+      let v5_0 = sealed(c000.x) + v4_0;
+      let v5_1 = sealed(c000.y) + v4_1;
+      let v5_2 = sealed(c000.z) + v4_2;
+      let v5_3 = sealed(c000.w) + v4_3;
       let v7_0 = max_f32(v5_0, v6);
       let v7_1 = max_f32(v5_1, v6);
       let v7_2 = max_f32(v5_2, v6);
@@ -346,10 +351,10 @@ fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) t
     {
       let row = m0 + ty * 4u + 1u;
       let i1 = i32(row);
-      let v5_0 = c010.x + v4_0;
-      let v5_1 = c010.y + v4_1;
-      let v5_2 = c010.z + v4_2;
-      let v5_3 = c010.w + v4_3;
+      let v5_0 = sealed(c010.x) + v4_0;
+      let v5_1 = sealed(c010.y) + v4_1;
+      let v5_2 = sealed(c010.z) + v4_2;
+      let v5_3 = sealed(c010.w) + v4_3;
       let v7_0 = max_f32(v5_0, v6);
       let v7_1 = max_f32(v5_1, v6);
       let v7_2 = max_f32(v5_2, v6);
@@ -359,10 +364,10 @@ fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) t
     {
       let row = m0 + ty * 4u + 2u;
       let i1 = i32(row);
-      let v5_0 = c020.x + v4_0;
-      let v5_1 = c020.y + v4_1;
-      let v5_2 = c020.z + v4_2;
-      let v5_3 = c020.w + v4_3;
+      let v5_0 = sealed(c020.x) + v4_0;
+      let v5_1 = sealed(c020.y) + v4_1;
+      let v5_2 = sealed(c020.z) + v4_2;
+      let v5_3 = sealed(c020.w) + v4_3;
       let v7_0 = max_f32(v5_0, v6);
       let v7_1 = max_f32(v5_1, v6);
       let v7_2 = max_f32(v5_2, v6);
@@ -372,10 +377,10 @@ fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) t
     {
       let row = m0 + ty * 4u + 3u;
       let i1 = i32(row);
-      let v5_0 = c030.x + v4_0;
-      let v5_1 = c030.y + v4_1;
-      let v5_2 = c030.z + v4_2;
-      let v5_3 = c030.w + v4_3;
+      let v5_0 = sealed(c030.x) + v4_0;
+      let v5_1 = sealed(c030.y) + v4_1;
+      let v5_2 = sealed(c030.z) + v4_2;
+      let v5_3 = sealed(c030.w) + v4_3;
       let v7_0 = max_f32(v5_0, v6);
       let v7_1 = max_f32(v5_1, v6);
       let v7_2 = max_f32(v5_2, v6);
@@ -385,10 +390,10 @@ fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) t
     {
       let row = m0 + ty * 4u + 64u;
       let i1 = i32(row);
-      let v5_0 = c100.x + v4_0;
-      let v5_1 = c100.y + v4_1;
-      let v5_2 = c100.z + v4_2;
-      let v5_3 = c100.w + v4_3;
+      let v5_0 = sealed(c100.x) + v4_0;
+      let v5_1 = sealed(c100.y) + v4_1;
+      let v5_2 = sealed(c100.z) + v4_2;
+      let v5_3 = sealed(c100.w) + v4_3;
       let v7_0 = max_f32(v5_0, v6);
       let v7_1 = max_f32(v5_1, v6);
       let v7_2 = max_f32(v5_2, v6);
@@ -398,10 +403,10 @@ fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) t
     {
       let row = m0 + ty * 4u + 65u;
       let i1 = i32(row);
-      let v5_0 = c110.x + v4_0;
-      let v5_1 = c110.y + v4_1;
-      let v5_2 = c110.z + v4_2;
-      let v5_3 = c110.w + v4_3;
+      let v5_0 = sealed(c110.x) + v4_0;
+      let v5_1 = sealed(c110.y) + v4_1;
+      let v5_2 = sealed(c110.z) + v4_2;
+      let v5_3 = sealed(c110.w) + v4_3;
       let v7_0 = max_f32(v5_0, v6);
       let v7_1 = max_f32(v5_1, v6);
       let v7_2 = max_f32(v5_2, v6);
@@ -411,10 +416,10 @@ fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) t
     {
       let row = m0 + ty * 4u + 66u;
       let i1 = i32(row);
-      let v5_0 = c120.x + v4_0;
-      let v5_1 = c120.y + v4_1;
-      let v5_2 = c120.z + v4_2;
-      let v5_3 = c120.w + v4_3;
+      let v5_0 = sealed(c120.x) + v4_0;
+      let v5_1 = sealed(c120.y) + v4_1;
+      let v5_2 = sealed(c120.z) + v4_2;
+      let v5_3 = sealed(c120.w) + v4_3;
       let v7_0 = max_f32(v5_0, v6);
       let v7_1 = max_f32(v5_1, v6);
       let v7_2 = max_f32(v5_2, v6);
@@ -424,10 +429,10 @@ fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) t
     {
       let row = m0 + ty * 4u + 67u;
       let i1 = i32(row);
-      let v5_0 = c130.x + v4_0;
-      let v5_1 = c130.y + v4_1;
-      let v5_2 = c130.z + v4_2;
-      let v5_3 = c130.w + v4_3;
+      let v5_0 = sealed(c130.x) + v4_0;
+      let v5_1 = sealed(c130.y) + v4_1;
+      let v5_2 = sealed(c130.z) + v4_2;
+      let v5_3 = sealed(c130.w) + v4_3;
       let v7_0 = max_f32(v5_0, v6);
       let v7_1 = max_f32(v5_1, v6);
       let v7_2 = max_f32(v5_2, v6);
@@ -446,10 +451,10 @@ fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) t
     {
       let row = m0 + ty * 4u + 0u;
       let i1 = i32(row);
-      let v5_0 = c001.x + v4_0;
-      let v5_1 = c001.y + v4_1;
-      let v5_2 = c001.z + v4_2;
-      let v5_3 = c001.w + v4_3;
+      let v5_0 = sealed(c001.x) + v4_0;
+      let v5_1 = sealed(c001.y) + v4_1;
+      let v5_2 = sealed(c001.z) + v4_2;
+      let v5_3 = sealed(c001.w) + v4_3;
       let v7_0 = max_f32(v5_0, v6);
       let v7_1 = max_f32(v5_1, v6);
       let v7_2 = max_f32(v5_2, v6);
@@ -459,10 +464,10 @@ fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) t
     {
       let row = m0 + ty * 4u + 1u;
       let i1 = i32(row);
-      let v5_0 = c011.x + v4_0;
-      let v5_1 = c011.y + v4_1;
-      let v5_2 = c011.z + v4_2;
-      let v5_3 = c011.w + v4_3;
+      let v5_0 = sealed(c011.x) + v4_0;
+      let v5_1 = sealed(c011.y) + v4_1;
+      let v5_2 = sealed(c011.z) + v4_2;
+      let v5_3 = sealed(c011.w) + v4_3;
       let v7_0 = max_f32(v5_0, v6);
       let v7_1 = max_f32(v5_1, v6);
       let v7_2 = max_f32(v5_2, v6);
@@ -472,10 +477,10 @@ fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) t
     {
       let row = m0 + ty * 4u + 2u;
       let i1 = i32(row);
-      let v5_0 = c021.x + v4_0;
-      let v5_1 = c021.y + v4_1;
-      let v5_2 = c021.z + v4_2;
-      let v5_3 = c021.w + v4_3;
+      let v5_0 = sealed(c021.x) + v4_0;
+      let v5_1 = sealed(c021.y) + v4_1;
+      let v5_2 = sealed(c021.z) + v4_2;
+      let v5_3 = sealed(c021.w) + v4_3;
       let v7_0 = max_f32(v5_0, v6);
       let v7_1 = max_f32(v5_1, v6);
       let v7_2 = max_f32(v5_2, v6);
@@ -485,10 +490,10 @@ fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) t
     {
       let row = m0 + ty * 4u + 3u;
       let i1 = i32(row);
-      let v5_0 = c031.x + v4_0;
-      let v5_1 = c031.y + v4_1;
-      let v5_2 = c031.z + v4_2;
-      let v5_3 = c031.w + v4_3;
+      let v5_0 = sealed(c031.x) + v4_0;
+      let v5_1 = sealed(c031.y) + v4_1;
+      let v5_2 = sealed(c031.z) + v4_2;
+      let v5_3 = sealed(c031.w) + v4_3;
       let v7_0 = max_f32(v5_0, v6);
       let v7_1 = max_f32(v5_1, v6);
       let v7_2 = max_f32(v5_2, v6);
@@ -498,10 +503,10 @@ fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) t
     {
       let row = m0 + ty * 4u + 64u;
       let i1 = i32(row);
-      let v5_0 = c101.x + v4_0;
-      let v5_1 = c101.y + v4_1;
-      let v5_2 = c101.z + v4_2;
-      let v5_3 = c101.w + v4_3;
+      let v5_0 = sealed(c101.x) + v4_0;
+      let v5_1 = sealed(c101.y) + v4_1;
+      let v5_2 = sealed(c101.z) + v4_2;
+      let v5_3 = sealed(c101.w) + v4_3;
       let v7_0 = max_f32(v5_0, v6);
       let v7_1 = max_f32(v5_1, v6);
       let v7_2 = max_f32(v5_2, v6);
@@ -511,10 +516,10 @@ fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) t
     {
       let row = m0 + ty * 4u + 65u;
       let i1 = i32(row);
-      let v5_0 = c111.x + v4_0;
-      let v5_1 = c111.y + v4_1;
-      let v5_2 = c111.z + v4_2;
-      let v5_3 = c111.w + v4_3;
+      let v5_0 = sealed(c111.x) + v4_0;
+      let v5_1 = sealed(c111.y) + v4_1;
+      let v5_2 = sealed(c111.z) + v4_2;
+      let v5_3 = sealed(c111.w) + v4_3;
       let v7_0 = max_f32(v5_0, v6);
       let v7_1 = max_f32(v5_1, v6);
       let v7_2 = max_f32(v5_2, v6);
@@ -524,10 +529,10 @@ fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) t
     {
       let row = m0 + ty * 4u + 66u;
       let i1 = i32(row);
-      let v5_0 = c121.x + v4_0;
-      let v5_1 = c121.y + v4_1;
-      let v5_2 = c121.z + v4_2;
-      let v5_3 = c121.w + v4_3;
+      let v5_0 = sealed(c121.x) + v4_0;
+      let v5_1 = sealed(c121.y) + v4_1;
+      let v5_2 = sealed(c121.z) + v4_2;
+      let v5_3 = sealed(c121.w) + v4_3;
       let v7_0 = max_f32(v5_0, v6);
       let v7_1 = max_f32(v5_1, v6);
       let v7_2 = max_f32(v5_2, v6);
@@ -537,10 +542,10 @@ fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) t
     {
       let row = m0 + ty * 4u + 67u;
       let i1 = i32(row);
-      let v5_0 = c131.x + v4_0;
-      let v5_1 = c131.y + v4_1;
-      let v5_2 = c131.z + v4_2;
-      let v5_3 = c131.w + v4_3;
+      let v5_0 = sealed(c131.x) + v4_0;
+      let v5_1 = sealed(c131.y) + v4_1;
+      let v5_2 = sealed(c131.z) + v4_2;
+      let v5_3 = sealed(c131.w) + v4_3;
       let v7_0 = max_f32(v5_0, v6);
       let v7_1 = max_f32(v5_1, v6);
       let v7_2 = max_f32(v5_2, v6);

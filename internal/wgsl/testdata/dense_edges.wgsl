@@ -48,9 +48,14 @@ fn max_f32(a: f32, b: f32) -> f32 {
   return select(select(max(a, b), b, is_nan(b)), a, is_nan(a));
 }
 
+fn sealed(x: f32) -> f32 { return bitcast<f32>(bitcast<u32>(x) | zero); }
+
+var<private> zero: u32;
+
 @compute @workgroup_size(64)
 fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) thread: u32) {
   let group = id.x;
+  zero = id.z;
   let job = min(group, 11u);
   let batch = job / 6u % 2u;
   let split = job / 12u;
@@ -412,10 +417,10 @@ fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) t
     {
       let row = m0 + ty * 4u + 0u;
       let i1 = i32(min(row, 50u - 1u));
-      let v5_0 = c000.x + v4_0;
-      let v5_1 = c000.y + v4_1;
-      let v5_2 = c000.z + v4_2;
-      let v5_3 = c000.w + v4_3;
+      let v5_0 = sealed(c000.x) + v4_0;
+      let v5_1 = sealed(c000.y) + v4_1;
+      let v5_2 = sealed(c000.z) + v4_2;
+      let v5_3 = sealed(c000.w) + v4_3;
       let v7_0 = max_f32(v5_0, v6);
       let v7_1 = max_f32(v5_1, v6);
       let v7_2 = max_f32(v5_2, v6);
@@ -460,10 +465,10 @@ fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) t
     {
       let row = m0 + ty * 4u + 1u;
       let i1 = i32(min(row, 50u - 1u));
-      let v5_0 = c010.x + v4_0;
-      let v5_1 = c010.y + v4_1;
-      let v5_2 = c010.z + v4_2;
-      let v5_3 = c010.w + v4_3;
+      let v5_0 = sealed(c010.x) + v4_0;
+      let v5_1 = sealed(c010.y) + v4_1;
+      let v5_2 = sealed(c010.z) + v4_2;
+      let v5_3 = sealed(c010.w) + v4_3;
       let v7_0 = max_f32(v5_0, v6);
       let v7_1 = max_f32(v5_1, v6);
       let v7_2 = max_f32(v5_2, v6);
@@ -508,10 +513,10 @@ fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) t
     {
       let row = m0 + ty * 4u + 2u;
       let i1 = i32(min(row, 50u - 1u));
-      let v5_0 = c020.x + v4_0;
-      let v5_1 = c020.y + v4_1;
-      let v5_2 = c020.z + v4_2;
-      let v5_3 = c020.w + v4_3;
+      let v5_0 = sealed(c020.x) + v4_0;
+      let v5_1 = sealed(c020.y) + v4_1;
+      let v5_2 = sealed(c020.z) + v4_2;
+      let v5_3 = sealed(c020.w) + v4_3;
       let v7_0 = max_f32(v5_0, v6);
       let v7_1 = max_f32(v5_1, v6);
       let v7_2 = max_f32(v5_2, v6);
@@ -556,10 +561,10 @@ fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) t
     {
       let row = m0 + ty * 4u + 3u;
       let i1 = i32(min(row, 50u - 1u));
-      let v5_0 = c030.x + v4_0;
-      let v5_1 = c030.y + v4_1;
-      let v5_2 = c030.z + v4_2;
-      let v5_3 = c030.w + v4_3;
+      let v5_0 = sealed(c030.x) + v4_0;
+      let v5_1 = sealed(c030.y) + v4_1;
+      let v5_2 = sealed(c030.z) + v4_2;
+      let v5_3 = sealed(c030.w) + v4_3;
       let v7_0 = max_f32(v5_0, v6);
       let v7_1 = max_f32(v5_1, v6);
       let v7_2 = max_f32(v5_2, v6);

@@ -36,9 +36,14 @@ fn max_f32(a: f32, b: f32) -> f32 {
   return select(select(max(a, b), b, is_nan(b)), a, is_nan(a));
 }
 
+fn sealed(x: f32) -> f32 { return bitcast<f32>(bitcast<u32>(x) | zero); }
+
+var<private> zero: u32;
+
 @compute @workgroup_size(128)
 fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) thread: u32) {
   let group = id.x;
+  zero = id.z;
   let job = min(group, 63u);
   let batch = job / 64u % 1u;
   let split = job / 64u;
@@ -245,10 +250,10 @@ fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) t
     {
       let row = m0 + ty * 4u + 0u;
       let i1 = i32(row);
-      let v5_0 = c000.x + v4_0;
-      let v5_1 = c000.y + v4_1;
-      let v5_2 = c000.z + v4_2;
-      let v5_3 = c000.w + v4_3;
+      let v5_0 = sealed(c000.x) + v4_0;
+      let v5_1 = sealed(c000.y) + v4_1;
+      let v5_2 = sealed(c000.z) + v4_2;
+      let v5_3 = sealed(c000.w) + v4_3;
       let v7_0 = max_f32(v5_0, v6);
       let v7_1 = max_f32(v5_1, v6);
       let v7_2 = max_f32(v5_2, v6);
@@ -258,10 +263,10 @@ fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) t
     {
       let row = m0 + ty * 4u + 1u;
       let i1 = i32(row);
-      let v5_0 = c010.x + v4_0;
-      let v5_1 = c010.y + v4_1;
-      let v5_2 = c010.z + v4_2;
-      let v5_3 = c010.w + v4_3;
+      let v5_0 = sealed(c010.x) + v4_0;
+      let v5_1 = sealed(c010.y) + v4_1;
+      let v5_2 = sealed(c010.z) + v4_2;
+      let v5_3 = sealed(c010.w) + v4_3;
       let v7_0 = max_f32(v5_0, v6);
       let v7_1 = max_f32(v5_1, v6);
       let v7_2 = max_f32(v5_2, v6);
@@ -271,10 +276,10 @@ fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) t
     {
       let row = m0 + ty * 4u + 2u;
       let i1 = i32(row);
-      let v5_0 = c020.x + v4_0;
-      let v5_1 = c020.y + v4_1;
-      let v5_2 = c020.z + v4_2;
-      let v5_3 = c020.w + v4_3;
+      let v5_0 = sealed(c020.x) + v4_0;
+      let v5_1 = sealed(c020.y) + v4_1;
+      let v5_2 = sealed(c020.z) + v4_2;
+      let v5_3 = sealed(c020.w) + v4_3;
       let v7_0 = max_f32(v5_0, v6);
       let v7_1 = max_f32(v5_1, v6);
       let v7_2 = max_f32(v5_2, v6);
@@ -284,10 +289,10 @@ fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) t
     {
       let row = m0 + ty * 4u + 3u;
       let i1 = i32(row);
-      let v5_0 = c030.x + v4_0;
-      let v5_1 = c030.y + v4_1;
-      let v5_2 = c030.z + v4_2;
-      let v5_3 = c030.w + v4_3;
+      let v5_0 = sealed(c030.x) + v4_0;
+      let v5_1 = sealed(c030.y) + v4_1;
+      let v5_2 = sealed(c030.z) + v4_2;
+      let v5_3 = sealed(c030.w) + v4_3;
       let v7_0 = max_f32(v5_0, v6);
       let v7_1 = max_f32(v5_1, v6);
       let v7_2 = max_f32(v5_2, v6);
@@ -306,10 +311,10 @@ fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) t
     {
       let row = m0 + ty * 4u + 0u;
       let i1 = i32(row);
-      let v5_0 = c001.x + v4_0;
-      let v5_1 = c001.y + v4_1;
-      let v5_2 = c001.z + v4_2;
-      let v5_3 = c001.w + v4_3;
+      let v5_0 = sealed(c001.x) + v4_0;
+      let v5_1 = sealed(c001.y) + v4_1;
+      let v5_2 = sealed(c001.z) + v4_2;
+      let v5_3 = sealed(c001.w) + v4_3;
       let v7_0 = max_f32(v5_0, v6);
       let v7_1 = max_f32(v5_1, v6);
       let v7_2 = max_f32(v5_2, v6);
@@ -319,10 +324,10 @@ fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) t
     {
       let row = m0 + ty * 4u + 1u;
       let i1 = i32(row);
-      let v5_0 = c011.x + v4_0;
-      let v5_1 = c011.y + v4_1;
-      let v5_2 = c011.z + v4_2;
-      let v5_3 = c011.w + v4_3;
+      let v5_0 = sealed(c011.x) + v4_0;
+      let v5_1 = sealed(c011.y) + v4_1;
+      let v5_2 = sealed(c011.z) + v4_2;
+      let v5_3 = sealed(c011.w) + v4_3;
       let v7_0 = max_f32(v5_0, v6);
       let v7_1 = max_f32(v5_1, v6);
       let v7_2 = max_f32(v5_2, v6);
@@ -332,10 +337,10 @@ fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) t
     {
       let row = m0 + ty * 4u + 2u;
       let i1 = i32(row);
-      let v5_0 = c021.x + v4_0;
-      let v5_1 = c021.y + v4_1;
-      let v5_2 = c021.z + v4_2;
-      let v5_3 = c021.w + v4_3;
+      let v5_0 = sealed(c021.x) + v4_0;
+      let v5_1 = sealed(c021.y) + v4_1;
+      let v5_2 = sealed(c021.z) + v4_2;
+      let v5_3 = sealed(c021.w) + v4_3;
       let v7_0 = max_f32(v5_0, v6);
       let v7_1 = max_f32(v5_1, v6);
       let v7_2 = max_f32(v5_2, v6);
@@ -345,10 +350,10 @@ fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) t
     {
       let row = m0 + ty * 4u + 3u;
       let i1 = i32(row);
-      let v5_0 = c031.x + v4_0;
-      let v5_1 = c031.y + v4_1;
-      let v5_2 = c031.z + v4_2;
-      let v5_3 = c031.w + v4_3;
+      let v5_0 = sealed(c031.x) + v4_0;
+      let v5_1 = sealed(c031.y) + v4_1;
+      let v5_2 = sealed(c031.z) + v4_2;
+      let v5_3 = sealed(c031.w) + v4_3;
       let v7_0 = max_f32(v5_0, v6);
       let v7_1 = max_f32(v5_1, v6);
       let v7_2 = max_f32(v5_2, v6);

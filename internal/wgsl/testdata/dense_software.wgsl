@@ -34,9 +34,14 @@ fn max_f32(a: f32, b: f32) -> f32 {
   return select(select(max(a, b), b, is_nan(b)), a, is_nan(a));
 }
 
+fn sealed(x: f32) -> f32 { return bitcast<f32>(bitcast<u32>(x) | zero); }
+
+var<private> zero: u32;
+
 @compute @workgroup_size(64)
 fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) thread: u32) {
   let group = id.x;
+  zero = id.z;
   let item = min(group * 64u + thread, 233u);
   let batch = item / 117u;
   let m0 = item / 9u % 13u * 4u;
@@ -71,16 +76,20 @@ fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) t
     let v1_n_5 = q_v1_n_4.y;
     let v1_n_6 = q_v1_n_4.z;
     let v1_n_7 = q_v1_n_4.w;
+    let a0 = v0_m_0;
+    let a1 = v0_m_1;
+    let a2 = v0_m_2;
+    let a3 = v0_m_3;
     let b0 = vec4<f32>(v1_n_0, v1_n_1, v1_n_2, v1_n_3);
-    c00 = fma(vec4<f32>(v0_m_0), b0, c00);
-    c10 = fma(vec4<f32>(v0_m_1), b0, c10);
-    c20 = fma(vec4<f32>(v0_m_2), b0, c20);
-    c30 = fma(vec4<f32>(v0_m_3), b0, c30);
+    c00 = fma(vec4<f32>(a0), b0, c00);
+    c10 = fma(vec4<f32>(a1), b0, c10);
+    c20 = fma(vec4<f32>(a2), b0, c20);
+    c30 = fma(vec4<f32>(a3), b0, c30);
     let b1 = vec4<f32>(v1_n_4, v1_n_5, v1_n_6, v1_n_7);
-    c01 = fma(vec4<f32>(v0_m_0), b1, c01);
-    c11 = fma(vec4<f32>(v0_m_1), b1, c11);
-    c21 = fma(vec4<f32>(v0_m_2), b1, c21);
-    c31 = fma(vec4<f32>(v0_m_3), b1, c31);
+    c01 = fma(vec4<f32>(a0), b1, c01);
+    c11 = fma(vec4<f32>(a1), b1, c11);
+    c21 = fma(vec4<f32>(a2), b1, c21);
+    c31 = fma(vec4<f32>(a3), b1, c31);
   }
   let v6 = 0.0f;
   {
@@ -94,10 +103,10 @@ fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) t
     {
       let row = m0 + 0u;
       let i1 = i32(min(row, 50u - 1u));
-      let v5_0 = c00.x + v4_0;
-      let v5_1 = c00.y + v4_1;
-      let v5_2 = c00.z + v4_2;
-      let v5_3 = c00.w + v4_3;
+      let v5_0 = sealed(c00.x) + v4_0;
+      let v5_1 = sealed(c00.y) + v4_1;
+      let v5_2 = sealed(c00.z) + v4_2;
+      let v5_3 = sealed(c00.w) + v4_3;
       let v7_0 = max_f32(v5_0, v6);
       let v7_1 = max_f32(v5_1, v6);
       let v7_2 = max_f32(v5_2, v6);
@@ -109,10 +118,10 @@ fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) t
     {
       let row = m0 + 1u;
       let i1 = i32(min(row, 50u - 1u));
-      let v5_0 = c10.x + v4_0;
-      let v5_1 = c10.y + v4_1;
-      let v5_2 = c10.z + v4_2;
-      let v5_3 = c10.w + v4_3;
+      let v5_0 = sealed(c10.x) + v4_0;
+      let v5_1 = sealed(c10.y) + v4_1;
+      let v5_2 = sealed(c10.z) + v4_2;
+      let v5_3 = sealed(c10.w) + v4_3;
       let v7_0 = max_f32(v5_0, v6);
       let v7_1 = max_f32(v5_1, v6);
       let v7_2 = max_f32(v5_2, v6);
@@ -124,10 +133,10 @@ fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) t
     {
       let row = m0 + 2u;
       let i1 = i32(min(row, 50u - 1u));
-      let v5_0 = c20.x + v4_0;
-      let v5_1 = c20.y + v4_1;
-      let v5_2 = c20.z + v4_2;
-      let v5_3 = c20.w + v4_3;
+      let v5_0 = sealed(c20.x) + v4_0;
+      let v5_1 = sealed(c20.y) + v4_1;
+      let v5_2 = sealed(c20.z) + v4_2;
+      let v5_3 = sealed(c20.w) + v4_3;
       let v7_0 = max_f32(v5_0, v6);
       let v7_1 = max_f32(v5_1, v6);
       let v7_2 = max_f32(v5_2, v6);
@@ -139,10 +148,10 @@ fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) t
     {
       let row = m0 + 3u;
       let i1 = i32(min(row, 50u - 1u));
-      let v5_0 = c30.x + v4_0;
-      let v5_1 = c30.y + v4_1;
-      let v5_2 = c30.z + v4_2;
-      let v5_3 = c30.w + v4_3;
+      let v5_0 = sealed(c30.x) + v4_0;
+      let v5_1 = sealed(c30.y) + v4_1;
+      let v5_2 = sealed(c30.z) + v4_2;
+      let v5_3 = sealed(c30.w) + v4_3;
       let v7_0 = max_f32(v5_0, v6);
       let v7_1 = max_f32(v5_1, v6);
       let v7_2 = max_f32(v5_2, v6);
@@ -163,10 +172,10 @@ fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) t
     {
       let row = m0 + 0u;
       let i1 = i32(min(row, 50u - 1u));
-      let v5_0 = c01.x + v4_0;
-      let v5_1 = c01.y + v4_1;
-      let v5_2 = c01.z + v4_2;
-      let v5_3 = c01.w + v4_3;
+      let v5_0 = sealed(c01.x) + v4_0;
+      let v5_1 = sealed(c01.y) + v4_1;
+      let v5_2 = sealed(c01.z) + v4_2;
+      let v5_3 = sealed(c01.w) + v4_3;
       let v7_0 = max_f32(v5_0, v6);
       let v7_1 = max_f32(v5_1, v6);
       let v7_2 = max_f32(v5_2, v6);
@@ -178,10 +187,10 @@ fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) t
     {
       let row = m0 + 1u;
       let i1 = i32(min(row, 50u - 1u));
-      let v5_0 = c11.x + v4_0;
-      let v5_1 = c11.y + v4_1;
-      let v5_2 = c11.z + v4_2;
-      let v5_3 = c11.w + v4_3;
+      let v5_0 = sealed(c11.x) + v4_0;
+      let v5_1 = sealed(c11.y) + v4_1;
+      let v5_2 = sealed(c11.z) + v4_2;
+      let v5_3 = sealed(c11.w) + v4_3;
       let v7_0 = max_f32(v5_0, v6);
       let v7_1 = max_f32(v5_1, v6);
       let v7_2 = max_f32(v5_2, v6);
@@ -193,10 +202,10 @@ fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) t
     {
       let row = m0 + 2u;
       let i1 = i32(min(row, 50u - 1u));
-      let v5_0 = c21.x + v4_0;
-      let v5_1 = c21.y + v4_1;
-      let v5_2 = c21.z + v4_2;
-      let v5_3 = c21.w + v4_3;
+      let v5_0 = sealed(c21.x) + v4_0;
+      let v5_1 = sealed(c21.y) + v4_1;
+      let v5_2 = sealed(c21.z) + v4_2;
+      let v5_3 = sealed(c21.w) + v4_3;
       let v7_0 = max_f32(v5_0, v6);
       let v7_1 = max_f32(v5_1, v6);
       let v7_2 = max_f32(v5_2, v6);
@@ -208,10 +217,10 @@ fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) t
     {
       let row = m0 + 3u;
       let i1 = i32(min(row, 50u - 1u));
-      let v5_0 = c31.x + v4_0;
-      let v5_1 = c31.y + v4_1;
-      let v5_2 = c31.z + v4_2;
-      let v5_3 = c31.w + v4_3;
+      let v5_0 = sealed(c31.x) + v4_0;
+      let v5_1 = sealed(c31.y) + v4_1;
+      let v5_2 = sealed(c31.z) + v4_2;
+      let v5_3 = sealed(c31.w) + v4_3;
       let v7_0 = max_f32(v5_0, v6);
       let v7_1 = max_f32(v5_1, v6);
       let v7_2 = max_f32(v5_2, v6);

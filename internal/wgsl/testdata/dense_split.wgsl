@@ -397,9 +397,14 @@ fn max_f32(a: f32, b: f32) -> f32 {
   return select(select(max(a, b), b, is_nan(b)), a, is_nan(a));
 }
 
+fn sealed(x: f32) -> f32 { return bitcast<f32>(bitcast<u32>(x) | zero); }
+
+var<private> zero: u32;
+
 @compute @workgroup_size(256)
 fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) thread: u32) {
   let group = id.x;
+  zero = id.z;
   let item = group * 256u + thread;
   let v6 = 0.0f;
   if (item < 400u) {
@@ -427,10 +432,10 @@ fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) t
     let v4_1 = q_v4_0.y;
     let v4_2 = q_v4_0.z;
     let v4_3 = q_v4_0.w;
-    let v5_0 = v3_0 + v4_0;
-    let v5_1 = v3_1 + v4_1;
-    let v5_2 = v3_2 + v4_2;
-    let v5_3 = v3_3 + v4_3;
+    let v5_0 = sealed(v3_0) + v4_0;
+    let v5_1 = sealed(v3_1) + v4_1;
+    let v5_2 = sealed(v3_2) + v4_2;
+    let v5_3 = sealed(v3_3) + v4_3;
     let v7_0 = max_f32(v5_0, v6);
     let v7_1 = max_f32(v5_1, v6);
     let v7_2 = max_f32(v5_2, v6);

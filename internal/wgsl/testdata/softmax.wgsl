@@ -44,6 +44,10 @@ fn max_f32(a: f32, b: f32) -> f32 {
 
 fn nan() -> f32 { return bitcast<f32>(0x7fc00000u | zero); }
 
+fn sealed(x: f32) -> f32 { return bitcast<f32>(bitcast<u32>(x) | zero); }
+
+fn sealed_too(x: f32) -> f32 { return bitcast<f32>(bitcast<u32>(x) ^ zero); }
+
 var<private> zero: u32;
 
 @compute @workgroup_size(256)
@@ -125,22 +129,22 @@ fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) t
   let v2_13 = v0_13 - v1;
   let v2_14 = v0_14 - v1;
   let v2_15 = v0_15 - v1;
-  let v3_0 = exp_f32(v2_0);
-  let v3_1 = exp_f32(v2_1);
-  let v3_2 = exp_f32(v2_2);
-  let v3_3 = exp_f32(v2_3);
-  let v3_4 = exp_f32(v2_4);
-  let v3_5 = exp_f32(v2_5);
-  let v3_6 = exp_f32(v2_6);
-  let v3_7 = exp_f32(v2_7);
-  let v3_8 = exp_f32(v2_8);
-  let v3_9 = exp_f32(v2_9);
-  let v3_10 = exp_f32(v2_10);
-  let v3_11 = exp_f32(v2_11);
-  let v3_12 = exp_f32(v2_12);
-  let v3_13 = exp_f32(v2_13);
-  let v3_14 = exp_f32(v2_14);
-  let v3_15 = exp_f32(v2_15);
+  let v3_0 = exp_f32(sealed(v2_0));
+  let v3_1 = exp_f32(sealed(v2_1));
+  let v3_2 = exp_f32(sealed(v2_2));
+  let v3_3 = exp_f32(sealed(v2_3));
+  let v3_4 = exp_f32(sealed(v2_4));
+  let v3_5 = exp_f32(sealed(v2_5));
+  let v3_6 = exp_f32(sealed(v2_6));
+  let v3_7 = exp_f32(sealed(v2_7));
+  let v3_8 = exp_f32(sealed(v2_8));
+  let v3_9 = exp_f32(sealed(v2_9));
+  let v3_10 = exp_f32(sealed(v2_10));
+  let v3_11 = exp_f32(sealed(v2_11));
+  let v3_12 = exp_f32(sealed(v2_12));
+  let v3_13 = exp_f32(sealed(v2_13));
+  let v3_14 = exp_f32(sealed(v2_14));
+  let v3_15 = exp_f32(sealed(v2_15));
   r4 = (r4 + ((((select(f32(0), v3_0, t * 4u < 1000u) + select(f32(0), v3_1, t * 4u < 1000u)) + (select(f32(0), v3_2, t * 4u < 1000u) + select(f32(0), v3_3, t * 4u < 1000u))) + ((select(f32(0), v3_4, t * 4u + 256u < 1000u) + select(f32(0), v3_5, t * 4u + 256u < 1000u)) + (select(f32(0), v3_6, t * 4u + 256u < 1000u) + select(f32(0), v3_7, t * 4u + 256u < 1000u)))) + (((select(f32(0), v3_8, t * 4u + 512u < 1000u) + select(f32(0), v3_9, t * 4u + 512u < 1000u)) + (select(f32(0), v3_10, t * 4u + 512u < 1000u) + select(f32(0), v3_11, t * 4u + 512u < 1000u))) + ((select(f32(0), v3_12, t * 4u + 768u < 1000u) + select(f32(0), v3_13, t * 4u + 768u < 1000u)) + (select(f32(0), v3_14, t * 4u + 768u < 1000u) + select(f32(0), v3_15, t * 4u + 768u < 1000u))))));
   w1[thread] = r4;
   workgroupBarrier();
@@ -170,22 +174,22 @@ fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) t
   workgroupBarrier();
   r4 = w1[thread - t * 1u];
   let v4 = r4;
-  let v5_0 = div_f32(v3_0, v4);
-  let v5_1 = div_f32(v3_1, v4);
-  let v5_2 = div_f32(v3_2, v4);
-  let v5_3 = div_f32(v3_3, v4);
-  let v5_4 = div_f32(v3_4, v4);
-  let v5_5 = div_f32(v3_5, v4);
-  let v5_6 = div_f32(v3_6, v4);
-  let v5_7 = div_f32(v3_7, v4);
-  let v5_8 = div_f32(v3_8, v4);
-  let v5_9 = div_f32(v3_9, v4);
-  let v5_10 = div_f32(v3_10, v4);
-  let v5_11 = div_f32(v3_11, v4);
-  let v5_12 = div_f32(v3_12, v4);
-  let v5_13 = div_f32(v3_13, v4);
-  let v5_14 = div_f32(v3_14, v4);
-  let v5_15 = div_f32(v3_15, v4);
+  let v5_0 = div_f32(v3_0, sealed_too(v4));
+  let v5_1 = div_f32(v3_1, sealed_too(v4));
+  let v5_2 = div_f32(v3_2, sealed_too(v4));
+  let v5_3 = div_f32(v3_3, sealed_too(v4));
+  let v5_4 = div_f32(v3_4, sealed_too(v4));
+  let v5_5 = div_f32(v3_5, sealed_too(v4));
+  let v5_6 = div_f32(v3_6, sealed_too(v4));
+  let v5_7 = div_f32(v3_7, sealed_too(v4));
+  let v5_8 = div_f32(v3_8, sealed_too(v4));
+  let v5_9 = div_f32(v3_9, sealed_too(v4));
+  let v5_10 = div_f32(v3_10, sealed_too(v4));
+  let v5_11 = div_f32(v3_11, sealed_too(v4));
+  let v5_12 = div_f32(v3_12, sealed_too(v4));
+  let v5_13 = div_f32(v3_13, sealed_too(v4));
+  let v5_14 = div_f32(v3_14, sealed_too(v4));
+  let v5_15 = div_f32(v3_15, sealed_too(v4));
   if (t * 4u < 1000u) {
     a1[u32(1000 * i0 + i1_0) >> 2u] = vec4<f32>(v5_0, v5_1, v5_2, v5_3);
   }

@@ -159,6 +159,8 @@ fn max_f32(a: f32, b: f32) -> f32 {
   return select(select(max(a, b), b, is_nan(b)), a, is_nan(a));
 }
 
+fn sealed(x: f32) -> f32 { return bitcast<f32>(bitcast<u32>(x) | zero); }
+
 var<private> zero: u32;
 
 @compute @workgroup_size(256)
@@ -187,10 +189,10 @@ fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) t
       let v2_1 = v0_1 - v1;
       let v2_2 = v0_2 - v1;
       let v2_3 = v0_3 - v1;
-      let v3_0 = exp_f32(v2_0);
-      let v3_1 = exp_f32(v2_1);
-      let v3_2 = exp_f32(v2_2);
-      let v3_3 = exp_f32(v2_3);
+      let v3_0 = exp_f32(sealed(v2_0));
+      let v3_1 = exp_f32(sealed(v2_1));
+      let v3_2 = exp_f32(sealed(v2_2));
+      let v3_3 = exp_f32(sealed(v2_3));
       r4 = (r4 + ((v3_0 + v3_1) + (v3_2 + v3_3)));
     }
     if (b < hi) {
@@ -206,10 +208,10 @@ fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) t
       let v2_1 = v0_1 - v1;
       let v2_2 = v0_2 - v1;
       let v2_3 = v0_3 - v1;
-      let v3_0 = exp_f32(v2_0);
-      let v3_1 = exp_f32(v2_1);
-      let v3_2 = exp_f32(v2_2);
-      let v3_3 = exp_f32(v2_3);
+      let v3_0 = exp_f32(sealed(v2_0));
+      let v3_1 = exp_f32(sealed(v2_1));
+      let v3_2 = exp_f32(sealed(v2_2));
+      let v3_3 = exp_f32(sealed(v2_3));
       r4 = (r4 + ((select(f32(0), v3_0, b + t < hi) + select(f32(0), v3_1, b + t + 8u < hi)) + (select(f32(0), v3_2, b + t + 16u < hi) + select(f32(0), v3_3, b + t + 24u < hi))));
     }
   }
@@ -304,6 +306,10 @@ fn max_f32(a: f32, b: f32) -> f32 {
 
 fn nan() -> f32 { return bitcast<f32>(0x7fc00000u | zero); }
 
+fn sealed(x: f32) -> f32 { return bitcast<f32>(bitcast<u32>(x) | zero); }
+
+fn sealed_too(x: f32) -> f32 { return bitcast<f32>(bitcast<u32>(x) ^ zero); }
+
 var<private> zero: u32;
 
 @compute @workgroup_size(256)
@@ -332,10 +338,10 @@ fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) t
     let v2_1 = v0_1 - v1_1;
     let v2_2 = v0_2 - v1_2;
     let v2_3 = v0_3 - v1_3;
-    let v3_0 = exp_f32(v2_0);
-    let v3_1 = exp_f32(v2_1);
-    let v3_2 = exp_f32(v2_2);
-    let v3_3 = exp_f32(v2_3);
+    let v3_0 = exp_f32(sealed(v2_0));
+    let v3_1 = exp_f32(sealed(v2_1));
+    let v3_2 = exp_f32(sealed(v2_2));
+    let v3_3 = exp_f32(sealed(v2_3));
     let k4_0 = bitcast<f32>(s0[600 + i0]);
     let k4_1 = bitcast<f32>(s0[600 + i0 + 1]);
     let k4_2 = bitcast<f32>(s0[600 + i0 + 2]);
@@ -344,10 +350,10 @@ fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) t
     let v4_1 = k4_1;
     let v4_2 = k4_2;
     let v4_3 = k4_3;
-    let v5_0 = div_f32(v3_0, v4_0);
-    let v5_1 = div_f32(v3_1, v4_1);
-    let v5_2 = div_f32(v3_2, v4_2);
-    let v5_3 = div_f32(v3_3, v4_3);
+    let v5_0 = div_f32(v3_0, sealed_too(v4_0));
+    let v5_1 = div_f32(v3_1, sealed_too(v4_1));
+    let v5_2 = div_f32(v3_2, sealed_too(v4_2));
+    let v5_3 = div_f32(v3_3, sealed_too(v4_3));
     a1[u32(i0 + 300 * i1) >> 2u] = vec4<f32>(v5_0, v5_1, v5_2, v5_3);
   }
 }

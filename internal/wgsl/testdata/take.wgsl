@@ -20,19 +20,22 @@ struct Params {
 @group(0) @binding(2) var<storage, read_write> a0: array<atomic<i32>>;
 @group(0) @binding(3) var<storage, read_write> a3: array<vec4<f32>>;
 
+var<private> zero: u32;
+
 @compute @workgroup_size(256)
 fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) thread: u32) {
   let group = id.x;
+  zero = id.z;
   let item = group * 256u + thread;
   if (item < 160u) {
     let fi1 = item * 4u;
     let i1 = i32(fi1 % 64u);
     let i0 = i32(fi1 / 64u);
     let v0 = a2[i0 + p.o2];
-    var v1_0 = 0.0f;
-    var v1_1 = 0.0f;
-    var v1_2 = 0.0f;
-    var v1_3 = 0.0f;
+    var v1_0 = bitcast<f32>(0x0u | zero);
+    var v1_1 = bitcast<f32>(0x0u | zero);
+    var v1_2 = bitcast<f32>(0x0u | zero);
+    var v1_3 = bitcast<f32>(0x0u | zero);
     if (u32(v0) < 50u) {
       let q_v1_0 = a1[u32(i1 + p.o1 + 64 * i32(v0)) >> 2u];
       v1_0 = q_v1_0.x;

@@ -35,9 +35,14 @@ fn max_f32(a: f32, b: f32) -> f32 {
   return select(select(max(a, b), b, is_nan(b)), a, is_nan(a));
 }
 
+fn sealed(x: f32) -> f32 { return bitcast<f32>(bitcast<u32>(x) | zero); }
+
+var<private> zero: u32;
+
 @compute @workgroup_size(1024)
 fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) thread: u32) {
   let group = id.x;
+  zero = id.z;
   let job = min(group, 127u);
   let batch = job / 128u % 1u;
   let split = job / 128u;
@@ -127,10 +132,10 @@ fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) t
       let v4_2 = q_v4_0.z;
       let v4_3 = q_v4_0.w;
       {
-        let v5_0 = c0.x + v4_0;
-        let v5_1 = c0.y + v4_1;
-        let v5_2 = c0.z + v4_2;
-        let v5_3 = c0.w + v4_3;
+        let v5_0 = sealed(c0.x) + v4_0;
+        let v5_1 = sealed(c0.y) + v4_1;
+        let v5_2 = sealed(c0.z) + v4_2;
+        let v5_3 = sealed(c0.w) + v4_3;
         let v7_0 = max_f32(v5_0, v6);
         let v7_1 = max_f32(v5_1, v6);
         let v7_2 = max_f32(v5_2, v6);

@@ -35,9 +35,14 @@ fn max_f32(a: f32, b: f32) -> f32 {
   return select(select(max(a, b), b, is_nan(b)), a, is_nan(a));
 }
 
+fn sealed(x: f32) -> f32 { return bitcast<f32>(bitcast<u32>(x) | zero); }
+
+var<private> zero: u32;
+
 @compute @workgroup_size(256)
 fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) thread: u32) {
   let group = id.x;
+  zero = id.z;
   let job = min(group, 1023u);
   let batch = job / 1024u % 1u;
   let split = job / 1024u;
@@ -138,10 +143,10 @@ fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) t
     {
       let i1 = i32(col);
       {
-        let v5_0 = c0.x + v4;
-        let v5_1 = c0.y + v4;
-        let v5_2 = c0.z + v4;
-        let v5_3 = c0.w + v4;
+        let v5_0 = sealed(c0.x) + v4;
+        let v5_1 = sealed(c0.y) + v4;
+        let v5_2 = sealed(c0.z) + v4;
+        let v5_3 = sealed(c0.w) + v4;
         let v7_0 = max_f32(v5_0, v6);
         let v7_1 = max_f32(v5_1, v6);
         let v7_2 = max_f32(v5_2, v6);

@@ -47,9 +47,14 @@ fn max_f32(a: f32, b: f32) -> f32 {
   return select(select(max(a, b), b, is_nan(b)), a, is_nan(a));
 }
 
+fn sealed(x: f32) -> f32 { return bitcast<f32>(bitcast<u32>(x) | zero); }
+
+var<private> zero: u32;
+
 @compute @workgroup_size(256)
 fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) thread: u32) {
   let group = id.x;
+  zero = id.z;
   let job = min(group, 63u);
   let batch = job / 32u % 2u;
   let split = job / 64u;
@@ -211,10 +216,10 @@ fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) t
       let p_v4_3 = u32(i2_3 + p.o2);
       let v4_3 = unpack2x16float(a2[p_v4_3 >> 1u] >> ((p_v4_3 & 1u) * 16u)).x;
       {
-        let v5_0 = c0.x + v4_0;
-        let v5_1 = c0.y + v4_1;
-        let v5_2 = c0.z + v4_2;
-        let v5_3 = c0.w + v4_3;
+        let v5_0 = sealed(c0.x) + v4_0;
+        let v5_1 = sealed(c0.y) + v4_1;
+        let v5_2 = sealed(c0.z) + v4_2;
+        let v5_3 = sealed(c0.w) + v4_3;
         let v7_0 = max_f32(v5_0, v6);
         let v7_1 = max_f32(v5_1, v6);
         let v7_2 = max_f32(v5_2, v6);

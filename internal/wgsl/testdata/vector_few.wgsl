@@ -356,9 +356,14 @@ fn max_f32(a: f32, b: f32) -> f32 {
   return select(select(max(a, b), b, is_nan(b)), a, is_nan(a));
 }
 
+fn sealed(x: f32) -> f32 { return bitcast<f32>(bitcast<u32>(x) | zero); }
+
+var<private> zero: u32;
+
 @compute @workgroup_size(256)
 fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) thread: u32) {
   let group = id.x;
+  zero = id.z;
   let item = group * 256u + thread;
   let v6 = 0.0f;
   if (item < 210u) {
@@ -370,7 +375,7 @@ fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) t
       v3 += s0[n * 210 + 70 * i1 + i2];
     }
     let v4 = a2[i2 + p.o2];
-    let v5 = v3 + v4;
+    let v5 = sealed(v3) + v4;
     let v7 = max_f32(v5, v6);
     a3[70 * i1 + i2] = v7;
   }
