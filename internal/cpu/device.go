@@ -14,6 +14,7 @@ import (
 	"unsafe"
 
 	"github.com/tensorken/tensorken/driver"
+	"github.com/tensorken/tensorken/internal/shape"
 	"github.com/tensorken/tensorken/ir"
 )
 
@@ -124,7 +125,7 @@ func (d *device) Close() error {
 // A program is a kernel ready to run.
 type program struct {
 	args   []ir.Arg
-	reach  []reach
+	reach  []shape.Reach
 	status int // argument, or -1
 	extra  int // bindings for the runner's own use
 	runner runner
@@ -135,10 +136,6 @@ type runner interface {
 	// run computes everything, with the arguments in d.bind.
 	run(d *device) error
 }
-
-// A reach is the elements of an argument that a kernel reads or writes, as
-// far as that is known before it runs: from lo to below hi.
-type reach struct{ lo, hi int }
 
 func (d *device) Compile(k *ir.Kernel) (p driver.Program, err error) {
 	if d.closed {
@@ -212,8 +209,8 @@ func (d *device) bindArg(p *program, i int, a *driver.Arg) error {
 	}
 	n := len(buf.data) / typ.Size()
 	r := p.reach[i]
-	if a.Offset < 0 || a.Offset > n || r.lo < r.hi && (a.Offset+r.lo < 0 || a.Offset+r.hi > n) {
-		return fmt.Errorf("cpu: argument %d: elements %d to %d from %d on, in a buffer of %d", i, r.lo, r.hi, a.Offset, n)
+	if !r.Within(a.Offset, n) {
+		return fmt.Errorf("cpu: argument %d: elements %d to %d from %d on, in a buffer of %d", i, r.Lo, r.Hi, a.Offset, n)
 	}
 	b.p = buf.at(a.Offset * typ.Size())
 	return nil

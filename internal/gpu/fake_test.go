@@ -86,7 +86,7 @@ func fakeOf(t testing.TB, k wgpu.Kind, memory int64) (*device, *wgpu.FakeDevice)
 // prepare builds a program of increment's arguments.
 func prepare(t testing.TB, d *device, p *wgsl.Program) *program {
 	t.Helper()
-	q, err := d.build(p, incrementArgs)
+	q, err := d.build(p, &ir.Kernel{Args: incrementArgs})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -495,6 +495,19 @@ func TestRefused(t *testing.T) {
 	d, _ := fake(t, 0)
 	other, _ := fake(t, 0)
 	p := prepare(t, d, &increment)
+	notes, err := d.build(&increment, &ir.Kernel{Args: []ir.Arg{{Kind: ir.Status, DType: ir.Int32}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	line := &ir.View{Coef: []int{1}}
+	reads, err := d.build(&increment, &ir.Kernel{
+		Axes: []ir.Axis{{Len: 2}},
+		Args: []ir.Arg{{Kind: ir.In, DType: ir.Uint32}},
+		Body: []ir.Instr{{Op: ir.Load, View: line, Over: ir.Axes(0)}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
 	a, b := alloc(t, d, 8), alloc(t, d, 4)
 	foreign := alloc(t, other, 4)
 	number := driver.Arg{Num: 1}
@@ -510,13 +523,16 @@ func TestRefused(t *testing.T) {
 		{"one buffer read and written", driver.Call{Program: p, Args: []driver.Arg{{Buffer: a}, {Buffer: a}, number}}, "arguments 0 and 1 are one buffer"},
 		{"a negative offset", driver.Call{Program: p, Args: []driver.Arg{{Buffer: a, Offset: -1}, {Buffer: b}, number}}, "starts at element -1"},
 		{"an offset of a result", driver.Call{Program: p, Args: []driver.Arg{{Buffer: a, Offset: 1}, {Buffer: b}, number}}, "element 1, and is written"},
+		{"an input past the end", driver.Call{Program: p, Args: []driver.Arg{{Buffer: a}, {Buffer: b, Offset: 2}, number}}, "argument 1: elements 0 to 0 from 2 on, in a buffer of 1"},
+		{"an input that ends past the end", driver.Call{Program: reads, Args: []driver.Arg{{Buffer: a, Offset: 1}}}, "argument 0: elements 0 to 2 from 1 on, in a buffer of 2"},
+		{"a status past the end", driver.Call{Program: notes, Args: []driver.Arg{{Buffer: a, Offset: 1}}}, "argument 0: elements 0 to 2 from 1 on, in a buffer of 2"},
 	} {
 		if err := d.Run([]driver.Call{c.call}); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("Run of a call with %s: got error %v, want %q", c.name, err, c.want)
 		}
 	}
 	bad := wgsl.Program{Passes: []wgsl.Pass{{Source: "nonsense"}}}
-	if _, err := d.build(&bad, nil); err == nil || !strings.Contains(err.Error(), "please report it") || !strings.Contains(err.Error(), "nonsense") {
+	if _, err := d.build(&bad, &ir.Kernel{}); err == nil || !strings.Contains(err.Error(), "please report it") || !strings.Contains(err.Error(), "nonsense") {
 		t.Errorf("a shader that is refused: got error %v, want one that shows it", err)
 	}
 	if err := d.Upload(a, 4, make([]byte, 5)); err == nil {

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/tensorken/tensorken/driver"
+	"github.com/tensorken/tensorken/internal/shape"
 	"github.com/tensorken/tensorken/internal/wgpu"
 	"github.com/tensorken/tensorken/internal/wgsl"
 	"github.com/tensorken/tensorken/ir"
@@ -19,6 +20,7 @@ const maxShaders = 1 << 11
 type program struct {
 	device  *device
 	args    []ir.Arg
+	reach   []shape.Reach // of the arguments
 	passes  []pass
 	scratch []int
 }
@@ -63,11 +65,12 @@ func (d *device) Compile(k *ir.Kernel) (driver.Program, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", d.name, err)
 	}
-	return d.build(w, slices.Clone(k.Args))
+	return d.build(w, k)
 }
 
-func (d *device) build(w *wgsl.Program, args []ir.Arg) (*program, error) {
-	p := &program{device: d, args: args, scratch: w.Scratch}
+// build makes a program of a kernel's passes.
+func (d *device) build(w *wgsl.Program, k *ir.Kernel) (*program, error) {
+	p := &program{device: d, args: slices.Clone(k.Args), reach: shape.Reaches(k), scratch: w.Scratch}
 	for i := range w.Passes {
 		q := &w.Passes[i]
 		if len(q.Bindings) > d.bindings {

@@ -99,14 +99,14 @@ func (d *device) accepts(p *program, args []driver.Arg) error {
 		if !ok || b.device != d || b.handle == 0 {
 			return fmt.Errorf("%s: argument %d is not a buffer of this device", d.name, i)
 		}
-		switch {
-		case a.Offset < 0 || a.Offset > math.MaxInt32:
+		n := b.size / p.args[i].DType.Size()
+		switch r := p.reach[i]; {
+		case a.Offset > math.MaxInt32:
 			return fmt.Errorf("%s: argument %d starts at element %d", d.name, i, a.Offset)
-		case p.args[i].Kind != ir.Out:
-		case a.Offset != 0:
+		case p.args[i].Kind == ir.Out && a.Offset != 0:
 			return fmt.Errorf("%s: argument %d starts at element %d, and is written", d.name, i, a.Offset)
-		case p.args[i].Len > b.size/p.args[i].DType.Size():
-			return fmt.Errorf("%s: argument %d: %d elements written to a buffer of %d bytes", d.name, i, p.args[i].Len, b.size)
+		case !r.Within(a.Offset, n):
+			return fmt.Errorf("%s: argument %d: elements %d to %d from %d on, in a buffer of %d", d.name, i, r.Lo, r.Hi, a.Offset, n)
 		}
 	}
 	return nil

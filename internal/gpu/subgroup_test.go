@@ -33,7 +33,7 @@ func TestSubgroups(t *testing.T) {
 	if size == 0 || size != d.target.SubgroupMax {
 		t.Skipf("subgroups of %d to %d threads: no shader relies on them", size, d.target.SubgroupMax)
 	}
-	p, err := d.build(&placed, []ir.Arg{{Kind: ir.Out, DType: ir.Uint32}})
+	p, err := d.build(&placed, &ir.Kernel{Args: []ir.Arg{{Kind: ir.Out, DType: ir.Uint32}}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -97,8 +97,9 @@ var pokes = wgsl.Program{Passes: []wgsl.Pass{{
 // patch writes a part of one word.
 func (d *device) patch(b *buffer, offset int, src []byte) error {
 	if d.poke == nil {
-		args := []ir.Arg{{Kind: ir.Status, DType: ir.Uint32}, {Kind: ir.Value, DType: ir.Uint32}, {Kind: ir.Value, DType: ir.Uint32}}
-		p, err := d.build(&pokes, args)
+		// What is written is no Out, which starts at no offset.
+		args := []ir.Arg{{Kind: ir.In, DType: ir.Uint32}, {Kind: ir.Value, DType: ir.Uint32}, {Kind: ir.Value, DType: ir.Uint32}}
+		p, err := d.build(&pokes, &ir.Kernel{Args: args})
 		if err != nil {
 			return err
 		}

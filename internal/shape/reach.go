@@ -1,0 +1,53 @@
+package shape
+
+import "github.com/tensorken/tensorken/ir"
+
+// A Reach is the elements of an argument that a kernel reads or writes, as far
+// as that is known before it runs: from Lo to below Hi, counted from the
+// argument's offset.
+type Reach struct{ Lo, Hi int }
+
+// Within reports whether all of r is in n elements, of which the argument's
+// offset is one or the end.
+func (r Reach) Within(offset, n int) bool {
+	return offset >= 0 && offset <= n && (r.Lo == r.Hi || r.Lo >= -offset && r.Hi <= n-offset)
+}
+
+// Reaches gives that of each argument of a kernel, as far as views without
+// guard and index tell.
+func Reaches(k *ir.Kernel) []Reach {
+	list := make([]Reach, len(k.Args))
+	for i, a := range k.Args {
+		switch a.Kind {
+		case ir.Out:
+			list[i] = Reach{0, a.Len}
+		case ir.Status:
+			list[i] = Reach{0, 2}
+		}
+	}
+	if k.Routine == "scatter" { // which copies its base
+		list[1] = Reach{0, k.Args[0].Len}
+	}
+	for i := range k.Body {
+		in := &k.Body[i]
+		if in.Op != ir.Load || len(in.View.Guards) > 0 || len(in.Src) > 0 {
+			continue
+		}
+		lo, hi, empty := in.View.Off, in.View.Off, false
+		for a, x := range k.Axes {
+			if in.Over.Has(a) {
+				d := in.View.Coef[a] * (x.Len - 1)
+				lo, hi, empty = lo+min(d, 0), hi+max(d, 0), empty || x.Len == 0
+			}
+		}
+		r := &list[in.Arg]
+		switch {
+		case empty:
+		case r.Lo == r.Hi:
+			*r = Reach{lo, hi + 1}
+		default:
+			*r = Reach{min(r.Lo, lo), max(r.Hi, hi+1)}
+		}
+	}
+	return list
+}
