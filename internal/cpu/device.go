@@ -43,7 +43,7 @@ type device struct {
 func New(o Options) driver.Device {
 	d := &device{limit: o.Bytes, tune: defaultTuning}
 	if d.limit <= 0 {
-		d.limit = memoryLimit()
+		d.limit = MemoryLimit()
 	}
 	threads := o.Threads
 	if threads <= 0 {

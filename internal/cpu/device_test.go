@@ -227,8 +227,8 @@ func TestAllocs(t *testing.T) {
 }
 
 func TestMemoryLimit(t *testing.T) {
-	if n := memoryLimit(); n < 1<<20 {
-		t.Errorf("memoryLimit() = %d", n)
+	if n := MemoryLimit(); n < 1<<20 {
+		t.Errorf("MemoryLimit() = %d", n)
 	}
 	dir := t.TempDir()
 	write := func(name, text string) string {

@@ -60,9 +60,9 @@ func size(n int) string {
 // there is.
 const defaultBytes = min(8<<30, math.MaxInt/2)
 
-// memoryLimit is the smaller of the machine's memory and what the process's
-// control group may use.
-func memoryLimit() int {
+// MemoryLimit is the smaller of the machine's memory and what the process's
+// control group may use, in bytes.
+func MemoryLimit() int {
 	limit := math.MaxInt
 	if n, ok := memTotal("/proc/meminfo"); ok {
 		limit = n

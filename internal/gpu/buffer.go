@@ -52,6 +52,9 @@ func (d *device) alloc(bytes int) (*buffer, error) {
 		return nil, fmt.Errorf("%s: %w: %d bytes asked for; this adapter takes at most %d in one tensor, and %d are held", d.name, driver.ErrMemory, bytes, d.limit, d.held)
 	}
 	b := &buffer{device: d, size: bytes, room: max(16, (int64(bytes)+15)&^15), groups: map[*group]struct{}{}}
+	if b.room > d.budget-d.held {
+		return nil, fmt.Errorf("%s: %w: %d bytes asked for, %d of %d held", d.name, driver.ErrMemory, bytes, d.held, d.budget)
+	}
 	var err error
 	if b.handle, err = d.dev.NewBuffer(b.room, wgpu.Storage); err != nil {
 		return nil, d.returned(err)

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/tensorken/tensorken/driver"
+	"github.com/tensorken/tensorken/internal/cpu"
 	"github.com/tensorken/tensorken/internal/wgpu"
 	"github.com/tensorken/tensorken/internal/wgsl"
 	"github.com/tensorken/tensorken/ir"
@@ -40,6 +41,7 @@ type device struct {
 	compile  func(*ir.Kernel, wgsl.Target) (*wgsl.Program, error)
 	batch    int   // dispatches that are handed over at a time
 	limit    int64 // bytes of one buffer
+	budget   int64 // bytes of all buffers
 	bindings int   // of one pass
 	buffers  map[*buffer]struct{}
 	held     int64 // their bytes
@@ -73,6 +75,7 @@ func newDevice(d wgpu.Device, name string) *device {
 	g := &device{
 		dev: d, name: name, compile: wgsl.Compile, batch: slowBatch,
 		limit:    min(a.Limits.StorageBinding, a.Limits.Buffer, math.MaxInt64) &^ 15,
+		budget:   math.MaxInt64,
 		bindings: min(a.Limits.StorageBuffers, maxBindings),
 		buffers:  map[*buffer]struct{}{}, layouts: map[string]wgpu.Layout{}, shaders: map[string]*shader{},
 		target: wgsl.Target{
@@ -80,8 +83,11 @@ func newDevice(d wgpu.Device, name string) *device {
 			Units: units(a.Kind), Software: a.Kind == wgpu.Software,
 		},
 	}
-	if a.Kind == wgpu.Discrete {
+	switch a.Kind {
+	case wgpu.Discrete:
 		g.batch = batch
+	case wgpu.Software: // whose process is killed where memory ends: some is for all else
+		g.budget = int64(cpu.MemoryLimit() / 8 * 7)
 	}
 	if a.Has(wgpu.Subgroups) {
 		g.target.SubgroupMin, g.target.SubgroupMax = a.SubgroupMin, a.SubgroupMax

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/tensorken/tensorken/driver"
+	"github.com/tensorken/tensorken/internal/cpu"
 	"github.com/tensorken/tensorken/internal/wgpu"
 	"github.com/tensorken/tensorken/internal/wgsl"
 	"github.com/tensorken/tensorken/ir"
@@ -343,6 +344,21 @@ func TestMemory(t *testing.T) {
 	if _, err := d.Compile(huge); !errors.Is(err, driver.ErrMemory) {
 		t.Errorf("Compile for 2^48 elements: got error %v, want one of memory", err)
 	}
+}
+
+// A software adapter takes no more memory than the machine can spare.
+func TestBudget(t *testing.T) {
+	d, _ := fakeOf(t, wgpu.Software, 0)
+	if got := d.budget; got <= 0 || got >= int64(cpu.MemoryLimit()) {
+		t.Errorf("the budget is %d bytes of %d", got, cpu.MemoryLimit())
+	}
+	d.budget = 1000
+	b := alloc(t, d, 600)
+	if _, err := d.Alloc(500); !errors.Is(err, driver.ErrMemory) || !strings.Contains(err.Error(), "608 of 1000 held") {
+		t.Errorf("Alloc(500): got error %v, want one of memory that says that 608 of 1000 are held", err)
+	}
+	b.Free()
+	alloc(t, d, 500)
 }
 
 // refusing is a device that fails one kind of call.
