@@ -155,5 +155,8 @@ func (s *suite) unreal() {
 			few := graph.Crop(right, []graph.Span{{Step: 1, Len: 1}, {Step: 1, Len: 3}, {Step: 1, Len: 5}})
 			s.check(c.name, product(left, right), product(left, few))
 		}
+		column := graph.Crop(of(inf), []graph.Span{{Step: 1, Len: 6}, {Step: 1, Len: 1}})
+		terms := graph.Binary(ir.Mul, of(1, -2, 1), graph.Expand(column, []int{6, 5}))
+		s.check("a factor of all terms", graph.Reduce(ir.Sum, terms, []int{1}))
 	})
 }

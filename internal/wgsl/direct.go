@@ -3,8 +3,6 @@ package wgsl
 import (
 	"fmt"
 	"strings"
-
-	"github.com/tensorken/tensorken/ir"
 )
 
 // The block of results that a thread computes alone.
@@ -94,12 +92,12 @@ func (x *contraction) alone(s *shader, rows, cols *scope) {
 	loop.text.WriteString(a.text.String())
 	loop.text.WriteString(b.text.String())
 	for r := range directRows {
-		loop.line("let a%d = %s;", r, x.apart(s, &x.rows, left.lane(r)))
+		loop.line("let a%d = %s;", r, x.apart(s, &x.rows, left.lane(r), "k"))
 	}
 	for h := range directCols / 4 {
 		var list [4]string
 		for l := range list {
-			list[l] = x.apart(s, &x.cols, right.lane(4*h+l))
+			list[l] = x.apart(s, &x.cols, right.lane(4*h+l), "k")
 		}
 		loop.line("let b%d = vec4<%s>(%s);", h, x.factorType, strings.Join(list[:], ", "))
 		for r := range directRows {
@@ -116,17 +114,6 @@ func (x *contraction) alone(s *shader, rows, cols *scope) {
 		}
 	}
 	chunks.end(fmt.Sprintf("for (var first = 0u; first < %du; first += %du)", x.depth, chunk))
-}
-
-// apart is a side's factor, each time anew if it stays the same along the
-// depth: compilers put what products share outside brackets.
-func (x *contraction) apart(s *shader, d *side, factor string) string {
-	deep := ir.Axes(x.deep...)
-	if x.factorType != "f32" || s.k.Body[d.factor].Over&deep == deep {
-		return factor
-	}
-	s.need("zero")
-	return fmt.Sprintf("bitcast<f32>(bitcast<u32>(%s) | (zero & k))", factor)
 }
 
 // count4 is 0, 1, 2 … of n lanes.

@@ -84,19 +84,24 @@ func (sc *scope) accumulate(r reducer, acc string, lanes int) {
 	s := sc.s
 	in := &s.k.Body[r.instr]
 	x := sc.value(in.Src[0])
+	var axes []int
+	for a := range s.k.Axes {
+		if in.Axes.Has(a) {
+			axes = append(axes, a)
+		}
+	}
 	var rank sum
 	if in.Op == ir.ArgMax {
-		var axes []int
-		for a := range s.k.Axes {
-			if in.Axes.Has(a) {
-				axes = append(axes, a)
-			}
-		}
 		rank = sc.rank(axes, in.Axes)
 	}
+	seal := in.Op == ir.Sum && s.bracketed(&s.k.Body[in.Src[0]], axes)
 	list := make([]string, lanes)
 	for l := range list {
-		list[l] = r.of(x.lane(l), at(&rank, l))
+		e := x.lane(l)
+		if seal {
+			e = s.call("sealed", e)
+		}
+		list[l] = r.of(e, at(&rank, l))
 		if len(sc.valid) > 0 {
 			if c := value(sc.valid).lane(l); c != "" {
 				list[l] = fmt.Sprintf("select(%s, %s, %s)", r.start, list[l], c)
@@ -115,6 +120,12 @@ func (sc *scope) accumulate(r reducer, acc string, lanes int) {
 		list = half
 	}
 	sc.line("%s = %s;", acc, r.combine(acc, list[0]))
+}
+
+// bracketed reports whether products share a factor along axes, which
+// compilers would put outside brackets in their sum.
+func (c *compiler) bracketed(in *ir.Instr, axes []int) bool {
+	return in.Op == ir.Mul && in.Type.IsFloat() && (c.repeats(in.Src[0], axes) || c.repeats(in.Src[1], axes))
 }
 
 // home is the innermost of the scopes that know the positions along axes.
