@@ -336,20 +336,3 @@ func (x *contraction) multiply(acc, a, b string) string {
 	}
 	return fmt.Sprintf("%s += vec4<%s>(%s) * %s;", acc, x.factorType, a, b)
 }
-
-// apart is a side's factor at a place of the depth. One that is the same at
-// several is told apart there: compilers put it outside brackets.
-func (x *contraction) apart(s *shader, d *side, factor, place string) string {
-	if x.factorType != "f32" || !x.repeats(d.factor, x.deep) {
-		return factor
-	}
-	s.need("zero")
-	return fmt.Sprintf("bitcast<f32>(bitcast<u32>(%s) | (zero & (%s)))", factor, place)
-}
-
-// repeats reports whether an instruction's value is the same at several points
-// along axes.
-func (c *compiler) repeats(i int, axes []int) bool {
-	all := ir.Axes(c.long(axes)...)
-	return c.k.Body[i].Over&all != all
-}

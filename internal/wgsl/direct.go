@@ -1,9 +1,6 @@
 package wgsl
 
-import (
-	"fmt"
-	"strings"
-)
+import "fmt"
 
 // The block of results that a thread computes alone.
 const (
@@ -91,20 +88,16 @@ func (x *contraction) alone(s *shader, rows, cols *scope) {
 	loop := chunks.block()
 	loop.text.WriteString(a.text.String())
 	loop.text.WriteString(b.text.String())
-	for r := range directRows {
-		loop.line("let a%d = %s;", r, x.apart(s, &x.rows, left.lane(r), "k"))
-	}
 	for h := range directCols / 4 {
-		var list [4]string
-		for l := range list {
-			list[l] = x.apart(s, &x.cols, right.lane(4*h+l), "k")
-		}
-		loop.line("let b%d = vec4<%s>(%s);", h, x.factorType, strings.Join(list[:], ", "))
+		loop.line("let b%d = vec4<%s>(%s, %s, %s, %s);", h, x.factorType, right.lane(4*h), right.lane(4*h+1), right.lane(4*h+2), right.lane(4*h+3))
 		for r := range directRows {
-			loop.line("%s", x.multiply(fmt.Sprintf("%s%d%d", acc, r, h), fmt.Sprintf("a%d", r), fmt.Sprintf("b%d", h)))
+			loop.line("%s", x.multiply(fmt.Sprintf("%s%d%d", acc, r, h), left.lane(r), fmt.Sprintf("b%d", h)))
 		}
 	}
-	loop.end(fmt.Sprintf("for (var k = %s; k < %s; k++)", first, last))
+	// A compiler that knows how often this is done does it all at once, and
+	// puts what products share outside brackets.
+	s.need("zero")
+	loop.end(fmt.Sprintf("for (var k = %s; k < %s + zero; k++)", first, last))
 	if chunks == s.root {
 		return
 	}

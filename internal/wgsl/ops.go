@@ -148,13 +148,9 @@ func bits(s *shader, to, from ir.DType, x []string) string {
 
 // Compilers of shaders reckon as if numbers were real. To them (a + b) - a is
 // b, whatever the sum rounded away; a - a is 0, even of an infinity; and so is
-// 0 times anything, NaN included. So what one operation reckons others read
+// 0 times anything, NaN included. So what one operation computes others read
 // sealed, as bits that a compiler knows nothing of, and a zero is hidden where
 // it may be a factor or its sign may count.
-
-// reckons has the ops that do arithmetic which compilers would join with that
-// of the instruction that reads it.
-var reckons = [ir.Ops]bool{ir.Neg: true, ir.Add: true, ir.Sub: true, ir.Mul: true, ir.Sum: true, ir.Prod: true}
 
 // chooses has the ops that give one of their operands as it is.
 var chooses = [ir.Ops]bool{ir.Where: true, ir.Max: true, ir.Min: true}
@@ -167,6 +163,7 @@ var passes = [ir.Ops]bool{ir.Add: true, ir.Sub: true, ir.Mul: true, ir.Div: true
 // be.
 func (s *shader) guarded(in *ir.Instr, n int, x string) string {
 	j := &s.k.Body[in.Src[n]]
+	computed := j.Op.Class() == ir.Elementwise || j.Op.Class() == ir.Reduction
 	again := n == 1 && in.Src[0] == in.Src[1] && (in.Op == ir.Sub || in.Op == ir.Div)
 	switch {
 	case !j.Type.IsFloat():
@@ -175,9 +172,9 @@ func (s *shader) guarded(in *ir.Instr, n int, x string) string {
 			return s.opaque(j.Type, j.Num)
 		}
 	case chooses[in.Op]:
-	case reckons[j.Op] && n == 0:
+	case computed && n == 0:
 		return s.call("sealed", x)
-	case reckons[j.Op] || again: // not as the first, which compilers may find to be the same
+	case computed || again: // not as the first, which compilers may find to be the same
 		return s.call("sealed_too", x)
 	}
 	return x

@@ -225,8 +225,8 @@ func (x *contraction) stepOfStrip(sc *scope, t strip, rows, columns []*scope, cl
 	sc.enter(w)
 	places := sc.axes
 	// part is a factor at those places, or at one of them and four columns.
-	part := func(d *side, along *scope, place int) string {
-		in := along.block()
+	part := func(d *side, at *scope, place int) string {
+		in := at.block()
 		in.axes = places
 		if place >= 0 {
 			in.axes = lane(places, place)
@@ -236,13 +236,13 @@ func (x *contraction) stepOfStrip(sc *scope, t strip, rows, columns []*scope, cl
 		name := fmt.Sprintf("%s%s", d.name, in.tag)
 		list := ""
 		for l := range 4 {
-			at := l
-			if place >= 0 {
-				at = place
-			}
-			e := x.apart(sc.s, d, v.lane(l), fmt.Sprintf("k0 + %du", at))
+			e := v.lane(l)
 			if valid != nil {
-				e = fmt.Sprintf("select(%s(0), %s, %s)", x.factorType, e, valid.lane(at))
+				c := valid.lane(l)
+				if place >= 0 {
+					c = valid.lane(place)
+				}
+				e = fmt.Sprintf("select(%s(0), %s, %s)", x.factorType, e, c)
 			}
 			if l > 0 {
 				list += ", "

@@ -44,7 +44,7 @@ fn ordered(a: f32, b: f32) -> bool {
 
 fn sealed(x: f32) -> f32 { return bitcast<f32>(bitcast<u32>(x) | zero); }
 
-fn sealed_too(x: f32) -> f32 { return bitcast<f32>(bitcast<u32>(x) ^ zero); }
+fn sealed_too(x: f32) -> f32 { return bitcast<f32>(bitcast<u32>(x) + zero); }
 
 var<private> zero: u32;
 
@@ -81,10 +81,10 @@ fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) t
     let v7_2 = select(bitcast<f32>(0x0u | zero), v4_2, v6_2);
     let v7_3 = select(bitcast<f32>(0x0u | zero), v4_3, v6_3);
     a2[u32(i0) >> 2u] = vec2<u32>(bf16_bits(v7_0) | (bf16_bits(v7_1) << 16u), bf16_bits(v7_2) | (bf16_bits(v7_3) << 16u));
-    let v10_0 = lt_f32(v9, v7_0);
-    let v10_1 = lt_f32(v9, v7_1);
-    let v10_2 = lt_f32(v9, v7_2);
-    let v10_3 = lt_f32(v9, v7_3);
+    let v10_0 = lt_f32(v9, sealed_too(v7_0));
+    let v10_1 = lt_f32(v9, sealed_too(v7_1));
+    let v10_2 = lt_f32(v9, sealed_too(v7_2));
+    let v10_3 = lt_f32(v9, sealed_too(v7_3));
     a3[u32(i0) >> 2u] = select(0u, 1u, v10_0) | (select(0u, 1u, v10_1) << 8u) | (select(0u, 1u, v10_2) << 16u) | (select(0u, 1u, v10_3) << 24u);
   }
 }

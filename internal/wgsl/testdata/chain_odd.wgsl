@@ -47,7 +47,7 @@ fn ordered(a: f32, b: f32) -> bool {
 
 fn sealed(x: f32) -> f32 { return bitcast<f32>(bitcast<u32>(x) | zero); }
 
-fn sealed_too(x: f32) -> f32 { return bitcast<f32>(bitcast<u32>(x) ^ zero); }
+fn sealed_too(x: f32) -> f32 { return bitcast<f32>(bitcast<u32>(x) + zero); }
 
 var<private> zero: u32;
 
@@ -75,7 +75,7 @@ fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) t
       atomicAnd(to, ~(65535u << bit));
       atomicOr(to, (f16_bits(v7)) << bit);
     }
-    let v10 = lt_f32(v9, v7);
+    let v10 = lt_f32(v9, sealed_too(v7));
     {
       let at = u32(i0);
       let bit = (at & 3u) * 8u;

@@ -60,7 +60,7 @@ fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) t
   var c21 = vec4<f32>();
   var c30 = vec4<f32>();
   var c31 = vec4<f32>();
-  for (var k = 0u; k < 33u; k++) {
+  for (var k = 0u; k < 33u + zero; k++) {
     let i3_m = i32(k);
     let v0_m_0 = a0[1650 * i0 + 33 * i1_m_0 + i3_m + p.o0];
     let v0_m_1 = a0[1650 * i0 + 33 * i1_m_1 + i3_m + p.o0];
@@ -76,20 +76,16 @@ fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) t
     let v1_n_5 = q_v1_n_4.y;
     let v1_n_6 = q_v1_n_4.z;
     let v1_n_7 = q_v1_n_4.w;
-    let a0 = v0_m_0;
-    let a1 = v0_m_1;
-    let a2 = v0_m_2;
-    let a3 = v0_m_3;
     let b0 = vec4<f32>(v1_n_0, v1_n_1, v1_n_2, v1_n_3);
-    c00 = fma(vec4<f32>(a0), b0, c00);
-    c10 = fma(vec4<f32>(a1), b0, c10);
-    c20 = fma(vec4<f32>(a2), b0, c20);
-    c30 = fma(vec4<f32>(a3), b0, c30);
+    c00 = fma(vec4<f32>(v0_m_0), b0, c00);
+    c10 = fma(vec4<f32>(v0_m_1), b0, c10);
+    c20 = fma(vec4<f32>(v0_m_2), b0, c20);
+    c30 = fma(vec4<f32>(v0_m_3), b0, c30);
     let b1 = vec4<f32>(v1_n_4, v1_n_5, v1_n_6, v1_n_7);
-    c01 = fma(vec4<f32>(a0), b1, c01);
-    c11 = fma(vec4<f32>(a1), b1, c11);
-    c21 = fma(vec4<f32>(a2), b1, c21);
-    c31 = fma(vec4<f32>(a3), b1, c31);
+    c01 = fma(vec4<f32>(v0_m_0), b1, c01);
+    c11 = fma(vec4<f32>(v0_m_1), b1, c11);
+    c21 = fma(vec4<f32>(v0_m_2), b1, c21);
+    c31 = fma(vec4<f32>(v0_m_3), b1, c31);
   }
   let v6 = 0.0f;
   {

@@ -161,6 +161,8 @@ fn max_f32(a: f32, b: f32) -> f32 {
 
 fn sealed(x: f32) -> f32 { return bitcast<f32>(bitcast<u32>(x) | zero); }
 
+fn sealed_too(x: f32) -> f32 { return bitcast<f32>(bitcast<u32>(x) + zero); }
+
 var<private> zero: u32;
 
 @compute @workgroup_size(256)
@@ -185,10 +187,10 @@ fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) t
       let v0_1 = a0[i0 + 300 * i1 + p.o0 + 2400];
       let v0_2 = a0[i0 + 300 * i1 + p.o0 + 4800];
       let v0_3 = a0[i0 + 300 * i1 + p.o0 + 7200];
-      let v2_0 = v0_0 - v1;
-      let v2_1 = v0_1 - v1;
-      let v2_2 = v0_2 - v1;
-      let v2_3 = v0_3 - v1;
+      let v2_0 = v0_0 - sealed_too(v1);
+      let v2_1 = v0_1 - sealed_too(v1);
+      let v2_2 = v0_2 - sealed_too(v1);
+      let v2_3 = v0_3 - sealed_too(v1);
       let v3_0 = exp_f32(sealed(v2_0));
       let v3_1 = exp_f32(sealed(v2_1));
       let v3_2 = exp_f32(sealed(v2_2));
@@ -204,10 +206,10 @@ fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) t
       let v0_1 = a0[i0 + 300 * i1_1 + p.o0];
       let v0_2 = a0[i0 + 300 * i1_2 + p.o0];
       let v0_3 = a0[i0 + 300 * i1_3 + p.o0];
-      let v2_0 = v0_0 - v1;
-      let v2_1 = v0_1 - v1;
-      let v2_2 = v0_2 - v1;
-      let v2_3 = v0_3 - v1;
+      let v2_0 = v0_0 - sealed_too(v1);
+      let v2_1 = v0_1 - sealed_too(v1);
+      let v2_2 = v0_2 - sealed_too(v1);
+      let v2_3 = v0_3 - sealed_too(v1);
       let v3_0 = exp_f32(sealed(v2_0));
       let v3_1 = exp_f32(sealed(v2_1));
       let v3_2 = exp_f32(sealed(v2_2));
@@ -308,7 +310,7 @@ fn nan() -> f32 { return bitcast<f32>(0x7fc00000u | zero); }
 
 fn sealed(x: f32) -> f32 { return bitcast<f32>(bitcast<u32>(x) | zero); }
 
-fn sealed_too(x: f32) -> f32 { return bitcast<f32>(bitcast<u32>(x) ^ zero); }
+fn sealed_too(x: f32) -> f32 { return bitcast<f32>(bitcast<u32>(x) + zero); }
 
 var<private> zero: u32;
 
@@ -334,10 +336,10 @@ fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) t
     let v1_1 = k1_1;
     let v1_2 = k1_2;
     let v1_3 = k1_3;
-    let v2_0 = v0_0 - v1_0;
-    let v2_1 = v0_1 - v1_1;
-    let v2_2 = v0_2 - v1_2;
-    let v2_3 = v0_3 - v1_3;
+    let v2_0 = v0_0 - sealed_too(v1_0);
+    let v2_1 = v0_1 - sealed_too(v1_1);
+    let v2_2 = v0_2 - sealed_too(v1_2);
+    let v2_3 = v0_3 - sealed_too(v1_3);
     let v3_0 = exp_f32(sealed(v2_0));
     let v3_1 = exp_f32(sealed(v2_1));
     let v3_2 = exp_f32(sealed(v2_2));
@@ -350,10 +352,10 @@ fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) t
     let v4_1 = k4_1;
     let v4_2 = k4_2;
     let v4_3 = k4_3;
-    let v5_0 = div_f32(v3_0, sealed_too(v4_0));
-    let v5_1 = div_f32(v3_1, sealed_too(v4_1));
-    let v5_2 = div_f32(v3_2, sealed_too(v4_2));
-    let v5_3 = div_f32(v3_3, sealed_too(v4_3));
+    let v5_0 = div_f32(sealed(v3_0), sealed_too(v4_0));
+    let v5_1 = div_f32(sealed(v3_1), sealed_too(v4_1));
+    let v5_2 = div_f32(sealed(v3_2), sealed_too(v4_2));
+    let v5_3 = div_f32(sealed(v3_3), sealed_too(v4_3));
     a1[u32(i0 + 300 * i1) >> 2u] = vec4<f32>(v5_0, v5_1, v5_2, v5_3);
   }
 }

@@ -46,7 +46,7 @@ fn nan() -> f32 { return bitcast<f32>(0x7fc00000u | zero); }
 
 fn sealed(x: f32) -> f32 { return bitcast<f32>(bitcast<u32>(x) | zero); }
 
-fn sealed_too(x: f32) -> f32 { return bitcast<f32>(bitcast<u32>(x) ^ zero); }
+fn sealed_too(x: f32) -> f32 { return bitcast<f32>(bitcast<u32>(x) + zero); }
 
 var<private> zero: u32;
 
@@ -81,8 +81,8 @@ fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) t
   r1 = w0[thread - t * 1u];
   let v1 = r1;
   var r4 = f32(0);
-  let v2_0 = v0_0 - v1;
-  let v2_1 = v0_1 - v1;
+  let v2_0 = v0_0 - sealed_too(v1);
+  let v2_1 = v0_1 - sealed_too(v1);
   let v3_0 = exp_f32(sealed(v2_0));
   let v3_1 = exp_f32(sealed(v2_1));
   r4 = (r4 + (select(f32(0), v3_0, t < 10u) + select(f32(0), v3_1, t + 8u < 10u)));
@@ -102,8 +102,8 @@ fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) t
   workgroupBarrier();
   r4 = w1[thread - t * 1u];
   let v4 = r4;
-  let v5_0 = div_f32(v3_0, sealed_too(v4));
-  let v5_1 = div_f32(v3_1, sealed_too(v4));
+  let v5_0 = div_f32(sealed(v3_0), sealed_too(v4));
+  let v5_1 = div_f32(sealed(v3_1), sealed_too(v4));
   if (t < 10u && each < 1000u) {
     a1[10 * i0 + i1_0] = v5_0;
   }

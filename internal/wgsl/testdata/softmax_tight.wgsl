@@ -45,7 +45,7 @@ fn nan() -> f32 { return bitcast<f32>(0x7fc00000u | zero); }
 
 fn sealed(x: f32) -> f32 { return bitcast<f32>(bitcast<u32>(x) | zero); }
 
-fn sealed_too(x: f32) -> f32 { return bitcast<f32>(bitcast<u32>(x) ^ zero); }
+fn sealed_too(x: f32) -> f32 { return bitcast<f32>(bitcast<u32>(x) + zero); }
 
 var<private> zero: u32;
 
@@ -122,18 +122,18 @@ fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) t
   r1 = w0[thread - t * 1u];
   let v1 = r1;
   var r4 = f32(0);
-  let v2_0 = v0_0 - v1;
-  let v2_1 = v0_1 - v1;
-  let v2_2 = v0_2 - v1;
-  let v2_3 = v0_3 - v1;
-  let v2_4 = v0_4 - v1;
-  let v2_5 = v0_5 - v1;
-  let v2_6 = v0_6 - v1;
-  let v2_7 = v0_7 - v1;
-  let v2_8 = v0_8 - v1;
-  let v2_9 = v0_9 - v1;
-  let v2_10 = v0_10 - v1;
-  let v2_11 = v0_11 - v1;
+  let v2_0 = v0_0 - sealed_too(v1);
+  let v2_1 = v0_1 - sealed_too(v1);
+  let v2_2 = v0_2 - sealed_too(v1);
+  let v2_3 = v0_3 - sealed_too(v1);
+  let v2_4 = v0_4 - sealed_too(v1);
+  let v2_5 = v0_5 - sealed_too(v1);
+  let v2_6 = v0_6 - sealed_too(v1);
+  let v2_7 = v0_7 - sealed_too(v1);
+  let v2_8 = v0_8 - sealed_too(v1);
+  let v2_9 = v0_9 - sealed_too(v1);
+  let v2_10 = v0_10 - sealed_too(v1);
+  let v2_11 = v0_11 - sealed_too(v1);
   let v3_0 = exp_f32(sealed(v2_0));
   let v3_1 = exp_f32(sealed(v2_1));
   let v3_2 = exp_f32(sealed(v2_2));
@@ -192,18 +192,18 @@ fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) t
   workgroupBarrier();
   r4 = w0[thread - t * 1u];
   let v4 = r4;
-  let v5_0 = div_f32(v3_0, sealed_too(v4));
-  let v5_1 = div_f32(v3_1, sealed_too(v4));
-  let v5_2 = div_f32(v3_2, sealed_too(v4));
-  let v5_3 = div_f32(v3_3, sealed_too(v4));
-  let v5_4 = div_f32(v3_4, sealed_too(v4));
-  let v5_5 = div_f32(v3_5, sealed_too(v4));
-  let v5_6 = div_f32(v3_6, sealed_too(v4));
-  let v5_7 = div_f32(v3_7, sealed_too(v4));
-  let v5_8 = div_f32(v3_8, sealed_too(v4));
-  let v5_9 = div_f32(v3_9, sealed_too(v4));
-  let v5_10 = div_f32(v3_10, sealed_too(v4));
-  let v5_11 = div_f32(v3_11, sealed_too(v4));
+  let v5_0 = div_f32(sealed(v3_0), sealed_too(v4));
+  let v5_1 = div_f32(sealed(v3_1), sealed_too(v4));
+  let v5_2 = div_f32(sealed(v3_2), sealed_too(v4));
+  let v5_3 = div_f32(sealed(v3_3), sealed_too(v4));
+  let v5_4 = div_f32(sealed(v3_4), sealed_too(v4));
+  let v5_5 = div_f32(sealed(v3_5), sealed_too(v4));
+  let v5_6 = div_f32(sealed(v3_6), sealed_too(v4));
+  let v5_7 = div_f32(sealed(v3_7), sealed_too(v4));
+  let v5_8 = div_f32(sealed(v3_8), sealed_too(v4));
+  let v5_9 = div_f32(sealed(v3_9), sealed_too(v4));
+  let v5_10 = div_f32(sealed(v3_10), sealed_too(v4));
+  let v5_11 = div_f32(sealed(v3_11), sealed_too(v4));
   if (t * 4u < 10000u) {
     a1[u32(10000 * i0 + i1_0) >> 2u] = vec4<f32>(v5_0, v5_1, v5_2, v5_3);
   }
