@@ -125,9 +125,14 @@ func (sc *scope) accumulate(r reducer, acc string, lanes int) {
 // bracketed reports whether products share a factor along axes, which
 // compilers would put outside brackets in their sum.
 func (c *compiler) bracketed(in *ir.Instr, axes []int) bool {
+	return in.Op == ir.Mul && in.Type.IsFloat() && (c.repeats(in.Src[0], axes) || c.repeats(in.Src[1], axes))
+}
+
+// repeats reports whether an instruction's value is the same at several points
+// along axes.
+func (c *compiler) repeats(i int, axes []int) bool {
 	all := ir.Axes(c.long(axes)...)
-	repeats := func(i int) bool { return c.k.Body[i].Over&all != all }
-	return in.Op == ir.Mul && in.Type.IsFloat() && (repeats(in.Src[0]) || repeats(in.Src[1]))
+	return c.k.Body[i].Over&all != all
 }
 
 // home is the innermost of the scopes that know the positions along axes.

@@ -225,8 +225,8 @@ func (x *contraction) stepOfStrip(sc *scope, t strip, rows, columns []*scope, cl
 	sc.enter(w)
 	places := sc.axes
 	// part is a factor at those places, or at one of them and four columns.
-	part := func(d *side, at *scope, place int) string {
-		in := at.block()
+	part := func(d *side, along *scope, place int) string {
+		in := along.block()
 		in.axes = places
 		if place >= 0 {
 			in.axes = lane(places, place)
@@ -236,13 +236,13 @@ func (x *contraction) stepOfStrip(sc *scope, t strip, rows, columns []*scope, cl
 		name := fmt.Sprintf("%s%s", d.name, in.tag)
 		list := ""
 		for l := range 4 {
-			e := v.lane(l)
+			at := l
+			if place >= 0 {
+				at = place
+			}
+			e := x.apart(sc.s, d, v.lane(l), at)
 			if valid != nil {
-				c := valid.lane(l)
-				if place >= 0 {
-					c = valid.lane(place)
-				}
-				e = fmt.Sprintf("select(%s(0), %s, %s)", x.factorType, e, c)
+				e = fmt.Sprintf("select(%s(0), %s, %s)", x.factorType, e, valid.lane(at))
 			}
 			if l > 0 {
 				list += ", "
@@ -272,6 +272,17 @@ func (x *contraction) stepOfStrip(sc *scope, t strip, rows, columns []*scope, cl
 			sc.line("%s", x.multiply(fmt.Sprintf("c%d", r), fmt.Sprintf("%s.%c", left[r], comp), right))
 		}
 	}
+}
+
+// apart is a side's factor at a place of a step. One that is the same at
+// several is told apart there: compilers put what products share outside
+// brackets.
+func (x *contraction) apart(s *shader, d *side, factor string, place int) string {
+	if x.factorType != "f32" || !x.repeats(d.factor, x.deep) {
+		return factor
+	}
+	s.need("zero")
+	return fmt.Sprintf("bitcast<f32>(bitcast<u32>(%s) | (zero & (k0 + %du)))", factor, place)
 }
 
 // lane gives positions in one lane.
