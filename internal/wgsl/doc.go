@@ -10,7 +10,9 @@
 // WGSL promises little of NaN, infinities, integer division and large
 // arguments of its functions, so what the design's section "Numbers" settles
 // is spelled out: NaN is told by its bits, infinities are made at run time,
-// and functions that lose accuracy have their own series (see helpers).
+// what compilers would simplify as if numbers were real they are kept from
+// seeing (see ops.go), and functions that lose accuracy have their own series
+// (see helpers).
 //
 // All work is split by shapes and the target's limits, never by timing, and
 // every combination has a fixed order: the same kernel on the same target
