@@ -63,7 +63,7 @@ type Bundle struct{ Nodes []*Node }
 // A Token is the key to tensor.Internal. Other modules cannot import this
 // package to name the type, and no literal of theirs can be assigned to it: not
 // nil, as it is no pointer, and not a struct, as a field is this package's own.
-type Token struct{ key struct{} }
+type Token struct{ _ struct{} }
 
 // State returns the node's state, to be loaded once by a walk.
 func (n *Node) State() *State { return n.state.Load() }

@@ -2,6 +2,7 @@ package wgsl
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/tensorken/tensorken/ir"
@@ -159,6 +160,18 @@ var chooses = [ir.Ops]bool{ir.Where: true, ir.Max: true, ir.Min: true}
 // its sign.
 var passes = [ir.Ops]bool{ir.Add: true, ir.Sub: true, ir.Mul: true, ir.Div: true, ir.Where: true}
 
+// fuses reports whether the n-th operand of a sum is a product that may become
+// one multiplication and addition with it: the other is a value by itself, which
+// has nothing in common with the product.
+func (s *shader) fuses(in *ir.Instr, n int) bool {
+	if in.Op != ir.Add && in.Op != ir.Sub || s.k.Body[in.Src[n]].Op != ir.Mul {
+		return false
+	}
+	other := in.Src[1-n]
+	by := s.k.Body[other].Op
+	return (by == ir.Load || by == ir.Const || by == ir.Scalar) && !slices.Contains(s.k.Body[in.Src[n]].Src, other)
+}
+
 // guarded is x, the n-th operand of an instruction, sealed or hidden if need
 // be.
 func (s *shader) guarded(in *ir.Instr, n int, x string) string {
@@ -171,7 +184,7 @@ func (s *shader) guarded(in *ir.Instr, n int, x string) string {
 		if j.Num.Float64(j.Type) == 0 {
 			return s.opaque(j.Type, j.Num)
 		}
-	case chooses[in.Op]:
+	case chooses[in.Op], s.fuses(in, n):
 	case computed && n == 0:
 		return s.call("sealed", x)
 	case computed || again: // not as the first, which compilers may find to be the same

@@ -42,8 +42,6 @@ fn ordered(a: f32, b: f32) -> bool {
   return max(bitcast<u32>(a) & 0x7fffffffu, bitcast<u32>(b) & 0x7fffffffu) <= 0x7f800000u;
 }
 
-fn sealed(x: f32) -> f32 { return bitcast<f32>(bitcast<u32>(x) | zero); }
-
 fn sealed_too(x: f32) -> f32 { return bitcast<f32>(bitcast<u32>(x) + zero); }
 
 var<private> zero: u32;
@@ -68,10 +66,10 @@ fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) t
     let v2_1 = v0_1 * v1;
     let v2_2 = v0_2 * v1;
     let v2_3 = v0_3 * v1;
-    let v4_0 = sealed(v2_0) + v3;
-    let v4_1 = sealed(v2_1) + v3;
-    let v4_2 = sealed(v2_2) + v3;
-    let v4_3 = sealed(v2_3) + v3;
+    let v4_0 = v2_0 + v3;
+    let v4_1 = v2_1 + v3;
+    let v4_2 = v2_2 + v3;
+    let v4_3 = v2_3 + v3;
     let v6_0 = lt_f32(v5, sealed_too(v4_0));
     let v6_1 = lt_f32(v5, sealed_too(v4_1));
     let v6_2 = lt_f32(v5, sealed_too(v4_2));

@@ -45,8 +45,6 @@ fn ordered(a: f32, b: f32) -> bool {
   return max(bitcast<u32>(a) & 0x7fffffffu, bitcast<u32>(b) & 0x7fffffffu) <= 0x7f800000u;
 }
 
-fn sealed(x: f32) -> f32 { return bitcast<f32>(bitcast<u32>(x) | zero); }
-
 fn sealed_too(x: f32) -> f32 { return bitcast<f32>(bitcast<u32>(x) + zero); }
 
 var<private> zero: u32;
@@ -65,7 +63,7 @@ fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) t
     let p_v0 = u32(i0 + p.o0);
     let v0 = unpack2x16float(a0[p_v0 >> 1u] >> ((p_v0 & 1u) * 16u)).x;
     let v2 = v0 * v1;
-    let v4 = sealed(v2) + v3;
+    let v4 = v2 + v3;
     let v6 = lt_f32(v5, sealed_too(v4));
     let v7 = select(bitcast<f32>(0x0u | zero), v4, v6);
     {
