@@ -247,7 +247,8 @@ func (d *Device) finish(p *plan, r *request, now *run) error {
 		} else {
 			slot := p.slot[out.Index]
 			if stores[slot] == nil {
-				stores[slot] = &store{device: d, block: d.own(d.slots[slot], p.slots[slot]), run: now, buffer: out.Index}
+				b := d.own(d.slots[slot], p.slots[slot])
+				stores[slot] = &store{device: d, block: b, origin: origin{run: now, buffer: out.Index, stretch: b.stretch}}
 				d.slots[slot] = nil
 			}
 			v.Store = stores[slot]

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"math"
+	"runtime"
 	"slices"
 	"sync"
 	"testing"
@@ -434,4 +435,24 @@ func TestManyChecks(t *testing.T) {
 		}
 		d.Close()
 	}
+}
+
+// What runs that may have met a bad index have used is not kept until somebody
+// looks.
+func TestPendingKeepsNothing(t *testing.T) {
+	d := exec.New(ahead{cpu.New(cpu.Options{})})
+	defer d.Close()
+	const size = 1 << 20
+	x := graph.Unary(ir.Neg, graph.Fill(ir.Float32, 1, []int{size}))
+	for range 200 {
+		x = graph.Scatter(ir.Add, graph.Unary(ir.Neg, x), ints(0), floats(1), 0)
+		if err := exec.Eval(d, []*graph.Node{x}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	runtime.GC()
+	if held := exec.Info().Held; held > 100*4*size {
+		t.Errorf("200 steps nobody looked at hold %d MiB, want at most those since a collection", held>>20)
+	}
+	runtime.KeepAlive(x)
 }

@@ -29,7 +29,7 @@ type status struct {
 type run struct {
 	plan   *compile.Plan
 	first  int      // of its checks' places
-	leaves []*store // of the plan's leaves those that are pending
+	leaves []origin // of the plan's leaves those that are pending
 	tied   []int    // buffers without which no other is worth anything
 	line   string   // of the program, if it is known
 
@@ -40,17 +40,26 @@ type run struct {
 	done atomic.Bool
 }
 
-// fail is why the elements of s are worthless; nil if they are not, as far as
-// that is known.
-func (s *store) fail() error {
-	if r := s.run; r != nil && r.done.Load() && r.err != nil && (r.bad == nil || r.bad[s.buffer]) {
-		return r.err
-	}
-	return s.block.fail()
+// An origin is where a store's elements come from. A run that is pending has
+// those of what it used: the stores themselves would keep the memory of all that
+// was computed since somebody looked.
+type origin struct {
+	run     *run // that computed them, if it may have met a bad index
+	buffer  int  // of the run's plan
+	stretch *stretch
 }
 
-// pending reports whether s may yet turn out to have failed.
-func (s *store) pending() bool { return s.run != nil && !s.run.done.Load() }
+// fail is why the elements are worthless; nil if they are not, as far as that
+// is known.
+func (o origin) fail() error {
+	if r := o.run; r != nil && r.done.Load() && r.err != nil && (r.bad == nil || r.bad[o.buffer]) {
+		return r.err
+	}
+	return o.stretch.fail()
+}
+
+// pending reports whether the elements may yet turn out to have failed.
+func (o origin) pending() bool { return o.run != nil && !o.run.done.Load() }
 
 // begin returns the run of a plan that checks indices, or uses what pending
 // runs computed; nil for others. The caller holds d.mu.
@@ -60,9 +69,9 @@ func (d *Device) begin(p *plan, r *request) (*run, error) {
 	for i := range r.leaves {
 		if leaf := r.leaves[i].value.Store.(*store); leaf.pending() {
 			if out.leaves == nil {
-				out.leaves = make([]*store, len(r.leaves))
+				out.leaves = make([]origin, len(r.leaves))
 			}
-			out.leaves[i] = leaf
+			out.leaves[i] = leaf.origin
 		}
 	}
 	checks := p.compiled.Checks
@@ -160,7 +169,7 @@ func (r *run) step(s compile.Step, noted error) {
 		case a.Kind != ir.In:
 		case !a.Leaf && r.bad[a.Index]:
 			failed[k] = r.err
-		case a.Leaf && r.leaves != nil && r.leaves[a.Index] != nil:
+		case a.Leaf && r.leaves != nil && r.leaves[a.Index].run != nil:
 			failed[k] = r.leaves[a.Index].fail()
 		}
 		some = some || failed[k] != nil

@@ -13,8 +13,7 @@ import (
 type store struct {
 	device *Device
 	block  *block
-	run    *run // that computed them, if it may have met a bad index
-	buffer int  // of the run's plan
+	origin
 
 	mu     sync.Mutex
 	host   []byte // of a device's store only once another device needs it
@@ -86,7 +85,7 @@ func (s *store) to(d *Device) (*store, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &store{device: d, block: b}, nil
+	return &store{device: d, block: b, origin: origin{stretch: b.stretch}}, nil
 }
 
 // on returns the elements as a block of device d. The caller holds d.mu.
@@ -96,7 +95,7 @@ func (s *store) on(d *Device) (*block, error) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if b := s.copies[d]; b != nil && b.fail() == nil {
+	if b := s.copies[d]; b != nil && b.stretch.fail() == nil {
 		return b, nil
 	}
 	var b *block

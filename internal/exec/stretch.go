@@ -12,12 +12,13 @@ import (
 // anything.
 type stretch struct{ err atomic.Pointer[error] }
 
-// fail is why what the block holds is worthless, if it is.
-func (b *block) fail() error {
-	if b == nil || b.stretch == nil {
+// fail is why what the stretch filled is worthless, if it is. Nothing fails
+// without a stretch.
+func (s *stretch) fail() error {
+	if s == nil {
 		return nil
 	}
-	if err := b.stretch.err.Load(); err != nil {
+	if err := s.err.Load(); err != nil {
 		return *err
 	}
 	return nil
