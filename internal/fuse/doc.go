@@ -26,6 +26,9 @@ const (
 	prologue = 8
 	// maxSize is the most nodes of a group.
 	maxSize = 256
+	// maxNumbers is the most numbers that a group is given, beside those that
+	// it starts with: a device has room for few.
+	maxNumbers = 48
 	// maxMerged is the most buffers of siblings that merge.
 	maxMerged = 32
 )

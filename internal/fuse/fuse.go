@@ -12,12 +12,13 @@ import (
 
 // info is what is known of a node.
 type info struct {
-	number int // in the order of the graph, from 1; 0 for what was added
-	users  int
-	cost   int      // of computing it from what is loaded
-	size   int      // nodes that takes
-	homes  []*Group // what computes it: one group, for Cat one an operand
-	saved  bool     // it is stored
+	number  int // in the order of the graph, from 1; 0 for what was added
+	users   int
+	cost    int      // of computing it from what is loaded
+	size    int      // nodes that takes
+	numbers int      // and numbers
+	homes   []*Group // what computes it: one group, for Cat one an operand
+	saved   bool     // it is stored
 }
 
 type fuser struct {
@@ -73,10 +74,14 @@ func (f *fuser) place(n *graph.Node) {
 	i := f.info[n]
 	i.size = 1
 	i.cost = ir.Table[n.Op].Cost
+	if n.Op == ir.Scalar {
+		i.numbers = 1
+	}
 	for _, s := range n.Src() {
 		if f.info[s].homes == nil {
 			i.size += f.info[s].size
 			i.cost += f.info[s].cost
+			i.numbers += f.info[s].numbers
 		}
 	}
 	switch {
@@ -95,7 +100,7 @@ func (f *fuser) place(n *graph.Node) {
 		if f.join(n) {
 			return
 		}
-		if i.size > maxSize/4 || i.users > 1 && i.cost >= dear && n.Len() > 1 {
+		if i.size > maxSize/4 || i.numbers > maxNumbers/4 || i.users > 1 && i.cost >= dear && n.Len() > 1 {
 			f.anchor(n)
 		}
 	}
@@ -221,7 +226,7 @@ func (f *fuser) settle(g *Group, visit func(*walk)) *walk {
 		case w.store != nil:
 			f.store(w.store)
 		default:
-			if !f.mayLoad(g, w.loads) {
+			if !f.mayLoad(g, w.loads) || g.order != pending && g.numbers(w.inline) > maxNumbers {
 				return nil
 			}
 			f.read(g, w.loads)

@@ -90,6 +90,22 @@ func (g *Group) computes(nodes []*graph.Node) {
 	}
 }
 
+// numbers is how many numbers g is given, if it computes more nodes.
+func (g *Group) numbers(more []*graph.Node) int {
+	n := 0
+	for x := range g.inline {
+		if x.Op == ir.Scalar {
+			n++
+		}
+	}
+	for i, x := range more {
+		if x.Op == ir.Scalar && !g.inline[x] && !slices.Contains(more[:i], x) {
+			n++
+		}
+	}
+	return n
+}
+
 func (g *Group) newAxis(n int) int {
 	g.Lens = append(g.Lens, n)
 	g.Axes = append(g.Axes, len(g.Lens)-1)

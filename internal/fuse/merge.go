@@ -41,7 +41,7 @@ func (f *fuser) atOdds(h, g *Group) bool {
 
 func mergeable(h, g *Group) bool {
 	fits := func(g *Group) bool { return !g.closed && (g.Skeleton == ir.Map || g.Skeleton == ir.Row) }
-	return h != g && fits(h) && fits(g) && h.reader > g.order && len(h.Layouts)+len(g.Layouts) <= maxSize
+	return h != g && fits(h) && fits(g) && h.reader > g.order && len(h.Layouts)+len(g.Layouts) <= maxSize && h.numbers(nil)+g.numbers(nil) <= maxNumbers
 }
 
 // pair matches axes of h with axes of g, most significant first. Again says
