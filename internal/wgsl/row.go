@@ -245,40 +245,42 @@ func (r *row) whole() {
 			held = s.root.beside("")
 			r.lanesOf(held, "0u", fmt.Sprintf("%du", r.cols), r.cols == r.along*r.lanes)
 		}
-		sweep := func(body func(sc *scope)) {
+		end, rest := fmt.Sprintf("%du", r.cols), r.cols%(r.along*r.lanes) != 0
+		for level := 1; level <= r.levels; level++ {
+			rs, accs := r.accumulators(s, level)
 			switch {
 			case r.cols == 0:
 			case held != nil:
-				body(held)
+				r.accumulate(held, rs, accs)
 			default:
-				r.sweep(s.root, "0u", fmt.Sprintf("%du", r.cols), r.cols%(r.along*r.lanes) != 0, body)
+				r.chunks(s.root, "0u", end, r.cols, rest, rs, accs)
 			}
-		}
-		for level := 1; level <= r.levels; level++ {
-			r.reduce(s, level, sweep)
+			r.join(s, rs, accs)
+			r.results(s, rs, accs)
 		}
 		r.storeKept(s)
 		if list := r.stores(r.k.Roles(ir.Reduced), true); len(list) > 0 {
-			sweep(func(sc *scope) {
+			store := func(sc *scope) {
 				for _, i := range list {
 					sc.store(i)
 				}
-			})
+			}
+			switch {
+			case r.cols == 0:
+			case held != nil:
+				store(held)
+			default:
+				r.sweep(s.root, "0u", end, rest, store)
+			}
 		}
 	})
 }
 
-// reduce computes the reductions of a level: sweep calls its argument for the
-// points of a thread.
-func (r *row) reduce(s *shader, level int, sweep func(func(sc *scope))) {
-	rs, accs := r.accumulators(s, level)
-	sweep(func(sc *scope) {
-		for n, red := range rs {
-			sc.accumulate(red, accs[n], r.lanes)
-		}
-	})
-	r.join(s, rs, accs)
-	r.results(s, rs, accs)
+// accumulate adds a scope's points to accumulators.
+func (r *row) accumulate(sc *scope, rs []reducer, accs []string) {
+	for n, red := range rs {
+		sc.accumulate(red, accs[n], r.lanes)
+	}
 }
 
 // join combines the accumulators of a row's threads.
@@ -367,6 +369,31 @@ func (r *row) sweep(sc *scope, lo, hi string, rest bool, body func(sc *scope)) {
 	outer.end("")
 }
 
+// sweepChunk is how many steps of a sweep are added up by themselves, so that
+// sums of many keep their last bits.
+const sweepChunk = 256
+
+// chunks accumulates the points from lo to hi, at most n; rest is that of sweep.
+func (r *row) chunks(sc *scope, lo, hi string, n int, rest bool, rs []reducer, accs []string) {
+	chunk := sweepChunk * r.along * r.lanes
+	if n <= 2*chunk {
+		r.sweep(sc, lo, hi, rest, func(sc *scope) { r.accumulate(sc, rs, accs) })
+		return
+	}
+	loop := sc.block()
+	parts := make([]string, len(rs))
+	for i, red := range rs {
+		parts[i] = "c" + accs[i]
+		loop.line("var %s = %s;", parts[i], red.start)
+	}
+	loop.line("let end = min(first + %du, %s);", chunk, hi)
+	r.sweep(loop, "first", "end", rest, func(sc *scope) { r.accumulate(sc, rs, parts) })
+	for i, red := range rs {
+		loop.line("%s = %s;", accs[i], red.combine(accs[i], parts[i]))
+	}
+	loop.end(fmt.Sprintf("for (var first = %s; first < %s; first += %du)", lo, hi, chunk))
+}
+
 // A shelf is where in the one scratch buffer of a parted kernel, of u32, the
 // results of a reduction lie, and those of segments of the level at hand.
 type shelf struct{ result, part int }
@@ -443,11 +470,7 @@ func (r *row) segmentPass(level int) {
 		s.root.line("let lo = segment * %du;", r.segment)
 		s.root.line("let hi = min(lo + %du, %du);", r.segment, r.cols)
 		rs, accs := r.accumulators(s, level)
-		r.sweep(s.root, "lo", "hi", r.cols%(r.along*r.lanes) != 0, func(sc *scope) {
-			for n, red := range rs {
-				sc.accumulate(red, accs[n], r.lanes)
-			}
-		})
+		r.chunks(s.root, "lo", "hi", r.segment, r.cols%(r.along*r.lanes) != 0, rs, accs)
 		part := "segment"
 		sc := s.root.block()
 		if r.apart {
