@@ -51,7 +51,11 @@ func (t Tensor) Mean(axes ...int) Tensor {
 	return Tensor{n: mean(x, reduced("Mean", x, axes))}
 }
 
+// mean of halves is taken in float32, as 1/n is not exact in them.
 func mean(x *graph.Node, axes []int) *graph.Node {
+	if d := x.DType; d.IsHalf() {
+		return graph.Cast(mean(graph.Cast(x, ir.Float32), axes), d)
+	}
 	return scaled(reduce(ir.Sum, x, axes), 1/float64(count(x, axes)))
 }
 
