@@ -16,8 +16,15 @@ import (
 // errors that come up when they are computed: TENSORKEN_DEBUG=lines.
 var lines = slices.Contains(strings.Split(os.Getenv("TENSORKEN_DEBUG"), ","), "lines")
 
-// module is what the import paths of this module's packages begin with.
-var module = strings.TrimSuffix(reflect.TypeFor[Node]().PkgPath(), "internal/graph")
+// module is what the import paths of this module's packages begin with, root
+// what the names of their files do.
+var (
+	module = strings.TrimSuffix(reflect.TypeFor[Node]().PkgPath(), "internal/graph")
+	root   = sync.OnceValue(func() string {
+		_, file, _, _ := runtime.Caller(0)
+		return strings.TrimSuffix(file, "internal/graph/line.go")
+	})
+)
 
 // modules is the paths of the modules in the program, as far as they are known.
 var modules = sync.OnceValue(func() []string {
@@ -50,13 +57,18 @@ func Caller() string {
 }
 
 // ours reports whether a function is the library's or the standard library's.
-// It goes by names: what is known of files depends on how a program is built.
+// It is the library's by its file or its name: a closure that is inlined is named
+// after what it is inlined in.
 func ours(function, file string) bool {
 	if strings.HasSuffix(file, "_test.go") {
 		return false
 	}
 	path := packageOf(function)
-	if rest, ok := strings.CutPrefix(path, module); ok {
+	rest, ok := strings.CutPrefix(file, root())
+	if !ok {
+		rest, ok = strings.CutPrefix(path, module)
+	}
+	if ok {
 		return !strings.HasPrefix(rest, "examples/") && !strings.HasPrefix(rest, "cmd/")
 	}
 	// The paths of the standard library have no dot in their first element, but
