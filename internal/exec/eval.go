@@ -180,7 +180,7 @@ func (d *Device) run(p *plan, r *request) error {
 	}
 	err = d.drv.Run(d.calls)
 	clear(d.calls)
-	clear(d.args)
+	clear(d.args[:p.args])
 	if err == nil && now != nil && !d.limits.Async {
 		err = d.resolve()
 	}

@@ -112,6 +112,30 @@ func TestComputedTwiceIsStored(t *testing.T) {
 	}
 }
 
+// What a loop looks at is stored as it goes, also where it is larger than what it
+// is made of.
+func TestLoopIsStored(t *testing.T) {
+	d := newDevice()
+	defer d.Close()
+	const rows = 100
+	y := graph.Expand(graph.Reshape(floats(1, 2, 3), []int{3, 1}), []int{3, rows})
+	var steps []*graph.Node
+	for range 10 {
+		y = graph.Unary(ir.Sin, y)
+		steps = append(steps, y)
+		read(t, d, graph.Reduce(ir.ReduceMax, graph.Unary(ir.Neg, y), []int{0, 1}))
+	}
+	waiting := 0
+	for _, n := range steps {
+		if n.Value() == nil && n.Src() != nil && n.Src()[0].Value() == nil {
+			waiting++
+		}
+	}
+	if waiting > 3 {
+		t.Errorf("%d of %d steps are still to be computed from steps that are not stored", waiting, len(steps))
+	}
+}
+
 // Of a chain that is used twice, the end is stored.
 func TestOnlyTheEndIsStored(t *testing.T) {
 	d := newDevice()

@@ -23,6 +23,7 @@ type request struct {
 	leaves  []leaf
 	scalars []ir.Number
 	outputs []output
+	at      []int32 // a node's output by number, from 1; 0 for none
 	stack   []frame
 	roots   []*graph.Node
 	bundles map[*graph.Bundle]bool
@@ -95,6 +96,7 @@ func (r *request) release() {
 	r.bundled, r.foreign = r.bundled[:0], r.foreign[:0]
 	clear(r.stack[:cap(r.stack)])
 	r.leaf, r.leaves, r.scalars = r.leaf[:0], r.leaves[:0], r.scalars[:0]
+	r.at = r.at[:0]
 	r.made, r.used = r.made[:0], r.used[:0]
 	r.outputs, r.stack, r.roots = r.outputs[:0], r.stack[:0], r.roots[:0]
 	requests.Put(r)
@@ -259,10 +261,12 @@ func (r *request) output(n *graph.Node) {
 		return
 	}
 	number := r.number[n]
-	i := slices.IndexFunc(r.outputs, func(o output) bool { return o.number == number })
+	i := r.find(number)
 	if i < 0 {
 		i = len(r.outputs)
 		r.outputs = append(r.outputs, output{number: number})
+		r.at = append(r.at, make([]int32, len(r.nodes)-len(r.at))...)
+		r.at[number] = int32(i + 1)
 	}
 	o := &r.outputs[i]
 	for n.Op == ir.Alias { // what it stands for need not be computed again
@@ -286,16 +290,25 @@ func (r *request) tied() []int {
 	var out []int
 	for _, n := range r.bundled {
 		number := r.number[n]
-		if i := slices.IndexFunc(r.outputs, func(o output) bool { return o.number == number }); i >= 0 {
+		if i := r.find(number); i >= 0 {
 			out = append(out, i)
 		}
 	}
 	return out
 }
 
+// find returns which output a node is, by its number; -1 if it is none.
+func (r *request) find(number int32) int {
+	if int(number) >= len(r.at) {
+		return -1
+	}
+	return int(r.at[number]) - 1
+}
+
 // mark marks what was computed, so that it is stored if it is computed again.
 // Two kinds of elements are not worth it: those that go into reductions only,
-// and those of which there are far more than of what they are made of. The
+// and those of which there are far more than of what they are made of, unless
+// they are computed a second time, as by a loop that looks at what it makes. The
 // products within a product of matrices are both.
 func (r *request) mark() {
 	for i, n := range r.nodes {
@@ -319,7 +332,7 @@ func (r *request) mark() {
 		case ir.Reduction, ir.Indexed:
 			n.MarkComputed()
 		case ir.Elementwise:
-			if r.used[i] && (r.made[i] == 0 || n.Len() <= 2*r.made[i]) {
+			if r.used[i] && (r.made[i] == 0 || n.Len() <= 2*r.made[i] || n.Pass()) {
 				n.MarkComputed()
 			}
 		}

@@ -108,6 +108,7 @@ func Len(shape []int) int {
 const (
 	keep     = 1 << iota // to be stored by the first plan that computes it
 	computed             // a plan has computed it without storing it
+	passed               // a plan has, and it was not thought worth storing
 )
 
 // Keep asks that n be stored by the first plan that computes it.
@@ -115,6 +116,10 @@ func (n *Node) Keep() { n.marks.Or(keep) }
 
 // MarkComputed notes that a plan computed n without storing it.
 func (n *Node) MarkComputed() { n.marks.Or(computed) }
+
+// Pass notes that a plan computed n and storing it was not thought worth it. It
+// reports whether one did before.
+func (n *Node) Pass() bool { return n.marks.Or(passed)&passed != 0 }
 
 // IsKept reports whether Keep was called.
 func (n *Node) IsKept() bool { return n.marks.Load()&keep != 0 }
