@@ -35,9 +35,30 @@ func (d deep) pieces(x tensor.Tensor, n, depth int) tensor.Tensor {
 	return x
 }
 
+// activations applies a network whose activations alone are checkpointed.
+func (d deep) activations(x tensor.Tensor) tensor.Tensor {
+	for _, l := range d {
+		x = grad.Checkpoint(tensor.Tensor.GELU)(l.Apply(x))
+	}
+	return x
+}
+
+// A way says how a network is checkpointed: its activations, or in pieces.
+type way struct {
+	Activations   bool
+	Pieces, Depth int
+}
+
+func (w way) apply(d deep, x tensor.Tensor) tensor.Tensor {
+	if w.Activations {
+		return d.activations(x)
+	}
+	return d.pieces(x, w.Pieces, w.Depth)
+}
+
 // measured is what a step of training holds at most beyond what it starts with,
 // in bytes, in this process.
-func measured(t *testing.T, n, depth int) (peak int64, loss float64) {
+func measured(t *testing.T, w way) (peak int64, loss float64) {
 	rng := tensor.NewRNG(1)
 	net := make(deep, 50)
 	for i := range net {
@@ -47,7 +68,7 @@ func measured(t *testing.T, n, depth int) (peak int64, loss float64) {
 	if err := tensor.Eval(net, x); err != nil {
 		t.Fatal(err)
 	}
-	value, g := grad.ValueAndGrad(func(d deep) tensor.Tensor { return d.pieces(x, n, depth).Square().Mean() })(net)
+	value, g := grad.ValueAndGrad(func(d deep) tensor.Tensor { return w.apply(d, x).Square().Mean() })(net)
 	held := tensor.Info().Held
 	if err := tensor.Eval(value, g); err != nil {
 		t.Fatal(err)
@@ -58,7 +79,6 @@ func measured(t *testing.T, n, depth int) (peak int64, loss float64) {
 // TestCheckpointMemory measures each way in a process of its own, because a
 // peak is that of a process.
 func TestCheckpointMemory(t *testing.T) {
-	type way struct{ Pieces, Depth int }
 	type result struct {
 		Peak int64
 		Loss float64
@@ -69,7 +89,7 @@ func TestCheckpointMemory(t *testing.T) {
 		if err := json.Unmarshal([]byte(text), &w); err != nil {
 			t.Fatal(err)
 		}
-		peak, loss := measured(t, w.Pieces, w.Depth)
+		peak, loss := measured(t, w)
 		if err := json.NewEncoder(os.Stdout).Encode(result{peak, loss}); err != nil {
 			t.Fatal(err)
 		}
@@ -96,7 +116,7 @@ func TestCheckpointMemory(t *testing.T) {
 	for _, c := range []struct {
 		way
 		less float64
-	}{{way{7, 1}, 3}, {way{4, 2}, 5}} {
+	}{{way{Activations: true}, 1.8}, {way{Pieces: 7, Depth: 1}, 3}, {way{Pieces: 4, Depth: 2}, 5}} {
 		r := run(c.way)
 		less := float64(plain.Peak) / float64(r.Peak)
 		t.Logf("%+v: %.1f MB, %.1f times less than %.1f MB", c.way, float64(r.Peak)/1e6, less, float64(plain.Peak)/1e6)

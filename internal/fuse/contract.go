@@ -79,8 +79,7 @@ func (f *fuser) mergeable(x *graph.Node) bool {
 
 // drop forgets the group of a sum that became part of another.
 func (f *fuser) drop(x *graph.Node) {
-	g := f.home(x)
-	f.groups = slices.DeleteFunc(f.groups, func(h *Group) bool { return h == g })
+	f.home(x).dropped = true
 	f.info[x].homes = nil
 }
 

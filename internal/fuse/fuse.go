@@ -161,6 +161,9 @@ func (f *fuser) join(n *graph.Node) bool {
 		src = src[1:] // what is gathered is read from memory
 	}
 	for _, s := range src {
+		if base(s).Gen < n.Gen && base(s).Op.Class() != ir.Source {
+			continue // or what is computed again would be stored before
+		}
 		if g := f.home(base(s)); g != nil && !slices.Contains(groups, g) {
 			groups = append(groups, g)
 		}
@@ -168,7 +171,7 @@ func (f *fuser) join(n *graph.Node) bool {
 	slices.SortFunc(groups, func(a, b *Group) int { return cmp.Compare(b.order, a.order) })
 	for i, g := range groups {
 		l, ok := f.layout(g, src)
-		if !ok || !g.covers(l) {
+		if !ok || !g.covers(l) || g.Skeleton == ir.Row && g.transposes(l) {
 			continue
 		}
 		for _, h := range groups[i+1:] {

@@ -136,6 +136,14 @@ func TestGroups(t *testing.T) {
 			x := unary(ir.Tanh, m.leaf(4, 5))
 			return list(softmax(x, 0))
 		}, []string{"row 5|4: Tanh ReduceMax Sub Exp Sum Div*"}},
+		{"rows added to columns", func(m *maker) []*graph.Node {
+			x := softmax(m.leaf(4, 4), 1)
+			return list(binary(ir.Add, x, graph.Permute(x, []int{1, 0})))
+		}, []string{"row 4|4: ReduceMax Sub Exp Sum Div*", "map 4x4: Add*"}},
+		{"windows of a dear chain that overlap", func(m *maker) []*graph.Node {
+			x := graph.Reshape(unary(ir.Tanh, m.leaf(20)), []int{20, 1})
+			return list(sum(graph.Shear(graph.Expand(x, []int{20, 9}), 0, 1, 1, 1, 12), 1))
+		}, []string{"map 20: Tanh*", "row 12|9: Sum*"}},
 		{"a row and its sum", func(m *maker) []*graph.Node {
 			x := unary(ir.Exp, m.leaf(4, 5))
 			return list(x, sum(x, 1))

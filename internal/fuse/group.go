@@ -34,11 +34,12 @@ type Group struct {
 
 	// inline has the nodes that the group computes on the way to its own. It
 	// goes on to, when a later group comes to store one of them.
-	inline map[*graph.Node]bool
-	order  int    // a group reads only what groups of lower order store
-	reader int    // the least order of a group that read from this one
-	into   *Group // the group this one was merged into
-	closed bool   // nothing joins it
+	inline  map[*graph.Node]bool
+	order   int    // a group reads only what groups of lower order store
+	reader  int    // the least order of a group that read from this one
+	into    *Group // the group this one was merged into
+	closed  bool   // nothing joins it
+	dropped bool   // nothing is left of it
 }
 
 // A Layout lists, for each axis of a node, the axes of the group's space that
@@ -290,6 +291,13 @@ func (g *Group) regroup(l Layout, from, to []int) (Layout, bool) {
 		}
 	}
 	return out, true
+}
+
+// transposes reports whether a node of that layout has all axes of g, but ends
+// in another one: a row kernel would step through its memory by whole rows.
+func (g *Group) transposes(l Layout) bool {
+	axes := slices.Concat(l...)
+	return len(axes) == len(g.Axes) && len(axes) > 1 && axes[len(axes)-1] != g.Axes[len(g.Axes)-1]
 }
 
 // covers reports whether a node of that layout may be computed in g: it has

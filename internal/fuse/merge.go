@@ -142,7 +142,6 @@ func (f *fuser) unite(h, g *Group, to map[int]int) bool {
 	}
 	g.reader = min(g.reader, h.reader)
 	h.into = g
-	f.groups = slices.DeleteFunc(f.groups, func(x *Group) bool { return x == h })
 	return true
 }
 
@@ -150,8 +149,8 @@ func (f *fuser) unite(h, g *Group, to map[int]int) bool {
 // other, and row groups that read the same.
 func (f *fuser) mergeSiblings() {
 	last := map[string]*Group{}
-	for _, g := range slices.Clone(f.groups) {
-		if g.into != nil || g.Skeleton != ir.Map && g.Skeleton != ir.Row {
+	for _, g := range f.groups {
+		if g.into != nil || g.dropped || g.Skeleton != ir.Map && g.Skeleton != ir.Row {
 			continue
 		}
 		key := siblings(g)

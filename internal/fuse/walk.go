@@ -103,13 +103,13 @@ func (w *walk) wasteful(n *graph.Node) bool {
 	if w.done() || w.g.order != pending || n.Len() == 1 || w.f.info[n].cost < dear {
 		return false
 	}
-	times := 1
+	times, points := 1, 1
 	for _, a := range w.g.Axes {
-		if !w.axes.Has(a) {
+		if points *= w.g.Lens[a]; !w.axes.Has(a) {
 			times *= w.g.Lens[a]
 		}
 	}
-	return times >= 4
+	return max(times, points/n.Len()) >= 4 // windows that overlap read an element many times
 }
 
 // A Reading is a node and the coordinates at which it is read.
