@@ -308,3 +308,22 @@ func TestSchedules(t *testing.T) {
 		}
 	}
 }
+
+// Parameters of 16 bits are stepped in float32: ε is not 0, and a gradient of 0
+// leaves them as they are.
+func TestHalves(t *testing.T) {
+	for _, d := range []tensor.DType{tensor.Float16, tensor.BFloat16} {
+		for _, rule := range []optim.Rule{optim.Adam{}, optim.AdamW{}, optim.SGD{Momentum: 0.9}} {
+			w := tensor.New([]float32{1, 2}).Cast(d)
+			o := optim.New(rule, 0.5)
+			for range 2 {
+				if err := o.Step(&w, tensor.New([]float32{1, 0}).Cast(d)); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if got := floats(t, w.Cast(tensor.Float32)); w.DType() != d || !(got[0] < 0.5) || got[1] != 2 {
+				t.Errorf("two steps of %T: %v %v, want %v that is less than 0.5, and 2", rule, w.DType(), got, d)
+			}
+		}
+	}
+}

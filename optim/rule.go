@@ -9,12 +9,12 @@ import (
 
 // A Rule is the arithmetic of one parameter.
 type Rule interface {
-	// Update returns the new value of parameter p from its gradient g, and
-	// new slots: what the rule remembers of the parameter, nil at its first
-	// step and always as many afterwards, of the same shapes and types. Steps
-	// count from 0. lr, step and what follows from them should only be
-	// operands, never choose operations: then every step runs the same
-	// compiled plan.
+	// Update returns the new value of parameter p from its gradient g, both
+	// given as float32 if the parameter has 16 bits, and new slots: what the
+	// rule remembers of the parameter, nil at its first step and always as many
+	// afterwards, of the same shapes and types. Steps count from 0. lr, step and
+	// what follows from them should only be operands, never choose operations:
+	// then every step runs the same compiled plan.
 	Update(p, g tensor.Tensor, slots []tensor.Tensor, lr float64, step int) (tensor.Tensor, []tensor.Tensor)
 }
 
