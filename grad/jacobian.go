@@ -10,7 +10,9 @@ import (
 // JacRev returns the function that computes the Jacobian of f, by reverse mode:
 // a tree like the argument, with the derivatives of f's result, of shape out,
 // by each tensor, of shape in, in its place, of shape [out..., in...]. All
-// rows are had in one batched pass. See [Of] for the leaves that have none.
+// rows are had in one batched pass. See [Of] for the leaves that have none. As in
+// [Vmap], which does it, no rule of [Custom] or [CustomJVP] in f may look at values;
+// nor may it for [JacFwd] or [Hessian].
 //
 // It takes about as much as calling f once for each element of the result;
 // [JacFwd] once for each element of the argument.
