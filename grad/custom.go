@@ -51,8 +51,8 @@ func (k *custom) conclude(inner []*graph.Node) []*graph.Node {
 // modes, see [CustomJVP].
 //
 // What f computes is not looked into, so that it may also round, look values up
-// or search. It must not capture tensors that are being differentiated, nor may
-// pull: give them as arguments.
+// or search. It must not capture tensors that are being differentiated or that
+// [Vmap] makes batches of, nor may pull: give them as arguments.
 func Custom[P, R any](f func(P) R, pull func(at P, out, ct R) P) func(P) R {
 	const op = "grad.Custom"
 	return func(p P) R {
