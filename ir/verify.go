@@ -73,30 +73,35 @@ func (k *Kernel) Varies(i int) AxisSet {
 	for _, j := range in.Src {
 		s |= k.Body[j].Over
 	}
-	switch {
-	case in.Op == Index:
-		s |= 1 << in.Axis
-	case in.Op == Scatter: // a point that changes nothing but the count still counts
+	if in.Op == Scatter { // a point that changes nothing but the count still counts
 		return 1<<len(k.Axes) - 1
-	case in.Op.Class() == Reduction:
+	}
+	if in.Op.Class() == Reduction {
 		s &^= in.Axes
+	}
+	return s | in.Positions()
+}
+
+// Positions is the axes whose positions an instruction uses itself, besides
+// what its operands do.
+func (in *Instr) Positions() AxisSet {
+	var s AxisSet
+	add := func(coef []int) {
+		for a, c := range coef {
+			if c != 0 {
+				s |= 1 << a
+			}
+		}
+	}
+	if in.Op == Index {
+		s |= 1 << in.Axis
 	}
 	if in.View != nil {
 		if in.Op != Inside {
-			s |= axesOf(in.View.Coef)
+			add(in.View.Coef)
 		}
 		for _, g := range in.View.Guards {
-			s |= axesOf(g.Coef)
-		}
-	}
-	return s
-}
-
-func axesOf(coef []int) AxisSet {
-	var s AxisSet
-	for a, c := range coef {
-		if c != 0 {
-			s |= 1 << a
+			add(g.Coef)
 		}
 	}
 	return s

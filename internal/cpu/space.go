@@ -85,32 +85,10 @@ func (s *space) varies(i int) ir.AxisSet {
 	for _, j := range in.Src {
 		over |= s.body[j].Over
 	}
-	over &^= in.Axes
-	if in.Op == ir.Index {
-		over |= 1 << in.Axis
-	}
 	if in.Op == ir.Scatter {
 		return s.all()
 	}
-	if v := in.View; v != nil {
-		if in.Op != ir.Inside {
-			over |= nonzero(v.Coef)
-		}
-		for _, g := range v.Guards {
-			over |= nonzero(g.Coef)
-		}
-	}
-	return over
-}
-
-func nonzero(coef []int) ir.AxisSet {
-	var s ir.AxisSet
-	for a, c := range coef {
-		if c != 0 {
-			s |= 1 << a
-		}
-	}
-	return s
+	return over&^in.Axes | in.Positions()
 }
 
 // all is the set of all axes.

@@ -131,25 +131,22 @@ func (e *emitter) store(s fuse.Store) {
 	}
 	v := e.view(at, strides, s.Target.Shape, nil, 0)
 	e.add(ir.Instr{
-		Op: ir.Store, Type: e.k.Body[id].Type, Src: []int{id}, View: v, Over: over(v),
+		Op: ir.Store, Type: e.k.Body[id].Type, Src: []int{id}, View: v,
 		Arg: e.arg(ir.Out, s.Target, s.Target.DType, s.Target.Len()),
 	})
 }
 
 // add appends an instruction, or finds the equal one that is there.
 func (e *emitter) add(i ir.Instr) int {
-	for _, s := range i.Src {
-		if i.Op.Class() != ir.Reduction {
-			i.Over |= e.k.Body[s].Over
-		}
-	}
 	key := text(&i)
 	if id, ok := e.added[key]; ok {
 		return id
 	}
+	id := len(e.k.Body)
 	e.k.Body = append(e.k.Body, i)
-	e.added[key] = len(e.k.Body) - 1
-	return len(e.k.Body) - 1
+	e.k.Body[id].Over = e.k.Varies(id)
+	e.added[key] = id
+	return id
 }
 
 // emit computes n at coordinates, under guards: it may give anything where
@@ -221,7 +218,7 @@ func (e *emitter) position32(f ir.Form) int {
 			continue
 		}
 		p := e.position[a]
-		term := e.add(ir.Instr{Op: ir.Index, Type: ir.Int32, Axis: p, Over: 1 << p})
+		term := e.add(ir.Instr{Op: ir.Index, Type: ir.Int32, Axis: p})
 		if c != 1 {
 			term = binary(ir.Mul, term, number(c))
 		}
@@ -263,7 +260,7 @@ func (e *emitter) movement(n *graph.Node, at []ir.Form, guards []ir.Guard, fill 
 func (e *emitter) inside(guards []ir.Guard) ir.Instr {
 	v := &ir.View{}
 	e.guards(v, guards)
-	return ir.Instr{Op: ir.Inside, Type: ir.Bool, View: v, Over: over(v)}
+	return ir.Instr{Op: ir.Inside, Type: ir.Bool, View: v}
 }
 
 // reduction computes n, whose operand is read over the axes that n reduces.
@@ -282,7 +279,7 @@ func (e *emitter) reduction(n *graph.Node, at []ir.Form) int {
 	if n.Op == ir.Sum && e.k.Body[src].Type != d {
 		src = e.add(ir.Instr{Op: ir.Cast, Type: d, Src: []int{src}})
 	}
-	return e.add(ir.Instr{Op: n.Op, Type: d, Src: []int{src}, Axes: axes, Over: e.k.Body[src].Over &^ axes})
+	return e.add(ir.Instr{Op: n.Op, Type: d, Src: []int{src}, Axes: axes})
 }
 
 // product computes the product of a contraction's factors, side by side.

@@ -54,23 +54,6 @@ func (e *emitter) view(at []ir.Form, strides, dims []int, guards []ir.Guard, fil
 	return v
 }
 
-// over is the axes that a view depends on.
-func over(v *ir.View) (s ir.AxisSet) {
-	for a, c := range v.Coef {
-		if c != 0 {
-			s |= 1 << a
-		}
-	}
-	for _, g := range v.Guards {
-		for a, c := range g.Coef {
-			if c != 0 {
-				s |= 1 << a
-			}
-		}
-	}
-	return s
-}
-
 // memory is where n, which is read from memory, lies: an argument, and the
 // strides of n's axes in it.
 func (e *emitter) memory(n *graph.Node) (arg int, strides []int) {
@@ -88,7 +71,7 @@ func (e *emitter) load(n *graph.Node, at []ir.Form, guards []ir.Guard, fill ir.N
 	if len(v.Guards) == 0 {
 		v.Fill = 0
 	}
-	return e.add(ir.Instr{Op: ir.Load, Type: n.DType.Register(), Arg: arg, View: v, Over: over(v)})
+	return e.add(ir.Instr{Op: ir.Load, Type: n.DType.Register(), Arg: arg, View: v})
 }
 
 // gather loads an element whose position along one axis is a value.
@@ -125,7 +108,7 @@ func (e *emitter) gather(n *graph.Node, at []ir.Form, guards []ir.Guard, fill ir
 		v.Fill = 0
 	}
 	e.status()
-	return e.add(ir.Instr{Op: ir.Load, Type: n.DType.Register(), Src: []int{index}, Arg: arg, View: v, Over: over(v)}), true
+	return e.add(ir.Instr{Op: ir.Load, Type: n.DType.Register(), Src: []int{index}, Arg: arg, View: v}), true
 }
 
 // status gives the kernel the argument that notes bad indices.
@@ -153,6 +136,5 @@ func (e *emitter) scatter() {
 	e.status()
 	e.add(ir.Instr{
 		Op: ir.Scatter, Type: e.k.Body[update].Type, Kind: n.Kind, Src: []int{index, update}, Arg: out, View: v,
-		Over: ir.AxisSet(1)<<len(e.k.Axes) - 1,
 	})
 }

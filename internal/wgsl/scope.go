@@ -152,46 +152,10 @@ func (sc *scope) find(i int) (value, *scope) {
 		_, s := sc.find(j)
 		home = deeper(home, s)
 	}
-	for a := range axesOf(in) {
-		_, s := sc.coord(a)
-		home = deeper(home, s)
-	}
-	if home == nil {
-		home = sc.s.root
-	}
+	home = deeper(home, sc.home(in.Positions()))
 	v := emitterOf(in.Op)(home, i)
 	home.values[i] = v
 	return v, home
-}
-
-// axesOf yields the axes whose positions an instruction itself needs.
-func axesOf(in *ir.Instr) func(func(int) bool) {
-	var set ir.AxisSet
-	add := func(coef []int) {
-		for a, c := range coef {
-			if c != 0 {
-				set |= 1 << a
-			}
-		}
-	}
-	if in.Op == ir.Index {
-		set |= 1 << in.Axis
-	}
-	if in.View != nil {
-		if in.Op != ir.Inside {
-			add(in.View.Coef)
-		}
-		for _, g := range in.View.Guards {
-			add(g.Coef)
-		}
-	}
-	return func(yield func(int) bool) {
-		for a := 0; set>>a != 0; a++ {
-			if set.Has(a) && !yield(a) {
-				return
-			}
-		}
-	}
 }
 
 // name is that of an instruction's value in a lane.
