@@ -21,13 +21,18 @@ func first(as []wgpu.Adapter) (int, error) {
 	return 0, nil
 }
 
-// open opens an adapter of this machine, with all checks on.
-func open() (driver.Device, error) {
+// openAdapter opens an adapter of this machine, with all checks on.
+func openAdapter() (wgpu.Device, error) {
 	lib, err := wgpu.Load("")
 	if err != nil {
 		return nil, err
 	}
-	d, err := wgpu.Check(lib, io.Discard).Open(first, wgpu.Options{Validate: true, Timeout: time.Minute})
+	return wgpu.Check(lib, io.Discard).Open(first, wgpu.Options{Validate: true, Timeout: time.Minute})
+}
+
+// open makes a device of that adapter.
+func open() (driver.Device, error) {
+	d, err := openAdapter()
 	if err != nil {
 		return nil, err
 	}

@@ -1,10 +1,8 @@
 package gpu
 
 import (
-	"io"
 	"math"
 	"testing"
-	"time"
 
 	"github.com/tensorken/tensorken/driver"
 	"github.com/tensorken/tensorken/driver/drivertest"
@@ -41,11 +39,7 @@ var targets = []struct {
 
 // openPlain opens an adapter as a GPU of a target, with all checks on.
 func openPlain(target func(t *wgsl.Target)) (driver.Device, error) {
-	lib, err := wgpu.Load("")
-	if err != nil {
-		return nil, err
-	}
-	w, err := wgpu.Check(lib, io.Discard).Open(first, wgpu.Options{Validate: true, Timeout: time.Minute})
+	w, err := openAdapter()
 	if err != nil {
 		return nil, err
 	}
