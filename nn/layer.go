@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/tensorken/tensorken/internal/graph"
+	"github.com/tensorken/tensorken/ir"
 	"github.com/tensorken/tensorken/tensor"
 )
 
@@ -128,7 +129,7 @@ func fits(layer string, bias tensor.Tensor, outputs int) {
 
 // checkIndices panics unless t has a type that an index may have.
 func checkIndices(op, what string, t tensor.Tensor) {
-	if d := t.DType(); d != tensor.Int32 && d != tensor.Uint32 && d != tensor.Int64 {
+	if d := t.DType(); !ir.IndexTypes.Has(d) {
 		fail(op, "%s are %v, want int32, uint32 or int64: Cast(tensor.Int32)", what, d)
 	}
 }

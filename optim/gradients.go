@@ -25,15 +25,12 @@ func ClipNorm[T any](grads T, max float64) T {
 	if floats == nil {
 		return grads
 	}
-	var squares tensor.Tensor
-	for i, g := range floats {
-		sum := g.Cast(d).Square().Sum()
-		if i > 0 {
-			sum = squares.Add(sum)
-		}
-		squares = sum
+	squares := func(g tensor.Tensor) tensor.Tensor { return g.Cast(d).Square().Sum() }
+	norm := squares(floats[0])
+	for _, g := range floats[1:] {
+		norm = norm.Add(squares(g))
 	}
-	scale := squares.Sqrt().Add(1e-6).Reciprocal().Mul(max).Minimum(1)
+	scale := norm.Sqrt().Add(1e-6).Reciprocal().Mul(max).Minimum(1)
 	return tree.Map(grads, func(_ string, g tensor.Tensor) tensor.Tensor {
 		if !g.DType().IsFloat() {
 			return g

@@ -145,7 +145,7 @@ func update(rule Rule, p, g tensor.Tensor, slots []tensor.Tensor, lr float64, st
 	}
 	err = tensor.Try(func() {
 		d := p.DType()
-		if d == tensor.Float16 || d == tensor.BFloat16 {
+		if d.IsHalf() {
 			p, g = p.Cast(tensor.Float32), g.Cast(tensor.Float32)
 		}
 		next, kept = rule.Update(p, g, slots, lr, step)

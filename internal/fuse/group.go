@@ -39,7 +39,7 @@ type Group struct {
 	reader  int    // the least order of a group that read from this one
 	into    *Group // the group this one was merged into
 	closed  bool   // nothing joins it
-	dropped bool   // nothing is left of it
+	dropped bool   // its sum became part of another one
 }
 
 // A Layout lists, for each axis of a node, the axes of the group's space that
@@ -120,6 +120,9 @@ func (g *Group) find() *Group {
 	}
 	return g
 }
+
+// gone reports whether nothing is left of g: it is part of another group.
+func (g *Group) gone() bool { return g.dropped || g.into != nil }
 
 // split replaces an axis by two, in everything that names it.
 func (g *Group) split(s shape.Split) {

@@ -150,7 +150,7 @@ func (f *fuser) unite(h, g *Group, to map[int]int) bool {
 func (f *fuser) mergeSiblings() {
 	last := map[string]*Group{}
 	for _, g := range f.groups {
-		if g.into != nil || g.dropped || g.Skeleton != ir.Map && g.Skeleton != ir.Row {
+		if g.gone() || g.Skeleton != ir.Map && g.Skeleton != ir.Row {
 			continue
 		}
 		key := siblings(g)

@@ -208,7 +208,7 @@ func (f *fuser) shareLoad(h, g *Group) bool {
 func (f *fuser) finish() *Fusion {
 	out := &Fusion{f: f}
 	for _, g := range f.groups {
-		if len(g.Stores) > 0 && g.into == nil && !g.dropped {
+		if len(g.Stores) > 0 && !g.gone() {
 			out.Groups = append(out.Groups, g)
 		}
 	}
