@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/tensorken/tensorken/internal/wgpu"
 )
 
 // pack makes a package's file of names and contents, and its sha512.
@@ -106,6 +107,20 @@ func TestInstall(t *testing.T) {
 		}
 		if diff := cmp.Diff(want, names); diff != "" {
 			t.Errorf("install on %s left (-want +got):\n%s", c.system, diff)
+		}
+	}
+}
+
+// What the search for a library says can be fetched is what can.
+func TestPackages(t *testing.T) {
+	for system := range wgpu.Prebuilt {
+		if _, ok := libraryPackages[system]; !ok {
+			t.Errorf("wgpu.Prebuilt has %s, for which there is no package", system)
+		}
+	}
+	for system := range libraryPackages {
+		if !wgpu.Prebuilt[system] {
+			t.Errorf("there is a package for %s, which wgpu.Prebuilt lacks", system)
 		}
 	}
 }

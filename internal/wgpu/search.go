@@ -29,8 +29,9 @@ var names = map[string][]string{
 	"windows": {"webgpu_wrapper.dll", "webgpu_dawn.dll", "wgpu_native.dll"},
 }
 
-// prebuilt are the systems for which there is a library to fetch.
-var prebuilt = map[string]bool{"linux/amd64": true, "darwin/amd64": true, "darwin/arm64": true, "windows/amd64": true}
+// Prebuilt are the systems for which there is a library to fetch, those of
+// `tensorken gpu install`.
+var Prebuilt = map[string]bool{"linux/amd64": true, "darwin/amd64": true, "darwin/arm64": true, "windows/amd64": true}
 
 // A candidate is a library to try.
 type candidate struct {
@@ -148,7 +149,7 @@ func search(p place, load func(path string) (Library, error)) (Library, error) {
 		return nil, fmt.Errorf("%w: %s is %s. Unset it to use what `tensorken gpu install` fetches", ErrNoLibrary, Variable, tried[0])
 	case p.named != "":
 		return nil, fmt.Errorf("%w: %s. Name none to use what `tensorken gpu install` fetches", ErrNoLibrary, tried[0])
-	case !prebuilt[system]:
+	case !Prebuilt[system]:
 		return nil, noPrebuilt(system)
 	}
 	return nil, fmt.Errorf("%w: %s. Tried:\n\t%s", ErrNoLibrary, advice, strings.Join(tried, "\n\t"))
