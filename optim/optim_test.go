@@ -154,6 +154,8 @@ func TestStepStateMisfits(t *testing.T) {
 	small, large := []tensor.Tensor{tensor.Ones(2, 2)}, []tensor.Tensor{tensor.Ones(3, 3)}
 	double := []tensor.Tensor{tensor.Ones(3, 3).Cast(tensor.Float64)}
 	row := state(momentum, []tensor.Tensor{tensor.Ones(3)})
+	others := state(momentum, []tensor.Tensor{large[0], small[0]})
+	gap := optim.State{Step: row.Step, Slots: map[string]tensor.Tensor{"0.1": large[0]}}
 	absent := optim.State{Step: row.Step, Slots: map[string]tensor.Tensor{"0.0": {}}}
 	words := optim.State{Step: tensor.New([]float32{1})}
 	for _, c := range []struct {
@@ -169,6 +171,8 @@ func TestStepStateMisfits(t *testing.T) {
 		{"a shape that broadcasts", momentum, row, `parameter "0", float32 [3 3]: optim.SGD makes slots float32 [3 3]; State has slots float32 [3]: are`},
 		{"another type", optim.Adam{}, state(optim.Adam{}, double), `State has slots float64 [3 3], float64 [3 3]: are`},
 		{"an absent slot", momentum, absent, `State has slots absent: are`},
+		{"another model", momentum, others, `optim: Step: State has the slots "1.0", and the model no parameters for them: is it the State of this model?`},
+		{"a slot without the one before", momentum, gap, `optim: Step: State has the slots "0.1", and`},
 		{"steps that are no number", momentum, words, "optim: State.Step is float32 [1], want one int32"},
 		{"a rule that adds what does not fit", broken{}, optim.State{}, "Add of [3 3] and [5]"},
 		{"a rule that broadcasts", growing{}, optim.State{}, `parameter "0", float32 [3 3]: optim_test.growing made it float32 [2 3 3]: want`},
@@ -199,6 +203,7 @@ func TestStepMisuse(t *testing.T) {
 	dict, any1 := named{"a": tensor.Ones(1)}, any(newPair())
 	counts := []tensor.Tensor{tensor.New([]int32{1})}
 	m, o := newPair(), optim.New(optim.SGD{}, 1)
+	part, short, long, bare := pair{A: m.A}, []tensor.Tensor{m.A}, []tensor.Tensor(nil), tensor.Ones(2)
 	row, half := newPair(), newPair()
 	row.A, half.B = tensor.Ones(1), half.B.Cast(tensor.Float16)
 	for _, c := range []struct {
@@ -214,7 +219,13 @@ func TestStepMisuse(t *testing.T) {
 		{o.Step(&none, nil), "optim: Step of a nil nn.Layer: want a model in it"},
 		{o.Step(&any1, nil), "optim: Step of a model of type optim_test.pair with gradients of type <nil>: want the same type"},
 		{o.Step(&dict, named{"a": tensor.Ones(1), "c": tensor.Ones(1)}),
-			`optim: Step of a model and its gradients: "c" is in the second tree but not in the first`},
+			`optim: Step: there are gradients of "c", which the model of type map[string]tensor.Tensor lacks: want the model that they were computed for`},
+		{o.Step(new(pair), m), `optim: Step: there are gradients of "a", "b", which the model of type optim_test.pair lacks`},
+		{o.Step(&part, m), `optim: Step: there are gradients of "b", which`},
+		{o.Step(&short, []tensor.Tensor{m.A, m.B}), "optim: Step: there are gradients of element 1, which"},
+		{o.Step(&long, slices.Repeat([]tensor.Tensor{m.A}, 7)), "of element 0, element 1, element 2, element 3, element 4 and 2 more, which"},
+		{o.Step(new(tensor.Tensor), m.A), "optim: Step: there are gradients of the tensor, which the model of type tensor.Tensor lacks"},
+		{o.Step(&bare, tensor.Ones(3)), "optim: Step of the tensor, float32 [2]: its gradient is float32 [3]: want the same shape and type"},
 		{o.Step(&secret, secret), "optim: Step: optim_test.hidden: unexported field w holds tensor.Tensor"},
 		{o.Step(&counts, counts), `optim: Step of parameter "0", int32 [1]: it has a gradient: want`},
 		{optim.New(nil, 1).Step(&m, m), "optim: Step of an Optimizer without a Rule"},

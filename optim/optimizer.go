@@ -30,8 +30,8 @@ type Optimizer struct {
 
 // A State is what an optimizer remembers between steps. It is a tree, saved
 // and loaded as a model is. It belongs to one model and one rule, but it does
-// not know which: a rule takes any State with as many slots as its own, so
-// Adam and AdamW go on from each other's.
+// not know which: a rule takes any State with slots of the model's parameters,
+// as many of each as its own, so Adam and AdamW go on from each other's.
 type State struct {
 	Step  tensor.Tensor            // how many steps were done: one int32
 	Slots map[string]tensor.Tensor // by the parameter's name and the slot's number: "0.weight.1"
@@ -45,7 +45,8 @@ func New(r Rule, lr float64) *Optimizer { return &Optimizer{Rule: r, LR: lr} }
 // and, where the gradients come from one call of package grad, with the loss.
 // A parameter whose gradient is absent stays as it is. It is an error if the
 // model, the gradients and State do not fit each other, in names, shapes and
-// types, or if the device fails; then *model and State stay as they were.
+// types, as where a gradient or a slot has no parameter in the model, or if
+// the device fails; then *model and State stay as they were.
 func (o *Optimizer) Step(model, grads any) error {
 	params, gs, err := align(model, grads)
 	if err != nil {
@@ -56,6 +57,9 @@ func (o *Optimizer) Step(model, grads any) error {
 	}
 	step, err := o.State.step()
 	if err != nil {
+		return err
+	}
+	if err := o.State.fits(params); err != nil {
 		return err
 	}
 	if o.ClipNorm > 0 {
@@ -76,13 +80,13 @@ func (o *Optimizer) Step(model, grads any) error {
 		if o.RuleFor != nil {
 			rule = o.RuleFor(l.Name)
 		}
-		if rule == nil || !l.Value.IsValid() || !gs[i].IsValid() {
+		if rule == nil || !gs[i].IsValid() {
 			continue
 		}
 		var slots []tensor.Tensor
 		updated[i], slots, err = update(rule, l.Value, gs[i], o.State.of(l.Name), lr, step)
 		if err != nil {
-			return fmt.Errorf("optim: Step of parameter %q, %s: %w", l.Name, describe(l.Value), err)
+			return fmt.Errorf("optim: Step of %s, %s: %w", parameter(l.Name), describe(l.Value), err)
 		}
 		for k, s := range slots {
 			next.Slots[slotName(l.Name, k)] = s
@@ -126,11 +130,44 @@ func align(model, grads any) (params []walk.Leaf[tensor.Tensor], gs []tensor.Ten
 	if err != nil {
 		return nil, nil, fmt.Errorf("optim: Step: %w", err)
 	}
-	gs, err = walk.Align(params, found)
-	if err != nil {
-		return nil, nil, fmt.Errorf("optim: Step of a model and its gradients: %w: want the gradients of this model", err)
+	gs, lost := match(params, found)
+	if lost != nil {
+		return nil, nil, fmt.Errorf("optim: Step: there are gradients of %s, which the model of type %v lacks: want the model that they were computed for",
+			walk.Titles(lost), m.Type())
 	}
 	return params, gs, nil
+}
+
+// match returns the gradient of each parameter, and the names of those
+// gradients that have no parameter.
+func match(params, grads []walk.Leaf[tensor.Tensor]) (gs []tensor.Tensor, lost []string) {
+	at := make(map[string]int, len(params))
+	for i, p := range params {
+		if p.Value.IsValid() {
+			at[p.Name] = i
+		}
+	}
+	gs = make([]tensor.Tensor, len(params))
+	for _, g := range grads {
+		if !g.Value.IsValid() {
+			continue
+		}
+		if i, ok := at[g.Name]; ok {
+			gs[i] = g.Value
+		} else {
+			lost = append(lost, g.Name)
+		}
+	}
+	return gs, lost
+}
+
+// parameter names a parameter. A model that is itself a tensor gives its
+// parameter no name.
+func parameter(name string) string {
+	if name == "" {
+		return walk.Title(name)
+	}
+	return "parameter " + strconv.Quote(name)
 }
 
 // update is rule.Update of what fits: a gradient like its parameter, and slots
@@ -211,6 +248,25 @@ func (s State) of(name string) []tensor.Tensor {
 		}
 		slots = append(slots, t)
 	}
+}
+
+// fits checks that every slot belongs to one of the parameters.
+func (s State) fits(params []walk.Leaf[tensor.Tensor]) error {
+	known := make(map[string]bool, len(s.Slots))
+	for _, p := range params {
+		if !p.Value.IsValid() {
+			continue
+		}
+		for i := range s.of(p.Name) {
+			known[slotName(p.Name, i)] = true
+		}
+	}
+	if len(known) == len(s.Slots) {
+		return nil
+	}
+	others := slices.DeleteFunc(slices.Sorted(maps.Keys(s.Slots)), func(name string) bool { return known[name] })
+	return fmt.Errorf("optim: Step: State has the slots %s, and the model no parameters for them: is it the State of this model? optim.State{} starts afresh",
+		walk.Titles(others))
 }
 
 func slotName(name string, i int) string { return name + "." + strconv.Itoa(i) }

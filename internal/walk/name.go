@@ -3,9 +3,36 @@ package walk
 import (
 	"fmt"
 	"reflect"
+	"strconv"
 	"strings"
 	"unicode"
 )
+
+// Title is a leaf's name as messages have it: quoted, but "element 1" for what
+// is only numbered and "the tensor" for a tree that is itself a leaf.
+func Title(name string) string {
+	if name == "" {
+		return "the tensor"
+	}
+	if _, err := strconv.ParseUint(name, 10, 64); err == nil {
+		return "element " + name
+	}
+	return strconv.Quote(name)
+}
+
+// Titles lists the titles of names, only the first few of many.
+func Titles(names []string) string {
+	const most = 5
+	rest := ""
+	if n := len(names) - most; n > 1 {
+		names, rest = names[:most], fmt.Sprintf(" and %d more", n)
+	}
+	titles := make([]string, len(names))
+	for i, name := range names {
+		titles[i] = Title(name)
+	}
+	return strings.Join(titles, ", ") + rest
+}
 
 // snake returns a field's name in snake case: WeightIH is weight_ih, LN1 is
 // ln1, CAttn is c_attn, Conv2DBlock is conv2d_block, IDs is ids.

@@ -168,6 +168,20 @@ func TestFlatten(t *testing.T) {
 	}
 }
 
+func TestTitles(t *testing.T) {
+	for _, tt := range []struct{ names, want string }{
+		{"a", `"a"`},
+		{"", "the tensor"},
+		{"0,h.1.w,-3", `element 0, "h.1.w", "-3"`},
+		{"a,b,c,d,e,f", `"a", "b", "c", "d", "e", "f"`},
+		{"a,b,c,d,e,f,g", `"a", "b", "c", "d", "e" and 2 more`},
+	} {
+		if got := Titles(strings.Split(tt.names, ",")); got != tt.want {
+			t.Errorf("Titles(%s) = %s, want %s", tt.names, got, tt.want)
+		}
+	}
+}
+
 func TestSnake(t *testing.T) {
 	for _, tt := range [][2]string{
 		{"LnF", "ln_f"}, {"CAttn", "c_attn"}, {"WeightIH", "weight_ih"}, {"LN1", "ln1"}, {"MLP", "mlp"},
