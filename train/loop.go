@@ -12,6 +12,7 @@ import (
 
 	"github.com/tensorken/tensorken/data"
 	"github.com/tensorken/tensorken/grad"
+	"github.com/tensorken/tensorken/internal/walk"
 	"github.com/tensorken/tensorken/optim"
 	"github.com/tensorken/tensorken/tensor"
 	"github.com/tensorken/tensorken/tree"
@@ -29,7 +30,8 @@ type Loop[M, B any] struct {
 	Optimizer   *optim.Optimizer
 	RNG         *tensor.RNG // what Loss draws from; nil trains as at inference
 	Epochs      int         // at least 1
-	// Loss is the mean loss of a batch, and m with its new state.
+	// Loss is the mean loss of a batch, and m with its new state: a model
+	// without one of m's tensors is an error.
 	Loss func(m M, b B, rng *tensor.RNG) (tensor.Tensor, M)
 	// Validate measures the model after each epoch; nil measures nothing.
 	Validate func(m M) (Metrics, error)
@@ -142,6 +144,9 @@ func (l *Loop[M, B]) epoch(ctx context.Context, epoch int, show *display, steppe
 		loss, next, g := grad.ValueAndGradAux(func(m M) (tensor.Tensor, M) {
 			return l.Loss(m, batch, l.RNG)
 		})(l.Model)
+		if names := missing(l.Model, next); names != nil {
+			return 0, fmt.Errorf("train: Loss returned a model without %s: want the model that Loss was given, with its new state", walk.Titles(names))
+		}
 		if err := l.Optimizer.Step(&next, g); err != nil {
 			return 0, err
 		}
@@ -161,6 +166,20 @@ func (l *Loop[M, B]) epoch(ctx context.Context, epoch int, show *display, steppe
 	}
 	err := read()
 	return sum.mean, err
+}
+
+// missing lists the tensors of a model that the next one lacks.
+func missing(model, next any) (names []string) {
+	present := map[string]bool{}
+	for name := range tree.All(next) {
+		present[name] = true
+	}
+	for name := range tree.All(model) {
+		if !present[name] {
+			names = append(names, name)
+		}
+	}
+	return names
 }
 
 // keepBest sets Best if m is the best so far.

@@ -143,6 +143,43 @@ func TestRunErrors(t *testing.T) {
 	}
 }
 
+// A model that Loss loses is an error at its step, and the trained one stays.
+func TestRunLosesModel(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		lose func(m nn.Linear) nn.Linear
+		want string
+	}{
+		{"all", func(nn.Linear) nn.Linear { return nn.Linear{} }, `train: Loss returned a model without "weight", "bias": want the model that Loss was given, with its new state`},
+		{"what has a gradient", func(m nn.Linear) nn.Linear { return nn.Linear{Bias: m.Bias} }, `without "weight":`},
+		{"what has none", func(m nn.Linear) nn.Linear { return nn.Linear{Weight: m.Weight} }, `without "bias":`},
+	} {
+		for lost := 1; lost <= 2; lost++ {
+			l := newLoop(io.Discard)
+			var given nn.Linear
+			step := 0
+			l.Loss = func(m nn.Linear, b batch, _ *tensor.RNG) (tensor.Tensor, nn.Linear) {
+				loss := nn.MSE(b.X.MatMul(m.Weight), b.Y).Mean()
+				given = l.Model
+				if step++; step == lost {
+					m = c.lose(m)
+				}
+				return loss, m
+			}
+			err := l.Run(context.Background())
+			if err == nil || !strings.Contains(err.Error(), c.want) || step != lost {
+				t.Errorf("%s lost in step %d: Run ended in step %d with error %v, want …%s…", c.name, lost, step, err, c.want)
+			}
+			if got, want := l.Model, given; !got.Weight.IsValid() || got.Weight.Item() != want.Weight.Item() || got.Bias.Item() != want.Bias.Item() {
+				t.Errorf("%s lost in step %d: Model is %v, want %v", c.name, lost, got, want)
+			}
+			if got := l.Best.Weight.IsValid(); got != (lost > 1) {
+				t.Errorf("%s lost in step %d: there is a Best: %v", c.name, lost, got)
+			}
+		}
+	}
+}
+
 func TestMetrics(t *testing.T) {
 	scores := tensor.From([][]float32{{3, 1, 0}, {0, 2, 1}, {0, 9, 1}, {1, 0, 0}})
 	labels := tensor.New([]int32{0, 1, 2, 0})
