@@ -120,7 +120,8 @@ func TestOfMisuse(t *testing.T) {
 		want string
 	}{
 		{example{X: tensor.Ones(2, 3), Y: tensor.Arange(3)}, `"y" has 3 examples, those before it 2`},
-		{tensor.Scalar(1), `"" is a scalar: there is no axis 0`},
+		{[2]tensor.Tensor{tensor.Ones(2, 3), tensor.Ones(3)}, "data.Of of a [2]tensor.Tensor: element 1 has 3 examples, those before it 2"},
+		{tensor.Scalar(1), "data.Of of a tensor.Tensor: the tensor is a scalar: there is no axis 0"},
 		{example{}, "data.Of of a data_test.example: it has no tensor"},
 		{struct{ x tensor.Tensor }{}, "unexported field x"},
 	} {
@@ -298,6 +299,15 @@ func TestLoaderErrors(t *testing.T) {
 		for _, err := range l.All(context.Background()) {
 			if want := `examples of one batch differ: "x" float32 [2] and "x" float32 [3]`; err == nil || err.Error() != want {
 				t.Errorf("%d workers: unlike examples gave %v, want %s", workers, err, want)
+			}
+		}
+
+		bare := data.Loader[tensor.Tensor]{Batch: 2, Workers: workers, Set: data.Map(count(4), func(e example) (tensor.Tensor, error) {
+			return tensor.Ones(1 + int(e.Y.Item())), nil
+		})}
+		for _, err := range bare.All(context.Background()) {
+			if want := `examples of one batch differ: the tensor float32 [1] and the tensor float32 [2]`; err == nil || err.Error() != want {
+				t.Errorf("%d workers: unlike tensors gave %v, want %s", workers, err, want)
 			}
 		}
 

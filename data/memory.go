@@ -28,9 +28,9 @@ func Of[T any](t T) Set[T] {
 		}
 		switch shape := l.Value.Shape(); {
 		case len(shape) == 0:
-			misuse("Of", fmt.Sprintf("%q is a scalar: there is no axis 0", l.Name), fmt.Sprintf("a %T", t))
+			misuse("Of", walk.Title(l.Name)+" is a scalar: there is no axis 0", fmt.Sprintf("a %T", t))
 		case m.n >= 0 && m.n != shape[0]:
-			misuse("Of", fmt.Sprintf("%q has %d examples, those before it %d", l.Name, shape[0], m.n), fmt.Sprintf("a %T", t))
+			misuse("Of", fmt.Sprintf("%s has %d examples, those before it %d", walk.Title(l.Name), shape[0], m.n), fmt.Sprintf("a %T", t))
 		default:
 			m.n = shape[0]
 			column.shape = shape[1:]
@@ -199,7 +199,7 @@ func alike(a, b walk.Leaf[tensor.Tensor]) bool {
 // describe is what must be equal in the examples of a batch, as text.
 func describe(l walk.Leaf[tensor.Tensor]) string {
 	if !l.Value.IsValid() {
-		return fmt.Sprintf("%q absent", l.Name)
+		return walk.Title(l.Name) + " absent"
 	}
-	return fmt.Sprintf("%q %v %v", l.Name, l.Value.DType(), l.Value.Shape())
+	return fmt.Sprintf("%s %v %v", walk.Title(l.Name), l.Value.DType(), l.Value.Shape())
 }

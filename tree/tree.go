@@ -101,7 +101,7 @@ func Ravel[T any](v T) (flat tensor.Tensor, back func(tensor.Tensor) T) {
 			continue
 		}
 		if d := l.Value.DType(); len(parts) > 0 && d != parts[0].DType() {
-			fail("Ravel", v, fmt.Errorf("%q is of type %v, tensors before it of %v: Cast to one type", l.Name, d, parts[0].DType()))
+			fail("Ravel", v, fmt.Errorf("%s is of type %v, tensors before it of %v: Cast to one type", walk.Title(l.Name), d, parts[0].DType()))
 		}
 		parts = append(parts, l.Value.Reshape(-1))
 		total += l.Value.Len()
