@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -279,17 +280,6 @@ func TestLoaderErrors(t *testing.T) {
 			}
 		}
 
-		l.Set = data.Map(count(4), func(e example) (example, error) { panic("oh") })
-		func() {
-			defer func() {
-				if p := recover(); p != "oh" {
-					t.Errorf("%d workers: recovered %v", workers, p)
-				}
-			}()
-			for range l.All(context.Background()) {
-			}
-		}()
-
 		l.Set = data.Map(count(4), func(e example) (example, error) {
 			if e.Y.Item() == 1 {
 				e.X = tensor.Ones(3)
@@ -327,6 +317,51 @@ func TestLoaderErrors(t *testing.T) {
 	for _, l := range []data.Loader[example]{{Batch: 1}, {Set: count(1)}, {Set: count(1), Batch: 1, Next: -1}} {
 		if err := tensor.Try(func() { l.All(context.Background()) }); err == nil {
 			t.Errorf("All of %+v: no panic", l)
+		}
+	}
+}
+
+func fails(value any) { panic(value) }
+
+// A panic of Set.At goes on in the loop. That of a worker is an error with the
+// worker's stack.
+func TestLoaderPanics(t *testing.T) {
+	fault := errors.New("fault")
+	for _, workers := range []int{0, 2} {
+		for _, value := range []any{"oh", fault} {
+			l := data.Loader[example]{Batch: 2, Workers: workers, Set: data.Map(count(4), func(e example) (example, error) {
+				fails(value)
+				return e, nil
+			})}
+			var got any
+			func() {
+				defer func() { got = recover() }()
+				for range l.All(context.Background()) {
+				}
+			}()
+			err, ok := got.(error)
+			switch {
+			case workers == 0 && got != value:
+				t.Errorf("without workers a panic of %v became %v", value, got)
+			case workers > 0 && (!ok || !strings.HasPrefix(err.Error(), fmt.Sprint(value)) || !strings.Contains(err.Error(), "data_test.fails(")):
+				t.Errorf("a worker's panic of %v became %v: want an error with that and the worker's stack", value, got)
+			case value == fault && !errors.Is(err, fault):
+				t.Errorf("%d workers: the panic %v does not wrap the error %v", workers, got, value)
+			}
+		}
+	}
+}
+
+// A worker whose Set.At ends its goroutine gives an error and not a loop that
+// waits forever.
+func TestLoaderGoexit(t *testing.T) {
+	l := data.Loader[example]{Batch: 2, Workers: 2, Set: data.Map(count(40), func(e example) (example, error) {
+		runtime.Goexit()
+		return e, nil
+	})}
+	for _, err := range l.All(context.Background()) {
+		if err == nil || !strings.Contains(err.Error(), "runtime.Goexit") {
+			t.Errorf("a batch of a worker that ended gave error %v", err)
 		}
 	}
 }

@@ -2,8 +2,10 @@ package data
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"iter"
+	"runtime/debug"
 	"sync"
 
 	"github.com/tensorken/tensorken/tensor"
@@ -29,6 +31,12 @@ type Loader[T any] struct {
 // number of workers. Each counts as done, in Next, when it is yielded; when
 // all are, Epoch is the next epoch and Next is 0. An error, also that of a
 // cancelled ctx, is yielded with no batch and is the last.
+//
+// A call of Set.At is never cut short: All returns, after a break or an error
+// too, when the calls under way have returned, so a Set that waits for long
+// should watch ctx itself. A panic of Set.At goes on in the goroutine that
+// loops; that of a worker becomes an error whose text has the worker's stack,
+// and which wraps the value if that is an error.
 func (l *Loader[T]) All(ctx context.Context) iter.Seq2[T, error] {
 	if l.Set == nil || l.Batch < 1 || l.Next < 0 || l.Epoch < 0 || l.Workers < 0 {
 		misuse("Loader.All", fmt.Sprintf("want a Set and a Batch of at least 1, and nothing negative; have Batch %d, Next %d, Epoch %d, Workers %d",
@@ -99,7 +107,23 @@ func (l *Loader[T]) inTurn(plan [][]int) (next func() (T, error), stop func()) {
 type result[T any] struct {
 	batch    T
 	err      error
-	panicked any
+	panicked *workerPanic
+}
+
+// A workerPanic is the panic of a worker, for the goroutine that loops.
+type workerPanic struct {
+	value any
+	stack []byte
+}
+
+func (p *workerPanic) Error() string {
+	return fmt.Sprintf("%v\n\nin a worker of a data.Loader, %s", p.value, p.stack)
+}
+
+// Unwrap returns the value that the worker panicked with, if it is an error.
+func (p *workerPanic) Unwrap() error {
+	err, _ := p.value.(error)
+	return err
 }
 
 // ahead has workers make the batches from l.Next on, at most Workers more
@@ -133,7 +157,7 @@ func (l *Loader[T]) ahead(ctx context.Context, plan [][]int) (next func() (T, er
 	for range l.Workers {
 		running.Go(func() {
 			for j := range jobs {
-				j.done <- l.recovered(j.index)
+				l.work(j.index, j.done)
 			}
 		})
 	}
@@ -160,9 +184,14 @@ func (l *Loader[T]) ahead(ctx context.Context, plan [][]int) (next func() (T, er
 	}
 }
 
-// recovered is make with a panic as a result, for the goroutine that asked.
-func (l *Loader[T]) recovered(index []int) (r result[T]) {
-	defer func() { r.panicked = recover() }()
+// work sends what make gives, also where Set.At panics or ends its goroutine.
+func (l *Loader[T]) work(index []int, done chan<- result[T]) {
+	r := result[T]{err: errors.New("Set.At ended a worker of the Loader by runtime.Goexit")}
+	defer func() {
+		if p := recover(); p != nil {
+			r.panicked = &workerPanic{p, debug.Stack()}
+		}
+		done <- r
+	}()
 	r.batch, r.err = l.make(index)
-	return r
 }
