@@ -9,17 +9,25 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/tensorken/tensorken/tensor"
 )
 
 // ReadCSV reads comma-separated numbers: one row a line, as a float32 tensor
 // [rows columns]. If a field of the first line is not a number, that line is
-// the header, and columns has its fields; otherwise columns is nil. A later
-// field that is not a number, a line with more or fewer fields than the
-// first, and a file without a line are errors.
+// the header, and columns has its fields; otherwise columns is nil. A first
+// line that has more numbers than names, which begin with a letter, and a hole
+// among them such as "" or "NA" is an error and no header. So are a later
+// field that is not a number, a line with more or fewer fields than the first,
+// and a file without a line.
 func ReadCSV(r io.Reader) (columns []string, rows tensor.Tensor, err error) {
-	in := csv.NewReader(skipMark(r))
+	text, err := skipMark(r)
+	if err != nil {
+		return nil, rows, err
+	}
+	in := csv.NewReader(text)
 	in.ReuseRecord = true
 	in.FieldsPerRecord = -1 // checked here, for a better message
 	in.TrimLeadingSpace = true
@@ -36,13 +44,21 @@ func ReadCSV(r io.Reader) (columns []string, rows tensor.Tensor, err error) {
 		line, _ := in.FieldPos(0)
 		if first == 0 {
 			width, first = len(record), line
-			if isHeader(record) {
+			header, hole := isHeader(record)
+			if hole >= 0 {
+				return nil, rows, badHeader(in, hole, record[hole])
+			}
+			if header {
 				columns = slices.Clone(record)
 				continue
 			}
 		}
 		if len(record) != width {
-			return nil, rows, fmt.Errorf("line %d has %d fields, line %d has %d", line, len(record), first, width)
+			err := fmt.Errorf("line %d has %d fields, line %d has %d", line, len(record), first, width)
+			if len(columns) == 1 {
+				err = fmt.Errorf("%w%s", err, separatorHint(columns[0]))
+			}
+			return nil, rows, err
 		}
 		for i, field := range record {
 			x, err := strconv.ParseFloat(strings.TrimSpace(field), 32)
@@ -59,12 +75,81 @@ func ReadCSV(r io.Reader) (columns []string, rows tensor.Tensor, err error) {
 	return columns, tensor.New(values, count, width), nil
 }
 
-// isHeader reports whether a field of the first line is not a number.
-func isHeader(record []string) bool {
-	return slices.ContainsFunc(record, func(field string) bool {
-		_, err := strconv.ParseFloat(strings.TrimSpace(field), 32)
-		return err != nil && !errors.Is(err, strconv.ErrRange)
-	})
+// isHeader reports whether the first line is a header. A line that can be
+// neither that nor numbers has a hole at that field; otherwise hole is -1.
+func isHeader(record []string) (header bool, hole int) {
+	numbers, names := 0, 0
+	hole = -1
+	for i, field := range record {
+		if isNumber(field) {
+			numbers++
+			continue
+		}
+		header = true
+		if isName(field) {
+			names++
+			continue
+		}
+		if hole < 0 {
+			hole = i
+		}
+		if areNumbers(field) {
+			numbers++
+		}
+	}
+	if numbers <= names {
+		hole = -1
+	}
+	return header, hole
+}
+
+func isNumber(field string) bool {
+	_, err := strconv.ParseFloat(strings.TrimSpace(field), 32)
+	return err == nil || errors.Is(err, strconv.ErrRange)
+}
+
+// holes are the names, in lower case, of numbers that are missing.
+var holes = []string{"na", "n/a", "nil", "none", "null"}
+
+// isName reports whether a field that is not a number may name a column.
+func isName(field string) bool {
+	field = strings.ToLower(strings.TrimSpace(field))
+	first, _ := utf8.DecodeRuneInString(field)
+	return (unicode.IsLetter(first) || first == '_') && !slices.Contains(holes, field)
+}
+
+// separators are those that other files have instead of commas.
+var separators = []struct{ text, name string }{{";", `";"`}, {"\t", "a tab"}}
+
+// areNumbers reports whether a field is numbers with another separator.
+func areNumbers(field string) bool {
+	for _, s := range separators {
+		parts := strings.Split(field, s.text)
+		if len(parts) > 1 && !slices.ContainsFunc(parts, func(part string) bool { return !isNumber(part) }) {
+			return true
+		}
+	}
+	return false
+}
+
+// separatorHint is what to say of a field that has another separator in it.
+func separatorHint(field string) string {
+	for _, s := range separators {
+		if strings.Contains(field, s.text) {
+			return fmt.Sprintf(`: the separator seems to be %s, want ","`, s.name)
+		}
+	}
+	return ""
+}
+
+// badHeader is the error of a hole in the first line.
+func badHeader(in *csv.Reader, i int, field string) error {
+	hint := separatorHint(field)
+	if hint == "" {
+		hint = ", and a line with more numbers than names is no header: write a number there, or add a line of column names"
+	}
+	line, _ := in.FieldPos(i)
+	return fmt.Errorf(`line %d, column %d: "%s" is not a number%s`, line, i+1, excerpt(field), hint)
 }
 
 // badField is the error of a field that is no number.
@@ -72,12 +157,27 @@ func badField(in *csv.Reader, columns []string, i int, field string, err error) 
 	line, _ := in.FieldPos(i)
 	where := fmt.Sprintf("line %d, column %d", line, i+1)
 	if columns != nil {
-		where += fmt.Sprintf(" (%s)", columns[i])
+		where += fmt.Sprintf(" (%s)", excerpt(columns[i]))
 	}
 	if errors.Is(err, strconv.ErrRange) {
-		return fmt.Errorf("%s: %s is too large for float32", where, field)
+		return fmt.Errorf("%s: %s is too large for float32", where, excerpt(field))
 	}
-	return fmt.Errorf("%s: %q is not a number", where, field)
+	return fmt.Errorf(`%s: "%s" is not a number%s`, where, excerpt(field), separatorHint(field))
+}
+
+// excerpt is the start of a field as in a Go string, safe to print.
+func excerpt(field string) string {
+	const most = 40 // characters
+	count, rest := 0, ""
+	for i := range field {
+		if count == most {
+			field, rest = field[:i], "…"
+			break
+		}
+		count++
+	}
+	quoted := strconv.Quote(field)
+	return quoted[1:len(quoted)-1] + rest
 }
 
 // plain is a syntax error with its line and column.
@@ -90,11 +190,17 @@ func plain(err error) error {
 }
 
 // skipMark leaves out the byte order mark that some programs begin a file
-// with.
-func skipMark(r io.Reader) io.Reader {
+// with. Text in UTF-16, with a mark or with a zero in its first character, is
+// an error.
+func skipMark(r io.Reader) (io.Reader, error) {
 	b := bufio.NewReader(r)
-	if mark, _ := b.Peek(3); string(mark) == "\uFEFF" {
+	mark, _ := b.Peek(3)
+	if string(mark) == "\uFEFF" {
 		b.Discard(3)
+		return b, nil
 	}
-	return b
+	if len(mark) >= 2 && (string(mark[:2]) == "\xFF\xFE" || string(mark[:2]) == "\xFE\xFF" || (mark[0] == 0) != (mark[1] == 0)) {
+		return nil, errors.New("the text is UTF-16: save it as UTF-8")
+	}
+	return b, nil
 }
