@@ -6,12 +6,14 @@
 //	tensorken bench                      # CPU beside GPU
 //	tensorken gpu                        # which GPUs there are; to install and check what they need
 //
-// A mistake gives one line on standard error and exit status 1. Ctrl-C or
-// SIGTERM stops train after the step it is at, saves the best model so far, and
-// exits with status 0; a second ends it at once.
+// A mistake, or output that cannot be written, gives one line on standard
+// error and exit status 1. Ctrl-C or SIGTERM stops train after the step it is
+// at, saves the best model so far, and exits with status 0; a second ends it at
+// once.
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -38,14 +40,33 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	}
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.AddCommand(trainCommand(), predictCommand(), benchCommand(), gpuCommand())
+	out := &output{w: stdout}
 	root.SetArgs(args)
-	root.SetOut(stdout)
+	root.SetOut(out)
 	root.SetErr(stderr)
-	if err := root.ExecuteContext(ctx); err != nil {
+	if err := cmp.Or(root.ExecuteContext(ctx), out.err); err != nil {
 		fmt.Fprintln(stderr, "tensorken:", err)
 		return 1
 	}
 	return 0
+}
+
+// An output keeps the first error of writing, so that commands need not look
+// at what each fmt.Fprint returns.
+type output struct {
+	w   io.Writer
+	err error
+}
+
+func (o *output) Write(b []byte) (int, error) {
+	if o.err != nil {
+		return 0, o.err
+	}
+	n, err := o.w.Write(b)
+	if err != nil {
+		o.err = fmt.Errorf("the output could not be written: %w", err)
+	}
+	return n, o.err
 }
 
 // noArgs refuses what is not a flag.

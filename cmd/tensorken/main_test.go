@@ -4,14 +4,18 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
 
+	"github.com/tensorken/tensorken/nn"
 	"github.com/tensorken/tensorken/safetensors"
+	"github.com/tensorken/tensorken/tensor"
 )
 
 // command runs the command with those arguments.
@@ -180,6 +184,47 @@ func TestOneEpoch(t *testing.T) {
 	}
 }
 
+// A file whose numbers make predictions meaningless is an error of predict.
+func TestDamagedModel(t *testing.T) {
+	csv, model := write(t, "points.csv", quadrants()), filepath.Join(t.TempDir(), "m.safetensors")
+	if status, _, stderr := command("train", "--data", csv, "--out", model, "--epochs", "1", "--device", "cpu"); status != 0 {
+		t.Fatal(stderr)
+	}
+	fill := func(like tensor.Tensor, x float64) tensor.Tensor { return like.Mul(0).Add(x) }
+	for _, c := range []struct {
+		damage func(d *description, l *nn.Linear)
+		want   string
+	}{
+		{func(*description, *nn.Linear) {}, ""},
+		{func(d *description, _ *nn.Linear) { d.Scaling.Scale[1] = 0 }, `"scale" in the metadata is 0 for column 2: want another number`},
+		{func(_ *description, l *nn.Linear) { l.Weight = fill(l.Weight, math.NaN()) }, `"0.weight" holds NaN: the file is damaged, or the training failed`},
+		{func(_ *description, l *nn.Linear) { l.Bias = fill(l.Bias, math.Inf(-1)) }, `"0.bias" holds -Inf`},
+		{func(d *description, _ *nn.Linear) { d.Scaling.Scale[0] = 1e-38 }, "the model's scores of example "},
+	} {
+		d, net, err := open(model)
+		if err != nil {
+			t.Fatal(err)
+		}
+		first := net[0].(nn.Linear)
+		c.damage(&d, &first)
+		net[0] = first
+		path := filepath.Join(t.TempDir(), "damaged.safetensors")
+		if err := d.save(path, net); err != nil {
+			t.Fatal(err)
+		}
+		status, stdout, stderr := command("predict", path, "--data", csv, "--device", "cpu")
+		if c.want == "" {
+			if status != 0 {
+				t.Errorf("predict of a good model: status %d, %s", status, stderr)
+			}
+			continue
+		}
+		if want := "tensorken: " + path + ": " + c.want; status != 1 || stdout != "" || !strings.Contains(stderr, want) {
+			t.Errorf("predict: status %d, output %q, standard error %q, want status 1 and %s…", status, stdout, stderr, want)
+		}
+	}
+}
+
 // stopAfter is a buffer that calls cancel once it holds a text.
 type stopAfter struct {
 	bytes.Buffer
@@ -193,6 +238,44 @@ func (s *stopAfter) Write(b []byte) (int, error) {
 		s.cancel()
 	}
 	return n, err
+}
+
+// full is a writer without room left.
+type full struct{ room int }
+
+func (f *full) Write(b []byte) (int, error) {
+	if len(b) > f.room {
+		return 0, errors.New("no space left")
+	}
+	f.room -= len(b)
+	return len(b), nil
+}
+
+// Output that cannot be written is an error of every command.
+func TestFullOutput(t *testing.T) {
+	csv, model := write(t, "points.csv", quadrants()), filepath.Join(t.TempDir(), "m.safetensors")
+	const want = "tensorken: the output could not be written: no space left"
+	for _, args := range [][]string{
+		{"train", "--data", csv, "--out", model, "--epochs", "2", "--device", "cpu"},
+		{"train", "--data", csv, "--out", model, "--epochs", "1", "--device", "cpu", "--json"},
+		{"predict", model, "--data", csv, "--device", "cpu"},
+		{"bench", "--ops", "add", "--sizes", "8", "--time", "1ms", "--device", "cpu"},
+		{"bench", "--ops", "add", "--sizes", "8", "--time", "1ms", "--device", "cpu", "--json"},
+		{"gpu", "--help"},
+		{"completion", "bash"},
+		{"--help"},
+	} {
+		for _, room := range []int{0, 100} {
+			var stderr bytes.Buffer
+			status := run(context.Background(), args, &full{room}, &stderr)
+			if lines := strings.Split(strings.TrimSpace(stderr.String()), "\n"); status != 1 || lines[len(lines)-1] != want {
+				t.Errorf("%v with room for %d bytes: status %d, standard error %s, want status 1 and %s", args, room, status, stderr.String(), want)
+			}
+		}
+	}
+	if _, err := os.Stat(model); err != nil {
+		t.Errorf("train whose output could not be written saved no model: %v", err)
+	}
 }
 
 func TestBadInput(t *testing.T) {

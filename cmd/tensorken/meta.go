@@ -3,10 +3,12 @@ package main
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 
 	"github.com/tensorken/tensorken/nn"
 	"github.com/tensorken/tensorken/safetensors"
 	"github.com/tensorken/tensorken/tensor"
+	"github.com/tensorken/tensorken/tree"
 )
 
 // A description is what a model's file says besides its tensors.
@@ -64,6 +66,9 @@ func parseMeta(m map[string]string) (d description, err error) {
 		return d, fmt.Errorf("the metadata does not fit together: input_shape %v, %d offsets, %d scales, %d classes",
 			d.InputShape, o, s, len(d.Classes))
 	}
+	if i := slices.Index(d.Scaling.Scale, 0); i >= 0 {
+		return d, fmt.Errorf(`"scale" in the metadata is 0 for column %d: want another number`, i+1)
+	}
 	return d, nil
 }
 
@@ -95,5 +100,28 @@ func open(path string) (d description, net nn.Sequential, err error) {
 	if err := f.Load(&net, nil); err != nil {
 		return d, nil, fmt.Errorf("%s: %w", path, err)
 	}
-	return d, net, tensor.Eval(net)
+	if err := checkFinite(net); err != nil {
+		return d, nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return d, net, nil
 }
+
+// checkFinite returns an error for a number of a model that is NaN or infinite.
+func checkFinite(net nn.Sequential) error {
+	for name, w := range tree.All(net) {
+		if w.DType() != tensor.Float32 {
+			continue
+		}
+		values, err := tensor.Data[float32](w)
+		if err != nil {
+			return err
+		}
+		if i := slices.IndexFunc(values, notFinite); i >= 0 {
+			return fmt.Errorf("%q holds %v: the file is damaged, or the training failed", name, values[i])
+		}
+	}
+	return nil
+}
+
+// notFinite reports whether x is NaN or infinite: x-x is then NaN.
+func notFinite(x float32) bool { return x-x != 0 }

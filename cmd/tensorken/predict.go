@@ -50,9 +50,18 @@ func (o predictOptions) run(path string, stdout, stderr io.Writer) (err error) {
 	}
 	fmt.Fprintln(stderr, "device", noted(dev.String(), why))
 	x := about.Scaling.apply(examples.X, about.InputShape)
-	said, err := tensor.Data[int32](tree.To(net, dev).Apply(x).ArgMax(-1))
+	scores := tree.To(net, dev).Apply(x).Keep()
+	said, err := tensor.Data[int32](scores.ArgMax(-1))
 	if err != nil {
 		return err
+	}
+	values, err := tensor.Data[float32](scores)
+	if err != nil {
+		return err
+	}
+	if i := slices.IndexFunc(values, notFinite); i >= 0 {
+		return fmt.Errorf("%s: the model's scores of example %d are not finite numbers: its scaling or its weights do not fit the data",
+			path, i/len(about.Classes)+1)
 	}
 	truth, err := tensor.Data[int32](examples.Y)
 	if err != nil {
