@@ -4,17 +4,20 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"math"
 	"os"
 	"slices"
 	"strings"
 	"time"
+	"unicode/utf8"
 )
 
 // A display shows the progress of a loop.
 type display struct {
 	out            io.Writer
 	live           bool
-	epochs, perRun int // epochs in all, examples in each
+	columns        func() int // of the terminal, 0 if that is not known
+	epochs, perRun int        // epochs in all, examples in each
 	start, shown   time.Time
 	last           Metrics // of the last finished epoch
 }
@@ -31,7 +34,7 @@ func newDisplay(out io.Writer, epochs, examples int) *display {
 		out = os.Stderr
 	}
 	now := time.Now()
-	return &display{out: out, live: isTerminal(out), epochs: epochs, perRun: max(examples, 1), start: now, shown: now}
+	return &display{out: out, live: isTerminal(out), columns: func() int { return columns(out) }, epochs: epochs, perRun: max(examples, 1), start: now, shown: now}
 }
 
 // isTerminal reports whether w is a device for characters.
@@ -42,6 +45,22 @@ func isTerminal(w io.Writer) bool {
 	}
 	info, err := f.Stat()
 	return err == nil && info.Mode()&os.ModeCharDevice != 0 && os.Getenv("TERM") != "dumb"
+}
+
+// columns is the width of the terminal that w is, 0 if that is not known.
+func columns(w io.Writer) (n int) {
+	f, ok := w.(*os.File)
+	if !ok {
+		return 0
+	}
+	conn, err := f.SyscallConn()
+	if err != nil {
+		return 0
+	}
+	if conn.Control(func(fd uintptr) { n = terminalColumns(fd) }) != nil {
+		return 0
+	}
+	return n
 }
 
 // progress shows that seen examples of an epoch are done, at that mean loss.
@@ -95,10 +114,23 @@ func (d *display) status(m Metrics, total int) string {
 	return b.String()
 }
 
-// redraw replaces the live line: the bar is of all epochs together.
+// redraw replaces the live line: the bar is of all epochs together. A line
+// longer than the terminal is wide would pile up, as \r returns to the start of
+// its last row only: the bar gives way, and then the end is cut off.
 func (d *display) redraw(epoch int, m Metrics, total int) {
+	const widest, narrowest = 20, 5 // of the bar
 	share := float64(total) / float64(d.epochs*d.perRun)
-	fmt.Fprintf(d.out, "\r%s %s %3.0f%%  %s\x1b[K", d.count(epoch), bar(share, 20), 100*share, d.status(m, total))
+	head, tail := d.count(epoch), fmt.Sprintf(" %3.0f%%  %s", 100*share, d.status(m, total))
+	room, size := math.MaxInt, widest
+	if n := d.columns(); n > 0 {
+		room = n - 1 // a cursor after the last column behaves differently from terminal to terminal
+		size = min(widest, room-utf8.RuneCountInString(head+" "+tail))
+	}
+	if size >= narrowest {
+		head += " " + bar(share, size)
+	}
+	line := []rune(head + tail)
+	fmt.Fprintf(d.out, "\r%s\x1b[K", string(line[:min(len(line), room)]))
 }
 
 // close ends the live line.

@@ -26,6 +26,33 @@ func TestLive(t *testing.T) {
 	}
 }
 
+// The live line is cut to the terminal, first of all its bar.
+func TestLiveFits(t *testing.T) {
+	m := Metrics{"loss": 0.25, "accuracy": 0.5}
+	for _, c := range []struct {
+		columns int
+		want    string
+	}{
+		{0, "epoch 2/4 ████████░░░░░░░░░░░░  40%  loss 0.2500  accuracy 0.5000  8 samples/s  0:08 left"},
+		{90, "epoch 2/4 ████████░░░░░░░░░░░░  40%  loss 0.2500  accuracy 0.5000  8 samples/s  0:08 left"},
+		{80, "epoch 2/4 ████░░░░░░  40%  loss 0.2500  accuracy 0.5000  8 samples/s  0:08 left"},
+		{75, "epoch 2/4 ██░░░  40%  loss 0.2500  accuracy 0.5000  8 samples/s  0:08 left"},
+		{74, "epoch 2/4  40%  loss 0.2500  accuracy 0.5000  8 samples/s  0:08 left"},
+		{40, "epoch 2/4  40%  loss 0.2500  accuracy 0"},
+		{2, "e"},
+		{1, ""},
+	} {
+		var out bytes.Buffer
+		d := newDisplay(&out, 4, 25)
+		d.start = d.start.Add(-5 * time.Second)
+		d.columns = func() int { return c.columns }
+		d.redraw(2, m, 40)
+		if got, want := out.String(), "\r"+c.want+"\x1b[K"; got != want {
+			t.Errorf("in %d columns the live line is\n%q, want\n%q", c.columns, got, want)
+		}
+	}
+}
+
 func TestClock(t *testing.T) {
 	for _, c := range []struct {
 		d    time.Duration

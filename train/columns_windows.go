@@ -1,0 +1,21 @@
+package train
+
+import (
+	"syscall"
+	"unsafe"
+)
+
+// terminalColumns is the width of a console's window, 0 if the file is none.
+func terminalColumns(fd uintptr) int {
+	var info struct { // CONSOLE_SCREEN_BUFFER_INFO
+		size, cursor             struct{ x, y int16 }
+		attributes               uint16
+		left, top, right, bottom int16
+		largest                  struct{ x, y int16 }
+	}
+	get := syscall.NewLazyDLL("kernel32.dll").NewProc("GetConsoleScreenBufferInfo")
+	if ok, _, _ := get.Call(fd, uintptr(unsafe.Pointer(&info))); ok == 0 {
+		return 0
+	}
+	return int(info.right) - int(info.left) + 1
+}
