@@ -1,0 +1,92 @@
+package train_test
+
+import (
+	"context"
+	"io"
+	"runtime"
+	"testing"
+	"time"
+
+	"github.com/tensorken/tensorken/data"
+	"github.com/tensorken/tensorken/grad"
+	"github.com/tensorken/tensorken/nn"
+	"github.com/tensorken/tensorken/optim"
+	"github.com/tensorken/tensorken/tensor"
+)
+
+// memory is the bytes that tensors hold and those of the Go heap, without
+// garbage and without the pool of free buffers, whose size varies.
+func memory() (held, heap int64) {
+	var m runtime.MemStats
+	runtime.GC()
+	tensor.CPU().Close()
+	runtime.GC()
+	runtime.ReadMemStats(&m)
+	return tensor.Info().Held, int64(m.HeapAlloc)
+}
+
+// TestLoopsHoldFlatMemory runs loops of thousands of steps: none may leave
+// something behind, be it a tensor or a few bytes a step.
+func TestLoopsHoldFlatMemory(t *testing.T) {
+	const warm = 250
+	steps := 2000
+	if testing.Short() {
+		steps = 500
+	}
+	const slack = 32 << 10 // of the heap, in bytes: 16 a step
+	x := tensor.New([]float32{-4, -3, -2, -1, 1, 2, 3, 4}, 8, 1)
+	model, average := nn.NewLinear(tensor.NewRNG(1), 1, 1), nn.NewLinear(tensor.NewRNG(2), 1, 1)
+	stepper := func(o *optim.Optimizer) func() error {
+		m := model
+		return func() error {
+			_, g := grad.ValueAndGrad(func(m nn.Linear) tensor.Tensor { return nn.MSE(m.Apply(x), x).Mean() })(m)
+			return o.Step(&m, g)
+		}
+	}
+	clipped, scheduled := optim.New(optim.SGD{Momentum: 0.9}, 1e-3), optim.New(optim.Adam{}, 1e-3)
+	clipped.ClipNorm = 0.1
+	scheduled.Schedule = optim.Warmup(100, optim.Cosine(steps, 0.1))
+	loop := newLoop(io.Discard)
+	wide := tensor.Ones(4*warm, 1)
+	loop.Data = &data.Loader[batch]{Set: data.Of(batch{wide, wide}), Batch: 4, Shuffle: true, Workers: 1}
+
+	for _, c := range []struct {
+		name string
+		size int // steps of one call
+		call func() error
+	}{
+		{"momentum and ClipNorm", 1, stepper(clipped)},
+		{"Adam and Schedule", 1, stepper(scheduled)},
+		{"train.Loop", warm, func() error {
+			loop.Epochs = len(loop.History) + 1
+			return loop.Run(context.Background())
+		}},
+		{"Average", 1, func() error {
+			average = optim.Average(average, model, 0.99)
+			return tensor.Eval(average)
+		}},
+		{"inference", 1, func() error {
+			_, err := tensor.Data[float32](model.Apply(x))
+			return err
+		}},
+	} {
+		run := func(steps int) {
+			for range steps / c.size {
+				if err := c.call(); err != nil {
+					t.Fatalf("%s: %v", c.name, err)
+				}
+			}
+		}
+		run(warm)
+		held, heap := memory()
+		run(steps)
+		held2, heap2 := memory()
+		for end := time.Now().Add(5 * time.Second); held2 > held || heap2 > heap+slack; held2, heap2 = memory() { // cleanups may be late
+			if time.Now().After(end) {
+				t.Errorf("%s: %d steps made the tensors held grow from %d to %d bytes, the heap from %d to %d",
+					c.name, steps, held, held2, heap, heap2)
+				break
+			}
+		}
+	}
+}
