@@ -134,6 +134,8 @@ var misuses = []struct {
 	{"Data: type", func() { tensor.Data[int32](tensor.Ones(2)) }},
 	{"Item", func() { tensor.Ones(2).Item() }},
 	{"Eval: absent is fine, a field is not", func() { tensor.Eval(struct{ x tensor.Tensor }{}) }},
+	{"Eval: a number", func() { tensor.Eval(tensor.Ones(1), 3, "x") }},
+	{"Explain: numbers", func() { tensor.Explain([]float32{1}) }},
 	{"Item: index out of range", func() { tensor.Ones(2).Take(0, ints(2)).Item() }},
 	{"Item: index from the end out of range", func() { tensor.Ones(2).Take(0, ints(-3)).Item() }},
 	{"KeyRNG", func() { tensor.KeyRNG(tensor.Ones(2)) }},

@@ -11,9 +11,10 @@ import (
 )
 
 // Eval computes all tensors in the given trees (see the package comment) that
-// are not computed yet, in one plan, and stores their elements. It returns
-// the first failure of a device, or an [*Error] for the first index in a
-// tensor that was out of range.
+// are not computed yet, in one plan, and stores their elements. Trees without
+// tensors compute nothing; a value that is no tree, such as a number, is a
+// misuse. It returns the first failure of a device, or an [*Error] for the first
+// index in a tensor that was out of range.
 func Eval(trees ...any) error {
 	d := Default().exec()
 	ns := roots("Eval", trees)
@@ -52,6 +53,9 @@ func roots(op string, trees []any) []*graph.Node {
 		leaves, err := walk.Flatten[Tensor](tree)
 		if err != nil {
 			fail(op, err.Error(), fmt.Sprintf("a %T", tree))
+		}
+		if len(leaves) == 0 && !walk.IsTree[Tensor](tree) {
+			fail(op, "want a Tensor, or a struct, slice, map or pointer made of them", fmt.Sprintf("a value of type %T", tree))
 		}
 		for _, l := range leaves {
 			if l.Value.n != nil {

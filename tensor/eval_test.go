@@ -59,8 +59,10 @@ func TestEval(t *testing.T) {
 	if err := tensor.Eval(x, &x, list, map[string]any{"y": x.A.Exp()}, tensor.Tensor{}, x.A.Sum()); err != nil {
 		t.Errorf("Eval: %v", err)
 	}
-	if err := tensor.Eval(); err != nil {
-		t.Errorf("Eval of nothing: %v", err)
+	for _, nothing := range [][]any{nil, {pair{}}, {(*pair)(nil), []pair{}, map[string]any{}}, {struct{ P float64 }{}}, {nil}} {
+		if err := tensor.Eval(nothing...); err != nil {
+			t.Errorf("Eval of %#v: %v", nothing, err)
+		}
 	}
 	if got := x.A.Sum().Item(); got != 4 {
 		t.Errorf("a sum after Eval is %v, want 4", got)

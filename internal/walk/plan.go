@@ -61,6 +61,20 @@ func planFor(leaf, t reflect.Type) (*plan, error) {
 	return p, b.err
 }
 
+// IsTree reports whether values of v's type are trees: the type is made of
+// leaves, of structs, which may have no leaf as a layer without parameters, or
+// of interfaces, as a nil v is.
+func IsTree[L any](v any) bool {
+	t := reflect.TypeOf(v)
+	if t == nil {
+		return true
+	}
+	b := builder{leaf: reflect.TypeFor[L]()}
+	return b.reaches(t, func(t reflect.Type) bool {
+		return b.isLeaf(t) || t.Kind() == reflect.Struct || isInterface(t)
+	})
+}
+
 // A builder prepares the plan of a type and of the types in it.
 type builder struct {
 	leaf reflect.Type

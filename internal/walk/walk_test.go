@@ -394,3 +394,31 @@ func BenchmarkFlatten(b *testing.B) {
 		}
 	}
 }
+
+func TestIsTree(t *testing.T) {
+	for _, tt := range []struct {
+		v    any
+		want bool
+	}{
+		{nil, true},
+		{mk(1), true},
+		{lin{}, true},
+		{(*lin)(nil), true},
+		{[]ten(nil), true},
+		{map[string]*[2]ten{}, true},
+		{[]any{}, true},
+		{struct{}{}, true},
+		{[]struct{ P float64 }{}, true},
+		{3, false},
+		{"x", false},
+		{new(int), false},
+		{[]float32{1}, false},
+		{map[string][]int{}, false},
+		{func() ten { return ten{} }, false},
+		{make(chan ten), false},
+	} {
+		if got := IsTree[ten](tt.v); got != tt.want {
+			t.Errorf("IsTree(%T) = %v, want %v", tt.v, got, tt.want)
+		}
+	}
+}
