@@ -79,17 +79,10 @@ func parseHeader(text []byte, size int64) (entries []entry, meta map[string]stri
 	if !utf8.Valid(text) {
 		return nil, nil, errors.New("its header is not UTF-8")
 	}
-	met := map[string]bool{}
-	err = eachMember(text, func(name string, value json.RawMessage) error {
-		if met[name] {
-			return fmt.Errorf("two tensors are named %q", name)
-		}
-		met[name] = true
+	err = eachMember("its header", text, func(name string, value json.RawMessage) error {
 		if name == metadataKey {
-			if err := json.Unmarshal(value, &meta); err != nil || meta == nil {
-				return errors.New("its metadata are not an object of strings")
-			}
-			return nil
+			meta, err = parseStrings("its metadata", value)
+			return err
 		}
 		e, err := parseEntry(name, value, size)
 		entries = append(entries, e)
@@ -104,61 +97,92 @@ func parseHeader(text []byte, size int64) (entries []entry, meta map[string]stri
 	return entries, meta, checkCover(entries, size)
 }
 
-// eachMember calls f for the members of a JSON object, in order, duplicates
-// included.
-func eachMember(text []byte, f func(name string, value json.RawMessage) error) error {
+// eachMember calls f for the members of a JSON object, in order; what names
+// the object in errors. Keys are case-sensitive. A key that is there twice is
+// an error: readers differ in which value they take.
+func eachMember(what string, text []byte, f func(key string, value json.RawMessage) error) error {
+	fail := func(err error) error { return fmt.Errorf("%s is not JSON: %w", what, err) }
 	dec := json.NewDecoder(bytes.NewReader(text))
 	if t, err := dec.Token(); err != nil || t != json.Delim('{') {
-		return errors.New("its header is not a JSON object")
+		return fmt.Errorf("%s is not a JSON object", what)
 	}
+	seen := map[string]bool{}
 	for dec.More() {
 		t, err := dec.Token()
-		name, ok := t.(string)
+		key, ok := t.(string)
 		if err != nil || !ok {
-			return headerError(err)
+			return fail(err)
 		}
+		if seen[key] {
+			return fmt.Errorf("%s has the key %q twice", what, key)
+		}
+		seen[key] = true
 		var value json.RawMessage
 		if err := dec.Decode(&value); err != nil {
-			return headerError(err)
+			return fail(err)
 		}
-		if err := f(name, value); err != nil {
+		if err := f(key, value); err != nil {
 			return err
 		}
 	}
 	if _, err := dec.Token(); err != nil {
-		return headerError(err)
+		return fail(err)
 	}
 	if rest := bytes.TrimLeft(text[dec.InputOffset():], " \t\r\n"); len(rest) > 0 {
-		return errors.New("its header goes on after the end of the JSON object")
+		return fmt.Errorf("%s goes on after the end of the JSON object", what)
 	}
 	return nil
 }
 
-func headerError(err error) error { return fmt.Errorf("its header is not JSON: %w", err) }
+// parseStrings reads a JSON object of strings.
+func parseStrings(what string, text []byte) (map[string]string, error) {
+	out := map[string]string{}
+	err := eachMember(what, text, func(key string, value json.RawMessage) error {
+		var s *string // nil for null
+		if err := json.Unmarshal(value, &s); err != nil || s == nil {
+			return fmt.Errorf("%s %q is not a string", what, key)
+		}
+		out[key] = *s
+		return nil
+	})
+	return out, err
+}
 
+// parseEntry reads what a header says of a tensor, and skips keys that a later
+// version of the format may have.
 func parseEntry(name string, value json.RawMessage, size int64) (entry, error) {
-	var info struct {
-		DType   *string   `json:"dtype"`
-		Shape   *[]uint64 `json:"shape"`
-		Offsets *[]uint64 `json:"data_offsets"`
+	var dtype string
+	var counts, offsets []uint64
+	missing := map[string]any{"dtype": &dtype, "shape": &counts, "data_offsets": &offsets}
+	what := fmt.Sprintf("header of %q", name)
+	err := eachMember(what, value, func(key string, value json.RawMessage) error {
+		into, ok := missing[key]
+		if !ok || bytes.Contains(value, []byte("null")) { // Unmarshal would skip a null
+			return nil
+		}
+		delete(missing, key)
+		if err := json.Unmarshal(value, into); err != nil {
+			return fmt.Errorf("%s: %s: %w", what, key, err)
+		}
+		return nil
+	})
+	if err != nil {
+		return entry{}, err
 	}
-	if err := json.Unmarshal(value, &info); err != nil {
-		return entry{}, fmt.Errorf("header of %q: %w", name, err)
+	if len(missing) > 0 || len(offsets) != 2 {
+		return entry{}, fmt.Errorf("%s: want dtype, shape and two data_offsets", what)
 	}
-	if info.DType == nil || info.Shape == nil || info.Offsets == nil || len(*info.Offsets) != 2 {
-		return entry{}, fmt.Errorf("header of %q: want dtype, shape and two data_offsets", name)
-	}
-	typ := typeNamed(*info.DType)
+	typ := typeNamed(dtype)
 	if typ < 0 {
-		return entry{}, fmt.Errorf("%q is of an unknown type %q", name, *info.DType)
+		return entry{}, fmt.Errorf("%q is of an unknown type %q", name, dtype)
 	}
-	start, end := (*info.Offsets)[0], (*info.Offsets)[1]
+	start, end := offsets[0], offsets[1]
 	if start > end || end > uint64(size) {
 		return entry{}, fmt.Errorf("%q is at bytes %d to %d of %d", name, start, end, size)
 	}
-	lengths := make([]int, len(*info.Shape))
+	lengths := make([]int, len(counts))
 	count, over := uint64(1), uint64(0)
-	for i, n := range *info.Shape {
+	for i, n := range counts {
 		var hi uint64
 		hi, count = bits.Mul64(count, n)
 		over |= hi
@@ -166,11 +190,11 @@ func parseEntry(name string, value json.RawMessage, size int64) (entry, error) {
 	}
 	hi, need := bits.Mul64(count, elementTypes[typ].bits)
 	if over|hi != 0 || shape.Check(lengths) != nil {
-		return entry{}, fmt.Errorf("%q has shape %v: more than can be counted", name, *info.Shape)
+		return entry{}, fmt.Errorf("%q has shape %v: more than can be counted", name, counts)
 	}
 	if need%8 != 0 || need/8 != end-start {
 		return entry{}, fmt.Errorf("%q has %d bytes, but shape %v of %s needs %d",
-			name, end-start, lengths, *info.DType, (need+7)/8)
+			name, end-start, lengths, dtype, (need+7)/8)
 	}
 	return entry{name, typ, lengths, int64(start), int64(end)}, nil
 }
@@ -273,22 +297,28 @@ func formatHeader(entries []entry, meta map[string]string) []byte {
 }
 
 // escapes are the short ones of JSON.
-var escapes = map[rune]string{
+var escapes = map[byte]string{
 	'"': `\"`, '\\': `\\`, '\b': `\b`, '\f': `\f`, '\n': `\n`, '\r': `\r`, '\t': `\t`,
 }
 
-// appendString appends s as a JSON string, escaped only where JSON must be.
+// appendString appends s, which is UTF-8, as a JSON string, escaped only where
+// JSON must be.
 func appendString(out []byte, s string) []byte {
 	out = append(out, '"')
-	for _, r := range s {
-		switch short, ok := escapes[r]; {
-		case ok:
-			out = append(out, short...)
-		case r < ' ':
-			out = fmt.Appendf(out, `\u%04x`, r)
-		default:
-			out = utf8.AppendRune(out, r)
+	start := 0 // of what is to be copied
+	for i := range len(s) {
+		c := s[i]
+		if c >= ' ' && c != '"' && c != '\\' {
+			continue
 		}
+		out = append(out, s[start:i]...)
+		if short, ok := escapes[c]; ok {
+			out = append(out, short...)
+		} else {
+			out = fmt.Appendf(out, `\u%04x`, c)
+		}
+		start = i + 1
 	}
+	out = append(out, s[start:]...)
 	return append(out, '"')
 }
