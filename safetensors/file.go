@@ -103,7 +103,7 @@ func (p *place) read() (tensor.Tensor, error) {
 
 // openShard opens a file of tensors and adds them to f's.
 func (f *File) openShard(path string) error {
-	file, err := os.Open(path)
+	file, err := openRegular(path)
 	if err != nil {
 		return fail(path, reason(err))
 	}
@@ -119,14 +119,37 @@ func (f *File) openShard(path string) error {
 	return nil
 }
 
+var errNotRegular = errors.New("not a regular file")
+
+// openRegular opens a file that is a regular one: opening a FIFO would wait for
+// its writer.
+func openRegular(path string) (*os.File, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, errNotRegular
+	}
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	if info, err = file.Stat(); err == nil && !info.Mode().IsRegular() {
+		err = errNotRegular // since it was looked at
+	}
+	if err != nil {
+		file.Close()
+		return nil, err
+	}
+	return file, nil
+}
+
 // readHeader reads and checks a file's header; data is where it ends.
 func readHeader(file *os.File) (entries []entry, meta map[string]string, data int64, err error) {
 	info, err := file.Stat()
 	if err != nil {
 		return nil, nil, 0, err
-	}
-	if !info.Mode().IsRegular() {
-		return nil, nil, 0, errors.New("not a regular file")
 	}
 	var head [8]byte
 	if _, err := file.ReadAt(head[:], 0); err != nil {
@@ -150,22 +173,34 @@ func readHeader(file *os.File) (entries []entry, meta map[string]string, data in
 
 // openIndex opens all files that an index names.
 func (f *File) openIndex(path string) error {
-	text, err := os.ReadFile(path)
+	file, err := openRegular(path)
 	if err != nil {
 		return fail(path, reason(err))
 	}
-	var index struct {
-		Metadata  map[string]any    `json:"metadata"`
-		WeightMap map[string]string `json:"weight_map"`
+	defer file.Close()
+	text, err := io.ReadAll(file)
+	if err != nil {
+		return fail(path, reason(err))
 	}
-	if err := json.Unmarshal(text, &index); err != nil {
+	var metadata map[string]any
+	var weights map[string]string // files by tensor
+	err = eachMember("it", text, func(key string, value json.RawMessage) (err error) {
+		switch key {
+		case "metadata":
+			err = json.Unmarshal(value, &metadata)
+		case "weight_map":
+			weights, err = parseStrings(`its "weight_map"`, value)
+		}
+		return err
+	})
+	if err == nil && weights == nil {
+		err = errors.New(`it has no "weight_map"`)
+	}
+	if err != nil {
 		return fail(path, fmt.Errorf("not an index of safetensors files: %w", err))
 	}
-	if index.WeightMap == nil {
-		return fail(path, errors.New(`not an index of safetensors files: it has no "weight_map"`))
-	}
 	placed := map[string]place{}
-	shards := slices.Compact(slices.Sorted(maps.Values(index.WeightMap)))
+	shards := slices.Compact(slices.Sorted(maps.Values(weights)))
 	for _, shard := range shards {
 		if !filepath.IsLocal(shard) {
 			return fail(path, fmt.Errorf("it names a file outside its folder: %q", shard))
@@ -174,7 +209,7 @@ func (f *File) openIndex(path string) error {
 		if err := f.openShard(filepath.Join(filepath.Dir(path), shard)); err != nil {
 			return err
 		}
-		for name, in := range index.WeightMap {
+		for name, in := range weights {
 			if in != shard {
 				continue
 			}
@@ -186,9 +221,9 @@ func (f *File) openIndex(path string) error {
 		}
 	}
 	f.tensors, f.Meta = placed, nil
-	if index.Metadata != nil {
-		f.Meta = make(map[string]string, len(index.Metadata))
-		for k, v := range index.Metadata {
+	if metadata != nil {
+		f.Meta = make(map[string]string, len(metadata))
+		for k, v := range metadata {
 			f.Meta[k] = fmt.Sprint(v)
 		}
 	}

@@ -376,6 +376,9 @@ func TestIndex(t *testing.T) {
 	}
 	for _, tt := range [][2]string{
 		{`{`, "not an index of safetensors files"},
+		{`{"Weight_Map":{}}`, `it has no "weight_map"`},
+		{`{"weight_map":{"a":"one.safetensors","a":"two.safetensors"}}`, `its "weight_map" has the key "a" twice`},
+		{`{"weight_map":{"a":1}}`, `its "weight_map" "a" is not a string`},
 		{`{"a":1}`, `it has no "weight_map"`},
 		{`{"weight_map":{"a":"../one.safetensors"}}`, "it names a file outside its folder"},
 		{`{"weight_map":{"a":"one.safetensors"}}`, `"a" should be in one.safetensors, but is not`},
