@@ -29,6 +29,12 @@ func Load(path string, tree any) error {
 // new value if the file has something for it, so a zero struct can be loaded.
 // If anything does not fit, nothing is changed.
 //
+// A pointer that is in the tree twice is saved and loaded once, under its first
+// name. A zero struct does not say which of its pointers are equal: the first
+// points to a new value and the others stay nil. To load such a model, make it
+// as it was made before it was saved, or set the other pointers to the first
+// one afterwards.
+//
 // rename, if not nil, gives the name in the tree for one in the file; "" skips
 // it.
 func (f *File) Load(tree any, rename func(name string) string) error {

@@ -192,6 +192,10 @@ func TestTied(t *testing.T) {
 	if err := f.Load(map[string]*linear{"a": &tied, "b": &tied}, nil); err != nil || tied.Weight.Len() != 2 {
 		t.Errorf("Load of a pointer met twice gave %v, %v", tied.Weight, err)
 	}
+	var zero struct{ A, B *linear } // does not say that they are one
+	if err := f.Load(&zero, nil); err != nil || zero.A == nil || zero.A.Weight.Len() != 2 || zero.B != nil {
+		t.Errorf("Load of a pointer met twice into a zero struct gave %v, %v", zero, err)
+	}
 }
 
 func TestSave(t *testing.T) {
