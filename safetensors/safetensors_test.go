@@ -198,59 +198,6 @@ func TestTied(t *testing.T) {
 	}
 }
 
-func TestSave(t *testing.T) {
-	dir := t.TempDir()
-	path := filepath.Join(dir, "m.safetensors")
-	target := filepath.Join(dir, "real.safetensors")
-	if err := os.WriteFile(target, []byte("old"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Symlink(target, path); err != nil {
-		t.Skip(err)
-	}
-	if err := Save(path, tensor.Ones(2)); err != nil {
-		t.Fatal(err)
-	}
-	info, err := os.Lstat(target)
-	if err != nil || info.Mode() != 0o600 {
-		t.Errorf("Save over a link left its target %v, %v", info.Mode(), err)
-	}
-	const want = `H       {"":{"dtype":"F32","shape":[2],"data_offsets":[0,8]}}`
-	if got := read(t, path); len(got) != 8+56+8 || strings.TrimSpace(got[8:64]) != want[8:] {
-		t.Errorf("Save wrote %q", got)
-	}
-	if files, _ := os.ReadDir(dir); len(files) != 2 {
-		t.Errorf("Save left %v", files)
-	}
-}
-
-func TestSaveErrors(t *testing.T) {
-	dir := t.TempDir()
-	nan := tensor.Ones(1)
-	for _, tt := range []struct {
-		path string
-		tree any
-		meta map[string]string
-		want string
-	}{
-		{filepath.Join(dir, "no", "m"), nan, nil, "no such file or directory"},
-		{dir, nan, nil, "not a regular file"},
-		{filepath.Join(dir, "a"), map[string]any{"a.b": nan, "a": map[string]any{"b": nan}}, nil, `two different leaves are named "a.b"`},
-		{filepath.Join(dir, "a"), map[string]any{"__metadata__": nan}, nil, `a tensor cannot be named "__metadata__"`},
-		{filepath.Join(dir, "a"), map[string]any{"\xff": nan}, nil, `a tensor cannot be named "\xff"`},
-		{filepath.Join(dir, "a"), nan, map[string]string{"k": "\xff"}, `metadata "k": "\xff" is not UTF-8`},
-		{filepath.Join(dir, "a"), struct{ w tensor.Tensor }{}, nil, "unexported field w"},
-	} {
-		err := SaveMeta(tt.path, tt.tree, tt.meta)
-		if err == nil || !strings.Contains(err.Error(), tt.want) || !strings.HasPrefix(err.Error(), "safetensors: save "+tt.path+": ") {
-			t.Errorf("Save(%s, %T) = %v, want %s", tt.path, tt.tree, err, tt.want)
-		}
-	}
-	if files, _ := os.ReadDir(dir); len(files) != 0 {
-		t.Errorf("failed saves left %v", files)
-	}
-}
-
 // file is a file of a header and so many bytes of data.
 func file(header string, data int) string {
 	return string(binary.LittleEndian.AppendUint64(nil, uint64(len(header)))) + header + strings.Repeat("\x00", data)

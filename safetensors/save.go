@@ -7,9 +7,7 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
-	"math/rand/v2"
 	"os"
-	"path/filepath"
 	"slices"
 	"unicode/utf8"
 
@@ -18,9 +16,14 @@ import (
 	"github.com/tensorken/tensorken/tensor"
 )
 
-// Save writes the tensors of a tree to a file, without the absent ones. It is
-// written beside path and then takes its place, so that path at all times
-// holds the old file or the whole new one.
+// Save writes the tensors of a tree to a file, without the absent ones. If path is a symbolic link, the file that it
+// leads to is written.
+//
+// The new file is written beside path, as path.xxxxxxxx.tmp with eight
+// hexadecimal digits, and then takes its place, so that path at all times holds
+// the old file or the whole new one. A process that is killed leaves its
+// temporary file; the next Save to the same path removes it. Where the system
+// has no flock, as on Windows, it does so when the file is an hour old.
 func Save(path string, tree any) error { return SaveMeta(path, tree, nil) }
 
 // SaveMeta is [Save] with metadata; nil is none.
@@ -49,11 +52,11 @@ func save(path string, tree any, meta map[string]string) error {
 	if err != nil {
 		return err
 	}
+	header := formatHeader(entries, meta)
 	if err := tensor.Eval(slices.Collect(maps.Values(tensors))); err != nil {
 		return err
 	}
 	return replaceFile(path, func(w *bufio.Writer) error {
-		header := formatHeader(entries, meta)
 		w.Write(binary.LittleEndian.AppendUint64(nil, uint64(len(header))))
 		w.Write(header)
 		for _, e := range entries {
@@ -95,62 +98,4 @@ func collect(tree any, meta map[string]string) ([]entry, map[string]tensor.Tenso
 	}
 	arrange(entries)
 	return entries, tensors, nil
-}
-
-// replaceFile has write fill a new file, which then takes the place of path.
-func replaceFile(path string, write func(*bufio.Writer) error) (err error) {
-	if real, err := filepath.EvalSymlinks(path); err == nil {
-		path = real // the link stays
-	}
-	mode := fs.FileMode(0o666) // before umask
-	if info, err := os.Stat(path); err == nil {
-		if !info.Mode().IsRegular() {
-			return errors.New("not a regular file")
-		}
-		mode = info.Mode().Perm()
-	}
-	f, err := createBeside(path, mode)
-	if err != nil {
-		return err
-	}
-	defer func() {
-		if err != nil {
-			f.Close()
-			os.Remove(f.Name())
-		}
-	}()
-	if err := write(bufio.NewWriterSize(f, 1<<16)); err != nil {
-		return err
-	}
-	if err := f.Sync(); err != nil {
-		return err
-	}
-	if err := f.Close(); err != nil {
-		return err
-	}
-	if err := os.Rename(f.Name(), path); err != nil {
-		return err
-	}
-	syncDir(filepath.Dir(path))
-	return nil
-}
-
-// createBeside creates a new file in the folder of path.
-func createBeside(path string, mode fs.FileMode) (*os.File, error) {
-	for {
-		name := fmt.Sprintf("%s.%08x.tmp", path, rand.Uint32())
-		f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
-		if !errors.Is(err, fs.ErrExist) {
-			return f, err
-		}
-	}
-}
-
-// syncDir makes a rename in a folder last. Not all systems can, and the file
-// is whole in any case.
-func syncDir(dir string) {
-	if d, err := os.Open(dir); err == nil {
-		d.Sync()
-		d.Close()
-	}
 }
