@@ -16,7 +16,8 @@ import (
 	"github.com/tensorken/tensorken/tensor"
 )
 
-// Save writes the tensors of a tree to a file, without the absent ones. If path is a symbolic link, the file that it
+// Save writes the tensors of a tree to a file, without the absent ones. A tree
+// without tensors is an error. If path is a symbolic link, the file that it
 // leads to is written.
 //
 // The new file is written beside path, as path.xxxxxxxx.tmp with eight
@@ -26,7 +27,8 @@ import (
 // has no flock, as on Windows, it does so when the file is an hour old.
 func Save(path string, tree any) error { return SaveMeta(path, tree, nil) }
 
-// SaveMeta is [Save] with metadata; nil is none.
+// SaveMeta is [Save] with metadata; nil is none. The header, which holds the
+// metadata and the names, may have 100,000,000 bytes.
 func SaveMeta(path string, tree any, meta map[string]string) error {
 	if err := save(path, tree, meta); err != nil {
 		return fmt.Errorf("safetensors: save %s: %w", path, reason(err))
@@ -53,6 +55,10 @@ func save(path string, tree any, meta map[string]string) error {
 		return err
 	}
 	header := formatHeader(entries, meta)
+	if len(header) > maxHeader {
+		return fmt.Errorf("its header, names and metadata together, would have %d bytes, more than the %d that Open reads: keep long metadata in a file of its own",
+			len(header), maxHeader)
+	}
 	if err := tensor.Eval(slices.Collect(maps.Values(tensors))); err != nil {
 		return err
 	}
@@ -95,6 +101,12 @@ func collect(tree any, meta map[string]string) ([]entry, map[string]tensor.Tenso
 		}
 		entries = append(entries, entry{name: l.Name, typ: typeOf(l.Value.DType()), shape: l.Value.Shape()})
 		tensors[l.Name] = l.Value
+	}
+	if len(entries) == 0 {
+		if tree == nil || !walk.IsTree[tensor.Tensor](tree) {
+			return nil, nil, fmt.Errorf("no tensor to save: %T is not made of tensors: want a Tensor, or a struct, slice, map or pointer made of them", tree)
+		}
+		return nil, nil, fmt.Errorf("no tensor to save: the %T is empty, or all its tensors are absent: make the model before it is saved", tree)
 	}
 	arrange(entries)
 	return entries, tensors, nil

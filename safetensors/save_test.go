@@ -182,6 +182,14 @@ func TestSaveErrors(t *testing.T) {
 		{old, map[string]any{"\xff": one}, nil, `a tensor cannot be named "\xff"`},
 		{old, one, map[string]string{"k": "\xff"}, `metadata "k": "\xff" is not UTF-8`},
 		{old, struct{ w tensor.Tensor }{}, nil, "unexported field w"},
+		{old, one, map[string]string{"k": strings.Repeat("v", maxHeader)}, "its header, names and metadata together, would have 100000080 bytes, more than the 100000000 that Open reads: keep long metadata in a file of its own"},
+		{old, nil, nil, "no tensor to save: <nil> is not made of tensors: want a Tensor, or a struct, slice, map or pointer made of them"},
+		{old, []float32{1}, nil, "no tensor to save: []float32 is not made of tensors"},
+		{old, 3, nil, "no tensor to save: int is not made of tensors: want a Tensor"},
+		{old, struct{ Name string }{"x"}, nil, "no tensor to save: the struct { Name string } is empty, or"},
+		{old, linear{}, nil, "no tensor to save: the safetensors.linear is empty, or all its tensors are absent: make the model before it is saved"},
+		{old, (*linear)(nil), nil, "no tensor to save: the *safetensors.linear is empty, or"},
+		{old, map[string]any{}, map[string]string{"epoch": "3"}, "no tensor to save: the map[string]interface {} is empty, or"},
 	} {
 		err := SaveMeta(tt.path, tt.tree, tt.meta)
 		if tt.path == old && read(t, old) != "old" {
