@@ -3,6 +3,7 @@
 package wgpu
 
 import (
+	"debug/elf"
 	"errors"
 	"os"
 	"path/filepath"
@@ -243,5 +244,12 @@ func TestLoadOther(t *testing.T) {
 	}
 	if _, err := Load(exe); !errors.Is(err, ErrNoLibrary) || !strings.Contains(err.Error(), exe) {
 		t.Errorf("Load of what is no library: got error %v, want one that names it", err)
+	}
+	name := filepath.Join(t.TempDir(), "foreign.so")
+	if err := os.WriteFile(name, elfHeader(elf.EM_S390), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Load(name); err == nil || !strings.Contains(err.Error(), name+": it is for ") {
+		t.Errorf("Load of another machine's library: got error %v, want that it is one", err)
 	}
 }

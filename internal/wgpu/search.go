@@ -1,6 +1,7 @@
 package wgpu
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -127,7 +128,7 @@ func search(p place, load func(path string) (Library, error)) (Library, error) {
 	for _, c := range p.candidates() {
 		var err error
 		if !c.bare {
-			_, err = os.Stat(c.path)
+			err = isFile(c.path)
 		}
 		if err == nil {
 			var lib Library
@@ -139,8 +140,11 @@ func search(p place, load func(path string) (Library, error)) (Library, error) {
 		switch {
 		case errors.Is(err, os.ErrNotExist):
 			why = "no such file"
-		case c.bare && !errors.As(err, new(*unusable)):
+		case errors.As(err, new(*unusable)):
+		case c.bare:
 			why = "not in the system's folders"
+		default:
+			why = cmp.Or(foreign(c.path, p.goos, p.goarch), why)
 		}
 		tried = append(tried, c.path+": "+why)
 	}
@@ -155,7 +159,17 @@ func search(p place, load func(path string) (Library, error)) (Library, error) {
 	return nil, fmt.Errorf("%w: %s. Tried:\n\t%s", ErrNoLibrary, advice, strings.Join(tried, "\n\t"))
 }
 
-// unusable says why a library that was loaded cannot be used.
+// isFile returns an error unless a regular file is at path: opening a FIFO would
+// wait for its writer.
+func isFile(path string) error {
+	info, err := os.Stat(path)
+	if err == nil && !info.Mode().IsRegular() {
+		err = &unusable{"it is not a regular file"}
+	}
+	return err
+}
+
+// unusable says why a file cannot be used as a library.
 type unusable struct{ why string }
 
 func (e *unusable) Error() string { return e.why }

@@ -73,6 +73,7 @@ func TestSearch(t *testing.T) {
 		{place{goos: "windows", goarch: "amd64", exe: dir}, []string{"webgpu_dawn.dll: it is wgpu-native"}},
 		{place{goos: "linux", goarch: "amd64", named: "/none.so", exe: dir}, []string{"no WebGPU library: /none.so: no such file. Name none to use what `tensorken gpu install`"}},
 		{place{goos: "linux", goarch: "amd64", named: "/none.so", env: true}, []string{"no WebGPU library: TENSORKEN_WEBGPU_LIB is /none.so: no such file. Unset it to"}},
+		{place{goos: "linux", goarch: "amd64", named: dir}, []string{"no WebGPU library: " + dir + ": it is not a regular file. Name none to"}},
 		{place{goos: "linux", goarch: "arm64", cache: dir}, []string{"no WebGPU library: this version has no GPU on linux/arm64, for want of a prebuilt library: use the device cpu"}},
 		{place{goos: "windows", goarch: "arm64", named: "/none.so"}, []string{"no WebGPU library: /none.so: no such file"}},
 	} {
