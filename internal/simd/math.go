@@ -81,13 +81,15 @@ func log32(x float32) float32 {
 	return float32(log64(float64(x)))
 }
 
+// log1p32 adds what rounding 1+x lost. From |x| = 2⁻²⁹ to 2⁵³ it loses nothing,
+// and nearer to 0 log(1+x) loses as much.
 func log1p32(x float32) float32 {
-	if !(x > -1 && x < math.MaxFloat32) || x == 0 {
+	if !(x > -1 && x < 1<<53) || x == 0 {
 		return float32(math.Log1p(float64(x)))
 	}
 	v := float64(x)
 	u := 1 + v
-	return float32(log64(u) + (v - (u - 1))) // what u lost by rounding matters only near 1
+	return float32(log64(u) + (v - (u - 1)))
 }
 
 func tanh32(x float32) float32 {

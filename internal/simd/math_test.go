@@ -39,9 +39,11 @@ var functions = []struct {
 }
 
 func TestFunctions(t *testing.T) {
+	inf := float32(math.Inf(1))
 	special := []float32{0, float32(math.Copysign(0, -1)), 1, -1, 2, -2, 0.5, math.MaxFloat32, -math.MaxFloat32,
 		math.SmallestNonzeroFloat32, -math.SmallestNonzeroFloat32, 1e-38, -1e-38, 1e-20, -1e-20, 88.72283, 88.72284, -103.97, -103.98, 1e8, 1e9, -1e30,
-		float32(math.Inf(1)), float32(math.Inf(-1)), float32(math.NaN())}
+		1 << 24, 1 << 52, math.Nextafter32(1<<53, 0), 1 << 53, math.Nextafter32(1<<53, inf), 1 << 54,
+		inf, -inf, float32(math.NaN())}
 	for _, c := range functions {
 		check := func(x float32, most float64) {
 			got, want := c.f(x), float32(c.exact(float64(x)))
