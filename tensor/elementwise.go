@@ -148,14 +148,28 @@ func (t Tensor) Tan() Tensor {
 
 // Sinh returns the hyperbolic sine, accurate near 0. Floats only.
 func (t Tensor) Sinh() Tensor {
-	x := t.floats("Sinh")
-	return Tensor{n: scaled(sub(graph.Unary(ir.Expm1, x), graph.Unary(ir.Expm1, neg(x))), 0.5)}
+	up, down, scale := halfPowers(t.floats("Sinh"))
+	return Tensor{n: mul(sub(graph.Unary(ir.Expm1, up), graph.Unary(ir.Expm1, down)), scale)}
 }
 
 // Cosh returns the hyperbolic cosine. Floats only.
 func (t Tensor) Cosh() Tensor {
-	x := t.floats("Cosh")
-	return Tensor{n: scaled(add(exp(x), exp(neg(x))), 0.5)}
+	up, down, scale := halfPowers(t.floats("Cosh"))
+	return Tensor{n: mul(add(exp(up), exp(down)), scale)}
+}
+
+// halfPowers returns exponents and a factor with e^x/2 = scale·e^up and
+// e^-x/2 = scale·e^down. They are x, -x and ½ where e^|x| is in range. Where it
+// may not be, though half of it is, both exponents are less by 1: exact for the
+// positive one, and the other does not count.
+func halfPowers(x *graph.Node) (up, down, scale *graph.Node) {
+	limit := 80.0
+	if x.DType == ir.Float16 {
+		limit = 10
+	}
+	large := lt(fill(x, limit), abs(x))
+	less := pick(large, fill(x, 1), fill(x, 0))
+	return sub(x, less), sub(neg(x), less), pick(large, fill(x, math.E/2), fill(x, 0.5))
 }
 
 // Ceil rounds up. Its derivative is 0. Floats only.
@@ -172,7 +186,7 @@ func (t Tensor) Trunc() Tensor {
 func (t Tensor) Round() Tensor {
 	x := t.floats("Round")
 	down := floor(x)
-	up := shifted(down, 1)
+	up := neg(shifted(neg(down), -1)) // down + 1, but -1 + 1 is -0
 	rest := sub(x, down)
 	half := fill(x, 0.5)
 	even := scaled(floor(scaled(up, 0.5)), 2) // down or up, whichever is even

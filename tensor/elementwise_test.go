@@ -2,6 +2,7 @@ package tensor_test
 
 import (
 	"math"
+	"slices"
 	"testing"
 
 	"github.com/tensorken/tensorken/grad"
@@ -60,6 +61,89 @@ func TestUnary(t *testing.T) {
 		typed("IsInf of int32", ints(1).IsInf(), tensor.Bool, 0),
 		typed("Exp of float64", tensor.New([]float64{1}).Exp(), tensor.Float64, math.E),
 	})
+}
+
+// In every type, functions keep their digits as long as the result is in range.
+func TestRange(t *testing.T) {
+	type T = tensor.Tensor
+	tiny := []float64{1e-30, 1e-7, 1e-3, 0.3, 1, 9, 11.5, 11.78}
+	single := []float64{88.7, 88.73, 89, 89.4, 89.41, 89.42, 90, inf, nan}
+	double := []float64{709.7, 709.79, 710, 710.47, 710.48, 711, 1000}
+	mirror := func(lists ...[]float64) []float64 {
+		var both []float64
+		for _, v := range slices.Concat(lists...) {
+			both = append(both, v, -v)
+		}
+		return both
+	}
+	types := []struct {
+		d   tensor.DType
+		eps float64 // half the distance from 1 to the next number
+		low float64 // the least number that is not subnormal
+		max float64
+	}{
+		{tensor.Float16, 0x1p-11, 0x1p-14, 65504},
+		{tensor.BFloat16, 0x1p-8, 0x1p-126, 0x1.FEp127},
+		{tensor.Float32, 0x1p-24, 0x1p-126, math.MaxFloat32},
+		{tensor.Float64, 0x1p-53, 0x1p-1022, math.MaxFloat64},
+	}
+	for _, f := range []struct {
+		name   string
+		of     func(T) T
+		want   func(float64) float64
+		points []float64
+	}{
+		{"Log1p", T.Log1p, math.Log1p, []float64{-0.5, 1e-30, 1e-7, 1e-3, 0x1p-29, 1 << 11, 1 << 24, 1<<24 + 2, 1 << 52, 1<<53 - 1, 1 << 53, 1<<53 + 2, 1 << 54, math.MaxFloat32, math.MaxFloat64}},
+		{"Cosh", T.Cosh, math.Cosh, mirror(tiny, single, double)},
+		{"Sinh", T.Sinh, math.Sinh, mirror(tiny, single, double)},
+	} {
+		for _, c := range types {
+			x := tensor.New(f.points).Cast(c.d)
+			at := values(t, x) // rounded before f takes it
+			got := values(t, f.of(x))
+			for i, v := range at {
+				want := f.want(v)
+				if math.Abs(want) > c.max*(1+c.eps) {
+					want = math.Copysign(inf, want)
+				}
+				ok := got[i] == want || math.Abs(got[i]-want) <= 5*c.eps*math.Abs(want)+c.eps*c.low
+				if math.IsNaN(want) {
+					ok = math.IsNaN(got[i])
+				}
+				if !ok {
+					t.Errorf("%s(%v) of %v = %v, want %v", f.name, v, c.d, got[i], want)
+				}
+			}
+		}
+	}
+	if got := values(t, tensor.Zeros(1).Cosh())[0]; got != 1 {
+		t.Errorf("Cosh(0) = %v, want 1", got)
+	}
+}
+
+// Rounding keeps the sign of what it makes 0.
+func TestRounding(t *testing.T) {
+	type T = tensor.Tensor
+	points := []float64{0, math.Copysign(0, -1), -0.3, 0.3, -0.5, 0.5, -0.7, 0.7, -1, -1.5, 1.5, -2.5, 2.5, 3.5, -3.5, -1023.5, 1e4, -1e4, inf, -inf, nan}
+	for _, f := range []struct {
+		name string
+		of   func(T) T
+		want func(float64) float64
+	}{
+		{"Round", T.Round, math.RoundToEven}, {"Trunc", T.Trunc, math.Trunc}, {"Ceil", T.Ceil, math.Ceil}, {"Floor", T.Floor, math.Floor},
+	} {
+		for _, d := range []tensor.DType{tensor.Float16, tensor.BFloat16, tensor.Float32, tensor.Float64} {
+			x := tensor.New(points).Cast(d)
+			at := values(t, x) // rounded before f takes it
+			got := values(t, f.of(x))
+			for i, v := range at {
+				want := f.want(v)
+				if math.Float64bits(got[i]) != math.Float64bits(want) && !(math.IsNaN(got[i]) && math.IsNaN(want)) {
+					t.Errorf("%s(%v) of %v = %v, want %v", f.name, v, d, got[i], want)
+				}
+			}
+		}
+	}
 }
 
 func TestActivations(t *testing.T) {
