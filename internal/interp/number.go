@@ -19,7 +19,7 @@ func Apply(op ir.Op, to, from ir.DType, x ...ir.Number) ir.Number {
 
 var functions = [ir.Ops]function{
 	ir.Neg:     func(to, from ir.DType, x []ir.Number) ir.Number { return negate(to, x[0]) },
-	ir.Exp:     real1(math.Exp),
+	ir.Exp:     real1(exp),
 	ir.Expm1:   real1(math.Expm1),
 	ir.Log:     real1(math.Log),
 	ir.Log1p:   real1(math.Log1p),
@@ -109,6 +109,14 @@ func real1(f func(float64) float64) function {
 	return func(to, from ir.DType, x []ir.Number) ir.Number {
 		return ir.Float(to, f(x[0].Float64(from)))
 	}
+}
+
+// exp is math.Exp, which on amd64 overflows from 709.44 on instead of 709.78.
+func exp(x float64) float64 {
+	if x > 709 {
+		return math.Expm1(x) // the 1 is rounded away
+	}
+	return math.Exp(x)
 }
 
 // number2 is a function of two numbers that is one thing for floating-point

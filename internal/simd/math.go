@@ -47,6 +47,15 @@ func exp(dst, x unsafe.Pointer, n int) {
 	}
 }
 
+// exp64 is math.Exp, which on amd64 overflows from 709.44 on instead of 709.78.
+// There e^x-1 rounds to e^x.
+func exp64(x float64) float64 {
+	if x > 709 {
+		return math.Expm1(x)
+	}
+	return math.Exp(x)
+}
+
 func expm132(x float32) float32 {
 	if !(x > -104 && x < 89) || x == 0 {
 		return float32(math.Expm1(float64(x)))

@@ -17,7 +17,7 @@ var Unaries = [ir.Ops][Types]Unary{
 	ir.Not: {
 		ir.Bool: notBool, ir.Uint8: notV[uint8], ir.Int32: notV[int32], ir.Uint32: notV[uint32], ir.Int64: notV[int64],
 	},
-	ir.Exp:   {ir.Float32: exp, ir.Float64: unary64(math.Exp)},
+	ir.Exp:   {ir.Float32: exp, ir.Float64: unary64(exp64)},
 	ir.Expm1: {ir.Float32: unary32(expm132), ir.Float64: unary64(math.Expm1)},
 	ir.Log:   {ir.Float32: unary32(log32), ir.Float64: unary64(math.Log)},
 	ir.Log1p: {ir.Float32: unary32(log1p32), ir.Float64: unary64(math.Log1p)},
