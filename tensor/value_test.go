@@ -76,7 +76,7 @@ func near(got, want float64) bool {
 	if math.IsNaN(want) {
 		return math.IsNaN(got)
 	}
-	return got == want || math.Abs(got-want) <= 1e-6+1e-5*math.Abs(want)
+	return got == want || !math.IsInf(want, 0) && math.Abs(got-want) <= 1e-6+1e-5*math.Abs(want)
 }
 
 // A check is a tensor and what it must be.
