@@ -82,6 +82,11 @@ func TestEdges(t *testing.T) {
 	mulAt := func(base float64, at ...int32) fn {
 		return func(x tensor.Tensor) tensor.Tensor { return f64(base).ScatterMul(0, i32(at...), x) }
 	}
+	norm := func(x tensor.Tensor) tensor.Tensor { return x.Norm() }
+	std := func(x tensor.Tensor) tensor.Tensor { return x.Std() }
+	rows := func(f func(x tensor.Tensor, axes ...int) tensor.Tensor) fn {
+		return func(x tensor.Tensor) tensor.Tensor { return f(x.Reshape(2, 2), 1) }
+	}
 	large := []float64{710, -710.4, 81, 79, 0}
 	half := func(x float64) float64 { return math.Exp(x-2) * (math.Exp(2) / 2) } // of e^x; math.Cosh overflows as e^x does
 	cosh := func(x float64) float64 { return half(x) + half(-x) }
@@ -190,7 +195,22 @@ func TestEdges(t *testing.T) {
 		{"TakeAlong of repeated positions", func(x tensor.Tensor) tensor.Tensor { return x.TakeAlong(0, i32(1, 1, 0, 1)).Square() }, []float64{3, 5}, 1, []float64{6, 30}},
 		{"ScatterAdd at repeated positions", func(x tensor.Tensor) tensor.Tensor { return f64(1, 2).ScatterAdd(0, i32(1, 1, 0), x).Square() }, []float64{1, 2, 3}, 1, []float64{10, 10, 8}},
 		{"MaxPool", func(x tensor.Tensor) tensor.Tensor { return x.Reshape(1, 1, 4).MaxPool(2, nil) }, []float64{1, 1, 2, 3}, 1, []float64{0.5, 0.5, 0, 1}},
-		{"Norm", func(x tensor.Tensor) tensor.Tensor { return x.Norm() }, []float64{3, 4}, 1, []float64{0.6, 0.8}},
+		{"Norm", norm, []float64{3, 4}, 1, []float64{0.6, 0.8}},
+		{"Norm twice", norm, []float64{3, 4}, 2, []float64{0.032, -0.024}},
+		{"Norm of zeros", norm, []float64{0, math.Copysign(0, -1)}, 1, []float64{0, 0}},
+		{"Norm of zeros twice", norm, []float64{0, 0}, 2, []float64{0, 0}},
+		{"Norm of one zero", norm, []float64{0}, 1, []float64{0}},
+		{"Norm of nothing known", norm, []float64{nan, 0}, 1, []float64{nan, nan}},
+		{"Norms of rows", rows(tensor.Tensor.Norm), []float64{0, 0, 3, 4}, 1, []float64{0, 0, 0.6, 0.8}},
+		{"Norms of rows twice", rows(tensor.Tensor.Norm), []float64{0, 0, 3, 4}, 2, []float64{0, 0, 0.032, -0.024}},
+		{"square of Norm of zeros", func(x tensor.Tensor) tensor.Tensor { return x.Norm().Square() }, []float64{0, 0}, 1, []float64{0, 0}},
+		{"Std", std, []float64{1, 3}, 1, []float64{-0.5, 0.5}},
+		{"Std of equals", std, []float64{2, 2}, 1, []float64{0, 0}},
+		{"Std of equals twice", std, []float64{2, 2}, 2, []float64{0, 0}},
+		{"Std of equals thrice", std, []float64{2, 2}, 3, []float64{0, 0}},
+		{"Std of one", std, []float64{2}, 1, []float64{0}},
+		{"Stds of rows", rows(tensor.Tensor.Std), []float64{2, 2, 1, 3}, 1, []float64{0, 0, -0.5, 0.5}},
+		{"Stds of rows twice", rows(tensor.Tensor.Std), []float64{2, 2, 1, 3}, 2, []float64{0, 0, 0, 0}},
 		{"Cosh of much", tensor.Tensor.Cosh, large, 1, mapped(large, sinh)},
 		{"Cosh of much twice", tensor.Tensor.Cosh, large, 2, mapped(large, cosh)},
 		{"Sinh of much", tensor.Tensor.Sinh, large, 1, mapped(large, cosh)},

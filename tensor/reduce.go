@@ -72,17 +72,26 @@ func variance(x *graph.Node, axes []int) *graph.Node {
 	return mean(mul(d, d), axes)
 }
 
-// Std returns the square root of [Tensor.Var]. Floats only.
+// Std returns the square root of [Tensor.Var]. Its derivatives where all
+// elements are equal are 0. Floats only.
 func (t Tensor) Std(axes ...int) Tensor {
 	x := t.floats("Std")
-	return Tensor{n: graph.Unary(ir.Sqrt, variance(x, reduced("Std", x, axes)))}
+	return Tensor{n: root(variance(x, reduced("Std", x, axes)))}
 }
 
 // Norm returns the square root of the sum of squares over axes, which keep
-// length 1; without axes, of all, a scalar. Floats only.
+// length 1; without axes, of all, a scalar. Its derivatives where all elements
+// are 0 are 0. Floats only.
 func (t Tensor) Norm(axes ...int) Tensor {
 	x := t.floats("Norm")
-	return Tensor{n: graph.Unary(ir.Sqrt, reduce(ir.Sum, mul(x, x), reduced("Norm", x, axes)))}
+	return Tensor{n: root(reduce(ir.Sum, mul(x, x), reduced("Norm", x, axes)))}
+}
+
+// root is the square root of x ≥ 0, with derivatives of 0 at 0, where those of
+// Sqrt are infinite: times the 0 that x has there they would be NaN.
+func root(x *graph.Node) *graph.Node {
+	none := eq(x, fill(x, 0))
+	return pick(none, fill(x, 0), graph.Unary(ir.Sqrt, pick(none, fill(x, 1), x)))
 }
 
 // Max returns the greatest element over axes, which keep length 1; without

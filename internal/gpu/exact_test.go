@@ -27,8 +27,12 @@ func TestDerivatives(t *testing.T) {
 		}, []float32{1.1e-5, 2.3e-5, 1}},
 		{"deviation of single numbers", func(x tensor.Tensor) tensor.Tensor {
 			x = x.Reshape(1, 3)
-			return x.Add(x.Std(0)).Mul(x).Sum()
+			return x.Add(x.Var(0).Sqrt()).Mul(x).Sum()
 		}, []float32{1, 2, 3}},
+		{"norms and deviations of rows", func(x tensor.Tensor) tensor.Tensor {
+			x = x.Reshape(3, 2)
+			return x.Norm(1).Add(x.Std(1)).Sum()
+		}, []float32{0, 0, 2, 2, 3, 4}},
 	} {
 		x := tensor.New(c.at)
 		want, err := tensor.Data[float32](grad.Of(c.of)(x))
