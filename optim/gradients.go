@@ -1,17 +1,21 @@
 package optim
 
 import (
+	"fmt"
+
+	"github.com/tensorken/tensorken/internal/graph"
 	"github.com/tensorken/tensorken/tensor"
 	"github.com/tensorken/tensorken/tree"
 )
 
 // ClipNorm scales gradients down together so that their norm, the root of the
 // sum of all squares, is at most max. The sum is taken in float64 if a gradient
-// is float64, else in float32.
+// is float64, else in float32. It is misuse if max is negative or NaN.
 //
 // Source: Pascanu, Mikolov, Bengio, "On the difficulty of training recurrent
 // neural networks", 2013, in PyTorch's form: by max/(norm + 1e-6).
 func ClipNorm[T any](grads T, max float64) T {
+	checkLimit("ClipNorm", "norm", max)
 	var floats []tensor.Tensor
 	d := tensor.Float32
 	for _, g := range tree.All(grads) {
@@ -30,7 +34,9 @@ func ClipNorm[T any](grads T, max float64) T {
 	for _, g := range floats[1:] {
 		norm = norm.Add(squares(g))
 	}
-	scale := norm.Sqrt().Add(1e-6).Reciprocal().Mul(max).Minimum(1)
+	some := norm.Ne(0) // where it is not, the derivative of the root is infinite
+	norm = tensor.Where(some, tensor.Where(some, norm, 1).Sqrt(), 0)
+	scale := norm.Add(1e-6).Reciprocal().Mul(max).Minimum(1)
 	return tree.Map(grads, func(_ string, g tensor.Tensor) tensor.Tensor {
 		if !g.DType().IsFloat() {
 			return g
@@ -39,14 +45,23 @@ func ClipNorm[T any](grads T, max float64) T {
 	})
 }
 
-// ClipValue clamps every element of the gradients to ±max.
+// ClipValue clamps every element of the gradients to ±max. It is misuse if max
+// is negative or NaN.
 func ClipValue[T any](grads T, max float64) T {
+	checkLimit("ClipValue", "elements", max)
 	return tree.Map(grads, func(_ string, g tensor.Tensor) tensor.Tensor {
 		if !g.DType().IsFloat() {
 			return g
 		}
 		return g.Clamp(-max, max)
 	})
+}
+
+// checkLimit panics on behalf of op unless max is a limit.
+func checkLimit(op, what string, max float64) {
+	if !(max >= 0) {
+		tensor.Internal.Misuse(graph.Token{}, "optim."+op, fmt.Sprintf("the limit of the %s is %v, want 0 or more", what, max))
+	}
 }
 
 // Average is the running average decay·avg + (1-decay)·model of every

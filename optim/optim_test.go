@@ -1,12 +1,14 @@
 package optim_test
 
 import (
+	"fmt"
 	"math"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
+	"github.com/tensorken/tensorken/grad"
 	"github.com/tensorken/tensorken/nn"
 	"github.com/tensorken/tensorken/optim"
 	"github.com/tensorken/tensorken/safetensors"
@@ -284,6 +286,38 @@ func TestClip(t *testing.T) {
 	}
 	if absent := optim.ClipNorm(pair{}, 1); absent.A.IsValid() {
 		t.Error("ClipNorm of absent gradients made one")
+	}
+	if got, want := floats(t, optim.ClipNorm(g.A, math.Inf(1))), []float32{3, 0}; !near(got, want) {
+		t.Errorf("ClipNorm([3 0], Inf) = %v, want %v", got, want)
+	}
+	clip := func(g tensor.Tensor) tensor.Tensor { return optim.ClipNorm(g, 1).Sum() }
+	if got, want := floats(t, grad.Of(clip)(tensor.Zeros(2))), []float32{1, 1}; !near(got, want) {
+		t.Errorf("the derivative of ClipNorm at zeros = %v, want %v", got, want)
+	}
+}
+
+func TestClipMisuse(t *testing.T) {
+	g := newPair()
+	for _, limit := range []float64{-1, math.NaN(), math.Inf(-1)} {
+		for _, c := range []struct {
+			f    func()
+			want string
+		}{
+			{func() { optim.ClipNorm(g, limit) }, "optim.ClipNorm: the limit of the norm is %v, want 0 or more"},
+			{func() { optim.ClipNorm(pair{}, limit) }, "optim.ClipNorm: the limit of the norm is %v, want 0 or more"},
+			{func() { optim.ClipValue(g, limit) }, "optim.ClipValue: the limit of the elements is %v, want 0 or more"},
+		} {
+			err, want := tensor.Try(c.f), fmt.Sprintf(c.want, limit)
+			if err == nil || !strings.HasPrefix(err.Error(), "optim_test.go:") || !strings.HasSuffix(err.Error(), want) {
+				t.Errorf("error %v, want optim_test.go:N: %s", err, want)
+			}
+		}
+		m, o := newPair(), optim.New(optim.SGD{}, 1)
+		o.ClipNorm = limit
+		err, want := o.Step(&m, g), fmt.Sprintf("optim: Step of an Optimizer whose ClipNorm is %v: want the most that the norm may be, or 0 for no limit", limit)
+		if err == nil || err.Error() != want {
+			t.Errorf("error %v, want %s", err, want)
+		}
 	}
 }
 

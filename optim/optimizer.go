@@ -21,7 +21,7 @@ type Optimizer struct {
 	// Schedule gives a factor on LR for each step, from 0; nil is 1.
 	Schedule func(step int) float64
 	// ClipNorm is the most that the norm of all gradients together may be;
-	// larger ones are scaled down. 0 is no limit.
+	// larger ones are scaled down. 0 is no limit, less than 0 an error.
 	ClipNorm float64
 	// RuleFor gives a parameter's own rule, by its name; where that is nil the
 	// parameter is frozen. A nil RuleFor is Rule for all.
@@ -54,6 +54,9 @@ func (o *Optimizer) Step(model, grads any) error {
 	}
 	if o.Rule == nil && o.RuleFor == nil {
 		return errors.New("optim: Step of an Optimizer without a Rule")
+	}
+	if !(o.ClipNorm >= 0) {
+		return fmt.Errorf("optim: Step of an Optimizer whose ClipNorm is %v: want the most that the norm may be, or 0 for no limit", o.ClipNorm)
 	}
 	step, err := o.State.step()
 	if err != nil {
