@@ -31,6 +31,9 @@ type Stateful interface {
 // statistics, behind a new pointer if l is one. It is Apply where l is not
 // Stateful or rng is nil.
 func Train[L Layer](l L, x tensor.Tensor, rng *tensor.RNG) (tensor.Tensor, L) {
+	if what := nilLayer(l); what != "" {
+		fail("Train", "the layer is %s: want a layer", what)
+	}
 	s, ok := any(l).(Stateful)
 	if !ok || rng == nil {
 		return l.Apply(x), l
@@ -60,6 +63,7 @@ type Sequential []Layer
 
 // Apply applies every layer.
 func (l Sequential) Apply(x tensor.Tensor) tensor.Tensor {
+	l.check()
 	for _, layer := range l {
 		x = layer.Apply(x)
 	}
@@ -68,6 +72,7 @@ func (l Sequential) Apply(x tensor.Tensor) tensor.Tensor {
 
 // Train trains every layer. A pointer that is there twice stays one layer.
 func (l Sequential) Train(x tensor.Tensor, rng *tensor.RNG) (tensor.Tensor, Layer) {
+	l.check()
 	next := slices.Clone(l)
 	for i, layer := range next {
 		x, next[i] = Train(layer, x, rng)
@@ -81,6 +86,30 @@ func (l Sequential) Train(x tensor.Tensor, rng *tensor.RNG) (tensor.Tensor, Laye
 		}
 	}
 	return x, next
+}
+
+// check panics if a layer is nil.
+func (l Sequential) check() {
+	for i, layer := range l {
+		if what := nilLayer(layer); what != "" {
+			fail("Sequential", "layer %d is %s: set it to a layer, or leave it out", i, what)
+		}
+	}
+}
+
+// nilLayer describes a layer that has no method to call: nil, a nil Func, and a
+// nil pointer to a layer whose methods take no pointer. For others it is "".
+func nilLayer(l Layer) string {
+	f, isFunc := l.(Func)
+	v := reflect.ValueOf(l)
+	switch {
+	case l == nil:
+		return "nil"
+	case isFunc && f == nil,
+		v.Kind() == reflect.Pointer && v.IsNil() && v.Type().Elem().Implements(reflect.TypeFor[Layer]()):
+		return fmt.Sprintf("a nil %T", l)
+	}
+	return ""
 }
 
 // A Func is a function as a layer: nn.Func(tensor.Tensor.ReLU). What it

@@ -2,6 +2,7 @@ package nn_test
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -254,7 +255,20 @@ func TestMisuse(t *testing.T) {
 		{func() { nn.Train(forgetful{nn.NewBatchNorm(3)}, x, rng) }, "nn.Train: the Train method of a nn_test.forgetful returned a nn.BatchNorm, want the same type"},
 		{func() { nn.Train(nn.Sequential{forgetful{nn.NewBatchNorm(3)}}, x, rng) }, "nn.Train: the Train method of a nn_test.forgetful"},
 		{func() { nn.NewInstanceNorm(4).Apply(x) }, "nn.InstanceNorm: the input [2 3]"},
-		{func() { nn.Dropout{P: 2}.Drop(x, rng) }, "nn.Dropout: P is 2"},
+		{func() { nn.Dropout{P: 2}.Drop(x, rng) }, "nn.Dropout: P is 2, want a probability from 0 to 1"},
+		{func() { nn.Dropout{P: -0.1}.Train(x, rng) }, "nn.Dropout: P is -0.1"},
+		{func() { nn.Dropout{P: math.NaN()}.Drop(x, rng) }, "nn.Dropout: P is NaN"},
+		{func() { nn.Dropout{P: math.NaN()}.Drop(x, nil) }, "nn.Dropout: P is NaN"},
+		{func() { nn.Dropout{P: math.NaN()}.Apply(x) }, "nn.Dropout: P is NaN"},
+		{func() { nn.Sequential{nil}.Apply(x) }, "nn.Sequential: layer 0 is nil: "},
+		{func() { nn.Sequential{nn.Flatten{}, nil}.Train(x, rng) }, "nn.Sequential: layer 1 is nil: "},
+		{func() { nn.Sequential{nn.Flatten{}, nil}.Train(x, nil) }, "nn.Sequential: layer 1 is nil: "},
+		{func() { nn.Sequential{nn.Sequential{nn.Flatten{}, nil}}.Apply(x) }, "nn.Sequential: layer 1 is nil: "},
+		{func() { nn.Sequential{(*nn.Linear)(nil)}.Apply(x) }, "nn.Sequential: layer 0 is a nil *nn.Linear: "},
+		{func() { nn.Sequential{(*nn.BatchNorm)(nil)}.Train(x, rng) }, "nn.Sequential: layer 0 is a nil *nn.BatchNorm: "},
+		{func() { nn.Sequential{nn.Func(nil)}.Apply(x) }, "nn.Sequential: layer 0 is a nil nn.Func: "},
+		{func() { nn.Train[nn.Layer](nil, x, rng) }, "nn.Train: the layer is nil: "},
+		{func() { nn.Train((*nn.BatchNorm)(nil), x, rng) }, "nn.Train: the layer is a nil *nn.BatchNorm: "},
 		{func() { nn.XavierNormal(rng, 3) }, "nn.XavierNormal: the shape [3]"},
 		{func() { nn.CrossEntropy(x, x) }, "nn.CrossEntropy: labels [2 3] do not fit predictions [2 3]"},
 		{func() { nn.CrossEntropy(x, label.Cast(tensor.Float32)) }, "nn.CrossEntropy: labels are float32"},

@@ -62,12 +62,12 @@ func (l Embedding) Apply(x tensor.Tensor) tensor.Tensor {
 type Dropout struct{ P float64 }
 
 // Apply is x: nothing is dropped at inference.
-func (l Dropout) Apply(x tensor.Tensor) tensor.Tensor { return x }
+func (l Dropout) Apply(x tensor.Tensor) tensor.Tensor { return l.Drop(x, nil) }
 
 // Drop drops elements of x, or none where rng is nil.
 func (l Dropout) Drop(x tensor.Tensor, rng *tensor.RNG) tensor.Tensor {
 	defer named("Dropout")
-	if l.P < 0 || l.P > 1 {
+	if !(l.P >= 0 && l.P <= 1) {
 		fail("Dropout", "P is %v, want a probability from 0 to 1", l.P)
 	}
 	switch {
