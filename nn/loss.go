@@ -89,6 +89,9 @@ func Hinge(pred, target tensor.Tensor) tensor.Tensor {
 // zeros is at right angles to all.
 func Cosine(pred, target tensor.Tensor) tensor.Tensor {
 	alike("Cosine", pred, target)
+	if d := pred.DType(); d.IsHalf() { // in which the least of the squares below is 0
+		return Cosine(pred.Cast(tensor.Float32), target.Cast(tensor.Float32)).Cast(d)
+	}
 	dot := dropLast("Cosine", pred.Mul(target))
 	squares := dropLast("Cosine", pred.Square()).Mul(dropLast("Cosine", target.Square()))
 	return dot.Div(squares.Maximum(1e-16).Sqrt()).Neg().Add(1)

@@ -36,6 +36,13 @@ func TestLosses(t *testing.T) {
 	u := tensor.From([][]float32{{1, 0}, {1, 1}, {0, 0}, {3, 0}})
 	v := tensor.From([][]float32{{0, 2}, {2, 2}, {1, 0}, {-1, 0}})
 	check(t, "Cosine", nn.Cosine(u, v), []int{4}, 1, 0, 1, 2)
+	for _, d := range []tensor.DType{tensor.Float16, tensor.BFloat16} {
+		half := nn.Cosine(u.Cast(d), v.Cast(d))
+		if half.DType() != d {
+			t.Errorf("Cosine of %v is %v", d, half.DType())
+		}
+		check(t, "Cosine of "+d.String(), half.Cast(tensor.Float32), []int{4}, 1, 0, 1, 2)
+	}
 }
 
 // A label out of range is found when the loss is computed.
