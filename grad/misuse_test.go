@@ -170,6 +170,24 @@ func TestMisuse(t *testing.T) {
 			look(func(x tensor.Tensor) { out = x.Exp() })()
 			out.Add(1).Sum().Item()
 		}},
+		{"Vmap, what was handed out of one to another", func() {
+			var out tensor.Tensor
+			look(func(x tensor.Tensor) { out = x.Exp() })()
+			fail(tensor.Eval(grad.Vmap(func(x tensor.Tensor) tensor.Tensor { return x.Add(out) })(batch)))
+		}},
+		{"Vmap, what was handed out of one inside of another", look(func(x tensor.Tensor) {
+			var out tensor.Tensor
+			grad.Vmap(func(x tensor.Tensor) tensor.Tensor {
+				out = x.Exp()
+				return x
+			})(x)
+			out.Item()
+		})},
+		{"Vmap, a key that was handed out", func() {
+			var out *tensor.RNG
+			look(func(x tensor.Tensor) { out = tensor.KeyRNG(x.Cast(tensor.Uint32)) })()
+			out.Perm(3)
+		}},
 		{"Vmap of Of, Item", func() {
 			grad.Vmap(grad.Of(func(x tensor.Tensor) tensor.Tensor {
 				x.Sum().Item()

@@ -28,7 +28,10 @@ func Eval(trees ...any) error {
 
 // hasValue returns an error for a tensor that stands for many.
 func hasValue(op string, n *graph.Node) error {
-	if n.IsExample() {
+	switch {
+	case n.IsLeftOver():
+		return misuse(op, "it was made inside of a grad.Vmap that has ended, so it has no value: return it from the function that Vmap calls", n)
+	case n.IsExample():
 		return misuse(op, "inside of grad.Vmap a tensor stands for all examples and has no value: use Where instead of if, and look at results outside", n)
 	}
 	return nil

@@ -200,8 +200,8 @@ func (r *RNG) Perm(n int) Tensor {
 	checkCount("Perm", n)
 	var k0, k1 uint32
 	if r.key.IsValid() {
-		if r.key.n.IsExample() {
-			fail("Perm", "inside of grad.Vmap a key made of examples has no value, which Perm needs: make the permutations outside, Stack them and pass them in", r.key.n)
+		if n := r.key.n; n.IsExample() && !n.IsLeftOver() {
+			fail("Perm", "inside of grad.Vmap a key made of examples has no value, which Perm needs: make the permutations outside, Stack them and pass them in", n)
 		}
 		key := r.next([]int{1})
 		data, err := Tensor{n: graph.Cat(0, key[:])}.bytes("Perm")
