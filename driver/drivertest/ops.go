@@ -179,6 +179,7 @@ func (s *suite) special() {
 			}
 		})
 	}
+	s.subnormalDivisors()
 	s.eachIn("Where", ir.DTypes, func(s *suite, d ir.DType) {
 		s.signs = true
 		x := specialValues(d)

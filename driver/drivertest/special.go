@@ -3,6 +3,7 @@ package drivertest
 import (
 	"math"
 
+	"github.com/tensorken/tensorken/internal/exec"
 	"github.com/tensorken/tensorken/internal/graph"
 	"github.com/tensorken/tensorken/ir"
 )
@@ -118,6 +119,30 @@ var zeros = []struct {
 	{"one column again", func(x *graph.Node) *graph.Node {
 		return graph.Expand(graph.Crop(x, []graph.Span{{Step: 1, Len: 6}, {Step: 1, Len: 1}}), x.Shape)
 	}},
+}
+
+// subnormalDivisors computes remainders of division by numbers that a device
+// may take for 0: they are NaN or less than the divisor.
+func (s *suite) subnormalDivisors() {
+	s.eachIn("Rem by subnormal numbers", floatTypes, func(s *suite, d ir.DType) {
+		least := epsilon[d].least
+		var a, b []ir.Number
+		for _, x := range append(specialFloats(d), ir.Float(d, 3*least), ir.Float(d, 0.75*least), ir.Float(d, 1e3)) {
+			for _, y := range []float64{epsilon[d].eps, 3 * epsilon[d].eps, 0.5, -0.75, 1 - epsilon[d].eps} {
+				a, b = append(a, x), append(b, ir.Float(d, y*least))
+			}
+		}
+		data, err := exec.Read(s.dev, graph.Binary(ir.Rem, s.of(d, a...), s.of(d, b...)))
+		if err != nil {
+			s.Fatal(err)
+		}
+		for i, r := range decode(d, data) {
+			x, y, got := a[i].Float64(d), b[i].Float64(d), r.Float64(d)
+			if math.Abs(got) >= math.Abs(y) {
+				s.Errorf("the remainder of %v divided by %v is %v", x, y, got)
+			}
+		}
+	})
 }
 
 // unreal computes what real numbers are too simple for: identities that

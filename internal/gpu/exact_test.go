@@ -2,6 +2,7 @@ package gpu
 
 import (
 	"math"
+	"math/rand/v2"
 	"slices"
 	"testing"
 
@@ -45,6 +46,77 @@ func TestDerivatives(t *testing.T) {
 		}
 		if diff := cmp.Diff(want, got, cmpopts.EquateNaNs()); diff != "" {
 			t.Errorf("the derivative of the %s at %v (-want +got):\n%s", c.name, c.at, diff)
+		}
+	}
+}
+
+// Functions at the edges of their ranges are those of the CPU, but for a few
+// units in the last place; a zero has the same sign.
+func TestEdges(t *testing.T) {
+	dev := tensor.NewDevice(real(t, wgpu.Options{Validate: true}))
+	type T = tensor.Tensor
+	inf, nan := float32(math.Inf(1)), float32(math.NaN())
+	zeros := []float32{0, float32(math.Copysign(0, -1)), -0.3, 0.3, -0.5, 0.5, -0.7, 0.7, -1.5, 1.5, 2.5, -2.5, 1e9, inf, -inf, nan}
+	large := []float32{0, 1e-6, -0.3, 11.5, -80, 81, 88.73, -89, 89.41, -89.42, 90, inf, -inf, nan}
+	for _, c := range []struct {
+		name string
+		of   func(T) T
+		at   []float32
+		off  float64 // of the result
+	}{
+		{"Round", T.Round, zeros, 0},
+		{"Trunc", T.Trunc, zeros, 0},
+		{"Ceil", T.Ceil, zeros, 0},
+		{"Floor", T.Floor, zeros, 0},
+		{"Cosh", T.Cosh, large, 1e-5},
+		{"Sinh", T.Sinh, large, 1e-5},
+		{"derivative of Cosh", grad.Of(func(x T) T { return x.Cosh().Sum() }), large[2:], 1e-5},
+		{"Log1p", T.Log1p, []float32{-1, -0.5, 1e-7, 1 << 24, 1 << 52, 1 << 53, 1 << 54, math.MaxFloat32, inf, nan}, 1e-6},
+	} {
+		for _, d := range []tensor.DType{tensor.Float32, tensor.BFloat16, tensor.Float16} {
+			x := tensor.New(c.at).Cast(d)
+			if err := tensor.Eval(x); err != nil {
+				t.Fatal(err)
+			}
+			want, err := tensor.Data[float32](c.of(x).Cast(tensor.Float32))
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, err := tensor.Data[float32](c.of(x.To(dev)).Cast(tensor.Float32))
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i, w := range want {
+				g := got[i]
+				same := g == w && math.Signbit(float64(g)) == math.Signbit(float64(w)) || g != g && w != w
+				if !same && !(w != 0 && math.Abs(float64(g)/float64(w)-1) <= c.off) {
+					t.Errorf("%s(%v) of %v is %v, want %v", c.name, c.at[i], d, g, w)
+				}
+			}
+		}
+	}
+}
+
+// Remainders are exact, for the bits of any two numbers.
+func TestRemainders(t *testing.T) {
+	dev := tensor.NewDevice(real(t, wgpu.Options{Validate: true}))
+	const n = 1 << 16
+	r := rand.New(rand.NewPCG(1, 2))
+	x, y := make([]float32, n), make([]float32, n)
+	for i := range n {
+		x[i], y[i] = math.Float32frombits(r.Uint32()), math.Float32frombits(r.Uint32()>>(i%16)) // down to subnormal ones
+	}
+	got, err := tensor.Data[float32](tensor.New(x).To(dev).Rem(tensor.New(y)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	subnormal := func(v float32) bool { return math.Abs(float64(v)) < 0x1p-126 } // or 0, which they may be taken for
+	for i, g := range got {
+		want := float32(math.Mod(float64(x[i]), float64(y[i])))
+		switch {
+		case g == want, g != g && (want != want || subnormal(y[i])), g == 0 && subnormal(want):
+		default:
+			t.Errorf("the remainder of %v divided by %v is %v, want %v", x[i], y[i], g, want)
 		}
 	}
 }

@@ -166,21 +166,30 @@ var helpers = map[string]string{
   if (!whole && a < 0.0 && is_finite(a)) { return nan(); }
   return select(y, -y, odd && (bitcast<u32>(a) >> 31u) == 1u);
 }`,
-	// The remainder is exact: long division, a bit at a time.
+	// The remainder is exact: long division of significands, eight bits at a time.
+	// Integers do not take subnormal numbers for 0.
 	"rem_f32": `fn rem_f32(a: f32, b: f32) -> f32 {
-  let ub = bitcast<u32>(b) & 0x7fffffffu;
   let ua = bitcast<u32>(a) & 0x7fffffffu;
+  let ub = bitcast<u32>(b) & 0x7fffffffu;
   if (ua >= 0x7f800000u || ub > 0x7f800000u || ub == 0u) { return nan(); }
-  var r = bitcast<f32>(ua);
-  let y = bitcast<f32>(ub);
   if (ua < ub) { return a; }
-  for (var k = i32(ua >> 23u) - i32(max(ub >> 23u, 1u)); k >= 0; k--) {
-    let e = i32(ub >> 23u) + k;
-    let t = select(y, bitcast<f32>(ub + (u32(k) << 23u)), e < 255 && ub >= 0x800000u);
-    if (r >= t) { r -= t; }
+  let eb = max(ub >> 23u, 1u);
+  let y = significand(ub);
+  var r = significand(ua) % y;
+  var n = max(ua >> 23u, 1u) - eb;
+  while (n > 0u) {
+    let k = min(n, 8u);
+    r = (r << k) % y;
+    n -= k;
   }
-  return select(r, -r, a < 0.0);
+  if (r != 0u) {
+    let s = min(countLeadingZeros(r) - 8u, eb - 1u);
+    r = (r << s) + ((eb - s - 1u) << 23u);
+  }
+  return bitcast<f32>(r | (bitcast<u32>(a) & 0x80000000u));
 }`,
+	// Of the bits of a number that is neither negative nor infinite.
+	"significand": `fn significand(u: u32) -> u32 { return select((u & 0x7fffffu) | 0x800000u, u, u < 0x800000u); }`,
 	"div_f32": `fn div_f32(a: f32, b: f32) -> f32 {
   let sign = (bitcast<u32>(a) ^ bitcast<u32>(b)) & 0x80000000u;
   let infinite = bitcast<f32>(sign | 0x7f800000u | zero);
