@@ -36,6 +36,10 @@
 // commits, and what is computed from a committed tensor is on its device.
 // One operation cannot mix two devices.
 //
+// The last bits of elementary functions and the order of sums are the device's,
+// and so are subnormal numbers: a GPU may take one for 0. Log and Pow of it are
+// then inexact, and Rem by it may be NaN.
+//
 // # Errors
 //
 // Misuse, such as shapes that do not fit, panics with an [*Error] that names

@@ -14,7 +14,8 @@ import (
 // function of the seed and the number of draws before. The elements are a
 // pure function of that key and their positions (the Threefry function of
 // Salmon and others, "Parallel random numbers: as easy as 1, 2, 3", 2011, in
-// the form JAX uses), so they are the same on every device.
+// the form JAX uses), so they are equal on every device, but for the last bits
+// of Normal and TruncNormal, which compute elementary functions.
 //
 // Of an RNG made by [NewRNG], Seed and Count are the whole state: store both,
 // and an RNG{Seed: s, Count: c} goes on where the other stood. An RNG is for
