@@ -195,15 +195,15 @@ func partialScatter(c *call, i int) *graph.Node {
 		return partialScatterMul(c, i)
 	}
 	// Max and Min: shared equally by all that are the greatest or least.
-	base, idx, upd, axis := c.src[0], c.src[1], c.src[2], c.Ints[0]
+	base, upd := c.src[0], c.src[2]
 	most := c.anew()
 	fromBase := graph.Cast(alike(base, most), base.DType)
-	fromUpd := graph.Cast(alike(upd, graph.Gather(most, idx, axis)), base.DType)
-	share := over(1, graph.Scatter(ir.Add, fromBase, idx, fromUpd, axis))
+	fromUpd := graph.Cast(alike(upd, c.gather(most)), base.DType)
+	share := over(1, c.scatter(ir.Add, fromBase, fromUpd))
 	if i == 0 {
 		return times(fromBase, share)
 	}
-	return times(fromUpd, graph.Gather(share, idx, axis))
+	return times(fromUpd, c.gather(share))
 }
 
 // partialScatterMul is the product of all else that goes to the same element.
@@ -212,22 +212,22 @@ func partialScatter(c *call, i int) *graph.Node {
 // is that zero, written as the sum of all zeros so that its derivative is 1
 // and second derivatives are right as well; with more it is 0.
 func partialScatterMul(c *call, i int) *graph.Node {
-	base, idx, upd, axis := c.src[0], c.src[1], c.src[2], c.Ints[0]
+	base, upd := c.src[0], c.src[2]
 	if i == 0 {
-		return graph.Scatter(ir.Mul, like(base, 1), idx, upd, axis)
+		return c.scatter(ir.Mul, like(base, 1), upd)
 	}
 	zeroBase, zeroUpd := eq(base, like(base, 0)), eq(upd, like(upd, 0))
 	ones := func(x *graph.Node) *graph.Node { return graph.Cast(x, base.DType) }
 	only := func(zero, x *graph.Node) *graph.Node { return graph.Where(zero, x, like(x, 0)) }
 	except := func(zero, x *graph.Node) *graph.Node { return graph.Where(zero, like(x, 1), x) }
 
-	product := graph.Scatter(ir.Mul, except(zeroBase, base), idx, except(zeroUpd, upd), axis)
-	count := graph.Scatter(ir.Add, ones(zeroBase), idx, ones(zeroUpd), axis)
-	sum := graph.Scatter(ir.Add, only(zeroBase, base), idx, only(zeroUpd, upd), axis)
+	product := c.scatter(ir.Mul, except(zeroBase, base), except(zeroUpd, upd))
+	count := c.scatter(ir.Add, ones(zeroBase), ones(zeroUpd))
+	sum := c.scatter(ir.Add, only(zeroBase, base), only(zeroUpd, upd))
 
-	rest := div(graph.Gather(product, idx, axis), except(zeroUpd, upd))
-	others := sub(graph.Gather(count, idx, axis), ones(zeroUpd))
-	zeros := sub(graph.Gather(sum, idx, axis), only(zeroUpd, upd))
+	rest := div(c.gather(product), except(zeroUpd, upd))
+	others := sub(c.gather(count), ones(zeroUpd))
+	zeros := sub(c.gather(sum), only(zeroUpd, upd))
 	part := graph.Where(eq(others, like(upd, 0)), like(upd, 1),
 		graph.Where(eq(others, like(upd, 1)), zeros, like(upd, 0)))
 	return times(rest, part)

@@ -92,7 +92,7 @@ func spread(c *call, ct *graph.Node, i int) *graph.Node {
 	case c.Op.Class() == ir.Reduction:
 		return graph.Expand(ct, c.src[0].Shape)
 	case c.Op == ir.Scatter && i == 2:
-		return graph.Gather(ct, c.src[1], c.Ints[0])
+		return c.gather(ct)
 	}
 	return ct
 }

@@ -96,7 +96,7 @@ func transposeGather(c *call, ct *graph.Node, _ int) *graph.Node {
 // ungather adds x at the indices of a Gather or Scatter, along its axis.
 func (c *call) ungather(x *graph.Node, length int) *graph.Node {
 	axis, idx := c.Ints[0], c.src[1]
-	n := graph.Ungather(x, idx, axis, length)
+	n := graph.At(c.Site, graph.Ungather(x, idx, axis, length))
 	switch {
 	case c.Bundle != nil: // itself such a sum
 		n.Bundle = c.Bundle
@@ -104,6 +104,16 @@ func (c *call) ungather(x *graph.Node, length int) *graph.Node {
 		n.Bundle = &graph.Bundle{Nodes: []*graph.Node{c.Node}}
 	}
 	return n
+}
+
+// gather takes the elements of x at the indices of a Scatter.
+func (c *call) gather(x *graph.Node) *graph.Node {
+	return graph.At(c.Site, graph.Gather(x, c.src[1], c.Ints[0]))
+}
+
+// scatter combines upd with base at the indices of a Scatter.
+func (c *call) scatter(kind ir.Op, base, upd *graph.Node) *graph.Node {
+	return graph.At(c.Site, graph.Scatter(kind, base, c.src[1], upd, c.Ints[0]))
 }
 
 // inverse returns the order that undoes a permutation.

@@ -72,7 +72,7 @@ const (
 	In     ArgKind = iota + 1 // a buffer that is read
 	Out                       // a buffer that is written; it shares no element with another argument
 	Value                     // a single number
-	Status                    // two int32: 0 and 0, or 1 + the index of the instruction that met a bad index, and that index
+	Status                    // StatusLen int32: zeros, or 1 + the number of the instruction that met a bad index, that index, and its position
 )
 
 // An Arg is what a kernel is called with: a buffer and the element in it that

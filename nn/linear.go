@@ -1,6 +1,9 @@
 package nn
 
-import "github.com/tensorken/tensorken/tensor"
+import (
+	"github.com/tensorken/tensorken/internal/graph"
+	"github.com/tensorken/tensorken/tensor"
+)
 
 // A Linear layer computes x·Wᵀ + b on the last axis.
 type Linear struct {
@@ -51,7 +54,7 @@ func (l Embedding) Apply(x tensor.Tensor) tensor.Tensor {
 	defer named("Embedding")
 	present("Embedding", "Weight", l.Weight)
 	checkIndices("Embedding", "positions", x)
-	return l.Weight.Take(0, x)
+	return tensor.Internal.Take(graph.Token{}, "nn.Embedding", l.Weight, 0, x)
 }
 
 // A Dropout layer sets elements to zero at random in training, each with

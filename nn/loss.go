@@ -27,8 +27,7 @@ func nll(op string, pred, labels tensor.Tensor, logp func(tensor.Tensor) tensor.
 		fail(op, "labels %v do not fit predictions %v: want one label for each row of the last axis", labels.Shape(), pred.Shape())
 	}
 	checkIndices(op, "labels", labels)
-	last := pred.Rank() - 1
-	return tensor.Internal.Gather(graph.Token{}, "nn."+op, logp(pred), last, labels.Unsqueeze(last)).Squeeze(last).Neg()
+	return tensor.Internal.Pick(graph.Token{}, "nn."+op, logp(pred), labels).Neg()
 }
 
 // BCE is the binary cross-entropy of logits x and targets y between 0 and 1,

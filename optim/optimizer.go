@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/tensorken/tensorken/internal/graph"
 	"github.com/tensorken/tensorken/internal/walk"
 	"github.com/tensorken/tensorken/tensor"
 )
@@ -45,8 +46,14 @@ func New(r Rule, lr float64) *Optimizer { return &Optimizer{Rule: r, LR: lr} }
 // and, where the gradients come from one call of package grad, with the loss.
 // A parameter whose gradient is absent stays as it is. It is an error if the
 // model, the gradients and State do not fit each other, in names, shapes and
-// types, as where a gradient or a slot has no parameter in the model, or if
-// the device fails; then *model and State stay as they were.
+// types, as where a gradient or a slot has no parameter in the model, if the
+// device fails, or if an index such as a label is out of range; then *model and
+// State stay as they were.
+//
+// A GPU runs ahead of Step and meets such an index later. Then the model holds
+// the elements that it had before the step, and later steps continue from them.
+// The error is returned by what reads the loss or, where nothing does, by a later
+// Step or [tensor.Device.Sync].
 func (o *Optimizer) Step(model, grads any) error {
 	params, gs, err := align(model, grads)
 	if err != nil {
@@ -77,6 +84,7 @@ func (o *Optimizer) Step(model, grads any) error {
 		next.Slots = map[string]tensor.Tensor{}
 	}
 	updated := make([]tensor.Tensor, len(params))
+	var fresh, before []tensor.Tensor // what the step computes, and the values that it replaces
 	for i, l := range params {
 		updated[i] = l.Value
 		rule := o.Rule
@@ -86,16 +94,24 @@ func (o *Optimizer) Step(model, grads any) error {
 		if rule == nil || !gs[i].IsValid() {
 			continue
 		}
+		old := o.State.of(l.Name)
 		var slots []tensor.Tensor
-		updated[i], slots, err = update(rule, l.Value, gs[i], o.State.of(l.Name), lr, step)
+		updated[i], slots, err = update(rule, l.Value, gs[i], old, lr, step)
 		if err != nil {
 			return fmt.Errorf("optim: Step of %s, %s: %w", parameter(l.Name), describe(l.Value), err)
 		}
 		for k, s := range slots {
 			next.Slots[slotName(l.Name, k)] = s
 		}
+		if old == nil {
+			old = make([]tensor.Tensor, len(slots))
+		}
+		fresh, before = append(fresh, slots...), append(before, old...)
 	}
-	if err := tensor.Eval(updated, next); err != nil {
+	for i, l := range params {
+		fresh, before = append(fresh, updated[i]), append(before, l.Value)
+	}
+	if err := tensor.Internal.Step(graph.Token{}, "optim.Step", fresh, before); err != nil {
 		return err
 	}
 	if err := walk.Update(model, updated); err != nil {

@@ -48,11 +48,9 @@
 // returned by what computes it, or is a panic with a [*DeviceError] where
 // nothing can be returned.
 //
-// An index in a tensor that is out of range is such a failure, and comes up when
-// elements are asked for: the error names that line. With the environment
-// variable TENSORKEN_DEBUG=lines, operations remember the lines that call them,
-// which takes time, and the error names that of the operation that took the
-// index; of several that are computed at once, the first.
+// An index in a tensor that is out of range is such a failure. It comes up when
+// elements are asked for, and is an [*Error] that names the operation that took
+// the index and its line, the index, and its place in the tensor of indices.
 //
 // A Tensor may be used by any number of goroutines at once.
 package tensor

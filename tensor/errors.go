@@ -108,11 +108,10 @@ func failure(op string, d *exec.Device, err error) error {
 	}
 	var index *exec.IndexError
 	if errors.As(err, &index) {
-		pos := index.Line
-		if pos == "" {
-			pos = graph.Caller()
+		if s := index.Site; s != nil {
+			return &Error{Op: s.Op, Pos: s.Pos(), Msg: index.Error()}
 		}
-		return &Error{Op: op, Pos: pos, Msg: op + ": " + index.Error()}
+		return &Error{Op: op, Pos: graph.Caller(), Msg: op + ": " + index.Error()}
 	}
 	var e *DeviceError
 	if errors.As(err, &e) {

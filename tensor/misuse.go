@@ -3,6 +3,7 @@ package tensor
 import (
 	"slices"
 
+	"github.com/tensorken/tensorken/internal/exec"
 	"github.com/tensorken/tensorken/internal/graph"
 )
 
@@ -12,13 +13,42 @@ func (internal) Misuse(_ graph.Token, op, reason string, operands ...any) {
 	fail(op, reason, operands...)
 }
 
-// Gather takes, along an axis, the elements of x at the positions in index,
-// whose other axes are as in x. Unlike in [Tensor.TakeAlong], a negative
-// position is out of range.
-func (internal) Gather(_ graph.Token, op string, x Tensor, axis int, index Tensor) Tensor {
-	from, at := x.node(op), index.node(op)
+// Pick takes, from each row along the last axis of x, the element that its
+// label names, and drops the axis. Labels have the shape of the result, and
+// unlike the indices of [Tensor.Take] are out of range if they are negative.
+func (internal) Pick(_ graph.Token, op string, x, labels Tensor) Tensor {
+	from, at := x.node(op), labels.node(op)
 	checkDevices(op, from, at)
-	return Tensor{n: graph.Gather(from, at, axis)}
+	site := graph.NewIndexSite(op, at.Shape)
+	site.Noun, site.Of = "label", "%d classes"
+	last := len(at.Shape)
+	return Tensor{n: drop(graph.At(site, graph.Gather(from, insert(at, last), last)), last)}
+}
+
+// Take is [Tensor.Take] on behalf of another operation.
+func (internal) Take(_ graph.Token, op string, x Tensor, axis int, index Tensor) Tensor {
+	return Tensor{n: take(op, x.node(op), axis, index)}
+}
+
+// Step computes new tensors in one plan, as one transaction: each is the next
+// value of the one of old with its index, which is absent for a value that is
+// new. If an index out of range is met on the way, Step fails. A device that runs
+// ahead meets it later: there the new tensors come to hold the elements of the
+// old ones, and a later Step or Sync fails unless something that failed is read
+// before.
+func (internal) Step(_ graph.Token, op string, next, old []Tensor) error {
+	var ns, before []*graph.Node
+	for i, t := range next {
+		if t.n == nil {
+			continue
+		}
+		if err := hasValue(op, t.n); err != nil {
+			return err
+		}
+		ns, before = append(ns, t.n), append(before, old[i].n)
+	}
+	d := Default().exec()
+	return failure(op, d, exec.Step(d, ns, before))
 }
 
 // Bytes computes t and returns its elements, row-major and little-endian: the

@@ -27,7 +27,7 @@ func take(op string, x *graph.Node, axis int, index Tensor) *graph.Node {
 	s := slices.Concat(x.Shape[:axis], i.Shape, x.Shape[axis+1:])
 	checkLen(op, s, x, index.n)
 	flat := graph.Reshape(i, []int{i.Len()})
-	return graph.Reshape(graph.Gather(x, spread(flat, []int{axis}, rows), axis), s)
+	return graph.Reshape(graph.At(fromEndSite(op, index.n), graph.Gather(x, spread(flat, []int{axis}, rows), axis)), s)
 }
 
 // checkIndex panics unless i has a type that an index may have.
@@ -35,6 +35,13 @@ func checkIndex(op string, i *graph.Node) {
 	if !ir.IndexTypes.Has(i.DType) {
 		fail(op, "an index must be int32, uint32 or int64: Cast it", i)
 	}
+}
+
+// fromEndSite is the site of a call whose indices have gone through fromEnd.
+func fromEndSite(op string, i *graph.Node) *graph.IndexSite {
+	s := graph.NewIndexSite(op, i.Shape)
+	s.FromEnd = i.DType.IsSigned()
+	return s
 }
 
 // fromEnd is an index into n elements with negative positions resolved.
@@ -63,9 +70,10 @@ func (t Tensor) TakeAlong(axis int, index Tensor) Tensor {
 		fail("TakeAlong", fmt.Sprintf("axes other than %d do not broadcast: lengths must be equal or 1", a), x, i)
 	}
 	checkLen("TakeAlong", shape.With(s, a, max(x.Shape[a], i.Shape[a])), x, i)
+	site := fromEndSite("TakeAlong", i)
 	i = fromEnd(i, x.Shape[a])
 	from := graph.Expand(x, shape.With(s, a, x.Shape[a]))
-	return Tensor{n: graph.Gather(from, graph.Expand(i, shape.With(s, a, i.Shape[a])), a)}
+	return Tensor{n: graph.At(site, graph.Gather(from, graph.Expand(i, shape.With(s, a, i.Shape[a])), a))}
 }
 
 // OneHot adds a last axis of the given number of classes, in which the one
@@ -134,6 +142,7 @@ func (t Tensor) scatter(op string, kind ir.Op, axis int, index, src Tensor) Tens
 		fail(op, fmt.Sprintf("axes other than %d must have the tensor's lengths, or 1", a), x, i, u)
 	}
 	checkLen(op, s, x, i, u)
+	site := fromEndSite(op, i)
 	i = graph.Expand(fromEnd(i, x.Shape[a]), s)
-	return Tensor{n: graph.Scatter(kind, x, i, graph.Expand(u, s), a)}
+	return Tensor{n: graph.At(site, graph.Scatter(kind, x, i, graph.Expand(u, s), a))}
 }

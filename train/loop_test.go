@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"math"
 	"regexp"
@@ -237,5 +238,34 @@ func TestRandomnessIsPassedOn(t *testing.T) {
 	}
 	if want := []*tensor.RNG{l.RNG, l.RNG}; !slices.Equal(seen, want) {
 		t.Errorf("Loss was given %v, want %v", seen, want)
+	}
+}
+
+// A bad label ends the loop with an error that names it, and leaves the model
+// that the good batches have trained.
+func TestRunBadLabel(t *testing.T) {
+	type example struct{ X, Y tensor.Tensor }
+	for _, bad := range []int{0, 5} {
+		labels := make([]int32, 8)
+		labels[bad] = 3
+		rng := tensor.NewRNG(1)
+		l := &train.Loop[nn.Linear, example]{
+			Model: nn.NewLinear(rng, 2, 3),
+			Data:  &data.Loader[example]{Set: data.Of(example{rng.Normal(8, 2), tensor.New(labels)}), Batch: 2},
+			Loss: func(m nn.Linear, b example, _ *tensor.RNG) (tensor.Tensor, nn.Linear) {
+				return nn.CrossEntropy(m.Apply(b.X), b.Y).Mean(), m
+			},
+			Optimizer: optim.New(optim.Adam{}, 0.1), Epochs: 1, Out: io.Discard,
+		}
+		err := l.Run(context.Background())
+		if want := fmt.Sprintf("nn.CrossEntropy: label 3 at [%d] is out of range for 3 classes", bad%2); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("label %d is bad: error %v, want %s", bad, err, want)
+		}
+		if _, err := tensor.Data[float32](l.Model.Weight); err != nil {
+			t.Errorf("label %d is bad: the model: %v", bad, err)
+		}
+		if got := l.Best.Weight.IsValid(); got != (bad > 1) {
+			t.Errorf("label %d is bad: there is a Best: %v", bad, got)
+		}
 	}
 }

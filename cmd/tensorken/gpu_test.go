@@ -124,9 +124,9 @@ shape                                FAIL
 misuse                               FAIL
     MatMul of [1 3] and [1 3]: the inner lengths 3 and 1 differ: transpose with T or Reshape
 failure                              FAIL
-    Eval: index 9 is out of range for an axis of length 3
+    Take: index 9 at [0] is out of range for an axis of length 3
 failure of the CPU                   FAIL
-    on the CPU: Eval: index 9 is out of range for an axis of length 3
+    on the CPU: Take: index 9 at [0] is out of range for an axis of length 3
 `
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("report (-want +got):\n%s", diff)

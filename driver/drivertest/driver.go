@@ -301,12 +301,12 @@ func (s *suite) status() {
 				}
 			}
 			idx[s.IntN(n)] = 9
-			status := make([]ir.Number, 4)
+			status := make([]ir.Number, 2*ir.StatusLen)
 			if noted {
-				status[2], status[3] = 7, 8
+				status[ir.StatusLen], status[ir.StatusLen+2] = 7, 8
 			}
 			what := fmt.Sprintf("of %d, noted before: %v", n, noted)
-			s.run("Gather "+what, call{takeKernel(n), []interp.Arg{{Data: grid(n)}, {Data: idx}, {Data: grid(5)}, {Data: status, Offset: 2}}})
+			s.run("Gather "+what, call{takeKernel(n), []interp.Arg{{Data: grid(n)}, {Data: idx}, {Data: grid(5)}, {Data: status, Offset: ir.StatusLen}}})
 			status = slices.Clone(status)
 			s.run("Scatter "+what, call{scatterKernel(n), []interp.Arg{{Data: grid(5)}, {Data: grid(5)}, {Data: idx}, {Data: grid(n)}, {Data: status}}})
 		}

@@ -17,21 +17,32 @@ type Plan struct {
 	Steps   []Step
 	Buffers []Buffer
 	Outputs []Output // one for each root
-	Checks  int      // how many steps may note a bad index
+	Checks  int      // how many steps check indices
+	Guarded bool     // outputs with a Fallback hold it if a check fails
 }
 
 // A Step is one call of a kernel.
 type Step struct {
-	Kernel *ir.Kernel
-	Args   []Arg
+	Kernel  *ir.Kernel
+	Args    []Arg
+	Indices []Index // what its instructions check, in their order
+	Late    bool    // an earlier step checks the same indices
 }
 
-// An Arg is what a step's argument is: by Kind the number, the place to note a
-// bad index, or a buffer: the leaf or the plan's own, by Index.
+// An Arg is what a step's argument is, by Kind: a number, the report of a check,
+// or a buffer. A buffer is a leaf, the plan's own or, to be read, the reports
+// from that of a check on.
 type Arg struct {
-	Kind  ir.ArgKind
-	Leaf  bool
-	Index int
+	Kind         ir.ArgKind
+	Leaf, Report bool
+	Index        int
+}
+
+// An Index is an instruction that uses an index.
+type Index struct {
+	Instr int
+	Node  int // the number of the node that it computes: graph.Node.Number
+	Load  int // the first load that the index is computed from, -1 if there is none
 }
 
 // A Buffer is one that the plan needs: Len elements of type DType.
@@ -57,8 +68,13 @@ func Verify() { verify = true }
 
 // Graph compiles roots, whose sources are graph.Leaf, graph.Param and
 // constants. Bindings is the most buffers a kernel may have, 0 for no limit.
-func Graph(roots []*graph.Node, bindings int) (*Plan, error) {
+// Fallbacks are for outputs that are to be guarded; see Plan.Guarded.
+func Graph(roots []*graph.Node, bindings int, fallbacks []Fallback) (*Plan, error) {
 	roots = simplify.Nodes(roots)
+	gathered := gathers(roots)
+	if len(fallbacks) > 0 && bindings > 0 {
+		bindings-- // for the reports
+	}
 	fusion := fuse.Nodes(roots, bindings)
 	p := &Plan{}
 	index := map[*graph.Node]int{} // of the buffers
@@ -72,8 +88,11 @@ func Graph(roots []*graph.Node, bindings int) (*Plan, error) {
 		return i
 	}
 	for _, g := range fusion.Groups {
-		k, args := lower.Group(fusion, g)
-		s := Step{Kernel: k}
+		k, args, indices := lower.Group(fusion, g)
+		s := Step{Kernel: k, Late: isLate(g, gathered)}
+		for _, x := range indices {
+			s.Indices = append(s.Indices, Index{x.Instr, x.Node.Number, indexLoad(k, x.Instr)})
+		}
 		for _, a := range args {
 			arg := Arg{Kind: a.Kind}
 			switch {
@@ -105,11 +124,56 @@ func Graph(roots []*graph.Node, bindings int) (*Plan, error) {
 		}
 		p.Outputs = append(p.Outputs, o)
 	}
+	p.Guarded = len(fallbacks) > 0 && p.Checks > 0 && p.guard(roots, fallbacks)
 	p.schedule()
 	if verify {
 		return p, p.verify()
 	}
 	return p, nil
+}
+
+// An indexed is a tensor of indices and the length of the axis they are for.
+type indexed struct {
+	index *graph.Node
+	n     int
+}
+
+// gathers lists what the Gathers of a graph check.
+func gathers(roots []*graph.Node) map[indexed]bool {
+	found := map[indexed]bool{}
+	for _, n := range graph.Sorted(roots) {
+		if n.Op == ir.Gather {
+			found[indexed{n.Src()[1], n.Src()[0].Shape[n.Ints[0]]}] = true
+		}
+	}
+	return found
+}
+
+// isLate reports whether a group is the transpose of a Gather that checks its
+// indices.
+func isLate(g *fuse.Group, gathered map[indexed]bool) bool {
+	n := g.Scatter
+	return n != nil && len(n.Ints) > 1 && gathered[indexed{n.Src()[1], n.Shape[n.Ints[0]]}]
+}
+
+// indexLoad is the first load that the index of instruction i is computed from,
+// -1 if it is computed from none.
+func indexLoad(k *ir.Kernel, i int) int {
+	from := make([]bool, len(k.Body))
+	from[k.Body[i].Src[0]] = true
+	load := -1
+	for j := i - 1; j >= 0; j-- {
+		if !from[j] {
+			continue
+		}
+		if k.Body[j].Op == ir.Load {
+			load = j
+		}
+		for _, s := range k.Body[j].Src {
+			from[s] = true
+		}
+	}
+	return load
 }
 
 // verify checks every kernel, and that what a step reads is written by an
@@ -121,7 +185,7 @@ func (p *Plan) verify() error {
 			return fmt.Errorf("step %d: %w in\n%v", i, err, s.Kernel)
 		}
 		for _, a := range s.Args {
-			if a.Kind == ir.In && !a.Leaf && !written[a.Index] {
+			if a.Kind == ir.In && !a.Leaf && !a.Report && !written[a.Index] {
 				return fmt.Errorf("step %d reads buffer %d before it is written, in\n%v", i, a.Index, s.Kernel)
 			}
 		}

@@ -49,7 +49,7 @@ func TestOutputs(t *testing.T) {
 		{"parts", []*graph.Node{graph.Cat(0, []*graph.Node{neg, a})}, 1, []Output{{Strides: []int{6, 1}}}},
 		{"one of the parts", []*graph.Node{graph.Cat(0, []*graph.Node{neg, a}), neg}, 1, []Output{{Strides: []int{6, 1}}, {Index: 1, Strides: []int{6, 1}}}},
 	} {
-		p, err := Graph(c.roots, 0)
+		p, err := Graph(c.roots, 0, nil)
 		if err != nil {
 			t.Errorf("%s: %v", c.name, err)
 			continue
@@ -78,7 +78,7 @@ func TestChecks(t *testing.T) {
 		{"Scatter", graph.Scatter(ir.Add, a, idx, leaf(2, 4, 2), 1), 1},
 		{"the gradient of picking one", graph.Ungather(leaf(2, 4, 1), graph.Leaf(ir.Int32, []int{4, 1}, 1, []int{1, 1, 1}), 1, 6), 0},
 	} {
-		p, err := Graph([]*graph.Node{c.root}, 0)
+		p, err := Graph([]*graph.Node{c.root}, 0, nil)
 		if err != nil {
 			t.Errorf("%s: %v", c.name, err)
 		} else if p.Checks != c.want {

@@ -13,23 +13,24 @@ import (
 // and the last to need what the layer stored, does not wait for those of all
 // other layers.
 func (p *Plan) schedule() {
-	s := &scheduler{plan: p, readers: make([][]int, len(p.Buffers)), writers: make([]int, len(p.Buffers)), left: make([]int, len(p.Buffers)), waits: make([]int, len(p.Steps)), freeing: make([]bool, len(p.Steps)), done: make([]bool, len(p.Steps))}
-	kept := make([]bool, len(p.Buffers))
+	buffers := len(p.Buffers) + 1 // one more stands for the reports of checks
+	s := &scheduler{plan: p, readers: make([][]int, buffers), writers: make([]int, buffers), left: make([]int, buffers), waits: make([]int, len(p.Steps)), freeing: make([]bool, len(p.Steps)), done: make([]bool, len(p.Steps))}
+	kept := make([]bool, buffers)
 	for _, o := range p.Outputs {
 		if !o.Leaf {
 			kept[o.Index] = true
 		}
 	}
 	for i := range p.Steps {
-		for b := range p.Steps[i].buffers(ir.In) {
+		for b := range s.buffers(i, ir.In) {
 			s.readers[b] = append(s.readers[b], i)
 		}
-		for b := range p.Steps[i].buffers(ir.Out) {
+		for b := range s.buffers(i, ir.Out) {
 			s.writers[b]++
 		}
 	}
 	for i := range p.Steps {
-		for b := range p.Steps[i].buffers(ir.In) {
+		for b := range s.buffers(i, ir.In) {
 			s.waits[i] += s.writers[b]
 		}
 	}
@@ -57,12 +58,29 @@ func (p *Plan) schedule() {
 func (s *Step) buffers(kind ir.ArgKind) func(func(int) bool) {
 	return func(yield func(int) bool) {
 		for k, a := range s.Args {
-			if a.Leaf || a.Kind != kind || slices.Contains(s.Args[:k], a) {
+			if a.Leaf || a.Report || a.Kind != kind || slices.Contains(s.Args[:k], a) {
 				continue
 			}
 			if !yield(a.Index) {
 				return
 			}
+		}
+	}
+}
+
+// buffers yields what orders step i among the others: its buffers and, as the
+// last one, the reports of checks, which are written before any is read.
+func (s *scheduler) buffers(i int, kind ir.ArgKind) func(func(int) bool) {
+	step := &s.plan.Steps[i]
+	return func(yield func(int) bool) {
+		for b := range step.buffers(kind) {
+			if !yield(b) {
+				return
+			}
+		}
+		reads := slices.ContainsFunc(step.Args, func(a Arg) bool { return a.Report })
+		if kind == ir.In && reads || kind == ir.Out && !step.Late && step.check() >= 0 {
+			yield(len(s.plan.Buffers))
 		}
 	}
 }
@@ -90,12 +108,11 @@ func (s *scheduler) weigh(i int) {
 	if s.freeing[i] || s.waits[i] > 0 || s.done[i] {
 		return
 	}
-	step := &s.plan.Steps[i]
 	takes := 0
-	for b := range step.buffers(ir.Out) {
+	for b := range s.plan.Steps[i].buffers(ir.Out) {
 		takes += s.plan.Buffers[b].bytes()
 	}
-	for b := range step.buffers(ir.In) {
+	for b := range s.plan.Steps[i].buffers(ir.In) {
 		if s.left[b] == 1 {
 			takes -= s.plan.Buffers[b].bytes()
 		}
@@ -122,15 +139,14 @@ func (s *scheduler) next() int {
 
 func (s *scheduler) run(i int) {
 	s.done[i] = true
-	step := &s.plan.Steps[i]
-	for b := range step.buffers(ir.In) {
+	for b := range s.buffers(i, ir.In) {
 		if s.left[b]--; s.left[b] == 1 {
 			for _, r := range s.readers[b] {
 				s.weigh(r)
 			}
 		}
 	}
-	for b := range step.buffers(ir.Out) {
+	for b := range s.buffers(i, ir.Out) {
 		s.writers[b]--
 		for _, r := range s.readers[b] {
 			if s.waits[r]--; s.waits[r] == 0 {

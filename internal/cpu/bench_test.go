@@ -274,7 +274,7 @@ func BenchmarkGather(b *testing.B) {
 		[]ir.Arg{{Kind: ir.Status, DType: ir.Int32}, in(ir.Int32), in(f32), out(f32, n*width)},
 		read(ir.Int32, 1, 1, 0),
 		ir.Instr{Op: ir.Load, Type: f32, Src: []int{0}, Arg: 2, View: &ir.View{Coef: []int{0, 1}, Stride: width, Len: rows}},
-		write(f32, 1, 3, width, 1)), 8*n*width, 0, 2, n, rows*width, n*width)
+		write(f32, 1, 3, width, 1)), 8*n*width, 0, ir.StatusLen, n, rows*width, n*width)
 }
 
 func BenchmarkScatter(b *testing.B) {
@@ -284,7 +284,7 @@ func BenchmarkScatter(b *testing.B) {
 		read(ir.Int32, 3, 1, 0), read(f32, 4, width, 1),
 		ir.Instr{Op: ir.Scatter, Type: f32, Kind: ir.Add, Src: []int{0, 1}, Arg: 0, View: &ir.View{Coef: []int{0, 1}, Stride: width, Len: rows}})
 	k.Routine = "scatter"
-	bench(b, k, 8*n*width, 0, rows*width, rows*width, 2, n, n*width)
+	bench(b, k, 8*n*width, 0, rows*width, rows*width, ir.StatusLen, n, n*width)
 }
 
 func BenchmarkTiny(b *testing.B) {

@@ -190,7 +190,7 @@ func (d *device) call(p *program, args []driver.Arg) error {
 		return err
 	}
 	if p.status >= 0 {
-		d.report(unsafe.Slice((*int32)(d.bind[p.status].p), 2))
+		d.report((*[ir.StatusLen / 2]int64)(d.bind[p.status].p))
 	}
 	return nil
 }
@@ -218,7 +218,7 @@ func (d *device) bindArg(p *program, i int, a *driver.Arg) error {
 
 // report notes the first bad index in the status argument, unless there is
 // one.
-func (d *device) report(status []int32) {
+func (d *device) report(status *[ir.StatusLen / 2]int64) {
 	var bad badIndex
 	for _, w := range d.workers[:d.active] {
 		if w.bad.found {
@@ -227,6 +227,6 @@ func (d *device) report(status []int32) {
 		}
 	}
 	if bad.found && status[0] == 0 {
-		status[0], status[1] = int32(1+bad.instr), int32(min(max(bad.value, math.MinInt32), math.MaxInt32))
+		*status = [...]int64{int64(1 + bad.instr), bad.value, int64(bad.rank)}
 	}
 }

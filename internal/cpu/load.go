@@ -179,17 +179,26 @@ func (a *assembler) load(i int) int {
 		s.src[0] = l.at
 		l.stride, l.limit = in.View.Stride, in.View.Len
 	}
-	rank := make([]int, len(a.space.rank))
-	for axis := range rank {
-		if over.Has(axis) {
-			rank[axis] = a.space.rank[axis]
-		}
-	}
-	l.rank = a.affine(0, rank, lanes)
+	l.rank = a.rank(i, lanes)
 	if len(l.guards) > 0 || l.at >= 0 || l.arg < 0 {
 		s.do = doWalk
 	}
 	return a.emit(s, in.Type, over)
+}
+
+// rank is the position at which instruction i reports a bad index; 0 if it uses
+// none.
+func (a *assembler) rank(i int, lanes ir.AxisSet) affine {
+	strides := make([]int, len(a.space.rank))
+	if a.space.body[i].UsesIndex() {
+		domain := ir.IndexDomain(a.space.body, i)
+		for axis, s := range a.space.rank {
+			if domain.Has(axis) {
+				strides[axis] = s
+			}
+		}
+	}
+	return a.affine(0, strides, lanes)
 }
 
 // doLoad is a load without guards and index: memory itself where the

@@ -370,7 +370,7 @@ func newMaker(seed uint64) *maker {
 	m := &maker{Rand: rand.New(rand.NewPCG(seed, 1)), k: &ir.Kernel{}, status: -1}
 	if m.IntN(3) > 0 {
 		m.k.Args = append(m.k.Args, ir.Arg{Kind: ir.Status, DType: ir.Int32})
-		m.args = append(m.args, interp.Arg{Data: make([]ir.Number, 2)})
+		m.args = append(m.args, interp.Arg{Data: make([]ir.Number, ir.StatusLen)})
 		m.status = 0
 	}
 	return m
@@ -482,7 +482,7 @@ func makeScatter(seed uint64) *maker {
 	m := &maker{Rand: rand.New(rand.NewPCG(seed, 1)), k: &ir.Kernel{Skeleton: ir.Special, Routine: "scatter"}, status: 2}
 	d := []ir.DType{ir.Float32, ir.Float16, ir.Int32, ir.Int64, ir.Uint8, ir.Float64}[m.IntN(6)]
 	m.k.Args = []ir.Arg{{Kind: ir.Out, DType: d}, {Kind: ir.In, DType: d}, {Kind: ir.Status, DType: ir.Int32}}
-	m.args = []interp.Arg{{}, {}, {Data: make([]ir.Number, 2)}}
+	m.args = []interp.Arg{{}, {}, {Data: make([]ir.Number, ir.StatusLen)}}
 	axes := m.axes(ir.Kept, 4)
 	n := 1 + m.IntN(9)
 	at := m.IntN(len(axes) + 1)

@@ -144,7 +144,7 @@ func (a *assembler) scatter(i int) int {
 		affine: a.affine(in.View.Off, in.View.Coef, lanes),
 		arg:    in.Arg, size: in.Type.Size(), instr: i,
 		at: index, atLanes: a.regs[index].lanes, stride: in.View.Stride, limit: in.View.Len,
-		rank:    a.affine(0, a.space.rank, lanes),
+		rank:    a.rank(i, lanes),
 		combine: simd.Scatterers[in.Kind][a.space.args[in.Arg].DType],
 	}
 	if elem := a.space.args[in.Arg].DType; !elem.IsHalf() {

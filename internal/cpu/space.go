@@ -15,7 +15,7 @@ type space struct {
 	args []ir.Arg
 	axes []ir.Axis
 	body []ir.Instr
-	rank []int // how far one step along each axis goes in the row-major order of the kernel's points
+	rank []int // ir.Kernel.CheckStrides
 	tune *tuning
 }
 
@@ -24,7 +24,7 @@ type form []int
 
 func newSpace(k *ir.Kernel, t *tuning) *space {
 	s := &space{args: k.Args, tune: t, body: slices.Clone(k.Body)}
-	rank := rowMajor(k.Axes, ^ir.AxisSet(0))
+	rank := k.CheckStrides()
 	groups, merged := mergeAxes(k, orderAxes(k), allForms(k, rank))
 
 	// groups[i] lists the kernel's axes that axis i stands for, and the last

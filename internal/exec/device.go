@@ -53,11 +53,19 @@ func New(d driver.Device) *Device {
 // String returns the device's name.
 func (d *Device) String() string { return d.name }
 
-// Sync waits for all that was run.
+// Sync waits for all that was run. It fails if something failed since the last
+// Sync, or if a transaction did (see Step).
 func (d *Device) Sync() error {
 	d.mu.Lock()
-	defer d.mu.Unlock()
-	return d.sync()
+	err := d.sync()
+	if err == nil {
+		err = d.resolve()
+	}
+	d.mu.Unlock()
+	if err == nil {
+		err = d.missed()
+	}
+	return err
 }
 
 // Trim waits for all that was run and frees the buffers that wait for their

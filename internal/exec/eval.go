@@ -2,30 +2,15 @@ package exec
 
 import (
 	"errors"
-	"fmt"
 	"runtime"
 	"slices"
 
 	"github.com/tensorken/tensorken/driver"
+	"github.com/tensorken/tensorken/internal/compile"
 	"github.com/tensorken/tensorken/internal/graph"
 	"github.com/tensorken/tensorken/internal/shape"
 	"github.com/tensorken/tensorken/ir"
 )
-
-// An IndexError is an index in a tensor that was out of range.
-type IndexError struct {
-	Index int64  // from the start: where negative ones count from the end, after that
-	Len   int    // of the axis
-	Line  string // of the program that used an index, if TENSORKEN_DEBUG asks for lines
-}
-
-func (e *IndexError) Error() string {
-	written := ""
-	if e.Index < 0 {
-		written = fmt.Sprintf(" (%d if it was counted from the end)", e.Index-int64(e.Len))
-	}
-	return fmt.Sprintf("index %d%s is out of range for an axis of length %d", e.Index, written, e.Len)
-}
 
 // A Failure is what went wrong on a device.
 type Failure struct {
@@ -40,14 +25,15 @@ func (e *Failure) Unwrap() error { return e.Err }
 
 // A part of what is to be computed belongs to one device.
 type part struct {
-	device *Device
-	roots  []*graph.Node
+	device     *Device
+	roots, old []*graph.Node
 }
 
-// byDevice parts roots that have no value by what computes them.
-func byDevice(def *Device, roots []*graph.Node) []part {
+// byDevice parts roots that have no value by what computes them. Old is nil or
+// has an element for each.
+func byDevice(def *Device, roots, old []*graph.Node) []part {
 	var parts []part
-	for _, n := range roots {
+	for k, n := range roots {
 		if n.Value() != nil {
 			continue
 		}
@@ -60,6 +46,9 @@ func byDevice(def *Device, roots []*graph.Node) []part {
 			parts = append(parts, part{device: d})
 		}
 		parts[i].roots = append(parts[i].roots, n)
+		if old != nil {
+			parts[i].old = append(parts[i].old, old[k])
+		}
 	}
 	return parts
 }
@@ -67,9 +56,21 @@ func byDevice(def *Device, roots []*graph.Node) []part {
 // Eval computes roots, all that belong to one device in one plan. Nodes that
 // belong to none are computed on def. It returns the first failure of what it
 // ran, or of the values that roots have.
-func Eval(def *Device, roots []*graph.Node) error {
-	for _, p := range byDevice(def, roots) {
-		if err := p.device.eval(p.roots); err != nil {
+func Eval(def *Device, roots []*graph.Node) error { return eval(def, roots, nil) }
+
+// Step is Eval as a transaction, for an optimizer: roots[i] is the new value of
+// old[i], which is nil for a value that is new. If anything that is computed
+// along with the roots meets a bad index, Step fails and the caller keeps what it
+// has.
+//
+// A device that runs ahead has not met it by then. There the roots come to hold
+// the elements of old, so that training continues from them. The error is that of
+// a later Step or Sync, unless a value that failed is read before.
+func Step(def *Device, roots, old []*graph.Node) error { return eval(def, roots, old) }
+
+func eval(def *Device, roots, old []*graph.Node) error {
+	for _, p := range byDevice(def, roots, old) {
+		if err := p.device.eval(p.roots, p.old); err != nil {
 			var f *Failure
 			if errors.As(err, &f) {
 				return err // of a device that was to compute something first
@@ -85,16 +86,21 @@ func Eval(def *Device, roots []*graph.Node) error {
 	return nil
 }
 
-func (d *Device) eval(roots []*graph.Node) error {
+func (d *Device) eval(roots, old []*graph.Node) error {
+	if old != nil {
+		if err := d.missed(); err != nil {
+			return err
+		}
+	}
 	d.breathe()
-	r := newRequest(d, roots)
+	r := newRequest(d, roots, old)
 	if len(r.foreign) > 0 {
 		foreign := slices.Clone(r.foreign)
 		r.release()
 		if err := Eval(d, foreign); err != nil {
 			return err
 		}
-		r = newRequest(d, roots)
+		r = newRequest(d, roots, old)
 	}
 	defer r.release()
 	err := r.ready(d)
@@ -121,19 +127,18 @@ func (d *Device) eval(roots []*graph.Node) error {
 	return nil
 }
 
-// line is where the first node that uses an index was made, if it is known.
-func (r *request) line() string {
-	for _, n := range r.nodes {
-		if n.Line != "" && (n.Op == ir.Gather || n.Op == ir.Scatter) {
-			return n.Line
+// ready returns the first failure among the leaves, and brings those of other
+// devices to where d can have them. A transaction waits for reports on what it
+// reads.
+func (r *request) ready(d *Device) error {
+	if r.failed != nil {
+		return r.failed
+	}
+	if len(r.old) > 0 && r.pending() {
+		if err := d.settle(); err != nil {
+			return err
 		}
 	}
-	return ""
-}
-
-// ready returns the first failure among the leaves, and brings those of other
-// devices to where d can have them.
-func (r *request) ready(d *Device) error {
 	for i := range r.leaves {
 		v := r.leaves[i].value
 		if v.Err != nil {
@@ -150,6 +155,36 @@ func (r *request) ready(d *Device) error {
 		}
 	}
 	return nil
+}
+
+// guarded reports whether all results of a transaction that may fail fall back.
+func (r *request) guarded(p *plan) bool {
+	if !p.compiled.Guarded {
+		return false
+	}
+	for i := range r.old {
+		o := r.find(r.numberOf(r.roots[i]))
+		falls := func(f compile.Fallback) bool { return f.Output == o }
+		if o < 0 || slices.ContainsFunc(r.fallbacks, falls) {
+			continue
+		}
+		if out := p.compiled.Outputs[o]; !out.Leaf && p.doubtful[out.Index] {
+			return false
+		}
+	}
+	return true
+}
+
+// pending reports whether a leaf may yet turn out to have failed.
+func (r *request) pending() bool {
+	return slices.ContainsFunc(r.leaves, func(l leaf) bool { return l.value.Err == nil && l.value.Store.(*store).pending() })
+}
+
+// settle reads all reports.
+func (d *Device) settle() error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.resolve()
 }
 
 // run runs a plan and gives the outputs their values.
@@ -181,7 +216,8 @@ func (d *Device) run(p *plan, r *request) error {
 	err = d.drv.Run(d.calls)
 	clear(d.calls)
 	clear(d.args[:p.args])
-	if err == nil && now != nil && !d.limits.Async {
+	unguarded := len(r.old) > 0 && !r.guarded(p)
+	if err == nil && now != nil && (!d.limits.Async || unguarded) {
 		err = d.resolve()
 	}
 	if err != nil {
@@ -189,6 +225,9 @@ func (d *Device) run(p *plan, r *request) error {
 	}
 	err = d.finish(p, r, now)
 	runtime.KeepAlive(r.leaves)
+	if err == nil && now != nil && unguarded && now.done.Load() {
+		err = now.err
+	}
 	return err
 }
 
@@ -207,8 +246,8 @@ func (d *Device) bind(p *plan, r *request, now *run) error {
 			switch {
 			case a.Kind == ir.Value:
 				call[k] = driver.Arg{Num: r.scalars[a.Index]}
-			case a.Kind == ir.Status:
-				call[k] = driver.Arg{Buffer: d.status.buffer, Offset: 2 * (now.first + a.Index)}
+			case a.Kind == ir.Status, a.Report:
+				call[k] = driver.Arg{Buffer: d.status.buffer, Offset: ir.StatusLen * (now.first + a.Index)}
 			case a.Leaf:
 				l := &r.leaves[a.Index]
 				s := l.value.Store.(*store)
@@ -248,7 +287,10 @@ func (d *Device) finish(p *plan, r *request, now *run) error {
 			slot := p.slot[out.Index]
 			if stores[slot] == nil {
 				b := d.own(d.slots[slot], p.slots[slot])
-				stores[slot] = &store{device: d, block: b, origin: origin{run: now, buffer: out.Index, stretch: b.stretch}}
+				stores[slot] = &store{device: d, block: b, origin: origin{stretch: b.stretch}}
+				if now != nil && now.mayFail(p, out.Index) {
+					stores[slot].run, stores[slot].buffer = now, out.Index
+				}
 				d.slots[slot] = nil
 			}
 			v.Store = stores[slot]
@@ -261,6 +303,11 @@ func (d *Device) finish(p *plan, r *request, now *run) error {
 		}
 	}
 	return nil
+}
+
+// mayFail reports whether a buffer may turn out to depend on a bad index.
+func (r *run) mayFail(p *plan, buffer int) bool {
+	return (p.doubtful[buffer] || r.leaves != nil) && !slices.Contains(r.guarded, buffer)
 }
 
 // Read returns n's elements in row-major order, little-endian; it computes

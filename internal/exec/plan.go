@@ -1,6 +1,7 @@
 package exec
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/tensorken/tensorken/driver"
@@ -13,9 +14,11 @@ import (
 type plan struct {
 	compiled *compile.Plan
 	programs []driver.Program
-	slots    []int // size classes of the buffers to take
-	slot     []int // of each of the plan's buffers
-	args     int   // of all steps together
+	slots    []int   // size classes of the buffers to take
+	slot     []int   // of each of the plan's buffers
+	args     int     // of all steps together
+	ties     [][]int // of an output, those without which it is worthless
+	doubtful []bool  // of a buffer, whether it depends on a check
 }
 
 // prepare returns the plan for a request, from the cache or compiled.
@@ -23,11 +26,13 @@ func (d *Device) prepare(r *request) (*plan, error) {
 	if p, ok := d.plans.get(r.key); ok {
 		return p, nil
 	}
-	c, err := compile.Graph(r.graph(), d.limits.Bindings)
+	c, err := compile.Graph(r.graph(), d.limits.Bindings, r.fallbacks)
 	if err != nil {
 		return nil, err
 	}
 	p := newPlan(c, d.limits.Bytes)
+	p.ties = r.ties()
+	p.doubt()
 	for _, s := range c.Steps {
 		if err := d.takes(s.Kernel); err != nil {
 			return nil, err
@@ -42,6 +47,24 @@ func (d *Device) prepare(r *request) (*plan, error) {
 	d.plans.put(string(r.key), p)
 	return p, nil
 }
+
+// doubt finds the buffers that depend on a check: those that would be worthless if
+// all checks failed.
+func (p *plan) doubt() {
+	r := &run{plan: p, bad: make([]bool, len(p.compiled.Buffers))}
+	for i := range p.compiled.Steps {
+		s := &p.compiled.Steps[i]
+		var report error
+		if len(s.Indices) > 0 {
+			report = errDoubt
+		}
+		r.step(s, report)
+	}
+	p.spread(r.bad)
+	p.doubtful = r.bad
+}
+
+var errDoubt = errors.New("exec: a check that may fail")
 
 // takes reports whether the device has the element types of a kernel.
 func (d *Device) takes(k *ir.Kernel) error {
@@ -132,19 +155,19 @@ func newPlan(c *compile.Plan, limit int) *plan {
 
 // isBuffer reports whether an argument is one of the plan's buffers.
 func isBuffer(a compile.Arg) bool {
-	return !a.Leaf && (a.Kind == ir.In || a.Kind == ir.Out)
+	return !a.Leaf && !a.Report && (a.Kind == ir.In || a.Kind == ir.Out)
 }
 
 // Explain returns the plan that Eval would run, as text.
 func Explain(def *Device, roots []*graph.Node) string {
 	text := ""
-	for _, part := range byDevice(def, roots) {
-		r := newRequest(nil, part.roots)
+	for _, part := range byDevice(def, roots, nil) {
+		r := newRequest(nil, part.roots, nil)
 		if err := r.ready(part.device); err != nil {
 			r.release()
 			return err.Error()
 		}
-		c, err := compile.Graph(r.graph(), part.device.limits.Bindings)
+		c, err := compile.Graph(r.graph(), part.device.limits.Bindings, nil)
 		r.release()
 		if err != nil {
 			return err.Error()

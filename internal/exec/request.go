@@ -6,6 +6,7 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/tensorken/tensorken/internal/compile"
 	"github.com/tensorken/tensorken/internal/fuse"
 	"github.com/tensorken/tensorken/internal/graph"
 	"github.com/tensorken/tensorken/ir"
@@ -15,24 +16,27 @@ import (
 // first visit, with aliases replaced by what they stand for and views of
 // stored tensors as leaves. Requests with equal keys have equal plans.
 type request struct {
-	key     []byte
-	nodes   []*graph.Node   // by number
-	src     [][]*graph.Node // their operands, as loaded once
-	number  map[*graph.Node]int32
-	leaf    []int32 // of a node, its leaf; -1 if it is none
-	leaves  []leaf
-	scalars []ir.Number
-	outputs []output
-	at      []int32 // a node's output by number, from 1; 0 for none
-	stack   []frame
-	roots   []*graph.Node
-	bundles map[*graph.Bundle]bool
-	bundled []*graph.Node // what bundles ask for
-	device  *Device       // that is to compute it, nil for any
-	foreign []*graph.Node // what other devices have to compute first
-	fresh   []bool        // of a node, whether something new is made of it
-	made    []int         // of a node, how many elements it is made of, less constants
-	used    []bool        // of a node, whether others than reductions use it
+	key       []byte
+	nodes     []*graph.Node   // by number
+	src       [][]*graph.Node // their operands, as loaded once
+	number    map[*graph.Node]int32
+	leaf      []int32 // of a node, its leaf; -1 if it is none
+	leaves    []leaf
+	scalars   []ir.Number
+	outputs   []output
+	at        []int32 // a node's output by number, from 1; 0 for none
+	stack     []frame
+	roots     []*graph.Node
+	bundles   map[*graph.Bundle]bool
+	bundled   []bundled     // nodes that have a bundle
+	failed    error         // of a value that a bundle asks for
+	old       []*graph.Node // of a root, what it falls back to
+	fallbacks []compile.Fallback
+	device    *Device       // that is to compute it, nil for any
+	foreign   []*graph.Node // what other devices have to compute first
+	fresh     []bool        // of a node, whether something new is made of it
+	made      []int         // of a node, how many elements it is made of, less constants
+	used      []bool        // of a node, whether others than reductions use it
 }
 
 // A leaf is a view of stored elements.
@@ -49,6 +53,13 @@ type output struct {
 	nodes  []*graph.Node
 }
 
+// A bundled node is worthless without what its bundle asks for, unless the
+// bundle asks for the node itself.
+type bundled struct {
+	node   *graph.Node
+	bundle *graph.Bundle
+}
+
 type frame struct {
 	n    *graph.Node
 	src  []*graph.Node
@@ -60,10 +71,12 @@ var requests = sync.Pool{New: func() any {
 }}
 
 // newRequest returns the request for roots on a device, nil for any. It must be
-// released. It can be computed if there is nothing foreign in it.
-func newRequest(d *Device, roots []*graph.Node) *request {
+// released. It can be computed if there is nothing foreign in it. For old see
+// Step.
+func newRequest(d *Device, roots, old []*graph.Node) *request {
 	r := requests.Get().(*request)
 	r.device = d
+	r.old = append(r.old, old...)
 	r.roots = append(r.roots, roots...)
 	for i := 0; i < len(r.roots); i++ { // bundles add to them
 		r.walk(r.roots[i])
@@ -75,7 +88,57 @@ func newRequest(d *Device, roots []*graph.Node) *request {
 	for _, o := range r.outputs {
 		r.key = binary.AppendUvarint(r.key, uint64(o.number))
 	}
+	for _, b := range r.bundled {
+		r.key = binary.AppendUvarint(r.key, uint64(r.number[b.node]))
+		for _, m := range b.bundle.Nodes {
+			r.key = binary.AppendVarint(r.key, int64(r.find(r.numberOf(m))))
+		}
+	}
+	r.fallBack()
 	return r
+}
+
+// numberOf is the number of a node, -1 if it is not part of the request.
+func (r *request) numberOf(n *graph.Node) int32 {
+	if i, ok := r.number[n]; ok {
+		return i
+	}
+	return -1
+}
+
+// fallBack pairs outputs with the leaves that they fall back to. There are none
+// unless all outputs of a transaction have one.
+func (r *request) fallBack() {
+	if len(r.old) == 0 || r.device == nil || !r.device.limits.Async || !r.checks() {
+		return
+	}
+	for i, old := range r.old {
+		n := r.roots[i]
+		if n == old || n.Value() != nil {
+			continue
+		}
+		var v *graph.Value
+		if old != nil {
+			v = old.Value()
+		}
+		if v == nil || v.Err != nil || old.DType != n.DType || !slices.Equal(old.Shape, n.Shape) {
+			r.fallbacks = r.fallbacks[:0]
+			return
+		}
+		r.walk(old)
+		l := r.leaf[r.number[old]]
+		r.fallbacks = append(r.fallbacks, compile.Fallback{Output: r.find(r.number[n]), Leaf: int(l), Strides: r.leaves[l].view.Strides})
+	}
+	r.key = append(r.key, '|')
+	for _, f := range r.fallbacks {
+		r.key = binary.AppendUvarint(r.key, uint64(f.Output))
+		r.key = binary.AppendUvarint(r.key, uint64(f.Leaf))
+	}
+}
+
+// checks reports whether anything in the request checks indices.
+func (r *request) checks() bool {
+	return slices.ContainsFunc(r.nodes, func(n *graph.Node) bool { return n.Op.Class() == ir.Indexed })
 }
 
 func (r *request) release() {
@@ -93,7 +156,9 @@ func (r *request) release() {
 	clear(r.roots)
 	clear(r.bundled)
 	clear(r.foreign)
-	r.bundled, r.foreign = r.bundled[:0], r.foreign[:0]
+	clear(r.old)
+	clear(r.fallbacks)
+	r.bundled, r.foreign, r.old, r.fallbacks, r.failed = r.bundled[:0], r.foreign[:0], r.old[:0], r.fallbacks[:0], nil
 	clear(r.stack[:cap(r.stack)])
 	r.leaf, r.leaves, r.scalars = r.leaf[:0], r.leaves[:0], r.scalars[:0]
 	r.at = r.at[:0]
@@ -137,13 +202,25 @@ func (r *request) push(n *graph.Node) {
 	}
 	r.number[n] = -1 // on the stack
 	r.stack = append(r.stack, frame{n: n, src: s.Src})
-	if b := n.Bundle; b != nil && !r.bundles[b] {
-		r.bundles[b] = true
-		for _, m := range b.Nodes {
-			if m.Value() == nil && (r.device == nil || deviceOf(m, r.device) == r.device) {
-				r.roots = append(r.roots, m)
-				r.bundled = append(r.bundled, m)
-			}
+	if b := n.Bundle; b != nil {
+		if !slices.Contains(b.Nodes, n) {
+			r.bundled = append(r.bundled, bundled{n, b})
+		}
+		if !r.bundles[b] {
+			r.bundles[b] = true
+			r.ask(b)
+		}
+	}
+}
+
+// ask adds what a bundle asks for to the roots.
+func (r *request) ask(b *graph.Bundle) {
+	for _, m := range b.Nodes {
+		switch v := m.Value(); {
+		case v != nil && v.Err != nil:
+			r.failed = v.Err
+		case v == nil && (r.device == nil || deviceOf(m, r.device) == r.device):
+			r.roots = append(r.roots, m)
 		}
 	}
 }
@@ -284,22 +361,53 @@ func (r *request) output(n *graph.Node) {
 	}
 }
 
-// tied lists the outputs that bundles ask for: where one of them fails, so
-// does all that was computed with it.
-func (r *request) tied() []int {
-	var out []int
-	for _, n := range r.bundled {
-		number := r.number[n]
-		if i := r.find(number); i >= 0 {
-			out = append(out, i)
+// ties lists, for each output, those without which it is worthless: what the
+// bundles of the nodes that it is computed from ask for.
+func (r *request) ties() [][]int {
+	if len(r.bundled) == 0 {
+		return nil
+	}
+	var bundles []*graph.Bundle
+	number := map[*graph.Bundle]int{}
+	for _, b := range r.bundled {
+		if _, ok := number[b.bundle]; !ok {
+			number[b.bundle] = len(bundles)
+			bundles = append(bundles, b.bundle)
 		}
 	}
-	return out
+	words := (len(bundles) + 63) / 64
+	below := make([]uint64, words*len(r.nodes)) // sets of bundles, by a node's number
+	of := func(number int32) []uint64 { return below[words*int(number):][:words] }
+	for _, b := range r.bundled {
+		k := number[b.bundle]
+		of(r.number[b.node])[k/64] |= 1 << (k % 64)
+	}
+	for i, src := range r.src {
+		for _, s := range src {
+			for w, x := range of(r.number[s]) {
+				below[words*i+w] |= x
+			}
+		}
+	}
+	ties := make([][]int, len(r.outputs))
+	for o := range r.outputs {
+		for k, b := range bundles {
+			if of(r.outputs[o].number)[k/64]>>(k%64)&1 == 0 {
+				continue
+			}
+			for _, m := range b.Nodes {
+				if other := r.find(r.numberOf(m)); other >= 0 && other != o && !slices.Contains(ties[o], other) {
+					ties[o] = append(ties[o], other)
+				}
+			}
+		}
+	}
+	return ties
 }
 
 // find returns which output a node is, by its number; -1 if it is none.
 func (r *request) find(number int32) int {
-	if int(number) >= len(r.at) {
+	if number < 0 || int(number) >= len(r.at) {
 		return -1
 	}
 	return int(r.at[number]) - 1
@@ -375,6 +483,7 @@ func (r *request) graph() []*graph.Node {
 				private[k] = nodes[r.number[s]]
 			}
 			nodes[i] = graph.With(n, private...)
+			nodes[i].Number = i
 		}
 	}
 	roots := make([]*graph.Node, len(r.outputs))

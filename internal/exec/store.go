@@ -67,7 +67,7 @@ func (s *store) download(data []byte, offset int) error {
 	if err := d.download(data, s.block.buffer, offset); err != nil {
 		return err
 	}
-	if s.pending() {
+	if s.pending() || d.status.transactions > 0 {
 		if err := d.resolve(); err != nil {
 			return err
 		}

@@ -541,7 +541,7 @@ func TestRefused(t *testing.T) {
 		{"an offset of a result", driver.Call{Program: p, Args: []driver.Arg{{Buffer: a, Offset: 1}, {Buffer: b}, number}}, "element 1, and is written"},
 		{"an input past the end", driver.Call{Program: p, Args: []driver.Arg{{Buffer: a}, {Buffer: b, Offset: 2}, number}}, "argument 1: elements 0 to 0 from 2 on, in a buffer of 1"},
 		{"an input that ends past the end", driver.Call{Program: reads, Args: []driver.Arg{{Buffer: a, Offset: 1}}}, "argument 0: elements 0 to 2 from 1 on, in a buffer of 2"},
-		{"a status past the end", driver.Call{Program: notes, Args: []driver.Arg{{Buffer: a, Offset: 1}}}, "argument 0: elements 0 to 2 from 1 on, in a buffer of 2"},
+		{"a status past the end", driver.Call{Program: notes, Args: []driver.Arg{{Buffer: a, Offset: 1}}}, "argument 0: elements 0 to 6 from 1 on, in a buffer of 2"},
 	} {
 		if err := d.Run([]driver.Call{c.call}); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("Run of a call with %s: got error %v, want %q", c.name, err, c.want)

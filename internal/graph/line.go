@@ -2,7 +2,6 @@ package graph
 
 import (
 	"fmt"
-	"os"
 	"path/filepath"
 	"reflect"
 	"runtime"
@@ -11,10 +10,6 @@ import (
 	"strings"
 	"sync"
 )
-
-// lines is whether nodes keep the line of the program that made them, for
-// errors that come up when they are computed: TENSORKEN_DEBUG=lines.
-var lines = slices.Contains(strings.Split(os.Getenv("TENSORKEN_DEBUG"), ","), "lines")
 
 // module is what the import paths of this module's packages begin with, root
 // what the names of their files do.
@@ -44,7 +39,12 @@ var modules = sync.OnceValue(func() []string {
 // this module are callers.
 func Caller() string {
 	var pcs [64]uintptr
-	frames := runtime.CallersFrames(pcs[:runtime.Callers(2, pcs[:])])
+	return position(pcs[:runtime.Callers(2, pcs[:])])
+}
+
+// position is the file and line that [Caller] gives for a stack of calls.
+func position(pcs []uintptr) string {
+	frames := runtime.CallersFrames(pcs)
 	for {
 		f, more := frames.Next()
 		if f.File != "" && !ours(f.Function, f.File) {

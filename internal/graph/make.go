@@ -18,11 +18,7 @@ type pair struct {
 }
 
 func newNode(op ir.Op, d ir.DType, shape, ints []int) *Node {
-	n := &Node{Op: op, DType: d, Shape: shape, Ints: ints}
-	if lines {
-		n.Line = Caller()
-	}
-	return n
+	return &Node{Op: op, DType: d, Shape: shape, Ints: ints}
 }
 
 func (n *Node) setSrc(src []*Node) {
@@ -348,7 +344,7 @@ func Ungather(ct, idx *Node, axis, length int) *Node {
 // types of n's own.
 func With(n *Node, src ...*Node) *Node {
 	c := newNode(n.Op, n.DType, n.Shape, n.Ints)
-	c.Kind, c.Num, c.Gen, c.Line = n.Kind, n.Num, n.Gen, n.Line
+	c.Kind, c.Num, c.Gen, c.Site, c.Number = n.Kind, n.Num, n.Gen, n.Site, n.Number
 	c.setSrc(src)
 	return c
 }

@@ -28,8 +28,11 @@ type Node struct {
 	// Rule, of an alias, is how it is differentiated instead of by its operand;
 	// package grad has the rest.
 	Rule any
-	// Line is the caller's file:line, kept where TENSORKEN_DEBUG asks for it.
-	Line string
+	// Site, of a Gather or Scatter, is the call that made it; nil if unknown.
+	Site *IndexSite
+	// Number, in a graph to be compiled, is the node's among those of the
+	// request: nodes of equal requests have equal numbers.
+	Number int
 
 	scopes *scopes
 	state  atomic.Pointer[State]

@@ -3,7 +3,6 @@ package interp
 import (
 	"errors"
 	"fmt"
-	"math"
 
 	"github.com/tensorken/tensorken/ir"
 )
@@ -69,7 +68,7 @@ type run struct {
 // A badIndex is the first index out of range that was met so far.
 type badIndex struct {
 	met         bool
-	point       int // in row-major order
+	point       int // as ir.Kernel.CheckStrides counts
 	instruction int
 	index       int64
 }
@@ -305,9 +304,11 @@ func (r *run) scatter(i int, point []int, x []ir.Number) (ir.Number, error) {
 // noteBad keeps the bad index of the first point, there of the first
 // instruction.
 func (r *run) noteBad(i int, point []int, index int64) {
-	n := 0
-	for a, axis := range r.kernel.Axes {
-		n = n*axis.Len + point[a]
+	n, domain := 0, ir.IndexDomain(r.kernel.Body, i)
+	for a, stride := range r.kernel.CheckStrides() {
+		if domain.Has(a) {
+			n += stride * point[a]
+		}
 	}
 	if !r.bad.met || n < r.bad.point {
 		r.bad = badIndex{true, n, i, index}
@@ -324,12 +325,14 @@ func (r *run) note() error {
 			continue
 		}
 		s := r.args[arg]
-		if s.Offset < 0 || s.Offset+2 > len(s.Data) {
+		if s.Offset < 0 || s.Offset+ir.StatusLen > len(s.Data) {
 			return fmt.Errorf("interp: a status of %d elements from %d", len(s.Data), s.Offset)
 		}
 		if s.Data[s.Offset] == 0 {
-			s.Data[s.Offset] = ir.Number(1 + r.bad.instruction)
-			s.Data[s.Offset+1] = ir.Int(ir.Int32, min(max(r.bad.index, math.MinInt32), math.MaxInt32))
+			for i, x := range []int64{1 + int64(r.bad.instruction), r.bad.index, int64(r.bad.point)} {
+				s.Data[s.Offset+2*i] = ir.Int(ir.Int32, int64(int32(x)))
+				s.Data[s.Offset+2*i+1] = ir.Int(ir.Int32, x>>32)
+			}
 		}
 	}
 	return nil

@@ -19,9 +19,17 @@ type Arg struct {
 	Node *graph.Node
 }
 
-// Group returns the kernel of a group and what its arguments are.
-func Group(x *fuse.Fusion, g *fuse.Group) (*ir.Kernel, []Arg) {
-	e := &emitter{fusion: x, g: g, k: &ir.Kernel{Skeleton: g.Skeleton}, added: map[string]int{}, emitted: map[asked]emission{}, checked: -1}
+// An Index says which node an instruction that uses an index computes, a Gather
+// or a Scatter.
+type Index struct {
+	Instr int
+	Node  *graph.Node
+}
+
+// Group returns the kernel of a group, what its arguments are, and its
+// instructions that use an index.
+func Group(x *fuse.Fusion, g *fuse.Group) (*ir.Kernel, []Arg, []Index) {
+	e := &emitter{fusion: x, g: g, k: &ir.Kernel{Skeleton: g.Skeleton}, added: map[string]int{}, emitted: map[asked]emission{}, status: -1}
 	e.axes()
 	if g.Skeleton == ir.Special {
 		e.scatter()
@@ -32,7 +40,7 @@ func Group(x *fuse.Fusion, g *fuse.Group) (*ir.Kernel, []Arg) {
 		}
 	}
 	collapse(e.k)
-	return e.k, e.args
+	return e.k, e.args, e.indices
 }
 
 type emitter struct {
@@ -40,10 +48,11 @@ type emitter struct {
 	g        *fuse.Group
 	k        *ir.Kernel
 	args     []Arg
+	indices  []Index
 	position []int          // of the group's axes among the kernel's
 	added    map[string]int // instructions by their text
 	emitted  map[asked]emission
-	checked  int // the status argument, -1 if there is none
+	status   int // the status argument, -1 if there is none
 }
 
 // An asked is what emit was called with.
@@ -134,6 +143,19 @@ func (e *emitter) store(s fuse.Store) {
 		Op: ir.Store, Type: e.k.Body[id].Type, Src: []int{id}, View: v,
 		Arg: e.arg(ir.Out, s.Target, s.Target.DType, s.Target.Len()),
 	})
+}
+
+// checked is add of an instruction of n that uses an index.
+func (e *emitter) checked(n *graph.Node, i ir.Instr) int {
+	if e.status < 0 {
+		e.status = e.arg(ir.Status, nil, ir.Int32, 0)
+	}
+	before := len(e.k.Body)
+	id := e.add(i)
+	if id == before {
+		e.indices = append(e.indices, Index{id, n})
+	}
+	return id
 }
 
 // add appends an instruction, or finds the equal one that is there.

@@ -67,7 +67,7 @@ func TestKernels(t *testing.T) {
 		x := fuse.Nodes([]*graph.Node{c.node}, 0)
 		out.WriteString("# " + c.name + "\n")
 		for _, g := range x.Groups {
-			k, args := Group(x, g)
+			k, args, _ := Group(x, g)
 			if err := ir.Verify(k); err != nil {
 				t.Errorf("%s: %v in\n%v", c.name, err, k)
 			}

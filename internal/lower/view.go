@@ -107,15 +107,7 @@ func (e *emitter) gather(n *graph.Node, at []ir.Form, guards []ir.Guard, fill ir
 	if len(v.Guards) == 0 {
 		v.Fill = 0
 	}
-	e.status()
-	return e.add(ir.Instr{Op: ir.Load, Type: n.DType.Register(), Src: []int{index}, Arg: arg, View: v}), true
-}
-
-// status gives the kernel the argument that notes bad indices.
-func (e *emitter) status() {
-	if e.checked < 0 {
-		e.checked = e.arg(ir.Status, nil, ir.Int32, 0)
-	}
+	return e.checked(n, ir.Instr{Op: ir.Load, Type: n.DType.Register(), Src: []int{index}, Arg: arg, View: v}), true
 }
 
 // scatter emits the special routine of that name.
@@ -133,8 +125,7 @@ func (e *emitter) scatter() {
 	at[axis] = shape.Constant(0)
 	v := e.view(at, strides, n.Shape, nil, 0)
 	v.Stride, v.Len = strides[axis], n.Shape[axis]
-	e.status()
-	e.add(ir.Instr{
+	e.checked(n, ir.Instr{
 		Op: ir.Scatter, Type: e.k.Body[update].Type, Kind: n.Kind, Src: []int{index, update}, Arg: out, View: v,
 	})
 }

@@ -22,7 +22,7 @@ func Reaches(k *ir.Kernel) []Reach {
 		case ir.Out:
 			list[i] = Reach{0, a.Len}
 		case ir.Status:
-			list[i] = Reach{0, 2}
+			list[i] = Reach{0, ir.StatusLen}
 		}
 	}
 	if k.Routine == "scatter" { // which copies its base

@@ -18,15 +18,15 @@ func TestReaches(t *testing.T) {
 		kernel ir.Kernel
 		want   []Reach
 	}{
-		{"nothing is loaded", ir.Kernel{}, []Reach{{0, 12}, {}, {0, 2}}},
-		{"rows", ir.Kernel{Body: []ir.Instr{load(1, ir.View{Off: 5, Coef: []int{4, 1}})}}, []Reach{{0, 12}, {5, 17}, {0, 2}}},
-		{"backwards", ir.Kernel{Body: []ir.Instr{load(1, ir.View{Coef: []int{-4, 1}})}}, []Reach{{0, 12}, {-8, 4}, {0, 2}}},
+		{"nothing is loaded", ir.Kernel{}, []Reach{{0, 12}, {}, {0, ir.StatusLen}}},
+		{"rows", ir.Kernel{Body: []ir.Instr{load(1, ir.View{Off: 5, Coef: []int{4, 1}})}}, []Reach{{0, 12}, {5, 17}, {0, ir.StatusLen}}},
+		{"backwards", ir.Kernel{Body: []ir.Instr{load(1, ir.View{Coef: []int{-4, 1}})}}, []Reach{{0, 12}, {-8, 4}, {0, ir.StatusLen}}},
 		{"two views", ir.Kernel{Body: []ir.Instr{
 			load(1, ir.View{Off: 2, Coef: []int{0, 1}}), load(1, ir.View{Off: 9, Coef: []int{-1, 0}}),
-		}}, []Reach{{0, 12}, {2, 10}, {0, 2}}},
-		{"a guard", ir.Kernel{Body: []ir.Instr{load(1, ir.View{Coef: []int{4, 1}, Guards: make([]ir.Guard, 1)})}}, []Reach{{0, 12}, {}, {0, 2}}},
-		{"an index", ir.Kernel{Body: []ir.Instr{load(1, ir.View{Coef: []int{4, 1}}, 0)}}, []Reach{{0, 12}, {}, {0, 2}}},
-		{"a scatter's base", ir.Kernel{Routine: "scatter"}, []Reach{{0, 12}, {0, 12}, {0, 2}}},
+		}}, []Reach{{0, 12}, {2, 10}, {0, ir.StatusLen}}},
+		{"a guard", ir.Kernel{Body: []ir.Instr{load(1, ir.View{Coef: []int{4, 1}, Guards: make([]ir.Guard, 1)})}}, []Reach{{0, 12}, {}, {0, ir.StatusLen}}},
+		{"an index", ir.Kernel{Body: []ir.Instr{load(1, ir.View{Coef: []int{4, 1}}, 0)}}, []Reach{{0, 12}, {}, {0, ir.StatusLen}}},
+		{"a scatter's base", ir.Kernel{Routine: "scatter"}, []Reach{{0, 12}, {0, 12}, {0, ir.StatusLen}}},
 	} {
 		c.kernel.Axes, c.kernel.Args = axes, args
 		if got := Reaches(&c.kernel); !slices.Equal(got, c.want) {

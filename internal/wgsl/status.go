@@ -7,11 +7,11 @@ import (
 	"github.com/tensorken/tensorken/ir"
 )
 
-// A bad index is noted in two steps, so that of many the same one is told each
-// time: that at the first point in row-major order. While a program runs the
-// first word of its status holds the least rank of a point that met one, less
-// 2^31; the last pass, of one thread, looks at that point again and puts the
-// instruction and the index in place. A word above 0 is an earlier note.
+// A bad index is reported in two steps, so that every run reports the same one:
+// the first by position (see ir.Kernel.CheckStrides). While a program runs, the
+// first word of its status holds the least position of a bad index, less 2^31.
+// The last pass, of one thread, computes the index at that position again and
+// writes the report. A first word above 0 is an earlier report.
 
 func (c *compiler) findStatus() {
 	c.status = -1
@@ -32,18 +32,27 @@ func (s *shader) statusWords() (name, word string) {
 // note notes that instruction i has a bad index in a lane.
 func (sc *scope) note(i, lane int) {
 	s := sc.s
-	if n := s.k.Points(); n > math.MaxInt32 {
-		s.fail("a kernel of %d points, more than 2^31-1, that checks indices", n)
-	}
 	name, word := s.statusWords()
-	every := make([]int, len(s.k.Axes))
-	for a := range every {
-		every[a] = a
-	}
-	rank := sc.rank(every, s.k.Body[i].Over)
+	rank := sc.rank(s.checked(), ir.IndexDomain(s.k.Body, i))
 	sc.line("if (atomicLoad(&%s[%s]) <= 0) {", name, word)
 	sc.line("atomicMin(&%s[%s], (%s) + i32(-2147483648));", name, word, at(&rank, lane))
 	sc.line("}")
+}
+
+// checked lists the axes of the kernel's CheckDomain.
+func (c *compiler) checked() []int {
+	var axes []int
+	n := 1
+	for a, domain := 0, c.k.CheckDomain(); a < len(c.k.Axes); a++ {
+		if domain.Has(a) {
+			axes = append(axes, a)
+			n *= c.k.Axes[a].Len
+		}
+	}
+	if n > math.MaxInt32 {
+		c.fail("a step checks %d indices, %s", n, limit)
+	}
+	return axes
 }
 
 // settle is the last pass of a kernel that notes bad indices.
@@ -54,7 +63,7 @@ func (c *compiler) settle() {
 	var indexed []int
 	for i := range c.k.Body {
 		in := &c.k.Body[i]
-		if in.Op == ir.Scatter || in.Op == ir.Load && len(in.Src) > 0 {
+		if in.UsesIndex() {
 			indexed = append(indexed, i)
 		}
 	}
@@ -67,12 +76,8 @@ func (c *compiler) settle() {
 		name, word := s.statusWords()
 		s.root.line("let mark = atomicLoad(&%s[%s]);", name, word)
 		sc := s.root.block()
-		every := make([]int, len(c.k.Axes))
-		for a := range every {
-			every[a] = a
-		}
 		sc.line("let point = bitcast<u32>(mark) & 0x7fffffffu;")
-		sc.enter(walk{axes: every, base: "point"})
+		sc.enter(walk{axes: c.checked(), base: "point"})
 		sc.line("var found = false;")
 		for _, i := range indexed {
 			in := &c.k.Body[i]
@@ -87,12 +92,14 @@ func (c *compiler) settle() {
 			}
 			hit := sc.block()
 			hit.line("found = true;")
-			hit.line("atomicStore(&%s[%s], %d);", name, word, i+1)
-			shown := index
+			high := fmt.Sprintf("(%s) >> 31u", index)
 			if c.k.Body[in.Src[0]].Type == ir.Uint32 {
-				shown = fmt.Sprintf("i32(min(%s, 0x7fffffffu))", index)
+				index, high = fmt.Sprintf("bitcast<i32>(%s)", index), "0"
 			}
-			hit.line("atomicStore(&%s[%s + 1], %s);", name, word, shown)
+			hit.line("atomicStore(&%s[%s], %d);", name, word, i+1)
+			for n, x := range []string{index, high, "i32(point)"} { // the other high words are 0
+				hit.line("atomicStore(&%s[%s + %d], %s);", name, word, 2+n, x)
+			}
 			hit.end("if (" + test + ")")
 		}
 		sc.end("if (mark < 0)")

@@ -74,42 +74,42 @@ fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) t
       if (max(max(max(max(max(max(max(u32(v0_0), u32(v0_1)), u32(v0_2)), u32(v0_3)), u32(v0_4)), u32(v0_5)), u32(v0_6)), u32(v0_7)) >= 1000u) {
         if (u32(v0_0) >= 1000u) {
           if (atomicLoad(&a4[p.o4]) <= 0) {
-            atomicMin(&a4[p.o4], (64 * i0_0 + i1) + i32(-2147483648));
+            atomicMin(&a4[p.o4], (i0_0) + i32(-2147483648));
           }
         }
         if (u32(v0_1) >= 1000u) {
           if (atomicLoad(&a4[p.o4]) <= 0) {
-            atomicMin(&a4[p.o4], (64 * i0_1 + i1) + i32(-2147483648));
+            atomicMin(&a4[p.o4], (i0_1) + i32(-2147483648));
           }
         }
         if (u32(v0_2) >= 1000u) {
           if (atomicLoad(&a4[p.o4]) <= 0) {
-            atomicMin(&a4[p.o4], (64 * i0_2 + i1) + i32(-2147483648));
+            atomicMin(&a4[p.o4], (i0_2) + i32(-2147483648));
           }
         }
         if (u32(v0_3) >= 1000u) {
           if (atomicLoad(&a4[p.o4]) <= 0) {
-            atomicMin(&a4[p.o4], (64 * i0_3 + i1) + i32(-2147483648));
+            atomicMin(&a4[p.o4], (i0_3) + i32(-2147483648));
           }
         }
         if (u32(v0_4) >= 1000u) {
           if (atomicLoad(&a4[p.o4]) <= 0) {
-            atomicMin(&a4[p.o4], (64 * i0_4 + i1) + i32(-2147483648));
+            atomicMin(&a4[p.o4], (i0_4) + i32(-2147483648));
           }
         }
         if (u32(v0_5) >= 1000u) {
           if (atomicLoad(&a4[p.o4]) <= 0) {
-            atomicMin(&a4[p.o4], (64 * i0_5 + i1) + i32(-2147483648));
+            atomicMin(&a4[p.o4], (i0_5) + i32(-2147483648));
           }
         }
         if (u32(v0_6) >= 1000u) {
           if (atomicLoad(&a4[p.o4]) <= 0) {
-            atomicMin(&a4[p.o4], (64 * i0_6 + i1) + i32(-2147483648));
+            atomicMin(&a4[p.o4], (i0_6) + i32(-2147483648));
           }
         }
         if (u32(v0_7) >= 1000u) {
           if (atomicLoad(&a4[p.o4]) <= 0) {
-            atomicMin(&a4[p.o4], (64 * i0_7 + i1) + i32(-2147483648));
+            atomicMin(&a4[p.o4], (i0_7) + i32(-2147483648));
           }
         }
       }
@@ -181,15 +181,15 @@ fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) t
   let mark = atomicLoad(&a4[p.o4]);
   if (mark < 0) {
     let point = bitcast<u32>(mark) & 0x7fffffffu;
-    let fi1 = point;
-    let i1 = i32(fi1 % 64u);
-    let i0 = i32(fi1 / 64u);
+    let i0 = i32(point);
     var found = false;
     let v0 = a2[i0 + p.o2];
     if (!found && u32(v0) >= 1000u) {
       found = true;
       atomicStore(&a4[p.o4], 3);
-      atomicStore(&a4[p.o4 + 1], v0);
+      atomicStore(&a4[p.o4 + 2], v0);
+      atomicStore(&a4[p.o4 + 3], (v0) >> 31u);
+      atomicStore(&a4[p.o4 + 4], i32(point));
     }
   }
 }

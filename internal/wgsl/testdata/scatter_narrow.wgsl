@@ -212,7 +212,9 @@ fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) t
     if (!found && u32(v0) >= 10u) {
       found = true;
       atomicStore(&a4[p.o4], 3);
-      atomicStore(&a4[p.o4 + 1], v0);
+      atomicStore(&a4[p.o4 + 2], v0);
+      atomicStore(&a4[p.o4 + 3], (v0) >> 31u);
+      atomicStore(&a4[p.o4 + 4], i32(point));
     }
   }
 }

@@ -45,7 +45,7 @@ fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) t
     }
     else {
       if (atomicLoad(&a0[p.o0]) <= 0) {
-        atomicMin(&a0[p.o0], (64 * i0 + i1) + i32(-2147483648));
+        atomicMin(&a0[p.o0], (i0) + i32(-2147483648));
       }
     }
     a3[u32(64 * i0 + i1) >> 2u] = vec4<f32>(v1_0, v1_1, v1_2, v1_3);
@@ -68,15 +68,15 @@ fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) t
   let mark = atomicLoad(&a0[p.o0]);
   if (mark < 0) {
     let point = bitcast<u32>(mark) & 0x7fffffffu;
-    let fi1 = point;
-    let i1 = i32(fi1 % 64u);
-    let i0 = i32(fi1 / 64u);
+    let i0 = i32(point);
     var found = false;
     let v0 = a2[i0 + p.o2];
     if (!found && u32(v0) >= 50u) {
       found = true;
       atomicStore(&a0[p.o0], 2);
-      atomicStore(&a0[p.o0 + 1], v0);
+      atomicStore(&a0[p.o0 + 2], v0);
+      atomicStore(&a0[p.o0 + 3], (v0) >> 31u);
+      atomicStore(&a0[p.o0 + 4], i32(point));
     }
   }
 }

@@ -1,0 +1,139 @@
+package compile
+
+import (
+	"slices"
+
+	"github.com/tensorken/tensorken/internal/graph"
+	"github.com/tensorken/tensorken/internal/shape"
+	"github.com/tensorken/tensorken/ir"
+)
+
+// A Fallback is what an output holds after a run in which an index was out of
+// range: the elements of a leaf of the same type and shape.
+type Fallback struct {
+	Output, Leaf int
+	Strides      []int // of the leaf
+}
+
+// guard rewrites the kernels that store the outputs of fallbacks: each of them
+// reads the reports of the checks before it, and stores the leaf's element if
+// there is one. It reports false, and changes nothing, if a kernel cannot: one
+// that itself checks indices, one that stores by a Scatter, or one that stores in
+// another order than the leaf has.
+//
+// A device that runs ahead of its caller learns of a bad index after the fact.
+// With guards, a step of an optimizer then leaves the model as it was.
+func (p *Plan) guard(roots []*graph.Node, fallbacks []Fallback) bool {
+	leaf := map[int]int{} // of a buffer
+	for _, f := range fallbacks {
+		o, dims := p.Outputs[f.Output], roots[f.Output].Shape
+		if o.Leaf { // nothing computes it
+			continue
+		}
+		other, twice := leaf[o.Index]
+		whole := o.Offset == 0 && shape.IsRowMajor(dims, o.Strides) && shape.IsRowMajor(dims, f.Strides)
+		if !whole || p.Buffers[o.Index].Len != graph.Len(dims) || twice && other != f.Leaf {
+			return false
+		}
+		leaf[o.Index] = f.Leaf
+	}
+	var checks []int // of the steps that are not late
+	guarded := map[int]bool{}
+	for i := range p.Steps {
+		s := &p.Steps[i]
+		for b := range s.buffers(ir.Out) {
+			if _, ok := leaf[b]; ok {
+				guarded[i] = true
+			}
+		}
+		if c := s.check(); c >= 0 {
+			if guarded[i] {
+				return false
+			}
+			if !s.Late {
+				checks = append(checks, c)
+			}
+		}
+	}
+	if len(checks) == 0 {
+		return false // nothing to read before
+	}
+	verdict := Arg{Kind: ir.In, Report: true, Index: checks[0]}
+	if len(checks) > 1 {
+		verdict = Arg{Kind: ir.In, Index: len(p.Buffers)}
+		p.Buffers = append(p.Buffers, Buffer{ir.Int32, 1})
+		p.Steps = append(p.Steps, verdictStep(p.Checks, verdict.Index))
+	}
+	for i := range guarded {
+		p.Steps[i] = guardedStep(p.Steps[i], leaf, verdict)
+	}
+	return true
+}
+
+// check is the number of the step's check, -1 if it has none.
+func (s *Step) check() int {
+	for _, a := range s.Args {
+		if a.Kind == ir.Status {
+			return a.Index
+		}
+	}
+	return -1
+}
+
+// verdictStep stores in a buffer the greatest first word of all reports: 0 if no
+// index was out of range.
+func verdictStep(checks, buffer int) Step {
+	k := &ir.Kernel{
+		Skeleton: ir.Row,
+		Axes:     []ir.Axis{{Len: checks, Role: ir.Reduced}},
+		Args:     []ir.Arg{{Kind: ir.Out, DType: ir.Int32, Len: 1, Align: true}, {Kind: ir.In, DType: ir.Int32}},
+		Body: []ir.Instr{
+			{Op: ir.Load, Type: ir.Int32, Arg: 1, View: &ir.View{Coef: []int{ir.StatusLen}}},
+			{Op: ir.ReduceMax, Type: ir.Int32, Src: []int{0}, Axes: 1},
+			{Op: ir.Store, Type: ir.Int32, Src: []int{1}, View: &ir.View{Coef: []int{0}}},
+		},
+	}
+	for i := range k.Body {
+		k.Body[i].Over = k.Varies(i)
+	}
+	return Step{Kernel: k, Args: []Arg{{Kind: ir.Out, Index: buffer}, {Kind: ir.In, Report: true}}}
+}
+
+// guardedStep is s with guards on what it stores into buffers that have a leaf.
+func guardedStep(s Step, leaf map[int]int, verdict Arg) Step {
+	old := s.Kernel
+	k := &ir.Kernel{Skeleton: old.Skeleton, Axes: old.Axes, Args: slices.Clone(old.Args)}
+	out := Step{Kernel: k, Args: slices.Clone(s.Args), Late: s.Late}
+	arg := func(a Arg, d ir.DType) int {
+		if i := slices.Index(out.Args, a); i >= 0 {
+			return i
+		}
+		out.Args = append(out.Args, a)
+		k.Args = append(k.Args, ir.Arg{Kind: ir.In, DType: d})
+		return len(out.Args) - 1
+	}
+	add := func(in ir.Instr) int {
+		k.Body = append(k.Body, in)
+		last := len(k.Body) - 1
+		k.Body[last].Over = k.Varies(last)
+		return last
+	}
+	failed := -1
+	moved := make([]int, len(old.Body)) // where the instructions are in the new body
+	for i, in := range old.Body {
+		in.Src = slices.Clone(in.Src)
+		for n, src := range in.Src {
+			in.Src[n] = moved[src]
+		}
+		if from, ok := leaf[s.Args[max(in.Arg, 0)].Index]; in.Op == ir.Store && ok {
+			if failed < 0 {
+				report := add(ir.Instr{Op: ir.Load, Type: ir.Int32, Arg: arg(verdict, ir.Int32), View: &ir.View{Coef: make([]int, len(k.Axes))}})
+				failed = add(ir.Instr{Op: ir.Cast, Type: ir.Bool, Src: []int{report}})
+			}
+			kept := add(ir.Instr{Op: ir.Load, Type: in.Type, Arg: arg(Arg{Kind: ir.In, Leaf: true, Index: from}, k.Args[in.Arg].DType), View: in.View})
+			in.Src[0] = add(ir.Instr{Op: ir.Where, Type: in.Type, Src: []int{failed, kept, in.Src[0]}})
+		}
+		moved[i] = add(in)
+	}
+	return out
+}

@@ -1,0 +1,34 @@
+package graph
+
+import "runtime"
+
+// An IndexSite is a call of the program that uses a tensor of indices: what the
+// error for an index out of range names.
+type IndexSite struct {
+	Op      string // such as "Take" or "nn.CrossEntropy"
+	Noun    string // what the program calls an element of the tensor: "index", "label"
+	Of      string // what the range counts: "an axis of length %d"
+	Shape   []int  // of the tensor
+	FromEnd bool   // negative indices count from the end: the length has been added to them
+
+	pcs []uintptr // of the call, resolved only for an error
+}
+
+// siteDepth is how many calls a site keeps: those of the library are fewer.
+const siteDepth = 24
+
+// NewIndexSite returns the site of the call in progress.
+func NewIndexSite(op string, shape []int) *IndexSite {
+	var pcs [siteDepth]uintptr
+	n := runtime.Callers(2, pcs[:])
+	return &IndexSite{Op: op, Noun: "index", Of: "an axis of length %d", Shape: shape, pcs: append([]uintptr(nil), pcs[:n]...)}
+}
+
+// At returns n, a new Gather or Scatter, made by a call.
+func At(site *IndexSite, n *Node) *Node {
+	n.Site = site
+	return n
+}
+
+// Pos is the file and line of the call, as [Caller] gives it.
+func (s *IndexSite) Pos() string { return position(s.pcs) }
