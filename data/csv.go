@@ -12,6 +12,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/tensorken/tensorken/internal/hostmem"
 	"github.com/tensorken/tensorken/tensor"
 )
 
@@ -59,6 +60,11 @@ func ReadCSV(r io.Reader) (columns []string, rows tensor.Tensor, err error) {
 				err = fmt.Errorf("%w%s", err, separatorHint(columns[0]))
 			}
 			return nil, rows, err
+		}
+		if len(values)+width > cap(values) { // append doubles it
+			if err := hostmem.Check(2*cap(values), 4); err != nil {
+				return nil, rows, fmt.Errorf("line %d: %w", line, err)
+			}
 		}
 		for i, field := range record {
 			x, err := strconv.ParseFloat(strings.TrimSpace(field), 32)

@@ -128,7 +128,11 @@ func (c *column) gather(index []int, shape []int) (tensor.Tensor, error) {
 	for _, n := range c.shape {
 		size *= n
 	}
-	data := make([]byte, 0, len(index)*size)
+	data, err := tensor.Internal.Allocate(graph.Token{}, len(index)*size)
+	if err != nil {
+		return tensor.Tensor{}, err
+	}
+	data = data[:0]
 	for _, i := range index {
 		data = append(data, c.data[i*size:(i+1)*size]...)
 	}

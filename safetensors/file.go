@@ -84,7 +84,10 @@ func (p *place) read() (tensor.Tensor, error) {
 	if typ.dtype == 0 {
 		return tensor.Tensor{}, fmt.Errorf("there are no tensors of type %s", typ.name)
 	}
-	data := make([]byte, p.end-p.start)
+	data, err := tensor.Internal.Allocate(graph.Token{}, int(p.end-p.start))
+	if err != nil {
+		return tensor.Tensor{}, err
+	}
 	if _, err := p.file.ReadAt(data, p.data+p.start); err != nil {
 		if err == io.EOF {
 			err = io.ErrUnexpectedEOF
@@ -178,7 +181,10 @@ func (f *File) openIndex(path string) error {
 		return fail(path, reason(err))
 	}
 	defer file.Close()
-	text, err := io.ReadAll(file)
+	text, err := io.ReadAll(io.LimitReader(file, maxHeader+1))
+	if err == nil && len(text) > maxHeader {
+		err = fmt.Errorf("it has more than %d bytes: not an index of safetensors files?", maxHeader)
+	}
 	if err != nil {
 		return fail(path, reason(err))
 	}

@@ -24,7 +24,19 @@ func New[E Element](data []E, lengths ...int) Tensor {
 	if graph.Len(s) != len(data) {
 		fail("New", fmt.Sprintf("%s cannot make shape %v", shape.Count(len(data), "element"), s))
 	}
-	return stored(d, s, slices.Clone(bytesOf(data)))
+	copied := allocate("New", len(data), d)
+	copy(copied, bytesOf(data))
+	return stored(d, s, copied)
+}
+
+// allocate returns memory for n elements; it panics with a *DeviceError where
+// there is too little.
+func allocate(op string, n int, d DType) []byte {
+	data, err := exec.Allocate(n, d.Size())
+	if err != nil {
+		panic(&DeviceError{Device: "host", Op: op, Err: err})
+	}
+	return data
 }
 
 // stored is a tensor of elements on the host, which it takes over.
@@ -112,8 +124,8 @@ func From(nested any) Tensor {
 		fail("From", fmt.Sprintf("no element type for %v: use bool, uint8, int32, uint32, int64, float32 or float64", elem), v.Type())
 	}
 	checkShape("From", s)
-	data := make([]byte, 0, graph.Len(s)*d.Size())
-	return stored(d, s, appendNested(data, v, d, s))
+	data := allocate("From", graph.Len(s), d)
+	return stored(d, s, appendNested(data[:0], v, d, s))
 }
 
 func appendNested(data []byte, v reflect.Value, d DType, s []int) []byte {

@@ -8,7 +8,9 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/tensorken/tensorken/internal/exec"
 	"github.com/tensorken/tensorken/internal/graph"
+	"github.com/tensorken/tensorken/internal/hostmem"
 	"github.com/tensorken/tensorken/internal/shape"
 	"github.com/tensorken/tensorken/ir"
 )
@@ -23,6 +25,9 @@ func (t Tensor) MarshalJSON() ([]byte, error) {
 	data, err := t.bytes("MarshalJSON")
 	if err != nil {
 		return nil, err
+	}
+	if err := hostmem.Check(t.n.Len(), 2); err != nil { // at least a digit and a comma
+		return nil, &DeviceError{Device: "host", Op: "MarshalJSON", Err: err}
 	}
 	out := []byte(`{"shape":[`)
 	for i, n := range t.n.Shape {
@@ -103,7 +108,11 @@ func (t *Tensor) UnmarshalJSON(b []byte) error {
 	if slices.ContainsFunc(values, jsonValue.isBool) {
 		d = Bool
 	}
-	data := make([]byte, 0, len(values)*d.Size())
+	data, err := exec.Allocate(len(values), d.Size())
+	if err != nil {
+		return fmt.Errorf("tensor from JSON: %w", err)
+	}
+	data = data[:0]
 	for i, v := range values {
 		x, ok := v.number(d)
 		if !ok {

@@ -55,6 +55,9 @@ func (internal) Step(_ graph.Token, op string, next, old []Tensor) error {
 // caller's to keep.
 func (internal) Bytes(_ graph.Token, op string, t Tensor) ([]byte, error) { return t.bytes(op) }
 
+// Allocate returns n bytes, all 0, or an error if the host has too little memory.
+func (internal) Allocate(_ graph.Token, n int) ([]byte, error) { return exec.Allocate(n, 1) }
+
 // FromBytes is a tensor of such elements, which it takes over. There must be
 // as many bytes as the shape needs, aligned for the type.
 func (internal) FromBytes(_ graph.Token, d DType, lengths []int, data []byte) Tensor {

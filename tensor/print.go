@@ -9,6 +9,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/tensorken/tensorken/internal/exec"
 	"github.com/tensorken/tensorken/internal/graph"
 	"github.com/tensorken/tensorken/ir"
 )
@@ -58,7 +59,7 @@ func (t Tensor) text(style style) (string, error) {
 	if t.n.Len() == 0 {
 		return fmt.Sprintf("[] (shape %v)", t.n.Shape), nil
 	}
-	data, err := t.bytes("String")
+	data, err := t.edges("String")
 	if err != nil {
 		return "", err
 	}
@@ -76,18 +77,50 @@ func (t Tensor) text(style style) (string, error) {
 // gap stands for elements that are not shown.
 const gap = "…"
 
+// edge is how many elements are shown at each end of a long axis.
+const edge = 3
+
+// isLong reports whether an axis of a tensor of that shape shows its ends only.
+func isLong(axis int, lengths []int) bool {
+	return lengths[axis] > 2*edge && graph.Len(lengths) > 1000
+}
+
+// edges computes t and returns the elements that are shown, row-major: those of
+// t at both ends of its long axes.
+func (t Tensor) edges(op string) ([]byte, error) {
+	n := t.n
+	for axis, length := range t.n.Shape {
+		if isLong(axis, t.n.Shape) {
+			n = graph.Cat(axis, []*graph.Node{crop(n, axis, 0, 1, edge), crop(n, axis, length-edge, 1, edge)})
+		}
+	}
+	if err := hasValue(op, t.n); err != nil {
+		return nil, err
+	}
+	if n != t.n { // store all of t, as for any tensor that is read
+		d := Default().exec()
+		if err := failure(op, d, exec.Eval(d, []*graph.Node{t.n})); err != nil {
+			return nil, err
+		}
+	}
+	return Tensor{n: n}.bytes(op)
+}
+
 // elide returns the shape in which a tensor is shown and, for each cell of
-// it, the position of its element, or -1 for a gap.
+// it, the position of its element among the edges, or -1 for a gap.
 func elide(lengths []int) (shown, at []int) {
 	shown, at = slices.Clone(lengths), []int{0}
 	for axis, n := range lengths {
-		index := make([]int, 0, n)
-		if n > 6 && graph.Len(lengths) > 1000 {
-			index = append(index, 0, 1, 2, -1, n-3, n-2, n-1)
-		} else {
-			for i := range n {
-				index = append(index, i)
+		long := isLong(axis, lengths)
+		if long {
+			n = 2 * edge
+		}
+		index := make([]int, 0, n+1)
+		for i := range n {
+			if long && i == edge {
+				index = append(index, -1)
 			}
+			index = append(index, i)
 		}
 		shown[axis] = len(index)
 		next := make([]int, 0, len(at)*len(index))

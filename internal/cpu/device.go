@@ -14,6 +14,7 @@ import (
 	"unsafe"
 
 	"github.com/tensorken/tensorken/driver"
+	"github.com/tensorken/tensorken/internal/hostmem"
 	"github.com/tensorken/tensorken/internal/shape"
 	"github.com/tensorken/tensorken/ir"
 )
@@ -43,7 +44,7 @@ type device struct {
 func New(o Options) driver.Device {
 	d := &device{limit: o.Bytes, tune: defaultTuning}
 	if d.limit <= 0 {
-		d.limit = MemoryLimit()
+		d.limit = hostmem.Limit()
 	}
 	threads := o.Threads
 	if threads <= 0 {
@@ -73,7 +74,11 @@ func (d *device) Alloc(bytes int) (driver.Buffer, error) {
 	}
 	b := &buffer{device: d}
 	if bytes > 0 {
-		data := make([]byte, bytes+room)
+		data, err := hostmem.Make(bytes+room, 1)
+		if err != nil {
+			d.held.Add(-int64(bytes))
+			return nil, err
+		}
 		off := int(-uintptr(unsafe.Pointer(unsafe.SliceData(data))) & room)
 		b.data = data[off : off+bytes : off+bytes]
 	}

@@ -1,17 +1,12 @@
 package cpu
 
 import (
-	"bufio"
 	"fmt"
-	"math"
-	"os"
-	"path/filepath"
-	"strconv"
-	"strings"
 	"sync/atomic"
 	"unsafe"
 
 	"github.com/tensorken/tensorken/driver"
+	"github.com/tensorken/tensorken/internal/hostmem"
 )
 
 // A buffer is memory of the host.
@@ -37,105 +32,10 @@ func reserve(held *atomic.Int64, n, limit int) error {
 	for {
 		h := held.Load()
 		if n < 0 || int64(n) > int64(limit)-h {
-			return fmt.Errorf("%w: %s asked for, %s of %s held", driver.ErrMemory, size(n), size(int(h)), size(limit))
+			return fmt.Errorf("%w: %s asked for, %s of %s held", driver.ErrMemory, hostmem.Size(n), hostmem.Size(int(h)), hostmem.Size(limit))
 		}
 		if held.CompareAndSwap(h, h+int64(n)) {
 			return nil
 		}
 	}
-}
-
-// size writes a number of bytes for people.
-func size(n int) string {
-	units := []string{"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"}
-	x, u := float64(n), 0
-	for x >= 1024 && u < len(units)-1 {
-		x /= 1024
-		u++
-	}
-	return strconv.FormatFloat(math.Round(x*10)/10, 'f', -1, 64) + " " + units[u]
-}
-
-// defaultBytes is the budget where the system does not say how much memory
-// there is.
-const defaultBytes = min(8<<30, math.MaxInt/2)
-
-// MemoryLimit is the smaller of the machine's memory and what the process's
-// control group may use, in bytes.
-func MemoryLimit() int {
-	limit := math.MaxInt
-	if n, ok := memTotal("/proc/meminfo"); ok {
-		limit = n
-	}
-	for _, f := range cgroupFiles("/proc/self/cgroup", "/sys/fs/cgroup") {
-		if n, ok := readLimit(f); ok {
-			limit = min(limit, n)
-		}
-	}
-	if limit == math.MaxInt {
-		return defaultBytes
-	}
-	return limit
-}
-
-// memTotal reads the machine's memory as Linux tells it.
-func memTotal(file string) (int, bool) {
-	f, err := os.Open(file)
-	if err != nil {
-		return 0, false
-	}
-	defer f.Close()
-	for s := bufio.NewScanner(f); s.Scan(); {
-		if rest, ok := strings.CutPrefix(s.Text(), "MemTotal:"); ok {
-			return bytes(strings.TrimSuffix(rest, "kB"), 1<<10)
-		}
-	}
-	return 0, false
-}
-
-// cgroupFiles lists the files that may hold a limit, of both versions of
-// control groups: those of the process's own group and all above it.
-func cgroupFiles(self, root string) []string {
-	list := []string{filepath.Join(root, "memory.max"), filepath.Join(root, "memory/memory.limit_in_bytes")}
-	data, err := os.ReadFile(self)
-	if err != nil {
-		return list
-	}
-	for line := range strings.Lines(string(data)) {
-		part := strings.SplitN(strings.TrimSpace(line), ":", 3)
-		if len(part) != 3 {
-			continue
-		}
-		for dir := filepath.Clean(part[2]); dir != "/" && dir != "."; dir = filepath.Dir(dir) {
-			switch {
-			case part[1] == "":
-				list = append(list, filepath.Join(root, dir, "memory.max"))
-			case part[1] == "memory":
-				list = append(list, filepath.Join(root, "memory", dir, "memory.limit_in_bytes"))
-			}
-		}
-	}
-	return list
-}
-
-// readLimit reads a limit; "max" is none.
-func readLimit(file string) (int, bool) {
-	data, err := os.ReadFile(file)
-	if err != nil {
-		return 0, false
-	}
-	return bytes(string(data), 1)
-}
-
-// bytes reads a positive number of units of so many bytes; what an int has no
-// room for is the greatest int.
-func bytes(text string, unit int64) (n int, ok bool) {
-	x, err := strconv.ParseInt(strings.TrimSpace(text), 10, 64)
-	if err != nil || x <= 0 {
-		return 0, false
-	}
-	if x > math.MaxInt/unit {
-		return math.MaxInt, true
-	}
-	return int(x * unit), true
 }

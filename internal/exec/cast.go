@@ -20,7 +20,11 @@ func (d *Device) castOnHost(n *graph.Node, src *graph.Node) bool {
 		return false
 	}
 	host := s.host[8*v.Offset:][:8*src.Len()]
-	out := make([]byte, 0, n.Len()*n.DType.Size())
+	out, err := Allocate(n.Len(), n.DType.Size())
+	if err != nil {
+		return false // and the device says that it lacks the type
+	}
+	out = out[:0]
 	for ; len(host) > 0; host = host[8:] {
 		x := ir.Number(binary.LittleEndian.Uint64(host)) // as numbers are
 		out = x.Convert(src.DType, n.DType).Append(out, n.DType)

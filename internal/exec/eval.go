@@ -319,7 +319,10 @@ func Read(def *Device, n *graph.Node) ([]byte, error) {
 	v := n.Value()
 	s := v.Store.(*store)
 	size := n.DType.Size()
-	out := make([]byte, n.Len()*size)
+	out, err := Allocate(n.Len(), size)
+	if err != nil {
+		return nil, &Failure{deviceOf(n, def), err}
+	}
 	if len(out) == 0 {
 		return out, nil
 	}
@@ -341,7 +344,9 @@ func Read(def *Device, n *graph.Node) ([]byte, error) {
 		}
 	default:
 		if !rowMajor {
-			data = make([]byte, (hi+1-lo)*size)
+			if data, err = Allocate(hi+1-lo, size); err != nil {
+				return nil, &Failure{s.device, err}
+			}
 		}
 		if err := s.download(data, lo*size); err != nil {
 			return nil, err

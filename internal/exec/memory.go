@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/tensorken/tensorken/driver"
+	"github.com/tensorken/tensorken/internal/hostmem"
 )
 
 // memory is a device's buffers: those that stores hold, and those that wait
@@ -218,6 +219,23 @@ func (d *Device) collect() int64 {
 	defer d.mu.Unlock()
 	d.memory.collect()
 	return d.memory.held.Load()
+}
+
+// Allocate returns count·size bytes of the host's memory, all 0. Before it fails it
+// frees what dead tensors hold and what waits in pools. No lock is held.
+func Allocate(count, size int) ([]byte, error) {
+	data, err := hostmem.Make(count, size)
+	if err == nil {
+		return data, nil
+	}
+	reclaim()
+	devicesMu.Lock()
+	all := slices.Clone(devices)
+	devicesMu.Unlock()
+	for _, d := range all {
+		d.Trim() // what failed there is told to who reads it
+	}
+	return hostmem.Make(count, size)
 }
 
 // reclaim runs a collection and waits, for a bounded time, for the cleanups

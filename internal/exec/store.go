@@ -46,9 +46,11 @@ func (s *store) bring() error {
 	if s.host != nil || s.device == nil {
 		return nil
 	}
-	host := make([]byte, s.block.buffer.Size())
-	err := s.download(host, 0)
-	if err == nil {
+	host, err := Allocate(s.block.buffer.Size(), 1)
+	if err != nil {
+		return err
+	}
+	if err = s.download(host, 0); err == nil {
 		s.host = host
 	}
 	return err

@@ -8,7 +8,7 @@ import (
 	"slices"
 
 	"github.com/tensorken/tensorken/driver"
-	"github.com/tensorken/tensorken/internal/cpu"
+	"github.com/tensorken/tensorken/internal/hostmem"
 	"github.com/tensorken/tensorken/internal/wgpu"
 	"github.com/tensorken/tensorken/internal/wgsl"
 	"github.com/tensorken/tensorken/ir"
@@ -87,7 +87,7 @@ func newDevice(d wgpu.Device, name string) *device {
 	case wgpu.Discrete:
 		g.batch = batch
 	case wgpu.Software: // whose process is killed where memory ends: some is for all else
-		g.budget = int64(cpu.MemoryLimit() / 8 * 7)
+		g.budget = int64(hostmem.Limit() / 8 * 7)
 	}
 	if a.Has(wgpu.Subgroups) {
 		g.target.SubgroupMin, g.target.SubgroupMax = a.SubgroupMin, a.SubgroupMax

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/tensorken/tensorken/driver"
-	"github.com/tensorken/tensorken/internal/cpu"
+	"github.com/tensorken/tensorken/internal/hostmem"
 	"github.com/tensorken/tensorken/internal/wgpu"
 	"github.com/tensorken/tensorken/internal/wgsl"
 	"github.com/tensorken/tensorken/ir"
@@ -349,8 +349,8 @@ func TestMemory(t *testing.T) {
 // A software adapter takes no more memory than the machine can spare.
 func TestBudget(t *testing.T) {
 	d, _ := fakeOf(t, wgpu.Software, 0)
-	if got := d.budget; got <= 0 || got >= int64(cpu.MemoryLimit()) {
-		t.Errorf("the budget is %d bytes of %d", got, cpu.MemoryLimit())
+	if got := d.budget; got <= 0 || got >= int64(hostmem.Limit()) {
+		t.Errorf("the budget is %d bytes of %d", got, hostmem.Limit())
 	}
 	d.budget = 1000
 	b := alloc(t, d, 600)

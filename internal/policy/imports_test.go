@@ -18,6 +18,7 @@ var order = strings.Fields(`
 	internal/shape
 	internal/simd
 	driver
+	internal/hostmem
 	internal/graph
 	internal/interp
 	internal/simplify internal/fuse internal/lower internal/compile

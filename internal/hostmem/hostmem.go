@@ -1,0 +1,91 @@
+// Package hostmem allocates large pieces of the host's memory, and fails where the
+// machine or the process's control group has too little: the system would kill the
+// process.
+package hostmem
+
+import (
+	"fmt"
+	"math"
+	"runtime/debug"
+	"runtime/metrics"
+	"strconv"
+	"sync"
+
+	"github.com/tensorken/tensorken/driver"
+)
+
+// small is a size that is not checked.
+const small = 1 << 20
+
+// Make returns count·size bytes, all 0. It fails with an error that wraps
+// driver.ErrMemory.
+func Make(count, size int) ([]byte, error) {
+	n := bytesOf(count, size)
+	if n <= small {
+		return make([]byte, n), nil
+	}
+	mu.Lock() // or others would take what was found to be free
+	defer mu.Unlock()
+	if err := check(n); err != nil {
+		return nil, err
+	}
+	return make([]byte, n), nil
+}
+
+// Check fails as Make would, for what is allocated in another way.
+func Check(count, size int) error {
+	n := bytesOf(count, size)
+	if n <= small {
+		return nil
+	}
+	mu.Lock()
+	defer mu.Unlock()
+	return check(n)
+}
+
+// bytesOf is count·size, or the greatest int.
+func bytesOf(count, size int) int {
+	if count > math.MaxInt/size {
+		return math.MaxInt
+	}
+	return count * size
+}
+
+var (
+	mu      sync.Mutex
+	samples = []metrics.Sample{{Name: "/memory/classes/total:bytes"}, {Name: "/memory/classes/heap/released:bytes"}}
+)
+
+// check fails if n bytes are more than there are, even after a collection that
+// gives free memory back to the system. The caller holds mu.
+func check(n int) error {
+	limit := Limit()
+	room := limit - limit/32 // the rest is for what Go's runtime does not count
+	if n <= room-used() {
+		return nil
+	}
+	if n <= room {
+		debug.FreeOSMemory()
+	}
+	if in := used(); n > room-in {
+		return fmt.Errorf("%w: %s asked for, %s of %s in use by this process", driver.ErrMemory, Size(n), Size(in), Size(limit))
+	}
+	return nil
+}
+
+// used is the memory that Go's runtime has from the system.
+func used() int {
+	metrics.Read(samples)
+	return int(samples[0].Value.Uint64() - samples[1].Value.Uint64())
+}
+
+// Size writes a number of bytes for people.
+func Size(n int) string {
+	units := []string{"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"}
+	x, u := float64(n), 0
+	for x >= 1024 && u < len(units)-1 {
+		x /= 1024
+		u++
+	}
+	return strconv.FormatFloat(math.Round(x*10)/10, 'f', -1, 64) + " " + units[u]
+}
