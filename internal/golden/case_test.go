@@ -1,10 +1,15 @@
 package golden
 
 import (
+	"bytes"
+	"compress/gzip"
 	"encoding/json"
 	"fmt"
+	"io"
 	"math"
 	"os"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/tensorken/tensorken/device"
@@ -17,17 +22,49 @@ type file struct {
 	Cases  []testCase
 }
 
-// A testCase is an operation with its results, and its gradients for a
-// cotangent of the first result.
+// A testCase is an operation, or an expression of several, with its results,
+// and its gradients for a cotangent of the first result.
 type testCase struct {
 	Op        string
 	Args      args
+	Steps     []step // an expression has these instead of Op and Args
+	Values    []int  // the outputs of an expression, numbered as in step.In
 	Inputs    []array
 	Outputs   []array
 	Cotangent *array
+	Direction []*array // if present, Grads are Hessian-vector products along it
 	Grads     []*array // null for inputs without a gradient
 	RTol      *float64 `json:"rtol"` // in place of the device's
 	ATol      *float64 `json:"atol"`
+}
+
+// A step is one operation of an expression. In lists its operands by number:
+// the inputs come first, then the results of earlier steps.
+type step struct {
+	Op   string
+	Args args
+	In   []int
+}
+
+// expression computes the outputs of a case that has steps.
+func (c testCase) expression(in []tensor.Tensor) []tensor.Tensor {
+	values := slices.Clone(in)
+	for _, s := range c.Steps {
+		f, ok := ops[s.Op]
+		if !ok {
+			panic(fmt.Sprintf("no operation %q", s.Op))
+		}
+		operands := make([]tensor.Tensor, len(s.In))
+		for i, k := range s.In {
+			operands[i] = values[k]
+		}
+		values = append(values, f(operands, s.Args))
+	}
+	out := make([]tensor.Tensor, len(c.Values))
+	for i, k := range c.Values {
+		out[i] = values[k]
+	}
+	return out
 }
 
 // An array is a tensor as text: numbers, or the strings inf, -inf and nan.
@@ -35,6 +72,7 @@ type array struct {
 	DType string
 	Shape []int
 	Data  []any
+	Tol   [2]float64 // the relative and absolute tolerance, in files of testdata/differential
 }
 
 // numbers are an array's elements as float64; false is 0, true is 1.
@@ -73,22 +111,58 @@ func (a array) tensor(d *tensor.Device) (t tensor.Tensor, err error) {
 	if !ok {
 		return t, fmt.Errorf("element type %q", a.DType)
 	}
-	t = tensor.New(x).Reshape(a.Shape...).Cast(dtype)
-	if err := tensor.Eval(t); err != nil { // on the CPU: d may lack float64
-		return t, err
-	}
-	return t.To(d), nil
+	return dtype.from(x).Reshape(a.Shape...).To(d), nil
 }
 
-var dtypes = map[string]tensor.DType{
-	"bool": tensor.Bool, "uint8": tensor.Uint8, "int32": tensor.Int32, "uint32": tensor.Uint32, "int64": tensor.Int64,
-	"float16": tensor.Float16, "bfloat16": tensor.BFloat16, "float32": tensor.Float32, "float64": tensor.Float64,
+// An elementType converts float64 to and from tensors of one type.
+type elementType struct {
+	dtype  tensor.DType
+	from   func([]float64) tensor.Tensor
+	values func(tensor.Tensor) ([]float64, error)
+}
+
+func elements[E tensor.Element](d tensor.DType, from func(float64) E, to func(E) float64) elementType {
+	return elementType{
+		dtype: d,
+		from: func(x []float64) tensor.Tensor {
+			y := make([]E, len(x))
+			for i, v := range x {
+				y[i] = from(v)
+			}
+			return tensor.New(y)
+		},
+		values: func(t tensor.Tensor) ([]float64, error) {
+			x, err := tensor.Data[E](t)
+			y := make([]float64, len(x))
+			for i, v := range x {
+				y[i] = to(v)
+			}
+			return y, err
+		},
+	}
+}
+
+func numeric[E uint8 | int32 | uint32 | int64 | float32 | float64](d tensor.DType) elementType {
+	return elements(d, func(x float64) E { return E(x) }, func(x E) float64 { return float64(x) })
+}
+
+var dtypes = map[string]elementType{
+	"bool": elements(tensor.Bool, func(x float64) bool { return x != 0 }, func(x bool) float64 {
+		if x {
+			return 1
+		}
+		return 0
+	}),
+	"uint8": numeric[uint8](tensor.Uint8), "int32": numeric[int32](tensor.Int32), "uint32": numeric[uint32](tensor.Uint32),
+	"int64": numeric[int64](tensor.Int64), "float32": numeric[float32](tensor.Float32), "float64": numeric[float64](tensor.Float64),
+	"float16": elements(tensor.Float16, func(x float64) tensor.F16 { return tensor.ToF16(float32(x)) },
+		func(x tensor.F16) float64 { return float64(x.Float32()) }),
+	"bfloat16": elements(tensor.BFloat16, func(x float64) tensor.BF16 { return tensor.ToBF16(float32(x)) },
+		func(x tensor.BF16) float64 { return float64(x.Float32()) }),
 }
 
 // values are the elements of t as float64.
-func values(t tensor.Tensor) ([]float64, error) {
-	return tensor.Data[float64](t.To(tensor.CPU()).Cast(tensor.Float64))
-}
+func values(t tensor.Tensor) ([]float64, error) { return dtypes[t.DType().String()].values(t) }
 
 // args are an operation's arguments by name.
 type args map[string]json.RawMessage
@@ -114,16 +188,21 @@ func ints(a args, name string) []int {
 	return arg[[]int](a, name, nil)
 }
 
-// readCases reads the file that TENSORKEN_GOLDEN names, or the project's own.
-func readCases(t *testing.T) []testCase {
+// readCases reads a file, which may be compressed by gzip.
+func readCases(t *testing.T, path string) []testCase {
 	t.Helper()
-	path := os.Getenv("TENSORKEN_GOLDEN")
-	if path == "" {
-		path = "testdata/ops_public.json"
-	}
 	b, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
+	}
+	if strings.HasSuffix(path, ".gz") {
+		z, err := gzip.NewReader(bytes.NewReader(b))
+		if err != nil {
+			t.Fatalf("%s: %v", path, err)
+		}
+		if b, err = io.ReadAll(z); err != nil {
+			t.Fatalf("%s: %v", path, err)
+		}
 	}
 	var f file
 	if err := json.Unmarshal(b, &f); err != nil {

@@ -49,11 +49,16 @@ var ops = map[string]opFunc{
 	"maximum": binary(tensor.Tensor.Maximum), "minimum": binary(tensor.Tensor.Minimum),
 	"eq": binary(tensor.Tensor.Eq), "ne": binary(tensor.Tensor.Ne), "lt": binary(tensor.Tensor.Lt),
 	"le": binary(tensor.Tensor.Le), "gt": binary(tensor.Tensor.Gt), "ge": binary(tensor.Tensor.Ge),
+	"and": binary(tensor.Tensor.And), "or": binary(tensor.Tensor.Or), "xor": binary(tensor.Tensor.Xor),
+	"shl": binary(tensor.Tensor.Shl), "shr": binary(tensor.Tensor.Shr), "not": unary(tensor.Tensor.Not),
+	"isnan": unary(tensor.Tensor.IsNaN), "isinf": unary(tensor.Tensor.IsInf),
+	"cast":  func(in []tensor.Tensor, a args) tensor.Tensor { return in[0].Cast(dtypes[arg(a, "dtype", "")].dtype) },
 	"where": func(in []tensor.Tensor, a args) tensor.Tensor { return tensor.Where(in[0], in[1], in[2]) },
 	"clamp": clamp,
 
 	"sum": reduce(tensor.Tensor.Sum), "mean": reduce(tensor.Tensor.Mean), "max": reduce(tensor.Tensor.Max),
 	"min": reduce(tensor.Tensor.Min), "prod": reduce(tensor.Tensor.Prod), "logsumexp": reduce(tensor.Tensor.LogSumExp),
+	"norm": reduce(tensor.Tensor.Norm), "any": reduce(tensor.Tensor.Any), "all": reduce(tensor.Tensor.All),
 	"var": variance,
 	"std": func(in []tensor.Tensor, a args) tensor.Tensor { return variance(in, a).Sqrt() },
 	"softmax": func(in []tensor.Tensor, a args) tensor.Tensor {
@@ -72,6 +77,15 @@ var ops = map[string]opFunc{
 		}
 		return x.Reshape(ints(a, "shape")...)
 	},
+	"expand":    func(in []tensor.Tensor, a args) tensor.Tensor { return in[0].Expand(ints(a, "shape")...) },
+	"unsqueeze": func(in []tensor.Tensor, a args) tensor.Tensor { return in[0].Unsqueeze(arg(a, "axis", 0)) },
+	"roll":      func(in []tensor.Tensor, a args) tensor.Tensor { return in[0].Roll(arg(a, "axis", 0), arg(a, "n", 0)) },
+	"repeat":    func(in []tensor.Tensor, a args) tensor.Tensor { return in[0].Repeat(arg(a, "axis", 0), arg(a, "n", 0)) },
+	"tile":      func(in []tensor.Tensor, a args) tensor.Tensor { return in[0].Tile(ints(a, "times")...) },
+	"diag":      func(in []tensor.Tensor, a args) tensor.Tensor { return in[0].Diag(arg(a, "k", 0)) },
+	"unfold": func(in []tensor.Tensor, a args) tensor.Tensor {
+		return in[0].Unfold(arg(a, "axis", 0), arg(a, "size", 0), arg(a, "step", 0))
+	},
 	"pad":   pad,
 	"slice": slice,
 	"tril":  func(in []tensor.Tensor, a args) tensor.Tensor { return in[0].Tril(arg(a, "k", 0)) },
@@ -85,9 +99,8 @@ var ops = map[string]opFunc{
 	"index_select":    func(in []tensor.Tensor, a args) tensor.Tensor { return in[0].Take(arg(a, "axis", 0), in[1]) },
 	"take_along_axis": func(in []tensor.Tensor, a args) tensor.Tensor { return in[0].TakeAlong(arg(a, "axis", 0), in[1]) },
 	"embedding":       func(in []tensor.Tensor, a args) tensor.Tensor { return nn.Embedding{Weight: in[0]}.Apply(in[1]) },
-	"scatter_add": func(in []tensor.Tensor, a args) tensor.Tensor {
-		return in[0].ScatterAdd(arg(a, "axis", 0), in[1], in[2])
-	},
+	"scatter_add":     scatter(tensor.Tensor.ScatterAdd), "scatter_mul": scatter(tensor.Tensor.ScatterMul),
+	"scatter_max": scatter(tensor.Tensor.ScatterMax), "scatter_min": scatter(tensor.Tensor.ScatterMin),
 	"one_hot": func(in []tensor.Tensor, a args) tensor.Tensor { return in[0].OneHot(arg(a, "classes", 0)) },
 
 	"conv1d": conv, "conv2d": conv,
@@ -119,8 +132,18 @@ func unary(f func(tensor.Tensor) tensor.Tensor) opFunc {
 	return func(in []tensor.Tensor, a args) tensor.Tensor { return f(in[0]) }
 }
 
+// binary takes two tensors, or one and the number other.
 func binary(f func(tensor.Tensor, tensor.Operand) tensor.Tensor) opFunc {
-	return func(in []tensor.Tensor, a args) tensor.Tensor { return f(in[0], in[1]) }
+	return func(in []tensor.Tensor, a args) tensor.Tensor {
+		if len(in) == 1 {
+			return f(in[0], arg(a, "other", 0.0))
+		}
+		return f(in[0], in[1])
+	}
+}
+
+func scatter(f func(t tensor.Tensor, axis int, index, src tensor.Tensor) tensor.Tensor) opFunc {
+	return func(in []tensor.Tensor, a args) tensor.Tensor { return f(in[0], arg(a, "axis", 0), in[1], in[2]) }
 }
 
 func reduce(f func(tensor.Tensor, ...int) tensor.Tensor) opFunc {
