@@ -2,6 +2,7 @@ package tensor
 
 import (
 	"fmt"
+	"math"
 	"reflect"
 	"slices"
 	"unsafe"
@@ -209,6 +210,15 @@ func Arange(n int) Tensor {
 func checkCount(op string, n int) {
 	if n < 0 || n > 1<<31-1 {
 		fail(op, fmt.Sprintf("%d is no length that int32 can count", n))
+	}
+}
+
+// checkPositions panics if one of some lengths is more than int32 can count.
+func checkPositions(op string, x *graph.Node, lengths ...int) {
+	for _, n := range lengths {
+		if n > math.MaxInt32 {
+			fail(op, fmt.Sprintf("%d positions along an axis, and int32 counts to 2147483647: Reshape it to more axes", n), x)
+		}
 	}
 }
 

@@ -307,9 +307,10 @@ func (t Tensor) Triu(k int) Tensor {
 // and its own column.
 func places(op string, x *graph.Node, k int) (meets, col *graph.Node) {
 	rank := matrix(op, x)
-	reach := x.Shape[rank-2] + x.Shape[rank-1] // further diagonals are all outside
-	row := graph.Iota(x.Shape, rank-2)
-	return shifted(row, float64(min(max(k, -reach), reach))), graph.Iota(x.Shape, rank-1)
+	rows, cols := x.Shape[rank-2], x.Shape[rank-1]
+	k = min(max(k, -rows), cols) // further diagonals are all outside
+	checkPositions(op, x, rows+max(k, 0), cols)
+	return shifted(graph.Iota(x.Shape, rank-2), float64(k)), graph.Iota(x.Shape, rank-1)
 }
 
 // Diag returns, of a tensor of one axis, the square matrix that has it on

@@ -1,6 +1,9 @@
 package tensor
 
 import (
+	"fmt"
+	"math"
+
 	"github.com/tensorken/tensorken/internal/graph"
 	"github.com/tensorken/tensorken/internal/shape"
 	"github.com/tensorken/tensorken/ir"
@@ -41,7 +44,11 @@ func spreadTo(r, x *graph.Node) *graph.Node { return graph.BroadcastTo(r, x.Shap
 // scalar. Sums of bools and uint8 are int32; other integers wrap.
 func (t Tensor) Sum(axes ...int) Tensor {
 	x := t.node("Sum")
-	return Tensor{n: reduce(ir.Sum, x, reduced("Sum", x, axes))}
+	over := reduced("Sum", x, axes)
+	if n := count(x, over); x.DType == ir.Bool && n > math.MaxInt32 {
+		fail("Sum", fmt.Sprintf("it counts %d bools in int32: Cast them to Int64", n), x)
+	}
+	return Tensor{n: reduce(ir.Sum, x, over)}
 }
 
 // Mean returns the mean over axes, which keep length 1; without axes, of all,
@@ -160,6 +167,7 @@ func argMax(op string, x *graph.Node, axis int, least bool) *graph.Node {
 	if x.Shape[a] == 0 {
 		fail(op, "the axis is empty, so there is no position", x)
 	}
+	checkPositions(op, x, x.Shape[a])
 	if least {
 		x = reverse(x)
 	}

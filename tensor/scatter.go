@@ -2,6 +2,7 @@ package tensor
 
 import (
 	"fmt"
+	"math"
 	"slices"
 
 	"github.com/tensorken/tensorken/internal/graph"
@@ -44,10 +45,14 @@ func fromEndSite(op string, i *graph.Node) *graph.IndexSite {
 	return s
 }
 
-// fromEnd is an index into n elements with negative positions resolved.
+// fromEnd is an index into n elements with negative positions resolved. More
+// elements than int32 counts make it int64.
 func fromEnd(i *graph.Node, n int) *graph.Node {
 	if !i.DType.IsSigned() {
 		return i
+	}
+	if n > math.MaxInt32 {
+		i = graph.Cast(i, ir.Int64)
 	}
 	return pick(lt(i, fill(i, 0)), shifted(i, float64(n)), i)
 }

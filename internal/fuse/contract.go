@@ -12,6 +12,7 @@ type product struct {
 	factors []Factor
 	axes    []ir.AxisSet // of each factor
 	cost    []int
+	gathers []bool        // whether the factor takes elements by index
 	inner   []*graph.Node // sums that are part of this one
 	multi   bool          // a Mul was met
 }
@@ -37,7 +38,7 @@ func (f *fuser) contract(n *graph.Node) bool {
 		if !ok {
 			return false
 		}
-		if again := f.prologues(p); again {
+		if again := f.prologues(g, p); again {
 			continue
 		}
 		for i, fac := range p.factors {
@@ -97,6 +98,7 @@ func (f *fuser) product(g *Group, n *graph.Node) *product {
 			w.guard(p.factors[i].Guards)
 			p.axes = append(p.axes, w.axes)
 			p.cost = append(p.cost, w.cost)
+			p.gathers = append(p.gathers, slices.ContainsFunc(w.inline, isGather))
 		}
 		switch {
 		case w.conflict || !p.multi:
@@ -258,11 +260,27 @@ func set(g *Group, axes []int) (s ir.AxisSet) {
 	return s
 }
 
+func isGather(n *graph.Node) bool { return n.Op == ir.Gather }
+
+// repeats is how often factor i is read: once for each position along the kept
+// axes that it does not have.
+func (p *product) repeats(g *Group, i int) int {
+	n := 1
+	for _, a := range g.Axes {
+		if !slices.Contains(g.Reduced, a) && !p.axes[i].Has(a) {
+			n *= g.Lens[a]
+		}
+	}
+	return n
+}
+
 // prologues stores what factors compute where that is more than cheap, and
-// reports whether it did.
-func (f *fuser) prologues(p *product) (stored bool) {
+// reports whether it did. To take an element by index again for each column costs
+// more than to store it, unless there are few columns.
+func (f *fuser) prologues(g *Group, p *product) (stored bool) {
 	for i, fac := range p.factors {
-		if p.cost[i] > prologue && !stored {
+		dear := p.cost[i] > prologue || p.gathers[i] && p.repeats(g, i) > maxGathers
+		if dear && !stored {
 			if b := base(fac.Node); f.home(b) == nil && b.Op.Class() != ir.Source {
 				f.store(b)
 				stored = true

@@ -24,6 +24,8 @@ const (
 	// prologue is the most that a factor of a contraction computes: it is
 	// repeated for every pass over the factor.
 	prologue = 8
+	// maxGathers is how often a contraction may take an element by index.
+	maxGathers = 16
 	// maxSize is the most nodes of a group.
 	maxSize = 256
 	// maxNumbers is the most numbers that a group is given, beside those that

@@ -2,6 +2,7 @@ package graph
 
 import (
 	"fmt"
+	"math"
 	"slices"
 
 	"github.com/tensorken/tensorken/ir"
@@ -89,6 +90,9 @@ func Scalar(d ir.DType, num ir.Number, shape []int) *Node {
 
 // Iota is the int32 position along an axis.
 func Iota(shape []int, axis int) *Node {
+	if shape[axis] > math.MaxInt32 {
+		panic(fmt.Sprintf("graph: Iota of %v along axis %d", shape, axis))
+	}
 	return makeSource(ir.Iota, ir.Int32, shape, []int{axis}, 0)
 }
 

@@ -3,6 +3,7 @@ package shape
 import (
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 )
 
@@ -138,7 +139,7 @@ func With(shape []int, axis, n int) []int {
 
 // End as a stop means past the last element, or before the first where the
 // step is negative.
-const End = 1<<31 - 1
+const End = math.MaxInt
 
 // IndexOf returns i, negative from the end, as one in [0, n).
 func IndexOf(i, n int) (int, error) {

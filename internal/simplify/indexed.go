@@ -1,6 +1,7 @@
 package simplify
 
 import (
+	"math"
 	"slices"
 
 	"github.com/tensorken/tensorken/internal/graph"
@@ -63,7 +64,7 @@ func (b *builder) resized(n *graph.Node, axis, length int) *graph.Node {
 // logit.
 func scatterOne(b *builder, n *graph.Node) *graph.Node {
 	base, idx, upd, axis := n.Src()[0], n.Src()[1], n.Src()[2], n.Ints[0]
-	if len(n.Ints) < 2 || base.Op != ir.Const || idx.Shape[axis] != 1 {
+	if len(n.Ints) < 2 || base.Op != ir.Const || idx.Shape[axis] != 1 || n.Shape[axis] > math.MaxInt32 {
 		return nil
 	}
 	position := b.add(graph.Cast(b.add(graph.Iota(n.Shape, axis)), idx.DType))
