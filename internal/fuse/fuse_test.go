@@ -90,6 +90,15 @@ func describe(g *Group, order map[*graph.Node]int) string {
 	return fmt.Sprintf("%v %s: %s", g.Skeleton, space, strings.Join(ops, " "))
 }
 
+// taken is the product of 4 rows of a table, taken by index, and a matrix of n
+// columns.
+func taken(m *maker, n int) *graph.Node {
+	rows := graph.Gather(m.leaf(9, 5), graph.Expand(m.of(ir.Int32, 4, 1), []int{4, 5}), 0)
+	x := graph.Expand(graph.Reshape(rows, []int{4, 1, 5}), []int{4, n, 5})
+	y := graph.Expand(m.leaf(1, n, 5), []int{4, n, 5})
+	return sum(binary(ir.Mul, x, y), 2)
+}
+
 func groups(roots []*graph.Node, bindings int) []string {
 	order := map[*graph.Node]int{}
 	for i, n := range graph.Sorted(roots) {
@@ -251,6 +260,12 @@ func TestGroups(t *testing.T) {
 		{"a scatter onto a constant", func(m *maker) []*graph.Node {
 			return list(graph.Scatter(ir.Add, graph.Fill(f32, 0, []int{7, 5}), m.of(ir.Int32, 4, 5), m.leaf(4, 5), 0))
 		}, []string{"map 7x5: Const*", "special 4x5: Scatter*"}},
+		{"rows taken for a wide product", func(m *maker) []*graph.Node {
+			return list(taken(m, 64))
+		}, []string{"map 4x5: Gather*", "contract 4x64|5: Sum*"}},
+		{"rows taken for a narrow product", func(m *maker) []*graph.Node {
+			return list(taken(m, 3))
+		}, []string{"contract 4x3|5: Sum*"}},
 		{"parts", func(m *maker) []*graph.Node {
 			x, y := unary(ir.Exp, m.leaf(4, 5)), unary(ir.Neg, m.leaf(4, 5))
 			return list(graph.Cat(1, []*graph.Node{x, y}))

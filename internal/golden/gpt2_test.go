@@ -1,0 +1,204 @@
+package golden
+
+import (
+	"fmt"
+	"math"
+	"os"
+	"testing"
+	"time"
+
+	"github.com/tensorken/tensorken/device"
+	"github.com/tensorken/tensorken/driver"
+	"github.com/tensorken/tensorken/grad"
+	"github.com/tensorken/tensorken/internal/cpu"
+	"github.com/tensorken/tensorken/internal/wgsl"
+	"github.com/tensorken/tensorken/ir"
+	"github.com/tensorken/tensorken/nn"
+	"github.com/tensorken/tensorken/optim"
+	"github.com/tensorken/tensorken/tensor"
+	"github.com/tensorken/tensorken/tree"
+)
+
+// A gpt is GPT-2, written as plainly as its users write it.
+type gpt struct {
+	Wte, Wpe nn.Embedding
+	H        []gptBlock
+	LnF      nn.LayerNorm
+	heads    int
+}
+
+type gptBlock struct {
+	Ln1, Ln2     nn.LayerNorm
+	Q, K, V, Out nn.Linear
+	Up, Down     nn.Linear
+}
+
+func newGPT(rng *tensor.RNG, layers, width, heads, vocabulary, length int) gpt {
+	m := gpt{Wte: nn.NewEmbedding(rng, vocabulary, width), Wpe: nn.NewEmbedding(rng, length, width), LnF: nn.NewLayerNorm(width), heads: heads}
+	small := func(e nn.Embedding) nn.Embedding { return nn.Embedding{Weight: e.Weight.Mul(0.02).Keep()} }
+	m.Wte, m.Wpe = small(m.Wte), small(m.Wpe)
+	linear := func(in, out int) nn.Linear { return nn.NewLinear(rng, in, out) }
+	for range layers {
+		m.H = append(m.H, gptBlock{
+			Ln1: nn.NewLayerNorm(width), Ln2: nn.NewLayerNorm(width),
+			Q: linear(width, width), K: linear(width, width), V: linear(width, width), Out: linear(width, width),
+			Up: linear(width, 4*width), Down: linear(4*width, width),
+		})
+	}
+	return m
+}
+
+func (m gpt) Apply(ids tensor.Tensor) tensor.Tensor {
+	b, t := ids.Dim(0), ids.Dim(1)
+	x := m.Wte.Apply(ids).Add(m.Wpe.Apply(tensor.Arange(t)))
+	past := tensor.Ones(t, t).Tril(0).Eq(1)
+	for _, l := range m.H {
+		y := l.Ln1.Apply(x)
+		heads := func(l nn.Linear) tensor.Tensor { return l.Apply(y).Reshape(b, t, m.heads, -1).Transpose(1, 2) }
+		q, k, v := heads(l.Q), heads(l.K), heads(l.V)
+		scores := q.MatMul(k.T()).Div(math.Sqrt(float64(q.Dim(-1))))
+		p := tensor.Where(past, scores, math.Inf(-1)).Softmax(-1)
+		x = x.Add(l.Out.Apply(p.MatMul(v).Transpose(1, 2).Reshape(b, t, -1)))
+		x = x.Add(l.Down.Apply(l.Up.Apply(l.Ln2.Apply(x)).GELU()))
+	}
+	return m.LnF.Apply(x).MatMul(m.Wte.Weight.T())
+}
+
+// trainGPT2 takes steps of GPT-2 small, 12 layers of width 768 and a vocabulary of
+// 50,304, on a batch of 8 rows of 1,024, and returns the losses.
+func trainGPT2(d *tensor.Device, steps int, read bool) (losses []float64, err error) {
+	defer tensor.Catch(&err)
+	const vocabulary, batch, length = 50304, 8, 1024
+	rng := tensor.NewRNG(1)
+	m := tree.To(newGPT(rng, 12, 768, 12, vocabulary, length), d)
+	ids := rng.Ints(1000, batch, length+1).To(d)
+	x, y := ids.Slice(1, 0, length), ids.Slice(1, 1, length+1)
+	opt := optim.New(optim.AdamW{WeightDecay: 0.1}, 3e-4)
+	opt.ClipNorm = 1
+	for range steps {
+		loss, g := grad.ValueAndGrad(func(m gpt) tensor.Tensor { return nn.CrossEntropy(m.Apply(x), y).Mean() })(m)
+		if err := opt.Step(&m, g); err != nil {
+			return nil, err
+		}
+		if read {
+			losses = append(losses, loss.Item())
+		}
+	}
+	return losses, nil
+}
+
+// dry is a device that compiles kernels and runs none. Its memory is counted and
+// not there.
+type dry struct {
+	driver.Device
+	limits     driver.Limits
+	compile    func(*ir.Kernel) error
+	held, peak int
+	budget     int
+}
+
+type dryBuffer struct {
+	device *dry
+	size   int
+}
+
+func (b *dryBuffer) Size() int { return b.size }
+func (b *dryBuffer) Free()     { b.device.held -= b.size }
+
+func (d *dry) Limits() driver.Limits { return d.limits }
+
+func (d *dry) Alloc(n int) (driver.Buffer, error) {
+	if d.held+n > d.budget {
+		return nil, fmt.Errorf("%w: %d bytes beside %d", driver.ErrMemory, n, d.held)
+	}
+	d.held += n
+	d.peak = max(d.peak, d.held)
+	return &dryBuffer{d, n}, nil
+}
+
+func (d *dry) Upload(driver.Buffer, int, []byte) error   { return nil }
+func (d *dry) Download([]byte, driver.Buffer, int) error { return nil }
+func (d *dry) Run([]driver.Call) error                   { return nil }
+func (d *dry) Sync() error                               { return nil }
+
+func (d *dry) Compile(k *ir.Kernel) (driver.Program, error) {
+	if err := ir.Verify(k); err != nil {
+		return nil, err
+	}
+	if k.Skeleton == ir.Contract && factorsGather(k) {
+		return nil, fmt.Errorf("a product that takes its factors by index:\n%v", k)
+	}
+	return nil, d.compile(k)
+}
+
+// factorsGather reports whether what a contraction adds up is taken by index.
+func factorsGather(k *ir.Kernel) bool {
+	below := make([]bool, len(k.Body))
+	for i := len(k.Body) - 1; i >= 0; i-- {
+		in := &k.Body[i]
+		if !below[i] && in.Op != ir.Sum {
+			continue
+		}
+		if in.UsesIndex() {
+			return true
+		}
+		for _, s := range in.Src {
+			below[s] = true
+		}
+	}
+	return false
+}
+
+// GPT-2 small trains: its steps compile for the CPU and for WebGPU, within the
+// memory of a large GPU.
+func TestGPT2Small(t *testing.T) {
+	host := cpu.New(cpu.Options{})
+	h200 := wgsl.Target{MaxInvocations: 1024, WorkgroupBytes: 48 << 10, MaxGroups: 65535, SubgroupMin: 32, SubgroupMax: 32, Units: 128}
+	small := wgsl.Target{}
+	onWebGPU := func(target wgsl.Target) func(*ir.Kernel) error {
+		return func(k *ir.Kernel) error { _, err := wgsl.Compile(k, target); return err }
+	}
+	gpuLimits := driver.Limits{
+		Types:    []ir.DType{ir.Bool, ir.Uint8, ir.Int32, ir.Uint32, ir.Float16, ir.BFloat16, ir.Float32},
+		Bindings: 14, Bytes: 1<<32 - 1, Async: true,
+	}
+	few := gpuLimits
+	few.Bindings = 6
+	for _, c := range []struct {
+		name    string
+		limits  driver.Limits
+		compile func(*ir.Kernel) error
+	}{
+		{"cpu", host.Limits(), func(k *ir.Kernel) error { _, err := host.Compile(k); return err }},
+		{"an H200", gpuLimits, onWebGPU(h200)},
+		{"the least that WebGPU has", few, onWebGPU(small)},
+	} {
+		d := &dry{Device: host, limits: c.limits, compile: c.compile, budget: 64 << 30}
+		start := time.Now()
+		if _, err := trainGPT2(tensor.NewDevice(d), 2, false); err != nil {
+			t.Errorf("%s: %v", c.name, err)
+		}
+		t.Logf("%s: %d MiB, %v", c.name, d.peak>>20, time.Since(start))
+	}
+}
+
+// On the device that TENSORKEN_GPT2 names, it is trained for real.
+func TestGPT2SmallOnDevice(t *testing.T) {
+	name := os.Getenv("TENSORKEN_GPT2")
+	if name == "" {
+		t.Skip("TENSORKEN_GPT2 names no device")
+	}
+	d, _, err := device.Open(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	start := time.Now()
+	losses, err := trainGPT2(d, 6, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("losses %.4f, %v", losses, time.Since(start))
+	if last := losses[len(losses)-1]; !(math.Abs(losses[0]-math.Log(50304)) < 1) || !(last < losses[0]) {
+		t.Errorf("losses %v: want about %.2f at first, and less at last", losses, math.Log(50304))
+	}
+}
