@@ -2,10 +2,12 @@ package optim_test
 
 import (
 	"errors"
+	"os"
 	"slices"
 	"strings"
 	"testing"
 
+	"github.com/tensorken/tensorken/device"
 	"github.com/tensorken/tensorken/driver"
 	"github.com/tensorken/tensorken/grad"
 	"github.com/tensorken/tensorken/internal/cpu"
@@ -22,6 +24,25 @@ func (a ahead) Limits() driver.Limits {
 	l := a.Device.Limits()
 	l.Async = true
 	return l
+}
+
+// devices are the CPU, the CPU that runs ahead, and what TENSORKEN_DEVICE names.
+func devices(t *testing.T) map[string]*tensor.Device {
+	all := map[string]*tensor.Device{
+		"cpu":   tensor.NewDevice(cpu.New(cpu.Options{})),
+		"ahead": tensor.NewDevice(ahead{cpu.New(cpu.Options{})}),
+	}
+	if name := os.Getenv("TENSORKEN_DEVICE"); name != "" && name != "cpu" {
+		d, _, err := device.Open(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all[name] = d
+	}
+	for _, d := range all {
+		t.Cleanup(func() { d.Close() })
+	}
+	return all
 }
 
 // A classifier has a table of rows, which takes indices too.
@@ -79,10 +100,7 @@ func TestFailedStep(t *testing.T) {
 		{"a negative label", good, []int32{0, 1, -1}, "nn.CrossEntropy: label -1 at [2] is out of range for 3 classes"},
 		{"a row", []int32{0, 4, 5}, good, "nn.Embedding: index 5 at [2] is out of range for an axis of length 5"},
 	}
-	for name, d := range map[string]*tensor.Device{
-		"cpu":   tensor.NewDevice(cpu.New(cpu.Options{})),
-		"ahead": tensor.NewDevice(ahead{cpu.New(cpu.Options{})}),
-	} {
+	for name, d := range devices(t) {
 		for _, rule := range []optim.Rule{optim.SGD{}, optim.SGD{Momentum: 0.9}, optim.Adam{}} {
 			for _, b := range batches {
 				for _, before := range []int{0, 1, 2} {
