@@ -70,7 +70,7 @@ type Arg struct {
 // Limits says what a device can take.
 type Limits struct {
 	Types    []ir.DType // element types in buffers and kernels
-	Bindings int        // buffers of one kernel
+	Bindings int        // buffers of one kernel; the report of another may be one more
 	Bytes    int        // of one buffer; 0 is no limit
 	Memory   int        // bytes that are the device's alone; 0 if it shares the host's
 	Async    bool       // Run returns before the work is done

@@ -72,9 +72,6 @@ func Verify() { verify = true }
 func Graph(roots []*graph.Node, bindings int, fallbacks []Fallback) (*Plan, error) {
 	roots = simplify.Nodes(roots)
 	gathered := gathers(roots)
-	if len(fallbacks) > 0 && bindings > 0 {
-		bindings-- // for the reports
-	}
 	fusion := fuse.Nodes(roots, bindings)
 	p := &Plan{}
 	index := map[*graph.Node]int{} // of the buffers
@@ -124,7 +121,7 @@ func Graph(roots []*graph.Node, bindings int, fallbacks []Fallback) (*Plan, erro
 		}
 		p.Outputs = append(p.Outputs, o)
 	}
-	p.Guarded = len(fallbacks) > 0 && p.Checks > 0 && p.guard(roots, fallbacks)
+	p.Guarded = len(fallbacks) > 0 && p.Checks > 0 && p.guard(roots, fallbacks, bindings)
 	p.schedule()
 	if verify {
 		return p, p.verify()

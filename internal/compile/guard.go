@@ -18,12 +18,13 @@ type Fallback struct {
 // guard rewrites the kernels that store the outputs of fallbacks: each of them
 // reads the reports of the checks before it, and stores the leaf's element if
 // there is one. It reports false, and changes nothing, if a kernel cannot: one
-// that itself checks indices, one that stores by a Scatter, or one that stores in
-// another order than the leaf has.
+// that itself checks indices, one that stores by a Scatter, one that stores in
+// another order than the leaf has, or one that has no room for more buffers than
+// the reports.
 //
 // A device that runs ahead of its caller learns of a bad index after the fact.
 // With guards, a step of an optimizer then leaves the model as it was.
-func (p *Plan) guard(roots []*graph.Node, fallbacks []Fallback) bool {
+func (p *Plan) guard(roots []*graph.Node, fallbacks []Fallback, bindings int) bool {
 	leaf := map[int]int{} // of a buffer
 	for _, f := range fallbacks {
 		o, dims := p.Outputs[f.Output], roots[f.Output].Shape
@@ -38,7 +39,7 @@ func (p *Plan) guard(roots []*graph.Node, fallbacks []Fallback) bool {
 		leaf[o.Index] = f.Leaf
 	}
 	var checks []int // of the steps that are not late
-	guarded := map[int]bool{}
+	guarded, steps := map[int]bool{}, map[int]Step{}
 	for i := range p.Steps {
 		s := &p.Steps[i]
 		for b := range s.buffers(ir.Out) {
@@ -61,13 +62,33 @@ func (p *Plan) guard(roots []*graph.Node, fallbacks []Fallback) bool {
 	verdict := Arg{Kind: ir.In, Report: true, Index: checks[0]}
 	if len(checks) > 1 {
 		verdict = Arg{Kind: ir.In, Index: len(p.Buffers)}
+	}
+	for i := range guarded {
+		s := guardedStep(p.Steps[i], leaf, verdict)
+		if bindings > 0 && s.bindings() > bindings+1 {
+			return false
+		}
+		steps[i] = s
+	}
+	for i, s := range steps {
+		p.Steps[i] = s
+	}
+	if len(checks) > 1 {
 		p.Buffers = append(p.Buffers, Buffer{ir.Int32, 1})
 		p.Steps = append(p.Steps, verdictStep(p.Checks, verdict.Index))
 	}
-	for i := range guarded {
-		p.Steps[i] = guardedStep(p.Steps[i], leaf, verdict)
-	}
 	return true
+}
+
+// bindings is how many buffers the step is called with.
+func (s *Step) bindings() int {
+	n := 0
+	for _, a := range s.Args {
+		if a.Kind != ir.Value {
+			n++
+		}
+	}
+	return n
 }
 
 // check is the number of the step's check, -1 if it has none.

@@ -139,3 +139,18 @@ func TestPoolKeepsWhatIsUsed(t *testing.T) {
 		t.Errorf("40 results of 64 MB, each dropped, take %d buffers, want about 5", count)
 	}
 }
+
+// A step that needs what the pool holds idle, in buffers of other sizes, gets it,
+// and so does one that needs what dead tensors hold.
+func TestIdleMemoryMakesRoom(t *testing.T) {
+	defer debug.SetGCPercent(debug.SetGCPercent(-1))
+	const mb = 1 << 20
+	d := exec.New(cpu.New(cpu.Options{Bytes: 64 * mb}))
+	defer d.Close()
+	for i := range 40 {
+		n := (3 + i*7%11) * mb // 12 to 52 MB in float32
+		if err := exec.Eval(d, []*graph.Node{scalar(1, []int{n})}); err != nil {
+			t.Fatalf("%d bytes: %v", 4*n, err)
+		}
+	}
+}

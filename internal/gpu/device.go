@@ -30,7 +30,8 @@ const (
 	slot = 256
 	// maxBindings is the most buffers of one pass.
 	maxBindings = 16
-	// spareBindings are left to passes for memory of their own.
+	// spareBindings are left to passes: one for memory of their own, one for a
+	// report that a guarded kernel reads.
 	spareBindings = 2
 )
 

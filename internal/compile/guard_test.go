@@ -1,0 +1,49 @@
+package compile
+
+import (
+	"testing"
+
+	"github.com/tensorken/tensorken/internal/graph"
+	"github.com/tensorken/tensorken/ir"
+)
+
+// Kernels read the reports of checks before they store, where they can.
+func TestGuard(t *testing.T) {
+	Verify()
+	leaf := func(d ir.DType, i int, strides []int, dims ...int) *graph.Node {
+		return graph.Leaf(d, dims, i, append([]int{1}, strides...))
+	}
+	rowMajor := []int{5, 1}
+	p := leaf(ir.Float32, 0, rowMajor, 4, 5)
+	table := leaf(ir.Float32, 1, rowMajor, 9, 5)
+	index := func(i, rows int) *graph.Node { return leaf(ir.Int32, i, []int{1, 0}, rows, 5) }
+	taken := graph.Gather(table, index(2, 6), 0)
+	spread := func(x *graph.Node) *graph.Node { return graph.Expand(x, p.Shape) }
+	total := func(x *graph.Node) *graph.Node { return spread(graph.Reduce(ir.Sum, x, []int{0, 1})) }
+	sub := func(x, y *graph.Node) *graph.Node { return graph.Binary(ir.Sub, x, y) }
+	for _, c := range []struct {
+		name     string
+		root     *graph.Node
+		strides  []int // of the leaf to fall back to
+		bindings int
+		guarded  bool
+		kernels  int
+	}{
+		{"one check", sub(p, total(taken)), rowMajor, 0, true, 2},
+		{"two checks", sub(sub(p, total(taken)), total(graph.Gather(table, index(3, 7), 0))), rowMajor, 0, true, 4},
+		{"no check", sub(p, total(table)), rowMajor, 0, false, 2},
+		{"a kernel that checks", sub(p, graph.Gather(table, index(2, 4), 0)), rowMajor, 0, false, 1},
+		{"a scatter", graph.Scatter(ir.Add, p, index(2, 9), table, 0), rowMajor, 0, false, 1},
+		{"a transposed leaf", sub(p, total(taken)), []int{1, 4}, 0, false, 2},
+		{"few bindings", sub(p, total(taken)), rowMajor, 4, true, 2},
+	} {
+		plan, err := Graph([]*graph.Node{c.root}, c.bindings, []Fallback{{Output: 0, Leaf: 0, Strides: c.strides}})
+		if err != nil {
+			t.Errorf("%s: %v", c.name, err)
+			continue
+		}
+		if plan.Guarded != c.guarded || len(plan.Steps) != c.kernels {
+			t.Errorf("%s: guarded is %v with %d kernels, want %v with %d", c.name, plan.Guarded, len(plan.Steps), c.guarded, c.kernels)
+		}
+	}
+}
