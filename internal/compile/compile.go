@@ -14,11 +14,11 @@ import (
 
 // A Plan is what computes some tensors from others.
 type Plan struct {
-	Steps   []Step
-	Buffers []Buffer
-	Outputs []Output // one for each root
-	Checks  int      // how many steps check indices
-	Guarded bool     // outputs with a Fallback hold it if a check fails
+	Steps     []Step
+	Buffers   []Buffer
+	Outputs   []Output // one for each root
+	Checks    int      // how many steps check indices
+	FallsBack bool     // outputs with a Fallback hold it if a check fails
 }
 
 // A Step is one call of a kernel.
@@ -68,7 +68,7 @@ func Verify() { verify = true }
 
 // Graph compiles roots, whose sources are graph.Leaf, graph.Param and
 // constants. Bindings is the most buffers a kernel may have, 0 for no limit.
-// Fallbacks are for outputs that are to be guarded; see Plan.Guarded.
+// Fallbacks are what outputs hold if a check fails; see Plan.FallsBack.
 func Graph(roots []*graph.Node, bindings int, fallbacks []Fallback) (*Plan, error) {
 	roots = simplify.Nodes(roots)
 	gathered := gathers(roots)
@@ -121,7 +121,7 @@ func Graph(roots []*graph.Node, bindings int, fallbacks []Fallback) (*Plan, erro
 		}
 		p.Outputs = append(p.Outputs, o)
 	}
-	p.Guarded = len(fallbacks) > 0 && p.Checks > 0 && p.guard(roots, fallbacks, bindings)
+	p.FallsBack = len(fallbacks) > 0 && p.Checks > 0 && p.addFallbacks(roots, fallbacks, bindings)
 	p.schedule()
 	if verify {
 		return p, p.verify()

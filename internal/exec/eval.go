@@ -157,9 +157,9 @@ func (r *request) ready(d *Device) error {
 	return nil
 }
 
-// guarded reports whether all results of a transaction that may fail fall back.
-func (r *request) guarded(p *plan) bool {
-	if !p.compiled.Guarded {
+// fallsBack reports whether all results of a transaction that may fail fall back.
+func (r *request) fallsBack(p *plan) bool {
+	if !p.compiled.FallsBack {
 		return false
 	}
 	for i := range r.old {
@@ -216,8 +216,8 @@ func (d *Device) run(p *plan, r *request) error {
 	err = d.drv.Run(d.calls)
 	clear(d.calls)
 	clear(d.args[:p.args])
-	unguarded := len(r.old) > 0 && !r.guarded(p)
-	if err == nil && now != nil && (!d.limits.Async || unguarded) {
+	waits := len(r.old) > 0 && !r.fallsBack(p)
+	if err == nil && now != nil && (!d.limits.Async || waits) {
 		err = d.resolve()
 	}
 	if err != nil {
@@ -225,7 +225,7 @@ func (d *Device) run(p *plan, r *request) error {
 	}
 	err = d.finish(p, r, now)
 	runtime.KeepAlive(r.leaves)
-	if err == nil && now != nil && unguarded && now.done.Load() {
+	if err == nil && now != nil && waits && now.done.Load() {
 		err = now.err
 	}
 	return err
@@ -307,7 +307,7 @@ func (d *Device) finish(p *plan, r *request, now *run) error {
 
 // mayFail reports whether a buffer may turn out to depend on a bad index.
 func (r *run) mayFail(p *plan, buffer int) bool {
-	return (p.doubtful[buffer] || r.leaves != nil) && !slices.Contains(r.guarded, buffer)
+	return (p.doubtful[buffer] || r.leaves != nil) && !slices.Contains(r.fallbacks, buffer)
 }
 
 // Read returns n's elements in row-major order, little-endian; it computes

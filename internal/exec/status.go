@@ -47,7 +47,7 @@ type status struct {
 	checks  int // that the buffer has room for
 	next    int
 	pending []*run
-	// transactions is how many pending runs are guarded: their reports are read
+	// transactions is how many pending runs have fallbacks: their reports are read
 	// with the next value, so that a failed step is told of soon.
 	transactions int
 	// missed is the first failed transaction of which nobody has read anything
@@ -58,11 +58,11 @@ type status struct {
 // A run is one execution of a plan that may turn out to have met a bad index,
 // itself or in what it used.
 type run struct {
-	plan    *plan
-	first   int // number of its first check
-	origins []indexOrigin
-	leaves  []origin // of the plan's leaves those that are pending
-	guarded []int    // buffers that hold their fallback if a check fails
+	plan      *plan
+	first     int // number of its first check
+	origins   []indexOrigin
+	leaves    []origin // of the plan's leaves those that are pending
+	fallbacks []int    // buffers that hold their fallback if a check fails
 
 	// To be read once done: the first failure, and the buffers that depend on
 	// one, nil if all do.
@@ -135,10 +135,10 @@ func (d *Device) begin(p *plan, r *request) (*run, error) {
 		}
 	}
 	out.origins = r.origins(p.compiled)
-	if p.compiled.Guarded {
+	if p.compiled.FallsBack {
 		for _, f := range r.fallbacks {
 			if o := p.compiled.Outputs[f.Output]; !o.Leaf {
-				out.guarded = append(out.guarded, o.Index)
+				out.fallbacks = append(out.fallbacks, o.Index)
 			}
 		}
 		s.transactions++
@@ -203,11 +203,11 @@ func (d *Device) resolve() error {
 	}
 	found := false
 	for _, r := range s.pending {
-		guarded := r.guarded != nil
+		transaction := r.fallbacks != nil
 		r.finish(reports)
 		if r.err != nil {
 			found = true
-			if guarded && s.missed == nil {
+			if transaction && s.missed == nil {
 				s.missed = r
 			}
 		}
@@ -245,10 +245,10 @@ func (r *run) finish(reports []byte) {
 		origins = origins[len(s.Indices):]
 	}
 	r.plan.spread(r.bad)
-	for _, b := range r.guarded {
+	for _, b := range r.fallbacks {
 		r.bad[b] = false
 	}
-	r.plan, r.origins, r.leaves, r.guarded = nil, nil, nil, nil
+	r.plan, r.origins, r.leaves, r.fallbacks = nil, nil, nil, nil
 	r.done.Store(true)
 }
 

@@ -31,7 +31,7 @@ const (
 	// maxBindings is the most buffers of one pass.
 	maxBindings = 16
 	// spareBindings are left to passes: one for memory of their own, one for a
-	// report that a guarded kernel reads.
+	// report that a kernel with fallbacks reads.
 	spareBindings = 2
 )
 

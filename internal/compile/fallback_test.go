@@ -8,7 +8,7 @@ import (
 )
 
 // Kernels read the reports of checks before they store, where they can.
-func TestGuard(t *testing.T) {
+func TestFallbacks(t *testing.T) {
 	Verify()
 	leaf := func(d ir.DType, i int, strides []int, dims ...int) *graph.Node {
 		return graph.Leaf(d, dims, i, append([]int{1}, strides...))
@@ -26,7 +26,7 @@ func TestGuard(t *testing.T) {
 		root     *graph.Node
 		strides  []int // of the leaf to fall back to
 		bindings int
-		guarded  bool
+		falls    bool
 		kernels  int
 	}{
 		{"one check", sub(p, total(taken)), rowMajor, 0, true, 2},
@@ -42,8 +42,8 @@ func TestGuard(t *testing.T) {
 			t.Errorf("%s: %v", c.name, err)
 			continue
 		}
-		if plan.Guarded != c.guarded || len(plan.Steps) != c.kernels {
-			t.Errorf("%s: guarded is %v with %d kernels, want %v with %d", c.name, plan.Guarded, len(plan.Steps), c.guarded, c.kernels)
+		if plan.FallsBack != c.falls || len(plan.Steps) != c.kernels {
+			t.Errorf("%s: it falls back: %v with %d kernels, want %v with %d", c.name, plan.FallsBack, len(plan.Steps), c.falls, c.kernels)
 		}
 	}
 }

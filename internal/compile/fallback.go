@@ -15,7 +15,7 @@ type Fallback struct {
 	Strides      []int // of the leaf
 }
 
-// guard rewrites the kernels that store the outputs of fallbacks: each of them
+// addFallbacks rewrites the kernels that store the outputs of fallbacks: each of them
 // reads the reports of the checks before it, and stores the leaf's element if
 // there is one. It reports false, and changes nothing, if a kernel cannot: one
 // that itself checks indices, one that stores by a Scatter, one that stores in
@@ -23,8 +23,8 @@ type Fallback struct {
 // the reports.
 //
 // A device that runs ahead of its caller learns of a bad index after the fact.
-// With guards, a step of an optimizer then leaves the model as it was.
-func (p *Plan) guard(roots []*graph.Node, fallbacks []Fallback, bindings int) bool {
+// With fallbacks, a step of an optimizer then leaves the model as it was.
+func (p *Plan) addFallbacks(roots []*graph.Node, fallbacks []Fallback, bindings int) bool {
 	leaf := map[int]int{} // of a buffer
 	for _, f := range fallbacks {
 		o, dims := p.Outputs[f.Output], roots[f.Output].Shape
@@ -39,16 +39,16 @@ func (p *Plan) guard(roots []*graph.Node, fallbacks []Fallback, bindings int) bo
 		leaf[o.Index] = f.Leaf
 	}
 	var checks []int // of the steps that are not late
-	guarded, steps := map[int]bool{}, map[int]Step{}
+	stores, steps := map[int]bool{}, map[int]Step{}
 	for i := range p.Steps {
 		s := &p.Steps[i]
 		for b := range s.buffers(ir.Out) {
 			if _, ok := leaf[b]; ok {
-				guarded[i] = true
+				stores[i] = true
 			}
 		}
 		if c := s.check(); c >= 0 {
-			if guarded[i] {
+			if stores[i] {
 				return false
 			}
 			if !s.Late {
@@ -63,8 +63,8 @@ func (p *Plan) guard(roots []*graph.Node, fallbacks []Fallback, bindings int) bo
 	if len(checks) > 1 {
 		verdict = Arg{Kind: ir.In, Index: len(p.Buffers)}
 	}
-	for i := range guarded {
-		s := guardedStep(p.Steps[i], leaf, verdict)
+	for i := range stores {
+		s := withFallbacks(p.Steps[i], leaf, verdict)
 		if bindings > 0 && s.bindings() > bindings+1 {
 			return false
 		}
@@ -120,8 +120,8 @@ func verdictStep(checks, buffer int) Step {
 	return Step{Kernel: k, Args: []Arg{{Kind: ir.Out, Index: buffer}, {Kind: ir.In, Report: true}}}
 }
 
-// guardedStep is s with guards on what it stores into buffers that have a leaf.
-func guardedStep(s Step, leaf map[int]int, verdict Arg) Step {
+// withFallbacks is s with a fallback for what it stores into buffers that have a leaf.
+func withFallbacks(s Step, leaf map[int]int, verdict Arg) Step {
 	old := s.Kernel
 	k := &ir.Kernel{Skeleton: old.Skeleton, Axes: old.Axes, Args: slices.Clone(old.Args)}
 	out := Step{Kernel: k, Args: slices.Clone(s.Args), Late: s.Late}
