@@ -1,0 +1,44 @@
+package tensor_test
+
+import (
+	"errors"
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/tensorken/tensorken/tensor"
+)
+
+// An error for a bad index names the call, its line, the index as it was given, in
+// any type, and its place in the tensor of indices as the program sees it.
+func TestBadIndexIsNamed(t *testing.T) {
+	x := tensor.Arange(12).Reshape(3, 4)
+	column := tensor.New([]int32{0, 1, 9, 0, 1, 2, 2, 7}, 4, 2)
+	for _, c := range []struct {
+		name string
+		y    tensor.Tensor
+		want string
+	}{
+		{"int32", x.Take(0, tensor.New([]int32{0, 3})), "Take: index 3 at [1] is out of range for an axis of length 3"},
+		{"a negative one", x.Take(1, tensor.New([]int32{-4, -5})), "Take: index -5 at [1] is out of range for an axis of length 4"},
+		{"uint32", x.Take(0, tensor.New([]uint32{math.MaxUint32})), "Take: index 4294967295 at [0] is out of range for an axis of length 3"},
+		{"int64", x.Take(0, tensor.New([]int64{0, 1 << 32})), "Take: index 4294967296 at [1] is out of range for an axis of length 3"},
+		{"the least int64", x.Take(0, tensor.New([]int64{math.MinInt64})), "Take: index -9223372036854775808 at [0] is out of range for an axis of length 3"},
+		{"a matrix", x.Take(1, tensor.New([]int32{0, 1, 2, 3, 4, 0}, 2, 3)), "Take: index 4 at [1 1] is out of range for an axis of length 4"},
+		{"a column", x.Take(0, column.Index(tensor.All, 0)), "Take: index 9 at [1] is out of range for an axis of length 3"},
+		{"a column backwards", x.Take(0, column.Index(tensor.All, 1).Flip(0)), "Take: index 7 at [0] is out of range for an axis of length 3"},
+		{"a transpose", x.Take(0, column.T()), "Take: index 9 at [0 1] is out of range for an axis of length 3"},
+		{"a part", x.Take(0, column.Slice(0, 1, 3)), "Take: index 9 at [0 0] is out of range for an axis of length 3"},
+		{"computed", x.Take(0, column.Add(1)), "Take: index 10 at [1 0] is out of range for an axis of length 3"},
+		{"a scalar", x.Take(0, tensor.New([]int32{5}).Reshape()), "Take: index 5 is out of range for an axis of length 3"},
+		{"TakeAlong", x.TakeAlong(1, tensor.New([]int32{0, -9, 0}, 3, 1)), "TakeAlong: index -9 at [1 0] is out of range for an axis of length 4"},
+		{"Index", x.Index(tensor.All, tensor.New([]int32{1, 4})), "Index: index 4 at [1] is out of range for an axis of length 4"},
+		{"ScatterAdd", x.ScatterAdd(0, tensor.New([]int32{0, 3}, 2, 1), tensor.Ones(2, 4).Cast(tensor.Int32)), "ScatterAdd: index 3 at [1 0] is out of range for an axis of length 3"},
+	} {
+		err := tensor.Eval(c.y)
+		var e *tensor.Error
+		if !errors.As(err, &e) || e.Msg != c.want || !strings.HasPrefix(e.Pos, "index_error_test.go:") {
+			t.Errorf("%s: error %v, want %s", c.name, err, c.want)
+		}
+	}
+}
