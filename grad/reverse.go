@@ -115,22 +115,20 @@ func (t *tape) release() {
 // cotangents are added in the order of the tape, so that the same program
 // adds in the same order.
 func (t *tape) backward(results, cts []*graph.Node) []*graph.Node {
-	sum := make([]*graph.Node, len(t.calls))
+	given := make([][]*graph.Node, len(t.calls))
 	give := func(n, ct *graph.Node) {
-		if ct == nil || !t.isActive(n) {
-			return
+		if ct != nil && t.isActive(n) {
+			i := t.index[n]
+			given[i] = append(given[i], ct)
 		}
-		i := t.index[n]
-		if sum[i] != nil {
-			ct = add(sum[i], ct)
-		}
-		sum[i] = ct
 	}
+	sum := make([]*graph.Node, len(t.calls)) // of what was given, once it all was
 	for i, r := range results {
 		give(r, cts[i])
 	}
 	for i := len(t.calls) - 1; i >= t.args; i-- {
 		c := &t.calls[i]
+		sum[i], given[i] = total(given[i]), nil
 		if r := resultOf(c.Node); r != nil {
 			if t.customs[r.custom] == i { // the cotangents of all results are known
 				for j, ct := range t.pullCustom(r.custom, sum) {
@@ -147,6 +145,9 @@ func (t *tape) backward(results, cts []*graph.Node) []*graph.Node {
 				give(s, c.pull(sum[i], j))
 			}
 		}
+	}
+	for i := range t.args {
+		sum[i] = total(given[i])
 	}
 	return sum[:t.args]
 }
