@@ -36,6 +36,7 @@ type Arg struct {
 	Kind         ir.ArgKind
 	Leaf, Report bool
 	Index        int
+	Offset       int // of a buffer that is read, in elements
 }
 
 // An Index is an instruction that uses an index.
@@ -91,7 +92,7 @@ func Graph(roots []*graph.Node, bindings int, fallbacks []Fallback) (*Plan, erro
 			s.Indices = append(s.Indices, Index{x.Instr, x.Node.Number, indexLoad(k, x.Instr)})
 		}
 		for _, a := range args {
-			arg := Arg{Kind: a.Kind}
+			arg := Arg{Kind: a.Kind, Offset: a.Offset}
 			switch {
 			case a.Kind == ir.Status:
 				arg.Index = p.Checks

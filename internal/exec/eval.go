@@ -258,9 +258,9 @@ func (d *Device) bind(p *plan, r *request, now *run) error {
 				if err != nil {
 					return err
 				}
-				call[k] = driver.Arg{Buffer: b.buffer, Offset: l.view.Offset}
+				call[k] = driver.Arg{Buffer: b.buffer, Offset: l.view.Offset + a.Offset}
 			default:
-				call[k] = driver.Arg{Buffer: d.slots[p.slot[a.Index]]}
+				call[k] = driver.Arg{Buffer: d.slots[p.slot[a.Index]], Offset: a.Offset}
 			}
 		}
 		d.calls = append(d.calls, driver.Call{Program: p.programs[i], Args: call})

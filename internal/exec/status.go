@@ -338,7 +338,7 @@ func (r *run) report(s *compile.Step, origins []indexOrigin, reports []byte) err
 	}
 	if load := s.Indices[i].Load; load >= 0 {
 		in := &s.Kernel.Body[load]
-		element := in.View.Off
+		element := s.Args[in.Arg].Offset + in.View.Off
 		for a, at := range s.Kernel.CheckPoint(position) {
 			element += in.View.Coef[a] * at
 		}

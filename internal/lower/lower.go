@@ -16,7 +16,8 @@ type Arg struct {
 	Kind ir.ArgKind
 	// Node is a leaf or a stored node for In, the target of a store for Out,
 	// the Scalar for Value.
-	Node *graph.Node
+	Node   *graph.Node
+	Offset int // in elements, from which the kernel's views of it count
 }
 
 // An Index says which node an instruction that uses an index computes, a Gather
@@ -40,6 +41,7 @@ func Group(x *fuse.Fusion, g *fuse.Group) (*ir.Kernel, []Arg, []Index) {
 		}
 	}
 	collapse(e.k)
+	offsets(e.k, e.args)
 	return e.k, e.args, e.indices
 }
 
@@ -118,7 +120,7 @@ func (e *emitter) arg(kind ir.ArgKind, n *graph.Node, d ir.DType, length int) in
 			return i
 		}
 	}
-	e.args = append(e.args, Arg{kind, n})
+	e.args = append(e.args, Arg{Kind: kind, Node: n})
 	align := kind == ir.Out || kind == ir.In && (n.Op != ir.Buffer || n.Ints[0]&1 == 1)
 	e.k.Args = append(e.k.Args, ir.Arg{Kind: kind, DType: d, Len: length, Align: align})
 	return len(e.args) - 1
