@@ -49,7 +49,7 @@ func TestSlicesAreLinear(t *testing.T) {
 	})(x)
 	plan := tensor.Explain(g)
 	var kernels int
-	var moved float64 // KiB
+	var moved float64                                                                                       // KiB
 	if _, err := fmt.Sscanf(plan, "%d kernels, %f KiB moved", &kernels, &moved); err != nil || moved > 64 { // x has 8
 		t.Errorf("a plan that moves more than 64 KiB (%v):\n%.1000s", err, plan)
 	}

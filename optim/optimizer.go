@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/tensorken/tensorken/internal/exec"
 	"github.com/tensorken/tensorken/internal/graph"
 	"github.com/tensorken/tensorken/internal/walk"
 	"github.com/tensorken/tensorken/tensor"
@@ -27,6 +28,9 @@ type Optimizer struct {
 	// RuleFor gives a parameter's own rule, by its name; where that is nil the
 	// parameter is frozen. A nil RuleFor is Rule for all.
 	RuleFor func(name string) Rule
+
+	journal exec.Journal  // of the steps that made State
+	counter tensor.Tensor // State.Step as the last of them made it
 }
 
 // A State is what an optimizer remembers between steps. It is a tree, saved
@@ -53,7 +57,8 @@ func New(r Rule, lr float64) *Optimizer { return &Optimizer{Rule: r, LR: lr} }
 // A GPU runs ahead of Step and meets such an index later. Then the model holds
 // the elements that it had before the step, and later steps continue from them.
 // The error is returned by what reads the loss or, where nothing does, by a later
-// Step or [tensor.Device.Sync].
+// Step, which then does nothing else, or by [tensor.Device.Sync]. State.Step counts
+// the failed step until a later Step knows of it.
 func (o *Optimizer) Step(model, grads any) error {
 	params, gs, err := align(model, grads)
 	if err != nil {
@@ -64,6 +69,9 @@ func (o *Optimizer) Step(model, grads any) error {
 	}
 	if !(o.ClipNorm >= 0) {
 		return fmt.Errorf("optim: Step of an Optimizer whose ClipNorm is %v: want the most that the norm may be, or 0 for no limit", o.ClipNorm)
+	}
+	if err := o.catchUp(); err != nil {
+		return err
 	}
 	step, err := o.State.step()
 	if err != nil {
@@ -111,13 +119,37 @@ func (o *Optimizer) Step(model, grads any) error {
 	for i, l := range params {
 		fresh, before = append(fresh, updated[i]), append(before, l.Value)
 	}
-	if err := tensor.Internal.Step(graph.Token{}, "optim.Step", fresh, before); err != nil {
+	if err := tensor.Internal.Step(graph.Token{}, "optim.Step", &o.journal, fresh, before); err != nil {
 		return err
 	}
 	if err := walk.Update(model, updated); err != nil {
 		return err
 	}
-	o.State = next
+	o.State, o.counter = next, next.Step
+	return nil
+}
+
+// catchUp takes steps that have turned out to have failed off the count, and
+// returns their error if nobody has seen it. A State that Step did not make knows
+// nothing of them.
+func (o *Optimizer) catchUp() error {
+	node := func(t tensor.Tensor) *graph.Node { return tensor.Internal.Node(graph.Token{}, t) }
+	if node(o.State.Step) != node(o.counter) {
+		o.journal = exec.Journal{}
+		return nil
+	}
+	failed, failure := tensor.Internal.Failed(graph.Token{}, "optim.Step", &o.journal)
+	if failed > 0 {
+		done, err := o.State.step()
+		if err != nil {
+			return err
+		}
+		o.State.Step = tensor.New([]int32{int32(done - failed)})
+		o.counter = o.State.Step
+	}
+	if failure != nil {
+		return fmt.Errorf("optim: an earlier step failed: %w", failure)
+	}
 	return nil
 }
 

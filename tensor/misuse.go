@@ -34,9 +34,8 @@ func (internal) Take(_ graph.Token, op string, x Tensor, axis int, index Tensor)
 // value of the one of old with its index, which is absent for a value that is
 // new. If an index out of range is met on the way, Step fails. A device that runs
 // ahead meets it later: there the new tensors come to hold the elements of the
-// old ones, and a later Step or Sync fails unless something that failed is read
-// before.
-func (internal) Step(_ graph.Token, op string, next, old []Tensor) error {
+// old ones, and Failed tells.
+func (internal) Step(_ graph.Token, op string, j *exec.Journal, next, old []Tensor) error {
 	var ns, before []*graph.Node
 	for i, t := range next {
 		if t.n == nil {
@@ -48,7 +47,14 @@ func (internal) Step(_ graph.Token, op string, next, old []Tensor) error {
 		ns, before = append(ns, t.n), append(before, old[i].n)
 	}
 	d := Default().exec()
-	return failure(op, d, exec.Step(d, ns, before))
+	return failure(op, d, exec.Step(d, j, ns, before))
+}
+
+// Failed returns how many steps of a journal are newly known to have failed, and
+// the first of their errors that nobody has seen.
+func (internal) Failed(_ graph.Token, op string, j *exec.Journal) (n int, err error) {
+	n, err = j.Failed()
+	return n, failure(op, Default().exec(), err)
 }
 
 // Bytes computes t and returns its elements, row-major and little-endian: the

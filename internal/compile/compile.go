@@ -26,7 +26,8 @@ type Step struct {
 	Kernel  *ir.Kernel
 	Args    []Arg
 	Indices []Index // what its instructions check, in their order
-	Late    bool    // an earlier step checks the same indices
+	// Redundant says that other steps check all indices that this one does.
+	Redundant bool
 }
 
 // An Arg is what a step's argument is, by Kind: a number, the report of a check,
@@ -43,7 +44,10 @@ type Arg struct {
 type Index struct {
 	Instr int
 	Node  int // the number of the node that it computes: graph.Node.Number
-	Load  int // the first load that the index is computed from, -1 if there is none
+	// Element is the index's row-major number, over the kernel's axes, among the Len
+	// of the tensor of indices; nil if it is not known.
+	Element *ir.Form
+	Len     int
 }
 
 // A Buffer is one that the plan needs: Len elements of type DType.
@@ -72,10 +76,10 @@ func Verify() { verify = true }
 // Fallbacks are what outputs hold if a check fails; see Plan.FallsBack.
 func Graph(roots []*graph.Node, bindings int, fallbacks []Fallback) (*Plan, error) {
 	roots = simplify.Nodes(roots)
-	gathered := gathers(roots)
 	fusion := fuse.Nodes(roots, bindings)
 	p := &Plan{}
 	index := map[*graph.Node]int{} // of the buffers
+	gathered, transposes := map[checked]bool{}, map[int]checked{}
 	buffer := func(n *graph.Node) int {
 		i, ok := index[n]
 		if !ok {
@@ -87,9 +91,15 @@ func Graph(roots []*graph.Node, bindings int, fallbacks []Fallback) (*Plan, erro
 	}
 	for _, g := range fusion.Groups {
 		k, args, indices := lower.Group(fusion, g)
-		s := Step{Kernel: k, Late: isLate(g, gathered)}
+		s := Step{Kernel: k}
 		for _, x := range indices {
-			s.Indices = append(s.Indices, Index{x.Instr, x.Node.Number, indexLoad(k, x.Instr)})
+			s.Indices = append(s.Indices, Index{x.Instr, x.Node.Number, x.Element, x.Len})
+			if c, all := checks(k, x); all {
+				gathered[c] = true
+			}
+		}
+		if n := g.Scatter; n != nil && len(n.Ints) > 1 { // the transpose of a Gather
+			transposes[len(p.Steps)], _ = checks(k, indices[0])
 		}
 		for _, a := range args {
 			arg := Arg{Kind: a.Kind, Offset: a.Offset}
@@ -107,6 +117,9 @@ func Graph(roots []*graph.Node, bindings int, fallbacks []Fallback) (*Plan, erro
 			s.Args = append(s.Args, arg)
 		}
 		p.Steps = append(p.Steps, s)
+	}
+	for i, c := range transposes {
+		p.Steps[i].Redundant = gathered[c]
 	}
 	for _, r := range roots {
 		b := fusion.Stored(r)
@@ -130,48 +143,23 @@ func Graph(roots []*graph.Node, bindings int, fallbacks []Fallback) (*Plan, erro
 	return p, nil
 }
 
-// An indexed is a tensor of indices and the length of the axis they are for.
-type indexed struct {
+// A checked is a tensor of indices and the length of the axis they are for.
+type checked struct {
 	index *graph.Node
 	n     int
 }
 
-// gathers lists what the Gathers of a graph check.
-func gathers(roots []*graph.Node) map[indexed]bool {
-	found := map[indexed]bool{}
-	for _, n := range graph.Sorted(roots) {
-		if n.Op == ir.Gather {
-			found[indexed{n.Src()[1], n.Src()[0].Shape[n.Ints[0]]}] = true
+// checks is what an instruction checks, and whether it checks all of it.
+func checks(k *ir.Kernel, x lower.Index) (c checked, all bool) {
+	n, axis := x.Node, x.Node.Ints[0]
+	points := 1
+	for a, domain := 0, ir.IndexDomain(k.Body, x.Instr); a < len(k.Axes); a++ {
+		if domain.Has(a) {
+			points *= k.Axes[a].Len
 		}
 	}
-	return found
-}
-
-// isLate reports whether a group is the transpose of a Gather that checks its
-// indices.
-func isLate(g *fuse.Group, gathered map[indexed]bool) bool {
-	n := g.Scatter
-	return n != nil && len(n.Ints) > 1 && gathered[indexed{n.Src()[1], n.Shape[n.Ints[0]]}]
-}
-
-// indexLoad is the first load that the index of instruction i is computed from,
-// -1 if it is computed from none.
-func indexLoad(k *ir.Kernel, i int) int {
-	from := make([]bool, len(k.Body))
-	from[k.Body[i].Src[0]] = true
-	load := -1
-	for j := i - 1; j >= 0; j-- {
-		if !from[j] {
-			continue
-		}
-		if k.Body[j].Op == ir.Load {
-			load = j
-		}
-		for _, s := range k.Body[j].Src {
-			from[s] = true
-		}
-	}
-	return load
+	c = checked{n.Src()[1], n.Src()[0].Shape[axis]}
+	return c, n.Op == ir.Gather && len(k.Body[x.Instr].View.Guards) == 0 && points == x.Len
 }
 
 // verify checks every kernel, and that what a step reads is written by an

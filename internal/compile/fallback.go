@@ -15,11 +15,11 @@ type Fallback struct {
 	Strides      []int // of the leaf
 }
 
-// addFallbacks rewrites the kernels that store the outputs of fallbacks: each of them
-// reads the reports of the checks before it, and stores the leaf's element if
-// there is one. It reports false, and changes nothing, if a kernel cannot: one
-// that itself checks indices, one that stores by a Scatter, one that stores in
-// another order than the leaf has, or one that has no room for more buffers than
+// addFallbacks rewrites the kernels that store the outputs of fallbacks: each of
+// them reads the reports of all checks, and stores the leaf's element if one has
+// failed. It reports false, and changes nothing, if a kernel cannot: one that checks
+// indices or that a check depends on, one that stores by a Scatter, one that stores
+// in another order than the leaf has, or one that has no room for more buffers than
 // the reports.
 //
 // A device that runs ahead of its caller learns of a bad index after the fact.
@@ -38,7 +38,8 @@ func (p *Plan) addFallbacks(roots []*graph.Node, fallbacks []Fallback, bindings 
 		}
 		leaf[o.Index] = f.Leaf
 	}
-	var checks []int // of the steps that are not late
+	var checks []int                      // of the steps whose check is not redundant
+	after := make([]bool, len(p.Buffers)) // whether a buffer depends on one that falls back
 	stores, steps := map[int]bool{}, map[int]Step{}
 	for i := range p.Steps {
 		s := &p.Steps[i]
@@ -47,24 +48,35 @@ func (p *Plan) addFallbacks(roots []*graph.Node, fallbacks []Fallback, bindings 
 				stores[i] = true
 			}
 		}
+		follows := stores[i]
+		for b := range s.buffers(ir.In) {
+			follows = follows || after[b]
+		}
+		for b := range s.buffers(ir.Out) {
+			after[b] = after[b] || follows
+		}
 		if c := s.check(); c >= 0 {
 			if stores[i] {
 				return false
 			}
-			if !s.Late {
-				checks = append(checks, c)
+			if s.Redundant {
+				continue
 			}
+			if slices.ContainsFunc(s.Args, func(a Arg) bool { return a.Kind == ir.In && !a.Leaf && after[a.Index] }) {
+				return false // it would wait for itself
+			}
+			checks = append(checks, c)
 		}
 	}
 	if len(checks) == 0 {
 		return false // nothing to read before
 	}
-	verdict := Arg{Kind: ir.In, Report: true, Index: checks[0]}
+	reports := Arg{Kind: ir.In, Report: true, Index: checks[0]}
 	if len(checks) > 1 {
-		verdict = Arg{Kind: ir.In, Index: len(p.Buffers)}
+		reports = Arg{Kind: ir.In, Index: len(p.Buffers)}
 	}
 	for i := range stores {
-		s := withFallbacks(p.Steps[i], leaf, verdict)
+		s := withFallbacks(p.Steps[i], leaf, reports)
 		if bindings > 0 && s.bindings() > bindings+1 {
 			return false
 		}
@@ -75,7 +87,7 @@ func (p *Plan) addFallbacks(roots []*graph.Node, fallbacks []Fallback, bindings 
 	}
 	if len(checks) > 1 {
 		p.Buffers = append(p.Buffers, Buffer{ir.Int32, 1})
-		p.Steps = append(p.Steps, verdictStep(p.Checks, verdict.Index))
+		p.Steps = append(p.Steps, reportsStep(p.Checks, reports.Index))
 	}
 	return true
 }
@@ -101,9 +113,9 @@ func (s *Step) check() int {
 	return -1
 }
 
-// verdictStep stores in a buffer the greatest first word of all reports: 0 if no
+// reportsStep stores in a buffer the greatest first word of all reports: 0 if no
 // index was out of range.
-func verdictStep(checks, buffer int) Step {
+func reportsStep(checks, buffer int) Step {
 	k := &ir.Kernel{
 		Skeleton: ir.Row,
 		Axes:     []ir.Axis{{Len: checks, Role: ir.Reduced}},
@@ -120,11 +132,11 @@ func verdictStep(checks, buffer int) Step {
 	return Step{Kernel: k, Args: []Arg{{Kind: ir.Out, Index: buffer}, {Kind: ir.In, Report: true}}}
 }
 
-// withFallbacks is s with a fallback for what it stores into buffers that have a leaf.
-func withFallbacks(s Step, leaf map[int]int, verdict Arg) Step {
+// withFallbacks is s, which checks nothing, with a fallback for what it stores into buffers that have a leaf.
+func withFallbacks(s Step, leaf map[int]int, reports Arg) Step {
 	old := s.Kernel
 	k := &ir.Kernel{Skeleton: old.Skeleton, Axes: old.Axes, Args: slices.Clone(old.Args)}
-	out := Step{Kernel: k, Args: slices.Clone(s.Args), Late: s.Late}
+	out := Step{Kernel: k, Args: slices.Clone(s.Args)}
 	arg := func(a Arg, d ir.DType) int {
 		if i := slices.Index(out.Args, a); i >= 0 {
 			return i
@@ -148,7 +160,7 @@ func withFallbacks(s Step, leaf map[int]int, verdict Arg) Step {
 		}
 		if from, ok := leaf[s.Args[max(in.Arg, 0)].Index]; in.Op == ir.Store && ok {
 			if failed < 0 {
-				report := add(ir.Instr{Op: ir.Load, Type: ir.Int32, Arg: arg(verdict, ir.Int32), View: &ir.View{Coef: make([]int, len(k.Axes))}})
+				report := add(ir.Instr{Op: ir.Load, Type: ir.Int32, Arg: arg(reports, ir.Int32), View: &ir.View{Coef: make([]int, len(k.Axes))}})
 				failed = add(ir.Instr{Op: ir.Cast, Type: ir.Bool, Src: []int{report}})
 			}
 			kept := add(ir.Instr{Op: ir.Load, Type: in.Type, Arg: arg(Arg{Kind: ir.In, Leaf: true, Index: from}, k.Args[in.Arg].DType), View: in.View})

@@ -10,19 +10,19 @@ import (
 
 // castOnHost gives n its value if it is a Cast of elements on the host whose
 // type, of 8 bytes, the device lacks: they need not be elsewhere.
-func (d *Device) castOnHost(n *graph.Node, src *graph.Node) bool {
+func (d *Device) castOnHost(n *graph.Node, src *graph.Node) error {
 	v := src.Value()
 	if v == nil || v.Err != nil || src.DType.Size() != 8 || d.limits.Has(src.DType) {
-		return false
+		return nil
 	}
 	s := v.Store.(*store)
 	if s.device != nil || !shape.IsRowMajor(src.Shape, v.Strides) {
-		return false
+		return nil
 	}
 	host := s.host[8*v.Offset:][:8*src.Len()]
 	out, err := Allocate(n.Len(), n.DType.Size())
 	if err != nil {
-		return false // and the device says that it lacks the type
+		return err
 	}
 	out = out[:0]
 	for ; len(host) > 0; host = host[8:] {
@@ -30,5 +30,5 @@ func (d *Device) castOnHost(n *graph.Node, src *graph.Node) bool {
 		out = x.Convert(src.DType, n.DType).Append(out, n.DType)
 	}
 	n.SetValue(&graph.Value{Store: FromHost(out), Strides: shape.RowMajor(n.Shape)})
-	return true
+	return nil
 }

@@ -63,7 +63,7 @@ func (d *Device) Sync() error {
 	}
 	d.mu.Unlock()
 	if err == nil {
-		err = d.missed()
+		err = d.unreported()
 	}
 	return err
 }

@@ -56,21 +56,43 @@ func byDevice(def *Device, roots, old []*graph.Node) []part {
 // Eval computes roots, all that belong to one device in one plan. Nodes that
 // belong to none are computed on def. It returns the first failure of what it
 // ran, or of the values that roots have.
-func Eval(def *Device, roots []*graph.Node) error { return eval(def, roots, nil) }
+func Eval(def *Device, roots []*graph.Node) error { return eval(def, nil, roots, nil) }
 
 // Step is Eval as a transaction, for an optimizer: roots[i] is the new value of
 // old[i], which is nil for a value that is new. If anything that is computed
 // along with the roots meets a bad index, Step fails and the caller keeps what it
-// has.
+// has. The roots of each device are a transaction of their own.
 //
 // A device that runs ahead has not met it by then. There the roots come to hold
-// the elements of old, so that training continues from them. The error is that of
-// a later Step or Sync, unless a value that failed is read before.
-func Step(def *Device, roots, old []*graph.Node) error { return eval(def, roots, old) }
+// the elements of old, so that training continues from them, and the journal tells
+// of the failure once it is known.
+func Step(def *Device, j *Journal, roots, old []*graph.Node) error { return eval(def, j, roots, old) }
 
-func eval(def *Device, roots, old []*graph.Node) error {
+// A Journal remembers the transactions that ran ahead.
+type Journal struct{ pending []*run }
+
+// Failed returns how many transactions are newly known to have failed, and the
+// first of their failures that nobody has read.
+func (j *Journal) Failed() (n int, err error) {
+	var pending []*run
+	for _, r := range j.pending {
+		switch {
+		case !r.done.Load():
+			pending = append(pending, r)
+		case r.failure != nil:
+			n++
+			if first := !r.failure.reported.Swap(true); first && err == nil {
+				err = r.failure.err
+			}
+		}
+	}
+	j.pending = pending
+	return n, err
+}
+
+func eval(def *Device, j *Journal, roots, old []*graph.Node) error {
 	for _, p := range byDevice(def, roots, old) {
-		if err := p.device.eval(p.roots, p.old); err != nil {
+		if err := p.device.eval(j, p.roots, p.old); err != nil {
 			var f *Failure
 			if errors.As(err, &f) {
 				return err // of a device that was to compute something first
@@ -86,12 +108,7 @@ func eval(def *Device, roots, old []*graph.Node) error {
 	return nil
 }
 
-func (d *Device) eval(roots, old []*graph.Node) error {
-	if old != nil {
-		if err := d.missed(); err != nil {
-			return err
-		}
-	}
+func (d *Device) eval(j *Journal, roots, old []*graph.Node) error {
 	d.breathe()
 	r := newRequest(d, roots, old)
 	if len(r.foreign) > 0 {
@@ -109,14 +126,14 @@ func (d *Device) eval(roots, old []*graph.Node) error {
 		p, err = d.prepare(r)
 	}
 	if err == nil {
-		err = d.run(p, r)
+		err = d.run(p, r, j)
 		if errors.Is(err, driver.ErrMemory) { // what nobody uses any more may be enough
 			reclaim()
 			d.mu.Lock()
 			err = d.makeRoom()
 			d.mu.Unlock()
 			if err == nil {
-				err = d.run(p, r)
+				err = d.run(p, r, j)
 			}
 		}
 	}
@@ -135,7 +152,7 @@ func (r *request) ready(d *Device) error {
 		return r.failed
 	}
 	if len(r.old) > 0 && r.pending() {
-		if err := d.settle(); err != nil {
+		if err := d.readReports(); err != nil {
 			return err
 		}
 	}
@@ -168,7 +185,7 @@ func (r *request) fallsBack(p *plan) bool {
 		if o < 0 || slices.ContainsFunc(r.fallbacks, falls) {
 			continue
 		}
-		if out := p.compiled.Outputs[o]; !out.Leaf && p.doubtful[out.Index] {
+		if out := p.compiled.Outputs[o]; !out.Leaf && p.mayFail[out.Index] {
 			return false
 		}
 	}
@@ -180,15 +197,15 @@ func (r *request) pending() bool {
 	return slices.ContainsFunc(r.leaves, func(l leaf) bool { return l.value.Err == nil && l.value.Store.(*store).pending() })
 }
 
-// settle reads all reports.
-func (d *Device) settle() error {
+// readReports reads the reports of all runs.
+func (d *Device) readReports() error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.resolve()
 }
 
 // run runs a plan and gives the outputs their values.
-func (d *Device) run(p *plan, r *request) error {
+func (d *Device) run(p *plan, r *request, j *Journal) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.slots = d.slots[:0]
@@ -225,8 +242,12 @@ func (d *Device) run(p *plan, r *request) error {
 	}
 	err = d.finish(p, r, now)
 	runtime.KeepAlive(r.leaves)
-	if err == nil && now != nil && waits && now.done.Load() {
-		err = now.err
+	switch {
+	case err != nil || now == nil || len(r.old) == 0:
+	case waits:
+		err = now.failure.report()
+	case j != nil:
+		j.pending = append(j.pending, now)
 	}
 	return err
 }
@@ -307,7 +328,7 @@ func (d *Device) finish(p *plan, r *request, now *run) error {
 
 // mayFail reports whether a buffer may turn out to depend on a bad index.
 func (r *run) mayFail(p *plan, buffer int) bool {
-	return (p.doubtful[buffer] || r.leaves != nil) && !slices.Contains(r.fallbacks, buffer)
+	return (p.mayFail[buffer] || r.leaves != nil) && !slices.Contains(r.fallbacks, buffer)
 }
 
 // Read returns n's elements in row-major order, little-endian; it computes

@@ -222,7 +222,7 @@ func (d *Device) collect() int64 {
 }
 
 // Allocate returns count·size bytes of the host's memory, all 0. Before it fails it
-// frees what dead tensors hold and what waits in pools. No lock is held.
+// frees what dead tensors hold and what waits in pools. No lock of a device is held.
 func Allocate(count, size int) ([]byte, error) {
 	data, err := hostmem.Make(count, size)
 	if err == nil {

@@ -1,7 +1,6 @@
 package exec
 
 import (
-	"errors"
 	"fmt"
 
 	"github.com/tensorken/tensorken/driver"
@@ -18,7 +17,7 @@ type plan struct {
 	slot     []int   // of each of the plan's buffers
 	args     int     // of all steps together
 	ties     [][]int // of an output, those without which it is worthless
-	doubtful []bool  // of a buffer, whether it depends on a check
+	mayFail  []bool  // of a buffer, whether it depends on a check
 }
 
 // prepare returns the plan for a request, from the cache or compiled.
@@ -32,7 +31,7 @@ func (d *Device) prepare(r *request) (*plan, error) {
 	}
 	p := newPlan(c, d.limits.Bytes)
 	p.ties = r.ties()
-	p.doubt()
+	p.mayFail = p.unsafe()
 	for _, s := range c.Steps {
 		if err := d.takes(s.Kernel); err != nil {
 			return nil, err
@@ -48,23 +47,21 @@ func (d *Device) prepare(r *request) (*plan, error) {
 	return p, nil
 }
 
-// doubt finds the buffers that depend on a check: those that would be worthless if
+// unsafe lists the buffers that depend on a check: those that would be worthless if
 // all checks failed.
-func (p *plan) doubt() {
+func (p *plan) unsafe() []bool {
 	r := &run{plan: p, bad: make([]bool, len(p.compiled.Buffers))}
 	for i := range p.compiled.Steps {
 		s := &p.compiled.Steps[i]
-		var report error
+		var report *failure
 		if len(s.Indices) > 0 {
-			report = errDoubt
+			report = newFailure(nil)
 		}
 		r.step(s, report)
 	}
 	p.spread(r.bad)
-	p.doubtful = r.bad
+	return r.bad
 }
-
-var errDoubt = errors.New("exec: a check that may fail")
 
 // takes reports whether the device has the element types of a kernel.
 func (d *Device) takes(k *ir.Kernel) error {

@@ -85,11 +85,13 @@ func newRequest(d *Device, roots, old []*graph.Node) *request {
 	for _, n := range r.roots {
 		r.output(n)
 	}
+	r.key = binary.AppendUvarint(r.key, uint64(len(r.outputs)))
 	for _, o := range r.outputs {
 		r.key = binary.AppendUvarint(r.key, uint64(o.number))
 	}
 	for _, b := range r.bundled {
 		r.key = binary.AppendUvarint(r.key, uint64(r.number[b.node]))
+		r.key = binary.AppendUvarint(r.key, uint64(len(b.bundle.Nodes)))
 		for _, m := range b.bundle.Nodes {
 			r.key = binary.AppendVarint(r.key, int64(r.find(r.numberOf(m))))
 		}
@@ -127,9 +129,13 @@ func (r *request) fallBack() {
 		}
 		r.walk(old)
 		l := r.leaf[r.number[old]]
+		if l < 0 { // computed by another goroutine since it was numbered
+			r.fallbacks = r.fallbacks[:0]
+			return
+		}
 		r.fallbacks = append(r.fallbacks, compile.Fallback{Output: r.find(r.number[n]), Leaf: int(l), Strides: r.leaves[l].view.Strides})
 	}
-	r.key = append(r.key, '|')
+	r.key = binary.AppendUvarint(r.key, uint64(len(r.fallbacks)))
 	for _, f := range r.fallbacks {
 		r.key = binary.AppendUvarint(r.key, uint64(f.Output))
 		r.key = binary.AppendUvarint(r.key, uint64(f.Leaf))
@@ -188,7 +194,10 @@ func (r *request) push(n *graph.Node) {
 		return
 	}
 	s := n.State()
-	if n.Op == ir.Cast && s.Value == nil && r.device != nil && r.device.castOnHost(n, s.Src[0]) {
+	if n.Op == ir.Cast && s.Value == nil && r.device != nil {
+		if err := r.device.castOnHost(n, s.Src[0]); err != nil {
+			r.failed = err
+		}
 		s = n.State()
 	}
 	if s.Value != nil {

@@ -47,36 +47,44 @@ type status struct {
 	checks  int // that the buffer has room for
 	next    int
 	pending []*run
-	// transactions is how many pending runs have fallbacks: their reports are read
-	// with the next value, so that a failed step is told of soon.
+	// transactions is how many pending runs are transactions: their reports are read
+	// with the next value, so that their failures are known soon.
 	transactions int
-	// missed is the first failed transaction of which nobody has read anything
-	// that failed.
-	missed *run
+	unreported   *failure // the first of a transaction
+}
+
+// A failure is a bad index that a run met. What depends on it shares it.
+type failure struct {
+	err      error
+	reported *atomic.Bool // to somebody who read what depends on it
+}
+
+func newFailure(err error) *failure { return &failure{err, new(atomic.Bool)} }
+
+// report returns the failure's error, nil for none.
+func (f *failure) report() error {
+	if f == nil {
+		return nil
+	}
+	f.reported.Store(true)
+	return f.err
 }
 
 // A run is one execution of a plan that may turn out to have met a bad index,
 // itself or in what it used.
 type run struct {
-	plan      *plan
-	first     int // number of its first check
-	origins   []indexOrigin
-	leaves    []origin // of the plan's leaves those that are pending
-	fallbacks []int    // buffers that hold their fallback if a check fails
+	plan        *plan
+	first       int // number of its first check
+	sites       []*graph.IndexSite
+	leaves      []origin // of the plan's leaves those that are pending
+	transaction bool
+	fallbacks   []int // buffers that hold their fallback if a check fails
 
 	// To be read once done: the first failure, and the buffers that depend on
 	// one, nil if all do.
-	err  error
-	bad  []bool
-	told atomic.Bool // err was returned to somebody
-	done atomic.Bool
-}
-
-// An indexOrigin is where an index that a run checks comes from.
-type indexOrigin struct {
-	site    *graph.IndexSite
-	shape   []int // of the leaf that it is loaded from, if it is one
-	strides []int
+	failure *failure
+	bad     []bool
+	done    atomic.Bool
 }
 
 // An origin is where a store's elements come from. A run that is pending has
@@ -91,17 +99,16 @@ type origin struct {
 // fail is why the elements are worthless; nil if they are not, as far as that
 // is known.
 func (o origin) fail() error {
-	if err := o.failed(); err != nil {
-		o.run.told.Store(true)
+	if err := o.failure().report(); err != nil {
 		return err
 	}
 	return o.stretch.fail()
 }
 
-// failed is the bad index that the elements depend on, as far as that is known.
-func (o origin) failed() error {
-	if r := o.run; r != nil && r.done.Load() && r.err != nil && (r.bad == nil || r.bad[o.buffer]) {
-		return r.err
+// failure is the bad index that the elements depend on, as far as that is known.
+func (o origin) failure() *failure {
+	if r := o.run; r != nil && r.done.Load() && r.failure != nil && (r.bad == nil || r.bad[o.buffer]) {
+		return r.failure
 	}
 	return nil
 }
@@ -113,7 +120,7 @@ func (o origin) pending() bool { return o.run != nil && !o.run.done.Load() }
 // runs computed; nil for others. The caller holds d.mu.
 func (d *Device) begin(p *plan, r *request) (*run, error) {
 	s := &d.status
-	out := &run{plan: p}
+	out := &run{plan: p, transaction: len(r.old) > 0}
 	for i := range r.leaves {
 		if leaf := r.leaves[i].value.Store.(*store); leaf.pending() {
 			if out.leaves == nil {
@@ -134,13 +141,15 @@ func (d *Device) begin(p *plan, r *request) (*run, error) {
 			return nil, err
 		}
 	}
-	out.origins = r.origins(p.compiled)
+	out.sites = r.sites(p.compiled)
 	if p.compiled.FallsBack {
 		for _, f := range r.fallbacks {
 			if o := p.compiled.Outputs[f.Output]; !o.Leaf {
 				out.fallbacks = append(out.fallbacks, o.Index)
 			}
 		}
+	}
+	if out.transaction {
 		s.transactions++
 	}
 	out.first = s.next
@@ -149,21 +158,13 @@ func (d *Device) begin(p *plan, r *request) (*run, error) {
 	return out, nil
 }
 
-// origins lists where the indices of a plan come from, in the order of its steps
-// and their instructions.
-func (r *request) origins(p *compile.Plan) []indexOrigin {
-	var list []indexOrigin
+// sites lists the calls that use a plan's indices, in the order of its steps and
+// their instructions.
+func (r *request) sites(p *compile.Plan) []*graph.IndexSite {
+	var list []*graph.IndexSite
 	for i := range p.Steps {
-		s := &p.Steps[i]
-		for _, x := range s.Indices {
-			o := indexOrigin{site: r.nodes[x.Node].Site}
-			if x.Load >= 0 {
-				if a := s.Args[s.Kernel.Body[x.Load].Arg]; a.Leaf {
-					l := &r.leaves[a.Index]
-					o.shape, o.strides = l.shape, l.view.Strides
-				}
-			}
-			list = append(list, o)
+		for _, x := range p.Steps[i].Indices {
+			list = append(list, r.nodes[x.Node].Site)
 		}
 	}
 	return list
@@ -203,12 +204,11 @@ func (d *Device) resolve() error {
 	}
 	found := false
 	for _, r := range s.pending {
-		transaction := r.fallbacks != nil
 		r.finish(reports)
-		if r.err != nil {
+		if r.failure != nil {
 			found = true
-			if transaction && s.missed == nil {
-				s.missed = r
+			if r.transaction && (s.unreported == nil || s.unreported.reported.Load()) {
+				s.unreported = r.failure
 			}
 		}
 	}
@@ -221,34 +221,33 @@ func (d *Device) resolve() error {
 	return d.drv.Upload(s.buffer, 0, reports)
 }
 
-// missed returns the failure of an earlier transaction, once, if nobody has
-// read what failed with it.
-func (d *Device) missed() error {
+// unreported returns the failure of a transaction that nobody has read yet.
+func (d *Device) unreported() error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	r := d.status.missed
-	d.status.missed = nil
-	if r == nil || r.told.Swap(true) {
+	f := d.status.unreported
+	d.status.unreported = nil
+	if f == nil || f.reported.Load() {
 		return nil
 	}
-	return r.err
+	return f.report()
 }
 
 // finish finds out which buffers depend on a bad index.
 func (r *run) finish(reports []byte) {
 	p := r.plan.compiled
 	r.bad = make([]bool, len(p.Buffers))
-	origins := r.origins
+	sites := r.sites
 	for i := range p.Steps {
 		s := &p.Steps[i]
-		r.step(s, r.report(s, origins, reports))
-		origins = origins[len(s.Indices):]
+		r.step(s, r.read(s, sites, reports))
+		sites = sites[len(s.Indices):]
 	}
 	r.plan.spread(r.bad)
 	for _, b := range r.fallbacks {
 		r.bad[b] = false
 	}
-	r.plan, r.origins, r.leaves, r.fallbacks = nil, nil, nil, nil
+	r.plan, r.sites, r.leaves, r.fallbacks = nil, nil, nil, nil
 	r.done.Store(true)
 }
 
@@ -266,17 +265,18 @@ func (p *plan) spread(bad []bool) {
 // step follows failures through a step with a report, or nil: from the
 // instructions that use an index, of which only the first to fail is known,
 // and from arguments that failed, to what it writes.
-func (r *run) step(s *compile.Step, report error) {
-	failed := make([]error, len(s.Args)) // of arguments
+func (r *run) step(s *compile.Step, report *failure) {
+	failed := make([]*failure, len(s.Args)) // of arguments
 	some := report != nil
 	for k, a := range s.Args {
 		switch {
 		case a.Kind != ir.In || a.Report:
 		case !a.Leaf && r.bad[a.Index]:
-			failed[k] = r.err
+			failed[k] = r.failure
 		case a.Leaf && r.leaves != nil && r.leaves[a.Index].run != nil:
-			if failed[k] = r.leaves[a.Index].failed(); failed[k] == nil {
-				failed[k] = r.leaves[a.Index].stretch.fail()
+			leaf := &r.leaves[a.Index]
+			if failed[k] = leaf.failure(); failed[k] == nil && leaf.stretch.fail() != nil {
+				failed[k] = newFailure(leaf.stretch.fail())
 			}
 		}
 		some = some || failed[k] != nil
@@ -284,38 +284,38 @@ func (r *run) step(s *compile.Step, report error) {
 	if !some {
 		return
 	}
-	values := make([]error, len(s.Kernel.Body))
+	values := make([]*failure, len(s.Kernel.Body))
 	for k := range s.Kernel.Body {
 		in := &s.Kernel.Body[k]
-		var err error
+		var f *failure
 		if in.Op == ir.Load {
-			err = failed[in.Arg]
+			f = failed[in.Arg]
 		}
 		for _, src := range in.Src {
 			if values[src] != nil {
-				err = values[src]
+				f = values[src]
 			}
 		}
-		if in.Op == ir.Scatter && err == nil {
-			err = failed[1] // the base
+		if in.Op == ir.Scatter && f == nil {
+			f = failed[1] // the base
 		}
-		if in.UsesIndex() && err == nil {
-			err = report
+		if in.UsesIndex() && f == nil {
+			f = report
 		}
-		values[k] = err
-		if err == nil || in.Op != ir.Store && in.Op != ir.Scatter {
+		values[k] = f
+		if f == nil || in.Op != ir.Store && in.Op != ir.Scatter {
 			continue
 		}
 		r.bad[s.Args[in.Arg].Index] = true
-		if r.err == nil {
-			r.err = err
+		if r.failure == nil {
+			r.failure = f
 		}
 	}
 }
 
-// report returns the bad index that a step reports, if any. Origins begins with
-// those of the step's indices.
-func (r *run) report(s *compile.Step, origins []indexOrigin, reports []byte) error {
+// read returns the bad index that a step reports, if any. Sites begins with those of
+// the step's indices.
+func (r *run) read(s *compile.Step, sites []*graph.IndexSite, reports []byte) *failure {
 	k := slices.IndexFunc(s.Args, func(a compile.Arg) bool { return a.Kind == ir.Status })
 	if k < 0 {
 		return nil
@@ -327,82 +327,33 @@ func (r *run) report(s *compile.Step, origins []indexOrigin, reports []byte) err
 	}
 	instr, index, position := word(0)-1, int64(word(1)), word(2)
 	e := &IndexError{Index: index, Len: s.Kernel.Body[instr].View.Len}
+	f := newFailure(e)
 	i := slices.IndexFunc(s.Indices, func(x compile.Index) bool { return x.Instr == instr })
-	if i < 0 || origins[i].site == nil {
-		return e
-	}
-	o := &origins[i]
-	e.Site = o.site
-	if o.site.FromEnd && index < 0 {
-		e.Index -= int64(e.Len)
-	}
-	if load := s.Indices[i].Load; load >= 0 {
-		in := &s.Kernel.Body[load]
-		element := s.Args[in.Arg].Offset + in.View.Off
-		for a, at := range s.Kernel.CheckPoint(position) {
-			element += in.View.Coef[a] * at
+	if i >= 0 && sites[i] != nil {
+		e.Site, f.reported = sites[i], &sites[i].Reported
+		if e.Site.FromEnd && index < 0 {
+			e.Index -= int64(e.Len)
 		}
-		n := -1
-		if a := s.Args[in.Arg]; !a.Leaf {
-			n = r.plan.compiled.Buffers[a.Index].Len
-		}
-		e.Place = o.place(element, n)
+		e.Place = place(&s.Indices[i], s.Kernel, position, e.Site.Shape)
 	}
-	return e
+	return f
 }
 
-// place is the position in the program's tensor of indices of an element of the
-// leaf that they are loaded from or, if n is not negative, of a row-major buffer
-// of n elements. It is nil unless the two have as many elements.
-func (o *indexOrigin) place(element, n int) []int {
-	if n < 0 {
-		element, n = rowMajor(element, o.shape, o.strides)
-	}
-	if n != graph.Len(o.site.Shape) || element < 0 || element >= n {
+// place is where, in a tensor of that shape, an index is that was reported at a
+// position; nil if it is not known.
+func place(x *compile.Index, k *ir.Kernel, position int, dims []int) []int {
+	if x.Element == nil || x.Len != graph.Len(dims) {
 		return nil
 	}
-	place := make([]int, len(o.site.Shape))
-	for a, stride := range shape.RowMajor(o.site.Shape) {
-		if stride > 0 {
-			place[a] = element / stride % o.site.Shape[a]
+	element := x.Element.Off
+	for a, at := range k.CheckPoint(position) {
+		element += x.Element.Coef[a] * at
+	}
+	at := make([]int, len(dims))
+	for a, stride := range shape.RowMajor(dims) {
+		if stride > 0 && dims[a] > 0 {
+			at[a] = element / stride % dims[a]
 		}
 	}
-	return place
-}
-
-// rowMajor is the row-major number of an element at that distance from the first
-// of a view, among the n elements that the view does not repeat; -1 if it is none.
-func rowMajor(distance int, dims, strides []int) (number, n int) {
-	var axes []int
-	n = 1
-	for a, s := range strides {
-		if dims[a] == 1 || s == 0 {
-			continue
-		}
-		axes = append(axes, a)
-		n *= dims[a]
-		if s < 0 {
-			distance -= s * (dims[a] - 1) // counted from the lowest element
-		}
-	}
-	step := make([]int, len(dims)) // in row-major order
-	for i, at := len(axes)-1, 1; i >= 0; i-- {
-		step[axes[i]], at = at, at*dims[axes[i]]
-	}
-	slices.SortFunc(axes, func(a, b int) int { return max(strides[b], -strides[b]) - max(strides[a], -strides[a]) })
-	for _, a := range axes {
-		s := max(strides[a], -strides[a])
-		at := distance / s
-		if distance -= at * s; at >= dims[a] || at < 0 {
-			return -1, n
-		}
-		if strides[a] < 0 {
-			at = dims[a] - 1 - at
-		}
-		number += at * step[a]
-	}
-	if distance != 0 {
-		return -1, n
-	}
-	return number, n
+	return at
 }

@@ -51,11 +51,11 @@ func (d *Device) download(dst []byte, src driver.Buffer, offset int) error {
 // abandon fails the pending runs: what they noted may be lost.
 func (s *status) abandon(err error) {
 	for _, r := range s.pending {
-		r.plan, r.leaves, r.err = nil, nil, err
+		r.plan, r.leaves, r.failure = nil, nil, newFailure(err)
 		r.done.Store(true)
 	}
 	if s.buffer != nil {
 		s.buffer.Free()
 	}
-	*s = status{}
+	*s = status{unreported: s.unreported}
 }

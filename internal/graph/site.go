@@ -1,6 +1,9 @@
 package graph
 
-import "runtime"
+import (
+	"runtime"
+	"sync/atomic"
+)
 
 // An IndexSite is a call of the program that uses a tensor of indices: what the
 // error for an index out of range names.
@@ -10,6 +13,10 @@ type IndexSite struct {
 	Of      string // what the range counts: "an axis of length %d"
 	Shape   []int  // of the tensor
 	FromEnd bool   // negative indices count from the end: the length has been added to them
+
+	// Reported says that somebody has got the error for an index of this call: it
+	// is not told again, though several plans may meet it.
+	Reported atomic.Bool
 
 	pcs []uintptr // of the call, resolved only for an error
 }

@@ -4,11 +4,24 @@ import "github.com/tensorken/tensorken/ir"
 
 // collapse makes one axis of neighbours that every view steps through as one:
 // a contiguous tensor of any rank becomes a single loop.
-func collapse(k *ir.Kernel) {
+// The elements of indices follow where they can.
+func collapse(k *ir.Kernel, indices []Index) {
 	for a := len(k.Axes) - 2; a >= 0; a-- {
-		if joinable(k, a) {
-			join(k, a)
+		if !joinable(k, a) {
+			continue
 		}
+		for i := range indices {
+			x := &indices[i]
+			if x.Element == nil {
+				continue
+			}
+			if c := x.Element.Coef; c[a] == c[a+1]*k.Axes[a+1].Len {
+				x.Element.Coef = append(c[:a:a], c[a+1:]...)
+			} else {
+				x.Element = nil
+			}
+		}
+		join(k, a)
 	}
 }
 

@@ -21,10 +21,14 @@ type Arg struct {
 }
 
 // An Index says which node an instruction that uses an index computes, a Gather
-// or a Scatter.
+// or a Scatter, and which element of the tensor of indices it uses.
 type Index struct {
 	Instr int
 	Node  *graph.Node
+	// Element is its row-major number, over the kernel's axes, in the tensor of
+	// indices before it was expanded; nil where no form gives it.
+	Element *ir.Form
+	Len     int // of that tensor
 }
 
 // Group returns the kernel of a group, what its arguments are, and its
@@ -40,7 +44,7 @@ func Group(x *fuse.Fusion, g *fuse.Group) (*ir.Kernel, []Arg, []Index) {
 			e.store(s)
 		}
 	}
-	collapse(e.k)
+	collapse(e.k, e.indices)
 	offsets(e.k, e.args)
 	return e.k, e.args, e.indices
 }
@@ -147,17 +151,50 @@ func (e *emitter) store(s fuse.Store) {
 	})
 }
 
-// checked is add of an instruction of n that uses an index.
-func (e *emitter) checked(n *graph.Node, i ir.Instr) int {
+// checked is add of an instruction of n, read at coordinates, that uses an index.
+func (e *emitter) checked(n *graph.Node, at []ir.Form, i ir.Instr) int {
 	if e.status < 0 {
 		e.status = e.arg(ir.Status, nil, ir.Int32, 0)
 	}
 	before := len(e.k.Body)
 	id := e.add(i)
 	if id == before {
-		e.indices = append(e.indices, Index{id, n})
+		e.indices = append(e.indices, e.index(id, n, at))
 	}
 	return id
+}
+
+// index describes instruction id of n, whose tensor of indices is read at
+// coordinates.
+func (e *emitter) index(id int, n *graph.Node, at []ir.Form) Index {
+	idx := n.Src()[1]
+	for idx.Op == ir.Expand {
+		idx = idx.Src()[0]
+	}
+	dims := slices.Clone(idx.Shape)
+	if idx.Op == ir.Buffer { // a leaf may be expanded itself
+		for a, stride := range idx.Ints[1:] {
+			if stride == 0 {
+				dims[a] = 1
+			}
+		}
+	}
+	element := ir.Form{Coef: make([]int, len(e.k.Axes)), Div: 1}
+	x := Index{Instr: id, Node: n, Element: &element, Len: graph.Len(dims)}
+	for a, stride := range shape.RowMajor(dims) {
+		if dims[a] == 1 {
+			continue
+		}
+		if at[a].Div != 1 {
+			x.Element = nil
+			return x
+		}
+		element.Off += at[a].Off * stride
+		for k, c := range e.coefs(at[a]) {
+			element.Coef[k] += c * stride
+		}
+	}
+	return x
 }
 
 // add appends an instruction, or finds the equal one that is there.

@@ -107,7 +107,7 @@ func (e *emitter) gather(n *graph.Node, at []ir.Form, guards []ir.Guard, fill ir
 	if len(v.Guards) == 0 {
 		v.Fill = 0
 	}
-	return e.checked(n, ir.Instr{Op: ir.Load, Type: n.DType.Register(), Src: []int{index}, Arg: arg, View: v}), true
+	return e.checked(n, at, ir.Instr{Op: ir.Load, Type: n.DType.Register(), Src: []int{index}, Arg: arg, View: v}), true
 }
 
 // scatter emits the special routine of that name.
@@ -122,10 +122,11 @@ func (e *emitter) scatter() {
 	index, _ := e.emit(idx, at, nil, 0)
 	update, _ := e.emit(upd, at, nil, 0)
 	strides := shape.RowMajor(n.Shape)
-	at[axis] = shape.Constant(0)
-	v := e.view(at, strides, n.Shape, nil, 0)
+	to := slices.Clone(at)
+	to[axis] = shape.Constant(0)
+	v := e.view(to, strides, n.Shape, nil, 0)
 	v.Stride, v.Len = strides[axis], n.Shape[axis]
-	e.checked(n, ir.Instr{
+	e.checked(n, at, ir.Instr{
 		Op: ir.Scatter, Type: e.k.Body[update].Type, Kind: n.Kind, Src: []int{index, update}, Arg: out, View: v,
 	})
 }
