@@ -61,10 +61,8 @@ func ReadCSV(r io.Reader) (columns []string, rows tensor.Tensor, err error) {
 			}
 			return nil, rows, err
 		}
-		if len(values)+width > cap(values) { // append doubles it
-			if err := hostmem.Check(2*cap(values), 4); err != nil {
-				return nil, rows, fmt.Errorf("line %d: %w", line, err)
-			}
+		if values, err = hostmem.Grow(values, width); err != nil {
+			return nil, rows, fmt.Errorf("line %d: %w", line, err)
 		}
 		for i, field := range record {
 			x, err := strconv.ParseFloat(strings.TrimSpace(field), 32)

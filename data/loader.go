@@ -76,10 +76,7 @@ func (l *Loader[T]) plan() [][]int {
 	if l.Shuffle {
 		order = shuffled(n, l.Seed, uint64(l.Epoch)+1) // Split's order is that of 0
 	} else {
-		order = make([]int, n)
-		for i := range order {
-			order[i] = i
-		}
+		order = numbers(n)
 	}
 	var batches [][]int
 	for len(order) >= l.Batch {

@@ -14,6 +14,7 @@ import (
 	"slices"
 
 	"github.com/tensorken/tensorken/internal/graph"
+	"github.com/tensorken/tensorken/internal/hostmem"
 	"github.com/tensorken/tensorken/tensor"
 )
 
@@ -105,20 +106,26 @@ func (s subset[T]) batch(index []int) (T, error) {
 
 // Whole returns all of a set as one batch.
 func Whole[T any](s Set[T]) (T, error) {
-	index := make([]int, s.Len())
-	for i := range index {
-		index[i] = i
+	return batchOf(s, numbers(s.Len()))
+}
+
+// numbers returns those below n. It panics with a *tensor.DeviceError where the
+// machine has too little memory.
+func numbers(n int) []int {
+	if err := hostmem.Check(n, 8); err != nil {
+		panic(&tensor.DeviceError{Device: "host", Op: "an order of examples", Err: err})
 	}
-	return batchOf(s, index)
+	list := make([]int, n)
+	for i := range list {
+		list[i] = i
+	}
+	return list
 }
 
 // shuffled returns the numbers below n in an order that depends on seed and
 // epoch alone.
 func shuffled(n int, seed, epoch uint64) []int {
-	order := make([]int, n)
-	for i := range order {
-		order[i] = i
-	}
+	order := numbers(n)
 	rand.New(rand.NewPCG(seed, epoch)).Shuffle(n, func(i, j int) { order[i], order[j] = order[j], order[i] })
 	return order
 }

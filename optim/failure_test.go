@@ -173,3 +173,115 @@ func TestFailedStepIsTold(t *testing.T) {
 		x.numbers(t)
 	}
 }
+
+// What fails is the same on all devices where a kernel takes only a part of what
+// was taken by index: the backward pass then meets indices that the forward pass
+// does not.
+func TestFailedStepOfParts(t *testing.T) {
+	type model struct{ Rows, Scale tensor.Tensor }
+	for name, loss := range map[string]func(m model, i tensor.Tensor) tensor.Tensor{
+		"a part": func(m model, i tensor.Tensor) tensor.Tensor {
+			return m.Rows.Take(0, i).Slice(0, 0, 3).Exp().Sum().Add(m.Scale.Sum())
+		},
+		"two parts": func(m model, i tensor.Tensor) tensor.Tensor {
+			x := m.Rows.Take(0, i)
+			return tensor.Cat(0, x.Slice(0, 0, 2), x.Slice(0, 1, 3)).Exp().Mul(m.Scale).Sum()
+		},
+		"all": func(m model, i tensor.Tensor) tensor.Tensor { return m.Rows.Take(0, i).Mul(m.Scale).Exp().Sum() },
+	} {
+		for bad := range 6 {
+			failed := map[string]bool{}
+			for on, d := range devices(t) {
+				m := tree.To(model{tensor.NewRNG(1).Normal(5, 4), tensor.Ones(4)}, d)
+				opt := optim.New(optim.SGD{}, 0.1)
+				step := func(index ...int32) error {
+					_, g := grad.ValueAndGrad(func(m model) tensor.Tensor { return loss(m, tensor.New(index)) })(m)
+					return opt.Step(&m, g)
+				}
+				numbers := func() []float32 {
+					x, err := tensor.Data[float32](tensor.Cat(0, m.Rows, m.Scale.Unsqueeze(0)).Reshape(-1))
+					if err != nil {
+						t.Fatalf("%s, %s, index %d is bad: %v", name, on, bad, err)
+					}
+					return x
+				}
+				if err := step(0, 1, 2, 3, 4, 0); err != nil {
+					t.Fatal(err)
+				}
+				before := numbers()
+				index := []int32{0, 1, 2, 3, 4, 0}
+				index[bad] = 9
+				err := step(index...)
+				if err == nil {
+					err = d.Sync()
+				}
+				failed[on] = err != nil
+				if same := slices.Equal(before, numbers()); same != (err != nil) {
+					t.Errorf("%s, %s, index %d is bad: error %v, and the model is the same: %v", name, on, bad, err, same)
+				}
+			}
+			for on, f := range failed {
+				if f != failed["cpu"] {
+					t.Errorf("%s, index %d is bad: it fails on %s: %v, on the CPU: %v", name, bad, on, f, failed["cpu"])
+				}
+			}
+		}
+	}
+}
+
+// A failure is told once, to one who asked for what failed, and another model's
+// optimizer does not tell of it. The step is not counted.
+func TestFailedStepIsToldOnce(t *testing.T) {
+	d := tensor.NewDevice(ahead{cpu.New(cpu.Options{})})
+	defer d.Close()
+	good, bad := []int32{0, 1, 2}, []int32{0, 3, 1}
+	x, other := newTraining(d, optim.Adam{}), newTraining(d, optim.Adam{})
+	sum := tensor.Scalar(0)
+	for i, labels := range [][]int32{good, bad, good} {
+		for _, m := range []*training{x, other} {
+			if m == other {
+				labels = good
+			}
+			if err := m.step(good, labels); err != nil {
+				t.Fatalf("step %d: %v", i, err)
+			}
+		}
+		sum = sum.Add(x.loss)
+	}
+	other.numbers(t) // which learns of the failure
+	if err := other.step(good, good); err != nil {
+		t.Errorf("a step of another model: %v", err)
+	}
+	if _, err := tensor.Data[float32](sum); err == nil {
+		t.Error("the sum of the losses is no error")
+	}
+	if err := x.step(good, good); err != nil {
+		t.Errorf("a step after the error was read: %v", err)
+	}
+	if got := x.opt.State.Step.Item(); got != 3 {
+		t.Errorf("%v steps are counted, want 3", got)
+	}
+}
+
+// A rule may take elements by index of what it stores.
+type takingRule struct{}
+
+func (takingRule) Update(p, g tensor.Tensor, slots []tensor.Tensor, lr float64, step int) (tensor.Tensor, []tensor.Tensor) {
+	if slots != nil {
+		g = slots[0].Mul(0.9).Add(g)
+	}
+	index := tensor.Arange(p.Dim(0)).Flip(0)
+	return p.Sub(g.Take(0, index).Sin().Mul(lr)), []tensor.Tensor{g}
+}
+
+func TestRuleTakesByIndex(t *testing.T) {
+	for name, d := range devices(t) {
+		x := newTraining(d, takingRule{})
+		for i := range 4 {
+			if err := x.step([]int32{0, 1, 2}, []int32{0, 1, 2}); err != nil {
+				t.Errorf("%s, step %d: %v", name, i, err)
+			}
+		}
+		x.numbers(t)
+	}
+}

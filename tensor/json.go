@@ -26,9 +26,6 @@ func (t Tensor) MarshalJSON() ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := hostmem.Check(t.n.Len(), 2); err != nil { // at least a digit and a comma
-		return nil, &DeviceError{Device: "host", Op: "MarshalJSON", Err: err}
-	}
 	out := []byte(`{"shape":[`)
 	for i, n := range t.n.Shape {
 		if i > 0 {
@@ -38,6 +35,9 @@ func (t Tensor) MarshalJSON() ([]byte, error) {
 	}
 	out = append(out, `],"values":[`...)
 	for i := range t.n.Len() {
+		if out, err = hostmem.Grow(out, longest); err != nil {
+			return nil, &DeviceError{Device: "host", Op: "MarshalJSON", Err: err}
+		}
 		if i > 0 {
 			out = append(out, ',')
 		}
@@ -45,6 +45,9 @@ func (t Tensor) MarshalJSON() ([]byte, error) {
 	}
 	return append(out, "]}"...), nil
 }
+
+// longest is more than an element takes in JSON, with what is around it.
+const longest = 64
 
 // appendJSON appends element i of data.
 func appendJSON(out []byte, d DType, data []byte, i int) []byte {

@@ -66,6 +66,29 @@ func TestHostMemory(t *testing.T) {
 				}
 			})
 		}},
+		{"many small tensors of Go's numbers", func() error {
+			limitMemory(t, 16*mib)
+			var all []tensor.Tensor
+			return tensor.Try(func() {
+				for range 200 {
+					all = append(all, tensor.New(make([]float32, 32<<10)))
+				}
+			})
+		}},
+		{"JSON text", func() error {
+			limitMemory(t, 48*mib)
+			_, err := json.Marshal(tensor.Full(1.0/3, 2*mib))
+			return err
+		}},
+		{"a permutation", func() error {
+			limitMemory(t, 16*mib)
+			return tensor.Try(func() { tensor.NewRNG(1).Perm(16 * mib) })
+		}},
+		{"text of many short axes", func() error {
+			limitMemory(t, 64*mib)
+			text := fmt.Sprint(tensor.New([]uint8{1}).Expand(6, 6, 6, 6, 6, 6, 6, 6))
+			return fmt.Errorf("%w: %.200s", map[bool]error{true: driver.ErrMemory}[strings.HasPrefix(text, "error: host: String: out of memory: ")], text)
+		}},
 		{"a copy of what was computed", func() error {
 			limitMemory(t, 64*mib)
 			x := tensor.Full(2, 10*mib).Mul(tensor.Scalar(3))

@@ -11,6 +11,7 @@ import (
 
 	"github.com/tensorken/tensorken/internal/exec"
 	"github.com/tensorken/tensorken/internal/graph"
+	"github.com/tensorken/tensorken/internal/hostmem"
 	"github.com/tensorken/tensorken/ir"
 )
 
@@ -63,6 +64,9 @@ func (t Tensor) text(style style) (string, error) {
 	if err != nil {
 		return "", err
 	}
+	if err := hostmem.Check(shownLen(t.n.Shape), 256); err != nil { // what the text of one takes
+		return "", &DeviceError{Device: "host", Op: "String", Err: err}
+	}
 	shown, at := elide(t.n.Shape)
 	cells := make([]string, len(at))
 	for i, p := range at {
@@ -83,6 +87,18 @@ const edge = 3
 // isLong reports whether an axis of a tensor of that shape shows its ends only.
 func isLong(axis int, lengths []int) bool {
 	return lengths[axis] > 2*edge && graph.Len(lengths) > 1000
+}
+
+// shownLen is how many cells show a tensor of that shape.
+func shownLen(lengths []int) int {
+	n := 1
+	for axis, length := range lengths {
+		if isLong(axis, lengths) {
+			length = 2*edge + 1
+		}
+		n *= length
+	}
+	return n
 }
 
 // edges computes t and returns the elements that are shown, row-major: those of

@@ -215,7 +215,8 @@ func (r *RNG) Perm(n int) Tensor {
 		k0, k1 = r.host(2 * r.Count)
 		r.Count++
 	}
-	order := make([]int32, n)
+	buffer := allocate("Perm", n, Int32)
+	order := elementsOf[int32](buffer)
 	for i := range order {
 		order[i] = int32(i)
 	}
@@ -223,7 +224,7 @@ func (r *RNG) Perm(n int) Tensor {
 		j := uint64(threefry(k0, k1, 0, i)) * uint64(i) >> 32
 		order[i-1], order[j] = order[j], order[i-1]
 	}
-	return New(order)
+	return stored(Int32, []int{n}, buffer)
 }
 
 // Keys returns n keys, uint32 [n 2]: each row makes an independent RNG, by

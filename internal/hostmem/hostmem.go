@@ -10,18 +10,23 @@ import (
 	"runtime/metrics"
 	"strconv"
 	"sync"
+	"sync/atomic"
+	"unsafe"
 
 	"github.com/tensorken/tensorken/driver"
 )
 
-// small is a size that is not checked.
+// small is the size of pieces that are checked together: each that fills it up.
 const small = 1 << 20
+
+// unchecked counts the bytes of small pieces since the last check.
+var unchecked atomic.Int64
 
 // Make returns count·size bytes, all 0. It fails with an error that wraps
 // driver.ErrMemory.
 func Make(count, size int) ([]byte, error) {
 	n := bytesOf(count, size)
-	if n <= small {
+	if isFree(n) {
 		return make([]byte, n), nil
 	}
 	mu.Lock() // or others would take what was found to be free
@@ -35,12 +40,35 @@ func Make(count, size int) ([]byte, error) {
 // Check fails as Make would, for what is allocated in another way.
 func Check(count, size int) error {
 	n := bytesOf(count, size)
-	if n <= small {
+	if isFree(n) {
 		return nil
 	}
 	mu.Lock()
 	defer mu.Unlock()
 	return check(n)
+}
+
+// Grow returns s with room for n more elements. It doubles the capacity, and fails
+// as Make does.
+func Grow[E any](s []E, n int) ([]E, error) {
+	if n <= cap(s)-len(s) {
+		return s, nil
+	}
+	var e E
+	size := max(2*cap(s), len(s)+n)
+	if err := Check(size, int(unsafe.Sizeof(e))); err != nil {
+		return nil, err
+	}
+	return append(make([]E, 0, size), s...), nil
+}
+
+// isFree reports whether n bytes need no check.
+func isFree(n int) bool {
+	if n > small || unchecked.Add(int64(n)) > small {
+		unchecked.Store(0)
+		return false
+	}
+	return true
 }
 
 // bytesOf is count·size, or the greatest int.
@@ -68,6 +96,7 @@ func check(n int) error {
 		debug.FreeOSMemory()
 	}
 	if in := used(); n > room-in {
+		unchecked.Store(small) // the next piece is checked, however small
 		return fmt.Errorf("%w: %s asked for, %s of %s in use by this process", driver.ErrMemory, Size(n), Size(in), Size(limit))
 	}
 	return nil

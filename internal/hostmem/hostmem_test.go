@@ -46,6 +46,23 @@ func TestLimit(t *testing.T) {
 	}
 }
 
+func TestGrow(t *testing.T) {
+	var s []int32
+	for i := range 100 {
+		var err error
+		if s, err = Grow(s, 3); err != nil || cap(s)-len(s) < 3 {
+			t.Fatalf("Grow gives room for %d elements beside %d, %v", cap(s)-len(s), len(s), err)
+		}
+		s = append(s, int32(i))
+	}
+	if s[99] != 99 || len(s) != 100 {
+		t.Errorf("it grew to %v", s)
+	}
+	if _, err := Grow(s, math.MaxInt/8); !errors.Is(err, driver.ErrMemory) {
+		t.Errorf("Grow by too much: error %v, want %v", err, driver.ErrMemory)
+	}
+}
+
 func TestMake(t *testing.T) {
 	for _, c := range []struct{ count, size int }{{0, 4}, {3, 4}, {small, 4}} {
 		if b, err := Make(c.count, c.size); err != nil || len(b) != c.count*c.size {
