@@ -279,8 +279,8 @@ func (p *product) repeats(g *Group, i int) int {
 // more than to store it, unless there are few columns.
 func (f *fuser) prologues(g *Group, p *product) (stored bool) {
 	for i, fac := range p.factors {
-		dear := p.cost[i] > prologue || p.gathers[i] && p.repeats(g, i) > maxGathers
-		if dear && !stored {
+		expensive := p.cost[i] > prologue || p.gathers[i] && p.repeats(g, i) > maxGathers
+		if expensive && !stored {
 			if b := base(fac.Node); f.home(b) == nil && b.Op.Class() != ir.Source {
 				f.store(b)
 				stored = true
