@@ -29,7 +29,7 @@ func memory() (held, heap int64) {
 // something behind, be it a tensor or a few bytes a step.
 func TestLoopsHoldFlatMemory(t *testing.T) {
 	const warm = 250
-	steps := 2000
+	steps := 5000
 	if testing.Short() {
 		steps = 500
 	}
