@@ -91,18 +91,22 @@ func (o *Optimizer) Step(model, grads any) error {
 	if next.Slots == nil {
 		next.Slots = map[string]tensor.Tensor{}
 	}
+	zeros, err := o.start(params, gs)
+	if err != nil {
+		return err
+	}
 	updated := make([]tensor.Tensor, len(params))
 	var fresh, before []tensor.Tensor // what the step computes, and the values that it replaces
 	for i, l := range params {
 		updated[i] = l.Value
-		rule := o.Rule
-		if o.RuleFor != nil {
-			rule = o.RuleFor(l.Name)
-		}
+		rule := o.rule(l.Name)
 		if rule == nil || !gs[i].IsValid() {
 			continue
 		}
 		old := o.State.of(l.Name)
+		if old == nil {
+			old = zeros[l.Name]
+		}
 		var slots []tensor.Tensor
 		updated[i], slots, err = update(rule, l.Value, gs[i], old, lr, step)
 		if err != nil {
@@ -127,6 +131,43 @@ func (o *Optimizer) Step(model, grads any) error {
 	}
 	o.State, o.counter = next, next.Step
 	return nil
+}
+
+// rule is that of a parameter, nil if it is frozen.
+func (o *Optimizer) rule(name string) Rule {
+	if o.RuleFor != nil {
+		return o.RuleFor(name)
+	}
+	return o.Rule
+}
+
+// start computes the parameters before the first step, and the slots of rules that
+// start from zeros, so that it runs the same plan as the steps after it.
+func (o *Optimizer) start(params []walk.Leaf[tensor.Tensor], gs []tensor.Tensor) (zeros map[string][]tensor.Tensor, err error) {
+	if len(o.State.Slots) > 0 || o.State.Step.IsValid() {
+		return nil, nil
+	}
+	zeros = map[string][]tensor.Tensor{}
+	values := make([]tensor.Tensor, len(params))
+	for i, l := range params {
+		values[i] = l.Value
+		rule, ok := o.rule(l.Name).(zeroStart)
+		if !ok || !gs[i].IsValid() || !l.Value.DType().IsFloat() {
+			continue
+		}
+		d := l.Value.DType()
+		if d.IsHalf() {
+			d = tensor.Float32
+		}
+		for range rule.slots() {
+			z := tensor.Full(0, l.Value.Shape()...).Cast(d)
+			if on := l.Value.Device(); on != nil {
+				z = z.To(on)
+			}
+			zeros[l.Name] = append(zeros[l.Name], z)
+		}
+	}
+	return zeros, tensor.Eval(values, zeros)
 }
 
 // catchUp takes steps that have turned out to have failed off the count, and

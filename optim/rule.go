@@ -18,6 +18,10 @@ type Rule interface {
 	Update(p, g tensor.Tensor, slots []tensor.Tensor, lr float64, step int) (tensor.Tensor, []tensor.Tensor)
 }
 
+// A zeroStart is a rule whose first step is the same from slots of zeros as from
+// none.
+type zeroStart interface{ slots() int }
+
 // SGD is stochastic gradient descent: p ← p - lr·g. With momentum μ it keeps
 // v ← μ·v + g, from v = g at the first step, and uses v in place of g, or
 // g + μ·v if Nesterov. WeightDecay λ adds λ·p to g first.
@@ -27,6 +31,13 @@ type Rule interface {
 type SGD struct {
 	Momentum, WeightDecay float64
 	Nesterov              bool
+}
+
+func (r SGD) slots() int {
+	if r.Momentum == 0 {
+		return 0
+	}
+	return 1
 }
 
 // Update implements [Rule]; the slot is v.
@@ -59,6 +70,8 @@ type Adam struct {
 	WeightDecay  float64
 }
 
+func (r Adam) slots() int { return 2 }
+
 // Update implements [Rule]; the slots are m and v.
 func (r Adam) Update(p, g tensor.Tensor, slots []tensor.Tensor, lr float64, step int) (tensor.Tensor, []tensor.Tensor) {
 	g = decay(p, g, r.WeightDecay)
@@ -80,6 +93,8 @@ type AdamW struct {
 	Eps          float64 // 0 is 1e-8
 	WeightDecay  float64 // 0 is none; PyTorch's default is 0.01
 }
+
+func (r AdamW) slots() int { return 2 }
 
 // Update implements [Rule]; the slots are those of Adam.
 func (r AdamW) Update(p, g tensor.Tensor, slots []tensor.Tensor, lr float64, step int) (tensor.Tensor, []tensor.Tensor) {
