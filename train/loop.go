@@ -7,6 +7,7 @@ import (
 	"io"
 	"maps"
 	"math"
+	"slices"
 	"strings"
 	"time"
 
@@ -170,12 +171,15 @@ func (l *Loop[M, B]) epoch(ctx context.Context, epoch int, show *display, steppe
 
 // missing lists the tensors of a model that the next one lacks.
 func missing(model, next any) (names []string) {
-	present := map[string]bool{}
+	var present []string // in the order of model's, as a rule
 	for name := range tree.All(next) {
-		present[name] = true
+		present = append(present, name)
 	}
+	i := 0
 	for name := range tree.All(model) {
-		if !present[name] {
+		if i < len(present) && present[i] == name {
+			i++
+		} else if !slices.Contains(present, name) {
 			names = append(names, name)
 		}
 	}
