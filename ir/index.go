@@ -44,17 +44,7 @@ func (k *Kernel) CheckDomain() AxisSet {
 
 // CheckStrides is how far a step along each axis moves the position at which a
 // bad index is reported: the row-major order of CheckDomain, 0 elsewhere.
-func (k *Kernel) CheckStrides() []int {
-	strides := make([]int, len(k.Axes))
-	domain, n := k.CheckDomain(), 1
-	for a := len(k.Axes) - 1; a >= 0; a-- {
-		if domain.Has(a) {
-			strides[a] = n
-			n *= k.Axes[a].Len
-		}
-	}
-	return strides
-}
+func (k *Kernel) CheckStrides() []int { return RowMajor(k.Axes, k.CheckDomain()) }
 
 // CheckPoint returns the positions along the axes of CheckDomain, 0 along
 // others, of the point with a reported position.

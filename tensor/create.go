@@ -42,13 +42,7 @@ func allocate(op string, n int, d DType) []byte {
 
 // stored is a tensor of elements on the host, which it takes over.
 func stored(d DType, s []int, data []byte) Tensor {
-	strides := make([]int, len(s))
-	step := 1
-	for i := len(s) - 1; i >= 0; i-- {
-		strides[i] = step
-		step *= s[i]
-	}
-	return Tensor{n: graph.Buffer(d, s, &graph.Value{Store: exec.FromHost(data), Strides: strides})}
+	return Tensor{n: graph.Buffer(d, s, &graph.Value{Store: exec.FromHost(data), Strides: shape.RowMajor(s)})}
 }
 
 // bytesOf is the memory of data. Elements in memory are little-endian on all

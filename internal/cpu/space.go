@@ -123,19 +123,6 @@ func (s *space) cost() int {
 	return c
 }
 
-// rowMajor gives the strides of a dense row-major array over those axes that
-// are in a set.
-func rowMajor(axes []ir.Axis, in ir.AxisSet) []int {
-	strides, n := make([]int, len(axes)), 1
-	for a := len(axes) - 1; a >= 0; a-- {
-		if in.Has(a) {
-			strides[a] = n
-			n *= axes[a].Len
-		}
-	}
-	return strides
-}
-
 // allForms lists all that the kernel computes from positions: axes may be
 // merged where every one of these forms allows.
 func allForms(k *ir.Kernel, rank []int) []form {
@@ -160,7 +147,7 @@ func allForms(k *ir.Kernel, rank []int) []form {
 			f[in.Axis] = 1
 			forms = append(forms, f)
 		case ir.ArgMax:
-			forms = append(forms, rowMajor(k.Axes, in.Axes))
+			forms = append(forms, ir.RowMajor(k.Axes, in.Axes))
 		}
 	}
 	return forms

@@ -143,7 +143,7 @@ func (r *streamRunner) addPhase(s *space, p plan) {
 		r.results = append(r.results, res)
 
 		load := ir.Instr{Op: ir.Load, Type: in.Type, Arg: len(s.args)}
-		load.View = &ir.View{Coef: rowMajor(s.axes, ir.Axes(r.kept...))}
+		load.View = &ir.View{Coef: ir.RowMajor(s.axes, ir.Axes(r.kept...))}
 		*in = load
 		s.args = append(s.args, ir.Arg{Kind: ir.In, DType: load.Type})
 	}
