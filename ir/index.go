@@ -20,15 +20,7 @@ func (in *Instr) UsesIndex() bool {
 // over.
 func IndexDomain(body []Instr, i int) AxisSet {
 	in := &body[i]
-	s := body[in.Src[0]].Over
-	for _, g := range in.View.Guards {
-		for a, c := range g.Coef {
-			if c != 0 {
-				s |= 1 << a
-			}
-		}
-	}
-	return s
+	return body[in.Src[0]].Over | in.View.guardAxes()
 }
 
 // CheckDomain is the union of the domains of all indices.

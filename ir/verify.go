@@ -86,22 +86,33 @@ func (k *Kernel) Varies(i int) AxisSet {
 // what its operands do.
 func (in *Instr) Positions() AxisSet {
 	var s AxisSet
-	add := func(coef []int) {
-		for a, c := range coef {
-			if c != 0 {
-				s |= 1 << a
-			}
-		}
-	}
 	if in.Op == Index {
 		s |= 1 << in.Axis
 	}
 	if in.View != nil {
 		if in.Op != Inside {
-			add(in.View.Coef)
+			s |= varying(in.View.Coef)
 		}
-		for _, g := range in.View.Guards {
-			add(g.Coef)
+		s |= in.View.guardAxes()
+	}
+	return s
+}
+
+// guardAxes is the axes that the view's guards vary over.
+func (v *View) guardAxes() AxisSet {
+	var s AxisSet
+	for _, g := range v.Guards {
+		s |= varying(g.Coef)
+	}
+	return s
+}
+
+// varying is the axes with a coefficient other than 0.
+func varying(coef []int) AxisSet {
+	var s AxisSet
+	for a, c := range coef {
+		if c != 0 {
+			s |= 1 << a
 		}
 	}
 	return s

@@ -152,14 +152,9 @@ type checked struct {
 // checks is what an instruction checks, and whether it checks all of it.
 func checks(k *ir.Kernel, x lower.Index) (c checked, all bool) {
 	n, axis := x.Node, x.Node.Ints[0]
-	points := 1
-	for a, domain := 0, ir.IndexDomain(k.Body, x.Instr); a < len(k.Axes); a++ {
-		if domain.Has(a) {
-			points *= k.Axes[a].Len
-		}
-	}
 	c = checked{n.Src()[1], n.Src()[0].Shape[axis]}
-	return c, n.Op == ir.Gather && len(k.Body[x.Instr].View.Guards) == 0 && points == x.Len
+	all = n.Op == ir.Gather && len(k.Body[x.Instr].View.Guards) == 0 && points(k, ir.IndexDomain(k.Body, x.Instr)) == x.Len
+	return c, all
 }
 
 // verify checks every kernel, and that what a step reads is written by an

@@ -94,15 +94,7 @@ type Cost struct{ Read, Written, FLOPs int }
 
 // CostOf estimates a kernel's cost.
 func CostOf(k *ir.Kernel) (c Cost) {
-	points := func(s ir.AxisSet) int {
-		n := 1
-		for a, ax := range k.Axes {
-			if s.Has(a) {
-				n *= ax.Len
-			}
-		}
-		return n
-	}
+	points := func(s ir.AxisSet) int { return points(k, s) }
 	for _, in := range k.Body {
 		switch class := in.Op.Class(); {
 		case in.Op == ir.Load:
@@ -119,4 +111,15 @@ func CostOf(k *ir.Kernel) (c Cost) {
 		}
 	}
 	return c
+}
+
+// points is the number of points along axes of a kernel.
+func points(k *ir.Kernel, s ir.AxisSet) int {
+	n := 1
+	for a, ax := range k.Axes {
+		if s.Has(a) {
+			n *= ax.Len
+		}
+	}
+	return n
 }

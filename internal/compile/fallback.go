@@ -55,7 +55,7 @@ func (p *Plan) addFallbacks(roots []*graph.Node, fallbacks []Fallback, bindings 
 		for b := range s.buffers(ir.Out) {
 			after[b] = after[b] || follows
 		}
-		if c := s.check(); c >= 0 {
+		if c := s.Check(); c >= 0 {
 			if stores[i] {
 				return false
 			}
@@ -103,8 +103,8 @@ func (s *Step) bindings() int {
 	return n
 }
 
-// check is the number of the step's check, -1 if it has none.
-func (s *Step) check() int {
+// Check is the number of the step's check, -1 if it has none.
+func (s *Step) Check() int {
 	for _, a := range s.Args {
 		if a.Kind == ir.Status {
 			return a.Index
@@ -132,7 +132,8 @@ func reportsStep(checks, buffer int) Step {
 	return Step{Kernel: k, Args: []Arg{{Kind: ir.Out, Index: buffer}, {Kind: ir.In, Report: true}}}
 }
 
-// withFallbacks is s, which checks nothing, with a fallback for what it stores into buffers that have a leaf.
+// withFallbacks returns s, a step without checks, with a fallback for each store to a
+// buffer that has a leaf.
 func withFallbacks(s Step, leaf map[int]int, reports Arg) Step {
 	old := s.Kernel
 	k := &ir.Kernel{Skeleton: old.Skeleton, Axes: old.Axes, Args: slices.Clone(old.Args)}
@@ -158,13 +159,15 @@ func withFallbacks(s Step, leaf map[int]int, reports Arg) Step {
 		for n, src := range in.Src {
 			in.Src[n] = moved[src]
 		}
-		if from, ok := leaf[s.Args[max(in.Arg, 0)].Index]; in.Op == ir.Store && ok {
-			if failed < 0 {
-				report := add(ir.Instr{Op: ir.Load, Type: ir.Int32, Arg: arg(reports, ir.Int32), View: &ir.View{Coef: make([]int, len(k.Axes))}})
-				failed = add(ir.Instr{Op: ir.Cast, Type: ir.Bool, Src: []int{report}})
+		if in.Op == ir.Store {
+			if from, ok := leaf[s.Args[in.Arg].Index]; ok {
+				if failed < 0 {
+					report := add(ir.Instr{Op: ir.Load, Type: ir.Int32, Arg: arg(reports, ir.Int32), View: &ir.View{Coef: make([]int, len(k.Axes))}})
+					failed = add(ir.Instr{Op: ir.Cast, Type: ir.Bool, Src: []int{report}})
+				}
+				kept := add(ir.Instr{Op: ir.Load, Type: in.Type, Arg: arg(Arg{Kind: ir.In, Leaf: true, Index: from}, k.Args[in.Arg].DType), View: in.View})
+				in.Src[0] = add(ir.Instr{Op: ir.Where, Type: in.Type, Src: []int{failed, kept, in.Src[0]}})
 			}
-			kept := add(ir.Instr{Op: ir.Load, Type: in.Type, Arg: arg(Arg{Kind: ir.In, Leaf: true, Index: from}, k.Args[in.Arg].DType), View: in.View})
-			in.Src[0] = add(ir.Instr{Op: ir.Where, Type: in.Type, Src: []int{failed, kept, in.Src[0]}})
 		}
 		moved[i] = add(in)
 	}

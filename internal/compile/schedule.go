@@ -79,7 +79,7 @@ func (s *scheduler) buffers(i int, kind ir.ArgKind) func(func(int) bool) {
 			}
 		}
 		reads := slices.ContainsFunc(step.Args, func(a Arg) bool { return a.Report })
-		if kind == ir.In && reads || kind == ir.Out && !step.Redundant && step.check() >= 0 {
+		if kind == ir.In && reads || kind == ir.Out && !step.Redundant && step.Check() >= 0 {
 			yield(len(s.plan.Buffers))
 		}
 	}

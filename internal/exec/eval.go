@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"github.com/tensorken/tensorken/driver"
-	"github.com/tensorken/tensorken/internal/compile"
 	"github.com/tensorken/tensorken/internal/graph"
 	"github.com/tensorken/tensorken/internal/shape"
 	"github.com/tensorken/tensorken/ir"
@@ -74,19 +73,18 @@ type Journal struct{ pending []*run }
 // Failed returns how many transactions are newly known to have failed, and the
 // first of their failures that nobody has read.
 func (j *Journal) Failed() (n int, err error) {
-	var pending []*run
-	for _, r := range j.pending {
-		switch {
-		case !r.done.Load():
-			pending = append(pending, r)
-		case r.failure != nil:
+	j.pending = slices.DeleteFunc(j.pending, func(r *run) bool {
+		if !r.done.Load() {
+			return false
+		}
+		if r.failure != nil {
 			n++
 			if first := !r.failure.reported.Swap(true); first && err == nil {
 				err = r.failure.err
 			}
 		}
-	}
-	j.pending = pending
+		return true
+	})
 	return n, err
 }
 
@@ -179,10 +177,14 @@ func (r *request) fallsBack(p *plan) bool {
 	if !p.compiled.FallsBack {
 		return false
 	}
+	falls := r.fallbacks // in the order of the roots
 	for i := range r.old {
 		o := r.find(r.numberOf(r.roots[i]))
-		falls := func(f compile.Fallback) bool { return f.Output == o }
-		if o < 0 || slices.ContainsFunc(r.fallbacks, falls) {
+		if len(falls) > 0 && falls[0].Output == o {
+			falls = falls[1:]
+			continue
+		}
+		if o < 0 {
 			continue
 		}
 		if out := p.compiled.Outputs[o]; !out.Leaf && p.mayFail[out.Index] {
@@ -328,7 +330,7 @@ func (d *Device) finish(p *plan, r *request, now *run) error {
 
 // mayFail reports whether a buffer may turn out to depend on a bad index.
 func (r *run) mayFail(p *plan, buffer int) bool {
-	return (p.mayFail[buffer] || r.leaves != nil) && !slices.Contains(r.fallbacks, buffer)
+	return (p.mayFail[buffer] || r.leaves != nil) && !(r.fallbacks != nil && r.fallbacks[buffer])
 }
 
 // Read returns n's elements in row-major order, little-endian; it computes

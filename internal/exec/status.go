@@ -78,7 +78,7 @@ type run struct {
 	sites       []*graph.IndexSite
 	leaves      []origin // of the plan's leaves those that are pending
 	transaction bool
-	fallbacks   []int // buffers that hold their fallback if a check fails
+	fallbacks   []bool // of a buffer, whether it holds its fallback if a check fails; nil if none does
 
 	// To be read once done: the first failure, and the buffers that depend on
 	// one, nil if all do.
@@ -143,9 +143,10 @@ func (d *Device) begin(p *plan, r *request) (*run, error) {
 	}
 	out.sites = r.sites(p.compiled)
 	if p.compiled.FallsBack {
+		out.fallbacks = make([]bool, len(p.compiled.Buffers))
 		for _, f := range r.fallbacks {
 			if o := p.compiled.Outputs[f.Output]; !o.Leaf {
-				out.fallbacks = append(out.fallbacks, o.Index)
+				out.fallbacks[o.Index] = true
 			}
 		}
 	}
@@ -244,8 +245,8 @@ func (r *run) finish(reports []byte) {
 		sites = sites[len(s.Indices):]
 	}
 	r.plan.spread(r.bad)
-	for _, b := range r.fallbacks {
-		r.bad[b] = false
+	for b, falls := range r.fallbacks {
+		r.bad[b] = r.bad[b] && !falls
 	}
 	r.plan, r.sites, r.leaves, r.fallbacks = nil, nil, nil, nil
 	r.done.Store(true)
@@ -316,11 +317,11 @@ func (r *run) step(s *compile.Step, report *failure) {
 // read returns the bad index that a step reports, if any. Sites begins with those of
 // the step's indices.
 func (r *run) read(s *compile.Step, sites []*graph.IndexSite, reports []byte) *failure {
-	k := slices.IndexFunc(s.Args, func(a compile.Arg) bool { return a.Kind == ir.Status })
-	if k < 0 {
+	check := s.Check()
+	if check < 0 {
 		return nil
 	}
-	report := reports[reportBytes*(r.first+s.Args[k].Index):]
+	report := reports[reportBytes*(r.first+check):]
 	word := func(i int) int { return int(binary.LittleEndian.Uint64(report[8*i:])) }
 	if word(0) == 0 {
 		return nil
