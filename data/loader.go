@@ -34,9 +34,9 @@ type Loader[T any] struct {
 //
 // A call of Set.At is never cut short: All returns, after a break or an error
 // too, when the calls under way have returned, so a Set that waits for long
-// should watch ctx itself. A panic of Set.At goes on in the goroutine that
-// loops; that of a worker becomes an error whose text has the worker's stack,
-// and which wraps the value if that is an error.
+// should watch ctx itself. A panic of Set.At reaches the goroutine that loops. A
+// worker's panic reaches it as an error that holds the worker's stack and wraps
+// the value if that is an error.
 func (l *Loader[T]) All(ctx context.Context) iter.Seq2[T, error] {
 	if l.Set == nil || l.Batch < 1 || l.Next < 0 || l.Epoch < 0 || l.Workers < 0 {
 		misuse("Loader.All", fmt.Sprintf("want a Set and a Batch of at least 1, and nothing negative; have Batch %d, Next %d, Epoch %d, Workers %d",

@@ -31,7 +31,7 @@ type window struct {
 	start, stop int
 }
 
-// windowOf returns what n is a window of zeros around; false if it is none.
+// windowOf returns the window that n pads with zeros, and whether there is one.
 func windowOf(n *graph.Node) (window, bool) {
 	if n.Op != ir.Pad || n.Num != 0 || n.Value() != nil {
 		return window{}, false

@@ -122,7 +122,7 @@ func (t *tape) backward(results, cts []*graph.Node) []*graph.Node {
 			given[i] = append(given[i], ct)
 		}
 	}
-	sum := make([]*graph.Node, len(t.calls)) // of what was given, once it all was
+	sum := make([]*graph.Node, len(t.calls)) // the totals, once all parts are given
 	for i, r := range results {
 		give(r, cts[i])
 	}
