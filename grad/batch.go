@@ -22,11 +22,11 @@ var batches = [ir.Ops]func(ints []int) []int{
 	ir.Sum: later, ir.ReduceMax: later, ir.Prod: later, ir.ArgMax: later,
 
 	ir.Reshape: same, ir.Expand: same, ir.Flip: later, ir.Cat: later,
-	ir.Permute: func(order []int) []int { return append([]int{0}, later(order)...) },
-	ir.Pad:     func(ints []int) []int { return append([]int{0, 0, 0}, ints...) },
-	ir.Crop:    func(ints []int) []int { return append([]int{0, 1}, ints...) },
-	ir.Shear:   laterPair,
-	ir.Unshear: laterPair,
+	ir.Permute:  func(order []int) []int { return append([]int{0}, later(order)...) },
+	ir.Pad:      func(ints []int) []int { return append([]int{0, 0, 0}, ints...) },
+	ir.Crop:     func(ints []int) []int { return append([]int{0, 1}, ints...) },
+	ir.Window:   laterPair,
+	ir.Unwindow: laterPair,
 
 	ir.Gather:  laterFirst,
 	ir.Scatter: laterFirst,
@@ -72,7 +72,7 @@ func overExamples(size int, in []*graph.Node, batched []bool, f func([]*graph.No
 	for i, n := range in {
 		if n != nil && batched[i] {
 			example := graph.NewAlias(graph.Const(n.DType, 0, n.Shape[1:]), scope)
-			example.Device, example.Gen = n.Device, n.Gen
+			example.Device, example.RematLevel = n.Device, n.RematLevel
 			given[i] = example
 			fresh, whole = append(fresh, example), append(whole, n)
 		}
@@ -100,11 +100,11 @@ func overExamples(size int, in []*graph.Node, batched []bool, f func([]*graph.No
 // custom calls, to all their results, and to what bundles name.
 func recordWhole(scope *graph.Scope, args, results []*graph.Node) *tape {
 	roots := slices.Clone(results)
-	customs, bundles := map[*custom]bool{}, map[*graph.Bundle]bool{}
+	customs, bundles := map[*custom]bool{}, map[*graph.CoOutputs]bool{}
 	for {
 		known := len(roots)
 		t := walkBack(scope, args, roots, func(n *graph.Node) []*graph.Node {
-			if b := n.Bundle; b != nil && !bundles[b] {
+			if b := n.CoOutputs; b != nil && !bundles[b] {
 				bundles[b] = true
 				roots = append(roots, b.Nodes...)
 			}
@@ -159,20 +159,20 @@ func (b *batch) do(c *call) *graph.Node {
 	for i, s := range c.src {
 		src[i] = b.all(s)
 	}
-	n := graph.With(c.Node, src...)
+	n := graph.WithOperands(c.Node, src...)
 	n.Shape = append([]int{b.size}, c.Shape...)
 	n.Ints = batches[c.Op](c.Ints)
-	n.Bundle = b.bundles.of(c.Bundle)
+	n.CoOutputs = b.bundles.of(c.CoOutputs)
 	return n
 }
 
 // Bundles are those of a recording, and what they are where it is done anew.
-type bundles map[*graph.Bundle]*graph.Bundle
+type bundles map[*graph.CoOutputs]*graph.CoOutputs
 
 // of returns what a bundle becomes; nil is none.
-func (b bundles) of(old *graph.Bundle) *graph.Bundle {
+func (b bundles) of(old *graph.CoOutputs) *graph.CoOutputs {
 	if old != nil && b[old] == nil {
-		b[old] = new(graph.Bundle)
+		b[old] = new(graph.CoOutputs)
 	}
 	return b[old]
 }
@@ -198,7 +198,7 @@ func gatherAll(c *call, idx *graph.Node) *graph.Node {
 	shape := slices.Clone(idx.Shape[1:])
 	shape[axis] *= idx.Shape[0]
 	idx = graph.Permute(idx, moved(len(idx.Shape), 0, axis))
-	n := graph.With(c.Node, c.src[0], graph.Reshape(idx, shape))
+	n := graph.WithOperands(c.Node, c.src[0], graph.Reshape(idx, shape))
 	n.Shape = shape
 	return graph.Permute(graph.Reshape(n, idx.Shape), moved(len(idx.Shape), axis, 0))
 }
@@ -214,12 +214,12 @@ func (b *batch) alias(c *call) *graph.Node {
 	case c.Stops():
 		x = graph.Stop(x)
 	case c.Device != nil && c.Device != x.Device:
-		x = graph.On(x, c.Device)
-	case c.Bundle != nil:
-		x = graph.On(x, x.Device)
+		x = graph.ToDevice(x, c.Device)
+	case c.CoOutputs != nil:
+		x = graph.ToDevice(x, x.Device)
 	}
-	if c.Bundle != nil {
-		x.Bundle = b.bundles.of(c.Bundle)
+	if c.CoOutputs != nil {
+		x.CoOutputs = b.bundles.of(c.CoOutputs)
 	}
 	return x
 }

@@ -55,7 +55,7 @@ func checkpoint(in []*graph.Node, f func([]*graph.Node) []*graph.Node) []*graph.
 	k.pull = func(args, outs, cts []*graph.Node) []*graph.Node {
 		generation := int32(0)
 		for _, n := range slices.Concat(args, outs) {
-			generation = max(generation, n.Gen)
+			generation = max(generation, n.RematLevel)
 		}
 		t, results := again(args, generation+1)
 		return t.backward(results, cts)
@@ -157,7 +157,7 @@ func (t *tape) again(fresh, captured, results []*graph.Node, generation int32) [
 				customs[r.custom] = k
 			}
 			n := graph.NewResult(find(c.src[0]), &result{k, r.i}, k.args)
-			n.Gen = c.Gen + generation
+			n.RematLevel = c.RematLevel + generation
 			k.outs[r.i] = n
 			of[c.Node] = n
 		case c.Op == ir.Alias && c.Stops():
@@ -165,12 +165,12 @@ func (t *tape) again(fresh, captured, results []*graph.Node, generation int32) [
 		case c.Op == ir.Alias:
 			x := find(c.src[0])
 			if c.Device != nil && c.Device != x.Device {
-				x = graph.On(x, c.Device)
+				x = graph.ToDevice(x, c.Device)
 			}
 			of[c.Node] = x
 		default:
-			n := graph.With(c.Node, each(c.src)...)
-			n.Gen, n.Bundle = c.Gen+generation, bundles.of(c.Bundle)
+			n := graph.WithOperands(c.Node, each(c.src)...)
+			n.RematLevel, n.CoOutputs = c.RematLevel+generation, bundles.of(c.CoOutputs)
 			of[c.Node] = n
 		}
 	}

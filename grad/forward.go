@@ -78,7 +78,7 @@ func collect(c *call, x *graph.Node, i int) *graph.Node {
 	case c.Op.Class() == ir.Reduction:
 		return graph.Reduce(ir.Sum, x, c.Ints)
 	case c.Op == ir.Scatter && i == 2:
-		return c.ungather(x, c.Shape[c.Ints[0]])
+		return c.gatherTranspose(x, c.Shape[c.Ints[0]])
 	}
 	return x
 }
@@ -91,7 +91,7 @@ func (c *call) apply(tangents []*graph.Node) *graph.Node {
 		case c.Stops():
 			return nil
 		case c.Device != nil && c.Device != t.Device:
-			return graph.On(t, c.Device)
+			return graph.ToDevice(t, c.Device)
 		default:
 			return t
 		}
@@ -116,7 +116,7 @@ func (c *call) apply(tangents []*graph.Node) *graph.Node {
 			src[i] = tangents[i]
 		}
 	}
-	n := graph.With(c.Node, src...)
+	n := graph.WithOperands(c.Node, src...)
 	n.Num = 0 // what Pad fills in is constant
 	return n
 }

@@ -82,7 +82,7 @@ func check(op string, y *graph.Node) {
 // bundled returns the results, tied together: a plan that computes one of
 // them stores the value and the auxiliary output.
 func (c *differentiated[P, A]) bundled() (tensor.Tensor, A, P) {
-	b := new(graph.Bundle)
+	b := new(graph.CoOutputs)
 	value := tie(c.value, b)
 	b.Nodes = append(b.Nodes, value)
 	for i, t := range c.auxLeaves {
@@ -102,9 +102,9 @@ func (c *differentiated[P, A]) bundled() (tensor.Tensor, A, P) {
 
 // tie returns n with a bundle, under another name: what a function returns
 // may belong to another bundle or to nobody.
-func tie(n *graph.Node, b *graph.Bundle) *graph.Node {
-	n = graph.On(n, n.Device)
-	n.Bundle = b
+func tie(n *graph.Node, b *graph.CoOutputs) *graph.Node {
+	n = graph.ToDevice(n, n.Device)
+	n.CoOutputs = b
 	return n
 }
 

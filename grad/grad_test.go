@@ -214,8 +214,8 @@ func TestAux(t *testing.T) {
 		logits := m.Layers[0].Mul(m.Layers[1])
 		return m.loss(), aux{Model: next, Logits: logits, Computed: f64(1)}
 	})(m)
-	bundle := node(value).Bundle
-	if bundle == nil || node(g.Layers[0]).Bundle != bundle || node(a.Logits).Bundle != bundle {
+	bundle := node(value).CoOutputs
+	if bundle == nil || node(g.Layers[0]).CoOutputs != bundle || node(a.Logits).CoOutputs != bundle {
 		t.Fatal("the results of one call are not in one bundle")
 	}
 	has := map[*graph.Node]bool{}

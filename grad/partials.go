@@ -86,11 +86,11 @@ func (c *call) anew() *graph.Node {
 	if !c.DType.IsHalf() {
 		return c.Node
 	}
-	n := graph.With(c.Node, c.src...)
-	n.Bundle = new(graph.Bundle)
+	n := graph.WithOperands(c.Node, c.src...)
+	n.CoOutputs = new(graph.CoOutputs)
 	for _, s := range c.src {
 		if s.DType == c.DType {
-			n.Bundle.Nodes = append(n.Bundle.Nodes, s)
+			n.CoOutputs.Nodes = append(n.CoOutputs.Nodes, s)
 		}
 	}
 	return n

@@ -96,7 +96,7 @@ var points = [ir.Ops][]point{
 	ir.Tanh:  unary(ir.Tanh, 0, 0),
 	ir.Erf:   unary(ir.Erf, 0, 0),
 	ir.Neg:   {move("", []int{2, 3}, func(x *graph.Node) *graph.Node { return graph.Unary(ir.Neg, x) })},
-	ir.Alias: {move("", []int{2, 3}, func(x *graph.Node) *graph.Node { return graph.On(x, nil) })},
+	ir.Alias: {move("", []int{2, 3}, func(x *graph.Node) *graph.Node { return graph.ToDevice(x, nil) })},
 	ir.Cast: {{"", [][]int{{2, 3}}, 0, 0, func(x []*graph.Node) *graph.Node {
 		wide := ir.Float64 // and back: the check's tolerance is that of the operand
 		if x[0].DType == ir.Float16 {
@@ -156,18 +156,18 @@ var points = [ir.Ops][]point{
 		}),
 	},
 	ir.Flip: {move("", []int{2, 3}, func(x *graph.Node) *graph.Node { return graph.Flip(x, []int{0, 1}) })},
-	ir.Shear: {
-		move("window", []int{7, 3}, func(x *graph.Node) *graph.Node { return graph.Shear(x, 0, 1, 1, 1, 5) }),
-		move("strided", []int{3, 9}, func(x *graph.Node) *graph.Node { return graph.Shear(x, 1, 0, 2, 3, 2) }),
+	ir.Window: {
+		move("window", []int{7, 3}, func(x *graph.Node) *graph.Node { return graph.Window(x, 0, 1, 1, 1, 5) }),
+		move("strided", []int{3, 9}, func(x *graph.Node) *graph.Node { return graph.Window(x, 1, 0, 2, 3, 2) }),
 		move("convolution", []int{6, 1}, func(x *graph.Node) *graph.Node {
-			return graph.Shear(graph.Expand(x, []int{6, 3}), 0, 1, 1, 1, 4)
+			return graph.Window(graph.Expand(x, []int{6, 3}), 0, 1, 1, 1, 4)
 		}),
 	},
-	ir.Unshear: {
-		move("window", []int{5, 3}, func(x *graph.Node) *graph.Node { return graph.Unshear(x, 0, 1, 1, 1, 7) }),
-		move("strided", []int{3, 2}, func(x *graph.Node) *graph.Node { return graph.Unshear(x, 1, 0, 2, 3, 9) }),
-		move("longer", []int{2, 2}, func(x *graph.Node) *graph.Node { return graph.Unshear(x, 0, 1, 2, 1, 6) }),
-		move("shorter", []int{5, 3}, func(x *graph.Node) *graph.Node { return graph.Unshear(x, 0, 1, 1, 1, 4) }),
+	ir.Unwindow: {
+		move("window", []int{5, 3}, func(x *graph.Node) *graph.Node { return graph.Unwindow(x, 0, 1, 1, 1, 7) }),
+		move("strided", []int{3, 2}, func(x *graph.Node) *graph.Node { return graph.Unwindow(x, 1, 0, 2, 3, 9) }),
+		move("longer", []int{2, 2}, func(x *graph.Node) *graph.Node { return graph.Unwindow(x, 0, 1, 2, 1, 6) }),
+		move("shorter", []int{5, 3}, func(x *graph.Node) *graph.Node { return graph.Unwindow(x, 0, 1, 1, 1, 4) }),
 	},
 	ir.Cat: {{"", [][]int{{2, 3}, {2, 1}, {2, 0}}, 0, 0, func(x []*graph.Node) *graph.Node {
 		return square(graph.Cat(1, []*graph.Node{x[0], square(x[1]), x[2], x[0]}))

@@ -12,7 +12,7 @@ func transposeAlias(c *call, ct *graph.Node, _ int) *graph.Node {
 		return nil
 	}
 	if d := c.src[0].Device; d != nil && c.Device != d {
-		return graph.On(ct, d)
+		return graph.ToDevice(ct, d)
 	}
 	return ct
 }
@@ -64,13 +64,13 @@ func transposeCrop(c *call, ct *graph.Node, _ int) *graph.Node {
 	return graph.Pad(ct, 0, p)
 }
 
-func transposeShear(c *call, ct *graph.Node, _ int) *graph.Node {
+func transposeWindow(c *call, ct *graph.Node, _ int) *graph.Node {
 	i, k, s, d := c.Ints[0], c.Ints[1], c.Ints[2], c.Ints[3]
-	return graph.Unshear(ct, i, k, s, d, c.src[0].Shape[i])
+	return graph.Unwindow(ct, i, k, s, d, c.src[0].Shape[i])
 }
 
-// transposeUnshear is Shear. Elements that Unshear found no place for get 0.
-func transposeUnshear(c *call, ct *graph.Node, _ int) *graph.Node {
+// transposeUnwindow is Window. Elements that Unwindow found no place for get 0.
+func transposeUnwindow(c *call, ct *graph.Node, _ int) *graph.Node {
 	i, k, s, d := c.Ints[0], c.Ints[1], c.Ints[2], c.Ints[3]
 	n := c.src[0].Shape[i]
 	if need := (n-1)*s + (c.Shape[k]-1)*d + 1; n > 0 && need > c.Shape[i] {
@@ -78,7 +78,7 @@ func transposeUnshear(c *call, ct *graph.Node, _ int) *graph.Node {
 		p[i].After = need - c.Shape[i]
 		ct = graph.Pad(ct, 0, p)
 	}
-	return graph.Shear(ct, i, k, s, d, n)
+	return graph.Window(ct, i, k, s, d, n)
 }
 
 func transposeCat(c *call, ct *graph.Node, i int) *graph.Node {
@@ -90,18 +90,18 @@ func transposeCat(c *call, ct *graph.Node, i int) *graph.Node {
 }
 
 func transposeGather(c *call, ct *graph.Node, _ int) *graph.Node {
-	return c.ungather(ct, c.src[0].Shape[c.Ints[0]])
+	return c.gatherTranspose(ct, c.src[0].Shape[c.Ints[0]])
 }
 
-// ungather adds x at the indices of a Gather or Scatter, along its axis.
-func (c *call) ungather(x *graph.Node, length int) *graph.Node {
+// gatherTranspose adds x at the indices of a Gather or Scatter, along its axis.
+func (c *call) gatherTranspose(x *graph.Node, length int) *graph.Node {
 	axis, idx := c.Ints[0], c.src[1]
-	n := graph.At(c.Site, graph.Ungather(x, idx, axis, length))
+	n := graph.At(c.Site, graph.GatherTranspose(x, idx, axis, length))
 	switch {
-	case c.Bundle != nil: // itself such a sum
-		n.Bundle = c.Bundle
+	case c.CoOutputs != nil: // itself such a sum
+		n.CoOutputs = c.CoOutputs
 	case idx.Shape[axis] == 1: // compiled to comparisons, which check nothing
-		n.Bundle = &graph.Bundle{Nodes: []*graph.Node{c.Node}}
+		n.CoOutputs = &graph.CoOutputs{Nodes: []*graph.Node{c.Node}}
 	}
 	return n
 }

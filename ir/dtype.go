@@ -76,7 +76,7 @@ func (d DType) IsHalf() bool { return d == Float16 || d == BFloat16 }
 
 // Register is the type in which a kernel computes elements of type d: float32
 // for the 16-bit floating-point types, otherwise d itself.
-func (d DType) Register() DType {
+func (d DType) ComputeType() DType {
 	if d.IsHalf() {
 		return Float32
 	}

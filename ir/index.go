@@ -20,7 +20,7 @@ func (in *Instr) UsesIndex() bool {
 // over.
 func IndexDomain(body []Instr, i int) AxisSet {
 	in := &body[i]
-	return body[in.Src[0]].Over | in.View.guardAxes()
+	return body[in.Src[0]].Domain | in.View.guardAxes()
 }
 
 // CheckDomain is the union of the domains of all indices.

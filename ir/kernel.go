@@ -2,25 +2,25 @@ package ir
 
 import "math/bits"
 
-// A Skeleton is a shape of kernel that every device has a way to run.
-type Skeleton uint8
+// A Template is a shape of kernel that every device has a way to run.
+type Template uint8
 
-// The skeletons; [Verify] checks what they promise. A store covers the axes
+// The templates; [Verify] checks what they promise. A store covers the axes
 // that it varies over, and need not those of length 1.
 const (
 	// Map has no reduction, and every store covers all axes.
-	Map Skeleton = iota + 1
+	Pointwise Template = iota + 1
 	// Row reduces the same axes one or more times, with elementwise work
 	// before, between and after. Every store covers the kept axes, and all
 	// the reduced ones or none.
-	Row
+	Reduce
 	// Contract is one Sum over the K axes of a product of a factor over
 	// Batch, M and K axes and one over Batch, N and K axes. Elementwise work
 	// may come before each factor and after the sum. Every store covers the
 	// Batch, M and N axes.
-	Contract
+	Contraction
 	// Special is a routine on whole buffers, named by Kernel.Routine.
-	Special
+	Routine
 )
 
 // A Role is what an axis is for.
@@ -29,7 +29,7 @@ type Role uint8
 // The roles: Kept and Reduced in map, row and special kernels, the others in
 // contractions (K is the reduced one).
 const (
-	Kept Role = iota + 1
+	Parallel Role = iota + 1
 	Reduced
 	Batch
 	M
@@ -90,7 +90,7 @@ type Arg struct {
 
 // A Form is a whole number that depends on a point: (Off + Σ Coef[a]·a) / Div
 // over the kernel's axes a. Div is at least 1.
-type Form struct {
+type AffineExpr struct {
 	Off  int
 	Coef []int
 	Div  int
@@ -99,7 +99,7 @@ type Form struct {
 // A Guard is a condition on a point: the division of its form leaves no
 // remainder and gives a number in [0, Len).
 type Guard struct {
-	Form
+	AffineExpr
 	Len int
 	// Stride times the form's value is part of the element's position. It is
 	// 0 unless Div > 1: other forms fold into the view's own coefficients.
@@ -127,16 +127,16 @@ type View struct {
 
 // An Instr is one instruction. Its operands are the indices of earlier ones.
 type Instr struct {
-	Op   Op
-	Type DType // of the result; never a 16-bit float, which are loaded as and stored from float32
-	Src  []int
-	Arg  int     // Load, Store, Scalar, Scatter: the argument
-	View *View   // Load, Store, Inside, Scatter
-	Num  Number  // Const
-	Axis int     // Index
-	Axes AxisSet // reductions: the axes that are reduced, in the kernel's order
-	Kind Op      // Scatter: Add, Max, Min, Mul
-	Over AxisSet // the axes the result varies over: see Kernel.Varies
+	Op     Op
+	Type   DType // of the result; never a 16-bit float, which are loaded as and stored from float32
+	Src    []int
+	Arg    int     // Load, Store, Scalar, Scatter: the argument
+	View   *View   // Load, Store, InBounds, Scatter
+	Num    Number  // Const
+	Axis   int     // Index
+	Axes   AxisSet // reductions: the axes that are reduced, in the kernel's order
+	Kind   Op      // Scatter: Add, Max, Min, Mul
+	Domain AxisSet // the axes the result varies over: see Kernel.Varies
 }
 
 // A Kernel is a program over a space of points: the product of its axes. Body
@@ -150,7 +150,7 @@ type Instr struct {
 // instruction with operands index and update, done in row-major order of the
 // points.
 type Kernel struct {
-	Skeleton Skeleton
+	Template Template
 	Routine  string
 	Args     []Arg
 	Axes     []Axis

@@ -9,17 +9,17 @@ import (
 func softmax() *Kernel {
 	at := &View{Coef: []int{8, 1}}
 	return &Kernel{
-		Skeleton: Row,
-		Axes:     []Axis{{4, Kept}, {8, Reduced}},
+		Template: Reduce,
+		Axes:     []Axis{{4, Parallel}, {8, Reduced}},
 		Args:     []Arg{{Kind: In, DType: Float16}, {Kind: Out, DType: Float32, Len: 32, Align: true}},
 		Body: []Instr{
-			{Op: Load, Type: Float32, Arg: 0, View: at, Over: 3},
-			{Op: ReduceMax, Type: Float32, Src: []int{0}, Axes: 2, Over: 1},
-			{Op: Sub, Type: Float32, Src: []int{0, 1}, Over: 3},
-			{Op: Exp, Type: Float32, Src: []int{2}, Over: 3},
-			{Op: Sum, Type: Float32, Src: []int{3}, Axes: 2, Over: 1},
-			{Op: Div, Type: Float32, Src: []int{3, 4}, Over: 3},
-			{Op: Store, Type: Float32, Src: []int{5}, Arg: 1, View: at, Over: 3},
+			{Op: Load, Type: Float32, Arg: 0, View: at, Domain: 3},
+			{Op: ReduceMax, Type: Float32, Src: []int{0}, Axes: 2, Domain: 1},
+			{Op: Sub, Type: Float32, Src: []int{0, 1}, Domain: 3},
+			{Op: Exp, Type: Float32, Src: []int{2}, Domain: 3},
+			{Op: Sum, Type: Float32, Src: []int{3}, Axes: 2, Domain: 1},
+			{Op: Div, Type: Float32, Src: []int{3, 4}, Domain: 3},
+			{Op: Store, Type: Float32, Src: []int{5}, Arg: 1, View: at, Domain: 3},
 		},
 	}
 }
@@ -27,22 +27,22 @@ func softmax() *Kernel {
 // matmul is relu(x·wᵀ + b) of two batches: x 2×3×5, w 4×5, b 4.
 func matmul() *Kernel {
 	return &Kernel{
-		Skeleton: Contract,
+		Template: Contraction,
 		Axes:     []Axis{{2, Batch}, {3, M}, {4, N}, {5, K}},
 		Args: []Arg{
 			{Kind: In, DType: Float32}, {Kind: In, DType: Float32}, {Kind: In, DType: Float32},
 			{Kind: Out, DType: Float32, Len: 24},
 		},
 		Body: []Instr{
-			{Op: Load, Type: Float32, Arg: 0, View: &View{Coef: []int{15, 5, 0, 1}}, Over: 0b1011},
-			{Op: Load, Type: Float32, Arg: 1, View: &View{Coef: []int{0, 0, 5, 1}}, Over: 0b1100},
-			{Op: Mul, Type: Float32, Src: []int{0, 1}, Over: 0b1111},
-			{Op: Sum, Type: Float32, Src: []int{2}, Axes: 0b1000, Over: 0b0111},
-			{Op: Load, Type: Float32, Arg: 2, View: &View{Coef: []int{0, 0, 1, 0}}, Over: 0b0100},
-			{Op: Add, Type: Float32, Src: []int{3, 4}, Over: 0b0111},
+			{Op: Load, Type: Float32, Arg: 0, View: &View{Coef: []int{15, 5, 0, 1}}, Domain: 0b1011},
+			{Op: Load, Type: Float32, Arg: 1, View: &View{Coef: []int{0, 0, 5, 1}}, Domain: 0b1100},
+			{Op: Mul, Type: Float32, Src: []int{0, 1}, Domain: 0b1111},
+			{Op: Sum, Type: Float32, Src: []int{2}, Axes: 0b1000, Domain: 0b0111},
+			{Op: Load, Type: Float32, Arg: 2, View: &View{Coef: []int{0, 0, 1, 0}}, Domain: 0b0100},
+			{Op: Add, Type: Float32, Src: []int{3, 4}, Domain: 0b0111},
 			{Op: Const, Type: Float32},
-			{Op: Max, Type: Float32, Src: []int{5, 6}, Over: 0b0111},
-			{Op: Store, Type: Float32, Src: []int{7}, Arg: 3, View: &View{Coef: []int{12, 4, 1, 0}}, Over: 0b0111},
+			{Op: Max, Type: Float32, Src: []int{5, 6}, Domain: 0b0111},
+			{Op: Store, Type: Float32, Src: []int{7}, Arg: 3, View: &View{Coef: []int{12, 4, 1, 0}}, Domain: 0b0111},
 		},
 	}
 }
@@ -50,19 +50,19 @@ func matmul() *Kernel {
 // padded multiplies a vector of 3, parted by zeros and reversed, by a number,
 // and is -1 outside of it.
 func padded() *Kernel {
-	guards := []Guard{{Form{Off: 5, Coef: []int{-1}, Div: 2}, 3, 1}}
+	guards := []Guard{{AffineExpr{Off: 5, Coef: []int{-1}, Div: 2}, 3, 1}}
 	return &Kernel{
-		Skeleton: Map,
-		Axes:     []Axis{{8, Kept}},
+		Template: Pointwise,
+		Axes:     []Axis{{8, Parallel}},
 		Args:     []Arg{{Kind: In, DType: Int32}, {Kind: Value, DType: Int32}, {Kind: Out, DType: Int32, Len: 8}},
 		Body: []Instr{
-			{Op: Load, Type: Int32, Arg: 0, View: &View{Off: 0, Coef: []int{0}, Guards: guards}, Over: 1},
+			{Op: Load, Type: Int32, Arg: 0, View: &View{Off: 0, Coef: []int{0}, Guards: guards}, Domain: 1},
 			{Op: Scalar, Type: Int32, Arg: 1},
-			{Op: Mul, Type: Int32, Src: []int{0, 1}, Over: 1},
-			{Op: Inside, Type: Bool, View: &View{Guards: guards}, Over: 1},
+			{Op: Mul, Type: Int32, Src: []int{0, 1}, Domain: 1},
+			{Op: InBounds, Type: Bool, View: &View{Guards: guards}, Domain: 1},
 			{Op: Const, Type: Int32, Num: Int(Int32, -1)},
-			{Op: Where, Type: Int32, Src: []int{3, 2, 4}, Over: 1},
-			{Op: Store, Type: Int32, Src: []int{5}, Arg: 2, View: &View{Coef: []int{1}}, Over: 1},
+			{Op: Where, Type: Int32, Src: []int{3, 2, 4}, Domain: 1},
+			{Op: Store, Type: Int32, Src: []int{5}, Arg: 2, View: &View{Coef: []int{1}}, Domain: 1},
 		},
 	}
 }
@@ -70,16 +70,16 @@ func padded() *Kernel {
 // take is a row of 3 for each of 4 indices.
 func take() *Kernel {
 	return &Kernel{
-		Skeleton: Map,
-		Axes:     []Axis{{4, Kept}, {3, Kept}},
+		Template: Pointwise,
+		Axes:     []Axis{{4, Parallel}, {3, Parallel}},
 		Args: []Arg{
 			{Kind: Status, DType: Int32}, {Kind: In, DType: Float32}, {Kind: In, DType: Int64},
 			{Kind: Out, DType: Float32, Len: 12},
 		},
 		Body: []Instr{
-			{Op: Load, Type: Int64, Arg: 2, View: &View{Coef: []int{1, 0}}, Over: 1},
-			{Op: Load, Type: Float32, Src: []int{0}, Arg: 1, View: &View{Coef: []int{0, 1}, Stride: 3, Len: 5, Fill: Float(Float32, 9)}, Over: 3},
-			{Op: Store, Type: Float32, Src: []int{1}, Arg: 3, View: &View{Coef: []int{3, 1}}, Over: 3},
+			{Op: Load, Type: Int64, Arg: 2, View: &View{Coef: []int{1, 0}}, Domain: 1},
+			{Op: Load, Type: Float32, Src: []int{0}, Arg: 1, View: &View{Coef: []int{0, 1}, Stride: 3, Len: 5, Fill: Float(Float32, 9)}, Domain: 3},
+			{Op: Store, Type: Float32, Src: []int{1}, Arg: 3, View: &View{Coef: []int{3, 1}}, Domain: 3},
 		},
 	}
 }
@@ -87,18 +87,18 @@ func take() *Kernel {
 // scatterAdd adds 4 rows of 3 to 5 at indices.
 func scatterAdd() *Kernel {
 	return &Kernel{
-		Skeleton: Special,
+		Template: Routine,
 		Routine:  "scatter",
-		Axes:     []Axis{{4, Kept}, {3, Kept}},
+		Axes:     []Axis{{4, Parallel}, {3, Parallel}},
 		Args: []Arg{
 			{Kind: Out, DType: Float32, Len: 15}, {Kind: In, DType: Float32}, {Kind: In, DType: Int32},
 			{Kind: Status, DType: Int32},
 		},
 		Body: []Instr{
-			{Op: Load, Type: Int32, Arg: 2, View: &View{Coef: []int{1, 0}}, Over: 1},
-			{Op: Index, Type: Int32, Axis: 1, Over: 2},
-			{Op: Cast, Type: Float32, Src: []int{1}, Over: 2},
-			{Op: Scatter, Type: Float32, Kind: Add, Src: []int{0, 2}, Arg: 0, View: &View{Coef: []int{0, 1}, Stride: 3, Len: 5}, Over: 3},
+			{Op: Load, Type: Int32, Arg: 2, View: &View{Coef: []int{1, 0}}, Domain: 1},
+			{Op: Index, Type: Int32, Axis: 1, Domain: 2},
+			{Op: Cast, Type: Float32, Src: []int{1}, Domain: 2},
+			{Op: Scatter, Type: Float32, Kind: Add, Src: []int{0, 2}, Arg: 0, View: &View{Coef: []int{0, 1}, Stride: 3, Len: 5}, Domain: 3},
 		},
 	}
 }
@@ -109,7 +109,7 @@ var kernels = []struct {
 	text   string
 }{
 	{"softmax", softmax, `
-row i0:4 i1:8 reduced
+reduce i0:4 i1:8 reduced
 a0 in float16
 a1 out float32[32] aligned
 %0 float32{0 1} = Load a0[8*i0 + i1]
@@ -121,7 +121,7 @@ a1 out float32[32] aligned
 %6 float32{0 1} = Store %5 a1[8*i0 + i1]
 `},
 	{"matmul", matmul, `
-contract i0:2 batch i1:3 m i2:4 n i3:5 k
+contraction i0:2 batch i1:3 m i2:4 n i3:5 k
 a0 in float32
 a1 in float32
 a2 in float32
@@ -137,20 +137,20 @@ a3 out float32[24]
 %8 float32{0 1 2} = Store %7 a3[12*i0 + 4*i1 + i2]
 `},
 	{"padded", padded, `
-map i0:8
+pointwise i0:8
 a0 in int32
 a1 value int32
 a2 out int32[8]
 %0 int32{0} = Load a0[0; 0 <= (-i0 + 5)/2 <3 *1; else 0]
 %1 int32{} = Scalar a1
 %2 int32{0} = Mul %0 %1
-%3 bool{0} = Inside [0 <= (-i0 + 5)/2 <3 *1]
+%3 bool{0} = InBounds [0 <= (-i0 + 5)/2 <3 *1]
 %4 int32{} = Const -1
 %5 int32{0} = Where %3 %2 %4
 %6 int32{0} = Store %5 a2[i0]
 `},
 	{"take", take, `
-map i0:4 i1:3
+pointwise i0:4 i1:3
 a0 status int32
 a1 in float32
 a2 in int64
@@ -160,7 +160,7 @@ a3 out float32[12]
 %2 float32{0 1} = Store %1 a3[3*i0 + i1]
 `},
 	{"scatterAdd", scatterAdd, `
-special scatter i0:4 i1:3
+routine scatter i0:4 i1:3
 a0 out float32[15]
 a1 in float32
 a2 in int32
@@ -196,10 +196,10 @@ func TestStringTells(t *testing.T) {
 		change func(k *Kernel)
 		same   bool
 	}{
-		{"skeleton", padded, func(k *Kernel) { k.Skeleton = Row }, false},
+		{"template", padded, func(k *Kernel) { k.Template = Reduce }, false},
 		{"routine", scatterAdd, func(k *Kernel) { k.Routine = "sort" }, false},
 		{"axis length", softmax, func(k *Kernel) { k.Axes[0].Len = 5 }, false},
-		{"axis role", softmax, func(k *Kernel) { k.Axes[1].Role = Kept }, false},
+		{"axis role", softmax, func(k *Kernel) { k.Axes[1].Role = Parallel }, false},
 		{"argument kind", padded, func(k *Kernel) { k.Args[1].Kind = In }, false},
 		{"argument type", softmax, func(k *Kernel) { k.Args[0].DType = BFloat16 }, false},
 		{"argument length", padded, func(k *Kernel) { k.Args[2].Len = 9 }, false},

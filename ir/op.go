@@ -56,24 +56,24 @@ const (
 
 	// Movement.
 	Reshape
-	Permute // axis i of the result is axis Ints[i] of the operand
-	Expand  // axes of length 1 are repeated
-	Pad     // Ints: before, after, interior for each axis; Num: the fill
-	Crop    // Ints: start, step for each axis; the result's shape says how many
-	Flip    // Ints: the axes, ascending
-	Shear   // Ints: i, k, s, d: y[..i..k..] = x[..i·s+k·d..k..]
-	Unshear // Ints: i, k, s, d: the transpose of Shear: x[..h..k..] = y[..(h-k·d)/s..k..] where whole and in range, else 0
-	Cat     // Ints: axis
+	Permute  // axis i of the result is axis Ints[i] of the operand
+	Expand   // axes of length 1 are repeated
+	Pad      // Ints: before, after, interior for each axis; Num: the fill
+	Crop     // Ints: start, step for each axis; the result's shape says how many
+	Flip     // Ints: the axes, ascending
+	Window   // Ints: i, k, s, d: y[..i..k..] = x[..i·s+k·d..k..]
+	Unwindow // Ints: i, k, s, d: the transpose of Window: x[..h..k..] = y[..(h-k·d)/s..k..] where whole and in range, else 0
+	Cat      // Ints: axis
 
 	// Indexed. Ints: axis.
 	Gather  // (x, idx): out[..i..] = x[..idx[..i..]..]
 	Scatter // (base, idx, upd): base with upd combined by Kind (Add, Max, Min, Mul) at idx, in order; Ints: axis, and 1 if the indices are known to be in range
 
 	// Of kernels only.
-	Load   // an element of argument Arg at View; with an operand, one coordinate is that value
-	Index  // the position along axis Axis
-	Inside // whether all guards of View hold
-	Store  // its operand to argument Arg at View
+	Load     // an element of argument Arg at View; with an operand, one coordinate is that value
+	Index    // the position along axis Axis
+	InBounds // whether all guards of View hold
+	Store    // its operand to argument Arg at View
 	numOps
 )
 
@@ -177,23 +177,23 @@ var Table = [Ops]Info{
 	Prod:      {Name: "Prod", Class: Reduction, Arity: 1, Types: numbers, Result: Same, Cost: 1, Diff: Partials},
 	ArgMax:    {Name: "ArgMax", Class: Reduction, Arity: 1, Types: anyType, Result: ToInt32, Cost: 2, Diff: Zero, Why: "a position"},
 
-	Reshape: {Name: "Reshape", Class: Movement, Arity: 1, Types: anyType, Result: Same, Diff: Linear},
-	Permute: {Name: "Permute", Class: Movement, Arity: 1, Types: anyType, Result: Same, Diff: Linear},
-	Expand:  {Name: "Expand", Class: Movement, Arity: 1, Types: anyType, Result: Same, Diff: Linear},
-	Pad:     {Name: "Pad", Class: Movement, Arity: 1, Types: anyType, Result: Same, Diff: Linear},
-	Crop:    {Name: "Crop", Class: Movement, Arity: 1, Types: anyType, Result: Same, Diff: Linear},
-	Flip:    {Name: "Flip", Class: Movement, Arity: 1, Types: anyType, Result: Same, Diff: Linear},
-	Shear:   {Name: "Shear", Class: Movement, Arity: 1, Types: anyType, Result: Same, Diff: Linear},
-	Unshear: {Name: "Unshear", Class: Movement, Arity: 1, Types: anyType, Result: Same, Diff: Linear},
-	Cat:     {Name: "Cat", Class: Movement, Arity: -1, Types: anyType, Result: Same, Diff: Linear},
+	Reshape:  {Name: "Reshape", Class: Movement, Arity: 1, Types: anyType, Result: Same, Diff: Linear},
+	Permute:  {Name: "Permute", Class: Movement, Arity: 1, Types: anyType, Result: Same, Diff: Linear},
+	Expand:   {Name: "Expand", Class: Movement, Arity: 1, Types: anyType, Result: Same, Diff: Linear},
+	Pad:      {Name: "Pad", Class: Movement, Arity: 1, Types: anyType, Result: Same, Diff: Linear},
+	Crop:     {Name: "Crop", Class: Movement, Arity: 1, Types: anyType, Result: Same, Diff: Linear},
+	Flip:     {Name: "Flip", Class: Movement, Arity: 1, Types: anyType, Result: Same, Diff: Linear},
+	Window:   {Name: "Window", Class: Movement, Arity: 1, Types: anyType, Result: Same, Diff: Linear},
+	Unwindow: {Name: "Unwindow", Class: Movement, Arity: 1, Types: anyType, Result: Same, Diff: Linear},
+	Cat:      {Name: "Cat", Class: Movement, Arity: -1, Types: anyType, Result: Same, Diff: Linear},
 
 	Gather:  {Name: "Gather", Class: Indexed, Arity: 2, Types: anyType, Result: BaseType, Cost: 2, Diff: Linear},
 	Scatter: {Name: "Scatter", Class: Indexed, Arity: 3, Types: anyType, Result: Same, Cost: 4, Diff: Partials},
 
-	Load:   {Name: "Load", Class: KernelOnly, Arity: -1, Types: anyType, Result: Attr, Cost: 1, Diff: Zero, Why: "not in graphs"},
-	Index:  {Name: "Index", Class: KernelOnly, Types: 1 << Int32, Result: ToInt32, Diff: Zero, Why: "not in graphs"},
-	Inside: {Name: "Inside", Class: KernelOnly, Types: boolean, Result: ToBool, Cost: 1, Diff: Zero, Why: "not in graphs"},
-	Store:  {Name: "Store", Class: KernelOnly, Arity: 1, Types: anyType, Result: Same, Cost: 1, Diff: Zero, Why: "not in graphs"},
+	Load:     {Name: "Load", Class: KernelOnly, Arity: -1, Types: anyType, Result: Attr, Cost: 1, Diff: Zero, Why: "not in graphs"},
+	Index:    {Name: "Index", Class: KernelOnly, Types: 1 << Int32, Result: ToInt32, Diff: Zero, Why: "not in graphs"},
+	InBounds: {Name: "InBounds", Class: KernelOnly, Types: boolean, Result: ToBool, Cost: 1, Diff: Zero, Why: "not in graphs"},
+	Store:    {Name: "Store", Class: KernelOnly, Arity: 1, Types: anyType, Result: Same, Cost: 1, Diff: Zero, Why: "not in graphs"},
 }
 
 // String returns the operation's name in the table.
@@ -212,7 +212,7 @@ func Identity(o Op, d DType) Number {
 	case Prod:
 		return Int(d, 1)
 	case ReduceMax, Max:
-		return Least(d)
+		return Lowest(d)
 	case Min:
 		if d.IsFloat() {
 			return Float(d, math.Inf(1))
@@ -226,7 +226,7 @@ func Identity(o Op, d DType) Number {
 }
 
 // Least returns the least element of type d: -Inf if it is floating-point.
-func Least(d DType) Number {
+func Lowest(d DType) Number {
 	if d.IsFloat() {
 		return Number(math.Float64bits(math.Inf(-1)))
 	}

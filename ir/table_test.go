@@ -91,8 +91,8 @@ func TestDTypes(t *testing.T) {
 		if c.half {
 			want = Float32
 		}
-		if d.Register() != want {
-			t.Errorf("%v.Register() = %v, want %v", d, d.Register(), want)
+		if d.ComputeType() != want {
+			t.Errorf("%v.Register() = %v, want %v", d, d.ComputeType(), want)
 		}
 	}
 	if s := DType(77).String(); s != "DType(77)" || DType(77).Valid() || DType(0).Valid() || anyType.Has(77) {

@@ -2,15 +2,15 @@ package ir
 
 import "strconv"
 
-// String returns the skeleton's name, such as "row".
-func (s Skeleton) String() string {
-	if s == 0 || int(s) >= len(skeletons) {
+// String returns the template's name, such as "reduce".
+func (s Template) String() string {
+	if s == 0 || int(s) >= len(templates) {
 		return "unknown"
 	}
-	return skeletons[s].name
+	return templates[s].name
 }
 
-var roleNames = [...]string{"no role", "kept", "reduced", "batch", "m", "n", "k"}
+var roleNames = [...]string{"no role", "parallel", "reduced", "batch", "m", "n", "k"}
 
 // String returns the role's name, such as "reduced".
 func (r Role) String() string { return name(roleNames[:], int(r)) }
@@ -64,7 +64,7 @@ func (s AxisSet) append(b []byte) []byte {
 // limit, its guards, and the fill: a0[i0 + 3*%2 <10; 0 <= i0 - 1 <4; else 0].
 func (k *Kernel) String() string {
 	b := make([]byte, 0, 64*(1+len(k.Args)+len(k.Body)))
-	b = append(b, k.Skeleton.String()...)
+	b = append(b, k.Template.String()...)
 	if k.Routine != "" {
 		b = append(b, ' ')
 		b = append(b, k.Routine...)
@@ -73,7 +73,7 @@ func (k *Kernel) String() string {
 		b = appendName(append(b, ' '), 'i', i)
 		b = append(b, ':')
 		b = strconv.AppendInt(b, int64(a.Len), 10)
-		if a.Role != Kept {
+		if a.Role != Parallel {
 			b = append(b, ' ')
 			b = append(b, a.Role.String()...)
 		}
@@ -115,7 +115,7 @@ func (in *Instr) append(b []byte, i int) []byte {
 	b = appendName(b, '%', i)
 	b = append(b, ' ')
 	b = append(b, in.Type.String()...)
-	b = in.Over.append(b)
+	b = in.Domain.append(b)
 	b = append(b, " = "...)
 	b = append(b, in.Op.String()...)
 	operands, index := in.Src, -1
@@ -137,7 +137,7 @@ func (in *Instr) append(b []byte, i int) []byte {
 		b = appendName(append(b, ' '), 'a', in.Arg)
 	case Index:
 		b = appendName(append(b, ' '), 'i', in.Axis)
-	case Inside:
+	case InBounds:
 		b = append(b, " ["...)
 		b = in.View.appendGuards(b, "")
 		b = append(b, ']')

@@ -13,40 +13,40 @@ import (
 func Verify(k *Kernel) error {
 	for _, check := range []func(*Kernel) error{verifyHead, verifyBody, verifyOutputs} {
 		if err := check(k); err != nil {
-			return fmt.Errorf("ir: %v kernel: %w", k.Skeleton, err)
+			return fmt.Errorf("ir: %v kernel: %w", k.Template, err)
 		}
 	}
-	if err := skeletons[k.Skeleton].verify(k); err != nil {
-		return fmt.Errorf("ir: %v kernel: %w", k.Skeleton, err)
+	if err := templates[k.Template].verify(k); err != nil {
+		return fmt.Errorf("ir: %v kernel: %w", k.Template, err)
 	}
 	return nil
 }
 
-// skeletons has the roles that the axes of a skeleton may have, and what else
+// templates has the roles that the axes of a template may have, and what else
 // it promises.
-var skeletons = [...]struct {
+var templates = [...]struct {
 	name   string
 	roles  []Role
 	verify func(*Kernel) error
 }{
-	Map:      {"map", []Role{Kept}, verifyMap},
-	Row:      {"row", []Role{Kept, Reduced}, verifyRow},
-	Contract: {"contract", []Role{Batch, M, N, K}, verifyContract},
-	Special:  {"special", []Role{Kept, Reduced}, verifySpecial},
+	Pointwise:   {"pointwise", []Role{Parallel}, verifyPointwise},
+	Reduce:      {"reduce", []Role{Parallel, Reduced}, verifyReduce},
+	Contraction: {"contraction", []Role{Batch, M, N, K}, verifyContraction},
+	Routine:     {"routine", []Role{Parallel, Reduced}, verifyRoutine},
 }
 
 func verifyHead(k *Kernel) error {
-	if k.Skeleton == 0 || int(k.Skeleton) >= len(skeletons) {
-		return errors.New("unknown skeleton")
+	if k.Template == 0 || int(k.Template) >= len(templates) {
+		return errors.New("unknown template")
 	}
-	if (k.Routine != "") != (k.Skeleton == Special) {
+	if (k.Routine != "") != (k.Template == Routine) {
 		return fmt.Errorf("routine %q", k.Routine)
 	}
 	if len(k.Axes) > MaxAxes {
 		return fmt.Errorf("%d axes, more than %d", len(k.Axes), MaxAxes)
 	}
 	for i, a := range k.Axes {
-		if a.Len < 0 || !slices.Contains(skeletons[k.Skeleton].roles, a.Role) {
+		if a.Len < 0 || !slices.Contains(templates[k.Template].roles, a.Role) {
 			return fmt.Errorf("axis %d: %v of length %d", i, a.Role, a.Len)
 		}
 	}
@@ -71,7 +71,7 @@ func (k *Kernel) Varies(i int) AxisSet {
 	in := &k.Body[i]
 	var s AxisSet
 	for _, j := range in.Src {
-		s |= k.Body[j].Over
+		s |= k.Body[j].Domain
 	}
 	if in.Op == Scatter { // a point that changes nothing but the count still counts
 		return 1<<len(k.Axes) - 1
@@ -90,7 +90,7 @@ func (in *Instr) Positions() AxisSet {
 		s |= 1 << in.Axis
 	}
 	if in.View != nil {
-		if in.Op != Inside {
+		if in.Op != InBounds {
 			s |= varying(in.View.Coef)
 		}
 		s |= in.View.guardAxes()
@@ -122,13 +122,13 @@ func varying(coef []int) AxisSet {
 type rule func(k *Kernel, in *Instr, src []DType) error
 
 var rules = [Ops]rule{
-	Const:   verifyConst,
-	Scalar:  verifyScalar,
-	Load:    verifyLoad,
-	Index:   verifyIndex,
-	Inside:  verifyInside,
-	Store:   verifyStore,
-	Scatter: verifyScatter,
+	Const:    verifyConst,
+	Scalar:   verifyScalar,
+	Load:     verifyLoad,
+	Index:    verifyIndex,
+	InBounds: verifyInBounds,
+	Store:    verifyStore,
+	Scatter:  verifyScatter,
 }
 
 // ruleOf returns the rule for an op, nil if kernels have no such op.
@@ -176,8 +176,8 @@ func verifyInstr(k *Kernel, i int) error {
 	if err := ruleOf(in.Op)(k, in, src); err != nil {
 		return fmt.Errorf("%v: %w", in.Op, err)
 	}
-	if want := k.Varies(i); in.Over != want {
-		return fmt.Errorf("%v varies over %v, not %v", in.Op, want, in.Over)
+	if want := k.Varies(i); in.Domain != want {
+		return fmt.Errorf("%v varies over %v, not %v", in.Op, want, in.Domain)
 	}
 	return nil
 }
@@ -237,7 +237,7 @@ func verifyArg(k *Kernel, in *Instr, kind ArgKind) error {
 	if in.Arg < 0 || in.Arg >= len(k.Args) || k.Args[in.Arg].Kind != kind {
 		return fmt.Errorf("argument %d is not %v", in.Arg, kind)
 	}
-	if d := k.Args[in.Arg].DType; d.Register() != in.Type {
+	if d := k.Args[in.Arg].DType; d.ComputeType() != in.Type {
 		return fmt.Errorf("argument %d is of type %v, not %v", in.Arg, d, in.Type)
 	}
 	return nil
@@ -250,7 +250,7 @@ func verifyIndex(k *Kernel, in *Instr, src []DType) error {
 	return verifyResult(in, src)
 }
 
-func verifyInside(k *Kernel, in *Instr, src []DType) error {
+func verifyInBounds(k *Kernel, in *Instr, src []DType) error {
 	if in.View == nil {
 		return errors.New("no view")
 	}
@@ -374,7 +374,7 @@ func verifyWrites(k *Kernel, in *Instr) (int, error) {
 	var loops []loop
 	n, lo, hi := 1, in.View.Off, in.View.Off
 	for a, axis := range k.Axes {
-		if !in.Over.Has(a) {
+		if !in.Domain.Has(a) {
 			continue
 		}
 		reach := in.View.Coef[a] * (axis.Len - 1)

@@ -12,16 +12,16 @@ func TestVerifyRejects(t *testing.T) {
 		spoil  func(k *Kernel)
 		want   string
 	}{
-		{"no skeleton", padded, func(k *Kernel) { k.Skeleton = 0 }, "unknown skeleton"},
-		{"great skeleton", padded, func(k *Kernel) { k.Skeleton = 9 }, "unknown skeleton"},
+		{"no template", padded, func(k *Kernel) { k.Template = 0 }, "unknown template"},
+		{"great template", padded, func(k *Kernel) { k.Template = 9 }, "unknown template"},
 		{"routine", padded, func(k *Kernel) { k.Routine = "scatter" }, `routine "scatter"`},
 		{"unknown routine", scatterAdd, func(k *Kernel) { k.Routine = "sort" }, `unknown routine "sort"`},
 		{"no routine", scatterAdd, func(k *Kernel) { k.Routine = "" }, `routine ""`},
 		{"too many axes", padded, func(k *Kernel) { k.Axes = make([]Axis, 65) }, "65 axes, more than 64"},
-		{"axis length", padded, func(k *Kernel) { k.Axes[0].Len = -1 }, "axis 0: kept of length -1"},
+		{"axis length", padded, func(k *Kernel) { k.Axes[0].Len = -1 }, "axis 0: parallel of length -1"},
 		{"axis role of map", padded, func(k *Kernel) { k.Axes[0].Role = Reduced }, "axis 0: reduced"},
 		{"axis role of row", softmax, func(k *Kernel) { k.Axes[0].Role = M }, "axis 0: m"},
-		{"axis role of contract", matmul, func(k *Kernel) { k.Axes[1].Role = Kept }, "axis 1: kept"},
+		{"axis role of contract", matmul, func(k *Kernel) { k.Axes[1].Role = Parallel }, "axis 1: parallel"},
 		{"no axis role", matmul, func(k *Kernel) { k.Axes[1].Role = 0 }, "axis 1: no role"},
 		{"argument kind", padded, func(k *Kernel) { k.Args[0].Kind = 0 }, "argument 0: no kind"},
 		{"argument type", padded, func(k *Kernel) { k.Args[0].DType = 0 }, "argument 0: in DType(0)"},
@@ -35,19 +35,19 @@ func TestVerifyRejects(t *testing.T) {
 		{"arity", softmax, func(k *Kernel) { k.Body[2].Src = []int{0} }, "Sub of 1 operands"},
 		{"order", softmax, func(k *Kernel) { k.Body[2].Src[1] = 2 }, "Sub of instruction 2"},
 		{"negative operand", softmax, func(k *Kernel) { k.Body[2].Src[1] = -1 }, "Sub of instruction -1"},
-		{"store as operand", softmax, func(k *Kernel) { k.Body = append(k.Body, Instr{Op: Neg, Type: Float32, Src: []int{6}, Over: 3}) }, "Neg of instruction 6"},
+		{"store as operand", softmax, func(k *Kernel) { k.Body = append(k.Body, Instr{Op: Neg, Type: Float32, Src: []int{6}, Domain: 3}) }, "Neg of instruction 6"},
 		{"operand types", padded, func(k *Kernel) { k.Body[2].Src = []int{0, 0}; k.Body[0].Type = Int64; k.Args[0].DType = Int64 }, "Mul: result of type int32, not int64"},
 		{"mixed types", padded, func(k *Kernel) { k.Args[1].DType, k.Body[1].Type = Int64, Int64 }, "Mul: operands of types [int32 int64]"},
 		{"type of op", padded, func(k *Kernel) { k.Body[2].Op = Atan; k.Body[2].Src = []int{0} }, "Atan: operand of type int32"},
 		{"condition", padded, func(k *Kernel) { k.Body[5].Src[0] = 2 }, "Where: operands of types [int32 int32 int32]"},
 		{"bitcast", softmax, func(k *Kernel) { k.Body[3].Op, k.Body[3].Type = Bitcast, Int64 }, "Bitcast: of float32 to int64"},
 		{"result type", softmax, func(k *Kernel) { k.Body[2].Type = Float64 }, "Sub: result of type float64, not float32"},
-		{"over of elementwise", softmax, func(k *Kernel) { k.Body[2].Over = 1 }, "Sub varies over {0 1}, not {0}"},
-		{"over of load", softmax, func(k *Kernel) { k.Body[0].Over = 7 }, "Load varies over {0 1}, not {0 1 2}"},
-		{"over of reduction", softmax, func(k *Kernel) { k.Body[1].Over = 3 }, "ReduceMax varies over {0}, not {0 1}"},
-		{"over of guards", padded, func(k *Kernel) { k.Body[0].Over = 0 }, "Load varies over {0}, not {}"},
-		{"over of index", scatterAdd, func(k *Kernel) { k.Body[1].Over = 1 }, "Index varies over {1}, not {0}"},
-		{"over of scatter", scatterAdd, func(k *Kernel) { k.Body[3].Over = 1 }, "Scatter varies over {0 1}, not {0}"},
+		{"over of elementwise", softmax, func(k *Kernel) { k.Body[2].Domain = 1 }, "Sub varies over {0 1}, not {0}"},
+		{"over of load", softmax, func(k *Kernel) { k.Body[0].Domain = 7 }, "Load varies over {0 1}, not {0 1 2}"},
+		{"over of reduction", softmax, func(k *Kernel) { k.Body[1].Domain = 3 }, "ReduceMax varies over {0}, not {0 1}"},
+		{"over of guards", padded, func(k *Kernel) { k.Body[0].Domain = 0 }, "Load varies over {0}, not {}"},
+		{"over of index", scatterAdd, func(k *Kernel) { k.Body[1].Domain = 1 }, "Index varies over {1}, not {0}"},
+		{"over of scatter", scatterAdd, func(k *Kernel) { k.Body[3].Domain = 1 }, "Scatter varies over {0 1}, not {0}"},
 
 		{"const", padded, func(k *Kernel) { k.Body[4].Num = 1 << 40 }, "Const: 0x10000000000 is no int32"},
 		{"bool const", padded, func(k *Kernel) { k.Body[4] = Instr{Op: Const, Type: Bool, Num: 2} }, "Const: 0x2 is no bool"},
@@ -62,7 +62,7 @@ func TestVerifyRejects(t *testing.T) {
 		{"guard division", padded, func(k *Kernel) { k.Body[0].View.Guards[0].Div = 0 }, "Load: guard 0: 1 axes, division by 0"},
 		{"guard stride", padded, func(k *Kernel) { k.Body[0].View.Guards[0].Div = 1 }, "Load: guard 0: 1 axes, division by 1, length 3, stride 1"},
 		{"guard axes", padded, func(k *Kernel) { k.Body[0].View.Guards[0].Coef = nil }, "Load: guard 0: 0 axes"},
-		{"inside without view", padded, func(k *Kernel) { k.Body[3].View = nil }, "Inside: no view"},
+		{"inside without view", padded, func(k *Kernel) { k.Body[3].View = nil }, "InBounds: no view"},
 		{"index type", take, func(k *Kernel) { k.Body[0].Type, k.Args[2].DType = Float32, Float32 }, "Load: an index of type float32"},
 		{"no status", take, func(k *Kernel) { k.Args[0] = Arg{Kind: Value, DType: Int32} }, "Load: an index but no status"},
 		{"two indices", take, func(k *Kernel) { k.Body[1].Src = []int{0, 0} }, "Load: 2 operands"},
@@ -84,19 +84,19 @@ func TestVerifyRejects(t *testing.T) {
 		{"two stores of all", padded, func(k *Kernel) { k.Body = append(k.Body, k.Body[6]) }, "argument 2: 16 elements stored, of 8"},
 
 		{"map that reduces", take, func(k *Kernel) {
-			k.Body = append(k.Body[:2], Instr{Op: Sum, Type: Float32, Src: []int{1}, Axes: 2, Over: 1},
-				Instr{Op: Store, Type: Float32, Src: []int{2}, Arg: 3, View: &View{Coef: []int{3, 1}}, Over: 3})
+			k.Body = append(k.Body[:2], Instr{Op: Sum, Type: Float32, Src: []int{1}, Axes: 2, Domain: 1},
+				Instr{Op: Store, Type: Float32, Src: []int{2}, Arg: 3, View: &View{Coef: []int{3, 1}}, Domain: 3})
 		}, "Sum over {1}, not {}"},
 		{"map store of part", take, func(k *Kernel) {
-			k.Body[2] = Instr{Op: Store, Type: Float32, Src: []int{1}, Arg: 3, View: &View{Coef: []int{1, 0}}, Over: 1}
+			k.Body[2] = Instr{Op: Store, Type: Float32, Src: []int{1}, Arg: 3, View: &View{Coef: []int{1, 0}}, Domain: 1}
 			k.Body[1] = Instr{Op: Const, Type: Float32}
 		}, "Store over {0}, not [{0 1}]"},
-		{"scatter in a map", scatterAdd, func(k *Kernel) { k.Skeleton, k.Routine = Map, "" }, "instruction 3: Scatter"},
-		{"row that reduces nothing", take, func(k *Kernel) { k.Skeleton = Row }, "no reduction"},
-		{"row that reduces other axes", softmax, func(k *Kernel) { k.Axes[1].Role = Kept }, "ReduceMax over {1}, not {}"},
+		{"scatter in a map", scatterAdd, func(k *Kernel) { k.Template, k.Routine = Pointwise, "" }, "instruction 3: Scatter"},
+		{"row that reduces nothing", take, func(k *Kernel) { k.Template = Reduce }, "no reduction"},
+		{"row that reduces other axes", softmax, func(k *Kernel) { k.Axes[1].Role = Parallel }, "ReduceMax over {1}, not {}"},
 		{"row store of part", softmax, func(k *Kernel) {
-			k.Body[6] = Instr{Op: Store, Type: Float32, Src: []int{5}, Arg: 1, View: &View{Coef: []int{0, 1}}, Over: 2}
-			k.Body[5] = Instr{Op: Index, Type: Int32, Axis: 1, Over: 2}
+			k.Body[6] = Instr{Op: Store, Type: Float32, Src: []int{5}, Arg: 1, View: &View{Coef: []int{0, 1}}, Domain: 2}
+			k.Body[5] = Instr{Op: Index, Type: Int32, Axis: 1, Domain: 2}
 			k.Args[1].DType, k.Body[6].Type = Int32, Int32
 		}, "Store over {1}, not [{0} {0 1}]"},
 		{"contract of two sums", matmul, func(k *Kernel) { k.Body[6] = k.Body[3] }, "2 reductions"},
@@ -105,15 +105,15 @@ func TestVerifyRejects(t *testing.T) {
 		{"contract of wide factors", matmul, func(k *Kernel) {
 			k.Body[1] = k.Body[0]
 			k.Body[1].View = &View{Coef: []int{0, 1, 1, 1}}
-			k.Body[1].Over = 0b1110
+			k.Body[1].Domain = 0b1110
 		}, "a product over {0 1 3} and {1 2 3}"},
 		{"contract that uses a factor", matmul, func(k *Kernel) {
-			k.Body = append(k.Body, Instr{Op: Neg, Type: Float32, Src: []int{0}, Over: 0b1011})
+			k.Body = append(k.Body, Instr{Op: Neg, Type: Float32, Src: []int{0}, Domain: 0b1011})
 		}, "instruction 9: Neg over {0 1 3} is no part of a factor"},
 		{"contract store of part", matmul, func(k *Kernel) {
 			k.Body[8].Src[0] = 4
 			k.Body[8].View = &View{Coef: []int{0, 0, 1, 0}}
-			k.Body[8].Over = 4
+			k.Body[8].Domain = 4
 		}, "Store over {2}, not [{0 1 2}]"},
 		{"scatter routine without base", scatterAdd, func(k *Kernel) { k.Args[1].DType = Int32 }, "argument 0 is not a result"},
 		{"scatter routine with a store", scatterAdd, func(k *Kernel) { k.Body = append(k.Body, k.Body[1]) }, "instruction 3: Scatter"},
@@ -134,13 +134,13 @@ func TestVerifyAccepts(t *testing.T) {
 		change func(k *Kernel)
 	}{
 		{"axes of length 1 not stored", padded, func(k *Kernel) {
-			k.Axes = append(k.Axes, Axis{1, Kept})
+			k.Axes = append(k.Axes, Axis{1, Parallel})
 			for i := range k.Body {
 				if v := k.Body[i].View; v != nil && len(v.Coef) == 1 {
 					v.Coef = append(v.Coef, 0)
 				}
 			}
-			k.Body[0].View.Guards[0].Coef = []int{-1, 0} // Inside's too
+			k.Body[0].View.Guards[0].Coef = []int{-1, 0} // InBounds's too
 		}},
 		{"factors in the other order", matmul, func(k *Kernel) { k.Body[2].Src = []int{1, 0} }},
 		{"empty", padded, func(k *Kernel) { k.Axes[0].Len, k.Args[2].Len = 0, 0 }},

@@ -338,7 +338,7 @@ func (t Tensor) Diag(k int) Tensor {
 // diagonal is y[..j..] = x[..j..j..] of axes a and b of one length; axis a is
 // dropped.
 func diagonal(x *graph.Node, a, b int) *graph.Node {
-	return drop(graph.Shear(x, a, b, 1, 1, 1), a)
+	return drop(graph.Window(x, a, b, 1, 1, 1), a)
 }
 
 // onDiagonal is the square matrix with x on diagonal k.

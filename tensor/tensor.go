@@ -131,7 +131,7 @@ func (t Tensor) To(d *Device) Tensor {
 		fail("To", "the device is nil", n)
 	}
 	if n.Device != graph.Device(d.exec()) {
-		n = graph.On(n, d.exec())
+		n = graph.ToDevice(n, d.exec())
 	}
 	n.Keep()
 	return Tensor{n: n}

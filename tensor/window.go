@@ -99,7 +99,7 @@ func slide(op string, x *graph.Node, first int, ws []window, counts []int) *grap
 	checkLen(op, wide, x)
 	x = graph.Expand(graph.Reshape(x, thin), wide)
 	for i, w := range ws {
-		x = graph.Shear(x, first+i, rank+i, w.stride, w.dilation, counts[i])
+		x = graph.Window(x, first+i, rank+i, w.stride, w.dilation, counts[i])
 	}
 	return x
 }
@@ -167,7 +167,7 @@ func pool(op string, x *graph.Node, size int, o *ConvOptions, v ir.Number) (*gra
 // as -Inf. The default stride is size. Ties share the derivative equally.
 func (t Tensor) MaxPool(size int, o *ConvOptions) Tensor {
 	x := t.numbers("MaxPool")
-	y, axes := pool("MaxPool", x, size, o, ir.Least(x.DType))
+	y, axes := pool("MaxPool", x, size, o, ir.Lowest(x.DType))
 	return Tensor{n: drop(graph.Reduce(ir.ReduceMax, y, axes), axes...)}
 }
 

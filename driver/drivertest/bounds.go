@@ -67,9 +67,9 @@ func rounding(op ir.Op, d, from ir.DType, x []ir.Number, v, arg float64) float64
 	off := e.eps*math.Abs(v) + e.least
 	if elementary {
 		relative := u.relative + 2*math.Abs(math.Log(math.Abs(v)+e.least)) // as exp of a rounded argument
-		off += epsilon[d.Register()].eps * relative * math.Abs(v)
+		off += epsilon[d.ComputeType()].eps * relative * math.Abs(v)
 		if u.absolute > 0 {
-			off += epsilon[d.Register()].eps * u.absolute * max(1, math.Abs(arg))
+			off += epsilon[d.ComputeType()].eps * u.absolute * max(1, math.Abs(arg))
 		}
 	}
 	return off
@@ -234,7 +234,7 @@ func moved(n *graph.Node, src []*result) ([]float64, error) {
 	for _, s := range src {
 		off = append(off, wide(s.Shape, s.off))
 	}
-	m := graph.With(n, n.Src()...)
+	m := graph.WithOperands(n, n.Src()...)
 	m.DType, m.Num = ir.Float64, 0
 	a, err := apply(m, off...)
 	if err != nil {
@@ -246,7 +246,7 @@ func moved(n *graph.Node, src []*result) ([]float64, error) {
 // gathered takes what x is off by along; an index that may be anything gives
 // anything.
 func gathered(n *graph.Node, src []*result) ([]float64, error) {
-	m := graph.With(n, n.Src()...)
+	m := graph.WithOperands(n, n.Src()...)
 	m.DType = ir.Float64
 	a, err := apply(m, wide(src[0].Shape, src[0].off), src[1].Array)
 	if a == nil {
@@ -265,7 +265,7 @@ func gathered(n *graph.Node, src []*result) ([]float64, error) {
 func reduced(n *graph.Node, x *result, want *interp.Array) ([]float64, error) {
 	off := make([]float64, len(want.Elems))
 	for i, g := range groups(n, x) {
-		off[i] = fold(n.Op, want.DType, want.DType.Register(), want.Elems[i], x.DType, g)
+		off[i] = fold(n.Op, want.DType, want.DType.ComputeType(), want.Elems[i], x.DType, g)
 	}
 	return off, nil
 }

@@ -121,7 +121,7 @@ func (s *suite) closing() {
 // kernel returns a kernel of a body, over the axes that follow from it.
 func kernel(k *ir.Kernel) *ir.Kernel {
 	for i := range k.Body {
-		k.Body[i].Over = k.Varies(i)
+		k.Body[i].Domain = k.Varies(i)
 	}
 	return k
 }
@@ -130,12 +130,12 @@ func kernel(k *ir.Kernel) *ir.Kernel {
 func copyKernel(d ir.DType, n int) *ir.Kernel {
 	one := &ir.View{Coef: []int{1}}
 	return kernel(&ir.Kernel{
-		Skeleton: ir.Map,
-		Axes:     []ir.Axis{{Len: n, Role: ir.Kept}},
+		Template: ir.Pointwise,
+		Axes:     []ir.Axis{{Len: n, Role: ir.Parallel}},
 		Args:     []ir.Arg{{Kind: ir.Out, DType: d, Len: n}, {Kind: ir.In, DType: d}},
 		Body: []ir.Instr{
-			{Op: ir.Load, Type: d.Register(), Arg: 1, View: one},
-			{Op: ir.Store, Type: d.Register(), Src: []int{0}, Arg: 0, View: one},
+			{Op: ir.Load, Type: d.ComputeType(), Arg: 1, View: one},
+			{Op: ir.Store, Type: d.ComputeType(), Src: []int{0}, Arg: 0, View: one},
 		},
 	})
 }
@@ -230,8 +230,8 @@ func (s *suite) calls() {
 	}
 	one, back := &ir.View{Coef: []int{1}}, &ir.View{Off: 8, Coef: []int{-2}}
 	k := kernel(&ir.Kernel{ // every second element backwards, plus a number
-		Skeleton: ir.Map,
-		Axes:     []ir.Axis{{Len: 5, Role: ir.Kept}},
+		Template: ir.Pointwise,
+		Axes:     []ir.Axis{{Len: 5, Role: ir.Parallel}},
 		Args:     []ir.Arg{{Kind: ir.Out, DType: d, Len: 9}, {Kind: ir.In, DType: d}, {Kind: ir.Value, DType: d}},
 		Body: []ir.Instr{
 			{Op: ir.Load, Type: d, Arg: 1, View: one},
@@ -248,8 +248,8 @@ func (s *suite) calls() {
 func takeKernel(n int) *ir.Kernel {
 	one := &ir.View{Coef: []int{1}}
 	return kernel(&ir.Kernel{
-		Skeleton: ir.Map,
-		Axes:     []ir.Axis{{Len: n, Role: ir.Kept}},
+		Template: ir.Pointwise,
+		Axes:     []ir.Axis{{Len: n, Role: ir.Parallel}},
 		Args: []ir.Arg{
 			{Kind: ir.Out, DType: ir.Float32, Len: n}, {Kind: ir.In, DType: ir.Int32}, {Kind: ir.In, DType: ir.Float32},
 			{Kind: ir.Status, DType: ir.Int32},
@@ -266,9 +266,9 @@ func takeKernel(n int) *ir.Kernel {
 func scatterKernel(n int) *ir.Kernel {
 	one := &ir.View{Coef: []int{1}}
 	return kernel(&ir.Kernel{
-		Skeleton: ir.Special,
+		Template: ir.Routine,
 		Routine:  "scatter",
-		Axes:     []ir.Axis{{Len: n, Role: ir.Kept}},
+		Axes:     []ir.Axis{{Len: n, Role: ir.Parallel}},
 		Args: []ir.Arg{
 			{Kind: ir.Out, DType: ir.Float32, Len: 5}, {Kind: ir.In, DType: ir.Float32}, {Kind: ir.In, DType: ir.Int32},
 			{Kind: ir.In, DType: ir.Float32}, {Kind: ir.Status, DType: ir.Int32},

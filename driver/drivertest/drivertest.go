@@ -241,12 +241,12 @@ var layouts = []layout{
 	{"sheared", 2, func(s *suite, d ir.DType, dims []int) *graph.Node {
 		i, k := len(dims)-2, len(dims)-1
 		x := s.tensor(d, shape.With(dims, i, 2*max(dims[i]-1, 0)+max(dims[k]-1, 0)+1)...)
-		return graph.Shear(x, i, k, 2, 1, dims[i])
+		return graph.Window(x, i, k, 2, 1, dims[i])
 	}},
 	{"unsheared", 2, func(s *suite, d ir.DType, dims []int) *graph.Node {
 		i, k := len(dims)-2, len(dims)-1
 		x := s.tensor(d, shape.With(dims, i, (dims[i]+1)/2)...)
-		return graph.Unshear(x, i, k, 2, 1, dims[i])
+		return graph.Unwindow(x, i, k, 2, 1, dims[i])
 	}},
 	{"reshaped", 2, func(s *suite, d ir.DType, dims []int) *graph.Node {
 		order := shape.All(len(dims))

@@ -15,7 +15,7 @@ func (s *suite) fixed() {
 			a, b := s.tensor(d, 1, 3, 1, 5, 1), s.tensor(d, 1, 3, 3, 1, 2)
 			full := []int{1, 3, 3, 5, 2}
 			sum := graph.Reduce(ir.Sum, graph.Binary(ir.Mul, graph.Expand(a, full), graph.Expand(b, full)), []int{1})
-			return one(graph.Reduce(ir.Sum, graph.Unshear(sum, 3, 4, 2, 1, 10), []int{4}))
+			return one(graph.Reduce(ir.Sum, graph.Unwindow(sum, 3, 4, 2, 1, 10), []int{4}))
 		}},
 		{"a sum of a sum that is read elsewhere", func(s *suite, d ir.DType) []*graph.Node {
 			x := graph.Reshape(graph.Reduce(ir.Sum, s.tensor(d, 5, 4, 2), []int{2}), []int{5, 4})
@@ -39,7 +39,7 @@ func (s *suite) fixed() {
 			return []*graph.Node{graph.Reshape(x, []int{2, 3, 6}), graph.Reshape(x, []int{36})}
 		}},
 		{"two orders of what is not stored", func(s *suite, d ir.DType) []*graph.Node {
-			x := graph.Unshear(s.tensor(d, 5, 2, 1), 2, 1, 1, 1, 2)
+			x := graph.Unwindow(s.tensor(d, 5, 2, 1), 2, 1, 1, 1, 2)
 			return []*graph.Node{graph.Permute(x, []int{1, 0, 2}), graph.Reshape(x, []int{2, 5, 1, 2})}
 		}},
 		{"what is gathered from and computed", func(s *suite, d ir.DType) []*graph.Node {
@@ -54,8 +54,8 @@ func (s *suite) fixed() {
 			}
 		}},
 		{"a padded gather from a window", func(s *suite, d ir.DType) []*graph.Node {
-			x := graph.Shear(graph.Unary(ir.Neg, s.tensor(d, 2, 3)), 0, 1, 1, 0, 2)
-			y := graph.Shear(graph.Unary(ir.Floor, s.tensor(d, 3, 2)), 0, 1, 1, 1, 2)
+			x := graph.Window(graph.Unary(ir.Neg, s.tensor(d, 2, 3)), 0, 1, 1, 0, 2)
+			y := graph.Window(graph.Unary(ir.Floor, s.tensor(d, 3, 2)), 0, 1, 1, 1, 2)
 			pad := []graph.Padding{{Before: 1, After: 2, Interior: 2}, {After: 1, Interior: 1}}
 			return []*graph.Node{
 				graph.Pad(graph.Gather(x, s.below(ir.Int32, 2, []int{2, 3}), 0), 0, pad),

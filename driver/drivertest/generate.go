@@ -386,8 +386,8 @@ func (g *generator) growReduction() {
 func (g *generator) growAgain() {
 	n := g.pick()
 	if src := n.Src(); len(src) > 0 {
-		c := graph.With(n, src...)
-		c.Gen = 1
+		c := graph.WithOperands(n, src...)
+		c.RematLevel = 1
 		g.add(c)
 	}
 }

@@ -95,14 +95,14 @@ func (g *generator) growWindow() {
 	if room < 0 {
 		return
 	}
-	w := graph.Shear(insert(x, 3, size), 2, 3, stride, dilation, room/stride+1) // batch, in, place, size
+	w := graph.Window(insert(x, 3, size), 2, 3, stride, dilation, room/stride+1) // batch, in, place, size
 	places := w.Shape[2]
 	switch g.IntN(4) {
 	case 0:
 		g.add(graph.Reduce(ir.ReduceMax, w, []int{3}))
 	case 1: // the gradient of a window
 		y := g.partner(d, w.Shape)
-		u := graph.Unshear(y, 2, 3, stride, dilation, x.Shape[2])
+		u := graph.Unwindow(y, 2, 3, stride, dilation, x.Shape[2])
 		u = graph.Reduce(ir.Sum, u, []int{3})
 		g.add(graph.Crop(u, []graph.Span{{Step: 1, Len: batch}, {Step: 1, Len: in}, {Start: pad, Step: 1, Len: h}, {Step: 1, Len: 1}}))
 	case 2: // that of a convolution's input
@@ -113,7 +113,7 @@ func (g *generator) growWindow() {
 			graph.Expand(graph.Reshape(y, []int{batch, out, 1, places, 1}), dims),
 			graph.Expand(graph.Reshape(kernel, []int{1, out, in, 1, size}), dims))
 		s := graph.Reduce(ir.Sum, p, []int{1})
-		u := graph.Unshear(s, 3, 4, stride, dilation, x.Shape[2])
+		u := graph.Unwindow(s, 3, 4, stride, dilation, x.Shape[2])
 		u = graph.Reduce(ir.Sum, u, []int{4})
 		g.large(graph.Crop(u, []graph.Span{{Step: 1, Len: batch}, {Step: 1, Len: 1}, {Step: 1, Len: in}, {Start: pad, Step: 1, Len: h}, {Step: 1, Len: 1}}))
 	case 3:
@@ -178,6 +178,6 @@ func (g *generator) growLabel() {
 	d := g.float()
 	rows, classes := 1+g.IntN(6), 1+g.IntN(6)
 	if idx := g.index(classes, []int{rows, 1}); idx != nil {
-		g.add(graph.Ungather(g.partner(d, []int{rows, 1}), idx, 1, classes))
+		g.add(graph.GatherTranspose(g.partner(d, []int{rows, 1}), idx, 1, classes))
 	}
 }

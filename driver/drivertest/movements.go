@@ -28,8 +28,8 @@ var movements = []func(g *generator, x *graph.Node) *graph.Node{
 	(*generator).pad,
 	(*generator).crop,
 	(*generator).flip,
-	(*generator).shear,
-	(*generator).unshear,
+	(*generator).window,
+	(*generator).unwindow,
 }
 
 // reshape shares the prime factors of the lengths out over other axes: mostly
@@ -130,7 +130,7 @@ func (g *generator) two(x *graph.Node) (i, k int, ok bool) {
 	return p[0], p[1], true
 }
 
-func (g *generator) shear(x *graph.Node) *graph.Node {
+func (g *generator) window(x *graph.Node) *graph.Node {
 	i, k, ok := g.two(x)
 	if !ok || x.Shape[k] == 0 {
 		return nil
@@ -140,17 +140,17 @@ func (g *generator) shear(x *graph.Node) *graph.Node {
 	if room < 0 {
 		return nil
 	}
-	return graph.Shear(x, i, k, s, d, room/s+1)
+	return graph.Window(x, i, k, s, d, room/s+1)
 }
 
-func (g *generator) unshear(x *graph.Node) *graph.Node {
+func (g *generator) unwindow(x *graph.Node) *graph.Node {
 	i, k, ok := g.two(x)
 	if !ok || x.Shape[i] == 0 || x.Shape[k] == 0 {
 		return nil
 	}
 	s, d := g.one(1, 1, 2), g.one(1, 1, 2)
 	full := (x.Shape[i]-1)*s + (x.Shape[k]-1)*d + 1
-	return graph.Unshear(x, i, k, s, d, max(1, full+g.one(0, 0, 0, 1, -1)))
+	return graph.Unwindow(x, i, k, s, d, max(1, full+g.one(0, 0, 0, 1, -1)))
 }
 
 func (g *generator) growCat() {

@@ -25,7 +25,7 @@ type Reference struct {
 	// What it was asked to do.
 	Compiled   int            // kernels
 	Ran        int            // calls
-	Skeletons  map[string]int // calls by skeleton, or by routine
+	Templates  map[string]int // calls by template, or by routine
 	Kernels    []*ir.Kernel   // of the calls, in order
 	Allocated  int            // buffers
 	Uploaded   int            // bytes
@@ -39,7 +39,7 @@ type Reference struct {
 
 // Oracle returns a [Reference] that has every type and a gigabyte of memory.
 func Oracle() *Reference {
-	return &Reference{Types: ir.DTypes, Memory: 1 << 30, Skeletons: map[string]int{}}
+	return &Reference{Types: ir.DTypes, Memory: 1 << 30, Templates: map[string]int{}}
 }
 
 type memory struct {
@@ -237,11 +237,11 @@ func (r *Reference) takes(c driver.Call) error {
 func (r *Reference) run(c driver.Call) error {
 	k := c.Program.(*ir.Kernel)
 	r.Ran++
-	name := k.Skeleton.String()
-	if k.Skeleton == ir.Special {
+	name := k.Template.String()
+	if k.Template == ir.Routine {
 		name = k.Routine
 	}
-	r.Skeletons[name]++
+	r.Templates[name]++
 	r.Kernels = append(r.Kernels, k)
 	shared := map[elements][]ir.Number{}
 	args := make([]interp.Arg, len(c.Args))

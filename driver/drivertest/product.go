@@ -224,7 +224,7 @@ type convolution struct {
 func window(x *graph.Node, axis, size, stride, dilation int) *graph.Node {
 	places := (x.Shape[axis]-1-(size-1)*dilation)/stride + 1
 	x = insert(x, len(x.Shape), size)
-	return graph.Shear(x, axis, len(x.Shape)-1, stride, dilation, places)
+	return graph.Window(x, axis, len(x.Shape)-1, stride, dilation, places)
 }
 
 // apply convolves: [batch groups out height width].
@@ -250,8 +250,8 @@ func (c convolution) byInput(dy, kernel *graph.Node) *graph.Node {
 	k := graph.Reshape(kernel, []int{1, c.groups, c.out, c.in, 1, 1, c.size[0], c.size[1]})
 	sum := graph.Reduce(ir.Sum, graph.Binary(ir.Mul, graph.Expand(g, full), graph.Expand(k, full)), []int{2})
 	x := graph.Reshape(sum, []int{c.batch, c.groups * c.in, h, w, c.size[0], c.size[1]})
-	x = graph.Reduce(ir.Sum, graph.Unshear(x, 3, 5, c.stride, c.dilation, c.width+2*c.pad), []int{5})
-	x = graph.Reduce(ir.Sum, graph.Unshear(x, 2, 4, c.stride, c.dilation, c.height+2*c.pad), []int{4})
+	x = graph.Reduce(ir.Sum, graph.Unwindow(x, 3, 5, c.stride, c.dilation, c.width+2*c.pad), []int{5})
+	x = graph.Reduce(ir.Sum, graph.Unwindow(x, 2, 4, c.stride, c.dilation, c.height+2*c.pad), []int{4})
 	x = graph.Reshape(x, []int{c.batch, c.groups * c.in, c.height + 2*c.pad, c.width + 2*c.pad})
 	return graph.Crop(x, []graph.Span{
 		{Step: 1, Len: c.batch}, {Step: 1, Len: c.groups * c.in},

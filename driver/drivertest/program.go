@@ -85,13 +85,13 @@ func copied(roots []*graph.Node, replaced map[*graph.Node]*graph.Node) map[*grap
 		case n.Op == ir.Buffer:
 			copies[n] = n
 		case n.Op.Class() == ir.Source:
-			copies[n] = graph.Uniform(n, n.Shape)
+			copies[n] = graph.FillLike(n, n.Shape)
 		default:
 			var src []*graph.Node
 			for _, s := range n.Src() {
 				src = append(src, copies[s])
 			}
-			copies[n] = graph.With(n, src...)
+			copies[n] = graph.WithOperands(n, src...)
 		}
 	}
 	return copies
@@ -216,8 +216,8 @@ func (p *program) String() string {
 				fmt.Fprintf(&b, " strides %v from %d", v.Strides, v.Offset)
 			}
 		}
-		if n.Gen != 0 {
-			fmt.Fprintf(&b, " generation %d", n.Gen)
+		if n.RematLevel != 0 {
+			fmt.Fprintf(&b, " generation %d", n.RematLevel)
 		}
 		if r := p.known[n]; n.Op == ir.Buffer && len(r.Elems) <= 32 {
 			b.WriteString(" {")

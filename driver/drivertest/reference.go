@@ -104,7 +104,7 @@ func apply(n *graph.Node, src ...*interp.Array) (*interp.Array, error) {
 	}
 	m := n
 	if len(src) > 0 {
-		m = graph.With(n, operands...)
+		m = graph.WithOperands(n, operands...)
 	}
 	out, err := interp.Eval([]*graph.Node{m}, func(n *graph.Node) (*interp.Array, error) { return known[n], nil })
 	if out == nil {

@@ -46,7 +46,7 @@ type Index struct {
 	Node  int // the number of the node that it computes: graph.Node.Number
 	// Element is the index's row-major number, over the kernel's axes, among the Len
 	// of the tensor of indices; nil if it is not known.
-	Element *ir.Form
+	Element *ir.AffineExpr
 	Len     int
 }
 

@@ -44,7 +44,7 @@ func TestOutputs(t *testing.T) {
 		{"a repeated sum", []*graph.Node{wide}, 1, []Output{{Strides: []int{1, 0}}}},
 		{"a reshape of a view is a copy", []*graph.Node{graph.Reshape(graph.Permute(a, []int{1, 0}), []int{24})}, 1, []Output{{Strides: []int{1}}}},
 		{"a padded leaf", []*graph.Node{graph.Pad(a, 0, []graph.Padding{{Before: 1}, {}})}, 1, []Output{{Strides: []int{6, 1}}}},
-		{"a window", []*graph.Node{graph.Shear(a, 1, 0, 1, 1, 3)}, 0, []Output{{Leaf: true, Strides: []int{7, 1}}}},
+		{"a window", []*graph.Node{graph.Window(a, 1, 0, 1, 1, 3)}, 0, []Output{{Leaf: true, Strides: []int{7, 1}}}},
 		{"the same twice", []*graph.Node{neg, graph.Stop(neg)}, 1, []Output{{Strides: []int{6, 1}}, {Strides: []int{6, 1}}}},
 		{"parts", []*graph.Node{graph.Cat(0, []*graph.Node{neg, a})}, 1, []Output{{Strides: []int{6, 1}}}},
 		{"one of the parts", []*graph.Node{graph.Cat(0, []*graph.Node{neg, a}), neg}, 1, []Output{{Strides: []int{6, 1}}, {Index: 1, Strides: []int{6, 1}}}},
@@ -76,7 +76,7 @@ func TestChecks(t *testing.T) {
 		{"no index", graph.Unary(ir.Neg, a), 0},
 		{"Gather", graph.Gather(a, idx, 1), 1},
 		{"Scatter", graph.Scatter(ir.Add, a, idx, leaf(2, 4, 2), 1), 1},
-		{"the gradient of picking one", graph.Ungather(leaf(2, 4, 1), graph.Leaf(ir.Int32, []int{4, 1}, 1, []int{1, 1, 1}), 1, 6), 0},
+		{"the gradient of picking one", graph.GatherTranspose(leaf(2, 4, 1), graph.Leaf(ir.Int32, []int{4, 1}, 1, []int{1, 1, 1}), 1, 6), 0},
 	} {
 		p, err := Graph([]*graph.Node{c.root}, 0, nil)
 		if err != nil {

@@ -21,7 +21,7 @@ func (p *Plan) String() string {
 	fmt.Fprintf(&b, "%s, %s moved, %s\n", count(len(p.Steps), "kernel"), size(bytes), operations(flops))
 	for i, s := range p.Steps {
 		c := CostOf(s.Kernel)
-		fmt.Fprintf(&b, "%3d %-8s %-24s reads %s, writes %s, %s: %s\n", i+1, kind(s.Kernel), space(s.Kernel),
+		fmt.Fprintf(&b, "%3d %-11s %-24s reads %s, writes %s, %s: %s\n", i+1, kind(s.Kernel), space(s.Kernel),
 			size(c.Read), size(c.Written), operations(c.FLOPs), strings.Join(work(s.Kernel), " "))
 	}
 	return b.String()
@@ -53,10 +53,10 @@ func operations(n int) string {
 }
 
 func kind(k *ir.Kernel) string {
-	if k.Skeleton == ir.Special {
+	if k.Template == ir.Routine {
 		return k.Routine
 	}
-	return k.Skeleton.String()
+	return k.Template.String()
 }
 
 // space is the lengths of the axes, those that are reduced behind a bar.
@@ -81,7 +81,7 @@ func work(k *ir.Kernel) []string {
 	var out []string
 	for _, in := range k.Body {
 		switch in.Op {
-		case ir.Load, ir.Store, ir.Const, ir.Scalar, ir.Index, ir.Inside:
+		case ir.Load, ir.Store, ir.Const, ir.Scalar, ir.Index, ir.InBounds:
 		default:
 			out = append(out, in.Op.String())
 		}
@@ -98,16 +98,16 @@ func CostOf(k *ir.Kernel) (c Cost) {
 	for _, in := range k.Body {
 		switch class := in.Op.Class(); {
 		case in.Op == ir.Load:
-			c.Read += points(in.Over) * k.Args[in.Arg].DType.Size()
+			c.Read += points(in.Domain) * k.Args[in.Arg].DType.Size()
 		case in.Op == ir.Store:
-			c.Written += points(in.Over) * k.Args[in.Arg].DType.Size()
+			c.Written += points(in.Domain) * k.Args[in.Arg].DType.Size()
 		case in.Op == ir.Scatter:
-			c.Written += points(in.Over) * k.Args[in.Arg].DType.Size()
-			c.FLOPs += points(in.Over)
+			c.Written += points(in.Domain) * k.Args[in.Arg].DType.Size()
+			c.FLOPs += points(in.Domain)
 		case class == ir.Elementwise:
-			c.FLOPs += points(in.Over)
+			c.FLOPs += points(in.Domain)
 		case class == ir.Reduction:
-			c.FLOPs += points(in.Over | in.Axes)
+			c.FLOPs += points(in.Domain | in.Axes)
 		}
 	}
 	return c

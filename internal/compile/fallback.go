@@ -117,7 +117,7 @@ func (s *Step) Check() int {
 // index was out of range.
 func reportsStep(checks, buffer int) Step {
 	k := &ir.Kernel{
-		Skeleton: ir.Row,
+		Template: ir.Reduce,
 		Axes:     []ir.Axis{{Len: checks, Role: ir.Reduced}},
 		Args:     []ir.Arg{{Kind: ir.Out, DType: ir.Int32, Len: 1, Align: true}, {Kind: ir.In, DType: ir.Int32}},
 		Body: []ir.Instr{
@@ -127,7 +127,7 @@ func reportsStep(checks, buffer int) Step {
 		},
 	}
 	for i := range k.Body {
-		k.Body[i].Over = k.Varies(i)
+		k.Body[i].Domain = k.Varies(i)
 	}
 	return Step{Kernel: k, Args: []Arg{{Kind: ir.Out, Index: buffer}, {Kind: ir.In, Report: true}}}
 }
@@ -136,7 +136,7 @@ func reportsStep(checks, buffer int) Step {
 // buffer that has a leaf.
 func withFallbacks(s Step, leaf map[int]int, reports Arg) Step {
 	old := s.Kernel
-	k := &ir.Kernel{Skeleton: old.Skeleton, Axes: old.Axes, Args: slices.Clone(old.Args)}
+	k := &ir.Kernel{Template: old.Template, Axes: old.Axes, Args: slices.Clone(old.Args)}
 	out := Step{Kernel: k, Args: slices.Clone(s.Args)}
 	arg := func(a Arg, d ir.DType) int {
 		if i := slices.Index(out.Args, a); i >= 0 {
@@ -149,7 +149,7 @@ func withFallbacks(s Step, leaf map[int]int, reports Arg) Step {
 	add := func(in ir.Instr) int {
 		k.Body = append(k.Body, in)
 		last := len(k.Body) - 1
-		k.Body[last].Over = k.Varies(last)
+		k.Body[last].Domain = k.Varies(last)
 		return last
 	}
 	failed := -1

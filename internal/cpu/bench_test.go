@@ -10,10 +10,10 @@ import (
 )
 
 // kernel fills in what instructions vary over.
-func kernel(s ir.Skeleton, axes []ir.Axis, args []ir.Arg, body ...ir.Instr) *ir.Kernel {
-	k := &ir.Kernel{Skeleton: s, Axes: axes, Args: args, Body: body}
+func kernel(s ir.Template, axes []ir.Axis, args []ir.Arg, body ...ir.Instr) *ir.Kernel {
+	k := &ir.Kernel{Template: s, Axes: axes, Args: args, Body: body}
 	for i := range body {
-		body[i].Over = k.Varies(i)
+		body[i].Domain = k.Varies(i)
 	}
 	return k
 }
@@ -104,7 +104,7 @@ const f32 = ir.Float32
 
 // chain is relu((a+b)·c − d)·0.5 + 0.25 over n elements: six operations.
 func chain(n int) *ir.Kernel {
-	return kernel(ir.Map, []ir.Axis{{Len: n, Role: ir.Kept}}, []ir.Arg{in(f32), in(f32), in(f32), in(f32), out(f32, n)},
+	return kernel(ir.Pointwise, []ir.Axis{{Len: n, Role: ir.Parallel}}, []ir.Arg{in(f32), in(f32), in(f32), in(f32), out(f32, n)},
 		read(f32, 0, 1), read(f32, 1, 1), op(ir.Add, f32, 0, 1),
 		read(f32, 2, 1), op(ir.Mul, f32, 2, 3),
 		read(f32, 3, 1), op(ir.Sub, f32, 4, 5),
@@ -143,7 +143,7 @@ func BenchmarkChain(b *testing.B) {
 
 // matmul is relu(x·w + b) of m×k and k×n.
 func matmul(m, n, k int) *ir.Kernel {
-	return kernel(ir.Contract, []ir.Axis{{Len: m, Role: ir.M}, {Len: n, Role: ir.N}, {Len: k, Role: ir.K}},
+	return kernel(ir.Contraction, []ir.Axis{{Len: m, Role: ir.M}, {Len: n, Role: ir.N}, {Len: k, Role: ir.K}},
 		[]ir.Arg{in(f32), in(f32), in(f32), out(f32, m*n)},
 		read(f32, 0, k, 0, 1), read(f32, 1, 0, 1, n), op(ir.Mul, f32, 0, 1), sumOver(ir.Sum, f32, 2, 4),
 		read(f32, 2, 0, 1, 0), op(ir.Add, f32, 3, 4), ir.Instr{Op: ir.Const, Type: f32}, op(ir.Max, f32, 5, 6),
@@ -159,7 +159,7 @@ func BenchmarkMatMul(b *testing.B) {
 	}
 	b.Run("512 transposed", func(b *testing.B) {
 		const n = 512
-		bench(b, kernel(ir.Contract, []ir.Axis{{Len: n, Role: ir.M}, {Len: n, Role: ir.N}, {Len: n, Role: ir.K}},
+		bench(b, kernel(ir.Contraction, []ir.Axis{{Len: n, Role: ir.M}, {Len: n, Role: ir.N}, {Len: n, Role: ir.K}},
 			[]ir.Arg{in(f32), in(f32), out(f32, n*n)},
 			read(f32, 0, n, 0, 1), read(f32, 1, 0, n, 1), op(ir.Mul, f32, 0, 1), sumOver(ir.Sum, f32, 2, 4),
 			write(f32, 3, 2, n, 1, 0)), 12*n*n, 2*n*n*n, n*n, n*n, n*n)
@@ -171,10 +171,10 @@ func conv3x3(batch, c, o, h int) *ir.Kernel {
 	axes := []ir.Axis{{Len: batch, Role: ir.N}, {Len: o, Role: ir.M}, {Len: h, Role: ir.N}, {Len: h, Role: ir.N},
 		{Len: c, Role: ir.K}, {Len: 3, Role: ir.K}, {Len: 3, Role: ir.K}}
 	x := &ir.View{Off: -h - 1, Coef: []int{c * h * h, 0, h, 1, h * h, h, 1}, Guards: []ir.Guard{
-		{Form: ir.Form{Off: -1, Coef: []int{0, 0, 1, 0, 0, 1, 0}, Div: 1}, Len: h},
-		{Form: ir.Form{Off: -1, Coef: []int{0, 0, 0, 1, 0, 0, 1}, Div: 1}, Len: h},
+		{AffineExpr: ir.AffineExpr{Off: -1, Coef: []int{0, 0, 1, 0, 0, 1, 0}, Div: 1}, Len: h},
+		{AffineExpr: ir.AffineExpr{Off: -1, Coef: []int{0, 0, 0, 1, 0, 0, 1}, Div: 1}, Len: h},
 	}}
-	return kernel(ir.Contract, axes, []ir.Arg{in(f32), in(f32), out(f32, batch*o*h*h)},
+	return kernel(ir.Contraction, axes, []ir.Arg{in(f32), in(f32), out(f32, batch*o*h*h)},
 		ir.Instr{Op: ir.Load, Type: f32, Arg: 0, View: x},
 		read(f32, 1, 0, c*9, 0, 0, 9, 3, 1), op(ir.Mul, f32, 0, 1), sumOver(ir.Sum, f32, 2, 0x70),
 		write(f32, 3, 2, o*h*h, h*h, h, 1, 0, 0, 0))
@@ -191,7 +191,7 @@ func BenchmarkConv3x3(b *testing.B) {
 
 // softmax is over rows.
 func softmax(rows, cols int) *ir.Kernel {
-	return kernel(ir.Row, []ir.Axis{{Len: rows, Role: ir.Kept}, {Len: cols, Role: ir.Reduced}}, []ir.Arg{in(f32), out(f32, rows*cols)},
+	return kernel(ir.Reduce, []ir.Axis{{Len: rows, Role: ir.Parallel}, {Len: cols, Role: ir.Reduced}}, []ir.Arg{in(f32), out(f32, rows*cols)},
 		read(f32, 0, cols, 1), sumOver(ir.ReduceMax, f32, 0, 2), op(ir.Sub, f32, 0, 1), op(ir.Exp, f32, 2),
 		sumOver(ir.Sum, f32, 3, 2), op(ir.Div, f32, 3, 4), write(f32, 5, 1, cols, 1))
 }
@@ -208,13 +208,13 @@ func BenchmarkSoftmax(b *testing.B) {
 func BenchmarkSum(b *testing.B) {
 	const n = 16 << 20
 	b.Run("all", func(b *testing.B) {
-		bench(b, kernel(ir.Row, []ir.Axis{{Len: n, Role: ir.Reduced}}, []ir.Arg{in(f32), out(f32, 1)},
+		bench(b, kernel(ir.Reduce, []ir.Axis{{Len: n, Role: ir.Reduced}}, []ir.Arg{in(f32), out(f32, 1)},
 			read(f32, 0, 1), sumOver(ir.Sum, f32, 0, 1), write(f32, 1, 1, 0)), 4*n, 0, n, 1)
 	})
 	for _, cols := range []int{16, 1024, 1 << 18} {
 		b.Run(fmt.Sprint("columns ", cols), func(b *testing.B) {
 			rows := n / cols
-			bench(b, kernel(ir.Row, []ir.Axis{{Len: rows, Role: ir.Reduced}, {Len: cols, Role: ir.Kept}}, []ir.Arg{in(f32), out(f32, cols)},
+			bench(b, kernel(ir.Reduce, []ir.Axis{{Len: rows, Role: ir.Reduced}, {Len: cols, Role: ir.Parallel}}, []ir.Arg{in(f32), out(f32, cols)},
 				read(f32, 0, cols, 1), sumOver(ir.Sum, f32, 0, 1), write(f32, 1, 1, 0, 1)), 4*n, 0, n, cols)
 		})
 	}
@@ -223,7 +223,7 @@ func BenchmarkSum(b *testing.B) {
 func BenchmarkTranspose(b *testing.B) {
 	for _, n := range []int{1000, 4096} {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {
-			bench(b, kernel(ir.Map, []ir.Axis{{Len: n, Role: ir.Kept}, {Len: n, Role: ir.Kept}}, []ir.Arg{in(f32), out(f32, n*n)},
+			bench(b, kernel(ir.Pointwise, []ir.Axis{{Len: n, Role: ir.Parallel}, {Len: n, Role: ir.Parallel}}, []ir.Arg{in(f32), out(f32, n*n)},
 				read(f32, 0, 1, n), write(f32, 0, 1, n, 1)), 8*n*n, 0, n*n, n*n)
 		})
 	}
@@ -235,15 +235,15 @@ func BenchmarkMaxPool(b *testing.B) {
 	const n, h = 32 * 16, 28
 	for size := 2; size <= 3; size++ {
 		pad, o := size-2, 14
-		x := &ir.View{Off: -pad * (h + 1), Coef: []int{h * h, 2 * h, 2, h, 1}, Fill: ir.Least(f32)}
+		x := &ir.View{Off: -pad * (h + 1), Coef: []int{h * h, 2 * h, 2, h, 1}, Fill: ir.Lowest(f32)}
 		if pad > 0 {
 			x.Guards = []ir.Guard{
-				{Form: ir.Form{Off: -pad, Coef: []int{0, 2, 0, 1, 0}, Div: 1}, Len: h},
-				{Form: ir.Form{Off: -pad, Coef: []int{0, 0, 2, 0, 1}, Div: 1}, Len: h},
+				{AffineExpr: ir.AffineExpr{Off: -pad, Coef: []int{0, 2, 0, 1, 0}, Div: 1}, Len: h},
+				{AffineExpr: ir.AffineExpr{Off: -pad, Coef: []int{0, 0, 2, 0, 1}, Div: 1}, Len: h},
 			}
 		}
 		b.Run(fmt.Sprint(size), func(b *testing.B) {
-			bench(b, kernel(ir.Row, []ir.Axis{{Len: n, Role: ir.Kept}, {Len: o, Role: ir.Kept}, {Len: o, Role: ir.Kept}, {Len: size, Role: ir.Reduced}, {Len: size, Role: ir.Reduced}},
+			bench(b, kernel(ir.Reduce, []ir.Axis{{Len: n, Role: ir.Parallel}, {Len: o, Role: ir.Parallel}, {Len: o, Role: ir.Parallel}, {Len: size, Role: ir.Reduced}, {Len: size, Role: ir.Reduced}},
 				[]ir.Arg{in(f32), out(f32, n*o*o)},
 				ir.Instr{Op: ir.Load, Type: f32, Arg: 0, View: x},
 				sumOver(ir.ReduceMax, f32, 0, 0x18), write(f32, 1, 1, o*o, o, 1, 0, 0)), 4*n*(h*h+o*o), n*o*o*size*size, n*h*h, n*o*o)
@@ -258,7 +258,7 @@ func BenchmarkLayerNorm(b *testing.B) {
 		scale := ir.Instr{Op: ir.Const, Type: f32, Num: ir.Float(f32, 1/float64(cols))}
 		b.Run(fmt.Sprint(s), func(b *testing.B) {
 			n := rows * cols
-			bench(b, kernel(ir.Row, []ir.Axis{{Len: rows, Role: ir.Kept}, {Len: cols, Role: ir.Reduced}}, []ir.Arg{in(f32), in(f32), in(f32), out(f32, n)},
+			bench(b, kernel(ir.Reduce, []ir.Axis{{Len: rows, Role: ir.Parallel}, {Len: cols, Role: ir.Reduced}}, []ir.Arg{in(f32), in(f32), in(f32), out(f32, n)},
 				read(f32, 0, cols, 1), sumOver(ir.Sum, f32, 0, 2), scale, op(ir.Mul, f32, 1, 2), op(ir.Sub, f32, 0, 3),
 				op(ir.Mul, f32, 4, 4), sumOver(ir.Sum, f32, 5, 2), op(ir.Mul, f32, 6, 2), op(ir.Add, f32, 7, 2), op(ir.Sqrt, f32, 8),
 				op(ir.Div, f32, 4, 9), read(f32, 1, 0, 1), op(ir.Mul, f32, 10, 11), read(f32, 2, 0, 1), op(ir.Add, f32, 12, 13),
@@ -270,7 +270,7 @@ func BenchmarkLayerNorm(b *testing.B) {
 // BenchmarkGather takes rows of a table, and BenchmarkScatter adds to them.
 func BenchmarkGather(b *testing.B) {
 	const n, rows, width = 4096, 1000, 64
-	bench(b, kernel(ir.Map, []ir.Axis{{Len: n, Role: ir.Kept}, {Len: width, Role: ir.Kept}},
+	bench(b, kernel(ir.Pointwise, []ir.Axis{{Len: n, Role: ir.Parallel}, {Len: width, Role: ir.Parallel}},
 		[]ir.Arg{{Kind: ir.Status, DType: ir.Int32}, in(ir.Int32), in(f32), out(f32, n*width)},
 		read(ir.Int32, 1, 1, 0),
 		ir.Instr{Op: ir.Load, Type: f32, Src: []int{0}, Arg: 2, View: &ir.View{Coef: []int{0, 1}, Stride: width, Len: rows}},
@@ -279,7 +279,7 @@ func BenchmarkGather(b *testing.B) {
 
 func BenchmarkScatter(b *testing.B) {
 	const n, rows, width = 4096, 1000, 64
-	k := kernel(ir.Special, []ir.Axis{{Len: n, Role: ir.Kept}, {Len: width, Role: ir.Kept}},
+	k := kernel(ir.Routine, []ir.Axis{{Len: n, Role: ir.Parallel}, {Len: width, Role: ir.Parallel}},
 		[]ir.Arg{out(f32, rows*width), in(f32), {Kind: ir.Status, DType: ir.Int32}, in(ir.Int32), in(f32)},
 		read(ir.Int32, 3, 1, 0), read(f32, 4, width, 1),
 		ir.Instr{Op: ir.Scatter, Type: f32, Kind: ir.Add, Src: []int{0, 1}, Arg: 0, View: &ir.View{Coef: []int{0, 1}, Stride: width, Len: rows}})

@@ -26,7 +26,7 @@ var emitters = [ir.Ops]emitter{
 	ir.Scalar:    (*assembler).scalar,
 	ir.Index:     (*assembler).index,
 	ir.Load:      (*assembler).load,
-	ir.Inside:    (*assembler).load,
+	ir.InBounds:  (*assembler).load,
 	ir.Store:     (*assembler).store,
 	ir.Scatter:   (*assembler).scatter,
 	ir.Cast:      (*assembler).castTo,
@@ -65,7 +65,7 @@ func (a *assembler) scalar(i int) int {
 
 func (a *assembler) index(i int) int {
 	in := &a.space.body[i]
-	return a.emit(step{do: doIndex, axis: in.Axis, src: none}, ir.Int32, in.Over)
+	return a.emit(step{do: doIndex, axis: in.Axis, src: none}, ir.Int32, in.Domain)
 }
 
 func doIndex(f *frame, s *step) {

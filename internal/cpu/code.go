@@ -91,7 +91,7 @@ func assemble(s *space, p plan) *assembler {
 		switch {
 		case !need[i]:
 		case slices.Contains(p.given, i):
-			a.body[i] = a.newRegister(s.body[i].Type, s.body[i].Over, -1)
+			a.body[i] = a.newRegister(s.body[i].Type, s.body[i].Domain, -1)
 		default:
 			a.body[i] = emitterOf(s.body[i].Op)(a, i)
 		}

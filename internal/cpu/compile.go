@@ -14,11 +14,11 @@ func (d *device) compile(k *ir.Kernel) (*program, error) {
 	p.status = slices.IndexFunc(k.Args, func(a ir.Arg) bool { return a.Kind == ir.Status })
 	s := newSpace(k, &d.tune)
 	switch {
-	case k.Skeleton == ir.Map:
+	case k.Template == ir.Pointwise:
 		p.runner = newMap(s)
-	case k.Skeleton == ir.Row:
+	case k.Template == ir.Reduce:
 		p.runner, p.extra = newRow(s)
-	case k.Skeleton == ir.Contract:
+	case k.Template == ir.Contraction:
 		if c := newContract(s); c != nil {
 			p.runner = c
 		} else {
@@ -27,7 +27,7 @@ func (d *device) compile(k *ir.Kernel) (*program, error) {
 	case k.Routine == "scatter":
 		p.runner = newScatter(s)
 	default:
-		return nil, fmt.Errorf("cpu: no way to run a %v kernel %q", k.Skeleton, k.Routine)
+		return nil, fmt.Errorf("cpu: no way to run a %v kernel %q", k.Template, k.Routine)
 	}
 	return p, nil
 }

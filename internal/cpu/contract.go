@@ -48,7 +48,7 @@ func newContract(s *space) *contractRunner {
 	r.add = simd.Binaries[ir.Add][typ].VV
 	rows, cols := s.roles(ir.M), s.roles(ir.N)
 	x, y := mul.Src[0], mul.Src[1]
-	if s.body[x].Over&ir.Axes(cols...) != 0 || s.body[y].Over&ir.Axes(rows...) != 0 {
+	if s.body[x].Domain&ir.Axes(cols...) != 0 || s.body[y].Domain&ir.Axes(rows...) != 0 {
 		x, y = y, x
 	}
 	if s.closer(rows, cols) {
@@ -57,7 +57,7 @@ func newContract(s *space) *contractRunner {
 	r.cut(rows, cols)
 	r.left = newLeft(s, x, r.rows, r.deep)
 	r.right = newRight(s, y, r.deep, r.cols)
-	s.body[sum].Over = ir.Axes(s.roles(ir.Batch, ir.M, ir.N)...)
+	s.body[sum].Domain = ir.Axes(s.roles(ir.Batch, ir.M, ir.N)...)
 
 	lanes := slices.Concat(r.rows.block(), r.cols.block())
 	a := assemble(s, plan{lanes: lanes, extent: s.extents(r.rows, r.cols), roots: s.stores(), given: []int{sum}})

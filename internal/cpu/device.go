@@ -136,7 +136,7 @@ type program struct {
 	runner runner
 }
 
-// A runner is one skeleton's way to run.
+// A runner is one template's way to run.
 type runner interface {
 	// run computes everything, with the arguments in d.bind.
 	run(d *device) error
@@ -205,7 +205,7 @@ func (d *device) bindArg(p *program, i int, a *driver.Arg) error {
 	b := &d.bind[i]
 	*b = binding{}
 	if kind == ir.Value {
-		put(unsafe.Pointer(&b.bits), typ.Register(), a.Num)
+		put(unsafe.Pointer(&b.bits), typ.ComputeType(), a.Num)
 		return nil
 	}
 	buf, ok := a.Buffer.(*buffer)

@@ -148,8 +148,8 @@ func TestThreads(t *testing.T) {
 	const n = 1 << 17
 	for name, k := range map[string]*ir.Kernel{
 		"map":     chain(n),
-		"sum":     kernel(ir.Row, []ir.Axis{{Len: n, Role: ir.Reduced}}, []ir.Arg{in(f32), out(f32, 1)}, read(f32, 0, 1), sumOver(ir.Sum, f32, 0, 1), write(f32, 1, 1, 0)),
-		"columns": kernel(ir.Row, []ir.Axis{{Len: n / 4, Role: ir.Reduced}, {Len: 4, Role: ir.Kept}}, []ir.Arg{in(f32), out(f32, 4)}, read(f32, 0, 4, 1), sumOver(ir.Sum, f32, 0, 1), write(f32, 1, 1, 0, 1)),
+		"sum":     kernel(ir.Reduce, []ir.Axis{{Len: n, Role: ir.Reduced}}, []ir.Arg{in(f32), out(f32, 1)}, read(f32, 0, 1), sumOver(ir.Sum, f32, 0, 1), write(f32, 1, 1, 0)),
+		"columns": kernel(ir.Reduce, []ir.Axis{{Len: n / 4, Role: ir.Reduced}, {Len: 4, Role: ir.Parallel}}, []ir.Arg{in(f32), out(f32, 4)}, read(f32, 0, 4, 1), sumOver(ir.Sum, f32, 0, 1), write(f32, 1, 1, 0, 1)),
 		"softmax": softmax(4, n/4),
 		"rows":    softmax(n/16, 16),
 		"product": matmul(100, 100, 300),
@@ -192,8 +192,8 @@ func TestSumOfOnes(t *testing.T) {
 		k   *ir.Kernel
 		len int
 	}{
-		"all": {kernel(ir.Row, []ir.Axis{{Len: n, Role: ir.Reduced}}, []ir.Arg{in(f32), out(f32, 1)}, read(f32, 0, 1), sumOver(ir.Sum, f32, 0, 1), write(f32, 1, 1, 0)), 1},
-		"columns": {kernel(ir.Row, []ir.Axis{{Len: n / 2, Role: ir.Reduced}, {Len: 2, Role: ir.Kept}}, []ir.Arg{in(f32), out(f32, 2)},
+		"all": {kernel(ir.Reduce, []ir.Axis{{Len: n, Role: ir.Reduced}}, []ir.Arg{in(f32), out(f32, 1)}, read(f32, 0, 1), sumOver(ir.Sum, f32, 0, 1), write(f32, 1, 1, 0)), 1},
+		"columns": {kernel(ir.Reduce, []ir.Axis{{Len: n / 2, Role: ir.Reduced}, {Len: 2, Role: ir.Parallel}}, []ir.Arg{in(f32), out(f32, 2)},
 			read(f32, 0, 2, 1), sumOver(ir.Sum, f32, 0, 1), write(f32, 1, 1, 0, 1)), 2},
 	} {
 		call := newCall(t, New(Options{}), c.k, n, c.len)

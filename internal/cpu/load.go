@@ -125,10 +125,10 @@ func doExpand(f *frame, s *step) {
 	transfer(s.size, dst, f.reg[s.src[0]], merge(f, f.dims[:len(s.expand)]))
 }
 
-// A load is a Load or an Inside.
+// A load is a Load or an InBounds.
 type load struct {
 	affine
-	arg     int // -1: Inside
+	arg     int // -1: InBounds
 	size    int // bytes of an element in memory
 	widen   simd.Unary
 	raw     int // scratch for elements before they are widened
@@ -154,10 +154,10 @@ type guard struct {
 func (a *assembler) load(i int) int {
 	in := &a.space.body[i]
 	l := &load{arg: in.Arg, at: -1, instr: i}
-	over := in.Over
+	over := in.Domain
 	lanes := over & ir.Axes(a.plan.lanes...)
 	elem := ir.Bool
-	if in.Op == ir.Inside {
+	if in.Op == ir.InBounds {
 		l.arg = -1
 	} else {
 		elem = a.space.args[in.Arg].DType
@@ -241,7 +241,7 @@ type walkDim struct {
 	guards           []int // strides of the active guards
 }
 
-// doWalk is a load with guards or an index, or Inside.
+// doWalk is a load with guards or an index, or InBounds.
 func doWalk(f *frame, s *step) {
 	l, w := s.load, &f.walk
 	n := f.count[s.set]
@@ -513,15 +513,15 @@ func (p *place) locate(f *frame) (pos int, dense bool) {
 func (a *assembler) store(i int) int {
 	in := &a.space.body[i]
 	typ := a.space.args[in.Arg].DType
-	r := a.widen(a.body[in.Src[0]], in.Over)
-	p := &place{affine: a.affine(in.View.Off, in.View.Coef, in.Over&ir.Axes(a.plan.lanes...)), arg: in.Arg, size: typ.Size()}
+	r := a.widen(a.body[in.Src[0]], in.Domain)
+	p := &place{affine: a.affine(in.View.Off, in.View.Coef, in.Domain&ir.Axes(a.plan.lanes...)), arg: in.Arg, size: typ.Size()}
 	if typ.IsHalf() {
 		p.narrow = simd.Casts[ir.Float32][typ]
 	}
-	if at := a.regs[r].step; at >= 0 && a.regs[r].over == in.Over && a.steps[at].place == nil && p.narrow == nil {
+	if at := a.regs[r].step; at >= 0 && a.regs[r].over == in.Domain && a.steps[at].place == nil && p.narrow == nil {
 		a.steps[at].place = p
 	}
-	r = a.emit(step{do: doStore, place: p, src: [4]int{r, -1, -1, -1}}, in.Type, in.Over)
+	r = a.emit(step{do: doStore, place: p, src: [4]int{r, -1, -1, -1}}, in.Type, in.Domain)
 	a.steps[len(a.steps)-1].size = 0 // no register
 	return r
 }

@@ -24,7 +24,7 @@ func (m *maker) emit(in ir.Instr, exact bool) int {
 	m.k.Body = append(m.k.Body, in)
 	m.exact = append(m.exact, exact)
 	i := len(m.k.Body) - 1
-	m.k.Body[i].Over = m.k.Varies(i)
+	m.k.Body[i].Domain = m.k.Varies(i)
 	return i
 }
 
@@ -155,7 +155,7 @@ func (m *maker) view(list []dim) (v *ir.View, n, at int) {
 			}
 		}
 		if d.guard {
-			g := ir.Guard{Form: ir.Form{Off: d.off, Coef: make([]int, len(m.k.Axes)), Div: d.div}, Len: d.n}
+			g := ir.Guard{AffineExpr: ir.AffineExpr{Off: d.off, Coef: make([]int, len(m.k.Axes)), Div: d.div}, Len: d.n}
 			for a, c := range d.coef {
 				g.Coef[a] = c
 			}
@@ -337,7 +337,7 @@ func (m *maker) body(axes []int, values []int, n int) []int {
 		case k == 1:
 			list := slices.DeleteFunc(m.dims(m.some(axes), true), func(d dim) bool { return d.index })
 			v, _, _ := m.view(list)
-			values = append(values, m.emit(ir.Instr{Op: ir.Inside, Type: ir.Bool, View: &ir.View{Guards: v.Guards}}, true))
+			values = append(values, m.emit(ir.Instr{Op: ir.InBounds, Type: ir.Bool, View: &ir.View{Guards: v.Guards}}, true))
 		case k < 5 || len(values) == 0:
 			values = append(values, m.load(axes, registers[m.IntN(len(registers))], 0))
 		default:
@@ -378,8 +378,8 @@ func newMaker(seed uint64) *maker {
 
 func makeMap(seed uint64) *maker {
 	m := newMaker(seed)
-	m.k.Skeleton = ir.Map
-	axes := m.axes(ir.Kept, 5)
+	m.k.Template = ir.Pointwise
+	axes := m.axes(ir.Parallel, 5)
 	values := m.body(axes, nil, 1+m.IntN(8))
 	m.store(values[len(values)-1], axes)
 	for range m.IntN(3) {
@@ -390,10 +390,10 @@ func makeMap(seed uint64) *maker {
 
 func makeRow(seed uint64) *maker {
 	m := newMaker(seed)
-	m.k.Skeleton = ir.Row
+	m.k.Template = ir.Reduce
 	var kept, reduced []int
 	for range 1 + m.IntN(2) {
-		kept = append(kept, m.axes(ir.Kept, 2)...)
+		kept = append(kept, m.axes(ir.Parallel, 2)...)
 		reduced = append(reduced, m.axes(ir.Reduced, 2)...)
 	}
 	if len(reduced) == 0 {
@@ -424,7 +424,7 @@ func makeRow(seed uint64) *maker {
 	}
 	for range 1 + m.IntN(3) {
 		x := values[m.IntN(len(values))]
-		if m.k.Body[x].Over&m.k.Roles(ir.Reduced) == 0 && m.IntN(2) == 0 {
+		if m.k.Body[x].Domain&m.k.Roles(ir.Reduced) == 0 && m.IntN(2) == 0 {
 			m.store(x, kept)
 		} else {
 			m.store(x, all)
@@ -435,7 +435,7 @@ func makeRow(seed uint64) *maker {
 
 func makeContract(seed uint64) *maker {
 	m := newMaker(seed)
-	m.k.Skeleton = ir.Contract
+	m.k.Template = ir.Contraction
 	var by [7][]int
 	for _, r := range m.Perm(4) {
 		role := []ir.Role{ir.Batch, ir.M, ir.N, ir.K}[r]
@@ -479,11 +479,11 @@ func makeContract(seed uint64) *maker {
 }
 
 func makeScatter(seed uint64) *maker {
-	m := &maker{Rand: rand.New(rand.NewPCG(seed, 1)), k: &ir.Kernel{Skeleton: ir.Special, Routine: "scatter"}, status: 2}
+	m := &maker{Rand: rand.New(rand.NewPCG(seed, 1)), k: &ir.Kernel{Template: ir.Routine, Routine: "scatter"}, status: 2}
 	d := []ir.DType{ir.Float32, ir.Float16, ir.Int32, ir.Int64, ir.Uint8, ir.Float64}[m.IntN(6)]
 	m.k.Args = []ir.Arg{{Kind: ir.Out, DType: d}, {Kind: ir.In, DType: d}, {Kind: ir.Status, DType: ir.Int32}}
 	m.args = []interp.Arg{{}, {}, {Data: make([]ir.Number, ir.StatusLen)}}
-	axes := m.axes(ir.Kept, 4)
+	axes := m.axes(ir.Parallel, 4)
 	n := 1 + m.IntN(9)
 	at := m.IntN(len(axes) + 1)
 	v := &ir.View{Coef: make([]int, len(axes)), Len: n}
@@ -508,9 +508,9 @@ func makeScatter(seed uint64) *maker {
 	}
 	m.k.Args[0].Len = size
 	index := m.load(axes, []ir.DType{ir.Int32, ir.Uint32, ir.Int64}[m.IntN(3)], n)
-	update := m.load(axes, d.Register(), 0)
+	update := m.load(axes, d.ComputeType(), 0)
 	kind := []ir.Op{ir.Add, ir.Mul, ir.Max, ir.Min}[m.IntN(4)]
-	m.emit(ir.Instr{Op: ir.Scatter, Type: d.Register(), Kind: kind, Src: []int{index, update}, Arg: 0, View: v}, true)
+	m.emit(ir.Instr{Op: ir.Scatter, Type: d.ComputeType(), Kind: kind, Src: []int{index, update}, Arg: 0, View: v}, true)
 	return m
 }
 

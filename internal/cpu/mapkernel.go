@@ -11,7 +11,7 @@ type mapRunner struct {
 }
 
 func newMap(s *space) *mapRunner {
-	return newMapOver(s, s.roles(ir.Kept), s.stores())
+	return newMapOver(s, s.roles(ir.Parallel), s.stores())
 }
 
 // newMapOver prepares some stores over some axes.

@@ -104,7 +104,7 @@ func check(t *testing.T, d driver.Device, m *maker, seed uint64) bool {
 	t.Helper()
 	m.prune()
 	reduces := slices.ContainsFunc(m.k.Body, func(in ir.Instr) bool { return in.Op.Class() == ir.Reduction })
-	if !reduces && (m.k.Skeleton == ir.Row || m.k.Skeleton == ir.Contract) {
+	if !reduces && (m.k.Template == ir.Reduce || m.k.Template == ir.Contraction) {
 		return true // all that was reduced is pruned
 	}
 	if err := ir.Verify(m.k); err != nil {

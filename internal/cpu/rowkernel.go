@@ -9,7 +9,7 @@ import (
 // newRow prepares a kernel with reductions, also a contraction that has no
 // faster way, and returns how many arguments of its own it needs.
 func newRow(s *space) (r runner, extra int) {
-	kept, reduced := s.roles(ir.Kept, ir.Batch, ir.M, ir.N), s.roles(ir.Reduced, ir.K)
+	kept, reduced := s.roles(ir.Parallel, ir.Batch, ir.M, ir.N), s.roles(ir.Reduced, ir.K)
 	shape := rowShape{
 		kept: kept, reduced: reduced,
 		nk: s.points(kept), nr: s.points(reduced),
@@ -48,7 +48,7 @@ func (s *space) reuses() bool {
 	reduced := ir.Axes(s.roles(ir.Reduced, ir.K)...)
 	for i := range s.body {
 		in := &s.body[i]
-		if in.Op == ir.Store && in.Over&reduced != 0 {
+		if in.Op == ir.Store && in.Domain&reduced != 0 {
 			return true
 		}
 	}
@@ -109,7 +109,7 @@ func (s *space) nearer(need []bool, a, b []int) bool {
 		}
 		n := 1.0
 		for axis, x := range s.axes {
-			if in.Over.Has(axis) {
+			if in.Domain.Has(axis) {
 				n *= float64(x.Len)
 			}
 		}

@@ -32,7 +32,7 @@ func newScatter(s *space) *scatterRunner {
 	r := &scatterRunner{space: s, axis: s.separate(&s.body[at]), part: 1, parts: 1}
 	out := s.args[0]
 	r.bytes = out.Len * out.DType.Size()
-	axes := s.roles(ir.Kept, ir.Reduced)
+	axes := s.roles(ir.Parallel, ir.Reduced)
 	r.work = s.points(axes) * max(s.cost(), 1)
 	var rest []int
 	for _, a := range axes {

@@ -51,7 +51,7 @@ func newSpace(k *ir.Kernel, t *tuning) *space {
 		in := &s.body[i]
 		if in.View != nil {
 			v := *in.View
-			if in.Op != ir.Inside {
+			if in.Op != ir.InBounds {
 				v.Coef = project(v.Coef)
 			}
 			v.Guards = slices.Clone(v.Guards)
@@ -73,7 +73,7 @@ func newSpace(k *ir.Kernel, t *tuning) *space {
 			}
 		}
 		in.Axes = axes
-		in.Over = s.varies(i)
+		in.Domain = s.varies(i)
 	}
 	return s
 }
@@ -83,7 +83,7 @@ func (s *space) varies(i int) ir.AxisSet {
 	in := &s.body[i]
 	var over ir.AxisSet
 	for _, j := range in.Src {
-		over |= s.body[j].Over
+		over |= s.body[j].Domain
 	}
 	if in.Op == ir.Scatter {
 		return s.all()
@@ -134,7 +134,7 @@ func allForms(k *ir.Kernel, rank []int) []form {
 	for i := range k.Body {
 		in := &k.Body[i]
 		if in.View != nil {
-			if in.Op != ir.Inside {
+			if in.Op != ir.InBounds {
 				forms = append(forms, in.View.Coef)
 			}
 			for _, g := range in.View.Guards {
@@ -163,7 +163,7 @@ func orderAxes(k *ir.Kernel) []int {
 			axes = append(axes, a)
 		}
 	}
-	if k.Skeleton == ir.Special {
+	if k.Template == ir.Routine {
 		return axes
 	}
 	fixed := slices.ContainsFunc(k.Body, func(in ir.Instr) bool { return in.Op == ir.ArgMax })
@@ -203,7 +203,7 @@ func byWeight(k *ir.Kernel) []*ir.View {
 			}
 			n := 1.0
 			for a, x := range k.Axes {
-				if in.Over.Has(a) {
+				if in.Domain.Has(a) {
 					n *= float64(x.Len)
 				}
 			}

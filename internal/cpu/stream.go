@@ -103,7 +103,7 @@ func (r *streamRunner) prepare() {
 	var kept []int
 	reduced := ir.Axes(r.reduced...)
 	for _, i := range s.stores() {
-		if s.body[i].Over&reduced != 0 {
+		if s.body[i].Domain&reduced != 0 {
 			p.roots = append(p.roots, i)
 		} else {
 			kept = append(kept, i)
@@ -148,7 +148,7 @@ func (r *streamRunner) addPhase(s *space, p plan) {
 		s.args = append(s.args, ir.Arg{Kind: ir.In, DType: load.Type})
 	}
 	for i := range s.body {
-		s.body[i].Over = s.varies(i)
+		s.body[i].Domain = s.varies(i)
 	}
 	r.phases = append(r.phases, ph)
 }

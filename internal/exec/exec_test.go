@@ -276,9 +276,9 @@ func TestTwoDevices(t *testing.T) {
 	one, two := newDevice(), newDevice()
 	defer one.Close()
 	defer two.Close()
-	x := graph.Unary(ir.Neg, graph.On(floats(1, 2), one))
+	x := graph.Unary(ir.Neg, graph.ToDevice(floats(1, 2), one))
 	read(t, one, x)
-	y := graph.Binary(ir.Add, graph.On(x, two), graph.On(floats(10, 20), two))
+	y := graph.Binary(ir.Add, graph.ToDevice(x, two), graph.ToDevice(floats(10, 20), two))
 	if got, want := read(t, one, y), []float32{9, 18}; !equal(got, want) {
 		t.Errorf("got %v, want %v", got, want)
 	}
@@ -293,16 +293,16 @@ func TestComputedWhereCommitted(t *testing.T) {
 	one, two := newDevice(), exec.New(lacking{floatless, ir.Float64})
 	defer one.Close()
 	defer two.Close()
-	x := graph.Cast(graph.On(floats(1, 2), one), ir.Float64)
+	x := graph.Cast(graph.ToDevice(floats(1, 2), one), ir.Float64)
 	x = graph.Cast(graph.Unary(ir.Neg, x), ir.Float32)
-	y := graph.Binary(ir.Add, graph.On(x, two), graph.On(floats(10, 20), two))
+	y := graph.Binary(ir.Add, graph.ToDevice(x, two), graph.ToDevice(floats(10, 20), two))
 	if got, want := read(t, two, y), []float32{9, 18}; !equal(got, want) {
 		t.Errorf("got %v, want %v", got, want)
 	}
 	if d := x.Value().Store.Device(); d != graph.Device(one) {
 		t.Errorf("computed on %v, want %v", d, one)
 	}
-	lost := graph.Cast(graph.On(x, two), ir.Float64)
+	lost := graph.Cast(graph.ToDevice(x, two), ir.Float64)
 	if _, err := exec.Read(two, lost); !errors.Is(err, driver.ErrType) {
 		t.Errorf("float64 on a device that lacks it: got error %v, want %v", err, driver.ErrType)
 	}
@@ -313,10 +313,10 @@ func TestBundleOfTwoDevices(t *testing.T) {
 	one, two := newDevice(), newDevice()
 	defer one.Close()
 	defer two.Close()
-	x := graph.Unary(ir.Neg, graph.On(floats(1, 2, 3), one))
-	y := graph.Unary(ir.Neg, graph.On(x, two))
-	b := &graph.Bundle{Nodes: []*graph.Node{x, y}}
-	x.Bundle, y.Bundle = b, b
+	x := graph.Unary(ir.Neg, graph.ToDevice(floats(1, 2, 3), one))
+	y := graph.Unary(ir.Neg, graph.ToDevice(x, two))
+	b := &graph.CoOutputs{Nodes: []*graph.Node{x, y}}
+	x.CoOutputs, y.CoOutputs = b, b
 	if got := read(t, one, x); !equal(got, []float32{-1, -2, -3}) {
 		t.Errorf("got %v, want the negatives", got)
 	}
@@ -329,9 +329,9 @@ func TestBundleOfTwoDevices(t *testing.T) {
 func TestCopiesOutliveDevices(t *testing.T) {
 	one, two := newDevice(), newDevice()
 	defer two.Close()
-	x := graph.Unary(ir.Neg, graph.On(floats(1, 2, 3), one))
+	x := graph.Unary(ir.Neg, graph.ToDevice(floats(1, 2, 3), one))
 	read(t, one, x)
-	y := graph.On(x, two)
+	y := graph.ToDevice(x, two)
 	if err := exec.Eval(two, []*graph.Node{y}); err != nil {
 		t.Fatal(err)
 	}

@@ -27,7 +27,7 @@ type request struct {
 	at        []int32 // a node's output by number, from 1; 0 for none
 	stack     []frame
 	roots     []*graph.Node
-	bundles   map[*graph.Bundle]bool
+	bundles   map[*graph.CoOutputs]bool
 	bundled   []bundled     // nodes that have a bundle
 	failed    error         // of a value that a bundle asks for
 	old       []*graph.Node // of a root, what it falls back to
@@ -57,7 +57,7 @@ type output struct {
 // bundle asks for the node itself.
 type bundled struct {
 	node   *graph.Node
-	bundle *graph.Bundle
+	bundle *graph.CoOutputs
 }
 
 type frame struct {
@@ -67,7 +67,7 @@ type frame struct {
 }
 
 var requests = sync.Pool{New: func() any {
-	return &request{number: map[*graph.Node]int32{}, bundles: map[*graph.Bundle]bool{}}
+	return &request{number: map[*graph.Node]int32{}, bundles: map[*graph.CoOutputs]bool{}}
 }}
 
 // newRequest returns the request for roots on a device, nil for any. It must be
@@ -211,7 +211,7 @@ func (r *request) push(n *graph.Node) {
 	}
 	r.number[n] = -1 // on the stack
 	r.stack = append(r.stack, frame{n: n, src: s.Src})
-	if b := n.Bundle; b != nil {
+	if b := n.CoOutputs; b != nil {
 		if !slices.Contains(b.Nodes, n) {
 			r.bundled = append(r.bundled, bundled{n, b})
 		}
@@ -223,7 +223,7 @@ func (r *request) push(n *graph.Node) {
 }
 
 // ask adds what a bundle asks for to the roots.
-func (r *request) ask(b *graph.Bundle) {
+func (r *request) ask(b *graph.CoOutputs) {
 	for _, m := range b.Nodes {
 		switch v := m.Value(); {
 		case v != nil && v.Err != nil:
@@ -254,7 +254,7 @@ func (r *request) visit(n *graph.Node, src []*graph.Node) {
 		}
 	}
 	k := append(r.key, byte(n.Op), byte(n.DType), byte(n.Kind), byte(len(n.Shape)), byte(len(n.Ints)))
-	k = binary.AppendVarint(k, int64(n.Gen))
+	k = binary.AppendVarint(k, int64(n.RematLevel))
 	for _, d := range n.Shape {
 		k = binary.AppendUvarint(k, uint64(d))
 	}
@@ -376,8 +376,8 @@ func (r *request) ties() [][]int {
 	if len(r.bundled) == 0 {
 		return nil
 	}
-	var bundles []*graph.Bundle
-	number := map[*graph.Bundle]int{}
+	var bundles []*graph.CoOutputs
+	number := map[*graph.CoOutputs]int{}
 	for _, b := range r.bundled {
 		if _, ok := number[b.bundle]; !ok {
 			number[b.bundle] = len(bundles)
@@ -491,7 +491,7 @@ func (r *request) graph() []*graph.Node {
 			for k, s := range r.src[i] {
 				private[k] = nodes[r.number[s]]
 			}
-			nodes[i] = graph.With(n, private...)
+			nodes[i] = graph.WithOperands(n, private...)
 			nodes[i].Number = i
 		}
 	}

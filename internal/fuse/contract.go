@@ -25,7 +25,7 @@ func (f *fuser) contract(n *graph.Node) bool {
 		return false
 	}
 	for {
-		g, l := newGroup(ir.Contract, x.Shape)
+		g, l := newGroup(ir.Contraction, x.Shape)
 		g.Sum = n
 		g.Over[n] = take(l, n)
 		g.Reduced = slices.Concat(g.Over[n]...)
@@ -75,7 +75,7 @@ func (f *fuser) innermost(x *graph.Node) *graph.Node {
 // mergeable reports whether a sum may be part of the one that reads it.
 func (f *fuser) mergeable(x *graph.Node) bool {
 	g := f.home(x)
-	return g != nil && (g.Skeleton == ir.Row || g.Skeleton == ir.Contract) && f.lonely(x, g)
+	return g != nil && (g.Template == ir.Reduce || g.Template == ir.Contraction) && f.lonely(x, g)
 }
 
 // drop forgets the group of a sum that became part of another.
@@ -137,14 +137,14 @@ type collector struct {
 	w walk
 }
 
-func (c *collector) collect(n *graph.Node, at []ir.Form, guards []ir.Guard) {
+func (c *collector) collect(n *graph.Node, at []ir.AffineExpr, guards []ir.Guard) {
 	c.w = walk{f: c.f, g: c.g}
 	c.node(n, at, guards, true)
 }
 
 // node collects n, read at coordinates under guards. Direct says that every
 // element of n is read at one point at most, and by nothing else.
-func (c *collector) node(n *graph.Node, at []ir.Form, guards []ir.Guard, direct bool) {
+func (c *collector) node(n *graph.Node, at []ir.AffineExpr, guards []ir.Guard, direct bool) {
 	if c.w.done() {
 		return
 	}
@@ -154,7 +154,7 @@ func (c *collector) node(n *graph.Node, at []ir.Form, guards []ir.Guard, direct 
 	case n.Op.Class() == ir.Movement && n.Op != ir.Cat && zero && c.leadsToProduct(n):
 		r, more, ok := c.w.through(n, at)
 		if ok {
-			direct = direct && n.Op != ir.Expand && n.Op != ir.Shear && c.f.info[n].users == 1
+			direct = direct && n.Op != ir.Expand && n.Op != ir.Window && c.f.info[n].users == 1
 			c.node(r.Node, r.At, slices.Concat(guards, more), direct)
 		}
 		return
@@ -187,7 +187,7 @@ func (c *collector) leadsToProduct(n *graph.Node) bool {
 	return b.Op == ir.Mul && !c.f.info[b].saved || b.Op == ir.Sum && c.f.mergeable(b)
 }
 
-func (c *collector) factor(n *graph.Node, at []ir.Form) {
+func (c *collector) factor(n *graph.Node, at []ir.AffineExpr) {
 	c.p.factors = append(c.p.factors, Factor{Node: n, At: at})
 }
 

@@ -161,7 +161,7 @@ func (f *fuser) join(n *graph.Node) bool {
 		src = src[1:] // what is gathered is read from memory
 	}
 	for _, s := range src {
-		if base(s).Gen < n.Gen && base(s).Op.Class() != ir.Source {
+		if base(s).RematLevel < n.RematLevel && base(s).Op.Class() != ir.Source {
 			continue // or what is computed again would be stored before
 		}
 		if g := f.home(base(s)); g != nil && !slices.Contains(groups, g) {
@@ -171,7 +171,7 @@ func (f *fuser) join(n *graph.Node) bool {
 	slices.SortFunc(groups, func(a, b *Group) int { return cmp.Compare(b.order, a.order) })
 	for i, g := range groups {
 		l, ok := f.layout(g, src)
-		if !ok || !g.covers(l) || g.Skeleton == ir.Row && g.transposes(l) {
+		if !ok || !g.covers(l) || g.Template == ir.Reduce && g.transposes(l) {
 			continue
 		}
 		for _, h := range groups[i+1:] {
@@ -271,7 +271,7 @@ func (f *fuser) add(g *Group) {
 
 // anchor starts a map group that computes n, a floating node or a movement.
 func (f *fuser) anchor(n *graph.Node) *Group {
-	g, l := newGroup(ir.Map, n.Shape)
+	g, l := newGroup(ir.Pointwise, n.Shape)
 	g.Layouts[n] = l
 	f.info[n].homes = nil
 	w := f.settle(g, func(w *walk) { w.member(n) })
@@ -288,12 +288,12 @@ func (f *fuser) reduce(n *graph.Node) {
 	if !f.apart[n] && (n.Op == ir.Sum && f.contract(n) || f.absorb(n)) {
 		return
 	}
-	if g := f.home(base(x)); !f.apart[n] && g != nil && (g.Skeleton == ir.Map || g.Skeleton == ir.Row) {
+	if g := f.home(base(x)); !f.apart[n] && g != nil && (g.Template == ir.Pointwise || g.Template == ir.Reduce) {
 		if l, ok := g.derive(x); ok && f.reduceIn(g, n, l) {
 			return
 		}
 	}
-	g, l := newGroup(ir.Row, x.Shape)
+	g, l := newGroup(ir.Reduce, x.Shape)
 	g.Over[n] = take(l, n)
 	g.Reduced = slices.Concat(g.Over[n]...)
 	g.Layouts[n] = l
@@ -316,15 +316,15 @@ func (f *fuser) reduceIn(g *Group, n *graph.Node, l Layout) bool {
 	}
 	over := take(l, n)
 	reduced := slices.Concat(over...)
-	if count != len(g.Axes) || g.Skeleton == ir.Row && !slices.Equal(g.Reduced, reduced) {
+	if count != len(g.Axes) || g.Template == ir.Reduce && !slices.Equal(g.Reduced, reduced) {
 		return false
 	}
-	was := g.Skeleton
-	g.Skeleton, g.Reduced = ir.Row, reduced
+	was := g.Template
+	g.Template, g.Reduced = ir.Reduce, reduced
 	g.Layouts[n], g.Over[n] = l, over
 	w := f.settle(g, func(w *walk) { w.visit(n.Src()[0], g.Operand(n, g.Forms(g.Layouts[n]))) })
 	if w == nil {
-		if g.Skeleton = was; was == ir.Map {
+		if g.Template = was; was == ir.Pointwise {
 			g.Reduced = nil
 		}
 		delete(g.Layouts, n)
@@ -340,7 +340,7 @@ func (f *fuser) reduceIn(g *Group, n *graph.Node, l Layout) bool {
 func (f *fuser) absorb(n *graph.Node) bool {
 	inner := base(n.Src()[0])
 	g := f.home(inner)
-	if g == nil || g.Skeleton != ir.Row || inner.Op != n.Op || n.Op == ir.ArgMax || !f.lonely(inner, g) {
+	if g == nil || g.Template != ir.Reduce || inner.Op != n.Op || n.Op == ir.ArgMax || !f.lonely(inner, g) {
 		return false
 	}
 	for x := n.Src()[0]; x != inner; x = x.Src()[0] {

@@ -56,7 +56,7 @@ func norm(m *maker, x *graph.Node) *graph.Node {
 	return binary(ir.Add, binary(ir.Mul, y, along(m.leaf(1, x.Shape[1]), x)), along(m.leaf(1, x.Shape[1]), x))
 }
 
-// describe writes a group as its skeleton, its axes with the reduced ones
+// describe writes a group as its template, its axes with the reduced ones
 // behind a bar, and what it computes in order, with a star where that is
 // stored. What floats is not named.
 func describe(g *Group, order map[*graph.Node]int) string {
@@ -87,7 +87,7 @@ func describe(g *Group, order map[*graph.Node]int) string {
 	if len(reduced) > 0 {
 		space += "|" + strings.Join(reduced, "x")
 	}
-	return fmt.Sprintf("%v %s: %s", g.Skeleton, space, strings.Join(ops, " "))
+	return fmt.Sprintf("%v %s: %s", g.Template, space, strings.Join(ops, " "))
 }
 
 // taken is the product of 4 rows of a table, taken by index, and a matrix of n
@@ -120,179 +120,179 @@ func TestGroups(t *testing.T) {
 		{"a chain", func(m *maker) []*graph.Node {
 			x := m.leaf(2, 3)
 			return list(unary(ir.Exp, binary(ir.Add, unary(ir.Neg, x), m.leaf(2, 3))))
-		}, []string{"map 2x3: Exp*"}},
+		}, []string{"pointwise 2x3: Exp*"}},
 		{"a view of a leaf", func(m *maker) []*graph.Node {
 			return list(graph.Flip(graph.Permute(m.leaf(2, 3), []int{1, 0}), []int{0}))
 		}, nil},
 		{"a padded leaf", func(m *maker) []*graph.Node {
 			return list(graph.Pad(m.leaf(2), 0, []graph.Padding{{Before: 1}}))
-		}, []string{"map 3: Pad*"}},
+		}, []string{"pointwise 3: Pad*"}},
 		{"a view of what is computed", func(m *maker) []*graph.Node {
 			return list(graph.Crop(unary(ir.Exp, m.leaf(6)), []graph.Span{{Start: 1, Step: 2, Len: 2}}))
-		}, []string{"map 2: Crop*"}},
+		}, []string{"pointwise 2: Crop*"}},
 		{"a constant", func(m *maker) []*graph.Node {
 			return list(graph.Fill(f32, 2, []int{4}))
-		}, []string{"map 4: Const*"}},
+		}, []string{"pointwise 4: Const*"}},
 		{"work after a reduction", func(m *maker) []*graph.Node {
 			s := sum(m.leaf(4, 5), 1)
 			return list(unary(ir.Sqrt, s))
-		}, []string{"row 4|5: Sum Sqrt*"}},
+		}, []string{"reduce 4|5: Sum Sqrt*"}},
 		{"a softmax", func(m *maker) []*graph.Node {
 			x := m.leaf(4, 5)
 			return list(softmax(x, 1))
-		}, []string{"row 4|5: ReduceMax Sub Exp Sum Div*"}},
+		}, []string{"reduce 4|5: ReduceMax Sub Exp Sum Div*"}},
 		{"a softmax of a chain over the first axis", func(m *maker) []*graph.Node {
 			x := unary(ir.Tanh, m.leaf(4, 5))
 			return list(softmax(x, 0))
-		}, []string{"row 5|4: Tanh ReduceMax Sub Exp Sum Div*"}},
+		}, []string{"reduce 5|4: Tanh ReduceMax Sub Exp Sum Div*"}},
 		{"rows added to columns", func(m *maker) []*graph.Node {
 			x := softmax(m.leaf(4, 4), 1)
 			return list(binary(ir.Add, x, graph.Permute(x, []int{1, 0})))
-		}, []string{"row 4|4: ReduceMax Sub Exp Sum Div*", "map 4x4: Add*"}},
+		}, []string{"reduce 4|4: ReduceMax Sub Exp Sum Div*", "pointwise 4x4: Add*"}},
 		{"windows of a dear chain that overlap", func(m *maker) []*graph.Node {
 			x := graph.Reshape(unary(ir.Tanh, m.leaf(20)), []int{20, 1})
-			return list(sum(graph.Shear(graph.Expand(x, []int{20, 9}), 0, 1, 1, 1, 12), 1))
-		}, []string{"map 20: Tanh*", "row 12|9: Sum*"}},
+			return list(sum(graph.Window(graph.Expand(x, []int{20, 9}), 0, 1, 1, 1, 12), 1))
+		}, []string{"pointwise 20: Tanh*", "reduce 12|9: Sum*"}},
 		{"a row and its sum", func(m *maker) []*graph.Node {
 			x := unary(ir.Exp, m.leaf(4, 5))
 			return list(x, sum(x, 1))
-		}, []string{"row 4|5: Exp* Sum*"}},
+		}, []string{"reduce 4|5: Exp* Sum*"}},
 		{"reductions over different axes", func(m *maker) []*graph.Node {
 			x := unary(ir.Exp, m.leaf(4, 5))
 			return list(sum(x, 0), sum(x, 1))
-		}, []string{"row 5|4: Exp* Sum*", "row 4|5: Sum*"}},
+		}, []string{"reduce 5|4: Exp* Sum*", "reduce 4|5: Sum*"}},
 		{"reductions of one leaf over different axes", func(m *maker) []*graph.Node {
 			x := m.leaf(4, 5)
 			return list(sum(x, 0), sum(x, 1))
-		}, []string{"row 5|4: Sum*", "row 4|5: Sum*"}},
+		}, []string{"reduce 5|4: Sum*", "reduce 4|5: Sum*"}},
 		{"a reduction of another's rows", func(m *maker) []*graph.Node {
 			x := m.leaf(4, 5)
 			y := binary(ir.Sub, x, along(sum(x, 1), x))
 			return list(sum(y, 0))
-		}, []string{"row 4|5: Sum Sub*", "row 5|4: Sum*"}},
+		}, []string{"reduce 4|5: Sum Sub*", "reduce 5|4: Sum*"}},
 		{"a sum of a sum", func(m *maker) []*graph.Node {
 			return list(sum(sum(m.leaf(4, 5), 1), 0))
-		}, []string{"row |4x5: Sum*"}},
+		}, []string{"reduce |4x5: Sum*"}},
 		{"a sum of a sum that is asked for", func(m *maker) []*graph.Node {
 			x := sum(m.leaf(4, 5), 1)
 			return list(x, sum(x, 0))
-		}, []string{"row 4|5: Sum*", "row |4: Sum*"}},
+		}, []string{"reduce 4|5: Sum*", "reduce |4: Sum*"}},
 		{"a sum of a maximum", func(m *maker) []*graph.Node {
 			return list(sum(graph.Reduce(ir.ReduceMax, m.leaf(4, 5), []int{1}), 0))
-		}, []string{"row 4|5: ReduceMax*", "row |4: Sum*"}},
+		}, []string{"reduce 4|5: ReduceMax*", "reduce |4: Sum*"}},
 		{"a product of matrices", func(m *maker) []*graph.Node {
 			return list(matmul(m.leaf(4, 5), m.leaf(6, 5)))
-		}, []string{"contract 4x6|5: Sum*"}},
+		}, []string{"contraction 4x6|5: Sum*"}},
 		{"a product with bias and relu", func(m *maker) []*graph.Node {
 			p := matmul(m.leaf(4, 5), m.leaf(6, 5))
 			b := graph.Expand(m.leaf(1, 6), p.Shape)
 			return list(binary(ir.Max, binary(ir.Add, p, b), graph.Fill(f32, 0, p.Shape)))
-		}, []string{"contract 4x6|5: Sum Add Max*"}},
+		}, []string{"contraction 4x6|5: Sum Add Max*"}},
 		{"a product of a cheap chain", func(m *maker) []*graph.Node {
 			x := m.leaf(4, 5)
 			return list(matmul(binary(ir.Add, x, unary(ir.Neg, x)), m.leaf(6, 5)))
-		}, []string{"contract 4x6|5: Sum*"}},
+		}, []string{"contraction 4x6|5: Sum*"}},
 		{"a product of a dear chain", func(m *maker) []*graph.Node {
 			return list(matmul(unary(ir.Tanh, m.leaf(4, 5)), m.leaf(6, 5)))
-		}, []string{"map 4x5: Tanh*", "contract 4x6|5: Sum*"}},
+		}, []string{"pointwise 4x5: Tanh*", "contraction 4x6|5: Sum*"}},
 		{"a product of a product", func(m *maker) []*graph.Node {
 			return list(matmul(matmul(m.leaf(4, 5), m.leaf(6, 5)), m.leaf(3, 6)))
-		}, []string{"contract 4x6|5: Sum*", "contract 4x3|6: Sum*"}},
+		}, []string{"contraction 4x6|5: Sum*", "contraction 4x3|6: Sum*"}},
 		{"a product of one row", func(m *maker) []*graph.Node {
 			return list(matmul(m.leaf(1, 5), m.leaf(6, 5)))
-		}, []string{"row 6|5: Sum*"}},
+		}, []string{"reduce 6|5: Sum*"}},
 		{"a sum of squares", func(m *maker) []*graph.Node {
 			x := m.leaf(4, 5)
 			return list(sum(binary(ir.Mul, x, x), 1))
-		}, []string{"row 4|5: Sum*"}},
+		}, []string{"reduce 4|5: Sum*"}},
 		{"a product of integers", func(m *maker) []*graph.Node {
 			return list(matmul(m.of(ir.Int32, 4, 5), m.of(ir.Int32, 6, 5)))
-		}, []string{"contract 4x6|5: Sum*"}},
+		}, []string{"contraction 4x6|5: Sum*"}},
 		{"a product of bytes, added up as int32", func(m *maker) []*graph.Node {
 			full := []int{4, 6, 5}
 			x := graph.Expand(m.of(ir.Uint8, 4, 1, 5), full)
 			y := graph.Expand(m.of(ir.Uint8, 1, 6, 5), full)
 			return list(sum(binary(ir.Mul, x, y), 2))
-		}, []string{"row 4x6|5: Sum*"}},
+		}, []string{"reduce 4x6|5: Sum*"}},
 		{"siblings over one space", func(m *maker) []*graph.Node {
 			return list(unary(ir.Neg, m.leaf(4, 5)), unary(ir.Exp, m.leaf(4, 5)))
-		}, []string{"map 4x5: Neg* Exp*"}},
+		}, []string{"pointwise 4x5: Neg* Exp*"}},
 		{"siblings over two spaces", func(m *maker) []*graph.Node {
 			return list(unary(ir.Neg, m.leaf(4, 5)), unary(ir.Exp, m.leaf(5, 4)))
-		}, []string{"map 4x5: Neg*", "map 5x4: Exp*"}},
+		}, []string{"pointwise 4x5: Neg*", "pointwise 5x4: Exp*"}},
 		{"rows that read the same", func(m *maker) []*graph.Node {
 			x := m.leaf(4, 5)
 			return list(sum(x, 1), graph.Reduce(ir.ReduceMax, x, []int{1}))
-		}, []string{"row 4|5: Sum* ReduceMax*"}},
+		}, []string{"reduce 4|5: Sum* ReduceMax*"}},
 		{"rows that read other things", func(m *maker) []*graph.Node {
 			return list(sum(m.leaf(4, 5), 1), graph.Reduce(ir.ReduceMax, m.leaf(4, 5), []int{1}))
-		}, []string{"row 4|5: Sum*", "row 4|5: ReduceMax*"}},
+		}, []string{"reduce 4|5: Sum*", "reduce 4|5: ReduceMax*"}},
 		{"cheap work that two groups need", func(m *maker) []*graph.Node {
 			x := unary(ir.Neg, m.leaf(4, 5))
 			return list(sum(x, 0), sum(x, 1))
-		}, []string{"row 5|4: Sum*", "row 4|5: Sum*"}},
+		}, []string{"reduce 5|4: Sum*", "reduce 4|5: Sum*"}},
 		{"dear work that is repeated", func(m *maker) []*graph.Node {
 			x := unary(ir.Exp, m.leaf(4, 1))
 			return list(binary(ir.Mul, graph.Expand(x, []int{4, 5}), m.leaf(4, 5)))
-		}, []string{"map 4: Exp*", "map 4x5: Mul*"}},
+		}, []string{"pointwise 4: Exp*", "pointwise 4x5: Mul*"}},
 		{"cheap work that is repeated", func(m *maker) []*graph.Node {
 			x := unary(ir.Neg, m.leaf(4, 1))
 			return list(binary(ir.Mul, graph.Expand(x, []int{4, 5}), m.leaf(4, 5)))
-		}, []string{"map 4x5: Mul*"}},
+		}, []string{"pointwise 4x5: Mul*"}},
 		{"a gather from a leaf", func(m *maker) []*graph.Node {
 			return list(unary(ir.Neg, graph.Gather(m.leaf(7, 5), m.of(ir.Int32, 4, 5), 0)))
-		}, []string{"map 4x5: Neg*"}},
+		}, []string{"pointwise 4x5: Neg*"}},
 		{"a gather from what is computed", func(m *maker) []*graph.Node {
 			x := unary(ir.Exp, m.leaf(7, 5))
 			return list(graph.Gather(x, m.of(ir.Int32, 4, 5), 0))
-		}, []string{"map 7x5: Exp*", "map 4x5: Gather*"}},
+		}, []string{"pointwise 7x5: Exp*", "pointwise 4x5: Gather*"}},
 		{"a gather by what is computed", func(m *maker) []*graph.Node {
 			i := unary(ir.Neg, m.of(ir.Int32, 4, 5))
 			return list(graph.Gather(m.leaf(7, 5), i, 0))
-		}, []string{"map 4x5: Gather*"}},
+		}, []string{"pointwise 4x5: Gather*"}},
 		{"a gather by what is reduced", func(m *maker) []*graph.Node {
 			i := graph.Reduce(ir.ArgMax, m.leaf(4, 5), []int{1})
 			return list(graph.Gather(m.leaf(4, 5), i, 1))
-		}, []string{"row 4|5: ArgMax Gather*"}},
+		}, []string{"reduce 4|5: ArgMax Gather*"}},
 		{"a scatter", func(m *maker) []*graph.Node {
 			return list(unary(ir.Neg, graph.Scatter(ir.Add, m.leaf(7, 5), m.of(ir.Int32, 4, 5), unary(ir.Exp, m.leaf(4, 5)), 0)))
-		}, []string{"special 4x5: Scatter*", "map 7x5: Neg*"}},
+		}, []string{"routine 4x5: Scatter*", "pointwise 7x5: Neg*"}},
 		{"a scatter onto a constant", func(m *maker) []*graph.Node {
 			return list(graph.Scatter(ir.Add, graph.Fill(f32, 0, []int{7, 5}), m.of(ir.Int32, 4, 5), m.leaf(4, 5), 0))
-		}, []string{"map 7x5: Const*", "special 4x5: Scatter*"}},
+		}, []string{"pointwise 7x5: Const*", "routine 4x5: Scatter*"}},
 		{"rows taken for a wide product", func(m *maker) []*graph.Node {
 			return list(taken(m, 64))
-		}, []string{"map 4x5: Gather*", "contract 4x64|5: Sum*"}},
+		}, []string{"pointwise 4x5: Gather*", "contraction 4x64|5: Sum*"}},
 		{"rows taken for a narrow product", func(m *maker) []*graph.Node {
 			return list(taken(m, 3))
-		}, []string{"contract 4x3|5: Sum*"}},
+		}, []string{"contraction 4x3|5: Sum*"}},
 		{"parts", func(m *maker) []*graph.Node {
 			x, y := unary(ir.Exp, m.leaf(4, 5)), unary(ir.Neg, m.leaf(4, 5))
 			return list(graph.Cat(1, []*graph.Node{x, y}))
-		}, []string{"map 4x5: Alias* Alias*"}},
+		}, []string{"pointwise 4x5: Alias* Alias*"}},
 		{"parts of other lengths", func(m *maker) []*graph.Node {
 			x, y := unary(ir.Exp, m.leaf(4, 5)), m.leaf(4, 2)
 			return list(graph.Cat(1, []*graph.Node{x, y}))
-		}, []string{"map 4x5: Alias*", "map 4x2: Alias*"}},
+		}, []string{"pointwise 4x5: Alias*", "pointwise 4x2: Alias*"}},
 		{"work after parts", func(m *maker) []*graph.Node {
 			return list(unary(ir.Exp, graph.Cat(0, []*graph.Node{m.leaf(4, 5), m.leaf(4, 5)})))
-		}, []string{"map 4x5: Alias* Alias*", "map 8x5: Exp*"}},
+		}, []string{"pointwise 4x5: Alias* Alias*", "pointwise 8x5: Exp*"}},
 		{"a split reshape", func(m *maker) []*graph.Node {
 			x := sum(m.leaf(6, 5), 1)
 			y := graph.Reshape(x, []int{2, 3})
 			return list(binary(ir.Add, y, m.leaf(2, 3)))
-		}, []string{"row 2x3|5: Sum Add*"}},
+		}, []string{"reduce 2x3|5: Sum Add*"}},
 		{"a reshape that no form has", func(m *maker) []*graph.Node {
 			x := graph.Permute(unary(ir.Exp, m.leaf(4, 6)), []int{1, 0})
 			return list(unary(ir.Neg, graph.Reshape(x, []int{8, 3})))
-		}, []string{"map 6x4: Permute*", "map 8x3: Neg*"}},
+		}, []string{"pointwise 6x4: Permute*", "pointwise 8x3: Neg*"}},
 		{"a window of a leaf", func(m *maker) []*graph.Node {
 			x := graph.Expand(m.leaf(8, 1), []int{8, 3})
-			return list(sum(graph.Shear(x, 0, 1, 1, 1, 6), 1))
-		}, []string{"row 6|3: Sum*"}},
+			return list(sum(graph.Window(x, 0, 1, 1, 1, 6), 1))
+		}, []string{"reduce 6|3: Sum*"}},
 		{"a layer norm", func(m *maker) []*graph.Node {
 			return list(norm(m, m.leaf(4, 5)))
-		}, []string{"row 4|5: Sum Div Sub Mul Sum Div Sqrt Div Mul Add*"}},
+		}, []string{"reduce 4|5: Sum Div Sub Mul Sum Div Sqrt Div Mul Add*"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			if got := groups(c.make(&maker{}), 0); !slices.Equal(got, c.want) {

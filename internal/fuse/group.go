@@ -13,7 +13,7 @@ import (
 // computes one element of each, or shares it with the points that differ only
 // on axes the node does not have.
 type Group struct {
-	Skeleton ir.Skeleton
+	Template ir.Template
 	// Lens has the length of every axis of the space, by number. Axes lists
 	// the live ones, outermost first: an axis that was split is dead.
 	Lens []int
@@ -50,7 +50,7 @@ type Layout [][]int
 // 0 where a guard does not hold.
 type Factor struct {
 	Node   *graph.Node
-	At     []ir.Form
+	At     []ir.AffineExpr
 	Guards []ir.Guard
 }
 
@@ -66,9 +66,9 @@ const pending = math.MaxInt // the order of a group that is being made
 
 // newGroup returns a group whose space has an axis for each of shape's that is
 // longer than 1, and the layout of a node of that shape.
-func newGroup(sk ir.Skeleton, dims []int) (*Group, Layout) {
+func newGroup(sk ir.Template, dims []int) (*Group, Layout) {
 	g := &Group{
-		Skeleton: sk,
+		Template: sk,
 		Layouts:  map[*graph.Node]Layout{},
 		Over:     map[*graph.Node]Layout{},
 		inline:   map[*graph.Node]bool{},
@@ -155,15 +155,15 @@ func (g *Group) split(s shape.Split) {
 				f.At[i] = shape.SplitAxis(f.At[i], s.Axis, n, n+1, s.Inner)
 			}
 			for i := range f.Guards {
-				f.Guards[i].Form = shape.SplitAxis(f.Guards[i].Form, s.Axis, n, n+1, s.Inner)
+				f.Guards[i].AffineExpr = shape.SplitAxis(f.Guards[i].AffineExpr, s.Axis, n, n+1, s.Inner)
 			}
 		}
 	}
 }
 
 // Forms are the coordinates that a layout means.
-func (g *Group) Forms(l Layout) []ir.Form {
-	at := make([]ir.Form, len(l))
+func (g *Group) Forms(l Layout) []ir.AffineExpr {
+	at := make([]ir.AffineExpr, len(l))
 	for i, axes := range l {
 		at[i] = shape.Constant(0)
 		for _, a := range axes {
@@ -175,7 +175,7 @@ func (g *Group) Forms(l Layout) []ir.Form {
 
 // Operand is where a reduction that is read at those coordinates reads its
 // operand.
-func (g *Group) Operand(n *graph.Node, at []ir.Form) []ir.Form {
+func (g *Group) Operand(n *graph.Node, at []ir.AffineExpr) []ir.AffineExpr {
 	src := slices.Clone(at)
 	over := g.Forms(g.Over[n])
 	for _, a := range n.Ints {
@@ -206,7 +206,7 @@ func clone(l Layout) Layout {
 // n is a movement of, or is. Only movements that lose and repeat nothing have
 // one, and Expand along the axes that the member was reduced over.
 func (g *Group) derive(n *graph.Node) (Layout, bool) {
-	if g.Skeleton == ir.Special || g.closed { // a special group's layouts are those of updates
+	if g.Template == ir.Routine || g.closed { // a special group's layouts are those of updates
 		return nil, false
 	}
 	if l, ok := g.Layouts[n]; ok {
@@ -253,7 +253,7 @@ func (g *Group) reducedRun(n int, used []int) []int {
 	var run []int
 	p := 1
 	for _, a := range g.Reduced {
-		if g.Skeleton != ir.Row || slices.Contains(used, a) {
+		if g.Template != ir.Reduce || slices.Contains(used, a) {
 			continue
 		}
 		run = append(run, a)
@@ -316,12 +316,12 @@ func (g *Group) covers(l Layout) bool {
 		}
 	}
 	kept := len(g.Axes) - len(g.Reduced)
-	switch g.Skeleton {
-	case ir.Map:
+	switch g.Template {
+	case ir.Pointwise:
 		return count == len(g.Axes)
-	case ir.Row:
+	case ir.Reduce:
 		return count-reduced == kept && (reduced == 0 || reduced == len(g.Reduced))
-	case ir.Contract:
+	case ir.Contraction:
 		return reduced == 0 && count == kept
 	}
 	return false

@@ -40,7 +40,7 @@ func (f *fuser) atOdds(h, g *Group) bool {
 }
 
 func mergeable(h, g *Group) bool {
-	fits := func(g *Group) bool { return !g.closed && (g.Skeleton == ir.Map || g.Skeleton == ir.Row) }
+	fits := func(g *Group) bool { return !g.closed && (g.Template == ir.Pointwise || g.Template == ir.Reduce) }
 	return h != g && fits(h) && fits(g) && h.reader > g.order && len(h.Layouts)+len(g.Layouts) <= maxSize && h.numbers(nil)+g.numbers(nil) <= maxNumbers
 }
 
@@ -88,7 +88,7 @@ func (f *fuser) unite(h, g *Group, to map[int]int) bool {
 	reduced := g.Reduced
 	var fresh []int
 	for _, a := range missing { // all of them reduced: kept axes are in every layout
-		if g.Skeleton == ir.Map {
+		if g.Template == ir.Pointwise {
 			fresh = append(fresh, a)
 			continue
 		}
@@ -99,17 +99,17 @@ func (f *fuser) unite(h, g *Group, to map[int]int) bool {
 		to[a] = g.Reduced[i]
 	}
 	for _, a := range h.Reduced {
-		if b, ok := to[a]; ok && g.Skeleton == ir.Map {
+		if b, ok := to[a]; ok && g.Template == ir.Pointwise {
 			reduced = append(slices.Clone(reduced), b)
 		} else if ok && !slices.Contains(g.Reduced, b) {
 			return false
 		}
 	}
-	if g.Skeleton == ir.Row && h.Skeleton == ir.Row && len(h.Reduced) != len(g.Reduced) {
+	if g.Template == ir.Reduce && h.Template == ir.Reduce && len(h.Reduced) != len(g.Reduced) {
 		return false
 	}
 	for _, a := range h.Axes {
-		if b, ok := to[a]; ok && h.Skeleton == ir.Row && slices.Contains(reduced, b) && !slices.Contains(h.Reduced, a) {
+		if b, ok := to[a]; ok && h.Template == ir.Reduce && slices.Contains(reduced, b) && !slices.Contains(h.Reduced, a) {
 			return false
 		}
 	}
@@ -118,7 +118,7 @@ func (f *fuser) unite(h, g *Group, to map[int]int) bool {
 		reduced = append(slices.Clone(reduced), to[a])
 	}
 	if g.Reduced = reduced; len(reduced) > 0 {
-		g.Skeleton = ir.Row
+		g.Template = ir.Reduce
 	}
 	relay := func(l Layout) Layout {
 		c := make(Layout, len(l))
@@ -150,7 +150,7 @@ func (f *fuser) unite(h, g *Group, to map[int]int) bool {
 func (f *fuser) mergeSiblings() {
 	last := map[string]*Group{}
 	for _, g := range f.groups {
-		if g.gone() || g.Skeleton != ir.Map && g.Skeleton != ir.Row {
+		if g.gone() || g.Template != ir.Pointwise && g.Template != ir.Reduce {
 			continue
 		}
 		key := siblings(g)
@@ -159,7 +159,7 @@ func (f *fuser) mergeSiblings() {
 		if h == nil || !mergeable(h, g) || f.atOdds(h, g) || f.buffers(h)+f.buffers(g) > f.limit() {
 			continue
 		}
-		if g.Skeleton == ir.Row && !f.shareLoad(h, g) {
+		if g.Template == ir.Reduce && !f.shareLoad(h, g) {
 			continue
 		}
 		to := map[int]int{}

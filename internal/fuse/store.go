@@ -49,8 +49,8 @@ func (f *fuser) save(n *graph.Node) {
 func (f *fuser) root(n *graph.Node) {
 	b := n
 	for b.Op.Class() == ir.Movement && f.info[b].homes == nil {
-		if b.Op == ir.Crop || b.Op == ir.Shear || b.Op == ir.Pad || b.Op == ir.Unshear {
-			if x := base(b); f.info[x].homes == nil && x.Op != ir.Buffer || b.Op == ir.Pad || b.Op == ir.Unshear {
+		if b.Op == ir.Crop || b.Op == ir.Window || b.Op == ir.Pad || b.Op == ir.Unwindow {
+			if x := base(b); f.info[x].homes == nil && x.Op != ir.Buffer || b.Op == ir.Pad || b.Op == ir.Unwindow {
 				f.write(n)
 				return
 			}
@@ -112,7 +112,7 @@ func (f *fuser) scatter(n *graph.Node) {
 	if !f.readable(target, nil) || !f.contiguous(target, nil) {
 		f.store(target)
 	}
-	g, l := newGroup(ir.Special, idx.Shape)
+	g, l := newGroup(ir.Routine, idx.Shape)
 	g.Scatter = n
 	g.Layouts[n] = l
 	w := f.settle(g, func(w *walk) {
@@ -229,7 +229,7 @@ func (x *Fusion) Varies(g *Group, fac Factor) []int {
 	w := &walk{f: x.f, g: g}
 	w.visit(fac.Node, fac.At)
 	for _, gd := range fac.Guards {
-		w.vary([]ir.Form{gd.Form})
+		w.vary([]ir.AffineExpr{gd.AffineExpr})
 	}
 	var axes []int
 	for _, a := range g.Axes {
@@ -290,7 +290,7 @@ func (v Strided) Move(x *graph.Node, from []int) (Strided, bool) {
 			v.Offset += v.Strides[a] * (x.Shape[a] - 1)
 			v.Strides[a] = -v.Strides[a]
 		}
-	case ir.Shear:
+	case ir.Window:
 		i, k, s, d := x.Ints[0], x.Ints[1], x.Ints[2], x.Ints[3]
 		v.Strides = slices.Clone(v.Strides)
 		v.Strides[k] += v.Strides[i] * d

@@ -27,7 +27,7 @@ type walk struct {
 func (w *walk) done() bool { return w.conflict || w.split != nil || w.store != nil }
 
 // operands visits the operands of an elementwise node read at coordinates.
-func (w *walk) operands(n *graph.Node, at []ir.Form) {
+func (w *walk) operands(n *graph.Node, at []ir.AffineExpr) {
 	w.cost += ir.Table[n.Op].Cost
 	if n.Op == ir.Gather {
 		w.gather(n, at)
@@ -56,7 +56,7 @@ func (w *walk) member(n *graph.Node) {
 }
 
 // visit goes through n, read at coordinates.
-func (w *walk) visit(n *graph.Node, at []ir.Form) {
+func (w *walk) visit(n *graph.Node, at []ir.AffineExpr) {
 	if w.done() {
 		return
 	}
@@ -115,12 +115,12 @@ func (w *walk) wasteful(n *graph.Node) bool {
 // A Reading is a node and the coordinates at which it is read.
 type Reading struct {
 	Node *graph.Node
-	At   []ir.Form
+	At   []ir.AffineExpr
 }
 
 // through goes from a movement to its operand. A reshape that forms cannot
 // express stops the walk: an axis has to be split, or the operand stored.
-func (w *walk) through(n *graph.Node, at []ir.Form) (r Reading, guards []ir.Guard, ok bool) {
+func (w *walk) through(n *graph.Node, at []ir.AffineExpr) (r Reading, guards []ir.Guard, ok bool) {
 	r, guards, split, ok := Through(n, at, w.g.Lens)
 	if !ok {
 		if w.split = split; split == nil {
@@ -131,14 +131,14 @@ func (w *walk) through(n *graph.Node, at []ir.Form) (r Reading, guards []ir.Guar
 		}
 	}
 	for _, g := range guards {
-		w.vary([]ir.Form{g.Form})
+		w.vary([]ir.AffineExpr{g.AffineExpr})
 	}
 	return r, guards, ok
 }
 
 // Through takes the coordinates at which a movement's result is read to those
 // of its operand. Where guards do not hold, the movement's fill is read.
-func Through(n *graph.Node, at []ir.Form, lens []int) (r Reading, guards []ir.Guard, split *shape.Split, ok bool) {
+func Through(n *graph.Node, at []ir.AffineExpr, lens []int) (r Reading, guards []ir.Guard, split *shape.Split, ok bool) {
 	if n.Op == ir.Cat {
 		return r, nil, nil, false
 	}
@@ -157,10 +157,10 @@ func Through(n *graph.Node, at []ir.Form, lens []int) (r Reading, guards []ir.Gu
 		r.At = shape.Crop(at, n.Ints)
 	case ir.Flip:
 		r.At = shape.Flip(at, n.Ints, n.Shape)
-	case ir.Shear:
-		r.At = shape.Shear(at, n.Ints)
-	case ir.Unshear:
-		r.At, guards = shape.Unshear(at, n.Ints, x.Shape, lens)
+	case ir.Window:
+		r.At = shape.Window(at, n.Ints)
+	case ir.Unwindow:
+		r.At, guards = shape.Unwindow(at, n.Ints, x.Shape, lens)
 	default: // Alias
 		r.At = at
 	}
@@ -169,7 +169,7 @@ func Through(n *graph.Node, at []ir.Form, lens []int) (r Reading, guards []ir.Gu
 
 // gather visits the index, and the source, which has to be stored, with one
 // coordinate that is a value: an axis beyond those of the space.
-func (w *walk) gather(n *graph.Node, at []ir.Form) {
+func (w *walk) gather(n *graph.Node, at []ir.AffineExpr) {
 	x, idx, axis := n.Src()[0], n.Src()[1], n.Ints[0]
 	w.visit(idx, at)
 	if w.done() {
@@ -195,19 +195,19 @@ func (w *walk) gather(n *graph.Node, at []ir.Form) {
 }
 
 // load notes a stored node that is read.
-func (w *walk) load(n *graph.Node, at []ir.Form) {
+func (w *walk) load(n *graph.Node, at []ir.AffineExpr) {
 	w.loads = append(w.loads, n)
 	w.cost++
 	for i, f := range at {
 		if n.Op != ir.Buffer || n.Ints[1+i] != 0 {
-			w.vary([]ir.Form{f})
+			w.vary([]ir.AffineExpr{f})
 			w.exposed = w.exposed || w.outside(f, n.Shape[i])
 		}
 	}
 }
 
 // outside reports whether a coordinate may be none of an axis of length n.
-func (w *walk) outside(f ir.Form, n int) bool {
+func (w *walk) outside(f ir.AffineExpr, n int) bool {
 	if n == 1 || f.Div == 1 && len(f.Coef) == 0 {
 		return false
 	}
@@ -221,12 +221,12 @@ func (w *walk) outside(f ir.Form, n int) bool {
 // guard adds the axes that guards depend on.
 func (w *walk) guard(guards []ir.Guard) {
 	for _, g := range guards {
-		w.vary([]ir.Form{g.Form})
+		w.vary([]ir.AffineExpr{g.AffineExpr})
 	}
 }
 
 // vary adds the axes that coordinates depend on.
-func (w *walk) vary(at []ir.Form) {
+func (w *walk) vary(at []ir.AffineExpr) {
 	for _, f := range at {
 		for a, c := range f.Coef {
 			if c != 0 && a < len(w.g.Lens) && w.g.Lens[a] > 1 {

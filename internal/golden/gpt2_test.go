@@ -125,7 +125,7 @@ func (d *dry) Compile(k *ir.Kernel) (driver.Program, error) {
 	if err := ir.Verify(k); err != nil {
 		return nil, err
 	}
-	if k.Skeleton == ir.Contract && factorsGather(k) {
+	if k.Template == ir.Contraction && factorsGather(k) {
 		return nil, fmt.Errorf("a product that takes its factors by index:\n%v", k)
 	}
 	return nil, d.compile(k)

@@ -340,7 +340,7 @@ func TestMemory(t *testing.T) {
 	if err := d.Sync(); err != nil {
 		t.Errorf("Sync tells again what Alloc told: %v", err)
 	}
-	huge := &ir.Kernel{Skeleton: ir.Map, Args: []ir.Arg{{Kind: ir.Out, DType: ir.Float32, Len: 1 << 48}}}
+	huge := &ir.Kernel{Template: ir.Pointwise, Args: []ir.Arg{{Kind: ir.Out, DType: ir.Float32, Len: 1 << 48}}}
 	if _, err := d.Compile(huge); !errors.Is(err, driver.ErrMemory) {
 		t.Errorf("Compile for 2^48 elements: got error %v, want one of memory", err)
 	}
@@ -519,7 +519,7 @@ func TestRefused(t *testing.T) {
 	reads, err := d.build(&increment, &ir.Kernel{
 		Axes: []ir.Axis{{Len: 2}},
 		Args: []ir.Arg{{Kind: ir.In, DType: ir.Uint32}},
-		Body: []ir.Instr{{Op: ir.Load, View: line, Over: ir.Axes(0)}},
+		Body: []ir.Instr{{Op: ir.Load, View: line, Domain: ir.Axes(0)}},
 	})
 	if err != nil {
 		t.Fatal(err)

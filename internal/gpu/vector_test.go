@@ -74,7 +74,7 @@ func BenchmarkMatVec(b *testing.B) {
 			d := real(b, wgpu.Options{})
 			in := ir.Arg{Kind: ir.In, DType: ir.Float32, Align: true}
 			k := &ir.Kernel{
-				Skeleton: ir.Contract,
+				Template: ir.Contraction,
 				Axes:     []ir.Axis{{Len: layout.m, Role: ir.M}, {Len: layout.n, Role: ir.N}, {Len: n, Role: ir.K}},
 				Args:     []ir.Arg{in, in, {Kind: ir.Out, DType: ir.Float32, Len: n, Align: true}},
 			}
@@ -93,7 +93,7 @@ func BenchmarkMatVec(b *testing.B) {
 			}
 			k.Body[4].View.Coef[vector] = 0 // of the axis of length 1
 			for i := range k.Body {
-				k.Body[i].Over = k.Varies(i)
+				k.Body[i].Domain = k.Varies(i)
 			}
 			if err := ir.Verify(k); err != nil {
 				b.Fatal(err)

@@ -108,7 +108,7 @@ func Buffer(d ir.DType, shape []int, v *Value) *Node {
 
 // On is x committed to a device: an alias that the compiler looks through
 // and exec copies for.
-func On(x *Node, d Device) *Node {
+func ToDevice(x *Node, d Device) *Node {
 	n := make1(ir.Alias, x.DType, x.Shape, nil, x)
 	n.Device = d
 	return n
@@ -288,23 +288,23 @@ func Flip(x *Node, axes []int) *Node {
 	return make1(ir.Flip, x.DType, x.Shape, axes, x)
 }
 
-// Shear makes axis i of length n and moves it along by axis k:
+// Window makes axis i of length n and moves it along by axis k:
 // y[..i..k..] = x[..i·s+k·d..k..], which must lie within x.
-func Shear(x *Node, i, k, s, d, n int) *Node {
+func Window(x *Node, i, k, s, d, n int) *Node {
 	if n > 0 && x.Shape[k] > 0 && (n-1)*s+(x.Shape[k]-1)*d >= x.Shape[i] {
-		panic(fmt.Sprintf("graph: Shear of %v: axes %d, %d by %d, %d to %d", x.Shape, i, k, s, d, n))
+		panic(fmt.Sprintf("graph: Window of %v: axes %d, %d by %d, %d to %d", x.Shape, i, k, s, d, n))
 	}
 	shape := slices.Clone(x.Shape)
 	shape[i] = n
-	return make1(ir.Shear, x.DType, shape, []int{i, k, s, d}, x)
+	return make1(ir.Window, x.DType, shape, []int{i, k, s, d}, x)
 }
 
-// Unshear is the transpose of Shear from axis i of length n:
+// Unwindow is the transpose of Window from axis i of length n:
 // x[..h..k..] = y[..(h-k·d)/s..k..] where that is whole and in range, else 0.
-func Unshear(y *Node, i, k, s, d, n int) *Node {
+func Unwindow(y *Node, i, k, s, d, n int) *Node {
 	shape := slices.Clone(y.Shape)
 	shape[i] = n
-	return make1(ir.Unshear, y.DType, shape, []int{i, k, s, d}, y)
+	return make1(ir.Unwindow, y.DType, shape, []int{i, k, s, d}, y)
 }
 
 // Cat joins nodes along an axis.
@@ -334,9 +334,9 @@ func Scatter(kind ir.Op, base, idx, upd *Node, axis int) *Node {
 	return n
 }
 
-// Ungather is the transpose of Gather: ct added at idx along an axis of a
+// GatherTranspose is the transpose of Gather: ct added at idx along an axis of a
 // given length, onto zeros. The indices are in range, or Gather has said so.
-func Ungather(ct, idx *Node, axis, length int) *Node {
+func GatherTranspose(ct, idx *Node, axis, length int) *Node {
 	shape := slices.Clone(ct.Shape)
 	shape[axis] = length
 	n := makeN(ir.Scatter, ct.DType, shape, []int{axis, 1}, []*Node{Fill(ct.DType, 0, shape), idx, ct})
@@ -346,22 +346,22 @@ func Ungather(ct, idx *Node, axis, length int) *Node {
 
 // With returns a node like n on other operands, which have the shapes and
 // types of n's own.
-func With(n *Node, src ...*Node) *Node {
+func WithOperands(n *Node, src ...*Node) *Node {
 	c := newNode(n.Op, n.DType, n.Shape, n.Ints)
-	c.Kind, c.Num, c.Gen, c.Site, c.Number = n.Kind, n.Num, n.Gen, n.Site, n.Number
+	c.Kind, c.Num, c.RematLevel, c.Site, c.Number = n.Kind, n.Num, n.RematLevel, n.Site, n.Number
 	c.setSrc(src)
 	return c
 }
 
 // WithShape is With for an elementwise n on operands of another shape.
 func WithShape(n *Node, shape []int, src ...*Node) *Node {
-	c := With(n, src...)
+	c := WithOperands(n, src...)
 	c.Shape = shape
 	return c
 }
 
 // Uniform is a Const or Scalar x with another shape.
-func Uniform(x *Node, shape []int) *Node {
+func FillLike(x *Node, shape []int) *Node {
 	return makeSource(x.Op, x.DType, shape, x.Ints, x.Num)
 }
 

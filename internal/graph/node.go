@@ -12,19 +12,19 @@ import (
 // A Node is an operation on the results of other nodes. Everything but its
 // state and marks is fixed once it is made, and nodes may share the slices.
 type Node struct {
-	Op    ir.Op
-	DType ir.DType
-	Kind  ir.Op     // Scatter: how updates combine
-	Num   ir.Number // Const, Scalar: the value; Pad: the fill
-	Gen   int32     // 0 but for copies that Checkpoint makes
-	Shape []int
-	Ints  []int // the op's attributes; see package ir
+	Op         ir.Op
+	DType      ir.DType
+	Kind       ir.Op     // Scatter: how updates combine
+	Num        ir.Number // Const, Scalar: the value; Pad: the fill
+	RematLevel int32     // 0 but for copies that Checkpoint makes
+	Shape      []int
+	Ints       []int // the op's attributes; see package ir
 
 	// Device is what the node is committed to: that of the first operand that
 	// is. Nil if it may be computed anywhere.
 	Device Device
 	// Bundle names nodes to be stored whenever this one is computed.
-	Bundle *Bundle
+	CoOutputs *CoOutputs
 	// Rule, of an alias, is how it is differentiated instead of by its operand;
 	// package grad has the rest.
 	Rule any
@@ -61,7 +61,7 @@ type Store interface{ Device() Device }
 type Device interface{ String() string }
 
 // A Bundle is the value and auxiliary outputs of one differentiated call.
-type Bundle struct{ Nodes []*Node }
+type CoOutputs struct{ Nodes []*Node }
 
 // A Token is the key to tensor.Internal. Other modules cannot import this
 // package to name the type, and no literal of theirs can be assigned to it: not

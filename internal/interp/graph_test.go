@@ -76,8 +76,8 @@ func TestEval(t *testing.T) {
 		{"Flip", graph.Flip(count(2, 3), []int{1}), []float64{3, 2, 1, 6, 5, 4}},
 		{"Flip both", graph.Flip(count(2, 3), []int{0, 1}), []float64{6, 5, 4, 3, 2, 1}},
 		// Windows of two, two apart, dilated by 3.
-		{"Shear", graph.Shear(graph.Expand(count(6, 1), []int{6, 2}), 0, 1, 2, 3, 2), []float64{1, 4, 3, 6}},
-		{"Unshear", graph.Unshear(count(2, 2), 0, 1, 2, 3, 6), []float64{1, 0, 0, 0, 3, 0, 0, 2, 0, 0, 0, 4}},
+		{"Window", graph.Window(graph.Expand(count(6, 1), []int{6, 2}), 0, 1, 2, 3, 2), []float64{1, 4, 3, 6}},
+		{"Unwindow", graph.Unwindow(count(2, 2), 0, 1, 2, 3, 6), []float64{1, 0, 0, 0, 3, 0, 0, 2, 0, 0, 0, 4}},
 		{"Cat", graph.Cat(1, []*graph.Node{count(2, 1), count(2, 0), count(2, 2)}), []float64{1, 1, 2, 2, 3, 4}},
 		{"Gather", graph.Gather(count(2, 3), tensor(ir.Int32, []float64{2, 0, 1, 1}, 2, 2), 1), []float64{3, 1, 5, 5}},
 		{"Gather 0", graph.Gather(count(2, 3), tensor(ir.Uint32, []float64{1, 0, 1}, 1, 3), 0), []float64{4, 2, 6}},

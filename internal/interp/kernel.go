@@ -98,7 +98,7 @@ var steps = [ir.Ops]step{
 	ir.Index: func(r *run, i int, point []int, _ []ir.Number) (ir.Number, error) {
 		return ir.Int(ir.Int32, int64(point[r.kernel.Body[i].Axis])), nil
 	},
-	ir.Inside: func(r *run, i int, point []int, _ []ir.Number) (ir.Number, error) {
+	ir.InBounds: func(r *run, i int, point []int, _ []ir.Number) (ir.Number, error) {
 		_, inside := guards(r.kernel.Body[i].View, point)
 		return truth(inside), nil
 	},
@@ -121,7 +121,7 @@ func stepOf(op ir.Op) step {
 // instruction computes instruction i at all positions of its axes.
 func (r *run) instruction(i int) error {
 	in := &r.kernel.Body[i]
-	shape := r.shape(in.Over)
+	shape := r.shape(in.Domain)
 	if in.Op == ir.Scatter {
 		if err := r.copyBase(); err != nil {
 			return err

@@ -31,10 +31,10 @@ func src(i ...int) []int { return i }
 
 func by(coef ...int) *ir.View { return &ir.View{Coef: coef} }
 
-func kernel(s ir.Skeleton, axes []ir.Axis, args []ir.Arg, body ...ir.Instr) *ir.Kernel {
-	k := &ir.Kernel{Skeleton: s, Axes: axes, Args: args, Body: body}
+func kernel(s ir.Template, axes []ir.Axis, args []ir.Arg, body ...ir.Instr) *ir.Kernel {
+	k := &ir.Kernel{Template: s, Axes: axes, Args: args, Body: body}
 	for i := range body {
-		body[i].Over = k.Varies(i)
+		body[i].Domain = k.Varies(i)
 	}
 	return k
 }
@@ -42,7 +42,7 @@ func kernel(s ir.Skeleton, axes []ir.Axis, args []ir.Arg, body ...ir.Instr) *ir.
 // softmax is over the rows of a matrix of float16, which starts at its last
 // element and goes back.
 func softmax(rows, cols int) *ir.Kernel {
-	return kernel(ir.Row, []ir.Axis{{Len: rows, Role: ir.Kept}, {Len: cols, Role: ir.Reduced}},
+	return kernel(ir.Reduce, []ir.Axis{{Len: rows, Role: ir.Parallel}, {Len: cols, Role: ir.Reduced}},
 		[]ir.Arg{{Kind: in, DType: f16}, {Kind: out, DType: f32, Len: rows * cols}},
 		ir.Instr{Op: ir.Load, Type: f32, Arg: 0, View: by(-cols, -1)},
 		ir.Instr{Op: ir.ReduceMax, Type: f32, Src: src(0), Axes: 2},
@@ -55,7 +55,7 @@ func softmax(rows, cols int) *ir.Kernel {
 
 // sum is of rows, into float16, and their ArgMax.
 func sum(rows, cols int) *ir.Kernel {
-	return kernel(ir.Row, []ir.Axis{{Len: rows, Role: ir.Kept}, {Len: cols, Role: ir.Reduced}, {Len: 2, Role: ir.Reduced}},
+	return kernel(ir.Reduce, []ir.Axis{{Len: rows, Role: ir.Parallel}, {Len: cols, Role: ir.Reduced}, {Len: 2, Role: ir.Reduced}},
 		[]ir.Arg{{Kind: in, DType: f32}, {Kind: out, DType: f16, Len: rows}, {Kind: out, DType: i32, Len: rows}},
 		ir.Instr{Op: ir.Load, Type: f32, Arg: 0, View: by(2*cols, 2, 1)},
 		ir.Instr{Op: ir.Sum, Type: f32, Src: src(0), Axes: 6},
@@ -66,7 +66,7 @@ func sum(rows, cols int) *ir.Kernel {
 
 // matmul is relu(x·wᵀ + b) for x of m×k, w of n×k, b of n.
 func matmul(m, n, k int) *ir.Kernel {
-	return kernel(ir.Contract, []ir.Axis{{Len: m, Role: ir.M}, {Len: n, Role: ir.N}, {Len: k, Role: ir.K}},
+	return kernel(ir.Contraction, []ir.Axis{{Len: m, Role: ir.M}, {Len: n, Role: ir.N}, {Len: k, Role: ir.K}},
 		[]ir.Arg{{Kind: in, DType: f32}, {Kind: in, DType: f32}, {Kind: in, DType: f32}, {Kind: out, DType: f32, Len: m * n}},
 		ir.Instr{Op: ir.Load, Type: f32, Arg: 0, View: by(k, 0, 1)},
 		ir.Instr{Op: ir.Load, Type: f32, Arg: 1, View: by(0, k, 1)},
@@ -82,13 +82,13 @@ func matmul(m, n, k int) *ir.Kernel {
 // padded multiplies a vector of 3, reversed and parted, by a number, and has
 // -1 elsewhere.
 func padded() *ir.Kernel {
-	guards := []ir.Guard{{Form: ir.Form{Off: 5, Coef: []int{-1}, Div: 2}, Len: 3, Stride: 1}}
-	return kernel(ir.Map, []ir.Axis{{Len: 8, Role: ir.Kept}},
+	guards := []ir.Guard{{AffineExpr: ir.AffineExpr{Off: 5, Coef: []int{-1}, Div: 2}, Len: 3, Stride: 1}}
+	return kernel(ir.Pointwise, []ir.Axis{{Len: 8, Role: ir.Parallel}},
 		[]ir.Arg{{Kind: in, DType: i32}, {Kind: value, DType: i32}, {Kind: out, DType: i32, Len: 8}},
 		ir.Instr{Op: ir.Load, Type: i32, Arg: 0, View: &ir.View{Coef: []int{0}, Guards: guards, Fill: 7}},
 		ir.Instr{Op: ir.Scalar, Type: i32, Arg: 1},
 		ir.Instr{Op: ir.Mul, Type: i32, Src: src(0, 1)},
-		ir.Instr{Op: ir.Inside, Type: ir.Bool, View: &ir.View{Guards: guards}},
+		ir.Instr{Op: ir.InBounds, Type: ir.Bool, View: &ir.View{Guards: guards}},
 		ir.Instr{Op: ir.Const, Type: i32, Num: ir.Int(i32, -1)},
 		ir.Instr{Op: ir.Where, Type: i32, Src: src(3, 2, 4)},
 		ir.Instr{Op: ir.Store, Type: i32, Src: src(5), Arg: 2, View: by(1)})
@@ -98,10 +98,10 @@ func padded() *ir.Kernel {
 // divisor 1.
 func corner() *ir.Kernel {
 	v := &ir.View{Off: -4, Coef: []int{3, 1}, Guards: []ir.Guard{
-		{Form: ir.Form{Off: -1, Coef: []int{1, 0}, Div: 1}, Len: 3},
-		{Form: ir.Form{Off: -1, Coef: []int{0, 1}, Div: 1}, Len: 3},
+		{AffineExpr: ir.AffineExpr{Off: -1, Coef: []int{1, 0}, Div: 1}, Len: 3},
+		{AffineExpr: ir.AffineExpr{Off: -1, Coef: []int{0, 1}, Div: 1}, Len: 3},
 	}, Fill: ir.Float(f32, 0.5)}
-	return kernel(ir.Map, []ir.Axis{{Len: 3, Role: ir.Kept}, {Len: 3, Role: ir.Kept}},
+	return kernel(ir.Pointwise, []ir.Axis{{Len: 3, Role: ir.Parallel}, {Len: 3, Role: ir.Parallel}},
 		[]ir.Arg{{Kind: in, DType: f32}, {Kind: out, DType: f32, Len: 9}},
 		ir.Instr{Op: ir.Load, Type: f32, Arg: 0, View: v},
 		ir.Instr{Op: ir.Store, Type: f32, Src: src(0), Arg: 1, View: by(3, 1)})
@@ -109,7 +109,7 @@ func corner() *ir.Kernel {
 
 // take is a row of 2, of 3 there are, for each of 4 indices.
 func take() *ir.Kernel {
-	return kernel(ir.Map, []ir.Axis{{Len: 4, Role: ir.Kept}, {Len: 2, Role: ir.Kept}},
+	return kernel(ir.Pointwise, []ir.Axis{{Len: 4, Role: ir.Parallel}, {Len: 2, Role: ir.Parallel}},
 		[]ir.Arg{{Kind: status, DType: i32}, {Kind: in, DType: f32}, {Kind: in, DType: i64}, {Kind: out, DType: f32, Len: 8}},
 		ir.Instr{Op: ir.Load, Type: i64, Arg: 2, View: by(1, 0)},
 		ir.Instr{Op: ir.Load, Type: f32, Src: src(0), Arg: 1, View: &ir.View{Coef: []int{0, 1}, Stride: 2, Len: 3, Fill: ir.Float(f32, 9)}},
@@ -118,8 +118,8 @@ func take() *ir.Kernel {
 
 // scattered combines updates of 4 with a base of 3 at indices.
 func scattered(kind ir.Op, d ir.DType) *ir.Kernel {
-	r := d.Register()
-	k := kernel(ir.Special, []ir.Axis{{Len: 4, Role: ir.Kept}},
+	r := d.ComputeType()
+	k := kernel(ir.Routine, []ir.Axis{{Len: 4, Role: ir.Parallel}},
 		[]ir.Arg{{Kind: out, DType: d, Len: 3}, {Kind: in, DType: d}, {Kind: in, DType: i32}, {Kind: in, DType: d}, {Kind: status, DType: i32}},
 		ir.Instr{Op: ir.Load, Type: i32, Arg: 2, View: by(1)},
 		ir.Instr{Op: ir.Load, Type: r, Arg: 3, View: by(1)},

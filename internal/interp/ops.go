@@ -18,16 +18,16 @@ var evaluators = [ir.Ops]evaluator{
 	ir.Iota:   iota,
 	ir.Buffer: noValue,
 
-	ir.Alias:   same,
-	ir.Reshape: same,
-	ir.Permute: move(permute),
-	ir.Expand:  move(expand),
-	ir.Pad:     move(pad),
-	ir.Crop:    move(crop),
-	ir.Flip:    move(flip),
-	ir.Shear:   move(shear),
-	ir.Unshear: move(unshear),
-	ir.Cat:     cat,
+	ir.Alias:    same,
+	ir.Reshape:  same,
+	ir.Permute:  move(permute),
+	ir.Expand:   move(expand),
+	ir.Pad:      move(pad),
+	ir.Crop:     move(crop),
+	ir.Flip:     move(flip),
+	ir.Window:   move(window),
+	ir.Unwindow: move(unwindow),
+	ir.Cat:      cat,
 
 	ir.Gather:  gather,
 	ir.Scatter: scatter,
@@ -164,13 +164,13 @@ func flip(n *graph.Node, x, pos []int) bool {
 	return true
 }
 
-func shear(n *graph.Node, _, pos []int) bool {
+func window(n *graph.Node, _, pos []int) bool {
 	i, k, s, d := n.Ints[0], n.Ints[1], n.Ints[2], n.Ints[3]
 	pos[i] = pos[i]*s + pos[k]*d
 	return true
 }
 
-func unshear(n *graph.Node, x, pos []int) bool {
+func unwindow(n *graph.Node, x, pos []int) bool {
 	i, k, s, d := n.Ints[0], n.Ints[1], n.Ints[2], n.Ints[3]
 	h := pos[i] - pos[k]*d
 	if h < 0 || h%s != 0 || h/s >= x[i] {

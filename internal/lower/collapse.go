@@ -41,7 +41,7 @@ func forms(k *ir.Kernel, f func(coef *[]int)) {
 
 // joinable reports whether axes a and a+1 can be one.
 func joinable(k *ir.Kernel, a int) bool {
-	if k.Axes[a].Role != k.Axes[a+1].Role || k.Skeleton == ir.Special {
+	if k.Axes[a].Role != k.Axes[a+1].Role || k.Template == ir.Routine {
 		return false
 	}
 	for i := range k.Body {
@@ -67,7 +67,7 @@ func join(k *ir.Kernel, a int) {
 	drop := func(s ir.AxisSet) ir.AxisSet { return s&low | s>>1&^low }
 	for i := range k.Body {
 		in := &k.Body[i]
-		in.Over, in.Axes = drop(in.Over), drop(in.Axes)
+		in.Domain, in.Axes = drop(in.Domain), drop(in.Axes)
 		if in.Op == ir.Index && in.Axis > a {
 			in.Axis--
 		}

@@ -27,16 +27,16 @@ type Index struct {
 	Node  *graph.Node
 	// Element is its row-major number, over the kernel's axes, in the tensor of
 	// indices before it was expanded; nil where no form gives it.
-	Element *ir.Form
+	Element *ir.AffineExpr
 	Len     int // of that tensor
 }
 
 // Group returns the kernel of a group, what its arguments are, and its
 // instructions that use an index.
 func Group(x *fuse.Fusion, g *fuse.Group) (*ir.Kernel, []Arg, []Index) {
-	e := &emitter{fusion: x, g: g, k: &ir.Kernel{Skeleton: g.Skeleton}, added: map[string]int{}, emitted: map[asked]emission{}, status: -1}
+	e := &emitter{fusion: x, g: g, k: &ir.Kernel{Template: g.Template}, added: map[string]int{}, emitted: map[asked]emission{}, status: -1}
 	e.axes()
-	if g.Skeleton == ir.Special {
+	if g.Template == ir.Routine {
 		e.scatter()
 	} else {
 		e.outputs()
@@ -79,9 +79,9 @@ type emission struct {
 func (e *emitter) axes() {
 	g := e.g
 	e.position = make([]int, len(g.Lens))
-	role := func(a int) ir.Role { return ir.Kept }
-	order := []ir.Role{ir.Kept, ir.Reduced}
-	if g.Skeleton == ir.Contract {
+	role := func(a int) ir.Role { return ir.Parallel }
+	order := []ir.Role{ir.Parallel, ir.Reduced}
+	if g.Template == ir.Contraction {
 		a, b := e.varies(g.Sides[0]), e.varies(g.Sides[1])
 		role = func(x int) ir.Role {
 			switch {
@@ -152,7 +152,7 @@ func (e *emitter) store(s fuse.Store) {
 }
 
 // checked is add of an instruction of n, read at coordinates, that uses an index.
-func (e *emitter) checked(n *graph.Node, at []ir.Form, i ir.Instr) int {
+func (e *emitter) checked(n *graph.Node, at []ir.AffineExpr, i ir.Instr) int {
 	if e.status < 0 {
 		e.status = e.arg(ir.Status, nil, ir.Int32, 0)
 	}
@@ -166,7 +166,7 @@ func (e *emitter) checked(n *graph.Node, at []ir.Form, i ir.Instr) int {
 
 // index describes instruction id of n, whose tensor of indices is read at
 // coordinates.
-func (e *emitter) index(id int, n *graph.Node, at []ir.Form) Index {
+func (e *emitter) index(id int, n *graph.Node, at []ir.AffineExpr) Index {
 	idx := n.Src()[1]
 	for idx.Op == ir.Expand {
 		idx = idx.Src()[0]
@@ -179,7 +179,7 @@ func (e *emitter) index(id int, n *graph.Node, at []ir.Form) Index {
 			}
 		}
 	}
-	element := ir.Form{Coef: make([]int, len(e.k.Axes)), Div: 1}
+	element := ir.AffineExpr{Coef: make([]int, len(e.k.Axes)), Div: 1}
 	x := Index{Instr: id, Node: n, Element: &element, Len: graph.Len(dims)}
 	for a, stride := range shape.RowMajor(dims) {
 		if dims[a] == 1 {
@@ -205,7 +205,7 @@ func (e *emitter) add(i ir.Instr) int {
 	}
 	id := len(e.k.Body)
 	e.k.Body = append(e.k.Body, i)
-	e.k.Body[id].Over = e.k.Varies(id)
+	e.k.Body[id].Domain = e.k.Varies(id)
 	e.added[key] = id
 	return id
 }
@@ -214,7 +214,7 @@ func (e *emitter) add(i ir.Instr) int {
 // one of them does not hold, but reads no memory there. Filled says that it
 // gives fill there. A node that is asked for twice is walked once, or the time
 // would double with every level of a graph that uses each node twice.
-func (e *emitter) emit(n *graph.Node, at []ir.Form, guards []ir.Guard, fill ir.Number) (id int, filled bool) {
+func (e *emitter) emit(n *graph.Node, at []ir.AffineExpr, guards []ir.Guard, fill ir.Number) (id int, filled bool) {
 	key := asked{n, where(at, guards), fill}
 	if got, ok := e.emitted[key]; ok {
 		return got.id, got.filled
@@ -225,7 +225,7 @@ func (e *emitter) emit(n *graph.Node, at []ir.Form, guards []ir.Guard, fill ir.N
 }
 
 // walk is emit of what was not yet asked for.
-func (e *emitter) walk(n *graph.Node, at []ir.Form, guards []ir.Guard, fill ir.Number) (id int, filled bool) {
+func (e *emitter) walk(n *graph.Node, at []ir.AffineExpr, guards []ir.Guard, fill ir.Number) (id int, filled bool) {
 	if e.fusion.Readable(n, e.g) {
 		return e.load(n, at, guards, fill), true
 	}
@@ -247,15 +247,15 @@ func (e *emitter) walk(n *graph.Node, at []ir.Form, guards []ir.Guard, fill ir.N
 	for i, s := range n.Src() {
 		src[i], _ = e.emit(s, at, guards, 0)
 	}
-	d := n.DType.Register()
+	d := n.DType.ComputeType()
 	if n.Op == ir.Cast && e.k.Body[src[0]].Type == d {
 		return src[0], len(guards) == 0
 	}
 	return e.add(ir.Instr{Op: n.Op, Type: d, Src: src}), len(guards) == 0
 }
 
-func (e *emitter) source(n *graph.Node, at []ir.Form) int {
-	d := n.DType.Register()
+func (e *emitter) source(n *graph.Node, at []ir.AffineExpr) int {
+	d := n.DType.ComputeType()
 	switch n.Op {
 	case ir.Const:
 		return e.add(ir.Instr{Op: ir.Const, Type: d, Num: n.Num})
@@ -266,7 +266,7 @@ func (e *emitter) source(n *graph.Node, at []ir.Form) int {
 }
 
 // position32 computes a form as an int32.
-func (e *emitter) position32(f ir.Form) int {
+func (e *emitter) position32(f ir.AffineExpr) int {
 	number := func(v int) int {
 		return e.add(ir.Instr{Op: ir.Const, Type: ir.Int32, Num: ir.Int(ir.Int32, int64(v))})
 	}
@@ -300,7 +300,7 @@ func (e *emitter) position32(f ir.Form) int {
 	return sum
 }
 
-func (e *emitter) movement(n *graph.Node, at []ir.Form, guards []ir.Guard, fill ir.Number) (id int, filled bool) {
+func (e *emitter) movement(n *graph.Node, at []ir.AffineExpr, guards []ir.Guard, fill ir.Number) (id int, filled bool) {
 	r, more, _, ok := fuse.Through(n, at, e.g.Lens)
 	if !ok {
 		panic("lower: " + n.Op.String() + " cannot be read through")
@@ -308,12 +308,12 @@ func (e *emitter) movement(n *graph.Node, at []ir.Form, guards []ir.Guard, fill 
 	if len(more) == 0 {
 		return e.emit(r.Node, r.At, guards, fill)
 	}
-	own := n.Num // 0 for Unshear
+	own := n.Num // 0 for Unwindow
 	id, filled = e.emit(r.Node, r.At, slices.Concat(guards, more), own)
 	if !filled {
 		inside := e.add(e.inside(more))
-		other := e.add(ir.Instr{Op: ir.Const, Type: n.DType.Register(), Num: own})
-		return e.add(ir.Instr{Op: ir.Where, Type: n.DType.Register(), Src: []int{inside, id, other}}), len(guards) == 0
+		other := e.add(ir.Instr{Op: ir.Const, Type: n.DType.ComputeType(), Num: own})
+		return e.add(ir.Instr{Op: ir.Where, Type: n.DType.ComputeType(), Src: []int{inside, id, other}}), len(guards) == 0
 	}
 	return id, own == fill || len(guards) == 0
 }
@@ -321,11 +321,11 @@ func (e *emitter) movement(n *graph.Node, at []ir.Form, guards []ir.Guard, fill 
 func (e *emitter) inside(guards []ir.Guard) ir.Instr {
 	v := &ir.View{}
 	e.guards(v, guards)
-	return ir.Instr{Op: ir.Inside, Type: ir.Bool, View: v}
+	return ir.Instr{Op: ir.InBounds, Type: ir.Bool, View: v}
 }
 
 // reduction computes n, whose operand is read over the axes that n reduces.
-func (e *emitter) reduction(n *graph.Node, at []ir.Form) int {
+func (e *emitter) reduction(n *graph.Node, at []ir.AffineExpr) int {
 	var axes ir.AxisSet
 	for _, a := range e.g.Reduced {
 		axes |= 1 << e.position[a]
@@ -336,7 +336,7 @@ func (e *emitter) reduction(n *graph.Node, at []ir.Form) int {
 	} else {
 		src, _ = e.emit(n.Src()[0], e.g.Operand(n, at), nil, 0)
 	}
-	d := n.DType.Register()
+	d := n.DType.ComputeType()
 	if n.Op == ir.Sum && e.k.Body[src].Type != d {
 		src = e.add(ir.Instr{Op: ir.Cast, Type: d, Src: []int{src}})
 	}
@@ -349,7 +349,7 @@ func (e *emitter) product() int {
 	for i, factors := range e.g.Sides {
 		sides[i] = -1
 		for _, f := range factors {
-			d := f.Node.DType.Register()
+			d := f.Node.DType.ComputeType()
 			id, filled := e.emit(f.Node, f.At, f.Guards, 0)
 			if !filled {
 				inside := e.add(e.inside(f.Guards))
@@ -366,7 +366,7 @@ func (e *emitter) product() int {
 }
 
 // where tells coordinates and guards apart.
-func where(at []ir.Form, guards []ir.Guard) string {
+func where(at []ir.AffineExpr, guards []ir.Guard) string {
 	b := make([]byte, 0, 128)
 	for _, f := range at {
 		b = appendForm(b, f)
@@ -381,19 +381,19 @@ func text(i *ir.Instr) string {
 	b = appendInts(b, i.Arg, i.Axis, int(i.Num), int(i.Axes))
 	if v := i.View; v != nil {
 		b = appendInts(b, v.Off, v.Stride, v.Len, int(v.Fill))
-		b = appendForm(b, ir.Form{Coef: v.Coef})
+		b = appendForm(b, ir.AffineExpr{Coef: v.Coef})
 		b = appendGuards(b, v.Guards)
 	}
 	return string(b)
 }
 
-func appendForm(b []byte, f ir.Form) []byte {
+func appendForm(b []byte, f ir.AffineExpr) []byte {
 	return appendInts(appendInts(b, f.Off, f.Div, len(f.Coef)), f.Coef...)
 }
 
 func appendGuards(b []byte, guards []ir.Guard) []byte {
 	for _, g := range guards {
-		b = appendInts(appendForm(b, g.Form), g.Len, g.Stride)
+		b = appendInts(appendForm(b, g.AffineExpr), g.Len, g.Stride)
 	}
 	return b
 }

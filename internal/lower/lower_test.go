@@ -49,8 +49,8 @@ func TestKernels(t *testing.T) {
 		{"a padded leaf by infinity", neg(pad(a, math.Inf(-1), graph.Padding{Before: 1}, graph.Padding{Interior: 1}))},
 		{"a padded sum", pad(graph.Binary(ir.Add, a, b), 0, graph.Padding{}, graph.Padding{Before: 1})},
 		{"padded twice", pad(pad(a, 1, graph.Padding{}, graph.Padding{Before: 1}), 2, graph.Padding{After: 1}, graph.Padding{})},
-		{"a window", sum(graph.Shear(graph.Expand(leaf(f32, 0, 9, 1), []int{9, 3}), 0, 1, 2, 1, 4), 1)},
-		{"a window's transpose", sum(graph.Unshear(leaf(f32, 0, 4, 3), 0, 1, 2, 1, 9), 1)},
+		{"a window", sum(graph.Window(graph.Expand(leaf(f32, 0, 9, 1), []int{9, 3}), 0, 1, 2, 1, 4), 1)},
+		{"a window's transpose", sum(graph.Unwindow(leaf(f32, 0, 4, 3), 0, 1, 2, 1, 9), 1)},
 		{"a sum of bytes", sum(leaf(ir.Uint8, 0, 4, 6), 1)},
 		{"halves are float32 inside", graph.Unary(ir.Exp, sum(graph.Cast(leaf(ir.Float16, 0, 4, 6), ir.BFloat16), 1))},
 		{"a softmax", func() *graph.Node {

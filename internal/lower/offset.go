@@ -10,7 +10,7 @@ import (
 // the offset that the kernel is called with: the steps of an unrolled loop, which
 // read one slice after the other, then share a kernel. It sets the offsets of args.
 func offsets(k *ir.Kernel, args []Arg) {
-	if k.Skeleton == ir.Special || k.Points() == 0 { // a scatter's base has no view
+	if k.Template == ir.Routine || k.Points() == 0 { // a scatter's base has no view
 		return
 	}
 	least := make([]int, len(k.Args))

@@ -10,7 +10,7 @@ import (
 )
 
 // coefs takes a form's coefficients from the group's axes to the kernel's.
-func (e *emitter) coefs(f ir.Form) []int {
+func (e *emitter) coefs(f ir.AffineExpr) []int {
 	c := make([]int, len(e.k.Axes))
 	for a, x := range f.Coef {
 		if x != 0 && a < len(e.position) {
@@ -23,13 +23,13 @@ func (e *emitter) coefs(f ir.Form) []int {
 // guards adds guards to a view.
 func (e *emitter) guards(v *ir.View, guards []ir.Guard) {
 	for _, g := range guards {
-		g.Form = ir.Form{Off: g.Off, Coef: e.coefs(g.Form), Div: g.Div}
+		g.AffineExpr = ir.AffineExpr{Off: g.Off, Coef: e.coefs(g.AffineExpr), Div: g.Div}
 		v.Guards = append(v.Guards, g)
 	}
 }
 
 // view is the place of coordinates in a buffer with strides.
-func (e *emitter) view(at []ir.Form, strides, dims []int, guards []ir.Guard, fill ir.Number) *ir.View {
+func (e *emitter) view(at []ir.AffineExpr, strides, dims []int, guards []ir.Guard, fill ir.Number) *ir.View {
 	v := &ir.View{Coef: make([]int, len(e.k.Axes)), Fill: fill}
 	guards = slices.Clone(guards)
 	for i, f := range at {
@@ -37,10 +37,10 @@ func (e *emitter) view(at []ir.Form, strides, dims []int, guards []ir.Guard, fil
 			continue
 		}
 		if f.Div != 1 {
-			k := slices.IndexFunc(guards, func(g ir.Guard) bool { return shape.Equal(g.Form, f) })
+			k := slices.IndexFunc(guards, func(g ir.Guard) bool { return shape.Equal(g.AffineExpr, f) })
 			if k < 0 {
 				k = len(guards)
-				guards = append(guards, ir.Guard{Form: f, Len: dims[i]})
+				guards = append(guards, ir.Guard{AffineExpr: f, Len: dims[i]})
 			}
 			guards[k].Stride += strides[i]
 			continue
@@ -65,24 +65,24 @@ func (e *emitter) memory(n *graph.Node) (arg int, strides []int) {
 	return e.arg(ir.In, src, src.DType, 0), strides
 }
 
-func (e *emitter) load(n *graph.Node, at []ir.Form, guards []ir.Guard, fill ir.Number) int {
+func (e *emitter) load(n *graph.Node, at []ir.AffineExpr, guards []ir.Guard, fill ir.Number) int {
 	arg, strides := e.memory(n)
 	v := e.view(at, strides, n.Shape, guards, fill)
 	if len(v.Guards) == 0 {
 		v.Fill = 0
 	}
-	return e.add(ir.Instr{Op: ir.Load, Type: n.DType.Register(), Arg: arg, View: v})
+	return e.add(ir.Instr{Op: ir.Load, Type: n.DType.ComputeType(), Arg: arg, View: v})
 }
 
 // gather loads an element whose position along one axis is a value.
-func (e *emitter) gather(n *graph.Node, at []ir.Form, guards []ir.Guard, fill ir.Number) (id int, filled bool) {
+func (e *emitter) gather(n *graph.Node, at []ir.AffineExpr, guards []ir.Guard, fill ir.Number) (id int, filled bool) {
 	x, idx, axis := n.Src()[0], n.Src()[1], n.Ints[0]
 	// Where a guard does not hold the index may be anything; 0 is in range.
 	index, ok := e.emit(idx, at, guards, 0)
 	if !ok {
 		inside := e.add(e.inside(guards))
-		zero := e.add(ir.Instr{Op: ir.Const, Type: idx.DType.Register()})
-		index = e.add(ir.Instr{Op: ir.Where, Type: idx.DType.Register(), Src: []int{inside, index, zero}})
+		zero := e.add(ir.Instr{Op: ir.Const, Type: idx.DType.ComputeType()})
+		index = e.add(ir.Instr{Op: ir.Where, Type: idx.DType.ComputeType(), Src: []int{inside, index, zero}})
 	}
 	value := len(e.g.Lens)
 	src := fuse.Reading{Node: x, At: slices.Clone(at)}
@@ -99,7 +99,7 @@ func (e *emitter) gather(n *graph.Node, at []ir.Form, guards []ir.Guard, fill ir
 	for i, f := range src.At {
 		if c := shape.Coef(f, value); c != 0 { // the value's part is whole
 			stride += c / f.Div * strides[i]
-			src.At[i] = shape.Affine(ir.Form{Off: f.Off, Coef: f.Coef[:value], Div: f.Div}, 1, 0)
+			src.At[i] = shape.Affine(ir.AffineExpr{Off: f.Off, Coef: f.Coef[:value], Div: f.Div}, 1, 0)
 		}
 	}
 	v := e.view(src.At, strides, src.Node.Shape, guards, fill)
@@ -107,7 +107,7 @@ func (e *emitter) gather(n *graph.Node, at []ir.Form, guards []ir.Guard, fill ir
 	if len(v.Guards) == 0 {
 		v.Fill = 0
 	}
-	return e.checked(n, at, ir.Instr{Op: ir.Load, Type: n.DType.Register(), Src: []int{index}, Arg: arg, View: v}), true
+	return e.checked(n, at, ir.Instr{Op: ir.Load, Type: n.DType.ComputeType(), Src: []int{index}, Arg: arg, View: v}), true
 }
 
 // scatter emits the special routine of that name.

@@ -11,17 +11,17 @@ import (
 // are immutable and may share their coefficients.
 
 // Axis is the form of one axis times a coefficient.
-func Axis(a, coef int) ir.Form {
+func Axis(a, coef int) ir.AffineExpr {
 	c := make([]int, a+1)
 	c[a] = coef
-	return ir.Form{Coef: c, Div: 1}
+	return ir.AffineExpr{Coef: c, Div: 1}
 }
 
 // Constant is the form that is always off.
-func Constant(off int) ir.Form { return ir.Form{Off: off, Div: 1} }
+func Constant(off int) ir.AffineExpr { return ir.AffineExpr{Off: off, Div: 1} }
 
 // Coef is f's coefficient of axis a.
-func Coef(f ir.Form, a int) int {
+func Coef(f ir.AffineExpr, a int) int {
 	if a < len(f.Coef) {
 		return f.Coef[a]
 	}
@@ -29,7 +29,7 @@ func Coef(f ir.Form, a int) int {
 }
 
 // Equal reports whether f and g are the same form.
-func Equal(f, g ir.Form) bool {
+func Equal(f, g ir.AffineExpr) bool {
 	if f.Off != g.Off || f.Div != g.Div {
 		return false
 	}
@@ -42,10 +42,10 @@ func Equal(f, g ir.Form) bool {
 }
 
 // Combine is f·p + g·q + off. Divisions of f and g are taken to be exact.
-func Combine(f ir.Form, p int, g ir.Form, q, off int) ir.Form {
+func Combine(f ir.AffineExpr, p int, g ir.AffineExpr, q, off int) ir.AffineExpr {
 	div := lcm(f.Div, g.Div)
 	p, q = p*(div/f.Div), q*(div/g.Div)
-	r := ir.Form{Off: f.Off*p + g.Off*q + off*div, Div: div, Coef: make([]int, max(len(f.Coef), len(g.Coef)))}
+	r := ir.AffineExpr{Off: f.Off*p + g.Off*q + off*div, Div: div, Coef: make([]int, max(len(f.Coef), len(g.Coef)))}
 	for a := range r.Coef {
 		r.Coef[a] = Coef(f, a)*p + Coef(g, a)*q
 	}
@@ -53,16 +53,16 @@ func Combine(f ir.Form, p int, g ir.Form, q, off int) ir.Form {
 }
 
 // Affine is f·p + off.
-func Affine(f ir.Form, p, off int) ir.Form { return Combine(f, p, Constant(0), 0, off) }
+func Affine(f ir.AffineExpr, p, off int) ir.AffineExpr { return Combine(f, p, Constant(0), 0, off) }
 
 // Divide is f / d, taken to be exact.
-func Divide(f ir.Form, d int) ir.Form {
+func Divide(f ir.AffineExpr, d int) ir.AffineExpr {
 	f.Div *= d
 	return reduce(f)
 }
 
 // reduce takes the common factor out of a form.
-func reduce(f ir.Form) ir.Form {
+func reduce(f ir.AffineExpr) ir.AffineExpr {
 	if f.Div == 1 {
 		return f
 	}
@@ -73,7 +73,7 @@ func reduce(f ir.Form) ir.Form {
 	if d == 1 {
 		return f
 	}
-	r := ir.Form{Off: f.Off / d, Div: f.Div / d, Coef: slices.Clone(f.Coef)}
+	r := ir.AffineExpr{Off: f.Off / d, Div: f.Div / d, Coef: slices.Clone(f.Coef)}
 	for a := range r.Coef {
 		r.Coef[a] /= d
 	}
@@ -91,7 +91,7 @@ func lcm(a, b int) int { return a / gcd(a, b) * b }
 
 // Range is the least and greatest numerator of f over a space of axes with
 // those lengths, none of them 0.
-func Range(f ir.Form, lens []int) (lo, hi int) {
+func Range(f ir.AffineExpr, lens []int) (lo, hi int) {
 	lo, hi = f.Off, f.Off
 	for a, c := range f.Coef {
 		if c > 0 {
@@ -105,18 +105,18 @@ func Range(f ir.Form, lens []int) (lo, hi int) {
 
 // Always reports whether a guard holds at every point of a space.
 func Always(g ir.Guard, lens []int) bool {
-	lo, hi := Range(g.Form, lens)
+	lo, hi := Range(g.AffineExpr, lens)
 	return g.Div == 1 && lo >= 0 && hi < g.Len
 }
 
 // SplitAxis is f over a space whose axis a has been replaced: its position is
 // that of axis hi times n plus that of axis lo.
-func SplitAxis(f ir.Form, a, hi, lo, n int) ir.Form {
+func SplitAxis(f ir.AffineExpr, a, hi, lo, n int) ir.AffineExpr {
 	c := Coef(f, a)
 	if c == 0 {
 		return f
 	}
-	r := ir.Form{Off: f.Off, Div: f.Div, Coef: make([]int, max(len(f.Coef), hi+1, lo+1))}
+	r := ir.AffineExpr{Off: f.Off, Div: f.Div, Coef: make([]int, max(len(f.Coef), hi+1, lo+1))}
 	copy(r.Coef, f.Coef)
 	r.Coef[a] = 0
 	r.Coef[hi] += c * n

@@ -8,7 +8,7 @@ import (
 )
 
 // at is the value of a form at a point, and whether the division is exact.
-func at(f ir.Form, point []int) (v int, whole bool) {
+func at(f ir.AffineExpr, point []int) (v int, whole bool) {
 	v = f.Off
 	for a, c := range f.Coef {
 		v += c * point[a]
@@ -16,13 +16,15 @@ func at(f ir.Form, point []int) (v int, whole bool) {
 	return v / f.Div, v%f.Div == 0
 }
 
-func form(off, div int, coef ...int) ir.Form { return ir.Form{Off: off, Coef: coef, Div: div} }
+func form(off, div int, coef ...int) ir.AffineExpr {
+	return ir.AffineExpr{Off: off, Coef: coef, Div: div}
+}
 
 func TestForms(t *testing.T) {
 	i, j := Axis(0, 1), Axis(1, 1)
 	for _, c := range []struct {
 		name      string
-		got, want ir.Form
+		got, want ir.AffineExpr
 	}{
 		{"Axis", Axis(1, 3), form(0, 1, 0, 3)},
 		{"Constant", Constant(5), form(5, 1)},
@@ -47,7 +49,7 @@ func TestForms(t *testing.T) {
 
 func TestEqual(t *testing.T) {
 	for _, c := range []struct {
-		f, g ir.Form
+		f, g ir.AffineExpr
 		want bool
 	}{
 		{form(1, 1, 2), form(1, 1, 2, 0), true},
@@ -72,16 +74,16 @@ func TestAlways(t *testing.T) {
 		lo, hi int
 		always bool
 	}{
-		{ir.Guard{Form: form(0, 1, 1), Len: 4}, 0, 3, true},
-		{ir.Guard{Form: form(0, 1, 1), Len: 3}, 0, 3, false},
-		{ir.Guard{Form: form(-1, 1, 1), Len: 9}, -1, 2, false},
-		{ir.Guard{Form: form(3, 1, -1), Len: 4}, 0, 3, true},
-		{ir.Guard{Form: form(2, 1, 2, -1), Len: 9}, 0, 8, true},
-		{ir.Guard{Form: form(0, 2, 2), Len: 9}, 0, 6, false}, // the division may leave a rest
-		{ir.Guard{Form: form(7, 1), Len: 8}, 7, 7, true},
+		{ir.Guard{AffineExpr: form(0, 1, 1), Len: 4}, 0, 3, true},
+		{ir.Guard{AffineExpr: form(0, 1, 1), Len: 3}, 0, 3, false},
+		{ir.Guard{AffineExpr: form(-1, 1, 1), Len: 9}, -1, 2, false},
+		{ir.Guard{AffineExpr: form(3, 1, -1), Len: 4}, 0, 3, true},
+		{ir.Guard{AffineExpr: form(2, 1, 2, -1), Len: 9}, 0, 8, true},
+		{ir.Guard{AffineExpr: form(0, 2, 2), Len: 9}, 0, 6, false}, // the division may leave a rest
+		{ir.Guard{AffineExpr: form(7, 1), Len: 8}, 7, 7, true},
 	} {
-		if lo, hi := Range(c.guard.Form, lens); lo != c.lo || hi != c.hi {
-			t.Errorf("Range(%v, %v) = %d, %d, want %d, %d", c.guard.Form, lens, lo, hi, c.lo, c.hi)
+		if lo, hi := Range(c.guard.AffineExpr, lens); lo != c.lo || hi != c.hi {
+			t.Errorf("Range(%v, %v) = %d, %d, want %d, %d", c.guard.AffineExpr, lens, lo, hi, c.lo, c.hi)
 		}
 		if got := Always(c.guard, lens); got != c.always {
 			t.Errorf("Always(%v, %v) = %v, want %v", c.guard, lens, got, c.always)
@@ -93,8 +95,8 @@ func TestAlways(t *testing.T) {
 func TestCombine(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		small := rapid.IntRange(-6, 6)
-		draw := func(name string) ir.Form {
-			return ir.Form{
+		draw := func(name string) ir.AffineExpr {
+			return ir.AffineExpr{
 				Off:  small.Draw(t, name),
 				Coef: rapid.SliceOfN(small, 0, 3).Draw(t, name),
 				Div:  rapid.IntRange(1, 4).Draw(t, name),
@@ -132,7 +134,7 @@ func TestCombine(t *testing.T) {
 func TestDivmod(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		lens := rapid.SliceOfN(rapid.IntRange(1, 8), 2, 2).Draw(t, "lens")
-		f := ir.Form{Off: rapid.IntRange(-9, 9).Draw(t, "off"), Coef: rapid.SliceOfN(rapid.IntRange(-8, 8), 2, 2).Draw(t, "coef"), Div: 1}
+		f := ir.AffineExpr{Off: rapid.IntRange(-9, 9).Draw(t, "off"), Coef: rapid.SliceOfN(rapid.IntRange(-8, 8), 2, 2).Draw(t, "coef"), Div: 1}
 		n := rapid.IntRange(2, 12).Draw(t, "n")
 		div, mod, split, ok := divmod(f, n, lens)
 		if split != nil && (split.Inner <= 1 || split.Inner >= lens[split.Axis] || lens[split.Axis]%split.Inner != 0) {

@@ -7,8 +7,8 @@ import "github.com/tensorken/tensorken/ir"
 // an axis. Attributes are as in package ir.
 
 // Permute reads through ir.Permute.
-func Permute(at []ir.Form, order []int) []ir.Form {
-	src := make([]ir.Form, len(at))
+func Permute(at []ir.AffineExpr, order []int) []ir.AffineExpr {
+	src := make([]ir.AffineExpr, len(at))
 	for i, a := range order {
 		src[a] = at[i]
 	}
@@ -16,8 +16,8 @@ func Permute(at []ir.Form, order []int) []ir.Form {
 }
 
 // Expand reads through ir.Expand of an operand of shape from.
-func Expand(at []ir.Form, from []int) []ir.Form {
-	src := make([]ir.Form, len(at))
+func Expand(at []ir.AffineExpr, from []int) []ir.AffineExpr {
+	src := make([]ir.AffineExpr, len(at))
 	for i, n := range from {
 		src[i] = at[i]
 		if n == 1 {
@@ -28,8 +28,8 @@ func Expand(at []ir.Form, from []int) []ir.Form {
 }
 
 // Crop reads through ir.Crop.
-func Crop(at []ir.Form, ints []int) []ir.Form {
-	src := make([]ir.Form, len(at))
+func Crop(at []ir.AffineExpr, ints []int) []ir.AffineExpr {
+	src := make([]ir.AffineExpr, len(at))
 	for i := range at {
 		src[i] = at[i]
 		if start, step := ints[2*i], ints[2*i+1]; start != 0 || step != 1 {
@@ -40,8 +40,8 @@ func Crop(at []ir.Form, ints []int) []ir.Form {
 }
 
 // Flip reads through ir.Flip of a tensor of that shape.
-func Flip(at []ir.Form, axes, shape []int) []ir.Form {
-	src := append([]ir.Form(nil), at...)
+func Flip(at []ir.AffineExpr, axes, shape []int) []ir.AffineExpr {
+	src := append([]ir.AffineExpr(nil), at...)
 	for _, a := range axes {
 		src[a] = Affine(at[a], -1, shape[a]-1)
 	}
@@ -50,35 +50,35 @@ func Flip(at []ir.Form, axes, shape []int) []ir.Form {
 
 // Pad reads through ir.Pad of an operand of shape from: at the coordinates
 // where the guards hold, elsewhere the fill is read.
-func Pad(at []ir.Form, ints, from, lens []int) (src []ir.Form, guards []ir.Guard) {
-	src = append([]ir.Form(nil), at...)
+func Pad(at []ir.AffineExpr, ints, from, lens []int) (src []ir.AffineExpr, guards []ir.Guard) {
+	src = append([]ir.AffineExpr(nil), at...)
 	for i := range at {
 		before, after, interior := ints[3*i], ints[3*i+1], ints[3*i+2]
 		if before == 0 && after == 0 && interior == 0 {
 			continue
 		}
 		src[i] = Divide(Affine(at[i], 1, -before), interior+1)
-		if g := (ir.Guard{Form: src[i], Len: from[i]}); !Always(g, lens) {
+		if g := (ir.Guard{AffineExpr: src[i], Len: from[i]}); !Always(g, lens) {
 			guards = append(guards, g)
 		}
 	}
 	return src, guards
 }
 
-// Shear reads through ir.Shear.
-func Shear(at []ir.Form, ints []int) []ir.Form {
+// Window reads through ir.Window.
+func Window(at []ir.AffineExpr, ints []int) []ir.AffineExpr {
 	i, k, s, d := ints[0], ints[1], ints[2], ints[3]
-	src := append([]ir.Form(nil), at...)
+	src := append([]ir.AffineExpr(nil), at...)
 	src[i] = Combine(at[i], s, at[k], d, 0)
 	return src
 }
 
-// Unshear reads through ir.Unshear of an operand of shape from.
-func Unshear(at []ir.Form, ints, from, lens []int) (src []ir.Form, guards []ir.Guard) {
+// Unwindow reads through ir.Unwindow of an operand of shape from.
+func Unwindow(at []ir.AffineExpr, ints, from, lens []int) (src []ir.AffineExpr, guards []ir.Guard) {
 	i, k, s, d := ints[0], ints[1], ints[2], ints[3]
-	src = append([]ir.Form(nil), at...)
+	src = append([]ir.AffineExpr(nil), at...)
 	src[i] = Divide(Combine(at[i], 1, at[k], -d, 0), s)
-	if g := (ir.Guard{Form: src[i], Len: from[i]}); !Always(g, lens) {
+	if g := (ir.Guard{AffineExpr: src[i], Len: from[i]}); !Always(g, lens) {
 		guards = append(guards, g)
 	}
 	return src, guards
@@ -91,8 +91,8 @@ type Split struct{ Axis, Inner int }
 // Reshape reads through ir.Reshape from shape from to shape to. Where the
 // coordinates cannot be told apart by forms, ok is false, and split is the
 // axis whose splitting would help, if there is one.
-func Reshape(at []ir.Form, from, to, lens []int) (src []ir.Form, split *Split, ok bool) {
-	src = make([]ir.Form, len(from))
+func Reshape(at []ir.AffineExpr, from, to, lens []int) (src []ir.AffineExpr, split *Split, ok bool) {
+	src = make([]ir.AffineExpr, len(from))
 	for i := range src {
 		src[i] = Constant(0)
 	}
@@ -115,7 +115,7 @@ func Reshape(at []ir.Form, from, to, lens []int) (src []ir.Form, split *Split, o
 			if flat.Div != 1 {
 				return nil, nil, false
 			}
-			var rest ir.Form
+			var rest ir.AffineExpr
 			if rest, src[i], split, ok = divmod(flat, n, lens); !ok {
 				return nil, split, false
 			}
@@ -126,9 +126,9 @@ func Reshape(at []ir.Form, from, to, lens []int) (src []ir.Form, split *Split, o
 }
 
 // divmod splits f into f div n and f mod n, where both are forms.
-func divmod(f ir.Form, n int, lens []int) (div, mod ir.Form, split *Split, ok bool) {
-	mod = ir.Form{Off: ((f.Off % n) + n) % n, Div: 1, Coef: make([]int, len(f.Coef))}
-	div = ir.Form{Off: (f.Off - mod.Off) / n, Div: 1, Coef: make([]int, len(f.Coef))}
+func divmod(f ir.AffineExpr, n int, lens []int) (div, mod ir.AffineExpr, split *Split, ok bool) {
+	mod = ir.AffineExpr{Off: ((f.Off % n) + n) % n, Div: 1, Coef: make([]int, len(f.Coef))}
+	div = ir.AffineExpr{Off: (f.Off - mod.Off) / n, Div: 1, Coef: make([]int, len(f.Coef))}
 	for a, c := range f.Coef {
 		if c%n == 0 {
 			div.Coef[a] = c / n

@@ -20,7 +20,7 @@ type move struct {
 }
 
 // read is where the move reads, by the forms under test.
-func (m move) read(at []ir.Form, lens []int) (src []ir.Form, guards []ir.Guard, split *Split, ok bool) {
+func (m move) read(at []ir.AffineExpr, lens []int) (src []ir.AffineExpr, guards []ir.Guard, split *Split, ok bool) {
 	ok = true
 	switch m.op {
 	case ir.Permute:
@@ -33,10 +33,10 @@ func (m move) read(at []ir.Form, lens []int) (src []ir.Form, guards []ir.Guard, 
 		src = Flip(at, m.ints, m.from)
 	case ir.Pad:
 		src, guards = Pad(at, m.ints, m.from, lens)
-	case ir.Shear:
-		src = Shear(at, m.ints)
-	case ir.Unshear:
-		src, guards = Unshear(at, m.ints, m.from, lens)
+	case ir.Window:
+		src = Window(at, m.ints)
+	case ir.Unwindow:
+		src, guards = Unwindow(at, m.ints, m.from, lens)
 	case ir.Reshape:
 		src, split, ok = Reshape(at, m.from, m.to, lens)
 	}
@@ -47,7 +47,7 @@ func (m move) read(at []ir.Form, lens []int) (src []ir.Form, guards []ir.Guard, 
 func drawMove(t *rapid.T, from []int) move {
 	n := func(lo, hi int, name string) int { return rapid.IntRange(lo, hi).Draw(t, name) }
 	m := move{from: from, to: slices.Clone(from)}
-	m.op = rapid.SampledFrom([]ir.Op{ir.Permute, ir.Expand, ir.Crop, ir.Flip, ir.Pad, ir.Shear, ir.Shear, ir.Unshear, ir.Reshape, ir.Reshape}).Draw(t, "op")
+	m.op = rapid.SampledFrom([]ir.Op{ir.Permute, ir.Expand, ir.Crop, ir.Flip, ir.Pad, ir.Window, ir.Window, ir.Unwindow, ir.Reshape, ir.Reshape}).Draw(t, "op")
 	switch m.op {
 	case ir.Permute:
 		m.ints = rapid.Permutation(All(len(from))).Draw(t, "order")
@@ -132,11 +132,11 @@ func drawShearOrReshape(t *rapid.T, m move) move {
 	if m.op != ir.Reshape && len(m.from) >= 2 {
 		axes := rapid.Permutation(All(len(m.from))).Draw(t, "axes")
 		i, k, s, d := axes[0], axes[1], n(1, 3, "s"), n(1, 3, "d")
-		if m.op == ir.Shear && d*(m.from[k]-1) >= m.from[i] {
+		if m.op == ir.Window && d*(m.from[k]-1) >= m.from[i] {
 			i, k, d = k, i, 1
 		}
 		m.ints = []int{i, k, s, d}
-		if room := m.from[i] - 1 - (m.from[k]-1)*d; m.op == ir.Shear && room >= 0 {
+		if room := m.from[i] - 1 - (m.from[k]-1)*d; m.op == ir.Window && room >= 0 {
 			m.to[i] = room/s + 1
 			m.source = func(pos []int) ([]int, bool) {
 				src := slices.Clone(pos)
@@ -145,7 +145,7 @@ func drawShearOrReshape(t *rapid.T, m move) move {
 			}
 			return m
 		}
-		if m.op == ir.Unshear {
+		if m.op == ir.Unwindow {
 			m.to[i] = max(1, (m.from[i]-1)*s+(m.from[k]-1)*d+1+n(-2, 2, "more"))
 			m.source = func(pos []int) ([]int, bool) {
 				for j := range m.from[i] {
@@ -205,7 +205,7 @@ func checkMoves(t *rapid.T) {
 		dims = m.to
 	}
 	s := space{lens: slices.Clone(dims)}
-	forms := make([]ir.Form, len(dims))
+	forms := make([]ir.AffineExpr, len(dims))
 	for a := range forms {
 		forms[a] = Axis(a, 1)
 	}
@@ -221,7 +221,7 @@ func checkMoves(t *rapid.T) {
 				forms[i] = SplitAxis(forms[i], split.Axis, hi, lo, split.Inner)
 			}
 			for i := range guards {
-				guards[i].Form = SplitAxis(guards[i].Form, split.Axis, hi, lo, split.Inner)
+				guards[i].AffineExpr = SplitAxis(guards[i].AffineExpr, split.Axis, hi, lo, split.Inner)
 			}
 			src, more, split, ok = m.read(forms, s.lens)
 		}
@@ -241,7 +241,7 @@ func checkMoves(t *rapid.T) {
 		p := s.point(pos)
 		hold := true
 		for _, g := range guards {
-			v, whole := at(g.Form, p)
+			v, whole := at(g.AffineExpr, p)
 			hold = hold && whole && v >= 0 && v < g.Len
 		}
 		if hold != inside {
@@ -288,7 +288,7 @@ func TestReshapeSplits(t *testing.T) {
 		{[]int{}, []int{1, 1}, nil, true},
 		{[]int{1}, []int{}, nil, true},
 	} {
-		forms := make([]ir.Form, len(c.to))
+		forms := make([]ir.AffineExpr, len(c.to))
 		for a := range forms {
 			forms[a] = Axis(a, 1)
 		}

@@ -35,7 +35,7 @@ func Reaches(k *ir.Kernel) []Reach {
 		}
 		lo, hi, empty := in.View.Off, in.View.Off, false
 		for a, x := range k.Axes {
-			if in.Over.Has(a) {
+			if in.Domain.Has(a) {
 				d := in.View.Coef[a] * (x.Len - 1)
 				lo, hi, empty = lo+min(d, 0), hi+max(d, 0), empty || x.Len == 0
 			}

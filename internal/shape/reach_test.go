@@ -9,7 +9,7 @@ import (
 
 func TestReaches(t *testing.T) {
 	load := func(arg int, v ir.View, src ...int) ir.Instr {
-		return ir.Instr{Op: ir.Load, Arg: arg, View: &v, Src: src, Over: ir.Axes(0, 1)}
+		return ir.Instr{Op: ir.Load, Arg: arg, View: &v, Src: src, Domain: ir.Axes(0, 1)}
 	}
 	axes := []ir.Axis{{Len: 3}, {Len: 4}}
 	args := []ir.Arg{{Kind: ir.Out, Len: 12}, {Kind: ir.In}, {Kind: ir.Status}}

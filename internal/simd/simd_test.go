@@ -454,7 +454,7 @@ func TestScatter(t *testing.T) {
 				continue
 			}
 			op, d := ir.Op(op), ir.DType(d)
-			r := d.Register()
+			r := d.ComputeType()
 			for n := range lengths {
 				const limit, stride = 7, 5
 				s, k := random.IntN(3), random.IntN(2)

@@ -32,8 +32,8 @@ func moveUniform(b *builder, n *graph.Node) *graph.Node {
 	if !uniform(x) {
 		return nil
 	}
-	fill := x.Op == ir.Const && (n.Op == ir.Pad && x.Num == n.Num || n.Op == ir.Unshear && x.Num == 0)
-	if (n.Op == ir.Pad || n.Op == ir.Unshear) && !fill {
+	fill := x.Op == ir.Const && (n.Op == ir.Pad && x.Num == n.Num || n.Op == ir.Unwindow && x.Num == 0)
+	if (n.Op == ir.Pad || n.Op == ir.Unwindow) && !fill {
 		return nil
 	}
 	return b.reshaped(x, n.Shape)

@@ -50,7 +50,7 @@ func Nodes(roots []*graph.Node) []*graph.Node {
 		for i, s := range src {
 			simple[i] = done[s]
 		}
-		done[n] = b.add(graph.With(n, simple...))
+		done[n] = b.add(graph.WithOperands(n, simple...))
 	}
 	out := make([]*graph.Node, len(roots))
 	for i, r := range roots {
@@ -97,7 +97,7 @@ func (b *builder) rewrite(n *graph.Node) *graph.Node {
 // bytes tells n from every other node on simplified operands.
 func (b *builder) bytes(n *graph.Node) string {
 	k := append(b.key[:0], byte(n.Op), byte(n.DType), byte(n.Kind), byte(len(n.Shape)), byte(len(n.Ints)))
-	k = binary.AppendVarint(k, int64(n.Gen))
+	k = binary.AppendVarint(k, int64(n.RematLevel))
 	k = binary.AppendUvarint(k, uint64(n.Num))
 	for _, d := range n.Shape {
 		k = binary.AppendUvarint(k, uint64(d))
@@ -118,7 +118,7 @@ func (b *builder) elementwise(op ir.Op, src ...*graph.Node) *graph.Node {
 
 // reshaped is uniform x with another shape.
 func (b *builder) reshaped(x *graph.Node, shape []int) *graph.Node {
-	return b.add(graph.Uniform(x, shape))
+	return b.add(graph.FillLike(x, shape))
 }
 
 // uniform reports whether all elements of n are one number.

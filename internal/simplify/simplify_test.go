@@ -145,8 +145,8 @@ func TestRules(t *testing.T) {
 		{"moveUniform", graph.Flip(graph.Permute(number(0, 2, 3), []int{1, 0}), []int{0}), "s0[3 2]"},
 		{"moveUniform of Pad", pad(fill(2, 2, 3), 2), "2[2 6]"},
 		{"moveUniform of Pad with another", pad(fill(2, 2, 3), 1), "Pad[0 0 0 1 0 1][2 6](2[2 3])"},
-		{"moveUniform of Unshear", graph.Unshear(zero, 0, 1, 1, 1, 4), "0[4 3]"},
-		{"moveUniform of Unshear of others", graph.Unshear(fill(1, 2, 3), 0, 1, 1, 1, 4), "Unshear[0 1 1 1][4 3](1[2 3])"},
+		{"moveUniform of Unwindow", graph.Unwindow(zero, 0, 1, 1, 1, 4), "0[4 3]"},
+		{"moveUniform of Unwindow of others", graph.Unwindow(fill(1, 2, 3), 0, 1, 1, 1, 4), "Unwindow[0 1 1 1][4 3](1[2 3])"},
 		{"nothing is empty", crop(un(ir.Neg, a), graph.Span{Step: 1}, graph.Span{Step: 1, Len: 3}), "0[0 3]"},
 
 		{"reduceNothing", graph.Reduce(ir.Sum, a, []int{}), "a"},
@@ -173,9 +173,9 @@ func TestRules(t *testing.T) {
 		{"gatherInwards of a number", graph.Gather(bin(ir.Mul, number(0, 2, 3), a), idx, 1), "Mul(s0[2 4], Gather[1][2 4](a, i))"},
 		{"no gatherInwards of two", graph.Gather(bin(ir.Sub, a, b), idx, 1), "Gather[1][2 4](Sub(a, b), i)"},
 		{"no gatherInwards where the index would go", graph.Gather(un(ir.Exp, wide(thin)), idx, 1), "Gather[1][2 4](Exp(Expand[][2 3](g)), i)"},
-		{"scatterOne", graph.Ungather(thin, row, 1, 3), "Where(Eq(Iota[1][2 3](), Expand[][2 3](j)), Expand[][2 3](g), 0[2 3])"},
+		{"scatterOne", graph.GatherTranspose(thin, row, 1, 3), "Where(Eq(Iota[1][2 3](), Expand[][2 3](j)), Expand[][2 3](g), 0[2 3])"},
 		{"no scatterOne of what may be out of range", graph.Scatter(ir.Add, zero, row, thin, 1), "Scatter[1][2 3](0[2 3], j, g)"},
-		{"no scatterOne of several", graph.Ungather(leaf(f32, 7, 2, 4), idx, 1, 3), "Scatter[1 1][2 3](0[2 3], i, h)"},
+		{"no scatterOne of several", graph.GatherTranspose(leaf(f32, 7, 2, 4), idx, 1, 3), "Scatter[1 1][2 3](0[2 3], i, h)"},
 	} {
 		tested[strings.Fields(c.rule)[0]] = true
 		got := Nodes([]*graph.Node{c.node})[0]
@@ -221,8 +221,8 @@ func near(d ir.DType, x, y ir.Number) bool {
 func TestMerging(t *testing.T) {
 	a := leaf(f32, 0, 2, 3)
 	x, y := graph.Unary(ir.Exp, a), graph.Unary(ir.Exp, a)
-	later := graph.With(x, a)
-	later.Gen = 1
+	later := graph.WithOperands(x, a)
+	later.RematLevel = 1
 	got := Nodes([]*graph.Node{x, y, later, graph.Stop(y), number(0, 2), number(0, 2), number(1, 2)})
 	for _, c := range []struct {
 		i, j int

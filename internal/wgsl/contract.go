@@ -83,7 +83,7 @@ func newContraction(c *compiler) *contraction {
 	left := c.k.Roles(ir.Batch, ir.M, ir.K)
 	m, n := product.Src[0], product.Src[1]
 	right := c.k.Roles(ir.Batch, ir.N, ir.K)
-	if c.k.Body[m].Over&^left != 0 || c.k.Body[n].Over&^right != 0 {
+	if c.k.Body[m].Domain&^left != 0 || c.k.Body[n].Domain&^right != 0 {
 		m, n = n, m
 	}
 	x.rows = side{axes: c.long(c.axes(ir.M)), factor: m}

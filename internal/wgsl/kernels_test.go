@@ -3,15 +3,15 @@ package wgsl
 import "github.com/tensorken/tensorken/ir"
 
 // kernel fills in what the instructions of a kernel vary over.
-func kernel(s ir.Skeleton, axes []ir.Axis, args []ir.Arg, body ...ir.Instr) *ir.Kernel {
-	k := &ir.Kernel{Skeleton: s, Axes: axes, Args: args, Body: body}
+func kernel(s ir.Template, axes []ir.Axis, args []ir.Arg, body ...ir.Instr) *ir.Kernel {
+	k := &ir.Kernel{Template: s, Axes: axes, Args: args, Body: body}
 	for i := range body {
-		body[i].Over = k.Varies(i)
+		body[i].Domain = k.Varies(i)
 	}
 	return k
 }
 
-func kept(n int) ir.Axis    { return ir.Axis{Len: n, Role: ir.Kept} }
+func kept(n int) ir.Axis    { return ir.Axis{Len: n, Role: ir.Parallel} }
 func reduced(n int) ir.Axis { return ir.Axis{Len: n, Role: ir.Reduced} }
 
 func in(d ir.DType) ir.Arg         { return ir.Arg{Kind: ir.In, DType: d, Align: true} }
@@ -49,7 +49,7 @@ const (
 
 // chain is relu(2·x + c) of n numbers and whether it is above 1, in bool.
 func chain(n int, d ir.DType) *ir.Kernel {
-	return kernel(ir.Map, []ir.Axis{kept(n)},
+	return kernel(ir.Pointwise, []ir.Axis{kept(n)},
 		[]ir.Arg{in(d), number(f32), out(d, n), out(ir.Bool, n)},
 		load(f32, 0, by(1)),
 		constant(f32, 2),
@@ -67,16 +67,16 @@ func chain(n int, d ir.DType) *ir.Kernel {
 
 // transposed is the sum of a matrix's transpose and a row.
 func transposed(m, n int) *ir.Kernel {
-	return kernel(ir.Map, []ir.Axis{kept(m), kept(n)}, []ir.Arg{in(f32), in(f32), out(f32, m*n)},
+	return kernel(ir.Pointwise, []ir.Axis{kept(m), kept(n)}, []ir.Arg{in(f32), in(f32), out(f32, m*n)},
 		load(f32, 0, by(1, m)), load(f32, 1, by(0, 1)), alu(ir.Add, f32, 0, 1), store(f32, 2, 2, by(n, 1)))
 }
 
 // padded is a vector of 3 reversed, with zeros between, and -1 elsewhere.
 func padded() *ir.Kernel {
-	guards := []ir.Guard{{Form: ir.Form{Off: 5, Coef: []int{-1}, Div: 2}, Len: 3, Stride: 1}}
-	return kernel(ir.Map, []ir.Axis{kept(9)}, []ir.Arg{in(i32), out(i32, 9)},
+	guards := []ir.Guard{{AffineExpr: ir.AffineExpr{Off: 5, Coef: []int{-1}, Div: 2}, Len: 3, Stride: 1}}
+	return kernel(ir.Pointwise, []ir.Axis{kept(9)}, []ir.Arg{in(i32), out(i32, 9)},
 		load(i32, 0, &ir.View{Coef: []int{0}, Guards: guards}),
-		ir.Instr{Op: ir.Inside, Type: ir.Bool, View: &ir.View{Guards: guards}},
+		ir.Instr{Op: ir.InBounds, Type: ir.Bool, View: &ir.View{Guards: guards}},
 		ir.Instr{Op: ir.Const, Type: i32, Num: ir.Int(i32, -1)},
 		alu(ir.Where, i32, 1, 0, 2),
 		store(i32, 3, 1, by(1)))
@@ -84,7 +84,7 @@ func padded() *ir.Kernel {
 
 // take is a row of n, of rows there are, for each of count indices.
 func take(rows, count, n int) *ir.Kernel {
-	return kernel(ir.Map, []ir.Axis{kept(count), kept(n)},
+	return kernel(ir.Pointwise, []ir.Axis{kept(count), kept(n)},
 		[]ir.Arg{status, in(f32), in(i32), out(f32, count*n)},
 		load(i32, 2, by(1, 0)),
 		ir.Instr{Op: ir.Load, Type: f32, Src: []int{0}, Arg: 1, View: &ir.View{Coef: []int{0, 1}, Stride: n, Len: rows}},
@@ -97,28 +97,28 @@ func softmax(m, n int, columns bool) *ir.Kernel {
 	if columns {
 		v = by(1, m)
 	}
-	return kernel(ir.Row, []ir.Axis{kept(m), reduced(n)}, []ir.Arg{in(f32), out(f32, m*n)},
+	return kernel(ir.Reduce, []ir.Axis{kept(m), reduced(n)}, []ir.Arg{in(f32), out(f32, m*n)},
 		load(f32, 0, v), reduce(ir.ReduceMax, f32, 0, 2), alu(ir.Sub, f32, 0, 1), alu(ir.Exp, f32, 2),
 		reduce(ir.Sum, f32, 3, 2), alu(ir.Div, f32, 3, 4), store(f32, 5, 1, v))
 }
 
 // total is the sum of n numbers and the position of the greatest.
 func total(n int) *ir.Kernel {
-	return kernel(ir.Row, []ir.Axis{reduced(n)}, []ir.Arg{in(f32), out(f32, 1), out(i32, 1)},
+	return kernel(ir.Reduce, []ir.Axis{reduced(n)}, []ir.Arg{in(f32), out(f32, 1), out(i32, 1)},
 		load(f32, 0, by(1)), reduce(ir.Sum, f32, 0, 1), store(f32, 1, 1, by(0)),
 		reduce(ir.ArgMax, i32, 0, 1), store(i32, 3, 2, by(0)))
 }
 
 // greatest is over the rows of a matrix whose columns are all the same.
 func greatest(m, n int) *ir.Kernel {
-	return kernel(ir.Row, []ir.Axis{kept(m), reduced(n)}, []ir.Arg{in(f32), out(f32, m)},
+	return kernel(ir.Reduce, []ir.Axis{kept(m), reduced(n)}, []ir.Arg{in(f32), out(f32, m)},
 		load(f32, 0, by(1, 0)), reduce(ir.ReduceMax, f32, 0, 2), store(f32, 1, 1, by(1, 0)))
 }
 
 // dilated reads n numbers with div-1 points between them, at every div-th.
 func dilated(n, div int) *ir.Kernel {
-	guards := []ir.Guard{{Form: ir.Form{Coef: []int{div}, Div: div}, Len: n, Stride: 1}}
-	return kernel(ir.Map, []ir.Axis{kept(n)}, []ir.Arg{in(i32), out(i32, n)},
+	guards := []ir.Guard{{AffineExpr: ir.AffineExpr{Coef: []int{div}, Div: div}, Len: n, Stride: 1}}
+	return kernel(ir.Pointwise, []ir.Axis{kept(n)}, []ir.Arg{in(i32), out(i32, n)},
 		load(i32, 0, &ir.View{Coef: []int{0}, Guards: guards}), store(i32, 0, 1, by(1)))
 }
 
@@ -143,7 +143,7 @@ func powers(m, n, reductions int, positions bool) *ir.Kernel {
 	}
 	greatest := add(reduce(ir.ReduceMax, f32, add(alu(ir.Sub, f32, 0, acc)), 2))
 	add(store(f32, greatest, 1, by(1, 0)))
-	return kernel(ir.Row, []ir.Axis{kept(m), reduced(n)}, args, body...)
+	return kernel(ir.Reduce, []ir.Axis{kept(m), reduced(n)}, args, body...)
 }
 
 // dense is relu(x·w + b) of batches; w is transposed if flipped.
@@ -152,7 +152,7 @@ func dense(batches, m, n, k int, d ir.DType, flipped bool) *ir.Kernel {
 	if flipped {
 		w = by(0, 0, k, 1)
 	}
-	return kernel(ir.Contract, []ir.Axis{{Len: batches, Role: ir.Batch}, {Len: m, Role: ir.M}, {Len: n, Role: ir.N}, {Len: k, Role: ir.K}},
+	return kernel(ir.Contraction, []ir.Axis{{Len: batches, Role: ir.Batch}, {Len: m, Role: ir.M}, {Len: n, Role: ir.N}, {Len: k, Role: ir.K}},
 		[]ir.Arg{in(d), in(d), in(d), out(d, batches*m*n)},
 		load(f32, 0, by(m*k, k, 0, 1)), load(f32, 1, w), alu(ir.Mul, f32, 0, 1), reduce(ir.Sum, f32, 2, 8),
 		load(f32, 2, by(0, 0, 1, 0)), alu(ir.Add, f32, 3, 4), constant(f32, 0), alu(ir.Max, f32, 5, 6),
@@ -163,10 +163,10 @@ func dense(batches, m, n, k int, d ir.DType, flipped bool) *ir.Kernel {
 // h×w, to o channels.
 func convolve(b, c, h, w, o int) *ir.Kernel {
 	x := &ir.View{Off: -w - 1, Coef: []int{c * h * w, w, 1, 0, h * w, w, 1}, Guards: []ir.Guard{
-		{Form: ir.Form{Off: -1, Coef: []int{0, 1, 0, 0, 0, 1, 0}, Div: 1}, Len: h},
-		{Form: ir.Form{Off: -1, Coef: []int{0, 0, 1, 0, 0, 0, 1}, Div: 1}, Len: w},
+		{AffineExpr: ir.AffineExpr{Off: -1, Coef: []int{0, 1, 0, 0, 0, 1, 0}, Div: 1}, Len: h},
+		{AffineExpr: ir.AffineExpr{Off: -1, Coef: []int{0, 0, 1, 0, 0, 0, 1}, Div: 1}, Len: w},
 	}}
-	return kernel(ir.Contract,
+	return kernel(ir.Contraction,
 		[]ir.Axis{{Len: b, Role: ir.M}, {Len: h, Role: ir.M}, {Len: w, Role: ir.M}, {Len: o, Role: ir.N}, {Len: c, Role: ir.K}, {Len: 3, Role: ir.K}, {Len: 3, Role: ir.K}},
 		[]ir.Arg{in(f32), in(f32), out(f32, b*o*h*w)},
 		load(f32, 0, x), load(f32, 1, by(0, 0, 0, c*9, 9, 3, 1)), alu(ir.Mul, f32, 0, 1), reduce(ir.Sum, f32, 2, 0b1110000),
@@ -175,10 +175,10 @@ func convolve(b, c, h, w, o int) *ir.Kernel {
 
 // scatterAdd adds count rows of n to rows there are, at indices.
 func scatterAdd(rows, count, n int, d ir.DType) *ir.Kernel {
-	k := kernel(ir.Special, []ir.Axis{kept(count), kept(n)},
+	k := kernel(ir.Routine, []ir.Axis{kept(count), kept(n)},
 		[]ir.Arg{out(d, rows*n), in(d), in(i32), in(d), status},
-		load(i32, 2, by(1, 0)), load(d.Register(), 3, by(n, 1)),
-		ir.Instr{Op: ir.Scatter, Type: d.Register(), Kind: ir.Add, Src: []int{0, 1}, Arg: 0, View: &ir.View{Coef: []int{0, 1}, Stride: n, Len: rows}})
+		load(i32, 2, by(1, 0)), load(d.ComputeType(), 3, by(n, 1)),
+		ir.Instr{Op: ir.Scatter, Type: d.ComputeType(), Kind: ir.Add, Src: []int{0, 1}, Arg: 0, View: &ir.View{Coef: []int{0, 1}, Stride: n, Len: rows}})
 	k.Routine = "scatter"
 	return k
 }

@@ -9,7 +9,7 @@ import (
 )
 
 func (c *compiler) mapKernel() {
-	c.points(c.axes(ir.Kept), c.stores(0, false), nil)
+	c.points(c.axes(ir.Parallel), c.stores(0, false), nil)
 	c.settle()
 }
 

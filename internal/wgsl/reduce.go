@@ -132,7 +132,7 @@ func (c *compiler) bracketed(in *ir.Instr, axes []int) bool {
 // along axes.
 func (c *compiler) repeats(i int, axes []int) bool {
 	all := ir.Axes(c.long(axes)...)
-	return c.k.Body[i].Over&all != all
+	return c.k.Body[i].Domain&all != all
 }
 
 // home is the innermost of the scopes that know the positions along axes.
@@ -151,7 +151,7 @@ func (sc *scope) home(axes ir.AxisSet) *scope {
 func alone(sc *scope, i int) {
 	s := sc.s
 	in := &s.k.Body[i]
-	home := sc.home(in.Over)
+	home := sc.home(in.Domain)
 	r := s.reducer(i)
 	acc := fmt.Sprintf("r%d%s", i, home.tag)
 	home.line("var %s = %s;", acc, r.start)

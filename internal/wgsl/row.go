@@ -43,7 +43,7 @@ type row struct {
 }
 
 func (c *compiler) rowKernel() {
-	r := &row{compiler: c, kept: c.axes(ir.Kept), reduced: c.axes(ir.Reduced)}
+	r := &row{compiler: c, kept: c.axes(ir.Parallel), reduced: c.axes(ir.Reduced)}
 	r.rows, r.cols = c.length(r.kept), c.length(r.reduced)
 	r.findLevels()
 	r.choose()
@@ -91,7 +91,7 @@ func (r *row) choose() {
 		}
 		points := 1.0
 		for a, axis := range r.k.Axes {
-			if in.Over.Has(a) {
+			if in.Domain.Has(a) {
 				points *= float64(axis.Len)
 			}
 		}

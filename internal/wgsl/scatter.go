@@ -50,7 +50,7 @@ func (c *compiler) scatterKernel() {
 
 // copyBase copies argument 1 to argument 0.
 func (c *compiler) copyBase() {
-	d := c.k.Args[0].DType.Register()
+	d := c.k.Args[0].DType.ComputeType()
 	along := &ir.View{Coef: []int{1}}
 	over := ir.AxisSet(1)
 	if c.k.Args[0].Len == 1 {
@@ -58,12 +58,12 @@ func (c *compiler) copyBase() {
 		over = 0
 	}
 	k := &ir.Kernel{
-		Skeleton: ir.Map,
+		Template: ir.Pointwise,
 		Args:     c.k.Args,
-		Axes:     []ir.Axis{{Len: c.k.Args[0].Len, Role: ir.Kept}},
+		Axes:     []ir.Axis{{Len: c.k.Args[0].Len, Role: ir.Parallel}},
 		Body: []ir.Instr{
-			{Op: ir.Load, Type: d, Arg: 1, View: along, Over: over},
-			{Op: ir.Store, Type: d, Src: []int{0}, Arg: 0, View: along, Over: over},
+			{Op: ir.Load, Type: d, Arg: 1, View: along, Domain: over},
+			{Op: ir.Store, Type: d, Src: []int{0}, Arg: 0, View: along, Domain: over},
 		},
 	}
 	sub := &compiler{k: k, t: c.t, program: c.program, status: -1}
@@ -76,7 +76,7 @@ func (c *compiler) copyBase() {
 // choose parts the work.
 func (x *scatter) choose() {
 	v := x.at.View
-	for _, a := range x.axes(ir.Kept, ir.Reduced) {
+	for _, a := range x.axes(ir.Parallel, ir.Reduced) {
 		if n := x.k.Axes[a].Len; n != 1 {
 			if v.Coef[a] != 0 {
 				x.columns = append(x.columns, a)
@@ -87,7 +87,7 @@ func (x *scatter) choose() {
 	}
 	separate := x.separate()
 	if !separate {
-		x.columns, x.updates = nil, x.long(x.axes(ir.Kept, ir.Reduced))
+		x.columns, x.updates = nil, x.long(x.axes(ir.Parallel, ir.Reduced))
 	}
 	slices.SortStableFunc(x.columns, func(a, b int) int { return -cmp.Compare(abs(v.Coef[a]), abs(v.Coef[b])) })
 	x.width, x.count = x.length(x.columns), x.length(x.updates)

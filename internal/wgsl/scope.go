@@ -116,7 +116,7 @@ func deeper(a, b *scope) *scope {
 // lookup finds the value of an instruction at the positions known in sc, and
 // the scope that holds it.
 func (sc *scope) lookup(i int) (value, *scope) {
-	over := sc.s.k.Body[i].Over
+	over := sc.s.k.Body[i].Domain
 	for s := sc; s != nil; s = s.parent {
 		if v, ok := s.values[i]; ok {
 			return v, s
@@ -189,7 +189,7 @@ func emitterOf(op ir.Op) emitter {
 		return (*scope).scalar
 	case ir.Index:
 		return (*scope).index
-	case ir.Inside:
+	case ir.InBounds:
 		return (*scope).inside
 	case ir.Load:
 		return (*scope).load

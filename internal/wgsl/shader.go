@@ -223,7 +223,7 @@ func (s *shader) share(elem string, n int) string {
 func (s *compiler) stores(over ir.AxisSet, some bool) []int {
 	var list []int
 	for i := range s.k.Body {
-		if in := &s.k.Body[i]; in.Op == ir.Store && (in.Over&over != 0) == some {
+		if in := &s.k.Body[i]; in.Op == ir.Store && (in.Domain&over != 0) == some {
 			list = append(list, i)
 		}
 	}

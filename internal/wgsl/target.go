@@ -104,18 +104,18 @@ func Compile(k *ir.Kernel, t Target) (*Program, error) {
 		return c.program, nil
 	}
 	c.findStatus()
-	skeletons[k.Skeleton](c)
+	templates[k.Template](c)
 	if c.err != nil {
 		return nil, c.err
 	}
 	return c.program, nil
 }
 
-var skeletons = [...]func(*compiler){
-	ir.Map:      (*compiler).mapKernel,
-	ir.Row:      (*compiler).rowKernel,
-	ir.Contract: (*compiler).contractKernel,
-	ir.Special:  (*compiler).scatterKernel, // the one routine there is
+var templates = [...]func(*compiler){
+	ir.Pointwise:   (*compiler).mapKernel,
+	ir.Reduce:      (*compiler).rowKernel,
+	ir.Contraction: (*compiler).contractKernel,
+	ir.Routine:     (*compiler).scatterKernel, // the one routine there is
 }
 
 func checkTypes(k *ir.Kernel) error {
@@ -143,7 +143,7 @@ func checkSizes(k *ir.Kernel) error {
 			return fmt.Errorf("wgsl: a result has %d elements of %v, %s", a.Len, a.DType, limit)
 		}
 	}
-	all := k.Roles(ir.Batch, ir.M, ir.N, ir.Kept, ir.Reduced)
+	all := k.Roles(ir.Batch, ir.M, ir.N, ir.Parallel, ir.Reduced)
 	n := 1.0
 	for a, axis := range k.Axes {
 		if all.Has(a) {
@@ -166,7 +166,7 @@ func checkSizes(k *ir.Kernel) error {
 			}
 		}
 		if reach > math.MaxInt32 {
-			return fmt.Errorf("wgsl: a step over %v reads a tensor's element %d, %s", lengths(k, k.Body[i].Over), reach, limit)
+			return fmt.Errorf("wgsl: a step over %v reads a tensor's element %d, %s", lengths(k, k.Body[i].Domain), reach, limit)
 		}
 	}
 	return nil
@@ -204,7 +204,7 @@ type compiler struct {
 // empty reports whether nothing is stored: there is no point of the axes that
 // are not reduced. A scatter still copies its base.
 func (c *compiler) empty() bool {
-	if c.k.Skeleton == ir.Special {
+	if c.k.Template == ir.Routine {
 		return c.k.Args[0].Len == 0 && c.k.Points() == 0
 	}
 	for _, a := range c.k.Axes {

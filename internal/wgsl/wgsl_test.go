@@ -95,9 +95,9 @@ func TestValid(t *testing.T) {
 func TestValidOps(t *testing.T) {
 	for _, stored := range []ir.DType{ir.Bool, ir.Uint8, ir.Int32, ir.Uint32, ir.Float16, ir.BFloat16, ir.Float32} {
 		t.Run(stored.String(), func(t *testing.T) {
-			d := stored.Register()
+			d := stored.ComputeType()
 			k := &ir.Kernel{
-				Skeleton: ir.Row,
+				Template: ir.Reduce,
 				Axes:     []ir.Axis{kept(8), reduced(8)},
 				Args:     []ir.Arg{in(stored), in(ir.Bool)},
 				Body:     []ir.Instr{load(d, 0, by(8, 1)), load(ir.Bool, 1, by(8, 1))},
@@ -139,7 +139,7 @@ func TestValidOps(t *testing.T) {
 				}
 			}
 			for i := range k.Body {
-				k.Body[i].Over = k.Varies(i)
+				k.Body[i].Domain = k.Varies(i)
 			}
 			for _, target := range []Target{plain, big, software} {
 				for _, q := range compile(t, k, target).Passes {
@@ -152,7 +152,7 @@ func TestValidOps(t *testing.T) {
 
 func TestEveryKernelOpHasAnEmitter(t *testing.T) {
 	for op := ir.Op(1); int(op) < ir.Ops; op++ {
-		want := op.Class() == ir.Elementwise || op == ir.Const || op == ir.Scalar || op == ir.Index || op == ir.Inside || op == ir.Load
+		want := op.Class() == ir.Elementwise || op == ir.Const || op == ir.Scalar || op == ir.Index || op == ir.InBounds || op == ir.Load
 		if got := emitterOf(op) != nil; got != want {
 			t.Errorf("%v has an emitter: %v, want %v", op, got, want)
 		}

@@ -1,4 +1,4 @@
-// map i0:1000
+// pointwise i0:1000
 // a0 in float32 aligned
 // a1 value float32
 // a2 out float32[1000] aligned

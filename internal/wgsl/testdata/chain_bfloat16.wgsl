@@ -1,4 +1,4 @@
-// map i0:100000000
+// pointwise i0:100000000
 // a0 in bfloat16 aligned
 // a1 value float32
 // a2 out bfloat16[100000000] aligned

@@ -1,4 +1,4 @@
-// map i0:1001
+// pointwise i0:1001
 // a0 in float16 aligned
 // a1 value float32
 // a2 out float16[1001] aligned

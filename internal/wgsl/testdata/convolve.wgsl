@@ -1,4 +1,4 @@
-// contract i0:8 m i1:28 m i2:28 m i3:32 n i4:16 k i5:3 k i6:3 k
+// contraction i0:8 m i1:28 m i2:28 m i3:32 n i4:16 k i5:3 k i6:3 k
 // a0 in float32 aligned
 // a1 in float32 aligned
 // a2 out float32[200704] aligned

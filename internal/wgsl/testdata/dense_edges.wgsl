@@ -1,4 +1,4 @@
-// contract i0:2 batch i1:50 m i2:70 n i3:33 k
+// contraction i0:2 batch i1:50 m i2:70 n i3:33 k
 // a0 in float16 aligned
 // a1 in float16 aligned
 // a2 in float16 aligned

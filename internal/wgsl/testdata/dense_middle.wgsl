@@ -1,4 +1,4 @@
-// contract i0:1 batch i1:512 m i2:512 n i3:512 k
+// contraction i0:1 batch i1:512 m i2:512 n i3:512 k
 // a0 in float32 aligned
 // a1 in float32 aligned
 // a2 in float32 aligned

@@ -1,8 +1,8 @@
-// map i0:9
+// pointwise i0:9
 // a0 in int32 aligned
 // a1 out int32[9] aligned
 // %0 int32{0} = Load a0[0; 0 <= (-i0 + 5)/2 <3 *1; else 0]
-// %1 bool{0} = Inside [0 <= (-i0 + 5)/2 <3 *1]
+// %1 bool{0} = InBounds [0 <= (-i0 + 5)/2 <3 *1]
 // %2 int32{} = Const -1
 // %3 int32{0} = Where %1 %0 %2
 // %4 int32{0} = Store %3 a1[i0]

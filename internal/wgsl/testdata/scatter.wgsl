@@ -1,4 +1,4 @@
-// special scatter i0:500 i1:64
+// routine scatter i0:500 i1:64
 // a0 out float32[64000] aligned
 // a1 in float32 aligned
 // a2 in int32 aligned

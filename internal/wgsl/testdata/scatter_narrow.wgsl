@@ -1,4 +1,4 @@
-// special scatter i0:5000 i1:1
+// routine scatter i0:5000 i1:1
 // a0 out uint8[10] aligned
 // a1 in uint8 aligned
 // a2 in int32 aligned

@@ -1,4 +1,4 @@
-// row i0:300 i1:1000 reduced
+// reduce i0:300 i1:1000 reduced
 // a0 in float32 aligned
 // a1 out float32[300000] aligned
 // %0 float32{0 1} = Load a0[i0 + 300*i1]

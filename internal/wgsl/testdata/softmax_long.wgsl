@@ -1,4 +1,4 @@
-// row i0:100 i1:20000 reduced
+// reduce i0:100 i1:20000 reduced
 // a0 in float32 aligned
 // a1 out float32[2000000] aligned
 // %0 float32{0 1} = Load a0[20000*i0 + i1]

@@ -1,4 +1,4 @@
-// row i0:1024 i1:10000 reduced
+// reduce i0:1024 i1:10000 reduced
 // a0 in float32 aligned
 // a1 out float32[10240000] aligned
 // %0 float32{0 1} = Load a0[10000*i0 + i1]

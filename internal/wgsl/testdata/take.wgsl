@@ -1,4 +1,4 @@
-// map i0:10 i1:64
+// pointwise i0:10 i1:64
 // a0 status int32
 // a1 in float32 aligned
 // a2 in int32 aligned

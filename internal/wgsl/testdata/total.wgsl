@@ -1,4 +1,4 @@
-// row i0:1048576 reduced
+// reduce i0:1048576 reduced
 // a0 in float32 aligned
 // a1 out float32[1] aligned
 // a2 out int32[1] aligned

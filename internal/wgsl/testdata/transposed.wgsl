@@ -1,4 +1,4 @@
-// map i0:64 i1:100
+// pointwise i0:64 i1:100
 // a0 in float32 aligned
 // a1 in float32 aligned
 // a2 out float32[6400] aligned

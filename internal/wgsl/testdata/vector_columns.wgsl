@@ -1,4 +1,4 @@
-// contract i0:1 batch i1:4096 m i2:1 n i3:4096 k
+// contraction i0:1 batch i1:4096 m i2:1 n i3:4096 k
 // a0 in float32 aligned
 // a1 in float32 aligned
 // a2 in float32 aligned

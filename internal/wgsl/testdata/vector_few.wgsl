@@ -1,4 +1,4 @@
-// contract i0:1 batch i1:3 m i2:70 n i3:10001 k
+// contraction i0:1 batch i1:3 m i2:70 n i3:10001 k
 // a0 in float32 aligned
 // a1 in float32 aligned
 // a2 in float32 aligned

@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// What each skeleton promises beyond a sound body.
+// What each template promises beyond a sound body.
 
 // long returns the axes that matter to whether something is done once: all
 // but those of length 1.
@@ -37,26 +37,26 @@ func verifyOps(k *Kernel, reduced AxisSet, covers ...AxisSet) (reductions int, e
 		case in.Op == Store:
 			ok := false
 			for _, s := range covers {
-				ok = ok || in.Over&long == s&long
+				ok = ok || in.Domain&long == s&long
 			}
 			if !ok {
-				return 0, fmt.Errorf("instruction %d: Store over %v, not %v", i, in.Over, covers)
+				return 0, fmt.Errorf("instruction %d: Store over %v, not %v", i, in.Domain, covers)
 			}
 		}
 	}
 	return reductions, nil
 }
 
-func verifyMap(k *Kernel) error {
-	n, err := verifyOps(k, 0, k.Roles(Kept))
+func verifyPointwise(k *Kernel) error {
+	n, err := verifyOps(k, 0, k.Roles(Parallel))
 	if err == nil && n > 0 {
 		err = errors.New("a reduction")
 	}
 	return err
 }
 
-func verifyRow(k *Kernel) error {
-	kept, reduced := k.Roles(Kept), k.Roles(Reduced)
+func verifyReduce(k *Kernel) error {
+	kept, reduced := k.Roles(Parallel), k.Roles(Reduced)
 	n, err := verifyOps(k, reduced, kept, kept|reduced)
 	if err == nil && n == 0 {
 		err = errors.New("no reduction")
@@ -64,7 +64,7 @@ func verifyRow(k *Kernel) error {
 	return err
 }
 
-func verifyContract(k *Kernel) error {
+func verifyContraction(k *Kernel) error {
 	left, right, result := k.Roles(Batch, M, K), k.Roles(Batch, N, K), k.Roles(Batch, M, N)
 	n, err := verifyOps(k, k.Roles(K), result)
 	if err != nil {
@@ -83,7 +83,7 @@ func verifyContract(k *Kernel) error {
 	if k.Body[sum].Op != Sum || k.Body[product].Op != Mul {
 		return fmt.Errorf("%v of %v, not Sum of Mul", k.Body[sum].Op, k.Body[product].Op)
 	}
-	x, y := k.Body[k.Body[product].Src[0]].Over, k.Body[k.Body[product].Src[1]].Over
+	x, y := k.Body[k.Body[product].Src[0]].Domain, k.Body[k.Body[product].Src[1]].Domain
 	if !(within(x, left) && within(y, right)) && !(within(x, right) && within(y, left)) {
 		return fmt.Errorf("a product over %v and %v, not %v and %v", x, y, left, right)
 	}
@@ -99,8 +99,8 @@ func verifyContract(k *Kernel) error {
 		}
 	}
 	for i := range k.Body {
-		if !before[i] && !within(k.Body[i].Over, result) {
-			return fmt.Errorf("instruction %d: %v over %v is no part of a factor", i, k.Body[i].Op, k.Body[i].Over)
+		if !before[i] && !within(k.Body[i].Domain, result) {
+			return fmt.Errorf("instruction %d: %v over %v is no part of a factor", i, k.Body[i].Op, k.Body[i].Domain)
 		}
 		if i != sum && slices.Contains(k.Body[i].Src, product) {
 			return fmt.Errorf("instruction %d: %v of the product", i, k.Body[i].Op)
@@ -116,7 +116,7 @@ var routines = map[string]func(*Kernel) error{
 	"scatter": verifyScatterRoutine,
 }
 
-func verifySpecial(k *Kernel) error {
+func verifyRoutine(k *Kernel) error {
 	verify := routines[k.Routine]
 	if verify == nil {
 		return fmt.Errorf("unknown routine %q", k.Routine)
