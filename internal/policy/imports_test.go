@@ -25,6 +25,7 @@ var order = strings.Fields(`
 	internal/exec
 	driver/drivertest
 	internal/cpu
+	internal/shader
 	internal/wgsl
 	internal/wgpu
 	internal/walk

@@ -1,0 +1,70 @@
+package shader
+
+import "github.com/tensorken/tensorken/ir"
+
+// A Program is a kernel as passes, which run in order.
+type Program struct {
+	Passes  []*Pass
+	Scratch []int // sizes in bytes of the buffers that passes share
+}
+
+// A Pass is a function that every thread of a grid of workgroups executes.
+type Pass struct {
+	Threads  int // of a workgroup
+	Grid     [3]int
+	Subgroup int // threads of a subgroup, if the pass shuffles; else 0
+	Buffers  []*Buffer
+	Params   []*Param
+	Shared   []*Shared
+	Body     *Block
+}
+
+// A Buffer is global memory: that of an argument of the kernel, or if Arg is
+// -1 a scratch buffer of the program.
+type Buffer struct {
+	Name         string
+	Arg, Scratch int
+	Type         ir.DType
+	Write        bool // the pass writes it
+}
+
+// LoadAtomic is the element at an index of a buffer of Int32 that atomic
+// operations change.
+func (b *Buffer) LoadAtomic(index *Expr) *Expr {
+	return &Expr{Op: LoadAtomic, Type: I32, Args: []*Expr{index}, Buffer: b}
+}
+
+// A Param is a word of a pass's parameters: the offset of an argument in
+// elements, or the bits of its number, which for a bool are 0 or 1.
+type Param struct {
+	Name   string
+	Type   Type // I32, U32 or F32
+	Arg    int
+	Offset bool
+}
+
+// Word is the parameter's value.
+func (p *Param) Word() *Expr { return &Expr{Op: Word, Type: p.Type, Param: p} }
+
+// A Shared is an array that the threads of a workgroup share.
+type Shared struct {
+	Name string
+	Type Type
+	Len  int
+}
+
+// At is the element at a U32 index.
+func (s *Shared) At(index *Expr) *Expr {
+	return &Expr{Op: LoadShared, Type: s.Type, Args: []*Expr{index}, Shared: s}
+}
+
+// A Func is a function on registers, without access to memory.
+type Func struct {
+	Name   string
+	Params []*Var
+	Result Type
+	Body   *Block
+}
+
+// Groups is the number of workgroups in the grid.
+func (p *Pass) Groups() int { return p.Grid[0] * p.Grid[1] * p.Grid[2] }

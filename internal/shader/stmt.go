@@ -1,0 +1,142 @@
+package shader
+
+// A Var is a register with a name, unique among those visible where it is
+// declared.
+type Var struct {
+	Name    string
+	Type    Type
+	Mutable bool
+}
+
+// Ref is the variable's value.
+func (v *Var) Ref() *Expr { return &Expr{Op: Ref, Type: v.Type, Var: v} }
+
+// A Stmt is one of the statements below.
+type Stmt interface{ stmt() }
+
+type (
+	// Declare declares a variable.
+	Declare struct {
+		Var   *Var
+		Value *Expr
+	}
+	// Assign sets a mutable variable, or one component of it.
+	Assign struct {
+		Var       *Var
+		Component int // -1: all
+		Value     *Expr
+	}
+	// Load reads the element at Index of a buffer into a variable, or the four
+	// from there on into four, Index being a multiple of four.
+	Load struct {
+		Dst     []*Var
+		Declare bool // the variables are declared here
+		Buffer  *Buffer
+		Index   *Expr // I32
+	}
+	// Store writes a value to the element at Index of a buffer, or four values
+	// from there on, Index being a multiple of four.
+	Store struct {
+		Buffer *Buffer
+		Index  *Expr // I32
+		Values []*Expr
+	}
+	// StoreShared writes an element of a shared array, or a component of it.
+	StoreShared struct {
+		Shared    *Shared
+		Index     *Expr // U32
+		Component *Expr // U32; nil: all
+		Value     *Expr
+	}
+	// Atomic does an atomic operation on an element of a buffer of Int32.
+	Atomic struct {
+		Op     AtomicOp
+		Buffer *Buffer
+		Index  *Expr // I32
+		Value  *Expr
+	}
+	// If executes one of two blocks.
+	If struct {
+		Cond *Expr
+		Then *Block
+		Else *Block // may be nil
+	}
+	// For executes a block while a condition holds, and sets a variable to Next
+	// after each time. It declares the variable if Init is not nil. Without a
+	// variable it is a while loop.
+	For struct {
+		Var        *Var // mutable; nil: none
+		Init, Next *Expr
+		Cond       *Expr
+		Body       *Block
+	}
+	// Nested is a block with its own names.
+	Nested struct{ Body *Block }
+	// Barrier waits for all threads of the workgroup.
+	Barrier struct{}
+	// Return ends a function.
+	Return struct{ Value *Expr }
+)
+
+func (*Declare) stmt()     {}
+func (*Assign) stmt()      {}
+func (*Load) stmt()        {}
+func (*Store) stmt()       {}
+func (*StoreShared) stmt() {}
+func (*Atomic) stmt()      {}
+func (*If) stmt()          {}
+func (*For) stmt()         {}
+func (*Nested) stmt()      {}
+func (*Barrier) stmt()     {}
+func (*Return) stmt()      {}
+
+// An AtomicOp is an atomic operation.
+type AtomicOp uint8
+
+// The atomic operations.
+const (
+	AtomicStore AtomicOp = iota + 1
+	AtomicMin
+)
+
+// A Block is a list of statements.
+type Block struct{ Stmts []Stmt }
+
+// Do appends statements.
+func (b *Block) Do(s ...Stmt) { b.Stmts = append(b.Stmts, s...) }
+
+// Let names a value, and returns the name's.
+func (b *Block) Let(name string, x *Expr) *Expr {
+	v := &Var{Name: name, Type: x.Type}
+	b.Do(&Declare{v, x})
+	return v.Ref()
+}
+
+// Var declares a mutable variable.
+func (b *Block) Var(name string, x *Expr) *Var {
+	v := &Var{Name: name, Type: x.Type, Mutable: true}
+	b.Do(&Declare{v, x})
+	return v
+}
+
+// Set assigns to a variable.
+func (b *Block) Set(v *Var, x *Expr) { b.Do(&Assign{v, -1, x}) }
+
+// SetAt assigns to a component of a variable.
+func (b *Block) SetAt(v *Var, component int, x *Expr) { b.Do(&Assign{v, component, x}) }
+
+// Put writes an element of a shared array.
+func (b *Block) Put(s *Shared, index, x *Expr) { b.Do(&StoreShared{Shared: s, Index: index, Value: x}) }
+
+// Barrier waits for the workgroup.
+func (b *Block) Barrier() { b.Do(&Barrier{}) }
+
+// Return ends a function.
+func (b *Block) Return(x *Expr) { b.Do(&Return{x}) }
+
+// If appends an If whose block body makes.
+func (b *Block) If(cond *Expr, body func(b *Block)) {
+	then := &Block{}
+	body(then)
+	b.Do(&If{Cond: cond, Then: then})
+}

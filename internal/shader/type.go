@@ -1,0 +1,77 @@
+package shader
+
+import (
+	"fmt"
+
+	"github.com/tensorken/tensorken/ir"
+)
+
+// A Scalar is the type of a component of a register.
+type Scalar uint8
+
+// The scalars. Of F16 and BF16 there is only conversion, from and to F32.
+const (
+	boolean Scalar = iota + 1
+	i32
+	u32
+	f32
+	f16
+	bf16
+)
+
+var scalarNames = [...]string{"no type", "bool", "i32", "u32", "f32", "f16", "bf16"}
+
+// A Type is that of a register: a scalar, or a vector of 2 or 4.
+type Type struct {
+	Scalar Scalar
+	Width  uint8 // 1, 2 or 4
+}
+
+// The scalar types.
+var (
+	Bool = Type{boolean, 1}
+	I32  = Type{i32, 1}
+	U32  = Type{u32, 1}
+	F32  = Type{f32, 1}
+	F16  = Type{f16, 1}
+	BF16 = Type{bf16, 1}
+)
+
+// Vec is the vector of n components of scalar type t.
+func (t Type) Vec(n int) Type { return Type{t.Scalar, uint8(n)} }
+
+// Elem is the type of t's components.
+func (t Type) Elem() Type { return Type{t.Scalar, 1} }
+
+// IsFloat reports whether t's components are floats.
+func (t Type) IsFloat() bool { return t.Scalar >= f32 }
+
+// IsInt reports whether t's components are integers.
+func (t Type) IsInt() bool { return t.Scalar == i32 || t.Scalar == u32 }
+
+// Bytes is the size of t in shared memory.
+func (t Type) Bytes() int { return 4 * int(t.Width) }
+
+func (t Type) String() string {
+	name := scalarNames[t.Scalar]
+	if t.Width > 1 {
+		name = fmt.Sprintf("vec%d<%s>", t.Width, name)
+	}
+	return name
+}
+
+// registers are the types that elements are computed in: a uint8 is a U32
+// below 256, a half an F32. Element types that it lacks are not supported.
+var registers = [...]Type{
+	ir.Bool: Bool, ir.Uint8: U32, ir.Int32: I32, ir.Uint32: U32,
+	ir.Float16: F32, ir.BFloat16: F32, ir.Float32: F32, ir.Float64: {},
+}
+
+// Register is the type of registers that hold elements of type d; it reports
+// false if there is none.
+func Register(d ir.DType) (Type, bool) {
+	if int(d) >= len(registers) || registers[d] == (Type{}) {
+		return Type{}, false
+	}
+	return registers[d], true
+}
