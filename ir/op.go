@@ -127,9 +127,27 @@ type Info struct {
 	Result      ResultType // the type of its result
 	Cost        int        // of an element, in additions
 	Commutative bool
+	Identity    Neutral // of reductions and of the ways in which Scatter combines
 	Diff        Diff
 	Why         string // for Diff == Zero
+
+	// How exact every device is, beyond rounding the result.
+	Ulps       float64 // units in the last place of the result
+	UlpsAtOne  float64 // on top: units at 1, or at the operand where that is greater
+	AnyZero    bool    // the sign of a zero result is the device's choice
+	SignedZero int     // 1 + the operand whose zero's sign changes the result; 0: none
 }
+
+// A Neutral is the element that leaves every other as it is under an op.
+type Neutral uint8
+
+// The neutral elements. Ops that do not combine have none.
+const (
+	NeutralZero Neutral = iota + 1
+	NeutralOne
+	NeutralLowest
+	NeutralHighest
+)
 
 // Table has a row for every operation.
 var Table = [Ops]Info{
@@ -140,28 +158,28 @@ var Table = [Ops]Info{
 	Alias:  {Name: "Alias", Class: Movement, Arity: 1, Types: anyType, Result: Same, Diff: Linear},
 
 	Neg:      {Name: "Neg", Class: Elementwise, Arity: 1, Types: numbers, Result: Same, Cost: 1, Diff: Linear},
-	Exp:      {Name: "Exp", Class: Elementwise, Arity: 1, Types: floats, Result: Same, Cost: 16, Diff: Partials},
-	Expm1:    {Name: "Expm1", Class: Elementwise, Arity: 1, Types: floats, Result: Same, Cost: 24, Diff: Partials},
-	Log:      {Name: "Log", Class: Elementwise, Arity: 1, Types: floats, Result: Same, Cost: 16, Diff: Partials},
-	Log1p:    {Name: "Log1p", Class: Elementwise, Arity: 1, Types: floats, Result: Same, Cost: 24, Diff: Partials},
-	Sin:      {Name: "Sin", Class: Elementwise, Arity: 1, Types: floats, Result: Same, Cost: 20, Diff: Partials},
-	Cos:      {Name: "Cos", Class: Elementwise, Arity: 1, Types: floats, Result: Same, Cost: 20, Diff: Partials},
-	Atan:     {Name: "Atan", Class: Elementwise, Arity: 1, Types: floats, Result: Same, Cost: 20, Diff: Partials},
-	Sqrt:     {Name: "Sqrt", Class: Elementwise, Arity: 1, Types: floats, Result: Same, Cost: 4, Diff: Partials},
-	Tanh:     {Name: "Tanh", Class: Elementwise, Arity: 1, Types: floats, Result: Same, Cost: 20, Diff: Partials},
-	Erf:      {Name: "Erf", Class: Elementwise, Arity: 1, Types: floats, Result: Same, Cost: 24, Diff: Partials},
+	Exp:      {Name: "Exp", Class: Elementwise, Arity: 1, Types: floats, Result: Same, Cost: 16, Diff: Partials, Ulps: 16},
+	Expm1:    {Name: "Expm1", Class: Elementwise, Arity: 1, Types: floats, Result: Same, Cost: 24, Diff: Partials, Ulps: 16},
+	Log:      {Name: "Log", Class: Elementwise, Arity: 1, Types: floats, Result: Same, Cost: 16, Diff: Partials, Ulps: 16, UlpsAtOne: 2},
+	Log1p:    {Name: "Log1p", Class: Elementwise, Arity: 1, Types: floats, Result: Same, Cost: 24, Diff: Partials, Ulps: 16},
+	Sin:      {Name: "Sin", Class: Elementwise, Arity: 1, Types: floats, Result: Same, Cost: 20, Diff: Partials, Ulps: 16, UlpsAtOne: 2},
+	Cos:      {Name: "Cos", Class: Elementwise, Arity: 1, Types: floats, Result: Same, Cost: 20, Diff: Partials, Ulps: 16, UlpsAtOne: 2},
+	Atan:     {Name: "Atan", Class: Elementwise, Arity: 1, Types: floats, Result: Same, Cost: 20, Diff: Partials, Ulps: 16},
+	Sqrt:     {Name: "Sqrt", Class: Elementwise, Arity: 1, Types: floats, Result: Same, Cost: 4, Diff: Partials, Ulps: 4},
+	Tanh:     {Name: "Tanh", Class: Elementwise, Arity: 1, Types: floats, Result: Same, Cost: 20, Diff: Partials, Ulps: 16},
+	Erf:      {Name: "Erf", Class: Elementwise, Arity: 1, Types: floats, Result: Same, Cost: 24, Diff: Partials, Ulps: 16},
 	Floor:    {Name: "Floor", Class: Elementwise, Arity: 1, Types: floats, Result: Same, Cost: 1, Diff: Zero, Why: "piecewise constant"},
 	Not:      {Name: "Not", Class: Elementwise, Arity: 1, Types: bitwise, Result: Same, Cost: 1, Diff: Zero, Why: "integers and bools"},
 	Cast:     {Name: "Cast", Class: Elementwise, Arity: 1, Types: anyType, Result: Attr, Cost: 1, Diff: Linear},
-	Bitcast:  {Name: "Bitcast", Class: Elementwise, Arity: 1, Types: anyType, Result: Attr, Cost: 1, Diff: Zero, Why: "bits"},
-	Add:      {Name: "Add", Class: Elementwise, Arity: 2, Types: numbers, Result: Same, Cost: 1, Commutative: true, Diff: Linear},
+	Bitcast:  {Name: "Bitcast", Class: Elementwise, Arity: 1, Types: anyType, Result: Attr, Cost: 1, Diff: Zero, Why: "bits", SignedZero: 1},
+	Add:      {Name: "Add", Class: Elementwise, Arity: 2, Types: numbers, Result: Same, Cost: 1, Commutative: true, Identity: NeutralZero, Diff: Linear},
 	Sub:      {Name: "Sub", Class: Elementwise, Arity: 2, Types: numbers, Result: Same, Cost: 1, Diff: Linear},
-	Mul:      {Name: "Mul", Class: Elementwise, Arity: 2, Types: numbers, Result: Same, Cost: 1, Commutative: true, Diff: Partials},
-	Div:      {Name: "Div", Class: Elementwise, Arity: 2, Types: numbers, Result: Same, Cost: 4, Diff: Partials},
-	Rem:      {Name: "Rem", Class: Elementwise, Arity: 2, Types: numbers, Result: Same, Cost: 6, Diff: Partials},
-	Pow:      {Name: "Pow", Class: Elementwise, Arity: 2, Types: numbers, Result: Same, Cost: 32, Diff: Partials},
-	Max:      {Name: "Max", Class: Elementwise, Arity: 2, Types: anyType, Result: Same, Cost: 1, Commutative: true, Diff: Partials},
-	Min:      {Name: "Min", Class: Elementwise, Arity: 2, Types: anyType, Result: Same, Cost: 1, Commutative: true, Diff: Partials},
+	Mul:      {Name: "Mul", Class: Elementwise, Arity: 2, Types: numbers, Result: Same, Cost: 1, Commutative: true, Identity: NeutralOne, Diff: Partials},
+	Div:      {Name: "Div", Class: Elementwise, Arity: 2, Types: numbers, Result: Same, Cost: 4, Diff: Partials, Ulps: 4, SignedZero: 2},
+	Rem:      {Name: "Rem", Class: Elementwise, Arity: 2, Types: numbers, Result: Same, Cost: 6, Diff: Partials, Ulps: 4, AnyZero: true},
+	Pow:      {Name: "Pow", Class: Elementwise, Arity: 2, Types: numbers, Result: Same, Cost: 32, Diff: Partials, Ulps: 32, AnyZero: true, SignedZero: 1},
+	Max:      {Name: "Max", Class: Elementwise, Arity: 2, Types: anyType, Result: Same, Cost: 1, Commutative: true, Identity: NeutralLowest, Diff: Partials, AnyZero: true},
+	Min:      {Name: "Min", Class: Elementwise, Arity: 2, Types: anyType, Result: Same, Cost: 1, Commutative: true, Identity: NeutralHighest, Diff: Partials, AnyZero: true},
 	Eq:       {Name: "Eq", Class: Elementwise, Arity: 2, Types: anyType, Result: ToBool, Cost: 1, Commutative: true, Diff: Zero, Why: "bool"},
 	Lt:       {Name: "Lt", Class: Elementwise, Arity: 2, Types: anyType, Result: ToBool, Cost: 1, Diff: Zero, Why: "bool"},
 	And:      {Name: "And", Class: Elementwise, Arity: 2, Types: bitwise, Result: Same, Cost: 1, Commutative: true, Diff: Zero, Why: "integers and bools"},
@@ -172,9 +190,9 @@ var Table = [Ops]Info{
 	Where:    {Name: "Where", Class: Elementwise, Arity: 3, Types: anyType, Result: Same, Cost: 1, Diff: Linear},
 	Threefry: {Name: "Threefry", Class: Elementwise, Arity: 4, Types: word, Result: Same, Cost: 120, Diff: Zero, Why: "random bits"},
 
-	Sum:       {Name: "Sum", Class: Reduction, Arity: 1, Types: anyType, Result: SumType, Cost: 1, Diff: Linear},
-	ReduceMax: {Name: "ReduceMax", Class: Reduction, Arity: 1, Types: anyType, Result: Same, Cost: 1, Diff: Partials},
-	Prod:      {Name: "Prod", Class: Reduction, Arity: 1, Types: numbers, Result: Same, Cost: 1, Diff: Partials},
+	Sum:       {Name: "Sum", Class: Reduction, Arity: 1, Types: anyType, Result: SumType, Cost: 1, Identity: NeutralZero, Diff: Linear},
+	ReduceMax: {Name: "ReduceMax", Class: Reduction, Arity: 1, Types: anyType, Result: Same, Cost: 1, Identity: NeutralLowest, Diff: Partials},
+	Prod:      {Name: "Prod", Class: Reduction, Arity: 1, Types: numbers, Result: Same, Cost: 1, Identity: NeutralOne, Diff: Partials},
 	ArgMax:    {Name: "ArgMax", Class: Reduction, Arity: 1, Types: anyType, Result: ToInt32, Cost: 2, Diff: Zero, Why: "a position"},
 
 	Reshape:  {Name: "Reshape", Class: Movement, Arity: 1, Types: anyType, Result: Same, Diff: Linear},
@@ -205,27 +223,25 @@ func (o Op) Class() Class { return Table[o].Class }
 // IndexTypes are the types that an index may have.
 const IndexTypes = indices
 
-// Identity returns the value that leaves every other as it is under the
-// reduction o over elements of type d: what the reduction of nothing gives.
+// Identity returns the element of type d that leaves every other as it is
+// under op o, which is the result of reducing nothing. Ops without one give 0.
 func Identity(o Op, d DType) Number {
-	switch o {
-	case Prod:
+	switch Table[o].Identity {
+	case NeutralOne:
 		return Int(d, 1)
-	case ReduceMax, Max:
+	case NeutralLowest:
 		return Lowest(d)
-	case Min:
+	case NeutralHighest:
 		if d.IsFloat() {
 			return Float(d, math.Inf(1))
 		}
 		_, hi := Limits(d)
 		return Int(d, hi)
-	case Mul:
-		return Int(d, 1)
 	}
 	return 0
 }
 
-// Least returns the least element of type d: -Inf if it is floating-point.
+// Lowest returns the least element of type d: -Inf if it is floating-point.
 func Lowest(d DType) Number {
 	if d.IsFloat() {
 		return Number(math.Float64bits(math.Inf(-1)))

@@ -92,7 +92,7 @@ func TestDTypes(t *testing.T) {
 			want = Float32
 		}
 		if d.ComputeType() != want {
-			t.Errorf("%v.Register() = %v, want %v", d, d.ComputeType(), want)
+			t.Errorf("%v.ComputeType() = %v, want %v", d, d.ComputeType(), want)
 		}
 	}
 	if s := DType(77).String(); s != "DType(77)" || DType(77).Valid() || DType(0).Valid() || anyType.Has(77) {

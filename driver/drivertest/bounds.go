@@ -41,15 +41,6 @@ var epsilon = map[ir.DType]struct{ eps, least float64 }{
 	ir.Float64:  {0x1p-52, 0x1p-1022},
 }
 
-// ulps is how many units in the last place an elementary function may be off,
-// and how many units at 1 on top of that, where its argument is up to 1 (more
-// if it is greater): where it crosses zero, relative accuracy is hard to have.
-var ulps = map[ir.Op]struct{ relative, absolute float64 }{
-	ir.Div: {4, 0}, ir.Sqrt: {4, 0}, ir.Rem: {4, 0}, ir.Pow: {32, 0},
-	ir.Exp: {16, 0}, ir.Expm1: {16, 0}, ir.Log: {16, 2}, ir.Log1p: {16, 0},
-	ir.Sin: {16, 2}, ir.Cos: {16, 2}, ir.Atan: {16, 0}, ir.Tanh: {16, 0}, ir.Erf: {16, 0},
-}
-
 // rounding is how far an op on numbers x of type from, not rounded v and at
 // most arg great, is off because elements of type d have few bits.
 func rounding(op ir.Op, d, from ir.DType, x []ir.Number, v, arg float64) float64 {
@@ -57,7 +48,8 @@ func rounding(op ir.Op, d, from ir.DType, x []ir.Number, v, arg float64) float64
 	if !ok || !isFinite(v) {
 		return 0
 	}
-	u, elementary := ulps[op]
+	u := &ir.Table[op]
+	elementary := u.Ulps > 0
 	if !elementary && ir.Float(d, v).Float64(d) == v && !inexact(op, from, x, v) {
 		if v != 0 && math.Abs(v) < e.least {
 			return e.least // subnormals may be flushed
@@ -66,10 +58,10 @@ func rounding(op ir.Op, d, from ir.DType, x []ir.Number, v, arg float64) float64
 	}
 	off := e.eps*math.Abs(v) + e.least
 	if elementary {
-		relative := u.relative + 2*math.Abs(math.Log(math.Abs(v)+e.least)) // as exp of a rounded argument
+		relative := u.Ulps + 2*math.Abs(math.Log(math.Abs(v)+e.least)) // as exp of a rounded argument
 		off += epsilon[d.ComputeType()].eps * relative * math.Abs(v)
-		if u.absolute > 0 {
-			off += epsilon[d.ComputeType()].eps * u.absolute * max(1, math.Abs(arg))
+		if u.UlpsAtOne > 0 {
+			off += epsilon[d.ComputeType()].eps * u.UlpsAtOne * max(1, math.Abs(arg))
 		}
 	}
 	return off
@@ -103,7 +95,7 @@ func elementwise(n *graph.Node, src []*result, want *interp.Array, i int) float6
 	if isFinite(value(center)) && want.DType.IsFloat() && !isFinite(want.Elems[i].Float64(want.DType)) && !exact {
 		return anything // too large, or nearly so
 	}
-	if k := signed(n.Op); k >= 0 && from.IsFloat() && x[k].Float64(from) == 0 && n.Src()[k].Op.Class() != ir.Source {
+	if k := ir.Table[n.Op].SignedZero - 1; k >= 0 && from.IsFloat() && x[k].Float64(from) == 0 && n.Src()[k].Op.Class() != ir.Source {
 		return anything // the sign of a computed zero is not known
 	}
 	if exact {
@@ -171,23 +163,11 @@ func doubtful(op ir.Op, d ir.DType, x []ir.Number, off []float64) bool {
 		return math.Abs(x[0].Float64(f)) <= off[0]
 	case op == ir.Rem:
 		return math.Abs(x[0].Float64(f)) <= off[0] || math.Abs(x[1].Float64(f)) <= off[1]
-	case signed(op) >= 0:
-		k := signed(op)
+	case ir.Table[op].SignedZero > 0:
+		k := ir.Table[op].SignedZero - 1
 		return math.Abs(x[k].Float64(f)) <= off[k]
 	}
 	return false
-}
-
-// signed is the operand of op at which the sign of a zero matters, -1 if there
-// is none.
-func signed(op ir.Op) int {
-	switch op {
-	case ir.Div:
-		return 1
-	case ir.Pow, ir.Bitcast:
-		return 0
-	}
-	return -1
 }
 
 // where is how far an element of Where may be off.

@@ -139,9 +139,6 @@ func specialValues(d ir.DType) []ir.Number {
 	return specialInts(d)
 }
 
-// vague says for which ops the sign of a zero is the device's choice.
-var vague = map[ir.Op]bool{ir.Max: true, ir.Min: true, ir.Rem: true, ir.Pow: true}
-
 // special computes ops on all pairs of special values.
 func (s *suite) special() {
 	for op := ir.Op(1); int(op) < ir.Ops; op++ {
@@ -150,7 +147,7 @@ func (s *suite) special() {
 			continue
 		}
 		s.eachIn(op.String(), typesOf(op), func(s *suite, d ir.DType) {
-			s.signs = !vague[op]
+			s.signs = !ir.Table[op].AnyZero
 			x := specialValues(d)
 			if arity == 1 {
 				if op == ir.Sin || op == ir.Cos {
