@@ -12,7 +12,7 @@ const StatusLen = 6
 // UsesIndex reports whether the element that an instruction reads or writes
 // depends on a value, its first operand.
 func (in *Instr) UsesIndex() bool {
-	return in.Op == Scatter || in.Op == Load && len(in.Src) > 0
+	return len(in.Src) > 0 && (in.Op == Load || Routines[in.Op] != nil && Routines[in.Op].Indexed)
 }
 
 // IndexDomain is the axes that decide whether instruction i of body, which uses

@@ -8,18 +8,18 @@ type Template uint8
 // The templates; [Verify] checks what they promise. A store covers the axes
 // that it varies over, and need not those of length 1.
 const (
-	// Map has no reduction, and every store covers all axes.
+	// Pointwise has no reduction, and every store covers all axes.
 	Pointwise Template = iota + 1
-	// Row reduces the same axes one or more times, with elementwise work
-	// before, between and after. Every store covers the kept axes, and all
+	// Reduce reduces the same axes one or more times, with elementwise work
+	// before, between and after. Every store covers the parallel axes, and all
 	// the reduced ones or none.
 	Reduce
-	// Contract is one Sum over the K axes of a product of a factor over
+	// Contraction is one Sum over the K axes of a product of a factor over
 	// Batch, M and K axes and one over Batch, N and K axes. Elementwise work
 	// may come before each factor and after the sum. Every store covers the
 	// Batch, M and N axes.
 	Contraction
-	// Special is a routine on whole buffers, named by Kernel.Routine.
+	// Routine ends in an instruction with a row in [Routines].
 	Routine
 )
 
@@ -143,15 +143,8 @@ type Instr struct {
 // is evaluated at each point; an instruction whose result does not vary over
 // an axis is evaluated once for all positions along it, also if there are
 // none, as where a reduction over an axis of length 0 is stored.
-//
-// A routine "scatter" is a special kernel: its axes are the points of the
-// updates. Argument 0 is the result, argument 1 the base, laid out alike; the
-// result starts as a copy of the base, and the body ends in one Scatter
-// instruction with operands index and update, done in row-major order of the
-// points.
 type Kernel struct {
 	Template Template
-	Routine  string
 	Args     []Arg
 	Axes     []Axis
 	Body     []Instr

@@ -88,7 +88,6 @@ func take() *Kernel {
 func scatterAdd() *Kernel {
 	return &Kernel{
 		Template: Routine,
-		Routine:  "scatter",
 		Axes:     []Axis{{4, Parallel}, {3, Parallel}},
 		Args: []Arg{
 			{Kind: Out, DType: Float32, Len: 15}, {Kind: In, DType: Float32}, {Kind: In, DType: Int32},
@@ -197,7 +196,6 @@ func TestStringTells(t *testing.T) {
 		same   bool
 	}{
 		{"template", padded, func(k *Kernel) { k.Template = Reduce }, false},
-		{"routine", scatterAdd, func(k *Kernel) { k.Routine = "sort" }, false},
 		{"axis length", softmax, func(k *Kernel) { k.Axes[0].Len = 5 }, false},
 		{"axis role", softmax, func(k *Kernel) { k.Axes[1].Role = Parallel }, false},
 		{"argument kind", padded, func(k *Kernel) { k.Args[1].Kind = In }, false},
@@ -228,6 +226,7 @@ func TestStringTells(t *testing.T) {
 		{"axes", softmax, func(k *Kernel) { k.Body[1].Axes = 1 }, false},
 		{"kind", scatterAdd, func(k *Kernel) { k.Body[3].Kind = Max }, false},
 		{"scatter stride", scatterAdd, func(k *Kernel) { k.Body[3].View.Stride = 1 }, false},
+		{"scatter start", scatterAdd, func(k *Kernel) { k.Body[3].Src = append(k.Body[3].Src, 2) }, false},
 		{"scatter length", scatterAdd, func(k *Kernel) { k.Body[3].View.Len = 4 }, false},
 
 		{"length of an input", padded, func(k *Kernel) { k.Args[0].Len = 3 }, true},

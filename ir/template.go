@@ -20,7 +20,7 @@ func (k *Kernel) long() AxisSet {
 	return s
 }
 
-// verifyOps checks that no instruction is a Scatter, that every reduction is
+// verifyOps checks that no instruction is a routine, that every reduction is
 // over the given axes, and that every store covers one of the sets of axes,
 // those of length 1 apart. It returns the number of reductions.
 func verifyOps(k *Kernel, reduced AxisSet, covers ...AxisSet) (reductions int, err error) {
@@ -28,8 +28,8 @@ func verifyOps(k *Kernel, reduced AxisSet, covers ...AxisSet) (reductions int, e
 	for i := range k.Body {
 		in := &k.Body[i]
 		switch {
-		case in.Op == Scatter:
-			return 0, fmt.Errorf("instruction %d: Scatter", i)
+		case Routines[in.Op] != nil:
+			return 0, fmt.Errorf("instruction %d: %v", i, in.Op)
 		case in.Op.Class() == Reduction:
 			if reductions++; in.Axes != reduced {
 				return 0, fmt.Errorf("instruction %d: %v over %v, not %v", i, in.Op, in.Axes, reduced)
@@ -110,32 +110,3 @@ func verifyContraction(k *Kernel) error {
 }
 
 func within(s, of AxisSet) bool { return s&^of == 0 }
-
-// routines has what each routine on whole buffers promises.
-var routines = map[string]func(*Kernel) error{
-	"scatter": verifyScatterRoutine,
-}
-
-func verifyRoutine(k *Kernel) error {
-	verify := routines[k.Routine]
-	if verify == nil {
-		return fmt.Errorf("unknown routine %q", k.Routine)
-	}
-	return verify(k)
-}
-
-func verifyScatterRoutine(k *Kernel) error {
-	if len(k.Args) < 2 || k.Args[0].Kind != Out || k.Args[1].Kind != In || k.Args[0].DType != k.Args[1].DType {
-		return errors.New("argument 0 is not a result, or 1 not a base of its type")
-	}
-	for i := range k.Body {
-		in, last := &k.Body[i], i == len(k.Body)-1
-		if in.Op == Store || in.Op.Class() == Reduction || (in.Op == Scatter) != last {
-			return fmt.Errorf("instruction %d: %v", i, in.Op)
-		}
-		if last && in.Arg != 0 {
-			return fmt.Errorf("instruction %d: Scatter to argument %d", i, in.Arg)
-		}
-	}
-	return nil
-}

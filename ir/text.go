@@ -64,11 +64,7 @@ func (s AxisSet) append(b []byte) []byte {
 // limit, its guards, and the fill: a0[i0 + 3*%2 <10; 0 <= i0 - 1 <4; else 0].
 func (k *Kernel) String() string {
 	b := make([]byte, 0, 64*(1+len(k.Args)+len(k.Body)))
-	b = append(b, k.Template.String()...)
-	if k.Routine != "" {
-		b = append(b, ' ')
-		b = append(b, k.Routine...)
-	}
+	b = append(b, k.name()...)
 	for i, a := range k.Axes {
 		b = appendName(append(b, ' '), 'i', i)
 		b = append(b, ':')
@@ -119,10 +115,10 @@ func (in *Instr) append(b []byte, i int) []byte {
 	b = append(b, " = "...)
 	b = append(b, in.Op.String()...)
 	operands, index := in.Src, -1
-	if (in.Op == Load || in.Op == Scatter) && len(in.Src) > 0 {
+	if in.UsesIndex() {
 		operands, index = in.Src[1:], in.Src[0]
 	}
-	if in.Op == Scatter {
+	if in.Kind != 0 {
 		b = append(b, ' ')
 		b = append(b, in.Kind.String()...)
 	}

@@ -39,9 +39,6 @@ func verifyHead(k *Kernel) error {
 	if k.Template == 0 || int(k.Template) >= len(templates) {
 		return errors.New("unknown template")
 	}
-	if (k.Routine != "") != (k.Template == Routine) {
-		return fmt.Errorf("routine %q", k.Routine)
-	}
 	if len(k.Axes) > MaxAxes {
 		return fmt.Errorf("%d axes, more than %d", len(k.Axes), MaxAxes)
 	}
@@ -73,7 +70,7 @@ func (k *Kernel) Varies(i int) AxisSet {
 	for _, j := range in.Src {
 		s |= k.Body[j].Domain
 	}
-	if in.Op == Scatter { // a point that changes nothing but the count still counts
+	if Routines[in.Op] != nil { // every point counts, whatever its operands vary over
 		return 1<<len(k.Axes) - 1
 	}
 	if in.Op.Class() == Reduction {
@@ -128,11 +125,13 @@ var rules = [Ops]rule{
 	Index:    verifyIndex,
 	InBounds: verifyInBounds,
 	Store:    verifyStore,
-	Scatter:  verifyScatter,
 }
 
 // ruleOf returns the rule for an op, nil if kernels have no such op.
 func ruleOf(op Op) rule {
+	if r := Routines[op]; r != nil {
+		return r.Verify
+	}
 	switch op.Class() {
 	case Elementwise:
 		return verifyElementwise
@@ -159,16 +158,12 @@ func verifyInstr(k *Kernel, i int) error {
 	if !in.Type.Valid() || in.Type.IsHalf() {
 		return fmt.Errorf("%v of type %v", in.Op, in.Type)
 	}
-	arity := Table[in.Op].Arity
-	if in.Op == Scatter {
-		arity-- // the base is an argument
-	}
-	if arity >= 0 && len(in.Src) != arity {
+	if arity := Table[in.Op].Arity; Routines[in.Op] == nil && arity >= 0 && len(in.Src) != arity {
 		return fmt.Errorf("%v of %d operands", in.Op, len(in.Src))
 	}
 	src := make([]DType, len(in.Src))
 	for n, j := range in.Src {
-		if j < 0 || j >= i || k.Body[j].Op == Store || k.Body[j].Op == Scatter {
+		if j < 0 || j >= i || k.Body[j].Op == Store || Routines[k.Body[j].Op] != nil {
 			return fmt.Errorf("%v of instruction %d, which is no value yet", in.Op, j)
 		}
 		src[n] = k.Body[j].Type
@@ -289,22 +284,6 @@ func verifyStore(k *Kernel, in *Instr, src []DType) error {
 	return verifyResult(in, src)
 }
 
-func verifyScatter(k *Kernel, in *Instr, src []DType) error {
-	if in.Kind != Add && in.Kind != Max && in.Kind != Min && in.Kind != Mul || !Table[in.Kind].Types.Has(in.Type) {
-		return fmt.Errorf("combines %v by %d", in.Type, in.Kind)
-	}
-	if src[1] != in.Type {
-		return fmt.Errorf("an update of type %v", src[1])
-	}
-	if err := verifyArg(k, in, Out); err != nil {
-		return err
-	}
-	if err := verifyUnguarded(k, in.View); err != nil {
-		return err
-	}
-	return verifyAt(k, in.View, src[0])
-}
-
 func verifyView(k *Kernel, v *View) error {
 	if v == nil || len(v.Coef) != len(k.Axes) {
 		return fmt.Errorf("no view, or not of %d axes", len(k.Axes))
@@ -346,8 +325,10 @@ func verifyOutputs(k *Kernel) error {
 	used := make([]bool, len(k.Args))
 	for i := range k.Body {
 		in := &k.Body[i]
-		if in.Op == Scatter {
-			used[in.Arg] = true
+		if r := Routines[in.Op]; r != nil {
+			for _, arg := range r.Whole(k) {
+				used[arg] = true
+			}
 		}
 		if in.Op != Store {
 			continue

@@ -14,9 +14,7 @@ func TestVerifyRejects(t *testing.T) {
 	}{
 		{"no template", padded, func(k *Kernel) { k.Template = 0 }, "unknown template"},
 		{"great template", padded, func(k *Kernel) { k.Template = 9 }, "unknown template"},
-		{"routine", padded, func(k *Kernel) { k.Routine = "scatter" }, `routine "scatter"`},
-		{"unknown routine", scatterAdd, func(k *Kernel) { k.Routine = "sort" }, `unknown routine "sort"`},
-		{"no routine", scatterAdd, func(k *Kernel) { k.Routine = "" }, `routine ""`},
+		{"no routine", padded, func(k *Kernel) { k.Template = Routine }, "no routine"},
 		{"too many axes", padded, func(k *Kernel) { k.Axes = make([]Axis, 65) }, "65 axes, more than 64"},
 		{"axis length", padded, func(k *Kernel) { k.Axes[0].Len = -1 }, "axis 0: parallel of length -1"},
 		{"axis role of map", padded, func(k *Kernel) { k.Axes[0].Role = Reduced }, "axis 0: reduced"},
@@ -91,7 +89,7 @@ func TestVerifyRejects(t *testing.T) {
 			k.Body[2] = Instr{Op: Store, Type: Float32, Src: []int{1}, Arg: 3, View: &View{Coef: []int{1, 0}}, Domain: 1}
 			k.Body[1] = Instr{Op: Const, Type: Float32}
 		}, "Store over {0}, not [{0 1}]"},
-		{"scatter in a map", scatterAdd, func(k *Kernel) { k.Template, k.Routine = Pointwise, "" }, "instruction 3: Scatter"},
+		{"scatter in a map", scatterAdd, func(k *Kernel) { k.Template = Pointwise }, "instruction 3: Scatter"},
 		{"row that reduces nothing", take, func(k *Kernel) { k.Template = Reduce }, "no reduction"},
 		{"row that reduces other axes", softmax, func(k *Kernel) { k.Axes[1].Role = Parallel }, "ReduceMax over {1}, not {}"},
 		{"row store of part", softmax, func(k *Kernel) {
@@ -115,8 +113,10 @@ func TestVerifyRejects(t *testing.T) {
 			k.Body[8].View = &View{Coef: []int{0, 0, 1, 0}}
 			k.Body[8].Domain = 4
 		}, "Store over {2}, not [{0 1 2}]"},
-		{"scatter routine without base", scatterAdd, func(k *Kernel) { k.Args[1].DType = Int32 }, "argument 0 is not a result"},
-		{"scatter routine with a store", scatterAdd, func(k *Kernel) { k.Body = append(k.Body, k.Body[1]) }, "instruction 3: Scatter"},
+		{"scatter without base", scatterAdd, func(k *Kernel) { k.Args[1].DType = Int32 }, "argument 1 is not a base"},
+		{"scatter elsewhere", scatterAdd, func(k *Kernel) { k.Body[3].Arg = 1 }, "argument 0 is not its result"},
+		{"scatter from no constant", scatterAdd, func(k *Kernel) { k.Body[3].Src = []int{0, 2, 2} }, "starts from no constant"},
+		{"two scatters", scatterAdd, func(k *Kernel) { k.Body = append(k.Body, k.Body[3]) }, "instruction 3: Scatter"},
 	} {
 		k := c.kernel()
 		c.spoil(k)

@@ -262,22 +262,27 @@ func takeKernel(n int) *ir.Kernel {
 	})
 }
 
-// scatterKernel adds n elements to 5 at indices.
-func scatterKernel(n int) *ir.Kernel {
+// scatterKernel adds n elements to 5 at indices: to those of argument 1, or
+// from a number on.
+func scatterKernel(n int, start ...ir.Number) *ir.Kernel {
 	one := &ir.View{Coef: []int{1}}
+	body := []ir.Instr{
+		{Op: ir.Load, Type: ir.Int32, Arg: 2, View: one},
+		{Op: ir.Load, Type: ir.Float32, Arg: 3, View: one},
+	}
+	src := []int{0, 1}
+	for _, x := range start {
+		body = append(body, ir.Instr{Op: ir.Const, Type: ir.Float32, Num: x})
+		src = append(src, 2)
+	}
 	return kernel(&ir.Kernel{
 		Template: ir.Routine,
-		Routine:  "scatter",
 		Axes:     []ir.Axis{{Len: n, Role: ir.Parallel}},
 		Args: []ir.Arg{
 			{Kind: ir.Out, DType: ir.Float32, Len: 5}, {Kind: ir.In, DType: ir.Float32}, {Kind: ir.In, DType: ir.Int32},
 			{Kind: ir.In, DType: ir.Float32}, {Kind: ir.Status, DType: ir.Int32},
 		},
-		Body: []ir.Instr{
-			{Op: ir.Load, Type: ir.Int32, Arg: 2, View: one},
-			{Op: ir.Load, Type: ir.Float32, Arg: 3, View: one},
-			{Op: ir.Scatter, Kind: ir.Add, Type: ir.Float32, Src: []int{0, 1}, Arg: 0, View: &ir.View{Coef: []int{0}, Stride: 1, Len: 5}},
-		},
+		Body: append(body, ir.Instr{Op: ir.Scatter, Kind: ir.Add, Type: ir.Float32, Src: src, Arg: 0, View: &ir.View{Coef: []int{0}, Stride: 1, Len: 5}}),
 	})
 }
 
@@ -309,6 +314,7 @@ func (s *suite) status() {
 			s.run("Gather "+what, call{takeKernel(n), []interp.Arg{{Data: grid(n)}, {Data: idx}, {Data: grid(5)}, {Data: status, Offset: ir.StatusLen}}})
 			status = slices.Clone(status)
 			s.run("Scatter "+what, call{scatterKernel(n), []interp.Arg{{Data: grid(5)}, {Data: grid(5)}, {Data: idx}, {Data: grid(n)}, {Data: status}}})
+			s.run("Scatter from a number "+what, call{scatterKernel(n, ir.Float(ir.Float32, 7)), []interp.Arg{{Data: grid(5)}, {Data: grid(5)}, {Data: idx}, {Data: grid(n)}, {Data: slices.Clone(status)}}})
 		}
 	}
 }

@@ -238,8 +238,8 @@ func (r *Reference) run(c driver.Call) error {
 	k := c.Program.(*ir.Kernel)
 	r.Ran++
 	name := k.Template.String()
-	if k.Template == ir.Routine {
-		name = k.Routine
+	if op := k.Routine(); op != 0 {
+		name = op.String()
 	}
 	r.Templates[name]++
 	r.Kernels = append(r.Kernels, k)

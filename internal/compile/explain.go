@@ -53,8 +53,8 @@ func operations(n int) string {
 }
 
 func kind(k *ir.Kernel) string {
-	if k.Template == ir.Routine {
-		return k.Routine
+	if op := k.Routine(); op != 0 {
+		return strings.ToLower(op.String())
 	}
 	return k.Template.String()
 }

@@ -283,7 +283,6 @@ func BenchmarkScatter(b *testing.B) {
 		[]ir.Arg{out(f32, rows*width), in(f32), {Kind: ir.Status, DType: ir.Int32}, in(ir.Int32), in(f32)},
 		read(ir.Int32, 3, 1, 0), read(f32, 4, width, 1),
 		ir.Instr{Op: ir.Scatter, Type: f32, Kind: ir.Add, Src: []int{0, 1}, Arg: 0, View: &ir.View{Coef: []int{0, 1}, Stride: width, Len: rows}})
-	k.Routine = "scatter"
 	bench(b, k, 8*n*width, 0, rows*width, rows*width, ir.StatusLen, n, n*width)
 }
 

@@ -1,12 +1,16 @@
 package cpu
 
 import (
-	"fmt"
 	"slices"
 
 	"github.com/tensorken/tensorken/internal/shape"
 	"github.com/tensorken/tensorken/ir"
 )
+
+// routines makes the runner of each routine.
+var routines = [ir.Ops]func(s *space) runner{
+	ir.Scatter: func(s *space) runner { return newScatter(s) },
+}
 
 // compile prepares a kernel.
 func (d *device) compile(k *ir.Kernel) (*program, error) {
@@ -24,10 +28,8 @@ func (d *device) compile(k *ir.Kernel) (*program, error) {
 		} else {
 			p.runner, p.extra = newRow(s)
 		}
-	case k.Routine == "scatter":
-		p.runner = newScatter(s)
 	default:
-		return nil, fmt.Errorf("cpu: no way to run a %v kernel %q", k.Template, k.Routine)
+		p.runner = routines[k.Routine()](s)
 	}
 	return p, nil
 }

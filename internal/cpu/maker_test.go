@@ -479,7 +479,7 @@ func makeContract(seed uint64) *maker {
 }
 
 func makeScatter(seed uint64) *maker {
-	m := &maker{Rand: rand.New(rand.NewPCG(seed, 1)), k: &ir.Kernel{Template: ir.Routine, Routine: "scatter"}, status: 2}
+	m := &maker{Rand: rand.New(rand.NewPCG(seed, 1)), k: &ir.Kernel{Template: ir.Routine}, status: 2}
 	d := []ir.DType{ir.Float32, ir.Float16, ir.Int32, ir.Int64, ir.Uint8, ir.Float64}[m.IntN(6)]
 	m.k.Args = []ir.Arg{{Kind: ir.Out, DType: d}, {Kind: ir.In, DType: d}, {Kind: ir.Status, DType: ir.Int32}}
 	m.args = []interp.Arg{{}, {}, {Data: make([]ir.Number, ir.StatusLen)}}
@@ -510,7 +510,11 @@ func makeScatter(seed uint64) *maker {
 	index := m.load(axes, []ir.DType{ir.Int32, ir.Uint32, ir.Int64}[m.IntN(3)], n)
 	update := m.load(axes, d.ComputeType(), 0)
 	kind := []ir.Op{ir.Add, ir.Mul, ir.Max, ir.Min}[m.IntN(4)]
-	m.emit(ir.Instr{Op: ir.Scatter, Type: d.ComputeType(), Kind: kind, Src: []int{index, update}, Arg: 0, View: v}, true)
+	src := []int{index, update}
+	if m.IntN(3) == 0 {
+		src = append(src, m.emit(ir.Instr{Op: ir.Const, Type: d.ComputeType(), Num: m.number(d)}, true))
+	}
+	m.emit(ir.Instr{Op: ir.Scatter, Type: d.ComputeType(), Kind: kind, Src: src, Arg: 0, View: v}, true)
 	return m
 }
 

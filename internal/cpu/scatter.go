@@ -9,8 +9,8 @@ import (
 	"github.com/tensorken/tensorken/ir"
 )
 
-// A scatterRunner runs the routine "scatter": it copies the base and combines
-// the updates with the copy, in the order of the points. Parts along an axis
+// A scatterRunner runs the routine Scatter: it copies the base, or fills the
+// result, and combines the updates with that, in the order of the points. Parts along an axis
 // whose positions lead to different elements, whatever the index, keep that
 // order; there may be many of them at once.
 type scatterRunner struct {
@@ -21,6 +21,7 @@ type scatterRunner struct {
 	parts int     // number of them
 	rest  *tiling // of the other axes
 	bytes int     // of the result
+	start []byte  // an element of what the result starts as; nil: argument 1 is copied
 	work  int
 }
 
@@ -32,6 +33,10 @@ func newScatter(s *space) *scatterRunner {
 	r := &scatterRunner{space: s, axis: s.separate(&s.body[at]), part: 1, parts: 1}
 	out := s.args[0]
 	r.bytes = out.Len * out.DType.Size()
+	if x, constant := ir.ScatterStart(s.body); constant {
+		r.start = make([]byte, out.DType.Size())
+		put(unsafe.Pointer(&r.start[0]), out.DType, x.Convert(s.body[at].Type, out.DType))
+	}
 	axes := s.roles(ir.Parallel, ir.Reduced)
 	r.work = s.points(axes) * max(s.cost(), 1)
 	var rest []int
@@ -87,7 +92,7 @@ func (s *space) separate(in *ir.Instr) int {
 }
 
 func (r *scatterRunner) run(d *device) error {
-	if err := d.do(&copyJob{r.bytes, d.bind}, (r.bytes+copyBytes-1)/copyBytes, r.bytes/4); err != nil {
+	if err := d.do(&startJob{r, d.bind}, (r.bytes+copyBytes-1)/copyBytes, r.bytes/4); err != nil {
 		return err
 	}
 	if r.rest.count == 0 {
@@ -96,19 +101,23 @@ func (r *scatterRunner) run(d *device) error {
 	return d.do(&scatterJob{r, d.bind}, r.parts, r.work)
 }
 
-// A copyJob copies the base to the result: a task is copyBytes of it.
-type copyJob struct {
-	bytes int
-	bind  []binding
+// A startJob gives the result its first values: a task is copyBytes of it.
+type startJob struct {
+	*scatterRunner
+	bind []binding
 }
 
 const copyBytes = 1 << 20
 
-func (j *copyJob) begin(*worker) {}
+func (j *startJob) begin(*worker) {}
 
-func (j *copyJob) task(_ *worker, i int) {
-	n := min(copyBytes, j.bytes-i*copyBytes)
-	simd.Copies[1](unsafe.Add(j.bind[0].p, i*copyBytes), unsafe.Add(j.bind[1].p, i*copyBytes), n)
+func (j *startJob) task(_ *worker, i int) {
+	n, to := min(copyBytes, j.bytes-i*copyBytes), unsafe.Add(j.bind[0].p, i*copyBytes)
+	if size := len(j.start); size > 0 {
+		simd.Fill(to, unsafe.Pointer(&j.start[0]), size, n/size)
+		return
+	}
+	simd.Copies[1](to, unsafe.Add(j.bind[1].p, i*copyBytes), n)
 }
 
 // A scatterJob combines the updates: a task is a part of the points.

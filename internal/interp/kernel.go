@@ -107,6 +107,9 @@ var steps = [ir.Ops]step{
 	ir.Scatter: (*run).scatter,
 }
 
+// starts is what routines do before their first point.
+var starts = [ir.Ops]func(r *run) error{ir.Scatter: (*run).startScatter}
+
 // stepOf returns the step of an op, nil if it has none.
 func stepOf(op ir.Op) step {
 	switch op.Class() {
@@ -122,8 +125,8 @@ func stepOf(op ir.Op) step {
 func (r *run) instruction(i int) error {
 	in := &r.kernel.Body[i]
 	shape := r.shape(in.Domain)
-	if in.Op == ir.Scatter {
-		if err := r.copyBase(); err != nil {
+	if start := starts[in.Op]; start != nil {
+		if err := start(r); err != nil {
 			return err
 		}
 	}
@@ -269,20 +272,24 @@ func (r *run) store(i int, point []int, x []ir.Number) (ir.Number, error) {
 	return 0, r.write(e, x[0].Convert(in.Type, r.kernel.Args[in.Arg].DType))
 }
 
-// copyBase starts the result of a scatter as a copy of its base.
-func (r *run) copyBase() error {
+// startScatter makes the result a copy of the base, or a constant.
+func (r *run) startScatter() error {
+	x, constant := ir.ScatterStart(r.kernel.Body)
+	in := &r.kernel.Body[len(r.kernel.Body)-1]
+	x = x.Convert(in.Type, r.kernel.Args[0].DType)
 	for p := range r.kernel.Args[0].Len {
-		from, err := r.locate(1, p)
-		if err != nil {
-			return err
-		}
 		to, err := r.locate(0, p)
 		if err != nil {
 			return err
 		}
-		x, err := r.read(from)
-		if err != nil {
-			return err
+		if !constant {
+			from, err := r.locate(1, p)
+			if err != nil {
+				return err
+			}
+			if x, err = r.read(from); err != nil {
+				return err
+			}
 		}
 		if err := r.write(to, x); err != nil {
 			return err
@@ -291,7 +298,7 @@ func (r *run) copyBase() error {
 	return nil
 }
 
-// scatter combines an update with an element that copyBase wrote.
+// scatter combines an update with an element that startScatter wrote.
 func (r *run) scatter(i int, point []int, x []ir.Number) (ir.Number, error) {
 	in := &r.kernel.Body[i]
 	e, err := r.element(i, point, x[:1])

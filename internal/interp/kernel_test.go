@@ -124,7 +124,6 @@ func scattered(kind ir.Op, d ir.DType) *ir.Kernel {
 		ir.Instr{Op: ir.Load, Type: i32, Arg: 2, View: by(1)},
 		ir.Instr{Op: ir.Load, Type: r, Arg: 3, View: by(1)},
 		ir.Instr{Op: ir.Scatter, Type: r, Kind: kind, Src: src(0, 1), Arg: 0, View: &ir.View{Coef: []int{0}, Stride: 1, Len: 3}})
-	k.Routine = "scatter"
 	return k
 }
 

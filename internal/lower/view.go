@@ -114,7 +114,6 @@ func (e *emitter) gather(n *graph.Node, at []ir.AffineExpr, guards []ir.Guard, f
 func (e *emitter) scatter() {
 	n := e.g.Scatter
 	base, idx, upd, axis := n.Src()[0], n.Src()[1], n.Src()[2], n.Ints[0]
-	e.k.Routine = "scatter"
 	out := e.arg(ir.Out, n, n.DType, n.Len())
 	src := e.fusion.Source(base, e.g)
 	e.arg(ir.In, src, src.DType, 0)

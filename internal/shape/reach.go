@@ -25,8 +25,10 @@ func Reaches(k *ir.Kernel) []Reach {
 			list[i] = Reach{0, ir.StatusLen}
 		}
 	}
-	if k.Routine == "scatter" { // which copies its base
-		list[1] = Reach{0, k.Args[0].Len}
+	if r := ir.Routines[k.Routine()]; r != nil {
+		for _, arg := range r.Whole(k) {
+			list[arg] = Reach{0, k.Args[0].Len}
+		}
 	}
 	for i := range k.Body {
 		in := &k.Body[i]

@@ -26,7 +26,7 @@ func TestReaches(t *testing.T) {
 		}}, []Reach{{0, 12}, {2, 10}, {0, ir.StatusLen}}},
 		{"a guard", ir.Kernel{Body: []ir.Instr{load(1, ir.View{Coef: []int{4, 1}, Guards: make([]ir.Guard, 1)})}}, []Reach{{0, 12}, {}, {0, ir.StatusLen}}},
 		{"an index", ir.Kernel{Body: []ir.Instr{load(1, ir.View{Coef: []int{4, 1}}, 0)}}, []Reach{{0, 12}, {}, {0, ir.StatusLen}}},
-		{"a scatter's base", ir.Kernel{Routine: "scatter"}, []Reach{{0, 12}, {0, 12}, {0, ir.StatusLen}}},
+		{"a scatter's base", ir.Kernel{Template: ir.Routine, Body: []ir.Instr{{Op: ir.Scatter}}}, []Reach{{0, 12}, {0, 12}, {0, ir.StatusLen}}},
 	} {
 		c.kernel.Axes, c.kernel.Args = axes, args
 		if got := Reaches(&c.kernel); !slices.Equal(got, c.want) {

@@ -179,7 +179,6 @@ func scatterAdd(rows, count, n int, d ir.DType) *ir.Kernel {
 		[]ir.Arg{out(d, rows*n), in(d), in(i32), in(d), status},
 		load(i32, 2, by(1, 0)), load(d.ComputeType(), 3, by(n, 1)),
 		ir.Instr{Op: ir.Scatter, Type: d.ComputeType(), Kind: ir.Add, Src: []int{0, 1}, Arg: 0, View: &ir.View{Coef: []int{0, 1}, Stride: n, Len: rows}})
-	k.Routine = "scatter"
 	return k
 }
 

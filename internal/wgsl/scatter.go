@@ -48,7 +48,7 @@ func (c *compiler) scatterKernel() {
 	c.settle()
 }
 
-// copyBase copies argument 1 to argument 0.
+// copyBase copies argument 1 to argument 0, or fills that.
 func (c *compiler) copyBase() {
 	d := c.k.Args[0].DType.ComputeType()
 	along := &ir.View{Coef: []int{1}}
@@ -65,6 +65,9 @@ func (c *compiler) copyBase() {
 			{Op: ir.Load, Type: d, Arg: 1, View: along, Domain: over},
 			{Op: ir.Store, Type: d, Src: []int{0}, Arg: 0, View: along, Domain: over},
 		},
+	}
+	if x, constant := ir.ScatterStart(c.k.Body); constant {
+		k.Body[0] = ir.Instr{Op: ir.Const, Type: d, Num: x}
 	}
 	sub := &compiler{k: k, t: c.t, program: c.program, status: -1}
 	sub.points([]int{0}, []int{1}, nil)
