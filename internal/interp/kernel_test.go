@@ -127,6 +127,15 @@ func scattered(kind ir.Op, d ir.DType) *ir.Kernel {
 	return k
 }
 
+// fromNumber makes a scatter's result start as a number.
+func fromNumber(k *ir.Kernel, x float64) *ir.Kernel {
+	last := k.Body[len(k.Body)-1]
+	last.Src = append(slices.Clone(last.Src), len(k.Body)-1)
+	k.Body[len(k.Body)-1] = ir.Instr{Op: ir.Const, Type: last.Type, Num: ir.Float(last.Type, x)}
+	k.Body = append(k.Body, last)
+	return k
+}
+
 func data(d ir.DType, x ...float64) []ir.Number {
 	n := make([]ir.Number, len(x))
 	for i, v := range x {
@@ -172,6 +181,8 @@ func TestRun(t *testing.T) {
 			inputs(floats{2, 0, 0, 256, 0, 0}, floats{9, 9, 9, 9, 1, 2, 3, 4})},
 		{"scatter add", scattered(ir.Add, f32), inputs(make(floats, 3), floats{1, 2, 3}, floats{2, 0, 2, 2}, floats{1, 2, 3, 4}, make(floats, ir.StatusLen)), nil,
 			inputs(floats{3, 2, 11}, make(floats, ir.StatusLen))},
+		{"scatter add to a number", fromNumber(scattered(ir.Add, f32), 5), inputs(make(floats, 3), nil, floats{2, 0, 2, 2}, floats{1, 2, 3, 4}, make(floats, ir.StatusLen)), nil,
+			inputs(floats{7, 5, 13}, make(floats, ir.StatusLen))},
 		{"scatter max", scattered(ir.Max, i64), inputs(make(floats, 3), floats{1, 2, 3}, floats{2, 0, 3, 1}, floats{1, 2, 3, 4}, make(floats, ir.StatusLen)), nil,
 			inputs(floats{2, 4, 3}, floats{3, 0, 3, 0, 2, 0})},
 		{"scatter add of halves", scattered(ir.Add, f16), inputs(make(floats, 3), floats{2048, 0, 0}, floats{0, 0, 0, 1}, floats{1, 1, 1, 1}, make(floats, ir.StatusLen)), nil,
