@@ -26,7 +26,8 @@ func (b *buffer) Free() {
 		return
 	}
 	for g := range b.groups {
-		d.groups.remove(d, g)
+		d.groups.Delete(g.key)
+		d.freeGroup(g)
 	}
 	d.dev.FreeBuffer(b.handle)
 	delete(d.buffers, b)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/tensorken/tensorken/driver"
 	"github.com/tensorken/tensorken/internal/hostmem"
+	"github.com/tensorken/tensorken/internal/lru"
 	"github.com/tensorken/tensorken/internal/wgpu"
 	"github.com/tensorken/tensorken/internal/wgsl"
 	"github.com/tensorken/tensorken/ir"
@@ -50,14 +51,13 @@ type device struct {
 	closed   error
 
 	layouts map[string]wgpu.Layout
-	shaders map[string]*shader
-	groups  groups
+	shaders lru.Cache[string, *shader] // by source
+	groups  lru.Cache[groupKey, *group]
 	staging staging
 	params  ring
 	scratch []*buffer
 	poke    *program // writes a part of a word
 	lastID  uint32   // of buffers
-	clock   int64    // counts uses
 	last    uint64   // submission
 	written int64    // bytes since the last submission
 	uploads []upload // under way
@@ -78,7 +78,7 @@ func newDevice(d wgpu.Device, name string) *device {
 		limit:    min(a.Limits.StorageBinding, a.Limits.Buffer, math.MaxInt64) &^ 15,
 		budget:   math.MaxInt64,
 		bindings: min(a.Limits.StorageBuffers, maxBindings),
-		buffers:  map[*buffer]struct{}{}, layouts: map[string]wgpu.Layout{}, shaders: map[string]*shader{},
+		buffers:  map[*buffer]struct{}{}, layouts: map[string]wgpu.Layout{},
 		target: wgsl.Target{
 			MaxInvocations: a.Limits.WorkgroupSize, WorkgroupBytes: a.Limits.WorkgroupStorage, MaxGroups: a.Limits.Workgroups,
 			Units: units(a.Kind), Software: a.Kind == wgpu.Software,
@@ -218,15 +218,13 @@ func (d *device) Close() error {
 	if d.dev == nil {
 		return nil
 	}
-	d.groups.drop(d, 0)
+	d.groups.Trim(0, d.freeGroup)
 	d.params.free(d)
 	d.staging.free(d)
 	for b := range d.buffers { // a handle that is left keeps much alive
 		b.Free()
 	}
-	for _, s := range d.shaders {
-		s.free(d)
-	}
+	d.shaders.Trim(0, d.freeShader)
 	d.dev.Close()
 	d.dev, d.closed = nil, fmt.Errorf("%s: the device is closed", d.name)
 	return nil

@@ -2,7 +2,6 @@ package gpu
 
 import (
 	"fmt"
-	"slices"
 
 	"github.com/tensorken/tensorken/driver"
 	"github.com/tensorken/tensorken/internal/wgpu"
@@ -12,9 +11,6 @@ import (
 // maxGroups is the most groups that are kept.
 const maxGroups = 1 << 12
 
-// groups are buffers bound together, kept for the next time.
-type groups struct{ of map[groupKey]*group }
-
 // A groupKey is all that a group depends on. Numbers of buffers are not used
 // twice.
 type groupKey struct {
@@ -23,11 +19,11 @@ type groupKey struct {
 	ids    [maxBindings]uint32
 }
 
+// A group is buffers bound together, kept for the next time.
 type group struct {
 	key     groupKey
 	handle  wgpu.Group
 	buffers []*buffer
-	used    int64
 }
 
 // bound is the buffer of a binding.
@@ -56,31 +52,16 @@ func (d *device) group(key groupKey, q *pass, args []driver.Arg) (*group, error)
 	if g.handle, err = d.dev.NewGroup(key.layout, bindings); err != nil {
 		return nil, d.fail(err)
 	}
-	if d.groups.of == nil {
-		d.groups.of = map[groupKey]*group{}
-	}
-	d.groups.of[key] = g
+	d.groups.Put(key, g)
 	for _, b := range g.buffers {
 		b.groups[g] = struct{}{}
 	}
 	return g, nil
 }
 
-// drop drops the groups used least recently until n are left.
-func (c *groups) drop(d *device, n int) {
-	var list []*group
-	for _, g := range c.of {
-		list = append(list, g)
-	}
-	slices.SortFunc(list, func(a, b *group) int { return int(a.used - b.used) })
-	for _, g := range list[:len(list)-n] {
-		c.remove(d, g)
-	}
-}
-
-func (c *groups) remove(d *device, g *group) {
+// freeGroup frees a group that d.groups no longer has.
+func (d *device) freeGroup(g *group) {
 	d.dev.FreeGroup(g.handle)
-	delete(c.of, g.key)
 	for _, b := range g.buffers {
 		delete(b.groups, g)
 	}

@@ -90,7 +90,7 @@ func TestFlat(t *testing.T) {
 	if grown := resident(t) - before; grown > 16<<20 {
 		t.Errorf("%d steps take %d more bytes of the host", steps, grown)
 	}
-	if d.held > int64(len(data)) || len(d.groups.of) > 8 {
-		t.Errorf("%d bytes and %d groups are held", d.held, len(d.groups.of))
+	if d.held > int64(len(data)) || d.groups.Len() > 8 {
+		t.Errorf("%d bytes and %d groups are held", d.held, d.groups.Len())
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/tensorken/tensorken/driver"
+	"github.com/tensorken/tensorken/internal/lru"
 	"github.com/tensorken/tensorken/internal/shape"
 	"github.com/tensorken/tensorken/internal/wgpu"
 	"github.com/tensorken/tensorken/internal/wgsl"
@@ -39,10 +40,11 @@ type shader struct {
 	pipeline wgpu.Pipeline // 0 if it was dropped
 	ready    bool
 	err      error
-	used     int64
+	entry    *lru.Entry[string, *shader] // of device.shaders, once it is there
 }
 
-func (s *shader) free(d *device) {
+// freeShader frees a shader's pipeline; ensure makes another.
+func (d *device) freeShader(s *shader) {
 	if s.pipeline != 0 {
 		d.dev.FreePipeline(s.pipeline)
 	}
@@ -93,8 +95,8 @@ func (d *device) build(w *wgsl.Program, k *ir.Kernel) (*program, error) {
 
 // shader returns the shader of a pass, compiled or on the way to be.
 func (d *device) shader(q *wgsl.Pass) (*shader, error) {
-	if s := d.shaders[q.Source]; s != nil {
-		return s, d.ensure(s)
+	if e := d.shaders.Get(q.Source); e != nil {
+		return e.Value, d.ensure(e.Value)
 	}
 	l, err := d.layout(q)
 	if err != nil {
@@ -106,8 +108,6 @@ func (d *device) shader(q *wgsl.Pass) (*shader, error) {
 
 // ensure sees to it that a shader is compiled or on the way to be.
 func (d *device) ensure(s *shader) error {
-	d.clock++
-	s.used = d.clock
 	if s.err != nil || s.pipeline != 0 {
 		return s.err
 	}
@@ -116,7 +116,7 @@ func (d *device) ensure(s *shader) error {
 		return d.refused(s, err)
 	}
 	s.pipeline = p
-	d.shaders[s.source] = s
+	s.entry = d.shaders.Put(s.source, s)
 	return nil
 }
 
@@ -127,25 +127,12 @@ func (d *device) refused(s *shader, err error) error {
 	invalid := errors.As(err, &e) && e.Kind == wgpu.Validation
 	err = d.returned(err)
 	if !invalid {
-		s.free(d)
+		d.freeShader(s)
 		return err
 	}
-	d.shaders[s.source] = s
+	s.entry = d.shaders.Put(s.source, s)
 	s.err = fmt.Errorf("%w\nThis is a fault of the library: please report it, with the shader:\n%s", err, s.source)
 	return s.err
-}
-
-// dropShaders drops those used least recently until n are left.
-func (d *device) dropShaders(n int) {
-	var list []*shader
-	for _, s := range d.shaders {
-		list = append(list, s)
-	}
-	slices.SortFunc(list, func(a, b *shader) int { return int(a.used - b.used) })
-	for _, s := range list[:len(list)-n] {
-		s.free(d)
-		delete(d.shaders, s.source)
-	}
 }
 
 // layout returns the layout of a pass. Passes that bind alike share one, and

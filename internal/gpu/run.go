@@ -155,20 +155,20 @@ func (d *device) dispatch(p *program, q *pass, args []driver.Arg) error {
 		}
 		q.shader = s
 	}
-	d.clock++
-	s.used = d.clock
+	d.shaders.Use(s.entry)
 	key := groupKey{layout: s.layout, n: len(q.bindings)}
 	for i := range q.bindings {
 		key.ids[i] = d.bound(&q.bindings[i], args).id
 	}
-	g := d.groups.of[key]
-	if g == nil {
+	var g *group
+	if e := d.groups.Get(key); e != nil {
+		g = e.Value
+	} else {
 		var err error
 		if g, err = d.group(key, q, args); err != nil {
 			return err
 		}
 	}
-	g.used = d.clock
 	c := wgpu.Command{Pipeline: s.pipeline, Group: g.handle, Groups: q.groups}
 	if len(q.params) > 0 {
 		c.Params = 1 // until the buffer is known
@@ -191,8 +191,8 @@ var zeros [slot]byte
 
 // await waits until a shader is compiled, or another of the same source.
 func (d *device) await(s *shader) (*shader, error) {
-	if other := d.shaders[s.source]; other != nil {
-		s = other
+	if e := d.shaders.Get(s.source); e != nil {
+		s = e.Value
 	}
 	if err := d.ensure(s); err != nil {
 		return nil, err
@@ -207,10 +207,6 @@ func (d *device) await(s *shader) (*shader, error) {
 // trim drops what was not used for long where too much is kept. No commands
 // wait then that it is part of.
 func (d *device) trim() {
-	if len(d.groups.of) > maxGroups {
-		d.groups.drop(d, maxGroups/2)
-	}
-	if len(d.shaders) > maxShaders {
-		d.dropShaders(maxShaders / 2)
-	}
+	d.groups.Trim(maxGroups, d.freeGroup)
+	d.shaders.Trim(maxShaders, d.freeShader)
 }

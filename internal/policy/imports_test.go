@@ -19,6 +19,7 @@ var order = strings.Fields(`
 	internal/simd
 	driver
 	internal/hostmem
+	internal/lru
 	internal/graph
 	internal/interp
 	internal/simplify internal/fuse internal/lower internal/compile

@@ -1,0 +1,37 @@
+package lru
+
+import (
+	"slices"
+	"testing"
+)
+
+// Trim keeps the entries used last, in whichever way they were used.
+func TestTrim(t *testing.T) {
+	var c Cache[string, int]
+	entries := map[string]*Entry[string, int]{}
+	for i, key := range []string{"a", "b", "c", "d", "e"} {
+		entries[key] = c.Put(key, i)
+	}
+	var evicted []int
+	trim := func(limit int) { c.Trim(limit, func(v int) { evicted = append(evicted, v) }) }
+	trim(5)
+	if c.Len() != 5 || evicted != nil {
+		t.Errorf("Trim(5) of 5 entries evicts %v", evicted)
+	}
+	c.Get("a")
+	c.Use(entries["c"])
+	trim(4)
+	if want := []int{1, 3, 4}; !slices.Equal(evicted, want) {
+		t.Errorf("Trim(4) evicts %v, want %v: a and c were used after them", evicted, want)
+	}
+	if e := c.Get("c"); e == nil || e.Key != "c" || e.Value != 2 {
+		t.Errorf("Get(c) = %v, want the value 2", e)
+	}
+	if e := c.Get("b"); e != nil {
+		t.Errorf("Get(b) = %v after it was evicted", e)
+	}
+	c.Delete("a")
+	if e := c.Get("a"); e != nil || c.Len() != 1 {
+		t.Errorf("after Delete(a): Get(a) = %v, Len = %d, want nil and 1", e, c.Len())
+	}
+}
