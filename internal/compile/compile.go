@@ -8,7 +8,6 @@ import (
 	"github.com/tensorken/tensorken/internal/fuse"
 	"github.com/tensorken/tensorken/internal/graph"
 	"github.com/tensorken/tensorken/internal/lower"
-	"github.com/tensorken/tensorken/internal/simplify"
 	"github.com/tensorken/tensorken/ir"
 )
 
@@ -71,11 +70,10 @@ var verify = false
 // Verify makes every kernel be checked from now on, for tests.
 func Verify() { verify = true }
 
-// Graph compiles roots, whose sources are graph.Leaf, graph.Param and
-// constants. Bindings is the most buffers a kernel may have, 0 for no limit.
+// Graph compiles roots, which package simplify has made of graph.Leaf, graph.Param
+// and constants. Bindings is the most buffers a kernel may have, 0 for no limit.
 // Fallbacks are what outputs hold if a check fails; see Plan.FallsBack.
 func Graph(roots []*graph.Node, bindings int, fallbacks []Fallback) (*Plan, error) {
-	roots = simplify.Nodes(roots)
 	fusion := fuse.Nodes(roots, bindings)
 	p := &Plan{}
 	index := map[*graph.Node]int{} // of the buffers

@@ -6,6 +6,7 @@ import (
 
 	"github.com/tensorken/tensorken/internal/graph"
 	"github.com/tensorken/tensorken/internal/shape"
+	"github.com/tensorken/tensorken/internal/simplify"
 	"github.com/tensorken/tensorken/ir"
 )
 
@@ -49,7 +50,7 @@ func TestOutputs(t *testing.T) {
 		{"parts", []*graph.Node{graph.Cat(0, []*graph.Node{neg, a})}, 1, []Output{{Strides: []int{6, 1}}}},
 		{"one of the parts", []*graph.Node{graph.Cat(0, []*graph.Node{neg, a}), neg}, 1, []Output{{Strides: []int{6, 1}}, {Index: 1, Strides: []int{6, 1}}}},
 	} {
-		p, err := Graph(c.roots, 0, nil)
+		p, err := Graph(simplify.Nodes(c.roots), 0, nil)
 		if err != nil {
 			t.Errorf("%s: %v", c.name, err)
 			continue
@@ -78,7 +79,7 @@ func TestChecks(t *testing.T) {
 		{"Scatter", graph.Scatter(ir.Add, a, idx, leaf(2, 4, 2), 1), 1},
 		{"the gradient of picking one", graph.GatherTranspose(leaf(2, 4, 1), graph.Leaf(ir.Int32, []int{4, 1}, 1, []int{1, 1, 1}), 1, 6), 0},
 	} {
-		p, err := Graph([]*graph.Node{c.root}, 0, nil)
+		p, err := Graph(simplify.Nodes([]*graph.Node{c.root}), 0, nil)
 		if err != nil {
 			t.Errorf("%s: %v", c.name, err)
 		} else if p.Checks != c.want {

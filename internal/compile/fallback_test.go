@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/tensorken/tensorken/internal/graph"
+	"github.com/tensorken/tensorken/internal/simplify"
 	"github.com/tensorken/tensorken/ir"
 )
 
@@ -37,7 +38,7 @@ func TestFallbacks(t *testing.T) {
 		{"a transposed leaf", sub(p, total(taken)), []int{1, 4}, 0, false, 2},
 		{"few bindings", sub(p, total(taken)), rowMajor, 4, true, 2},
 	} {
-		plan, err := Graph([]*graph.Node{c.root}, c.bindings, []Fallback{{Output: 0, Leaf: 0, Strides: c.strides}})
+		plan, err := Graph(simplify.Nodes([]*graph.Node{c.root}), c.bindings, []Fallback{{Output: 0, Leaf: 0, Strides: c.strides}})
 		if err != nil {
 			t.Errorf("%s: %v", c.name, err)
 			continue

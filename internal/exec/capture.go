@@ -2,258 +2,207 @@ package exec
 
 import (
 	"encoding/binary"
-	"math"
 	"slices"
 	"sync"
 
 	"github.com/tensorken/tensorken/internal/compile"
 	"github.com/tensorken/tensorken/internal/fuse"
 	"github.com/tensorken/tensorken/internal/graph"
+	"github.com/tensorken/tensorken/internal/simplify"
 	"github.com/tensorken/tensorken/ir"
 )
 
-// A request is a graph to be computed, in canonical form: nodes numbered at
-// first visit, with aliases replaced by what they stand for and views of
-// stored tensors as leaves. Requests with equal keys have equal plans.
-type request struct {
-	key       []byte
-	nodes     []*graph.Node   // by number
-	src       [][]*graph.Node // their operands, as loaded once
-	number    map[*graph.Node]int32
-	leaf      []int32 // of a node, its leaf; -1 if it is none
-	leaves    []leaf
-	scalars   []ir.Number
-	outputs   []output
-	at        []int32 // a node's output by number, from 1; 0 for none
-	stack     []frame
-	roots     []*graph.Node
-	bundles   map[*graph.CoOutputs]bool
-	bundled   []bundled     // nodes that have a bundle
-	failed    error         // of a value that a bundle asks for
-	old       []*graph.Node // of a root, what it falls back to
-	fallbacks []compile.Fallback
-	device    *Device       // that is to compute it, nil for any
-	foreign   []*graph.Node // what other devices have to compute first
-	fresh     []bool        // of a node, whether something new is made of it
-	made      []int         // of a node, how many elements it is made of, less constants
-	used      []bool        // of a node, whether others than reductions use it
+// A capture is a graph to be computed, in canonical form: nodes are numbered
+// operands first, aliases have the number of their operand, and views of stored
+// elements are leaves. Captures with equal keys have equal plans. Capturing
+// leaves the graph as it is.
+type capture struct {
+	device  *Device // that computes the graph; nil for any
+	key     []byte
+	nodes   []node // by number
+	number  map[*graph.Node]int32
+	leaves  []leaf
+	scalars []ir.Number
+	outputs []output
+	empty   []*graph.Node // roots without elements
+
+	roots     []*graph.Node      // to be stored: those asked for, then those retained
+	old       []*graph.Node      // in a transaction, the previous values of the roots asked for
+	fallbacks []compile.Fallback // in a transaction, in the order of the roots
+	bundles   []*graph.CoOutputs
+	bundle    map[*graph.CoOutputs]int32 // the index in bundles
+	bundled   []bundled
+
+	foreign []*graph.Node // to be computed by other devices before this capture can run
+	casts   []hostCast    // to be computed on the host before this capture can run
+	failed  error         // of a CoOutput
+
+	stack    []frame
+	done     []int32 // numbers of the finished operands of the nodes on the stack
+	operands []int32 // backs node.src
+}
+
+// A node is a node of a capture.
+type node struct {
+	*graph.Node
+	src    []int32 // the numbers of its operands
+	leaf   int32   // the index of its leaf; -1 if it is computed
+	output int32   // the index of its output; -1 if it is none
 }
 
 // A leaf is a view of stored elements.
 type leaf struct {
-	value *graph.Value
-	view  fuse.Strided
-	shape []int
-	dtype ir.DType
+	value  *graph.Value
+	view   fuse.Strided
+	shape  []int
+	dtype  ir.DType
+	number int32
 }
 
-// An output is nodes to be stored, which all stand for the same number.
+// An output is a number to be stored, and the nodes that have it.
 type output struct {
 	number int32
 	nodes  []*graph.Node
 }
 
-// A bundled node is worthless without what its bundle asks for, unless the
-// bundle asks for the node itself.
-type bundled struct {
-	node   *graph.Node
-	bundle *graph.CoOutputs
-}
+// A bundled node fails with the CoOutputs of its bundle, which it is none of.
+type bundled struct{ number, bundle int32 }
 
+// A frame is a node whose operands are being numbered.
 type frame struct {
 	n    *graph.Node
-	src  []*graph.Node
+	src  []*graph.Node // loaded once, as n drops them when it is computed
 	next int
 }
 
-var requests = sync.Pool{New: func() any {
-	return &request{number: map[*graph.Node]int32{}, bundles: map[*graph.CoOutputs]bool{}}
+var captures = sync.Pool{New: func() any {
+	return &capture{number: map[*graph.Node]int32{}, bundle: map[*graph.CoOutputs]int32{}}
 }}
 
-// newRequest returns the request for roots on a device, nil for any. It must be
-// released. It can be computed if there is nothing foreign in it. For old see
-// Step.
-func newRequest(d *Device, roots, old []*graph.Node) *request {
-	r := requests.Get().(*request)
-	r.device = d
-	r.old = append(r.old, old...)
-	r.roots = append(r.roots, roots...)
-	for i := 0; i < len(r.roots); i++ { // bundles add to them
-		r.walk(r.roots[i])
+// newCapture captures the graph of roots for a device, nil for any. For old see
+// Step. The caller releases it.
+func newCapture(d *Device, roots, old []*graph.Node) *capture {
+	c := captures.Get().(*capture)
+	c.device = d
+	c.roots = append(c.roots, roots...)
+	c.old = append(c.old, old...)
+	for i := 0; i < len(c.roots); i++ {
+		known := len(c.bundles)
+		c.walk(c.roots[i])
+		c.addCoOutputs(c.bundles[known:])
 	}
-	r.store()
-	for _, n := range r.roots {
-		r.output(n)
+	for _, i := range retained(c.nodes) {
+		c.roots = append(c.roots, c.nodes[i].Node)
 	}
-	r.key = binary.AppendUvarint(r.key, uint64(len(r.outputs)))
-	for _, o := range r.outputs {
-		r.key = binary.AppendUvarint(r.key, uint64(o.number))
+	for _, n := range c.roots {
+		c.addOutput(n)
 	}
-	for _, b := range r.bundled {
-		r.key = binary.AppendUvarint(r.key, uint64(r.number[b.node]))
-		r.key = binary.AppendUvarint(r.key, uint64(len(b.bundle.Nodes)))
-		for _, m := range b.bundle.Nodes {
-			r.key = binary.AppendVarint(r.key, int64(r.find(r.numberOf(m))))
+	c.keyInt(len(c.outputs))
+	for i := range c.outputs {
+		c.keyInt(int(c.outputs[i].number))
+	}
+	for _, b := range c.bundled {
+		members := c.bundles[b.bundle].Nodes
+		c.keyInt(int(b.number))
+		c.keyInt(len(members))
+		for _, m := range members {
+			c.keyInt(c.outputOf(m))
 		}
 	}
-	r.fallBack()
-	return r
+	c.addFallbacks()
+	return c
 }
 
-// numberOf is the number of a node, -1 if it is not part of the request.
-func (r *request) numberOf(n *graph.Node) int32 {
-	if i, ok := r.number[n]; ok {
-		return i
+// release makes the capture available for reuse. It drops all references to the
+// graph.
+func (c *capture) release() {
+	if len(c.number) > 1<<12 {
+		return // a map that was large is slow to clear
 	}
-	return -1
+	clear(c.number)
+	clear(c.bundle)
+	*c = capture{
+		key: c.key[:0], nodes: emptied(c.nodes), number: c.number, leaves: emptied(c.leaves), scalars: c.scalars[:0],
+		outputs: emptied(c.outputs), empty: emptied(c.empty),
+		roots: emptied(c.roots), old: emptied(c.old), fallbacks: emptied(c.fallbacks),
+		bundles: emptied(c.bundles), bundle: c.bundle, bundled: c.bundled[:0],
+		foreign: emptied(c.foreign), casts: emptied(c.casts),
+		stack: emptied(c.stack[:cap(c.stack)]), done: c.done[:0], operands: c.operands[:0],
+	}
+	captures.Put(c)
 }
 
-// fallBack pairs outputs with the leaves that they fall back to. There are none
-// unless all outputs of a transaction have one.
-func (r *request) fallBack() {
-	if len(r.old) == 0 || r.device == nil || !r.device.limits.Async || !r.checks() {
-		return
-	}
-	for i, old := range r.old {
-		n := r.roots[i]
-		if n == old || n.Value() != nil {
-			continue
-		}
-		var v *graph.Value
-		if old != nil {
-			v = old.Value()
-		}
-		if v == nil || v.Err != nil || old.DType != n.DType || !slices.Equal(old.Shape, n.Shape) {
-			r.fallbacks = r.fallbacks[:0]
-			return
-		}
-		r.walk(old)
-		l := r.leaf[r.number[old]]
-		if l < 0 { // computed by another goroutine since it was numbered
-			r.fallbacks = r.fallbacks[:0]
-			return
-		}
-		r.fallbacks = append(r.fallbacks, compile.Fallback{Output: r.find(r.number[n]), Leaf: int(l), Strides: r.leaves[l].view.Strides})
-	}
-	r.key = binary.AppendUvarint(r.key, uint64(len(r.fallbacks)))
-	for _, f := range r.fallbacks {
-		r.key = binary.AppendUvarint(r.key, uint64(f.Output))
-		r.key = binary.AppendUvarint(r.key, uint64(f.Leaf))
-	}
+// emptied returns s without elements, cleared for the garbage collector.
+func emptied[E any](s []E) []E {
+	clear(s)
+	return s[:0]
 }
 
-// checks reports whether anything in the request checks indices.
-func (r *request) checks() bool {
-	return slices.ContainsFunc(r.nodes, func(n *graph.Node) bool { return n.Op.Class() == ir.Indexed })
-}
+// keyInt appends an integer to the key.
+func (c *capture) keyInt(x int) { c.key = binary.AppendVarint(c.key, int64(x)) }
 
-func (r *request) release() {
-	r.key = r.key[:0]
-	clear(r.nodes)
-	clear(r.src)
-	r.nodes, r.src = r.nodes[:0], r.src[:0]
-	if len(r.number) > 1<<12 {
-		return // clearing a large map is slow for ever
-	}
-	clear(r.number)
-	clear(r.bundles)
-	clear(r.leaves)
-	clear(r.outputs)
-	clear(r.roots)
-	clear(r.bundled)
-	clear(r.foreign)
-	clear(r.old)
-	clear(r.fallbacks)
-	r.bundled, r.foreign, r.old, r.fallbacks, r.failed = r.bundled[:0], r.foreign[:0], r.old[:0], r.fallbacks[:0], nil
-	clear(r.stack[:cap(r.stack)])
-	r.leaf, r.leaves, r.scalars = r.leaf[:0], r.leaves[:0], r.scalars[:0]
-	r.at = r.at[:0]
-	r.made, r.used = r.made[:0], r.used[:0]
-	r.outputs, r.stack, r.roots = r.outputs[:0], r.stack[:0], r.roots[:0]
-	requests.Put(r)
-}
-
-// walk numbers n and what it depends on.
-func (r *request) walk(root *graph.Node) {
-	r.push(root)
-	for len(r.stack) > 0 {
-		top := &r.stack[len(r.stack)-1]
+// walk numbers root and the nodes it depends on.
+func (c *capture) walk(root *graph.Node) {
+	c.enter(root)
+	for len(c.stack) > 0 {
+		top := &c.stack[len(c.stack)-1]
 		if top.next < len(top.src) {
 			top.next++
-			r.push(top.src[top.next-1])
+			c.enter(top.src[top.next-1])
 			continue
 		}
-		n, src := top.n, top.src
-		r.stack = r.stack[:len(r.stack)-1]
-		r.visit(n, src)
+		n, first := top.n, len(c.done)-len(top.src)
+		c.stack = c.stack[:len(c.stack)-1]
+		i := c.visit(n, c.done[first:])
+		c.number[n] = i
+		c.done = append(c.done[:first], i)
+		if n.CoOutputs != nil {
+			c.addBundle(n, i)
+		}
 	}
+	c.done = c.done[:0]
 }
 
-func (r *request) push(n *graph.Node) {
-	if _, ok := r.number[n]; ok {
-		return
-	}
-	s := n.State()
-	if n.Op == ir.Cast && s.Value == nil && r.device != nil {
-		if err := r.device.castOnHost(n, s.Src[0]); err != nil {
-			r.failed = err
+// enter numbers a node that has been met or needs no operands; others it pushes on
+// the stack.
+func (c *capture) enter(n *graph.Node) {
+	i, ok := c.number[n]
+	if !ok {
+		s := n.State()
+		switch {
+		case s.Value != nil:
+			i = c.addLeaf(n, s.Value, fuse.Strided{Offset: s.Value.Offset, Strides: s.Value.Strides})
+		case c.castsOnHost(n, s.Src):
+			x := newHostCast(n, s.Src[0])
+			c.casts = append(c.casts, x)
+			i = c.addLeaf(n, x.value, fuse.Strided{Strides: x.value.Strides})
+		case c.device != nil && deviceOf(n, c.device) != c.device && !(isAlias(n) && s.Src[0].Value() != nil):
+			c.foreign = append(c.foreign, n)
+			i = c.add(n, nil, -1)
+		default:
+			c.stack = append(c.stack, frame{n: n, src: s.Src})
+			return
 		}
-		s = n.State()
+		c.number[n] = i
 	}
-	if s.Value != nil {
-		r.number[n] = r.addLeaf(leaf{s.Value, fuse.Strided{Offset: s.Value.Offset, Strides: s.Value.Strides}, n.Shape, n.DType}, n)
-		return
-	}
-	if d, ok := n.Device.(*Device); ok && r.device != nil && d != r.device && !(n.Op == ir.Alias && s.Src[0].Value() != nil) {
-		r.foreign = append(r.foreign, n)
-		r.add(n, nil, -1)
-		return
-	}
-	r.number[n] = -1 // on the stack
-	r.stack = append(r.stack, frame{n: n, src: s.Src})
-	if b := n.CoOutputs; b != nil {
-		if !slices.Contains(b.Nodes, n) {
-			r.bundled = append(r.bundled, bundled{n, b})
-		}
-		if !r.bundles[b] {
-			r.bundles[b] = true
-			r.ask(b)
-		}
-	}
+	c.done = append(c.done, i)
 }
 
-// ask adds what a bundle asks for to the roots.
-func (r *request) ask(b *graph.CoOutputs) {
-	for _, m := range b.Nodes {
-		switch v := m.Value(); {
-		case v != nil && v.Err != nil:
-			r.failed = v.Err
-		case v == nil && (r.device == nil || deviceOf(m, r.device) == r.device):
-			r.roots = append(r.roots, m)
+// visit returns the number of n on numbered operands.
+func (c *capture) visit(n *graph.Node, src []int32) int32 {
+	if isAlias(n) {
+		return src[0]
+	}
+	if n.Op.Class() == ir.Movement && n.Op != ir.Cat && n.Len() > 0 && c.nodes[src[0]].leaf >= 0 {
+		l := &c.leaves[c.nodes[src[0]].leaf]
+		if l.value.Err != nil {
+			return src[0] // what moves a failed value fails
+		}
+		if view, ok := l.view.Move(n, l.shape); ok && graph.Len(l.shape) > 0 {
+			return c.addLeaf(n, l.value, view)
 		}
 	}
-}
-
-// visit numbers n, whose operands are numbered.
-func (r *request) visit(n *graph.Node, src []*graph.Node) {
-	if n.Op == ir.Alias {
-		r.number[n] = r.number[src[0]]
-		return
-	}
-	if n.Op.Class() == ir.Movement && n.Op != ir.Cat && n.Len() > 0 {
-		if i := r.number[src[0]]; r.leaf[i] >= 0 && src[0].Len() > 0 {
-			l := &r.leaves[r.leaf[i]]
-			if l.value.Err != nil {
-				r.number[n] = i // as failed as what it moves
-				return
-			}
-			if v, ok := l.view.Move(n, l.shape); ok {
-				r.number[n] = r.addLeaf(leaf{l.value, v, n.Shape, n.DType}, n)
-				return
-			}
-		}
-	}
-	k := append(r.key, byte(n.Op), byte(n.DType), byte(n.Kind), byte(len(n.Shape)), byte(len(n.Ints)))
+	k := append(c.key, byte(n.Op), byte(n.DType), byte(n.Kind), byte(len(n.Shape)), byte(len(n.Ints)))
 	k = binary.AppendVarint(k, int64(n.RematLevel))
 	for _, d := range n.Shape {
 		k = binary.AppendUvarint(k, uint64(d))
@@ -265,68 +214,52 @@ func (r *request) visit(n *graph.Node, src []*graph.Node) {
 	case ir.Const, ir.Pad:
 		k = binary.LittleEndian.AppendUint64(k, uint64(n.Num))
 	case ir.Scalar:
-		r.scalars = append(r.scalars, n.Num)
+		c.scalars = append(c.scalars, n.Num)
 	case ir.Cat:
 		k = binary.AppendUvarint(k, uint64(len(src)))
 	}
 	for _, s := range src {
-		k = binary.AppendUvarint(k, uint64(r.number[s]))
+		k = binary.AppendUvarint(k, uint64(s))
 	}
-	r.key = k
-	r.add(n, src, -1)
+	c.key = k
+	return c.add(n, src, -1)
 }
 
-// store adds to the roots what is to be stored though nobody asked for it: what
-// is marked Keep and, of what is computed once more, that which something new
-// is made of.
-func (r *request) store() {
-	fresh := append(r.fresh[:0], make([]bool, len(r.nodes))...)
-	r.fresh = fresh
-	for i, n := range slices.Backward(r.nodes) {
-		again := n.IsComputed()
-		if n.IsKept() || again && fresh[i] {
-			r.roots = append(r.roots, n)
-		}
-		if r.leaf[i] >= 0 || again || n.Op.Class() == ir.Movement && !fresh[i] {
-			continue
-		}
-		for _, s := range r.src[i] {
-			fresh[r.number[s]] = true
-		}
-	}
+// isAlias reports whether n is another name for its operand.
+func isAlias(n *graph.Node) bool { return n.Op == ir.Alias }
+
+// add returns the next number, for n.
+func (c *capture) add(n *graph.Node, src []int32, leaf int32) int32 {
+	first := len(c.operands)
+	c.operands = append(c.operands, src...)
+	c.nodes = append(c.nodes, node{n, c.operands[first:], leaf, -1})
+	return int32(len(c.nodes) - 1)
 }
 
-// add gives n the next number.
-func (r *request) add(n *graph.Node, src []*graph.Node, leaf int32) int32 {
-	i := int32(len(r.nodes))
-	r.number[n] = i
-	r.nodes = append(r.nodes, n)
-	r.src = append(r.src, src)
-	r.leaf = append(r.leaf, leaf)
-	return i
-}
+// maxSearch is the number of leaves that are searched for an equal one.
+const maxSearch = 64
 
-// addLeaf numbers a leaf, or finds the equal one.
-func (r *request) addLeaf(l leaf, n *graph.Node) int32 {
-	for i := range r.leaves {
-		m := &r.leaves[i]
-		if i >= 64 {
-			break // not worth the search
-		}
-		if m.value.Store == l.value.Store && m.value.Err == l.value.Err && m.view.Offset == l.view.Offset && slices.Equal(m.shape, l.shape) && slices.Equal(m.view.Strides, l.view.Strides) {
-			return int32(slices.Index(r.leaf, int32(i)))
+// addLeaf returns the number of a view of a value that n is, which may be that of
+// an equal leaf.
+func (c *capture) addLeaf(n *graph.Node, v *graph.Value, view fuse.Strided) int32 {
+	for i := range c.leaves[:min(len(c.leaves), maxSearch)] {
+		l := &c.leaves[i]
+		if l.value.Store == v.Store && l.value.Err == v.Err && l.view.Offset == view.Offset &&
+			slices.Equal(l.shape, n.Shape) && slices.Equal(l.view.Strides, view.Strides) {
+			return l.number
 		}
 	}
-	k := append(r.key, byte(ir.Buffer), byte(l.dtype), byte(len(l.shape)), byte(l.align()))
+	l := leaf{v, view, n.Shape, n.DType, c.add(n, nil, int32(len(c.leaves)))}
+	c.leaves = append(c.leaves, l)
+	k := append(c.key, byte(ir.Buffer), byte(l.dtype), byte(len(l.shape)), byte(l.align()))
 	for i, d := range l.shape {
 		k = binary.AppendUvarint(k, uint64(d))
-		if d != 1 && l.value.Err == nil { // others have no say
-			k = binary.AppendVarint(k, int64(l.view.Strides[i]))
+		if d != 1 && v.Err == nil { // the others matter to no kernel
+			k = binary.AppendVarint(k, int64(view.Strides[i]))
 		}
 	}
-	r.key = k
-	r.leaves = append(r.leaves, l)
-	return r.add(n, nil, int32(len(r.leaves)-1))
+	c.key = k
+	return l.number
 }
 
 // align is 1 if the leaf's offset is a multiple of 16 bytes.
@@ -337,167 +270,92 @@ func (l *leaf) align() int {
 	return 0
 }
 
-// output asks that n be stored.
-func (r *request) output(n *graph.Node) {
+// addBundle notes the CoOutputs of n, which has number i.
+func (c *capture) addBundle(n *graph.Node, i int32) {
+	b, ok := c.bundle[n.CoOutputs]
+	if !ok {
+		b = int32(len(c.bundles))
+		c.bundle[n.CoOutputs] = b
+		c.bundles = append(c.bundles, n.CoOutputs)
+	}
+	if !slices.Contains(n.CoOutputs.Nodes, n) {
+		c.bundled = append(c.bundled, bundled{i, b})
+	}
+}
+
+// addOutput adds n to the outputs, with the nodes that it is an alias of.
+func (c *capture) addOutput(n *graph.Node) {
 	if n.Value() != nil {
 		return
 	}
 	if n.Len() == 0 {
-		n.SetValue(&graph.Value{Store: FromHost(nil), Strides: make([]int, len(n.Shape))})
+		c.empty = append(c.empty, n)
 		return
 	}
-	number := r.number[n]
-	i := r.find(number)
-	if i < 0 {
-		i = len(r.outputs)
-		r.outputs = append(r.outputs, output{number: number})
-		r.at = append(r.at, make([]int32, len(r.nodes)-len(r.at))...)
-		r.at[number] = int32(i + 1)
+	x := &c.nodes[c.number[n]]
+	if x.output < 0 {
+		x.output = int32(len(c.outputs))
+		c.outputs = append(c.outputs, output{number: c.number[n]})
 	}
-	o := &r.outputs[i]
-	for n.Op == ir.Alias { // what it stands for need not be computed again
+	o := &c.outputs[x.output]
+	for {
 		if n.Value() == nil && !slices.Contains(o.nodes, n) {
 			o.nodes = append(o.nodes, n)
 		}
 		src := n.Src()
-		if src == nil {
+		if !isAlias(n) || src == nil {
 			return
 		}
 		n = src[0]
 	}
-	if n.Value() == nil && !slices.Contains(o.nodes, n) {
-		o.nodes = append(o.nodes, n)
-	}
 }
 
-// ties lists, for each output, those without which it is worthless: what the
-// bundles of the nodes that it is computed from ask for.
-func (r *request) ties() [][]int {
-	if len(r.bundled) == 0 {
-		return nil
-	}
-	var bundles []*graph.CoOutputs
-	number := map[*graph.CoOutputs]int{}
-	for _, b := range r.bundled {
-		if _, ok := number[b.bundle]; !ok {
-			number[b.bundle] = len(bundles)
-			bundles = append(bundles, b.bundle)
-		}
-	}
-	words := (len(bundles) + 63) / 64
-	below := make([]uint64, words*len(r.nodes)) // sets of bundles, by a node's number
-	of := func(number int32) []uint64 { return below[words*int(number):][:words] }
-	for _, b := range r.bundled {
-		k := number[b.bundle]
-		of(r.number[b.node])[k/64] |= 1 << (k % 64)
-	}
-	for i, src := range r.src {
-		for _, s := range src {
-			for w, x := range of(r.number[s]) {
-				below[words*i+w] |= x
-			}
-		}
-	}
-	ties := make([][]int, len(r.outputs))
-	for o := range r.outputs {
-		for k, b := range bundles {
-			if of(r.outputs[o].number)[k/64]>>(k%64)&1 == 0 {
-				continue
-			}
-			for _, m := range b.Nodes {
-				if other := r.find(r.numberOf(m)); other >= 0 && other != o && !slices.Contains(ties[o], other) {
-					ties[o] = append(ties[o], other)
-				}
-			}
-		}
-	}
-	return ties
-}
-
-// find returns which output a node is, by its number; -1 if it is none.
-func (r *request) find(number int32) int {
-	if number < 0 || int(number) >= len(r.at) {
+// outputOf returns the index of the output that n is, -1 if it is none.
+func (c *capture) outputOf(n *graph.Node) int {
+	i, ok := c.number[n]
+	if !ok {
 		return -1
 	}
-	return int(r.at[number]) - 1
+	return int(c.nodes[i].output)
 }
 
-// mark marks what was computed, so that it is stored if it is computed again.
-// Two kinds of elements are not worth it: those that go into reductions only,
-// and those of which there are far more than of what they are made of, unless
-// they are computed a second time, as by a loop that looks at what it makes. The
-// products within a product of matrices are both.
-func (r *request) mark() {
-	for i, n := range r.nodes {
-		class := n.Op.Class()
-		made := 0
-		for _, s := range r.src[i] {
-			from := r.number[s]
-			made = min(made+r.made[from], math.MaxInt32)
-			r.used[from] = r.used[from] || class != ir.Reduction
-		}
-		switch {
-		case r.leaf[i] >= 0:
-			made = r.leaves[r.leaf[i]].stored()
-		case class == ir.Reduction, class == ir.Indexed, n.Op == ir.Iota:
-			made = n.Len()
-		}
-		r.made, r.used = append(r.made, made), append(r.used, false)
-	}
-	for i, n := range r.nodes {
-		switch n.Op.Class() {
-		case ir.Reduction, ir.Indexed:
-			n.MarkComputed()
-		case ir.Elementwise:
-			if r.used[i] && (r.made[i] == 0 || n.Len() <= 2*r.made[i] || n.Pass()) {
-				n.MarkComputed()
-			}
-		}
-	}
-}
-
-// stored is how many elements there are of which the leaf's are repetitions.
-func (l *leaf) stored() int {
-	n := 1
-	for i, d := range l.shape {
-		if l.view.Strides[i] != 0 {
-			n *= d
-		}
-	}
-	return n
-}
-
-// graph builds the nodes to compile: private ones, which hold no data.
-func (r *request) graph() []*graph.Node {
-	nodes := make([]*graph.Node, len(r.nodes))
+// graph returns the outputs as simplified nodes that hold no data: the only copy
+// of the graph.
+func (c *capture) graph() []*graph.Node {
 	scalars := 0
-	for i, n := range r.nodes {
+	nodes := simplify.Build(len(c.nodes), func(i int, done []*graph.Node) *graph.Node {
+		n := &c.nodes[i]
 		switch {
-		case r.leaf[i] >= 0:
-			l := &r.leaves[r.leaf[i]]
-			ints := []int{l.align()}
-			for k, s := range l.view.Strides {
-				if l.shape[k] == 1 {
-					s = 0
-				}
-				ints = append(ints, s)
-			}
-			nodes[i] = graph.Leaf(l.dtype, l.shape, int(r.leaf[i]), ints)
+		case n.leaf >= 0:
+			return c.leaves[n.leaf].node(int(n.leaf))
 		case n.Op == ir.Scalar:
-			nodes[i] = graph.Param(n.DType, n.Shape, scalars)
 			scalars++
-		default:
-			private := make([]*graph.Node, len(r.src[i]))
-			for k, s := range r.src[i] {
-				private[k] = nodes[r.number[s]]
-			}
-			nodes[i] = graph.WithOperands(n, private...)
-			nodes[i].Number = i
+			return graph.Param(n.DType, n.Shape, scalars-1)
 		}
-	}
-	roots := make([]*graph.Node, len(r.outputs))
-	for i, o := range r.outputs {
+		src := make([]*graph.Node, len(n.src))
+		for k, s := range n.src {
+			src[k] = done[s]
+		}
+		m := graph.WithOperands(n.Node, src...)
+		m.Number = i
+		return m
+	})
+	roots := make([]*graph.Node, len(c.outputs))
+	for i, o := range c.outputs {
 		roots[i] = nodes[o.number]
 	}
 	return roots
+}
+
+// node returns the leaf as the index-th of a graph to be compiled.
+func (l *leaf) node(index int) *graph.Node {
+	ints := make([]int, 1, 1+len(l.shape))
+	ints[0] = l.align()
+	for k, s := range l.view.Strides {
+		if l.shape[k] == 1 {
+			s = 0
+		}
+		ints = append(ints, s)
+	}
+	return graph.Leaf(l.dtype, l.shape, index, ints)
 }

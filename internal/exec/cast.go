@@ -8,27 +8,44 @@ import (
 	"github.com/tensorken/tensorken/ir"
 )
 
-// castOnHost gives n its value if it is a Cast of elements on the host whose
-// type, of 8 bytes, the device lacks: they need not be elsewhere.
-func (d *Device) castOnHost(n *graph.Node, src *graph.Node) error {
-	v := src.Value()
-	if v == nil || v.Err != nil || src.DType.Size() != 8 || d.limits.Has(src.DType) {
-		return nil
+// A hostCast is a Cast of elements on the host from a type that the device lacks.
+type hostCast struct {
+	node, src *graph.Node
+	value     *graph.Value // of node; its storage is empty until run
+}
+
+func newHostCast(n, src *graph.Node) hostCast {
+	return hostCast{n, src, &graph.Value{Store: FromHost(nil), Strides: shape.RowMajor(n.Shape)}}
+}
+
+// castsOnHost reports whether n, on operands src, is a Cast of stored elements on
+// the host, of 8 bytes each and in row-major order, whose type the device lacks.
+func (c *capture) castsOnHost(n *graph.Node, src []*graph.Node) bool {
+	if n.Op != ir.Cast || c.device == nil {
+		return false
 	}
-	s := v.Store.(*store)
-	if s.device != nil || !shape.IsRowMajor(src.Shape, v.Strides) {
-		return nil
+	x := src[0]
+	if x.DType.Size() != 8 || c.device.limits.Has(x.DType) {
+		return false
 	}
-	host := s.host[8*v.Offset:][:8*src.Len()]
+	v := x.Value()
+	return v != nil && v.Err == nil && v.Store.(*storage).device == nil && shape.IsRowMajor(x.Shape, v.Strides)
+}
+
+// run computes the Cast and gives the node its value.
+func (x *hostCast) run() error {
+	n, v := x.node, x.src.Value()
+	host := v.Store.(*storage).host[8*v.Offset:][:8*n.Len()]
 	out, err := Allocate(n.Len(), n.DType.Size())
 	if err != nil {
 		return err
 	}
 	out = out[:0]
 	for ; len(host) > 0; host = host[8:] {
-		x := ir.Number(binary.LittleEndian.Uint64(host)) // as numbers are
-		out = x.Convert(src.DType, n.DType).Append(out, n.DType)
+		num := ir.Number(binary.LittleEndian.Uint64(host))
+		out = num.Convert(x.src.DType, n.DType).Append(out, n.DType)
 	}
-	n.SetValue(&graph.Value{Store: FromHost(out), Strides: shape.RowMajor(n.Shape)})
+	x.value.Store.(*storage).host = out
+	n.SetValue(x.value)
 	return nil
 }

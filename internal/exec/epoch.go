@@ -6,37 +6,34 @@ import (
 	"github.com/tensorken/tensorken/driver"
 )
 
-// A stretch is all that a device is asked for between two times at which it is
-// known to have done all before. Where something fails that nobody waits for,
-// nobody knows what it was: then nothing that the stretch filled is worth
-// anything.
-type stretch struct{ err atomic.Pointer[error] }
+// A syncEpoch is the work submitted between two syncs. An asynchronous failure
+// cannot be attributed to one call, so it poisons every buffer written in its epoch.
+type syncEpoch struct{ err atomic.Pointer[error] }
 
-// fail is why what the stretch filled is worthless, if it is. Nothing fails
-// without a stretch.
-func (s *stretch) fail() error {
-	if s == nil {
+// failed returns the failure of the epoch, nil if there is none or no epoch.
+func (e *syncEpoch) failed() error {
+	if e == nil {
 		return nil
 	}
-	if err := s.err.Load(); err != nil {
+	if err := e.err.Load(); err != nil {
 		return *err
 	}
 	return nil
 }
 
-// sync waits for all that was run. The caller holds d.mu.
+// sync waits for the submitted work. The caller holds d.mu.
 func (d *Device) sync() error {
 	err := d.drv.Sync()
 	if err != nil {
-		d.stretch.err.Store(&err)
-		d.status.abandon(err)
+		d.epoch.err.Store(&err)
+		d.reports.abandon(err)
 	}
-	d.stretch = new(stretch)
+	d.epoch = new(syncEpoch)
 	return err
 }
 
-// download fills dst with what a buffer holds from an offset on. The caller
-// holds d.mu.
+// download fills dst with the bytes of a buffer from an offset on. The caller holds
+// d.mu.
 func (d *Device) download(dst []byte, src driver.Buffer, offset int) error {
 	if err := d.drv.Download(dst, src, offset); err != nil {
 		if failed := d.sync(); failed != nil {
@@ -44,18 +41,18 @@ func (d *Device) download(dst []byte, src driver.Buffer, offset int) error {
 		}
 		return err // of the download alone
 	}
-	d.stretch = new(stretch)
+	d.epoch = new(syncEpoch)
 	return nil
 }
 
-// abandon fails the pending runs: what they noted may be lost.
-func (s *status) abandon(err error) {
-	for _, r := range s.pending {
-		r.plan, r.leaves, r.failure = nil, nil, newFailure(err)
-		r.done.Store(true)
+// abandon fails the pending executions, as their reports may be lost.
+func (r *reports) abandon(err error) {
+	for _, x := range r.pending {
+		x.plan, x.leaves, x.fault = nil, nil, newFault(err)
+		x.done.Store(true)
 	}
-	if s.buffer != nil {
-		s.buffer.Free()
+	if r.buffer != nil {
+		r.buffer.Free()
 	}
-	*s = status{unreported: s.unreported}
+	*r = reports{unreported: r.unreported}
 }

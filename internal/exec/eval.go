@@ -7,11 +7,10 @@ import (
 
 	"github.com/tensorken/tensorken/driver"
 	"github.com/tensorken/tensorken/internal/graph"
-	"github.com/tensorken/tensorken/internal/shape"
 	"github.com/tensorken/tensorken/ir"
 )
 
-// A Failure is what went wrong on a device.
+// A Failure is an error of a device.
 type Failure struct {
 	Device *Device
 	Err    error
@@ -22,80 +21,47 @@ func (e *Failure) Error() string { return e.Err.Error() }
 // Unwrap returns the cause.
 func (e *Failure) Unwrap() error { return e.Err }
 
-// A part of what is to be computed belongs to one device.
-type part struct {
+// A share is the roots that one device computes.
+type share struct {
 	device     *Device
 	roots, old []*graph.Node
 }
 
-// byDevice parts roots that have no value by what computes them. Old is nil or
-// has an element for each.
-func byDevice(def *Device, roots, old []*graph.Node) []part {
-	var parts []part
+// byDevice divides the roots that have no value by device. Old is nil or has an
+// element for each root.
+func byDevice(def *Device, roots, old []*graph.Node) []share {
+	var shares []share
 	for k, n := range roots {
 		if n.Value() != nil {
 			continue
 		}
 		d := deviceOf(n, def)
-		i := 0
-		for i < len(parts) && parts[i].device != d {
-			i++
+		i := slices.IndexFunc(shares, func(s share) bool { return s.device == d })
+		if i < 0 {
+			i = len(shares)
+			shares = append(shares, share{device: d})
 		}
-		if i == len(parts) {
-			parts = append(parts, part{device: d})
-		}
-		parts[i].roots = append(parts[i].roots, n)
+		shares[i].roots = append(shares[i].roots, n)
 		if old != nil {
-			parts[i].old = append(parts[i].old, old[k])
+			shares[i].old = append(shares[i].old, old[k])
 		}
 	}
-	return parts
+	return shares
 }
 
-// Eval computes roots, all that belong to one device in one plan. Nodes that
-// belong to none are computed on def. It returns the first failure of what it
-// ran, or of the values that roots have.
+// Eval computes roots, in one plan for each device. Nodes that are committed to none
+// are computed on def. It returns the first failure of a plan, or of a value that a
+// root has.
 func Eval(def *Device, roots []*graph.Node) error { return eval(def, nil, roots, nil) }
 
-// Step is Eval as a transaction, for an optimizer: roots[i] is the new value of
-// old[i], which is nil for a value that is new. If anything that is computed
-// along with the roots meets a bad index, Step fails and the caller keeps what it
-// has. The roots of each device are a transaction of their own.
-//
-// A device that runs ahead has not met it by then. There the roots come to hold
-// the elements of old, so that training continues from them, and the journal tells
-// of the failure once it is known.
-func Step(def *Device, j *Journal, roots, old []*graph.Node) error { return eval(def, j, roots, old) }
-
-// A Journal remembers the transactions that ran ahead.
-type Journal struct{ pending []*run }
-
-// Failed returns how many transactions are newly known to have failed, and the
-// first of their failures that nobody has read.
-func (j *Journal) Failed() (n int, err error) {
-	j.pending = slices.DeleteFunc(j.pending, func(r *run) bool {
-		if !r.done.Load() {
-			return false
-		}
-		if r.failure != nil {
-			n++
-			if first := !r.failure.reported.Swap(true); first && err == nil {
-				err = r.failure.err
-			}
-		}
-		return true
-	})
-	return n, err
-}
-
 func eval(def *Device, j *Journal, roots, old []*graph.Node) error {
-	for _, p := range byDevice(def, roots, old) {
-		if err := p.device.eval(j, p.roots, p.old); err != nil {
+	for _, s := range byDevice(def, roots, old) {
+		if err := s.device.eval(j, s.roots, s.old); err != nil {
 			var f *Failure
 			if errors.As(err, &f) {
-				return err // of a device that was to compute something first
+				return err // of another device that had to compute something first
 			}
-			return &Failure{p.device, err}
+			return &Failure{s.device, err}
 		}
 	}
 	for _, n := range roots {
@@ -106,65 +72,82 @@ func eval(def *Device, j *Journal, roots, old []*graph.Node) error {
 	return nil
 }
 
+// eval computes roots. If it fails they stay as they were, and another try may
+// succeed.
 func (d *Device) eval(j *Journal, roots, old []*graph.Node) error {
-	d.breathe()
-	r := newRequest(d, roots, old)
-	if len(r.foreign) > 0 {
-		foreign := slices.Clone(r.foreign)
-		r.release()
-		if err := Eval(d, foreign); err != nil {
-			return err
-		}
-		r = newRequest(d, roots, old)
-	}
-	defer r.release()
-	err := r.ready(d)
-	var p *plan
-	if err == nil {
-		p, err = d.prepare(r)
-	}
-	if err == nil {
-		err = d.run(p, r, j)
-		if errors.Is(err, driver.ErrMemory) { // what nobody uses any more may be enough
-			reclaim()
-			d.mu.Lock()
-			err = d.makeRoom()
-			d.mu.Unlock()
-			if err == nil {
-				err = d.run(p, r, j)
-			}
-		}
-	}
-	if err != nil { // the roots stay as they were: another try may do better
+	d.maybeGC()
+	c, err := d.capture(roots, old)
+	if err != nil {
 		return err
 	}
-	r.mark()
+	defer c.release()
+	if err := d.ready(c); err != nil {
+		return err
+	}
+	p, err := d.plan(c)
+	if err != nil {
+		return err
+	}
+	err = d.run(p, c, j)
+	if errors.Is(err, driver.ErrMemory) {
+		forceGC() // the memory of dead tensors may be enough
+		if err = d.Trim(); err == nil {
+			err = d.run(p, c, j)
+		}
+	}
+	if err != nil {
+		return err
+	}
+	c.markComputed()
 	return nil
 }
 
-// ready returns the first failure among the leaves, and brings those of other
-// devices to where d can have them. A transaction waits for reports on what it
-// reads.
-func (r *request) ready(d *Device) error {
-	if r.failed != nil {
-		return r.failed
+// capture captures the graph of roots, after other devices have computed the nodes
+// of it that are committed to them.
+func (d *Device) capture(roots, old []*graph.Node) (*capture, error) {
+	c := newCapture(d, roots, old)
+	if len(c.foreign) == 0 {
+		return c, nil
 	}
-	if len(r.old) > 0 && r.pending() {
-		if err := d.readReports(); err != nil {
+	foreign := slices.Clone(c.foreign)
+	c.release()
+	if err := Eval(d, foreign); err != nil {
+		return nil, err
+	}
+	return newCapture(d, roots, old), nil
+}
+
+// ready makes the leaves available to d. It returns the first failure of a leaf; a
+// transaction waits until the failures of its leaves are known.
+func (d *Device) ready(c *capture) error {
+	if c.failed != nil {
+		return c.failed
+	}
+	for i := range c.casts {
+		if err := c.casts[i].run(); err != nil {
 			return err
 		}
 	}
-	for i := range r.leaves {
-		v := r.leaves[i].value
+	pending := func(l leaf) bool { return l.value.Err == nil && l.value.Store.(*storage).pending() }
+	if c.isTransaction() && slices.ContainsFunc(c.leaves, pending) {
+		d.mu.Lock()
+		err := d.readReports()
+		d.mu.Unlock()
+		if err != nil {
+			return err
+		}
+	}
+	for i := range c.leaves {
+		v := c.leaves[i].value
 		if v.Err != nil {
 			return v.Err
 		}
-		s := v.Store.(*store)
-		if err := s.fail(); err != nil {
+		s := v.Store.(*storage)
+		if err := s.failed(); err != nil {
 			return err
 		}
 		if s.device != nil && s.device != d {
-			if err := s.bring(); err != nil {
+			if err := s.toHost(); err != nil {
 				return err
 			}
 		}
@@ -172,90 +155,56 @@ func (r *request) ready(d *Device) error {
 	return nil
 }
 
-// fallsBack reports whether all results of a transaction that may fail fall back.
-func (r *request) fallsBack(p *plan) bool {
-	if !p.compiled.FallsBack {
-		return false
-	}
-	falls := r.fallbacks // in the order of the roots
-	for i := range r.old {
-		o := r.find(r.numberOf(r.roots[i]))
-		if len(falls) > 0 && falls[0].Output == o {
-			falls = falls[1:]
-			continue
-		}
-		if o < 0 {
-			continue
-		}
-		if out := p.compiled.Outputs[o]; !out.Leaf && p.mayFail[out.Index] {
-			return false
-		}
-	}
-	return true
-}
-
-// pending reports whether a leaf may yet turn out to have failed.
-func (r *request) pending() bool {
-	return slices.ContainsFunc(r.leaves, func(l leaf) bool { return l.value.Err == nil && l.value.Store.(*store).pending() })
-}
-
-// readReports reads the reports of all runs.
-func (d *Device) readReports() error {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	return d.resolve()
-}
-
 // run runs a plan and gives the outputs their values.
-func (d *Device) run(p *plan, r *request, j *Journal) error {
+func (d *Device) run(p *plan, c *capture, j *Journal) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.slots = d.slots[:0]
-	defer func() { // outputs that are kept have been taken out
+	defer func() { // finish has taken the buffers of outputs
 		for i, b := range d.slots {
 			if b != nil {
-				d.memory.give(b, p.slots[i])
+				d.pool.release(b, p.slots[i])
 			}
 		}
 	}()
 	for _, class := range p.slots {
-		b, err := d.take(class)
+		b, err := d.acquire(class)
 		if err != nil {
 			return err
 		}
 		d.slots = append(d.slots, b)
 	}
-	now, err := d.begin(p, r)
+	x, err := d.begin(p, c)
 	if err != nil {
 		return err
 	}
-	if err := d.bind(p, r, now); err != nil {
+	if err := d.bind(p, c, x); err != nil {
 		return err
 	}
 	err = d.drv.Run(d.calls)
 	clear(d.calls)
 	clear(d.args[:p.args])
-	waits := len(r.old) > 0 && !r.fallsBack(p)
-	if err == nil && now != nil && (!d.limits.Async || waits) {
-		err = d.resolve()
+	waits := c.isTransaction() && !p.compiled.FallsBack
+	if err == nil && x != nil && (!d.limits.Async || waits) {
+		err = d.readReports()
 	}
 	if err != nil {
 		return err
 	}
-	err = d.finish(p, r, now)
-	runtime.KeepAlive(r.leaves)
+	err = d.finish(p, c, x)
+	runtime.KeepAlive(c.leaves)
 	switch {
-	case err != nil || now == nil || len(r.old) == 0:
+	case err != nil || x == nil || !c.isTransaction():
 	case waits:
-		err = now.failure.report()
+		err = x.fault.report()
 	case j != nil:
-		j.pending = append(j.pending, now)
+		j.pending = append(j.pending, x)
 	}
 	return err
 }
 
-// bind fills in the arguments of the plan's calls.
-func (d *Device) bind(p *plan, r *request, now *run) error {
+// bind sets d.calls to the calls of the plan.
+func (d *Device) bind(p *plan, c *capture, x *execution) error {
 	d.calls = d.calls[:0]
 	if cap(d.args) < p.args {
 		d.args = make([]driver.Arg, p.args)
@@ -268,15 +217,15 @@ func (d *Device) bind(p *plan, r *request, now *run) error {
 		for k, a := range s.Args {
 			switch {
 			case a.Kind == ir.Value:
-				call[k] = driver.Arg{Num: r.scalars[a.Index]}
+				call[k] = driver.Arg{Num: c.scalars[a.Index]}
 			case a.Kind == ir.Status, a.Report:
-				call[k] = driver.Arg{Buffer: d.status.buffer, Offset: ir.StatusLen * (now.first + a.Index)}
+				call[k] = driver.Arg{Buffer: d.reports.buffer, Offset: ir.StatusLen * (x.firstCheck + a.Index)}
 			case a.Leaf:
-				l := &r.leaves[a.Index]
-				s := l.value.Store.(*store)
-				b, err := s.on(d)
+				l := &c.leaves[a.Index]
+				s := l.value.Store.(*storage)
+				b, err := s.blockOn(d)
 				if err == nil {
-					err = s.fail() // what was ready may have failed since
+					err = s.failed() // since ready
 				}
 				if err != nil {
 					return err
@@ -291,16 +240,16 @@ func (d *Device) bind(p *plan, r *request, now *run) error {
 	return nil
 }
 
-// finish gives each output its value: a view of a leaf, or of a slot, which
-// becomes a store's.
-func (d *Device) finish(p *plan, r *request, now *run) error {
-	stores := make([]*store, len(p.slots))
-	for i, o := range r.outputs {
+// finish gives each output its value: a view of a leaf, or of a slot's buffer, which
+// moves from d.slots to a storage.
+func (d *Device) finish(p *plan, c *capture, x *execution) error {
+	storages := make([]*storage, len(p.slots))
+	for i, o := range c.outputs {
 		out := &p.compiled.Outputs[i]
 		v := &graph.Value{Offset: out.Offset, Strides: out.Strides}
 		if out.Leaf {
-			l := &r.leaves[out.Index]
-			s, err := l.value.Store.(*store).to(d)
+			l := &c.leaves[out.Index]
+			s, err := l.value.Store.(*storage).on(d)
 			if err != nil {
 				return err
 			}
@@ -308,16 +257,16 @@ func (d *Device) finish(p *plan, r *request, now *run) error {
 			v.Offset += l.view.Offset
 		} else {
 			slot := p.slot[out.Index]
-			if stores[slot] == nil {
-				b := d.own(d.slots[slot], p.slots[slot])
-				stores[slot] = &store{device: d, block: b, origin: origin{stretch: b.stretch}}
-				if now != nil && now.mayFail(p, out.Index) {
-					stores[slot].run, stores[slot].buffer = now, out.Index
+			if storages[slot] == nil {
+				s := newStorage(d, d.newBlock(d.slots[slot], p.slots[slot]))
+				if x != nil && x.mayFail(p, out.Index) {
+					s.exec, s.buffer = x, out.Index
 				}
+				storages[slot] = s
 				d.slots[slot] = nil
 			}
-			v.Store = stores[slot]
-			if err := stores[slot].fail(); err != nil {
+			v.Store = storages[slot]
+			if err := storages[slot].failed(); err != nil {
 				v = &graph.Value{Err: err}
 			}
 		}
@@ -325,86 +274,8 @@ func (d *Device) finish(p *plan, r *request, now *run) error {
 			n.SetValue(v)
 		}
 	}
+	for _, n := range c.empty {
+		n.SetValue(&graph.Value{Store: FromHost(nil), Strides: make([]int, len(n.Shape))})
+	}
 	return nil
-}
-
-// mayFail reports whether a buffer may turn out to depend on a bad index.
-func (r *run) mayFail(p *plan, buffer int) bool {
-	return (p.mayFail[buffer] || r.leaves != nil) && !(r.fallbacks != nil && r.fallbacks[buffer])
-}
-
-// Read returns n's elements in row-major order, little-endian; it computes
-// them if need be.
-func Read(def *Device, n *graph.Node) ([]byte, error) {
-	if err := Eval(def, []*graph.Node{n}); err != nil {
-		return nil, err
-	}
-	v := n.Value()
-	s := v.Store.(*store)
-	size := n.DType.Size()
-	out, err := Allocate(n.Len(), size)
-	if err != nil {
-		return nil, &Failure{deviceOf(n, def), err}
-	}
-	if len(out) == 0 {
-		return out, nil
-	}
-	lo, hi := v.Offset, v.Offset
-	for i, st := range v.Strides {
-		if st > 0 {
-			hi += st * (n.Shape[i] - 1)
-		} else {
-			lo += st * (n.Shape[i] - 1)
-		}
-	}
-	rowMajor := shape.IsRowMajor(n.Shape, v.Strides)
-	data := out
-	switch {
-	case s.device == nil:
-		data = s.host[lo*size : (hi+1)*size]
-		if rowMajor {
-			copy(out, data)
-		}
-	default:
-		if !rowMajor {
-			if data, err = Allocate(hi+1-lo, size); err != nil {
-				return nil, &Failure{s.device, err}
-			}
-		}
-		if err := s.download(data, lo*size); err != nil {
-			return nil, err
-		}
-	}
-	if !rowMajor {
-		gather(out, data, n.Shape, v.Strides, v.Offset-lo, size)
-	}
-	return out, nil
-}
-
-// gather copies elements at strides to row-major order.
-func gather(dst, src []byte, dims, strides []int, offset, size int) {
-	if len(dims) == 0 {
-		copy(dst, src[offset*size:][:size])
-		return
-	}
-	inner, step := dims[len(dims)-1], strides[len(dims)-1]*size
-	index := make([]int, len(dims)-1)
-	for len(dst) > 0 {
-		at := offset
-		for k, i := range index {
-			at += strides[k] * i
-		}
-		at *= size
-		for range inner {
-			copy(dst[:size], src[at:])
-			dst = dst[size:]
-			at += step
-		}
-		for k := len(index) - 1; k >= 0; k-- {
-			if index[k]++; index[k] < dims[k] {
-				break
-			}
-			index[k] = 0
-		}
-	}
 }

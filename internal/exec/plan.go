@@ -2,6 +2,7 @@ package exec
 
 import (
 	"fmt"
+	"unsafe"
 
 	"github.com/tensorken/tensorken/driver"
 	"github.com/tensorken/tensorken/internal/compile"
@@ -9,33 +10,38 @@ import (
 	"github.com/tensorken/tensorken/ir"
 )
 
-// A plan is a compiled plan made ready for a device.
+// A plan is a compiled plan with what a device needs to run it.
 type plan struct {
-	compiled *compile.Plan
-	programs []driver.Program
-	slots    []int   // size classes of the buffers to take
-	slot     []int   // of each of the plan's buffers
-	args     int     // of all steps together
-	ties     [][]int // of an output, those without which it is worthless
-	mayFail  []bool  // of a buffer, whether it depends on a check
+	compiled     *compile.Plan
+	programs     []driver.Program // by step
+	slots        []int            // the size classes of the buffers to acquire
+	slot         []int            // by buffer of the compiled plan
+	args         int              // of all steps together
+	dependencies [][]int          // see capture.dependencies
+	mayFail      []bool           // by buffer: it depends on a check
+	fallsBack    []bool           // by buffer: it holds its fallback if a check fails
 }
 
-// prepare returns the plan for a request, from the cache or compiled.
-func (d *Device) prepare(r *request) (*plan, error) {
-	if p, ok := d.plans.get(r.key); ok {
+// plan returns the plan of a capture, from the cache or compiled.
+func (d *Device) plan(c *capture) (*plan, error) {
+	if p := d.knownPlan(c.key); p != nil {
 		return p, nil
 	}
-	c, err := compile.Graph(r.graph(), d.limits.Bindings, r.fallbacks)
+	compiled, err := compile.Graph(c.graph(), d.limits.Bindings, c.fallbacks)
 	if err != nil {
 		return nil, err
 	}
-	p := newPlan(c, d.limits.Bytes)
-	p.ties = r.ties()
-	p.mayFail = p.unsafe()
-	for _, s := range c.Steps {
-		if err := d.takes(s.Kernel); err != nil {
-			return nil, err
+	p := newPlan(compiled, d.limits.Bytes)
+	p.dependencies = c.dependencies()
+	p.mayFail = p.findMayFail()
+	p.fallsBack = make([]bool, len(compiled.Buffers))
+	for _, f := range c.fallbacks {
+		if o := compiled.Outputs[f.Output]; compiled.FallsBack && !o.Leaf {
+			p.fallsBack[o.Index] = true
 		}
+	}
+	for i := range compiled.Steps {
+		s := &compiled.Steps[i]
 		program, err := d.program(s.Kernel)
 		if err != nil {
 			return nil, err
@@ -43,64 +49,71 @@ func (d *Device) prepare(r *request) (*plan, error) {
 		p.programs = append(p.programs, program)
 		p.args += len(s.Args)
 	}
-	d.plans.put(string(r.key), p)
+	d.plansMu.Lock()
+	defer d.plansMu.Unlock()
+	d.plans.Put(string(c.key), p)
+	d.plans.Trim(maxPlans, nil)
 	return p, nil
 }
 
-// unsafe lists the buffers that depend on a check: those that would be worthless if
-// all checks failed.
-func (p *plan) unsafe() []bool {
-	r := &run{plan: p, bad: make([]bool, len(p.compiled.Buffers))}
-	for i := range p.compiled.Steps {
-		s := &p.compiled.Steps[i]
-		var report *failure
-		if len(s.Indices) > 0 {
-			report = newFailure(nil)
-		}
-		r.step(s, report)
+// knownPlan returns the cached plan of a key, nil if there is none.
+func (d *Device) knownPlan(key []byte) *plan {
+	d.plansMu.Lock()
+	defer d.plansMu.Unlock()
+	// The lookup keeps no reference to the key, so the bytes need no copy.
+	if e := d.plans.Get(unsafe.String(unsafe.SliceData(key), len(key))); e != nil {
+		return e.Value
 	}
-	p.spread(r.bad)
-	return r.bad
+	return nil
 }
 
-// takes reports whether the device has the element types of a kernel.
-func (d *Device) takes(k *ir.Kernel) error {
-	var types []ir.DType
+// program returns the program of a kernel: one for all kernels of the same text.
+func (d *Device) program(k *ir.Kernel) (driver.Program, error) {
+	if err := d.checkTypes(k); err != nil {
+		return nil, err
+	}
+	key := k.String()
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if e := d.programs.Get(key); e != nil {
+		return e.Value, nil
+	}
+	p, err := d.drv.Compile(k)
+	if err != nil {
+		return nil, err
+	}
+	d.programs.Put(key, p)
+	d.programs.Trim(maxPrograms, nil)
+	return p, nil
+}
+
+// checkTypes fails if the device lacks an element type of a kernel.
+func (d *Device) checkTypes(k *ir.Kernel) error {
+	check := func(t ir.DType) error {
+		if d.limits.Has(t) {
+			return nil
+		}
+		return fmt.Errorf("%v: %w: cast it to another, or compute with it on the CPU", t, driver.ErrType)
+	}
 	for _, a := range k.Args {
-		types = append(types, a.DType)
+		if err := check(a.DType); err != nil {
+			return err
+		}
 	}
-	for _, in := range k.Body {
-		types = append(types, in.Type)
-	}
-	for _, t := range types {
-		if !d.limits.Has(t) {
-			return fmt.Errorf("%v: %w: cast it to another, or compute with it on the CPU", t, driver.ErrType)
+	for i := range k.Body {
+		if err := check(k.Body[i].Type); err != nil {
+			return err
 		}
 	}
 	return nil
 }
 
-// program compiles a kernel, if none with the same text is.
-func (d *Device) program(k *ir.Kernel) (driver.Program, error) {
-	key := k.String()
-	if p, ok := d.programs.get([]byte(key)); ok {
-		return p, nil
-	}
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	p, err := d.drv.Compile(k)
-	if err != nil {
-		return nil, err
-	}
-	d.programs.put(key, p)
-	return p, nil
-}
-
-// newPlan assigns the plan's buffers to slots of at most limit bytes. A buffer that is no output
-// gives its slot back after the last step that reads it.
+// newPlan assigns the buffers of a compiled plan to slots of at most limit bytes, 0
+// for no limit. A buffer that is no output leaves its slot to others after the last
+// step that reads it.
 func newPlan(c *compile.Plan, limit int) *plan {
 	p := &plan{compiled: c, slot: make([]int, len(c.Buffers))}
-	last := make([]int, len(c.Buffers))
+	last := make([]int, len(c.Buffers)) // the last step that uses a buffer
 	for i, s := range c.Steps {
 		for _, a := range s.Args {
 			if isBuffer(a) {
@@ -117,16 +130,16 @@ func newPlan(c *compile.Plan, limit int) *plan {
 			output[o.Index] = true
 		}
 	}
-	idle := map[int][]int{} // slots by class
+	idle := map[int][]int{} // slots by size class
 	assign := func(i int) {
-		k := class(c.Buffers[i].Len*c.Buffers[i].DType.Size(), limit)
-		if free := idle[k]; len(free) > 0 && !output[i] {
+		class := sizeClass(c.Buffers[i].Len*c.Buffers[i].DType.Size(), limit)
+		if free := idle[class]; len(free) > 0 && !output[i] {
 			p.slot[i] = free[len(free)-1]
-			idle[k] = free[:len(free)-1]
+			idle[class] = free[:len(free)-1]
 			return
 		}
 		p.slot[i] = len(p.slots)
-		p.slots = append(p.slots, k)
+		p.slots = append(p.slots, class)
 	}
 	for i, s := range c.Steps {
 		for _, a := range s.Args {
@@ -136,13 +149,13 @@ func newPlan(c *compile.Plan, limit int) *plan {
 		}
 		for _, a := range s.Args {
 			if isBuffer(a) && last[a.Index] == i && !output[a.Index] {
-				last[a.Index] = -1 // once, though it may be several arguments
-				k := p.slots[p.slot[a.Index]]
-				idle[k] = append(idle[k], p.slot[a.Index])
+				last[a.Index] = -1 // it may be several arguments
+				class := p.slots[p.slot[a.Index]]
+				idle[class] = append(idle[class], p.slot[a.Index])
 			}
 		}
 	}
-	for i := range p.slot { // outputs that no step writes: empty ones
+	for i := range p.slot { // empty outputs, which no step writes
 		if p.slot[i] < 0 {
 			assign(i)
 		}
@@ -150,26 +163,30 @@ func newPlan(c *compile.Plan, limit int) *plan {
 	return p
 }
 
-// isBuffer reports whether an argument is one of the plan's buffers.
+// isBuffer reports whether an argument is a buffer of the plan.
 func isBuffer(a compile.Arg) bool {
 	return !a.Leaf && !a.Report && (a.Kind == ir.In || a.Kind == ir.Out)
 }
 
-// Explain returns the plan that Eval would run, as text.
+// Explain returns the plans that Eval would run, as text.
 func Explain(def *Device, roots []*graph.Node) string {
 	text := ""
-	for _, part := range byDevice(def, roots, nil) {
-		r := newRequest(nil, part.roots, nil)
-		if err := r.ready(part.device); err != nil {
-			r.release()
-			return err.Error()
-		}
-		c, err := compile.Graph(r.graph(), part.device.limits.Bindings, nil)
-		r.release()
+	for _, p := range byDevice(def, roots, nil) {
+		plan, err := p.device.explain(p.roots)
 		if err != nil {
 			return err.Error()
 		}
-		text += c.String()
+		text += plan.String()
 	}
 	return text
+}
+
+// explain compiles roots for the device without running anything.
+func (d *Device) explain(roots []*graph.Node) (*compile.Plan, error) {
+	c := newCapture(nil, roots, nil)
+	defer c.release()
+	if err := d.ready(c); err != nil {
+		return nil, err
+	}
+	return compile.Graph(c.graph(), d.limits.Bindings, nil)
 }

@@ -5,77 +5,71 @@ import (
 	"maps"
 	"math/bits"
 	"runtime"
-	"runtime/metrics"
 	"slices"
 	"sync/atomic"
-	"time"
 
 	"github.com/tensorken/tensorken/driver"
-	"github.com/tensorken/tensorken/internal/hostmem"
 )
 
-// memory is a device's buffers: those that stores hold, and those that wait
-// for their next use. Buffers come in size classes, so that one fits many.
-type memory struct {
-	free   map[int]*shelf // by class; guarded by Device.mu
-	pooled int64          // their bytes; guarded by Device.mu
-	// returned is a list of the buffers whose stores are unreachable. A
-	// cleanup pushes onto it without a lock.
+// A pool counts a device's buffers and keeps those that wait for their next use.
+// Buffers come in size classes, so that one fits many tensors. Device.mu guards what
+// is not atomic.
+type pool struct {
+	buckets  map[int]*bucket // by size class
+	idle     int64           // bytes of the buckets
 	returned atomic.Pointer[returned]
-	held     atomic.Int64 // bytes of stores and of work under way
-	peak     atomic.Int64
-	live     atomic.Int64 // the least that was held since the last collection
-	pace     atomic.Int64 // how many more may be held before the next
-	maxPace  int64
-	last     time.Time // when the last ended; guarded by Device.mu
-	// The number of takes, and the most that was held among the last of them
-	// and among those before; guarded by Device.mu.
-	takes            int
-	most, mostBefore int64
+	held     atomic.Int64 // bytes of storages and of running plans
+	peak     atomic.Int64 // of held
+
+	acquired                 int   // buffers so far
+	highWater, prevHighWater int64 // of held, in the last two windows of allocBurst buffers
 }
 
-// A shelf has the buffers of a class that wait for their next use.
-type shelf struct {
+// allocBurst is the number of buffers after which a new high-water mark begins.
+const allocBurst = 4096
+
+// A bucket is the idle buffers of a size class.
+type bucket struct {
 	buffers []driver.Buffer
-	used    int // the number of the last take
+	used    int // pool.acquired at the last use
 }
 
+// A block is a buffer that returns to the pool once it is unreachable.
+type block struct {
+	buffer driver.Buffer
+	epoch  *syncEpoch // that writes it; nil if that cannot fail
+}
+
+// returned is a list of the buffers of unreachable blocks, to which cleanups push
+// without a lock.
 type returned struct {
 	buffer driver.Buffer
 	class  int
 	next   *returned
 }
 
-// A device's pace doubles, up to a share of its memory, where collections take
-// more than a share of the time.
-const (
-	leastPace   = 256 << 20
-	memoryShare = 16
-	timeShare   = 8
-)
-
-// class rounds a size up to one of four steps between powers of two, but not
-// over a limit that it is under; 0 is none.
-func class(bytes, limit int) int {
-	if bytes <= 256 {
+// sizeClass rounds a size up to one of four steps between powers of two, but not
+// over a limit that the size is under; 0 is no limit. All are in bytes.
+func sizeClass(size, limit int) int {
+	if size <= 256 {
 		return 256
 	}
-	step := 1 << (bits.Len(uint(bytes-1)) - 3)
-	c := (bytes + step - 1) &^ (step - 1)
+	step := 1 << (bits.Len(uint(size-1)) - 3)
+	c := (size + step - 1) &^ (step - 1)
 	if limit > 0 && c > limit {
-		return max(bytes, limit)
+		return max(size, limit)
 	}
 	return c
 }
 
-// take returns a buffer of a class. The caller holds Device.mu.
-func (d *Device) take(class int) (driver.Buffer, error) {
-	m := &d.memory
-	if m.returned.Load() != nil {
-		m.collect()
+// acquire returns a buffer of a size class. The caller holds d.mu.
+func (d *Device) acquire(class int) (driver.Buffer, error) {
+	p := &d.pool
+	if p.returned.Load() != nil {
+		d.drain()
 	}
-	m.takes++
-	b := m.pop(class)
+	p.acquired++
+	b := p.pop(class)
 	if b == nil {
 		var err error
 		b, err = d.drv.Alloc(class)
@@ -88,194 +82,112 @@ func (d *Device) take(class int) (driver.Buffer, error) {
 			return nil, err
 		}
 	}
-	held := m.held.Add(int64(class))
-	m.note(held)
+	held := p.held.Add(int64(class))
+	p.note(held)
 	for {
-		p := m.peak.Load()
-		if held <= p || m.peak.CompareAndSwap(p, held) {
+		peak := p.peak.Load()
+		if held <= peak || p.peak.CompareAndSwap(peak, held) {
 			return b, nil
 		}
 	}
 }
 
-// makeRoom frees what the pool has. A device may keep a buffer until the work
-// that uses it is done, which is waited for. The caller holds Device.mu.
+// release returns a buffer to the pool. The caller holds Device.mu.
+func (p *pool) release(b driver.Buffer, class int) {
+	k := p.bucket(class)
+	k.buffers = append(k.buffers, b)
+	p.idle += int64(class)
+	p.held.Add(-int64(class))
+}
+
+// makeRoom frees the idle buffers. A device may keep a buffer until the work that
+// uses it is done, so makeRoom waits for that. The caller holds d.mu.
 func (d *Device) makeRoom() error {
-	d.memory.collect()
-	d.memory.trim(0)
+	d.drain()
+	d.pool.trim(0)
 	return d.sync()
 }
 
-// shelf is that of a class.
-func (m *memory) shelf(class int) *shelf {
-	if m.free == nil {
-		m.free = map[int]*shelf{}
+// drain moves the buffers of unreachable blocks to the pool, and returns the bytes
+// that are held then. The caller holds d.mu.
+func (d *Device) drain() int64 {
+	p := &d.pool
+	for r := p.returned.Swap(nil); r != nil; r = r.next {
+		p.release(r.buffer, r.class)
 	}
-	s := m.free[class]
-	if s == nil {
-		s = &shelf{}
-		m.free[class] = s
-	}
-	return s
+	held := p.held.Load()
+	d.pacer.noteLive(held)
+	p.trim(max(p.highWater, p.prevHighWater) - held)
+	return held
 }
 
-// pop takes a buffer of a class out of the pool, nil if there is none.
-func (m *memory) pop(class int) driver.Buffer {
-	s := m.shelf(class)
-	s.used = m.takes
-	n := len(s.buffers)
-	if n == 0 {
-		return nil
-	}
-	b := s.buffers[n-1]
-	s.buffers = s.buffers[:n-1]
-	m.pooled -= int64(class)
-	return b
-}
-
-// give returns a buffer to the pool. The caller holds Device.mu.
-func (m *memory) give(b driver.Buffer, class int) {
-	s := m.shelf(class)
-	s.buffers = append(s.buffers, b)
-	m.pooled += int64(class)
-	m.held.Add(-int64(class))
-}
-
-// collect takes in what cleanups returned. The caller holds Device.mu.
-func (m *memory) collect() {
-	for r := m.returned.Swap(nil); r != nil; r = r.next {
-		m.give(r.buffer, r.class)
-	}
-	held := m.held.Load()
-	m.live.Store(min(m.live.Load(), held))
-	m.trim(max(m.most, m.mostBefore) - held)
-}
-
-// manyTakes is how many buffers are taken before a need for memory is forgotten,
-// once or twice as many.
-const manyTakes = 4096
-
-// note takes down what is held. The pool keeps as much as was held of late.
-func (m *memory) note(held int64) {
-	if m.takes%manyTakes == 0 {
-		m.most, m.mostBefore = 0, m.most
-	}
-	m.most = max(m.most, held)
-}
-
-// trim frees pooled buffers, those of classes that were not used for long
-// first, until at most so many bytes are left.
-func (m *memory) trim(most int64) {
-	if m.pooled <= most {
-		return
-	}
-	classes := slices.SortedFunc(maps.Keys(m.free), func(a, b int) int { return m.free[a].used - m.free[b].used })
-	for _, c := range classes {
-		s := m.free[c]
-		for m.pooled > most && len(s.buffers) > 0 {
-			n := len(s.buffers)
-			s.buffers[n-1].Free()
-			s.buffers = s.buffers[:n-1]
-			m.pooled -= int64(c)
-		}
-		if len(s.buffers) == 0 {
-			delete(m.free, c)
-		}
-	}
-}
-
-// breathe collects garbage where much more is held than after the last time:
-// Go's collector does not see what a small store holds on a device. No lock is
-// held.
-func (d *Device) breathe() {
-	m := &d.memory
-	if !m.grown() {
-		return
-	}
-	d.collect()
-	if !m.grown() {
-		return
-	}
-	start := time.Now()
-	reclaim()
-	m.live.Store(d.collect())
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if pace := m.pace.Load(); time.Since(start)*timeShare > start.Sub(m.last) {
-		m.pace.Store(min(2*pace, m.maxPace))
-	}
-	m.last = time.Now()
-}
-
-// grown reports whether it is time to collect garbage.
-func (m *memory) grown() bool {
-	live := m.live.Load()
-	return m.held.Load()-live > max(m.pace.Load(), live)
-}
-
-// collect takes in what cleanups returned, and gives what is held then.
-func (d *Device) collect() int64 {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	d.memory.collect()
-	return d.memory.held.Load()
-}
-
-// Allocate returns count·size bytes of the host's memory, all 0. Before it fails it
-// frees what dead tensors hold and what waits in pools. No lock of a device is held.
-func Allocate(count, size int) ([]byte, error) {
-	data, err := hostmem.Make(count, size)
-	if err == nil {
-		return data, nil
-	}
-	reclaim()
-	devicesMu.Lock()
-	all := slices.Clone(devices)
-	devicesMu.Unlock()
-	for _, d := range all {
-		d.Trim() // what failed there is told to who reads it
-	}
-	return hostmem.Make(count, size)
-}
-
-// reclaim runs a collection and waits, for a bounded time, for the cleanups
-// that it causes.
-func reclaim() {
-	runtime.GC()
-	cleanups := []metrics.Sample{{Name: "/gc/cleanups/queued:cleanups"}, {Name: "/gc/cleanups/executed:cleanups"}}
-	metrics.Read(cleanups)
-	queued := cleanups[0].Value.Uint64()
-	for start := time.Now(); cleanups[1].Value.Uint64() < queued && time.Since(start) < 100*time.Millisecond; metrics.Read(cleanups[1:]) {
-		runtime.Gosched()
-	}
-}
-
-// A block is a buffer that goes back to the pool once it is unreachable.
-type block struct {
-	buffer  driver.Buffer
-	class   int
-	stretch *stretch // that fills it; nil if it cannot fail
-}
-
-// own makes a block of a buffer that take gave.
-func (d *Device) own(b driver.Buffer, class int) *block {
-	k := &block{b, class, d.stretch}
-	runtime.AddCleanup(k, d.memory.back, returned{buffer: b, class: class})
+// newBlock returns a block of a buffer that acquire gave.
+func (d *Device) newBlock(b driver.Buffer, class int) *block {
+	k := &block{b, d.epoch}
+	runtime.AddCleanup(k, d.pool.finalizer, returned{buffer: b, class: class})
 	return k
 }
 
-// back is the cleanup of a block.
-func (m *memory) back(r returned) {
+// finalizer is the cleanup of a block.
+func (p *pool) finalizer(r returned) {
 	for {
-		old := m.returned.Load()
-		r.next = old
-		if m.returned.CompareAndSwap(old, &r) {
+		r.next = p.returned.Load()
+		if p.returned.CompareAndSwap(r.next, &r) {
 			return
 		}
 	}
 }
 
-func median(x []int64) int64 {
-	slices.Sort(x)
-	return x[len(x)/2]
+func (p *pool) bucket(class int) *bucket {
+	k := p.buckets[class]
+	if k == nil {
+		k = &bucket{}
+		if p.buckets == nil {
+			p.buckets = map[int]*bucket{}
+		}
+		p.buckets[class] = k
+	}
+	return k
+}
+
+// pop removes an idle buffer of a class, nil if there is none.
+func (p *pool) pop(class int) driver.Buffer {
+	k := p.bucket(class)
+	k.used = p.acquired
+	n := len(k.buffers)
+	if n == 0 {
+		return nil
+	}
+	b := k.buffers[n-1]
+	k.buffers = k.buffers[:n-1]
+	p.idle -= int64(class)
+	return b
+}
+
+// note records the high-water marks; drain trims the pool to the higher one.
+func (p *pool) note(held int64) {
+	if p.acquired%allocBurst == 0 {
+		p.highWater, p.prevHighWater = 0, p.highWater
+	}
+	p.highWater = max(p.highWater, held)
+}
+
+// trim frees idle buffers until at most limit bytes are left, those of the least
+// recently used class first.
+func (p *pool) trim(limit int64) {
+	if p.idle <= limit {
+		return
+	}
+	for _, class := range slices.SortedFunc(maps.Keys(p.buckets), func(a, b int) int { return p.buckets[a].used - p.buckets[b].used }) {
+		k := p.buckets[class]
+		for p.idle > limit && len(k.buffers) > 0 {
+			n := len(k.buffers)
+			k.buffers[n-1].Free()
+			k.buffers = k.buffers[:n-1]
+			p.idle -= int64(class)
+		}
+		if len(k.buffers) == 0 {
+			delete(p.buckets, class)
+		}
+	}
 }

@@ -8,20 +8,20 @@ import (
 	"github.com/tensorken/tensorken/internal/graph"
 )
 
-// A store is elements: in a block of a device, or on the host, from where
-// they are uploaded once to each device they meet.
-type store struct {
-	device *Device
+// A storage holds elements in a block of a device, or on the host, from where they
+// are uploaded once to each device that reads them.
+type storage struct {
+	device *Device // nil for host data
 	block  *block
 	origin
 
 	mu     sync.Mutex
-	host   []byte // of a device's store only once another device needs it
+	host   []byte // of a device's storage only once another device reads it
 	copies map[*Device]*block
 }
 
 // Device returns the device the elements are committed to, nil for host data.
-func (s *store) Device() graph.Device {
+func (s *storage) Device() graph.Device {
 	if s.device == nil {
 		return nil
 	}
@@ -29,18 +29,17 @@ func (s *store) Device() graph.Device {
 }
 
 // FromHost returns elements on the host, committed to no device. It takes
-// data over.
-func FromHost(data []byte) graph.Store { return &store{host: data} }
+// ownership of data.
+func FromHost(data []byte) graph.Store { return &storage{host: data} }
 
-// A wrapper is a driver whose buffers may be host memory.
-type wrapper interface {
-	// Wrap returns a buffer that is data, or nil if it cannot be one.
-	Wrap(data []byte) driver.Buffer
+// newStorage returns the elements of a block of d.
+func newStorage(d *Device, b *block) *storage {
+	return &storage{device: d, block: b, origin: origin{epoch: b.epoch}}
 }
 
-// bring copies the elements to the host, from where another device may have
-// them. No device's lock is held.
-func (s *store) bring() error {
+// toHost copies the elements to the host for other devices. The caller holds no
+// device's lock.
+func (s *storage) toHost() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.host != nil || s.device == nil {
@@ -56,70 +55,82 @@ func (s *store) bring() error {
 	return err
 }
 
-// download fills data with what the device has from a byte offset on. It fails
-// if what computed it failed or met a bad index.
-func (s *store) download(data []byte, offset int) error {
+// download fills data with the elements on the device from a byte offset on. It
+// fails if they are invalid.
+func (s *storage) download(data []byte, offset int) error {
 	d := s.device
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	defer runtime.KeepAlive(s)
-	if err := s.fail(); err != nil {
+	if err := s.failed(); err != nil {
 		return err
 	}
 	if err := d.download(data, s.block.buffer, offset); err != nil {
 		return err
 	}
-	if s.pending() || d.status.transactions > 0 {
-		if err := d.resolve(); err != nil {
+	if s.pending() || d.reports.transactions > 0 {
+		if err := d.readReports(); err != nil {
 			return err
 		}
 	}
-	return s.fail()
+	return s.failed()
 }
 
-// to returns the elements as a store of device d, so that they outlive the
-// device that they come from. The caller holds d.mu.
-func (s *store) to(d *Device) (*store, error) {
+// on returns the elements as a storage of d, which outlives the device that
+// computed them. The caller holds d.mu.
+func (s *storage) on(d *Device) (*storage, error) {
 	if s.device == nil || s.device == d {
 		return s, nil
 	}
-	b, err := s.on(d)
+	b, err := s.blockOn(d)
 	if err != nil {
 		return nil, err
 	}
-	return &store{device: d, block: b, origin: origin{stretch: b.stretch}}, nil
+	return newStorage(d, b), nil
 }
 
-// on returns the elements as a block of device d. The caller holds d.mu.
-func (s *store) on(d *Device) (*block, error) {
+// blockOn returns the elements as a block of d. The caller holds d.mu.
+func (s *storage) blockOn(d *Device) (*block, error) {
 	if s.device == d {
 		return s.block, nil
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if b := s.copies[d]; b != nil && b.stretch.fail() == nil {
+	if b := s.copies[d]; b != nil && b.epoch.failed() == nil {
 		return b, nil
 	}
-	var b *block
-	if w, ok := d.drv.(wrapper); ok {
-		if buffer := w.Wrap(s.host); buffer != nil {
-			b = &block{buffer: buffer}
-		}
-	}
-	if b == nil {
-		c := class(len(s.host), d.limits.Bytes)
-		buffer, err := d.take(c)
-		if err != nil {
-			return nil, err
-		}
-		b = d.own(buffer, c)
-		if err := d.drv.Upload(buffer, 0, s.host); err != nil {
-			return nil, err
-		}
+	b, err := d.upload(s.host)
+	if err != nil {
+		return nil, err
 	}
 	if s.copies == nil {
 		s.copies = map[*Device]*block{}
 	}
 	s.copies[d] = b
+	return b, nil
+}
+
+// A wrapper is a driver whose buffers may be host memory.
+type wrapper interface {
+	// Wrap returns a buffer whose memory is data, or nil if it cannot.
+	Wrap(data []byte) driver.Buffer
+}
+
+// upload returns host data as a block. The caller holds d.mu.
+func (d *Device) upload(data []byte) (*block, error) {
+	if w, ok := d.drv.(wrapper); ok {
+		if b := w.Wrap(data); b != nil {
+			return &block{buffer: b}, nil
+		}
+	}
+	class := sizeClass(len(data), d.limits.Bytes)
+	buffer, err := d.acquire(class)
+	if err != nil {
+		return nil, err
+	}
+	b := d.newBlock(buffer, class)
+	if err := d.drv.Upload(buffer, 0, data); err != nil {
+		return nil, err
+	}
 	return b, nil
 }

@@ -38,25 +38,37 @@ var rules = func() (t [ir.Ops][]rule) {
 // Nodes returns nodes equal to roots, in their order. Their graph shares no
 // two equal nodes and is free of aliases; no node but a constant is empty.
 func Nodes(roots []*graph.Node) []*graph.Node {
-	b := &builder{rules: &rules, number: map[*graph.Node]uint64{}, table: map[string]*graph.Node{}}
-	done := map[*graph.Node]*graph.Node{}
-	for _, n := range graph.Sorted(roots) {
+	nodes := graph.Sorted(roots)
+	number := map[*graph.Node]int{}
+	simple := Build(len(nodes), func(i int, done []*graph.Node) *graph.Node {
+		n := nodes[i]
+		number[n] = i
 		src := n.Src()
 		if len(src) == 0 {
-			done[n] = b.add(n)
-			continue
+			return n
 		}
-		simple := make([]*graph.Node, len(src))
-		for i, s := range src {
-			simple[i] = done[s]
+		operands := make([]*graph.Node, len(src))
+		for k, s := range src {
+			operands[k] = done[number[s]]
 		}
-		done[n] = b.add(graph.WithOperands(n, simple...))
-	}
+		return graph.WithOperands(n, operands...)
+	})
 	out := make([]*graph.Node, len(roots))
 	for i, r := range roots {
-		out[i] = done[r]
+		out[i] = simple[number[r]]
 	}
 	return out
+}
+
+// Build returns count nodes, simplified as those of Nodes are. Node makes node i on
+// operands among the simplified nodes before it, done[:i].
+func Build(count int, node func(i int, done []*graph.Node) *graph.Node) []*graph.Node {
+	b := &builder{rules: &rules, number: map[*graph.Node]uint64{}, table: map[string]*graph.Node{}}
+	done := make([]*graph.Node, count)
+	for i := range done {
+		done[i] = b.add(node(i, done[:i]))
+	}
+	return done
 }
 
 // A builder makes simplified nodes, one of each kind.

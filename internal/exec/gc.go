@@ -1,0 +1,88 @@
+package exec
+
+import (
+	"runtime"
+	"runtime/metrics"
+	"slices"
+	"sync/atomic"
+	"time"
+
+	"github.com/tensorken/tensorken/internal/hostmem"
+)
+
+// A pacer says when to run Go's garbage collector, which does not see how much
+// memory of a device a small storage keeps. The threshold doubles, up to a share of
+// the device's memory, where collections take more than a share of the time.
+type pacer struct {
+	live         atomic.Int64 // the least number of bytes held since the last collection
+	threshold    atomic.Int64 // bytes above live that start a collection; live itself if that is more
+	maxThreshold int64
+	last         time.Time // the end of the last collection; guarded by Device.mu
+}
+
+const (
+	minGCThreshold = 256 << 20
+	maxGCMemory    = 16 // the highest threshold is memory/maxGCMemory
+	maxGCTime      = 8  // a collection may take 1/maxGCTime of the time since the last
+)
+
+// noteLive records that a number of bytes is held.
+func (p *pacer) noteLive(held int64) { p.live.Store(min(p.live.Load(), held)) }
+
+// isDue reports whether to collect when a number of bytes is held.
+func (p *pacer) isDue(held int64) bool {
+	live := p.live.Load()
+	return held-live > max(p.threshold.Load(), live)
+}
+
+// maybeGC collects garbage if it is due. The caller holds no lock.
+func (d *Device) maybeGC() {
+	p := &d.pacer
+	if !p.isDue(d.pool.held.Load()) || !p.isDue(d.lockedDrain()) {
+		return
+	}
+	start := time.Now()
+	forceGC()
+	p.live.Store(d.lockedDrain())
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if time.Since(start)*maxGCTime > start.Sub(p.last) {
+		p.threshold.Store(min(2*p.threshold.Load(), p.maxThreshold))
+	}
+	p.last = time.Now()
+}
+
+func (d *Device) lockedDrain() int64 {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.drain()
+}
+
+// forceGC runs a collection and waits, at most 100 ms, for the cleanups that it
+// queues.
+func forceGC() {
+	runtime.GC()
+	cleanups := []metrics.Sample{{Name: "/gc/cleanups/queued:cleanups"}, {Name: "/gc/cleanups/executed:cleanups"}}
+	metrics.Read(cleanups)
+	queued := cleanups[0].Value.Uint64()
+	for start := time.Now(); cleanups[1].Value.Uint64() < queued && time.Since(start) < 100*time.Millisecond; metrics.Read(cleanups[1:]) {
+		runtime.Gosched()
+	}
+}
+
+// Allocate returns count·size zeroed bytes of the host's memory. Before it fails it
+// frees what dead tensors and pools hold. The caller holds no device's lock.
+func Allocate(count, size int) ([]byte, error) {
+	data, err := hostmem.Make(count, size)
+	if err == nil {
+		return data, nil
+	}
+	forceGC()
+	devicesMu.Lock()
+	all := slices.Clone(devices)
+	devicesMu.Unlock()
+	for _, d := range all {
+		d.Trim() // its failure is reported to the readers of what failed
+	}
+	return hostmem.Make(count, size)
+}

@@ -1,0 +1,82 @@
+package exec
+
+import (
+	"github.com/tensorken/tensorken/internal/graph"
+	"github.com/tensorken/tensorken/internal/shape"
+)
+
+// Read returns n's elements in row-major order, little-endian. It computes n if it
+// has no value.
+func Read(def *Device, n *graph.Node) ([]byte, error) {
+	if err := Eval(def, []*graph.Node{n}); err != nil {
+		return nil, err
+	}
+	v := n.Value()
+	s := v.Store.(*storage)
+	size := n.DType.Size()
+	out, err := Allocate(n.Len(), size)
+	if err != nil {
+		return nil, &Failure{deviceOf(n, def), err}
+	}
+	if len(out) == 0 {
+		return out, nil
+	}
+	first, last := v.Offset, v.Offset // the range of elements that the view covers
+	for i, stride := range v.Strides {
+		if stride > 0 {
+			last += stride * (n.Shape[i] - 1)
+		} else {
+			first += stride * (n.Shape[i] - 1)
+		}
+	}
+	rowMajor := shape.IsRowMajor(n.Shape, v.Strides)
+	data := out
+	switch {
+	case s.device == nil:
+		data = s.host[first*size : (last+1)*size]
+		if rowMajor {
+			copy(out, data)
+		}
+	default:
+		if !rowMajor {
+			if data, err = Allocate(last+1-first, size); err != nil {
+				return nil, &Failure{s.device, err}
+			}
+		}
+		if err := s.download(data, first*size); err != nil {
+			return nil, err
+		}
+	}
+	if !rowMajor {
+		gather(out, data, n.Shape, v.Strides, v.Offset-first, size)
+	}
+	return out, nil
+}
+
+// gather copies elements at strides to row-major order.
+func gather(dst, src []byte, dims, strides []int, offset, size int) {
+	if len(dims) == 0 {
+		copy(dst, src[offset*size:][:size])
+		return
+	}
+	inner, step := dims[len(dims)-1], strides[len(dims)-1]*size
+	index := make([]int, len(dims)-1)
+	for len(dst) > 0 {
+		at := offset
+		for k, i := range index {
+			at += strides[k] * i
+		}
+		at *= size
+		for range inner {
+			copy(dst[:size], src[at:])
+			dst = dst[size:]
+			at += step
+		}
+		for k := len(index) - 1; k >= 0; k-- {
+			if index[k]++; index[k] < dims[k] {
+				break
+			}
+			index[k] = 0
+		}
+	}
+}
