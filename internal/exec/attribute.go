@@ -1,6 +1,7 @@
 package exec
 
 import (
+	"cmp"
 	"encoding/binary"
 	"fmt"
 	"slices"
@@ -146,18 +147,19 @@ func (x *execution) propagate(s *compile.Step, reported *fault) {
 			f = args[in.Arg]
 		}
 		for _, src := range in.Src {
-			if values[src] != nil {
-				f = values[src]
+			f = cmp.Or(values[src], f)
+		}
+		routine := ir.Routines[in.Op]
+		if routine != nil {
+			for _, arg := range routine.Whole(s.Kernel) {
+				f = cmp.Or(f, args[arg])
 			}
 		}
-		if in.Op == ir.Scatter && f == nil {
-			f = args[1] // the base
-		}
-		if in.UsesIndex() && f == nil {
-			f = reported
+		if in.UsesIndex() {
+			f = cmp.Or(f, reported)
 		}
 		values[k] = f
-		if f == nil || in.Op != ir.Store && in.Op != ir.Scatter {
+		if f == nil || in.Op != ir.Store && routine == nil {
 			continue
 		}
 		x.bad[s.Args[in.Arg].Index] = true

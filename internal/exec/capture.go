@@ -101,13 +101,16 @@ func newCapture(d *Device, roots, old []*graph.Node) *capture {
 	for i := range c.outputs {
 		c.keyInt(int(c.outputs[i].number))
 	}
-	for _, b := range c.bundled {
-		members := c.bundles[b.bundle].Nodes
-		c.keyInt(int(b.number))
-		c.keyInt(len(members))
-		for _, m := range members {
+	for _, b := range c.bundles {
+		c.keyInt(len(b.Nodes))
+		for _, m := range b.Nodes {
 			c.keyInt(c.outputOf(m))
 		}
+	}
+	c.keyInt(len(c.bundled))
+	for _, b := range c.bundled {
+		c.keyInt(int(b.number))
+		c.keyInt(int(b.bundle))
 	}
 	c.addFallbacks()
 	return c
@@ -349,8 +352,7 @@ func (c *capture) graph() []*graph.Node {
 
 // node returns the leaf as the index-th of a graph to be compiled.
 func (l *leaf) node(index int) *graph.Node {
-	ints := make([]int, 1, 1+len(l.shape))
-	ints[0] = l.align()
+	ints := append(make([]int, 0, 1+len(l.shape)), l.align())
 	for k, s := range l.view.Strides {
 		if l.shape[k] == 1 {
 			s = 0

@@ -21,14 +21,10 @@ func newHostCast(n, src *graph.Node) hostCast {
 // castsOnHost reports whether n, on operands src, is a Cast of stored elements on
 // the host, of 8 bytes each and in row-major order, whose type the device lacks.
 func (c *capture) castsOnHost(n *graph.Node, src []*graph.Node) bool {
-	if n.Op != ir.Cast || c.device == nil {
+	if n.Op != ir.Cast || c.device == nil || src[0].DType.Size() != 8 || c.device.limits.Has(src[0].DType) {
 		return false
 	}
-	x := src[0]
-	if x.DType.Size() != 8 || c.device.limits.Has(x.DType) {
-		return false
-	}
-	v := x.Value()
+	x, v := src[0], src[0].Value()
 	return v != nil && v.Err == nil && v.Store.(*storage).device == nil && shape.IsRowMajor(x.Shape, v.Strides)
 }
 

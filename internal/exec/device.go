@@ -47,7 +47,7 @@ var (
 
 // New returns a device that runs on d.
 func New(d driver.Device) *Device {
-	dev := &Device{name: d.Name(), limits: d.Limits(), drv: d, epoch: new(syncEpoch)}
+	dev := &Device{name: d.Name(), limits: d.Limits(), pool: pool{buckets: map[int]*bucket{}}, drv: d, epoch: new(syncEpoch)}
 	dev.pacer.threshold.Store(minGCThreshold)
 	dev.pacer.maxThreshold = max(minGCThreshold, int64(dev.limits.Memory)/maxGCMemory)
 	devicesMu.Lock()
@@ -63,15 +63,14 @@ func (d *Device) String() string { return d.name }
 // Sync, or if a transaction did (see Step).
 func (d *Device) Sync() error {
 	d.mu.Lock()
-	err := d.sync()
-	if err == nil {
-		err = d.readReports()
+	defer d.mu.Unlock()
+	if err := d.sync(); err != nil {
+		return err
 	}
-	d.mu.Unlock()
-	if err == nil {
-		err = d.takeUnreported()
+	if err := d.readReports(); err != nil {
+		return err
 	}
-	return err
+	return d.reports.takeUnreported()
 }
 
 // Trim waits for all submitted work and frees the idle buffers.
@@ -110,8 +109,8 @@ func Info() Stats {
 		s.Programs += d.programs.Len()
 		s.Held += d.drain()
 		s.Pooled += d.pool.idle
+		s.Peak += d.pool.peak
 		d.mu.Unlock()
-		s.Peak += d.pool.peak.Load()
 	}
 	return s
 }

@@ -128,21 +128,17 @@ func (d *Device) ready(c *capture) error {
 			return err
 		}
 	}
-	pending := func(l leaf) bool { return l.value.Err == nil && l.value.Store.(*storage).pending() }
-	if c.isTransaction() && slices.ContainsFunc(c.leaves, pending) {
-		d.mu.Lock()
-		err := d.readReports()
-		d.mu.Unlock()
-		if err != nil {
-			return err
-		}
-	}
 	for i := range c.leaves {
 		v := c.leaves[i].value
 		if v.Err != nil {
 			return v.Err
 		}
 		s := v.Store.(*storage)
+		if c.isTransaction() && s.pending() {
+			if err := d.settle(); err != nil {
+				return err
+			}
+		}
 		if err := s.failed(); err != nil {
 			return err
 		}
@@ -249,9 +245,13 @@ func (d *Device) finish(p *plan, c *capture, x *execution) error {
 		v := &graph.Value{Offset: out.Offset, Strides: out.Strides}
 		if out.Leaf {
 			l := &c.leaves[out.Index]
-			s, err := l.value.Store.(*storage).on(d)
-			if err != nil {
-				return err
+			s := l.value.Store.(*storage)
+			if s.device != nil && s.device != d { // a copy, which outlives the other device
+				b, err := s.blockOn(d)
+				if err != nil {
+					return err
+				}
+				s = newStorage(d, b)
 			}
 			v.Store = s
 			v.Offset += l.view.Offset

@@ -26,9 +26,6 @@ const (
 	maxGCTime      = 8  // a collection may take 1/maxGCTime of the time since the last
 )
 
-// noteLive records that a number of bytes is held.
-func (p *pacer) noteLive(held int64) { p.live.Store(min(p.live.Load(), held)) }
-
 // isDue reports whether to collect when a number of bytes is held.
 func (p *pacer) isDue(held int64) bool {
 	live := p.live.Load()

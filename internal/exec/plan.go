@@ -24,8 +24,11 @@ type plan struct {
 
 // plan returns the plan of a capture, from the cache or compiled.
 func (d *Device) plan(c *capture) (*plan, error) {
-	if p := d.knownPlan(c.key); p != nil {
-		return p, nil
+	d.plansMu.Lock()
+	known := d.plans.Get(unsafe.String(unsafe.SliceData(c.key), len(c.key))) // a lookup keeps no key
+	d.plansMu.Unlock()
+	if known != nil {
+		return known.Value, nil
 	}
 	compiled, err := compile.Graph(c.graph(), d.limits.Bindings, c.fallbacks)
 	if err != nil {
@@ -56,17 +59,6 @@ func (d *Device) plan(c *capture) (*plan, error) {
 	return p, nil
 }
 
-// knownPlan returns the cached plan of a key, nil if there is none.
-func (d *Device) knownPlan(key []byte) *plan {
-	d.plansMu.Lock()
-	defer d.plansMu.Unlock()
-	// The lookup keeps no reference to the key, so the bytes need no copy.
-	if e := d.plans.Get(unsafe.String(unsafe.SliceData(key), len(key))); e != nil {
-		return e.Value
-	}
-	return nil
-}
-
 // program returns the program of a kernel: one for all kernels of the same text.
 func (d *Device) program(k *ir.Kernel) (driver.Program, error) {
 	if err := d.checkTypes(k); err != nil {
@@ -89,20 +81,16 @@ func (d *Device) program(k *ir.Kernel) (driver.Program, error) {
 
 // checkTypes fails if the device lacks an element type of a kernel.
 func (d *Device) checkTypes(k *ir.Kernel) error {
-	check := func(t ir.DType) error {
-		if d.limits.Has(t) {
-			return nil
-		}
-		return fmt.Errorf("%v: %w: cast it to another, or compute with it on the CPU", t, driver.ErrType)
-	}
+	var types []ir.DType
 	for _, a := range k.Args {
-		if err := check(a.DType); err != nil {
-			return err
-		}
+		types = append(types, a.DType)
 	}
-	for i := range k.Body {
-		if err := check(k.Body[i].Type); err != nil {
-			return err
+	for _, in := range k.Body {
+		types = append(types, in.Type)
+	}
+	for _, t := range types {
+		if !d.limits.Has(t) {
+			return fmt.Errorf("%v: %w: cast it to another, or compute with it on the CPU", t, driver.ErrType)
 		}
 	}
 	return nil
@@ -113,27 +101,24 @@ func (d *Device) checkTypes(k *ir.Kernel) error {
 // step that reads it.
 func newPlan(c *compile.Plan, limit int) *plan {
 	p := &plan{compiled: c, slot: make([]int, len(c.Buffers))}
-	last := make([]int, len(c.Buffers)) // the last step that uses a buffer
+	last := make([]int, len(c.Buffers)) // the last step that needs a buffer
 	for i, s := range c.Steps {
 		for _, a := range s.Args {
 			if isBuffer(a) {
-				last[a.Index] = i
+				p.slot[a.Index], last[a.Index] = -1, i
 			}
 		}
 	}
-	for i := range p.slot {
-		p.slot[i] = -1
-	}
-	output := make([]bool, len(c.Buffers))
+	end := len(c.Steps)
 	for _, o := range c.Outputs {
 		if !o.Leaf {
-			output[o.Index] = true
+			p.slot[o.Index], last[o.Index] = -1, end
 		}
 	}
 	idle := map[int][]int{} // slots by size class
 	assign := func(i int) {
 		class := sizeClass(c.Buffers[i].Len*c.Buffers[i].DType.Size(), limit)
-		if free := idle[class]; len(free) > 0 && !output[i] {
+		if free := idle[class]; len(free) > 0 && last[i] < end {
 			p.slot[i] = free[len(free)-1]
 			idle[class] = free[:len(free)-1]
 			return
@@ -148,7 +133,7 @@ func newPlan(c *compile.Plan, limit int) *plan {
 			}
 		}
 		for _, a := range s.Args {
-			if isBuffer(a) && last[a.Index] == i && !output[a.Index] {
+			if isBuffer(a) && last[a.Index] == i {
 				last[a.Index] = -1 // it may be several arguments
 				class := p.slots[p.slot[a.Index]]
 				idle[class] = append(idle[class], p.slot[a.Index])
@@ -172,21 +157,17 @@ func isBuffer(a compile.Arg) bool {
 func Explain(def *Device, roots []*graph.Node) string {
 	text := ""
 	for _, p := range byDevice(def, roots, nil) {
-		plan, err := p.device.explain(p.roots)
+		c := newCapture(nil, p.roots, nil)
+		var plan *compile.Plan
+		err := p.device.ready(c)
+		if err == nil {
+			plan, err = compile.Graph(c.graph(), p.device.limits.Bindings, nil)
+		}
+		c.release()
 		if err != nil {
 			return err.Error()
 		}
 		text += plan.String()
 	}
 	return text
-}
-
-// explain compiles roots for the device without running anything.
-func (d *Device) explain(roots []*graph.Node) (*compile.Plan, error) {
-	c := newCapture(nil, roots, nil)
-	defer c.release()
-	if err := d.ready(c); err != nil {
-		return nil, err
-	}
-	return compile.Graph(c.graph(), d.limits.Bindings, nil)
 }

@@ -19,7 +19,7 @@ type pool struct {
 	idle     int64           // bytes of the buckets
 	returned atomic.Pointer[returned]
 	held     atomic.Int64 // bytes of storages and of running plans
-	peak     atomic.Int64 // of held
+	peak     int64        // of held
 
 	acquired                 int   // buffers so far
 	highWater, prevHighWater int64 // of held, in the last two windows of allocBurst buffers
@@ -69,8 +69,12 @@ func (d *Device) acquire(class int) (driver.Buffer, error) {
 		d.drain()
 	}
 	p.acquired++
-	b := p.pop(class)
-	if b == nil {
+	k := p.bucket(class)
+	k.used = p.acquired
+	var b driver.Buffer
+	if len(k.buffers) > 0 {
+		b = p.pop(k, class)
+	} else {
 		var err error
 		b, err = d.drv.Alloc(class)
 		if errors.Is(err, driver.ErrMemory) {
@@ -82,14 +86,8 @@ func (d *Device) acquire(class int) (driver.Buffer, error) {
 			return nil, err
 		}
 	}
-	held := p.held.Add(int64(class))
-	p.note(held)
-	for {
-		peak := p.peak.Load()
-		if held <= peak || p.peak.CompareAndSwap(peak, held) {
-			return b, nil
-		}
-	}
+	p.note(p.held.Add(int64(class)))
+	return b, nil
 }
 
 // release returns a buffer to the pool. The caller holds Device.mu.
@@ -116,7 +114,7 @@ func (d *Device) drain() int64 {
 		p.release(r.buffer, r.class)
 	}
 	held := p.held.Load()
-	d.pacer.noteLive(held)
+	d.pacer.live.Store(min(d.pacer.live.Load(), held))
 	p.trim(max(p.highWater, p.prevHighWater) - held)
 	return held
 }
@@ -139,37 +137,28 @@ func (p *pool) finalizer(r returned) {
 }
 
 func (p *pool) bucket(class int) *bucket {
-	k := p.buckets[class]
-	if k == nil {
-		k = &bucket{}
-		if p.buckets == nil {
-			p.buckets = map[int]*bucket{}
-		}
-		p.buckets[class] = k
+	if p.buckets[class] == nil {
+		p.buckets[class] = &bucket{}
 	}
-	return k
+	return p.buckets[class]
 }
 
-// pop removes an idle buffer of a class, nil if there is none.
-func (p *pool) pop(class int) driver.Buffer {
-	k := p.bucket(class)
-	k.used = p.acquired
-	n := len(k.buffers)
-	if n == 0 {
-		return nil
-	}
-	b := k.buffers[n-1]
-	k.buffers = k.buffers[:n-1]
+// pop removes a buffer from a bucket that has some.
+func (p *pool) pop(k *bucket, class int) driver.Buffer {
+	last := len(k.buffers) - 1
+	b := k.buffers[last]
+	k.buffers = k.buffers[:last]
 	p.idle -= int64(class)
 	return b
 }
 
-// note records the high-water marks; drain trims the pool to the higher one.
+// note records the peak and the high-water marks; drain trims the pool to the higher
+// mark.
 func (p *pool) note(held int64) {
 	if p.acquired%allocBurst == 0 {
 		p.highWater, p.prevHighWater = 0, p.highWater
 	}
-	p.highWater = max(p.highWater, held)
+	p.highWater, p.peak = max(p.highWater, held), max(p.peak, held)
 }
 
 // trim frees idle buffers until at most limit bytes are left, those of the least
@@ -181,10 +170,7 @@ func (p *pool) trim(limit int64) {
 	for _, class := range slices.SortedFunc(maps.Keys(p.buckets), func(a, b int) int { return p.buckets[a].used - p.buckets[b].used }) {
 		k := p.buckets[class]
 		for p.idle > limit && len(k.buffers) > 0 {
-			n := len(k.buffers)
-			k.buffers[n-1].Free()
-			k.buffers = k.buffers[:n-1]
-			p.idle -= int64(class)
+			p.pop(k, class).Free()
 		}
 		if len(k.buffers) == 0 {
 			delete(p.buckets, class)

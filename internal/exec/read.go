@@ -31,13 +31,9 @@ func Read(def *Device, n *graph.Node) ([]byte, error) {
 	}
 	rowMajor := shape.IsRowMajor(n.Shape, v.Strides)
 	data := out
-	switch {
-	case s.device == nil:
+	if s.device == nil {
 		data = s.host[first*size : (last+1)*size]
-		if rowMajor {
-			copy(out, data)
-		}
-	default:
+	} else {
 		if !rowMajor {
 			if data, err = Allocate(last+1-first, size); err != nil {
 				return nil, &Failure{s.device, err}
@@ -49,6 +45,8 @@ func Read(def *Device, n *graph.Node) ([]byte, error) {
 	}
 	if !rowMajor {
 		gather(out, data, n.Shape, v.Strides, v.Offset-first, size)
+	} else if s.device == nil {
+		copy(out, data)
 	}
 	return out, nil
 }

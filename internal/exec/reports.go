@@ -113,12 +113,17 @@ func (d *Device) readReports() error {
 	return d.drv.Upload(r.buffer, 0, data)
 }
 
-// takeUnreported returns the error of a transaction that nobody has read yet.
-func (d *Device) takeUnreported() error {
+// settle is readReports for a caller that does not hold d.mu.
+func (d *Device) settle() error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	f := d.reports.unreported
-	d.reports.unreported = nil
+	return d.readReports()
+}
+
+// takeUnreported returns the error of a transaction that nobody has read yet.
+func (r *reports) takeUnreported() error {
+	f := r.unreported
+	r.unreported = nil
 	if f == nil || f.reported.Load() {
 		return nil
 	}

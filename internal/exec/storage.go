@@ -76,19 +76,6 @@ func (s *storage) download(data []byte, offset int) error {
 	return s.failed()
 }
 
-// on returns the elements as a storage of d, which outlives the device that
-// computed them. The caller holds d.mu.
-func (s *storage) on(d *Device) (*storage, error) {
-	if s.device == nil || s.device == d {
-		return s, nil
-	}
-	b, err := s.blockOn(d)
-	if err != nil {
-		return nil, err
-	}
-	return newStorage(d, b), nil
-}
-
 // blockOn returns the elements as a block of d. The caller holds d.mu.
 func (s *storage) blockOn(d *Device) (*block, error) {
 	if s.device == d {
