@@ -33,7 +33,7 @@ func retained(nodes []node) []int32 {
 	var list []int32
 	read := make([]bool, len(nodes)) // by a new node
 	for i, n := range slices.Backward(nodes) {
-		recomputed := n.IsComputed()
+		recomputed := n.leaf < 0 && n.IsComputed()
 		if n.IsKept() || recomputed && read[i] {
 			list = append(list, int32(i))
 		}

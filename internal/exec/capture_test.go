@@ -1,0 +1,76 @@
+package exec
+
+import (
+	"bytes"
+	"errors"
+	"slices"
+	"testing"
+
+	"github.com/tensorken/tensorken/driver"
+	"github.com/tensorken/tensorken/internal/graph"
+	"github.com/tensorken/tensorken/ir"
+)
+
+var errBad = errors.New("bad")
+
+// TestKey says which graphs have one plan.
+func TestKey(t *testing.T) {
+	x, y := stored(4, 4), stored(4, 4)
+	span := func(start, n int) graph.Span { return graph.Span{Start: start, Step: 1, Len: n} }
+	crop := func(x *graph.Node, start int) *graph.Node {
+		return graph.Crop(x, []graph.Span{span(start, 2), span(0, 4)})
+	}
+	number := func(v float64) *graph.Node { return graph.Scalar(ir.Float32, ir.Float(ir.Float32, v), x.Shape) }
+	add := func(a, b *graph.Node) *graph.Node { return graph.Binary(ir.Add, a, b) }
+	for _, c := range []struct {
+		name string
+		a, b *graph.Node
+		same bool
+	}{
+		{"other data", neg(x), neg(y), true},
+		{"another number", add(x, number(1)), add(x, number(2)), true},
+		{"another constant", add(x, graph.Fill(ir.Float32, 1, x.Shape)), add(x, graph.Fill(ir.Float32, 2, x.Shape)), false},
+		{"another offset", neg(crop(x, 0)), neg(crop(x, 2)), true},
+		{"an offset that is not aligned", neg(graph.Crop(x, []graph.Span{span(0, 4), span(0, 2)})), neg(graph.Crop(x, []graph.Span{span(0, 4), span(1, 2)})), false},
+		{"other strides", neg(x), neg(graph.Permute(x, []int{1, 0})), false},
+		{"another shape", neg(x), neg(stored(4, 5)), false},
+		{"another op", neg(x), graph.Unary(ir.Exp, x), false},
+		{"another name", neg(x), neg(graph.NewAlias(x, nil)), true},
+		{"one tensor twice", add(x, y), add(x, x), false},
+		{"a view twice", add(crop(x, 0), crop(x, 0)), add(crop(y, 2), crop(y, 2)), true},
+		{"a kept operand", neg(neg(x)), neg(kept(neg(x))), false},
+	} {
+		a, b := newCapture(nil, []*graph.Node{c.a}, nil), newCapture(nil, []*graph.Node{c.b}, nil)
+		if same := bytes.Equal(a.key, b.key); same != c.same {
+			t.Errorf("%s: the keys are equal: %v, want %v", c.name, same, c.same)
+		}
+		a.release()
+		b.release()
+	}
+}
+
+// TestCaptureChangesNothing captures a graph with a Cast that the host computes, an
+// empty root and a name for the root. No node has a value before the plan has run.
+func TestCaptureChangesNothing(t *testing.T) {
+	d := &Device{limits: driver.Limits{Types: []ir.DType{ir.Float32}}}
+	x := graph.Buffer(ir.Float64, []int{2}, &graph.Value{Store: FromHost(make([]byte, 16)), Strides: []int{1}})
+	cast, empty := graph.Cast(x, ir.Float32), neg(stored(0))
+	root := neg(cast)
+	name := graph.NewAlias(root, nil)
+	c := newCapture(d, []*graph.Node{name, empty}, nil)
+	defer c.release()
+	if len(c.casts) != 1 || c.casts[0].node != cast || len(c.empty) != 1 || c.empty[0] != empty {
+		t.Errorf("got the casts %v and the empty roots %v, want one each", c.casts, c.empty)
+	}
+	for _, n := range []*graph.Node{cast, empty, root, name} {
+		if n.Value() != nil {
+			t.Errorf("%v of %v has a value", n.Op, n.Shape)
+		}
+	}
+	if len(c.outputs) != 1 || !slices.Equal(c.outputs[0].nodes, []*graph.Node{name, root}) {
+		t.Errorf("got the outputs %v, want one for the root and its name", c.outputs)
+	}
+	if err := c.casts[0].run(); err != nil || cast.Value() == nil {
+		t.Errorf("running the cast gives the error %v and the value %v", err, cast.Value())
+	}
+}
