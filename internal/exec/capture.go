@@ -20,6 +20,7 @@ type capture struct {
 	device  *Device // that computes the graph; nil for any
 	key     []byte
 	nodes   []node // by number
+	uses    []use  // of the nodes; not of those added for fallbacks
 	number  map[*graph.Node]int32
 	leaves  []leaf
 	scalars []ir.Number
@@ -91,8 +92,11 @@ func newCapture(d *Device, roots, old []*graph.Node) *capture {
 		c.walk(c.roots[i])
 		c.addCoOutputs(c.bundles[known:])
 	}
-	for _, i := range retained(c.nodes) {
-		c.roots = append(c.roots, c.nodes[i].Node)
+	c.uses = appendUses(c.uses, c.nodes, c.leaves)
+	for i, u := range slices.Backward(c.uses) {
+		if u.isRetained(&c.nodes[i]) {
+			c.roots = append(c.roots, c.nodes[i].Node)
+		}
 	}
 	for _, n := range c.roots {
 		c.addOutput(n)
@@ -125,7 +129,7 @@ func (c *capture) release() {
 	clear(c.number)
 	clear(c.bundle)
 	*c = capture{
-		key: c.key[:0], nodes: emptied(c.nodes), number: c.number, leaves: emptied(c.leaves), scalars: c.scalars[:0],
+		key: c.key[:0], nodes: emptied(c.nodes), uses: c.uses[:0], number: c.number, leaves: emptied(c.leaves), scalars: c.scalars[:0],
 		outputs: emptied(c.outputs), empty: emptied(c.empty),
 		roots: emptied(c.roots), old: emptied(c.old), fallbacks: emptied(c.fallbacks),
 		bundles: emptied(c.bundles), bundle: c.bundle, bundled: c.bundled[:0],

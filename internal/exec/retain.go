@@ -9,7 +9,7 @@ import (
 )
 
 // A plan stores the roots that it is asked for, the CoOutputs of the nodes that it
-// computes, and the nodes that retained lists.
+// computes, and retained nodes.
 
 // addCoOutputs adds to the roots the nodes of bundles that have no value yet and
 // belong to the capture's device.
@@ -26,45 +26,16 @@ func (c *capture) addCoOutputs(bundles []*graph.CoOutputs) {
 	}
 }
 
-// retained lists the nodes that a plan of the graph stores though nobody asked for
-// them: those marked Keep, and recomputed nodes that new nodes read. New is a node
-// that no plan has computed; a movement is as new as the nodes that read it.
-func retained(nodes []node) []int32 {
-	var list []int32
-	read := make([]bool, len(nodes)) // by a new node
-	for i, n := range slices.Backward(nodes) {
-		recomputed := n.leaf < 0 && n.IsComputed()
-		if n.IsKept() || recomputed && read[i] {
-			list = append(list, int32(i))
-		}
-		if n.leaf >= 0 || recomputed || n.Op.Class() == ir.Movement && !read[i] {
-			continue
-		}
-		for _, s := range n.src {
-			read[s] = true
-		}
-	}
-	return list
-}
-
-// A worth says when to store a node that a plan computed without storing it.
-type worth uint8
-
-const (
-	never  worth = iota
-	second       // the next time that it is computed
-	third        // the time after that
-)
-
-// A use is what worth depends on, besides the node.
+// A use says how a graph uses a node.
 type use struct {
 	from int  // the elements that the node is computed from, less constants
 	read bool // by other nodes than reductions
+	new  bool // by a node that no plan has computed; a movement is as new as its readers
 }
 
-// uses returns the use of each node.
-func uses(nodes []node, leaves []leaf) []use {
-	list := make([]use, len(nodes))
+// appendUses appends the use of each node.
+func appendUses(list []use, nodes []node, leaves []leaf) []use {
+	list = append(list, make([]use, len(nodes))...)
 	for i := range nodes {
 		n, u := &nodes[i], &list[i]
 		class := n.Op.Class()
@@ -79,8 +50,31 @@ func uses(nodes []node, leaves []leaf) []use {
 			u.from = n.Len()
 		}
 	}
+	for i, n := range slices.Backward(nodes) {
+		if n.IsComputed() || n.Op.Class() == ir.Movement && !list[i].new {
+			continue
+		}
+		for _, s := range n.src {
+			list[s].new = true
+		}
+	}
 	return list
 }
+
+// isRetained reports whether a plan stores a node though nobody asked for it: one
+// marked Keep, or a recomputed node that a new node reads.
+func (u use) isRetained(n *node) bool {
+	return n.IsKept() || n.leaf < 0 && n.IsComputed() && u.new
+}
+
+// A worth says when to store a node that a plan computes without storing it.
+type worth uint8
+
+const (
+	never  worth = iota
+	second       // the next time that it is computed
+	third        // the time after that
+)
 
 // worth returns the worth of a node. Never stored: movements, and values read only by
 // reductions. Stored late: values more than twice as large as what they are computed
@@ -102,9 +96,9 @@ func (u use) worth(n *node) worth {
 // distinct returns the number of elements of which the leaf's are repetitions.
 func (l *leaf) distinct() int {
 	n := 1
-	for i, d := range l.shape {
-		if l.view.Strides[i] != 0 {
-			n *= d
+	for i, stride := range l.view.Strides {
+		if stride != 0 {
+			n *= l.shape[i]
 		}
 	}
 	return n
@@ -112,7 +106,7 @@ func (l *leaf) distinct() int {
 
 // markComputed notes that a plan has computed the nodes.
 func (c *capture) markComputed() {
-	for i, u := range uses(c.nodes, c.leaves) {
+	for i, u := range c.uses {
 		n := &c.nodes[i]
 		if w := u.worth(n); w == second || w == third && n.Pass() {
 			n.MarkComputed()

@@ -83,8 +83,10 @@ func TestRetained(t *testing.T) {
 		root, want := c.make()
 		g := newCapture(nil, []*graph.Node{root}, nil)
 		var got []*graph.Node
-		for _, i := range retained(g.nodes) {
-			got = append(got, g.nodes[i].Node)
+		for i, u := range slices.Backward(appendUses(nil, g.nodes, g.leaves)) {
+			if u.isRetained(&g.nodes[i]) {
+				got = append(got, g.nodes[i].Node)
+			}
 		}
 		if !slices.Equal(got, want) {
 			t.Errorf("%s: retained %d nodes, want %d:\ngot  %v\nwant %v", c.name, len(got), len(want), got, want)
@@ -126,7 +128,7 @@ func TestWorth(t *testing.T) {
 	} {
 		g := newCapture(nil, []*graph.Node{c.root(c.node)}, nil)
 		i := g.number[c.node]
-		if got := uses(g.nodes, g.leaves)[i].worth(&g.nodes[i]); got != c.want {
+		if got := appendUses(nil, g.nodes, g.leaves)[i].worth(&g.nodes[i]); got != c.want {
 			t.Errorf("%s: worth %d, want %d", c.name, got, c.want)
 		}
 		g.release()
