@@ -92,15 +92,18 @@ func newCapture(d *Device, roots, old []*graph.Node) *capture {
 		c.walk(c.roots[i])
 		c.addCoOutputs(c.bundles[known:])
 	}
-	c.uses = appendUses(c.uses, c.nodes, c.leaves)
-	for i, u := range slices.Backward(c.uses) {
-		if u.isRetained(&c.nodes[i]) {
-			c.roots = append(c.roots, c.nodes[i].Node)
-		}
-	}
+	c.addRetained()
 	for _, n := range c.roots {
 		c.addOutput(n)
 	}
+	c.keyOutputs()
+	c.addFallbacks()
+	return c
+}
+
+// keyOutputs appends to the key which numbers are stored and which of them fail
+// together.
+func (c *capture) keyOutputs() {
 	c.keyInt(len(c.outputs))
 	for i := range c.outputs {
 		c.keyInt(int(c.outputs[i].number))
@@ -116,8 +119,6 @@ func newCapture(d *Device, roots, old []*graph.Node) *capture {
 		c.keyInt(int(b.number))
 		c.keyInt(int(b.bundle))
 	}
-	c.addFallbacks()
-	return c
 }
 
 // release makes the capture available for reuse. It drops all references to the

@@ -8,9 +8,6 @@ import (
 	"github.com/tensorken/tensorken/ir"
 )
 
-// A plan stores the roots that it is asked for, the CoOutputs of the nodes that it
-// computes, and retained nodes.
-
 // addCoOutputs adds to the roots the nodes of bundles that have no value yet and
 // belong to the capture's device.
 func (c *capture) addCoOutputs(bundles []*graph.CoOutputs) {
@@ -22,6 +19,16 @@ func (c *capture) addCoOutputs(bundles []*graph.CoOutputs) {
 			case v == nil && (c.device == nil || deviceOf(m, c.device) == c.device):
 				c.roots = append(c.roots, m)
 			}
+		}
+	}
+}
+
+// addRetained adds the retained nodes to the roots.
+func (c *capture) addRetained() {
+	c.uses = appendUses(c.uses, c.nodes, c.leaves)
+	for i, u := range slices.Backward(c.uses) {
+		if n := &c.nodes[i]; u.isRetained(n) {
+			c.roots = append(c.roots, n.Node)
 		}
 	}
 }
