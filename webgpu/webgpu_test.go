@@ -7,11 +7,12 @@ import (
 	"testing"
 
 	"github.com/tensorken/tensorken/internal/wgpu"
+	"github.com/tensorken/tensorken/internal/wgpu/wgputest"
 	"github.com/tensorken/tensorken/tensor"
 )
 
 func TestChoose(t *testing.T) {
-	big, small, soft := wgpu.FakeAdapter("NVIDIA H200", wgpu.Discrete), wgpu.FakeAdapter("Intel UHD", wgpu.Integrated), wgpu.FakeAdapter("llvmpipe", wgpu.Software)
+	big, small, soft := wgputest.FakeAdapter("NVIDIA H200", wgpu.Discrete), wgputest.FakeAdapter("Intel UHD", wgpu.Integrated), wgputest.FakeAdapter("llvmpipe", wgpu.Software)
 	for _, c := range []struct {
 		list []wgpu.Adapter
 		o    Options

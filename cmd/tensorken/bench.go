@@ -13,8 +13,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/tensorken/tensorken/cmd/tensorken/internal/bench"
 	"github.com/tensorken/tensorken/device"
-	"github.com/tensorken/tensorken/internal/bench"
 	"github.com/tensorken/tensorken/internal/cpu"
 	"github.com/tensorken/tensorken/tensor"
 )

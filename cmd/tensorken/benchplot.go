@@ -19,7 +19,7 @@ import (
 	"gonum.org/v1/plot/vg/vgimg"
 	"gonum.org/v1/plot/vg/vgsvg"
 
-	"github.com/tensorken/tensorken/internal/bench"
+	"github.com/tensorken/tensorken/cmd/tensorken/internal/bench"
 )
 
 // A canvas is something to draw on that can be saved.

@@ -15,7 +15,7 @@ import (
 	"os"
 
 	"github.com/tensorken/tensorken/device"
-	"github.com/tensorken/tensorken/internal/flags"
+	"github.com/tensorken/tensorken/examples/internal/flags"
 )
 
 var on = flag.String("device", "", device.Usage)

@@ -18,9 +18,9 @@ import (
 	"strings"
 
 	"github.com/tensorken/tensorken/device"
+	"github.com/tensorken/tensorken/examples/internal/flags"
+	"github.com/tensorken/tensorken/examples/internal/names"
 	"github.com/tensorken/tensorken/grad"
-	"github.com/tensorken/tensorken/internal/flags"
-	"github.com/tensorken/tensorken/internal/names"
 	"github.com/tensorken/tensorken/nn"
 	"github.com/tensorken/tensorken/tensor"
 )

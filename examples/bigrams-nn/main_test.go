@@ -5,8 +5,8 @@ import (
 	"os"
 	"testing"
 
-	"github.com/tensorken/tensorken/internal/exampletest"
-	"github.com/tensorken/tensorken/internal/names"
+	"github.com/tensorken/tensorken/examples/internal/exampletest"
+	"github.com/tensorken/tensorken/examples/internal/names"
 	"github.com/tensorken/tensorken/tensor"
 )
 

@@ -25,8 +25,8 @@ import (
 	"strings"
 
 	"github.com/tensorken/tensorken/device"
-	"github.com/tensorken/tensorken/internal/flags"
-	"github.com/tensorken/tensorken/internal/names"
+	"github.com/tensorken/tensorken/examples/internal/flags"
+	"github.com/tensorken/tensorken/examples/internal/names"
 	"github.com/tensorken/tensorken/tensor"
 )
 

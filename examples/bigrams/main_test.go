@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/tensorken/tensorken/internal/exampletest"
-	"github.com/tensorken/tensorken/internal/names"
+	"github.com/tensorken/tensorken/examples/internal/exampletest"
+	"github.com/tensorken/tensorken/examples/internal/names"
 )
 
 func TestOutput(t *testing.T) { exampletest.Check(t, main) }

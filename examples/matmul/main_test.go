@@ -3,7 +3,7 @@ package main
 import (
 	"testing"
 
-	"github.com/tensorken/tensorken/internal/exampletest"
+	"github.com/tensorken/tensorken/examples/internal/exampletest"
 )
 
 func TestOutput(t *testing.T) { exampletest.Check(t, main) }

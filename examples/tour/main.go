@@ -11,7 +11,7 @@ import (
 	"os"
 
 	"github.com/tensorken/tensorken/device"
-	"github.com/tensorken/tensorken/internal/flags"
+	"github.com/tensorken/tensorken/examples/internal/flags"
 	"github.com/tensorken/tensorken/tensor"
 )
 

@@ -11,6 +11,7 @@ import (
 	"github.com/tensorken/tensorken/driver"
 	"github.com/tensorken/tensorken/driver/drivertest"
 	"github.com/tensorken/tensorken/internal/wgpu"
+	"github.com/tensorken/tensorken/internal/wgpu/wgputest"
 )
 
 // first picks the first adapter, software or not.
@@ -27,7 +28,7 @@ func openAdapter() (wgpu.Device, error) {
 	if err != nil {
 		return nil, err
 	}
-	return wgpu.Check(lib, io.Discard).Open(first, wgpu.Options{Validate: true, Timeout: time.Minute})
+	return wgputest.Check(lib, io.Discard).Open(first, wgpu.Options{Validate: true, Timeout: time.Minute})
 }
 
 // open makes a device of that adapter.
@@ -95,7 +96,7 @@ func real(t testing.TB, o wgpu.Options) *device {
 		t.Fatal(err)
 	}
 	if o.Validate {
-		lib = wgpu.Check(lib, io.Discard)
+		lib = wgputest.Check(lib, io.Discard)
 	}
 	w, err := lib.Open(first, o)
 	if err != nil {

@@ -10,6 +10,7 @@ import (
 	"github.com/tensorken/tensorken/driver"
 	"github.com/tensorken/tensorken/internal/hostmem"
 	"github.com/tensorken/tensorken/internal/wgpu"
+	"github.com/tensorken/tensorken/internal/wgpu/wgputest"
 	"github.com/tensorken/tensorken/internal/wgsl"
 	"github.com/tensorken/tensorken/ir"
 )
@@ -56,7 +57,7 @@ var twice = wgsl.Program{
 var get, put = binary.LittleEndian.Uint32, binary.LittleEndian.PutUint32
 
 // shaders are what the programs' passes compute.
-var shaders = map[string]wgpu.Shader{
+var shaders = map[string]wgputest.Shader{
 	increment.Passes[0].Source: func(_ [3]uint32, b [][]byte, p []byte) { put(b[0][4*get(p[4:]):], get(b[1])+get(p)) },
 	twice.Passes[0].Source:     func(_ [3]uint32, b [][]byte, _ []byte) { put(b[0][12:], get(b[1])) },
 	twice.Passes[1].Source:     func(_ [3]uint32, b [][]byte, p []byte) { put(b[0][4*get(p[4:]):], get(b[1][12:])+get(p)) },
@@ -69,15 +70,15 @@ var shaders = map[string]wgpu.Shader{
 var incrementArgs = []ir.Arg{{Kind: ir.Out, DType: ir.Uint32, Len: 1}, {Kind: ir.In, DType: ir.Uint32}, {Kind: ir.Value, DType: ir.Uint32}}
 
 // fake returns a device in memory.
-func fake(t testing.TB, memory int64) (*device, *wgpu.FakeDevice) {
+func fake(t testing.TB, memory int64) (*device, *wgputest.FakeDevice) {
 	t.Helper()
 	return fakeOf(t, wgpu.Discrete, memory)
 }
 
-func fakeOf(t testing.TB, k wgpu.Kind, memory int64) (*device, *wgpu.FakeDevice) {
+func fakeOf(t testing.TB, k wgpu.Kind, memory int64) (*device, *wgputest.FakeDevice) {
 	t.Helper()
-	lib := &wgpu.Fake{List: []wgpu.Adapter{wgpu.FakeAdapter("fake", k)}, Shaders: shaders, Memory: memory}
-	d, err := wgpu.Check(lib, io.Discard).Open(first, wgpu.Options{})
+	lib := &wgputest.Fake{List: []wgpu.Adapter{wgputest.FakeAdapter("fake", k)}, Shaders: shaders, Memory: memory}
+	d, err := wgputest.Check(lib, io.Discard).Open(first, wgpu.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/tensorken/tensorken/internal/wgpu"
+	"github.com/tensorken/tensorken/internal/wgpu/wgputest"
 )
 
 // first picks the first adapter, software or not.
@@ -33,7 +34,7 @@ func open(t testing.TB, o wgpu.Options) wgpu.Device {
 		if o.Timeout == 0 {
 			o.Timeout = time.Minute
 		}
-		d, err = wgpu.Check(lib, io.Discard).Open(first, o)
+		d, err = wgputest.Check(lib, io.Discard).Open(first, o)
 	}
 	if err != nil {
 		if os.Getenv("TENSORKEN_REQUIRE_GPU") == "1" {

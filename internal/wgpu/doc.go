@@ -3,9 +3,8 @@
 // of commands.
 //
 // [Load] finds a native library with the C interface webgpu.h, such as Dawn,
-// and calls it without cgo. [Check] wraps any implementation, logs what is
-// asked of it and refuses what WebGPU does not allow. [Fake] is one in memory,
-// for tests of what stands on this package.
+// and calls it without cgo. Package wgputest has an implementation in memory, and
+// a checker that wraps any implementation.
 //
 // Commands are handed over as data, a whole list at a time, rather than one
 // call each: an implementation may then cross into C, or into JavaScript, in

@@ -88,7 +88,7 @@ func TestSearch(t *testing.T) {
 			}
 		}
 	}
-	lib := new(Fake)
+	lib := &struct{ Library }{}
 	var asked []string
 	got, err := search(place{goos: "linux", goarch: "amd64", exe: dir}, func(path string) (Library, error) {
 		asked = append(asked, path)

@@ -1,22 +1,23 @@
-package wgpu
+package wgputest
 
 import (
 	"fmt"
 	"io"
+
+	"github.com/tensorken/tensorken/internal/wgpu"
 )
 
-// Check wraps a library: its devices write each call to w, and panic at one
-// that WebGPU does not allow or that this package does not promise. It is for
-// tests; a device that does not validate would crash, or worse go on, at what
-// is caught here.
-func Check(l Library, w io.Writer) Library { return &checkedLibrary{l, w} }
+// Check wraps a library: its devices write each call to w, and panic at a call
+// that WebGPU or package wgpu forbids. A device that does not validate would
+// crash on such a call, or go on with wrong results.
+func Check(l wgpu.Library, w io.Writer) wgpu.Library { return &checkedLibrary{l, w} }
 
 type checkedLibrary struct {
-	Library
+	wgpu.Library
 	w io.Writer
 }
 
-func (l *checkedLibrary) Open(pick func([]Adapter) (int, error), o Options) (Device, error) {
+func (l *checkedLibrary) Open(pick func([]wgpu.Adapter) (int, error), o wgpu.Options) (wgpu.Device, error) {
 	d, err := l.Library.Open(pick, o)
 	fmt.Fprintf(l.w, "Open(%+v) = %v\n", o, err)
 	if err != nil {
@@ -24,26 +25,26 @@ func (l *checkedLibrary) Open(pick func([]Adapter) (int, error), o Options) (Dev
 	}
 	return &checked{
 		d: d, w: l.w,
-		buffers: map[Buffer]*checkedBuffer{}, layouts: map[Layout]checkedLayout{},
-		pipelines: map[Pipeline]*checkedPipeline{}, groups: map[Group]checkedGroup{},
+		buffers: map[wgpu.Buffer]*checkedBuffer{}, layouts: map[wgpu.Layout]checkedLayout{},
+		pipelines: map[wgpu.Pipeline]*checkedPipeline{}, groups: map[wgpu.Group]checkedGroup{},
 	}, nil
 }
 
 type checked struct {
-	d         Device
+	d         wgpu.Device
 	w         io.Writer
-	buffers   map[Buffer]*checkedBuffer
-	layouts   map[Layout]checkedLayout
-	pipelines map[Pipeline]*checkedPipeline
-	groups    map[Group]checkedGroup
+	buffers   map[wgpu.Buffer]*checkedBuffer
+	layouts   map[wgpu.Layout]checkedLayout
+	pipelines map[wgpu.Pipeline]*checkedPipeline
+	groups    map[wgpu.Group]checkedGroup
 	submitted uint64
 	closed    bool
 }
 
 type checkedBuffer struct {
 	size   int64
-	usage  Usage
-	mapped int64 // bytes, 0 if it is not
+	usage  wgpu.Usage
+	mapped int64 // bytes, 0 if unmapped
 }
 
 type checkedLayout struct {
@@ -52,18 +53,17 @@ type checkedLayout struct {
 }
 
 type checkedPipeline struct {
-	layout Layout
+	layout wgpu.Layout
 	ready  bool
 }
 
 type checkedGroup struct {
-	layout   Layout
+	layout   wgpu.Layout
 	params   bool
-	bindings []Binding
+	bindings []wgpu.Binding
 }
 
-// A misuse is where a check fails. All are panics: they are this module's own
-// mistakes.
+// misuse panics for a failed check: the caller, in this module, has a bug.
 func misuse(call, format string, args ...any) {
 	panic("wgpu: " + call + ": " + fmt.Sprintf(format, args...))
 }
@@ -76,8 +76,8 @@ func (c *checked) open(call string) {
 	}
 }
 
-// buffer returns a buffer that is alive and, where a usage is wanted, has it.
-func (c *checked) buffer(call string, b Buffer, want ...Usage) *checkedBuffer {
+// buffer returns a live buffer. If usages are given, it has one of them.
+func (c *checked) buffer(call string, b wgpu.Buffer, want ...wgpu.Usage) *checkedBuffer {
 	c.open(call)
 	k := c.buffers[b]
 	if k == nil {
@@ -94,16 +94,16 @@ func (c *checked) buffer(call string, b Buffer, want ...Usage) *checkedBuffer {
 	return k
 }
 
-// span checks a range of bytes of a buffer.
+// span checks that a range of bytes lies in the buffer, at multiples of 4.
 func (k *checkedBuffer) span(call string, offset, n int64) {
 	if offset < 0 || offset%4 != 0 || n%4 != 0 || n < 0 || offset+n > k.size {
 		misuse(call, "%d bytes from %d on of a buffer of %d", n, offset, k.size)
 	}
 }
 
-func (c *checked) Adapter() *Adapter { return c.d.Adapter() }
+func (c *checked) Adapter() *wgpu.Adapter { return c.d.Adapter() }
 
-func (c *checked) NewBuffer(size int64, u Usage) (Buffer, error) {
+func (c *checked) NewBuffer(size int64, u wgpu.Usage) (wgpu.Buffer, error) {
 	c.open("NewBuffer")
 	if size <= 0 || size%4 != 0 {
 		misuse("NewBuffer", "%d bytes, want a multiple of 4", size)
@@ -116,20 +116,20 @@ func (c *checked) NewBuffer(size int64, u Usage) (Buffer, error) {
 	return b, err
 }
 
-func (c *checked) FreeBuffer(b Buffer) {
+func (c *checked) FreeBuffer(b wgpu.Buffer) {
 	c.buffer("FreeBuffer", b)
 	c.log("FreeBuffer(%#x)", b)
 	delete(c.buffers, b)
 	c.d.FreeBuffer(b)
 }
 
-func (c *checked) Write(b Buffer, offset int64, data []byte) {
-	c.buffer("Write", b, Storage, Params).span("Write", offset, int64(len(data)))
+func (c *checked) Write(b wgpu.Buffer, offset int64, data []byte) {
+	c.buffer("Write", b, wgpu.Storage, wgpu.Params).span("Write", offset, int64(len(data)))
 	c.log("Write(%#x, %d, %d bytes)", b, offset, len(data))
 	c.d.Write(b, offset, data)
 }
 
-func (c *checked) NewLayout(write []bool, params int64) (Layout, error) {
+func (c *checked) NewLayout(write []bool, params int64) (wgpu.Layout, error) {
 	c.open("NewLayout")
 	if limits := c.Adapter().Limits; len(write) > limits.StorageBuffers || params < 0 || params%16 != 0 || params > limits.UniformBinding {
 		misuse("NewLayout", "%d buffers and %d bytes of numbers; limits are %+v", len(write), params, limits)
@@ -142,7 +142,7 @@ func (c *checked) NewLayout(write []bool, params int64) (Layout, error) {
 	return l, err
 }
 
-func (c *checked) layout(call string, l Layout) checkedLayout {
+func (c *checked) layout(call string, l wgpu.Layout) checkedLayout {
 	c.open(call)
 	k, ok := c.layouts[l]
 	if !ok {
@@ -151,7 +151,7 @@ func (c *checked) layout(call string, l Layout) checkedLayout {
 	return k
 }
 
-func (c *checked) NewPipeline(source string, l Layout) (Pipeline, error) {
+func (c *checked) NewPipeline(source string, l wgpu.Layout) (wgpu.Pipeline, error) {
 	c.layout("NewPipeline", l)
 	p, err := c.d.NewPipeline(source, l)
 	c.log("NewPipeline(%d bytes, %d) = %d, %v", len(source), l, p, err)
@@ -161,7 +161,7 @@ func (c *checked) NewPipeline(source string, l Layout) (Pipeline, error) {
 	return p, err
 }
 
-func (c *checked) pipeline(call string, p Pipeline) *checkedPipeline {
+func (c *checked) pipeline(call string, p wgpu.Pipeline) *checkedPipeline {
 	c.open(call)
 	k := c.pipelines[p]
 	if k == nil {
@@ -170,7 +170,7 @@ func (c *checked) pipeline(call string, p Pipeline) *checkedPipeline {
 	return k
 }
 
-func (c *checked) Await(p Pipeline) error {
+func (c *checked) Await(p wgpu.Pipeline) error {
 	k := c.pipeline("Await", p)
 	err := c.d.Await(p)
 	c.log("Await(%d) = %v", p, err)
@@ -178,21 +178,21 @@ func (c *checked) Await(p Pipeline) error {
 	return err
 }
 
-func (c *checked) FreePipeline(p Pipeline) {
+func (c *checked) FreePipeline(p wgpu.Pipeline) {
 	c.pipeline("FreePipeline", p)
 	c.log("FreePipeline(%d)", p)
 	delete(c.pipelines, p)
 	c.d.FreePipeline(p)
 }
 
-func (c *checked) NewGroup(l Layout, bindings []Binding) (Group, error) {
+func (c *checked) NewGroup(l wgpu.Layout, bindings []wgpu.Binding) (wgpu.Group, error) {
 	k := c.layout("NewGroup", l)
 	if len(bindings) != len(k.write) {
 		misuse("NewGroup", "%d buffers for a layout of %d", len(bindings), len(k.write))
 	}
-	written := map[Buffer]bool{}
+	written := map[wgpu.Buffer]bool{}
 	for i, b := range bindings {
-		q := c.buffer("NewGroup", b.Buffer, Storage)
+		q := c.buffer("NewGroup", b.Buffer, wgpu.Storage)
 		q.span("NewGroup", 0, b.Size)
 		if limit := c.Adapter().Limits.StorageBinding; b.Size == 0 || b.Size > limit {
 			misuse("NewGroup", "binding %d has %d bytes, of at most %d", i, b.Size, limit)
@@ -205,25 +205,25 @@ func (c *checked) NewGroup(l Layout, bindings []Binding) (Group, error) {
 	g, err := c.d.NewGroup(l, bindings)
 	c.log("NewGroup(%d, %v) = %#x, %v", l, bindings, g, err)
 	if err == nil {
-		c.groups[g] = checkedGroup{layout: l, bindings: append([]Binding(nil), bindings...)}
+		c.groups[g] = checkedGroup{layout: l, bindings: append([]wgpu.Binding(nil), bindings...)}
 	}
 	return g, err
 }
 
-func (c *checked) NewParams(l Layout, b Buffer) (Group, error) {
+func (c *checked) NewParams(l wgpu.Layout, b wgpu.Buffer) (wgpu.Group, error) {
 	k := c.layout("NewParams", l)
-	if size := c.buffer("NewParams", b, Params).size; k.params == 0 || size < k.params {
+	if size := c.buffer("NewParams", b, wgpu.Params).size; k.params == 0 || size < k.params {
 		misuse("NewParams", "a buffer of %d bytes for a layout of %d", size, k.params)
 	}
 	g, err := c.d.NewParams(l, b)
 	c.log("NewParams(%d, %#x) = %#x, %v", l, b, g, err)
 	if err == nil {
-		c.groups[g] = checkedGroup{layout: l, params: true, bindings: []Binding{{b, k.params}}}
+		c.groups[g] = checkedGroup{layout: l, params: true, bindings: []wgpu.Binding{{Buffer: b, Size: k.params}}}
 	}
 	return g, err
 }
 
-func (c *checked) FreeGroup(g Group) {
+func (c *checked) FreeGroup(g wgpu.Group) {
 	c.open("FreeGroup")
 	if _, ok := c.groups[g]; !ok {
 		misuse("FreeGroup", "group %#x is none, or was freed", g)
@@ -233,7 +233,7 @@ func (c *checked) FreeGroup(g Group) {
 	c.d.FreeGroup(g)
 }
 
-func (c *checked) Submit(commands []Command) (uint64, error) {
+func (c *checked) Submit(commands []wgpu.Command) (uint64, error) {
 	c.open("Submit")
 	for i := range commands {
 		if k := &commands[i]; k.Pipeline != 0 {
@@ -253,7 +253,7 @@ func (c *checked) Submit(commands []Command) (uint64, error) {
 	return n, err
 }
 
-func (c *checked) dispatch(call string, k *Command) {
+func (c *checked) dispatch(call string, k *wgpu.Command) {
 	p := c.pipeline(call, k.Pipeline)
 	if !p.ready {
 		misuse(call, "pipeline %d was not waited for", k.Pipeline)
@@ -283,9 +283,9 @@ func (c *checked) dispatch(call string, k *Command) {
 	}
 }
 
-func (c *checked) copy(call string, k *Command) {
-	c.buffer(call, k.Src, Storage).span(call, k.SrcOffset, k.Size)
-	dst := c.buffer(call, k.Dst, Storage, Readback)
+func (c *checked) copy(call string, k *wgpu.Command) {
+	c.buffer(call, k.Src, wgpu.Storage).span(call, k.SrcOffset, k.Size)
+	dst := c.buffer(call, k.Dst, wgpu.Storage, wgpu.Readback)
 	dst.span(call, k.DstOffset, k.Size)
 	if k.Src == k.Dst || dst.mapped > 0 {
 		misuse(call, "from buffer %#x to %#x, mapped %d bytes", k.Src, k.Dst, dst.mapped)
@@ -304,8 +304,8 @@ func (c *checked) Wait(submission uint64) error {
 	return err
 }
 
-func (c *checked) Map(b Buffer, n int64) error {
-	k := c.buffer("Map", b, Readback)
+func (c *checked) Map(b wgpu.Buffer, n int64) error {
+	k := c.buffer("Map", b, wgpu.Readback)
 	k.span("Map", 0, n)
 	if k.mapped > 0 || n == 0 {
 		misuse("Map", "%d bytes of a buffer with %d mapped", n, k.mapped)
@@ -318,8 +318,8 @@ func (c *checked) Map(b Buffer, n int64) error {
 	return err
 }
 
-func (c *checked) Read(b Buffer, dst []byte) error {
-	k := c.buffer("Read", b, Readback)
+func (c *checked) Read(b wgpu.Buffer, dst []byte) error {
+	k := c.buffer("Read", b, wgpu.Readback)
 	if int64(len(dst)) > k.mapped {
 		misuse("Read", "%d bytes of %d mapped", len(dst), k.mapped)
 	}
