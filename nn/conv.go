@@ -2,8 +2,8 @@ package nn
 
 import "github.com/tensorken/tensorken/tensor"
 
-// A Conv layer is a convolution (as all call it; it is a cross-correlation)
-// over one to three spatial axes, as many as its weight has.
+// A Conv layer is a convolution (a cross-correlation, by its usual name) over one
+// to three spatial axes, as many as its weight has.
 type Conv struct {
 	Weight  tensor.Tensor // [out in/groups spatial...]
 	Bias    tensor.Tensor // [out], or absent
@@ -40,13 +40,12 @@ func newConv(op string, rng *tensor.RNG, in, out int, o *tensor.ConvOptions, ker
 		fail(op, "%d groups do not divide %d input and %d output channels", groups, in, out)
 	}
 	shape := append([]int{out, in / groups}, kernel...)
-	checkDraw(op, rng, shape)
-	fanIn, _ := fans(op, shape)
+	fanIn, _ := fans(op, rng, shape)
 	l.Weight, l.Bias = uniform(rng, bound(fanIn), shape...), uniform(rng, bound(fanIn), out)
 	return l
 }
 
-// Apply takes x of shape [batch in spatial...] to [batch out spatial...].
+// Apply maps x of shape [batch in spatial...] to [batch out spatial...].
 func (l Conv) Apply(x tensor.Tensor) tensor.Tensor {
 	defer named("Conv")
 	if !l.Weight.IsValid() {
@@ -58,17 +57,16 @@ func (l Conv) Apply(x tensor.Tensor) tensor.Tensor {
 	if in := l.Weight.Dim(1) * max(l.Options.Groups, 1); x.Dim(1) != in {
 		fail("Conv", "the input %v has %d channels on axis 1, the weight %v takes %d", x.Shape(), x.Dim(1), l.Weight.Shape(), in)
 	}
-	fits("Conv", l.Bias, l.Weight.Dim(0))
-	y := x.Conv(l.Weight, &l.Options)
-	if l.Bias.IsValid() {
-		y = y.Add(onChannels(l.Bias, x.Rank()))
-	}
-	return y
+	checkBias("Conv", l.Bias, l.Weight.Dim(0))
+	return affine(x.Conv(l.Weight, &l.Options), tensor.Tensor{}, perChannel(l.Bias, x.Rank()))
 }
 
-// onChannels gives t, one element a channel, the shape that broadcasts along
-// axis 1 of a tensor of that rank.
-func onChannels(t tensor.Tensor, rank int) tensor.Tensor {
+// perChannel reshapes t, one element a channel, to broadcast along axis 1 of a
+// tensor of that rank. An absent t stays absent.
+func perChannel(t tensor.Tensor, rank int) tensor.Tensor {
+	if !t.IsValid() {
+		return t
+	}
 	shape := make([]int, rank-1)
 	for i := range shape {
 		shape[i] = 1
@@ -77,27 +75,27 @@ func onChannels(t tensor.Tensor, rank int) tensor.Tensor {
 	return t.Reshape(shape...)
 }
 
-// A MaxPool layer takes the greatest element of each window of Size along
-// every axis after the first two. Windows are Size apart unless Options has a
-// stride; padding is -inf.
+// A MaxPool layer returns the maximum of each window of Size along every axis after
+// the first two. The stride is Size unless Options has one; padding is -inf.
 type MaxPool struct {
 	Size    int
 	Options tensor.ConvOptions
 }
 
-// Apply takes x of shape [batch channels spatial...] to [batch channels spatial...].
+// Apply maps x of shape [batch channels spatial...] to the same rank and channels.
 func (l MaxPool) Apply(x tensor.Tensor) tensor.Tensor {
 	defer named("MaxPool")
 	return x.MaxPool(l.Size, &l.Options)
 }
 
-// An AvgPool layer is a MaxPool of means. Padding is zeros, which count.
+// An AvgPool layer returns the mean of each window, as MaxPool the maximum. Padding
+// is zeros, which count in the mean.
 type AvgPool struct {
 	Size    int
 	Options tensor.ConvOptions
 }
 
-// Apply takes x of shape [batch channels spatial...] to [batch channels spatial...].
+// Apply maps x of shape [batch channels spatial...] to the same rank and channels.
 func (l AvgPool) Apply(x tensor.Tensor) tensor.Tensor {
 	defer named("AvgPool")
 	return x.AvgPool(l.Size, &l.Options)

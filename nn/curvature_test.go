@@ -9,8 +9,8 @@ import (
 	"github.com/tensorken/tensorken/tensor"
 )
 
-// Many activations and losses are put together from pieces that meet at 0.
-// Where the whole is smooth, so must be its second derivative there.
+// Many activations and losses are piecewise, with pieces that meet at 0. Where the
+// function is smooth, its second derivative must be right there.
 func TestSecondDerivativesAtZero(t *testing.T) {
 	against := func(loss func(p, t tensor.Tensor) tensor.Tensor, y float64) func(tensor.Tensor) tensor.Tensor {
 		return func(x tensor.Tensor) tensor.Tensor { return loss(x, tensor.Scalar(y)) }
@@ -20,11 +20,11 @@ func TestSecondDerivativesAtZero(t *testing.T) {
 		return nn.CrossEntropy(tensor.Stack(0, x, tensor.Scalar(0)), tensor.Scalar(0).Cast(tensor.Int32))
 	}
 	kl := func(x tensor.Tensor) tensor.Tensor {
-		return nn.KL(tensor.Stack(0, x, tensor.Scalar(0)).LogSoftmax(-1), tensor.New([]float32{0.25, 0.75}))
+		return nn.KLDiv(tensor.Stack(0, x, tensor.Scalar(0)).LogSoftmax(-1), tensor.New([]float32{0.25, 0.75}))
 	}
 	// The vectors are (x 1) and (0 1), so it is 1 - 1/√(1+x²).
 	cosine := func(x tensor.Tensor) tensor.Tensor {
-		return nn.Cosine(tensor.Stack(0, x, tensor.Scalar(1)), tensor.New([]float32{0, 1}))
+		return nn.CosineDistance(tensor.Stack(0, x, tensor.Scalar(1)), tensor.New([]float32{0, 1}))
 	}
 	for _, c := range []struct {
 		name string
@@ -40,9 +40,9 @@ func TestSecondDerivativesAtZero(t *testing.T) {
 		{"GELU", tensor.Tensor.GELU, math.Sqrt(2 / math.Pi)},
 		{"GELUTanh", tensor.Tensor.GELUTanh, math.Sqrt(2 / math.Pi)},
 		{"HardSwish", tensor.Tensor.HardSwish, 1. / 3},
-		{"BCE of 0", against(nn.BCE, 0), 1. / 4},
-		{"BCE of 1", against(nn.BCE, 1), 1. / 4},
-		{"BCE of 0.3", against(nn.BCE, 0.3), 1. / 4},
+		{"BCEWithLogits of 0", against(nn.BCEWithLogits, 0), 1. / 4},
+		{"BCEWithLogits of 1", against(nn.BCEWithLogits, 1), 1. / 4},
+		{"BCEWithLogits of 0.3", against(nn.BCEWithLogits, 0.3), 1. / 4},
 		{"MSE", against(nn.MSE, 1), 2},
 		{"L1", against(nn.L1, 1), 0},
 		{"Huber, near", against(nn.Huber, 0), 1},
@@ -65,20 +65,21 @@ func TestSecondDerivativesAtZero(t *testing.T) {
 	}
 }
 
-// The loss of a logit at 0 curves, so Newton's method can start there.
+// The loss of a logit has a positive second derivative at 0, so Newton's method can
+// start there.
 func TestHessianOfBCE(t *testing.T) {
 	x := tensor.From([][]float32{{1, 2}, {2, 1}, {-1, 0}, {0.5, -2}})
 	y := tensor.New([]float32{1, 0, 1, 0})
-	loss := func(w tensor.Tensor) tensor.Tensor { return nn.BCE(x.MatMul(w), y).Sum() }
+	loss := func(w tensor.Tensor) tensor.Tensor { return nn.BCEWithLogits(x.MatMul(w), y).Sum() }
 	check(t, "Hessian of BCE", grad.Hessian(loss)(tensor.Zeros(2)), []int{2, 2}, 1.5625, 0.75, 0.75, 2.25)
 }
 
-// Logits that are right by far have a small loss, which is not rounded to 0;
-// those that are wrong have a great one, which does not overflow.
+// The small loss of a large correct logit is not rounded to 0, and the loss of a
+// large wrong one does not overflow.
 func TestBCEOfGreatLogits(t *testing.T) {
 	for _, x := range []float64{-1e30, -200, -30, -20, 20, 30, 200, 1e30} {
 		for _, y := range []float64{0, 1} {
-			loss := func(p tensor.Tensor) tensor.Tensor { return nn.BCE(p, tensor.Scalar(y)) }
+			loss := func(p tensor.Tensor) tensor.Tensor { return nn.BCEWithLogits(p, tensor.Scalar(y)) }
 			wrong := (1 - 2*y) * x // how far on the wrong side the logit is
 			small := math.Log1p(math.Exp(-math.Abs(x)))
 			got := loss(tensor.Scalar(x)).Item()

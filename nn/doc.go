@@ -1,15 +1,15 @@
-// Package nn has the parts of neural networks: layers, losses, initial values.
+// Package nn provides layers, losses and initializers of neural networks.
 //
 // A layer is a plain struct of tensors, and a model is any Go value made of
 // layers: a struct of the user's own, or a [Sequential]. The exported fields
-// are the parameters, their names in snake case the names in files, so a model
-// saved by PyTorch loads into a struct of the same form.
+// are the parameters, and their names in snake case are the names in files: a
+// model saved by PyTorch loads into a struct of the same form.
 //
-// Apply is inference. What differs in training takes an explicit source of
-// randomness: [Dropout.Drop], or [Train] for layers that also carry statistics
-// from step to step. A nil *tensor.RNG always means inference.
+// Apply is inference. Training passes an explicit source of randomness:
+// [Dropout.Drop], or [Train] for layers that also carry statistics from step to
+// step. A nil *tensor.RNG always means inference.
 //
-// Losses are not reduced: take the Mean of what they return. None broadcasts.
+// Losses are not reduced: call Mean on the result. They do not broadcast.
 //
 // In a layer a zero Eps, Momentum, Stride, Dilation or Groups means PyTorch's
 // default; a zero P or Padding means zero.

@@ -153,15 +153,15 @@ func ExampleMSE() {
 	// Output: [0 1 4] [0 1 2] [0 0.5 1.5]
 }
 
-func ExampleBCE() {
+func ExampleBCEWithLogits() {
 	logits := tensor.New([]float32{0, 3, 3})
-	fmt.Printf("%.4f\n", nn.BCE(logits, tensor.New([]float32{1, 1, 0})))
+	fmt.Printf("%.4f\n", nn.BCEWithLogits(logits, tensor.New([]float32{1, 1, 0})))
 	// Output: [0.6931 0.0486 3.0486]
 }
 
-func ExampleKL() {
+func ExampleKLDiv() {
 	p, q := tensor.New([]float32{0.5, 0.5}, 1, 2), tensor.New([]float32{0.25, 0.75}, 1, 2)
-	fmt.Printf("%.4f\n", nn.KL(q.Log(), p))
+	fmt.Printf("%.4f\n", nn.KLDiv(q.Log(), p))
 	// Output: [0.1438]
 }
 
@@ -170,8 +170,8 @@ func ExampleHinge() {
 	// Output: [0 0.5 1.5]
 }
 
-func ExampleCosine() {
-	fmt.Println(nn.Cosine(tensor.From([][]float32{{1, 0}, {1, 0}}), tensor.From([][]float32{{2, 0}, {0, 3}})))
+func ExampleCosineDistance() {
+	fmt.Println(nn.CosineDistance(tensor.From([][]float32{{1, 0}, {1, 0}}), tensor.From([][]float32{{2, 0}, {0, 3}})))
 	// Output: [0 1]
 }
 

@@ -7,47 +7,45 @@ import (
 	"github.com/tensorken/tensorken/tensor"
 )
 
-// XavierUniform is a random weight of shape [out in spatial...], of rank 2 or
-// more, uniform in ±√(6/(inputs+outputs)). A kernel's spatial axes multiply
-// both: an output has in·spatial inputs, an input out·spatial outputs.
+// XavierUniform returns a random weight of shape [out in spatial...], of rank 2 or
+// more, uniform in ±√(6/(inputs+outputs)). An output has in·spatial inputs, an input
+// out·spatial outputs.
 //
 // Source: Glorot, Bengio, "Understanding the difficulty of training deep
 // feedforward neural networks", 2010.
 func XavierUniform(rng *tensor.RNG, shape ...int) tensor.Tensor {
-	checkDraw("XavierUniform", rng, shape)
-	in, out := fans("XavierUniform", shape)
+	in, out := fans("XavierUniform", rng, shape)
 	return uniform(rng, math.Sqrt(6/float64(in+out)), shape...)
 }
 
-// XavierNormal is a random weight of shape [out in spatial...], normal of
+// XavierNormal returns a random weight of shape [out in spatial...], normal of
 // variance 2/(inputs+outputs); see [XavierUniform].
 func XavierNormal(rng *tensor.RNG, shape ...int) tensor.Tensor {
-	checkDraw("XavierNormal", rng, shape)
-	in, out := fans("XavierNormal", shape)
+	in, out := fans("XavierNormal", rng, shape)
 	return normal(rng, math.Sqrt(2/float64(in+out)), shape...)
 }
 
-// KaimingUniform is a random weight of shape [out in spatial...], of rank 2 or
+// KaimingUniform returns a random weight of shape [out in spatial...], of rank 2 or
 // more, uniform in ±√(6/inputs), for layers before a ReLU. An output has
 // in·spatial inputs.
 //
 // Source: He, Zhang, Ren, Sun, "Delving Deep into Rectifiers", 2015.
 func KaimingUniform(rng *tensor.RNG, shape ...int) tensor.Tensor {
-	checkDraw("KaimingUniform", rng, shape)
-	in, _ := fans("KaimingUniform", shape)
+	in, _ := fans("KaimingUniform", rng, shape)
 	return uniform(rng, math.Sqrt(6/float64(in)), shape...)
 }
 
-// KaimingNormal is a random weight of shape [out in spatial...], normal of
+// KaimingNormal returns a random weight of shape [out in spatial...], normal of
 // variance 2/inputs, for layers before a ReLU; see [KaimingUniform].
 func KaimingNormal(rng *tensor.RNG, shape ...int) tensor.Tensor {
-	checkDraw("KaimingNormal", rng, shape)
-	in, _ := fans("KaimingNormal", shape)
+	in, _ := fans("KaimingNormal", rng, shape)
 	return normal(rng, math.Sqrt(2/float64(in)), shape...)
 }
 
-// fans are the inputs of each output and the outputs of each input.
-func fans(op string, shape []int) (in, out int) {
+// fans returns the number of inputs of each output and of outputs of each input of a
+// weight to be drawn.
+func fans(op string, rng *tensor.RNG, shape []int) (in, out int) {
+	checkDraw(op, rng, shape)
 	if len(shape) < 2 {
 		fail(op, "the shape %v has rank %d, a weight [out in spatial...] at least 2", shape, len(shape))
 	}
@@ -73,11 +71,11 @@ func checkShape(op string, weight []int) {
 	}
 }
 
-// bound is 1/√inputs: PyTorch's for the weights and biases of its layers.
+// bound returns 1/√inputs, PyTorch's bound of initial weights and biases.
 func bound(in int) float64 { return 1 / math.Sqrt(float64(max(in, 1))) }
 
-// uniform is uniform in ±b. It is kept: the first step computes it, and no
-// other does again.
+// uniform draws uniformly from ±b. Keep stores the result, or each step would draw it
+// again.
 func uniform(rng *tensor.RNG, b float64, shape ...int) tensor.Tensor {
 	return rng.Uniform(shape...).Mul(2 * b).Sub(b).Keep()
 }

@@ -13,23 +13,23 @@ import (
 
 // A Layer computes a tensor from a tensor.
 type Layer interface {
-	// Apply is the layer's result at inference.
+	// Apply returns the layer's result at inference.
 	Apply(x tensor.Tensor) tensor.Tensor
 }
 
-// A Stateful layer computes something else in training than at inference, or
-// carries statistics from step to step.
+// A Stateful layer differs between training and inference, or carries statistics
+// from step to step.
 type Stateful interface {
 	Layer
-	// Train is the layer's result in training, and the layer with its new
-	// statistics, of the same type as the layer or what that points to. The
-	// function [Train] does not call it with a nil rng, which means inference.
+	// Train returns the layer's result in training, and the layer with its new
+	// statistics, of the layer's type or, if that is a pointer, its element's. The
+	// function [Train] calls Apply instead if rng is nil.
 	Train(x tensor.Tensor, rng *tensor.RNG) (y tensor.Tensor, next Layer)
 }
 
 // Train applies l to x in training and returns the result and l with its new
-// statistics, behind a new pointer if l is one. It is Apply where l is not
-// Stateful or rng is nil.
+// statistics, behind a new pointer if l is a pointer. If l is not Stateful or rng is
+// nil, it returns l.Apply(x) and l.
 func Train[L Layer](l L, x tensor.Tensor, rng *tensor.RNG) (tensor.Tensor, L) {
 	if what := nilLayer(l); what != "" {
 		fail("Train", "the layer is %s: want a layer", what)
@@ -42,8 +42,8 @@ func Train[L Layer](l L, x tensor.Tensor, rng *tensor.RNG) (tensor.Tensor, L) {
 	return y, retyped(s, next).(L)
 }
 
-// retyped returns next, what l became in training, as a value of l's own type:
-// a pointer to a layer has the layer's methods, and they give back values.
+// retyped converts next, which l.Train returned, to the type of l. A pointer to a
+// layer has the layer's methods, which return values and not pointers.
 func retyped(l, next Layer) Layer {
 	want, got := reflect.TypeOf(l), reflect.TypeOf(next)
 	if got != nil && want == reflect.PointerTo(got) {
@@ -70,7 +70,7 @@ func (l Sequential) Apply(x tensor.Tensor) tensor.Tensor {
 	return x
 }
 
-// Train trains every layer. A pointer that is there twice stays one layer.
+// Train trains every layer. A pointer that occurs twice stays one layer.
 func (l Sequential) Train(x tensor.Tensor, rng *tensor.RNG) (tensor.Tensor, Layer) {
 	l.check()
 	next := slices.Clone(l)
@@ -97,8 +97,8 @@ func (l Sequential) check() {
 	}
 }
 
-// nilLayer describes a layer that has no method to call: nil, a nil Func, and a
-// nil pointer to a layer whose methods take no pointer. For others it is "".
+// nilLayer describes a layer whose methods cannot be called: nil, a nil Func, or a
+// nil pointer to a type with value methods. For other layers it returns "".
 func nilLayer(l Layer) string {
 	f, isFunc := l.(Func)
 	v := reflect.ValueOf(l)
@@ -112,8 +112,8 @@ func nilLayer(l Layer) string {
 	return ""
 }
 
-// A Func is a function as a layer: nn.Func(tensor.Tensor.ReLU). What it
-// captures is not trained and not saved.
+// A Func is a function as a layer: nn.Func(tensor.Tensor.ReLU). Tensors that it
+// captures are not trained and not saved.
 type Func func(tensor.Tensor) tensor.Tensor
 
 // Apply calls the function.
@@ -124,7 +124,7 @@ func fail(op, format string, args ...any) {
 	tensor.Internal.Misuse(graph.Token{}, "nn."+op, fmt.Sprintf(format, args...))
 }
 
-// named, deferred by a layer, has misuse of an operation in it name the layer.
+// named, deferred by a layer, makes errors of the operations in it name the layer.
 func named(layer string) {
 	switch e := recover().(type) {
 	case nil:
@@ -142,21 +142,22 @@ func named(layer string) {
 	}
 }
 
-// present panics where a layer was not made by its constructor or loaded.
-func present(layer, field string, t tensor.Tensor) {
+// checkPresent panics if a field is absent: the layer was neither made by its
+// constructor nor loaded.
+func checkPresent(layer, field string, t tensor.Tensor) {
 	if !t.IsValid() {
 		fail(layer, "%s is absent: make the layer with nn.New%s, or load it", field, layer)
 	}
 }
 
-// fits panics unless a bias, if present, has one element for each output.
-func fits(layer string, bias tensor.Tensor, outputs int) {
+// checkBias panics unless a bias is absent or has one element for each output.
+func checkBias(layer string, bias tensor.Tensor, outputs int) {
 	if bias.IsValid() && (bias.Rank() != 1 || bias.Len() != outputs) {
 		fail(layer, "Bias is %v, want [%d]: one for each output", bias.Shape(), outputs)
 	}
 }
 
-// checkIndices panics unless t has a type that an index may have.
+// checkIndices panics unless t has a type of indices.
 func checkIndices(op, what string, t tensor.Tensor) {
 	if d := t.DType(); !ir.IndexTypes.Has(d) {
 		fail(op, "%s are %v, want int32, uint32 or int64: Cast(tensor.Int32)", what, d)

@@ -12,7 +12,7 @@ import (
 	"github.com/tensorken/tensorken/tree"
 )
 
-// iota is 0, 1, 2 … of a shape, times scale.
+// iota returns a tensor of 0, 1, 2 … times scale.
 func iota(scale float64, shape ...int) tensor.Tensor {
 	n := 1
 	for _, d := range shape {
@@ -88,7 +88,7 @@ func TestTrainBatchNorm(t *testing.T) {
 	check(t, "running mean without RNG", next[0].(nn.BatchNorm).Mean, []int{2}, 0, 0)
 }
 
-// Layers stay of the type they are, so that a tree of them does: pointers too.
+// Training keeps the type of each layer, pointers included, and so that of a tree.
 func TestTrainKeepsTypes(t *testing.T) {
 	x, rng := tensor.New([]float32{1, 10, 3, 20, 5, 60}, 3, 2), tensor.NewRNG(1)
 	bn, lin := nn.NewBatchNorm(2), nn.NewLinear(rng, 2, 2)
@@ -117,7 +117,7 @@ func TestTrainKeepsTypes(t *testing.T) {
 	}
 }
 
-// Without an RNG a layer infers, whether it is called by Train or itself.
+// A nil RNG means inference, in the function Train and in the method.
 func TestTrainWithoutRNG(t *testing.T) {
 	x := tensor.New([]float32{1, 10, 3, 20}, 2, 2)
 	for _, l := range []nn.Stateful{nn.NewBatchNorm(2), nn.Dropout{P: 0.5}, nn.Sequential{nn.NewBatchNorm(2), nn.Dropout{P: 0.5}}} {
@@ -133,7 +133,7 @@ func TestTrainWithoutRNG(t *testing.T) {
 	}
 }
 
-// A forgetful layer embeds a BatchNorm, and so gives that back in training.
+// A forgetful layer embeds a BatchNorm, and so its Train method returns a BatchNorm.
 type forgetful struct{ nn.BatchNorm }
 
 func TestDropout(t *testing.T) {
@@ -236,7 +236,7 @@ func TestMisuse(t *testing.T) {
 		{func() { nn.NewLayerNorm(4).Apply(x) }, "nn.LayerNorm: the input [2 3]"},
 		{func() { nn.NewRMSNorm(4).Apply(x) }, "nn.RMSNorm: the input [2 3]"},
 		{func() { nn.NewBatchNorm(4).Apply(x) }, "nn.BatchNorm: the input [2 3]"},
-		{func() { nn.NewBatchNorm(3).Train(tensor.Ones(1, 3), rng) }, "nn.BatchNorm: training takes at least 2 elements a channel, and the input [1 3] has 1"},
+		{func() { nn.NewBatchNorm(3).Train(tensor.Ones(1, 3), rng) }, "nn.BatchNorm: training needs at least 2 elements a channel, the input [1 3] has 1"},
 		{func() { nn.NewGroupNorm(2, 3) }, "nn.NewGroupNorm: 2 groups do not divide 3 channels"},
 		{func() { nn.NewGroupNorm(0, 3) }, "nn.NewGroupNorm: 0 groups do not divide 3 channels"},
 		{func() { nn.GroupNorm{Groups: 2}.Apply(x) }, "nn.GroupNorm: 2 groups do not divide the 3 channels"},
@@ -277,7 +277,7 @@ func TestMisuse(t *testing.T) {
 		{func() { nn.NLL(tensor.Ones(2, 3).Cast(tensor.Int32), label) }, "nn.NLL: predictions are int32, want a floating-point type"},
 		{func() { nn.MSE(x, tensor.Ones(2)) }, "nn.MSE: predictions [2 3] and targets [2]"},
 		{func() { nn.MSE(x, tensor.Tensor{}) }, "nn.MSE: the targets are absent"},
-		{func() { nn.BCE(x.Sum(1), label.Unsqueeze(1)) }, "nn.BCE: targets are int32, want float32, the type of the predictions"},
+		{func() { nn.BCEWithLogits(x.Sum(1), label.Unsqueeze(1)) }, "nn.BCEWithLogits: targets are int32, want float32, the type of the predictions"},
 		{func() { nn.L1(label, label) }, "nn.L1: predictions are int32, want a floating-point type"},
 	} {
 		err := tensor.Try(c.f)

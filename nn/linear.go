@@ -19,22 +19,18 @@ func NewLinear(rng *tensor.RNG, in, out int) Linear {
 	return Linear{Weight: uniform(rng, b, out, in), Bias: uniform(rng, b, out)}
 }
 
-// Apply takes x of shape [... in] to [... out].
+// Apply maps x of shape [... in] to [... out].
 func (l Linear) Apply(x tensor.Tensor) tensor.Tensor {
 	defer named("Linear")
-	present("Linear", "Weight", l.Weight)
+	checkPresent("Linear", "Weight", l.Weight)
 	if x.Rank() == 0 || x.Dim(-1) != l.Weight.Dim(1) {
 		fail("Linear", "the input %v does not end in the %d that the weight [out in] = %v takes", x.Shape(), l.Weight.Dim(1), l.Weight.Shape())
 	}
-	fits("Linear", l.Bias, l.Weight.Dim(0))
-	y := x.MatMul(l.Weight.T())
-	if l.Bias.IsValid() {
-		y = y.Add(l.Bias)
-	}
-	return y
+	checkBias("Linear", l.Bias, l.Weight.Dim(0))
+	return affine(x.MatMul(l.Weight.T()), tensor.Tensor{}, l.Bias)
 }
 
-// An Embedding turns positions into rows of its weight.
+// An Embedding looks up rows of its weight by position.
 type Embedding struct {
 	Weight tensor.Tensor // [n width]
 }
@@ -46,28 +42,27 @@ func NewEmbedding(rng *tensor.RNG, n, width int) Embedding {
 	return Embedding{Weight: rng.Normal(n, width).Keep()}
 }
 
-// Apply takes positions x of shape [...], of type int32, uint32 or int64, to
-// [... width]. On a GPU, which lacks int64, they are int32 or uint32. A negative
-// position counts from the end; one out of range is an error when it is
-// computed.
+// Apply maps positions x of shape [...] to rows, [... width]. Positions are int32,
+// uint32 or, except on a GPU, int64; negative ones count from the end. A position out
+// of range is an error when the result is computed.
 func (l Embedding) Apply(x tensor.Tensor) tensor.Tensor {
 	defer named("Embedding")
-	present("Embedding", "Weight", l.Weight)
+	checkPresent("Embedding", "Weight", l.Weight)
 	checkIndices("Embedding", "positions", x)
 	return tensor.Internal.Take(graph.Token{}, "nn.Embedding", l.Weight, 0, x)
 }
 
-// A Dropout layer sets elements to zero at random in training, each with
-// probability P, and divides the others by 1-P so that the mean stays.
+// A Dropout layer sets each element to zero with probability P in training, and
+// divides the others by 1-P, which keeps the expected value.
 //
 // Source: Srivastava et al., "Dropout: A Simple Way to Prevent Neural Networks
 // from Overfitting", 2014.
 type Dropout struct{ P float64 }
 
-// Apply is x: nothing is dropped at inference.
+// Apply returns x: nothing is dropped at inference.
 func (l Dropout) Apply(x tensor.Tensor) tensor.Tensor { return l.Drop(x, nil) }
 
-// Drop drops elements of x, or none where rng is nil.
+// Drop drops elements of x, none if rng is nil.
 func (l Dropout) Drop(x tensor.Tensor, rng *tensor.RNG) tensor.Tensor {
 	defer named("Dropout")
 	if !(l.P >= 0 && l.P <= 1) {
@@ -83,16 +78,16 @@ func (l Dropout) Drop(x tensor.Tensor, rng *tensor.RNG) tensor.Tensor {
 	return tensor.Where(kept, x.Mul(1/(1-l.P)), 0)
 }
 
-// Train is Drop.
+// Train returns Drop(x, rng) and l.
 func (l Dropout) Train(x tensor.Tensor, rng *tensor.RNG) (tensor.Tensor, Layer) {
 	return l.Drop(x, rng), l
 }
 
-// A Flatten layer joins the axes from From on into one. From 0 means 1: all
-// but the batch.
+// A Flatten layer merges the axes from From on into one. From 0 means 1: all axes but
+// the batch.
 type Flatten struct{ From int }
 
-// Apply takes x of shape [a b c] to [a b·c], where From is 1.
+// Apply maps x of shape [a b c] to [a b·c], for From = 1.
 func (l Flatten) Apply(x tensor.Tensor) tensor.Tensor {
 	defer named("Flatten")
 	from := l.From

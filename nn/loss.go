@@ -7,16 +7,16 @@ import (
 	"github.com/tensorken/tensorken/tensor"
 )
 
-// CrossEntropy is -log softmax(logits)[label], one number a label: logits of
-// shape [... classes], labels int32, uint32 or int64 of shape [...], which is
-// the result's. On a GPU, which lacks int64, labels are int32 or uint32. A
-// label out of range, such as -1, is an error when the loss is computed.
+// CrossEntropy returns -log softmax(logits)[label] for each label. Logits have
+// shape [... classes]; labels, and the result, have shape [...]. Labels are int32,
+// uint32 or, except on a GPU, int64. A label out of range, such as -1, is an error
+// when the loss is computed.
 func CrossEntropy(logits, labels tensor.Tensor) tensor.Tensor {
 	return nll("CrossEntropy", logits, labels, func(x tensor.Tensor) tensor.Tensor { return x.LogSoftmax(-1) })
 }
 
-// NLL is -logp[label], one number a label: CrossEntropy of log-probabilities,
-// of the same shapes and types.
+// NLL returns -logp[label] for each label: CrossEntropy of log-probabilities, with
+// the same shapes and types.
 func NLL(logp, labels tensor.Tensor) tensor.Tensor {
 	return nll("NLL", logp, labels, func(x tensor.Tensor) tensor.Tensor { return x })
 }
@@ -30,72 +30,73 @@ func nll(op string, pred, labels tensor.Tensor, logp func(tensor.Tensor) tensor.
 	return tensor.Internal.Pick(graph.Token{}, "nn."+op, logp(pred), labels).Neg()
 }
 
-// BCE is the binary cross-entropy of logits x and targets y between 0 and 1,
-// log(1+eˣ) - x·y, for each element; both are of one shape and type. It does
-// not overflow.
-func BCE(pred, target tensor.Tensor) tensor.Tensor {
-	alike("BCE", pred, target)
-	// log(1+eˣ) is x + log(1+e⁻ˣ) above 0. At 0 both parts are those below, so
-	// that all derivatives there are right; and x-x·y is x·(1-y), so that the
-	// small loss of a great logit on the right side is not rounded away.
+// BCEWithLogits returns the binary cross-entropy log(1+eˣ) - x·y of each logit x and
+// target y from 0 to 1, both of one shape and type. It does not overflow.
+func BCEWithLogits(pred, target tensor.Tensor) tensor.Tensor {
+	checkTarget("BCEWithLogits", pred, target)
+	// For x > 0, log(1+eˣ) = x + log(1+e⁻ˣ). Zero takes the other branch, in both
+	// terms, so that all derivatives at 0 are right. x - x·y is written x·(1-y), so
+	// that the small loss of a large correct logit is not rounded to 0.
 	above := pred.Gt(0)
 	decay := tensor.Where(above, pred.Neg(), pred).Exp()
 	return pred.Mul(above.Cast(pred.DType()).Sub(target)).Add(decay.Log1p())
 }
 
-// MSE is (pred - target)² for each element; both are of one shape and type.
+// MSE returns (pred - target)² for each element; both have one shape and type.
 func MSE(pred, target tensor.Tensor) tensor.Tensor {
-	alike("MSE", pred, target)
+	checkTarget("MSE", pred, target)
 	return pred.Sub(target).Square()
 }
 
-// L1 is |pred - target| for each element; both are of one shape and type.
+// L1 returns |pred - target| for each element; both have one shape and type.
 func L1(pred, target tensor.Tensor) tensor.Tensor {
-	alike("L1", pred, target)
+	checkTarget("L1", pred, target)
 	return pred.Sub(target).Abs()
 }
 
-// Huber is d²/2 where |d| ≤ 1, elsewhere |d| - ½, of d = pred - target, for
-// each element; both are of one shape and type.
+// Huber returns d²/2 where |d| ≤ 1 and |d| - ½ elsewhere, with d = pred - target,
+// for each element; both have one shape and type.
 //
 // Source: Huber, "Robust Estimation of a Location Parameter", 1964.
 func Huber(pred, target tensor.Tensor) tensor.Tensor {
-	alike("Huber", pred, target)
+	checkTarget("Huber", pred, target)
 	d := pred.Sub(target)
 	c := d.Clamp(-1, 1)
 	return c.Mul(d.Sub(c.Mul(0.5)))
 }
 
-// KL is the Kullback-Leibler divergence Σ t·(log t - logp) over the last axis,
-// which it drops, of log-probabilities and target probabilities of one shape
-// and type, [... classes]. Its Mean is PyTorch's "batchmean" for rank 2.
-func KL(logp, target tensor.Tensor) tensor.Tensor {
-	alike("KL", logp, target)
+// KLDiv returns the Kullback-Leibler divergence Σ t·(log t - logp) of
+// log-probabilities and target probabilities t, both [... classes] of one type. It
+// sums over the last axis and drops it. For rank 2 its Mean is PyTorch's
+// "batchmean".
+func KLDiv(logp, target tensor.Tensor) tensor.Tensor {
+	checkTarget("KLDiv", logp, target)
 	some := target.Gt(0)
 	logt := tensor.Where(some, target, 1).Log() // 0·log 0 is 0
-	return dropLast("KL", target.Mul(logt.Sub(logp)))
+	return dropLast("KLDiv", target.Mul(logt.Sub(logp)))
 }
 
-// Hinge is max(0, 1 - pred·target) for each element; both are of one shape and
-// type, targets -1 or 1.
+// Hinge returns max(0, 1 - pred·target) for each element; both have one shape and
+// type, and targets are -1 or 1.
 func Hinge(pred, target tensor.Tensor) tensor.Tensor {
-	alike("Hinge", pred, target)
+	checkTarget("Hinge", pred, target)
 	return pred.Mul(target).Neg().Add(1).ReLU()
 }
 
-// Cosine is 1 - cos of the angle between the vectors along the last axis,
-// which it drops; both are of one shape and type, [... width]. A vector of
-// zeros is at right angles to all.
-func Cosine(pred, target tensor.Tensor) tensor.Tensor {
-	alike("Cosine", pred, target)
-	if d := pred.DType(); d.IsHalf() { // in which the least of the squares below is 0
-		return Cosine(pred.Cast(tensor.Float32), target.Cast(tensor.Float32)).Cast(d)
+// CosineDistance returns 1 - cos of the angle between vectors along the last axis,
+// which it drops; both are [... width] of one type. The distance to a zero vector
+// is 1.
+func CosineDistance(pred, target tensor.Tensor) tensor.Tensor {
+	checkTarget("CosineDistance", pred, target)
+	if d := pred.DType(); d.IsHalf() { // the bound 1e-16 below is 0 in these types
+		return CosineDistance(pred.Cast(tensor.Float32), target.Cast(tensor.Float32)).Cast(d)
 	}
-	dot := dropLast("Cosine", pred.Mul(target))
-	squares := dropLast("Cosine", pred.Square()).Mul(dropLast("Cosine", target.Square()))
+	dot := dropLast("CosineDistance", pred.Mul(target))
+	squares := dropLast("CosineDistance", pred.Square()).Mul(dropLast("CosineDistance", target.Square()))
 	return dot.Div(squares.Maximum(1e-16).Sqrt()).Neg().Add(1)
 }
 
+// dropLast sums over the last axis and drops it.
 func dropLast(op string, x tensor.Tensor) tensor.Tensor {
 	if x.Rank() == 0 {
 		fail(op, "predictions have rank 0, want at least 1")
@@ -103,9 +104,9 @@ func dropLast(op string, x tensor.Tensor) tensor.Tensor {
 	return x.Sum(-1).Squeeze(-1)
 }
 
-// alike panics unless predictions and targets have one type and shape:
-// broadcasting [n 1] against [n] is a mistake more often than a wish.
-func alike(op string, pred, target tensor.Tensor) {
+// checkTarget panics unless predictions and targets have one type and shape:
+// broadcasting [n 1] against [n] is usually a mistake.
+func checkTarget(op string, pred, target tensor.Tensor) {
 	checkPred(op, pred, "targets", target)
 	if !slices.Equal(pred.Shape(), target.Shape()) {
 		fail(op, "predictions %v and targets %v differ in shape", pred.Shape(), target.Shape())
@@ -115,8 +116,8 @@ func alike(op string, pred, target tensor.Tensor) {
 	}
 }
 
-// checkPred panics unless a loss has predictions, of a floating-point type,
-// and what they are compared with.
+// checkPred panics if predictions or targets are absent, or predictions are not of a
+// floating-point type.
 func checkPred(op string, pred tensor.Tensor, what string, target tensor.Tensor) {
 	if !pred.IsValid() {
 		fail(op, "the predictions are absent")

@@ -22,7 +22,7 @@ func TestLosses(t *testing.T) {
 		1.3862944, 1.3862944, 1.3862944, 1.3862944, 1.3862944, 1.3862944)
 
 	x, y := tensor.New([]float32{0, 100, -100, 2}), tensor.New([]float32{1, 0, 1, 1})
-	check(t, "BCE", nn.BCE(x, y), []int{4}, float32(math.Ln2), 100, 100, 0.126928)
+	check(t, "BCEWithLogits", nn.BCEWithLogits(x, y), []int{4}, float32(math.Ln2), 100, 100, 0.126928)
 	a, b := tensor.New([]float32{1, 2, -4}), tensor.New([]float32{1, 1.5, -1})
 	check(t, "MSE", nn.MSE(a, b), []int{3}, 0, 0.25, 9)
 	check(t, "L1", nn.L1(a, b), []int{3}, 0, 0.5, 3)
@@ -31,16 +31,16 @@ func TestLosses(t *testing.T) {
 
 	p := tensor.From([][]float32{{0.5, 0.5, 0}, {0.25, 0.25, 0.5}})
 	q := tensor.From([][]float32{{0.25, 0.25, 0.5}, {0.25, 0.25, 0.5}})
-	check(t, "KL", nn.KL(q.Log(), p), []int{2}, float32(math.Ln2), 0)
+	check(t, "KLDiv", nn.KLDiv(q.Log(), p), []int{2}, float32(math.Ln2), 0)
 	u := tensor.From([][]float32{{1, 0}, {1, 1}, {0, 0}, {3, 0}})
 	v := tensor.From([][]float32{{0, 2}, {2, 2}, {1, 0}, {-1, 0}})
-	check(t, "Cosine", nn.Cosine(u, v), []int{4}, 1, 0, 1, 2)
+	check(t, "CosineDistance", nn.CosineDistance(u, v), []int{4}, 1, 0, 1, 2)
 	for _, d := range []tensor.DType{tensor.Float16, tensor.BFloat16} {
-		half := nn.Cosine(u.Cast(d), v.Cast(d))
+		half := nn.CosineDistance(u.Cast(d), v.Cast(d))
 		if half.DType() != d {
-			t.Errorf("Cosine of %v is %v", d, half.DType())
+			t.Errorf("CosineDistance of %v is %v", d, half.DType())
 		}
-		check(t, "Cosine of "+d.String(), half.Cast(tensor.Float32), []int{4}, 1, 0, 1, 2)
+		check(t, "CosineDistance of "+d.String(), half.Cast(tensor.Float32), []int{4}, 1, 0, 1, 2)
 	}
 }
 
@@ -62,13 +62,13 @@ func TestBadLabels(t *testing.T) {
 	}
 }
 
-// The derivatives at the points where a loss is put together from pieces.
+// Derivatives at the points where pieces of a loss meet.
 func TestLossGradients(t *testing.T) {
 	at := func(loss func(p, t tensor.Tensor) tensor.Tensor, x, y []float32) tensor.Tensor {
 		target := tensor.New(y)
 		return grad.Of(func(p tensor.Tensor) tensor.Tensor { return loss(p, target).Sum() })(tensor.New(x))
 	}
-	check(t, "gradient of BCE", at(nn.BCE, []float32{0, 0, 200, -200}, []float32{0, 1, 0, 1}), []int{4}, 0.5, -0.5, 1, -1)
+	check(t, "gradient of BCEWithLogits", at(nn.BCEWithLogits, []float32{0, 0, 200, -200}, []float32{0, 1, 0, 1}), []int{4}, 0.5, -0.5, 1, -1)
 	check(t, "gradient of Huber", at(nn.Huber, []float32{0, 0.5, 1, 3, -3}, make([]float32, 5)), []int{5}, 0, 0.5, 1, 1, -1)
-	check(t, "gradient of Cosine at 0", at(nn.Cosine, []float32{0, 0}, []float32{0, 0}), []int{2}, 0, 0)
+	check(t, "gradient of CosineDistance at 0", at(nn.CosineDistance, []float32{0, 0}, []float32{0, 0}), []int{2}, 0, 0)
 }

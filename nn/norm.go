@@ -7,9 +7,9 @@ import (
 	"github.com/tensorken/tensorken/tensor"
 )
 
-// A LayerNorm subtracts the mean of the last axes and divides by their
-// standard deviation, √(variance + Eps): those axes that the weight has, the
-// last one if it is absent.
+// A LayerNorm subtracts the mean over the last axes and divides by the standard
+// deviation, √(variance + Eps). It normalizes the axes that the weight has, the last
+// axis if the weight is absent.
 //
 // Source: Ba, Kiros, Hinton, "Layer Normalization", 2016.
 type LayerNorm struct {
@@ -23,13 +23,17 @@ func NewLayerNorm(width int) LayerNorm {
 	return LayerNorm{Weight: tensor.Ones(width), Bias: tensor.Zeros(width)}
 }
 
-// Apply takes x of shape [... width] to the same shape.
+// Apply maps x of shape [... width] to the same shape.
 func (l LayerNorm) Apply(x tensor.Tensor) tensor.Tensor {
 	defer named("LayerNorm")
 	axes := lastAxes("LayerNorm", x, l.Weight)
+	return affine(normalize(x, cmp.Or(l.Eps, 1e-5), axes...), l.Weight, l.Bias)
+}
+
+// normalize subtracts the mean over axes and divides by √(variance + eps).
+func normalize(x tensor.Tensor, eps float64, axes ...int) tensor.Tensor {
 	centred := x.Sub(x.Mean(axes...))
-	y := centred.Div(centred.Square().Mean(axes...).Add(cmp.Or(l.Eps, 1e-5)).Sqrt())
-	return affine(y, l.Weight, l.Bias)
+	return centred.Div(centred.Square().Mean(axes...).Add(eps).Sqrt())
 }
 
 // An RMSNorm divides by the root of the mean square of the last axes.
@@ -46,7 +50,7 @@ func NewRMSNorm(width int) RMSNorm {
 	return RMSNorm{Weight: tensor.Ones(width)}
 }
 
-// Apply takes x of shape [... width] to the same shape.
+// Apply maps x of shape [... width] to the same shape.
 func (l RMSNorm) Apply(x tensor.Tensor) tensor.Tensor {
 	defer named("RMSNorm")
 	axes := lastAxes("RMSNorm", x, l.Weight)
@@ -54,7 +58,7 @@ func (l RMSNorm) Apply(x tensor.Tensor) tensor.Tensor {
 	return affine(y, l.Weight, l.Bias)
 }
 
-// lastAxes are the axes of x that the weight has, the last if it is absent.
+// lastAxes returns the axes of x that the weight has, the last if it is absent.
 func lastAxes(layer string, x, weight tensor.Tensor) []int {
 	if !weight.IsValid() {
 		return []int{-1}
@@ -70,7 +74,7 @@ func lastAxes(layer string, x, weight tensor.Tensor) []int {
 	return axes
 }
 
-// affine is x·weight + bias, each if present.
+// affine returns x·weight + bias, leaving out what is absent.
 func affine(x, weight, bias tensor.Tensor) tensor.Tensor {
 	if weight.IsValid() {
 		x = x.Mul(weight)
@@ -81,9 +85,9 @@ func affine(x, weight, bias tensor.Tensor) tensor.Tensor {
 	return x
 }
 
-// A BatchNorm subtracts each channel's mean and divides by its standard
-// deviation, √(variance + Eps): the batch's own in training, running averages
-// of them at inference.
+// A BatchNorm subtracts each channel's mean and divides by its standard deviation,
+// √(variance + Eps). In training these are the batch's, at inference their running
+// averages.
 //
 // Source: Ioffe, Szegedy, "Batch Normalization", 2015.
 type BatchNorm struct {
@@ -104,18 +108,17 @@ func NewBatchNorm(channels int) BatchNorm {
 	}
 }
 
-// Apply takes x of shape [batch channels ...] to the same shape.
+// Apply maps x of shape [batch channels ...] to the same shape.
 func (l BatchNorm) Apply(x tensor.Tensor) tensor.Tensor {
 	defer named("BatchNorm")
 	l.check(x)
-	y := x.Sub(onChannels(l.Mean, x.Rank())).Div(onChannels(l.Var.Add(cmp.Or(l.Eps, 1e-5)).Sqrt(), x.Rank()))
+	y := x.Sub(perChannel(l.Mean, x.Rank())).Div(perChannel(l.Var.Add(cmp.Or(l.Eps, 1e-5)).Sqrt(), x.Rank()))
 	return channelAffine(y, l.Weight, l.Bias)
 }
 
-// Train normalises by the batch's own statistics, and returns the layer with
-// new running averages. The variance in them is divided by n-1, as in
-// PyTorch, so a batch has at least two elements a channel. It draws nothing
-// from rng, but a nil one means inference, as everywhere.
+// Train normalizes by the batch's statistics, and returns the layer with new running
+// averages. Their variance divides by n-1, as in PyTorch, so a batch has at least two
+// elements a channel. Train draws nothing from rng; nil means inference.
 func (l BatchNorm) Train(x tensor.Tensor, rng *tensor.RNG) (tensor.Tensor, Layer) {
 	if rng == nil {
 		return l.Apply(x), l
@@ -127,7 +130,7 @@ func (l BatchNorm) Train(x tensor.Tensor, rng *tensor.RNG) (tensor.Tensor, Layer
 		axes = append(axes, a)
 	}
 	if n < 2 {
-		fail("BatchNorm", "training takes at least 2 elements a channel, and the input %v has %d", x.Shape(), n)
+		fail("BatchNorm", "training needs at least 2 elements a channel, the input %v has %d", x.Shape(), n)
 	}
 	mean := x.Mean(axes...)
 	centred := x.Sub(mean)
@@ -141,14 +144,14 @@ func (l BatchNorm) Train(x tensor.Tensor, rng *tensor.RNG) (tensor.Tensor, Layer
 }
 
 func (l BatchNorm) check(x tensor.Tensor) {
-	present("BatchNorm", "Mean", l.Mean)
-	present("BatchNorm", "Var", l.Var)
+	checkPresent("BatchNorm", "Mean", l.Mean)
+	checkPresent("BatchNorm", "Var", l.Var)
 	if x.Rank() < 2 || x.Dim(1) != l.Mean.Len() {
-		fail("BatchNorm", "the input %v has not the layer's %d channels on axis 1", x.Shape(), l.Mean.Len())
+		fail("BatchNorm", "the input %v does not have the layer's %d channels on axis 1", x.Shape(), l.Mean.Len())
 	}
 }
 
-// A GroupNorm parts the channels of each example into groups, subtracts each
+// A GroupNorm splits the channels of each example into groups, subtracts each
 // group's mean and divides by its standard deviation, √(variance + Eps).
 //
 // Source: Wu, He, "Group Normalization", 2018.
@@ -168,13 +171,12 @@ func NewGroupNorm(groups, channels int) GroupNorm {
 	return GroupNorm{Weight: tensor.Ones(channels), Bias: tensor.Zeros(channels), Groups: groups}
 }
 
-// Apply takes x of shape [batch channels ...] to the same shape.
+// Apply maps x of shape [batch channels ...] to the same shape.
 func (l GroupNorm) Apply(x tensor.Tensor) tensor.Tensor {
 	return groupNorm("GroupNorm", x, l.Groups, cmp.Or(l.Eps, 1e-5), l.Weight, l.Bias)
 }
 
-// An InstanceNorm is a GroupNorm whose groups are the channels: of each
-// example, each channel is normalised over the other axes.
+// An InstanceNorm is a GroupNorm with one channel a group.
 //
 // Source: Ulyanov, Vedaldi, Lempitsky, "Instance Normalization", 2016.
 type InstanceNorm struct {
@@ -188,7 +190,7 @@ func NewInstanceNorm(channels int) InstanceNorm {
 	return InstanceNorm{Weight: tensor.Ones(channels), Bias: tensor.Zeros(channels)}
 }
 
-// Apply takes x of shape [batch channels ...] to the same shape.
+// Apply maps x of shape [batch channels ...] to the same shape.
 func (l InstanceNorm) Apply(x tensor.Tensor) tensor.Tensor {
 	defer named("InstanceNorm")
 	groups := 0
@@ -204,24 +206,16 @@ func groupNorm(layer string, x tensor.Tensor, groups int, eps float64, weight, b
 		fail(layer, "the input %v has no channels on axis 1", x.Shape())
 	}
 	if weight.IsValid() && weight.Len() != x.Dim(1) {
-		fail(layer, "the input %v has not the layer's %d channels on axis 1", x.Shape(), weight.Len())
+		fail(layer, "the input %v does not have the layer's %d channels on axis 1", x.Shape(), weight.Len())
 	}
 	if groups < 1 || x.Dim(1)%groups != 0 {
 		fail(layer, "%d groups do not divide the %d channels of the input %v", groups, x.Dim(1), x.Shape())
 	}
-	y := x.Reshape(x.Dim(0), groups, x.Len()/max(x.Dim(0)*groups, 1))
-	y = y.Sub(y.Mean(2))
-	y = y.Div(y.Square().Mean(2).Add(eps).Sqrt())
+	y := normalize(x.Reshape(x.Dim(0), groups, x.Len()/max(x.Dim(0)*groups, 1)), eps, 2)
 	return channelAffine(y.Reshape(x.Shape()...), weight, bias)
 }
 
-// channelAffine is x·weight + bias, each if present, one element a channel.
+// channelAffine returns affine with one element of weight and bias a channel.
 func channelAffine(x, weight, bias tensor.Tensor) tensor.Tensor {
-	if weight.IsValid() {
-		x = x.Mul(onChannels(weight, x.Rank()))
-	}
-	if bias.IsValid() {
-		x = x.Add(onChannels(bias, x.Rank()))
-	}
-	return x
+	return affine(x, perChannel(weight, x.Rank()), perChannel(bias, x.Rank()))
 }

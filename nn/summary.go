@@ -8,8 +8,8 @@ import (
 	"github.com/tensorken/tensorken/tree"
 )
 
-// Summary is a table of the tensors in a model: name, type and shape, number
-// of elements; the last line has the total. Of a model without tensors it is
+// Summary returns a table of a model's tensors: name, type, shape and number of
+// elements; the last line has the total. For a model without tensors it returns
 // "no tensors".
 func Summary(model any) string {
 	var b strings.Builder

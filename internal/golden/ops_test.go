@@ -123,9 +123,9 @@ var ops = map[string]opFunc{
 	"l1_loss":       loss(nn.L1),
 	"huber_loss":    loss(nn.Huber),
 	"nll_loss":      loss(nn.NLL),
-	"kl_div":        loss(nn.KL),
+	"kl_div":        loss(nn.KLDiv),
 
-	"binary_cross_entropy_with_logits": loss(nn.BCE),
+	"binary_cross_entropy_with_logits": loss(nn.BCEWithLogits),
 }
 
 func unary(f func(tensor.Tensor) tensor.Tensor) opFunc {
