@@ -1,10 +1,9 @@
-// Package optim has optimizers: what turns gradients into better parameters.
+// Package optim provides optimizers, learning-rate schedules and gradient clipping.
 //
-// A [Rule] is the arithmetic of one parameter, such as [SGD] or [AdamW]. An
-// [Optimizer] applies a rule to every parameter of a model and keeps the state
-// that the rule asks for. Learning rates and other numbers that change from
-// step to step are arguments of the compiled step, so no step but the first
-// two compiles anything.
+// A [Rule], such as [SGD] or [AdamW], computes the new value of one parameter. An
+// [Optimizer] applies a rule to every parameter of a model and keeps the rule's
+// state. Learning rates and other numbers that change from step to step are
+// arguments of the compiled step, so only the first two steps compile.
 //
 // In a rule a zero Beta1, Beta2 or Eps means PyTorch's default; a zero
 // Momentum, WeightDecay or ClipNorm means none.

@@ -17,7 +17,7 @@ import (
 	"github.com/tensorken/tensorken/tree"
 )
 
-// ahead is the CPU as a device that runs ahead of its caller, as GPUs do.
+// ahead is a CPU device that runs asynchronously, as GPUs do.
 type ahead struct{ driver.Device }
 
 func (a ahead) Limits() driver.Limits {
@@ -26,7 +26,7 @@ func (a ahead) Limits() driver.Limits {
 	return l
 }
 
-// devices are the CPU, the CPU that runs ahead, and what TENSORKEN_DEVICE names.
+// devices are the CPU, an asynchronous CPU, and the device that TENSORKEN_DEVICE names.
 func devices(t *testing.T) map[string]*tensor.Device {
 	all := map[string]*tensor.Device{
 		"cpu":   tensor.NewDevice(cpu.New(cpu.Options{})),
@@ -45,13 +45,13 @@ func devices(t *testing.T) map[string]*tensor.Device {
 	return all
 }
 
-// A classifier has a table of rows, which takes indices too.
+// A classifier has an embedding: its inputs are indices, as its labels are.
 type classifier struct {
 	Rows nn.Embedding
 	Out  nn.Linear
 }
 
-// A training is a model that is stepped by hand.
+// A training is a model trained step by step.
 type training struct {
 	net  classifier
 	opt  *optim.Optimizer
@@ -72,7 +72,7 @@ func (t *training) step(rows, labels []int32) error {
 	return t.opt.Step(&t.net, g)
 }
 
-// numbers reads all of the model and the optimizer's slots.
+// numbers reads the model's parameters and the optimizer's slots.
 func (t *training) numbers(test *testing.T) []float32 {
 	test.Helper()
 	var all []float32
@@ -87,8 +87,8 @@ func (t *training) numbers(test *testing.T) []float32 {
 }
 
 // A bad index in any step leaves the model and the optimizer's state as they
-// were, and the next good step works. On a device that runs ahead the error of
-// the bad step comes when its loss is read, or with a later step.
+// were, and the next good step works. On an asynchronous device the error is returned
+// when the loss is read, or by a later step.
 func TestFailedStep(t *testing.T) {
 	good := []int32{0, 1, 2}
 	batches := []struct {
@@ -148,8 +148,7 @@ func TestFailedStep(t *testing.T) {
 	}
 }
 
-// Where nobody reads the loss of a failed step, the next one that is told of it
-// fails, and so does Sync.
+// If nobody reads the loss of a failed step, a later step or Sync returns its error.
 func TestFailedStepIsTold(t *testing.T) {
 	d := tensor.NewDevice(ahead{cpu.New(cpu.Options{})})
 	defer d.Close()
@@ -178,9 +177,8 @@ func TestFailedStepIsTold(t *testing.T) {
 	}
 }
 
-// What fails is the same on all devices where a kernel takes only a part of what
-// was taken by index: the backward pass then meets indices that the forward pass
-// does not.
+// The same step fails on all devices if a kernel uses only some of the indices: the
+// backward pass then reads indices that the forward pass does not.
 func TestFailedStepOfParts(t *testing.T) {
 	type model struct{ Rows, Scale tensor.Tensor }
 	for name, loss := range map[string]func(m model, i tensor.Tensor) tensor.Tensor{
@@ -233,8 +231,8 @@ func TestFailedStepOfParts(t *testing.T) {
 	}
 }
 
-// A failure is told once, to one who asked for what failed, and another model's
-// optimizer does not tell of it. The step is not counted.
+// A failure is reported once, to a reader of a failed value, and not by another
+// model's optimizer. The step is not counted.
 func TestFailedStepIsToldOnce(t *testing.T) {
 	d := tensor.NewDevice(ahead{cpu.New(cpu.Options{})})
 	defer d.Close()
@@ -267,7 +265,7 @@ func TestFailedStepIsToldOnce(t *testing.T) {
 	}
 }
 
-// A rule may take elements by index of what it stores.
+// A rule may index its slots.
 type takingRule struct{}
 
 func (takingRule) Update(p, g tensor.Tensor, slots []tensor.Tensor, lr float64, step int) (tensor.Tensor, []tensor.Tensor) {

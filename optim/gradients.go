@@ -8,9 +8,9 @@ import (
 	"github.com/tensorken/tensorken/tree"
 )
 
-// ClipNorm scales gradients down together so that their norm, the root of the
-// sum of all squares, is at most max. The sum is taken in float64 if a gradient
-// is float64, else in float32. It is misuse if max is negative or NaN.
+// ClipNorm scales all gradients by one factor so that their norm, the root of the
+// sum of all squares, is at most max. The sum is computed in float64 if a gradient is
+// float64, else in float32. It panics if max is negative or NaN.
 //
 // Source: Pascanu, Mikolov, Bengio, "On the difficulty of training recurrent
 // neural networks", 2013, in PyTorch's form: by max/(norm + 1e-6).
@@ -34,7 +34,7 @@ func ClipNorm[T any](grads T, max float64) T {
 	for _, g := range floats[1:] {
 		norm = norm.Add(squares(g))
 	}
-	some := norm.Ne(0) // where it is not, the derivative of the root is infinite
+	some := norm.Ne(0) // at 0 the derivative of the root is infinite
 	norm = tensor.Where(some, tensor.Where(some, norm, 1).Sqrt(), 0)
 	scale := norm.Add(1e-6).Reciprocal().Mul(max).Minimum(1)
 	return tree.Map(grads, func(_ string, g tensor.Tensor) tensor.Tensor {
@@ -45,8 +45,8 @@ func ClipNorm[T any](grads T, max float64) T {
 	})
 }
 
-// ClipValue clamps every element of the gradients to ±max. It is misuse if max
-// is negative or NaN.
+// ClipValue clamps every element of the gradients to ±max. It panics if max is
+// negative or NaN.
 func ClipValue[T any](grads T, max float64) T {
 	checkLimit("ClipValue", "elements", max)
 	return tree.Map(grads, func(_ string, g tensor.Tensor) tensor.Tensor {
@@ -57,15 +57,15 @@ func ClipValue[T any](grads T, max float64) T {
 	})
 }
 
-// checkLimit panics on behalf of op unless max is a limit.
+// checkLimit panics on behalf of op unless max is 0 or more.
 func checkLimit(op, what string, max float64) {
 	if !(max >= 0) {
 		tensor.Internal.Misuse(graph.Token{}, "optim."+op, fmt.Sprintf("the limit of the %s is %v, want 0 or more", what, max))
 	}
 }
 
-// Average is the running average decay·avg + (1-decay)·model of every
-// floating-point tensor; the others are the model's. Start from the model.
+// Average returns the running average decay·avg + (1-decay)·model of every
+// floating-point tensor, and the model's other tensors. Start with avg = model.
 func Average[T any](avg, model T, decay float64) T {
 	return tree.Zip(avg, model, func(_ string, a, m tensor.Tensor) tensor.Tensor {
 		if !m.IsValid() || !m.DType().IsFloat() {

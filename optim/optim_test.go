@@ -15,7 +15,7 @@ import (
 	"github.com/tensorken/tensorken/tensor"
 )
 
-// floats are the elements of a tensor of float32.
+// floats returns the elements of a float32 tensor.
 func floats(t *testing.T, x tensor.Tensor) []float32 {
 	t.Helper()
 	got, err := tensor.Data[float32](x)
@@ -91,7 +91,7 @@ func TestSchedule(t *testing.T) {
 	}
 }
 
-// Steps after a restart are those that would have come without one.
+// A restart does not change the steps after it.
 func TestStateFile(t *testing.T) {
 	step := func(o *optim.Optimizer, m *pair) {
 		t.Helper()
@@ -128,21 +128,21 @@ func TestStateFile(t *testing.T) {
 	}
 }
 
-// growing is a rule that makes parameters larger than they were.
+// growing is a rule that changes the shape of parameters.
 type growing struct{ optim.SGD }
 
 func (growing) Update(p, _ tensor.Tensor, _ []tensor.Tensor, _ float64, _ int) (tensor.Tensor, []tensor.Tensor) {
 	return p.Add(tensor.Ones(2, 1, 1)), nil
 }
 
-// broken is a rule whose arithmetic does not fit.
+// broken is a rule that adds tensors of different shapes.
 type broken struct{ optim.SGD }
 
 func (broken) Update(p, _ tensor.Tensor, _ []tensor.Tensor, _ float64, _ int) (tensor.Tensor, []tensor.Tensor) {
 	return p.Add(tensor.Ones(5)), nil
 }
 
-// A State that is not of this model and rule is an error, and nothing changes.
+// A State of another model or rule is an error, and nothing changes.
 func TestStepStateMisfits(t *testing.T) {
 	momentum := optim.SGD{Momentum: 0.9}
 	state := func(rule optim.Rule, m []tensor.Tensor) optim.State {
@@ -173,8 +173,8 @@ func TestStepStateMisfits(t *testing.T) {
 		{"a shape that broadcasts", momentum, row, `parameter "0", float32 [3 3]: optim.SGD makes slots float32 [3 3]; State has slots float32 [3]: are`},
 		{"another type", optim.Adam{}, state(optim.Adam{}, double), `State has slots float64 [3 3], float64 [3 3]: are`},
 		{"an absent slot", momentum, absent, `State has slots absent: are`},
-		{"another model", momentum, others, `optim: Step: State has the slots "1.0", and the model no parameters for them: is it the State of this model?`},
-		{"a slot without the one before", momentum, gap, `optim: Step: State has the slots "0.1", and`},
+		{"another model", momentum, others, `optim: Step: State has slots "1.0", which have no parameter in the model: is it the State of this model?`},
+		{"a slot without the one before", momentum, gap, `optim: Step: State has slots "0.1", which have`},
 		{"steps that are no number", momentum, words, "optim: State.Step is float32 [1], want one int32"},
 		{"a rule that adds what does not fit", broken{}, optim.State{}, "Add of [3 3] and [5]"},
 		{"a rule that broadcasts", growing{}, optim.State{}, `parameter "0", float32 [3 3]: optim_test.growing made it float32 [2 3 3]: want`},
@@ -241,7 +241,7 @@ func TestStepMisuse(t *testing.T) {
 	}
 }
 
-// A step of other numbers compiles nothing.
+// A step with other numbers compiles nothing.
 func TestStepsShareAPlan(t *testing.T) {
 	m := pair{A: tensor.Ones(3)}
 	o := optim.New(optim.AdamW{WeightDecay: 0.1}, 0.1)
@@ -314,7 +314,7 @@ func TestClipMisuse(t *testing.T) {
 		}
 		m, o := newPair(), optim.New(optim.SGD{}, 1)
 		o.ClipNorm = limit
-		err, want := o.Step(&m, g), fmt.Sprintf("optim: Step of an Optimizer whose ClipNorm is %v: want the most that the norm may be, or 0 for no limit", limit)
+		err, want := o.Step(&m, g), fmt.Sprintf("optim: Step of an Optimizer whose ClipNorm is %v: want the greatest norm allowed, or 0 for no limit", limit)
 		if err == nil || err.Error() != want {
 			t.Errorf("error %v, want %s", err, want)
 		}
@@ -354,8 +354,8 @@ func TestSchedules(t *testing.T) {
 	}
 }
 
-// Parameters of 16 bits are stepped in float32: ε is not 0, and a gradient of 0
-// leaves them as they are.
+// Rules compute 16-bit parameters in float32: ε is not 0, and a gradient of 0 leaves
+// the parameters as they are.
 func TestHalves(t *testing.T) {
 	for _, d := range []tensor.DType{tensor.Float16, tensor.BFloat16} {
 		for _, rule := range []optim.Rule{optim.Adam{}, optim.AdamW{}, optim.SGD{Momentum: 0.9}} {

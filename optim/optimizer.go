@@ -20,45 +20,45 @@ type Optimizer struct {
 	Rule  Rule
 	LR    float64 // the learning rate
 	State State
-	// Schedule gives a factor on LR for each step, from 0; nil is 1.
+	// Schedule returns a factor on LR for each step, from 0; nil is 1.
 	Schedule func(step int) float64
-	// ClipNorm is the most that the norm of all gradients together may be;
-	// larger ones are scaled down. 0 is no limit, less than 0 an error.
+	// ClipNorm limits the norm of all gradients together, as the function
+	// [ClipNorm] does. 0 is no limit, a negative value an error.
 	ClipNorm float64
-	// RuleFor gives a parameter's own rule, by its name; where that is nil the
-	// parameter is frozen. A nil RuleFor is Rule for all.
+	// RuleFor returns the rule of the named parameter; a nil rule freezes the
+	// parameter. If RuleFor is nil, all parameters follow Rule.
 	RuleFor func(name string) Rule
 
-	journal exec.Journal  // of the steps that made State
-	counter tensor.Tensor // State.Step as the last of them made it
+	journal exec.Journal  // of the steps that computed State
+	counter tensor.Tensor // State.Step after the last of them
 }
 
-// A State is what an optimizer remembers between steps. It is a tree, saved
-// and loaded as a model is. It belongs to one model and one rule, but it does
-// not know which: a rule takes any State with slots of the model's parameters,
-// as many of each as its own, so Adam and AdamW go on from each other's.
+// A State holds an optimizer's values between steps. It is a tree, saved and loaded
+// as a model is. It belongs to one model and one rule but does not record which: a
+// rule accepts any State with as many slots of each parameter as it makes itself, so
+// Adam can continue from AdamW's State.
 type State struct {
-	Step  tensor.Tensor            // how many steps were done: one int32
+	Step  tensor.Tensor            // number of steps done: one int32
 	Slots map[string]tensor.Tensor // by the parameter's name and the slot's number: "0.weight.1"
 }
 
-// New returns an optimizer that follows r at learning rate lr.
+// New returns an optimizer with rule r and learning rate lr.
 func New(r Rule, lr float64) *Optimizer { return &Optimizer{Rule: r, LR: lr} }
 
 // Step sets *model to a new tree, each parameter updated from its gradient in
 // grads, a tree of the model's type. It runs in one plan with the new State
 // and, where the gradients come from one call of package grad, with the loss.
-// A parameter whose gradient is absent stays as it is. It is an error if the
-// model, the gradients and State do not fit each other, in names, shapes and
-// types, as where a gradient or a slot has no parameter in the model, if the
-// device fails, or if an index such as a label is out of range; then *model and
-// State stay as they were.
+// A parameter whose gradient is absent stays as it is.
 //
-// A GPU runs ahead of Step and meets such an index later. Then the model holds
-// the elements that it had before the step, and later steps continue from them.
-// The error is returned by what reads the loss or, where nothing does, by a later
-// Step, which then does nothing else, or by [tensor.Device.Sync]. State.Step counts
-// the failed step until a later Step knows of it.
+// Step fails if names, shapes or types of model, gradients and State do not match
+// (a gradient or a slot without a parameter, for example), if the device fails, or if
+// an index such as a label is out of range. *model and State then stay as they were.
+//
+// A GPU runs asynchronously and finds a bad index after Step has returned. The model
+// then holds the elements from before the failed step, and later steps continue from
+// them. The error is returned by the read of the loss or, if nobody reads it, by
+// [tensor.Device.Sync] or a later Step, which then does nothing else. State.Step
+// counts the failed step until a later Step learns of the failure.
 func (o *Optimizer) Step(model, grads any) error {
 	params, gs, err := align(model, grads)
 	if err != nil {
@@ -68,7 +68,7 @@ func (o *Optimizer) Step(model, grads any) error {
 		return errors.New("optim: Step of an Optimizer without a Rule")
 	}
 	if !(o.ClipNorm >= 0) {
-		return fmt.Errorf("optim: Step of an Optimizer whose ClipNorm is %v: want the most that the norm may be, or 0 for no limit", o.ClipNorm)
+		return fmt.Errorf("optim: Step of an Optimizer whose ClipNorm is %v: want the greatest norm allowed, or 0 for no limit", o.ClipNorm)
 	}
 	if err := o.catchUp(); err != nil {
 		return err
@@ -96,7 +96,7 @@ func (o *Optimizer) Step(model, grads any) error {
 		return err
 	}
 	updated := make([]tensor.Tensor, len(params))
-	var fresh, before []tensor.Tensor // what the step computes, and the values that it replaces
+	var fresh, before []tensor.Tensor // values that the step computes, and those they replace
 	for i, l := range params {
 		updated[i] = l.Value
 		rule := o.rule(l.Name)
@@ -133,7 +133,7 @@ func (o *Optimizer) Step(model, grads any) error {
 	return nil
 }
 
-// rule is that of a parameter, nil if it is frozen.
+// rule returns the rule of a parameter, nil if it is frozen.
 func (o *Optimizer) rule(name string) Rule {
 	if o.RuleFor != nil {
 		return o.RuleFor(name)
@@ -141,8 +141,8 @@ func (o *Optimizer) rule(name string) Rule {
 	return o.Rule
 }
 
-// start computes the parameters before the first step, and the slots of rules that
-// start from zeros, so that it runs the same plan as the steps after it.
+// start prepares the first step to run the same plan as later ones: it evaluates the
+// parameters, and makes slots of zeros for rules that may start from them.
 func (o *Optimizer) start(params []walk.Leaf[tensor.Tensor], gs []tensor.Tensor) (zeros map[string][]tensor.Tensor, err error) {
 	if len(o.State.Slots) > 0 || o.State.Step.IsValid() {
 		return nil, nil
@@ -170,9 +170,9 @@ func (o *Optimizer) start(params []walk.Leaf[tensor.Tensor], gs []tensor.Tensor)
 	return zeros, tensor.Eval(values, zeros)
 }
 
-// catchUp takes steps that have turned out to have failed off the count, and
-// returns their error if nobody has seen it. A State that Step did not make knows
-// nothing of them.
+// catchUp subtracts from State.Step the steps that failed after Step returned, and
+// returns their error unless it was reported. A State that the caller has replaced
+// does not count them.
 func (o *Optimizer) catchUp() error {
 	node := func(t tensor.Tensor) *graph.Node { return tensor.Internal.Node(graph.Token{}, t) }
 	if node(o.State.Step) != node(o.counter) {
@@ -194,8 +194,7 @@ func (o *Optimizer) catchUp() error {
 	return nil
 }
 
-// align returns the parameters of the model that a pointer leads to, and the
-// gradient of each.
+// align returns the parameters of *model and the gradient of each.
 func align(model, grads any) (params []walk.Leaf[tensor.Tensor], gs []tensor.Tensor, err error) {
 	into := reflect.ValueOf(model)
 	if into.Kind() != reflect.Pointer {
@@ -230,8 +229,8 @@ func align(model, grads any) (params []walk.Leaf[tensor.Tensor], gs []tensor.Ten
 	return params, gs, nil
 }
 
-// match returns the gradient of each parameter, and the names of those
-// gradients that have no parameter.
+// match returns the gradient of each parameter, and the names of gradients without a
+// parameter.
 func match(params, grads []walk.Leaf[tensor.Tensor]) (gs []tensor.Tensor, lost []string) {
 	at := make(map[string]int, len(params))
 	for i, p := range params {
@@ -253,8 +252,7 @@ func match(params, grads []walk.Leaf[tensor.Tensor]) (gs []tensor.Tensor, lost [
 	return gs, lost
 }
 
-// parameter names a parameter. A model that is itself a tensor gives its
-// parameter no name.
+// parameter names a parameter in errors. The name is empty if the model is a tensor.
 func parameter(name string) string {
 	if name == "" {
 		return walk.Title(name)
@@ -262,9 +260,9 @@ func parameter(name string) string {
 	return "parameter " + strconv.Quote(name)
 }
 
-// update is rule.Update of what fits: a gradient like its parameter, and slots
-// that the rule made for a parameter like this one. Those of 16 bits it has as
-// float32, in which small numbers such as Adam's ε are not 0.
+// update calls rule.Update after checking the gradient's shape and type, and checks
+// the results. It passes 16-bit parameters and gradients as float32: Adam's ε, say,
+// is 0 in float16.
 func update(rule Rule, p, g tensor.Tensor, slots []tensor.Tensor, lr float64, step int) (next tensor.Tensor, kept []tensor.Tensor, err error) {
 	if !p.DType().IsFloat() {
 		return p, nil, errors.New("it has a gradient: want a floating-point type")
@@ -289,12 +287,12 @@ func update(rule Rule, p, g tensor.Tensor, slots []tensor.Tensor, lr float64, st
 		err = fmt.Errorf("%T makes slots %s", rule, describe(kept...))
 	}
 	if err != nil && slots != nil {
-		err = fmt.Errorf("%w; State has slots %s: are they of this model and rule? optim.State{} starts afresh", err, describe(slots...))
+		err = fmt.Errorf("%w; State has slots %s: are they of this model and rule? optim.State{} starts anew", err, describe(slots...))
 	}
 	return next, kept, err
 }
 
-// alike reports whether two tensors are there, of one shape and type.
+// alike reports whether two tensors are present, with one shape and type.
 func alike(a, b tensor.Tensor) bool {
 	return a.IsValid() && b.IsValid() && a.DType() == b.DType() && slices.Equal(a.Shape(), b.Shape())
 }
@@ -311,8 +309,8 @@ func describe(ts ...tensor.Tensor) string {
 	return strings.Join(texts, ", ")
 }
 
-// step is how many steps were done. The number stays on the host, so reading
-// it waits for no device.
+// step returns the number of steps done. It is stored on the host, so reading it does
+// not wait for a device.
 func (s State) step() (int, error) {
 	if !s.Step.IsValid() {
 		return 0, nil
@@ -342,7 +340,7 @@ func (s State) of(name string) []tensor.Tensor {
 	}
 }
 
-// fits checks that every slot belongs to one of the parameters.
+// fits checks that every slot belongs to a parameter.
 func (s State) fits(params []walk.Leaf[tensor.Tensor]) error {
 	known := make(map[string]bool, len(s.Slots))
 	for _, p := range params {
@@ -357,7 +355,7 @@ func (s State) fits(params []walk.Leaf[tensor.Tensor]) error {
 		return nil
 	}
 	others := slices.DeleteFunc(slices.Sorted(maps.Keys(s.Slots)), func(name string) bool { return known[name] })
-	return fmt.Errorf("optim: Step: State has the slots %s, and the model no parameters for them: is it the State of this model? optim.State{} starts afresh",
+	return fmt.Errorf("optim: Step: State has slots %s, which have no parameter in the model: is it the State of this model? optim.State{} starts anew",
 		walk.Titles(others))
 }
 

@@ -7,18 +7,18 @@ import (
 	"github.com/tensorken/tensorken/tensor"
 )
 
-// A Rule is the arithmetic of one parameter.
+// A Rule computes the steps of one parameter.
 type Rule interface {
-	// Update returns the new value of parameter p from its gradient g, both
-	// given as float32 if the parameter has 16 bits, and new slots: what the
-	// rule remembers of the parameter, nil at its first step and always as many
-	// afterwards, of the same shapes and types. Steps count from 0. lr, step and
-	// what follows from them should only be operands, never choose operations:
-	// then every step runs the same compiled plan.
+	// Update returns the new value of parameter p, given its gradient g, and its new
+	// slots, the values that the rule keeps from step to step. Slots are nil at the
+	// first step; later their number, shapes and types stay the same. A 16-bit p
+	// and its g are passed as float32. Steps count from 0. Use lr, step and numbers
+	// computed from them only as operands, never to choose operations: then every
+	// step runs the same compiled plan.
 	Update(p, g tensor.Tensor, slots []tensor.Tensor, lr float64, step int) (tensor.Tensor, []tensor.Tensor)
 }
 
-// A zeroStart is a rule whose first step is the same from slots of zeros as from
+// A zeroStart is a rule whose first step gives the same with slots of zeros as with
 // none.
 type zeroStart interface{ slots() int }
 
@@ -58,10 +58,9 @@ func (r SGD) Update(p, g tensor.Tensor, slots []tensor.Tensor, lr float64, step 
 	return p.Sub(g.Mul(lr)), slots
 }
 
-// Adam divides an average of gradients by the root of an average of their
-// squares: m ← β₁·m + (1-β₁)·g, v ← β₂·v + (1-β₂)·g²,
-// p ← p - lr·m̂/(√v̂ + ε), of m̂ = m/(1-β₁ᵗ), v̂ = v/(1-β₂ᵗ) at step t from 1.
-// WeightDecay λ adds λ·p to g first.
+// Adam is p ← p - lr·m̂/(√v̂ + ε), with m ← β₁·m + (1-β₁)·g, v ← β₂·v + (1-β₂)·g²,
+// m̂ = m/(1-β₁ᵗ) and v̂ = v/(1-β₂ᵗ) at step t, from 1. WeightDecay λ adds λ·p to g
+// first.
 //
 // Source: Kingma, Ba, "Adam: A Method for Stochastic Optimization", 2015.
 type Adam struct {
@@ -84,8 +83,8 @@ func (r Adam) Update(p, g tensor.Tensor, slots []tensor.Tensor, lr float64, step
 	return p.Sub(m.Div(root).Mul(lr / (1 - math.Pow(b1, t)))), []tensor.Tensor{m, v}
 }
 
-// AdamW is Adam whose weight decay leaves the averages alone: p is first
-// multiplied by 1 - lr·WeightDecay.
+// AdamW is Adam with decoupled weight decay: it multiplies p by 1 - lr·WeightDecay
+// first, and leaves g as it is.
 //
 // Source: Loshchilov, Hutter, "Decoupled Weight Decay Regularization", 2019.
 type AdamW struct {

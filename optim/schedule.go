@@ -2,8 +2,8 @@ package optim
 
 import "math"
 
-// Cosine falls from 1 to floor along half a wave of the cosine, in steps
-// steps, and stays there.
+// Cosine returns a schedule that falls from 1 to floor along half a cosine wave in the
+// given number of steps, and stays there.
 //
 // Source: Loshchilov, Hutter, "SGDR: Stochastic Gradient Descent with Warm
 // Restarts", 2017.
@@ -13,13 +13,14 @@ func Cosine(steps int, floor float64) func(step int) float64 {
 	}
 }
 
-// Linear falls from 1 to floor along a line, in steps steps, and stays there.
+// Linear returns a schedule that falls linearly from 1 to floor in the given number
+// of steps, and stays there.
 func Linear(steps int, floor float64) func(step int) float64 {
 	return func(step int) float64 { return 1 - (1-floor)*progress(step, steps) }
 }
 
-// Warmup rises from 1/steps to 1 along a line in the first steps steps and
-// then follows then, counted from its own 0; a nil then stays at 1.
+// Warmup returns a schedule that rises linearly from 1/steps to 1 in the given number
+// of steps. After them it follows then, counted from 0; a nil then stays at 1.
 func Warmup(steps int, then func(step int) float64) func(step int) float64 {
 	return func(step int) float64 {
 		switch {
@@ -32,7 +33,7 @@ func Warmup(steps int, then func(step int) float64) func(step int) float64 {
 	}
 }
 
-// progress is how much of steps is done, from 0 to 1.
+// progress returns the share of the steps done, from 0 to 1.
 func progress(step, steps int) float64 {
 	if step >= steps {
 		return 1

@@ -12,7 +12,7 @@ import (
 	"github.com/tensorken/tensorken/tensor"
 )
 
-// traces are the losses of PyTorch's optimizers on a small network.
+// traces has the losses of PyTorch's optimizers on a small network.
 type traces struct {
 	X      array
 	Y      struct{ Data []int32 }
@@ -31,14 +31,14 @@ type array struct {
 
 func (a array) tensor() tensor.Tensor { return tensor.New(a.Data, a.Shape...) }
 
-// model is the network of the traces; its weights are [in out].
+// model is the network of the traces, with weights [in out].
 type model struct{ W1, B1, W2, B2 tensor.Tensor }
 
 func (m model) apply(x tensor.Tensor) tensor.Tensor {
 	return x.MatMul(m.W1).Add(m.B1).Tanh().MatMul(m.W2).Add(m.B2)
 }
 
-// traced are the optimizers of the traces that the package has.
+// traced has the optimizers that this package provides.
 var traced = map[string]func() *optim.Optimizer{
 	"sgd":          func() *optim.Optimizer { return optim.New(optim.SGD{}, 0.1) },
 	"sgd_momentum": func() *optim.Optimizer { return optim.New(optim.SGD{Momentum: 0.9}, 0.05) },
