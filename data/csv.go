@@ -16,13 +16,13 @@ import (
 	"github.com/tensorken/tensorken/tensor"
 )
 
-// ReadCSV reads comma-separated numbers: one row a line, as a float32 tensor
-// [rows columns]. If a field of the first line is not a number, that line is
-// the header, and columns has its fields; otherwise columns is nil. A first
-// line that has more numbers than names, which begin with a letter, and a hole
-// among them such as "" or "NA" is an error and no header. So are a later
-// field that is not a number, a line with more or fewer fields than the first,
-// and a file without a line.
+// ReadCSV reads comma-separated numbers, one row a line, into a float32 tensor
+// [rows columns]. If a field of the first line is not a number, that line is the
+// header, and columns has its fields; otherwise columns is nil.
+//
+// It is an error if the first line has more numbers than names and a missing value
+// such as "" or "NA", if a later field is not a number, if lines differ in their
+// number of fields, or if there is no line. A name begins with a letter.
 func ReadCSV(r io.Reader) (columns []string, rows tensor.Tensor, err error) {
 	text, err := skipMark(r)
 	if err != nil {
@@ -79,8 +79,8 @@ func ReadCSV(r io.Reader) (columns []string, rows tensor.Tensor, err error) {
 	return columns, tensor.New(values, count, width), nil
 }
 
-// isHeader reports whether the first line is a header. A line that can be
-// neither that nor numbers has a hole at that field; otherwise hole is -1.
+// isHeader reports whether the first line is a header. If it is neither a header nor
+// numbers, hole is the index of its first missing value; otherwise hole is -1.
 func isHeader(record []string) (header bool, hole int) {
 	numbers, names := 0, 0
 	hole = -1
@@ -112,7 +112,7 @@ func isNumber(field string) bool {
 	return err == nil || errors.Is(err, strconv.ErrRange)
 }
 
-// holes are the names, in lower case, of numbers that are missing.
+// holes are the words, in lower case, for a missing value.
 var holes = []string{"na", "n/a", "nil", "none", "null"}
 
 // isName reports whether a field that is not a number may name a column.
@@ -122,10 +122,10 @@ func isName(field string) bool {
 	return (unicode.IsLetter(first) || first == '_') && !slices.Contains(holes, field)
 }
 
-// separators are those that other files have instead of commas.
+// separators are common ones other than the comma.
 var separators = []struct{ text, name string }{{";", `";"`}, {"\t", "a tab"}}
 
-// areNumbers reports whether a field is numbers with another separator.
+// areNumbers reports whether a field is several numbers with another separator.
 func areNumbers(field string) bool {
 	for _, s := range separators {
 		parts := strings.Split(field, s.text)
@@ -136,7 +136,8 @@ func areNumbers(field string) bool {
 	return false
 }
 
-// separatorHint is what to say of a field that has another separator in it.
+// separatorHint returns the end of an error about a field that contains another
+// separator, "" for other fields.
 func separatorHint(field string) string {
 	for _, s := range separators {
 		if strings.Contains(field, s.text) {
@@ -146,7 +147,7 @@ func separatorHint(field string) string {
 	return ""
 }
 
-// badHeader is the error of a hole in the first line.
+// badHeader returns the error of a missing value in the first line.
 func badHeader(in *csv.Reader, i int, field string) error {
 	hint := separatorHint(field)
 	if hint == "" {
@@ -156,7 +157,7 @@ func badHeader(in *csv.Reader, i int, field string) error {
 	return fmt.Errorf(`line %d, column %d: "%s" is not a number%s`, line, i+1, excerpt(field), hint)
 }
 
-// badField is the error of a field that is no number.
+// badField returns the error of a field that is not a number.
 func badField(in *csv.Reader, columns []string, i int, field string, err error) error {
 	line, _ := in.FieldPos(i)
 	where := fmt.Sprintf("line %d, column %d", line, i+1)
@@ -169,7 +170,7 @@ func badField(in *csv.Reader, columns []string, i int, field string, err error) 
 	return fmt.Errorf(`%s: "%s" is not a number%s`, where, excerpt(field), separatorHint(field))
 }
 
-// excerpt is the start of a field as in a Go string, safe to print.
+// excerpt returns the start of a field, escaped as in a Go string.
 func excerpt(field string) string {
 	const most = 40 // characters
 	count, rest := 0, ""
@@ -184,7 +185,7 @@ func excerpt(field string) string {
 	return quoted[1:len(quoted)-1] + rest
 }
 
-// plain is a syntax error with its line and column.
+// plain adds line and column to a syntax error, in this package's words.
 func plain(err error) error {
 	var p *csv.ParseError
 	if errors.As(err, &p) {
@@ -193,9 +194,8 @@ func plain(err error) error {
 	return err
 }
 
-// skipMark leaves out the byte order mark that some programs begin a file
-// with. Text in UTF-16, with a mark or with a zero in its first character, is
-// an error.
+// skipMark skips a byte order mark. Text in UTF-16, recognized by its mark or by a
+// zero in its first character, is an error.
 func skipMark(r io.Reader) (io.Reader, error) {
 	b := bufio.NewReader(r)
 	mark, _ := b.Peek(3)

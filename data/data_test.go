@@ -20,7 +20,7 @@ type example struct {
 	Name string
 }
 
-// count is n examples: x [2] is i, -i and y is i.
+// count returns n examples: x = [i -i] and y = i.
 func count(n int) data.Set[example] {
 	x := make([]float32, 0, 2*n)
 	for i := range n {
@@ -29,12 +29,12 @@ func count(n int) data.Set[example] {
 	return data.Of(example{X: tensor.New(x, n, 2), Y: tensor.Arange(n), Name: "count"})
 }
 
-// other is count as another set, whose examples are stacked.
+// other is a set whose batches are stacked.
 func other(n int) data.Set[example] {
 	return data.Map(count(n), func(e example) (example, error) { return e, nil })
 }
 
-// labels are the y of a batch, after a check of x.
+// labels returns the y of a batch after checking x.
 func labels(t *testing.T, b example) []int32 {
 	t.Helper()
 	y, err := tensor.Data[int32](b.Y)
@@ -56,7 +56,7 @@ func labels(t *testing.T, b example) []int32 {
 	return y
 }
 
-// epoch is the rest of the loader's epoch as text.
+// epoch returns the rest of the loader's epoch as text.
 func epoch(t *testing.T, l *data.Loader[example]) string {
 	t.Helper()
 	var all []string
@@ -92,7 +92,7 @@ func TestOf(t *testing.T) {
 	}
 }
 
-// Batches of one size compile once, wherever they start.
+// Batches of one size share one compiled program, whatever their offset.
 func TestBatchesCompileOnce(t *testing.T) {
 	x := tensor.Ones(64, 3).Mul(2)
 	for _, set := range []data.Set[tensor.Tensor]{data.Of(x), data.Of(x.To(tensor.CPU()))} {
@@ -207,7 +207,7 @@ func TestLoader(t *testing.T) {
 	}
 }
 
-// The order depends on seed and epoch alone; a loader goes on where it was.
+// The order depends only on seed and epoch, and a loader resumes at its position.
 func TestLoaderOrder(t *testing.T) {
 	run := func(seed uint64, workers, pause int) []string {
 		l := &data.Loader[example]{Set: count(7), Batch: 2, Shuffle: true, Seed: seed, Workers: workers}
@@ -323,7 +323,7 @@ func TestLoaderErrors(t *testing.T) {
 
 func fails(value any) { panic(value) }
 
-// A panic of Set.At goes on in the loop. That of a worker is an error with the
+// A panic of Set.At panics in the loop; in a worker its value is an error with the
 // worker's stack.
 func TestLoaderPanics(t *testing.T) {
 	fault := errors.New("fault")
@@ -352,8 +352,7 @@ func TestLoaderPanics(t *testing.T) {
 	}
 }
 
-// A worker whose Set.At ends its goroutine gives an error and not a loop that
-// waits forever.
+// If Set.At ends a worker's goroutine, the loop gets an error and does not hang.
 func TestLoaderGoexit(t *testing.T) {
 	l := data.Loader[example]{Batch: 2, Workers: 2, Set: data.Map(count(40), func(e example) (example, error) {
 		runtime.Goexit()

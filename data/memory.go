@@ -10,10 +10,9 @@ import (
 	"github.com/tensorken/tensorken/tensor"
 )
 
-// Of returns the set of examples along axis 0 of the tensors in a tree, which
-// must be equally long. They are computed when first needed. Batches of
-// tensors that are committed to a device are made there; others are gathered
-// on the host.
+// Of returns the set of examples along axis 0 of the tensors in a tree; all have the
+// same length there. Tensors are computed when first needed. Batches of tensors
+// committed to a device are made on it, others on the host.
 func Of[T any](t T) Set[T] {
 	leaves, err := walk.Flatten[tensor.Tensor](t)
 	if err != nil {
@@ -42,14 +41,14 @@ func Of[T any](t T) Set[T] {
 	return m
 }
 
-// A memory is a set whose examples are rows of tensors.
+// A memory is a set with the rows of tensors as examples.
 type memory[T any] struct {
 	tree    T
 	n       int
-	columns []*column // one a leaf
+	columns []*column // one for each leaf of the tree
 }
 
-// A column is a leaf of all examples.
+// A column is a leaf of the tree: one tensor with all examples.
 type column struct {
 	tensor tensor.Tensor // may be absent
 	shape  []int         // of an example
@@ -89,7 +88,7 @@ func (m *memory[T]) batch(index []int) (T, error) {
 	})
 }
 
-// build returns a tree of what each column gives.
+// build returns a tree with the leaf f(c) for each column c.
 func (m *memory[T]) build(f func(c *column) (tensor.Tensor, error)) (t T, err error) {
 	leaves := make([]tensor.Tensor, len(m.columns))
 	for i, c := range m.columns {
@@ -103,8 +102,8 @@ func (m *memory[T]) build(f func(c *column) (tensor.Tensor, error)) (t T, err er
 	return walk.Rebuild(m.tree, leaves)
 }
 
-// take is rows of a tensor on its device. Rows that follow each other are a
-// view; the place of one is no part of the compiled program.
+// take returns rows of a tensor, on its device. Consecutive rows are a view, whose
+// offset is an argument of the compiled program.
 func take(t tensor.Tensor, index []int) tensor.Tensor {
 	consecutive := len(index) > 0
 	rows := make([]int32, len(index))
@@ -118,7 +117,7 @@ func take(t tensor.Tensor, index []int) tensor.Tensor {
 	return t.Take(0, tensor.New(rows))
 }
 
-// gather copies rows into a new tensor on the host.
+// gather copies rows to a new tensor on the host.
 func (c *column) gather(index []int, shape []int) (tensor.Tensor, error) {
 	c.once.Do(func() { c.data, c.err = tensor.Internal.Bytes(graph.Token{}, "Data", c.tensor) })
 	if c.err != nil {
@@ -139,8 +138,8 @@ func (c *column) gather(index []int, shape []int) (tensor.Tensor, error) {
 	return tensor.Internal.FromBytes(graph.Token{}, c.tensor.DType(), shape, data), nil
 }
 
-// stack makes a batch of examples on the host. What is no tensor is the
-// first's.
+// stack makes a batch of examples on the host. Its other values are those of the
+// first example.
 func stack[T any](examples []T) (batch T, err error) {
 	if len(examples) == 0 {
 		return batch, fmt.Errorf("a batch of no %T", batch)
@@ -179,7 +178,7 @@ func stack[T any](examples []T) (batch T, err error) {
 	return walk.Rebuild(examples[0], out)
 }
 
-// checkAlike checks that an example is like the first.
+// checkAlike checks that an example has the leaves of the first.
 func checkAlike(first, e []walk.Leaf[tensor.Tensor]) error {
 	if len(first) != len(e) {
 		return fmt.Errorf("%d tensors and %d", len(first), len(e))
@@ -200,7 +199,7 @@ func alike(a, b walk.Leaf[tensor.Tensor]) bool {
 	return !x.IsValid() || x.DType() == y.DType() && slices.Equal(x.Shape(), y.Shape())
 }
 
-// describe is what must be equal in the examples of a batch, as text.
+// describe returns the name, type and shape of a leaf.
 func describe(l walk.Leaf[tensor.Tensor]) string {
 	if !l.Value.IsValid() {
 		return walk.Title(l.Name) + " absent"

@@ -1,10 +1,8 @@
-// Package data has data sets and the loader that makes shuffled mini-batches
-// of them.
+// Package data provides data sets and a loader of shuffled mini-batches.
 //
-// A data set is any [Set]: something of a length whose examples can be had by
-// number. An example is a tree of tensors (see package tree), such as a struct
-// of an input and a label. A batch is of the same type, each tensor with the
-// examples along a new axis 0.
+// A [Set] has a length and returns examples by index. An example is a tree of tensors
+// (see package tree), such as a struct of an input and a label. A batch has the same
+// type; its tensors have the examples along a new axis 0.
 package data
 
 import (
@@ -18,20 +16,19 @@ import (
 	"github.com/tensorken/tensorken/tensor"
 )
 
-// A Set is a data set. At returns example i, 0 ≤ i < Len; where a loader has
-// workers, they call it at the same time.
+// A Set is a data set. At returns example i, 0 ≤ i < Len. The workers of a loader call
+// it concurrently.
 type Set[T any] interface {
 	Len() int
 	At(i int) (T, error)
 }
 
-// A batcher is a set that can make a batch itself, faster than by stacking
-// examples.
+// A batcher is a set that makes batches faster than by stacking examples.
 type batcher[T any] interface {
 	batch(index []int) (T, error)
 }
 
-// batchOf returns the examples of that index as one batch.
+// batchOf returns the examples with those indices as one batch.
 func batchOf[T any](s Set[T], index []int) (T, error) {
 	if b, ok := s.(batcher[T]); ok {
 		return b.batch(index)
@@ -47,8 +44,8 @@ func batchOf[T any](s Set[T], index []int) (T, error) {
 	return stack(examples)
 }
 
-// Map returns a set of f of each example of s. f runs whenever an example is
-// asked for, on the loader's workers if it has any.
+// Map returns the set of f(e) for each example e of s. f runs each time an example is
+// requested, on the loader's workers if there are any.
 func Map[A, B any](s Set[A], f func(A) (B, error)) Set[B] { return mapped[A, B]{s, f} }
 
 type mapped[A, B any] struct {
@@ -66,9 +63,9 @@ func (m mapped[A, B]) At(i int) (b B, err error) {
 	return m.f(a)
 }
 
-// Split parts a set in two at random: the first gets that fraction of the
-// examples, rounded to a whole number. The same seed parts in the same way.
-// Examples keep their order.
+// Split divides a set into two at random: the first has the given fraction of the
+// examples, rounded to a whole number. The same seed gives the same split. Examples
+// keep their order.
 func Split[T any](s Set[T], fraction float64, seed uint64) (Set[T], Set[T]) {
 	if !(fraction >= 0 && fraction <= 1) {
 		misuse("Split", fmt.Sprintf("the fraction %v is not between 0 and 1", fraction))
@@ -109,7 +106,7 @@ func Whole[T any](s Set[T]) (T, error) {
 	return batchOf(s, numbers(s.Len()))
 }
 
-// numbers returns those below n. It panics with a *tensor.DeviceError where the
+// numbers returns the numbers below n. It panics with a *tensor.DeviceError if the
 // machine has too little memory.
 func numbers(n int) []int {
 	if err := hostmem.Check(n, 8); err != nil {
@@ -123,7 +120,7 @@ func numbers(n int) []int {
 }
 
 // shuffled returns the numbers below n in an order that depends on seed and
-// epoch alone.
+// epoch only.
 func shuffled(n int, seed, epoch uint64) []int {
 	order := numbers(n)
 	rand.New(rand.NewPCG(seed, epoch)).Shuffle(n, func(i, j int) { order[i], order[j] = order[j], order[i] })
