@@ -2,5 +2,5 @@
 
 package train
 
-// terminalColumns is 0: how to ask differs from system to system.
+// terminalColumns returns 0: unknown on this system.
 func terminalColumns(uintptr) int { return 0 }

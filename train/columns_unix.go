@@ -7,7 +7,7 @@ import (
 	"unsafe"
 )
 
-// terminalColumns is the width of a terminal, 0 if the file is none.
+// terminalColumns returns the width of a terminal, 0 if the file is not one.
 func terminalColumns(fd uintptr) int {
 	var size struct{ rows, columns, width, height uint16 } // struct winsize
 	if _, _, err := syscall.Syscall(syscall.SYS_IOCTL, fd, syscall.TIOCGWINSZ, uintptr(unsafe.Pointer(&size))); err != 0 {

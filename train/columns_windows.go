@@ -5,7 +5,7 @@ import (
 	"unsafe"
 )
 
-// terminalColumns is the width of a console's window, 0 if the file is none.
+// terminalColumns returns the width of a console window, 0 if the file is not one.
 func terminalColumns(fd uintptr) int {
 	var info struct { // CONSOLE_SCREEN_BUFFER_INFO
 		size, cursor             struct{ x, y int16 }

@@ -16,14 +16,14 @@ import (
 type display struct {
 	out            io.Writer
 	live           bool
-	columns        func() int // of the terminal, 0 if that is not known
-	epochs, perRun int        // epochs in all, examples in each
+	columns        func() int // width of the terminal, 0 if unknown
+	epochs, perRun int        // epochs in total, examples in each
 	start, shown   time.Time
 	last           Metrics // of the last finished epoch
 }
 
-// How often the live line changes, and how often a long epoch gets a line of
-// its own elsewhere.
+// Intervals of updates during an epoch: of the live line, and of printed lines if the
+// output is no terminal.
 const (
 	liveEvery  = 100 * time.Millisecond
 	plainEvery = 10 * time.Second
@@ -37,7 +37,7 @@ func newDisplay(out io.Writer, epochs, examples int) *display {
 	return &display{out: out, live: isTerminal(out), columns: func() int { return columns(out) }, epochs: epochs, perRun: max(examples, 1), start: now, shown: now}
 }
 
-// isTerminal reports whether w is a device for characters.
+// isTerminal reports whether w is a character device.
 func isTerminal(w io.Writer) bool {
 	f, ok := w.(*os.File)
 	if !ok {
@@ -47,7 +47,7 @@ func isTerminal(w io.Writer) bool {
 	return err == nil && info.Mode()&os.ModeCharDevice != 0 && os.Getenv("TERM") != "dumb"
 }
 
-// columns is the width of the terminal that w is, 0 if that is not known.
+// columns returns the width of the terminal w, 0 if w is none or does not tell.
 func columns(w io.Writer) (n int) {
 	f, ok := w.(*os.File)
 	if !ok {
@@ -63,7 +63,7 @@ func columns(w io.Writer) (n int) {
 	return n
 }
 
-// progress shows that seen examples of an epoch are done, at that mean loss.
+// progress shows the mean loss after seen examples of an epoch.
 func (d *display) progress(epoch, seen int, loss float64) {
 	every := plainEvery
 	if d.live {
@@ -86,7 +86,7 @@ func (d *display) progress(epoch, seen int, loss float64) {
 	fmt.Fprintf(d.out, "%s %3.0f%%  %s\n", d.count(epoch), 100*float64(seen)/float64(d.perRun), d.status(m, total))
 }
 
-// epochDone shows the measures of a finished epoch.
+// epochDone shows the metrics of a finished epoch.
 func (d *display) epochDone(epoch int, m Metrics) {
 	d.last, d.shown = m, time.Now()
 	if d.live {
@@ -96,12 +96,12 @@ func (d *display) epochDone(epoch int, m Metrics) {
 	fmt.Fprintf(d.out, "%s  %s\n", d.count(epoch), d.status(m, epoch*d.perRun))
 }
 
-// count is the epoch and how many there will be.
+// count formats the epoch and the number of epochs.
 func (d *display) count(epoch int) string {
 	return fmt.Sprintf("epoch %*d/%d", len(fmt.Sprint(d.epochs)), epoch, d.epochs)
 }
 
-// status is the measures, the speed and the time left after total examples.
+// status formats metrics, speed and time left after total examples.
 func (d *display) status(m Metrics, total int) string {
 	var b strings.Builder
 	for _, name := range names(m) {
@@ -114,19 +114,19 @@ func (d *display) status(m Metrics, total int) string {
 	return b.String()
 }
 
-// redraw replaces the live line: the bar is of all epochs together. A line
-// longer than the terminal is wide would pile up, as \r returns to the start of
-// its last row only: the bar gives way, and then the end is cut off.
+// redraw replaces the live line. Its bar shows the progress over all epochs. The line
+// must fit the terminal, because \r returns to the start of a wrapped line's last row
+// only: redraw shortens the bar first, then cuts the end of the line.
 func (d *display) redraw(epoch int, m Metrics, total int) {
-	const widest, narrowest = 20, 5 // of the bar
+	const maxBar, minBar = 20, 5 // columns
 	share := float64(total) / float64(d.epochs*d.perRun)
 	head, tail := d.count(epoch), fmt.Sprintf(" %3.0f%%  %s", 100*share, d.status(m, total))
-	room, size := math.MaxInt, widest
+	room, size := math.MaxInt, maxBar
 	if n := d.columns(); n > 0 {
-		room = n - 1 // a cursor after the last column behaves differently from terminal to terminal
-		size = min(widest, room-utf8.RuneCountInString(head+" "+tail))
+		room = n - 1 // terminals differ in how they treat a cursor after the last column
+		size = min(maxBar, room-utf8.RuneCountInString(head+" "+tail))
 	}
-	if size >= narrowest {
+	if size >= minBar {
 		head += " " + bar(share, size)
 	}
 	line := []rune(head + tail)
@@ -140,13 +140,13 @@ func (d *display) close() {
 	}
 }
 
-// bar is a bar of that many columns, filled to share.
+// bar returns a bar of the given width, filled to share.
 func bar(share float64, columns int) string {
 	full := min(max(int(share*float64(columns)), 0), columns)
 	return strings.Repeat("█", full) + strings.Repeat("░", columns-full)
 }
 
-// clock is a time in minutes and seconds: "1:05".
+// clock formats a time in minutes and seconds: "1:05".
 func clock(d time.Duration) string {
 	s := int(d.Seconds() + 0.5)
 	if s >= 3600 {
@@ -155,17 +155,11 @@ func clock(d time.Duration) string {
 	return fmt.Sprintf("%d:%02d", s/60, s%60)
 }
 
-// names are the names of metrics: "loss" first, the others in order.
+// names returns the names of metrics in order, but "loss" first.
 func names(m Metrics) []string {
 	all := slices.Sorted(maps.Keys(m))
-	slices.SortStableFunc(all, func(a, b string) int {
-		switch "loss" {
-		case a:
-			return -1
-		case b:
-			return 1
-		}
-		return 0
-	})
+	if i := slices.Index(all, "loss"); i > 0 {
+		all = slices.Insert(slices.Delete(all, i, i+1), 0, "loss")
+	}
 	return all
 }

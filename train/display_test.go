@@ -26,7 +26,7 @@ func TestLive(t *testing.T) {
 	}
 }
 
-// The live line is cut to the terminal, first of all its bar.
+// The live line is cut to the width of the terminal, its bar first.
 func TestLiveFits(t *testing.T) {
 	m := Metrics{"loss": 0.25, "accuracy": 0.5}
 	for _, c := range []struct {

@@ -1,3 +1,3 @@
-// Package train has a training loop that shows itself, and measures of how
-// good predictions are.
+// Package train provides a training loop that shows its progress, and metrics of
+// predictions.
 package train

@@ -19,48 +19,47 @@ import (
 	"github.com/tensorken/tensorken/tree"
 )
 
-// Metrics are measures by name.
+// Metrics are values by name, such as "loss".
 type Metrics map[string]float64
 
 // A Loop trains a model of type M on batches of type B.
 type Loop[M, B any] struct {
-	// Model is what is trained; Best is the model after the epoch that
-	// Monitor liked most, the last one if Monitor is "".
+	// Model is trained. Best is the model after the epoch with the best value of
+	// Monitor, after the last epoch if Monitor is "".
 	Model, Best M
 	Data        *data.Loader[B]
 	Optimizer   *optim.Optimizer
-	RNG         *tensor.RNG // what Loss draws from; nil trains as at inference
+	RNG         *tensor.RNG // passed to Loss; nil means inference
 	Epochs      int         // at least 1
-	// Loss is the mean loss of a batch, and m with its new state: a model
-	// without one of m's tensors is an error.
+	// Loss returns the mean loss of a batch, and m with its new state. A returned
+	// model that lacks one of m's tensors is an error.
 	Loss func(m M, b B, rng *tensor.RNG) (tensor.Tensor, M)
-	// Validate measures the model after each epoch; nil measures nothing.
+	// Validate returns metrics of the model after each epoch; nil returns none.
 	Validate func(m M) (Metrics, error)
-	// Monitor is the metric that Best follows, the greatest or, if it is
-	// written "-loss", the least. "loss" is the epoch's mean training loss,
-	// unless Validate gives another.
+	// Monitor names the metric that Best maximizes, or minimizes if a minus precedes
+	// the name: "-loss". "loss" is the epoch's mean training loss, unless Validate
+	// returns another.
 	Monitor string
-	// Out is where the loop shows itself: live where it is a terminal, a line
-	// an epoch elsewhere. Nil is standard error.
+	// Out receives the progress: a live line on a terminal, otherwise a line an
+	// epoch. Nil is standard error.
 	Out io.Writer
-	// History has one element for each finished epoch: what Validate gave,
-	// and "loss".
+	// History has the metrics of each finished epoch: those of Validate, and "loss".
 	History []Metrics
 
-	best float64
+	best float64 // Monitor's value of Best
 }
 
-// readEvery is how long losses may stay unread, so that a device is not made
-// to wait for the host at every step.
-const readEvery = 100 * time.Millisecond
+// Losses are read in groups, because reading one makes the device wait for the host:
+// after an interval, or after a number of steps, which bounds the memory they hold.
+const (
+	readEvery = 100 * time.Millisecond
+	maxUnread = 256
+)
 
-// maxUnread is how many losses may stay unread.
-const maxUnread = 256
-
-// Run trains for l.Epochs epochs, or until ctx is cancelled, which ends it
-// after a step with ctx's error. A loss that is not finite ends it too, and so
-// does a panic that [tensor.Catch] takes. Where no epoch was finished, Best is
-// the model after the last step.
+// Run trains for l.Epochs epochs. When ctx is cancelled, Run returns ctx's error after
+// the current step. It also ends with an error if a loss is not finite, or on a panic
+// that [tensor.Catch] catches. If no epoch was finished, Best is the model after the
+// last step.
 func (l *Loop[M, B]) Run(ctx context.Context) (err error) {
 	defer tensor.Catch(&err)
 	if err := l.check(); err != nil {
@@ -113,7 +112,7 @@ func (l *Loop[M, B]) check() error {
 	return nil
 }
 
-// perEpoch is how many examples an epoch has.
+// perEpoch returns the number of examples of an epoch.
 func (l *Loop[M, B]) perEpoch() int {
 	n := l.Data.Set.Len()
 	if l.Data.DropLast {
@@ -169,9 +168,9 @@ func (l *Loop[M, B]) epoch(ctx context.Context, epoch int, show *display, steppe
 	return sum.mean, err
 }
 
-// missing lists the tensors of a model that the next one lacks.
+// missing returns the names of model's tensors that next lacks.
 func missing(model, next any) (names []string) {
-	var present []string // in the order of model's, as a rule
+	var present []string // usually in the order of model's
 	for name := range tree.All(next) {
 		present = append(present, name)
 	}
@@ -206,7 +205,8 @@ func (l *Loop[M, B]) keepBest(m Metrics) error {
 	return nil
 }
 
-// examples is how many examples a batch has: axis 0 of its first tensor.
+// examples returns the number of examples of a batch, the length of axis 0 of its
+// first tensor.
 func examples(batch any) int {
 	for _, t := range tree.All(batch) {
 		if t.Rank() > 0 {
@@ -216,26 +216,25 @@ func examples(batch any) int {
 	return 1
 }
 
-// A meter is a running mean of losses that are read some time after they were
-// asked for.
+// A meter computes the mean of losses, which it reads later than they are added.
 type meter struct {
-	unread   []weighed
+	unread   []weightedLoss
 	total    float64
 	mean     float64
 	examples int
 }
 
-type weighed struct {
+type weightedLoss struct {
 	loss   tensor.Tensor
 	weight int
 }
 
 func (m *meter) add(loss tensor.Tensor, weight int) {
-	m.unread = append(m.unread, weighed{loss, weight})
+	m.unread = append(m.unread, weightedLoss{loss, weight})
 	m.examples += weight
 }
 
-// read reads what was added and returns the mean of all.
+// read reads the losses added since the last call and returns the mean of all.
 func (m *meter) read() (mean float64, err error) {
 	defer tensor.Catch(&err)
 	for _, w := range m.unread {

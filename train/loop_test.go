@@ -144,7 +144,8 @@ func TestRunErrors(t *testing.T) {
 	}
 }
 
-// A model that Loss loses is an error at its step, and the trained one stays.
+// A Loss that returns a model without its tensors is an error, and the trained model
+// stays.
 func TestRunLosesModel(t *testing.T) {
 	for _, c := range []struct {
 		name string
@@ -241,8 +242,8 @@ func TestRandomnessIsPassedOn(t *testing.T) {
 	}
 }
 
-// A bad label ends the loop with an error that names it, and leaves the model
-// that the good batches have trained.
+// A bad label ends the loop with an error that names it, and keeps the model trained
+// by the batches before.
 func TestRunBadLabel(t *testing.T) {
 	type example struct{ X, Y tensor.Tensor }
 	for _, bad := range []int{0, 5} {

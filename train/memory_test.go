@@ -14,8 +14,8 @@ import (
 	"github.com/tensorken/tensorken/tensor"
 )
 
-// memory is the bytes that tensors hold and those of the Go heap, without
-// garbage and without the pool of free buffers, whose size varies.
+// memory returns the bytes of tensors and of the Go heap, without garbage and without
+// the pool of free buffers, whose size varies.
 func memory() (held, heap int64) {
 	var m runtime.MemStats
 	runtime.GC()
@@ -25,8 +25,8 @@ func memory() (held, heap int64) {
 	return tensor.Info().Held, int64(m.HeapAlloc)
 }
 
-// TestLoopsHoldFlatMemory runs loops of thousands of steps: none may leave
-// something behind, be it a tensor or a few bytes a step.
+// TestLoopsHoldFlatMemory runs thousands of steps, whose memory must not grow by a
+// tensor nor by a few bytes a step.
 func TestLoopsHoldFlatMemory(t *testing.T) {
 	const warm = 250
 	steps := 5000

@@ -7,16 +7,16 @@ import (
 	"github.com/tensorken/tensorken/tensor"
 )
 
-// Accuracy is the share of predictions that are right: pred has a score for
-// each class on its last axis, [... classes], or is the class, as target is:
-// integers of shape [...]. The result is a scalar.
+// Accuracy returns the share of correct predictions, a scalar. Target has classes,
+// integers of shape [...]; pred has a score for each class, [... classes], or the
+// predicted classes, [...].
 func Accuracy(pred, target tensor.Tensor) tensor.Tensor {
 	return classes("Accuracy", pred, target).Eq(target.Cast(tensor.Int32)).Cast(tensor.Float32).Mean()
 }
 
-// F1 is the mean of 2·tp/(2·tp + fp + fn) over the classes that are predicted
-// or a target, where pred has a score for each class on its last axis,
-// [... classes], and target is the class, [...]. The result is a scalar.
+// F1 returns the mean of 2·tp/(2·tp + fp + fn) over the classes that are predicted or
+// occur in target, a scalar. Pred has a score for each class, [... classes]; target
+// has the classes, [...].
 func F1(pred, target tensor.Tensor) tensor.Tensor {
 	checkClasses("F1", pred, target)
 	n := pred.Dim(-1)
@@ -28,21 +28,21 @@ func F1(pred, target tensor.Tensor) tensor.Tensor {
 	return both.Mul(2).Div(all.Maximum(1)).Sum().Div(all.Gt(0).Cast(tensor.Float32).Sum())
 }
 
-// MAE is the mean of |pred - target|, of one shape. The result is a scalar.
+// MAE returns the mean of |pred - target|, a scalar. Both have one shape.
 func MAE(pred, target tensor.Tensor) tensor.Tensor {
 	checkAlike("MAE", pred, target)
 	return pred.Sub(target).Abs().Mean()
 }
 
-// R2 is the share of target's variance that pred, of its shape, explains,
-// 1 - Σ(target - pred)²/Σ(target - mean)². The result is a scalar.
+// R2 returns 1 - Σ(target - pred)²/Σ(target - mean)², the share of target's variance
+// that pred explains, a scalar. Both have one shape.
 func R2(pred, target tensor.Tensor) tensor.Tensor {
 	checkAlike("R2", pred, target)
 	rest := target.Sub(pred).Square().Sum()
 	return rest.Div(target.Sub(target.Mean()).Square().Sum()).Neg().Add(1)
 }
 
-// classes is pred's classes as int32: the highest scores, or pred itself.
+// classes returns the predicted classes as int32: ArgMax of scores, or pred itself.
 func classes(op string, pred, target tensor.Tensor) tensor.Tensor {
 	if pred.Rank() != target.Rank() {
 		checkClasses(op, pred, target)
@@ -59,8 +59,8 @@ func checkClasses(op string, pred, target tensor.Tensor) {
 	}
 }
 
-// checkAlike panics unless pred and target have one shape: broadcasting [n 1]
-// against [n] is a mistake more often than a wish.
+// checkAlike panics unless pred and target have one shape: broadcasting [n 1] against
+// [n] is usually a mistake.
 func checkAlike(op string, pred, target tensor.Tensor) {
 	if p, t := pred.Shape(), target.Shape(); !slices.Equal(p, t) {
 		tensor.Internal.Misuse(graph.Token{}, "train."+op, "predictions and targets differ in shape", p, t)
