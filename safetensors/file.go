@@ -16,30 +16,29 @@ import (
 	"github.com/tensorken/tensorken/tensor"
 )
 
-// A File is an open file of tensors, or an index of several, which are then
-// as one. It may be used by any number of goroutines.
+// A File is an open file of tensors, or several files (shards) with their index. Any
+// number of goroutines may use it.
 type File struct {
 	Meta map[string]string // nil if the file has none
 
 	path    string
-	tensors map[string]place
+	tensors map[string]location
 	shards  []*os.File
 }
 
-// A place is where a tensor is.
-type place struct {
+// A location is a tensor's entry and its file.
+type location struct {
 	entry
 	file *os.File
-	data int64 // where the file's data start
+	data int64 // offset of the file's data, in bytes
 }
 
-// Open opens a file and checks its header. A name that ends in .json is that
-// of an index of shards, such as model.safetensors.index.json, which stand in
-// the same folder.
+// Open opens a file and checks its header. A path that ends in .json names an index,
+// such as model.safetensors.index.json, of shards in the same folder.
 //
-// Tensors are read when asked for, until the file is closed.
+// A tensor is read by Tensor or Load, which need the file open.
 func Open(path string) (*File, error) {
-	f := &File{path: path, tensors: map[string]place{}}
+	f := &File{path: path, tensors: map[string]location{}}
 	open := f.openShard
 	if strings.HasSuffix(path, ".json") {
 		open = f.openIndex
@@ -51,7 +50,7 @@ func Open(path string) (*File, error) {
 	return f, nil
 }
 
-// Close closes the file. Tensors that were read from it remain.
+// Close closes the file. Tensors read from it stay valid.
 func (f *File) Close() error {
 	var errs []error
 	for _, s := range f.shards {
@@ -79,7 +78,7 @@ func (f *File) Tensor(name string) (tensor.Tensor, error) {
 
 func fail(path string, err error) error { return fmt.Errorf("safetensors: %s: %w", path, err) }
 
-func (p *place) read() (tensor.Tensor, error) {
+func (p *location) read() (tensor.Tensor, error) {
 	typ := elementTypes[p.typ]
 	if typ.dtype == 0 {
 		return tensor.Tensor{}, fmt.Errorf("there are no tensors of type %s", typ.name)
@@ -104,7 +103,7 @@ func (p *place) read() (tensor.Tensor, error) {
 	return tensor.Internal.FromBytes(graph.Token{}, typ.dtype, p.shape, data), nil
 }
 
-// openShard opens a file of tensors and adds them to f's.
+// openShard opens a file and adds its tensors to f.
 func (f *File) openShard(path string) error {
 	file, err := openRegular(path)
 	if err != nil {
@@ -117,15 +116,14 @@ func (f *File) openShard(path string) error {
 	}
 	f.Meta = meta
 	for _, e := range entries {
-		f.tensors[e.name] = place{e, file, data}
+		f.tensors[e.name] = location{e, file, data}
 	}
 	return nil
 }
 
 var errNotRegular = errors.New("not a regular file")
 
-// openRegular opens a file that is a regular one: opening a FIFO would wait for
-// its writer.
+// openRegular opens a regular file and refuses others: opening a FIFO would block.
 func openRegular(path string) (*os.File, error) {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -139,7 +137,7 @@ func openRegular(path string) (*os.File, error) {
 		return nil, err
 	}
 	if info, err = file.Stat(); err == nil && !info.Mode().IsRegular() {
-		err = errNotRegular // since it was looked at
+		err = errNotRegular // replaced since Stat
 	}
 	if err != nil {
 		file.Close()
@@ -148,7 +146,7 @@ func openRegular(path string) (*os.File, error) {
 	return file, nil
 }
 
-// readHeader reads and checks a file's header; data is where it ends.
+// readHeader reads and checks a file's header; data is the offset of its end.
 func readHeader(file *os.File) (entries []entry, meta map[string]string, data int64, err error) {
 	info, err := file.Stat()
 	if err != nil {
@@ -174,7 +172,7 @@ func readHeader(file *os.File) (entries []entry, meta map[string]string, data in
 	return entries, meta, 8 + int64(n), err
 }
 
-// openIndex opens all files that an index names.
+// openIndex opens all shards of an index.
 func (f *File) openIndex(path string) error {
 	file, err := openRegular(path)
 	if err != nil {
@@ -205,13 +203,13 @@ func (f *File) openIndex(path string) error {
 	if err != nil {
 		return fail(path, fmt.Errorf("not an index of safetensors files: %w", err))
 	}
-	placed := map[string]place{}
+	tensors := map[string]location{}
 	shards := slices.Compact(slices.Sorted(maps.Values(weights)))
 	for _, shard := range shards {
 		if !filepath.IsLocal(shard) {
 			return fail(path, fmt.Errorf("it names a file outside its folder: %q", shard))
 		}
-		f.tensors = map[string]place{}
+		f.tensors = map[string]location{}
 		if err := f.openShard(filepath.Join(filepath.Dir(path), shard)); err != nil {
 			return err
 		}
@@ -223,10 +221,10 @@ func (f *File) openIndex(path string) error {
 			if !ok {
 				return fail(path, fmt.Errorf("%q should be in %s, but is not", name, shard))
 			}
-			placed[name] = p
+			tensors[name] = p
 		}
 	}
-	f.tensors, f.Meta = placed, nil
+	f.tensors, f.Meta = tensors, nil
 	if metadata != nil {
 		f.Meta = make(map[string]string, len(metadata))
 		for k, v := range metadata {

@@ -16,20 +16,20 @@ import (
 	"github.com/tensorken/tensorken/tensor"
 )
 
-// metadataKey is the one name in a header that is not a tensor's.
+// metadataKey is the key of the metadata in a header; all other keys name tensors.
 const metadataKey = "__metadata__"
 
-// maxHeader is the most bytes of a header, as in Hugging Face's reader.
+// maxHeader is the greatest size of a header in bytes, as in Hugging Face's reader.
 const maxHeader = 100_000_000
 
 // An elementType is a type of the format.
 type elementType struct {
 	name  string
 	bits  uint64
-	dtype tensor.DType // 0 if we have none
+	dtype tensor.DType // 0 if package tensor lacks it
 }
 
-// String is our name for it, or the format's if we have none.
+// String returns package tensor's name of the type, or else the format's.
 func (t elementType) String() string {
 	if t.dtype == 0 {
 		return t.name
@@ -37,8 +37,8 @@ func (t elementType) String() string {
 	return t.dtype.String()
 }
 
-// elementTypes are the format's, in the order of its reference writer, which
-// puts tensors of later ones first.
+// elementTypes lists the format's types in the order of its reference writer, which
+// writes tensors of later types first.
 var elementTypes = []elementType{
 	{"BOOL", 8, tensor.Bool},
 	{"F4", 4, 0},
@@ -64,7 +64,7 @@ var elementTypes = []elementType{
 	{"U64", 64, 0},
 }
 
-// An entry is what a header says of a tensor.
+// An entry is a header's description of a tensor.
 type entry struct {
 	name       string
 	typ        int // in elementTypes
@@ -72,9 +72,9 @@ type entry struct {
 	start, end int64 // bytes, from the end of the header
 }
 
-// parseHeader reads a header, the text between the length and the data, of
-// which there are size bytes. The entries are in the order of their data,
-// which they cover without gap or overlap.
+// parseHeader parses a header, the text between the length and the data, of a file
+// with size bytes of data. The entries are in the order of their data, and cover it
+// without gap or overlap.
 func parseHeader(text []byte, size int64) (entries []entry, meta map[string]string, err error) {
 	if !utf8.Valid(text) {
 		return nil, nil, errors.New("its header is not UTF-8")
@@ -97,9 +97,9 @@ func parseHeader(text []byte, size int64) (entries []entry, meta map[string]stri
 	return entries, meta, checkCover(entries, size)
 }
 
-// eachMember calls f for the members of a JSON object, in order; what names
-// the object in errors. Keys are case-sensitive. A key that is there twice is
-// an error: readers differ in which value they take.
+// eachMember calls f for the members of a JSON object, in order; what names the object
+// in errors. Keys are case-sensitive. A duplicate key is an error: readers differ in
+// which value they take.
 func eachMember(what string, text []byte, f func(key string, value json.RawMessage) error) error {
 	fail := func(err error) error { return fmt.Errorf("%s is not JSON: %w", what, err) }
 	dec := json.NewDecoder(bytes.NewReader(text))
@@ -129,12 +129,12 @@ func eachMember(what string, text []byte, f func(key string, value json.RawMessa
 		return fail(err)
 	}
 	if rest := bytes.TrimLeft(text[dec.InputOffset():], " \t\r\n"); len(rest) > 0 {
-		return fmt.Errorf("%s goes on after the end of the JSON object", what)
+		return fmt.Errorf("%s has text after the end of the JSON object", what)
 	}
 	return nil
 }
 
-// parseStrings reads a JSON object of strings.
+// parseStrings parses a JSON object of strings.
 func parseStrings(what string, text []byte) (map[string]string, error) {
 	out := map[string]string{}
 	err := eachMember(what, text, func(key string, value json.RawMessage) error {
@@ -148,8 +148,8 @@ func parseStrings(what string, text []byte) (map[string]string, error) {
 	return out, err
 }
 
-// parseEntry reads what a header says of a tensor, and skips keys that a later
-// version of the format may have.
+// parseEntry parses a header's description of a tensor. It skips unknown keys, which a
+// later version of the format may have.
 func parseEntry(name string, value json.RawMessage, size int64) (entry, error) {
 	var dtype string
 	var counts, offsets []uint64
@@ -199,8 +199,7 @@ func parseEntry(name string, value json.RawMessage, size int64) (entry, error) {
 	return entry{name, typ, lengths, int64(start), int64(end)}, nil
 }
 
-// checkCover checks that entries, in order, leave no byte out and use none
-// twice.
+// checkCover checks that entries, in order, cover each byte of the data once.
 func checkCover(entries []entry, size int64) error {
 	at, last := int64(0), ""
 	for _, e := range entries {
@@ -218,28 +217,18 @@ func checkCover(entries []entry, size int64) error {
 	return nil
 }
 
-// typeNamed is the index of an element type, -1 if there is none of the name.
+// typeNamed returns the index of an element type by name, -1 if there is none.
 func typeNamed(name string) int {
-	for i, t := range elementTypes {
-		if t.name == name {
-			return i
-		}
-	}
-	return -1
+	return slices.IndexFunc(elementTypes, func(t elementType) bool { return t.name == name })
 }
 
-// typeOf is the index of a tensor's element type.
+// typeOf returns the index of a tensor's element type.
 func typeOf(d tensor.DType) int {
-	for i, t := range elementTypes {
-		if t.dtype == d {
-			return i
-		}
-	}
-	return -1
+	return slices.IndexFunc(elementTypes, func(t elementType) bool { return t.dtype == d })
 }
 
-// arrange puts entries into the order of a file and sets where their data
-// are: types by size, the largest first, then names.
+// arrange sorts entries as the reference writer does, by type, last first, then by
+// name, and sets the offsets of their data.
 func arrange(entries []entry) {
 	slices.SortFunc(entries, func(a, b entry) int {
 		return cmp.Or(cmp.Compare(b.typ, a.typ), cmp.Compare(a.name, b.name))
@@ -257,7 +246,7 @@ func arrange(entries []entry) {
 	}
 }
 
-// formatHeader writes a header as the reference writer does.
+// formatHeader returns a header in the form of the reference writer.
 func formatHeader(entries []entry, meta map[string]string) []byte {
 	out := []byte{'{'}
 	key := func(name string) {
@@ -296,16 +285,16 @@ func formatHeader(entries []entry, meta map[string]string) []byte {
 	return out
 }
 
-// escapes are the short ones of JSON.
+// escapes are JSON's two-character escapes.
 var escapes = map[byte]string{
 	'"': `\"`, '\\': `\\`, '\b': `\b`, '\f': `\f`, '\n': `\n`, '\r': `\r`, '\t': `\t`,
 }
 
-// appendString appends s, which is UTF-8, as a JSON string, escaped only where
-// JSON must be.
+// appendString appends the UTF-8 string s as a JSON string, with the escapes that JSON
+// requires and no others.
 func appendString(out []byte, s string) []byte {
 	out = append(out, '"')
-	start := 0 // of what is to be copied
+	start := 0 // of the bytes not yet copied
 	for i := range len(s) {
 		c := s[i]
 		if c >= ' ' && c != '"' && c != '\\' {

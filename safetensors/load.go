@@ -12,7 +12,7 @@ import (
 	"github.com/tensorken/tensorken/tensor"
 )
 
-// Load fills a tree from a file: [Open] and [File.Load] without rename.
+// Load fills a tree from a file: it is [Open] and [File.Load] without rename.
 func Load(path string, tree any) error {
 	f, err := Open(path)
 	if err != nil {
@@ -22,21 +22,18 @@ func Load(path string, tree any) error {
 	return f.Load(tree, nil)
 }
 
-// Load fills the tree that a pointer points to, or a map of pointers, in
-// place. All in the file must have a place in the tree, and all in the tree
-// must be in the file, equal in shape and type. An absent tensor and an empty
-// slice or map take what the file has for them, and a nil pointer points to a
-// new value if the file has something for it, so a zero struct can be loaded.
-// If anything does not fit, nothing is changed.
+// Load fills in place the tree that a pointer points to, or a map of pointers. File
+// and tree must have the same tensors, equal in shape and type. An absent tensor, an
+// empty slice or map and a nil pointer take the file's tensors, so a zero struct can be
+// loaded. If Load fails, the tree is unchanged.
 //
-// A pointer that is in the tree twice is saved and loaded once, under its first
-// name. A zero struct does not say which of its pointers are equal: the first
-// points to a new value and the others stay nil. To load such a model, make it
-// as it was made before it was saved, or set the other pointers to the first
-// one afterwards.
+// A pointer that occurs twice in the tree is saved and loaded once, under its first
+// name. Load cannot know which pointers of a zero struct are to be equal: the first
+// points to a new value and the others stay nil. To load such a model, construct it as
+// before it was saved, or set the other pointers after Load.
 //
-// rename, if not nil, gives the name in the tree for one in the file; "" skips
-// it.
+// rename, if not nil, returns the name in the tree of a tensor in the file; "" skips
+// the tensor.
 func (f *File) Load(tree any, rename func(name string) string) error {
 	l := loader{file: f, source: map[string]string{}, unused: map[string]bool{}}
 	for _, name := range f.Names() {
@@ -53,7 +50,7 @@ func (f *File) Load(tree any, rename func(name string) string) error {
 	}
 	set, err := walk.Fill(tree, slices.Collect(maps.Keys(l.source)), l.fill)
 	if err == nil {
-		err = l.misfits(tree)
+		err = l.check(tree)
 	}
 	if err != nil {
 		return fail(f.path, err)
@@ -62,13 +59,13 @@ func (f *File) Load(tree any, rename func(name string) string) error {
 	return nil
 }
 
-// A loader fills a tree from a file and notes what does not fit.
+// A loader fills a tree from a file and collects mismatches.
 type loader struct {
-	file    *File
-	source  map[string]string // names in the file by names in the tree
-	unused  map[string]bool   // names in the tree
-	missing []string
-	unlike  []string // what differs in shape or type
+	file       *File
+	source     map[string]string // names in the file by names in the tree
+	unused     map[string]bool   // names in the tree
+	missing    []string          // names in the tree that the file lacks
+	mismatched []string          // differences in shape or type
 }
 
 func (l *loader) fill(name string, found bool, x tensor.Tensor) (tensor.Tensor, error) {
@@ -82,7 +79,7 @@ func (l *loader) fill(name string, found bool, x tensor.Tensor) (tensor.Tensor, 
 	p := l.file.tensors[l.source[name]]
 	typ := elementTypes[p.typ]
 	if x.IsValid() && (x.DType() != typ.dtype || !slices.Equal(x.Shape(), p.shape)) {
-		l.unlike = append(l.unlike, fmt.Sprintf("%q is %s %v in the file and %v %v in the tree",
+		l.mismatched = append(l.mismatched, fmt.Sprintf("%q is %s %v in the file and %v %v in the tree",
 			name, typ, p.shape, x.DType(), x.Shape()))
 		return x, nil
 	}
@@ -93,25 +90,25 @@ func (l *loader) fill(name string, found bool, x tensor.Tensor) (tensor.Tensor, 
 	return t, err
 }
 
-// misfits is an error if not all in the file and the tree fit.
-func (l *loader) misfits(tree any) error {
+// check returns an error if file and tree do not match.
+func (l *loader) check(tree any) error {
 	switch {
-	case len(l.unlike) > 0:
-		return errors.New(some(l.unlike))
+	case len(l.mismatched) > 0:
+		return errors.New(firstFew(l.mismatched))
 	case len(l.missing) > 0:
-		return fmt.Errorf("it has no tensor for %s of the tree", some(l.missing))
+		return fmt.Errorf("it has no tensor %s, which the tree has", firstFew(l.missing))
 	case len(l.unused) > 0:
 		var names []string
 		for _, name := range slices.Sorted(maps.Keys(l.unused)) {
 			names = append(names, strconv.Quote(l.source[name]))
 		}
-		return fmt.Errorf("there is no place in a %s for %s", strings.TrimPrefix(fmt.Sprintf("%T", tree), "*"), some(names))
+		return fmt.Errorf("a %s has no field for %s", strings.TrimPrefix(fmt.Sprintf("%T", tree), "*"), firstFew(names))
 	}
 	return nil
 }
 
-// some lists the first few of what.
-func some(what []string) string {
+// firstFew lists the first elements of what and counts the others.
+func firstFew(what []string) string {
 	const most = 3
 	if more := len(what) - most; more > 0 {
 		return fmt.Sprintf("%s and %d more", strings.Join(what[:most], ", "), more)

@@ -8,8 +8,8 @@ import (
 	"syscall"
 )
 
-// lock takes an flock, which ends with the process if not before. It does not
-// wait.
+// lock acquires an flock without waiting. The lock ends with the process at the
+// latest.
 func lock(f *os.File) error {
 	for {
 		err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
@@ -19,15 +19,14 @@ func lock(f *os.File) error {
 	}
 }
 
-// createLocked creates a new file, which stays locked until it is closed. Where
-// the file system has no locks it is not, and then removeUnlocked can lock
-// nothing either.
+// createLocked creates a new file, locked until it is closed. On a file system without
+// locks it is not locked, and removeUnlocked, which cannot lock either, leaves it.
 func createLocked(name string, mode fs.FileMode) (*os.File, error) {
 	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
 	if err != nil {
 		return nil, err
 	}
-	// Before it is locked, removeUnlocked may take it for a leftover.
+	// Before the lock, removeUnlocked may have locked or removed the file.
 	if lock(f) == syscall.EWOULDBLOCK || !isNamed(f) {
 		f.Close()
 		return nil, fs.ErrExist
@@ -35,7 +34,7 @@ func createLocked(name string, mode fs.FileMode) (*os.File, error) {
 	return f, nil
 }
 
-// isNamed reports whether f is still the file of its name.
+// isNamed reports whether f's name still refers to f.
 func isNamed(f *os.File) bool {
 	named, err := os.Lstat(f.Name())
 	if err != nil {
@@ -45,8 +44,7 @@ func isNamed(f *os.File) bool {
 	return err == nil && os.SameFile(named, info)
 }
 
-// renameLocked renames a file of createLocked, which is locked until that is
-// done, and closes it.
+// renameLocked renames a file of createLocked, then closes and so unlocks it.
 func renameLocked(f *os.File, path string) error {
 	if err := os.Rename(f.Name(), path); err != nil {
 		return err
@@ -56,9 +54,9 @@ func renameLocked(f *os.File, path string) error {
 
 // removeUnlocked removes a file of createLocked that no process has open.
 func removeUnlocked(name string) {
-	f, err := os.OpenFile(name, os.O_WRONLY, 0) // NFS locks only what can be written
+	f, err := os.OpenFile(name, os.O_WRONLY, 0) // NFS locks only files open for writing
 	if err != nil {
-		f, err = os.Open(name) // it has the mode of a target that cannot be
+		f, err = os.Open(name) // a read-only target gives it that mode
 	}
 	if err != nil {
 		return

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// Opening a FIFO would wait for its writer.
+// Opening a FIFO would block.
 func TestOpenFIFO(t *testing.T) {
 	dir := t.TempDir()
 	for _, name := range []string{"m.safetensors", "m.safetensors.index.json"} {

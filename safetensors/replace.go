@@ -12,8 +12,8 @@ import (
 	"strings"
 )
 
-// replaceFile has write fill a new file, which then takes the place of path, or
-// of the file that path leads to if it is a symbolic link.
+// replaceFile calls write to fill a new file and renames it to path, or to the target
+// of path if that is a symbolic link.
 func replaceFile(path string, write func(*bufio.Writer) error) error {
 	mode := fs.FileMode(0o666) // before umask
 	if info, err := os.Stat(path); err == nil {
@@ -33,19 +33,19 @@ func replaceFile(path string, write func(*bufio.Writer) error) error {
 	return err
 }
 
-// maxLinks is the most links that are followed, as by filepath.EvalSymlinks.
+// maxLinks is the number of links followed, that of filepath.EvalSymlinks.
 const maxLinks = 255
 
-// followLinks returns the path of the file that path leads to, which need not
-// exist. Links to folders on the way are left to the system.
+// followLinks returns the target of path, which need not exist. The system resolves
+// links in path's folders.
 func followLinks(path string) (string, error) {
 	for range maxLinks {
 		to, err := os.Readlink(path)
 		if err != nil {
-			return path, nil // no link, or nothing is there
+			return path, nil // no link, or no file
 		}
 		if !filepath.IsAbs(to) {
-			// filepath.Join would take a/link/.. for a.
+			// filepath.Join would shorten a/link/.. to a.
 			dir, _ := filepath.Split(path)
 			to = dir + to
 		}
@@ -54,8 +54,7 @@ func followLinks(path string) (string, error) {
 	return "", fmt.Errorf("more than %d links lead to one another", maxLinks)
 }
 
-// replaceTarget is replaceFile where path is no link and mode that of a new
-// file.
+// replaceTarget is replaceFile for a path that is no link; mode is the new file's.
 func replaceTarget(path string, mode fs.FileMode, write func(*bufio.Writer) error) (err error) {
 	removeLeftovers(path)
 	f, err := createTemp(path, mode)
@@ -91,16 +90,15 @@ func createTemp(path string, mode fs.FileMode) (*os.File, error) {
 	}
 }
 
-// isTemp reports whether name is one that createTemp makes for a path whose
-// last element is base.
+// isTemp reports whether createTemp makes such a name for a path with the last element
+// base.
 func isTemp(name, base string) bool {
 	digits, found := strings.CutPrefix(name, base+".")
 	digits, ends := strings.CutSuffix(digits, ".tmp")
 	return found && ends && len(digits) == 8 && strings.Trim(digits, "0123456789abcdef") == ""
 }
 
-// removeLeftovers removes the files of createTemp that no process writes any
-// more. What cannot be removed stays: it is in nobody's way.
+// removeLeftovers removes abandoned files of createTemp. Failure is harmless.
 func removeLeftovers(path string) {
 	dir, base := filepath.Split(path)
 	entries, _ := os.ReadDir(cmp.Or(dir, "."))
@@ -111,8 +109,8 @@ func removeLeftovers(path string) {
 	}
 }
 
-// syncDir makes a rename in a folder last. Not all systems can, and the file
-// is whole in any case.
+// syncDir makes a rename durable, on systems that can. Without it the old file or the
+// whole new one survives a crash.
 func syncDir(dir string) {
 	if d, err := os.Open(dir); err == nil {
 		d.Sync()

@@ -15,7 +15,7 @@ import (
 	"github.com/tensorken/tensorken/tensor"
 )
 
-// Saving what was read from files of the reference writer gives their bytes.
+// Files of the reference writer, loaded and saved, keep their bytes.
 func TestSameBytes(t *testing.T) {
 	for _, name := range []string{"cnn.safetensors", "dtypes.safetensors"} {
 		in := filepath.Join("testdata", name)
@@ -127,8 +127,8 @@ func TestLoadErrors(t *testing.T) {
 		rename func(string) string
 		want   string
 	}{
-		{&struct{ Weight tensor.Tensor }{}, nil, `there is no place in a struct { Weight tensor.Tensor } for "bias"`},
-		{&struct{ Weight, Bias, Gain tensor.Tensor }{absent, absent, one}, nil, `it has no tensor for "gain" of the tree`},
+		{&struct{ Weight tensor.Tensor }{}, nil, `a struct { Weight tensor.Tensor } has no field for "bias"`},
+		{&struct{ Weight, Bias, Gain tensor.Tensor }{absent, absent, one}, nil, `it has no tensor "gain", which the tree has`},
 		{&linear{tensor.Ones(3, 2), absent}, nil, `"weight" is float32 [2 3] in the file and float32 [3 2] in the tree`},
 		{&linear{tensor.Ones(2, 3), tensor.Arange(2)}, nil, `"bias" is float32 [2] in the file and int32 [2] in the tree`},
 		{&linear{}, func(string) string { return "weight" }, `"bias" and "weight" would both be named "weight"`},
@@ -198,7 +198,7 @@ func TestTied(t *testing.T) {
 	}
 }
 
-// file is a file of a header and so many bytes of data.
+// file returns the bytes of a file with a header and the given amount of data.
 func file(header string, data int) string {
 	return string(binary.LittleEndian.AppendUint64(nil, uint64(len(header)))) + header + strings.Repeat("\x00", data)
 }
@@ -221,7 +221,7 @@ func TestOpenErrors(t *testing.T) {
 		{"bad JSON", file(`{"a":}`, 0), "its header is not JSON"},
 		{"open JSON", file(`{"a":{}`, 0), "want dtype, shape and two data_offsets"},
 		{"unclosed", file(`{`+f32("a", "", "0,4"), 4), "its header is not JSON"},
-		{"more JSON", file(`{} {}`, 0), "its header goes on after the end"},
+		{"more JSON", file(`{} {}`, 0), "its header has text after the end"},
 		{"UTF-8", file("{\"\xff\":1}", 0), "its header is not UTF-8"},
 		{"no shape", file(`{"a":{"dtype":"F32","data_offsets":[0,4]}}`, 4), `header of "a": want dtype, shape and two data_offsets`},
 		{"one offset", file(`{"a":{"dtype":"F32","shape":[],"data_offsets":[0]}}`, 4), "two data_offsets"},
@@ -268,7 +268,7 @@ func TestOpenErrors(t *testing.T) {
 	}
 }
 
-// A type that we lack is no matter until its tensor is wanted.
+// A type that package tensor lacks is an error only when its tensor is read.
 func TestUnsupported(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "m.safetensors")
 	header := `{"a":{"dtype":"I16","shape":[2],"data_offsets":[0,4]},"b":{"dtype":"BOOL","shape":[4],"data_offsets":[4,8]}}`
@@ -354,8 +354,7 @@ func TestFormatHeader(t *testing.T) {
 	}
 }
 
-// A header is refused, or says where each byte of the data belongs; then it
-// can be written and read again.
+// A header is refused, or it covers the data and can be written and read again.
 func FuzzHeader(f *testing.F) {
 	for _, name := range []string{"cnn", "dtypes"} {
 		b, err := os.ReadFile("testdata/" + name + ".safetensors")

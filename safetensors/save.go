@@ -16,19 +16,17 @@ import (
 	"github.com/tensorken/tensorken/tensor"
 )
 
-// Save writes the tensors of a tree to a file, without the absent ones. A tree
-// without tensors is an error. If path is a symbolic link, the file that it
-// leads to is written.
+// Save writes the tensors of a tree to a file, without absent ones. A tree without
+// tensors is an error. If path is a symbolic link, Save writes its target.
 //
-// The new file is written beside path, as path.xxxxxxxx.tmp with eight
-// hexadecimal digits, and then takes its place, so that path at all times holds
-// the old file or the whole new one. A process that is killed leaves its
-// temporary file; the next Save to the same path removes it. Where the system
-// has no flock, as on Windows, it does so when the file is an hour old.
+// Save writes path.xxxxxxxx.tmp, with eight hexadecimal digits, and renames it to path,
+// so path is the old file or the whole new one at all times. A killed process leaves
+// its temporary file, which the next Save to the same path removes; on systems without
+// flock, such as Windows, only once the file is an hour old.
 func Save(path string, tree any) error { return SaveMeta(path, tree, nil) }
 
-// SaveMeta is [Save] with metadata; nil is none. The header, which holds the
-// metadata and the names, may have 100,000,000 bytes.
+// SaveMeta is [Save] with metadata; nil is none. The header, with metadata and names, is
+// limited to 100,000,000 bytes.
 func SaveMeta(path string, tree any, meta map[string]string) error {
 	if err := save(path, tree, meta); err != nil {
 		return fmt.Errorf("safetensors: save %s: %w", path, reason(err))
@@ -36,7 +34,7 @@ func SaveMeta(path string, tree any, meta map[string]string) error {
 	return nil
 }
 
-// reason is err without the name of a file.
+// reason returns err without the name of a file.
 func reason(err error) error {
 	var p *fs.PathError
 	if errors.As(err, &p) {
@@ -78,8 +76,7 @@ func save(path string, tree any, meta map[string]string) error {
 	})
 }
 
-// collect returns the tensors of a tree by name and their entries, in the
-// order of a file.
+// collect returns the tensors of a tree by name, and their entries in file order.
 func collect(tree any, meta map[string]string) ([]entry, map[string]tensor.Tensor, error) {
 	leaves, err := walk.Flatten[tensor.Tensor](tree)
 	if err != nil {
@@ -106,7 +103,7 @@ func collect(tree any, meta map[string]string) ([]entry, map[string]tensor.Tenso
 		if tree == nil || !walk.IsTree[tensor.Tensor](tree) {
 			return nil, nil, fmt.Errorf("no tensor to save: %T is not made of tensors: want a Tensor, or a struct, slice, map or pointer made of them", tree)
 		}
-		return nil, nil, fmt.Errorf("no tensor to save: the %T is empty, or all its tensors are absent: make the model before it is saved", tree)
+		return nil, nil, fmt.Errorf("no tensor to save: the %T is empty, or all its tensors are absent: construct the model before saving it", tree)
 	}
 	arrange(entries)
 	return entries, tensors, nil

@@ -23,7 +23,7 @@ func TestSave(t *testing.T) {
 	}
 }
 
-// A link stays, and what it leads to is written, whether it was there or not.
+// Saving to a link keeps the link and writes its target, new or old.
 func TestSaveLink(t *testing.T) {
 	for _, tt := range []struct{ what, link, old string }{
 		{"file", "real", "real"},
@@ -85,7 +85,7 @@ func TestSaveLink(t *testing.T) {
 	}
 }
 
-// What a killed process left is removed, and nothing else.
+// Save removes the temporary file of a killed process, and nothing else.
 func TestSaveLeftovers(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "m [1].safetensors") // no pattern
@@ -138,7 +138,7 @@ func TestSaveLeftovers(t *testing.T) {
 	}
 }
 
-// Saves to one path at once succeed, and the last one's file is whole.
+// Concurrent Saves to one path succeed, and the last one's file is whole.
 func TestSaveConcurrent(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "m.safetensors")
@@ -187,7 +187,7 @@ func TestSaveErrors(t *testing.T) {
 		{old, []float32{1}, nil, "no tensor to save: []float32 is not made of tensors"},
 		{old, 3, nil, "no tensor to save: int is not made of tensors: want a Tensor"},
 		{old, struct{ Name string }{"x"}, nil, "no tensor to save: the struct { Name string } is empty, or"},
-		{old, linear{}, nil, "no tensor to save: the safetensors.linear is empty, or all its tensors are absent: make the model before it is saved"},
+		{old, linear{}, nil, "no tensor to save: the safetensors.linear is empty, or all its tensors are absent: construct the model before saving it"},
 		{old, (*linear)(nil), nil, "no tensor to save: the *safetensors.linear is empty, or"},
 		{old, map[string]any{}, map[string]string{"epoch": "3"}, "no tensor to save: the map[string]interface {} is empty, or"},
 	} {

@@ -16,8 +16,8 @@ import (
 	"github.com/tensorken/tensorken/tensor"
 )
 
-// Killed at any moment, Save leaves the old file or the new one, and the next
-// one removes what the killed ones left.
+// A Save killed at any moment leaves the old file or the new one, and the next Save
+// removes temporary files.
 func TestSaveKilled(t *testing.T) {
 	const variable = "SAVE_UNTIL_KILLED"
 	type model struct{ A, B tensor.Tensor }
