@@ -1,28 +1,26 @@
-// Package webgpu opens GPUs, through WebGPU: any that Vulkan, Metal or
-// Direct3D 12 reaches. It needs neither cgo nor a toolkit, but a library that
-// implements WebGPU, which "tensorken gpu install" fetches.
+// Package webgpu opens GPUs through WebGPU: any GPU with a driver for Vulkan, Metal or
+// Direct3D 12. It needs no cgo and no toolkit, but a library that implements WebGPU,
+// which "tensorken gpu install" fetches.
 //
 //	dev, err := webgpu.Open(nil)
 //	if err != nil {
-//		log.Fatal(err) // says what was tried and what to do
+//		log.Fatal(err) // the error says what was tried and what to do
 //	}
 //	y := x.To(dev).MatMul(w)
 //
-// The library is looked for in this order: Options.Library, the environment
-// variable TENSORKEN_WEBGPU_LIB, beside the executable, in the user's cache
-// folder (tensorken/webgpu), and under the names that Dawn and wgpu-native have
-// on the system.
+// Open searches for the library in this order: Options.Library, the environment
+// variable TENSORKEN_WEBGPU_LIB, the executable's folder, the user's cache folder
+// (tensorken/webgpu), and the system's libraries under the names of Dawn and
+// wgpu-native.
 //
-// A GPU has the types bool, uint8, int32, uint32, float16, bfloat16 and
-// float32; bool and uint8 take a byte each, the halves two. It has neither
-// int64 nor float64: to compute with a tensor of these on it is an error. Cast it,
-// or keep it on tensor.CPU().
+// A GPU has the types bool and uint8 (a byte an element), float16 and bfloat16 (two),
+// int32, uint32 and float32. It has neither int64 nor float64: computing with them there
+// is an error. Cast such a tensor, or keep it on tensor.CPU().
 //
-// A program that imports this package needs glibc on Linux, the usual C library,
-// even if it is built without cgo and opens no GPU: it does not start on Alpine
-// or in an image from scratch.
+// On Linux a program that imports this package needs glibc, even if it is built without
+// cgo and opens no GPU: it does not start on Alpine or in an image from scratch.
 //
-// Package device opens a GPU by name, or the CPU where there is none.
+// Package device opens a GPU by name, or the CPU if there is no GPU.
 package webgpu
 
 import (
@@ -39,21 +37,21 @@ import (
 
 // Options say which GPU to open, and how. Zero fields are the defaults.
 type Options struct {
-	// Adapter is an index in the list of Adapters, or a part of a name there
-	// in any case; a number that is no index is a whole number in a name. By
-	// default it is the fastest GPU. Of equal GPUs only one can be opened: see
-	// Adapters.
+	// Adapter is an index in the list of Adapters, or part of a name there, in any
+	// case. A number that is not an index must be a whole number in a name: 4090,
+	// not 4. The default is the fastest GPU. Of several equal GPUs only one can be
+	// opened: see Adapters.
 	Adapter string
 	// Library is the path of a library that implements WebGPU.
 	Library string
-	// LowPower prefers the GPU that takes the least power.
+	// LowPower prefers the GPU with the lowest power.
 	LowPower bool
-	// Software allows an adapter that computes on the CPU, where there is no
-	// GPU. One that Adapter names is opened anyway.
+	// Software allows an adapter that computes on the CPU if there is no GPU. An
+	// adapter that Adapter names is opened in any case.
 	Software bool
-	// Validate keeps WebGPU's checks on: of each call, and that shaders stay
-	// within their buffers. Without it they are off, which is faster: the
-	// shaders of this library check what has to be checked by themselves.
+	// Validate enables WebGPU's checks of each call and of bounds in shaders. They
+	// are off by default, for speed: this library's shaders check indices
+	// themselves.
 	Validate bool
 }
 
@@ -61,10 +59,10 @@ type Options struct {
 type Adapter struct {
 	Name, Vendor string
 	Backend      string // "Vulkan", "Metal" or "D3D12"
-	Software     bool   // it computes on the CPU
+	Software     bool   // computes on the CPU
 }
 
-// Open opens a GPU. Its error tells what was tried and what to do.
+// Open opens a GPU. Its error says what was tried and what to do.
 func Open(o *Options) (*tensor.Device, error) {
 	if o == nil {
 		o = new(Options)
@@ -85,8 +83,8 @@ func open(lib wgpu.Library, o *Options) (*tensor.Device, error) {
 	return tensor.NewDevice(gpu.New(d, fmt.Sprintf("webgpu (%s)", d.Adapter().Name))), nil
 }
 
-// with adds to an error the library that it came from, unless that works and
-// only finds nothing.
+// with adds the library's name to an error, except for ErrNoAdapter, which is not the
+// library's fault.
 func with(lib wgpu.Library, err error) error {
 	if errors.Is(err, wgpu.ErrNoAdapter) {
 		return err
@@ -94,13 +92,12 @@ func with(lib wgpu.Library, err error) error {
 	return fmt.Errorf("%v: %w", lib, err)
 }
 
-// Adapters lists what can be opened, the fastest kind first. Its error tells
-// what was tried and what to do; that there is nothing to open is one.
+// Adapters lists the adapters that can be opened, the fastest kind first. Its error says
+// what was tried and what to do; finding no adapter is an error.
 //
-// WebGPU has no list of adapters: it is asked for the fastest, the one of least
-// power and the one in software of each of the system's interfaces to GPUs. So
-// of several GPUs of a model there is one here, and not each of more than two
-// models.
+// WebGPU cannot list adapters. Adapters requests the fastest, the one with the lowest
+// power and the software one from each of the system's GPU interfaces. Of several GPUs
+// of one model it lists one, and of more than two models not all.
 func Adapters() ([]Adapter, error) {
 	lib, err := wgpu.Load("")
 	if err != nil {
@@ -121,8 +118,8 @@ func public(a wgpu.Adapter) Adapter {
 	return Adapter{Name: a.Name, Vendor: a.Vendor, Backend: a.Backend, Software: a.Kind == wgpu.Software}
 }
 
-// choose returns the index of the adapter to open. The list has the fastest
-// kind first, and is not empty.
+// choose returns the index of the adapter to open in a list that is not empty and has
+// the fastest kind first.
 func choose(list []wgpu.Adapter, o *Options) (int, error) {
 	if o.Adapter != "" {
 		return named(list, o.Adapter)
@@ -138,13 +135,12 @@ func choose(list []wgpu.Adapter, o *Options) (int, error) {
 		}
 	}
 	if best < 0 {
-		return 0, fmt.Errorf("%w but in software, which has to be asked for: %s; if there is a GPU, it lacks a driver", wgpu.ErrNoAdapter, listed(list))
+		return 0, fmt.Errorf("%w except in software, which must be requested: %s; if there is a GPU, its driver is missing", wgpu.ErrNoAdapter, listed(list))
 	}
 	return best, nil
 }
 
-// named returns the index of the adapter that an index or a name means. A
-// number that is no index means a whole number in a name: 4090, but not 4.
+// named returns the index of the adapter for Options.Adapter.
 func named(list []wgpu.Adapter, name string) (int, error) {
 	index, err := strconv.Atoi(name)
 	if err == nil && index >= 0 && index < len(list) {
@@ -163,7 +159,7 @@ func named(list []wgpu.Adapter, name string) (int, error) {
 
 func notDigit(r rune) bool { return r < '0' || r > '9' }
 
-// listed tells what there is.
+// listed formats the adapters for an error.
 func listed(list []wgpu.Adapter) string {
 	var s []string
 	for i, a := range list {

@@ -27,7 +27,7 @@ func TestChoose(t *testing.T) {
 		{[]wgpu.Adapter{big, small, soft}, Options{Adapter: "1"}, 1, ""},
 		{[]wgpu.Adapter{big, small, soft}, Options{Adapter: "intel"}, 1, ""},
 		{[]wgpu.Adapter{big, small, soft}, Options{Adapter: "LLVM"}, 2, ""},
-		{[]wgpu.Adapter{soft}, Options{}, 0, "no WebGPU adapter but in software, which has to be asked for: 0 is llvmpipe (software); if there is a GPU, it lacks a driver"},
+		{[]wgpu.Adapter{soft}, Options{}, 0, "no WebGPU adapter except in software, which must be requested: 0 is llvmpipe (software); if there is a GPU, its driver is missing"},
 		{[]wgpu.Adapter{big}, Options{Adapter: "2"}, 0, "no WebGPU adapter \"2\": 0 is NVIDIA H200 (discrete)"},
 		{[]wgpu.Adapter{big}, Options{Adapter: "-1"}, 0, "no WebGPU adapter \"-1\""},
 		{[]wgpu.Adapter{small, big}, Options{Adapter: "200"}, 1, ""},
