@@ -7,9 +7,8 @@ import (
 	"github.com/tensorken/tensorken/ir"
 )
 
-// The functions of this file are composed so that their derivatives, which
-// are those of the composition, are right at the edges and neither overflow
-// nor lose digits far from 0; so are the derivatives of the derivatives.
+// The functions of this file are compositions whose derivatives of any order are
+// right at the edges, and neither overflow nor lose digits far from 0.
 
 // ReLU returns t where it is positive, otherwise 0; NaN stays NaN. Its
 // derivative at 0 is 0. Floats and signed integers.
@@ -18,14 +17,14 @@ func (t Tensor) ReLU() Tensor {
 	if !x.DType.IsFloat() {
 		return Tensor{n: graph.Binary(ir.Max, x, fill(x, 0))}
 	}
-	// To be true at 0 and false for NaN, the condition compares with the
-	// least positive number.
-	return Tensor{n: pick(lt(x, fill(x, least(x.DType))), fill(x, 0), x)}
+	// The comparison with the smallest positive number is true at 0 and false for
+	// NaN.
+	return Tensor{n: pick(lt(x, fill(x, minPositive(x.DType))), fill(x, 0), x)}
 }
 
-// least is the least positive number of a floating-point type that devices
-// which have no subnormal float32 know apart from 0.
-func least(d DType) float64 {
+// minPositive returns the smallest positive number of a floating-point type that a
+// device without subnormal float32 distinguishes from 0.
+func minPositive(d DType) float64 {
 	switch d {
 	case ir.Float16:
 		return 0x1p-24
@@ -47,11 +46,11 @@ func (t Tensor) LeakyReLU(alpha float64) Tensor {
 func (t Tensor) ELU(alpha float64) Tensor {
 	x := t.floats("ELU")
 	above := positive(x)
-	below := graph.Unary(ir.Expm1, pick(above, fill(x, 0), x)) // overflows nowhere
+	below := graph.Unary(ir.Expm1, pick(above, fill(x, 0), x)) // does not overflow
 	return Tensor{n: pick(above, x, mul(numberLike("ELU", x, alpha), below))}
 }
 
-// decay is e^-|x|, and where x is positive.
+// decay returns e^-|x|, and whether x > 0.
 func decay(x *graph.Node) (e, above *graph.Node) {
 	above = positive(x)
 	return exp(pick(above, neg(x), x)), above
@@ -60,7 +59,7 @@ func decay(x *graph.Node) (e, above *graph.Node) {
 // Sigmoid returns 1/(1 + e^-t). Floats only.
 func (t Tensor) Sigmoid() Tensor { return Tensor{n: sigmoid(t.floats("Sigmoid"))} }
 
-// sigmoid is 1/(1+e^-x) above 0 and e^x/(1+e^x) below.
+// sigmoid returns 1/(1+e^-x) for x > 0, e^x/(1+e^x) for others.
 func sigmoid(x *graph.Node) *graph.Node {
 	e, above := decay(x)
 	return div(pick(above, fill(x, 1), e), shifted(e, 1))
@@ -75,7 +74,7 @@ func (t Tensor) SiLU() Tensor {
 // Softplus returns log(1 + e^t). Floats only.
 func (t Tensor) Softplus() Tensor { return Tensor{n: softplus(t.floats("Softplus"))} }
 
-// softplus is x + log(1+e^-x) above 0 and log(1+e^x) below.
+// softplus returns x + log(1+e^-x) for x > 0, log(1+e^x) for others.
 func softplus(x *graph.Node) *graph.Node {
 	e, above := decay(x)
 	return add(pick(above, x, fill(x, 0)), graph.Unary(ir.Log1p, e))
@@ -87,15 +86,15 @@ func (t Tensor) Mish() Tensor {
 	return Tensor{n: mul(x, graph.Unary(ir.Tanh, softplus(x)))}
 }
 
-// GELU returns t·Φ(t), where Φ(t) = (1 + Erf(t/√2))/2 is the normal
-// distribution. Floats only.
+// GELU returns t·Φ(t), where Φ(t) = (1 + Erf(t/√2))/2 is the normal distribution
+// function. Floats only.
 func (t Tensor) GELU() Tensor {
 	x := t.floats("GELU")
 	phi := shifted(graph.Unary(ir.Erf, scaled(x, math.Sqrt2/2)), 1)
 	return Tensor{n: mul(scaled(x, 0.5), phi)}
 }
 
-// GELUTanh returns GELU as many models approximate it:
+// GELUTanh returns an approximation of GELU that many models use:
 // t/2·(1 + Tanh(√(2/π)·(t + 0.044715·t³))). Floats only.
 func (t Tensor) GELUTanh() Tensor {
 	x := t.floats("GELUTanh")

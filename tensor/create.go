@@ -13,8 +13,8 @@ import (
 	"github.com/tensorken/tensorken/ir"
 )
 
-// New returns a tensor of data, row-major, which it copies. Without a shape it
-// has one axis.
+// New returns a tensor with a copy of data, row-major. Without a shape it has one
+// axis.
 func New[E Element](data []E, lengths ...int) Tensor {
 	d := dtypeOf[E]()
 	s := slices.Clone(lengths)
@@ -27,11 +27,11 @@ func New[E Element](data []E, lengths ...int) Tensor {
 	}
 	copied := allocate("New", len(data), d)
 	copy(copied, bytesOf(data))
-	return stored(d, s, copied)
+	return newStored(d, s, copied)
 }
 
-// allocate returns memory for n elements; it panics with a *DeviceError where
-// there is too little.
+// allocate returns memory for n elements; it panics with a *DeviceError if there is too
+// little.
 func allocate(op string, n int, d DType) []byte {
 	data, err := exec.Allocate(n, d.Size())
 	if err != nil {
@@ -40,13 +40,13 @@ func allocate(op string, n int, d DType) []byte {
 	return data
 }
 
-// stored is a tensor of elements on the host, which it takes over.
-func stored(d DType, s []int, data []byte) Tensor {
+// newStored returns a tensor that owns data, elements on the host.
+func newStored(d DType, s []int, data []byte) Tensor {
 	return Tensor{n: graph.Buffer(d, s, &graph.Value{Store: exec.FromHost(data), Strides: shape.RowMajor(s)})}
 }
 
-// bytesOf is the memory of data. Elements in memory are little-endian on all
-// systems that Tensorken supports.
+// bytesOf returns the memory of data. Elements in memory are little-endian on all
+// supported systems.
 func bytesOf[E Element](data []E) []byte {
 	if len(data) == 0 {
 		return []byte{}
@@ -54,7 +54,7 @@ func bytesOf[E Element](data []E) []byte {
 	return unsafe.Slice((*byte)(unsafe.Pointer(&data[0])), len(data)*int(unsafe.Sizeof(data[0])))
 }
 
-// elementsOf is bytesOf the other way round.
+// elementsOf is the inverse of bytesOf.
 func elementsOf[E Element](data []byte) []E {
 	var zero E
 	if len(data) == 0 {
@@ -68,7 +68,7 @@ func dtypeOf[E Element]() DType {
 	return d
 }
 
-// dtype is the element type of a Go type.
+// dtype returns the element type of a Go type.
 func dtype(t reflect.Type) (d DType, ok bool) {
 	switch t {
 	case reflect.TypeFor[F16]():
@@ -90,9 +90,8 @@ var dtypes = map[reflect.Kind]DType{
 	reflect.Float64: ir.Float64,
 }
 
-// From returns a tensor of nested slices or arrays of one [Element] type, such
-// as [][]float32{{1, 2}, {3, 4}}, or of a single element. All rows must be of
-// one length.
+// From returns a tensor of nested slices or arrays of one [Element] type, such as
+// [][]float32{{1, 2}, {3, 4}}, or of a single element. Rows must have equal lengths.
 func From(nested any) Tensor {
 	v := reflect.ValueOf(nested)
 	if !v.IsValid() {
@@ -120,7 +119,7 @@ func From(nested any) Tensor {
 	}
 	checkShape("From", s)
 	data := allocate("From", graph.Len(s), d)
-	return stored(d, s, appendNested(data[:0], v, d, s))
+	return newStored(d, s, appendNested(data[:0], v, d, s))
 }
 
 func appendNested(data []byte, v reflect.Value, d DType, s []int) []byte {
@@ -128,7 +127,7 @@ func appendNested(data []byte, v reflect.Value, d DType, s []int) []byte {
 		return appendElement(data, v, d)
 	}
 	if v.Len() != s[0] {
-		fail("From", fmt.Sprintf("a row of %s beside one of %d", shape.Count(v.Len(), "element"), s[0]))
+		fail("From", fmt.Sprintf("rows have different lengths: one has %s, another %d", shape.Count(v.Len(), "element"), s[0]))
 	}
 	for i := range v.Len() {
 		data = appendNested(data, v.Index(i), d, s[1:])
@@ -163,7 +162,7 @@ func checkShape(op string, s []int) {
 	}
 }
 
-// constant is a tensor of the library's own number v.
+// constant returns a tensor of v, a number known to fit the type.
 func constant(op string, d DType, v float64, lengths []int) Tensor {
 	s := slices.Clone(lengths)
 	checkShape(op, s)
@@ -184,7 +183,7 @@ func OnesLike(t Tensor) Tensor { return like("OnesLike", t, 1) }
 
 func like(op string, t Tensor, v float64) Tensor { return Tensor{n: fill(t.node(op), v)} }
 
-// Full returns a float32 tensor whose every element is v.
+// Full returns a float32 tensor with all elements equal to v.
 func Full(v float64, lengths ...int) Tensor {
 	s := slices.Clone(lengths)
 	checkShape("Full", s)
@@ -200,18 +199,18 @@ func Arange(n int) Tensor {
 	return Tensor{n: graph.Iota([]int{n}, 0)}
 }
 
-// checkCount panics if n is not a number of elements that int32 can count.
+// checkCount panics unless n is from 0 to the greatest int32.
 func checkCount(op string, n int) {
 	if n < 0 || n > 1<<31-1 {
-		fail(op, fmt.Sprintf("%d is no length that int32 can count", n))
+		fail(op, fmt.Sprintf("length %d: want 0 to 2147483647, as positions are int32", n))
 	}
 }
 
-// checkPositions panics if one of some lengths is more than int32 can count.
+// checkPositions panics if a length exceeds the greatest int32.
 func checkPositions(op string, x *graph.Node, lengths ...int) {
 	for _, n := range lengths {
 		if n > math.MaxInt32 {
-			fail(op, fmt.Sprintf("%d positions along an axis, and int32 counts to 2147483647: Reshape it to more axes", n), x)
+			fail(op, fmt.Sprintf("axis of %d elements: positions are int32, at most 2147483647: Reshape it to more axes", n), x)
 		}
 	}
 }
@@ -219,16 +218,12 @@ func checkPositions(op string, x *graph.Node, lengths ...int) {
 // Eye returns the float32 identity matrix [n n].
 func Eye(n int) Tensor {
 	checkShape("Eye", []int{n, n})
-	// A row of a one and n zeros, repeated n times, read in rows of n: each
-	// row starts one later than the last.
 	one := graph.Fill(ir.Float32, 1, []int{1, 1})
-	rows := graph.Expand(pad(one, 0, 1, 0, n), []int{n, n + 1})
-	flat := graph.Reshape(rows, []int{n * (n + 1)})
-	return Tensor{n: graph.Reshape(crop(flat, 0, 0, 1, n*n), []int{n, n})}
+	return Tensor{n: skew(graph.Expand(pad(one, 0, 1, 0, n), []int{n, n + 1}))}
 }
 
-// Linspace returns n float32 numbers from start to end, both included, evenly
-// apart: start + i·(end-start)/(n-1). One number is start.
+// Linspace returns n evenly spaced float32 numbers from start to end, both included:
+// start + i·(end-start)/(n-1). A single number is start.
 func Linspace(start, end float64, n int) Tensor {
 	checkCount("Linspace", n)
 	if n == 1 {
@@ -242,9 +237,8 @@ func Linspace(start, end float64, n int) Tensor {
 	return Tensor{n: pick(eq(i, fill(i, float64(n-1))), value(end), line)}
 }
 
-// Meshgrid returns, for ts of one axis each, tensors of their common grid:
-// the i-th has the elements of ts[i] along axis i and repeats them along the
-// others.
+// Meshgrid returns a tensor of the common grid for each of ts, which have one axis. The
+// i-th has the elements of ts[i] along axis i, repeated along the other axes.
 func Meshgrid(ts ...Tensor) []Tensor {
 	ns := nodes("Meshgrid", ts)
 	grid := make([]int, len(ns))
@@ -257,7 +251,7 @@ func Meshgrid(ts ...Tensor) []Tensor {
 	checkLen("Meshgrid", grid)
 	out := make([]Tensor, len(ns))
 	for i, n := range ns {
-		out[i] = Tensor{n: spread(n, []int{i}, grid)}
+		out[i] = Tensor{n: spreadAxes(n, []int{i}, grid)}
 	}
 	return out
 }

@@ -9,11 +9,11 @@ import (
 	"github.com/tensorken/tensorken/internal/exec"
 )
 
-// A Device computes. Any number of goroutines may use one.
+// A Device computes tensors. Any number of goroutines may use one.
 type Device exec.Device
 
-// NewDevice makes a device of a driver, for packages that open hardware; the
-// device package opens by name what there is.
+// NewDevice returns a device over a driver, for packages that open hardware. Package
+// device opens devices by name.
 func NewDevice(d driver.Device) *Device { return (*Device)(exec.New(d)) }
 
 func (d *Device) exec() *exec.Device { return (*exec.Device)(d) }
@@ -21,15 +21,15 @@ func (d *Device) exec() *exec.Device { return (*exec.Device)(d) }
 // String returns the device's name, such as "cpu".
 func (d *Device) String() string { return d.exec().String() }
 
-// Sync waits until all that was asked of the device is done, and returns the
-// first failure since the last Sync.
+// Sync waits until the device has done all work, and returns the first failure since
+// the last Sync.
 func (d *Device) Sync() error { return failure("Sync", d.exec(), d.exec().Sync()) }
 
-// Close gives back all that the device holds. What is asked of it later fails.
+// Close frees all resources of the device. Later calls fail.
 //
-// Only the device that [CPU] returns works on, as all of the program shares it:
-// Close frees the memory that waits there for its next use. So what opens a
-// device may close it, whichever it is.
+// The device of [CPU], which the whole program shares, is an exception: Close frees its
+// pooled memory, and the device keeps working. So code that opens a device may close
+// it, whichever device it is.
 func (d *Device) Close() error {
 	end := d.exec().Close
 	if d == CPU() {
@@ -40,13 +40,13 @@ func (d *Device) Close() error {
 
 var host = sync.OnceValue(func() *Device { return NewDevice(cpu.New(cpu.Options{})) })
 
-// CPU returns the host's processor as a device, the same each time.
+// CPU returns the host's processor as a device, the same device each time.
 func CPU() *Device { return host() }
 
 var fallback atomic.Pointer[Device]
 
-// Default returns the device that computes tensors which are not committed to
-// one: the CPU until [SetDefault].
+// Default returns the device for tensors that are committed to none: the CPU, unless
+// [SetDefault] has changed it.
 func Default() *Device {
 	if d := fallback.Load(); d != nil {
 		return d
@@ -54,20 +54,19 @@ func Default() *Device {
 	return CPU()
 }
 
-// SetDefault makes d the default device, for all goroutines. Nil means the
-// CPU.
+// SetDefault makes d the default device for all goroutines. Nil means the CPU.
 //
-// To compute with a type that d lacks, as a GPU does [Float64] and [Int64], is an
-// error. Cast such tensors, or keep them on the CPU by To(CPU()).
+// Computing with a type that d lacks is an error: a GPU lacks [Float64] and [Int64]. Cast
+// such tensors, or keep them on the CPU by To(CPU()).
 func SetDefault(d *Device) { fallback.Store(d) }
 
-// Stats says what all devices hold and have compiled.
+// Stats counts the memory and compiled programs of all devices.
 type Stats struct {
-	Plans    int   // compiled graphs that are kept
-	Programs int   // compiled kernels that are kept
-	Held     int64 // bytes of tensors that are alive, and of work under way
-	Pooled   int64 // bytes that wait for their next use
-	Peak     int64 // the most bytes held so far
+	Plans    int   // compiled graphs in the cache
+	Programs int   // compiled kernels in the cache
+	Held     int64 // bytes of live tensors and of running work
+	Pooled   int64 // bytes of free buffers kept for reuse
+	Peak     int64 // greatest Held so far
 }
 
 // Info returns the state of all caches and pools.

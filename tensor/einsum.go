@@ -10,13 +10,12 @@ import (
 	"github.com/tensorken/tensorken/ir"
 )
 
-// Einsum multiplies tensors and sums over axes, as spec says in Einstein's
-// notation: a letter names each axis of each tensor, and those of the result
-// follow "->". Axes of one letter are walked together; the sum is over all
-// letters that the result lacks. A letter that is twice in one tensor means
-// its diagonal. "..." stands for any further axes, which are broadcast.
-// Without "->", the result has "..." and then, in alphabetic order, the
-// letters that occur once.
+// Einsum multiplies tensors and sums over axes, by a spec in Einstein's notation.
+// Letters name the axes of each tensor and, after "->", those of the result. Axes with
+// one letter share an index; letters that the result lacks are summed over. A letter
+// that occurs twice in one tensor selects its diagonal. "..." stands for any further
+// axes, which are broadcast. Without "->", the result has "..." and then, in
+// alphabetical order, the letters that occur once.
 //
 //	Einsum("ij,jk->ik", a, b) // a matrix product
 //	Einsum("ii", a)           // the trace
@@ -35,8 +34,8 @@ func Einsum(spec string, ts ...Tensor) Tensor {
 	return Tensor{n: graph.Permute(last.n, order)}
 }
 
-// A label names an axis: a letter, or for the axes of an ellipsis a negative
-// number, the last axis -1.
+// A label names an axis: by a letter, or in an ellipsis by a negative number, -1 for
+// the last axis.
 type label rune
 
 func (l label) String() string {
@@ -63,7 +62,7 @@ func (e *einsum) fail(format string, args ...any) {
 	fail("Einsum", fmt.Sprintf("%q: ", e.spec)+fmt.Sprintf(format, args...), e.operands...)
 }
 
-// parse reads the spec and returns the operands as terms.
+// parse parses the spec and returns the operands as terms.
 func (e *einsum) parse(ns []*graph.Node) []term {
 	for _, n := range ns {
 		e.operands = append(e.operands, n)
@@ -71,7 +70,7 @@ func (e *einsum) parse(ns []*graph.Node) []term {
 	inputs, output, explicit := strings.Cut(strings.ReplaceAll(e.spec, " ", ""), "->")
 	parts := strings.Split(inputs, ",")
 	if len(parts) != len(ns) || len(ns) == 0 {
-		e.fail("it is for %s, not %d", shape.Count(len(parts), "tensor"), len(ns))
+		e.fail("the spec is for %s, the call has %d", shape.Count(len(parts), "tensor"), len(ns))
 	}
 	terms, dots := make([]term, len(ns)), 0
 	count := map[label]int{}
@@ -102,7 +101,7 @@ func (e *einsum) parse(ns []*graph.Node) []term {
 	}
 	for i, l := range e.result {
 		if _, ok := e.lengths[l]; !ok || slices.Contains(e.result[:i], l) {
-			e.fail("axis %q of the result is to be in a tensor, and once", l)
+			e.fail("axis %q of the result must be an axis of a tensor, and occur once", l)
 		}
 	}
 	return terms
@@ -110,7 +109,7 @@ func (e *einsum) parse(ns []*graph.Node) []term {
 
 const ellipsis = "..."
 
-// labels reads names of axes, an ellipsis being that of dots of them.
+// labels parses names of axes; an ellipsis stands for dots axes.
 func (e *einsum) labels(names string, dots int) []label {
 	before, after, ok := strings.Cut(names, ellipsis)
 	var out []label
@@ -130,12 +129,12 @@ func (e *einsum) labels(names string, dots int) []label {
 
 func (e *einsum) letter(c rune) label {
 	if (c < 'a' || c > 'z') && (c < 'A' || c > 'Z') {
-		e.fail("%q is no letter", c)
+		e.fail("%q is not a letter", c)
 	}
 	return label(c)
 }
 
-// measure notes that an axis with label l has length n.
+// measure records the length n of an axis with label l, and checks it against others.
 func (e *einsum) measure(l label, n int) {
 	m, ok := e.lengths[l]
 	if ok && m != n && m != 1 && n != 1 {
@@ -146,7 +145,7 @@ func (e *einsum) measure(l label, n int) {
 	}
 }
 
-// implicit is the result of a spec without one.
+// implicit returns the labels of the result of a spec without "->".
 func implicit(count map[label]int, dots int) []label {
 	var out []label
 	for i := range dots {
@@ -162,7 +161,7 @@ func implicit(count map[label]int, dots int) []label {
 	return append(out, once...)
 }
 
-// distinct takes the diagonal of axes with one label.
+// distinct replaces axes with one label by their diagonal.
 func (e *einsum) distinct(t term) term {
 	for a := 0; a < len(t.labels); {
 		b := slices.Index(t.labels[a+1:], t.labels[a])
@@ -196,8 +195,8 @@ func (e *einsum) sumOut(t term, keep []label) term {
 	return term{drop(graph.Reduce(ir.Sum, t.n, axes), axes...), rest}
 }
 
-// pair multiplies two terms and sums over what neither the rest nor the result
-// needs.
+// pair multiplies two terms and sums over labels that neither the rest nor the result
+// has.
 func (e *einsum) pair(x, y term, rest []term) term {
 	needed := slices.Clone(e.result)
 	for _, t := range rest {

@@ -8,7 +8,7 @@ import (
 	"github.com/tensorken/tensorken/ir"
 )
 
-// unary applies op to t, whose type must be one that op takes.
+// unary applies op to t after checking t's type.
 func (t Tensor) unary(op ir.Op) Tensor {
 	x := t.node(op.String())
 	if !ir.Table[op].Types.Has(x.DType) {
@@ -26,7 +26,7 @@ func (t Tensor) binary(name string, op ir.Op, o Operand) Tensor {
 	return Tensor{n: graph.Binary(op, x, y)}
 }
 
-// floats returns t's node, which must be of a floating-point type.
+// floats returns t's node; it panics unless t is of a floating-point type.
 func (t Tensor) floats(op string) *graph.Node {
 	x := t.node(op)
 	if !x.DType.IsFloat() {
@@ -35,7 +35,7 @@ func (t Tensor) floats(op string) *graph.Node {
 	return x
 }
 
-// numbers returns t's node, which must not be of type Bool.
+// numbers returns t's node; it panics if t is of type Bool.
 func (t Tensor) numbers(op string) *graph.Node {
 	x := t.node(op)
 	if x.DType == ir.Bool {
@@ -92,8 +92,8 @@ func (t Tensor) Floor() Tensor { return t.unary(ir.Floor) }
 // Not returns the logical complement of bools, the bitwise one of integers.
 func (t Tensor) Not() Tensor { return t.unary(ir.Not) }
 
-// Abs returns the absolute value. Its derivative at 0 is 0. The least signed
-// integer has no opposite and stays as it is.
+// Abs returns the absolute value. Its derivative at 0 is 0. The lowest signed integer,
+// whose absolute value the type lacks, stays as it is.
 func (t Tensor) Abs() Tensor {
 	x := t.numbers("Abs")
 	if x.DType.IsFloat() || x.DType.IsSigned() {
@@ -159,9 +159,9 @@ func (t Tensor) Cosh() Tensor {
 }
 
 // halfPowers returns exponents and a factor with e^x/2 = scale·e^up and
-// e^-x/2 = scale·e^down. They are x, -x and ½ where e^|x| is in range. Where it
-// may not be, though half of it is, both exponents are less by 1: exact for the
-// positive one, and the other does not count.
+// e^-x/2 = scale·e^down: x, -x and ½. Near the limit, where e^|x| may overflow though
+// its half does not, both exponents are less by 1 and scale is e/2. That is exact for
+// the positive exponent; the power of the negative one is negligible.
 func halfPowers(x *graph.Node) (up, down, scale *graph.Node) {
 	limit := 80.0
 	if x.DType == ir.Float16 {
@@ -193,13 +193,13 @@ func (t Tensor) Round() Tensor {
 	return Tensor{n: pick(lt(half, rest), up, pick(eq(rest, half), even, down))}
 }
 
-// IsNaN returns which elements are not a number, as bools.
+// IsNaN returns bools: whether each element is NaN.
 func (t Tensor) IsNaN() Tensor {
 	x := t.node("IsNaN")
 	return Tensor{n: not(eq(x, x))}
 }
 
-// IsInf returns which elements are infinite, of either sign, as bools.
+// IsInf returns bools: whether each element is infinite, of either sign.
 func (t Tensor) IsInf() Tensor {
 	x := t.node("IsInf")
 	if !x.DType.IsFloat() {
@@ -220,8 +220,8 @@ func (t Tensor) Mul(o Operand) Tensor { return t.binary("Mul", ir.Mul, o) }
 // Div returns t/o. Integers are truncated towards 0; divided by 0 they give 0.
 func (t Tensor) Div(o Operand) Tensor { return t.binary("Div", ir.Div, o) }
 
-// Rem returns what t/o truncated towards 0 leaves: it has the sign of t.
-// Integers divided by 0 leave 0.
+// Rem returns the remainder of t/o truncated towards 0, which has the sign of t. The
+// remainder of integers divided by 0 is 0.
 func (t Tensor) Rem(o Operand) Tensor { return t.binary("Rem", ir.Rem, o) }
 
 // Maximum returns the greater of t and o, NaN if either is. Ties share the
@@ -245,41 +245,41 @@ func (t Tensor) Xor(o Operand) Tensor { return t.binary("Xor", ir.Xor, o) }
 // only.
 func (t Tensor) Shl(o Operand) Tensor { return t.binary("Shl", ir.Shl, o) }
 
-// Shr returns t shifted right by o bits, copies of the sign coming in: if o is
-// the width or more, 0, or -1 for a negative number. Integers only.
+// Shr returns t shifted right by o bits, extending the sign: if o is the width or more,
+// 0, or -1 for a negative number. Integers only.
 func (t Tensor) Shr(o Operand) Tensor { return t.binary("Shr", ir.Shr, o) }
 
-// Eq returns where t = o, as bools. NaN equals nothing.
+// Eq returns bools: t = o. NaN equals nothing.
 func (t Tensor) Eq(o Operand) Tensor { return t.binary("Eq", ir.Eq, o) }
 
-// Ne returns where t ≠ o, as bools: true for NaN.
+// Ne returns bools: t ≠ o, true for NaN.
 func (t Tensor) Ne(o Operand) Tensor {
 	x, y := operands("Ne", t, o)
 	return Tensor{n: not(eq(x, y))}
 }
 
-// Lt returns where t < o, as bools; false is less than true.
+// Lt returns bools: t < o. False is less than true.
 func (t Tensor) Lt(o Operand) Tensor { return t.binary("Lt", ir.Lt, o) }
 
-// Le returns where t ≤ o, as bools.
+// Le returns bools: t ≤ o.
 func (t Tensor) Le(o Operand) Tensor {
 	x, y := operands("Le", t, o)
 	return Tensor{n: atMost(x, y)}
 }
 
-// Gt returns where t > o, as bools.
+// Gt returns bools: t > o.
 func (t Tensor) Gt(o Operand) Tensor {
 	x, y := operands("Gt", t, o)
 	return Tensor{n: lt(y, x)}
 }
 
-// Ge returns where t ≥ o, as bools.
+// Ge returns bools: t ≥ o.
 func (t Tensor) Ge(o Operand) Tensor {
 	x, y := operands("Ge", t, o)
 	return Tensor{n: atMost(y, x)}
 }
 
-// atMost is x ≤ y, which for NaN is not the opposite of y < x.
+// atMost returns x ≤ y, which is not the complement of y < x if either is NaN.
 func atMost(x, y *graph.Node) *graph.Node {
 	if x.DType.IsFloat() {
 		return graph.Binary(ir.Or, lt(x, y), eq(x, y))
@@ -287,10 +287,10 @@ func atMost(x, y *graph.Node) *graph.Node {
 	return not(lt(y, x))
 }
 
-// Pow returns t to the power o. A Go number as the exponent chooses a formula
-// (2 a product, 0.5 a square root, -1 a reciprocal), so each value compiles a
-// program of its own, and the derivative takes no logarithm. The derivative
-// by an exponent in a tensor is 0 where t is 0 and o ≥ 0.
+// Pow returns t to the power o. If the exponent is a Go number it selects a formula (2
+// is a product, 0.5 a square root, -1 a reciprocal), so each value compiles its own
+// program, and the derivative computes no logarithm. The derivative with respect to an
+// exponent in a tensor is 0 where t is 0 and o ≥ 0.
 func (t Tensor) Pow(o Operand) Tensor {
 	if u, ok := o.(Tensor); ok {
 		return t.binary("Pow", ir.Pow, u)
@@ -300,7 +300,7 @@ func (t Tensor) Pow(o Operand) Tensor {
 	return Tensor{n: power(x, num)}
 }
 
-// power is x to the constant power num.
+// power returns x to the constant power num.
 func power(x *graph.Node, num ir.Number) *graph.Node {
 	p := num.Float64(x.DType)
 	switch {
@@ -319,7 +319,7 @@ func power(x *graph.Node, num ir.Number) *graph.Node {
 	return graph.Binary(ir.Pow, x, graph.Const(x.DType, num, x.Shape))
 }
 
-// product is x multiplied by itself, n times in all.
+// product returns the product of n factors x.
 func product(x *graph.Node, n int) *graph.Node {
 	if n == 1 {
 		return x
@@ -332,8 +332,8 @@ func product(x *graph.Node, n int) *graph.Node {
 	return square
 }
 
-// Clamp returns t where it lies between lo and hi, otherwise the nearer of
-// them; hi where lo > hi. At lo and hi themselves the whole derivative is t's.
+// Clamp returns t limited to the range from lo to hi; hi where lo > hi. The derivative
+// by t is 1 in the range, both ends included, and 0 outside.
 func (t Tensor) Clamp(lo, hi Operand) Tensor {
 	x, low := operands("Clamp", t, lo)
 	if x.DType == ir.Bool {
@@ -361,7 +361,7 @@ func Where(cond Tensor, a, b Operand) Tensor {
 	return Tensor{n: pick(c, x, y)}
 }
 
-// branches are a and b as nodes of one shape and type.
+// branches returns a and b as nodes of one shape and type.
 func branches(c *graph.Node, a, b Operand) (x, y *graph.Node) {
 	if t, ok := a.(Tensor); ok {
 		return operands("Where", t, b)

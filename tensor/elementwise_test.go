@@ -9,7 +9,7 @@ import (
 	"github.com/tensorken/tensorken/tensor"
 )
 
-// apply makes a check of f at points, against the same function of Go.
+// apply returns a check of f at points against the same function of package math.
 func apply(name string, f func(tensor.Tensor) tensor.Tensor, want func(float64) float64, points ...float64) check {
 	results := make([]float64, len(points))
 	for i, x := range points {
@@ -63,7 +63,7 @@ func TestUnary(t *testing.T) {
 	})
 }
 
-// In every type, functions keep their digits as long as the result is in range.
+// In every type, functions are accurate as long as the result is in range.
 func TestRange(t *testing.T) {
 	type T = tensor.Tensor
 	tiny := []float64{1e-30, 1e-7, 1e-3, 0.3, 1, 9, 11.5, 11.78}
@@ -76,7 +76,7 @@ func TestRange(t *testing.T) {
 		}
 		return both
 	}
-	// Those of package math overflow earlier.
+	// math.Sinh and math.Cosh overflow earlier.
 	half := func(x float64) float64 { return math.Exp(x-2) * (math.Exp(2) / 2) }
 	cosh := func(x float64) float64 { return half(x) + half(-x) }
 	sinh := func(x float64) float64 {
@@ -88,7 +88,7 @@ func TestRange(t *testing.T) {
 	types := []struct {
 		d   tensor.DType
 		eps float64 // half the distance from 1 to the next number
-		low float64 // the least number that is not subnormal
+		low float64 // the smallest normal number
 		max float64
 	}{
 		{tensor.Float16, 0x1p-11, 0x1p-14, 65504},
@@ -109,7 +109,7 @@ func TestRange(t *testing.T) {
 	} {
 		for _, c := range types {
 			x := tensor.New(f.points).Cast(c.d)
-			at := values(t, x) // rounded before f takes it
+			at := values(t, x) // rounded to the type
 			got := values(t, f.of(x))
 			for i, v := range at {
 				want := f.want(v)
@@ -131,7 +131,7 @@ func TestRange(t *testing.T) {
 	}
 }
 
-// Rounding keeps the sign of what it makes 0.
+// Rounding to 0 keeps the sign.
 func TestRounding(t *testing.T) {
 	type T = tensor.Tensor
 	points := []float64{0, math.Copysign(0, -1), -0.3, 0.3, -0.5, 0.5, -0.7, 0.7, -1, -1.5, 1.5, -2.5, 2.5, 3.5, -3.5, -1023.5, 1e4, -1e4, inf, -inf, nan}
@@ -144,7 +144,7 @@ func TestRounding(t *testing.T) {
 	} {
 		for _, d := range []tensor.DType{tensor.Float16, tensor.BFloat16, tensor.Float32, tensor.Float64} {
 			x := tensor.New(points).Cast(d)
-			at := values(t, x) // rounded before f takes it
+			at := values(t, x) // rounded to the type
 			got := values(t, f.of(x))
 			for i, v := range at {
 				want := f.want(v)
@@ -189,7 +189,7 @@ func TestActivations(t *testing.T) {
 		typed("ReLU of float16", floats(-1, 0, 0x1p-24, 1).Cast(tensor.Float16).ReLU(), tensor.Float16, 0, 0, 0x1p-24, 1),
 		typed("ReLU of int32", ints(-1, 0, 2).ReLU(), tensor.Int32, 0, 0, 2),
 	})
-	// Sigmoid keeps its digits far below 0.
+	// Sigmoid is accurate far below 0.
 	if got, want := floats(-40).Sigmoid().Item(), math.Exp(-40); math.Abs(got/want-1) > 1e-6 {
 		t.Errorf("Sigmoid(-40) = %g, want %g", got, want)
 	}
@@ -248,7 +248,7 @@ func TestBroadcasting(t *testing.T) {
 	})
 }
 
-// A Go number takes the type of the tensor it meets.
+// A Go number takes the type of the tensor it is combined with.
 func TestNumbers(t *testing.T) {
 	type celsius float64
 	type level int8

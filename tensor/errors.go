@@ -16,7 +16,7 @@ import (
 type Error struct {
 	Op  string // the operation, such as "MatMul"
 	Pos string // the caller's file and line, such as "main.go:12"
-	Msg string // the operation, what it was given, what is wrong with that, and a hint
+	Msg string // the operation, its operands, the fault, and a hint
 }
 
 // Error returns the position and the message.
@@ -31,11 +31,11 @@ func (e *Error) Error() string {
 // element type it lacks.
 type DeviceError struct {
 	Device string // the device's name
-	Op     string // what was asked of it, such as "Data"
+	Op     string // the failed call, such as "Data"
 	Err    error
 }
 
-// Error returns the device, what was asked and the cause.
+// Error returns the device, the failed call and the cause.
 func (e *DeviceError) Error() string {
 	cause := strings.TrimPrefix(e.Err.Error(), e.Device+": ")
 	return e.Device + ": " + e.Op + ": " + cause
@@ -44,8 +44,8 @@ func (e *DeviceError) Error() string {
 // Unwrap returns the cause.
 func (e *DeviceError) Unwrap() error { return e.Err }
 
-// Catch, deferred by a function with a named error result, makes a panic with
-// an [*Error] or a [*DeviceError] that error. Other panics go on.
+// Catch, deferred by a function with a named error result, turns a panic with an
+// [*Error] or a [*DeviceError] into that error. Other panics continue.
 //
 //	func predict(x tensor.Tensor) (y tensor.Tensor, err error) {
 //		defer tensor.Catch(&err)
@@ -71,17 +71,17 @@ func Try(f func()) (err error) {
 	return nil
 }
 
-// fail panics with an *Error about an operation on operands, each a
-// *graph.Node or something else that was given.
+// fail panics with an *Error about an operation on operands, each a *graph.Node or
+// another argument.
 func fail(op, reason string, operands ...any) {
 	panic(misuse(op, reason, operands...))
 }
 
-// misuse is the *Error that fail panics with.
+// misuse returns the *Error that fail panics with.
 func misuse(op, reason string, operands ...any) *Error {
 	var text strings.Builder
 	text.WriteString(op)
-	typed := false // only float32 goes without saying
+	typed := false // whether an operand's type is not float32, and types are printed
 	for _, o := range operands {
 		n, ok := o.(*graph.Node)
 		typed = typed || ok && n.DType != ir.Float32
@@ -101,7 +101,7 @@ func misuse(op, reason string, operands ...any) *Error {
 	return &Error{Op: op, Pos: graph.Caller(), Msg: text.String() + ": " + reason}
 }
 
-// failure is what an error of package exec means to the user.
+// failure converts an error of package exec to an *Error or a *DeviceError.
 func failure(op string, d *exec.Device, err error) error {
 	if err == nil {
 		return nil

@@ -13,7 +13,7 @@ import (
 	"github.com/tensorken/tensorken/tensor"
 )
 
-// Each of these panics, and what it says is in testdata/errors.golden.
+// misuses panic with the messages in testdata/errors.golden.
 var misuses = []struct {
 	name string
 	f    func()

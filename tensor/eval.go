@@ -10,11 +10,10 @@ import (
 	"github.com/tensorken/tensorken/ir"
 )
 
-// Eval computes all tensors in the given trees (see the package comment) that
-// are not computed yet, in one plan, and stores their elements. Trees without
-// tensors compute nothing; a value that is no tree, such as a number, is a
-// misuse. It returns the first failure of a device, or an [*Error] for the first
-// index in a tensor that was out of range.
+// Eval computes all tensors in the given trees (see the package comment) that are not
+// computed yet, in one plan, and stores their elements. It panics with an [*Error] for
+// a value that is not a tree, such as a number. It returns the first failure of a
+// device, or an [*Error] for the first index in a tensor that was out of range.
 func Eval(trees ...any) error {
 	d := Default().exec()
 	ns := roots("Eval", trees)
@@ -26,7 +25,8 @@ func Eval(trees ...any) error {
 	return failure("Eval", d, exec.Eval(d, ns))
 }
 
-// hasValue returns an error for a tensor that stands for many.
+// hasValue returns an error for a tensor that grad.Vmap passes to its function: it has no
+// value.
 func hasValue(op string, n *graph.Node) error {
 	switch {
 	case n.IsLeftOver():
@@ -37,13 +37,13 @@ func hasValue(op string, n *graph.Node) error {
 	return nil
 }
 
-// Explain returns the plan by which [Eval] would compute the trees, as text:
-// its kernels, the bytes they move and the operations they do.
+// Explain returns the plan of [Eval] of the trees as text: its kernels, the bytes that
+// they move and the number of arithmetic operations.
 func Explain(trees ...any) string {
 	return exec.Explain(Default().exec(), roots("Explain", trees))
 }
 
-// roots are the nodes of all tensors in trees that are not absent.
+// roots returns the nodes of all tensors in trees that are not absent.
 func roots(op string, trees []any) []*graph.Node {
 	var ns []*graph.Node
 	for _, tree := range trees {
@@ -69,8 +69,8 @@ func roots(op string, trees []any) []*graph.Node {
 	return ns
 }
 
-// Data returns t's elements in row-major order: the caller's to keep. E must
-// be t's type. It computes t if need be; see [Eval] for the errors.
+// Data returns a copy of t's elements in row-major order. E must be t's type. It
+// computes t if necessary; see [Eval] for the errors.
 //
 // In a browser, call it from a goroutine, not from a JavaScript callback.
 func Data[E Element](t Tensor) ([]E, error) {
@@ -85,7 +85,7 @@ func Data[E Element](t Tensor) ([]E, error) {
 	return elementsOf[E](data), nil
 }
 
-// bytes returns t's elements as they are in memory.
+// bytes returns a copy of t's elements as they are in memory.
 func (t Tensor) bytes(op string) ([]byte, error) {
 	d := Default().exec()
 	if err := hasValue(op, t.node(op)); err != nil {
@@ -98,9 +98,9 @@ func (t Tensor) bytes(op string) ([]byte, error) {
 	return data, failure(op, d, err)
 }
 
-// Item returns the only element of t as a float64; true is 1. It panics with
-// an [*Error] if t has another number of elements, with a [*DeviceError] if
-// it cannot be computed.
+// Item returns the only element of t as a float64; true is 1. It panics with an
+// [*Error] if t does not have exactly one element, with a [*DeviceError] if it cannot
+// be computed.
 func (t Tensor) Item() float64 {
 	n := t.node("Item")
 	if n.Len() != 1 {
@@ -113,7 +113,7 @@ func (t Tensor) Item() float64 {
 	return float64At(n.DType, data, 0)
 }
 
-// float64At is element i of type d among data.
+// float64At returns element i of data, of type d.
 func float64At(d DType, data []byte, i int) float64 {
 	switch d {
 	case ir.Bool, ir.Uint8:
@@ -134,9 +134,8 @@ func float64At(d DType, data []byte, i int) float64 {
 	return elementsOf[float64](data)[i]
 }
 
-// AllClose reports whether |a-b| ≤ atol + rtol·|b| for all elements of a and
-// b, broadcast, which have one type. Infinities are close to themselves, NaN
-// to nothing. Integers are compared as float64. It computes a and b; see
+// AllClose reports whether |a-b| ≤ atol + rtol·|b| for all elements of a and b, which
+// have one type and are broadcast. Infinities are close to themselves, NaN to nothing. Integers are compared as float64. It computes a and b; see
 // [Eval] for the errors.
 func AllClose(a, b Tensor, rtol, atol float64) (bool, error) {
 	x, y := operands("AllClose", a, b)
@@ -148,7 +147,7 @@ func AllClose(a, b Tensor, rtol, atol float64) (bool, error) {
 		tol := func(v float64) *graph.Node { return numberLike("AllClose", x, v) }
 		bound := add(tol(atol), mul(tol(rtol), abs(y)))
 		distance := abs(sub(x, y))
-		// An infinite bound would let everything pass.
+		// If the bound is infinite, the distance must still be finite.
 		within := graph.Binary(ir.And, atMost(distance, bound), lt(distance, fill(x, math.Inf(1))))
 		close = graph.Binary(ir.Or, close, within)
 	}
@@ -159,7 +158,7 @@ func AllClose(a, b Tensor, rtol, atol float64) (bool, error) {
 	return data[0] != 0, nil
 }
 
-// reduceAll is whether all elements of x, of type Bool, are true.
+// reduceAll returns whether all elements of x, of type Bool, are true.
 func reduceAll(x *graph.Node) *graph.Node {
 	return not(reduce(ir.ReduceMax, not(x), nil))
 }

@@ -43,7 +43,7 @@ func TestData(t *testing.T) {
 	if want := []float32{0, 2, 1, 3}; err != nil || !slices.Equal(first, want) {
 		t.Errorf("Data = %v, %v, want %v", first, err, want)
 	}
-	first[0] = 9 // the caller's to keep
+	first[0] = 9 // a copy
 	if again, _ := tensor.Data[float32](x); again[0] != 0 {
 		t.Errorf("after a change of what Data gave, it gives %v", again)
 	}
@@ -99,7 +99,7 @@ func TestAllClose(t *testing.T) {
 	}
 }
 
-// Tensors, and one graph of them, are used by many goroutines at once.
+// Many goroutines use tensors of one graph concurrently.
 func TestConcurrency(t *testing.T) {
 	shared := iota(8, 8).Add(1)
 	sum := shared.MatMul(shared.T()).Sum()
@@ -120,7 +120,7 @@ func TestConcurrency(t *testing.T) {
 	group.Wait()
 }
 
-// chain is ten tiny operations on x.
+// chain applies ten small operations to x.
 func chain(x tensor.Tensor) tensor.Tensor {
 	return x.Add(1).Mul(x).Sub(x).Mul(0.5).Exp().Add(x).Neg().Mul(x).ReLU().Sum()
 }
@@ -143,8 +143,8 @@ func TestAllocations(t *testing.T) {
 	}
 }
 
-// A graph in which each step uses the one before more than once, which doubles
-// the number of paths, is compiled in time that grows with its nodes.
+// A graph whose steps each use the one before twice, so that the number of paths
+// doubles, compiles in time proportional to its nodes.
 func TestUsedTwice(t *testing.T) {
 	for name, step := range map[string]func(tensor.Tensor) tensor.Tensor{
 		"Tanh":      func(x tensor.Tensor) tensor.Tensor { return x.Tanh().Mul(x) },
@@ -240,7 +240,7 @@ func TestDevices(t *testing.T) {
 	}
 }
 
-// Close of the CPU, which is everybody's, frees memory and no more.
+// Close of the CPU device, which is shared, only frees memory.
 func TestCloseCPU(t *testing.T) {
 	const most = 1 << 18
 	defer debug.SetGCPercent(debug.SetGCPercent(-1)) // it would fill the pool

@@ -10,7 +10,7 @@ import (
 func Example() {
 	a := tensor.New([]float32{1, 2, 3, 4, 5, 6}, 2, 3)
 	b := tensor.From([][]float32{{10}, {20}})
-	fmt.Println(a.Add(b).Mul(2)) // b's column meets each column of a
+	fmt.Println(a.Add(b).Mul(2)) // b's column is added to each column of a
 	fmt.Println(a.Div(a.Sum(1)).Sum(1))
 	fmt.Println(a.MatMul(a.T()))
 	// Output:
@@ -51,9 +51,9 @@ func ExampleMeshgrid() {
 
 func ExampleTensor_Sum() {
 	a := tensor.New([]float32{1, 2, 3, 4, 5, 6}, 2, 3)
-	fmt.Println(a.Sum())            // all, a scalar
+	fmt.Println(a.Sum())            // of all elements, a scalar
 	fmt.Println(a.Sum(0).Shape())   // the axis stays, with length 1
-	fmt.Println(a.Sum(1).Squeeze()) // and Squeeze drops it
+	fmt.Println(a.Sum(1).Squeeze()) // Squeeze drops the axis
 	// Output:
 	// 21
 	// [1 3]
@@ -185,7 +185,7 @@ func ExampleEval() {
 	w := tensor.Ones(2)
 	for range 3 {
 		w = w.Mul(2)
-		if err := tensor.Eval(w); err != nil { // or each turn computes all before it
+		if err := tensor.Eval(w); err != nil { // or each iteration would compute all earlier ones
 			panic(err)
 		}
 	}

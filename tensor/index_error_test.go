@@ -9,8 +9,8 @@ import (
 	"github.com/tensorken/tensorken/tensor"
 )
 
-// An error for a bad index names the call, its line, the index as it was given, in
-// any type, and its place in the tensor of indices as the program sees it.
+// An error for an index out of range names the call, its line, the index as it was
+// given, in any type, and its position in the program's tensor of indices.
 func TestBadIndexIsNamed(t *testing.T) {
 	x := tensor.Arange(12).Reshape(3, 4)
 	column := tensor.New([]int32{0, 1, 9, 0, 1, 2, 2, 7}, 4, 2)

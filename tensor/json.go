@@ -15,9 +15,9 @@ import (
 	"github.com/tensorken/tensorken/ir"
 )
 
-// MarshalJSON returns t as {"shape":[2],"values":[1,2]}: values row-major, of
-// a bool tensor true and false; NaN, Inf and -Inf are strings. The type is not
-// written. An absent tensor is null. It computes t; see [Eval] for the errors.
+// MarshalJSON returns t as {"shape":[2],"values":[1,2]}, without its type. Values are
+// row-major; those of a bool tensor are true and false, and NaN, Inf and -Inf are
+// strings. An absent tensor is null. MarshalJSON computes t; see [Eval] for the errors.
 func (t Tensor) MarshalJSON() ([]byte, error) {
 	if t.n == nil {
 		return []byte("null"), nil
@@ -35,7 +35,7 @@ func (t Tensor) MarshalJSON() ([]byte, error) {
 	}
 	out = append(out, `],"values":[`...)
 	for i := range t.n.Len() {
-		if out, err = hostmem.Grow(out, longest); err != nil {
+		if out, err = hostmem.Grow(out, maxElementText); err != nil {
 			return nil, &DeviceError{Device: "host", Op: "MarshalJSON", Err: err}
 		}
 		if i > 0 {
@@ -46,8 +46,8 @@ func (t Tensor) MarshalJSON() ([]byte, error) {
 	return append(out, "]}"...), nil
 }
 
-// longest is more than an element takes in JSON, with what is around it.
-const longest = 64
+// maxElementText bounds the bytes of an element in JSON, separator included.
+const maxElementText = 64
 
 // appendJSON appends element i of data.
 func appendJSON(out []byte, d DType, data []byte, i int) []byte {
@@ -77,10 +77,10 @@ func appendJSON(out []byte, d DType, data []byte, i int) []byte {
 	return strconv.AppendFloat(out, x, verb, -1, bits)
 }
 
-// UnmarshalJSON sets t to a tensor that [Tensor.MarshalJSON] wrote: of bools
-// if the values are true and false, otherwise of the type that t has, or
-// float32 if t is absent. A value that the type cannot hold, and a number of
-// values that the shape does not have, are errors.
+// UnmarshalJSON sets t to a tensor written by [Tensor.MarshalJSON]. Its type is bool if
+// the values are true and false, otherwise t's type, or float32 if t is absent. It is an
+// error if a value does not fit the type, or if the number of values does not fit the
+// shape.
 func (t *Tensor) UnmarshalJSON(b []byte) error {
 	if string(b) == "null" {
 		return nil
@@ -90,7 +90,7 @@ func (t *Tensor) UnmarshalJSON(b []byte) error {
 		Values *[]jsonValue `json:"values"`
 	}
 	err := json.Unmarshal(b, &file)
-	var other *json.UnmarshalTypeError // JSON of another form
+	var other *json.UnmarshalTypeError // JSON of a wrong form
 	switch {
 	case errors.As(err, &other), err == nil && (file.Shape == nil || file.Values == nil):
 		return errors.New(`tensor from JSON: want {"shape":[…],"values":[…]}`)
@@ -123,14 +123,14 @@ func (t *Tensor) UnmarshalJSON(b []byte) error {
 		}
 		data = appendNumber(data, d, x)
 	}
-	*t = stored(d, slices.Clone(s), data)
+	*t = newStored(d, slices.Clone(s), data)
 	return nil
 }
 
-// A jsonValue is the text of an element.
+// A jsonValue is an element's JSON text.
 type jsonValue string
 
-// UnmarshalJSON keeps the text.
+// UnmarshalJSON stores the text.
 func (v *jsonValue) UnmarshalJSON(b []byte) error {
 	*v = jsonValue(b)
 	return nil
@@ -138,7 +138,7 @@ func (v *jsonValue) UnmarshalJSON(b []byte) error {
 
 func (v jsonValue) isBool() bool { return v == "true" || v == "false" }
 
-// number is v as an element of type d; false if it is none.
+// number returns v as an element of type d, false if it does not fit.
 func (v jsonValue) number(d DType) (ir.Number, bool) {
 	switch {
 	case d == Bool:
@@ -159,7 +159,7 @@ func (v jsonValue) number(d DType) (ir.Number, bool) {
 		return num, err == nil && !math.IsInf(num.Float64(d), 0)
 	}
 	n, err := strconv.ParseInt(string(v), 10, 64)
-	if err != nil { // 1.0 and 1e3 are integers too
+	if err != nil { // 1.0 and 1e3 are also integers
 		x, err := strconv.ParseFloat(string(v), 64)
 		num, verdict := floatNumber(d, x)
 		return num, err == nil && verdict == fits

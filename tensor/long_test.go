@@ -6,10 +6,10 @@ import (
 	"github.com/tensorken/tensorken/tensor"
 )
 
-// Axes of more than 2³¹-1 elements compute right numbers or are refused.
+// Operations on axes of more than 2³¹-1 elements are right or refused.
 func TestLongAxes(t *testing.T) {
 	const n = 3_000_000_000
-	long := tensor.New([]float32{1}).Expand(n) // in the memory of one element
+	long := tensor.New([]float32{1}).Expand(n) // uses the memory of one element
 	for _, index := range []tensor.Tensor{
 		tensor.New([]int32{-1}), tensor.New([]int64{-1}), tensor.New([]int64{n - 1}), tensor.New([]uint32{n - 1}),
 	} {

@@ -17,7 +17,7 @@ import (
 	"github.com/tensorken/tensorken/tensor"
 )
 
-// limitMemory leaves the process so much memory beyond what it uses now.
+// limitMemory limits the process to room bytes beyond its present use.
 func limitMemory(t *testing.T, room int) {
 	tensor.CPU().Close() // frees the pool
 	debug.FreeOSMemory()
@@ -31,7 +31,7 @@ func limitMemory(t *testing.T, room int) {
 
 const mib = 1 << 20
 
-// Memory that is not there is an error, whatever asks for it.
+// Every allocation that exceeds the machine's memory is an error.
 func TestHostMemory(t *testing.T) {
 	sparse := filepath.Join(t.TempDir(), "sparse.safetensors")
 	header := fmt.Sprintf(`{"x":{"dtype":"U8","shape":[%d],"data_offsets":[0,%[1]d]}}`, 1<<40)
@@ -109,7 +109,7 @@ func TestHostMemory(t *testing.T) {
 	}
 }
 
-// Printing needs no more than is shown.
+// Printing needs memory only for the elements shown.
 func TestPrintLarge(t *testing.T) {
 	const want = "[1 1 1 … 1 1 1]\n[1 1 1 … 1 1 1]\n[1 1 1 … 1 1 1]\n[… … … … … … …]\n[1 1 1 … 1 1 1]\n[1 1 1 … 1 1 1]\n[1 1 1 … 1 1 1]"
 	if got := fmt.Sprint(tensor.New([]float32{1}).Expand(1<<20, 1<<20)); got != want {
@@ -117,7 +117,7 @@ func TestPrintLarge(t *testing.T) {
 	}
 }
 
-// What dead tensors hold, and what waits in the pool, is no reason to fail.
+// The memory of dead tensors and of the pool is reused before an allocation fails.
 func TestDeadTensorsMakeRoom(t *testing.T) {
 	limitMemory(t, 96*mib)
 	for i := range 12 {

@@ -7,15 +7,14 @@ import (
 	"github.com/tensorken/tensorken/internal/graph"
 )
 
-// Misuse panics with an [*Error] of op on operands, as the operations of this
-// package do.
+// Misuse panics with an [*Error] about op on operands, as this package's operations do.
 func (internal) Misuse(_ graph.Token, op, reason string, operands ...any) {
 	fail(op, reason, operands...)
 }
 
-// Pick takes, from each row along the last axis of x, the element that its
-// label names, and drops the axis. Labels have the shape of the result, and
-// unlike the indices of [Tensor.Take] are out of range if they are negative.
+// Pick selects from each row along the last axis of x the element at the row's label,
+// and drops the axis. Labels have the shape of the result. Negative labels are out of
+// range, unlike the indices of [Tensor.Take].
 func (internal) Pick(_ graph.Token, op string, x, labels Tensor) Tensor {
 	from, at := x.node(op), labels.node(op)
 	checkDevices(op, from, at)
@@ -30,11 +29,10 @@ func (internal) Take(_ graph.Token, op string, x Tensor, axis int, index Tensor)
 	return Tensor{n: take(op, x.node(op), axis, index)}
 }
 
-// Step computes new tensors in one plan, as one transaction: each is the next
-// value of the one of old with its index, which is absent for a value that is
-// new. If an index out of range is met on the way, Step fails. A device that runs
-// ahead meets it later: there the new tensors come to hold the elements of the
-// old ones, and Failed tells.
+// Step computes next in one plan, as one transaction. next[i] is the new value of
+// old[i], which may be absent. Step fails if an index is out of range. An asynchronous
+// device finds such an index later: it then fills next with the elements of old, and
+// Failed reports the step.
 func (internal) Step(_ graph.Token, op string, j *exec.Journal, next, old []Tensor) error {
 	var ns, before []*graph.Node
 	for i, t := range next {
@@ -50,22 +48,21 @@ func (internal) Step(_ graph.Token, op string, j *exec.Journal, next, old []Tens
 	return failure(op, d, exec.Step(d, j, ns, before))
 }
 
-// Failed returns how many steps of a journal are newly known to have failed, and
-// the first of their errors that nobody has seen.
+// Failed returns the number of steps of a journal that failed since the last call, and
+// the first of their errors that was not reported.
 func (internal) Failed(_ graph.Token, op string, j *exec.Journal) (n int, err error) {
 	n, err = j.Failed()
 	return n, failure(op, Default().exec(), err)
 }
 
-// Bytes computes t and returns its elements, row-major and little-endian: the
-// caller's to keep.
+// Bytes computes t and returns a copy of its elements, row-major and little-endian.
 func (internal) Bytes(_ graph.Token, op string, t Tensor) ([]byte, error) { return t.bytes(op) }
 
 // Allocate returns n bytes, all 0, or an error if the host has too little memory.
 func (internal) Allocate(_ graph.Token, n int) ([]byte, error) { return exec.Allocate(n, 1) }
 
-// FromBytes is a tensor of such elements, which it takes over. There must be
-// as many bytes as the shape needs, aligned for the type.
+// FromBytes returns a tensor that owns data, elements as Bytes returns them: as many
+// bytes as the shape needs, aligned for the type.
 func (internal) FromBytes(_ graph.Token, d DType, lengths []int, data []byte) Tensor {
-	return stored(d, slices.Clone(lengths), data)
+	return newStored(d, slices.Clone(lengths), data)
 }

@@ -7,7 +7,7 @@ import (
 	"github.com/tensorken/tensorken/tensor"
 )
 
-// Nothing that another module can write is a key to the methods of Internal.
+// No value that another module can construct is accepted by the methods of Internal.
 func TestInternal(t *testing.T) {
 	bridge := reflect.TypeOf(tensor.Internal)
 	if bridge.NumMethod() == 0 {

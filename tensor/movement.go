@@ -3,15 +3,14 @@ package tensor
 import (
 	"fmt"
 	"iter"
-	"math"
 	"slices"
 
 	"github.com/tensorken/tensorken/internal/graph"
 	"github.com/tensorken/tensorken/internal/shape"
 )
 
-// Reshape returns t's elements, in row-major order, in another shape of as
-// many. One length may be -1: what the others leave.
+// Reshape returns t's elements, in row-major order, with another shape of as many
+// elements. One length may be -1: it follows from the others.
 func (t Tensor) Reshape(lengths ...int) Tensor {
 	x := t.node("Reshape")
 	s, err := shape.Infer(lengths, x.Len())
@@ -21,7 +20,7 @@ func (t Tensor) Reshape(lengths ...int) Tensor {
 	return Tensor{n: graph.Reshape(x, s)}
 }
 
-// Flatten makes axes from to the last one axis.
+// Flatten merges the axes from axis from to the last into one.
 func (t Tensor) Flatten(from int) Tensor {
 	x := t.node("Flatten")
 	if len(x.Shape) == 0 && (from == 0 || from == -1) {
@@ -32,8 +31,8 @@ func (t Tensor) Flatten(from int) Tensor {
 	return Tensor{n: graph.Reshape(x, s)}
 }
 
-// Expand repeats t to a shape that it broadcasts to: axes of length 1, and
-// missing leading ones, take any length.
+// Expand broadcasts t to a shape: axes of length 1, and missing leading axes, take any
+// length.
 func (t Tensor) Expand(lengths ...int) Tensor {
 	x := t.node("Expand")
 	if !shape.BroadcastsTo(x.Shape, lengths) {
@@ -44,8 +43,8 @@ func (t Tensor) Expand(lengths ...int) Tensor {
 	return Tensor{n: graph.BroadcastTo(x, s)}
 }
 
-// Tile repeats all of t along its axes, times[i] times along axis i. Where
-// times is longer than the shape or shorter, the shorter has leading ones.
+// Tile repeats all of t along its axes, times[i] times along axis i. The shorter of
+// times and shape is extended with leading ones.
 func (t Tensor) Tile(times ...int) Tensor {
 	x := t.node("Tile")
 	rank := max(len(times), len(x.Shape))
@@ -55,7 +54,7 @@ func (t Tensor) Tile(times ...int) Tensor {
 	split, wide, joined := make([]int, 0, 2*rank), make([]int, 0, 2*rank), make([]int, rank)
 	for i := range rank {
 		if n[i] < 0 {
-			fail("Tile", fmt.Sprintf("%d times", n[i]), x, times)
+			fail("Tile", fmt.Sprintf("%d repetitions, want 0 or more", n[i]), x, times)
 		}
 		split = append(split, 1, s[i])
 		wide = append(wide, n[i], s[i])
@@ -72,7 +71,7 @@ func (t Tensor) Repeat(axis, n int) Tensor {
 	x := t.node("Repeat")
 	a := axisOf("Repeat", x, axis)
 	if n < 0 {
-		fail("Repeat", fmt.Sprintf("%d times", n), x)
+		fail("Repeat", fmt.Sprintf("%d repetitions, want 0 or more", n), x)
 	}
 	wide := slices.Insert(slices.Clone(x.Shape), a+1, n)
 	checkLen("Repeat", wide, x)
@@ -80,7 +79,7 @@ func (t Tensor) Repeat(axis, n int) Tensor {
 	return Tensor{n: graph.Reshape(y, shape.With(x.Shape, a, x.Shape[a]*n))}
 }
 
-// Permute makes axis i of the result axis axes[i] of t.
+// Permute reorders axes: axis i of the result is axis axes[i] of t.
 func (t Tensor) Permute(axes ...int) Tensor {
 	x := t.node("Permute")
 	order, err := shape.Order(axes, len(x.Shape))
@@ -103,10 +102,10 @@ func (t Tensor) T() Tensor {
 	return Tensor{n: swap(x, rank-2, rank-1)}
 }
 
-// matrix returns the rank of x, which must be at least 2.
+// matrix returns the rank of x; it panics if that is less than 2.
 func matrix(op string, x *graph.Node) int {
 	if len(x.Shape) < 2 {
-		fail(op, "it takes at least two axes: Unsqueeze adds one", x)
+		fail(op, "it needs at least two axes: Unsqueeze adds one", x)
 	}
 	return len(x.Shape)
 }
@@ -121,7 +120,8 @@ func (t Tensor) Flip(axes ...int) Tensor {
 	return Tensor{n: graph.Flip(x, over)}
 }
 
-// Squeeze drops axes, which must have length 1; without axes, all that have.
+// Squeeze drops axes, which must have length 1; without arguments, all axes of length
+// 1.
 func (t Tensor) Squeeze(axes ...int) Tensor {
 	x := t.node("Squeeze")
 	over := reduced("Squeeze", x, axes)
@@ -140,7 +140,7 @@ func (t Tensor) Squeeze(axes ...int) Tensor {
 	return Tensor{n: drop(x, over...)}
 }
 
-// Unsqueeze adds axes of length 1, so that they are axes of the result.
+// Unsqueeze adds axes of length 1 at the given positions of the result.
 func (t Tensor) Unsqueeze(axes ...int) Tensor {
 	x := t.node("Unsqueeze")
 	over, err := shape.Axes(axes, len(x.Shape)+len(axes))
@@ -150,8 +150,8 @@ func (t Tensor) Unsqueeze(axes ...int) Tensor {
 	return Tensor{n: insert(x, over...)}
 }
 
-// Pad puts zeros (false, for bools) on an axis: before its first element and
-// after its last.
+// Pad adds zeros (false, for bools) before the first element of an axis and after its
+// last.
 func (t Tensor) Pad(axis, before, after int) Tensor {
 	x := t.node("Pad")
 	a := axisOf("Pad", x, axis)
@@ -163,20 +163,19 @@ func (t Tensor) Pad(axis, before, after int) Tensor {
 	return Tensor{n: pad(x, 0, a, before, after)}
 }
 
-// Slice takes the elements of an axis from start up to but not including
-// stop, step apart; 1 apart without a step. Negative positions count from the
-// end, and a negative step goes backwards. [End] as stop is past the end that
-// the step leads to. A position that is out of range is an error; start = stop
-// gives an axis of length 0.
+// Slice selects the elements of an axis from start up to but not including stop, step
+// apart, by default 1. Negative positions count from the end; a negative step goes
+// backwards. [End] as stop is past the last element, or for a negative step before the
+// first. A position out of range is an error; start = stop gives an axis of length 0.
 func (t Tensor) Slice(axis, start, stop int, step ...int) Tensor {
 	x := t.node("Slice")
 	return Tensor{n: slice("Slice", x, axisOf("Slice", x, axis), ranged("Slice", start, stop, step, x))}
 }
 
-// slice takes a range of one axis.
+// slice selects a range of one axis.
 func slice(op string, x *graph.Node, axis int, r Range) *graph.Node {
-	spans := whole(x)
-	backwards := r.on(op, x, axis, spans)
+	spans := fullSpans(x)
+	backwards := r.setSpan(op, x, axis, spans)
 	x = graph.Crop(x, spans)
 	if backwards {
 		return graph.Flip(x, []int{axis})
@@ -184,8 +183,8 @@ func slice(op string, x *graph.Node, axis int, r Range) *graph.Node {
 	return x
 }
 
-// whole is what Crop takes to take all of x.
-func whole(x *graph.Node) []graph.Span {
+// fullSpans returns the spans with which Crop selects all of x.
+func fullSpans(x *graph.Node) []graph.Span {
 	spans := make([]graph.Span, len(x.Shape))
 	for i, n := range x.Shape {
 		spans[i] = graph.Span{Start: 0, Step: 1, Len: n}
@@ -193,9 +192,9 @@ func whole(x *graph.Node) []graph.Span {
 	return spans
 }
 
-// on sets the span of an axis of x to what r takes of it, in ascending order;
-// it reports whether the order is to be reversed.
-func (r Range) on(op string, x *graph.Node, axis int, spans []graph.Span) (backwards bool) {
+// setSpan sets the span of an axis of x to the range r in ascending order, and reports
+// whether r is descending.
+func (r Range) setSpan(op string, x *graph.Node, axis int, spans []graph.Span) (backwards bool) {
 	if r.Step == 0 {
 		r.Step = 1
 	}
@@ -203,7 +202,7 @@ func (r Range) on(op string, x *graph.Node, axis int, spans []graph.Span) (backw
 	switch {
 	case err != nil:
 		fail(op, fmt.Sprintf("axis %d: %v", axis, err), x)
-	case count < 2: // the step, which may be huge, does not matter
+	case count < 2: // the step has no effect and may be huge
 		spans[axis] = graph.Span{Start: max(first, 0), Step: 1, Len: count}
 	case r.Step > 0:
 		spans[axis] = graph.Span{Start: first, Step: r.Step, Len: count}
@@ -214,8 +213,8 @@ func (r Range) on(op string, x *graph.Node, axis int, spans []graph.Span) (backw
 	return false
 }
 
-// Split cuts t along an axis into parts of the given sizes, which must add up
-// to its length.
+// Split cuts t along an axis into parts of the given sizes, whose sum must be the
+// axis's length.
 func (t Tensor) Split(axis int, sizes ...int) []Tensor {
 	x := t.node("Split")
 	a := axisOf("Split", x, axis)
@@ -233,7 +232,7 @@ func (t Tensor) Split(axis int, sizes ...int) []Tensor {
 	return parts
 }
 
-// Cat joins tensors along an axis; their other axes must be alike.
+// Cat joins tensors along an axis; their other axes must have equal lengths.
 func Cat(axis int, ts ...Tensor) Tensor {
 	if len(ts) == 0 {
 		fail("Cat", "there is nothing to join")
@@ -244,7 +243,7 @@ func Cat(axis int, ts ...Tensor) Tensor {
 	for _, n := range ns {
 		checkAlike("Cat", ns[0], n)
 		if len(n.Shape) != len(ns[0].Shape) || !slices.Equal(shape.With(n.Shape, a, 0), shape.With(ns[0].Shape, a, 0)) {
-			fail("Cat", fmt.Sprintf("axes other than %d must be alike", a), ns[0], n)
+			fail("Cat", fmt.Sprintf("axes other than %d must have equal lengths", a), ns[0], n)
 		}
 		total += n.Shape[a]
 	}
@@ -266,15 +265,15 @@ func Stack(axis int, ts ...Tensor) Tensor {
 	for i, n := range ns {
 		checkAlike("Stack", first, n)
 		if !slices.Equal(n.Shape, first.Shape) {
-			fail("Stack", "the shapes must be alike", first, n)
+			fail("Stack", "the shapes must be equal", first, n)
 		}
 		ns[i] = insert(n, a)
 	}
 	return Tensor{n: graph.Cat(a, ns)}
 }
 
-// Roll moves elements n places along an axis, those that leave its end coming
-// back at its start; backwards if n is negative.
+// Roll moves elements n places along an axis, backwards if n is negative. Elements that
+// leave one end enter at the other.
 func (t Tensor) Roll(axis, n int) Tensor {
 	x := t.node("Roll")
 	a := axisOf("Roll", x, axis)
@@ -287,94 +286,22 @@ func (t Tensor) Roll(axis, n int) Tensor {
 	return Tensor{n: graph.Cat(a, []*graph.Node{tail, head})}
 }
 
-// Tril returns t with zeros above diagonal k of its last two axes; 0 is the
-// main diagonal, 1 the one above.
-func (t Tensor) Tril(k int) Tensor {
-	x := t.node("Tril")
-	row, col := places("Tril", x, k)
-	return Tensor{n: pick(lt(row, col), fill(x, 0), x)}
-}
-
-// Triu returns t with zeros below diagonal k of its last two axes; 0 is the
-// main diagonal, 1 the one above.
-func (t Tensor) Triu(k int) Tensor {
-	x := t.node("Triu")
-	row, col := places("Triu", x, k)
-	return Tensor{n: pick(lt(col, row), fill(x, 0), x)}
-}
-
-// places is, at each element, the column in which its row meets diagonal k,
-// and its own column.
-func places(op string, x *graph.Node, k int) (meets, col *graph.Node) {
-	rank := matrix(op, x)
-	rows, cols := x.Shape[rank-2], x.Shape[rank-1]
-	k = min(max(k, -rows), cols) // further diagonals are all outside
-	checkPositions(op, x, rows+max(k, 0), cols)
-	return shifted(graph.Iota(x.Shape, rank-2), float64(k)), graph.Iota(x.Shape, rank-1)
-}
-
-// Diag returns, of a tensor of one axis, the square matrix that has it on
-// diagonal k and zeros elsewhere; of one of more axes, diagonal k of its last
-// two, which it drops for one axis. Diagonal 0 is the main one, 1 the one
-// above.
-func (t Tensor) Diag(k int) Tensor {
-	x := t.node("Diag")
-	switch len(x.Shape) {
-	case 0:
-		fail("Diag", "it takes at least one axis: Unsqueeze adds one", x)
-	case 1:
-		return Tensor{n: onDiagonal(x, k)}
-	}
-	a := len(x.Shape) - 2
-	top, left := max(0, -k), max(0, k)
-	n := min(x.Shape[a]-top, x.Shape[a+1]-left)
-	if n < 0 || top < 0 {
-		fail("Diag", fmt.Sprintf("there is no diagonal %d", k), x)
-	}
-	x = crop(crop(x, a, top, 1, n), a+1, left, 1, n)
-	return Tensor{n: diagonal(x, a, a+1)}
-}
-
-// diagonal is y[..j..] = x[..j..j..] of axes a and b of one length; axis a is
-// dropped.
-func diagonal(x *graph.Node, a, b int) *graph.Node {
-	return drop(graph.Window(x, a, b, 1, 1, 1), a)
-}
-
-// onDiagonal is the square matrix with x on diagonal k.
-func onDiagonal(x *graph.Node, k int) *graph.Node {
-	n, off := x.Shape[0], max(k, -k)
-	if off < 0 || off > math.MaxInt32 {
-		fail("Diag", fmt.Sprintf("diagonal %d is too far out", k), x)
-	}
-	checkLen("Diag", []int{n + off + 1, n + off}, x)
-	// Rows of one element and n zeros, read in rows of n: each starts one
-	// later than the last.
-	rows := pad(insert(x, 1), 0, 1, 0, n)
-	flat := crop(graph.Reshape(rows, []int{n * (n + 1)}), 0, 0, 1, n*n)
-	square := graph.Reshape(flat, []int{n, n})
-	if k > 0 {
-		return pad(pad(square, 0, 1, off, 0), 0, 0, 0, off)
-	}
-	return pad(pad(square, 0, 0, off, 0), 0, 1, 0, off)
-}
-
-// At returns what is at the given positions of the leading axes, which it
-// drops. Negative positions count from the end.
+// At selects one position of each of the leading axes and drops these axes. Negative
+// positions count from the end.
 func (t Tensor) At(i ...int) Tensor {
 	x := t.node("At")
 	if len(i) > len(x.Shape) {
 		fail("At", fmt.Sprintf("%s for rank %d", shape.Count(len(i), "position"), len(x.Shape)), x)
 	}
-	spans := whole(x)
+	spans := fullSpans(x)
 	for a, p := range i {
-		spans[a] = element("At", x, a, p)
+		spans[a] = spanAt("At", x, a, p)
 	}
 	return Tensor{n: graph.Reshape(graph.Crop(x, spans), slices.Clone(x.Shape[len(i):]))}
 }
 
-// element is the span of one element of an axis of x.
-func element(op string, x *graph.Node, axis, i int) graph.Span {
+// spanAt returns the span of one element of an axis of x.
+func spanAt(op string, x *graph.Node, axis, i int) graph.Span {
 	p, err := shape.IndexOf(i, x.Shape[axis])
 	if err != nil {
 		fail(op, fmt.Sprintf("axis %d: %v", axis, err), x)
@@ -382,7 +309,7 @@ func element(op string, x *graph.Node, axis, i int) graph.Span {
 	return graph.Span{Start: p, Step: 1, Len: 1}
 }
 
-// Rows iterates over the first axis: positions, and what is at each.
+// Rows iterates over the first axis: it yields each position i and t.At(i).
 func (t Tensor) Rows() iter.Seq2[int, Tensor] {
 	x := t.node("Rows")
 	if len(x.Shape) == 0 {
@@ -397,9 +324,9 @@ func (t Tensor) Rows() iter.Seq2[int, Tensor] {
 	}
 }
 
-// spread puts axis i of x at axis axes[i] of shape s and repeats it along the
-// others.
-func spread(x *graph.Node, axes, s []int) *graph.Node {
+// spreadAxes moves axis i of x to axis axes[i] of shape s, and repeats x along the other
+// axes of s.
+func spreadAxes(x *graph.Node, axes, s []int) *graph.Node {
 	order := shape.All(len(axes))
 	slices.SortFunc(order, func(i, j int) int { return axes[i] - axes[j] })
 	x = graph.Permute(x, order)

@@ -105,8 +105,8 @@ func TestIndex(t *testing.T) {
 	})
 }
 
-// A dense is a tensor as a function of positions, the definition that
-// movement operations are held to.
+// A dense is a tensor as a function of positions, by which movement operations are
+// defined.
 type dense struct {
 	shape []int
 	at    func(i []int) float64
@@ -128,15 +128,15 @@ func (d dense) values() []float64 {
 	return out
 }
 
-// moves are steps of the property test: each draws its arguments and applies
-// an operation to a tensor and to its definition.
+// moves are steps of the property test: each draws arguments and applies an operation to
+// a tensor and to its dense.
 var moves = []func(r *rapid.T, x tensor.Tensor, d dense) (tensor.Tensor, dense){
 	permute, flip, slice, pad, expand, reshape, at, roll, cat,
 }
 
 func axis(r *rapid.T, d dense) int { return rapid.IntRange(0, len(d.shape)-1).Draw(r, "axis") }
 
-// along is d with position p of an axis taken from f(p).
+// along returns d with position p of an axis replaced by f(p).
 func along(d dense, a, length int, f func(p int) int) dense {
 	shape := slices.Clone(d.shape)
 	shape[a] = length

@@ -8,8 +8,8 @@ import (
 	"github.com/tensorken/tensorken/ir"
 )
 
-// The functions of this file are the words in which operations are composed.
-// They check nothing: operands have one shape and type.
+// The functions of this file are building blocks of operations. They check nothing:
+// operands have one shape and type.
 
 func add(x, y *graph.Node) *graph.Node { return graph.Binary(ir.Add, x, y) }
 func sub(x, y *graph.Node) *graph.Node { return graph.Binary(ir.Sub, x, y) }
@@ -23,19 +23,19 @@ func exp(x *graph.Node) *graph.Node    { return graph.Unary(ir.Exp, x) }
 func log(x *graph.Node) *graph.Node    { return graph.Unary(ir.Log, x) }
 func floor(x *graph.Node) *graph.Node  { return graph.Unary(ir.Floor, x) }
 
-// fill is a tensor like x whose every element is v, as part of the program.
+// fill returns a tensor like x with all elements equal to v, a constant of the program.
 func fill(x *graph.Node, v float64) *graph.Node { return graph.Fill(x.DType, v, x.Shape) }
 
-// scaled is x times v.
+// scaled returns x·v.
 func scaled(x *graph.Node, v float64) *graph.Node { return mul(x, fill(x, v)) }
 
-// shifted is x plus v.
+// shifted returns x + v.
 func shifted(x *graph.Node, v float64) *graph.Node { return add(x, fill(x, v)) }
 
-// pick is a where cond, elsewhere b.
+// pick returns a where cond is true, b elsewhere.
 func pick(cond, a, b *graph.Node) *graph.Node { return graph.Where(cond, a, b) }
 
-// positive is 0 < x.
+// positive returns 0 < x.
 func positive(x *graph.Node) *graph.Node { return lt(fill(x, 0), x) }
 
 // infinite is |x| = ∞. The greater of x and -x is |x|: its derivative, that
@@ -44,8 +44,8 @@ func infinite(x *graph.Node) *graph.Node { return eq(abs(x), fill(x, math.Inf(1)
 
 func abs(x *graph.Node) *graph.Node { return graph.Binary(ir.Max, x, neg(x)) }
 
-// reverse maps x onto its own type so that the order is the other way round,
-// and maps back. Unlike Neg, Not has no integer without counterpart.
+// reverse maps x to its own type in reversed order, and is its own inverse: Neg for
+// floats, Not for integers, of which the lowest has no negative.
 func reverse(x *graph.Node) *graph.Node {
 	if x.DType.IsFloat() {
 		return neg(x)
@@ -56,24 +56,24 @@ func reverse(x *graph.Node) *graph.Node {
 // expandTo repeats x, whose reduced axes have length 1, to the shape of like.
 func expandTo(x, like *graph.Node) *graph.Node { return graph.Expand(x, like.Shape) }
 
-// drop removes axes of length 1, ascending.
+// drop removes axes of length 1, given in ascending order.
 func drop(x *graph.Node, axes ...int) *graph.Node {
 	return graph.Reshape(x, shape.Without(x.Shape, axes))
 }
 
-// insert adds axes of length 1, at ascending positions of the result.
+// insert adds axes of length 1 at positions of the result, given in ascending order.
 func insert(x *graph.Node, axes ...int) *graph.Node {
 	return graph.Reshape(x, shape.WithOnes(x.Shape, axes))
 }
 
-// crop takes count elements from start on, step apart, of an axis.
+// crop selects count elements of an axis from start on, step apart.
 func crop(x *graph.Node, axis, start, step, count int) *graph.Node {
-	spans := whole(x)
+	spans := fullSpans(x)
 	spans[axis] = graph.Span{Start: start, Step: step, Len: count}
 	return graph.Crop(x, spans)
 }
 
-// pad puts elements of value v around those of an axis.
+// pad adds elements of value v at the ends of an axis.
 func pad(x *graph.Node, v ir.Number, axis, before, after int) *graph.Node {
 	p := make([]graph.Padding, len(x.Shape))
 	p[axis] = graph.Padding{Before: before, After: after}
@@ -87,7 +87,7 @@ func swap(x *graph.Node, a, b int) *graph.Node {
 	return graph.Permute(x, order)
 }
 
-// position is the index along an axis of x, of type d.
+// position returns each element's index along an axis of shape s, with type d.
 func position(s []int, axis int, d ir.DType) *graph.Node {
 	return graph.Cast(graph.Iota(s, axis), d)
 }

@@ -11,16 +11,15 @@ import (
 	"github.com/tensorken/tensorken/ir"
 )
 
-// An Operand is a [Tensor] or a Go number: any integer or floating-point type
-// or one made of it, or a bool for a tensor of bools. A number takes the type
-// of the tensor it meets, and must fit it: 0.5 does not fit an int32 tensor.
+// An Operand is a [Tensor] or a Go number: a value of any integer or floating-point
+// type, or of a type based on one, or a bool for a tensor of bools. A number takes the
+// type of the tensor it is combined with, and must fit it: 0.5 does not fit int32.
 type Operand = any
 
-// text is v as fmt.Sprint gives it.
+// text returns fmt.Sprint(v).
 func text(v any) string { return fmt.Sprint(v) }
 
-// operands returns x, and y as a node of x's type, both of their common
-// shape.
+// operands returns t's node and o as a node of its type, both broadcast to one shape.
 func operands(op string, t Tensor, o Operand) (x, y *graph.Node) {
 	x = t.node(op)
 	u, ok := o.(Tensor)
@@ -35,7 +34,7 @@ func operands(op string, t Tensor, o Operand) (x, y *graph.Node) {
 	return x, y
 }
 
-// checkAlike panics unless x and y have one type and may meet.
+// checkAlike panics unless x and y have one type and are on one device.
 func checkAlike(op string, x, y *graph.Node) {
 	if x.DType != y.DType {
 		fail(op, "the types differ: Cast one of them", x, y)
@@ -54,7 +53,7 @@ func checkDevices(op string, x, y *graph.Node) {
 	fail(op, fmt.Sprintf("one is on %v, the other on %v: move one with To", x.Device, y.Device), x, y)
 }
 
-// broadcast repeats x and y until they have one shape.
+// broadcast expands x and y to one shape.
 func broadcast(op string, x, y *graph.Node) (*graph.Node, *graph.Node) {
 	s, ok := shape.Broadcast(x.Shape, y.Shape)
 	if !ok {
@@ -64,34 +63,34 @@ func broadcast(op string, x, y *graph.Node) (*graph.Node, *graph.Node) {
 	return graph.BroadcastTo(x, s), graph.BroadcastTo(y, s)
 }
 
-// numberLike is a tensor like x whose every element is a Go number: an
-// argument of the program, not part of it.
+// numberLike returns a tensor like x with all elements equal to a Go number, which is an
+// argument of the compiled program.
 func numberLike(op string, x *graph.Node, v any) *graph.Node {
 	return graph.Scalar(x.DType, numberOf(op, x, v), x.Shape)
 }
 
-// numberOf is v as an element of x's type.
+// numberOf returns v as an element of x's type.
 func numberOf(op string, x *graph.Node, v any) ir.Number {
 	num, verdict := number(x.DType, v)
 	switch verdict {
-	case unfit:
+	case doesNotFit:
 		fail(op, fmt.Sprintf("%v does not fit %v: Cast the tensor", v, x.DType), x, v)
-	case noNumber:
+	case notNumber:
 		fail(op, fmt.Sprintf("a %T is neither a Tensor nor a number", v), x)
 	}
 	return num
 }
 
-type verdict uint8
+type numberStatus uint8
 
 const (
-	fits     verdict = iota
-	unfit            // a number that the type cannot hold
-	noNumber         // not a number at all
+	fits       numberStatus = iota
+	doesNotFit              // a number that the type cannot hold
+	notNumber               // not a number at all
 )
 
-// number is v as an element of type d.
-func number(d DType, v any) (ir.Number, verdict) {
+// number returns v as an element of type d.
+func number(d DType, v any) (ir.Number, numberStatus) {
 	switch v := v.(type) {
 	case float64:
 		return floatNumber(d, v)
@@ -118,40 +117,40 @@ func number(d DType, v any) (ir.Number, verdict) {
 	case r.Kind() == reflect.Bool:
 		return boolNumber(d, r.Bool())
 	}
-	return 0, noNumber
+	return 0, notNumber
 }
 
-func boolNumber(d DType, v bool) (ir.Number, verdict) {
+func boolNumber(d DType, v bool) (ir.Number, numberStatus) {
 	switch {
 	case d != ir.Bool:
-		return 0, unfit
+		return 0, doesNotFit
 	case v:
 		return 1, fits
 	}
 	return 0, fits
 }
 
-func intNumber(d DType, v int64) (ir.Number, verdict) {
+func intNumber(d DType, v int64) (ir.Number, numberStatus) {
 	if d.IsFloat() {
 		return floatNumber(d, float64(v))
 	}
 	if lo, hi := ir.Limits(d); d == ir.Bool || v < lo || v > hi {
-		return 0, unfit
+		return 0, doesNotFit
 	}
 	return ir.Int(d, v), fits
 }
 
-func floatNumber(d DType, v float64) (ir.Number, verdict) {
+func floatNumber(d DType, v float64) (ir.Number, numberStatus) {
 	if !d.IsFloat() {
 		// 2^63 is the first float64 past the int64s.
 		if v != math.Trunc(v) || v < -1<<63 || v >= 1<<63 {
-			return 0, unfit
+			return 0, doesNotFit
 		}
 		return intNumber(d, int64(v))
 	}
 	num := ir.Float(d, v)
 	if math.IsInf(num.Float64(d), 0) && !math.IsInf(v, 0) {
-		return 0, unfit
+		return 0, doesNotFit
 	}
 	return num, fits
 }

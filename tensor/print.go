@@ -15,18 +15,17 @@ import (
 	"github.com/tensorken/tensorken/ir"
 )
 
-// String returns t as %v prints it: a scalar as its number, one axis as
-// [0 1 2], two as one bracketed row a line, more as boxes of these in rows and
-// columns, where an odd number of axes first gets a leading one of length 1.
-// Numbers are the shortest decimals that give them back. An axis over 6 shows
-// its first and last 3 elements when there are more than 1000 in all.
+// String returns t as %v prints it: a scalar as its number, one axis as [0 1 2], two
+// axes as one bracketed row a line, more as nested boxes of these in rows and columns;
+// an odd number of axes gets a leading axis of length 1. Numbers are the shortest
+// decimals that read back as the same value. If t has more than 1000 elements, an axis
+// of more than 6 shows its first and last 3.
 //
-// It computes t; a failure to do so is printed instead.
+// String computes t; it prints the error if that fails.
 func (t Tensor) String() string { return fmt.Sprint(t) }
 
-// Format prints t for package fmt. Verbs, widths and precisions are those of
-// each element: %.2f. %v is [Tensor.String]; %+v adds t's type, shape and
-// device.
+// Format implements [fmt.Formatter]. Verbs, widths and precisions, as in %.2f, apply to
+// each element. %v is [Tensor.String]; %+v adds t's type, shape and device.
 func (t Tensor) Format(s fmt.State, verb rune) { io.WriteString(s, t.format(s, verb)) }
 
 func (t Tensor) format(s fmt.State, verb rune) string {
@@ -46,7 +45,7 @@ func (t Tensor) format(s fmt.State, verb rune) string {
 	return text
 }
 
-// details are t's type, shape and device.
+// details returns t's type, shape and device.
 func (t Tensor) details() string {
 	on, note := t.Device(), ""
 	if on == nil {
@@ -55,7 +54,7 @@ func (t Tensor) details() string {
 	return fmt.Sprintf("%v %v on %v%s", t.n.DType, t.n.Shape, on, note)
 }
 
-// text computes t and lays its elements out.
+// text computes t and formats its elements.
 func (t Tensor) text(style style) (string, error) {
 	if t.n.Len() == 0 {
 		return fmt.Sprintf("[] (shape %v)", t.n.Shape), nil
@@ -64,7 +63,7 @@ func (t Tensor) text(style style) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if err := hostmem.Check(shownLen(t.n.Shape), 256); err != nil { // what the text of one takes
+	if err := hostmem.Check(shownLen(t.n.Shape), 256); err != nil { // bytes of text for an element
 		return "", &DeviceError{Device: "host", Op: "String", Err: err}
 	}
 	shown, at := elide(t.n.Shape)
@@ -78,42 +77,41 @@ func (t Tensor) text(style style) (string, error) {
 	return layout(shown, cells), nil
 }
 
-// gap stands for elements that are not shown.
+// gap replaces elements that are not shown.
 const gap = "…"
 
-// edge is how many elements are shown at each end of a long axis.
-const edge = 3
+// edgeLen is the number of elements shown at each end of a long axis.
+const edgeLen = 3
 
-// isLong reports whether an axis of a tensor of that shape shows its ends only.
+// isLong reports whether an axis of a tensor of that shape shows only its ends.
 func isLong(axis int, lengths []int) bool {
-	return lengths[axis] > 2*edge && graph.Len(lengths) > 1000
+	return lengths[axis] > 2*edgeLen && graph.Len(lengths) > 1000
 }
 
-// shownLen is how many cells show a tensor of that shape.
+// shownLen returns the number of cells that show a tensor of that shape.
 func shownLen(lengths []int) int {
 	n := 1
 	for axis, length := range lengths {
 		if isLong(axis, lengths) {
-			length = 2*edge + 1
+			length = 2*edgeLen + 1
 		}
 		n *= length
 	}
 	return n
 }
 
-// edges computes t and returns the elements that are shown, row-major: those of
-// t at both ends of its long axes.
+// edges computes t and returns the elements that are shown, row-major.
 func (t Tensor) edges(op string) ([]byte, error) {
 	n := t.n
 	for axis, length := range t.n.Shape {
 		if isLong(axis, t.n.Shape) {
-			n = graph.Cat(axis, []*graph.Node{crop(n, axis, 0, 1, edge), crop(n, axis, length-edge, 1, edge)})
+			n = graph.Cat(axis, []*graph.Node{crop(n, axis, 0, 1, edgeLen), crop(n, axis, length-edgeLen, 1, edgeLen)})
 		}
 	}
 	if err := hasValue(op, t.n); err != nil {
 		return nil, err
 	}
-	if n != t.n { // store all of t, as for any tensor that is read
+	if n != t.n { // store all of t, as every read does
 		d := Default().exec()
 		if err := failure(op, d, exec.Eval(d, []*graph.Node{t.n})); err != nil {
 			return nil, err
@@ -122,18 +120,18 @@ func (t Tensor) edges(op string) ([]byte, error) {
 	return Tensor{n: n}.bytes(op)
 }
 
-// elide returns the shape in which a tensor is shown and, for each cell of
-// it, the position of its element among the edges, or -1 for a gap.
+// elide returns the shape in which a tensor is shown and, for each cell, the position
+// of its element in edges, -1 for a gap.
 func elide(lengths []int) (shown, at []int) {
 	shown, at = slices.Clone(lengths), []int{0}
 	for axis, n := range lengths {
 		long := isLong(axis, lengths)
 		if long {
-			n = 2 * edge
+			n = 2 * edgeLen
 		}
 		index := make([]int, 0, n+1)
 		for i := range n {
-			if long && i == edge {
+			if long && i == edgeLen {
 				index = append(index, -1)
 			}
 			index = append(index, i)
@@ -154,14 +152,14 @@ func elide(lengths []int) (shown, at []int) {
 	return shown, at
 }
 
-// verbs are those that print an element.
+// verbs lists, for each kind of type, the verbs that print an element.
 var verbs = map[byte]string{
 	'b': "tsv",
 	'i': "bcdoOqxXUeEfFgGsv",
 	'f': "beEfFgGxXsv",
 }
 
-// kindOf is b for bool, i for an integer, f for a floating-point type.
+// kindOf returns b for bool, i for an integer type, f for a floating-point type.
 func kindOf(d DType) byte {
 	switch {
 	case d.IsFloat():
@@ -172,11 +170,11 @@ func kindOf(d DType) byte {
 	return 'b'
 }
 
-// A style is how an element is printed.
+// A style is the format of elements.
 type style struct {
-	number string // a format for numbers, "" for the shortest decimals
-	text   string // a format for text
-	float  bool   // number is for floating-point numbers
+	number string // format of numbers, "" for the shortest decimals
+	text   string // format of text
+	float  bool   // number formats floating-point numbers
 }
 
 func styleOf(s fmt.State, verb rune) style {
@@ -205,7 +203,7 @@ func styleOf(s fmt.State, verb rune) style {
 	return st
 }
 
-// element is element i of data.
+// element formats element i of data.
 func (s style) element(d DType, data []byte, i int) string {
 	switch x := float64At(d, data, i); {
 	case d == ir.Bool:
@@ -225,7 +223,7 @@ func (s style) element(d DType, data []byte, i int) string {
 	}
 }
 
-// int64At is element i of an integer type or Bool.
+// int64At returns element i of data, of an integer type or Bool.
 func int64At(d DType, data []byte, i int) int64 {
 	if d == ir.Int64 {
 		return elementsOf[int64](data)[i]
@@ -233,8 +231,8 @@ func int64At(d DType, data []byte, i int) int64 {
 	return int64(float64At(d, data, i))
 }
 
-// decimal is the shortest decimal, without exponent, that reads back as x of
-// type d.
+// decimal returns the shortest decimal, without exponent, that reads back as x of type
+// d.
 func decimal(d DType, x float64) string {
 	switch {
 	case math.IsInf(x, 1):
@@ -249,7 +247,7 @@ func decimal(d DType, x float64) string {
 	return strconv.FormatFloat(x, 'f', -1, 32)
 }
 
-// shortHalf is the number of the fewest digits that is x when rounded to d.
+// shortHalf returns the number with the fewest digits that rounds to x in type d.
 func shortHalf(d DType, x float64) float64 {
 	for digits := range 8 {
 		y, _ := strconv.ParseFloat(strconv.FormatFloat(x, 'e', digits, 64), 32)
@@ -260,8 +258,8 @@ func shortHalf(d DType, x float64) float64 {
 	return x
 }
 
-// layout arranges cells, which are row-major in a shape without zeros, as
-// [Tensor.String] says.
+// layout arranges cells as [Tensor.String] describes. Cells are row-major; no length
+// is 0.
 func layout(lengths []int, cells []string) string {
 	switch rank := len(lengths); {
 	case rank == 0:
@@ -278,7 +276,7 @@ func layout(lengths []int, cells []string) string {
 
 func row(cells []string) string { return "[" + strings.Join(cells, " ") + "]" }
 
-// rows are the lines of a matrix, its columns aligned.
+// rows returns the lines of a matrix with aligned columns.
 func rows(columns int, cells []string) []string {
 	widths := make([]int, columns)
 	for i, c := range cells {
@@ -288,21 +286,21 @@ func rows(columns int, cells []string) []string {
 	for r := range slices.Chunk(cells, columns) {
 		padded := make([]string, columns)
 		for i, c := range r {
-			padded[i] = fit(c, widths[i])
+			padded[i] = padRight(c, widths[i])
 		}
 		lines = append(lines, row(padded))
 	}
 	return lines
 }
 
-// fit pads s with spaces on the right.
-func fit(s string, width int) string {
+// padRight pads s with spaces.
+func padRight(s string, width int) string {
 	return s + strings.Repeat(" ", max(0, width-utf8.RuneCountInString(s)))
 }
 
-// block are the lines of a tensor of even rank: a box of rows and columns,
-// the cells of which are elements or again blocks. A matrix of one row has no
-// box, and what is all gap is one.
+// block returns the lines of a tensor of even rank: a box of rows and columns whose
+// cells are elements or, recursively, blocks. A matrix of one row has no box; a block of
+// gaps only is a single gap.
 func block(lengths []int, cells []string) []string {
 	if !slices.ContainsFunc(cells, func(c string) bool { return c != gap }) {
 		return []string{gap}
@@ -321,7 +319,7 @@ func block(lengths []int, cells []string) []string {
 	return box(lengths[1], blocks)
 }
 
-// box draws blocks in columns, left-aligned, three spaces apart, in a frame.
+// box draws a frame around blocks in columns, left-aligned, three spaces apart.
 func box(columns int, blocks [][]string) []string {
 	widths := make([]int, columns)
 	for i, b := range blocks {
@@ -346,7 +344,7 @@ func box(columns int, blocks [][]string) []string {
 				if y < len(b) {
 					line[i] = b[y]
 				}
-				line[i] = fit(line[i], widths[i])
+				line[i] = padRight(line[i], widths[i])
 			}
 			lines = append(lines, "│ "+strings.Join(line, "   ")+" │")
 		}

@@ -164,7 +164,7 @@ func TestPrintBoxes(t *testing.T) {
 	}
 }
 
-// The layout holds in every rank, and nothing ends in a space or a newline.
+// Tensors of every rank are aligned, without spaces or newlines at the end.
 func TestPrintRanks(t *testing.T) {
 	for rank := range 9 {
 		shape := make([]int, rank)

@@ -9,8 +9,8 @@ import (
 	"github.com/tensorken/tensorken/ir"
 )
 
-// factors returns the nodes of two tensors that are to be multiplied and
-// summed. As sums of uint8 are int32, so are their factors.
+// factors returns the nodes of two tensors to be multiplied and summed. It casts uint8
+// to int32, the type of its sums.
 func factors(op string, t, u Tensor) (x, y *graph.Node) {
 	x, y = t.numbers(op), u.node(op)
 	checkAlike(op, x, y)
@@ -20,10 +20,10 @@ func factors(op string, t, u Tensor) (x, y *graph.Node) {
 	return x, y
 }
 
-// contract multiplies x and y, whose axes are put at axes ax and ay of shape
-// s, and sums over the last n axes of s, which it drops.
+// contract moves the axes of x and y to axes ax and ay of shape s, multiplies, and sums
+// over the last n axes of s, which it drops.
 func contract(x *graph.Node, ax []int, y *graph.Node, ay, s []int, n int) *graph.Node {
-	z := mul(spread(x, ax, s), spread(y, ay, s))
+	z := mul(spreadAxes(x, ax, s), spreadAxes(y, ay, s))
 	if n == 0 {
 		return z
 	}
@@ -32,15 +32,14 @@ func contract(x *graph.Node, ax []int, y *graph.Node, ay, s []int, n int) *graph
 	return graph.Reshape(z, slices.Clone(s[:kept]))
 }
 
-// MatMul returns the matrix product over the last two axes, [... m k] and
-// [... k n] giving [... m n]; the axes before them are broadcast. A tensor of
-// one axis is a row on the left and a column on the right, and that axis is
-// dropped from the result: two of them give a scalar. Products of nothing
-// (k = 0) are zeros.
+// MatMul returns the matrix product over the last two axes, [... m k] times [... k n]
+// giving [... m n]; the axes before them are broadcast. A tensor of one axis is a row on
+// the left and a column on the right, and the result drops that axis: two of them give a
+// scalar. For k = 0 the result is zeros.
 func (t Tensor) MatMul(o Tensor) Tensor {
 	x, y := factors("MatMul", t, o)
 	if len(x.Shape) == 0 || len(y.Shape) == 0 {
-		fail("MatMul", "a scalar is no matrix: use Mul", x, y)
+		fail("MatMul", "a scalar is not a matrix: use Mul", x, y)
 	}
 	row, column := len(x.Shape) == 1, len(y.Shape) == 1
 	a, b := x, y
@@ -76,10 +75,9 @@ func (t Tensor) MatMul(o Tensor) Tensor {
 	return Tensor{n: z}
 }
 
-// Dot returns the sum of products over the last axis of t and the last but one
-// (or only) axis of o: the result has t's other axes, then o's. Of two tensors
-// of one axis it is the scalar product, of two matrices their product; a
-// scalar multiplies.
+// Dot returns the sum of products over the last axis of t and the last but one (or only)
+// axis of o: the result has t's other axes, then o's. For two tensors of one axis it is
+// the scalar product, for two matrices the matrix product; with a scalar it is Mul.
 func (t Tensor) Dot(o Tensor) Tensor {
 	x, y := factors("Dot", t, o)
 	m, n := len(x.Shape), len(y.Shape)
@@ -87,9 +85,9 @@ func (t Tensor) Dot(o Tensor) Tensor {
 		x, y = broadcast("Dot", x, y)
 		return Tensor{n: mul(x, y)}
 	}
-	k := max(n-2, 0) // the axis of y that is summed over
+	k := max(n-2, 0) // the axis of y to sum over
 	if x.Shape[m-1] != y.Shape[k] {
-		fail("Dot", fmt.Sprintf("the lengths %d and %d that are summed over differ", x.Shape[m-1], y.Shape[k]), x, y)
+		fail("Dot", fmt.Sprintf("the lengths %d and %d of the summed axes differ", x.Shape[m-1], y.Shape[k]), x, y)
 	}
 	s := slices.Concat(x.Shape[:m-1], y.Shape[:k], y.Shape[k+1:], x.Shape[m-1:])
 	checkLen("Dot", s, x, y)

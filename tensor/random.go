@@ -10,28 +10,26 @@ import (
 	"github.com/tensorken/tensorken/ir"
 )
 
-// An RNG hands out random tensors. Each draw takes the next key: a pure
-// function of the seed and the number of draws before. The elements are a
-// pure function of that key and their positions (the Threefry function of
-// Salmon and others, "Parallel random numbers: as easy as 1, 2, 3", 2011, in
-// the form JAX uses), so they are equal on every device, but for the last bits
-// of Normal and TruncNormal, which compute elementary functions.
+// An RNG draws random tensors. Each draw uses the next key, a pure function of the seed
+// and the number of draws before. An element is a pure function of the key and its
+// position (Threefry, from Salmon et al., "Parallel random numbers: as easy as 1, 2,
+// 3", 2011, in JAX's form), so it is equal on every device, except for the last bits of
+// Normal and TruncNormal, which compute elementary functions.
 //
-// Of an RNG made by [NewRNG], Seed and Count are the whole state: store both,
-// and an RNG{Seed: s, Count: c} goes on where the other stood. An RNG is for
-// one goroutine; [RNG.Keys] makes keys for others.
+// Seed and Count are the whole state of an RNG made by [NewRNG]: RNG{Seed: s, Count: c}
+// continues the sequence. An RNG is for one goroutine; [RNG.Keys] makes keys for others.
 type RNG struct {
-	Seed  uint64 // where the sequence starts
-	Count uint64 // how many keys have been handed out
+	Seed  uint64 // selects the sequence
+	Count uint64 // number of keys used
 
 	key Tensor `tensor:"-"` // in place of Seed, if valid
 }
 
-// NewRNG returns an RNG that starts from a seed.
+// NewRNG returns an RNG with a seed.
 func NewRNG(seed uint64) *RNG { return &RNG{Seed: seed} }
 
-// KeyRNG returns an RNG that starts from a key, a uint32 tensor [2], such as a
-// row of [RNG.Keys]. It cannot be stored in files.
+// KeyRNG returns an RNG with a key, a uint32 tensor [2] such as a row of [RNG.Keys]. It
+// cannot be stored in files.
 func KeyRNG(key Tensor) *RNG {
 	n := key.node("KeyRNG")
 	if n.DType != ir.Uint32 || !slices.Equal(n.Shape, []int{2}) {
@@ -40,13 +38,13 @@ func KeyRNG(key Tensor) *RNG {
 	return &RNG{key: key}
 }
 
-// next hands out a key: its two words, each repeated to a shape.
+// next returns the two words of the next key, each expanded to a shape.
 func (r *RNG) next(s []int) [2]*graph.Node {
 	count := 2 * r.Count
 	r.Count++
 	word := func(w uint32) *graph.Node { return graph.Scalar(ir.Uint32, ir.Number(w), s) }
 	if !r.key.IsValid() {
-		k0, k1 := r.host(count)
+		k0, k1 := r.hostKey(count)
 		return [2]*graph.Node{word(k0), word(k1)}
 	}
 	var key [2]*graph.Node
@@ -59,15 +57,15 @@ func (r *RNG) next(s []int) [2]*graph.Node {
 	return key
 }
 
-// host is the key of an RNG made from a seed: that of next, computed here so
-// that it is an argument of the program and no part of it.
-func (r *RNG) host(count uint64) (k0, k1 uint32) {
+// hostKey computes on the host the key that next would return for an RNG with a seed, so
+// that the key is an argument of the program and not a part of it.
+func (r *RNG) hostKey(count uint64) (k0, k1 uint32) {
 	s0, s1 := uint32(r.Seed>>32), uint32(r.Seed)
 	return threefry(s0, s1, uint32(count>>32), uint32(count)),
 		threefry(s0, s1, uint32((count+1)>>32), uint32(count+1))
 }
 
-// threefry is the op Threefry: Threefry-2x32 of 20 rounds, both words xored.
+// threefry is the op Threefry: Threefry-2x32 with 20 rounds, then the xor of both words.
 func threefry(k0, k1, x0, x1 uint32) uint32 {
 	rotations := [2][4]int{{13, 15, 26, 6}, {17, 29, 16, 24}}
 	keys := [3]uint32{k0, k1, k0 ^ k1 ^ 0x1bd11bda}
@@ -83,21 +81,21 @@ func threefry(k0, k1, x0, x1 uint32) uint32 {
 	return x0 ^ x1
 }
 
-// randomBits are random words for each element of a shape.
+// randomBits returns a random word for each element of a shape.
 func randomBits(key [2]*graph.Node, s []int, stream uint32) *graph.Node {
 	lo := graph.Reshape(position([]int{graph.Len(s)}, 0, ir.Uint32), s)
 	return graph.Elementwise(ir.Threefry, key[0], key[1], graph.Const(ir.Uint32, ir.Number(stream), s), lo)
 }
 
-// check panics on behalf of op if there is no RNG.
+// check panics on behalf of op if r is nil.
 func (r *RNG) check(op string) {
 	if r == nil {
 		fail(op, "the *RNG is nil: make one with NewRNG")
 	}
 }
 
-// drawn checks and copies the shape of a draw.
-func (r *RNG) drawn(op string, lengths []int) []int {
+// shapeOf checks and copies the shape of a draw.
+func (r *RNG) shapeOf(op string, lengths []int) []int {
 	r.check(op)
 	s := append([]int{}, lengths...)
 	checkShape(op, s)
@@ -105,14 +103,13 @@ func (r *RNG) drawn(op string, lengths []int) []int {
 	return s
 }
 
-// unit is uniform in [0, 1): the upper 24 bits of a word.
+// unit returns a number uniform in [0, 1): the upper 24 bits of a word.
 func unit(word *graph.Node) *graph.Node {
 	upper := graph.Binary(ir.Shr, word, graph.Const(ir.Uint32, 8, word.Shape))
 	return scaled(graph.Cast(upper, ir.Float32), 0x1p-24)
 }
 
-// openUnit is uniform in (0, 1), without both ends: the upper 23 bits of a
-// word and a half.
+// openUnit returns a number uniform in (0, 1): the upper 23 bits of a word, plus ½.
 func openUnit(word *graph.Node) *graph.Node {
 	upper := graph.Binary(ir.Shr, word, graph.Const(ir.Uint32, 9, word.Shape))
 	return scaled(shifted(graph.Cast(upper, ir.Float32), 0.5), 0x1p-23)
@@ -120,32 +117,32 @@ func openUnit(word *graph.Node) *graph.Node {
 
 // Uniform returns float32 numbers, uniform in [0, 1): multiples of 2⁻²⁴.
 func (r *RNG) Uniform(lengths ...int) Tensor {
-	s := r.drawn("Uniform", lengths)
+	s := r.shapeOf("Uniform", lengths)
 	return Tensor{n: unit(randomBits(r.next(s), s, 0))}
 }
 
 // Normal returns float32 numbers of the standard normal distribution.
 func (r *RNG) Normal(lengths ...int) Tensor {
-	s := r.drawn("Normal", lengths)
+	s := r.shapeOf("Normal", lengths)
 	key := r.next(s)
-	// Box and Muller: a radius and an angle.
+	// The Box-Muller transform: a radius and an angle.
 	radius := graph.Unary(ir.Sqrt, scaled(log(openUnit(randomBits(key, s, 0))), -2))
 	angle := scaled(shifted(unit(randomBits(key, s, 1)), -0.5), 2*math.Pi)
 	return Tensor{n: mul(radius, graph.Unary(ir.Cos, angle))}
 }
 
-// TruncNormal returns float32 numbers of the standard normal distribution
-// without what lies outside [-2, 2].
+// TruncNormal returns float32 numbers of the standard normal distribution truncated to
+// [-2, 2].
 func (r *RNG) TruncNormal(lengths ...int) Tensor {
-	s := r.drawn("TruncNormal", lengths)
+	s := r.shapeOf("TruncNormal", lengths)
 	u := openUnit(randomBits(r.next(s), s, 0))
-	edge := math.Erf(math.Sqrt2) // erf of -2 to 2 over √2 is -edge to edge
+	edge := math.Erf(math.Sqrt2) // erf(±2/√2) = ±edge
 	x := scaled(erfinv(shifted(scaled(u, 2*edge), -edge)), math.Sqrt2)
 	two := fill(x, 2)
 	return Tensor{n: graph.Binary(ir.Max, neg(two), graph.Binary(ir.Min, x, two))}
 }
 
-// erfinv is the inverse of Erf for |x| < 0.99. The polynomial is from Giles,
+// erfinv returns the inverse of Erf for |x| < 0.99. The polynomial is from Giles,
 // "Approximating the erfinv function", GPU Computing Gems, 2011.
 func erfinv(x *graph.Node) *graph.Node {
 	w := neg(log(mul(shifted(neg(x), 1), shifted(x, 1))))
@@ -158,44 +155,43 @@ func erfinv(x *graph.Node) *graph.Node {
 	return mul(p, x)
 }
 
-// Ints returns int32 numbers in [0, n), n at least 1. The least of them are
-// more likely than the others by a part of n/2³².
+// Ints returns int32 numbers in [0, n), n at least 1. Small numbers are more likely than
+// the others, by a relative n/2³² at most.
 func (r *RNG) Ints(n int, lengths ...int) Tensor {
 	if n < 1 || n > math.MaxInt32 {
 		fail("Ints", fmt.Sprintf("no int32 lies in [0, %d)", n))
 	}
-	s := r.drawn("Ints", lengths)
+	s := r.shapeOf("Ints", lengths)
 	word := randomBits(r.next(s), s, 0)
 	bound := graph.Scalar(ir.Uint32, ir.Number(n), s)
 	return Tensor{n: graph.Cast(graph.Binary(ir.Rem, word, bound), ir.Int32)}
 }
 
-// Bernoulli returns bools of p's shape, each true with the probability that is
-// p's element.
+// Bernoulli returns bools of p's shape, each true with the probability in p.
 func (r *RNG) Bernoulli(p Tensor) Tensor {
 	x := p.floats("Bernoulli")
-	s := r.drawn("Bernoulli", x.Shape)
+	s := r.shapeOf("Bernoulli", x.Shape)
 	u := unit(randomBits(r.next(s), s, 0))
 	return Tensor{n: lt(graph.Cast(u, x.DType), x)}
 }
 
-// Categorical returns int32 positions along the last axis of p, which it
-// drops, each with the probability that is p's element there. The
-// probabilities need not add up to 1.
+// Categorical draws int32 positions along the last axis of p, which it drops, with the
+// probabilities in p. Their sum need not be 1.
 func (r *RNG) Categorical(p Tensor) Tensor {
 	x := p.floats("Categorical")
 	if len(x.Shape) == 0 {
-		fail("Categorical", "the last axis is that of the probabilities", x)
+		fail("Categorical", "a scalar has no axis of probabilities: Unsqueeze adds one", x)
 	}
-	// The greatest of log p + g is a draw from p if g has Gumbel's distribution.
-	s := r.drawn("Categorical", x.Shape)
+	// The Gumbel-max trick: ArgMax(log p + g) is a draw from p if g has the Gumbel
+	// distribution.
+	s := r.shapeOf("Categorical", x.Shape)
 	u := openUnit(randomBits(r.next(s), s, 0))
 	gumbel := neg(log(neg(log(u))))
 	return Tensor{n: argMax("Categorical", add(log(graph.Cast(x, ir.Float32)), gumbel), -1, false)}
 }
 
-// Perm returns the int32 numbers 0 to n-1 in random order. Unlike the other
-// draws, it computes the key of an RNG made by [KeyRNG].
+// Perm returns the int32 numbers 0 to n-1 in random order. With an RNG made by [KeyRNG]
+// it evaluates the key, which the other draws do not.
 func (r *RNG) Perm(n int) Tensor {
 	r.check("Perm")
 	checkCount("Perm", n)
@@ -212,7 +208,7 @@ func (r *RNG) Perm(n int) Tensor {
 		words := elementsOf[uint32](data)
 		k0, k1 = words[0], words[1]
 	} else {
-		k0, k1 = r.host(2 * r.Count)
+		k0, k1 = r.hostKey(2 * r.Count)
 		r.Count++
 	}
 	buffer := allocate("Perm", n, Int32)
@@ -220,16 +216,16 @@ func (r *RNG) Perm(n int) Tensor {
 	for i := range order {
 		order[i] = int32(i)
 	}
-	for i := uint32(n); i > 1; i-- { // Fisher and Yates
+	for i := uint32(n); i > 1; i-- { // Fisher-Yates
 		j := uint64(threefry(k0, k1, 0, i)) * uint64(i) >> 32
 		order[i-1], order[j] = order[j], order[i-1]
 	}
-	return stored(Int32, []int{n}, buffer)
+	return newStored(Int32, []int{n}, buffer)
 }
 
-// Keys returns n keys, uint32 [n 2]: each row makes an independent RNG, by
-// [KeyRNG], for a goroutine or an example of a batch.
+// Keys returns n keys, uint32 [n 2]. [KeyRNG] makes an independent RNG of each row, for a
+// goroutine or for an example of a batch.
 func (r *RNG) Keys(n int) Tensor {
-	s := r.drawn("Keys", []int{n, 2})
+	s := r.shapeOf("Keys", []int{n, 2})
 	return Tensor{n: randomBits(r.next(s), s, 0)}
 }

@@ -80,8 +80,8 @@ func TestPerm(t *testing.T) {
 	}
 }
 
-// The state of an RNG is its seed and count, and a key in a tensor goes the
-// same way as one in Go numbers.
+// The state of an RNG is its seed and count, and a key in a tensor gives the same
+// sequence as one in Go numbers.
 func TestRNGState(t *testing.T) {
 	seed := uint64(0x123456789abcdef0)
 	rng := tensor.NewRNG(seed)

@@ -9,7 +9,7 @@ import (
 	"github.com/tensorken/tensorken/ir"
 )
 
-// reduce reduces axes, ascending, to length 1; nil means all, and a scalar.
+// reduce reduces ascending axes to length 1, or for nil all axes to a scalar.
 func reduce(op ir.Op, x *graph.Node, axes []int) *graph.Node {
 	if axes != nil {
 		return graph.Reduce(op, x, axes)
@@ -17,7 +17,7 @@ func reduce(op ir.Op, x *graph.Node, axes []int) *graph.Node {
 	return graph.Reshape(graph.Reduce(op, x, shape.All(len(x.Shape))), []int{})
 }
 
-// reduced resolves a user's axes: none means all, and is nil.
+// reduced resolves a user's axes; it returns nil, for all, if there are none.
 func reduced(op string, x *graph.Node, axes []int) []int {
 	if len(axes) == 0 {
 		return nil
@@ -25,7 +25,7 @@ func reduced(op string, x *graph.Node, axes []int) []int {
 	return axesOf(op, x, axes)
 }
 
-// count is how many elements of x make one of its reduction over axes.
+// count returns the number of elements of x that a reduction over axes combines.
 func count(x *graph.Node, axes []int) int {
 	if axes == nil {
 		return x.Len()
@@ -37,11 +37,11 @@ func count(x *graph.Node, axes []int) int {
 	return n
 }
 
-// spreadTo repeats r, a reduction of x, to x's shape.
+// spreadTo expands r, a reduction of x, to x's shape.
 func spreadTo(r, x *graph.Node) *graph.Node { return graph.BroadcastTo(r, x.Shape) }
 
-// Sum returns the sum over axes, which keep length 1; without axes, of all, a
-// scalar. Sums of bools and uint8 are int32; other integers wrap.
+// Sum returns the sum over axes, which keep length 1; without axes, the scalar sum of
+// all elements. Sums of bools and uint8 are int32; other integers wrap.
 func (t Tensor) Sum(axes ...int) Tensor {
 	x := t.node("Sum")
 	over := reduced("Sum", x, axes)
@@ -51,14 +51,14 @@ func (t Tensor) Sum(axes ...int) Tensor {
 	return Tensor{n: reduce(ir.Sum, x, over)}
 }
 
-// Mean returns the mean over axes, which keep length 1; without axes, of all,
-// a scalar. The mean of nothing is NaN. Floats only.
+// Mean returns the mean over axes, which keep length 1; without axes, the scalar mean of
+// all elements. The mean of no elements is NaN. Floats only.
 func (t Tensor) Mean(axes ...int) Tensor {
 	x := t.floats("Mean")
 	return Tensor{n: mean(x, reduced("Mean", x, axes))}
 }
 
-// mean of halves is taken in float32, as 1/n is not exact in them.
+// mean computes the mean of 16-bit floats in float32: 1/n is inexact in 16 bits.
 func mean(x *graph.Node, axes []int) *graph.Node {
 	if d := x.DType; d.IsHalf() {
 		return graph.Cast(mean(graph.Cast(x, ir.Float32), axes), d)
@@ -67,8 +67,8 @@ func mean(x *graph.Node, axes []int) *graph.Node {
 }
 
 // Var returns the variance over axes, which keep length 1: the mean squared
-// distance from the mean, divided by n, not n-1. Without axes, of all, a
-// scalar. Floats only.
+// distance from the mean, divided by n, not n-1. Without axes it returns the scalar
+// variance of all elements. Floats only.
 func (t Tensor) Var(axes ...int) Tensor {
 	x := t.floats("Var")
 	return Tensor{n: variance(x, reduced("Var", x, axes))}
@@ -87,60 +87,60 @@ func (t Tensor) Std(axes ...int) Tensor {
 }
 
 // Norm returns the square root of the sum of squares over axes, which keep
-// length 1; without axes, of all, a scalar. Its derivatives where all elements
-// are 0 are 0. Floats only.
+// length 1; without axes, the scalar norm of all elements. Its derivatives where all
+// elements are 0 are 0. Floats only.
 func (t Tensor) Norm(axes ...int) Tensor {
 	x := t.floats("Norm")
 	return Tensor{n: root(reduce(ir.Sum, mul(x, x), reduced("Norm", x, axes)))}
 }
 
-// root is the square root of x ≥ 0, with derivatives of 0 at 0, where those of
-// Sqrt are infinite: times the 0 that x has there they would be NaN.
+// root returns the square root of x ≥ 0, with derivatives 0 at 0. Sqrt's are infinite
+// there, and NaN when multiplied by x's derivative 0.
 func root(x *graph.Node) *graph.Node {
 	none := eq(x, fill(x, 0))
 	return pick(none, fill(x, 0), graph.Unary(ir.Sqrt, pick(none, fill(x, 1), x)))
 }
 
-// Max returns the greatest element over axes, which keep length 1; without
-// axes, of all, a scalar. It is NaN if any is. The maximum of nothing is -Inf,
-// or the least integer. Ties share the derivative equally.
+// Max returns the maximum over axes, which keep length 1; without axes, the scalar
+// maximum of all elements. It is NaN if any element is. The maximum of no elements is
+// -Inf, or the lowest integer. Ties share the derivative equally.
 func (t Tensor) Max(axes ...int) Tensor {
 	x := t.node("Max")
 	return Tensor{n: reduce(ir.ReduceMax, x, reduced("Max", x, axes))}
 }
 
-// Min returns the least element over axes, which keep length 1; without axes,
-// of all, a scalar. It is NaN if any is. The minimum of nothing is Inf, or the
-// greatest integer. Ties share the derivative equally.
+// Min returns the minimum over axes, which keep length 1; without axes, the scalar
+// minimum of all elements. It is NaN if any element is. The minimum of no elements is
+// Inf, or the greatest integer. Ties share the derivative equally.
 func (t Tensor) Min(axes ...int) Tensor {
 	x := t.node("Min")
 	return Tensor{n: reverse(reduce(ir.ReduceMax, reverse(x), reduced("Min", x, axes)))}
 }
 
-// Prod returns the product over axes, which keep length 1; without axes, of
-// all, a scalar. Integers wrap.
+// Prod returns the product over axes, which keep length 1; without axes, the scalar
+// product of all elements. Integers wrap.
 func (t Tensor) Prod(axes ...int) Tensor {
 	x := t.numbers("Prod")
 	return Tensor{n: reduce(ir.Prod, x, reduced("Prod", x, axes))}
 }
 
-// Any returns whether any element over axes, which keep length 1, is true, or
-// for numbers is not 0; without axes, any of all, a scalar. Nothing gives
+// Any returns whether any element over axes, which keep length 1, is true, or for
+// numbers is not 0; without axes, a scalar for all elements. For no elements it is
 // false.
 func (t Tensor) Any(axes ...int) Tensor {
 	x := t.node("Any")
 	return Tensor{n: reduce(ir.ReduceMax, truth(x), reduced("Any", x, axes))}
 }
 
-// All returns whether all elements over axes, which keep length 1, are true,
-// or for numbers are not 0; without axes, all of all, a scalar. Nothing gives
+// All returns whether all elements over axes, which keep length 1, are true, or for
+// numbers are not 0; without axes, a scalar for all elements. For no elements it is
 // true.
 func (t Tensor) All(axes ...int) Tensor {
 	x := t.node("All")
 	return Tensor{n: not(reduce(ir.ReduceMax, not(truth(x)), reduced("All", x, axes)))}
 }
 
-// truth is x ≠ 0.
+// truth returns x ≠ 0.
 func truth(x *graph.Node) *graph.Node {
 	if x.DType == ir.Bool {
 		return x
@@ -148,16 +148,14 @@ func truth(x *graph.Node) *graph.Node {
 	return not(eq(x, fill(x, 0)))
 }
 
-// ArgMax returns the position of the greatest element along an axis, which it
-// drops, as int32: the first of equals, or the first NaN. The axis must not be
-// empty.
+// ArgMax returns the int32 position of the maximum along an axis, which it drops: the
+// first of equals, or the first NaN. The axis must not be empty.
 func (t Tensor) ArgMax(axis int) Tensor {
 	return Tensor{n: argMax("ArgMax", t.node("ArgMax"), axis, false)}
 }
 
-// ArgMin returns the position of the least element along an axis, which it
-// drops, as int32: the first of equals, or the first NaN. The axis must not be
-// empty.
+// ArgMin returns the int32 position of the minimum along an axis, which it drops: the
+// first of equals, or the first NaN. The axis must not be empty.
 func (t Tensor) ArgMin(axis int) Tensor {
 	return Tensor{n: argMax("ArgMin", t.node("ArgMin"), axis, true)}
 }
@@ -174,15 +172,15 @@ func argMax(op string, x *graph.Node, axis int, least bool) *graph.Node {
 	return drop(graph.Reduce(ir.ArgMax, x, []int{a}), a)
 }
 
-// shift is the greatest element over axes: subtracted before Exp, it keeps
-// that in range. It cancels, so no derivative flows through it.
+// shift returns the maximum over axes, which is subtracted before Exp so that Exp does
+// not overflow. It cancels in the result, so it needs no derivative.
 func shift(x *graph.Node, axes []int) *graph.Node {
 	return graph.Stop(reduce(ir.ReduceMax, x, axes))
 }
 
-// LogSumExp returns the logarithm of the sum of e to the power of the elements
-// over axes, which keep length 1; without axes, of all, a scalar. It does not
-// overflow; of nothing it is -Inf. Floats only.
+// LogSumExp returns the logarithm of the sum of e to the power of the elements over
+// axes, which keep length 1; without axes, a scalar for all elements. It does not
+// overflow; for no elements it is -Inf. Floats only.
 func (t Tensor) LogSumExp(axes ...int) Tensor {
 	x := t.floats("LogSumExp")
 	over := reduced("LogSumExp", x, axes)

@@ -10,11 +10,10 @@ import (
 	"github.com/tensorken/tensorken/ir"
 )
 
-// Take replaces an axis by the axes of index, an int32, uint32 or int64
-// tensor: it takes the elements of t at those positions, which count from the
-// end if negative. A position out of range is found when the result is
-// computed: [Eval] and [Data] return it as an error. Take(0, ids) looks up
-// rows of an embedding.
+// Take selects the elements of an axis at the positions in index, an int32, uint32 or
+// int64 tensor, whose axes replace the axis. Negative positions count from the end. A
+// position out of range is found when the result is computed: [Eval] and [Data] return
+// the error. Take(0, ids) looks up rows of an embedding.
 func (t Tensor) Take(axis int, index Tensor) Tensor {
 	x := t.node("Take")
 	checkIndex("Take", index.node("Take"))
@@ -28,25 +27,25 @@ func take(op string, x *graph.Node, axis int, index Tensor) *graph.Node {
 	s := slices.Concat(x.Shape[:axis], i.Shape, x.Shape[axis+1:])
 	checkLen(op, s, x, index.n)
 	flat := graph.Reshape(i, []int{i.Len()})
-	return graph.Reshape(graph.At(fromEndSite(op, index.n), graph.Gather(x, spread(flat, []int{axis}, rows), axis)), s)
+	return graph.Reshape(graph.At(fromEndSite(op, index.n), graph.Gather(x, spreadAxes(flat, []int{axis}, rows), axis)), s)
 }
 
-// checkIndex panics unless i has a type that an index may have.
+// checkIndex panics unless i has a type of indices.
 func checkIndex(op string, i *graph.Node) {
 	if !ir.IndexTypes.Has(i.DType) {
 		fail(op, "an index must be int32, uint32 or int64: Cast it", i)
 	}
 }
 
-// fromEndSite is the site of a call whose indices have gone through fromEnd.
+// fromEndSite returns the site of a call whose indices fromEnd has resolved.
 func fromEndSite(op string, i *graph.Node) *graph.IndexSite {
 	s := graph.NewIndexSite(op, i.Shape)
 	s.FromEnd = i.DType.IsSigned()
 	return s
 }
 
-// fromEnd is an index into n elements with negative positions resolved. More
-// elements than int32 counts make it int64.
+// fromEnd resolves negative positions in an index into n elements. The result is int64
+// if n exceeds the greatest int32.
 func fromEnd(i *graph.Node, n int) *graph.Node {
 	if !i.DType.IsSigned() {
 		return i
@@ -57,10 +56,10 @@ func fromEnd(i *graph.Node, n int) *graph.Node {
 	return pick(lt(i, fill(i, 0)), shifted(i, float64(n)), i)
 }
 
-// TakeAlong takes, along an axis, the elements of t at the positions in index,
-// an int32, uint32 or int64 tensor of t's rank; other axes are broadcast. So
-// TakeAlong(a, ArgMax(a).Unsqueeze(a)) is Max(a). Positions count from the end
-// if negative; for those out of range see [Tensor.Take].
+// TakeAlong selects, along an axis, the elements of t at the positions in index, an
+// int32, uint32 or int64 tensor of t's rank; other axes are broadcast. So TakeAlong(a,
+// ArgMax(a).Unsqueeze(a)) is Max(a). Negative positions count from the end; for
+// positions out of range see [Tensor.Take].
 func (t Tensor) TakeAlong(axis int, index Tensor) Tensor {
 	x := t.node("TakeAlong")
 	i := index.node("TakeAlong")
@@ -81,9 +80,9 @@ func (t Tensor) TakeAlong(axis int, index Tensor) Tensor {
 	return Tensor{n: graph.At(site, graph.Gather(from, graph.Expand(i, shape.With(s, a, i.Shape[a])), a))}
 }
 
-// OneHot adds a last axis of the given number of classes, in which the one
-// whose number is t's element is 1 and the others are 0, as int32. A number
-// that is no class gives zeros. Integers only.
+// OneHot adds a last axis of int32, with 1 at the position given by t's element and 0
+// elsewhere. An element that is not a class, from 0 to classes-1, gives zeros. Integers
+// only.
 func (t Tensor) OneHot(classes int) Tensor {
 	x := t.node("OneHot")
 	if !x.DType.IsInt() {
@@ -102,28 +101,25 @@ func (t Tensor) OneHot(classes int) Tensor {
 	return Tensor{n: graph.Cast(eq(wide, class), ir.Int32)}
 }
 
-// ScatterAdd returns t with src added at the positions along an axis that
-// index, an int32, uint32 or int64 tensor, gives. Index and src have t's rank,
-// and are broadcast together and to t's other axes; several elements may meet
-// at one place. Positions count from the end if negative; for those out of
-// range see [Tensor.Take].
+// ScatterAdd returns t with src added along an axis, at the positions in index, an int32,
+// uint32 or int64 tensor. Index and src have t's rank, and are broadcast to each other
+// and to t's other axes; positions may occur several times. Negative positions count
+// from the end; for positions out of range see [Tensor.Take].
 func (t Tensor) ScatterAdd(axis int, index, src Tensor) Tensor {
 	return t.scatter("ScatterAdd", ir.Add, axis, index, src)
 }
 
-// ScatterMax is like [Tensor.ScatterAdd], with the greatest in place of the
-// sum.
+// ScatterMax is [Tensor.ScatterAdd] with the maximum in place of the sum.
 func (t Tensor) ScatterMax(axis int, index, src Tensor) Tensor {
 	return t.scatter("ScatterMax", ir.Max, axis, index, src)
 }
 
-// ScatterMin is like [Tensor.ScatterAdd], with the least in place of the sum.
+// ScatterMin is [Tensor.ScatterAdd] with the minimum in place of the sum.
 func (t Tensor) ScatterMin(axis int, index, src Tensor) Tensor {
 	return t.scatter("ScatterMin", ir.Min, axis, index, src)
 }
 
-// ScatterMul is like [Tensor.ScatterAdd], with the product in place of the
-// sum.
+// ScatterMul is [Tensor.ScatterAdd] with the product in place of the sum.
 func (t Tensor) ScatterMul(axis int, index, src Tensor) Tensor {
 	return t.scatter("ScatterMul", ir.Mul, axis, index, src)
 }

@@ -9,9 +9,9 @@ import (
 	"github.com/tensorken/tensorken/ir"
 )
 
-// A Tensor is an immutable n-dimensional array of elements of one type. The
-// zero Tensor is absent: it stands for no tensor at all, such as a layer
-// without a bias, and operations on it panic.
+// A Tensor is an immutable n-dimensional array of elements of one type. The zero Tensor
+// is absent: it stands for a missing tensor, such as the bias of a layer without one,
+// and operations on it panic.
 //
 // A Tensor is a small value; copy it freely. It may be used from any number
 // of goroutines. Comparing two with == does not compile: see [Tensor.Eq] and
@@ -24,7 +24,7 @@ type Tensor struct {
 // DType is the type of a tensor's elements.
 type DType = ir.DType
 
-// The element types. Int64 and Float64 are the CPU's alone.
+// The element types. Only the CPU has Int64 and Float64.
 const (
 	Bool     = ir.Bool
 	Uint8    = ir.Uint8
@@ -50,22 +50,21 @@ func ToF16(x float32) F16 { return ir.ToF16(x) }
 // ToBF16 rounds x to the nearest BF16, ties to even.
 func ToBF16(x float32) BF16 { return ir.ToBF16(x) }
 
-// Element is a Go type whose values a tensor may hold: each is one [DType].
+// Element is a Go type of a tensor's elements; each corresponds to one [DType].
 type Element interface {
 	bool | uint8 | int32 | uint32 | int64 | F16 | BF16 | float32 | float64
 }
 
-// Internal is the bridge between tensors and the nodes of graphs, for this
-// module's own packages: its methods want a graph.Token, and nobody else can
-// write one down.
+// Internal connects tensors and the nodes of graphs, for this module's packages only:
+// its methods need a graph.Token, which other modules cannot name.
 var Internal internal
 
 type internal struct{}
 
-// Node returns the node that t stands for, nil if t is absent.
+// Node returns t's node, nil if t is absent.
 func (internal) Node(_ graph.Token, t Tensor) *graph.Node { return t.n }
 
-// Tensor returns the tensor that stands for n.
+// Tensor returns the tensor of a node.
 func (internal) Tensor(_ graph.Token, n *graph.Node) Tensor { return Tensor{n: n} }
 
 // node returns t's node; if t is absent, it panics on behalf of op.
@@ -80,7 +79,7 @@ func failAbsent(op string) {
 	fail(op, "the tensor is absent (the zero Tensor): test with IsValid")
 }
 
-// nodes is node of each of ts.
+// nodes returns the node of each of ts.
 func nodes(op string, ts []Tensor) []*graph.Node {
 	ns := make([]*graph.Node, len(ts))
 	for i, t := range ts {
@@ -89,11 +88,10 @@ func nodes(op string, ts []Tensor) []*graph.Node {
 	return ns
 }
 
-// IsValid reports whether t is a tensor: false for the zero Tensor, which is
-// absent.
+// IsValid reports whether t is present: false for the zero Tensor.
 func (t Tensor) IsValid() bool { return t.n != nil }
 
-// Shape returns the lengths of t's axes: the caller's to keep.
+// Shape returns a copy of the lengths of t's axes.
 func (t Tensor) Shape() []int {
 	if s := t.node("Shape").Shape; len(s) > 0 {
 		return slices.Clone(s)
@@ -116,15 +114,15 @@ func (t Tensor) Dim(axis int) int {
 // DType returns the type of t's elements.
 func (t Tensor) DType() DType { return t.node("DType").DType }
 
-// Device returns the device that t is committed to, nil if it is to none: it
-// then is computed where it is needed.
+// Device returns the device that t is committed to, nil if it is committed to none: it is
+// then computed where it is needed.
 func (t Tensor) Device() *Device {
 	d, _ := t.node("Device").Device.(*exec.Device)
 	return (*Device)(d)
 }
 
-// To returns t committed to d: copied there when it is next computed, and
-// kept as by [Tensor.Keep].
+// To returns t committed to d: it is copied there when next computed, and kept as by
+// [Tensor.Keep].
 func (t Tensor) To(d *Device) Tensor {
 	n := t.node("To")
 	if d == nil {
@@ -137,17 +135,17 @@ func (t Tensor) To(d *Device) Tensor {
 	return Tensor{n: n}
 }
 
-// Keep asks that t's elements be stored by the first evaluation that computes
-// them, rather than computed again by the next, and returns t. Tensors that
-// are asked for (see [Eval]) are stored anyway.
+// Keep makes the first evaluation that computes t store its elements, instead of
+// computing them again in the next, and returns t. Tensors that are read (see [Eval]) are
+// stored in any case.
 func (t Tensor) Keep() Tensor {
 	t.node("Keep").Keep()
 	return t
 }
 
-// Cast converts t's elements to type d. Floats become integers by dropping
-// the fraction, saturating at the ends of the range, NaN becoming 0; integers
-// wrap; anything but 0 is true. It is differentiable between floats.
+// Cast converts t's elements to type d. From float to integer it truncates and saturates,
+// and NaN becomes 0. Between integers it wraps. To bool, 0 is false and all else true. It
+// is differentiable between floats.
 func (t Tensor) Cast(d DType) Tensor {
 	n := t.node("Cast")
 	if !d.Valid() {
@@ -156,7 +154,7 @@ func (t Tensor) Cast(d DType) Tensor {
 	return Tensor{n: graph.Cast(n, d)}
 }
 
-// axisOf resolves an axis of x, negative from the end.
+// axisOf resolves an axis of x, which counts from the end if negative.
 func axisOf(op string, x *graph.Node, axis int) int {
 	a, err := shape.AxisOf(axis, len(x.Shape))
 	if err != nil {
@@ -165,7 +163,7 @@ func axisOf(op string, x *graph.Node, axis int) int {
 	return a
 }
 
-// axesOf resolves axes of x as ascending ones.
+// axesOf resolves axes of x and sorts them.
 func axesOf(op string, x *graph.Node, axes []int) []int {
 	out, err := shape.Axes(axes, len(x.Shape))
 	if err != nil {

@@ -8,7 +8,7 @@ import (
 	"github.com/tensorken/tensorken/tensor"
 )
 
-// Short names for what tables of tests are full of.
+// Short names for tables of tests.
 var (
 	inf  = math.Inf(1)
 	nan  = math.NaN()
@@ -32,7 +32,7 @@ func floats(x ...float64) tensor.Tensor {
 func ints(x ...int32) tensor.Tensor { return tensor.New(x) }
 func bools(x ...bool) tensor.Tensor { return tensor.New(x) }
 
-// iota returns the float32 numbers from 0 on in a shape.
+// iota returns the float32 numbers 0, 1, 2 … in a shape.
 func iota(shape ...int) tensor.Tensor {
 	n := 1
 	for _, d := range shape {
@@ -55,7 +55,7 @@ func read(x tensor.Tensor) ([]float64, error) {
 	switch x.DType() {
 	case tensor.Float64:
 		return tensor.Data[float64](x)
-	case tensor.Float16: // to be rounded, it has to be stored
+	case tensor.Float16: // stored, so that it is rounded
 		return halves(tensor.Data[tensor.F16](x))
 	case tensor.BFloat16:
 		return halves(tensor.Data[tensor.BF16](x))
@@ -79,7 +79,7 @@ func near(got, want float64) bool {
 	return got == want || !math.IsInf(want, 0) && math.Abs(got-want) <= 1e-6+1e-5*math.Abs(want)
 }
 
-// A check is a tensor and what it must be.
+// A check is a tensor and its expected value.
 type check struct {
 	name  string
 	got   tensor.Tensor
@@ -107,17 +107,17 @@ func run(t *testing.T, checks []check) {
 	}
 }
 
-// same makes a check of a float32 tensor of one axis.
+// same returns a check of a float32 tensor of one axis.
 func same(name string, got tensor.Tensor, want ...float64) check {
 	return check{name, got, tensor.Float32, []int{len(want)}, want}
 }
 
-// of makes a check of a shape.
+// of returns a check with a shape.
 func of(name string, got tensor.Tensor, shape []int, want ...float64) check {
 	return check{name, got, tensor.Float32, shape, want}
 }
 
-// typed makes a check of a tensor of one axis and another type.
+// typed returns a check of a tensor of one axis with another type.
 func typed(name string, got tensor.Tensor, d tensor.DType, want ...float64) check {
 	return check{name, got, d, []int{len(want)}, want}
 }

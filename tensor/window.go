@@ -10,22 +10,20 @@ import (
 	"github.com/tensorken/tensorken/ir"
 )
 
-// ConvOptions says how windows move over the spatial axes. Stride is how far
-// from one window to the next (default 1, for pools the window's size),
-// Padding how many elements are put on both sides (default 0), Dilation how
-// far from one element of a window to the next (default 1); each has one value
-// for all spatial axes or one for each. Groups parts the channels into that
-// many independent convolutions (default 1); pools have no use for it.
+// ConvOptions places windows on the spatial axes. Stride is the distance between windows
+// (default 1, for pools the window's size), Padding the number of elements added on both
+// sides (default 0), Dilation the distance between elements of a window (default 1).
+// Each has one value for all spatial axes or one for each. Groups is the number of
+// independent convolutions that share the channels (default 1); pools ignore it.
 type ConvOptions struct {
 	Stride, Padding, Dilation []int
 	Groups                    int
 }
 
-// A window is how windows move along one axis.
+// A window describes the windows along one axis.
 type window struct{ size, stride, padding, dilation int }
 
-// windows resolves options for windows of the given sizes, by default stride
-// apart.
+// windows resolves options for windows of the given sizes; stride is the default.
 func windows(op string, x *graph.Node, sizes []int, o *ConvOptions, stride int) []window {
 	if o == nil {
 		o = &ConvOptions{}
@@ -46,13 +44,13 @@ func windows(op string, x *graph.Node, sizes []int, o *ConvOptions, stride int) 
 			v = zero
 		}
 		if v < least || v > math.MaxInt32 {
-			fail(op, fmt.Sprintf("a %s of %d", name, v), x)
+			fail(op, fmt.Sprintf("%s is %d, want %d to %d", name, v, least, math.MaxInt32), x)
 		}
 		return v
 	}
 	for i, size := range sizes {
 		if size < 1 {
-			fail(op, fmt.Sprintf("a window of %d elements", size), x)
+			fail(op, fmt.Sprintf("a window of %d elements, want at least 1", size), x)
 		}
 		ws[i] = window{
 			size:     size,
@@ -64,7 +62,7 @@ func windows(op string, x *graph.Node, sizes []int, o *ConvOptions, stride int) 
 	return ws
 }
 
-// counts returns how many windows fit on each axis of x from first on.
+// counts returns the number of windows that fit on each axis of x from first on.
 func counts(op string, x *graph.Node, first int, ws []window, operands ...any) []int {
 	out := make([]int, len(ws))
 	for i, w := range ws {
@@ -78,7 +76,7 @@ func counts(op string, x *graph.Node, first int, ws []window, operands ...any) [
 	return out
 }
 
-// padded surrounds the axes of x from first on by their windows' padding.
+// padded adds the windows' padding to the axes of x from first on.
 func padded(x *graph.Node, first int, ws []window, v ir.Number) *graph.Node {
 	p := make([]graph.Padding, len(x.Shape))
 	for i, w := range ws {
@@ -87,9 +85,8 @@ func padded(x *graph.Node, first int, ws []window, v ir.Number) *graph.Node {
 	return graph.Pad(x, v, p)
 }
 
-// slide turns the axes of x from first on, whose padding is there, into
-// counts[i] windows, and adds an axis for each at the end, along which are the
-// elements of a window.
+// slide replaces the padded axes of x from first on by axes of counts[i] windows, and
+// adds for each a last axis with the elements of a window.
 func slide(op string, x *graph.Node, first int, ws []window, counts []int) *graph.Node {
 	rank := len(x.Shape)
 	thin, wide := slices.Concat(x.Shape, ones(len(ws))), slices.Clone(x.Shape)
@@ -127,7 +124,7 @@ func (t Tensor) Conv(kernel Tensor, o *ConvOptions) Tensor {
 	ws := windows("Conv", x, k.Shape[2:], o, 1)
 	ns := counts("Conv", x, 2, ws, x, k)
 	batch, sizes := x.Shape[0], k.Shape[2:]
-	// The product's axes: batch, groups, out/groups, spatial…, and summed over
+	// The product's axes: batch, groups, out/groups, spatial…, then the summed axes
 	// channels/groups, window….
 	s := slices.Concat([]int{batch, groups, out / groups}, ns, k.Shape[1:])
 	checkLen("Conv", s, x, k)
@@ -154,7 +151,7 @@ func pool(op string, x *graph.Node, size int, o *ConvOptions, v ir.Number) (*gra
 	ws := windows(op, x, slices.Repeat([]int{size}, spatial), o, size)
 	for _, w := range ws {
 		if w.padding > size/2 {
-			fail(op, fmt.Sprintf("a padding of %d is more than half the window of %d", w.padding, size), x)
+			fail(op, fmt.Sprintf("padding %d is more than half of the window's size %d", w.padding, size), x)
 		}
 	}
 	ns := counts(op, x, 2, ws, x)
@@ -162,7 +159,7 @@ func pool(op string, x *graph.Node, size int, o *ConvOptions, v ir.Number) (*gra
 	return y, shape.All(len(y.Shape))[len(x.Shape):]
 }
 
-// MaxPool returns the greatest element of each window of size elements along
+// MaxPool returns the maximum of each window of size elements along
 // every axis after the first two, which are batch and channels. Padding counts
 // as -Inf. The default stride is size. Ties share the derivative equally.
 func (t Tensor) MaxPool(size int, o *ConvOptions) Tensor {
@@ -180,8 +177,8 @@ func (t Tensor) AvgPool(size int, o *ConvOptions) Tensor {
 	return Tensor{n: drop(mean(y, axes), axes...)}
 }
 
-// Unfold makes an axis the windows of size elements that lie along it, step
-// apart, and adds a last axis with the elements of each.
+// Unfold replaces an axis by its windows of size elements, step apart, and adds a last
+// axis with the elements of each window.
 func (t Tensor) Unfold(axis, size, step int) Tensor {
 	x := t.node("Unfold")
 	a := axisOf("Unfold", x, axis)

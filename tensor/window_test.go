@@ -28,7 +28,7 @@ func TestConv(t *testing.T) {
 		of("3", iota(1, 1, 2, 2, 2).Conv(tensor.Ones(1, 1, 2, 2, 2), nil), []int{1, 1, 1, 1, 1}, 28),
 		of("no batch", tensor.Ones(0, 1, 3).Conv(tensor.Ones(2, 1, 2), nil), []int{0, 2, 2}),
 	})
-	// The first row of an example that was computed by hand.
+	// The first row, computed by hand.
 	y := iota(2, 3, 4, 5).Conv(iota(5, 3, 2, 2), nil)
 	run(t, []check{
 		same("correlate, first row", y.Index(0, 0, 0), 2191, 2257, 2323, 2389),

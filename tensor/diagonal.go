@@ -1,0 +1,82 @@
+package tensor
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/tensorken/tensorken/internal/graph"
+)
+
+// Tril returns t with zeros above diagonal k of its last two axes; 0 is the
+// main diagonal, 1 the one above.
+func (t Tensor) Tril(k int) Tensor {
+	x := t.node("Tril")
+	row, col := diagonalColumns("Tril", x, k)
+	return Tensor{n: pick(lt(row, col), fill(x, 0), x)}
+}
+
+// Triu returns t with zeros below diagonal k of its last two axes; 0 is the
+// main diagonal, 1 the one above.
+func (t Tensor) Triu(k int) Tensor {
+	x := t.node("Triu")
+	row, col := diagonalColumns("Triu", x, k)
+	return Tensor{n: pick(lt(col, row), fill(x, 0), x)}
+}
+
+// diagonalColumns returns, for each element of x, the column in which its row meets
+// diagonal k, and its own column.
+func diagonalColumns(op string, x *graph.Node, k int) (meets, col *graph.Node) {
+	rank := matrix(op, x)
+	rows, cols := x.Shape[rank-2], x.Shape[rank-1]
+	k = min(max(k, -rows), cols) // diagonals further out are outside too
+	checkPositions(op, x, rows+max(k, 0), cols)
+	return shifted(graph.Iota(x.Shape, rank-2), float64(k)), graph.Iota(x.Shape, rank-1)
+}
+
+// Diag returns, for t with one axis, the square matrix with t on diagonal k and zeros
+// elsewhere. For t with more axes it returns diagonal k of the last two, as one axis.
+// Diagonal 0 is the main one, 1 the one above.
+func (t Tensor) Diag(k int) Tensor {
+	x := t.node("Diag")
+	switch len(x.Shape) {
+	case 0:
+		fail("Diag", "it needs at least one axis: Unsqueeze adds one", x)
+	case 1:
+		return Tensor{n: onDiagonal(x, k)}
+	}
+	a := len(x.Shape) - 2
+	top, left := max(0, -k), max(0, k)
+	n := min(x.Shape[a]-top, x.Shape[a+1]-left)
+	if n < 0 || top < 0 {
+		fail("Diag", fmt.Sprintf("there is no diagonal %d", k), x)
+	}
+	x = crop(crop(x, a, top, 1, n), a+1, left, 1, n)
+	return Tensor{n: diagonal(x, a, a+1)}
+}
+
+// diagonal returns y[..j..] = x[..j..j..] for axes a and b of one length, without axis
+// a.
+func diagonal(x *graph.Node, a, b int) *graph.Node {
+	return drop(graph.Window(x, a, b, 1, 1, 1), a)
+}
+
+// onDiagonal returns the square matrix with x on diagonal k.
+func onDiagonal(x *graph.Node, k int) *graph.Node {
+	n, off := x.Shape[0], max(k, -k)
+	if off < 0 || off > math.MaxInt32 {
+		fail("Diag", fmt.Sprintf("diagonal %d is too far out", k), x)
+	}
+	checkLen("Diag", []int{n + off + 1, n + off}, x)
+	square := skew(pad(insert(x, 1), 0, 1, 0, n))
+	if k > 0 {
+		return pad(pad(square, 0, 1, off, 0), 0, 0, 0, off)
+	}
+	return pad(pad(square, 0, 0, off, 0), 0, 1, 0, off)
+}
+
+// skew returns [n n] from rows [n n+1], with row i shifted right by i elements: it reads
+// the elements of rows in order, n a row. So column 0 of rows becomes the diagonal.
+func skew(rows *graph.Node) *graph.Node {
+	n := rows.Shape[0]
+	return graph.Reshape(crop(graph.Reshape(rows, []int{n * (n + 1)}), 0, 0, 1, n*n), []int{n, n})
+}
