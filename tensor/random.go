@@ -3,10 +3,11 @@ package tensor
 import (
 	"fmt"
 	"math"
-	"math/bits"
 	"slices"
+	"unsafe"
 
 	"github.com/tensorken/tensorken/internal/graph"
+	"github.com/tensorken/tensorken/internal/simd"
 	"github.com/tensorken/tensorken/ir"
 )
 
@@ -65,20 +66,10 @@ func (r *RNG) hostKey(count uint64) (k0, k1 uint32) {
 		threefry(s0, s1, uint32((count+1)>>32), uint32(count+1))
 }
 
-// threefry is the op Threefry: Threefry-2x32 with 20 rounds, then the xor of both words.
+// threefry computes the op Threefry on the host.
 func threefry(k0, k1, x0, x1 uint32) uint32 {
-	rotations := [2][4]int{{13, 15, 26, 6}, {17, 29, 16, 24}}
-	keys := [3]uint32{k0, k1, k0 ^ k1 ^ 0x1bd11bda}
-	x0, x1 = x0+keys[0], x1+keys[1]
-	for round := range uint32(5) {
-		for _, n := range rotations[round%2] {
-			x0 += x1
-			x1 = bits.RotateLeft32(x1, n) ^ x0
-		}
-		x0 += keys[(round+1)%3]
-		x1 += keys[(round+2)%3] + round + 1
-	}
-	return x0 ^ x1
+	simd.Threefry(unsafe.Pointer(&x0), unsafe.Pointer(&k0), unsafe.Pointer(&k1), unsafe.Pointer(&x0), unsafe.Pointer(&x1), 1)
+	return x0
 }
 
 // randomBits returns a random word for each element of a shape.
