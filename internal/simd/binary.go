@@ -5,8 +5,8 @@ import (
 	"unsafe"
 )
 
-// Every loop is written out, because the compiler turns neither a function
-// value nor a method of a type parameter into straight code.
+// Every loop is written out: the compiler inlines neither function values nor methods
+// of type parameters.
 
 func addVV[T number](dst, x, y unsafe.Pointer, n int) {
 	d, a, b := vec[T](dst, n), vec[T](x, n), vec[T](y, n)
@@ -107,8 +107,8 @@ func modVV[T float](dst, x, y unsafe.Pointer, n int) {
 	}
 }
 
-// powVV is a product of y factors x, which wraps, and 1/xʸ for y < 0: 0 but
-// for the units.
+// powVV computes xʸ, which wraps. For y < 0 it is the truncated 1/x⁻ʸ: 0 unless x is 1
+// or -1.
 func powVV[T integer](dst, x, y unsafe.Pointer, n int) {
 	d, a, b := vec[T](dst, n), vec[T](x, n), vec[T](y, n)
 	for i := range d {
@@ -222,7 +222,7 @@ func xorVV[T integer](dst, x, y unsafe.Pointer, n int) {
 	}
 }
 
-// A shift by a negative count is one by more than the width.
+// A negative shift count counts as one of more than the width.
 
 func shlVV[T integer](dst, x, y unsafe.Pointer, n int) {
 	d, a, b := vec[T](dst, n), vec[T](x, n), vec[T](y, n)

@@ -6,8 +6,8 @@ import (
 	"github.com/tensorken/tensorken/ir"
 )
 
-// A Cast to a narrower integer wraps, of a floating-point number to an
-// integer truncates and saturates (NaN gives 0), to bool is x ≠ 0.
+// A Cast from integer to integer wraps, from float to integer truncates and saturates
+// (NaN gives 0), to bool computes x ≠ 0.
 
 func convert[F, T number](dst, x unsafe.Pointer, n int) {
 	d, a := vec[T](dst, n), vec[F](x, n)
@@ -19,7 +19,7 @@ func convert[F, T number](dst, x unsafe.Pointer, n int) {
 func saturate[F float, T integer](d ir.DType) Unary {
 	least, greatest := ir.Limits(d)
 	lo, hi := T(least), T(greatest)
-	low, high := F(lo), F(hi) // high may round up, to a number that is too large
+	low, high := F(lo), F(hi) // high may round up beyond hi
 	return func(dst, x unsafe.Pointer, n int) {
 		d, a := vec[T](dst, n), vec[F](x, n)
 		for i := range d {
@@ -74,8 +74,7 @@ func narrowBF16(dst, x unsafe.Pointer, n int) {
 	}
 }
 
-// casts are the routines from type F to every other; to float gives the one
-// to integers.
+// castsFromInteger returns the routines from type F to each type.
 func castsFromInteger[F integer](self ir.DType) [Types]Unary {
 	t := [Types]Unary{
 		ir.Bool: truth[F], ir.Float32: convert[F, float32], ir.Float64: convert[F, float64],

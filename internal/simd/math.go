@@ -5,22 +5,20 @@ import (
 	"unsafe"
 )
 
-// The elementary functions of float32 are computed in float64 with short
-// polynomials: the conversions cost little, special values need hardly any
-// care, and the results are off by little more than half a unit in the last
-// place. The coefficients are Chebyshev fits; each is given with its greatest
-// error.
+// The elementary functions of float32 compute short polynomials in float64: the
+// conversions are cheap, few special values need a branch, and the error is little more
+// than ½ ulp. The coefficients are Chebyshev fits, given with their greatest error.
 
-// reduce gives k and r with x = k·ln 2 + r and |r| ≤ ln(2)/2, for |x| < 2000.
+// reduce returns scale = 2ᵏ and r with x = k·ln 2 + r and |r| ≤ ln(2)/2, for |x| < 2000.
 func reduce(x float64) (scale, r float64) {
-	const magic = 3 << 51 // added to a small number, leaves it rounded in the low bits
+	const magic = 3 << 51 // adding it leaves a small number, rounded to an integer, in the low bits
 	k := x*math.Log2E + magic
 	n := math.Float64bits(k)
 	k -= magic
 	return math.Float64frombits((n + 1023) << 52), x - k*math.Ln2
 }
 
-// expm1r is exp(r) - 1 for |r| ≤ ln(2)/2, to 2.5e-10 of it.
+// expm1r returns exp(r) - 1 for |r| ≤ ln(2)/2, with relative error 2.5e-10.
 func expm1r(r float64) float64 {
 	r2 := r * r
 	p := 1 + 0.500000004716382672*r
@@ -29,8 +27,8 @@ func expm1r(r float64) float64 {
 	return r * (p + r2*(q+r2*s))
 }
 
-// The branches below are for numbers that are rare; comparing is cheaper than
-// clamping, and NaN fails every comparison.
+// The branches below are rarely taken, and cheaper than clamping. NaN fails every
+// comparison.
 
 func exp32(x float32) float32 {
 	if !(x > -104 && x < 89) {
@@ -47,8 +45,8 @@ func exp(dst, x unsafe.Pointer, n int) {
 	}
 }
 
-// exp64 is math.Exp, which on amd64 overflows from 709.44 on instead of 709.78.
-// There e^x-1 rounds to e^x.
+// exp64 returns math.Exp(x), but on amd64 that overflows from 709.44 on instead of
+// 709.78; there e^x-1 rounds to e^x.
 func exp64(x float64) float64 {
 	if x > 709 {
 		return math.Expm1(x)
@@ -63,13 +61,14 @@ func expm132(x float32) float32 {
 	return float32(expm1(float64(x)))
 }
 
-// expm1 is exp(x) - 1 for |x| < 700.
+// expm1 returns exp(x) - 1 for |x| < 700.
 func expm1(x float64) float64 {
 	scale, r := reduce(x)
 	return scale*expm1r(r) + (scale - 1)
 }
 
-// log64 is the logarithm of a float32, or of a float64 in (0, +Inf), to about 1e-11 of it.
+// log64 returns the logarithm of a float32, or of a float64 in (0, +Inf), with relative
+// error of about 1e-11.
 func log64(x float64) float64 {
 	const sqrtHalf = 0x3fe6a09e00000000
 	b := math.Float64bits(x)
@@ -124,7 +123,7 @@ func erf32(x float32) float32 {
 	return float32(math.Copysign(-expm1(-t*q), v))
 }
 
-// quadrant gives k mod 4 and r with x = k·π/2 + r and |r| ≤ π/4, for a
+// quadrant returns k mod 4 and r with x = k·π/2 + r and |r| ≤ π/4, for a
 // float32 below 1e8.
 func quadrant(x float64) (k uint64, r float64) {
 	const (
@@ -139,7 +138,7 @@ func quadrant(x float64) (k uint64, r float64) {
 	return k, x - f*high - f*low
 }
 
-// sinQuarter is the sine of k quarter turns plus r.
+// sinQuarter returns the sine of k·π/2 + r.
 func sinQuarter(k uint64, r float64) float32 {
 	z := r * r
 	z2 := z * z
@@ -170,7 +169,7 @@ func cos32(x float32) float32 {
 func atan32(x float32) float32 { return float32(math.Atan(float64(x))) }
 
 func pow32(x, y float32) float32 {
-	// Positive finite bases and finite exponents, other than 0.
+	// Positive finite base and finite exponent other than 0.
 	if math.Float32bits(x)-1 < 0x7f800000-1 && math.Float32bits(y)&0x7fffffff-1 < 0x7f800000-1 {
 		if e := float64(y) * log64(float64(x)); e > -104 && e < 89 {
 			scale, r := reduce(e)

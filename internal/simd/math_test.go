@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// distance is how many float32 lie between x and y.
+// distance returns the number of float32 steps between x and y.
 func distance(x, y float32) float64 {
 	if x == y || x != x && y != y {
 		return 0
@@ -25,7 +25,7 @@ var functions = []struct {
 	name   string
 	f      func(float32) float32
 	exact  func(float64) float64
-	lo, hi float64 // where it is of interest
+	lo, hi float64 // the interesting range
 }{
 	{"exp", exp32, math.Exp, -110, 95},
 	{"expm1", expm132, math.Expm1, -20, 90},
@@ -56,7 +56,7 @@ func TestFunctions(t *testing.T) {
 		}
 		r := rand.New(rand.NewPCG(1, 2))
 		for range 200_000 {
-			check(float32(c.lo+(c.hi-c.lo)*r.Float64()), 1)    // where it is of interest
+			check(float32(c.lo+(c.hi-c.lo)*r.Float64()), 1)    // the interesting range
 			check(float32(r.NormFloat64()), 1)                 // around 0
 			check(math.Float32frombits(uint32(r.Uint64())), 1) // everywhere
 			if t.Failed() {

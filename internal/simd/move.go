@@ -15,11 +15,10 @@ func move[T any](dst, src unsafe.Pointer, n0, d0, s0, n1, d1, s1 int) {
 		return
 	}
 	if s1 != 1 && s0 == 1 && n0 >= 8 && n1 >= 8 {
-		turn[T](dst, src, n0, d0, n1, d1, s1)
+		transpose[T](dst, src, n0, d0, n1, d1, s1)
 		return
 	}
-	// The inner loop is the one that reads side by side, if neither does the
-	// longer one.
+	// The inner loop reads contiguously; if neither does, it is the longer one.
 	if s1 != 1 && (s0 == 1 || n1 < 4 && n0 > n1) {
 		n0, d0, s0, n1, d1, s1 = n1, d1, s1, n0, d0, s0
 	}
@@ -44,10 +43,9 @@ func move[T any](dst, src unsafe.Pointer, n0, d0, s0, n1, d1, s1 int) {
 	}
 }
 
-// turn is move for rows that become columns: dst[i·d0+j·d1] = src[i+j·s1]. It
-// goes by squares, so that every line of the cache is used whole on both
-// sides.
-func turn[T any](dst, src unsafe.Pointer, n0, d0, n1, d1, s1 int) {
+// transpose is move for s0 = 1 and d0 ≠ 1: dst[i·d0+j·d1] = src[i+j·s1]. It works in
+// square tiles, so that cache lines of both sides are used whole.
+func transpose[T any](dst, src unsafe.Pointer, n0, d0, n1, d1, s1 int) {
 	const square = 16
 	size := int(unsafe.Sizeof(*new(T)))
 	for i0 := 0; i0 < n0; i0 += square {
@@ -81,7 +79,7 @@ func Iota(dst unsafe.Pointer, start, n int) {
 	}
 }
 
-// Gatherer copies elements of one size from places that indices name:
+// Gatherer copies elements of one size from indexed positions:
 // dst[i·d] = src[at + i·s + idx[i·k]·stride] for i in [0, n). At the first
 // index not in [0, limit) it stops and returns that i, otherwise n.
 type Gatherer func(dst, src, idx unsafe.Pointer, n, d, at, s, k, stride, limit int) int

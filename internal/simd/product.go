@@ -4,13 +4,13 @@ import (
 	"unsafe"
 )
 
-// A Product adds a product of matrices to a third:
+// A Product adds a matrix product to a matrix:
 // c[i·ldc+j] += Σ a[i·lda+p·sa]·b[p·ldb+j] for i in [0, m), j in [0, n), over
-// p in [0, k). Where i and j lie does not matter to the order of the sum.
+// p in [0, k). The order of the sum does not depend on i and j.
 type Product func(c, a, b unsafe.Pointer, m, n, k, ldc, lda, sa, ldb int)
 
-// product updates a row of c by four rows of b at a time. Tiles of more rows
-// need more registers than the compiler has use for.
+// product adds four rows of b to a row of c at a time. Tiles of more rows need more
+// registers than the compiler uses.
 func product[T number](c, a, b unsafe.Pointer, m, n, k, ldc, lda, sa, ldb int) {
 	if m == 0 || n == 0 || k == 0 {
 		return

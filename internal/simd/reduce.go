@@ -10,10 +10,10 @@ import (
 // type. They add to accumulators, whose type may be wider than the elements'.
 type Reduction struct {
 	Acc ir.DType // the accumulators' type; 0 if there is no such reduction
-	// Along reduces each of so many rows of n elements to one: acc[r] takes
-	// in x[r·n+i] for i in [0, n).
+	// Along reduces each row of n elements to one: it combines acc[r] with x[r·n+i]
+	// for i in [0, n).
 	Along func(acc, x unsafe.Pointer, rows, n int)
-	// Across reduces rows of n elements to one row: acc[i] takes in x[r·n+i]
+	// Across reduces rows of n elements to one row: it combines acc[i] with x[r·n+i]
 	// for r in [0, rows).
 	Across func(acc, x unsafe.Pointer, rows, n int)
 }
@@ -28,8 +28,8 @@ func prods[T, A number](acc ir.DType) Reduction {
 
 func maxes[T number](acc ir.DType) Reduction { return Reduction{acc, maxAlong[T], maxAcross[T]} }
 
-// sumBlock is how many elements are added in their own type before the sum
-// goes to the accumulator: few enough to lose next to nothing.
+// sumBlock is the number of elements added in their own type before the sum is added to
+// the accumulator: small, to keep the rounding error small.
 const sumBlock = 256
 
 func sumAlong[T, A number](acc, x unsafe.Pointer, rows, n int) {
@@ -44,7 +44,7 @@ func sumAlong[T, A number](acc, x unsafe.Pointer, rows, n int) {
 	}
 }
 
-// sum adds in eight chains, which do not wait for each other.
+// sum adds in eight independent chains.
 func sum[T number](x []T) T {
 	var a, b, c, d, e, f, g, h T
 	for len(x) >= 8 {
@@ -145,16 +145,15 @@ func maxAcross[T number](acc, x unsafe.Pointer, rows, n int) {
 	}
 }
 
-// An ArgMax has the routines of ArgMax over elements of one type. An
-// accumulator is a value and its int32 position, -1 as long as there is none.
-// Positions must rise from call to call: the first of equals stays, and so
-// does the first NaN.
+// An ArgMax has the routines of ArgMax over elements of one type. An accumulator is a
+// value and its int32 position, -1 at the start. Positions must rise from call to call,
+// so that the first of equals stays, and the first NaN.
 type ArgMax struct {
-	// Along takes x[r·n+i], at position first+i, into accumulator r.
+	// Along combines accumulator r with x[r·n+i] at position first+i.
 	Along func(val, pos, x unsafe.Pointer, rows, n, first int)
-	// Across takes x[r·n+i], at position first+r, into accumulator i.
+	// Across combines accumulator i with x[r·n+i] at position first+r.
 	Across func(val, pos, x unsafe.Pointer, rows, n, first int)
-	// Merge takes other accumulators in.
+	// Merge combines accumulators with val2 and pos2.
 	Merge func(val, pos, val2, pos2 unsafe.Pointer, n int)
 }
 
@@ -162,7 +161,7 @@ func argMaxes[T number]() ArgMax {
 	return ArgMax{argAlong[T], argAcross[T], argMerge[T]}
 }
 
-// beats reports whether x, met later, takes the place of v.
+// beats reports whether a later x replaces v.
 func beats[T number](x, v T) bool { return x > v || x != x && v == v }
 
 func argAlong[T number](val, pos, x unsafe.Pointer, rows, n, first int) {

@@ -6,13 +6,12 @@ import (
 	"github.com/tensorken/tensorken/ir"
 )
 
-// A Scatterer combines elements with those at places that indices name:
-// dst[at + i·s + idx[i·k]·stride] takes in x[i] for i in [0, n), in order. At
-// the first index not in [0, limit) it stops and returns that i, otherwise n.
-// Indices are int64; x is float32 where dst is of a 16-bit type.
+// A Scatterer combines dst[at + i·s + idx[i·k]·stride] with x[i] for i in [0, n), in
+// order. At the first index not in [0, limit) it stops and returns that i, otherwise n.
+// Indices are int64; x is float32 if dst has a 16-bit type.
 type Scatterer func(dst, x, idx unsafe.Pointer, n, at, s, k, stride, limit int) int
 
-// arithmetic is the ways of combining two numbers.
+// arithmetic returns the functions that combine two numbers.
 func arithmetic[T number]() map[ir.Op]func(a, b T) T {
 	return map[ir.Op]func(a, b T) T{
 		ir.Add: func(a, b T) T { return a + b },

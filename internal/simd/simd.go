@@ -1,12 +1,10 @@
-// Package simd holds the routines that kernels are made of on the CPU: each
-// works on runs of elements that lie side by side, and knows nothing of
-// shapes. They are found in tables indexed by operation and element type, so
-// that a faster routine for some processor is an entry put in place of
-// another. An entry that is nil stands for an operation without meaning for
-// the type.
+// Package simd provides the vector routines of CPU kernels. A routine works on
+// contiguous runs of elements and knows no shapes. Tables by operation and element type
+// hold the routines, so that a faster routine for some processor replaces an entry. A nil
+// entry means that the operation is not defined for the type.
 //
-// A routine is given addresses and a number of elements. The destination may
-// be the same run as an operand, but must not overlap it otherwise.
+// A routine takes addresses and a number of elements. The destination may be the same run
+// as an operand, but must not overlap it otherwise.
 package simd
 
 import (
@@ -19,27 +17,27 @@ import (
 const Types = int(ir.Float64) + 1
 
 type (
-	// Unary gives dst[i] = op(x[i]) for i in [0, n).
+	// Unary sets dst[i] = op(x[i]) for i in [0, n).
 	Unary func(dst, x unsafe.Pointer, n int)
-	// Binary gives dst[i] = op(x[i], y[i]); routines for a single number
-	// read only element 0 of that operand.
+	// Binary sets dst[i] = op(x[i], y[i]); of a scalar operand it reads only element
+	// 0.
 	Binary func(dst, x, y unsafe.Pointer, n int)
-	// Ternary is the like with three operands.
+	// Ternary is Binary with three operands.
 	Ternary func(dst, x, y, z unsafe.Pointer, n int)
-	// Quaternary is the like with four operands.
+	// Quaternary is Binary with four operands.
 	Quaternary func(dst, x, y, z, w unsafe.Pointer, n int)
 )
 
-// Modes are the routines of a binary operation: for two runs, for a run and
-// a single number, for a single number and a run. Only VV is always there.
+// Modes has the routines of a binary operation for vector (V) and scalar (S) operands.
+// Only VV is never nil.
 type Modes struct{ VV, VS, SV Binary }
 
-// Choices are the routines of Where for two runs, for a run and a single
-// number, a single number and a run, and two numbers; the condition is a run.
+// Choices has the routines of Where for vector (V) and scalar (S) operands; the
+// condition is a vector.
 type Choices struct{ VV, VS, SV, SS Ternary }
 
-// vec is n elements at p.
+// vec returns the n elements at p.
 func vec[T any](p unsafe.Pointer, n int) []T { return unsafe.Slice((*T)(p), n) }
 
-// at is the element at p.
+// at returns the element at p.
 func at[T any](p unsafe.Pointer) T { return *(*T)(p) }

@@ -8,8 +8,7 @@ import (
 	"github.com/tensorken/tensorken/ir"
 )
 
-// Every elementwise operation has a routine for every type that its row
-// allows.
+// Every elementwise operation has a routine for every type in its row of ir.Table.
 func TestTables(t *testing.T) {
 	for op := ir.Op(1); int(op) < ir.Ops; op++ {
 		row := ir.Table[op]
@@ -131,7 +130,7 @@ func testBinary(t *testing.T, op ir.Op, d ir.DType, mode int, f Binary) {
 	}
 }
 
-// once is 1 for runs, and 0 for single numbers, which are read again and again.
+// once returns the step of an operand: 1 for vectors, 0 for scalars.
 func once(run bool) int { return int(is(run)) }
 
 func TestWhere(t *testing.T) {
@@ -271,7 +270,7 @@ func testReduction(t *testing.T, op ir.Op, d ir.DType, r Reduction, rows, n int)
 			ok := same(r.Acc, got, w, true)
 			if d == ir.Float32 || d == ir.Float64 {
 				g, w := got.Float64(r.Acc), w.Float64(r.Acc)
-				ok = ok || math.Abs(g-w) <= 1e-6*math.Abs(w)+1e-6 || math.Abs(w) > 1e9 // large numbers lose small ones by the way
+				ok = ok || math.Abs(g-w) <= 1e-6*math.Abs(w)+1e-6 || math.Abs(w) > 1e9 // large numbers cancel
 			}
 			if !ok {
 				t.Fatalf("%v of %d × %d %v (along: %v) = %s, want %s", op, rows, n, d, along, got.Text(r.Acc), w.Text(r.Acc))
@@ -296,8 +295,7 @@ func TestArgMax(t *testing.T) {
 	}
 }
 
-// testArgMax takes two halves of a matrix into accumulators, one by one and
-// merged.
+// testArgMax accumulates two halves of a matrix, in sequence and merged.
 func testArgMax(t *testing.T, d ir.DType, r ArgMax, rows, n int) {
 	x := newVector(d, 2*rows*n)
 	for i := range x.n {
@@ -364,7 +362,7 @@ func TestMove(t *testing.T) {
 			case 1:
 				s0, s1 = n1, 1
 			}
-			// Either the inner or the outer loop of dst is the fine one.
+			// Either the inner or the outer loop of dst has the small stride.
 			d0, d1 := max(n1, 1)+random.IntN(3), 1
 			if random.IntN(3) == 0 {
 				d0, d1 = 1+random.IntN(2), 0
@@ -409,7 +407,7 @@ func TestFill(t *testing.T) {
 	}
 }
 
-// indices are numbers in [0, limit), but for some that may be out of range.
+// indices returns numbers in [0, limit); a few may be out of range.
 func indices(n, limit int) *vector {
 	v := newVector(ir.Int64, n)
 	for i := range n {

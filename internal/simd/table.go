@@ -7,13 +7,13 @@ import (
 	"github.com/tensorken/tensorken/ir"
 )
 
-// The routines by operation, if there are several, and type of the last operand,
-// filled from rows.
+// The routines by operation, if there are several, and by the last operand's type. They
+// are filled from rows.
 var (
 	Unaries    [ir.Ops][Types]Unary
 	Binaries   [ir.Ops][Types]Modes
 	Wheres     [Types]Choices
-	Reductions [ir.Ops][Types]Reduction // a sum of narrow integers is one of int32, converted first
+	Reductions [ir.Ops][Types]Reduction // to sum bool or uint8, convert to int32 first
 	ArgMaxes   [Types]ArgMax
 	Scatterers [ir.Ops][Types]Scatterer // by Add, Mul, Max, Min
 	Products   [Types]Product
@@ -28,7 +28,7 @@ type float interface{ float32 | float64 }
 
 type number interface{ integer | float }
 
-// A row is the routines for the elements of one type.
+// A row has the routines for one element type.
 type row struct {
 	unaries    map[ir.Op]Unary
 	binaries   map[ir.Op]Modes
@@ -83,7 +83,7 @@ func init() {
 	Casts[ir.BFloat16][ir.Float32], Casts[ir.Float32][ir.BFloat16] = widenBF16, narrowBF16
 }
 
-// numbers is what integers and floats have alike; W is the type of words of
+// numbers returns the routines that integers and floats share; W is an unsigned type of
 // T's size.
 func numbers[T number, W word]() row {
 	return row{
@@ -123,7 +123,7 @@ func integers[T integer, W word](d ir.DType) row {
 	return r
 }
 
-// floats add up and multiply in float64.
+// floats returns the row of a floating-point type, which sums and multiplies in float64.
 func floats[T float, W word](d ir.DType, functions map[ir.Op]Unary, pow Binary) row {
 	r := numbers[T, W]()
 	for op, f := range functions {
@@ -140,7 +140,7 @@ func floats[T float, W word](d ir.DType, functions map[ir.Op]Unary, pow Binary) 
 	return r
 }
 
-// booleans are the bytes 0 and 1.
+// booleans returns the row of Bool, whose elements are the bytes 0 and 1.
 func booleans() row {
 	all := integers[uint8, uint8](ir.Bool)
 	r := row{
@@ -161,7 +161,7 @@ func booleans() row {
 	return r
 }
 
-// commute is the modes of an operation whose operands may be swapped.
+// commute returns the modes of a commutative operation.
 func commute(vv, vs Binary) Modes {
 	return Modes{vv, vs, func(dst, x, y unsafe.Pointer, n int) { vs(dst, y, x, n) }}
 }

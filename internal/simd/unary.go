@@ -40,8 +40,7 @@ func floorV[T float](dst, x unsafe.Pointer, n int) {
 	}
 }
 
-// unary32 and unary64 apply a function that is too large to be part of the
-// loop.
+// unary32 and unary64 apply functions too large to inline.
 func unary32(f func(float32) float32) Unary {
 	return func(dst, x unsafe.Pointer, n int) {
 		d, a := vec[float32](dst, n), vec[float32](x, n)
@@ -78,8 +77,7 @@ func binary64(f func(x, y float64) float64) Binary {
 	}
 }
 
-// Whether c chooses a or b is decided with a mask: a branch on data that
-// follows no pattern is slow.
+// Where selects by a mask, because branches on irregular data are slow.
 
 type word interface{ uint8 | uint32 | uint64 }
 
@@ -115,9 +113,8 @@ func choices[T word]() Choices {
 	return Choices{whereVV[T], whereVS[T], whereSV[T], whereSS[T]}
 }
 
-// Threefry is the cipher of 20 rounds of Salmon, Moraes, Dror and Shaw,
-// "Parallel random numbers: as easy as 1, 2, 3" (2011), on two words under a
-// key of two; the result is both words xored.
+// Threefry computes Threefry-2x32 with 20 rounds and returns the xor of both words. See
+// Salmon, Moraes, Dror and Shaw, "Parallel random numbers: as easy as 1, 2, 3", 2011.
 func Threefry(dst, k0, k1, hi, lo unsafe.Pointer, n int) {
 	d, p, q, h, l := vec[uint32](dst, n), vec[uint32](k0, n), vec[uint32](k1, n), vec[uint32](hi, n), vec[uint32](lo, n)
 	for i := range d {
@@ -133,7 +130,7 @@ func Threefry(dst, k0, k1, hi, lo unsafe.Pointer, n int) {
 	}
 }
 
-// mix4 is four rounds of Threefry.
+// mix4 computes four rounds of Threefry.
 func mix4(x, y uint32, r, s, t, u uint32) (uint32, uint32) {
 	x += y
 	y = (y<<r | y>>(32-r)) ^ x

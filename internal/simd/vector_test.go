@@ -10,7 +10,7 @@ import (
 
 var random = rand.New(rand.NewPCG(3, 4))
 
-// A vector is elements between guards.
+// A vector has elements between guards.
 type vector struct {
 	typ  ir.DType
 	n    int
@@ -34,7 +34,7 @@ func (v *vector) p() unsafe.Pointer { return unsafe.Pointer(&v.data[guard]) }
 
 func (v *vector) at(i int) unsafe.Pointer { return unsafe.Add(v.p(), i*v.typ.Size()) }
 
-// intact reports whether the guards are as they were.
+// intact reports whether the guards are unchanged.
 func (v *vector) intact() bool {
 	for i := range guard {
 		if v.data[i] != guardByte || v.data[len(v.data)-1-i] != guardByte {
@@ -85,7 +85,7 @@ func (v *vector) set(i int, x ir.Number) {
 	}
 }
 
-// randomVector has small numbers, special ones and arbitrary bits.
+// randomVector returns small numbers, special numbers and random bits.
 func randomVector(d ir.DType, n int) *vector {
 	v := newVector(d, n)
 	for i := range n {
@@ -115,8 +115,7 @@ func randomNumber(d ir.DType) ir.Number {
 	return ir.Int(d, int64(random.IntN(80)-40))
 }
 
-// A definition is what an operation gives for numbers: of floating-point
-// types and of the others.
+// A definition computes an operation on floating-point numbers and on others.
 type definition struct {
 	f func(x ...float64) float64
 	i func(x ...int64) int64
@@ -216,7 +215,7 @@ var definitions = map[ir.Op]definition{
 	ir.Shr: both(nil, func(x, y int64) int64 { return x >> uint64(y) }),
 }
 
-// define gives what an op gives for elements of type d.
+// define returns the result of op on elements of type d.
 func define(op ir.Op, d ir.DType, x ...ir.Number) ir.Number {
 	if op == ir.Not && d == ir.Bool {
 		return 1 - x[0]
@@ -226,7 +225,7 @@ func define(op ir.Op, d ir.DType, x ...ir.Number) ir.Number {
 		for _, n := range x {
 			v = append(v, n.Float64(d))
 		}
-		// Halfway cases of min and max of zeros aside, NaN wins.
+		// Max and Min propagate NaN.
 		for _, e := range v {
 			if e != e && (op == ir.Max || op == ir.Min) {
 				return ir.Float(d, math.NaN())
@@ -245,8 +244,8 @@ func define(op ir.Op, d ir.DType, x ...ir.Number) ir.Number {
 	return ir.Int(op.ResultDType(0, d), definitions[op].i(v...))
 }
 
-// same reports whether two elements are equal, or for operations whose last
-// bits are free, next to each other.
+// same reports whether two elements are equal, or adjacent if the operation's last bits
+// are free.
 func same(d ir.DType, got, want ir.Number, free bool) bool {
 	if got == want {
 		return true
@@ -261,8 +260,8 @@ func same(d ir.DType, got, want ir.Number, free bool) bool {
 	return free && (d == ir.Float32 && distance(float32(g), float32(w)) <= 1 || d == ir.Float64 && math.Abs(g-w) <= 1e-15*math.Abs(w))
 }
 
-// free has the operations whose last bits are free.
+// free has the operations whose results may differ in the last bit.
 var free = map[ir.Op]bool{ir.Exp: true, ir.Expm1: true, ir.Log: true, ir.Log1p: true, ir.Sin: true, ir.Cos: true, ir.Atan: true, ir.Tanh: true, ir.Erf: true, ir.Pow: true}
 
-// compute are the types of registers.
+// compute has the types that kernels compute in.
 var compute = []ir.DType{ir.Bool, ir.Uint8, ir.Int32, ir.Uint32, ir.Int64, ir.Float32, ir.Float64}
