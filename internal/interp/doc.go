@@ -1,10 +1,10 @@
-// Package interp evaluates graphs and kernels from the definition of each
-// operation, one element at a time. It is slow and plain: the judge of the
-// compiler, by [Eval], and of devices, by [Run].
+// Package interp evaluates graphs and kernels element by element, from the definition
+// of each operation. It is slow and simple: the oracle for tests of the compiler, by
+// [Eval], and of devices, by [Run].
 //
-// Elementwise functions of floating-point numbers are computed in float64 and
-// rounded to the type of the result; sums and products are accumulated in
-// float64. What section "Numbers" of the design leaves open is settled here:
-// the remainder of an integer division by zero is 0, a negative shift count
-// counts as one of the width or more, and the ArgMax of nothing is 0.
+// It computes elementwise functions of floats in float64 and rounds to the type of the
+// result; it accumulates sums and products in float64. It fixes the cases that section
+// "Numbers" of the design leaves open: the remainder of an integer division by zero is
+// 0, a negative shift count counts as one of the width or more, and the ArgMax of no
+// elements is 0.
 package interp

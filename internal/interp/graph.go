@@ -9,7 +9,7 @@ import (
 	"github.com/tensorken/tensorken/ir"
 )
 
-// An Array is a tensor's elements in row-major order.
+// An Array holds a tensor's elements in row-major order.
 type Array struct {
 	DType ir.DType
 	Shape []int
@@ -26,15 +26,14 @@ func (e *IndexError) Error() string {
 	return fmt.Sprintf("index %d out of range for axis %d of length %d", e.Index, e.Axis, e.Len)
 }
 
-// Eval evaluates nodes one at a time, index by index, from the definition of
-// each op. leaf gives the elements of a node that has a value or is a Buffer.
-// A bad index reads 0 or writes nothing; the first one met is returned as an
-// [*IndexError] alongside the results. After any other error there are none.
+// Eval evaluates nodes one at a time. leaf returns the elements of a node that has a
+// value or is a Buffer. An index out of range reads 0 or writes nothing; the first one is
+// returned as an [*IndexError] with the results. Other errors come without results.
 func Eval(roots []*graph.Node, leaf func(*graph.Node) (*Array, error)) ([]*Array, error) {
 	type visit struct {
 		node *graph.Node
-		src  []*graph.Node // as loaded at first sight
-		next int           // the first operand that is not evaluated yet
+		src  []*graph.Node // the operands, read once
+		next int           // the first operand not evaluated yet
 	}
 	var bad error
 	done := map[*graph.Node]*Array{}
@@ -88,7 +87,7 @@ func Eval(roots []*graph.Node, leaf func(*graph.Node) (*Array, error)) ([]*Array
 	return results, bad
 }
 
-// evaluate gives the elements of a node whose operands are done.
+// evaluate returns the elements of a node whose operands are done.
 func evaluate(n *graph.Node, src []*graph.Node, done map[*graph.Node]*Array) (*Array, error) {
 	f := evaluatorOf(n.Op)
 	if f == nil {

@@ -9,7 +9,7 @@ import (
 	"github.com/tensorken/tensorken/ir"
 )
 
-// A store of elements, for leaves.
+// A store holds the elements of a leaf.
 type store []ir.Number
 
 func (store) Device() graph.Device { return nil }
@@ -26,7 +26,7 @@ func tensor(d ir.DType, x []float64, shape ...int) *graph.Node {
 	return graph.Buffer(d, shape, &graph.Value{Store: s})
 }
 
-// count is a tensor of 1, 2, 3 and so on.
+// count returns a tensor of 1, 2, 3 …
 func count(shape ...int) *graph.Node {
 	x := make([]float64, graph.Len(shape))
 	for i := range x {
@@ -126,7 +126,7 @@ func TestEvalWrongLeaf(t *testing.T) {
 	}
 }
 
-// A long chain overflows no stack, and shared operands are evaluated once.
+// A long chain does not overflow the stack, and shared operands are evaluated once.
 func TestEvalDeep(t *testing.T) {
 	x := graph.Fill(ir.Uint32, 1, nil)
 	for range 1_000_000 {

@@ -7,18 +7,17 @@ import (
 	"github.com/tensorken/tensorken/ir"
 )
 
-// An Arg is what a kernel is run with: the whole of a buffer and the element
-// from which views count, or a number.
+// An Arg is an argument of a kernel: a whole buffer and the element at which views
+// start, or a number.
 type Arg struct {
 	Data   []ir.Number
 	Offset int
 	Num    ir.Number
 }
 
-// Run runs a kernel, which passes [ir.Verify]: each instruction at every
-// position of the axes that it varies over. It fails when an instruction
-// reads or writes outside its buffer, or writes an element that is written
-// already or read, also through another argument.
+// Run runs a kernel that passes [ir.Verify], each instruction at every position of its
+// axes. It fails if an instruction reads or writes outside its buffer, or writes an
+// element that is also read or written by another, through any argument.
 func Run(k *ir.Kernel, args []Arg) error {
 	if len(args) != len(k.Args) {
 		return fmt.Errorf("interp: %d arguments for %d", len(args), len(k.Args))
@@ -35,16 +34,16 @@ func Run(k *ir.Kernel, args []Arg) error {
 			return fmt.Errorf("interp: instruction %d: %v: %w", i, k.Body[i].Op, err)
 		}
 	}
-	return r.note()
+	return r.writeStatus()
 }
 
 // A result is the value of an instruction at each position of its axes.
 type result struct {
-	shape []int // the length of an axis that it varies over, 1 of another
+	shape []int // by axis: its length if the instruction varies over it, else 1
 	elems []ir.Number
 }
 
-// at is the value at a point.
+// at returns the value at a point.
 func (r *result) at(point []int) ir.Number {
 	i := 0
 	for a, n := range r.shape {
@@ -65,15 +64,15 @@ type run struct {
 	bad     badIndex
 }
 
-// A badIndex is the first index out of range that was met so far.
+// A badIndex is the first index out of range so far.
 type badIndex struct {
-	met         bool
-	point       int // as ir.Kernel.CheckStrides counts
+	met         bool // whether there is one
+	point       int  // numbered by ir.Kernel.CheckStrides
 	instruction int
 	index       int64
 }
 
-// shape is that of the points along a set of axes.
+// shape returns the shape of the points along a set of axes.
 func (r *run) shape(over ir.AxisSet) []int {
 	shape := make([]int, len(r.kernel.Axes))
 	for a, axis := range r.kernel.Axes {
@@ -85,10 +84,10 @@ func (r *run) shape(over ir.AxisSet) []int {
 	return shape
 }
 
-// A step computes instruction i at a point, where its operands are x.
-type step func(r *run, i int, point []int, x []ir.Number) (ir.Number, error)
+// An evalFunc computes instruction i at a point, with operands x.
+type evalFunc func(r *run, i int, point []int, x []ir.Number) (ir.Number, error)
 
-var steps = [ir.Ops]step{
+var evalFuncs = [ir.Ops]evalFunc{
 	ir.Const: func(r *run, i int, _ []int, _ []ir.Number) (ir.Number, error) {
 		return r.kernel.Body[i].Num, nil
 	},
@@ -107,18 +106,18 @@ var steps = [ir.Ops]step{
 	ir.Scatter: (*run).scatter,
 }
 
-// starts is what routines do before their first point.
+// starts has the functions that routines call before their first point.
 var starts = [ir.Ops]func(r *run) error{ir.Scatter: (*run).startScatter}
 
-// stepOf returns the step of an op, nil if it has none.
-func stepOf(op ir.Op) step {
+// evalFuncOf returns the function of an op, nil if it has none.
+func evalFuncOf(op ir.Op) evalFunc {
 	switch op.Class() {
 	case ir.Elementwise:
 		return (*run).elementwise
 	case ir.Reduction:
 		return (*run).reduce
 	}
-	return steps[op]
+	return evalFuncs[op]
 }
 
 // instruction computes instruction i at all positions of its axes.
@@ -130,7 +129,7 @@ func (r *run) instruction(i int) error {
 			return err
 		}
 	}
-	do := stepOf(in.Op)
+	do := evalFuncOf(in.Op)
 	if do == nil {
 		return errors.New("no op of kernels")
 	}
@@ -138,7 +137,7 @@ func (r *run) instruction(i int) error {
 	res.shape = shape
 	for _, point := range positions(shape) {
 		var x []ir.Number
-		if in.Op.Class() != ir.Reduction { // whose operand varies over more axes
+		if in.Op.Class() != ir.Reduction { // its operand varies over more axes
 			for _, j := range in.Src {
 				x = append(x, r.results[j].at(point))
 			}
@@ -152,7 +151,7 @@ func (r *run) instruction(i int) error {
 	return nil
 }
 
-// operandType is the type that an op's function is told its operands have.
+// operandType returns the operands' type that is passed to an op's function.
 func (r *run) operandType(in *ir.Instr) ir.DType {
 	return r.kernel.Body[in.Src[len(in.Src)-1]].Type
 }
@@ -162,7 +161,7 @@ func (r *run) elementwise(i int, _ []int, x []ir.Number) (ir.Number, error) {
 	return Apply(in.Op, in.Type, r.operandType(in), x...), nil
 }
 
-// reduce takes its operand at every position along the reduced axes.
+// reduce combines its operand at all positions along the reduced axes.
 func (r *run) reduce(i int, point []int, _ []ir.Number) (ir.Number, error) {
 	in := &r.kernel.Body[i]
 	var x []ir.Number
@@ -176,7 +175,7 @@ func (r *run) reduce(i int, point []int, _ []ir.Number) (ir.Number, error) {
 	return Apply(in.Op, in.Type, r.operandType(in), x...), nil
 }
 
-// linear is off + Σ coef·point.
+// linear returns off + Σ coef·point.
 func linear(off int, coef, point []int) int {
 	for a, c := range coef {
 		off += c * point[a]
@@ -184,8 +183,8 @@ func linear(off int, coef, point []int) int {
 	return off
 }
 
-// guards reports whether all guards of a view hold at a point, and their part
-// of the position.
+// guards reports whether all guards of a view hold at a point, and returns the part of
+// the position that they compute.
 func guards(v *ir.View, point []int) (position int, ok bool) {
 	for _, g := range v.Guards {
 		n := linear(g.Off, g.Coef, point)
@@ -197,8 +196,8 @@ func guards(v *ir.View, point []int) (position int, ok bool) {
 	return position, true
 }
 
-// element is the element that instruction i means at a point, nil if none.
-// Its operands are x: the first, if any, is an index.
+// element returns the element that instruction i refers to at a point, nil if there is
+// none. x are its operands; the first, if any, is an index.
 func (r *run) element(i int, point []int, x []ir.Number) (*ir.Number, error) {
 	in := &r.kernel.Body[i]
 	position, ok := guards(in.View, point)
@@ -217,7 +216,7 @@ func (r *run) element(i int, point []int, x []ir.Number) (*ir.Number, error) {
 	return r.locate(in.Arg, position)
 }
 
-// locate is the element of an argument at a position.
+// locate returns the element of an argument at a position.
 func (r *run) locate(arg, position int) (*ir.Number, error) {
 	a := r.args[arg]
 	p := a.Offset + position
@@ -308,8 +307,7 @@ func (r *run) scatter(i int, point []int, x []ir.Number) (ir.Number, error) {
 	return 0, err
 }
 
-// noteBad keeps the bad index of the first point, there of the first
-// instruction.
+// noteBad records a bad index if it is the first by point and then by instruction.
 func (r *run) noteBad(i int, point []int, index int64) {
 	n, domain := 0, ir.IndexDomain(r.kernel.Body, i)
 	for a, stride := range r.kernel.CheckStrides() {
@@ -322,8 +320,8 @@ func (r *run) noteBad(i int, point []int, index int64) {
 	}
 }
 
-// note puts a bad index into the status argument, unless one is there.
-func (r *run) note() error {
+// writeStatus writes a bad index to the status argument, unless that has one.
+func (r *run) writeStatus() error {
 	if !r.bad.met {
 		return nil
 	}

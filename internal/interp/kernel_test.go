@@ -14,7 +14,7 @@ func TestEveryKernelOpHasAStep(t *testing.T) {
 	for op := ir.Op(1); int(op) < ir.Ops; op++ {
 		class := op.Class()
 		want := class == ir.KernelOnly || class == ir.Elementwise || class == ir.Reduction || slices.Contains(only, op)
-		if got := stepOf(op) != nil; got != want {
+		if got := evalFuncOf(op) != nil; got != want {
 			t.Errorf("%v has a step: %v, want %v", op, got, want)
 		}
 	}
@@ -39,8 +39,7 @@ func kernel(s ir.Template, axes []ir.Axis, args []ir.Arg, body ...ir.Instr) *ir.
 	return k
 }
 
-// softmax is over the rows of a matrix of float16, which starts at its last
-// element and goes back.
+// softmax is a softmax over the rows of a float16 matrix with negative strides.
 func softmax(rows, cols int) *ir.Kernel {
 	return kernel(ir.Reduce, []ir.Axis{{Len: rows, Role: ir.Parallel}, {Len: cols, Role: ir.Reduced}},
 		[]ir.Arg{{Kind: in, DType: f16}, {Kind: out, DType: f32, Len: rows * cols}},
@@ -53,7 +52,7 @@ func softmax(rows, cols int) *ir.Kernel {
 		ir.Instr{Op: ir.Store, Type: f32, Src: src(5), Arg: 1, View: by(cols, 1)})
 }
 
-// sum is of rows, into float16, and their ArgMax.
+// sum computes the sums of rows, into float16, and their ArgMax.
 func sum(rows, cols int) *ir.Kernel {
 	return kernel(ir.Reduce, []ir.Axis{{Len: rows, Role: ir.Parallel}, {Len: cols, Role: ir.Reduced}, {Len: 2, Role: ir.Reduced}},
 		[]ir.Arg{{Kind: in, DType: f32}, {Kind: out, DType: f16, Len: rows}, {Kind: out, DType: i32, Len: rows}},
@@ -64,7 +63,7 @@ func sum(rows, cols int) *ir.Kernel {
 		ir.Instr{Op: ir.Store, Type: i32, Src: src(3), Arg: 2, View: by(1, 0, 0)})
 }
 
-// matmul is relu(x·wᵀ + b) for x of m×k, w of n×k, b of n.
+// matmul computes relu(x·wᵀ + b) for x [m k], w [n k], b [n].
 func matmul(m, n, k int) *ir.Kernel {
 	return kernel(ir.Contraction, []ir.Axis{{Len: m, Role: ir.M}, {Len: n, Role: ir.N}, {Len: k, Role: ir.K}},
 		[]ir.Arg{{Kind: in, DType: f32}, {Kind: in, DType: f32}, {Kind: in, DType: f32}, {Kind: out, DType: f32, Len: m * n}},
@@ -79,8 +78,8 @@ func matmul(m, n, k int) *ir.Kernel {
 		ir.Instr{Op: ir.Store, Type: f32, Src: src(7), Arg: 3, View: by(n, 1, 0)})
 }
 
-// padded multiplies a vector of 3, reversed and parted, by a number, and has
-// -1 elsewhere.
+// padded multiplies a reversed, interior-padded vector of 3 by a number; the padding is
+// -1.
 func padded() *ir.Kernel {
 	guards := []ir.Guard{{AffineExpr: ir.AffineExpr{Off: 5, Coef: []int{-1}, Div: 2}, Len: 3, Stride: 1}}
 	return kernel(ir.Pointwise, []ir.Axis{{Len: 8, Role: ir.Parallel}},
@@ -94,8 +93,7 @@ func padded() *ir.Kernel {
 		ir.Instr{Op: ir.Store, Type: i32, Src: src(5), Arg: 2, View: by(1)})
 }
 
-// corner is the upper left of a 3×3 matrix with a border, whose guards have
-// divisor 1.
+// corner reads the upper left of a 3×3 matrix with a border, by guards with divisor 1.
 func corner() *ir.Kernel {
 	v := &ir.View{Off: -4, Coef: []int{3, 1}, Guards: []ir.Guard{
 		{AffineExpr: ir.AffineExpr{Off: -1, Coef: []int{1, 0}, Div: 1}, Len: 3},
@@ -107,7 +105,7 @@ func corner() *ir.Kernel {
 		ir.Instr{Op: ir.Store, Type: f32, Src: src(0), Arg: 1, View: by(3, 1)})
 }
 
-// take is a row of 2, of 3 there are, for each of 4 indices.
+// take selects rows of a 3×2 matrix by 4 indices.
 func take() *ir.Kernel {
 	return kernel(ir.Pointwise, []ir.Axis{{Len: 4, Role: ir.Parallel}, {Len: 2, Role: ir.Parallel}},
 		[]ir.Arg{{Kind: status, DType: i32}, {Kind: in, DType: f32}, {Kind: in, DType: i64}, {Kind: out, DType: f32, Len: 8}},
@@ -152,7 +150,7 @@ func TestRun(t *testing.T) {
 	for _, c := range []struct {
 		name   string
 		kernel *ir.Kernel
-		args   [][]float64 // for a value its number, for an output zeros
+		args   [][]float64 // numbers of an input, zeros of an output
 		offset []int
 		want   [][]float64 // of outputs and status, in order
 	}{

@@ -6,13 +6,13 @@ import (
 	"github.com/tensorken/tensorken/ir"
 )
 
-// A function computes a number of type to from numbers of type from: the
-// operands of an elementwise op, or all the elements of a reduction in
-// row-major order. Where's first operand is a Bool whatever from is.
+// A function computes a number of type to from numbers of type from: the operands of an
+// elementwise op, or all elements of a reduction in row-major order. Where's first
+// operand is always a Bool.
 type function func(to, from ir.DType, x []ir.Number) ir.Number
 
-// Apply returns what an elementwise op or a reduction gives, of type to, for
-// numbers of type from. For Where, from is the type of the last two.
+// Apply returns the result, of type to, of an elementwise op or a reduction of numbers of
+// type from. For Where, from is the type of the last two operands.
 func Apply(op ir.Op, to, from ir.DType, x ...ir.Number) ir.Number {
 	return functions[op](to, from, x)
 }
@@ -104,23 +104,23 @@ var functions = [ir.Ops]function{
 	},
 }
 
-// real1 is a function of one floating-point number.
+// real1 returns a function of one floating-point number.
 func real1(f func(float64) float64) function {
 	return func(to, from ir.DType, x []ir.Number) ir.Number {
 		return ir.Float(to, f(x[0].Float64(from)))
 	}
 }
 
-// exp is math.Exp, which on amd64 overflows from 709.44 on instead of 709.78.
+// exp returns math.Exp(x), which on amd64 overflows from 709.44 on instead of 709.78.
 func exp(x float64) float64 {
 	if x > 709 {
-		return math.Expm1(x) // the 1 is rounded away
+		return math.Expm1(x) // e^x-1 rounds to e^x here
 	}
 	return math.Exp(x)
 }
 
-// number2 is a function of two numbers that is one thing for floating-point
-// numbers and another, which wraps, for the rest.
+// number2 returns a function of two numbers: f for floating-point types, i, which wraps,
+// for others.
 func number2(f func(a, b float64) float64, i func(a, b int64) int64) function {
 	return func(to, from ir.DType, x []ir.Number) ir.Number {
 		if from.IsFloat() {
@@ -130,7 +130,7 @@ func number2(f func(a, b float64) float64, i func(a, b int64) int64) function {
 	}
 }
 
-// fold is a reduction from a start.
+// fold returns a reduction with a start value.
 func fold(start int64, f func(a, b float64) float64, i func(a, b int64) int64) function {
 	return func(to, from ir.DType, x []ir.Number) ir.Number {
 		if from.IsFloat() {
@@ -148,8 +148,8 @@ func fold(start int64, f func(a, b float64) float64, i func(a, b int64) int64) f
 	}
 }
 
-// shift is a shift by a number of bits; by the width or more, it leaves 0 or
-// the sign, as Go's shifts of an int64 do.
+// shift returns a shift; by the width or more it gives 0 or the sign, as Go's shifts of
+// an int64 do.
 func shift(f func(a int64, n uint64) int64) function {
 	return func(to, from ir.DType, x []ir.Number) ir.Number {
 		return ir.Int(to, f(int64(x[0]), uint64(x[1])))
@@ -170,8 +170,8 @@ func not(to, from ir.DType, x []ir.Number) ir.Number {
 	return ir.Int(to, ^int64(x[0]))
 }
 
-// power is a to the power of b, wrapped. A negative exponent gives the
-// truncated reciprocal: 0 unless a is 1 or -1.
+// power returns a to the power b, wrapped. A negative exponent gives the truncated
+// reciprocal: 0 unless a is 1 or -1.
 func power(a, b int64) int64 {
 	if b < 0 {
 		switch {
@@ -213,8 +213,7 @@ func less(d ir.DType, a, b ir.Number) bool {
 	return int64(a) < int64(b)
 }
 
-// argMax is the position of the first NaN, or else of the first of the
-// greatest.
+// argMax returns the position of the first NaN, or else of the first maximum.
 func argMax(d ir.DType, x []ir.Number) int {
 	best := 0
 	for i, v := range x {
@@ -242,7 +241,7 @@ func toBits(d ir.DType, x ir.Number) uint64 {
 	return uint64(x)
 }
 
-// fromBits is the inverse of toBits; it disregards bits that d has no room for.
+// fromBits is the inverse of toBits; it ignores bits beyond d's width.
 func fromBits(d ir.DType, b uint64) ir.Number {
 	switch d {
 	case ir.Float16:

@@ -11,7 +11,7 @@ import (
 // An evaluator fills out with the elements of a node, in row-major order.
 type evaluator func(n *graph.Node, src []*Array, out []ir.Number) error
 
-// evaluators has the ops that are no functions of numbers.
+// evaluators has the ops that are not functions of numbers.
 var evaluators = [ir.Ops]evaluator{
 	ir.Const:  fill,
 	ir.Scalar: fill,
@@ -81,7 +81,7 @@ func reduce(n *graph.Node, src []*Array, out []ir.Number) error {
 		for _, a := range n.Ints {
 			kept[a] = 0
 		}
-		r := rank(n.Shape, kept)
+		r := rowMajor(n.Shape, kept)
 		groups[r] = append(groups[r], x.Elems[i])
 	}
 	for i, g := range groups {
@@ -95,13 +95,12 @@ func same(_ *graph.Node, src []*Array, out []ir.Number) error {
 	return nil
 }
 
-// A place says where in its operand, of shape x, the element of a node at pos
-// comes from: it turns pos into the position there, or reports false if the
-// element is the fill.
-type place func(n *graph.Node, x, pos []int) bool
+// A source changes the position pos of an element of a node to its position in the
+// operand, of shape x, or reports false if the element is the fill.
+type source func(n *graph.Node, x, pos []int) bool
 
-// move is the evaluator of an op that only says where elements come from.
-func move(p place) evaluator {
+// move returns the evaluator of an op that only moves elements.
+func move(p source) evaluator {
 	return func(n *graph.Node, src []*Array, out []ir.Number) error {
 		x := src[0]
 		from := make([]int, len(n.Shape))
@@ -116,7 +115,7 @@ func move(p place) evaluator {
 					return fmt.Errorf("interp: %v %v of %v to %v reads outside at %v", n.Op, n.Ints, x.Shape, n.Shape, pos)
 				}
 			}
-			out[i] = x.Elems[rank(x.Shape, from)]
+			out[i] = x.Elems[rowMajor(x.Shape, from)]
 		}
 		return nil
 	}
@@ -186,15 +185,15 @@ func cat(n *graph.Node, src []*Array, out []ir.Number) error {
 		for i, pos := range positions(x.Shape) {
 			to := slices.Clone(pos)
 			to[axis] += start
-			out[rank(n.Shape, to)] = x.Elems[i]
+			out[rowMajor(n.Shape, to)] = x.Elems[i]
 		}
 		start += x.Shape[axis]
 	}
 	return nil
 }
 
-// at puts an index in the place of a position's coordinate along an axis of
-// x, and gives the number of that element.
+// at replaces a position's coordinate along an axis of x by an index, and returns the
+// element's row-major number.
 func at(x *Array, pos []int, axis int, index *Array, i int) (int, error) {
 	v := index.Elems[i].Int64(index.DType)
 	if v < 0 || v >= int64(x.Shape[axis]) {
@@ -202,7 +201,7 @@ func at(x *Array, pos []int, axis int, index *Array, i int) (int, error) {
 	}
 	pos = slices.Clone(pos)
 	pos[axis] = int(v)
-	return rank(x.Shape, pos), nil
+	return rowMajor(x.Shape, pos), nil
 }
 
 func gather(n *graph.Node, src []*Array, out []ir.Number) (bad error) {

@@ -2,8 +2,8 @@ package interp
 
 import "iter"
 
-// positions yields the positions of a shape in row-major order, numbered from
-// 0. The slice is the iterator's own.
+// positions yields the positions of a shape in row-major order, numbered from 0. It
+// reuses the slice.
 func positions(shape []int) iter.Seq2[int, []int] {
 	return func(yield func(int, []int) bool) {
 		for _, n := range shape {
@@ -30,8 +30,8 @@ func positions(shape []int) iter.Seq2[int, []int] {
 	}
 }
 
-// rank numbers a position of a shape in row-major order.
-func rank(shape, pos []int) int {
+// rowMajor returns the row-major number of a position of a shape.
+func rowMajor(shape, pos []int) int {
 	i := 0
 	for a, n := range shape {
 		i = i*n + pos[a]

@@ -2,8 +2,8 @@ package interp
 
 import "math/bits"
 
-// threefry is Threefry-2x32 with 20 rounds: the counter (c0, c1) enciphered
-// under the key (k0, k1). See Salmon, Moraes, Dror and Shaw, "Parallel Random
+// threefry returns Threefry-2x32 with 20 rounds: the counter (c0, c1) encrypted with the
+// key (k0, k1). See Salmon, Moraes, Dror and Shaw, "Parallel Random
 // Numbers: As Easy as 1, 2, 3", SC 2011.
 func threefry(k0, k1, c0, c1 uint32) (uint32, uint32) {
 	key := [3]uint32{k0, k1, 0x1bd11bda ^ k0 ^ k1}
