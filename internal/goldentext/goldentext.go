@@ -1,5 +1,5 @@
-// Package goldentext compares text with golden files in tests. A test binary
-// that imports it has the flag -update, which writes the files anew.
+// Package goldentext compares text with golden files in tests. The flag -update of a test
+// binary that imports it rewrites the files.
 package goldentext
 
 import (
@@ -11,19 +11,19 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-var update = flag.Bool("update", false, "write golden files anew")
+var update = flag.Bool("update", false, "rewrite golden files")
 
-// Check fails the test where got is not the text of a file.
+// Check fails the test unless got is the text of a file.
 func Check(t testing.TB, file, got string) {
 	t.Helper()
 	want := Read(t, file, got)
 	if diff := cmp.Diff(strings.Split(want, "\n"), strings.Split(got, "\n")); diff != "" {
-		t.Errorf("%s is not what it says now (-file +now); if that is meant, -update writes it:\n%s", file, diff)
+		t.Errorf("%s differs (-file +got); if the change is intended, run the test with -update:\n%s", file, diff)
 	}
 }
 
-// Read returns the text of a golden file, after writing got to it if -update
-// is given, for tests that compare in their own way.
+// Read returns the text of a golden file, which -update sets to got. It is for tests that
+// compare in their own way.
 func Read(t testing.TB, file, got string) string {
 	t.Helper()
 	if *update {
