@@ -16,7 +16,7 @@ import (
 	"github.com/tensorken/tensorken/tensor"
 )
 
-// A file is a list of cases, with what computed them.
+// A file is a list of cases and the version of the program that computed them.
 type file struct {
 	Source string
 	Cases  []testCase
@@ -27,7 +27,7 @@ type file struct {
 type testCase struct {
 	Op        string
 	Args      args
-	Steps     []step // an expression has these instead of Op and Args
+	Steps     []step // in place of Op and Args, for an expression
 	Values    []int  // the outputs of an expression, numbered as in step.In
 	Inputs    []array
 	Outputs   []array
@@ -75,7 +75,7 @@ type array struct {
 	Tol   [2]float64 // the relative and absolute tolerance, in files of testdata/differential
 }
 
-// numbers are an array's elements as float64; false is 0, true is 1.
+// numbers returns an array's elements as float64; false is 0, true is 1.
 func (a array) numbers() ([]float64, error) {
 	special := map[string]float64{"inf": math.Inf(1), "-inf": math.Inf(-1), "nan": math.NaN()}
 	out := make([]float64, len(a.Data))
@@ -100,7 +100,7 @@ func (a array) numbers() ([]float64, error) {
 	return out, nil
 }
 
-// tensor is the array on device d.
+// tensor returns the array on device d.
 func (a array) tensor(d *tensor.Device) (t tensor.Tensor, err error) {
 	defer tensor.Catch(&err)
 	x, err := a.numbers()
@@ -161,13 +161,13 @@ var dtypes = map[string]elementType{
 		func(x tensor.BF16) float64 { return float64(x.Float32()) }),
 }
 
-// values are the elements of t as float64.
+// values returns the elements of t as float64.
 func values(t tensor.Tensor) ([]float64, error) { return dtypes[t.DType().String()].values(t) }
 
 // args are an operation's arguments by name.
 type args map[string]json.RawMessage
 
-// arg is the argument of that name, or byDefault where it is absent or null.
+// arg returns the named argument, or byDefault if it is absent or null.
 func arg[T any](a args, name string, byDefault T) T {
 	raw, ok := a[name]
 	if !ok || string(raw) == "null" {
@@ -179,7 +179,7 @@ func arg[T any](a args, name string, byDefault T) T {
 	return byDefault
 }
 
-// ints is an argument that is one integer or a list of them.
+// ints returns an argument that is an integer or a list of integers.
 func ints(a args, name string) []int {
 	var one int
 	if raw, ok := a[name]; ok && json.Unmarshal(raw, &one) == nil {
@@ -214,8 +214,8 @@ func readCases(t *testing.T, path string) []testCase {
 	return f.Cases
 }
 
-// openDevice opens the device that TENSORKEN_DEVICE names, the CPU if none,
-// and says how close results must be.
+// openDevice opens the device that TENSORKEN_DEVICE names, by default the CPU, and
+// returns the tolerance of its results.
 func openDevice(t *testing.T) (d *tensor.Device, rtol, atol float64) {
 	t.Helper()
 	name := os.Getenv("TENSORKEN_DEVICE")

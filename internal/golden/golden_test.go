@@ -12,8 +12,8 @@ import (
 	"github.com/tensorken/tensorken/tensor"
 )
 
-// TestOps compares every case of the file that TENSORKEN_GOLDEN names, or of
-// the project's own, with what the library computes.
+// TestOps compares the library's results with every case of the file that
+// TENSORKEN_GOLDEN names, by default the project's.
 func TestOps(t *testing.T) {
 	d, rtol, atol := openDevice(t)
 	for i, c := range readCases(t, cmp.Or(os.Getenv("TENSORKEN_GOLDEN"), "testdata/ops_public.json")) {
@@ -54,8 +54,7 @@ func TestOps(t *testing.T) {
 	}
 }
 
-// run computes a case's result and, where it has a cotangent, the gradients
-// of its inputs.
+// run computes a case's result and, if it has a cotangent, its inputs' gradients.
 func run(c testCase, f opFunc, d *tensor.Device) (y tensor.Tensor, grads []tensor.Tensor, err error) {
 	defer tensor.Catch(&err)
 	in := make([]tensor.Tensor, len(c.Inputs))
@@ -77,7 +76,7 @@ func run(c testCase, f opFunc, d *tensor.Device) (y tensor.Tensor, grads []tenso
 	return y, grads, tensor.Eval(y, grads)
 }
 
-// compare says where got is not the array want.
+// compare returns an error if got differs from want.
 func compare(got tensor.Tensor, want array, rtol, atol float64) error {
 	if !got.IsValid() {
 		return fmt.Errorf("got the absent tensor, want shape %v", want.Shape)
@@ -116,7 +115,7 @@ func near(got, want, rtol, atol float64) bool {
 	return math.Abs(got-want) <= atol+rtol*math.Abs(want)
 }
 
-// describe is a case's arguments and the shapes of its inputs.
+// describe formats a case's arguments and the shapes of its inputs.
 func describe(c testCase) string {
 	shapes := make([][]int, len(c.Inputs))
 	for i, a := range c.Inputs {

@@ -19,7 +19,7 @@ import (
 	"github.com/tensorken/tensorken/tree"
 )
 
-// A gpt is GPT-2, written as plainly as its users write it.
+// A gpt is GPT-2, written as users write it.
 type gpt struct {
 	Wte, Wpe nn.Embedding
 	H        []gptBlock
@@ -64,8 +64,8 @@ func (m gpt) Apply(ids tensor.Tensor) tensor.Tensor {
 	return m.LnF.Apply(x).MatMul(m.Wte.Weight.T())
 }
 
-// trainGPT2 takes steps of GPT-2 small, 12 layers of width 768 and a vocabulary of
-// 50,304, on a batch of 8 rows of 1,024, and returns the losses.
+// trainGPT2 trains GPT-2 small, 12 layers of width 768 and a vocabulary of 50,304, on a
+// batch of 8 rows of 1,024 tokens, and returns the losses.
 func trainGPT2(d *tensor.Device, steps int, read bool) (losses []float64, err error) {
 	defer tensor.Catch(&err)
 	const vocabulary, batch, length = 50304, 8, 1024
@@ -87,8 +87,8 @@ func trainGPT2(d *tensor.Device, steps int, read bool) (losses []float64, err er
 	return losses, nil
 }
 
-// dry is a device that compiles kernels and runs none. Its memory is counted and
-// not there.
+// dry is a device that compiles kernels and runs none. It counts memory but allocates
+// none.
 type dry struct {
 	driver.Device
 	limits     driver.Limits
@@ -131,7 +131,7 @@ func (d *dry) Compile(k *ir.Kernel) (driver.Program, error) {
 	return nil, d.compile(k)
 }
 
-// factorsGather reports whether what a contraction adds up is taken by index.
+// factorsGather reports whether a contraction's factors are gathered.
 func factorsGather(k *ir.Kernel) bool {
 	below := make([]bool, len(k.Body))
 	for i := len(k.Body) - 1; i >= 0; i-- {
@@ -149,8 +149,8 @@ func factorsGather(k *ir.Kernel) bool {
 	return false
 }
 
-// GPT-2 small trains: its steps compile for the CPU and for WebGPU, within the
-// memory of a large GPU.
+// Training steps of GPT-2 small compile for the CPU and for WebGPU, and fit the memory of
+// a large GPU.
 func TestGPT2Small(t *testing.T) {
 	host := cpu.New(cpu.Options{})
 	h200 := wgsl.Target{MaxInvocations: 1024, WorkgroupBytes: 48 << 10, MaxGroups: 65535, SubgroupMin: 32, SubgroupMax: 32, Units: 128}
@@ -182,7 +182,7 @@ func TestGPT2Small(t *testing.T) {
 	}
 }
 
-// On the device that TENSORKEN_GPT2 names, it is trained for real.
+// TENSORKEN_GPT2 names a device on which to train GPT-2 small.
 func TestGPT2SmallOnDevice(t *testing.T) {
 	name := os.Getenv("TENSORKEN_GPT2")
 	if name == "" {

@@ -11,7 +11,7 @@ import (
 // An opFunc computes an operation's results.
 type opFunc func(in []tensor.Tensor, a args) tensor.Tensor
 
-// waiting has the operations that the library does not have yet, and why.
+// waiting has the operations that the library lacks, and why.
 var waiting = map[string]string{
 	"conv_transpose2d": "transposed convolution is not written yet",
 	"sort":             "the op Sort has no row yet",
@@ -132,7 +132,7 @@ func unary(f func(tensor.Tensor) tensor.Tensor) opFunc {
 	return func(in []tensor.Tensor, a args) tensor.Tensor { return f(in[0]) }
 }
 
-// binary takes two tensors, or one and the number other.
+// binary returns f of two tensors, or of one and the number other.
 func binary(f func(tensor.Tensor, tensor.Operand) tensor.Tensor) opFunc {
 	return func(in []tensor.Tensor, a args) tensor.Tensor {
 		if len(in) == 1 {
@@ -150,7 +150,7 @@ func reduce(f func(tensor.Tensor, ...int) tensor.Tensor) opFunc {
 	return func(in []tensor.Tensor, a args) tensor.Tensor { return drop(f(in[0], ints(a, "axes")...), a) }
 }
 
-// drop drops the reduced axes of y where the case asks for it.
+// drop drops the reduced axes of y if the case does.
 func drop(y tensor.Tensor, a args) tensor.Tensor {
 	if arg(a, "keepdims", true) || y.Rank() == 0 {
 		return y
@@ -187,7 +187,7 @@ func pad(in []tensor.Tensor, a args) tensor.Tensor {
 	return x
 }
 
-// slice takes NumPy's start:stop:step of each axis; null is an end.
+// slice applies NumPy's start:stop:step to each axis; null is an end.
 func slice(in []tensor.Tensor, a args) tensor.Tensor {
 	var specs []any
 	for _, s := range arg[[][3]*int](a, "slices", nil) {
@@ -233,7 +233,7 @@ func avgPool(in []tensor.Tensor, a args) tensor.Tensor {
 	return nn.AvgPool{Size: kernel(a), Options: convOptions(a)}.Apply(in[0])
 }
 
-// kernel is the size of a pool's windows, the same along every axis.
+// kernel returns the size of a pool's windows, equal along all axes.
 func kernel(a args) int {
 	k := ints(a, "kernel")
 	if len(slices.Compact(slices.Clone(k))) != 1 {
@@ -242,7 +242,7 @@ func kernel(a args) int {
 	return k[0]
 }
 
-// batchNorm normalises by the statistics of the batch.
+// batchNorm normalizes by the batch's statistics.
 func batchNorm(in []tensor.Tensor, a args) tensor.Tensor {
 	l := nn.NewBatchNorm(in[0].Dim(1))
 	l.Weight, l.Bias, l.Eps = nth(in, 1), nth(in, 2), arg(a, "eps", 0.0)
@@ -250,8 +250,8 @@ func batchNorm(in []tensor.Tensor, a args) tensor.Tensor {
 	return y
 }
 
-// loss prepares predictions and targets as the case says and reduces the
-// loss: to its mean, unless the case says otherwise.
+// loss prepares predictions and targets as the case requires, and reduces the loss, by
+// default to its mean.
 func loss(f func(pred, target tensor.Tensor) tensor.Tensor) opFunc {
 	return func(in []tensor.Tensor, a args) tensor.Tensor {
 		l := f(prepare(in[0], arg(a, "input", "")), prepare(in[1], arg(a, "target", "")))
@@ -268,7 +268,7 @@ func loss(f func(pred, target tensor.Tensor) tensor.Tensor) opFunc {
 	}
 }
 
-// prepare is x after the function that the case names.
+// prepare applies the function that the case names.
 func prepare(x tensor.Tensor, how string) tensor.Tensor {
 	switch how {
 	case "log_softmax(x)":
@@ -281,7 +281,7 @@ func prepare(x tensor.Tensor, how string) tensor.Tensor {
 	panic("prepared by " + how)
 }
 
-// nth is input i, absent where there are fewer.
+// nth returns input i, absent if there are fewer.
 func nth(in []tensor.Tensor, i int) (t tensor.Tensor) {
 	if i < len(in) {
 		t = in[i]

@@ -12,7 +12,7 @@ import (
 	"github.com/tensorken/tensorken/tensor"
 )
 
-// counted is data that depends on nothing random.
+// counted returns deterministic data.
 func counted(shape ...int) tensor.Tensor {
 	n := 1
 	for _, d := range shape {
@@ -25,7 +25,7 @@ func counted(shape ...int) tensor.Tensor {
 	return tensor.New(x, shape...)
 }
 
-// plans are what common code compiles to: the number of kernels is a promise.
+// plans has common code, whose number of kernels is guaranteed.
 var plans = []struct {
 	name    string
 	kernels int

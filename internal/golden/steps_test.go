@@ -15,7 +15,7 @@ import (
 	"github.com/tensorken/tensorken/tensor"
 )
 
-// counter is the CPU under a count of the kernels that run.
+// counter is a CPU device that counts kernels run.
 type counter struct {
 	driver.Device
 	ran map[string]int // by text
@@ -54,7 +54,7 @@ func (m mlp) loss(x, y tensor.Tensor) tensor.Tensor {
 	return nn.CrossEntropy(m.Out.Apply(m.Hidden.Apply(x).ReLU()), y).Mean()
 }
 
-// trainer is a small network under training.
+// trainer trains a small network.
 type trainer struct {
 	model mlp
 	opt   *optim.Optimizer
@@ -71,7 +71,7 @@ func newTrainer() *trainer {
 	}
 }
 
-// step takes one step and returns its loss, not read yet.
+// step trains one step and returns its loss, unread.
 func (tr *trainer) step(t testing.TB) tensor.Tensor {
 	t.Helper()
 	loss, g := grad.ValueAndGrad(func(m mlp) tensor.Tensor { return m.loss(tr.x, tr.y) })(tr.model)
@@ -81,8 +81,8 @@ func (tr *trainer) step(t testing.TB) tensor.Tensor {
 	return loss
 }
 
-// A step that reads its loss runs each kernel of the forward pass once: the
-// loss is stored by the plan of the step.
+// A step that reads its loss runs each kernel of the forward pass once: the step's plan
+// stores the loss.
 func TestStepRunsForwardOnce(t *testing.T) {
 	c := &counter{Device: cpu.New(cpu.Options{}), ran: map[string]int{}}
 	dev := tensor.NewDevice(c)
@@ -109,7 +109,7 @@ func TestStepRunsForwardOnce(t *testing.T) {
 	}
 }
 
-// Step 1,000 costs what step 10 does: no chain grows from step to step.
+// Step 1,000 costs as much as step 10: no chain grows from step to step.
 func TestStepsCostTheSame(t *testing.T) {
 	tr := newTrainer()
 	for range 10 {
@@ -135,7 +135,7 @@ func TestStepsCostTheSame(t *testing.T) {
 	if late > 3*early {
 		t.Errorf("a step took %v at first and %v after 1,000", early, late)
 	}
-	if lateAllocs > 1.1*earlyAllocs { // the runtime makes some of its own
+	if lateAllocs > 1.1*earlyAllocs { // the runtime allocates too
 		t.Errorf("a step made %v allocations at first and %v after 1,000", earlyAllocs, lateAllocs)
 	}
 	if now := tensor.Info().Plans; now != plans {
@@ -143,8 +143,8 @@ func TestStepsCostTheSame(t *testing.T) {
 	}
 }
 
-// Memory is flat over 20,000 steps, also in a process that holds a gigabyte
-// of other data, so that Go collects rarely of itself.
+// Memory does not grow over 20,000 steps, even if the process holds a gigabyte of other
+// data and so Go's garbage collector runs rarely.
 func TestStepsHoldFlatMemory(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes a gigabyte and some seconds")
@@ -177,8 +177,8 @@ func TestStepsHoldFlatMemory(t *testing.T) {
 	t.Logf("host %d MiB then %d, device %d MiB then %d", host>>20, host2>>20, device>>20, device2>>20)
 }
 
-// A product takes no more memory than its inputs and its output: a device
-// that has no more computes it.
+// A product needs memory only for its inputs and output: a device with no more computes
+// it.
 func TestProductMemory(t *testing.T) {
 	const n = 1024
 	dev := tensor.NewDevice(cpu.New(cpu.Options{Bytes: 3*4*n*n + 1<<16}))
