@@ -2,19 +2,18 @@ package wgpu
 
 import "slices"
 
-// webgpu.h has no version to ask for, and the layout of its structures and
-// the values of its constants changed from month to month before they were
-// made stable. What a library is follows from the functions it exports: an abi
-// is known by some that it has and some that came earlier or later.
+// An abi is a version of webgpu.h. Libraries do not report their version, and layouts of
+// structures and values of constants changed from month to month before they became
+// stable. detect recognizes an abi by functions that a library exports and by older or
+// newer ones that it lacks.
 type abi struct {
 	name       string
 	has, lacks []string
-	// why is the reason if what is known of the library is only that it
-	// cannot be used.
+	// why is the reason if libraries with this abi cannot be used.
 	why string
 }
 
-// abis are those that are known, the first that matches is it.
+// abis lists the known abis; the first match counts.
 var abis = []abi{
 	{
 		name: "Dawn of 2025, as in npm's bun-webgpu 0.1",

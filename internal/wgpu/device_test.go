@@ -24,8 +24,7 @@ func first(as []wgpu.Adapter) (int, error) {
 	return 0, nil
 }
 
-// open opens an adapter of this machine for a test, which is skipped where
-// there is none.
+// open opens an adapter of this machine, or skips the test if there is none.
 func open(t testing.TB, o wgpu.Options) wgpu.Device {
 	t.Helper()
 	lib, err := wgpu.Load("")
@@ -121,7 +120,7 @@ func TestDevice(t *testing.T) {
 	}
 }
 
-// An error is found even while goroutines move from thread to thread.
+// Errors are found even while goroutines move from thread to thread.
 func TestErrorAmongThreads(t *testing.T) {
 	d := open(t, wgpu.Options{Validate: true})
 	l := must(d.NewLayout([]bool{true}, 0))(t)

@@ -12,8 +12,8 @@ import (
 	"strings"
 )
 
-// formats are those of libraries, each with the system that loads it and how to
-// read the processors that a file is for: none if it is of another format.
+// formats lists the formats of libraries, with the system that loads each and a function
+// that reads a file's processors: none if the file has another format.
 var formats = []struct {
 	goos       string
 	processors func(io.ReaderAt) []string
@@ -40,14 +40,14 @@ var formats = []struct {
 	}},
 	{"windows", func(r io.ReaderAt) []string {
 		f, err := pe.NewFile(r)
-		if err != nil || peProcessors[f.Machine] == "" { // its header has no magic number
+		if err != nil || peProcessors[f.Machine] == "" { // the header has no magic number
 			return nil
 		}
 		return []string{peProcessors[f.Machine]}
 	}},
 }
 
-// Processors by the names that GOARCH has for them.
+// Processors by GOARCH names.
 var (
 	elfProcessors = map[elf.Machine]string{
 		elf.EM_X86_64: "amd64", elf.EM_AARCH64: "arm64", elf.EM_386: "386", elf.EM_ARM: "arm",
@@ -61,9 +61,8 @@ var (
 	}
 )
 
-// foreign says for which other system or processor a library is, "" if it is
-// for this one or cannot be read. Systems that fail to load such a file say
-// that there is none.
+// foreign returns the system or processor of a library built for another machine, "" for
+// other files. A system that fails to load such a file reports that it does not exist.
 func foreign(path, goos, goarch string) string {
 	file, err := os.Open(path)
 	if err != nil {

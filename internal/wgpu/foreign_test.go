@@ -13,7 +13,7 @@ import (
 	"testing"
 )
 
-// header is what a library starts with: structures after one another.
+// header returns the start of a library, consecutive structures.
 func header(order binary.ByteOrder, parts ...any) []byte {
 	var b bytes.Buffer
 	for _, p := range parts {
@@ -35,7 +35,7 @@ func machoHeader(c macho.Cpu) []byte {
 	return header(binary.LittleEndian, macho.FileHeader{Magic: macho.Magic64, Cpu: c, Type: macho.TypeDylib}, uint32(0))
 }
 
-// fatHeader is of a file with a library for each processor.
+// fatHeader returns the header of a file with a library for each processor.
 func fatHeader(cpus ...macho.Cpu) []byte {
 	arches, libraries := []any{macho.MagicFat, uint32(len(cpus))}, []byte{}
 	start := 8 + 20*len(cpus)
@@ -54,8 +54,8 @@ func peHeader(machine uint16) []byte {
 	return header(binary.LittleEndian, dos, [4]byte{'P', 'E'}, pe.FileHeader{Machine: machine})
 }
 
-// A library for another machine is said to be one; what the system says of it
-// is that there is no such file, or that it is none.
+// The error for a library built for another machine says so; the system's own says that
+// there is no such file or that it is not a library.
 func TestSearchForeign(t *testing.T) {
 	const asSystem = "cannot open shared object file: No such file or directory"
 	for _, c := range []struct {
@@ -87,7 +87,7 @@ func TestSearchForeign(t *testing.T) {
 		if err := os.WriteFile(name, c.library, 0o666); err != nil {
 			t.Fatal(err)
 		}
-		_, err := search(place{goos: c.goos, goarch: c.goarch, named: name, env: true}, func(path string) (Library, error) {
+		_, err := search(searchEnv{goos: c.goos, goarch: c.goarch, named: name, env: true}, func(path string) (Library, error) {
 			return nil, errors.New(path + ": " + asSystem)
 		})
 		want := "no WebGPU library: TENSORKEN_WEBGPU_LIB is " + name + ": " + c.want + ". "

@@ -7,8 +7,7 @@ import (
 	"runtime"
 )
 
-// Load would load a native library; this system has none. In a browser,
-// WebGPU will come with a later version.
+// Load fails: this system has no native library.
 func Load(path string) (Library, error) {
 	if runtime.GOOS == "js" {
 		return nil, fmt.Errorf("%w: in a browser this version runs on the CPU alone; GPUs there will come with a later one", ErrNoLibrary)

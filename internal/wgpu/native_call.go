@@ -12,7 +12,7 @@ import (
 	"github.com/ebitengine/purego"
 )
 
-// functions are the addresses of what is called.
+// functions has the addresses of the C functions.
 type functions struct {
 	createInstance, instanceRelease, processEvents                uintptr
 	requestAdapter, adapterRelease, adapterGetInfo                uintptr
@@ -32,7 +32,7 @@ type functions struct {
 	writeBuffer, submit, workDone, commandsRelease, queueRelease  uintptr
 }
 
-// symbols pairs the names of functions with where their addresses go.
+// symbols returns the fields of f by the names of functions.
 func (f *functions) symbols() map[string]*uintptr {
 	return map[string]*uintptr{
 		"wgpuCreateInstance":                          &f.createInstance,
@@ -96,19 +96,19 @@ type library struct {
 
 func (l *library) String() string { return l.path + " (" + l.abi.name + ")" }
 
-// loaded are the libraries of this process. They are never unloaded: their
-// threads may outlive what they were for.
+// loaded has the libraries of this process. They are never unloaded, because their
+// threads may outlive the devices.
 var loaded struct {
 	sync.Mutex
 	of map[string]*library
 }
 
-// Load loads a native library: that of the path or, if it is empty, of the
-// environment variable TENSORKEN_WEBGPU_LIB, or else the first there is beside
-// the executable, in the user's cache folder and under the system's names for
-// Dawn and wgpu-native. The error tells what was tried and what to do.
+// Load loads the native library at path or, if path is empty, the one named by the
+// environment variable TENSORKEN_WEBGPU_LIB, or else the first in the executable's
+// folder, in the user's cache folder and under the system's names of Dawn and
+// wgpu-native. The error says what was tried and what to do.
 func Load(path string) (Library, error) {
-	return search(here(runtime.GOOS, runtime.GOARCH, path), load)
+	return search(currentEnv(runtime.GOOS, runtime.GOARCH, path), load)
 }
 
 func load(path string) (Library, error) {
@@ -117,8 +117,8 @@ func load(path string) (Library, error) {
 	if l := loaded.of[path]; l != nil {
 		return l, nil
 	}
-	if filepath.Base(path) != path { // else the system knows where it is
-		if err := whole(path); err != nil {
+	if filepath.Base(path) != path { // the system finds a bare name
+		if err := checkComplete(path); err != nil {
 			return nil, err
 		}
 	}
@@ -143,9 +143,8 @@ func load(path string) (Library, error) {
 	return l, nil
 }
 
-// call calls a C function. An argument that is a pointer is converted to a
-// uintptr in the call itself: the pragma then sees to it that what it points to
-// neither moves nor goes before the call is over.
+// call calls a C function. Convert pointers to uintptr in the argument list: the pragma
+// then keeps their targets alive and in place until the call returns.
 //
 //go:uintptrescapes
 func call(fn uintptr, args ...uintptr) uintptr {
@@ -153,8 +152,8 @@ func call(fn uintptr, args ...uintptr) uintptr {
 	return r
 }
 
-// pointer is a pointer to C's memory.
+// pointer returns a pointer to C's memory.
 func pointer(address uintptr) unsafe.Pointer { return *(*unsafe.Pointer)(unsafe.Pointer(&address)) }
 
-// cString is a string that ends at a zero byte.
+// cString returns a zero-terminated copy of s.
 func cString(s string) *byte { return &append([]byte(s), 0)[0] }

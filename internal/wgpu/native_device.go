@@ -13,8 +13,8 @@ type device struct {
 	*instance
 	device, queue  uintptr
 	adapter        Adapter
-	lost           error // it is gone
-	failed         error // the first error with nowhere else to go
+	lost           error // the error that lost the device
+	failed         error // the error that Poll will return
 	closed         bool
 	submitted      uint64
 	done           uint64
@@ -43,8 +43,7 @@ type mapping struct {
 	err   error
 }
 
-// newDevice opens a device with the adapter's own limits and all features
-// that are of use.
+// newDevice opens a device with the adapter's limits and the features of this package.
 func (n *instance) newDevice(a *found, o Options) (*device, error) {
 	d := &device{
 		instance: n, adapter: a.Adapter,
@@ -66,10 +65,10 @@ func (n *instance) newDevice(a *found, o Options) (*device, error) {
 	if !o.Validate {
 		desc.next = toggles(fastToggles, fastOff)
 	}
-	n.report = d.take
+	n.report = d.handle
 	var done bool
 	var why string
-	n.ask(n.requestDevice, callbacks().result, func(e *event) {
+	n.request(n.requestDevice, callbacks().result, func(e *event) {
 		done, d.device, why = true, e.b, e.message
 	}, a.handle, uintptr(unsafe.Pointer(desc)))
 	if err := n.wait("Open", &done); err != nil {
@@ -82,8 +81,8 @@ func (n *instance) newDevice(a *found, o Options) (*device, error) {
 	return d, nil
 }
 
-// take takes an event that nobody requested.
-func (d *device) take(e *event) {
+// handle handles an event that no request is waiting for.
+func (d *device) handle(e *event) {
 	switch {
 	case e.id == eventLost:
 		if reason := uint32(e.b); d.lost == nil && !d.closed && reason != lostCancelled {
@@ -94,8 +93,8 @@ func (d *device) take(e *event) {
 	}
 }
 
-// give notes that the device does not answer, and returns what it is lost by.
-func (d *device) give(err error) error {
+// markLost records the error that lost the device, unless there is one, and returns it.
+func (d *device) markLost(err error) error {
 	if d.lost == nil {
 		d.lost = err
 	}
@@ -104,17 +103,17 @@ func (d *device) give(err error) error {
 
 func (d *device) Adapter() *Adapter { return &d.adapter }
 
-// scoped calls f and returns the first error of a kind that comes of it.
+// scoped calls f and returns the first error of a kind that f causes.
 func (d *device) scoped(name string, filter uintptr, f func()) error {
 	if d.lost != nil {
 		return d.lost
 	}
-	runtime.LockOSThread() // a scope is one of the thread that began it
+	runtime.LockOSThread() // a scope belongs to its thread
 	call(d.pushScope, d.device, filter)
 	f()
 	var err error
 	var done bool
-	d.ask(d.popScope, callbacks().result, func(e *event) {
+	d.request(d.popScope, callbacks().result, func(e *event) {
 		done = true
 		if kind := errorTypes[uint32(e.b)]; uint32(e.a) == success && kind != 0 {
 			err = &Error{kind, name, e.message}
@@ -122,7 +121,7 @@ func (d *device) scoped(name string, filter uintptr, f func()) error {
 	}, d.device)
 	runtime.UnlockOSThread()
 	if err := d.wait(name, &done); err != nil {
-		return d.give(err)
+		return d.markLost(err)
 	}
 	if d.lost != nil {
 		return d.lost
@@ -156,7 +155,7 @@ func (d *device) Write(b Buffer, offset int64, data []byte) {
 	}
 }
 
-// groupLayout returns the layout of a group, made once.
+// groupLayout returns the cached layout of a group.
 func (d *device) groupLayout(list []bindingLayout, key string) uintptr {
 	h := d.groupLayouts[key]
 	if h == 0 {
@@ -217,7 +216,7 @@ func (d *device) NewPipeline(source string, l Layout) (Pipeline, error) {
 	}
 	compute := &pipelineDescriptor{layout: d.layouts[l].pipeline, module: module, entry: viewOf("main")}
 	d.pipelines[p] = pipeline{}
-	d.ask(d.createPipelineAsync, callbacks().result, func(e *event) {
+	d.request(d.createPipelineAsync, callbacks().result, func(e *event) {
 		q := &d.pipelines[p]
 		q.ready, q.handle = true, e.b
 		switch uint32(e.a) {
@@ -237,9 +236,9 @@ func (d *device) Await(p Pipeline) error {
 	}
 	q := &d.pipelines[p]
 	if !q.ready {
-		// A handler sets what q points to: nothing is appended meanwhile.
+		// A handler sets *q, so nothing may be appended to q's slice meanwhile.
 		if err := d.wait("NewPipeline", &q.ready); err != nil {
-			return d.give(err)
+			return d.markLost(err)
 		}
 	}
 	if q.err != nil && d.lost != nil {
@@ -250,7 +249,7 @@ func (d *device) Await(p Pipeline) error {
 
 func (d *device) FreePipeline(p Pipeline) {
 	if d.Await(p); !d.pipelines[p].ready {
-		return // it never came: its number stays taken
+		return // the callback never came: the number stays in use
 	}
 	if h := d.pipelines[p].handle; h != 0 {
 		call(d.pipelineRelease, h)
@@ -298,7 +297,7 @@ func (d *device) Close() {
 	}
 	d.closed = true
 	if e, ok := d.lost.(*Error); ok && e.Kind == Timeout {
-		return // it would wait for what does not come: leave it
+		return // closing would block: leak it
 	}
 	for i := range d.pipelines[1:] {
 		if h := d.pipelines[1+i].handle; h != 0 {

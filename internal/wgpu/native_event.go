@@ -10,7 +10,7 @@ import (
 	"github.com/ebitengine/purego"
 )
 
-// An event is what a callback was called with.
+// An event holds the arguments of a callback.
 type event struct {
 	id      uintptr // of the request
 	a, b    uintptr // status and handle or type; device and reason or type
@@ -18,15 +18,15 @@ type event struct {
 	next    *event
 }
 
-// The ids of events that nobody requested. Requests count from firstRequest.
+// The ids of events without a request. Ids of requests start at firstRequest.
 const (
 	eventLost = iota
 	eventUncaught
 	firstRequest
 )
 
-// A mailbox takes the events of an instance. Callbacks run inside calls of C
-// that may hold locks, so that they only push.
+// A mailbox receives the events of an instance. Callbacks run inside C functions that may
+// hold locks, so they only push.
 type mailbox struct{ head atomic.Pointer[event] }
 
 func (m *mailbox) push(e *event) {
@@ -38,7 +38,7 @@ func (m *mailbox) push(e *event) {
 	}
 }
 
-// take returns the events, oldest first.
+// take removes and returns the events, oldest first.
 func (m *mailbox) take() *event {
 	var list *event
 	for e := m.head.Swap(nil); e != nil; {
@@ -47,7 +47,7 @@ func (m *mailbox) take() *event {
 	return list
 }
 
-// mailboxes are found by number: C never holds a Go pointer.
+// mailboxes are identified by number, so that C holds no Go pointer.
 var mailboxes [256]atomic.Pointer[mailbox]
 
 var errTooMany = errors.New("too many devices are open: Close those that are not used")
@@ -74,8 +74,8 @@ func post(number uintptr, e *event) {
 	}
 }
 
-// trampolines are the C functions that callbacks are. There can be only so
-// many in a process, so there are these for all requests.
+// trampolines are the C functions of callbacks. A process can have only a limited number,
+// so all requests share these.
 type trampolines struct {
 	status uintptr // status; message
 	result uintptr // status and handle or type, or device and reason or type; message

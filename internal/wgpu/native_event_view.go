@@ -2,7 +2,7 @@
 
 package wgpu
 
-// Here a string view that is passed by value is two arguments.
+// On these systems a string view passed by value is two arguments.
 
 func onStatus(status, data, n, u1, u2 uintptr) uintptr {
 	post(u1, &event{id: u2, a: status, message: stringView{(*byte)(pointer(data)), n}.String()})

@@ -1,6 +1,6 @@
 package wgpu
 
-// Here a string view that is passed by value is a pointer to a copy.
+// On this system a string view passed by value is a pointer to a copy.
 
 func onStatus(status, message, u1, u2 uintptr) uintptr {
 	post(u1, &event{id: u2, a: status, message: (*stringView)(pointer(message)).String()})

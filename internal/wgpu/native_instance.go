@@ -10,8 +10,8 @@ import (
 	"unsafe"
 )
 
-// An instance is what adapters and a device come from. Each device has one of
-// its own, so that it alone processes its events.
+// An instance is the source of adapters and of one device. Each device has its own, so
+// that only it processes its events.
 type instance struct {
 	*library
 	instance uintptr
@@ -20,22 +20,22 @@ type instance struct {
 	number   uintptr // of the mailbox
 	lastID   uintptr
 	pending  map[uintptr]func(*event)
-	dead     bool         // its device is lost: little will come any more
-	report   func(*event) // takes what nobody requested
+	dead     bool         // its device is lost: few events will follow
+	report   func(*event) // handles events without a request
 	info     callbackInfo // of the request being made
 }
 
-// Switches of Dawn, by the object that they are given to. Names that a build
-// lacks are ignored. Integer division keeps its emulation: kernels rely on it.
+// Dawn's toggles, by object. A build ignores unknown names. Integer division keeps its
+// emulation, on which kernels rely.
 var (
 	instanceToggles = []string{"allow_unsafe_apis"}
 	adapterToggles  = []string{"vulkan_enable_f16_on_nvidia", "use_vulkan_memory_model", "use_dxc"}
-	// fastToggles are for devices that are not to validate.
+	// fastToggles are for devices without validation.
 	fastToggles = []string{"skip_validation", "disable_robustness", "disable_workgroup_init"}
 	fastOff     = []string{"lazy_clear_resource_on_first_use", "enable_spirv_validation"}
 )
 
-// toggles is the description of switches, as a chain of one.
+// toggles returns a descriptor of toggles, as a chain of length one.
 func toggles(on, off []string) unsafe.Pointer {
 	list := func(names []string) (uintptr, **byte) {
 		if len(names) == 0 {
@@ -70,8 +70,8 @@ func (l *library) newInstance(o Options) (*instance, error) {
 	return n, nil
 }
 
-// close gives an instance back, except for the first: without any the driver is
-// unloaded, and NVIDIA's cannot be loaded again many times.
+// close releases an instance, except for the first: without an instance the driver is
+// unloaded, and NVIDIA's driver fails after being loaded many times.
 func (n *instance) close() {
 	if n.kept.CompareAndSwap(false, true) {
 		return
@@ -80,11 +80,11 @@ func (n *instance) close() {
 	freeMailbox(n.number)
 }
 
-// ask calls a function that takes a description of a callback after args. When
-// the callback comes, handle is called with its event, by poll.
+// request calls a function with args and a callback descriptor. When the callback has
+// come, poll calls handle with its event.
 //
 //go:uintptrescapes
-func (n *instance) ask(fn, callback uintptr, handle func(*event), args ...uintptr) {
+func (n *instance) request(fn, callback uintptr, handle func(*event), args ...uintptr) {
 	n.lastID++
 	n.pending[n.lastID] = handle
 	n.info = callbackInfo{mode: allowProcessEvents, callback: callback, u1: n.number, u2: n.lastID}
@@ -94,8 +94,7 @@ func (n *instance) ask(fn, callback uintptr, handle func(*event), args ...uintpt
 	runtime.KeepAlive(n)
 }
 
-// poll lets callbacks come and handles their events. It reports whether there
-// were any.
+// poll processes callbacks and handles their events. It reports whether there were any.
 func (n *instance) poll() bool {
 	call(n.processEvents, n.instance)
 	first := n.box.take()
@@ -111,15 +110,14 @@ func (n *instance) poll() bool {
 }
 
 const (
-	// spin is how long to look again and again before sleeping in between.
+	// spin is the time of polling before sleeping between polls.
 	spin = 50 * time.Microsecond
-	// grace is how long to wait for what a lost device owes.
+	// grace is the time to wait for outstanding callbacks of a lost device.
 	grace = time.Second
 )
 
-// wait lets callbacks come until done, which a handler sets, is true. While
-// others come, the device is busy, however long it takes. wait looks rather than
-// blocks: not every driver ends a wait when it should.
+// wait polls until done, which a handler sets, is true. It times out only after a period
+// without any callback. It polls because blocking waits of some drivers do not return.
 func (n *instance) wait(name string, done *bool) error {
 	start := time.Now()
 	for {
@@ -148,8 +146,8 @@ type found struct {
 	limits *limits
 }
 
-// find lists adapters: of each backend the fastest, the thriftiest and the one
-// in software, which is all that webgpu.h tells of.
+// find lists adapters: from each backend the fastest, the one with the lowest power and
+// the software one, because webgpu.h has no other enumeration.
 func (n *instance) find() ([]found, error) {
 	var list []found
 	var why string
@@ -159,7 +157,7 @@ func (n *instance) find() ([]found, error) {
 			o.next, o.level, o.backend = next, levelCore, backend
 			var handle uintptr
 			var done bool
-			n.ask(n.requestAdapter, callbacks().result, func(e *event) {
+			n.request(n.requestAdapter, callbacks().result, func(e *event) {
 				done = true
 				if uint32(e.a) == success {
 					handle = e.b
@@ -202,7 +200,7 @@ func release(n *instance, list []found) {
 	}
 }
 
-// describe reads what an adapter says of itself.
+// describe reads an adapter's properties.
 func (n *instance) describe(handle uintptr) found {
 	a := found{handle: handle, limits: new(limits)}
 	info, list, heaps := new(adapterInfo), new(supportedFeatures), new(memoryHeaps)
@@ -219,7 +217,7 @@ func (n *instance) describe(handle uintptr) found {
 		Driver: info.des.String(), Backend: backends[info.backend], Kind: adapterKinds[info.kind],
 		VendorID: info.vendorID, DeviceID: info.deviceID,
 		SubgroupMin: int(info.subgroupMin), SubgroupMax: int(info.subgroupMax),
-		Memory: heaps.own(), Limits: a.limits.read(),
+		Memory: heaps.deviceLocal(), Limits: a.limits.read(),
 	}
 	for _, f := range supported {
 		if name := features[f]; name != "" {
@@ -237,8 +235,8 @@ func (n *instance) describe(handle uintptr) found {
 	return a
 }
 
-// own is the size of the largest heap that is the device's own.
-func (h *memoryHeaps) own() int64 {
+// deviceLocal returns the size of the largest heap of device memory.
+func (h *memoryHeaps) deviceLocal() int64 {
 	var most uint64
 	for _, m := range unsafe.Slice(h.list, h.count) {
 		if m.properties&heapDeviceLocal != 0 {
@@ -258,8 +256,8 @@ func (l *limits) read() Limits {
 	}
 }
 
-// sane reports whether limits are such as an adapter can have: the last guard
-// against structures that are laid out otherwise than is thought.
+// sane reports whether limits are plausible. It is the last check that the layouts of
+// structures are right.
 func (l *Limits) sane() bool {
 	in := func(x, lo, hi int64) bool { return x >= lo && x <= hi }
 	return in(int64(l.StorageBuffers), 4, 1<<20) && in(l.StorageBinding, 1<<20, 1<<50) && in(l.Buffer, 1<<20, 1<<62) &&

@@ -19,9 +19,9 @@ func symbol(handle uintptr, name string) uintptr {
 	return p
 }
 
-// pause sleeps for microseconds: time.Sleep takes a millisecond at the least
-// where nothing else runs.
+// pause sleeps for microseconds; time.Sleep takes at least a millisecond in an idle
+// process.
 func pause(d time.Duration) {
 	t := syscall.NsecToTimeval(d.Nanoseconds())
-	syscall.Select(0, nil, nil, nil, &t) // a signal ends it early, which does no harm
+	syscall.Select(0, nil, nil, nil, &t) // a signal may end it early
 }

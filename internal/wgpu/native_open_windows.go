@@ -18,5 +18,5 @@ func symbol(handle uintptr, name string) uintptr {
 	return p
 }
 
-// pause sleeps, for half a millisecond at the least.
+// pause sleeps, for at least half a millisecond.
 func pause(d time.Duration) { time.Sleep(d) }

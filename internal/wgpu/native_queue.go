@@ -9,7 +9,7 @@ import (
 	"github.com/ebitengine/purego"
 )
 
-// A flight is a submission that is under way.
+// A flight is a submission in flight.
 type flight struct {
 	submission uint64
 	done       *bool
@@ -36,7 +36,7 @@ func (d *device) Submit(commands []Command) (uint64, error) {
 	d.submitted++
 	number := d.submitted
 	f := flight{submission: number, done: new(bool)}
-	d.ask(d.workDone, callbacks().status, func(*event) {
+	d.request(d.workDone, callbacks().status, func(*event) {
 		*f.done, d.done = true, max(d.done, number)
 		d.inFlight = slices.DeleteFunc(d.inFlight, func(g flight) bool { return g.submission <= d.done })
 	}, d.queue)
@@ -44,8 +44,8 @@ func (d *device) Submit(commands []Command) (uint64, error) {
 	return number, nil
 }
 
-// An encoding is a command buffer in the making. Dispatches that follow each
-// other share a pass, and what is set already is not set again.
+// An encoding encodes a command buffer. Consecutive dispatches share a pass, and state
+// that is set is not set again.
 type encoding struct {
 	*device
 	encoder, pass uintptr
@@ -75,8 +75,8 @@ func (e *encoding) dispatchOne(c *Command) {
 	e.call(e.dispatch, e.pass, uintptr(c.Groups[0]), uintptr(c.Groups[1]), uintptr(c.Groups[2]))
 }
 
-// call is the package's call for what is called often: it keeps the arguments
-// in one place. Pointers among them are to what the device holds.
+// call is the function call for frequent calls: it reuses the argument slice. Pointers in
+// args must be to memory that the device holds.
 func (d *device) call(fn uintptr, args ...uintptr) uintptr {
 	n := copy(d.args[:], args)
 	r, _, _ := purego.SyscallN(fn, d.args[:n]...)
@@ -107,7 +107,7 @@ func (d *device) Wait(submission uint64) error {
 	}
 	f := d.inFlight[i]
 	if err := d.wait("Wait", f.done); err != nil {
-		return d.give(err)
+		return d.markLost(err)
 	}
 	return d.lost
 }
@@ -117,7 +117,7 @@ func (d *device) Map(b Buffer, n int64) error {
 		return d.lost
 	}
 	m := &mapping{size: n}
-	d.ask(d.mapAsync, callbacks().status, func(e *event) {
+	d.request(d.mapAsync, callbacks().status, func(e *event) {
 		m.ready = true
 		if uint32(e.a) != success {
 			m.err = &Error{Internal, "Map", e.message}
@@ -134,7 +134,7 @@ func (d *device) Read(b Buffer, dst []byte) error {
 	}
 	delete(d.mappings, b)
 	if err := d.wait("Read", &m.ready); err != nil {
-		return d.give(err)
+		return d.markLost(err)
 	}
 	if d.lost != nil {
 		return d.lost

@@ -19,7 +19,7 @@ type stringView struct {
 
 func viewOf(s string) stringView { return stringView{unsafe.StringData(s), uintptr(len(s))} }
 
-// nullTerminated is the length that says that a string ends at a zero byte.
+// nullTerminated is the length of zero-terminated strings.
 const nullTerminated = ^uintptr(0)
 
 func (v stringView) String() string {
@@ -72,11 +72,10 @@ type callbackInfo struct {
 	u1, u2   uintptr
 }
 
-// allowProcessEvents is the mode of callbacks that are called while events
-// are processed or waited for.
+// allowProcessEvents is the mode of callbacks called during wgpuInstanceProcessEvents.
 const allowProcessEvents = 2
 
-// success is the status of all callbacks and functions that succeeded.
+// success is the status of callbacks and functions that succeed.
 const success = 1
 
 type adapterOptions struct {
@@ -96,7 +95,7 @@ const (
 
 var backends = map[uint32]string{3: "D3D11", 4: "D3D12", 5: "Metal", 6: "Vulkan", 7: "OpenGL", 8: "OpenGL ES"}
 
-// backendsOf lists those that compute well, on each system.
+// backendsOf lists the backends to use on each system.
 var backendsOf = map[string][]uint32{"linux": {6}, "darwin": {5}, "windows": {4, 6}}
 
 var adapterKinds = map[uint32]Kind{1: Discrete, 2: Integrated, 3: Software}
@@ -107,14 +106,14 @@ type adapterInfo struct {
 	backend, kind                     uint32
 	vendorID, deviceID                uint32
 	subgroupMin, subgroupMax          uint32
-	_                                 [8]uint64 // room for what another build may add
+	_                                 [8]uint64 // room for fields of other builds
 }
 
 // adapterInfoWords is the size of WGPUAdapterInfo in words.
 const adapterInfoWords = 12
 
-// featureHeaps says that an adapter tells of its memory, in a memoryHeaps
-// chained to its adapterInfo.
+// featureHeaps is the feature of reporting memory, in a memoryHeaps chained to
+// adapterInfo.
 const featureHeaps = 0x00050014
 
 type memoryHeaps struct {
@@ -128,7 +127,7 @@ const memoryHeapsWords = 4
 
 type memoryHeap struct{ properties, size uint64 }
 
-// heapDeviceLocal is the property of memory that is the device's own.
+// heapDeviceLocal is the property of device memory.
 const heapDeviceLocal = 1
 
 type limits struct {
@@ -145,7 +144,7 @@ type limits struct {
 	workgroupSize                  uint32
 	workgroupSizes                 [3]uint32
 	workgroups                     uint32
-	_                              [64]uint32 // what follows is handed back as it came
+	_                              [64]uint32 // the rest, passed back unchanged
 }
 
 type supportedFeatures struct {
@@ -153,7 +152,7 @@ type supportedFeatures struct {
 	list  *uint32
 }
 
-// features are those that this package uses, by their numbers.
+// features has the features that this package uses, by number.
 var features = map[uint32]string{0x03: TimestampQuery, 0x0A: ShaderF16, 0x11: Subgroups}
 
 type errorCallbackInfo struct {
@@ -174,20 +173,20 @@ type deviceDescriptor struct {
 	uncaught  errorCallbackInfo
 }
 
-// lostDestroyed and lostCancelled are the reasons of a device that was closed.
+// lostDestroyed and lostCancelled are the reasons of loss of a closed device.
 const (
 	lostDestroyed = 2
 	lostCancelled = 3
 )
 
-// errorTypes are the types of errors that scopes and devices report.
+// errorTypes maps the error types that scopes and devices report.
 var errorTypes = map[uint32]ErrorKind{2: Validation, 3: OutOfMemory, 4: Internal, 5: Internal}
 
-// pipelineInvalid is the status of a pipeline that WebGPU does not allow. Others
-// that do not succeed are failures of the driver, such as for want of memory.
+// pipelineInvalid is the status of an invalid pipeline. Other failures are the driver's,
+// such as lack of memory.
 const pipelineInvalid = 3
 
-// filters are what an error scope catches.
+// Filters of error scopes.
 const (
 	filterValidation = 1
 	filterMemory     = 2
@@ -296,17 +295,16 @@ type groupDescriptor struct {
 	list   *groupEntry
 }
 
-// byValue appends to the arguments of a call a structure of so many words that
-// is passed by value, in the way of this system's calling convention.
+// byValue appends a structure of words words, passed by value, to the arguments of a call
+// by this system's calling convention.
 func byValue(args []uintptr, p unsafe.Pointer, words int) []uintptr {
-	return passed(runtime.GOOS, runtime.GOARCH, args, p, words)
+	return passByValue(runtime.GOOS, runtime.GOARCH, args, p, words)
 }
 
-// passed is byValue on a given system. Windows on amd64 and arm64 pass a
-// pointer to a copy, arm64 only above two words; other systems on amd64 put
-// more than two words on the stack, which is where arguments after the sixth
-// go.
-func passed(goos, goarch string, args []uintptr, p unsafe.Pointer, words int) []uintptr {
+// passByValue is byValue for a given system. Windows on amd64, and arm64 for more than
+// two words, pass a pointer to a copy. Other systems on amd64 pass more than two words on
+// the stack, where arguments after the sixth go.
+func passByValue(goos, goarch string, args []uintptr, p unsafe.Pointer, words int) []uintptr {
 	inline := words <= 2
 	if goarch == "amd64" {
 		inline = goos != "windows" || words == 1

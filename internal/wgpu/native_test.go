@@ -17,8 +17,7 @@ import (
 	"github.com/ebitengine/purego"
 )
 
-// native opens the first adapter of this machine; the test is skipped if there
-// is none.
+// native opens the first adapter of this machine, or skips the test if there is none.
 func native(t testing.TB, o Options) *device {
 	t.Helper()
 	lib, err := Load("")
@@ -41,7 +40,7 @@ func native(t testing.TB, o Options) *device {
 	return d.(*device)
 }
 
-// Structures have the sizes that the library's header gives them.
+// Structures have the sizes of the library's header.
 func TestSizes(t *testing.T) {
 	for _, c := range []struct {
 		name      string
@@ -68,7 +67,7 @@ func TestSizes(t *testing.T) {
 	}
 }
 
-// How a structure is passed by value, by the calling convention of each system.
+// Structures are passed by value by each system's calling convention.
 func TestPassed(t *testing.T) {
 	words := [5]uintptr{11, 12, 13, 14, 15}
 	p := unsafe.Pointer(&words)
@@ -89,14 +88,13 @@ func TestPassed(t *testing.T) {
 		{"windows/amd64", []uintptr{1, 2}, 5, []uintptr{1, 2, uintptr(p)}},
 	} {
 		goos, goarch, _ := strings.Cut(c.system, "/")
-		if got := passed(goos, goarch, c.args, p, c.words); !slices.Equal(got, c.want) {
+		if got := passByValue(goos, goarch, c.args, p, c.words); !slices.Equal(got, c.want) {
 			t.Errorf("%s: %d words after %v are passed as %v, want %v", c.system, c.words, c.args, got, c.want)
 		}
 	}
 }
 
-// A device that does one thing after another is waited for, however long that
-// takes in all; one that does nothing is not.
+// wait does not time out while a device makes progress, however long that takes in all.
 func TestWait(t *testing.T) {
 	const step, steps, timeout = 20 * time.Millisecond, 20, 200 * time.Millisecond
 	for _, answers := range []int{steps, 2} {
@@ -119,7 +117,7 @@ func TestWait(t *testing.T) {
 	}
 }
 
-// Who opens too many devices is told what to do.
+// The error of opening too many devices says what to do.
 func TestTooMany(t *testing.T) {
 	for {
 		_, number, err := newMailbox()
@@ -210,7 +208,7 @@ func TestDevicesAtOnce(t *testing.T) {
 	group.Wait()
 }
 
-// A library that is cut short anywhere is an error, and not loaded.
+// A truncated library is an error, and not loaded.
 func TestLoadCutShort(t *testing.T) {
 	exe, err := os.Executable()
 	if err != nil {
@@ -223,7 +221,7 @@ func TestLoadCutShort(t *testing.T) {
 	if !strings.HasPrefix(string(data), "\x7fELF") {
 		t.Skip("programs of this system are not ELF files")
 	}
-	if err := whole(exe); err != nil {
+	if err := checkComplete(exe); err != nil {
 		t.Errorf("whole(%s) = %v", exe, err)
 	}
 	name := filepath.Join(t.TempDir(), "short.so")

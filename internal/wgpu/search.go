@@ -12,54 +12,53 @@ import (
 // Variable is the environment variable that names the library to load.
 const Variable = "TENSORKEN_WEBGPU_LIB"
 
-// advice says what to do where no library is found.
+// advice says what to do if no library is found.
 const advice = "run `tensorken gpu install`, which fetches one, or set " + Variable + " to the path of one of npm's bun-webgpu 0.1"
 
-// drivers says, by system, what an adapter needs besides a GPU.
+// drivers says what to do about a missing adapter, by system.
 var drivers = map[string]string{
 	"linux":   "the GPU's Vulkan driver and the Vulkan loader (package libvulkan1 or vulkan-loader)",
 	"darwin":  "macOS, which brings the GPU's driver",
 	"windows": "the GPU's driver",
 }
 
-// names are the files that hold webgpu.h on a system: of the npm package
-// bun-webgpu, of Dawn's own build, of wgpu-native.
+// names has the file names of libraries by system: the npm package bun-webgpu's, Dawn's
+// and wgpu-native's.
 var names = map[string][]string{
 	"linux":   {"libwebgpu_wrapper.so", "libwebgpu_dawn.so", "libwgpu_native.so"},
 	"darwin":  {"libwebgpu_wrapper.dylib", "libwebgpu_dawn.dylib", "libwgpu_native.dylib"},
 	"windows": {"webgpu_wrapper.dll", "webgpu_dawn.dll", "wgpu_native.dll"},
 }
 
-// Prebuilt are the systems for which there is a library to fetch, those of
-// `tensorken gpu install`.
+// Prebuilt has the systems for which `tensorken gpu install` can fetch a library.
 var Prebuilt = map[string]bool{"linux/amd64": true, "darwin/amd64": true, "darwin/arm64": true, "windows/amd64": true}
 
 // A candidate is a library to try.
 type candidate struct {
 	path string
-	// bare means that the system looks for the path in its own folders.
+	// bare means that the system searches its own folders for path.
 	bare bool
 }
 
-// A place is what the search depends on.
-type place struct {
+// A searchEnv has the inputs of the search.
+type searchEnv struct {
 	goos, goarch string
 
-	named string // by the caller or the environment
+	named string // path given by the caller or the environment
 	env   bool   // the environment named it
-	exe   string // folder of the executable, "" if it is not known
-	cache string // the user's cache folder, likewise
+	exe   string // folder of the executable, "" if unknown
+	cache string // the user's cache folder, "" if unknown
 }
 
-// candidates lists what to try, in order. What somebody named is a file or, if
-// there is none and it is no path, a library of the system.
-func (p place) candidates() []candidate {
+// candidates lists the libraries to try, in order. A given name is a file or, if there is
+// no such file and it is not a path, a library of the system.
+func (p searchEnv) candidates() []candidate {
 	if p.named != "" {
 		c := candidate{path: p.named}
 		if _, err := os.Stat(p.named); err != nil {
 			c.bare = filepath.Base(p.named) == p.named
 		} else if path, err := filepath.Abs(p.named); err == nil {
-			c.path = path // the system would look for a bare name elsewhere
+			c.path = path // the system would search elsewhere for a bare name
 		}
 		return []candidate{c}
 	}
@@ -78,9 +77,10 @@ func (p place) candidates() []candidate {
 	return list
 }
 
-// here is the place of this process. A path given overrides the environment.
-func here(goos, goarch, path string) place {
-	p := place{goos: goos, goarch: goarch, named: path, cache: CacheDir()}
+// currentEnv returns the searchEnv of this process. A given path overrides the
+// environment variable.
+func currentEnv(goos, goarch, path string) searchEnv {
+	p := searchEnv{goos: goos, goarch: goarch, named: path, cache: CacheDir()}
 	if p.named == "" {
 		p.named = os.Getenv(Variable)
 		p.env = p.named != ""
@@ -91,8 +91,8 @@ func here(goos, goarch, path string) place {
 	return p
 }
 
-// CacheDir is the folder where a library is installed for the user, "" if the
-// system has none.
+// CacheDir returns the folder of the user's installed library, "" if the system has no
+// cache folder.
 func CacheDir() string {
 	dir, err := os.UserCacheDir()
 	if err != nil {
@@ -101,11 +101,11 @@ func CacheDir() string {
 	return filepath.Join(dir, "tensorken", "webgpu")
 }
 
-// ErrNoAdapter says that a library finds no adapter, or none that will do.
+// ErrNoAdapter is the error of a library that finds no suitable adapter.
 var ErrNoAdapter = errors.New("no WebGPU adapter")
 
-// noAdapter is the error for a list of adapters that is empty. It says what to
-// do, and what the library says.
+// noAdapter returns the error of an empty list of adapters, with the library's message and
+// advice.
 func noAdapter(goos, said string) error {
 	if said != "" {
 		said = " (" + said + ")"
@@ -113,17 +113,16 @@ func noAdapter(goos, said string) error {
 	return fmt.Errorf("%w%s: install or update %s", ErrNoAdapter, said, drivers[goos])
 }
 
-// ErrNoLibrary says that no library was found, or none that can be used.
+// ErrNoLibrary is the error of a search that finds no usable library.
 var ErrNoLibrary = errors.New("no WebGPU library")
 
-// noPrebuilt is the error on a system for which there is no library to fetch.
+// noPrebuilt returns the error on a system for which there is no library to fetch.
 func noPrebuilt(system string) error {
 	return fmt.Errorf("%w: this version has no GPU on %s, for want of a prebuilt library: use the device cpu", ErrNoLibrary, system)
 }
 
-// search loads the first candidate that can be used. Its error tells what was
-// tried.
-func search(p place, load func(path string) (Library, error)) (Library, error) {
+// search loads the first usable candidate. Its error lists what was tried.
+func search(p searchEnv, load func(path string) (Library, error)) (Library, error) {
 	var tried []string
 	for _, c := range p.candidates() {
 		var err error
@@ -159,8 +158,7 @@ func search(p place, load func(path string) (Library, error)) (Library, error) {
 	return nil, fmt.Errorf("%w: %s. Tried:\n\t%s", ErrNoLibrary, advice, strings.Join(tried, "\n\t"))
 }
 
-// isFile returns an error unless a regular file is at path: opening a FIFO would
-// wait for its writer.
+// isFile returns an error unless path is a regular file: opening a FIFO would block.
 func isFile(path string) error {
 	info, err := os.Stat(path)
 	if err == nil && !info.Mode().IsRegular() {
@@ -169,7 +167,7 @@ func isFile(path string) error {
 	return err
 }
 
-// unusable says why a file cannot be used as a library.
+// unusable is the reason why a file cannot be used as a library.
 type unusable struct{ why string }
 
 func (e *unusable) Error() string { return e.why }

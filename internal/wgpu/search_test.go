@@ -11,7 +11,7 @@ import (
 
 func TestCandidates(t *testing.T) {
 	var got []string
-	for _, c := range (place{goos: "linux", goarch: "amd64", exe: "/exe", cache: "/cache"}).candidates() {
+	for _, c := range (searchEnv{goos: "linux", goarch: "amd64", exe: "/exe", cache: "/cache"}).candidates() {
 		got = append(got, filepath.ToSlash(c.path))
 	}
 	want := strings.Fields(`/exe/libwebgpu_wrapper.so /exe/libwebgpu_dawn.so /exe/libwgpu_native.so
@@ -39,7 +39,7 @@ func TestCandidates(t *testing.T) {
 		"." + sep + "none.so": {path: "." + sep + "none.so"},
 		dir + sep + "none.so": {path: dir + sep + "none.so"},
 	} {
-		got := place{goos: "linux", goarch: "amd64", named: named, exe: "/exe"}.candidates()
+		got := searchEnv{goos: "linux", goarch: "amd64", named: named, exe: "/exe"}.candidates()
 		if len(got) != 1 || got[0] != want {
 			t.Errorf("candidates where %s is named: got %v, want %v alone", named, got, want)
 		}
@@ -48,7 +48,7 @@ func TestCandidates(t *testing.T) {
 
 const sep = string(filepath.Separator)
 
-// Every failure says what was tried, why it was not taken, and what to do.
+// Every failure says what was tried, why it failed, and what to do.
 func TestSearch(t *testing.T) {
 	dir := t.TempDir()
 	for _, n := range []string{"webgpu_dawn.dll", "libwebgpu_dawn.so"} {
@@ -63,19 +63,19 @@ func TestSearch(t *testing.T) {
 		return nil, errors.New("cannot open shared object file")
 	}
 	for _, c := range []struct {
-		place place
+		place searchEnv
 		want  []string
 	}{
-		{place{goos: "linux", goarch: "amd64", cache: dir}, []string{
+		{searchEnv{goos: "linux", goarch: "amd64", cache: dir}, []string{
 			"no WebGPU library", "tensorken gpu install", Variable,
 			"libwebgpu_wrapper.so: no such file", "libwebgpu_dawn.so: it is wgpu-native", "libwgpu_native.so: not in the system's folders",
 		}},
-		{place{goos: "windows", goarch: "amd64", exe: dir}, []string{"webgpu_dawn.dll: it is wgpu-native"}},
-		{place{goos: "linux", goarch: "amd64", named: "/none.so", exe: dir}, []string{"no WebGPU library: /none.so: no such file. Name none to use what `tensorken gpu install`"}},
-		{place{goos: "linux", goarch: "amd64", named: "/none.so", env: true}, []string{"no WebGPU library: TENSORKEN_WEBGPU_LIB is /none.so: no such file. Unset it to"}},
-		{place{goos: "linux", goarch: "amd64", named: dir}, []string{"no WebGPU library: " + dir + ": it is not a regular file. Name none to"}},
-		{place{goos: "linux", goarch: "arm64", cache: dir}, []string{"no WebGPU library: this version has no GPU on linux/arm64, for want of a prebuilt library: use the device cpu"}},
-		{place{goos: "windows", goarch: "arm64", named: "/none.so"}, []string{"no WebGPU library: /none.so: no such file"}},
+		{searchEnv{goos: "windows", goarch: "amd64", exe: dir}, []string{"webgpu_dawn.dll: it is wgpu-native"}},
+		{searchEnv{goos: "linux", goarch: "amd64", named: "/none.so", exe: dir}, []string{"no WebGPU library: /none.so: no such file. Name none to use what `tensorken gpu install`"}},
+		{searchEnv{goos: "linux", goarch: "amd64", named: "/none.so", env: true}, []string{"no WebGPU library: TENSORKEN_WEBGPU_LIB is /none.so: no such file. Unset it to"}},
+		{searchEnv{goos: "linux", goarch: "amd64", named: dir}, []string{"no WebGPU library: " + dir + ": it is not a regular file. Name none to"}},
+		{searchEnv{goos: "linux", goarch: "arm64", cache: dir}, []string{"no WebGPU library: this version has no GPU on linux/arm64, for want of a prebuilt library: use the device cpu"}},
+		{searchEnv{goos: "windows", goarch: "arm64", named: "/none.so"}, []string{"no WebGPU library: /none.so: no such file"}},
 	} {
 		_, err := search(c.place, refuse)
 		if !errors.Is(err, ErrNoLibrary) {
@@ -90,7 +90,7 @@ func TestSearch(t *testing.T) {
 	}
 	lib := &struct{ Library }{}
 	var asked []string
-	got, err := search(place{goos: "linux", goarch: "amd64", exe: dir}, func(path string) (Library, error) {
+	got, err := search(searchEnv{goos: "linux", goarch: "amd64", exe: dir}, func(path string) (Library, error) {
 		asked = append(asked, path)
 		return lib, nil
 	})
@@ -99,13 +99,13 @@ func TestSearch(t *testing.T) {
 	}
 }
 
-// What is wrong with a library is told without repeating its path.
+// The error of a library does not repeat its path.
 func TestSearchPath(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "short.so")
 	if err := os.WriteFile(name, nil, 0o666); err != nil {
 		t.Fatal(err)
 	}
-	_, err := search(place{named: name}, func(path string) (Library, error) { return nil, errors.New(path + ": file too short") })
+	_, err := search(searchEnv{named: name}, func(path string) (Library, error) { return nil, errors.New(path + ": file too short") })
 	if want := "no WebGPU library: " + name + ": file too short."; err == nil || !strings.HasPrefix(err.Error(), want) {
 		t.Errorf("search = %v, want %s…", err, want)
 	}

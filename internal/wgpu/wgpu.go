@@ -8,27 +8,27 @@ import (
 
 // A Library is an implementation of WebGPU.
 type Library interface {
-	// String says what it is, such as the path of a native library.
+	// String returns its name, such as the path of a native library.
 	String() string
-	// Adapters lists the machine's adapters, the fastest kind first. It is an
-	// error, ErrNoAdapter, if there is none.
+	// Adapters lists the machine's adapters, the fastest kind first. If there is
+	// none it returns ErrNoAdapter.
 	Adapters() ([]Adapter, error)
-	// Open opens the adapter that pick chooses from those there are.
+	// Open opens the adapter whose index pick returns.
 	Open(pick func([]Adapter) (int, error), o Options) (Device, error)
 }
 
-// Options say how a device is to be opened.
+// Options are the options of Open.
 type Options struct {
-	// Validate keeps what an implementation checks at a cost: the validity of
-	// each call, and that shaders stay within their buffers.
+	// Validate enables an implementation's expensive checks: of each call's
+	// validity, and of bounds in shaders.
 	Validate bool
-	// Timeout is how long a device that is waited for may get nothing done
-	// before it counts as lost; 0 means an hour. It is the last resort: a
-	// device that is gone, or reset by its driver, is reported at once.
+	// Timeout is the longest wait without progress, after which the device counts
+	// as lost; 0 means an hour. It is the last resort: the loss or reset of a
+	// device is usually reported at once.
 	Timeout time.Duration
 }
 
-// timeout is the longest wait in which nothing is done.
+// timeout returns o.Timeout or its default.
 func (o Options) timeout() time.Duration {
 	if o.Timeout <= 0 {
 		return time.Hour
@@ -52,34 +52,34 @@ var kinds = [...]string{"unknown", "discrete", "integrated", "software"}
 // String returns the kind's name, such as "discrete".
 func (k Kind) String() string { return kinds[k] }
 
-// An Adapter describes what a device can be opened on.
+// An Adapter describes a GPU, or a software one, on which a device can be opened.
 type Adapter struct {
 	Name         string // of the device, such as "NVIDIA H200"
 	Vendor       string
 	Architecture string
-	Driver       string // what it says of itself
+	Driver       string // its own description
 	Backend      string // such as "Vulkan"
 	Kind         Kind
 	VendorID     uint32
 	DeviceID     uint32
-	SubgroupMin  int // lanes; 0 if it is not known
+	SubgroupMin  int // lanes; 0 if unknown
 	SubgroupMax  int
-	Memory       int64 // bytes, of the host's if it has none of its own; 0 if that is not known
+	Memory       int64 // bytes, of the host's memory if it has none of its own; 0 if unknown
 	Limits       Limits
-	Features     []string // by WebGPU's names; those known to this package
+	Features     []string // WebGPU's names of features known to this package
 }
 
-// Has reports whether a feature is among the adapter's.
+// Has reports whether the adapter has a feature.
 func (a *Adapter) Has(feature string) bool { return slices.Contains(a.Features, feature) }
 
-// The features that a device is opened with where the adapter has them.
+// The features with which a device is opened if the adapter has them.
 const (
 	ShaderF16      = "shader-f16"
 	Subgroups      = "subgroups"
 	TimestampQuery = "timestamp-query"
 )
 
-// Limits are an adapter's. Sizes are in bytes.
+// Limits are the limits of an adapter. Sizes are in bytes.
 type Limits struct {
 	StorageBuffers      int // of one shader
 	StorageBinding      int64
@@ -97,26 +97,26 @@ type Limits struct {
 type (
 	// A Buffer is memory of a device.
 	Buffer uintptr
-	// A Layout says what a pipeline's bindings are.
+	// A Layout describes a pipeline's bindings.
 	Layout uintptr
-	// A Pipeline is a shader ready to run, or being made so.
+	// A Pipeline is a shader, compiled or being compiled.
 	Pipeline uintptr
-	// A Group is buffers bound together.
+	// A Group is a bind group: buffers bound together.
 	Group uintptr
 )
 
-// Usage says what a buffer is for.
+// Usage is the purpose of a buffer.
 type Usage uint8
 
-// The usages: memory of shaders, memory that the host reads, and memory for
-// the numbers that dispatches are called with.
+// The usages: memory of shaders, memory that the host reads, and memory for the
+// parameters of dispatches.
 const (
 	Storage  Usage = iota // bound as storage; copied from, copied and written to
 	Readback              // copied to, read by the host
 	Params                // bound as a uniform buffer; written to
 )
 
-// A Binding is a part of a buffer, of Size bytes from its start on.
+// A Binding is the first Size bytes of a buffer.
 type Binding struct {
 	Buffer Buffer
 	Size   int64
@@ -126,8 +126,8 @@ type Binding struct {
 type Command struct {
 	Pipeline Pipeline
 	Group    Group     // group 0: storage buffers
-	Params   Group     // group 1: a part of a buffer of numbers, 0 if there is none
-	Offset   uint32    // of that part, in bytes
+	Params   Group     // group 1: a Params buffer, 0 if there is none
+	Offset   uint32    // in bytes, in that buffer
 	Groups   [3]uint32 // workgroups
 
 	Src, Dst             Buffer
@@ -135,52 +135,52 @@ type Command struct {
 	Size                 int64
 }
 
-// A Device runs commands. It is for one goroutine at a time. Errors of what
-// returns none are kept for Poll.
+// A Device runs commands. It is for one goroutine at a time. Poll returns the errors of
+// methods that return none.
 type Device interface {
 	// Adapter describes the device: the limits and features it has.
 	Adapter() *Adapter
-	// NewBuffer allocates a buffer of a multiple of 4 bytes. It fails with an
-	// *Error of kind OutOfMemory where there is not enough.
+	// NewBuffer allocates a buffer of a multiple of 4 bytes. It returns an *Error of
+	// kind OutOfMemory if there is too little.
 	NewBuffer(size int64, u Usage) (Buffer, error)
-	// FreeBuffer gives a buffer back. Work submitted may still use it.
+	// FreeBuffer frees a buffer. Work submitted may still use it.
 	FreeBuffer(b Buffer)
-	// Write copies data, a multiple of 4 bytes, into a buffer, after what was
-	// submitted and before what will be. It does not wait.
+	// Write copies data, a multiple of 4 bytes, to a buffer, in the order of
+	// submissions. It does not wait.
 	Write(b Buffer, offset int64, data []byte)
-	// NewLayout makes the layout of a pipeline whose group 0 has a storage
-	// buffer for each of write, written or only read, and whose group 1, if
-	// params > 0, has a uniform buffer of that size at a dynamic offset.
+	// NewLayout makes the layout of a pipeline. Its group 0 has len(write) storage
+	// buffers, read-only where write is false. Its group 1, if params > 0, has a
+	// uniform buffer of params bytes at a dynamic offset.
 	NewLayout(write []bool, params int64) (Layout, error)
-	// NewPipeline starts to compile a shader, whose entry point is main. It
-	// fails if the source does not parse or check.
+	// NewPipeline starts to compile a shader with the entry point main. It fails if
+	// the source is not valid.
 	NewPipeline(source string, l Layout) (Pipeline, error)
 	// Await waits until a pipeline is ready to run.
 	Await(p Pipeline) error
-	// FreePipeline gives a pipeline back. Work submitted may still use it.
+	// FreePipeline frees a pipeline. Work submitted may still use it.
 	FreePipeline(p Pipeline)
 	// NewGroup binds buffers to group 0 of a layout.
 	NewGroup(l Layout, bindings []Binding) (Group, error)
-	// NewParams binds a buffer of numbers to group 1 of a layout.
+	// NewParams binds a Params buffer to group 1 of a layout.
 	NewParams(l Layout, b Buffer) (Group, error)
-	// FreeGroup gives a group back. Work submitted may still use it.
+	// FreeGroup frees a group. Work submitted may still use it.
 	FreeGroup(g Group)
-	// Submit hands commands over, to be run in order after those before. It
-	// returns the number of the submission: 1, 2, 3 and so on.
+	// Submit submits commands, which run in order after earlier ones. It returns
+	// the number of the submission: 1, 2, 3 …
 	Submit(commands []Command) (uint64, error)
 	// Done returns the number of the last submission that is complete.
 	Done() uint64
 	// Wait waits until a submission is complete.
 	Wait(submission uint64) error
-	// Map starts to make the first n bytes of a Readback buffer readable once
-	// what was submitted is done.
+	// Map starts to make the first n bytes of a Readback buffer readable, after all
+	// work submitted.
 	Map(b Buffer, n int64) error
 	// Read waits for Map and copies the buffer's first bytes to dst.
 	Read(b Buffer, dst []byte) error
-	// Poll returns the error that lost the device, or the first since the
-	// last call that had nowhere else to go.
+	// Poll returns the error that lost the device, or else the first error since
+	// the last call that no method returned.
 	Poll() error
-	// Close gives back all that the device holds.
+	// Close frees all resources of the device.
 	Close()
 }
 
@@ -189,16 +189,16 @@ type ErrorKind uint8
 
 // The kinds of errors.
 const (
-	Validation  ErrorKind = iota + 1 // a call that WebGPU does not allow, or a shader that is wrong
+	Validation  ErrorKind = iota + 1 // a call that WebGPU forbids, or an invalid shader
 	OutOfMemory                      // not enough memory
 	Internal                         // a failure of the driver
-	Lost                             // the device is gone: every later call fails with the same error
+	Lost                             // the device is lost: every later call fails with the same error
 	Timeout                          // no answer in time; the device counts as lost
 )
 
 var errorKinds = [...]string{Validation: "refused", OutOfMemory: "out of memory", Internal: "failed", Lost: "device lost", Timeout: "no answer"}
 
-// An Error is what an implementation reports.
+// An Error is a failure that an implementation reports.
 type Error struct {
 	Kind    ErrorKind
 	Call    string // such as "NewPipeline"

@@ -72,10 +72,14 @@ type fakePipeline struct {
 type fakeGroup struct{ bindings []wgpu.Binding }
 
 // Lose loses the device.
-func (d *FakeDevice) Lose(why string) { d.lost = &wgpu.Error{Kind: wgpu.Lost, Call: "Device", Message: why} }
+func (d *FakeDevice) Lose(why string) {
+	d.lost = &wgpu.Error{Kind: wgpu.Lost, Call: "Device", Message: why}
+}
 
 // Fail makes the next Poll report an error.
-func (d *FakeDevice) Fail(why string) { d.failed = &wgpu.Error{Kind: wgpu.Internal, Call: "Device", Message: why} }
+func (d *FakeDevice) Fail(why string) {
+	d.failed = &wgpu.Error{Kind: wgpu.Internal, Call: "Device", Message: why}
+}
 
 // Live counts buffers, groups and pipelines that are not freed.
 func (d *FakeDevice) Live() (buffers, groups, pipelines int) {

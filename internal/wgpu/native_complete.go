@@ -7,13 +7,13 @@ import (
 	"os"
 )
 
-// errCutShort is of a file that ends too early.
+// errCutShort is the error of a truncated file.
 var errCutShort = &unusable{"it is not a whole library"}
 
-// whole checks that nothing is missing at the end of an ELF library: the system
-// would load it, and kill the process with SIGBUS at what is missing. A file
-// that is not there, or of another format, is left to the system.
-func whole(path string) error {
+// checkComplete checks that an ELF library is not truncated: the system would load it, and
+// kill the process with SIGBUS at an access to the missing part. It accepts files that do
+// not exist or have another format.
+func checkComplete(path string) error {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil
