@@ -39,14 +39,14 @@ is one, on the GPU: exp, add, mul, sum over an axis, sum to a scalar and the
 matrix product. The inputs are contiguous, and then reshaped to n/2×2n and
 transposed (for the product, transposed).
 
-A time is the median of as many runs as fit into --time, but of at least three,
-after one that does not count. Each run builds the operation anew and evaluates
-it: a time includes making the graph, finding its plan, giving it to the device,
-memory for the result and the work itself. It does not include compiling or
-copies between host and device; the clock stops when the device has finished a
-batch of runs. GB/s counts each input read once and the result written once;
-GFLOP/s counts one operation for each element, 2n³ for the product. With two
-devices, the ratio says how many times faster the second one is.`,
+A time is the median of as many runs as fit into --time, at least three, after a
+warm-up run. Each run builds the operation's graph and evaluates it: a time
+includes making the graph, finding its plan, submitting it, allocating the result
+and computing. It does not include compiling or copies between host and device;
+the clock stops when the device has finished a batch of runs. GB/s counts each
+input read once and the result written once; GFLOP/s counts one operation for
+each element, 2n³ for the product. With two devices, the ratio is the first
+one's time divided by the second one's.`,
 		Args: noArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			return o.run(c.Context(), c.OutOrStdout(), c.ErrOrStderr())
@@ -72,14 +72,14 @@ func opNames() []string {
 	return names
 }
 
-// A benchReport is what --json prints.
+// A benchReport is the output of --json.
 type benchReport struct {
 	Machine string      `json:"machine"`
 	Adapter string      `json:"adapter"` // empty without a GPU
 	Rows    []bench.Row `json:"rows"`
 }
 
-// A benchDevice is a device under the name that tables have for it.
+// A benchDevice is a device with its name in tables.
 type benchDevice struct {
 	name string
 	*tensor.Device
@@ -129,7 +129,7 @@ func (o benchOptions) run(ctx context.Context, stdout, stderr io.Writer) error {
 	return json.NewEncoder(stdout).Encode(r)
 }
 
-// measure prints a line of the table for each cell.
+// measure measures each cell and prints its line of the table.
 func (o benchOptions) measure(ctx context.Context, table io.Writer, cells []bench.Cell, devices []benchDevice) ([]bench.Row, error) {
 	all := []bench.Row{}
 	printBenchHead(table, devices)
@@ -160,10 +160,10 @@ func (o benchOptions) measure(ctx context.Context, table io.Writer, cells []benc
 	return all, nil
 }
 
-// maxSize is the greatest size: a matrix of 16 GiB.
+// maxSize is the greatest size, of a matrix of 16 GiB.
 const maxSize = 1 << 16
 
-// cells are what to measure, in the order of the table.
+// cells returns the cells to measure, in the order of the table.
 func (o benchOptions) cells() (cells []bench.Cell, err error) {
 	ops, sizes := o.ops, o.sizes
 	if len(ops) == 0 {
@@ -207,8 +207,8 @@ func (o benchOptions) cells() (cells []bench.Cell, err error) {
 	return cells, err
 }
 
-// open opens the devices to measure. If none are named, a GPU that does not open
-// is passed over, with a note. Where it fails, it returns those that are open.
+// open opens the devices to measure. If none are named, it skips a GPU that does not
+// open, with a note. On failure it returns the devices already open.
 func (o benchOptions) open() (devices []benchDevice, notes []string, err error) {
 	names := o.devices
 	if slices.Contains(names, "") {

@@ -101,7 +101,7 @@ func TestBenchPlot(t *testing.T) {
 			t.Errorf("bench --plot %s: %v", c.name, err)
 		}
 	}
-	// One size, and one operation that is not there.
+	// One size, and a missing operation.
 	path := filepath.Join(t.TempDir(), "one.png")
 	if err := plotBench(path, []bench.Row{{Op: "exp", N: 64, Layout: bench.Contiguous, Device: "cpu", FlopsPerS: 1e9, BytesPerS: 8e9}}); err != nil {
 		t.Errorf("plotBench of one row: %v", err)

@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// machine says in a line what this program runs on.
+// machine describes the machine in a line.
 func machine() string {
 	system := runtime.GOOS + "/" + runtime.GOARCH
 	if name := processor(); name != "" {
@@ -18,7 +18,7 @@ func machine() string {
 	return fmt.Sprintf("%s, %s, %d cores", system, runtime.Version(), runtime.GOMAXPROCS(0))
 }
 
-// processor is what the system calls the processor, "" if it does not tell.
+// processor returns the system's name of the processor, "" if unknown.
 func processor() string {
 	switch runtime.GOOS {
 	case "linux":

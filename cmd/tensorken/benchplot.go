@@ -22,24 +22,24 @@ import (
 	"github.com/tensorken/tensorken/cmd/tensorken/internal/bench"
 )
 
-// A canvas is something to draw on that can be saved.
+// A canvas can be drawn on and saved.
 type canvas interface {
 	vg.CanvasSizer
 	io.WriterTo
 }
 
-// canvases makes a canvas for a file by how its name ends.
+// canvases makes canvases by file extension.
 var canvases = map[string]func(w, h vg.Length) canvas{
 	".png": func(w, h vg.Length) canvas { return vgimg.PngCanvas{Canvas: vgimg.New(w, h)} },
 	".svg": func(w, h vg.Length) canvas { return vgsvg.New(w, h) },
 }
 
-// plotFormat is how a file's name ends, in lower case.
+// plotFormat returns a file's extension in lower case.
 func plotFormat(path string) string { return strings.ToLower(filepath.Ext(path)) }
 
 func plotFormats() []string { return slices.Sorted(maps.Keys(canvases)) }
 
-// Lines of a device have one colour; those of non-contiguous inputs are dashed.
+// Each device has a colour; lines of non-contiguous inputs are dashed.
 var (
 	lineColors = []color.Color{
 		color.RGBA{R: 0x1f, G: 0x77, B: 0xb4, A: 0xff}, color.RGBA{R: 0xd6, G: 0x45, B: 0x1c, A: 0xff},
@@ -96,7 +96,7 @@ func plotOp(op string, rows []bench.Row) (*plot.Plot, error) {
 	p.Legend.TextStyle.Font.Size = vg.Points(8)
 	p.Add(plotter.NewGrid())
 	speed, unit := func(r bench.Row) float64 { return r.BytesPerS }, "GB/s"
-	if op == "matmul" { // its speed is not that of memory
+	if op == "matmul" { // not bound by memory
 		speed, unit = func(r bench.Row) float64 { return r.FlopsPerS }, "GFLOP/s"
 	}
 	p.Y.Label.Text = unit
@@ -128,14 +128,14 @@ func plotOp(op string, rows []bench.Row) (*plot.Plot, error) {
 			p.Legend.Add(device+" "+layout, line, dots)
 		}
 	}
-	// Whole powers of ten, and one more for the legend.
+	// Whole powers of ten, and another one for the legend.
 	p.Y.Min = math.Pow10(int(math.Floor(math.Log10(p.Y.Min))))
 	p.Y.Max = math.Pow10(int(math.Floor(math.Log10(p.Y.Max))) + 2)
 	p.X.Min, p.X.Max = p.X.Min/1.2, p.X.Max*1.2
 	return p, nil
 }
 
-// distinct are the different keys of rows, in order of appearance.
+// distinct returns the distinct keys of rows, in order of appearance.
 func distinct[K comparable](rows []bench.Row, key func(bench.Row) K) []K {
 	var keys []K
 	for _, r := range rows {

@@ -13,7 +13,7 @@ const (
 	benchSpeed = "  │ %10s  %8s  %9s"
 )
 
-// printBenchHead prints the head of the table: a group of columns a device.
+// printBenchHead prints the head of the table, with a group of columns for each device.
 func printBenchHead(w io.Writer, devices []benchDevice) {
 	var over, head strings.Builder
 	fmt.Fprintf(&over, benchCell, "", "", "")
@@ -28,7 +28,7 @@ func printBenchHead(w io.Writer, devices []benchDevice) {
 	fmt.Fprintf(w, "\n%s\n%s\n", strings.TrimRight(over.String(), " "), head.String())
 }
 
-// printBenchLine prints a cell with its times, nil where there is none.
+// printBenchLine prints a cell with its times; a row is nil if there is no time.
 func printBenchLine(w io.Writer, c bench.Cell, rows []*bench.Row) {
 	var b strings.Builder
 	fmt.Fprintf(&b, benchCell, c.Op.Name, c.Layout, c.N)
@@ -49,7 +49,7 @@ func printBenchLine(w io.Writer, c bench.Cell, rows []*bench.Row) {
 	fmt.Fprintln(w, b.String())
 }
 
-// duration is a time in the unit that suits it.
+// duration formats a time in µs, ms or s.
 func duration(seconds float64) string {
 	switch {
 	case seconds < 1e-3:
@@ -60,7 +60,7 @@ func duration(seconds float64) string {
 	return short(seconds) + " s"
 }
 
-// short is x with about three digits.
+// short formats x with about three digits.
 func short(x float64) string {
 	switch {
 	case x < 0.1:

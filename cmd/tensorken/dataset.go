@@ -17,18 +17,17 @@ type examples struct {
 	y []float64     // n classes, as in the file
 }
 
-// builtIn is what the metadata calls the digits of the program itself.
+// builtIn is the name of the built-in digits in metadata.
 const builtIn = "digits"
 
-// heldOut is the share of the examples that train does not see.
+// heldOut is the share of examples held out of training.
 const heldOut = 0.2
 
-// largestClass is the first whole number that a class may not be, with either
-// sign: from there on, numbers that differ are one float32.
-const largestClass = 1 << 24
+// maxClass bounds the magnitude of a class: from here on, several whole numbers are one
+// float32.
+const maxClass = 1 << 24
 
-// readExamples reads the file of that path, or the digits of the program if
-// it is "".
+// readExamples reads a file, or the built-in digits if path is "".
 func readExamples(path string) (examples, error) {
 	if path == "" {
 		r, err := openDigits()
@@ -46,8 +45,8 @@ func readExamples(path string) (examples, error) {
 	return parseExamples(f, path)
 }
 
-// parseExamples reads CSV of finite numbers whose last column is the class, a
-// whole number. Errors count rows from 1, without the header.
+// parseExamples reads CSV of finite numbers; the last column is the class, a whole
+// number. Errors count rows from 1, without the header.
 func parseExamples(r io.Reader, path string) (e examples, err error) {
 	_, rows, err := data.ReadCSV(r)
 	if err != nil {
@@ -70,8 +69,8 @@ func parseExamples(r io.Reader, path string) (e examples, err error) {
 			continue
 		case x != math.Trunc(x):
 			return e, fmt.Errorf("%s: row %d: class %v is not a whole number", path, row, v)
-		case math.Abs(x) >= largestClass:
-			return e, fmt.Errorf("%s: row %d: class %.0f is too large: want a magnitude below %d", path, row, x, largestClass)
+		case math.Abs(x) >= maxClass:
+			return e, fmt.Errorf("%s: row %d: class %.0f is too large: want a magnitude below %d", path, row, x, maxClass)
 		}
 		e.y = append(e.y, x)
 	}
@@ -79,30 +78,30 @@ func parseExamples(r io.Reader, path string) (e examples, err error) {
 	return e, nil
 }
 
-// classes are the distinct classes in order.
+// classes returns the distinct classes in order.
 func (e examples) classes() []float64 {
 	c := slices.Clone(e.y)
 	slices.Sort(c)
 	return slices.Compact(c)
 }
 
-// labels are the positions of the examples' classes in classes.
+// labels returns the position of each example's class in classes.
 func (e examples) labels(classes []float64) (tensor.Tensor, error) {
 	out := make([]int32, len(e.y))
 	for i, c := range e.y {
 		at, ok := slices.BinarySearch(classes, c)
 		if !ok {
-			return tensor.Tensor{}, fmt.Errorf("row %d: class %v is none of the model's classes %v", i+1, c, classes)
+			return tensor.Tensor{}, fmt.Errorf("row %d: class %v is not among the model's classes %v", i+1, c, classes)
 		}
 		out[i] = int32(at)
 	}
 	return tensor.New(out), nil
 }
 
-// A batch is examples as a network takes them.
+// A batch has the inputs and labels of examples.
 type batch struct{ X, Y tensor.Tensor }
 
-// split parts examples, as they are in the file, for training and testing.
+// split divides examples, unscaled, into those for training and those for testing.
 func split(e examples, classes []float64, seed uint64) (training, testing batch, err error) {
 	y, err := e.labels(classes)
 	if err != nil {
@@ -119,11 +118,11 @@ func split(e examples, classes []float64, seed uint64) (training, testing batch,
 	return training, testing, err
 }
 
-// A scaling takes numbers of a file to those that a network takes:
-// (x - Offset)/Scale, with one element for all columns or one for each.
+// A scaling maps numbers of a file to inputs of a network: (x - Offset)/Scale, with one
+// element for all columns or one for each.
 type scaling struct{ Offset, Scale []float32 }
 
-// fit returns the scaling that takes x to 0…1: every column, or all together.
+// fit returns the scaling of x to the range from 0 to 1, by column or together.
 func fit(x tensor.Tensor, together bool) (s scaling, err error) {
 	defer tensor.Catch(&err)
 	lo, hi := x.Min(0), x.Max(0)
@@ -144,7 +143,7 @@ func fit(x tensor.Tensor, together bool) (s scaling, err error) {
 	return s, nil
 }
 
-// apply scales x and gives its rows the shape.
+// apply scales x and reshapes its rows.
 func (s scaling) apply(x tensor.Tensor, shape []int) tensor.Tensor {
 	x = x.Sub(tensor.New(s.Offset)).Div(tensor.New(s.Scale))
 	return x.Reshape(append([]int{-1}, shape...)...).Keep()

@@ -11,7 +11,7 @@ import (
 // E. Alpaydin and C. Kaynak, UCI Machine Learning Repository, 1998,
 // https://doi.org/10.24432/C50P49, under the Creative Commons Attribution 4.0
 // International licence (CC BY 4.0), https://creativecommons.org/licenses/by/4.0/.
-// Lines are as there; the file is compressed.
+// The lines are unchanged; the file is compressed.
 //
 //go:embed digits.csv.gz
 var digits []byte

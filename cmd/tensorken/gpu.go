@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"strings"
@@ -14,9 +15,8 @@ func gpuCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "gpu",
 		Short: "List this machine's GPUs, install what they need, check one",
-		Long: `List the adapters, which are GPUs or stand in for one, that this machine's
-WebGPU library finds. Where a device is asked for, webgpu:0 is the first of them;
-webgpu alone is the fastest one.
+		Long: `List the adapters, GPUs and software ones, that this machine's WebGPU library
+finds. As a device, webgpu:0 is the first adapter; webgpu is the fastest one.
 
 If there is no library yet, tensorken gpu install fetches one.`,
 		Args: cobra.NoArgs,
@@ -33,7 +33,7 @@ If there is no library yet, tensorken gpu install fetches one.`,
 	return c
 }
 
-// findAdapters returns the library's path and what adapters it finds.
+// findAdapters returns the library's path and the adapters that it finds.
 func findAdapters() (library string, adapters []wgpu.Adapter, err error) {
 	l, err := wgpu.Load("")
 	if err != nil {
@@ -43,8 +43,7 @@ func findAdapters() (library string, adapters []wgpu.Adapter, err error) {
 	return l.String(), adapters, err
 }
 
-// describe tells more of the adapter that a device of that name is on, such as
-// its driver.
+// describe returns the name, backend and driver of the adapter of a device.
 func describe(device string) string {
 	_, adapters, err := findAdapters()
 	if err != nil {
@@ -81,7 +80,7 @@ func printAdapters(w io.Writer, library string, adapters []wgpu.Adapter) {
 		l := &a.Limits
 		fmt.Fprintf(w, "\nwebgpu:%d    %s\n", i, a.Name)
 		for _, line := range [][2]string{
-			{"vendor", fmt.Sprintf("%s, 0x%x:0x%x", or(a.Vendor, "unknown"), a.VendorID, a.DeviceID)},
+			{"vendor", fmt.Sprintf("%s, 0x%x:0x%x", cmp.Or(a.Vendor, "unknown"), a.VendorID, a.DeviceID)},
 			{"type", a.Kind.String()},
 			{"backend", a.Backend},
 			{"driver", a.Driver},
@@ -90,20 +89,12 @@ func printAdapters(w io.Writer, library string, adapters []wgpu.Adapter) {
 				l.WorkgroupSize, l.WorkgroupSizes[0], l.WorkgroupSizes[1], l.WorkgroupSizes[2], size(int64(l.WorkgroupStorage)), l.Workgroups)},
 			{"features", strings.Join(features, ", ")},
 		} {
-			fmt.Fprintf(w, "  %-10s %s\n", line[0], or(line[1], "none"))
+			fmt.Fprintf(w, "  %-10s %s\n", line[0], cmp.Or(line[1], "none"))
 		}
 	}
 }
 
-// or is text or, if that is empty, another.
-func or(text, other string) string {
-	if text == "" {
-		return other
-	}
-	return text
-}
-
-// size is a number of bytes in the unit that suits it.
+// size formats a number of bytes in a binary unit.
 func size(bytes int64) string {
 	units := []string{"bytes", "KiB", "MiB", "GiB", "TiB"}
 	i, x := 0, float64(bytes)

@@ -75,14 +75,14 @@ func TestChecks(t *testing.T) {
 	}
 }
 
-// oneCore is the CPU as a device of its own.
+// oneCore returns a CPU device of its own.
 func oneCore(t *testing.T) *tensor.Device {
 	d := tensor.NewDevice(cpu.New(cpu.Options{Threads: 1}))
 	t.Cleanup(func() { d.Close() })
 	return d
 }
 
-// elsewhere are checks that fail on any device but tensor.CPU.
+// elsewhere returns checks that fail on every device except tensor.CPU.
 func elsewhere() []check {
 	differ := func(name string, gradients bool, here, there func(T) T) check {
 		return check{name, []input{given(true, float32(1), 2, 3)}, one(func(x []T) T {
@@ -148,7 +148,7 @@ func TestCompare(t *testing.T) {
 		{f(tensor.Float32, 1, nan, inf), f(tensor.Float32, 1, nan, inf), true},
 		{f(tensor.Float32, 1.00005), f(tensor.Float32, 1), true},
 		{f(tensor.Float32, 1.0002), f(tensor.Float32, 1), false},
-		{f(tensor.Float32, 1e-4, 100), f(tensor.Float32, 0, 100), true}, // small beside the others
+		{f(tensor.Float32, 1e-4, 100), f(tensor.Float32, 0, 100), true}, // small relative to the largest
 		{f(tensor.Float32, 1e-4, inf), f(tensor.Float32, 0, inf), false},
 		{f(tensor.Float32, nan), f(tensor.Float32, 1), false},
 		{f(tensor.Float32, 1), f(tensor.Float32, nan), false},
@@ -182,7 +182,7 @@ func TestGPUCheckCommand(t *testing.T) {
 	}
 }
 
-// TestGPUCommand lists what there is, or says why there is nothing.
+// TestGPUCommand lists adapters, or expects the reason why there are none.
 func TestGPUCommand(t *testing.T) {
 	_, adapters, err := findAdapters()
 	status, stdout, stderr := command("gpu")
@@ -200,7 +200,7 @@ func TestGPUCommand(t *testing.T) {
 	}
 }
 
-// What the environment names has to open, and no other device is taken.
+// The device named by the environment must open; no other device replaces it.
 func TestDeviceVariable(t *testing.T) {
 	t.Setenv("TENSORKEN_DEVICE", "abacus")
 	want := `tensorken: TENSORKEN_DEVICE is "abacus": there is no such device: use "cpu", "webgpu", or one adapter as "webgpu:0" or "webgpu:NAME"` + "\n"
@@ -215,7 +215,7 @@ func TestDeviceVariable(t *testing.T) {
 	}
 }
 
-// Where no library is found, every command says so once and what to run.
+// If no library is found, every command says so once, and says what to run.
 func TestNoLibrary(t *testing.T) {
 	t.Setenv("TENSORKEN_DEVICE", "")
 	t.Setenv(wgpu.Variable, filepath.Join(t.TempDir(), "none"))

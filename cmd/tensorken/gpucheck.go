@@ -10,9 +10,8 @@ import (
 	"github.com/tensorken/tensorken/tensor"
 )
 
-// The bounds within which results are the same: as far apart as these, the
-// latter times the greatest element of the expected result that is not
-// infinite. Integers are to be equal.
+// The tolerance of float32 results: relative, plus absolute times the greatest finite
+// element expected. Integers must be equal.
 const (
 	checkRelative = 1e-4
 	checkAbsolute = 1e-5
@@ -22,9 +21,9 @@ const (
 type checked struct {
 	name         string
 	err          error
-	worst        float64       // the greatest distance, as a part of what is allowed
+	worst        float64       // the greatest error divided by the tolerance
 	first, again time.Duration // with compiling, and without
-	cpu          time.Duration // without
+	cpu          time.Duration // the CPU's, without compiling
 }
 
 // runCheck runs a check on a device and on the CPU.
@@ -48,7 +47,7 @@ func runCheck(c check, d *tensor.Device) (r checked) {
 	return r
 }
 
-// An array is the elements of a tensor on the host.
+// An array holds the elements of a tensor on the host.
 type array struct {
 	name  string
 	dtype tensor.DType
@@ -56,8 +55,7 @@ type array struct {
 	data  []float64
 }
 
-// run computes a check on a device, twice, and gives the results and what the
-// two times took.
+// run computes a check on a device twice, and returns the results and both times.
 func (c check) run(d *tensor.Device) (out []array, first, again time.Duration, err error) {
 	defer tensor.Catch(&err)
 	var results []tensor.Tensor
@@ -94,7 +92,7 @@ func (c check) run(d *tensor.Device) (out []array, first, again time.Duration, e
 	return out, first, again, nil
 }
 
-// results are those of the computation, and the gradients.
+// results returns the results of the computation, then the gradients.
 func (c check) results(x []tensor.Tensor) []tensor.Tensor {
 	if !c.gradients {
 		return c.compute(x)
@@ -102,18 +100,18 @@ func (c check) results(x []tensor.Tensor) []tensor.Tensor {
 	out, pull := grad.VJP(c.compute, x)
 	weights := make([]tensor.Tensor, len(out))
 	for i, y := range out {
-		// Weights of the elements that are all different.
+		// A different cotangent for each element.
 		weights[i] = tensor.Arange(y.Len()).Cast(tensor.Float32).Cos().Reshape(y.Shape()...)
 	}
 	for _, g := range pull(weights) {
-		if g.IsValid() { // there is none by integers
+		if g.IsValid() { // integers have no gradient
 			out = append(out, g)
 		}
 	}
 	return out
 }
 
-// floats is how many gradients the results end in.
+// floats returns the number of gradients at the end of the results.
 func (c check) floats() (n int) {
 	if !c.gradients {
 		return 0
@@ -126,8 +124,8 @@ func (c check) floats() (n int) {
 	return n
 }
 
-// compare returns the greatest distance of elements, as a part of what is
-// allowed, and an error if that is more than 1.
+// compare returns the greatest error divided by the tolerance, and an error if that is
+// more than 1.
 func compare(got, want array) (worst float64, err error) {
 	if got.dtype != want.dtype || !slices.Equal(got.shape, want.shape) {
 		return 0, fmt.Errorf("%s is %v %v, want %v %v", want.name, got.dtype, got.shape, want.dtype, want.shape)

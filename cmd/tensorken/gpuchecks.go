@@ -9,8 +9,8 @@ import (
 	"github.com/tensorken/tensorken/tensor"
 )
 
-// A check is something that must give the same on every device. Where it has
-// gradients, those by its floating-point inputs are compared as well.
+// A check is a computation whose results must agree on all devices. If gradients is set,
+// the gradients by its float32 inputs are compared as well.
 type check struct {
 	name      string
 	inputs    []input
@@ -18,24 +18,24 @@ type check struct {
 	gradients bool
 }
 
-// An input makes a tensor. What it draws is the same on every device.
+// An input makes a tensor, which is the same on every device.
 type input func(rng *tensor.RNG) tensor.Tensor
 
 func normal(shape ...int) input {
 	return func(rng *tensor.RNG) tensor.Tensor { return onHost(rng.Normal(shape...)) }
 }
 
-// positive is numbers from 0.5 to 1.5.
+// positive returns numbers from 0.5 to 1.5.
 func positive(shape ...int) input {
 	return func(rng *tensor.RNG) tensor.Tensor { return onHost(rng.Uniform(shape...).Add(0.5)) }
 }
 
-// below is integers from 0 to n-1.
+// below returns integers from 0 to n-1.
 func below(n int, shape ...int) input {
 	return func(rng *tensor.RNG) tensor.Tensor { return onHost(rng.Ints(n, shape...)) }
 }
 
-// given is those numbers, as a column or, if row, a row.
+// given returns the numbers x as a column or, if row is true, as a row.
 func given[E tensor.Element](row bool, x ...E) input {
 	shape := []int{len(x), 1}
 	if row {
@@ -44,7 +44,7 @@ func given[E tensor.Element](row bool, x ...E) input {
 	return func(*tensor.RNG) tensor.Tensor { return tensor.New(x, shape...) }
 }
 
-// onHost computes x on the CPU and forgets that: the result is data.
+// onHost computes x on the CPU and returns the elements as a new tensor.
 func onHost(x T) T {
 	if x.DType() == tensor.Int32 {
 		return tensor.New(must(tensor.Data[int32](x)), x.Shape()...)
@@ -52,7 +52,7 @@ func onHost(x T) T {
 	return tensor.New(must(tensor.Data[float32](x)), x.Shape()...)
 }
 
-// must panics with err, which whoever runs a check turns into its result.
+// must panics with err, which becomes the result of the check.
 func must[T any](v T, err error) T {
 	if err != nil {
 		panic(&tensor.DeviceError{Device: "cpu", Op: "input", Err: err})
@@ -67,7 +67,7 @@ var (
 	edges   = []int32{0, 1, -1, 2, -3, 7, 31, 32, 40, math.MaxInt32, math.MinInt32, math.MinInt32 + 1, 65536, 123456789}
 )
 
-// one makes a computation of one result of one of several.
+// one converts a computation of one result to one of several.
 func one(f func(x []tensor.Tensor) tensor.Tensor) func([]tensor.Tensor) []tensor.Tensor {
 	return func(x []tensor.Tensor) []tensor.Tensor { return []tensor.Tensor{f(x)} }
 }
@@ -92,10 +92,10 @@ func pairs(fs ...func(tensor.Tensor, tensor.Operand) tensor.Tensor) func([]tenso
 	}
 }
 
-// T keeps the table short.
+// T is short for the table below.
 type T = tensor.Tensor
 
-// checks are what `tensorken gpu check` runs.
+// checks are the checks of `tensorken gpu check`.
 var checks = []check{
 	{"arithmetic with broadcasting", []input{normal(64, 1, 33), positive(5, 33)}, pairs(T.Add, T.Sub, T.Mul, T.Div), true},
 	{"exp, log, square roots", []input{positive(1000)}, each(T.Exp, T.Expm1, T.Log, T.Log1p, T.Sqrt, T.Rsqrt), true},
@@ -210,7 +210,7 @@ func product(x []T) T { return x[0].MatMul(x[1]) }
 func train3(x []T) []T {
 	rng := tensor.NewRNG(3)
 	net := nn.Sequential{nn.NewLinear(rng, 10, 32), nn.NewBatchNorm(32), nn.Func(T.ReLU), nn.NewLinear(rng, 32, 3)}
-	rule := optim.New(optim.SGD{Momentum: 0.9}, 0.1) // Adam would magnify the rounding of gradients near 0
+	rule := optim.New(optim.SGD{Momentum: 0.9}, 0.1) // Adam would magnify rounding errors of gradients near 0
 	for range 3 {
 		_, next, g := grad.ValueAndGradAux(func(net nn.Sequential) (T, nn.Sequential) {
 			y, next := nn.Train(net, x[0], rng)

@@ -26,12 +26,12 @@ import (
 // A libraryPackage is an npm package with Dawn, built for one system.
 type libraryPackage struct {
 	name, version string
-	library       string // the file to take out of it
+	library       string // the file to extract
 	integrity     string // sha512 of the package, in base64
 }
 
-// libraryPackages are those that are known, by system. Their sha512 is what
-// `npm view NAME@VERSION dist.integrity` says.
+// libraryPackages has the known packages by system. Their sha512 is printed by
+// `npm view NAME@VERSION dist.integrity`.
 var libraryPackages = map[string]libraryPackage{
 	"linux/amd64": {
 		"bun-webgpu-linux-x64", "0.1.7", "libwebgpu_wrapper.so",
@@ -53,15 +53,15 @@ var libraryPackages = map[string]libraryPackage{
 
 func (p libraryPackage) String() string { return p.name + "@" + p.version }
 
-// file is what npm calls the package's file.
+// file returns npm's name of the package's file.
 func (p libraryPackage) file() string { return p.name + "-" + p.version + ".tgz" }
 
-// elsewhere says how to do without npm or a network.
+// elsewhere says how to install without npm or a network.
 func (p libraryPackage) elsewhere() string {
 	return fmt.Sprintf("run `npm pack %v` on another machine and then `tensorken gpu install --from %s` here", p, p.file())
 }
 
-// maxPackage is more bytes than any package has.
+// maxPackage bounds the size of a package in bytes.
 const maxPackage = 100e6
 
 func gpuInstallCommand() *cobra.Command {
@@ -70,14 +70,14 @@ func gpuInstallCommand() *cobra.Command {
 		Use:   "install",
 		Short: "Put a WebGPU library where Tensorken finds it",
 		Long: `Put Dawn, the WebGPU library that Tensorken is tested with, into your cache
-folder. It comes from an npm package of about 6 MB, which the npm client
-fetches, or from a file that you fetched elsewhere:
+folder. The npm client fetches the package, of about 6 MB; or fetch it on another
+machine and name the file:
 
 	npm pack ` + anyPackage().String() + `
 	tensorken gpu install --from ` + anyPackage().file() + `
 
-Either way the package's sha512 must be the one that this program knows. Only
-the library and its licence are taken out of it, and nothing of it is run.`,
+The package's sha512 must equal the one in this program. Only the library and its
+licence are extracted, and no script of the package runs.`,
 		Args: noArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			if from == "" && c.Flags().Changed("from") {
@@ -90,7 +90,7 @@ the library and its licence are taken out of it, and nothing of it is run.`,
 			}
 			fmt.Fprintf(c.OutOrStdout(), "installed %s\n", library)
 			if named := os.Getenv(wgpu.Variable); named != "" {
-				fmt.Fprintf(c.OutOrStdout(), "note: %s is set, so that %s is used instead\n", wgpu.Variable, named)
+				fmt.Fprintf(c.OutOrStdout(), "note: %s is set, so %s is used instead\n", wgpu.Variable, named)
 			}
 			fmt.Fprintln(c.OutOrStdout(), "`tensorken gpu` lists adapters, `tensorken gpu check` tests one")
 			return nil
@@ -100,7 +100,7 @@ the library and its licence are taken out of it, and nothing of it is run.`,
 	return c
 }
 
-// anyPackage is the package for this system or, for help texts, for another.
+// anyPackage returns the package for this system, or for help texts another one.
 func anyPackage() libraryPackage {
 	if p, ok := libraryPackages[runtime.GOOS+"/"+runtime.GOARCH]; ok {
 		return p
@@ -115,8 +115,8 @@ type installer struct {
 	dir      string
 }
 
-// install takes the library from a package's file or, if from is "", fetches
-// the package first. It returns the path of the library.
+// install extracts the library from a package's file or, if from is "", fetches the
+// package first. It returns the path of the library.
 func (i installer) install(ctx context.Context, from string) (library string, err error) {
 	p, ok := i.packages[i.system]
 	if !ok {
@@ -157,7 +157,7 @@ func (i installer) install(ctx context.Context, from string) (library string, er
 	return filepath.Join(i.dir, p.library), nil
 }
 
-// fetch has the npm client put the package's file into a folder.
+// fetch runs the npm client to download the package's file to a folder.
 func fetch(ctx context.Context, p libraryPackage, folder string) (path string, err error) {
 	npm, err := exec.LookPath("npm")
 	if err != nil {
@@ -171,8 +171,8 @@ func fetch(ctx context.Context, p libraryPackage, folder string) (path string, e
 	return filepath.Join(folder, p.file()), nil
 }
 
-// reason is why npm failed, in brackets on one line. It tells that in its first
-// lines; a trace and general advice may follow.
+// reason returns npm's reason for a failure, in brackets on one line. It is in the first
+// lines of the output; a trace and general advice may follow.
 func reason(out string) string {
 	out = strings.TrimSpace(npmMark.ReplaceAllString(out, ""))
 	if out == "" {
@@ -182,7 +182,7 @@ func reason(out string) string {
 	return " (" + strings.Join(lines[:min(4, len(lines))], ", ") + ")"
 }
 
-// npmMark is what npm starts the lines of an error with.
+// npmMark matches the start of npm's error lines.
 var npmMark = regexp.MustCompile(`(?m)^npm (error|ERR!) *`)
 
 // readPackage reads a file that may be a package.
@@ -199,7 +199,7 @@ func readPackage(path string) ([]byte, error) {
 	return os.ReadFile(path)
 }
 
-// verify tells whether data is the package p and, if it is not, what it is.
+// verify returns an error unless data is the package p, which says what data is.
 func (i installer) verify(p libraryPackage, data []byte) error {
 	hash := sha512.Sum512(data)
 	sum := base64.StdEncoding.EncodeToString(hash[:])
@@ -214,7 +214,7 @@ func (i installer) verify(p libraryPackage, data []byte) error {
 	return fmt.Errorf("this is not %v: its sha512 is %s, want %s", p, sum, p.integrity)
 }
 
-// unpack returns files of an npm package by name.
+// unpack returns the named files of an npm package.
 func unpack(data []byte, names ...string) (files map[string][]byte, err error) {
 	zipped, err := gzip.NewReader(bytes.NewReader(data))
 	if err != nil {
@@ -245,14 +245,13 @@ func unpack(data []byte, names ...string) (files map[string][]byte, err error) {
 	return files, nil
 }
 
-// replace writes a file such that there is the old one or the new one at any
-// time.
+// replace writes a file atomically: path is the old or the new one at any time.
 func replace(path string, data []byte) error {
 	f, err := os.CreateTemp(filepath.Dir(path), ".tensorken-*")
 	if err != nil {
 		return err
 	}
-	defer os.Remove(f.Name()) // if it was not renamed
+	defer os.Remove(f.Name()) // fails after the rename
 	_, err = f.Write(data)
 	err = errors.Join(err, f.Chmod(0o644), f.Sync(), f.Close())
 	if err != nil {

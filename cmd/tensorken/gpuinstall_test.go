@@ -17,7 +17,7 @@ import (
 	"github.com/tensorken/tensorken/internal/wgpu"
 )
 
-// pack makes a package's file of names and contents, and its sha512.
+// pack returns a package's file with the given names and contents, and its sha512.
 func pack(t *testing.T, files ...string) (data []byte, integrity string) {
 	t.Helper()
 	var b bytes.Buffer
@@ -111,7 +111,7 @@ func TestInstall(t *testing.T) {
 	}
 }
 
-// What the search for a library says can be fetched is what can.
+// wgpu.Prebuilt names the systems of libraryPackages.
 func TestPackages(t *testing.T) {
 	for system := range wgpu.Prebuilt {
 		if _, ok := libraryPackages[system]; !ok {
@@ -125,7 +125,7 @@ func TestPackages(t *testing.T) {
 	}
 }
 
-// TestInstallAgain replaces a library, and leaves it where that fails.
+// TestInstallAgain replaces a library; on failure the old one stays.
 func TestInstallAgain(t *testing.T) {
 	data, integrity := pack(t, "package/LICENSE", "free", "package/libdawn.so", "new")
 	i := installer{map[string]libraryPackage{"good/1": {"dawn-good", "1.0.0", "libdawn.so", integrity}}, "good/1", t.TempDir()}
@@ -145,7 +145,7 @@ func TestInstallAgain(t *testing.T) {
 	}
 }
 
-// fakeNPM puts a program of that name, alone, on the PATH.
+// fakeNPM sets PATH to a folder with only a script named npm.
 func fakeNPM(t *testing.T, script string) {
 	t.Helper()
 	if runtime.GOOS == "windows" {

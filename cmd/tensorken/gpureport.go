@@ -24,9 +24,9 @@ func gpuCheckCommand() *cobra.Command {
 		Use:   "check",
 		Short: "Compare what a GPU computes with the CPU",
 		Long: `Run a fixed list of operations and gradients on a GPU and on the CPU and compare
-the results. What is printed tells what the machine is, and belongs in a report
-of a bug. "off" is the greatest difference as a part of what is allowed, "first"
-the time with compiling, "again" that without, "cpu" the CPU's without.
+the results. The output describes the machine: add it to a bug report. "off" is
+the greatest error divided by the tolerance, "first" the time with compiling,
+"again" the time without, "cpu" the CPU's time without.
 
 The exit status is 1 if something differs or fails.`,
 		Args: noArgs,
@@ -65,7 +65,7 @@ func gpuCheck(ctx context.Context, w io.Writer, name string) error {
 	return nil
 }
 
-// report runs checks, prints a line for each, and counts those that fail.
+// report runs checks, prints a line for each, and returns the number of failures.
 func report(ctx context.Context, w io.Writer, checks []check, d *tensor.Device) (failed int, err error) {
 	const line = "%-36s %-5s %6s %10s %10s %10s\n"
 	fmt.Fprintf(w, line, "check", "", "off", "first", "again", "cpu")
@@ -88,7 +88,7 @@ func report(ctx context.Context, w io.Writer, checks []check, d *tensor.Device) 
 	return failed, nil
 }
 
-// version is this program's.
+// version returns this program's version.
 func version() string {
 	v := "unknown"
 	if info, ok := debug.ReadBuildInfo(); ok {
@@ -102,7 +102,7 @@ func version() string {
 	return v
 }
 
-// system is the operating system's name and version, as far as it tells.
+// system returns the operating system's name and, if known, version.
 func system() string {
 	switch runtime.GOOS {
 	case "linux":
@@ -118,7 +118,7 @@ func system() string {
 	return runtime.GOOS
 }
 
-// distribution is what a Linux system calls itself.
+// distribution returns the name of the Linux distribution.
 func distribution() string {
 	f, err := os.Open("/etc/os-release")
 	if err != nil {

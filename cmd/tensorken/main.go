@@ -1,15 +1,14 @@
-// Command tensorken trains a classifier, looks at how good it is, and measures
-// what it runs on.
+// Command tensorken trains a classifier, evaluates it, and measures the machine's
+// devices.
 //
 //	tensorken train                      # on 1,797 handwritten digits, built in
-//	tensorken predict digits.safetensors # on those that train held out
-//	tensorken bench                      # CPU beside GPU
-//	tensorken gpu                        # which GPUs there are; to install and check what they need
+//	tensorken predict digits.safetensors # on the digits held out by train
+//	tensorken bench                      # compares CPU and GPU
+//	tensorken gpu                        # lists GPUs; installs their library; checks them
 //
-// A mistake, or output that cannot be written, gives one line on standard
-// error and exit status 1. Ctrl-C or SIGTERM stops train after the step it is
-// at, saves the best model so far, and exits with status 0; a second ends it at
-// once.
+// Errors print one line on standard error and exit with status 1. Ctrl-C or SIGTERM stops
+// train after the current step, saves the best model so far, and exits with status 0; a
+// second one stops it at once.
 package main
 
 import (
@@ -26,15 +25,15 @@ import (
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	context.AfterFunc(ctx, stop) // after the first, a signal ends the program
+	context.AfterFunc(ctx, stop) // a second signal ends the program
 	os.Exit(run(ctx, os.Args[1:], os.Stdout, os.Stderr))
 }
 
-// run is the command with those arguments; it returns the exit status.
+// run runs the command with arguments and returns the exit status.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	root := &cobra.Command{
 		Use:           "tensorken",
-		Short:         "Train a small neural network, and measure what it runs on",
+		Short:         "Train a small neural network, and measure this machine's devices",
 		SilenceUsage:  true,
 		SilenceErrors: true,
 	}
@@ -51,8 +50,8 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	return 0
 }
 
-// An output keeps the first error of writing, so that commands need not look
-// at what each fmt.Fprint returns.
+// An output keeps the first write error, so that commands need not check each
+// fmt.Fprint.
 type output struct {
 	w   io.Writer
 	err error
@@ -69,10 +68,10 @@ func (o *output) Write(b []byte) (int, error) {
 	return n, o.err
 }
 
-// noArgs refuses what is not a flag.
+// noArgs refuses arguments that are not flags.
 func noArgs(c *cobra.Command, args []string) error {
 	if len(args) > 0 {
-		return fmt.Errorf("%s: %q is not a flag, and it takes nothing else: see %[1]s --help", c.CommandPath(), args[0])
+		return fmt.Errorf("%s: unexpected argument %q: see %[1]s --help", c.CommandPath(), args[0])
 	}
 	return nil
 }

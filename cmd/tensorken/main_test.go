@@ -18,14 +18,14 @@ import (
 	"github.com/tensorken/tensorken/tensor"
 )
 
-// command runs the command with those arguments.
+// command runs the command with arguments.
 func command(args ...string) (status int, stdout, stderr string) {
 	var out, err bytes.Buffer
 	status = run(context.Background(), args, &out, &err)
 	return status, out.String(), err.String()
 }
 
-// write writes a file into a new folder.
+// write writes a file in a new folder.
 func write(t *testing.T, name, text string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), name)
@@ -107,7 +107,7 @@ func TestTrainAndPredict(t *testing.T) {
 	}
 }
 
-// The digits themselves, briefly; what five seeds reach is in the README.
+// Trains briefly on the digits.
 func TestDigits(t *testing.T) {
 	for _, c := range []struct {
 		model string
@@ -155,7 +155,7 @@ func TestInterrupt(t *testing.T) {
 	}
 }
 
-// A loss that is not finite ends training, and the best model before is saved.
+// A loss that is not finite ends training, and the best model before it is saved.
 func TestDiverge(t *testing.T) {
 	csv, out := write(t, "points.csv", quadrants()), filepath.Join(t.TempDir(), "m.safetensors")
 	for _, c := range []struct {
@@ -184,7 +184,7 @@ func TestOneEpoch(t *testing.T) {
 	}
 }
 
-// A file whose numbers make predictions meaningless is an error of predict.
+// predict fails for a model whose numbers make predictions meaningless.
 func TestDamagedModel(t *testing.T) {
 	csv, model := write(t, "points.csv", quadrants()), filepath.Join(t.TempDir(), "m.safetensors")
 	if status, _, stderr := command("train", "--data", csv, "--out", model, "--epochs", "1", "--device", "cpu"); status != 0 {
@@ -225,7 +225,7 @@ func TestDamagedModel(t *testing.T) {
 	}
 }
 
-// stopAfter is a buffer that calls cancel once it holds a text.
+// stopAfter is a buffer that calls cancel when it contains a text.
 type stopAfter struct {
 	bytes.Buffer
 	cancel func()
@@ -240,7 +240,7 @@ func (s *stopAfter) Write(b []byte) (int, error) {
 	return n, err
 }
 
-// full is a writer without room left.
+// full is a writer that fails after room bytes.
 type full struct{ room int }
 
 func (f *full) Write(b []byte) (int, error) {
@@ -293,7 +293,7 @@ func TestBadInput(t *testing.T) {
 		args []string
 		want string
 	}{
-		{[]string{"train", "--model", "gpt"}, `no model "gpt": there are cnn, mlp`},
+		{[]string{"train", "--model", "gpt"}, `no model "gpt": want one of cnn, mlp`},
 		{[]string{"train", "--epochs", "-1"}, "--epochs is -1"},
 		{[]string{"train", "--epochs", "0"}, "--epochs is 0, want at least 1"},
 		{[]string{"train", "--lr", "0"}, "--lr is 0, want a number above 0"},
@@ -321,13 +321,13 @@ func TestBadInput(t *testing.T) {
 		{[]string{"train", "--data", write(t, "negative.csv", "1,-2e9\n")}, "row 1: class -2000000000 is too large"},
 		{[]string{"predict", model, "--data", write(t, "nan.csv", "1,nan,0\n")}, "row 1, column 2: NaN"},
 		{[]string{"train", "--data", write(t, "one.csv", "1,2\n")}, "too few"},
-		{[]string{"train", "--data", good, "--model", "cnn"}, "2 numbers are none"},
+		{[]string{"train", "--data", good, "--model", "cnn"}, "2 numbers are not a square"},
 		{[]string{"predict"}, "arg"},
 		{[]string{"predict", "nowhere.safetensors"}, "nowhere.safetensors"},
 		{[]string{"predict", good}, "good.csv"},
-		{[]string{"predict", model}, "say with --data"},
-		{[]string{"predict", model, "--data", write(t, "wide.csv", "1,2,3,0\n")}, "rows have 3 numbers and a class, the model takes 2"},
-		{[]string{"predict", model, "--data", write(t, "other.csv", "1,2,7\n")}, "class 7 is none of the model's classes [0 5 10 15]"},
+		{[]string{"predict", model}, "evaluate it on with --data"},
+		{[]string{"predict", model, "--data", write(t, "wide.csv", "1,2,3,0\n")}, "rows have 3 numbers and a class, the model needs 2"},
+		{[]string{"predict", model, "--data", write(t, "other.csv", "1,2,7\n")}, "class 7 is not among the model's classes [0 5 10 15]"},
 		{[]string{"predict", write(t, "cut.safetensors", string(truncated[:len(truncated)/2])), "--data", good}, "cut.safetensors"},
 		{[]string{"predict", write(t, "lying.safetensors", string(lying)), "--data", good}, "lying.safetensors"},
 	} {

@@ -5,23 +5,24 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/tensorken/tensorken/internal/graph"
 	"github.com/tensorken/tensorken/nn"
 	"github.com/tensorken/tensorken/safetensors"
 	"github.com/tensorken/tensorken/tensor"
 	"github.com/tensorken/tensorken/tree"
 )
 
-// A description is what a model's file says besides its tensors.
+// A description is the metadata of a model's file.
 type description struct {
 	Model      string
 	InputShape []int // of one example
 	Scaling    scaling
 	Classes    []float64
-	Data       string // what it was trained on
+	Data       string // name of the training data
 	Seed       uint64
 }
 
-// fields are the keys of the metadata and what they hold, as JSON.
+// fields returns the keys of the metadata and pointers to their values, which are JSON.
 func (d *description) fields() map[string]any {
 	return map[string]any{
 		"model": &d.Model, "input_shape": &d.InputShape,
@@ -30,7 +31,10 @@ func (d *description) fields() map[string]any {
 	}
 }
 
-// meta is the description as metadata of a file.
+// width returns the number of inputs of an example.
+func (d description) width() int { return graph.Len(d.InputShape) }
+
+// meta returns the description as metadata of a file.
 func (d description) meta() (map[string]string, error) {
 	m := map[string]string{}
 	for key, value := range d.fields() {
@@ -57,13 +61,9 @@ func parseMeta(m map[string]string) (d description, err error) {
 			return d, fmt.Errorf("%q in the metadata: %w", key, err)
 		}
 	}
-	width := 1
-	for _, n := range d.InputShape {
-		width *= n
-	}
 	o, s := len(d.Scaling.Offset), len(d.Scaling.Scale)
-	if width < 1 || len(d.Classes) < 1 || o != s || o != 1 && o != width {
-		return d, fmt.Errorf("the metadata does not fit together: input_shape %v, %d offsets, %d scales, %d classes",
+	if d.width() < 1 || len(d.Classes) < 1 || o != s || o != 1 && o != d.width() {
+		return d, fmt.Errorf("the metadata is inconsistent: input_shape %v, %d offsets, %d scales, %d classes",
 			d.InputShape, o, s, len(d.Classes))
 	}
 	if i := slices.Index(d.Scaling.Scale, 0); i >= 0 {
@@ -123,5 +123,5 @@ func checkFinite(net nn.Sequential) error {
 	return nil
 }
 
-// notFinite reports whether x is NaN or infinite: x-x is then NaN.
+// notFinite reports whether x is NaN or infinite; then x-x is NaN.
 func notFinite(x float32) bool { return x-x != 0 }

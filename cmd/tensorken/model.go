@@ -11,13 +11,13 @@ import (
 	"github.com/tensorken/tensorken/tensor"
 )
 
-// An architecture is a form of network.
+// An architecture describes a kind of network.
 type architecture struct {
-	// shape is the shape of one example of that many numbers.
+	// shape returns the shape of an example of width numbers.
 	shape func(width int) ([]int, error)
 	build func(rng *tensor.RNG, shape []int, classes int) nn.Sequential
-	// together says that all numbers of an example are scaled alike, as the
-	// pixels of an image are.
+	// together means that all numbers of an example share one scaling, as pixels of
+	// an image do.
 	together bool
 	epochs   int // the defaults of flags
 	lr       float64
@@ -28,12 +28,12 @@ var architectures = map[string]architecture{
 	"cnn": {shape: square, build: buildCNN, together: true, epochs: 15, lr: 3e-3},
 }
 
-// findArchitecture returns the architecture of that name.
+// findArchitecture returns an architecture by name.
 func findArchitecture(name string) (architecture, error) {
 	a, ok := architectures[name]
 	if !ok {
 		names := slices.Sorted(maps.Keys(architectures))
-		return a, fmt.Errorf("no model %q: there are %s", name, strings.Join(names, ", "))
+		return a, fmt.Errorf("no model %q: want one of %s", name, strings.Join(names, ", "))
 	}
 	return a, nil
 }
@@ -43,12 +43,12 @@ func flat(width int) ([]int, error) { return []int{width}, nil }
 func square(width int) ([]int, error) {
 	side := int(math.Sqrt(float64(width)) + 0.5)
 	if side*side != width || side < 2 {
-		return nil, fmt.Errorf("cnn takes square images: %d numbers are none", width)
+		return nil, fmt.Errorf("cnn needs square images: %d numbers are not a square", width)
 	}
 	return []int{1, side, side}, nil
 }
 
-// buildMLP is one hidden layer.
+// buildMLP returns a network with one hidden layer.
 func buildMLP(rng *tensor.RNG, shape []int, classes int) nn.Sequential {
 	const hidden = 256
 	return nn.Sequential{
@@ -57,7 +57,7 @@ func buildMLP(rng *tensor.RNG, shape []int, classes int) nn.Sequential {
 	}
 }
 
-// buildCNN is two convolutions, the second at half the resolution.
+// buildCNN returns a network with two convolutions, the second at half the resolution.
 func buildCNN(rng *tensor.RNG, shape []int, classes int) nn.Sequential {
 	const first, second = 16, 32
 	padded := &tensor.ConvOptions{Padding: []int{1}}

@@ -5,6 +5,7 @@ import (
 	"io"
 	"slices"
 	"strconv"
+	"strings"
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
@@ -21,11 +22,11 @@ func predictCommand() *cobra.Command {
 	var o predictOptions
 	c := &cobra.Command{
 		Use:   "predict MODEL.safetensors",
-		Short: "Say how often a saved model is right, and what it takes for what",
-		Long: `Say how often a model saved by train is right on a CSV file of numbers whose
-last column is the class, and print its confusion matrix: a row for each class,
-a column for each that the model says. Without --data, a model that was trained
-on the digits is tried on those that train held out.`,
+		Short: "Evaluate a saved model: accuracy and confusion matrix",
+		Long: `Evaluate a model saved by train on a CSV file of numbers whose last column is the
+class. Print the accuracy and the confusion matrix, with a row for each class and a
+column for each predicted class. Without --data, a model trained on the digits is
+evaluated on the digits that train held out.`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error { return o.run(args[0], c.OutOrStdout(), c.ErrOrStderr()) },
 	}
@@ -72,21 +73,17 @@ func (o predictOptions) run(path string, stdout, stderr io.Writer) (err error) {
 	return printConfusion(stdout, about.Classes, counts)
 }
 
-// load reads the examples to try the model on.
+// load reads the examples to evaluate the model on.
 func (o predictOptions) load(about description) (batch, error) {
 	if o.data == "" && about.Data != builtIn {
-		return batch{}, fmt.Errorf("the model was trained on %s: say with --data what to try it on", about.Data)
+		return batch{}, fmt.Errorf("the model was trained on %s: name a file to evaluate it on with --data", about.Data)
 	}
 	e, err := readExamples(o.data)
 	if err != nil {
 		return batch{}, err
 	}
-	width := 1
-	for _, n := range about.InputShape {
-		width *= n
-	}
-	if e.x.Dim(1) != width {
-		return batch{}, fmt.Errorf("%s: rows have %d numbers and a class, the model takes %d", o.data, e.x.Dim(1), width)
+	if width := about.width(); e.x.Dim(1) != width {
+		return batch{}, fmt.Errorf("%s: rows have %d numbers and a class, the model needs %d", o.data, e.x.Dim(1), width)
 	}
 	if o.data == "" {
 		_, testing, err := split(e, about.Classes, about.Seed)
@@ -99,8 +96,7 @@ func (o predictOptions) load(about description) (batch, error) {
 	return batch{e.x, y}, nil
 }
 
-// confusion counts how often each class was taken for each, and how often
-// rightly.
+// confusion counts the predictions of each class by true class, and the correct ones.
 func confusion(truth, said []int32, classes int) (counts [][]int, right int) {
 	counts = make([][]int, classes)
 	for i := range counts {
@@ -115,32 +111,20 @@ func confusion(truth, said []int32, classes int) (counts [][]int, right int) {
 	return counts, right
 }
 
-// printConfusion prints a row for each class, a column for each that the
-// model says.
+// printConfusion prints a row for each class, with a column for each predicted class.
 func printConfusion(w io.Writer, classes []float64, counts [][]int) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
 	names := make([]string, len(classes))
 	for i, c := range classes {
 		names[i] = strconv.FormatFloat(c, 'f', -1, 64)
 	}
-	for _, row := range append([][]string{append([]string{"class"}, names...)}, rows(names, counts)...) {
-		for _, cell := range row {
-			fmt.Fprint(t, cell, "\t")
+	fmt.Fprintf(t, "class\t%s\t\n", strings.Join(names, "\t"))
+	for i, row := range counts {
+		fmt.Fprintf(t, "%s\t", names[i])
+		for _, n := range row {
+			fmt.Fprintf(t, "%d\t", n)
 		}
 		fmt.Fprintln(t)
 	}
 	return t.Flush()
-}
-
-// rows are the counts as text, each after the name of its class.
-func rows(names []string, counts [][]int) [][]string {
-	var out [][]string
-	for i, c := range counts {
-		row := []string{names[i]}
-		for _, n := range c {
-			row = append(row, strconv.Itoa(n))
-		}
-		out = append(out, row)
-	}
-	return slices.Clip(out)
 }

@@ -41,10 +41,10 @@ func trainCommand() *cobra.Command {
 		Long: `Train a classifier on 1,797 handwritten digits, or on a CSV file of numbers
 whose last column is the class, a whole number.
 
-A fifth of the examples is held out; the model saved is that of the epoch that
-was most often right on them. Progress goes to standard error, results to
-standard output. Ctrl-C or SIGTERM stops after the step at hand and saves the best model
-so far; the exit status is then 0.
+A fifth of the examples is held out. The model of the epoch with the best accuracy
+on them is saved. Progress goes to standard error, results to standard output.
+Ctrl-C or SIGTERM stops after the current step and saves the best model so far; the
+exit status is then 0.
 
 The digits are from "Optical Recognition of Handwritten Digits" by E. Alpaydin
 and C. Kaynak, UCI Machine Learning Repository, doi.org/10.24432/C50P49, CC BY 4.0.`,
@@ -57,10 +57,10 @@ and C. Kaynak, UCI Machine Learning Repository, doi.org/10.24432/C50P49, CC BY 4
 		},
 	}
 	f := c.Flags()
-	f.StringVar(&o.model, "model", "mlp", "form of the network: mlp or cnn")
-	f.IntVar(&o.epochs, "epochs", 0, "times to go over the examples (default 40 for mlp, 15 for cnn)")
+	f.StringVar(&o.model, "model", "mlp", "kind of network: mlp or cnn")
+	f.IntVar(&o.epochs, "epochs", 0, "passes over the examples (default 40 for mlp, 15 for cnn)")
 	f.Float64Var(&o.lr, "lr", 0, "learning rate (default 0.02 for mlp, 0.003 for cnn)")
-	f.IntVar(&o.batch, "batch", 64, "examples of one step")
+	f.IntVar(&o.batch, "batch", 64, "examples in a step")
 	f.Uint64Var(&o.seed, "seed", 1, "seed of all randomness: the same seed gives the same result")
 	f.StringVar(&o.device, "device", "", device.Usage)
 	f.StringVar(&o.data, "data", "", "CSV file of examples (default the digits)")
@@ -69,7 +69,7 @@ and C. Kaynak, UCI Machine Learning Repository, doi.org/10.24432/C50P49, CC BY 4
 	return c
 }
 
-// A result is what --json prints.
+// A result is the output of --json.
 type result struct {
 	Device       string  `json:"device"`
 	Epochs       int     `json:"epochs"`
@@ -141,8 +141,7 @@ func (o trainOptions) run(ctx context.Context, stdout, stderr io.Writer) (err er
 	return o.report(stdout, r, loop.History)
 }
 
-// check fills in the model's defaults of flags that are not given, and refuses
-// what makes no sense.
+// check sets flags that were not given to the model's defaults, and checks the others.
 func (o *trainOptions) check(given func(flag string) bool) error {
 	arch, err := findArchitecture(o.model)
 	if err != nil {
@@ -165,8 +164,8 @@ func (o *trainOptions) check(given func(flag string) bool) error {
 	return writable("--out", o.out)
 }
 
-// writable finds out before the work whether the file that a flag names can be
-// written after it.
+// writable returns an error if the file that a flag names cannot be written, before any
+// work is done.
 func writable(flag, path string) error {
 	if info, err := os.Stat(path); err == nil && info.IsDir() {
 		return fmt.Errorf("%s %s is a folder, want a file", flag, path)
@@ -174,7 +173,7 @@ func writable(flag, path string) error {
 	f, err := os.CreateTemp(filepath.Dir(path), ".tensorken-*")
 	if err != nil {
 		if e := (*fs.PathError)(nil); errors.As(err, &e) {
-			err = e.Err // without the temporary name
+			err = e.Err // without the temporary file's name
 		}
 		return fmt.Errorf("%s %s: %w", flag, path, err)
 	}
@@ -232,7 +231,7 @@ func (o trainOptions) report(w io.Writer, r result, history []train.Metrics) err
 	return err
 }
 
-// count is a number of things as text: "1 epoch", "2 epochs".
+// count formats a number of things: "1 epoch", "2 epochs".
 func count(n int, thing string) string {
 	if n != 1 {
 		thing += "s"
@@ -240,7 +239,7 @@ func count(n int, thing string) string {
 	return fmt.Sprintf("%d %s", n, thing)
 }
 
-// noted is a text with a note in brackets, if there is one.
+// noted appends a note in brackets, if there is one.
 func noted(text, note string) string {
 	if note == "" {
 		return text

@@ -11,8 +11,8 @@ import (
 	"github.com/tensorken/tensorken/internal/wgpu"
 )
 
-// TestTrainOnGPU trains as long as the command does by default: a GPU gets as
-// far as the CPU.
+// TestTrainOnGPU trains with the command's defaults: a GPU reaches the accuracy of the
+// CPU.
 func TestTrainOnGPU(t *testing.T) {
 	if os.Getenv("TENSORKEN_REQUIRE_GPU") != "1" {
 		_, adapters, err := findAdapters()

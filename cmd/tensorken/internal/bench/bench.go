@@ -1,13 +1,10 @@
-// Package bench measures how fast devices run a few operations on square
-// matrices of float32.
+// Package bench measures the speed of a few operations on square float32 matrices.
 //
-// A time is the median of many runs, of at least three. Each run builds the
-// operation anew from inputs that the device holds, and evaluates it. So a time
-// includes making the graph, finding its plan, giving it to the device, memory
-// for the result and the work itself. It does not include compiling, which the
-// first run does before the clock starts, nor copies between host and device:
-// the clock stops when the device has finished a batch of runs, and no result
-// is read.
+// A time is the median of at least three runs. Each run builds the operation's graph from
+// inputs on the device and evaluates it, so a time includes making the graph, finding its
+// plan, submitting it, allocating the result and computing. It does not include compiling,
+// which a warm-up run does, nor copies between host and device: the clock stops when the
+// device has finished a batch of runs, and no result is read.
 package bench
 
 import (
@@ -20,7 +17,7 @@ import (
 	"github.com/tensorken/tensorken/tensor"
 )
 
-// An Op is what is measured.
+// An Op is an operation to measure.
 type Op struct {
 	Name   string
 	inputs int
@@ -31,7 +28,7 @@ type Op struct {
 	flops func(n float64) float64
 }
 
-// Ops are all operations that there are.
+// Ops has all operations.
 var Ops = []Op{
 	{"exp", 1, func(x []tensor.Tensor) tensor.Tensor { return x[0].Exp() }, reshaped, elements},
 	{"add", 2, func(x []tensor.Tensor) tensor.Tensor { return x[0].Add(x[1]) }, reshaped, elements},
@@ -42,8 +39,7 @@ var Ops = []Op{
 		func(n float64) float64 { return 2 * n * n * n }},
 }
 
-// reshaped is a view of an n×n matrix as one of 2n×n/2 whose columns are
-// contiguous.
+// reshaped returns a view of an n×n matrix as 2n×n/2 with contiguous columns.
 func reshaped(x tensor.Tensor) tensor.Tensor { return x.Reshape(x.Dim(0)/2, -1).T() }
 
 func elements(n float64) float64 { return n * n }
@@ -54,7 +50,7 @@ const (
 	NonContiguous = "noncontiguous" // reshaped to n/2×2n and transposed; for matmul, transposed
 )
 
-// Layouts are all layouts that there are.
+// Layouts has all layouts.
 var Layouts = []string{Contiguous, NonContiguous}
 
 // A Cell is an operation on n×n inputs of a layout; n is even.
@@ -71,15 +67,14 @@ type Row struct {
 	Layout  string  `json:"layout"`
 	Device  string  `json:"device"` // for the caller to fill in
 	Seconds float64 `json:"seconds"`
-	// An elementwise operation or a sum does one operation for each element of
-	// an input, a product 2n³.
+	// One operation for each element of an input, 2n³ for a product.
 	FlopsPerS float64 `json:"flops_per_s"`
 	// Each input is read once, the result written once.
 	BytesPerS float64 `json:"bytes_per_s"`
 }
 
-// Measure runs a cell on a device again and again for about the given time,
-// but at least three times after a first run that does not count.
+// Measure runs a cell on a device for about the given time, at least three times, after a
+// warm-up run.
 func Measure(ctx context.Context, c Cell, d *tensor.Device, budget time.Duration) (row Row, err error) {
 	defer tensor.Catch(&err)
 	if c.N < 2 || c.N%2 != 0 {
@@ -114,9 +109,9 @@ func Measure(ctx context.Context, c Cell, d *tensor.Device, budget time.Duration
 	}, nil
 }
 
-// median is the seconds that run takes, with sync after each batch of runs.
+// median returns the median time of run in seconds, with sync after each batch of runs.
 func median(ctx context.Context, budget time.Duration, run, sync func() error) (float64, error) {
-	runtime.GC() // what earlier cells left
+	runtime.GC() // collects garbage of earlier cells
 	batch := func(n int) (time.Duration, error) {
 		start := time.Now()
 		for range n {
@@ -133,8 +128,8 @@ func median(ctx context.Context, budget time.Duration, run, sync func() error) (
 	if _, err := batch(1); err != nil {
 		return 0, err
 	}
-	// Batches are so long that waiting for the device does not matter, and so
-	// short that there are enough of them.
+	// Batches are long enough to make sync's cost negligible, and short enough to have
+	// several of them.
 	const batches, fewest = 20, 3
 	n := 1
 	var samples []float64

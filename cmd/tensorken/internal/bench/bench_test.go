@@ -58,7 +58,7 @@ func find(t *testing.T, name string) Op {
 	return Op{}
 }
 
-// TestMedian runs something of known length.
+// TestMedian runs a function of known duration.
 func TestMedian(t *testing.T) {
 	runs, syncs := 0, 0
 	run := func() error { runs++; time.Sleep(time.Millisecond); return nil }
