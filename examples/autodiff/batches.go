@@ -5,7 +5,7 @@ import (
 	"github.com/tensorken/tensorken/tensor"
 )
 
-// An Example is the features and the label of one example, or of several.
+// An Example has the features and the label of one example, or of several.
 type Example struct{ X, Y tensor.Tensor }
 
 // exampleGradients returns the gradient of the model's loss for each example.

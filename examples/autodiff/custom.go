@@ -7,7 +7,7 @@ import (
 	"github.com/tensorken/tensorken/tensor"
 )
 
-// bent is a curve up to 3 and a line from there.
+// bent is a curve up to 3 and a line beyond.
 func bent(x tensor.Tensor) tensor.Tensor {
 	if x.Item() < 3 {
 		return x.Pow(3).Mul(2)
@@ -30,7 +30,7 @@ is that of the branch taken.
 	p.show("grad.Of(bent)(tensor.Scalar(4))", grad.Of(bent)(tensor.Scalar(4)))
 }
 
-// A Move in a game leads from a state to another, and earns a reward.
+// A Move in a game leads from one state to another and earns a reward.
 type Move struct{ From, Reward, To tensor.Tensor }
 
 func newMove() Move {
@@ -44,13 +44,13 @@ func (m Move) objective(theta tensor.Tensor) tensor.Tensor {
 	return target.Sub(m.From.Dot(theta)).Square().Mul(-0.5)
 }
 
-// stopped is objective, with a derivative through the first guess alone.
+// stopped is objective with a derivative only through the first guess.
 func (m Move) stopped(theta tensor.Tensor) tensor.Tensor {
 	target := grad.StopGradient(m.Reward.Add(m.To.Dot(theta)))
 	return target.Sub(m.From.Dot(theta)).Square().Mul(-0.5)
 }
 
-// roundThrough rounds, and has the derivative of what does not round.
+// roundThrough rounds, and has the derivative of the identity.
 func roundThrough(x tensor.Tensor) tensor.Tensor {
 	return x.Add(grad.StopGradient(x.Round().Sub(x)))
 }
@@ -95,7 +95,7 @@ var log1pexp = grad.CustomJVP(naive, func(x, v tensor.Tensor) (tensor.Tensor, te
 	return naive(x), v.Mul(x.Sigmoid())
 })
 
-// clip is x, and keeps the cotangent that comes back between -limit and limit.
+// clip returns the identity with a derivative that clamps the cotangent to ±limit.
 func clip(limit float64) function {
 	return grad.Custom(
 		func(x tensor.Tensor) tensor.Tensor { return x },

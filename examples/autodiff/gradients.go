@@ -24,35 +24,34 @@ grad.Diff gives the derivative by a single number, and works forwards.`)
 	p.show("grad.Diff(grad.Diff(grad.Diff(tensor.Tensor.Tanh)))(x)", grad.Diff(grad.Diff(grad.Diff(tanh)))(x))
 }
 
-// A Model is a logistic regression: the chance that an example has a label is
-// the sigmoid of a weighted sum of its features.
+// A Model is a logistic regression: the probability of a label is the sigmoid of a
+// weighted sum of the features.
 type Model struct {
 	W tensor.Tensor // [features]
 	B tensor.Tensor // []
 }
 
-// predict returns the chance of a label for each of the examples
-// x [n features], or for one, x [features].
+// predict returns the probability of a label for each example of x [n features], or for
+// one example, x [features].
 func (m Model) predict(x tensor.Tensor) tensor.Tensor { return x.MatMul(m.W).Add(m.B).Sigmoid() }
 
-// loss is the negative logarithm of the chance that the model gives to the
-// labels y, bool [n] or [].
+// loss returns the negative log-likelihood of the labels y, bool [n] or [].
 func (m Model) loss(x, y tensor.Tensor) tensor.Tensor {
 	p := m.predict(x)
 	return tensor.Where(y, p, p.Neg().Add(1)).Log().Sum().Neg()
 }
 
-// What the derivatives are taken of, and where.
+// The arguments of the functions to differentiate.
 var (
 	inputs, targets tensor.Tensor // four examples of three features, and their labels
 	model           Model
-	direction       tensor.Tensor // a way to go from the weights, of length 1
-	tangent         tensor.Tensor // another, of any length
+	direction       tensor.Tensor // a direction in the space of weights, of length 1
+	tangent         tensor.Tensor // another direction, of any length
 	cotangent       tensor.Tensor // weights of the predictions
-	jaxModel        Model         // the model that JAX's cookbook draws with key 0
+	jaxModel        Model         // the random model of JAX's cookbook, with key 0
 )
 
-// setup makes the tensors above, for the device that is the default by now.
+// setup makes the tensors above, on the default device.
 func setup() {
 	inputs = tensor.From([][]float32{
 		{0.52, 1.12, 0.77},
@@ -68,10 +67,10 @@ func setup() {
 	jaxModel = Model{tensor.New([]float32{-0.36838782, -2.2756889, 0.011447567}), tensor.Scalar(0.85355175)}
 }
 
-// loss is the model's loss of all examples.
+// loss returns the model's loss on all examples.
 func loss(m Model) tensor.Tensor { return m.loss(inputs, targets) }
 
-// predictions is the model's predictions for all examples, by its weights.
+// predictions returns the predictions for all examples as a function of the weights.
 func predictions(w tensor.Tensor) tensor.Tensor { return Model{w, model.B}.predict(inputs) }
 
 func regression(p printer) {
@@ -131,17 +130,16 @@ do.
 	p.show("loss(next)", loss(next))
 }
 
-// byW is the loss of all examples, by the model's weights.
+// byW returns the loss as a function of the weights.
 func byW(w tensor.Tensor) tensor.Tensor { return loss(Model{w, model.B}) }
 
-// byB is the loss of all examples, by the model's offset.
+// byB returns the loss as a function of the offset.
 func byB(b tensor.Tensor) tensor.Tensor { return loss(Model{model.W, b}) }
 
-// A function is one of a tensor.
+// A function maps a tensor to a tensor.
 type function = func(tensor.Tensor) tensor.Tensor
 
-// slope is how much f changes from step/2 before a point to step/2 after it in
-// a direction, divided by step.
+// slope returns the central difference quotient of f at a point in a direction.
 func slope(f function, at, direction tensor.Tensor, step float64) tensor.Tensor {
 	d := direction.Mul(step / 2)
 	return f(at.Add(d)).Sub(f(at.Sub(d))).Div(step)

@@ -8,7 +8,7 @@ import (
 	"github.com/tensorken/tensorken/tree"
 )
 
-// A product is a way to compute the product of a function's Hessian with v.
+// A product computes the product of a function's Hessian with v.
 type product func(f function, at, v tensor.Tensor) tensor.Tensor
 
 // forwardOverReverse is the change of the gradient along v, as grad.HVP.
@@ -36,7 +36,7 @@ func byHessian(f function, at, v tensor.Tensor) tensor.Tensor {
 	return grad.Hessian(f)(at).Reshape(n, n).MatMul(v.Flatten(0)).Reshape(v.Shape()...)
 }
 
-// energy is the function that the products are tried on.
+// energy is the example function of the products.
 func energy(x tensor.Tensor) tensor.Tensor { return x.Tanh().Square().Sum() }
 
 func hessianProducts(p printer) {
@@ -90,15 +90,15 @@ var products = []struct {
 	{"reverseOverReverse", reverseOverReverse},
 }
 
-// penalized is the loss, with what keeps the parameters small.
+// penalized is the loss plus a penalty on large parameters.
 func penalized(m Model) tensor.Tensor {
 	flat, _ := tree.Ravel(m)
 	return loss(m).Add(flat.Square().Sum().Mul(0.05))
 }
 
-// solve returns the x with a(x) = b, for a product with a symmetric positive
-// definite matrix, by the method of conjugate gradients: without the matrix,
-// and in no more steps than x has elements, but for rounding.
+// solve returns the solution x of a(x) = b, for a product a with a symmetric positive
+// definite matrix, by conjugate gradients. It does not need the matrix and, except for
+// rounding, takes at most as many steps as x has elements.
 func solve(a function, b tensor.Tensor) tensor.Tensor {
 	x, residual, along := tensor.ZerosLike(b), b, b
 	size := residual.Dot(residual)
@@ -118,7 +118,7 @@ func solve(a function, b tensor.Tensor) tensor.Tensor {
 	return x
 }
 
-// newton is a step of Newton's method: to the minimum of the parabola that has
+// newton returns a step of Newton's method: the minimum of the quadratic function with
 // f's gradient and Hessian at m.
 func newton(f func(Model) tensor.Tensor, m Model) Model {
 	at, back := tree.Ravel(m)

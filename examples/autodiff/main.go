@@ -1,10 +1,9 @@
-// Command autodiff differentiates functions in all the ways that package grad
-// has: gradients, derivatives of higher order, Jacobians and Hessians, products
-// with them, gradients of each example, Newton's method, and functions with
-// derivatives of their own. Each step prints an expression and its value.
+// Command autodiff shows package grad: gradients, derivatives of higher order, Jacobians
+// and Hessians, products with them, gradients of each example, Newton's method, and custom
+// derivatives. Each step prints an expression and its value.
 //
-// It follows JAX's Autodiff Cookbook and its page on custom derivatives, in
-// other words and in Go. What JAX prints there, this program prints as well.
+// It follows JAX's Autodiff Cookbook and its page on custom derivatives, in other words
+// and in Go, and prints the same values.
 package main
 
 import (

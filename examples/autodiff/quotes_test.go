@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// TestQuotes fails where code that the program prints is not its own.
+// TestQuotes checks that the code which the program prints is its own.
 func TestQuotes(t *testing.T) {
 	paths, err := filepath.Glob("*.go")
 	if err != nil {
@@ -42,8 +42,8 @@ func TestQuotes(t *testing.T) {
 	}
 }
 
-// tokens is code without comments and ends of lines, with a space before each
-// token. Code in a string is one token.
+// tokens returns code without comments and newlines, with a space before each token.
+// A string is one token.
 func tokens(code string) string {
 	var s scanner.Scanner
 	file := token.NewFileSet().AddFile("", -1, len(code))

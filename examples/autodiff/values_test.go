@@ -10,8 +10,8 @@ import (
 	"github.com/tensorken/tensorken/tree"
 )
 
-// near fails the test where the elements of got are not want, but for rtol of
-// them and a fiftieth of that.
+// near fails the test unless got equals want within the relative tolerance rtol and the
+// absolute tolerance rtol/50.
 func near(t *testing.T, call string, got tensor.Tensor, rtol float64, want ...float32) {
 	t.Helper()
 	if got.Len() != len(want) {
@@ -36,9 +36,8 @@ func TestTanh(t *testing.T) {
 	near(t, "the third derivative of tanh, forwards", grad.Diff(grad.Diff(grad.Diff(tanh)))(x), rtol, 0.25265405)
 }
 
-// TestPoints compares what is computed at two points with what was printed
-// there: by the library in Rust that this one comes from at its own point, and
-// by JAX at JAX's.
+// TestPoints compares values at two points with those printed by the Rust library from
+// which this one derives, and by JAX.
 func TestPoints(t *testing.T) {
 	setup()
 	for _, c := range []struct {
@@ -127,7 +126,7 @@ func TestStep(t *testing.T) {
 
 func TestDifferences(t *testing.T) {
 	setup()
-	// The loss is about 10, so its last bit is worth 1e-2 of such a slope.
+	// The loss is about 10, so its last bit changes this slope by 1e-2.
 	near(t, "the slope by b over 1e-4", slope(byB, model.B, tensor.Scalar(1), 1e-4), 2e-2, -1.2207031)
 	near(t, "the slope by b over 2e-2", slope(byB, model.B, tensor.Scalar(1), 2e-2), 2e-4, -1.2319121)
 	near(t, "JAX's slope along a direction", grad.Of(loss)(jaxModel).W.Dot(direction), rtol, -0.19909099)
@@ -147,7 +146,7 @@ func TestProducts(t *testing.T) {
 	near(t, "VJP of ones", pull(tensor.Ones(4)), rtol, 0.34956074, -0.0017646346, 0.20271438)
 }
 
-// TestHessianProducts has JAX's function, and its size.
+// TestHessianProducts uses JAX's function with JAX's size.
 func TestHessianProducts(t *testing.T) {
 	rng := tensor.NewRNG(1)
 	x, v := rng.Normal(30, 40), rng.Normal(30, 40)

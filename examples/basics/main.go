@@ -1,4 +1,4 @@
-// Command basics is most of package tensor in ten lines.
+// Command basics shows most of package tensor in ten lines.
 package main
 
 import (

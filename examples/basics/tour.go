@@ -6,7 +6,7 @@ import (
 	"github.com/tensorken/tensorken/tensor"
 )
 
-// tour prints what some operations give. The last one fails and says where.
+// tour prints the results of some operations. The last one fails and names its line.
 func tour() {
 	a, b := tensor.New([]float32{1, 2, 3, 4, 5, 6}, 2, 3), tensor.From([][]float32{{10}, {20}})
 	rng := tensor.NewRNG(42)

@@ -1,12 +1,11 @@
-// Command bigrams-nn learns to make names with the smallest of neural
-// networks, one layer without bias, from makemore, a lecture of Andrej
-// Karpathy: given a letter, it says how probable each letter is to follow.
+// Command bigrams-nn generates names with the smallest neural network, one layer without
+// bias, from Andrej Karpathy's lecture makemore: given a letter, it computes the
+// probabilities of the next letter.
 //
-// Example bigrams finds these probabilities by counting. This one starts from
-// random weights and improves them step by step, by the gradient of the loss.
-// After 200 steps its loss is less than 0.02 above that of counting. It is the
-// way that leads on to larger networks: they see more letters than one, and too
-// many different cases to count them.
+// Example bigrams finds these probabilities by counting. This one starts with random
+// weights and follows the gradient of the loss. After 200 steps its loss is less than 0.02
+// above the loss of counting. Larger networks are trained in the same way: they see more
+// than one letter, and too many cases to count.
 package main
 
 import (
@@ -50,13 +49,13 @@ const symbols = len(names.Alphabet)
 
 const (
 	steps = 200
-	rate  = 50 // large: of all the pairs that the loss is a mean of, few use a given weight
+	rate  = 50 // large, because few of the pairs in the mean loss use a given weight
 )
 
 // examples are pairs of neighbouring letters.
 type examples struct {
-	x tensor.Tensor // the first of each pair, a 1 among zeros: float32 [pairs 27]
-	y tensor.Tensor // the second, its number: int32 [pairs]
+	x tensor.Tensor // the first letter of each pair, one-hot: float32 [pairs 27]
+	y tensor.Tensor // the second letter's number: int32 [pairs]
 }
 
 func examplesOf(list []string) examples {
@@ -64,21 +63,20 @@ func examplesOf(list []string) examples {
 	return examples{first.OneHot(symbols).Cast(tensor.Float32), second}
 }
 
-// logProbabilities is the network, with weights [27 27]: of letters x [n 27]
-// it gives the logarithms of the probabilities of what follows them, [n 27].
-// A 1 among zeros picks a row of the weights. These may be any numbers;
-// softmax makes probabilities of them, positive and with the sum 1.
+// logProbabilities is the network, with weights [27 27]: for letters x [n 27] it returns
+// the log-probabilities of the next letters, [n 27]. A one-hot letter selects a row of the
+// weights; softmax turns its numbers into probabilities, positive and with sum 1.
 func logProbabilities(weights, x tensor.Tensor) tensor.Tensor {
 	return x.MatMul(weights).LogSoftmax(1)
 }
 
-// loss is the mean over all pairs of -log p of the letter that did follow.
+// loss returns the mean of -log p of the second letter over all pairs.
 func (e examples) loss(weights tensor.Tensor) tensor.Tensor {
 	return nn.NLL(logProbabilities(weights, e.x), e.y).Mean()
 }
 
-// least is the loss of the model that counts, which no weights can undercut.
-func (e examples) least() tensor.Tensor {
+// countingLoss returns the loss of the counting model, the minimum for all weights.
+func (e examples) countingLoss() tensor.Tensor {
 	counts := e.x.T().MatMul(e.y.OneHot(symbols).Cast(tensor.Float32)) // [27 27]
 	logp := counts.Div(counts.Sum(1)).Log()
 	// A pair that does not occur adds nothing, though its logarithm is -Inf.
@@ -86,15 +84,15 @@ func (e examples) least() tensor.Tensor {
 	return sum.Div(counts.Sum()).Neg()
 }
 
-// train descends from random weights, and calls report with each step's
-// number and the loss before it.
+// train follows the gradient from random weights. It calls report with the number of each
+// step and the loss before it.
 func train(rng *tensor.RNG, e examples, report func(step int, loss float64)) (weights tensor.Tensor, err error) {
 	defer tensor.Catch(&err)
 	weights = rng.Normal(symbols, symbols)
 	lossAndGradient := grad.ValueAndGrad(e.loss)
 	for step := range steps {
 		loss, gradient := lossAndGradient(weights)
-		weights = weights.Sub(gradient.Mul(rate)) // downhill
+		weights = weights.Sub(gradient.Mul(rate)) // a step of gradient descent
 		if err := tensor.Eval(weights, loss); err != nil {
 			return weights, err
 		}
@@ -104,12 +102,12 @@ func train(rng *tensor.RNG, e examples, report func(step int, loss float64)) (we
 	return weights, nil
 }
 
-// bigrams trains the network, draws names from it and tells the losses.
+// bigrams trains the network, draws names from it and prints the losses.
 func bigrams(w io.Writer, list []string, rng *tensor.RNG) (err error) {
 	defer tensor.Catch(&err)
 	e := examplesOf(list)
 	fmt.Fprintf(w, "%d names have %d pairs of neighbouring letters. A dot starts and ends a name.\n\n", len(list), e.y.Len())
-	fmt.Fprintf(w, "counting, loss %.5f\n", e.least().Item())
+	fmt.Fprintf(w, "counting, loss %.5f\n", e.countingLoss().Item())
 
 	weights, err := train(rng, e, func(step int, loss float64) {
 		if step%20 == 0 {
@@ -119,7 +117,7 @@ func bigrams(w io.Writer, list []string, rng *tensor.RNG) (err error) {
 	if err != nil {
 		return err
 	}
-	// What the network says of each symbol is a table, as that of the counts.
+	// The network's output for each symbol is a table like the counts'.
 	p := logProbabilities(weights, tensor.Eye(symbols)).Exp()
 	drawn, err := names.Sample(rng, p, 10)
 	if err != nil {

@@ -1,16 +1,14 @@
-// Command bigrams learns to make names by counting: how often does one letter
-// follow another? It is the first model of Andrej Karpathy's lecture makemore,
-// and the smallest of language models. It
+// Command bigrams generates names by counting how often one letter follows another. It is
+// the first model of Andrej Karpathy's lecture makemore, and the smallest language model.
+// It
 //
 //   - counts the pairs of neighbouring letters in a list of names,
-//   - turns the counts into probabilities,
-//   - draws new names from these, letter by letter,
-//   - says how well the model knows the names: its loss, which example
-//     bigrams-nn reaches in another way.
+//   - computes probabilities from the counts,
+//   - draws new names by these, letter by letter,
+//   - prints the model's loss on the names, which example bigrams-nn reaches by training.
 //
-// For the 32,033 names that come with makemore the loss is 2.454577, and
-// 2.4543562 as the lecture has it, which adds up 228,146 float32 numbers one
-// after the other and rounds as many times.
+// For makemore's list of 32,033 names the loss is 2.454577. The lecture prints 2.4543562,
+// because it adds 228,146 float32 numbers in sequence and accumulates rounding errors.
 package main
 
 import (
@@ -53,37 +51,36 @@ func main() {
 // symbols is the number of letters and the dot, which starts and ends a name.
 const symbols = len(names.Alphabet)
 
-// pairsOf returns where each pair of neighbours in the names stands in a table
-// of all pairs, flattened: int32 [pairs].
+// pairsOf returns the position of each pair of neighbours in a flattened table of all
+// pairs: int32 [pairs].
 func pairsOf(list []string) tensor.Tensor {
 	first, second := names.Pairs(list)
 	return first.Mul(symbols).Add(second)
 }
 
 // count returns how often each symbol (rows) is followed by each (columns):
-// int32 [27 27]. Every pair adds a one to its place in the table.
+// int32 [27 27]. Each pair adds 1 to its element of the table.
 func count(pairs tensor.Tensor) tensor.Tensor {
 	zeros := tensor.Zeros(symbols * symbols).Cast(tensor.Int32)
 	one := tensor.New([]int32{1}) // broadcast over the pairs
 	return zeros.ScatterAdd(0, pairs, one).Reshape(symbols, symbols)
 }
 
-// probabilities returns the model, float32 [27 27]: the row of a symbol has
-// the probabilities of what follows it. One is added to every count, so that
-// nothing is held to be impossible only because it was not seen.
+// probabilities returns the model, float32 [27 27]: the row of a symbol has the
+// probabilities of the next symbol. It adds 1 to every count, so that pairs that do not
+// occur have a small probability.
 func probabilities(counts tensor.Tensor) tensor.Tensor {
 	n := counts.Add(1).Cast(tensor.Float32)
-	return n.Div(n.Sum(1)) // [27 27] by [27 1]: each row by its sum
+	return n.Div(n.Sum(1)) // [27 27] / [27 1]: each row by its sum
 }
 
-// loss returns the mean over all pairs of -log p, the negative log-likelihood:
-// the lower, the better the model knows the names. It looks up each pair in
-// the table that count has filled.
+// loss returns the mean negative log-likelihood, -log p over all pairs. It looks up the
+// pairs in the table of count.
 func loss(p, pairs tensor.Tensor) tensor.Tensor {
 	return p.Log().Reshape(-1).Take(0, pairs).Mean().Neg()
 }
 
-// oneByOne is loss with the sum taken one pair after the other.
+// oneByOne computes loss by adding the pairs in sequence.
 func oneByOne(p, pairs tensor.Tensor) (float32, error) {
 	logs, err := tensor.Data[float32](p.Log().Reshape(-1).Take(0, pairs))
 	var sum float32
@@ -93,7 +90,7 @@ func oneByOne(p, pairs tensor.Tensor) (float32, error) {
 	return -sum / float32(len(logs)), err
 }
 
-// bigrams counts, draws names and tells the loss.
+// bigrams counts, draws names and prints the loss.
 func bigrams(w io.Writer, list []string, rng *tensor.RNG) (err error) {
 	defer tensor.Catch(&err)
 	pairs := pairsOf(list)

@@ -12,8 +12,8 @@ import (
 
 func TestOutput(t *testing.T) { exampletest.Check(t, main) }
 
-// TestMakemore compares with what makemore finds in its list of names, which
-// is not part of this module.
+// TestMakemore compares with makemore's results for its list of names, which is not part
+// of this module.
 func TestMakemore(t *testing.T) {
 	path := os.Getenv("TENSORKEN_NAMES")
 	if path == "" {
@@ -49,7 +49,7 @@ func TestMakemore(t *testing.T) {
 	if got, want := loss(p, pairs).Item(), 2.45457682; math.Abs(got-want) > 1e-6 {
 		t.Errorf("loss = %.8g, want %.8g", got, want)
 	}
-	// makemore adds up float32 numbers one after the other.
+	// makemore adds float32 numbers in sequence.
 	got, err := oneByOne(p, pairs)
 	if err != nil {
 		t.Fatal(err)

@@ -1,5 +1,5 @@
-// Command eye makes the identity matrix of order 3 from the number 1 by
-// movement operations alone, which is what tensor.Eye does.
+// Command eye makes the 3×3 identity matrix from the number 1 by movement operations
+// only, as tensor.Eye does.
 package main
 
 import (
@@ -31,8 +31,8 @@ func eye(w io.Writer, n int) {
 	one := tensor.Scalar(1).Reshape(1)
 	show("one := tensor.Scalar(1).Reshape(1)", one)
 
-	// A one before n zeros: where rows of length n+1 meet rows of length n,
-	// each row's one comes a column later.
+	// A one and n zeros: when rows of length n+1 are read as rows of length n, the one
+	// moves a column further in each row.
 	row := one.Pad(0, 0, n)
 	show("row := one.Pad(0, 0, n)", row)
 

@@ -1,6 +1,5 @@
-// Command matmul multiplies two matrices step by step, from operations that
-// every device has, and then in one call. The steps make the same plan as the
-// call: one kernel, which stores none of what is shown between.
+// Command matmul multiplies two matrices in steps, by basic operations, and then in one
+// call. Both have the same plan: one kernel, which stores no intermediate result.
 package main
 
 import (
@@ -33,7 +32,7 @@ func matmul(w io.Writer) {
 	r := tensor.Linspace(12, 23, 12).Reshape(4, 3)
 	show("r := tensor.Linspace(12, 23, 12).Reshape(4, 3)", r)
 
-	// Every row of l meets every column of r: [3 1 4] by [1 3 4].
+	// Every row of l times every column of r: [3 1 4] by [1 3 4].
 	rows := l.Reshape(3, 1, 4)
 	show("rows := l.Reshape(3, 1, 4)", rows)
 	columns := r.Transpose(0, 1).Reshape(1, 3, 4)

@@ -1,6 +1,6 @@
-// Command tour shows what can be done with tensors: make them, compute with
-// them element by element, broadcast, reduce, move elements about, multiply
-// matrices. Each step prints an expression and its value.
+// Command tour shows the operations on tensors: creation, elementwise functions,
+// broadcasting, reductions, movement and matrix products. Each step prints an expression
+// and its value.
 package main
 
 import (

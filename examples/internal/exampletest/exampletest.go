@@ -1,4 +1,4 @@
-// Package exampletest tests examples by what they write.
+// Package exampletest compares the output of examples with golden files.
 package exampletest
 
 import (
@@ -13,10 +13,9 @@ import (
 	"github.com/tensorken/tensorken/tensor"
 )
 
-// Check fails the test where what a program's main function writes to standard
-// output is not the text of the file testdata/output.txt. The device that the
-// program computes on is its own choice, and so are the name of it, the last
-// digits of numbers, spaces and brackets.
+// Check compares the standard output of a program's main function with the file
+// testdata/output.txt. It ignores the device's name, the last digits of numbers, spaces
+// and brackets, because the program chooses its device.
 func Check(t *testing.T, main func()) {
 	t.Helper()
 	defer tensor.SetDefault(nil)
@@ -27,16 +26,16 @@ func Check(t *testing.T, main func()) {
 	want := strings.Split(goldentext.Read(t, "testdata/output.txt", got), "\n")
 	lines := strings.Split(got, "\n")
 	if len(lines) != len(want) {
-		t.Fatalf("the program writes %d lines, want %d:\n%s", len(lines), len(want), got)
+		t.Fatalf("the program wrote %d lines, want %d:\n%s", len(lines), len(want), got)
 	}
 	for i, line := range lines {
 		if !similar(line, want[i]) {
-			t.Errorf("line %d that the program writes is %q, want %q", i+1, line, want[i])
+			t.Errorf("line %d of the output is %q, want %q", i+1, line, want[i])
 		}
 	}
 }
 
-// output is what a function writes to standard output.
+// output returns the standard output of a function.
 func output(t *testing.T, f func()) string {
 	t.Helper()
 	file, err := os.Create(filepath.Join(t.TempDir(), "output"))
@@ -56,8 +55,8 @@ func output(t *testing.T, f func()) string {
 	return string(b)
 }
 
-// similar reports whether lines have the same words, brackets and colons aside,
-// but for the last digits of numbers.
+// similar reports whether lines have the same words, except for brackets, colons and the
+// last digits of numbers.
 func similar(a, b string) bool {
 	between := func(r rune) bool { return strings.ContainsRune(" []{}:", r) }
 	x, y := strings.FieldsFunc(a, between), strings.FieldsFunc(b, between)

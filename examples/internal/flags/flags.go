@@ -1,5 +1,4 @@
-// Package flags is what the examples share: programs that take flags and
-// nothing else.
+// Package flags parses the command lines of examples, which take flags only.
 package flags
 
 import (
@@ -9,9 +8,8 @@ import (
 	"strings"
 )
 
-// Parse is flag.Parse for a program whose only arguments are flags. If it is
-// given another, Parse prints a message and ends the program with status 2, as
-// flag.Parse does for flags that it does not know.
+// Parse is flag.Parse for a program whose only arguments are flags. For another argument
+// it prints a message and exits with status 2, as flag.Parse does for unknown flags.
 func Parse() {
 	flag.Parse()
 	if err := stray(flag.CommandLine); err != nil {
@@ -20,8 +18,8 @@ func Parse() {
 	}
 }
 
-// stray is an error if an argument belongs to no flag. It names all flags,
-// since the argument may be the value of one, such as a file.
+// stray returns an error if an argument belongs to no flag. It names all flags, since the
+// argument may be the value of one, such as a file.
 func stray(set *flag.FlagSet) error {
 	if set.NArg() == 0 {
 		return nil

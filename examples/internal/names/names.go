@@ -1,5 +1,5 @@
-// Package names is what examples that learn to make names share: lists of
-// names, their letters as numbers, and names drawn from a model.
+// Package names provides the examples that generate names with lists of names, their
+// letters as numbers, and sampling from a model.
 package names
 
 import (
@@ -12,22 +12,20 @@ import (
 	"github.com/tensorken/tensorken/tensor"
 )
 
-// Alphabet holds the symbols that names are made of, each at its number. A dot
-// stands before and after every name, so that how names start and end is
-// learned as well.
+// Alphabet has the symbols of names, indexed by their numbers. A dot precedes and follows
+// every name, so that a model learns how names start and end.
 const Alphabet = ".abcdefghijklmnopqrstuvwxyz"
 
 //go:embed names.txt
 var builtIn string
 
-// Usage is what a program's flag -names may say of itself.
-const Usage = "file of names, one a line (default a list of the program's own)"
+// Usage is the usage text of a program's flag -names.
+const Usage = "file of names, one a line (default a built-in list)"
 
-// Read returns the names in a file, one a line, or a few hundred from many
-// parts of the world if path is "". Capitals become lower case; spaces around
-// names, blank lines and a byte order mark are skipped. A line with anything
-// but the letters a to z is an error that names it, and so is a file without
-// names.
+// Read returns the names in a file, one a line, or a few hundred built-in names from many
+// countries if path is "". It converts to lower case and skips spaces around names, blank
+// lines and a byte order mark. It is an error if a line has other characters than the
+// letters a to z, or if the file has no names.
 func Read(path string) ([]string, error) {
 	if path == "" {
 		return parse(builtIn, "built-in names")
@@ -60,9 +58,9 @@ func parse(text, path string) ([]string, error) {
 	return list, nil
 }
 
-// Pairs returns the first and the second symbols of all pairs of neighbours in
-// the names and the dots around them, both int32 [pairs]. The name "eve" has
-// the pairs .e, ev, ve and e. (that is 0 5, 5 22, 22 5 and 5 0).
+// Pairs returns the first and the second symbols of all pairs of neighbours in the names,
+// dots included, both int32 [pairs]. The name "eve" has the pairs .e, ev, ve and e., that
+// is 0 5, 5 22, 22 5 and 5 0.
 func Pairs(list []string) (first, second tensor.Tensor) {
 	var symbols []int32
 	for _, name := range list {
@@ -71,20 +69,18 @@ func Pairs(list []string) (first, second tensor.Tensor) {
 			symbols = append(symbols, int32(strings.IndexByte(Alphabet, letter)))
 		}
 	}
-	// The dot that starts a name is also the one that ends the name before.
+	// The dot that starts a name also ends the name before it.
 	return tensor.New(symbols), tensor.New(append(symbols[1:], 0))
 }
 
-// longest is the number of symbols at which Sample cuts a name.
-const longest = 50
+// maxLen is the number of symbols at which Sample cuts a name.
+const maxLen = 50
 
-// Sample draws n names. The row of p, float32 [27 27], of each symbol has the
-// probabilities that one or another follows it.
-//
-// All names grow at once, by a symbol a turn, until each has come to a dot.
+// Sample draws n names. The row of p, float32 [27 27], of a symbol has the probabilities
+// of the next symbol. All names grow together, a symbol at a time, until each has a dot.
 func Sample(rng *tensor.RNG, p tensor.Tensor, n int) ([]string, error) {
 	list := make([]string, n)
-	unfinished := func(name string) bool { return !strings.Contains(name, ".") && len(name) < longest }
+	unfinished := func(name string) bool { return !strings.Contains(name, ".") && len(name) < maxLen }
 	for last := tensor.Zeros(n).Cast(tensor.Int32); slices.ContainsFunc(list, unfinished); {
 		last = rng.Categorical(p.Take(0, last)) // of n rows
 		symbols, err := tensor.Data[int32](last)
@@ -95,7 +91,7 @@ func Sample(rng *tensor.RNG, p tensor.Tensor, n int) ([]string, error) {
 			list[i] += Alphabet[s : s+1]
 		}
 	}
-	for i := range list { // a name that was done has gone on as another
+	for i := range list { // cut the symbols drawn after the end
 		list[i], _, _ = strings.Cut(list[i], ".")
 	}
 	return list, nil

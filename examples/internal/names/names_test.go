@@ -102,7 +102,7 @@ func TestSample(t *testing.T) {
 		want string
 	}{
 		{next(func(i int) int { return (i + 1) % len(Alphabet) }), Alphabet[1:]},
-		{next(func(i int) int { return 1 }), strings.Repeat("a", longest)}, // without end
+		{next(func(i int) int { return 1 }), strings.Repeat("a", maxLen)}, // without end
 		{next(func(i int) int { return 0 }), ""},
 	} {
 		got, err := Sample(tensor.NewRNG(1), c.p, 2)
