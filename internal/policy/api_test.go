@@ -17,9 +17,8 @@ import (
 	"github.com/tensorken/tensorken/internal/goldentext"
 )
 
-// TestAPI compares what the public packages export with testdata/api.txt, so
-// that a change of it is seen and meant. Give the reason in the change that
-// alters the file.
+// TestAPI compares the exported API with testdata/api.txt, so that every change of it is
+// deliberate. A commit that changes the file gives the reason.
 func TestAPI(t *testing.T) {
 	const golden = "testdata/api.txt"
 	pkgs := packages(t)
@@ -32,14 +31,14 @@ func TestAPI(t *testing.T) {
 	goldentext.Check(t, golden, got.String())
 }
 
-// systems are those whose files are looked at.
+// systems are the systems whose API is compared.
 var systems = []build.Context{
 	{GOOS: "linux", GOARCH: "amd64", Compiler: "gc"},
 	{GOOS: "js", GOARCH: "wasm", Compiler: "gc"},
 }
 
 // api returns the exported declarations of a package on all systems, without
-// comments: each type followed by what belongs to it.
+// comments: each type followed by its constants, variables, functions and methods.
 func api(t *testing.T, dir string, files []*file) string {
 	var decls []string
 	for _, system := range systems {
@@ -52,8 +51,7 @@ func api(t *testing.T, dir string, files []*file) string {
 			if !match {
 				continue
 			}
-			// go/doc changes what it is given, so parse again. Without
-			// comments there are none to print.
+			// go/doc changes its argument, so parse again, without comments.
 			parsed, err := parser.ParseFile(fset, f.name, f.src, parser.SkipObjectResolution)
 			if err != nil {
 				t.Fatal(err)
@@ -81,10 +79,9 @@ func declarations(p *doc.Package) []string {
 		ast.Inspect(d, trim)
 		var b bytes.Buffer
 		config := printer.Config{Mode: printer.UseSpaces, Tabwidth: 4, Indent: 1}
-		// A file set without positions keeps the printer from leaving lines
-		// where comments were.
+		// With an empty file set the printer leaves no blank lines for comments.
 		if err := config.Fprint(&b, token.NewFileSet(), d); err != nil {
-			panic(err) // a declaration that was parsed can be printed
+			panic(err) // a parsed declaration can be printed
 		}
 		list = append(list, b.String()+"\n")
 	}
@@ -112,8 +109,8 @@ func declarations(p *doc.Package) []string {
 	return list
 }
 
-// trim empties literals, because that a variable is a table is part of the API
-// but not what stands in it, and drops the notes on fields that are not public.
+// trim removes the elements of literals, which are not part of the API, and the notes
+// about unexported fields.
 func trim(n ast.Node) bool {
 	switch n := n.(type) {
 	case *ast.CompositeLit:

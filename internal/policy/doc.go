@@ -1,4 +1,3 @@
-// Package policy holds only tests, of the source tree itself: which package
-// may import which, what the public packages export, that all is documented,
-// that files stay small and that what the README shows runs.
+// Package policy has only tests, of the source tree: imports between packages, the
+// exported API, comments on exported names, lengths of files, and the README's programs.
 package policy

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// requirements lists the modules that go.mod may require directly. Those that
-// thirdParty does not name are for tests.
+// requirements lists the modules that go.mod may require directly. Those not in thirdParty
+// are for tests.
 var requirements = append(sorted(thirdParty),
 	"github.com/google/go-cmp",
 	"pgregory.net/rapid",
@@ -39,10 +39,10 @@ func TestGoMod(t *testing.T) {
 	}
 	for _, r := range mod.Require {
 		if !r.Indirect && !slices.Contains(requirements, r.Path) {
-			t.Errorf("go.mod requires %s, which the list requirements does not name", r.Path)
+			t.Errorf("go.mod requires %s, which is not in the list requirements", r.Path)
 		}
 	}
 	for _, r := range mod.Replace {
-		t.Errorf("go.mod replaces %s: who imports this module does not get the replacement", r.Old.Path)
+		t.Errorf("go.mod replaces %s: importers of this module would not get the replacement", r.Old.Path)
 	}
 }

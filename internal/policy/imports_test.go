@@ -42,8 +42,8 @@ var order = strings.Fields(`
 	internal/goldentext internal/golden internal/policy internal/wgpu/wgputest
 `)
 
-// never lists what order would allow and the design does not: no package of
-// from reaches one of to, by itself or through others.
+// never lists imports that order allows and the design forbids: no package of from
+// imports one of to, directly or through others.
 var never = []struct{ from, to, why string }{
 	{
 		"tensor tree grad nn optim data",
@@ -57,8 +57,7 @@ var never = []struct{ from, to, why string }{
 	},
 }
 
-// thirdParty lists the packages, or folders of them, that may import
-// something from outside the module and the standard library.
+// thirdParty lists the packages, or folders of packages, that may import a module.
 var thirdParty = map[string]string{
 	"github.com/ebitengine/purego":     "internal/wgpu",
 	"golang.org/x/sys":                 "internal/simd internal/cpu internal/exec internal/wgpu safetensors train",
@@ -76,7 +75,7 @@ func mayShare(dir, path string) bool {
 	return under(path, dir) || under(dir, "examples") && under(path, "examples/internal")
 }
 
-// imports gives, for each package, what its files import, on any system.
+// imports returns the imports of each package on all systems.
 func imports(t *testing.T) map[string][]string {
 	all := map[string][]string{}
 	for dir, files := range packages(t) {
@@ -104,7 +103,7 @@ func TestImportOrder(t *testing.T) {
 			rank = len(order)
 		}
 		if rank < 0 {
-			t.Errorf("package %s has no place in the list order", dir)
+			t.Errorf("package %s is not in the list order", dir)
 			continue
 		}
 		for _, path := range all[dir] {
@@ -113,7 +112,7 @@ func TestImportOrder(t *testing.T) {
 				continue
 			}
 			if r := slices.Index(order, local); r < 0 || r >= rank {
-				t.Errorf("package %s imports %s, which does not stand before it in the list order", dir, local)
+				t.Errorf("package %s imports %s, which is not before it in the list order", dir, local)
 			}
 		}
 	}
@@ -131,8 +130,7 @@ func TestImportNever(t *testing.T) {
 	}
 }
 
-// reach returns a chain of imports that leads from a package to one of to,
-// nil if there is none.
+// reach returns a chain of imports from a package to one of to, nil if there is none.
 func reach(all map[string][]string, from string, to []string) []string {
 	seen := map[string]bool{}
 	var visit func(dir string) []string
@@ -165,7 +163,7 @@ func TestImportThirdParty(t *testing.T) {
 				continue // the standard library, or ours
 			}
 			if !mayImport(dir, path) {
-				t.Errorf("package %s imports %s, which the list thirdParty does not allow it", dir, path)
+				t.Errorf("package %s imports %s, which the list thirdParty does not allow", dir, path)
 			}
 		}
 	}
@@ -185,7 +183,7 @@ func mayImport(dir, path string) bool {
 	return false
 }
 
-// under reports whether a path is a folder or lies in it.
+// under reports whether a path is the folder or is in it.
 func under(path, folder string) bool {
 	return path == folder || strings.HasPrefix(path, folder+"/")
 }

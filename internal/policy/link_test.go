@@ -14,11 +14,10 @@ import (
 
 const purego = "github.com/ebitengine/purego"
 
-// gpuPackages are what a program that opens no GPU is free of.
+// gpuPackages must not be linked into a program that opens no GPU.
 var gpuPackages = []string{module + "/webgpu", module + "/internal/gpu", module + "/internal/wgpu", module + "/internal/wgsl", purego}
 
-// TestLink builds programs and looks for GPU code in them: among the packages
-// they are built of, the modules they name and their functions.
+// TestLink builds programs and checks their packages, modules and functions for GPU code.
 func TestLink(t *testing.T) {
 	for _, c := range []struct {
 		imports string // besides tensor
@@ -27,7 +26,7 @@ func TestLink(t *testing.T) {
 	}{
 		{"", "", false},
 		{"data grad nn optim safetensors train", "", false},
-		{"webgpu", "webgpu.Open(nil)", true}, // else this test would see nothing
+		{"webgpu", "webgpu.Open(nil)", true}, // shows that the test finds GPU code
 	} {
 		t.Run(c.imports, func(t *testing.T) {
 			t.Parallel()
@@ -52,7 +51,7 @@ func TestLink(t *testing.T) {
 			}
 			named := slices.ContainsFunc(info.Deps, func(m *debug.Module) bool { return m.Path == purego })
 			if named != c.gpu {
-				t.Errorf("the program names %s: %v, want %v", purego, named, c.gpu)
+				t.Errorf("the program has the module %s: %v, want %v", purego, named, c.gpu)
 			}
 			functions := functionPackages(goTool(t, "tool", "nm", program))
 			if !slices.Contains(functions, module+"/tensor") {
@@ -60,7 +59,7 @@ func TestLink(t *testing.T) {
 			}
 			for _, p := range gpuPackages {
 				if got := slices.Contains(packages, p); got != c.gpu {
-					t.Errorf("the program is built of %s: %v, want %v", p, got, c.gpu)
+					t.Errorf("the program has the package %s: %v, want %v", p, got, c.gpu)
 				}
 				if got := slices.Contains(functions, p); got != c.gpu {
 					t.Errorf("the program has functions of %s: %v, want %v", p, got, c.gpu)
@@ -70,7 +69,7 @@ func TestLink(t *testing.T) {
 	}
 }
 
-// goTool is what the go command prints.
+// goTool returns the output of the go command.
 func goTool(t *testing.T, args ...string) string {
 	t.Helper()
 	cmd := exec.Command("go", args...)
@@ -83,8 +82,7 @@ func goTool(t *testing.T, args ...string) string {
 	return string(out)
 }
 
-// functionPackages lists the packages whose functions are among the symbols that
-// go tool nm prints.
+// functionPackages lists the packages of the functions in the output of go tool nm.
 func functionPackages(nm string) []string {
 	var list []string
 	for _, m := range regexp.MustCompile(`(?m) [Tt] ((?:[^\s/]+/)*[^\s/.]+)\.`).FindAllStringSubmatch(nm, -1) {

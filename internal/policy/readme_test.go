@@ -40,8 +40,7 @@ func TestReadmePrograms(t *testing.T) {
 	}
 }
 
-// TestPackagesNamed fails for a package that the README or the design does
-// not tell of.
+// TestPackagesNamed fails for a package that the README or the design does not mention.
 func TestPackagesNamed(t *testing.T) {
 	readme, design := text(t, "README.md"), text(t, "docs/design.md")
 	for _, dir := range sorted(packages(t)) {

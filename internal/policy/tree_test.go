@@ -19,7 +19,7 @@ const (
 	module = "github.com/tensorken/tensorken"
 )
 
-// A file is a Go file of the module, for whatever system it is.
+// A file is a Go file of the module, for any system.
 type file struct {
 	name string // relative to the root, with slashes
 	dir  string // its package's path in the module
@@ -66,8 +66,7 @@ var load = sync.OnceValues(func() ([]*file, error) {
 	return files, err
 })
 
-// skipped reports whether the go command would not look into a folder, or it
-// is a module of its own.
+// skipped reports whether the go command ignores a folder, or it is another module.
 func skipped(path, name string) bool {
 	if name == "testdata" || strings.HasPrefix(name, ".") || strings.HasPrefix(name, "_") {
 		return true
@@ -85,7 +84,7 @@ func sources(t *testing.T) []*file {
 	return files
 }
 
-// packages groups the files that are no tests by their package's path.
+// packages groups the files that are not tests by package path.
 func packages(t *testing.T) map[string][]*file {
 	t.Helper()
 	pkgs := map[string][]*file{}
@@ -99,7 +98,7 @@ func packages(t *testing.T) map[string][]*file {
 
 func sorted[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
 
-// isProgram reports whether a path is a command's or an example's.
+// isProgram reports whether a path is in the folder of commands or of examples.
 func isProgram(dir string) bool {
 	return strings.HasPrefix(dir, "cmd/") || strings.HasPrefix(dir, "examples/")
 }
