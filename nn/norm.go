@@ -74,7 +74,7 @@ func lastAxes(layer string, x, weight tensor.Tensor) []int {
 	return axes
 }
 
-// affine returns x·weight + bias, leaving out what is absent.
+// affine returns x·weight + bias. Each may be absent.
 func affine(x, weight, bias tensor.Tensor) tensor.Tensor {
 	if weight.IsValid() {
 		x = x.Mul(weight)

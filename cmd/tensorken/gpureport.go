@@ -1,16 +1,11 @@
 package main
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"os"
-	"os/exec"
-	"runtime"
-	"runtime/debug"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -86,49 +81,4 @@ func report(ctx context.Context, w io.Writer, checks []check, d *tensor.Device) 
 		}
 	}
 	return failed, nil
-}
-
-// version returns this program's version.
-func version() string {
-	v := "unknown"
-	if info, ok := debug.ReadBuildInfo(); ok {
-		v = info.Main.Version
-		for _, s := range info.Settings {
-			if s.Key == "vcs.revision" && !strings.Contains(v, s.Value[:min(12, len(s.Value))]) {
-				v += " " + s.Value
-			}
-		}
-	}
-	return v
-}
-
-// system returns the operating system's name and, if known, version.
-func system() string {
-	switch runtime.GOOS {
-	case "linux":
-		kernel, _ := os.ReadFile("/proc/sys/kernel/osrelease")
-		return strings.TrimSpace(distribution() + " " + string(kernel))
-	case "darwin":
-		out, _ := exec.Command("sw_vers", "-productVersion").Output()
-		return "macOS " + strings.TrimSpace(string(out))
-	case "windows":
-		out, _ := exec.Command("cmd", "/c", "ver").Output()
-		return strings.TrimSpace(string(out))
-	}
-	return runtime.GOOS
-}
-
-// distribution returns the name of the Linux distribution.
-func distribution() string {
-	f, err := os.Open("/etc/os-release")
-	if err != nil {
-		return "Linux"
-	}
-	defer f.Close()
-	for lines := bufio.NewScanner(f); lines.Scan(); {
-		if name, ok := strings.CutPrefix(lines.Text(), "PRETTY_NAME="); ok {
-			return strings.Trim(name, `"`)
-		}
-	}
-	return "Linux"
 }

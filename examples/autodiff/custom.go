@@ -37,14 +37,14 @@ func newMove() Move {
 	return Move{tensor.New([]float32{1, 2, -1}), tensor.Scalar(1), tensor.New([]float32{2, 1, 0})}
 }
 
-// objective is the greater, the nearer the guess of what the first state is
-// worth is to the later guess.
+// objective returns -½(reward + v(To) - v(From))², with values v(s) = s·theta: it grows
+// as both estimates of the first state's value agree.
 func (m Move) objective(theta tensor.Tensor) tensor.Tensor {
 	target := m.Reward.Add(m.To.Dot(theta))
 	return target.Sub(m.From.Dot(theta)).Square().Mul(-0.5)
 }
 
-// stopped is objective with a derivative only through the first guess.
+// stopped is objective with a derivative only through v(From).
 func (m Move) stopped(theta tensor.Tensor) tensor.Tensor {
 	target := grad.StopGradient(m.Reward.Add(m.To.Dot(theta)))
 	return target.Sub(m.From.Dot(theta)).Square().Mul(-0.5)

@@ -89,8 +89,8 @@ func log32(x float32) float32 {
 	return float32(log64(float64(x)))
 }
 
-// log1p32 adds what rounding 1+x lost. From |x| = 2⁻²⁹ to 2⁵³ it loses nothing,
-// and nearer to 0 log(1+x) loses as much.
+// log1p32 adds the rounding error of u = 1+x to log(u). For |x| from 2⁻²⁹ to 2⁵³ that
+// error is 0; nearer to 0 the derivative of log at u is 1.
 func log1p32(x float32) float32 {
 	if !(x > -1 && x < 1<<53) || x == 0 {
 		return float32(math.Log1p(float64(x)))
