@@ -123,10 +123,7 @@ func (c *column) gather(index []int, shape []int) (tensor.Tensor, error) {
 	if c.err != nil {
 		return tensor.Tensor{}, c.err
 	}
-	size := c.tensor.DType().Size()
-	for _, n := range c.shape {
-		size *= n
-	}
+	size := c.tensor.DType().Size() * graph.Len(c.shape)
 	data, err := tensor.Internal.Allocate(graph.Token{}, len(index)*size)
 	if err != nil {
 		return tensor.Tensor{}, err

@@ -13,6 +13,7 @@ import (
 
 	"github.com/tensorken/tensorken/internal/graph"
 	"github.com/tensorken/tensorken/internal/hostmem"
+	"github.com/tensorken/tensorken/internal/shape"
 	"github.com/tensorken/tensorken/tensor"
 )
 
@@ -112,11 +113,7 @@ func numbers(n int) []int {
 	if err := hostmem.Check(n, 8); err != nil {
 		panic(&tensor.DeviceError{Device: "host", Op: "an order of examples", Err: err})
 	}
-	list := make([]int, n)
-	for i := range list {
-		list[i] = i
-	}
-	return list
+	return shape.All(n)
 }
 
 // shuffled returns the numbers below n in an order that depends on seed and

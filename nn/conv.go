@@ -1,6 +1,10 @@
 package nn
 
-import "github.com/tensorken/tensorken/tensor"
+import (
+	"slices"
+
+	"github.com/tensorken/tensorken/tensor"
+)
 
 // A Conv layer is a convolution (a cross-correlation, by its usual name) over one
 // to three spatial axes, as many as its weight has.
@@ -67,12 +71,7 @@ func perChannel(t tensor.Tensor, rank int) tensor.Tensor {
 	if !t.IsValid() {
 		return t
 	}
-	shape := make([]int, rank-1)
-	for i := range shape {
-		shape[i] = 1
-	}
-	shape[0] = t.Len()
-	return t.Reshape(shape...)
+	return t.Reshape(append([]int{t.Len()}, slices.Repeat([]int{1}, rank-2)...)...)
 }
 
 // A MaxPool layer returns the maximum of each window of Size along every axis after

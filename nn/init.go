@@ -3,6 +3,7 @@ package nn
 import (
 	"math"
 
+	"github.com/tensorken/tensorken/internal/graph"
 	"github.com/tensorken/tensorken/internal/shape"
 	"github.com/tensorken/tensorken/tensor"
 )
@@ -49,10 +50,7 @@ func fans(op string, rng *tensor.RNG, shape []int) (in, out int) {
 	if len(shape) < 2 {
 		fail(op, "the shape %v has rank %d, a weight [out in spatial...] at least 2", shape, len(shape))
 	}
-	window := 1
-	for _, d := range shape[2:] {
-		window *= d
-	}
+	window := graph.Len(shape[2:])
 	return shape[1] * window, shape[0] * window
 }
 

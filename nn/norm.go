@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/tensorken/tensorken/internal/shape"
 	"github.com/tensorken/tensorken/tensor"
 )
 
@@ -67,11 +68,7 @@ func lastAxes(layer string, x, weight tensor.Tensor) []int {
 	if first < 0 || !slices.Equal(x.Shape()[first:], weight.Shape()) {
 		fail(layer, "the input %v does not end in the weight's shape %v", x.Shape(), weight.Shape())
 	}
-	axes := make([]int, weight.Rank())
-	for i := range axes {
-		axes[i] = first + i
-	}
-	return axes
+	return shape.All(x.Rank())[first:]
 }
 
 // affine returns x·weight + bias. Each may be absent.
@@ -125,10 +122,7 @@ func (l BatchNorm) Train(x tensor.Tensor, rng *tensor.RNG) (tensor.Tensor, Layer
 	}
 	defer named("BatchNorm")
 	l.check(x)
-	n, axes := x.Len()/max(x.Dim(1), 1), []int{0}
-	for a := 2; a < x.Rank(); a++ {
-		axes = append(axes, a)
-	}
+	n, axes := x.Len()/max(x.Dim(1), 1), append([]int{0}, shape.All(x.Rank())[2:]...)
 	if n < 2 {
 		fail("BatchNorm", "training needs at least 2 elements a channel, the input %v has %d", x.Shape(), n)
 	}

@@ -12,6 +12,7 @@ import (
 	"strconv"
 	"unicode/utf8"
 
+	"github.com/tensorken/tensorken/internal/graph"
 	"github.com/tensorken/tensorken/internal/shape"
 	"github.com/tensorken/tensorken/tensor"
 )
@@ -236,12 +237,8 @@ func arrange(entries []entry) {
 	at := int64(0)
 	for i := range entries {
 		e := &entries[i]
-		count := int64(1)
-		for _, n := range e.shape {
-			count *= int64(n)
-		}
 		e.start = at
-		at += count * int64(elementTypes[e.typ].bits) / 8
+		at += int64(graph.Len(e.shape)) * int64(elementTypes[e.typ].bits) / 8
 		e.end = at
 	}
 }
