@@ -16,8 +16,8 @@ type Arg struct {
 }
 
 // Run runs a kernel that passes [ir.Verify], each instruction at every position of its
-// axes. It fails if an instruction reads or writes outside its buffer, or writes an
-// element that is also read or written by another, through any argument.
+// axes. It fails if an instruction reads or writes outside its buffer, or if an element is
+// written twice, or both read and written, also through different arguments.
 func Run(k *ir.Kernel, args []Arg) error {
 	if len(args) != len(k.Args) {
 		return fmt.Errorf("interp: %d arguments for %d", len(args), len(k.Args))

@@ -236,7 +236,7 @@ func (d *device) Await(p Pipeline) error {
 	}
 	q := &d.pipelines[p]
 	if !q.ready {
-		// A handler sets *q, so nothing may be appended to q's slice meanwhile.
+		// The handler writes to *q, so d.pipelines must not be reallocated meanwhile.
 		if err := d.wait("NewPipeline", &q.ready); err != nil {
 			return d.markLost(err)
 		}
