@@ -4,10 +4,10 @@ package compile
 
 import (
 	"fmt"
+	"slices"
 
-	"github.com/tensorken/tensorken/internal/fuse"
 	"github.com/tensorken/tensorken/internal/graph"
-	"github.com/tensorken/tensorken/internal/lower"
+	"github.com/tensorken/tensorken/internal/kernelize"
 	"github.com/tensorken/tensorken/ir"
 )
 
@@ -74,10 +74,10 @@ func Verify() { verify = true }
 // and constants. Bindings is the most buffers a kernel may have, 0 for no limit.
 // Fallbacks are what outputs hold if a check fails; see Plan.FallsBack.
 func Graph(roots []*graph.Node, bindings int, fallbacks []Fallback) (*Plan, error) {
-	fusion := fuse.Nodes(roots, bindings)
+	kernels, outputs := kernelize.Graph(roots, bindings)
 	p := &Plan{}
 	index := map[*graph.Node]int{} // of the buffers
-	gathered, transposes := map[checked]bool{}, map[int]checked{}
+	gathered, transposes := map[checked]bool{}, map[int][]checked{}
 	buffer := func(n *graph.Node) int {
 		i, ok := index[n]
 		if !ok {
@@ -87,19 +87,21 @@ func Graph(roots []*graph.Node, bindings int, fallbacks []Fallback) (*Plan, erro
 		}
 		return i
 	}
-	for _, g := range fusion.Groups {
-		k, args, indices := lower.Group(fusion, g)
-		s := Step{Kernel: k}
-		for _, x := range indices {
+	for _, k := range kernels {
+		s := Step{Kernel: k.Kernel}
+		for _, x := range k.Indices {
 			s.Indices = append(s.Indices, Index{x.Instr, x.Node.Number, x.Element, x.Len})
-			if c, all := checks(k, x); all {
+		}
+		last := len(k.Indices) - 1
+		isTranspose := last >= 0 && k.Indices[last].Node.Op == ir.Scatter && len(k.Indices[last].Node.Ints) > 1 // of a Gather
+		for _, x := range k.Indices {
+			if c, all := checks(k.Kernel, x); isTranspose {
+				transposes[len(p.Steps)] = append(transposes[len(p.Steps)], c)
+			} else if all {
 				gathered[c] = true
 			}
 		}
-		if n := g.Scatter; n != nil && len(n.Ints) > 1 { // the transpose of a Gather
-			transposes[len(p.Steps)], _ = checks(k, indices[0])
-		}
-		for _, a := range args {
+		for _, a := range k.Args {
 			arg := Arg{Kind: a.Kind, Offset: a.Offset}
 			switch {
 			case a.Kind == ir.Status:
@@ -116,22 +118,17 @@ func Graph(roots []*graph.Node, bindings int, fallbacks []Fallback) (*Plan, erro
 		}
 		p.Steps = append(p.Steps, s)
 	}
-	for i, c := range transposes {
-		p.Steps[i].Redundant = gathered[c]
+	for i, list := range transposes {
+		p.Steps[i].Redundant = !slices.ContainsFunc(list, func(c checked) bool { return !gathered[c] })
 	}
-	for _, r := range roots {
-		b := fusion.Stored(r)
-		v, ok := fuse.ViewOf(r, b)
-		if !ok {
-			return nil, fmt.Errorf("compile: %v of %v is not stored", r.Op, r.Shape)
-		}
-		o := Output{Offset: v.Offset, Strides: v.Strides}
-		if b.Op == ir.Buffer {
-			o.Leaf, o.Index = true, int(b.Num)
+	for _, o := range outputs {
+		out := Output{Leaf: o.Node.Op == ir.Buffer, Offset: o.View.Offset, Strides: o.View.Strides}
+		if out.Leaf {
+			out.Index = int(o.Node.Num)
 		} else {
-			o.Index = buffer(b)
+			out.Index = buffer(o.Node)
 		}
-		p.Outputs = append(p.Outputs, o)
+		p.Outputs = append(p.Outputs, out)
 	}
 	p.FallsBack = len(fallbacks) > 0 && p.Checks > 0 && p.addFallbacks(roots, fallbacks, bindings)
 	p.schedule()
@@ -148,7 +145,7 @@ type checked struct {
 }
 
 // checks is what an instruction checks, and whether it checks all of it.
-func checks(k *ir.Kernel, x lower.Index) (c checked, all bool) {
+func checks(k *ir.Kernel, x kernelize.Index) (c checked, all bool) {
 	n, axis := x.Node, x.Node.Ints[0]
 	c = checked{n.Src()[1], n.Src()[0].Shape[axis]}
 	all = n.Op == ir.Gather && len(k.Body[x.Instr].View.Guards) == 0 && points(k, ir.IndexDomain(k.Body, x.Instr)) == x.Len

@@ -6,8 +6,8 @@ import (
 	"sync"
 
 	"github.com/tensorken/tensorken/internal/compile"
-	"github.com/tensorken/tensorken/internal/fuse"
 	"github.com/tensorken/tensorken/internal/graph"
+	"github.com/tensorken/tensorken/internal/shape"
 	"github.com/tensorken/tensorken/internal/simplify"
 	"github.com/tensorken/tensorken/ir"
 )
@@ -54,7 +54,7 @@ type node struct {
 // A leaf is a view of stored elements.
 type leaf struct {
 	value  *graph.Value
-	view   fuse.Strided
+	view   shape.Strided
 	shape  []int
 	dtype  ir.DType
 	number int32
@@ -179,11 +179,11 @@ func (c *capture) enter(n *graph.Node) {
 		s := n.State()
 		switch {
 		case s.Value != nil:
-			i = c.addLeaf(n, s.Value, fuse.Strided{Offset: s.Value.Offset, Strides: s.Value.Strides})
+			i = c.addLeaf(n, s.Value, shape.Strided{Offset: s.Value.Offset, Strides: s.Value.Strides})
 		case c.castsOnHost(n, s.Src):
 			x := newHostCast(n, s.Src[0])
 			c.casts = append(c.casts, x)
-			i = c.addLeaf(n, x.value, fuse.Strided{Strides: x.value.Strides})
+			i = c.addLeaf(n, x.value, shape.Strided{Strides: x.value.Strides})
 		case c.device != nil && deviceOf(n, c.device) != c.device && !(isAlias(n) && s.Src[0].Value() != nil):
 			c.foreign = append(c.foreign, n)
 			i = c.add(n, nil, -1)
@@ -206,7 +206,8 @@ func (c *capture) visit(n *graph.Node, src []int32) int32 {
 		if l.value.Err != nil {
 			return src[0] // what moves a failed value fails
 		}
-		if view, ok := l.view.Move(n, l.shape); ok && graph.Len(l.shape) > 0 {
+		m := shape.Move{Op: n.Op, Ints: n.Ints, From: l.shape, To: n.Shape}
+		if view, ok := m.View(l.view); ok && graph.Len(l.shape) > 0 {
 			return c.addLeaf(n, l.value, view)
 		}
 	}
@@ -249,7 +250,7 @@ const maxSearch = 64
 
 // addLeaf returns the number of a view of a value that n is, which may be that of
 // an equal leaf.
-func (c *capture) addLeaf(n *graph.Node, v *graph.Value, view fuse.Strided) int32 {
+func (c *capture) addLeaf(n *graph.Node, v *graph.Value, view shape.Strided) int32 {
 	for i := range c.leaves[:min(len(c.leaves), maxSearch)] {
 		l := &c.leaves[i]
 		if l.value.Store == v.Store && l.value.Err == v.Err && l.view.Offset == view.Offset &&

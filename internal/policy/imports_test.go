@@ -23,7 +23,7 @@ var order = strings.Fields(`
 	internal/lru
 	internal/graph
 	internal/interp
-	internal/simplify internal/fuse internal/lower internal/compile
+	internal/simplify internal/kernelize internal/compile
 	internal/exec
 	driver/drivertest
 	internal/cpu

@@ -1,187 +1,173 @@
 package shape
 
-import "github.com/tensorken/tensorken/ir"
+import (
+	"slices"
 
-// The functions of this file take the coordinates at which a movement
-// operation's result is read to those at which its operand is read: one form
-// an axis. Attributes are as in package ir.
+	"github.com/tensorken/tensorken/ir"
+)
 
-// Permute reads through ir.Permute.
-func Permute(at []ir.AffineExpr, order []int) []ir.AffineExpr {
-	src := make([]ir.AffineExpr, len(at))
-	for i, a := range order {
-		src[a] = at[i]
-	}
-	return src
+// A Move is an operation of class [ir.Movement] with its attributes, from the
+// shape of its operand to that of its result.
+type Move struct {
+	Op       ir.Op
+	Ints     []int
+	From, To []int
 }
 
-// Expand reads through ir.Expand of an operand of shape from.
-func Expand(at []ir.AffineExpr, from []int) []ir.AffineExpr {
+// A Source is where the operand of a movement is read. Where a guard does not
+// hold, the operand is not read and the result is the fill.
+type Source struct {
+	At     []ir.AffineExpr
+	Guards []ir.Guard
+	Opaque bool   // no affine coordinates exist, or none before Split
+	Split  *Split // of an axis of the space, after which they may exist
+}
+
+// A Split replaces an axis of a space by two, the inner one of length Inner.
+type Split struct{ Axis, Inner int }
+
+// A Movement is the meaning of a movement operation.
+type Movement struct {
+	// Push takes the coordinates at which the result is read, over axes of lengths
+	// lens, to those of the operand.
+	Push func(m *Move, at []ir.AffineExpr, lens []int) Source
+	// View is the result as a view of the stored elements that v is a view of; nil
+	// if there is none for any v.
+	View func(m *Move, v Strided) (Strided, bool)
+	// Compose returns the attributes of one movement that does what inner and then
+	// outer, of the same operation, do; nil if there is none.
+	Compose func(outer, inner *Move) []int
+	// Fills says that the result has elements that the operand has not.
+	Fills bool
+}
+
+// Movements has a row for each operation of class [ir.Movement] but Cat, whose
+// operands are not read through it: [Part] says where they lie in it.
+var Movements = [ir.Ops]*Movement{
+	ir.Alias:    {Push: pushAlias, View: viewAlias, Compose: composeNone},
+	ir.Reshape:  {Push: pushReshape, View: viewReshape, Compose: composeNone},
+	ir.Permute:  {Push: pushPermute, View: viewPermute, Compose: composePermute},
+	ir.Expand:   {Push: pushExpand, View: viewExpand, Compose: composeNone},
+	ir.Pad:      {Push: pushPad, Fills: true},
+	ir.Crop:     {Push: pushCrop, View: viewCrop, Compose: composeCrop},
+	ir.Flip:     {Push: pushFlip, View: viewFlip, Compose: composeFlip},
+	ir.Window:   {Push: pushWindow, View: viewWindow},
+	ir.Unwindow: {Push: pushUnwindow, Fills: true},
+}
+
+// Push is the table's function for m; without one, m is opaque.
+func (m *Move) Push(at []ir.AffineExpr, lens []int) Source {
+	if row := Movements[m.Op]; row != nil {
+		return row.Push(m, at, lens)
+	}
+	return Source{Opaque: true}
+}
+
+// Part returns the coordinates in a Cat along axis of an element of an operand
+// that starts at position offset of it.
+func Part(at []ir.AffineExpr, axis, offset int) []ir.AffineExpr {
+	at = slices.Clone(at)
+	at[axis] = Affine(at[axis], 1, offset)
+	return at
+}
+
+func pushAlias(_ *Move, at []ir.AffineExpr, _ []int) Source { return Source{At: at} }
+
+func composeNone(_, _ *Move) []int { return []int{} }
+
+func pushPermute(m *Move, at []ir.AffineExpr, _ []int) Source {
 	src := make([]ir.AffineExpr, len(at))
-	for i, n := range from {
-		src[i] = at[i]
+	for i, a := range m.Ints {
+		src[a] = at[i]
+	}
+	return Source{At: src}
+}
+
+func composePermute(outer, inner *Move) []int {
+	order := make([]int, len(outer.Ints))
+	for i, a := range outer.Ints {
+		order[i] = inner.Ints[a]
+	}
+	return order
+}
+
+func pushExpand(m *Move, at []ir.AffineExpr, _ []int) Source {
+	src := slices.Clone(at)
+	for i, n := range m.From {
 		if n == 1 {
 			src[i] = Constant(0)
 		}
 	}
-	return src
+	return Source{At: src}
 }
 
-// Crop reads through ir.Crop.
-func Crop(at []ir.AffineExpr, ints []int) []ir.AffineExpr {
-	src := make([]ir.AffineExpr, len(at))
+func pushCrop(m *Move, at []ir.AffineExpr, _ []int) Source {
+	src := slices.Clone(at)
 	for i := range at {
-		src[i] = at[i]
-		if start, step := ints[2*i], ints[2*i+1]; start != 0 || step != 1 {
+		if start, step := m.Ints[2*i], m.Ints[2*i+1]; start != 0 || step != 1 {
 			src[i] = Affine(at[i], step, start)
 		}
 	}
-	return src
+	return Source{At: src}
 }
 
-// Flip reads through ir.Flip of a tensor of that shape.
-func Flip(at []ir.AffineExpr, axes, shape []int) []ir.AffineExpr {
-	src := append([]ir.AffineExpr(nil), at...)
-	for _, a := range axes {
-		src[a] = Affine(at[a], -1, shape[a]-1)
+func composeCrop(outer, inner *Move) []int {
+	ints := make([]int, len(outer.Ints))
+	for i := 0; i < len(ints); i += 2 {
+		start, step := inner.Ints[i], inner.Ints[i+1]
+		ints[i], ints[i+1] = start+step*outer.Ints[i], step*outer.Ints[i+1]
 	}
-	return src
+	return ints
 }
 
-// Pad reads through ir.Pad of an operand of shape from: at the coordinates
-// where the guards hold, elsewhere the fill is read.
-func Pad(at []ir.AffineExpr, ints, from, lens []int) (src []ir.AffineExpr, guards []ir.Guard) {
-	src = append([]ir.AffineExpr(nil), at...)
+func pushFlip(m *Move, at []ir.AffineExpr, _ []int) Source {
+	src := slices.Clone(at)
+	for _, a := range m.Ints {
+		src[a] = Affine(at[a], -1, m.From[a]-1)
+	}
+	return Source{At: src}
+}
+
+func composeFlip(outer, inner *Move) []int {
+	axes := []int{}
+	for a := range outer.To {
+		if slices.Contains(outer.Ints, a) != slices.Contains(inner.Ints, a) {
+			axes = append(axes, a)
+		}
+	}
+	return axes
+}
+
+func pushPad(m *Move, at []ir.AffineExpr, lens []int) Source {
+	s := Source{At: slices.Clone(at)}
 	for i := range at {
-		before, after, interior := ints[3*i], ints[3*i+1], ints[3*i+2]
-		if before == 0 && after == 0 && interior == 0 {
-			continue
-		}
-		src[i] = Divide(Affine(at[i], 1, -before), interior+1)
-		if g := (ir.Guard{AffineExpr: src[i], Len: from[i]}); !Always(g, lens) {
-			guards = append(guards, g)
+		before, after, interior := m.Ints[3*i], m.Ints[3*i+1], m.Ints[3*i+2]
+		if before != 0 || after != 0 || interior != 0 {
+			s.At[i] = Divide(Affine(at[i], 1, -before), interior+1)
+			s.guard(i, m, lens)
 		}
 	}
-	return src, guards
+	return s
 }
 
-// Window reads through ir.Window.
-func Window(at []ir.AffineExpr, ints []int) []ir.AffineExpr {
-	i, k, s, d := ints[0], ints[1], ints[2], ints[3]
-	src := append([]ir.AffineExpr(nil), at...)
+func pushWindow(m *Move, at []ir.AffineExpr, _ []int) Source {
+	i, k, s, d := m.Ints[0], m.Ints[1], m.Ints[2], m.Ints[3]
+	src := slices.Clone(at)
 	src[i] = Combine(at[i], s, at[k], d, 0)
+	return Source{At: src}
+}
+
+func pushUnwindow(m *Move, at []ir.AffineExpr, lens []int) Source {
+	i, k, s, d := m.Ints[0], m.Ints[1], m.Ints[2], m.Ints[3]
+	src := Source{At: slices.Clone(at)}
+	src.At[i] = Divide(Combine(at[i], 1, at[k], -d, 0), s)
+	src.guard(i, m, lens)
 	return src
 }
 
-// Unwindow reads through ir.Unwindow of an operand of shape from.
-func Unwindow(at []ir.AffineExpr, ints, from, lens []int) (src []ir.AffineExpr, guards []ir.Guard) {
-	i, k, s, d := ints[0], ints[1], ints[2], ints[3]
-	src = append([]ir.AffineExpr(nil), at...)
-	src[i] = Divide(Combine(at[i], 1, at[k], -d, 0), s)
-	if g := (ir.Guard{AffineExpr: src[i], Len: from[i]}); !Always(g, lens) {
-		guards = append(guards, g)
+// guard keeps the coordinate of axis i in the operand, unless it always is.
+func (s *Source) guard(i int, m *Move, lens []int) {
+	if g := (ir.Guard{AffineExpr: s.At[i], Len: m.From[i]}); !Always(g, lens) {
+		s.Guards = append(s.Guards, g)
 	}
-	return src, guards
-}
-
-// A Split says that an axis of the space should be two: the inner one of
-// length Inner.
-type Split struct{ Axis, Inner int }
-
-// Reshape reads through ir.Reshape from shape from to shape to. Where the
-// coordinates cannot be told apart by forms, ok is false, and split is the
-// axis whose splitting would help, if there is one.
-func Reshape(at []ir.AffineExpr, from, to, lens []int) (src []ir.AffineExpr, split *Split, ok bool) {
-	src = make([]ir.AffineExpr, len(from))
-	for i := range src {
-		src[i] = Constant(0)
-	}
-	for _, g := range Groups(from, to) {
-		flat := Constant(0)
-		for i := g.To[0]; i < g.To[1]; i++ {
-			if to[i] != 1 {
-				flat = Combine(flat, to[i], at[i], 1, 0)
-			}
-		}
-		for i := g.From[1] - 1; i >= g.From[0]; i-- {
-			n := from[i]
-			if n == 1 {
-				continue
-			}
-			if last := product(from[g.From[0]:i]) == 1; last {
-				src[i] = flat
-				break
-			}
-			if flat.Div != 1 {
-				return nil, nil, false
-			}
-			var rest ir.AffineExpr
-			if rest, src[i], split, ok = divmod(flat, n, lens); !ok {
-				return nil, split, false
-			}
-			flat = rest
-		}
-	}
-	return src, nil, true
-}
-
-// divmod splits f into f div n and f mod n, where both are forms.
-func divmod(f ir.AffineExpr, n int, lens []int) (div, mod ir.AffineExpr, split *Split, ok bool) {
-	mod = ir.AffineExpr{Off: ((f.Off % n) + n) % n, Div: 1, Coef: make([]int, len(f.Coef))}
-	div = ir.AffineExpr{Off: (f.Off - mod.Off) / n, Div: 1, Coef: make([]int, len(f.Coef))}
-	for a, c := range f.Coef {
-		if c%n == 0 {
-			div.Coef[a] = c / n
-			continue
-		}
-		mod.Coef[a] = c
-		if size := max(c, -c); split == nil && size*(lens[a]-1) >= n && n%size == 0 && lens[a]%(n/size) == 0 {
-			split = &Split{a, n / size}
-		}
-	}
-	lo, hi := Range(mod, lens)
-	return div, mod, split, lo >= 0 && hi < n
-}
-
-// A Group is a run of axes of two shapes with as many elements in both:
-// from From[0] up to From[1] of the one, To[0] up to To[1] of the other.
-type Group struct{ From, To [2]int }
-
-// Groups parts two shapes of as many elements, none of them 0, into the
-// shortest runs of axes that correspond.
-func Groups(from, to []int) []Group {
-	var groups []Group
-	i, j := 0, 0
-	for i < len(from) || j < len(to) {
-		g := Group{[2]int{i, i}, [2]int{j, j}}
-		p, q := 1, 1
-		if i < len(from) {
-			p = from[i]
-			i++
-		}
-		if j < len(to) {
-			q = to[j]
-			j++
-		}
-		for p != q {
-			if p < q {
-				p *= from[i]
-				i++
-			} else {
-				q *= to[j]
-				j++
-			}
-		}
-		g.From[1], g.To[1] = i, j
-		groups = append(groups, g)
-	}
-	return groups
-}
-
-func product(shape []int) int {
-	n := 1
-	for _, d := range shape {
-		n *= d
-	}
-	return n
 }

@@ -19,29 +19,7 @@ type move struct {
 	source   func(pos []int) ([]int, bool)
 }
 
-// read is where the move reads, by the forms under test.
-func (m move) read(at []ir.AffineExpr, lens []int) (src []ir.AffineExpr, guards []ir.Guard, split *Split, ok bool) {
-	ok = true
-	switch m.op {
-	case ir.Permute:
-		src = Permute(at, m.ints)
-	case ir.Expand:
-		src = Expand(at, m.from)
-	case ir.Crop:
-		src = Crop(at, m.ints)
-	case ir.Flip:
-		src = Flip(at, m.ints, m.from)
-	case ir.Pad:
-		src, guards = Pad(at, m.ints, m.from, lens)
-	case ir.Window:
-		src = Window(at, m.ints)
-	case ir.Unwindow:
-		src, guards = Unwindow(at, m.ints, m.from, lens)
-	case ir.Reshape:
-		src, split, ok = Reshape(at, m.from, m.to, lens)
-	}
-	return src, guards, split, ok
-}
+func (m move) describe() *Move { return &Move{Op: m.op, Ints: m.ints, From: m.from, To: m.to} }
 
 // drawMove gives a random movement of a tensor of that shape.
 func drawMove(t *rapid.T, from []int) move {
@@ -212,8 +190,8 @@ func checkMoves(t *rapid.T) {
 	var guards []ir.Guard
 	var read []move
 	for _, m := range slices.Backward(chain) {
-		src, more, split, ok := m.read(forms, s.lens)
-		for split != nil {
+		src := m.describe().Push(forms, s.lens)
+		for split := src.Split; split != nil; split = src.Split {
 			s.splits = append(s.splits, *split)
 			hi, lo := len(s.lens), len(s.lens)+1
 			s.lens = append(s.lens, s.lens[split.Axis]/split.Inner, split.Inner)
@@ -223,13 +201,13 @@ func checkMoves(t *rapid.T) {
 			for i := range guards {
 				guards[i].AffineExpr = SplitAxis(guards[i].AffineExpr, split.Axis, hi, lo, split.Inner)
 			}
-			src, more, split, ok = m.read(forms, s.lens)
+			src = m.describe().Push(forms, s.lens)
 		}
-		if !ok {
+		if src.Opaque {
 			break
 		}
 		read = append(read, m)
-		forms, guards = src, append(guards, more...)
+		forms, guards = src.At, append(guards, src.Guards...)
 	}
 	for _, pos := range points(dims) {
 		want, inside := pos, true
@@ -270,6 +248,71 @@ func TestMoves(t *testing.T) {
 	})
 }
 
+// Every movement has a row, but Cat, which Part is for.
+func TestMovementTable(t *testing.T) {
+	for op := range ir.Op(ir.Ops) {
+		row := Movements[op]
+		switch {
+		case op.Class() != ir.Movement || op == ir.Cat:
+			if row != nil {
+				t.Errorf("%v has a row", op)
+			}
+		case row == nil || row.Push == nil:
+			t.Errorf("%v has no row, or one without Push", op)
+		case row.Fills == (row.View != nil):
+			t.Errorf("%v has a view and fills, or neither", op)
+		}
+	}
+}
+
+// A view has the elements that the definition of the movement says.
+func TestViews(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		m := drawMove(t, drawShape(t, 100))
+		v := Strided{Offset: 7, Strides: RowMajor(m.from)}
+		if rapid.Bool().Draw(t, "strided") {
+			v.Strides = rapid.SliceOfN(rapid.SampledFrom([]int{0, 1, 3, 4, -2, 12}), len(m.from), len(m.from)).Draw(t, "strides")
+		}
+		got, ok := m.describe().View(v)
+		if !ok {
+			if m.op != ir.Reshape && !Movements[m.op].Fills {
+				t.Fatalf("%v%v of %v has no view", m.op, m.ints, m.from)
+			}
+			return
+		}
+		for _, pos := range points(m.to) {
+			src, _ := m.source(pos)
+			if at, want := got.Offset+dot(pos, got.Strides), v.Offset+dot(src, v.Strides); at != want {
+				t.Fatalf("%v%v of %v at strides %v: %v is at %d, want %d", m.op, m.ints, m.from, v.Strides, pos, at, want)
+			}
+		}
+	})
+}
+
+// Two movements of one operation do what their composition does.
+func TestCompose(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		inner := drawMove(t, drawShape(t, 100))
+		outer := drawMove(t, inner.to)
+		if product(outer.to) > 2000 || outer.op != inner.op || Movements[inner.op].Compose == nil {
+			return
+		}
+		both := &Move{Op: inner.op, From: inner.from, To: outer.to}
+		both.Ints = Movements[inner.op].Compose(outer.describe(), inner.describe())
+		got, ok := both.View(Strided{Strides: RowMajor(inner.from)})
+		if !ok {
+			t.Fatalf("%v%v has no view", both.Op, both.Ints)
+		}
+		for _, pos := range points(outer.to) {
+			src, _ := outer.source(pos)
+			src, _ = inner.source(src)
+			if at, want := got.Offset+dot(pos, got.Strides), dot(src, RowMajor(inner.from)); at != want {
+				t.Fatalf("%v after %v: %v is at %d, want %d", outer.describe(), inner.describe(), pos, at, want)
+			}
+		}
+	})
+}
+
 func FuzzMoves(f *testing.F) { f.Fuzz(rapid.MakeFuzz(checkMoves)) }
 
 func TestReshapeSplits(t *testing.T) {
@@ -292,9 +335,10 @@ func TestReshapeSplits(t *testing.T) {
 		for a := range forms {
 			forms[a] = Axis(a, 1)
 		}
-		_, split, ok := Reshape(forms, c.from, c.to, c.to)
-		if ok != c.ok || (split == nil) != (c.split == nil) || split != nil && *split != *c.split {
-			t.Errorf("Reshape from %v to %v: split %v, %v, want %v, %v", c.from, c.to, split, ok, c.split, c.ok)
+		m := &Move{Op: ir.Reshape, From: c.from, To: c.to}
+		r := m.Push(forms, c.to)
+		if r.Opaque == c.ok || (r.Split == nil) != (c.split == nil) || r.Split != nil && *r.Split != *c.split {
+			t.Errorf("Reshape from %v to %v: split %v, opaque %v, want %v, %v", c.from, c.to, r.Split, r.Opaque, c.split, !c.ok)
 		}
 	}
 }

@@ -2,10 +2,7 @@ package shape
 
 import "slices"
 
-// The functions of this file compute with strides: a view of stored elements
-// that has no guards.
-
-// RowMajor are the strides of elements in row-major order.
+// RowMajor returns the strides of elements in row-major order.
 func RowMajor(dims []int) []int {
 	strides := make([]int, len(dims))
 	step := 1
@@ -29,49 +26,90 @@ func IsRowMajor(dims, strides []int) bool {
 	return true
 }
 
-// ReshapeStrides are the strides of a reshaped view, if it is one. No axis is
-// empty.
-func ReshapeStrides(strides, from, to []int) ([]int, bool) {
-	out := make([]int, len(to))
-	for _, g := range Groups(from, to) {
-		// The axes of the group must be one run: each a multiple of the next.
+// A Strided is a view of stored elements that needs no guards: an offset and a
+// stride for each axis, in elements.
+type Strided struct {
+	Offset  int
+	Strides []int
+}
+
+// View returns the result of m as a view, where there is one, if v is its
+// operand as a view. No axis is empty.
+func (m *Move) View(v Strided) (Strided, bool) {
+	if row := Movements[m.Op]; row != nil && row.View != nil {
+		return row.View(m, v)
+	}
+	return v, false
+}
+
+func viewAlias(_ *Move, v Strided) (Strided, bool) { return v, true }
+
+// viewReshape is a view if the axes of each group are one run: each stride is the
+// next one's times its length.
+func viewReshape(m *Move, v Strided) (Strided, bool) {
+	out := make([]int, len(m.To))
+	for _, g := range Groups(m.From, m.To) {
 		step, last := 0, -1
 		for i := g.From[1] - 1; i >= g.From[0]; i-- {
-			if from[i] == 1 {
+			if m.From[i] == 1 {
 				continue
 			}
-			if last >= 0 && strides[i] != strides[last]*from[last] {
-				return nil, false
+			if last >= 0 && v.Strides[i] != v.Strides[last]*m.From[last] {
+				return v, false
 			}
 			if last < 0 {
-				step = strides[i]
+				step = v.Strides[i]
 			}
 			last = i
 		}
 		for j := g.To[1] - 1; j >= g.To[0]; j-- {
 			out[j] = step
-			step *= to[j]
+			step *= m.To[j]
 		}
 	}
-	return out, true
+	return Strided{v.Offset, out}, true
 }
 
-// PermuteStrides are the strides of a permuted view.
-func PermuteStrides(strides, order []int) []int {
-	out := make([]int, len(order))
-	for i, a := range order {
-		out[i] = strides[a]
+func viewPermute(m *Move, v Strided) (Strided, bool) {
+	out := make([]int, len(m.Ints))
+	for i, a := range m.Ints {
+		out[i] = v.Strides[a]
 	}
-	return out
+	return Strided{v.Offset, out}, true
 }
 
-// ExpandStrides are the strides of a view repeated from one shape to another.
-func ExpandStrides(strides, from, to []int) []int {
-	out := slices.Clone(strides)
-	for i := range out {
-		if from[i] == 1 && to[i] != 1 {
-			out[i] = 0
+func viewExpand(m *Move, v Strided) (Strided, bool) {
+	v.Strides = slices.Clone(v.Strides)
+	for i := range v.Strides {
+		if m.From[i] == 1 && m.To[i] != 1 {
+			v.Strides[i] = 0
 		}
 	}
-	return out
+	return v, true
+}
+
+func viewCrop(m *Move, v Strided) (Strided, bool) {
+	v.Strides = slices.Clone(v.Strides)
+	for i, s := range v.Strides {
+		v.Offset += s * m.Ints[2*i]
+		v.Strides[i] = s * m.Ints[2*i+1]
+	}
+	return v, true
+}
+
+func viewFlip(m *Move, v Strided) (Strided, bool) {
+	v.Strides = slices.Clone(v.Strides)
+	for _, a := range m.Ints {
+		v.Offset += v.Strides[a] * (m.From[a] - 1)
+		v.Strides[a] = -v.Strides[a]
+	}
+	return v, true
+}
+
+func viewWindow(m *Move, v Strided) (Strided, bool) {
+	i, k, s, d := m.Ints[0], m.Ints[1], m.Ints[2], m.Ints[3]
+	v.Strides = slices.Clone(v.Strides)
+	v.Strides[k] += v.Strides[i] * d
+	v.Strides[i] *= s
+	return v, true
 }

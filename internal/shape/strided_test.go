@@ -4,6 +4,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/tensorken/tensorken/ir"
 	"pgregory.net/rapid"
 )
 
@@ -106,13 +107,15 @@ func TestReshapeStrides(t *testing.T) {
 			place = append(place, dot(p, strides))
 		}
 		want, could := fit(to, place)
-		got, ok := ReshapeStrides(strides, from, to)
+		m := &Move{Op: ir.Reshape, From: from, To: to}
+		v, ok := m.View(Strided{Strides: strides})
+		got := v.Strides
 		if ok != could {
-			t.Fatalf("ReshapeStrides(%v, %v, %v) = %v, %v, want %v, %v", strides, from, to, got, ok, want, could)
+			t.Fatalf("reshape of strides %v, %v to %v, = %v, %v, want %v, %v", strides, from, to, got, ok, want, could)
 		}
 		for i, p := range points(to) {
 			if ok && dot(p, got) != place[i] {
-				t.Fatalf("ReshapeStrides(%v, %v, %v) = %v: %d at %v, want %d", strides, from, to, got, dot(p, got), p, place[i])
+				t.Fatalf("reshape of strides %v, %v to %v, = %v: %d at %v, want %d", strides, from, to, got, dot(p, got), p, place[i])
 			}
 		}
 	})
@@ -134,13 +137,4 @@ func fit(dims, place []int) ([]int, bool) {
 		}
 	}
 	return strides, true
-}
-
-func TestPermuteExpandStrides(t *testing.T) {
-	if got, want := PermuteStrides([]int{7, 8, 9}, []int{2, 0, 1}), []int{9, 7, 8}; !slices.Equal(got, want) {
-		t.Errorf("PermuteStrides([7 8 9], [2 0 1]) = %v, want %v", got, want)
-	}
-	if got, want := ExpandStrides([]int{7, 8, 9}, []int{1, 1, 3}, []int{4, 1, 3}), []int{0, 8, 9}; !slices.Equal(got, want) {
-		t.Errorf("ExpandStrides([7 8 9], [1 1 3], [4 1 3]) = %v, want %v", got, want)
-	}
 }

@@ -1,18 +1,15 @@
-package lower
+package kernelize
 
 import (
 	"math"
 	"strings"
 	"testing"
 
-	"github.com/tensorken/tensorken/internal/fuse"
 	"github.com/tensorken/tensorken/internal/goldentext"
 	"github.com/tensorken/tensorken/internal/graph"
 	"github.com/tensorken/tensorken/internal/shape"
 	"github.com/tensorken/tensorken/ir"
 )
-
-const f32 = ir.Float32
 
 // leaf is the i-th stored tensor.
 func leaf(d ir.DType, i int, dims ...int) *graph.Node {
@@ -64,15 +61,14 @@ func TestKernels(t *testing.T) {
 		{"a scatter", graph.Scatter(ir.Add, a, leaf(ir.Int32, 1, 9, 6), neg(leaf(f32, 2, 9, 6)), 0)},
 		{"parts", graph.Cat(1, []*graph.Node{neg(a), graph.Unary(ir.Exp, leaf(f32, 1, 4, 3))})},
 	} {
-		x := fuse.Nodes([]*graph.Node{c.node}, 0)
+		kernels, _ := Graph([]*graph.Node{c.node}, 0)
 		out.WriteString("# " + c.name + "\n")
-		for _, g := range x.Groups {
-			k, args, _ := Group(x, g)
-			if err := ir.Verify(k); err != nil {
+		for _, k := range kernels {
+			if err := ir.Verify(k.Kernel); err != nil {
 				t.Errorf("%s: %v in\n%v", c.name, err, k)
 			}
-			if len(args) != len(k.Args) {
-				t.Errorf("%s: %d arguments are named, the kernel has %d", c.name, len(args), len(k.Args))
+			if len(k.Args) != len(k.Kernel.Args) {
+				t.Errorf("%s: %d arguments are named, the kernel has %d", c.name, len(k.Args), len(k.Kernel.Args))
 			}
 			out.WriteString(k.String() + "\n")
 		}

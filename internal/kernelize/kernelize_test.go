@@ -1,4 +1,4 @@
-package fuse
+package kernelize
 
 import (
 	"fmt"
@@ -23,9 +23,9 @@ func (m *maker) of(d ir.DType, dims ...int) *graph.Node {
 
 func (m *maker) leaf(dims ...int) *graph.Node { return m.of(f32, dims...) }
 
-func unary(op ir.Op, x *graph.Node) *graph.Node     { return graph.Unary(op, x) }
-func binary(op ir.Op, x, y *graph.Node) *graph.Node { return graph.Binary(op, x, y) }
-func sum(x *graph.Node, axes ...int) *graph.Node    { return graph.Reduce(ir.Sum, x, axes) }
+func elementwise(op ir.Op, src ...*graph.Node) *graph.Node { return graph.Elementwise(op, src...) }
+
+func sum(x *graph.Node, axes ...int) *graph.Node { return graph.Reduce(ir.Sum, x, axes) }
 
 // along is x, with axes of length 1, repeated as y is long.
 func along(x, y *graph.Node) *graph.Node { return graph.Expand(x, y.Shape) }
@@ -36,48 +36,48 @@ func matmul(a, b *graph.Node) *graph.Node {
 	full := []int{m, n, k}
 	x := graph.Expand(graph.Reshape(a, []int{m, 1, k}), full)
 	y := graph.Expand(graph.Reshape(b, []int{1, n, k}), full)
-	return graph.Reshape(sum(binary(ir.Mul, x, y), 2), []int{m, n})
+	return graph.Reshape(sum(elementwise(ir.Mul, x, y), 2), []int{m, n})
 }
 
 func list(nodes ...*graph.Node) []*graph.Node { return nodes }
 
 func softmax(x *graph.Node, axis int) *graph.Node {
 	most := graph.Reduce(ir.ReduceMax, x, []int{axis})
-	e := unary(ir.Exp, binary(ir.Sub, x, along(most, x)))
-	return binary(ir.Div, e, along(sum(e, axis), e))
+	e := elementwise(ir.Exp, elementwise(ir.Sub, x, along(most, x)))
+	return elementwise(ir.Div, e, along(sum(e, axis), e))
 }
 
 func norm(m *maker, x *graph.Node) *graph.Node {
 	n := float64(x.Shape[1])
-	mean := binary(ir.Div, sum(x, 1), graph.Fill(f32, n, []int{x.Shape[0], 1}))
-	c := binary(ir.Sub, x, along(mean, x))
-	v := binary(ir.Div, sum(binary(ir.Mul, c, c), 1), graph.Fill(f32, n, mean.Shape))
-	y := binary(ir.Div, c, along(unary(ir.Sqrt, v), x))
-	return binary(ir.Add, binary(ir.Mul, y, along(m.leaf(1, x.Shape[1]), x)), along(m.leaf(1, x.Shape[1]), x))
+	mean := elementwise(ir.Div, sum(x, 1), graph.Fill(f32, n, []int{x.Shape[0], 1}))
+	c := elementwise(ir.Sub, x, along(mean, x))
+	v := elementwise(ir.Div, sum(elementwise(ir.Mul, c, c), 1), graph.Fill(f32, n, mean.Shape))
+	y := elementwise(ir.Div, c, along(elementwise(ir.Sqrt, v), x))
+	return elementwise(ir.Add, elementwise(ir.Mul, y, along(m.leaf(1, x.Shape[1]), x)), along(m.leaf(1, x.Shape[1]), x))
 }
 
 // describe writes a group as its template, its axes with the reduced ones
 // behind a bar, and what it computes in order, with a star where that is
 // stored. What floats is not named.
-func describe(g *Group, order map[*graph.Node]int) string {
+func describe(g *group, order map[*graph.Node]int) string {
 	var kept, reduced, ops []string
-	for _, a := range g.Axes {
-		n := fmt.Sprint(g.Lens[a])
-		if slices.Contains(g.Reduced, a) {
+	for _, a := range g.axes {
+		n := fmt.Sprint(g.lens[a])
+		if slices.Contains(g.reduced, a) {
 			reduced = append(reduced, n)
 		} else {
 			kept = append(kept, n)
 		}
 	}
 	var nodes []*graph.Node
-	for n := range g.Layouts {
+	for n := range g.members {
 		nodes = append(nodes, n)
 	}
 	slices.SortFunc(nodes, func(a, b *graph.Node) int { return order[a] - order[b] })
 	for _, n := range nodes {
 		name := n.Op.String()
-		for _, s := range g.Stores {
-			if s.Node == n {
+		for _, in := range g.body {
+			if in.Op == ir.Store && in.Src[0] == g.members[n].id || in.Op == ir.Scatter {
 				name += "*"
 			}
 		}
@@ -87,7 +87,7 @@ func describe(g *Group, order map[*graph.Node]int) string {
 	if len(reduced) > 0 {
 		space += "|" + strings.Join(reduced, "x")
 	}
-	return fmt.Sprintf("%v %s: %s", g.Template, space, strings.Join(ops, " "))
+	return fmt.Sprintf("%v %s: %s", g.template, space, strings.Join(ops, " "))
 }
 
 // taken is the product of 4 rows of a table, taken by index, and a matrix of n
@@ -96,7 +96,7 @@ func taken(m *maker, n int) *graph.Node {
 	rows := graph.Gather(m.leaf(9, 5), graph.Expand(m.of(ir.Int32, 4, 1), []int{4, 5}), 0)
 	x := graph.Expand(graph.Reshape(rows, []int{4, 1, 5}), []int{4, n, 5})
 	y := graph.Expand(m.leaf(1, n, 5), []int{4, n, 5})
-	return sum(binary(ir.Mul, x, y), 2)
+	return sum(elementwise(ir.Mul, x, y), 2)
 }
 
 func groups(roots []*graph.Node, bindings int) []string {
@@ -105,7 +105,7 @@ func groups(roots []*graph.Node, bindings int) []string {
 		order[n] = i
 	}
 	var out []string
-	for _, g := range Nodes(roots, bindings).Groups {
+	for _, g := range placed(roots, bindings).groups {
 		out = append(out, describe(g, order))
 	}
 	return out
@@ -119,7 +119,7 @@ func TestGroups(t *testing.T) {
 	}{
 		{"a chain", func(m *maker) []*graph.Node {
 			x := m.leaf(2, 3)
-			return list(unary(ir.Exp, binary(ir.Add, unary(ir.Neg, x), m.leaf(2, 3))))
+			return list(elementwise(ir.Exp, elementwise(ir.Add, elementwise(ir.Neg, x), m.leaf(2, 3))))
 		}, []string{"pointwise 2x3: Exp*"}},
 		{"a view of a leaf", func(m *maker) []*graph.Node {
 			return list(graph.Flip(graph.Permute(m.leaf(2, 3), []int{1, 0}), []int{0}))
@@ -128,37 +128,37 @@ func TestGroups(t *testing.T) {
 			return list(graph.Pad(m.leaf(2), 0, []graph.Padding{{Before: 1}}))
 		}, []string{"pointwise 3: Pad*"}},
 		{"a view of what is computed", func(m *maker) []*graph.Node {
-			return list(graph.Crop(unary(ir.Exp, m.leaf(6)), []graph.Span{{Start: 1, Step: 2, Len: 2}}))
+			return list(graph.Crop(elementwise(ir.Exp, m.leaf(6)), []graph.Span{{Start: 1, Step: 2, Len: 2}}))
 		}, []string{"pointwise 2: Crop*"}},
 		{"a constant", func(m *maker) []*graph.Node {
 			return list(graph.Fill(f32, 2, []int{4}))
 		}, []string{"pointwise 4: Const*"}},
 		{"work after a reduction", func(m *maker) []*graph.Node {
 			s := sum(m.leaf(4, 5), 1)
-			return list(unary(ir.Sqrt, s))
+			return list(elementwise(ir.Sqrt, s))
 		}, []string{"reduce 4|5: Sum Sqrt*"}},
 		{"a softmax", func(m *maker) []*graph.Node {
 			x := m.leaf(4, 5)
 			return list(softmax(x, 1))
 		}, []string{"reduce 4|5: ReduceMax Sub Exp Sum Div*"}},
 		{"a softmax of a chain over the first axis", func(m *maker) []*graph.Node {
-			x := unary(ir.Tanh, m.leaf(4, 5))
+			x := elementwise(ir.Tanh, m.leaf(4, 5))
 			return list(softmax(x, 0))
 		}, []string{"reduce 5|4: Tanh ReduceMax Sub Exp Sum Div*"}},
 		{"rows added to columns", func(m *maker) []*graph.Node {
 			x := softmax(m.leaf(4, 4), 1)
-			return list(binary(ir.Add, x, graph.Permute(x, []int{1, 0})))
+			return list(elementwise(ir.Add, x, graph.Permute(x, []int{1, 0})))
 		}, []string{"reduce 4|4: ReduceMax Sub Exp Sum Div*", "pointwise 4x4: Add*"}},
 		{"windows of a dear chain that overlap", func(m *maker) []*graph.Node {
-			x := graph.Reshape(unary(ir.Tanh, m.leaf(20)), []int{20, 1})
+			x := graph.Reshape(elementwise(ir.Tanh, m.leaf(20)), []int{20, 1})
 			return list(sum(graph.Window(graph.Expand(x, []int{20, 9}), 0, 1, 1, 1, 12), 1))
 		}, []string{"pointwise 20: Tanh*", "reduce 12|9: Sum*"}},
 		{"a row and its sum", func(m *maker) []*graph.Node {
-			x := unary(ir.Exp, m.leaf(4, 5))
+			x := elementwise(ir.Exp, m.leaf(4, 5))
 			return list(x, sum(x, 1))
 		}, []string{"reduce 4|5: Exp* Sum*"}},
 		{"reductions over different axes", func(m *maker) []*graph.Node {
-			x := unary(ir.Exp, m.leaf(4, 5))
+			x := elementwise(ir.Exp, m.leaf(4, 5))
 			return list(sum(x, 0), sum(x, 1))
 		}, []string{"reduce 5|4: Exp* Sum*", "reduce 4|5: Sum*"}},
 		{"reductions of one leaf over different axes", func(m *maker) []*graph.Node {
@@ -167,7 +167,7 @@ func TestGroups(t *testing.T) {
 		}, []string{"reduce 5|4: Sum*", "reduce 4|5: Sum*"}},
 		{"a reduction of another's rows", func(m *maker) []*graph.Node {
 			x := m.leaf(4, 5)
-			y := binary(ir.Sub, x, along(sum(x, 1), x))
+			y := elementwise(ir.Sub, x, along(sum(x, 1), x))
 			return list(sum(y, 0))
 		}, []string{"reduce 4|5: Sum Sub*", "reduce 5|4: Sum*"}},
 		{"a sum of a sum", func(m *maker) []*graph.Node {
@@ -186,14 +186,14 @@ func TestGroups(t *testing.T) {
 		{"a product with bias and relu", func(m *maker) []*graph.Node {
 			p := matmul(m.leaf(4, 5), m.leaf(6, 5))
 			b := graph.Expand(m.leaf(1, 6), p.Shape)
-			return list(binary(ir.Max, binary(ir.Add, p, b), graph.Fill(f32, 0, p.Shape)))
+			return list(elementwise(ir.Max, elementwise(ir.Add, p, b), graph.Fill(f32, 0, p.Shape)))
 		}, []string{"contraction 4x6|5: Sum Add Max*"}},
 		{"a product of a cheap chain", func(m *maker) []*graph.Node {
 			x := m.leaf(4, 5)
-			return list(matmul(binary(ir.Add, x, unary(ir.Neg, x)), m.leaf(6, 5)))
+			return list(matmul(elementwise(ir.Add, x, elementwise(ir.Neg, x)), m.leaf(6, 5)))
 		}, []string{"contraction 4x6|5: Sum*"}},
 		{"a product of a dear chain", func(m *maker) []*graph.Node {
-			return list(matmul(unary(ir.Tanh, m.leaf(4, 5)), m.leaf(6, 5)))
+			return list(matmul(elementwise(ir.Tanh, m.leaf(4, 5)), m.leaf(6, 5)))
 		}, []string{"pointwise 4x5: Tanh*", "contraction 4x6|5: Sum*"}},
 		{"a product of a product", func(m *maker) []*graph.Node {
 			return list(matmul(matmul(m.leaf(4, 5), m.leaf(6, 5)), m.leaf(3, 6)))
@@ -203,7 +203,7 @@ func TestGroups(t *testing.T) {
 		}, []string{"reduce 6|5: Sum*"}},
 		{"a sum of squares", func(m *maker) []*graph.Node {
 			x := m.leaf(4, 5)
-			return list(sum(binary(ir.Mul, x, x), 1))
+			return list(sum(elementwise(ir.Mul, x, x), 1))
 		}, []string{"reduce 4|5: Sum*"}},
 		{"a product of integers", func(m *maker) []*graph.Node {
 			return list(matmul(m.of(ir.Int32, 4, 5), m.of(ir.Int32, 6, 5)))
@@ -212,13 +212,13 @@ func TestGroups(t *testing.T) {
 			full := []int{4, 6, 5}
 			x := graph.Expand(m.of(ir.Uint8, 4, 1, 5), full)
 			y := graph.Expand(m.of(ir.Uint8, 1, 6, 5), full)
-			return list(sum(binary(ir.Mul, x, y), 2))
+			return list(sum(elementwise(ir.Mul, x, y), 2))
 		}, []string{"reduce 4x6|5: Sum*"}},
 		{"siblings over one space", func(m *maker) []*graph.Node {
-			return list(unary(ir.Neg, m.leaf(4, 5)), unary(ir.Exp, m.leaf(4, 5)))
+			return list(elementwise(ir.Neg, m.leaf(4, 5)), elementwise(ir.Exp, m.leaf(4, 5)))
 		}, []string{"pointwise 4x5: Neg* Exp*"}},
 		{"siblings over two spaces", func(m *maker) []*graph.Node {
-			return list(unary(ir.Neg, m.leaf(4, 5)), unary(ir.Exp, m.leaf(5, 4)))
+			return list(elementwise(ir.Neg, m.leaf(4, 5)), elementwise(ir.Exp, m.leaf(5, 4)))
 		}, []string{"pointwise 4x5: Neg*", "pointwise 5x4: Exp*"}},
 		{"rows that read the same", func(m *maker) []*graph.Node {
 			x := m.leaf(4, 5)
@@ -228,26 +228,26 @@ func TestGroups(t *testing.T) {
 			return list(sum(m.leaf(4, 5), 1), graph.Reduce(ir.ReduceMax, m.leaf(4, 5), []int{1}))
 		}, []string{"reduce 4|5: Sum*", "reduce 4|5: ReduceMax*"}},
 		{"cheap work that two groups need", func(m *maker) []*graph.Node {
-			x := unary(ir.Neg, m.leaf(4, 5))
+			x := elementwise(ir.Neg, m.leaf(4, 5))
 			return list(sum(x, 0), sum(x, 1))
 		}, []string{"reduce 5|4: Sum*", "reduce 4|5: Sum*"}},
 		{"dear work that is repeated", func(m *maker) []*graph.Node {
-			x := unary(ir.Exp, m.leaf(4, 1))
-			return list(binary(ir.Mul, graph.Expand(x, []int{4, 5}), m.leaf(4, 5)))
+			x := elementwise(ir.Exp, m.leaf(4, 1))
+			return list(elementwise(ir.Mul, graph.Expand(x, []int{4, 5}), m.leaf(4, 5)))
 		}, []string{"pointwise 4: Exp*", "pointwise 4x5: Mul*"}},
 		{"cheap work that is repeated", func(m *maker) []*graph.Node {
-			x := unary(ir.Neg, m.leaf(4, 1))
-			return list(binary(ir.Mul, graph.Expand(x, []int{4, 5}), m.leaf(4, 5)))
+			x := elementwise(ir.Neg, m.leaf(4, 1))
+			return list(elementwise(ir.Mul, graph.Expand(x, []int{4, 5}), m.leaf(4, 5)))
 		}, []string{"pointwise 4x5: Mul*"}},
 		{"a gather from a leaf", func(m *maker) []*graph.Node {
-			return list(unary(ir.Neg, graph.Gather(m.leaf(7, 5), m.of(ir.Int32, 4, 5), 0)))
+			return list(elementwise(ir.Neg, graph.Gather(m.leaf(7, 5), m.of(ir.Int32, 4, 5), 0)))
 		}, []string{"pointwise 4x5: Neg*"}},
 		{"a gather from what is computed", func(m *maker) []*graph.Node {
-			x := unary(ir.Exp, m.leaf(7, 5))
+			x := elementwise(ir.Exp, m.leaf(7, 5))
 			return list(graph.Gather(x, m.of(ir.Int32, 4, 5), 0))
 		}, []string{"pointwise 7x5: Exp*", "pointwise 4x5: Gather*"}},
 		{"a gather by what is computed", func(m *maker) []*graph.Node {
-			i := unary(ir.Neg, m.of(ir.Int32, 4, 5))
+			i := elementwise(ir.Neg, m.of(ir.Int32, 4, 5))
 			return list(graph.Gather(m.leaf(7, 5), i, 0))
 		}, []string{"pointwise 4x5: Gather*"}},
 		{"a gather by what is reduced", func(m *maker) []*graph.Node {
@@ -255,7 +255,7 @@ func TestGroups(t *testing.T) {
 			return list(graph.Gather(m.leaf(4, 5), i, 1))
 		}, []string{"reduce 4|5: ArgMax Gather*"}},
 		{"a scatter", func(m *maker) []*graph.Node {
-			return list(unary(ir.Neg, graph.Scatter(ir.Add, m.leaf(7, 5), m.of(ir.Int32, 4, 5), unary(ir.Exp, m.leaf(4, 5)), 0)))
+			return list(elementwise(ir.Neg, graph.Scatter(ir.Add, m.leaf(7, 5), m.of(ir.Int32, 4, 5), elementwise(ir.Exp, m.leaf(4, 5)), 0)))
 		}, []string{"routine 4x5: Scatter*", "pointwise 7x5: Neg*"}},
 		{"a scatter onto a constant", func(m *maker) []*graph.Node {
 			return list(graph.Scatter(ir.Add, graph.Fill(f32, 0, []int{7, 5}), m.of(ir.Int32, 4, 5), m.leaf(4, 5), 0))
@@ -267,24 +267,24 @@ func TestGroups(t *testing.T) {
 			return list(taken(m, 3))
 		}, []string{"contraction 4x3|5: Sum*"}},
 		{"parts", func(m *maker) []*graph.Node {
-			x, y := unary(ir.Exp, m.leaf(4, 5)), unary(ir.Neg, m.leaf(4, 5))
+			x, y := elementwise(ir.Exp, m.leaf(4, 5)), elementwise(ir.Neg, m.leaf(4, 5))
 			return list(graph.Cat(1, []*graph.Node{x, y}))
 		}, []string{"pointwise 4x5: Alias* Alias*"}},
 		{"parts of other lengths", func(m *maker) []*graph.Node {
-			x, y := unary(ir.Exp, m.leaf(4, 5)), m.leaf(4, 2)
+			x, y := elementwise(ir.Exp, m.leaf(4, 5)), m.leaf(4, 2)
 			return list(graph.Cat(1, []*graph.Node{x, y}))
 		}, []string{"pointwise 4x5: Alias*", "pointwise 4x2: Alias*"}},
 		{"work after parts", func(m *maker) []*graph.Node {
-			return list(unary(ir.Exp, graph.Cat(0, []*graph.Node{m.leaf(4, 5), m.leaf(4, 5)})))
+			return list(elementwise(ir.Exp, graph.Cat(0, []*graph.Node{m.leaf(4, 5), m.leaf(4, 5)})))
 		}, []string{"pointwise 4x5: Alias* Alias*", "pointwise 8x5: Exp*"}},
 		{"a split reshape", func(m *maker) []*graph.Node {
 			x := sum(m.leaf(6, 5), 1)
 			y := graph.Reshape(x, []int{2, 3})
-			return list(binary(ir.Add, y, m.leaf(2, 3)))
+			return list(elementwise(ir.Add, y, m.leaf(2, 3)))
 		}, []string{"reduce 2x3|5: Sum Add*"}},
 		{"a reshape that no form has", func(m *maker) []*graph.Node {
-			x := graph.Permute(unary(ir.Exp, m.leaf(4, 6)), []int{1, 0})
-			return list(unary(ir.Neg, graph.Reshape(x, []int{8, 3})))
+			x := graph.Permute(elementwise(ir.Exp, m.leaf(4, 6)), []int{1, 0})
+			return list(elementwise(ir.Neg, graph.Reshape(x, []int{8, 3})))
 		}, []string{"pointwise 6x4: Permute*", "pointwise 8x3: Neg*"}},
 		{"a window of a leaf", func(m *maker) []*graph.Node {
 			x := graph.Expand(m.leaf(8, 1), []int{8, 3})
@@ -309,12 +309,12 @@ func TestLongChain(t *testing.T) {
 	x := m.leaf(4)
 	const n = 20_000
 	for range n {
-		x = unary(ir.Neg, binary(ir.Mul, x, m.leaf(4)))
+		x = elementwise(ir.Neg, elementwise(ir.Mul, x, m.leaf(4)))
 	}
-	got := Nodes([]*graph.Node{x}, 0).Groups
+	got := placed([]*graph.Node{x}, 0).groups
 	for _, g := range got {
-		if len(g.Layouts) > maxSize {
-			t.Fatalf("a group of %d nodes, more than %d", len(g.Layouts), maxSize)
+		if len(g.members) > maxSize {
+			t.Fatalf("a group of %d nodes, more than %d", len(g.members), maxSize)
 		}
 	}
 	if most := 8 * n / maxSize; len(got) > most {
@@ -328,16 +328,16 @@ func TestBindings(t *testing.T) {
 		m := &maker{}
 		var roots []*graph.Node
 		for range 40 {
-			roots = append(roots, binary(ir.Add, m.leaf(4, 5), m.leaf(4, 5)))
+			roots = append(roots, elementwise(ir.Add, m.leaf(4, 5), m.leaf(4, 5)))
 		}
-		x := Nodes(roots, c.bindings)
-		for _, g := range x.Groups {
-			if n := 3 * len(g.Stores); n > c.most {
+		x := placed(roots, c.bindings)
+		for _, g := range x.groups {
+			if n := 3 * len(g.args(ir.Store)); n > c.most {
 				t.Errorf("bindings %d: a group of %d buffers", c.bindings, n)
 			}
 		}
-		if most := 40/(c.most/3) + 2; len(x.Groups) > most {
-			t.Errorf("bindings %d: %d groups, want at most %d", c.bindings, len(x.Groups), most)
+		if most := 40/(c.most/3) + 2; len(x.groups) > most {
+			t.Errorf("bindings %d: %d groups, want at most %d", c.bindings, len(x.groups), most)
 		}
 	}
 }
@@ -352,7 +352,7 @@ func TestCrowds(t *testing.T) {
 		{"a sum of many", func(m *maker) []*graph.Node {
 			x := m.leaf(4, 5)
 			for range 20 {
-				x = binary(ir.Add, x, m.leaf(4, 5))
+				x = elementwise(ir.Add, x, m.leaf(4, 5))
 			}
 			return list(x)
 		}, 5},
@@ -362,22 +362,22 @@ func TestCrowds(t *testing.T) {
 				if depth == 0 {
 					return m.leaf(4, 5)
 				}
-				return binary(ir.Mul, tree(depth-1), tree(depth-1))
+				return elementwise(ir.Mul, tree(depth-1), tree(depth-1))
 			}
 			return list(tree(4))
 		}, 5},
 		{"a row of many", func(m *maker) []*graph.Node {
 			x := m.leaf(4, 5)
 			for range 12 {
-				x = binary(ir.Add, softmax(x, 1), m.leaf(4, 5))
+				x = elementwise(ir.Add, softmax(x, 1), m.leaf(4, 5))
 			}
 			return list(x)
 		}, 5},
 		{"many results of one", func(m *maker) []*graph.Node {
-			x := unary(ir.Exp, m.leaf(4, 5))
+			x := elementwise(ir.Exp, m.leaf(4, 5))
 			roots := list(x)
 			for range 12 {
-				x = unary(ir.Sin, x)
+				x = elementwise(ir.Sin, x)
 				roots = append(roots, x)
 			}
 			return roots
@@ -385,20 +385,20 @@ func TestCrowds(t *testing.T) {
 		{"a product of many", func(m *maker) []*graph.Node {
 			p := matmul(m.leaf(4, 5), m.leaf(6, 5))
 			for range 12 {
-				p = binary(ir.Add, p, m.leaf(4, 6))
+				p = elementwise(ir.Add, p, m.leaf(4, 6))
 			}
 			return list(p)
 		}, 5},
 	} {
 		const bindings = 8
-		x := Nodes(c.make(&maker{}), bindings)
-		for _, g := range x.Groups {
-			if n := x.f.buffers(g); n > bindings {
+		x := placed(c.make(&maker{}), bindings)
+		for _, g := range x.groups {
+			if n := g.buffers(); n > bindings {
 				t.Errorf("%s: a group of %d buffers", c.name, n)
 			}
 		}
-		if len(x.Groups) > c.want {
-			t.Errorf("%s: %d groups, want at most %d", c.name, len(x.Groups), c.want)
+		if len(x.groups) > c.want {
+			t.Errorf("%s: %d groups, want at most %d", c.name, len(x.groups), c.want)
 		}
 	}
 }

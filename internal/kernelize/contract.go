@@ -1,0 +1,185 @@
+package kernelize
+
+import (
+	"slices"
+
+	"github.com/tensorken/tensorken/internal/graph"
+	"github.com/tensorken/tensorken/ir"
+)
+
+// A factor is one of the two of a contraction's product: a node read at
+// coordinates, 0 where a guard does not hold.
+type factor struct {
+	node    *graph.Node
+	at      []ir.AffineExpr
+	guards  []ir.Guard
+	cost    int
+	axes    ir.AxisSet // that it varies over
+	exposed bool       // a load may leave its buffer where guards do not hold
+	gathers bool       // it takes elements by index
+}
+
+// contract makes n, a Sum, a contraction with a group of its own, if it is a
+// sum of products of two factors with parallel axes of their own.
+func (p *placer) contract(n *graph.Node) bool {
+	x := n.Src()[0]
+	if m := p.summed(x); m.Op != ir.Mul || p.info[m].saved || n.DType != m.DType {
+		return false
+	}
+	var inner []*graph.Node
+	g := p.start(n, ir.Contraction, x.Shape, func(t *trial, l layout) int {
+		t.g.reduceAxes[n] = takeReduced(l, n)
+		t.g.reduced = slices.Concat(t.g.reduceAxes[n]...)
+		var factors []factor
+		factors, inner = t.product(x, t.g.operand(n, t.g.coordinates(l)))
+		return t.contraction(n, factors)
+	})
+	if g == nil {
+		return false
+	}
+	for _, s := range inner {
+		p.owner(s).into = g
+		p.info[s].owners = nil
+	}
+	return true
+}
+
+// summed goes down movements and sums to what is summed.
+func (p *placer) summed(x *graph.Node) *graph.Node {
+	for x = base(x); x.Op == ir.Sum && p.mergesSum(x); x = base(x) {
+		x = x.Src()[0]
+	}
+	return x
+}
+
+// mergesSum reports whether a sum may be part of the one that reads it.
+func (p *placer) mergesSum(x *graph.Node) bool {
+	g := p.owner(x)
+	return g != nil && (g.template == ir.Reduce || g.template == ir.Contraction) && p.singleUse(x, g)
+}
+
+// product follows n, read at coordinates, through movements that fill with 0 and
+// sums to a Mul, and returns its factors and the sums. The trial fails if there
+// is none.
+func (t *trial) product(n *graph.Node, at []ir.AffineExpr) (factors []factor, sums []*graph.Node) {
+	var guards []ir.Guard
+	direct := true // every element of n is read at one point at most, and by nothing else
+	for ; n.Op != ir.Mul || t.p.info[n].saved; n = n.Src()[0] {
+		switch {
+		case t.p.info[n].saved:
+			t.failed = true
+			return nil, nil
+		case n.Op.Class() == ir.Movement && n.Num == 0:
+			r := moveOf(n).Push(at, t.g.lens)
+			if r.Opaque {
+				t.failed = true
+				return nil, nil
+			}
+			at, guards = r.At, slices.Concat(guards, r.Guards)
+			direct = direct && n.Op != ir.Expand && n.Op != ir.Window && t.p.info[n].users == 1
+		case n.Op == ir.Sum && direct && t.p.mergesSum(n):
+			over := make(layout, len(n.Src()[0].Shape))
+			for _, a := range n.Ints {
+				over[a] = []int{t.g.newAxis(n.Src()[0].Shape[a])}
+				t.g.reduced = append(t.g.reduced, over[a]...)
+			}
+			t.g.reduceAxes[n] = over
+			sums = append(sums, n)
+			at = t.g.operand(n, at)
+		default:
+			t.failed = true
+			return nil, nil
+		}
+	}
+	for _, x := range n.Src() {
+		factors = append(factors, t.measure(x, at))
+	}
+	t.distribute(factors, guards)
+	return factors, sums
+}
+
+// measure makes a factor, which it emits for a moment.
+func (t *trial) measure(n *graph.Node, at []ir.AffineExpr) factor {
+	from := t.g.mark()
+	t.cost, t.axes, t.exposed = 0, 0, false
+	t.emit(n, at, nil, 0)
+	gathers := slices.ContainsFunc(t.g.body[from.body:], func(in instr) bool { return in.UsesIndex() })
+	t.g.rollBack(from)
+	return factor{node: n, at: at, cost: t.cost, axes: t.axes, exposed: t.exposed, gathers: gathers}
+}
+
+// distribute gives guards to every factor that is exposed, and each to at least
+// one: where it does not hold, that factor is 0.
+func (t *trial) distribute(factors []factor, guards []ir.Guard) {
+	given := false
+	for i := range factors {
+		if f := &factors[i]; f.exposed {
+			f.guards = guards
+			f.axes |= t.guardAxes(guards)
+			given = true
+		}
+	}
+	for _, g := range guards {
+		if given {
+			return
+		}
+		axes := t.guardAxes([]ir.Guard{g})
+		i := slices.IndexFunc(factors, func(f factor) bool { return axes&^t.g.liveSet(f.axes) == 0 })
+		if i < 0 {
+			t.failed = true
+			return
+		}
+		factors[i].guards = append(factors[i].guards, g)
+	}
+}
+
+// guardAxes returns the axes that guards depend on.
+func (t *trial) guardAxes(guards []ir.Guard) ir.AxisSet {
+	t.axes = 0
+	t.varyGuards(t.g.liveGuards(guards))
+	return t.axes
+}
+
+// contraction emits n, the sum of a product. The trial fails unless each factor
+// has parallel axes of its own and there is something to add up. A factor that
+// computes more than is cheap to repeat is stored first.
+func (t *trial) contraction(n *graph.Node, factors []factor) (id int) {
+	if t.stopped() {
+		return -1
+	}
+	g := t.g
+	var own [2]ir.AxisSet
+	for i, f := range factors {
+		g.sides[i] = g.liveSet(f.axes)
+		own[i] = g.sides[i] &^ ir.Axes(g.reduced...)
+	}
+	t.failed = own[0]&^own[1] == 0 || own[1]&^own[0] == 0 || len(g.reduced) == 0
+	src := make([]int, 2)
+	for i, f := range factors {
+		costly := f.cost > prologue || f.gathers && g.repeats(g.sides[i]) > maxGathers
+		if b := base(f.node); costly && !t.stopped() && t.p.owner(b) == nil && b.Op.Class() != ir.Source {
+			t.need = b
+		}
+		id, filled := t.emit(f.node, f.at, f.guards, 0)
+		if !filled {
+			id = t.guard(f.node, id, f.guards, 0)
+		}
+		src[i] = id
+	}
+	if t.stopped() {
+		return -1
+	}
+	return t.reduceValue(n, t.add(n, ir.Instr{Op: ir.Mul, Type: g.body[src[0]].Type, Src: src}))
+}
+
+// repeats is how often a factor that varies over axes is read: once for each
+// position along the other parallel axes.
+func (g *group) repeats(axes ir.AxisSet) int {
+	n := 1
+	for _, a := range g.axes {
+		if !slices.Contains(g.reduced, a) && !axes.Has(a) {
+			n *= g.lens[a]
+		}
+	}
+	return n
+}

@@ -1,0 +1,266 @@
+package kernelize
+
+import (
+	"encoding/binary"
+	"slices"
+
+	"github.com/tensorken/tensorken/internal/graph"
+	"github.com/tensorken/tensorken/internal/shape"
+	"github.com/tensorken/tensorken/ir"
+)
+
+// A trial appends instructions to a group. Once it has failed, or needs a node to
+// be stored first, it appends no more, and what it has appended is worthless.
+type trial struct {
+	p *placer
+	g *group
+
+	failed bool
+	need   *graph.Node // to be stored before the group is made
+
+	// Of what is being emitted:
+	cost    int
+	axes    ir.AxisSet // that the value varies over
+	exposed bool       // a load may leave its buffer where guards do not hold
+}
+
+func (t *trial) stopped() bool { return t.failed || t.need != nil }
+
+// A request is what emit is called with.
+type request struct {
+	node  *graph.Node
+	where string // coordinates and guards
+	fill  ir.Number
+}
+
+// An emission is what emit returns, with the cost of the value and the axes
+// that it varies over.
+type emission struct {
+	id     int
+	filled bool
+	cost   int
+	axes   ir.AxisSet
+}
+
+// emit appends what computes n at coordinates, under guards: the value may be
+// anything where one of them does not hold, but no memory is read there. Filled
+// says that it is fill there. An equal request finds the earlier value, or the
+// time would double with every level of a graph that uses each node twice.
+func (t *trial) emit(n *graph.Node, at []ir.AffineExpr, guards []ir.Guard, fill ir.Number) (id int, filled bool) {
+	if t.stopped() {
+		return -1, true
+	}
+	at, guards = t.g.live(at), t.g.liveGuards(guards)
+	key := request{n, where(at, guards), fill}
+	e, ok := t.g.emitted[key]
+	if !ok {
+		cost, axes := t.cost, t.axes
+		t.cost, t.axes = 0, 0
+		splits := len(t.g.splits)
+		e.id, e.filled = t.value(n, at, guards, fill)
+		e.cost, e.axes = t.cost, t.g.liveSet(t.axes)
+		t.cost, t.axes = cost, axes
+		if t.stopped() {
+			return -1, true
+		}
+		if splits < len(t.g.splits) {
+			key.where = where(t.g.live(at), t.g.liveGuards(guards))
+		}
+		t.g.emitted[key] = e
+		t.g.requests = append(t.g.requests, key)
+	}
+	t.cost += e.cost
+	t.axes |= e.axes
+	return e.id, e.filled
+}
+
+// value emits what was not asked for before.
+func (t *trial) value(n *graph.Node, at []ir.AffineExpr, guards []ir.Guard, fill ir.Number) (id int, filled bool) {
+	if m, ok := t.g.members[n]; ok {
+		if !slices.EqualFunc(t.g.coordinates(m.layout), at, shape.Equal) {
+			t.failed = true // it has no value elsewhere than at its point
+		}
+		t.vary(at)
+		return m.id, len(guards) == 0
+	}
+	if _, ok := t.p.stored(n, t.g); ok {
+		return t.load(n, at, guards, fill), true
+	}
+	if _, ok := t.g.reduceAxes[n]; ok { // part of another reduction
+		return t.emit(n.Src()[0], t.g.operand(n, at), guards, fill)
+	}
+	id, filled = t.compute(n, at, guards, fill)
+	if !t.stopped() && t.recomputesTooMuch(n) {
+		t.need = n
+	}
+	return id, filled
+}
+
+// compute emits the operation of n, which is not a reduction.
+func (t *trial) compute(n *graph.Node, at []ir.AffineExpr, guards []ir.Guard, fill ir.Number) (id int, filled bool) {
+	switch {
+	case n.Op.Class() == ir.Source:
+		return t.source(n, at), len(guards) == 0 || n.Op == ir.Const && n.Num == fill
+	case n.Op.Class() == ir.Movement:
+		return t.movement(n, at, guards, fill)
+	}
+	t.cost += ir.Table[n.Op].Cost
+	if n.Op == ir.Gather {
+		return t.gather(n, at, guards, fill), true
+	}
+	src := make([]int, len(n.Src()))
+	for i, s := range n.Src() {
+		src[i], _ = t.emit(s, at, guards, 0)
+	}
+	if t.stopped() {
+		return -1, true
+	}
+	d := n.DType.ComputeType()
+	if n.Op == ir.Cast && t.g.body[src[0]].Type == d {
+		return src[0], len(guards) == 0
+	}
+	return t.add(n, ir.Instr{Op: n.Op, Type: d, Src: src}), len(guards) == 0
+}
+
+// recomputesTooMuch reports whether n, an expression that varies over t.axes, is
+// too expensive to be computed at every point of a group that is being made.
+// Later nodes join a group that exists only as it is.
+func (t *trial) recomputesTooMuch(n *graph.Node) bool {
+	computes := n.Op.Class() == ir.Elementwise || n.Op == ir.Gather
+	if !computes || t.g.order != pending || n.Len() == 1 || t.p.info[n].cost < expensive {
+		return false
+	}
+	axes := t.g.liveSet(t.axes)
+	times, points := 1, 1
+	for _, a := range t.g.axes {
+		if points *= t.g.lens[a]; !axes.Has(a) {
+			times *= t.g.lens[a]
+		}
+	}
+	return max(times, points/n.Len()) >= 4 // windows that overlap read an element many times
+}
+
+// add appends an instruction of node n.
+func (t *trial) add(n *graph.Node, in ir.Instr) int {
+	t.g.body = append(t.g.body, instr{Instr: in, node: n})
+	return len(t.g.body) - 1
+}
+
+func (t *trial) last() *instr { return &t.g.body[len(t.g.body)-1] }
+
+func (t *trial) source(n *graph.Node, at []ir.AffineExpr) int {
+	id := t.add(n, ir.Instr{Op: n.Op, Type: n.DType.ComputeType(), Num: n.Num})
+	in := t.last()
+	switch n.Op {
+	case ir.Scalar:
+		in.arg = n
+	case ir.Iota:
+		in.position = at[n.Ints[0]]
+		t.vary(at[n.Ints[0] : n.Ints[0]+1])
+	}
+	return id
+}
+
+// moveOf describes a movement.
+func moveOf(n *graph.Node) *shape.Move {
+	return &shape.Move{Op: n.Op, Ints: n.Ints, From: n.Src()[0].Shape, To: n.Shape}
+}
+
+func (t *trial) movement(n *graph.Node, at []ir.AffineExpr, guards []ir.Guard, fill ir.Number) (id int, filled bool) {
+	r := t.push(n, at)
+	if r.Opaque {
+		t.need = n.Src()[0]
+		return -1, true
+	}
+	if len(r.Guards) == 0 {
+		return t.emit(n.Src()[0], r.At, guards, fill)
+	}
+	id, filled = t.emit(n.Src()[0], r.At, slices.Concat(guards, r.Guards), n.Num)
+	if !filled {
+		return t.guard(n, id, r.Guards, n.Num), len(guards) == 0
+	}
+	return id, n.Num == fill || len(guards) == 0
+}
+
+// push takes the coordinates at which a movement is read to those of its
+// operand, splitting axes where that helps.
+func (t *trial) push(n *graph.Node, at []ir.AffineExpr) shape.Source {
+	m := moveOf(n)
+	r := m.Push(at, t.g.lens)
+	for r.Split != nil {
+		t.g.split(r.Split.Axis, r.Split.Inner)
+		r = m.Push(t.g.live(at), t.g.lens)
+	}
+	t.varyGuards(r.Guards)
+	return r
+}
+
+// guard makes a value that is fill where guards do not hold.
+func (t *trial) guard(n *graph.Node, id int, guards []ir.Guard, fill ir.Number) int {
+	if t.stopped() {
+		return -1
+	}
+	v := &ir.View{Guards: slices.Clone(t.g.liveGuards(guards))}
+	return t.add(n, ir.Instr{Op: ir.InBounds, Type: t.g.body[id].Type, Src: []int{id}, View: v, Num: fill})
+}
+
+// reduce emits a reduction at its layout, which runs over all reduced axes.
+func (t *trial) reduce(n *graph.Node, l layout) int {
+	src, _ := t.emit(n.Src()[0], t.g.operand(n, t.g.coordinates(l)), nil, 0)
+	return t.reduceValue(n, src)
+}
+
+func (t *trial) reduceValue(n *graph.Node, src int) int {
+	if t.stopped() {
+		return -1
+	}
+	d := n.DType.ComputeType()
+	if n.Op == ir.Sum && t.g.body[src].Type != d {
+		src = t.add(n, ir.Instr{Op: ir.Cast, Type: d, Src: []int{src}})
+	}
+	return t.add(n, ir.Instr{Op: n.Op, Type: d, Src: []int{src}})
+}
+
+// vary adds the axes that coordinates depend on.
+func (t *trial) vary(at []ir.AffineExpr) {
+	for _, f := range at {
+		for a, c := range f.Coef {
+			if c != 0 && a < len(t.g.lens) && t.g.lens[a] > 1 {
+				t.axes |= 1 << a
+			}
+		}
+	}
+}
+
+func (t *trial) varyGuards(guards []ir.Guard) {
+	for _, g := range guards {
+		t.vary([]ir.AffineExpr{g.AffineExpr})
+	}
+}
+
+// where tells coordinates and guards apart.
+func where(at []ir.AffineExpr, guards []ir.Guard) string {
+	b := make([]byte, 0, 128)
+	for _, f := range at {
+		b = appendExpr(b, f)
+	}
+	return string(appendGuards(b, guards))
+}
+
+func appendExpr(b []byte, f ir.AffineExpr) []byte {
+	return appendInts(appendInts(b, f.Off, f.Div, len(f.Coef)), f.Coef...)
+}
+
+func appendGuards(b []byte, guards []ir.Guard) []byte {
+	for _, g := range guards {
+		b = appendInts(appendExpr(b, g.AffineExpr), g.Len, g.Stride)
+	}
+	return b
+}
+
+func appendInts(b []byte, numbers ...int) []byte {
+	for _, x := range numbers {
+		b = binary.AppendVarint(b, int64(x))
+	}
+	return b
+}

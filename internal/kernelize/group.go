@@ -1,0 +1,290 @@
+package kernelize
+
+import (
+	"math"
+	"slices"
+
+	"github.com/tensorken/tensorken/internal/graph"
+	"github.com/tensorken/tensorken/internal/shape"
+	"github.com/tensorken/tensorken/ir"
+)
+
+// A group is a kernel being built: instructions over a space of axes. Each
+// point of the space computes one element of each member, or shares it with
+// the points that differ only on axes that the member does not have.
+type group struct {
+	template ir.Template
+	lens     []int   // of every axis, by number, also of those that were split
+	axes     []int   // that are not split, outermost first
+	splits   []split // in order
+	reduced  []int   // axes that reductions run over
+
+	body    []instr
+	members map[*graph.Node]member
+	// reduceAxes has, for each reduction, the axes that stand for those it
+	// reduces. A reduction without a member is part of another one.
+	reduceAxes map[*graph.Node]layout
+	sides      [2]ir.AxisSet // axes that the factors of a contraction vary over
+	emitted    map[request]emission
+	requests   []request // keys of emitted, in order
+
+	order  int    // a group reads only what groups of lower order store
+	reader int    // the least order of a group that reads from this one
+	into   *group // the group that this one was merged into
+	closed bool   // nothing joins it
+	dead   bool   // its sum became part of another one
+}
+
+// A member is a node that a group computes.
+type member struct {
+	id     int // of the instruction
+	layout layout
+}
+
+// A layout lists, for each axis of a node, the axes of the group's space that
+// make it up, most significant first: none for an axis of length 1.
+type layout [][]int
+
+// An instr is an instruction of a group. Its operands are those of the group,
+// and the coefficients of its views are of the group's axes, by number. Some
+// operations become several instructions of a kernel: Iota, whose value is
+// position, and InBounds, which is its operand where the guards of its view hold
+// and Num elsewhere.
+type instr struct {
+	ir.Instr
+	node     *graph.Node   // that it computes or stores
+	arg      *graph.Node   // of Load, Scalar, Store and Scatter: what is read or written
+	base     *graph.Node   // of Scatter: what its result starts as
+	position ir.AffineExpr // of Iota
+	element  *ir.AffineExpr
+}
+
+// A split is an axis that became two: inner ones, numbered hi+1, in outer ones,
+// numbered hi.
+type split struct{ axis, hi, inner int }
+
+const pending = math.MaxInt // the order of a group that is being made
+
+// newGroup returns a group whose space has an axis for each of dims that is
+// longer than 1, and the layout of a node of that shape.
+func newGroup(template ir.Template, dims []int) (*group, layout) {
+	g := &group{
+		template:   template,
+		members:    map[*graph.Node]member{},
+		reduceAxes: map[*graph.Node]layout{},
+		emitted:    map[request]emission{},
+		order:      pending,
+		reader:     pending,
+	}
+	l := make(layout, len(dims))
+	for i, n := range dims {
+		if n != 1 {
+			l[i] = []int{g.newAxis(n)}
+		}
+	}
+	return g, l
+}
+
+func (g *group) newAxis(n int) int {
+	g.lens = append(g.lens, n)
+	g.axes = append(g.axes, len(g.lens)-1)
+	return len(g.lens) - 1
+}
+
+// find returns the group that g has become part of.
+func (g *group) find() *group {
+	for g != nil && g.into != nil {
+		g = g.into
+	}
+	return g
+}
+
+// split replaces an axis by two, outer ones of the number that it returns and
+// inner ones of the next. Coordinates at hand may still name the old axis: see
+// live.
+func (g *group) split(axis, inner int) (hi int) {
+	s := split{axis, len(g.lens), inner}
+	g.lens = append(g.lens, g.lens[axis]/inner, inner)
+	g.splits = append(g.splits, s)
+	g.axes, g.reduced = s.axes(g.axes), s.axes(g.reduced)
+	for _, m := range g.members {
+		s.layout(m.layout)
+	}
+	for _, l := range g.reduceAxes {
+		s.layout(l)
+	}
+	for i := range g.body {
+		g.body[i].eachCoef(func(coef []int) []int { return s.expr(ir.AffineExpr{Coef: coef}).Coef })
+	}
+	clear(g.emitted) // requests name the old axis
+	g.requests = g.requests[:0]
+	return s.hi
+}
+
+func (s *split) expr(f ir.AffineExpr) ir.AffineExpr {
+	return shape.SplitAxis(f, s.axis, s.hi, s.hi+1, s.inner)
+}
+
+func (s *split) axes(axes []int) []int {
+	if i := slices.Index(axes, s.axis); i >= 0 {
+		return slices.Concat(axes[:i], []int{s.hi, s.hi + 1}, axes[i+1:])
+	}
+	return axes
+}
+
+func (s *split) layout(l layout) {
+	for i := range l {
+		l[i] = s.axes(l[i])
+	}
+}
+
+// live returns coordinates without axes that were split.
+func (g *group) live(at []ir.AffineExpr) []ir.AffineExpr {
+	if len(g.splits) == 0 {
+		return at
+	}
+	at = slices.Clone(at)
+	for i := range at {
+		for _, s := range g.splits {
+			at[i] = s.expr(at[i])
+		}
+	}
+	return at
+}
+
+func (g *group) liveGuards(guards []ir.Guard) []ir.Guard {
+	if len(g.splits) == 0 {
+		return guards
+	}
+	guards = slices.Clone(guards)
+	for i := range guards {
+		for _, s := range g.splits {
+			guards[i].AffineExpr = s.expr(guards[i].AffineExpr)
+		}
+	}
+	return guards
+}
+
+func (g *group) liveLayout(l layout) layout {
+	for _, s := range g.splits {
+		s.layout(l)
+	}
+	return l
+}
+
+// liveSet returns the parts of axes that were split with the other axes.
+func (g *group) liveSet(axes ir.AxisSet) ir.AxisSet {
+	for _, s := range g.splits {
+		if axes.Has(s.axis) {
+			axes |= ir.Axes(s.hi, s.hi+1)
+		}
+	}
+	return axes & ir.Axes(g.axes...)
+}
+
+// A mark is where a group stood before a trial.
+type mark struct{ body, requests, splits int }
+
+func (g *group) mark() mark { return mark{len(g.body), len(g.requests), len(g.splits)} }
+
+// rollBack takes back what was appended since a mark. Axes stay split, which does
+// no harm: those that can be one become one in the kernel.
+func (g *group) rollBack(m mark) {
+	g.body = g.body[:m.body]
+	if len(g.splits) > m.splits { // all older requests were forgotten
+		m.requests = 0
+	}
+	for _, r := range g.requests[m.requests:] {
+		delete(g.emitted, r)
+	}
+	g.requests = g.requests[:m.requests]
+}
+
+// eachCoef replaces all coefficients of axes.
+func (in *instr) eachCoef(f func(coef []int) []int) {
+	in.position.Coef = f(in.position.Coef)
+	if in.element != nil {
+		e := *in.element
+		e.Coef = f(e.Coef)
+		in.element = &e
+	}
+	if v := in.View; v != nil {
+		v.Coef = f(v.Coef)
+		for i := range v.Guards {
+			v.Guards[i].Coef = f(v.Guards[i].Coef)
+		}
+	}
+}
+
+// coordinates returns those that a layout means.
+func (g *group) coordinates(l layout) []ir.AffineExpr {
+	at := make([]ir.AffineExpr, len(l))
+	for i, axes := range l {
+		at[i] = shape.Constant(0)
+		for _, a := range axes {
+			at[i] = shape.Combine(at[i], g.lens[a], shape.Axis(a, 1), 1, 0)
+		}
+	}
+	return at
+}
+
+// operand returns where a reduction that is read at those coordinates reads its
+// operand.
+func (g *group) operand(n *graph.Node, at []ir.AffineExpr) []ir.AffineExpr {
+	src := slices.Clone(at)
+	over := g.coordinates(g.reduceAxes[n])
+	for _, a := range n.Ints {
+		src[a] = over[a]
+	}
+	return src
+}
+
+// reads lists what an instruction reads from memory.
+func (in *instr) reads() []*graph.Node {
+	switch in.Op {
+	case ir.Load:
+		return []*graph.Node{in.arg}
+	case ir.Scatter:
+		return []*graph.Node{in.base}
+	}
+	return nil
+}
+
+// loads lists what g reads from memory.
+func (g *group) loads() []*graph.Node {
+	var list []*graph.Node
+	for i := range g.body {
+		for _, n := range g.body[i].reads() {
+			if !slices.Contains(list, n) {
+				list = append(list, n)
+			}
+		}
+	}
+	return list
+}
+
+// args lists the arguments of instructions with one of some operations.
+func (g *group) args(ops ...ir.Op) []*graph.Node {
+	var list []*graph.Node
+	for i := range g.body {
+		if in := &g.body[i]; slices.Contains(ops, in.Op) && !slices.Contains(list, in.arg) {
+			list = append(list, in.arg)
+		}
+	}
+	return list
+}
+
+// buffers is how many buffers g reads and writes, without that for bad indices.
+func (g *group) buffers() int {
+	return len(g.loads()) + len(g.args(ir.Store, ir.Scatter))
+}
+
+// takeReduced moves the axes that n reduces from the layout of its operand,
+// which becomes that of n, to a layout of their own.
+func takeReduced(l layout, n *graph.Node) (over layout) {
+	over = make(layout, len(l))
+	for _, a := range n.Ints {
+		over[a], l[a] = l[a], nil
+	}
+	return over
+}

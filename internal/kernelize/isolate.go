@@ -1,0 +1,87 @@
+package kernelize
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/tensorken/tensorken/internal/graph"
+	"github.com/tensorken/tensorken/internal/shape"
+	"github.com/tensorken/tensorken/ir"
+)
+
+// isolate returns nodes to be given groups of their own, so that groups get by
+// with at most as many buffers as a device binds, 0 for no limit. It returns none
+// if all do, or nothing helps.
+func (p *placer) isolate(bindings int) map[*graph.Node]bool {
+	isolated := map[*graph.Node]bool{}
+	for _, g := range p.groups {
+		status := 0 // a buffer to note bad indices in
+		for i := range g.body {
+			if g.body[i].UsesIndex() {
+				status = 1
+			}
+		}
+		if bindings > 0 && g.buffers()+status > bindings {
+			maps.Copy(isolated, p.split(g, bindings-3)) // beside a result, the status and one more
+		}
+	}
+	return isolated
+}
+
+type nodeSet map[*graph.Node]bool
+
+// split returns the largest parts of what in g reads more than most buffers;
+// where nothing does, half of what g stores.
+func (p *placer) split(g *group, most int) nodeSet {
+	isolated := nodeSet{}
+	eligible := func(n *graph.Node) bool {
+		class := n.Op.Class()
+		computes := class == ir.Elementwise || class == ir.Reduction || n.Op == ir.Gather
+		sum := g.template == ir.Contraction && class == ir.Reduction
+		return computes && !sum && !isolated[n] && !p.isolated[n] && p.info[n].number > 0
+	}
+	order := shape.All(len(g.body)) // that of the graph: merged groups follow each other in the body
+	number := func(i int) int { return p.info[g.body[i].node].number }
+	slices.SortStableFunc(order, func(i, k int) int { return number(i) - number(k) })
+	reads := make([]nodeSet, len(g.body)) // of each instruction, what it is made from
+	var stored []*graph.Node
+	for at, i := range order {
+		in := &g.body[i]
+		if in.Op == ir.Store {
+			if eligible(in.arg) {
+				stored = append(stored, in.arg)
+			}
+			continue
+		}
+		for {
+			reads[i] = nodeSet{}
+			for _, x := range in.reads() {
+				reads[i][x] = true
+			}
+			var largest *graph.Node
+			size := 1
+			for _, x := range in.Src {
+				maps.Copy(reads[i], reads[x])
+				if b := base(g.body[x].node); b != in.node && len(reads[x]) > size && eligible(b) {
+					largest, size = b, len(reads[x])
+				}
+			}
+			if len(reads[i]) <= most || largest == nil {
+				break
+			}
+			isolated[largest] = true
+			for _, x := range order[:at] {
+				if base(g.body[x].node) == largest {
+					reads[x] = nodeSet{largest: true}
+				}
+			}
+		}
+	}
+	if len(isolated) > 0 {
+		return isolated
+	}
+	for _, n := range stored[:(len(stored)+1)/2] {
+		isolated[n] = true
+	}
+	return isolated
+}

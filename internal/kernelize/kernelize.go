@@ -1,0 +1,73 @@
+package kernelize
+
+import (
+	"maps"
+
+	"github.com/tensorken/tensorken/internal/graph"
+	"github.com/tensorken/tensorken/internal/shape"
+	"github.com/tensorken/tensorken/ir"
+)
+
+// A Kernel is a kernel, what its arguments are and its instructions that use an
+// index.
+type Kernel struct {
+	*ir.Kernel
+	Args    []Arg
+	Indices []Index
+}
+
+// An Arg says what a kernel's argument is.
+type Arg struct {
+	Kind ir.ArgKind
+	// Node is a leaf or a stored node for In, the target of a store for Out,
+	// the Scalar for Value.
+	Node   *graph.Node
+	Offset int // in elements, from which the kernel's views of it count
+}
+
+// An Index says which node an instruction that uses an index computes, a Gather
+// or a Scatter, and which element of the tensor of indices it uses.
+type Index struct {
+	Instr int
+	Node  *graph.Node
+	// Element is its row-major number, over the kernel's axes, in the tensor of
+	// indices before it was expanded; nil if no affine expression gives it.
+	Element *ir.AffineExpr
+	Len     int // of that tensor
+}
+
+// An Output is where the elements of a root are: a view of a leaf or of what a
+// kernel stores.
+type Output struct {
+	Node *graph.Node
+	View shape.Strided
+}
+
+// Graph returns the kernels that compute roots, whose graph is simplified, each of
+// which reads only what earlier ones store, and where each root lies. Bindings is
+// the most buffers of a kernel, 0 if there is no limit.
+func Graph(roots []*graph.Node, bindings int) (kernels []Kernel, outputs []Output) {
+	p := placed(roots, bindings)
+	for _, g := range p.groups {
+		kernels = append(kernels, g.kernel())
+	}
+	for _, r := range roots {
+		outputs = append(outputs, p.outputs[r])
+	}
+	return kernels, outputs
+}
+
+// placed assigns the nodes that roots depend on to groups. Few graphs have groups
+// of more buffers than a device binds; those are placed again, with some nodes
+// isolated.
+func placed(roots []*graph.Node, bindings int) *placer {
+	isolated := map[*graph.Node]bool{}
+	for {
+		p := place(roots, bindings, isolated)
+		more := p.isolate(bindings)
+		if len(more) == 0 {
+			return p
+		}
+		maps.Copy(isolated, more)
+	}
+}

@@ -1,0 +1,124 @@
+package kernelize
+
+import (
+	"slices"
+
+	"github.com/tensorken/tensorken/internal/graph"
+	"github.com/tensorken/tensorken/internal/shape"
+	"github.com/tensorken/tensorken/ir"
+)
+
+// deriveLayout returns the layout of n as it follows from that of the member
+// which n is a movement of, or is. Only movements that lose and repeat nothing
+// have one, and Expand along the axes that the member was reduced over.
+func (g *group) deriveLayout(n *graph.Node) (layout, bool) {
+	if g.template == ir.Routine || g.closed { // a routine's layout is that of the updates
+		return nil, false
+	}
+	if m, ok := g.members[n]; ok {
+		return slices.Clone(m.layout), true
+	}
+	if n.Op != ir.Permute && n.Op != ir.Reshape && n.Op != ir.Expand {
+		return nil, false
+	}
+	x := n.Src()[0]
+	from, ok := g.deriveLayout(x)
+	if !ok {
+		return nil, false
+	}
+	switch n.Op {
+	case ir.Reshape:
+		return g.reshapeLayout(from, x.Shape, n.Shape)
+	case ir.Permute:
+		l := make(layout, len(from))
+		for i, a := range n.Ints {
+			l[i] = from[a]
+		}
+		return l, true
+	}
+	used := slices.Concat(from...)
+	for i, d := range n.Shape {
+		if x.Shape[i] == d {
+			continue
+		}
+		if from[i] = g.reducedRun(d, used); from[i] == nil {
+			return nil, false
+		}
+		used = append(used, from[i]...)
+	}
+	return from, true
+}
+
+// reducedRun finds reduced axes, none of them used, that together have length
+// n.
+func (g *group) reducedRun(n int, used []int) []int {
+	var run []int
+	p := 1
+	for _, a := range g.reduced {
+		if g.template != ir.Reduce || slices.Contains(used, a) {
+			continue
+		}
+		run = append(run, a)
+		if p *= g.lens[a]; p >= n {
+			break
+		}
+	}
+	if p != n {
+		return nil
+	}
+	return run
+}
+
+// reshapeLayout takes a layout through a reshape, splitting axes where needed.
+func (g *group) reshapeLayout(l layout, from, to []int) (layout, bool) {
+	out := make(layout, len(to))
+	for _, r := range shape.Groups(from, to) {
+		axes := slices.Concat(l[r.From[0]:r.From[1]]...)
+		for j := r.To[0]; j < r.To[1]; j++ {
+			for rest := to[j]; rest > 1; {
+				a := axes[0]
+				switch n := g.lens[a]; {
+				case rest%n == 0:
+					out[j] = append(out[j], a)
+					rest /= n
+					axes = axes[1:]
+				case n%rest == 0:
+					hi := g.split(a, n/rest)
+					axes = append([]int{hi, hi + 1}, axes[1:]...)
+				default:
+					return nil, false
+				}
+			}
+		}
+	}
+	return out, true
+}
+
+// transposes reports whether a node of that layout has all axes of g, but ends
+// in another one: a reduction would step through its memory by whole rows.
+func (g *group) transposes(l layout) bool {
+	axes := slices.Concat(l...)
+	return len(axes) == len(g.axes) && len(axes) > 1 && axes[len(axes)-1] != g.axes[len(g.axes)-1]
+}
+
+// covers reports whether a node of that layout may be computed in g: it has
+// every parallel axis once, and in a reduction all reduced axes or none.
+func (g *group) covers(l layout) bool {
+	axes := slices.Concat(l...)
+	reduced := 0
+	for _, a := range axes {
+		if slices.Contains(g.reduced, a) {
+			reduced++
+		}
+	}
+	if len(axes)-reduced != len(g.axes)-len(g.reduced) {
+		return false
+	}
+	switch g.template {
+	case ir.Pointwise, ir.Contraction:
+		return reduced == 0
+	case ir.Reduce:
+		return reduced == 0 || reduced == len(g.reduced)
+	}
+	return false
+}

@@ -1,0 +1,199 @@
+package kernelize
+
+import (
+	"slices"
+
+	"github.com/tensorken/tensorken/internal/graph"
+	"github.com/tensorken/tensorken/internal/shape"
+	"github.com/tensorken/tensorken/ir"
+)
+
+// An indexedNode is a node and the coordinates at which it is read, one of them
+// a value.
+type indexedNode struct {
+	node *graph.Node
+	at   []ir.AffineExpr
+}
+
+// load emits the load of a stored node.
+func (t *trial) load(n *graph.Node, at []ir.AffineExpr, guards []ir.Guard, fill ir.Number) int {
+	src, strides := t.memory(n, at)
+	if t.stopped() {
+		return -1
+	}
+	id := t.add(n, ir.Instr{Op: ir.Load, Type: n.DType.ComputeType(), View: t.view(at, strides, n.Shape, guards, fill)})
+	t.last().arg = src
+	return id
+}
+
+// memory returns where stored node n lies, which is read at coordinates: the node
+// whose elements are stored, and the strides of n's axes in them. The trial
+// fails if they are stored too late.
+func (t *trial) memory(n *graph.Node, at []ir.AffineExpr) (src *graph.Node, strides []int) {
+	src, _ = t.p.stored(n, t.g)
+	for _, h := range t.p.info[src].owners {
+		t.failed = t.failed || h.find().order >= t.g.order
+	}
+	t.cost++
+	for i, f := range at {
+		if n.Op != ir.Buffer || n.Ints[1+i] != 0 {
+			t.vary([]ir.AffineExpr{f})
+			t.exposed = t.exposed || t.leaves(f, n.Shape[i])
+		}
+	}
+	if src == n && n.Op == ir.Buffer {
+		return src, n.Ints[1:]
+	}
+	return src, shape.RowMajor(n.Shape)
+}
+
+// leaves reports whether a coordinate may be outside an axis of length n.
+func (t *trial) leaves(f ir.AffineExpr, n int) bool {
+	if n == 1 || f.Div == 1 && len(f.Coef) == 0 {
+		return false
+	}
+	if len(f.Coef) > len(t.g.lens) { // a value's part is not known
+		return true
+	}
+	lo, hi := shape.Range(f, t.g.lens)
+	return f.Div != 1 || lo < 0 || hi >= n
+}
+
+// view is the place of coordinates in a buffer with strides.
+func (t *trial) view(at []ir.AffineExpr, strides, dims []int, guards []ir.Guard, fill ir.Number) *ir.View {
+	sum := shape.Constant(0)
+	guards = slices.Clone(guards)
+	for i, f := range at {
+		switch {
+		case dims[i] == 1 || strides[i] == 0:
+		case f.Div == 1:
+			plus(&sum, f, strides[i])
+		default:
+			k := slices.IndexFunc(guards, func(g ir.Guard) bool { return shape.Equal(g.AffineExpr, f) })
+			if k < 0 {
+				k = len(guards)
+				guards = append(guards, ir.Guard{AffineExpr: f, Len: dims[i]})
+			}
+			guards[k].Stride += strides[i]
+		}
+	}
+	if len(guards) == 0 {
+		fill = 0
+	}
+	return &ir.View{Off: sum.Off, Coef: sum.Coef, Guards: guards, Fill: fill}
+}
+
+// gather loads an element whose position along one axis is a value. What it is
+// taken from must be stored, or be a movement without guards of what is.
+func (t *trial) gather(n *graph.Node, at []ir.AffineExpr, guards []ir.Guard, fill ir.Number) int {
+	x, idx, axis := n.Src()[0], n.Src()[1], n.Ints[0]
+	index, filled := t.emit(idx, at, guards, 0)
+	if !filled { // an index may be anything where a guard does not hold; 0 is in range
+		index = t.guard(idx, index, guards, 0)
+	}
+	if t.stopped() {
+		return -1
+	}
+	at, guards = t.g.live(at), t.g.liveGuards(guards)
+	value := len(t.g.lens) // an axis beyond those of the space
+	src := indexedNode{x, slices.Clone(at)}
+	src.at[axis] = shape.Axis(value, 1)
+	lens := append(slices.Clone(t.g.lens), x.Shape[axis])
+	for {
+		if _, ok := t.p.stored(src.node, t.g); ok {
+			break
+		}
+		r := shape.Source{Opaque: true}
+		if src.node.Op.Class() == ir.Movement {
+			r = moveOf(src.node).Push(src.at, lens)
+		}
+		if r.Opaque || len(r.Guards) > 0 {
+			t.need = src.node
+			return -1
+		}
+		src = indexedNode{src.node.Src()[0], r.At}
+	}
+	arg, strides := t.memory(src.node, src.at)
+	if t.stopped() {
+		return -1
+	}
+	stride := 0
+	for i, f := range src.at {
+		if c := shape.Coef(f, value); c != 0 { // the value's part is whole
+			stride += c / f.Div * strides[i]
+			src.at[i] = shape.Affine(ir.AffineExpr{Off: f.Off, Coef: f.Coef[:value], Div: f.Div}, 1, 0)
+		}
+	}
+	v := t.view(src.at, strides, src.node.Shape, guards, fill)
+	v.Stride, v.Len = stride, x.Shape[axis]
+	id := t.add(n, ir.Instr{Op: ir.Load, Type: n.DType.ComputeType(), Src: []int{index}, View: v})
+	t.last().arg, t.last().element = arg, element(n, at)
+	return id
+}
+
+// scatter emits a Scatter whose updates have layout l.
+func (t *trial) scatter(n *graph.Node, l layout) int {
+	base, idx, upd, axis := n.Src()[0], n.Src()[1], n.Src()[2], n.Ints[0]
+	at := t.g.coordinates(l)
+	index, _ := t.emit(idx, at, nil, 0)
+	update, _ := t.emit(upd, at, nil, 0)
+	if t.stopped() {
+		return -1
+	}
+	at = t.g.live(at)
+	strides := shape.RowMajor(n.Shape)
+	to := slices.Clone(at)
+	to[axis] = shape.Constant(0)
+	v := t.view(to, strides, n.Shape, nil, 0)
+	v.Stride, v.Len = strides[axis], n.Shape[axis]
+	id := t.add(n, ir.Instr{Op: ir.Scatter, Type: t.g.body[update].Type, Kind: n.Kind, Src: []int{index, update}, View: v})
+	t.last().arg, t.last().element = n, element(n, at)
+	t.last().base, _ = t.p.stored(base, t.g)
+	return id
+}
+
+// element returns the row-major number, in the tensor of indices before it was
+// expanded, of the index that n, read at coordinates, uses; nil if no affine
+// expression gives it.
+func element(n *graph.Node, at []ir.AffineExpr) *ir.AffineExpr {
+	sum := shape.Constant(0)
+	dims := indexDims(n)
+	for a, stride := range shape.RowMajor(dims) {
+		if dims[a] == 1 {
+			continue
+		}
+		if at[a].Div != 1 {
+			return nil
+		}
+		plus(&sum, at[a], stride)
+	}
+	return &sum
+}
+
+// plus adds f, which divides by nothing, times a stride to a sum.
+func plus(sum *ir.AffineExpr, f ir.AffineExpr, stride int) {
+	sum.Off += f.Off * stride
+	for a, c := range f.Coef {
+		if a == len(sum.Coef) {
+			sum.Coef = append(sum.Coef, 0)
+		}
+		sum.Coef[a] += c * stride
+	}
+}
+
+// indexDims is the shape of the tensor of indices of n before it was expanded.
+func indexDims(n *graph.Node) []int {
+	idx := n.Src()[1]
+	for idx.Op == ir.Expand {
+		idx = idx.Src()[0]
+	}
+	dims := slices.Clone(idx.Shape)
+	if idx.Op == ir.Buffer { // a leaf may be expanded itself
+		for a, stride := range idx.Ints[1:] {
+			if stride == 0 {
+				dims[a] = 1
+			}
+		}
+	}
+	return dims
+}

@@ -1,0 +1,208 @@
+package kernelize
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/tensorken/tensorken/internal/graph"
+	"github.com/tensorken/tensorken/ir"
+)
+
+// merge makes h part of g, which comes later, if no group in between reads
+// from h and their spaces agree where the operands src of one node lie.
+func (p *placer) merge(h, g *group, src []*graph.Node) {
+	if !mergeable(h, g) {
+		return
+	}
+	lh, ok1 := p.layout(h, src)
+	lg, ok2 := p.layout(g, src)
+	if !ok1 || !ok2 || !h.covers(lh) || !g.covers(lg) {
+		return
+	}
+	if to, ok := pair(h, g, slices.Concat(lh...), slices.Concat(lg...)); ok && g.pairReduced(h, to) {
+		g.take(h, to)
+	}
+}
+
+func mergeable(h, g *group) bool {
+	fits := func(g *group) bool {
+		return !g.closed && (g.template == ir.Pointwise || g.template == ir.Reduce)
+	}
+	return h != g && fits(h) && fits(g) && h.reader > g.order &&
+		len(h.members)+len(g.members) <= maxSize && len(h.args(ir.Scalar))+len(g.args(ir.Scalar)) <= maxScalars
+}
+
+// pair matches axes a of h with axes b of g, most significant first, and splits
+// axes to make them match.
+func pair(h, g *group, a, b []int) (to map[int]int, ok bool) {
+	to = map[int]int{}
+	for len(a) > 0 && len(b) > 0 {
+		switch m, n := h.lens[a[0]], g.lens[b[0]]; {
+		case m == n:
+			to[a[0]] = b[0]
+			a, b = a[1:], b[1:]
+		case m%n == 0:
+			hi := h.split(a[0], m/n)
+			a = append([]int{hi, hi + 1}, a[1:]...)
+		case n%m == 0:
+			hi := g.split(b[0], n/m)
+			b = append([]int{hi, hi + 1}, b[1:]...)
+		default:
+			return nil, false
+		}
+	}
+	return to, len(a) == len(b)
+}
+
+// pairReduced matches those axes of h that are missing in to, all of them reduced,
+// with reduced axes of g, or new ones if g reduces none. It reports false if the
+// two do not reduce the same.
+func (g *group) pairReduced(h *group, to map[int]int) bool {
+	if h.template == ir.Pointwise {
+		return true
+	}
+	paired := map[int]bool{}
+	for _, b := range to {
+		paired[b] = true
+	}
+	var missing []int
+	for _, a := range h.axes {
+		if _, ok := to[a]; !ok {
+			missing = append(missing, a)
+		}
+	}
+	if g.template == ir.Pointwise {
+		for _, a := range h.reduced {
+			if b, ok := to[a]; ok {
+				g.reduced = append(g.reduced, b)
+			}
+		}
+		for _, a := range missing {
+			to[a] = g.newAxis(h.lens[a])
+			g.reduced = append(g.reduced, to[a])
+		}
+		g.template = ir.Reduce
+		return true
+	}
+	for _, a := range missing {
+		i := slices.IndexFunc(g.reduced, func(b int) bool { return !paired[b] && g.lens[b] == h.lens[a] })
+		if i < 0 {
+			return false
+		}
+		to[a] = g.reduced[i]
+		paired[to[a]] = true
+	}
+	for _, a := range h.axes {
+		if slices.Contains(h.reduced, a) != slices.Contains(g.reduced, to[a]) {
+			return false
+		}
+	}
+	return len(h.reduced) == len(g.reduced)
+}
+
+// take moves all of h into g. To matches all axes of h with axes of g.
+func (g *group) take(h *group, to map[int]int) {
+	relay := func(l layout) layout {
+		c := make(layout, len(l))
+		for i := range l {
+			for _, a := range l[i] {
+				c[i] = append(c[i], to[a])
+			}
+		}
+		return c
+	}
+	first := len(g.body)
+	for _, in := range h.body {
+		in.Src = slices.Clone(in.Src)
+		for i := range in.Src {
+			in.Src[i] += first
+		}
+		in.eachCoef(func(coef []int) []int {
+			c := make([]int, len(g.lens))
+			for a, x := range coef {
+				if x != 0 {
+					c[to[a]] += x
+				}
+			}
+			return c
+		})
+		g.body = append(g.body, in)
+	}
+	for n, m := range h.members {
+		g.members[n] = member{m.id + first, relay(m.layout)}
+	}
+	for n, l := range h.reduceAxes {
+		g.reduceAxes[n] = relay(l)
+	}
+	g.reader = min(g.reader, h.reader)
+	h.into = g
+}
+
+// mergeReductions makes a reduction of a reduction one, where the inner one has
+// no other use and is alone in its group.
+func (p *placer) mergeReductions(n *graph.Node) bool {
+	inner := base(n.Src()[0])
+	g := p.owner(inner)
+	if g == nil || g.template != ir.Reduce || inner.Op != n.Op || n.Op == ir.ArgMax || !p.singleUse(inner, g) {
+		return false
+	}
+	for x := n.Src()[0]; x != inner; x = x.Src()[0] {
+		if p.info[x].users != 1 || x.Op == ir.Expand {
+			return false
+		}
+	}
+	l, ok := g.deriveLayout(n.Src()[0])
+	if !ok {
+		return false
+	}
+	src := g.body[g.members[inner].id].Src[0]
+	over := takeReduced(l, n)
+	g.reduced = slices.Concat(append([][]int{g.reduced}, over...)...)
+	g.reduceAxes = map[*graph.Node]layout{n: over}
+	delete(g.members, inner)
+	p.info[inner].owners = nil
+	t := &trial{p: p, g: g}
+	p.add(g, n, t.reduceValue(n, src), l, len(g.body))
+	return true
+}
+
+// mergeSiblings merges pointwise groups over one space that do not depend on
+// each other, and reductions that read the same.
+func (p *placer) mergeSiblings() {
+	last := map[string]*group{}
+	for _, g := range p.groups {
+		if g.into != nil || g.template != ir.Pointwise && g.template != ir.Reduce {
+			continue
+		}
+		key := g.space()
+		h := last[key]
+		last[key] = g
+		if h == nil || !mergeable(h, g) || h.buffers()+g.buffers() > p.maxArgs {
+			continue
+		}
+		if g.template == ir.Reduce && !sharesLoad(h, g) {
+			continue
+		}
+		to := map[int]int{}
+		for i, a := range h.axes {
+			to[a] = g.axes[i]
+		}
+		g.take(h, to)
+	}
+}
+
+// space tells groups that cannot share a space apart.
+func (g *group) space() string {
+	var lens []int
+	var reduced []bool
+	for _, a := range g.axes {
+		lens = append(lens, g.lens[a])
+		reduced = append(reduced, slices.Contains(g.reduced, a))
+	}
+	return fmt.Sprint(lens, reduced)
+}
+
+func sharesLoad(h, g *group) bool {
+	of := h.loads()
+	return slices.ContainsFunc(g.loads(), func(n *graph.Node) bool { return slices.Contains(of, n) })
+}

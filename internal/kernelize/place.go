@@ -1,0 +1,281 @@
+package kernelize
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/tensorken/tensorken/internal/graph"
+	"github.com/tensorken/tensorken/ir"
+)
+
+// info is what is known of a node.
+type info struct {
+	number  int // in the order of the graph, from 1; 0 for what was added
+	users   int
+	cost    int      // of computing it from what is loaded
+	size    int      // nodes that takes
+	scalars int      // and numbers
+	owners  []*group // what computes it: one group, for Cat one an operand
+	saved   bool     // it is stored
+}
+
+// A placer assigns the nodes of a graph to groups.
+type placer struct {
+	info     map[*graph.Node]*info
+	copies   map[*graph.Node]*graph.Node // row-major copies of leaves
+	isolated map[*graph.Node]bool        // nodes that share a kernel with no other
+	maxArgs  int                         // of a merged group, in buffers
+	groups   []*group
+	order    int
+	outputs  map[*graph.Node]Output // of roots
+}
+
+// place assigns the nodes that roots depend on.
+func place(roots []*graph.Node, bindings int, isolated map[*graph.Node]bool) *placer {
+	p := &placer{
+		info:     map[*graph.Node]*info{},
+		copies:   map[*graph.Node]*graph.Node{},
+		isolated: isolated,
+		maxArgs:  maxMerged,
+		outputs:  map[*graph.Node]Output{},
+	}
+	if bindings > 0 {
+		p.maxArgs = min(bindings, maxMerged)
+	}
+	nodes := graph.Sorted(roots)
+	for i, n := range nodes {
+		p.info[n] = &info{number: i + 1}
+		for _, s := range n.Src() {
+			p.info[s].users++
+		}
+	}
+	wanted := map[*graph.Node]bool{}
+	for _, r := range roots {
+		wanted[r] = true
+		p.info[r].users++
+	}
+	for _, n := range nodes {
+		p.place(n)
+		if wanted[n] {
+			p.outputs[n] = p.output(n)
+		}
+	}
+	p.mergeSiblings()
+	p.groups = slices.DeleteFunc(p.groups, func(g *group) bool { return g.into != nil || len(g.args(ir.Store, ir.Scatter)) == 0 })
+	slices.SortFunc(p.groups, func(a, b *group) int { return a.order - b.order })
+	return p
+}
+
+// place finds a group for n, or leaves it inline: computed wherever it is used.
+func (p *placer) place(n *graph.Node) {
+	i := p.info[n]
+	i.size = 1
+	i.cost = ir.Table[n.Op].Cost
+	if n.Op == ir.Scalar {
+		i.scalars = 1
+	}
+	for _, s := range n.Src() {
+		if p.info[s].owners == nil {
+			i.size += p.info[s].size
+			i.cost += p.info[s].cost
+			i.scalars += p.info[s].scalars
+		}
+	}
+	switch {
+	case n.Op == ir.Cat:
+		p.cat(n)
+	case n.Op == ir.Scatter:
+		p.scatter(n)
+	case n.Op.Class() == ir.Reduction:
+		p.reduce(n)
+	case n.Op.Class() == ir.Elementwise || n.Op == ir.Gather:
+		large := i.size > maxSize/4 || i.scalars > maxScalars/4 || i.users > 1 && i.cost >= expensive && n.Len() > 1
+		switch {
+		case p.isolated[n]:
+			p.materialize(n).closed = true
+			p.save(n)
+		case p.join(n) || !large:
+		default:
+			p.materialize(n)
+		}
+	}
+}
+
+// base returns the node that n is a movement of, or n.
+func base(n *graph.Node) *graph.Node {
+	for n.Op.Class() == ir.Movement && n.Op != ir.Cat {
+		n = n.Src()[0]
+	}
+	return n
+}
+
+// owner returns the group that computes n; nil if it is inline, a source or
+// computed by several.
+func (p *placer) owner(n *graph.Node) *group {
+	if h := p.info[n].owners; len(h) > 0 && n.Op != ir.Cat {
+		return h[0].find()
+	}
+	return nil
+}
+
+// singleUse reports whether n is all that g computes, is not stored and has one
+// use.
+func (p *placer) singleUse(n *graph.Node, g *group) bool {
+	return p.info[n].users == 1 && len(g.members) == 1 && len(g.args(ir.Store)) == 0
+}
+
+// start makes a group that computes n, over the space of dims. Fill emits n at a
+// layout of those dims, and may change that to n's. What has to be stored first
+// is, and the group is begun again. It returns nil if the trial fails.
+func (p *placer) start(n *graph.Node, template ir.Template, dims []int, fill func(t *trial, l layout) (id int)) *group {
+	for {
+		g, l := newGroup(template, dims)
+		t := &trial{p: p, g: g}
+		id := fill(t, l)
+		switch {
+		case t.failed:
+			return nil
+		case t.need != nil:
+			p.store(t.need)
+		default:
+			p.order++
+			g.order = p.order
+			p.groups = append(p.groups, g)
+			p.add(g, n, id, l, 0)
+			return g
+		}
+	}
+}
+
+// extend adds n, of layout l, to a group, where fill emits it. It reports false,
+// and leaves the group as it was, if that is not possible.
+func (p *placer) extend(g *group, n *graph.Node, l layout, fill func(t *trial) (id int)) bool {
+	if len(g.members) >= maxSize {
+		return false
+	}
+	from := g.mark()
+	t := &trial{p: p, g: g}
+	id := fill(t)
+	scalar := func(in instr) bool { return in.Op == ir.Scalar }
+	if t.stopped() || slices.ContainsFunc(g.body[from.body:], scalar) && len(g.args(ir.Scalar)) > maxScalars {
+		g.rollBack(from)
+		return false
+	}
+	p.add(g, n, id, l, from.body)
+	return true
+}
+
+// add makes n, value id, a member of g, which loads what its instructions from one
+// on say.
+func (p *placer) add(g *group, n *graph.Node, id int, l layout, from int) {
+	g.members[n] = member{id, g.liveLayout(l)}
+	p.info[n].owners = []*group{g}
+	p.read(g, from)
+}
+
+// read notes what the instructions of g from one on load: their groups store it.
+func (p *placer) read(g *group, from int) {
+	for _, in := range g.body[from:] {
+		for _, n := range in.reads() {
+			p.save(n)
+			for _, h := range p.info[n].owners {
+				h = h.find()
+				h.reader = min(h.reader, g.order)
+			}
+		}
+	}
+}
+
+// join puts elementwise n into the latest fitting group of its operands.
+func (p *placer) join(n *graph.Node) bool {
+	var groups []*group
+	src := n.Src()
+	if n.Op == ir.Gather {
+		src = src[1:] // what is gathered is read from memory
+	}
+	for _, s := range src {
+		if base(s).RematLevel < n.RematLevel && base(s).Op.Class() != ir.Source {
+			continue // or what is computed again would be stored before
+		}
+		if g := p.owner(base(s)); g != nil && !slices.Contains(groups, g) {
+			groups = append(groups, g)
+		}
+	}
+	slices.SortFunc(groups, func(a, b *group) int { return cmp.Compare(b.order, a.order) })
+	for i, g := range groups {
+		l, ok := p.layout(g, src)
+		if !ok || !g.covers(l) || g.template == ir.Reduce && g.transposes(l) {
+			continue
+		}
+		for _, h := range groups[i+1:] {
+			p.merge(h, g, src)
+		}
+		if l, ok = p.layout(g, src); ok && p.extend(g, n, l, func(t *trial) (id int) {
+			id, _ = t.compute(n, g.coordinates(l), nil, 0)
+			return id
+		}) {
+			return true
+		}
+	}
+	return false
+}
+
+// layout is the layout in g of a node whose operands are src: as follows from
+// one of them.
+func (p *placer) layout(g *group, src []*graph.Node) (layout, bool) {
+	for _, s := range src {
+		if p.owner(base(s)) == g {
+			if l, ok := g.deriveLayout(s); ok {
+				return l, true
+			}
+		}
+	}
+	return nil, false
+}
+
+// reduce puts a reduction into a contraction, the group of its operand, or a
+// reduction of its own.
+func (p *placer) reduce(n *graph.Node) {
+	x := n.Src()[0]
+	if !p.isolated[n] {
+		if n.Op == ir.Sum && p.contract(n) || p.mergeReductions(n) {
+			return
+		}
+		if g := p.owner(base(x)); g != nil && (g.template == ir.Pointwise || g.template == ir.Reduce) && p.joinReduction(g, n) {
+			return
+		}
+	}
+	g := p.start(n, ir.Reduce, x.Shape, func(t *trial, l layout) int {
+		t.g.reduceAxes[n] = takeReduced(l, n)
+		t.g.reduced = slices.Concat(t.g.reduceAxes[n]...)
+		return t.reduce(n, l)
+	})
+	if p.isolated[n] {
+		g.closed = true
+		p.save(n)
+	}
+}
+
+// joinReduction computes a reduction in the group of its operand, if that has no
+// other axes than the operand and reduces no others.
+func (p *placer) joinReduction(g *group, n *graph.Node) bool {
+	l, ok := g.deriveLayout(n.Src()[0])
+	if !ok || len(slices.Concat(l...)) != len(g.axes) {
+		return false
+	}
+	over := takeReduced(l, n)
+	reduced := slices.Concat(over...)
+	if g.template == ir.Reduce && !slices.Equal(g.reduced, reduced) {
+		return false
+	}
+	was := g.template
+	g.template, g.reduced, g.reduceAxes[n] = ir.Reduce, reduced, over
+	if p.extend(g, n, l, func(t *trial) int { return t.reduce(n, l) }) {
+		return true
+	}
+	if g.template = was; was == ir.Pointwise {
+		g.reduced = nil
+	}
+	delete(g.reduceAxes, n)
+	return false
+}
