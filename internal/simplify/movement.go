@@ -4,23 +4,22 @@ import (
 	"slices"
 
 	"github.com/tensorken/tensorken/internal/graph"
+	"github.com/tensorken/tensorken/internal/shape"
 	"github.com/tensorken/tensorken/ir"
 )
 
-var movements = map[ir.Op][]rule{
-	ir.Alias:   {same},
-	ir.Reshape: {reshapeReshape, sameShape},
-	ir.Permute: {permutePermute},
-	ir.Expand:  {expandExpand, sameShape},
-	ir.Flip:    {flipFlip},
-	ir.Crop:    {cropCrop},
-}
+// movements are the rules of every movement of one operand, in order.
+var movements = []rule{same, moveUniform, compose}
 
-func same(_ *builder, n *graph.Node) *graph.Node { return n.Src()[0] }
-
-// sameShape drops a movement to the shape its operand has.
-func sameShape(_ *builder, n *graph.Node) *graph.Node {
-	if x := n.Src()[0]; slices.Equal(x.Shape, n.Shape) {
+// same drops a movement that leaves every element where it is.
+func same(_ *builder, n *graph.Node) *graph.Node {
+	x := n.Src()[0]
+	if !slices.Equal(x.Shape, n.Shape) {
+		return nil
+	}
+	rowMajor := shape.RowMajor(x.Shape)
+	m := shape.Move{Op: n.Op, Ints: n.Ints, From: x.Shape, To: n.Shape}
+	if v, ok := m.View(shape.Strided{Strides: rowMajor}); ok && v.Offset == 0 && slices.Equal(v.Strides, rowMajor) {
 		return x
 	}
 	return nil
@@ -29,65 +28,21 @@ func sameShape(_ *builder, n *graph.Node) *graph.Node {
 // moveUniform moves equal elements: only the shape changes.
 func moveUniform(b *builder, n *graph.Node) *graph.Node {
 	x := n.Src()[0]
-	if !uniform(x) {
-		return nil
-	}
-	fill := x.Op == ir.Const && (n.Op == ir.Pad && x.Num == n.Num || n.Op == ir.Unwindow && x.Num == 0)
-	if (n.Op == ir.Pad || n.Op == ir.Unwindow) && !fill {
+	if !uniform(x) || shape.Movements[n.Op].Fills && (x.Op != ir.Const || x.Num != n.Num) {
 		return nil
 	}
 	return b.reshaped(x, n.Shape)
 }
 
-func reshapeReshape(b *builder, n *graph.Node) *graph.Node {
-	if x := n.Src()[0]; x.Op == ir.Reshape {
-		return b.add(graph.Reshape(x.Src()[0], n.Shape))
-	}
-	return nil
-}
-
-func permutePermute(b *builder, n *graph.Node) *graph.Node {
-	x := n.Src()[0]
-	if x.Op != ir.Permute {
+// compose makes two movements of one operation one.
+func compose(b *builder, n *graph.Node) *graph.Node {
+	x, row := n.Src()[0], shape.Movements[n.Op]
+	if x.Op != n.Op || row.Compose == nil {
 		return nil
 	}
-	order := make([]int, len(n.Ints))
-	for i, a := range n.Ints {
-		order[i] = x.Ints[a]
-	}
-	return b.add(graph.Permute(x.Src()[0], order))
-}
-
-func expandExpand(b *builder, n *graph.Node) *graph.Node {
-	if x := n.Src()[0]; x.Op == ir.Expand {
-		return b.add(graph.Expand(x.Src()[0], n.Shape))
-	}
-	return nil
-}
-
-func flipFlip(b *builder, n *graph.Node) *graph.Node {
-	x := n.Src()[0]
-	if x.Op != ir.Flip {
-		return nil
-	}
-	var axes []int
-	for a := range n.Shape {
-		if slices.Contains(n.Ints, a) != slices.Contains(x.Ints, a) {
-			axes = append(axes, a)
-		}
-	}
-	return b.add(graph.Flip(x.Src()[0], axes))
-}
-
-func cropCrop(b *builder, n *graph.Node) *graph.Node {
-	x := n.Src()[0]
-	if x.Op != ir.Crop {
-		return nil
-	}
-	spans := make([]graph.Span, len(n.Shape))
-	for i := range spans {
-		start, step := x.Ints[2*i], x.Ints[2*i+1]
-		spans[i] = graph.Span{Start: start + step*n.Ints[2*i], Step: step * n.Ints[2*i+1], Len: n.Shape[i]}
-	}
-	return b.add(graph.Crop(x.Src()[0], spans))
+	outer := shape.Move{Op: n.Op, Ints: n.Ints, From: x.Shape, To: n.Shape}
+	inner := shape.Move{Op: n.Op, Ints: x.Ints, From: x.Src()[0].Shape, To: x.Shape}
+	m := graph.WithOperands(n, x.Src()[0])
+	m.Ints = row.Compose(&outer, &inner)
+	return b.add(m)
 }

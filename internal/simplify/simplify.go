@@ -24,10 +24,10 @@ var rules = func() (t [ir.Ops][]rule) {
 			t[o] = append(t[o], reduceNothing, reduceUniform, reduceExpanded, sumProducts)
 		}
 		if ir.Table[o].Class == ir.Movement && ir.Op(o) != ir.Cat {
-			t[o] = append(t[o], moveUniform)
+			t[o] = append(t[o], movements...)
 		}
 	}
-	for _, part := range []map[ir.Op][]rule{algebra, movements, indexed} {
+	for _, part := range []map[ir.Op][]rule{algebra, indexed} {
 		for o, r := range part {
 			t[o] = append(t[o], r...)
 		}
