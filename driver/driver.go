@@ -11,8 +11,12 @@ import (
 	"github.com/tensorken/tensorken/ir"
 )
 
-// A Device runs kernels. Its methods are called by one goroutine at a time
-// and take effect in the order of the calls.
+// A Device runs kernels. Its methods, and those of its buffers, are called by
+// one goroutine at a time and take effect in the order of the calls, unless it is
+// [Concurrent].
+//
+// What not every device can do is an interface of its own: [Concurrent], [Wrapper].
+// A device has the ability if it implements the interface.
 type Device interface {
 	// Name is what a user calls the device, such as "cpu".
 	Name() string
@@ -39,6 +43,27 @@ type Device interface {
 	Sync() error
 	// Close gives back all that the device holds.
 	Close() error
+}
+
+// A Concurrent device takes calls of all its methods, and of those of its
+// buffers, from any number of goroutines at once. Each call is done when it
+// returns, so Limits().Async is false. Calls at the same time have no order; the
+// caller sees to it that none of them writes a buffer that another one uses, and
+// that no buffer in use is freed. Calls under way when Close is called may fail or
+// succeed.
+type Concurrent interface {
+	Device
+	// Concurrent does nothing. To have it is the promise.
+	Concurrent()
+}
+
+// A Wrapper is a device that can compute from the host's memory where it lies.
+type Wrapper interface {
+	Device
+	// Wrap returns a buffer that is data, not a copy, or nil where the device
+	// needs a copy. Kernels read the buffer and do not write it. The caller does
+	// not change data as long as a call may read it; Free leaves data alone.
+	Wrap(data []byte) Buffer
 }
 
 // A Buffer is memory of a device.

@@ -41,6 +41,8 @@ var parts = []part{
 	{"Layouts", (*suite).layouts},
 	{"Outputs", (*suite).outputs},
 	{"Goroutines", (*suite).goroutines},
+	{"Concurrent", (*suite).concurrent},
+	{"Wrapping", (*suite).wrapping},
 	{"Fixed", (*suite).fixed},
 	{"BadIndices", (*suite).badIndices},
 	{"Status", (*suite).status},
