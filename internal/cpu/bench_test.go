@@ -32,7 +32,7 @@ func write(d ir.DType, src, arg int, coef ...int) ir.Instr {
 	return ir.Instr{Op: ir.Store, Type: d, Src: []int{src}, Arg: arg, View: by(coef...)}
 }
 
-func op(o ir.Op, d ir.DType, src ...int) ir.Instr { return ir.Instr{Op: o, Type: d, Src: src} }
+func apply(o ir.Op, d ir.DType, src ...int) ir.Instr { return ir.Instr{Op: o, Type: d, Src: src} }
 
 func sumOver(o ir.Op, d ir.DType, src int, axes ir.AxisSet) ir.Instr {
 	return ir.Instr{Op: o, Type: d, Src: []int{src}, Axes: axes}
@@ -105,12 +105,12 @@ const f32 = ir.Float32
 // chain is relu((a+b)·c − d)·0.5 + 0.25 over n elements: six operations.
 func chain(n int) *ir.Kernel {
 	return kernel(ir.Pointwise, []ir.Axis{{Len: n, Role: ir.Parallel}}, []ir.Arg{in(f32), in(f32), in(f32), in(f32), out(f32, n)},
-		read(f32, 0, 1), read(f32, 1, 1), op(ir.Add, f32, 0, 1),
-		read(f32, 2, 1), op(ir.Mul, f32, 2, 3),
-		read(f32, 3, 1), op(ir.Sub, f32, 4, 5),
-		ir.Instr{Op: ir.Const, Type: f32, Num: ir.Float(f32, 0.5)}, op(ir.Mul, f32, 6, 7),
-		ir.Instr{Op: ir.Const, Type: f32, Num: ir.Float(f32, 0.25)}, op(ir.Add, f32, 8, 9),
-		ir.Instr{Op: ir.Const, Type: f32}, op(ir.Max, f32, 10, 11),
+		read(f32, 0, 1), read(f32, 1, 1), apply(ir.Add, f32, 0, 1),
+		read(f32, 2, 1), apply(ir.Mul, f32, 2, 3),
+		read(f32, 3, 1), apply(ir.Sub, f32, 4, 5),
+		ir.Instr{Op: ir.Const, Type: f32, Num: ir.Float(f32, 0.5)}, apply(ir.Mul, f32, 6, 7),
+		ir.Instr{Op: ir.Const, Type: f32, Num: ir.Float(f32, 0.25)}, apply(ir.Add, f32, 8, 9),
+		ir.Instr{Op: ir.Const, Type: f32}, apply(ir.Max, f32, 10, 11),
 		write(f32, 12, 4, 1))
 }
 
@@ -145,8 +145,8 @@ func BenchmarkChain(b *testing.B) {
 func matmul(m, n, k int) *ir.Kernel {
 	return kernel(ir.Contraction, []ir.Axis{{Len: m, Role: ir.M}, {Len: n, Role: ir.N}, {Len: k, Role: ir.K}},
 		[]ir.Arg{in(f32), in(f32), in(f32), out(f32, m*n)},
-		read(f32, 0, k, 0, 1), read(f32, 1, 0, 1, n), op(ir.Mul, f32, 0, 1), sumOver(ir.Sum, f32, 2, 4),
-		read(f32, 2, 0, 1, 0), op(ir.Add, f32, 3, 4), ir.Instr{Op: ir.Const, Type: f32}, op(ir.Max, f32, 5, 6),
+		read(f32, 0, k, 0, 1), read(f32, 1, 0, 1, n), apply(ir.Mul, f32, 0, 1), sumOver(ir.Sum, f32, 2, 4),
+		read(f32, 2, 0, 1, 0), apply(ir.Add, f32, 3, 4), ir.Instr{Op: ir.Const, Type: f32}, apply(ir.Max, f32, 5, 6),
 		write(f32, 7, 3, n, 1, 0))
 }
 
@@ -161,7 +161,7 @@ func BenchmarkMatMul(b *testing.B) {
 		const n = 512
 		bench(b, kernel(ir.Contraction, []ir.Axis{{Len: n, Role: ir.M}, {Len: n, Role: ir.N}, {Len: n, Role: ir.K}},
 			[]ir.Arg{in(f32), in(f32), out(f32, n*n)},
-			read(f32, 0, n, 0, 1), read(f32, 1, 0, n, 1), op(ir.Mul, f32, 0, 1), sumOver(ir.Sum, f32, 2, 4),
+			read(f32, 0, n, 0, 1), read(f32, 1, 0, n, 1), apply(ir.Mul, f32, 0, 1), sumOver(ir.Sum, f32, 2, 4),
 			write(f32, 3, 2, n, 1, 0)), 12*n*n, 2*n*n*n, n*n, n*n, n*n)
 	})
 }
@@ -176,7 +176,7 @@ func conv3x3(batch, c, o, h int) *ir.Kernel {
 	}}
 	return kernel(ir.Contraction, axes, []ir.Arg{in(f32), in(f32), out(f32, batch*o*h*h)},
 		ir.Instr{Op: ir.Load, Type: f32, Arg: 0, View: x},
-		read(f32, 1, 0, c*9, 0, 0, 9, 3, 1), op(ir.Mul, f32, 0, 1), sumOver(ir.Sum, f32, 2, 0x70),
+		read(f32, 1, 0, c*9, 0, 0, 9, 3, 1), apply(ir.Mul, f32, 0, 1), sumOver(ir.Sum, f32, 2, 0x70),
 		write(f32, 3, 2, o*h*h, h*h, h, 1, 0, 0, 0))
 }
 
@@ -192,8 +192,8 @@ func BenchmarkConv3x3(b *testing.B) {
 // softmax is over rows.
 func softmax(rows, cols int) *ir.Kernel {
 	return kernel(ir.Reduce, []ir.Axis{{Len: rows, Role: ir.Parallel}, {Len: cols, Role: ir.Reduced}}, []ir.Arg{in(f32), out(f32, rows*cols)},
-		read(f32, 0, cols, 1), sumOver(ir.ReduceMax, f32, 0, 2), op(ir.Sub, f32, 0, 1), op(ir.Exp, f32, 2),
-		sumOver(ir.Sum, f32, 3, 2), op(ir.Div, f32, 3, 4), write(f32, 5, 1, cols, 1))
+		read(f32, 0, cols, 1), sumOver(ir.ReduceMax, f32, 0, 2), apply(ir.Sub, f32, 0, 1), apply(ir.Exp, f32, 2),
+		sumOver(ir.Sum, f32, 3, 2), apply(ir.Div, f32, 3, 4), write(f32, 5, 1, cols, 1))
 }
 
 func BenchmarkSoftmax(b *testing.B) {
@@ -259,9 +259,9 @@ func BenchmarkLayerNorm(b *testing.B) {
 		b.Run(fmt.Sprint(s), func(b *testing.B) {
 			n := rows * cols
 			bench(b, kernel(ir.Reduce, []ir.Axis{{Len: rows, Role: ir.Parallel}, {Len: cols, Role: ir.Reduced}}, []ir.Arg{in(f32), in(f32), in(f32), out(f32, n)},
-				read(f32, 0, cols, 1), sumOver(ir.Sum, f32, 0, 2), scale, op(ir.Mul, f32, 1, 2), op(ir.Sub, f32, 0, 3),
-				op(ir.Mul, f32, 4, 4), sumOver(ir.Sum, f32, 5, 2), op(ir.Mul, f32, 6, 2), op(ir.Add, f32, 7, 2), op(ir.Sqrt, f32, 8),
-				op(ir.Div, f32, 4, 9), read(f32, 1, 0, 1), op(ir.Mul, f32, 10, 11), read(f32, 2, 0, 1), op(ir.Add, f32, 12, 13),
+				read(f32, 0, cols, 1), sumOver(ir.Sum, f32, 0, 2), scale, apply(ir.Mul, f32, 1, 2), apply(ir.Sub, f32, 0, 3),
+				apply(ir.Mul, f32, 4, 4), sumOver(ir.Sum, f32, 5, 2), apply(ir.Mul, f32, 6, 2), apply(ir.Add, f32, 7, 2), apply(ir.Sqrt, f32, 8),
+				apply(ir.Div, f32, 4, 9), read(f32, 1, 0, 1), apply(ir.Mul, f32, 10, 11), read(f32, 2, 0, 1), apply(ir.Add, f32, 12, 13),
 				write(f32, 14, 3, cols, 1)), 8*n, 0, n, cols, cols, n)
 		})
 	}

@@ -7,26 +7,26 @@ import (
 	"github.com/tensorken/tensorken/ir"
 )
 
-// routines makes the runner of each routine.
+// routines has the constructor of each routine's runner.
 var routines = [ir.Ops]func(s *space) runner{
 	ir.Scatter: func(s *space) runner { return newScatter(s) },
 }
 
 // compile prepares a kernel.
-func (d *device) compile(k *ir.Kernel) (*program, error) {
-	p := &program{args: k.Args, reach: shape.Reaches(k)}
+func (d *device) compile(k *ir.Kernel) (*executable, error) {
+	p := &executable{args: k.Args, reach: shape.Reaches(k)}
 	p.status = slices.IndexFunc(k.Args, func(a ir.Arg) bool { return a.Kind == ir.Status })
 	s := newSpace(k, &d.tune)
 	switch {
 	case k.Template == ir.Pointwise:
 		p.runner = newMap(s)
 	case k.Template == ir.Reduce:
-		p.runner, p.extra = newRow(s)
+		p.runner, p.extraBindings = newRow(s)
 	case k.Template == ir.Contraction:
 		if c := newContract(s); c != nil {
 			p.runner = c
 		} else {
-			p.runner, p.extra = newRow(s)
+			p.runner, p.extraBindings = newRow(s)
 		}
 	default:
 		p.runner = routines[k.Routine()](s)
@@ -34,8 +34,8 @@ func (d *device) compile(k *ir.Kernel) (*program, error) {
 	return p, nil
 }
 
-// extents gives the greatest lengths of blocks made of some tilings' boxes,
-// of one position along all other axes.
+// extents lists the greatest length of a box of some tilings along each axis: 1
+// along the axes of none.
 func (s *space) extents(ts ...*tiling) []int {
 	n := make([]int, len(s.axes))
 	for i := range n {

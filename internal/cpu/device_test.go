@@ -13,7 +13,7 @@ import (
 )
 
 func TestAlloc(t *testing.T) {
-	d := New(Options{Bytes: 1000})
+	d := New(Options{Memory: 1000})
 	a, err := d.Alloc(600)
 	if err != nil || a.Size() != 600 {
 		t.Fatalf("Alloc(600) = %v, %v", a, err)
@@ -45,7 +45,7 @@ func TestAlloc(t *testing.T) {
 }
 
 func TestCopies(t *testing.T) {
-	d := New(Options{Bytes: 1000})
+	d := New(Options{Memory: 1000})
 	b, err := d.Alloc(4)
 	if err != nil {
 		t.Fatal(err)
@@ -75,7 +75,7 @@ func TestCopies(t *testing.T) {
 
 // Wrong calls give errors.
 func TestBadCalls(t *testing.T) {
-	d := New(Options{Bytes: 1 << 20, Threads: 1})
+	d := New(Options{Memory: 1 << 20, Threads: 1})
 	k := chain(8)
 	c := newCall(t, d, k, 8, 8, 8, 8, 8)
 	c.run(t)
@@ -93,6 +93,7 @@ func TestBadCalls(t *testing.T) {
 		"before the start":        change(1, driver.Arg{Buffer: good[1].Buffer, Offset: -1}),
 		"no buffer":               change(1, driver.Arg{}),
 		"another device's buffer": change(1, driver.Arg{Buffer: foreign}),
+		"a wrapped output":        change(4, driver.Arg{Buffer: d.(driver.Wrapper).Wrap(make([]byte, 32))}),
 	} {
 		if err := d.Run([]driver.Call{{Program: c.calls[0].Program, Args: args}}); err == nil {
 			t.Errorf("Run with arguments %s gave no error", name)
@@ -108,7 +109,7 @@ func TestBadCalls(t *testing.T) {
 }
 
 func TestClose(t *testing.T) {
-	d := New(Options{Bytes: 1 << 20})
+	d := New(Options{Memory: 1 << 20})
 	c := newCall(t, d, chain(8), 8, 8, 8, 8, 8)
 	if err := d.Sync(); err != nil {
 		t.Error(err)
@@ -132,9 +133,9 @@ func TestPanic(t *testing.T) {
 	for _, n := range []int{8, 1 << 20} {
 		d := New(Options{Threads: 4})
 		c := newCall(t, d, chain(n), n, n, n, n, n)
-		steps := c.calls[0].Program.(*program).runner.(*mapRunner).code.steps
+		steps := c.calls[0].Program.(*executable).runner.(*mapRunner).program.ops
 		do := steps[len(steps)-1].do
-		steps[len(steps)-1].do = func(*frame, *step) { panic("oh") }
+		steps[len(steps)-1].do = func(*activation, *op) { panic("oh") }
 		if err := d.Run(c.calls); err == nil || !strings.Contains(err.Error(), "oh") {
 			t.Errorf("Run of a step that panics: error %v", err)
 		}

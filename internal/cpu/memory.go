@@ -12,19 +12,69 @@ import (
 // A buffer is memory of the host.
 type buffer struct {
 	device *device
-	data   []byte // aligned to a cache line; nil once freed
+	data   []byte // nil after Free
+	wraps  bool   // data is the caller's, see Wrap
 }
 
 func (b *buffer) Size() int { return len(b.data) }
 
 func (b *buffer) Free() {
-	b.device.held.Add(-int64(len(b.data)))
+	if !b.wraps {
+		b.device.held.Add(-int64(len(b.data)))
+	}
 	b.data = nil
 }
 
 // at is the address of byte n.
 func (b *buffer) at(n int) unsafe.Pointer {
 	return unsafe.Add(unsafe.Pointer(unsafe.SliceData(b.data)), n)
+}
+
+func (d *device) Alloc(bytes int) (driver.Buffer, error) {
+	if d.closed.Load() {
+		return nil, errClosed
+	}
+	const room = 63 // for alignment
+	if err := reserve(&d.held, bytes, d.limit); err != nil {
+		return nil, err
+	}
+	b := &buffer{device: d}
+	if bytes > 0 {
+		data, err := hostmem.Make(bytes+room, 1)
+		if err != nil {
+			d.held.Add(-int64(bytes))
+			return nil, err
+		}
+		off := int(-uintptr(unsafe.Pointer(unsafe.SliceData(data))) & room)
+		b.data = data[off : off+bytes : off+bytes]
+	}
+	return b, nil
+}
+
+// span returns n bytes of a buffer from an offset on.
+func (d *device) span(b driver.Buffer, offset, n int) ([]byte, error) {
+	buf, ok := b.(*buffer)
+	switch {
+	case d.closed.Load():
+		return nil, errClosed
+	case !ok || buf.device != d:
+		return nil, fmt.Errorf("cpu: a buffer of another device")
+	case offset < 0 || n > len(buf.data)-offset:
+		return nil, fmt.Errorf("cpu: bytes %d to %d of a buffer of %d", offset, offset+n, len(buf.data))
+	}
+	return buf.data[offset : offset+n], nil
+}
+
+// wrapAlign is the alignment, in bytes, that kernels may expect of a buffer.
+const wrapAlign = 16
+
+// Wrap returns a buffer of the host's own memory, see driver.Wrapper. Its bytes
+// count against the process's memory and not against the device's.
+func (d *device) Wrap(data []byte) driver.Buffer {
+	if d.closed.Load() || uintptr(unsafe.Pointer(unsafe.SliceData(data)))%wrapAlign != 0 {
+		return nil
+	}
+	return &buffer{device: d, data: data, wraps: true}
 }
 
 // reserve counts n bytes as held, unless that would be more than the limit.

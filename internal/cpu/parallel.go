@@ -9,15 +9,17 @@ import (
 	"unsafe"
 )
 
-// A worker is what one goroutine computes with. Its memory is kept from run
-// to run.
+// A worker is what one goroutine computes with. It keeps its memory from job to
+// job.
 type worker struct {
-	frames [3]frame
-	arena  []byte
-	bad    badIndex
+	activations [3]activation
+	arena       []byte
+	bad         badIndex
 
-	offer   atomic.Pointer[sharing] // a job to take part in
-	present atomic.Bool             // a goroutine attends to offers
+	// Of a helper: the job it is to join, nil for none, and whether its
+	// goroutine runs.
+	job     atomic.Pointer[parallelFor]
+	running atomic.Bool
 }
 
 // scratch returns at least n bytes, aligned to a cache line.
@@ -26,7 +28,17 @@ func (w *worker) scratch(n int) unsafe.Pointer {
 	return base(w.arena)
 }
 
-// grow returns b, or if it is short of n aligned bytes, a longer one.
+// forget drops all pointers to buffers.
+func (w *worker) forget() {
+	for i := range w.activations {
+		f := &w.activations[i]
+		clear(f.reg[:cap(f.reg)])
+		f.bind = nil
+	}
+	w.bad.found = false
+}
+
+// grow returns b, or if it is short of n aligned bytes, a longer slice.
 func grow(b []byte, n int) []byte {
 	if n+63 > len(b) {
 		return make([]byte, max(n+63, 1<<16, min(2*len(b), 1<<20)))
@@ -40,6 +52,39 @@ func base(b []byte) unsafe.Pointer {
 	return unsafe.Add(p, -uintptr(p)&63)
 }
 
+// A crowd is the number of calls of Run that lately were under way at once. They
+// share the threads: a helper that wakes up for a job of a few microseconds would
+// keep another call's goroutine waiting.
+type crowd struct {
+	calls atomic.Int64
+	until atomic.Int64 // the end of "lately", in nanoseconds since start
+}
+
+// crowdTime is how long a crowd is remembered.
+const crowdTime = time.Millisecond
+
+var start = time.Now()
+
+// enter counts a call of Run, one of n under way.
+func (c *crowd) enter(n int) {
+	if n == 1 {
+		return
+	}
+	now := int64(time.Since(start))
+	if int64(n) > c.calls.Load() || now > c.until.Load() {
+		c.calls.Store(int64(n))
+	}
+	c.until.Store(now + int64(crowdTime))
+}
+
+// size is at least 1.
+func (c *crowd) size() int {
+	if c.calls.Load() > 1 && int64(time.Since(start)) > c.until.Load() {
+		c.calls.Store(1)
+	}
+	return max(1, int(c.calls.Load()))
+}
+
 // A job is work in numbered tasks, which may be done in any order. Every
 // worker calls begin once, and then task.
 type job interface {
@@ -47,72 +92,97 @@ type job interface {
 	task(w *worker, i int)
 }
 
-// do does n tasks of a job. How they are shared out depends on the moment,
-// what each of them computes does not.
-func (d *device) do(j job, n, work int) (err error) {
-	threads := min(len(d.workers), n, work/d.tune.small)
-	d.active = max(d.active, threads, 1)
-	if threads <= 1 {
-		defer recoverTo(&err)
-		w := d.workers[0]
-		j.begin(w)
-		for i := range n {
-			j.task(w, i)
-		}
-		return nil
+// do runs n tasks of a job. How many workers there are and which tasks each
+// gets depends on timing; what a task computes does not.
+func (x *executor) do(j job, n, work int) (err error) {
+	d := x.device
+	threads := min(n, work/d.tune.parallelThreshold)
+	if threads > 1 {
+		threads = min(threads, d.threads/d.crowd.size())
 	}
-	return d.spread(j, n, threads)
+	if threads > 1 {
+		return x.spread(j, n, threads)
+	}
+	defer recoverTo(&err)
+	w := &x.own
+	j.begin(w)
+	for i := range n {
+		j.task(w, i)
+	}
+	x.note(w)
+	return nil
 }
 
-// spread shares tasks out. It waits for the tasks and not for the goroutines:
-// one that starts late, because its core slept, finds nothing left to do and
-// touches nothing.
-func (d *device) spread(j job, n, threads int) error {
-	s := &sharing{job: j, n: n, done: make(chan struct{})}
-	for _, w := range d.workers[1:threads] {
-		w.offer.Store(s)
-		if w.present.CompareAndSwap(false, true) {
-			go w.attend()
+// spread shares n tasks with idle helpers. It waits for the tasks and not for
+// the helpers: one that starts late, because its core slept, finds nothing left
+// to do and touches nothing.
+func (x *executor) spread(j job, n, threads int) error {
+	p := &parallelFor{executor: x, job: j, n: n, done: make(chan struct{})}
+	asked, joined := x.device.helpers, 1
+	for i, w := range asked {
+		if w.offer(p) {
+			joined++
+		}
+		if joined == threads {
+			asked = asked[:i+1]
+			break
 		}
 	}
-	s.work(d.workers[0])
-	if !spin(func() bool { return s.finished.Load() == int64(n) }) {
-		<-s.done
+	p.work(&x.own)
+	if !spin(func() bool { return p.finished.Load() == int64(n) }) {
+		<-p.done
 	}
-	if err := s.err.Load(); err != nil {
+	for _, w := range asked {
+		w.job.CompareAndSwap(p, nil) // one that has not started
+	}
+	if err := p.err.Load(); err != nil {
 		return *err
 	}
 	return nil
 }
 
-// attend does the jobs that the worker is offered, until there has been none
-// for a while. At most one goroutine attends to a worker.
-func (w *worker) attend() {
+// offer asks a helper to join a job, and reports false if it has another.
+func (w *worker) offer(p *parallelFor) bool {
+	if w.job.Load() != nil || !w.job.CompareAndSwap(nil, p) {
+		return false
+	}
+	if w.running.CompareAndSwap(false, true) {
+		go w.workerLoop()
+	}
+	return true
+}
+
+// workerLoop joins the jobs that a helper is offered, until there has been none
+// for a while. At most one goroutine runs it for a helper.
+func (w *worker) workerLoop() {
 	for {
-		if spin(func() bool { return w.offer.Load() != nil }) {
-			w.offer.Swap(nil).work(w)
+		if spin(func() bool { return w.job.Load() != nil }) {
+			if p := w.job.Load(); p != nil {
+				p.work(w)
+				w.forget()
+				w.job.CompareAndSwap(p, nil)
+			}
 			continue
 		}
-		w.present.Store(false)
-		if w.offer.Load() == nil || !w.present.CompareAndSwap(false, true) {
+		w.running.Store(false)
+		if w.job.Load() == nil || !w.running.CompareAndSwap(false, true) {
 			return
 		}
 	}
 }
 
-// linger is how long a goroutine looks out for what comes next before it
-// sleeps. Kernels follow each other closely, many take no longer than this,
-// and waking a core takes as long on some machines.
-const linger = 100 * time.Microsecond
+// spinTime is how long a goroutine polls before it sleeps. Most kernels follow
+// each other in less, and waking a core takes as long on some machines.
+const spinTime = 100 * time.Microsecond
 
-// spin waits until ready says so, and reports whether it did in time.
+// spin polls ready, and reports whether it was true in time.
 func spin(ready func() bool) bool {
 	for range 100 {
 		if ready() {
 			return true
 		}
 	}
-	for start := time.Now(); time.Since(start) < linger; {
+	for start := time.Now(); time.Since(start) < spinTime; {
 		for range 100 {
 			if ready() {
 				return true
@@ -123,41 +193,43 @@ func spin(ready func() bool) bool {
 	return false
 }
 
-// A sharing is a job on several goroutines.
-type sharing struct {
+// A parallelFor is a job on several workers.
+type parallelFor struct {
+	executor *executor
 	job      job
 	n        int
-	next     atomic.Int64 // the task that is taken next
+	next     atomic.Int64 // the task to be started next
 	finished atomic.Int64 // tasks that are done, or given up
 	done     chan struct{}
 	err      atomic.Pointer[error]
 }
 
-// work does tasks until none is left.
-func (s *sharing) work(w *worker) {
+// work runs tasks until none is left.
+func (p *parallelFor) work(w *worker) {
 	began := false
-	for i := int(s.next.Add(1)) - 1; i < s.n; i = int(s.next.Add(1)) - 1 {
-		if err := s.task(w, i, began); err != nil {
+	for i := int(p.next.Add(1)) - 1; i < p.n; i = int(p.next.Add(1)) - 1 {
+		if err := p.task(w, i, began); err != nil {
 			failed := err
-			s.err.Store(&failed)
+			p.err.Store(&failed)
 		}
 		began = true
-		if s.finished.Add(1) == int64(s.n) {
-			close(s.done)
+		p.executor.note(w)
+		if p.finished.Add(1) == int64(p.n) {
+			close(p.done)
 		}
 	}
 }
 
-// task does task i, if none has failed.
-func (s *sharing) task(w *worker, i int, began bool) (err error) {
+// task runs task i, if none has failed.
+func (p *parallelFor) task(w *worker, i int, began bool) (err error) {
 	defer recoverTo(&err)
-	if s.err.Load() != nil {
+	if p.err.Load() != nil {
 		return nil
 	}
 	if !began {
-		s.job.begin(w)
+		p.job.begin(w)
 	}
-	s.job.task(w, i)
+	p.job.task(w, i)
 	return nil
 }
 

@@ -161,12 +161,12 @@ func TestEveryKernelOpHasAnEmitter(t *testing.T) {
 var tunings = map[string]tuning{
 	"default": defaultTuning,
 	"pieces": {
-		enough: 5, most: 12, side: 3, whole: 30, small: 64,
-		rows: 4, cols: 7, depth: 5, stride: 3, tiles: 100, part: 3,
+		minBlock: 5, maxBlock: 12, transposeTile: 3, maxWholeReduction: 30, parallelThreshold: 64,
+		rows: 4, cols: 7, depth: 5, maxStride: 3, minTiles: 100, minPart: 3,
 	},
 	"streams": {
-		enough: 16, most: 40, side: 1, whole: 0, small: 1,
-		rows: 10, cols: 4, depth: 16, stride: 100, tiles: 1, part: 1,
+		minBlock: 16, maxBlock: 40, transposeTile: 1, maxWholeReduction: 0, parallelThreshold: 1,
+		rows: 10, cols: 4, depth: 16, maxStride: 100, minTiles: 1, minPart: 1,
 	},
 }
 
@@ -181,7 +181,7 @@ func TestRandomKernels(t *testing.T) {
 	}{{"map", makeMap}, {"row", makeRow}, {"contract", makeContract}, {"scatter", makeScatter}} {
 		for name, tune := range tunings {
 			t.Run(fmt.Sprint(c.name, " ", name), func(t *testing.T) {
-				d := New(Options{Threads: 3, Bytes: 1 << 30}).(*device)
+				d := New(Options{Threads: 3, Memory: 1 << 30}).(*device)
 				d.tune = tune
 				bad := 0
 				for seed := range n {

@@ -9,20 +9,20 @@ import (
 	"github.com/tensorken/tensorken/ir"
 )
 
-// A scatterRunner runs the routine Scatter: it copies the base, or fills the
-// result, and combines the updates with that, in the order of the points. Parts along an axis
-// whose positions lead to different elements, whatever the index, keep that
-// order; there may be many of them at once.
+// A scatterRunner runs the routine Scatter: it copies the base, or fills the result,
+// and combines the updates with it in the order of the points. Parts along an axis
+// whose positions lead to different elements, whatever the index, run in parallel:
+// each element still gets its updates in order.
 type scatterRunner struct {
-	space *space
-	code  *code
-	axis  int     // that is cut into parts, or -1
-	part  int     // positions in a part
-	parts int     // number of them
-	rest  *tiling // of the other axes
-	bytes int     // of the result
-	start []byte  // an element of what the result starts as; nil: argument 1 is copied
-	work  int
+	space   *space
+	program *program
+	axis    int     // that is cut into parts; -1 for none
+	part    int     // positions in a part
+	parts   int     // number of them
+	rest    *tiling // of the other axes
+	bytes   int     // of the result
+	start   []byte  // an element of what the result starts as; nil: argument 1 is copied
+	work    int
 }
 
 // scatterParts is the most parts that the points are cut into.
@@ -50,21 +50,21 @@ func newScatter(s *space) *scatterRunner {
 		r.part = max(1, (n+scatterParts-1)/scatterParts)
 		r.parts = (n + r.part - 1) / r.part
 	}
-	r.rest = newTiling(s, rest, (s.tune.enough+r.part-1)/r.part, max(1, s.tune.most/r.part))
-	lanes := slices.Clone(r.rest.block())
+	r.rest = newTiling(s, rest, (s.tune.minBlock+r.part-1)/r.part, max(1, s.tune.maxBlock/r.part))
+	lanes := slices.Clone(r.rest.longAxes())
 	extent := s.extents(r.rest)
 	if r.axis >= 0 {
 		lanes = append(lanes, r.axis)
 		slices.Sort(lanes)
 		extent[r.axis] = r.part
 	}
-	r.code = assemble(s, plan{lanes: lanes, extent: extent, roots: []int{at}}).code
+	r.program = assemble(s, schedule{lanes: lanes, extent: extent, roots: []int{at}}).program
 	return r
 }
 
-// separate returns an axis whose positions lead a Scatter to different
-// elements, -1 if there is none: the outermost that has enough, else the
-// longest.
+// separate returns an axis whose positions lead a Scatter to different elements:
+// the outermost of scatterParts positions, else the longest. It returns -1 if there
+// is none.
 func (s *space) separate(in *ir.Instr) int {
 	type stride struct{ n, by int }
 	strides := []stride{{in.View.Len, max(in.View.Stride, -in.View.Stride)}}
@@ -79,7 +79,7 @@ func (s *space) separate(in *ir.Instr) int {
 			best = a
 		}
 	}
-	// Each has to go further than all the finer ones together.
+	// Elements differ if each stride exceeds the reach of all smaller ones together.
 	slices.SortFunc(strides, func(a, b stride) int { return cmp.Compare(a.by, b.by) })
 	reach := 0
 	for _, x := range strides {
@@ -91,17 +91,17 @@ func (s *space) separate(in *ir.Instr) int {
 	return best
 }
 
-func (r *scatterRunner) run(d *device) error {
-	if err := d.do(&startJob{r, d.bind}, (r.bytes+copyBytes-1)/copyBytes, r.bytes/4); err != nil {
+func (r *scatterRunner) run(x *executor) error {
+	if err := x.do(&startJob{r, x.bind}, (r.bytes+copyBytes-1)/copyBytes, r.bytes/4); err != nil {
 		return err
 	}
 	if r.rest.count == 0 {
 		return nil
 	}
-	return d.do(&scatterJob{r, d.bind}, r.parts, r.work)
+	return x.do(&scatterJob{r, x.bind}, r.parts, r.work)
 }
 
-// A startJob gives the result its first values: a task is copyBytes of it.
+// A startJob initializes the result, copyBytes per task.
 type startJob struct {
 	*scatterRunner
 	bind []binding
@@ -120,35 +120,35 @@ func (j *startJob) task(_ *worker, i int) {
 	simd.Copies[1](to, unsafe.Add(j.bind[1].p, i*copyBytes), n)
 }
 
-// A scatterJob combines the updates: a task is a part of the points.
+// A scatterJob combines the updates, one part of the points per task.
 type scatterJob struct {
 	*scatterRunner
 	bind []binding
 }
 
 func (j *scatterJob) begin(w *worker) {
-	w.frames[0].enter(j.code, j.bind, w.scratch(j.code.scratch), &w.bad)
+	w.activations[0].enter(j.program, j.bind, w.scratch(j.program.scratch), &w.bad)
 }
 
 func (j *scatterJob) task(w *worker, i int) {
-	f := &w.frames[0]
+	f := &w.activations[0]
 	if j.axis >= 0 {
 		at := i * j.part
-		f.set(j.axis, at, min(j.part, j.space.axes[j.axis].Len-at))
+		f.moveTo(j.axis, at, min(j.part, j.space.axes[j.axis].Len-at))
 	}
 	for t := range j.rest.count {
-		j.rest.set(f, t)
+		j.rest.moveTo(f, t)
 		f.run()
 	}
 }
 
-// scatter emits the step that combines the updates of a block.
+// scatter emits the op that combines the updates of a block.
 func (a *assembler) scatter(i int) int {
 	in := &a.space.body[i]
-	over := a.space.all()
-	lanes := over & ir.Axes(a.plan.lanes...)
+	domain := a.space.all()
+	lanes := domain & ir.Axes(a.schedule.lanes...)
 	index := a.cast(a.body[in.Src[0]], ir.Int64)
-	update := a.widen(a.body[in.Src[1]], over)
+	update := a.widen(a.body[in.Src[1]], domain)
 	l := &load{
 		affine: a.affine(in.View.Off, in.View.Coef, lanes),
 		arg:    in.Arg, size: in.Type.Size(), instr: i,
@@ -159,23 +159,22 @@ func (a *assembler) scatter(i int) int {
 	if elem := a.space.args[in.Arg].DType; !elem.IsHalf() {
 		l.runs = simd.Binaries[in.Kind][elem].VV
 	}
-	r := a.emit(step{do: doScatter, load: l, src: [4]int{index, update, -1, -1}}, in.Type, over)
-	a.steps[len(a.steps)-1].size = 0 // no register
+	r := a.emit(op{do: doScatter, load: l, src: [4]int{index, update, -1, -1}}, in.Type, domain)
+	a.ops[len(a.ops)-1].size = 0 // no register
 	return r
 }
 
-func doScatter(f *frame, s *step) {
+func doScatter(f *activation, s *op) {
 	if f.count[s.set] == 0 {
 		return
 	}
-	f.walk.active, f.walk.values = f.walk.active[:0], f.walk.values[:0]
-	s.load.walk(f, f.reg[s.src[1]])
+	f.nest.active, f.nest.values = f.nest.active[:0], f.nest.values[:0]
+	s.load.eachRun(f, f.reg[s.src[1]])
 }
 
-// put combines the n updates of a run, which are at x, with the elements that
-// the index says.
-func (l *load) put(f *frame, x unsafe.Pointer, inner *walkDim) {
-	w := &f.walk
+// put combines the updates of a run, at x, with the elements that the index gives.
+func (l *load) put(f *activation, x unsafe.Pointer, inner *nestAxis) {
+	w := &f.nest
 	mem, index := f.bind[l.arg].p, unsafe.Add(f.reg[l.at], w.at*8)
 	if v := *(*int64)(index); inner.at == 0 && inner.stride == 1 && l.runs != nil && uint64(v) < uint64(l.limit) {
 		p := unsafe.Add(mem, (w.pos+int(v)*l.stride)*l.size)

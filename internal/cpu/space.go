@@ -7,10 +7,10 @@ import (
 	"github.com/tensorken/tensorken/ir"
 )
 
-// A space is a kernel made ready for memory: axes of length 1 are gone, the
-// others lie in the order that its views walk, axes that every view walks as
-// one are one, and every instruction varies over no more than it must.
-// Instruction i is the kernel's instruction i.
+// A space is a kernel's iteration space, normalized for memory: axes of length 1
+// are gone, the others are ordered by stride, neighbours that every view treats as
+// one are merged, and domains are minimal. Instruction i is the kernel's
+// instruction i.
 type space struct {
 	args []ir.Arg
 	axes []ir.Axis
@@ -19,7 +19,7 @@ type space struct {
 	tune *tuning
 }
 
-// form is the coefficients of some linear form over the kernel's axes.
+// A form is the coefficients of a linear form over the kernel's axes.
 type form []int
 
 func newSpace(k *ir.Kernel, t *tuning) *space {
@@ -27,8 +27,8 @@ func newSpace(k *ir.Kernel, t *tuning) *space {
 	rank := k.CheckStrides()
 	groups, merged := mergeAxes(k, orderAxes(k), allForms(k, rank))
 
-	// groups[i] lists the kernel's axes that axis i stands for, and the last
-	// of them is the one it steps along.
+	// groups[i] lists the kernel's axes that are merged into axis i. Their last
+	// one gives its stride.
 	to := make([]int, len(k.Axes))
 	for i := range to {
 		to[i] = -1
@@ -78,17 +78,17 @@ func newSpace(k *ir.Kernel, t *tuning) *space {
 	return s
 }
 
-// varies is the axes that instruction i varies over.
+// varies is the domain of instruction i.
 func (s *space) varies(i int) ir.AxisSet {
 	in := &s.body[i]
-	var over ir.AxisSet
+	var domain ir.AxisSet
 	for _, j := range in.Src {
-		over |= s.body[j].Domain
+		domain |= s.body[j].Domain
 	}
 	if in.Op == ir.Scatter {
 		return s.all()
 	}
-	return over&^in.Axes | in.Positions()
+	return domain&^in.Axes | in.Positions()
 }
 
 // all is the set of all axes.
@@ -114,7 +114,7 @@ func (s *space) points(axes []int) int {
 	return n
 }
 
-// cost is about how many additions a point takes.
+// cost estimates the additions per point.
 func (s *space) cost() int {
 	c := 0
 	for i := range s.body {
@@ -123,8 +123,8 @@ func (s *space) cost() int {
 	return c
 }
 
-// allForms lists all that the kernel computes from positions: axes may be
-// merged where every one of these forms allows.
+// allForms lists the linear forms that the kernel computes from positions. Axes are
+// merged where every form allows it.
 func allForms(k *ir.Kernel, rank []int) []form {
 	var forms []form
 	status := slices.ContainsFunc(k.Args, func(a ir.Arg) bool { return a.Kind == ir.Status })
@@ -153,9 +153,8 @@ func allForms(k *ir.Kernel, rank []int) []form {
 	return forms
 }
 
-// orderAxes lists the axes that are not of length 1 by role, and within a
-// role by falling strides. Scatter needs the points in order, and ArgMax the
-// reduced ones.
+// orderAxes lists the axes longer than 1 by role, and within a role by falling
+// stride. A routine needs all axes in the kernel's order, ArgMax the reduced ones.
 func orderAxes(k *ir.Kernel) []int {
 	var axes []int
 	for a, x := range k.Axes {
@@ -187,8 +186,8 @@ func orderAxes(k *ir.Kernel) []int {
 	return axes
 }
 
-// byWeight lists the kernel's loads and stores, those first that cover most
-// points, and of equals the stores.
+// byWeight lists the views of stores and loads by falling number of points, stores
+// before loads of as many.
 func byWeight(k *ir.Kernel) []*ir.View {
 	type weighted struct {
 		view   *ir.View
@@ -218,8 +217,8 @@ func byWeight(k *ir.Kernel) []*ir.View {
 	return list
 }
 
-// mergeAxes joins axes that follow each other, where all forms allow, and
-// returns the groups and their lengths.
+// mergeAxes merges neighbouring axes where all forms allow it, and returns the
+// groups and their lengths.
 func mergeAxes(k *ir.Kernel, axes []int, forms []form) (groups [][]int, lens []int) {
 	for _, a := range axes {
 		n := k.Axes[a].Len

@@ -8,30 +8,29 @@ import (
 	"github.com/tensorken/tensorken/ir"
 )
 
-// A streamRunner runs a kernel whose reductions are too large for a block.
-// It works in phases: each goes over all points and computes those
-// reductions that need only the results of the phases before, and the last
-// one the stores. Reduced points are cut into parts, the parts' results are
-// combined in order; values are computed again in every phase that needs
-// them.
+// A streamRunner runs a kernel whose reductions are larger than a block. Each of its
+// phases iterates over all points: it computes the reductions that need only the
+// results of earlier phases, and the last phase stores. Reduced points are cut into
+// parts, whose partial results are combined in order. Each phase recomputes the
+// values that it needs.
 type streamRunner struct {
 	rowShape
-	space   *space
-	keep    *tiling // of kept points
-	chunk   *tiling // of reduced points
-	parts   int     // of the reduced points
-	per     int     // chunks in a part
-	phases  []*phase
-	results []*result
-	final   *code // stores over all points, or nil
-	tail    *mapRunner
-	shared  int // bytes for results
-	work    int // additions of a phase
+	space         *space
+	keep          *tiling // of kept points
+	chunk         *tiling // of reduced points
+	parts         int     // of the reduced points
+	chunksPerPart int     // chunks in a part
+	phases        []*phase
+	results       []*result
+	final         *program // stores over all points, or nil
+	tail          *mapRunner
+	shared        int // bytes for results
+	work          int // additions of a phase
 }
 
 // A phase computes some of the reductions.
 type phase struct {
-	code    *code
+	program *program
 	results []*result
 }
 
@@ -39,23 +38,23 @@ type phase struct {
 // once for each part.
 type result struct {
 	instr    int
-	step     *step
+	op       *op
 	acc, val int // offsets into shared memory; val is ArgMax's
-	out      int // the same for the result
+	out      int // offset of the result
 	cast     simd.Unary
 	size     int // bytes of an element of val
 }
 
 func newStream(s *space, shape rowShape) *streamRunner {
 	r := &streamRunner{rowShape: shape, space: s}
-	if shape.across {
+	if shape.columnMajor {
 		// Sums take eight rows at a time.
-		r.keep = newTiling(s, shape.kept, s.tune.enough, s.tune.most/2)
-		rows := max(8, 2*s.tune.most/max(1, r.keep.most()))
+		r.keep = newTiling(s, shape.kept, s.tune.minBlock, s.tune.maxBlock/2)
+		rows := max(8, 2*s.tune.maxBlock/max(1, r.keep.maxPoints()))
 		r.chunk = newTiling(s, shape.reduced, rows, rows)
 	} else {
 		r.keep = newTiling(s, shape.kept, 1, 1)
-		r.chunk = newTiling(s, shape.reduced, s.tune.enough, s.tune.most)
+		r.chunk = newTiling(s, shape.reduced, s.tune.minBlock, s.tune.maxBlock)
 	}
 	r.cut()
 	r.work = max(1, shape.nk) * max(1, shape.nr) * max(s.cost(), 1)
@@ -63,31 +62,30 @@ func newStream(s *space, shape rowShape) *streamRunner {
 	return r
 }
 
-// cut chooses the number of parts: enough tasks for many cores, each worth
-// handing out.
+// cut chooses the number of parts: tasks for many cores, each worth a wake-up.
 func (r *streamRunner) cut() {
-	r.parts, r.per = 1, max(r.chunk.count, 1)
+	r.parts, r.chunksPerPart = 1, max(r.chunk.count, 1)
 	if r.keep.count == 0 || r.keep.count >= 16 {
 		return
 	}
-	parts := min(32/r.keep.count, r.nk*r.nr/(2*r.space.tune.small), r.chunk.count)
+	parts := min(32/r.keep.count, r.nk*r.nr/(2*r.space.tune.parallelThreshold), r.chunk.count)
 	if parts > 1 {
-		r.per = (r.chunk.count + parts - 1) / parts
-		r.parts = (r.chunk.count + r.per - 1) / r.per
+		r.chunksPerPart = (r.chunk.count + parts - 1) / parts
+		r.parts = (r.chunk.count + r.chunksPerPart - 1) / r.chunksPerPart
 	}
 }
 
-// prepare assembles the phases. Once a phase has computed a reduction, it
-// becomes a load of its result.
+// prepare assembles the phases. A reduction that a phase has computed is a load of
+// its result in later phases.
 func (r *streamRunner) prepare() {
 	s := *r.space
 	s.body, s.args = slices.Clone(s.body), slices.Clone(s.args)
 	level := s.levels()
-	lanes := slices.Concat(r.keep.block(), r.chunk.block())
-	if r.across {
-		lanes = slices.Concat(r.chunk.block(), r.keep.block())
+	lanes := slices.Concat(r.keep.longAxes(), r.chunk.longAxes())
+	if r.columnMajor {
+		lanes = slices.Concat(r.chunk.longAxes(), r.keep.longAxes())
 	}
-	p := plan{lanes: lanes, extent: s.extents(r.keep, r.chunk), across: r.across, stream: true}
+	p := schedule{lanes: lanes, extent: s.extents(r.keep, r.chunk), columnMajor: r.columnMajor, stream: true}
 	for l := 1; l <= slices.Max(level); l++ {
 		p.roots = nil
 		for i := range s.body {
@@ -110,26 +108,26 @@ func (r *streamRunner) prepare() {
 		}
 	}
 	if len(p.roots) > 0 {
-		r.final = assemble(&s, p).code
+		r.final = assemble(&s, p).program
 	}
 	if len(kept) > 0 {
 		r.tail = newMapOver(&s, r.kept, kept)
 	}
 }
 
-// addPhase assembles the code of some reductions, and turns them into loads.
-func (r *streamRunner) addPhase(s *space, p plan) {
+// addPhase assembles the program of some reductions and turns them into loads.
+func (r *streamRunner) addPhase(s *space, p schedule) {
 	before := *s
 	before.body = slices.Clone(s.body)
 	before.args = slices.Clone(s.args)
-	ph := &phase{code: assemble(&before, p).code}
-	for i := range ph.code.steps {
-		st := &ph.code.steps[i]
+	ph := &phase{program: assemble(&before, p).program}
+	for i := range ph.program.ops {
+		st := &ph.program.ops[i]
 		if st.reduce == nil {
 			continue
 		}
 		in := &s.body[st.reduce.instr]
-		res := &result{instr: st.reduce.instr, step: st, size: st.reduce.typ.Size()}
+		res := &result{instr: st.reduce.instr, op: st, size: st.reduce.typ.Size()}
 		res.acc = r.take(r.parts * r.nk * st.reduce.acc.Size())
 		if in.Op == ir.ArgMax {
 			res.val = r.take(r.parts * r.nk * res.size)
@@ -159,80 +157,80 @@ func (r *streamRunner) take(n int) int {
 	return at
 }
 
-func (r *streamRunner) run(d *device) error {
-	d.shared = grow(d.shared, r.shared)
-	mem := base(d.shared)
-	args := len(d.bind) - len(r.results)
+func (r *streamRunner) run(x *executor) error {
+	x.shared = grow(x.shared, r.shared)
+	mem := base(x.shared)
+	args := len(x.bind) - len(r.results)
 	for i, res := range r.results {
-		d.bind[args+i] = binding{p: unsafe.Add(mem, res.out)}
+		x.bind[args+i] = binding{p: unsafe.Add(mem, res.out)}
 	}
 	for _, p := range r.phases {
-		j := &streamJob{streamRunner: r, code: p.code, phase: p, bind: d.bind, mem: mem}
-		if err := d.do(j, r.keep.count*r.parts, r.work); err != nil {
+		j := &streamJob{streamRunner: r, program: p.program, phase: p, bind: x.bind, mem: mem}
+		if err := x.do(j, r.keep.count*r.parts, r.work); err != nil {
 			return err
 		}
-		if err := d.do(&combineJob{j}, r.keep.count, r.nk*r.parts); err != nil {
+		if err := x.do(&combineJob{j}, r.keep.count, r.nk*r.parts); err != nil {
 			return err
 		}
 	}
 	if r.final != nil {
-		j := &streamJob{streamRunner: r, code: r.final, bind: d.bind, mem: mem}
-		if err := d.do(j, r.keep.count*r.parts, r.work); err != nil {
+		j := &streamJob{streamRunner: r, program: r.final, bind: x.bind, mem: mem}
+		if err := x.do(j, r.keep.count*r.parts, r.work); err != nil {
 			return err
 		}
 	}
 	if r.tail != nil {
-		return r.tail.run(d)
+		return r.tail.run(x)
 	}
 	return nil
 }
 
-// A streamJob is a phase: a task is one part of one box of kept points.
+// A streamJob is a phase, one part of one box of kept points per task.
 type streamJob struct {
 	*streamRunner
-	code  *code
-	phase *phase // nil for the stores
-	bind  []binding
-	mem   unsafe.Pointer
+	program *program
+	phase   *phase // nil for the stores
+	bind    []binding
+	mem     unsafe.Pointer
 }
 
 func (j *streamJob) begin(w *worker) {
-	w.frames[0].enter(j.code, j.bind, w.scratch(j.code.scratch), &w.bad)
+	w.activations[0].enter(j.program, j.bind, w.scratch(j.program.scratch), &w.bad)
 }
 
 func (j *streamJob) task(w *worker, i int) {
-	f := &w.frames[0]
+	f := &w.activations[0]
 	box, part := i/j.parts, i%j.parts
-	j.keep.set(f, box)
+	j.keep.moveTo(f, box)
 	if j.phase != nil {
 		start, n := j.keep.start(box), j.keep.points(box)
 		for _, res := range j.phase.results {
-			r := res.step.reduce
+			r := res.op.reduce
 			acc := res.at(j.mem, part*j.nk+start)
 			r.begin(acc, n)
-			f.reg[res.step.dst] = acc
-			if r.op == ir.ArgMax {
+			f.reg[res.op.dst] = acc
+			if r.kind == ir.ArgMax {
 				f.reg[r.valReg] = res.valAt(j.mem, part*j.nk+start)
 			}
 		}
 	}
-	for c := part * j.per; c < min((part+1)*j.per, j.chunk.count); c++ {
-		j.chunk.set(f, c)
+	for c := part * j.chunksPerPart; c < min((part+1)*j.chunksPerPart, j.chunk.count); c++ {
+		j.chunk.moveTo(f, c)
 		f.run()
 	}
 }
 
 // at is the address of accumulator i.
 func (res *result) at(mem unsafe.Pointer, i int) unsafe.Pointer {
-	return unsafe.Add(mem, res.acc+i*res.step.reduce.acc.Size())
+	return unsafe.Add(mem, res.acc+i*res.op.reduce.acc.Size())
 }
 
 func (res *result) valAt(mem unsafe.Pointer, i int) unsafe.Pointer {
 	return unsafe.Add(mem, res.val+i*res.size)
 }
 
-// A combineJob combines the parts of a phase's results: a task is a box of
-// kept points.
+// A combineJob combines the parts of a phase's results, a box of kept points per
+// task.
 type combineJob struct{ *streamJob }
 
 func (j *combineJob) begin(*worker) {}
@@ -240,17 +238,17 @@ func (j *combineJob) begin(*worker) {}
 func (j *combineJob) task(w *worker, box int) {
 	start, n := j.keep.start(box), j.keep.points(box)
 	for _, res := range j.phase.results {
-		r := res.step.reduce
+		r := res.op.reduce
 		acc := res.at(j.mem, start)
 		for part := 1; part < j.parts; part++ {
 			at := part*j.nk + start
-			if r.op == ir.ArgMax {
+			if r.kind == ir.ArgMax {
 				r.arg.Merge(res.valAt(j.mem, start), acc, res.valAt(j.mem, at), res.at(j.mem, at), n)
 			} else {
-				simd.Reductions[r.op][r.acc].Across(acc, res.at(j.mem, at), 1, n)
+				simd.Reductions[r.kind][r.acc].Across(acc, res.at(j.mem, at), 1, n)
 			}
 		}
-		if r.op == ir.ArgMax && j.nr == 0 {
+		if r.kind == ir.ArgMax && j.nr == 0 {
 			clear(unsafe.Slice((*int32)(acc), n))
 		}
 		if res.cast != nil {

@@ -1,36 +1,35 @@
 package cpu
 
-// A tuning is the sizes by which spaces are cut. Tests choose small ones, to
-// cut small spaces.
+// A tuning is the sizes by which iteration spaces are cut. Tests choose small ones,
+// to cut small spaces.
 type tuning struct {
-	// Blocks have at least enough points and at most about most where the
-	// shape allows: enough to make the choice of a routine cheap, few enough
-	// for the registers of a block to stay in the first cache.
-	enough, most int
-	// side is the length of blocks along the axis along which one operand is
-	// dense, if another one is along the last; along that they are twice as
-	// long.
-	side int
-	// whole is the most points of a block that holds whole reductions: its
-	// registers stay in the second cache.
-	whole int
-	// small is the work, in additions, below which one worker does it all:
-	// waking another would take longer.
-	small int
+	// Blocks have minBlock to about maxBlock points where the shape allows: as
+	// many as make the call of a routine cheap, and as few as keep the registers
+	// in the first-level cache.
+	minBlock, maxBlock int
+	// transposeTile is the length of blocks along the contiguous axis of a
+	// transposed load. They are twice as long along the last axis.
+	transposeTile int
+	// maxWholeReduction is the greatest number of points of a block that spans
+	// whole reductions: its registers stay in the second-level cache.
+	maxWholeReduction int
+	// parallelThreshold is the work, in additions, below which one worker does
+	// all: waking another would take longer.
+	parallelThreshold int
 
-	// Tiles of a product have so many rows and columns, and are summed over
-	// so many positions at a time: a panel of the right factor stays in the
-	// second cache while rows of the left one pass.
+	// Tiles of a product have rows by cols elements and are summed over depth
+	// positions at a time, so that a panel of the right factor stays in the
+	// second-level cache while the left one passes.
 	rows, cols, depth int
-	// A factor with a stride above this is packed even if it could be used
-	// where it is: its rows would fight for the same places of the cache.
-	stride int
-	// With fewer tiles than this, the depth is cut into parts, if they are of
-	// part positions or more.
-	tiles, part int
+	// A factor with a larger stride is packed even if it could be used where it
+	// is: its rows would compete for the same cache sets.
+	maxStride int
+	// With fewer tiles than minTiles the depth is split, into parts of at least
+	// minPart positions.
+	minTiles, minPart int
 }
 
 var defaultTuning = tuning{
-	enough: 512, most: 2048, side: 32, whole: 1 << 15, small: 1 << 15,
-	rows: 128, cols: 256, depth: 256, stride: 1024, tiles: 8, part: 1024,
+	minBlock: 512, maxBlock: 2048, transposeTile: 32, maxWholeReduction: 1 << 15, parallelThreshold: 1 << 15,
+	rows: 128, cols: 256, depth: 256, maxStride: 1024, minTiles: 8, minPart: 1024,
 }

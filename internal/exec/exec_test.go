@@ -232,7 +232,7 @@ func TestFailuresAreContained(t *testing.T) {
 
 // A device without memory fails the tensors it was to fill, and goes on.
 func TestOutOfMemory(t *testing.T) {
-	d := exec.New(cpu.New(cpu.Options{Bytes: 1 << 20}))
+	d := exec.New(cpu.New(cpu.Options{Memory: 1 << 20}))
 	defer d.Close()
 	large := graph.Fill(ir.Float32, 1, []int{1 << 20})
 	if err := exec.Eval(d, []*graph.Node{large}); !errors.Is(err, driver.ErrMemory) {

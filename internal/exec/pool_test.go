@@ -145,7 +145,7 @@ func TestPoolKeepsWhatIsUsed(t *testing.T) {
 func TestIdleMemoryMakesRoom(t *testing.T) {
 	defer debug.SetGCPercent(debug.SetGCPercent(-1))
 	const mb = 1 << 20
-	d := exec.New(cpu.New(cpu.Options{Bytes: 64 * mb}))
+	d := exec.New(cpu.New(cpu.Options{Memory: 64 * mb}))
 	defer d.Close()
 	for i := range 40 {
 		n := (3 + i*7%11) * mb // 12 to 52 MB in float32

@@ -181,7 +181,7 @@ func TestStepsHoldFlatMemory(t *testing.T) {
 // it.
 func TestProductMemory(t *testing.T) {
 	const n = 1024
-	dev := tensor.NewDevice(cpu.New(cpu.Options{Bytes: 3*4*n*n + 1<<16}))
+	dev := tensor.NewDevice(cpu.New(cpu.Options{Memory: 3*4*n*n + 1<<16}))
 	a, b := counted(n, n).To(dev), counted(n, n).To(dev)
 	if err := tensor.Eval(a.MatMul(b)); err != nil {
 		t.Error(err)

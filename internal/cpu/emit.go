@@ -8,8 +8,7 @@ import (
 	"github.com/tensorken/tensorken/ir"
 )
 
-// An emitter adds the steps of instruction i and returns the register of its
-// result.
+// An emitter adds the ops of instruction i and returns the register of its result.
 type emitter func(a *assembler, i int) int
 
 // emitterOf returns the emitter of an op, nil if kernels have no such op.
@@ -20,7 +19,8 @@ func emitterOf(op ir.Op) emitter {
 	return byArity[ir.Table[op].Arity]
 }
 
-// emitters has the operations that are not simply a routine on operands.
+// emitters has the operations that take more than one routine of package simd on
+// operands.
 var emitters = [ir.Ops]emitter{
 	ir.Const:     (*assembler).constant,
 	ir.Scalar:    (*assembler).scalar,
@@ -44,7 +44,7 @@ var byArity = [...]emitter{
 	2: (*assembler).binary,
 }
 
-// none is the operands of a step that has none.
+// none is the operands of an op without operands.
 var none = [4]int{-1, -1, -1, -1}
 
 func (a *assembler) constant(i int) int {
@@ -65,10 +65,10 @@ func (a *assembler) scalar(i int) int {
 
 func (a *assembler) index(i int) int {
 	in := &a.space.body[i]
-	return a.emit(step{do: doIndex, axis: in.Axis, src: none}, ir.Int32, in.Domain)
+	return a.emit(op{do: doIndex, axis: in.Axis, src: none}, ir.Int32, in.Domain)
 }
 
-func doIndex(f *frame, s *step) {
+func doIndex(f *activation, s *op) {
 	simd.Iota(f.out(s), f.at[s.axis], f.count[s.set])
 }
 
@@ -84,10 +84,10 @@ func (a *assembler) unary(i int) int {
 
 func (a *assembler) apply(f simd.Unary, x int, to ir.DType) int {
 	same := to.Size() == a.regs[x].typ.Size()
-	return a.emit(step{do: doUnary, unary: f, src: [4]int{x, -1, -1, -1}, inPlace: same}, to, a.regs[x].over)
+	return a.emit(op{do: doUnary, unary: f, src: [4]int{x, -1, -1, -1}, inPlace: same}, to, a.regs[x].domain)
 }
 
-func doUnary(f *frame, s *step) {
+func doUnary(f *activation, s *op) {
 	s.unary(f.out(s), f.reg[s.src[0]], f.count[s.set])
 }
 
@@ -96,7 +96,7 @@ func (a *assembler) castTo(i int) int {
 	return a.cast(a.body[in.Src[0]], in.Type)
 }
 
-// cast returns a register with x as elements of another type.
+// cast returns a register that holds x as elements of another type.
 func (a *assembler) cast(x int, to ir.DType) int {
 	from := a.regs[x].typ
 	if from == to {
@@ -122,7 +122,7 @@ func (a *assembler) binary(i int) int {
 		panic(fmt.Sprintf("cpu: no routine for %v of %v", in.Op, a.regs[x].typ))
 	}
 	f := m.VV
-	over := a.regs[x].over | a.regs[y].over
+	domain := a.regs[x].domain | a.regs[y].domain
 	both := a.regs[x].lanes | a.regs[y].lanes
 	switch {
 	case both != 0 && a.regs[y].lanes == 0 && m.VS != nil:
@@ -130,56 +130,56 @@ func (a *assembler) binary(i int) int {
 	case both != 0 && a.regs[x].lanes == 0 && m.SV != nil:
 		f = m.SV
 	default:
-		x, y = a.widen(x, over), a.widen(y, over)
+		x, y = a.widen(x, domain), a.widen(y, domain)
 	}
 	same := in.Type.Size() == a.regs[x].typ.Size()
-	return a.emit(step{do: doBinary, binary: f, src: [4]int{x, y, -1, -1}, inPlace: same}, in.Type, over)
+	return a.emit(op{do: doBinary, binary: f, src: [4]int{x, y, -1, -1}, inPlace: same}, in.Type, domain)
 }
 
-func doBinary(f *frame, s *step) {
+func doBinary(f *activation, s *op) {
 	s.binary(f.out(s), f.reg[s.src[0]], f.reg[s.src[1]], f.count[s.set])
 }
 
 func (a *assembler) where(i int) int {
 	in := &a.space.body[i]
 	c, x, y := a.body[in.Src[0]], a.body[in.Src[1]], a.body[in.Src[2]]
-	over := a.regs[c].over | a.regs[x].over | a.regs[y].over
+	domain := a.regs[c].domain | a.regs[x].domain | a.regs[y].domain
 	m := simd.Wheres[in.Type]
 	f := m.VV
-	c = a.widen(c, over)
+	c = a.widen(c, domain)
 	if a.regs[c].lanes != 0 {
 		xs, ys := a.regs[x].lanes == 0, a.regs[y].lanes == 0
 		switch {
 		case xs && ys:
 			f = m.SS
 		case xs:
-			f, y = m.SV, a.widen(y, over)
+			f, y = m.SV, a.widen(y, domain)
 		case ys:
-			f, x = m.VS, a.widen(x, over)
+			f, x = m.VS, a.widen(x, domain)
 		default:
-			x, y = a.widen(x, over), a.widen(y, over)
+			x, y = a.widen(x, domain), a.widen(y, domain)
 		}
 	}
-	return a.emit(step{do: doWhere, ternary: f, src: [4]int{c, x, y, -1}, inPlace: true}, in.Type, over)
+	return a.emit(op{do: doWhere, ternary: f, src: [4]int{c, x, y, -1}, inPlace: true}, in.Type, domain)
 }
 
-func doWhere(f *frame, s *step) {
+func doWhere(f *activation, s *op) {
 	s.ternary(f.out(s), f.reg[s.src[0]], f.reg[s.src[1]], f.reg[s.src[2]], f.count[s.set])
 }
 
 func (a *assembler) threefry(i int) int {
 	in := &a.space.body[i]
-	s := step{do: doThreefry, inPlace: true}
-	var over ir.AxisSet
+	s := op{do: doThreefry, inPlace: true}
+	var domain ir.AxisSet
 	for _, j := range in.Src {
-		over |= a.regs[a.body[j]].over
+		domain |= a.regs[a.body[j]].domain
 	}
 	for n, j := range in.Src {
-		s.src[n] = a.widen(a.body[j], over)
+		s.src[n] = a.widen(a.body[j], domain)
 	}
-	return a.emit(s, in.Type, over)
+	return a.emit(s, in.Type, domain)
 }
 
-func doThreefry(f *frame, s *step) {
+func doThreefry(f *activation, s *op) {
 	simd.Threefry(f.out(s), f.reg[s.src[0]], f.reg[s.src[1]], f.reg[s.src[2]], f.reg[s.src[3]], f.count[s.set])
 }

@@ -1,25 +1,25 @@
 package cpu
 
-// A tiling cuts the space of some axes into boxes: one position along the
-// outer axes, a tile along one axis, all of the inner ones.
+// A tiling cuts the space of some axes into boxes: of length 1 along the outer
+// axes, of a tile along one axis, and whole along the inner ones.
 type tiling struct {
 	axes  []int // outermost first
 	lens  []int // their lengths
-	split int   // which of them is cut into tiles
-	tile  int   // the length of a tile; the last may be shorter
+	split int   // the axis that is cut into tiles; -1 for none
+	tile  int   // the length of a tile; the last one may be shorter
 	count int   // of boxes
 }
 
-// newTiling makes boxes of at least enough points where there are as many,
-// and of at most about limit.
-func newTiling(s *space, axes []int, enough, limit int) *tiling {
+// newTiling makes boxes of at least least points, if there are as many, and of
+// about limit at most.
+func newTiling(s *space, axes []int, least, limit int) *tiling {
 	t := &tiling{axes: axes, lens: make([]int, len(axes)), tile: 1, count: 1}
 	for i, a := range axes {
 		t.lens[i] = s.axes[a].Len
 	}
 	inner := 1
 	t.split = len(axes)
-	for t.split > 0 && inner < enough {
+	for t.split > 0 && inner < least {
 		t.split--
 		inner *= t.lens[t.split]
 	}
@@ -49,8 +49,8 @@ func newTiling(s *space, axes []int, enough, limit int) *tiling {
 	return t
 }
 
-// even cuts n into equal parts of at most limit, but for the last: a multiple
-// of 16 where that makes little difference.
+// even returns the length of the parts that n is cut into: at most about limit,
+// equal but for the last, and a multiple of 16 where that is a small change.
 func even(n, limit int) int {
 	if n <= limit {
 		return max(n, 1)
@@ -70,8 +70,8 @@ func (t *tiling) tiles() int {
 	return (t.lens[t.split] + t.tile - 1) / t.tile
 }
 
-// most is the number of points of the largest box.
-func (t *tiling) most() int {
+// maxPoints is the number of points of the largest box.
+func (t *tiling) maxPoints() int {
 	n := 1
 	for i := max(t.split, 0); i < len(t.lens); i++ {
 		if i == t.split {
@@ -94,8 +94,8 @@ func (t *tiling) extent(i int) int {
 	return t.lens[i]
 }
 
-// block lists the axes along which a box may be longer than 1.
-func (t *tiling) block() []int {
+// longAxes lists the axes along which a box may be longer than 1.
+func (t *tiling) longAxes() []int {
 	if t.split < 0 {
 		return nil
 	}
@@ -105,10 +105,10 @@ func (t *tiling) block() []int {
 	return t.axes[t.split:]
 }
 
-// set moves a frame to box i.
-func (t *tiling) set(f *frame, i int) {
+// moveTo moves an activation to box i.
+func (t *tiling) moveTo(f *activation, i int) {
 	for j := len(t.axes) - 1; j > t.split; j-- {
-		f.set(t.axes[j], 0, t.lens[j])
+		f.moveTo(t.axes[j], 0, t.lens[j])
 	}
 	if t.split < 0 {
 		return
@@ -116,9 +116,9 @@ func (t *tiling) set(f *frame, i int) {
 	tiles := t.tiles()
 	at := i % tiles * t.tile
 	i /= tiles
-	f.set(t.axes[t.split], at, min(t.tile, t.lens[t.split]-at))
+	f.moveTo(t.axes[t.split], at, min(t.tile, t.lens[t.split]-at))
 	for j := t.split - 1; j >= 0; j-- {
-		f.set(t.axes[j], i%t.lens[j], 1)
+		f.moveTo(t.axes[j], i%t.lens[j], 1)
 		i /= t.lens[j]
 	}
 }
@@ -148,8 +148,8 @@ func (t *tiling) points(i int) int {
 	return n
 }
 
-// size is the number of points of the box that a frame is at.
-func (t *tiling) size(f *frame) int {
+// size is the number of points of an activation's box.
+func (t *tiling) size(f *activation) int {
 	n := 1
 	for _, a := range t.axes {
 		n *= f.n[a]
@@ -157,8 +157,8 @@ func (t *tiling) size(f *frame) int {
 	return n
 }
 
-// Tilings are the boxes of several groups of axes together; those of the
-// last follow each other first.
+// Tilings are the products of boxes of several groups of axes. The boxes of the
+// last group vary fastest.
 type tilings []*tiling
 
 func (ts tilings) count() int {
@@ -169,20 +169,20 @@ func (ts tilings) count() int {
 	return n
 }
 
-// block lists the axes along which a box may be longer than 1.
-func (ts tilings) block() []int {
+// longAxes lists the axes along which a box may be longer than 1.
+func (ts tilings) longAxes() []int {
 	var axes []int
 	for _, t := range ts {
-		axes = append(axes, t.block()...)
+		axes = append(axes, t.longAxes()...)
 	}
 	return axes
 }
 
-// set moves a frame to box i.
-func (ts tilings) set(f *frame, i int) {
+// moveTo moves an activation to box i.
+func (ts tilings) moveTo(f *activation, i int) {
 	for j := len(ts) - 1; j > 0; j-- {
-		ts[j].set(f, i%ts[j].count)
+		ts[j].moveTo(f, i%ts[j].count)
 		i /= ts[j].count
 	}
-	ts[0].set(f, i)
+	ts[0].moveTo(f, i)
 }

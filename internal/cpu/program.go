@@ -8,20 +8,20 @@ import (
 	"github.com/tensorken/tensorken/ir"
 )
 
-// A code is a part of a kernel's body prepared for blocks: boxes of points,
-// long along some axes, the lanes, and of one position along the others. The
-// values of an instruction over a block lie side by side in a register, in
-// row-major order of those lanes over which it varies.
-type code struct {
-	space   *space
-	lanes   []int
-	fixed   []int // axes along which every block is whole
-	sets    []ir.AxisSet
-	steps   []step
-	regs    int
-	consts  []constant
-	scalars []scalar
-	scratch int // bytes
+// A program evaluates a part of a kernel's body over blocks. A block is a box of
+// points: long along some axes, its lanes, and of length 1 along the others. A
+// register holds the values of one instruction over a block, contiguous and in
+// row-major order of the lanes that the instruction varies over.
+type program struct {
+	space     *space
+	lanes     []int
+	wholeAxes []int // axes that every block spans
+	sets      []ir.AxisSet
+	ops       []op
+	regs      int
+	consts    []constant
+	scalars   []scalar
+	scratch   int // bytes
 }
 
 type constant struct {
@@ -31,61 +31,60 @@ type constant struct {
 
 type scalar struct{ reg, arg int }
 
-// A step computes one register, or stores one. Which fields it uses is up to
-// what it does.
-type step struct {
-	do      func(*frame, *step)
-	over    ir.AxisSet // it must run again when the block moves along one of these
-	set     int        // the lanes of the result, in code.sets
+// An op computes a register or stores one. do says which fields it uses.
+type op struct {
+	do      func(*activation, *op)
+	domain  ir.AxisSet // a move of the block along one of these makes it run again
+	set     int        // the lanes of the result, an index into program.sets
 	dst     int
 	slot    int // of the result, in scratch
 	src     [4]int
 	unary   simd.Unary
 	binary  simd.Binary
 	ternary simd.Ternary
-	size    int    // bytes of an element of the result
-	inPlace bool   // the result may take an operand's slot
-	place   *place // where the result may go at once; see frame.out
+	size    int     // bytes of an element of the result
+	inPlace bool    // the result may overwrite an operand
+	target  *target // where the result may be written directly; see activation.out
 	load    *load
 	reduce  *reduce
 	expand  []term
 	axis    int
 }
 
-// An assembler turns instructions into steps.
+// An assembler turns instructions into ops.
 type assembler struct {
-	*code
-	plan
+	*program
+	schedule
 	body []int // register of each instruction
 	regs []register
-	last []int // of each register, the last step that reads it
-	root int   // of a plan for a value, the register that holds it
+	last []int // of each register, the last op that reads it
+	root int   // the register of a schedule's value
 }
 
 // A register holds the values of an instruction over a block.
 type register struct {
 	typ      ir.DType
 	lanes    ir.AxisSet // the lanes that it varies over
-	over     ir.AxisSet // all axes that it varies over
-	step     int        // that computes it, -1 if it is set from outside
-	expanded []int      // other registers that hold the same over more lanes
+	domain   ir.AxisSet // all axes that it varies over
+	op       int        // the op that computes it, -1 if the runner sets it
+	expanded []int      // registers that repeat it along more lanes
 }
 
-// A plan says how a code's blocks lie and what it is to compute.
-type plan struct {
-	lanes  []int // axes along which blocks are long, outermost first
-	extent []int // the greatest length of a block along each axis
-	roots  []int // instructions to be evaluated, with what they need
-	given  []int // instructions whose registers are set from outside
-	across bool  // reduced lanes are outside of kept ones
-	stream bool  // reductions add to accumulators set from outside
-	value  bool  // the one root is a value wanted over all lanes
+// A schedule says what a program computes and over which blocks.
+type schedule struct {
+	lanes       []int // outermost first
+	extent      []int // the greatest length of a block along each axis
+	roots       []int // instructions to be evaluated
+	given       []int // instructions whose registers the runner sets
+	columnMajor bool  // reduced lanes enclose kept ones
+	stream      bool  // reductions add to accumulators that the runner sets
+	value       bool  // the one root is a value, to be held over all lanes
 }
 
 // assemble prepares a part of a kernel's body.
-func assemble(s *space, p plan) *assembler {
-	a := &assembler{code: &code{space: s}, plan: p, body: make([]int, len(s.body))}
-	a.code.lanes = p.lanes
+func assemble(s *space, p schedule) *assembler {
+	a := &assembler{program: &program{space: s}, schedule: p, body: make([]int, len(s.body))}
+	a.program.lanes = p.lanes
 	need := s.needs(p.roots, p.given)
 	for i := range need {
 		switch {
@@ -99,7 +98,7 @@ func assemble(s *space, p plan) *assembler {
 	if p.value {
 		a.root = a.widen(a.body[p.roots[0]], ir.Axes(p.lanes...))
 	}
-	a.code.regs = len(a.regs)
+	a.program.regs = len(a.regs)
 	a.allocate()
 	return a
 }
@@ -120,12 +119,12 @@ func (s *space) needs(roots, given []int) []bool {
 	return need
 }
 
-func (a *assembler) newRegister(typ ir.DType, over ir.AxisSet, step int) int {
-	a.regs = append(a.regs, register{typ: typ, over: over, lanes: over & ir.Axes(a.plan.lanes...), step: step})
+func (a *assembler) newRegister(typ ir.DType, domain ir.AxisSet, at int) int {
+	a.regs = append(a.regs, register{typ: typ, domain: domain, lanes: domain & ir.Axes(a.schedule.lanes...), op: at})
 	return len(a.regs) - 1
 }
 
-// setIndex returns the index of a set of lanes in code.sets.
+// setIndex returns the index of a set of lanes in program.sets.
 func (a *assembler) setIndex(lanes ir.AxisSet) int {
 	if i := slices.Index(a.sets, lanes); i >= 0 {
 		return i
@@ -134,19 +133,19 @@ func (a *assembler) setIndex(lanes ir.AxisSet) int {
 	return len(a.sets) - 1
 }
 
-// emit adds a step whose result is a new register.
-func (a *assembler) emit(s step, typ ir.DType, over ir.AxisSet) int {
-	s.over |= over
-	s.dst = a.newRegister(typ, over, len(a.steps))
+// emit adds an op whose result is a new register.
+func (a *assembler) emit(s op, typ ir.DType, domain ir.AxisSet) int {
+	s.domain |= domain
+	s.dst = a.newRegister(typ, domain, len(a.ops))
 	s.set = a.setIndex(a.regs[s.dst].lanes)
 	s.size = typ.Size()
-	a.steps = append(a.steps, s)
+	a.ops = append(a.ops, s)
 	return s.dst
 }
 
-// widen returns a register with the values of r over more lanes.
-func (a *assembler) widen(r int, over ir.AxisSet) int {
-	lanes := over & ir.Axes(a.plan.lanes...)
+// widen returns a register that repeats r along all lanes of a domain.
+func (a *assembler) widen(r int, domain ir.AxisSet) int {
+	lanes := domain & ir.Axes(a.schedule.lanes...)
 	if a.regs[r].lanes == lanes {
 		return r
 	}
@@ -156,8 +155,8 @@ func (a *assembler) widen(r int, over ir.AxisSet) int {
 		}
 	}
 	from := &a.regs[r]
-	s := step{do: doExpand, src: [4]int{r, -1, -1, -1}}
-	for _, l := range a.plan.lanes {
+	s := op{do: doExpand, src: [4]int{r, -1, -1, -1}}
+	for _, l := range a.schedule.lanes {
 		if lanes.Has(l) {
 			c := 0
 			if from.lanes.Has(l) {
@@ -166,15 +165,15 @@ func (a *assembler) widen(r int, over ir.AxisSet) int {
 			s.expand = append(s.expand, term{l, c})
 		}
 	}
-	x := a.emit(s, from.typ, from.over|lanes)
+	x := a.emit(s, from.typ, from.domain|lanes)
 	a.regs[r].expanded = append(a.regs[r].expanded, x)
 	return x
 }
 
-// maxLanes is the most lanes of a set in a block.
+// maxLanes is the greatest number of points of a block along some lanes.
 func (a *assembler) maxLanes(lanes ir.AxisSet) int {
 	n := 1
-	for _, l := range a.plan.lanes {
+	for _, l := range a.schedule.lanes {
 		if lanes.Has(l) {
 			n *= a.extent[l]
 		}
@@ -182,19 +181,19 @@ func (a *assembler) maxLanes(lanes ir.AxisSet) int {
 	return n
 }
 
-// align rounds a number of bytes up to a whole number of cache lines.
+// align rounds a number of bytes up to whole cache lines.
 func align(n int) int { return (n + 63) &^ 63 }
 
-// A slot is a part of scratch.
+// A slot is a range of scratch, in bytes.
 type slot struct{ at, size int }
 
-// allocate gives every step's result a slot. A value that does not change
-// from block to block keeps its own; the others share.
+// allocate gives each op's result a slot. A result that is not computed for every
+// block keeps its slot; the others share.
 func (a *assembler) allocate() {
 	a.lastUses()
 	var hot ir.AxisSet
-	for i := range a.steps {
-		hot |= a.steps[i].over
+	for i := range a.ops {
+		hot |= a.ops[i].domain
 	}
 	var free []slot
 	owned := make([]slot, len(a.regs))
@@ -206,8 +205,8 @@ func (a *assembler) allocate() {
 			}
 		}
 	}
-	for i := range a.steps {
-		s := &a.steps[i]
+	for i := range a.ops {
+		s := &a.ops[i]
 		dst := a.regs[s.dst]
 		if s.inPlace {
 			release(i, func(r register) bool { return r.lanes == dst.lanes && r.typ.Size() == s.size })
@@ -219,14 +218,14 @@ func (a *assembler) allocate() {
 				best = j
 			}
 		}
-		if s.over == hot && best >= 0 {
+		if s.domain == hot && best >= 0 {
 			got = free[best]
 			free = slices.Delete(free, best, best+1)
 		} else {
 			a.scratch += got.size
 		}
 		s.slot = got.at
-		if s.over == hot {
+		if s.domain == hot {
 			owned[s.dst] = got
 		}
 		release(i, func(register) bool { return true })
@@ -234,8 +233,8 @@ func (a *assembler) allocate() {
 	}
 }
 
-// extra gives a step the scratch that it needs besides its result's.
-func (a *assembler) extra(s *step, lanes int) {
+// extra gives an op the scratch that it needs beside its result's.
+func (a *assembler) extra(s *op, lanes int) {
 	take := func(size int) int {
 		at := a.scratch
 		a.scratch += align(lanes * size)
@@ -247,16 +246,16 @@ func (a *assembler) extra(s *step, lanes int) {
 	if s.reduce != nil && s.reduce.arg.Along != nil {
 		s.reduce.val = take(8)
 	}
-	if s.place != nil && s.place.narrow != nil {
-		s.place.raw = take(2)
+	if s.target != nil && s.target.narrow != nil {
+		s.target.raw = take(2)
 	}
 }
 
-// lastUses finds the last step that reads each register.
+// lastUses finds the last op that reads each register.
 func (a *assembler) lastUses() {
 	a.last = make([]int, len(a.regs))
-	for i := range a.steps {
-		s := &a.steps[i]
+	for i := range a.ops {
+		s := &a.ops[i]
 		a.last[s.dst] = i
 		for _, r := range s.src {
 			if r >= 0 {

@@ -1,0 +1,125 @@
+package cpu
+
+import (
+	"unsafe"
+
+	"github.com/tensorken/tensorken/ir"
+)
+
+// A binding is an argument of a call: the address of element 0 of a buffer's view,
+// or a number, as an element of a register.
+type binding struct {
+	p    unsafe.Pointer
+	bits uint64
+}
+
+// An activation is the state of one worker in one program: the position of its
+// block and the addresses of its registers.
+type activation struct {
+	program *program
+	bind    []binding
+	bad     *badIndex
+	mem     unsafe.Pointer // scratch for registers
+	reg     []unsafe.Pointer
+	count   []int      // points of the block along each of program.sets
+	changed ir.AxisSet // axes along which the block moved since the last run
+	first   bool       // the next run is the first
+	resized bool       // count is out of date
+	at, n   [ir.MaxAxes]int
+	loops   [ir.MaxAxes]loop
+	dims    [ir.MaxAxes]term
+	nest    loopNest
+}
+
+// A loop has n iterations, with strides in the destination and in the source.
+type loop struct{ n, to, from int }
+
+// enter prepares an activation for a program, with registers at mem.
+func (f *activation) enter(c *program, bind []binding, mem unsafe.Pointer, bad *badIndex) {
+	f.program, f.bind, f.mem, f.bad = c, bind, mem, bad
+	f.reg = resize(f.reg, c.regs)
+	f.count = resize(f.count, len(c.sets))
+	f.first, f.resized = true, true
+	for a := range c.space.axes {
+		f.at[a], f.n[a] = 0, 1
+	}
+	for _, a := range c.wholeAxes {
+		f.n[a] = c.space.axes[a].Len
+	}
+	for i := range c.consts {
+		f.reg[c.consts[i].reg] = unsafe.Pointer(&c.consts[i].bits)
+	}
+	for _, s := range c.scalars {
+		f.reg[s.reg] = unsafe.Pointer(&bind[s.arg].bits)
+	}
+}
+
+func resize[T any](s []T, n int) []T {
+	if cap(s) < n {
+		return make([]T, n)
+	}
+	return s[:n]
+}
+
+// moveTo moves the block along an axis: to n positions from at on.
+func (f *activation) moveTo(axis, at, n int) {
+	if f.at[axis] != at {
+		f.at[axis] = at
+		f.changed |= 1 << axis
+	}
+	if f.n[axis] != n {
+		f.n[axis] = n
+		f.changed |= 1 << axis
+		f.resized = true
+	}
+}
+
+// run evaluates the ops whose results changed since the block before.
+func (f *activation) run() {
+	if f.resized {
+		for i, s := range f.program.sets {
+			n := 1
+			for _, a := range f.program.lanes {
+				if s.Has(a) {
+					n *= f.n[a]
+				}
+			}
+			f.count[i] = n
+		}
+		f.resized = false
+	}
+	ops := f.program.ops
+	for i := range ops {
+		if s := &ops[i]; f.first || s.domain&f.changed != 0 {
+			s.do(f, s)
+		}
+	}
+	f.first, f.changed = false, 0
+}
+
+// out returns the address of an op's result: in the buffer that it is stored to
+// if the block is contiguous there, else in scratch.
+func (f *activation) out(s *op) unsafe.Pointer {
+	p := unsafe.Add(f.mem, s.slot)
+	if s.target != nil {
+		if pos, dense := s.target.locate(f); dense {
+			p = unsafe.Add(f.bind[s.target.arg].p, pos*s.target.size)
+		}
+	}
+	f.reg[s.dst] = p
+	return p
+}
+
+// A badIndex is the first index out of range: the one at the least position, see
+// ir.Kernel.CheckStrides, and of these the first instruction's.
+type badIndex struct {
+	found       bool
+	rank, instr int
+	value       int64
+}
+
+func (b *badIndex) note(rank, instr int, value int64) {
+	if !b.found || rank < b.rank || rank == b.rank && instr < b.instr {
+		*b = badIndex{true, rank, instr, value}
+	}
+}

@@ -1,0 +1,82 @@
+package cpu
+
+import "github.com/tensorken/tensorken/ir"
+
+// A mapRunner runs a kernel without reductions.
+type mapRunner struct {
+	program       *program
+	tiles         tilings
+	work          int // additions in all
+	blocksPerTask int // blocks in a task
+}
+
+func newMap(s *space) *mapRunner {
+	return newMapOver(s, s.roles(ir.Parallel), s.stores())
+}
+
+// newMapOver runs some stores over some axes.
+func newMapOver(s *space, axes, stores []int) *mapRunner {
+	t := s.tune
+	m := &mapRunner{}
+	if n := s.transposed(axes, s.needs(stores, nil)); n > 0 {
+		outer, inner := newTiling(s, axes[:n], t.transposeTile, t.transposeTile), newTiling(s, axes[n:], 2*t.transposeTile, 2*t.transposeTile)
+		m.tiles = tilings{outer, inner}
+	} else {
+		m.tiles = tilings{newTiling(s, axes, t.minBlock, t.maxBlock)}
+	}
+	m.program = assemble(s, schedule{lanes: m.tiles.longAxes(), extent: s.extents(m.tiles...), roots: stores}).program
+	m.work = s.points(axes) * max(s.cost(), 1)
+	m.blocksPerTask = t.grain(m.tiles.count(), m.work)
+	return m
+}
+
+// transposed returns n > 0 if a load has stride 1 along axes[n-1] and a large one
+// along the last of axes. Blocks are then long along both, to use whole cache
+// lines.
+func (s *space) transposed(axes []int, need []bool) int {
+	for i := range s.body {
+		in := &s.body[i]
+		if in.Op != ir.Load || !need[i] || len(axes) < 2 {
+			continue
+		}
+		c := in.View.Coef
+		if last := axes[len(axes)-1]; max(c[last], -c[last]) < 16 || s.axes[last].Len < s.tune.transposeTile {
+			continue
+		}
+		for n := len(axes) - 1; n > 0; n-- {
+			if a := axes[n-1]; (c[a] == 1 || c[a] == -1) && s.axes[a].Len >= s.tune.transposeTile {
+				return n
+			}
+		}
+	}
+	return 0
+}
+
+// grain is the number of blocks, of n, that are worth a task.
+func (t *tuning) grain(n, work int) int {
+	if n == 0 {
+		return 1
+	}
+	return max(1, t.parallelThreshold/2*n/max(work, 1), (n+255)/256)
+}
+
+func (m *mapRunner) run(x *executor) error {
+	return x.do(&mapJob{m, x.bind}, (m.tiles.count()+m.blocksPerTask-1)/m.blocksPerTask, m.work)
+}
+
+type mapJob struct {
+	*mapRunner
+	bind []binding
+}
+
+func (m *mapJob) begin(w *worker) {
+	w.activations[0].enter(m.program, m.bind, w.scratch(m.program.scratch), &w.bad)
+}
+
+func (m *mapJob) task(w *worker, i int) {
+	f := &w.activations[0]
+	for t := i * m.blocksPerTask; t < min((i+1)*m.blocksPerTask, m.tiles.count()); t++ {
+		m.tiles.moveTo(f, t)
+		f.run()
+	}
+}

@@ -1,0 +1,148 @@
+package cpu
+
+import (
+	"slices"
+
+	"github.com/tensorken/tensorken/ir"
+)
+
+// newRow returns a runner of reductions, or of a contraction without a micro-kernel,
+// and the number of bindings that the runner adds to the kernel's.
+func newRow(s *space) (r runner, extra int) {
+	kept, reduced := s.roles(ir.Parallel, ir.Batch, ir.M, ir.N), s.roles(ir.Reduced, ir.K)
+	shape := rowShape{
+		kept: kept, reduced: reduced,
+		nk: s.points(kept), nr: s.points(reduced),
+		columnMajor: s.columnMajor(kept, reduced),
+	}
+	if shape.fits(s) {
+		return newBlock(s, shape), 0
+	}
+	stream := newStream(s, shape)
+	return stream, len(stream.results)
+}
+
+type rowShape struct {
+	kept, reduced []int
+	nk, nr        int  // points along them
+	columnMajor   bool // kept axes have the inner lanes
+}
+
+// fits reports whether blocks should hold whole reductions, so that values computed
+// before a reduction are in the cache after it. Streaming is faster if no such value
+// is used, or if one reduction is work for several cores.
+func (r *rowShape) fits(s *space) bool {
+	lanes := r.nr
+	if r.columnMajor {
+		lanes *= min(r.nk, 16)
+	}
+	if lanes > s.tune.maxWholeReduction || r.nk < 16 && r.nk*r.nr > 4*s.tune.maxWholeReduction {
+		return false
+	}
+	return lanes <= 2*s.tune.maxBlock || s.reuses()
+}
+
+// reuses reports whether a reduction is followed by work over the reduced axes.
+func (s *space) reuses() bool {
+	reduced := ir.Axes(s.roles(ir.Reduced, ir.K)...)
+	for i := range s.body {
+		in := &s.body[i]
+		if in.Op == ir.Store && in.Domain&reduced != 0 {
+			return true
+		}
+	}
+	return slices.Max(s.levels()) > 1
+}
+
+// levels lists, for each instruction, the greatest number of reductions on a path
+// of operands that ends in it.
+func (s *space) levels() []int {
+	level := make([]int, len(s.body))
+	for i := range s.body {
+		in := &s.body[i]
+		for _, j := range in.Src {
+			level[i] = max(level[i], level[j])
+		}
+		if in.Op.Class() == ir.Reduction {
+			level[i]++
+		}
+	}
+	return level
+}
+
+// columnMajor reports whether kept axes should have the inner lanes: if more is
+// read with stride 1 along them, or if few points are reduced and each load has a
+// short stride along a long kept axis, as windows do.
+func (s *space) columnMajor(kept, reduced []int) bool {
+	need := s.needs(s.stores(), nil)
+	if s.prefersInnermost(need, kept, reduced) {
+		return true
+	}
+	if len(kept) == 0 || len(reduced) == 0 || s.points(reduced) > 64 {
+		return false
+	}
+	k, r := kept[len(kept)-1], reduced[len(reduced)-1]
+	for i := range s.body {
+		in := &s.body[i]
+		if in.Op != ir.Load || !need[i] {
+			continue
+		}
+		if c := in.View.Coef[k]; c < -4 || c > 4 {
+			return false
+		}
+	}
+	return s.axes[k].Len >= 4*s.axes[r].Len
+}
+
+// prefersInnermost reports whether the needed loads read more points with stride 1
+// along the last of axes a than along the last of b.
+func (s *space) prefersInnermost(need []bool, a, b []int) bool {
+	if len(a) == 0 || len(b) == 0 {
+		return false
+	}
+	var votes float64
+	for i := range s.body {
+		in := &s.body[i]
+		if in.Op != ir.Load || !need[i] {
+			continue
+		}
+		n := 1.0
+		for axis, x := range s.axes {
+			if in.Domain.Has(axis) {
+				n *= float64(x.Len)
+			}
+		}
+		if c := in.View.Coef[a[len(a)-1]]; c == 1 || c == -1 {
+			votes += n
+		}
+		if c := in.View.Coef[b[len(b)-1]]; c == 1 || c == -1 {
+			votes -= n
+		}
+	}
+	return votes > 0
+}
+
+// A blockRunner runs a kernel whose reductions fit into a block: a map with
+// reductions among its ops.
+type blockRunner struct{ mapRunner }
+
+func newBlock(s *space, r rowShape) *blockRunner {
+	least, limit := s.tune.minBlock/max(r.nr, 1), 2*s.tune.maxBlock/max(r.nr, 1)
+	if r.columnMajor {
+		least, limit = max(least, 16), max(limit, 32)
+	}
+	w := &blockRunner{mapRunner{tiles: tilings{newTiling(s, r.kept, least, limit)}}}
+	lanes := slices.Concat(w.tiles.longAxes(), r.reduced)
+	if r.columnMajor {
+		lanes = slices.Concat(r.reduced, w.tiles.longAxes())
+	}
+	extent := s.extents(w.tiles...)
+	for _, a := range r.reduced {
+		extent[a] = s.axes[a].Len
+	}
+	w.program = assemble(s, schedule{lanes: lanes, extent: extent, roots: s.stores(), columnMajor: r.columnMajor}).program
+	w.program.wholeAxes = r.reduced
+	w.work = r.nk * max(r.nr, 1) * max(s.cost(), 1)
+	w.blocksPerTask = s.tune.grain(w.tiles.count(), w.work)
+	return w
+}
