@@ -21,18 +21,23 @@ type Device struct {
 	pool   pool
 	pacer  pacer
 
-	plansMu sync.Mutex
-	plans   lru.Cache[string, *plan] // by capture.key; guarded by plansMu
-
-	mu       sync.Mutex // guards the driver and the fields below
-	drv      driver.Device
+	cacheMu  sync.Mutex                        // guards plans and programs
+	plans    lru.Cache[string, *plan]          // by capture.key
 	programs lru.Cache[string, driver.Program] // by the kernel's text
-	calls    []driver.Call
-	args     []driver.Arg
-	slots    []driver.Buffer
-	reports  reports
-	epoch    *syncEpoch
+
+	// queue is held around calls of the driver, and guards reports and epoch. It
+	// is no lock where the driver is concurrent, which uses neither.
+	queue   sync.Locker
+	drv     driver.Device
+	reports reports
+	epoch   *syncEpoch // nil where the driver is concurrent
 }
+
+// noLock is the queue of a concurrent driver.
+type noLock struct{}
+
+func (noLock) Lock()   {}
+func (noLock) Unlock() {}
 
 // The most plans and programs that a device keeps.
 const (
@@ -47,7 +52,10 @@ var (
 
 // New returns a device that runs on d.
 func New(d driver.Device) *Device {
-	dev := &Device{name: d.Name(), limits: d.Limits(), pool: pool{buckets: map[int]*bucket{}}, drv: d, epoch: new(syncEpoch)}
+	dev := &Device{name: d.Name(), limits: d.Limits(), pool: pool{buckets: map[int]*bucket{}}, drv: d, queue: noLock{}}
+	if _, ok := d.(driver.Concurrent); !ok {
+		dev.queue, dev.epoch = new(sync.Mutex), new(syncEpoch)
+	}
 	dev.pacer.threshold.Store(minGCThreshold)
 	dev.pacer.maxThreshold = max(minGCThreshold, int64(dev.limits.Memory)/maxGCMemory)
 	devicesMu.Lock()
@@ -62,8 +70,8 @@ func (d *Device) String() string { return d.name }
 // Sync waits for all submitted work. It fails if something failed since the last
 // Sync, or if a transaction did (see Step).
 func (d *Device) Sync() error {
-	d.mu.Lock()
-	defer d.mu.Unlock()
+	d.queue.Lock()
+	defer d.queue.Unlock()
 	if err := d.sync(); err != nil {
 		return err
 	}
@@ -75,8 +83,8 @@ func (d *Device) Sync() error {
 
 // Trim waits for all submitted work and frees the idle buffers.
 func (d *Device) Trim() error {
-	d.mu.Lock()
-	defer d.mu.Unlock()
+	d.queue.Lock()
+	defer d.queue.Unlock()
 	return d.makeRoom()
 }
 
@@ -85,8 +93,8 @@ func (d *Device) Close() error {
 	devicesMu.Lock()
 	devices = slices.DeleteFunc(devices, func(x *Device) bool { return x == d })
 	devicesMu.Unlock()
-	d.mu.Lock()
-	defer d.mu.Unlock()
+	d.queue.Lock()
+	defer d.queue.Unlock()
 	return d.drv.Close()
 }
 
@@ -102,15 +110,15 @@ func Info() Stats {
 	defer devicesMu.Unlock()
 	var s Stats
 	for _, d := range devices {
-		d.plansMu.Lock()
+		d.cacheMu.Lock()
 		s.Plans += d.plans.Len()
-		d.plansMu.Unlock()
-		d.mu.Lock()
 		s.Programs += d.programs.Len()
-		s.Held += d.drain()
+		d.cacheMu.Unlock()
+		s.Held += d.lockedDrain()
+		d.pool.mu.Lock()
 		s.Pooled += d.pool.idle
 		s.Peak += d.pool.peak
-		d.mu.Unlock()
+		d.pool.mu.Unlock()
 	}
 	return s
 }

@@ -21,9 +21,12 @@ func (e *syncEpoch) failed() error {
 	return nil
 }
 
-// sync waits for the submitted work. The caller holds d.mu.
+// sync waits for the submitted work. The caller holds d.queue.
 func (d *Device) sync() error {
 	err := d.drv.Sync()
+	if d.epoch == nil { // the call that met a failure has returned it
+		return err
+	}
 	if err != nil {
 		d.epoch.err.Store(&err)
 		d.reports.abandon(err)
@@ -33,9 +36,13 @@ func (d *Device) sync() error {
 }
 
 // download fills dst with the bytes of a buffer from an offset on. The caller holds
-// d.mu.
+// d.queue.
 func (d *Device) download(dst []byte, src driver.Buffer, offset int) error {
-	if err := d.drv.Download(dst, src, offset); err != nil {
+	err := d.drv.Download(dst, src, offset)
+	if d.epoch == nil {
+		return err
+	}
+	if err != nil {
 		if failed := d.sync(); failed != nil {
 			return failed
 		}

@@ -7,7 +7,6 @@ import (
 
 	"github.com/tensorken/tensorken/driver"
 	"github.com/tensorken/tensorken/internal/graph"
-	"github.com/tensorken/tensorken/ir"
 )
 
 // A Failure is an error of a device.
@@ -153,41 +152,32 @@ func (d *Device) ready(c *capture) error {
 
 // run runs a plan and gives the outputs their values.
 func (d *Device) run(p *plan, c *capture, j *Journal) error {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	d.slots = d.slots[:0]
-	defer func() { // finish has taken the buffers of outputs
-		for i, b := range d.slots {
-			if b != nil {
-				d.pool.release(b, p.slots[i])
-			}
-		}
-	}()
+	d.queue.Lock()
+	defer d.queue.Unlock()
+	l := launches.Get().(*launch)
+	defer l.release(d, p)
 	for _, class := range p.slots {
 		b, err := d.acquire(class)
 		if err != nil {
 			return err
 		}
-		d.slots = append(d.slots, b)
+		l.slots = append(l.slots, b)
 	}
 	x, err := d.begin(p, c)
 	if err != nil {
 		return err
 	}
-	if err := d.bind(p, c, x); err != nil {
-		return err
+	if err = l.bind(d, p, c, x); err == nil {
+		err = d.drv.Run(l.calls)
 	}
-	err = d.drv.Run(d.calls)
-	clear(d.calls)
-	clear(d.args[:p.args])
 	waits := c.isTransaction() && !p.compiled.FallsBack
-	if err == nil && x != nil && (!d.limits.Async || waits) {
-		err = d.readReports()
+	if x != nil {
+		err = d.conclude(x, err, waits)
 	}
 	if err != nil {
 		return err
 	}
-	err = d.finish(p, c, x)
+	err = l.finish(d, p, c, x)
 	runtime.KeepAlive(c.leaves)
 	switch {
 	case err != nil || x == nil || !c.isTransaction():
@@ -197,85 +187,4 @@ func (d *Device) run(p *plan, c *capture, j *Journal) error {
 		j.pending = append(j.pending, x)
 	}
 	return err
-}
-
-// bind sets d.calls to the calls of the plan.
-func (d *Device) bind(p *plan, c *capture, x *execution) error {
-	d.calls = d.calls[:0]
-	if cap(d.args) < p.args {
-		d.args = make([]driver.Arg, p.args)
-	}
-	args := d.args[:p.args]
-	for i := range p.compiled.Steps {
-		s := &p.compiled.Steps[i]
-		call := args[:len(s.Args):len(s.Args)]
-		args = args[len(s.Args):]
-		for k, a := range s.Args {
-			switch {
-			case a.Kind == ir.Value:
-				call[k] = driver.Arg{Num: c.scalars[a.Index]}
-			case a.Kind == ir.Status, a.Report:
-				call[k] = driver.Arg{Buffer: d.reports.buffer, Offset: ir.StatusLen * (x.firstCheck + a.Index)}
-			case a.Leaf:
-				l := &c.leaves[a.Index]
-				s := l.value.Store.(*storage)
-				b, err := s.blockOn(d)
-				if err == nil {
-					err = s.failed() // since ready
-				}
-				if err != nil {
-					return err
-				}
-				call[k] = driver.Arg{Buffer: b.buffer, Offset: l.view.Offset + a.Offset}
-			default:
-				call[k] = driver.Arg{Buffer: d.slots[p.slot[a.Index]], Offset: a.Offset}
-			}
-		}
-		d.calls = append(d.calls, driver.Call{Program: p.programs[i], Args: call})
-	}
-	return nil
-}
-
-// finish gives each output its value: a view of a leaf, or of a slot's buffer, which
-// moves from d.slots to a storage.
-func (d *Device) finish(p *plan, c *capture, x *execution) error {
-	storages := make([]*storage, len(p.slots))
-	for i, o := range c.outputs {
-		out := &p.compiled.Outputs[i]
-		v := &graph.Value{Offset: out.Offset, Strides: out.Strides}
-		if out.Leaf {
-			l := &c.leaves[out.Index]
-			s := l.value.Store.(*storage)
-			if s.device != nil && s.device != d { // a copy, which outlives the other device
-				b, err := s.blockOn(d)
-				if err != nil {
-					return err
-				}
-				s = newStorage(d, b)
-			}
-			v.Store = s
-			v.Offset += l.view.Offset
-		} else {
-			slot := p.slot[out.Index]
-			if storages[slot] == nil {
-				s := newStorage(d, d.newBlock(d.slots[slot], p.slots[slot]))
-				if x != nil && x.mayFail(p, out.Index) {
-					s.exec, s.buffer = x, out.Index
-				}
-				storages[slot] = s
-				d.slots[slot] = nil
-			}
-			v.Store = storages[slot]
-			if err := storages[slot].failed(); err != nil {
-				v = &graph.Value{Err: err}
-			}
-		}
-		for _, n := range o.nodes {
-			n.SetValue(v)
-		}
-	}
-	for _, n := range c.empty {
-		n.SetValue(&graph.Value{Store: FromHost(nil), Strides: make([]int, len(n.Shape))})
-	}
-	return nil
 }

@@ -4,6 +4,7 @@ import (
 	"runtime"
 	"runtime/metrics"
 	"slices"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -17,7 +18,9 @@ type pacer struct {
 	live         atomic.Int64 // the least number of bytes held since the last collection
 	threshold    atomic.Int64 // bytes above live that start a collection; live itself if that is more
 	maxThreshold int64
-	last         time.Time // the end of the last collection; guarded by Device.mu
+
+	mu   sync.Mutex
+	last time.Time // the end of the last collection; guarded by mu
 }
 
 const (
@@ -41,8 +44,8 @@ func (d *Device) maybeGC() {
 	start := time.Now()
 	forceGC()
 	p.live.Store(d.lockedDrain())
-	d.mu.Lock()
-	defer d.mu.Unlock()
+	p.mu.Lock()
+	defer p.mu.Unlock()
 	if time.Since(start)*maxGCTime > start.Sub(p.last) {
 		p.threshold.Store(min(2*p.threshold.Load(), p.maxThreshold))
 	}
@@ -50,8 +53,8 @@ func (d *Device) maybeGC() {
 }
 
 func (d *Device) lockedDrain() int64 {
-	d.mu.Lock()
-	defer d.mu.Unlock()
+	d.queue.Lock()
+	defer d.queue.Unlock()
 	return d.drain()
 }
 

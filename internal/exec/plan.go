@@ -24,9 +24,9 @@ type plan struct {
 
 // plan returns the plan of a capture, from the cache or compiled.
 func (d *Device) plan(c *capture) (*plan, error) {
-	d.plansMu.Lock()
+	d.cacheMu.Lock()
 	known := d.plans.Get(unsafe.String(unsafe.SliceData(c.key), len(c.key))) // a lookup keeps no key
-	d.plansMu.Unlock()
+	d.cacheMu.Unlock()
 	if known != nil {
 		return known.Value, nil
 	}
@@ -52,8 +52,8 @@ func (d *Device) plan(c *capture) (*plan, error) {
 		p.programs = append(p.programs, program)
 		p.args += len(s.Args)
 	}
-	d.plansMu.Lock()
-	defer d.plansMu.Unlock()
+	d.cacheMu.Lock()
+	defer d.cacheMu.Unlock()
 	d.plans.Put(string(c.key), p)
 	d.plans.Trim(maxPlans, nil)
 	return p, nil
@@ -65,15 +65,20 @@ func (d *Device) program(k *ir.Kernel) (driver.Program, error) {
 		return nil, err
 	}
 	key := k.String()
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if e := d.programs.Get(key); e != nil {
-		return e.Value, nil
+	d.cacheMu.Lock()
+	known := d.programs.Get(key)
+	d.cacheMu.Unlock()
+	if known != nil {
+		return known.Value, nil
 	}
+	d.queue.Lock()
 	p, err := d.drv.Compile(k)
+	d.queue.Unlock()
 	if err != nil {
 		return nil, err
 	}
+	d.cacheMu.Lock()
+	defer d.cacheMu.Unlock()
 	d.programs.Put(key, p)
 	d.programs.Trim(maxPrograms, nil)
 	return p, nil

@@ -6,15 +6,16 @@ import (
 	"math/bits"
 	"runtime"
 	"slices"
+	"sync"
 	"sync/atomic"
 
 	"github.com/tensorken/tensorken/driver"
 )
 
 // A pool counts a device's buffers and keeps those that wait for their next use.
-// Buffers come in size classes, so that one fits many tensors. Device.mu guards what
-// is not atomic.
+// Buffers come in size classes, so that one fits many tensors.
 type pool struct {
+	mu       sync.Mutex      // guards what is not atomic
 	buckets  map[int]*bucket // by size class
 	idle     int64           // bytes of the buckets
 	returned atomic.Pointer[returned]
@@ -62,36 +63,53 @@ func sizeClass(size, limit int) int {
 	return c
 }
 
-// acquire returns a buffer of a size class. The caller holds d.mu.
+// acquire returns a buffer of a size class. The caller holds d.queue.
 func (d *Device) acquire(class int) (driver.Buffer, error) {
 	p := &d.pool
 	if p.returned.Load() != nil {
 		d.drain()
 	}
-	p.acquired++
-	k := p.bucket(class)
-	k.used = p.acquired
-	var b driver.Buffer
-	if len(k.buffers) > 0 {
-		b = p.pop(k, class)
-	} else {
-		var err error
-		b, err = d.drv.Alloc(class)
-		if errors.Is(err, driver.ErrMemory) {
-			if err = d.makeRoom(); err == nil {
-				b, err = d.drv.Alloc(class)
-			}
-		}
-		if err != nil {
-			return nil, err
+	if b := p.take(class); b != nil {
+		return b, nil
+	}
+	b, err := d.drv.Alloc(class)
+	if errors.Is(err, driver.ErrMemory) {
+		if err = d.makeRoom(); err == nil {
+			b, err = d.drv.Alloc(class)
 		}
 	}
-	p.note(p.held.Add(int64(class)))
+	if err != nil {
+		return nil, err
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.note(class)
 	return b, nil
 }
 
-// release returns a buffer to the pool. The caller holds Device.mu.
+// take returns an idle buffer of a size class, nil if there is none.
+func (p *pool) take(class int) driver.Buffer {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.acquired++
+	k := p.bucket(class)
+	k.used = p.acquired
+	if len(k.buffers) == 0 {
+		return nil
+	}
+	p.note(class)
+	return p.pop(k, class)
+}
+
+// release returns a buffer to the pool.
 func (p *pool) release(b driver.Buffer, class int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.put(b, class)
+}
+
+// put is release for a caller that holds p.mu.
+func (p *pool) put(b driver.Buffer, class int) {
 	k := p.bucket(class)
 	k.buffers = append(k.buffers, b)
 	p.idle += int64(class)
@@ -99,19 +117,23 @@ func (p *pool) release(b driver.Buffer, class int) {
 }
 
 // makeRoom frees the idle buffers. A device may keep a buffer until the work that
-// uses it is done, so makeRoom waits for that. The caller holds d.mu.
+// uses it is done, so makeRoom waits for that. The caller holds d.queue.
 func (d *Device) makeRoom() error {
 	d.drain()
+	d.pool.mu.Lock()
 	d.pool.trim(0)
+	d.pool.mu.Unlock()
 	return d.sync()
 }
 
 // drain moves the buffers of unreachable blocks to the pool, and returns the bytes
-// that are held then. The caller holds d.mu.
+// that are held then. The caller holds d.queue.
 func (d *Device) drain() int64 {
 	p := &d.pool
+	p.mu.Lock()
+	defer p.mu.Unlock()
 	for r := p.returned.Swap(nil); r != nil; r = r.next {
-		p.release(r.buffer, r.class)
+		p.put(r.buffer, r.class)
 	}
 	held := p.held.Load()
 	d.pacer.live.Store(min(d.pacer.live.Load(), held))
@@ -152,9 +174,10 @@ func (p *pool) pop(k *bucket, class int) driver.Buffer {
 	return b
 }
 
-// note records the peak and the high-water marks; drain trims the pool to the higher
-// mark.
-func (p *pool) note(held int64) {
+// note counts a buffer as held and records the peak and the high-water marks; drain
+// trims the pool to the higher mark.
+func (p *pool) note(class int) {
+	held := p.held.Add(int64(class))
 	if p.acquired%allocBurst == 0 {
 		p.highWater, p.prevHighWater = 0, p.highWater
 	}

@@ -10,9 +10,10 @@ const (
 	minReports  = 1 << 12 // that the buffer has room for
 )
 
-// reports is a device's buffer of reports on checked indices: one report for each
-// step of a plan that checks some, assigned in turn. An asynchronous device is asked
-// for them at the next read of a value, and when the buffer is full.
+// reports is an asynchronous device's buffer of reports on checked indices: one
+// report for each step of a plan that checks some, assigned in turn. They are read at
+// the next read of a value, and when the buffer is full. On other devices each
+// execution has a buffer of its own, which is read at its end.
 type reports struct {
 	buffer       driver.Buffer
 	capacity     int
@@ -23,21 +24,30 @@ type reports struct {
 }
 
 // begin returns the execution of a plan that checks indices or depends on pending
-// executions; nil for others. The caller holds d.mu.
+// executions; nil for others. The caller holds d.queue.
 func (d *Device) begin(p *plan, c *capture) (*execution, error) {
 	r := &d.reports
-	x := &execution{plan: p, transaction: c.isTransaction()}
+	var leaves []origin
 	for i := range c.leaves {
 		if s := c.leaves[i].value.Store.(*storage); s.pending() {
-			if x.leaves == nil {
-				x.leaves = make([]origin, len(c.leaves))
+			if leaves == nil {
+				leaves = make([]origin, len(c.leaves))
 			}
-			x.leaves[i] = s.origin
+			leaves[i] = s.origin
 		}
 	}
 	checks := p.compiled.Checks
-	if checks == 0 && x.leaves == nil {
+	if checks == 0 && leaves == nil {
 		return nil, nil
+	}
+	x := &execution{plan: p, leaves: leaves, transaction: c.isTransaction()}
+	for i := range p.compiled.Steps {
+		for _, index := range p.compiled.Steps[i].Indices {
+			x.sites = append(x.sites, c.nodes[index.Node].Site)
+		}
+	}
+	if !d.limits.Async {
+		return x, d.acquireReports(x)
 	}
 	if r.next+checks > r.capacity || len(r.pending) >= r.capacity {
 		if err := d.readReports(); err != nil {
@@ -47,22 +57,54 @@ func (d *Device) begin(p *plan, c *capture) (*execution, error) {
 			return nil, err
 		}
 	}
-	for i := range p.compiled.Steps {
-		for _, index := range p.compiled.Steps[i].Indices {
-			x.sites = append(x.sites, c.nodes[index.Node].Site)
-		}
-	}
 	if x.transaction {
 		r.transactions++
 	}
-	x.firstCheck = r.next
+	x.reports, x.firstCheck = r.buffer, r.next
 	r.next += checks
 	r.pending = append(r.pending, x)
 	return x, nil
 }
 
+// acquireReports gives an execution a buffer for its reports, all 0.
+func (d *Device) acquireReports(x *execution) error {
+	size := reportBytes * x.plan.compiled.Checks
+	x.reportsClass = sizeClass(size, d.limits.Bytes)
+	b, err := d.acquire(x.reportsClass)
+	if err != nil {
+		return err
+	}
+	if err := d.drv.Upload(b, 0, make([]byte, size)); err != nil {
+		d.pool.release(b, x.reportsClass)
+		return err
+	}
+	x.reports = b
+	return nil
+}
+
+// conclude ends an execution whose calls were submitted with that error. It reads the
+// reports if the device is not asynchronous, or if the caller waits for them. The
+// caller holds d.queue.
+func (d *Device) conclude(x *execution, err error, waits bool) error {
+	if d.limits.Async {
+		if err == nil && waits {
+			err = d.readReports()
+		}
+		return err
+	}
+	defer d.pool.release(x.reports, x.reportsClass)
+	data := make([]byte, reportBytes*x.plan.compiled.Checks)
+	if err == nil {
+		err = d.download(data, x.reports, 0)
+	}
+	if err == nil {
+		x.settle(data)
+	}
+	return err
+}
+
 // reserveReports makes room for a number of reports in the buffer, which is not in
-// use. The caller holds d.mu.
+// use. The caller holds d.queue.
 func (d *Device) reserveReports(checks int) error {
 	r := &d.reports
 	if checks = max(checks, minReports); checks <= r.capacity {
@@ -83,7 +125,7 @@ func (d *Device) reserveReports(checks int) error {
 	return nil
 }
 
-// readReports settles the pending executions. The caller holds d.mu.
+// readReports settles the pending executions. The caller holds d.queue.
 func (d *Device) readReports() error {
 	r := &d.reports
 	if len(r.pending) == 0 {
@@ -113,18 +155,21 @@ func (d *Device) readReports() error {
 	return d.drv.Upload(r.buffer, 0, data)
 }
 
-// settle is readReports for a caller that does not hold d.mu.
+// settle is readReports for a caller that does not hold d.queue.
 func (d *Device) settle() error {
-	d.mu.Lock()
-	defer d.mu.Unlock()
+	d.queue.Lock()
+	defer d.queue.Unlock()
 	return d.readReports()
 }
 
 // takeUnreported returns the error of a transaction that nobody has read yet.
 func (r *reports) takeUnreported() error {
 	f := r.unreported
+	if f == nil {
+		return nil
+	}
 	r.unreported = nil
-	if f == nil || f.reported.Load() {
+	if f.reported.Load() {
 		return nil
 	}
 	return f.report()

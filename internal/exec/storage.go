@@ -59,8 +59,8 @@ func (s *storage) toHost() error {
 // fails if they are invalid.
 func (s *storage) download(data []byte, offset int) error {
 	d := s.device
-	d.mu.Lock()
-	defer d.mu.Unlock()
+	d.queue.Lock()
+	defer d.queue.Unlock()
 	defer runtime.KeepAlive(s)
 	if err := s.failed(); err != nil {
 		return err
@@ -76,7 +76,7 @@ func (s *storage) download(data []byte, offset int) error {
 	return s.failed()
 }
 
-// blockOn returns the elements as a block of d. The caller holds d.mu.
+// blockOn returns the elements as a block of d. The caller holds d.queue.
 func (s *storage) blockOn(d *Device) (*block, error) {
 	if s.device == d {
 		return s.block, nil
@@ -97,15 +97,9 @@ func (s *storage) blockOn(d *Device) (*block, error) {
 	return b, nil
 }
 
-// A wrapper is a driver whose buffers may be host memory.
-type wrapper interface {
-	// Wrap returns a buffer whose memory is data, or nil if it cannot.
-	Wrap(data []byte) driver.Buffer
-}
-
-// upload returns host data as a block. The caller holds d.mu.
+// upload returns host data as a block. The caller holds d.queue.
 func (d *Device) upload(data []byte) (*block, error) {
-	if w, ok := d.drv.(wrapper); ok {
+	if w, ok := d.drv.(driver.Wrapper); ok {
 		if b := w.Wrap(data); b != nil {
 			return &block{buffer: b}, nil
 		}

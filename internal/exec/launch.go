@@ -1,0 +1,111 @@
+package exec
+
+import (
+	"slices"
+	"sync"
+
+	"github.com/tensorken/tensorken/driver"
+	"github.com/tensorken/tensorken/internal/graph"
+	"github.com/tensorken/tensorken/ir"
+)
+
+// A launch is what one execution of a plan hands to the driver.
+type launch struct {
+	slots []driver.Buffer // of the plan; nil where an output's storage has taken it over
+	calls []driver.Call
+	args  []driver.Arg // of all calls
+}
+
+var launches = sync.Pool{New: func() any { return new(launch) }}
+
+// release returns the slots that are left to the pool.
+func (l *launch) release(d *Device, p *plan) {
+	for i, b := range l.slots {
+		if b != nil {
+			d.pool.release(b, p.slots[i])
+		}
+	}
+	clear(l.slots)
+	clear(l.calls)
+	clear(l.args[:cap(l.args)])
+	l.slots, l.calls, l.args = l.slots[:0], l.calls[:0], l.args[:0]
+	launches.Put(l)
+}
+
+// bind sets l.calls to the calls of the plan.
+func (l *launch) bind(d *Device, p *plan, c *capture, x *execution) error {
+	l.args = slices.Grow(l.args, p.args)
+	args := l.args[:p.args]
+	for i := range p.compiled.Steps {
+		s := &p.compiled.Steps[i]
+		call := args[:len(s.Args):len(s.Args)]
+		args = args[len(s.Args):]
+		for k, a := range s.Args {
+			switch {
+			case a.Kind == ir.Value:
+				call[k] = driver.Arg{Num: c.scalars[a.Index]}
+			case a.Kind == ir.Status, a.Report:
+				call[k] = driver.Arg{Buffer: x.reports, Offset: ir.StatusLen * (x.firstCheck + a.Index)}
+			case a.Leaf:
+				leaf := &c.leaves[a.Index]
+				s := leaf.value.Store.(*storage)
+				b, err := s.blockOn(d)
+				if err == nil {
+					err = s.failed() // since ready
+				}
+				if err != nil {
+					return err
+				}
+				call[k] = driver.Arg{Buffer: b.buffer, Offset: leaf.view.Offset + a.Offset}
+			default:
+				call[k] = driver.Arg{Buffer: l.slots[p.slot[a.Index]], Offset: a.Offset}
+			}
+		}
+		l.calls = append(l.calls, driver.Call{Program: p.programs[i], Args: call})
+	}
+	return nil
+}
+
+// finish gives each output its value: a view of a leaf, or of a slot's buffer, which
+// moves from l.slots to a storage.
+func (l *launch) finish(d *Device, p *plan, c *capture, x *execution) error {
+	storages := make([]*storage, len(p.slots))
+	for i, o := range c.outputs {
+		out := &p.compiled.Outputs[i]
+		v := &graph.Value{Offset: out.Offset, Strides: out.Strides}
+		if out.Leaf {
+			leaf := &c.leaves[out.Index]
+			s := leaf.value.Store.(*storage)
+			if s.device != nil && s.device != d { // a copy, which outlives the other device
+				b, err := s.blockOn(d)
+				if err != nil {
+					return err
+				}
+				s = newStorage(d, b)
+			}
+			v.Store = s
+			v.Offset += leaf.view.Offset
+		} else {
+			slot := p.slot[out.Index]
+			if storages[slot] == nil {
+				s := newStorage(d, d.newBlock(l.slots[slot], p.slots[slot]))
+				if x != nil && x.mayFail(p, out.Index) {
+					s.exec, s.buffer = x, out.Index
+				}
+				storages[slot] = s
+				l.slots[slot] = nil
+			}
+			v.Store = storages[slot]
+			if err := storages[slot].failed(); err != nil {
+				v = &graph.Value{Err: err}
+			}
+		}
+		for _, n := range o.nodes {
+			n.SetValue(v)
+		}
+	}
+	for _, n := range c.empty {
+		n.SetValue(&graph.Value{Store: FromHost(nil), Strides: make([]int, len(n.Shape))})
+	}
+	return nil
+}
