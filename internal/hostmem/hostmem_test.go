@@ -4,8 +4,7 @@ import (
 	"errors"
 	"math"
 	"os"
-	"path/filepath"
-	"strings"
+	"os/exec"
 	"testing"
 
 	"github.com/tensorken/tensorken/driver"
@@ -15,34 +14,31 @@ func TestLimit(t *testing.T) {
 	if n := Limit(); n < 1<<20 {
 		t.Errorf("Limit() = %d", n)
 	}
-	dir := t.TempDir()
-	write := func(name, text string) string {
-		file := filepath.Join(dir, name)
-		if err := os.MkdirAll(filepath.Dir(file), 0o777); err != nil {
-			t.Fatal(err)
+}
+
+// TENSORKEN_MEMORY sets the limit.
+func TestVariable(t *testing.T) {
+	if text := os.Getenv(Variable); text == "3MiB" {
+		if n := Limit(); n != 3<<20 {
+			t.Errorf("Limit() = %d, want %d", n, 3<<20)
 		}
-		if err := os.WriteFile(file, []byte(text), 0o666); err != nil {
-			t.Fatal(err)
+		return
+	}
+	c := exec.Command(os.Args[0], "-test.run=^TestVariable$")
+	c.Env = append(os.Environ(), Variable+"=3MiB")
+	if out, err := c.CombinedOutput(); err != nil {
+		t.Errorf("with %s=3MiB: %v\n%s", Variable, err, out)
+	}
+}
+
+func TestParseSize(t *testing.T) {
+	for text, want := range map[string]int{
+		"1000": 1000, "7B": 7, "2KiB": 2 << 10, "512MiB": 512 << 20, "6GiB": 6 << 30, "1TiB": 1 << 40, "99999999TiB": math.MaxInt,
+		"": 0, "0": 0, "-1": 0, "1.5GiB": 0, "6GB": 0, "GiB": 0, "many": 0,
+	} {
+		if n, err := ParseSize(text); n != want || (err == nil) != (want > 0) {
+			t.Errorf("ParseSize(%q) = %d, %v, want %d", text, n, err, want)
 		}
-		return file
-	}
-	info := write("meminfo", "MemFree: 1 kB\nMemTotal:       2048 kB\n")
-	if n, ok := memTotal(info); n != 2<<20 || !ok {
-		t.Errorf("memTotal = %d, %v, want %d", n, ok, 2<<20)
-	}
-	if _, ok := memTotal(write("empty", "")); ok {
-		t.Error("memTotal of nothing is known")
-	}
-	for text, want := range map[string]int{"1000\n": 1000, "max\n": 0, "": 0, "-1": 0} {
-		if n, ok := readLimit(write("limit", text)); ok != (want > 0) || ok && n != want {
-			t.Errorf("readLimit(%q) = %d, %v, want %d", text, n, ok, want)
-		}
-	}
-	self := write("self", "0::/a/b\n4:memory:/c\n5:cpu:/d\n")
-	got := cgroupFiles(self, "/r")
-	want := "/r/memory.max /r/memory/memory.limit_in_bytes /r/a/b/memory.max /r/a/memory.max /r/memory/c/memory.limit_in_bytes"
-	if s := strings.Join(got, " "); s != want {
-		t.Errorf("cgroupFiles = %s, want %s", s, want)
 	}
 }
 
