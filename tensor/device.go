@@ -1,6 +1,10 @@
 package tensor
 
 import (
+	"fmt"
+	"math"
+	"os"
+	"strconv"
 	"sync"
 	"sync/atomic"
 
@@ -38,10 +42,50 @@ func (d *Device) Close() error {
 	return failure("Close", d.exec(), end())
 }
 
-var host = sync.OnceValue(func() *Device { return NewDevice(cpu.New(cpu.Options{})) })
+var host = sync.OnceValue(func() *Device { return NewCPU(&CPUOptions{Threads: threads()}) })
 
-// CPU returns the host's processor as a device, the same device each time.
+// CPU returns the host's processor as a device, the same device each time. The
+// environment variable TENSORKEN_THREADS limits its threads and TENSORKEN_MEMORY the
+// memory of the process. [NewCPU] makes devices with other limits.
 func CPU() *Device { return host() }
+
+// threads is the number that TENSORKEN_THREADS says, 0 if it is not set.
+func threads() int {
+	const variable = "TENSORKEN_THREADS"
+	text := os.Getenv(variable)
+	if text == "" {
+		return 0
+	}
+	n, err := strconv.Atoi(text)
+	if err != nil || n < 1 {
+		panic(fmt.Sprintf("tensorken: %s: %q is no number of threads", variable, text))
+	}
+	return n
+}
+
+// CPUOptions limit what a device of [NewCPU] uses. Zero fields are the defaults.
+type CPUOptions struct {
+	// Threads is the greatest number of goroutines that compute at once: by
+	// default runtime.GOMAXPROCS(0). It does not change the bits of results.
+	Threads int
+	// Memory is the greatest number of bytes that computed tensors and work under
+	// way take: by default the machine's memory, or that of the process's control
+	// group if it is less. Data of New, From and files count against the
+	// process's limit only.
+	Memory int64
+}
+
+// NewCPU returns the host's processor as a device of its own, for [SetDefault] or
+// [Tensor.To]. Its tensors do not mix with those of [CPU], as with any two devices.
+func NewCPU(o *CPUOptions) *Device {
+	if o == nil {
+		o = new(CPUOptions)
+	}
+	if o.Threads < 0 || o.Memory < 0 {
+		fail("NewCPU", fmt.Sprintf("%d threads and %d bytes of memory: neither may be negative", o.Threads, o.Memory))
+	}
+	return NewDevice(cpu.New(cpu.Options{Threads: o.Threads, Memory: int(min(o.Memory, math.MaxInt))}))
+}
 
 var fallback atomic.Pointer[Device]
 

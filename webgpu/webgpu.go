@@ -44,6 +44,9 @@ type Options struct {
 	Adapter string
 	// Library is the path of a library that implements WebGPU.
 	Library string
+	// Memory is the greatest number of bytes that tensors and work under way take
+	// on the GPU: by default there is no limit.
+	Memory int64
 	// LowPower prefers the GPU with the lowest power.
 	LowPower bool
 	// Software allows an adapter that computes on the CPU if there is no GPU. An
@@ -80,7 +83,7 @@ func open(lib wgpu.Library, o *Options) (*tensor.Device, error) {
 	if err != nil {
 		return nil, with(lib, err)
 	}
-	return tensor.NewDevice(gpu.New(d, fmt.Sprintf("webgpu (%s)", d.Adapter().Name))), nil
+	return tensor.NewDevice(gpu.New(d, gpu.Options{Name: fmt.Sprintf("webgpu (%s)", d.Adapter().Name), Memory: o.Memory})), nil
 }
 
 // with adds the library's name to an error, except for ErrNoAdapter, which is not the

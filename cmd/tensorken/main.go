@@ -38,7 +38,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		SilenceErrors: true,
 	}
 	root.CompletionOptions.HiddenDefaultCmd = true
-	root.AddCommand(trainCommand(), predictCommand(), benchCommand(), gpuCommand())
+	root.AddCommand(trainCommand(), predictCommand(), benchCommand(), gpuCommand(), environmentTopic())
 	out := &output{w: stdout}
 	root.SetArgs(args)
 	root.SetOut(out)

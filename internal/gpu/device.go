@@ -68,13 +68,19 @@ type device struct {
 	withNumbers wgpu.Layout // of one that has numbers
 }
 
-// New returns a device that computes on d, and closes d when it is closed.
-func New(d wgpu.Device, name string) driver.Device { return newDevice(d, name) }
+// Options are what a device is called and may use.
+type Options struct {
+	Name   string
+	Memory int64 // the greatest number of bytes in buffers; 0 for all there is
+}
 
-func newDevice(d wgpu.Device, name string) *device {
+// New returns a device that computes on d, and closes d when it is closed.
+func New(d wgpu.Device, o Options) driver.Device { return newDevice(d, o) }
+
+func newDevice(d wgpu.Device, o Options) *device {
 	a := d.Adapter()
 	g := &device{
-		dev: d, name: name, compile: wgsl.Compile, batch: slowBatch,
+		dev: d, name: o.Name, compile: wgsl.Compile, batch: slowBatch,
 		limit:    min(a.Limits.StorageBinding, a.Limits.Buffer, math.MaxInt64) &^ 15,
 		budget:   math.MaxInt64,
 		bindings: min(a.Limits.StorageBuffers, maxBindings),
@@ -89,6 +95,9 @@ func newDevice(d wgpu.Device, name string) *device {
 		g.batch = batch
 	case wgpu.Software: // whose process is killed where memory ends: some is for all else
 		g.budget = int64(hostmem.Limit() / 8 * 7)
+	}
+	if o.Memory > 0 {
+		g.budget = min(g.budget, o.Memory)
 	}
 	if a.Has(wgpu.Subgroups) {
 		g.target.SubgroupMin, g.target.SubgroupMax = a.SubgroupMin, a.SubgroupMax
@@ -120,9 +129,9 @@ func (d *device) Limits() driver.Limits {
 	switch a := d.dev.Adapter(); {
 	case a.Kind != wgpu.Discrete:
 	case a.Memory > 0:
-		l.Memory = int(min(a.Memory, math.MaxInt))
+		l.Memory = int(min(a.Memory, d.budget))
 	default: // Vulkan drivers may not tell
-		l.Memory = typicalMemory
+		l.Memory = int(min(typicalMemory, d.budget))
 	}
 	return l
 }

@@ -37,7 +37,7 @@ func open() (driver.Device, error) {
 	if err != nil {
 		return nil, err
 	}
-	return New(d, "webgpu"), nil
+	return New(d, Options{Name: "webgpu"}), nil
 }
 
 // need skips a test where there is no GPU.
@@ -102,7 +102,7 @@ func real(t testing.TB, o wgpu.Options) *device {
 	if err != nil {
 		t.Fatal(err)
 	}
-	d := newDevice(w, "webgpu")
+	d := newDevice(w, Options{Name: "webgpu"})
 	t.Cleanup(func() { d.Close() })
 	return d
 }

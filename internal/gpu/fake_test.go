@@ -82,7 +82,7 @@ func fakeOf(t testing.TB, k wgpu.Kind, memory int64) (*device, *wgputest.FakeDev
 	if err != nil {
 		t.Fatal(err)
 	}
-	return newDevice(d, "fake"), lib.Devices[0]
+	return newDevice(d, Options{Name: "fake"}), lib.Devices[0]
 }
 
 // prepare builds a program of increment's arguments.
@@ -353,7 +353,7 @@ func TestBudget(t *testing.T) {
 	if got := d.budget; got <= 0 || got >= int64(hostmem.Limit()) {
 		t.Errorf("the budget is %d bytes of %d", got, hostmem.Limit())
 	}
-	d.budget = 1000
+	d = newDevice(d.dev, Options{Name: "fake", Memory: 1000})
 	b := alloc(t, d, 600)
 	if _, err := d.Alloc(500); !errors.Is(err, driver.ErrMemory) || !strings.Contains(err.Error(), "608 of 1000 held") {
 		t.Errorf("Alloc(500): got error %v, want one of memory that says that 608 of 1000 are held", err)

@@ -53,7 +53,7 @@ func TestTrainingIsFlat(t *testing.T) {
 		t.Fatal(err)
 	}
 	c := &counted{Device: w, bytes: map[wgpu.Buffer]int64{}}
-	d := newDevice(c, "webgpu")
+	d := newDevice(c, Options{Name: "webgpu"})
 	dev := tensor.NewDevice(d)
 	defer dev.Close()
 	other := make([]byte, 1<<30)

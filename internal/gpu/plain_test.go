@@ -43,7 +43,7 @@ func openPlain(target func(t *wgsl.Target)) (driver.Device, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := newDevice(w, "webgpu")
+	d := newDevice(w, Options{Name: "webgpu"})
 	d.target.Software, d.target.Units = false, units(wgpu.Integrated)
 	target(&d.target)
 	return plain{d, []ir.DType{ir.Bool, ir.Int32, ir.Float32}}, nil

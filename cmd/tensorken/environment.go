@@ -1,0 +1,24 @@
+package main
+
+import "github.com/spf13/cobra"
+
+// environmentTopic is the help on environment variables. README.md has the same list.
+func environmentTopic() *cobra.Command {
+	return &cobra.Command{
+		Use:   "environment",
+		Short: "Environment variables of the command and of every program with Tensorken",
+		Long: `Environment variables of the command and of every program that uses Tensorken:
+
+  TENSORKEN_DEVICE      the device where --device, or the name that a program gives
+                        to device.Open, is empty: cpu, webgpu, webgpu:1 or
+                        webgpu:NAME; by default a GPU, if one opens, else the CPU
+  TENSORKEN_MEMORY      the most memory that the process may use, such as 6GiB; by
+                        default the machine's, or that of its control group
+  TENSORKEN_THREADS     the most goroutines that compute on the CPU at once; by
+                        default GOMAXPROCS
+  TENSORKEN_WEBGPU_LIB  the path of the WebGPU library
+
+Memory and threads of one device are also options of a program:
+tensor.CPUOptions and webgpu.Options.`,
+	}
+}

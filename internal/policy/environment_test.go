@@ -1,0 +1,22 @@
+package policy
+
+import (
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// Every environment variable stands in README.md and in the command's help.
+func TestEnvironment(t *testing.T) {
+	variable := regexp.MustCompile(`"(TENSORKEN_[A-Z_]+)"`)
+	for _, doc := range []string{"README.md", "cmd/tensorken/environment.go"} {
+		list := text(t, doc)
+		for _, f := range sources(t) {
+			for _, m := range variable.FindAllStringSubmatch(f.src, -1) {
+				if !strings.HasSuffix(f.name, "_test.go") && !strings.Contains(list, m[1]) {
+					t.Errorf("%s lacks %s, which %s reads", doc, m[1], f.name)
+				}
+			}
+		}
+	}
+}
