@@ -18,7 +18,6 @@ const (
 // its file is gone or short enough.
 var long = map[string]string{
 	"driver/drivertest/bounds.go": "one subject: bounds on the error of each operation",
-	"internal/cpu/load.go":        "to be split: how kernels load through views",
 	"internal/walk/walk.go":       "to be split: schemas of types, flattening and filling",
 	"internal/wgsl/row.go":        "to be split: schedules and printing of reductions",
 	"internal/wgsl/view.go":       "to be split: schedules and printing of views",
