@@ -87,3 +87,34 @@ func TestChecks(t *testing.T) {
 		}
 	}
 }
+
+// A Scatter that is the transpose of a Gather checks nothing that the Gather does not,
+// unless it takes its updates by another index.
+func TestRedundant(t *testing.T) {
+	Verify()
+	index := func(i int) *graph.Node { return graph.Leaf(ir.Int32, []int{4, 6}, i, []int{1, 6, 1}) }
+	table, ct := leaf(0, 9, 6), leaf(3, 4, 6)
+	taken := graph.Gather(table, index(1), 0)
+	for _, c := range []struct {
+		name  string
+		roots []*graph.Node
+		want  bool
+	}{
+		{"beside its Gather", []*graph.Node{taken, graph.GatherTranspose(ct, index(1), 0, 9)}, true},
+		{"alone", []*graph.Node{graph.GatherTranspose(ct, index(1), 0, 9)}, false},
+		{"of another axis length", []*graph.Node{taken, graph.GatherTranspose(ct, index(1), 0, 8)}, false},
+		{"of what an index takes", []*graph.Node{taken, graph.GatherTranspose(graph.Gather(table, index(2), 0), index(1), 0, 9)}, false},
+		{"of what the same index takes", []*graph.Node{graph.GatherTranspose(taken, index(1), 0, 9)}, false},
+	} {
+		p, err := Graph(simplify.Nodes(c.roots), 0, nil)
+		if err != nil {
+			t.Errorf("%s: %v", c.name, err)
+			continue
+		}
+		for _, s := range p.Steps {
+			if s.Kernel.Template == ir.Routine && s.Redundant != c.want {
+				t.Errorf("%s: the Scatter is redundant: %v, want %v\n%v", c.name, s.Redundant, c.want, p)
+			}
+		}
+	}
+}

@@ -202,3 +202,25 @@ func TestGPT2SmallOnDevice(t *testing.T) {
 		t.Errorf("losses %v: want about %.2f at first, and less at last", losses, math.Log(50304))
 	}
 }
+
+// BenchmarkFirstStep is the first training step of a transformer of 4 layers, on a
+// device that has compiled nothing and computes nothing.
+func BenchmarkFirstStep(b *testing.B) {
+	host := cpu.New(cpu.Options{})
+	rng := tensor.NewRNG(1)
+	model := newGPT(rng, 4, 64, 4, 256, 32)
+	ids := rng.Ints(256, 8, 33)
+	for b.Loop() {
+		b.StopTimer()
+		d := tensor.NewDevice(&dry{Device: host, limits: host.Limits(), compile: func(*ir.Kernel) error { return nil }, budget: 1 << 40})
+		m := tree.To(model, d)
+		x := ids.Slice(1, 0, 32).To(d)
+		y := ids.Slice(1, 1, 33).To(d)
+		b.StartTimer()
+		loss, g := grad.ValueAndGrad(func(m gpt) tensor.Tensor { return nn.CrossEntropy(m.Apply(x), y).Mean() })(m)
+		if err := optim.New(optim.AdamW{}, 3e-4).Step(&m, g); err != nil {
+			b.Fatal(err)
+		}
+		loss.Item()
+	}
+}

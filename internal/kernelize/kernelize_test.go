@@ -58,7 +58,7 @@ func norm(m *maker, x *graph.Node) *graph.Node {
 
 // describe writes a group as its template, its axes with the reduced ones
 // behind a bar, and what it computes in order, with a star where that is
-// stored. What floats is not named.
+// stored. What is inline is not named.
 func describe(g *group, order map[*graph.Node]int) string {
 	var kept, reduced, ops []string
 	for _, a := range g.axes {
@@ -149,7 +149,7 @@ func TestGroups(t *testing.T) {
 			x := softmax(m.leaf(4, 4), 1)
 			return list(elementwise(ir.Add, x, graph.Permute(x, []int{1, 0})))
 		}, []string{"reduce 4|4: ReduceMax Sub Exp Sum Div*", "pointwise 4x4: Add*"}},
-		{"windows of a dear chain that overlap", func(m *maker) []*graph.Node {
+		{"windows of an expensive chain that overlap", func(m *maker) []*graph.Node {
 			x := graph.Reshape(elementwise(ir.Tanh, m.leaf(20)), []int{20, 1})
 			return list(sum(graph.Window(graph.Expand(x, []int{20, 9}), 0, 1, 1, 1, 12), 1))
 		}, []string{"pointwise 20: Tanh*", "reduce 12|9: Sum*"}},
@@ -192,7 +192,7 @@ func TestGroups(t *testing.T) {
 			x := m.leaf(4, 5)
 			return list(matmul(elementwise(ir.Add, x, elementwise(ir.Neg, x)), m.leaf(6, 5)))
 		}, []string{"contraction 4x6|5: Sum*"}},
-		{"a product of a dear chain", func(m *maker) []*graph.Node {
+		{"a product of an expensive chain", func(m *maker) []*graph.Node {
 			return list(matmul(elementwise(ir.Tanh, m.leaf(4, 5)), m.leaf(6, 5)))
 		}, []string{"pointwise 4x5: Tanh*", "contraction 4x6|5: Sum*"}},
 		{"a product of a product", func(m *maker) []*graph.Node {
@@ -231,7 +231,7 @@ func TestGroups(t *testing.T) {
 			x := elementwise(ir.Neg, m.leaf(4, 5))
 			return list(sum(x, 0), sum(x, 1))
 		}, []string{"reduce 5|4: Sum*", "reduce 4|5: Sum*"}},
-		{"dear work that is repeated", func(m *maker) []*graph.Node {
+		{"expensive work that is repeated", func(m *maker) []*graph.Node {
 			x := elementwise(ir.Exp, m.leaf(4, 1))
 			return list(elementwise(ir.Mul, graph.Expand(x, []int{4, 5}), m.leaf(4, 5)))
 		}, []string{"pointwise 4: Exp*", "pointwise 4x5: Mul*"}},
@@ -290,6 +290,10 @@ func TestGroups(t *testing.T) {
 			x := graph.Expand(m.leaf(8, 1), []int{8, 3})
 			return list(sum(graph.Window(x, 0, 1, 1, 1, 6), 1))
 		}, []string{"reduce 6|3: Sum*"}},
+		{"a product of rows and an expensive chain that repeats", func(m *maker) []*graph.Node {
+			x := elementwise(ir.Exp, graph.Expand(m.leaf(4, 1, 5), []int{4, 6, 5}))
+			return list(sum(elementwise(ir.Mul, m.leaf(4, 6, 5), x), 2))
+		}, []string{"pointwise 4x6x5: Exp*", "reduce 4x6|5: Sum*"}},
 		{"a layer norm", func(m *maker) []*graph.Node {
 			return list(norm(m, m.leaf(4, 5)))
 		}, []string{"reduce 4|5: Sum Div Sub Mul Sum Div Sqrt Div Mul Add*"}},
@@ -342,8 +346,8 @@ func TestBindings(t *testing.T) {
 	}
 }
 
-// Graphs that read and write more than a device can bind are parted further.
-func TestCrowds(t *testing.T) {
+// Graphs that read and write more than a device can bind are split further.
+func TestBindingLimits(t *testing.T) {
 	for _, c := range []struct {
 		name string
 		make func(m *maker) []*graph.Node
@@ -399,6 +403,41 @@ func TestCrowds(t *testing.T) {
 		}
 		if len(x.groups) > c.want {
 			t.Errorf("%s: %d groups, want at most %d", c.name, len(x.groups), c.want)
+		}
+	}
+}
+
+// A trial that fails leaves the group as it was.
+func TestRollBack(t *testing.T) {
+	m := &maker{}
+	x := m.leaf(4, 6)
+	neg := elementwise(ir.Neg, x)
+	turned := graph.Reshape(graph.Permute(graph.Reshape(x, []int{4, 2, 3}), []int{0, 2, 1}), []int{4, 6})
+	for _, c := range []struct {
+		name string
+		node *graph.Node
+		want bool
+	}{
+		{"an operand at the point", elementwise(ir.Add, neg, m.leaf(4, 6)), true},
+		{"a leaf in another order", elementwise(ir.Add, neg, turned), true},
+		{"a member elsewhere than at the point", elementwise(ir.Add, neg, graph.Flip(neg, []int{0})), false},
+	} {
+		p := place(list(c.node), 0, nil)
+		g, l := newGroup(ir.Pointwise, neg.Shape)
+		id, _ := (&trial{p: p, g: g}).compute(neg, g.coordinates(l), nil, 0)
+		g.order = len(p.groups) + 1
+		g.members[neg] = member{id, l}
+		p.info[neg].owners = []*group{g}
+		before := g.mark()
+		got := p.extend(g, c.node, l, func(t *trial) int {
+			id, _ := t.compute(c.node, g.coordinates(l), nil, 0)
+			return id
+		})
+		if got != c.want {
+			t.Errorf("%s: joined is %v, want %v", c.name, got, c.want)
+		}
+		if after := g.mark(); !got && (after.body != before.body || after.requests > before.requests || len(g.emitted) != after.requests || len(g.members) != 1) {
+			t.Errorf("%s: %+v after a failed trial, before %+v", c.name, after, before)
 		}
 	}
 }
