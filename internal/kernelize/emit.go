@@ -238,7 +238,7 @@ func (t *trial) varyGuards(guards []ir.Guard) {
 	}
 }
 
-// where tells coordinates and guards apart.
+// where returns a key of coordinates and guards.
 func where(at []ir.AffineExpr, guards []ir.Guard) string {
 	b := make([]byte, 0, 128)
 	for _, f := range at {

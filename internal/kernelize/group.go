@@ -30,9 +30,8 @@ type group struct {
 
 	order  int    // a group reads only what groups of lower order store
 	reader int    // the least order of a group that reads from this one
-	into   *group // the group that this one was merged into
+	into   *group // the group that this one was merged into, or its sum
 	closed bool   // nothing joins it
-	dead   bool   // its sum became part of another one
 }
 
 // A member is a node that a group computes.
@@ -52,15 +51,15 @@ type layout [][]int
 // and Num elsewhere.
 type instr struct {
 	ir.Instr
-	node     *graph.Node   // that it computes or stores
-	arg      *graph.Node   // of Load, Scalar, Store and Scatter: what is read or written
-	base     *graph.Node   // of Scatter: what its result starts as
-	position ir.AffineExpr // of Iota
-	element  *ir.AffineExpr
+	node     *graph.Node    // that it computes or stores
+	arg      *graph.Node    // of Load, Scalar, Store and Scatter: what is read or written
+	base     *graph.Node    // of Scatter: what its result starts as
+	position ir.AffineExpr  // of Iota
+	element  *ir.AffineExpr // of what uses an index: see Index
 }
 
-// A split is an axis that became two: inner ones, numbered hi+1, in outer ones,
-// numbered hi.
+// A split is an axis that became two: the outer one has number hi, the inner one
+// has number hi+1 and length inner.
 type split struct{ axis, hi, inner int }
 
 const pending = math.MaxInt // the order of a group that is being made
@@ -99,9 +98,8 @@ func (g *group) find() *group {
 	return g
 }
 
-// split replaces an axis by two, outer ones of the number that it returns and
-// inner ones of the next. Coordinates at hand may still name the old axis: see
-// live.
+// split replaces an axis by two, the outer of number hi and the inner of hi+1.
+// Coordinates that callers hold may still name the old axis: see live.
 func (g *group) split(axis, inner int) (hi int) {
 	s := split{axis, len(g.lens), inner}
 	g.lens = append(g.lens, g.lens[axis]/inner, inner)
@@ -172,7 +170,7 @@ func (g *group) liveLayout(l layout) layout {
 	return l
 }
 
-// liveSet returns the parts of axes that were split with the other axes.
+// liveSet returns axes with those that were split replaced by their parts.
 func (g *group) liveSet(axes ir.AxisSet) ir.AxisSet {
 	for _, s := range g.splits {
 		if axes.Has(s.axis) {
@@ -216,7 +214,7 @@ func (in *instr) eachCoef(f func(coef []int) []int) {
 	}
 }
 
-// coordinates returns those that a layout means.
+// coordinates returns the position along each axis of a node of layout l.
 func (g *group) coordinates(l layout) []ir.AffineExpr {
 	at := make([]ir.AffineExpr, len(l))
 	for i, axes := range l {

@@ -221,7 +221,7 @@ func (w *writer) position32(f ir.AffineExpr) int {
 	return sum
 }
 
-// text tells instructions apart.
+// text returns a key of an instruction.
 func text(in *ir.Instr) string {
 	b := appendInts([]byte{byte(in.Op), byte(in.Type), byte(in.Kind)}, len(in.Src))
 	b = appendInts(b, in.Src...)

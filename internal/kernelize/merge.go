@@ -191,7 +191,7 @@ func (p *placer) mergeSiblings() {
 	}
 }
 
-// space tells groups that cannot share a space apart.
+// space returns a key of the axes of g: groups with equal keys can share a space.
 func (g *group) space() string {
 	var lens []int
 	var reduced []bool

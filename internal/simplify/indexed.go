@@ -20,7 +20,7 @@ var indexed = map[ir.Op][]rule{
 func gatherInwards(b *builder, n *graph.Node) *graph.Node {
 	x, idx, axis := n.Src()[0], n.Src()[1], n.Ints[0]
 	if x.Op.Class() != ir.Elementwise || ir.Table[x.Op].Cost > 1 && idx.Len() > x.Len() {
-		return nil // a dear operation is done once an element, not once an index
+		return nil // an expensive operation runs once for each element, not for each index
 	}
 	varying := 0
 	for _, s := range x.Src() {

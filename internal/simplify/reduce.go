@@ -80,10 +80,10 @@ func reduceExpanded(b *builder, n *graph.Node) *graph.Node {
 	return b.times(b.add(graph.Cast(y, n.DType)), times)
 }
 
-// sumProducts adds up products apart, each of which is then a contraction:
-// Sum(a·b + c·d) = Sum(a·b) + Sum(c·d). Derivatives of matrix products by
-// forward mode and of higher order are such sums. It adds in another order. Not
-// so for halves, since a sum that is stored may overflow.
+// sumProducts splits a sum of products into contractions:
+// Sum(a·b + c·d) = Sum(a·b) + Sum(c·d). Forward-mode and higher-order derivatives
+// of matrix products are such sums. The order of additions changes. Sums of halves
+// stay, because a sum that is stored may overflow.
 func sumProducts(b *builder, n *graph.Node) *graph.Node {
 	x := n.Src()[0]
 	if n.Op != ir.Sum || n.DType != x.DType || n.DType.IsHalf() || x.Op != ir.Add && x.Op != ir.Sub || !contracts(x, n.Ints, 8) {
