@@ -1,0 +1,190 @@
+package shader
+
+// The series of sin, cos, tanh, atan and, up to 1, erf follow Moshier's Cephes
+// library; that of expm1 is Taylor's, that of log1p is of the inverse
+// hyperbolic tangent; the reduction of large angles is that of Payne and Hanek.
+
+func (l library) exponentials() {
+	l.unary("sqrt_f32", F32, func(s *Block, x *Expr) *Expr {
+		b := s.Let("b", bits(x))
+		special := b.Shl(1).Eq(0).Or(b.Ge(infinity).And(b.Le(signBit)))
+		s.returnIf(special, x, F32) // zeros, infinity, NaN
+		return b.Gt(signBit).If(nan, x.Sqrt())
+	})
+	l.unary("exp_f32", F32, func(s *Block, x *Expr) *Expr {
+		y := s.Let("y", choose(F32, x.Lt(-104), 0, x.Gt(88.73).If(inf, x.Exp())))
+		return l.call("is_nan", x).If(x, y)
+	})
+	l.unary("expm1_f32", F32, func(s *Block, x *Expr) *Expr {
+		p := s.Let("p", poly(x, 1, 0.5, 1.6666667e-1, 4.1666668e-2, 8.333334e-3, 1.388889e-3, 1.984127e-4, 2.4801587e-5))
+		return x.Abs().Lt(0.5).If(x.Mul(p), l.call("exp_f32", x).Sub(1))
+	})
+	// For x in [-0.5, 0.5].
+	l.unary("log1p_near", F32, func(s *Block, x *Expr) *Expr {
+		t := s.Let("s", x.Div(Number(F32, 2).Add(x)))
+		z := s.Let("z", t.Mul(t))
+		return Number(F32, 2).Mul(t).Mul(poly(z, 1, 3.3333334e-1, 0.2, 1.4285715e-1, 1.1111111e-1, 9.090909e-2, 7.692308e-2, 6.666667e-2))
+	})
+	l.unary("log_f32", F32, func(s *Block, x *Expr) *Expr {
+		b := s.Let("b", bits(x))
+		s.returnIf(b.Shl(1).Eq(0), FromBits(F32, minusInf), F32)
+		s.returnIf(b.Gt(signBit), nan, F32)
+		s.returnIf(b.Ge(infinity), x, F32)
+		return x.Sub(1).Abs().Lt(0.4).If(l.call("log1p_near", x.Sub(1)), x.Log())
+	})
+	l.unary("log1p_f32", F32, func(s *Block, x *Expr) *Expr {
+		return x.Abs().Lt(0.4).If(l.call("log1p_near", x), l.call("log_f32", Number(F32, 1).Add(x)))
+	})
+	l.unary("tanh_f32", F32, func(s *Block, x *Expr) *Expr {
+		z := s.Let("z", x.Mul(x))
+		near := s.Let("near", x.Add(x.Mul(z).Mul(poly(z, -3.33332819e-1, 1.33314422e-1, -5.37397156e-2, 2.06390888e-2, -5.70498872e-3))))
+		two := Number(F32, 2)
+		far := s.Let("far", Number(F32, 1).Sub(two.Div(two.Mul(x.Abs().Min(10)).Exp().Add(1))))
+		y := s.Let("y", x.Abs().Lt(0.625).If(near, x.Lt(0).If(far.Neg(), far)))
+		return l.call("is_nan", x).If(x, y)
+	})
+	l.unary("erf_f32", F32, func(s *Block, x *Expr) *Expr {
+		one := Number(F32, 1)
+		a := s.Let("a", x.Abs().Min(10))
+		z := s.Let("z", x.Mul(x))
+		near := s.Let("near", x.Mul(poly(z, 1.128379167, -3.761262582e-1, 1.128358514e-1, -2.685381193e-2, 5.188327685e-3, -8.010193625e-4, 7.853861353e-5)))
+		t := s.Let("t", one.Div(one.Add(Number(F32, 0.3275911).Mul(a)))) // Abramowitz and Stegun 7.1.26
+		p := s.Let("p", t.Mul(poly(t, 2.54829592e-1, -2.84496736e-1, 1.421413741, -1.453152027, 1.061405429)))
+		far := s.Let("far", one.Sub(p.Mul(a.Neg().Mul(a).Exp())))
+		y := s.Let("y", a.Lt(1).If(near, x.Lt(0).If(far.Neg(), far)))
+		return l.call("is_nan", x).If(x, y)
+	})
+}
+
+// twoOverPi is the bits of 2/π after the binary point, behind a word of zeros.
+var twoOverPi = []int{0, 0x28be60db, 0x9391054a, 0x7f09d5f4, 0x7d4d3770, 0x36d8a566, 0x4f10e410}
+
+// An angle is a vector of a number of quarter turns and a rest in [-π/4, π/4].
+func (l library) trigonometry() {
+	l.unary("atan_f32", F32, func(s *Block, x *Expr) *Expr {
+		a := s.Let("a", x.Abs())
+		steep := s.Let("steep", a.Gt(2.4142136))
+		middle := s.Let("middle", a.Gt(0.41421357).And(steep.Not()))
+		r := s.Let("r", steep.If(Number(F32, -1).Div(a), middle.If(a.Sub(1).Div(a.Add(1)), a)))
+		z := s.Let("z", r.Mul(r))
+		p := s.Let("p", r.Add(r.Mul(z).Mul(poly(z, -3.33329491e-1, 1.99777106e-1, -1.38776856e-1, 8.05374449e-2))))
+		y := s.Let("y", steep.If(choose(F32, a.Gt(1e9), 1.5707964, p.Add(1.5707964)), middle.If(p.Add(0.7853982), p)))
+		return l.call("is_nan", x).If(x, x.Lt(0).If(y.Neg(), y))
+	})
+	// The upper and lower words of a product.
+	l.binary("mul_wide", U32, func(s *Block, a, b *Expr) *Expr {
+		al := s.Let("al", a.And(0xffff))
+		ah := s.Let("ah", a.Shr(16))
+		bl := s.Let("bl", b.And(0xffff))
+		bh := s.Let("bh", b.Shr(16))
+		m := s.Let("m", ah.Mul(bl).Add(al.Mul(bl).Shr(16)))
+		n := s.Let("n", al.Mul(bh).Add(m.And(0xffff)))
+		return Vec(2, ah.Mul(bh).Add(m.Shr(16)).Add(n.Shr(16)), a.Mul(b))
+	})
+	l.unary("two_over_pi", U32, func(s *Block, x *Expr) *Expr {
+		last := len(twoOverPi) - 1
+		for i, word := range twoOverPi[:last] {
+			s.returnIf(x.Eq(i), word, U32)
+		}
+		return Number(U32, float64(twoOverPi[last]))
+	})
+	l.unary("far_angle", F32, func(s *Block, x *Expr) *Expr {
+		b := s.Let("b", bits(x))
+		e := s.Let("e", b.Shr(23).And(0xff).Sub(126))
+		i := s.Let("i", e.Shr(5).Min(4))
+		n := s.Let("s", e.And(31))
+		hi := s.Var("hi", l.call("two_over_pi", i))
+		mid := s.Var("mid", l.call("two_over_pi", i.Add(1)))
+		lo := s.Var("lo", l.call("two_over_pi", i.Add(2)))
+		s.If(n.Ne(0), func(s *Block) {
+			rest := Number(U32, 32).Sub(n)
+			s.Set(hi, hi.Ref().Shl(n).Or(mid.Ref().Shr(rest)))
+			s.Set(mid, mid.Ref().Shl(n).Or(lo.Ref().Shr(rest)))
+			s.Set(lo, lo.Ref().Shl(n).Or(l.call("two_over_pi", i.Add(3).Min(6)).Shr(rest)))
+		})
+		m := s.Let("m", b.Shl(8).Or(signBit))
+		p := s.Let("p", l.call("mul_wide", m, mid.Ref()))
+		low := s.Let("low", p.At(1).Add(l.call("mul_wide", m, lo.Ref()).At(0)))
+		high := s.Var("high", m.Mul(hi.Ref()).Add(p.At(0)).Add(choose(U32, low.Lt(p.At(1)), 1, 0)))
+		quarter := s.Var("quarter", high.Ref().Shr(30).Convert(F32))
+		s.Set(high, high.Ref().And(0x3fffffff))
+		s.If(high.Ref().Ge(0x20000000), func(s *Block) {
+			s.Set(high, high.Ref().Sub(0x40000000))
+			s.Set(quarter, quarter.Ref().Add(1))
+		})
+		turn := high.Ref().Bitcast(I32).Convert(F32).Add(low.Convert(F32).Mul(2.3283064e-10))
+		rest := s.Let("rest", turn.Mul(1.4629181e-9)) // π/2 / 2^30
+		return x.Lt(0).If(Vec(2, quarter.Ref().Neg(), rest.Neg()), Vec(2, quarter.Ref(), rest))
+	})
+	l.unary("angle_of", F32, func(s *Block, x *Expr) *Expr {
+		s.returnIf(x.Abs().Gt(4000), l.call("far_angle", x), F32.Vec(2))
+		q := s.Let("q", x.Mul(0.63661977).Add(0.5).Floor())
+		r := s.Let("r", x.Sub(q.Mul(1.5703125)).Sub(q.Mul(4.837513e-4)).Sub(q.Mul(7.549790e-8)))
+		return Vec(2, q, r)
+	})
+	l.unary("sine", F32.Vec(2), func(s *Block, x *Expr) *Expr {
+		q := s.Let("q", x.At(0).Convert(I32))
+		r := s.Let("r", x.At(1))
+		z := s.Let("z", r.Mul(r))
+		sin := s.Let("s", r.Add(r.Mul(z).Mul(poly(z, -1.6666655e-1, 8.3321609e-3, -1.9515296e-4))))
+		cos := s.Let("c", Number(F32, 1).Sub(Number(F32, 0.5).Mul(z)).Add(z.Mul(z).Mul(poly(z, 4.166664568e-2, -1.388731625e-3, 2.443315711e-5))))
+		y := s.Let("y", q.And(1).Ne(0).If(cos, sin))
+		return q.And(2).Ne(0).If(y.Neg(), y)
+	})
+	l.unary("sin_f32", F32, func(s *Block, x *Expr) *Expr {
+		s.returnIf(absBits(x).Ge(infinity), nan, F32)
+		return l.call("sine", l.call("angle_of", x))
+	})
+	l.unary("cos_f32", F32, func(s *Block, x *Expr) *Expr {
+		s.returnIf(absBits(x).Ge(infinity), nan, F32)
+		a := s.Let("a", l.call("angle_of", x))
+		return l.call("sine", Vec(2, a.At(0).Add(1), a.At(1)))
+	})
+}
+
+func (l library) arithmetic() {
+	l.binary("pow_f32", F32, func(s *Block, a, b *Expr) *Expr {
+		s.returnIf(b.Eq(0).Or(a.Eq(1)), 1, F32)
+		s.returnIf(l.call("is_nan", a).Or(l.call("is_nan", b)), nan, F32)
+		s.returnIf(b.Eq(1), a, F32)
+		m := s.Let("m", a.Abs())
+		s.returnIf(m.Eq(1).And(l.call("is_finite", b).Not()), 1, F32)
+		whole := s.Let("whole", b.Floor().Eq(b))
+		odd := s.Let("odd", whole.And(b.Abs().Lt(16777216)).And(b.Max(-16777216).Min(16777216).Convert(I32).And(1).Ne(0)))
+		y := s.Let("y", l.call("exp_f32", b.Mul(l.call("log_f32", m))))
+		s.returnIf(whole.Not().And(a.Lt(0)).And(l.call("is_finite", a)), nan, F32)
+		return odd.And(bits(a).Shr(31).Eq(1)).If(y.Neg(), y)
+	})
+	// Of the bits of a number that is neither negative nor infinite.
+	l.unary("significand", U32, func(s *Block, x *Expr) *Expr {
+		return x.Lt(leadingOne).If(x, x.And(significand).Or(leadingOne))
+	})
+	// The remainder is exact: long division of significands, eight bits at a
+	// time. Integers do not take subnormal numbers for 0.
+	l.binary("rem_f32", F32, func(s *Block, a, b *Expr) *Expr {
+		ua := s.Let("ua", absBits(a))
+		ub := s.Let("ub", absBits(b))
+		s.returnIf(ua.Ge(infinity).Or(ub.Gt(infinity)).Or(ub.Eq(0)), nan, F32)
+		s.returnIf(ua.Lt(ub), a, F32)
+		eb := s.Let("eb", ub.Shr(23).Max(1))
+		y := s.Let("y", l.call("significand", ub))
+		r := s.Var("r", l.call("significand", ua).Rem(y))
+		n := s.Var("n", ua.Shr(23).Max(1).Sub(eb))
+		divide := &Block{}
+		k := divide.Let("k", n.Ref().Min(8))
+		divide.Set(r, r.Ref().Shl(k).Rem(y))
+		divide.Set(n, n.Ref().Sub(k))
+		s.Do(&For{Cond: n.Ref().Gt(0), Body: divide})
+		s.If(r.Ref().Ne(0), func(s *Block) {
+			t := s.Let("s", r.Ref().LeadingZeros().Sub(8).Min(eb.Sub(1)))
+			s.Set(r, r.Ref().Shl(t).Add(eb.Sub(t).Sub(1).Shl(23)))
+		})
+		return r.Ref().Or(bits(a).And(signBit)).Bitcast(F32)
+	})
+	l.binary("div_f32", F32, func(s *Block, a, b *Expr) *Expr {
+		sign := s.Let("sign", bits(a).Xor(bits(b)).And(signBit))
+		infinite := s.Let("infinite", sign.Or(infinity).Launder(FirstWay).Bitcast(F32))
+		t := s.Let("s", choose(F32, b.Abs().Gt(4e37), 0.25, 1)) // the reciprocal of b may be taken for 0
+		return b.Eq(0).If(a.Eq(0).Or(l.call("is_nan", a)).If(nan, infinite), a.Mul(t).Div(b.Mul(t)))
+	})
+}

@@ -1,0 +1,14 @@
+package shader
+
+import "testing"
+
+func TestFunctions(t *testing.T) {
+	for name, f := range functions() {
+		if f.Name != name || f.Result == (Type{}) || len(f.Params) == 0 {
+			t.Errorf("function %s: %+v", name, f)
+		}
+	}
+	if Function("none") != nil {
+		t.Error("a function none exists")
+	}
+}
