@@ -32,13 +32,13 @@ type (
 		Dst     []*Var
 		Declare bool // the variables are declared here
 		Buffer  *Buffer
-		Index   *Expr // I32
+		Index   *Expr // I32 or U32
 	}
 	// Store writes a value to the element at Index of a buffer, or four values
 	// from there on, Index being a multiple of four.
 	Store struct {
 		Buffer *Buffer
-		Index  *Expr // I32
+		Index  *Expr // I32 or U32
 		Values []*Expr
 	}
 	// StoreShared writes an element of a shared array, or a component of it.
