@@ -50,17 +50,17 @@ type device struct {
 	failed   error // the first failure since the last Sync
 	closed   error
 
-	layouts map[string]wgpu.Layout
-	shaders lru.Cache[string, *shader] // by source
-	groups  lru.Cache[groupKey, *group]
-	staging staging
-	params  ring
-	scratch []*buffer
-	poke    *program // writes a part of a word
-	lastID  uint32   // of buffers
-	last    uint64   // submission
-	written int64    // bytes since the last submission
-	uploads []upload // under way
+	layouts   map[string]wgpu.Layout
+	pipelines lru.Cache[string, *pipeline] // by source
+	groups    lru.Cache[groupKey, *group]
+	staging   staging
+	params    ring
+	scratch   []*buffer
+	poke      *program // writes a part of a word
+	lastID    uint32   // of buffers
+	last      uint64   // submission
+	written   int64    // bytes since the last submission
+	uploads   []upload // under way
 
 	// Of the commands being recorded.
 	commands    []wgpu.Command
@@ -233,7 +233,7 @@ func (d *device) Close() error {
 	for b := range d.buffers { // a handle that is left keeps much alive
 		b.Free()
 	}
-	d.shaders.Trim(0, d.freeShader)
+	d.pipelines.Trim(0, d.freePipeline)
 	d.dev.Close()
 	d.dev, d.closed = nil, fmt.Errorf("%s: the device is closed", d.name)
 	return nil

@@ -222,10 +222,10 @@ func TestBounded(t *testing.T) {
 	if _, groups, _ := f.Live(); groups > maxGroups+rounds+1 {
 		t.Errorf("%d groups are kept, want at most %d", groups, maxGroups)
 	}
-	d.shaders.Trim(0, d.freeShader)
+	d.pipelines.Trim(0, d.freePipeline)
 	testChain(t, d, p, 10) // compiles again
 	q := prepare(t, d, &increment)
-	d.shaders.Trim(0, d.freeShader)
+	d.pipelines.Trim(0, d.freePipeline)
 	testChain(t, d, q, 10)
 	testChain(t, d, p, 10)
 	if _, _, pipelines := f.Live(); pipelines != 1 {

@@ -14,8 +14,8 @@ import (
 	"github.com/tensorken/tensorken/ir"
 )
 
-// maxShaders is the most compiled shaders that are kept.
-const maxShaders = 1 << 11
+// maxPipelines is the most pipelines that are kept.
+const maxPipelines = 1 << 11
 
 // A program is a kernel as passes of shaders.
 type program struct {
@@ -27,28 +27,29 @@ type program struct {
 }
 
 type pass struct {
-	shader   *shader
+	pipeline *pipeline
 	bindings []wgsl.Binding
 	groups   [3]uint32
 	params   []wgsl.Param
 }
 
-// A shader is compiled in the background, and again if it was dropped.
-type shader struct {
-	source   string
-	layout   wgpu.Layout
-	pipeline wgpu.Pipeline // 0 if it was dropped
-	ready    bool
-	err      error
-	entry    *lru.Entry[string, *shader] // of device.shaders, once it is there
+// A pipeline is a shader, compiled in the background, and again if it was
+// dropped.
+type pipeline struct {
+	source string
+	layout wgpu.Layout
+	handle wgpu.Pipeline // 0 if it was dropped
+	ready  bool
+	err    error
+	entry  *lru.Entry[string, *pipeline] // of device.pipelines, once it is there
 }
 
-// freeShader frees a shader's pipeline; ensure makes another.
-func (d *device) freeShader(s *shader) {
-	if s.pipeline != 0 {
-		d.dev.FreePipeline(s.pipeline)
+// freePipeline frees what is compiled; ensure compiles it again.
+func (d *device) freePipeline(s *pipeline) {
+	if s.handle != 0 {
+		d.dev.FreePipeline(s.handle)
 	}
-	s.pipeline, s.ready = 0, false
+	s.handle, s.ready = 0, false
 }
 
 // Compile starts to compile a kernel's shaders. Where WebGPU refuses one, Run
@@ -81,56 +82,56 @@ func (d *device) build(w *wgsl.Program, k *ir.Kernel) (*program, error) {
 		if 4*len(q.Params) > slot {
 			return nil, fmt.Errorf("%s: a pass of %d numbers; there is room for %d", d.name, len(q.Params), slot/4)
 		}
-		s, err := d.shader(q)
+		s, err := d.pipeline(q)
 		if err != nil {
 			return nil, err
 		}
 		p.passes = append(p.passes, pass{
-			shader: s, bindings: q.Bindings, params: q.Params,
+			pipeline: s, bindings: q.Bindings, params: q.Params,
 			groups: [3]uint32{uint32(q.Groups[0]), uint32(q.Groups[1]), uint32(q.Groups[2])},
 		})
 	}
 	return p, nil
 }
 
-// shader returns the shader of a pass, compiled or on the way to be.
-func (d *device) shader(q *wgsl.Pass) (*shader, error) {
-	if e := d.shaders.Get(q.Source); e != nil {
+// pipeline returns the shader of a pass, compiled or on the way to be.
+func (d *device) pipeline(q *wgsl.Pass) (*pipeline, error) {
+	if e := d.pipelines.Get(q.Source); e != nil {
 		return e.Value, d.ensure(e.Value)
 	}
 	l, err := d.layout(q)
 	if err != nil {
 		return nil, err
 	}
-	s := &shader{source: q.Source, layout: l}
+	s := &pipeline{source: q.Source, layout: l}
 	return s, d.ensure(s)
 }
 
 // ensure sees to it that a shader is compiled or on the way to be.
-func (d *device) ensure(s *shader) error {
-	if s.err != nil || s.pipeline != 0 {
+func (d *device) ensure(s *pipeline) error {
+	if s.err != nil || s.handle != 0 {
 		return s.err
 	}
 	p, err := d.dev.NewPipeline(s.source, s.layout)
 	if err != nil {
 		return d.refused(s, err)
 	}
-	s.pipeline = p
-	s.entry = d.shaders.Put(s.source, s)
+	s.handle = p
+	s.entry = d.pipelines.Put(s.source, s)
 	return nil
 }
 
 // refused is what is told of a shader that does not compile. One that is not
 // allowed will not do better the next time; a driver that fails may.
-func (d *device) refused(s *shader, err error) error {
+func (d *device) refused(s *pipeline, err error) error {
 	var e *wgpu.Error
 	invalid := errors.As(err, &e) && e.Kind == wgpu.Validation
 	err = d.returned(err)
 	if !invalid {
-		d.freeShader(s)
+		d.freePipeline(s)
 		return err
 	}
-	s.entry = d.shaders.Put(s.source, s)
+	s.entry = d.pipelines.Put(s.source, s)
 	s.err = fmt.Errorf("%w\nThis is a fault of the library: please report it, with the shader:\n%s", err, s.source)
 	return s.err
 }

@@ -147,15 +147,15 @@ func (d *device) freeScratch() {
 
 // dispatch appends the command of a pass.
 func (d *device) dispatch(p *program, q *pass, args []driver.Arg) error {
-	s := q.shader
+	s := q.pipeline
 	if !s.ready {
 		var err error
 		if s, err = d.await(s); err != nil {
 			return err
 		}
-		q.shader = s
+		q.pipeline = s
 	}
-	d.shaders.Use(s.entry)
+	d.pipelines.Use(s.entry)
 	key := groupKey{layout: s.layout, n: len(q.bindings)}
 	for i := range q.bindings {
 		key.ids[i] = d.bound(&q.bindings[i], args).id
@@ -169,7 +169,7 @@ func (d *device) dispatch(p *program, q *pass, args []driver.Arg) error {
 			return err
 		}
 	}
-	c := wgpu.Command{Pipeline: s.pipeline, Group: g.handle, Groups: q.groups}
+	c := wgpu.Command{Pipeline: s.handle, Group: g.handle, Groups: q.groups}
 	if len(q.params) > 0 {
 		c.Params = 1 // until the buffer is known
 		d.withNumbers = s.layout
@@ -190,14 +190,14 @@ func (d *device) dispatch(p *program, q *pass, args []driver.Arg) error {
 var zeros [slot]byte
 
 // await waits until a shader is compiled, or another of the same source.
-func (d *device) await(s *shader) (*shader, error) {
-	if e := d.shaders.Get(s.source); e != nil {
+func (d *device) await(s *pipeline) (*pipeline, error) {
+	if e := d.pipelines.Get(s.source); e != nil {
 		s = e.Value
 	}
 	if err := d.ensure(s); err != nil {
 		return nil, err
 	}
-	if err := d.dev.Await(s.pipeline); err != nil {
+	if err := d.dev.Await(s.handle); err != nil {
 		return nil, d.refused(s, err)
 	}
 	s.ready = true
@@ -208,5 +208,5 @@ func (d *device) await(s *shader) (*shader, error) {
 // wait then that it is part of.
 func (d *device) trim() {
 	d.groups.Trim(maxGroups, d.freeGroup)
-	d.shaders.Trim(maxShaders, d.freeShader)
+	d.pipelines.Trim(maxPipelines, d.freePipeline)
 }
