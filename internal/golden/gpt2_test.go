@@ -11,7 +11,7 @@ import (
 	"github.com/tensorken/tensorken/driver"
 	"github.com/tensorken/tensorken/grad"
 	"github.com/tensorken/tensorken/internal/cpu"
-	"github.com/tensorken/tensorken/internal/wgsl"
+	"github.com/tensorken/tensorken/internal/schedule"
 	"github.com/tensorken/tensorken/ir"
 	"github.com/tensorken/tensorken/nn"
 	"github.com/tensorken/tensorken/optim"
@@ -153,10 +153,10 @@ func factorsGather(k *ir.Kernel) bool {
 // a large GPU.
 func TestGPT2Small(t *testing.T) {
 	host := cpu.New(cpu.Options{})
-	h200 := wgsl.Target{MaxInvocations: 1024, WorkgroupBytes: 48 << 10, MaxGroups: 65535, SubgroupMin: 32, SubgroupMax: 32, Units: 128}
-	small := wgsl.Target{}
-	onWebGPU := func(target wgsl.Target) func(*ir.Kernel) error {
-		return func(k *ir.Kernel) error { _, err := wgsl.Compile(k, target); return err }
+	h200 := schedule.Target{Family: schedule.Discrete, MaxThreads: 1024, SharedBytes: 48 << 10, SubgroupMin: 32, SubgroupMax: 32}
+	small := schedule.Target{}
+	onWebGPU := func(target schedule.Target) func(*ir.Kernel) error {
+		return func(k *ir.Kernel) error { _, err := schedule.Compile(k, target); return err }
 	}
 	gpuLimits := driver.Limits{
 		Types:    []ir.DType{ir.Bool, ir.Uint8, ir.Int32, ir.Uint32, ir.Float16, ir.BFloat16, ir.Float32},

@@ -4,14 +4,13 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"runtime"
 	"slices"
 
 	"github.com/tensorken/tensorken/driver"
 	"github.com/tensorken/tensorken/internal/hostmem"
 	"github.com/tensorken/tensorken/internal/lru"
+	"github.com/tensorken/tensorken/internal/schedule"
 	"github.com/tensorken/tensorken/internal/wgpu"
-	"github.com/tensorken/tensorken/internal/wgsl"
 	"github.com/tensorken/tensorken/ir"
 )
 
@@ -39,8 +38,7 @@ const (
 type device struct {
 	dev      wgpu.Device
 	name     string
-	target   wgsl.Target
-	compile  func(*ir.Kernel, wgsl.Target) (*wgsl.Program, error)
+	target   schedule.Target
 	batch    int   // dispatches that are handed over at a time
 	limit    int64 // bytes of one buffer
 	budget   int64 // bytes of all buffers
@@ -56,7 +54,7 @@ type device struct {
 	staging   staging
 	params    ring
 	scratch   []*buffer
-	poke      *program // writes a part of a word
+	patcher   *program // writes a part of a word
 	lastID    uint32   // of buffers
 	last      uint64   // submission
 	written   int64    // bytes since the last submission
@@ -80,14 +78,13 @@ func New(d wgpu.Device, o Options) driver.Device { return newDevice(d, o) }
 func newDevice(d wgpu.Device, o Options) *device {
 	a := d.Adapter()
 	g := &device{
-		dev: d, name: o.Name, compile: wgsl.Compile, batch: slowBatch,
+		dev: d, name: o.Name, batch: slowBatch,
 		limit:    min(a.Limits.StorageBinding, a.Limits.Buffer, math.MaxInt64) &^ 15,
 		budget:   math.MaxInt64,
 		bindings: min(a.Limits.StorageBuffers, maxBindings),
 		buffers:  map[*buffer]struct{}{}, layouts: map[string]wgpu.Layout{},
-		target: wgsl.Target{
-			MaxInvocations: a.Limits.WorkgroupSize, WorkgroupBytes: a.Limits.WorkgroupStorage, MaxGroups: a.Limits.Workgroups,
-			Units: units(a.Kind), Software: a.Kind == wgpu.Software,
+		target: schedule.Target{
+			Family: families[a.Kind], MaxThreads: a.Limits.WorkgroupSize, SharedBytes: a.Limits.WorkgroupStorage, MaxGroups: a.Limits.Workgroups,
 		},
 	}
 	switch a.Kind {
@@ -105,16 +102,11 @@ func newDevice(d wgpu.Device, o Options) *device {
 	return g
 }
 
-// units is a guess of how many compute units an adapter has: WebGPU does not
-// tell.
-func units(k wgpu.Kind) int {
-	switch k {
-	case wgpu.Software:
-		return runtime.NumCPU()
-	case wgpu.Discrete:
-		return 128
-	}
-	return 16
+// families are those of kinds of adapters, which is all that WebGPU tells of
+// what they are good at.
+var families = [...]schedule.Family{
+	wgpu.Unknown: schedule.Integrated, wgpu.Discrete: schedule.Discrete,
+	wgpu.Integrated: schedule.Integrated, wgpu.Software: schedule.Software,
 }
 
 func (d *device) Name() string { return d.name }

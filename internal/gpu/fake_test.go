@@ -9,47 +9,53 @@ import (
 
 	"github.com/tensorken/tensorken/driver"
 	"github.com/tensorken/tensorken/internal/hostmem"
+	"github.com/tensorken/tensorken/internal/shader"
 	"github.com/tensorken/tensorken/internal/wgpu"
 	"github.com/tensorken/tensorken/internal/wgpu/wgputest"
-	"github.com/tensorken/tensorken/internal/wgsl"
 	"github.com/tensorken/tensorken/ir"
 )
 
 // increment stores, from an offset on, an input's first word plus a number.
-var increment = wgsl.Program{Passes: []wgsl.Pass{{
-	Source: `struct Params { by: u32, at: i32 }
+var increment = sources{passes: []source{{
+	text: `struct Params { by: u32, at: i32 }
 @group(0) @binding(0) var<storage, read_write> out: array<u32>;
 @group(0) @binding(1) var<storage, read> x: array<u32>;
 @group(1) @binding(0) var<uniform> p: Params;
 @compute @workgroup_size(1) fn main() { out[p.at] = x[0] + p.by; }
 `,
-	Bindings: []wgsl.Binding{{Arg: 0, Write: true}, {Arg: 1}},
-	Groups:   [3]int{1, 1, 1},
-	Params:   []wgsl.Param{{Arg: 2}, {Arg: 0, Offset: true}},
+	pass: &shader.Pass{
+		Buffers: []*shader.Buffer{{Arg: 0, Write: true}, {Arg: 1}},
+		Grid:    [3]int{1, 1, 1},
+		Params:  []*shader.Param{{Arg: 2}, {Arg: 0, Offset: true}},
+	},
 }}}
 
 // twice does the same in two passes, by way of scratch.
-var twice = wgsl.Program{
-	Scratch: []int{64},
-	Passes: []wgsl.Pass{
+var twice = sources{
+	scratch: []int{64},
+	passes: []source{
 		{
-			Source: `@group(0) @binding(0) var<storage, read_write> s: array<u32>;
+			text: `@group(0) @binding(0) var<storage, read_write> s: array<u32>;
 @group(0) @binding(1) var<storage, read> x: array<u32>;
 @compute @workgroup_size(1) fn main() { s[3] = x[0]; }
 `,
-			Bindings: []wgsl.Binding{{Arg: -1, Write: true}, {Arg: 1}},
-			Groups:   [3]int{1, 1, 1},
+			pass: &shader.Pass{
+				Buffers: []*shader.Buffer{{Arg: -1, Write: true}, {Arg: 1}},
+				Grid:    [3]int{1, 1, 1},
+			},
 		},
 		{
-			Source: `struct Params { by: u32, at: i32 }
+			text: `struct Params { by: u32, at: i32 }
 @group(0) @binding(0) var<storage, read_write> out: array<u32>;
 @group(0) @binding(1) var<storage, read> s: array<u32>;
 @group(1) @binding(0) var<uniform> p: Params;
 @compute @workgroup_size(1) fn main() { out[p.at] = s[3] + p.by; }
 `,
-			Bindings: []wgsl.Binding{{Arg: 0, Write: true}, {Arg: -1}},
-			Groups:   [3]int{1, 1, 1},
-			Params:   []wgsl.Param{{Arg: 2}, {Arg: 0, Offset: true}},
+			pass: &shader.Pass{
+				Buffers: []*shader.Buffer{{Arg: 0, Write: true}, {Arg: -1}},
+				Grid:    [3]int{1, 1, 1},
+				Params:  []*shader.Param{{Arg: 2}, {Arg: 0, Offset: true}},
+			},
 		},
 	},
 }
@@ -58,10 +64,10 @@ var get, put = binary.LittleEndian.Uint32, binary.LittleEndian.PutUint32
 
 // shaders are what the programs' passes compute.
 var shaders = map[string]wgputest.Shader{
-	increment.Passes[0].Source: func(_ [3]uint32, b [][]byte, p []byte) { put(b[0][4*get(p[4:]):], get(b[1])+get(p)) },
-	twice.Passes[0].Source:     func(_ [3]uint32, b [][]byte, _ []byte) { put(b[0][12:], get(b[1])) },
-	twice.Passes[1].Source:     func(_ [3]uint32, b [][]byte, p []byte) { put(b[0][4*get(p[4:]):], get(b[1][12:])+get(p)) },
-	pokes.Passes[0].Source: func(_ [3]uint32, b [][]byte, p []byte) {
+	increment.passes[0].text: func(_ [3]uint32, b [][]byte, p []byte) { put(b[0][4*get(p[4:]):], get(b[1])+get(p)) },
+	twice.passes[0].text:     func(_ [3]uint32, b [][]byte, _ []byte) { put(b[0][12:], get(b[1])) },
+	twice.passes[1].text:     func(_ [3]uint32, b [][]byte, p []byte) { put(b[0][4*get(p[4:]):], get(b[1][12:])+get(p)) },
+	patchShader.passes[0].text: func(_ [3]uint32, b [][]byte, p []byte) {
 		at := b[0][4*get(p):]
 		put(at, get(at)&get(p[4:])|get(p[8:]))
 	},
@@ -86,7 +92,7 @@ func fakeOf(t testing.TB, k wgpu.Kind, memory int64) (*device, *wgputest.FakeDev
 }
 
 // prepare builds a program of increment's arguments.
-func prepare(t testing.TB, d *device, p *wgsl.Program) *program {
+func prepare(t testing.TB, d *device, p *sources) *program {
 	t.Helper()
 	q, err := d.build(p, &ir.Kernel{Args: incrementArgs})
 	if err != nil {
@@ -460,7 +466,7 @@ func TestCompileFails(t *testing.T) {
 // needs it.
 func TestScratch(t *testing.T) {
 	small, large := twice, twice
-	small.Scratch, large.Scratch = []int{4000}, []int{5500}
+	small.scratch, large.scratch = []int{4000}, []int{5500}
 	d, _ := fake(t, 10000+batch*slot)
 	p, q := prepare(t, d, &small), prepare(t, d, &large)
 	testChain(t, d, p, 1)
@@ -548,7 +554,7 @@ func TestRefused(t *testing.T) {
 			t.Errorf("Run of a call with %s: got error %v, want %q", c.name, err, c.want)
 		}
 	}
-	bad := wgsl.Program{Passes: []wgsl.Pass{{Source: "nonsense"}}}
+	bad := sources{passes: []source{{text: "nonsense", pass: &shader.Pass{}}}}
 	if _, err := d.build(&bad, &ir.Kernel{}); err == nil || !strings.Contains(err.Error(), "please report it") || !strings.Contains(err.Error(), "nonsense") {
 		t.Errorf("a shader that is refused: got error %v, want one that shows it", err)
 	}

@@ -4,8 +4,8 @@ import (
 	"fmt"
 
 	"github.com/tensorken/tensorken/driver"
+	"github.com/tensorken/tensorken/internal/shader"
 	"github.com/tensorken/tensorken/internal/wgpu"
-	"github.com/tensorken/tensorken/internal/wgsl"
 )
 
 // maxGroups is the most groups that are kept.
@@ -27,7 +27,7 @@ type group struct {
 }
 
 // bound is the buffer of a binding.
-func (d *device) bound(b *wgsl.Binding, args []driver.Arg) *buffer {
+func (d *device) bound(b *shader.Buffer, args []driver.Arg) *buffer {
 	if b.Arg < 0 {
 		return d.scratch[b.Scratch]
 	}
@@ -39,7 +39,7 @@ func (d *device) group(key groupKey, q *pass, args []driver.Arg) (*group, error)
 	g := &group{key: key}
 	var bindings []wgpu.Binding
 	for i := range q.bindings {
-		b := d.bound(&q.bindings[i], args)
+		b := d.bound(q.bindings[i], args)
 		for k := range i {
 			if g.buffers[k] == b && (q.bindings[i].Write || q.bindings[k].Write) {
 				return nil, fmt.Errorf("%s: arguments %d and %d are one buffer, which is written", d.name, q.bindings[k].Arg, q.bindings[i].Arg)

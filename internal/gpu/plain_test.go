@@ -6,8 +6,7 @@ import (
 
 	"github.com/tensorken/tensorken/driver"
 	"github.com/tensorken/tensorken/driver/drivertest"
-	"github.com/tensorken/tensorken/internal/wgpu"
-	"github.com/tensorken/tensorken/internal/wgsl"
+	"github.com/tensorken/tensorken/internal/schedule"
 	"github.com/tensorken/tensorken/ir"
 	"github.com/tensorken/tensorken/tensor"
 )
@@ -29,22 +28,22 @@ func (p plain) Limits() driver.Limits {
 // for devices that tell them apart.
 var targets = []struct {
 	name  string
-	make  func(t *wgsl.Target)
+	make  func(t *schedule.Target)
 	parts []string
 }{
-	{"one subgroup size", func(t *wgsl.Target) {}, []string{"Chains", "LongReductions", "Unreal"}},
-	{"any subgroup size", func(t *wgsl.Target) { t.SubgroupMin, t.SubgroupMax = 4, 64 },
+	{"one subgroup size", func(t *schedule.Target) {}, []string{"Chains", "LongReductions", "Unreal"}},
+	{"any subgroup size", func(t *schedule.Target) { t.SubgroupMin, t.SubgroupMax = 4, 64 },
 		[]string{"Chains", "LongReductions", "LargeProducts", "Windows", "ScatterAdd", "Layouts", "Outputs", "SameBits", "Status"}},
 }
 
 // openPlain opens an adapter as a GPU of a target, with all checks on.
-func openPlain(target func(t *wgsl.Target)) (driver.Device, error) {
+func openPlain(target func(t *schedule.Target)) (driver.Device, error) {
 	w, err := openAdapter()
 	if err != nil {
 		return nil, err
 	}
 	d := newDevice(w, Options{Name: "webgpu"})
-	d.target.Software, d.target.Units = false, units(wgpu.Integrated)
+	d.target.Family = schedule.Integrated
 	target(&d.target)
 	return plain{d, []ir.DType{ir.Bool, ir.Int32, ir.Float32}}, nil
 }
@@ -78,7 +77,7 @@ func TestManyReductions(t *testing.T) {
 		}
 		want[r] = float32(greatest - total)
 	}
-	d, err := openPlain(func(t *wgsl.Target) { t.WorkgroupBytes, t.SubgroupMin, t.SubgroupMax = 4096, 0, 0 })
+	d, err := openPlain(func(t *schedule.Target) { t.SharedBytes, t.SubgroupMin, t.SubgroupMax = 4096, 0, 0 })
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,6 +8,8 @@ import (
 
 	"github.com/tensorken/tensorken/driver"
 	"github.com/tensorken/tensorken/internal/lru"
+	"github.com/tensorken/tensorken/internal/schedule"
+	"github.com/tensorken/tensorken/internal/shader"
 	"github.com/tensorken/tensorken/internal/shape"
 	"github.com/tensorken/tensorken/internal/wgpu"
 	"github.com/tensorken/tensorken/internal/wgsl"
@@ -28,9 +30,9 @@ type program struct {
 
 type pass struct {
 	pipeline *pipeline
-	bindings []wgsl.Binding
+	bindings []*shader.Buffer
 	groups   [3]uint32
-	params   []wgsl.Param
+	params   []*shader.Param
 }
 
 // A pipeline is a shader, compiled in the background, and again if it was
@@ -64,46 +66,61 @@ func (d *device) Compile(k *ir.Kernel) (driver.Program, error) {
 		}
 	}
 	d.trim()
-	w, err := d.compile(k, d.target)
+	p, err := schedule.Compile(k, d.target)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", d.name, err)
 	}
-	return d.build(w, k)
+	w := sources{scratch: p.Scratch}
+	for _, q := range p.Passes {
+		w.passes = append(w.passes, source{wgsl.Print(q), q})
+	}
+	return d.build(&w, k)
+}
+
+// sources are the passes of a kernel as text.
+type sources struct {
+	passes  []source
+	scratch []int // sizes of the buffers that passes share
+}
+
+type source struct {
+	text string
+	pass *shader.Pass // which needs no body
 }
 
 // build makes a program of a kernel's passes.
-func (d *device) build(w *wgsl.Program, k *ir.Kernel) (*program, error) {
-	p := &program{device: d, args: slices.Clone(k.Args), reach: shape.Reaches(k), scratch: w.Scratch}
-	for i := range w.Passes {
-		q := &w.Passes[i]
-		if len(q.Bindings) > d.bindings {
-			return nil, fmt.Errorf("%s: a pass of %d buffers; this adapter takes at most %d", d.name, len(q.Bindings), d.bindings)
+func (d *device) build(w *sources, k *ir.Kernel) (*program, error) {
+	p := &program{device: d, args: slices.Clone(k.Args), reach: shape.Reaches(k), scratch: w.scratch}
+	for i := range w.passes {
+		q := w.passes[i].pass
+		if len(q.Buffers) > d.bindings {
+			return nil, fmt.Errorf("%s: a pass of %d buffers; this adapter takes at most %d", d.name, len(q.Buffers), d.bindings)
 		}
 		if 4*len(q.Params) > slot {
 			return nil, fmt.Errorf("%s: a pass of %d numbers; there is room for %d", d.name, len(q.Params), slot/4)
 		}
-		s, err := d.pipeline(q)
+		s, err := d.pipeline(&w.passes[i])
 		if err != nil {
 			return nil, err
 		}
 		p.passes = append(p.passes, pass{
-			pipeline: s, bindings: q.Bindings, params: q.Params,
-			groups: [3]uint32{uint32(q.Groups[0]), uint32(q.Groups[1]), uint32(q.Groups[2])},
+			pipeline: s, bindings: q.Buffers, params: q.Params,
+			groups: [3]uint32{uint32(q.Grid[0]), uint32(q.Grid[1]), uint32(q.Grid[2])},
 		})
 	}
 	return p, nil
 }
 
 // pipeline returns the shader of a pass, compiled or on the way to be.
-func (d *device) pipeline(q *wgsl.Pass) (*pipeline, error) {
-	if e := d.pipelines.Get(q.Source); e != nil {
+func (d *device) pipeline(w *source) (*pipeline, error) {
+	if e := d.pipelines.Get(w.text); e != nil {
 		return e.Value, d.ensure(e.Value)
 	}
-	l, err := d.layout(q)
+	l, err := d.layout(w.pass)
 	if err != nil {
 		return nil, err
 	}
-	s := &pipeline{source: q.Source, layout: l}
+	s := &pipeline{source: w.text, layout: l}
 	return s, d.ensure(s)
 }
 
@@ -138,9 +155,9 @@ func (d *device) refused(s *pipeline, err error) error {
 
 // layout returns the layout of a pass. Passes that bind alike share one, and
 // so groups of buffers.
-func (d *device) layout(q *wgsl.Pass) (wgpu.Layout, error) {
-	write := make([]bool, len(q.Bindings))
-	for i, b := range q.Bindings {
+func (d *device) layout(q *shader.Pass) (wgpu.Layout, error) {
+	write := make([]bool, len(q.Buffers))
+	for i, b := range q.Buffers {
 		write[i] = b.Write
 	}
 	params := int64(0)

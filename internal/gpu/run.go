@@ -158,7 +158,7 @@ func (d *device) dispatch(p *program, q *pass, args []driver.Arg) error {
 	d.pipelines.Use(s.entry)
 	key := groupKey{layout: s.layout, n: len(q.bindings)}
 	for i := range q.bindings {
-		key.ids[i] = d.bound(&q.bindings[i], args).id
+		key.ids[i] = d.bound(q.bindings[i], args).id
 	}
 	var g *group
 	if e := d.groups.Get(key); e != nil {

@@ -5,15 +5,15 @@ import (
 	"testing"
 
 	"github.com/tensorken/tensorken/driver"
+	"github.com/tensorken/tensorken/internal/shader"
 	"github.com/tensorken/tensorken/internal/wgpu"
-	"github.com/tensorken/tensorken/internal/wgsl"
 	"github.com/tensorken/tensorken/ir"
 )
 
 // placed notes for each of 256 threads, in each of 8 workgroups, its number in
 // its subgroup, and the least number of a thread of that subgroup.
-var placed = wgsl.Program{Passes: []wgsl.Pass{{
-	Source: `enable subgroups;
+var placed = sources{passes: []source{{
+	text: `enable subgroups;
 @group(0) @binding(0) var<storage, read_write> out: array<u32>;
 @compute @workgroup_size(256)
 fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) thread: u32, @builtin(subgroup_invocation_id) lane: u32) {
@@ -21,8 +21,10 @@ fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) t
   out[2u * (id.x * 256u + thread) + 1u] = subgroupMin(thread);
 }
 `,
-	Bindings: []wgsl.Binding{{Arg: 0, Write: true}},
-	Groups:   [3]int{8, 1, 1},
+	pass: &shader.Pass{
+		Buffers: []*shader.Buffer{{Arg: 0, Write: true}},
+		Grid:    [3]int{8, 1, 1},
+	},
 }}}
 
 // Shaders that exchange registers take subgroups to be threads in a row.

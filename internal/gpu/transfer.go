@@ -4,8 +4,8 @@ import (
 	"math/bits"
 
 	"github.com/tensorken/tensorken/driver"
+	"github.com/tensorken/tensorken/internal/shader"
 	"github.com/tensorken/tensorken/internal/wgpu"
-	"github.com/tensorken/tensorken/internal/wgsl"
 	"github.com/tensorken/tensorken/ir"
 )
 
@@ -82,28 +82,30 @@ func (d *device) wrote(n int64) error {
 	return nil
 }
 
-// pokes is a program that replaces some bits of a word.
-var pokes = wgsl.Program{Passes: []wgsl.Pass{{
-	Source: `struct Params { at: i32, keep: u32, bits: u32 }
+// patchShader is a program that replaces some bits of a word.
+var patchShader = sources{passes: []source{{
+	text: `struct Params { at: i32, keep: u32, bits: u32 }
 @group(0) @binding(0) var<storage, read_write> b: array<u32>;
 @group(1) @binding(0) var<uniform> p: Params;
 @compute @workgroup_size(1) fn main() { b[p.at] = (b[p.at] & p.keep) | p.bits; }
 `,
-	Bindings: []wgsl.Binding{{Write: true}},
-	Groups:   [3]int{1, 1, 1},
-	Params:   []wgsl.Param{{Offset: true}, {Arg: 1}, {Arg: 2}},
+	pass: &shader.Pass{
+		Buffers: []*shader.Buffer{{Write: true}},
+		Grid:    [3]int{1, 1, 1},
+		Params:  []*shader.Param{{Offset: true}, {Arg: 1}, {Arg: 2}},
+	},
 }}}
 
 // patch writes a part of one word.
 func (d *device) patch(b *buffer, offset int, src []byte) error {
-	if d.poke == nil {
+	if d.patcher == nil {
 		// What is written is no Out, which starts at no offset.
 		args := []ir.Arg{{Kind: ir.In, DType: ir.Uint32}, {Kind: ir.Value, DType: ir.Uint32}, {Kind: ir.Value, DType: ir.Uint32}}
-		p, err := d.build(&pokes, &ir.Kernel{Args: args})
+		p, err := d.build(&patchShader, &ir.Kernel{Args: args})
 		if err != nil {
 			return err
 		}
-		d.poke = p
+		d.patcher = p
 	}
 	var keep, value uint32
 	keep = ^keep
@@ -112,7 +114,7 @@ func (d *device) patch(b *buffer, offset int, src []byte) error {
 		keep &^= 0xff << shift
 		value |= uint32(x) << shift
 	}
-	return d.run([]driver.Call{{Program: d.poke, Args: []driver.Arg{{Buffer: b, Offset: offset / 4}, {Num: ir.Number(keep)}, {Num: ir.Number(value)}}}})
+	return d.run([]driver.Call{{Program: d.patcher, Args: []driver.Arg{{Buffer: b, Offset: offset / 4}, {Num: ir.Number(keep)}, {Num: ir.Number(value)}}}})
 }
 
 func (d *device) Download(dst []byte, src driver.Buffer, offset int) error {

@@ -5,8 +5,8 @@ import (
 	"testing"
 
 	"github.com/tensorken/tensorken/driver"
+	"github.com/tensorken/tensorken/internal/schedule"
 	"github.com/tensorken/tensorken/internal/wgpu"
-	"github.com/tensorken/tensorken/internal/wgsl"
 	"github.com/tensorken/tensorken/ir"
 	"github.com/tensorken/tensorken/tensor"
 )
@@ -15,7 +15,7 @@ import (
 // however the matrix lies.
 func TestVectorProducts(t *testing.T) {
 	suite(t)
-	d, err := openPlain(func(t *wgsl.Target) { t.Units = units(wgpu.Discrete) })
+	d, err := openPlain(func(t *schedule.Target) { t.Family = schedule.Discrete })
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -28,7 +28,7 @@ var order = strings.Fields(`
 	driver/drivertest
 	internal/cpu
 	internal/shader
-	internal/wgsl
+	internal/schedule internal/wgsl
 	internal/wgpu
 	internal/walk
 	tensor
@@ -47,11 +47,11 @@ var order = strings.Fields(`
 var never = []struct{ from, to, why string }{
 	{
 		"tensor tree grad nn optim data",
-		"internal/wgsl internal/wgpu internal/gpu webgpu device",
+		"internal/shader internal/schedule internal/wgsl internal/wgpu internal/gpu webgpu device",
 		"a program that opens no GPU links no GPU code",
 	},
 	{
-		"internal/wgsl internal/wgpu",
+		"internal/schedule internal/wgsl internal/wgpu",
 		"internal/graph",
 		"a device knows kernels and no tensors",
 	},

@@ -15,7 +15,7 @@ import (
 const purego = "github.com/ebitengine/purego"
 
 // gpuPackages must not be linked into a program that opens no GPU.
-var gpuPackages = []string{module + "/webgpu", module + "/internal/gpu", module + "/internal/wgpu", module + "/internal/wgsl", purego}
+var gpuPackages = []string{module + "/webgpu", module + "/internal/gpu", module + "/internal/wgpu", module + "/internal/shader", module + "/internal/schedule", module + "/internal/wgsl", purego}
 
 // TestLink builds programs and checks their packages, modules and functions for GPU code.
 func TestLink(t *testing.T) {

@@ -1,0 +1,188 @@
+package schedule
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/tensorken/tensorken/driver"
+	"github.com/tensorken/tensorken/internal/shader"
+	"github.com/tensorken/tensorken/ir"
+)
+
+// Compile schedules a kernel, which passes ir.Verify, for a target. It fails
+// with an error that wraps driver.ErrType for element types that registers
+// lack, and for kernels whose positions or points need more than 31 bits.
+func Compile(k *ir.Kernel, t Target) (*shader.Program, error) {
+	if err := checkTypes(k); err != nil {
+		return nil, err
+	}
+	if err := checkSizes(k); err != nil {
+		return nil, err
+	}
+	c := newCompiler(k, t.withDefaults(), &shader.Program{})
+	if c.empty() {
+		return c.program, nil
+	}
+	c.findStatus()
+	templates[k.Template](c)
+	if c.err != nil {
+		return nil, c.err
+	}
+	return c.program, nil
+}
+
+var templates = [...]func(*compiler){
+	ir.Pointwise:   (*compiler).pointwise,
+	ir.Reduce:      (*compiler).reduce,
+	ir.Contraction: (*compiler).contraction,
+	ir.Routine:     (*compiler).routine,
+}
+
+var routines = [ir.Ops]func(*compiler){ir.Scatter: (*compiler).scatter}
+
+func (c *compiler) routine() { routines[c.k.Routine()](c) }
+
+// A compiler makes a kernel into a program, pass by pass.
+type compiler struct {
+	k       *ir.Kernel
+	t       Target
+	program *shader.Program
+	status  int // the status argument, or -1
+	err     error
+}
+
+func newCompiler(k *ir.Kernel, t Target, p *shader.Program) *compiler {
+	return &compiler{k: k, t: t, program: p, status: -1}
+}
+
+// empty reports whether nothing is stored: there is no point of the axes that
+// are not reduced. A scatter still copies its base.
+func (c *compiler) empty() bool {
+	if c.k.Template == ir.Routine {
+		return c.k.Args[0].Len == 0 && c.k.Points() == 0
+	}
+	for _, a := range c.k.Axes {
+		if a.Len == 0 && a.Role != ir.Reduced && a.Role != ir.K {
+			return true
+		}
+	}
+	return false
+}
+
+// scratch adds a buffer of n words that passes share.
+func (c *compiler) scratch(n int) int {
+	c.program.Scratch = append(c.program.Scratch, max(16, (4*n+15)&^15))
+	return len(c.program.Scratch) - 1
+}
+
+func (c *compiler) fail(format string, args ...any) {
+	if c.err == nil {
+		c.err = fmt.Errorf("schedule: "+format, args...)
+	}
+}
+
+// register is the type of registers that hold an instruction's value.
+func register(d ir.DType) shader.Type {
+	t, _ := shader.Register(d)
+	return t
+}
+
+func checkTypes(k *ir.Kernel) error {
+	check := func(d ir.DType) error {
+		if _, ok := shader.Register(d); !ok {
+			return fmt.Errorf("schedule: %v: %w", d, driver.ErrType)
+		}
+		return nil
+	}
+	for _, a := range k.Args {
+		if err := check(a.DType); err != nil {
+			return err
+		}
+	}
+	for i := range k.Body {
+		if err := check(k.Body[i].Type); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// remedy ends errors on sizes that do not fit in an i32.
+const remedy = "and a GPU counts to 2^31-1: split the tensors it is computed from into smaller ones, or compute it on the CPU"
+
+// checkSizes checks that positions and numbers of points, and all that they
+// are computed from, fit in an i32.
+func checkSizes(k *ir.Kernel) error {
+	for _, a := range k.Args {
+		if a.Len > math.MaxInt32 {
+			return fmt.Errorf("schedule: a result has %d elements of %v, %s", a.Len, a.DType, remedy)
+		}
+	}
+	all := k.Roles(ir.Batch, ir.M, ir.N, ir.Parallel, ir.Reduced)
+	n := 1.0
+	for a, axis := range k.Axes {
+		if all.Has(a) {
+			n *= float64(axis.Len)
+		}
+	}
+	if n > math.MaxInt32 {
+		return fmt.Errorf("schedule: a step goes over %.0f points, %v, %s", n, lengths(k, all), remedy)
+	}
+	for i := range k.Body {
+		v := k.Body[i].View
+		if v == nil {
+			continue
+		}
+		reach := abs(v.Off) + abs(v.Stride)*v.Len + reachOf(k, v.Coef)
+		for _, g := range v.Guards {
+			reach += abs(g.Stride) * g.Len
+			if n := abs(g.Off) + reachOf(k, g.Coef); n > math.MaxInt32 {
+				return fmt.Errorf("schedule: a tensor is padded to %d elements along an axis, %s", n, remedy)
+			}
+		}
+		if reach > math.MaxInt32 {
+			return fmt.Errorf("schedule: a step over %v reads a tensor's element %d, %s", lengths(k, k.Body[i].Domain), reach, remedy)
+		}
+	}
+	return nil
+}
+
+// reachOf is how far a position moves along all axes.
+func reachOf(k *ir.Kernel, coef []int) int {
+	n := 0
+	for a, c := range coef {
+		n += abs(c) * max(k.Axes[a].Len-1, 0)
+	}
+	return n
+}
+
+// lengths lists those of some axes.
+func lengths(k *ir.Kernel, axes ir.AxisSet) []int {
+	var list []int
+	for a, axis := range k.Axes {
+		if axes.Has(a) {
+			list = append(list, axis.Len)
+		}
+	}
+	return list
+}
+
+func abs(x int) int { return max(x, -x) }
+
+func ceilDiv(a, b int) int { return (a + b - 1) / b }
+
+func floorPow2(n int) int {
+	p := 1
+	for 2*p <= n {
+		p *= 2
+	}
+	return p
+}
+
+func ceilPow2(n int) int {
+	p := 1
+	for p < n {
+		p *= 2
+	}
+	return p
+}

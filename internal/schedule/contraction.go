@@ -1,0 +1,270 @@
+package schedule
+
+import (
+	"math"
+	"slices"
+
+	"github.com/tensorken/tensorken/internal/shader"
+	"github.com/tensorken/tensorken/ir"
+)
+
+// A contraction multiplies, for each position along the batch axes, a matrix
+// of rows × depth by one of depth × cols. The axes of a side, rows or cols,
+// and of the depth are each walked as one; M and N change places if the
+// result is contiguous along M, so that it is stored along cols.
+//
+// On a GPU a workgroup computes a tile of the result, through tiles of both
+// factors in memory that it shares: see tiled.go. Where one side is a vector, or
+// a few, it is a GEMV: see gemv.go. On a CPU each thread computes a small block
+// alone: see naive.go. Few workgroups of great depth are split along the depth,
+// and a second pass adds the splits in order.
+type contraction struct {
+	*compiler
+	batch       []int
+	rows, cols  side
+	deep        []int // the K axes
+	depth       int
+	batches     int
+	sum         int // the instruction
+	factorType  shader.Type
+	resultType  shader.Type
+	narrow      bool // products wrap to 8 bits
+	splits      int
+	perSplit    int // tiles or steps along the depth
+	between     int // from a column of a vector of four to the next
+	partScratch int
+}
+
+// A side is one of the two factors.
+type side struct {
+	name   string // "m" or "n"
+	axes   []int
+	n      int
+	factor int  // the instruction
+	alongK bool // four neighbours along the depth are loaded at once, not along the side
+}
+
+func (c *compiler) contraction() {
+	x := newContraction(c)
+	switch how := c.t.traits().products; {
+	case how == nil:
+		x.naive()
+	case x.skinny(how.skinnyRows):
+		x.gemv(x.chooseGemv(how))
+	default:
+		x.tiled(x.chooseTile(how))
+	}
+	c.report()
+}
+
+func newContraction(c *compiler) *contraction {
+	x := &contraction{compiler: c, batch: c.long(c.axes(ir.Batch)), splits: 1, between: 1}
+	for i := range c.k.Body {
+		if c.k.Body[i].Op.Class() == ir.Reduction {
+			x.sum = i
+		}
+	}
+	product := &c.k.Body[c.k.Body[x.sum].Src[0]]
+	left := c.k.Roles(ir.Batch, ir.M, ir.K)
+	m, n := product.Src[0], product.Src[1]
+	right := c.k.Roles(ir.Batch, ir.N, ir.K)
+	if c.k.Body[m].Domain&^left != 0 || c.k.Body[n].Domain&^right != 0 {
+		m, n = n, m
+	}
+	x.rows = side{axes: c.long(c.axes(ir.M)), factor: m}
+	x.cols = side{axes: c.long(c.axes(ir.N)), factor: n}
+	x.deep = c.long(c.axes(ir.K))
+	store := c.stores(0, false)[0]
+	if c.innermostStride(x.rows.axes, store) < c.innermostStride(x.cols.axes, store) {
+		x.rows, x.cols = x.cols, x.rows
+	}
+	x.batches, x.depth = c.length(x.batch), c.length(x.deep)
+	loads := append(c.loadsOf(m), c.loadsOf(n)...)
+	x.deep = c.nearest(x.deep, loads)
+	x.rows.axes = c.nearest(x.rows.axes, loads)
+	x.cols.axes = c.nearest(x.cols.axes, []int{store})
+	for _, s := range []*side{&x.rows, &x.cols} {
+		s.n = c.length(s.axes)
+		s.alongK = x.loadsAlong(s)
+	}
+	x.rows.name, x.cols.name = "m", "n"
+	x.factorType = register(product.Type)
+	x.resultType = register(c.k.Body[x.sum].Type)
+	x.narrow = product.Type == ir.Uint8
+	return x
+}
+
+// innermostStride is the least step of an instruction's view along some axes.
+func (c *compiler) innermostStride(axes []int, i int) int {
+	step := math.MaxInt
+	for _, a := range axes {
+		if s := abs(c.k.Body[i].View.Coef[a]); s != 0 {
+			step = min(step, s)
+		}
+	}
+	return step
+}
+
+// loadsOf lists the loads that an instruction is computed from.
+func (c *compiler) loadsOf(i int) []int {
+	var list []int
+	seen := map[int]bool{}
+	var visit func(i int)
+	visit = func(i int) {
+		if seen[i] {
+			return
+		}
+		seen[i] = true
+		if c.k.Body[i].Op == ir.Load {
+			list = append(list, i)
+		}
+		for _, j := range c.k.Body[i].Src {
+			visit(j)
+		}
+	}
+	visit(i)
+	return list
+}
+
+// nearest moves the axis along which instructions with views take the
+// smallest steps to the end.
+func (c *compiler) nearest(axes []int, loads []int) []int {
+	near := func(a int) float64 {
+		sum := 0.0
+		for _, i := range loads {
+			if s := c.k.Body[i].View.Coef[a]; s != 0 {
+				sum += 1 / float64(abs(s))
+			}
+		}
+		return sum
+	}
+	list := slices.Clone(axes)
+	if len(list) < 2 {
+		return list
+	}
+	best := len(list) - 1
+	for n := len(list) - 2; n >= 0; n-- {
+		if near(list[n]) > 1.5*near(list[best]) {
+			best = n
+		}
+	}
+	a := list[best]
+	return append(slices.Delete(list, best, best+1), a)
+}
+
+// loadsAlong reports whether a side's factor is better loaded along the depth.
+func (x *contraction) loadsAlong(s *side) bool {
+	vote := 0.0
+	for _, i := range x.loadsOf(s.factor) {
+		in := &x.k.Body[i]
+		score := func(axes []int) float64 {
+			if len(axes) == 0 {
+				return 0
+			}
+			step := abs(in.View.Coef[axes[len(axes)-1]])
+			switch {
+			case step == 0:
+				return 0
+			case x.loadsFours(in, axes):
+				return 4
+			}
+			return 1 / float64(step)
+		}
+		vote += score(x.deep) - score(s.axes)
+	}
+	return vote > 0
+}
+
+// loadsFours reports whether a load reads four neighbours along axes at once.
+func (c *compiler) loadsFours(in *ir.Instr, axes []int) bool {
+	inner := axes[len(axes)-1]
+	return c.fours(axes) && c.stepsByFours(in, inner) &&
+		!slices.ContainsFunc(in.View.Guards, func(g ir.Guard) bool { return g.Coef[inner] != 0 })
+}
+
+// A place is where a thread's results lie: numbers of a batch, a row, a column
+// and a split, U32.
+type place struct{ batch, row, col, split *shader.Expr }
+
+// finish stores four results, or leaves them for the second pass: acc is a
+// vector along cols from a column on, every between-th.
+func (x *contraction) finish(sc *scope, acc *shader.Expr, at place) {
+	if x.splits == 1 {
+		sc.values[x.sum] = components(acc)
+		for _, i := range x.stores(0, false) {
+			sc.store(i)
+		}
+		return
+	}
+	b := sc.p.words(x.partScratch, x.resultType, true)
+	row := at.split.Mul(x.batches).Add(at.batch).Mul(x.rows.n).Add(at.row).Mul(x.cols.n).Add(at.col)
+	for l := range 4 {
+		in := sc.when(sc.condition(l))
+		in.storeAt(b, row.Add(l*x.between), acc.At(l))
+		in.end()
+	}
+}
+
+// components are those of a vector of four.
+func components(v *shader.Expr) value { return value{v.At(0), v.At(1), v.At(2), v.At(3)} }
+
+// split makes room for splits, if the depth is split.
+func (x *contraction) split() {
+	if x.splits > 1 {
+		x.partScratch = x.scratch(x.splits * x.batches * x.rows.n * x.cols.n)
+	}
+}
+
+// addSplits is the second pass of a contraction that is split.
+func (x *contraction) addSplits() {
+	if x.splits == 1 {
+		return
+	}
+	every := slices.Concat(x.batch, x.rows.axes, x.cols.axes)
+	x.points(every, x.stores(0, false), func(sc *scope, i int) {
+		owner := sc.owner(ir.Axes(every...))
+		b := sc.p.words(x.partScratch, x.resultType, false)
+		rank := owner.rank(every, ir.Axes(every...))
+		v := make(value, rank.lanes())
+		for l := range v {
+			name := owner.name(i, l, len(v))
+			acc := owner.Var(name, number(x.resultType, 0))
+			loop, n := owner.loop("n", number(shader.I32, 0), number(shader.I32, x.splits), 1)
+			part := loop.loadAt(b, n.Mul(x.batches*x.rows.n*x.cols.n).Add(rank.lane(l)), "k"+name[1:], false)
+			loop.Set(acc, acc.Ref().Add(part.Ref()))
+			loop.end()
+			v[l] = acc.Ref()
+		}
+		owner.values[i] = v
+	})
+}
+
+// multiply adds a product to an accumulator of four: b is a vector, a one or a
+// scalar.
+func (x *contraction) multiply(sc *scope, acc *shader.Var, a, b *shader.Expr) {
+	if a.Type.Width == 1 {
+		a = shader.Vec(4, a)
+	}
+	switch {
+	case x.factorType == shader.F32:
+		sc.Set(acc, shader.MulAdd(a, b, acc.Ref()))
+	case x.narrow:
+		sc.Set(acc, acc.Ref().Add(a.Mul(b).And(0xff).Convert(acc.Type)))
+	default:
+		sc.Set(acc, acc.Ref().Add(a.Mul(b)))
+	}
+}
+
+// vector declares an accumulator of four zeros.
+func (x *contraction) vector(sc *scope, name string) *shader.Var {
+	return sc.Var(name, number(x.resultType.Vec(4), 0))
+}
+
+// clamp is the clamp of a span of n points that is walked in whole blocks: nil
+// if none goes past the end.
+func clamp(n, block int) *shader.Expr {
+	if n%block == 0 {
+		return nil
+	}
+	return u32(n)
+}

@@ -1,0 +1,10 @@
+// Package schedule turns kernels into programs of the language of package
+// shader, for a [Target]: it decides passes, threads, tiles and splits. It
+// writes no text and needs no GPU.
+//
+// All work is split by shapes and the target, never by timing, and every
+// combination has a fixed order: the same kernel on the same target gives the
+// same bits.
+//
+// Positions and element numbers are I32, numbers of threads and points U32.
+package schedule

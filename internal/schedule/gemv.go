@@ -1,0 +1,297 @@
+package schedule
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/tensorken/tensorken/internal/shader"
+)
+
+// A gemv is what a workgroup does of a product of a few rows, a GEMV or skinny
+// GEMM: each thread has four columns and a part of the depth. Of its threads,
+// across lie along the columns and deep along the depth. All that is read of
+// the right factor is read once.
+type gemv struct{ across, deep int }
+
+func (g gemv) threads() int { return g.across * g.deep }
+
+// bytes is the memory that a workgroup shares, a vector for each thread.
+func (g gemv) bytes() int {
+	if g.deep == 1 {
+		return 0
+	}
+	return 16 * g.threads()
+}
+
+// skinny reports whether a product has only a few rows, and makes a side of few
+// columns the rows.
+func (x *contraction) skinny(most int) bool {
+	if x.rows.n > most && x.cols.n <= most {
+		x.rows, x.cols = x.cols, x.rows
+		x.rows.name, x.cols.name = "m", "n"
+	}
+	return x.rows.n <= most
+}
+
+// chooseGemv gives the gemv that promises to be done first, and sets how the
+// depth is split.
+func (x *contraction) chooseGemv(how *products) gemv {
+	list, cost := how.gemvCols, how.gemvCost
+	if x.cols.alongK {
+		list = how.gemvDepth
+	}
+	var best gemv
+	least := math.Inf(1)
+	for _, g := range list {
+		if !x.t.fits(g.threads(), g.bytes()) {
+			continue
+		}
+		groups := x.batches * ceilDiv(x.cols.n, 4*g.across)
+		steps := max(1, ceilDiv(x.depth, 4*g.deep))
+		for splits := 1; splits <= 256 && splits <= steps; splits *= 2 {
+			each := ceilDiv(steps, splits)
+			count := ceilDiv(steps, each)
+			load := float64(groups*count*g.threads()) / float64(x.t.busy())
+			time := cost.step*float64(each)*max(1, load) + cost.join*math.Log2(float64(g.deep))
+			if count > 1 {
+				time += cost.pass + cost.part*float64(count)
+			}
+			if time < least {
+				best, least = g, time
+				x.splits, x.perSplit = count, each
+			}
+		}
+	}
+	return best
+}
+
+// A gemvPass computes the results of a gemv in each workgroup.
+type gemvPass struct {
+	*contraction
+	g       gemv
+	p       *pass
+	columns span
+	tk      *shader.Expr // the thread's number along the depth
+	stride  int          // from a thread to the next along the depth
+	at      place
+	acc     []*shader.Var // of each row, four columns
+}
+
+// gemv multiplies in one pass, or two if the depth is split. The threads that
+// share columns add what each has of the depth in memory that they share.
+func (x *contraction) gemv(g gemv) {
+	x.split()
+	x.pass(g.threads(), func(p *pass) {
+		q := &gemvPass{contraction: x, g: g, p: p}
+		root := p.root
+		q.locate()
+		root.enter(span{axes: x.batch, base: q.at.batch})
+		for r := range x.rows.n {
+			q.acc = append(q.acc, x.vector(root, fmt.Sprintf("c%d", r)))
+		}
+		if x.depth > 0 {
+			q.multiplyDepth()
+		}
+		if g.deep > 1 {
+			q.addThreads()
+		}
+		done := root.when(q.tk.Eq(0))
+		in := done.block()
+		in.limit(&q.columns)
+		in.enter(q.columns)
+		for r := range x.rows.n {
+			row := in.block()
+			q.at.row = u32(r)
+			row.enter(span{axes: x.rows.axes, base: q.at.row})
+			x.finish(row, q.acc[r].Ref(), q.at)
+			row.end()
+		}
+		in.end()
+		done.end()
+	})
+	x.addSplits()
+}
+
+// locate finds a thread's columns and its part of the depth.
+func (q *gemvPass) locate() {
+	root, g := q.p.root, q.g
+	wide := ceilDiv(q.cols.n, 4*g.across)
+	q.p.groups = wide * q.batches * q.splits
+	job := q.p.job()
+	q.at.batch = root.Let("batch", job.Div(wide).Rem(q.batches))
+	q.at.split = root.Let("split", job.Div(wide*q.batches))
+	var tn *shader.Expr
+	if q.cols.alongK {
+		q.stride = 1
+		q.tk = root.Let("tk", shader.ThreadID.Rem(g.deep))
+		tn = root.Let("tn", shader.ThreadID.Div(g.deep))
+	} else {
+		q.stride = g.across
+		q.tk = root.Let("tk", shader.ThreadID.Div(g.across))
+		tn = root.Let("tn", shader.ThreadID.Rem(g.across))
+	}
+	q.columns = span{axes: q.cols.axes, step: count(4), fours: q.fours(q.cols.axes), clamp: clamp(q.cols.n, 4*g.across)}
+	if q.columns.fours || q.cols.alongK {
+		q.at.col = root.Let("col", job.Rem(wide).Mul(g.across).Add(tn).Mul(4))
+	} else { // neighbouring threads have neighbouring columns
+		q.between = g.across
+		for l := range q.columns.step {
+			q.columns.step[l] *= g.across
+		}
+		q.at.col = root.Let("col", job.Rem(wide).Mul(4*g.across).Add(tn))
+	}
+	q.columns.base = q.at.col
+}
+
+// multiplyDepth multiplies a thread's columns along its part of the depth.
+// Where neighbours in memory lie along the depth, sums of every fourth product
+// are vectors, one for each row and column.
+func (q *gemvPass) multiplyDepth() {
+	root := q.p.root
+	var rows, columns []*scope
+	for r := range q.rows.n {
+		sc := root.beside(fmt.Sprintf("_m%d", r))
+		sc.enter(span{axes: q.rows.axes, base: u32(r)})
+		rows = append(rows, sc)
+	}
+	acc := make([][]*shader.Var, len(rows))
+	if q.cols.alongK {
+		for j := range min(4, q.cols.n) {
+			sc := root.beside(fmt.Sprintf("_n%d", j))
+			sc.enter(span{axes: q.cols.axes, base: q.at.col.Add(j), clamp: q.columns.clamp})
+			columns = append(columns, sc)
+			for r := range rows {
+				acc[r] = append(acc[r], q.vector(root, fmt.Sprintf("d%d%d", r, j)))
+			}
+		}
+	} else {
+		sc := root.beside("_n")
+		sc.enter(q.columns)
+		columns = append(columns, sc)
+	}
+	step := 4 * q.g.deep
+	first, last := u32(0), u32(q.depth)
+	if q.splits > 1 {
+		first = root.Let("begin", q.at.split.Mul(q.perSplit*step))
+		last = root.Let("end", first.Add(q.perSplit*step).Min(last))
+	}
+	outer := root.block()
+	at := outer.Var("k0", first)
+	k0 := at.Ref()
+	loop := outer.block()
+	loop.head = &shader.For{Var: at, Cond: k0.Add(step).Le(last), Next: k0.Add(step), Body: loop.Block}
+	q.multiplyStep(loop, k0, rows, columns, acc, nil)
+	loop.end()
+	if q.depth%step != 0 {
+		rest := outer.when(k0.Lt(last))
+		q.multiplyStep(rest, k0, rows, columns, acc, u32(q.depth))
+		rest.end()
+	}
+	outer.end()
+	for r := range acc {
+		for j, d := range acc[r] {
+			d := d.Ref()
+			root.SetAt(q.acc[r], j, d.At(0).Add(d.At(1)).Add(d.At(2).Add(d.At(3))))
+		}
+	}
+}
+
+// multiplyStep multiplies four places of the depth from k0 on, none of which is
+// past clamp.
+func (q *gemvPass) multiplyStep(sc *scope, k0 *shader.Expr, rows, columns []*scope, acc [][]*shader.Var, clamp *shader.Expr) {
+	w := span{axes: q.deep, base: k0.Add(q.tk), step: count(4), fours: q.fours(q.deep), clamp: clamp}
+	if w.fours {
+		w.base = k0.Add(q.tk.Mul(4))
+	} else {
+		for l := range w.step {
+			w.step[l] *= q.g.deep
+		}
+	}
+	sc.limit(&w)
+	sc.enter(w)
+	places := sc.axes
+	// four is a factor at those places, or at one of them and four columns.
+	four := func(d *side, along *scope, place int) *shader.Expr {
+		in := along.block()
+		in.axes = places
+		if place >= 0 {
+			in.axes = inLane(places, place)
+			in.tag += fmt.Sprintf("_k%d", place)
+		}
+		v := in.value(d.factor)
+		list := make(value, 4)
+		for l := range list {
+			at := l
+			if place >= 0 {
+				at = place
+			}
+			list[l] = q.distinct(d, v.lane(l), k0, at)
+			if valid := allIn(sc.valid, at); valid != nil {
+				list[l] = valid.If(list[l], number(q.factorType, 0))
+			}
+		}
+		x := in.Let(d.name+in.tag, shader.Vec(4, list...))
+		sc.Do(in.Stmts...)
+		return x
+	}
+	left := make([]*shader.Expr, len(rows))
+	for r, at := range rows {
+		left[r] = four(&q.rows, at, -1)
+	}
+	if q.cols.alongK {
+		for j, at := range columns {
+			right := four(&q.cols, at, -1)
+			for r := range rows {
+				q.multiply(sc, acc[r][j], left[r], right)
+			}
+		}
+		return
+	}
+	for place := range 4 {
+		right := four(&q.cols, columns[0], place)
+		for r := range rows {
+			q.multiply(sc, q.acc[r], left[r].At(place), right)
+		}
+	}
+}
+
+// distinct is a side's factor at a place of a step. One that is the same at
+// several is told apart there: compilers put what products share outside
+// brackets.
+func (x *contraction) distinct(d *side, factor, k0 *shader.Expr, place int) *shader.Expr {
+	if x.factorType != shader.F32 || !x.invariantAlong(d.factor, x.deep) {
+		return factor
+	}
+	return factor.LaunderAt(k0.Add(place))
+}
+
+// inLane gives positions in one lane.
+func inLane(axes map[int]coord, l int) map[int]coord {
+	one := map[int]coord{}
+	for a, c := range axes {
+		one[a] = coord{at: value{c.at.lane(l)}}
+	}
+	return one
+}
+
+// addThreads adds what the threads of each column have: the first of them has
+// the sum.
+func (q *gemvPass) addThreads() {
+	root := q.p.root
+	shared := q.p.share(q.resultType.Vec(4), q.g.threads())
+	own := shared.At(shader.ThreadID)
+	for r, acc := range q.acc {
+		if r > 0 {
+			root.Barrier()
+		}
+		root.Put(shared, shader.ThreadID, acc.Ref())
+		root.Barrier()
+		for d := q.g.deep / 2; d > 0; d /= 2 {
+			root.If(q.tk.Lt(d), func(step *shader.Block) {
+				step.Put(shared, shader.ThreadID, own.Add(shared.At(shader.ThreadID.Add(d*q.stride))))
+			})
+			root.Barrier()
+		}
+		root.Set(acc, own)
+	}
+}

@@ -1,0 +1,142 @@
+package schedule
+
+import (
+	"math"
+
+	"github.com/tensorken/tensorken/internal/shader"
+	"github.com/tensorken/tensorken/ir"
+)
+
+// A boundsCheck says at how many points a guard holds.
+type boundsCheck uint8
+
+const (
+	maybe boundsCheck = iota
+	always
+	never
+)
+
+func (c *compiler) check(g *ir.Guard) boundsCheck {
+	lo, hi := g.Off, g.Off
+	for a, n := range g.Coef {
+		lo += min(0, n*(c.k.Axes[a].Len-1))
+		hi += max(0, n*(c.k.Axes[a].Len-1))
+	}
+	limit := g.Len * g.Div
+	switch {
+	case hi < 0 || lo >= limit || lo == hi && lo%g.Div != 0:
+		return never
+	case lo >= 0 && hi < limit && (g.Div == 1 || lo == hi):
+		return always
+	}
+	return maybe
+}
+
+// below reports whether an index is from 0 to n - 1.
+func below(x *shader.Expr, n int) *shader.Expr {
+	return x.Convert(shader.U32).Lt(min(n, math.MaxInt32+1))
+}
+
+// guards gives the conditions of a view's guards, none if they always hold,
+// and their parts of the position. It reports false if they never hold.
+func (sc *scope) guards(v *ir.View) (conditions, parts []value, ok bool) {
+	for i := range v.Guards {
+		g := &v.Guards[i]
+		check := sc.p.check(g)
+		if check == never {
+			return nil, nil, false
+		}
+		form := sc.linear(g.Off, g.Coef)
+		condition, part := make(value, form.lanes()), make(value, form.lanes())
+		for l := range condition {
+			x := form.lane(l)
+			condition[l] = below(x, g.Len*g.Div)
+			if g.Div > 1 {
+				condition[l] = condition[l].And(x.Rem(g.Div).Eq(0))
+			}
+			part[l] = number(shader.I32, g.Stride).Mul(x.Div(g.Div))
+		}
+		if check != always {
+			conditions = append(conditions, condition)
+		}
+		if g.Stride != 0 {
+			parts = append(parts, part)
+		}
+	}
+	return conditions, parts, true
+}
+
+// mostLanes is that of values.
+func mostLanes(x ...value) int {
+	n := 1
+	for i := range x {
+		n = max(n, len(x[i]))
+	}
+	return n
+}
+
+// allIn joins conditions in a lane; it is nil without any.
+func allIn(x []value, l int) *shader.Expr {
+	var c *shader.Expr
+	for i := range x {
+		c = all(c, x[i].lane(l))
+	}
+	return c
+}
+
+func (sc *scope) inBounds(i int) value {
+	conditions, _, ok := sc.guards(sc.p.k.Body[i].View)
+	switch {
+	case !ok:
+		return sc.let(i, constant(ir.Bool, 0))
+	case len(conditions) == 0:
+		return sc.let(i, constant(ir.Bool, 1))
+	}
+	v := make(value, mostLanes(conditions...))
+	for l := range v {
+		v[l] = allIn(conditions, l)
+	}
+	return sc.let(i, v...)
+}
+
+// vectorizable reports whether lanes of a view, four by four, are elements
+// that lie side by side, the first at a multiple of four.
+func (sc *scope) vectorizable(v *ir.View, index value) bool {
+	if v.Off%4 != 0 || len(index) > 1 || index != nil && v.Stride%4 != 0 {
+		return false
+	}
+	count := 0
+	for a, c := range v.Coef {
+		if c == 0 {
+			continue
+		}
+		switch co, _ := sc.coord(a); {
+		case len(co.at) == 1 && co.at[0].IsConst(0):
+		case co.fours == contiguous:
+			if c != 1 {
+				return false
+			}
+			count++
+		case len(co.at) > 1 && co.fours != uniform || c%4 != 0:
+			return false
+		}
+	}
+	for i := range v.Guards {
+		g := &v.Guards[i]
+		if sc.p.check(g) == always && g.Stride == 0 {
+			continue
+		}
+		if g.Stride%4 != 0 {
+			return false
+		}
+		for a, c := range g.Coef {
+			if c == 0 {
+				continue
+			}
+			if co, _ := sc.coord(a); len(co.at) > 1 && co.fours != uniform {
+				return false
+			}
+		}
+	}
+	return count == 1
+}

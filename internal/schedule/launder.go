@@ -1,0 +1,68 @@
+package schedule
+
+import (
+	"slices"
+
+	"github.com/tensorken/tensorken/internal/shader"
+	"github.com/tensorken/tensorken/ir"
+)
+
+// Compilers of shaders reason as if floats were real numbers. To them
+// (a + b) - a is b, whatever the sum rounded away; a - a is 0, even of an
+// infinity; and so is 0 times anything, NaN included. So what one operation
+// computes others read laundered, as bits that a compiler knows nothing of,
+// and so is a zero where it may be a factor or its sign may count.
+
+// selects has the ops that give one of their operands as it is.
+var selects = [ir.Ops]bool{ir.Where: true, ir.Max: true, ir.Min: true}
+
+// readsZeros has the ops whose result may be a zero that they read, or depend
+// on its sign.
+var readsZeros = [ir.Ops]bool{ir.Add: true, ir.Sub: true, ir.Mul: true, ir.Div: true, ir.Where: true}
+
+// fuses reports whether the n-th operand of a sum is a product that may become
+// one multiplication and addition with it: the other is a value by itself, which
+// has nothing in common with the product.
+func (c *compiler) fuses(in *ir.Instr, n int) bool {
+	if in.Op != ir.Add && in.Op != ir.Sub || c.k.Body[in.Src[n]].Op != ir.Mul {
+		return false
+	}
+	other := in.Src[1-n]
+	by := c.k.Body[other].Op
+	return (by == ir.Load || by == ir.Const || by == ir.Scalar) && !slices.Contains(c.k.Body[in.Src[n]].Src, other)
+}
+
+// barrierOperand is x, the n-th operand of an instruction, laundered if need
+// be: the first in the first way, others in the second, so that compilers do
+// not find them to be the same.
+func (c *compiler) barrierOperand(in *ir.Instr, n int, x *shader.Expr) *shader.Expr {
+	j := &c.k.Body[in.Src[n]]
+	computed := j.Op.Class() == ir.Elementwise || j.Op.Class() == ir.Reduction
+	again := n == 1 && in.Src[0] == in.Src[1] && (in.Op == ir.Sub || in.Op == ir.Div)
+	switch {
+	case !j.Type.IsFloat():
+	case j.Op == ir.Const && readsZeros[in.Op]:
+		if j.Num.Float64(j.Type) == 0 {
+			return opaqueConst(j.Type, j.Num)
+		}
+	case selects[in.Op], c.fuses(in, n):
+	case computed && n == 0:
+		return x.Launder(shader.FirstWay)
+	case computed || again:
+		return x.Launder(shader.SecondWay)
+	}
+	return x
+}
+
+// factorable reports whether products share a factor along axes, which
+// compilers would put outside brackets in their sum.
+func (c *compiler) factorable(in *ir.Instr, axes []int) bool {
+	return in.Op == ir.Mul && in.Type.IsFloat() && (c.invariantAlong(in.Src[0], axes) || c.invariantAlong(in.Src[1], axes))
+}
+
+// invariantAlong reports whether an instruction's value is the same at several
+// points along axes.
+func (c *compiler) invariantAlong(i int, axes []int) bool {
+	all := ir.Axes(c.long(axes)...)
+	return c.k.Body[i].Domain&all != all
+}

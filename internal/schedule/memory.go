@@ -1,0 +1,134 @@
+package schedule
+
+import (
+	"github.com/tensorken/tensorken/internal/shader"
+	"github.com/tensorken/tensorken/ir"
+)
+
+// load reads an element in each lane, four at a time where they lie side by
+// side.
+func (sc *scope) load(i int) value {
+	p, in := sc.p, &sc.p.k.Body[i]
+	v := in.View
+	conditions, parts, ok := sc.guards(v)
+	if !ok {
+		return sc.let(i, opaqueConst(in.Type, v.Fill))
+	}
+	offset := p.offset(in.Arg)
+	var index value
+	if len(in.Src) > 0 {
+		index = sc.value(in.Src[0])
+	}
+	pos := sc.linear(v.Off, v.Coef, offset)
+	lanes := max(pos.lanes(), mostLanes(conditions...), len(index))
+	group := 1
+	if p.k.Args[in.Arg].Align && lanes%4 == 0 && sc.vectorizable(v, index) {
+		group = 4
+	}
+	b := p.input(in.Arg)
+	result := make(value, lanes)
+	for l := 0; l < lanes; l += group {
+		place := pos.lane(l)
+		for _, part := range parts {
+			place = place.Add(part.lane(l))
+		}
+		var found *shader.Expr
+		if index != nil {
+			x := index.lane(l)
+			if v.Stride != 0 {
+				place = place.Add(number(shader.I32, v.Stride).Mul(x.Convert(shader.I32)))
+			}
+			found = below(x, v.Len)
+		}
+		condition := allIn(conditions, l)
+		load := &shader.Load{Buffer: b, Index: place, Declare: condition == nil && found == nil}
+		for k := range group {
+			x := &shader.Var{Name: sc.name(i, l+k, lanes), Type: register(in.Type), Mutable: !load.Declare}
+			load.Dst = append(load.Dst, x)
+			result[l+k] = x.Ref()
+			if !load.Declare {
+				sc.Do(&shader.Declare{Var: x, Value: opaqueConst(in.Type, v.Fill)})
+			}
+		}
+		if load.Declare {
+			sc.Do(load)
+			continue
+		}
+		inner := sc
+		if condition != nil {
+			inner = sc.when(condition)
+		}
+		if found != nil {
+			bad := inner.block()
+			bad.note(i, l)
+			inner.Do(&shader.If{Cond: found, Then: &shader.Block{Stmts: []shader.Stmt{load}}, Else: bad.Block})
+		} else {
+			inner.Do(load)
+		}
+		if inner != sc {
+			inner.end()
+		}
+	}
+	return result
+}
+
+// loadAt reads the element at a place into a new variable.
+func (sc *scope) loadAt(b *shader.Buffer, place *shader.Expr, name string, mutable bool) *shader.Var {
+	v := &shader.Var{Name: name, Type: register(b.Type), Mutable: mutable}
+	sc.Do(&shader.Load{Dst: []*shader.Var{v}, Declare: true, Buffer: b, Index: place})
+	return v
+}
+
+// storeAt writes an element.
+func (sc *scope) storeAt(b *shader.Buffer, place, x *shader.Expr) {
+	sc.Do(&shader.Store{Buffer: b, Index: place, Values: []*shader.Expr{x}})
+}
+
+// store writes a Store's value, in every lane that is valid.
+func (sc *scope) store(i int) {
+	in := &sc.p.k.Body[i]
+	x := sc.value(in.Src[0])
+	pos := sc.linear(in.View.Off, in.View.Coef)
+	lanes := max(pos.lanes(), len(x))
+	group := 1
+	if lanes%4 == 0 && sc.vectorizable(in.View, nil) && sc.sameCondition(lanes) {
+		group = 4
+	}
+	b := sc.p.output(in.Arg)
+	for l := 0; l < lanes; l += group {
+		inner, condition := sc, sc.condition(l)
+		if condition != nil {
+			inner = sc.when(condition)
+		}
+		store := &shader.Store{Buffer: b, Index: pos.lane(l)}
+		for k := range group {
+			store.Values = append(store.Values, x.lane(l+k))
+		}
+		inner.Do(store)
+		if inner != sc {
+			inner.end()
+		}
+	}
+}
+
+// constant is a number of an element type in a register.
+func constant(d ir.DType, x ir.Number) *shader.Expr {
+	switch t := register(d); t {
+	case shader.F32:
+		return shader.Number(t, float64(float32(x.Float64(d))))
+	case shader.Bool:
+		return shader.FromBits(t, min(uint32(x), 1))
+	default:
+		return shader.FromBits(t, uint32(x))
+	}
+}
+
+// opaqueConst is constant, but for a zero, of which compilers know nothing:
+// they disregard the sign of a zero, and multiply by it as if there were no NaN.
+func opaqueConst(d ir.DType, x ir.Number) *shader.Expr {
+	c := constant(d, x)
+	if d.IsFloat() && x.Float64(d) == 0 {
+		return c.Launder(shader.FirstWay)
+	}
+	return c
+}

@@ -1,0 +1,111 @@
+package schedule
+
+import (
+	"fmt"
+
+	"github.com/tensorken/tensorken/internal/shader"
+)
+
+// The block of results that a thread computes alone.
+const (
+	naiveRows = 4
+	naiveCols = 8
+)
+
+// A block has a thread's accumulators by row and four columns.
+type block [naiveRows][naiveCols / 4]*shader.Var
+
+func (x *contraction) block(sc *scope, name string) *block {
+	b := new(block)
+	for r := range b {
+		for h := range b[r] {
+			b[r][h] = x.vector(sc, fmt.Sprintf("%s%d%d", name, r, h))
+		}
+	}
+	return b
+}
+
+// naive computes a block of the result in each thread, without shared memory
+// or barriers.
+func (x *contraction) naive() {
+	x.pass(x.t.threads(), func(p *pass) {
+		root := p.root
+		high, wide := ceilDiv(x.rows.n, naiveRows), ceilDiv(x.cols.n, naiveCols)
+		blocks := high * wide * x.batches
+		p.groups = ceilDiv(blocks, p.Threads)
+		item := root.Let("item", shader.GroupID.Mul(p.Threads).Add(shader.ThreadID).Min(blocks-1))
+		batch := root.Let("batch", item.Div(high*wide))
+		m0 := root.Let("m0", item.Div(wide).Rem(high).Mul(naiveRows))
+		n0 := root.Let("n0", item.Rem(wide).Mul(naiveCols))
+		root.enter(span{axes: x.batch, base: batch})
+		m := span{axes: x.rows.axes, base: m0, step: count(naiveRows), fours: x.fours(x.rows.axes), clamp: clamp(x.rows.n, naiveRows)}
+		n := span{axes: x.cols.axes, base: n0, step: count(naiveCols), fours: x.fours(x.cols.axes), clamp: clamp(x.cols.n, naiveCols)}
+		rows, cols := root.beside("_m"), root.beside("_n")
+		rows.enter(m)
+		cols.enter(n)
+		acc := x.block(root, "c")
+		if x.depth > 0 {
+			x.multiplyBlock(rows, cols, acc)
+		}
+		m.step, m.fours, n.step = nil, false, count(4)
+		for h := range naiveCols / 4 {
+			sc := root.block()
+			n.base = sc.Let("col", n0.Add(4*h))
+			sc.limit(&n)
+			sc.enter(n)
+			for r := range naiveRows {
+				in := sc.block()
+				m.base = in.Let("row", m0.Add(r))
+				in.limit(&m)
+				in.enter(m)
+				x.finish(in, acc[r][h].Ref(), place{batch, m.base, n.base, u32(0)})
+				in.end()
+			}
+			sc.end()
+		}
+	})
+}
+
+// chunk is how many products are added to one another. So that sums of many
+// keep their last bits, those of chunks are then added.
+const chunk = 1024
+
+// multiplyBlock multiplies along the depth.
+func (x *contraction) multiplyBlock(rows, cols *scope, acc *block) {
+	root := rows.p.root
+	k := &shader.Var{Name: "k", Type: shader.U32, Mutable: true}
+	a, b := rows.block(), cols.block()
+	a.enter(span{axes: x.deep, base: k.Ref()})
+	b.axes = a.axes
+	left, right := a.value(x.rows.factor), b.value(x.cols.factor)
+	first, last := u32(0), u32(x.depth)
+	chunks, part := root, acc
+	if x.depth > chunk && x.resultType == shader.F32 {
+		chunks, first = root.loop("first", u32(0), u32(x.depth), chunk)
+		last = first.Add(chunk).Min(x.depth)
+		part = x.block(chunks, "d")
+	}
+	loop := chunks.block()
+	loop.Do(a.Stmts...)
+	loop.Do(b.Stmts...)
+	for h := range naiveCols / 4 {
+		four := loop.Let(fmt.Sprintf("b%d", h), shader.Vec(4, right.lane(4*h), right.lane(4*h+1), right.lane(4*h+2), right.lane(4*h+3)))
+		for r := range naiveRows {
+			x.multiply(loop, part[r][h], left.lane(r), four)
+		}
+	}
+	// A compiler that knows how often this is done does it all at once, and
+	// puts what products share outside brackets.
+	end := last.Launder(shader.SecondWay)
+	loop.head = &shader.For{Var: k, Init: first, Cond: k.Ref().Lt(end), Next: k.Ref().Add(1), Body: loop.Block}
+	loop.end()
+	if chunks == root {
+		return
+	}
+	for r := range acc {
+		for h := range acc[r] {
+			chunks.Set(acc[r][h], acc[r][h].Ref().Add(part[r][h].Ref()))
+		}
+	}
+	chunks.end()
+}

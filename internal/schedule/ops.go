@@ -1,0 +1,172 @@
+package schedule
+
+import (
+	"github.com/tensorken/tensorken/internal/shader"
+	"github.com/tensorken/tensorken/ir"
+)
+
+// A lowering gives an elementwise op in registers, of operands x of type from,
+// with a result of type to. Where's first operand is a bool whatever from is.
+type lowering func(to, from ir.DType, x []*shader.Expr) *shader.Expr
+
+var lowerings = [ir.Ops]lowering{
+	ir.Neg:     byClass{float: unary((*shader.Expr).Neg), int: unary((*shader.Expr).Neg), uint: func(x []*shader.Expr) *shader.Expr { return u32(0).Sub(x[0]) }}.lower,
+	ir.Exp:     byClass{float: call("exp_f32")}.lower,
+	ir.Expm1:   byClass{float: call("expm1_f32")}.lower,
+	ir.Log:     byClass{float: call("log_f32")}.lower,
+	ir.Log1p:   byClass{float: call("log1p_f32")}.lower,
+	ir.Sin:     byClass{float: call("sin_f32")}.lower,
+	ir.Cos:     byClass{float: call("cos_f32")}.lower,
+	ir.Atan:    byClass{float: call("atan_f32")}.lower,
+	ir.Sqrt:    byClass{float: call("sqrt_f32")}.lower,
+	ir.Tanh:    byClass{float: call("tanh_f32")}.lower,
+	ir.Erf:     byClass{float: call("erf_f32")}.lower,
+	ir.Floor:   byClass{float: unary((*shader.Expr).Floor)}.lower,
+	ir.Not:     same(unary((*shader.Expr).Not)),
+	ir.Cast:    func(to, from ir.DType, x []*shader.Expr) *shader.Expr { return cast(to, from, x[0]) },
+	ir.Bitcast: func(to, from ir.DType, x []*shader.Expr) *shader.Expr { return bitcast(to, from, x[0]) },
+
+	ir.Add:      same(binary((*shader.Expr).Add)),
+	ir.Sub:      same(binary((*shader.Expr).Sub)),
+	ir.Mul:      same(binary((*shader.Expr).Mul)),
+	ir.Div:      byClass{float: call("div_f32"), int: call("div_i32"), uint: call("div_u32")}.lower,
+	ir.Rem:      byClass{float: call("rem_f32"), int: call("rem_i32"), uint: call("rem_u32")}.lower,
+	ir.Pow:      byClass{float: call("pow_f32"), int: call("pow_i32"), uint: call("pow_u32")}.lower,
+	ir.Max:      byClass{float: call("max_f32"), int: binary((*shader.Expr).Max), uint: binary((*shader.Expr).Max), bool: binary((*shader.Expr).Or)}.lower,
+	ir.Min:      byClass{float: call("min_f32"), int: binary((*shader.Expr).Min), uint: binary((*shader.Expr).Min), bool: binary((*shader.Expr).And)}.lower,
+	ir.Eq:       byClass{float: call("eq_f32"), int: binary((*shader.Expr).Eq), uint: binary((*shader.Expr).Eq), bool: binary((*shader.Expr).Eq)}.lower,
+	ir.Lt:       byClass{float: call("lt_f32"), int: binary((*shader.Expr).Lt), uint: binary((*shader.Expr).Lt), bool: func(x []*shader.Expr) *shader.Expr { return x[0].Not().And(x[1]) }}.lower,
+	ir.And:      same(binary((*shader.Expr).And)),
+	ir.Or:       same(binary((*shader.Expr).Or)),
+	ir.Xor:      byClass{int: binary((*shader.Expr).Xor), uint: binary((*shader.Expr).Xor), bool: binary((*shader.Expr).Ne)}.lower,
+	ir.Shl:      byClass{int: call("shl_i32"), uint: call("shl_u32")}.lower,
+	ir.Shr:      byClass{int: call("shr_i32"), uint: call("shr_u32")}.lower,
+	ir.Where:    func(_, _ ir.DType, x []*shader.Expr) *shader.Expr { return x[0].If(x[1], x[2]) },
+	ir.Threefry: same(call("threefry")),
+}
+
+// A rule is an op on registers of one type.
+type rule func(x []*shader.Expr) *shader.Expr
+
+// A byClass is an op's rule for each class of registers.
+type byClass struct{ float, int, uint, bool rule }
+
+func same(r rule) lowering { return byClass{r, r, r, r}.lower }
+
+func unary(f func(x *shader.Expr) *shader.Expr) rule {
+	return func(x []*shader.Expr) *shader.Expr { return f(x[0]) }
+}
+
+func binary(f func(x *shader.Expr, y any) *shader.Expr) rule {
+	return func(x []*shader.Expr) *shader.Expr { return f(x[0], x[1]) }
+}
+
+func call(name string) rule {
+	return func(x []*shader.Expr) *shader.Expr { return shader.Function(name).Call(x...) }
+}
+
+func (c byClass) lower(_, from ir.DType, x []*shader.Expr) *shader.Expr {
+	switch register(from) {
+	case shader.F32:
+		return c.float(x)
+	case shader.I32:
+		return c.int(x)
+	case shader.U32:
+		return c.uint(x)
+	}
+	return c.bool(x)
+}
+
+// widens has the ops whose result may leave a uint8's range.
+var widens = [ir.Ops]bool{ir.Neg: true, ir.Not: true, ir.Add: true, ir.Sub: true, ir.Mul: true, ir.Pow: true, ir.Shl: true}
+
+// apply gives op in registers, wrapped to the result's type.
+func apply(op ir.Op, to, from ir.DType, x ...*shader.Expr) *shader.Expr {
+	e := lowerings[op](to, from, x)
+	if to == ir.Uint8 && widens[op] {
+		return e.And(0xff)
+	}
+	return e
+}
+
+func cast(to, from ir.DType, x *shader.Expr) *shader.Expr {
+	src, dst := register(from), register(to)
+	switch {
+	case dst == shader.Bool && src == shader.F32: // NaN is true
+		return x.Bitcast(shader.U32).And(0x7fffffff).Ne(0)
+	case dst == shader.Bool && src != shader.Bool:
+		return x.Ne(0)
+	case src == shader.Bool && dst == shader.F32:
+		return x.If(number(dst, 1), opaqueConst(to, 0))
+	case src == shader.Bool && dst != shader.Bool:
+		return x.If(number(dst, 1), number(dst, 0))
+	case src != shader.F32 && dst == shader.F32:
+		return x.Convert(dst).Launder(shader.FirstWay)
+	case src == shader.F32 && to == ir.Uint8:
+		return shader.Function("u8_of").Call(x)
+	case src == shader.F32 && dst != shader.F32:
+		return shader.Function(dst.String() + "_of").Call(x)
+	case to == ir.Uint8 && from != ir.Uint8:
+		return x.Convert(dst).And(0xff)
+	}
+	return x.Convert(dst)
+}
+
+// bitcast is Bitcast, between types of equal size.
+func bitcast(to, from ir.DType, x *shader.Expr) *shader.Expr {
+	if to == ir.Bool || from == ir.Bool {
+		return cast(to, from, x)
+	}
+	return x.Bitcast(register(to))
+}
+
+// emitterOf returns what computes a kernel's op in the scope it belongs to,
+// nil for ops without a value of their own there.
+func emitterOf(op ir.Op) func(sc *scope, i int) value {
+	switch op {
+	case ir.Const:
+		return (*scope).constant
+	case ir.Scalar:
+		return (*scope).scalar
+	case ir.Index:
+		return (*scope).index
+	case ir.InBounds:
+		return (*scope).inBounds
+	case ir.Load:
+		return (*scope).load
+	}
+	if lowerings[op] != nil {
+		return (*scope).elementwise
+	}
+	return nil
+}
+
+func (sc *scope) constant(i int) value {
+	in := &sc.p.k.Body[i]
+	return sc.let(i, constant(in.Type, in.Num))
+}
+
+func (sc *scope) scalar(i int) value { return sc.let(i, sc.p.number(sc.p.k.Body[i].Arg)) }
+
+func (sc *scope) index(i int) value {
+	c, _ := sc.coord(sc.p.k.Body[i].Axis)
+	return sc.let(i, c.at...)
+}
+
+func (sc *scope) elementwise(i int) value {
+	in := &sc.p.k.Body[i]
+	x := make([]value, len(in.Src))
+	for n, j := range in.Src {
+		x[n] = sc.value(j)
+	}
+	v := make(value, mostLanes(x...))
+	from := sc.p.k.Body[in.Src[len(in.Src)-1]].Type
+	for l := range v {
+		operands := make([]*shader.Expr, len(x))
+		for n := range x {
+			operands[n] = sc.p.barrierOperand(in, n, x[n].lane(l))
+		}
+		v[l] = apply(in.Op, in.Type, from, operands...)
+	}
+	return sc.let(i, v...)
+}

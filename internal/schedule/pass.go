@@ -1,0 +1,151 @@
+package schedule
+
+import (
+	"fmt"
+
+	"github.com/tensorken/tensorken/internal/shader"
+	"github.com/tensorken/tensorken/ir"
+)
+
+// maxParams is the most parameters of a pass.
+const maxParams = 64
+
+// A pass is a shader.Pass under construction.
+type pass struct {
+	*compiler
+	*shader.Pass
+	root   *scope
+	groups int // workgroups
+	// sharedPool is the memory of reductions by the type of registers, inUse
+	// how many of these arrays hold something.
+	sharedPool map[shader.Type][]*shader.Shared
+	inUse      map[shader.Type]int
+	// reduced gives the value of a reduction that is not yet known in a scope.
+	reduced func(sc *scope, i int)
+}
+
+// pass appends a pass of workgroups of so many threads; build makes it.
+func (c *compiler) pass(threads int, build func(p *pass)) {
+	p := &pass{
+		compiler: c, Pass: &shader.Pass{Threads: threads, Body: &shader.Block{}},
+		sharedPool: map[shader.Type][]*shader.Shared{}, inUse: map[shader.Type]int{},
+	}
+	p.root = newScope(p)
+	build(p)
+	p.Grid = c.fold(p.groups)
+	if len(p.Params) > maxParams {
+		c.fail("%d parameters, more than %d", len(p.Params), maxParams)
+	}
+	c.program.Passes = append(c.program.Passes, p.Pass)
+}
+
+// fold gives n workgroups as a grid, which may have a few more.
+func (c *compiler) fold(n int) [3]int {
+	y := ceilDiv(n, c.t.MaxGroups)
+	if y > c.t.MaxGroups {
+		c.fail("%d workgroups, more than a grid of %d rows holds", n, c.t.MaxGroups)
+	}
+	return [3]int{ceilDiv(n, max(y, 1)), y, 1}
+}
+
+// bind finds or makes the buffer of an argument, or of scratch if arg is -1.
+func (p *pass) bind(arg, scratch int, d ir.DType, write bool) *shader.Buffer {
+	for _, b := range p.Buffers {
+		if b.Arg == arg && b.Scratch == scratch {
+			b.Write = b.Write || write
+			return b
+		}
+	}
+	b := &shader.Buffer{Name: fmt.Sprintf("a%d", arg), Arg: arg, Scratch: scratch, Type: d, Write: write}
+	if arg < 0 {
+		b.Name = fmt.Sprintf("s%d", scratch)
+	}
+	p.Buffers = append(p.Buffers, b)
+	return b
+}
+
+func (p *pass) input(arg int) *shader.Buffer  { return p.bind(arg, 0, p.k.Args[arg].DType, false) }
+func (p *pass) output(arg int) *shader.Buffer { return p.bind(arg, 0, p.k.Args[arg].DType, true) }
+
+// words is a scratch buffer of registers of a type of 32 bits.
+func (p *pass) words(scratch int, t shader.Type, write bool) *shader.Buffer {
+	return p.bind(-1, scratch, map[shader.Type]ir.DType{shader.F32: ir.Float32, shader.I32: ir.Int32, shader.U32: ir.Uint32}[t], write)
+}
+
+// offset is an argument's offset.
+func (p *pass) offset(arg int) *shader.Expr {
+	return p.param(shader.Param{Name: fmt.Sprintf("o%d", arg), Type: shader.I32, Arg: arg, Offset: true})
+}
+
+// number is an argument's number in a register.
+func (p *pass) number(arg int) *shader.Expr {
+	t, name := register(p.k.Args[arg].DType), fmt.Sprintf("v%d", arg)
+	if t == shader.Bool {
+		return p.param(shader.Param{Name: name, Type: shader.U32, Arg: arg}).Ne(0)
+	}
+	return p.param(shader.Param{Name: name, Type: t, Arg: arg})
+}
+
+func (p *pass) param(q shader.Param) *shader.Expr {
+	for _, r := range p.Params {
+		if *r == q {
+			return r.Word()
+		}
+	}
+	p.Params = append(p.Params, &q)
+	return q.Word()
+}
+
+// share declares memory that the workgroup shares.
+func (p *pass) share(t shader.Type, n int) *shader.Shared {
+	s := &shader.Shared{Name: fmt.Sprintf("w%d", len(p.Shared)), Type: t, Len: n}
+	p.Shared = append(p.Shared, s)
+	return s
+}
+
+// loadScratch gives a register that storeScratch wrote, from the scratch
+// buffer's words at base + n, or base + 2n for a vector of two. Name is that
+// of the words read.
+func (p *pass) loadScratch(sc *scope, scratch int, t shader.Type, name string, base int, n *shader.Expr) *shader.Expr {
+	b := p.words(scratch, shader.U32, false)
+	word := func(name string, index *shader.Expr) *shader.Expr {
+		v := &shader.Var{Name: name, Type: shader.U32}
+		sc.Do(&shader.Load{Dst: []*shader.Var{v}, Declare: true, Buffer: b, Index: index})
+		return v.Ref()
+	}
+	if t.Width == 2 {
+		return shader.Vec(2, word(name+"x", pairAt(base, n)), word(name+"y", pairAt(base+1, n)))
+	}
+	return word(name, number(n.Type, base).Add(n)).Bitcast(t)
+}
+
+func (p *pass) storeScratch(sc *scope, scratch int, base int, n, x *shader.Expr) {
+	b := p.words(scratch, shader.U32, true)
+	if x.Type.Width == 2 {
+		sc.Do(&shader.Store{Buffer: b, Index: pairAt(base, n), Values: []*shader.Expr{x.At(0)}})
+		sc.Do(&shader.Store{Buffer: b, Index: pairAt(base+1, n), Values: []*shader.Expr{x.At(1)}})
+		return
+	}
+	sc.Do(&shader.Store{Buffer: b, Index: number(n.Type, base).Add(n), Values: []*shader.Expr{x.Bitcast(shader.U32)}})
+}
+
+func pairAt(base int, n *shader.Expr) *shader.Expr {
+	return number(n.Type, base).Add(number(n.Type, 2).Mul(n))
+}
+
+func number(t shader.Type, n int) *shader.Expr { return shader.Number(t, float64(n)) }
+
+// u32 is a constant.
+func u32(n int) *shader.Expr { return number(shader.U32, n) }
+
+// stores lists the kernel's stores that write over some of given axes, or
+// over none of them.
+func (c *compiler) stores(over ir.AxisSet, some bool) []int {
+	var list []int
+	for i := range c.k.Body {
+		if in := &c.k.Body[i]; in.Op == ir.Store && (in.Domain&over != 0) == some {
+			list = append(list, i)
+		}
+	}
+	return list
+}

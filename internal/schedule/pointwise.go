@@ -1,0 +1,150 @@
+package schedule
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/tensorken/tensorken/internal/shader"
+	"github.com/tensorken/tensorken/ir"
+)
+
+func (c *compiler) pointwise() {
+	c.points(c.axes(ir.Parallel), c.stores(0, false), nil)
+	c.report()
+}
+
+// points adds a pass with a thread for each point along axes, or for four of
+// them, which does the given stores. reduced, if not nil, gives the values of
+// reductions.
+func (c *compiler) points(axes []int, stores []int, reduced func(sc *scope, i int)) {
+	axes = c.ordered(axes, stores)
+	if other := c.transposes(axes); other >= 0 {
+		c.transposeTiles(axes, other, stores, reduced)
+		return
+	}
+	lanes := 1
+	if c.storesFours(axes, stores) {
+		lanes = 4
+	}
+	c.pass(c.t.threads(), func(p *pass) {
+		p.reduced = reduced
+		n := p.length(axes) / lanes
+		p.groups = ceilDiv(n, p.Threads)
+		item := p.item()
+		sc := p.root.when(item.Lt(n))
+		w := span{axes: axes, base: item}
+		if lanes == 4 {
+			w.base, w.step, w.fours = item.Mul(4), count(4), true
+		}
+		sc.enter(w)
+		for _, i := range stores {
+			sc.store(i)
+		}
+		sc.end()
+	})
+}
+
+// item is the number of a thread among those of all workgroups.
+func (p *pass) item() *shader.Expr {
+	return p.root.Let("item", shader.GroupID.Mul(p.Threads).Add(shader.ThreadID))
+}
+
+// transposes returns the axis along which a load that takes large steps along
+// the last axis is contiguous, or -1 if there is none.
+func (c *compiler) transposes(axes []int) int {
+	side := c.t.traits().transpose
+	if side == 0 || len(axes) < 2 || c.t.threads() < side*side/4 {
+		return -1
+	}
+	inner := axes[len(axes)-1]
+	for i := range c.k.Body {
+		in := &c.k.Body[i]
+		if in.Op != ir.Load || abs(in.View.Coef[inner]) < side || c.k.Axes[inner].Len < side/2 {
+			continue
+		}
+		for _, a := range axes {
+			if abs(in.View.Coef[a]) == 1 && c.k.Axes[a].Len >= side/2 {
+				return a
+			}
+		}
+	}
+	return -1
+}
+
+// transposeTiles is points for a kernel that reads along another axis than it
+// writes: a workgroup does a square tile, in which neighbouring threads lie
+// along the one axis, and each does four points along the other.
+func (c *compiler) transposeTiles(axes []int, other int, stores []int, reduced func(sc *scope, i int)) {
+	inner := axes[len(axes)-1]
+	var outer []int
+	for _, a := range axes[:len(axes)-1] {
+		if a != other {
+			outer = append(outer, a)
+		}
+	}
+	side := c.t.traits().transpose
+	c.pass(side*side/4, func(p *pass) {
+		p.reduced = reduced
+		high, wide := ceilDiv(c.k.Axes[other].Len, side), ceilDiv(c.k.Axes[inner].Len, side)
+		p.groups = high * wide * c.length(outer)
+		job := p.job()
+		rest := p.root.Let("rest", job.Div(high*wide))
+		across := p.root.Let("across", job.Div(wide).Rem(high).Mul(side).Add(shader.ThreadID.Rem(side)))
+		along := p.root.Let("along", job.Rem(wide).Mul(side).Add(shader.ThreadID.Div(side).Mul(4)))
+		p.root.enter(span{axes: outer, base: rest})
+		for _, w := range []span{
+			{axes: []int{other}, base: across},
+			{axes: []int{inner}, base: along, step: count(4), fours: c.k.Axes[inner].Len%4 == 0},
+		} {
+			if n := c.k.Axes[w.axes[0]].Len; n%side != 0 {
+				w.clamp = u32(n)
+			}
+			p.root.limit(&w)
+			p.root.enter(w)
+		}
+		for _, i := range stores {
+			p.root.store(i)
+		}
+	})
+}
+
+// job is the number of the workgroup; those that fill up the grid do the last
+// one's work.
+func (p *pass) job() *shader.Expr { return p.root.Let("job", shader.GroupID.Min(p.groups-1)) }
+
+// ordered sorts axes so that the first of the stores goes through memory in
+// row-major order.
+func (c *compiler) ordered(axes, stores []int) []int {
+	list := c.long(axes)
+	if len(stores) > 0 {
+		coef := c.k.Body[stores[0]].View.Coef
+		slices.SortStableFunc(list, func(a, b int) int { return -cmp.Compare(abs(coef[a]), abs(coef[b])) })
+	}
+	return list
+}
+
+// storesFours reports whether all stores can write four points along the last
+// axis at once.
+func (c *compiler) storesFours(axes, stores []int) bool {
+	if !c.fours(axes) {
+		return false
+	}
+	inner := axes[len(axes)-1]
+	for _, i := range stores {
+		v := c.k.Body[i].View
+		if v.Coef[inner] != 1 || v.Off%4 != 0 {
+			return false
+		}
+		for _, a := range axes[:len(axes)-1] {
+			if v.Coef[a]%4 != 0 {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// fours reports whether four neighbours along axes never part.
+func (c *compiler) fours(axes []int) bool {
+	return len(axes) > 0 && c.k.Axes[axes[len(axes)-1]].Len%4 == 0
+}

@@ -1,0 +1,219 @@
+package schedule
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/tensorken/tensorken/ir"
+)
+
+// A reduction kernel is scheduled in one of these forms. A row is the points
+// along the reduced axes at one position of the parallel ones; its length is
+// cols.
+//
+//   - Short and middling rows: along threads, a power of two, share a row, and
+//     a workgroup has several rows. What a thread loads it holds in registers
+//     from one reduction to the next.
+//   - Long rows: a workgroup for each, which sweeps over the row once for each
+//     level of reductions and once to store.
+//   - Across: where neighbours in memory are different rows, threads lie along
+//     the rows, and each sweeps over its part of a row.
+//   - Segmented: few rows, too few to keep the device busy, are cut into
+//     segments whose results further passes combine, level by level.
+//
+// A reduction's level is the number of reductions that it needs one after the
+// other, itself included.
+type reduction struct {
+	*compiler
+	parallel, reduced []int // the last is the one along which memory is walked
+	rows, cols        int
+	level             []int // of each instruction
+	levels            int
+	across            bool
+	along             int  // threads of a row
+	group             int  // rows of a workgroup
+	vec4              bool // lanes go by fours
+	lanes             int  // points that a thread has in hand
+	hold              bool // they are all its points
+	segment           int  // points of a segment, if rows are segmented
+	segments          int
+	separate          bool // threads of a row leave their results as if each had a segment
+	scratch           int  // the scratch buffer of a segmented kernel
+	results           []scratchResult
+}
+
+func (c *compiler) reduce() {
+	r := &reduction{compiler: c, parallel: c.axes(ir.Parallel), reduced: c.axes(ir.Reduced)}
+	r.rows, r.cols = c.length(r.parallel), c.length(r.reduced)
+	r.findLevels()
+	r.choose()
+	if r.segments > 1 || r.separate {
+		r.segmented()
+	} else {
+		r.whole()
+	}
+	c.report()
+}
+
+func (r *reduction) findLevels() {
+	r.level = make([]int, len(r.k.Body))
+	for i := range r.k.Body {
+		in := &r.k.Body[i]
+		for _, j := range in.Src {
+			r.level[i] = max(r.level[i], r.level[j])
+		}
+		if in.Op.Class() == ir.Reduction {
+			r.level[i]++
+		}
+		r.levels = max(r.levels, r.level[i])
+	}
+}
+
+// reductions lists those of a level.
+func (r *reduction) reductions(level int) []int {
+	var list []int
+	for i := range r.k.Body {
+		if r.k.Body[i].Op.Class() == ir.Reduction && r.level[i] == level {
+			list = append(list, i)
+		}
+	}
+	return list
+}
+
+// choose decides on the form.
+func (r *reduction) choose() {
+	r.orient()
+	traits := r.t.traits()
+	most := traits.heldLanes
+	threads := r.t.threads()
+	unit := 1
+	if r.vec4 {
+		unit = 4
+	}
+	if large := floorPow2(min(traits.rowThreads, r.t.MaxThreads)); r.cols > most*threads && r.cols <= most*large && r.visits() > 1 && !r.across {
+		threads = large // so that a row is read once
+	}
+	for n := r.registerBytes(); threads*n > r.t.SharedBytes; {
+		threads /= 2
+	}
+	switch {
+	case !traits.concurrent:
+		r.along = 1
+		if r.separate = 4*r.rows <= r.t.busy() && r.cols >= 1<<12; r.separate {
+			threads = 32
+			r.along, r.across = threads, false
+		}
+	case r.across:
+		r.along = 1
+		for r.rows*r.along < r.t.busy() && r.along < 8 && 4*r.along < r.cols {
+			r.along *= 2
+		}
+	default:
+		r.along = min(threads, ceilPow2(ceilDiv(r.cols, most)))
+		for r.rows*r.along < r.t.busy() && r.along < threads && 2*r.along*unit <= r.cols {
+			r.along *= 2
+		}
+	}
+	r.lanes = ceilDiv(max(r.cols, 1), r.along*unit) * unit
+	if r.hold = r.lanes <= most && r.lanes*len(r.k.Body) <= 1000; !r.hold {
+		r.lanes = 4
+		if r.vec4 && len(r.k.Body) <= 12 && r.cols >= 2*most*r.along {
+			r.lanes = most
+		}
+	}
+	r.group = threads / r.along
+	r.cut()
+}
+
+// orient decides whether threads lie along or across the rows, so that what is
+// near in memory is near among threads.
+func (r *reduction) orient() {
+	near := make([]float64, len(r.k.Axes))
+	for i := range r.k.Body {
+		in := &r.k.Body[i]
+		if in.Op != ir.Load && in.Op != ir.Store {
+			continue
+		}
+		points := 1.0
+		for a, axis := range r.k.Axes {
+			if in.Domain.Has(a) {
+				points *= float64(axis.Len)
+			}
+		}
+		for a, c := range in.View.Coef {
+			if c != 0 && r.k.Axes[a].Len > 1 {
+				near[a] += points / float64(abs(c))
+			}
+		}
+	}
+	last := func(axes []int) ([]int, float64) {
+		axes = r.long(axes)
+		if len(axes) == 0 {
+			return axes, 0
+		}
+		best := slices.MaxFunc(axes, func(a, b int) int { return cmp.Compare(near[a], near[b]) })
+		if near[best] > 2*near[axes[len(axes)-1]] {
+			n := slices.Index(axes, best)
+			axes = append(slices.Delete(axes, n, n+1), best)
+		}
+		return axes, near[best]
+	}
+	var byParallel, byReduced float64
+	r.parallel, byParallel = last(r.parallel)
+	r.reduced, byReduced = last(r.reduced)
+	r.across = byParallel > byReduced
+	r.vec4 = !r.across && r.loadsFours()
+}
+
+// visits is the number of times that a sweep would go over a row.
+func (r *reduction) visits() int {
+	n := r.levels
+	if len(r.stores(r.k.Roles(ir.Reduced), true)) > 0 {
+		n++
+	}
+	return n
+}
+
+// cut decides whether rows are cut into segments.
+func (r *reduction) cut() {
+	step := r.along * r.lanes
+	if r.separate {
+		r.hold = false
+		r.segments = max(1, min(4, r.t.busy()/(r.rows*r.along), r.cols/(8*step)))
+	} else {
+		r.segments = min(2*r.t.busy()/(r.rows*r.along), r.cols/(2*step))
+		if r.segments < 4 || r.rows*r.cols < 1<<15 {
+			r.segments = 1
+			return
+		}
+		r.hold = false
+	}
+	r.segment = ceilDiv(ceilDiv(r.cols, r.segments), step) * step
+	r.segments = ceilDiv(r.cols, r.segment)
+}
+
+// loadsFours reports whether a load reads four neighbours along the rows.
+func (r *reduction) loadsFours() bool {
+	if !r.fours(r.reduced) {
+		return false
+	}
+	inner := r.reduced[len(r.reduced)-1]
+	return slices.ContainsFunc(r.k.Body, func(in ir.Instr) bool {
+		return in.Op == ir.Load && r.stepsByFours(&in, inner)
+	})
+}
+
+// stepsByFours reports whether each four neighbours along an axis from a
+// multiple of four on lie side by side, the first at a multiple of four.
+func (c *compiler) stepsByFours(in *ir.Instr, inner int) bool {
+	v := in.View
+	if v.Coef[inner] != 1 || v.Off%4 != 0 || !c.k.Args[in.Arg].Align {
+		return false
+	}
+	for a, s := range v.Coef {
+		if a != inner && s%4 != 0 && c.k.Axes[a].Len != 1 {
+			return false
+		}
+	}
+	return true
+}

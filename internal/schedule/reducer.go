@@ -1,0 +1,255 @@
+package schedule
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/tensorken/tensorken/internal/shader"
+	"github.com/tensorken/tensorken/ir"
+)
+
+// A reducer says how a reduction goes on in registers of its own: ArgMax's
+// hold a key and a position.
+type reducer struct {
+	instr    int
+	register shader.Type
+	start    *shader.Expr
+	of       func(x, rank *shader.Expr) *shader.Expr // what an element contributes
+	combine  func(a, b *shader.Expr) *shader.Expr
+	result   func(x *shader.Expr) *shader.Expr
+}
+
+func (c *compiler) reducer(i int) reducer {
+	in := &c.k.Body[i]
+	from := c.k.Body[in.Src[0]].Type
+	r := reducer{instr: i, register: register(in.Type)}
+	r.of = func(x, _ *shader.Expr) *shader.Expr { return x }
+	r.result = func(x *shader.Expr) *shader.Expr { return x }
+	switch in.Op {
+	case ir.Sum:
+		r.start = number(r.register, 0)
+		r.combine = func(a, b *shader.Expr) *shader.Expr { return a.Add(b) }
+		r.of = func(x, _ *shader.Expr) *shader.Expr { return cast(in.Type, from, x) }
+	case ir.Prod:
+		r.start = number(r.register, 1)
+		r.combine = func(a, b *shader.Expr) *shader.Expr { return a.Mul(b) }
+		if in.Type == ir.Uint8 {
+			r.result = func(x *shader.Expr) *shader.Expr { return x.And(0xff) }
+		}
+	case ir.ReduceMax:
+		r.combine = func(a, b *shader.Expr) *shader.Expr { return a.Max(b) }
+		switch r.register {
+		case shader.Bool:
+			r.register, r.start = shader.U32, u32(0)
+			r.of = func(x, _ *shader.Expr) *shader.Expr { return x.If(u32(1), u32(0)) }
+			r.result = func(x *shader.Expr) *shader.Expr { return x.Ne(0) }
+		case shader.U32:
+			r.start = u32(0)
+		case shader.I32:
+			r.start = number(shader.I32, math.MinInt32)
+		case shader.F32:
+			r.start = shader.Number(shader.F32, math.Inf(-1))
+			r.combine = func(a, b *shader.Expr) *shader.Expr { return shader.Function("max_f32").Call(a, b) }
+		}
+	case ir.ArgMax:
+		r.register = shader.U32.Vec(2)
+		none := u32(math.MaxUint32) // the position of no element
+		r.start = shader.Vec(2, u32(0), none)
+		r.combine = func(a, b *shader.Expr) *shader.Expr { return shader.Function("first_max").Call(a, b) }
+		r.of = func(x, rank *shader.Expr) *shader.Expr { return shader.Vec(2, key(x), rank.Convert(shader.U32)) }
+		r.result = func(x *shader.Expr) *shader.Expr {
+			return x.At(1).Eq(none).If(u32(0), x.At(1)).Convert(shader.I32)
+		}
+	}
+	return r
+}
+
+// key is a number of the same order as x.
+func key(x *shader.Expr) *shader.Expr {
+	switch x.Type {
+	case shader.F32:
+		return shader.Function("key_f32").Call(x)
+	case shader.I32:
+		return x.Bitcast(shader.U32).Xor(1 << 31)
+	case shader.Bool:
+		return x.If(u32(1), u32(0))
+	}
+	return x
+}
+
+// accumulate combines what the lanes of sc contribute with acc.
+func (sc *scope) accumulate(r *reducer, acc *shader.Var, lanes int) {
+	p := sc.p
+	in := &p.k.Body[r.instr]
+	x := sc.value(in.Src[0])
+	var axes []int
+	for a := range p.k.Axes {
+		if in.Axes.Has(a) {
+			axes = append(axes, a)
+		}
+	}
+	var rank sum
+	if in.Op == ir.ArgMax {
+		rank = sc.rank(axes, in.Axes)
+	}
+	launder := in.Op == ir.Sum && p.factorable(&p.k.Body[in.Src[0]], axes)
+	list := make([]*shader.Expr, lanes)
+	for l := range list {
+		e := x.lane(l)
+		if launder {
+			e = e.Launder(shader.FirstWay)
+		}
+		list[l] = r.of(e, rank.lane(l))
+		if c := allIn(sc.valid, l); c != nil {
+			list[l] = c.If(list[l], r.start)
+		}
+	}
+	for len(list) > 1 { // neighbours first: a shallow tree
+		half := list[:0]
+		for l := 0; l < len(list); l += 2 {
+			if l+1 < len(list) {
+				half = append(half, r.combine(list[l], list[l+1]))
+			} else {
+				half = append(half, list[l])
+			}
+		}
+		list = half
+	}
+	sc.Set(acc, r.combine(acc.Ref(), list[0]))
+}
+
+// reduceAlone computes a reduction in one thread.
+func reduceAlone(sc *scope, i int) {
+	p := sc.p
+	in := &p.k.Body[i]
+	owner := sc.owner(in.Domain)
+	r := p.reducer(i)
+	acc := owner.Var(fmt.Sprintf("r%d%s", i, owner.tag), r.start)
+	inner := owner
+	for a := range p.k.Axes {
+		if in.Axes.Has(a) {
+			loop, at := inner.loop(inner.axisName(a, 0, 1), number(shader.I32, 0), number(shader.I32, p.k.Axes[a].Len), 1)
+			loop.axes[a] = coord{at: value{at}}
+			inner = loop
+		}
+	}
+	inner.accumulate(&r, acc, 1)
+	for ; inner != owner; inner = inner.parent {
+		inner.end()
+	}
+	owner.values[i] = owner.let(i, r.result(acc.Ref()))
+}
+
+// workgroupReduce combines the accumulators of along threads, whose distance is
+// stride, so that all of them have the result: t is a thread's number among
+// them.
+func (sc *scope) workgroupReduce(rs []reducer, accs []*shader.Var, t *shader.Expr, along, stride int) {
+	p := sc.p
+	if along == 1 {
+		return
+	}
+	if sub := p.t.subgroup(); stride == 1 && sub <= p.Threads && along <= sub*sub {
+		sc.subgroupReduce(rs, accs, along, sub)
+		return
+	}
+	sc.batches(rs, accs, p.Threads, func(rs []reducer, accs []*shader.Var, shared []*shader.Shared) {
+		for n := range rs {
+			sc.Put(shared[n], shader.ThreadID, accs[n].Ref())
+		}
+		sc.Barrier()
+		for d := along / 2; d > 0; d /= 2 {
+			sc.If(t.Lt(d), func(step *shader.Block) {
+				for n := range rs {
+					other := shared[n].At(shader.ThreadID.Add(d * stride))
+					step.Put(shared[n], shader.ThreadID, rs[n].combine(shared[n].At(shader.ThreadID), other))
+				}
+			})
+			sc.Barrier()
+		}
+		for n := range rs {
+			sc.Set(accs[n], shared[n].At(shader.ThreadID.Sub(t.Mul(stride))))
+		}
+	})
+}
+
+// batches calls do for reducers with shared memory for n registers of each:
+// for all of them at once if there is room, otherwise for some and then, in
+// the same memory, for others.
+func (sc *scope) batches(rs []reducer, accs []*shader.Var, n int, do func(rs []reducer, accs []*shader.Var, shared []*shader.Shared)) {
+	p := sc.p
+	most := max(1, p.t.SharedBytes/(n*p.registerBytes())) // of a type
+	for len(rs) > 0 {
+		var batch []*shader.Shared
+		for _, r := range rs {
+			used := p.inUse[r.register]
+			if used == most && len(batch) > 0 {
+				break
+			}
+			if used == most { // what was read there has been read
+				sc.Barrier()
+				clear(p.inUse)
+				used = 0
+			}
+			if used == len(p.sharedPool[r.register]) {
+				p.sharedPool[r.register] = append(p.sharedPool[r.register], p.share(r.register, n))
+			}
+			batch = append(batch, p.sharedPool[r.register][used])
+			p.inUse[r.register]++
+		}
+		do(rs[:len(batch)], accs[:len(batch)], batch)
+		rs, accs = rs[len(batch):], accs[len(batch):]
+	}
+}
+
+// registerBytes is the size of one register of each type that the kernel's
+// reductions go on in.
+func (c *compiler) registerBytes() int {
+	types := map[shader.Type]bool{}
+	n := 0
+	for i := range c.k.Body {
+		if c.k.Body[i].Op.Class() != ir.Reduction {
+			continue
+		}
+		if t := c.reducer(i).register; !types[t] {
+			types[t] = true
+			n += t.Bytes()
+		}
+	}
+	return n
+}
+
+// subgroupReduce is workgroupReduce through subgroups of a size: each combines
+// what its threads have, and then all that the subgroups of the row have left.
+// It takes a subgroup to be threads in a row, in order: WebGPU does not promise
+// that, but no adapter is known to do otherwise with a workgroup of one
+// dimension.
+func (sc *scope) subgroupReduce(rs []reducer, accs []*shader.Var, along, sub int) {
+	p := sc.p
+	p.Subgroup = sub
+	exchange := func(rs []reducer, accs []*shader.Var, n int) {
+		for mask := 1; mask < n; mask *= 2 {
+			for k := range rs {
+				sc.Set(accs[k], rs[k].combine(accs[k].Ref(), accs[k].Ref().Shuffle(mask)))
+			}
+		}
+	}
+	exchange(rs, accs, min(along, sub))
+	if along <= sub {
+		return
+	}
+	parts := along / sub
+	sc.batches(rs, accs, p.Threads/sub, func(rs []reducer, accs []*shader.Var, shared []*shader.Shared) {
+		number := shader.ThreadID.Div(sub)
+		sc.If(shader.ThreadID.Rem(sub).Eq(0), func(first *shader.Block) {
+			for k := range rs {
+				first.Put(shared[k], number, accs[k].Ref())
+			}
+		})
+		sc.Barrier()
+		for k := range rs {
+			part := shader.ThreadID.Div(along).Mul(parts).Add(shader.ThreadID.Rem(parts))
+			sc.Set(accs[k], shared[k].At(part))
+		}
+		exchange(rs, accs, parts)
+	})
+}

@@ -1,0 +1,258 @@
+package schedule
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/tensorken/tensorken/internal/shader"
+	"github.com/tensorken/tensorken/ir"
+)
+
+// A scatter copies its base, then combines the updates with the copy.
+//
+// The axes whose positions lead to different elements, whatever the index,
+// make columns; the others are the updates of each. A thread owns one column
+// and some of the positions that the index may name, its rows. It goes
+// through the updates in order and takes those whose index is one of its
+// rows, so no two threads write an element and the order is that of the
+// points. There are as many blocks of rows as it takes to keep the device
+// busy; a thread with one row has it in a register. If there are few columns
+// and rows the updates are also cut into segments, which a further pass
+// combines, in order.
+type scatter struct {
+	*compiler
+	at       *ir.Instr // the Scatter
+	columns  []int
+	updates  []int
+	width    int // columns
+	count    int // updates
+	blocks   int
+	rows     int // of a block
+	segments int
+	segment  int // updates in one
+	parts    int // scratch
+}
+
+func (c *compiler) scatter() {
+	if c.k.Args[0].Len > 0 {
+		c.copyBase()
+	}
+	if c.k.Points() > 0 {
+		x := &scatter{compiler: c, at: &c.k.Body[len(c.k.Body)-1], segments: 1}
+		x.choose()
+		x.combine()
+		if x.segments > 1 {
+			x.addParts()
+		}
+	}
+	c.report()
+}
+
+// copyBase copies argument 1 to argument 0, or fills that.
+func (c *compiler) copyBase() {
+	d := c.k.Args[0].DType.ComputeType()
+	along := &ir.View{Coef: []int{1}}
+	over := ir.AxisSet(1)
+	if c.k.Args[0].Len == 1 {
+		along = &ir.View{Coef: []int{0}}
+		over = 0
+	}
+	k := &ir.Kernel{
+		Template: ir.Pointwise,
+		Args:     c.k.Args,
+		Axes:     []ir.Axis{{Len: c.k.Args[0].Len, Role: ir.Parallel}},
+		Body: []ir.Instr{
+			{Op: ir.Load, Type: d, Arg: 1, View: along, Domain: over},
+			{Op: ir.Store, Type: d, Src: []int{0}, Arg: 0, View: along, Domain: over},
+		},
+	}
+	if x, constant := ir.ScatterStart(c.k.Body); constant {
+		k.Body[0] = ir.Instr{Op: ir.Const, Type: d, Num: x}
+	}
+	sub := newCompiler(k, c.t, c.program)
+	sub.points([]int{0}, []int{1}, nil)
+	if c.err == nil {
+		c.err = sub.err
+	}
+}
+
+// choose parts the work.
+func (x *scatter) choose() {
+	v := x.at.View
+	for _, a := range x.axes(ir.Parallel, ir.Reduced) {
+		if n := x.k.Axes[a].Len; n != 1 {
+			if v.Coef[a] != 0 {
+				x.columns = append(x.columns, a)
+			} else {
+				x.updates = append(x.updates, a)
+			}
+		}
+	}
+	separate := x.separate()
+	if !separate {
+		x.columns, x.updates = nil, x.long(x.axes(ir.Parallel, ir.Reduced))
+	}
+	slices.SortStableFunc(x.columns, func(a, b int) int { return -cmp.Compare(abs(v.Coef[a]), abs(v.Coef[b])) })
+	x.width, x.count = x.length(x.columns), x.length(x.updates)
+	x.blocks, x.rows = 1, v.Len
+	busy := x.t.busy()
+	if separate && v.Len > 0 && x.count > 1 {
+		x.rows = ceilDiv(v.Len, min(v.Len, max(1, busy/x.width)))
+		x.blocks = ceilDiv(v.Len, x.rows)
+	}
+	x.segment = x.count
+	if x.rows == 1 && x.at.Type != ir.Bool {
+		parts := min(busy/(x.width*x.blocks), x.count/128)
+		if parts > 1 {
+			x.segment = ceilDiv(x.count, parts)
+			x.segments = ceilDiv(x.count, x.segment)
+			x.parts = x.compiler.scratch(x.segments * x.blocks * x.width)
+		}
+	}
+}
+
+// separate reports whether different columns never lead to one element: each
+// step goes further than all the finer ones together.
+func (x *scatter) separate() bool {
+	type loop struct{ n, stride int }
+	steps := []loop{{x.at.View.Len, abs(x.at.View.Stride)}}
+	for _, a := range x.columns {
+		steps = append(steps, loop{x.k.Axes[a].Len, abs(x.at.View.Coef[a])})
+	}
+	slices.SortFunc(steps, func(a, b loop) int { return cmp.Compare(a.stride, b.stride) })
+	reach := 0
+	for _, l := range steps {
+		if l.n > 1 && l.stride <= reach {
+			return false
+		}
+		reach += l.stride * max(l.n-1, 0)
+	}
+	return true
+}
+
+// element binds the result and gives the place of the element of a row.
+func (x *scatter) element(sc *scope, row *shader.Expr) (b *shader.Buffer, place *shader.Expr) {
+	pos := sc.linear(x.at.View.Off, x.at.View.Coef)
+	return sc.p.output(0), pos.lane(0).Add(number(shader.I32, x.at.View.Stride).Mul(row.Convert(shader.I32)))
+}
+
+// update combines an element and an update, rounded as it would be in memory.
+func (x *scatter) update(old, update *shader.Expr) *shader.Expr {
+	e := apply(x.at.Kind, x.at.Type, x.at.Type, old, update)
+	if half, ok := halves[x.k.Args[0].DType]; ok && x.segments == 1 {
+		return e.Convert(half).Convert(shader.F32)
+	}
+	return e
+}
+
+var halves = map[ir.DType]shader.Type{ir.Float16: shader.F16, ir.BFloat16: shader.BF16}
+
+// combine adds the pass that goes through the updates.
+func (x *scatter) combine() {
+	x.pass(x.t.threads(), func(p *pass) {
+		count := x.width * x.blocks * x.segments
+		p.groups = ceilDiv(count, p.Threads)
+		item := p.item()
+		sc := p.root.when(item.Lt(count))
+		column := sc.Let("column", item.Rem(x.width))
+		row := sc.Let("row", item.Div(x.width).Rem(x.blocks).Mul(x.rows))
+		sc.enter(span{axes: x.columns, base: column})
+		first, last := u32(0), u32(x.count)
+		var acc *shader.Var // of a thread with one row
+		switch {
+		case x.rows == 1 && x.segments == 1:
+			b, place := x.element(sc, row)
+			acc = sc.loadAt(b, place, "acc", true)
+		case x.rows == 1:
+			segment := sc.Let("segment", item.Div(x.width*x.blocks))
+			acc = sc.Var("acc", constant(x.at.Type, ir.Identity(x.at.Kind, x.at.Type)))
+			first = segment.Mul(x.segment)
+			last = first.Add(x.segment).Min(x.count)
+		}
+		x.updateLoop(sc, acc, row, first, sc.Let("last", last))
+		switch {
+		case acc == nil:
+		case x.segments == 1:
+			b, place := x.element(sc, row)
+			sc.storeAt(b, place, acc.Ref())
+		default:
+			sc.storeAt(p.words(x.parts, acc.Type, true), item, acc.Ref())
+		}
+		sc.end()
+	})
+}
+
+// updateLoop goes through the updates from first to last; acc is nil if the
+// thread updates elements in memory.
+func (x *scatter) updateLoop(sc *scope, acc *shader.Var, row, first, last *shader.Expr) {
+	ahead := 1 // indices that are read at once, not to wait for each
+	if n := x.t.traits().scatterAhead; x.count >= n {
+		ahead = n
+	}
+	loop, u := sc.loop("u", first, last, ahead)
+	w := span{axes: x.updates, base: u}
+	if ahead > 1 {
+		w.step, w.clamp = count(ahead), last
+		loop.limit(&w)
+	}
+	loop.enter(w)
+	index := loop.value(x.at.Src[0])
+	x.noteBad(loop, index)
+	for l := range ahead {
+		at := index.lane(l)
+		hits := at.Convert(shader.U32).Eq(row)
+		if acc == nil {
+			end := row.Add(x.rows).Min(x.at.View.Len)
+			hits = at.Convert(shader.U32).Ge(row).And(at.Convert(shader.U32).Lt(end))
+		}
+		hit := loop.when(all(hits, loop.condition(l)))
+		hit.axes = inLane(loop.axes, l) // so that the update is only computed here
+		hit.values[x.at.Src[0]] = value{at}
+		update := hit.value(x.at.Src[1])[0]
+		if acc != nil {
+			hit.Set(acc, x.update(acc.Ref(), update))
+		} else {
+			b, place := x.element(hit, at)
+			old := hit.loadAt(b, place, "old", false)
+			hit.storeAt(b, place, hit.Let("sum", x.update(old.Ref(), update)))
+		}
+		hit.end()
+	}
+	loop.end()
+}
+
+// noteBad notes those of a loop's indices that are out of range.
+func (x *scatter) noteBad(loop *scope, index value) {
+	greatest := index[0].Convert(shader.U32)
+	for _, e := range index[1:] {
+		greatest = greatest.Max(e.Convert(shader.U32))
+	}
+	bad := loop.when(greatest.Ge(x.at.View.Len))
+	for l, e := range index {
+		in := bad.when(e.Convert(shader.U32).Ge(x.at.View.Len))
+		in.note(len(x.k.Body)-1, l)
+		in.end()
+	}
+	bad.end()
+}
+
+// addParts combines the segments of each element with it.
+func (x *scatter) addParts() {
+	x.pass(x.t.threads(), func(p *pass) {
+		count := x.width * x.blocks
+		p.groups = ceilDiv(count, p.Threads)
+		item := p.item()
+		sc := p.root.when(item.Lt(count))
+		column := sc.Let("column", item.Rem(x.width))
+		row := sc.Let("row", item.Div(x.width))
+		sc.enter(span{axes: x.columns, base: column})
+		b, place := x.element(sc, row)
+		acc := sc.loadAt(b, place, "acc", true)
+		loop, n := sc.loop("n", u32(0), u32(x.segments), 1)
+		part := loop.loadAt(p.words(x.parts, acc.Type, false), n.Mul(count).Add(item), "part", false)
+		loop.Set(acc, apply(x.at.Kind, x.at.Type, x.at.Type, acc.Ref(), part.Ref()))
+		loop.end()
+		sc.storeAt(b, place, acc.Ref())
+		sc.end()
+	})
+}

@@ -1,0 +1,239 @@
+package schedule
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/tensorken/tensorken/internal/shader"
+	"github.com/tensorken/tensorken/ir"
+)
+
+// A value is an instruction's result, one for all lanes or one for each.
+type value []*shader.Expr
+
+func (v value) lane(l int) *shader.Expr {
+	if len(v) == 1 {
+		return v[0]
+	}
+	return v[l]
+}
+
+// A coord is a position along an axis, an I32.
+type coord struct {
+	at value
+	// step, if not nil, says that lane l is at at[0] + step[l].
+	step []int
+	// fours says how the position moves in each four lanes.
+	fours fours
+}
+
+type fours uint8
+
+const (
+	scattered  fours = iota
+	contiguous       // it starts at a multiple of four and counts up
+	uniform          // it is constant
+)
+
+// A scope is a block of code, or a part of one, in which the positions along
+// some axes are known, and so the values that vary over no others. Lanes are
+// several points that one thread computes at once; every position and value in
+// a scope and those around it has the same number of lanes, or one.
+//
+// A value is computed once in the outermost scope that knows its axes, which
+// takes it out of loops. So positions are within their axes also where they
+// are not valid: there nothing is stored or reduced.
+type scope struct {
+	*shader.Block
+	p      *pass
+	parent *scope
+	head   shader.Stmt // executes the block
+	tag    string      // ends the names of values, to tell scopes in one block apart
+	axes   map[int]coord
+	values map[int]value
+	valid  []value // conditions of a lane
+}
+
+func newScope(p *pass) *scope {
+	sc := (&scope{p: p}).on(p.Body, "")
+	sc.parent = nil
+	for a, axis := range p.k.Axes {
+		if axis.Len == 1 {
+			sc.axes[a] = coord{at: value{number(shader.I32, 0)}}
+		}
+	}
+	return sc
+}
+
+// on is a scope within sc on a block.
+func (sc *scope) on(b *shader.Block, tag string) *scope {
+	return &scope{Block: b, p: sc.p, parent: sc, tag: sc.tag + tag, axes: map[int]coord{}, values: map[int]value{}}
+}
+
+// beside is a scope in the same block; tag tells its names apart.
+func (sc *scope) beside(tag string) *scope { return sc.on(sc.Block, tag) }
+
+// block is a scope for a block of its own, to be closed by end.
+func (sc *scope) block() *scope {
+	b := sc.on(&shader.Block{}, "")
+	b.head = &shader.Nested{Body: b.Block}
+	return b
+}
+
+// when is a block that is executed under a condition, or always if it is nil.
+func (sc *scope) when(cond *shader.Expr) *scope {
+	b := sc.block()
+	if cond != nil {
+		b.head = &shader.If{Cond: cond, Then: b.Block}
+	}
+	return b
+}
+
+// loop is a block that is executed while a new variable, first at the
+// beginning, is below limit; each time step is added.
+func (sc *scope) loop(name string, first, limit *shader.Expr, step int) (*scope, *shader.Expr) {
+	b := sc.block()
+	v := &shader.Var{Name: name, Type: first.Type, Mutable: true}
+	b.head = &shader.For{Var: v, Init: first, Cond: v.Ref().Lt(limit), Next: v.Ref().Add(step), Body: b.Block}
+	return b, v.Ref()
+}
+
+// end puts a block into the scope around it.
+func (sc *scope) end() { sc.parent.Do(sc.head) }
+
+// coord finds the position along an axis, and the scope that knows it.
+func (sc *scope) coord(a int) (coord, *scope) {
+	for s := sc; s != nil; s = s.parent {
+		if c, ok := s.axes[a]; ok {
+			return c, s
+		}
+	}
+	panic(fmt.Sprintf("schedule: axis %d has no position", a))
+}
+
+// depth is the number of scopes around sc.
+func (sc *scope) depth() int {
+	n := 0
+	for s := sc.parent; s != nil; s = s.parent {
+		n++
+	}
+	return n
+}
+
+func deeper(a, b *scope) *scope {
+	if a == nil || b.depth() > a.depth() {
+		return b
+	}
+	return a
+}
+
+// owner is the innermost of the scopes that know the positions along axes.
+func (sc *scope) owner(axes ir.AxisSet) *scope {
+	owner := sc.p.root
+	for a := range sc.p.k.Axes {
+		if axes.Has(a) {
+			_, s := sc.coord(a)
+			owner = deeper(owner, s)
+		}
+	}
+	return owner
+}
+
+// lookup finds the value of an instruction at the positions known in sc, and
+// the scope that holds it.
+func (sc *scope) lookup(i int) (value, *scope) {
+	over := sc.p.k.Body[i].Domain
+	for s := sc; s != nil; s = s.parent {
+		if v, ok := s.values[i]; ok {
+			return v, s
+		}
+		for a := range s.axes {
+			if over.Has(a) && s.parent != nil {
+				return nil, nil
+			}
+		}
+	}
+	return nil, nil
+}
+
+// value gives the value of an instruction, computed if need be in the
+// outermost scope that can.
+func (sc *scope) value(i int) value {
+	v, _ := sc.find(i)
+	return v
+}
+
+func (sc *scope) find(i int) (value, *scope) {
+	if v, s := sc.lookup(i); v != nil {
+		return v, s
+	}
+	in := &sc.p.k.Body[i]
+	if in.Op.Class() == ir.Reduction {
+		sc.p.reduced(sc, i)
+		return sc.lookup(i)
+	}
+	var owner *scope
+	for _, j := range in.Src {
+		_, s := sc.find(j)
+		owner = deeper(owner, s)
+	}
+	owner = deeper(owner, sc.owner(in.Positions()))
+	v := emitterOf(in.Op)(owner, i)
+	owner.values[i] = v
+	return v, owner
+}
+
+// name is that of an instruction's value in a lane.
+func (sc *scope) name(i, lane, lanes int) string {
+	if lanes == 1 {
+		return fmt.Sprintf("v%d%s", i, sc.tag)
+	}
+	return fmt.Sprintf("v%d%s_%d", i, sc.tag, lane)
+}
+
+// let names an instruction's value.
+func (sc *scope) let(i int, x ...*shader.Expr) value {
+	v := make(value, len(x))
+	for l, e := range x {
+		v[l] = sc.Let(sc.name(i, l, len(x)), e)
+	}
+	return v
+}
+
+// conditions lists what makes a lane valid.
+func (sc *scope) conditions(l int) []*shader.Expr {
+	var list []*shader.Expr
+	for s := sc; s != nil; s = s.parent {
+		for _, v := range s.valid {
+			list = append(list, v.lane(l))
+		}
+	}
+	return list
+}
+
+// condition is what makes a lane valid, nil if nothing does.
+func (sc *scope) condition(l int) *shader.Expr { return all(sc.conditions(l)...) }
+
+// sameCondition reports whether each four lanes are valid together.
+func (sc *scope) sameCondition(lanes int) bool {
+	for l := range lanes {
+		if !slices.Equal(sc.conditions(l), sc.conditions(l&^3)) {
+			return false
+		}
+	}
+	return true
+}
+
+// all joins conditions, of which some may be nil; it is nil if all are.
+func all(list ...*shader.Expr) *shader.Expr {
+	var x *shader.Expr
+	for _, c := range list {
+		switch {
+		case x == nil:
+			x = c
+		case c != nil:
+			x = x.And(c)
+		}
+	}
+	return x
+}

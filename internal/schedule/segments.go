@@ -1,0 +1,124 @@
+package schedule
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/tensorken/tensorken/internal/shader"
+	"github.com/tensorken/tensorken/ir"
+)
+
+// A scratchResult is where in the one scratch buffer of a segmented kernel, of
+// u32, the results of a reduction lie, and those of segments of the level at
+// hand.
+type scratchResult struct{ row, segment int }
+
+// segmented does the kernel in passes: for each level the reductions of
+// segments and what these give together, and at last the stores.
+func (r *reduction) segmented() {
+	r.results = make([]scratchResult, len(r.k.Body))
+	words, most := 0, 0
+	for level := 1; level <= r.levels; level++ {
+		for _, i := range r.reductions(level) {
+			r.results[i].row = words
+			words += 2 * r.rows
+		}
+	}
+	for level := 1; level <= r.levels; level++ {
+		n := words
+		for _, i := range r.reductions(level) {
+			r.results[i].segment = n
+			n += 2 * r.rows * r.parts()
+		}
+		most = max(most, n)
+	}
+	r.scratch = r.compiler.scratch(most)
+	for level := 1; level <= r.levels; level++ {
+		r.segmentPass(level)
+		r.combinePass(level)
+	}
+	if list := r.stores(r.k.Roles(ir.Reduced), true); len(list) > 0 {
+		r.points(append(slices.Clone(r.parallel), r.reduced...), list, r.loadResult)
+	}
+}
+
+// parts is the number of results that a row's segments leave.
+func (r *reduction) parts() int {
+	if r.separate {
+		return r.segments * r.along
+	}
+	return r.segments
+}
+
+// loadResult gives the value of a reduction that is in scratch.
+func (r *reduction) loadResult(sc *scope, i int) {
+	owner := sc.owner(ir.Axes(r.parallel...))
+	red := r.reducer(i)
+	rank := owner.rank(r.parallel, ir.Axes(r.parallel...))
+	list := make([]*shader.Expr, rank.lanes())
+	for l := range list {
+		name := fmt.Sprintf("k%d%s_%d", i, owner.tag, l)
+		list[l] = red.result(sc.p.loadScratch(owner, r.scratch, red.register, name, r.results[i].row, rank.lane(l)))
+	}
+	owner.values[i] = owner.let(i, list...)
+}
+
+// segmentPass reduces each segment of each row.
+func (r *reduction) segmentPass(level int) {
+	r.rowPass(r.loadResult, func(q *rowPass) {
+		root := q.p.root
+		lo := root.Let("lo", q.segment.Mul(r.segment))
+		hi := root.Let("hi", lo.Add(r.segment).Min(r.cols))
+		rs, accs := q.accumulators(level)
+		q.chunks(root, lo, hi, r.segment, r.cols%(r.along*r.lanes) != 0, rs, accs)
+		part, within := q.segment, q.segment.Lt(r.segments)
+		if r.separate {
+			part = q.segment.Mul(r.along).Add(q.t)
+		} else {
+			root.workgroupReduce(rs, accs, q.t, r.along, r.stride())
+			within = q.t.Eq(0).And(within)
+		}
+		sc := root.when(all(within, root.condition(0)))
+		for n, red := range rs {
+			q.p.storeScratch(sc, r.scratch, r.results[red.instr].segment, part.Mul(r.rows).Add(q.row), accs[n].Ref())
+		}
+		sc.end()
+	})
+}
+
+// combinePass combines the segments of each row; the last one also does the
+// stores that do not vary over reduced axes, others leave their results.
+func (r *reduction) combinePass(level int) {
+	last := level == r.levels
+	rows := *r
+	rows.segments, rows.across, rows.separate = 1, false, false
+	threads := r.along * r.group
+	rows.along = 1
+	for r.t.traits().concurrent && rows.along < threads && 2*rows.along <= r.parts() && rows.along*rows.rows < r.t.busy() {
+		rows.along *= 2
+	}
+	rows.group = threads / rows.along
+	rows.rowPass(r.loadResult, func(q *rowPass) {
+		p, root := q.p, q.p.root
+		rs, accs := q.accumulators(level)
+		loop, n := root.loop("n", q.t, u32(r.parts()), rows.along)
+		for k, red := range rs {
+			name := fmt.Sprintf("k%d", red.instr)
+			part := p.loadScratch(loop, r.scratch, red.register, name, r.results[red.instr].segment, n.Mul(r.rows).Add(q.row))
+			loop.Set(accs[k], red.combine(accs[k].Ref(), part))
+		}
+		loop.end()
+		root.workgroupReduce(rs, accs, q.t, rows.along, 1)
+		if !last || len(r.stores(r.k.Roles(ir.Reduced), true)) > 0 {
+			sc := root.when(all(q.t.Eq(0), root.condition(0)))
+			for k, red := range rs {
+				p.storeScratch(sc, r.scratch, r.results[red.instr].row, q.row, accs[k].Ref())
+			}
+			sc.end()
+		}
+		if last {
+			q.define(rs, accs)
+			q.storeRows()
+		}
+	})
+}

@@ -1,0 +1,202 @@
+package schedule
+
+import (
+	"fmt"
+
+	"github.com/tensorken/tensorken/internal/shader"
+	"github.com/tensorken/tensorken/ir"
+)
+
+// length is the number of points along axes.
+func (c *compiler) length(axes []int) int {
+	n := 1
+	for _, a := range axes {
+		n *= c.k.Axes[a].Len
+	}
+	return n
+}
+
+// axes lists the axes that have one of some roles.
+func (c *compiler) axes(roles ...ir.Role) []int {
+	var list []int
+	set := c.k.Roles(roles...)
+	for a := range c.k.Axes {
+		if set.Has(a) {
+			list = append(list, a)
+		}
+	}
+	return list
+}
+
+// long lists those of axes that are longer than 1: the others are at 0.
+func (c *compiler) long(axes []int) []int {
+	var list []int
+	for _, a := range axes {
+		if c.k.Axes[a].Len != 1 {
+			list = append(list, a)
+		}
+	}
+	return list
+}
+
+// A span is points along axes, of which the last is the inner one: lane l is
+// at the number base + step[l], a U32, in row-major order. With fours lanes
+// go by fours from multiples of four, and the inner axis is a multiple of four
+// long. Clamp is the number of points, if some lanes may be past them.
+type span struct {
+	axes  []int
+	base  *shader.Expr
+	step  []int // nil: one lane
+	fours bool
+	clamp *shader.Expr
+}
+
+// at is the number of lane l.
+func (w *span) at(l int) *shader.Expr {
+	if w.step == nil || w.step[l] == 0 {
+		return w.base
+	}
+	return w.base.Add(w.step[l])
+}
+
+// group is how many lanes lie side by side.
+func (w *span) group() int {
+	if w.fours {
+		return 4
+	}
+	return 1
+}
+
+// validity gives the conditions under which lanes are not past the end.
+func (w *span) validity() value {
+	v := make(value, max(1, len(w.step)))
+	for l := range v {
+		if w.fours && l%4 > 0 {
+			v[l] = v[l-1]
+		} else {
+			v[l] = w.at(l).Lt(w.clamp)
+		}
+	}
+	return v
+}
+
+// limit makes those lanes valid that are not past the end of a span.
+func (sc *scope) limit(w *span) {
+	if w.clamp != nil {
+		sc.valid = append(sc.valid, w.validity())
+	}
+}
+
+// enter makes the positions along a span's axes known in sc.
+func (sc *scope) enter(w span) {
+	switch w.axes = sc.p.long(w.axes); {
+	case len(w.axes) == 0:
+	case len(w.axes) == 1 && w.clamp == nil:
+		sc.enterAxis(&w)
+	default:
+		sc.enterAxes(&w)
+	}
+}
+
+// enterAxis enters a span along one axis: it names the base, and lanes are
+// steps from it.
+func (sc *scope) enterAxis(w *span) {
+	a := w.axes[0]
+	base := sc.Let(sc.axisName(a, 0, 1), w.base.Convert(shader.I32))
+	co := coord{at: value{base}}
+	if w.step != nil {
+		co.step, co.at = w.step, make(value, len(w.step))
+		for l, n := range w.step {
+			co.at[l] = plus(base, n)
+		}
+		if w.fours {
+			co.fours = contiguous
+		}
+	}
+	sc.axes[a] = co
+}
+
+// enterAxes enters any span: it names the positions of each lane, or four.
+func (sc *scope) enterAxes(w *span) {
+	group := w.group()
+	lanes := max(1, len(w.step))
+	units := lanes / group
+	inner := len(w.axes) - 1
+	coords := make([]coord, len(w.axes))
+	for u := range units {
+		rest := w.at(u * group)
+		if w.clamp != nil {
+			rest = rest.Min(w.clamp.Sub(group))
+		}
+		for n := inner; n >= 0; n-- {
+			name := sc.axisName(w.axes[n], u, units)
+			at := rest
+			if n > 0 {
+				length := max(1, sc.p.k.Axes[w.axes[n]].Len)
+				f := sc.Let("f"+name, rest)
+				at, rest = f.Rem(length), f.Div(length)
+			}
+			x := sc.Let(name, at.Convert(shader.I32))
+			for l := range group {
+				if n < inner {
+					l = 0
+				}
+				coords[n].at = append(coords[n].at, plus(x, l))
+			}
+		}
+	}
+	for n, a := range w.axes {
+		co := coords[n]
+		switch {
+		case lanes == 1:
+		case w.fours && n == inner:
+			co.fours = contiguous
+			if units == 1 {
+				co.step = []int{0, 1, 2, 3}
+			}
+		case w.fours && units == 1:
+			co.at = co.at[:1]
+		case w.fours:
+			co.fours = uniform
+		}
+		sc.axes[a] = co
+	}
+}
+
+// plus is x + n for n ≥ 0.
+func plus(x *shader.Expr, n int) *shader.Expr {
+	if n == 0 {
+		return x
+	}
+	return x.Add(n)
+}
+
+func (sc *scope) axisName(a, unit, units int) string {
+	if units == 1 {
+		return fmt.Sprintf("i%d%s", a, sc.tag)
+	}
+	return fmt.Sprintf("i%d%s_%d", a, sc.tag, unit)
+}
+
+// rank is the number of a point along axes, in row-major order, in each lane;
+// axes that over does not have are at 0.
+func (sc *scope) rank(axes []int, over ir.AxisSet) sum {
+	coef := make([]int, len(sc.p.k.Axes))
+	n := 1
+	for k := len(axes) - 1; k >= 0; k-- {
+		if over.Has(axes[k]) {
+			coef[axes[k]] = n
+		}
+		n *= max(1, sc.p.k.Axes[axes[k]].Len)
+	}
+	return sc.linear(0, coef)
+}
+
+// count is 0, 1, 2 … of n lanes.
+func count(n int) []int {
+	list := make([]int, n)
+	for l := range list {
+		list[l] = l
+	}
+	return list
+}

@@ -1,0 +1,98 @@
+package schedule
+
+import (
+	"math"
+
+	"github.com/tensorken/tensorken/internal/shader"
+	"github.com/tensorken/tensorken/ir"
+)
+
+// A bad index is reported in two steps, so that every run reports the same one:
+// the first by position (see ir.Kernel.CheckStrides). While a program runs, the
+// first word of its status holds the least position of a bad index, less 2^31.
+// The last pass, of one thread, computes the index at that position again and
+// writes the report. A first word above 0 is an earlier report.
+
+func (c *compiler) findStatus() {
+	for i, a := range c.k.Args {
+		if a.Kind == ir.Status {
+			c.status = i
+		}
+	}
+}
+
+// note notes that instruction i has a bad index in a lane.
+func (sc *scope) note(i, lane int) {
+	b, word := sc.p.output(sc.p.status), sc.p.offset(sc.p.status)
+	rank := sc.rank(sc.p.checked(), ir.IndexDomain(sc.p.k.Body, i))
+	sc.If(b.LoadAtomic(word).Le(0), func(then *shader.Block) {
+		position := rank.lane(lane).Add(number(shader.I32, math.MinInt32))
+		then.Do(&shader.Atomic{Op: shader.AtomicMin, Buffer: b, Index: word, Value: position})
+	})
+}
+
+// checked lists the axes of the kernel's CheckDomain.
+func (c *compiler) checked() []int {
+	var axes []int
+	n := 1
+	for a, domain := 0, c.k.CheckDomain(); a < len(c.k.Axes); a++ {
+		if domain.Has(a) {
+			axes = append(axes, a)
+			n *= c.k.Axes[a].Len
+		}
+	}
+	if n > math.MaxInt32 {
+		c.fail("a step checks %d indices, %s", n, remedy)
+	}
+	return axes
+}
+
+// report adds the last pass of a kernel that notes bad indices.
+func (c *compiler) report() {
+	if c.status < 0 {
+		return
+	}
+	var indexed []int
+	for i := range c.k.Body {
+		if c.k.Body[i].UsesIndex() {
+			indexed = append(indexed, i)
+		}
+	}
+	if len(indexed) == 0 {
+		return
+	}
+	c.pass(1, func(p *pass) {
+		p.groups = 1
+		p.reduced = reduceAlone
+		b, word := p.output(p.status), p.offset(p.status)
+		mark := p.root.Let("mark", b.LoadAtomic(word))
+		sc := p.root.when(mark.Lt(0))
+		point := sc.Let("point", mark.Bitcast(shader.U32).And(math.MaxInt32))
+		sc.enter(span{axes: c.checked(), base: point})
+		found := sc.Var("found", shader.FromBits(shader.Bool, 0))
+		for _, i := range indexed {
+			in := &c.k.Body[i]
+			conditions, _, ok := sc.guards(in.View)
+			if !ok {
+				continue
+			}
+			index := sc.value(in.Src[0]).lane(0)
+			bad := found.Ref().Not().And(index.Convert(shader.U32).Ge(in.View.Len))
+			sc.If(all(bad, allIn(conditions, 0)), func(hit *shader.Block) {
+				hit.Set(found, shader.FromBits(shader.Bool, 1))
+				high := number(shader.I32, 0) // word of the index
+				if index.Type == shader.I32 {
+					high = index.Shr(31)
+				}
+				store := func(at *shader.Expr, x *shader.Expr) {
+					hit.Do(&shader.Atomic{Op: shader.AtomicStore, Buffer: b, Index: at, Value: x})
+				}
+				store(word, number(shader.I32, i+1))
+				for n, x := range []*shader.Expr{index.Bitcast(shader.I32), high, point.Convert(shader.I32)} { // other high words are 0
+					store(word.Add(2+n), x)
+				}
+			})
+		}
+		sc.end()
+	})
+}

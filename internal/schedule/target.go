@@ -1,0 +1,121 @@
+package schedule
+
+import "math"
+
+// A Target is what a kernel is scheduled for. Zero fields mean WebGPU's
+// defaults.
+type Target struct {
+	Family      Family
+	MaxThreads  int // of a workgroup (256)
+	SharedBytes int // memory that a workgroup shares (16384)
+	MaxGroups   int // workgroups in one dimension of a grid (65535)
+	SubgroupMin int // least size of a subgroup; 0: the device has none
+	SubgroupMax int // greatest size of a subgroup
+	Units       int // compute units (what the family usually has)
+}
+
+// A Family is a kind of adapter, with a row in families.
+type Family uint8
+
+// The families. Integrated also stands for adapters of no known kind.
+const (
+	Integrated Family = iota
+	Discrete
+	Software // shaders run on a CPU
+)
+
+// traits are what a family of adapters is good at.
+type traits struct {
+	units        int       // compute units, where the adapter does not tell
+	threads      int       // most threads of a usual workgroup
+	busy         int       // threads that occupy the device
+	busyUnit     int       // more of them for each unit
+	concurrent   bool      // threads of a workgroup run at once: barriers and shuffles are cheap
+	rowThreads   int       // most threads for a row that would otherwise be read again
+	heldLanes    int       // most points of a row that a thread holds in registers
+	transpose    int       // side of the tiles in which pointwise kernels transpose; 0: none
+	scatterAhead int       // indices that a thread of a scatter reads at once
+	products     *products // nil: threads compute blocks of a product alone
+}
+
+// products says how workgroups compute contractions.
+type products struct {
+	tiles      []tile
+	tileCost   productCost // in multiplications of one unit
+	skinnyRows int         // most rows of a skinny product
+	gemvCols   []gemv      // where neighbours in memory lie along the columns
+	gemvDepth  []gemv      // where they lie along the depth
+	gemvCost   productCost // roughly in microseconds of a large GPU
+}
+
+// A productCost is what parts of a contraction's schedule take.
+type productCost struct {
+	step float64 // a step along the depth, at least: memory has to answer
+	pass float64 // a second pass, which adds the splits
+	part float64 // of that pass, an element of a split (tiled) or a split (gemv)
+	join float64 // a halving of the threads along the depth
+}
+
+// families has the traits of each family.
+var families = [...]traits{
+	Integrated: {
+		units: 16, threads: 256, busyUnit: 1024, concurrent: true, rowThreads: 1024, heldLanes: 16,
+		transpose: 32, scatterAhead: 8, products: &measuredH200,
+	},
+	Discrete: {
+		units: 128, threads: 256, busyUnit: 1024, concurrent: true, rowThreads: 1024, heldLanes: 16,
+		transpose: 32, scatterAhead: 8, products: &measuredH200,
+	},
+	Software: {units: 1, threads: 64, busy: 128, rowThreads: 1024, heldLanes: 16, scatterAhead: 1},
+}
+
+// measuredH200 is what was measured on an NVIDIA H200.
+var measuredH200 = products{
+	tiles: []tile{
+		{128, 128, 8, 2, 2, 1, 2},
+		{64, 128, 8, 2, 2, 0.83, 4},
+		{64, 64, 16, 1, 2, 0.8, 5},
+		{64, 64, 8, 1, 2, 0.85, 5},
+		{32, 32, 16, 1, 1, 0.6, 10},
+		{8, 128, 16, 1, 1, 0.45, 10},
+	},
+	tileCost:   productCost{step: 75e3, pass: 600e3, part: 0.35},
+	skinnyRows: 4,
+	gemvCols:   []gemv{{32, 8}, {32, 32}, {16, 16}, {16, 64}, {8, 32}, {8, 128}, {64, 4}, {256, 1}, {8, 4}},
+	gemvDepth:  []gemv{{1, 256}, {2, 128}, {4, 64}, {8, 32}, {1, 1024}, {32, 8}, {64, 4}, {256, 1}, {1, 32}},
+	gemvCost:   productCost{step: 2, pass: 5, part: 0.1, join: 0.1},
+}
+
+func (t Target) withDefaults() Target {
+	for _, f := range []struct {
+		field *int
+		value int
+	}{{&t.MaxThreads, 256}, {&t.SharedBytes, 16384}, {&t.MaxGroups, 65535}, {&t.Units, families[t.Family].units}} {
+		if *f.field <= 0 {
+			*f.field = f.value
+		}
+	}
+	return t
+}
+
+func (t Target) traits() *traits { return &families[t.Family] }
+
+// subgroup is the size of subgroups; math.MaxInt32, which no workgroup has, if
+// there are none to use: they vary in size, or shuffles are slow.
+func (t Target) subgroup() int {
+	if t.SubgroupMin != t.SubgroupMax || t.SubgroupMin < 4 || !t.traits().concurrent {
+		return math.MaxInt32
+	}
+	return t.SubgroupMin
+}
+
+// threads is the usual size of a workgroup, a power of two.
+func (t Target) threads() int { return floorPow2(min(t.traits().threads, t.MaxThreads)) }
+
+// busy is a number of threads that occupies the device.
+func (t Target) busy() int { return t.traits().busy + t.Units*t.traits().busyUnit }
+
+// fits reports whether a workgroup may have so many threads and bytes.
+func (t Target) fits(threads, bytes int) bool {
+	return threads <= t.MaxThreads && bytes <= t.SharedBytes
+}

@@ -1,0 +1,558 @@
+// contraction i0:1 batch i1:4096 m i2:4096 n i3:4096 k
+// a0 in float32 aligned
+// a1 in float32 aligned
+// a2 in float32 aligned
+// a3 out float32[16777216] aligned
+// %0 float32{0 1 3} = Load a0[16777216*i0 + 4096*i1 + i3]
+// %1 float32{2 3} = Load a1[4096*i2 + i3]
+// %2 float32{0 1 2 3} = Mul %0 %1
+// %3 float32{0 1 2} = Sum %2 over {3}
+// %4 float32{2} = Load a2[i2]
+// %5 float32{0 1 2} = Add %3 %4
+// %6 float32{} = Const 0
+// %7 float32{0 1 2} = Max %5 %6
+// %8 float32{0 1 2} = Store %7 a3[16777216*i0 + 4096*i1 + i2]
+
+// Pass 0: groups [1024 1 1], bindings [{Arg:0 Scratch:0 Write:false} {Arg:1 Scratch:0 Write:false} {Arg:2 Scratch:0 Write:false} {Arg:3 Scratch:0 Write:true}], params [{Arg:0 Offset:true} {Arg:1 Offset:true} {Arg:2 Offset:true}], scratch []
+
+struct Params {
+  o0: i32,
+  o1: i32,
+  o2: i32,
+}
+@group(1) @binding(0) var<uniform> p: Params;
+@group(0) @binding(0) var<storage, read> a0: array<vec4<f32>>;
+@group(0) @binding(1) var<storage, read> a1: array<vec4<f32>>;
+@group(0) @binding(2) var<storage, read> a2: array<vec4<f32>>;
+@group(0) @binding(3) var<storage, read_write> a3: array<vec4<f32>>;
+var<workgroup> w0: array<vec4<f32>, 528>;
+var<workgroup> w1: array<vec4<f32>, 528>;
+
+fn is_nan(x: f32) -> bool {
+  return (bitcast<u32>(x) & 0x7fffffffu) > 0x7f800000u;
+}
+
+fn launder(x: f32) -> f32 {
+  return bitcast<f32>(bitcast<u32>(x) | zero);
+}
+
+fn max_f32(a: f32, b: f32) -> f32 {
+  return select(select(max(a, b), b, is_nan(b)), a, is_nan(a));
+}
+
+var<private> zero: u32;
+
+@compute @workgroup_size(256)
+fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) thread: u32) {
+  let group = id.x;
+  zero = id.z;
+  let job = min(group, 1023u);
+  let batch = job / 1024u % 1u;
+  let split = job / 1024u;
+  let tile = job % 1024u;
+  let first = tile / 256u * 8u;
+  let height = min(32u - first, 8u);
+  let m0 = (first + tile % 256u % height) * 128u;
+  let n0 = tile % 256u / height * 128u;
+  let tx = thread % 16u;
+  let ty = thread / 16u;
+  var c000 = vec4<f32>();
+  var c001 = vec4<f32>();
+  var c010 = vec4<f32>();
+  var c011 = vec4<f32>();
+  var c020 = vec4<f32>();
+  var c021 = vec4<f32>();
+  var c030 = vec4<f32>();
+  var c031 = vec4<f32>();
+  var c100 = vec4<f32>();
+  var c101 = vec4<f32>();
+  var c110 = vec4<f32>();
+  var c111 = vec4<f32>();
+  var c120 = vec4<f32>();
+  var c121 = vec4<f32>();
+  var c130 = vec4<f32>();
+  var c131 = vec4<f32>();
+  let qm0 = thread % 2u;
+  let um0 = thread / 2u;
+  var lm0 = vec4<f32>();
+  let i1_m0 = i32(m0 + um0);
+  let qn0 = thread % 2u;
+  let un0 = thread / 2u;
+  var ln0 = vec4<f32>();
+  let i2_n0 = i32(n0 + un0);
+  {
+    let i3_m0 = i32(0u * 8u + qm0 * 4u);
+    let q_v0_m0_0 = a0[u32(4096 * i1_m0 + i3_m0 + p.o0) >> 2u];
+    let v0_m0_0 = q_v0_m0_0.x;
+    let v0_m0_1 = q_v0_m0_0.y;
+    let v0_m0_2 = q_v0_m0_0.z;
+    let v0_m0_3 = q_v0_m0_0.w;
+    lm0 = vec4<f32>(v0_m0_0, v0_m0_1, v0_m0_2, v0_m0_3);
+  }
+  {
+    let i3_n0 = i32(0u * 8u + qn0 * 4u);
+    let q_v1_n0_0 = a1[u32(4096 * i2_n0 + i3_n0 + p.o1) >> 2u];
+    let v1_n0_0 = q_v1_n0_0.x;
+    let v1_n0_1 = q_v1_n0_0.y;
+    let v1_n0_2 = q_v1_n0_0.z;
+    let v1_n0_3 = q_v1_n0_0.w;
+    ln0 = vec4<f32>(v1_n0_0, v1_n0_1, v1_n0_2, v1_n0_3);
+  }
+  {
+    let at = 0u + qm0 * 132u + um0 / 4u;
+    w0[at + 0u][um0 & 3u] = lm0.x;
+    w0[at + 33u][um0 & 3u] = lm0.y;
+    w0[at + 66u][um0 & 3u] = lm0.z;
+    w0[at + 99u][um0 & 3u] = lm0.w;
+  }
+  {
+    let at = 0u + qn0 * 132u + un0 / 4u;
+    w1[at + 0u][un0 & 3u] = ln0.x;
+    w1[at + 33u][un0 & 3u] = ln0.y;
+    w1[at + 66u][un0 & 3u] = ln0.z;
+    w1[at + 99u][un0 & 3u] = ln0.w;
+  }
+  workgroupBarrier();
+  for (var step = 0u; step < 512u; step = step + 1u) {
+    let odd = (step - 0u) & 1u;
+    let next = min(step + 1u, 512u - 1u);
+    {
+      let i3_m0 = i32(next * 8u + qm0 * 4u);
+      let q_v0_m0_0 = a0[u32(4096 * i1_m0 + i3_m0 + p.o0) >> 2u];
+      let v0_m0_0 = q_v0_m0_0.x;
+      let v0_m0_1 = q_v0_m0_0.y;
+      let v0_m0_2 = q_v0_m0_0.z;
+      let v0_m0_3 = q_v0_m0_0.w;
+      lm0 = vec4<f32>(v0_m0_0, v0_m0_1, v0_m0_2, v0_m0_3);
+    }
+    {
+      let i3_n0 = i32(next * 8u + qn0 * 4u);
+      let q_v1_n0_0 = a1[u32(4096 * i2_n0 + i3_n0 + p.o1) >> 2u];
+      let v1_n0_0 = q_v1_n0_0.x;
+      let v1_n0_1 = q_v1_n0_0.y;
+      let v1_n0_2 = q_v1_n0_0.z;
+      let v1_n0_3 = q_v1_n0_0.w;
+      ln0 = vec4<f32>(v1_n0_0, v1_n0_1, v1_n0_2, v1_n0_3);
+    }
+    let from_m = odd * 264u + ty;
+    let from_n = odd * 264u + tx;
+    {
+      let x0 = w0[from_m + 0u];
+      let x1 = w0[from_m + 16u];
+      let y0 = w1[from_n + 0u];
+      let y1 = w1[from_n + 16u];
+      c000 = fma(vec4<f32>(x0.x), y0, c000);
+      c001 = fma(vec4<f32>(x0.x), y1, c001);
+      c010 = fma(vec4<f32>(x0.y), y0, c010);
+      c011 = fma(vec4<f32>(x0.y), y1, c011);
+      c020 = fma(vec4<f32>(x0.z), y0, c020);
+      c021 = fma(vec4<f32>(x0.z), y1, c021);
+      c030 = fma(vec4<f32>(x0.w), y0, c030);
+      c031 = fma(vec4<f32>(x0.w), y1, c031);
+      c100 = fma(vec4<f32>(x1.x), y0, c100);
+      c101 = fma(vec4<f32>(x1.x), y1, c101);
+      c110 = fma(vec4<f32>(x1.y), y0, c110);
+      c111 = fma(vec4<f32>(x1.y), y1, c111);
+      c120 = fma(vec4<f32>(x1.z), y0, c120);
+      c121 = fma(vec4<f32>(x1.z), y1, c121);
+      c130 = fma(vec4<f32>(x1.w), y0, c130);
+      c131 = fma(vec4<f32>(x1.w), y1, c131);
+    }
+    {
+      let x0 = w0[from_m + 33u];
+      let x1 = w0[from_m + 49u];
+      let y0 = w1[from_n + 33u];
+      let y1 = w1[from_n + 49u];
+      c000 = fma(vec4<f32>(x0.x), y0, c000);
+      c001 = fma(vec4<f32>(x0.x), y1, c001);
+      c010 = fma(vec4<f32>(x0.y), y0, c010);
+      c011 = fma(vec4<f32>(x0.y), y1, c011);
+      c020 = fma(vec4<f32>(x0.z), y0, c020);
+      c021 = fma(vec4<f32>(x0.z), y1, c021);
+      c030 = fma(vec4<f32>(x0.w), y0, c030);
+      c031 = fma(vec4<f32>(x0.w), y1, c031);
+      c100 = fma(vec4<f32>(x1.x), y0, c100);
+      c101 = fma(vec4<f32>(x1.x), y1, c101);
+      c110 = fma(vec4<f32>(x1.y), y0, c110);
+      c111 = fma(vec4<f32>(x1.y), y1, c111);
+      c120 = fma(vec4<f32>(x1.z), y0, c120);
+      c121 = fma(vec4<f32>(x1.z), y1, c121);
+      c130 = fma(vec4<f32>(x1.w), y0, c130);
+      c131 = fma(vec4<f32>(x1.w), y1, c131);
+    }
+    {
+      let x0 = w0[from_m + 66u];
+      let x1 = w0[from_m + 82u];
+      let y0 = w1[from_n + 66u];
+      let y1 = w1[from_n + 82u];
+      c000 = fma(vec4<f32>(x0.x), y0, c000);
+      c001 = fma(vec4<f32>(x0.x), y1, c001);
+      c010 = fma(vec4<f32>(x0.y), y0, c010);
+      c011 = fma(vec4<f32>(x0.y), y1, c011);
+      c020 = fma(vec4<f32>(x0.z), y0, c020);
+      c021 = fma(vec4<f32>(x0.z), y1, c021);
+      c030 = fma(vec4<f32>(x0.w), y0, c030);
+      c031 = fma(vec4<f32>(x0.w), y1, c031);
+      c100 = fma(vec4<f32>(x1.x), y0, c100);
+      c101 = fma(vec4<f32>(x1.x), y1, c101);
+      c110 = fma(vec4<f32>(x1.y), y0, c110);
+      c111 = fma(vec4<f32>(x1.y), y1, c111);
+      c120 = fma(vec4<f32>(x1.z), y0, c120);
+      c121 = fma(vec4<f32>(x1.z), y1, c121);
+      c130 = fma(vec4<f32>(x1.w), y0, c130);
+      c131 = fma(vec4<f32>(x1.w), y1, c131);
+    }
+    {
+      let x0 = w0[from_m + 99u];
+      let x1 = w0[from_m + 115u];
+      let y0 = w1[from_n + 99u];
+      let y1 = w1[from_n + 115u];
+      c000 = fma(vec4<f32>(x0.x), y0, c000);
+      c001 = fma(vec4<f32>(x0.x), y1, c001);
+      c010 = fma(vec4<f32>(x0.y), y0, c010);
+      c011 = fma(vec4<f32>(x0.y), y1, c011);
+      c020 = fma(vec4<f32>(x0.z), y0, c020);
+      c021 = fma(vec4<f32>(x0.z), y1, c021);
+      c030 = fma(vec4<f32>(x0.w), y0, c030);
+      c031 = fma(vec4<f32>(x0.w), y1, c031);
+      c100 = fma(vec4<f32>(x1.x), y0, c100);
+      c101 = fma(vec4<f32>(x1.x), y1, c101);
+      c110 = fma(vec4<f32>(x1.y), y0, c110);
+      c111 = fma(vec4<f32>(x1.y), y1, c111);
+      c120 = fma(vec4<f32>(x1.z), y0, c120);
+      c121 = fma(vec4<f32>(x1.z), y1, c121);
+      c130 = fma(vec4<f32>(x1.w), y0, c130);
+      c131 = fma(vec4<f32>(x1.w), y1, c131);
+    }
+    {
+      let x0 = w0[from_m + 132u];
+      let x1 = w0[from_m + 148u];
+      let y0 = w1[from_n + 132u];
+      let y1 = w1[from_n + 148u];
+      c000 = fma(vec4<f32>(x0.x), y0, c000);
+      c001 = fma(vec4<f32>(x0.x), y1, c001);
+      c010 = fma(vec4<f32>(x0.y), y0, c010);
+      c011 = fma(vec4<f32>(x0.y), y1, c011);
+      c020 = fma(vec4<f32>(x0.z), y0, c020);
+      c021 = fma(vec4<f32>(x0.z), y1, c021);
+      c030 = fma(vec4<f32>(x0.w), y0, c030);
+      c031 = fma(vec4<f32>(x0.w), y1, c031);
+      c100 = fma(vec4<f32>(x1.x), y0, c100);
+      c101 = fma(vec4<f32>(x1.x), y1, c101);
+      c110 = fma(vec4<f32>(x1.y), y0, c110);
+      c111 = fma(vec4<f32>(x1.y), y1, c111);
+      c120 = fma(vec4<f32>(x1.z), y0, c120);
+      c121 = fma(vec4<f32>(x1.z), y1, c121);
+      c130 = fma(vec4<f32>(x1.w), y0, c130);
+      c131 = fma(vec4<f32>(x1.w), y1, c131);
+    }
+    {
+      let x0 = w0[from_m + 165u];
+      let x1 = w0[from_m + 181u];
+      let y0 = w1[from_n + 165u];
+      let y1 = w1[from_n + 181u];
+      c000 = fma(vec4<f32>(x0.x), y0, c000);
+      c001 = fma(vec4<f32>(x0.x), y1, c001);
+      c010 = fma(vec4<f32>(x0.y), y0, c010);
+      c011 = fma(vec4<f32>(x0.y), y1, c011);
+      c020 = fma(vec4<f32>(x0.z), y0, c020);
+      c021 = fma(vec4<f32>(x0.z), y1, c021);
+      c030 = fma(vec4<f32>(x0.w), y0, c030);
+      c031 = fma(vec4<f32>(x0.w), y1, c031);
+      c100 = fma(vec4<f32>(x1.x), y0, c100);
+      c101 = fma(vec4<f32>(x1.x), y1, c101);
+      c110 = fma(vec4<f32>(x1.y), y0, c110);
+      c111 = fma(vec4<f32>(x1.y), y1, c111);
+      c120 = fma(vec4<f32>(x1.z), y0, c120);
+      c121 = fma(vec4<f32>(x1.z), y1, c121);
+      c130 = fma(vec4<f32>(x1.w), y0, c130);
+      c131 = fma(vec4<f32>(x1.w), y1, c131);
+    }
+    {
+      let x0 = w0[from_m + 198u];
+      let x1 = w0[from_m + 214u];
+      let y0 = w1[from_n + 198u];
+      let y1 = w1[from_n + 214u];
+      c000 = fma(vec4<f32>(x0.x), y0, c000);
+      c001 = fma(vec4<f32>(x0.x), y1, c001);
+      c010 = fma(vec4<f32>(x0.y), y0, c010);
+      c011 = fma(vec4<f32>(x0.y), y1, c011);
+      c020 = fma(vec4<f32>(x0.z), y0, c020);
+      c021 = fma(vec4<f32>(x0.z), y1, c021);
+      c030 = fma(vec4<f32>(x0.w), y0, c030);
+      c031 = fma(vec4<f32>(x0.w), y1, c031);
+      c100 = fma(vec4<f32>(x1.x), y0, c100);
+      c101 = fma(vec4<f32>(x1.x), y1, c101);
+      c110 = fma(vec4<f32>(x1.y), y0, c110);
+      c111 = fma(vec4<f32>(x1.y), y1, c111);
+      c120 = fma(vec4<f32>(x1.z), y0, c120);
+      c121 = fma(vec4<f32>(x1.z), y1, c121);
+      c130 = fma(vec4<f32>(x1.w), y0, c130);
+      c131 = fma(vec4<f32>(x1.w), y1, c131);
+    }
+    {
+      let x0 = w0[from_m + 231u];
+      let x1 = w0[from_m + 247u];
+      let y0 = w1[from_n + 231u];
+      let y1 = w1[from_n + 247u];
+      c000 = fma(vec4<f32>(x0.x), y0, c000);
+      c001 = fma(vec4<f32>(x0.x), y1, c001);
+      c010 = fma(vec4<f32>(x0.y), y0, c010);
+      c011 = fma(vec4<f32>(x0.y), y1, c011);
+      c020 = fma(vec4<f32>(x0.z), y0, c020);
+      c021 = fma(vec4<f32>(x0.z), y1, c021);
+      c030 = fma(vec4<f32>(x0.w), y0, c030);
+      c031 = fma(vec4<f32>(x0.w), y1, c031);
+      c100 = fma(vec4<f32>(x1.x), y0, c100);
+      c101 = fma(vec4<f32>(x1.x), y1, c101);
+      c110 = fma(vec4<f32>(x1.y), y0, c110);
+      c111 = fma(vec4<f32>(x1.y), y1, c111);
+      c120 = fma(vec4<f32>(x1.z), y0, c120);
+      c121 = fma(vec4<f32>(x1.z), y1, c121);
+      c130 = fma(vec4<f32>(x1.w), y0, c130);
+      c131 = fma(vec4<f32>(x1.w), y1, c131);
+    }
+    {
+      let at = (odd ^ 1u) * 264u + qm0 * 132u + um0 / 4u;
+      w0[at + 0u][um0 & 3u] = lm0.x;
+      w0[at + 33u][um0 & 3u] = lm0.y;
+      w0[at + 66u][um0 & 3u] = lm0.z;
+      w0[at + 99u][um0 & 3u] = lm0.w;
+    }
+    {
+      let at = (odd ^ 1u) * 264u + qn0 * 132u + un0 / 4u;
+      w1[at + 0u][un0 & 3u] = ln0.x;
+      w1[at + 33u][un0 & 3u] = ln0.y;
+      w1[at + 66u][un0 & 3u] = ln0.z;
+      w1[at + 99u][un0 & 3u] = ln0.w;
+    }
+    workgroupBarrier();
+  }
+  let v6 = 0.0f;
+  {
+    let col = n0 + tx * 4u + 0u;
+    let i2 = i32(col);
+    let q_v4_0 = a2[u32(i2 + p.o2) >> 2u];
+    let v4_0 = q_v4_0.x;
+    let v4_1 = q_v4_0.y;
+    let v4_2 = q_v4_0.z;
+    let v4_3 = q_v4_0.w;
+    {
+      let row = m0 + ty * 4u + 0u;
+      let i1 = i32(row);
+      let v5_0 = launder(c000.x) + v4_0;
+      let v5_1 = launder(c000.y) + v4_1;
+      let v5_2 = launder(c000.z) + v4_2;
+      let v5_3 = launder(c000.w) + v4_3;
+      let v7_0 = max_f32(v5_0, v6);
+      let v7_1 = max_f32(v5_1, v6);
+      let v7_2 = max_f32(v5_2, v6);
+      let v7_3 = max_f32(v5_3, v6);
+      a3[u32(4096 * i1 + i2) >> 2u] = vec4<f32>(v7_0, v7_1, v7_2, v7_3);
+    }
+    {
+      let row = m0 + ty * 4u + 1u;
+      let i1 = i32(row);
+      let v5_0 = launder(c010.x) + v4_0;
+      let v5_1 = launder(c010.y) + v4_1;
+      let v5_2 = launder(c010.z) + v4_2;
+      let v5_3 = launder(c010.w) + v4_3;
+      let v7_0 = max_f32(v5_0, v6);
+      let v7_1 = max_f32(v5_1, v6);
+      let v7_2 = max_f32(v5_2, v6);
+      let v7_3 = max_f32(v5_3, v6);
+      a3[u32(4096 * i1 + i2) >> 2u] = vec4<f32>(v7_0, v7_1, v7_2, v7_3);
+    }
+    {
+      let row = m0 + ty * 4u + 2u;
+      let i1 = i32(row);
+      let v5_0 = launder(c020.x) + v4_0;
+      let v5_1 = launder(c020.y) + v4_1;
+      let v5_2 = launder(c020.z) + v4_2;
+      let v5_3 = launder(c020.w) + v4_3;
+      let v7_0 = max_f32(v5_0, v6);
+      let v7_1 = max_f32(v5_1, v6);
+      let v7_2 = max_f32(v5_2, v6);
+      let v7_3 = max_f32(v5_3, v6);
+      a3[u32(4096 * i1 + i2) >> 2u] = vec4<f32>(v7_0, v7_1, v7_2, v7_3);
+    }
+    {
+      let row = m0 + ty * 4u + 3u;
+      let i1 = i32(row);
+      let v5_0 = launder(c030.x) + v4_0;
+      let v5_1 = launder(c030.y) + v4_1;
+      let v5_2 = launder(c030.z) + v4_2;
+      let v5_3 = launder(c030.w) + v4_3;
+      let v7_0 = max_f32(v5_0, v6);
+      let v7_1 = max_f32(v5_1, v6);
+      let v7_2 = max_f32(v5_2, v6);
+      let v7_3 = max_f32(v5_3, v6);
+      a3[u32(4096 * i1 + i2) >> 2u] = vec4<f32>(v7_0, v7_1, v7_2, v7_3);
+    }
+    {
+      let row = m0 + ty * 4u + 64u;
+      let i1 = i32(row);
+      let v5_0 = launder(c100.x) + v4_0;
+      let v5_1 = launder(c100.y) + v4_1;
+      let v5_2 = launder(c100.z) + v4_2;
+      let v5_3 = launder(c100.w) + v4_3;
+      let v7_0 = max_f32(v5_0, v6);
+      let v7_1 = max_f32(v5_1, v6);
+      let v7_2 = max_f32(v5_2, v6);
+      let v7_3 = max_f32(v5_3, v6);
+      a3[u32(4096 * i1 + i2) >> 2u] = vec4<f32>(v7_0, v7_1, v7_2, v7_3);
+    }
+    {
+      let row = m0 + ty * 4u + 65u;
+      let i1 = i32(row);
+      let v5_0 = launder(c110.x) + v4_0;
+      let v5_1 = launder(c110.y) + v4_1;
+      let v5_2 = launder(c110.z) + v4_2;
+      let v5_3 = launder(c110.w) + v4_3;
+      let v7_0 = max_f32(v5_0, v6);
+      let v7_1 = max_f32(v5_1, v6);
+      let v7_2 = max_f32(v5_2, v6);
+      let v7_3 = max_f32(v5_3, v6);
+      a3[u32(4096 * i1 + i2) >> 2u] = vec4<f32>(v7_0, v7_1, v7_2, v7_3);
+    }
+    {
+      let row = m0 + ty * 4u + 66u;
+      let i1 = i32(row);
+      let v5_0 = launder(c120.x) + v4_0;
+      let v5_1 = launder(c120.y) + v4_1;
+      let v5_2 = launder(c120.z) + v4_2;
+      let v5_3 = launder(c120.w) + v4_3;
+      let v7_0 = max_f32(v5_0, v6);
+      let v7_1 = max_f32(v5_1, v6);
+      let v7_2 = max_f32(v5_2, v6);
+      let v7_3 = max_f32(v5_3, v6);
+      a3[u32(4096 * i1 + i2) >> 2u] = vec4<f32>(v7_0, v7_1, v7_2, v7_3);
+    }
+    {
+      let row = m0 + ty * 4u + 67u;
+      let i1 = i32(row);
+      let v5_0 = launder(c130.x) + v4_0;
+      let v5_1 = launder(c130.y) + v4_1;
+      let v5_2 = launder(c130.z) + v4_2;
+      let v5_3 = launder(c130.w) + v4_3;
+      let v7_0 = max_f32(v5_0, v6);
+      let v7_1 = max_f32(v5_1, v6);
+      let v7_2 = max_f32(v5_2, v6);
+      let v7_3 = max_f32(v5_3, v6);
+      a3[u32(4096 * i1 + i2) >> 2u] = vec4<f32>(v7_0, v7_1, v7_2, v7_3);
+    }
+  }
+  {
+    let col = n0 + tx * 4u + 64u;
+    let i2 = i32(col);
+    let q_v4_0 = a2[u32(i2 + p.o2) >> 2u];
+    let v4_0 = q_v4_0.x;
+    let v4_1 = q_v4_0.y;
+    let v4_2 = q_v4_0.z;
+    let v4_3 = q_v4_0.w;
+    {
+      let row = m0 + ty * 4u + 0u;
+      let i1 = i32(row);
+      let v5_0 = launder(c001.x) + v4_0;
+      let v5_1 = launder(c001.y) + v4_1;
+      let v5_2 = launder(c001.z) + v4_2;
+      let v5_3 = launder(c001.w) + v4_3;
+      let v7_0 = max_f32(v5_0, v6);
+      let v7_1 = max_f32(v5_1, v6);
+      let v7_2 = max_f32(v5_2, v6);
+      let v7_3 = max_f32(v5_3, v6);
+      a3[u32(4096 * i1 + i2) >> 2u] = vec4<f32>(v7_0, v7_1, v7_2, v7_3);
+    }
+    {
+      let row = m0 + ty * 4u + 1u;
+      let i1 = i32(row);
+      let v5_0 = launder(c011.x) + v4_0;
+      let v5_1 = launder(c011.y) + v4_1;
+      let v5_2 = launder(c011.z) + v4_2;
+      let v5_3 = launder(c011.w) + v4_3;
+      let v7_0 = max_f32(v5_0, v6);
+      let v7_1 = max_f32(v5_1, v6);
+      let v7_2 = max_f32(v5_2, v6);
+      let v7_3 = max_f32(v5_3, v6);
+      a3[u32(4096 * i1 + i2) >> 2u] = vec4<f32>(v7_0, v7_1, v7_2, v7_3);
+    }
+    {
+      let row = m0 + ty * 4u + 2u;
+      let i1 = i32(row);
+      let v5_0 = launder(c021.x) + v4_0;
+      let v5_1 = launder(c021.y) + v4_1;
+      let v5_2 = launder(c021.z) + v4_2;
+      let v5_3 = launder(c021.w) + v4_3;
+      let v7_0 = max_f32(v5_0, v6);
+      let v7_1 = max_f32(v5_1, v6);
+      let v7_2 = max_f32(v5_2, v6);
+      let v7_3 = max_f32(v5_3, v6);
+      a3[u32(4096 * i1 + i2) >> 2u] = vec4<f32>(v7_0, v7_1, v7_2, v7_3);
+    }
+    {
+      let row = m0 + ty * 4u + 3u;
+      let i1 = i32(row);
+      let v5_0 = launder(c031.x) + v4_0;
+      let v5_1 = launder(c031.y) + v4_1;
+      let v5_2 = launder(c031.z) + v4_2;
+      let v5_3 = launder(c031.w) + v4_3;
+      let v7_0 = max_f32(v5_0, v6);
+      let v7_1 = max_f32(v5_1, v6);
+      let v7_2 = max_f32(v5_2, v6);
+      let v7_3 = max_f32(v5_3, v6);
+      a3[u32(4096 * i1 + i2) >> 2u] = vec4<f32>(v7_0, v7_1, v7_2, v7_3);
+    }
+    {
+      let row = m0 + ty * 4u + 64u;
+      let i1 = i32(row);
+      let v5_0 = launder(c101.x) + v4_0;
+      let v5_1 = launder(c101.y) + v4_1;
+      let v5_2 = launder(c101.z) + v4_2;
+      let v5_3 = launder(c101.w) + v4_3;
+      let v7_0 = max_f32(v5_0, v6);
+      let v7_1 = max_f32(v5_1, v6);
+      let v7_2 = max_f32(v5_2, v6);
+      let v7_3 = max_f32(v5_3, v6);
+      a3[u32(4096 * i1 + i2) >> 2u] = vec4<f32>(v7_0, v7_1, v7_2, v7_3);
+    }
+    {
+      let row = m0 + ty * 4u + 65u;
+      let i1 = i32(row);
+      let v5_0 = launder(c111.x) + v4_0;
+      let v5_1 = launder(c111.y) + v4_1;
+      let v5_2 = launder(c111.z) + v4_2;
+      let v5_3 = launder(c111.w) + v4_3;
+      let v7_0 = max_f32(v5_0, v6);
+      let v7_1 = max_f32(v5_1, v6);
+      let v7_2 = max_f32(v5_2, v6);
+      let v7_3 = max_f32(v5_3, v6);
+      a3[u32(4096 * i1 + i2) >> 2u] = vec4<f32>(v7_0, v7_1, v7_2, v7_3);
+    }
+    {
+      let row = m0 + ty * 4u + 66u;
+      let i1 = i32(row);
+      let v5_0 = launder(c121.x) + v4_0;
+      let v5_1 = launder(c121.y) + v4_1;
+      let v5_2 = launder(c121.z) + v4_2;
+      let v5_3 = launder(c121.w) + v4_3;
+      let v7_0 = max_f32(v5_0, v6);
+      let v7_1 = max_f32(v5_1, v6);
+      let v7_2 = max_f32(v5_2, v6);
+      let v7_3 = max_f32(v5_3, v6);
+      a3[u32(4096 * i1 + i2) >> 2u] = vec4<f32>(v7_0, v7_1, v7_2, v7_3);
+    }
+    {
+      let row = m0 + ty * 4u + 67u;
+      let i1 = i32(row);
+      let v5_0 = launder(c131.x) + v4_0;
+      let v5_1 = launder(c131.y) + v4_1;
+      let v5_2 = launder(c131.z) + v4_2;
+      let v5_3 = launder(c131.w) + v4_3;
+      let v7_0 = max_f32(v5_0, v6);
+      let v7_1 = max_f32(v5_1, v6);
+      let v7_2 = max_f32(v5_2, v6);
+      let v7_3 = max_f32(v5_3, v6);
+      a3[u32(4096 * i1 + i2) >> 2u] = vec4<f32>(v7_0, v7_1, v7_2, v7_3);
+    }
+  }
+}

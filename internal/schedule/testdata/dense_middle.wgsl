@@ -1,0 +1,366 @@
+// contraction i0:1 batch i1:512 m i2:512 n i3:512 k
+// a0 in float32 aligned
+// a1 in float32 aligned
+// a2 in float32 aligned
+// a3 out float32[262144] aligned
+// %0 float32{0 1 3} = Load a0[262144*i0 + 512*i1 + i3]
+// %1 float32{2 3} = Load a1[i2 + 512*i3]
+// %2 float32{0 1 2 3} = Mul %0 %1
+// %3 float32{0 1 2} = Sum %2 over {3}
+// %4 float32{2} = Load a2[i2]
+// %5 float32{0 1 2} = Add %3 %4
+// %6 float32{} = Const 0
+// %7 float32{0 1 2} = Max %5 %6
+// %8 float32{0 1 2} = Store %7 a3[262144*i0 + 512*i1 + i2]
+
+// Pass 0: groups [64 1 1], bindings [{Arg:0 Scratch:0 Write:false} {Arg:1 Scratch:0 Write:false} {Arg:2 Scratch:0 Write:false} {Arg:3 Scratch:0 Write:true}], params [{Arg:0 Offset:true} {Arg:1 Offset:true} {Arg:2 Offset:true}], scratch []
+
+struct Params {
+  o0: i32,
+  o1: i32,
+  o2: i32,
+}
+@group(1) @binding(0) var<uniform> p: Params;
+@group(0) @binding(0) var<storage, read> a0: array<vec4<f32>>;
+@group(0) @binding(1) var<storage, read> a1: array<vec4<f32>>;
+@group(0) @binding(2) var<storage, read> a2: array<vec4<f32>>;
+@group(0) @binding(3) var<storage, read_write> a3: array<vec4<f32>>;
+var<workgroup> w0: array<vec4<f32>, 272>;
+var<workgroup> w1: array<vec4<f32>, 256>;
+
+fn is_nan(x: f32) -> bool {
+  return (bitcast<u32>(x) & 0x7fffffffu) > 0x7f800000u;
+}
+
+fn launder(x: f32) -> f32 {
+  return bitcast<f32>(bitcast<u32>(x) | zero);
+}
+
+fn max_f32(a: f32, b: f32) -> f32 {
+  return select(select(max(a, b), b, is_nan(b)), a, is_nan(a));
+}
+
+var<private> zero: u32;
+
+@compute @workgroup_size(128)
+fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) thread: u32) {
+  let group = id.x;
+  zero = id.z;
+  let job = min(group, 63u);
+  let batch = job / 64u % 1u;
+  let split = job / 64u;
+  let tile = job % 64u;
+  let first = tile / 64u * 8u;
+  let height = min(8u - first, 8u);
+  let m0 = (first + tile % 64u % height) * 64u;
+  let n0 = tile % 64u / height * 64u;
+  let tx = thread % 8u;
+  let ty = thread / 8u;
+  var c000 = vec4<f32>();
+  var c001 = vec4<f32>();
+  var c010 = vec4<f32>();
+  var c011 = vec4<f32>();
+  var c020 = vec4<f32>();
+  var c021 = vec4<f32>();
+  var c030 = vec4<f32>();
+  var c031 = vec4<f32>();
+  let qm0 = thread % 2u;
+  let um0 = thread / 2u;
+  var lm0 = vec4<f32>();
+  let i1_m0 = i32(m0 + um0);
+  let qn0 = thread % 16u;
+  let un0 = thread / 16u;
+  var ln0 = vec4<f32>();
+  let i2_n0 = i32(n0 + qn0 * 4u);
+  {
+    let i3_m0 = i32(0u * 8u + qm0 * 4u);
+    let q_v0_m0_0 = a0[u32(512 * i1_m0 + i3_m0 + p.o0) >> 2u];
+    let v0_m0_0 = q_v0_m0_0.x;
+    let v0_m0_1 = q_v0_m0_0.y;
+    let v0_m0_2 = q_v0_m0_0.z;
+    let v0_m0_3 = q_v0_m0_0.w;
+    lm0 = vec4<f32>(v0_m0_0, v0_m0_1, v0_m0_2, v0_m0_3);
+  }
+  {
+    let i3_n0 = i32(0u * 8u + un0);
+    let q_v1_n0_0 = a1[u32(i2_n0 + 512 * i3_n0 + p.o1) >> 2u];
+    let v1_n0_0 = q_v1_n0_0.x;
+    let v1_n0_1 = q_v1_n0_0.y;
+    let v1_n0_2 = q_v1_n0_0.z;
+    let v1_n0_3 = q_v1_n0_0.w;
+    ln0 = vec4<f32>(v1_n0_0, v1_n0_1, v1_n0_2, v1_n0_3);
+  }
+  {
+    let at = 0u + qm0 * 68u + um0 / 4u;
+    w0[at + 0u][um0 & 3u] = lm0.x;
+    w0[at + 17u][um0 & 3u] = lm0.y;
+    w0[at + 34u][um0 & 3u] = lm0.z;
+    w0[at + 51u][um0 & 3u] = lm0.w;
+  }
+  {
+    w1[0u + un0 * 16u + qn0] = ln0;
+  }
+  workgroupBarrier();
+  for (var step = 0u; step < 64u; step = step + 1u) {
+    let odd = (step - 0u) & 1u;
+    let next = min(step + 1u, 64u - 1u);
+    {
+      let i3_m0 = i32(next * 8u + qm0 * 4u);
+      let q_v0_m0_0 = a0[u32(512 * i1_m0 + i3_m0 + p.o0) >> 2u];
+      let v0_m0_0 = q_v0_m0_0.x;
+      let v0_m0_1 = q_v0_m0_0.y;
+      let v0_m0_2 = q_v0_m0_0.z;
+      let v0_m0_3 = q_v0_m0_0.w;
+      lm0 = vec4<f32>(v0_m0_0, v0_m0_1, v0_m0_2, v0_m0_3);
+    }
+    {
+      let i3_n0 = i32(next * 8u + un0);
+      let q_v1_n0_0 = a1[u32(i2_n0 + 512 * i3_n0 + p.o1) >> 2u];
+      let v1_n0_0 = q_v1_n0_0.x;
+      let v1_n0_1 = q_v1_n0_0.y;
+      let v1_n0_2 = q_v1_n0_0.z;
+      let v1_n0_3 = q_v1_n0_0.w;
+      ln0 = vec4<f32>(v1_n0_0, v1_n0_1, v1_n0_2, v1_n0_3);
+    }
+    let from_m = odd * 136u + ty;
+    let from_n = odd * 128u + tx;
+    {
+      let x0 = w0[from_m + 0u];
+      let y0 = w1[from_n + 0u];
+      let y1 = w1[from_n + 8u];
+      c000 = fma(vec4<f32>(x0.x), y0, c000);
+      c001 = fma(vec4<f32>(x0.x), y1, c001);
+      c010 = fma(vec4<f32>(x0.y), y0, c010);
+      c011 = fma(vec4<f32>(x0.y), y1, c011);
+      c020 = fma(vec4<f32>(x0.z), y0, c020);
+      c021 = fma(vec4<f32>(x0.z), y1, c021);
+      c030 = fma(vec4<f32>(x0.w), y0, c030);
+      c031 = fma(vec4<f32>(x0.w), y1, c031);
+    }
+    {
+      let x0 = w0[from_m + 17u];
+      let y0 = w1[from_n + 16u];
+      let y1 = w1[from_n + 24u];
+      c000 = fma(vec4<f32>(x0.x), y0, c000);
+      c001 = fma(vec4<f32>(x0.x), y1, c001);
+      c010 = fma(vec4<f32>(x0.y), y0, c010);
+      c011 = fma(vec4<f32>(x0.y), y1, c011);
+      c020 = fma(vec4<f32>(x0.z), y0, c020);
+      c021 = fma(vec4<f32>(x0.z), y1, c021);
+      c030 = fma(vec4<f32>(x0.w), y0, c030);
+      c031 = fma(vec4<f32>(x0.w), y1, c031);
+    }
+    {
+      let x0 = w0[from_m + 34u];
+      let y0 = w1[from_n + 32u];
+      let y1 = w1[from_n + 40u];
+      c000 = fma(vec4<f32>(x0.x), y0, c000);
+      c001 = fma(vec4<f32>(x0.x), y1, c001);
+      c010 = fma(vec4<f32>(x0.y), y0, c010);
+      c011 = fma(vec4<f32>(x0.y), y1, c011);
+      c020 = fma(vec4<f32>(x0.z), y0, c020);
+      c021 = fma(vec4<f32>(x0.z), y1, c021);
+      c030 = fma(vec4<f32>(x0.w), y0, c030);
+      c031 = fma(vec4<f32>(x0.w), y1, c031);
+    }
+    {
+      let x0 = w0[from_m + 51u];
+      let y0 = w1[from_n + 48u];
+      let y1 = w1[from_n + 56u];
+      c000 = fma(vec4<f32>(x0.x), y0, c000);
+      c001 = fma(vec4<f32>(x0.x), y1, c001);
+      c010 = fma(vec4<f32>(x0.y), y0, c010);
+      c011 = fma(vec4<f32>(x0.y), y1, c011);
+      c020 = fma(vec4<f32>(x0.z), y0, c020);
+      c021 = fma(vec4<f32>(x0.z), y1, c021);
+      c030 = fma(vec4<f32>(x0.w), y0, c030);
+      c031 = fma(vec4<f32>(x0.w), y1, c031);
+    }
+    {
+      let x0 = w0[from_m + 68u];
+      let y0 = w1[from_n + 64u];
+      let y1 = w1[from_n + 72u];
+      c000 = fma(vec4<f32>(x0.x), y0, c000);
+      c001 = fma(vec4<f32>(x0.x), y1, c001);
+      c010 = fma(vec4<f32>(x0.y), y0, c010);
+      c011 = fma(vec4<f32>(x0.y), y1, c011);
+      c020 = fma(vec4<f32>(x0.z), y0, c020);
+      c021 = fma(vec4<f32>(x0.z), y1, c021);
+      c030 = fma(vec4<f32>(x0.w), y0, c030);
+      c031 = fma(vec4<f32>(x0.w), y1, c031);
+    }
+    {
+      let x0 = w0[from_m + 85u];
+      let y0 = w1[from_n + 80u];
+      let y1 = w1[from_n + 88u];
+      c000 = fma(vec4<f32>(x0.x), y0, c000);
+      c001 = fma(vec4<f32>(x0.x), y1, c001);
+      c010 = fma(vec4<f32>(x0.y), y0, c010);
+      c011 = fma(vec4<f32>(x0.y), y1, c011);
+      c020 = fma(vec4<f32>(x0.z), y0, c020);
+      c021 = fma(vec4<f32>(x0.z), y1, c021);
+      c030 = fma(vec4<f32>(x0.w), y0, c030);
+      c031 = fma(vec4<f32>(x0.w), y1, c031);
+    }
+    {
+      let x0 = w0[from_m + 102u];
+      let y0 = w1[from_n + 96u];
+      let y1 = w1[from_n + 104u];
+      c000 = fma(vec4<f32>(x0.x), y0, c000);
+      c001 = fma(vec4<f32>(x0.x), y1, c001);
+      c010 = fma(vec4<f32>(x0.y), y0, c010);
+      c011 = fma(vec4<f32>(x0.y), y1, c011);
+      c020 = fma(vec4<f32>(x0.z), y0, c020);
+      c021 = fma(vec4<f32>(x0.z), y1, c021);
+      c030 = fma(vec4<f32>(x0.w), y0, c030);
+      c031 = fma(vec4<f32>(x0.w), y1, c031);
+    }
+    {
+      let x0 = w0[from_m + 119u];
+      let y0 = w1[from_n + 112u];
+      let y1 = w1[from_n + 120u];
+      c000 = fma(vec4<f32>(x0.x), y0, c000);
+      c001 = fma(vec4<f32>(x0.x), y1, c001);
+      c010 = fma(vec4<f32>(x0.y), y0, c010);
+      c011 = fma(vec4<f32>(x0.y), y1, c011);
+      c020 = fma(vec4<f32>(x0.z), y0, c020);
+      c021 = fma(vec4<f32>(x0.z), y1, c021);
+      c030 = fma(vec4<f32>(x0.w), y0, c030);
+      c031 = fma(vec4<f32>(x0.w), y1, c031);
+    }
+    {
+      let at = (odd ^ 1u) * 136u + qm0 * 68u + um0 / 4u;
+      w0[at + 0u][um0 & 3u] = lm0.x;
+      w0[at + 17u][um0 & 3u] = lm0.y;
+      w0[at + 34u][um0 & 3u] = lm0.z;
+      w0[at + 51u][um0 & 3u] = lm0.w;
+    }
+    {
+      w1[(odd ^ 1u) * 128u + un0 * 16u + qn0] = ln0;
+    }
+    workgroupBarrier();
+  }
+  let v6 = 0.0f;
+  {
+    let col = n0 + tx * 4u + 0u;
+    let i2 = i32(col);
+    let q_v4_0 = a2[u32(i2 + p.o2) >> 2u];
+    let v4_0 = q_v4_0.x;
+    let v4_1 = q_v4_0.y;
+    let v4_2 = q_v4_0.z;
+    let v4_3 = q_v4_0.w;
+    {
+      let row = m0 + ty * 4u + 0u;
+      let i1 = i32(row);
+      let v5_0 = launder(c000.x) + v4_0;
+      let v5_1 = launder(c000.y) + v4_1;
+      let v5_2 = launder(c000.z) + v4_2;
+      let v5_3 = launder(c000.w) + v4_3;
+      let v7_0 = max_f32(v5_0, v6);
+      let v7_1 = max_f32(v5_1, v6);
+      let v7_2 = max_f32(v5_2, v6);
+      let v7_3 = max_f32(v5_3, v6);
+      a3[u32(512 * i1 + i2) >> 2u] = vec4<f32>(v7_0, v7_1, v7_2, v7_3);
+    }
+    {
+      let row = m0 + ty * 4u + 1u;
+      let i1 = i32(row);
+      let v5_0 = launder(c010.x) + v4_0;
+      let v5_1 = launder(c010.y) + v4_1;
+      let v5_2 = launder(c010.z) + v4_2;
+      let v5_3 = launder(c010.w) + v4_3;
+      let v7_0 = max_f32(v5_0, v6);
+      let v7_1 = max_f32(v5_1, v6);
+      let v7_2 = max_f32(v5_2, v6);
+      let v7_3 = max_f32(v5_3, v6);
+      a3[u32(512 * i1 + i2) >> 2u] = vec4<f32>(v7_0, v7_1, v7_2, v7_3);
+    }
+    {
+      let row = m0 + ty * 4u + 2u;
+      let i1 = i32(row);
+      let v5_0 = launder(c020.x) + v4_0;
+      let v5_1 = launder(c020.y) + v4_1;
+      let v5_2 = launder(c020.z) + v4_2;
+      let v5_3 = launder(c020.w) + v4_3;
+      let v7_0 = max_f32(v5_0, v6);
+      let v7_1 = max_f32(v5_1, v6);
+      let v7_2 = max_f32(v5_2, v6);
+      let v7_3 = max_f32(v5_3, v6);
+      a3[u32(512 * i1 + i2) >> 2u] = vec4<f32>(v7_0, v7_1, v7_2, v7_3);
+    }
+    {
+      let row = m0 + ty * 4u + 3u;
+      let i1 = i32(row);
+      let v5_0 = launder(c030.x) + v4_0;
+      let v5_1 = launder(c030.y) + v4_1;
+      let v5_2 = launder(c030.z) + v4_2;
+      let v5_3 = launder(c030.w) + v4_3;
+      let v7_0 = max_f32(v5_0, v6);
+      let v7_1 = max_f32(v5_1, v6);
+      let v7_2 = max_f32(v5_2, v6);
+      let v7_3 = max_f32(v5_3, v6);
+      a3[u32(512 * i1 + i2) >> 2u] = vec4<f32>(v7_0, v7_1, v7_2, v7_3);
+    }
+  }
+  {
+    let col = n0 + tx * 4u + 32u;
+    let i2 = i32(col);
+    let q_v4_0 = a2[u32(i2 + p.o2) >> 2u];
+    let v4_0 = q_v4_0.x;
+    let v4_1 = q_v4_0.y;
+    let v4_2 = q_v4_0.z;
+    let v4_3 = q_v4_0.w;
+    {
+      let row = m0 + ty * 4u + 0u;
+      let i1 = i32(row);
+      let v5_0 = launder(c001.x) + v4_0;
+      let v5_1 = launder(c001.y) + v4_1;
+      let v5_2 = launder(c001.z) + v4_2;
+      let v5_3 = launder(c001.w) + v4_3;
+      let v7_0 = max_f32(v5_0, v6);
+      let v7_1 = max_f32(v5_1, v6);
+      let v7_2 = max_f32(v5_2, v6);
+      let v7_3 = max_f32(v5_3, v6);
+      a3[u32(512 * i1 + i2) >> 2u] = vec4<f32>(v7_0, v7_1, v7_2, v7_3);
+    }
+    {
+      let row = m0 + ty * 4u + 1u;
+      let i1 = i32(row);
+      let v5_0 = launder(c011.x) + v4_0;
+      let v5_1 = launder(c011.y) + v4_1;
+      let v5_2 = launder(c011.z) + v4_2;
+      let v5_3 = launder(c011.w) + v4_3;
+      let v7_0 = max_f32(v5_0, v6);
+      let v7_1 = max_f32(v5_1, v6);
+      let v7_2 = max_f32(v5_2, v6);
+      let v7_3 = max_f32(v5_3, v6);
+      a3[u32(512 * i1 + i2) >> 2u] = vec4<f32>(v7_0, v7_1, v7_2, v7_3);
+    }
+    {
+      let row = m0 + ty * 4u + 2u;
+      let i1 = i32(row);
+      let v5_0 = launder(c021.x) + v4_0;
+      let v5_1 = launder(c021.y) + v4_1;
+      let v5_2 = launder(c021.z) + v4_2;
+      let v5_3 = launder(c021.w) + v4_3;
+      let v7_0 = max_f32(v5_0, v6);
+      let v7_1 = max_f32(v5_1, v6);
+      let v7_2 = max_f32(v5_2, v6);
+      let v7_3 = max_f32(v5_3, v6);
+      a3[u32(512 * i1 + i2) >> 2u] = vec4<f32>(v7_0, v7_1, v7_2, v7_3);
+    }
+    {
+      let row = m0 + ty * 4u + 3u;
+      let i1 = i32(row);
+      let v5_0 = launder(c031.x) + v4_0;
+      let v5_1 = launder(c031.y) + v4_1;
+      let v5_2 = launder(c031.z) + v4_2;
+      let v5_3 = launder(c031.w) + v4_3;
+      let v7_0 = max_f32(v5_0, v6);
+      let v7_1 = max_f32(v5_1, v6);
+      let v7_2 = max_f32(v5_2, v6);
+      let v7_3 = max_f32(v5_3, v6);
+      a3[u32(512 * i1 + i2) >> 2u] = vec4<f32>(v7_0, v7_1, v7_2, v7_3);
+    }
+  }
+}

@@ -1,0 +1,451 @@
+// contraction i0:1 batch i1:16 m i2:100 n i3:4096 k
+// a0 in float32 aligned
+// a1 in float32 aligned
+// a2 in float32 aligned
+// a3 out float32[1600] aligned
+// %0 float32{0 1 3} = Load a0[65536*i0 + 4096*i1 + i3]
+// %1 float32{2 3} = Load a1[i2 + 100*i3]
+// %2 float32{0 1 2 3} = Mul %0 %1
+// %3 float32{0 1 2} = Sum %2 over {3}
+// %4 float32{2} = Load a2[i2]
+// %5 float32{0 1 2} = Add %3 %4
+// %6 float32{} = Const 0
+// %7 float32{0 1 2} = Max %5 %6
+// %8 float32{0 1 2} = Store %7 a3[1600*i0 + 100*i1 + i2]
+
+// Pass 0: groups [256 1 1], bindings [{Arg:0 Scratch:0 Write:false} {Arg:1 Scratch:0 Write:false} {Arg:-1 Scratch:0 Write:true}], params [{Arg:0 Offset:true} {Arg:1 Offset:true}], scratch [409600]
+
+struct Params {
+  o0: i32,
+  o1: i32,
+}
+@group(1) @binding(0) var<uniform> p: Params;
+@group(0) @binding(0) var<storage, read> a0: array<vec4<f32>>;
+@group(0) @binding(1) var<storage, read> a1: array<vec4<f32>>;
+@group(0) @binding(2) var<storage, read_write> s0: array<f32>;
+var<workgroup> w0: array<vec4<f32>, 288>;
+var<workgroup> w1: array<vec4<f32>, 256>;
+
+@compute @workgroup_size(64)
+fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) thread: u32) {
+  let group = id.x;
+  let job = min(group, 255u);
+  let batch = job / 4u % 1u;
+  let split = job / 4u;
+  let tile = job % 4u;
+  let first = tile / 32u * 8u;
+  let height = min(1u - first, 8u);
+  let m0 = (first + tile % 32u % height) * 32u;
+  let n0 = tile % 32u / height * 32u;
+  let tx = thread % 8u;
+  let ty = thread / 8u;
+  var c000 = vec4<f32>();
+  var c010 = vec4<f32>();
+  var c020 = vec4<f32>();
+  var c030 = vec4<f32>();
+  let qm0 = thread % 4u;
+  let um0 = thread / 4u;
+  var lm0 = vec4<f32>();
+  let i1_m0 = i32(min(m0 + um0, 16u - 1u));
+  let qm1 = (thread + 64u) % 4u;
+  let um1 = (thread + 64u) / 4u;
+  var lm1 = vec4<f32>();
+  let i1_m1 = i32(min(m0 + um1, 16u - 1u));
+  let qn0 = thread % 8u;
+  let un0 = thread / 8u;
+  var ln0 = vec4<f32>();
+  let i2_n0 = i32(min(n0 + qn0 * 4u, 100u - 4u));
+  let qn1 = (thread + 64u) % 8u;
+  let un1 = (thread + 64u) / 8u;
+  var ln1 = vec4<f32>();
+  let i2_n1 = i32(min(n0 + qn1 * 4u, 100u - 4u));
+  let begin = split * 4u;
+  let end = min(begin + 4u, 256u);
+  {
+    let i3_m0 = i32(begin * 16u + qm0 * 4u);
+    let q_v0_m0_0 = a0[u32(4096 * i1_m0 + i3_m0 + p.o0) >> 2u];
+    let v0_m0_0 = q_v0_m0_0.x;
+    let v0_m0_1 = q_v0_m0_0.y;
+    let v0_m0_2 = q_v0_m0_0.z;
+    let v0_m0_3 = q_v0_m0_0.w;
+    lm0 = vec4<f32>(select(0.0f, v0_m0_0, m0 + um0 < 16u), select(0.0f, v0_m0_1, m0 + um0 < 16u), select(0.0f, v0_m0_2, m0 + um0 < 16u), select(0.0f, v0_m0_3, m0 + um0 < 16u));
+  }
+  {
+    let i3_m1 = i32(begin * 16u + qm1 * 4u);
+    let q_v0_m1_0 = a0[u32(4096 * i1_m1 + i3_m1 + p.o0) >> 2u];
+    let v0_m1_0 = q_v0_m1_0.x;
+    let v0_m1_1 = q_v0_m1_0.y;
+    let v0_m1_2 = q_v0_m1_0.z;
+    let v0_m1_3 = q_v0_m1_0.w;
+    lm1 = vec4<f32>(select(0.0f, v0_m1_0, m0 + um1 < 16u), select(0.0f, v0_m1_1, m0 + um1 < 16u), select(0.0f, v0_m1_2, m0 + um1 < 16u), select(0.0f, v0_m1_3, m0 + um1 < 16u));
+  }
+  {
+    let i3_n0 = i32(begin * 16u + un0);
+    let q_v1_n0_0 = a1[u32(i2_n0 + 100 * i3_n0 + p.o1) >> 2u];
+    let v1_n0_0 = q_v1_n0_0.x;
+    let v1_n0_1 = q_v1_n0_0.y;
+    let v1_n0_2 = q_v1_n0_0.z;
+    let v1_n0_3 = q_v1_n0_0.w;
+    ln0 = vec4<f32>(select(0.0f, v1_n0_0, n0 + qn0 * 4u < 100u), select(0.0f, v1_n0_1, n0 + qn0 * 4u < 100u), select(0.0f, v1_n0_2, n0 + qn0 * 4u < 100u), select(0.0f, v1_n0_3, n0 + qn0 * 4u < 100u));
+  }
+  {
+    let i3_n1 = i32(begin * 16u + un1);
+    let q_v1_n1_0 = a1[u32(i2_n1 + 100 * i3_n1 + p.o1) >> 2u];
+    let v1_n1_0 = q_v1_n1_0.x;
+    let v1_n1_1 = q_v1_n1_0.y;
+    let v1_n1_2 = q_v1_n1_0.z;
+    let v1_n1_3 = q_v1_n1_0.w;
+    ln1 = vec4<f32>(select(0.0f, v1_n1_0, n0 + qn1 * 4u < 100u), select(0.0f, v1_n1_1, n0 + qn1 * 4u < 100u), select(0.0f, v1_n1_2, n0 + qn1 * 4u < 100u), select(0.0f, v1_n1_3, n0 + qn1 * 4u < 100u));
+  }
+  {
+    let at = 0u + qm0 * 36u + um0 / 4u;
+    w0[at + 0u][um0 & 3u] = lm0.x;
+    w0[at + 9u][um0 & 3u] = lm0.y;
+    w0[at + 18u][um0 & 3u] = lm0.z;
+    w0[at + 27u][um0 & 3u] = lm0.w;
+  }
+  {
+    let at = 0u + qm1 * 36u + um1 / 4u;
+    w0[at + 0u][um1 & 3u] = lm1.x;
+    w0[at + 9u][um1 & 3u] = lm1.y;
+    w0[at + 18u][um1 & 3u] = lm1.z;
+    w0[at + 27u][um1 & 3u] = lm1.w;
+  }
+  {
+    w1[0u + un0 * 8u + qn0] = ln0;
+  }
+  {
+    w1[0u + un1 * 8u + qn1] = ln1;
+  }
+  workgroupBarrier();
+  for (var step = begin; step < end; step = step + 1u) {
+    let odd = (step - begin) & 1u;
+    let next = min(step + 1u, end - 1u);
+    {
+      let i3_m0 = i32(next * 16u + qm0 * 4u);
+      let q_v0_m0_0 = a0[u32(4096 * i1_m0 + i3_m0 + p.o0) >> 2u];
+      let v0_m0_0 = q_v0_m0_0.x;
+      let v0_m0_1 = q_v0_m0_0.y;
+      let v0_m0_2 = q_v0_m0_0.z;
+      let v0_m0_3 = q_v0_m0_0.w;
+      lm0 = vec4<f32>(select(0.0f, v0_m0_0, m0 + um0 < 16u), select(0.0f, v0_m0_1, m0 + um0 < 16u), select(0.0f, v0_m0_2, m0 + um0 < 16u), select(0.0f, v0_m0_3, m0 + um0 < 16u));
+    }
+    {
+      let i3_m1 = i32(next * 16u + qm1 * 4u);
+      let q_v0_m1_0 = a0[u32(4096 * i1_m1 + i3_m1 + p.o0) >> 2u];
+      let v0_m1_0 = q_v0_m1_0.x;
+      let v0_m1_1 = q_v0_m1_0.y;
+      let v0_m1_2 = q_v0_m1_0.z;
+      let v0_m1_3 = q_v0_m1_0.w;
+      lm1 = vec4<f32>(select(0.0f, v0_m1_0, m0 + um1 < 16u), select(0.0f, v0_m1_1, m0 + um1 < 16u), select(0.0f, v0_m1_2, m0 + um1 < 16u), select(0.0f, v0_m1_3, m0 + um1 < 16u));
+    }
+    {
+      let i3_n0 = i32(next * 16u + un0);
+      let q_v1_n0_0 = a1[u32(i2_n0 + 100 * i3_n0 + p.o1) >> 2u];
+      let v1_n0_0 = q_v1_n0_0.x;
+      let v1_n0_1 = q_v1_n0_0.y;
+      let v1_n0_2 = q_v1_n0_0.z;
+      let v1_n0_3 = q_v1_n0_0.w;
+      ln0 = vec4<f32>(select(0.0f, v1_n0_0, n0 + qn0 * 4u < 100u), select(0.0f, v1_n0_1, n0 + qn0 * 4u < 100u), select(0.0f, v1_n0_2, n0 + qn0 * 4u < 100u), select(0.0f, v1_n0_3, n0 + qn0 * 4u < 100u));
+    }
+    {
+      let i3_n1 = i32(next * 16u + un1);
+      let q_v1_n1_0 = a1[u32(i2_n1 + 100 * i3_n1 + p.o1) >> 2u];
+      let v1_n1_0 = q_v1_n1_0.x;
+      let v1_n1_1 = q_v1_n1_0.y;
+      let v1_n1_2 = q_v1_n1_0.z;
+      let v1_n1_3 = q_v1_n1_0.w;
+      ln1 = vec4<f32>(select(0.0f, v1_n1_0, n0 + qn1 * 4u < 100u), select(0.0f, v1_n1_1, n0 + qn1 * 4u < 100u), select(0.0f, v1_n1_2, n0 + qn1 * 4u < 100u), select(0.0f, v1_n1_3, n0 + qn1 * 4u < 100u));
+    }
+    let from_m = odd * 144u + ty;
+    let from_n = odd * 128u + tx;
+    {
+      let x0 = w0[from_m + 0u];
+      let y0 = w1[from_n + 0u];
+      c000 = fma(vec4<f32>(x0.x), y0, c000);
+      c010 = fma(vec4<f32>(x0.y), y0, c010);
+      c020 = fma(vec4<f32>(x0.z), y0, c020);
+      c030 = fma(vec4<f32>(x0.w), y0, c030);
+    }
+    {
+      let x0 = w0[from_m + 9u];
+      let y0 = w1[from_n + 8u];
+      c000 = fma(vec4<f32>(x0.x), y0, c000);
+      c010 = fma(vec4<f32>(x0.y), y0, c010);
+      c020 = fma(vec4<f32>(x0.z), y0, c020);
+      c030 = fma(vec4<f32>(x0.w), y0, c030);
+    }
+    {
+      let x0 = w0[from_m + 18u];
+      let y0 = w1[from_n + 16u];
+      c000 = fma(vec4<f32>(x0.x), y0, c000);
+      c010 = fma(vec4<f32>(x0.y), y0, c010);
+      c020 = fma(vec4<f32>(x0.z), y0, c020);
+      c030 = fma(vec4<f32>(x0.w), y0, c030);
+    }
+    {
+      let x0 = w0[from_m + 27u];
+      let y0 = w1[from_n + 24u];
+      c000 = fma(vec4<f32>(x0.x), y0, c000);
+      c010 = fma(vec4<f32>(x0.y), y0, c010);
+      c020 = fma(vec4<f32>(x0.z), y0, c020);
+      c030 = fma(vec4<f32>(x0.w), y0, c030);
+    }
+    {
+      let x0 = w0[from_m + 36u];
+      let y0 = w1[from_n + 32u];
+      c000 = fma(vec4<f32>(x0.x), y0, c000);
+      c010 = fma(vec4<f32>(x0.y), y0, c010);
+      c020 = fma(vec4<f32>(x0.z), y0, c020);
+      c030 = fma(vec4<f32>(x0.w), y0, c030);
+    }
+    {
+      let x0 = w0[from_m + 45u];
+      let y0 = w1[from_n + 40u];
+      c000 = fma(vec4<f32>(x0.x), y0, c000);
+      c010 = fma(vec4<f32>(x0.y), y0, c010);
+      c020 = fma(vec4<f32>(x0.z), y0, c020);
+      c030 = fma(vec4<f32>(x0.w), y0, c030);
+    }
+    {
+      let x0 = w0[from_m + 54u];
+      let y0 = w1[from_n + 48u];
+      c000 = fma(vec4<f32>(x0.x), y0, c000);
+      c010 = fma(vec4<f32>(x0.y), y0, c010);
+      c020 = fma(vec4<f32>(x0.z), y0, c020);
+      c030 = fma(vec4<f32>(x0.w), y0, c030);
+    }
+    {
+      let x0 = w0[from_m + 63u];
+      let y0 = w1[from_n + 56u];
+      c000 = fma(vec4<f32>(x0.x), y0, c000);
+      c010 = fma(vec4<f32>(x0.y), y0, c010);
+      c020 = fma(vec4<f32>(x0.z), y0, c020);
+      c030 = fma(vec4<f32>(x0.w), y0, c030);
+    }
+    {
+      let x0 = w0[from_m + 72u];
+      let y0 = w1[from_n + 64u];
+      c000 = fma(vec4<f32>(x0.x), y0, c000);
+      c010 = fma(vec4<f32>(x0.y), y0, c010);
+      c020 = fma(vec4<f32>(x0.z), y0, c020);
+      c030 = fma(vec4<f32>(x0.w), y0, c030);
+    }
+    {
+      let x0 = w0[from_m + 81u];
+      let y0 = w1[from_n + 72u];
+      c000 = fma(vec4<f32>(x0.x), y0, c000);
+      c010 = fma(vec4<f32>(x0.y), y0, c010);
+      c020 = fma(vec4<f32>(x0.z), y0, c020);
+      c030 = fma(vec4<f32>(x0.w), y0, c030);
+    }
+    {
+      let x0 = w0[from_m + 90u];
+      let y0 = w1[from_n + 80u];
+      c000 = fma(vec4<f32>(x0.x), y0, c000);
+      c010 = fma(vec4<f32>(x0.y), y0, c010);
+      c020 = fma(vec4<f32>(x0.z), y0, c020);
+      c030 = fma(vec4<f32>(x0.w), y0, c030);
+    }
+    {
+      let x0 = w0[from_m + 99u];
+      let y0 = w1[from_n + 88u];
+      c000 = fma(vec4<f32>(x0.x), y0, c000);
+      c010 = fma(vec4<f32>(x0.y), y0, c010);
+      c020 = fma(vec4<f32>(x0.z), y0, c020);
+      c030 = fma(vec4<f32>(x0.w), y0, c030);
+    }
+    {
+      let x0 = w0[from_m + 108u];
+      let y0 = w1[from_n + 96u];
+      c000 = fma(vec4<f32>(x0.x), y0, c000);
+      c010 = fma(vec4<f32>(x0.y), y0, c010);
+      c020 = fma(vec4<f32>(x0.z), y0, c020);
+      c030 = fma(vec4<f32>(x0.w), y0, c030);
+    }
+    {
+      let x0 = w0[from_m + 117u];
+      let y0 = w1[from_n + 104u];
+      c000 = fma(vec4<f32>(x0.x), y0, c000);
+      c010 = fma(vec4<f32>(x0.y), y0, c010);
+      c020 = fma(vec4<f32>(x0.z), y0, c020);
+      c030 = fma(vec4<f32>(x0.w), y0, c030);
+    }
+    {
+      let x0 = w0[from_m + 126u];
+      let y0 = w1[from_n + 112u];
+      c000 = fma(vec4<f32>(x0.x), y0, c000);
+      c010 = fma(vec4<f32>(x0.y), y0, c010);
+      c020 = fma(vec4<f32>(x0.z), y0, c020);
+      c030 = fma(vec4<f32>(x0.w), y0, c030);
+    }
+    {
+      let x0 = w0[from_m + 135u];
+      let y0 = w1[from_n + 120u];
+      c000 = fma(vec4<f32>(x0.x), y0, c000);
+      c010 = fma(vec4<f32>(x0.y), y0, c010);
+      c020 = fma(vec4<f32>(x0.z), y0, c020);
+      c030 = fma(vec4<f32>(x0.w), y0, c030);
+    }
+    {
+      let at = (odd ^ 1u) * 144u + qm0 * 36u + um0 / 4u;
+      w0[at + 0u][um0 & 3u] = lm0.x;
+      w0[at + 9u][um0 & 3u] = lm0.y;
+      w0[at + 18u][um0 & 3u] = lm0.z;
+      w0[at + 27u][um0 & 3u] = lm0.w;
+    }
+    {
+      let at = (odd ^ 1u) * 144u + qm1 * 36u + um1 / 4u;
+      w0[at + 0u][um1 & 3u] = lm1.x;
+      w0[at + 9u][um1 & 3u] = lm1.y;
+      w0[at + 18u][um1 & 3u] = lm1.z;
+      w0[at + 27u][um1 & 3u] = lm1.w;
+    }
+    {
+      w1[(odd ^ 1u) * 128u + un0 * 8u + qn0] = ln0;
+    }
+    {
+      w1[(odd ^ 1u) * 128u + un1 * 8u + qn1] = ln1;
+    }
+    workgroupBarrier();
+  }
+  {
+    let col = n0 + tx * 4u + 0u;
+    let i2 = i32(min(col, 100u - 4u));
+    {
+      let row = m0 + ty * 4u + 0u;
+      let i1 = i32(min(row, 16u - 1u));
+      if (row < 16u && col < 100u) {
+        s0[((split * 1u + batch) * 16u + row) * 100u + col + 0u] = c000.x;
+      }
+      if (row < 16u && col < 100u) {
+        s0[((split * 1u + batch) * 16u + row) * 100u + col + 1u] = c000.y;
+      }
+      if (row < 16u && col < 100u) {
+        s0[((split * 1u + batch) * 16u + row) * 100u + col + 2u] = c000.z;
+      }
+      if (row < 16u && col < 100u) {
+        s0[((split * 1u + batch) * 16u + row) * 100u + col + 3u] = c000.w;
+      }
+    }
+    {
+      let row = m0 + ty * 4u + 1u;
+      let i1 = i32(min(row, 16u - 1u));
+      if (row < 16u && col < 100u) {
+        s0[((split * 1u + batch) * 16u + row) * 100u + col + 0u] = c010.x;
+      }
+      if (row < 16u && col < 100u) {
+        s0[((split * 1u + batch) * 16u + row) * 100u + col + 1u] = c010.y;
+      }
+      if (row < 16u && col < 100u) {
+        s0[((split * 1u + batch) * 16u + row) * 100u + col + 2u] = c010.z;
+      }
+      if (row < 16u && col < 100u) {
+        s0[((split * 1u + batch) * 16u + row) * 100u + col + 3u] = c010.w;
+      }
+    }
+    {
+      let row = m0 + ty * 4u + 2u;
+      let i1 = i32(min(row, 16u - 1u));
+      if (row < 16u && col < 100u) {
+        s0[((split * 1u + batch) * 16u + row) * 100u + col + 0u] = c020.x;
+      }
+      if (row < 16u && col < 100u) {
+        s0[((split * 1u + batch) * 16u + row) * 100u + col + 1u] = c020.y;
+      }
+      if (row < 16u && col < 100u) {
+        s0[((split * 1u + batch) * 16u + row) * 100u + col + 2u] = c020.z;
+      }
+      if (row < 16u && col < 100u) {
+        s0[((split * 1u + batch) * 16u + row) * 100u + col + 3u] = c020.w;
+      }
+    }
+    {
+      let row = m0 + ty * 4u + 3u;
+      let i1 = i32(min(row, 16u - 1u));
+      if (row < 16u && col < 100u) {
+        s0[((split * 1u + batch) * 16u + row) * 100u + col + 0u] = c030.x;
+      }
+      if (row < 16u && col < 100u) {
+        s0[((split * 1u + batch) * 16u + row) * 100u + col + 1u] = c030.y;
+      }
+      if (row < 16u && col < 100u) {
+        s0[((split * 1u + batch) * 16u + row) * 100u + col + 2u] = c030.z;
+      }
+      if (row < 16u && col < 100u) {
+        s0[((split * 1u + batch) * 16u + row) * 100u + col + 3u] = c030.w;
+      }
+    }
+  }
+}
+
+// Pass 1: groups [2 1 1], bindings [{Arg:-1 Scratch:0 Write:false} {Arg:2 Scratch:0 Write:false} {Arg:3 Scratch:0 Write:true}], params [{Arg:2 Offset:true}], scratch [409600]
+
+struct Params {
+  o2: i32,
+}
+@group(1) @binding(0) var<uniform> p: Params;
+@group(0) @binding(0) var<storage, read> s0: array<f32>;
+@group(0) @binding(1) var<storage, read> a2: array<vec4<f32>>;
+@group(0) @binding(2) var<storage, read_write> a3: array<vec4<f32>>;
+
+fn is_nan(x: f32) -> bool {
+  return (bitcast<u32>(x) & 0x7fffffffu) > 0x7f800000u;
+}
+
+fn launder(x: f32) -> f32 {
+  return bitcast<f32>(bitcast<u32>(x) | zero);
+}
+
+fn max_f32(a: f32, b: f32) -> f32 {
+  return select(select(max(a, b), b, is_nan(b)), a, is_nan(a));
+}
+
+var<private> zero: u32;
+
+@compute @workgroup_size(256)
+fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) thread: u32) {
+  let group = id.x;
+  zero = id.z;
+  let item = group * 256u + thread;
+  let v6 = 0.0f;
+  if (item < 400u) {
+    let fi2 = item * 4u;
+    let i2 = i32(fi2 % 100u);
+    let i1 = i32(fi2 / 100u);
+    var v3_0 = 0.0f;
+    for (var n = 0; n < 64; n = n + 1) {
+      let k3_0 = s0[n * 1600 + (100 * i1 + i2)];
+      v3_0 = v3_0 + k3_0;
+    }
+    var v3_1 = 0.0f;
+    for (var n = 0; n < 64; n = n + 1) {
+      let k3_1 = s0[n * 1600 + (100 * i1 + i2 + 1)];
+      v3_1 = v3_1 + k3_1;
+    }
+    var v3_2 = 0.0f;
+    for (var n = 0; n < 64; n = n + 1) {
+      let k3_2 = s0[n * 1600 + (100 * i1 + i2 + 2)];
+      v3_2 = v3_2 + k3_2;
+    }
+    var v3_3 = 0.0f;
+    for (var n = 0; n < 64; n = n + 1) {
+      let k3_3 = s0[n * 1600 + (100 * i1 + i2 + 3)];
+      v3_3 = v3_3 + k3_3;
+    }
+    let q_v4_0 = a2[u32(i2 + p.o2) >> 2u];
+    let v4_0 = q_v4_0.x;
+    let v4_1 = q_v4_0.y;
+    let v4_2 = q_v4_0.z;
+    let v4_3 = q_v4_0.w;
+    let v5_0 = launder(v3_0) + v4_0;
+    let v5_1 = launder(v3_1) + v4_1;
+    let v5_2 = launder(v3_2) + v4_2;
+    let v5_3 = launder(v3_3) + v4_3;
+    let v7_0 = max_f32(v5_0, v6);
+    let v7_1 = max_f32(v5_1, v6);
+    let v7_2 = max_f32(v5_2, v6);
+    let v7_3 = max_f32(v5_3, v6);
+    a3[u32(100 * i1 + i2) >> 2u] = vec4<f32>(v7_0, v7_1, v7_2, v7_3);
+  }
+}

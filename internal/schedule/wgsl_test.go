@@ -1,0 +1,165 @@
+package schedule
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/tensorken/tensorken/internal/goldentext"
+	"github.com/tensorken/tensorken/internal/wgsl"
+	"github.com/tensorken/tensorken/ir"
+)
+
+func TestGolden(t *testing.T) {
+	for _, c := range typical {
+		t.Run(c.name, func(t *testing.T) {
+			p := compile(t, c.kernel, c.target)
+			var b strings.Builder
+			for l := range strings.Lines(c.kernel.String()) {
+				b.WriteString("// " + l)
+			}
+			for i, q := range p.Passes {
+				fmt.Fprintf(&b, "\n// Pass %d: groups %v, bindings [", i, q.Grid)
+				for i, x := range q.Buffers {
+					if i > 0 {
+						b.WriteByte(' ')
+					}
+					fmt.Fprintf(&b, "{Arg:%d Scratch:%d Write:%v}", x.Arg, x.Scratch, x.Write)
+				}
+				b.WriteString("], params [")
+				for i, x := range q.Params {
+					if i > 0 {
+						b.WriteByte(' ')
+					}
+					fmt.Fprintf(&b, "{Arg:%d Offset:%v}", x.Arg, x.Offset)
+				}
+				fmt.Fprintf(&b, "], scratch %v\n\n%s", p.Scratch, wgsl.Print(q))
+			}
+			goldentext.Check(t, filepath.Join("testdata", c.name+".wgsl"), b.String())
+		})
+	}
+}
+
+// validators are compilers of WGSL other than a device's own.
+var validators = []struct {
+	name      string
+	args      []string
+	subgroups bool // it knows them
+}{
+	{"tint", []string{"--format", "wgsl"}, true},
+	{"naga", nil, false},
+}
+
+// validate has each validator there is read a shader.
+func validate(t *testing.T, source string) {
+	t.Helper()
+	found := false
+	for _, v := range validators {
+		path, err := exec.LookPath(v.name)
+		if err != nil {
+			continue
+		}
+		found = true
+		if !v.subgroups && strings.Contains(source, "enable subgroups") {
+			continue
+		}
+		file := filepath.Join(t.TempDir(), "shader.wgsl")
+		if err := os.WriteFile(file, []byte(source), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		if text, err := exec.Command(path, append(v.args[:len(v.args):len(v.args)], file)...).CombinedOutput(); err != nil {
+			t.Errorf("%s: %v\n%s\n%s", v.name, err, text, source)
+		}
+	}
+	if !found {
+		t.Skip("neither tint nor naga is on the PATH")
+	}
+}
+
+func TestValid(t *testing.T) {
+	for _, c := range typical {
+		t.Run(c.name, func(t *testing.T) {
+			for _, q := range compile(t, c.kernel, c.target).Passes {
+				validate(t, wgsl.Print(q))
+			}
+		})
+	}
+}
+
+// Every elementwise op and reduction of every type compiles: one shader has
+// all that take a type. What halves give is stored as halves.
+func TestValidOps(t *testing.T) {
+	for _, stored := range []ir.DType{ir.Bool, ir.Uint8, ir.Int32, ir.Uint32, ir.Float16, ir.BFloat16, ir.Float32} {
+		t.Run(stored.String(), func(t *testing.T) {
+			d := stored.ComputeType()
+			k := &ir.Kernel{
+				Template: ir.Reduce,
+				Axes:     []ir.Axis{kept(8), reduced(8)},
+				Args:     []ir.Arg{in(stored), in(ir.Bool)},
+				Body:     []ir.Instr{load(d, 0, by(8, 1)), load(ir.Bool, 1, by(8, 1))},
+			}
+			keep := func(i ir.Instr) {
+				i.Type = i.Op.ResultDType(i.Type, d)
+				k.Body = append(k.Body, i)
+				x := len(k.Body) - 1
+				v, n := by(8, 1), 64
+				if i.Op.Class() == ir.Reduction {
+					v, n = by(1, 0), 8
+				}
+				to := i.Type
+				if to == d {
+					to = stored
+				}
+				k.Args = append(k.Args, out(to, n))
+				k.Body = append(k.Body, store(i.Type, x, len(k.Args)-1, v))
+			}
+			for op := ir.Op(1); int(op) < ir.Ops; op++ {
+				row := ir.Table[op]
+				if !row.Types.Has(d) {
+					continue
+				}
+				switch {
+				case op.Class() == ir.Reduction:
+					keep(reduce(op, d, 0, 2))
+				case op.Class() != ir.Elementwise:
+				case op == ir.Where:
+					keep(alu(op, d, 1, 0, 0))
+				case op == ir.Cast || op == ir.Bitcast:
+					for _, to := range []ir.DType{ir.Bool, ir.Uint8, ir.Int32, ir.Uint32, ir.Float32} {
+						if op == ir.Cast || to.Size() == d.Size() {
+							keep(alu(op, to, 0))
+						}
+					}
+				default:
+					keep(alu(op, d, []int{0, 0, 0, 0}[:row.Arity]...))
+				}
+			}
+			for i := range k.Body {
+				k.Body[i].Domain = k.Varies(i)
+			}
+			for _, target := range []Target{plain, big, software} {
+				for _, q := range compile(t, k, target).Passes {
+					validate(t, wgsl.Print(q))
+				}
+			}
+		})
+	}
+}
+
+// BenchmarkCompile schedules and prints the typical kernels.
+func BenchmarkCompile(b *testing.B) {
+	for b.Loop() {
+		for _, c := range typical {
+			p, err := Compile(c.kernel, c.target)
+			if err != nil {
+				b.Fatal(err)
+			}
+			for _, q := range p.Passes {
+				wgsl.Print(q)
+			}
+		}
+	}
+}

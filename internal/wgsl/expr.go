@@ -1,0 +1,283 @@
+package wgsl
+
+import (
+	"math"
+	"strconv"
+
+	"github.com/tensorken/tensorken/internal/shader"
+)
+
+// A level is that of an expression in WGSL's grammar. One below the level that
+// an operator asks of an operand stands in parentheses.
+type level uint8
+
+const (
+	lowest level = iota
+	bitwise
+	logical
+	relation
+	shift
+	sum
+	product
+	unary
+	primary
+)
+
+// An operator stands between two operands, or before one. On levels bitwise and
+// logical the left operand may also be of the same op.
+type operator struct {
+	symbol      string
+	level       level
+	left, right level // of the operands
+}
+
+var operators = [...]operator{
+	shader.Neg: {"-", unary, lowest, primary},
+	shader.Not: {"~", unary, lowest, primary},
+	shader.Add: {" + ", sum, sum, product},
+	shader.Sub: {" - ", sum, sum, product},
+	shader.Mul: {" * ", product, product, unary},
+	shader.Div: {" / ", product, product, unary},
+	shader.Rem: {" % ", product, product, unary},
+	shader.And: {" & ", bitwise, unary, unary},
+	shader.Or:  {" | ", bitwise, unary, unary},
+	shader.Xor: {" ^ ", bitwise, unary, unary},
+	shader.Shl: {" << ", shift, unary, unary},
+	shader.Shr: {" >> ", shift, unary, unary},
+	shader.Eq:  {" == ", relation, shift, shift},
+	shader.Ne:  {" != ", relation, shift, shift},
+	shader.Lt:  {" < ", relation, shift, shift},
+	shader.Le:  {" <= ", relation, shift, shift},
+	shader.Gt:  {" > ", relation, shift, shift},
+	shader.Ge:  {" >= ", relation, shift, shift},
+
+	shader.LoadAtomic: {},
+}
+
+// operatorsOfBool replaces some of them between or before bools.
+var operatorsOfBool = [...]operator{
+	shader.Not: {"!", unary, lowest, primary},
+	shader.And: {" && ", logical, relation, relation},
+	shader.Or:  {" || ", logical, relation, relation},
+}
+
+func operatorOf(e *shader.Expr) *operator {
+	if e.Type == shader.Bool && int(e.Op) < len(operatorsOfBool) && operatorsOfBool[e.Op].symbol != "" {
+		return &operatorsOfBool[e.Op]
+	}
+	return &operators[e.Op]
+}
+
+// builtins are the functions that ops call.
+var builtins = [...]string{
+	shader.Abs: "abs", shader.Floor: "floor", shader.Sqrt: "sqrt", shader.Exp: "exp", shader.Log: "log",
+	shader.LeadingZeros: "countLeadingZeros", shader.Min: "min", shader.Max: "max", shader.Fma: "fma",
+	shader.LoadAtomic: "",
+}
+
+func levelOf(e *shader.Expr) level {
+	switch op := operatorOf(e); {
+	case op.symbol != "":
+		return op.level
+	case e.Op == shader.Const && e.Type.Width == 1 && int32(e.Bits) < 0 && (e.Type == shader.I32 || e.Type == shader.F32 && !opaque(e.Bits)):
+		return unary
+	case e.Op == shader.Launder && e.Type.IsInt() && e.Bits == shader.FirstWay:
+		return bitwise
+	case e.Op == shader.Launder && e.Type.IsInt():
+		return sum
+	}
+	return primary
+}
+
+// expr prints an expression of a level at least.
+func (p *printer) expr(e *shader.Expr, least level) {
+	if levelOf(e) < least {
+		p.add("(")
+		p.bare(e)
+		p.add(")")
+		return
+	}
+	p.bare(e)
+}
+
+func (p *printer) bare(e *shader.Expr) {
+	if op := operatorOf(e); op.symbol != "" {
+		if len(e.Args) == 2 {
+			left := e.Args[0]
+			if left.Op == e.Op && op.level <= logical && left.Type == e.Type {
+				p.bare(left)
+			} else {
+				p.expr(left, op.left)
+			}
+		}
+		p.add(op.symbol)
+		p.expr(e.Args[len(e.Args)-1], op.right)
+		return
+	}
+	if name := builtins[e.Op]; name != "" {
+		p.call(name, e.Args...)
+		return
+	}
+	switch e.Op {
+	case shader.Const:
+		p.constant(e)
+	case shader.Ref:
+		p.add(e.Var.Name)
+	case shader.Word:
+		p.add("p.", e.Param.Name)
+	case shader.Group:
+		p.add("group")
+	case shader.Thread:
+		p.add("thread")
+	case shader.Select:
+		p.call("select", e.Args[2], e.Args[1], e.Args[0])
+	case shader.Convert:
+		p.convert(e)
+	case shader.Bitcast:
+		p.call("bitcast<"+e.Type.String()+">", e.Args...)
+	case shader.Vector:
+		p.call(e.Type.String(), e.Args...)
+	case shader.Component:
+		p.expr(e.Args[0], primary)
+		p.add(".", components[e.Bits])
+	case shader.Launder:
+		p.launder(e)
+	case shader.Shuffle:
+		p.call("subgroupShuffleXor", e.Args[0], shader.FromBits(shader.U32, e.Bits))
+	case shader.Call:
+		p.function(e.Func)
+		p.call(e.Func.Name, e.Args...)
+	case shader.LoadShared:
+		p.add(e.Shared.Name)
+		p.index(e.Args[0])
+	case shader.LoadAtomic:
+		p.bindings[e.Buffer].atomic = true
+		p.add("atomicLoad(&", e.Buffer.Name)
+		p.index(e.Args[0])
+		p.add(")")
+	}
+}
+
+var components = [...]string{"x", "y", "z", "w"}
+
+func (p *printer) call(name string, args ...*shader.Expr) {
+	p.add(name, "(")
+	for i, x := range args {
+		if i > 0 {
+			p.add(", ")
+		}
+		p.expr(x, lowest)
+	}
+	p.add(")")
+}
+
+// convert prints a conversion. A half is held as its bits, in a u32.
+func (p *printer) convert(e *shader.Expr) {
+	x := e.Args[0]
+	switch {
+	case e.Type == shader.F16 || e.Type == shader.BF16:
+		p.expr(pack(e.Type, x), lowest)
+	case x.Type == shader.F16:
+		p.call("unpack2x16float", x)
+		p.add(".x")
+	case x.Type == shader.BF16:
+		p.add("bitcast<f32>(")
+		p.expr(x, unary)
+		p.add(" << 16u)")
+	default:
+		p.call(e.Type.String(), x)
+	}
+}
+
+// pack is the bits of a half.
+func pack(half shader.Type, x *shader.Expr) *shader.Expr {
+	return shader.Function(map[shader.Type]string{shader.F16: "f16_bits", shader.BF16: "bf16_bits"}[half]).Call(x)
+}
+
+// launder prints a value such that a compiler knows nothing of it.
+func (p *printer) launder(e *shader.Expr) {
+	x := e.Args[0]
+	p.declare("zero")
+	switch {
+	case e.Type.IsInt():
+		symbol, least := " + zero", sum
+		if e.Bits == shader.FirstWay {
+			symbol, least = " | zero", unary
+		}
+		p.expr(x, least)
+		p.add(symbol)
+	case len(e.Args) == 2:
+		p.add("bitcast<f32>(bitcast<u32>(")
+		p.expr(x, lowest)
+		p.add(") | (zero & ")
+		p.expr(e.Args[1], unary)
+		p.add("))")
+	case x.Op == shader.Const:
+		p.opaque(x.Bits)
+	default:
+		name := [...]string{shader.FirstWay: "launder", shader.SecondWay: "launder2"}[e.Bits]
+		p.declare(name)
+		p.call(name, x)
+	}
+}
+
+// opaque reports whether a float may not be seen: a compiler takes the sign of
+// a zero for nothing, joins factors into an infinity, and does not read the
+// greatest numbers.
+func opaque(bits uint32) bool {
+	x := math.Float32frombits(bits)
+	return bits == 1<<31 || !(math.Abs(float64(x)) <= 1e38)
+}
+
+func (p *printer) opaque(bits uint32) {
+	p.declare("zero")
+	p.add("bitcast<f32>(")
+	p.word(bits)
+	p.add(" | zero)")
+}
+
+func (p *printer) constant(e *shader.Expr) {
+	t, bits := e.Type, e.Bits
+	if t.Width > 1 {
+		p.add(t.String(), "(")
+		if bits != 0 {
+			p.constant(shader.FromBits(t.Elem(), bits))
+		}
+		p.add(")")
+		return
+	}
+	switch {
+	case t == shader.Bool:
+		p.text = strconv.AppendBool(p.text, bits != 0)
+	case t == shader.I32 && bits == 1<<31:
+		p.add("i32(-2147483648)")
+	case t == shader.I32:
+		p.text = strconv.AppendInt(p.text, int64(int32(bits)), 10)
+	case t == shader.U32:
+		p.word(bits)
+	case opaque(bits):
+		p.opaque(bits)
+	default:
+		p.float(math.Float32frombits(bits))
+	}
+}
+
+func (p *printer) float(x float32) {
+	from := len(p.text)
+	p.text = strconv.AppendFloat(p.text, float64(x), 'g', -1, 32)
+	if _, err := strconv.Atoi(string(p.text[from:])); err == nil {
+		p.add(".0")
+	}
+	p.add("f")
+}
+
+// word prints a u32, one that is more likely bits than a number as such.
+func (p *printer) word(x uint32) {
+	if x < 1<<28 {
+		p.text = strconv.AppendUint(p.text, uint64(x), 10)
+	} else {
+		p.add("0x")
+		p.text = strconv.AppendUint(p.text, uint64(x), 16)
+	}
+	p.add("u")
+}

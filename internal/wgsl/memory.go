@@ -1,0 +1,233 @@
+package wgsl
+
+import (
+	"fmt"
+
+	"github.com/tensorken/tensorken/internal/shader"
+	"github.com/tensorken/tensorken/ir"
+)
+
+// A storage is how elements of a type lie in a buffer.
+type storage struct {
+	size int    // bytes of an element
+	word string // of an array read one element at a time
+	four string // of an array read four at a time
+}
+
+var storages = [...]storage{
+	ir.Bool:     {1, "u32", "u32"},
+	ir.Uint8:    {1, "u32", "u32"},
+	ir.Int32:    {4, "i32", "vec4<i32>"},
+	ir.Uint32:   {4, "u32", "vec4<u32>"},
+	ir.Float16:  {2, "u32", "vec2<u32>"},
+	ir.BFloat16: {2, "u32", "vec2<u32>"},
+	ir.Float32:  {4, "f32", "vec4<f32>"},
+}
+
+// A binding is how a pass accesses a buffer.
+type binding struct {
+	*storage
+	fours  bool // all accesses are of four elements
+	atomic bool
+}
+
+func (b *binding) element() string {
+	switch {
+	case b.fours:
+		return b.four
+	case b.atomic:
+		return "atomic<" + b.word + ">"
+	}
+	return b.word
+}
+
+// bindings looks through a pass for how it accesses its buffers.
+func bindings(p *shader.Pass) map[*shader.Buffer]*binding {
+	all := map[*shader.Buffer]*binding{}
+	single := map[*shader.Buffer]bool{}
+	for _, b := range p.Buffers {
+		all[b] = &binding{storage: &storages[b.Type]}
+	}
+	access := func(b *shader.Buffer, n int) {
+		all[b].fours = n == 4 && !single[b]
+		single[b] = !all[b].fours
+	}
+	var look func(b *shader.Block)
+	look = func(b *shader.Block) {
+		if b == nil {
+			return
+		}
+		for _, s := range b.Stmts {
+			switch s := s.(type) {
+			case *shader.Load:
+				access(s.Buffer, len(s.Dst))
+			case *shader.Store:
+				access(s.Buffer, len(s.Values))
+			case *shader.Atomic:
+				all[s.Buffer].atomic = true
+			case *shader.If:
+				look(s.Then)
+				look(s.Else)
+			case *shader.For:
+				look(s.Body)
+			case *shader.Nested:
+				look(s.Body)
+			}
+		}
+	}
+	look(p.Body)
+	for b, d := range all {
+		d.atomic = d.atomic || b.Write && d.size < 4 && !d.fours
+	}
+	return all
+}
+
+// load reads one element, or four.
+func (p *printer) load(s *shader.Load) {
+	d := p.bindings[s.Buffer]
+	if len(s.Dst) == 4 && d.fours {
+		p.loadFour(s, d)
+		return
+	}
+	for l, v := range s.Dst {
+		if d.size == 4 {
+			p.destination(s, v)
+			p.add(s.Buffer.Name)
+			p.index(plus(s.Index, l))
+			p.add(";\n")
+			continue
+		}
+		at := "p_" + v.Name
+		p.begin("let ", at, " = ")
+		p.end(plus(s.Index, l).Convert(shader.U32))
+		word := fmt.Sprintf("%s[%s >> %du]", s.Buffer.Name, at, 3-d.size)
+		if d.atomic {
+			word = "atomicLoad(&" + word + ")"
+		}
+		bit := fmt.Sprintf("(%s & %du) * %du", at, 4/d.size-1, 8*d.size)
+		if d.size == 2 {
+			bit = "(" + bit + ")"
+		}
+		p.destination(s, v)
+		p.add(unpack(s.Buffer.Type, word, bit), ";\n")
+	}
+}
+
+// destination begins the assignment of a variable that is loaded.
+func (p *printer) destination(s *shader.Load, v *shader.Var) {
+	if s.Declare {
+		p.begin(keyword(v), v.Name, " = ")
+	} else {
+		p.begin(v.Name, " = ")
+	}
+}
+
+func (p *printer) loadFour(s *shader.Load, d *binding) {
+	q := "q_" + s.Dst[0].Name
+	p.begin("let ", q, " = ", s.Buffer.Name)
+	p.index(s.Index.Convert(shader.U32).Shr(2))
+	p.add(";\n")
+	for l, v := range s.Dst {
+		p.destination(s, v)
+		switch d.size {
+		case 1:
+			p.add(unpack(s.Buffer.Type, q, fmt.Sprintf("%du", 8*l)))
+		case 2:
+			p.add(unpack(s.Buffer.Type, q+"."+components[l/2], fmt.Sprintf("%du", 16*(l%2))))
+		default:
+			p.add(q, ".", components[l])
+		}
+		p.add(";\n")
+	}
+}
+
+// unpack gives an element from a word and the number of its first bit, which
+// for halves is an operand of a shift.
+func unpack(d ir.DType, word, bit string) string {
+	switch d {
+	case ir.Bool:
+		return fmt.Sprintf("extractBits(%s, %s, 8u) != 0u", word, bit)
+	case ir.Uint8:
+		return fmt.Sprintf("extractBits(%s, %s, 8u)", word, bit)
+	case ir.Float16:
+		return fmt.Sprintf("unpack2x16float(%s >> %s).x", word, bit)
+	}
+	return fmt.Sprintf("bitcast<f32>((%s >> %s) << 16u)", word, bit)
+}
+
+// packed is the low bits of an element of a packed type.
+func packed(d ir.DType, x *shader.Expr) *shader.Expr {
+	switch d {
+	case ir.Bool:
+		return x.If(shader.Number(shader.U32, 1), shader.Number(shader.U32, 0))
+	case ir.Float16:
+		return pack(shader.F16, x)
+	case ir.BFloat16:
+		return pack(shader.BF16, x)
+	}
+	return x
+}
+
+// store writes one element, or four.
+func (p *printer) store(s *shader.Store) {
+	d := p.bindings[s.Buffer]
+	if len(s.Values) == 4 && d.fours {
+		p.storeFour(s, d)
+		return
+	}
+	for l, x := range s.Values {
+		if d.size == 4 {
+			p.begin(s.Buffer.Name)
+			p.index(plus(s.Index, l))
+			p.add(" = ")
+			p.end(x)
+			continue
+		}
+		p.begin("{\n")
+		p.depth++
+		p.begin("let at = ")
+		p.end(plus(s.Index, l).Convert(shader.U32))
+		p.begin(fmt.Sprintf("let bit = (at & %du) * %du;\n", 4/d.size-1, 8*d.size))
+		p.begin(fmt.Sprintf("let to = &%s[at >> %du];\n", s.Buffer.Name, 3-d.size))
+		p.begin(fmt.Sprintf("atomicAnd(to, ~(%du << bit));\n", 1<<(8*d.size)-1))
+		p.begin("atomicOr(to, ")
+		p.expr(packed(s.Buffer.Type, x), unary)
+		p.add(" << bit);\n")
+		p.depth--
+		p.begin("}\n")
+	}
+}
+
+func (p *printer) storeFour(s *shader.Store, d *binding) {
+	p.begin(s.Buffer.Name)
+	p.index(s.Index.Convert(shader.U32).Shr(2))
+	p.add(" = ")
+	if d.size == 4 {
+		p.call(d.four, s.Values...)
+		p.add(";\n")
+		return
+	}
+	n := 4 / d.size
+	words := make([]*shader.Expr, d.size)
+	for l, x := range s.Values {
+		x = packed(s.Buffer.Type, x)
+		if l%n == 0 {
+			words[l/n] = x
+		} else {
+			words[l/n] = words[l/n].Or(x.Shl(8 * d.size * (l % n)))
+		}
+	}
+	if len(words) > 1 {
+		p.end(shader.Vec(len(words), words...))
+	} else {
+		p.end(words[0])
+	}
+}
+
+// plus is an index and a number.
+func plus(x *shader.Expr, n int) *shader.Expr {
+	if n == 0 {
+		return x
+	}
+	return x.Add(n)
+}

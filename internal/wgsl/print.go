@@ -1,0 +1,115 @@
+package wgsl
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/tensorken/tensorken/internal/shader"
+)
+
+// A printer writes statements and collects what they use.
+type printer struct {
+	text     []byte
+	depth    int
+	bindings map[*shader.Buffer]*binding
+	// declared has the functions and the private variable that the text uses,
+	// by name.
+	declared map[string]string
+}
+
+// Print gives a pass as a shader with the entry point main. Its buffers are
+// @group(0) @binding(i) in their order, its parameters the block @group(1)
+// @binding(0) of words; without any there is no such group.
+func Print(p *shader.Pass) string {
+	body := printer{depth: 1, bindings: bindings(p), declared: map[string]string{}}
+	body.block(p.Body)
+
+	var b strings.Builder
+	line := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
+	if p.Subgroup > 0 {
+		line("enable subgroups;\n")
+	}
+	if len(p.Params) > 0 {
+		line("struct Params {")
+		for _, q := range p.Params {
+			line("  %s: %v,", q.Name, q.Type)
+		}
+		line("}\n@group(1) @binding(0) var<uniform> p: Params;")
+	}
+	for i, d := range p.Buffers {
+		access := "read"
+		if d.Write {
+			access = "read_write"
+		}
+		line("@group(0) @binding(%d) var<storage, %s> %s: array<%s>;", i, access, d.Name, body.bindings[d].element())
+	}
+	for _, s := range p.Shared {
+		line("var<workgroup> %s: array<%v, %d>;", s.Name, s.Type, s.Len)
+	}
+	for _, name := range slices.Sorted(maps.Keys(body.declared)) {
+		line("\n%s", body.declared[name])
+	}
+	line("\n@compute @workgroup_size(%d)", p.Threads)
+	line("fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) thread: u32) {")
+	if p.Grid[1] > 1 {
+		line("  let group = id.x + %du * id.y;", p.Grid[0])
+	} else {
+		line("  let group = id.x;")
+	}
+	if body.declared["zero"] != "" {
+		line("  zero = id.z;") // no grid is deep
+	}
+	b.Write(body.text)
+	line("}")
+	return b.String()
+}
+
+// declare adds a quirk of this language to what is used.
+func (p *printer) declare(name string) {
+	p.declared[name] = quirks[name]
+	p.declared["zero"] = quirks["zero"]
+}
+
+// quirks hide values from compilers, in two ways.
+var quirks = map[string]string{
+	"zero":     "var<private> zero: u32;",
+	"launder":  "fn launder(x: f32) -> f32 {\n  return bitcast<f32>(bitcast<u32>(x) | zero);\n}",
+	"launder2": "fn launder2(x: f32) -> f32 {\n  return bitcast<f32>(bitcast<u32>(x) + zero);\n}",
+}
+
+// function adds a function, and those that it calls, to what is used.
+func (p *printer) function(f *shader.Func) {
+	if p.declared[f.Name] != "" {
+		return
+	}
+	p.declared[f.Name] = f.Name // while it is printed
+	q := printer{declared: p.declared}
+	q.add("fn ", f.Name, "(")
+	for i, v := range f.Params {
+		if i > 0 {
+			q.add(", ")
+		}
+		q.add(v.Name, ": ", v.Type.String())
+	}
+	q.add(") -> ", f.Result.String(), " {\n")
+	q.depth = 1
+	q.block(f.Body)
+	q.add("}")
+	p.declared[f.Name] = string(q.text)
+}
+
+func (p *printer) add(text ...string) {
+	for _, t := range text {
+		p.text = append(p.text, t...)
+	}
+}
+
+// begin indents a line.
+func (p *printer) begin(text ...string) {
+	for range p.depth {
+		p.text = append(p.text, "  "...)
+	}
+	p.add(text...)
+}
