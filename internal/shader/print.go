@@ -1,0 +1,110 @@
+package shader
+
+import (
+	"fmt"
+	"math"
+	"strings"
+)
+
+// infix are the symbols of the ops that are printed between their operands.
+var infix = [numOps]string{
+	Add: "+", Sub: "-", Mul: "*", Div: "/", Rem: "%", And: "&", Or: "|", Xor: "^", Shl: "<<", Shr: ">>",
+	Eq: "==", Ne: "!=", Lt: "<", Le: "<=", Gt: ">", Ge: ">=",
+}
+
+// String prints an expression for people: in error messages and tests.
+func (x *Expr) String() string {
+	args := make([]string, len(x.Args))
+	for i, a := range x.Args {
+		args[i] = a.String()
+	}
+	list := strings.Join(args, ", ")
+	switch {
+	case infix[x.Op] != "":
+		return "(" + args[0] + " " + infix[x.Op] + " " + args[1] + ")"
+	case x.Op == Const:
+		return constant(x.Type.Scalar, x.Bits)
+	case x.Op == Ref:
+		return x.Var.Name
+	case x.Op == Word:
+		return x.Param.Name
+	case x.Op == Group, x.Op == Thread:
+		return strings.ToLower(x.Op.String())
+	case x.Op == Component:
+		return fmt.Sprintf("%s[%d]", args[0], x.Bits)
+	case x.Op == Convert, x.Op == Bitcast, x.Op == Vector:
+		return fmt.Sprintf("%v<%v>(%s)", x.Op, x.Type, list)
+	case x.Op == Shuffle:
+		return fmt.Sprintf("%v(%s, %d)", x.Op, list, x.Bits)
+	case x.Op == Call:
+		return x.Func.Name + "(" + list + ")"
+	case x.Op == LoadShared:
+		return x.Shared.Name + "[" + list + "]"
+	case x.Op == LoadAtomic:
+		return x.Buffer.Name + "[" + list + "]"
+	}
+	return x.Op.String() + "(" + list + ")"
+}
+
+func constant(s Scalar, bits uint32) string {
+	switch s {
+	case boolean:
+		return fmt.Sprint(bits != 0)
+	case f32:
+		return fmt.Sprint(math.Float32frombits(bits))
+	case i32:
+		return fmt.Sprint(int32(bits))
+	}
+	return fmt.Sprint(bits)
+}
+
+// Describe prints a statement without the blocks in it.
+func Describe(s Stmt) string {
+	switch s := s.(type) {
+	case *Declare:
+		return s.Var.Name + " := " + s.Value.String()
+	case *Assign:
+		name := s.Var.Name
+		if s.Component >= 0 {
+			name += fmt.Sprintf("[%d]", s.Component)
+		}
+		return name + " = " + s.Value.String()
+	case *Load:
+		names := make([]string, len(s.Dst))
+		for i, v := range s.Dst {
+			names[i] = v.Name
+		}
+		return fmt.Sprintf("%s = %s[%v]", strings.Join(names, ", "), s.Buffer.Name, s.Index)
+	case *Store:
+		return fmt.Sprintf("%s[%v] = %s", s.Buffer.Name, s.Index, join(s.Values))
+	case *StoreShared:
+		element := fmt.Sprintf("%s[%v]", s.Shared.Name, s.Index)
+		if s.Component != nil {
+			element += fmt.Sprintf("[%v]", s.Component)
+		}
+		return element + " = " + s.Value.String()
+	case *Atomic:
+		op := [...]string{AtomicStore: "store", AtomicMin: "min"}[s.Op]
+		return fmt.Sprintf("atomic %s(%s[%v], %v)", op, s.Buffer.Name, s.Index, s.Value)
+	case *If:
+		return "if " + s.Cond.String()
+	case *For:
+		if s.Var == nil {
+			return "for " + s.Cond.String()
+		}
+		return fmt.Sprintf("for %s; %v; %s = %v", s.Var.Name, s.Cond, s.Var.Name, s.Next)
+	case *Return:
+		return "return " + s.Value.String()
+	case *Barrier:
+		return "barrier"
+	}
+	return "block"
+}
+
+func join(list []*Expr) string {
+	text := make([]string, len(list))
+	for i, x := range list {
+		text[i] = x.String()
+	}
+	return strings.Join(text, ", ")
+}

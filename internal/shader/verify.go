@@ -1,0 +1,233 @@
+package shader
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/tensorken/tensorken/ir"
+)
+
+// Verify reports what is wrong with a program: operands' types, names that are
+// not declared or declared twice, assignments to what is set once, buffers that
+// a pass does not list or may not write. Tests verify programs; nothing else
+// does.
+func Verify(p *Program) (err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			e, ok := r.(invalid)
+			if !ok {
+				panic(r)
+			}
+			err = e.error
+		}
+	}()
+	funcs := map[*Func]bool{}
+	for n, pass := range p.Passes {
+		v := &verifier{program: p, pass: pass, funcs: funcs, where: fmt.Sprintf("pass %d", n)}
+		v.header()
+		v.block(pass.Body)
+	}
+	return nil
+}
+
+// invalid is the panic of a verifier.
+type invalid struct{ error }
+
+// A verifier checks a pass or, if pass is nil, a function.
+type verifier struct {
+	program *Program
+	pass    *Pass
+	funcs   map[*Func]bool // those checked; false: those being checked
+	where   string
+	at      Stmt // the statement being checked
+	result  Type // of the function
+	loops   int  // around the statement
+	vars    []*Var
+}
+
+func (v *verifier) fail(format string, args ...any) {
+	text := "shader: " + v.where
+	if v.at != nil {
+		text += ": " + Describe(v.at)
+	}
+	panic(invalid{errors.New(text + ": " + fmt.Sprintf(format, args...))})
+}
+
+func (v *verifier) must(ok bool, format string, args ...any) {
+	if !ok {
+		v.fail(format, args...)
+	}
+}
+
+// header checks what a pass lists.
+func (v *verifier) header() {
+	p := v.pass
+	v.must(p.Threads > 0 && p.Groups() > 0, "%d threads in a grid of %v", p.Threads, p.Grid)
+	v.must(p.Subgroup == 0 || p.Threads%p.Subgroup == 0, "%d threads in subgroups of %d", p.Threads, p.Subgroup)
+	names := map[string]bool{}
+	declare := func(name string) {
+		v.must(!names[name], "%s is declared twice", name)
+		names[name] = true
+	}
+	for _, b := range p.Buffers {
+		declare(b.Name)
+		_, ok := Register(b.Type)
+		v.must(ok, "buffer %s of %v", b.Name, b.Type)
+		v.must(b.Arg >= 0 || b.Scratch < len(v.program.Scratch), "buffer %s: scratch %d of %d", b.Name, b.Scratch, len(v.program.Scratch))
+	}
+	for _, q := range p.Params {
+		declare(q.Name)
+		v.must(q.Type == I32 || q.Type == U32 || q.Type == F32, "parameter %s of %v", q.Name, q.Type)
+	}
+	for _, s := range p.Shared {
+		declare(s.Name)
+		v.must(s.Len > 0 && in(s.Type, numbers), "shared array %s of %d %v", s.Name, s.Len, s.Type)
+	}
+}
+
+// block checks statements and forgets what they declare.
+func (v *verifier) block(b *Block) {
+	outer := len(v.vars)
+	for _, s := range b.Stmts {
+		v.stmt(s)
+	}
+	v.vars = v.vars[:outer]
+}
+
+// declare makes a variable visible.
+func (v *verifier) declare(x *Var) {
+	named := func(y *Var) bool { return y.Name == x.Name }
+	v.must(!slices.ContainsFunc(v.vars, named), "%s is declared twice", x.Name)
+	v.vars = append(v.vars, x)
+}
+
+// assignable checks that a variable may be assigned to.
+func (v *verifier) assignable(x *Var) {
+	v.must(slices.Contains(v.vars, x), "%s is not declared", x.Name)
+	v.must(x.Mutable, "%s is assigned to, and set once", x.Name)
+}
+
+func (v *verifier) stmt(s Stmt) {
+	v.at = s
+	switch s := s.(type) {
+	case *Declare:
+		v.typed(s.Value, s.Var.Type)
+		v.declare(s.Var)
+	case *Assign:
+		v.assignable(s.Var)
+		t := s.Var.Type
+		if s.Component >= 0 {
+			v.must(s.Component < int(t.Width), "component %d of %v", s.Component, t)
+			t = t.Elem()
+		}
+		v.typed(s.Value, t)
+	case *Load:
+		v.access(s.Buffer, s.Index, len(s.Dst), false)
+		for _, x := range s.Dst {
+			v.must(x.Type == registers[s.Buffer.Type], "%s of %v", x.Name, x.Type)
+			if s.Declare {
+				v.declare(x)
+			} else {
+				v.assignable(x)
+			}
+		}
+	case *Store:
+		v.access(s.Buffer, s.Index, len(s.Values), true)
+		for _, x := range s.Values {
+			v.typed(x, registers[s.Buffer.Type])
+		}
+	case *StoreShared:
+		v.shared(s.Shared, s.Index)
+		t := s.Shared.Type
+		if s.Component != nil {
+			v.typed(s.Component, U32)
+			t = t.Elem()
+		}
+		v.typed(s.Value, t)
+	case *Atomic:
+		v.access(s.Buffer, s.Index, 1, true)
+		v.must(s.Buffer.Type == ir.Int32, "an atomic operation on %v", s.Buffer.Type)
+		v.typed(s.Value, I32)
+	case *If:
+		v.typed(s.Cond, Bool)
+		v.block(s.Then)
+		if s.Else != nil {
+			v.block(s.Else)
+		}
+	case *For:
+		v.loop(s)
+	case *Nested:
+		v.block(s.Body)
+	case *Barrier:
+		v.must(v.pass != nil, "in a function")
+	case *Return:
+		v.must(v.pass == nil && v.loops == 0, "outside of a function, or in a loop")
+		v.typed(s.Value, v.result)
+	}
+}
+
+func (v *verifier) loop(s *For) {
+	outer := len(v.vars)
+	switch {
+	case s.Var == nil:
+		v.must(s.Init == nil && s.Next == nil, "no variable")
+	case s.Init != nil:
+		v.typed(s.Init, s.Var.Type)
+		v.declare(s.Var)
+		fallthrough
+	default:
+		v.assignable(s.Var)
+		v.typed(s.Next, s.Var.Type)
+	}
+	v.typed(s.Cond, Bool)
+	v.loops++
+	v.block(s.Body)
+	v.loops--
+	v.vars = v.vars[:outer]
+}
+
+// access checks an access to n elements of a buffer.
+func (v *verifier) access(b *Buffer, index *Expr, n int, write bool) {
+	v.must(v.pass != nil && slices.Contains(v.pass.Buffers, b), "buffer %s is not the pass's", b.Name)
+	v.must(b.Write || !write, "buffer %s is not to be written", b.Name)
+	v.must(n == 1 || n == 4, "%d elements at once", n)
+	v.typed(index, I32)
+}
+
+func (v *verifier) shared(s *Shared, index *Expr) {
+	v.must(v.pass != nil && slices.Contains(v.pass.Shared, s), "shared array %s is not the pass's", s.Name)
+	v.typed(index, U32)
+}
+
+// typed checks an expression and its type.
+func (v *verifier) typed(x *Expr, t Type) {
+	v.expr(x)
+	v.must(x.Type == t, "%v is %v, not %v", x, x.Type, t)
+}
+
+// function checks a function once.
+func (v *verifier) function(f *Func) {
+	done, found := v.funcs[f]
+	v.must(done || !found, "%s calls itself", f.Name)
+	if done {
+		return
+	}
+	v.funcs[f] = false
+	g := &verifier{funcs: v.funcs, where: "function " + f.Name, result: f.Result}
+	for _, p := range f.Params {
+		g.declare(p)
+	}
+	g.block(f.Body)
+	g.must(endsWithReturn(f.Body), "it does not end with a Return")
+	v.funcs[f] = true
+}
+
+func endsWithReturn(b *Block) bool {
+	n := len(b.Stmts)
+	if n == 0 {
+		return false
+	}
+	_, ok := b.Stmts[n-1].(*Return)
+	return ok
+}

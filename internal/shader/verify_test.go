@@ -1,0 +1,141 @@
+package shader
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/tensorken/tensorken/ir"
+)
+
+// A sample is a program of one pass, to be changed.
+type sample struct {
+	*Program
+	pass   *Pass
+	in     *Buffer
+	out    *Buffer
+	offset *Param
+	memory *Shared
+	body   *Block
+}
+
+// newSample returns a program that doubles what it reads.
+func newSample() sample {
+	s := sample{
+		in:     &Buffer{Name: "a0", Type: ir.Float32},
+		out:    &Buffer{Name: "a1", Arg: 1, Type: ir.Float32, Write: true},
+		offset: &Param{Name: "o0", Type: I32},
+		memory: &Shared{Name: "w0", Type: F32.Vec(4), Len: 32},
+		body:   &Block{},
+	}
+	s.pass = &Pass{
+		Threads: 32, Grid: [3]int{1, 1, 1}, Subgroup: 32, Body: s.body,
+		Buffers: []*Buffer{s.in, s.out}, Params: []*Param{s.offset}, Shared: []*Shared{s.memory},
+	}
+	s.Program = &Program{Passes: []*Pass{s.pass}}
+	i := s.body.Let("i", ThreadID.Convert(I32))
+	x := &Var{Name: "x", Type: F32}
+	s.body.Do(&Load{Dst: []*Var{x}, Declare: true, Buffer: s.in, Index: i.Add(s.offset.Word())})
+	s.body.Do(&Store{Buffer: s.out, Index: i, Values: []*Expr{x.Ref().Mul(2)}})
+	return s
+}
+
+func TestVerify(t *testing.T) {
+	one, index, thread := Number(F32, 1), Number(I32, 0), ThreadID
+	mutable := &Var{Name: "m", Type: F32, Mutable: true}
+	for _, c := range []struct {
+		name   string
+		change func(s *sample)
+		err    string
+	}{
+		{"nothing wrong", func(s *sample) {}, ""},
+		{"all functions", func(s *sample) {
+			for _, f := range functions() {
+				args := make([]*Expr, len(f.Params))
+				for i, p := range f.Params {
+					args[i] = FromBits(p.Type, 0)
+				}
+				s.body.Let("f_"+f.Name, f.Call(args...))
+			}
+		}, ""},
+		{"an operand's type", func(s *sample) { s.body.Let("y", &Expr{Op: Add, Type: F32, Args: []*Expr{one, index}}) },
+			"shader: pass 0: y := (1 + 0): (1 + 0): 0 is i32, not f32"},
+		{"an op's type", func(s *sample) { s.body.Let("y", thread.Convert(F32).Rem(2)) }, "Convert<f32>(thread) % 2) of f32"},
+		{"a result's type", func(s *sample) { s.body.Let("y", &Expr{Op: Lt, Type: F32, Args: []*Expr{one, one}}) }, "(1 < 1) is bool, not f32"},
+		{"a declared type", func(s *sample) { s.body.Do(&Declare{&Var{Name: "y", Type: I32}, one}) }, "1 is f32, not i32"},
+		{"a name used before its declaration", func(s *sample) { s.body.Let("y", mutable.Ref()) }, "m is not declared"},
+		{"a name out of scope", func(s *sample) {
+			inner := &Block{}
+			y := inner.Let("y", one)
+			s.body.Do(&Nested{inner})
+			s.body.Let("z", y)
+		}, "z := y: y is not declared"},
+		{"a name declared twice", func(s *sample) { s.body.Let("x", one) }, "x is declared twice"},
+		{"a name declared twice, apart", func(s *sample) {
+			for range 2 {
+				s.body.If(thread.Eq(0), func(b *Block) { b.Let("y", one) })
+			}
+		}, ""},
+		{"an assignment to a constant", func(s *sample) {
+			x := s.body.Stmts[1].(*Load).Dst[0]
+			s.body.Set(x, one)
+		}, "x = 1: x is assigned to, and set once"},
+		{"a component", func(s *sample) { s.body.Let("y", Vec(2, one).At(2)) }, "component 2 of vec2<f32>"},
+		{"a component set", func(s *sample) {
+			v := s.body.Var("v", Vec(4, one))
+			s.body.SetAt(v, 3, one)
+			s.body.SetAt(v, 4, one)
+		}, "component 4 of vec4<f32>"},
+		{"a buffer index", func(s *sample) { s.body.Do(&Store{Buffer: s.out, Index: thread, Values: []*Expr{one}}) }, "thread is u32, not i32"},
+		{"a shared index", func(s *sample) { s.body.Let("y", s.memory.At(index)) }, "0 is i32, not u32"},
+		{"a buffer that is read only", func(s *sample) { s.out.Write = false }, "buffer a1 is not to be written"},
+		{"a buffer of another pass", func(s *sample) { s.pass.Buffers = s.pass.Buffers[:1] }, "buffer a1 is not the pass's"},
+		{"a shared array of another pass", func(s *sample) {
+			s.body.Put(s.memory, thread, Vec(4, one))
+			s.pass.Shared = nil
+		}, "shared array w0 is not the pass's"},
+		{"a parameter of another pass", func(s *sample) { s.pass.Params = nil }, "parameter o0 is not the pass's"},
+		{"a store of three", func(s *sample) { s.body.Do(&Store{Buffer: s.out, Index: index, Values: []*Expr{one, one, one}}) }, "3 elements at once"},
+		{"an atomic operation on floats", func(s *sample) {
+			s.body.Do(&Atomic{Op: AtomicMin, Buffer: s.out, Index: index, Value: index})
+		}, "an atomic operation on float32"},
+		{"an argument", func(s *sample) {
+			s.body.Let("y", &Expr{Op: Call, Type: F32, Args: []*Expr{index}, Func: Function("exp_f32")})
+		}, "exp_f32(0): 0 is i32, not f32"},
+		{"a function's memory", func(s *sample) {
+			f := &Func{Name: "f", Result: F32.Vec(4), Body: &Block{}}
+			f.Body.Return(s.memory.At(Number(U32, 0)))
+			s.body.Let("y", f.Call())
+		}, "function f: return w0[0]: shared array w0 is not the pass's"},
+		{"a function without a result", func(s *sample) {
+			f := &Func{Name: "f", Result: F32, Body: &Block{}}
+			f.Body.Let("x", one)
+			s.body.Let("y", f.Call())
+		}, "function f: x := 1: it does not end with a Return"},
+		{"a recursive function", func(s *sample) {
+			f := &Func{Name: "f", Result: F32, Body: &Block{}}
+			f.Body.Return(f.Call())
+			s.body.Let("y", f.Call())
+		}, "f calls itself"},
+		{"a return from a pass", func(s *sample) { s.body.Return(one) }, "return 1: outside of a function"},
+		{"a condition", func(s *sample) { s.body.If(thread, func(*Block) {}) }, "thread is u32, not bool"},
+		{"a shuffle", func(s *sample) { s.pass.Subgroup = 0; s.body.Let("y", one.Shuffle(1)) }, "Shuffle(1, 1) in subgroups of other threads"},
+		{"a half", func(s *sample) { s.body.Let("y", index.Convert(F16)) }, "Convert<f16>(0) of i32"},
+		{"arithmetic on a half", func(s *sample) { h := one.Convert(F16); s.body.Let("y", h.Add(h)) }, "of f16"},
+		{"a loop", func(s *sample) {
+			n := &Var{Name: "n", Type: U32, Mutable: true}
+			s.body.Do(&For{Var: n, Init: Number(U32, 0), Cond: n.Ref().Lt(4), Next: n.Ref().Add(1), Body: &Block{}})
+			s.body.Let("y", n.Ref())
+		}, "y := n: n is not declared"},
+		{"a scratch buffer", func(s *sample) { s.in.Arg = -1 }, "buffer a0: scratch 0 of 0"},
+	} {
+		s := newSample()
+		c.change(&s)
+		err := Verify(s.Program)
+		switch {
+		case c.err == "" && err != nil:
+			t.Errorf("%s: %v", c.name, err)
+		case c.err != "" && (err == nil || !strings.Contains(err.Error(), c.err)):
+			t.Errorf("%s: got %v, want %s", c.name, err, c.err)
+		}
+	}
+}
