@@ -1,0 +1,286 @@
+package simt
+
+import (
+	"slices"
+
+	"github.com/tensorken/tensorken/internal/shader"
+)
+
+// A Program is ready to run.
+type Program struct {
+	passes  []*pass
+	scratch []int // bytes
+}
+
+// A pass is a shader.Pass as code on registers. A register holds 32 bits for
+// each thread. Those from 0 on are variables and intermediate results; register
+// -1-n is the n-th of fixed.
+type pass struct {
+	*shader.Pass
+	number    int
+	code      block
+	registers int
+	lists     int
+	fixed     []fixed
+	stmts     []shader.Stmt // those that access memory
+}
+
+// A fixed register keeps its value while a pass runs: that of a constant, a
+// parameter, the workgroup's or the thread's number.
+type fixed struct {
+	op    shader.Op
+	bits  uint32
+	param *shader.Param
+}
+
+// An instr is executed by the threads on, in order, and returns those that go
+// on: all but those that return from a function.
+type instr func(g *group, on []int32) []int32
+
+type block []instr
+
+func (b block) run(g *group, on []int32) []int32 {
+	for _, in := range b {
+		if on = in(g, on); len(on) == 0 {
+			break
+		}
+	}
+	return on
+}
+
+// A value is the registers of an expression's components.
+type value []int
+
+// A compiler translates a pass. Registers and lists are taken and given back
+// as from a stack.
+type compiler struct {
+	*pass
+	code     block
+	top      int // registers in use
+	topLists int
+	vars     map[*shader.Var]value
+	stmt     int // the number of the statement at hand
+	result   value
+}
+
+// Compile translates a program, which passes shader.Verify.
+func Compile(p *shader.Program) *Program {
+	out := &Program{scratch: p.Scratch}
+	for n, q := range p.Passes {
+		c := &compiler{pass: &pass{Pass: q, number: n}, vars: map[*shader.Var]value{}}
+		c.pass.code = c.block(q.Body)
+		out.passes = append(out.passes, c.pass)
+	}
+	return out
+}
+
+func (c *compiler) emit(f func(g *group, on []int32)) {
+	c.code = append(c.code, func(g *group, on []int32) []int32 {
+		f(g, on)
+		return on
+	})
+}
+
+// take takes n registers.
+func (c *compiler) take(n int) value {
+	v := make(value, n)
+	for i := range v {
+		v[i] = c.top + i
+	}
+	c.top += n
+	c.registers = max(c.registers, c.top)
+	return v
+}
+
+// takeList takes a list of threads.
+func (c *compiler) takeList() int {
+	c.topLists++
+	c.lists = max(c.lists, c.topLists)
+	return c.topLists - 1
+}
+
+// reserve finds or makes a fixed register.
+func (c *compiler) reserve(f fixed) int {
+	n := slices.Index(c.fixed, f)
+	if n < 0 {
+		n = len(c.fixed)
+		c.fixed = append(c.fixed, f)
+	}
+	return -1 - n
+}
+
+// block translates statements. What they declare is given back.
+func (c *compiler) block(b *shader.Block) block {
+	outer, top, lists := c.code, c.top, c.topLists
+	c.code = nil
+	for _, s := range b.Stmts {
+		c.statement(s)
+	}
+	inner := c.code
+	c.code, c.top, c.topLists = outer, top, lists
+	return inner
+}
+
+// declare gives a variable registers.
+func (c *compiler) declare(v *shader.Var) value {
+	c.vars[v] = c.take(int(v.Type.Width))
+	return c.vars[v]
+}
+
+// statement translates a statement. Its intermediate results are given back.
+func (c *compiler) statement(s shader.Stmt) {
+	c.stmt = len(c.stmts)
+	c.stmts = append(c.stmts, s)
+	top, lists := c.top, c.topLists
+	switch s := s.(type) {
+	case *shader.Declare:
+		v := c.declare(s.Var)
+		top = c.top
+		c.expr(s.Value, v)
+	case *shader.Assign:
+		v := c.vars[s.Var]
+		if s.Component >= 0 {
+			v = v[s.Component : s.Component+1]
+		}
+		c.expr(s.Value, v)
+	case *shader.Load:
+		dst := make(value, len(s.Dst))
+		for i, v := range s.Dst {
+			if s.Declare {
+				c.declare(v)
+			}
+			dst[i] = c.vars[v][0]
+		}
+		top = c.top
+		c.load(s.Buffer, c.expr(s.Index, nil), dst)
+	case *shader.Store:
+		index := c.expr(s.Index, nil)
+		var from value
+		for _, x := range s.Values {
+			from = append(from, c.expr(x, nil)...)
+		}
+		c.store(s.Buffer, index, from)
+	case *shader.StoreShared:
+		index, from := c.expr(s.Index, nil), c.expr(s.Value, nil)
+		if s.Component != nil {
+			c.storeComponent(s.Shared, index, c.expr(s.Component, nil), from)
+			break
+		}
+		c.storeShared(s.Shared, index, from)
+	case *shader.Atomic:
+		c.atomic(s.Op, s.Buffer, c.expr(s.Index, nil), c.expr(s.Value, nil))
+	case *shader.If:
+		c.branch(s)
+	case *shader.For:
+		c.loop(s)
+	case *shader.Nested:
+		inner := c.block(s.Body)
+		c.code = append(c.code, inner.run)
+	case *shader.Barrier:
+		c.barrier()
+	case *shader.Return:
+		c.expr(s.Value, c.result)
+		c.code = append(c.code, func(g *group, on []int32) []int32 { return nil })
+	}
+	c.top = top
+	if c.result == nil {
+		c.topLists = lists // in a function, an If's lists last as long as the block
+	}
+}
+
+// branch translates an If: the threads that take one block wait for those that
+// take the other.
+func (c *compiler) branch(s *shader.If) {
+	cond := c.expr(s.Cond, nil)[0]
+	taken, left := c.takeList(), c.takeList()
+	then := c.block(s.Then)
+	var otherwise block
+	if s.Else != nil {
+		otherwise = c.block(s.Else)
+	}
+	c.code = append(c.code, func(g *group, on []int32) []int32 {
+		yes, no := g.lists[taken][:0], g.lists[left][:0]
+		holds := view[uint32](g, cond)
+		for _, t := range on {
+			if holds[t] != 0 {
+				yes = append(yes, t)
+			} else {
+				no = append(no, t)
+			}
+		}
+		if len(yes) > 0 {
+			yes = then.run(g, yes)
+		}
+		if len(no) > 0 {
+			no = otherwise.run(g, no)
+		}
+		if len(yes)+len(no) == len(on) {
+			return on
+		}
+		return append(append(g.lists[taken][:0], yes...), no...)
+	})
+}
+
+// maxTrips is how often a loop may be done.
+const maxTrips = 1 << 22
+
+func (c *compiler) loop(s *shader.For) {
+	var at value
+	if s.Var != nil {
+		at = c.vars[s.Var]
+		if s.Init != nil {
+			at = c.declare(s.Var)
+			c.expr(s.Init, at)
+		}
+	}
+	list := c.takeList()
+	outer, top := c.code, c.top
+	c.code = nil
+	cond := c.expr(s.Cond, nil)[0]
+	test := c.code
+	c.top = top
+	body := c.block(s.Body)
+	c.code = nil
+	if s.Next != nil {
+		c.expr(s.Next, at)
+	}
+	next := c.code
+	c.code = outer
+	stmt := c.stmt
+	c.emit(func(g *group, on []int32) {
+		live := append(g.lists[list][:0], on...)
+		for trips := 0; ; trips++ {
+			if trips > maxTrips {
+				g.fail(stmt, int(live[0]), "does not end")
+			}
+			test.run(g, live)
+			holds := view[uint32](g, cond)
+			live = slices.DeleteFunc(live, func(t int32) bool { return holds[t] == 0 })
+			if len(live) == 0 {
+				return
+			}
+			body.run(g, live)
+			next.run(g, live)
+		}
+	})
+}
+
+func (c *compiler) barrier() {
+	stmt := c.stmt
+	c.emit(func(g *group, on []int32) {
+		g.together(stmt, on)
+		g.epoch++
+	})
+}
+
+// call translates a call in place.
+func (c *compiler) call(x *shader.Expr, dst value) {
+	for i, p := range x.Func.Params {
+		c.vars[p] = c.expr(x.Args[i], nil)
+	}
+	outer := c.result
+	c.result = dst
+	body := c.block(x.Func.Body)
+	c.result = outer
+	c.emit(func(g *group, on []int32) { body.run(g, on) })
+}

@@ -1,0 +1,134 @@
+package simt
+
+import (
+	"slices"
+
+	"github.com/tensorken/tensorken/internal/shader"
+)
+
+// expr translates an expression, into registers dst if it is not nil, and
+// returns its registers. Those may be a variable's.
+func (c *compiler) expr(x *shader.Expr, dst value) value {
+	if v := c.named(x); v != nil {
+		if dst == nil {
+			return v
+		}
+		return c.move(dst, v)
+	}
+	switch x.Op {
+	case shader.LoadShared, shader.LoadAtomic, shader.Call, shader.Shuffle:
+		// Threads may read the registers of others, or later: they are kept apart.
+		v := c.take(int(x.Type.Width))
+		switch x.Op {
+		case shader.LoadShared:
+			c.loadShared(x.Shared, c.expr(x.Args[0], nil), v)
+		case shader.LoadAtomic:
+			c.loadAtomic(x.Buffer, c.expr(x.Args[0], nil), v)
+		case shader.Call:
+			c.call(x, v)
+		default:
+			c.shuffle(c.expr(x.Args[0], nil), v, int32(x.Bits))
+		}
+		if dst == nil {
+			return v
+		}
+		return c.move(dst, v)
+	}
+	args := make([]value, len(x.Args))
+	for i, a := range x.Args {
+		args[i] = c.expr(a, nil)
+	}
+	if dst == nil {
+		dst = c.take(int(x.Type.Width))
+	}
+	to := dst
+	for _, a := range args {
+		if overwrites(dst, a) {
+			to = c.take(len(dst))
+		}
+	}
+	f := loopOf(x)
+	for i, z := range to {
+		var in [3]int
+		for k, a := range args {
+			in[k] = a.component(i)
+		}
+		c.emit(func(g *group, on []int32) { f(g, on, z, in) })
+	}
+	if to[0] != dst[0] {
+		c.move(dst, to)
+	}
+	return dst
+}
+
+// component is the register that an operand gives for component i of a result:
+// Select's condition is one for all.
+func (v value) component(i int) int { return v[min(i, len(v)-1)] }
+
+// overwrites reports whether writing z component by component changes a
+// component of x before it is read.
+func overwrites(z, x value) bool {
+	for i := range z {
+		if slices.Contains(z[:i], x.component(i)) {
+			return true
+		}
+	}
+	return false
+}
+
+// named returns the registers of an expression that computes nothing, nil for
+// others.
+func (c *compiler) named(x *shader.Expr) value {
+	switch x.Op {
+	case shader.Ref:
+		return c.vars[x.Var]
+	case shader.Const, shader.Word, shader.Group, shader.Thread:
+		return slices.Repeat(value{c.reserve(fixed{x.Op, x.Bits, x.Param})}, int(x.Type.Width))
+	case shader.Launder, shader.Bitcast:
+		return c.expr(x.Args[0], nil)
+	case shader.Component:
+		return c.expr(x.Args[0], nil)[x.Bits:][:1]
+	case shader.Vector:
+		var v value
+		for _, a := range x.Args {
+			v = append(v, c.expr(a, nil)...)
+		}
+		if len(v) == 1 {
+			return slices.Repeat(v, int(x.Type.Width))
+		}
+		return v
+	}
+	return nil
+}
+
+// move copies registers.
+func (c *compiler) move(dst, src value) value {
+	from := src
+	if overwrites(dst, src) {
+		from = c.take(len(dst))
+		c.copy(from, src)
+	}
+	c.copy(dst, from)
+	return dst
+}
+
+func (c *compiler) copy(dst, src value) {
+	for i, z := range dst {
+		if x := src[i]; x != z {
+			c.emit(func(g *group, on []int32) { copyLoop(g, on, z, [3]int{x}) })
+		}
+	}
+}
+
+func (c *compiler) shuffle(x, dst value, mask int32) {
+	stmt := c.stmt
+	c.emit(func(g *group, on []int32) {
+		g.together(stmt, on)
+		for i := range dst {
+			z, from := view[uint32](g, dst[i]), view[uint32](g, x[i])
+			for t := range z {
+				z[t] = from[int32(t)^mask]
+			}
+		}
+	})
+}

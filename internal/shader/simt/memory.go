@@ -1,0 +1,207 @@
+package simt
+
+import (
+	"encoding/binary"
+	"math"
+
+	"github.com/tensorken/tensorken/internal/shader"
+	"github.com/tensorken/tensorken/ir"
+)
+
+// A memory is a buffer of a pass.
+type memory struct {
+	*shader.Buffer
+	data   []byte
+	len    int      // elements
+	access []access // by element; nil: no pass writes it
+}
+
+// An access says which threads of a pass touched an element: their numbers in
+// the grid, plus 1.
+type access struct{ writer, reader uint32 }
+
+const (
+	several = math.MaxUint32     // readers
+	atomics = math.MaxUint32 - 1 // a writer: atomic operations
+)
+
+// A format is how an element lies in a buffer and in a register.
+type format struct {
+	get func(b []byte) uint32
+	put func(b []byte, x uint32)
+}
+
+var formats = [...]format{
+	ir.Bool:     {byteOf, putByte},
+	ir.Uint8:    {byteOf, putByte},
+	ir.Int32:    {binary.LittleEndian.Uint32, binary.LittleEndian.PutUint32},
+	ir.Uint32:   {binary.LittleEndian.Uint32, binary.LittleEndian.PutUint32},
+	ir.Float32:  {binary.LittleEndian.Uint32, binary.LittleEndian.PutUint32},
+	ir.Float16:  {getHalf[ir.F16], putHalf(ir.ToF16)},
+	ir.BFloat16: {getHalf[ir.BF16], putHalf(ir.ToBF16)},
+}
+
+func byteOf(b []byte) uint32     { return uint32(b[0]) }
+func putByte(b []byte, x uint32) { b[0] = byte(x) }
+
+type half interface {
+	~uint16
+	Float32() float32
+}
+
+func getHalf[H half](b []byte) uint32 {
+	return math.Float32bits(H(binary.LittleEndian.Uint16(b)).Float32())
+}
+
+func putHalf[H half](round func(float32) H) func(b []byte, x uint32) {
+	return func(b []byte, x uint32) {
+		binary.LittleEndian.PutUint16(b, uint16(round(math.Float32frombits(x))))
+	}
+}
+
+// element returns where thread t accesses n elements, and checks it.
+func (g *group) element(stmt int, t int32, m *memory, index int32, n int) int {
+	i := int(index)
+	switch {
+	case i < 0 || i+n > m.len:
+		g.fail(stmt, int(t), "accesses %s[%d] of %d", m.Name, i, m.len)
+	case i%n != 0:
+		g.fail(stmt, int(t), "accesses %d elements from %s[%d] on, not aligned", n, m.Name, i)
+	}
+	return i
+}
+
+// id is the number of a thread in the grid, plus 1.
+func (g *group) id(t int32) uint32 { return uint32(g.number*g.Threads) + uint32(t) + 1 }
+
+// race fails for thread t and another, which both touch m[i].
+func (g *group) race(stmt int, t int32, m *memory, i int, does string, other uint32, did string) {
+	switch other {
+	case several:
+		g.fail(stmt, int(t), "%s %s[%d], which several threads %s", does, m.Name, i, did)
+	case atomics:
+		g.fail(stmt, int(t), "%s %s[%d], which atomic operations change", does, m.Name, i)
+	}
+	n := int(other - 1)
+	g.fail(stmt, int(t), "%s %s[%d], which thread %d of workgroup %d %s", does, m.Name, i, n%g.Threads, n/g.Threads, did)
+}
+
+// reads notes that a thread reads an element.
+func (g *group) reads(stmt int, t int32, m *memory, i int) {
+	a, id := &m.access[i], g.id(t)
+	if a.writer != 0 && a.writer != id {
+		g.race(stmt, t, m, i, "reads", a.writer, "writes")
+	}
+	if a.reader != id {
+		if a.reader != 0 {
+			id = several
+		}
+		a.reader = id
+	}
+}
+
+// writes notes that a thread writes an element. Threads may write equal bits:
+// those that a grid has too many do what others do.
+func (g *group) writes(stmt int, t int32, m *memory, i int, equal bool) {
+	a, id := &m.access[i], g.id(t)
+	switch {
+	case a.reader != 0 && a.reader != id:
+		g.race(stmt, t, m, i, "writes", a.reader, "reads")
+	case a.writer == atomics || a.writer != 0 && a.writer != id && !equal:
+		g.race(stmt, t, m, i, "writes", a.writer, "writes otherwise")
+	case a.writer == 0:
+		a.writer = id
+	}
+}
+
+// atomically notes that a thread does an atomic operation on an element.
+func (g *group) atomically(stmt int, t int32, m *memory, i int) {
+	if m.access == nil { // nothing changes it
+		return
+	}
+	switch a := &m.access[i]; {
+	case a.reader != 0:
+		g.race(stmt, t, m, i, "changes", a.reader, "reads")
+	case a.writer != 0 && a.writer != atomics:
+		g.race(stmt, t, m, i, "changes", a.writer, "writes")
+	default:
+		a.writer = atomics
+	}
+}
+
+// buffer is the number of a buffer in its pass.
+func (c *compiler) buffer(b *shader.Buffer) int {
+	for n, p := range c.Buffers {
+		if p == b {
+			return n
+		}
+	}
+	panic("simt: a buffer of another pass")
+}
+
+func (c *compiler) load(b *shader.Buffer, index, dst value) {
+	n, size, stmt := c.buffer(b), b.Type.Size(), c.stmt
+	get := formats[b.Type].get
+	c.emit(func(g *group, on []int32) {
+		m, at := &g.buffers[n], view[int32](g, index[0])
+		for _, t := range on {
+			first := g.element(stmt, t, m, at[t], len(dst))
+			for k, z := range dst {
+				i := first + k
+				if m.access != nil {
+					g.reads(stmt, t, m, i)
+				}
+				view[uint32](g, z)[t] = get(m.data[i*size:])
+			}
+		}
+	})
+}
+
+func (c *compiler) store(b *shader.Buffer, index, from value) {
+	n, size, stmt := c.buffer(b), b.Type.Size(), c.stmt
+	f := formats[b.Type]
+	c.emit(func(g *group, on []int32) {
+		m, at := &g.buffers[n], view[int32](g, index[0])
+		for _, t := range on {
+			first := g.element(stmt, t, m, at[t], len(from))
+			for k, r := range from {
+				i, x := first+k, view[uint32](g, r)[t]
+				if size == 1 && x > 0xff {
+					g.fail(stmt, int(t), "writes %d to %s[%d], of a byte", x, m.Name, i)
+				}
+				to := m.data[i*size:]
+				old := f.get(to)
+				f.put(to, x)
+				g.writes(stmt, t, m, i, f.get(to) == old)
+			}
+		}
+	})
+}
+
+func (c *compiler) loadAtomic(b *shader.Buffer, index, dst value) {
+	n, stmt := c.buffer(b), c.stmt
+	c.emit(func(g *group, on []int32) {
+		m, at, z := &g.buffers[n], view[int32](g, index[0]), view[uint32](g, dst[0])
+		for _, t := range on {
+			i := g.element(stmt, t, m, at[t], 1)
+			g.atomically(stmt, t, m, i)
+			z[t] = binary.LittleEndian.Uint32(m.data[4*i:])
+		}
+	})
+}
+
+func (c *compiler) atomic(op shader.AtomicOp, b *shader.Buffer, index, from value) {
+	n, stmt := c.buffer(b), c.stmt
+	c.emit(func(g *group, on []int32) {
+		m, at, x := &g.buffers[n], view[int32](g, index[0]), view[int32](g, from[0])
+		for _, t := range on {
+			i := g.element(stmt, t, m, at[t], 1)
+			g.atomically(stmt, t, m, i)
+			word, y := m.data[4*i:], x[t]
+			if op == shader.AtomicMin {
+				y = min(y, int32(binary.LittleEndian.Uint32(word)))
+			}
+			binary.LittleEndian.PutUint32(word, uint32(y))
+		}
+	})
+}

@@ -1,0 +1,262 @@
+package simt
+
+import (
+	"math"
+	"math/bits"
+	"unsafe"
+
+	"github.com/tensorken/tensorken/internal/shader"
+	"github.com/tensorken/tensorken/ir"
+)
+
+// A word is what a thread has in a register. A bool is 0 or 1.
+type word interface{ uint32 | int32 | float32 }
+
+// view is a register as one word for each thread.
+func view[T word](g *group, r int) []T {
+	words := g.registers
+	if r < 0 {
+		words, r = g.fixed, -1-r
+	}
+	return unsafe.Slice((*T)(unsafe.Pointer(&words[r*g.Threads])), g.Threads)
+}
+
+// A loop computes a register z of registers x for some threads.
+type loop func(g *group, on []int32, z int, x [3]int)
+
+func map1[X, Z word](f func(X) Z) loop {
+	return func(g *group, on []int32, z int, x [3]int) {
+		zs, xs := view[Z](g, z), view[X](g, x[0])
+		for _, t := range on {
+			zs[t] = f(xs[t])
+		}
+	}
+}
+
+func map2[X, Y word](f func(X, Y) X) loop {
+	return func(g *group, on []int32, z int, x [3]int) {
+		zs, xs, ys := view[X](g, z), view[X](g, x[0]), view[Y](g, x[1])
+		for _, t := range on {
+			zs[t] = f(xs[t], ys[t])
+		}
+	}
+}
+
+func map3[X, Y word](f func(X, Y, Y) Y) loop {
+	return func(g *group, on []int32, z int, x [3]int) {
+		zs, xs, ys, ws := view[Y](g, z), view[X](g, x[0]), view[Y](g, x[1]), view[Y](g, x[2])
+		for _, t := range on {
+			zs[t] = f(xs[t], ys[t], ws[t])
+		}
+	}
+}
+
+func test2[X word](f func(X, X) bool) loop {
+	return func(g *group, on []int32, z int, x [3]int) {
+		zs, xs, ys := view[uint32](g, z), view[X](g, x[0]), view[X](g, x[1])
+		for _, t := range on {
+			zs[t] = 0
+			if f(xs[t], ys[t]) {
+				zs[t] = 1
+			}
+		}
+	}
+}
+
+// poison is the result of what is undefined.
+const poison = 0xc0ffee11
+
+var strange = math.Float32frombits(poison)
+
+// A key is an op on components of a type; for conversions also the type of the
+// result.
+type key struct {
+	op       shader.Op
+	operand  shader.Type
+	converts shader.Type
+}
+
+var (
+	loops    = allLoops()
+	copyLoop = map1(func(x uint32) uint32 { return x })
+)
+
+// loopOf finds the loop of an expression's op.
+func loopOf(x *shader.Expr) loop {
+	k := key{op: x.Op, operand: x.Args[0].Type.Elem()}
+	if x.Op == shader.Convert {
+		k.converts = x.Type.Elem()
+	}
+	return loops[k]
+}
+
+func allLoops() map[key]loop {
+	l := map[key]loop{}
+	numbers[uint32](l, shader.U32)
+	numbers[int32](l, shader.I32)
+	numbers[float32](l, shader.F32)
+	integers(l, shader.U32)
+	integers(l, shader.I32)
+	signed(l)
+	floats(l)
+	booleans(l)
+	conversions(l)
+	return l
+}
+
+// numbers are ops that Go has for all types.
+func numbers[T word](l map[key]loop, t shader.Type) {
+	set := func(op shader.Op, f loop) { l[key{op: op, operand: t}] = f }
+	set(shader.Neg, map1(func(x T) T { return -x }))
+	set(shader.Add, map2(func(x, y T) T { return x + y }))
+	set(shader.Sub, map2(func(x, y T) T { return x - y }))
+	set(shader.Mul, map2(func(x, y T) T { return x * y }))
+	set(shader.Min, map2(func(x, y T) T { // of a NaN and a number, the first
+		if y < x {
+			return y
+		}
+		return x
+	}))
+	set(shader.Max, map2(func(x, y T) T {
+		if y > x {
+			return y
+		}
+		return x
+	}))
+	set(shader.Eq, test2(func(x, y T) bool { return x == y }))
+	set(shader.Ne, test2(func(x, y T) bool { return x != y }))
+	set(shader.Lt, test2(func(x, y T) bool { return x < y }))
+	set(shader.Le, test2(func(x, y T) bool { return x <= y }))
+	set(shader.Gt, test2(func(x, y T) bool { return x > y }))
+	set(shader.Ge, test2(func(x, y T) bool { return x >= y }))
+}
+
+// integers are ops on bits, and those of U32, which signed replaces for I32.
+func integers(l map[key]loop, t shader.Type) {
+	set := func(op shader.Op, f loop) { l[key{op: op, operand: t}] = f }
+	set(shader.Not, map1(func(x uint32) uint32 { return ^x }))
+	set(shader.LeadingZeros, map1(func(x uint32) uint32 { return uint32(bits.LeadingZeros32(x)) }))
+	set(shader.And, map2(func(x, y uint32) uint32 { return x & y }))
+	set(shader.Or, map2(func(x, y uint32) uint32 { return x | y }))
+	set(shader.Xor, map2(func(x, y uint32) uint32 { return x ^ y }))
+	set(shader.Shl, map2(func(x, n uint32) uint32 {
+		if n > 31 {
+			return poison
+		}
+		return x << n
+	}))
+	set(shader.Shr, map2(func(x, n uint32) uint32 {
+		if n > 31 {
+			return poison
+		}
+		return x >> n
+	}))
+	set(shader.Div, map2(func(x, y uint32) uint32 {
+		if y == 0 {
+			return poison
+		}
+		return x / y
+	}))
+	set(shader.Rem, map2(func(x, y uint32) uint32 {
+		if y == 0 {
+			return poison
+		}
+		return x % y
+	}))
+}
+
+func signed(l map[key]loop) {
+	set := func(op shader.Op, f loop) { l[key{op: op, operand: shader.I32}] = f }
+	poison := int32(math.MinInt32 + poison>>1)
+	overflows := func(x, y int32) bool { return y == 0 || x == math.MinInt32 && y == -1 }
+	set(shader.Abs, map1(func(x int32) int32 { return max(x, -x) }))
+	set(shader.Shr, map2(func(x int32, n uint32) int32 {
+		if n > 31 {
+			return poison
+		}
+		return x >> n
+	}))
+	set(shader.Div, map2(func(x, y int32) int32 {
+		if overflows(x, y) {
+			return poison
+		}
+		return x / y
+	}))
+	set(shader.Rem, map2(func(x, y int32) int32 {
+		if overflows(x, y) {
+			return poison
+		}
+		return x % y
+	}))
+}
+
+// floats are ops on F32. The functions are undefined where shaders' are.
+func floats(l map[key]loop) {
+	set := func(op shader.Op, f loop) { l[key{op: op, operand: shader.F32}] = f }
+	within := func(f func(float64) float64, domain func(x float32) bool) loop {
+		return map1(func(x float32) float32 {
+			if !domain(x) {
+				return strange
+			}
+			return float32(f(float64(x)))
+		})
+	}
+	set(shader.Abs, map1(func(x float32) float32 { return math.Float32frombits(math.Float32bits(x) &^ (1 << 31)) }))
+	set(shader.Floor, map1(func(x float32) float32 { return float32(math.Floor(float64(x))) }))
+	set(shader.Sqrt, within(math.Sqrt, func(x float32) bool { return x >= 0 && x <= math.MaxFloat32 }))
+	set(shader.Exp, within(math.Exp, func(x float32) bool { return x > -104 && x < 88.73 }))
+	set(shader.Log, within(math.Log, func(x float32) bool { return x > 0 && x <= math.MaxFloat32 }))
+	set(shader.Div, map2(func(x, y float32) float32 { return x / y }))
+	set(shader.Fma, map3(func(x, y, z float32) float32 { return float32(float64(x)*float64(y) + float64(z)) }))
+}
+
+func booleans(l map[key]loop) {
+	set := func(op shader.Op, f loop) { l[key{op: op, operand: shader.Bool}] = f }
+	set(shader.Not, map1(func(x uint32) uint32 { return x ^ 1 }))
+	set(shader.And, map2(func(x, y uint32) uint32 { return x & y }))
+	set(shader.Or, map2(func(x, y uint32) uint32 { return x | y }))
+	set(shader.Eq, test2(func(x, y uint32) bool { return x == y }))
+	set(shader.Ne, test2(func(x, y uint32) bool { return x != y }))
+	set(shader.Select, map3(func(x, yes, no uint32) uint32 {
+		if x != 0 {
+			return yes
+		}
+		return no
+	}))
+}
+
+// conversions are from each type to each other. A half is in a register as the
+// float32 of its value.
+func conversions(l map[key]loop) {
+	set := func(from, to shader.Type, f loop) {
+		l[key{op: shader.Convert, operand: from, converts: to}] = f
+	}
+	same := map1(func(x uint32) uint32 { return x })
+	nonzero := map1(func(x uint32) uint32 { return min(x, 1) })
+	set(shader.I32, shader.U32, same)
+	set(shader.U32, shader.I32, same)
+	set(shader.I32, shader.Bool, nonzero)
+	set(shader.U32, shader.Bool, nonzero)
+	set(shader.F32, shader.Bool, map1(func(x float32) uint32 { return min(math.Float32bits(x)<<1, 1) }))
+	set(shader.Bool, shader.I32, same)
+	set(shader.Bool, shader.U32, same)
+	set(shader.Bool, shader.F32, map1(func(x uint32) float32 { return float32(x) }))
+	set(shader.I32, shader.F32, map1(func(x int32) float32 { return float32(x) }))
+	set(shader.U32, shader.F32, map1(func(x uint32) float32 { return float32(x) }))
+	set(shader.F32, shader.I32, map1(func(x float32) uint32 {
+		if x >= math.MinInt32 && x < -math.MinInt32 {
+			return uint32(int32(x))
+		}
+		return poison
+	}))
+	set(shader.F32, shader.U32, map1(func(x float32) uint32 {
+		if x > -1 && x < 1<<32 {
+			return uint32(int64(x))
+		}
+		return poison
+	}))
+	set(shader.F32, shader.F16, map1(func(x float32) float32 { return ir.ToF16(x).Float32() }))
+	set(shader.F32, shader.BF16, map1(func(x float32) float32 { return ir.ToBF16(x).Float32() }))
+	set(shader.F16, shader.F32, same)
+	set(shader.BF16, shader.F32, same)
+}

@@ -1,0 +1,158 @@
+package simt
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"unsafe"
+
+	"github.com/tensorken/tensorken/internal/shader"
+)
+
+// An Arg is an argument of the kernel: memory and the offset in elements that
+// it is read from, or the bits of a number.
+type Arg struct {
+	Data   []byte
+	Offset int
+	Word   uint32
+}
+
+// A group is a workgroup that executes a pass, one after the other.
+type group struct {
+	*pass
+	number    int
+	registers []uint32
+	fixed     []uint32
+	lists     [][]int32
+	all       []int32 // threads
+	buffers   []memory
+	shared    []shared
+	epoch     uint32
+	first     uint32 // the epoch in which the workgroup began
+}
+
+// fault is the panic of a program that does what it must not.
+type fault struct{ error }
+
+// fail ends the program for what thread t does in a statement.
+func (g *group) fail(stmt, t int, format string, args ...any) {
+	text := fmt.Sprintf(format, args...)
+	panic(fault{fmt.Errorf("pass %d: workgroup %d: %s %s, at %q", g.pass.number, g.number, g.name(t), text, shader.Describe(g.stmts[stmt]))})
+}
+
+func (g *group) name(t int) string { return fmt.Sprintf("thread %d", t) }
+
+// together fails unless all threads of the workgroup execute a statement.
+func (g *group) together(stmt int, on []int32) {
+	if len(on) == g.Threads {
+		return
+	}
+	for _, t := range g.all {
+		if !slices.Contains(on, t) {
+			g.fail(stmt, int(t), "does not take part with thread %d and all others", on[0])
+		}
+	}
+}
+
+// Run runs a program. It fails where the program does what it must not.
+func (p *Program) Run(args []Arg) (err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			f, ok := r.(fault)
+			if !ok {
+				panic(r)
+			}
+			err = f.error
+		}
+	}()
+	scratch := make([][]byte, len(p.scratch))
+	for i, n := range p.scratch {
+		scratch[i] = undefined(n)
+	}
+	for _, q := range p.passes {
+		q.run(args, scratch)
+	}
+	return nil
+}
+
+// undefined returns memory that is no number of any type.
+func undefined(n int) []byte {
+	return slices.Repeat([]byte{0xff}, n)
+}
+
+func (p *pass) run(args []Arg, scratch [][]byte) {
+	g := &group{
+		pass:      p,
+		registers: make([]uint32, p.registers*p.Threads),
+		fixed:     make([]uint32, len(p.fixed)*p.Threads),
+		all:       make([]int32, p.Threads),
+	}
+	for t := range g.all {
+		g.all[t] = int32(t)
+	}
+	for range p.lists {
+		g.lists = append(g.lists, make([]int32, 0, p.Threads))
+	}
+	for _, s := range p.Shared {
+		n := s.Len * int(s.Type.Width)
+		g.shared = append(g.shared, shared{s, make([]uint32, n), make([]cell, n)})
+	}
+	g.bind(args, scratch)
+	for g.number = range p.Groups() {
+		g.epoch++
+		g.first = g.epoch
+		g.fill(args)
+		p.code.run(g, g.all)
+	}
+}
+
+// bind gives the pass its buffers. Those that are the same memory share a
+// record of accesses.
+func (g *group) bind(args []Arg, scratch [][]byte) {
+	written := map[*byte][]access{}
+	for _, b := range g.Buffers {
+		m := memory{Buffer: b}
+		if b.Arg >= 0 {
+			m.data = args[b.Arg].Data
+		} else {
+			m.data = scratch[b.Scratch]
+		}
+		m.len = len(m.data) / b.Type.Size()
+		if b.Write {
+			written[unsafe.SliceData(m.data)] = make([]access, m.len)
+		}
+		g.buffers = append(g.buffers, m)
+	}
+	for i := range g.buffers {
+		m := &g.buffers[i]
+		m.access = written[unsafe.SliceData(m.data)]
+		if m.access != nil && len(m.access) != m.len {
+			panic(fault{errors.New("memory bound as elements of two sizes")})
+		}
+	}
+}
+
+// fill sets the fixed registers: for the first workgroup all of them.
+func (g *group) fill(args []Arg) {
+	for n, f := range g.pass.fixed {
+		if g.number > 0 && f.op != shader.Group {
+			continue
+		}
+		r := view[uint32](g, -1-n)
+		x := f.bits
+		switch {
+		case f.op == shader.Group:
+			x = uint32(g.number)
+		case f.op == shader.Word && f.param.Offset:
+			x = uint32(args[f.param.Arg].Offset)
+		case f.op == shader.Word:
+			x = args[f.param.Arg].Word
+		}
+		for t := range r {
+			r[t] = x
+			if f.op == shader.Thread {
+				r[t] = uint32(t)
+			}
+		}
+	}
+}

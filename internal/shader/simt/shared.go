@@ -1,0 +1,113 @@
+package simt
+
+import "github.com/tensorken/tensorken/internal/shader"
+
+// A shared is an array that a workgroup shares, word by word.
+type shared struct {
+	*shader.Shared
+	words []uint32
+	cells []cell
+}
+
+// A cell says who touched a word, and when: an epoch is the time from one
+// barrier to the next. The reader is -1 if there are several.
+type cell struct {
+	written, read  uint32 // epochs
+	writer, reader int32
+	writes, reads  int32 // their statements
+}
+
+// word returns the first word of the element that thread t accesses.
+func (g *group) word(stmt int, t int32, s *shared, index uint32) int {
+	if index >= uint32(s.Len) {
+		g.fail(stmt, int(t), "accesses %s[%d] of %d", s.Name, index, s.Len)
+	}
+	return int(index) * int(s.Type.Width)
+}
+
+// conflict fails for two threads that touch a word between the same barriers.
+func (g *group) conflict(stmt int, t int32, s *shared, word int, does string, other int32, did string, at int32) {
+	who := "other threads"
+	if other >= 0 {
+		who = g.name(int(other))
+	}
+	index := word / int(s.Type.Width)
+	g.fail(stmt, int(t), "%s %s[%d], which %s %s with no barrier between, at %q", does, s.Name, index, who, did, shader.Describe(g.stmts[at]))
+}
+
+func (g *group) readsWord(stmt int, t int32, s *shared, word int) uint32 {
+	c := &s.cells[word]
+	switch {
+	case c.written < g.first:
+		g.fail(stmt, int(t), "reads %s[%d], which no thread has written", s.Name, word/int(s.Type.Width))
+	case c.written == g.epoch && c.writer != t:
+		g.conflict(stmt, t, s, word, "reads", c.writer, "writes", c.writes)
+	case c.read != g.epoch:
+		c.read, c.reader, c.reads = g.epoch, t, int32(stmt)
+	case c.reader != t:
+		c.reader = -1
+	}
+	return s.words[word]
+}
+
+func (g *group) writesWord(stmt int, t int32, s *shared, word int, x uint32) {
+	c := &s.cells[word]
+	switch {
+	case c.written == g.epoch && c.writer != t:
+		g.conflict(stmt, t, s, word, "writes", c.writer, "writes", c.writes)
+	case c.read == g.epoch && c.reader != t:
+		g.conflict(stmt, t, s, word, "writes", c.reader, "reads", c.reads)
+	}
+	c.written, c.writer, c.writes = g.epoch, t, int32(stmt)
+	s.words[word] = x
+}
+
+// array is the number of a shared array in its pass.
+func (c *compiler) array(s *shader.Shared) int {
+	for n, p := range c.Shared {
+		if p == s {
+			return n
+		}
+	}
+	panic("simt: a shared array of another pass")
+}
+
+func (c *compiler) loadShared(s *shader.Shared, index, dst value) {
+	n, stmt := c.array(s), c.stmt
+	c.emit(func(g *group, on []int32) {
+		m, at := &g.shared[n], view[uint32](g, index[0])
+		for _, t := range on {
+			first := g.word(stmt, t, m, at[t])
+			for k, z := range dst {
+				view[uint32](g, z)[t] = g.readsWord(stmt, t, m, first+k)
+			}
+		}
+	})
+}
+
+func (c *compiler) storeShared(s *shader.Shared, index, from value) {
+	n, stmt := c.array(s), c.stmt
+	c.emit(func(g *group, on []int32) {
+		m, at := &g.shared[n], view[uint32](g, index[0])
+		for _, t := range on {
+			first := g.word(stmt, t, m, at[t])
+			for k, x := range from {
+				g.writesWord(stmt, t, m, first+k, view[uint32](g, x)[t])
+			}
+		}
+	})
+}
+
+func (c *compiler) storeComponent(s *shader.Shared, index, component, from value) {
+	n, stmt, width := c.array(s), c.stmt, uint32(s.Type.Width)
+	c.emit(func(g *group, on []int32) {
+		m, at, k, x := &g.shared[n], view[uint32](g, index[0]), view[uint32](g, component[0]), view[uint32](g, from[0])
+		for _, t := range on {
+			first := g.word(stmt, t, m, at[t])
+			if k[t] >= width {
+				g.fail(stmt, int(t), "writes component %d of %s[%d]", k[t], m.Name, at[t])
+			}
+			g.writesWord(stmt, t, m, first+int(k[t]), x[t])
+		}
+	})
+}
