@@ -5,14 +5,16 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"unsafe"
 
 	"github.com/tensorken/tensorken/driver"
 	"github.com/tensorken/tensorken/internal/interp"
 	"github.com/tensorken/tensorken/ir"
 )
 
-// A Reference is a device that runs kernels point by point, from the
-// definition of each instruction. It checks what it is given: kernels by
+// A Reference is a device in the host's memory. It runs kernels point by point,
+// from the definition of each instruction, or as Prepare says. It checks what it
+// is given: kernels by
 // ir.Verify, and that every access is within its buffer. Fresh memory is full
 // of ones, which no type takes for a 0.
 type Reference struct {
@@ -21,6 +23,8 @@ type Reference struct {
 	Bindings int  // buffers of one kernel, 0 for no limit
 	Memory   int  // bytes held at once
 	Async    bool // work is done when its results are asked for
+	// Prepare makes a kernel into a function that runs it.
+	Prepare func(k *ir.Kernel) (func(args []HostArg) error, error)
 
 	// What it was asked to do.
 	Compiled   int            // kernels
@@ -40,6 +44,19 @@ type Reference struct {
 // Oracle returns a [Reference] that has every type and a gigabyte of memory.
 func Oracle() *Reference {
 	return &Reference{Types: ir.DTypes, Memory: 1 << 30, Templates: map[string]int{}}
+}
+
+// A HostArg is a driver.Arg with the bytes of its buffer.
+type HostArg struct {
+	Bytes  []byte
+	Offset int
+	Num    ir.Number
+}
+
+// A prepared is a kernel and what runs it.
+type prepared struct {
+	*ir.Kernel
+	run func(args []HostArg) error
 }
 
 type memory struct {
@@ -146,7 +163,7 @@ func (r *Reference) Download(dst []byte, src driver.Buffer, offset int) error {
 	return nil
 }
 
-// Compile checks a kernel and returns it.
+// Compile checks a kernel and prepares it.
 func (r *Reference) Compile(k *ir.Kernel) (driver.Program, error) {
 	if r.closed {
 		return nil, errClosed
@@ -171,8 +188,16 @@ func (r *Reference) Compile(k *ir.Kernel) (driver.Program, error) {
 	if r.Bindings > 0 && buffers > r.Bindings {
 		return nil, fmt.Errorf("oracle: a kernel of %d buffers, more than %d", buffers, r.Bindings)
 	}
+	prepare := r.Prepare
+	if prepare == nil {
+		prepare = interpret
+	}
+	run, err := prepare(k)
+	if err != nil {
+		return nil, err
+	}
 	r.Compiled++
-	return k, nil
+	return &prepared{k, run}, nil
 }
 
 // Run runs calls.
@@ -207,16 +232,9 @@ func (r *Reference) Close() error {
 	return nil
 }
 
-// elements is a buffer as numbers of one type. Arguments that share a buffer
-// share these, so that the interpreter sees it.
-type elements struct {
-	m *memory
-	d ir.DType
-}
-
 // takes reports what is wrong with a call.
 func (r *Reference) takes(c driver.Call) error {
-	k, ok := c.Program.(*ir.Kernel)
+	k, ok := c.Program.(*prepared)
 	if !ok || len(c.Args) != len(k.Args) {
 		return fmt.Errorf("oracle: a call of %T with %d arguments", c.Program, len(c.Args))
 	}
@@ -235,34 +253,59 @@ func (r *Reference) takes(c driver.Call) error {
 }
 
 func (r *Reference) run(c driver.Call) error {
-	k := c.Program.(*ir.Kernel)
+	p := c.Program.(*prepared)
 	r.Ran++
-	name := k.Template.String()
-	if op := k.Routine(); op != 0 {
+	name := p.Template.String()
+	if op := p.Routine(); op != 0 {
 		name = op.String()
 	}
 	r.Templates[name]++
-	r.Kernels = append(r.Kernels, k)
-	shared := map[elements][]ir.Number{}
-	args := make([]interp.Arg, len(c.Args))
+	r.Kernels = append(r.Kernels, p.Kernel)
+	args := make([]HostArg, len(c.Args))
 	for i, a := range c.Args {
-		if k.Args[i].Kind == ir.Value {
-			args[i].Num = a.Num
-			continue
+		args[i] = HostArg{Offset: a.Offset, Num: a.Num}
+		if p.Args[i].Kind != ir.Value {
+			args[i].Bytes = a.Buffer.(*memory).data
 		}
-		e := elements{a.Buffer.(*memory), k.Args[i].DType}
-		if shared[e] == nil {
-			shared[e] = decode(e.d, e.m.data)
-		}
-		args[i].Data, args[i].Offset = shared[e], a.Offset
 	}
-	if err := interp.Run(k, args); err != nil {
-		return fmt.Errorf("%w in\n%v", err, k)
-	}
-	for i, a := range k.Args {
-		if a.Kind == ir.Out || a.Kind == ir.Status {
-			copy(c.Args[i].Buffer.(*memory).data, encode(a.DType, args[i].Data))
-		}
+	if err := p.run(args); err != nil {
+		return fmt.Errorf("%w in\n%v", err, p.Kernel)
 	}
 	return nil
+}
+
+// elements is a buffer as numbers of one type. Arguments that share a buffer
+// share these, so that the interpreter sees it.
+type elements struct {
+	first *byte
+	d     ir.DType
+}
+
+// interpret is the Prepare of package interp.
+func interpret(k *ir.Kernel) (func(args []HostArg) error, error) {
+	return func(args []HostArg) error {
+		shared := map[elements][]ir.Number{}
+		list := make([]interp.Arg, len(args))
+		for i, a := range args {
+			d := k.Args[i].DType
+			list[i] = interp.Arg{Offset: a.Offset, Num: a.Num}
+			if k.Args[i].Kind == ir.Value {
+				continue
+			}
+			e := elements{unsafe.SliceData(a.Bytes), d}
+			if shared[e] == nil {
+				shared[e] = decode(d, a.Bytes)
+			}
+			list[i].Data = shared[e]
+		}
+		if err := interp.Run(k, list); err != nil {
+			return err
+		}
+		for i, a := range k.Args {
+			if a.Kind == ir.Out || a.Kind == ir.Status {
+				copy(args[i].Bytes, encode(a.DType, list[i].Data))
+			}
+		}
+		return nil
+	}, nil
 }

@@ -27,7 +27,7 @@ var order = strings.Fields(`
 	internal/exec
 	driver/drivertest
 	internal/cpu
-	internal/shader
+	internal/shader internal/shader/simt
 	internal/schedule internal/wgsl
 	internal/wgpu
 	internal/walk
