@@ -3,6 +3,7 @@ package shader
 import (
 	"fmt"
 	"math"
+	"slices"
 )
 
 // An Op is what an expression does.
@@ -231,7 +232,7 @@ func Vec(n int, x ...*Expr) *Expr {
 	if len(x) != 1 && len(x) != n {
 		panic(fmt.Sprintf("shader: %d components of a vector of %d", len(x), n))
 	}
-	return &Expr{Op: Vector, Type: x[0].Type.Vec(n), Args: x}
+	return &Expr{Op: Vector, Type: x[0].Type.Vec(n), Args: slices.Clone(x)}
 }
 
 // At is component n of a vector.
@@ -265,5 +266,5 @@ func (f *Func) Call(args ...*Expr) *Expr {
 			panic(fmt.Sprintf("shader: argument %d of %s is %v", i, f.Name, args[i].Type))
 		}
 	}
-	return &Expr{Op: Call, Type: f.Result, Args: args, Func: f}
+	return &Expr{Op: Call, Type: f.Result, Args: slices.Clone(args), Func: f}
 }

@@ -192,7 +192,8 @@ func (v *verifier) access(b *Buffer, index *Expr, n int, write bool) {
 	v.must(v.pass != nil && slices.Contains(v.pass.Buffers, b), "buffer %s is not the pass's", b.Name)
 	v.must(b.Write || !write, "buffer %s is not to be written", b.Name)
 	v.must(n == 1 || n == 4, "%d elements at once", n)
-	v.typed(index, I32)
+	v.expr(index)
+	v.must(index.Type == I32 || index.Type == U32, "%v is %v, no index", index, index.Type)
 }
 
 func (v *verifier) shared(s *Shared, index *Expr) {

@@ -85,7 +85,7 @@ func TestVerify(t *testing.T) {
 			s.body.SetAt(v, 3, one)
 			s.body.SetAt(v, 4, one)
 		}, "component 4 of vec4<f32>"},
-		{"a buffer index", func(s *sample) { s.body.Do(&Store{Buffer: s.out, Index: thread, Values: []*Expr{one}}) }, "thread is u32, not i32"},
+		{"a buffer index", func(s *sample) { s.body.Do(&Store{Buffer: s.out, Index: one, Values: []*Expr{one}}) }, "1 is f32, no index"},
 		{"a shared index", func(s *sample) { s.body.Let("y", s.memory.At(index)) }, "0 is i32, not u32"},
 		{"a buffer that is read only", func(s *sample) { s.out.Write = false }, "buffer a1 is not to be written"},
 		{"a buffer of another pass", func(s *sample) { s.pass.Buffers = s.pass.Buffers[:1] }, "buffer a1 is not the pass's"},

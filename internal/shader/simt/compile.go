@@ -275,8 +275,12 @@ func (c *compiler) barrier() {
 
 // call translates a call in place.
 func (c *compiler) call(x *shader.Expr, dst value) {
-	for i, p := range x.Func.Params {
-		c.vars[p] = c.expr(x.Args[i], nil)
+	args := make([]value, len(x.Args))
+	for i, a := range x.Args {
+		args[i] = c.expr(a, nil)
+	}
+	for i, p := range x.Func.Params { // an argument may be a call of the same function
+		c.vars[p] = args[i]
 	}
 	outer := c.result
 	c.result = dst

@@ -189,6 +189,12 @@ func TestPrograms(t *testing.T) {
 			}
 			return f(f(i))
 		}},
+		{"a call in an argument", func(s *sample, b *Block) {
+			x, y := &Var{Name: "x", Type: I32}, &Var{Name: "y", Type: I32}
+			f := &Func{Name: "f", Params: []*Var{x, y}, Result: I32, Body: &Block{}}
+			f.Body.Return(x.Ref().Sub(y.Ref()))
+			s.store(b, s.out, s.item, f.Call(s.item, f.Call(f.Call(number(1), s.item), number(5))))
+		}, func(i int) int { return i - (1 - i - 5) }},
 		{"components that change places", func(s *sample, b *Block) {
 			v := b.Var("v", Vec(2, s.item, number(7)))
 			b.Set(v, Vec(2, v.Ref().At(1), v.Ref().At(0)))
