@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync"
 	"unsafe"
 
 	"github.com/tensorken/tensorken/internal/shader"
@@ -23,12 +24,36 @@ type group struct {
 	number    int
 	registers []uint32
 	fixed     []uint32
+	threads   []int32 // of all lists
 	lists     [][]int32
-	all       []int32 // threads
+	all       []int32
 	buffers   []memory
+	accesses  []access // to elements of buffers
 	shared    []shared
+	words     []uint32 // of shared arrays
+	cells     []cell
 	epoch     uint32
 	first     uint32 // the epoch in which the workgroup began
+}
+
+// pool has groups, for their memory.
+var pool = sync.Pool{New: func() any { return new(group) }}
+
+// resized returns n zeros, in the memory of s if they fit.
+func resized[T any](s []T, n int) []T {
+	if n > cap(s) {
+		return make([]T, n)
+	}
+	s = s[:n]
+	clear(s)
+	return s
+}
+
+// cut cuts n elements off.
+func cut[T any](s *[]T, n int) []T {
+	head := (*s)[:n:n]
+	*s = (*s)[n:]
+	return head
 }
 
 // fault is the panic of a program that does what it must not.
@@ -81,23 +106,23 @@ func undefined(n int) []byte {
 }
 
 func (p *pass) run(args []Arg, scratch [][]byte) {
-	g := &group{
-		pass:      p,
-		registers: make([]uint32, p.registers*p.Threads),
-		fixed:     make([]uint32, len(p.fixed)*p.Threads),
-		all:       make([]int32, p.Threads),
-	}
+	g := pool.Get().(*group)
+	defer pool.Put(g)
+	g.pass = p
+	g.registers = resized(g.registers, p.registers*p.Threads)
+	g.fixed = resized(g.fixed, len(p.fixed)*p.Threads)
+	g.all = resized(g.all, p.Threads)
 	for t := range g.all {
 		g.all[t] = int32(t)
 	}
-	for range p.lists {
-		g.lists = append(g.lists, make([]int32, 0, p.Threads))
+	g.threads = resized(g.threads, p.lists*p.Threads)
+	g.lists = g.lists[:0]
+	for left := g.threads; len(left) > 0; {
+		g.lists = append(g.lists, cut(&left, p.Threads))
 	}
-	for _, s := range p.Shared {
-		n := s.Len * int(s.Type.Width)
-		g.shared = append(g.shared, shared{s, make([]uint32, n), make([]cell, n)})
-	}
+	g.share()
 	g.bind(args, scratch)
+	g.epoch = 0
 	for g.number = range p.Groups() {
 		g.epoch++
 		g.first = g.epoch
@@ -106,10 +131,26 @@ func (p *pass) run(args []Arg, scratch [][]byte) {
 	}
 }
 
+// share makes the pass's shared arrays.
+func (g *group) share() {
+	n := 0
+	for _, s := range g.Shared {
+		n += s.Len * int(s.Type.Width)
+	}
+	g.words, g.cells = resized(g.words, n), resized(g.cells, n)
+	words, cells := g.words, g.cells
+	g.shared = g.shared[:0]
+	for _, s := range g.Shared {
+		n := s.Len * int(s.Type.Width)
+		g.shared = append(g.shared, shared{s, cut(&words, n), cut(&cells, n)})
+	}
+}
+
 // bind gives the pass its buffers. Those that are the same memory share a
 // record of accesses.
 func (g *group) bind(args []Arg, scratch [][]byte) {
-	written := map[*byte][]access{}
+	n := 0
+	g.buffers = g.buffers[:0]
 	for _, b := range g.Buffers {
 		m := memory{Buffer: b}
 		if b.Arg >= 0 {
@@ -119,9 +160,17 @@ func (g *group) bind(args []Arg, scratch [][]byte) {
 		}
 		m.len = len(m.data) / b.Type.Size()
 		if b.Write {
-			written[unsafe.SliceData(m.data)] = make([]access, m.len)
+			n += m.len
 		}
 		g.buffers = append(g.buffers, m)
+	}
+	g.accesses = resized(g.accesses, n)
+	left := g.accesses
+	written := map[*byte][]access{}
+	for _, m := range g.buffers {
+		if m.Write {
+			written[unsafe.SliceData(m.data)] = cut(&left, m.len)
+		}
 	}
 	for i := range g.buffers {
 		m := &g.buffers[i]
