@@ -52,7 +52,11 @@ func (c *compiler) contraction() {
 	case x.skinny(how.skinnyRows):
 		x.gemv(x.chooseGemv(how))
 	default:
-		x.tiled(x.chooseTile(how))
+		if t := x.chooseTile(how); t != (tile{}) {
+			x.tiled(t)
+		} else {
+			x.naive()
+		}
 	}
 	c.report()
 }

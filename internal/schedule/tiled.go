@@ -22,10 +22,11 @@ func (t tile) threads() int { return t.m / (4 * t.high) * t.n / (4 * t.wide) }
 func (t tile) bytes() int { return 2 * 4 * t.k * (t.m + 4 + t.n + 4) }
 
 // chooseTile gives the tile that promises to be done first, and sets how the
-// depth is split.
+// depth is split. It gives none where none fits.
 func (x *contraction) chooseTile(how *products) tile {
 	cost := how.tileCost
-	best, least := how.tiles[len(how.tiles)-1], math.Inf(1)
+	var best tile
+	least := math.Inf(1)
 	results := float64(x.batches * x.rows.n * x.cols.n)
 	for _, t := range how.tiles {
 		if !x.t.fits(t.threads(), t.bytes()) {

@@ -1,0 +1,100 @@
+package schedule_test
+
+import (
+	"fmt"
+	"math"
+	"testing"
+
+	"github.com/tensorken/tensorken/driver"
+	"github.com/tensorken/tensorken/driver/drivertest"
+	"github.com/tensorken/tensorken/internal/schedule"
+	"github.com/tensorken/tensorken/internal/shader"
+	"github.com/tensorken/tensorken/internal/shader/simt"
+	"github.com/tensorken/tensorken/ir"
+)
+
+// targets are kinds of GPU that kernels are scheduled for.
+var targets = []struct {
+	name string
+	schedule.Target
+}{
+	{"NVIDIA", schedule.Target{Family: schedule.Discrete, MaxThreads: 1024, SharedBytes: 48 << 10, SubgroupMin: 32, SubgroupMax: 32, Units: 132}},
+	{"Apple", schedule.Target{Family: schedule.Integrated, MaxThreads: 1024, SharedBytes: 32 << 10, SubgroupMin: 16, SubgroupMax: 16, Units: 16}},
+	{"tiny", schedule.Target{Family: schedule.Integrated, MaxThreads: 64, SharedBytes: 4 << 10, MaxGroups: 200, Units: 1}},
+	{"WebGPU", schedule.Target{}},
+	{"software", schedule.Target{Family: schedule.Software}},
+}
+
+// open returns a device that schedules kernels for a target, and runs them on
+// the host.
+func open(t schedule.Target) func() (driver.Device, error) {
+	return func() (driver.Device, error) {
+		d := drivertest.Oracle()
+		d.Types = []ir.DType{ir.Bool, ir.Uint8, ir.Int32, ir.Uint32, ir.Float16, ir.BFloat16, ir.Float32}
+		d.Bindings = 8
+		d.Async = true
+		d.Prepare = func(k *ir.Kernel) (func(args []drivertest.HostArg) error, error) {
+			for _, a := range k.Args {
+				if a.Kind == ir.Out && a.Len > math.MaxInt32 {
+					return nil, driver.ErrMemory
+				}
+			}
+			p, err := schedule.Compile(k, t)
+			if err == nil {
+				err = shader.Verify(p)
+			}
+			if err == nil {
+				err = fits(p, t)
+			}
+			if err != nil {
+				return nil, fmt.Errorf("%w in\n%v", err, k)
+			}
+			program := simt.Compile(p)
+			return func(args []drivertest.HostArg) error {
+				list := make([]simt.Arg, len(args))
+				for i, a := range args {
+					list[i] = simt.Arg{Data: a.Bytes, Offset: a.Offset, Word: word(k.Args[i].DType, a.Num)}
+				}
+				return program.Run(list)
+			}, nil
+		}
+		return d, nil
+	}
+}
+
+// word is a number's bits in a register.
+func word(d ir.DType, x ir.Number) uint32 {
+	if d.IsFloat() {
+		return math.Float32bits(float32(x.Float64(d)))
+	}
+	return uint32(x)
+}
+
+// fits reports what is more than a target has.
+func fits(p *shader.Program, t schedule.Target) error {
+	limit := func(n, or int) int {
+		if n == 0 {
+			return or
+		}
+		return n
+	}
+	for i, q := range p.Passes {
+		bytes := 0
+		for _, s := range q.Shared {
+			bytes += s.Len * s.Type.Bytes()
+		}
+		groups := limit(t.MaxGroups, 65535)
+		if q.Threads > limit(t.MaxThreads, 256) || bytes > limit(t.SharedBytes, 16<<10) || q.Grid[0] > groups || q.Grid[1] > groups {
+			return fmt.Errorf("pass %d has %d threads in a grid of %v, with %d bytes", i, q.Threads, q.Grid, bytes)
+		}
+	}
+	return nil
+}
+
+func TestTargets(t *testing.T) {
+	for _, target := range targets {
+		t.Run(target.name, func(t *testing.T) {
+			drivertest.Test(t, open(target.Target))
+		})
+	}
+}
