@@ -129,9 +129,9 @@ func (c *compiler) declare(v *shader.Var) value {
 
 // statement translates a statement. Its intermediate results are given back.
 func (c *compiler) statement(s shader.Stmt) {
+	outer, top, lists := c.stmt, c.top, c.topLists
 	c.stmt = len(c.stmts)
 	c.stmts = append(c.stmts, s)
-	top, lists := c.top, c.topLists
 	switch s := s.(type) {
 	case *shader.Declare:
 		v := c.declare(s.Var)
@@ -182,7 +182,7 @@ func (c *compiler) statement(s shader.Stmt) {
 		c.expr(s.Value, c.result)
 		c.code = append(c.code, func(g *group, on []int32) []int32 { return nil })
 	}
-	c.top = top
+	c.stmt, c.top = outer, top
 	if c.result == nil {
 		c.topLists = lists // in a function, an If's lists last as long as the block
 	}

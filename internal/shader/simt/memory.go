@@ -90,7 +90,7 @@ func (g *group) race(stmt int, t int32, m *memory, i int, does string, other uin
 func (g *group) reads(stmt int, t int32, m *memory, i int) {
 	a, id := &m.access[i], g.id(t)
 	if a.writer != 0 && a.writer != id {
-		g.race(stmt, t, m, i, "reads", a.writer, "writes")
+		g.race(stmt, t, m, i, "reads", a.writer, "wrote")
 	}
 	if a.reader != id {
 		if a.reader != 0 {
@@ -106,9 +106,9 @@ func (g *group) writes(stmt int, t int32, m *memory, i int, equal bool) {
 	a, id := &m.access[i], g.id(t)
 	switch {
 	case a.reader != 0 && a.reader != id:
-		g.race(stmt, t, m, i, "writes", a.reader, "reads")
+		g.race(stmt, t, m, i, "writes", a.reader, "read")
 	case a.writer == atomics || a.writer != 0 && a.writer != id && !equal:
-		g.race(stmt, t, m, i, "writes", a.writer, "writes otherwise")
+		g.race(stmt, t, m, i, "writes", a.writer, "wrote otherwise")
 	case a.writer == 0:
 		a.writer = id
 	}
@@ -121,9 +121,9 @@ func (g *group) atomically(stmt int, t int32, m *memory, i int) {
 	}
 	switch a := &m.access[i]; {
 	case a.reader != 0:
-		g.race(stmt, t, m, i, "changes", a.reader, "reads")
+		g.race(stmt, t, m, i, "changes", a.reader, "read")
 	case a.writer != 0 && a.writer != atomics:
-		g.race(stmt, t, m, i, "changes", a.writer, "writes")
+		g.race(stmt, t, m, i, "changes", a.writer, "wrote")
 	default:
 		a.writer = atomics
 	}

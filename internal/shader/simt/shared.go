@@ -41,7 +41,7 @@ func (g *group) readsWord(stmt int, t int32, s *shared, word int) uint32 {
 	case c.written < g.first:
 		g.fail(stmt, int(t), "reads %s[%d], which no thread has written", s.Name, word/int(s.Type.Width))
 	case c.written == g.epoch && c.writer != t:
-		g.conflict(stmt, t, s, word, "reads", c.writer, "writes", c.writes)
+		g.conflict(stmt, t, s, word, "reads", c.writer, "wrote", c.writes)
 	case c.read != g.epoch:
 		c.read, c.reader, c.reads = g.epoch, t, int32(stmt)
 	case c.reader != t:
@@ -54,9 +54,9 @@ func (g *group) writesWord(stmt int, t int32, s *shared, word int, x uint32) {
 	c := &s.cells[word]
 	switch {
 	case c.written == g.epoch && c.writer != t:
-		g.conflict(stmt, t, s, word, "writes", c.writer, "writes", c.writes)
+		g.conflict(stmt, t, s, word, "writes", c.writer, "wrote", c.writes)
 	case c.read == g.epoch && c.reader != t:
-		g.conflict(stmt, t, s, word, "writes", c.reader, "reads", c.reads)
+		g.conflict(stmt, t, s, word, "writes", c.reader, "read", c.reads)
 	}
 	c.written, c.writer, c.writes = g.epoch, t, int32(stmt)
 	s.words[word] = x

@@ -232,22 +232,29 @@ func TestFaults(t *testing.T) {
 		{"a missing barrier", func(s *sample, b *Block) {
 			b.Put(s.memory, ThreadID, s.item)
 			b.Let("x", s.memory.At(ThreadID.Xor(1)))
-		}, `pass 0: workgroup 0: thread 0 reads w[1], which thread 1 writes with no barrier between, at "w[thread] = item", at "x := w[(thread ^ 1)]"`},
+		}, `pass 0: workgroup 0: thread 0 reads w[1], which thread 1 wrote with no barrier between, at "w[thread] = item", at "x := w[(thread ^ 1)]"`},
 		{"a missing barrier after a read", func(s *sample, b *Block) {
 			b.Put(s.memory, ThreadID, s.item)
 			b.Barrier()
 			x := b.Let("x", s.memory.At(ThreadID.Xor(1)))
 			b.Put(s.memory, ThreadID, x)
-		}, `thread 0 writes w[0], which thread 1 reads with no barrier between, at "x := w[(thread ^ 1)]", at "w[thread] = x"`},
+		}, `thread 0 writes w[0], which thread 1 read with no barrier between, at "x := w[(thread ^ 1)]", at "w[thread] = x"`},
 		{"two readers and a writer", func(s *sample, b *Block) {
 			b.Put(s.memory, ThreadID, s.item)
 			b.Barrier()
 			b.Let("x", s.memory.At(ThreadID.And(62)))
 			b.Put(s.memory, ThreadID, s.item)
-		}, `thread 0 writes w[0], which other threads reads with no barrier`},
+		}, `thread 0 writes w[0], which other threads read with no barrier`},
+		{"a missing barrier, met in the argument of a call", func(s *sample, b *Block) {
+			x := &Var{Name: "x", Type: I32}
+			f := &Func{Name: "f", Params: []*Var{x}, Result: I32, Body: &Block{}}
+			f.Body.Return(x.Ref().Neg())
+			b.Put(s.memory, ThreadID, f.Call(s.item))
+			b.Let("y", f.Call(s.item).Add(f.Call(s.memory.At(ThreadID.Xor(1)))))
+		}, `with no barrier between, at "w[thread] = f(item)", at "y := (f(item) + f(w[(thread ^ 1)]))"`},
 		{"two writers", func(s *sample, b *Block) {
 			b.Put(s.memory, ThreadID.Shr(1), s.item)
-		}, `thread 1 writes w[0], which thread 0 writes with no barrier between`},
+		}, `thread 1 writes w[0], which thread 0 wrote with no barrier between`},
 		{"a read of nothing", func(s *sample, b *Block) { b.Let("x", s.memory.At(ThreadID)) }, "thread 0 reads w[0], which no thread has written"},
 		{"a read of what the last workgroup wrote", func(s *sample, b *Block) {
 			b.If(GroupID.Eq(0), func(b *Block) { b.Put(s.memory, ThreadID, s.item) })
@@ -281,17 +288,17 @@ func TestFaults(t *testing.T) {
 			b.If(s.item.Eq(124), func(b *Block) { s.store(b, s.out, s.item, s.item, s.item, s.item, s.item) })
 		}, "thread 60 accesses out[124] of 126"},
 		{"two writers of a buffer", func(s *sample, b *Block) { s.store(b, s.out, s.item.Shr(1), s.item) },
-			`thread 1 writes out[0], which thread 0 of workgroup 0 writes otherwise, at "out[(item >> 1)] = item"`},
+			`thread 1 writes out[0], which thread 0 of workgroup 0 wrote otherwise, at "out[(item >> 1)] = item"`},
 		{"a reader of what another workgroup writes", func(s *sample, b *Block) {
 			s.data[0] = s.data[1]
 			s.load(b, "x", s.item.Xor(threads))
 			s.store(b, s.out, s.item, s.item)
-		}, "workgroup 1: thread 0 reads in[0], which thread 0 of workgroup 0 writes"},
+		}, "workgroup 1: thread 0 reads in[0], which thread 0 of workgroup 0 wrote"},
 		{"a writer of what another reads", func(s *sample, b *Block) {
 			s.data[0] = s.data[1]
 			s.load(b, "x", s.item.Xor(1))
 			s.store(b, s.out, s.item, s.item)
-		}, "thread 0 writes out[0], which thread 1 of workgroup 0 reads"},
+		}, "thread 0 writes out[0], which thread 1 of workgroup 0 read"},
 		{"atomic and other operations", func(s *sample, b *Block) {
 			b.Do(&Atomic{Op: AtomicMin, Buffer: s.status, Index: number(0), Value: s.item})
 			b.If(s.item.Eq(0), func(b *Block) { s.store(b, s.status, number(0), number(1)) })
