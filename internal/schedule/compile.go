@@ -3,6 +3,7 @@ package schedule
 import (
 	"fmt"
 	"math"
+	"math/bits"
 
 	"github.com/tensorken/tensorken/driver"
 	"github.com/tensorken/tensorken/internal/shader"
@@ -171,18 +172,6 @@ func abs(x int) int { return max(x, -x) }
 
 func ceilDiv(a, b int) int { return (a + b - 1) / b }
 
-func floorPow2(n int) int {
-	p := 1
-	for 2*p <= n {
-		p *= 2
-	}
-	return p
-}
+func floorPow2(n int) int { return 1 << (bits.Len(uint(n)) - 1) }
 
-func ceilPow2(n int) int {
-	p := 1
-	for p < n {
-		p *= 2
-	}
-	return p
-}
+func ceilPow2(n int) int { return 1 << bits.Len(uint(max(n, 1)-1)) }

@@ -229,7 +229,7 @@ func (x *contraction) addSplits() {
 		owner := sc.owner(ir.Axes(every...))
 		b := sc.p.words(x.partScratch, x.resultType, false)
 		rank := owner.rank(every, ir.Axes(every...))
-		v := make(value, rank.lanes())
+		v := make(value, len(rank))
 		for l := range v {
 			name := owner.name(i, l, len(v))
 			acc := owner.Var(name, number(x.resultType, 0))

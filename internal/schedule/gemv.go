@@ -97,8 +97,7 @@ func (x *contraction) gemv(g gemv) {
 		}
 		done := root.when(q.tk.Eq(0))
 		in := done.block()
-		in.limit(&q.columns)
-		in.enter(q.columns)
+		in.enterValid(q.columns)
 		for r := range x.rows.n {
 			row := in.block()
 			q.at.row = u32(r)
@@ -207,8 +206,7 @@ func (q *gemvPass) multiplyStep(sc *scope, k0 *shader.Expr, rows, columns []*sco
 			w.step[l] *= q.g.deep
 		}
 	}
-	sc.limit(&w)
-	sc.enter(w)
+	sc.enterValid(w)
 	places := sc.axes
 	// four is a factor at those places, or at one of them and four columns.
 	four := func(d *side, along *scope, place int) *shader.Expr {

@@ -47,9 +47,8 @@ func (sc *scope) guards(v *ir.View) (conditions, parts []value, ok bool) {
 			return nil, nil, false
 		}
 		form := sc.linear(g.Off, g.Coef)
-		condition, part := make(value, form.lanes()), make(value, form.lanes())
-		for l := range condition {
-			x := form.lane(l)
+		condition, part := make(value, len(form)), make(value, len(form))
+		for l, x := range form {
 			condition[l] = below(x, g.Len*g.Div)
 			if g.Div > 1 {
 				condition[l] = condition[l].And(x.Rem(g.Div).Eq(0))

@@ -20,7 +20,7 @@ func (sc *scope) load(i int) value {
 		index = sc.value(in.Src[0])
 	}
 	pos := sc.linear(v.Off, v.Coef, offset)
-	lanes := max(pos.lanes(), mostLanes(conditions...), len(index))
+	lanes := max(len(pos), mostLanes(conditions...), len(index))
 	group := 1
 	if p.k.Args[in.Arg].Align && lanes%4 == 0 && sc.vectorizable(v, index) {
 		group = 4
@@ -89,7 +89,7 @@ func (sc *scope) store(i int) {
 	in := &sc.p.k.Body[i]
 	x := sc.value(in.Src[0])
 	pos := sc.linear(in.View.Off, in.View.Coef)
-	lanes := max(pos.lanes(), len(x))
+	lanes := max(len(pos), len(x))
 	group := 1
 	if lanes%4 == 0 && sc.vectorizable(in.View, nil) && sc.sameCondition(lanes) {
 		group = 4

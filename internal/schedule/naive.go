@@ -51,13 +51,11 @@ func (x *contraction) naive() {
 		for h := range naiveCols / 4 {
 			sc := root.block()
 			n.base = sc.Let("col", n0.Add(4*h))
-			sc.limit(&n)
-			sc.enter(n)
+			sc.enterValid(n)
 			for r := range naiveRows {
 				in := sc.block()
 				m.base = in.Let("row", m0.Add(r))
-				in.limit(&m)
-				in.enter(m)
+				in.enterValid(m)
 				x.finish(in, acc[r][h].Ref(), place{batch, m.base, n.base, u32(0)})
 				in.end()
 			}

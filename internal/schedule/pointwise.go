@@ -99,8 +99,7 @@ func (c *compiler) transposeTiles(axes []int, other int, stores []int, reduced f
 			if n := c.k.Axes[w.axes[0]].Len; n%side != 0 {
 				w.clamp = u32(n)
 			}
-			p.root.limit(&w)
-			p.root.enter(w)
+			p.root.enterValid(w)
 		}
 		for _, i := range stores {
 			p.root.store(i)

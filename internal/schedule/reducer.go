@@ -88,7 +88,7 @@ func (sc *scope) accumulate(r *reducer, acc *shader.Var, lanes int) {
 			axes = append(axes, a)
 		}
 	}
-	var rank sum
+	rank := value{nil}
 	if in.Op == ir.ArgMax {
 		rank = sc.rank(axes, in.Axes)
 	}

@@ -193,9 +193,8 @@ func (x *scatter) updateLoop(sc *scope, acc *shader.Var, row, first, last *shade
 	w := span{axes: x.updates, base: u}
 	if ahead > 1 {
 		w.step, w.clamp = count(ahead), last
-		loop.limit(&w)
 	}
-	loop.enter(w)
+	loop.enterValid(w)
 	index := loop.value(x.at.Src[0])
 	x.noteBad(loop, index)
 	for l := range ahead {

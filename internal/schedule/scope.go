@@ -47,6 +47,7 @@ type scope struct {
 	*shader.Block
 	p      *pass
 	parent *scope
+	depth  int         // scopes around it
 	head   shader.Stmt // executes the block
 	tag    string      // ends the names of values, to tell scopes in one block apart
 	axes   map[int]coord
@@ -67,7 +68,7 @@ func newScope(p *pass) *scope {
 
 // on is a scope within sc on a block.
 func (sc *scope) on(b *shader.Block, tag string) *scope {
-	return &scope{Block: b, p: sc.p, parent: sc, tag: sc.tag + tag, axes: map[int]coord{}, values: map[int]value{}}
+	return &scope{Block: b, p: sc.p, parent: sc, depth: sc.depth + 1, tag: sc.tag + tag, axes: map[int]coord{}, values: map[int]value{}}
 }
 
 // beside is a scope in the same block; tag tells its names apart.
@@ -111,17 +112,8 @@ func (sc *scope) coord(a int) (coord, *scope) {
 	panic(fmt.Sprintf("schedule: axis %d has no position", a))
 }
 
-// depth is the number of scopes around sc.
-func (sc *scope) depth() int {
-	n := 0
-	for s := sc.parent; s != nil; s = s.parent {
-		n++
-	}
-	return n
-}
-
 func deeper(a, b *scope) *scope {
-	if a == nil || b.depth() > a.depth() {
+	if a == nil || b.depth > a.depth {
 		return b
 	}
 	return a

@@ -55,7 +55,7 @@ func (r *reduction) loadResult(sc *scope, i int) {
 	owner := sc.owner(ir.Axes(r.parallel...))
 	red := r.reducer(i)
 	rank := owner.rank(r.parallel, ir.Axes(r.parallel...))
-	list := make([]*shader.Expr, rank.lanes())
+	list := make([]*shader.Expr, len(rank))
 	for l := range list {
 		name := fmt.Sprintf("k%d%s_%d", i, owner.tag, l)
 		list[l] = red.result(sc.p.loadScratch(owner, r.scratch, red.register, name, r.results[i].row, rank.lane(l)))

@@ -53,10 +53,10 @@ type span struct {
 
 // at is the number of lane l.
 func (w *span) at(l int) *shader.Expr {
-	if w.step == nil || w.step[l] == 0 {
+	if w.step == nil {
 		return w.base
 	}
-	return w.base.Add(w.step[l])
+	return plus(w.base, w.step[l])
 }
 
 // group is how many lanes lie side by side.
@@ -80,11 +80,13 @@ func (w *span) validity() value {
 	return v
 }
 
-// limit makes those lanes valid that are not past the end of a span.
-func (sc *scope) limit(w *span) {
+// enterValid enters a span, of which those lanes are valid that are not past
+// its end.
+func (sc *scope) enterValid(w span) {
 	if w.clamp != nil {
 		sc.valid = append(sc.valid, w.validity())
 	}
+	sc.enter(w)
 }
 
 // enter makes the positions along a span's axes known in sc.
@@ -163,10 +165,13 @@ func (sc *scope) enterAxes(w *span) {
 	}
 }
 
-// plus is x + n for n ≥ 0.
+// plus is x + n.
 func plus(x *shader.Expr, n int) *shader.Expr {
-	if n == 0 {
+	switch {
+	case n == 0:
 		return x
+	case n < 0:
+		return x.Sub(-n)
 	}
 	return x.Add(n)
 }
@@ -180,7 +185,7 @@ func (sc *scope) axisName(a, unit, units int) string {
 
 // rank is the number of a point along axes, in row-major order, in each lane;
 // axes that over does not have are at 0.
-func (sc *scope) rank(axes []int, over ir.AxisSet) sum {
+func (sc *scope) rank(axes []int, over ir.AxisSet) value {
 	coef := make([]int, len(sc.p.k.Axes))
 	n := 1
 	for k := len(axes) - 1; k >= 0; k-- {

@@ -2,30 +2,8 @@ package schedule
 
 import "github.com/tensorken/tensorken/internal/shader"
 
-// A sum is an I32 in every lane: base + step[l], or each[l].
-type sum struct {
-	base *shader.Expr
-	step []int
-	each value
-}
-
-func (x *sum) lanes() int { return max(1, len(x.step), len(x.each)) }
-
-// lane is the sum in lane l, which may be the only one.
-func (x *sum) lane(l int) *shader.Expr {
-	switch {
-	case x.each != nil:
-		return x.each.lane(l)
-	case x.step == nil || x.step[l] == 0:
-		return x.base
-	case x.step[l] < 0:
-		return x.base.Sub(-x.step[l])
-	}
-	return x.base.Add(x.step[l])
-}
-
-// terms is a sum under construction, nil without any.
-type terms struct{ x *shader.Expr }
+// terms is a sum of I32 under construction.
+type terms struct{ x *shader.Expr } // nil without any
 
 func (t *terms) add(coef int, x *shader.Expr) {
 	if coef == 0 || x.IsConst(0) {
@@ -51,18 +29,15 @@ func (t *terms) add(coef int, x *shader.Expr) {
 }
 
 func (t *terms) addNumber(n int) {
-	switch {
-	case t.x == nil:
+	if t.x == nil {
 		t.x = number(shader.I32, n)
-	case n < 0:
-		t.x = t.x.Sub(-n)
-	case n > 0:
-		t.x = t.x.Add(n)
+	} else {
+		t.x = plus(t.x, n)
 	}
 }
 
-// linear is off + Σ coef[a]·a + Σ more.
-func (sc *scope) linear(off int, coef []int, more ...*shader.Expr) sum {
+// linear is off + Σ coef[a]·a + Σ more, an I32 in every lane.
+func (sc *scope) linear(off int, coef []int, more ...*shader.Expr) value {
 	lanes, affine := 1, true
 	for a, c := range coef {
 		if c == 0 {
@@ -87,26 +62,22 @@ func (sc *scope) linear(off int, coef []int, more ...*shader.Expr) sum {
 		t.addNumber(off)
 		return t.x
 	}
-	switch {
-	case lanes == 1:
-		return sum{base: of(0)}
-	case !affine:
-		x := sum{each: make(value, lanes)}
-		for l := range x.each {
-			x.each[l] = of(l)
-		}
-		return x
-	}
-	x := sum{base: of(0), step: make([]int, lanes)}
-	for a, c := range coef {
-		if c == 0 {
+	v := value{of(0)}
+	for l := 1; l < lanes; l++ {
+		if !affine {
+			v = append(v, of(l))
 			continue
 		}
-		if co, _ := sc.coord(a); len(co.at) > 1 {
-			for l := range x.step {
-				x.step[l] += c * co.step[l]
+		step := 0
+		for a, c := range coef {
+			if c == 0 {
+				continue
+			}
+			if co, _ := sc.coord(a); len(co.at) > 1 {
+				step += c * co.step[l]
 			}
 		}
+		v = append(v, plus(v[0], step))
 	}
-	return x
+	return v
 }

@@ -143,9 +143,8 @@ func (q *rowPass) enterLanes(sc *scope, b, hi *shader.Expr, partial bool) {
 	}
 	if partial {
 		w.clamp = hi
-		sc.limit(&w)
 	}
-	sc.enter(w)
+	sc.enterValid(w)
 }
 
 // sweep goes over the points from lo to hi, which with partial may be no whole

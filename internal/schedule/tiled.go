@@ -176,15 +176,13 @@ func (q *tilePass) storeTile() {
 		cols := q.p.root.block()
 		col := cols.Let("col", q.at.col.Add(q.tx.Mul(4)).Add(h*t.n/t.wide))
 		w := span{axes: q.cols.axes, base: col, step: count(4), fours: q.fours(q.cols.axes), clamp: clamp(q.cols.n, t.n)}
-		cols.limit(&w)
-		cols.enter(w)
+		cols.enterValid(w)
 		for g := range t.high {
 			for r := range 4 {
 				rows := cols.block()
 				row := rows.Let("row", q.at.row.Add(q.ty.Mul(4)).Add(g*t.m/t.high+r))
 				w := span{axes: q.rows.axes, base: row, clamp: clamp(q.rows.n, t.m)}
-				rows.limit(&w)
-				rows.enter(w)
+				rows.enterValid(w)
 				q.finish(rows, q.acc[g][r][h].Ref(), place{q.at.batch, row, col, q.at.split})
 				rows.end()
 			}
