@@ -21,9 +21,9 @@
 // # Numbers
 //
 // Integers wrap, and so do conversions among them. Division by zero, shifts by
-// the width or more and conversions of floats out of range are undefined: the functions of this package that ops call (see
-// [Function]) avoid them. Floats are those of IEEE 754 without promises about
-// NaN, infinities, the sign of zeros and subnormal numbers, because compilers of
-// shaders reason as if floats were real numbers. A [Launder] hides a value from
-// such reasoning.
+// the width or more and conversions of floats out of range are undefined: the
+// functions of this package that ops call (see [Function]) avoid them. Floats
+// are those of IEEE 754 without promises about NaN, infinities, the sign of
+// zeros and subnormal numbers, because compilers of shaders reason as if floats
+// were real numbers. A [Launder] hides a value from such reasoning.
 package shader
