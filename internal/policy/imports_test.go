@@ -16,7 +16,7 @@ import (
 // A new package gets its place here; do not move one to make a build pass.
 var order = strings.Fields(`
 	ir
-	internal/shape
+	internal/shape internal/loopnest
 	internal/simd
 	driver
 	internal/hostmem

@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/tensorken/tensorken/internal/loopnest"
 	"github.com/tensorken/tensorken/internal/shader"
 	"github.com/tensorken/tensorken/ir"
 )
@@ -63,18 +64,8 @@ func (c *compiler) contraction() {
 
 func newContraction(c *compiler) *contraction {
 	x := &contraction{compiler: c, batch: c.long(c.axes(ir.Batch)), splits: 1, between: 1}
-	for i := range c.k.Body {
-		if c.k.Body[i].Op.Class() == ir.Reduction {
-			x.sum = i
-		}
-	}
-	product := &c.k.Body[c.k.Body[x.sum].Src[0]]
-	left := c.k.Roles(ir.Batch, ir.M, ir.K)
-	m, n := product.Src[0], product.Src[1]
-	right := c.k.Roles(ir.Batch, ir.N, ir.K)
-	if c.k.Body[m].Domain&^left != 0 || c.k.Body[n].Domain&^right != 0 {
-		m, n = n, m
-	}
+	sum, m, n := loopnest.Factors(c.k.Body, c.k.Roles(ir.M), c.k.Roles(ir.N))
+	x.sum = sum
 	x.rows = side{axes: c.long(c.axes(ir.M)), factor: m}
 	x.cols = side{axes: c.long(c.axes(ir.N)), factor: n}
 	x.deep = c.long(c.axes(ir.K))
@@ -92,9 +83,10 @@ func newContraction(c *compiler) *contraction {
 		s.alongK = x.loadsAlong(s)
 	}
 	x.rows.name, x.cols.name = "m", "n"
-	x.factorType = register(product.Type)
-	x.resultType = register(c.k.Body[x.sum].Type)
-	x.narrow = product.Type == ir.Uint8
+	product := c.k.Body[c.k.Body[sum].Src[0]].Type
+	x.factorType = register(product)
+	x.resultType = register(c.k.Body[sum].Type)
+	x.narrow = product == ir.Uint8
 	return x
 }
 

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/tensorken/tensorken/internal/loopnest"
 	"github.com/tensorken/tensorken/ir"
 )
 
@@ -20,14 +21,11 @@ import (
 //     the rows, and each sweeps over its part of a row.
 //   - Segmented: few rows, too few to keep the device busy, are cut into
 //     segments whose results further passes combine, level by level.
-//
-// A reduction's level is the number of reductions that it needs one after the
-// other, itself included.
 type reduction struct {
 	*compiler
 	parallel, reduced []int // the last is the one along which memory is walked
 	rows, cols        int
-	level             []int // of each instruction
+	level             []int // of each instruction, see loopnest.Levels
 	levels            int
 	across            bool
 	along             int  // threads of a row
@@ -45,7 +43,8 @@ type reduction struct {
 func (c *compiler) reduce() {
 	r := &reduction{compiler: c, parallel: c.axes(ir.Parallel), reduced: c.axes(ir.Reduced)}
 	r.rows, r.cols = c.length(r.parallel), c.length(r.reduced)
-	r.findLevels()
+	r.level = loopnest.Levels(c.k.Body)
+	r.levels = slices.Max(r.level)
 	r.choose()
 	if r.segments > 1 || r.separate {
 		r.segmented()
@@ -53,20 +52,6 @@ func (c *compiler) reduce() {
 		r.whole()
 	}
 	c.report()
-}
-
-func (r *reduction) findLevels() {
-	r.level = make([]int, len(r.k.Body))
-	for i := range r.k.Body {
-		in := &r.k.Body[i]
-		for _, j := range in.Src {
-			r.level[i] = max(r.level[i], r.level[j])
-		}
-		if in.Op.Class() == ir.Reduction {
-			r.level[i]++
-		}
-		r.levels = max(r.levels, r.level[i])
-	}
 }
 
 // reductions lists those of a level.

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/tensorken/tensorken/internal/loopnest"
 	"github.com/tensorken/tensorken/internal/shader"
 	"github.com/tensorken/tensorken/ir"
 )
@@ -88,7 +89,7 @@ func (x *scatter) choose() {
 			}
 		}
 	}
-	separate := x.separate()
+	separate := loopnest.Separates(v, x.k.Axes)
 	if !separate {
 		x.columns, x.updates = nil, x.long(x.axes(ir.Parallel, ir.Reduced))
 	}
@@ -109,25 +110,6 @@ func (x *scatter) choose() {
 			x.parts = x.compiler.scratch(x.segments * x.blocks * x.width)
 		}
 	}
-}
-
-// separate reports whether different columns never lead to one element: each
-// step goes further than all the finer ones together.
-func (x *scatter) separate() bool {
-	type loop struct{ n, stride int }
-	steps := []loop{{x.at.View.Len, abs(x.at.View.Stride)}}
-	for _, a := range x.columns {
-		steps = append(steps, loop{x.k.Axes[a].Len, abs(x.at.View.Coef[a])})
-	}
-	slices.SortFunc(steps, func(a, b loop) int { return cmp.Compare(a.stride, b.stride) })
-	reach := 0
-	for _, l := range steps {
-		if l.n > 1 && l.stride <= reach {
-			return false
-		}
-		reach += l.stride * max(l.n-1, 0)
-	}
-	return true
 }
 
 // element binds the result and gives the place of the element of a row.

@@ -1,0 +1,61 @@
+// Package loopnest has what every device decides alike from a kernel's loops.
+package loopnest
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/tensorken/tensorken/ir"
+)
+
+// Levels gives for each instruction the number of reductions that come one
+// after the other up to it, itself included. Reductions of one level can be
+// computed together.
+func Levels(body []ir.Instr) []int {
+	levels := make([]int, len(body))
+	for i := range body {
+		for _, j := range body[i].Src {
+			levels[i] = max(levels[i], levels[j])
+		}
+		if body[i].Op.Class() == ir.Reduction {
+			levels[i]++
+		}
+	}
+	return levels
+}
+
+// Factors finds the sum of a contraction's body and the two factors of its
+// product: left varies over no axis of n, right over none of m.
+func Factors(body []ir.Instr, m, n ir.AxisSet) (sum, left, right int) {
+	sum = slices.IndexFunc(body, func(in ir.Instr) bool { return in.Op.Class() == ir.Reduction })
+	product := &body[body[sum].Src[0]]
+	left, right = product.Src[0], product.Src[1]
+	if body[left].Domain&n != 0 || body[right].Domain&m != 0 {
+		left, right = right, left
+	}
+	return sum, left, right
+}
+
+// Separates reports whether different positions along the axes that a view
+// walks lead to different elements, whatever its index: each stride exceeds the
+// reach of all smaller ones together.
+func Separates(v *ir.View, axes []ir.Axis) bool {
+	type loop struct{ n, stride int }
+	loops := []loop{{v.Len, abs(v.Stride)}}
+	for a, c := range v.Coef {
+		if c != 0 {
+			loops = append(loops, loop{axes[a].Len, abs(c)})
+		}
+	}
+	slices.SortFunc(loops, func(a, b loop) int { return cmp.Compare(a.stride, b.stride) })
+	reach := 0
+	for _, l := range loops {
+		if l.n > 1 && l.stride <= reach {
+			return false
+		}
+		reach += l.stride * max(l.n-1, 0)
+	}
+	return true
+}
+
+func abs(x int) int { return max(x, -x) }

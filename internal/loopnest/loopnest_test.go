@@ -1,0 +1,68 @@
+package loopnest
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/tensorken/tensorken/ir"
+)
+
+func TestLevels(t *testing.T) {
+	body := []ir.Instr{
+		{Op: ir.Load},
+		{Op: ir.ReduceMax, Src: []int{0}},
+		{Op: ir.Sub, Src: []int{0, 1}},
+		{Op: ir.Sum, Src: []int{2}},
+		{Op: ir.Sum, Src: []int{0}},
+		{Op: ir.Div, Src: []int{4, 3}},
+	}
+	if got, want := Levels(body), []int{0, 1, 1, 2, 1, 2}; !slices.Equal(got, want) {
+		t.Errorf("Levels: %v, want %v", got, want)
+	}
+}
+
+func TestFactors(t *testing.T) {
+	const m, n, k = 1, 2, 4
+	for _, c := range []struct {
+		first, second ir.AxisSet // domains of the product's operands
+		left          int
+	}{
+		{m | k, n | k, 0},
+		{n | k, m | k, 1},
+		{k, m | k, 1},
+		{n | k, k, 1},
+		{k, k, 0},
+	} {
+		body := []ir.Instr{{Domain: c.first}, {Domain: c.second}, {Op: ir.Mul, Src: []int{0, 1}}, {Op: ir.Sum, Src: []int{2}}}
+		if sum, left, right := Factors(body, m, n); sum != 3 || left != c.left || right != 1-c.left {
+			t.Errorf("Factors of operands over %b and %b: %d, %d, %d, want 3, %d, %d", c.first, c.second, sum, left, right, c.left, 1-c.left)
+		}
+	}
+}
+
+func TestSeparates(t *testing.T) {
+	for _, c := range []struct {
+		index, stride int
+		axes, coef    []int
+		want          bool
+	}{
+		{10, 64, []int{5, 64}, []int{0, 1}, true},  // rows of 64
+		{10, 1, []int{5, 64}, []int{0, 10}, true},  // columns of 10
+		{10, 1, []int{5, 64}, []int{0, 9}, false},  // that overlap
+		{10, 64, []int{5, 64}, []int{1, 1}, false}, // two axes that walk alike
+		{10, 64, []int{1, 64}, []int{1, -1}, true}, // of which one has a single position
+		{1, 0, []int{4}, []int{1}, true},           // an index that names one place
+		{2, 0, []int{4}, []int{1}, false},          // or leads nowhere
+		{3, 8, []int{2, 4}, []int{4, 1}, true},     // tiles
+		{3, 7, []int{2, 4}, []int{4, 1}, false},
+	} {
+		var axes []ir.Axis
+		for _, n := range c.axes {
+			axes = append(axes, ir.Axis{Len: n})
+		}
+		v := &ir.View{Coef: c.coef, Stride: c.stride, Len: c.index}
+		if got := Separates(v, axes); got != c.want {
+			t.Errorf("Separates of %d·index<%d over %v with %v: %v, want %v", c.stride, c.index, c.axes, c.coef, got, c.want)
+		}
+	}
+}
