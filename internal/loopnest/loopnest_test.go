@@ -66,3 +66,24 @@ func TestSeparates(t *testing.T) {
 		}
 	}
 }
+
+func TestSplit(t *testing.T) {
+	for _, c := range []struct {
+		steps, most int
+		perPart     float64
+		parts, each int
+	}{
+		{100, 1, 0, 1, 100},
+		{100, 0, 0, 1, 100},
+		{100, 64, 0, 50, 2},
+		{100, 128, 0, 100, 1},
+		{100, 64, 10, 4, 25},
+		{7, 4, 0, 4, 2},
+		{1, 8, 0, 1, 1},
+	} {
+		parts, each, _ := Split(c.steps, c.most, func(parts, each int) float64 { return float64(each) + c.perPart*float64(parts) })
+		if parts != c.parts || each != c.each {
+			t.Errorf("Split(%d, %d), parts that cost %v: %d of %d, want %d of %d", c.steps, c.most, c.perPart, parts, each, c.parts, c.each)
+		}
+	}
+}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/tensorken/tensorken/internal/loopnest"
 	"github.com/tensorken/tensorken/internal/shader"
 )
 
@@ -48,18 +49,17 @@ func (x *contraction) chooseGemv(how *products) gemv {
 		}
 		groups := x.batches * ceilDiv(x.cols.n, 4*g.across)
 		steps := max(1, ceilDiv(x.depth, 4*g.deep))
-		for splits := 1; splits <= 256 && splits <= steps; splits *= 2 {
-			each := ceilDiv(steps, splits)
-			count := ceilDiv(steps, each)
-			load := float64(groups*count*g.threads()) / float64(x.t.busy())
+		splits, each, time := loopnest.Split(steps, min(256, steps), func(splits, each int) float64 {
+			load := float64(groups*splits*g.threads()) / float64(x.t.busy())
 			time := cost.step*float64(each)*max(1, load) + cost.join*math.Log2(float64(g.deep))
-			if count > 1 {
-				time += cost.pass + cost.part*float64(count)
+			if splits > 1 {
+				time += cost.pass + cost.part*float64(splits)
 			}
-			if time < least {
-				best, least = g, time
-				x.splits, x.perSplit = count, each
-			}
+			return time
+		})
+		if time < least {
+			best, least = g, time
+			x.splits, x.perSplit = splits, each
 		}
 	}
 	return best

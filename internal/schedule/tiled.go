@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/tensorken/tensorken/internal/loopnest"
 	"github.com/tensorken/tensorken/internal/shader"
 )
 
@@ -34,21 +35,20 @@ func (x *contraction) chooseTile(how *products) tile {
 		}
 		tiles := x.batches * ceilDiv(x.rows.n, t.m) * ceilDiv(x.cols.n, t.n)
 		steps := max(1, ceilDiv(x.depth, t.k))
-		for splits := 1; splits <= 64 && (splits == 1 || splits*4 <= steps); splits *= 2 {
-			each := ceilDiv(steps, splits)
-			count := ceilDiv(steps, each)
-			work := float64(t.m*t.n*t.k) / t.rate
+		work := float64(t.m*t.n*t.k) / t.rate
+		splits, each, time := loopnest.Split(steps, min(64, steps/4), func(splits, each int) float64 {
 			time := 0.0
-			for left := ceilDiv(tiles*count, x.t.Units); left > 0; left -= t.resident {
+			for left := ceilDiv(tiles*splits, x.t.Units); left > 0; left -= t.resident {
 				time += float64(each) * max(cost.step, float64(min(left, t.resident))*work)
 			}
-			if count > 1 {
-				time += cost.pass + cost.part*float64(count)*results
+			if splits > 1 {
+				time += cost.pass + cost.part*float64(splits)*results
 			}
-			if time < least {
-				best, least = t, time
-				x.splits, x.perSplit = count, each
-			}
+			return time
+		})
+		if time < least {
+			best, least = t, time
+			x.splits, x.perSplit = splits, each
 		}
 	}
 	return best
