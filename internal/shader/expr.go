@@ -52,17 +52,17 @@ const (
 	Bitcast   // to Type: the bits
 	Vector    // of components, or of one in all places
 	Component // number Bits of a vector
-	Launder   // x, which no compiler may reason about: see LaunderKind
+	Launder   // x, which no compiler may reason about: see FirstWay
 	Shuffle   // x of the thread of the subgroup whose number differs in the bits of Bits
 	Call      // Func with arguments
 	LoadShared
 	LoadAtomic
-	numOps
+	NumOps // how many there are, and one
 )
 
 // opInfo is what printers and checkers know of the ops that apply to
 // components alike.
-var opInfo = [numOps]struct {
+var opInfo = [NumOps]struct {
 	name  string
 	arity int
 	test  bool // the result is a bool

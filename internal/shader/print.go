@@ -7,7 +7,7 @@ import (
 )
 
 // infix are the symbols of the ops that are printed between their operands.
-var infix = [numOps]string{
+var infix = [NumOps]string{
 	Add: "+", Sub: "-", Mul: "*", Div: "/", Rem: "%", And: "&", Or: "|", Xor: "^", Shl: "<<", Shr: ">>",
 	Eq: "==", Ne: "!=", Lt: "<", Le: "<=", Gt: ">", Ge: ">=",
 }

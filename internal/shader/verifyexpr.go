@@ -14,7 +14,7 @@ var (
 
 // operands are the scalars whose components the ops take that apply to
 // components alike.
-var operands = [numOps][]Scalar{
+var operands = [NumOps][]Scalar{
 	Neg: signed, Not: logical, Abs: signed, Floor: floats, Sqrt: floats, Exp: floats, Log: floats, LeadingZeros: {u32},
 	Add: numbers, Sub: numbers, Mul: numbers, Div: numbers, Rem: ints, Min: numbers, Max: numbers,
 	And: logical, Or: logical, Xor: ints, Shl: ints, Shr: ints,
@@ -30,7 +30,7 @@ func (v *verifier) expr(x *Expr) {
 	for _, a := range x.Args {
 		v.expr(a)
 	}
-	v.must(x.Op > 0 && x.Op < numOps, "op %d", x.Op)
+	v.must(x.Op > 0 && x.Op < NumOps, "op %d", x.Op)
 	if n := opInfo[x.Op].arity; n >= 0 {
 		v.must(len(x.Args) == n, "%v has %d operands", x, len(x.Args))
 	}

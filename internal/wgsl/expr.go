@@ -31,7 +31,7 @@ type operator struct {
 	left, right level // of the operands
 }
 
-var operators = [...]operator{
+var operators = [shader.NumOps]operator{
 	shader.Neg: {"-", unary, lowest, primary},
 	shader.Not: {"~", unary, lowest, primary},
 	shader.Add: {" + ", sum, sum, product},
@@ -50,29 +50,26 @@ var operators = [...]operator{
 	shader.Le:  {" <= ", relation, shift, shift},
 	shader.Gt:  {" > ", relation, shift, shift},
 	shader.Ge:  {" >= ", relation, shift, shift},
-
-	shader.LoadAtomic: {},
 }
 
 // operatorsOfBool replaces some of them between or before bools.
-var operatorsOfBool = [...]operator{
+var operatorsOfBool = [shader.NumOps]operator{
 	shader.Not: {"!", unary, lowest, primary},
 	shader.And: {" && ", logical, relation, relation},
 	shader.Or:  {" || ", logical, relation, relation},
 }
 
 func operatorOf(e *shader.Expr) *operator {
-	if e.Type == shader.Bool && int(e.Op) < len(operatorsOfBool) && operatorsOfBool[e.Op].symbol != "" {
+	if e.Type == shader.Bool && operatorsOfBool[e.Op].symbol != "" {
 		return &operatorsOfBool[e.Op]
 	}
 	return &operators[e.Op]
 }
 
 // builtins are the functions that ops call.
-var builtins = [...]string{
+var builtins = [shader.NumOps]string{
 	shader.Abs: "abs", shader.Floor: "floor", shader.Sqrt: "sqrt", shader.Exp: "exp", shader.Log: "log",
 	shader.LeadingZeros: "countLeadingZeros", shader.Min: "min", shader.Max: "max", shader.Fma: "fma",
-	shader.LoadAtomic: "",
 }
 
 func levelOf(e *shader.Expr) level {
