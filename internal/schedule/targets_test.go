@@ -1,4 +1,4 @@
-package schedule_test
+package schedule
 
 import (
 	"fmt"
@@ -7,7 +7,6 @@ import (
 
 	"github.com/tensorken/tensorken/driver"
 	"github.com/tensorken/tensorken/driver/drivertest"
-	"github.com/tensorken/tensorken/internal/schedule"
 	"github.com/tensorken/tensorken/internal/shader"
 	"github.com/tensorken/tensorken/internal/shader/simt"
 	"github.com/tensorken/tensorken/ir"
@@ -16,18 +15,18 @@ import (
 // targets are kinds of GPU that kernels are scheduled for.
 var targets = []struct {
 	name string
-	schedule.Target
+	Target
 }{
-	{"NVIDIA", schedule.Target{Family: schedule.Discrete, MaxThreads: 1024, SharedBytes: 48 << 10, SubgroupMin: 32, SubgroupMax: 32, Units: 132}},
-	{"Apple", schedule.Target{Family: schedule.Integrated, MaxThreads: 1024, SharedBytes: 32 << 10, SubgroupMin: 16, SubgroupMax: 16, Units: 16}},
-	{"tiny", schedule.Target{Family: schedule.Integrated, MaxThreads: 64, SharedBytes: 4 << 10, MaxGroups: 200, Units: 1}},
-	{"WebGPU", schedule.Target{}},
-	{"software", schedule.Target{Family: schedule.Software}},
+	{"NVIDIA", Target{Family: Discrete, MaxThreads: 1024, SharedBytes: 48 << 10, SubgroupMin: 32, SubgroupMax: 32, Units: 132}},
+	{"Apple", Target{Family: Integrated, MaxThreads: 1024, SharedBytes: 32 << 10, SubgroupMin: 16, SubgroupMax: 16, Units: 16}},
+	{"tiny", Target{Family: Integrated, MaxThreads: 64, SharedBytes: 4 << 10, MaxGroups: 200, Units: 1}},
+	{"WebGPU", Target{}},
+	{"software", Target{Family: Software}},
 }
 
 // open returns a device that schedules kernels for a target, and runs them on
 // the host.
-func open(t schedule.Target) func() (driver.Device, error) {
+func open(t Target) func() (driver.Device, error) {
 	return func() (driver.Device, error) {
 		d := drivertest.Oracle()
 		d.Types = []ir.DType{ir.Bool, ir.Uint8, ir.Int32, ir.Uint32, ir.Float16, ir.BFloat16, ir.Float32}
@@ -39,7 +38,7 @@ func open(t schedule.Target) func() (driver.Device, error) {
 					return nil, driver.ErrMemory
 				}
 			}
-			p, err := schedule.Compile(k, t)
+			p, err := Compile(k, t)
 			if err == nil {
 				err = shader.Verify(p)
 			}
@@ -71,7 +70,7 @@ func word(d ir.DType, x ir.Number) uint32 {
 }
 
 // fits reports what is more than a target has.
-func fits(p *shader.Program, t schedule.Target) error {
+func fits(p *shader.Program, t Target) error {
 	limit := func(n, or int) int {
 		if n == 0 {
 			return or
