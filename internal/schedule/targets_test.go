@@ -1,8 +1,10 @@
 package schedule
 
 import (
+	"flag"
 	"fmt"
 	"math"
+	"runtime/debug"
 	"testing"
 
 	"github.com/tensorken/tensorken/driver"
@@ -12,16 +14,24 @@ import (
 	"github.com/tensorken/tensorken/ir"
 )
 
-// targets are kinds of GPU that kernels are scheduled for.
+var full = flag.Bool("full", false, "compute all of drivertest, and random graphs, for each target")
+
+// targets are kinds of GPU that kernels are scheduled for, and the parts of
+// drivertest that tell them apart; no parts are all.
 var targets = []struct {
 	name string
 	Target
+	parts []string
 }{
-	{"NVIDIA", Target{Family: Discrete, MaxThreads: 1024, SharedBytes: 48 << 10, SubgroupMin: 32, SubgroupMax: 32, Units: 132}},
-	{"Apple", Target{Family: Integrated, MaxThreads: 1024, SharedBytes: 32 << 10, SubgroupMin: 16, SubgroupMax: 16, Units: 16}},
-	{"tiny", Target{Family: Integrated, MaxThreads: 64, SharedBytes: 4 << 10, MaxGroups: 200, Units: 1}},
-	{"WebGPU", Target{}},
-	{"software", Target{Family: Software}},
+	{"NVIDIA", Target{Family: Discrete, MaxThreads: 1024, SharedBytes: 48 << 10, SubgroupMin: 32, SubgroupMax: 32, Units: 132}, nil},
+	{"Apple", Target{MaxThreads: 1024, SharedBytes: 32 << 10, SubgroupMin: 16, SubgroupMax: 16, Units: 16},
+		[]string{"Chains", "Factors", "LongReductions", "Reductions", "ScatterAdd"}},
+	{"tiny", Target{MaxThreads: 64, SharedBytes: 4 << 10, MaxGroups: 200, Units: 1},
+		[]string{"Chains", "Products", "Reductions", "Status", "Windows"}},
+	{"WebGPU", Target{},
+		[]string{"Chains", "Epilogues", "LargeProducts", "LongReductions"}},
+	{"software", Target{Family: Software},
+		[]string{"Chains", "Factors", "Products", "ScatterAdd", "Windows"}},
 }
 
 // open returns a device that schedules kernels for a target, and runs them on
@@ -90,10 +100,30 @@ func fits(p *shader.Program, t Target) error {
 	return nil
 }
 
+// Schedules are right for each target. With -short, few say so.
 func TestTargets(t *testing.T) {
+	defer debug.SetGCPercent(debug.SetGCPercent(400))
 	for _, target := range targets {
 		t.Run(target.name, func(t *testing.T) {
-			drivertest.Test(t, open(target.Target))
+			parts := target.parts
+			switch {
+			case *full:
+				parts = nil
+			case testing.Short():
+				parts = []string{"Chains", "ScatterAdd", "Status", "Windows"}
+			}
+			drivertest.Test(t, open(target.Target), parts...)
 		})
+	}
+}
+
+// Random graphs are computed for each target.
+func TestRandom(t *testing.T) {
+	n := 50
+	if *full {
+		n = 1000
+	}
+	for i, target := range targets {
+		t.Run(target.name, func(t *testing.T) { drivertest.Random(t, open(target.Target), n, uint64(i)) })
 	}
 }

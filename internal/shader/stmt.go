@@ -1,7 +1,7 @@
 package shader
 
-// A Var is a register with a name, unique among those visible where it is
-// declared.
+// A Var is a register with a name, unique in its block. It hides a variable of
+// that name outside.
 type Var struct {
 	Name    string
 	Type    Type

@@ -44,6 +44,7 @@ type verifier struct {
 	result  Type // of the function
 	loops   int  // around the statement
 	vars    []*Var
+	outer   int // variables from outside the block
 }
 
 func (v *verifier) fail(format string, args ...any) {
@@ -88,23 +89,35 @@ func (v *verifier) header() {
 
 // block checks statements and forgets what they declare.
 func (v *verifier) block(b *Block) {
-	outer := len(v.vars)
+	outer := v.outer
+	v.outer = len(v.vars)
 	for _, s := range b.Stmts {
 		v.stmt(s)
 	}
-	v.vars = v.vars[:outer]
+	v.vars, v.outer = v.vars[:v.outer], outer
 }
 
 // declare makes a variable visible.
 func (v *verifier) declare(x *Var) {
 	named := func(y *Var) bool { return y.Name == x.Name }
-	v.must(!slices.ContainsFunc(v.vars, named), "%s is declared twice", x.Name)
+	v.must(!slices.ContainsFunc(v.vars[v.outer:], named), "%s is declared twice", x.Name)
 	v.vars = append(v.vars, x)
+}
+
+// visible checks that a variable is what its name stands for.
+func (v *verifier) visible(x *Var) {
+	for _, y := range slices.Backward(v.vars) {
+		if y.Name == x.Name {
+			v.must(y == x, "%s is hidden", x.Name)
+			return
+		}
+	}
+	v.fail("%s is not declared", x.Name)
 }
 
 // assignable checks that a variable may be assigned to.
 func (v *verifier) assignable(x *Var) {
-	v.must(slices.Contains(v.vars, x), "%s is not declared", x.Name)
+	v.visible(x)
 	v.must(x.Mutable, "%s is assigned to, and set once", x.Name)
 }
 
@@ -219,7 +232,9 @@ func (v *verifier) function(f *Func) {
 	for _, p := range f.Params {
 		g.declare(p)
 	}
-	g.block(f.Body)
+	for _, s := range f.Body.Stmts { // in the block of the parameters
+		g.stmt(s)
+	}
 	g.must(endsWithReturn(f.Body), "it does not end with a Return")
 	v.funcs[f] = true
 }

@@ -75,6 +75,16 @@ func TestVerify(t *testing.T) {
 				s.body.If(thread.Eq(0), func(b *Block) { b.Let("y", one) })
 			}
 		}, ""},
+		{"a name that hides another", func(s *sample) {
+			s.body.If(thread.Eq(0), func(b *Block) { b.Let("y", b.Let("x", one)) })
+		}, ""},
+		{"a hidden name", func(s *sample) {
+			x := s.body.Stmts[1].(*Load).Dst[0]
+			s.body.If(thread.Eq(0), func(b *Block) {
+				b.Let("x", one)
+				b.Let("y", x.Ref())
+			})
+		}, "y := x: x is hidden"},
 		{"an assignment to a constant", func(s *sample) {
 			x := s.body.Stmts[1].(*Load).Dst[0]
 			s.body.Set(x, one)
@@ -111,6 +121,11 @@ func TestVerify(t *testing.T) {
 			f.Body.Let("x", one)
 			s.body.Let("y", f.Call())
 		}, "function f: x := 1: it does not end with a Return"},
+		{"a name of a parameter", func(s *sample) {
+			f := &Func{Name: "f", Params: []*Var{{Name: "x", Type: F32}}, Result: F32, Body: &Block{}}
+			f.Body.Return(f.Body.Let("x", one))
+			s.body.Let("y", f.Call(one))
+		}, "function f: x := 1: x is declared twice"},
 		{"a recursive function", func(s *sample) {
 			f := &Func{Name: "f", Result: F32, Body: &Block{}}
 			f.Body.Return(f.Call())

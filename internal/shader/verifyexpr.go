@@ -42,7 +42,7 @@ func (v *verifier) expr(x *Expr) {
 	case Const:
 		v.must(in(x.Type, values), "a constant of %v", x.Type)
 	case Ref:
-		v.must(slices.Contains(v.vars, x.Var), "%v is not declared", x)
+		v.visible(x.Var)
 		want = x.Var.Type
 	case Word:
 		v.must(v.pass != nil && slices.Contains(v.pass.Params, x.Param), "parameter %v is not the pass's", x)
