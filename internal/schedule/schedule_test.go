@@ -19,6 +19,9 @@ func compile(t *testing.T, k *ir.Kernel, target Target) *shader.Program {
 	if err != nil {
 		t.Fatalf("Compile(%v): %v", k, err)
 	}
+	if err := shader.Verify(p); err != nil {
+		t.Fatalf("Compile(%v): %v", k, err)
+	}
 	return p
 }
 
