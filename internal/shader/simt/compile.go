@@ -22,7 +22,7 @@ type pass struct {
 	registers int
 	lists     int
 	fixed     []fixed
-	stmts     []shader.Stmt // those that access memory
+	stmts     []shader.Stmt
 }
 
 // A fixed register keeps its value while a pass runs: that of a constant, a
@@ -37,6 +37,7 @@ type fixed struct {
 // on: all but those that return from a function.
 type instr func(g *group, on []int32) []int32
 
+// A block is instructions in order.
 type block []instr
 
 func (b block) run(g *group, on []int32) []int32 {
@@ -57,10 +58,10 @@ type compiler struct {
 	*pass
 	code     block
 	top      int // registers in use
-	topLists int
+	topLists int // lists in use
 	vars     map[*shader.Var]value
-	stmt     int // the number of the statement at hand
-	result   value
+	stmt     int   // the number of the statement at hand
+	result   value // of the function at hand; nil: none
 }
 
 // Compile translates a program, which passes shader.Verify.
@@ -74,6 +75,7 @@ func Compile(p *shader.Program) *Program {
 	return out
 }
 
+// emit appends an instruction after which all threads go on.
 func (c *compiler) emit(f func(g *group, on []int32)) {
 	c.code = append(c.code, func(g *group, on []int32) []int32 {
 		f(g, on)
@@ -273,7 +275,7 @@ func (c *compiler) barrier() {
 	})
 }
 
-// call translates a call in place.
+// call translates a call in place. Parameters are the registers of arguments.
 func (c *compiler) call(x *shader.Expr, dst value) {
 	args := make([]value, len(x.Args))
 	for i, a := range x.Args {

@@ -17,7 +17,7 @@ func (c *compiler) expr(x *shader.Expr, dst value) value {
 	}
 	switch x.Op {
 	case shader.LoadShared, shader.LoadAtomic, shader.Call, shader.Shuffle:
-		// Threads may read the registers of others, or later: they are kept apart.
+		// Not into dst, which they may read after they have written a part of it.
 		v := c.take(int(x.Type.Width))
 		switch x.Op {
 		case shader.LoadShared:
@@ -42,10 +42,8 @@ func (c *compiler) expr(x *shader.Expr, dst value) value {
 		dst = c.take(int(x.Type.Width))
 	}
 	to := dst
-	for _, a := range args {
-		if overwrites(dst, a) {
-			to = c.take(len(dst))
-		}
+	if slices.ContainsFunc(args, func(a value) bool { return overwrites(dst, a) }) {
+		to = c.take(len(dst))
 	}
 	f := loopOf(x)
 	for i, z := range to {
@@ -55,9 +53,7 @@ func (c *compiler) expr(x *shader.Expr, dst value) value {
 		}
 		c.emit(func(g *group, on []int32) { f(g, on, z, in) })
 	}
-	if to[0] != dst[0] {
-		c.move(dst, to)
-	}
+	c.copy(dst, to)
 	return dst
 }
 

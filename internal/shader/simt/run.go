@@ -18,7 +18,7 @@ type Arg struct {
 	Word   uint32
 }
 
-// A group is a workgroup that executes a pass, one after the other.
+// A group executes a pass, for one workgroup after the other.
 type group struct {
 	*pass
 	number    int
@@ -26,7 +26,7 @@ type group struct {
 	fixed     []uint32
 	threads   []int32 // of all lists
 	lists     [][]int32
-	all       []int32
+	all       []int32 // threads of the workgroup
 	buffers   []memory
 	accesses  []access // to elements of buffers
 	shared    []shared
