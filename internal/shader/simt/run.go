@@ -62,10 +62,8 @@ type fault struct{ error }
 // fail ends the program for what thread t does in a statement.
 func (g *group) fail(stmt, t int, format string, args ...any) {
 	text := fmt.Sprintf(format, args...)
-	panic(fault{fmt.Errorf("pass %d: workgroup %d: %s %s, at %q", g.pass.number, g.number, g.name(t), text, shader.Describe(g.stmts[stmt]))})
+	panic(fault{fmt.Errorf("pass %d, workgroup %d, %q: thread %d %s", g.pass.number, g.number, shader.Describe(g.stmts[stmt]), t, text)})
 }
-
-func (g *group) name(t int) string { return fmt.Sprintf("thread %d", t) }
 
 // together fails unless all threads of the workgroup execute a statement.
 func (g *group) together(stmt int, on []int32) {

@@ -1,6 +1,10 @@
 package simt
 
-import "github.com/tensorken/tensorken/internal/shader"
+import (
+	"fmt"
+
+	"github.com/tensorken/tensorken/internal/shader"
+)
 
 // A shared is an array that a workgroup shares, word by word.
 type shared struct {
@@ -29,10 +33,10 @@ func (g *group) word(stmt int, t int32, s *shared, index uint32) int {
 func (g *group) conflict(stmt int, t int32, s *shared, word int, does string, other int32, did string, at int32) {
 	who := "other threads"
 	if other >= 0 {
-		who = g.name(int(other))
+		who = fmt.Sprintf("thread %d", other)
 	}
 	index := word / int(s.Type.Width)
-	g.fail(stmt, int(t), "%s %s[%d], which %s %s with no barrier between, at %q", does, s.Name, index, who, did, shader.Describe(g.stmts[at]))
+	g.fail(stmt, int(t), "%s %s[%d], which %s %s in %q with no barrier between", does, s.Name, index, who, did, shader.Describe(g.stmts[at]))
 }
 
 func (g *group) readsWord(stmt int, t int32, s *shared, word int) uint32 {

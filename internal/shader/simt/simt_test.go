@@ -232,38 +232,38 @@ func TestFaults(t *testing.T) {
 		{"a missing barrier", func(s *sample, b *Block) {
 			b.Put(s.memory, ThreadID, s.item)
 			b.Let("x", s.memory.At(ThreadID.Xor(1)))
-		}, `pass 0: workgroup 0: thread 0 reads w[1], which thread 1 wrote with no barrier between, at "w[thread] = item", at "x := w[(thread ^ 1)]"`},
+		}, `pass 0, workgroup 0, "x := w[(thread ^ 1)]": thread 0 reads w[1], which thread 1 wrote in "w[thread] = item" with no barrier between`},
 		{"a missing barrier after a read", func(s *sample, b *Block) {
 			b.Put(s.memory, ThreadID, s.item)
 			b.Barrier()
 			x := b.Let("x", s.memory.At(ThreadID.Xor(1)))
 			b.Put(s.memory, ThreadID, x)
-		}, `thread 0 writes w[0], which thread 1 read with no barrier between, at "x := w[(thread ^ 1)]", at "w[thread] = x"`},
+		}, `"w[thread] = x": thread 0 writes w[0], which thread 1 read in "x := w[(thread ^ 1)]" with no barrier between`},
 		{"two readers and a writer", func(s *sample, b *Block) {
 			b.Put(s.memory, ThreadID, s.item)
 			b.Barrier()
 			b.Let("x", s.memory.At(ThreadID.And(62)))
 			b.Put(s.memory, ThreadID, s.item)
-		}, `thread 0 writes w[0], which other threads read with no barrier`},
+		}, `thread 0 writes w[0], which other threads read in "x := w[(thread & 62)]" with no barrier`},
 		{"a missing barrier, met in the argument of a call", func(s *sample, b *Block) {
 			x := &Var{Name: "x", Type: I32}
 			f := &Func{Name: "f", Params: []*Var{x}, Result: I32, Body: &Block{}}
 			f.Body.Return(x.Ref().Neg())
 			b.Put(s.memory, ThreadID, f.Call(s.item))
 			b.Let("y", f.Call(s.item).Add(f.Call(s.memory.At(ThreadID.Xor(1)))))
-		}, `with no barrier between, at "w[thread] = f(item)", at "y := (f(item) + f(w[(thread ^ 1)]))"`},
+		}, `"y := (f(item) + f(w[(thread ^ 1)]))": thread 0 reads w[1], which thread 1 wrote in "w[thread] = f(item)"`},
 		{"two writers", func(s *sample, b *Block) {
 			b.Put(s.memory, ThreadID.Shr(1), s.item)
-		}, `thread 1 writes w[0], which thread 0 wrote with no barrier between`},
+		}, `thread 1 writes w[0], which thread 0 wrote in "w[(thread >> 1)] = item" with no barrier between`},
 		{"a read of nothing", func(s *sample, b *Block) { b.Let("x", s.memory.At(ThreadID)) }, "thread 0 reads w[0], which no thread has written"},
 		{"a read of what the last workgroup wrote", func(s *sample, b *Block) {
 			b.If(GroupID.Eq(0), func(b *Block) { b.Put(s.memory, ThreadID, s.item) })
 			b.Barrier()
 			b.Let("x", s.memory.At(ThreadID))
-		}, "workgroup 1: thread 0 reads w[0], which no thread has written"},
+		}, "thread 0 reads w[0], which no thread has written"},
 		{"a barrier for some", func(s *sample, b *Block) {
 			b.If(ThreadID.Ne(3), func(b *Block) { b.Barrier() })
-		}, `workgroup 0: thread 3 does not take part with thread 0 and all others, at "barrier"`},
+		}, `workgroup 0, "barrier": thread 3 does not take part with thread 0 and all others`},
 		{"a barrier in each branch", func(s *sample, b *Block) {
 			yes, no := &Block{}, &Block{}
 			yes.Barrier()
@@ -272,12 +272,12 @@ func TestFaults(t *testing.T) {
 		}, `thread 32 does not take part`},
 		{"a barrier in a loop of several lengths", func(s *sample, b *Block) {
 			counting(b, "i", ThreadID.Max(5), func(b *Block, i *Expr) { b.Barrier() })
-		}, `thread 0 does not take part with thread 6 and all others, at "barrier"`},
+		}, `thread 0 does not take part with thread 6 and all others`},
 		{"a shuffle for some", func(s *sample, b *Block) {
 			b.If(ThreadID.Lt(32), func(b *Block) { b.Let("x", s.item.Shuffle(1)) })
-		}, `thread 32 does not take part with thread 0 and all others, at "x := Shuffle(item, 1)"`},
+		}, `"x := Shuffle(item, 1)": thread 32 does not take part with thread 0 and all others`},
 		{"a load out of range", func(s *sample, b *Block) { s.load(b, "x", s.item.Add(1)) },
-			`workgroup 1: thread 63 accesses in[128] of 128, at "x = in[(item + 1)]"`},
+			`workgroup 1, "x = in[(item + 1)]": thread 63 accesses in[128] of 128`},
 		{"a negative index", func(s *sample, b *Block) { s.load(b, "x", s.item.Sub(1)) }, "thread 0 accesses in[-1] of 128"},
 		{"a shared index out of range", func(s *sample, b *Block) { b.Put(s.memory, ThreadID.Add(1), s.item) }, "thread 63 accesses w[64] of 64"},
 		{"four elements, not aligned", func(s *sample, b *Block) {
@@ -288,12 +288,12 @@ func TestFaults(t *testing.T) {
 			b.If(s.item.Eq(124), func(b *Block) { s.store(b, s.out, s.item, s.item, s.item, s.item, s.item) })
 		}, "thread 60 accesses out[124] of 126"},
 		{"two writers of a buffer", func(s *sample, b *Block) { s.store(b, s.out, s.item.Shr(1), s.item) },
-			`thread 1 writes out[0], which thread 0 of workgroup 0 wrote otherwise, at "out[(item >> 1)] = item"`},
+			`"out[(item >> 1)] = item": thread 1 writes out[0], which thread 0 of workgroup 0 wrote otherwise`},
 		{"a reader of what another workgroup writes", func(s *sample, b *Block) {
 			s.data[0] = s.data[1]
 			s.load(b, "x", s.item.Xor(threads))
 			s.store(b, s.out, s.item, s.item)
-		}, "workgroup 1: thread 0 reads in[0], which thread 0 of workgroup 0 wrote"},
+		}, "thread 0 reads in[0], which thread 0 of workgroup 0 wrote"},
 		{"a writer of what another reads", func(s *sample, b *Block) {
 			s.data[0] = s.data[1]
 			s.load(b, "x", s.item.Xor(1))
@@ -308,7 +308,7 @@ func TestFaults(t *testing.T) {
 		}, "thread 56 writes 256 to bytes[56], of a byte"},
 		{"a loop without an end", func(s *sample, b *Block) {
 			b.If(s.item.Eq(5), func(b *Block) { b.Do(&For{Cond: s.item.Ge(0), Body: &Block{}}) })
-		}, `thread 5 does not end, at "for (item >= 0)"`},
+		}, `"for (item >= 0)": thread 5 does not end`},
 	} {
 		s := newSample()
 		c.build(s, s.body)
