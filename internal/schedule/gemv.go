@@ -283,12 +283,11 @@ func (q *gemvPass) addThreads() {
 			root.Barrier()
 		}
 		root.Put(shared, shader.ThreadID, acc.Ref())
-		root.Barrier()
 		for d := q.g.deep / 2; d > 0; d /= 2 {
+			root.Barrier()
 			root.If(q.tk.Lt(d), func(step *shader.Block) {
 				step.Put(shared, shader.ThreadID, own.Add(shared.At(shader.ThreadID.Add(d*q.stride))))
 			})
-			root.Barrier()
 		}
 		root.Set(acc, own)
 	}

@@ -137,7 +137,6 @@ fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) t
   if (tk < 1u) {
     w0[thread] = w0[thread] + w0[thread + 1u];
   }
-  workgroupBarrier();
   c0 = w0[thread];
   let v4 = a2[p.o2];
   let v6 = 0.0f;

@@ -209,7 +209,6 @@ fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) t
   if (tk < 1u) {
     w0[thread] = w0[thread] + w0[thread + 1u];
   }
-  workgroupBarrier();
   c0 = w0[thread];
   workgroupBarrier();
   w0[thread] = c1;
@@ -245,7 +244,6 @@ fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) t
   if (tk < 1u) {
     w0[thread] = w0[thread] + w0[thread + 1u];
   }
-  workgroupBarrier();
   c1 = w0[thread];
   workgroupBarrier();
   w0[thread] = c2;
@@ -281,7 +279,6 @@ fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) t
   if (tk < 1u) {
     w0[thread] = w0[thread] + w0[thread + 1u];
   }
-  workgroupBarrier();
   c2 = w0[thread];
   if (tk == 0u) {
     {
