@@ -19,8 +19,6 @@ const (
 var long = map[string]string{
 	"driver/drivertest/bounds.go": "one subject: bounds on the error of each operation",
 	"internal/walk/walk.go":       "to be split: schemas of types, flattening and filling",
-	"internal/wgsl/row.go":        "to be split: schedules and printing of reductions",
-	"internal/wgsl/view.go":       "to be split: schedules and printing of views",
 }
 
 func TestFileLength(t *testing.T) {
