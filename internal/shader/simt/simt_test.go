@@ -2,6 +2,7 @@ package simt_test
 
 import (
 	"encoding/binary"
+	"math"
 	"strings"
 	"testing"
 
@@ -202,6 +203,19 @@ func TestPrograms(t *testing.T) {
 			b.SetAt(v, 0, number(3))
 			s.store(b, s.out, s.item, v.Ref().At(0).Mul(v.Ref().At(1)))
 		}, func(i int) int { return 3 * (i + 7) }},
+		{"halves", func(s *sample, b *Block) {
+			x := s.item.Convert(F32).Add(2048).Convert(F16).Convert(F32)
+			s.store(b, s.out, s.item, x.Sub(2048).Convert(I32))
+		}, func(i int) int { return i + i&1*(i&2-1) }},
+		{"what is undefined, not as it is on any one GPU", func(s *sample, b *Block) {
+			zero := b.Let("zero", s.item.Min(0))
+			u := b.Let("u", zero.Convert(U32))
+			f := b.Let("f", zero.Convert(F32))
+			strange := b.Let("strange", zero.Div(zero).Ne(0).And(zero.Rem(zero).Ne(0)).And(u.Div(u).Ne(0)).And(u.Rem(u).Ne(0)))
+			strange = b.Let("shifted", strange.And(s.item.Shl(u.Add(32)).Ne(s.item)).And(zero.Shr(u.Add(32)).Ne(0)))
+			strange = b.Let("converted", strange.And(f.Sub(1).Convert(U32).Ne(0)).And(f.Add(1e10).Convert(I32).Ne(math.MaxInt32)))
+			s.store(b, s.out, s.item, strange.And(f.Log().Gt(-100)).And(f.Sub(1).Sqrt().Lt(0)).If(number(1), number(0)))
+		}, func(i int) int { return 1 }},
 		{"atomic operations", func(s *sample, b *Block) {
 			b.If(s.item.Gt(20), func(b *Block) {
 				b.Do(&Atomic{Op: AtomicMin, Buffer: s.status, Index: number(0), Value: s.item.Neg()})
