@@ -220,7 +220,7 @@ func (x *contraction) addSplits() {
 	x.points(every, x.stores(0, false), func(sc *scope, i int) {
 		owner := sc.owner(ir.Axes(every...))
 		b := sc.p.words(x.partScratch, x.resultType, false)
-		rank := owner.rank(every, ir.Axes(every...))
+		rank := owner.rank(every)
 		v := make(value, len(rank))
 		for l := range v {
 			name := owner.name(i, l, len(v))

@@ -6,6 +6,7 @@ import (
 
 	"github.com/tensorken/tensorken/internal/loopnest"
 	"github.com/tensorken/tensorken/internal/shader"
+	"github.com/tensorken/tensorken/ir"
 )
 
 // A gemv is what a workgroup does of a product of a few rows, a GEMV or skinny
@@ -257,7 +258,7 @@ func (q *gemvPass) multiplyStep(sc *scope, k0 *shader.Expr, rows, columns []*sco
 // several is told apart there: compilers put what products share outside
 // brackets.
 func (x *contraction) distinct(d *side, factor, k0 *shader.Expr, place int) *shader.Expr {
-	if x.factorType != shader.F32 || !x.invariantAlong(d.factor, x.deep) {
+	if x.factorType != shader.F32 || !x.invariantAlong(d.factor, x.k.Roles(ir.K)) {
 		return factor
 	}
 	return factor.LaunderAt(k0.Add(place))

@@ -56,13 +56,17 @@ func (c *compiler) barrierOperand(in *ir.Instr, n int, x *shader.Expr) *shader.E
 
 // factorable reports whether products share a factor along axes, which
 // compilers would put outside brackets in their sum.
-func (c *compiler) factorable(in *ir.Instr, axes []int) bool {
+func (c *compiler) factorable(in *ir.Instr, axes ir.AxisSet) bool {
 	return in.Op == ir.Mul && in.Type.IsFloat() && (c.invariantAlong(in.Src[0], axes) || c.invariantAlong(in.Src[1], axes))
 }
 
 // invariantAlong reports whether an instruction's value is the same at several
 // points along axes.
-func (c *compiler) invariantAlong(i int, axes []int) bool {
-	all := ir.Axes(c.long(axes)...)
-	return c.k.Body[i].Domain&all != all
+func (c *compiler) invariantAlong(i int, axes ir.AxisSet) bool {
+	for a, axis := range c.k.Axes {
+		if axes.Has(a) && axis.Len != 1 && !c.k.Body[i].Domain.Has(a) {
+			return true
+		}
+	}
+	return false
 }

@@ -82,17 +82,11 @@ func (sc *scope) accumulate(r *reducer, acc *shader.Var, lanes int) {
 	p := sc.p
 	in := &p.k.Body[r.instr]
 	x := sc.value(in.Src[0])
-	var axes []int
-	for a := range p.k.Axes {
-		if in.Axes.Has(a) {
-			axes = append(axes, a)
-		}
-	}
 	rank := value{nil}
 	if in.Op == ir.ArgMax {
-		rank = sc.rank(axes, in.Axes)
+		rank = sc.linear(0, ir.RowMajor(p.k.Axes, in.Axes))
 	}
-	launder := in.Op == ir.Sum && p.factorable(&p.k.Body[in.Src[0]], axes)
+	launder := in.Op == ir.Sum && p.factorable(&p.k.Body[in.Src[0]], in.Axes)
 	list := make([]*shader.Expr, lanes)
 	for l := range list {
 		e := x.lane(l)

@@ -54,7 +54,7 @@ func (r *reduction) parts() int {
 func (r *reduction) loadResult(sc *scope, i int) {
 	owner := sc.owner(ir.Axes(r.parallel...))
 	red := r.reducer(i)
-	rank := owner.rank(r.parallel, ir.Axes(r.parallel...))
+	rank := owner.rank(r.parallel)
 	list := make([]*shader.Expr, len(rank))
 	for l := range list {
 		name := fmt.Sprintf("k%d%s_%d", i, owner.tag, l)

@@ -2,6 +2,7 @@ package schedule
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/tensorken/tensorken/internal/shader"
 	"github.com/tensorken/tensorken/ir"
@@ -183,16 +184,13 @@ func (sc *scope) axisName(a, unit, units int) string {
 	return fmt.Sprintf("i%d%s_%d", a, sc.tag, unit)
 }
 
-// rank is the number of a point along axes, in row-major order, in each lane;
-// axes that over does not have are at 0.
-func (sc *scope) rank(axes []int, over ir.AxisSet) value {
+// rank is the number of a point along axes, in row-major order, in each lane.
+func (sc *scope) rank(axes []int) value {
 	coef := make([]int, len(sc.p.k.Axes))
 	n := 1
-	for k := len(axes) - 1; k >= 0; k-- {
-		if over.Has(axes[k]) {
-			coef[axes[k]] = n
-		}
-		n *= max(1, sc.p.k.Axes[axes[k]].Len)
+	for _, a := range slices.Backward(axes) {
+		coef[a] = n
+		n *= max(1, sc.p.k.Axes[a].Len)
 	}
 	return sc.linear(0, coef)
 }

@@ -24,7 +24,13 @@ func (c *compiler) findStatus() {
 // note notes that instruction i has a bad index in a lane.
 func (sc *scope) note(i, lane int) {
 	b, word := sc.p.output(sc.p.status), sc.p.offset(sc.p.status)
-	rank := sc.rank(sc.p.checked(), ir.IndexDomain(sc.p.k.Body, i))
+	strides, over := sc.p.k.CheckStrides(), ir.IndexDomain(sc.p.k.Body, i)
+	for a := range strides {
+		if !over.Has(a) {
+			strides[a] = 0
+		}
+	}
+	rank := sc.linear(0, strides)
 	sc.If(b.LoadAtomic(word).Le(0), func(then *shader.Block) {
 		position := rank.lane(lane).Add(number(shader.I32, math.MinInt32))
 		then.Do(&shader.Atomic{Op: shader.AtomicMin, Buffer: b, Index: word, Value: position})
