@@ -6,7 +6,7 @@ import (
 	"sync"
 
 	"github.com/tensorken/tensorken/internal/graph"
-	"github.com/tensorken/tensorken/internal/walk"
+	"github.com/tensorken/tensorken/internal/pytree"
 	"github.com/tensorken/tensorken/tensor"
 )
 
@@ -14,7 +14,7 @@ import (
 // same length there. Tensors are computed when first needed. Batches of tensors
 // committed to a device are made on it, others on the host.
 func Of[T any](t T) Set[T] {
-	leaves, err := walk.Flatten[tensor.Tensor](t)
+	leaves, err := pytree.Flatten[tensor.Tensor](t)
 	if err != nil {
 		misuse("Of", err.Error(), fmt.Sprintf("a %T", t))
 	}
@@ -27,9 +27,9 @@ func Of[T any](t T) Set[T] {
 		}
 		switch shape := l.Value.Shape(); {
 		case len(shape) == 0:
-			misuse("Of", walk.Title(l.Name)+" is a scalar: there is no axis 0", fmt.Sprintf("a %T", t))
+			misuse("Of", pytree.Title(l.Name)+" is a scalar: there is no axis 0", fmt.Sprintf("a %T", t))
 		case m.n >= 0 && m.n != shape[0]:
-			misuse("Of", fmt.Sprintf("%s has %d examples, those before it %d", walk.Title(l.Name), shape[0], m.n), fmt.Sprintf("a %T", t))
+			misuse("Of", fmt.Sprintf("%s has %d examples, those before it %d", pytree.Title(l.Name), shape[0], m.n), fmt.Sprintf("a %T", t))
 		default:
 			m.n = shape[0]
 			column.shape = shape[1:]
@@ -99,7 +99,7 @@ func (m *memory[T]) build(f func(c *column) (tensor.Tensor, error)) (t T, err er
 			return t, err
 		}
 	}
-	return walk.Rebuild(m.tree, leaves)
+	return pytree.Rebuild(m.tree, leaves)
 }
 
 // take returns rows of a tensor, on its device. Consecutive rows are a view, whose
@@ -141,10 +141,10 @@ func stack[T any](examples []T) (batch T, err error) {
 	if len(examples) == 0 {
 		return batch, fmt.Errorf("a batch of no %T", batch)
 	}
-	var first []walk.Leaf[tensor.Tensor]
+	var first []pytree.Leaf[tensor.Tensor]
 	var columns [][]byte
 	for k, e := range examples {
-		leaves, err := walk.Flatten[tensor.Tensor](e)
+		leaves, err := pytree.Flatten[tensor.Tensor](e)
 		if err != nil {
 			return batch, err
 		}
@@ -172,11 +172,11 @@ func stack[T any](examples []T) (batch T, err error) {
 			out[i] = tensor.Internal.FromBytes(graph.Token{}, l.Value.DType(), shape, columns[i])
 		}
 	}
-	return walk.Rebuild(examples[0], out)
+	return pytree.Rebuild(examples[0], out)
 }
 
 // checkAlike checks that an example has the leaves of the first.
-func checkAlike(first, e []walk.Leaf[tensor.Tensor]) error {
+func checkAlike(first, e []pytree.Leaf[tensor.Tensor]) error {
 	if len(first) != len(e) {
 		return fmt.Errorf("%d tensors and %d", len(first), len(e))
 	}
@@ -188,7 +188,7 @@ func checkAlike(first, e []walk.Leaf[tensor.Tensor]) error {
 	return nil
 }
 
-func alike(a, b walk.Leaf[tensor.Tensor]) bool {
+func alike(a, b pytree.Leaf[tensor.Tensor]) bool {
 	x, y := a.Value, b.Value
 	if a.Name != b.Name || x.IsValid() != y.IsValid() {
 		return false
@@ -197,9 +197,9 @@ func alike(a, b walk.Leaf[tensor.Tensor]) bool {
 }
 
 // describe returns the name, type and shape of a leaf.
-func describe(l walk.Leaf[tensor.Tensor]) string {
+func describe(l pytree.Leaf[tensor.Tensor]) string {
 	if !l.Value.IsValid() {
-		return walk.Title(l.Name) + " absent"
+		return pytree.Title(l.Name) + " absent"
 	}
-	return fmt.Sprintf("%s %v %v", walk.Title(l.Name), l.Value.DType(), l.Value.Shape())
+	return fmt.Sprintf("%s %v %v", pytree.Title(l.Name), l.Value.DType(), l.Value.Shape())
 }

@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"github.com/tensorken/tensorken/internal/graph"
-	"github.com/tensorken/tensorken/internal/walk"
+	"github.com/tensorken/tensorken/internal/pytree"
 	"github.com/tensorken/tensorken/tensor"
 )
 
@@ -26,8 +26,8 @@ func misuse(op, reason string, operands ...any) {
 }
 
 // flatten returns the leaves of a tree.
-func flatten(op string, tree any) []walk.Leaf[tensor.Tensor] {
-	leaves, err := walk.Flatten[tensor.Tensor](tree)
+func flatten(op string, tree any) []pytree.Leaf[tensor.Tensor] {
+	leaves, err := pytree.Flatten[tensor.Tensor](tree)
 	if err != nil {
 		misuse(op, err.Error(), fmt.Sprintf("a %T", tree))
 	}
@@ -37,7 +37,7 @@ func flatten(op string, tree any) []walk.Leaf[tensor.Tensor] {
 // rebuild returns a tree like another with other leaves. It shares nothing
 // with it.
 func rebuild[T any](op string, like T, leaves []tensor.Tensor) T {
-	tree, err := walk.Rebuild(like, leaves)
+	tree, err := pytree.Rebuild(like, leaves)
 	if err != nil {
 		misuse(op, err.Error(), fmt.Sprintf("a %T", like))
 	}
@@ -45,7 +45,7 @@ func rebuild[T any](op string, like T, leaves []tensor.Tensor) T {
 }
 
 // values returns the tensors of leaves.
-func values(leaves []walk.Leaf[tensor.Tensor]) []tensor.Tensor {
+func values(leaves []pytree.Leaf[tensor.Tensor]) []tensor.Tensor {
 	ts := make([]tensor.Tensor, len(leaves))
 	for i, l := range leaves {
 		ts[i] = l.Value
@@ -55,7 +55,7 @@ func values(leaves []walk.Leaf[tensor.Tensor]) []tensor.Tensor {
 
 // differentiable returns the nodes of the leaves that have a derivative, and
 // nil for the others.
-func differentiable(leaves []walk.Leaf[tensor.Tensor]) []*graph.Node {
+func differentiable(leaves []pytree.Leaf[tensor.Tensor]) []*graph.Node {
 	ns := nodes(values(leaves))
 	for i, n := range ns {
 		if n != nil && (!n.DType.IsFloat() || leaves[i].State) {
@@ -132,8 +132,8 @@ func (a *argument[P]) gradient(cts []*graph.Node) []tensor.Tensor {
 // match returns the tangents or cotangents that a tree has for the leaves of
 // another, for which the nodes of stand: nil where one is absent, or of is nil
 // because the leaf has no derivative.
-func match(op, what string, leaves []walk.Leaf[tensor.Tensor], of []*graph.Node, tree any) []*graph.Node {
-	ts, err := walk.Align(leaves, flatten(op, tree))
+func match(op, what string, leaves []pytree.Leaf[tensor.Tensor], of []*graph.Node, tree any) []*graph.Node {
+	ts, err := pytree.Align(leaves, flatten(op, tree))
 	if err != nil {
 		misuse(op, err.Error(), fmt.Sprintf("a %T", tree))
 	}

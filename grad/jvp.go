@@ -2,7 +2,7 @@ package grad
 
 import (
 	"github.com/tensorken/tensorken/internal/graph"
-	"github.com/tensorken/tensorken/internal/walk"
+	"github.com/tensorken/tensorken/internal/pytree"
 	"github.com/tensorken/tensorken/tensor"
 )
 
@@ -58,7 +58,7 @@ type pushed[P, R any] struct {
 	arg     *argument[P]
 	tape    *tape
 	result  R // a copy nobody else has, to build results like it
-	leaves  []walk.Leaf[tensor.Tensor]
+	leaves  []pytree.Leaf[tensor.Tensor]
 	results []*graph.Node
 }
 

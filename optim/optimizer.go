@@ -11,7 +11,7 @@ import (
 
 	"github.com/tensorken/tensorken/internal/exec"
 	"github.com/tensorken/tensorken/internal/graph"
-	"github.com/tensorken/tensorken/internal/walk"
+	"github.com/tensorken/tensorken/internal/pytree"
 	"github.com/tensorken/tensorken/tensor"
 )
 
@@ -126,7 +126,7 @@ func (o *Optimizer) Step(model, grads any) error {
 	if err := tensor.Internal.Step(graph.Token{}, "optim.Step", &o.journal, fresh, before); err != nil {
 		return err
 	}
-	if err := walk.Update(model, updated); err != nil {
+	if err := pytree.Update(model, updated); err != nil {
 		return err
 	}
 	o.State, o.counter = next, next.Step
@@ -143,7 +143,7 @@ func (o *Optimizer) rule(name string) Rule {
 
 // start prepares the first step to run the same plan as later ones: it evaluates the
 // parameters, and makes slots of zeros for rules that may start from them.
-func (o *Optimizer) start(params []walk.Leaf[tensor.Tensor], gs []tensor.Tensor) (zeros map[string][]tensor.Tensor, err error) {
+func (o *Optimizer) start(params []pytree.Leaf[tensor.Tensor], gs []tensor.Tensor) (zeros map[string][]tensor.Tensor, err error) {
 	if len(o.State.Slots) > 0 || o.State.Step.IsValid() {
 		return nil, nil
 	}
@@ -195,7 +195,7 @@ func (o *Optimizer) catchUp() error {
 }
 
 // align returns the parameters of *model and the gradient of each.
-func align(model, grads any) (params []walk.Leaf[tensor.Tensor], gs []tensor.Tensor, err error) {
+func align(model, grads any) (params []pytree.Leaf[tensor.Tensor], gs []tensor.Tensor, err error) {
 	into := reflect.ValueOf(model)
 	if into.Kind() != reflect.Pointer {
 		return nil, nil, fmt.Errorf("optim: Step of a model of type %T: want a pointer to the model", model)
@@ -213,25 +213,25 @@ func align(model, grads any) (params []walk.Leaf[tensor.Tensor], gs []tensor.Ten
 	if g := reflect.TypeOf(grads); g != m.Type() {
 		return nil, nil, fmt.Errorf("optim: Step of a model of type %v with gradients of type %v: want the same type", m.Type(), g)
 	}
-	params, err = walk.Flatten[tensor.Tensor](m.Interface())
+	params, err = pytree.Flatten[tensor.Tensor](m.Interface())
 	if err != nil {
 		return nil, nil, fmt.Errorf("optim: Step: %w", err)
 	}
-	found, err := walk.Flatten[tensor.Tensor](grads)
+	found, err := pytree.Flatten[tensor.Tensor](grads)
 	if err != nil {
 		return nil, nil, fmt.Errorf("optim: Step: %w", err)
 	}
 	gs, lost := match(params, found)
 	if lost != nil {
 		return nil, nil, fmt.Errorf("optim: Step: there are gradients of %s, which the model of type %v lacks: want the model that they were computed for",
-			walk.Titles(lost), m.Type())
+			pytree.Titles(lost), m.Type())
 	}
 	return params, gs, nil
 }
 
 // match returns the gradient of each parameter, and the names of gradients without a
 // parameter.
-func match(params, grads []walk.Leaf[tensor.Tensor]) (gs []tensor.Tensor, lost []string) {
+func match(params, grads []pytree.Leaf[tensor.Tensor]) (gs []tensor.Tensor, lost []string) {
 	at := make(map[string]int, len(params))
 	for i, p := range params {
 		if p.Value.IsValid() {
@@ -255,7 +255,7 @@ func match(params, grads []walk.Leaf[tensor.Tensor]) (gs []tensor.Tensor, lost [
 // parameter names a parameter in errors. The name is empty if the model is a tensor.
 func parameter(name string) string {
 	if name == "" {
-		return walk.Title(name)
+		return pytree.Title(name)
 	}
 	return "parameter " + strconv.Quote(name)
 }
@@ -341,7 +341,7 @@ func (s State) of(name string) []tensor.Tensor {
 }
 
 // fits checks that every slot belongs to a parameter.
-func (s State) fits(params []walk.Leaf[tensor.Tensor]) error {
+func (s State) fits(params []pytree.Leaf[tensor.Tensor]) error {
 	known := make(map[string]bool, len(s.Slots))
 	for _, p := range params {
 		if !p.Value.IsValid() {
@@ -356,7 +356,7 @@ func (s State) fits(params []walk.Leaf[tensor.Tensor]) error {
 	}
 	others := slices.DeleteFunc(slices.Sorted(maps.Keys(s.Slots)), func(name string) bool { return known[name] })
 	return fmt.Errorf("optim: Step: State has slots %s, which have no parameter in the model: is it the State of this model? optim.State{} starts anew",
-		walk.Titles(others))
+		pytree.Titles(others))
 }
 
 func slotName(name string, i int) string { return name + "." + strconv.Itoa(i) }

@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/tensorken/tensorken/internal/walk"
+	"github.com/tensorken/tensorken/internal/pytree"
 	"github.com/tensorken/tensorken/tensor"
 )
 
@@ -48,7 +48,7 @@ func (f *File) Load(tree any, rename func(name string) string) error {
 		}
 		l.source[to], l.unused[to] = name, true
 	}
-	set, err := walk.Fill(tree, slices.Collect(maps.Keys(l.source)), l.fill)
+	set, err := pytree.Fill(tree, slices.Collect(maps.Keys(l.source)), l.fill)
 	if err == nil {
 		err = l.check(tree)
 	}

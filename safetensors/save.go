@@ -12,7 +12,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/tensorken/tensorken/internal/graph"
-	"github.com/tensorken/tensorken/internal/walk"
+	"github.com/tensorken/tensorken/internal/pytree"
 	"github.com/tensorken/tensorken/tensor"
 )
 
@@ -78,7 +78,7 @@ func save(path string, tree any, meta map[string]string) error {
 
 // collect returns the tensors of a tree by name, and their entries in file order.
 func collect(tree any, meta map[string]string) ([]entry, map[string]tensor.Tensor, error) {
-	leaves, err := walk.Flatten[tensor.Tensor](tree)
+	leaves, err := pytree.Flatten[tensor.Tensor](tree)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -100,7 +100,7 @@ func collect(tree any, meta map[string]string) ([]entry, map[string]tensor.Tenso
 		tensors[l.Name] = l.Value
 	}
 	if len(entries) == 0 {
-		if tree == nil || !walk.IsTree[tensor.Tensor](tree) {
+		if tree == nil || !pytree.IsTree[tensor.Tensor](tree) {
 			return nil, nil, fmt.Errorf("no tensor to save: %T is not made of tensors: want a Tensor, or a struct, slice, map or pointer made of them", tree)
 		}
 		return nil, nil, fmt.Errorf("no tensor to save: the %T is empty, or all its tensors are absent: construct the model before saving it", tree)

@@ -6,7 +6,7 @@ import (
 
 	"github.com/tensorken/tensorken/internal/exec"
 	"github.com/tensorken/tensorken/internal/graph"
-	"github.com/tensorken/tensorken/internal/walk"
+	"github.com/tensorken/tensorken/internal/pytree"
 	"github.com/tensorken/tensorken/ir"
 )
 
@@ -53,11 +53,11 @@ func roots(op string, trees []any) []*graph.Node {
 			}
 			continue
 		}
-		leaves, err := walk.Flatten[Tensor](tree)
+		leaves, err := pytree.Flatten[Tensor](tree)
 		if err != nil {
 			fail(op, err.Error(), fmt.Sprintf("a %T", tree))
 		}
-		if len(leaves) == 0 && !walk.IsTree[Tensor](tree) {
+		if len(leaves) == 0 && !pytree.IsTree[Tensor](tree) {
 			fail(op, "want a Tensor, or a struct, slice, map or pointer made of them", fmt.Sprintf("a value of type %T", tree))
 		}
 		for _, l := range leaves {

@@ -13,7 +13,7 @@ import (
 
 	"github.com/tensorken/tensorken/data"
 	"github.com/tensorken/tensorken/grad"
-	"github.com/tensorken/tensorken/internal/walk"
+	"github.com/tensorken/tensorken/internal/pytree"
 	"github.com/tensorken/tensorken/optim"
 	"github.com/tensorken/tensorken/tensor"
 	"github.com/tensorken/tensorken/tree"
@@ -145,7 +145,7 @@ func (l *Loop[M, B]) epoch(ctx context.Context, epoch int, show *display, steppe
 			return l.Loss(m, batch, l.RNG)
 		})(l.Model)
 		if names := missing(l.Model, next); names != nil {
-			return 0, fmt.Errorf("train: Loss returned a model without %s: want the model that Loss was given, with its new state", walk.Titles(names))
+			return 0, fmt.Errorf("train: Loss returned a model without %s: want the model that Loss was given, with its new state", pytree.Titles(names))
 		}
 		if err := l.Optimizer.Step(&next, g); err != nil {
 			return 0, err

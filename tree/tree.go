@@ -31,7 +31,7 @@ import (
 	"iter"
 
 	"github.com/tensorken/tensorken/internal/graph"
-	"github.com/tensorken/tensorken/internal/walk"
+	"github.com/tensorken/tensorken/internal/pytree"
 	"github.com/tensorken/tensorken/tensor"
 )
 
@@ -58,7 +58,7 @@ func Map[T any](v T, f func(name string, t tensor.Tensor) tensor.Tensor) T {
 // where it is absent in a it is in the result.
 func Zip[T any](a, b T, f func(name string, x, y tensor.Tensor) tensor.Tensor) T {
 	xs := flatten("Zip", a)
-	ys, err := walk.Align(xs, flatten("Zip", b))
+	ys, err := pytree.Align(xs, flatten("Zip", b))
 	if err != nil {
 		fail("Zip", a, err)
 	}
@@ -101,7 +101,7 @@ func Ravel[T any](v T) (flat tensor.Tensor, back func(tensor.Tensor) T) {
 			continue
 		}
 		if d := l.Value.DType(); len(parts) > 0 && d != parts[0].DType() {
-			fail("Ravel", v, fmt.Errorf("%s is of type %v, tensors before it of %v: Cast to one type", walk.Title(l.Name), d, parts[0].DType()))
+			fail("Ravel", v, fmt.Errorf("%s is of type %v, tensors before it of %v: Cast to one type", pytree.Title(l.Name), d, parts[0].DType()))
 		}
 		parts = append(parts, l.Value.Reshape(-1))
 		total += l.Value.Len()
@@ -150,8 +150,8 @@ func mapped[T any](op string, v T, f func(name string, t tensor.Tensor) tensor.T
 	return rebuild(op, v, out)
 }
 
-func flatten(op string, v any) []walk.Leaf[tensor.Tensor] {
-	leaves, err := walk.Flatten[tensor.Tensor](v)
+func flatten(op string, v any) []pytree.Leaf[tensor.Tensor] {
+	leaves, err := pytree.Flatten[tensor.Tensor](v)
 	if err != nil {
 		fail(op, v, err)
 	}
@@ -159,7 +159,7 @@ func flatten(op string, v any) []walk.Leaf[tensor.Tensor] {
 }
 
 func rebuild[T any](op string, v T, leaves []tensor.Tensor) T {
-	out, err := walk.Rebuild(v, leaves)
+	out, err := pytree.Rebuild(v, leaves)
 	if err != nil {
 		fail(op, v, err)
 	}

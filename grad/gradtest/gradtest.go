@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"github.com/tensorken/tensorken/grad"
-	"github.com/tensorken/tensorken/internal/walk"
+	"github.com/tensorken/tensorken/internal/pytree"
 	"github.com/tensorken/tensorken/tensor"
 )
 
@@ -73,7 +73,7 @@ func Check[P any](t testing.TB, f func(P) tensor.Tensor, at P, order int) {
 		t.Errorf("gradtest.Check: order %d, want 1 or more", order)
 		return
 	}
-	leaves, err := walk.Flatten[tensor.Tensor](at)
+	leaves, err := pytree.Flatten[tensor.Tensor](at)
 	if err != nil {
 		t.Errorf("gradtest.Check: a %T: %v", at, err)
 		return
@@ -103,7 +103,7 @@ type checker[P any] struct {
 	rng *rand.Rand
 }
 
-func newChecker[P any](at P, leaves []walk.Leaf[tensor.Tensor]) *checker[P] {
+func newChecker[P any](at P, leaves []pytree.Leaf[tensor.Tensor]) *checker[P] {
 	c := &checker[P]{at: at, rng: rand.New(rand.NewPCG(1, 2))}
 	for _, l := range leaves {
 		var scale tensor.Tensor
@@ -224,7 +224,7 @@ func usesCustom(f func()) bool {
 // tree returns a tree like the one that is checked, with other tensors; it
 // shares nothing with it.
 func (c *checker[P]) tree(ts []tensor.Tensor) P {
-	p, err := walk.Rebuild(c.at, ts)
+	p, err := pytree.Rebuild(c.at, ts)
 	if err != nil {
 		panic(err) // the tree was walked before
 	}
@@ -244,7 +244,7 @@ func (c *checker[P]) moved(direction []tensor.Tensor, by float64) P {
 
 // gradient returns the tensors of f's gradient.
 func gradient[P any](f func(P) tensor.Tensor, p P) []tensor.Tensor {
-	leaves, err := walk.Flatten[tensor.Tensor](grad.Of(f)(p))
+	leaves, err := pytree.Flatten[tensor.Tensor](grad.Of(f)(p))
 	if err != nil {
 		panic(err) // the tree was walked before
 	}

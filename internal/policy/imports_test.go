@@ -30,7 +30,7 @@ var order = strings.Fields(`
 	internal/shader internal/shader/simt
 	internal/schedule internal/wgsl
 	internal/wgpu
-	internal/walk
+	internal/pytree
 	tensor
 	internal/gpu
 	webgpu device

@@ -1,10 +1,9 @@
-package walk
+package pytree
 
 import (
 	"fmt"
 	"os"
 	"reflect"
-	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -265,21 +264,6 @@ func TestUpdate(t *testing.T) {
 	}
 }
 
-func TestMap(t *testing.T) {
-	v := map[string][]ten{"b": {mk(1)}, "a": {mk(2), mk(3)}}
-	var names []string
-	got, err := Map(v, func(name string, _ bool, x ten) ten {
-		names = append(names, name)
-		return mk(10 * *x.n)
-	})
-	if err != nil || !slices.Equal(names, []string{"a.0", "a.1", "b.0"}) {
-		t.Errorf("Map met %v, %v", names, err)
-	}
-	if s := flatten(t, got) + flatten(t, v); s != "a.0=20\na.1=30\nb.0=10\na.0=2\na.1=3\nb.0=1\n" {
-		t.Errorf("Map gave %q", s)
-	}
-}
-
 // What is not ours to copy is carried.
 func TestCarry(t *testing.T) {
 	type opaque struct {
@@ -298,15 +282,15 @@ func TestCarry(t *testing.T) {
 		Err    error
 	}
 	a := tree{mk(1), os.Stdout, &opaque{N: 1}, &plain{1}, reflect.TypeFor[int](), os.ErrExist}
-	b, err := Map(a, func(_ string, _ bool, x ten) ten { return x })
+	b, err := Rebuild(a, []ten{mk(1)})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if b.File != a.File || b.Mutex != a.Mutex || b.Type != a.Type || b.Err != a.Err {
-		t.Errorf("Map copied what it should carry: %+v of %+v", b, a)
+		t.Errorf("Rebuild copied what it should carry: %+v of %+v", b, a)
 	}
 	if b.Config == a.Config || *b.Config != *a.Config {
-		t.Errorf("Map shares %p, is %p", a.Config, b.Config)
+		t.Errorf("Rebuild shares %p, is %p", a.Config, b.Config)
 	}
 }
 
@@ -329,7 +313,7 @@ func TestErrors(t *testing.T) {
 		v    any
 		want string
 	}{
-		{hidden{}, "walk.hidden: unexported field w holds walk.ten: export it or tag it `tensor:\"-\"`"},
+		{hidden{}, "pytree.hidden: unexported field w holds pytree.ten: export it or tag it `tensor:\"-\"`"},
 		{[]hidden{}, "unexported field w"},
 		{map[string]*hidden{}, "unexported field w"},
 		{any(hidden{}), "unexported field w"},
@@ -338,12 +322,12 @@ func TestErrors(t *testing.T) {
 		{hiddenAny{3}, ""},
 		{hiddenAnys{map[string][]any{"a": {1, &lin{}}}}, "unexported field w"},
 		{struct{ ten }{}, "unexported field ten"},
-		{twice{}, `walk.twice: fields A and B are both named "a"`},
+		{twice{}, `pytree.twice: fields A and B are both named "a"`},
 		{struct {
 			A ten `tensor:"a,stat"`
 		}{}, `unknown option "stat" in the tag of field A`},
-		{renamed{}, "walk.renamed is another type than walk.ten"},
-		{map[float64]ten{}, "map[float64]walk.ten has keys of type float64"},
+		{renamed{}, "pytree.renamed is another type than pytree.ten"},
+		{map[float64]ten{}, "map[float64]pytree.ten has keys of type float64"},
 		{map[float64]any{1: 2}, ""},
 		{loop, "does it contain itself?"},
 		{ring, "does it contain itself?"},
@@ -353,9 +337,9 @@ func TestErrors(t *testing.T) {
 		if !matches(err, tt.want) {
 			t.Errorf("Flatten(%T) = %v, want %q", tt.v, err, tt.want)
 		}
-		_, err = Map(tt.v, func(_ string, _ bool, x ten) ten { return x })
+		_, err = Rebuild[ten](tt.v, nil)
 		if tt.want[:min(3, len(tt.want))] != "two" && !matches(err, tt.want) {
-			t.Errorf("Map(%T) = %v, want %q", tt.v, err, tt.want)
+			t.Errorf("Rebuild(%T) = %v, want %q", tt.v, err, tt.want)
 		}
 	}
 }

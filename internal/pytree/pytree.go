@@ -1,4 +1,4 @@
-package walk
+package pytree
 
 import (
 	"cmp"
@@ -24,7 +24,7 @@ func Flatten[L any](v any) ([]Leaf[L], error) {
 	w := newWalker(func(name []byte, state bool, x *L) {
 		leaves = append(leaves, Leaf[L]{string(name), state, *x})
 	})
-	if err := w.visitAll(reflect.ValueOf(&v).Elem()); err != nil {
+	if err := w.descendAny(reflect.ValueOf(&v).Elem(), w.visit); err != nil {
 		return nil, err
 	}
 	return leaves, unique(leaves)
@@ -45,20 +45,11 @@ func unique[L any](leaves []Leaf[L]) error {
 	return nil
 }
 
-// Map returns a tree like v with f of each leaf in its place.
-func Map[L, T any](v T, f func(name string, state bool, x L) L) (T, error) {
-	w := newWalker(func(name []byte, state bool, x *L) {
-		*x = f(string(name), state, *x)
-	})
-	err := w.copyAll(reflect.ValueOf(&v).Elem())
-	return v, err
-}
-
 // Rebuild returns a tree like v with the given leaves in place of those that
 // Flatten finds, in order.
 func Rebuild[L, T any](v T, leaves []L) (T, error) {
-	w, left := replacer(leaves)
-	err := w.copyAll(reflect.ValueOf(&v).Elem())
+	w, left := newReplacer(leaves)
+	err := w.descendAny(reflect.ValueOf(&v).Elem(), w.copy)
 	return v, cmp.Or(err, left())
 }
 
@@ -68,20 +59,20 @@ func Update[L any](p any, leaves []L) error {
 	if v.Kind() != reflect.Pointer || v.IsNil() {
 		return fmt.Errorf("%T is not a pointer to a tree", p)
 	}
-	w, left := replacer(leaves)
-	w.seen[place{v.UnsafePointer(), v.Type()}] = v // what points back at p still will
+	w, left := newReplacer(leaves)
+	w.seen[address{v.UnsafePointer(), v.Type()}] = v // what points back at p still will
 	tree := reflect.New(v.Type().Elem()).Elem()
 	tree.Set(v.Elem())
-	if err := cmp.Or(w.copyAll(tree), left()); err != nil {
+	if err := cmp.Or(w.descendAny(tree, w.copy), left()); err != nil {
 		return err
 	}
 	v.Elem().Set(tree)
 	return nil
 }
 
-// replacer is a walker that puts leaves, in order, in place of those it
+// newReplacer returns a walker that puts leaves, in order, in place of those it
 // meets; left says afterwards whether there were as many.
-func replacer[L any](leaves []L) (w *walker[L], left func() error) {
+func newReplacer[L any](leaves []L) (w *walker[L], left func() error) {
 	n := 0
 	w = newWalker(func(_ []byte, _ bool, x *L) {
 		if n < len(leaves) {
@@ -128,9 +119,9 @@ const maxDepth = 10000
 
 var errDeep = errors.New("nested more than 10000 deep: does it contain itself?")
 
-// A place is where a pointer points; a struct and its first field share an
-// address.
-type place struct {
+// An address is where a pointer points, and its type: a struct and its first
+// field share a pointer.
+type address struct {
 	ptr unsafe.Pointer
 	typ reflect.Type
 }
@@ -138,35 +129,19 @@ type place struct {
 // A walker is on its way through a tree.
 type walker[L any] struct {
 	leaf  func(name []byte, state bool, x *L)
-	typ   reflect.Type            // of the leaf
-	seen  map[place]reflect.Value // what stands for a pointer in the result
+	typ   reflect.Type              // of the leaf
+	seen  map[address]reflect.Value // what stands for a pointer in the result
 	name  []byte
 	state bool
 	depth int
 }
 
 func newWalker[L any](leaf func(name []byte, state bool, x *L)) *walker[L] {
-	return &walker[L]{leaf: leaf, typ: reflect.TypeFor[L](), seen: map[place]reflect.Value{}}
-}
-
-func (w *walker[L]) visitAll(v reflect.Value) error {
-	p, err := planFor(w.typ, v.Type())
-	if err != nil {
-		return err
-	}
-	return w.visit(p, v)
-}
-
-func (w *walker[L]) copyAll(v reflect.Value) error {
-	p, err := planFor(w.typ, v.Type())
-	if err != nil {
-		return err
-	}
-	return w.copy(p, v)
+	return &walker[L]{leaf: leaf, typ: reflect.TypeFor[L](), seen: map[address]reflect.Value{}}
 }
 
 // visit calls w.leaf for the leaves in v.
-func (w *walker[L]) visit(p *plan, v reflect.Value) error {
+func (w *walker[L]) visit(p *layout, v reflect.Value) error {
 	switch p.kind {
 	case leaf:
 		if v.CanAddr() {
@@ -182,22 +157,22 @@ func (w *walker[L]) visit(p *plan, v reflect.Value) error {
 	case dictionary:
 		return w.values(p, v, func(_ reflect.Value, e reflect.Value) error { return w.visit(p.elem, e) })
 	case pointer:
-		if v.IsNil() || !w.first(v, v) {
+		if v.IsNil() || !w.markSeen(v, v) {
 			return nil
 		}
-		return w.deeper(p.elem, v.Elem(), w.visit)
+		return w.descend(p.elem, v.Elem(), w.visit)
 	case dynamic:
 		if v.IsNil() {
 			return nil
 		}
-		return w.dynamic(v.Elem(), w.visit)
+		return w.descendAny(v.Elem(), w.visit)
 	}
 	return nil
 }
 
 // copy replaces the leaves in v, which can be set and so far shares its
 // slices, maps and pointers with the original, by what w.leaf makes of them.
-func (w *walker[L]) copy(p *plan, v reflect.Value) error {
+func (w *walker[L]) copy(p *layout, v reflect.Value) error {
 	switch p.kind {
 	case leaf:
 		w.leaf(w.name, w.state, v.Addr().Interface().(*L))
@@ -233,8 +208,8 @@ func (w *walker[L]) copy(p *plan, v reflect.Value) error {
 		if v.IsNil() {
 			return nil
 		}
-		return w.dynamic(v.Elem(), func(p *plan, e reflect.Value) error {
-			if p.kind == carried {
+		return w.descendAny(v.Elem(), func(p *layout, e reflect.Value) error {
+			if p.kind == opaque {
 				return nil
 			}
 			x := reflect.New(p.typ).Elem()
@@ -247,11 +222,11 @@ func (w *walker[L]) copy(p *plan, v reflect.Value) error {
 	return nil
 }
 
-func (w *walker[L]) copyPointer(p *plan, v reflect.Value) error {
+func (w *walker[L]) copyPointer(p *layout, v reflect.Value) error {
 	if v.IsNil() {
 		return nil
 	}
-	if x, ok := w.seen[place{v.UnsafePointer(), v.Type()}]; ok {
+	if x, ok := w.seen[address{v.UnsafePointer(), v.Type()}]; ok {
 		v.Set(x)
 		return nil
 	}
@@ -263,13 +238,13 @@ func (w *walker[L]) copyPointer(p *plan, v reflect.Value) error {
 	}
 	x := reflect.New(p.elem.typ)
 	x.Elem().Set(v.Elem())
-	w.first(v, x)
+	w.markSeen(v, x)
 	v.Set(x)
-	return w.deeper(p.elem, x.Elem(), w.copy)
+	return w.descend(p.elem, x.Elem(), w.copy)
 }
 
 // hasLeaf reports whether there is a leaf behind a pointer.
-func (w *walker[L]) hasLeaf(p *plan, v reflect.Value) (bool, error) {
+func (w *walker[L]) hasLeaf(p *layout, v reflect.Value) (bool, error) {
 	has := false
 	search := newWalker(func([]byte, bool, *L) { has = true })
 	err := search.visit(p, v)
@@ -277,7 +252,7 @@ func (w *walker[L]) hasLeaf(p *plan, v reflect.Value) (bool, error) {
 }
 
 // fields calls do for the fields of a struct.
-func (w *walker[L]) fields(p *plan, v reflect.Value, do func(*plan, reflect.Value) error) error {
+func (w *walker[L]) fields(p *layout, v reflect.Value, do func(*layout, reflect.Value) error) error {
 	for i := range p.fields {
 		f := &p.fields[i]
 		if f.hidden {
@@ -288,7 +263,7 @@ func (w *walker[L]) fields(p *plan, v reflect.Value, do func(*plan, reflect.Valu
 		}
 		n, state := w.push(f.name), w.state
 		w.state = state || f.state
-		if err := do(f.plan, v.Field(f.index)); err != nil {
+		if err := do(f.layout, v.Field(f.index)); err != nil {
 			return err
 		}
 		w.name, w.state = w.name[:n], state
@@ -304,7 +279,7 @@ func (w *walker[L]) holdsLeaf(v reflect.Value) bool {
 		if v.IsNil() {
 			return false
 		}
-		p, err := planFor(w.typ, v.Elem().Type())
+		p, err := layoutOf(w.typ, v.Elem().Type())
 		return err != nil || p.holds
 	case reflect.Slice, reflect.Array:
 		for i := range v.Len() {
@@ -323,13 +298,13 @@ func (w *walker[L]) holdsLeaf(v reflect.Value) bool {
 }
 
 // elements calls do for the elements of a slice or array.
-func (w *walker[L]) elements(p *plan, v reflect.Value, do func(*plan, reflect.Value) error) error {
-	if p.elem.kind == carried {
+func (w *walker[L]) elements(p *layout, v reflect.Value, do func(*layout, reflect.Value) error) error {
+	if p.elem.kind == opaque {
 		return nil
 	}
 	for i := range v.Len() {
 		n := w.pushInt(i)
-		if err := w.deeper(p.elem, v.Index(i), do); err != nil {
+		if err := w.descend(p.elem, v.Index(i), do); err != nil {
 			return err
 		}
 		w.name = w.name[:n]
@@ -338,7 +313,7 @@ func (w *walker[L]) elements(p *plan, v reflect.Value, do func(*plan, reflect.Va
 }
 
 // values calls do for the keys and values of a map, in the order of keys.
-func (w *walker[L]) values(p *plan, v reflect.Value, do func(k, e reflect.Value) error) error {
+func (w *walker[L]) values(p *layout, v reflect.Value, do func(k, e reflect.Value) error) error {
 	if w.depth++; w.depth > maxDepth {
 		return errDeep
 	}
@@ -353,16 +328,16 @@ func (w *walker[L]) values(p *plan, v reflect.Value, do func(k, e reflect.Value)
 	return nil
 }
 
-// dynamic calls do for what an interface holds.
-func (w *walker[L]) dynamic(v reflect.Value, do func(*plan, reflect.Value) error) error {
-	p, err := planFor(w.typ, v.Type())
+// descendAny calls do with the layout of v's own type, which an interface hides.
+func (w *walker[L]) descendAny(v reflect.Value, do func(*layout, reflect.Value) error) error {
+	p, err := layoutOf(w.typ, v.Type())
 	if err != nil {
 		return err
 	}
-	return w.deeper(p, v, do)
+	return w.descend(p, v, do)
 }
 
-func (w *walker[L]) deeper(p *plan, v reflect.Value, do func(*plan, reflect.Value) error) error {
+func (w *walker[L]) descend(p *layout, v reflect.Value, do func(*layout, reflect.Value) error) error {
 	if w.depth++; w.depth > maxDepth {
 		return errDeep
 	}
@@ -372,8 +347,8 @@ func (w *walker[L]) deeper(p *plan, v reflect.Value, do func(*plan, reflect.Valu
 }
 
 // first notes that x stands for the pointer v; false if something does.
-func (w *walker[L]) first(v, x reflect.Value) bool {
-	at := place{v.UnsafePointer(), v.Type()}
+func (w *walker[L]) markSeen(v, x reflect.Value) bool {
+	at := address{v.UnsafePointer(), v.Type()}
 	if _, ok := w.seen[at]; ok {
 		return false
 	}

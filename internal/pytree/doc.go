@@ -1,4 +1,4 @@
-// Package walk finds, names and replaces the leaves of a tree: any Go value
+// Package pytree finds, names and replaces the leaves of a tree: any Go value
 // made of values of one leaf type, which for Tensorken is tensor.Tensor.
 //
 // A tree is a leaf, or a struct, slice, array, map, pointer or interface of
@@ -20,4 +20,4 @@
 // a *sync.Mutex or a *os.File, is carried as it is, as are funcs and channels.
 //
 // The fields and names of a type are prepared once and kept.
-package walk
+package pytree

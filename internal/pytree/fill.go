@@ -1,4 +1,4 @@
-package walk
+package pytree
 
 import (
 	"fmt"
@@ -22,11 +22,7 @@ func Fill[L any](p any, names []string, f func(name string, found bool, x L) (L,
 		return nil, fmt.Errorf("%T is not a pointer to a tree", p)
 	}
 	w := &filler[L]{walker: newWalker[L](nil), f: f, names: slices.Sorted(slices.Values(names))}
-	plan, err := planFor(w.typ, v.Type())
-	if err != nil {
-		return nil, err
-	}
-	if err := w.fill(plan, v); err != nil {
+	if err := w.descendAny(v, w.fill); err != nil {
 		return nil, err
 	}
 	return func() {
@@ -49,7 +45,7 @@ func (w *filler[L]) set(v, x reflect.Value) {
 	w.sets = append(w.sets, func() { v.Set(x) })
 }
 
-func (w *filler[L]) fill(p *plan, v reflect.Value) error {
+func (w *filler[L]) fill(p *layout, v reflect.Value) error {
 	switch p.kind {
 	case leaf:
 		return w.fillLeaf(v, v.Interface().(L))
@@ -71,15 +67,15 @@ func (w *filler[L]) fill(p *plan, v reflect.Value) error {
 		if v.IsNil() {
 			return w.growPointer(p, v)
 		}
-		if !w.first(v, v) {
+		if !w.markSeen(v, v) {
 			return nil
 		}
-		return w.deeper(p.elem, v.Elem(), w.fill)
+		return w.descend(p.elem, v.Elem(), w.fill)
 	case dynamic:
 		if v.IsNil() {
 			return w.growInterface(v)
 		}
-		return w.dynamic(v.Elem(), func(p *plan, e reflect.Value) error {
+		return w.descendAny(v.Elem(), func(p *layout, e reflect.Value) error {
 			return w.fillCopy(p, e, func(x reflect.Value) { v.Set(x) })
 		})
 	}
@@ -98,13 +94,13 @@ func (w *filler[L]) fillLeaf(v reflect.Value, old L) error {
 
 // fillCopy fills a copy of v, which cannot be set itself, and then has set
 // put it in v's place.
-func (w *filler[L]) fillCopy(p *plan, v reflect.Value, set func(reflect.Value)) error {
-	if p.kind == carried {
+func (w *filler[L]) fillCopy(p *layout, v reflect.Value, set func(reflect.Value)) error {
+	if p.kind == opaque {
 		return nil
 	}
 	x := reflect.New(p.typ).Elem()
 	x.Set(v)
-	if err := w.deeper(p, x, w.fill); err != nil {
+	if err := w.descend(p, x, w.fill); err != nil {
 		return err
 	}
 	if p.kind != pointer || v.IsNil() {
@@ -114,7 +110,7 @@ func (w *filler[L]) fillCopy(p *plan, v reflect.Value, set func(reflect.Value)) 
 }
 
 // growSlice makes the elements of an empty slice that names ask for.
-func (w *filler[L]) growSlice(p *plan, v reflect.Value) error {
+func (w *filler[L]) growSlice(p *layout, v reflect.Value) error {
 	met := map[int]bool{}
 	last := -1
 	for rest := range w.under {
@@ -142,7 +138,7 @@ func (w *filler[L]) growSlice(p *plan, v reflect.Value) error {
 }
 
 // growMap makes the values of an empty map that names ask for.
-func (w *filler[L]) growMap(p *plan, v reflect.Value) error {
+func (w *filler[L]) growMap(p *layout, v reflect.Value) error {
 	keys := map[string]bool{}
 	for rest := range w.under {
 		if key, ok := w.key(p, rest, 0); ok {
@@ -160,7 +156,7 @@ func (w *filler[L]) growMap(p *plan, v reflect.Value) error {
 		k, _ := parseKey(key, p.typ.Key())
 		x := reflect.New(p.elem.typ).Elem()
 		n := w.push(key)
-		if err := w.deeper(p.elem, x, w.fill); err != nil {
+		if err := w.descend(p.elem, x, w.fill); err != nil {
 			return err
 		}
 		w.name = w.name[:n]
@@ -175,7 +171,7 @@ func (w *filler[L]) growMap(p *plan, v reflect.Value) error {
 // key returns the key of a map under which a name belongs: its shortest part,
 // ending at a dot or the end, of which the rest is the name of a leaf in a
 // value.
-func (w *filler[L]) key(p *plan, name string, depth int) (string, bool) {
+func (w *filler[L]) key(p *layout, name string, depth int) (string, bool) {
 	for i := 0; i <= len(name); i++ {
 		if i < len(name) && name[i] != '.' {
 			continue
@@ -188,7 +184,7 @@ func (w *filler[L]) key(p *plan, name string, depth int) (string, bool) {
 }
 
 // growPointer makes what a nil pointer points to if names ask for it.
-func (w *filler[L]) growPointer(p *plan, v reflect.Value) error {
+func (w *filler[L]) growPointer(p *layout, v reflect.Value) error {
 	_, asked := slices.BinarySearch(w.names, string(w.name))
 	asked = asked && w.accepts(p.elem, "", 0)
 	for rest := range w.under {
@@ -198,7 +194,7 @@ func (w *filler[L]) growPointer(p *plan, v reflect.Value) error {
 		return nil
 	}
 	x := reflect.New(p.elem.typ)
-	if err := w.deeper(p.elem, x.Elem(), w.fill); err != nil {
+	if err := w.descend(p.elem, x.Elem(), w.fill); err != nil {
 		return err
 	}
 	w.set(v, x)
@@ -229,9 +225,9 @@ func (w *filler[L]) under(yield func(rest string) bool) {
 	}
 }
 
-// accepts reports whether a value of the plan's type can have a leaf of that
+// accepts reports whether a value of the layout's type can have a leaf of that
 // name in it.
-func (w *filler[L]) accepts(p *plan, name string, depth int) bool {
+func (w *filler[L]) accepts(p *layout, name string, depth int) bool {
 	if depth > 100 { // a struct that embeds itself by a pointer
 		return false
 	}
@@ -256,7 +252,7 @@ func (w *filler[L]) accepts(p *plan, name string, depth int) bool {
 				continue
 			}
 			rest, ok := cutName(name, f.name)
-			if ok && w.accepts(f.plan, rest, depth+1) {
+			if ok && w.accepts(f.layout, rest, depth+1) {
 				return true
 			}
 		}

@@ -1,4 +1,4 @@
-package walk
+package pytree
 
 import (
 	"fmt"
@@ -9,7 +9,7 @@ import (
 type kind uint8
 
 const (
-	carried   kind = iota // nothing inside to find or to copy
+	opaque    kind = iota // nothing inside to find or to copy
 	leaf                  // a leaf
 	structure             // fields
 	sequence              // a slice or an array
@@ -18,11 +18,11 @@ const (
 	dynamic // an interface
 )
 
-// A plan says how to walk values of a type.
-type plan struct {
+// A layout says how to walk values of a type.
+type layout struct {
 	typ    reflect.Type
 	kind   kind
-	elem   *plan // of a sequence, dictionary or pointer
+	elem   *layout // of a sequence, dictionary or pointer
 	fields []field
 	holds  bool // can hold leaves, not counting what interfaces hold
 	// unsure marks a pointer to what has unexported fields and can hold
@@ -36,28 +36,28 @@ type field struct {
 	name   string // "" for an embedded struct
 	state  bool
 	hidden bool // unexported: looked at only to see that it holds no leaf
-	plan   *plan
+	layout *layout
 }
 
-type planKey struct{ leaf, typ reflect.Type }
+type layoutKey struct{ leaf, typ reflect.Type }
 
-// A prepared is a plan or why there is none.
+// A prepared is a layout or why there is none.
 type prepared struct {
-	plan *plan
-	err  error
+	layout *layout
+	err    error
 }
 
-var plans sync.Map // of planKey to prepared
+var layouts sync.Map // of layoutKey to prepared
 
-// planFor returns the plan of type t for leaves of type leaf.
-func planFor(leaf, t reflect.Type) (*plan, error) {
-	key := planKey{leaf, t}
-	if p, ok := plans.Load(key); ok {
-		return p.(prepared).plan, p.(prepared).err
+// layoutOf returns the layout of type t for leaves of type leaf.
+func layoutOf(leaf, t reflect.Type) (*layout, error) {
+	key := layoutKey{leaf, t}
+	if p, ok := layouts.Load(key); ok {
+		return p.(prepared).layout, p.(prepared).err
 	}
-	b := builder{leaf: leaf, done: map[reflect.Type]*plan{}}
-	p := b.plan(t)
-	plans.Store(key, prepared{p, b.err})
+	b := builder{leaf: leaf, done: map[reflect.Type]*layout{}}
+	p := b.layout(t)
+	layouts.Store(key, prepared{p, b.err})
 	return p, b.err
 }
 
@@ -75,10 +75,10 @@ func IsTree[L any](v any) bool {
 	})
 }
 
-// A builder prepares the plan of a type and of the types in it.
+// A builder prepares the layout of a type and of the types in it.
 type builder struct {
 	leaf reflect.Type
-	done map[reflect.Type]*plan
+	done map[reflect.Type]*layout
 	err  error // the first
 }
 
@@ -88,22 +88,22 @@ func (b *builder) fail(format string, args ...any) {
 	}
 }
 
-func (b *builder) plan(t reflect.Type) *plan {
+func (b *builder) layout(t reflect.Type) *layout {
 	if p := b.done[t]; p != nil {
 		return p
 	}
-	p := &plan{typ: t, holds: b.reaches(t, b.isLeaf)}
+	p := &layout{typ: t, holds: b.reaches(t, b.isLeaf)}
 	b.done[t] = p
 	switch t.Kind() {
 	case reflect.Struct:
 		b.structure(p)
 	case reflect.Slice, reflect.Array:
-		p.kind, p.elem = sequence, b.plan(t.Elem())
+		p.kind, p.elem = sequence, b.layout(t.Elem())
 		if t.Kind() == reflect.Array && !b.reaches(t.Elem(), b.needed) {
-			p.kind = carried
+			p.kind = opaque
 		}
 	case reflect.Map:
-		p.kind, p.elem = dictionary, b.plan(t.Elem())
+		p.kind, p.elem = dictionary, b.layout(t.Elem())
 		if !validKey(t.Key()) && b.reaches(t.Elem(), b.isLeaf) {
 			b.fail("%v has keys of type %v: a name needs a string or an integer", t, t.Key())
 		}
@@ -115,7 +115,7 @@ func (b *builder) plan(t reflect.Type) *plan {
 	return p
 }
 
-func (b *builder) pointer(p *plan) {
+func (b *builder) pointer(p *layout) {
 	e := p.typ.Elem()
 	switch {
 	case b.reaches(e, b.isLeaf) || !b.isOpaque(e):
@@ -124,10 +124,10 @@ func (b *builder) pointer(p *plan) {
 	default:
 		return
 	}
-	p.kind, p.elem = pointer, b.plan(e)
+	p.kind, p.elem = pointer, b.layout(e)
 }
 
-func (b *builder) structure(p *plan) {
+func (b *builder) structure(p *layout) {
 	t := p.typ
 	if t == b.leaf {
 		p.kind = leaf
@@ -163,12 +163,12 @@ func (b *builder) structure(p *plan) {
 			return
 		}
 		names[g.name] = f.Name
-		p.fields = append(p.fields, field{index: i, name: g.name, state: g.state, plan: b.plan(f.Type)})
+		p.fields = append(p.fields, field{index: i, name: g.name, state: g.state, layout: b.layout(f.Type)})
 	}
 }
 
 // hidden checks an unexported field, which must hold no leaf.
-func (b *builder) hidden(p *plan, i int, f reflect.StructField) {
+func (b *builder) hidden(p *layout, i int, f reflect.StructField) {
 	if b.reaches(f.Type, b.isLeaf) {
 		b.fail(hiddenText, p.typ, f.Name, b.leaf)
 		return

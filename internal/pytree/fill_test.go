@@ -1,4 +1,4 @@
-package walk
+package pytree
 
 import (
 	"fmt"
@@ -96,7 +96,7 @@ func TestFillErrors(t *testing.T) {
 		names, want string
 	}{
 		{nil, "", "<nil> is not a pointer to a tree"},
-		{lin{}, "weight", "walk.lin is not a pointer"},
+		{lin{}, "weight", "pytree.lin is not a pointer"},
 		{(*lin)(nil), "weight", "not a pointer"},
 		{&deep{}, "h.0.weight h.2.weight", `"h" has element 2 but no element 1`},
 		{&deep{}, "h.99999999999.weight", `"h" has element 99999999999 but no element 0`},
