@@ -1,21 +1,21 @@
 package graph
 
-// Sorted returns all nodes that roots depend on and roots themselves, each
-// once, operands before what uses them. It does not recurse: graphs may be
-// deep.
-func Sorted(roots []*Node) []*Node {
+// Walk visits the nodes that roots depend on, operands first, in the order of the
+// operands. It does not recurse: graphs may be deep.
+//
+// For each root, and each operand of a node that is walked, enter gives the
+// operands to walk, or false for a node that is not to be visited, such as one
+// that was. leave visits the node once its operands are left.
+func Walk(roots []*Node, enter func(*Node) (src []*Node, ok bool), leave func(n *Node, src []*Node)) {
 	type frame struct {
 		n    *Node
 		src  []*Node
-		next int
+		next int // the operand to enter
 	}
-	var out []*Node
-	seen := make(map[*Node]bool)
 	var stack []frame
 	push := func(n *Node) {
-		if !seen[n] {
-			seen[n] = true
-			stack = append(stack, frame{n: n, src: n.Src()})
+		if src, ok := enter(n); ok {
+			stack = append(stack, frame{n: n, src: src})
 		}
 	}
 	for _, r := range roots {
@@ -27,9 +27,23 @@ func Sorted(roots []*Node) []*Node {
 				push(top.src[top.next-1])
 				continue
 			}
-			out = append(out, top.n)
+			leave(top.n, top.src)
 			stack = stack[:len(stack)-1]
 		}
 	}
+}
+
+// Sorted returns all nodes that roots depend on and roots themselves, each
+// once, operands before what uses them.
+func Sorted(roots []*Node) []*Node {
+	var out []*Node
+	seen := make(map[*Node]bool)
+	Walk(roots, func(n *Node) ([]*Node, bool) {
+		if seen[n] {
+			return nil, false
+		}
+		seen[n] = true
+		return n.Src(), true
+	}, func(n *Node, _ []*Node) { out = append(out, n) })
 	return out
 }

@@ -30,58 +30,45 @@ func (e *IndexError) Error() string {
 // value or is a Buffer. An index out of range reads 0 or writes nothing; the first one is
 // returned as an [*IndexError] with the results. Other errors come without results.
 func Eval(roots []*graph.Node, leaf func(*graph.Node) (*Array, error)) ([]*Array, error) {
-	type visit struct {
-		node *graph.Node
-		src  []*graph.Node // the operands, read once
-		next int           // the first operand not evaluated yet
-	}
-	var bad error
+	var bad, failed error
 	done := map[*graph.Node]*Array{}
-	var stack []visit
-	push := func(n *graph.Node) error {
-		if done[n] != nil {
-			return nil
+	enter := func(n *graph.Node) ([]*graph.Node, bool) {
+		if failed != nil || done[n] != nil {
+			return nil, false
 		}
 		state := n.State()
-		if n.Op == ir.Buffer || state.Value != nil {
-			a, err := leaf(n)
-			if err != nil {
-				return err
-			}
-			if a.DType != n.DType || !slices.Equal(a.Shape, n.Shape) || len(a.Elems) != n.Len() {
-				return fmt.Errorf("interp: %d elements, %v %v, for %v %v of %v", len(a.Elems), a.DType, a.Shape, n.DType, n.Shape, n.Op)
-			}
-			done[n] = a
-			return nil
+		if n.Op != ir.Buffer && state.Value == nil {
+			return state.Src, true
 		}
-		stack = append(stack, visit{node: n, src: state.Src})
-		return nil
+		a, err := leaf(n)
+		switch {
+		case err != nil:
+			failed = err
+		case a.DType != n.DType || !slices.Equal(a.Shape, n.Shape) || len(a.Elems) != n.Len():
+			failed = fmt.Errorf("interp: %d elements, %v %v, for %v %v of %v", len(a.Elems), a.DType, a.Shape, n.DType, n.Shape, n.Op)
+		default:
+			done[n] = a
+		}
+		return nil, false
+	}
+	leave := func(n *graph.Node, src []*graph.Node) {
+		if failed != nil {
+			return
+		}
+		a, err := evaluate(n, src, done)
+		if e := (*IndexError)(nil); !errors.As(err, &e) {
+			failed = err
+		} else if bad == nil {
+			bad = err
+		}
+		done[n] = a
+	}
+	graph.Walk(roots, enter, leave)
+	if failed != nil {
+		return nil, failed
 	}
 	results := make([]*Array, len(roots))
 	for i, root := range roots {
-		if err := push(root); err != nil {
-			return nil, err
-		}
-		for len(stack) > 0 {
-			top := &stack[len(stack)-1]
-			if top.next < len(top.src) {
-				top.next++
-				if err := push(top.src[top.next-1]); err != nil {
-					return nil, err
-				}
-				continue
-			}
-			a, err := evaluate(top.node, top.src, done)
-			if e := (*IndexError)(nil); errors.As(err, &e) {
-				if bad == nil {
-					bad = err
-				}
-			} else if err != nil {
-				return nil, err
-			}
-			done[top.node] = a
-			stack = stack[:len(stack)-1]
-		}
 		results[i] = done[root]
 	}
 	return results, bad
