@@ -9,79 +9,23 @@ import (
 	"github.com/tensorken/tensorken/tensor"
 )
 
-func node(t tensor.Tensor) *graph.Node { return tensor.Internal.Node(graph.Token{}, t) }
-
-func tensorOf(n *graph.Node) tensor.Tensor { return tensor.Internal.Tensor(graph.Token{}, n) }
-
-func nodes(ts []tensor.Tensor) []*graph.Node {
-	ns := make([]*graph.Node, len(ts))
-	for i, t := range ts {
-		ns[i] = node(t)
-	}
-	return ns
-}
-
-func misuse(op, reason string, operands ...any) {
-	tensor.Internal.Misuse(graph.Token{}, op, reason, operands...)
-}
-
-// flatten returns the leaves of a tree.
-func flatten(op string, tree any) []pytree.Leaf[tensor.Tensor] {
-	leaves, err := pytree.Flatten[tensor.Tensor](tree)
-	if err != nil {
-		misuse(op, err.Error(), fmt.Sprintf("a %T", tree))
-	}
-	return leaves
-}
-
-// rebuild returns a tree like another with other leaves. It shares nothing
-// with it.
-func rebuild[T any](op string, like T, leaves []tensor.Tensor) T {
-	tree, err := pytree.Rebuild(like, leaves)
-	if err != nil {
-		misuse(op, err.Error(), fmt.Sprintf("a %T", like))
-	}
-	return tree
-}
-
-// values returns the tensors of leaves.
-func values(leaves []pytree.Leaf[tensor.Tensor]) []tensor.Tensor {
-	ts := make([]tensor.Tensor, len(leaves))
-	for i, l := range leaves {
-		ts[i] = l.Value
-	}
-	return ts
-}
-
-// differentiable returns the nodes of the leaves that have a derivative, and
-// nil for the others.
-func differentiable(leaves []pytree.Leaf[tensor.Tensor]) []*graph.Node {
-	ns := nodes(values(leaves))
-	for i, n := range ns {
-		if n != nil && (!n.DType.IsFloat() || leaves[i].State) {
-			ns[i] = nil
-		}
-	}
-	return ns
-}
-
 // An argument is what a function is differentiated by, in one call of it.
 type argument[P any] struct {
 	op    string
 	tree  P               // a copy nobody else has, to build results like it
 	given []tensor.Tensor // its leaves
 	scope *graph.Scope
-	fresh []*graph.Node // the alias that stands for a leaf; nil for one that gets no gradient
+	fresh []*graph.Node // the name of a leaf in the call; nil for one that gets no gradient
 }
 
-// take makes a tree the argument of a call.
-func take[P any](op string, p P) *argument[P] {
+// newArgument makes a tree the argument of a call.
+func newArgument[P any](op string, p P) *argument[P] {
 	leaves := flatten(op, p)
 	a := &argument[P]{op: op, given: values(leaves), scope: new(graph.Scope), fresh: make([]*graph.Node, len(leaves))}
 	a.tree = rebuild(op, p, a.given)
 	for i, n := range differentiable(leaves) {
 		if n != nil {
-			a.fresh[i] = graph.NewAlias(n, a.scope)
+			a.fresh[i] = graph.Argument(n, a.scope)
 		}
 	}
 	return a
@@ -100,33 +44,22 @@ func (a *argument[P]) private() P {
 
 // record closes the scope of the call, after its function has returned.
 func (a *argument[P]) record(results []*graph.Node) *tape {
-	var args []*graph.Node
-	for _, n := range a.fresh {
-		if n != nil {
-			args = append(args, n)
-		}
-	}
-	t := record(a.scope, args, results)
+	t := record(a.scope, present(a.fresh), results)
 	a.scope.Close()
 	t.release()
 	return t
 }
 
-// gradient returns the tree of the arguments' cotangents: zeros where one is
-// nil, absent for a leaf that gets none.
-func (a *argument[P]) gradient(cts []*graph.Node) []tensor.Tensor {
-	leaves := make([]tensor.Tensor, len(a.given))
-	for i, n := range a.fresh {
-		if n == nil {
-			continue
-		}
-		ct := cts[0]
-		if cts = cts[1:]; ct == nil {
-			ct = like(n, 0)
-		}
-		leaves[i] = tensorOf(ct)
-	}
-	return leaves
+// gradient returns, for each leaf of the tree, its cotangent of those of the
+// arguments, where nil is zero; nil for a leaf that has no derivative.
+func (a *argument[P]) gradient(cts []*graph.Node) []*graph.Node {
+	return withAbsent(zeros(present(a.fresh), cts), a.fresh)
+}
+
+// tangents returns what a tree has for the arguments that have a derivative: nil
+// where one is absent.
+func (a *argument[P]) tangents(op string, v P) []*graph.Node {
+	return only(match(op, "the tangent", flatten(op, a.tree), a.fresh, v), a.fresh)
 }
 
 // match returns the tangents or cotangents that a tree has for the leaves of
@@ -150,13 +83,4 @@ func match(op, what string, leaves []pytree.Leaf[tensor.Tensor], of []*graph.Nod
 		}
 	}
 	return out
-}
-
-// outwards returns the tensors of results, for the caller of the function.
-func (t *tape) outwards(results []*graph.Node) []tensor.Tensor {
-	ts := make([]tensor.Tensor, len(results))
-	for i, n := range results {
-		ts[i] = tensorOf(t.outward(n))
-	}
-	return ts
 }

@@ -62,9 +62,9 @@ func elementwise(op ir.Op, kinds ...operand) batchPoint {
 // batchPoints are those of ops that have no points, and of operands that have
 // no derivative.
 var batchPoints = [ir.Ops][]batchPoint{
-	ir.Alias: {{"stop", []operand{floats(2, 3)}, func(x []*graph.Node) *graph.Node { return graph.Stop(x[0]) }}},
-	ir.Floor: {elementwise(ir.Floor, floats(2, 3))},
-	ir.Not:   {elementwise(ir.Not, bools(2, 3)), elementwise(ir.Not, words(3))},
+	ir.StopGradient: {{"", []operand{floats(2, 3)}, func(x []*graph.Node) *graph.Node { return graph.StopGradient(x[0]) }}},
+	ir.Floor:        {elementwise(ir.Floor, floats(2, 3))},
+	ir.Not:          {elementwise(ir.Not, bools(2, 3)), elementwise(ir.Not, words(3))},
 	ir.Cast: {
 		{"to integers", []operand{floats(2, 3)}, func(x []*graph.Node) *graph.Node { return graph.Cast(x[0], ir.Int32) }},
 		{"to bool", []operand{below(2, 3)}, func(x []*graph.Node) *graph.Node { return graph.Cast(x[0], ir.Bool) }},

@@ -23,7 +23,7 @@ func TestRulesOfIntegers(t *testing.T) {
 	pull := func(ofIndex tensor.Tensor) func(at, out, ct taken) taken {
 		return func(at, _, ct taken) taken {
 			if ct.Index.IsValid() {
-				t.Errorf("Custom's pull got the cotangent %v of integers", ct.Index)
+				t.Errorf("Custom's vjp got the cotangent %v of integers", ct.Index)
 			}
 			return taken{ofIndex, tensor.Zeros(3).Cast(tensor.Float64).ScatterAdd(0, at.Index, at.X.Take(0, at.Index).Mul(2).Mul(ct.X))}
 		}
@@ -31,7 +31,7 @@ func TestRulesOfIntegers(t *testing.T) {
 	push := func(ofIndex tensor.Tensor) func(at, v taken) (taken, taken) {
 		return func(at, v taken) (taken, taken) {
 			if v.Index.IsValid() {
-				t.Errorf("CustomJVP's push got the tangent %v of integers", v.Index)
+				t.Errorf("CustomJVP's jvp got the tangent %v of integers", v.Index)
 			}
 			return squares(at), taken{ofIndex, at.X.Mul(2).Mul(v.X).Take(0, at.Index)}
 		}

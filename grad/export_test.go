@@ -7,4 +7,4 @@ func HasPartial(op ir.Op) bool   { return rules[op].partial != nil }
 func HasTranspose(op ir.Op) bool { return rules[op].transpose != nil }
 
 // HasBatch reports whether an op can be done for all examples of a batch.
-func HasBatch(op ir.Op) bool { return batches[op] != nil }
+func HasBatch(op ir.Op) bool { return batchRuleOf(op) != nil }

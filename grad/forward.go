@@ -25,7 +25,7 @@ func (t *tape) forward(results, tangents []*graph.Node) []*graph.Node {
 		}
 		return ts
 	}
-	pushed := make(map[*custom][]*graph.Node)
+	customs := make(map[*customCall][]*graph.Node)
 	for i := t.args; i < len(t.calls); i++ {
 		c := &t.calls[i]
 		if !t.active[i] {
@@ -36,19 +36,19 @@ func (t *tape) forward(results, tangents []*graph.Node) []*graph.Node {
 			continue
 		}
 		if r := resultOf(c.Node); r != nil {
-			if pushed[r.custom] == nil {
-				pushed[r.custom] = r.push(r.args, r.outs, src)
+			if customs[r.customCall] == nil {
+				customs[r.customCall] = r.jvp(r.args, r.outs, src)
 			}
-			all[i] = pushed[r.custom][r.i]
+			all[i] = customs[r.customCall][r.i]
 			continue
 		}
-		all[i] = c.push(src)
+		all[i] = c.jvp(src)
 	}
 	return each(results)
 }
 
-// push returns the tangent of c from those of its operands, not all nil.
-func (c *call) push(tangents []*graph.Node) *graph.Node {
+// jvp returns the tangent of c from those of its operands, not all nil.
+func (c *call) jvp(tangents []*graph.Node) *graph.Node {
 	r := &rules[c.Op]
 	if r.transpose != nil {
 		return c.apply(tangents)
@@ -86,15 +86,10 @@ func collect(c *call, x *graph.Node, i int) *graph.Node {
 // apply does the linear operation c to tangents.
 func (c *call) apply(tangents []*graph.Node) *graph.Node {
 	switch c.Op {
-	case ir.Alias:
-		switch t := tangents[0]; {
-		case c.Stops():
-			return nil
-		case c.Device != nil && c.Device != t.Device:
-			return graph.ToDevice(t, c.Device)
-		default:
-			return t
-		}
+	case ir.Argument, ir.CoOutput: // names of the value, not of its tangent
+		return tangents[0]
+	case ir.StopGradient:
+		return nil
 	case ir.Add, ir.Sub:
 		x, y := tangents[0], tangents[1]
 		switch {

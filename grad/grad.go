@@ -17,7 +17,7 @@ func Of[P any](f func(P) tensor.Tensor) func(P) P { return gradient("grad.Of", f
 func gradient[P any](op string, f func(P) tensor.Tensor) func(P) P {
 	return func(p P) P {
 		c := differentiate(op, noAux(f), p)
-		return rebuild(op, c.arg.tree, c.grads)
+		return rebuild(op, c.arg.tree, tensors(c.grads))
 	}
 }
 
@@ -26,7 +26,7 @@ func gradient[P any](op string, f func(P) tensor.Tensor) func(P) P {
 // work for both is done once.
 func ValueAndGrad[P any](f func(P) tensor.Tensor) func(P) (tensor.Tensor, P) {
 	return func(p P) (tensor.Tensor, P) {
-		value, _, g := differentiate("grad.ValueAndGrad", noAux(f), p).bundled()
+		value, _, g := differentiate("grad.ValueAndGrad", noAux(f), p).withCoOutputs()
 		return value, g
 	}
 }
@@ -37,7 +37,7 @@ func ValueAndGrad[P any](f func(P) tensor.Tensor) func(P) (tensor.Tensor, P) {
 // the value.
 func ValueAndGradAux[P, A any](f func(P) (tensor.Tensor, A)) func(P) (tensor.Tensor, A, P) {
 	return func(p P) (tensor.Tensor, A, P) {
-		return differentiate("grad.ValueAndGradAux", f, p).bundled()
+		return differentiate("grad.ValueAndGradAux", f, p).withCoOutputs()
 	}
 }
 
@@ -51,61 +51,55 @@ type differentiated[P, A any] struct {
 	arg       *argument[P]
 	value     *graph.Node
 	aux       A
-	auxLeaves []tensor.Tensor
-	grads     []tensor.Tensor
+	auxLeaves []*graph.Node
+	grads     []*graph.Node
 }
 
 func differentiate[P, A any](op string, f func(P) (tensor.Tensor, A), p P) *differentiated[P, A] {
-	arg := take(op, p)
+	arg := newArgument(op, p)
 	defer arg.scope.Close()
 	value, aux := f(arg.private())
-	y := node(value)
-	check(op, y)
-	others := nodes(values(flatten(op, aux)))
+	y := floatResult(op, value)
+	if y.Len() != 1 {
+		misuse(op, "the function's result must have one element: take its Sum or Mean, or use VJP", y)
+	}
+	others := leafNodes(op, aux)
 	t := arg.record(append(others, y))
 	cts := t.backward([]*graph.Node{y}, []*graph.Node{like(y, 1)})
 	return &differentiated[P, A]{arg, t.outward(y), aux, t.outwards(others), arg.gradient(cts)}
 }
 
-// check panics unless a gradient by way of y makes sense.
-func check(op string, y *graph.Node) {
+// floatResult returns the node of a function's result, which must have a
+// derivative.
+func floatResult(op string, y tensor.Tensor) *graph.Node {
+	n := node(y)
 	switch {
-	case y == nil:
+	case n == nil:
 		misuse(op, "the function returned the absent tensor (the zero Tensor)")
-	case !y.DType.IsFloat():
-		misuse(op, "the function's result is not floating-point: Cast it", y)
-	case y.Len() != 1:
-		misuse(op, "the function's result must have one element: take its Sum or Mean, or use VJP", y)
+	case !n.DType.IsFloat():
+		misuse(op, "the function's result is not floating-point: Cast it", n)
 	}
-}
-
-// bundled returns the results, tied together: a plan that computes one of
-// them stores the value and the auxiliary output.
-func (c *differentiated[P, A]) bundled() (tensor.Tensor, A, P) {
-	b := new(graph.CoOutputs)
-	value := tie(c.value, b)
-	b.Nodes = append(b.Nodes, value)
-	for i, t := range c.auxLeaves {
-		if n := node(t); n != nil && n.Value() == nil {
-			n = tie(n, b)
-			b.Nodes = append(b.Nodes, n)
-			c.auxLeaves[i] = tensorOf(n)
-		}
-	}
-	for i, t := range c.grads {
-		if t.IsValid() {
-			c.grads[i] = tensorOf(tie(node(t), b))
-		}
-	}
-	return tensorOf(value), rebuild(c.arg.op, c.aux, c.auxLeaves), rebuild(c.arg.op, c.arg.tree, c.grads)
-}
-
-// tie returns n with a bundle, under another name: what a function returns
-// may belong to another bundle or to nobody.
-func tie(n *graph.Node, b *graph.CoOutputs) *graph.Node {
-	n = graph.ToDevice(n, n.Device)
-	n.CoOutputs = b
 	return n
+}
+
+// withCoOutputs returns the results, of which a plan that computes one stores the
+// value and the auxiliary output as well.
+func (c *differentiated[P, A]) withCoOutputs() (tensor.Tensor, A, P) {
+	co := new(graph.CoOutputs)
+	value := graph.CoOutput(c.value, co)
+	co.Nodes = append(co.Nodes, value)
+	for i, n := range c.auxLeaves {
+		if n != nil && n.Value() == nil {
+			c.auxLeaves[i] = graph.CoOutput(n, co)
+			co.Nodes = append(co.Nodes, c.auxLeaves[i])
+		}
+	}
+	for i, n := range c.grads {
+		if n != nil {
+			c.grads[i] = graph.CoOutput(n, co)
+		}
+	}
+	return tensorOf(value), rebuild(c.arg.op, c.aux, tensors(c.auxLeaves)), rebuild(c.arg.op, c.arg.tree, tensors(c.grads))
 }
 
 // VJP returns f(at) and its pullback, which takes a cotangent of f's result
@@ -121,7 +115,7 @@ func tie(n *graph.Node, b *graph.CoOutputs) *graph.Node {
 // plan that computes them.
 func VJP[P, R any](f func(P) R, at P) (R, func(R) P) {
 	const op = "grad.VJP"
-	arg := take(op, at)
+	arg := newArgument(op, at)
 	defer arg.scope.Close()
 	result := f(arg.private())
 	leaves := flatten(op, result)
@@ -131,7 +125,7 @@ func VJP[P, R any](f func(P) R, at P) (R, func(R) P) {
 		cts := match(op+"'s pullback", "the cotangent", leaves, differentiable(leaves), ct)
 		grads := t.backward(results, cts)
 		t.keepResiduals(grads, cts)
-		return rebuild(op, arg.tree, arg.gradient(grads))
+		return rebuild(op, arg.tree, tensors(arg.gradient(grads)))
 	}
-	return rebuild(op, result, t.outwards(results)), pullback
+	return rebuild(op, result, tensors(t.outwards(results))), pullback
 }

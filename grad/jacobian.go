@@ -19,10 +19,10 @@ import (
 func JacRev[P any](f func(P) tensor.Tensor) func(P) P {
 	const op = "grad.JacRev"
 	return func(at P) P {
-		y, pull := VJP(f, at)
-		n := result1(op, y)
-		rows := Vmap(pull)(tensorOf(basis(n)))
-		leaves := nodes(values(flatten(op, rows)))
+		y, vjp := VJP(f, at)
+		n := floatResult(op, y)
+		rows := Vmap(vjp)(tensorOf(basis(n)))
+		leaves := leafNodes(op, rows)
 		for i, r := range leaves {
 			if r != nil {
 				leaves[i] = graph.Reshape(r, slices.Concat(n.Shape, r.Shape[1:]))
@@ -38,8 +38,8 @@ func JacFwd[P any](f func(P) tensor.Tensor) func(P) P { return jacFwd("grad.JacF
 
 func jacFwd[P any](op string, f func(P) tensor.Tensor) func(P) P {
 	return func(at P) P {
-		y, push := Linearize(f, at)
-		n := result1(op, y)
+		y, jvp := Linearize(f, at)
+		n := floatResult(op, y)
 		leaves := flatten(op, at)
 		out := make([]tensor.Tensor, len(leaves))
 		for i, x := range differentiable(leaves) {
@@ -48,7 +48,7 @@ func jacFwd[P any](op string, f func(P) tensor.Tensor) func(P) P {
 			}
 			along := make([]tensor.Tensor, len(leaves))
 			along[i] = tensorOf(basis(x))
-			columns := node(Vmap(push)(rebuild(op, at, along)))
+			columns := node(Vmap(jvp)(rebuild(op, at, along)))
 			columns = graph.Permute(columns, moved(len(columns.Shape), 0, len(n.Shape)))
 			out[i] = tensorOf(graph.Reshape(columns, slices.Concat(n.Shape, x.Shape)))
 		}
@@ -74,18 +74,6 @@ func Hessian(f func(tensor.Tensor) tensor.Tensor) func(tensor.Tensor) tensor.Ten
 		}
 		return jacobian(x)
 	}
-}
-
-// result1 is the result of a function that has a Jacobian.
-func result1(op string, y tensor.Tensor) *graph.Node {
-	n := node(y)
-	switch {
-	case n == nil:
-		misuse(op, "the function returned the absent tensor (the zero Tensor)")
-	case !n.DType.IsFloat():
-		misuse(op, "the function's result is not floating-point: Cast it", n)
-	}
-	return n
 }
 
 // basis has for each element of x a tensor like it that is 1 there and 0

@@ -15,7 +15,7 @@ import (
 // result, leaves that are not floating-point or are tagged ",state" are absent.
 func JVP[P, R any](f func(P) R, at, v P) (R, R) {
 	const op = "grad.JVP"
-	c := push(op, f, at)
+	c := linearize(op, f, at)
 	return c.value(), c.tangent(op, v, false)
 }
 
@@ -24,7 +24,7 @@ func JVP[P, R any](f func(P) R, at, v P) (R, R) {
 // number of times, from any goroutine. Its first call has what it needs of f's
 // intermediate results stored by the next plan that computes them.
 func Linearize[P, R any](f func(P) R, at P) (R, func(P) R) {
-	c := push("grad.Linearize", f, at)
+	c := linearize("grad.Linearize", f, at)
 	return c.value(), func(v P) R { return c.tangent("grad.Linearize's derivative", v, true) }
 }
 
@@ -39,7 +39,7 @@ func Diff[R any](f func(tensor.Tensor) R) func(tensor.Tensor) R {
 		case n.Len() != 1 || !n.DType.IsFloat():
 			misuse("grad.Diff", "the argument must be one floating-point number: see JVP and JacFwd for more", n)
 		}
-		c := push("grad.Diff", f, x)
+		c := linearize("grad.Diff", f, x)
 		return c.tangent("grad.Diff", tensorOf(like(n, 1)), false)
 	}
 }
@@ -49,12 +49,12 @@ func Diff[R any](f func(tensor.Tensor) R) func(tensor.Tensor) R {
 // Hessian is never made.
 func HVP[P any](f func(P) tensor.Tensor, at, v P) P {
 	const op = "grad.HVP"
-	c := push(op, gradient(op, f), at)
+	c := linearize(op, gradient(op, f), at)
 	return c.tangent(op, v, false)
 }
 
-// A pushed call is a function's results and what their tangents are had from.
-type pushed[P, R any] struct {
+// A linearized call is a function's results and what their tangents are made of.
+type linearized[P, R any] struct {
 	arg     *argument[P]
 	tape    *tape
 	result  R // a copy nobody else has, to build results like it
@@ -62,48 +62,27 @@ type pushed[P, R any] struct {
 	results []*graph.Node
 }
 
-func push[P, R any](op string, f func(P) R, at P) *pushed[P, R] {
-	arg := take(op, at)
+func linearize[P, R any](op string, f func(P) R, at P) *linearized[P, R] {
+	arg := newArgument(op, at)
 	defer arg.scope.Close()
 	result := f(arg.private())
 	leaves := flatten(op, result)
 	results := nodes(values(leaves))
 	t := arg.record(results)
-	return &pushed[P, R]{arg, t, rebuild(op, result, values(leaves)), leaves, results}
+	return &linearized[P, R]{arg, t, rebuild(op, result, values(leaves)), leaves, results}
 }
 
-func (c *pushed[P, R]) value() R {
-	return rebuild(c.arg.op, c.result, c.tape.outwards(c.results))
+func (c *linearized[P, R]) value() R {
+	return rebuild(c.arg.op, c.result, tensors(c.tape.outwards(c.results)))
 }
 
 // tangent returns the change of the result along v, and may be asked again.
-func (c *pushed[P, R]) tangent(op string, v P, again bool) R {
+func (c *linearized[P, R]) tangent(op string, v P, again bool) R {
 	in := c.arg.tangents(op, v)
 	out := c.tape.forward(c.results, in)
 	if again {
 		c.tape.keepResiduals(out, in)
 	}
-	leaves := make([]tensor.Tensor, len(out))
-	for i, n := range differentiable(c.leaves) {
-		switch {
-		case n == nil:
-		case out[i] == nil:
-			leaves[i] = tensorOf(like(n, 0))
-		default:
-			leaves[i] = tensorOf(out[i])
-		}
-	}
-	return rebuild(op, c.result, leaves)
-}
-
-// tangents returns those that a tree has for the arguments that have a
-// derivative: nil where one is absent.
-func (a *argument[P]) tangents(op string, v P) []*graph.Node {
-	var list []*graph.Node
-	for i, t := range match(op, "the tangent", flatten(op, a.tree), a.fresh, v) {
-		if a.fresh[i] != nil {
-			list = append(list, t)
-		}
-	}
-	return list
+	of := differentiable(c.leaves)
+	return rebuild(op, c.result, tensors(withAbsent(zeros(present(of), only(out, of)), of)))
 }

@@ -17,7 +17,7 @@ func partialErf(c *call, _ int) *graph.Node {
 func partialDiv(c *call, i int) *graph.Node {
 	b := c.src[1]
 	if i == 0 {
-		return over(1, b)
+		return reciprocal(b)
 	}
 	return neg(div(c.Node, b))
 }
@@ -73,16 +73,16 @@ func partialMax(c *call, i int) *graph.Node {
 // partialReduceMax is shared equally by all that are the greatest.
 func partialReduceMax(c *call, _ int) *graph.Node {
 	x := c.src[0]
-	greatest := graph.Cast(alike(x, graph.Expand(c.anew(), x.Shape)), x.DType)
+	greatest := graph.Cast(equalAsStored(x, graph.Expand(c.recomputeForCompare(), x.Shape)), x.DType)
 	count := graph.Reduce(ir.Sum, greatest, c.Ints)
-	return times(greatest, graph.Expand(over(1, count), x.Shape))
+	return times(greatest, graph.Expand(reciprocal(count), x.Shape))
 }
 
 // anew is what is compared with c's floating-point operands: c, but for halves.
 // Kernels compute those in float32 and round what they store, so that an operand
 // that is computed again for the gradient differs from the one of which c was
 // computed. For halves c is done again, of operands that are stored by then.
-func (c *call) anew() *graph.Node {
+func (c *call) recomputeForCompare() *graph.Node {
 	if !c.DType.IsHalf() {
 		return c.Node
 	}
@@ -96,8 +96,8 @@ func (c *call) anew() *graph.Node {
 	return n
 }
 
-// alike is where x and y are equal as they are stored.
-func alike(x, y *graph.Node) *graph.Node { return eq(rounded(x), rounded(y)) }
+// equalAsStored is where x and y are equal as they are stored.
+func equalAsStored(x, y *graph.Node) *graph.Node { return eq(rounded(x), rounded(y)) }
 
 // rounded is x as it would be stored, in float32 if its own type has less: to
 // nearest, half to even.
@@ -146,16 +146,16 @@ func partialProd(c *call, _ int) *graph.Node {
 		return like(x, 1)
 	}
 	rows := graph.Permute(x, order)
-	y := others(graph.Reshape(rows, append(shape, reduced)))
+	y := exclusiveProd(graph.Reshape(rows, append(shape, reduced)))
 	return graph.Permute(graph.Reshape(y, rows.Shape), inverse(order))
 }
 
-// others returns for each element of a row, along the last axis of x, the
+// exclusiveProd returns for each element of a row, along the last axis of x, the
 // product of all other elements of the row. Nothing is divided, so zeros do no
 // harm in it or in its derivatives: a row, filled up with ones to a power of
 // two, is folded in halves to products of ever more elements; on the way back
 // each half gets what is outside of both, times the other half.
-func others(x *graph.Node) *graph.Node {
+func exclusiveProd(x *graph.Node) *graph.Node {
 	last := len(x.Shape) - 1
 	length := x.Shape[last]
 	size := 1
@@ -196,10 +196,10 @@ func partialScatter(c *call, i int) *graph.Node {
 	}
 	// Max and Min: shared equally by all that are the greatest or least.
 	base, upd := c.src[0], c.src[2]
-	most := c.anew()
-	fromBase := graph.Cast(alike(base, most), base.DType)
-	fromUpd := graph.Cast(alike(upd, c.gather(most)), base.DType)
-	share := over(1, c.scatter(ir.Add, fromBase, fromUpd))
+	most := c.recomputeForCompare()
+	fromBase := graph.Cast(equalAsStored(base, most), base.DType)
+	fromUpd := graph.Cast(equalAsStored(upd, c.gather(most)), base.DType)
+	share := reciprocal(c.scatter(ir.Add, fromBase, fromUpd))
 	if i == 0 {
 		return times(fromBase, share)
 	}

@@ -35,12 +35,12 @@ type rule struct {
 var rules = [ir.Ops]rule{
 	ir.Exp:   {partial: func(c *call, _ int) *graph.Node { return c.Node }},
 	ir.Expm1: {partial: func(c *call, _ int) *graph.Node { return graph.Unary(ir.Exp, c.src[0]) }},
-	ir.Log:   {partial: func(c *call, _ int) *graph.Node { return over(1, c.src[0]) }},
-	ir.Log1p: {partial: func(c *call, _ int) *graph.Node { return over(1, plus(c.src[0], 1)) }},
+	ir.Log:   {partial: func(c *call, _ int) *graph.Node { return reciprocal(c.src[0]) }},
+	ir.Log1p: {partial: func(c *call, _ int) *graph.Node { return reciprocal(plus(c.src[0], 1)) }},
 	ir.Sin:   {partial: func(c *call, _ int) *graph.Node { return graph.Unary(ir.Cos, c.src[0]) }},
 	ir.Cos:   {partial: func(c *call, _ int) *graph.Node { return neg(graph.Unary(ir.Sin, c.src[0])) }},
-	ir.Atan:  {partial: func(c *call, _ int) *graph.Node { return over(1, plus(square(c.src[0]), 1)) }},
-	ir.Sqrt:  {partial: func(c *call, _ int) *graph.Node { return over(0.5, c.Node) }},
+	ir.Atan:  {partial: func(c *call, _ int) *graph.Node { return reciprocal(plus(square(c.src[0]), 1)) }},
+	ir.Sqrt:  {partial: func(c *call, _ int) *graph.Node { return div(like(c.Node, 0.5), c.Node) }},
 	ir.Tanh:  {partial: func(c *call, _ int) *graph.Node { return sub(like(c.Node, 1), square(c.Node)) }},
 	ir.Erf:   {partial: partialErf},
 	ir.Mul:   {partial: func(c *call, i int) *graph.Node { return c.src[1-i] }},
@@ -54,27 +54,30 @@ var rules = [ir.Ops]rule{
 	ir.Prod:      {partial: partialProd},
 	ir.Scatter:   {partial: partialScatter},
 
-	ir.Alias:    {transpose: transposeAlias},
-	ir.Neg:      {transpose: func(_ *call, ct *graph.Node, _ int) *graph.Node { return neg(ct) }},
-	ir.Cast:     {transpose: func(c *call, ct *graph.Node, _ int) *graph.Node { return graph.Cast(ct, c.src[0].DType) }},
-	ir.Add:      {transpose: func(_ *call, ct *graph.Node, _ int) *graph.Node { return ct }},
-	ir.Sub:      {transpose: transposeSub},
-	ir.Where:    {transpose: transposeWhere},
-	ir.Sum:      {transpose: func(c *call, ct *graph.Node, _ int) *graph.Node { return graph.Expand(ct, c.src[0].Shape) }},
-	ir.Reshape:  {transpose: func(c *call, ct *graph.Node, _ int) *graph.Node { return graph.Reshape(ct, c.src[0].Shape) }},
-	ir.Permute:  {transpose: func(c *call, ct *graph.Node, _ int) *graph.Node { return graph.Permute(ct, inverse(c.Ints)) }},
-	ir.Expand:   {transpose: transposeExpand},
-	ir.Pad:      {transpose: transposePad},
-	ir.Crop:     {transpose: transposeCrop},
-	ir.Flip:     {transpose: func(c *call, ct *graph.Node, _ int) *graph.Node { return graph.Flip(ct, c.Ints) }},
-	ir.Window:   {transpose: transposeWindow},
-	ir.Unwindow: {transpose: transposeUnwindow},
-	ir.Cat:      {transpose: transposeCat},
-	ir.Gather:   {transpose: transposeGather},
+	ir.Argument:     {transpose: func(_ *call, ct *graph.Node, _ int) *graph.Node { return ct }},
+	ir.StopGradient: {transpose: func(*call, *graph.Node, int) *graph.Node { return nil }},
+	ir.ToDevice:     {transpose: transposeToDevice},
+	ir.CoOutput:     {transpose: func(_ *call, ct *graph.Node, _ int) *graph.Node { return ct }},
+	ir.Neg:          {transpose: func(_ *call, ct *graph.Node, _ int) *graph.Node { return neg(ct) }},
+	ir.Cast:         {transpose: func(c *call, ct *graph.Node, _ int) *graph.Node { return graph.Cast(ct, c.src[0].DType) }},
+	ir.Add:          {transpose: func(_ *call, ct *graph.Node, _ int) *graph.Node { return ct }},
+	ir.Sub:          {transpose: transposeSub},
+	ir.Where:        {transpose: transposeWhere},
+	ir.Sum:          {transpose: func(c *call, ct *graph.Node, _ int) *graph.Node { return graph.Expand(ct, c.src[0].Shape) }},
+	ir.Reshape:      {transpose: func(c *call, ct *graph.Node, _ int) *graph.Node { return graph.Reshape(ct, c.src[0].Shape) }},
+	ir.Permute:      {transpose: func(c *call, ct *graph.Node, _ int) *graph.Node { return graph.Permute(ct, inverse(c.Ints)) }},
+	ir.Expand:       {transpose: transposeExpand},
+	ir.Pad:          {transpose: transposePad},
+	ir.Crop:         {transpose: transposeCrop},
+	ir.Flip:         {transpose: func(c *call, ct *graph.Node, _ int) *graph.Node { return graph.Flip(ct, c.Ints) }},
+	ir.Window:       {transpose: transposeWindow},
+	ir.Unwindow:     {transpose: transposeUnwindow},
+	ir.Cat:          {transpose: transposeCat},
+	ir.Gather:       {transpose: transposeGather},
 }
 
-// pull returns what the cotangent ct of c is for its operand i; nil is zero.
-func (c *call) pull(ct *graph.Node, i int) *graph.Node {
+// vjp returns what the cotangent ct of c is for its operand i; nil is zero.
+func (c *call) vjp(ct *graph.Node, i int) *graph.Node {
 	r := &rules[c.Op]
 	if r.transpose != nil {
 		return r.transpose(c, ct, i)
@@ -115,7 +118,7 @@ func and(x, y *graph.Node) *graph.Node { return graph.Binary(ir.And, x, y) }
 
 func plus(x *graph.Node, v float64) *graph.Node { return add(x, like(x, v)) }
 
-func over(v float64, x *graph.Node) *graph.Node { return div(like(x, v), x) }
+func reciprocal(x *graph.Node) *graph.Node { return div(like(x, 1), x) }
 
 func square(x *graph.Node) *graph.Node { return graph.Binary(ir.Mul, x, x) }
 

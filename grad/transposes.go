@@ -5,13 +5,9 @@ import (
 	"github.com/tensorken/tensorken/ir"
 )
 
-// transposeAlias gives the cotangent back, on the operand's own device if the
-// alias brought it to another; none if the alias stops derivatives.
-func transposeAlias(c *call, ct *graph.Node, _ int) *graph.Node {
-	if c.Stops() {
-		return nil
-	}
-	if d := c.src[0].Device; d != nil && c.Device != d {
+// transposeToDevice gives the cotangent back, on the operand's own device.
+func transposeToDevice(c *call, ct *graph.Node, _ int) *graph.Node {
+	if d := c.src[0].Device; d != nil && d != c.Device {
 		return graph.ToDevice(ct, d)
 	}
 	return ct

@@ -6,7 +6,6 @@ import (
 
 	"github.com/tensorken/tensorken/internal/graph"
 	"github.com/tensorken/tensorken/internal/shape"
-	"github.com/tensorken/tensorken/tensor"
 )
 
 // Vmap returns the function that applies f, which is written for one example,
@@ -30,7 +29,7 @@ func VmapAxes[P, R any](f func(P) R, in, out int) func(P) R {
 
 func vmap[P, R any](op string, f func(P) R, in, out int) func(P) R {
 	return func(p P) R {
-		leaves := nodes(values(flatten(op, p)))
+		leaves, tree := flattenNodes(op, p)
 		size := -1
 		batched := make([]bool, len(leaves))
 		for i, n := range leaves {
@@ -50,11 +49,10 @@ func vmap[P, R any](op string, f func(P) R, in, out int) func(P) R {
 		if size < 0 {
 			misuse(op, "there is no tensor in the argument", fmt.Sprintf("a %T", p))
 		}
-		like := rebuild(op, p, make([]tensor.Tensor, len(leaves)))
 		var result R
 		results, varies := overExamples(size, leaves, batched, func(examples []*graph.Node) []*graph.Node {
-			result = f(rebuild(op, like, tensors(examples)))
-			return nodes(values(flatten(op, result)))
+			result = f(tree(examples))
+			return leafNodes(op, result)
 		})
 		for i, n := range results {
 			if n == nil {
@@ -76,14 +74,4 @@ func vmap[P, R any](op string, f func(P) R, in, out int) func(P) R {
 // moved is the order of axes in which one has another place.
 func moved(rank, from, to int) []int {
 	return slices.Insert(slices.Delete(shape.All(rank), from, from+1), to, from)
-}
-
-func tensors(ns []*graph.Node) []tensor.Tensor {
-	ts := make([]tensor.Tensor, len(ns))
-	for i, n := range ns {
-		if n != nil {
-			ts[i] = tensorOf(n)
-		}
-	}
-	return ts
 }

@@ -390,7 +390,7 @@ func TestVmapMarks(t *testing.T) {
 		for part, y := range map[string]tensor.Tensor{"value": p.Value, "auxiliary output": p.Aux} {
 			stored := false
 			for _, n := range graph.Sorted([]*graph.Node{node(y)}) {
-				stored = stored || n.Value() != nil && n.Op == ir.Alias
+				stored = stored || n.Value() != nil && n.Op == ir.CoOutput
 			}
 			if !stored {
 				t.Errorf("%s: the gradients of each example are computed, and the %s is not stored", name, part)

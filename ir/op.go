@@ -12,7 +12,13 @@ const (
 	Scalar               // every element is Num: an argument, which no pass reads
 	Iota                 // the position along axis Ints[0]
 	Buffer               // stored elements
-	Alias                // its operand under another name, for transformations; Ints is not empty if no derivative flows through it
+
+	// Aliases.
+	Argument     // of a call of a transformed function
+	StopGradient // no derivative flows through it
+	ToDevice     // committed to the node's device
+	CallResult   // of a call that has a derivative rule of its own
+	CoOutput     // stored together with the other results of its call
 
 	// Elementwise.
 	Neg
@@ -64,6 +70,7 @@ const (
 	Window   // Ints: i, k, s, d: y[..i..k..] = x[..i·s+k·d..k..]
 	Unwindow // Ints: i, k, s, d: the transpose of Window: x[..h..k..] = y[..(h-k·d)/s..k..] where whole and in range, else 0
 	Cat      // Ints: axis
+	Copy     // the operand's elements, stored once more: made by the compiler
 
 	// Indexed. Ints: axis.
 	Gather  // (x, idx): out[..i..] = x[..idx[..i..]..]
@@ -87,6 +94,7 @@ type Class uint8
 // The classes.
 const (
 	Source Class = iota + 1
+	Alias        // the operand under another name, which the compiler looks through
 	Elementwise
 	Reduction
 	Movement
@@ -115,6 +123,7 @@ type Diff uint8
 const (
 	Partials Diff = iota + 1 // by its partial derivatives
 	Linear                   // by its transpose
+	ByCall                   // by the rule of the call
 	Zero                     // its derivative is 0 everywhere or the result is not a real number; see Info.Why
 )
 
@@ -155,7 +164,12 @@ var Table = [Ops]Info{
 	Scalar: {Name: "Scalar", Class: Source, Types: anyType, Result: Attr, Diff: Zero, Why: "constant"},
 	Iota:   {Name: "Iota", Class: Source, Types: 1 << Int32, Result: Attr, Cost: 1, Diff: Zero, Why: "constant"},
 	Buffer: {Name: "Buffer", Class: Source, Types: anyType, Result: Attr, Diff: Zero, Why: "constant"},
-	Alias:  {Name: "Alias", Class: Movement, Arity: 1, Types: anyType, Result: Same, Diff: Linear},
+
+	Argument:     {Name: "Argument", Class: Alias, Arity: 1, Types: anyType, Result: Same, Diff: Linear},
+	StopGradient: {Name: "StopGradient", Class: Alias, Arity: 1, Types: anyType, Result: Same, Diff: Linear},
+	ToDevice:     {Name: "ToDevice", Class: Alias, Arity: 1, Types: anyType, Result: Same, Diff: Linear},
+	CallResult:   {Name: "CallResult", Class: Alias, Arity: 1, Types: anyType, Result: Same, Diff: ByCall},
+	CoOutput:     {Name: "CoOutput", Class: Alias, Arity: 1, Types: anyType, Result: Same, Diff: Linear},
 
 	Neg:      {Name: "Neg", Class: Elementwise, Arity: 1, Types: numbers, Result: Same, Cost: 1, Diff: Linear},
 	Exp:      {Name: "Exp", Class: Elementwise, Arity: 1, Types: floats, Result: Same, Cost: 16, Diff: Partials, Ulps: 16},
@@ -204,6 +218,7 @@ var Table = [Ops]Info{
 	Window:   {Name: "Window", Class: Movement, Arity: 1, Types: anyType, Result: Same, Diff: Linear},
 	Unwindow: {Name: "Unwindow", Class: Movement, Arity: 1, Types: anyType, Result: Same, Diff: Linear},
 	Cat:      {Name: "Cat", Class: Movement, Arity: -1, Types: anyType, Result: Same, Diff: Linear},
+	Copy:     {Name: "Copy", Class: Movement, Arity: 1, Types: anyType, Result: Same, Diff: Zero, Why: "made by the compiler"},
 
 	Gather:  {Name: "Gather", Class: Indexed, Arity: 2, Types: anyType, Result: BaseType, Cost: 2, Diff: Linear},
 	Scatter: {Name: "Scatter", Class: Indexed, Arity: 3, Types: anyType, Result: Same, Cost: 4, Diff: Partials},

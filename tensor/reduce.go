@@ -175,7 +175,7 @@ func argMax(op string, x *graph.Node, axis int, least bool) *graph.Node {
 // shift returns the maximum over axes, which is subtracted before Exp so that Exp does
 // not overflow. It cancels in the result, so it needs no derivative.
 func shift(x *graph.Node, axes []int) *graph.Node {
-	return graph.Stop(reduce(ir.ReduceMax, x, axes))
+	return graph.StopGradient(reduce(ir.ReduceMax, x, axes))
 }
 
 // LogSumExp returns the logarithm of the sum of e to the power of the elements over

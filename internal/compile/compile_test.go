@@ -46,7 +46,7 @@ func TestOutputs(t *testing.T) {
 		{"a reshape of a view is a copy", []*graph.Node{graph.Reshape(graph.Permute(a, []int{1, 0}), []int{24})}, 1, []Output{{Strides: []int{1}}}},
 		{"a padded leaf", []*graph.Node{graph.Pad(a, 0, []graph.Padding{{Before: 1}, {}})}, 1, []Output{{Strides: []int{6, 1}}}},
 		{"a window", []*graph.Node{graph.Window(a, 1, 0, 1, 1, 3)}, 0, []Output{{Leaf: true, Strides: []int{7, 1}}}},
-		{"the same twice", []*graph.Node{neg, graph.Stop(neg)}, 1, []Output{{Strides: []int{6, 1}}, {Strides: []int{6, 1}}}},
+		{"the same twice", []*graph.Node{neg, graph.StopGradient(neg)}, 1, []Output{{Strides: []int{6, 1}}, {Strides: []int{6, 1}}}},
 		{"parts", []*graph.Node{graph.Cat(0, []*graph.Node{neg, a})}, 1, []Output{{Strides: []int{6, 1}}}},
 		{"one of the parts", []*graph.Node{graph.Cat(0, []*graph.Node{neg, a}), neg}, 1, []Output{{Strides: []int{6, 1}}, {Index: 1, Strides: []int{6, 1}}}},
 	} {

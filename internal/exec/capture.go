@@ -235,7 +235,7 @@ func (c *capture) visit(n *graph.Node, src []int32) int32 {
 }
 
 // isAlias reports whether n is another name for its operand.
-func isAlias(n *graph.Node) bool { return n.Op == ir.Alias }
+func isAlias(n *graph.Node) bool { return n.Op.Class() == ir.Alias }
 
 // add returns the next number, for n.
 func (c *capture) add(n *graph.Node, src []int32, leaf int32) int32 {

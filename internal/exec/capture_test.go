@@ -35,7 +35,7 @@ func TestKey(t *testing.T) {
 		{"other strides", neg(x), neg(graph.Permute(x, []int{1, 0})), false},
 		{"another shape", neg(x), neg(stored(4, 5)), false},
 		{"another op", neg(x), graph.Unary(ir.Exp, x), false},
-		{"another name", neg(x), neg(graph.NewAlias(x, nil)), true},
+		{"another name", neg(x), neg(graph.StopGradient(x)), true},
 		{"one tensor twice", add(x, y), add(x, x), false},
 		{"a view twice", add(crop(x, 0), crop(x, 0)), add(crop(y, 2), crop(y, 2)), true},
 		{"a kept operand", neg(neg(x)), neg(kept(neg(x))), false},
@@ -56,7 +56,7 @@ func TestCaptureChangesNothing(t *testing.T) {
 	x := graph.Buffer(ir.Float64, []int{2}, &graph.Value{Store: FromHost(make([]byte, 16)), Strides: []int{1}})
 	cast, empty := graph.Cast(x, ir.Float32), neg(stored(0))
 	root := neg(cast)
-	name := graph.NewAlias(root, nil)
+	name := graph.StopGradient(root)
 	c := newCapture(d, []*graph.Node{name, empty}, nil)
 	defer c.release()
 	if len(c.casts) != 1 || c.casts[0].node != cast || len(c.empty) != 1 || c.empty[0] != empty {

@@ -72,7 +72,7 @@ func TestRetained(t *testing.T) {
 		}},
 		{"behind a name", func() (*graph.Node, []*graph.Node) {
 			a := recomputed(neg(x))
-			return neg(graph.NewAlias(a, nil)), []*graph.Node{a}
+			return neg(graph.StopGradient(a)), []*graph.Node{a}
 		}},
 		{"a stored tensor", func() (*graph.Node, []*graph.Node) { return neg(recomputed(stored(4))), nil }},
 		{"a view of a stored tensor", func() (*graph.Node, []*graph.Node) {

@@ -106,14 +106,6 @@ func Buffer(d ir.DType, shape []int, v *Value) *Node {
 	return n
 }
 
-// On is x committed to a device: an alias that the compiler looks through
-// and exec copies for.
-func ToDevice(x *Node, d Device) *Node {
-	n := make1(ir.Alias, x.DType, x.Shape, nil, x)
-	n.Device = d
-	return n
-}
-
 // Elementwise applies an op to operands of one shape. Cast and Bitcast have
 // their own functions.
 func Elementwise(op ir.Op, src ...*Node) *Node {
@@ -320,6 +312,9 @@ func Cat(axis int, xs []*Node) *Node {
 	return makeN(ir.Cat, xs[0].DType, shape, []int{axis}, slices.Clone(xs))
 }
 
+// Copy is x as a node of its own, whose elements are stored apart from x's.
+func Copy(x *Node) *Node { return make1(ir.Copy, x.DType, x.Shape, nil, x) }
+
 // Gather is out[..i..] = x[..idx[..i..]..] along an axis; all other axes are
 // alike in x and idx.
 func Gather(x, idx *Node, axis int) *Node {
@@ -344,23 +339,26 @@ func GatherTranspose(ct, idx *Node, axis, length int) *Node {
 	return n
 }
 
-// With returns a node like n on other operands, which have the shapes and
+// WithOperands returns a node like n on other operands, which have the shapes and
 // types of n's own.
 func WithOperands(n *Node, src ...*Node) *Node {
 	c := newNode(n.Op, n.DType, n.Shape, n.Ints)
 	c.Kind, c.Num, c.RematLevel, c.Site, c.Number = n.Kind, n.Num, n.RematLevel, n.Site, n.Number
+	if n.Op == ir.ToDevice {
+		c.Device = n.Device
+	}
 	c.setSrc(src)
 	return c
 }
 
-// WithShape is With for an elementwise n on operands of another shape.
+// WithShape is WithOperands for an elementwise n on operands of another shape.
 func WithShape(n *Node, shape []int, src ...*Node) *Node {
 	c := WithOperands(n, src...)
 	c.Shape = shape
 	return c
 }
 
-// Uniform is a Const or Scalar x with another shape.
+// FillLike is a Const or Scalar x with another shape.
 func FillLike(x *Node, shape []int) *Node {
 	return makeSource(x.Op, x.DType, shape, x.Ints, x.Num)
 }

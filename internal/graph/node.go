@@ -23,10 +23,9 @@ type Node struct {
 	// Device is what the node is committed to: that of the first operand that
 	// is. Nil if it may be computed anywhere.
 	Device Device
-	// Bundle names nodes to be stored whenever this one is computed.
+	// CoOutputs names nodes to be stored whenever this one is computed.
 	CoOutputs *CoOutputs
-	// Rule, of an alias, is how it is differentiated instead of by its operand;
-	// package grad has the rest.
+	// Rule, of a CallResult, is how it is differentiated; package grad defines it.
 	Rule any
 	// Site, of a Gather or Scatter, is the call that made it; nil if unknown.
 	Site *IndexSite
@@ -60,7 +59,7 @@ type Store interface{ Device() Device }
 // A Device is the identity of what runs a graph; package exec has the rest.
 type Device interface{ String() string }
 
-// A Bundle is the value and auxiliary outputs of one differentiated call.
+// CoOutputs are the value and auxiliary outputs of one differentiated call.
 type CoOutputs struct{ Nodes []*Node }
 
 // A Token is the key to tensor.Internal. Other modules cannot import this
@@ -230,31 +229,3 @@ func (n *Node) DropSources() {
 		n.state.CompareAndSwap(s, &State{Value: s.Value})
 	}
 }
-
-// NewAlias returns x under another name: an argument of a transformation if
-// the scope is not nil.
-func NewAlias(x *Node, s *Scope) *Node {
-	n := make1(ir.Alias, x.DType, x.Shape, nil, x)
-	if s != nil {
-		n.scopes = &scopes{s, n.scopes}
-	}
-	return n
-}
-
-// NewResult returns x under another name: a result of a call with those
-// arguments that is differentiated by a rule.
-func NewResult(x *Node, rule any, args []*Node) *Node {
-	n := NewAlias(x, nil)
-	n.Rule = rule
-	n.inherit(args)
-	return n
-}
-
-// Stop is x as a constant: no derivative flows through it.
-func Stop(x *Node) *Node { return make1(ir.Alias, x.DType, x.Shape, stop, x) }
-
-// stop marks an alias that Stop made.
-var stop = []int{1}
-
-// Stops reports whether Stop made n.
-func (n *Node) Stops() bool { return n.Op == ir.Alias && len(n.Ints) > 0 }

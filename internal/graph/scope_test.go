@@ -8,8 +8,8 @@ import (
 
 func TestScopes(t *testing.T) {
 	outer, inner := new(Scope), new(Scope)
-	x := NewAlias(Fill(ir.Float32, 1, nil), outer)
-	y := NewAlias(x, inner)
+	x := Argument(Fill(ir.Float32, 1, nil), outer)
+	y := Argument(x, inner)
 	sum := Binary(ir.Add, x, y)
 	if !sum.In(outer) || !sum.In(inner) || x.In(inner) {
 		t.Errorf("In(outer), In(inner) of x + y, In(inner) of x = %v, %v, %v, want true, true, false", sum.In(outer), sum.In(inner), x.In(inner))
@@ -27,7 +27,7 @@ func TestScopes(t *testing.T) {
 // TestExampleScope takes a tensor that stands for many out of its scope.
 func TestExampleScope(t *testing.T) {
 	s := &Scope{Example: true}
-	x := NewAlias(Fill(ir.Float32, 1, nil), s)
+	x := Argument(Fill(ir.Float32, 1, nil), s)
 	s.Close()
 	if y := Binary(ir.Add, Fill(ir.Float32, 1, nil), Unary(ir.Neg, x)); !y.IsExample() || y.Traced() {
 		t.Errorf("IsExample, Traced of 1 - x, made after the scope was closed = %v, %v, want true, false", y.IsExample(), y.Traced())
@@ -39,7 +39,7 @@ func TestScopesInLoop(t *testing.T) {
 	x := Fill(ir.Float32, 1, nil)
 	for range 100 {
 		s := new(Scope)
-		x = Unary(ir.Neg, NewAlias(x, s))
+		x = Unary(ir.Neg, Argument(x, s))
 		s.Close()
 	}
 	n := 0

@@ -55,7 +55,7 @@ func TestEval(t *testing.T) {
 		{"Iota 0", graph.Iota([]int{2, 3}, 0), []float64{0, 0, 0, 1, 1, 1}},
 		{"Iota 1", graph.Iota([]int{2, 3}, 1), []float64{0, 1, 2, 0, 1, 2}},
 		{"Buffer", count(2), []float64{1, 2}},
-		{"Alias", graph.NewAlias(count(2), new(graph.Scope)), []float64{1, 2}},
+		{"Argument", graph.Argument(count(2), new(graph.Scope)), []float64{1, 2}},
 		{"Add", graph.Binary(ir.Add, count(2), count(2)), []float64{2, 4}},
 		{"Cast", graph.Cast(tensor(ir.Float32, []float64{1.5, -1.5}, 2), ir.Int32), []float64{1, -1}},
 		{"Where", graph.Where(tensor(ir.Bool, []float64{1, 0}, 2), count(2), graph.Fill(ir.Float32, 9, []int{2})), []float64{1, 9}},

@@ -18,7 +18,6 @@ var evaluators = [ir.Ops]evaluator{
 	ir.Iota:   iota,
 	ir.Buffer: noValue,
 
-	ir.Alias:    same,
 	ir.Reshape:  same,
 	ir.Permute:  move(permute),
 	ir.Expand:   move(expand),
@@ -28,6 +27,7 @@ var evaluators = [ir.Ops]evaluator{
 	ir.Window:   move(window),
 	ir.Unwindow: move(unwindow),
 	ir.Cat:      cat,
+	ir.Copy:     same,
 
 	ir.Gather:  gather,
 	ir.Scatter: scatter,
@@ -36,6 +36,8 @@ var evaluators = [ir.Ops]evaluator{
 // evaluatorOf returns the evaluator of an op, nil if it has none.
 func evaluatorOf(op ir.Op) evaluator {
 	switch {
+	case op.Class() == ir.Alias:
+		return same
 	case functions[op] == nil:
 		return evaluators[op]
 	case op.Class() == ir.Reduction:

@@ -50,7 +50,7 @@ func (p *placer) write(n *graph.Node) {
 
 // alias returns n under another name, for a group of its own.
 func (p *placer) alias(n *graph.Node) *graph.Node {
-	c := graph.NewAlias(n, nil)
+	c := graph.Copy(n)
 	p.info[c] = &info{users: 1}
 	return c
 }

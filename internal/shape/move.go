@@ -44,7 +44,7 @@ type Movement struct {
 // Movements has a row for each operation of class [ir.Movement] but Cat, whose
 // operands are not read through it: [Part] says where they lie in it.
 var Movements = [ir.Ops]*Movement{
-	ir.Alias:    {Push: pushAlias, View: viewAlias, Compose: composeNone},
+	ir.Copy:     {Push: pushCopy, View: viewCopy, Compose: composeNone},
 	ir.Reshape:  {Push: pushReshape, View: viewReshape, Compose: composeNone},
 	ir.Permute:  {Push: pushPermute, View: viewPermute, Compose: composePermute},
 	ir.Expand:   {Push: pushExpand, View: viewExpand, Compose: composeNone},
@@ -71,7 +71,7 @@ func Part(at []ir.AffineExpr, axis, offset int) []ir.AffineExpr {
 	return at
 }
 
-func pushAlias(_ *Move, at []ir.AffineExpr, _ []int) Source { return Source{At: at} }
+func pushCopy(_ *Move, at []ir.AffineExpr, _ []int) Source { return Source{At: at} }
 
 func composeNone(_, _ *Move) []int { return []int{} }
 

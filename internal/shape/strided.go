@@ -42,7 +42,7 @@ func (m *Move) View(v Strided) (Strided, bool) {
 	return v, false
 }
 
-func viewAlias(_ *Move, v Strided) (Strided, bool) { return v, true }
+func viewCopy(_ *Move, v Strided) (Strided, bool) { return v, true }
 
 // viewReshape is a view if the axes of each group are one run: each stride is the
 // next one's times its length.

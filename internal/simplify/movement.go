@@ -8,6 +8,9 @@ import (
 	"github.com/tensorken/tensorken/ir"
 )
 
+// operand looks through an alias.
+func operand(_ *builder, n *graph.Node) *graph.Node { return n.Src()[0] }
+
 // movements are the rules of every movement of one operand, in order.
 var movements = []rule{same, moveUniform, compose}
 

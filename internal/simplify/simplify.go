@@ -17,6 +17,9 @@ type rule func(b *builder, n *graph.Node) *graph.Node
 // those of the tables in the other files.
 var rules = func() (t [ir.Ops][]rule) {
 	for o := range t {
+		if ir.Table[o].Class == ir.Alias {
+			t[o] = append(t[o], operand)
+		}
 		if ir.Table[o].Class == ir.Elementwise {
 			t[o] = append(t[o], foldConstants)
 		}

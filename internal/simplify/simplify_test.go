@@ -133,7 +133,7 @@ func TestRules(t *testing.T) {
 		{"no andSame of others", bin(ir.And, p, q), "And(e, f)"},
 		{"equal subexpressions", bin(ir.And, bin(ir.Lt, a, b), bin(ir.Lt, a, b)), "Lt(a, b)"},
 
-		{"same", graph.Stop(un(ir.Neg, a)), "Neg(a)"},
+		{"operand", graph.StopGradient(un(ir.Neg, a)), "Neg(a)"},
 		{"same of Permute", graph.Permute(leaf(f32, 0, 1, 1, 3), []int{1, 0, 2}), "a"},
 		{"compose of Reshape", graph.Reshape(graph.Reshape(a, []int{6}), []int{3, 2}), "Reshape[][3 2](a)"},
 		{"compose of Reshape, back", graph.Reshape(graph.Reshape(a, []int{6}), []int{2, 3}), "a"},
@@ -224,7 +224,7 @@ func TestMerging(t *testing.T) {
 	x, y := graph.Unary(ir.Exp, a), graph.Unary(ir.Exp, a)
 	later := graph.WithOperands(x, a)
 	later.RematLevel = 1
-	got := Nodes([]*graph.Node{x, y, later, graph.Stop(y), number(0, 2), number(0, 2), number(1, 2)})
+	got := Nodes([]*graph.Node{x, y, later, graph.StopGradient(y), number(0, 2), number(0, 2), number(1, 2)})
 	for _, c := range []struct {
 		i, j int
 		same bool

@@ -1,0 +1,101 @@
+package grad
+
+import (
+	"github.com/tensorken/tensorken/internal/graph"
+	"github.com/tensorken/tensorken/ir"
+)
+
+// A replay makes the nodes of a tape once more, from other arguments.
+type replay struct {
+	tape      *tape
+	level     int32                       // is added to their RematLevel
+	of        map[*graph.Node]*graph.Node // what a node becomes
+	customs   map[*customCall]*customCall
+	coOutputs map[*graph.CoOutputs]*graph.CoOutputs
+
+	// operand is what a node becomes as an operand.
+	operand func(*graph.Node) *graph.Node
+	// remake returns c on other operands.
+	remake func(c *call, src []*graph.Node) *graph.Node
+	// differentiate gives a custom call, k, the rules of the one it was.
+	differentiate func(k, old *customCall)
+}
+
+func newReplay(t *tape) *replay {
+	return &replay{
+		tape:      t,
+		of:        make(map[*graph.Node]*graph.Node, len(t.calls)),
+		customs:   map[*customCall]*customCall{},
+		coOutputs: map[*graph.CoOutputs]*graph.CoOutputs{},
+	}
+}
+
+// run makes the nodes.
+func (r *replay) run(args []*graph.Node) {
+	for i := range r.tape.calls {
+		c := &r.tape.calls[i]
+		if i < r.tape.args {
+			r.of[c.Node] = args[i]
+		} else {
+			r.of[c.Node] = r.make(c)
+		}
+	}
+	for old, c := range r.coOutputs {
+		c.Nodes = r.all(old.Nodes)
+	}
+}
+
+func (r *replay) make(c *call) *graph.Node {
+	switch c.Op {
+	case ir.Argument: // of a transformation that has ended
+		return r.operand(c.src[0])
+	case ir.CallResult:
+		old := resultOf(c.Node)
+		k := r.custom(old.customCall)
+		n := k.result(old.i, r.operand(c.src[0]))
+		n.RematLevel = c.RematLevel + r.level
+		return n
+	}
+	src := make([]*graph.Node, len(c.src))
+	for i, s := range c.src {
+		src[i] = r.operand(s)
+	}
+	return r.remake(c, src)
+}
+
+// find returns what n becomes: itself if it is not of the tape. It may be an
+// example of a batch around this replay, which becomes all of them there.
+func (r *replay) find(n *graph.Node) *graph.Node {
+	if m, ok := r.of[n]; ok {
+		return m
+	}
+	return n
+}
+
+func (r *replay) all(ns []*graph.Node) []*graph.Node {
+	list := make([]*graph.Node, len(ns))
+	for i, n := range ns {
+		list[i] = r.find(n)
+	}
+	return list
+}
+
+// custom returns what a custom call becomes.
+func (r *replay) custom(old *customCall) *customCall {
+	k := r.customs[old]
+	if k == nil {
+		k = &customCall{args: r.all(old.args), outs: make([]*graph.Node, len(old.outs))}
+		r.differentiate(k, old)
+		r.customs[old] = k
+	}
+	return k
+}
+
+// coOutputsOf returns what a node's CoOutputs become, which run fills in; nil is
+// none.
+func (r *replay) coOutputsOf(old *graph.CoOutputs) *graph.CoOutputs {
+	if old != nil && r.coOutputs[old] == nil {
+		r.coOutputs[old] = new(graph.CoOutputs)
+	}
+	return r.coOutputs[old]
+}

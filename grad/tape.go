@@ -1,0 +1,178 @@
+package grad
+
+import (
+	"slices"
+
+	"github.com/tensorken/tensorken/internal/graph"
+	"github.com/tensorken/tensorken/ir"
+)
+
+// A tape records one call of a transformed function: every node between the
+// arguments and the results, operands first. It does not change once it is
+// recorded.
+type tape struct {
+	args    int // how many of calls, the first ones, are the arguments
+	calls   []call
+	index   map[*graph.Node]int // of a node in calls
+	active  []bool              // calls whose result varies with an argument
+	customs map[*customCall]int // the first of calls that is a result of one
+}
+
+func newTape(args []*graph.Node) *tape {
+	t := &tape{args: len(args), index: make(map[*graph.Node]int), customs: make(map[*customCall]int)}
+	for _, a := range args {
+		t.add(call{a, a.Src()}, a.DType.IsFloat())
+	}
+	return t
+}
+
+// record walks from the results of a function to its arguments, by way of
+// nodes of the scope. Custom calls are steps of their own.
+func record(scope *graph.Scope, args, results []*graph.Node) *tape {
+	t := newTape(args)
+	t.walk(scope, results, func(n *graph.Node) []*graph.Node {
+		if r := resultOf(n); r != nil {
+			return r.args
+		}
+		return n.Src()
+	})
+	return t
+}
+
+// recordWhole is record that walks into custom calls as well, to all of their
+// results, and to CoOutputs.
+func recordWhole(scope *graph.Scope, args, results []*graph.Node) *tape {
+	t := newTape(args)
+	roots := slices.Clone(results)
+	customs, coOutputs := map[*customCall]bool{}, map[*graph.CoOutputs]bool{}
+	operands := func(n *graph.Node) []*graph.Node {
+		if c := n.CoOutputs; c != nil && !coOutputs[c] {
+			coOutputs[c] = true
+			roots = append(roots, c.Nodes...)
+		}
+		r := resultOf(n)
+		if r == nil {
+			return n.Src()
+		}
+		if !customs[r.customCall] {
+			customs[r.customCall] = true
+			roots = append(roots, r.outs...)
+		}
+		return slices.Concat(n.Src(), r.args)
+	}
+	for i := 0; i < len(roots); i++ { // walks add to them
+		t.walk(scope, roots[i:i+1], operands)
+	}
+	return t
+}
+
+// walk records the nodes that roots depend on, with the operands that a function
+// gives.
+func (t *tape) walk(scope *graph.Scope, roots []*graph.Node, operands func(*graph.Node) []*graph.Node) {
+	graph.Walk(roots, func(n *graph.Node) ([]*graph.Node, bool) {
+		if n == nil {
+			return nil, false
+		}
+		if _, seen := t.index[n]; seen || !n.In(scope) {
+			return nil, false
+		}
+		return operands(n), true
+	}, func(n *graph.Node, src []*graph.Node) {
+		c := call{n, src}
+		t.add(c, t.varies(&c))
+	})
+}
+
+func (t *tape) add(c call, active bool) {
+	if r := resultOf(c.Node); r != nil {
+		if _, known := t.customs[r.customCall]; !known {
+			t.customs[r.customCall] = len(t.calls)
+		}
+	}
+	t.index[c.Node] = len(t.calls)
+	t.calls = append(t.calls, c)
+	t.active = append(t.active, active)
+}
+
+// varies reports whether the result of c has a derivative by an argument.
+func (t *tape) varies(c *call) bool {
+	return ir.Table[c.Op].Diff != ir.Zero && c.DType.IsFloat() && slices.ContainsFunc(c.src, t.isActive)
+}
+
+func (t *tape) isActive(n *graph.Node) bool {
+	i, ok := t.index[n]
+	return ok && t.active[i]
+}
+
+// outward returns n, or the operand of an argument: a node that a function
+// returns unchanged must not gain a name at every call.
+func (t *tape) outward(n *graph.Node) *graph.Node {
+	if i, ok := t.index[n]; ok && i < t.args {
+		return t.calls[i].src[0]
+	}
+	return n
+}
+
+// outwards returns what results are to the caller of the function.
+func (t *tape) outwards(results []*graph.Node) []*graph.Node {
+	ns := make([]*graph.Node, len(results))
+	for i, n := range results {
+		ns[i] = t.outward(n)
+	}
+	return ns
+}
+
+// release has computed nodes drop their operands; the scope is closed.
+func (t *tape) release() {
+	for i := range t.calls {
+		t.calls[i].DropSources()
+	}
+}
+
+// A region is a call of a function that is differentiated as a whole.
+type region struct {
+	scope *graph.Scope
+	given []*graph.Node // what the function gets
+	args  []*graph.Node // what is given from outside; none is nil
+	fresh []*graph.Node // the names of args inside
+	tape  *tape
+}
+
+// begin gives arguments, of which some may be nil, names for a call.
+func begin(in []*graph.Node) *region {
+	r := &region{scope: new(graph.Scope), given: make([]*graph.Node, len(in)), args: present(in)}
+	for i, n := range in {
+		if n != nil {
+			r.given[i] = graph.Argument(n, r.scope)
+		}
+	}
+	r.fresh = present(r.given)
+	return r
+}
+
+// end records the call.
+func (r *region) end(results []*graph.Node) {
+	r.tape = recordWhole(r.scope, r.fresh, results)
+	r.scope.Close()
+	r.tape.release()
+}
+
+// captured lists what the call uses or gives that depends on arguments of
+// other transformations and was not given to it.
+func (r *region) captured(results []*graph.Node) []*graph.Node {
+	var list []*graph.Node
+	seen := map[*graph.Node]bool{}
+	look := func(ns []*graph.Node) {
+		for _, n := range ns {
+			if _, ours := r.tape.index[n]; !ours && !seen[n] && n.Traced() {
+				seen[n] = true
+				list = append(list, n)
+			}
+		}
+	}
+	for _, c := range r.tape.calls[len(r.fresh):] {
+		look(c.src)
+	}
+	look(results)
+	return list
+}

@@ -1,0 +1,43 @@
+package graph
+
+import "github.com/tensorken/tensorken/ir"
+
+// The functions of this file make aliases: nodes of class [ir.Alias], equal to
+// their operand.
+
+func alias(op ir.Op, x *Node) *Node { return make1(op, x.DType, x.Shape, nil, x) }
+
+// Argument is x as an argument of a call of a transformed function, in the
+// call's scope.
+func Argument(x *Node, s *Scope) *Node {
+	n := alias(ir.Argument, x)
+	n.scopes = &scopes{s, n.scopes}
+	return n
+}
+
+// StopGradient is x as a constant: no derivative flows through it.
+func StopGradient(x *Node) *Node { return alias(ir.StopGradient, x) }
+
+// ToDevice is x committed to a device, to which package exec copies it.
+func ToDevice(x *Node, d Device) *Node {
+	n := alias(ir.ToDevice, x)
+	n.Device = d
+	return n
+}
+
+// CallResult is x as a result of a call with those arguments that is
+// differentiated by a rule.
+func CallResult(x *Node, rule any, args []*Node) *Node {
+	n := alias(ir.CallResult, x)
+	n.Rule = rule
+	n.inherit(args)
+	return n
+}
+
+// CoOutput is x as a result that is worth computing only together with others. It
+// is a node of its own, because x may be among other CoOutputs, or the caller's.
+func CoOutput(x *Node, with *CoOutputs) *Node {
+	n := alias(ir.CoOutput, x)
+	n.CoOutputs = with
+	return n
+}
