@@ -5,7 +5,7 @@ import "github.com/tensorken/tensorken/ir"
 // The functions of this file make aliases: nodes of class [ir.Alias], equal to
 // their operand.
 
-func alias(op ir.Op, x *Node) *Node { return make1(op, x.DType, x.Shape, nil, x) }
+func alias(op ir.Op, x *Node) *Node { return makeNode(op, x.DType, x.Shape, nil, x) }
 
 // Argument is x as an argument of a call of a transformed function, in the
 // call's scope.

@@ -8,9 +8,9 @@ import (
 	"github.com/tensorken/tensorken/ir"
 )
 
-// The functions of this file make nodes. Operands must fit exactly: there is
-// no broadcasting, and axes are not negative. Package tensor checks what
-// users give it before it comes here, so a mistake panics with plain text.
+// The functions of this file make nodes. Operands must fit exactly: nothing is
+// broadcast, and axes are not negative. Package tensor checks the arguments of
+// users first, so a mistake here panics with plain text.
 
 // pair is a state with room for its operands: one allocation.
 type pair struct {
@@ -18,17 +18,18 @@ type pair struct {
 	src   [2]*Node
 }
 
-func newNode(op ir.Op, d ir.DType, shape, ints []int) *Node {
-	return &Node{Op: op, DType: d, Shape: shape, Ints: ints}
+// makeNode makes a node with its own slice of operands.
+func makeNode(op ir.Op, d ir.DType, shape, ints []int, src ...*Node) *Node {
+	n := &Node{Op: op, DType: d, Shape: shape, Ints: ints}
+	p := new(pair)
+	p.state.Src = append(p.src[:0], src...)
+	n.state.Store(&p.state)
+	n.inherit(p.state.Src)
+	return n
 }
 
-func (n *Node) setSrc(src []*Node) {
-	n.state.Store(&State{Src: src})
-	n.inherit(src)
-}
-
-// inherit is where operands that are computed forget their own, if they were
-// in an open scope when they were computed: loops must not grow chains.
+// inherit takes scopes and device over from the operands. A computed operand whose
+// scopes have closed drops its own operands: loops must not grow chains.
 func (n *Node) inherit(src []*Node) {
 	for _, s := range src {
 		s.DropSources()
@@ -39,41 +40,16 @@ func (n *Node) inherit(src []*Node) {
 	}
 }
 
-func make1(op ir.Op, d ir.DType, shape, ints []int, x *Node) *Node {
-	n := newNode(op, d, shape, ints)
-	p := &pair{src: [2]*Node{x}}
-	p.state.Src = p.src[:1]
-	n.state.Store(&p.state)
-	n.inherit(p.state.Src)
-	return n
-}
-
-func make2(op ir.Op, d ir.DType, shape, ints []int, x, y *Node) *Node {
-	n := newNode(op, d, shape, ints)
-	p := &pair{src: [2]*Node{x, y}}
-	p.state.Src = p.src[:2]
-	n.state.Store(&p.state)
-	n.inherit(p.state.Src)
-	return n
-}
-
-func makeN(op ir.Op, d ir.DType, shape, ints []int, src []*Node) *Node {
-	n := newNode(op, d, shape, ints)
-	n.setSrc(src)
-	return n
-}
-
 // noSrc is the state of every source.
 var noSrc = &State{}
 
 func makeSource(op ir.Op, d ir.DType, shape, ints []int, num ir.Number) *Node {
-	n := newNode(op, d, shape, ints)
-	n.Num = num
+	n := &Node{Op: op, DType: d, Shape: shape, Ints: ints, Num: num}
 	n.state.Store(noSrc)
 	return n
 }
 
-// Const is a tensor whose every element is num, as part of the program.
+// Const is a tensor whose every element is num, a part of the program.
 func Const(d ir.DType, num ir.Number, shape []int) *Node {
 	return makeSource(ir.Const, d, shape, nil, num)
 }
@@ -98,7 +74,7 @@ func Iota(shape []int, axis int) *Node {
 
 // Buffer is stored elements.
 func Buffer(d ir.DType, shape []int, v *Value) *Node {
-	n := newNode(ir.Buffer, d, shape, nil)
+	n := &Node{Op: ir.Buffer, DType: d, Shape: shape}
 	if v.Store != nil {
 		n.Device = v.Store.Device()
 	}
@@ -123,14 +99,7 @@ func Elementwise(op ir.Op, src ...*Node) *Node {
 			panic(fmt.Sprintf("graph: %v of %v and %v", op, s.DType, last.DType))
 		}
 	}
-	d := op.ResultDType(0, last.DType)
-	switch len(src) {
-	case 1:
-		return make1(op, d, last.Shape, nil, src[0])
-	case 2:
-		return make2(op, d, last.Shape, nil, src[0], src[1])
-	}
-	return makeN(op, d, last.Shape, nil, slices.Clone(src))
+	return makeNode(op, op.ResultDType(0, last.DType), last.Shape, nil, src...)
 }
 
 // Unary is Elementwise of one operand.
@@ -139,7 +108,7 @@ func Unary(op ir.Op, x *Node) *Node { return Elementwise(op, x) }
 // Binary is Elementwise of two operands.
 func Binary(op ir.Op, x, y *Node) *Node { return Elementwise(op, x, y) }
 
-// Where takes elements of a where cond, elsewhere of b.
+// Where takes elements of a where cond is true, elsewhere of b.
 func Where(cond, a, b *Node) *Node { return Elementwise(ir.Where, cond, a, b) }
 
 // Cast converts elements to type d; x itself if it has that type.
@@ -147,16 +116,16 @@ func Cast(x *Node, d ir.DType) *Node {
 	if x.DType == d {
 		return x
 	}
-	return make1(ir.Cast, d, x.Shape, nil, x)
+	return makeNode(ir.Cast, d, x.Shape, nil, x)
 }
 
-// Bitcast reads elements as others of the same size, none of them 16-bit
-// floating-point numbers, which kernels hold as float32.
+// Bitcast reads elements as another type of the same size. Neither type is a 16-bit
+// float, which kernels hold as float32.
 func Bitcast(x *Node, d ir.DType) *Node {
 	if x.DType.Size() != d.Size() || x.DType.IsHalf() || d.IsHalf() {
 		panic(fmt.Sprintf("graph: Bitcast of %v to %v", x.DType, d))
 	}
-	return make1(ir.Bitcast, d, x.Shape, nil, x)
+	return makeNode(ir.Bitcast, d, x.Shape, nil, x)
 }
 
 // Reduce reduces axes, ascending and distinct, to length 1.
@@ -171,7 +140,7 @@ func Reduce(op ir.Op, x *Node, axes []int) *Node {
 	if ir.Table[op].Class != ir.Reduction || !ir.Table[op].Types.Has(x.DType) {
 		panic(fmt.Sprintf("graph: %v of %v", op, x.DType))
 	}
-	return make1(op, op.ResultDType(0, x.DType), shape, axes, x)
+	return makeNode(op, op.ResultDType(0, x.DType), shape, axes, x)
 }
 
 // Reshape gives x another shape of as many elements; x itself if it has it.
@@ -182,7 +151,7 @@ func Reshape(x *Node, shape []int) *Node {
 	if Len(shape) != x.Len() {
 		panic(fmt.Sprintf("graph: Reshape of %v to %v", x.Shape, shape))
 	}
-	return make1(ir.Reshape, x.DType, shape, nil, x)
+	return makeNode(ir.Reshape, x.DType, shape, nil, x)
 }
 
 // Permute makes axis i of the result axis order[i] of x.
@@ -196,7 +165,7 @@ func Permute(x *Node, order []int) *Node {
 	if identity {
 		return x
 	}
-	return make1(ir.Permute, x.DType, shape, order, x)
+	return makeNode(ir.Permute, x.DType, shape, order, x)
 }
 
 // Expand repeats x along axes of length 1 until it has the shape.
@@ -212,7 +181,7 @@ func Expand(x *Node, shape []int) *Node {
 			panic(fmt.Sprintf("graph: Expand of %v to %v", x.Shape, shape))
 		}
 	}
-	return make1(ir.Expand, x.DType, shape, nil, x)
+	return makeNode(ir.Expand, x.DType, shape, nil, x)
 }
 
 // BroadcastTo is x repeated until it has the shape, by NumPy's rules.
@@ -228,11 +197,11 @@ func BroadcastTo(x *Node, shape []int) *Node {
 	return Expand(x, shape)
 }
 
-// A Padding is what Pad puts on an axis: elements before, after, and between
-// each two of its own.
+// A Padding is how many elements Pad adds to an axis: before, after, and between
+// each two.
 type Padding struct{ Before, After, Interior int }
 
-// Pad surrounds x, and parts its elements, by elements of value fill.
+// Pad adds elements of value fill to x.
 func Pad(x *Node, fill ir.Number, p []Padding) *Node {
 	shape, ints, same := make([]int, len(p)), make([]int, 0, 3*len(p)), true
 	for i, q := range p {
@@ -246,16 +215,16 @@ func Pad(x *Node, fill ir.Number, p []Padding) *Node {
 	if same {
 		return x
 	}
-	n := make1(ir.Pad, x.DType, shape, ints, x)
+	n := makeNode(ir.Pad, x.DType, shape, ints, x)
 	n.Num = fill
 	return n
 }
 
-// A Span is what Crop takes of an axis: Len elements from Start, Step apart.
-// Step is at least 1.
+// A Span is a range of an axis: Len elements from Start, Step apart. Step is at
+// least 1.
 type Span struct{ Start, Step, Len int }
 
-// Crop takes a part of x.
+// Crop takes a span of each axis of x.
 func Crop(x *Node, s []Span) *Node {
 	shape, ints, same := make([]int, len(s)), make([]int, 0, 2*len(s)), true
 	for i, q := range s {
@@ -269,7 +238,7 @@ func Crop(x *Node, s []Span) *Node {
 	if same {
 		return x
 	}
-	return make1(ir.Crop, x.DType, shape, ints, x)
+	return makeNode(ir.Crop, x.DType, shape, ints, x)
 }
 
 // Flip reverses axes, ascending and distinct.
@@ -277,7 +246,7 @@ func Flip(x *Node, axes []int) *Node {
 	if len(axes) == 0 {
 		return x
 	}
-	return make1(ir.Flip, x.DType, x.Shape, axes, x)
+	return makeNode(ir.Flip, x.DType, x.Shape, axes, x)
 }
 
 // Window makes axis i of length n and moves it along by axis k:
@@ -288,7 +257,7 @@ func Window(x *Node, i, k, s, d, n int) *Node {
 	}
 	shape := slices.Clone(x.Shape)
 	shape[i] = n
-	return make1(ir.Window, x.DType, shape, []int{i, k, s, d}, x)
+	return makeNode(ir.Window, x.DType, shape, []int{i, k, s, d}, x)
 }
 
 // Unwindow is the transpose of Window from axis i of length n:
@@ -296,7 +265,7 @@ func Window(x *Node, i, k, s, d, n int) *Node {
 func Unwindow(y *Node, i, k, s, d, n int) *Node {
 	shape := slices.Clone(y.Shape)
 	shape[i] = n
-	return make1(ir.Unwindow, y.DType, shape, []int{i, k, s, d}, y)
+	return makeNode(ir.Unwindow, y.DType, shape, []int{i, k, s, d}, y)
 }
 
 // Cat joins nodes along an axis.
@@ -309,22 +278,22 @@ func Cat(axis int, xs []*Node) *Node {
 	for _, x := range xs {
 		shape[axis] += x.Shape[axis]
 	}
-	return makeN(ir.Cat, xs[0].DType, shape, []int{axis}, slices.Clone(xs))
+	return makeNode(ir.Cat, xs[0].DType, shape, []int{axis}, xs...)
 }
 
 // Copy is x as a node of its own, whose elements are stored apart from x's.
-func Copy(x *Node) *Node { return make1(ir.Copy, x.DType, x.Shape, nil, x) }
+func Copy(x *Node) *Node { return makeNode(ir.Copy, x.DType, x.Shape, nil, x) }
 
-// Gather is out[..i..] = x[..idx[..i..]..] along an axis; all other axes are
-// alike in x and idx.
+// Gather is out[..i..] = x[..idx[..i..]..] along an axis; all other axes have the
+// same lengths in x and idx.
 func Gather(x, idx *Node, axis int) *Node {
-	return make2(ir.Gather, x.DType, idx.Shape, []int{axis}, x, idx)
+	return makeNode(ir.Gather, x.DType, idx.Shape, []int{axis}, x, idx)
 }
 
 // Scatter is base with upd combined by kind at idx along an axis, in order;
 // upd and idx have one shape, and all other axes are as in base.
 func Scatter(kind ir.Op, base, idx, upd *Node, axis int) *Node {
-	n := makeN(ir.Scatter, base.DType, base.Shape, []int{axis}, []*Node{base, idx, upd})
+	n := makeNode(ir.Scatter, base.DType, base.Shape, []int{axis}, base, idx, upd)
 	n.Kind = kind
 	return n
 }
@@ -334,7 +303,7 @@ func Scatter(kind ir.Op, base, idx, upd *Node, axis int) *Node {
 func GatherTranspose(ct, idx *Node, axis, length int) *Node {
 	shape := slices.Clone(ct.Shape)
 	shape[axis] = length
-	n := makeN(ir.Scatter, ct.DType, shape, []int{axis, 1}, []*Node{Fill(ct.DType, 0, shape), idx, ct})
+	n := makeNode(ir.Scatter, ct.DType, shape, []int{axis, 1}, Fill(ct.DType, 0, shape), idx, ct)
 	n.Kind = ir.Add
 	return n
 }
@@ -342,12 +311,11 @@ func GatherTranspose(ct, idx *Node, axis, length int) *Node {
 // WithOperands returns a node like n on other operands, which have the shapes and
 // types of n's own.
 func WithOperands(n *Node, src ...*Node) *Node {
-	c := newNode(n.Op, n.DType, n.Shape, n.Ints)
+	c := makeNode(n.Op, n.DType, n.Shape, n.Ints, src...)
 	c.Kind, c.Num, c.RematLevel, c.Site, c.Number = n.Kind, n.Num, n.RematLevel, n.Site, n.Number
 	if n.Op == ir.ToDevice {
 		c.Device = n.Device
 	}
-	c.setSrc(src)
 	return c
 }
 

@@ -1,6 +1,6 @@
-// Package graph holds the nodes that tensors stand for: immutable operations
-// on other nodes, with shape and type inferred when they are made. Nothing is
-// computed here; package exec does that and leaves the value in the node.
+// Package graph has the nodes behind tensors: immutable operations on other nodes,
+// with shape and type inferred when they are made. It computes nothing: package
+// exec does, and stores the value in the node.
 package graph
 
 import (
@@ -9,8 +9,8 @@ import (
 	"github.com/tensorken/tensorken/ir"
 )
 
-// A Node is an operation on the results of other nodes. Everything but its
-// state and marks is fixed once it is made, and nodes may share the slices.
+// A Node is an operation on the results of other nodes. Only its state and marks
+// change once it is made, and nodes may share the slices.
 type Node struct {
 	Op         ir.Op
 	DType      ir.DType
@@ -20,8 +20,8 @@ type Node struct {
 	Shape      []int
 	Ints       []int // the op's attributes; see package ir
 
-	// Device is what the node is committed to: that of the first operand that
-	// is. Nil if it may be computed anywhere.
+	// Device is what the node is committed to: the device of the first operand
+	// that has one. Nil if any device may compute it.
 	Device Device
 	// CoOutputs names nodes to be stored whenever this one is computed.
 	CoOutputs *CoOutputs
@@ -29,8 +29,8 @@ type Node struct {
 	Rule any
 	// Site, of a Gather or Scatter, is the call that made it; nil if unknown.
 	Site *IndexSite
-	// Number, in a graph to be compiled, is the node's among those of the
-	// request: nodes of equal requests have equal numbers.
+	// Number, in a graph to be compiled, is the node's position in the request:
+	// equal requests number their nodes equally.
 	Number int
 
 	scopes *scopes
@@ -38,8 +38,8 @@ type Node struct {
 	marks  atomic.Uint32
 }
 
-// A State says how a node's elements are to be had. It never changes; the
-// node's state is replaced by another when it is computed.
+// A State has a node's operands or its value. It never changes: a computed node
+// gets another.
 type State struct {
 	Src   []*Node // nil once dropped
 	Value *Value  // nil until computed
@@ -59,15 +59,16 @@ type Store interface{ Device() Device }
 // A Device is the identity of what runs a graph; package exec has the rest.
 type Device interface{ String() string }
 
-// CoOutputs are the value and auxiliary outputs of one differentiated call.
+// CoOutputs are nodes to be stored together, such as the value and auxiliary outputs
+// of one differentiated call.
 type CoOutputs struct{ Nodes []*Node }
 
-// A Token is the key to tensor.Internal. Other modules cannot import this
-// package to name the type, and no literal of theirs can be assigned to it: not
-// nil, as it is no pointer, and not a struct, as a field is this package's own.
+// A Token is the key to tensor.Internal. Other modules cannot import this package
+// to name the type, and have no literal that is assignable to it: it is no pointer
+// and has an unexported field.
 type Token struct{ _ struct{} }
 
-// State returns the node's state, to be loaded once by a walk.
+// State returns the node's state. A walk loads it once, as it may be replaced.
 func (n *Node) State() *State { return n.state.Load() }
 
 // Src returns the node's operands, nil once they are dropped.
@@ -76,8 +77,8 @@ func (n *Node) Src() []*Node { return n.State().Src }
 // Value returns the node's value, nil if it is not computed.
 func (n *Node) Value() *Value { return n.State().Value }
 
-// SetValue records that n has been computed and drops its operands, unless a
-// transformation still needs them. The first value set stays.
+// SetValue sets the value of n and drops its operands, unless an open scope needs
+// them. Later values are ignored.
 func (n *Node) SetValue(v *Value) {
 	for {
 		old := n.state.Load()
@@ -110,7 +111,7 @@ func Len(shape []int) int {
 const (
 	keep     = 1 << iota // to be stored by the first plan that computes it
 	computed             // a plan has computed it without storing it
-	passed               // a plan has, and it was not thought worth storing
+	passed               // a plan has, and did not mark it as worth storing
 )
 
 // Keep asks that n be stored by the first plan that computes it.
@@ -119,7 +120,7 @@ func (n *Node) Keep() { n.marks.Or(keep) }
 // MarkComputed notes that a plan computed n without storing it.
 func (n *Node) MarkComputed() { n.marks.Or(computed) }
 
-// Pass notes that a plan computed n and storing it was not thought worth it. It
+// Pass notes that a plan computed n and did not mark it as worth storing. It
 // reports whether one did before.
 func (n *Node) Pass() bool { return n.marks.Or(passed)&passed != 0 }
 
@@ -141,8 +142,8 @@ type Scope struct {
 // Close ends the scope.
 func (s *Scope) Close() { s.closed.Store(true) }
 
-// ended reports whether nodes made from now on need not be in the scope: what
-// depends on an example has no value for ever.
+// ended reports whether nodes made from now on need not be in the scope. A scope of
+// examples never ends: what depends on one never has a value.
 func (s *Scope) ended() bool { return !s.Example && s.closed.Load() }
 
 // scopes is a set of scopes, shared by nodes that depend on the same ones.
@@ -151,32 +152,25 @@ type scopes struct {
 	next  *scopes
 }
 
-func (s *scopes) has(x *Scope) bool {
+// any reports whether f holds for one of the scopes.
+func (s *scopes) any(f func(*Scope) bool) bool {
 	for ; s != nil; s = s.next {
-		if s.scope == x {
+		if f(s.scope) {
 			return true
 		}
 	}
 	return false
 }
 
-// goOn reports whether none of the scopes has ended.
-func (s *scopes) goOn() bool {
-	for ; s != nil; s = s.next {
-		if s.scope.ended() {
-			return false
-		}
-	}
-	return true
-}
+func (s *scopes) has(x *Scope) bool { return s.any(func(y *Scope) bool { return y == x }) }
 
-// union returns the set of scopes in a or b, without the ended ones of b: a
-// parameter that is updated in a loop does not gather those of all turns.
+// union returns the set of scopes in a or b, without the ended ones of b, so that a
+// parameter that a loop updates does not collect the scopes of all iterations.
 func union(a, b *scopes) *scopes {
 	if a == b || b == nil {
 		return a
 	}
-	if a == nil && b.goOn() {
+	if a == nil && !b.any((*Scope).ended) {
 		return b
 	}
 	for ; b != nil; b = b.next {
@@ -189,12 +183,7 @@ func union(a, b *scopes) *scopes {
 
 // Traced reports whether n depends on an argument of an open scope.
 func (n *Node) Traced() bool {
-	for s := n.scopes; s != nil; s = s.next {
-		if !s.scope.closed.Load() {
-			return true
-		}
-	}
-	return false
+	return n.scopes.any(func(s *Scope) bool { return !s.closed.Load() })
 }
 
 // In reports whether n depends on an argument of s.
@@ -202,27 +191,16 @@ func (n *Node) In(s *Scope) bool { return n.scopes.has(s) }
 
 // IsExample reports whether n depends on an example of a batch.
 func (n *Node) IsExample() bool {
-	for s := n.scopes; s != nil; s = s.next {
-		if s.scope.Example {
-			return true
-		}
-	}
-	return false
+	return n.scopes.any(func(s *Scope) bool { return s.Example })
 }
 
 // IsLeftOver reports whether n depends on an example of a batch whose function
 // has returned.
 func (n *Node) IsLeftOver() bool {
-	for s := n.scopes; s != nil; s = s.next {
-		if s.scope.Example && s.scope.closed.Load() {
-			return true
-		}
-	}
-	return false
+	return n.scopes.any(func(s *Scope) bool { return s.Example && s.closed.Load() })
 }
 
-// DropSources forgets the operands of a computed node that no open scope
-// needs.
+// DropSources drops the operands of a computed node that no open scope needs.
 func (n *Node) DropSources() {
 	s := n.state.Load()
 	if s.Value != nil && s.Src != nil && !n.Traced() {
