@@ -8,10 +8,10 @@ import (
 	"github.com/tensorken/tensorken/ir"
 )
 
-// total is the sum of cotangents of one node, in their order; nil for none.
-// Those that are zero but for windows along one axis, as slices give them, are
-// joined where the windows do not meet: T slices then cost as much as the whole
-// and not T times as much.
+// total is the sum of a node's cotangents, in their order; nil for none. The
+// gradient of a slice is a window with zeros around. Windows along one axis that do
+// not overlap are joined, so that T slices cost as much as the whole and not T
+// times as much.
 func total(cts []*graph.Node) *graph.Node {
 	var sum *graph.Node
 	for _, ct := range joined(cts) {
@@ -24,7 +24,7 @@ func total(cts []*graph.Node) *graph.Node {
 	return sum
 }
 
-// A window is a part of an axis with zeros around.
+// A window is a range of an axis with zeros around.
 type window struct {
 	pad, part   *graph.Node
 	axis        int
@@ -50,7 +50,7 @@ func windowOf(n *graph.Node) (window, bool) {
 	return w, w.axis >= 0
 }
 
-// joined is nodes of the same sum, in which windows that do not meet are one.
+// joined returns terms of the same sum, with windows that do not overlap as one.
 func joined(cts []*graph.Node) []*graph.Node {
 	if len(cts) < 2 {
 		return cts
@@ -72,7 +72,7 @@ func joined(cts []*graph.Node) []*graph.Node {
 	for _, axis := range axes {
 		list := windows[axis]
 		slices.SortStableFunc(list, func(a, b window) int { return cmp.Compare(a.start, b.start) })
-		for len(list) > 0 { // those that meet one before go to the next turn
+		for len(list) > 0 { // those that overlap one before go to the next turn
 			var rest, row []window
 			end := 0
 			for _, w := range list {
@@ -89,8 +89,8 @@ func joined(cts []*graph.Node) []*graph.Node {
 	return out
 }
 
-// join is windows along an axis, which do not meet and are in order, with zeros
-// between and around them.
+// join returns windows along an axis, which are in order and do not overlap, with
+// zeros between and around them.
 func join(row []window, axis int, shape []int) *graph.Node {
 	if len(row) == 1 {
 		return row[0].pad

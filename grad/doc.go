@@ -18,9 +18,9 @@
 // floating-point, and those tagged ",state", have no gradient: they come back
 // as the absent tensor. A pointer met twice is one parameter, and its gradient
 // the total. The results share no slice, map or pointer with the argument,
-// except a [tensor.RNG] and others whose fields package tree cannot see: those go
-// on being one, so that a second call draws other numbers. What a function
-// captures rather than is given is a constant.
+// except a [tensor.RNG] and others whose fields package tree cannot see: those are
+// shared, so that a second call draws other numbers. What a function captures
+// rather than is given is a constant.
 //
 // A function is called once a call, on a copy of its argument, and must
 // depend on nothing that changes. It may look at values (x.Item() > 0), but not
@@ -28,17 +28,17 @@
 //
 // # How
 //
-// Operations make nodes of a graph. A transformation hands its function fresh
-// nodes for the tensors of the argument, and afterwards walks from the results
-// back to them, making the nodes of the derivative by one rule for each
-// operation, or forward again, making those of the tangents by the same rule. A
-// batch is done by making each node again with one more axis. So what comes out
+// Operations make nodes of a graph. A transformation calls its function on fresh
+// nodes for the tensors of the argument, and records the nodes between these and the
+// results on a tape. Reverse mode goes through the tape backwards and makes nodes of
+// cotangents, by one rule for each operation; forward mode makes nodes of tangents
+// by the same rules; a batch makes each node again with one more axis. The result
 // is a graph like any other: nothing has been computed yet, and all of it is
 // compiled and fused as a whole.
 //
 // # At edges
 //
-// Where a derivative does not exist, it is given so that training goes on:
+// Where a derivative does not exist, a value is chosen with which training works:
 //
 //   - Where several elements are the greatest or least (Max, Min, Maximum,
 //     Minimum, MaxPool, ScatterMax, ScatterMin) they share it equally.
@@ -50,6 +50,6 @@
 //     at base 0 and b ≥ 0. An exponent that is a number takes no logarithm.
 //   - Floor, comparisons and conversions to integers have 0.
 //
-// Prod needs no division, so zeros do it no harm. ScatterMul is right at zeros
-// up to the second derivative.
+// Prod divides by nothing, so it is right at zeros. ScatterMul is right at zeros up
+// to the second derivative.
 package grad

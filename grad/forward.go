@@ -12,37 +12,30 @@ import (
 func (t *tape) forward(results, tangents []*graph.Node) []*graph.Node {
 	all := make([]*graph.Node, len(t.calls))
 	copy(all, tangents)
-	of := func(n *graph.Node) *graph.Node {
-		if i, ok := t.index[n]; ok && t.active[i] {
-			return all[i]
-		}
-		return nil
-	}
 	each := func(ns []*graph.Node) []*graph.Node {
 		ts := make([]*graph.Node, len(ns))
 		for i, n := range ns {
-			ts[i] = of(n)
+			if j, ok := t.index[n]; ok {
+				ts[i] = all[j]
+			}
 		}
 		return ts
 	}
 	customs := make(map[*customCall][]*graph.Node)
 	for i := t.args; i < len(t.calls); i++ {
 		c := &t.calls[i]
-		if !t.active[i] {
-			continue
-		}
 		src := each(c.src)
-		if !slices.ContainsFunc(src, func(n *graph.Node) bool { return n != nil }) {
-			continue
-		}
-		if r := resultOf(c.Node); r != nil {
+		r := resultOf(c.Node)
+		switch {
+		case !t.active[i] || len(present(src)) == 0:
+		case r == nil:
+			all[i] = c.jvp(src)
+		default:
 			if customs[r.customCall] == nil {
 				customs[r.customCall] = r.jvp(r.args, r.outs, src)
 			}
 			all[i] = customs[r.customCall][r.i]
-			continue
 		}
-		all[i] = c.jvp(src)
 	}
 	return each(results)
 }
@@ -71,8 +64,8 @@ func (c *call) jvp(tangents []*graph.Node) *graph.Node {
 	return sum
 }
 
-// collect is the transpose of spread: it brings what operand i's elements
-// contribute to the elements of c's result that they have a part in.
+// collect is the transpose of spread: it adds up what operand i's elements
+// contribute to each element of c's result.
 func collect(c *call, x *graph.Node, i int) *graph.Node {
 	switch {
 	case c.Op.Class() == ir.Reduction:
@@ -83,7 +76,7 @@ func collect(c *call, x *graph.Node, i int) *graph.Node {
 	return x
 }
 
-// apply does the linear operation c to tangents.
+// apply applies the linear operation c to tangents.
 func (c *call) apply(tangents []*graph.Node) *graph.Node {
 	switch c.Op {
 	case ir.Argument, ir.CoOutput: // names of the value, not of its tangent
@@ -116,8 +109,8 @@ func (c *call) apply(tangents []*graph.Node) *graph.Node {
 	return n
 }
 
-// linearIn reports whether a linear operation is linear in operand i:
-// conditions and indices are as they are.
+// linearIn reports whether a linear operation is linear in operand i: it is not
+// in conditions and indices.
 func linearIn(c *call, i int) bool {
 	return !(c.Op == ir.Where && i == 0 || c.Op == ir.Gather && i == 1)
 }

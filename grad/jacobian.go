@@ -9,8 +9,8 @@ import (
 
 // JacRev returns the function that computes the Jacobian of f, by reverse mode:
 // a tree like the argument, with the derivatives of f's result, of shape out,
-// by each tensor, of shape in, in its place, of shape [out..., in...]. All
-// rows are had in one batched pass. See [Of] for the leaves that have none. As in
+// by each tensor, of shape in, in its place, of shape [out..., in...]. One batched
+// pass computes all rows. See [Of] for the leaves that have none. As in
 // [Vmap], which does it, no rule of [Custom] or [CustomJVP] in f may look at values;
 // nor may it for [JacFwd] or [Hessian].
 //

@@ -22,8 +22,8 @@ func partialDiv(c *call, i int) *graph.Node {
 	return neg(div(c.Node, b))
 }
 
-// partialRem is 1, and -trunc(a/b). The quotient a/b may be rounded up to a
-// whole number, so the whole number is had from what Rem left of a.
+// partialRem is 1, and -trunc(a/b). The rounded quotient a/b may be a whole number
+// too large, so (a - rem)/b is rounded instead.
 func partialRem(c *call, i int) *graph.Node {
 	if i == 0 {
 		return like(c.Node, 1)
@@ -33,9 +33,8 @@ func partialRem(c *call, i int) *graph.Node {
 }
 
 // partialPow is b·a^(b-1), which is 0 where b is, and a^b·log a, which is 0
-// where a is and b ≥ 0. What is undefined there is kept out of the operands,
-// not only out of the results, because the derivative of what a Where does
-// not take can still be NaN.
+// where a is and b ≥ 0. Where replaces the operands for which they are undefined, and
+// not the results: the derivative of a branch that is not taken can still be NaN.
 func partialPow(c *call, i int) *graph.Node {
 	a, b := c.src[0], c.src[1]
 	if i == 1 {
@@ -58,19 +57,19 @@ func partialPow(c *call, i int) *graph.Node {
 	}
 }
 
-// partialMax is 1 for the operand that Max or Min takes, and ½ for both where
-// they are equal.
+// partialMax is 1 for the operand that Max or Min returns, ½ for both where they
+// are equal.
 func partialMax(c *call, i int) *graph.Node {
 	x, y := c.src[i], c.src[1-i]
 	less, more := y, x
 	if c.Op == ir.Min {
 		less, more = x, y
 	}
-	tie := graph.Where(eq(x, y), like(x, 0.5), like(x, 0))
-	return graph.Where(graph.Binary(ir.Lt, less, more), like(x, 1), tie)
+	equal := graph.Where(eq(x, y), like(x, 0.5), like(x, 0))
+	return graph.Where(graph.Binary(ir.Lt, less, more), like(x, 1), equal)
 }
 
-// partialReduceMax is shared equally by all that are the greatest.
+// partialReduceMax is 1/n for each of n greatest elements.
 func partialReduceMax(c *call, _ int) *graph.Node {
 	x := c.src[0]
 	greatest := graph.Cast(equalAsStored(x, graph.Expand(c.recomputeForCompare(), x.Shape)), x.DType)
@@ -78,10 +77,11 @@ func partialReduceMax(c *call, _ int) *graph.Node {
 	return times(greatest, graph.Expand(reciprocal(count), x.Shape))
 }
 
-// anew is what is compared with c's floating-point operands: c, but for halves.
-// Kernels compute those in float32 and round what they store, so that an operand
-// that is computed again for the gradient differs from the one of which c was
-// computed. For halves c is done again, of operands that are stored by then.
+// recomputeForCompare returns the node to compare with c's operands, to find those
+// equal to it: c itself, but for 16-bit floats. Kernels compute those in float32 and
+// round when they store, so a gradient that computes an operand again can have
+// other digits than the forward pass. For them it is c once more, of operands that
+// the plan stores, as its CoOutputs.
 func (c *call) recomputeForCompare() *graph.Node {
 	if !c.DType.IsHalf() {
 		return c.Node
@@ -96,11 +96,11 @@ func (c *call) recomputeForCompare() *graph.Node {
 	return n
 }
 
-// equalAsStored is where x and y are equal as they are stored.
+// equalAsStored reports where x and y are equal in the digits that are stored.
 func equalAsStored(x, y *graph.Node) *graph.Node { return eq(rounded(x), rounded(y)) }
 
-// rounded is x as it would be stored, in float32 if its own type has less: to
-// nearest, half to even.
+// rounded is x with the digits that are stored, in float32 if its own type is
+// narrower: rounded to nearest, ties to even.
 func rounded(x *graph.Node) *graph.Node {
 	var dropped int64 // bits of float32's fraction that the type lacks
 	switch x.DType {
@@ -151,10 +151,10 @@ func partialProd(c *call, _ int) *graph.Node {
 }
 
 // exclusiveProd returns for each element of a row, along the last axis of x, the
-// product of all other elements of the row. Nothing is divided, so zeros do no
-// harm in it or in its derivatives: a row, filled up with ones to a power of
-// two, is folded in halves to products of ever more elements; on the way back
-// each half gets what is outside of both, times the other half.
+// product of all other elements of the row. It divides by nothing, so zeros are
+// right in it and in its derivatives. The row, padded with ones to a power of two, is
+// multiplied half by half until one element is left; on the way back each half gets
+// the product of what is outside of both, times the other half.
 func exclusiveProd(x *graph.Node) *graph.Node {
 	last := len(x.Shape) - 1
 	length := x.Shape[last]
@@ -186,7 +186,7 @@ func crop(x *graph.Node, axis, start, n int) *graph.Node {
 	return graph.Crop(x, spans(x.Shape, axis, start, n))
 }
 
-// partialScatter is what the base or an update has in the element it goes to.
+// partialScatter is the derivative of an element by the base's, or by an update to it.
 func partialScatter(c *call, i int) *graph.Node {
 	switch c.Kind {
 	case ir.Add:
@@ -194,7 +194,7 @@ func partialScatter(c *call, i int) *graph.Node {
 	case ir.Mul:
 		return partialScatterMul(c, i)
 	}
-	// Max and Min: shared equally by all that are the greatest or least.
+	// Max and Min: 1/n for each of n greatest or least.
 	base, upd := c.src[0], c.src[2]
 	most := c.recomputeForCompare()
 	fromBase := graph.Cast(equalAsStored(base, most), base.DType)
@@ -206,11 +206,11 @@ func partialScatter(c *call, i int) *graph.Node {
 	return times(fromUpd, c.gather(share))
 }
 
-// partialScatterMul is the product of all else that goes to the same element.
-// A division of the whole product would fail for zeros, so they are left out
-// of it and their own part is put in: with no other zero it is 1; with one, it
-// is that zero, written as the sum of all zeros so that its derivative is 1
-// and second derivatives are right as well; with more it is 0.
+// partialScatterMul is the product of the other factors of the same element. To
+// divide the whole product by a factor would fail for zeros, so the product leaves
+// them out, and another factor stands for the other zeros: 1 if there is none; if
+// there is one, that zero, as the sum of all zeros, so that its derivative is 1 and
+// second derivatives are right as well; 0 if there are more.
 func partialScatterMul(c *call, i int) *graph.Node {
 	base, upd := c.src[0], c.src[2]
 	if i == 0 {

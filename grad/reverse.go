@@ -5,10 +5,9 @@ import (
 	"github.com/tensorken/tensorken/ir"
 )
 
-// backward returns the cotangents of the arguments from those of results. A
-// nil cotangent is zero, in and out. Where a node is used several times its
-// cotangents are added in the order of the tape, so that the same program
-// adds in the same order.
+// backward returns the cotangents of the arguments from those of results. Nil is
+// zero, in and out. The cotangents of a node that is used several times are added
+// in the order of the tape, so that the same program adds in the same order.
 func (t *tape) backward(results, cts []*graph.Node) []*graph.Node {
 	given := make([][]*graph.Node, len(t.calls))
 	give := func(n, ct *graph.Node) {
@@ -24,20 +23,16 @@ func (t *tape) backward(results, cts []*graph.Node) []*graph.Node {
 	for i := len(t.calls) - 1; i >= t.args; i-- {
 		c := &t.calls[i]
 		sum[i], given[i] = total(given[i]), nil
-		if r := resultOf(c.Node); r != nil {
-			if t.customs[r.customCall] == i { // the cotangents of all results are known
-				for j, ct := range t.vjpCustom(r.customCall, sum) {
-					give(r.args[j], ct)
-				}
+		switch r := resultOf(c.Node); {
+		case r != nil && t.customs[r.customCall] == i: // the cotangents of all results are known
+			for j, ct := range t.vjpCustom(r.customCall, sum) {
+				give(r.args[j], ct)
 			}
-			continue
-		}
-		if sum[i] == nil {
-			continue
-		}
-		for j, s := range c.src {
-			if t.isActive(s) {
-				give(s, c.vjp(sum[i], j))
+		case r == nil && sum[i] != nil:
+			for j, s := range c.src {
+				if t.isActive(s) {
+					give(s, c.vjp(sum[i], j))
+				}
 			}
 		}
 	}
@@ -50,23 +45,20 @@ func (t *tape) backward(results, cts []*graph.Node) []*graph.Node {
 // vjpCustom returns the cotangents of a custom call's arguments.
 func (t *tape) vjpCustom(k *customCall, sum []*graph.Node) []*graph.Node {
 	cts := make([]*graph.Node, len(k.outs))
-	some := false
 	for o, n := range k.outs {
 		if i, ok := t.index[n]; ok {
 			cts[o] = sum[i]
-			some = some || sum[i] != nil
 		}
 	}
-	if !some {
+	if len(present(cts)) == 0 {
 		return nil
 	}
 	return k.vjp(k.args, k.outs, cts)
 }
 
-// keepResiduals marks what a pullback needs of the recorded call to be stored
-// when it is first computed, because the pullback may be called again. Inside
-// of another transformation nothing is marked: what is called again there is
-// the whole.
+// keepResiduals marks the nodes of the recorded call that a pullback reads to be
+// stored when they are first computed, because the pullback may be called again.
+// Inside another transformation it marks nothing: a second call repeats that one.
 func (t *tape) keepResiduals(grads, cts []*graph.Node) {
 	store := func(n *graph.Node) {
 		if n.Value() == nil && !n.Traced() {
@@ -101,7 +93,7 @@ func (t *tape) keepResiduals(grads, cts []*graph.Node) {
 			}
 			store(n)
 			return nil, false
-		case class == ir.Movement || class == ir.Alias: // followed to what it shows
+		case class == ir.Movement || class == ir.Alias: // a view: its operand is stored
 			return t.calls[i].src, true
 		}
 		store(n)

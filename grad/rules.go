@@ -17,17 +17,16 @@ type call struct {
 // cotangent by the partial derivative or applies the transpose; forward mode
 // multiplies the tangent by the partial derivative or applies the operation.
 //
-// Rules are made of nodes, so their results can be differentiated again. They
-// are asked only for operands that depend on an argument.
+// Rules make nodes, so their results can be differentiated again. They are called
+// only for operands that depend on an argument.
 type rule struct {
 	// partial returns the derivative of c by each element of operand i, in
-	// the operand's shape; nil is zero. The result changes by the sum, over
-	// all operands and all their elements that have a part in it, of partial
-	// derivative times tangent; spread says where a cotangent goes.
+	// the operand's shape; nil is zero. An element of the result changes by the
+	// sum of partial derivative times tangent over the elements, of all operands,
+	// that it is made of; spread says which.
 	partial func(c *call, i int) *graph.Node
-	// transpose returns what the cotangent ct of a linear operation's result
-	// is for operand i. Conditions and indices are not among the operands
-	// that the operation is linear in.
+	// transpose returns the cotangent of operand i of a linear operation from
+	// the result's, ct. It is not called for conditions and indices.
 	transpose func(c *call, ct *graph.Node, i int) *graph.Node
 }
 
@@ -76,7 +75,7 @@ var rules = [ir.Ops]rule{
 	ir.Gather:       {transpose: transposeGather},
 }
 
-// vjp returns what the cotangent ct of c is for its operand i; nil is zero.
+// vjp returns the cotangent of c's operand i from c's own, ct; nil is zero.
 func (c *call) vjp(ct *graph.Node, i int) *graph.Node {
 	r := &rules[c.Op]
 	if r.transpose != nil {
@@ -88,8 +87,8 @@ func (c *call) vjp(ct *graph.Node, i int) *graph.Node {
 	return nil
 }
 
-// spread brings a cotangent of c's result to the shape of operand i: each of
-// the operand's elements gets that of the element it has a part in.
+// spread brings a cotangent of c's result to the shape of operand i: each element
+// of the operand gets the cotangent of the element that it contributes to.
 func spread(c *call, ct *graph.Node, i int) *graph.Node {
 	switch {
 	case c.Op.Class() == ir.Reduction:
@@ -100,7 +99,7 @@ func spread(c *call, ct *graph.Node, i int) *graph.Node {
 	return ct
 }
 
-// The functions below make the few operations that rules are made of.
+// The functions below make the operations that rules use.
 
 func like(x *graph.Node, v float64) *graph.Node { return graph.Fill(x.DType, v, x.Shape) }
 

@@ -65,7 +65,7 @@ func transposeWindow(c *call, ct *graph.Node, _ int) *graph.Node {
 	return graph.Unwindow(ct, i, k, s, d, c.src[0].Shape[i])
 }
 
-// transposeUnwindow is Window. Elements that Unwindow found no place for get 0.
+// transposeUnwindow is Window. Elements that Unwindow drops have cotangents of 0.
 func transposeUnwindow(c *call, ct *graph.Node, _ int) *graph.Node {
 	i, k, s, d := c.Ints[0], c.Ints[1], c.Ints[2], c.Ints[3]
 	n := c.src[0].Shape[i]
@@ -94,7 +94,7 @@ func (c *call) gatherTranspose(x *graph.Node, length int) *graph.Node {
 	axis, idx := c.Ints[0], c.src[1]
 	n := graph.At(c.Site, graph.GatherTranspose(x, idx, axis, length))
 	switch {
-	case c.CoOutputs != nil: // itself such a sum
+	case c.CoOutputs != nil: // c is such a sum
 		n.CoOutputs = c.CoOutputs
 	case idx.Shape[axis] == 1: // compiled to comparisons, which check nothing
 		n.CoOutputs = &graph.CoOutputs{Nodes: []*graph.Node{c.Node}}
@@ -121,7 +121,7 @@ func inverse(order []int) []int {
 	return inv
 }
 
-// spans takes n elements of one axis and all others whole.
+// spans takes n elements of one axis and the whole of all others.
 func spans(shape []int, axis, start, n int) []graph.Span {
 	s := make([]graph.Span, len(shape))
 	for a, d := range shape {
