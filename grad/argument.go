@@ -9,10 +9,10 @@ import (
 	"github.com/tensorken/tensorken/tensor"
 )
 
-// An argument is what a function is differentiated by, in one call of it.
+// An argument is the tree that a function is differentiated by, in one call.
 type argument[P any] struct {
 	op    string
-	tree  P               // a copy nobody else has, to build results like it
+	tree  P               // a private copy, to build results like it
 	given []tensor.Tensor // its leaves
 	scope *graph.Scope
 	fresh []*graph.Node // the name of a leaf in the call; nil for one that gets no gradient
@@ -50,20 +50,20 @@ func (a *argument[P]) record(results []*graph.Node) *tape {
 	return t
 }
 
-// gradient returns, for each leaf of the tree, its cotangent of those of the
-// arguments, where nil is zero; nil for a leaf that has no derivative.
+// gradient returns the cotangent of each leaf, of those of the tape's arguments,
+// where nil is zero; nil for a leaf that has no derivative.
 func (a *argument[P]) gradient(cts []*graph.Node) []*graph.Node {
 	return withAbsent(zeros(present(a.fresh), cts), a.fresh)
 }
 
-// tangents returns what a tree has for the arguments that have a derivative: nil
-// where one is absent.
+// tangents returns what v has for the leaves that have a derivative: nil where one
+// is absent.
 func (a *argument[P]) tangents(op string, v P) []*graph.Node {
 	return only(match(op, "the tangent", flatten(op, a.tree), a.fresh, v), a.fresh)
 }
 
 // match returns the tangents or cotangents that a tree has for the leaves of
-// another, for which the nodes of stand: nil where one is absent, or of is nil
+// another, whose nodes are those of: nil where one is absent, or where of is nil
 // because the leaf has no derivative.
 func match(op, what string, leaves []pytree.Leaf[tensor.Tensor], of []*graph.Node, tree any) []*graph.Node {
 	ts, err := pytree.Align(leaves, flatten(op, tree))

@@ -58,11 +58,10 @@ func nextAxis(ints []int) []int { return append(nextAxes(ints[:1]), ints[1:]...)
 // nextTwoAxes is for two axes and something else.
 func nextTwoAxes(ints []int) []int { return append(nextAxes(ints[:2]), ints[2:]...) }
 
-// overExamples calls a function of nodes for all examples of a batch at once:
-// of those in for which batched is true, which have them along the first axis;
-// the others are the same for all. The function gets nodes that stand for an
-// example. A nil node is nil for the function as well. Its results have the
-// examples along the first axis where varies is true.
+// overExamples calls a function of one example for all examples of a batch. Nodes
+// in for which batched is true have the examples along the first axis; others are
+// the same for all, or nil. The function gets nodes of one example. The results out
+// have the examples along the first axis where varies is true.
 func overExamples(size int, in []*graph.Node, batched []bool, f func([]*graph.Node) []*graph.Node) (out []*graph.Node, varies []bool) {
 	scope := &graph.Scope{Example: true}
 	defer scope.Close()
@@ -104,7 +103,7 @@ func (b *batch) whole(n *graph.Node) *graph.Node {
 	return repeat(n, b.size)
 }
 
-// repeat is n for each example of a batch.
+// repeat returns n once for each example of a batch, along a new first axis.
 func repeat(n *graph.Node, size int) *graph.Node {
 	return graph.Expand(graph.Reshape(n, append([]int{1}, n.Shape...)), append([]int{size}, n.Shape...))
 }
@@ -121,8 +120,8 @@ func (b *batch) do(c *call, src []*graph.Node) *graph.Node {
 	return n
 }
 
-// gatherAll takes what all examples want of a tensor that they share, as if
-// they were one: repeating it would make its cotangent as large.
+// gatherAll takes the elements of all examples from a tensor that they share by one
+// Gather: repeating the tensor would make its cotangent as large.
 func gatherAll(c *call, idx *graph.Node) *graph.Node {
 	axis := c.Ints[0]
 	shape := slices.Clone(idx.Shape[1:])
@@ -133,8 +132,8 @@ func gatherAll(c *call, idx *graph.Node) *graph.Node {
 	return graph.Permute(graph.Reshape(n, idx.Shape), moved(len(idx.Shape), axis, 0))
 }
 
-// differentiateAll gives a custom call for all examples the rules of the call for
-// one, for all examples as well.
+// differentiateAll gives k, a custom call for all examples, the rules of old, the
+// call for one, over all examples.
 func (b *batch) differentiateAll(k, old *customCall) {
 	n, size := len(old.args), b.size
 	varies := make([]bool, n+len(old.outs))

@@ -95,7 +95,7 @@ func CustomJVP[P, R any](f func(P) R, jvp func(at, v P) (R, R)) func(P) R {
 			defer v.scope.Close()
 			for i, n := range v.given {
 				if n != nil {
-					n.Device = args[i].Device // zeros are anywhere
+					n.Device = args[i].Device // zeros are uncommitted
 				}
 			}
 			results := along(args, v.given)
@@ -136,10 +136,9 @@ func callCustom[P, R any](op string, f func(P) R, p P) *treeCall[P, R] {
 	return c
 }
 
-// mustBeLinear panics where the results of a rule are seen not to be linear in
-// the tangents that it was given: its transpose would be something else than
-// the derivative. That something is added that does not depend on them is not
-// seen, nor what the rules of functions within it do.
+// mustBeLinear panics where it finds that the results of a rule are not linear in
+// the tangents that it was given: the transpose would not be the derivative. It does
+// not find added terms that do not depend on them, nor look into custom calls.
 func (t *tape) mustBeLinear(op string, results []*graph.Node) {
 	for _, n := range results {
 		if n != nil && !t.isActive(n) && !isZero(n) {
@@ -154,8 +153,8 @@ func (t *tape) mustBeLinear(op string, results []*graph.Node) {
 	}
 }
 
-// isLinear reports whether c is linear in all of its operands that vary with
-// an argument, together.
+// isLinear reports whether c is linear in its operands that vary with an argument,
+// all of them together.
 func (t *tape) isLinear(c *call) bool {
 	for _, s := range c.src {
 		if _, varies := t.index[s]; varies && !t.isActive(s) { // by way of a comparison, say
@@ -173,7 +172,7 @@ func (t *tape) isLinear(c *call) bool {
 	return c.Op == ir.Scatter && (c.Kind == ir.Add || c.Kind == ir.Mul && !t.isActive(c.src[2]))
 }
 
-// isZero reports whether n is made of the constant 0.
+// isZero reports whether every element of n is the constant 0.
 func isZero(n *graph.Node) bool {
 	for len(n.Src()) == 1 && n.Num == 0 && (n.Op == ir.Cast || n.Op.Class() == ir.Movement || n.Op.Class() == ir.Alias) {
 		n = n.Src()[0]

@@ -53,11 +53,11 @@ func HVP[P any](f func(P) tensor.Tensor, at, v P) P {
 	return c.tangent(op, v, false)
 }
 
-// A linearized call is a function's results and what their tangents are made of.
+// A linearized call has a function's results and the tape for their tangents.
 type linearized[P, R any] struct {
 	arg     *argument[P]
 	tape    *tape
-	result  R // a copy nobody else has, to build results like it
+	result  R // a private copy, to build results like it
 	leaves  []pytree.Leaf[tensor.Tensor]
 	results []*graph.Node
 }
@@ -76,7 +76,8 @@ func (c *linearized[P, R]) value() R {
 	return rebuild(c.arg.op, c.result, tensors(c.tape.outwards(c.results)))
 }
 
-// tangent returns the change of the result along v, and may be asked again.
+// tangent returns the change of the result along v; again says whether there may be
+// more calls.
 func (c *linearized[P, R]) tangent(op string, v P, again bool) R {
 	in := c.arg.tangents(op, v)
 	out := c.tape.forward(c.results, in)

@@ -17,10 +17,10 @@ import (
 // A precision says how derivatives are compared in a type: see Check.
 type precision struct{ step, tolerance, rounding float64 }
 
-// precisions has the table that Check's comment shows. The formula for finite
-// differences is wrong by a multiple of step⁴ and by rounding over the step: the
-// tolerance leaves room for the first, and rounding is some 10 last bits, 50 of
-// float64, in which high orders are checked.
+// precisions has the table of Check's comment. Finite differences are wrong by a
+// multiple of step⁴, for which the tolerance leaves room, and by rounding over the
+// step. The rounding allowed is some 10 units in the last place, 50 for float64, in
+// which high orders are checked.
 var precisions = map[tensor.DType]precision{
 	tensor.Float64:  {1e-4, 1e-8, 1e-14},
 	tensor.Float32:  {1.0 / 128, 1e-4, 1e-6},
@@ -35,22 +35,22 @@ var precisions = map[tensor.DType]precision{
 // function of the tree. f may give any number of elements of a floating-point
 // type: what is checked is their sum with random weights.
 //
-// What is compared with finite differences is reverse mode, over the reverse
-// mode of the orders before. To that are compared forward mode alone, forward
-// mode over reverse, and reverse mode over forward. A function that uses
-// [grad.Custom] has no forward mode, and that is left out.
+// Check compares finite differences with reverse mode, over the reverse mode of
+// the orders before, and this with forward mode alone, forward mode over reverse,
+// and reverse mode over forward. The modes with forward are left out for a function
+// that uses [grad.Custom], which has none.
 //
-// A derivative is a sum of products, of slopes and the direction's elements. Two
+// A derivative is a sum of products of slopes and the direction's elements. Two
 // ways to compute it may differ by
 //
 //	tolerance · S(n) + rounding · the greatest of S(0) to S(n-1)
 //
-// where S(n) is the sum of the sizes of those products, for order n, and S(0)
-// that of f's elements times their weights. Against finite differences the
-// rounding is that over the step. So they agree to the digits of the tolerance,
-// relative to the derivative where its terms do not cancel, unless what is
-// differentiated is so large that its own rounding hides them, or was before its
-// own terms canceled. Infinities and NaN always fail.
+// where S(n) is the sum of the sizes of those products, for order n, and S(0) the
+// sum of the sizes of f's elements times their weights. Against finite differences
+// the rounding is divided by the step. So derivatives agree to the digits of the
+// tolerance, relative to their size where their terms do not cancel, unless
+// rounding of a larger function or of larger terms hides these digits. Infinities
+// and NaN always fail.
 //
 //	type      tolerance  rounding  rounding/step  step
 //	float64   1e-8       1e-14     1e-10          1e-4
@@ -58,8 +58,8 @@ var precisions = map[tensor.DType]precision{
 //	float16   1e-2       4e-3      6.4e-2         1/16
 //	bfloat16  5e-2       3e-2      2.4e-1         1/8
 //
-// The type is the one of the largest step among f's and those of the leaves that
-// it is differentiated by. The direction's elements have sizes from 1/2 to 1,
+// The type is, of those of f and of the leaves that it is differentiated by, the one
+// with the largest step. The direction's elements have sizes from 1/2 to 1,
 // times |x| where an element x of the tree is larger than 1. Within two steps
 // along it f must be smooth, without a kink such as ReLU has at 0, and it must
 // give the same for the same tree.
@@ -109,7 +109,7 @@ func newChecker[P any](at P, leaves []pytree.Leaf[tensor.Tensor]) *checker[P] {
 		var scale tensor.Tensor
 		if x := l.Value; x.IsValid() && x.DType().IsFloat() && !l.State {
 			scale = x.Abs().Maximum(1)
-			c.mind(x)
+			c.coarsen(x)
 		}
 		c.leaves = append(c.leaves, l.Value)
 		c.scale = append(c.scale, scale)
@@ -117,16 +117,15 @@ func newChecker[P any](at P, leaves []pytree.Leaf[tensor.Tensor]) *checker[P] {
 	return c
 }
 
-// mind has the checker compare no more precisely than x's type allows.
-func (c *checker[P]) mind(x tensor.Tensor) {
+// coarsen has the checker compare no more precisely than x's type allows.
+func (c *checker[P]) coarsen(x tensor.Tensor) {
 	if p := precisions[x.DType()]; p.step > c.step {
 		c.precision = p
 	}
 }
 
 // random returns numbers of either sign and sizes from 1/2 to 1, of the shape
-// and type of a tensor. Those of less precision begin as float32, which every
-// device has.
+// and type of a tensor. Only float64 begins as such: not every device has it.
 func (c *checker[P]) random(like tensor.Tensor) tensor.Tensor {
 	wide, narrow := make([]float64, like.Len()), make([]float32, like.Len())
 	for i := range wide {
@@ -145,21 +144,21 @@ func (c *checker[P]) random(like tensor.Tensor) tensor.Tensor {
 // the sizes of its terms.
 func (c *checker[P]) weighted(f func(P) tensor.Tensor) (sum func(P) tensor.Tensor, size tensor.Tensor) {
 	y := f(c.tree(c.leaves))
-	c.mind(y)
+	c.coarsen(y)
 	weights := c.random(y)
 	return func(p P) tensor.Tensor { return f(p).Mul(weights).Sum() }, y.Mul(weights).Abs().Sum()
 }
 
-// A derivative is a function's derivative along a direction, had in some way.
+// A derivative is a function's derivative along a direction, computed in one way.
 type derivative struct {
 	By    string
 	Value tensor.Tensor
 }
 
-// compare checks the derivatives of a given order. Those of the order before
-// are had by reverse mode and by forward mode, which is nil if there is none,
-// and no sum of terms up to them is larger than size; compare returns the same of
-// this order.
+// compare checks the derivatives of an order. reverse and forward compute those of
+// the order before, by reverse mode and by forward mode, which is nil if there is
+// none; size is the largest sum of terms so far. compare returns the same of this
+// order.
 func (c *checker[P]) compare(t testing.TB, reverse, forward func(P) tensor.Tensor, size tensor.Tensor, order int) (nextReverse, nextForward func(P) tensor.Tensor, nextSize tensor.Tensor) {
 	t.Helper()
 	direction := make([]tensor.Tensor, len(c.scale))
@@ -171,24 +170,24 @@ func (c *checker[P]) compare(t testing.TB, reverse, forward func(P) tensor.Tenso
 	if err := tensor.Eval(direction); err != nil {
 		panic(err)
 	}
-	pull := func(f func(P) tensor.Tensor) func(P) tensor.Tensor {
+	byReverse := func(f func(P) tensor.Tensor) func(P) tensor.Tensor {
 		return func(p P) tensor.Tensor { return dot(size, gradient(f, p), direction) }
 	}
-	push := func(f func(P) tensor.Tensor) func(P) tensor.Tensor {
+	byForward := func(f func(P) tensor.Tensor) func(P) tensor.Tensor {
 		return func(p P) tensor.Tensor {
 			_, d := grad.JVP(f, p, c.tree(direction))
 			return d
 		}
 	}
-	nextReverse = pull(reverse)
+	nextReverse = byReverse(reverse)
 	all := []derivative{{"reverse mode", nextReverse(c.at)}}
-	if forward != nil && !usesCustom(func() { push(forward)(c.at) }) {
-		nextForward = push(forward)
+	if forward != nil && !usesCustom(func() { byForward(forward)(c.at) }) {
+		nextForward = byForward(forward)
 		all = append(all, derivative{"forward mode", nextForward(c.at)})
 		if order > 1 {
 			all = append(all,
-				derivative{"forward mode over reverse", push(reverse)(c.at)},
-				derivative{"reverse mode over forward", pull(forward)(c.at)})
+				derivative{"forward mode over reverse", byForward(reverse)(c.at)},
+				derivative{"reverse mode over forward", byReverse(forward)(c.at)})
 		}
 	}
 	nextSize = dot(size, absolute(gradient(reverse, c.at)), absolute(direction))
