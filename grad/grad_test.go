@@ -214,16 +214,16 @@ func TestAux(t *testing.T) {
 		logits := m.Layers[0].Mul(m.Layers[1])
 		return m.loss(), aux{Model: next, Logits: logits, Computed: f64(1)}
 	})(m)
-	bundle := node(value).CoOutputs
-	if bundle == nil || node(g.Layers[0]).CoOutputs != bundle || node(a.Logits).CoOutputs != bundle {
-		t.Fatal("the results of one call are not in one bundle")
+	co := node(value).CoOutputs
+	if co == nil || node(g.Layers[0]).CoOutputs != co || node(a.Logits).CoOutputs != co {
+		t.Fatal("the results of one call do not share CoOutputs")
 	}
 	has := map[*graph.Node]bool{}
-	for _, n := range bundle.Nodes {
+	for _, n := range co.Nodes {
 		has[n] = true
 	}
 	if want := []*graph.Node{node(value), node(a.Model.Norm.Mean), node(a.Logits)}; len(has) != len(want) || !has[want[0]] || !has[want[1]] || !has[want[2]] {
-		t.Errorf("the bundle has %d nodes, want the %d that are to be computed: value, mean, logits", len(has), len(want))
+		t.Errorf("the CoOutputs have %d nodes, want the %d that are to be computed: value, mean, logits", len(has), len(want))
 	}
 	if node(a.Model.Layers[0]) != node(m.Layers[0]) {
 		t.Error("a leaf handed through as auxiliary output is another node")
