@@ -9,16 +9,15 @@
 //
 //	LN1  nn.LayerNorm  `tensor:"ln_1"`   // named ln_1
 //	Mean tensor.Tensor `tensor:",state"` // saved, but not trained
-//	Mask tensor.Tensor `tensor:"-"`      // left out, carried as it is
+//	Mask tensor.Tensor `tensor:"-"`      // left out, shared with results
 //
-// The zero Tensor is an absent one, such as the bias of a layer without: it
-// has its place in the tree and is passed over. A pointer met twice is one
-// subtree, named once and still shared in a result, and may lead back to what
-// it was met in; equal tensors in two places are two.
+// The zero Tensor is an absent one, such as the bias of a layer that has none: the
+// functions skip it. A pointer met twice is one subtree, named once and shared in
+// results as well; pointers may form cycles. Equal tensors in two places are two.
 //
 // A result is a new tree: it shares no slice, map or pointer with its
 // argument, so keeping an earlier model is an assignment. Numbers, strings,
-// funcs and unexported fields are carried along; so is a pointer to what
+// funcs and unexported fields are copied as they are; so is a pointer to what
 // holds no tensor and has unexported fields, such as a *sync.Mutex.
 //
 // A value that cannot be walked, because an unexported field holds tensors,
@@ -90,8 +89,8 @@ func Cast[T any](v T, d tensor.DType) T {
 }
 
 // Ravel returns the elements of all tensors in v, in order, as one tensor of
-// one axis, and a function that makes a tree like v of such a tensor. The
-// tensors must be of one type; of none, flat is an empty float32 tensor.
+// shape [Size(v)], and a function that makes a tree like v of such a tensor. The
+// tensors must have one type; of none, flat is an empty float32 tensor.
 func Ravel[T any](v T) (flat tensor.Tensor, back func(tensor.Tensor) T) {
 	leaves := flatten("Ravel", v)
 	var parts []tensor.Tensor
@@ -138,7 +137,7 @@ func Size(v any) int {
 	return n
 }
 
-// mapped is Map on behalf of op.
+// mapped is Map, with errors of op.
 func mapped[T any](op string, v T, f func(name string, t tensor.Tensor) tensor.Tensor) T {
 	leaves := flatten(op, v)
 	out := make([]tensor.Tensor, len(leaves))

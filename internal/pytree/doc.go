@@ -9,15 +9,15 @@
 //
 //	W Tensor `tensor:"weight"`  // named weight
 //	M Tensor `tensor:",state"`  // leaves in it are marked State
-//	C Cache  `tensor:"-"`       // left out, carried as it is
+//	C Cache  `tensor:"-"`       // left out, shared with results
 //
 // A pointer met twice is one subtree: its leaves are found and named once,
 // and a result shares it in the same places. An unexported field that holds
 // leaves is an error unless it is tagged "-".
 //
 // A result is a new tree: it shares no slice, map or pointer with its
-// argument. What holds no leaf and has unexported fields of its own, such as
-// a *sync.Mutex or a *os.File, is carried as it is, as are funcs and channels.
+// argument, but for pointers to what holds no leaf and has unexported fields, such
+// as a *sync.Mutex or a *os.File, and for funcs and channels.
 //
-// The fields and names of a type are prepared once and kept.
+// The fields and names of a type are found once and cached.
 package pytree

@@ -9,13 +9,13 @@ import (
 )
 
 // Fill returns a function that sets the leaves of p, a pointer to a tree or a
-// map of pointers, in place, to what f makes of each; pointers are followed,
-// not replaced. Until it is called, nothing in the tree changes. What
-// is empty grows as names ask: an empty slice to the elements that they have
-// in it, an empty map to their keys, a nil pointer to a new value. An
-// interface that a leaf satisfies, if nil, takes a leaf.
+// map of pointers, in place, to what f returns for each; found says whether the
+// leaf's name is among names. Pointers are followed, not replaced. Nothing changes
+// before set is called.
 //
-// f is told whether the leaf's name is among names.
+// What is empty grows to hold names: a slice gets the elements that they name, a map
+// their keys, a nil pointer a new value, and a nil interface that the leaf type
+// satisfies a leaf.
 func Fill[L any](p any, names []string, f func(name string, found bool, x L) (L, error)) (set func(), err error) {
 	v := reflect.ValueOf(p)
 	if k := v.Kind(); (k != reflect.Pointer && k != reflect.Map) || v.IsNil() {
@@ -32,7 +32,7 @@ func Fill[L any](p any, names []string, f func(name string, found bool, x L) (L,
 	}, nil
 }
 
-// A filler is a walker that sets leaves where they are, at the end.
+// A filler is a walker that sets leaves in place, at the end.
 type filler[L any] struct {
 	*walker[L]
 	f     func(name string, found bool, x L) (L, error)
@@ -40,7 +40,7 @@ type filler[L any] struct {
 	sets  []func() // in order
 }
 
-// set has v set to x once all is well.
+// set queues setting v to x.
 func (w *filler[L]) set(v, x reflect.Value) {
 	w.sets = append(w.sets, func() { v.Set(x) })
 }
@@ -92,8 +92,8 @@ func (w *filler[L]) fillLeaf(v reflect.Value, old L) error {
 	return err
 }
 
-// fillCopy fills a copy of v, which cannot be set itself, and then has set
-// put it in v's place.
+// fillCopy fills a copy of v, which cannot be set itself, and queues set, which puts
+// the copy in v's place.
 func (w *filler[L]) fillCopy(p *layout, v reflect.Value, set func(reflect.Value)) error {
 	if p.kind == opaque {
 		return nil
@@ -109,15 +109,15 @@ func (w *filler[L]) fillCopy(p *layout, v reflect.Value, set func(reflect.Value)
 	return nil
 }
 
-// growSlice makes the elements of an empty slice that names ask for.
+// growSlice makes the elements of an empty slice that are in names.
 func (w *filler[L]) growSlice(p *layout, v reflect.Value) error {
-	met := map[int]bool{}
+	named := map[int]bool{}
 	last := -1
 	for rest := range w.under {
 		head, tail, _ := strings.Cut(rest, ".")
 		i, err := strconv.Atoi(head)
 		if err == nil && i >= 0 && strconv.Itoa(i) == head && w.accepts(p.elem, tail, 0) {
-			met[i] = true
+			named[i] = true
 			last = max(last, i)
 		}
 	}
@@ -125,7 +125,7 @@ func (w *filler[L]) growSlice(p *layout, v reflect.Value) error {
 		return nil
 	}
 	for i := range last {
-		if !met[i] {
+		if !named[i] {
 			return fmt.Errorf("%q has element %d but no element %d", w.name, last, i)
 		}
 	}
@@ -137,7 +137,7 @@ func (w *filler[L]) growSlice(p *layout, v reflect.Value) error {
 	return nil
 }
 
-// growMap makes the values of an empty map that names ask for.
+// growMap makes the values of an empty map whose keys are in names.
 func (w *filler[L]) growMap(p *layout, v reflect.Value) error {
 	keys := map[string]bool{}
 	for rest := range w.under {
@@ -168,9 +168,8 @@ func (w *filler[L]) growMap(p *layout, v reflect.Value) error {
 	return nil
 }
 
-// key returns the key of a map under which a name belongs: its shortest part,
-// ending at a dot or the end, of which the rest is the name of a leaf in a
-// value.
+// key returns the key of a map that begins a name: the shortest prefix, up to a dot
+// or the end, whose rest is the name of a leaf in a value.
 func (w *filler[L]) key(p *layout, name string, depth int) (string, bool) {
 	for i := 0; i <= len(name); i++ {
 		if i < len(name) && name[i] != '.' {
@@ -183,7 +182,7 @@ func (w *filler[L]) key(p *layout, name string, depth int) (string, bool) {
 	return "", false
 }
 
-// growPointer makes what a nil pointer points to if names ask for it.
+// growPointer makes what a nil pointer points to if a leaf of it is in names.
 func (w *filler[L]) growPointer(p *layout, v reflect.Value) error {
 	_, asked := slices.BinarySearch(w.names, string(w.name))
 	asked = asked && w.accepts(p.elem, "", 0)
@@ -211,7 +210,7 @@ func (w *filler[L]) growInterface(v reflect.Value) error {
 	return w.fillLeaf(v, absent)
 }
 
-// under yields what follows the walker's name and a dot in longer names.
+// under yields the rest of each name that begins with the walker's name and a dot.
 func (w *filler[L]) under(yield func(rest string) bool) {
 	prefix := ""
 	if len(w.name) > 0 {
@@ -225,8 +224,7 @@ func (w *filler[L]) under(yield func(rest string) bool) {
 	}
 }
 
-// accepts reports whether a value of the layout's type can have a leaf of that
-// name in it.
+// accepts reports whether a value of the layout's type can hold a leaf of that name.
 func (w *filler[L]) accepts(p *layout, name string, depth int) bool {
 	if depth > 100 { // a struct that embeds itself by a pointer
 		return false
@@ -260,7 +258,7 @@ func (w *filler[L]) accepts(p *layout, name string, depth int) bool {
 	return false
 }
 
-// cutName returns what follows a part and its dot at the start of a name.
+// cutName returns a name without the part that it begins with and the dot after.
 func cutName(name, part string) (rest string, ok bool) {
 	if part == "" || name == part {
 		return name[len(part):], true
@@ -268,7 +266,7 @@ func cutName(name, part string) (rest string, ok bool) {
 	return strings.CutPrefix(name, part+".")
 }
 
-// parseKey returns a map's key of type t that is written so.
+// parseKey returns the key of type t whose name is s, if there is one.
 func parseKey(s string, t reflect.Type) (reflect.Value, bool) {
 	k := reflect.New(t).Elem()
 	switch {

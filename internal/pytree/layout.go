@@ -9,7 +9,7 @@ import (
 type kind uint8
 
 const (
-	opaque    kind = iota // nothing inside to find or to copy
+	opaque    kind = iota // with nothing to find or to copy
 	leaf                  // a leaf
 	structure             // fields
 	sequence              // a slice or an array
@@ -18,15 +18,15 @@ const (
 	dynamic // an interface
 )
 
-// A layout says how to walk values of a type.
+// A layout says how to walk the values of a type.
 type layout struct {
 	typ    reflect.Type
 	kind   kind
 	elem   *layout // of a sequence, dictionary or pointer
 	fields []field
 	holds  bool // can hold leaves, not counting what interfaces hold
-	// unsure marks a pointer to what has unexported fields and can hold
-	// leaves only through an interface: it is copied if there are any.
+	// unsure marks a pointer to a type that has unexported fields and can hold
+	// leaves only through an interface: what it points to is copied if it does.
 	unsure bool
 }
 
@@ -35,7 +35,7 @@ type field struct {
 	index  int
 	name   string // "" for an embedded struct
 	state  bool
-	hidden bool // unexported: looked at only to see that it holds no leaf
+	hidden bool // unexported: checked to hold no leaf
 	layout *layout
 }
 
@@ -222,8 +222,8 @@ func (b *builder) isLeaf(t reflect.Type) bool { return t == b.leaf }
 
 func isInterface(t reflect.Type) bool { return t.Kind() == reflect.Interface }
 
-// needed reports whether a type has to be visited: it is the leaf or a
-// reference that a result must not share.
+// needed reports whether a type has to be visited: it is the leaf, or a reference
+// that results must not share.
 func (b *builder) needed(t reflect.Type) bool {
 	switch t.Kind() {
 	case reflect.Slice, reflect.Map, reflect.Pointer, reflect.Interface:
@@ -232,8 +232,7 @@ func (b *builder) needed(t reflect.Type) bool {
 	return t == b.leaf
 }
 
-// isOpaque reports whether a type has unexported fields, so that what it is
-// worth as a copy is not for us to say.
+// isOpaque reports whether a type has unexported fields: a copy may not work.
 func (b *builder) isOpaque(t reflect.Type) bool {
 	switch t.Kind() {
 	case reflect.Array:
@@ -248,14 +247,14 @@ func (b *builder) isOpaque(t reflect.Type) bool {
 	return false
 }
 
-// walkable reports whether a field, or what an embedded struct promotes, can
-// be set from outside its package.
+// walkable reports whether a field, or the fields of an embedded struct, can be set
+// from outside its package.
 func (b *builder) walkable(f reflect.StructField) bool {
 	return f.IsExported() || f.Anonymous && f.Type.Kind() == reflect.Struct && f.Type != b.leaf
 }
 
-// holdsInterface reports whether t is an interface or made of them, other
-// than by a struct.
+// holdsInterface reports whether t is an interface, or a slice, array or map of
+// them.
 func holdsInterface(t reflect.Type) bool {
 	for {
 		switch t.Kind() {

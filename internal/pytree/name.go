@@ -8,8 +8,8 @@ import (
 	"unicode"
 )
 
-// Title is a leaf's name as messages have it: quoted, but "element 1" for what
-// is only numbered and "the tensor" for a tree that is itself a leaf.
+// Title is a leaf's name in messages: quoted, but "element 1" for a bare index and
+// "the tensor" for a tree that is itself a leaf.
 func Title(name string) string {
 	if name == "" {
 		return "the tensor"
@@ -22,10 +22,10 @@ func Title(name string) string {
 
 // Titles lists the titles of names, only the first few of many.
 func Titles(names []string) string {
-	const most = 5
+	const shown = 5
 	rest := ""
-	if n := len(names) - most; n > 1 {
-		names, rest = names[:most], fmt.Sprintf(" and %d more", n)
+	if n := len(names) - shown; n > 1 {
+		names, rest = names[:shown], fmt.Sprintf(" and %d more", n)
 	}
 	titles := make([]string, len(names))
 	for i, name := range names {
@@ -62,12 +62,12 @@ func startsWord(runes []rune, i int) bool {
 	return false
 }
 
-// plural reports whether a word's rest is the s alone, as in URLs.
+// plural reports whether the rest of a word is a lone s, as in URLs.
 func plural(rest []rune) bool {
 	return rest[0] == 's' && (len(rest) == 1 || !unicode.IsLower(rest[1]))
 }
 
-// A tag is what a field's tag says.
+// A tag is a parsed field tag.
 type tag struct {
 	name        string // "" if none is given
 	skip, state bool

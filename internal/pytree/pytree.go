@@ -35,12 +35,12 @@ func unique[L any](leaves []Leaf[L]) error {
 	if len(leaves) < 2 {
 		return nil
 	}
-	met := make(map[string]struct{}, len(leaves))
+	seen := make(map[string]struct{}, len(leaves))
 	for _, l := range leaves {
-		if _, ok := met[l.Name]; ok {
+		if _, ok := seen[l.Name]; ok {
 			return fmt.Errorf("two different leaves are named %q", l.Name)
 		}
-		met[l.Name] = struct{}{}
+		seen[l.Name] = struct{}{}
 	}
 	return nil
 }
@@ -70,8 +70,8 @@ func Update[L any](p any, leaves []L) error {
 	return nil
 }
 
-// newReplacer returns a walker that puts leaves, in order, in place of those it
-// meets; left says afterwards whether there were as many.
+// newReplacer returns a walker that replaces the leaves it visits by others, in
+// order; left fails afterwards if there were more or fewer.
 func newReplacer[L any](leaves []L) (w *walker[L], left func() error) {
 	n := 0
 	w = newWalker(func(_ []byte, _ bool, x *L) {
@@ -88,9 +88,8 @@ func newReplacer[L any](leaves []L) (w *walker[L], left func() error) {
 	}
 }
 
-// Align returns what b has for each leaf of a, in a's order: by position if
-// their names are the same, else by name. Leaves that b lacks are absent; one
-// that a lacks is an error.
+// Align returns the leaves of b in the order of a's leaves of the same names. Leaves
+// that b lacks are absent; one that a lacks is an error.
 func Align[L any](a, b []Leaf[L]) ([]L, error) {
 	out := make([]L, len(a))
 	if slices.EqualFunc(a, b, func(x, y Leaf[L]) bool { return x.Name == y.Name }) {
@@ -113,8 +112,8 @@ func Align[L any](a, b []Leaf[L]) ([]L, error) {
 	return out, nil
 }
 
-// maxDepth bounds how deep values may nest; only one that contains itself
-// comes near.
+// maxDepth bounds how deep values may nest. Only one that contains itself comes
+// near it.
 const maxDepth = 10000
 
 var errDeep = errors.New("nested more than 10000 deep: does it contain itself?")
@@ -126,11 +125,11 @@ type address struct {
 	typ reflect.Type
 }
 
-// A walker is on its way through a tree.
+// A walker visits the values in a tree. Its fields describe the value it is at.
 type walker[L any] struct {
 	leaf  func(name []byte, state bool, x *L)
 	typ   reflect.Type              // of the leaf
-	seen  map[address]reflect.Value // what stands for a pointer in the result
+	seen  map[address]reflect.Value // what replaces a pointer in the result
 	name  []byte
 	state bool
 	depth int
@@ -170,8 +169,8 @@ func (w *walker[L]) visit(p *layout, v reflect.Value) error {
 	return nil
 }
 
-// copy replaces the leaves in v, which can be set and so far shares its
-// slices, maps and pointers with the original, by what w.leaf makes of them.
+// copy calls w.leaf for the leaves in v, to replace them, and copies slices, maps and
+// what pointers point to. v is a shallow copy that can be set.
 func (w *walker[L]) copy(p *layout, v reflect.Value) error {
 	switch p.kind {
 	case leaf:
@@ -271,8 +270,8 @@ func (w *walker[L]) fields(p *layout, v reflect.Value, do func(*layout, reflect.
 	return nil
 }
 
-// holdsLeaf reports whether an interface in an unexported field, or in a
-// slice, array or map there, holds something made of leaves.
+// holdsLeaf reports whether v, of an unexported field, is an interface that holds
+// leaves, or a slice, array or map of such.
 func (w *walker[L]) holdsLeaf(v reflect.Value) bool {
 	switch v.Kind() {
 	case reflect.Interface:
@@ -346,7 +345,7 @@ func (w *walker[L]) descend(p *layout, v reflect.Value, do func(*layout, reflect
 	return err
 }
 
-// first notes that x stands for the pointer v; false if something does.
+// markSeen notes that x replaces the pointer v; false if v was seen before.
 func (w *walker[L]) markSeen(v, x reflect.Value) bool {
 	at := address{v.UnsafePointer(), v.Type()}
 	if _, ok := w.seen[at]; ok {
@@ -382,7 +381,7 @@ func (w *walker[L]) dot() {
 // An entry is a key of a map and its value.
 type entry struct{ key, value reflect.Value }
 
-// entries returns what is in a map, in the order of keys.
+// entries returns the entries of a map, in the order of keys.
 func entries(m reflect.Value) []entry {
 	es := make([]entry, 0, m.Len())
 	for it := m.MapRange(); it.Next(); {
