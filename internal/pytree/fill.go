@@ -265,27 +265,3 @@ func cutName(name, part string) (rest string, ok bool) {
 	}
 	return strings.CutPrefix(name, part+".")
 }
-
-// parseKey returns the key of type t whose name is s, if there is one.
-func parseKey(s string, t reflect.Type) (reflect.Value, bool) {
-	k := reflect.New(t).Elem()
-	switch {
-	case k.Kind() == reflect.String:
-		k.SetString(s)
-	case k.CanInt():
-		n, err := strconv.ParseInt(s, 10, t.Bits())
-		if err != nil {
-			return k, false
-		}
-		k.SetInt(n)
-	case k.CanUint():
-		n, err := strconv.ParseUint(s, 10, t.Bits())
-		if err != nil {
-			return k, false
-		}
-		k.SetUint(n)
-	default:
-		return k, false
-	}
-	return k, keyName(k) == s
-}

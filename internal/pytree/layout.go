@@ -267,12 +267,3 @@ func holdsInterface(t reflect.Type) bool {
 		}
 	}
 }
-
-func validKey(t reflect.Type) bool {
-	switch t.Kind() {
-	case reflect.String, reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64,
-		reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64:
-		return true
-	}
-	return false
-}

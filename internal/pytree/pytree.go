@@ -377,37 +377,3 @@ func (w *walker[L]) dot() {
 		w.name = append(w.name, '.')
 	}
 }
-
-// An entry is a key of a map and its value.
-type entry struct{ key, value reflect.Value }
-
-// entries returns the entries of a map, in the order of keys.
-func entries(m reflect.Value) []entry {
-	es := make([]entry, 0, m.Len())
-	for it := m.MapRange(); it.Next(); {
-		es = append(es, entry{it.Key(), it.Value()})
-	}
-	slices.SortFunc(es, func(a, b entry) int {
-		switch {
-		case a.key.CanInt():
-			return cmp.Compare(a.key.Int(), b.key.Int())
-		case a.key.CanUint():
-			return cmp.Compare(a.key.Uint(), b.key.Uint())
-		}
-		return cmp.Compare(keyName(a.key), keyName(b.key))
-	})
-	return es
-}
-
-// keyName is what a map's key adds to a name.
-func keyName(k reflect.Value) string {
-	switch {
-	case k.Kind() == reflect.String:
-		return k.String()
-	case k.CanInt():
-		return strconv.FormatInt(k.Int(), 10)
-	case k.CanUint():
-		return strconv.FormatUint(k.Uint(), 10)
-	}
-	return fmt.Sprint(k)
-}
