@@ -93,12 +93,15 @@ type batch struct {
 }
 
 // varies reports whether n differs from example to example.
-func (b *batch) varies(n *graph.Node) bool { return b.of[n] != nil }
+func (b *batch) varies(n *graph.Node) bool {
+	_, ok := b.tape.index[n]
+	return ok
+}
 
 // whole returns n of all examples, repeated if it is the same for all.
 func (b *batch) whole(n *graph.Node) *graph.Node {
 	if b.varies(n) {
-		return b.of[n]
+		return b.find(n)
 	}
 	return repeat(n, b.size)
 }

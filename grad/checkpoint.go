@@ -67,9 +67,9 @@ func checkpoint(in []*graph.Node, f func([]*graph.Node) []*graph.Node) []*graph.
 // taken for the same computation. It returns what results become.
 func (t *tape) recompute(args, captured, results []*graph.Node, level int32) []*graph.Node {
 	r := newReplay(t)
-	r.level = level
+	r.level, r.captured = level, make(map[*graph.Node]*graph.Node, len(captured))
 	for i, c := range captured {
-		r.of[c] = args[t.args+i]
+		r.captured[c] = args[t.args+i]
 	}
 	r.operand = r.find
 	r.remake = func(c *call, src []*graph.Node) *graph.Node {
@@ -82,7 +82,7 @@ func (t *tape) recompute(args, captured, results []*graph.Node, level int32) []*
 		return n
 	}
 	r.differentiate = func(k, old *customCall) { k.vjp, k.jvp = old.vjp, old.jvp }
-	r.run(args)
+	r.run(args[:t.args])
 	return r.all(results)
 }
 

@@ -23,11 +23,13 @@ func (t *tape) forward(results, tangents []*graph.Node) []*graph.Node {
 	}
 	customs := make(map[*customCall][]*graph.Node)
 	for i := t.args; i < len(t.calls); i++ {
+		if !t.active[i] {
+			continue
+		}
 		c := &t.calls[i]
 		src := each(c.src)
-		r := resultOf(c.Node)
-		switch {
-		case !t.active[i] || len(present(src)) == 0:
+		switch r := resultOf(c.Node); {
+		case !slices.ContainsFunc(src, isPresent):
 		case r == nil:
 			all[i] = c.jvp(src)
 		default:

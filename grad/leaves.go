@@ -96,12 +96,14 @@ func floats(ns []*graph.Node) []*graph.Node {
 	return out
 }
 
+func isPresent(n *graph.Node) bool { return n != nil }
+
 // present returns ns without those that are nil.
 func present(ns []*graph.Node) []*graph.Node { return only(ns, ns) }
 
 // only returns those of ns for which the node of the same position is not nil.
 func only(ns, of []*graph.Node) []*graph.Node {
-	var list []*graph.Node
+	list := make([]*graph.Node, 0, len(of))
 	for i, n := range of {
 		if n != nil {
 			list = append(list, ns[i])

@@ -9,7 +9,8 @@ import (
 type replay struct {
 	tape      *tape
 	level     int32                       // is added to their RematLevel
-	of        map[*graph.Node]*graph.Node // what a node becomes
+	of        []*graph.Node               // what the calls of the tape become
+	captured  map[*graph.Node]*graph.Node // what other nodes become
 	customs   map[*customCall]*customCall
 	coOutputs map[*graph.CoOutputs]*graph.CoOutputs
 
@@ -24,7 +25,7 @@ type replay struct {
 func newReplay(t *tape) *replay {
 	return &replay{
 		tape:      t,
-		of:        make(map[*graph.Node]*graph.Node, len(t.calls)),
+		of:        make([]*graph.Node, len(t.calls)),
 		customs:   map[*customCall]*customCall{},
 		coOutputs: map[*graph.CoOutputs]*graph.CoOutputs{},
 	}
@@ -32,13 +33,9 @@ func newReplay(t *tape) *replay {
 
 // run makes the nodes.
 func (r *replay) run(args []*graph.Node) {
-	for i := range r.tape.calls {
-		c := &r.tape.calls[i]
-		if i < r.tape.args {
-			r.of[c.Node] = args[i]
-		} else {
-			r.of[c.Node] = r.make(c)
-		}
+	copy(r.of, args)
+	for i := r.tape.args; i < len(r.of); i++ {
+		r.of[i] = r.make(&r.tape.calls[i])
 	}
 	for old, c := range r.coOutputs {
 		c.Nodes = r.all(old.Nodes)
@@ -63,10 +60,13 @@ func (r *replay) make(c *call) *graph.Node {
 	return r.remake(c, src)
 }
 
-// find returns what n becomes: itself if it is not of the tape. It may be an
-// example of a batch around this replay, which becomes all of them there.
+// find returns what n becomes: itself if it is neither of the tape nor captured. It
+// may be an example of a batch around this replay, which becomes all of them there.
 func (r *replay) find(n *graph.Node) *graph.Node {
-	if m, ok := r.of[n]; ok {
+	if i, ok := r.tape.index[n]; ok {
+		return r.of[i]
+	}
+	if m := r.captured[n]; m != nil {
 		return m
 	}
 	return n

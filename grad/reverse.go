@@ -1,6 +1,8 @@
 package grad
 
 import (
+	"slices"
+
 	"github.com/tensorken/tensorken/internal/graph"
 	"github.com/tensorken/tensorken/ir"
 )
@@ -50,7 +52,7 @@ func (t *tape) vjpCustom(k *customCall, sum []*graph.Node) []*graph.Node {
 			cts[o] = sum[i]
 		}
 	}
-	if len(present(cts)) == 0 {
+	if !slices.ContainsFunc(cts, isPresent) {
 		return nil
 	}
 	return k.vjp(k.args, k.outs, cts)
