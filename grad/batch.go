@@ -100,8 +100,8 @@ func (b *batch) varies(n *graph.Node) bool {
 
 // whole returns n of all examples, repeated if it is the same for all.
 func (b *batch) whole(n *graph.Node) *graph.Node {
-	if b.varies(n) {
-		return b.find(n)
+	if i, ok := b.tape.index[n]; ok {
+		return b.of[i]
 	}
 	return repeat(n, b.size)
 }

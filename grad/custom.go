@@ -147,7 +147,7 @@ func (t *tape) mustBeLinear(op string, results []*graph.Node) {
 	}
 	for i := t.args; i < len(t.calls); i++ {
 		c := &t.calls[i]
-		if t.active[i] && c.Op != ir.CallResult && !t.isLinear(c) {
+		if c.active && c.Op != ir.CallResult && !t.isLinear(c) {
 			misuse(op, fmt.Sprintf("the tangent must be linear in v, which %v of what depends on v is not", c.Op), c.Node)
 		}
 	}

@@ -23,10 +23,10 @@ func (t *tape) forward(results, tangents []*graph.Node) []*graph.Node {
 	}
 	customs := make(map[*customCall][]*graph.Node)
 	for i := t.args; i < len(t.calls); i++ {
-		if !t.active[i] {
+		c := &t.calls[i]
+		if !c.active {
 			continue
 		}
-		c := &t.calls[i]
 		src := each(c.src)
 		switch r := resultOf(c.Node); {
 		case !slices.ContainsFunc(src, isPresent):

@@ -94,7 +94,10 @@ func (r *replay) custom(old *customCall) *customCall {
 // coOutputsOf returns what a node's CoOutputs become, which run fills in; nil is
 // none.
 func (r *replay) coOutputsOf(old *graph.CoOutputs) *graph.CoOutputs {
-	if old != nil && r.coOutputs[old] == nil {
+	if old == nil {
+		return nil
+	}
+	if r.coOutputs[old] == nil {
 		r.coOutputs[old] = new(graph.CoOutputs)
 	}
 	return r.coOutputs[old]

@@ -9,7 +9,8 @@ import (
 // because a node that has been computed forgets them.
 type call struct {
 	*graph.Node
-	src []*graph.Node
+	src    []*graph.Node
+	active bool // the result has a derivative by an argument of the tape
 }
 
 // A rule says how an operation is differentiated, in one of two ways. Both

@@ -14,14 +14,13 @@ type tape struct {
 	args    int // how many of calls, the first ones, are the arguments
 	calls   []call
 	index   map[*graph.Node]int // of a node in calls
-	active  []bool              // calls whose result varies with an argument
 	customs map[*customCall]int // the first of calls that is a result of one
 }
 
 func newTape(args []*graph.Node) *tape {
 	t := &tape{args: len(args), index: make(map[*graph.Node]int), customs: make(map[*customCall]int)}
 	for _, a := range args {
-		t.add(call{a, a.Src()}, a.DType.IsFloat())
+		t.add(a, a.Src(), a.DType.IsFloat())
 	}
 	return t
 }
@@ -70,38 +69,31 @@ func recordWhole(scope *graph.Scope, args, results []*graph.Node) *tape {
 // gives.
 func (t *tape) walk(scope *graph.Scope, roots []*graph.Node, operands func(*graph.Node) []*graph.Node) {
 	graph.Walk(roots, func(n *graph.Node) ([]*graph.Node, bool) {
-		if n == nil {
+		if n == nil || !n.In(scope) {
 			return nil, false
 		}
-		if _, seen := t.index[n]; seen || !n.In(scope) {
+		if _, seen := t.index[n]; seen {
 			return nil, false
 		}
 		return operands(n), true
 	}, func(n *graph.Node, src []*graph.Node) {
-		c := call{n, src}
-		t.add(c, t.varies(&c))
+		t.add(n, src, ir.Table[n.Op].Diff != ir.Zero && n.DType.IsFloat() && slices.ContainsFunc(src, t.isActive))
 	})
 }
 
-func (t *tape) add(c call, active bool) {
-	if r := resultOf(c.Node); r != nil {
+func (t *tape) add(n *graph.Node, src []*graph.Node, active bool) {
+	if r := resultOf(n); r != nil {
 		if _, known := t.customs[r.customCall]; !known {
 			t.customs[r.customCall] = len(t.calls)
 		}
 	}
-	t.index[c.Node] = len(t.calls)
-	t.calls = append(t.calls, c)
-	t.active = append(t.active, active)
-}
-
-// varies reports whether the result of c has a derivative by an argument.
-func (t *tape) varies(c *call) bool {
-	return ir.Table[c.Op].Diff != ir.Zero && c.DType.IsFloat() && slices.ContainsFunc(c.src, t.isActive)
+	t.index[n] = len(t.calls)
+	t.calls = append(t.calls, call{n, src, active})
 }
 
 func (t *tape) isActive(n *graph.Node) bool {
 	i, ok := t.index[n]
-	return ok && t.active[i]
+	return ok && t.calls[i].active
 }
 
 // outward returns n, or the operand of an argument: a node that a function
