@@ -1,5 +1,5 @@
 // Package gpu runs kernels on a GPU: a driver.Device over internal/wgpu, with
-// shaders from internal/wgsl.
+// shaders from internal/schedule and internal/wgsl.
 //
 // A run records its dispatches into few command buffers of one pass each.
 // Numbers and offsets go up in one piece for each of them, 256 bytes a
