@@ -53,7 +53,7 @@ type instr struct {
 	ir.Instr
 	node     *graph.Node    // that it computes or stores
 	arg      *graph.Node    // of Load, Scalar, Store and Scatter: what is read or written
-	base     *graph.Node    // of Scatter: what its result starts as
+	base     *graph.Node    // of Scatter: what its result starts as; nil for a constant
 	position ir.AffineExpr  // of Iota
 	element  *ir.AffineExpr // of what uses an index: see Index
 }
@@ -239,10 +239,10 @@ func (g *group) operand(n *graph.Node, at []ir.AffineExpr) []ir.AffineExpr {
 
 // reads lists what an instruction reads from memory.
 func (in *instr) reads() []*graph.Node {
-	switch in.Op {
-	case ir.Load:
+	switch {
+	case in.Op == ir.Load:
 		return []*graph.Node{in.arg}
-	case ir.Scatter:
+	case in.base != nil:
 		return []*graph.Node{in.base}
 	}
 	return nil

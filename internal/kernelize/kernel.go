@@ -28,7 +28,7 @@ func (g *group) kernel() Kernel {
 	}
 	for i := range g.body {
 		in := &g.body[i]
-		if in.Op == ir.Scatter {
+		if in.base != nil {
 			w.arg(ir.In, in.base)
 		}
 		if in.Op == ir.Store || in.Op == ir.Scatter {

@@ -137,6 +137,11 @@ func (t *trial) scatter(n *graph.Node, l layout) int {
 	at := t.g.coordinates(l)
 	index, _ := t.emit(idx, at, nil, 0)
 	update, _ := t.emit(upd, at, nil, 0)
+	src := []int{index, update}
+	if base.Op == ir.Const {
+		start, _ := t.emit(base, at, nil, 0)
+		src = append(src, start)
+	}
 	if t.stopped() {
 		return -1
 	}
@@ -146,9 +151,11 @@ func (t *trial) scatter(n *graph.Node, l layout) int {
 	to[axis] = shape.Constant(0)
 	v := t.view(to, strides, n.Shape, nil, 0)
 	v.Stride, v.Len = strides[axis], n.Shape[axis]
-	id := t.add(n, ir.Instr{Op: ir.Scatter, Type: t.g.body[update].Type, Kind: n.Kind, Src: []int{index, update}, View: v})
+	id := t.add(n, ir.Instr{Op: ir.Scatter, Type: t.g.body[update].Type, Kind: n.Kind, Src: src, View: v})
 	t.last().arg, t.last().element = n, element(n, at)
-	t.last().base, _ = t.p.stored(base, t.g)
+	if base.Op != ir.Const {
+		t.last().base, _ = t.p.stored(base, t.g)
+	}
 	return id
 }
 

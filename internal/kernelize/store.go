@@ -161,7 +161,7 @@ func (p *placer) cat(n *graph.Node) {
 // scatter gives n a routine of its own.
 func (p *placer) scatter(n *graph.Node) {
 	base := n.Src()[0]
-	if x, ok := p.stored(base, nil); !ok || x.Op == ir.Buffer && !shape.IsRowMajor(x.Shape, x.Ints[1:]) {
+	if x, ok := p.stored(base, nil); base.Op != ir.Const && (!ok || x.Op == ir.Buffer && !shape.IsRowMajor(x.Shape, x.Ints[1:])) {
 		p.store(base)
 	}
 	p.start(n, ir.Routine, n.Src()[1].Shape, func(t *trial, l layout) int { return t.scatter(n, l) })
