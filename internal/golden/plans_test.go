@@ -55,6 +55,11 @@ var plans = []struct {
 			return nn.CrossEntropy(x, labels(64)).Mean()
 		})(counted(64, 10))
 	}},
+	{"gradient of an embedding", 1, func() any {
+		return grad.Of(func(table tensor.Tensor) tensor.Tensor {
+			return table.Take(0, labels(64)).Mul(counted(64, 8)).Sum()
+		})(counted(10, 8))
+	}},
 	{"conv2d + bias + relu", 1, func() any {
 		return convolve(counted(2, 3, 8, 8), counted(5, 3, 3, 3)).Add(counted(5, 1, 1)).ReLU()
 	}},
