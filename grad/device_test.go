@@ -37,6 +37,9 @@ func TestPointsOnDevice(t *testing.T) {
 			dtype = tensor.Float16 // its point also has a wider type
 		}
 		for _, p := range points[op] {
+			if op == ir.ToDevice { // its point is on the CPU
+				continue
+			}
 			t.Run(op.String()+" "+p.name, func(t *testing.T) {
 				at := p.at(op, dtype)
 				if err := tensor.Eval(at); err != nil { // on the CPU, which has float64
