@@ -257,6 +257,10 @@ func TestGroups(t *testing.T) {
 		{"a scatter", func(m *maker) []*graph.Node {
 			return list(elementwise(ir.Neg, graph.Scatter(ir.Add, m.leaf(7, 5), m.of(ir.Int32, 4, 5), elementwise(ir.Exp, m.leaf(4, 5)), 0)))
 		}, []string{"routine 4x5: Scatter*", "pointwise 7x5: Neg*"}},
+		{"a scatter onto a constant that is asked for", func(m *maker) []*graph.Node {
+			zeros := graph.Fill(f32, 0, []int{7, 5})
+			return list(zeros, graph.Scatter(ir.Add, zeros, m.of(ir.Int32, 4, 5), m.leaf(4, 5), 0))
+		}, []string{"pointwise 7x5: Const*", "routine 4x5: Scatter*"}},
 		{"a scatter onto a constant", func(m *maker) []*graph.Node {
 			return list(graph.Scatter(ir.Add, graph.Fill(f32, 0, []int{7, 5}), m.of(ir.Int32, 4, 5), m.leaf(4, 5), 0))
 		}, []string{"routine 4x5: Scatter*"}},

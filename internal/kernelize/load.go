@@ -139,7 +139,7 @@ func (t *trial) scatter(n *graph.Node, l layout) int {
 	update, _ := t.emit(upd, at, nil, 0)
 	src := []int{index, update}
 	if base.Op == ir.Const {
-		start, _ := t.emit(base, at, nil, 0)
+		start, _ := t.compute(base, at, nil, 0) // also if it is stored
 		src = append(src, start)
 	}
 	if t.stopped() {
