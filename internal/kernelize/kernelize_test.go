@@ -306,6 +306,12 @@ func TestGroups(t *testing.T) {
 			if got := groups(c.make(&maker{}), 0); !slices.Equal(got, c.want) {
 				t.Errorf("groups:\n\t%s\nwant:\n\t%s", strings.Join(got, "\n\t"), strings.Join(c.want, "\n\t"))
 			}
+			kernels, _ := Graph(c.make(&maker{}), 0)
+			for _, k := range kernels {
+				if err := ir.Verify(k.Kernel); err != nil {
+					t.Errorf("%v in\n%v", err, k)
+				}
+			}
 		})
 	}
 }
