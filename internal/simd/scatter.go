@@ -6,12 +6,32 @@ import (
 	"github.com/tensorken/tensorken/ir"
 )
 
-// A Scatterer combines dst[at + i·s + idx[i·k]·stride] with x[i] for i in [0, n), in
-// order. At the first index not in [0, limit) it stops and returns that i, otherwise n.
-// Indices are int64; x is float32 if dst has a 16-bit type.
+// A Scatterer combines elements with those at places that indices name:
+// dst[at + i·s + idx[i·k]·stride] takes in x[i] for i in [0, n), in order. At
+// the first index not in [0, limit) it stops and returns that i, otherwise n.
+// Indices are int64; x is float32 where dst is of a 16-bit type.
 type Scatterer func(dst, x, idx unsafe.Pointer, n, at, s, k, stride, limit int) int
 
-// arithmetic returns the functions that combine two numbers.
+// Scatterers has the routines by how elements are combined (Add, Mul, Max,
+// Min) and by their type.
+var Scatterers = func() (t [ir.Ops][Types]Scatterer) {
+	setScatterers(&t, ir.Uint8, arithmetic[uint8]())
+	setScatterers(&t, ir.Int32, arithmetic[int32]())
+	setScatterers(&t, ir.Uint32, arithmetic[uint32]())
+	setScatterers(&t, ir.Int64, arithmetic[int64]())
+	setScatterers(&t, ir.Float32, arithmetic[float32]())
+	setScatterers(&t, ir.Float64, arithmetic[float64]())
+	lattice := arithmetic[uint8]()
+	delete(lattice, ir.Add)
+	delete(lattice, ir.Mul)
+	setScatterers(&t, ir.Bool, lattice)
+	f := arithmetic[float32]()
+	setScatterers(&t, ir.Float16, rounded(f, ir.F16.Float32, ir.ToF16))
+	setScatterers(&t, ir.BFloat16, rounded(f, ir.BF16.Float32, ir.ToBF16))
+	return t
+}()
+
+// arithmetic is the ways of combining two numbers.
 func arithmetic[T number]() map[ir.Op]func(a, b T) T {
 	return map[ir.Op]func(a, b T) T{
 		ir.Add: func(a, b T) T { return a + b },
@@ -21,21 +41,19 @@ func arithmetic[T number]() map[ir.Op]func(a, b T) T {
 	}
 }
 
-// rounded combines float32 with numbers of a 16-bit type.
-func rounded[H any](widen func(H) float32, narrow func(float32) H) map[ir.Op]Scatterer {
+// rounded combines a float32 with a number of a 16-bit type.
+func rounded[H any](by map[ir.Op]func(a, b float32) float32, widen func(H) float32, narrow func(float32) H) map[ir.Op]func(a H, b float32) H {
 	m := map[ir.Op]func(a H, b float32) H{}
-	for op, f := range arithmetic[float32]() {
+	for op, f := range by {
 		m[op] = func(a H, b float32) H { return narrow(f(widen(a), b)) }
 	}
-	return scatterers(m)
+	return m
 }
 
-func scatterers[T, X any](by map[ir.Op]func(a T, b X) T) map[ir.Op]Scatterer {
-	m := map[ir.Op]Scatterer{}
+func setScatterers[T, X any](t *[ir.Ops][Types]Scatterer, d ir.DType, by map[ir.Op]func(a T, b X) T) {
 	for op, f := range by {
-		m[op] = scatter(f)
+		t[op][d] = scatter(f)
 	}
-	return m
 }
 
 func scatter[T, X any](combine func(a T, b X) T) Scatterer {

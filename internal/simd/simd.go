@@ -17,27 +17,35 @@ import (
 const Types = int(ir.Float64) + 1
 
 type (
-	// Unary sets dst[i] = op(x[i]) for i in [0, n).
+	// Unary gives dst[i] = op(x[i]) for i in [0, n).
 	Unary func(dst, x unsafe.Pointer, n int)
-	// Binary sets dst[i] = op(x[i], y[i]); of a scalar operand it reads only element
-	// 0.
+	// Binary gives dst[i] = op(x[i], y[i]); routines for a single number
+	// read only element 0 of that operand.
 	Binary func(dst, x, y unsafe.Pointer, n int)
-	// Ternary is Binary with three operands.
+	// Ternary is the like with three operands.
 	Ternary func(dst, x, y, z unsafe.Pointer, n int)
-	// Quaternary is Binary with four operands.
+	// Quaternary is the like with four operands.
 	Quaternary func(dst, x, y, z, w unsafe.Pointer, n int)
 )
 
-// Modes has the routines of a binary operation for vector (V) and scalar (S) operands.
-// Only VV is never nil.
+// Modes are the routines of a binary operation: for two runs, for a run and
+// a single number, for a single number and a run. Only VV is always there.
 type Modes struct{ VV, VS, SV Binary }
 
-// Choices has the routines of Where for vector (V) and scalar (S) operands; the
-// condition is a vector.
+// Choices are the routines of Where for two runs, for a run and a single
+// number, a single number and a run, and two numbers; the condition is a run.
 type Choices struct{ VV, VS, SV, SS Ternary }
 
-// vec returns the n elements at p.
+type integer interface {
+	uint8 | int32 | uint32 | int64
+}
+
+type float interface{ float32 | float64 }
+
+type number interface{ integer | float }
+
+// vec is n elements at p.
 func vec[T any](p unsafe.Pointer, n int) []T { return unsafe.Slice((*T)(p), n) }
 
-// at returns the element at p.
+// at is the element at p.
 func at[T any](p unsafe.Pointer) T { return *(*T)(p) }
