@@ -4,6 +4,7 @@ import (
 	"slices"
 	"unsafe"
 
+	"github.com/tensorken/tensorken/internal/loopnest"
 	"github.com/tensorken/tensorken/internal/simd"
 	"github.com/tensorken/tensorken/ir"
 )
@@ -94,8 +95,8 @@ func (r *contractRunner) cut(rows, cols []int) {
 	r.parts, r.chunksPerPart = 1, max(r.depth.count, 1)
 	if n := r.tiles(); n > 0 && n < t.minTiles {
 		if parts := min(2*t.minTiles/n, s.points(depth)/t.minPart, r.depth.count); parts > 1 {
-			r.chunksPerPart = (r.depth.count + parts - 1) / parts
-			r.parts = (r.depth.count + r.chunksPerPart - 1) / r.chunksPerPart
+			r.chunksPerPart = loopnest.CeilDiv(r.depth.count, parts)
+			r.parts = loopnest.CeilDiv(r.depth.count, r.chunksPerPart)
 		}
 	}
 }

@@ -3,6 +3,7 @@ package cpu
 import (
 	"unsafe"
 
+	"github.com/tensorken/tensorken/internal/loopnest"
 	"github.com/tensorken/tensorken/internal/simd"
 )
 
@@ -183,21 +184,9 @@ func clampLanes(v, c, limit, lo, hi int) (int, int) {
 		}
 		return lo, hi
 	case c < 0: // the same values in reverse
-		return max(lo, ceilDiv(v-limit+1, -c)), min(hi, ceilDiv(v+1, -c))
+		return max(lo, loopnest.CeilDiv(v-limit+1, -c)), min(hi, loopnest.CeilDiv(v+1, -c))
 	}
-	return max(lo, ceilDiv(-v, c)), min(hi, ceilDiv(limit-v, c))
-}
-
-// ceilDiv is a/b rounded up, for b > 0.
-func ceilDiv(a, b int) int {
-	if b == 1 {
-		return a
-	}
-	q := a / b
-	if a > q*b {
-		q++
-	}
-	return q
+	return max(lo, loopnest.CeilDiv(-v, c)), min(hi, loopnest.CeilDiv(limit-v, c))
 }
 
 // multiples narrows the lanes lo, lo+step, … below hi to those i for which v + i·c

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"unsafe"
 
+	"github.com/tensorken/tensorken/internal/loopnest"
 	"github.com/tensorken/tensorken/internal/simd"
 	"github.com/tensorken/tensorken/ir"
 )
@@ -48,7 +49,7 @@ func newScatter(s *space) *scatterRunner {
 	if r.axis >= 0 {
 		n := s.axes[r.axis].Len
 		r.part = max(1, (n+scatterParts-1)/scatterParts)
-		r.parts = (n + r.part - 1) / r.part
+		r.parts = loopnest.CeilDiv(n, r.part)
 	}
 	r.rest = newTiling(s, rest, (s.tune.minBlock+r.part-1)/r.part, max(1, s.tune.maxBlock/r.part))
 	lanes := slices.Clone(r.rest.longAxes())

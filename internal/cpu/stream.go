@@ -4,6 +4,7 @@ import (
 	"slices"
 	"unsafe"
 
+	"github.com/tensorken/tensorken/internal/loopnest"
 	"github.com/tensorken/tensorken/internal/simd"
 	"github.com/tensorken/tensorken/ir"
 )
@@ -70,8 +71,8 @@ func (r *streamRunner) cut() {
 	}
 	parts := min(32/r.keep.count, r.nk*r.nr/(2*r.space.tune.parallelThreshold), r.chunk.count)
 	if parts > 1 {
-		r.chunksPerPart = (r.chunk.count + parts - 1) / parts
-		r.parts = (r.chunk.count + r.chunksPerPart - 1) / r.chunksPerPart
+		r.chunksPerPart = loopnest.CeilDiv(r.chunk.count, parts)
+		r.parts = loopnest.CeilDiv(r.chunk.count, r.chunksPerPart)
 	}
 }
 

@@ -1,5 +1,7 @@
 package cpu
 
+import "github.com/tensorken/tensorken/internal/loopnest"
+
 // A tiling cuts the space of some axes into boxes: of length 1 along the outer
 // axes, of a tile along one axis, and whole along the inner ones.
 type tiling struct {
@@ -55,8 +57,8 @@ func even(n, limit int) int {
 	if n <= limit {
 		return max(n, 1)
 	}
-	parts := (n + limit - 1) / limit
-	size := (n + parts - 1) / parts
+	parts := loopnest.CeilDiv(n, limit)
+	size := loopnest.CeilDiv(n, parts)
 	if size >= 64 {
 		size = (size + 15) &^ 15
 	}
@@ -67,7 +69,7 @@ func (t *tiling) tiles() int {
 	if t.split < 0 {
 		return 1
 	}
-	return (t.lens[t.split] + t.tile - 1) / t.tile
+	return loopnest.CeilDiv(t.lens[t.split], t.tile)
 }
 
 // maxPoints is the number of points of the largest box.

@@ -9,8 +9,8 @@ import "math"
 func Split(steps, most int, cost func(parts, each int) float64) (parts, each int, least float64) {
 	least = math.Inf(1)
 	for n := 1; n <= max(most, 1); n *= 2 {
-		size := (steps + n - 1) / n
-		count := (steps + size - 1) / size
+		size := CeilDiv(steps, n)
+		count := CeilDiv(steps, size)
 		if c := cost(count, size); c < least {
 			parts, each, least = count, size, c
 		}

@@ -170,8 +170,6 @@ func lengths(k *ir.Kernel, axes ir.AxisSet) []int {
 
 func abs(x int) int { return max(x, -x) }
 
-func ceilDiv(a, b int) int { return (a + b - 1) / b }
-
 func floorPow2(n int) int { return 1 << (bits.Len(uint(n)) - 1) }
 
 func ceilPow2(n int) int { return 1 << bits.Len(uint(max(n, 1)-1)) }

@@ -3,6 +3,7 @@ package schedule
 import (
 	"fmt"
 
+	"github.com/tensorken/tensorken/internal/loopnest"
 	"github.com/tensorken/tensorken/internal/shader"
 	"github.com/tensorken/tensorken/ir"
 )
@@ -41,11 +42,11 @@ func (c *compiler) pass(threads int, build func(p *pass)) {
 
 // fold gives n workgroups as a grid, which may have a few more.
 func (c *compiler) fold(n int) [3]int {
-	y := ceilDiv(n, c.t.MaxGroups)
+	y := loopnest.CeilDiv(n, c.t.MaxGroups)
 	if y > c.t.MaxGroups {
 		c.fail("%d workgroups, more than a grid of %d rows holds", n, c.t.MaxGroups)
 	}
-	return [3]int{ceilDiv(n, max(y, 1)), y, 1}
+	return [3]int{loopnest.CeilDiv(n, max(y, 1)), y, 1}
 }
 
 // bind finds or makes the buffer of an argument, or of scratch if arg is -1.

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/tensorken/tensorken/internal/loopnest"
 	"github.com/tensorken/tensorken/internal/shader"
 	"github.com/tensorken/tensorken/ir"
 )
@@ -29,7 +30,7 @@ func (c *compiler) points(axes []int, stores []int, reduced func(sc *scope, i in
 	c.pass(c.t.threads(), func(p *pass) {
 		p.reduced = reduced
 		n := p.length(axes) / lanes
-		p.groups = ceilDiv(n, p.Threads)
+		p.groups = loopnest.CeilDiv(n, p.Threads)
 		item := p.item()
 		sc := p.root.when(item.Lt(n))
 		w := span{axes: axes, base: item}
@@ -85,7 +86,7 @@ func (c *compiler) transposeTiles(axes []int, other int, stores []int, reduced f
 	side := c.t.traits().transpose
 	c.pass(side*side/4, func(p *pass) {
 		p.reduced = reduced
-		high, wide := ceilDiv(c.k.Axes[other].Len, side), ceilDiv(c.k.Axes[inner].Len, side)
+		high, wide := loopnest.CeilDiv(c.k.Axes[other].Len, side), loopnest.CeilDiv(c.k.Axes[inner].Len, side)
 		p.groups = high * wide * c.length(outer)
 		job := p.job()
 		rest := p.root.Let("rest", job.Div(high*wide))

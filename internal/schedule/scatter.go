@@ -98,15 +98,15 @@ func (x *scatter) choose() {
 	x.blocks, x.rows = 1, v.Len
 	busy := x.t.busy()
 	if separate && v.Len > 0 && x.count > 1 {
-		x.rows = ceilDiv(v.Len, min(v.Len, max(1, busy/x.width)))
-		x.blocks = ceilDiv(v.Len, x.rows)
+		x.rows = loopnest.CeilDiv(v.Len, min(v.Len, max(1, busy/x.width)))
+		x.blocks = loopnest.CeilDiv(v.Len, x.rows)
 	}
 	x.segment = x.count
 	if x.rows == 1 && x.at.Type != ir.Bool {
 		parts := min(busy/(x.width*x.blocks), x.count/128)
 		if parts > 1 {
-			x.segment = ceilDiv(x.count, parts)
-			x.segments = ceilDiv(x.count, x.segment)
+			x.segment = loopnest.CeilDiv(x.count, parts)
+			x.segments = loopnest.CeilDiv(x.count, x.segment)
 			x.parts = x.compiler.scratch(x.segments * x.blocks * x.width)
 		}
 	}
@@ -133,7 +133,7 @@ var halves = map[ir.DType]shader.Type{ir.Float16: shader.F16, ir.BFloat16: shade
 func (x *scatter) combine() {
 	x.pass(x.t.threads(), func(p *pass) {
 		count := x.width * x.blocks * x.segments
-		p.groups = ceilDiv(count, p.Threads)
+		p.groups = loopnest.CeilDiv(count, p.Threads)
 		item := p.item()
 		sc := p.root.when(item.Lt(count))
 		column := sc.Let("column", item.Rem(x.width))
@@ -221,7 +221,7 @@ func (x *scatter) noteBad(loop *scope, index value) {
 func (x *scatter) addParts() {
 	x.pass(x.t.threads(), func(p *pass) {
 		count := x.width * x.blocks
-		p.groups = ceilDiv(count, p.Threads)
+		p.groups = loopnest.CeilDiv(count, p.Threads)
 		item := p.item()
 		sc := p.root.when(item.Lt(count))
 		column := sc.Let("column", item.Rem(x.width))

@@ -33,12 +33,12 @@ func (x *contraction) chooseTile(how *products) tile {
 		if !x.t.fits(t.threads(), t.bytes()) {
 			continue
 		}
-		tiles := x.batches * ceilDiv(x.rows.n, t.m) * ceilDiv(x.cols.n, t.n)
-		steps := max(1, ceilDiv(x.depth, t.k))
+		tiles := x.batches * loopnest.CeilDiv(x.rows.n, t.m) * loopnest.CeilDiv(x.cols.n, t.n)
+		steps := max(1, loopnest.CeilDiv(x.depth, t.k))
 		work := float64(t.m*t.n*t.k) / t.rate
 		splits, each, time := loopnest.Split(steps, min(64, steps/4), func(splits, each int) float64 {
 			time := 0.0
-			for left := ceilDiv(tiles*splits, x.t.Units); left > 0; left -= t.resident {
+			for left := loopnest.CeilDiv(tiles*splits, x.t.Units); left > 0; left -= t.resident {
 				time += float64(each) * max(cost.step, float64(min(left, t.resident))*work)
 			}
 			if splits > 1 {
@@ -97,7 +97,7 @@ const band = 8
 // locate finds the workgroup's tile and the thread's place in it.
 func (q *tilePass) locate() {
 	root, t := q.p.root, q.tile
-	high, wide := ceilDiv(q.rows.n, t.m), ceilDiv(q.cols.n, t.n)
+	high, wide := loopnest.CeilDiv(q.rows.n, t.m), loopnest.CeilDiv(q.cols.n, t.n)
 	per := high * wide
 	q.p.groups = per * q.batches * q.splits
 	job := q.p.job()
@@ -118,7 +118,7 @@ func (q *tilePass) multiplySteps() {
 	root, t := q.p.root, q.tile
 	q.m = q.prepare(&q.rows, t.m, q.at.row)
 	q.n = q.prepare(&q.cols, t.n, q.at.col)
-	first, last := u32(0), u32(ceilDiv(q.depth, t.k))
+	first, last := u32(0), u32(loopnest.CeilDiv(q.depth, t.k))
 	if q.splits > 1 {
 		first = root.Let("begin", q.at.split.Mul(q.perSplit))
 		last = root.Let("end", first.Add(q.perSplit).Min(last))

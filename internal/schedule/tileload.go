@@ -3,6 +3,7 @@ package schedule
 import (
 	"fmt"
 
+	"github.com/tensorken/tensorken/internal/loopnest"
 	"github.com/tensorken/tensorken/internal/shader"
 )
 
@@ -36,7 +37,7 @@ func (q *tilePass) prepare(d *side, block int, begin *shader.Expr) factorTile {
 	}
 	f.shared = q.p.share(q.factorType.Vec(4), 2*q.tile.k*f.stride)
 	vectors := block * q.tile.k / 4
-	for n := range ceilDiv(vectors, size) {
+	for n := range loopnest.CeilDiv(vectors, size) {
 		tag := fmt.Sprintf("%s%d", d.name, n)
 		var l tileLoad
 		number := plus(shader.ThreadID, n*size)
