@@ -138,9 +138,12 @@ func (t *trial) scatter(n *graph.Node, l layout) int {
 	index, _ := t.emit(idx, at, nil, 0)
 	update, _ := t.emit(upd, at, nil, 0)
 	src := []int{index, update}
+	var from *graph.Node
 	if base.Op == ir.Const {
 		start, _ := t.compute(base, at, nil, 0) // also if it is stored
 		src = append(src, start)
+	} else {
+		from, _ = t.p.stored(base, t.g)
 	}
 	if t.stopped() {
 		return -1
@@ -152,10 +155,7 @@ func (t *trial) scatter(n *graph.Node, l layout) int {
 	v := t.view(to, strides, n.Shape, nil, 0)
 	v.Stride, v.Len = strides[axis], n.Shape[axis]
 	id := t.add(n, ir.Instr{Op: ir.Scatter, Type: t.g.body[update].Type, Kind: n.Kind, Src: src, View: v})
-	t.last().arg, t.last().element = n, element(n, at)
-	if base.Op != ir.Const {
-		t.last().base, _ = t.p.stored(base, t.g)
-	}
+	t.last().arg, t.last().base, t.last().element = n, from, element(n, at)
 	return id
 }
 
