@@ -45,15 +45,14 @@ type Device interface {
 	Close() error
 }
 
-// A Concurrent device takes calls of all its methods, and of those of its
-// buffers, from any number of goroutines at once. Each call is done when it
-// returns, so Limits().Async is false. Calls at the same time have no order; the
-// caller sees to it that none of them writes a buffer that another one uses, and
-// that no buffer in use is freed. Calls under way when Close is called may fail or
-// succeed.
+// A Concurrent device accepts calls from any number of goroutines at once, to its
+// own methods and to its buffers' methods. Each call is done when it returns, so
+// Limits().Async is false. Concurrent calls have no order: the caller ensures that
+// none writes a buffer that another one uses, and that no buffer in use is freed.
+// A call in progress when Close is called may fail or succeed.
 type Concurrent interface {
 	Device
-	// Concurrent does nothing. To have it is the promise.
+	// Concurrent does nothing: the method marks the device.
 	Concurrent()
 }
 

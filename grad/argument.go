@@ -50,8 +50,8 @@ func (a *argument[P]) record(results []*graph.Node) *tape {
 	return t
 }
 
-// gradient returns the cotangent of each leaf, of those of the tape's arguments,
-// where nil is zero; nil for a leaf that has no derivative.
+// gradient returns a cotangent for each leaf, nil for a leaf that has no derivative.
+// cts has a cotangent for each argument of the tape; nil means zero.
 func (a *argument[P]) gradient(cts []*graph.Node) []*graph.Node {
 	return withAbsent(zeros(present(a.fresh), cts), a.fresh)
 }
@@ -62,9 +62,9 @@ func (a *argument[P]) tangents(op string, v P) []*graph.Node {
 	return only(match(op, "the tangent", flatten(op, a.tree), a.fresh, v), a.fresh)
 }
 
-// match returns the tangents or cotangents that a tree has for the leaves of
-// another, whose nodes are those of: nil where one is absent, or where of is nil
-// because the leaf has no derivative.
+// match aligns a tree of tangents or cotangents with leaves and returns its nodes.
+// of has the node of each leaf, nil for a leaf that has no derivative. The result is
+// nil for such a leaf and for an absent tangent.
 func match(op, what string, leaves []pytree.Leaf[tensor.Tensor], of []*graph.Node, tree any) []*graph.Node {
 	ts, err := pytree.Align(leaves, flatten(op, tree))
 	if err != nil {

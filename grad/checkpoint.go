@@ -62,9 +62,9 @@ func checkpoint(in []*graph.Node, f func([]*graph.Node) []*graph.Node) []*graph.
 	return withAbsent(k.results(inner), results)
 }
 
-// recompute replays the tape from other arguments and in place of what was
-// captured, which come last. The nodes are of a higher level, so that they are not
-// taken for the same computation. It returns what results become.
+// recompute replays the tape on other arguments and captured nodes, and returns the
+// copies of results. The copies have a higher RematLevel, so that no pass takes them
+// for the nodes they copy.
 func (t *tape) recompute(args, captured, results []*graph.Node, level int32) []*graph.Node {
 	r := newReplay(t)
 	r.level, r.captured = level, make(map[*graph.Node]*graph.Node, len(captured))

@@ -13,10 +13,9 @@ import (
 )
 
 // A Reference is a device in the host's memory. It runs kernels point by point,
-// from the definition of each instruction, or as Prepare says. It checks what it
-// is given: kernels by
-// ir.Verify, and that every access is within its buffer. Fresh memory is full
-// of ones, which no type takes for a 0.
+// from the definition of each instruction, or by Prepare. It verifies each kernel
+// by ir.Verify, and that every access is within its buffer. The bits of fresh
+// memory are ones, which no type takes for a 0.
 type Reference struct {
 	// What the device can take; to be set before it is used.
 	Types    []ir.DType
