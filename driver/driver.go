@@ -83,8 +83,8 @@ type Call struct {
 }
 
 // An Arg is a call's argument: for a number Num, otherwise a buffer and the
-// offset, in elements, from which the kernel's views count. It is 0 for what
-// the kernel writes, other than its status.
+// offset, in elements, from which the kernel's views count. It is 0 for an Out
+// that is no Part.
 type Arg struct {
 	Buffer Buffer
 	Offset int

@@ -4,8 +4,11 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/tensorken/tensorken/driver"
 	"github.com/tensorken/tensorken/grad"
 	"github.com/tensorken/tensorken/grad/gradtest"
+	"github.com/tensorken/tensorken/internal/cpu"
+	"github.com/tensorken/tensorken/ir"
 	"github.com/tensorken/tensorken/tensor"
 )
 
@@ -52,5 +55,49 @@ func TestSlicesAreLinear(t *testing.T) {
 	var moved float64                                                                                       // KiB
 	if _, err := fmt.Sscanf(plan, "%d kernels, %f KiB moved", &kernels, &moved); err != nil || moved > 64 { // x has 8
 		t.Errorf("a plan that moves more than 64 KiB (%v):\n%.1000s", err, plan)
+	}
+}
+
+// A compiler counts the programs that a device compiles.
+type compiler struct {
+	driver.Device
+	programs int
+}
+
+func (c *compiler) Compile(k *ir.Kernel) (driver.Program, error) {
+	c.programs++
+	return c.Device.Compile(k)
+}
+
+// The steps of an LSTM, forward and back, share their programs: what differs are
+// the offsets at which they read and write.
+func TestStepsShareProgram(t *testing.T) {
+	const steps, in, hidden = 100, 4, 8
+	c := &compiler{Device: cpu.New(cpu.Options{})}
+	d := tensor.NewDevice(c)
+	defer d.Close()
+	type lstm struct{ X, H, B tensor.Tensor }
+	fill := func(shape ...int) tensor.Tensor { return tensor.Full(0.1, shape...).To(d) }
+	x := tensor.NewRNG(1).Normal(2, steps, in).To(d)
+	if err := tensor.Eval(x); err != nil {
+		t.Fatal(err)
+	}
+	before := c.programs
+	g := grad.Of(func(m lstm) tensor.Tensor {
+		h, s := tensor.Zeros(2, hidden), tensor.Zeros(2, hidden)
+		var out []tensor.Tensor
+		for i := range steps {
+			z := x.Index(tensor.All, i).MatMul(m.X).Add(h.MatMul(m.H)).Add(m.B).Split(1, hidden, hidden, hidden, hidden)
+			s = z[0].Sigmoid().Mul(s).Add(z[1].Sigmoid().Mul(z[2].Tanh()))
+			h = z[3].Sigmoid().Mul(s.Tanh())
+			out = append(out, h)
+		}
+		return tensor.Stack(1, out...).Square().Sum()
+	})(lstm{fill(in, 4*hidden), fill(hidden, 4*hidden), fill(4 * hidden)})
+	if err := tensor.Eval(g.X, g.H, g.B); err != nil {
+		t.Fatal(err)
+	}
+	if n := c.programs - before; n >= 30 {
+		t.Errorf("%d programs, want fewer than 30", n)
 	}
 }

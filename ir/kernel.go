@@ -83,8 +83,11 @@ type Arg struct {
 	// Len is for Out the number of elements, from the offset on, among which
 	// all that are written are. No element is written twice.
 	Len int
+	// Part says of an Out that it is a part of its buffer, whose other elements
+	// the call leaves alone: the offset may be other than 0.
+	Part bool
 	// Align says that the offset is a multiple of 16 bytes, so that elements
-	// of stride 1 may be loaded as vectors.
+	// of stride 1 may be loaded and stored as vectors.
 	Align bool
 }
 
@@ -170,6 +173,22 @@ func (k *Kernel) Points() int {
 		n *= a.Len
 	}
 	return n
+}
+
+// Extent returns the elements that in's view means at all points, without guards and
+// index: from lo to below hi, which are equal if there are none.
+func (k *Kernel) Extent(in *Instr) (lo, hi int) {
+	lo, hi = in.View.Off, in.View.Off+1
+	for a, axis := range k.Axes {
+		if in.Domain.Has(a) {
+			if axis.Len == 0 {
+				return 0, 0
+			}
+			d := in.View.Coef[a] * (axis.Len - 1)
+			lo, hi = lo+min(d, 0), hi+max(d, 0)
+		}
+	}
+	return lo, hi
 }
 
 // Roles returns the axes whose role is one of those given.

@@ -95,6 +95,9 @@ func (a *Arg) append(b []byte, i int) []byte {
 		b = strconv.AppendInt(b, int64(a.Len), 10)
 		b = append(b, ']')
 	}
+	if a.Part {
+		b = append(b, " part"...)
+	}
 	if a.Align {
 		b = append(b, " aligned"...)
 	}

@@ -54,6 +54,8 @@ func verifyHead(k *Kernel) error {
 			return fmt.Errorf("argument %d: %v %v", i, a.Kind, a.DType)
 		case a.Kind == Out && a.Len < 0:
 			return fmt.Errorf("argument %d: length %d", i, a.Len)
+		case a.Part && a.Kind != Out:
+			return fmt.Errorf("argument %d: %v that is a part", i, a.Kind)
 		case a.Kind == Status && (a.DType != Int32 || status):
 			return fmt.Errorf("argument %d: a status of %v, or the second", i, a.DType)
 		}
@@ -353,24 +355,22 @@ func verifyOutputs(k *Kernel) error {
 func verifyWrites(k *Kernel, in *Instr) (int, error) {
 	type loop struct{ stride, len int }
 	var loops []loop
-	n, lo, hi := 1, in.View.Off, in.View.Off
+	n := 1
 	for a, axis := range k.Axes {
 		if !in.Domain.Has(a) {
 			continue
 		}
-		reach := in.View.Coef[a] * (axis.Len - 1)
 		n *= axis.Len
-		lo += min(0, reach)
-		hi += max(0, reach)
 		if axis.Len > 1 {
 			loops = append(loops, loop{max(in.View.Coef[a], -in.View.Coef[a]), axis.Len})
 		}
 	}
-	if n == 0 {
+	lo, hi := k.Extent(in)
+	if lo == hi {
 		return 0, nil
 	}
-	if lo < 0 || hi >= k.Args[in.Arg].Len {
-		return 0, fmt.Errorf("elements %d to %d of %d", lo, hi, k.Args[in.Arg].Len)
+	if lo < 0 || hi > k.Args[in.Arg].Len {
+		return 0, fmt.Errorf("elements %d to %d of %d", lo, hi-1, k.Args[in.Arg].Len)
 	}
 	// Each axis has to step over all that the finer ones reach.
 	slices.SortFunc(loops, func(a, b loop) int { return cmp.Compare(a.stride, b.stride) })

@@ -244,6 +244,31 @@ func (s *suite) calls() {
 	s.run("a backward store that leaves gaps", call{k, []interp.Arg{{Data: b}, {Data: a, Offset: 2}, {Num: ir.Float(d, 2.5)}}})
 }
 
+// parts runs kernels that write parts of a buffer, one after the other.
+func (s *suite) parts() {
+	for _, d := range s.drv.Limits().Types {
+		cycle := func(n, period int) []ir.Number {
+			list := make([]ir.Number, n)
+			for i := range list {
+				if list[i] = ir.Int(d, int64(i%period)); d.IsFloat() {
+					list[i] = ir.Float(d, float64(i%period))
+				}
+			}
+			return list
+		}
+		for _, n := range []int{1, 3, 64, 1000} {
+			from, to := cycle(n+1, 2), cycle(4*n+40, 3)
+			var list []call
+			for _, at := range []int{0, n + 1, 2*n + 16 + (-2*n)&15} { // the last is aligned
+				k := copyKernel(d, n)
+				k.Args[0].Part, k.Args[0].Align = true, at*d.Size()%16 == 0
+				list = append(list, call{k, []interp.Arg{{Data: to, Offset: at}, {Data: from, Offset: 1}}})
+			}
+			s.run(fmt.Sprintf("parts of %d %v", n, d), list...)
+		}
+	}
+}
+
 // takeKernel reads n elements of a table of 5 at indices.
 func takeKernel(n int) *ir.Kernel {
 	one := &ir.View{Coef: []int{1}}

@@ -48,6 +48,7 @@ var parts = []part{
 	{"Status", (*suite).status},
 	{"SameBits", (*suite).sameBits},
 	{"Calls", (*suite).calls},
+	{"Parts", (*suite).parts},
 	{"Random", (*suite).randomBits},
 	{"Memory", (*suite).outOfMemory},
 	{"Buffers", (*suite).buffers},

@@ -165,7 +165,7 @@ func withFallbacks(s Step, leaf map[int]int, reports Arg) Step {
 					report := add(ir.Instr{Op: ir.Load, Type: ir.Int32, Arg: arg(reports, ir.Int32), View: &ir.View{Coef: make([]int, len(k.Axes))}})
 					failed = add(ir.Instr{Op: ir.Cast, Type: ir.Bool, Src: []int{report}})
 				}
-				kept := add(ir.Instr{Op: ir.Load, Type: in.Type, Arg: arg(Arg{Kind: ir.In, Leaf: true, Index: from}, k.Args[in.Arg].DType), View: in.View})
+				kept := add(ir.Instr{Op: ir.Load, Type: in.Type, Arg: arg(Arg{Kind: ir.In, Leaf: true, Index: from, Offset: s.Args[in.Arg].Offset}, k.Args[in.Arg].DType), View: in.View})
 				in.Src[0] = add(ir.Instr{Op: ir.Where, Type: in.Type, Src: []int{failed, kept, in.Src[0]}})
 			}
 		}

@@ -103,8 +103,8 @@ func (d *device) accepts(p *program, args []driver.Arg) error {
 		switch r := p.reach[i]; {
 		case a.Offset > math.MaxInt32:
 			return fmt.Errorf("%s: argument %d starts at element %d", d.name, i, a.Offset)
-		case p.args[i].Kind == ir.Out && a.Offset != 0:
-			return fmt.Errorf("%s: argument %d starts at element %d, and is written", d.name, i, a.Offset)
+		case p.args[i].Kind == ir.Out && !p.args[i].Part && a.Offset != 0:
+			return fmt.Errorf("%s: argument %d starts at element %d, and is written as a whole", d.name, i, a.Offset)
 		case !r.Within(a.Offset, n):
 			return fmt.Errorf("%s: argument %d: elements %d to %d from %d on, in a buffer of %d", d.name, i, r.Lo, r.Hi, a.Offset, n)
 		}

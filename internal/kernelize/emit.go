@@ -155,7 +155,7 @@ func (t *trial) source(n *graph.Node, at []ir.AffineExpr) int {
 	case ir.Scalar:
 		in.arg = n
 	case ir.Iota:
-		in.position = at[n.Ints[0]]
+		in.position = &at[n.Ints[0]]
 		t.vary(at[n.Ints[0] : n.Ints[0]+1])
 	}
 	return id

@@ -54,7 +54,7 @@ type instr struct {
 	node     *graph.Node    // that it computes or stores
 	arg      *graph.Node    // of Load, Scalar, Store and Scatter: what is read or written
 	base     *graph.Node    // of Scatter: what its result starts as; nil for a constant
-	position ir.AffineExpr  // of Iota
+	position *ir.AffineExpr // of Iota
 	element  *ir.AffineExpr // of what uses an index: see Index
 }
 
@@ -72,6 +72,7 @@ func newGroup(template ir.Template, dims []int) (*group, layout) {
 		members:    map[*graph.Node]member{},
 		reduceAxes: map[*graph.Node]layout{},
 		emitted:    map[request]emission{},
+		body:       make([]instr, 0, 16),
 		order:      pending,
 		reader:     pending,
 	}
@@ -200,11 +201,12 @@ func (g *group) rollBack(m mark) {
 
 // eachCoef replaces all coefficients of axes.
 func (in *instr) eachCoef(f func(coef []int) []int) {
-	in.position.Coef = f(in.position.Coef)
-	if in.element != nil {
-		e := *in.element
-		e.Coef = f(e.Coef)
-		in.element = &e
+	for _, e := range []**ir.AffineExpr{&in.position, &in.element} {
+		if *e != nil {
+			c := **e
+			c.Coef = f(c.Coef)
+			*e = &c
+		}
 	}
 	if v := in.View; v != nil {
 		v.Coef = f(v.Coef)

@@ -14,13 +14,15 @@ type writer struct {
 	position []int          // of the group's axes among the kernel's
 	written  []int          // of the group's instructions, their numbers in the kernel; -1 at first
 	added    map[string]int // the kernel's instructions, by their text
+	text     []byte         // of the instruction that is added
 	reduced  ir.AxisSet
 }
 
 // kernel returns the kernel of a group: what its stores need, each instruction
 // once, over axes that are as few as can be.
 func (g *group) kernel() Kernel {
-	w := &writer{g: g, k: Kernel{Kernel: &ir.Kernel{Template: g.template}}, added: map[string]int{}}
+	w := &writer{g: g, k: Kernel{Kernel: &ir.Kernel{Template: g.template}}, added: make(map[string]int, len(g.body))}
+	w.k.Body = make([]ir.Instr, 0, len(g.body))
 	w.axes()
 	w.written = slices.Repeat([]int{-1}, len(g.body))
 	for _, n := range g.args(ir.Store, ir.Scatter) { // what is written comes first
@@ -111,7 +113,7 @@ func (w *writer) arg(kind ir.ArgKind, n *graph.Node) int {
 	}
 	switch kind {
 	case ir.Out:
-		a.Len, a.Align = n.Len(), true
+		a.Len, a.Align, a.Part = n.Len(), true, n.Op == ir.Cat
 	case ir.In:
 		a.Align = n.Op != ir.Buffer || n.Ints[0]&1 == 1
 	}
@@ -143,7 +145,7 @@ func (w *writer) lower(from *instr, src []int) int {
 	}
 	switch {
 	case in.Op == ir.Iota:
-		return w.position32(from.position)
+		return w.position32(*from.position)
 	case in.Op == ir.InBounds:
 		in.View.Coef = nil
 		inside := w.add(ir.Instr{Op: ir.InBounds, Type: ir.Bool, View: in.View})
@@ -176,14 +178,14 @@ func (w *writer) lower(from *instr, src []int) int {
 
 // add appends an instruction, or finds the equal one that is there.
 func (w *writer) add(in ir.Instr) int {
-	key := text(&in)
-	if id, ok := w.added[key]; ok {
+	w.text = appendText(w.text[:0], &in)
+	if id, ok := w.added[string(w.text)]; ok {
 		return id
 	}
 	id := len(w.k.Body)
 	w.k.Body = append(w.k.Body, in)
 	w.k.Body[id].Domain = w.k.Varies(id)
-	w.added[key] = id
+	w.added[string(w.text)] = id
 	return id
 }
 
@@ -221,9 +223,9 @@ func (w *writer) position32(f ir.AffineExpr) int {
 	return sum
 }
 
-// text returns a key of an instruction.
-func text(in *ir.Instr) string {
-	b := appendInts([]byte{byte(in.Op), byte(in.Type), byte(in.Kind)}, len(in.Src))
+// appendText appends a key of an instruction.
+func appendText(b []byte, in *ir.Instr) []byte {
+	b = appendInts(append(b, byte(in.Op), byte(in.Type), byte(in.Kind)), len(in.Src))
 	b = appendInts(b, in.Src...)
 	b = appendInts(b, in.Arg, in.Axis, int(in.Num), int(in.Axes))
 	if v := in.View; v != nil {
@@ -231,5 +233,5 @@ func text(in *ir.Instr) string {
 		b = appendExpr(b, ir.AffineExpr{Coef: v.Coef})
 		b = appendGuards(b, v.Guards)
 	}
-	return string(b)
+	return b
 }

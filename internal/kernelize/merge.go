@@ -112,9 +112,9 @@ func (g *group) take(h *group, to map[int]int) {
 		return c
 	}
 	first := len(g.body)
+	g.body = slices.Grow(g.body, len(h.body))
 	for _, in := range h.body {
-		in.Src = slices.Clone(in.Src)
-		for i := range in.Src {
+		for i := range in.Src { // h's own, which nothing reads any more
 			in.Src[i] += first
 		}
 		in.eachCoef(func(coef []int) []int {

@@ -6,39 +6,49 @@ import (
 	"github.com/tensorken/tensorken/ir"
 )
 
-// offsets moves what all loads of an argument have in common from their views to
-// the offset that the kernel is called with: the steps of an unrolled loop, which
-// read one slice after the other, then share a kernel. It sets the offsets of args.
+// offsets moves what all views of an argument have in common from the views to the
+// offset that the kernel is called with: the steps of an unrolled loop, which read
+// and write one slice after the other, then share a kernel. It sets the offsets of
+// args.
 func offsets(k *ir.Kernel, args []Arg) {
 	if k.Template == ir.Routine || k.Points() == 0 { // a scatter's base has no view
 		return
 	}
-	least := make([]int, len(k.Args))
+	least, most := make([]int, len(k.Args)), make([]int, len(k.Args))
 	for i := range least {
 		least[i] = math.MaxInt
 	}
-	loads := func(do func(v *ir.View, arg int)) {
+	views := func(do func(in *ir.Instr)) {
 		for i := range k.Body {
-			if in := &k.Body[i]; in.Op == ir.Load {
-				do(in.View, in.Arg)
+			if in := &k.Body[i]; in.Op == ir.Load || in.Op == ir.Store && k.Args[in.Arg].Part {
+				do(in)
 			}
 		}
 	}
-	loads(func(v *ir.View, arg int) {
-		if len(v.Guards) > 0 { // its first element may be outside of the buffer
-			least[arg] = 0
+	views(func(in *ir.Instr) {
+		first, arg := in.View.Off, in.Arg
+		switch {
+		case in.Op == ir.Store:
+			var end int
+			first, end = k.Extent(in)
+			most[arg] = max(most[arg], end)
+		case len(in.View.Guards) > 0: // its first element may be outside of the buffer
+			first = 0
 		}
-		least[arg] = min(least[arg], v.Off)
+		least[arg] = min(least[arg], first)
 	})
-	loads(func(v *ir.View, arg int) {
-		if least[arg] > 0 {
-			v.Off -= least[arg]
+	views(func(in *ir.Instr) {
+		if least[in.Arg] > 0 {
+			in.View.Off -= least[in.Arg]
 		}
 	})
 	for i, n := range least {
+		a := &k.Args[i]
+		if a.Part {
+			a.Len = most[i] - n
+		}
 		if n > 0 && n < math.MaxInt {
 			args[i].Offset = n
-			a := &k.Args[i]
 			a.Align = a.Align && n*a.DType.Size()%16 == 0
 		}
 	}

@@ -32,8 +32,9 @@ type placer struct {
 
 // place assigns the nodes that roots depend on.
 func place(roots []*graph.Node, bindings int, isolated map[*graph.Node]bool) *placer {
+	nodes := graph.Sorted(roots)
 	p := &placer{
-		info:     map[*graph.Node]*info{},
+		info:     make(map[*graph.Node]*info, len(nodes)),
 		copies:   map[*graph.Node]*graph.Node{},
 		isolated: isolated,
 		maxArgs:  maxMerged,
@@ -42,9 +43,10 @@ func place(roots []*graph.Node, bindings int, isolated map[*graph.Node]bool) *pl
 	if bindings > 0 {
 		p.maxArgs = min(bindings, maxMerged)
 	}
-	nodes := graph.Sorted(roots)
+	known := make([]info, len(nodes))
 	for i, n := range nodes {
-		p.info[n] = &info{number: i + 1}
+		known[i].number = i + 1
+		p.info[n] = &known[i]
 		for _, s := range n.Src() {
 			p.info[s].users++
 		}

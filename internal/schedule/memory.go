@@ -86,15 +86,19 @@ func (sc *scope) storeAt(b *shader.Buffer, place, x *shader.Expr) {
 
 // store writes a Store's value, in every lane that is valid.
 func (sc *scope) store(i int) {
-	in := &sc.p.k.Body[i]
+	p, in := sc.p, &sc.p.k.Body[i]
 	x := sc.value(in.Src[0])
-	pos := sc.linear(in.View.Off, in.View.Coef)
+	var offset []*shader.Expr
+	if p.k.Args[in.Arg].Part {
+		offset = append(offset, p.offset(in.Arg))
+	}
+	pos := sc.linear(in.View.Off, in.View.Coef, offset...)
 	lanes := max(len(pos), len(x))
 	group := 1
-	if lanes%4 == 0 && sc.vectorizable(in.View, nil) && sc.sameCondition(lanes) {
+	if p.k.Args[in.Arg].Align && lanes%4 == 0 && sc.vectorizable(in.View, nil) && sc.sameCondition(lanes) {
 		group = 4
 	}
-	b := sc.p.output(in.Arg)
+	b := p.output(in.Arg)
 	for l := 0; l < lanes; l += group {
 		inner, condition := sc, sc.condition(l)
 		if condition != nil {

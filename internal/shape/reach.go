@@ -35,20 +35,14 @@ func Reaches(k *ir.Kernel) []Reach {
 		if in.Op != ir.Load || len(in.View.Guards) > 0 || len(in.Src) > 0 {
 			continue
 		}
-		lo, hi, empty := in.View.Off, in.View.Off, false
-		for a, x := range k.Axes {
-			if in.Domain.Has(a) {
-				d := in.View.Coef[a] * (x.Len - 1)
-				lo, hi, empty = lo+min(d, 0), hi+max(d, 0), empty || x.Len == 0
-			}
-		}
+		lo, hi := k.Extent(in)
 		r := &list[in.Arg]
 		switch {
-		case empty:
+		case lo == hi:
 		case r.Lo == r.Hi:
-			*r = Reach{lo, hi + 1}
+			*r = Reach{lo, hi}
 		default:
-			*r = Reach{min(r.Lo, lo), max(r.Hi, hi+1)}
+			*r = Reach{min(r.Lo, lo), max(r.Hi, hi)}
 		}
 	}
 	return list

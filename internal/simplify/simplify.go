@@ -66,7 +66,7 @@ func Nodes(roots []*graph.Node) []*graph.Node {
 // Build returns count nodes, simplified as those of Nodes are. Node makes node i on
 // operands among the simplified nodes before it, done[:i].
 func Build(count int, node func(i int, done []*graph.Node) *graph.Node) []*graph.Node {
-	b := &builder{rules: &rules, number: map[*graph.Node]uint64{}, table: map[string]*graph.Node{}}
+	b := &builder{rules: &rules, number: make(map[*graph.Node]uint64, count), table: make(map[string]*graph.Node, count)}
 	done := make([]*graph.Node, count)
 	for i := range done {
 		done[i] = b.add(node(i, done[:i]))
@@ -85,15 +85,16 @@ type builder struct {
 // add returns the simplified node equal to n, whose operands are simplified.
 func (b *builder) add(n *graph.Node) *graph.Node {
 	key := b.bytes(n)
-	if m, ok := b.table[key]; ok {
+	if m, ok := b.table[string(key)]; ok {
 		return m
 	}
+	known := string(key) // rewrite makes other keys
 	m := b.rewrite(n)
 	if m == nil {
 		m = n
 		b.number[n] = uint64(len(b.number))
 	}
-	b.table[key] = m
+	b.table[known] = m
 	return m
 }
 
@@ -109,8 +110,9 @@ func (b *builder) rewrite(n *graph.Node) *graph.Node {
 	return nil
 }
 
-// bytes tells n from every other node on simplified operands.
-func (b *builder) bytes(n *graph.Node) string {
+// bytes tells n from every other node on simplified operands. The next call
+// overwrites them.
+func (b *builder) bytes(n *graph.Node) []byte {
 	k := append(b.key[:0], byte(n.Op), byte(n.DType), byte(n.Kind), byte(len(n.Shape)), byte(len(n.Ints)))
 	k = binary.AppendVarint(k, int64(n.RematLevel))
 	k = binary.AppendUvarint(k, uint64(n.Num))
@@ -124,7 +126,7 @@ func (b *builder) bytes(n *graph.Node) string {
 		k = binary.AppendUvarint(k, b.number[s])
 	}
 	b.key = k
-	return string(k)
+	return k
 }
 
 func (b *builder) elementwise(op ir.Op, src ...*graph.Node) *graph.Node {
