@@ -84,7 +84,7 @@ func (r *contractRunner) cut(rows, cols []int) {
 	depth := s.roles(ir.K)
 	r.batch = newTiling(s, s.roles(ir.Batch), 1, 1)
 	r.depth = newTiling(s, depth, t.depth/2, t.depth)
-	r.work = s.points(s.roles(ir.Batch, ir.M, ir.N)) * max(2*s.points(depth), s.cost())
+	r.work = s.work(s.stores())
 	for most := t.rows; ; most /= 2 {
 		r.rows = newTiling(s, rows, most/2, most)
 		r.cols = newTiling(s, cols, t.cols/2, t.cols)

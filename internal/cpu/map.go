@@ -25,7 +25,7 @@ func newMapOver(s *space, axes, stores []int) *mapRunner {
 		m.tiles = tilings{newTiling(s, axes, t.minBlock, t.maxBlock)}
 	}
 	m.program = assemble(s, schedule{lanes: m.tiles.longAxes(), extent: s.extents(m.tiles...), roots: stores}).program
-	m.work = s.points(axes) * max(s.cost(), 1)
+	m.work = s.work(stores)
 	m.blocksPerTask = t.grain(m.tiles.count(), m.work)
 	return m
 }

@@ -142,7 +142,7 @@ func newBlock(s *space, r rowShape) *blockRunner {
 	}
 	w.program = assemble(s, schedule{lanes: lanes, extent: extent, roots: s.stores(), columnMajor: r.columnMajor}).program
 	w.program.wholeAxes = r.reduced
-	w.work = r.nk * max(r.nr, 1) * max(s.cost(), 1)
+	w.work = s.work(s.stores())
 	w.blocksPerTask = s.tune.grain(w.tiles.count(), w.work)
 	return w
 }

@@ -39,7 +39,7 @@ func newScatter(s *space) *scatterRunner {
 		put(unsafe.Pointer(&r.start[0]), out.DType, x.Convert(s.body[at].Type, out.DType))
 	}
 	axes := s.roles(ir.Parallel, ir.Reduced)
-	r.work = s.points(axes) * max(s.cost(), 1)
+	r.work = s.work([]int{at})
 	var rest []int
 	for _, a := range axes {
 		if a != r.axis {

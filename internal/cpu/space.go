@@ -114,13 +114,24 @@ func (s *space) points(axes []int) int {
 	return n
 }
 
-// cost estimates the additions per point.
-func (s *space) cost() int {
-	c := 0
-	for i := range s.body {
-		c += ir.Table[s.body[i].Op].Cost
+// work estimates the additions that stores take: those of each instruction at each
+// point that it varies over or reduces.
+func (s *space) work(stores []int) int {
+	work := 0
+	for i, needed := range s.needs(stores, nil) {
+		if !needed {
+			continue
+		}
+		in := &s.body[i]
+		n := ir.Table[in.Op].Cost
+		for a, axis := range s.axes {
+			if (in.Domain | in.Axes).Has(a) {
+				n *= axis.Len
+			}
+		}
+		work += n
 	}
-	return c
+	return work
 }
 
 // allForms lists the linear forms that the kernel computes from positions. Axes are

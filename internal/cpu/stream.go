@@ -58,7 +58,7 @@ func newStream(s *space, shape rowShape) *streamRunner {
 		r.chunk = newTiling(s, shape.reduced, s.tune.minBlock, s.tune.maxBlock)
 	}
 	r.cut()
-	r.work = max(1, shape.nk) * max(1, shape.nr) * max(s.cost(), 1)
+	r.work = s.work(s.stores())
 	r.prepare()
 	return r
 }

@@ -1,0 +1,24 @@
+package cpu
+
+import (
+	"testing"
+
+	"github.com/tensorken/tensorken/ir"
+)
+
+// The work of a kernel is that of each instruction where it varies, not of all
+// instructions at all points.
+func TestWork(t *testing.T) {
+	const rows, cols = 128, 64
+	k := kernel(ir.Reduce, []ir.Axis{{Len: rows, Role: ir.Parallel}, {Len: cols, Role: ir.Reduced}}, []ir.Arg{in(f32), in(f32), out(f32, rows)},
+		read(f32, 0, cols, 1), read(f32, 1, 0, 1), apply(ir.Mul, f32, 0, 1),
+		sumOver(ir.Sum, f32, 2, 1<<1), apply(ir.Exp, f32, 3), write(f32, 4, 2, 1, 0))
+	if err := ir.Verify(k); err != nil {
+		t.Fatal(err)
+	}
+	s := newSpace(k, &defaultTuning)
+	want := rows*cols + cols + rows*cols + rows*cols + 16*rows + rows
+	if got := s.work(s.stores()); got != want {
+		t.Errorf("the work is %d additions, want %d", got, want)
+	}
+}
