@@ -41,6 +41,7 @@ type capture struct {
 	stack    []frame
 	done     []int32 // numbers of the finished operands of the nodes on the stack
 	operands []int32 // backs node.src
+	strides  []int   // backs leaf.view.Strides
 }
 
 // A node is a node of a capture.
@@ -135,7 +136,7 @@ func (c *capture) release() {
 		roots: emptied(c.roots), old: emptied(c.old), fallbacks: emptied(c.fallbacks),
 		bundles: emptied(c.bundles), bundle: c.bundle, bundled: c.bundled[:0],
 		foreign: emptied(c.foreign), casts: emptied(c.casts),
-		stack: emptied(c.stack[:cap(c.stack)]), done: c.done[:0], operands: c.operands[:0],
+		stack: emptied(c.stack[:cap(c.stack)]), done: c.done[:0], operands: c.operands[:0], strides: c.strides[:0],
 	}
 	captures.Put(c)
 }
@@ -207,7 +208,10 @@ func (c *capture) visit(n *graph.Node, src []int32) int32 {
 			return src[0] // what moves a failed value fails
 		}
 		m := shape.Move{Op: n.Op, Ints: n.Ints, From: l.shape, To: n.Shape}
-		if view, ok := m.View(l.view); ok && graph.Len(l.shape) > 0 {
+		c.strides = slices.Grow(c.strides, len(n.Shape))
+		used := len(c.strides)
+		if view, ok := m.View(l.view, c.strides[used:]); ok && graph.Len(l.shape) > 0 {
+			c.strides = c.strides[:used+len(n.Shape)]
 			return c.addLeaf(n, l.value, view)
 		}
 	}

@@ -162,8 +162,8 @@ func (t *trial) source(n *graph.Node, at []ir.AffineExpr) int {
 }
 
 // moveOf describes a movement.
-func moveOf(n *graph.Node) *shape.Move {
-	return &shape.Move{Op: n.Op, Ints: n.Ints, From: n.Src()[0].Shape, To: n.Shape}
+func moveOf(n *graph.Node) shape.Move {
+	return shape.Move{Op: n.Op, Ints: n.Ints, From: n.Src()[0].Shape, To: n.Shape}
 }
 
 func (t *trial) movement(n *graph.Node, at []ir.AffineExpr, guards []ir.Guard, fill ir.Number) (id int, filled bool) {

@@ -72,7 +72,7 @@ func (g *group) reducedRun(n int, used []int) []int {
 // reshapeLayout takes a layout through a reshape, splitting axes where needed.
 func (g *group) reshapeLayout(l layout, from, to []int) (layout, bool) {
 	out := make(layout, len(to))
-	for _, r := range shape.Groups(from, to) {
+	for r := range shape.Groups(from, to) {
 		axes := slices.Concat(l[r.From[0]:r.From[1]]...)
 		for j := r.To[0]; j < r.To[1]; j++ {
 			for rest := to[j]; rest > 1; {

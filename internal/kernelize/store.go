@@ -124,7 +124,7 @@ func viewOf(n, b *graph.Node) (v shape.Strided, ok bool) {
 		v.Strides = slices.Clone(b.Ints[1:])
 	}
 	for _, x := range slices.Backward(chain) {
-		if v, ok = moveOf(x).View(v); !ok {
+		if v, ok = moveOf(x).View(v, nil); !ok {
 			return v, false
 		}
 	}

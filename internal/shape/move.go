@@ -30,13 +30,12 @@ type Split struct{ Axis, Inner int }
 type Movement struct {
 	// Push takes the coordinates at which the result is read, over axes of lengths
 	// lens, to those of the operand.
-	Push func(m *Move, at []ir.AffineExpr, lens []int) Source
-	// View is the result as a view of the stored elements that v is a view of; nil
-	// if there is none for any v.
-	View func(m *Move, v Strided) (Strided, bool)
+	Push func(m Move, at []ir.AffineExpr, lens []int) Source
+	// View is the function behind [Move.View]; nil if there is a view of no v.
+	View func(m Move, v Strided, buf []int) (Strided, bool)
 	// Compose returns the attributes of one movement that does what inner and then
 	// outer, of the same operation, do; nil if there is none.
-	Compose func(outer, inner *Move) []int
+	Compose func(outer, inner Move) []int
 	// Fills says that the result has elements that the operand has not.
 	Fills bool
 }
@@ -56,7 +55,7 @@ var Movements = [ir.Ops]*Movement{
 }
 
 // Push is the table's function for m; without one, m is opaque.
-func (m *Move) Push(at []ir.AffineExpr, lens []int) Source {
+func (m Move) Push(at []ir.AffineExpr, lens []int) Source {
 	if row := Movements[m.Op]; row != nil {
 		return row.Push(m, at, lens)
 	}
@@ -71,11 +70,11 @@ func Part(at []ir.AffineExpr, axis, offset int) []ir.AffineExpr {
 	return at
 }
 
-func pushCopy(_ *Move, at []ir.AffineExpr, _ []int) Source { return Source{At: at} }
+func pushCopy(_ Move, at []ir.AffineExpr, _ []int) Source { return Source{At: at} }
 
-func composeNone(_, _ *Move) []int { return []int{} }
+func composeNone(_, _ Move) []int { return []int{} }
 
-func pushPermute(m *Move, at []ir.AffineExpr, _ []int) Source {
+func pushPermute(m Move, at []ir.AffineExpr, _ []int) Source {
 	src := make([]ir.AffineExpr, len(at))
 	for i, a := range m.Ints {
 		src[a] = at[i]
@@ -83,7 +82,7 @@ func pushPermute(m *Move, at []ir.AffineExpr, _ []int) Source {
 	return Source{At: src}
 }
 
-func composePermute(outer, inner *Move) []int {
+func composePermute(outer, inner Move) []int {
 	order := make([]int, len(outer.Ints))
 	for i, a := range outer.Ints {
 		order[i] = inner.Ints[a]
@@ -91,7 +90,7 @@ func composePermute(outer, inner *Move) []int {
 	return order
 }
 
-func pushExpand(m *Move, at []ir.AffineExpr, _ []int) Source {
+func pushExpand(m Move, at []ir.AffineExpr, _ []int) Source {
 	src := slices.Clone(at)
 	for i, n := range m.From {
 		if n == 1 {
@@ -101,7 +100,7 @@ func pushExpand(m *Move, at []ir.AffineExpr, _ []int) Source {
 	return Source{At: src}
 }
 
-func pushCrop(m *Move, at []ir.AffineExpr, _ []int) Source {
+func pushCrop(m Move, at []ir.AffineExpr, _ []int) Source {
 	src := slices.Clone(at)
 	for i := range at {
 		if start, step := m.Ints[2*i], m.Ints[2*i+1]; start != 0 || step != 1 {
@@ -111,7 +110,7 @@ func pushCrop(m *Move, at []ir.AffineExpr, _ []int) Source {
 	return Source{At: src}
 }
 
-func composeCrop(outer, inner *Move) []int {
+func composeCrop(outer, inner Move) []int {
 	ints := make([]int, len(outer.Ints))
 	for i := 0; i < len(ints); i += 2 {
 		start, step := inner.Ints[i], inner.Ints[i+1]
@@ -120,7 +119,7 @@ func composeCrop(outer, inner *Move) []int {
 	return ints
 }
 
-func pushFlip(m *Move, at []ir.AffineExpr, _ []int) Source {
+func pushFlip(m Move, at []ir.AffineExpr, _ []int) Source {
 	src := slices.Clone(at)
 	for _, a := range m.Ints {
 		src[a] = Affine(at[a], -1, m.From[a]-1)
@@ -128,7 +127,7 @@ func pushFlip(m *Move, at []ir.AffineExpr, _ []int) Source {
 	return Source{At: src}
 }
 
-func composeFlip(outer, inner *Move) []int {
+func composeFlip(outer, inner Move) []int {
 	axes := []int{}
 	for a := range outer.To {
 		if slices.Contains(outer.Ints, a) != slices.Contains(inner.Ints, a) {
@@ -138,7 +137,7 @@ func composeFlip(outer, inner *Move) []int {
 	return axes
 }
 
-func pushPad(m *Move, at []ir.AffineExpr, lens []int) Source {
+func pushPad(m Move, at []ir.AffineExpr, lens []int) Source {
 	s := Source{At: slices.Clone(at)}
 	for i := range at {
 		before, after, interior := m.Ints[3*i], m.Ints[3*i+1], m.Ints[3*i+2]
@@ -150,14 +149,14 @@ func pushPad(m *Move, at []ir.AffineExpr, lens []int) Source {
 	return s
 }
 
-func pushWindow(m *Move, at []ir.AffineExpr, _ []int) Source {
+func pushWindow(m Move, at []ir.AffineExpr, _ []int) Source {
 	i, k, s, d := m.Ints[0], m.Ints[1], m.Ints[2], m.Ints[3]
 	src := slices.Clone(at)
 	src[i] = Combine(at[i], s, at[k], d, 0)
 	return Source{At: src}
 }
 
-func pushUnwindow(m *Move, at []ir.AffineExpr, lens []int) Source {
+func pushUnwindow(m Move, at []ir.AffineExpr, lens []int) Source {
 	i, k, s, d := m.Ints[0], m.Ints[1], m.Ints[2], m.Ints[3]
 	src := Source{At: slices.Clone(at)}
 	src.At[i] = Divide(Combine(at[i], 1, at[k], -d, 0), s)
@@ -166,7 +165,7 @@ func pushUnwindow(m *Move, at []ir.AffineExpr, lens []int) Source {
 }
 
 // guard keeps the coordinate of axis i in the operand, unless it always is.
-func (s *Source) guard(i int, m *Move, lens []int) {
+func (s *Source) guard(i int, m Move, lens []int) {
 	if g := (ir.Guard{AffineExpr: s.At[i], Len: m.From[i]}); !Always(g, lens) {
 		s.Guards = append(s.Guards, g)
 	}

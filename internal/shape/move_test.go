@@ -19,7 +19,7 @@ type move struct {
 	source   func(pos []int) ([]int, bool)
 }
 
-func (m move) describe() *Move { return &Move{Op: m.op, Ints: m.ints, From: m.from, To: m.to} }
+func (m move) describe() Move { return Move{Op: m.op, Ints: m.ints, From: m.from, To: m.to} }
 
 // drawMove gives a random movement of a tensor of that shape.
 func drawMove(t *rapid.T, from []int) move {
@@ -273,7 +273,7 @@ func TestViews(t *testing.T) {
 		if rapid.Bool().Draw(t, "strided") {
 			v.Strides = rapid.SliceOfN(rapid.SampledFrom([]int{0, 1, 3, 4, -2, 12}), len(m.from), len(m.from)).Draw(t, "strides")
 		}
-		got, ok := m.describe().View(v)
+		got, ok := m.describe().View(v, nil)
 		if !ok {
 			if m.op != ir.Reshape && !Movements[m.op].Fills {
 				t.Fatalf("%v%v of %v has no view", m.op, m.ints, m.from)
@@ -297,9 +297,9 @@ func TestCompose(t *testing.T) {
 		if product(outer.to) > 2000 || outer.op != inner.op || Movements[inner.op].Compose == nil {
 			return
 		}
-		both := &Move{Op: inner.op, From: inner.from, To: outer.to}
+		both := Move{Op: inner.op, From: inner.from, To: outer.to}
 		both.Ints = Movements[inner.op].Compose(outer.describe(), inner.describe())
-		got, ok := both.View(Strided{Strides: RowMajor(inner.from)})
+		got, ok := both.View(Strided{Strides: RowMajor(inner.from)}, nil)
 		if !ok {
 			t.Fatalf("%v%v has no view", both.Op, both.Ints)
 		}
@@ -335,7 +335,7 @@ func TestReshapeSplits(t *testing.T) {
 		for a := range forms {
 			forms[a] = Axis(a, 1)
 		}
-		m := &Move{Op: ir.Reshape, From: c.from, To: c.to}
+		m := Move{Op: ir.Reshape, From: c.from, To: c.to}
 		r := m.Push(forms, c.to)
 		if r.Opaque == c.ok || (r.Split == nil) != (c.split == nil) || r.Split != nil && *r.Split != *c.split {
 			t.Errorf("Reshape from %v to %v: split %v, opaque %v, want %v, %v", c.from, c.to, r.Split, r.Opaque, c.split, !c.ok)
@@ -354,7 +354,7 @@ func TestGroups(t *testing.T) {
 		{[]int{}, []int{1}, []Group{{[2]int{0, 0}, [2]int{0, 1}}}},
 		{[]int{4, 3}, []int{2, 6}, []Group{{[2]int{0, 2}, [2]int{0, 2}}}},
 	} {
-		if got := Groups(c.from, c.to); !slices.Equal(got, c.want) {
+		if got := slices.Collect(Groups(c.from, c.to)); !slices.Equal(got, c.want) {
 			t.Errorf("Groups(%v, %v) = %v, want %v", c.from, c.to, got, c.want)
 		}
 	}

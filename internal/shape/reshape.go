@@ -1,13 +1,17 @@
 package shape
 
-import "github.com/tensorken/tensorken/ir"
+import (
+	"iter"
 
-func pushReshape(m *Move, at []ir.AffineExpr, lens []int) Source {
+	"github.com/tensorken/tensorken/ir"
+)
+
+func pushReshape(m Move, at []ir.AffineExpr, lens []int) Source {
 	src := make([]ir.AffineExpr, len(m.From))
 	for i := range src {
 		src[i] = Constant(0)
 	}
-	for _, g := range Groups(m.From, m.To) {
+	for g := range Groups(m.From, m.To) {
 		flat := Constant(0)
 		for i := g.To[0]; i < g.To[1]; i++ {
 			if m.To[i] != 1 {
@@ -58,35 +62,43 @@ func divmod(f ir.AffineExpr, n int, lens []int) (div, mod ir.AffineExpr, split *
 // from From[0] up to From[1] of the one, To[0] up to To[1] of the other.
 type Group struct{ From, To [2]int }
 
-// Groups parts two shapes of as many elements, none of them 0, into the
-// shortest runs of axes that correspond.
-func Groups(from, to []int) []Group {
-	var groups []Group
-	i, j := 0, 0
-	for i < len(from) || j < len(to) {
-		g := Group{[2]int{i, i}, [2]int{j, j}}
-		p, q := 1, 1
-		if i < len(from) {
-			p = from[i]
-			i++
+// Groups yields the shortest runs of axes of two shapes that correspond, in order.
+// The shapes have as many elements, none of them 0.
+func Groups(from, to []int) iter.Seq[Group] {
+	return func(yield func(Group) bool) {
+		for i, j := 0, 0; i < len(from) || j < len(to); {
+			g := group(from, to, i, j)
+			if !yield(g) {
+				return
+			}
+			i, j = g.From[1], g.To[1]
 		}
-		if j < len(to) {
-			q = to[j]
+	}
+}
+
+// group returns the group that begins at axis i of the one shape, j of the other.
+func group(from, to []int, i, j int) Group {
+	g := Group{[2]int{i, i}, [2]int{j, j}}
+	p, q := 1, 1
+	if i < len(from) {
+		p = from[i]
+		i++
+	}
+	if j < len(to) {
+		q = to[j]
+		j++
+	}
+	for p != q {
+		if p < q {
+			p *= from[i]
+			i++
+		} else {
+			q *= to[j]
 			j++
 		}
-		for p != q {
-			if p < q {
-				p *= from[i]
-				i++
-			} else {
-				q *= to[j]
-				j++
-			}
-		}
-		g.From[1], g.To[1] = i, j
-		groups = append(groups, g)
 	}
-	return groups
+	g.From[1], g.To[1] = i, j
+	return g
 }
 
 func product(shape []int) int {

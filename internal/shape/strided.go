@@ -1,7 +1,5 @@
 package shape
 
-import "slices"
-
 // RowMajor returns the strides of elements in row-major order.
 func RowMajor(dims []int) []int {
 	strides := make([]int, len(dims))
@@ -34,21 +32,22 @@ type Strided struct {
 }
 
 // View returns the result of m as a view, where there is one, if v is its
-// operand as a view. No axis is empty.
-func (m *Move) View(v Strided) (Strided, bool) {
+// operand as a view. No axis is empty. The strides lie in buf, an empty slice, if it
+// has room for them.
+func (m Move) View(v Strided, buf []int) (Strided, bool) {
 	if row := Movements[m.Op]; row != nil && row.View != nil {
-		return row.View(m, v)
+		return row.View(m, v, buf)
 	}
 	return v, false
 }
 
-func viewCopy(_ *Move, v Strided) (Strided, bool) { return v, true }
+func viewCopy(_ Move, v Strided, _ []int) (Strided, bool) { return v, true }
 
 // viewReshape is a view if the axes of each group are one run: each stride is the
 // next one's times its length.
-func viewReshape(m *Move, v Strided) (Strided, bool) {
-	out := make([]int, len(m.To))
-	for _, g := range Groups(m.From, m.To) {
+func viewReshape(m Move, v Strided, buf []int) (Strided, bool) {
+	out := append(buf, m.To...)
+	for g := range Groups(m.From, m.To) {
 		step, last := 0, -1
 		for i := g.From[1] - 1; i >= g.From[0]; i-- {
 			if m.From[i] == 1 {
@@ -70,16 +69,15 @@ func viewReshape(m *Move, v Strided) (Strided, bool) {
 	return Strided{v.Offset, out}, true
 }
 
-func viewPermute(m *Move, v Strided) (Strided, bool) {
-	out := make([]int, len(m.Ints))
-	for i, a := range m.Ints {
-		out[i] = v.Strides[a]
+func viewPermute(m Move, v Strided, buf []int) (Strided, bool) {
+	for _, a := range m.Ints {
+		buf = append(buf, v.Strides[a])
 	}
-	return Strided{v.Offset, out}, true
+	return Strided{v.Offset, buf}, true
 }
 
-func viewExpand(m *Move, v Strided) (Strided, bool) {
-	v.Strides = slices.Clone(v.Strides)
+func viewExpand(m Move, v Strided, buf []int) (Strided, bool) {
+	v.Strides = append(buf, v.Strides...)
 	for i := range v.Strides {
 		if m.From[i] == 1 && m.To[i] != 1 {
 			v.Strides[i] = 0
@@ -88,8 +86,8 @@ func viewExpand(m *Move, v Strided) (Strided, bool) {
 	return v, true
 }
 
-func viewCrop(m *Move, v Strided) (Strided, bool) {
-	v.Strides = slices.Clone(v.Strides)
+func viewCrop(m Move, v Strided, buf []int) (Strided, bool) {
+	v.Strides = append(buf, v.Strides...)
 	for i, s := range v.Strides {
 		v.Offset += s * m.Ints[2*i]
 		v.Strides[i] = s * m.Ints[2*i+1]
@@ -97,8 +95,8 @@ func viewCrop(m *Move, v Strided) (Strided, bool) {
 	return v, true
 }
 
-func viewFlip(m *Move, v Strided) (Strided, bool) {
-	v.Strides = slices.Clone(v.Strides)
+func viewFlip(m Move, v Strided, buf []int) (Strided, bool) {
+	v.Strides = append(buf, v.Strides...)
 	for _, a := range m.Ints {
 		v.Offset += v.Strides[a] * (m.From[a] - 1)
 		v.Strides[a] = -v.Strides[a]
@@ -106,9 +104,9 @@ func viewFlip(m *Move, v Strided) (Strided, bool) {
 	return v, true
 }
 
-func viewWindow(m *Move, v Strided) (Strided, bool) {
+func viewWindow(m Move, v Strided, buf []int) (Strided, bool) {
 	i, k, s, d := m.Ints[0], m.Ints[1], m.Ints[2], m.Ints[3]
-	v.Strides = slices.Clone(v.Strides)
+	v.Strides = append(buf, v.Strides...)
 	v.Strides[k] += v.Strides[i] * d
 	v.Strides[i] *= s
 	return v, true

@@ -107,8 +107,8 @@ func TestReshapeStrides(t *testing.T) {
 			place = append(place, dot(p, strides))
 		}
 		want, could := fit(to, place)
-		m := &Move{Op: ir.Reshape, From: from, To: to}
-		v, ok := m.View(Strided{Strides: strides})
+		m := Move{Op: ir.Reshape, From: from, To: to}
+		v, ok := m.View(Strided{Strides: strides}, nil)
 		got := v.Strides
 		if ok != could {
 			t.Fatalf("reshape of strides %v, %v to %v, = %v, %v, want %v, %v", strides, from, to, got, ok, want, could)

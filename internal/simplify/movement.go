@@ -22,7 +22,7 @@ func same(_ *builder, n *graph.Node) *graph.Node {
 	}
 	rowMajor := shape.RowMajor(x.Shape)
 	m := shape.Move{Op: n.Op, Ints: n.Ints, From: x.Shape, To: n.Shape}
-	if v, ok := m.View(shape.Strided{Strides: rowMajor}); ok && v.Offset == 0 && slices.Equal(v.Strides, rowMajor) {
+	if v, ok := m.View(shape.Strided{Strides: rowMajor}, nil); ok && v.Offset == 0 && slices.Equal(v.Strides, rowMajor) {
 		return x
 	}
 	return nil
@@ -46,6 +46,6 @@ func compose(b *builder, n *graph.Node) *graph.Node {
 	outer := shape.Move{Op: n.Op, Ints: n.Ints, From: x.Shape, To: n.Shape}
 	inner := shape.Move{Op: n.Op, Ints: x.Ints, From: x.Src()[0].Shape, To: x.Shape}
 	m := graph.WithOperands(n, x.Src()[0])
-	m.Ints = row.Compose(&outer, &inner)
+	m.Ints = row.Compose(outer, inner)
 	return b.add(m)
 }
