@@ -30,7 +30,7 @@ type callResult struct {
 
 // resultOf returns the result of a custom call that n is; nil if it is none.
 func resultOf(n *graph.Node) *callResult {
-	r, _ := n.Rule.(*callResult)
+	r, _ := n.Call.(*callResult)
 	return r
 }
 

@@ -92,7 +92,7 @@ func transposeGather(c *call, ct *graph.Node, _ int) *graph.Node {
 // gatherTranspose adds x at the indices of a Gather or Scatter, along its axis.
 func (c *call) gatherTranspose(x *graph.Node, length int) *graph.Node {
 	axis, idx := c.Ints[0], c.src[1]
-	n := graph.At(c.Site, graph.GatherTranspose(x, idx, axis, length))
+	n := graph.At(c.Site(), graph.GatherTranspose(x, idx, axis, length))
 	switch {
 	case c.CoOutputs != nil: // c is such a sum
 		n.CoOutputs = c.CoOutputs
@@ -104,12 +104,12 @@ func (c *call) gatherTranspose(x *graph.Node, length int) *graph.Node {
 
 // gather takes the elements of x at the indices of a Scatter.
 func (c *call) gather(x *graph.Node) *graph.Node {
-	return graph.At(c.Site, graph.Gather(x, c.src[1], c.Ints[0]))
+	return graph.At(c.Site(), graph.Gather(x, c.src[1], c.Ints[0]))
 }
 
 // scatter combines upd with base at the indices of a Scatter.
 func (c *call) scatter(kind ir.Op, base, upd *graph.Node) *graph.Node {
-	return graph.At(c.Site, graph.Scatter(kind, base, c.src[1], upd, c.Ints[0]))
+	return graph.At(c.Site(), graph.Scatter(kind, base, c.src[1], upd, c.Ints[0]))
 }
 
 // inverse returns the order that undoes a permutation.

@@ -90,7 +90,7 @@ func Graph(roots []*graph.Node, bindings int, fallbacks []Fallback) (*Plan, erro
 	for _, k := range kernels {
 		s := Step{Kernel: k.Kernel}
 		for _, x := range k.Indices {
-			s.Indices = append(s.Indices, Index{x.Instr, x.Node.Number, x.Element, x.Len})
+			s.Indices = append(s.Indices, Index{x.Instr, int(x.Node.Number), x.Element, x.Len})
 		}
 		last := len(k.Indices) - 1
 		isTranspose := last >= 0 && k.Indices[last].Node.Op == ir.Scatter && len(k.Indices[last].Node.Ints) > 1 // of a Gather

@@ -350,7 +350,7 @@ func (c *capture) graph() []*graph.Node {
 			src[k] = done[s]
 		}
 		m := graph.WithOperands(n.Node, src...)
-		m.Number = i
+		m.Number = int32(i)
 		return m
 	})
 	roots := make([]*graph.Node, len(c.outputs))

@@ -43,7 +43,7 @@ func (d *Device) begin(p *plan, c *capture) (*execution, error) {
 	x := &execution{plan: p, leaves: leaves, transaction: c.isTransaction()}
 	for i := range p.compiled.Steps {
 		for _, index := range p.compiled.Steps[i].Indices {
-			x.sites = append(x.sites, c.nodes[index.Node].Site)
+			x.sites = append(x.sites, c.nodes[index.Node].Site())
 		}
 	}
 	if !d.limits.Async {

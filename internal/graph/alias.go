@@ -29,7 +29,7 @@ func ToDevice(x *Node, d Device) *Node {
 // differentiated by a rule.
 func CallResult(x *Node, rule any, args []*Node) *Node {
 	n := alias(ir.CallResult, x)
-	n.Rule = rule
+	n.Call = rule
 	n.inherit(args)
 	return n
 }

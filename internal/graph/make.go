@@ -312,9 +312,12 @@ func GatherTranspose(ct, idx *Node, axis, length int) *Node {
 // types of n's own.
 func WithOperands(n *Node, src ...*Node) *Node {
 	c := makeNode(n.Op, n.DType, n.Shape, n.Ints, src...)
-	c.Kind, c.Num, c.RematLevel, c.Site, c.Number = n.Kind, n.Num, n.RematLevel, n.Site, n.Number
-	if n.Op == ir.ToDevice {
+	c.Kind, c.Num, c.RematLevel, c.Number = n.Kind, n.Num, n.RematLevel, n.Number
+	switch n.Op {
+	case ir.ToDevice:
 		c.Device = n.Device
+	case ir.Gather, ir.Scatter:
+		c.Call = n.Call
 	}
 	return c
 }

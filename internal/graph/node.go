@@ -14,9 +14,11 @@ import (
 type Node struct {
 	Op         ir.Op
 	DType      ir.DType
-	Kind       ir.Op     // Scatter: how updates combine
-	Num        ir.Number // Const, Scalar: the value; Pad: the fill
+	Kind       ir.Op // Scatter: how updates combine
+	marks      atomic.Uint32
 	RematLevel int32     // 0 but for copies that Checkpoint makes
+	Number     int32     // in a graph to be compiled, the node's number in the capture
+	Num        ir.Number // Const, Scalar: the value; Pad: the fill
 	Shape      []int
 	Ints       []int // the op's attributes; see package ir
 
@@ -25,17 +27,13 @@ type Node struct {
 	Device Device
 	// CoOutputs names nodes to be stored whenever this one is computed.
 	CoOutputs *CoOutputs
-	// Rule, of a CallResult, is how it is differentiated; package grad defines it.
-	Rule any
-	// Site, of a Gather or Scatter, is the call that made it; nil if unknown.
-	Site *IndexSite
-	// Number, in a graph to be compiled, is the node's position in the request:
-	// equal requests number their nodes equally.
-	Number int
+	// Call is the call that made the node: of a CallResult how it is differentiated,
+	// a value of package grad; of a Gather or Scatter an [*IndexSite]. Nil for other
+	// nodes, and if unknown.
+	Call any
 
 	scopes *scopes
 	state  atomic.Pointer[State]
-	marks  atomic.Uint32
 }
 
 // A State has a node's operands or its value. It never changes: a computed node

@@ -36,7 +36,7 @@ func gatherInwards(b *builder, n *graph.Node) *graph.Node {
 		if constantAlong(s, axis) {
 			src[i] = b.resized(s, axis, idx.Shape[axis])
 		} else {
-			g := graph.At(n.Site, graph.Gather(s, idx, axis))
+			g := graph.At(n.Site(), graph.Gather(s, idx, axis))
 			g.Number = n.Number
 			src[i] = b.add(g)
 		}
