@@ -60,10 +60,9 @@ func (t Tensor) MatMul(o Tensor) Tensor {
 	r := len(batch)
 	s := slices.Concat(batch, []int{a.Shape[i], b.Shape[j+1], b.Shape[j]}) // batch, m, n, k
 	checkLen("MatMul", s, x, y)
-	axes := shape.All(r + 3)
-	ax := slices.Concat(axes[r-i:r+1], axes[r+2:])
-	ay := slices.Concat(axes[r-j:r], axes[r+2:], axes[r+1:r+2])
-	z := contract(a, ax, b, ay, s, 1)
+	left, right := insert(a, i+1), insert(swap(b, j, j+1), j) // [... m 1 k], [... 1 n k]
+	z := mul(graph.BroadcastTo(left, s), graph.BroadcastTo(right, s))
+	z = graph.Reshape(graph.Reduce(ir.Sum, z, []int{r + 2}), s[:r+2:r+2])
 	switch {
 	case row && column:
 		z = drop(z, r, r+1)
