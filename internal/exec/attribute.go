@@ -54,13 +54,13 @@ func (f *fault) report() error {
 // An execution is one run of a plan that may have met a bad index, itself or
 // through its leaves. It is pending until its reports are read.
 type execution struct {
-	plan         *plan
-	reports      driver.Buffer
-	reportsClass int                // of reports, if they are the execution's own
-	firstCheck   int                // in reports
-	sites        []*graph.IndexSite // of the indices of the plan's steps, in order
-	leaves       []origin           // of the pending leaves; nil if there are none
-	transaction  bool
+	plan        *plan
+	reports     driver.Buffer
+	own         *pooled            // has the reports, if they are not in Device.reports
+	firstCheck  int                // in reports
+	sites       []*graph.IndexSite // of the indices of the plan's steps, in order
+	leaves      []origin           // of the pending leaves; nil if there are none
+	transaction bool
 
 	// Set before done:
 	fault *fault // the first; nil if there was none

@@ -155,13 +155,10 @@ func (d *Device) run(p *plan, c *capture, j *Journal) error {
 	d.queue.Lock()
 	defer d.queue.Unlock()
 	l := launches.Get().(*launch)
-	defer l.release(d, p)
-	for _, class := range p.slots {
-		b, err := d.acquire(class)
-		if err != nil {
-			return err
-		}
-		l.slots = append(l.slots, b)
+	defer l.release(d)
+	var err error
+	if l.slots, err = d.acquire(l.slots, p.slots...); err != nil {
+		return err
 	}
 	x, err := d.begin(p, c)
 	if err != nil {

@@ -11,31 +11,25 @@ import (
 
 // A launch is what one execution of a plan hands to the driver.
 type launch struct {
-	slots []driver.Buffer // of the plan; nil where an output's storage has taken it over
-	calls []driver.Call
-	args  []driver.Arg // of all calls
+	slots    []*pooled  // of the plan; nil where an output's storage has taken it over
+	storages []*storage // by slot
+	calls    []driver.Call
+	args     []driver.Arg // of all calls
 }
 
 var launches = sync.Pool{New: func() any { return new(launch) }}
 
 // release returns the slots that are left to the pool.
-func (l *launch) release(d *Device, p *plan) {
-	for i, b := range l.slots {
-		if b != nil {
-			d.pool.release(b, p.slots[i])
-		}
-	}
-	clear(l.slots)
-	clear(l.calls)
-	clear(l.args[:cap(l.args)])
-	l.slots, l.calls, l.args = l.slots[:0], l.calls[:0], l.args[:0]
+func (l *launch) release(d *Device) {
+	d.pool.release(l.slots...)
+	*l = launch{emptied(l.slots), emptied(l.storages), emptied(l.calls), emptied(l.args)}
 	launches.Put(l)
 }
 
 // bind sets l.calls to the calls of the plan.
 func (l *launch) bind(d *Device, p *plan, c *capture, x *execution) error {
-	l.args = slices.Grow(l.args, p.args)
-	args := l.args[:p.args]
+	l.args = slices.Grow(l.args, p.args)[:p.args]
+	args := l.args
 	for i := range p.compiled.Steps {
 		s := &p.compiled.Steps[i]
 		call := args[:len(s.Args):len(s.Args)]
@@ -58,7 +52,7 @@ func (l *launch) bind(d *Device, p *plan, c *capture, x *execution) error {
 				}
 				call[k] = driver.Arg{Buffer: b.buffer, Offset: leaf.view.Offset + a.Offset}
 			default:
-				call[k] = driver.Arg{Buffer: l.slots[p.slot[a.Index]], Offset: a.Offset}
+				call[k] = driver.Arg{Buffer: l.slots[p.slot[a.Index]].Buffer, Offset: a.Offset}
 			}
 		}
 		l.calls = append(l.calls, driver.Call{Program: p.programs[i], Args: call})
@@ -69,7 +63,7 @@ func (l *launch) bind(d *Device, p *plan, c *capture, x *execution) error {
 // finish gives each output its value: a view of a leaf, or of a slot's buffer, which
 // moves from l.slots to a storage.
 func (l *launch) finish(d *Device, p *plan, c *capture, x *execution) error {
-	storages := make([]*storage, len(p.slots))
+	l.storages = slices.Grow(l.storages, len(p.slots))[:len(p.slots)]
 	for i, o := range c.outputs {
 		out := &p.compiled.Outputs[i]
 		v := &graph.Value{Offset: out.Offset, Strides: out.Strides}
@@ -87,16 +81,16 @@ func (l *launch) finish(d *Device, p *plan, c *capture, x *execution) error {
 			v.Offset += leaf.view.Offset
 		} else {
 			slot := p.slot[out.Index]
-			if storages[slot] == nil {
-				s := newStorage(d, d.newBlock(l.slots[slot], p.slots[slot]))
+			if l.storages[slot] == nil {
+				s := newStorage(d, d.newBlock(l.slots[slot]))
 				if x != nil && x.mayFail(p, out.Index) {
 					s.exec, s.buffer = x, out.Index
 				}
-				storages[slot] = s
+				l.storages[slot] = s
 				l.slots[slot] = nil
 			}
-			v.Store = storages[slot]
-			if err := storages[slot].failed(); err != nil {
+			v.Store = l.storages[slot]
+			if err := l.storages[slot].failed(); err != nil {
 				v = &graph.Value{Err: err}
 			}
 		}

@@ -15,12 +15,12 @@ import (
 // A pool counts a device's buffers and keeps those that wait for their next use.
 // Buffers come in size classes, so that one fits many tensors.
 type pool struct {
-	mu       sync.Mutex      // guards what is not atomic
-	buckets  map[int]*bucket // by size class
-	idle     int64           // bytes of the buckets
-	returned atomic.Pointer[returned]
-	held     atomic.Int64 // bytes of storages and of running plans
-	peak     int64        // of held
+	mu       sync.Mutex             // guards what is not atomic
+	buckets  map[int]*bucket        // by size class
+	idle     int64                  // bytes of the buckets
+	returned atomic.Pointer[pooled] // buffers of unreachable blocks
+	held     atomic.Int64           // bytes of storages and of running plans
+	peak     int64                  // of held
 
 	acquired                 int   // buffers so far
 	highWater, prevHighWater int64 // of held, in the last two windows of allocBurst buffers
@@ -31,22 +31,22 @@ const allocBurst = 4096
 
 // A bucket is the idle buffers of a size class.
 type bucket struct {
-	buffers []driver.Buffer
+	buffers []*pooled
 	used    int // pool.acquired at the last use
+}
+
+// A pooled is a buffer of a pool.
+type pooled struct {
+	driver.Buffer
+	pool  *pool
+	class int     // its size class
+	next  *pooled // in pool.returned
 }
 
 // A block is a buffer that returns to the pool once it is unreachable.
 type block struct {
 	buffer driver.Buffer
 	epoch  *syncEpoch // that writes it; nil if that cannot fail
-}
-
-// returned is a list of the buffers of unreachable blocks, to which cleanups push
-// without a lock.
-type returned struct {
-	buffer driver.Buffer
-	class  int
-	next   *returned
 }
 
 // sizeClass rounds a size up to one of four steps between powers of two, but not
@@ -63,15 +63,30 @@ func sizeClass(size, limit int) int {
 	return c
 }
 
-// acquire returns a buffer of a size class. The caller holds d.queue.
-func (d *Device) acquire(class int) (driver.Buffer, error) {
+// acquire appends a buffer of each size class to list, as far as it gets. The caller
+// holds d.queue.
+func (d *Device) acquire(list []*pooled, classes ...int) ([]*pooled, error) {
 	p := &d.pool
 	if p.returned.Load() != nil {
 		d.drain()
 	}
-	if b := p.take(class); b != nil {
-		return b, nil
+	first := len(list)
+	list = p.take(list, classes)
+	for i, class := range classes {
+		if list[first+i] != nil {
+			continue
+		}
+		b, err := d.alloc(class)
+		if err != nil {
+			return list, err
+		}
+		list[first+i] = b
 	}
+	return list, nil
+}
+
+// alloc returns a new buffer of a size class. The caller holds d.queue.
+func (d *Device) alloc(class int) (*pooled, error) {
 	b, err := d.drv.Alloc(class)
 	if errors.Is(err, driver.ErrMemory) {
 		if err = d.makeRoom(); err == nil {
@@ -81,39 +96,48 @@ func (d *Device) acquire(class int) (driver.Buffer, error) {
 	if err != nil {
 		return nil, err
 	}
+	p := &d.pool
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.note(class)
-	return b, nil
+	return &pooled{Buffer: b, pool: p, class: class}, nil
 }
 
-// take returns an idle buffer of a size class, nil if there is none.
-func (p *pool) take(class int) driver.Buffer {
+// take appends an idle buffer of each size class to list, nil if there is none.
+func (p *pool) take(list []*pooled, classes []int) []*pooled {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.acquired++
-	k := p.bucket(class)
-	k.used = p.acquired
-	if len(k.buffers) == 0 {
-		return nil
+	for _, class := range classes {
+		p.acquired++
+		k := p.bucket(class)
+		k.used = p.acquired
+		var b *pooled
+		if len(k.buffers) > 0 {
+			p.note(class)
+			b = p.pop(k)
+		}
+		list = append(list, b)
 	}
-	p.note(class)
-	return p.pop(k, class)
+	return list
 }
 
-// release returns a buffer to the pool.
-func (p *pool) release(b driver.Buffer, class int) {
+// release returns buffers to the pool; some of the list may be nil.
+func (p *pool) release(list ...*pooled) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.put(b, class)
+	for _, b := range list {
+		if b != nil {
+			p.put(b)
+		}
+	}
 }
 
-// put is release for a caller that holds p.mu.
-func (p *pool) put(b driver.Buffer, class int) {
-	k := p.bucket(class)
+// put is release of one buffer, for a caller that holds p.mu.
+func (p *pool) put(b *pooled) {
+	k := p.bucket(b.class)
 	k.buffers = append(k.buffers, b)
-	p.idle += int64(class)
-	p.held.Add(-int64(class))
+	p.idle += int64(b.class)
+	p.held.Add(-int64(b.class))
 }
 
 // makeRoom frees the idle buffers. A device may keep a buffer until the work that
@@ -132,8 +156,8 @@ func (d *Device) drain() int64 {
 	p := &d.pool
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	for r := p.returned.Swap(nil); r != nil; r = r.next {
-		p.put(r.buffer, r.class)
+	for b := p.returned.Swap(nil); b != nil; b = b.next {
+		p.put(b)
 	}
 	held := p.held.Load()
 	d.pacer.live.Store(min(d.pacer.live.Load(), held))
@@ -142,17 +166,17 @@ func (d *Device) drain() int64 {
 }
 
 // newBlock returns a block of a buffer that acquire gave.
-func (d *Device) newBlock(b driver.Buffer, class int) *block {
-	k := &block{b, d.epoch}
-	runtime.AddCleanup(k, d.pool.finalizer, returned{buffer: b, class: class})
+func (d *Device) newBlock(b *pooled) *block {
+	k := &block{b.Buffer, d.epoch}
+	runtime.AddCleanup(k, (*pooled).finalizer, b)
 	return k
 }
 
-// finalizer is the cleanup of a block.
-func (p *pool) finalizer(r returned) {
-	for {
-		r.next = p.returned.Load()
-		if p.returned.CompareAndSwap(r.next, &r) {
+// finalizer is the cleanup of a block. It takes no lock.
+func (b *pooled) finalizer() {
+	for p := b.pool; ; {
+		b.next = p.returned.Load()
+		if p.returned.CompareAndSwap(b.next, b) {
 			return
 		}
 	}
@@ -166,11 +190,11 @@ func (p *pool) bucket(class int) *bucket {
 }
 
 // pop removes a buffer from a bucket that has some.
-func (p *pool) pop(k *bucket, class int) driver.Buffer {
+func (p *pool) pop(k *bucket) *pooled {
 	last := len(k.buffers) - 1
 	b := k.buffers[last]
 	k.buffers = k.buffers[:last]
-	p.idle -= int64(class)
+	p.idle -= int64(b.class)
 	return b
 }
 
@@ -193,7 +217,7 @@ func (p *pool) trim(limit int64) {
 	for _, class := range slices.SortedFunc(maps.Keys(p.buckets), func(a, b int) int { return p.buckets[a].used - p.buckets[b].used }) {
 		k := p.buckets[class]
 		for p.idle > limit && len(k.buffers) > 0 {
-			p.pop(k, class).Free()
+			p.pop(k).Free()
 		}
 		if len(k.buffers) == 0 {
 			delete(p.buckets, class)

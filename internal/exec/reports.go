@@ -69,16 +69,15 @@ func (d *Device) begin(p *plan, c *capture) (*execution, error) {
 // acquireReports gives an execution a buffer for its reports, all 0.
 func (d *Device) acquireReports(x *execution) error {
 	size := reportBytes * x.plan.compiled.Checks
-	x.reportsClass = sizeClass(size, d.limits.Bytes)
-	b, err := d.acquire(x.reportsClass)
+	own, err := d.acquire(nil, sizeClass(size, d.limits.Bytes))
 	if err != nil {
 		return err
 	}
-	if err := d.drv.Upload(b, 0, make([]byte, size)); err != nil {
-		d.pool.release(b, x.reportsClass)
+	x.own, x.reports = own[0], own[0].Buffer
+	if err := d.drv.Upload(x.reports, 0, make([]byte, size)); err != nil {
+		d.pool.release(x.own)
 		return err
 	}
-	x.reports = b
 	return nil
 }
 
@@ -92,7 +91,7 @@ func (d *Device) conclude(x *execution, err error, waits bool) error {
 		}
 		return err
 	}
-	defer d.pool.release(x.reports, x.reportsClass)
+	defer d.pool.release(x.own)
 	data := make([]byte, reportBytes*x.plan.compiled.Checks)
 	if err == nil {
 		err = d.download(data, x.reports, 0)

@@ -2,6 +2,7 @@ package exec
 
 import (
 	"runtime"
+	"slices"
 	"sync"
 
 	"github.com/tensorken/tensorken/driver"
@@ -17,7 +18,13 @@ type storage struct {
 
 	mu     sync.Mutex
 	host   []byte // of a device's storage only once another device reads it
-	copies map[*Device]*block
+	copies []deviceCopy
+}
+
+// A deviceCopy is elements that another device or the host has, on a device.
+type deviceCopy struct {
+	device *Device
+	block  *block
 }
 
 // Device returns the device the elements are committed to, nil for host data.
@@ -83,17 +90,19 @@ func (s *storage) blockOn(d *Device) (*block, error) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if b := s.copies[d]; b != nil && b.epoch.failed() == nil {
-		return b, nil
+	i := slices.IndexFunc(s.copies, func(c deviceCopy) bool { return c.device == d })
+	if i >= 0 && s.copies[i].block.epoch.failed() == nil {
+		return s.copies[i].block, nil
 	}
 	b, err := d.upload(s.host)
 	if err != nil {
 		return nil, err
 	}
-	if s.copies == nil {
-		s.copies = map[*Device]*block{}
+	if i >= 0 {
+		s.copies[i].block = b
+	} else {
+		s.copies = append(s.copies, deviceCopy{d, b})
 	}
-	s.copies[d] = b
 	return b, nil
 }
 
@@ -105,12 +114,12 @@ func (d *Device) upload(data []byte) (*block, error) {
 		}
 	}
 	class := sizeClass(len(data), d.limits.Bytes)
-	buffer, err := d.acquire(class)
+	buffers, err := d.acquire(nil, class)
 	if err != nil {
 		return nil, err
 	}
-	b := d.newBlock(buffer, class)
-	if err := d.drv.Upload(buffer, 0, data); err != nil {
+	b := d.newBlock(buffers[0])
+	if err := d.drv.Upload(b.buffer, 0, data); err != nil {
 		return nil, err
 	}
 	return b, nil
