@@ -30,20 +30,17 @@ func Float(d DType, x float64) Number {
 // Int returns x as an element of type d: rounded if d is floating-point,
 // wrapped if it is an integer, x ≠ 0 if it is Bool.
 func Int(d DType, x int64) Number {
-	switch d {
-	case Bool:
+	spare := 64 - 8*d.Size()
+	switch dtypes[d].kind {
+	case kindBool:
 		if x != 0 {
 			return 1
 		}
 		return 0
-	case Uint8:
-		return Number(uint8(x))
-	case Int32:
-		return Number(int64(int32(x)))
-	case Uint32:
-		return Number(uint32(x))
-	case Int64:
-		return Number(x)
+	case kindUint:
+		return Number(uint64(x) << spare >> spare)
+	case kindInt:
+		return Number(x << spare >> spare)
 	}
 	return Float(d, float64(x))
 }
@@ -94,22 +91,61 @@ func (x Number) Text(d DType) string {
 	return strconv.FormatInt(int64(x), 10)
 }
 
+// Bits returns x, of type d, as it lies in memory: in the lowest bits, as many
+// as an element has. Those above are undefined.
+func (x Number) Bits(d DType) uint64 {
+	switch d {
+	case Float16:
+		return uint64(ToF16(float32(x.Float64(d))))
+	case BFloat16:
+		return uint64(ToBF16(float32(x.Float64(d))))
+	case Float32:
+		return uint64(math.Float32bits(float32(x.Float64(d))))
+	}
+	return uint64(x)
+}
+
+// FromBits is the inverse of Bits.
+func FromBits(d DType, b uint64) Number {
+	switch d {
+	case Float16:
+		return Float(d, float64(F16(b).Float32()))
+	case BFloat16:
+		return Float(d, float64(BF16(b).Float32()))
+	case Float32:
+		return Float(d, float64(math.Float32frombits(uint32(b))))
+	case Float64:
+		return Number(b)
+	}
+	return Int(d, int64(b))
+}
+
 // Append appends x to b as an element of type d lies in memory, little-endian.
 func (x Number) Append(b []byte, d DType) []byte {
-	le := binary.LittleEndian
-	switch d {
-	case Bool, Uint8:
-		return append(b, byte(x))
-	case Float16:
-		return le.AppendUint16(b, uint16(ToF16(float32(x.Float64(d)))))
-	case BFloat16:
-		return le.AppendUint16(b, uint16(ToBF16(float32(x.Float64(d)))))
-	case Float32:
-		return le.AppendUint32(b, math.Float32bits(float32(x.Float64(d))))
-	case Int32, Uint32:
-		return le.AppendUint32(b, uint32(x))
+	le, bits := binary.LittleEndian, x.Bits(d)
+	switch d.Size() {
+	case 1:
+		return append(b, byte(bits))
+	case 2:
+		return le.AppendUint16(b, uint16(bits))
+	case 4:
+		return le.AppendUint32(b, uint32(bits))
 	}
-	return le.AppendUint64(b, uint64(x))
+	return le.AppendUint64(b, bits)
+}
+
+// Decode returns the element of type d at the start of b, little-endian.
+func Decode(d DType, b []byte) Number {
+	le := binary.LittleEndian
+	switch d.Size() {
+	case 1:
+		return FromBits(d, uint64(b[0]))
+	case 2:
+		return FromBits(d, uint64(le.Uint16(b)))
+	case 4:
+		return FromBits(d, uint64(le.Uint32(b)))
+	}
+	return FromBits(d, le.Uint64(b))
 }
 
 // truncate gives x as an integer of type d: towards zero, saturating, NaN 0.
@@ -128,15 +164,12 @@ func truncate(d DType, x float64) int64 {
 
 // Limits returns the least and greatest value of an integer type or Bool.
 func Limits(d DType) (lo, hi int64) {
-	switch d {
-	case Bool:
+	bits := 8 * d.Size()
+	switch dtypes[d].kind {
+	case kindBool:
 		return 0, 1
-	case Uint8:
-		return 0, math.MaxUint8
-	case Int32:
-		return math.MinInt32, math.MaxInt32
-	case Uint32:
-		return 0, math.MaxUint32
+	case kindUint:
+		return 0, 1<<bits - 1
 	}
-	return math.MinInt64, math.MaxInt64
+	return -1 << (bits - 1), 1<<(bits-1) - 1
 }

@@ -29,6 +29,7 @@ func TestNumbers(t *testing.T) {
 	}
 }
 
+// An element is the same after a way through memory.
 func TestAppend(t *testing.T) {
 	for _, c := range []struct {
 		d    DType
@@ -44,6 +45,9 @@ func TestAppend(t *testing.T) {
 		b := Float(c.d, c.x).Append([]byte("x"), c.d)
 		if got := fmt.Sprintf("% x", b); got != "78 "+c.want || len(b) != 1+c.d.Size() {
 			t.Errorf("%v as %v appended to 78 is %s, want 78 %s", c.x, c.d, got, c.want)
+		}
+		if got, want := Decode(c.d, b[1:]), Float(c.d, c.x); got != want {
+			t.Errorf("Decode(%v, % x) = %s, want %s", c.d, b[1:], got.Text(c.d), want.Text(c.d))
 		}
 	}
 }

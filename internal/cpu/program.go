@@ -267,18 +267,15 @@ func (a *assembler) lastUses() {
 
 // put writes x as an element of type d.
 func put(p unsafe.Pointer, d ir.DType, x ir.Number) {
-	switch d {
-	case ir.Bool, ir.Uint8:
-		*(*uint8)(p) = uint8(x)
-	case ir.Int32, ir.Uint32:
-		*(*uint32)(p) = uint32(x)
-	case ir.Float16:
-		*(*ir.F16)(p) = ir.ToF16(float32(x.Float64(d)))
-	case ir.BFloat16:
-		*(*ir.BF16)(p) = ir.ToBF16(float32(x.Float64(d)))
-	case ir.Float32:
-		*(*float32)(p) = float32(x.Float64(d))
+	bits := x.Bits(d)
+	switch d.Size() {
+	case 1:
+		*(*uint8)(p) = uint8(bits)
+	case 2:
+		*(*uint16)(p) = uint16(bits)
+	case 4:
+		*(*uint32)(p) = uint32(bits)
 	default:
-		*(*uint64)(p) = uint64(x)
+		*(*uint64)(p) = bits
 	}
 }

@@ -5,7 +5,6 @@ import (
 	"math"
 	"slices"
 	"testing"
-	"unsafe"
 
 	"github.com/tensorken/tensorken/driver"
 	"github.com/tensorken/tensorken/internal/interp"
@@ -14,34 +13,18 @@ import (
 
 // pack gives elements as a buffer holds them.
 func pack(d ir.DType, x []ir.Number) []byte {
-	b := make([]byte, len(x)*d.Size()+8)
-	for i, v := range x {
-		put(unsafe.Pointer(&b[i*d.Size()]), d, v)
+	b := make([]byte, 0, len(x)*d.Size())
+	for _, v := range x {
+		b = v.Append(b, d)
 	}
-	return b[:len(x)*d.Size()]
+	return b
 }
 
 // unpack is the inverse of pack.
 func unpack(d ir.DType, b []byte) []ir.Number {
 	x := make([]ir.Number, len(b)/d.Size())
 	for i := range x {
-		p := unsafe.Pointer(&b[i*d.Size()])
-		switch d {
-		case ir.Bool, ir.Uint8:
-			x[i] = ir.Number(*(*uint8)(p))
-		case ir.Int32:
-			x[i] = ir.Int(d, int64(*(*int32)(p)))
-		case ir.Uint32:
-			x[i] = ir.Number(*(*uint32)(p))
-		case ir.Float16:
-			x[i] = ir.Float(d, float64((*(*ir.F16)(p)).Float32()))
-		case ir.BFloat16:
-			x[i] = ir.Float(d, float64((*(*ir.BF16)(p)).Float32()))
-		case ir.Float32:
-			x[i] = ir.Float(d, float64(*(*float32)(p)))
-		default:
-			x[i] = *(*ir.Number)(p)
-		}
+		x[i] = ir.Decode(d, b[i*d.Size():])
 	}
 	return x
 }

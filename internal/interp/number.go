@@ -32,7 +32,7 @@ var functions = [ir.Ops]function{
 	ir.Floor:   real1(math.Floor),
 	ir.Not:     not,
 	ir.Cast:    func(to, from ir.DType, x []ir.Number) ir.Number { return x[0].Convert(from, to) },
-	ir.Bitcast: func(to, from ir.DType, x []ir.Number) ir.Number { return fromBits(to, toBits(from, x[0])) },
+	ir.Bitcast: func(to, from ir.DType, x []ir.Number) ir.Number { return ir.FromBits(to, x[0].Bits(from)) },
 
 	ir.Add: number2(
 		func(a, b float64) float64 { return a + b },
@@ -225,33 +225,4 @@ func argMax(d ir.DType, x []ir.Number) int {
 		}
 	}
 	return best
-}
-
-// toBits returns the bits that an element of type d has in a buffer.
-func toBits(d ir.DType, x ir.Number) uint64 {
-	f := x.Float64(d)
-	switch d {
-	case ir.Float16:
-		return uint64(ir.ToF16(float32(f)))
-	case ir.BFloat16:
-		return uint64(ir.ToBF16(float32(f)))
-	case ir.Float32:
-		return uint64(math.Float32bits(float32(f)))
-	}
-	return uint64(x)
-}
-
-// fromBits is the inverse of toBits; it ignores bits beyond d's width.
-func fromBits(d ir.DType, b uint64) ir.Number {
-	switch d {
-	case ir.Float16:
-		return ir.Float(d, float64(ir.F16(b).Float32()))
-	case ir.BFloat16:
-		return ir.Float(d, float64(ir.BF16(b).Float32()))
-	case ir.Float32:
-		return ir.Float(d, float64(math.Float32frombits(uint32(b))))
-	case ir.Float64:
-		return ir.Number(b)
-	}
-	return ir.Int(d, int64(b))
 }

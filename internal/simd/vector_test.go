@@ -48,41 +48,11 @@ func (v *vector) clone() *vector {
 	return &vector{v.typ, v.n, append([]byte(nil), v.data...)}
 }
 
-func (v *vector) get(i int) ir.Number {
-	p := v.at(i)
-	switch v.typ {
-	case ir.Bool, ir.Uint8:
-		return ir.Number(*(*uint8)(p))
-	case ir.Int32:
-		return ir.Int(v.typ, int64(*(*int32)(p)))
-	case ir.Uint32:
-		return ir.Number(*(*uint32)(p))
-	case ir.Float16:
-		return ir.Float(v.typ, float64((*(*ir.F16)(p)).Float32()))
-	case ir.BFloat16:
-		return ir.Float(v.typ, float64((*(*ir.BF16)(p)).Float32()))
-	case ir.Float32:
-		return ir.Float(v.typ, float64(*(*float32)(p)))
-	}
-	return *(*ir.Number)(p)
-}
+func (v *vector) get(i int) ir.Number { return ir.Decode(v.typ, v.data[guard+i*v.typ.Size():]) }
 
 func (v *vector) set(i int, x ir.Number) {
-	p := v.at(i)
-	switch v.typ {
-	case ir.Bool, ir.Uint8:
-		*(*uint8)(p) = uint8(x)
-	case ir.Int32, ir.Uint32:
-		*(*uint32)(p) = uint32(x)
-	case ir.Float16:
-		*(*ir.F16)(p) = ir.ToF16(float32(x.Float64(v.typ)))
-	case ir.BFloat16:
-		*(*ir.BF16)(p) = ir.ToBF16(float32(x.Float64(v.typ)))
-	case ir.Float32:
-		*(*float32)(p) = float32(x.Float64(v.typ))
-	default:
-		*(*ir.Number)(p) = x
-	}
+	at := guard + i*v.typ.Size()
+	x.Append(v.data[:at], v.typ)
 }
 
 // randomVector returns small numbers, special numbers and random bits.
