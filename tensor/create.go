@@ -5,7 +5,6 @@ import (
 	"math"
 	"reflect"
 	"slices"
-	"unsafe"
 
 	"github.com/tensorken/tensorken/internal/exec"
 	"github.com/tensorken/tensorken/internal/graph"
@@ -45,51 +44,6 @@ func newStored(d DType, s []int, data []byte) Tensor {
 	return Tensor{n: graph.Buffer(d, s, &graph.Value{Store: exec.FromHost(data), Strides: shape.RowMajor(s)})}
 }
 
-// bytesOf returns the memory of data. Elements in memory are little-endian on all
-// supported systems.
-func bytesOf[E Element](data []E) []byte {
-	if len(data) == 0 {
-		return []byte{}
-	}
-	return unsafe.Slice((*byte)(unsafe.Pointer(&data[0])), len(data)*int(unsafe.Sizeof(data[0])))
-}
-
-// elementsOf is the inverse of bytesOf.
-func elementsOf[E Element](data []byte) []E {
-	var zero E
-	if len(data) == 0 {
-		return []E{}
-	}
-	return unsafe.Slice((*E)(unsafe.Pointer(&data[0])), len(data)/int(unsafe.Sizeof(zero)))
-}
-
-func dtypeOf[E Element]() DType {
-	d, _ := dtype(reflect.TypeFor[E]())
-	return d
-}
-
-// dtype returns the element type of a Go type.
-func dtype(t reflect.Type) (d DType, ok bool) {
-	switch t {
-	case reflect.TypeFor[F16]():
-		return ir.Float16, true
-	case reflect.TypeFor[BF16]():
-		return ir.BFloat16, true
-	}
-	d, ok = dtypes[t.Kind()]
-	return d, ok
-}
-
-var dtypes = map[reflect.Kind]DType{
-	reflect.Bool:    ir.Bool,
-	reflect.Uint8:   ir.Uint8,
-	reflect.Int32:   ir.Int32,
-	reflect.Uint32:  ir.Uint32,
-	reflect.Int64:   ir.Int64,
-	reflect.Float32: ir.Float32,
-	reflect.Float64: ir.Float64,
-}
-
 // From returns a tensor of nested slices or arrays of one [Element] type, such as
 // [][]float32{{1, 2}, {3, 4}}, or of a single element. Rows must have equal lengths.
 func From(nested any) Tensor {
@@ -115,7 +69,7 @@ func From(nested any) Tensor {
 	}
 	d, ok := dtype(elem)
 	if !ok {
-		fail("From", fmt.Sprintf("no element type for %v: use bool, uint8, int32, uint32, int64, float32 or float64", elem), v.Type())
+		fail("From", fmt.Sprintf("no element type for %v: use %s", elem, goTypes()), v.Type())
 	}
 	checkShape("From", s)
 	data := allocate("From", graph.Len(s), d)
@@ -133,26 +87,6 @@ func appendNested(data []byte, v reflect.Value, d DType, s []int) []byte {
 		data = appendNested(data, v.Index(i), d, s[1:])
 	}
 	return data
-}
-
-func appendElement(data []byte, v reflect.Value, d DType) []byte {
-	switch d {
-	case ir.Bool:
-		return append(data, bytesOf([]bool{v.Bool()})...)
-	case ir.Uint8:
-		return append(data, byte(v.Uint()))
-	case ir.Int32:
-		return append(data, bytesOf([]int32{int32(v.Int())})...)
-	case ir.Uint32:
-		return append(data, bytesOf([]uint32{uint32(v.Uint())})...)
-	case ir.Int64:
-		return append(data, bytesOf([]int64{v.Int()})...)
-	case ir.Float16, ir.BFloat16:
-		return append(data, bytesOf([]F16{F16(v.Uint())})...)
-	case ir.Float32:
-		return append(data, bytesOf([]float32{float32(v.Float())})...)
-	}
-	return append(data, bytesOf([]float64{v.Float()})...)
 }
 
 // checkShape panics if a user's shape has a negative length or is too large.

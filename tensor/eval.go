@@ -110,28 +110,7 @@ func (t Tensor) Item() float64 {
 	if err != nil {
 		panic(err)
 	}
-	return float64At(n.DType, data, 0)
-}
-
-// float64At returns element i of data, of type d.
-func float64At(d DType, data []byte, i int) float64 {
-	switch d {
-	case ir.Bool, ir.Uint8:
-		return float64(data[i])
-	case ir.Int32:
-		return float64(elementsOf[int32](data)[i])
-	case ir.Uint32:
-		return float64(elementsOf[uint32](data)[i])
-	case ir.Int64:
-		return float64(elementsOf[int64](data)[i])
-	case ir.Float16:
-		return float64(elementsOf[F16](data)[i].Float32())
-	case ir.BFloat16:
-		return float64(elementsOf[BF16](data)[i].Float32())
-	case ir.Float32:
-		return float64(elementsOf[float32](data)[i])
-	}
-	return elementsOf[float64](data)[i]
+	return element(n.DType, data, 0).Float64(n.DType)
 }
 
 // AllClose reports whether |a-b| ≤ atol + rtol·|b| for all elements of a and b, which

@@ -51,14 +51,14 @@ const maxElementText = 64
 
 // appendJSON appends element i of data.
 func appendJSON(out []byte, d DType, data []byte, i int) []byte {
-	if !d.IsFloat() {
-		n := int64At(d, data, i)
-		if d == ir.Bool {
-			return strconv.AppendBool(out, n != 0)
-		}
-		return strconv.AppendInt(out, n, 10)
+	num := element(d, data, i)
+	switch {
+	case d == ir.Bool:
+		return strconv.AppendBool(out, num != 0)
+	case !d.IsFloat():
+		return strconv.AppendInt(out, num.Int64(d), 10)
 	}
-	x := float64At(d, data, i)
+	x := num.Float64(d)
 	switch {
 	case math.IsNaN(x):
 		return append(out, `"NaN"`...)
@@ -121,7 +121,7 @@ func (t *Tensor) UnmarshalJSON(b []byte) error {
 		if !ok {
 			return fmt.Errorf("tensor from JSON: value %d: %s is no %v", i, v, d)
 		}
-		data = appendNumber(data, d, x)
+		data = x.Append(data, d)
 	}
 	*t = newStored(d, slices.Clone(s), data)
 	return nil
@@ -170,21 +170,4 @@ func (v jsonValue) number(d DType) (ir.Number, bool) {
 
 var specials = map[jsonValue]float64{
 	`"NaN"`: math.NaN(), `"Inf"`: math.Inf(1), `"-Inf"`: math.Inf(-1),
-}
-
-// appendNumber appends an element of type d.
-func appendNumber(data []byte, d DType, x ir.Number) []byte {
-	switch d {
-	case ir.Bool, ir.Uint8:
-		return append(data, byte(x))
-	case ir.Int32, ir.Uint32:
-		return append(data, bytesOf([]uint32{uint32(x)})...)
-	case ir.Float16:
-		return append(data, bytesOf([]F16{ToF16(float32(x.Float64(d)))})...)
-	case ir.BFloat16:
-		return append(data, bytesOf([]BF16{ToBF16(float32(x.Float64(d)))})...)
-	case ir.Float32:
-		return append(data, bytesOf([]float32{float32(x.Float64(d))})...)
-	}
-	return append(data, bytesOf([]int64{int64(x)})...) // the number is the element's bits
 }

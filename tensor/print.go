@@ -205,11 +205,12 @@ func styleOf(s fmt.State, verb rune) style {
 
 // element formats element i of data.
 func (s style) element(d DType, data []byte, i int) string {
-	switch x := float64At(d, data, i); {
+	num := element(d, data, i)
+	switch x := num.Float64(d); {
 	case d == ir.Bool:
 		return fmt.Sprintf(s.text, strconv.FormatBool(x != 0))
 	case d.IsInt() && (s.number == "" || !s.float):
-		n := int64At(d, data, i)
+		n := num.Int64(d)
 		if s.number != "" {
 			return fmt.Sprintf(s.number, n)
 		}
@@ -221,14 +222,6 @@ func (s style) element(d DType, data []byte, i int) string {
 	default:
 		return fmt.Sprintf(s.number, float32(x))
 	}
-}
-
-// int64At returns element i of data, of an integer type or Bool.
-func int64At(d DType, data []byte, i int) int64 {
-	if d == ir.Int64 {
-		return elementsOf[int64](data)[i]
-	}
-	return int64(float64At(d, data, i))
 }
 
 // decimal returns the shortest decimal, without exponent, that reads back as x of type

@@ -6,7 +6,6 @@ import (
 	"github.com/tensorken/tensorken/internal/exec"
 	"github.com/tensorken/tensorken/internal/graph"
 	"github.com/tensorken/tensorken/internal/shape"
-	"github.com/tensorken/tensorken/ir"
 )
 
 // A Tensor is an immutable n-dimensional array of elements of one type. The zero Tensor
@@ -19,40 +18,6 @@ import (
 type Tensor struct {
 	_ [0]func()
 	n *graph.Node
-}
-
-// DType is the type of a tensor's elements.
-type DType = ir.DType
-
-// The element types. Only the CPU has Int64 and Float64.
-const (
-	Bool     = ir.Bool
-	Uint8    = ir.Uint8
-	Int32    = ir.Int32
-	Uint32   = ir.Uint32
-	Int64    = ir.Int64
-	Float16  = ir.Float16
-	BFloat16 = ir.BFloat16
-	Float32  = ir.Float32
-	Float64  = ir.Float64
-)
-
-// F16 is a Go element of a [Float16] tensor: the bits of an IEEE 754 binary16
-// number.
-type F16 = ir.F16
-
-// BF16 is a Go element of a [BFloat16] tensor: the upper half of a float32.
-type BF16 = ir.BF16
-
-// ToF16 rounds x to the nearest F16, ties to even.
-func ToF16(x float32) F16 { return ir.ToF16(x) }
-
-// ToBF16 rounds x to the nearest BF16, ties to even.
-func ToBF16(x float32) BF16 { return ir.ToBF16(x) }
-
-// Element is a Go type of a tensor's elements; each corresponds to one [DType].
-type Element interface {
-	bool | uint8 | int32 | uint32 | int64 | F16 | BF16 | float32 | float64
 }
 
 // Internal connects tensors and the nodes of graphs, for this module's packages only:
