@@ -74,11 +74,20 @@ func (d DType) IsSigned() bool { return dtypes[d].kind == kindInt }
 // are float32 inside a kernel.
 func (d DType) IsHalf() bool { return d == Float16 || d == BFloat16 }
 
-// Register is the type in which a kernel computes elements of type d: float32
+// ComputeType is the type in which a kernel computes elements of type d: float32
 // for the 16-bit floating-point types, otherwise d itself.
 func (d DType) ComputeType() DType {
 	if d.IsHalf() {
 		return Float32
+	}
+	return d
+}
+
+// SumType is the type of a sum of elements of type d: int32 for bool and for
+// integers that are narrower, otherwise d.
+func (d DType) SumType() DType {
+	if !d.IsFloat() && d.Size() < Int32.Size() {
+		return Int32
 	}
 	return d
 }

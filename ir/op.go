@@ -112,7 +112,7 @@ const (
 	ToBool                         // Bool
 	ToInt32                        // Int32
 	Attr                           // the node says
-	SumType                        // Int32 for Bool and Uint8, otherwise that of the operand
+	SumType                        // that of a sum of the operand
 	BaseType                       // that of the first operand
 )
 
@@ -278,10 +278,7 @@ func (o Op) ResultDType(attr DType, operands ...DType) DType {
 	case BaseType:
 		return operands[0]
 	case SumType:
-		if d := operands[0]; d != Bool && d != Uint8 {
-			return d
-		}
-		return Int32
+		return operands[0].SumType()
 	}
 	return operands[len(operands)-1]
 }

@@ -95,6 +95,14 @@ func TestDTypes(t *testing.T) {
 			t.Errorf("%v.ComputeType() = %v, want %v", d, d.ComputeType(), want)
 		}
 	}
+	for _, d := range DTypes {
+		if got, want := d.IsInt(), integers.Has(d); got != want {
+			t.Errorf("%v.IsInt() = %v, in the set integers: %v", d, got, want)
+		}
+		if got, want := d.IsFloat(), floats.Has(d); got != want {
+			t.Errorf("%v.IsFloat() = %v, in the set floats: %v", d, got, want)
+		}
+	}
 	if s := DType(77).String(); s != "DType(77)" || DType(77).Valid() || DType(0).Valid() || anyType.Has(77) {
 		t.Errorf("DType(77) is %s, or valid, or in a set", s)
 	}

@@ -79,9 +79,7 @@ func (e *einsum) parse(ns []*graph.Node) []term {
 		if n.DType == ir.Bool {
 			failType("Einsum", n)
 		}
-		if n.DType == ir.Uint8 {
-			n = graph.Cast(n, ir.Int32)
-		}
+		n = graph.Cast(n, n.DType.SumType())
 		extra := len(n.Shape) - len(strings.Replace(parts[i], ellipsis, "", 1))
 		if extra < 0 || extra > 0 && !strings.Contains(parts[i], ellipsis) {
 			e.fail("%q is not for rank %d", parts[i], len(n.Shape))

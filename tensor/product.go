@@ -9,15 +9,13 @@ import (
 	"github.com/tensorken/tensorken/ir"
 )
 
-// factors returns the nodes of two tensors to be multiplied and summed. It casts uint8
-// to int32, the type of its sums.
+// factors returns the nodes of two tensors to be multiplied and summed. It casts them
+// to the type of their sums.
 func factors(op string, t, u Tensor) (x, y *graph.Node) {
 	x, y = t.numbers(op), u.node(op)
 	checkAlike(op, x, y)
-	if x.DType == ir.Uint8 {
-		return graph.Cast(x, ir.Int32), graph.Cast(y, ir.Int32)
-	}
-	return x, y
+	d := x.DType.SumType()
+	return graph.Cast(x, d), graph.Cast(y, d)
 }
 
 // contract moves the axes of x and y to axes ax and ay of shape s, multiplies, and sums

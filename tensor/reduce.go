@@ -41,7 +41,7 @@ func count(x *graph.Node, axes []int) int {
 func spreadTo(r, x *graph.Node) *graph.Node { return graph.BroadcastTo(r, x.Shape) }
 
 // Sum returns the sum over axes, which keep length 1; without axes, the scalar sum of
-// all elements. Sums of bools and uint8 are int32; other integers wrap.
+// all elements. Sums of bools and of 8-bit integers are int32; other integers wrap.
 func (t Tensor) Sum(axes ...int) Tensor {
 	x := t.node("Sum")
 	over := reduced("Sum", x, axes)

@@ -92,12 +92,8 @@ func (t Tensor) OneHot(classes int) Tensor {
 	s := append(slices.Clone(x.Shape), classes)
 	checkLen("OneHot", s, x)
 	rank := len(x.Shape)
-	wide, class := graph.Expand(insert(x, rank), s), graph.Iota(s, rank)
-	if x.DType == ir.Uint8 {
-		wide = graph.Cast(wide, ir.Int32)
-	} else {
-		class = graph.Cast(class, x.DType)
-	}
+	d := x.DType.SumType() // which has all classes
+	wide, class := graph.Cast(graph.Expand(insert(x, rank), s), d), graph.Cast(graph.Iota(s, rank), d)
 	return Tensor{n: graph.Cast(eq(wide, class), ir.Int32)}
 }
 

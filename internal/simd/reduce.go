@@ -19,7 +19,7 @@ type Reduction struct {
 }
 
 // Reductions has the reductions by operation and by type of element. A sum
-// of bool or uint8 is one of int32, converted first.
+// of elements narrower than their sum is one of elements converted first.
 var Reductions = [ir.Ops][Types]Reduction{
 	ir.Sum: {
 		ir.Int32: sums[int32](ir.Int32), ir.Uint32: sums[uint32](ir.Uint32), ir.Int64: sums[int64](ir.Int64),

@@ -28,8 +28,8 @@ func TestTables(t *testing.T) {
 				got = Copies[d.Size()] != nil
 			case op == ir.Threefry:
 				got = d == ir.Uint32
-			case op == ir.Sum && (d == ir.Bool || d == ir.Uint8):
-				got = Casts[d][ir.Int32] != nil
+			case op == ir.Sum && d.SumType() != d:
+				got = Casts[d][d.SumType()] != nil
 			case op == ir.ArgMax:
 				got = ArgMaxes[d].Along != nil && ArgMaxes[d].Across != nil && ArgMaxes[d].Merge != nil
 			case row.Class == ir.Reduction:
