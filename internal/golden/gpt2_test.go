@@ -12,6 +12,7 @@ import (
 	"github.com/tensorken/tensorken/grad"
 	"github.com/tensorken/tensorken/internal/cpu"
 	"github.com/tensorken/tensorken/internal/schedule"
+	"github.com/tensorken/tensorken/internal/shader"
 	"github.com/tensorken/tensorken/ir"
 	"github.com/tensorken/tensorken/nn"
 	"github.com/tensorken/tensorken/optim"
@@ -159,7 +160,7 @@ func TestGPT2Small(t *testing.T) {
 		return func(k *ir.Kernel) error { _, err := schedule.Compile(k, target); return err }
 	}
 	gpuLimits := driver.Limits{
-		Types:    []ir.DType{ir.Bool, ir.Uint8, ir.Int32, ir.Uint32, ir.Float16, ir.BFloat16, ir.Float32},
+		Types:    shader.DTypes,
 		Bindings: 14, Bytes: 1<<32 - 1, Async: true,
 	}
 	few := gpuLimits

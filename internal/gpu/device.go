@@ -10,8 +10,8 @@ import (
 	"github.com/tensorken/tensorken/internal/hostmem"
 	"github.com/tensorken/tensorken/internal/lru"
 	"github.com/tensorken/tensorken/internal/schedule"
+	"github.com/tensorken/tensorken/internal/shader"
 	"github.com/tensorken/tensorken/internal/wgpu"
-	"github.com/tensorken/tensorken/ir"
 )
 
 const (
@@ -111,11 +111,9 @@ var families = [...]schedule.Family{
 
 func (d *device) Name() string { return d.name }
 
-var types = []ir.DType{ir.Bool, ir.Uint8, ir.Int32, ir.Uint32, ir.Float16, ir.BFloat16, ir.Float32}
-
 func (d *device) Limits() driver.Limits {
 	l := driver.Limits{
-		Types: types, Bindings: d.bindings - spareBindings,
+		Types: shader.DTypes, Bindings: d.bindings - spareBindings,
 		Bytes: int(min(d.limit, math.MaxInt)), Async: true,
 	}
 	switch a := d.dev.Adapter(); {

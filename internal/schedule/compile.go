@@ -83,14 +83,11 @@ func (c *compiler) fail(format string, args ...any) {
 }
 
 // register is the type of registers that hold an instruction's value.
-func register(d ir.DType) shader.Type {
-	t, _ := shader.Register(d)
-	return t
-}
+func register(d ir.DType) shader.Type { return shader.Register(d) }
 
 func checkTypes(k *ir.Kernel) error {
 	check := func(d ir.DType) error {
-		if _, ok := shader.Register(d); !ok {
+		if register(d) == (shader.Type{}) {
 			return fmt.Errorf("schedule: %v: %w", d, driver.ErrType)
 		}
 		return nil

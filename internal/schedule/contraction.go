@@ -29,7 +29,7 @@ type contraction struct {
 	sum         int // the instruction
 	factorType  shader.Type
 	resultType  shader.Type
-	narrow      bool // products wrap to 8 bits
+	product     ir.DType
 	splits      int
 	perSplit    int // tiles or steps along the depth
 	between     int // from a column of a vector of four to the next
@@ -84,9 +84,8 @@ func newContraction(c *compiler) *contraction {
 	}
 	x.rows.name, x.cols.name = "m", "n"
 	product := c.k.Body[c.k.Body[sum].Src[0]].Type
-	x.factorType = register(product)
+	x.product, x.factorType = product, register(product)
 	x.resultType = register(c.k.Body[sum].Type)
-	x.narrow = product == ir.Uint8
 	return x
 }
 
@@ -241,13 +240,10 @@ func (x *contraction) multiply(sc *scope, acc *shader.Var, a, b *shader.Expr) {
 	if a.Type.Width == 1 {
 		a = shader.Vec(4, a)
 	}
-	switch {
-	case x.factorType == shader.F32:
+	if x.factorType == shader.F32 {
 		sc.Set(acc, shader.MulAdd(a, b, acc.Ref()))
-	case x.narrow:
-		sc.Set(acc, acc.Ref().Add(a.Mul(b).And(0xff).Convert(acc.Type)))
-	default:
-		sc.Set(acc, acc.Ref().Add(a.Mul(b)))
+	} else {
+		sc.Set(acc, acc.Ref().Add(wrap(x.product, a.Mul(b)).Convert(acc.Type)))
 	}
 }
 

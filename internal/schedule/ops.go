@@ -77,16 +77,32 @@ func (c byClass) lower(_, from ir.DType, x []*shader.Expr) *shader.Expr {
 	return c.bool(x)
 }
 
-// widens has the ops whose result may leave a uint8's range.
+// widens has the ops whose result may leave the range of an integer type that is
+// narrower than its registers.
 var widens = [ir.Ops]bool{ir.Neg: true, ir.Not: true, ir.Add: true, ir.Sub: true, ir.Mul: true, ir.Pow: true, ir.Shl: true}
 
 // apply gives op in registers, wrapped to the result's type.
 func apply(op ir.Op, to, from ir.DType, x ...*shader.Expr) *shader.Expr {
 	e := lowerings[op](to, from, x)
-	if to == ir.Uint8 && widens[op] {
-		return e.And(0xff)
+	if widens[op] {
+		return wrap(to, e)
 	}
 	return e
+}
+
+// isNarrow reports whether d is an integer type of fewer bits than a register.
+func isNarrow(d ir.DType) bool { return d.IsInt() && d.Size() < 4 }
+
+// wrap is x, in registers of type d, as the number of type d with its low bits.
+func wrap(d ir.DType, x *shader.Expr) *shader.Expr {
+	bits := 8 * d.Size()
+	switch {
+	case !isNarrow(d):
+		return x
+	case d.IsSigned():
+		return x.Shl(32 - bits).Shr(32 - bits)
+	}
+	return x.And(1<<bits - 1)
 }
 
 func cast(to, from ir.DType, x *shader.Expr) *shader.Expr {
@@ -102,14 +118,10 @@ func cast(to, from ir.DType, x *shader.Expr) *shader.Expr {
 		return x.If(number(dst, 1), number(dst, 0))
 	case src != shader.F32 && dst == shader.F32:
 		return x.Convert(dst).Launder(shader.FirstWay)
-	case src == shader.F32 && to == ir.Uint8:
-		return shader.Function("u8_of").Call(x)
 	case src == shader.F32 && dst != shader.F32:
-		return shader.Function(dst.String() + "_of").Call(x)
-	case to == ir.Uint8 && from != ir.Uint8:
-		return x.Convert(dst).And(0xff)
+		return shader.Function(to.String() + "_of").Call(x)
 	}
-	return x.Convert(dst)
+	return wrap(to, x.Convert(dst))
 }
 
 // bitcast is Bitcast, between types of equal size.
@@ -117,7 +129,7 @@ func bitcast(to, from ir.DType, x *shader.Expr) *shader.Expr {
 	if to == ir.Bool || from == ir.Bool {
 		return cast(to, from, x)
 	}
-	return x.Bitcast(register(to))
+	return wrap(to, x.Bitcast(register(to)))
 }
 
 // emitterOf returns what computes a kernel's op in the scope it belongs to,

@@ -33,22 +33,16 @@ func (c *compiler) reducer(i int) reducer {
 	case ir.Prod:
 		r.start = number(r.register, 1)
 		r.combine = func(a, b *shader.Expr) *shader.Expr { return a.Mul(b) }
-		if in.Type == ir.Uint8 {
-			r.result = func(x *shader.Expr) *shader.Expr { return x.And(0xff) }
-		}
+		r.result = func(x *shader.Expr) *shader.Expr { return wrap(in.Type, x) }
 	case ir.ReduceMax:
+		r.start = constant(in.Type, ir.Lowest(in.Type))
 		r.combine = func(a, b *shader.Expr) *shader.Expr { return a.Max(b) }
 		switch r.register {
 		case shader.Bool:
 			r.register, r.start = shader.U32, u32(0)
 			r.of = func(x, _ *shader.Expr) *shader.Expr { return x.If(u32(1), u32(0)) }
 			r.result = func(x *shader.Expr) *shader.Expr { return x.Ne(0) }
-		case shader.U32:
-			r.start = u32(0)
-		case shader.I32:
-			r.start = number(shader.I32, math.MinInt32)
 		case shader.F32:
-			r.start = shader.Number(shader.F32, math.Inf(-1))
 			r.combine = func(a, b *shader.Expr) *shader.Expr { return shader.Function("max_f32").Call(a, b) }
 		}
 	case ir.ArgMax:

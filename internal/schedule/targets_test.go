@@ -39,7 +39,7 @@ var targets = []struct {
 func open(t Target) func() (driver.Device, error) {
 	return func() (driver.Device, error) {
 		d := drivertest.Oracle()
-		d.Types = []ir.DType{ir.Bool, ir.Uint8, ir.Int32, ir.Uint32, ir.Float16, ir.BFloat16, ir.Float32}
+		d.Types = shader.DTypes
 		d.Bindings = 8
 		d.Async = true
 		d.Prepare = func(k *ir.Kernel) (func(args []drivertest.HostArg) error, error) {

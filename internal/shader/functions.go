@@ -2,17 +2,10 @@ package shader
 
 import "sync"
 
-// Function returns the named function that ops call, nil if there is none.
-//
-//	is_nan is_finite ordered eq_f32 lt_f32 max_f32 min_f32
-//	sqrt_f32 exp_f32 expm1_f32 log_f32 log1p_f32 tanh_f32 erf_f32 atan_f32 sin_f32 cos_f32
-//	div_f32 rem_f32 pow_f32
-//	div_i32 div_u32 rem_i32 rem_u32 pow_i32 pow_u32 shl_i32 shl_u32 shr_i32 shr_u32
-//	i32_of u32_of u8_of f16_bits bf16_bits
-//	threefry key_f32 first_max
-//
-// Their results are those that the design's section "Numbers" gives, for all
-// operands. Functions that these call are in the table too.
+// Function returns the named function, nil if there is none. Those of elementwise
+// ops are named by the op and the type of registers, as exp_f32, casts of floats by
+// the element type, as uint8_of. Their results are those that the design's section
+// "Numbers" gives, for all operands. Functions that these call are in the table too.
 func Function(name string) *Func { return functions()[name] }
 
 // functions is the table of functions, made when it is first used.

@@ -1,5 +1,7 @@
 package shader
 
+import "github.com/tensorken/tensorken/ir"
+
 func (l library) integers() {
 	minusOne, least := Number(I32, -1), FromBits(I32, signBit)
 	l.binary("div_i32", I32, func(s *Block, a, b *Expr) *Expr {
@@ -38,17 +40,24 @@ func (l library) integers() {
 
 func (l library) conversions() {
 	// Bounds below the limit are the greatest floats that can be converted.
-	l.unary("i32_of", F32, func(s *Block, x *Expr) *Expr {
+	l.unary("int32_of", F32, func(s *Block, x *Expr) *Expr {
 		y := s.Let("y", choose(I32, x.Ge(2147483648), 2147483647, x.Max(-2147483648).Min(2147483520).Convert(I32)))
 		return choose(I32, l.call("is_nan", x), 0, y)
 	})
-	l.unary("u32_of", F32, func(s *Block, x *Expr) *Expr {
+	l.unary("uint32_of", F32, func(s *Block, x *Expr) *Expr {
 		y := s.Let("y", choose(U32, x.Ge(4294967296), 0xffffffff, x.Max(0).Min(4294967040).Convert(U32)))
 		return choose(U32, l.call("is_nan", x), 0, y)
 	})
-	l.unary("u8_of", F32, func(s *Block, x *Expr) *Expr {
-		return choose(U32, l.call("is_nan", x), 0, x.Max(0).Min(255).Convert(U32))
-	})
+	for _, d := range DTypes {
+		if !d.IsInt() || d.Size() == 4 {
+			continue
+		}
+		t := Register(d)
+		lo, hi := ir.Limits(d)
+		l.unary(d.String()+"_of", F32, func(s *Block, x *Expr) *Expr {
+			return choose(t, l.call("is_nan", x), 0, x.Max(int(lo)).Min(int(hi)).Convert(t))
+		})
+	}
 	// To nearest even.
 	l.unary("f16_bits", F32, func(s *Block, x *Expr) *Expr {
 		b := s.Let("b", bits(x))

@@ -2,6 +2,7 @@ package shader
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/tensorken/tensorken/ir"
 )
@@ -60,18 +61,21 @@ func (t Type) String() string {
 	return name
 }
 
-// registers are the types that elements are computed in: a uint8 is a U32
-// below 256, a half an F32. Element types that it lacks are not supported.
-var registers = [...]Type{
-	ir.Bool: Bool, ir.Uint8: U32, ir.Int32: I32, ir.Uint32: U32,
-	ir.Float16: F32, ir.BFloat16: F32, ir.Float32: F32, ir.Float64: {},
+// Register is the type of registers that hold elements of type d, also of
+// narrower types; the zero Type if there is none.
+func Register(d ir.DType) Type {
+	switch {
+	case !d.Valid() || d.Size() > 4:
+		return Type{}
+	case d == ir.Bool:
+		return Bool
+	case d.IsFloat():
+		return F32
+	case d.IsSigned():
+		return I32
+	}
+	return U32
 }
 
-// Register is the type of registers that hold elements of type d; it reports
-// false if there is none.
-func Register(d ir.DType) (Type, bool) {
-	if int(d) >= len(registers) || registers[d] == (Type{}) {
-		return Type{}, false
-	}
-	return registers[d], true
-}
+// DTypes lists the element types that have registers.
+var DTypes = slices.DeleteFunc(slices.Clone(ir.DTypes), func(d ir.DType) bool { return Register(d) == Type{} })

@@ -73,8 +73,7 @@ func (v *verifier) header() {
 	}
 	for _, b := range p.Buffers {
 		declare(b.Name)
-		_, ok := Register(b.Type)
-		v.must(ok, "buffer %s of %v", b.Name, b.Type)
+		v.must(Register(b.Type) != Type{}, "buffer %s of %v", b.Name, b.Type)
 		v.must(b.Arg >= 0 || b.Scratch < len(v.program.Scratch), "buffer %s: scratch %d of %d", b.Name, b.Scratch, len(v.program.Scratch))
 	}
 	for _, q := range p.Params {
@@ -138,7 +137,7 @@ func (v *verifier) stmt(s Stmt) {
 	case *Load:
 		v.access(s.Buffer, s.Index, len(s.Dst), false)
 		for _, x := range s.Dst {
-			v.must(x.Type == registers[s.Buffer.Type], "%s of %v", x.Name, x.Type)
+			v.must(x.Type == Register(s.Buffer.Type), "%s of %v", x.Name, x.Type)
 			if s.Declare {
 				v.declare(x)
 			} else {
@@ -148,7 +147,7 @@ func (v *verifier) stmt(s Stmt) {
 	case *Store:
 		v.access(s.Buffer, s.Index, len(s.Values), true)
 		for _, x := range s.Values {
-			v.typed(x, registers[s.Buffer.Type])
+			v.typed(x, Register(s.Buffer.Type))
 		}
 	case *StoreShared:
 		v.shared(s.Shared, s.Index)

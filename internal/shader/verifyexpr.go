@@ -88,7 +88,7 @@ func (v *verifier) expr(x *Expr) {
 		want = x.Shared.Type
 	case LoadAtomic:
 		v.access(x.Buffer, x.Args[0], 1, false)
-		want = registers[x.Buffer.Type]
+		want = Register(x.Buffer.Type)
 		v.must(want == I32, "%v of %v", x, x.Buffer.Type)
 	default:
 		want = x.Args[0].Type

@@ -2,8 +2,8 @@
 // of WebGPU.
 //
 // In buffers elements lie as on the host: float32, int32 and uint32 as
-// themselves, bool and uint8 four to a 32-bit word, float16 and bfloat16 two,
-// the first in the low bits. A thread that stores whole words of a packed type
+// themselves, bool and 8-bit integers four to a 32-bit word, float16 and
+// bfloat16 two, the first in the low bits. A thread that stores whole words of a packed type
 // writes them; otherwise it clears and sets its own bits by atomic operations.
 //
 // WGSL promises little of NaN, infinities and the sign of zeros, and its

@@ -14,19 +14,21 @@ type storage struct {
 	four string // of an array read four at a time
 }
 
-var storages = [...]storage{
-	ir.Bool:     {1, "u32", "u32"},
-	ir.Uint8:    {1, "u32", "u32"},
-	ir.Int32:    {4, "i32", "vec4<i32>"},
-	ir.Uint32:   {4, "u32", "vec4<u32>"},
-	ir.Float16:  {2, "u32", "vec2<u32>"},
-	ir.BFloat16: {2, "u32", "vec2<u32>"},
-	ir.Float32:  {4, "f32", "vec4<f32>"},
+func storageOf(d ir.DType) storage {
+	size, word := d.Size(), "u32"
+	if size == 4 {
+		word = shader.Register(d).String()
+	}
+	four := word // of four elements: as many words as an element has bytes
+	if size > 1 {
+		four = fmt.Sprintf("vec%d<%s>", size, word)
+	}
+	return storage{size, word, four}
 }
 
 // A binding is how a pass accesses a buffer.
 type binding struct {
-	*storage
+	storage
 	fours  bool // all accesses are of four elements
 	atomic bool
 }
@@ -46,7 +48,7 @@ func bindings(p *shader.Pass) map[*shader.Buffer]*binding {
 	all := map[*shader.Buffer]*binding{}
 	single := map[*shader.Buffer]bool{}
 	for _, b := range p.Buffers {
-		all[b] = &binding{storage: &storages[b.Type]}
+		all[b] = &binding{storage: storageOf(b.Type)}
 	}
 	access := func(b *shader.Buffer, n int) {
 		all[b].fours = n == 4 && !single[b]
@@ -144,12 +146,14 @@ func (p *printer) loadFour(s *shader.Load, d *binding) {
 // unpack gives an element from a word and the number of its first bit, which
 // for halves is an operand of a shift.
 func unpack(d ir.DType, word, bit string) string {
-	switch d {
-	case ir.Bool:
+	switch {
+	case d == ir.Bool:
 		return fmt.Sprintf("extractBits(%s, %s, 8u) != 0u", word, bit)
-	case ir.Uint8:
+	case d.IsSigned(): // extends the sign
+		return fmt.Sprintf("extractBits(bitcast<i32>(%s), %s, 8u)", word, bit)
+	case d.IsInt():
 		return fmt.Sprintf("extractBits(%s, %s, 8u)", word, bit)
-	case ir.Float16:
+	case d == ir.Float16:
 		return fmt.Sprintf("unpack2x16float(%s >> %s).x", word, bit)
 	}
 	return fmt.Sprintf("bitcast<f32>((%s >> %s) << 16u)", word, bit)
@@ -157,13 +161,15 @@ func unpack(d ir.DType, word, bit string) string {
 
 // packed is the low bits of an element of a packed type.
 func packed(d ir.DType, x *shader.Expr) *shader.Expr {
-	switch d {
-	case ir.Bool:
+	switch {
+	case d == ir.Bool:
 		return x.If(shader.Number(shader.U32, 1), shader.Number(shader.U32, 0))
-	case ir.Float16:
+	case d == ir.Float16:
 		return pack(shader.F16, x)
-	case ir.BFloat16:
+	case d == ir.BFloat16:
 		return pack(shader.BF16, x)
+	case d.IsSigned():
+		return x.Bitcast(shader.U32).And(0xff)
 	}
 	return x
 }

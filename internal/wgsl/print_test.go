@@ -73,7 +73,7 @@ func TestExpressions(t *testing.T) {
 // load reads elements from 4·thread on, one or four, and returns their names.
 func load(b *shader.Block, from *shader.Buffer, name string, n int) []*shader.Expr {
 	l := &shader.Load{Declare: true, Buffer: from, Index: shader.ThreadID.Mul(4).Convert(shader.I32)}
-	t, _ := shader.Register(from.Type)
+	t := shader.Register(from.Type)
 	var x []*shader.Expr
 	for i := range n {
 		v := &shader.Var{Name: name + string("xyzw"[i]), Type: t}

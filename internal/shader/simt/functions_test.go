@@ -107,9 +107,9 @@ func TestFunctions(t *testing.T) {
 		{"shl_u32", ir.Shl, ir.Uint32, ir.Uint32, 0},
 		{"shr_i32", ir.Shr, ir.Int32, ir.Int32, 0},
 		{"shr_u32", ir.Shr, ir.Uint32, ir.Uint32, 0},
-		{"i32_of", ir.Cast, ir.Int32, ir.Float32, 0},
-		{"u32_of", ir.Cast, ir.Uint32, ir.Float32, 0},
-		{"u8_of", ir.Cast, ir.Uint8, ir.Float32, 0},
+		{"int32_of", ir.Cast, ir.Int32, ir.Float32, 0},
+		{"uint32_of", ir.Cast, ir.Uint32, ir.Float32, 0},
+		{"uint8_of", ir.Cast, ir.Uint8, ir.Float32, 0},
 	} {
 		f := Function(c.name)
 		operands := intOperands

@@ -31,17 +31,22 @@ type format struct {
 	put func(b []byte, x uint32)
 }
 
-var formats = [...]format{
-	ir.Bool:     {byteOf, putByte},
-	ir.Uint8:    {byteOf, putByte},
-	ir.Int32:    {binary.LittleEndian.Uint32, binary.LittleEndian.PutUint32},
-	ir.Uint32:   {binary.LittleEndian.Uint32, binary.LittleEndian.PutUint32},
-	ir.Float32:  {binary.LittleEndian.Uint32, binary.LittleEndian.PutUint32},
-	ir.Float16:  {getHalf[ir.F16], putHalf(ir.ToF16)},
-	ir.BFloat16: {getHalf[ir.BF16], putHalf(ir.ToBF16)},
+func formatOf(d ir.DType) format {
+	switch {
+	case d == ir.Float16:
+		return format{getHalf[ir.F16], putHalf(ir.ToF16)}
+	case d == ir.BFloat16:
+		return format{getHalf[ir.BF16], putHalf(ir.ToBF16)}
+	case d.Size() == 4:
+		return format{binary.LittleEndian.Uint32, binary.LittleEndian.PutUint32}
+	case d.IsSigned():
+		return format{getInt8, putByte}
+	}
+	return format{getByte, putByte}
 }
 
-func byteOf(b []byte) uint32     { return uint32(b[0]) }
+func getByte(b []byte) uint32    { return uint32(b[0]) }
+func getInt8(b []byte) uint32    { return uint32(int8(b[0])) }
 func putByte(b []byte, x uint32) { b[0] = byte(x) }
 
 type half interface {
@@ -141,7 +146,7 @@ func (c *compiler) buffer(b *shader.Buffer) int {
 
 func (c *compiler) load(b *shader.Buffer, index, dst value) {
 	n, size, stmt := c.buffer(b), b.Type.Size(), c.stmt
-	get := formats[b.Type].get
+	get := formatOf(b.Type).get
 	c.emit(func(g *group, on []int32) {
 		m, at := &g.buffers[n], view[int32](g, index[0])
 		for _, t := range on {
@@ -159,19 +164,19 @@ func (c *compiler) load(b *shader.Buffer, index, dst value) {
 
 func (c *compiler) store(b *shader.Buffer, index, from value) {
 	n, size, stmt := c.buffer(b), b.Type.Size(), c.stmt
-	f := formats[b.Type]
+	f := formatOf(b.Type)
 	c.emit(func(g *group, on []int32) {
 		m, at := &g.buffers[n], view[int32](g, index[0])
 		for _, t := range on {
 			first := g.element(stmt, t, m, at[t], len(from))
 			for k, r := range from {
 				i, x := first+k, view[uint32](g, r)[t]
-				if size == 1 && x > 0xff {
-					g.fail(stmt, int(t), "writes %d to %s[%d], of a byte", x, m.Name, i)
-				}
 				to := m.data[i*size:]
 				old := f.get(to)
 				f.put(to, x)
+				if size == 1 && f.get(to) != x {
+					g.fail(stmt, int(t), "writes %d to %s[%d], of a byte", int32(x), m.Name, i)
+				}
 				g.writes(stmt, t, m, i, f.get(to) == old)
 			}
 		}
