@@ -8,6 +8,11 @@ import (
 // Every loop is written out: the compiler inlines neither function values nor methods
 // of type parameters.
 
+// commute returns the modes of a commutative operation.
+func commute(vv, vs Binary) Modes {
+	return Modes{vv, vs, func(dst, x, y unsafe.Pointer, n int) { vs(dst, y, x, n) }}
+}
+
 func addVV[T number](dst, x, y unsafe.Pointer, n int) {
 	d, a, b := vec[T](dst, n), vec[T](x, n), vec[T](y, n)
 	for i := range d {

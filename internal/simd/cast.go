@@ -1,7 +1,6 @@
 package simd
 
 import (
-	"math"
 	"unsafe"
 
 	"github.com/tensorken/tensorken/ir"
@@ -71,42 +70,4 @@ func narrowBF16(dst, x unsafe.Pointer, n int) {
 	for i := range d {
 		d[i] = ir.ToBF16(a[i])
 	}
-}
-
-func fromInteger[F integer](self ir.DType) [Types]Unary {
-	t := [Types]Unary{
-		ir.Bool: truth[F], ir.Uint8: convert[F, uint8], ir.Int32: convert[F, int32], ir.Uint32: convert[F, uint32],
-		ir.Int64: convert[F, int64], ir.Float32: convert[F, float32], ir.Float64: convert[F, float64],
-	}
-	t[self] = copyV[F]
-	return t
-}
-
-func fromFloat[F float](self ir.DType) [Types]Unary {
-	t := [Types]Unary{
-		ir.Bool: truth[F], ir.Uint8: saturate[F, uint8](0, math.MaxUint8),
-		ir.Int32:  saturate[F, int32](math.MinInt32, math.MaxInt32),
-		ir.Uint32: saturate[F, uint32](0, math.MaxUint32),
-		ir.Int64:  saturate[F, int64](math.MinInt64, math.MaxInt64), ir.Float32: convert[F, float32], ir.Float64: convert[F, float64],
-	}
-	t[self] = copyV[F]
-	return t
-}
-
-// Casts has the routines of Cast by the types from and to. The 16-bit types
-// convert only from and to float32.
-var Casts = makeCasts()
-
-func makeCasts() (t [Types][Types]Unary) {
-	t[ir.Bool] = fromInteger[uint8](ir.Bool)
-	t[ir.Bool][ir.Uint8] = copyV[uint8]
-	t[ir.Uint8] = fromInteger[uint8](ir.Uint8)
-	t[ir.Int32] = fromInteger[int32](ir.Int32)
-	t[ir.Uint32] = fromInteger[uint32](ir.Uint32)
-	t[ir.Int64] = fromInteger[int64](ir.Int64)
-	t[ir.Float32] = fromFloat[float32](ir.Float32)
-	t[ir.Float64] = fromFloat[float64](ir.Float64)
-	t[ir.Float16][ir.Float32], t[ir.Float32][ir.Float16] = widenF16, narrowF16
-	t[ir.BFloat16][ir.Float32], t[ir.Float32][ir.BFloat16] = widenBF16, narrowBF16
-	return t
 }

@@ -1,21 +1,11 @@
 package simd
 
-import (
-	"unsafe"
-
-	"github.com/tensorken/tensorken/ir"
-)
+import "unsafe"
 
 // A Product adds a product of matrices to a third:
 // c[i·ldc+j] += Σ a[i·lda+p·sa]·b[p·ldb+j] for i in [0, m), j in [0, n), over
 // p in [0, k). Where i and j lie does not matter to the order of the sum.
 type Product func(c, a, b unsafe.Pointer, m, n, k, ldc, lda, sa, ldb int)
-
-// Products has the routines by type.
-var Products = [Types]Product{
-	ir.Int32: product[int32], ir.Uint32: product[uint32], ir.Int64: product[int64],
-	ir.Float32: product[float32], ir.Float64: product[float64],
-}
 
 // product updates a row of c by four rows of b at a time. Tiles of more rows
 // need more registers than the compiler has use for.

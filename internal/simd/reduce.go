@@ -18,23 +18,6 @@ type Reduction struct {
 	Across func(acc, x unsafe.Pointer, rows, n int)
 }
 
-// Reductions has the reductions by operation and by type of element. A sum
-// of elements narrower than their sum is one of elements converted first.
-var Reductions = [ir.Ops][Types]Reduction{
-	ir.Sum: {
-		ir.Int32: sums[int32](ir.Int32), ir.Uint32: sums[uint32](ir.Uint32), ir.Int64: sums[int64](ir.Int64),
-		ir.Float32: sums[float32](ir.Float64), ir.Float64: sums[float64](ir.Float64),
-	},
-	ir.Prod: {
-		ir.Uint8: prods[uint8](ir.Uint8), ir.Int32: prods[int32](ir.Int32), ir.Uint32: prods[uint32](ir.Uint32), ir.Int64: prods[int64](ir.Int64),
-		ir.Float32: prods[float32](ir.Float64), ir.Float64: prods[float64](ir.Float64),
-	},
-	ir.ReduceMax: {
-		ir.Bool: maxes[uint8](ir.Bool), ir.Uint8: maxes[uint8](ir.Uint8), ir.Int32: maxes[int32](ir.Int32), ir.Uint32: maxes[uint32](ir.Uint32),
-		ir.Int64: maxes[int64](ir.Int64), ir.Float32: maxes[float32](ir.Float32), ir.Float64: maxes[float64](ir.Float64),
-	},
-}
-
 func sums[T number](acc ir.DType) Reduction {
 	if acc == ir.Float64 {
 		return Reduction{acc, sumAlong[T, float64], sumAcross[T, float64]}
@@ -178,12 +161,6 @@ type ArgMax struct {
 	Across func(val, pos, x unsafe.Pointer, rows, n, first int)
 	// Merge combines accumulators with val2 and pos2.
 	Merge func(val, pos, val2, pos2 unsafe.Pointer, n int)
-}
-
-// ArgMaxes has the routines by the type of elements.
-var ArgMaxes = [Types]ArgMax{
-	ir.Bool: argMaxes[uint8](), ir.Uint8: argMaxes[uint8](), ir.Int32: argMaxes[int32](), ir.Uint32: argMaxes[uint32](),
-	ir.Int64: argMaxes[int64](), ir.Float32: argMaxes[float32](), ir.Float64: argMaxes[float64](),
 }
 
 func argMaxes[T number]() ArgMax {

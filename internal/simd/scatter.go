@@ -12,25 +12,6 @@ import (
 // Indices are int64; x is float32 where dst is of a 16-bit type.
 type Scatterer func(dst, x, idx unsafe.Pointer, n, at, s, k, stride, limit int) int
 
-// Scatterers has the routines by how elements are combined (Add, Mul, Max,
-// Min) and by their type.
-var Scatterers = func() (t [ir.Ops][Types]Scatterer) {
-	setScatterers(&t, ir.Uint8, arithmetic[uint8]())
-	setScatterers(&t, ir.Int32, arithmetic[int32]())
-	setScatterers(&t, ir.Uint32, arithmetic[uint32]())
-	setScatterers(&t, ir.Int64, arithmetic[int64]())
-	setScatterers(&t, ir.Float32, arithmetic[float32]())
-	setScatterers(&t, ir.Float64, arithmetic[float64]())
-	lattice := arithmetic[uint8]()
-	delete(lattice, ir.Add)
-	delete(lattice, ir.Mul)
-	setScatterers(&t, ir.Bool, lattice)
-	f := arithmetic[float32]()
-	setScatterers(&t, ir.Float16, rounded(f, ir.F16.Float32, ir.ToF16))
-	setScatterers(&t, ir.BFloat16, rounded(f, ir.BF16.Float32, ir.ToBF16))
-	return t
-}()
-
 // arithmetic is the ways of combining two numbers.
 func arithmetic[T number]() map[ir.Op]func(a, b T) T {
 	return map[ir.Op]func(a, b T) T{

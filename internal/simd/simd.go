@@ -36,14 +36,6 @@ type Modes struct{ VV, VS, SV Binary }
 // number, a single number and a run, and two numbers; the condition is a run.
 type Choices struct{ VV, VS, SV, SS Ternary }
 
-type integer interface {
-	uint8 | int32 | uint32 | int64
-}
-
-type float interface{ float32 | float64 }
-
-type number interface{ integer | float }
-
 // vec is n elements at p.
 func vec[T any](p unsafe.Pointer, n int) []T { return unsafe.Slice((*T)(p), n) }
 

@@ -32,6 +32,11 @@ func TestTables(t *testing.T) {
 				got = Casts[d][d.SumType()] != nil
 			case op == ir.ArgMax:
 				got = ArgMaxes[d].Along != nil && ArgMaxes[d].Across != nil && ArgMaxes[d].Merge != nil
+			case op == ir.Scatter:
+				got = true
+				for _, kind := range []ir.Op{ir.Add, ir.Mul, ir.Max, ir.Min} {
+					got = got && (Scatterers[kind][d] != nil) == ir.Table[kind].Types.Has(d)
+				}
 			case row.Class == ir.Reduction:
 				got = Reductions[op][d].Along != nil && Reductions[op][d].Across != nil
 			case row.Class == ir.Elementwise && row.Arity == 1:
@@ -41,8 +46,11 @@ func TestTables(t *testing.T) {
 			default:
 				continue
 			}
+			if op == ir.Sum {
+				got = got && (Products[d] != nil) == (d.SumType() == d)
+			}
 			if got != want {
-				t.Errorf("%v of %v has a routine: %v, want %v", op, d, got, want)
+				t.Errorf("internal/simd/table.go: routines for %v of %v: %v, want %v", op, d, got, want)
 			}
 		}
 	}

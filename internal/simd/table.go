@@ -2,10 +2,19 @@ package simd
 
 import (
 	"math"
-	"unsafe"
 
 	"github.com/tensorken/tensorken/ir"
 )
+
+// The types of elements, by what routines do with them.
+
+type integer interface {
+	uint8 | int32 | uint32 | int64
+}
+
+type float interface{ float32 | float64 }
+
+type number interface{ integer | float }
 
 // Unaries has the routines of operations on one operand, but Cast and
 // Bitcast, by the type of it.
@@ -97,7 +106,96 @@ var Binaries = [ir.Ops][Types]Modes{
 	},
 }
 
-// commute returns the modes of a commutative operation.
-func commute(vv, vs Binary) Modes {
-	return Modes{vv, vs, func(dst, x, y unsafe.Pointer, n int) { vs(dst, y, x, n) }}
+// Wheres has the routines of Where by the type of its last operands.
+var Wheres = [Types]Choices{
+	ir.Bool: choices[uint8](), ir.Uint8: choices[uint8](),
+	ir.Int32: choices[uint32](), ir.Uint32: choices[uint32](), ir.Float32: choices[uint32](),
+	ir.Int64: choices[uint64](), ir.Float64: choices[uint64](),
+}
+
+// Reductions has the reductions by operation and by type of element. A sum
+// of elements narrower than their sum is one of elements converted first.
+var Reductions = [ir.Ops][Types]Reduction{
+	ir.Sum: {
+		ir.Int32: sums[int32](ir.Int32), ir.Uint32: sums[uint32](ir.Uint32), ir.Int64: sums[int64](ir.Int64),
+		ir.Float32: sums[float32](ir.Float64), ir.Float64: sums[float64](ir.Float64),
+	},
+	ir.Prod: {
+		ir.Uint8: prods[uint8](ir.Uint8), ir.Int32: prods[int32](ir.Int32), ir.Uint32: prods[uint32](ir.Uint32), ir.Int64: prods[int64](ir.Int64),
+		ir.Float32: prods[float32](ir.Float64), ir.Float64: prods[float64](ir.Float64),
+	},
+	ir.ReduceMax: {
+		ir.Bool: maxes[uint8](ir.Bool), ir.Uint8: maxes[uint8](ir.Uint8), ir.Int32: maxes[int32](ir.Int32), ir.Uint32: maxes[uint32](ir.Uint32),
+		ir.Int64: maxes[int64](ir.Int64), ir.Float32: maxes[float32](ir.Float32), ir.Float64: maxes[float64](ir.Float64),
+	},
+}
+
+// ArgMaxes has the routines by the type of elements.
+var ArgMaxes = [Types]ArgMax{
+	ir.Bool: argMaxes[uint8](), ir.Uint8: argMaxes[uint8](), ir.Int32: argMaxes[int32](), ir.Uint32: argMaxes[uint32](),
+	ir.Int64: argMaxes[int64](), ir.Float32: argMaxes[float32](), ir.Float64: argMaxes[float64](),
+}
+
+// Products has the routines by type.
+var Products = [Types]Product{
+	ir.Int32: product[int32], ir.Uint32: product[uint32], ir.Int64: product[int64],
+	ir.Float32: product[float32], ir.Float64: product[float64],
+}
+
+// Scatterers has the routines by how elements are combined (Add, Mul, Max,
+// Min) and by their type.
+var Scatterers = func() (t [ir.Ops][Types]Scatterer) {
+	setScatterers(&t, ir.Uint8, arithmetic[uint8]())
+	setScatterers(&t, ir.Int32, arithmetic[int32]())
+	setScatterers(&t, ir.Uint32, arithmetic[uint32]())
+	setScatterers(&t, ir.Int64, arithmetic[int64]())
+	setScatterers(&t, ir.Float32, arithmetic[float32]())
+	setScatterers(&t, ir.Float64, arithmetic[float64]())
+	lattice := arithmetic[uint8]()
+	delete(lattice, ir.Add)
+	delete(lattice, ir.Mul)
+	setScatterers(&t, ir.Bool, lattice)
+	f := arithmetic[float32]()
+	setScatterers(&t, ir.Float16, rounded(f, ir.F16.Float32, ir.ToF16))
+	setScatterers(&t, ir.BFloat16, rounded(f, ir.BF16.Float32, ir.ToBF16))
+	return t
+}()
+
+// Casts has the routines of Cast by the types from and to. The 16-bit types
+// convert only from and to float32.
+var Casts = makeCasts()
+
+func makeCasts() (t [Types][Types]Unary) {
+	t[ir.Bool] = fromInteger[uint8](ir.Bool)
+	t[ir.Bool][ir.Uint8] = copyV[uint8]
+	t[ir.Uint8] = fromInteger[uint8](ir.Uint8)
+	t[ir.Int32] = fromInteger[int32](ir.Int32)
+	t[ir.Uint32] = fromInteger[uint32](ir.Uint32)
+	t[ir.Int64] = fromInteger[int64](ir.Int64)
+	t[ir.Float32] = fromFloat[float32](ir.Float32)
+	t[ir.Float64] = fromFloat[float64](ir.Float64)
+	t[ir.Float16][ir.Float32], t[ir.Float32][ir.Float16] = widenF16, narrowF16
+	t[ir.BFloat16][ir.Float32], t[ir.Float32][ir.BFloat16] = widenBF16, narrowBF16
+	return t
+}
+
+// fromInteger and fromFloat have the routines from a type.
+func fromInteger[F integer](self ir.DType) [Types]Unary {
+	t := [Types]Unary{
+		ir.Bool: truth[F], ir.Uint8: convert[F, uint8], ir.Int32: convert[F, int32], ir.Uint32: convert[F, uint32],
+		ir.Int64: convert[F, int64], ir.Float32: convert[F, float32], ir.Float64: convert[F, float64],
+	}
+	t[self] = copyV[F]
+	return t
+}
+
+func fromFloat[F float](self ir.DType) [Types]Unary {
+	t := [Types]Unary{
+		ir.Bool: truth[F], ir.Uint8: saturate[F, uint8](0, math.MaxUint8),
+		ir.Int32:  saturate[F, int32](math.MinInt32, math.MaxInt32),
+		ir.Uint32: saturate[F, uint32](0, math.MaxUint32),
+		ir.Int64:  saturate[F, int64](math.MinInt64, math.MaxInt64), ir.Float32: convert[F, float32], ir.Float64: convert[F, float64],
+	}
+	t[self] = copyV[F]
+	return t
 }

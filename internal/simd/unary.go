@@ -3,8 +3,6 @@ package simd
 import (
 	"math"
 	"unsafe"
-
-	"github.com/tensorken/tensorken/ir"
 )
 
 func negV[T number](dst, x unsafe.Pointer, n int) {
@@ -113,13 +111,6 @@ func whereSS[T word](dst, c, x, y unsafe.Pointer, n int) {
 
 func choices[T word]() Choices {
 	return Choices{whereVV[T], whereVS[T], whereSV[T], whereSS[T]}
-}
-
-// Wheres has the routines of Where by the type of its last operands.
-var Wheres = [Types]Choices{
-	ir.Bool: choices[uint8](), ir.Uint8: choices[uint8](),
-	ir.Int32: choices[uint32](), ir.Uint32: choices[uint32](), ir.Float32: choices[uint32](),
-	ir.Int64: choices[uint64](), ir.Float64: choices[uint64](),
 }
 
 // Threefry computes Threefry-2x32 with 20 rounds and returns the xor of both words. See

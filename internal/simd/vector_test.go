@@ -3,6 +3,7 @@ package simd
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 	"unsafe"
 
 	"github.com/tensorken/tensorken/ir"
@@ -234,4 +235,4 @@ func same(d ir.DType, got, want ir.Number, free bool) bool {
 var free = map[ir.Op]bool{ir.Exp: true, ir.Expm1: true, ir.Log: true, ir.Log1p: true, ir.Sin: true, ir.Cos: true, ir.Atan: true, ir.Tanh: true, ir.Erf: true, ir.Pow: true}
 
 // compute has the types that kernels compute in.
-var compute = []ir.DType{ir.Bool, ir.Uint8, ir.Int32, ir.Uint32, ir.Int64, ir.Float32, ir.Float64}
+var compute = slices.DeleteFunc(slices.Clone(ir.DTypes), func(d ir.DType) bool { return d.ComputeType() != d })
