@@ -1,57 +1,50 @@
 package schedule
 
 import (
+	"strings"
+
 	"github.com/tensorken/tensorken/internal/shader"
 	"github.com/tensorken/tensorken/ir"
 )
 
-// A lowering gives an elementwise op in registers, of operands x of type from,
-// with a result of type to. Where's first operand is a bool whatever from is.
-type lowering func(to, from ir.DType, x []*shader.Expr) *shader.Expr
-
-var lowerings = [ir.Ops]lowering{
-	ir.Neg:     byClass{float: unary((*shader.Expr).Neg), int: unary((*shader.Expr).Neg), uint: func(x []*shader.Expr) *shader.Expr { return u32(0).Sub(x[0]) }}.lower,
-	ir.Exp:     byClass{float: call("exp_f32")}.lower,
-	ir.Expm1:   byClass{float: call("expm1_f32")}.lower,
-	ir.Log:     byClass{float: call("log_f32")}.lower,
-	ir.Log1p:   byClass{float: call("log1p_f32")}.lower,
-	ir.Sin:     byClass{float: call("sin_f32")}.lower,
-	ir.Cos:     byClass{float: call("cos_f32")}.lower,
-	ir.Atan:    byClass{float: call("atan_f32")}.lower,
-	ir.Sqrt:    byClass{float: call("sqrt_f32")}.lower,
-	ir.Tanh:    byClass{float: call("tanh_f32")}.lower,
-	ir.Erf:     byClass{float: call("erf_f32")}.lower,
-	ir.Floor:   byClass{float: unary((*shader.Expr).Floor)}.lower,
-	ir.Not:     same(unary((*shader.Expr).Not)),
-	ir.Cast:    func(to, from ir.DType, x []*shader.Expr) *shader.Expr { return cast(to, from, x[0]) },
-	ir.Bitcast: func(to, from ir.DType, x []*shader.Expr) *shader.Expr { return bitcast(to, from, x[0]) },
-
-	ir.Add:      same(binary((*shader.Expr).Add)),
-	ir.Sub:      same(binary((*shader.Expr).Sub)),
-	ir.Mul:      same(binary((*shader.Expr).Mul)),
-	ir.Div:      byClass{float: call("div_f32"), int: call("div_i32"), uint: call("div_u32")}.lower,
-	ir.Rem:      byClass{float: call("rem_f32"), int: call("rem_i32"), uint: call("rem_u32")}.lower,
-	ir.Pow:      byClass{float: call("pow_f32"), int: call("pow_i32"), uint: call("pow_u32")}.lower,
-	ir.Max:      byClass{float: call("max_f32"), int: binary((*shader.Expr).Max), uint: binary((*shader.Expr).Max), bool: binary((*shader.Expr).Or)}.lower,
-	ir.Min:      byClass{float: call("min_f32"), int: binary((*shader.Expr).Min), uint: binary((*shader.Expr).Min), bool: binary((*shader.Expr).And)}.lower,
-	ir.Eq:       byClass{float: call("eq_f32"), int: binary((*shader.Expr).Eq), uint: binary((*shader.Expr).Eq), bool: binary((*shader.Expr).Eq)}.lower,
-	ir.Lt:       byClass{float: call("lt_f32"), int: binary((*shader.Expr).Lt), uint: binary((*shader.Expr).Lt), bool: func(x []*shader.Expr) *shader.Expr { return x[0].Not().And(x[1]) }}.lower,
-	ir.And:      same(binary((*shader.Expr).And)),
-	ir.Or:       same(binary((*shader.Expr).Or)),
-	ir.Xor:      byClass{int: binary((*shader.Expr).Xor), uint: binary((*shader.Expr).Xor), bool: binary((*shader.Expr).Ne)}.lower,
-	ir.Shl:      byClass{int: call("shl_i32"), uint: call("shl_u32")}.lower,
-	ir.Shr:      byClass{int: call("shr_i32"), uint: call("shr_u32")}.lower,
-	ir.Where:    func(_, _ ir.DType, x []*shader.Expr) *shader.Expr { return x[0].If(x[1], x[2]) },
-	ir.Threefry: same(call("threefry")),
-}
-
-// A rule is an op on registers of one type.
+// A rule gives an elementwise op of operands x, in registers of one type.
 type rule func(x []*shader.Expr) *shader.Expr
 
 // A byClass is an op's rule for each class of registers.
 type byClass struct{ float, int, uint, bool rule }
 
-func same(r rule) lowering { return byClass{r, r, r, r}.lower }
+// rules has the ops that are expressions of the language. For other ops, and for
+// classes that a row leaves out, there are functions: see ruleOf.
+var rules = [ir.Ops]byClass{
+	ir.Neg:   {float: unary((*shader.Expr).Neg), int: unary((*shader.Expr).Neg), uint: func(x []*shader.Expr) *shader.Expr { return u32(0).Sub(x[0]) }},
+	ir.Floor: {float: unary((*shader.Expr).Floor)},
+	ir.Not:   same(unary((*shader.Expr).Not)),
+	ir.Add:   same(binary((*shader.Expr).Add)),
+	ir.Sub:   same(binary((*shader.Expr).Sub)),
+	ir.Mul:   same(binary((*shader.Expr).Mul)),
+	ir.Max:   {int: binary((*shader.Expr).Max), uint: binary((*shader.Expr).Max), bool: binary((*shader.Expr).Or)},
+	ir.Min:   {int: binary((*shader.Expr).Min), uint: binary((*shader.Expr).Min), bool: binary((*shader.Expr).And)},
+	ir.Eq:    {int: binary((*shader.Expr).Eq), uint: binary((*shader.Expr).Eq), bool: binary((*shader.Expr).Eq)},
+	ir.Lt:    {int: binary((*shader.Expr).Lt), uint: binary((*shader.Expr).Lt), bool: func(x []*shader.Expr) *shader.Expr { return x[0].Not().And(x[1]) }},
+	ir.And:   same(binary((*shader.Expr).And)),
+	ir.Or:    same(binary((*shader.Expr).Or)),
+	ir.Xor:   {int: binary((*shader.Expr).Xor), uint: binary((*shader.Expr).Xor), bool: binary((*shader.Expr).Ne)},
+	ir.Where: same(func(x []*shader.Expr) *shader.Expr { return x[0].If(x[1], x[2]) }),
+}
+
+func (c *byClass) of(t shader.Type) rule {
+	switch t {
+	case shader.F32:
+		return c.float
+	case shader.I32:
+		return c.int
+	case shader.U32:
+		return c.uint
+	}
+	return c.bool
+}
+
+func same(r rule) byClass { return byClass{r, r, r, r} }
 
 func unary(f func(x *shader.Expr) *shader.Expr) rule {
 	return func(x []*shader.Expr) *shader.Expr { return f(x[0]) }
@@ -61,29 +54,38 @@ func binary(f func(x *shader.Expr, y any) *shader.Expr) rule {
 	return func(x []*shader.Expr) *shader.Expr { return f(x[0], x[1]) }
 }
 
-func call(name string) rule {
-	return func(x []*shader.Expr) *shader.Expr { return shader.Function(name).Call(x...) }
+// ruleOf returns the rule of an op in registers of type t, that of its last operand:
+// that of its row, otherwise the function of its name, such as exp_f32; nil if there is
+// neither.
+func ruleOf(op ir.Op, t shader.Type) rule {
+	if r := rules[op].of(t); r != nil {
+		return r
+	}
+	f := shader.Function(functionName(op, t))
+	if f == nil {
+		return nil
+	}
+	return func(x []*shader.Expr) *shader.Expr { return f.Call(x...) }
 }
 
-func (c byClass) lower(_, from ir.DType, x []*shader.Expr) *shader.Expr {
-	switch register(from) {
-	case shader.F32:
-		return c.float(x)
-	case shader.I32:
-		return c.int(x)
-	case shader.U32:
-		return c.uint(x)
-	}
-	return c.bool(x)
+func functionName(op ir.Op, t shader.Type) string {
+	return strings.ToLower(op.String()) + "_" + t.String()
 }
 
 // widens has the ops whose result may leave the range of an integer type that is
 // narrower than its registers.
 var widens = [ir.Ops]bool{ir.Neg: true, ir.Not: true, ir.Add: true, ir.Sub: true, ir.Mul: true, ir.Pow: true, ir.Shl: true}
 
-// apply gives op in registers, wrapped to the result's type.
+// apply gives op on operands of type from, in registers, wrapped to the result's type.
+// Where's first operand is a bool whatever from is.
 func apply(op ir.Op, to, from ir.DType, x ...*shader.Expr) *shader.Expr {
-	e := lowerings[op](to, from, x)
+	switch op {
+	case ir.Cast:
+		return cast(to, from, x[0])
+	case ir.Bitcast:
+		return bitcast(to, from, x[0])
+	}
+	e := ruleOf(op, register(from))(x)
 	if widens[op] {
 		return wrap(to, e)
 	}
@@ -147,7 +149,7 @@ func emitterOf(op ir.Op) func(sc *scope, i int) value {
 	case ir.Load:
 		return (*scope).load
 	}
-	if lowerings[op] != nil {
+	if op.Class() == ir.Elementwise {
 		return (*scope).elementwise
 	}
 	return nil

@@ -34,6 +34,20 @@ func TestEveryKernelOpHasAnEmitter(t *testing.T) {
 	}
 }
 
+// TestEveryElementwiseOpHasARule fails for an op that a GPU cannot compute.
+func TestEveryElementwiseOpHasARule(t *testing.T) {
+	for op := ir.Op(1); int(op) < ir.Ops; op++ {
+		if op.Class() != ir.Elementwise || op == ir.Cast || op == ir.Bitcast {
+			continue
+		}
+		for _, d := range shader.DTypes {
+			if r := register(d); ir.Table[op].Types.Has(d) && ruleOf(op, r) == nil {
+				t.Errorf("%v of %v: internal/shader/functions_float.go and functions_int.go have no function %s, internal/schedule/ops.go has no rule", op, d, functionName(op, r))
+			}
+		}
+	}
+}
+
 func TestErrors(t *testing.T) {
 	wide := chain(8, f32)
 	wide.Args[0].DType = ir.Int64

@@ -196,7 +196,7 @@ func TestThreefry(t *testing.T) {
 			lists[k] = append(lists[k], x)
 		}
 	}
-	for i, got := range results(t, Function("threefry"), lists...) {
+	for i, got := range results(t, Function("threefry_u32"), lists...) {
 		x := make([]ir.Number, 4)
 		for k := range x {
 			x[k] = ir.Number(lists[k][i])
