@@ -144,7 +144,7 @@ type Info struct {
 	Ulps       float64 // units in the last place of the result
 	UlpsAtOne  float64 // on top: units at 1, or at the operand where that is greater
 	AnyZero    bool    // the sign of a zero result is the device's choice
-	SignedZero int     // 1 + the operand whose zero's sign changes the result; 0: none
+	SignedZero uint    // the operands whose zeros' signs change the result: bit k for operand k
 }
 
 // A Neutral is the element that leaves every other as it is under an op.
@@ -185,13 +185,13 @@ var Table = [Ops]Info{
 	Floor:    {Name: "Floor", Class: Elementwise, Arity: 1, Types: floats, Result: Same, Cost: 1, Diff: Zero, Why: "piecewise constant"},
 	Not:      {Name: "Not", Class: Elementwise, Arity: 1, Types: bitwise, Result: Same, Cost: 1, Diff: Zero, Why: "integers and bools"},
 	Cast:     {Name: "Cast", Class: Elementwise, Arity: 1, Types: anyType, Result: Attr, Cost: 1, Diff: Linear},
-	Bitcast:  {Name: "Bitcast", Class: Elementwise, Arity: 1, Types: anyType, Result: Attr, Cost: 1, Diff: Zero, Why: "bits", SignedZero: 1},
+	Bitcast:  {Name: "Bitcast", Class: Elementwise, Arity: 1, Types: anyType, Result: Attr, Cost: 1, Diff: Zero, Why: "bits", SignedZero: 1 << 0},
 	Add:      {Name: "Add", Class: Elementwise, Arity: 2, Types: numbers, Result: Same, Cost: 1, Commutative: true, Identity: NeutralZero, Diff: Linear},
 	Sub:      {Name: "Sub", Class: Elementwise, Arity: 2, Types: numbers, Result: Same, Cost: 1, Diff: Linear},
 	Mul:      {Name: "Mul", Class: Elementwise, Arity: 2, Types: numbers, Result: Same, Cost: 1, Commutative: true, Identity: NeutralOne, Diff: Partials},
-	Div:      {Name: "Div", Class: Elementwise, Arity: 2, Types: numbers, Result: Same, Cost: 4, Diff: Partials, Ulps: 4, SignedZero: 2},
+	Div:      {Name: "Div", Class: Elementwise, Arity: 2, Types: numbers, Result: Same, Cost: 4, Diff: Partials, Ulps: 4, SignedZero: 1 << 1},
 	Rem:      {Name: "Rem", Class: Elementwise, Arity: 2, Types: numbers, Result: Same, Cost: 6, Diff: Partials, Ulps: 4, AnyZero: true},
-	Pow:      {Name: "Pow", Class: Elementwise, Arity: 2, Types: numbers, Result: Same, Cost: 32, Diff: Partials, Ulps: 32, AnyZero: true, SignedZero: 1},
+	Pow:      {Name: "Pow", Class: Elementwise, Arity: 2, Types: numbers, Result: Same, Cost: 32, Diff: Partials, Ulps: 32, AnyZero: true, SignedZero: 1 << 0},
 	Max:      {Name: "Max", Class: Elementwise, Arity: 2, Types: anyType, Result: Same, Cost: 1, Commutative: true, Identity: NeutralLowest, Diff: Partials, AnyZero: true},
 	Min:      {Name: "Min", Class: Elementwise, Arity: 2, Types: anyType, Result: Same, Cost: 1, Commutative: true, Identity: NeutralHighest, Diff: Partials, AnyZero: true},
 	Eq:       {Name: "Eq", Class: Elementwise, Arity: 2, Types: anyType, Result: ToBool, Cost: 1, Commutative: true, Diff: Zero, Why: "bool"},

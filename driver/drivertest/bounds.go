@@ -95,8 +95,10 @@ func elementwise(n *graph.Node, src []*result, want *interp.Array, i int) float6
 	if isFinite(value(center)) && want.DType.IsFloat() && !isFinite(want.Elems[i].Float64(want.DType)) && !exact {
 		return anything // too large, or nearly so
 	}
-	if k := ir.Table[n.Op].SignedZero - 1; k >= 0 && from.IsFloat() && x[k].Float64(from) == 0 && n.Src()[k].Op.Class() != ir.Source {
-		return anything // the sign of a computed zero is not known
+	for k, s := range n.Src() {
+		if ir.Table[n.Op].SignedZero>>k&1 == 1 && from.IsFloat() && x[k].Float64(from) == 0 && s.Op.Class() != ir.Source {
+			return anything // the sign of a computed zero is not known
+		}
 	}
 	if exact {
 		return round
@@ -163,9 +165,11 @@ func doubtful(op ir.Op, d ir.DType, x []ir.Number, off []float64) bool {
 		return math.Abs(x[0].Float64(f)) <= off[0]
 	case op == ir.Rem:
 		return math.Abs(x[0].Float64(f)) <= off[0] || math.Abs(x[1].Float64(f)) <= off[1]
-	case ir.Table[op].SignedZero > 0:
-		k := ir.Table[op].SignedZero - 1
-		return math.Abs(x[k].Float64(f)) <= off[k]
+	}
+	for k := range x {
+		if ir.Table[op].SignedZero>>k&1 == 1 && math.Abs(x[k].Float64(f)) <= off[k] {
+			return true
+		}
 	}
 	return false
 }

@@ -16,8 +16,8 @@ import (
 // selects has the ops that give one of their operands as it is.
 var selects = [ir.Ops]bool{ir.Where: true, ir.Max: true, ir.Min: true}
 
-// readsZeros has the ops whose result may be a zero that they read, or depend
-// on its sign.
+// readsZeros has the ops whose result may be a zero that they read. That of others
+// may depend on its sign: see ir.Info.SignedZero.
 var readsZeros = [ir.Ops]bool{ir.Add: true, ir.Sub: true, ir.Mul: true, ir.Div: true, ir.Where: true}
 
 // fuses reports whether the n-th operand of a sum is a product that may become
@@ -41,7 +41,7 @@ func (c *compiler) barrierOperand(in *ir.Instr, n int, x *shader.Expr) *shader.E
 	again := n == 1 && in.Src[0] == in.Src[1] && (in.Op == ir.Sub || in.Op == ir.Div)
 	switch {
 	case !j.Type.IsFloat():
-	case j.Op == ir.Const && readsZeros[in.Op]:
+	case j.Op == ir.Const && (readsZeros[in.Op] || ir.Table[in.Op].SignedZero>>n&1 == 1):
 		if j.Num.Float64(j.Type) == 0 {
 			return opaqueConst(j.Type, j.Num)
 		}
