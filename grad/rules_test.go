@@ -23,17 +23,17 @@ func TestRules(t *testing.T) {
 	for op := ir.Op(1); int(op) < ir.Ops; op++ {
 		diff := ir.Table[op].Diff
 		if got, want := grad.HasPartial(op), diff == ir.Partials; got != want {
-			t.Errorf("%v: has partial derivatives: %v, want %v", op, got, want)
+			t.Errorf("grad/rules.go has partial derivatives of %v: %v, want %v", op, got, want)
 		}
 		if got, want := grad.HasTranspose(op), diff == ir.Linear; got != want {
-			t.Errorf("%v: has a transpose: %v, want %v", op, got, want)
+			t.Errorf("grad/rules.go has a transpose of %v: %v, want %v", op, got, want)
 		}
 		class := ir.Table[op].Class
 		if got, want := grad.HasBatch(op), class != ir.Source && class != ir.KernelOnly && op != ir.Copy; got != want {
 			t.Errorf("%v: has a batching rule: %v, want %v", op, got, want)
 		}
 		if grad.HasBatch(op) && len(allBatchPoints(op)) == 0 {
-			t.Errorf("%v: no point at which its batching is checked", op)
+			t.Errorf("grad/batch_test.go has no point at which batching of %v is checked", op)
 		}
 		if diff == ir.Zero {
 			if ir.Table[op].Why == "" {
@@ -42,7 +42,7 @@ func TestRules(t *testing.T) {
 			continue
 		}
 		if len(points[op]) == 0 {
-			t.Errorf("%v: no point at which its derivatives are checked", op)
+			t.Errorf("grad/points_test.go has no point at which derivatives of %v are checked", op)
 		}
 		for _, p := range points[op] {
 			x := make([]*graph.Node, len(p.shapes))

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/tensorken/tensorken/ir"
 	"github.com/tensorken/tensorken/tensor"
 )
 
@@ -265,6 +266,34 @@ func TestOpenErrors(t *testing.T) {
 	}
 	if _, err := Open("testdata"); err == nil || !strings.Contains(err.Error(), "not a regular file") {
 		t.Errorf("Open of a folder = %v", err)
+	}
+}
+
+// TestEveryType fails for an element type that files lack, or that comes back different.
+func TestEveryType(t *testing.T) {
+	want := map[string]tensor.Tensor{}
+	for _, d := range ir.DTypes {
+		if typeOf(d) < 0 {
+			t.Errorf("safetensors/header.go has no name for %v", d)
+			continue
+		}
+		want[d.String()] = tensor.New([]int32{0, 1, -1, 100, 200, 300}).Cast(d)
+	}
+	path := filepath.Join(t.TempDir(), "m.safetensors")
+	if err := Save(path, want); err != nil {
+		t.Fatal(err)
+	}
+	got := map[string]tensor.Tensor{}
+	for name := range want {
+		got[name] = tensor.Tensor{}
+	}
+	if err := Load(path, got); err != nil {
+		t.Fatal(err)
+	}
+	for name, x := range want {
+		if y := got[name]; y.DType() != x.DType() || fmt.Sprint(y) != fmt.Sprint(x) {
+			t.Errorf("%s: Load = %v %v, want %v", name, y.DType(), y, x)
+		}
 	}
 }
 

@@ -11,7 +11,7 @@ func TestEveryGraphOpHasAnEvaluator(t *testing.T) {
 	for op := ir.Op(1); int(op) < ir.Ops; op++ {
 		got := evaluatorOf(op) != nil
 		if want := op.Class() != ir.KernelOnly; got != want {
-			t.Errorf("%v has an evaluator: %v, want %v", op, got, want)
+			t.Errorf("internal/interp/number.go, or ops.go, has %v: %v, want %v", op, got, want)
 		}
 	}
 }
