@@ -40,11 +40,11 @@ func (f *activation) enter(c *program, bind []binding, mem unsafe.Pointer, bad *
 	f.reg = resize(f.reg, c.regs)
 	f.count = resize(f.count, len(c.sets))
 	f.first, f.resized = true, true
-	for a := range c.space.axes {
+	for a := range c.space.Axes {
 		f.at[a], f.n[a] = 0, 1
 	}
 	for _, a := range c.wholeAxes {
-		f.n[a] = c.space.axes[a].Len
+		f.n[a] = c.space.Axes[a].Len
 	}
 	for i := range c.consts {
 		f.reg[c.consts[i].reg] = unsafe.Pointer(&c.consts[i].bits)

@@ -3,9 +3,16 @@ package cpu
 import (
 	"slices"
 
+	"github.com/tensorken/tensorken/internal/loopnest"
 	"github.com/tensorken/tensorken/internal/shape"
 	"github.com/tensorken/tensorken/ir"
 )
+
+// A space is a kernel's iteration space and how it is cut.
+type space struct {
+	*loopnest.Nest
+	tune *tuning
+}
 
 // routines has the constructor of each routine's runner.
 var routines = [ir.Ops]func(s *space) runner{
@@ -16,7 +23,7 @@ var routines = [ir.Ops]func(s *space) runner{
 func (d *device) compile(k *ir.Kernel) (*executable, error) {
 	p := &executable{args: k.Args, reach: shape.Reaches(k)}
 	p.status = slices.IndexFunc(k.Args, func(a ir.Arg) bool { return a.Kind == ir.Status })
-	s := newSpace(k, &d.tune)
+	s := &space{loopnest.Canonical(k), &d.tune}
 	switch {
 	case k.Template == ir.Pointwise:
 		p.runner = newMap(s)
@@ -34,10 +41,30 @@ func (d *device) compile(k *ir.Kernel) (*executable, error) {
 	return p, nil
 }
 
+// work estimates the additions that stores take: those of each instruction at each
+// point that it varies over or reduces.
+func (s *space) work(stores []int) int {
+	work := 0
+	for i, needed := range s.needs(stores, nil) {
+		if !needed {
+			continue
+		}
+		in := &s.Body[i]
+		n := ir.Table[in.Op].Cost
+		for a, axis := range s.Axes {
+			if (in.Domain | in.Axes).Has(a) {
+				n *= axis.Len
+			}
+		}
+		work += n
+	}
+	return work
+}
+
 // extents lists the greatest length of a box of some tilings along each axis: 1
 // along the axes of none.
 func (s *space) extents(ts ...*tiling) []int {
-	n := make([]int, len(s.axes))
+	n := make([]int, len(s.Axes))
 	for i := range n {
 		n[i] = 1
 	}
@@ -52,8 +79,8 @@ func (s *space) extents(ts ...*tiling) []int {
 // stores lists the Store instructions.
 func (s *space) stores() []int {
 	var list []int
-	for i := range s.body {
-		if s.body[i].Op == ir.Store {
+	for i := range s.Body {
+		if s.Body[i].Op == ir.Store {
 			list = append(list, i)
 		}
 	}

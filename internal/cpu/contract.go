@@ -34,31 +34,21 @@ type contractRunner struct {
 
 // newContract returns nil for types without a micro-kernel.
 func newContract(s *space) *contractRunner {
-	var sum int
-	for i := range s.body {
-		if s.body[i].Op == ir.Sum {
-			sum = i
-		}
-	}
-	mul := &s.body[s.body[sum].Src[0]]
-	typ := mul.Type
+	sum, x, y := loopnest.Factors(s.Body, s.Roles(ir.M), s.Roles(ir.N))
+	typ := s.Body[x].Type
 	r := &contractRunner{space: s, product: simd.Products[typ], size: typ.Size()}
-	if r.product == nil || typ != s.body[sum].Type {
+	if r.product == nil || typ != s.Body[sum].Type {
 		return nil
 	}
 	r.add = simd.Binaries[ir.Add][typ].VV
-	rows, cols := s.roles(ir.M), s.roles(ir.N)
-	x, y := mul.Src[0], mul.Src[1]
-	if s.body[x].Domain&ir.Axes(cols...) != 0 || s.body[y].Domain&ir.Axes(rows...) != 0 {
-		x, y = y, x
-	}
+	rows, cols := s.List(ir.M), s.List(ir.N)
 	if s.prefersColumns(rows, cols) {
 		rows, cols, x, y = cols, rows, y, x
 	}
 	r.cut(rows, cols)
 	r.left = newLeft(s, x, r.rows, r.depth)
 	r.right = newRight(s, y, r.depth, r.cols)
-	s.body[sum].Domain = ir.Axes(s.roles(ir.Batch, ir.M, ir.N)...)
+	s.Body[sum].Domain = s.Roles(ir.Batch, ir.M, ir.N)
 
 	lanes := slices.Concat(r.rows.longAxes(), r.cols.longAxes())
 	a := assemble(s, schedule{lanes: lanes, extent: s.extents(r.rows, r.cols), roots: s.stores(), given: []int{sum}})
@@ -73,7 +63,7 @@ func (s *space) prefersColumns(rows, cols []int) bool {
 		if len(axes) == 0 {
 			return 0
 		}
-		return s.body[s.stores()[0]].View.Coef[axes[len(axes)-1]]
+		return s.Body[s.stores()[0]].View.Coef[axes[len(axes)-1]]
 	}
 	return last(cols) != 1 && last(rows) == 1
 }
@@ -81,8 +71,8 @@ func (s *space) prefersColumns(rows, cols []int) bool {
 // cut chooses the tiles.
 func (r *contractRunner) cut(rows, cols []int) {
 	s, t := r.space, r.space.tune
-	depth := s.roles(ir.K)
-	r.batch = newTiling(s, s.roles(ir.Batch), 1, 1)
+	depth := s.List(ir.K)
+	r.batch = newTiling(s, s.List(ir.Batch), 1, 1)
 	r.depth = newTiling(s, depth, t.depth/2, t.depth)
 	r.work = s.work(s.stores())
 	for most := t.rows; ; most /= 2 {
@@ -92,13 +82,11 @@ func (r *contractRunner) cut(rows, cols []int) {
 			break
 		}
 	}
-	r.parts, r.chunksPerPart = 1, max(r.depth.count, 1)
+	most := 1
 	if n := r.tiles(); n > 0 && n < t.minTiles {
-		if parts := min(2*t.minTiles/n, s.points(depth)/t.minPart, r.depth.count); parts > 1 {
-			r.chunksPerPart = loopnest.CeilDiv(r.depth.count, parts)
-			r.parts = loopnest.CeilDiv(r.depth.count, r.chunksPerPart)
-		}
+		most = min(2*t.minTiles/n, s.Size(depth)/t.minPart)
 	}
+	r.parts, r.chunksPerPart = split(r.depth, most)
 }
 
 func (r *contractRunner) tiles() int { return r.batch.count * r.rows.count * r.cols.count }
@@ -232,8 +220,8 @@ func newFactor(s *space, i int, outer, inner *tiling) *factor {
 	lanes := slices.Concat(outer.longAxes(), inner.longAxes())
 	a := assemble(s, schedule{lanes: lanes, extent: s.extents(outer, inner), roots: []int{i}, value: true})
 	f.program, f.root = a.program, a.root
-	in := &s.body[i]
-	if in.Op == ir.Load && len(in.View.Guards) == 0 && len(in.Src) == 0 && !s.args[in.Arg].DType.IsHalf() {
+	in := &s.Body[i]
+	if in.Op == ir.Load && len(in.View.Guards) == 0 && len(in.Src) == 0 && !s.Args[in.Arg].DType.IsHalf() {
 		f.load = &load{affine: a.affine(in.View.Off, in.View.Coef, 0), arg: in.Arg, size: in.Type.Size()}
 		f.outer, f.inner = a.dims(in.View.Coef, outer.longAxes()), a.dims(in.View.Coef, inner.longAxes())
 	}

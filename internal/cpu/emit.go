@@ -48,7 +48,7 @@ var byArity = [...]emitter{
 var none = [4]int{-1, -1, -1, -1}
 
 func (a *assembler) constant(i int) int {
-	in := &a.space.body[i]
+	in := &a.space.Body[i]
 	r := a.newRegister(in.Type, 0, -1)
 	c := constant{reg: r}
 	put(unsafe.Pointer(&c.bits), in.Type, in.Num)
@@ -57,14 +57,14 @@ func (a *assembler) constant(i int) int {
 }
 
 func (a *assembler) scalar(i int) int {
-	in := &a.space.body[i]
+	in := &a.space.Body[i]
 	r := a.newRegister(in.Type, 0, -1)
 	a.scalars = append(a.scalars, scalar{r, in.Arg})
 	return r
 }
 
 func (a *assembler) index(i int) int {
-	in := &a.space.body[i]
+	in := &a.space.Body[i]
 	return a.emit(op{do: doIndex, axis: in.Axis, src: none}, ir.Int32, in.Domain)
 }
 
@@ -73,7 +73,7 @@ func doIndex(f *activation, s *op) {
 }
 
 func (a *assembler) unary(i int) int {
-	in := &a.space.body[i]
+	in := &a.space.Body[i]
 	x := a.body[in.Src[0]]
 	f := simd.Unaries[in.Op][a.regs[x].typ]
 	if f == nil {
@@ -92,7 +92,7 @@ func doUnary(f *activation, s *op) {
 }
 
 func (a *assembler) castTo(i int) int {
-	in := &a.space.body[i]
+	in := &a.space.Body[i]
 	return a.cast(a.body[in.Src[0]], in.Type)
 }
 
@@ -106,7 +106,7 @@ func (a *assembler) cast(x int, to ir.DType) int {
 }
 
 func (a *assembler) bitcast(i int) int {
-	in := &a.space.body[i]
+	in := &a.space.Body[i]
 	x := a.body[in.Src[0]]
 	if in.Type == ir.Bool && a.regs[x].typ != ir.Bool {
 		return a.cast(x, ir.Bool) // a bool is 0 or 1
@@ -115,7 +115,7 @@ func (a *assembler) bitcast(i int) int {
 }
 
 func (a *assembler) binary(i int) int {
-	in := &a.space.body[i]
+	in := &a.space.Body[i]
 	x, y := a.body[in.Src[0]], a.body[in.Src[1]]
 	m := simd.Binaries[in.Op][a.regs[x].typ]
 	if m.VV == nil {
@@ -141,7 +141,7 @@ func doBinary(f *activation, s *op) {
 }
 
 func (a *assembler) where(i int) int {
-	in := &a.space.body[i]
+	in := &a.space.Body[i]
 	c, x, y := a.body[in.Src[0]], a.body[in.Src[1]], a.body[in.Src[2]]
 	domain := a.regs[c].domain | a.regs[x].domain | a.regs[y].domain
 	m := simd.Wheres[in.Type]
@@ -168,7 +168,7 @@ func doWhere(f *activation, s *op) {
 }
 
 func (a *assembler) threefry(i int) int {
-	in := &a.space.body[i]
+	in := &a.space.Body[i]
 	s := op{do: doThreefry, inPlace: true}
 	var domain ir.AxisSet
 	for _, j := range in.Src {

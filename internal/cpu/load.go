@@ -34,7 +34,7 @@ type guard struct {
 }
 
 func (a *assembler) load(i int) int {
-	in := &a.space.body[i]
+	in := &a.space.Body[i]
 	l := &load{arg: in.Arg, at: -1, instr: i}
 	domain := in.Domain
 	lanes := domain & ir.Axes(a.schedule.lanes...)
@@ -42,7 +42,7 @@ func (a *assembler) load(i int) int {
 	if in.Op == ir.InBounds {
 		l.arg = -1
 	} else {
-		elem = a.space.args[in.Arg].DType
+		elem = a.space.Args[in.Arg].DType
 		l.affine = a.affine(in.View.Off, in.View.Coef, lanes)
 		put(unsafe.Pointer(&l.fill), elem, in.View.Fill)
 		l.widen = simd.Casts[elem][ir.Float32]
@@ -71,10 +71,10 @@ func (a *assembler) load(i int) int {
 // rank is the position at which instruction i reports a bad index: 0 if it uses no
 // index.
 func (a *assembler) rank(i int, lanes ir.AxisSet) affine {
-	strides := make([]int, len(a.space.rank))
-	if a.space.body[i].UsesIndex() {
-		domain := ir.IndexDomain(a.space.body, i)
-		for axis, s := range a.space.rank {
+	strides := make([]int, len(a.space.Rank))
+	if a.space.Body[i].UsesIndex() {
+		domain := ir.IndexDomain(a.space.Body, i)
+		for axis, s := range a.space.Rank {
 			if domain.Has(axis) {
 				strides[axis] = s
 			}

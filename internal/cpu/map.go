@@ -11,7 +11,7 @@ type mapRunner struct {
 }
 
 func newMap(s *space) *mapRunner {
-	return newMapOver(s, s.roles(ir.Parallel), s.stores())
+	return newMapOver(s, s.List(ir.Parallel), s.stores())
 }
 
 // newMapOver runs some stores over some axes.
@@ -34,17 +34,17 @@ func newMapOver(s *space, axes, stores []int) *mapRunner {
 // along the last of axes. Blocks are then long along both, to use whole cache
 // lines.
 func (s *space) transposed(axes []int, need []bool) int {
-	for i := range s.body {
-		in := &s.body[i]
+	for i := range s.Body {
+		in := &s.Body[i]
 		if in.Op != ir.Load || !need[i] || len(axes) < 2 {
 			continue
 		}
 		c := in.View.Coef
-		if last := axes[len(axes)-1]; max(c[last], -c[last]) < 16 || s.axes[last].Len < s.tune.transposeTile {
+		if last := axes[len(axes)-1]; max(c[last], -c[last]) < 16 || s.Axes[last].Len < s.tune.transposeTile {
 			continue
 		}
 		for n := len(axes) - 1; n > 0; n-- {
-			if a := axes[n-1]; (c[a] == 1 || c[a] == -1) && s.axes[a].Len >= s.tune.transposeTile {
+			if a := axes[n-1]; (c[a] == 1 || c[a] == -1) && s.Axes[a].Len >= s.tune.transposeTile {
 				return n
 			}
 		}

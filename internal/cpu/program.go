@@ -83,16 +83,16 @@ type schedule struct {
 
 // assemble prepares a part of a kernel's body.
 func assemble(s *space, p schedule) *assembler {
-	a := &assembler{program: &program{space: s}, schedule: p, body: make([]int, len(s.body))}
+	a := &assembler{program: &program{space: s}, schedule: p, body: make([]int, len(s.Body))}
 	a.program.lanes = p.lanes
 	need := s.needs(p.roots, p.given)
 	for i := range need {
 		switch {
 		case !need[i]:
 		case slices.Contains(p.given, i):
-			a.body[i] = a.newRegister(s.body[i].Type, s.body[i].Domain, -1)
+			a.body[i] = a.newRegister(s.Body[i].Type, s.Body[i].Domain, -1)
 		default:
-			a.body[i] = emitterOf(s.body[i].Op)(a, i)
+			a.body[i] = emitterOf(s.Body[i].Op)(a, i)
 		}
 	}
 	if p.value {
@@ -105,13 +105,13 @@ func assemble(s *space, p schedule) *assembler {
 
 // needs marks the instructions that roots depend on, down to the given ones.
 func (s *space) needs(roots, given []int) []bool {
-	need := make([]bool, len(s.body))
+	need := make([]bool, len(s.Body))
 	for _, r := range roots {
 		need[r] = true
 	}
 	for i := len(need) - 1; i >= 0; i-- {
 		if need[i] && !slices.Contains(given, i) {
-			for _, j := range s.body[i].Src {
+			for _, j := range s.Body[i].Src {
 				need[j] = true
 			}
 		}

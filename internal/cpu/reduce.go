@@ -24,14 +24,14 @@ type reduce struct {
 }
 
 func (a *assembler) reduction(i int) int {
-	in := &a.space.body[i]
+	in := &a.space.Body[i]
 	x := a.body[in.Src[0]]
 	if in.Op == ir.Sum {
 		x = a.cast(x, in.Type)
 	}
 	domain := a.regs[x].domain | in.Axes
 	if a.stream {
-		domain = a.space.all()
+		domain = 1<<len(a.space.Axes) - 1
 	}
 	x = a.widen(x, domain)
 	typ := a.regs[x].typ
@@ -41,7 +41,7 @@ func (a *assembler) reduction(i int) int {
 		r.arg = simd.ArgMaxes[typ]
 		r.acc = ir.Int32
 		put(unsafe.Pointer(&r.start), ir.Int32, ir.Int(ir.Int32, -1))
-		r.first = a.affine(0, ir.RowMajor(a.space.axes, in.Axes), 0)
+		r.first = a.affine(0, ir.RowMajor(a.space.Axes, in.Axes), 0)
 	} else {
 		r.routine = simd.Reductions[in.Op][typ]
 		r.acc = r.routine.Acc

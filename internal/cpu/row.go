@@ -3,16 +3,17 @@ package cpu
 import (
 	"slices"
 
+	"github.com/tensorken/tensorken/internal/loopnest"
 	"github.com/tensorken/tensorken/ir"
 )
 
 // newRow returns a runner of reductions, or of a contraction without a micro-kernel,
 // and the number of bindings that the runner adds to the kernel's.
 func newRow(s *space) (r runner, extra int) {
-	kept, reduced := s.roles(ir.Parallel, ir.Batch, ir.M, ir.N), s.roles(ir.Reduced, ir.K)
+	kept, reduced := s.List(ir.Parallel, ir.Batch, ir.M, ir.N), s.List(ir.Reduced, ir.K)
 	shape := rowShape{
 		kept: kept, reduced: reduced,
-		nk: s.points(kept), nr: s.points(reduced),
+		nk: s.Size(kept), nr: s.Size(reduced),
 		columnMajor: s.columnMajor(kept, reduced),
 	}
 	if shape.fits(s) {
@@ -44,30 +45,9 @@ func (r *rowShape) fits(s *space) bool {
 
 // reuses reports whether a reduction is followed by work over the reduced axes.
 func (s *space) reuses() bool {
-	reduced := ir.Axes(s.roles(ir.Reduced, ir.K)...)
-	for i := range s.body {
-		in := &s.body[i]
-		if in.Op == ir.Store && in.Domain&reduced != 0 {
-			return true
-		}
-	}
-	return slices.Max(s.levels()) > 1
-}
-
-// levels lists, for each instruction, the greatest number of reductions on a path
-// of operands that ends in it.
-func (s *space) levels() []int {
-	level := make([]int, len(s.body))
-	for i := range s.body {
-		in := &s.body[i]
-		for _, j := range in.Src {
-			level[i] = max(level[i], level[j])
-		}
-		if in.Op.Class() == ir.Reduction {
-			level[i]++
-		}
-	}
-	return level
+	reduced := ir.Axes(s.List(ir.Reduced, ir.K)...)
+	return slices.Max(loopnest.Levels(s.Body)) > 1 ||
+		slices.ContainsFunc(s.Body, func(in ir.Instr) bool { return in.Op == ir.Store && in.Domain&reduced != 0 })
 }
 
 // columnMajor reports whether kept axes should have the inner lanes: if more is
@@ -78,12 +58,12 @@ func (s *space) columnMajor(kept, reduced []int) bool {
 	if s.prefersInnermost(need, kept, reduced) {
 		return true
 	}
-	if len(kept) == 0 || len(reduced) == 0 || s.points(reduced) > 64 {
+	if len(kept) == 0 || len(reduced) == 0 || s.Size(reduced) > 64 {
 		return false
 	}
 	k, r := kept[len(kept)-1], reduced[len(reduced)-1]
-	for i := range s.body {
-		in := &s.body[i]
+	for i := range s.Body {
+		in := &s.Body[i]
 		if in.Op != ir.Load || !need[i] {
 			continue
 		}
@@ -91,7 +71,7 @@ func (s *space) columnMajor(kept, reduced []int) bool {
 			return false
 		}
 	}
-	return s.axes[k].Len >= 4*s.axes[r].Len
+	return s.Axes[k].Len >= 4*s.Axes[r].Len
 }
 
 // prefersInnermost reports whether the needed loads read more points with stride 1
@@ -101,17 +81,12 @@ func (s *space) prefersInnermost(need []bool, a, b []int) bool {
 		return false
 	}
 	var votes float64
-	for i := range s.body {
-		in := &s.body[i]
+	for i := range s.Body {
+		in := &s.Body[i]
 		if in.Op != ir.Load || !need[i] {
 			continue
 		}
-		n := 1.0
-		for axis, x := range s.axes {
-			if in.Domain.Has(axis) {
-				n *= float64(x.Len)
-			}
-		}
+		n := loopnest.Points(s.Axes, in.Domain)
 		if c := in.View.Coef[a[len(a)-1]]; c == 1 || c == -1 {
 			votes += n
 		}
@@ -138,7 +113,7 @@ func newBlock(s *space, r rowShape) *blockRunner {
 	}
 	extent := s.extents(w.tiles...)
 	for _, a := range r.reduced {
-		extent[a] = s.axes[a].Len
+		extent[a] = s.Axes[a].Len
 	}
 	w.program = assemble(s, schedule{lanes: lanes, extent: extent, roots: s.stores(), columnMajor: r.columnMajor}).program
 	w.program.wholeAxes = r.reduced

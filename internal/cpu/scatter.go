@@ -1,7 +1,6 @@
 package cpu
 
 import (
-	"cmp"
 	"slices"
 	"unsafe"
 
@@ -30,15 +29,15 @@ type scatterRunner struct {
 const scatterParts = 16
 
 func newScatter(s *space) *scatterRunner {
-	at := len(s.body) - 1
-	r := &scatterRunner{space: s, axis: s.separate(&s.body[at]), part: 1, parts: 1}
-	out := s.args[0]
+	at := len(s.Body) - 1
+	r := &scatterRunner{space: s, axis: s.separate(&s.Body[at]), part: 1, parts: 1}
+	out := s.Args[0]
 	r.bytes = out.Len * out.DType.Size()
-	if x, constant := ir.ScatterStart(s.body); constant {
+	if x, constant := ir.ScatterStart(s.Body); constant {
 		r.start = make([]byte, out.DType.Size())
-		put(unsafe.Pointer(&r.start[0]), out.DType, x.Convert(s.body[at].Type, out.DType))
+		put(unsafe.Pointer(&r.start[0]), out.DType, x.Convert(s.Body[at].Type, out.DType))
 	}
-	axes := s.roles(ir.Parallel, ir.Reduced)
+	axes := s.List(ir.Parallel, ir.Reduced)
 	r.work = s.work([]int{at})
 	var rest []int
 	for _, a := range axes {
@@ -47,7 +46,7 @@ func newScatter(s *space) *scatterRunner {
 		}
 	}
 	if r.axis >= 0 {
-		n := s.axes[r.axis].Len
+		n := s.Axes[r.axis].Len
 		r.part = max(1, (n+scatterParts-1)/scatterParts)
 		r.parts = loopnest.CeilDiv(n, r.part)
 	}
@@ -67,27 +66,14 @@ func newScatter(s *space) *scatterRunner {
 // the outermost of scatterParts positions, else the longest. It returns -1 if there
 // is none.
 func (s *space) separate(in *ir.Instr) int {
-	type stride struct{ n, by int }
-	strides := []stride{{in.View.Len, max(in.View.Stride, -in.View.Stride)}}
 	best := -1
+	if !loopnest.Separates(in.View, s.Axes) {
+		return best
+	}
 	for a, c := range in.View.Coef {
-		n := s.axes[a].Len
-		if c == 0 {
-			continue
-		}
-		strides = append(strides, stride{n, max(c, -c)})
-		if best < 0 || s.axes[best].Len < scatterParts && n > s.axes[best].Len {
+		if c != 0 && (best < 0 || s.Axes[best].Len < scatterParts && s.Axes[a].Len > s.Axes[best].Len) {
 			best = a
 		}
-	}
-	// Elements differ if each stride exceeds the reach of all smaller ones together.
-	slices.SortFunc(strides, func(a, b stride) int { return cmp.Compare(a.by, b.by) })
-	reach := 0
-	for _, x := range strides {
-		if x.n > 1 && x.by <= reach {
-			return -1
-		}
-		reach += x.by * max(x.n-1, 0)
 	}
 	return best
 }
@@ -135,7 +121,7 @@ func (j *scatterJob) task(w *worker, i int) {
 	f := &w.activations[0]
 	if j.axis >= 0 {
 		at := i * j.part
-		f.moveTo(j.axis, at, min(j.part, j.space.axes[j.axis].Len-at))
+		f.moveTo(j.axis, at, min(j.part, j.space.Axes[j.axis].Len-at))
 	}
 	for t := range j.rest.count {
 		j.rest.moveTo(f, t)
@@ -145,22 +131,21 @@ func (j *scatterJob) task(w *worker, i int) {
 
 // scatter emits the op that combines the updates of a block.
 func (a *assembler) scatter(i int) int {
-	in := &a.space.body[i]
-	domain := a.space.all()
-	lanes := domain & ir.Axes(a.schedule.lanes...)
+	in := &a.space.Body[i]
+	lanes := in.Domain & ir.Axes(a.schedule.lanes...)
 	index := a.cast(a.body[in.Src[0]], ir.Int64)
-	update := a.widen(a.body[in.Src[1]], domain)
+	update := a.widen(a.body[in.Src[1]], in.Domain)
 	l := &load{
 		affine: a.affine(in.View.Off, in.View.Coef, lanes),
 		arg:    in.Arg, size: in.Type.Size(), instr: i,
 		at: index, atLanes: a.regs[index].lanes, stride: in.View.Stride, limit: in.View.Len,
 		rank:    a.rank(i, lanes),
-		combine: simd.Scatterers[in.Kind][a.space.args[in.Arg].DType],
+		combine: simd.Scatterers[in.Kind][a.space.Args[in.Arg].DType],
 	}
-	if elem := a.space.args[in.Arg].DType; !elem.IsHalf() {
+	if elem := a.space.Args[in.Arg].DType; !elem.IsHalf() {
 		l.runs = simd.Binaries[in.Kind][elem].VV
 	}
-	r := a.emit(op{do: doScatter, load: l, src: [4]int{index, update, -1, -1}}, in.Type, domain)
+	r := a.emit(op{do: doScatter, load: l, src: [4]int{index, update, -1, -1}}, in.Type, in.Domain)
 	a.ops[len(a.ops)-1].size = 0 // no register
 	return r
 }

@@ -34,8 +34,8 @@ func (p *target) locate(f *activation) (pos int, dense bool) {
 }
 
 func (a *assembler) store(i int) int {
-	in := &a.space.body[i]
-	typ := a.space.args[in.Arg].DType
+	in := &a.space.Body[i]
+	typ := a.space.Args[in.Arg].DType
 	r := a.widen(a.body[in.Src[0]], in.Domain)
 	p := &target{affine: a.affine(in.View.Off, in.View.Coef, in.Domain&ir.Axes(a.schedule.lanes...)), arg: in.Arg, size: typ.Size()}
 	if typ.IsHalf() {

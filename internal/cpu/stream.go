@@ -65,23 +65,20 @@ func newStream(s *space, shape rowShape) *streamRunner {
 
 // cut chooses the number of parts: tasks for many cores, each worth a wake-up.
 func (r *streamRunner) cut() {
-	r.parts, r.chunksPerPart = 1, max(r.chunk.count, 1)
-	if r.keep.count == 0 || r.keep.count >= 16 {
-		return
+	most := 1
+	if n := r.keep.count; n > 0 && n < 16 {
+		most = min(32/n, r.nk*r.nr/(2*r.space.tune.parallelThreshold))
 	}
-	parts := min(32/r.keep.count, r.nk*r.nr/(2*r.space.tune.parallelThreshold), r.chunk.count)
-	if parts > 1 {
-		r.chunksPerPart = loopnest.CeilDiv(r.chunk.count, parts)
-		r.parts = loopnest.CeilDiv(r.chunk.count, r.chunksPerPart)
-	}
+	r.parts, r.chunksPerPart = split(r.chunk, most)
 }
 
 // prepare assembles the phases. A reduction that a phase has computed is a load of
 // its result in later phases.
 func (r *streamRunner) prepare() {
-	s := *r.space
-	s.body, s.args = slices.Clone(s.body), slices.Clone(s.args)
-	level := s.levels()
+	k := *r.space.Kernel
+	k.Body, k.Args = slices.Clone(k.Body), slices.Clone(k.Args)
+	s := &space{&loopnest.Nest{Kernel: &k, Rank: r.space.Rank}, r.space.tune}
+	level := loopnest.Levels(s.Body)
 	lanes := slices.Concat(r.keep.longAxes(), r.chunk.longAxes())
 	if r.columnMajor {
 		lanes = slices.Concat(r.chunk.longAxes(), r.keep.longAxes())
@@ -89,45 +86,42 @@ func (r *streamRunner) prepare() {
 	p := schedule{lanes: lanes, extent: s.extents(r.keep, r.chunk), columnMajor: r.columnMajor, stream: true}
 	for l := 1; l <= slices.Max(level); l++ {
 		p.roots = nil
-		for i := range s.body {
-			if s.body[i].Op.Class() == ir.Reduction && level[i] == l {
+		for i := range s.Body {
+			if s.Body[i].Op.Class() == ir.Reduction && level[i] == l {
 				p.roots = append(p.roots, i)
 			}
 		}
 		if len(p.roots) > 0 {
-			r.addPhase(&s, p)
+			r.addPhase(s, p)
 		}
 	}
 	p.roots = nil
 	var kept []int
 	reduced := ir.Axes(r.reduced...)
 	for _, i := range s.stores() {
-		if s.body[i].Domain&reduced != 0 {
+		if s.Body[i].Domain&reduced != 0 {
 			p.roots = append(p.roots, i)
 		} else {
 			kept = append(kept, i)
 		}
 	}
 	if len(p.roots) > 0 {
-		r.final = assemble(&s, p).program
+		r.final = assemble(s, p).program
 	}
 	if len(kept) > 0 {
-		r.tail = newMapOver(&s, r.kept, kept)
+		r.tail = newMapOver(s, r.kept, kept)
 	}
 }
 
 // addPhase assembles the program of some reductions and turns them into loads.
 func (r *streamRunner) addPhase(s *space, p schedule) {
-	before := *s
-	before.body = slices.Clone(s.body)
-	before.args = slices.Clone(s.args)
-	ph := &phase{program: assemble(&before, p).program}
+	ph := &phase{program: assemble(s, p).program}
 	for i := range ph.program.ops {
 		st := &ph.program.ops[i]
 		if st.reduce == nil {
 			continue
 		}
-		in := &s.body[st.reduce.instr]
+		in := &s.Body[st.reduce.instr]
 		res := &result{instr: st.reduce.instr, op: st, size: st.reduce.typ.Size()}
 		res.acc = r.take(r.parts * r.nk * st.reduce.acc.Size())
 		if in.Op == ir.ArgMax {
@@ -141,13 +135,13 @@ func (r *streamRunner) addPhase(s *space, p schedule) {
 		ph.results = append(ph.results, res)
 		r.results = append(r.results, res)
 
-		load := ir.Instr{Op: ir.Load, Type: in.Type, Arg: len(s.args)}
-		load.View = &ir.View{Coef: ir.RowMajor(s.axes, ir.Axes(r.kept...))}
+		load := ir.Instr{Op: ir.Load, Type: in.Type, Arg: len(s.Args)}
+		load.View = &ir.View{Coef: ir.RowMajor(s.Axes, ir.Axes(r.kept...))}
 		*in = load
-		s.args = append(s.args, ir.Arg{Kind: ir.In, DType: load.Type})
+		s.Args = append(s.Args, ir.Arg{Kind: ir.In, DType: load.Type})
 	}
-	for i := range s.body {
-		s.body[i].Domain = s.varies(i)
+	for i := range s.Body {
+		s.Body[i].Domain = s.Varies(i)
 	}
 	r.phases = append(r.phases, ph)
 }
@@ -253,7 +247,7 @@ func (j *combineJob) task(w *worker, box int) {
 			clear(unsafe.Slice((*int32)(acc), n))
 		}
 		if res.cast != nil {
-			out := unsafe.Add(j.mem, res.out+start*j.space.body[res.instr].Type.Size())
+			out := unsafe.Add(j.mem, res.out+start*j.space.Body[res.instr].Type.Size())
 			res.cast(out, acc, n)
 		}
 	}

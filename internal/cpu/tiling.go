@@ -17,7 +17,7 @@ type tiling struct {
 func newTiling(s *space, axes []int, least, limit int) *tiling {
 	t := &tiling{axes: axes, lens: make([]int, len(axes)), tile: 1, count: 1}
 	for i, a := range axes {
-		t.lens[i] = s.axes[a].Len
+		t.lens[i] = s.Axes[a].Len
 	}
 	inner := 1
 	t.split = len(axes)
@@ -63,6 +63,13 @@ func even(n, limit int) int {
 		size = (size + 15) &^ 15
 	}
 	return size
+}
+
+// split cuts the boxes of a tiling into at most so many parts (split-K): the number
+// of parts and of boxes in each. All parts take as long as one.
+func split(t *tiling, most int) (parts, boxes int) {
+	parts, boxes, _ = loopnest.Split(max(t.count, 1), most, func(_, boxes int) float64 { return float64(boxes) })
+	return parts, boxes
 }
 
 func (t *tiling) tiles() int {

@@ -3,6 +3,7 @@ package cpu
 import (
 	"testing"
 
+	"github.com/tensorken/tensorken/internal/loopnest"
 	"github.com/tensorken/tensorken/ir"
 )
 
@@ -16,7 +17,7 @@ func TestWork(t *testing.T) {
 	if err := ir.Verify(k); err != nil {
 		t.Fatal(err)
 	}
-	s := newSpace(k, &defaultTuning)
+	s := &space{loopnest.Canonical(k), &defaultTuning}
 	want := rows*cols + cols + rows*cols + rows*cols + 16*rows + rows
 	if got := s.work(s.stores()); got != want {
 		t.Errorf("the work is %d additions, want %d", got, want)

@@ -1,0 +1,197 @@
+package loopnest
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/tensorken/tensorken/ir"
+)
+
+// A Nest is a kernel with axes in canonical form: those of length 1 are gone, the
+// others are sorted by role, and within a role by falling stride, and neighbours
+// that every view treats as one are merged. Instruction i is the kernel's
+// instruction i.
+type Nest struct {
+	*ir.Kernel
+	// Rank is the ir.Kernel.CheckStrides of the original axes, for these.
+	Rank []int
+}
+
+// Canonical brings a kernel's axes into canonical form.
+func Canonical(k *ir.Kernel) *Nest {
+	rank := k.CheckStrides()
+	groups, axes := mergeAxes(k, orderAxes(k), strides(k, rank))
+
+	// groups[i] lists the kernel's axes that are merged into axis i. Their last
+	// one gives its stride.
+	to := make([]int, len(k.Axes))
+	for i := range to {
+		to[i] = -1
+	}
+	for i, g := range groups {
+		for _, a := range g {
+			to[a] = i
+		}
+	}
+	project := func(c []int) []int {
+		p := make([]int, len(groups))
+		for i, g := range groups {
+			p[i] = c[g[len(g)-1]]
+		}
+		return p
+	}
+	n := &Nest{&ir.Kernel{Template: k.Template, Args: k.Args, Axes: axes, Body: slices.Clone(k.Body)}, project(rank)}
+	for i := range n.Body {
+		in := &n.Body[i]
+		if in.View != nil {
+			v := *in.View
+			if in.Op != ir.InBounds {
+				v.Coef = project(v.Coef)
+			}
+			v.Guards = slices.Clone(v.Guards)
+			for j := range v.Guards {
+				v.Guards[j].Coef = project(v.Guards[j].Coef)
+			}
+			in.View = &v
+		}
+		if in.Op == ir.Index {
+			in.Axis = to[in.Axis] // -1: the position is 0
+			if in.Axis < 0 {
+				*in = ir.Instr{Op: ir.Const, Type: ir.Int32}
+			}
+		}
+		var reduced ir.AxisSet
+		for a := range k.Axes {
+			if in.Axes.Has(a) && to[a] >= 0 {
+				reduced |= 1 << to[a]
+			}
+		}
+		in.Axes = reduced
+		in.Domain = n.Varies(i)
+	}
+	return n
+}
+
+// List lists the axes of one of the roles, in order.
+func (n *Nest) List(roles ...ir.Role) []int {
+	var axes []int
+	for a, x := range n.Axes {
+		if slices.Contains(roles, x.Role) {
+			axes = append(axes, a)
+		}
+	}
+	return axes
+}
+
+// Size is the number of points along some axes.
+func (n *Nest) Size(axes []int) int {
+	size := 1
+	for _, a := range axes {
+		size *= n.Axes[a].Len
+	}
+	return size
+}
+
+// strides lists the coefficients of all linear forms that the kernel computes
+// from positions. Axes are merged where every form allows it.
+func strides(k *ir.Kernel, rank []int) [][]int {
+	var forms [][]int
+	if slices.ContainsFunc(k.Args, func(a ir.Arg) bool { return a.Kind == ir.Status }) {
+		forms = append(forms, rank)
+	}
+	for i := range k.Body {
+		in := &k.Body[i]
+		if in.View != nil {
+			if in.Op != ir.InBounds {
+				forms = append(forms, in.View.Coef)
+			}
+			for _, g := range in.View.Guards {
+				forms = append(forms, g.Coef)
+			}
+		}
+		switch in.Op {
+		case ir.Index:
+			f := make([]int, len(k.Axes))
+			f[in.Axis] = 1
+			forms = append(forms, f)
+		case ir.ArgMax:
+			forms = append(forms, ir.RowMajor(k.Axes, in.Axes))
+		}
+	}
+	return forms
+}
+
+// orderAxes lists the axes longer than 1 by role, and within a role by falling
+// stride. A routine needs all axes in the kernel's order, ArgMax the reduced ones.
+func orderAxes(k *ir.Kernel) []int {
+	var axes []int
+	for a, x := range k.Axes {
+		if x.Len != 1 {
+			axes = append(axes, a)
+		}
+	}
+	if k.Template == ir.Routine {
+		return axes
+	}
+	fixed := slices.ContainsFunc(k.Body, func(in ir.Instr) bool { return in.Op == ir.ArgMax })
+	stride := make([]int, len(k.Axes))
+	for _, in := range byWeight(k) {
+		for a, c := range in.View.Coef {
+			if stride[a] == 0 {
+				stride[a] = abs(c)
+			}
+		}
+	}
+	slices.SortStableFunc(axes, func(a, b int) int {
+		role := k.Axes[a].Role
+		if role != k.Axes[b].Role || fixed && role == ir.Reduced {
+			return cmp.Compare(role, k.Axes[b].Role)
+		}
+		return cmp.Compare(stride[b], stride[a])
+	})
+	return axes
+}
+
+// byWeight lists stores and loads by falling number of points, stores before loads
+// of as many.
+func byWeight(k *ir.Kernel) []*ir.Instr {
+	var list []*ir.Instr
+	for _, op := range []ir.Op{ir.Store, ir.Load} {
+		for i := range k.Body {
+			if k.Body[i].Op == op {
+				list = append(list, &k.Body[i])
+			}
+		}
+	}
+	slices.SortStableFunc(list, func(a, b *ir.Instr) int { return cmp.Compare(Points(k.Axes, b.Domain), Points(k.Axes, a.Domain)) })
+	return list
+}
+
+// Points is the number of points along the axes in a set.
+func Points(axes []ir.Axis, in ir.AxisSet) float64 {
+	n := 1.0
+	for a, x := range axes {
+		if in.Has(a) {
+			n *= float64(x.Len)
+		}
+	}
+	return n
+}
+
+// mergeAxes merges neighbouring axes where all forms allow it, and returns the
+// groups and the axes that they become.
+func mergeAxes(k *ir.Kernel, order []int, forms [][]int) (groups [][]int, axes []ir.Axis) {
+	for _, a := range order {
+		x := k.Axes[a]
+		if last := len(groups) - 1; last >= 0 && axes[last].Role == x.Role {
+			b := groups[last][len(groups[last])-1]
+			if !slices.ContainsFunc(forms, func(f []int) bool { return f[b] != f[a]*x.Len }) {
+				groups[last] = append(groups[last], a)
+				axes[last].Len *= x.Len
+				continue
+			}
+		}
+		groups, axes = append(groups, []int{a}), append(axes, x)
+	}
+	return groups, axes
+}
