@@ -6,6 +6,7 @@ import (
 	"math/bits"
 
 	"github.com/tensorken/tensorken/driver"
+	"github.com/tensorken/tensorken/internal/loopnest"
 	"github.com/tensorken/tensorken/internal/shader"
 	"github.com/tensorken/tensorken/ir"
 )
@@ -45,7 +46,7 @@ func (c *compiler) routine() { routines[c.k.Routine()](c) }
 
 // A compiler makes a kernel into a program, pass by pass.
 type compiler struct {
-	k       *ir.Kernel
+	k       *loopnest.Nest
 	t       Target
 	program *shader.Program
 	status  int // the status argument, or -1
@@ -53,7 +54,7 @@ type compiler struct {
 }
 
 func newCompiler(k *ir.Kernel, t Target, p *shader.Program) *compiler {
-	return &compiler{k: k, t: t, program: p, status: -1}
+	return &compiler{k: loopnest.Canonical(k), t: t, program: p, status: -1}
 }
 
 // empty reports whether nothing is stored: there is no point of the axes that

@@ -63,23 +63,23 @@ func (c *compiler) contraction() {
 }
 
 func newContraction(c *compiler) *contraction {
-	x := &contraction{compiler: c, batch: c.long(c.axes(ir.Batch)), splits: 1, between: 1}
+	x := &contraction{compiler: c, batch: c.k.List(ir.Batch), splits: 1, between: 1}
 	sum, m, n := loopnest.Factors(c.k.Body, c.k.Roles(ir.M), c.k.Roles(ir.N))
 	x.sum = sum
-	x.rows = side{axes: c.long(c.axes(ir.M)), factor: m}
-	x.cols = side{axes: c.long(c.axes(ir.N)), factor: n}
-	x.deep = c.long(c.axes(ir.K))
+	x.rows = side{axes: c.k.List(ir.M), factor: m}
+	x.cols = side{axes: c.k.List(ir.N), factor: n}
+	x.deep = c.k.List(ir.K)
 	store := c.stores(0, false)[0]
 	if c.innermostStride(x.rows.axes, store) < c.innermostStride(x.cols.axes, store) {
 		x.rows, x.cols = x.cols, x.rows
 	}
-	x.batches, x.depth = c.length(x.batch), c.length(x.deep)
+	x.batches, x.depth = c.k.Size(x.batch), c.k.Size(x.deep)
 	loads := append(c.loadsOf(m), c.loadsOf(n)...)
 	x.deep = c.nearest(x.deep, loads)
 	x.rows.axes = c.nearest(x.rows.axes, loads)
 	x.cols.axes = c.nearest(x.cols.axes, []int{store})
 	for _, s := range []*side{&x.rows, &x.cols} {
-		s.n = c.length(s.axes)
+		s.n = c.k.Size(s.axes)
 		s.alongK = x.loadsAlong(s)
 	}
 	x.rows.name, x.cols.name = "m", "n"

@@ -63,10 +63,5 @@ func (c *compiler) factorable(in *ir.Instr, axes ir.AxisSet) bool {
 // invariantAlong reports whether an instruction's value is the same at several
 // points along axes.
 func (c *compiler) invariantAlong(i int, axes ir.AxisSet) bool {
-	for a, axis := range c.k.Axes {
-		if axes.Has(a) && axis.Len != 1 && !c.k.Body[i].Domain.Has(a) {
-			return true
-		}
-	}
-	return false
+	return axes&^c.k.Body[i].Domain != 0
 }

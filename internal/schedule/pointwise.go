@@ -10,7 +10,7 @@ import (
 )
 
 func (c *compiler) pointwise() {
-	c.points(c.axes(ir.Parallel), c.stores(0, false), nil)
+	c.points(c.k.List(ir.Parallel), c.stores(0, false), nil)
 	c.report()
 }
 
@@ -29,7 +29,7 @@ func (c *compiler) points(axes []int, stores []int, reduced func(sc *scope, i in
 	}
 	c.pass(c.t.threads(), func(p *pass) {
 		p.reduced = reduced
-		n := p.length(axes) / lanes
+		n := p.k.Size(axes) / lanes
 		p.groups = loopnest.CeilDiv(n, p.Threads)
 		item := p.item()
 		sc := p.root.when(item.Lt(n))
@@ -87,7 +87,7 @@ func (c *compiler) transposeTiles(axes []int, other int, stores []int, reduced f
 	c.pass(side*side/4, func(p *pass) {
 		p.reduced = reduced
 		high, wide := loopnest.CeilDiv(c.k.Axes[other].Len, side), loopnest.CeilDiv(c.k.Axes[inner].Len, side)
-		p.groups = high * wide * c.length(outer)
+		p.groups = high * wide * c.k.Size(outer)
 		job := p.job()
 		rest := p.root.Let("rest", job.Div(high*wide))
 		across := p.root.Let("across", job.Div(wide).Rem(high).Mul(side).Add(shader.ThreadID.Rem(side)))
@@ -115,7 +115,7 @@ func (p *pass) job() *shader.Expr { return p.root.Let("job", shader.GroupID.Min(
 // ordered sorts axes so that the first of the stores goes through memory in
 // row-major order.
 func (c *compiler) ordered(axes, stores []int) []int {
-	list := c.long(axes)
+	list := slices.Clone(axes)
 	if len(stores) > 0 {
 		coef := c.k.Body[stores[0]].View.Coef
 		slices.SortStableFunc(list, func(a, b int) int { return -cmp.Compare(abs(coef[a]), abs(coef[b])) })

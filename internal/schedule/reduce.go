@@ -41,8 +41,8 @@ type reduction struct {
 }
 
 func (c *compiler) reduce() {
-	r := &reduction{compiler: c, parallel: c.axes(ir.Parallel), reduced: c.axes(ir.Reduced)}
-	r.rows, r.cols = c.length(r.parallel), c.length(r.reduced)
+	r := &reduction{compiler: c, parallel: c.k.List(ir.Parallel), reduced: c.k.List(ir.Reduced)}
+	r.rows, r.cols = c.k.Size(r.parallel), c.k.Size(r.reduced)
 	r.level = loopnest.Levels(c.k.Body)
 	r.levels = slices.Max(r.level)
 	r.choose()
@@ -119,20 +119,14 @@ func (r *reduction) orient() {
 		if in.Op != ir.Load && in.Op != ir.Store {
 			continue
 		}
-		points := 1.0
-		for a, axis := range r.k.Axes {
-			if in.Domain.Has(a) {
-				points *= float64(axis.Len)
-			}
-		}
+		points := loopnest.Points(r.k.Axes, in.Domain)
 		for a, c := range in.View.Coef {
-			if c != 0 && r.k.Axes[a].Len > 1 {
+			if c != 0 {
 				near[a] += points / float64(abs(c))
 			}
 		}
 	}
 	last := func(axes []int) ([]int, float64) {
-		axes = r.long(axes)
 		if len(axes) == 0 {
 			return axes, 0
 		}
@@ -196,7 +190,7 @@ func (c *compiler) stepsByFours(in *ir.Instr, inner int) bool {
 		return false
 	}
 	for a, s := range v.Coef {
-		if a != inner && s%4 != 0 && c.k.Axes[a].Len != 1 {
+		if a != inner && s%4 != 0 {
 			return false
 		}
 	}

@@ -53,25 +53,20 @@ func (c *compiler) scatter() {
 func (c *compiler) copyBase() {
 	d := c.k.Args[0].DType.ComputeType()
 	along := &ir.View{Coef: []int{1}}
-	over := ir.AxisSet(1)
-	if c.k.Args[0].Len == 1 {
-		along = &ir.View{Coef: []int{0}}
-		over = 0
-	}
 	k := &ir.Kernel{
 		Template: ir.Pointwise,
 		Args:     c.k.Args,
 		Axes:     []ir.Axis{{Len: c.k.Args[0].Len, Role: ir.Parallel}},
 		Body: []ir.Instr{
-			{Op: ir.Load, Type: d, Arg: 1, View: along, Domain: over},
-			{Op: ir.Store, Type: d, Src: []int{0}, Arg: 0, View: along, Domain: over},
+			{Op: ir.Load, Type: d, Arg: 1, View: along, Domain: 1},
+			{Op: ir.Store, Type: d, Src: []int{0}, Arg: 0, View: along, Domain: 1},
 		},
 	}
 	if x, constant := ir.ScatterStart(c.k.Body); constant {
 		k.Body[0] = ir.Instr{Op: ir.Const, Type: d, Num: x}
 	}
 	sub := newCompiler(k, c.t, c.program)
-	sub.points([]int{0}, []int{1}, nil)
+	sub.points(sub.k.List(ir.Parallel), []int{1}, nil)
 	if c.err == nil {
 		c.err = sub.err
 	}
@@ -80,21 +75,16 @@ func (c *compiler) copyBase() {
 // choose parts the work.
 func (x *scatter) choose() {
 	v := x.at.View
-	for _, a := range x.axes(ir.Parallel, ir.Reduced) {
-		if n := x.k.Axes[a].Len; n != 1 {
-			if v.Coef[a] != 0 {
-				x.columns = append(x.columns, a)
-			} else {
-				x.updates = append(x.updates, a)
-			}
+	separate := loopnest.Separates(v, x.k.Axes)
+	for _, a := range x.k.List(ir.Parallel, ir.Reduced) {
+		if separate && v.Coef[a] != 0 {
+			x.columns = append(x.columns, a)
+		} else {
+			x.updates = append(x.updates, a)
 		}
 	}
-	separate := loopnest.Separates(v, x.k.Axes)
-	if !separate {
-		x.columns, x.updates = nil, x.long(x.axes(ir.Parallel, ir.Reduced))
-	}
 	slices.SortStableFunc(x.columns, func(a, b int) int { return -cmp.Compare(abs(v.Coef[a]), abs(v.Coef[b])) })
-	x.width, x.count = x.length(x.columns), x.length(x.updates)
+	x.width, x.count = x.k.Size(x.columns), x.k.Size(x.updates)
 	x.blocks, x.rows = 1, v.Len
 	busy := x.t.busy()
 	if separate && v.Len > 0 && x.count > 1 {

@@ -58,11 +58,6 @@ type scope struct {
 func newScope(p *pass) *scope {
 	sc := (&scope{p: p}).on(p.Body, "")
 	sc.parent = nil
-	for a, axis := range p.k.Axes {
-		if axis.Len == 1 {
-			sc.axes[a] = coord{at: value{number(shader.I32, 0)}}
-		}
-	}
 	return sc
 }
 

@@ -5,40 +5,7 @@ import (
 	"slices"
 
 	"github.com/tensorken/tensorken/internal/shader"
-	"github.com/tensorken/tensorken/ir"
 )
-
-// length is the number of points along axes.
-func (c *compiler) length(axes []int) int {
-	n := 1
-	for _, a := range axes {
-		n *= c.k.Axes[a].Len
-	}
-	return n
-}
-
-// axes lists the axes that have one of some roles.
-func (c *compiler) axes(roles ...ir.Role) []int {
-	var list []int
-	set := c.k.Roles(roles...)
-	for a := range c.k.Axes {
-		if set.Has(a) {
-			list = append(list, a)
-		}
-	}
-	return list
-}
-
-// long lists those of axes that are longer than 1: the others are at 0.
-func (c *compiler) long(axes []int) []int {
-	var list []int
-	for _, a := range axes {
-		if c.k.Axes[a].Len != 1 {
-			list = append(list, a)
-		}
-	}
-	return list
-}
 
 // A span is points along axes, of which the last is the inner one: lane l is
 // at the number base + step[l], a U32, in row-major order. With fours lanes
@@ -92,7 +59,7 @@ func (sc *scope) enterValid(w span) {
 
 // enter makes the positions along a span's axes known in sc.
 func (sc *scope) enter(w span) {
-	switch w.axes = sc.p.long(w.axes); {
+	switch {
 	case len(w.axes) == 0:
 	case len(w.axes) == 1 && w.clamp == nil:
 		sc.enterAxis(&w)

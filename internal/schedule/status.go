@@ -1,7 +1,9 @@
 package schedule
 
 import (
+	"cmp"
 	"math"
+	"slices"
 
 	"github.com/tensorken/tensorken/internal/shader"
 	"github.com/tensorken/tensorken/ir"
@@ -24,7 +26,7 @@ func (c *compiler) findStatus() {
 // note notes that instruction i has a bad index in a lane.
 func (sc *scope) note(i, lane int) {
 	b, word := sc.p.output(sc.p.status), sc.p.offset(sc.p.status)
-	strides, over := sc.p.k.CheckStrides(), ir.IndexDomain(sc.p.k.Body, i)
+	strides, over := slices.Clone(sc.p.k.Rank), ir.IndexDomain(sc.p.k.Body, i)
 	for a := range strides {
 		if !over.Has(a) {
 			strides[a] = 0
@@ -37,17 +39,16 @@ func (sc *scope) note(i, lane int) {
 	})
 }
 
-// checked lists the axes of the kernel's CheckDomain.
+// checked lists the axes of the kernel's CheckDomain, in the order of positions.
 func (c *compiler) checked() []int {
 	var axes []int
-	n := 1
 	for a, domain := 0, c.k.CheckDomain(); a < len(c.k.Axes); a++ {
 		if domain.Has(a) {
 			axes = append(axes, a)
-			n *= c.k.Axes[a].Len
 		}
 	}
-	if n > math.MaxInt32 {
+	slices.SortStableFunc(axes, func(a, b int) int { return cmp.Compare(c.k.Rank[b], c.k.Rank[a]) })
+	if n := c.k.Size(axes); n > math.MaxInt32 {
 		c.fail("a step checks %d indices, %s", n, remedy)
 	}
 	return axes

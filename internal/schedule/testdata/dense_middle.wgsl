@@ -67,14 +67,14 @@ fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) t
   let qm0 = thread % 2u;
   let um0 = thread / 2u;
   var lm0 = vec4<f32>();
-  let i1_m0 = i32(m0 + um0);
+  let i0_m0 = i32(m0 + um0);
   let qn0 = thread % 16u;
   let un0 = thread / 16u;
   var ln0 = vec4<f32>();
-  let i2_n0 = i32(n0 + qn0 * 4u);
+  let i1_n0 = i32(n0 + qn0 * 4u);
   {
-    let i3_m0 = i32(0u * 8u + qm0 * 4u);
-    let q_v0_m0_0 = a0[u32(512 * i1_m0 + i3_m0 + p.o0) >> 2u];
+    let i2_m0 = i32(0u * 8u + qm0 * 4u);
+    let q_v0_m0_0 = a0[u32(512 * i0_m0 + i2_m0 + p.o0) >> 2u];
     let v0_m0_0 = q_v0_m0_0.x;
     let v0_m0_1 = q_v0_m0_0.y;
     let v0_m0_2 = q_v0_m0_0.z;
@@ -82,8 +82,8 @@ fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) t
     lm0 = vec4<f32>(v0_m0_0, v0_m0_1, v0_m0_2, v0_m0_3);
   }
   {
-    let i3_n0 = i32(0u * 8u + un0);
-    let q_v1_n0_0 = a1[u32(i2_n0 + 512 * i3_n0 + p.o1) >> 2u];
+    let i2_n0 = i32(0u * 8u + un0);
+    let q_v1_n0_0 = a1[u32(i1_n0 + 512 * i2_n0 + p.o1) >> 2u];
     let v1_n0_0 = q_v1_n0_0.x;
     let v1_n0_1 = q_v1_n0_0.y;
     let v1_n0_2 = q_v1_n0_0.z;
@@ -105,8 +105,8 @@ fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) t
     let odd = (step - 0u) & 1u;
     let next = min(step + 1u, 64u - 1u);
     {
-      let i3_m0 = i32(next * 8u + qm0 * 4u);
-      let q_v0_m0_0 = a0[u32(512 * i1_m0 + i3_m0 + p.o0) >> 2u];
+      let i2_m0 = i32(next * 8u + qm0 * 4u);
+      let q_v0_m0_0 = a0[u32(512 * i0_m0 + i2_m0 + p.o0) >> 2u];
       let v0_m0_0 = q_v0_m0_0.x;
       let v0_m0_1 = q_v0_m0_0.y;
       let v0_m0_2 = q_v0_m0_0.z;
@@ -114,8 +114,8 @@ fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) t
       lm0 = vec4<f32>(v0_m0_0, v0_m0_1, v0_m0_2, v0_m0_3);
     }
     {
-      let i3_n0 = i32(next * 8u + un0);
-      let q_v1_n0_0 = a1[u32(i2_n0 + 512 * i3_n0 + p.o1) >> 2u];
+      let i2_n0 = i32(next * 8u + un0);
+      let q_v1_n0_0 = a1[u32(i1_n0 + 512 * i2_n0 + p.o1) >> 2u];
       let v1_n0_0 = q_v1_n0_0.x;
       let v1_n0_1 = q_v1_n0_0.y;
       let v1_n0_2 = q_v1_n0_0.z;
@@ -243,15 +243,15 @@ fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) t
   let v6 = 0.0f;
   {
     let col = n0 + tx * 4u + 0u;
-    let i2 = i32(col);
-    let q_v4_0 = a2[u32(i2 + p.o2) >> 2u];
+    let i1 = i32(col);
+    let q_v4_0 = a2[u32(i1 + p.o2) >> 2u];
     let v4_0 = q_v4_0.x;
     let v4_1 = q_v4_0.y;
     let v4_2 = q_v4_0.z;
     let v4_3 = q_v4_0.w;
     {
       let row = m0 + ty * 4u + 0u;
-      let i1 = i32(row);
+      let i0 = i32(row);
       let v5_0 = launder(c000.x) + v4_0;
       let v5_1 = launder(c000.y) + v4_1;
       let v5_2 = launder(c000.z) + v4_2;
@@ -260,11 +260,11 @@ fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) t
       let v7_1 = max_f32(v5_1, v6);
       let v7_2 = max_f32(v5_2, v6);
       let v7_3 = max_f32(v5_3, v6);
-      a3[u32(512 * i1 + i2) >> 2u] = vec4<f32>(v7_0, v7_1, v7_2, v7_3);
+      a3[u32(512 * i0 + i1) >> 2u] = vec4<f32>(v7_0, v7_1, v7_2, v7_3);
     }
     {
       let row = m0 + ty * 4u + 1u;
-      let i1 = i32(row);
+      let i0 = i32(row);
       let v5_0 = launder(c010.x) + v4_0;
       let v5_1 = launder(c010.y) + v4_1;
       let v5_2 = launder(c010.z) + v4_2;
@@ -273,11 +273,11 @@ fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) t
       let v7_1 = max_f32(v5_1, v6);
       let v7_2 = max_f32(v5_2, v6);
       let v7_3 = max_f32(v5_3, v6);
-      a3[u32(512 * i1 + i2) >> 2u] = vec4<f32>(v7_0, v7_1, v7_2, v7_3);
+      a3[u32(512 * i0 + i1) >> 2u] = vec4<f32>(v7_0, v7_1, v7_2, v7_3);
     }
     {
       let row = m0 + ty * 4u + 2u;
-      let i1 = i32(row);
+      let i0 = i32(row);
       let v5_0 = launder(c020.x) + v4_0;
       let v5_1 = launder(c020.y) + v4_1;
       let v5_2 = launder(c020.z) + v4_2;
@@ -286,11 +286,11 @@ fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) t
       let v7_1 = max_f32(v5_1, v6);
       let v7_2 = max_f32(v5_2, v6);
       let v7_3 = max_f32(v5_3, v6);
-      a3[u32(512 * i1 + i2) >> 2u] = vec4<f32>(v7_0, v7_1, v7_2, v7_3);
+      a3[u32(512 * i0 + i1) >> 2u] = vec4<f32>(v7_0, v7_1, v7_2, v7_3);
     }
     {
       let row = m0 + ty * 4u + 3u;
-      let i1 = i32(row);
+      let i0 = i32(row);
       let v5_0 = launder(c030.x) + v4_0;
       let v5_1 = launder(c030.y) + v4_1;
       let v5_2 = launder(c030.z) + v4_2;
@@ -299,20 +299,20 @@ fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) t
       let v7_1 = max_f32(v5_1, v6);
       let v7_2 = max_f32(v5_2, v6);
       let v7_3 = max_f32(v5_3, v6);
-      a3[u32(512 * i1 + i2) >> 2u] = vec4<f32>(v7_0, v7_1, v7_2, v7_3);
+      a3[u32(512 * i0 + i1) >> 2u] = vec4<f32>(v7_0, v7_1, v7_2, v7_3);
     }
   }
   {
     let col = n0 + tx * 4u + 32u;
-    let i2 = i32(col);
-    let q_v4_0 = a2[u32(i2 + p.o2) >> 2u];
+    let i1 = i32(col);
+    let q_v4_0 = a2[u32(i1 + p.o2) >> 2u];
     let v4_0 = q_v4_0.x;
     let v4_1 = q_v4_0.y;
     let v4_2 = q_v4_0.z;
     let v4_3 = q_v4_0.w;
     {
       let row = m0 + ty * 4u + 0u;
-      let i1 = i32(row);
+      let i0 = i32(row);
       let v5_0 = launder(c001.x) + v4_0;
       let v5_1 = launder(c001.y) + v4_1;
       let v5_2 = launder(c001.z) + v4_2;
@@ -321,11 +321,11 @@ fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) t
       let v7_1 = max_f32(v5_1, v6);
       let v7_2 = max_f32(v5_2, v6);
       let v7_3 = max_f32(v5_3, v6);
-      a3[u32(512 * i1 + i2) >> 2u] = vec4<f32>(v7_0, v7_1, v7_2, v7_3);
+      a3[u32(512 * i0 + i1) >> 2u] = vec4<f32>(v7_0, v7_1, v7_2, v7_3);
     }
     {
       let row = m0 + ty * 4u + 1u;
-      let i1 = i32(row);
+      let i0 = i32(row);
       let v5_0 = launder(c011.x) + v4_0;
       let v5_1 = launder(c011.y) + v4_1;
       let v5_2 = launder(c011.z) + v4_2;
@@ -334,11 +334,11 @@ fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) t
       let v7_1 = max_f32(v5_1, v6);
       let v7_2 = max_f32(v5_2, v6);
       let v7_3 = max_f32(v5_3, v6);
-      a3[u32(512 * i1 + i2) >> 2u] = vec4<f32>(v7_0, v7_1, v7_2, v7_3);
+      a3[u32(512 * i0 + i1) >> 2u] = vec4<f32>(v7_0, v7_1, v7_2, v7_3);
     }
     {
       let row = m0 + ty * 4u + 2u;
-      let i1 = i32(row);
+      let i0 = i32(row);
       let v5_0 = launder(c021.x) + v4_0;
       let v5_1 = launder(c021.y) + v4_1;
       let v5_2 = launder(c021.z) + v4_2;
@@ -347,11 +347,11 @@ fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) t
       let v7_1 = max_f32(v5_1, v6);
       let v7_2 = max_f32(v5_2, v6);
       let v7_3 = max_f32(v5_3, v6);
-      a3[u32(512 * i1 + i2) >> 2u] = vec4<f32>(v7_0, v7_1, v7_2, v7_3);
+      a3[u32(512 * i0 + i1) >> 2u] = vec4<f32>(v7_0, v7_1, v7_2, v7_3);
     }
     {
       let row = m0 + ty * 4u + 3u;
-      let i1 = i32(row);
+      let i0 = i32(row);
       let v5_0 = launder(c031.x) + v4_0;
       let v5_1 = launder(c031.y) + v4_1;
       let v5_2 = launder(c031.z) + v4_2;
@@ -360,7 +360,7 @@ fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) t
       let v7_1 = max_f32(v5_1, v6);
       let v7_2 = max_f32(v5_2, v6);
       let v7_3 = max_f32(v5_3, v6);
-      a3[u32(512 * i1 + i2) >> 2u] = vec4<f32>(v7_0, v7_1, v7_2, v7_3);
+      a3[u32(512 * i0 + i1) >> 2u] = vec4<f32>(v7_0, v7_1, v7_2, v7_3);
     }
   }
 }

@@ -46,24 +46,24 @@ fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) t
   let qm0 = thread % 4u;
   let um0 = thread / 4u;
   var lm0 = vec4<f32>();
-  let i1_m0 = i32(min(m0 + um0, 16u - 1u));
+  let i0_m0 = i32(min(m0 + um0, 16u - 1u));
   let qm1 = (thread + 64u) % 4u;
   let um1 = (thread + 64u) / 4u;
   var lm1 = vec4<f32>();
-  let i1_m1 = i32(min(m0 + um1, 16u - 1u));
+  let i0_m1 = i32(min(m0 + um1, 16u - 1u));
   let qn0 = thread % 8u;
   let un0 = thread / 8u;
   var ln0 = vec4<f32>();
-  let i2_n0 = i32(min(n0 + qn0 * 4u, 100u - 4u));
+  let i1_n0 = i32(min(n0 + qn0 * 4u, 100u - 4u));
   let qn1 = (thread + 64u) % 8u;
   let un1 = (thread + 64u) / 8u;
   var ln1 = vec4<f32>();
-  let i2_n1 = i32(min(n0 + qn1 * 4u, 100u - 4u));
+  let i1_n1 = i32(min(n0 + qn1 * 4u, 100u - 4u));
   let begin = split * 4u;
   let end = min(begin + 4u, 256u);
   {
-    let i3_m0 = i32(begin * 16u + qm0 * 4u);
-    let q_v0_m0_0 = a0[u32(4096 * i1_m0 + i3_m0 + p.o0) >> 2u];
+    let i2_m0 = i32(begin * 16u + qm0 * 4u);
+    let q_v0_m0_0 = a0[u32(4096 * i0_m0 + i2_m0 + p.o0) >> 2u];
     let v0_m0_0 = q_v0_m0_0.x;
     let v0_m0_1 = q_v0_m0_0.y;
     let v0_m0_2 = q_v0_m0_0.z;
@@ -71,8 +71,8 @@ fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) t
     lm0 = vec4<f32>(select(0.0f, v0_m0_0, m0 + um0 < 16u), select(0.0f, v0_m0_1, m0 + um0 < 16u), select(0.0f, v0_m0_2, m0 + um0 < 16u), select(0.0f, v0_m0_3, m0 + um0 < 16u));
   }
   {
-    let i3_m1 = i32(begin * 16u + qm1 * 4u);
-    let q_v0_m1_0 = a0[u32(4096 * i1_m1 + i3_m1 + p.o0) >> 2u];
+    let i2_m1 = i32(begin * 16u + qm1 * 4u);
+    let q_v0_m1_0 = a0[u32(4096 * i0_m1 + i2_m1 + p.o0) >> 2u];
     let v0_m1_0 = q_v0_m1_0.x;
     let v0_m1_1 = q_v0_m1_0.y;
     let v0_m1_2 = q_v0_m1_0.z;
@@ -80,8 +80,8 @@ fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) t
     lm1 = vec4<f32>(select(0.0f, v0_m1_0, m0 + um1 < 16u), select(0.0f, v0_m1_1, m0 + um1 < 16u), select(0.0f, v0_m1_2, m0 + um1 < 16u), select(0.0f, v0_m1_3, m0 + um1 < 16u));
   }
   {
-    let i3_n0 = i32(begin * 16u + un0);
-    let q_v1_n0_0 = a1[u32(i2_n0 + 100 * i3_n0 + p.o1) >> 2u];
+    let i2_n0 = i32(begin * 16u + un0);
+    let q_v1_n0_0 = a1[u32(i1_n0 + 100 * i2_n0 + p.o1) >> 2u];
     let v1_n0_0 = q_v1_n0_0.x;
     let v1_n0_1 = q_v1_n0_0.y;
     let v1_n0_2 = q_v1_n0_0.z;
@@ -89,8 +89,8 @@ fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) t
     ln0 = vec4<f32>(select(0.0f, v1_n0_0, n0 + qn0 * 4u < 100u), select(0.0f, v1_n0_1, n0 + qn0 * 4u < 100u), select(0.0f, v1_n0_2, n0 + qn0 * 4u < 100u), select(0.0f, v1_n0_3, n0 + qn0 * 4u < 100u));
   }
   {
-    let i3_n1 = i32(begin * 16u + un1);
-    let q_v1_n1_0 = a1[u32(i2_n1 + 100 * i3_n1 + p.o1) >> 2u];
+    let i2_n1 = i32(begin * 16u + un1);
+    let q_v1_n1_0 = a1[u32(i1_n1 + 100 * i2_n1 + p.o1) >> 2u];
     let v1_n1_0 = q_v1_n1_0.x;
     let v1_n1_1 = q_v1_n1_0.y;
     let v1_n1_2 = q_v1_n1_0.z;
@@ -122,8 +122,8 @@ fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) t
     let odd = (step - begin) & 1u;
     let next = min(step + 1u, end - 1u);
     {
-      let i3_m0 = i32(next * 16u + qm0 * 4u);
-      let q_v0_m0_0 = a0[u32(4096 * i1_m0 + i3_m0 + p.o0) >> 2u];
+      let i2_m0 = i32(next * 16u + qm0 * 4u);
+      let q_v0_m0_0 = a0[u32(4096 * i0_m0 + i2_m0 + p.o0) >> 2u];
       let v0_m0_0 = q_v0_m0_0.x;
       let v0_m0_1 = q_v0_m0_0.y;
       let v0_m0_2 = q_v0_m0_0.z;
@@ -131,8 +131,8 @@ fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) t
       lm0 = vec4<f32>(select(0.0f, v0_m0_0, m0 + um0 < 16u), select(0.0f, v0_m0_1, m0 + um0 < 16u), select(0.0f, v0_m0_2, m0 + um0 < 16u), select(0.0f, v0_m0_3, m0 + um0 < 16u));
     }
     {
-      let i3_m1 = i32(next * 16u + qm1 * 4u);
-      let q_v0_m1_0 = a0[u32(4096 * i1_m1 + i3_m1 + p.o0) >> 2u];
+      let i2_m1 = i32(next * 16u + qm1 * 4u);
+      let q_v0_m1_0 = a0[u32(4096 * i0_m1 + i2_m1 + p.o0) >> 2u];
       let v0_m1_0 = q_v0_m1_0.x;
       let v0_m1_1 = q_v0_m1_0.y;
       let v0_m1_2 = q_v0_m1_0.z;
@@ -140,8 +140,8 @@ fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) t
       lm1 = vec4<f32>(select(0.0f, v0_m1_0, m0 + um1 < 16u), select(0.0f, v0_m1_1, m0 + um1 < 16u), select(0.0f, v0_m1_2, m0 + um1 < 16u), select(0.0f, v0_m1_3, m0 + um1 < 16u));
     }
     {
-      let i3_n0 = i32(next * 16u + un0);
-      let q_v1_n0_0 = a1[u32(i2_n0 + 100 * i3_n0 + p.o1) >> 2u];
+      let i2_n0 = i32(next * 16u + un0);
+      let q_v1_n0_0 = a1[u32(i1_n0 + 100 * i2_n0 + p.o1) >> 2u];
       let v1_n0_0 = q_v1_n0_0.x;
       let v1_n0_1 = q_v1_n0_0.y;
       let v1_n0_2 = q_v1_n0_0.z;
@@ -149,8 +149,8 @@ fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) t
       ln0 = vec4<f32>(select(0.0f, v1_n0_0, n0 + qn0 * 4u < 100u), select(0.0f, v1_n0_1, n0 + qn0 * 4u < 100u), select(0.0f, v1_n0_2, n0 + qn0 * 4u < 100u), select(0.0f, v1_n0_3, n0 + qn0 * 4u < 100u));
     }
     {
-      let i3_n1 = i32(next * 16u + un1);
-      let q_v1_n1_0 = a1[u32(i2_n1 + 100 * i3_n1 + p.o1) >> 2u];
+      let i2_n1 = i32(next * 16u + un1);
+      let q_v1_n1_0 = a1[u32(i1_n1 + 100 * i2_n1 + p.o1) >> 2u];
       let v1_n1_0 = q_v1_n1_0.x;
       let v1_n1_1 = q_v1_n1_0.y;
       let v1_n1_2 = q_v1_n1_0.z;
@@ -311,10 +311,10 @@ fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) t
   }
   {
     let col = n0 + tx * 4u + 0u;
-    let i2 = i32(min(col, 100u - 4u));
+    let i1 = i32(min(col, 100u - 4u));
     {
       let row = m0 + ty * 4u + 0u;
-      let i1 = i32(min(row, 16u - 1u));
+      let i0 = i32(min(row, 16u - 1u));
       if (row < 16u && col < 100u) {
         s0[((split * 1u + batch) * 16u + row) * 100u + col + 0u] = c000.x;
       }
@@ -330,7 +330,7 @@ fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) t
     }
     {
       let row = m0 + ty * 4u + 1u;
-      let i1 = i32(min(row, 16u - 1u));
+      let i0 = i32(min(row, 16u - 1u));
       if (row < 16u && col < 100u) {
         s0[((split * 1u + batch) * 16u + row) * 100u + col + 0u] = c010.x;
       }
@@ -346,7 +346,7 @@ fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) t
     }
     {
       let row = m0 + ty * 4u + 2u;
-      let i1 = i32(min(row, 16u - 1u));
+      let i0 = i32(min(row, 16u - 1u));
       if (row < 16u && col < 100u) {
         s0[((split * 1u + batch) * 16u + row) * 100u + col + 0u] = c020.x;
       }
@@ -362,7 +362,7 @@ fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) t
     }
     {
       let row = m0 + ty * 4u + 3u;
-      let i1 = i32(min(row, 16u - 1u));
+      let i0 = i32(min(row, 16u - 1u));
       if (row < 16u && col < 100u) {
         s0[((split * 1u + batch) * 16u + row) * 100u + col + 0u] = c030.x;
       }
@@ -410,30 +410,30 @@ fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) t
   let item = group * 256u + thread;
   let v6 = 0.0f;
   if (item < 400u) {
-    let fi2 = item * 4u;
-    let i2 = i32(fi2 % 100u);
-    let i1 = i32(fi2 / 100u);
+    let fi1 = item * 4u;
+    let i1 = i32(fi1 % 100u);
+    let i0 = i32(fi1 / 100u);
     var v3_0 = 0.0f;
     for (var n = 0; n < 64; n = n + 1) {
-      let k3_0 = s0[n * 1600 + (100 * i1 + i2)];
+      let k3_0 = s0[n * 1600 + (100 * i0 + i1)];
       v3_0 = v3_0 + k3_0;
     }
     var v3_1 = 0.0f;
     for (var n = 0; n < 64; n = n + 1) {
-      let k3_1 = s0[n * 1600 + (100 * i1 + i2 + 1)];
+      let k3_1 = s0[n * 1600 + (100 * i0 + i1 + 1)];
       v3_1 = v3_1 + k3_1;
     }
     var v3_2 = 0.0f;
     for (var n = 0; n < 64; n = n + 1) {
-      let k3_2 = s0[n * 1600 + (100 * i1 + i2 + 2)];
+      let k3_2 = s0[n * 1600 + (100 * i0 + i1 + 2)];
       v3_2 = v3_2 + k3_2;
     }
     var v3_3 = 0.0f;
     for (var n = 0; n < 64; n = n + 1) {
-      let k3_3 = s0[n * 1600 + (100 * i1 + i2 + 3)];
+      let k3_3 = s0[n * 1600 + (100 * i0 + i1 + 3)];
       v3_3 = v3_3 + k3_3;
     }
-    let q_v4_0 = a2[u32(i2 + p.o2) >> 2u];
+    let q_v4_0 = a2[u32(i1 + p.o2) >> 2u];
     let v4_0 = q_v4_0.x;
     let v4_1 = q_v4_0.y;
     let v4_2 = q_v4_0.z;
@@ -446,6 +446,6 @@ fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) t
     let v7_1 = max_f32(v5_1, v6);
     let v7_2 = max_f32(v5_2, v6);
     let v7_3 = max_f32(v5_3, v6);
-    a3[u32(100 * i1 + i2) >> 2u] = vec4<f32>(v7_0, v7_1, v7_2, v7_3);
+    a3[u32(100 * i0 + i1) >> 2u] = vec4<f32>(v7_0, v7_1, v7_2, v7_3);
   }
 }

@@ -52,39 +52,39 @@ fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) t
   let tn = thread % 8u;
   let col = (job % 128u * 8u + tn) * 4u;
   var c0 = vec4<f32>();
-  let i2_n = i32(col);
+  let i0_n = i32(col);
   {
     var k0 = 0u;
     for (; k0 + 512u <= 4096u; k0 = k0 + 512u) {
-      let i3 = i32(k0 + tk * 4u);
-      let q_v0_m0_0 = a0[u32(i3 + p.o0) >> 2u];
+      let i1 = i32(k0 + tk * 4u);
+      let q_v0_m0_0 = a0[u32(i1 + p.o0) >> 2u];
       let v0_m0_0 = q_v0_m0_0.x;
       let v0_m0_1 = q_v0_m0_0.y;
       let v0_m0_2 = q_v0_m0_0.z;
       let v0_m0_3 = q_v0_m0_0.w;
       let m_m0 = vec4<f32>(v0_m0_0, v0_m0_1, v0_m0_2, v0_m0_3);
-      let q_v1_n_k0_0 = a1[u32(i2_n + 4096 * i3 + p.o1) >> 2u];
+      let q_v1_n_k0_0 = a1[u32(i0_n + 4096 * i1 + p.o1) >> 2u];
       let v1_n_k0_0 = q_v1_n_k0_0.x;
       let v1_n_k0_1 = q_v1_n_k0_0.y;
       let v1_n_k0_2 = q_v1_n_k0_0.z;
       let v1_n_k0_3 = q_v1_n_k0_0.w;
       let n_n_k0 = vec4<f32>(v1_n_k0_0, v1_n_k0_1, v1_n_k0_2, v1_n_k0_3);
       c0 = fma(vec4<f32>(m_m0.x), n_n_k0, c0);
-      let q_v1_n_k1_0 = a1[u32(i2_n + 4096 * (i3 + 1) + p.o1) >> 2u];
+      let q_v1_n_k1_0 = a1[u32(i0_n + 4096 * (i1 + 1) + p.o1) >> 2u];
       let v1_n_k1_0 = q_v1_n_k1_0.x;
       let v1_n_k1_1 = q_v1_n_k1_0.y;
       let v1_n_k1_2 = q_v1_n_k1_0.z;
       let v1_n_k1_3 = q_v1_n_k1_0.w;
       let n_n_k1 = vec4<f32>(v1_n_k1_0, v1_n_k1_1, v1_n_k1_2, v1_n_k1_3);
       c0 = fma(vec4<f32>(m_m0.y), n_n_k1, c0);
-      let q_v1_n_k2_0 = a1[u32(i2_n + 4096 * (i3 + 2) + p.o1) >> 2u];
+      let q_v1_n_k2_0 = a1[u32(i0_n + 4096 * (i1 + 2) + p.o1) >> 2u];
       let v1_n_k2_0 = q_v1_n_k2_0.x;
       let v1_n_k2_1 = q_v1_n_k2_0.y;
       let v1_n_k2_2 = q_v1_n_k2_0.z;
       let v1_n_k2_3 = q_v1_n_k2_0.w;
       let n_n_k2 = vec4<f32>(v1_n_k2_0, v1_n_k2_1, v1_n_k2_2, v1_n_k2_3);
       c0 = fma(vec4<f32>(m_m0.z), n_n_k2, c0);
-      let q_v1_n_k3_0 = a1[u32(i2_n + 4096 * (i3 + 3) + p.o1) >> 2u];
+      let q_v1_n_k3_0 = a1[u32(i0_n + 4096 * (i1 + 3) + p.o1) >> 2u];
       let v1_n_k3_0 = q_v1_n_k3_0.x;
       let v1_n_k3_1 = q_v1_n_k3_0.y;
       let v1_n_k3_2 = q_v1_n_k3_0.z;
@@ -126,8 +126,8 @@ fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) t
   let v6 = 0.0f;
   if (tk == 0u) {
     {
-      let i2 = i32(col);
-      let q_v4_0 = a2[u32(i2 + p.o2) >> 2u];
+      let i0 = i32(col);
+      let q_v4_0 = a2[u32(i0 + p.o2) >> 2u];
       let v4_0 = q_v4_0.x;
       let v4_1 = q_v4_0.y;
       let v4_2 = q_v4_0.z;
@@ -141,7 +141,7 @@ fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) t
         let v7_1 = max_f32(v5_1, v6);
         let v7_2 = max_f32(v5_2, v6);
         let v7_3 = max_f32(v5_3, v6);
-        a3[u32(i2) >> 2u] = vec4<f32>(v7_0, v7_1, v7_2, v7_3);
+        a3[u32(i0) >> 2u] = vec4<f32>(v7_0, v7_1, v7_2, v7_3);
       }
     }
   }

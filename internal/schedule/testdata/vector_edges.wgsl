@@ -69,115 +69,115 @@ fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) t
   let col = job % 32u * 32u + tn;
   let i0 = i32(batch);
   var c0 = vec4<f32>();
-  let i2_n_0 = i32(min(col, 1001u - 1u));
-  let i2_n_1 = i32(min(col + 8u, 1001u - 1u));
-  let i2_n_2 = i32(min(col + 16u, 1001u - 1u));
-  let i2_n_3 = i32(min(col + 24u, 1001u - 1u));
+  let i1_n_0 = i32(min(col, 1001u - 1u));
+  let i1_n_1 = i32(min(col + 8u, 1001u - 1u));
+  let i1_n_2 = i32(min(col + 16u, 1001u - 1u));
+  let i1_n_3 = i32(min(col + 24u, 1001u - 1u));
   {
     var k0 = 0u;
     for (; k0 + 128u <= 333u; k0 = k0 + 128u) {
-      let i3 = i32(k0 + tk);
-      let p_v0_m0_0 = u32(333 * i0 + i3 + p.o0);
+      let i2 = i32(k0 + tk);
+      let p_v0_m0_0 = u32(333 * i0 + i2 + p.o0);
       let v0_m0_0 = unpack2x16float(a0[p_v0_m0_0 >> 1u] >> ((p_v0_m0_0 & 1u) * 16u)).x;
-      let p_v0_m0_1 = u32(333 * i0 + i3 + p.o0 + 32);
+      let p_v0_m0_1 = u32(333 * i0 + i2 + p.o0 + 32);
       let v0_m0_1 = unpack2x16float(a0[p_v0_m0_1 >> 1u] >> ((p_v0_m0_1 & 1u) * 16u)).x;
-      let p_v0_m0_2 = u32(333 * i0 + i3 + p.o0 + 64);
+      let p_v0_m0_2 = u32(333 * i0 + i2 + p.o0 + 64);
       let v0_m0_2 = unpack2x16float(a0[p_v0_m0_2 >> 1u] >> ((p_v0_m0_2 & 1u) * 16u)).x;
-      let p_v0_m0_3 = u32(333 * i0 + i3 + p.o0 + 96);
+      let p_v0_m0_3 = u32(333 * i0 + i2 + p.o0 + 96);
       let v0_m0_3 = unpack2x16float(a0[p_v0_m0_3 >> 1u] >> ((p_v0_m0_3 & 1u) * 16u)).x;
       let m_m0 = vec4<f32>(v0_m0_0, v0_m0_1, v0_m0_2, v0_m0_3);
-      let p_v1_n_k0_0 = u32(i2_n_0 + 1001 * i3 + p.o1);
+      let p_v1_n_k0_0 = u32(i1_n_0 + 1001 * i2 + p.o1);
       let v1_n_k0_0 = unpack2x16float(a1[p_v1_n_k0_0 >> 1u] >> ((p_v1_n_k0_0 & 1u) * 16u)).x;
-      let p_v1_n_k0_1 = u32(i2_n_1 + 1001 * i3 + p.o1);
+      let p_v1_n_k0_1 = u32(i1_n_1 + 1001 * i2 + p.o1);
       let v1_n_k0_1 = unpack2x16float(a1[p_v1_n_k0_1 >> 1u] >> ((p_v1_n_k0_1 & 1u) * 16u)).x;
-      let p_v1_n_k0_2 = u32(i2_n_2 + 1001 * i3 + p.o1);
+      let p_v1_n_k0_2 = u32(i1_n_2 + 1001 * i2 + p.o1);
       let v1_n_k0_2 = unpack2x16float(a1[p_v1_n_k0_2 >> 1u] >> ((p_v1_n_k0_2 & 1u) * 16u)).x;
-      let p_v1_n_k0_3 = u32(i2_n_3 + 1001 * i3 + p.o1);
+      let p_v1_n_k0_3 = u32(i1_n_3 + 1001 * i2 + p.o1);
       let v1_n_k0_3 = unpack2x16float(a1[p_v1_n_k0_3 >> 1u] >> ((p_v1_n_k0_3 & 1u) * 16u)).x;
       let n_n_k0 = vec4<f32>(v1_n_k0_0, v1_n_k0_1, v1_n_k0_2, v1_n_k0_3);
       c0 = fma(vec4<f32>(m_m0.x), n_n_k0, c0);
-      let p_v1_n_k1_0 = u32(i2_n_0 + 1001 * (i3 + 32) + p.o1);
+      let p_v1_n_k1_0 = u32(i1_n_0 + 1001 * (i2 + 32) + p.o1);
       let v1_n_k1_0 = unpack2x16float(a1[p_v1_n_k1_0 >> 1u] >> ((p_v1_n_k1_0 & 1u) * 16u)).x;
-      let p_v1_n_k1_1 = u32(i2_n_1 + 1001 * (i3 + 32) + p.o1);
+      let p_v1_n_k1_1 = u32(i1_n_1 + 1001 * (i2 + 32) + p.o1);
       let v1_n_k1_1 = unpack2x16float(a1[p_v1_n_k1_1 >> 1u] >> ((p_v1_n_k1_1 & 1u) * 16u)).x;
-      let p_v1_n_k1_2 = u32(i2_n_2 + 1001 * (i3 + 32) + p.o1);
+      let p_v1_n_k1_2 = u32(i1_n_2 + 1001 * (i2 + 32) + p.o1);
       let v1_n_k1_2 = unpack2x16float(a1[p_v1_n_k1_2 >> 1u] >> ((p_v1_n_k1_2 & 1u) * 16u)).x;
-      let p_v1_n_k1_3 = u32(i2_n_3 + 1001 * (i3 + 32) + p.o1);
+      let p_v1_n_k1_3 = u32(i1_n_3 + 1001 * (i2 + 32) + p.o1);
       let v1_n_k1_3 = unpack2x16float(a1[p_v1_n_k1_3 >> 1u] >> ((p_v1_n_k1_3 & 1u) * 16u)).x;
       let n_n_k1 = vec4<f32>(v1_n_k1_0, v1_n_k1_1, v1_n_k1_2, v1_n_k1_3);
       c0 = fma(vec4<f32>(m_m0.y), n_n_k1, c0);
-      let p_v1_n_k2_0 = u32(i2_n_0 + 1001 * (i3 + 64) + p.o1);
+      let p_v1_n_k2_0 = u32(i1_n_0 + 1001 * (i2 + 64) + p.o1);
       let v1_n_k2_0 = unpack2x16float(a1[p_v1_n_k2_0 >> 1u] >> ((p_v1_n_k2_0 & 1u) * 16u)).x;
-      let p_v1_n_k2_1 = u32(i2_n_1 + 1001 * (i3 + 64) + p.o1);
+      let p_v1_n_k2_1 = u32(i1_n_1 + 1001 * (i2 + 64) + p.o1);
       let v1_n_k2_1 = unpack2x16float(a1[p_v1_n_k2_1 >> 1u] >> ((p_v1_n_k2_1 & 1u) * 16u)).x;
-      let p_v1_n_k2_2 = u32(i2_n_2 + 1001 * (i3 + 64) + p.o1);
+      let p_v1_n_k2_2 = u32(i1_n_2 + 1001 * (i2 + 64) + p.o1);
       let v1_n_k2_2 = unpack2x16float(a1[p_v1_n_k2_2 >> 1u] >> ((p_v1_n_k2_2 & 1u) * 16u)).x;
-      let p_v1_n_k2_3 = u32(i2_n_3 + 1001 * (i3 + 64) + p.o1);
+      let p_v1_n_k2_3 = u32(i1_n_3 + 1001 * (i2 + 64) + p.o1);
       let v1_n_k2_3 = unpack2x16float(a1[p_v1_n_k2_3 >> 1u] >> ((p_v1_n_k2_3 & 1u) * 16u)).x;
       let n_n_k2 = vec4<f32>(v1_n_k2_0, v1_n_k2_1, v1_n_k2_2, v1_n_k2_3);
       c0 = fma(vec4<f32>(m_m0.z), n_n_k2, c0);
-      let p_v1_n_k3_0 = u32(i2_n_0 + 1001 * (i3 + 96) + p.o1);
+      let p_v1_n_k3_0 = u32(i1_n_0 + 1001 * (i2 + 96) + p.o1);
       let v1_n_k3_0 = unpack2x16float(a1[p_v1_n_k3_0 >> 1u] >> ((p_v1_n_k3_0 & 1u) * 16u)).x;
-      let p_v1_n_k3_1 = u32(i2_n_1 + 1001 * (i3 + 96) + p.o1);
+      let p_v1_n_k3_1 = u32(i1_n_1 + 1001 * (i2 + 96) + p.o1);
       let v1_n_k3_1 = unpack2x16float(a1[p_v1_n_k3_1 >> 1u] >> ((p_v1_n_k3_1 & 1u) * 16u)).x;
-      let p_v1_n_k3_2 = u32(i2_n_2 + 1001 * (i3 + 96) + p.o1);
+      let p_v1_n_k3_2 = u32(i1_n_2 + 1001 * (i2 + 96) + p.o1);
       let v1_n_k3_2 = unpack2x16float(a1[p_v1_n_k3_2 >> 1u] >> ((p_v1_n_k3_2 & 1u) * 16u)).x;
-      let p_v1_n_k3_3 = u32(i2_n_3 + 1001 * (i3 + 96) + p.o1);
+      let p_v1_n_k3_3 = u32(i1_n_3 + 1001 * (i2 + 96) + p.o1);
       let v1_n_k3_3 = unpack2x16float(a1[p_v1_n_k3_3 >> 1u] >> ((p_v1_n_k3_3 & 1u) * 16u)).x;
       let n_n_k3 = vec4<f32>(v1_n_k3_0, v1_n_k3_1, v1_n_k3_2, v1_n_k3_3);
       c0 = fma(vec4<f32>(m_m0.w), n_n_k3, c0);
     }
     if (k0 < 333u) {
-      let i3_0 = i32(min(k0 + tk, 333u - 1u));
-      let i3_1 = i32(min(k0 + tk + 32u, 333u - 1u));
-      let i3_2 = i32(min(k0 + tk + 64u, 333u - 1u));
-      let i3_3 = i32(min(k0 + tk + 96u, 333u - 1u));
-      let p_v0_m0_0 = u32(333 * i0 + i3_0 + p.o0);
+      let i2_0 = i32(min(k0 + tk, 333u - 1u));
+      let i2_1 = i32(min(k0 + tk + 32u, 333u - 1u));
+      let i2_2 = i32(min(k0 + tk + 64u, 333u - 1u));
+      let i2_3 = i32(min(k0 + tk + 96u, 333u - 1u));
+      let p_v0_m0_0 = u32(333 * i0 + i2_0 + p.o0);
       let v0_m0_0 = unpack2x16float(a0[p_v0_m0_0 >> 1u] >> ((p_v0_m0_0 & 1u) * 16u)).x;
-      let p_v0_m0_1 = u32(333 * i0 + i3_1 + p.o0);
+      let p_v0_m0_1 = u32(333 * i0 + i2_1 + p.o0);
       let v0_m0_1 = unpack2x16float(a0[p_v0_m0_1 >> 1u] >> ((p_v0_m0_1 & 1u) * 16u)).x;
-      let p_v0_m0_2 = u32(333 * i0 + i3_2 + p.o0);
+      let p_v0_m0_2 = u32(333 * i0 + i2_2 + p.o0);
       let v0_m0_2 = unpack2x16float(a0[p_v0_m0_2 >> 1u] >> ((p_v0_m0_2 & 1u) * 16u)).x;
-      let p_v0_m0_3 = u32(333 * i0 + i3_3 + p.o0);
+      let p_v0_m0_3 = u32(333 * i0 + i2_3 + p.o0);
       let v0_m0_3 = unpack2x16float(a0[p_v0_m0_3 >> 1u] >> ((p_v0_m0_3 & 1u) * 16u)).x;
       let m_m0 = vec4<f32>(select(0.0f, v0_m0_0, k0 + tk < 333u), select(0.0f, v0_m0_1, k0 + tk + 32u < 333u), select(0.0f, v0_m0_2, k0 + tk + 64u < 333u), select(0.0f, v0_m0_3, k0 + tk + 96u < 333u));
-      let p_v1_n_k0_0 = u32(i2_n_0 + 1001 * i3_0 + p.o1);
+      let p_v1_n_k0_0 = u32(i1_n_0 + 1001 * i2_0 + p.o1);
       let v1_n_k0_0 = unpack2x16float(a1[p_v1_n_k0_0 >> 1u] >> ((p_v1_n_k0_0 & 1u) * 16u)).x;
-      let p_v1_n_k0_1 = u32(i2_n_1 + 1001 * i3_0 + p.o1);
+      let p_v1_n_k0_1 = u32(i1_n_1 + 1001 * i2_0 + p.o1);
       let v1_n_k0_1 = unpack2x16float(a1[p_v1_n_k0_1 >> 1u] >> ((p_v1_n_k0_1 & 1u) * 16u)).x;
-      let p_v1_n_k0_2 = u32(i2_n_2 + 1001 * i3_0 + p.o1);
+      let p_v1_n_k0_2 = u32(i1_n_2 + 1001 * i2_0 + p.o1);
       let v1_n_k0_2 = unpack2x16float(a1[p_v1_n_k0_2 >> 1u] >> ((p_v1_n_k0_2 & 1u) * 16u)).x;
-      let p_v1_n_k0_3 = u32(i2_n_3 + 1001 * i3_0 + p.o1);
+      let p_v1_n_k0_3 = u32(i1_n_3 + 1001 * i2_0 + p.o1);
       let v1_n_k0_3 = unpack2x16float(a1[p_v1_n_k0_3 >> 1u] >> ((p_v1_n_k0_3 & 1u) * 16u)).x;
       let n_n_k0 = vec4<f32>(select(0.0f, v1_n_k0_0, k0 + tk < 333u), select(0.0f, v1_n_k0_1, k0 + tk < 333u), select(0.0f, v1_n_k0_2, k0 + tk < 333u), select(0.0f, v1_n_k0_3, k0 + tk < 333u));
       c0 = fma(vec4<f32>(m_m0.x), n_n_k0, c0);
-      let p_v1_n_k1_0 = u32(i2_n_0 + 1001 * i3_1 + p.o1);
+      let p_v1_n_k1_0 = u32(i1_n_0 + 1001 * i2_1 + p.o1);
       let v1_n_k1_0 = unpack2x16float(a1[p_v1_n_k1_0 >> 1u] >> ((p_v1_n_k1_0 & 1u) * 16u)).x;
-      let p_v1_n_k1_1 = u32(i2_n_1 + 1001 * i3_1 + p.o1);
+      let p_v1_n_k1_1 = u32(i1_n_1 + 1001 * i2_1 + p.o1);
       let v1_n_k1_1 = unpack2x16float(a1[p_v1_n_k1_1 >> 1u] >> ((p_v1_n_k1_1 & 1u) * 16u)).x;
-      let p_v1_n_k1_2 = u32(i2_n_2 + 1001 * i3_1 + p.o1);
+      let p_v1_n_k1_2 = u32(i1_n_2 + 1001 * i2_1 + p.o1);
       let v1_n_k1_2 = unpack2x16float(a1[p_v1_n_k1_2 >> 1u] >> ((p_v1_n_k1_2 & 1u) * 16u)).x;
-      let p_v1_n_k1_3 = u32(i2_n_3 + 1001 * i3_1 + p.o1);
+      let p_v1_n_k1_3 = u32(i1_n_3 + 1001 * i2_1 + p.o1);
       let v1_n_k1_3 = unpack2x16float(a1[p_v1_n_k1_3 >> 1u] >> ((p_v1_n_k1_3 & 1u) * 16u)).x;
       let n_n_k1 = vec4<f32>(select(0.0f, v1_n_k1_0, k0 + tk + 32u < 333u), select(0.0f, v1_n_k1_1, k0 + tk + 32u < 333u), select(0.0f, v1_n_k1_2, k0 + tk + 32u < 333u), select(0.0f, v1_n_k1_3, k0 + tk + 32u < 333u));
       c0 = fma(vec4<f32>(m_m0.y), n_n_k1, c0);
-      let p_v1_n_k2_0 = u32(i2_n_0 + 1001 * i3_2 + p.o1);
+      let p_v1_n_k2_0 = u32(i1_n_0 + 1001 * i2_2 + p.o1);
       let v1_n_k2_0 = unpack2x16float(a1[p_v1_n_k2_0 >> 1u] >> ((p_v1_n_k2_0 & 1u) * 16u)).x;
-      let p_v1_n_k2_1 = u32(i2_n_1 + 1001 * i3_2 + p.o1);
+      let p_v1_n_k2_1 = u32(i1_n_1 + 1001 * i2_2 + p.o1);
       let v1_n_k2_1 = unpack2x16float(a1[p_v1_n_k2_1 >> 1u] >> ((p_v1_n_k2_1 & 1u) * 16u)).x;
-      let p_v1_n_k2_2 = u32(i2_n_2 + 1001 * i3_2 + p.o1);
+      let p_v1_n_k2_2 = u32(i1_n_2 + 1001 * i2_2 + p.o1);
       let v1_n_k2_2 = unpack2x16float(a1[p_v1_n_k2_2 >> 1u] >> ((p_v1_n_k2_2 & 1u) * 16u)).x;
-      let p_v1_n_k2_3 = u32(i2_n_3 + 1001 * i3_2 + p.o1);
+      let p_v1_n_k2_3 = u32(i1_n_3 + 1001 * i2_2 + p.o1);
       let v1_n_k2_3 = unpack2x16float(a1[p_v1_n_k2_3 >> 1u] >> ((p_v1_n_k2_3 & 1u) * 16u)).x;
       let n_n_k2 = vec4<f32>(select(0.0f, v1_n_k2_0, k0 + tk + 64u < 333u), select(0.0f, v1_n_k2_1, k0 + tk + 64u < 333u), select(0.0f, v1_n_k2_2, k0 + tk + 64u < 333u), select(0.0f, v1_n_k2_3, k0 + tk + 64u < 333u));
       c0 = fma(vec4<f32>(m_m0.z), n_n_k2, c0);
-      let p_v1_n_k3_0 = u32(i2_n_0 + 1001 * i3_3 + p.o1);
+      let p_v1_n_k3_0 = u32(i1_n_0 + 1001 * i2_3 + p.o1);
       let v1_n_k3_0 = unpack2x16float(a1[p_v1_n_k3_0 >> 1u] >> ((p_v1_n_k3_0 & 1u) * 16u)).x;
-      let p_v1_n_k3_1 = u32(i2_n_1 + 1001 * i3_3 + p.o1);
+      let p_v1_n_k3_1 = u32(i1_n_1 + 1001 * i2_3 + p.o1);
       let v1_n_k3_1 = unpack2x16float(a1[p_v1_n_k3_1 >> 1u] >> ((p_v1_n_k3_1 & 1u) * 16u)).x;
-      let p_v1_n_k3_2 = u32(i2_n_2 + 1001 * i3_3 + p.o1);
+      let p_v1_n_k3_2 = u32(i1_n_2 + 1001 * i2_3 + p.o1);
       let v1_n_k3_2 = unpack2x16float(a1[p_v1_n_k3_2 >> 1u] >> ((p_v1_n_k3_2 & 1u) * 16u)).x;
-      let p_v1_n_k3_3 = u32(i2_n_3 + 1001 * i3_3 + p.o1);
+      let p_v1_n_k3_3 = u32(i1_n_3 + 1001 * i2_3 + p.o1);
       let v1_n_k3_3 = unpack2x16float(a1[p_v1_n_k3_3 >> 1u] >> ((p_v1_n_k3_3 & 1u) * 16u)).x;
       let n_n_k3 = vec4<f32>(select(0.0f, v1_n_k3_0, k0 + tk + 96u < 333u), select(0.0f, v1_n_k3_1, k0 + tk + 96u < 333u), select(0.0f, v1_n_k3_2, k0 + tk + 96u < 333u), select(0.0f, v1_n_k3_3, k0 + tk + 96u < 333u));
       c0 = fma(vec4<f32>(m_m0.w), n_n_k3, c0);
@@ -208,17 +208,17 @@ fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) t
   let v6 = 0.0f;
   if (tk == 0u) {
     {
-      let i2_0 = i32(min(col, 1001u - 1u));
-      let i2_1 = i32(min(col + 8u, 1001u - 1u));
-      let i2_2 = i32(min(col + 16u, 1001u - 1u));
-      let i2_3 = i32(min(col + 24u, 1001u - 1u));
-      let p_v4_0 = u32(i2_0 + p.o2);
+      let i1_0 = i32(min(col, 1001u - 1u));
+      let i1_1 = i32(min(col + 8u, 1001u - 1u));
+      let i1_2 = i32(min(col + 16u, 1001u - 1u));
+      let i1_3 = i32(min(col + 24u, 1001u - 1u));
+      let p_v4_0 = u32(i1_0 + p.o2);
       let v4_0 = unpack2x16float(a2[p_v4_0 >> 1u] >> ((p_v4_0 & 1u) * 16u)).x;
-      let p_v4_1 = u32(i2_1 + p.o2);
+      let p_v4_1 = u32(i1_1 + p.o2);
       let v4_1 = unpack2x16float(a2[p_v4_1 >> 1u] >> ((p_v4_1 & 1u) * 16u)).x;
-      let p_v4_2 = u32(i2_2 + p.o2);
+      let p_v4_2 = u32(i1_2 + p.o2);
       let v4_2 = unpack2x16float(a2[p_v4_2 >> 1u] >> ((p_v4_2 & 1u) * 16u)).x;
-      let p_v4_3 = u32(i2_3 + p.o2);
+      let p_v4_3 = u32(i1_3 + p.o2);
       let v4_3 = unpack2x16float(a2[p_v4_3 >> 1u] >> ((p_v4_3 & 1u) * 16u)).x;
       {
         let v5_0 = launder(c0.x) + v4_0;
@@ -231,7 +231,7 @@ fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) t
         let v7_3 = max_f32(v5_3, v6);
         if (col < 1001u) {
           {
-            let at = u32(1001 * i0 + i2_0);
+            let at = u32(1001 * i0 + i1_0);
             let bit = (at & 1u) * 16u;
             let to = &a3[at >> 1u];
             atomicAnd(to, ~(65535u << bit));
@@ -240,7 +240,7 @@ fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) t
         }
         if (col + 8u < 1001u) {
           {
-            let at = u32(1001 * i0 + i2_1);
+            let at = u32(1001 * i0 + i1_1);
             let bit = (at & 1u) * 16u;
             let to = &a3[at >> 1u];
             atomicAnd(to, ~(65535u << bit));
@@ -249,7 +249,7 @@ fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) t
         }
         if (col + 16u < 1001u) {
           {
-            let at = u32(1001 * i0 + i2_2);
+            let at = u32(1001 * i0 + i1_2);
             let bit = (at & 1u) * 16u;
             let to = &a3[at >> 1u];
             atomicAnd(to, ~(65535u << bit));
@@ -258,7 +258,7 @@ fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) t
         }
         if (col + 24u < 1001u) {
           {
-            let at = u32(1001 * i0 + i2_3);
+            let at = u32(1001 * i0 + i1_3);
             let bit = (at & 1u) * 16u;
             let to = &a3[at >> 1u];
             atomicAnd(to, ~(65535u << bit));

@@ -37,22 +37,22 @@ fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) t
   var c0 = vec4<f32>();
   var c1 = vec4<f32>();
   var c2 = vec4<f32>();
-  let i1_m0 = i32(0u);
-  let i1_m1 = i32(1u);
-  let i1_m2 = i32(2u);
-  let i2_n0 = i32(min(col + 0u, 70u - 1u));
+  let i0_m0 = i32(0u);
+  let i0_m1 = i32(1u);
+  let i0_m2 = i32(2u);
+  let i1_n0 = i32(min(col + 0u, 70u - 1u));
   var d00 = vec4<f32>();
   var d10 = vec4<f32>();
   var d20 = vec4<f32>();
-  let i2_n1 = i32(min(col + 1u, 70u - 1u));
+  let i1_n1 = i32(min(col + 1u, 70u - 1u));
   var d01 = vec4<f32>();
   var d11 = vec4<f32>();
   var d21 = vec4<f32>();
-  let i2_n2 = i32(min(col + 2u, 70u - 1u));
+  let i1_n2 = i32(min(col + 2u, 70u - 1u));
   var d02 = vec4<f32>();
   var d12 = vec4<f32>();
   var d22 = vec4<f32>();
-  let i2_n3 = i32(min(col + 3u, 70u - 1u));
+  let i1_n3 = i32(min(col + 3u, 70u - 1u));
   var d03 = vec4<f32>();
   var d13 = vec4<f32>();
   var d23 = vec4<f32>();
@@ -61,103 +61,103 @@ fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) t
   {
     var k0 = begin;
     for (; k0 + 1024u <= end; k0 = k0 + 1024u) {
-      let i3 = i32(k0 + tk);
-      let v0_m0_0 = a0[10001 * i1_m0 + i3 + p.o0];
-      let v0_m0_1 = a0[10001 * i1_m0 + i3 + p.o0 + 256];
-      let v0_m0_2 = a0[10001 * i1_m0 + i3 + p.o0 + 512];
-      let v0_m0_3 = a0[10001 * i1_m0 + i3 + p.o0 + 768];
+      let i2 = i32(k0 + tk);
+      let v0_m0_0 = a0[10001 * i0_m0 + i2 + p.o0];
+      let v0_m0_1 = a0[10001 * i0_m0 + i2 + p.o0 + 256];
+      let v0_m0_2 = a0[10001 * i0_m0 + i2 + p.o0 + 512];
+      let v0_m0_3 = a0[10001 * i0_m0 + i2 + p.o0 + 768];
       let m_m0 = vec4<f32>(v0_m0_0, v0_m0_1, v0_m0_2, v0_m0_3);
-      let v0_m1_0 = a0[10001 * i1_m1 + i3 + p.o0];
-      let v0_m1_1 = a0[10001 * i1_m1 + i3 + p.o0 + 256];
-      let v0_m1_2 = a0[10001 * i1_m1 + i3 + p.o0 + 512];
-      let v0_m1_3 = a0[10001 * i1_m1 + i3 + p.o0 + 768];
+      let v0_m1_0 = a0[10001 * i0_m1 + i2 + p.o0];
+      let v0_m1_1 = a0[10001 * i0_m1 + i2 + p.o0 + 256];
+      let v0_m1_2 = a0[10001 * i0_m1 + i2 + p.o0 + 512];
+      let v0_m1_3 = a0[10001 * i0_m1 + i2 + p.o0 + 768];
       let m_m1 = vec4<f32>(v0_m1_0, v0_m1_1, v0_m1_2, v0_m1_3);
-      let v0_m2_0 = a0[10001 * i1_m2 + i3 + p.o0];
-      let v0_m2_1 = a0[10001 * i1_m2 + i3 + p.o0 + 256];
-      let v0_m2_2 = a0[10001 * i1_m2 + i3 + p.o0 + 512];
-      let v0_m2_3 = a0[10001 * i1_m2 + i3 + p.o0 + 768];
+      let v0_m2_0 = a0[10001 * i0_m2 + i2 + p.o0];
+      let v0_m2_1 = a0[10001 * i0_m2 + i2 + p.o0 + 256];
+      let v0_m2_2 = a0[10001 * i0_m2 + i2 + p.o0 + 512];
+      let v0_m2_3 = a0[10001 * i0_m2 + i2 + p.o0 + 768];
       let m_m2 = vec4<f32>(v0_m2_0, v0_m2_1, v0_m2_2, v0_m2_3);
-      let v1_n0_0 = a1[10001 * i2_n0 + i3 + p.o1];
-      let v1_n0_1 = a1[10001 * i2_n0 + i3 + p.o1 + 256];
-      let v1_n0_2 = a1[10001 * i2_n0 + i3 + p.o1 + 512];
-      let v1_n0_3 = a1[10001 * i2_n0 + i3 + p.o1 + 768];
+      let v1_n0_0 = a1[10001 * i1_n0 + i2 + p.o1];
+      let v1_n0_1 = a1[10001 * i1_n0 + i2 + p.o1 + 256];
+      let v1_n0_2 = a1[10001 * i1_n0 + i2 + p.o1 + 512];
+      let v1_n0_3 = a1[10001 * i1_n0 + i2 + p.o1 + 768];
       let n_n0 = vec4<f32>(v1_n0_0, v1_n0_1, v1_n0_2, v1_n0_3);
       d00 = fma(m_m0, n_n0, d00);
       d10 = fma(m_m1, n_n0, d10);
       d20 = fma(m_m2, n_n0, d20);
-      let v1_n1_0 = a1[10001 * i2_n1 + i3 + p.o1];
-      let v1_n1_1 = a1[10001 * i2_n1 + i3 + p.o1 + 256];
-      let v1_n1_2 = a1[10001 * i2_n1 + i3 + p.o1 + 512];
-      let v1_n1_3 = a1[10001 * i2_n1 + i3 + p.o1 + 768];
+      let v1_n1_0 = a1[10001 * i1_n1 + i2 + p.o1];
+      let v1_n1_1 = a1[10001 * i1_n1 + i2 + p.o1 + 256];
+      let v1_n1_2 = a1[10001 * i1_n1 + i2 + p.o1 + 512];
+      let v1_n1_3 = a1[10001 * i1_n1 + i2 + p.o1 + 768];
       let n_n1 = vec4<f32>(v1_n1_0, v1_n1_1, v1_n1_2, v1_n1_3);
       d01 = fma(m_m0, n_n1, d01);
       d11 = fma(m_m1, n_n1, d11);
       d21 = fma(m_m2, n_n1, d21);
-      let v1_n2_0 = a1[10001 * i2_n2 + i3 + p.o1];
-      let v1_n2_1 = a1[10001 * i2_n2 + i3 + p.o1 + 256];
-      let v1_n2_2 = a1[10001 * i2_n2 + i3 + p.o1 + 512];
-      let v1_n2_3 = a1[10001 * i2_n2 + i3 + p.o1 + 768];
+      let v1_n2_0 = a1[10001 * i1_n2 + i2 + p.o1];
+      let v1_n2_1 = a1[10001 * i1_n2 + i2 + p.o1 + 256];
+      let v1_n2_2 = a1[10001 * i1_n2 + i2 + p.o1 + 512];
+      let v1_n2_3 = a1[10001 * i1_n2 + i2 + p.o1 + 768];
       let n_n2 = vec4<f32>(v1_n2_0, v1_n2_1, v1_n2_2, v1_n2_3);
       d02 = fma(m_m0, n_n2, d02);
       d12 = fma(m_m1, n_n2, d12);
       d22 = fma(m_m2, n_n2, d22);
-      let v1_n3_0 = a1[10001 * i2_n3 + i3 + p.o1];
-      let v1_n3_1 = a1[10001 * i2_n3 + i3 + p.o1 + 256];
-      let v1_n3_2 = a1[10001 * i2_n3 + i3 + p.o1 + 512];
-      let v1_n3_3 = a1[10001 * i2_n3 + i3 + p.o1 + 768];
+      let v1_n3_0 = a1[10001 * i1_n3 + i2 + p.o1];
+      let v1_n3_1 = a1[10001 * i1_n3 + i2 + p.o1 + 256];
+      let v1_n3_2 = a1[10001 * i1_n3 + i2 + p.o1 + 512];
+      let v1_n3_3 = a1[10001 * i1_n3 + i2 + p.o1 + 768];
       let n_n3 = vec4<f32>(v1_n3_0, v1_n3_1, v1_n3_2, v1_n3_3);
       d03 = fma(m_m0, n_n3, d03);
       d13 = fma(m_m1, n_n3, d13);
       d23 = fma(m_m2, n_n3, d23);
     }
     if (k0 < end) {
-      let i3_0 = i32(min(k0 + tk, 10001u - 1u));
-      let i3_1 = i32(min(k0 + tk + 256u, 10001u - 1u));
-      let i3_2 = i32(min(k0 + tk + 512u, 10001u - 1u));
-      let i3_3 = i32(min(k0 + tk + 768u, 10001u - 1u));
-      let v0_m0_0 = a0[10001 * i1_m0 + i3_0 + p.o0];
-      let v0_m0_1 = a0[10001 * i1_m0 + i3_1 + p.o0];
-      let v0_m0_2 = a0[10001 * i1_m0 + i3_2 + p.o0];
-      let v0_m0_3 = a0[10001 * i1_m0 + i3_3 + p.o0];
+      let i2_0 = i32(min(k0 + tk, 10001u - 1u));
+      let i2_1 = i32(min(k0 + tk + 256u, 10001u - 1u));
+      let i2_2 = i32(min(k0 + tk + 512u, 10001u - 1u));
+      let i2_3 = i32(min(k0 + tk + 768u, 10001u - 1u));
+      let v0_m0_0 = a0[10001 * i0_m0 + i2_0 + p.o0];
+      let v0_m0_1 = a0[10001 * i0_m0 + i2_1 + p.o0];
+      let v0_m0_2 = a0[10001 * i0_m0 + i2_2 + p.o0];
+      let v0_m0_3 = a0[10001 * i0_m0 + i2_3 + p.o0];
       let m_m0 = vec4<f32>(select(0.0f, v0_m0_0, k0 + tk < 10001u), select(0.0f, v0_m0_1, k0 + tk + 256u < 10001u), select(0.0f, v0_m0_2, k0 + tk + 512u < 10001u), select(0.0f, v0_m0_3, k0 + tk + 768u < 10001u));
-      let v0_m1_0 = a0[10001 * i1_m1 + i3_0 + p.o0];
-      let v0_m1_1 = a0[10001 * i1_m1 + i3_1 + p.o0];
-      let v0_m1_2 = a0[10001 * i1_m1 + i3_2 + p.o0];
-      let v0_m1_3 = a0[10001 * i1_m1 + i3_3 + p.o0];
+      let v0_m1_0 = a0[10001 * i0_m1 + i2_0 + p.o0];
+      let v0_m1_1 = a0[10001 * i0_m1 + i2_1 + p.o0];
+      let v0_m1_2 = a0[10001 * i0_m1 + i2_2 + p.o0];
+      let v0_m1_3 = a0[10001 * i0_m1 + i2_3 + p.o0];
       let m_m1 = vec4<f32>(select(0.0f, v0_m1_0, k0 + tk < 10001u), select(0.0f, v0_m1_1, k0 + tk + 256u < 10001u), select(0.0f, v0_m1_2, k0 + tk + 512u < 10001u), select(0.0f, v0_m1_3, k0 + tk + 768u < 10001u));
-      let v0_m2_0 = a0[10001 * i1_m2 + i3_0 + p.o0];
-      let v0_m2_1 = a0[10001 * i1_m2 + i3_1 + p.o0];
-      let v0_m2_2 = a0[10001 * i1_m2 + i3_2 + p.o0];
-      let v0_m2_3 = a0[10001 * i1_m2 + i3_3 + p.o0];
+      let v0_m2_0 = a0[10001 * i0_m2 + i2_0 + p.o0];
+      let v0_m2_1 = a0[10001 * i0_m2 + i2_1 + p.o0];
+      let v0_m2_2 = a0[10001 * i0_m2 + i2_2 + p.o0];
+      let v0_m2_3 = a0[10001 * i0_m2 + i2_3 + p.o0];
       let m_m2 = vec4<f32>(select(0.0f, v0_m2_0, k0 + tk < 10001u), select(0.0f, v0_m2_1, k0 + tk + 256u < 10001u), select(0.0f, v0_m2_2, k0 + tk + 512u < 10001u), select(0.0f, v0_m2_3, k0 + tk + 768u < 10001u));
-      let v1_n0_0 = a1[10001 * i2_n0 + i3_0 + p.o1];
-      let v1_n0_1 = a1[10001 * i2_n0 + i3_1 + p.o1];
-      let v1_n0_2 = a1[10001 * i2_n0 + i3_2 + p.o1];
-      let v1_n0_3 = a1[10001 * i2_n0 + i3_3 + p.o1];
+      let v1_n0_0 = a1[10001 * i1_n0 + i2_0 + p.o1];
+      let v1_n0_1 = a1[10001 * i1_n0 + i2_1 + p.o1];
+      let v1_n0_2 = a1[10001 * i1_n0 + i2_2 + p.o1];
+      let v1_n0_3 = a1[10001 * i1_n0 + i2_3 + p.o1];
       let n_n0 = vec4<f32>(select(0.0f, v1_n0_0, k0 + tk < 10001u), select(0.0f, v1_n0_1, k0 + tk + 256u < 10001u), select(0.0f, v1_n0_2, k0 + tk + 512u < 10001u), select(0.0f, v1_n0_3, k0 + tk + 768u < 10001u));
       d00 = fma(m_m0, n_n0, d00);
       d10 = fma(m_m1, n_n0, d10);
       d20 = fma(m_m2, n_n0, d20);
-      let v1_n1_0 = a1[10001 * i2_n1 + i3_0 + p.o1];
-      let v1_n1_1 = a1[10001 * i2_n1 + i3_1 + p.o1];
-      let v1_n1_2 = a1[10001 * i2_n1 + i3_2 + p.o1];
-      let v1_n1_3 = a1[10001 * i2_n1 + i3_3 + p.o1];
+      let v1_n1_0 = a1[10001 * i1_n1 + i2_0 + p.o1];
+      let v1_n1_1 = a1[10001 * i1_n1 + i2_1 + p.o1];
+      let v1_n1_2 = a1[10001 * i1_n1 + i2_2 + p.o1];
+      let v1_n1_3 = a1[10001 * i1_n1 + i2_3 + p.o1];
       let n_n1 = vec4<f32>(select(0.0f, v1_n1_0, k0 + tk < 10001u), select(0.0f, v1_n1_1, k0 + tk + 256u < 10001u), select(0.0f, v1_n1_2, k0 + tk + 512u < 10001u), select(0.0f, v1_n1_3, k0 + tk + 768u < 10001u));
       d01 = fma(m_m0, n_n1, d01);
       d11 = fma(m_m1, n_n1, d11);
       d21 = fma(m_m2, n_n1, d21);
-      let v1_n2_0 = a1[10001 * i2_n2 + i3_0 + p.o1];
-      let v1_n2_1 = a1[10001 * i2_n2 + i3_1 + p.o1];
-      let v1_n2_2 = a1[10001 * i2_n2 + i3_2 + p.o1];
-      let v1_n2_3 = a1[10001 * i2_n2 + i3_3 + p.o1];
+      let v1_n2_0 = a1[10001 * i1_n2 + i2_0 + p.o1];
+      let v1_n2_1 = a1[10001 * i1_n2 + i2_1 + p.o1];
+      let v1_n2_2 = a1[10001 * i1_n2 + i2_2 + p.o1];
+      let v1_n2_3 = a1[10001 * i1_n2 + i2_3 + p.o1];
       let n_n2 = vec4<f32>(select(0.0f, v1_n2_0, k0 + tk < 10001u), select(0.0f, v1_n2_1, k0 + tk + 256u < 10001u), select(0.0f, v1_n2_2, k0 + tk + 512u < 10001u), select(0.0f, v1_n2_3, k0 + tk + 768u < 10001u));
       d02 = fma(m_m0, n_n2, d02);
       d12 = fma(m_m1, n_n2, d12);
       d22 = fma(m_m2, n_n2, d22);
-      let v1_n3_0 = a1[10001 * i2_n3 + i3_0 + p.o1];
-      let v1_n3_1 = a1[10001 * i2_n3 + i3_1 + p.o1];
-      let v1_n3_2 = a1[10001 * i2_n3 + i3_2 + p.o1];
-      let v1_n3_3 = a1[10001 * i2_n3 + i3_3 + p.o1];
+      let v1_n3_0 = a1[10001 * i1_n3 + i2_0 + p.o1];
+      let v1_n3_1 = a1[10001 * i1_n3 + i2_1 + p.o1];
+      let v1_n3_2 = a1[10001 * i1_n3 + i2_2 + p.o1];
+      let v1_n3_3 = a1[10001 * i1_n3 + i2_3 + p.o1];
       let n_n3 = vec4<f32>(select(0.0f, v1_n3_0, k0 + tk < 10001u), select(0.0f, v1_n3_1, k0 + tk + 256u < 10001u), select(0.0f, v1_n3_2, k0 + tk + 512u < 10001u), select(0.0f, v1_n3_3, k0 + tk + 768u < 10001u));
       d03 = fma(m_m0, n_n3, d03);
       d13 = fma(m_m1, n_n3, d13);
@@ -282,12 +282,12 @@ fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) t
   c2 = w0[thread];
   if (tk == 0u) {
     {
-      let i2_0 = i32(min(col, 70u - 1u));
-      let i2_1 = i32(min(col + 1u, 70u - 1u));
-      let i2_2 = i32(min(col + 2u, 70u - 1u));
-      let i2_3 = i32(min(col + 3u, 70u - 1u));
+      let i1_0 = i32(min(col, 70u - 1u));
+      let i1_1 = i32(min(col + 1u, 70u - 1u));
+      let i1_2 = i32(min(col + 2u, 70u - 1u));
+      let i1_3 = i32(min(col + 3u, 70u - 1u));
       {
-        let i1 = i32(0u);
+        let i0 = i32(0u);
         if (col < 70u) {
           s0[((split * 1u + batch) * 3u + 0u) * 70u + col + 0u] = c0.x;
         }
@@ -302,7 +302,7 @@ fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) t
         }
       }
       {
-        let i1 = i32(1u);
+        let i0 = i32(1u);
         if (col < 70u) {
           s0[((split * 1u + batch) * 3u + 1u) * 70u + col + 0u] = c1.x;
         }
@@ -317,7 +317,7 @@ fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) t
         }
       }
       {
-        let i1 = i32(2u);
+        let i0 = i32(2u);
         if (col < 70u) {
           s0[((split * 1u + batch) * 3u + 2u) * 70u + col + 0u] = c2.x;
         }
@@ -366,17 +366,17 @@ fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) t
   let item = group * 256u + thread;
   let v6 = 0.0f;
   if (item < 210u) {
-    let fi2 = item;
-    let i2 = i32(fi2 % 70u);
-    let i1 = i32(fi2 / 70u);
+    let fi1 = item;
+    let i1 = i32(fi1 % 70u);
+    let i0 = i32(fi1 / 70u);
     var v3 = 0.0f;
     for (var n = 0; n < 5; n = n + 1) {
-      let k3 = s0[n * 210 + (70 * i1 + i2)];
+      let k3 = s0[n * 210 + (70 * i0 + i1)];
       v3 = v3 + k3;
     }
-    let v4 = a2[i2 + p.o2];
+    let v4 = a2[i1 + p.o2];
     let v5 = launder(v3) + v4;
     let v7 = max_f32(v5, v6);
-    a3[70 * i1 + i2] = v7;
+    a3[70 * i0 + i1] = v7;
   }
 }

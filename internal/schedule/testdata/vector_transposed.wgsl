@@ -52,46 +52,46 @@ fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) t
   let tn = thread / 256u;
   let col = (job % 1024u * 1u + tn) * 4u;
   var c0 = vec4<f32>();
-  let i2_n0 = i32(col + 0u);
+  let i0_n0 = i32(col + 0u);
   var d00 = vec4<f32>();
-  let i2_n1 = i32(col + 1u);
+  let i0_n1 = i32(col + 1u);
   var d01 = vec4<f32>();
-  let i2_n2 = i32(col + 2u);
+  let i0_n2 = i32(col + 2u);
   var d02 = vec4<f32>();
-  let i2_n3 = i32(col + 3u);
+  let i0_n3 = i32(col + 3u);
   var d03 = vec4<f32>();
   {
     var k0 = 0u;
     for (; k0 + 1024u <= 4096u; k0 = k0 + 1024u) {
-      let i3 = i32(k0 + tk * 4u);
-      let q_v0_m0_0 = a0[u32(i3 + p.o0) >> 2u];
+      let i1 = i32(k0 + tk * 4u);
+      let q_v0_m0_0 = a0[u32(i1 + p.o0) >> 2u];
       let v0_m0_0 = q_v0_m0_0.x;
       let v0_m0_1 = q_v0_m0_0.y;
       let v0_m0_2 = q_v0_m0_0.z;
       let v0_m0_3 = q_v0_m0_0.w;
       let m_m0 = vec4<f32>(v0_m0_0, v0_m0_1, v0_m0_2, v0_m0_3);
-      let q_v1_n0_0 = a1[u32(4096 * i2_n0 + i3 + p.o1) >> 2u];
+      let q_v1_n0_0 = a1[u32(4096 * i0_n0 + i1 + p.o1) >> 2u];
       let v1_n0_0 = q_v1_n0_0.x;
       let v1_n0_1 = q_v1_n0_0.y;
       let v1_n0_2 = q_v1_n0_0.z;
       let v1_n0_3 = q_v1_n0_0.w;
       let n_n0 = vec4<f32>(v1_n0_0, v1_n0_1, v1_n0_2, v1_n0_3);
       d00 = fma(m_m0, n_n0, d00);
-      let q_v1_n1_0 = a1[u32(4096 * i2_n1 + i3 + p.o1) >> 2u];
+      let q_v1_n1_0 = a1[u32(4096 * i0_n1 + i1 + p.o1) >> 2u];
       let v1_n1_0 = q_v1_n1_0.x;
       let v1_n1_1 = q_v1_n1_0.y;
       let v1_n1_2 = q_v1_n1_0.z;
       let v1_n1_3 = q_v1_n1_0.w;
       let n_n1 = vec4<f32>(v1_n1_0, v1_n1_1, v1_n1_2, v1_n1_3);
       d01 = fma(m_m0, n_n1, d01);
-      let q_v1_n2_0 = a1[u32(4096 * i2_n2 + i3 + p.o1) >> 2u];
+      let q_v1_n2_0 = a1[u32(4096 * i0_n2 + i1 + p.o1) >> 2u];
       let v1_n2_0 = q_v1_n2_0.x;
       let v1_n2_1 = q_v1_n2_0.y;
       let v1_n2_2 = q_v1_n2_0.z;
       let v1_n2_3 = q_v1_n2_0.w;
       let n_n2 = vec4<f32>(v1_n2_0, v1_n2_1, v1_n2_2, v1_n2_3);
       d02 = fma(m_m0, n_n2, d02);
-      let q_v1_n3_0 = a1[u32(4096 * i2_n3 + i3 + p.o1) >> 2u];
+      let q_v1_n3_0 = a1[u32(4096 * i0_n3 + i1 + p.o1) >> 2u];
       let v1_n3_0 = q_v1_n3_0.x;
       let v1_n3_1 = q_v1_n3_0.y;
       let v1_n3_2 = q_v1_n3_0.z;
@@ -141,8 +141,8 @@ fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) t
   let v6 = 0.0f;
   if (tk == 0u) {
     {
-      let i2 = i32(col);
-      let q_v4_0 = a2[u32(i2 + p.o2) >> 2u];
+      let i0 = i32(col);
+      let q_v4_0 = a2[u32(i0 + p.o2) >> 2u];
       let v4_0 = q_v4_0.x;
       let v4_1 = q_v4_0.y;
       let v4_2 = q_v4_0.z;
@@ -156,7 +156,7 @@ fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) t
         let v7_1 = max_f32(v5_1, v6);
         let v7_2 = max_f32(v5_2, v6);
         let v7_3 = max_f32(v5_3, v6);
-        a3[u32(i2) >> 2u] = vec4<f32>(v7_0, v7_1, v7_2, v7_3);
+        a3[u32(i0) >> 2u] = vec4<f32>(v7_0, v7_1, v7_2, v7_3);
       }
     }
   }
