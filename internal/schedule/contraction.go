@@ -74,10 +74,6 @@ func newContraction(c *compiler) *contraction {
 		x.rows, x.cols = x.cols, x.rows
 	}
 	x.batches, x.depth = c.k.Size(x.batch), c.k.Size(x.deep)
-	loads := append(c.loadsOf(m), c.loadsOf(n)...)
-	x.deep = c.nearest(x.deep, loads)
-	x.rows.axes = c.nearest(x.rows.axes, loads)
-	x.cols.axes = c.nearest(x.cols.axes, []int{store})
 	for _, s := range []*side{&x.rows, &x.cols} {
 		s.n = c.k.Size(s.axes)
 		s.alongK = x.loadsAlong(s)
@@ -119,32 +115,6 @@ func (c *compiler) loadsOf(i int) []int {
 	}
 	visit(i)
 	return list
-}
-
-// nearest moves the axis along which instructions with views take the
-// smallest steps to the end.
-func (c *compiler) nearest(axes []int, loads []int) []int {
-	near := func(a int) float64 {
-		sum := 0.0
-		for _, i := range loads {
-			if s := c.k.Body[i].View.Coef[a]; s != 0 {
-				sum += 1 / float64(abs(s))
-			}
-		}
-		return sum
-	}
-	list := slices.Clone(axes)
-	if len(list) < 2 {
-		return list
-	}
-	best := len(list) - 1
-	for n := len(list) - 2; n >= 0; n-- {
-		if near(list[n]) > 1.5*near(list[best]) {
-			best = n
-		}
-	}
-	a := list[best]
-	return append(slices.Delete(list, best, best+1), a)
 }
 
 // loadsAlong reports whether a side's factor is better loaded along the depth.

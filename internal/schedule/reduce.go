@@ -1,7 +1,6 @@
 package schedule
 
 import (
-	"cmp"
 	"slices"
 
 	"github.com/tensorken/tensorken/internal/loopnest"
@@ -126,21 +125,13 @@ func (r *reduction) orient() {
 			}
 		}
 	}
-	last := func(axes []int) ([]int, float64) {
+	last := func(axes []int) float64 {
 		if len(axes) == 0 {
-			return axes, 0
+			return 0
 		}
-		best := slices.MaxFunc(axes, func(a, b int) int { return cmp.Compare(near[a], near[b]) })
-		if near[best] > 2*near[axes[len(axes)-1]] {
-			n := slices.Index(axes, best)
-			axes = append(slices.Delete(axes, n, n+1), best)
-		}
-		return axes, near[best]
+		return near[axes[len(axes)-1]]
 	}
-	var byParallel, byReduced float64
-	r.parallel, byParallel = last(r.parallel)
-	r.reduced, byReduced = last(r.reduced)
-	r.across = byParallel > byReduced
+	r.across = last(r.parallel) > last(r.reduced)
 	r.vec4 = !r.across && r.loadsFours()
 }
 
