@@ -44,40 +44,46 @@ type emission struct {
 
 // emit appends what computes n at coordinates, under guards: the value may be
 // anything where one of them does not hold, but no memory is read there. Filled
-// says that it is fill there. An equal request finds the earlier value, or the
-// time would double with every level of a graph that uses each node twice.
+// says that it is fill there. A request equal to an earlier one, which a node with
+// one use has none of, finds that value, or the time would double with every level
+// of a graph that uses each node twice.
 func (t *trial) emit(n *graph.Node, at []ir.AffineExpr, guards []ir.Guard, fill ir.Number) (id int, filled bool) {
 	if t.stopped() {
 		return -1, true
 	}
 	at, guards = t.g.live(at), t.g.liveGuards(guards)
-	key := request{n, where(at, guards), fill}
-	e, ok := t.g.emitted[key]
-	if !ok {
-		cost, axes := t.cost, t.axes
-		t.cost, t.axes = 0, 0
-		splits := len(t.g.splits)
-		e.id, e.filled = t.value(n, at, guards, fill)
-		e.cost, e.axes = t.cost, t.g.liveSet(t.axes)
-		t.cost, t.axes = cost, axes
-		if t.stopped() {
-			return -1, true
+	var key request
+	if t.p.info[n].users > 1 {
+		key = request{n, where(at, guards), fill}
+		if e, ok := t.g.emitted[key]; ok {
+			t.cost += e.cost
+			t.axes |= e.axes
+			return e.id, e.filled
 		}
+	}
+	cost, axes := t.cost, t.axes
+	t.cost, t.axes = 0, 0
+	splits := len(t.g.splits)
+	id, filled = t.value(n, at, guards, fill)
+	e := emission{id, filled, t.cost, t.g.liveSet(t.axes)}
+	t.cost, t.axes = cost+e.cost, axes|e.axes
+	if t.stopped() {
+		return -1, true
+	}
+	if key.node != nil {
 		if splits < len(t.g.splits) {
 			key.where = where(t.g.live(at), t.g.liveGuards(guards))
 		}
 		t.g.emitted[key] = e
 		t.g.requests = append(t.g.requests, key)
 	}
-	t.cost += e.cost
-	t.axes |= e.axes
-	return e.id, e.filled
+	return id, filled
 }
 
 // value emits what was not asked for before.
 func (t *trial) value(n *graph.Node, at []ir.AffineExpr, guards []ir.Guard, fill ir.Number) (id int, filled bool) {
 	if m, ok := t.g.members[n]; ok {
-		if !slices.EqualFunc(t.g.coordinates(m.layout), at, shape.Equal) {
+		if !t.g.isAt(at, m.layout) {
 			t.failed = true // it has no value elsewhere than at its point
 		}
 		t.vary(at)

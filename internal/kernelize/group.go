@@ -220,12 +220,33 @@ func (in *instr) eachCoef(f func(coef []int) []int) {
 func (g *group) coordinates(l layout) []ir.AffineExpr {
 	at := make([]ir.AffineExpr, len(l))
 	for i, axes := range l {
-		at[i] = shape.Constant(0)
-		for _, a := range axes {
-			at[i] = shape.Combine(at[i], g.lens[a], shape.Axis(a, 1), 1, 0)
-		}
+		at[i] = g.coordinate(axes)
 	}
 	return at
+}
+
+// coordinate returns the position along an axis that others make up.
+func (g *group) coordinate(axes []int) ir.AffineExpr {
+	at := shape.Constant(0)
+	if len(axes) > 0 {
+		at.Coef = make([]int, slices.Max(axes)+1)
+	}
+	step := 1
+	for _, a := range slices.Backward(axes) {
+		at.Coef[a] = step
+		step *= g.lens[a]
+	}
+	return at
+}
+
+// isAt reports whether at is the coordinates of a node of layout l.
+func (g *group) isAt(at []ir.AffineExpr, l layout) bool {
+	for i, axes := range l {
+		if !shape.Equal(g.coordinate(axes), at[i]) {
+			return false
+		}
+	}
+	return true
 }
 
 // operand returns where a reduction that is read at those coordinates reads its

@@ -104,14 +104,17 @@ func (g *group) transposes(l layout) bool {
 // covers reports whether a node of that layout may be computed in g: it has
 // every parallel axis once, and in a reduction all reduced axes or none.
 func (g *group) covers(l layout) bool {
-	axes := slices.Concat(l...)
-	reduced := 0
-	for _, a := range axes {
-		if slices.Contains(g.reduced, a) {
-			reduced++
+	parallel, reduced := 0, 0
+	for _, axes := range l {
+		for _, a := range axes {
+			if slices.Contains(g.reduced, a) {
+				reduced++
+			} else {
+				parallel++
+			}
 		}
 	}
-	if len(axes)-reduced != len(g.axes)-len(g.reduced) {
+	if parallel != len(g.axes)-len(g.reduced) {
 		return false
 	}
 	switch g.template {

@@ -102,7 +102,14 @@ func (g *group) pairReduced(h *group, to map[int]int) bool {
 
 // take moves all of h into g. To matches all axes of h with axes of g.
 func (g *group) take(h *group, to map[int]int) {
+	same := true // axes have the same numbers
+	for a, b := range to {
+		same = same && a == b
+	}
 	relay := func(l layout) layout {
+		if same {
+			return l
+		}
 		c := make(layout, len(l))
 		for i := range l {
 			for _, a := range l[i] {
@@ -111,22 +118,25 @@ func (g *group) take(h *group, to map[int]int) {
 		}
 		return c
 	}
-	first := len(g.body)
-	g.body = slices.Grow(g.body, len(h.body))
-	for _, in := range h.body {
-		for i := range in.Src { // h's own, which nothing reads any more
-			in.Src[i] += first
-		}
-		in.eachCoef(func(coef []int) []int {
-			c := make([]int, len(g.lens))
-			for a, x := range coef {
-				if x != 0 {
-					c[to[a]] += x
-				}
+	recoef := func(coef []int) []int {
+		c := make([]int, len(g.lens))
+		for a, x := range coef {
+			if x != 0 {
+				c[to[a]] += x
 			}
-			return c
-		})
-		g.body = append(g.body, in)
+		}
+		return c
+	}
+	first := len(g.body)
+	g.body = append(g.body, h.body...) // with what they point to, which h needs no more
+	for i := range g.body[first:] {
+		in := &g.body[first+i]
+		for k := range in.Src {
+			in.Src[k] += first
+		}
+		if !same {
+			in.eachCoef(recoef)
+		}
 	}
 	for n, m := range h.members {
 		g.members[n] = member{m.id + first, relay(m.layout)}
