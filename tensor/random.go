@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"unsafe"
 
 	"github.com/tensorken/tensorken/internal/graph"
 	"github.com/tensorken/tensorken/internal/simd"
@@ -62,14 +61,8 @@ func (r *RNG) next(s []int) [2]*graph.Node {
 // that the key is an argument of the program and not a part of it.
 func (r *RNG) hostKey(count uint64) (k0, k1 uint32) {
 	s0, s1 := uint32(r.Seed>>32), uint32(r.Seed)
-	return threefry(s0, s1, uint32(count>>32), uint32(count)),
-		threefry(s0, s1, uint32((count+1)>>32), uint32(count+1))
-}
-
-// threefry computes the op Threefry on the host.
-func threefry(k0, k1, x0, x1 uint32) uint32 {
-	simd.Threefry(unsafe.Pointer(&x0), unsafe.Pointer(&k0), unsafe.Pointer(&k1), unsafe.Pointer(&x0), unsafe.Pointer(&x1), 1)
-	return x0
+	return simd.ThreefryWord(s0, s1, uint32(count>>32), uint32(count)),
+		simd.ThreefryWord(s0, s1, uint32((count+1)>>32), uint32(count+1))
 }
 
 // randomBits returns a random word for each element of a shape.
@@ -208,7 +201,7 @@ func (r *RNG) Perm(n int) Tensor {
 		order[i] = int32(i)
 	}
 	for i := uint32(n); i > 1; i-- { // Fisher-Yates
-		j := uint64(threefry(k0, k1, 0, i)) * uint64(i) >> 32
+		j := uint64(simd.ThreefryWord(k0, k1, 0, i)) * uint64(i) >> 32
 		order[i-1], order[j] = order[j], order[i-1]
 	}
 	return newStored(Int32, []int{n}, buffer)

@@ -6,6 +6,7 @@ import (
 
 	"github.com/tensorken/tensorken/internal/graph"
 	"github.com/tensorken/tensorken/internal/interp"
+	"github.com/tensorken/tensorken/internal/shape"
 	"github.com/tensorken/tensorken/ir"
 )
 
@@ -270,20 +271,13 @@ func groups(n *graph.Node, x *result) []group {
 		}
 		step *= n.Shape[a]
 	}
-	pos := make([]int, len(x.Shape))
-	for i := range x.Elems {
+	for i, pos := range shape.Positions(x.Shape) {
 		at := 0
 		for a, p := range pos {
 			at += p * strides[a]
 		}
 		out[at].elems = append(out[at].elems, x.Elems[i])
 		out[at].off = append(out[at].off, x.off[i])
-		for a := len(pos) - 1; a >= 0; a-- {
-			if pos[a]++; pos[a] < x.Shape[a] {
-				break
-			}
-			pos[a] = 0
-		}
 	}
 	return out
 }

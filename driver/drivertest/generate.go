@@ -7,6 +7,7 @@ import (
 
 	"github.com/tensorken/tensorken/internal/exec"
 	"github.com/tensorken/tensorken/internal/graph"
+	"github.com/tensorken/tensorken/internal/shape"
 	"github.com/tensorken/tensorken/ir"
 )
 
@@ -219,19 +220,12 @@ func (g *generator) leaf(d ir.DType, dims []int) *graph.Node {
 	data := g.numbers(d, offset+size)
 	n := graph.Buffer(d, dims, &graph.Value{Store: exec.FromHost(encode(d, data)), Offset: offset, Strides: strides})
 	elems := make([]ir.Number, 0, graph.Len(dims))
-	pos := make([]int, len(dims))
-	for range cap(elems) {
+	for _, pos := range shape.Positions(dims) {
 		at := offset
 		for a, p := range pos {
 			at += p * strides[a]
 		}
 		elems = append(elems, data[at])
-		for a := len(pos) - 1; a >= 0; a-- {
-			if pos[a]++; pos[a] < dims[a] {
-				break
-			}
-			pos[a] = 0
-		}
 	}
 	g.known.leaf(n, elems)
 	return n

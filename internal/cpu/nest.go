@@ -4,6 +4,7 @@ import (
 	"unsafe"
 
 	"github.com/tensorken/tensorken/internal/loopnest"
+	"github.com/tensorken/tensorken/internal/shape"
 	"github.com/tensorken/tensorken/internal/simd"
 )
 
@@ -194,16 +195,9 @@ func clampLanes(v, c, limit, lo, hi int) (int, int) {
 func multiples(v, c, div, lo, hi, step int) (first, apart int) {
 	for i := 0; i < div && lo < hi; i++ {
 		if (v+lo*c)%div == 0 {
-			return lo, step * div / gcd(div, c*step)
+			return lo, step * div / shape.GCD(div, c*step)
 		}
 		lo += step
 	}
 	return hi, step
-}
-
-func gcd(a, b int) int {
-	for b != 0 {
-		a, b = b, a%b
-	}
-	return max(a, -a)
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/tensorken/tensorken/internal/shape"
 	"github.com/tensorken/tensorken/ir"
 )
 
@@ -123,7 +124,6 @@ func evalFuncOf(op ir.Op) evalFunc {
 // instruction computes instruction i at all positions of its axes.
 func (r *run) instruction(i int) error {
 	in := &r.kernel.Body[i]
-	shape := r.shape(in.Domain)
 	if start := starts[in.Op]; start != nil {
 		if err := start(r); err != nil {
 			return err
@@ -134,8 +134,8 @@ func (r *run) instruction(i int) error {
 		return errors.New("no op of kernels")
 	}
 	res := &r.results[i]
-	res.shape = shape
-	for _, point := range positions(shape) {
+	res.shape = r.shape(in.Domain)
+	for _, point := range shape.Positions(res.shape) {
 		var x []ir.Number
 		if in.Op.Class() != ir.Reduction { // its operand varies over more axes
 			for _, j := range in.Src {
@@ -166,7 +166,7 @@ func (r *run) reduce(i int, point []int, _ []ir.Number) (ir.Number, error) {
 	in := &r.kernel.Body[i]
 	var x []ir.Number
 	at := make([]int, len(point))
-	for _, reduced := range positions(r.shape(in.Axes)) {
+	for _, reduced := range shape.Positions(r.shape(in.Axes)) {
 		for a := range at {
 			at[a] = point[a] + reduced[a]
 		}

@@ -3,6 +3,7 @@ package interp
 import (
 	"math"
 
+	"github.com/tensorken/tensorken/internal/simd"
 	"github.com/tensorken/tensorken/ir"
 )
 
@@ -83,8 +84,7 @@ var functions = [ir.Ops]function{
 		return x[2]
 	},
 	ir.Threefry: func(to, from ir.DType, x []ir.Number) ir.Number {
-		a, b := threefry(uint32(x[0]), uint32(x[1]), uint32(x[2]), uint32(x[3]))
-		return ir.Number(a ^ b)
+		return ir.Number(simd.ThreefryWord(uint32(x[0]), uint32(x[1]), uint32(x[2]), uint32(x[3])))
 	},
 
 	ir.Sum: fold(0,

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/tensorken/tensorken/internal/graph"
+	"github.com/tensorken/tensorken/internal/shape"
 	"github.com/tensorken/tensorken/ir"
 )
 
@@ -54,7 +55,7 @@ func fill(n *graph.Node, _ []*Array, out []ir.Number) error {
 }
 
 func iota(n *graph.Node, _ []*Array, out []ir.Number) error {
-	for i, pos := range positions(n.Shape) {
+	for i, pos := range shape.Positions(n.Shape) {
 		out[i] = ir.Int(n.DType, int64(pos[n.Ints[0]]))
 	}
 	return nil
@@ -78,12 +79,12 @@ func elementwise(n *graph.Node, src []*Array, out []ir.Number) error {
 func reduce(n *graph.Node, src []*Array, out []ir.Number) error {
 	x := src[0]
 	groups := make([][]ir.Number, len(out))
-	for i, pos := range positions(x.Shape) {
+	for i, pos := range shape.Positions(x.Shape) {
 		kept := slices.Clone(pos)
 		for _, a := range n.Ints {
 			kept[a] = 0
 		}
-		r := rowMajor(n.Shape, kept)
+		r := shape.Rank(n.Shape, kept)
 		groups[r] = append(groups[r], x.Elems[i])
 	}
 	for i, g := range groups {
@@ -106,7 +107,7 @@ func move(p source) evaluator {
 	return func(n *graph.Node, src []*Array, out []ir.Number) error {
 		x := src[0]
 		from := make([]int, len(n.Shape))
-		for i, pos := range positions(n.Shape) {
+		for i, pos := range shape.Positions(n.Shape) {
 			copy(from, pos)
 			if !p(n, x.Shape, from) {
 				out[i] = n.Num
@@ -117,7 +118,7 @@ func move(p source) evaluator {
 					return fmt.Errorf("interp: %v %v of %v to %v reads outside at %v", n.Op, n.Ints, x.Shape, n.Shape, pos)
 				}
 			}
-			out[i] = x.Elems[rowMajor(x.Shape, from)]
+			out[i] = x.Elems[shape.Rank(x.Shape, from)]
 		}
 		return nil
 	}
@@ -184,10 +185,10 @@ func unwindow(n *graph.Node, x, pos []int) bool {
 func cat(n *graph.Node, src []*Array, out []ir.Number) error {
 	axis, start := n.Ints[0], 0
 	for _, x := range src {
-		for i, pos := range positions(x.Shape) {
+		for i, pos := range shape.Positions(x.Shape) {
 			to := slices.Clone(pos)
 			to[axis] += start
-			out[rowMajor(n.Shape, to)] = x.Elems[i]
+			out[shape.Rank(n.Shape, to)] = x.Elems[i]
 		}
 		start += x.Shape[axis]
 	}
@@ -203,12 +204,12 @@ func at(x *Array, pos []int, axis int, index *Array, i int) (int, error) {
 	}
 	pos = slices.Clone(pos)
 	pos[axis] = int(v)
-	return rowMajor(x.Shape, pos), nil
+	return shape.Rank(x.Shape, pos), nil
 }
 
 func gather(n *graph.Node, src []*Array, out []ir.Number) (bad error) {
 	x, index := src[0], src[1]
-	for i, pos := range positions(index.Shape) {
+	for i, pos := range shape.Positions(index.Shape) {
 		j, err := at(x, pos, n.Ints[0], index, i)
 		if err == nil {
 			out[i] = x.Elems[j]
@@ -222,7 +223,7 @@ func gather(n *graph.Node, src []*Array, out []ir.Number) (bad error) {
 func scatter(n *graph.Node, src []*Array, out []ir.Number) (bad error) {
 	base, index, update := src[0], src[1], src[2]
 	copy(out, base.Elems)
-	for i, pos := range positions(index.Shape) {
+	for i, pos := range shape.Positions(index.Shape) {
 		j, err := at(base, pos, n.Ints[0], index, i)
 		if err == nil {
 			out[j] = Apply(n.Kind, n.DType, n.DType, out[j], update.Elems[i])

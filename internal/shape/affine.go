@@ -66,9 +66,9 @@ func reduce(f ir.AffineExpr) ir.AffineExpr {
 	if f.Div == 1 {
 		return f
 	}
-	d := gcd(f.Div, f.Off)
+	d := GCD(f.Div, f.Off)
 	for _, c := range f.Coef {
-		d = gcd(d, c)
+		d = GCD(d, c)
 	}
 	if d == 1 {
 		return f
@@ -80,14 +80,15 @@ func reduce(f ir.AffineExpr) ir.AffineExpr {
 	return r
 }
 
-func gcd(a, b int) int {
+// GCD is the greatest common divisor of two numbers, 0 for two zeros.
+func GCD(a, b int) int {
 	for b != 0 {
 		a, b = b, a%b
 	}
 	return max(a, -a)
 }
 
-func lcm(a, b int) int { return a / gcd(a, b) * b }
+func lcm(a, b int) int { return a / GCD(a, b) * b }
 
 // Range is the least and greatest numerator of f over a space of axes with
 // those lengths, none of them 0.

@@ -113,21 +113,25 @@ func choices[T word]() Choices {
 	return Choices{whereVV[T], whereVS[T], whereSV[T], whereSS[T]}
 }
 
-// Threefry computes Threefry-2x32 with 20 rounds and returns the xor of both words. See
-// Salmon, Moraes, Dror and Shaw, "Parallel random numbers: as easy as 1, 2, 3", 2011.
+// Threefry computes [ThreefryWord].
 func Threefry(dst, k0, k1, hi, lo unsafe.Pointer, n int) {
 	d, p, q, h, l := vec[uint32](dst, n), vec[uint32](k0, n), vec[uint32](k1, n), vec[uint32](hi, n), vec[uint32](lo, n)
 	for i := range d {
-		a, b := p[i], q[i]
-		c := a ^ b ^ 0x1bd11bda
-		x, y := h[i]+a, l[i]+b
-		x, y = mix4(x, y, 13, 15, 26, 6)
-		x, y = mix4(x+b, y+c+1, 17, 29, 16, 24)
-		x, y = mix4(x+c, y+a+2, 13, 15, 26, 6)
-		x, y = mix4(x+a, y+b+3, 17, 29, 16, 24)
-		x, y = mix4(x+b, y+c+4, 13, 15, 26, 6)
-		d[i] = (x + c) ^ (y + a + 5)
+		d[i] = ThreefryWord(p[i], q[i], h[i], l[i])
 	}
+}
+
+// ThreefryWord is Threefry-2x32 with 20 rounds, the xor of both words: the counter
+// (hi, lo) encrypted with the key (a, b). See Salmon, Moraes, Dror and Shaw, "Parallel
+// random numbers: as easy as 1, 2, 3", 2011.
+func ThreefryWord(a, b, hi, lo uint32) uint32 {
+	c := a ^ b ^ 0x1bd11bda
+	x, y := mix4(hi+a, lo+b, 13, 15, 26, 6)
+	x, y = mix4(x+b, y+c+1, 17, 29, 16, 24)
+	x, y = mix4(x+c, y+a+2, 13, 15, 26, 6)
+	x, y = mix4(x+a, y+b+3, 17, 29, 16, 24)
+	x, y = mix4(x+b, y+c+4, 13, 15, 26, 6)
+	return (x + c) ^ (y + a + 5)
 }
 
 // mix4 computes four rounds of Threefry.

@@ -1,10 +1,10 @@
-package interp
+package shape
 
 import "iter"
 
-// positions yields the positions of a shape in row-major order, numbered from 0. It
+// Positions yields the positions of a shape in row-major order, numbered from 0. It
 // reuses the slice.
-func positions(shape []int) iter.Seq2[int, []int] {
+func Positions(shape []int) iter.Seq2[int, []int] {
 	return func(yield func(int, []int) bool) {
 		for _, n := range shape {
 			if n == 0 {
@@ -30,8 +30,8 @@ func positions(shape []int) iter.Seq2[int, []int] {
 	}
 }
 
-// rowMajor returns the row-major number of a position of a shape.
-func rowMajor(shape, pos []int) int {
+// Rank returns the row-major number of a position of a shape.
+func Rank(shape, pos []int) int {
 	i := 0
 	for a, n := range shape {
 		i = i*n + pos[a]
