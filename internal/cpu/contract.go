@@ -16,9 +16,8 @@ import (
 // if the result is contiguous along M.
 type contractRunner struct {
 	space         *space
-	batch         *tiling
-	rows          *tiling
-	cols          *tiling
+	rows, cols    *tiling
+	tiles         tilings // of the batch, the columns and the rows
 	depth         *tiling // of the axes that are summed over
 	left          *factor // rows by depth
 	right         *factor // depth by columns
@@ -72,24 +71,23 @@ func (s *space) prefersColumns(rows, cols []int) bool {
 func (r *contractRunner) cut(rows, cols []int) {
 	s, t := r.space, r.space.tune
 	depth := s.List(ir.K)
-	r.batch = newTiling(s, s.List(ir.Batch), 1, 1)
+	batch := newTiling(s, s.List(ir.Batch), 1, 1)
 	r.depth = newTiling(s, depth, t.depth/2, t.depth)
 	r.work = s.work(s.stores())
 	for most := t.rows; ; most /= 2 {
 		r.rows = newTiling(s, rows, most/2, most)
 		r.cols = newTiling(s, cols, t.cols/2, t.cols)
-		if n := r.tiles(); 2*n >= t.minTiles || most <= t.rows/8 || r.work/max(n, 1) < 8*t.parallelThreshold {
+		r.tiles = tilings{batch, r.cols, r.rows}
+		if n := r.tiles.count(); 2*n >= t.minTiles || most <= t.rows/8 || r.work/max(n, 1) < 8*t.parallelThreshold {
 			break
 		}
 	}
 	most := 1
-	if n := r.tiles(); n > 0 && n < t.minTiles {
+	if n := r.tiles.count(); n > 0 && n < t.minTiles {
 		most = min(2*t.minTiles/n, s.Size(depth)/t.minPart)
 	}
 	r.parts, r.chunksPerPart = split(r.depth, most)
 }
-
-func (r *contractRunner) tiles() int { return r.batch.count * r.rows.count * r.cols.count }
 
 // tileBytes is the size of the largest tile of the result.
 func (r *contractRunner) tileBytes() int {
@@ -97,89 +95,73 @@ func (r *contractRunner) tileBytes() int {
 }
 
 func (r *contractRunner) run(x *executor) error {
+	tiles := r.tiles.count()
 	if r.parts == 1 {
-		return x.do(&contractJob{contractRunner: r, bind: x.bind}, r.tiles(), r.work)
+		return x.do(r, tiles, r.work)
 	}
-	x.shared = grow(x.shared, r.tiles()*r.parts*r.tileBytes())
-	mem := base(x.shared)
-	if err := x.do(&partJob{contractJob{r, x.bind, mem}}, r.tiles()*r.parts, r.work); err != nil {
+	x.shared = grow(x.shared, tiles*r.parts*r.tileBytes())
+	if err := x.do(partJob{r}, tiles*r.parts, r.work); err != nil {
 		return err
 	}
-	return x.do(&afterJob{contractJob{r, x.bind, mem}}, r.tiles(), r.work)
-}
-
-// A contractJob computes one tile of the result per task.
-type contractJob struct {
-	*contractRunner
-	bind []binding
-	mem  unsafe.Pointer // tiles, if the depth is cut
+	return x.do(sumJob{r}, tiles, r.work)
 }
 
 // begin lays out a worker's scratch: a tile, then the registers of three programs.
-func (j *contractJob) begin(w *worker) {
-	tile, left, right := j.tileBytes(), j.left.program.scratch, j.right.program.scratch
-	mem := w.scratch(tile + left + right + j.after.scratch)
-	w.activations[0].enter(j.left.program, j.bind, unsafe.Add(mem, tile), &w.bad)
-	w.activations[1].enter(j.right.program, j.bind, unsafe.Add(mem, tile+left), &w.bad)
-	w.activations[2].enter(j.after, j.bind, unsafe.Add(mem, tile+left+right), &w.bad)
+func (r *contractRunner) begin(x *executor, w *worker) {
+	tile, left, right := r.tileBytes(), r.left.program.scratch, r.right.program.scratch
+	mem := w.scratch(tile + left + right + r.after.scratch)
+	w.activations[0].enter(r.left.program, x.bind, unsafe.Add(mem, tile), &w.bad)
+	w.activations[1].enter(r.right.program, x.bind, unsafe.Add(mem, tile+left), &w.bad)
+	w.activations[2].enter(r.after, x.bind, unsafe.Add(mem, tile+left+right), &w.bad)
 }
 
-func (j *contractJob) task(w *worker, i int) {
+// task computes one tile of the result.
+func (r *contractRunner) task(_ *executor, w *worker, i int) {
 	tile := w.scratch(0)
-	j.multiply(w, i, 0, tile)
-	j.finish(w, i, tile)
-}
-
-// moveTo moves activations to a tile.
-func (j *contractJob) moveTo(i int, fs []activation) {
-	row := i % j.rows.count
-	i /= j.rows.count
-	col, batch := i%j.cols.count, i/j.cols.count
-	for k := range fs {
-		f := &fs[k]
-		j.batch.moveTo(f, batch)
-		j.rows.moveTo(f, row)
-		j.cols.moveTo(f, col)
-	}
+	r.multiply(w, i, 0, tile)
+	r.finish(w, i, tile)
 }
 
 // multiply computes one part of a tile.
-func (j *contractJob) multiply(w *worker, i, part int, tile unsafe.Pointer) {
-	j.moveTo(i, w.activations[:2])
+func (r *contractRunner) multiply(w *worker, i, part int, tile unsafe.Pointer) {
 	a, b := &w.activations[0], &w.activations[1]
-	rows, cols := j.rows.size(a), j.cols.size(a)
-	clear(unsafe.Slice((*byte)(tile), rows*cols*j.size))
-	for k := part * j.chunksPerPart; k < min((part+1)*j.chunksPerPart, j.depth.count); k++ {
-		j.depth.moveTo(a, k)
-		j.depth.moveTo(b, k)
-		depth := j.depth.size(a)
-		x, lda, sa := j.left.panel(a, rows, depth)
-		y, ldb, _ := j.right.panel(b, depth, cols)
-		j.product(tile, x, y, rows, cols, depth, cols, lda, sa, ldb)
+	r.tiles.moveTo(a, i)
+	r.tiles.moveTo(b, i)
+	rows, cols := r.rows.size(a), r.cols.size(a)
+	clear(unsafe.Slice((*byte)(tile), rows*cols*r.size))
+	for k := part * r.chunksPerPart; k < min((part+1)*r.chunksPerPart, r.depth.count); k++ {
+		r.depth.moveTo(a, k)
+		r.depth.moveTo(b, k)
+		depth := r.depth.size(a)
+		x, lda, sa := r.left.panel(a, rows, depth)
+		y, ldb, _ := r.right.panel(b, depth, cols)
+		r.product(tile, x, y, rows, cols, depth, cols, lda, sa, ldb)
 	}
 }
 
 // finish evaluates the epilogue over a tile.
-func (j *contractJob) finish(w *worker, i int, tile unsafe.Pointer) {
+func (r *contractRunner) finish(w *worker, i int, tile unsafe.Pointer) {
 	f := &w.activations[2]
-	j.moveTo(i, w.activations[2:])
-	f.reg[j.sum] = tile
+	r.tiles.moveTo(f, i)
+	f.reg[r.sum] = tile
 	f.run()
 }
 
 // A partJob computes one part of a tile per task.
-type partJob struct{ contractJob }
+type partJob struct{ *contractRunner }
 
-func (j *partJob) task(w *worker, i int) {
-	j.multiply(w, i/j.parts, i%j.parts, unsafe.Add(j.mem, i*j.tileBytes()))
+func (j partJob) task(x *executor, w *worker, i int) {
+	j.multiply(w, i/j.parts, i%j.parts, unsafe.Add(base(x.shared), i*j.tileBytes()))
 }
 
-// An afterJob adds the parts of a tile, in order, and finishes it.
-type afterJob struct{ contractJob }
+// A sumJob adds the parts of a tile, in order, and finishes it.
+type sumJob struct{ *contractRunner }
 
-func (j *afterJob) task(w *worker, i int) {
-	first := unsafe.Add(j.mem, i*j.parts*j.tileBytes())
-	n := j.rows.points(i%j.rows.count) * j.cols.points(i/j.rows.count%j.cols.count)
+func (j sumJob) task(x *executor, w *worker, i int) {
+	first := unsafe.Add(base(x.shared), i*j.parts*j.tileBytes())
+	f := &w.activations[2]
+	j.tiles.moveTo(f, i)
+	n := j.rows.size(f) * j.cols.size(f)
 	for p := 1; p < j.parts; p++ {
 		j.add(first, first, unsafe.Add(first, p*j.tileBytes()), n)
 	}
@@ -200,7 +182,7 @@ type factor struct {
 }
 
 func newLeft(s *space, i int, rows, deep *tiling) *factor {
-	if s.prefersInnermost(s.needs([]int{i}, nil), rows.axes, deep.axes) {
+	if s.prefersInnermost(s.loads([]int{i}), rows.axes, deep.axes) {
 		f := newFactor(s, i, deep, rows)
 		f.transposed = true
 		f.outer, f.inner = f.inner, f.outer

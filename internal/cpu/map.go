@@ -1,6 +1,9 @@
 package cpu
 
-import "github.com/tensorken/tensorken/ir"
+import (
+	"github.com/tensorken/tensorken/internal/loopnest"
+	"github.com/tensorken/tensorken/ir"
+)
 
 // A mapRunner runs a kernel without reductions.
 type mapRunner struct {
@@ -18,7 +21,7 @@ func newMap(s *space) *mapRunner {
 func newMapOver(s *space, axes, stores []int) *mapRunner {
 	t := s.tune
 	m := &mapRunner{}
-	if n := s.transposed(axes, s.needs(stores, nil)); n > 0 {
+	if n := s.transposed(axes, s.loads(stores)); n > 0 {
 		outer, inner := newTiling(s, axes[:n], t.transposeTile, t.transposeTile), newTiling(s, axes[n:], 2*t.transposeTile, 2*t.transposeTile)
 		m.tiles = tilings{outer, inner}
 	} else {
@@ -33,12 +36,11 @@ func newMapOver(s *space, axes, stores []int) *mapRunner {
 // transposed returns n > 0 if a load has stride 1 along axes[n-1] and a large one
 // along the last of axes. Blocks are then long along both, to use whole cache
 // lines.
-func (s *space) transposed(axes []int, need []bool) int {
-	for i := range s.Body {
-		in := &s.Body[i]
-		if in.Op != ir.Load || !need[i] || len(axes) < 2 {
-			continue
-		}
+func (s *space) transposed(axes []int, loads []*ir.Instr) int {
+	if len(axes) < 2 {
+		return 0
+	}
+	for _, in := range loads {
 		c := in.View.Coef
 		if last := axes[len(axes)-1]; max(c[last], -c[last]) < 16 || s.Axes[last].Len < s.tune.transposeTile {
 			continue
@@ -57,23 +59,16 @@ func (t *tuning) grain(n, work int) int {
 	if n == 0 {
 		return 1
 	}
-	return max(1, t.parallelThreshold/2*n/max(work, 1), (n+255)/256)
+	return max(1, t.parallelThreshold/2*n/max(work, 1), loopnest.CeilDiv(n, 256))
 }
 
 func (m *mapRunner) run(x *executor) error {
-	return x.do(&mapJob{m, x.bind}, (m.tiles.count()+m.blocksPerTask-1)/m.blocksPerTask, m.work)
+	return x.do(m, loopnest.CeilDiv(m.tiles.count(), m.blocksPerTask), m.work)
 }
 
-type mapJob struct {
-	*mapRunner
-	bind []binding
-}
+func (m *mapRunner) begin(x *executor, w *worker) { w.enter(x, m.program) }
 
-func (m *mapJob) begin(w *worker) {
-	w.activations[0].enter(m.program, m.bind, w.scratch(m.program.scratch), &w.bad)
-}
-
-func (m *mapJob) task(w *worker, i int) {
+func (m *mapRunner) task(_ *executor, w *worker, i int) {
 	f := &w.activations[0]
 	for t := i * m.blocksPerTask; t < min((i+1)*m.blocksPerTask, m.tiles.count()); t++ {
 		m.tiles.moveTo(f, t)

@@ -22,6 +22,11 @@ type worker struct {
 	running atomic.Bool
 }
 
+// enter prepares the worker's first activation for a program.
+func (w *worker) enter(x *executor, p *program) {
+	w.activations[0].enter(p, x.bind, w.scratch(p.scratch), &w.bad)
+}
+
 // scratch returns at least n bytes, aligned to a cache line.
 func (w *worker) scratch(n int) unsafe.Pointer {
 	w.arena = grow(w.arena, n)
@@ -86,10 +91,10 @@ func (c *crowd) size() int {
 }
 
 // A job is work in numbered tasks, which may be done in any order. Every
-// worker calls begin once, and then task.
+// worker of the executor calls begin once, and then task.
 type job interface {
-	begin(w *worker)
-	task(w *worker, i int)
+	begin(x *executor, w *worker)
+	task(x *executor, w *worker, i int)
 }
 
 // do runs n tasks of a job. How many workers there are and which tasks each
@@ -105,9 +110,9 @@ func (x *executor) do(j job, n, work int) (err error) {
 	}
 	defer recoverTo(&err)
 	w := &x.own
-	j.begin(w)
+	j.begin(x, w)
 	for i := range n {
-		j.task(w, i)
+		j.task(x, w, i)
 	}
 	x.note(w)
 	return nil
@@ -227,9 +232,9 @@ func (p *parallelFor) task(w *worker, i int, began bool) (err error) {
 		return nil
 	}
 	if !began {
-		p.job.begin(w)
+		p.job.begin(p.executor, w)
 	}
-	p.job.task(w, i)
+	p.job.task(p.executor, w, i)
 	return nil
 }
 

@@ -119,6 +119,17 @@ func (s *space) needs(roots, given []int) []bool {
 	return need
 }
 
+// loads lists the loads that roots depend on.
+func (s *space) loads(roots []int) []*ir.Instr {
+	var list []*ir.Instr
+	for i, need := range s.needs(roots, nil) {
+		if need && s.Body[i].Op == ir.Load {
+			list = append(list, &s.Body[i])
+		}
+	}
+	return list
+}
+
 func (a *assembler) newRegister(typ ir.DType, domain ir.AxisSet, at int) int {
 	a.regs = append(a.regs, register{typ: typ, domain: domain, lanes: domain & ir.Axes(a.schedule.lanes...), op: at})
 	return len(a.regs) - 1

@@ -54,38 +54,26 @@ func (s *space) reuses() bool {
 // read with stride 1 along them, or if few points are reduced and each load has a
 // short stride along a long kept axis, as windows do.
 func (s *space) columnMajor(kept, reduced []int) bool {
-	need := s.needs(s.stores(), nil)
-	if s.prefersInnermost(need, kept, reduced) {
+	loads := s.loads(s.stores())
+	if s.prefersInnermost(loads, kept, reduced) {
 		return true
 	}
 	if len(kept) == 0 || len(reduced) == 0 || s.Size(reduced) > 64 {
 		return false
 	}
 	k, r := kept[len(kept)-1], reduced[len(reduced)-1]
-	for i := range s.Body {
-		in := &s.Body[i]
-		if in.Op != ir.Load || !need[i] {
-			continue
-		}
-		if c := in.View.Coef[k]; c < -4 || c > 4 {
-			return false
-		}
-	}
-	return s.Axes[k].Len >= 4*s.Axes[r].Len
+	long := func(in *ir.Instr) bool { return in.View.Coef[k] < -4 || in.View.Coef[k] > 4 }
+	return !slices.ContainsFunc(loads, long) && s.Axes[k].Len >= 4*s.Axes[r].Len
 }
 
-// prefersInnermost reports whether the needed loads read more points with stride 1
+// prefersInnermost reports whether loads read more points with stride 1
 // along the last of axes a than along the last of b.
-func (s *space) prefersInnermost(need []bool, a, b []int) bool {
+func (s *space) prefersInnermost(loads []*ir.Instr, a, b []int) bool {
 	if len(a) == 0 || len(b) == 0 {
 		return false
 	}
 	var votes float64
-	for i := range s.Body {
-		in := &s.Body[i]
-		if in.Op != ir.Load || !need[i] {
-			continue
-		}
+	for _, in := range loads {
 		n := loopnest.Points(s.Axes, in.Domain)
 		if c := in.View.Coef[a[len(a)-1]]; c == 1 || c == -1 {
 			votes += n
@@ -97,16 +85,14 @@ func (s *space) prefersInnermost(need []bool, a, b []int) bool {
 	return votes > 0
 }
 
-// A blockRunner runs a kernel whose reductions fit into a block: a map with
-// reductions among its ops.
-type blockRunner struct{ mapRunner }
-
-func newBlock(s *space, r rowShape) *blockRunner {
+// newBlock runs a kernel whose reductions fit into a block: a map with reductions
+// among its ops.
+func newBlock(s *space, r rowShape) *mapRunner {
 	least, limit := s.tune.minBlock/max(r.nr, 1), 2*s.tune.maxBlock/max(r.nr, 1)
 	if r.columnMajor {
 		least, limit = max(least, 16), max(limit, 32)
 	}
-	w := &blockRunner{mapRunner{tiles: tilings{newTiling(s, r.kept, least, limit)}}}
+	w := &mapRunner{tiles: tilings{newTiling(s, r.kept, least, limit)}}
 	lanes := slices.Concat(w.tiles.longAxes(), r.reduced)
 	if r.columnMajor {
 		lanes = slices.Concat(r.reduced, w.tiles.longAxes())

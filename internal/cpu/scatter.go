@@ -39,18 +39,13 @@ func newScatter(s *space) *scatterRunner {
 	}
 	axes := s.List(ir.Parallel, ir.Reduced)
 	r.work = s.work([]int{at})
-	var rest []int
-	for _, a := range axes {
-		if a != r.axis {
-			rest = append(rest, a)
-		}
-	}
+	rest := slices.DeleteFunc(slices.Clone(axes), func(a int) bool { return a == r.axis })
 	if r.axis >= 0 {
 		n := s.Axes[r.axis].Len
-		r.part = max(1, (n+scatterParts-1)/scatterParts)
+		r.part = max(1, loopnest.CeilDiv(n, scatterParts))
 		r.parts = loopnest.CeilDiv(n, r.part)
 	}
-	r.rest = newTiling(s, rest, (s.tune.minBlock+r.part-1)/r.part, max(1, s.tune.maxBlock/r.part))
+	r.rest = newTiling(s, rest, loopnest.CeilDiv(s.tune.minBlock, r.part), max(1, s.tune.maxBlock/r.part))
 	lanes := slices.Clone(r.rest.longAxes())
 	extent := s.extents(r.rest)
 	if r.axis >= 0 {
@@ -79,52 +74,42 @@ func (s *space) separate(in *ir.Instr) int {
 }
 
 func (r *scatterRunner) run(x *executor) error {
-	if err := x.do(&startJob{r, x.bind}, (r.bytes+copyBytes-1)/copyBytes, r.bytes/4); err != nil {
+	if err := x.do(startJob{r}, loopnest.CeilDiv(r.bytes, copyBytes), r.bytes/4); err != nil {
 		return err
 	}
 	if r.rest.count == 0 {
 		return nil
 	}
-	return x.do(&scatterJob{r, x.bind}, r.parts, r.work)
+	return x.do(r, r.parts, r.work)
 }
 
 // A startJob initializes the result, copyBytes per task.
-type startJob struct {
-	*scatterRunner
-	bind []binding
-}
+type startJob struct{ *scatterRunner }
 
 const copyBytes = 1 << 20
 
-func (j *startJob) begin(*worker) {}
+func (j startJob) begin(*executor, *worker) {}
 
-func (j *startJob) task(_ *worker, i int) {
-	n, to := min(copyBytes, j.bytes-i*copyBytes), unsafe.Add(j.bind[0].p, i*copyBytes)
+func (j startJob) task(x *executor, _ *worker, i int) {
+	n, to := min(copyBytes, j.bytes-i*copyBytes), unsafe.Add(x.bind[0].p, i*copyBytes)
 	if size := len(j.start); size > 0 {
 		simd.Fill(to, unsafe.Pointer(&j.start[0]), size, n/size)
 		return
 	}
-	simd.Copies[1](to, unsafe.Add(j.bind[1].p, i*copyBytes), n)
+	simd.Copies[1](to, unsafe.Add(x.bind[1].p, i*copyBytes), n)
 }
 
-// A scatterJob combines the updates, one part of the points per task.
-type scatterJob struct {
-	*scatterRunner
-	bind []binding
-}
+func (r *scatterRunner) begin(x *executor, w *worker) { w.enter(x, r.program) }
 
-func (j *scatterJob) begin(w *worker) {
-	w.activations[0].enter(j.program, j.bind, w.scratch(j.program.scratch), &w.bad)
-}
-
-func (j *scatterJob) task(w *worker, i int) {
+// task combines the updates of one part of the points.
+func (r *scatterRunner) task(_ *executor, w *worker, i int) {
 	f := &w.activations[0]
-	if j.axis >= 0 {
-		at := i * j.part
-		f.moveTo(j.axis, at, min(j.part, j.space.Axes[j.axis].Len-at))
+	if r.axis >= 0 {
+		at := i * r.part
+		f.moveTo(r.axis, at, min(r.part, r.space.Axes[r.axis].Len-at))
 	}
-	for t := range j.rest.count {
-		j.rest.moveTo(f, t)
+	for t := range r.rest.count {
+		r.rest.moveTo(f, t)
 		f.run()
 	}
 }

@@ -154,23 +154,21 @@ func (r *streamRunner) take(n int) int {
 
 func (r *streamRunner) run(x *executor) error {
 	x.shared = grow(x.shared, r.shared)
-	mem := base(x.shared)
 	args := len(x.bind) - len(r.results)
 	for i, res := range r.results {
-		x.bind[args+i] = binding{p: unsafe.Add(mem, res.out)}
+		x.bind[args+i] = binding{p: unsafe.Add(base(x.shared), res.out)}
 	}
 	for _, p := range r.phases {
-		j := &streamJob{streamRunner: r, program: p.program, phase: p, bind: x.bind, mem: mem}
+		j := &streamJob{r, p.program, p.results}
 		if err := x.do(j, r.keep.count*r.parts, r.work); err != nil {
 			return err
 		}
-		if err := x.do(&combineJob{j}, r.keep.count, r.nk*r.parts); err != nil {
+		if err := x.do(combineJob{j}, r.keep.count, r.nk*r.parts); err != nil {
 			return err
 		}
 	}
 	if r.final != nil {
-		j := &streamJob{streamRunner: r, program: r.final, bind: x.bind, mem: mem}
-		if err := x.do(j, r.keep.count*r.parts, r.work); err != nil {
+		if err := x.do(&streamJob{r, r.final, nil}, r.keep.count*r.parts, r.work); err != nil {
 			return err
 		}
 	}
@@ -184,29 +182,23 @@ func (r *streamRunner) run(x *executor) error {
 type streamJob struct {
 	*streamRunner
 	program *program
-	phase   *phase // nil for the stores
-	bind    []binding
-	mem     unsafe.Pointer
+	results []*result // none for the stores
 }
 
-func (j *streamJob) begin(w *worker) {
-	w.activations[0].enter(j.program, j.bind, w.scratch(j.program.scratch), &w.bad)
-}
+func (j *streamJob) begin(x *executor, w *worker) { w.enter(x, j.program) }
 
-func (j *streamJob) task(w *worker, i int) {
+func (j *streamJob) task(x *executor, w *worker, i int) {
 	f := &w.activations[0]
 	box, part := i/j.parts, i%j.parts
 	j.keep.moveTo(f, box)
-	if j.phase != nil {
-		start, n := j.keep.start(box), j.keep.points(box)
-		for _, res := range j.phase.results {
-			r := res.op.reduce
-			acc := res.at(j.mem, part*j.nk+start)
-			r.begin(acc, n)
-			f.reg[res.op.dst] = acc
-			if r.kind == ir.ArgMax {
-				f.reg[r.valReg] = res.valAt(j.mem, part*j.nk+start)
-			}
+	mem, start, n := base(x.shared), j.keep.start(box), j.keep.points(box)
+	for _, res := range j.results {
+		r := res.op.reduce
+		acc := res.at(mem, part*j.nk+start)
+		r.begin(acc, n)
+		f.reg[res.op.dst] = acc
+		if r.kind == ir.ArgMax {
+			f.reg[r.valReg] = res.valAt(mem, part*j.nk+start)
 		}
 	}
 	for c := part * j.chunksPerPart; c < min((part+1)*j.chunksPerPart, j.chunk.count); c++ {
@@ -228,26 +220,26 @@ func (res *result) valAt(mem unsafe.Pointer, i int) unsafe.Pointer {
 // task.
 type combineJob struct{ *streamJob }
 
-func (j *combineJob) begin(*worker) {}
+func (j combineJob) begin(*executor, *worker) {}
 
-func (j *combineJob) task(w *worker, box int) {
-	start, n := j.keep.start(box), j.keep.points(box)
-	for _, res := range j.phase.results {
+func (j combineJob) task(x *executor, _ *worker, box int) {
+	mem, start, n := base(x.shared), j.keep.start(box), j.keep.points(box)
+	for _, res := range j.results {
 		r := res.op.reduce
-		acc := res.at(j.mem, start)
+		acc := res.at(mem, start)
 		for part := 1; part < j.parts; part++ {
 			at := part*j.nk + start
 			if r.kind == ir.ArgMax {
-				r.arg.Merge(res.valAt(j.mem, start), acc, res.valAt(j.mem, at), res.at(j.mem, at), n)
+				r.arg.Merge(res.valAt(mem, start), acc, res.valAt(mem, at), res.at(mem, at), n)
 			} else {
-				simd.Reductions[r.kind][r.acc].Across(acc, res.at(j.mem, at), 1, n)
+				simd.Reductions[r.kind][r.acc].Across(acc, res.at(mem, at), 1, n)
 			}
 		}
 		if r.kind == ir.ArgMax && j.nr == 0 {
 			clear(unsafe.Slice((*int32)(acc), n))
 		}
 		if res.cast != nil {
-			out := unsafe.Add(j.mem, res.out+start*j.space.Body[res.instr].Type.Size())
+			out := unsafe.Add(mem, res.out+start*j.space.Body[res.instr].Type.Size())
 			res.cast(out, acc, n)
 		}
 	}
