@@ -4,6 +4,7 @@ package wgpu
 
 import (
 	"path/filepath"
+	"reflect"
 	"runtime"
 	"sync"
 	"sync/atomic"
@@ -12,78 +13,34 @@ import (
 	"github.com/ebitengine/purego"
 )
 
-// functions has the addresses of the C functions.
+// functions has the addresses of C functions: CreateInstance is wgpuCreateInstance.
 type functions struct {
-	createInstance, instanceRelease, processEvents                uintptr
-	requestAdapter, adapterRelease, adapterGetInfo                uintptr
-	adapterGetLimits, adapterGetFeatures                          uintptr
-	infoFree, featuresFree, heapsFree                             uintptr
-	requestDevice, deviceRelease, deviceDestroy, getQueue         uintptr
-	pushScope, popScope                                           uintptr
-	createBuffer, bufferDestroy, bufferRelease                    uintptr
-	mapAsync, getConstMapped, unmap                               uintptr
-	createModule, moduleRelease                                   uintptr
-	createGroupLayout, createPipelineLayout                       uintptr
-	groupLayoutRelease, pipelineLayoutRelease                     uintptr
-	createPipelineAsync, pipelineRelease                          uintptr
-	createGroup, groupRelease                                     uintptr
-	createEncoder, encoderRelease, beginPass, passRelease, finish uintptr
-	setPipeline, setGroup, dispatch, endPass, copyBuffer          uintptr
-	writeBuffer, submit, workDone, commandsRelease, queueRelease  uintptr
+	CreateInstance, InstanceRelease, InstanceProcessEvents, InstanceRequestAdapter        uintptr
+	AdapterRelease, AdapterGetInfo, AdapterGetLimits, AdapterGetFeatures                  uintptr
+	AdapterInfoFreeMembers, SupportedFeaturesFreeMembers                                  uintptr
+	AdapterPropertiesMemoryHeapsFreeMembers, AdapterRequestDevice, DeviceRelease          uintptr
+	DeviceDestroy, DeviceGetQueue, DevicePushErrorScope, DevicePopErrorScope              uintptr
+	DeviceCreateBuffer, BufferDestroy, BufferRelease, BufferMapAsync                      uintptr
+	BufferGetConstMappedRange, BufferUnmap, DeviceCreateShaderModule, ShaderModuleRelease uintptr
+	DeviceCreateBindGroupLayout, DeviceCreatePipelineLayout, BindGroupLayoutRelease       uintptr
+	PipelineLayoutRelease, DeviceCreateComputePipelineAsync, ComputePipelineRelease       uintptr
+	DeviceCreateBindGroup, BindGroupRelease, DeviceCreateCommandEncoder                   uintptr
+	CommandEncoderRelease, CommandEncoderBeginComputePass, ComputePassEncoderRelease      uintptr
+	CommandEncoderFinish, ComputePassEncoderSetPipeline, ComputePassEncoderSetBindGroup   uintptr
+	ComputePassEncoderDispatchWorkgroups, ComputePassEncoderEnd                           uintptr
+	CommandEncoderCopyBufferToBuffer, QueueWriteBuffer, QueueSubmit                       uintptr
+	QueueOnSubmittedWorkDone, CommandBufferRelease, QueueRelease                          uintptr
 }
 
-// symbols returns the fields of f by the names of functions.
-func (f *functions) symbols() map[string]*uintptr {
-	return map[string]*uintptr{
-		"wgpuCreateInstance":                          &f.createInstance,
-		"wgpuInstanceRelease":                         &f.instanceRelease,
-		"wgpuInstanceProcessEvents":                   &f.processEvents,
-		"wgpuInstanceRequestAdapter":                  &f.requestAdapter,
-		"wgpuAdapterRelease":                          &f.adapterRelease,
-		"wgpuAdapterGetInfo":                          &f.adapterGetInfo,
-		"wgpuAdapterGetLimits":                        &f.adapterGetLimits,
-		"wgpuAdapterGetFeatures":                      &f.adapterGetFeatures,
-		"wgpuAdapterInfoFreeMembers":                  &f.infoFree,
-		"wgpuSupportedFeaturesFreeMembers":            &f.featuresFree,
-		"wgpuAdapterPropertiesMemoryHeapsFreeMembers": &f.heapsFree,
-		"wgpuAdapterRequestDevice":                    &f.requestDevice,
-		"wgpuDeviceRelease":                           &f.deviceRelease,
-		"wgpuDeviceDestroy":                           &f.deviceDestroy,
-		"wgpuDeviceGetQueue":                          &f.getQueue,
-		"wgpuDevicePushErrorScope":                    &f.pushScope,
-		"wgpuDevicePopErrorScope":                     &f.popScope,
-		"wgpuDeviceCreateBuffer":                      &f.createBuffer,
-		"wgpuBufferDestroy":                           &f.bufferDestroy,
-		"wgpuBufferRelease":                           &f.bufferRelease,
-		"wgpuBufferMapAsync":                          &f.mapAsync,
-		"wgpuBufferGetConstMappedRange":               &f.getConstMapped,
-		"wgpuBufferUnmap":                             &f.unmap,
-		"wgpuDeviceCreateShaderModule":                &f.createModule,
-		"wgpuShaderModuleRelease":                     &f.moduleRelease,
-		"wgpuDeviceCreateBindGroupLayout":             &f.createGroupLayout,
-		"wgpuDeviceCreatePipelineLayout":              &f.createPipelineLayout,
-		"wgpuBindGroupLayoutRelease":                  &f.groupLayoutRelease,
-		"wgpuPipelineLayoutRelease":                   &f.pipelineLayoutRelease,
-		"wgpuDeviceCreateComputePipelineAsync":        &f.createPipelineAsync,
-		"wgpuComputePipelineRelease":                  &f.pipelineRelease,
-		"wgpuDeviceCreateBindGroup":                   &f.createGroup,
-		"wgpuBindGroupRelease":                        &f.groupRelease,
-		"wgpuDeviceCreateCommandEncoder":              &f.createEncoder,
-		"wgpuCommandEncoderRelease":                   &f.encoderRelease,
-		"wgpuCommandEncoderBeginComputePass":          &f.beginPass,
-		"wgpuComputePassEncoderRelease":               &f.passRelease,
-		"wgpuCommandEncoderFinish":                    &f.finish,
-		"wgpuComputePassEncoderSetPipeline":           &f.setPipeline,
-		"wgpuComputePassEncoderSetBindGroup":          &f.setGroup,
-		"wgpuComputePassEncoderDispatchWorkgroups":    &f.dispatch,
-		"wgpuComputePassEncoderEnd":                   &f.endPass,
-		"wgpuCommandEncoderCopyBufferToBuffer":        &f.copyBuffer,
-		"wgpuQueueWriteBuffer":                        &f.writeBuffer,
-		"wgpuQueueSubmit":                             &f.submit,
-		"wgpuQueueOnSubmittedWorkDone":                &f.workDone,
-		"wgpuCommandBufferRelease":                    &f.commandsRelease,
-		"wgpuQueueRelease":                            &f.queueRelease,
+// find sets the addresses, and returns the name of a function that is missing, if one is.
+func (f *functions) find(address func(name string) uintptr) (missing string) {
+	for field, v := range reflect.ValueOf(f).Elem().Fields() {
+		name := "wgpu" + field.Name
+		if v.SetUint(uint64(address(name))); v.IsZero() {
+			return name
+		}
 	}
+	return ""
 }
 
 // library is a native library.
@@ -131,10 +88,8 @@ func load(path string) (Library, error) {
 		return nil, err
 	}
 	l := &library{path: path, abi: a}
-	for name, address := range l.symbols() {
-		if *address = symbol(handle, name); *address == 0 {
-			return nil, &unusable{"it lacks " + name}
-		}
+	if missing := l.find(func(name string) uintptr { return symbol(handle, name) }); missing != "" {
+		return nil, &unusable{"it lacks " + missing}
 	}
 	if loaded.of == nil {
 		loaded.of = map[string]*library{}

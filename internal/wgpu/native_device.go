@@ -68,7 +68,7 @@ func (n *instance) newDevice(a *found, o Options) (*device, error) {
 	n.report = d.handle
 	var done bool
 	var why string
-	n.request(n.requestDevice, callbacks().result, func(e *event) {
+	n.request(n.AdapterRequestDevice, callbacks().result, func(e *event) {
 		done, d.device, why = true, e.b, e.message
 	}, a.handle, uintptr(unsafe.Pointer(desc)))
 	if err := n.wait("Open", &done); err != nil {
@@ -77,7 +77,7 @@ func (n *instance) newDevice(a *found, o Options) (*device, error) {
 	if d.device == 0 {
 		return nil, &Error{Internal, "Open", fmt.Sprintf("adapter %q opens no device: %s", a.Name, why)}
 	}
-	d.queue = call(n.getQueue, d.device)
+	d.queue = call(n.DeviceGetQueue, d.device)
 	return d, nil
 }
 
@@ -109,11 +109,11 @@ func (d *device) scoped(name string, filter uintptr, f func()) error {
 		return d.lost
 	}
 	runtime.LockOSThread() // a scope belongs to its thread
-	call(d.pushScope, d.device, filter)
+	call(d.DevicePushErrorScope, d.device, filter)
 	f()
 	var err error
 	var done bool
-	d.request(d.popScope, callbacks().result, func(e *event) {
+	d.request(d.DevicePopErrorScope, callbacks().result, func(e *event) {
 		done = true
 		if kind := errorTypes[uint32(e.b)]; uint32(e.a) == success && kind != 0 {
 			err = &Error{kind, name, e.message}
@@ -135,9 +135,9 @@ func (d *device) NewBuffer(size int64, u Usage) (Buffer, error) {
 	}
 	var b uintptr
 	desc := &bufferDescriptor{usage: usages[u], size: uint64(size)}
-	err := d.scoped("NewBuffer", filterMemory, func() { b = call(d.createBuffer, d.device, uintptr(unsafe.Pointer(desc))) })
+	err := d.scoped("NewBuffer", filterMemory, func() { b = call(d.DeviceCreateBuffer, d.device, uintptr(unsafe.Pointer(desc))) })
 	if err != nil && b != 0 {
-		call(d.bufferRelease, b)
+		call(d.BufferRelease, b)
 		b = 0
 	}
 	return Buffer(b), err
@@ -145,13 +145,13 @@ func (d *device) NewBuffer(size int64, u Usage) (Buffer, error) {
 
 func (d *device) FreeBuffer(b Buffer) {
 	delete(d.mappings, b)
-	call(d.bufferDestroy, uintptr(b))
-	call(d.bufferRelease, uintptr(b))
+	call(d.BufferDestroy, uintptr(b))
+	call(d.BufferRelease, uintptr(b))
 }
 
 func (d *device) Write(b Buffer, offset int64, data []byte) {
 	if len(data) > 0 && d.lost == nil {
-		call(d.writeBuffer, d.queue, uintptr(b), uintptr(offset), uintptr(unsafe.Pointer(&data[0])), uintptr(len(data)))
+		call(d.QueueWriteBuffer, d.queue, uintptr(b), uintptr(offset), uintptr(unsafe.Pointer(&data[0])), uintptr(len(data)))
 	}
 }
 
@@ -160,7 +160,7 @@ func (d *device) groupLayout(list []bindingLayout, key string) uintptr {
 	h := d.groupLayouts[key]
 	if h == 0 {
 		desc := &layoutDescriptor{count: uintptr(len(list)), list: unsafe.SliceData(list)}
-		h = call(d.createGroupLayout, d.device, uintptr(unsafe.Pointer(desc)))
+		h = call(d.DeviceCreateBindGroupLayout, d.device, uintptr(unsafe.Pointer(desc)))
 		d.groupLayouts[key] = h
 	}
 	return h
@@ -185,7 +185,7 @@ func (d *device) NewLayout(write []bool, params int64) (Layout, error) {
 			groups = append(groups, l.params)
 		}
 		desc := &pipelineLayoutDescriptor{count: uintptr(len(groups)), list: &groups[0]}
-		l.pipeline = call(d.createPipelineLayout, d.device, uintptr(unsafe.Pointer(desc)))
+		l.pipeline = call(d.DeviceCreatePipelineLayout, d.device, uintptr(unsafe.Pointer(desc)))
 	})
 	if err != nil {
 		return 0, err
@@ -199,10 +199,10 @@ func (d *device) NewPipeline(source string, l Layout) (Pipeline, error) {
 	code := &shaderSource{chained: chained{sType: sTypeWGSL}, code: viewOf(source)}
 	desc := &shaderDescriptor{next: unsafe.Pointer(code)}
 	err := d.scoped("NewPipeline", filterValidation, func() {
-		module = call(d.createModule, d.device, uintptr(unsafe.Pointer(desc)))
+		module = call(d.DeviceCreateShaderModule, d.device, uintptr(unsafe.Pointer(desc)))
 	})
 	if module != 0 {
-		defer call(d.moduleRelease, module)
+		defer call(d.ShaderModuleRelease, module)
 	}
 	if err != nil {
 		return 0, err
@@ -216,7 +216,7 @@ func (d *device) NewPipeline(source string, l Layout) (Pipeline, error) {
 	}
 	compute := &pipelineDescriptor{layout: d.layouts[l].pipeline, module: module, entry: viewOf("main")}
 	d.pipelines[p] = pipeline{}
-	d.request(d.createPipelineAsync, callbacks().result, func(e *event) {
+	d.request(d.DeviceCreateComputePipelineAsync, callbacks().result, func(e *event) {
 		q := &d.pipelines[p]
 		q.ready, q.handle = true, e.b
 		switch uint32(e.a) {
@@ -252,7 +252,7 @@ func (d *device) FreePipeline(p Pipeline) {
 		return // the callback never came: the number stays in use
 	}
 	if h := d.pipelines[p].handle; h != 0 {
-		call(d.pipelineRelease, h)
+		call(d.ComputePipelineRelease, h)
 	}
 	d.pipelines[p] = pipeline{}
 	d.freePipelines = append(d.freePipelines, p)
@@ -263,7 +263,7 @@ func (d *device) newGroup(layout uintptr, entries []groupEntry) (Group, error) {
 		return 0, d.lost
 	}
 	desc := &groupDescriptor{layout: layout, count: uintptr(len(entries)), list: unsafe.SliceData(entries)}
-	return Group(call(d.createGroup, d.device, uintptr(unsafe.Pointer(desc)))), nil
+	return Group(call(d.DeviceCreateBindGroup, d.device, uintptr(unsafe.Pointer(desc)))), nil
 }
 
 func (d *device) NewGroup(l Layout, bindings []Binding) (Group, error) {
@@ -279,7 +279,7 @@ func (d *device) NewParams(l Layout, b Buffer) (Group, error) {
 	return d.newGroup(q.params, []groupEntry{{buffer: uintptr(b), size: uint64(q.paramSize)}})
 }
 
-func (d *device) FreeGroup(g Group) { call(d.groupRelease, uintptr(g)) }
+func (d *device) FreeGroup(g Group) { call(d.BindGroupRelease, uintptr(g)) }
 
 func (d *device) Poll() error {
 	d.poll()
@@ -301,18 +301,18 @@ func (d *device) Close() {
 	}
 	for i := range d.pipelines[1:] {
 		if h := d.pipelines[1+i].handle; h != 0 {
-			call(d.pipelineRelease, h)
+			call(d.ComputePipelineRelease, h)
 		}
 	}
 	for _, l := range d.layouts[1:] {
-		call(d.pipelineLayoutRelease, l.pipeline)
+		call(d.PipelineLayoutRelease, l.pipeline)
 	}
 	for _, h := range d.groupLayouts {
-		call(d.groupLayoutRelease, h)
+		call(d.BindGroupLayoutRelease, h)
 	}
-	call(d.deviceDestroy, d.device)
-	call(d.queueRelease, d.queue)
-	call(d.deviceRelease, d.device)
+	call(d.DeviceDestroy, d.device)
+	call(d.QueueRelease, d.queue)
+	call(d.DeviceRelease, d.device)
 	d.poll()
 	d.instance.close()
 	d.lost = &Error{Lost, "Device", "it is closed"}

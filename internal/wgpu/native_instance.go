@@ -63,7 +63,7 @@ func (l *library) newInstance(o Options) (*instance, error) {
 		lastID: firstRequest, pending: map[uintptr]func(*event){}, report: func(*event) {},
 	}
 	d := &instanceDescriptor{next: toggles(instanceToggles, nil)}
-	if n.instance = call(l.createInstance, uintptr(unsafe.Pointer(d))); n.instance == 0 {
+	if n.instance = call(l.CreateInstance, uintptr(unsafe.Pointer(d))); n.instance == 0 {
 		freeMailbox(number)
 		return nil, &Error{Internal, "Load", "the library makes no instance"}
 	}
@@ -76,7 +76,7 @@ func (n *instance) close() {
 	if n.kept.CompareAndSwap(false, true) {
 		return
 	}
-	call(n.instanceRelease, n.instance)
+	call(n.InstanceRelease, n.instance)
 	freeMailbox(n.number)
 }
 
@@ -96,7 +96,7 @@ func (n *instance) request(fn, callback uintptr, handle func(*event), args ...ui
 
 // poll processes callbacks and handles their events. It reports whether there were any.
 func (n *instance) poll() bool {
-	call(n.processEvents, n.instance)
+	call(n.InstanceProcessEvents, n.instance)
 	first := n.box.take()
 	for e := first; e != nil; e = e.next {
 		if e.id < firstRequest {
@@ -157,7 +157,7 @@ func (n *instance) find() ([]found, error) {
 			o.next, o.level, o.backend = next, levelCore, backend
 			var handle uintptr
 			var done bool
-			n.request(n.requestAdapter, callbacks().result, func(e *event) {
+			n.request(n.InstanceRequestAdapter, callbacks().result, func(e *event) {
 				done = true
 				if uint32(e.a) == success {
 					handle = e.b
@@ -174,7 +174,7 @@ func (n *instance) find() ([]found, error) {
 			}
 			a := n.describe(handle)
 			if slices.ContainsFunc(list, a.same) {
-				call(n.adapterRelease, handle)
+				call(n.AdapterRelease, handle)
 				continue
 			}
 			list = append(list, a)
@@ -196,7 +196,7 @@ func (a *found) same(b found) bool {
 
 func release(n *instance, list []found) {
 	for _, a := range list {
-		call(n.adapterRelease, a.handle)
+		call(n.AdapterRelease, a.handle)
 	}
 }
 
@@ -204,14 +204,14 @@ func release(n *instance, list []found) {
 func (n *instance) describe(handle uintptr) found {
 	a := found{handle: handle, limits: new(limits)}
 	info, list, heaps := new(adapterInfo), new(supportedFeatures), new(memoryHeaps)
-	call(n.adapterGetLimits, handle, uintptr(unsafe.Pointer(a.limits)))
-	call(n.adapterGetFeatures, handle, uintptr(unsafe.Pointer(list)))
+	call(n.AdapterGetLimits, handle, uintptr(unsafe.Pointer(a.limits)))
+	call(n.AdapterGetFeatures, handle, uintptr(unsafe.Pointer(list)))
 	supported := unsafe.Slice(list.list, list.count)
 	if slices.Contains(supported, featureHeaps) {
 		heaps.sType = sTypeHeaps
 		info.next = unsafe.Pointer(heaps)
 	}
-	call(n.adapterGetInfo, handle, uintptr(unsafe.Pointer(info)))
+	call(n.AdapterGetInfo, handle, uintptr(unsafe.Pointer(info)))
 	a.Adapter = Adapter{
 		Name: info.device.String(), Vendor: info.vendor.String(), Architecture: info.architecture.String(),
 		Driver: info.des.String(), Backend: backends[info.backend], Kind: adapterKinds[info.kind],
@@ -226,9 +226,9 @@ func (n *instance) describe(handle uintptr) found {
 	}
 	slices.Sort(a.Features)
 	var buf [32]uintptr
-	call(n.infoFree, byValue(buf[:0], unsafe.Pointer(info), adapterInfoWords)...)
-	call(n.featuresFree, byValue(buf[:0], unsafe.Pointer(list), 2)...)
-	call(n.heapsFree, byValue(buf[:0], unsafe.Pointer(heaps), memoryHeapsWords)...)
+	call(n.AdapterInfoFreeMembers, byValue(buf[:0], unsafe.Pointer(info), adapterInfoWords)...)
+	call(n.SupportedFeaturesFreeMembers, byValue(buf[:0], unsafe.Pointer(list), 2)...)
+	call(n.AdapterPropertiesMemoryHeapsFreeMembers, byValue(buf[:0], unsafe.Pointer(heaps), memoryHeapsWords)...)
 	runtime.KeepAlive(info)
 	runtime.KeepAlive(list)
 	runtime.KeepAlive(heaps)

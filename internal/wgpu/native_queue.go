@@ -19,24 +19,24 @@ func (d *device) Submit(commands []Command) (uint64, error) {
 	if d.lost != nil {
 		return 0, d.lost
 	}
-	e := encoding{device: d, encoder: call(d.createEncoder, d.device, 0)}
+	e := encoding{device: d, encoder: call(d.DeviceCreateCommandEncoder, d.device, 0)}
 	for i := range commands {
 		if c := &commands[i]; c.Pipeline != 0 {
 			e.dispatchOne(c)
 		} else {
 			e.endPass()
-			call(d.copyBuffer, e.encoder, uintptr(c.Src), uintptr(c.SrcOffset), uintptr(c.Dst), uintptr(c.DstOffset), uintptr(c.Size))
+			call(d.CommandEncoderCopyBufferToBuffer, e.encoder, uintptr(c.Src), uintptr(c.SrcOffset), uintptr(c.Dst), uintptr(c.DstOffset), uintptr(c.Size))
 		}
 	}
 	e.endPass()
-	*d.commandBuffers = call(d.finish, e.encoder, 0)
-	call(d.encoderRelease, e.encoder)
-	call(d.submit, d.queue, 1, uintptr(unsafe.Pointer(d.commandBuffers)))
-	call(d.commandsRelease, *d.commandBuffers)
+	*d.commandBuffers = call(d.CommandEncoderFinish, e.encoder, 0)
+	call(d.CommandEncoderRelease, e.encoder)
+	call(d.QueueSubmit, d.queue, 1, uintptr(unsafe.Pointer(d.commandBuffers)))
+	call(d.CommandBufferRelease, *d.commandBuffers)
 	d.submitted++
 	number := d.submitted
 	f := flight{submission: number, done: new(bool)}
-	d.request(d.workDone, callbacks().status, func(*event) {
+	d.request(d.QueueOnSubmittedWorkDone, callbacks().status, func(*event) {
 		*f.done, d.done = true, max(d.done, number)
 		d.inFlight = slices.DeleteFunc(d.inFlight, func(g flight) bool { return g.submission <= d.done })
 	}, d.queue)
@@ -56,23 +56,23 @@ type encoding struct {
 
 func (e *encoding) dispatchOne(c *Command) {
 	if e.pass == 0 {
-		e.pass = e.call(e.beginPass, e.encoder, 0)
+		e.pass = e.call(e.CommandEncoderBeginComputePass, e.encoder, 0)
 		e.pipeline, e.group, e.params = 0, 0, 0
 	}
 	if c.Pipeline != e.pipeline {
 		e.pipeline = c.Pipeline
-		e.call(e.setPipeline, e.pass, e.pipelines[c.Pipeline].handle)
+		e.call(e.ComputePassEncoderSetPipeline, e.pass, e.pipelines[c.Pipeline].handle)
 	}
 	if c.Group != e.group {
 		e.group = c.Group
-		e.call(e.setGroup, e.pass, 0, uintptr(c.Group), 0, 0)
+		e.call(e.ComputePassEncoderSetBindGroup, e.pass, 0, uintptr(c.Group), 0, 0)
 	}
 	if c.Params != 0 && (c.Params != e.params || c.Offset != e.offset) {
 		e.params, e.offset = c.Params, c.Offset
 		*e.device.offset = c.Offset
-		e.call(e.setGroup, e.pass, 1, uintptr(c.Params), 1, uintptr(unsafe.Pointer(e.device.offset)))
+		e.call(e.ComputePassEncoderSetBindGroup, e.pass, 1, uintptr(c.Params), 1, uintptr(unsafe.Pointer(e.device.offset)))
 	}
-	e.call(e.dispatch, e.pass, uintptr(c.Groups[0]), uintptr(c.Groups[1]), uintptr(c.Groups[2]))
+	e.call(e.ComputePassEncoderDispatchWorkgroups, e.pass, uintptr(c.Groups[0]), uintptr(c.Groups[1]), uintptr(c.Groups[2]))
 }
 
 // call is the function call for frequent calls: it reuses the argument slice. Pointers in
@@ -85,8 +85,8 @@ func (d *device) call(fn uintptr, args ...uintptr) uintptr {
 
 func (e *encoding) endPass() {
 	if e.pass != 0 {
-		call(e.device.endPass, e.pass)
-		call(e.passRelease, e.pass)
+		call(e.ComputePassEncoderEnd, e.pass)
+		call(e.ComputePassEncoderRelease, e.pass)
 		e.pass = 0
 	}
 }
@@ -117,7 +117,7 @@ func (d *device) Map(b Buffer, n int64) error {
 		return d.lost
 	}
 	m := &mapping{size: n}
-	d.request(d.mapAsync, callbacks().status, func(e *event) {
+	d.request(d.BufferMapAsync, callbacks().status, func(e *event) {
 		m.ready = true
 		if uint32(e.a) != success {
 			m.err = &Error{Internal, "Map", e.message}
@@ -142,11 +142,11 @@ func (d *device) Read(b Buffer, dst []byte) error {
 	if m.err != nil {
 		return m.err
 	}
-	p := call(d.getConstMapped, uintptr(b), 0, uintptr(m.size))
+	p := call(d.BufferGetConstMappedRange, uintptr(b), 0, uintptr(m.size))
 	if p == 0 {
 		return &Error{Internal, "Read", "the buffer has no mapped range"}
 	}
 	copy(dst, unsafe.Slice((*byte)(pointer(p)), m.size))
-	call(d.unmap, uintptr(b))
+	call(d.BufferUnmap, uintptr(b))
 	return nil
 }

@@ -100,7 +100,7 @@ func TestWait(t *testing.T) {
 	for _, answers := range []int{steps, 2} {
 		n := &instance{library: &library{}, timeout: timeout, box: new(mailbox), pending: map[uintptr]func(*event){}, report: func(*event) {}}
 		came, last := 0, time.Now()
-		n.processEvents = purego.NewCallback(func(uintptr) uintptr {
+		n.InstanceProcessEvents = purego.NewCallback(func(uintptr) uintptr {
 			if came < answers && time.Since(last) > step {
 				came, last = came+1, time.Now()
 				n.box.push(&event{id: firstRequest + uintptr(came)})
