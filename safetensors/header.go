@@ -9,7 +9,7 @@ import (
 	"maps"
 	"math/bits"
 	"slices"
-	"strconv"
+	"strings"
 	"unicode/utf8"
 
 	"github.com/tensorken/tensorken/internal/graph"
@@ -245,66 +245,31 @@ func arrange(entries []entry) {
 
 // formatHeader returns a header in the form of the reference writer.
 func formatHeader(entries []entry, meta map[string]string) []byte {
-	out := []byte{'{'}
-	key := func(name string) {
-		if len(out) > 1 {
-			out = append(out, ',')
-		}
-		out = append(appendString(out, name), ':')
-	}
+	var members []string
 	if meta != nil {
-		key(metadataKey)
-		out = append(out, '{')
-		for i, k := range slices.Sorted(maps.Keys(meta)) {
-			if i > 0 {
-				out = append(out, ',')
-			}
-			out = append(appendString(out, k), ':')
-			out = appendString(out, meta[k])
+		var pairs []string
+		for _, k := range slices.Sorted(maps.Keys(meta)) {
+			pairs = append(pairs, quote(k)+":"+quote(meta[k]))
 		}
-		out = append(out, '}')
+		members = append(members, quote(metadataKey)+":{"+strings.Join(pairs, ",")+"}")
 	}
 	for _, e := range entries {
-		key(e.name)
-		out = append(out, `{"dtype":"`+elementTypes[e.typ].name+`","shape":[`...)
-		for i, n := range e.shape {
-			if i > 0 {
-				out = append(out, ',')
-			}
-			out = strconv.AppendInt(out, int64(n), 10)
-		}
-		out = fmt.Appendf(out, `],"data_offsets":[%d,%d]}`, e.start, e.end)
+		lengths := strings.ReplaceAll(fmt.Sprint(e.shape), " ", ",")
+		members = append(members, fmt.Sprintf(`%s:{"dtype":"%s","shape":%s,"data_offsets":[%d,%d]}`,
+			quote(e.name), elementTypes[e.typ].name, lengths, e.start, e.end))
 	}
-	out = append(out, '}')
-	for len(out)%8 != 0 {
-		out = append(out, ' ')
-	}
-	return out
+	text := "{" + strings.Join(members, ",") + "}"
+	return []byte(text + strings.Repeat(" ", -len(text)&7))
 }
 
-// escapes are JSON's two-character escapes.
-var escapes = map[byte]string{
-	'"': `\"`, '\\': `\\`, '\b': `\b`, '\f': `\f`, '\n': `\n`, '\r': `\r`, '\t': `\t`,
-}
+// quote returns the UTF-8 string s as a JSON string, with the escapes that JSON requires
+// and no others.
+func quote(s string) string { return `"` + escapes.Replace(s) + `"` }
 
-// appendString appends the UTF-8 string s as a JSON string, with the escapes that JSON
-// requires and no others.
-func appendString(out []byte, s string) []byte {
-	out = append(out, '"')
-	start := 0 // of the bytes not yet copied
-	for i := range len(s) {
-		c := s[i]
-		if c >= ' ' && c != '"' && c != '\\' {
-			continue
-		}
-		out = append(out, s[start:i]...)
-		if short, ok := escapes[c]; ok {
-			out = append(out, short...)
-		} else {
-			out = fmt.Appendf(out, `\u%04x`, c)
-		}
-		start = i + 1
+var escapes = func() *strings.Replacer {
+	pairs := []string{`"`, `\"`, `\`, `\\`, "\b", `\b`, "\f", `\f`, "\n", `\n`, "\r", `\r`, "\t", `\t`}
+	for c := range ' ' { // the first pair of a character counts
+		pairs = append(pairs, string(c), fmt.Sprintf(`\u%04x`, c))
 	}
-	out = append(out, s[start:]...)
-	return append(out, '"')
-}
+	return strings.NewReplacer(pairs...)
+}()
