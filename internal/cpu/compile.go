@@ -70,7 +70,7 @@ func (s *space) extents(ts ...*tiling) []int {
 	}
 	for _, t := range ts {
 		for i, a := range t.axes {
-			n[a] = t.extent(i)
+			n[a] = t.box[i]
 		}
 	}
 	return n

@@ -190,8 +190,8 @@ func (j *streamJob) begin(x *executor, w *worker) { w.enter(x, j.program) }
 func (j *streamJob) task(x *executor, w *worker, i int) {
 	f := &w.activations[0]
 	box, part := i/j.parts, i%j.parts
-	j.keep.moveTo(f, box)
-	mem, start, n := base(x.shared), j.keep.start(box), j.keep.points(box)
+	start := j.keep.moveTo(f, box)
+	mem, n := base(x.shared), j.keep.size(f)
 	for _, res := range j.results {
 		r := res.op.reduce
 		acc := res.at(mem, part*j.nk+start)
@@ -222,8 +222,10 @@ type combineJob struct{ *streamJob }
 
 func (j combineJob) begin(*executor, *worker) {}
 
-func (j combineJob) task(x *executor, _ *worker, box int) {
-	mem, start, n := base(x.shared), j.keep.start(box), j.keep.points(box)
+func (j combineJob) task(x *executor, w *worker, box int) {
+	f := &w.activations[0]
+	start := j.keep.moveTo(f, box)
+	mem, n := base(x.shared), j.keep.size(f)
 	for _, res := range j.results {
 		r := res.op.reduce
 		acc := res.at(mem, start)

@@ -1,52 +1,39 @@
 package cpu
 
-import "github.com/tensorken/tensorken/internal/loopnest"
+import (
+	"slices"
+
+	"github.com/tensorken/tensorken/internal/loopnest"
+)
 
 // A tiling cuts the space of some axes into boxes: of length 1 along the outer
-// axes, of a tile along one axis, and whole along the inner ones.
+// axes, of a part of one axis, and whole along the inner ones.
 type tiling struct {
-	axes  []int // outermost first
-	lens  []int // their lengths
-	split int   // the axis that is cut into tiles; -1 for none
-	tile  int   // the length of a tile; the last one may be shorter
-	count int   // of boxes
+	axes   []int // outermost first
+	lens   []int // their lengths
+	box    []int // those of a box; the last one along an axis may be shorter
+	counts []int // boxes along each axis
+	count  int   // boxes
 }
 
 // newTiling makes boxes of at least least points, if there are as many, and of
 // about limit at most.
 func newTiling(s *space, axes []int, least, limit int) *tiling {
-	t := &tiling{axes: axes, lens: make([]int, len(axes)), tile: 1, count: 1}
-	for i, a := range axes {
-		t.lens[i] = s.Axes[a].Len
-	}
+	r := len(axes)
+	t := &tiling{axes: axes, lens: make([]int, r), box: make([]int, r), counts: make([]int, r), count: 1}
 	inner := 1
-	t.split = len(axes)
-	for t.split > 0 && inner < least {
-		t.split--
-		inner *= t.lens[t.split]
-	}
-	if t.split == len(axes) {
-		t.split--
-		if t.split < 0 {
-			return t
+	for i, a := range slices.Backward(axes) {
+		n := s.Axes[a].Len
+		t.lens[i], t.box[i] = n, 1
+		if inner < least {
+			t.box[i] = max(n, 1)
+			if n > 0 && inner > limit/n {
+				t.box[i] = even(n, max(1, limit/inner))
+			}
+			inner *= n
 		}
-		t.tile = 1
-	} else {
-		n := t.lens[t.split]
-		t.tile = max(n, 1)
-		if inner > limit && n > 0 {
-			below := inner / n
-			t.tile = even(n, max(1, limit/max(below, 1)))
-		}
-	}
-	t.count = t.tiles()
-	for _, n := range t.lens[:t.split] {
-		t.count *= n
-	}
-	for _, n := range t.lens {
-		if n == 0 {
-			t.count = 0
-		}
+		t.counts[i] = loopnest.CeilDiv(n, t.box[i])
+		t.count *= t.counts[i]
 	}
 	return t
 }
@@ -72,89 +59,38 @@ func split(t *tiling, most int) (parts, boxes int) {
 	return parts, boxes
 }
 
-func (t *tiling) tiles() int {
-	if t.split < 0 {
-		return 1
-	}
-	return loopnest.CeilDiv(t.lens[t.split], t.tile)
-}
-
 // maxPoints is the number of points of the largest box.
 func (t *tiling) maxPoints() int {
 	n := 1
-	for i := max(t.split, 0); i < len(t.lens); i++ {
-		if i == t.split {
-			n *= t.tile
-		} else {
-			n *= t.lens[i]
-		}
+	for _, l := range t.box {
+		n *= l
 	}
 	return n
-}
-
-// extent is the greatest length of a box along axis t.axes[i].
-func (t *tiling) extent(i int) int {
-	switch {
-	case i < t.split:
-		return 1
-	case i == t.split:
-		return t.tile
-	}
-	return t.lens[i]
 }
 
 // longAxes lists the axes along which a box may be longer than 1.
 func (t *tiling) longAxes() []int {
-	if t.split < 0 {
-		return nil
+	var axes []int
+	for i, a := range t.axes {
+		if t.box[i] > 1 {
+			axes = append(axes, a)
+		}
 	}
-	if t.tile == 1 {
-		return t.axes[t.split+1:]
-	}
-	return t.axes[t.split:]
+	return axes
 }
 
-// moveTo moves an activation to box i.
-func (t *tiling) moveTo(f *activation, i int) {
-	for j := len(t.axes) - 1; j > t.split; j-- {
-		f.moveTo(t.axes[j], 0, t.lens[j])
-	}
-	if t.split < 0 {
-		return
-	}
-	tiles := t.tiles()
-	at := i % tiles * t.tile
-	i /= tiles
-	f.moveTo(t.axes[t.split], at, min(t.tile, t.lens[t.split]-at))
-	for j := t.split - 1; j >= 0; j-- {
-		f.moveTo(t.axes[j], i%t.lens[j], 1)
-		i /= t.lens[j]
-	}
-}
-
-// start is the number of points before box i, counted in the order of axes.
-func (t *tiling) start(i int) int {
-	if t.split < 0 {
-		return 0
-	}
+// moveTo moves an activation to box i, and returns the number of points before it,
+// counted in the order of axes.
+func (t *tiling) moveTo(f *activation, i int) (start int) {
 	below := 1
-	for _, n := range t.lens[t.split+1:] {
-		below *= n
+	for j := len(t.axes) - 1; j >= 0; j-- {
+		at := i % t.counts[j] * t.box[j]
+		i /= t.counts[j]
+		f.moveTo(t.axes[j], at, min(t.box[j], t.lens[j]-at))
+		start += at * below
+		below *= t.lens[j]
 	}
-	tiles := t.tiles()
-	return (i/tiles*t.lens[t.split] + i%tiles*t.tile) * below
-}
-
-// points is the number of points of box i.
-func (t *tiling) points(i int) int {
-	if t.split < 0 {
-		return 1
-	}
-	n := min(t.tile, t.lens[t.split]-i%t.tiles()*t.tile)
-	for _, l := range t.lens[t.split+1:] {
-		n *= l
-	}
-	return n
+	return start
 }
 
 // size is the number of points of an activation's box.
