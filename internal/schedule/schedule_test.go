@@ -7,6 +7,7 @@ import (
 
 	"github.com/tensorken/tensorken/driver"
 	"github.com/tensorken/tensorken/internal/shader"
+	"github.com/tensorken/tensorken/internal/shader/simt"
 	"github.com/tensorken/tensorken/ir"
 )
 
@@ -19,7 +20,7 @@ func compile(t *testing.T, k *ir.Kernel, target Target) *shader.Program {
 	if err != nil {
 		t.Fatalf("Compile(%v): %v", k, err)
 	}
-	if err := shader.Verify(p); err != nil {
+	if err := simt.Verify(p); err != nil {
 		t.Fatalf("Compile(%v): %v", k, err)
 	}
 	return p

@@ -50,7 +50,7 @@ func open(t Target) func() (driver.Device, error) {
 			}
 			p, err := Compile(k, t)
 			if err == nil {
-				err = shader.Verify(p)
+				err = simt.Verify(p)
 			}
 			if err == nil {
 				err = fits(p, t)

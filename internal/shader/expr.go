@@ -83,6 +83,12 @@ var opInfo = [NumOps]struct {
 
 func (o Op) String() string { return opInfo[o].name }
 
+// Arity is the number of operands, -1 if it varies.
+func (o Op) Arity() int { return opInfo[o].arity }
+
+// IsTest reports whether the result is a bool.
+func (o Op) IsTest() bool { return opInfo[o].test }
+
 // An Expr is a value. Its operands are Args; the other fields are attributes
 // of the ops that name them.
 type Expr struct {

@@ -6,10 +6,10 @@ import "sync"
 // ops are named by the op and the type of registers, as exp_f32, casts of floats by
 // the element type, as uint8_of. Their results are those that the design's section
 // "Numbers" gives, for all operands. Functions that these call are in the table too.
-func Function(name string) *Func { return functions()[name] }
+func Function(name string) *Func { return Functions()[name] }
 
-// functions is the table of functions, made when it is first used.
-var functions = sync.OnceValue(func() map[string]*Func {
+// Functions is the table of functions, made when it is first used.
+var Functions = sync.OnceValue(func() map[string]*Func {
 	l := library{}
 	l.comparisons()
 	l.exponentials()

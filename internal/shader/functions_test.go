@@ -3,7 +3,7 @@ package shader
 import "testing"
 
 func TestFunctions(t *testing.T) {
-	for name, f := range functions() {
+	for name, f := range Functions() {
 		if f.Name != name || f.Result == (Type{}) || len(f.Params) == 0 {
 			t.Errorf("function %s: %+v", name, f)
 		}

@@ -64,7 +64,7 @@ type compiler struct {
 	result   value // of the function at hand; nil: none
 }
 
-// Compile translates a program, which passes shader.Verify.
+// Compile translates a program, which passes Verify.
 func Compile(p *shader.Program) *Program {
 	out := &Program{scratch: p.Scratch}
 	for n, q := range p.Passes {

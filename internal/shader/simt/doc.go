@@ -1,5 +1,6 @@
 // Package simt runs programs of package shader on the host, as a GPU of many
-// threads would, and finds what a GPU would not: it is for tests.
+// threads would, and finds what a GPU would not: it is for tests. Verify checks types
+// and names before.
 //
 // The threads of a workgroup execute statement by statement together, each on
 // its own registers; those that a condition leaves out wait. Workgroups run one

@@ -55,7 +55,7 @@ func results(t *testing.T, f *Func, operands ...[]uint32) []uint32 {
 	body.Do(&Store{Buffer: out, Index: i, Values: []*Expr{f.Call(x...)}})
 	args = append(args, simt.Arg{Data: make([]byte, n*out.Type.Size())})
 	p := &Program{Passes: []*Pass{pass}}
-	if err := Verify(p); err != nil {
+	if err := simt.Verify(p); err != nil {
 		t.Fatal(err)
 	}
 	if err := simt.Compile(p).Run(args); err != nil {

@@ -62,7 +62,7 @@ type fault struct{ error }
 // fail ends the program for what thread t does in a statement.
 func (g *group) fail(stmt, t int, format string, args ...any) {
 	text := fmt.Sprintf(format, args...)
-	panic(fault{fmt.Errorf("pass %d, workgroup %d, %q: thread %d %s", g.pass.number, g.number, shader.Describe(g.stmts[stmt]), t, text)})
+	panic(fault{fmt.Errorf("pass %d, workgroup %d, %q: thread %d %s", g.pass.number, g.number, Describe(g.stmts[stmt]), t, text)})
 }
 
 // together fails unless all threads of the workgroup execute a statement.

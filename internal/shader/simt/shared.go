@@ -36,7 +36,7 @@ func (g *group) conflict(stmt int, t int32, s *shared, word int, does string, ot
 		who = fmt.Sprintf("thread %d", other)
 	}
 	index := word / int(s.Type.Width)
-	g.fail(stmt, int(t), "%s %s[%d], which %s %s in %q with no barrier between", does, s.Name, index, who, did, shader.Describe(g.stmts[at]))
+	g.fail(stmt, int(t), "%s %s[%d], which %s %s in %q with no barrier between", does, s.Name, index, who, did, Describe(g.stmts[at]))
 }
 
 func (g *group) readsWord(stmt int, t int32, s *shared, word int) uint32 {

@@ -64,7 +64,7 @@ func (s *sample) store(b *Block, to *Buffer, index *Expr, x ...*Expr) {
 func (s *sample) run(t *testing.T) error {
 	t.Helper()
 	p := &Program{Passes: []*Pass{s.pass}}
-	if err := Verify(p); err != nil {
+	if err := simt.Verify(p); err != nil {
 		t.Fatal(err)
 	}
 	args := make([]simt.Arg, len(s.data))

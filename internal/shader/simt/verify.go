@@ -1,18 +1,19 @@
-package shader
+package simt
 
 import (
 	"errors"
 	"fmt"
 	"slices"
 
+	"github.com/tensorken/tensorken/internal/shader"
 	"github.com/tensorken/tensorken/ir"
 )
 
 // Verify reports what is wrong with a program: operands' types, names that are
 // not declared or declared twice, assignments to what is set once, buffers that
-// a pass does not list or may not write. Tests verify programs; nothing else
-// does.
-func Verify(p *Program) (err error) {
+// a pass does not list or may not write. Only tests verify
+// programs.
+func Verify(p *shader.Program) (err error) {
 	defer func() {
 		if r := recover(); r != nil {
 			e, ok := r.(invalid)
@@ -22,7 +23,7 @@ func Verify(p *Program) (err error) {
 			err = e.error
 		}
 	}()
-	funcs := map[*Func]bool{}
+	funcs := map[*shader.Func]bool{}
 	for n, pass := range p.Passes {
 		v := &verifier{program: p, pass: pass, funcs: funcs, where: fmt.Sprintf("pass %d", n)}
 		v.header()
@@ -36,14 +37,14 @@ type invalid struct{ error }
 
 // A verifier checks a pass or, if pass is nil, a function.
 type verifier struct {
-	program *Program
-	pass    *Pass
-	funcs   map[*Func]bool // those checked; false: those being checked
+	program *shader.Program
+	pass    *shader.Pass
+	funcs   map[*shader.Func]bool // those checked; false: those being checked
 	where   string
-	at      Stmt // the statement being checked
-	result  Type // of the function
-	loops   int  // around the statement
-	vars    []*Var
+	at      shader.Stmt // the statement being checked
+	result  shader.Type // of the function
+	loops   int         // around the statement
+	vars    []*shader.Var
 	outer   int // variables from outside the block
 }
 
@@ -73,21 +74,21 @@ func (v *verifier) header() {
 	}
 	for _, b := range p.Buffers {
 		declare(b.Name)
-		v.must(Register(b.Type) != Type{}, "buffer %s of %v", b.Name, b.Type)
+		v.must(shader.Register(b.Type) != (shader.Type{}), "buffer %s of %v", b.Name, b.Type)
 		v.must(b.Arg >= 0 || b.Scratch < len(v.program.Scratch), "buffer %s: scratch %d of %d", b.Name, b.Scratch, len(v.program.Scratch))
 	}
 	for _, q := range p.Params {
 		declare(q.Name)
-		v.must(q.Type == I32 || q.Type == U32 || q.Type == F32, "parameter %s of %v", q.Name, q.Type)
+		v.must(q.Type == shader.I32 || q.Type == shader.U32 || q.Type == shader.F32, "parameter %s of %v", q.Name, q.Type)
 	}
 	for _, s := range p.Shared {
 		declare(s.Name)
-		v.must(s.Len > 0 && in(s.Type, numbers), "shared array %s of %d %v", s.Name, s.Len, s.Type)
+		v.must(s.Len > 0 && in(s.Type, numberTypes), "shared array %s of %d %v", s.Name, s.Len, s.Type)
 	}
 }
 
 // block checks statements and forgets what they declare.
-func (v *verifier) block(b *Block) {
+func (v *verifier) block(b *shader.Block) {
 	outer := v.outer
 	v.outer = len(v.vars)
 	for _, s := range b.Stmts {
@@ -97,14 +98,14 @@ func (v *verifier) block(b *Block) {
 }
 
 // declare makes a variable visible.
-func (v *verifier) declare(x *Var) {
-	named := func(y *Var) bool { return y.Name == x.Name }
+func (v *verifier) declare(x *shader.Var) {
+	named := func(y *shader.Var) bool { return y.Name == x.Name }
 	v.must(!slices.ContainsFunc(v.vars[v.outer:], named), "%s is declared twice", x.Name)
 	v.vars = append(v.vars, x)
 }
 
 // visible checks that a variable is what its name stands for.
-func (v *verifier) visible(x *Var) {
+func (v *verifier) visible(x *shader.Var) {
 	for _, y := range slices.Backward(v.vars) {
 		if y.Name == x.Name {
 			v.must(y == x, "%s is hidden", x.Name)
@@ -115,18 +116,18 @@ func (v *verifier) visible(x *Var) {
 }
 
 // assignable checks that a variable may be assigned to.
-func (v *verifier) assignable(x *Var) {
+func (v *verifier) assignable(x *shader.Var) {
 	v.visible(x)
 	v.must(x.Mutable, "%s is assigned to, and set once", x.Name)
 }
 
-func (v *verifier) stmt(s Stmt) {
+func (v *verifier) stmt(s shader.Stmt) {
 	v.at = s
 	switch s := s.(type) {
-	case *Declare:
+	case *shader.Declare:
 		v.typed(s.Value, s.Var.Type)
 		v.declare(s.Var)
-	case *Assign:
+	case *shader.Assign:
 		v.assignable(s.Var)
 		t := s.Var.Type
 		if s.Component >= 0 {
@@ -134,52 +135,52 @@ func (v *verifier) stmt(s Stmt) {
 			t = t.Elem()
 		}
 		v.typed(s.Value, t)
-	case *Load:
+	case *shader.Load:
 		v.access(s.Buffer, s.Index, len(s.Dst), false)
 		for _, x := range s.Dst {
-			v.must(x.Type == Register(s.Buffer.Type), "%s of %v", x.Name, x.Type)
+			v.must(x.Type == shader.Register(s.Buffer.Type), "%s of %v", x.Name, x.Type)
 			if s.Declare {
 				v.declare(x)
 			} else {
 				v.assignable(x)
 			}
 		}
-	case *Store:
+	case *shader.Store:
 		v.access(s.Buffer, s.Index, len(s.Values), true)
 		for _, x := range s.Values {
-			v.typed(x, Register(s.Buffer.Type))
+			v.typed(x, shader.Register(s.Buffer.Type))
 		}
-	case *StoreShared:
+	case *shader.StoreShared:
 		v.shared(s.Shared, s.Index)
 		t := s.Shared.Type
 		if s.Component != nil {
-			v.typed(s.Component, U32)
+			v.typed(s.Component, shader.U32)
 			t = t.Elem()
 		}
 		v.typed(s.Value, t)
-	case *Atomic:
+	case *shader.Atomic:
 		v.access(s.Buffer, s.Index, 1, true)
 		v.must(s.Buffer.Type == ir.Int32, "an atomic operation on %v", s.Buffer.Type)
-		v.typed(s.Value, I32)
-	case *If:
-		v.typed(s.Cond, Bool)
+		v.typed(s.Value, shader.I32)
+	case *shader.If:
+		v.typed(s.Cond, shader.Bool)
 		v.block(s.Then)
 		if s.Else != nil {
 			v.block(s.Else)
 		}
-	case *For:
+	case *shader.For:
 		v.loop(s)
-	case *Nested:
+	case *shader.Nested:
 		v.block(s.Body)
-	case *Barrier:
+	case *shader.Barrier:
 		v.must(v.pass != nil, "in a function")
-	case *Return:
+	case *shader.Return:
 		v.must(v.pass == nil && v.loops == 0, "outside of a function, or in a loop")
 		v.typed(s.Value, v.result)
 	}
 }
 
-func (v *verifier) loop(s *For) {
+func (v *verifier) loop(s *shader.For) {
 	outer := len(v.vars)
 	switch {
 	case s.Var == nil:
@@ -192,7 +193,7 @@ func (v *verifier) loop(s *For) {
 		v.assignable(s.Var)
 		v.typed(s.Next, s.Var.Type)
 	}
-	v.typed(s.Cond, Bool)
+	v.typed(s.Cond, shader.Bool)
 	v.loops++
 	v.block(s.Body)
 	v.loops--
@@ -200,27 +201,27 @@ func (v *verifier) loop(s *For) {
 }
 
 // access checks an access to n elements of a buffer.
-func (v *verifier) access(b *Buffer, index *Expr, n int, write bool) {
+func (v *verifier) access(b *shader.Buffer, index *shader.Expr, n int, write bool) {
 	v.must(v.pass != nil && slices.Contains(v.pass.Buffers, b), "buffer %s is not the pass's", b.Name)
 	v.must(b.Write || !write, "buffer %s is not to be written", b.Name)
 	v.must(n == 1 || n == 4, "%d elements at once", n)
 	v.expr(index)
-	v.must(index.Type == I32 || index.Type == U32, "%v is %v, no index", index, index.Type)
+	v.must(index.Type == shader.I32 || index.Type == shader.U32, "%v is %v, no index", index, index.Type)
 }
 
-func (v *verifier) shared(s *Shared, index *Expr) {
+func (v *verifier) shared(s *shader.Shared, index *shader.Expr) {
 	v.must(v.pass != nil && slices.Contains(v.pass.Shared, s), "shared array %s is not the pass's", s.Name)
-	v.typed(index, U32)
+	v.typed(index, shader.U32)
 }
 
 // typed checks an expression and its type.
-func (v *verifier) typed(x *Expr, t Type) {
+func (v *verifier) typed(x *shader.Expr, t shader.Type) {
 	v.expr(x)
 	v.must(x.Type == t, "%v is %v, not %v", x, x.Type, t)
 }
 
 // function checks a function once.
-func (v *verifier) function(f *Func) {
+func (v *verifier) function(f *shader.Func) {
 	done, found := v.funcs[f]
 	v.must(done || !found, "%s calls itself", f.Name)
 	if done {
@@ -238,11 +239,11 @@ func (v *verifier) function(f *Func) {
 	v.funcs[f] = true
 }
 
-func endsWithReturn(b *Block) bool {
+func endsWithReturn(b *shader.Block) bool {
 	n := len(b.Stmts)
 	if n == 0 {
 		return false
 	}
-	_, ok := b.Stmts[n-1].(*Return)
+	_, ok := b.Stmts[n-1].(*shader.Return)
 	return ok
 }
