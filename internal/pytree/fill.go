@@ -60,7 +60,7 @@ func (w *filler[L]) fill(p *layout, v reflect.Value) error {
 		if v.Len() == 0 {
 			return w.growMap(p, v)
 		}
-		return w.values(p, v, func(k, e reflect.Value) error {
+		return w.values(v, func(k, e reflect.Value) error {
 			return w.fillCopy(p.elem, e, func(x reflect.Value) { v.SetMapIndex(k, x) })
 		})
 	case pointer:

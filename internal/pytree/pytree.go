@@ -154,7 +154,7 @@ func (w *walker[L]) visit(p *layout, v reflect.Value) error {
 	case sequence:
 		return w.elements(p, v, w.visit)
 	case dictionary:
-		return w.values(p, v, func(_ reflect.Value, e reflect.Value) error { return w.visit(p.elem, e) })
+		return w.values(v, func(_ reflect.Value, e reflect.Value) error { return w.visit(p.elem, e) })
 	case pointer:
 		if v.IsNil() || !w.markSeen(v, v) {
 			return nil
@@ -192,7 +192,7 @@ func (w *walker[L]) copy(p *layout, v reflect.Value) error {
 			return nil
 		}
 		m := reflect.MakeMapWithSize(v.Type(), v.Len())
-		err := w.values(p, v, func(k, e reflect.Value) error {
+		err := w.values(v, func(k, e reflect.Value) error {
 			x := reflect.New(p.elem.typ).Elem()
 			x.Set(e)
 			err := w.copy(p.elem, x)
@@ -312,7 +312,7 @@ func (w *walker[L]) elements(p *layout, v reflect.Value, do func(*layout, reflec
 }
 
 // values calls do for the keys and values of a map, in the order of keys.
-func (w *walker[L]) values(p *layout, v reflect.Value, do func(k, e reflect.Value) error) error {
+func (w *walker[L]) values(v reflect.Value, do func(k, e reflect.Value) error) error {
 	if w.depth++; w.depth > maxDepth {
 		return errDeep
 	}
