@@ -20,7 +20,7 @@ var routines = [ir.Ops]func(s *space) runner{
 }
 
 // compile prepares a kernel.
-func (d *device) compile(k *ir.Kernel) (*executable, error) {
+func (d *device) compile(k *ir.Kernel) *executable {
 	p := &executable{args: k.Args, reach: shape.Reaches(k)}
 	p.status = slices.IndexFunc(k.Args, func(a ir.Arg) bool { return a.Kind == ir.Status })
 	s := &space{loopnest.Canonical(k), &d.tune}
@@ -38,7 +38,7 @@ func (d *device) compile(k *ir.Kernel) (*executable, error) {
 	default:
 		p.runner = routines[k.Routine()](s)
 	}
-	return p, nil
+	return p
 }
 
 // work estimates the additions that stores take: those of each instruction at each

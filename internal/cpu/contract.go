@@ -230,18 +230,10 @@ func (x *factor) panel(f *activation, outer, inner int) (p unsafe.Pointer, so, s
 // single returns the stride of the one loop that covers all of dims, if there is
 // one and its stride is in range.
 func (x *factor) single(f *activation, dims []term) (stride int, ok bool) {
-	points := 1
-	for i := len(dims) - 1; i >= 0; i-- {
-		n, c := f.n[dims[i].axis], dims[i].coef
-		switch {
-		case n == 1:
-		case points == 1:
-			stride, points = c, n
-		case c == stride*points:
-			points *= n
-		default:
-			return 0, false
-		}
+	loops := merge(f, dims)
+	if len(loops) == 0 {
+		return 0, true
 	}
-	return stride, 0 <= stride && stride <= x.maxStride
+	stride = loops[0].from
+	return stride, len(loops) == 1 && 0 <= stride && stride <= x.maxStride
 }

@@ -106,7 +106,7 @@ func (d *device) Compile(k *ir.Kernel) (p driver.Program, err error) {
 		return nil, errClosed
 	}
 	defer recoverTo(&err)
-	return d.compile(k)
+	return d.compile(k), nil
 }
 
 func (d *device) Run(calls []driver.Call) error {
