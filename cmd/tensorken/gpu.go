@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/tensorken/tensorken/internal/hostmem"
 	"github.com/tensorken/tensorken/internal/wgpu"
 )
 
@@ -84,23 +85,12 @@ func printAdapters(w io.Writer, library string, adapters []wgpu.Adapter) {
 			{"type", a.Kind.String()},
 			{"backend", a.Backend},
 			{"driver", a.Driver},
-			{"buffers", fmt.Sprintf("up to %s; a shader takes %d, up to %s of each", size(l.Buffer), l.StorageBuffers, size(l.StorageBinding))},
+			{"buffers", fmt.Sprintf("up to %s; a shader takes %d, up to %s of each", hostmem.Size(int(l.Buffer)), l.StorageBuffers, hostmem.Size(int(l.StorageBinding)))},
 			{"workgroups", fmt.Sprintf("up to %d threads (%d×%d×%d) with %s; %d in a row",
-				l.WorkgroupSize, l.WorkgroupSizes[0], l.WorkgroupSizes[1], l.WorkgroupSizes[2], size(int64(l.WorkgroupStorage)), l.Workgroups)},
+				l.WorkgroupSize, l.WorkgroupSizes[0], l.WorkgroupSizes[1], l.WorkgroupSizes[2], hostmem.Size(l.WorkgroupStorage), l.Workgroups)},
 			{"features", strings.Join(features, ", ")},
 		} {
 			fmt.Fprintf(w, "  %-10s %s\n", line[0], cmp.Or(line[1], "none"))
 		}
 	}
-}
-
-// size formats a number of bytes in a binary unit.
-func size(bytes int64) string {
-	units := []string{"bytes", "KiB", "MiB", "GiB", "TiB"}
-	i, x := 0, float64(bytes)
-	for x >= 1024 && i < len(units)-1 {
-		x /= 1024
-		i++
-	}
-	return fmt.Sprintf("%.4g %s", x, units[i])
 }

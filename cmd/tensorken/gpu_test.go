@@ -41,8 +41,8 @@ webgpu:1    Slow
   type       unknown
   backend    none
   driver     none
-  buffers    up to 0 bytes; a shader takes 0, up to 0 bytes of each
-  workgroups up to 0 threads (0×0×0) with 0 bytes; 0 in a row
+  buffers    up to 0 B; a shader takes 0, up to 0 B of each
+  workgroups up to 0 threads (0×0×0) with 0 B; 0 in a row
   features   subgroups of 8 to 16 lanes
 `
 	if diff := cmp.Diff(want, b.String()); diff != "" {

@@ -17,6 +17,7 @@ import (
 
 	"github.com/tensorken/tensorken/data"
 	"github.com/tensorken/tensorken/device"
+	"github.com/tensorken/tensorken/internal/shape"
 	"github.com/tensorken/tensorken/nn"
 	"github.com/tensorken/tensorken/optim"
 	"github.com/tensorken/tensorken/tensor"
@@ -114,7 +115,7 @@ func (o trainOptions) run(ctx context.Context, stdout, stderr io.Writer) (err er
 
 	r := result{Device: dev.String(), Parameters: tree.Size(net)}
 	fmt.Fprintf(stderr, "training %s, %d parameters, on %s of %s; device %s\n",
-		o.model, r.Parameters, count(training.Y.Len(), "example"), about.Data, noted(r.Device, why))
+		o.model, r.Parameters, shape.Count(training.Y.Len(), "example"), about.Data, noted(r.Device, why))
 	start := time.Now()
 	err = loop.Run(ctx)
 	r.Seconds = time.Since(start).Seconds()
@@ -216,7 +217,7 @@ func (o trainOptions) report(w io.Writer, r result, history []train.Metrics) err
 			asciigraph.LowerBound(0), asciigraph.Caption(fmt.Sprintf("loss over %d epochs", len(losses)))))
 	}
 	fmt.Fprintf(w, "%.2f %% of held-out examples right, by the best model of %s in %.1f s, saved to %s\n",
-		100*r.TestAccuracy, count(r.Epochs, "epoch"), r.Seconds, o.out)
+		100*r.TestAccuracy, shape.Count(r.Epochs, "epoch"), r.Seconds, o.out)
 	if !o.json {
 		return nil
 	}
@@ -229,14 +230,6 @@ func (o trainOptions) report(w io.Writer, r result, history []train.Metrics) err
 	}
 	_, err = fmt.Fprintln(w, string(line))
 	return err
-}
-
-// count formats a number of things: "1 epoch", "2 epochs".
-func count(n int, thing string) string {
-	if n != 1 {
-		thing += "s"
-	}
-	return fmt.Sprintf("%d %s", n, thing)
 }
 
 // noted appends a note in brackets, if there is one.
