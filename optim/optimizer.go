@@ -155,12 +155,8 @@ func (o *Optimizer) start(params []pytree.Leaf[tensor.Tensor], gs []tensor.Tenso
 		if !ok || !gs[i].IsValid() || !l.Value.DType().IsFloat() {
 			continue
 		}
-		d := l.Value.DType()
-		if d.IsHalf() {
-			d = tensor.Float32
-		}
 		for range rule.slots() {
-			z := tensor.Full(0, l.Value.Shape()...).Cast(d)
+			z := tensor.Full(0, l.Value.Shape()...).Cast(l.Value.DType().ComputeType())
 			if on := l.Value.Device(); on != nil {
 				z = z.To(on)
 			}
@@ -271,12 +267,9 @@ func update(rule Rule, p, g tensor.Tensor, slots []tensor.Tensor, lr float64, st
 		return p, nil, fmt.Errorf("its gradient is %s: want the same shape and type", describe(g))
 	}
 	err = tensor.Try(func() {
-		d := p.DType()
-		if d.IsHalf() {
-			p, g = p.Cast(tensor.Float32), g.Cast(tensor.Float32)
-		}
-		next, kept = rule.Update(p, g, slots, lr, step)
-		next = next.Cast(d)
+		d := p.DType().ComputeType()
+		next, kept = rule.Update(p.Cast(d), g.Cast(d), slots, lr, step)
+		next = next.Cast(p.DType())
 	})
 	switch {
 	case err != nil:
@@ -331,13 +324,10 @@ func (s State) step() (int, error) {
 // of returns the slots of a parameter, nil if it has none yet.
 func (s State) of(name string) []tensor.Tensor {
 	var slots []tensor.Tensor
-	for {
-		t, ok := s.Slots[slotName(name, len(slots))]
-		if !ok {
-			return slots
-		}
+	for t, ok := s.Slots[slotName(name, 0)]; ok; t, ok = s.Slots[slotName(name, len(slots))] {
 		slots = append(slots, t)
 	}
+	return slots
 }
 
 // fits checks that every slot belongs to a parameter.
