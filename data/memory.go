@@ -60,10 +60,9 @@ type column struct {
 
 func (m *memory[T]) Len() int { return m.n }
 
-func (m *memory[T]) At(i int) (T, error) {
+func (m *memory[T]) At(i int) (t T, err error) {
 	if i < 0 || i >= m.n {
-		var none T
-		return none, outOfRange(i, m.n)
+		return t, outOfRange(i, m.n)
 	}
 	return m.build(func(c *column) (tensor.Tensor, error) {
 		if c.tensor.Device() != nil {
@@ -73,11 +72,10 @@ func (m *memory[T]) At(i int) (T, error) {
 	})
 }
 
-func (m *memory[T]) batch(index []int) (T, error) {
+func (m *memory[T]) batch(index []int) (t T, err error) {
 	for _, i := range index {
 		if i < 0 || i >= m.n {
-			var none T
-			return none, outOfRange(i, m.n)
+			return t, outOfRange(i, m.n)
 		}
 	}
 	return m.build(func(c *column) (tensor.Tensor, error) {

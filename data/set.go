@@ -30,16 +30,14 @@ type batcher[T any] interface {
 }
 
 // batchOf returns the examples with those indices as one batch.
-func batchOf[T any](s Set[T], index []int) (T, error) {
+func batchOf[T any](s Set[T], index []int) (batch T, err error) {
 	if b, ok := s.(batcher[T]); ok {
 		return b.batch(index)
 	}
 	examples := make([]T, len(index))
 	for k, i := range index {
-		var err error
 		if examples[k], err = s.At(i); err != nil {
-			var none T
-			return none, fmt.Errorf("example %d: %w", i, err)
+			return batch, fmt.Errorf("example %d: %w", i, err)
 		}
 	}
 	return stack(examples)
@@ -86,10 +84,9 @@ type subset[T any] struct {
 
 func (s subset[T]) Len() int { return len(s.index) }
 
-func (s subset[T]) At(i int) (T, error) {
+func (s subset[T]) At(i int) (t T, err error) {
 	if i < 0 || i >= len(s.index) {
-		var none T
-		return none, outOfRange(i, len(s.index))
+		return t, outOfRange(i, len(s.index))
 	}
 	return s.set.At(s.index[i])
 }
