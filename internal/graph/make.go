@@ -154,16 +154,24 @@ func Reshape(x *Node, shape []int) *Node {
 	return makeNode(ir.Reshape, x.DType, shape, nil, x)
 }
 
-// Permute makes axis i of the result axis order[i] of x.
+// Permute makes axis i of the result axis order[i] of x. It returns x for the order
+// that x has, and the operand of a Permute that it undoes, as a product does that of
+// a transposed matrix.
 func Permute(x *Node, order []int) *Node {
-	shape := make([]int, len(order))
-	identity := true
+	identity, inverse := true, x.Op == ir.Permute && !x.IsKept()
 	for i, a := range order {
-		shape[i] = x.Shape[a]
 		identity = identity && i == a
+		inverse = inverse && i == x.Ints[a]
 	}
 	if identity {
 		return x
+	}
+	if src := x.Src(); inverse && src != nil {
+		return src[0]
+	}
+	shape := make([]int, len(order))
+	for i, a := range order {
+		shape[i] = x.Shape[a]
 	}
 	return makeNode(ir.Permute, x.DType, shape, order, x)
 }
