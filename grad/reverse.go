@@ -90,7 +90,7 @@ func (t *tape) keepResiduals(grads, cts []*graph.Node) {
 		case n.Op == ir.CallResult:
 			s := n.State()
 			for n.Op.Class() == ir.Alias && s.Value == nil {
-				n = s.Src[0]
+				n = s.Src()[0]
 				s = n.State()
 			}
 			store(n)

@@ -178,18 +178,19 @@ func (c *capture) enter(n *graph.Node) {
 	i, ok := c.number[n]
 	if !ok {
 		s := n.State()
+		src := s.Src()
 		switch {
 		case s.Value != nil:
 			i = c.addLeaf(n, s.Value, shape.Strided{Offset: s.Value.Offset, Strides: s.Value.Strides})
-		case c.castsOnHost(n, s.Src):
-			x := newHostCast(n, s.Src[0])
+		case c.castsOnHost(n, src):
+			x := newHostCast(n, src[0])
 			c.casts = append(c.casts, x)
 			i = c.addLeaf(n, x.value, shape.Strided{Strides: x.value.Strides})
-		case c.device != nil && deviceOf(n, c.device) != c.device && !(isAlias(n) && s.Src[0].Value() != nil):
+		case c.device != nil && deviceOf(n, c.device) != c.device && !(isAlias(n) && src[0].Value() != nil):
 			c.foreign = append(c.foreign, n)
 			i = c.add(n, nil, -1)
 		default:
-			c.stack = append(c.stack, frame{n: n, src: s.Src})
+			c.stack = append(c.stack, frame{n: n, src: src})
 			return
 		}
 		c.number[n] = i

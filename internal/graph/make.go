@@ -12,19 +12,11 @@ import (
 // broadcast, and axes are not negative. Package tensor checks the arguments of
 // users first, so a mistake here panics with plain text.
 
-// pair is a state with room for its operands: one allocation.
-type pair struct {
-	state State
-	src   [2]*Node
-}
-
-// makeNode makes a node with its own slice of operands.
+// makeNode makes a node. It keeps shape and ints, and copies src.
 func makeNode(op ir.Op, d ir.DType, shape, ints []int, src ...*Node) *Node {
 	n := &Node{Op: op, DType: d, Shape: shape, Ints: ints}
-	p := new(pair)
-	p.state.Src = append(p.src[:0], src...)
-	n.state.Store(&p.state)
-	n.inherit(p.state.Src)
+	n.state.Store(newState(src))
+	n.inherit(src)
 	return n
 }
 

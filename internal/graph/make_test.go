@@ -1,7 +1,9 @@
 package graph
 
 import (
+	"slices"
 	"testing"
+	"unsafe"
 
 	"github.com/tensorken/tensorken/ir"
 )
@@ -33,5 +35,28 @@ func TestPermuteUndone(t *testing.T) {
 		} else if !c.want && got.Op != ir.Permute {
 			t.Errorf("%s: got a %v", c.name, got.Op)
 		}
+	}
+}
+
+// A node has the operands that it is made of, however many, until it is computed.
+func TestOperands(t *testing.T) {
+	x := Fill(ir.Float32, 1, []int{2})
+	for n := range 5 {
+		src := slices.Repeat([]*Node{x}, n)
+		m := makeNode(ir.Cat, ir.Float32, []int{2 * n}, []int{0}, src...)
+		if got := m.Src(); !slices.Equal(got, src) {
+			t.Errorf("made of %d operands, a node has %d", n, len(got))
+		}
+		m.SetValue(&Value{})
+		if got := m.Src(); got != nil {
+			t.Errorf("made of %d operands and computed, a node has %d", n, len(got))
+		}
+	}
+}
+
+// Making and dropping nodes is most of the memory that a small evaluation takes.
+func TestNodeMemory(t *testing.T) {
+	if n, s := unsafe.Sizeof(Node{}), unsafe.Sizeof(State{}); n > 128 || s > 32 {
+		t.Errorf("a node takes %d bytes and its operands %d, want at most 128 and 32", n, s)
 	}
 }

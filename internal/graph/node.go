@@ -4,6 +4,7 @@
 package graph
 
 import (
+	"slices"
 	"sync/atomic"
 
 	"github.com/tensorken/tensorken/ir"
@@ -39,8 +40,36 @@ type Node struct {
 // A State has a node's operands or its value. It never changes: a computed node
 // gets another.
 type State struct {
-	Src   []*Node // nil once dropped
-	Value *Value  // nil until computed
+	Value *Value // nil until computed
+	// The operands, two at most in the state itself: most nodes have no more, and a
+	// program makes and drops many nodes.
+	few  [2]*Node // from the first on
+	many *[]*Node // all, if they are more
+}
+
+// newState returns the state of a node that is not computed.
+func newState(src []*Node) *State {
+	s := new(State)
+	if len(src) <= len(s.few) {
+		copy(s.few[:], src)
+	} else {
+		many := slices.Clone(src)
+		s.many = &many
+	}
+	return s
+}
+
+// Src returns the operands, nil once they are dropped.
+func (s *State) Src() []*Node {
+	switch {
+	case s.many != nil:
+		return *s.many
+	case s.few[0] == nil:
+		return nil
+	case s.few[1] == nil:
+		return s.few[:1:1]
+	}
+	return s.few[:]
 }
 
 // A Value is a node's elements: a view of stored ones.
@@ -70,7 +99,7 @@ type Token struct{ _ struct{} }
 func (n *Node) State() *State { return n.state.Load() }
 
 // Src returns the node's operands, nil once they are dropped.
-func (n *Node) Src() []*Node { return n.State().Src }
+func (n *Node) Src() []*Node { return n.State().Src() }
 
 // Value returns the node's value, nil if it is not computed.
 func (n *Node) Value() *Value { return n.State().Value }
@@ -83,10 +112,11 @@ func (n *Node) SetValue(v *Value) {
 		if old.Value != nil {
 			return
 		}
-		s := &State{Value: v}
+		s := new(State)
 		if n.Traced() {
-			s.Src = old.Src
+			*s = *old
 		}
+		s.Value = v
 		if n.state.CompareAndSwap(old, s) {
 			return
 		}
@@ -201,7 +231,7 @@ func (n *Node) IsLeftOver() bool {
 // DropSources drops the operands of a computed node that no open scope needs.
 func (n *Node) DropSources() {
 	s := n.state.Load()
-	if s.Value != nil && s.Src != nil && !n.Traced() {
+	if s.Value != nil && s.Src() != nil && !n.Traced() {
 		n.state.CompareAndSwap(s, &State{Value: s.Value})
 	}
 }

@@ -38,7 +38,7 @@ func Eval(roots []*graph.Node, leaf func(*graph.Node) (*Array, error)) ([]*Array
 		}
 		state := n.State()
 		if n.Op != ir.Buffer && state.Value == nil {
-			return state.Src, true
+			return state.Src(), true
 		}
 		a, err := leaf(n)
 		switch {
