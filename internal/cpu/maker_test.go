@@ -357,7 +357,11 @@ func (m *maker) axes(role ir.Role, most int) []int {
 		if m.IntN(40) == 0 {
 			n = 0
 		}
-		if p := m.k.Points(); p > 0 && p*n > 3000 {
+		points := n // but for empty axes, which results may lack
+		for _, a := range m.k.Axes {
+			points *= max(a.Len, 1)
+		}
+		if points > 3000 {
 			n = 1 + m.IntN(3)
 		}
 		m.k.Axes = append(m.k.Axes, ir.Axis{Len: n, Role: role})
