@@ -129,8 +129,9 @@ var points = [ir.Ops][]point{
 	}}),
 	ir.Pow: append(binary(ir.Pow, 0.5, 3),
 		constPow("square", 2, 0, 0), constPow("cube", 3, 0, 0), constPow("identity", 1, 0, 0), constPow("one", 0, 0, 0), constPow("reciprocal", -1, -3, -0.5)),
-	ir.Max: binary(ir.Max, -2.2, 1.8),
-	ir.Min: binary(ir.Min, -2.2, 1.8),
+	ir.Atan2: append(binary(ir.Atan2, -3, -0.5), binary(ir.Atan2, 0.5, 3)...),
+	ir.Max:   binary(ir.Max, -2.2, 1.8),
+	ir.Min:   binary(ir.Min, -2.2, 1.8),
 	ir.Where: {{"", [][]int{{2, 3}, {2, 3}}, 0, 0, func(x []*graph.Node) *graph.Node {
 		return graph.Where(graph.Binary(ir.Lt, x[0], fill(x[0], 0.3)), square(x[0]), graph.Binary(ir.Mul, x[0], x[1]))
 	}}},

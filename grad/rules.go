@@ -47,8 +47,15 @@ var rules = [ir.Ops]rule{
 	ir.Div:   {partial: partialDiv},
 	ir.Rem:   {partial: partialRem},
 	ir.Pow:   {partial: partialPow},
-	ir.Max:   {partial: partialMax},
-	ir.Min:   {partial: partialMax},
+	ir.Atan2: {partial: func(c *call, i int) *graph.Node { // x/(x²+y²), and -y/(x²+y²)
+		p := div(c.src[1-i], add(square(c.src[0]), square(c.src[1])))
+		if i == 1 {
+			p = neg(p)
+		}
+		return p
+	}},
+	ir.Max: {partial: partialMax},
+	ir.Min: {partial: partialMax},
 
 	ir.ReduceMax: {partial: partialReduceMax},
 	ir.Prod:      {partial: partialProd},

@@ -42,6 +42,7 @@ const (
 	Div
 	Rem
 	Pow
+	Atan2 // (y, x)
 	Max
 	Min
 	Eq
@@ -192,6 +193,7 @@ var Table = [Ops]Info{
 	Div:      {Name: "Div", Class: Elementwise, Arity: 2, Types: numbers, Result: Same, Cost: 4, Diff: Partials, Ulps: 4, SignedZero: 1 << 1},
 	Rem:      {Name: "Rem", Class: Elementwise, Arity: 2, Types: numbers, Result: Same, Cost: 6, Diff: Partials, Ulps: 4, AnyZero: true},
 	Pow:      {Name: "Pow", Class: Elementwise, Arity: 2, Types: numbers, Result: Same, Cost: 32, Diff: Partials, Ulps: 32, AnyZero: true, SignedZero: 1 << 0},
+	Atan2:    {Name: "Atan2", Class: Elementwise, Arity: 2, Types: floats, Result: Same, Cost: 28, Diff: Partials, Ulps: 16, SignedZero: 1<<0 | 1<<1},
 	Max:      {Name: "Max", Class: Elementwise, Arity: 2, Types: anyType, Result: Same, Cost: 1, Commutative: true, Identity: NeutralLowest, Diff: Partials, AnyZero: true},
 	Min:      {Name: "Min", Class: Elementwise, Arity: 2, Types: anyType, Result: Same, Cost: 1, Commutative: true, Identity: NeutralHighest, Diff: Partials, AnyZero: true},
 	Eq:       {Name: "Eq", Class: Elementwise, Arity: 2, Types: anyType, Result: ToBool, Cost: 1, Commutative: true, Diff: Zero, Why: "bool"},

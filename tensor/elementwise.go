@@ -300,6 +300,12 @@ func (t Tensor) Pow(o Operand) Tensor {
 	return Tensor{n: power(x, num)}
 }
 
+// Atan2 returns the angle, in radians from -π to π, between the positive x axis and the
+// point whose coordinates are x and, as y, t. At zeros and infinities it is C's atan2: it
+// depends on the signs of zeros, and is 0 or ±π at the origin, where the derivatives are
+// NaN. Floats only.
+func (t Tensor) Atan2(x Operand) Tensor { return t.binary("Atan2", ir.Atan2, x) }
+
 // power returns x to the constant power num.
 func power(x *graph.Node, num ir.Number) *graph.Node {
 	p := num.Float64(x.DType)

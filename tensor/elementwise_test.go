@@ -236,6 +236,35 @@ func TestBinary(t *testing.T) {
 	})
 }
 
+// Atan2 is math.Atan2 in every quadrant, with the sign of zeros, and broadcasts.
+func TestAtan2(t *testing.T) {
+	zero := math.Copysign(0, -1)
+	points := []float64{0, zero, 1, -1, 2.5, -0.3, 1e-30, -1e-30, 1e30, -1e30, inf, -inf, nan}
+	for _, d := range []tensor.DType{tensor.Float32, tensor.Float64} {
+		x := tensor.New(points).Cast(d)
+		got, err := tensor.Data[float64](x.Unsqueeze(1).Atan2(x).Cast(tensor.Float64))
+		if err != nil {
+			t.Fatal(err)
+		}
+		tolerance, least := 1e-15, 0.0
+		if d == tensor.Float32 {
+			tolerance, least = 1e-7, 1e-38
+		}
+		for i, g := range got {
+			y, x := points[i/len(points)], points[i%len(points)]
+			want := math.Atan2(y, x)
+			if math.Abs(g-want) > tolerance*math.Abs(want)+least || math.IsNaN(g) != math.IsNaN(want) || math.Signbit(g) != math.Signbit(want) && want == want {
+				t.Errorf("Atan2(%v, %v) of %v = %v, want %v", y, x, d, g, want)
+			}
+		}
+	}
+	run(t, []check{
+		same("Atan2 of a number", floats(1, -1).Atan2(-1), 3*math.Pi/4, -3*math.Pi/4),
+		same("gradient by y", grad.Of(func(y tensor.Tensor) tensor.Tensor { return y.Atan2(2).Sum() })(floats(1, -4)), 0.4, 0.1),
+		same("gradient by x", grad.Of(func(x tensor.Tensor) tensor.Tensor { return tensor.Scalar(1).Atan2(x).Sum() })(floats(2, -3)), -0.2, -0.1),
+	})
+}
+
 func TestBroadcasting(t *testing.T) {
 	a := floats(1, 2, 3, 4, 5, 6).Reshape(2, 3)
 	run(t, []check{

@@ -243,10 +243,10 @@ func (m *maker) store(x int, axes []int) {
 }
 
 // Ops whose results may be another altogether where an operand changes a little.
-var jumps = []ir.Op{ir.Floor, ir.Eq, ir.Lt, ir.Rem, ir.Bitcast, ir.Sin, ir.Cos}
+var jumps = []ir.Op{ir.Floor, ir.Eq, ir.Lt, ir.Rem, ir.Bitcast, ir.Sin, ir.Cos, ir.Atan2}
 
 // Ops whose last bits are the device's own.
-var loose = []ir.Op{ir.Exp, ir.Expm1, ir.Log, ir.Log1p, ir.Sin, ir.Cos, ir.Atan, ir.Tanh, ir.Erf, ir.Pow}
+var loose = []ir.Op{ir.Exp, ir.Expm1, ir.Log, ir.Log1p, ir.Sin, ir.Cos, ir.Atan, ir.Tanh, ir.Erf, ir.Pow, ir.Atan2}
 
 var elementwise = func() []ir.Op {
 	var list []ir.Op

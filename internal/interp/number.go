@@ -59,7 +59,8 @@ var functions = [ir.Ops]function{
 			}
 			return a % b
 		}),
-	ir.Pow: number2(math.Pow, power),
+	ir.Pow:   number2(math.Pow, power),
+	ir.Atan2: real2(math.Atan2),
 	ir.Max: number2(
 		func(a, b float64) float64 { return max(a, b) },
 		func(a, b int64) int64 { return max(a, b) }),
@@ -104,10 +105,16 @@ var functions = [ir.Ops]function{
 	},
 }
 
-// real1 returns a function of one floating-point number.
+// real1 and real2 return functions of floating-point numbers.
 func real1(f func(float64) float64) function {
 	return func(to, from ir.DType, x []ir.Number) ir.Number {
 		return ir.Float(to, f(x[0].Float64(from)))
+	}
+}
+
+func real2(f func(y, x float64) float64) function {
+	return func(to, from ir.DType, x []ir.Number) ir.Number {
+		return ir.Float(to, f(x[0].Float64(from), x[1].Float64(from)))
 	}
 }
 

@@ -187,4 +187,17 @@ func (l library) arithmetic() {
 		t := s.Let("s", choose(F32, b.Abs().Gt(4e37), 0.25, 1)) // the reciprocal of b may be taken for 0
 		return b.Eq(0).If(a.Eq(0).Or(l.call("is_nan", a)).If(nan, infinite), a.Mul(t).Div(b.Mul(t)))
 	})
+	// The arc tangent of the lesser absolute value over the greater, at most π/4, moved to
+	// the octant of the point. Subnormal numbers are divided as the integers of their bits.
+	l.binary("atan2_f32", F32, func(s *Block, y, x *Expr) *Expr {
+		ay, ax := s.Let("ay", absBits(y)), s.Let("ax", absBits(x))
+		lesser, greater := s.Let("lesser", ay.Min(ax)), s.Let("greater", ay.Max(ax))
+		tiny := s.Let("tiny", greater.Lt(leadingOne))
+		q := l.call("div_f32", tiny.If(lesser.Convert(F32), lesser.Bitcast(F32)), tiny.If(greater.Convert(F32), greater.Bitcast(F32)))
+		zero := greater.Eq(0).Or(greater.Eq(infinity).And(lesser.Ne(infinity)))
+		p := s.Let("p", l.call("atan_f32", choose(F32, zero, 0, choose(F32, lesser.Eq(greater), 1, q))))
+		steep := s.Let("steep", ay.Gt(ax).If(Number(F32, 1.5707964).Sub(p), p))
+		turned := s.Let("turned", bits(x).Ge(signBit).If(Number(F32, 3.1415927).Sub(steep), steep))
+		return greater.Gt(infinity).If(nan, bits(turned).Or(bits(y).And(signBit)).Bitcast(F32))
+	})
 }

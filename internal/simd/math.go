@@ -168,6 +168,8 @@ func cos32(x float32) float32 {
 
 func atan32(x float32) float32 { return float32(math.Atan(float64(x))) }
 
+func atan232(y, x float32) float32 { return float32(math.Atan2(float64(y), float64(x))) }
+
 func pow32(x, y float32) float32 {
 	// Positive finite base and finite exponent other than 0.
 	if math.Float32bits(x)-1 < 0x7f800000-1 && math.Float32bits(y)&0x7fffffff-1 < 0x7f800000-1 {

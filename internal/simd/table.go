@@ -68,6 +68,7 @@ var Binaries = [ir.Ops][Types]Modes{
 		ir.Uint8: {VV: powVV[uint8]}, ir.Int32: {VV: powVV[int32]}, ir.Uint32: {VV: powVV[uint32]}, ir.Int64: {VV: powVV[int64]},
 		ir.Float32: {VV: binary32(pow32)}, ir.Float64: {VV: binary64(math.Pow)},
 	},
+	ir.Atan2: {ir.Float32: {VV: binary32(atan232)}, ir.Float64: {VV: binary64(math.Atan2)}},
 	ir.Max: {
 		ir.Bool: commute(maxVV[uint8], maxVS[uint8]), ir.Uint8: commute(maxVV[uint8], maxVS[uint8]),
 		ir.Int32: commute(maxVV[int32], maxVS[int32]), ir.Uint32: commute(maxVV[uint32], maxVS[uint32]), ir.Int64: commute(maxVV[int64], maxVS[int64]),

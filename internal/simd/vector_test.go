@@ -175,15 +175,16 @@ var definitions = map[ir.Op]definition{
 		}
 		return p
 	}),
-	ir.Max: both(math.Max, func(x, y int64) int64 { return max(x, y) }),
-	ir.Min: both(math.Min, func(x, y int64) int64 { return min(x, y) }),
-	ir.Eq:  compare(func(x, y float64) bool { return x == y }, func(x, y int64) bool { return x == y }),
-	ir.Lt:  compare(func(x, y float64) bool { return x < y }, func(x, y int64) bool { return x < y }),
-	ir.And: both(nil, func(x, y int64) int64 { return x & y }),
-	ir.Or:  both(nil, func(x, y int64) int64 { return x | y }),
-	ir.Xor: both(nil, func(x, y int64) int64 { return x ^ y }),
-	ir.Shl: both(nil, func(x, y int64) int64 { return x << uint64(y) }),
-	ir.Shr: both(nil, func(x, y int64) int64 { return x >> uint64(y) }),
+	ir.Atan2: both(math.Atan2, nil),
+	ir.Max:   both(math.Max, func(x, y int64) int64 { return max(x, y) }),
+	ir.Min:   both(math.Min, func(x, y int64) int64 { return min(x, y) }),
+	ir.Eq:    compare(func(x, y float64) bool { return x == y }, func(x, y int64) bool { return x == y }),
+	ir.Lt:    compare(func(x, y float64) bool { return x < y }, func(x, y int64) bool { return x < y }),
+	ir.And:   both(nil, func(x, y int64) int64 { return x & y }),
+	ir.Or:    both(nil, func(x, y int64) int64 { return x | y }),
+	ir.Xor:   both(nil, func(x, y int64) int64 { return x ^ y }),
+	ir.Shl:   both(nil, func(x, y int64) int64 { return x << uint64(y) }),
+	ir.Shr:   both(nil, func(x, y int64) int64 { return x >> uint64(y) }),
 }
 
 // define returns the result of op on elements of type d.

@@ -97,6 +97,7 @@ func TestFunctions(t *testing.T) {
 		{"div_f32", ir.Div, ir.Float32, ir.Float32, 1e-7},
 		{"rem_f32", ir.Rem, ir.Float32, ir.Float32, 0},
 		{"pow_f32", ir.Pow, ir.Float32, ir.Float32, 1e-4},
+		{"atan2_f32", ir.Atan2, ir.Float32, ir.Float32, 3e-7},
 		{"div_i32", ir.Div, ir.Int32, ir.Int32, 0},
 		{"div_u32", ir.Div, ir.Uint32, ir.Uint32, 0},
 		{"rem_i32", ir.Rem, ir.Int32, ir.Int32, 0},
