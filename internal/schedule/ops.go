@@ -74,7 +74,7 @@ func functionName(op ir.Op, t shader.Type) string {
 
 // widens has the ops whose result may leave the range of an integer type that is
 // narrower than its registers.
-var widens = [ir.Ops]bool{ir.Neg: true, ir.Not: true, ir.Add: true, ir.Sub: true, ir.Mul: true, ir.Pow: true, ir.Shl: true}
+var widens = [ir.Ops]bool{ir.Neg: true, ir.Not: true, ir.Add: true, ir.Sub: true, ir.Mul: true, ir.Div: true, ir.Pow: true, ir.Shl: true}
 
 // apply gives op on operands of type from, in registers, wrapped to the result's type.
 // Where's first operand is a bool whatever from is.
