@@ -156,8 +156,11 @@ func (d *Device) drain() int64 {
 	p := &d.pool
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	for b := p.returned.Swap(nil); b != nil; b = b.next {
+	for b := p.returned.Swap(nil); b != nil; {
+		next := b.next
+		b.next = nil
 		p.put(b)
+		b = next
 	}
 	held := p.held.Load()
 	d.pacer.live.Store(min(d.pacer.live.Load(), held))
