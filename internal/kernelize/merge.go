@@ -2,6 +2,7 @@ package kernelize
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/tensorken/tensorken/internal/graph"
@@ -106,10 +107,46 @@ func (g *group) take(h *group, to map[int]int) {
 	for a, b := range to {
 		same = same && a == b
 	}
-	relay := func(l layout) layout {
-		if same {
-			return l
+	if !same {
+		h.renumber(to, len(g.lens))
+	}
+	first, second := g, h
+	if same && len(h.body) > len(g.body) { // move the fewer instructions
+		first, second = h, g
+		g.emitted, g.requests = h.emitted, h.requests
+	}
+	shift := len(first.body)
+	body := append(first.body, second.body...) // with what they point to, which second needs no more
+	for i := range body[shift:] {
+		src := body[shift+i].Src
+		for k := range src {
+			src[k] += shift
 		}
+	}
+	for n, m := range second.members {
+		first.members[n] = member{m.id + shift, m.layout}
+	}
+	maps.Copy(first.reduceAxes, second.reduceAxes)
+	g.body, g.members, g.reduceAxes = body, first.members, first.reduceAxes
+	g.reader = min(g.reader, h.reader)
+	h.into = g
+}
+
+// renumber gives the axes of g, all of them in to, the numbers that they have in a
+// group of count axes.
+func (g *group) renumber(to map[int]int, count int) {
+	for i := range g.body {
+		g.body[i].eachCoef(func(coef []int) []int {
+			c := make([]int, count)
+			for a, x := range coef {
+				if x != 0 {
+					c[to[a]] += x
+				}
+			}
+			return c
+		})
+	}
+	relay := func(l layout) layout {
 		c := make(layout, len(l))
 		for i := range l {
 			for _, a := range l[i] {
@@ -118,34 +155,12 @@ func (g *group) take(h *group, to map[int]int) {
 		}
 		return c
 	}
-	recoef := func(coef []int) []int {
-		c := make([]int, len(g.lens))
-		for a, x := range coef {
-			if x != 0 {
-				c[to[a]] += x
-			}
-		}
-		return c
+	for n, m := range g.members {
+		g.members[n] = member{m.id, relay(m.layout)}
 	}
-	first := len(g.body)
-	g.body = append(g.body, h.body...) // with what they point to, which h needs no more
-	for i := range g.body[first:] {
-		in := &g.body[first+i]
-		for k := range in.Src {
-			in.Src[k] += first
-		}
-		if !same {
-			in.eachCoef(recoef)
-		}
-	}
-	for n, m := range h.members {
-		g.members[n] = member{m.id + first, relay(m.layout)}
-	}
-	for n, l := range h.reduceAxes {
+	for n, l := range g.reduceAxes {
 		g.reduceAxes[n] = relay(l)
 	}
-	g.reader = min(g.reader, h.reader)
-	h.into = g
 }
 
 // mergeReductions makes a reduction of a reduction one, where the inner one has
