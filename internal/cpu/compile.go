@@ -45,7 +45,7 @@ func (d *device) compile(k *ir.Kernel) *executable {
 // point that it varies over or reduces.
 func (s *space) work(stores []int) int {
 	work := 0
-	for i, needed := range s.needs(stores, nil) {
+	for i, needed := range s.Needs(stores, nil) {
 		if !needed {
 			continue
 		}
@@ -74,15 +74,4 @@ func (s *space) extents(ts ...*tiling) []int {
 		}
 	}
 	return n
-}
-
-// stores lists the Store instructions.
-func (s *space) stores() []int {
-	var list []int
-	for i := range s.Body {
-		if s.Body[i].Op == ir.Store {
-			list = append(list, i)
-		}
-	}
-	return list
 }

@@ -19,7 +19,7 @@ func TestWork(t *testing.T) {
 	}
 	s := &space{loopnest.Canonical(k), &defaultTuning}
 	want := rows*cols + cols + rows*cols + rows*cols + 16*rows + rows
-	if got := s.work(s.stores()); got != want {
+	if got := s.work(s.Stores(0, false)); got != want {
 		t.Errorf("the work is %d additions, want %d", got, want)
 	}
 }

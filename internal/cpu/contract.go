@@ -50,7 +50,7 @@ func newContract(s *space) *contractRunner {
 	s.Body[sum].Domain = s.Roles(ir.Batch, ir.M, ir.N)
 
 	lanes := slices.Concat(r.rows.longAxes(), r.cols.longAxes())
-	a := assemble(s, schedule{lanes: lanes, extent: s.extents(r.rows, r.cols), roots: s.stores(), given: []int{sum}})
+	a := assemble(s, schedule{lanes: lanes, extent: s.extents(r.rows, r.cols), roots: s.Stores(0, false), given: []int{sum}})
 	r.after, r.sum = a.program, a.body[sum]
 	return r
 }
@@ -62,7 +62,7 @@ func (s *space) prefersColumns(rows, cols []int) bool {
 		if len(axes) == 0 {
 			return 0
 		}
-		return s.Body[s.stores()[0]].View.Coef[axes[len(axes)-1]]
+		return s.Body[s.Stores(0, false)[0]].View.Coef[axes[len(axes)-1]]
 	}
 	return last(cols) != 1 && last(rows) == 1
 }
@@ -73,7 +73,7 @@ func (r *contractRunner) cut(rows, cols []int) {
 	depth := s.List(ir.K)
 	batch := newTiling(s, s.List(ir.Batch), 1, 1)
 	r.depth = newTiling(s, depth, t.depth/2, t.depth)
-	r.work = s.work(s.stores())
+	r.work = s.work(s.Stores(0, false))
 	for most := t.rows; ; most /= 2 {
 		r.rows = newTiling(s, rows, most/2, most)
 		r.cols = newTiling(s, cols, t.cols/2, t.cols)
@@ -182,7 +182,7 @@ type factor struct {
 }
 
 func newLeft(s *space, i int, rows, deep *tiling) *factor {
-	if s.prefersInnermost(s.loads([]int{i}), rows.axes, deep.axes) {
+	if s.prefersInnermost(s.Loads(i), rows.axes, deep.axes) {
 		f := newFactor(s, i, deep, rows)
 		f.transposed = true
 		f.outer, f.inner = f.inner, f.outer

@@ -14,14 +14,14 @@ type mapRunner struct {
 }
 
 func newMap(s *space) *mapRunner {
-	return newMapOver(s, s.List(ir.Parallel), s.stores())
+	return newMapOver(s, s.List(ir.Parallel), s.Stores(0, false))
 }
 
 // newMapOver runs some stores over some axes.
 func newMapOver(s *space, axes, stores []int) *mapRunner {
 	t := s.tune
 	m := &mapRunner{}
-	if n := s.transposed(axes, s.loads(stores)); n > 0 {
+	if n := s.transposed(axes, s.Loads(stores...)); n > 0 {
 		outer, inner := newTiling(s, axes[:n], t.transposeTile, t.transposeTile), newTiling(s, axes[n:], 2*t.transposeTile, 2*t.transposeTile)
 		m.tiles = tilings{outer, inner}
 	} else {
@@ -36,12 +36,12 @@ func newMapOver(s *space, axes, stores []int) *mapRunner {
 // transposed returns n > 0 if a load has stride 1 along axes[n-1] and a large one
 // along the last of axes. Blocks are then long along both, to use whole cache
 // lines.
-func (s *space) transposed(axes []int, loads []*ir.Instr) int {
+func (s *space) transposed(axes []int, loads []int) int {
 	if len(axes) < 2 {
 		return 0
 	}
-	for _, in := range loads {
-		c := in.View.Coef
+	for _, i := range loads {
+		c := s.Body[i].View.Coef
 		if last := axes[len(axes)-1]; max(c[last], -c[last]) < 16 || s.Axes[last].Len < s.tune.transposeTile {
 			continue
 		}

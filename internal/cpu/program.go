@@ -85,7 +85,7 @@ type schedule struct {
 func assemble(s *space, p schedule) *assembler {
 	a := &assembler{program: &program{space: s}, schedule: p, body: make([]int, len(s.Body))}
 	a.program.lanes = p.lanes
-	need := s.needs(p.roots, p.given)
+	need := s.Needs(p.roots, p.given)
 	for i := range need {
 		switch {
 		case !need[i]:
@@ -101,33 +101,6 @@ func assemble(s *space, p schedule) *assembler {
 	a.program.regs = len(a.regs)
 	a.allocate()
 	return a
-}
-
-// needs marks the instructions that roots depend on, down to the given ones.
-func (s *space) needs(roots, given []int) []bool {
-	need := make([]bool, len(s.Body))
-	for _, r := range roots {
-		need[r] = true
-	}
-	for i := len(need) - 1; i >= 0; i-- {
-		if need[i] && !slices.Contains(given, i) {
-			for _, j := range s.Body[i].Src {
-				need[j] = true
-			}
-		}
-	}
-	return need
-}
-
-// loads lists the loads that roots depend on.
-func (s *space) loads(roots []int) []*ir.Instr {
-	var list []*ir.Instr
-	for i, need := range s.needs(roots, nil) {
-		if need && s.Body[i].Op == ir.Load {
-			list = append(list, &s.Body[i])
-		}
-	}
-	return list
 }
 
 func (a *assembler) newRegister(typ ir.DType, domain ir.AxisSet, at int) int {

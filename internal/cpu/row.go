@@ -45,16 +45,14 @@ func (r *rowShape) fits(s *space) bool {
 
 // reuses reports whether a reduction is followed by work over the reduced axes.
 func (s *space) reuses() bool {
-	reduced := ir.Axes(s.List(ir.Reduced, ir.K)...)
-	return slices.Max(loopnest.Levels(s.Body)) > 1 ||
-		slices.ContainsFunc(s.Body, func(in ir.Instr) bool { return in.Op == ir.Store && in.Domain&reduced != 0 })
+	return slices.Max(loopnest.Levels(s.Body)) > 1 || len(s.Stores(s.Roles(ir.Reduced, ir.K), true)) > 0
 }
 
 // columnMajor reports whether kept axes should have the inner lanes: if more is
 // read with stride 1 along them, or if few points are reduced and each load has a
 // short stride along a long kept axis, as windows do.
 func (s *space) columnMajor(kept, reduced []int) bool {
-	loads := s.loads(s.stores())
+	loads := s.Loads(s.Stores(0, false)...)
 	if s.prefersInnermost(loads, kept, reduced) {
 		return true
 	}
@@ -62,18 +60,19 @@ func (s *space) columnMajor(kept, reduced []int) bool {
 		return false
 	}
 	k, r := kept[len(kept)-1], reduced[len(reduced)-1]
-	long := func(in *ir.Instr) bool { return in.View.Coef[k] < -4 || in.View.Coef[k] > 4 }
+	long := func(i int) bool { c := s.Body[i].View.Coef[k]; return c < -4 || c > 4 }
 	return !slices.ContainsFunc(loads, long) && s.Axes[k].Len >= 4*s.Axes[r].Len
 }
 
 // prefersInnermost reports whether loads read more points with stride 1
 // along the last of axes a than along the last of b.
-func (s *space) prefersInnermost(loads []*ir.Instr, a, b []int) bool {
+func (s *space) prefersInnermost(loads []int, a, b []int) bool {
 	if len(a) == 0 || len(b) == 0 {
 		return false
 	}
 	var votes float64
-	for _, in := range loads {
+	for _, i := range loads {
+		in := &s.Body[i]
 		n := loopnest.Points(s.Axes, in.Domain)
 		if c := in.View.Coef[a[len(a)-1]]; c == 1 || c == -1 {
 			votes += n
@@ -101,9 +100,9 @@ func newBlock(s *space, r rowShape) *mapRunner {
 	for _, a := range r.reduced {
 		extent[a] = s.Axes[a].Len
 	}
-	w.program = assemble(s, schedule{lanes: lanes, extent: extent, roots: s.stores(), columnMajor: r.columnMajor}).program
+	w.program = assemble(s, schedule{lanes: lanes, extent: extent, roots: s.Stores(0, false), columnMajor: r.columnMajor}).program
 	w.program.wholeAxes = r.reduced
-	w.work = s.work(s.stores())
+	w.work = s.work(s.Stores(0, false))
 	w.blocksPerTask = s.tune.grain(w.tiles.count(), w.work)
 	return w
 }

@@ -58,7 +58,7 @@ func newStream(s *space, shape rowShape) *streamRunner {
 		r.chunk = newTiling(s, shape.reduced, s.tune.minBlock, s.tune.maxBlock)
 	}
 	r.cut()
-	r.work = s.work(s.stores())
+	r.work = s.work(s.Stores(0, false))
 	r.prepare()
 	return r
 }
@@ -85,30 +85,15 @@ func (r *streamRunner) prepare() {
 	}
 	p := schedule{lanes: lanes, extent: s.extents(r.keep, r.chunk), columnMajor: r.columnMajor, stream: true}
 	for l := 1; l <= slices.Max(level); l++ {
-		p.roots = nil
-		for i := range s.Body {
-			if s.Body[i].Op.Class() == ir.Reduction && level[i] == l {
-				p.roots = append(p.roots, i)
-			}
-		}
-		if len(p.roots) > 0 {
+		if p.roots = s.Reductions(level, l); len(p.roots) > 0 {
 			r.addPhase(s, p)
 		}
 	}
-	p.roots = nil
-	var kept []int
 	reduced := ir.Axes(r.reduced...)
-	for _, i := range s.stores() {
-		if s.Body[i].Domain&reduced != 0 {
-			p.roots = append(p.roots, i)
-		} else {
-			kept = append(kept, i)
-		}
-	}
-	if len(p.roots) > 0 {
+	if p.roots = s.Stores(reduced, true); len(p.roots) > 0 {
 		r.final = assemble(s, p).program
 	}
-	if len(kept) > 0 {
+	if kept := s.Stores(reduced, false); len(kept) > 0 {
 		r.tail = newMapOver(s, r.kept, kept)
 	}
 }

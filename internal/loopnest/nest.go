@@ -92,6 +92,49 @@ func (n *Nest) Size(axes []int) int {
 	return size
 }
 
+// Stores lists the Store instructions that vary over some of the given axes, or over
+// none of them.
+func (n *Nest) Stores(over ir.AxisSet, some bool) []int {
+	return n.instrs(func(i int) bool { return n.Body[i].Op == ir.Store && (n.Body[i].Domain&over != 0) == some })
+}
+
+// Reductions lists the reductions of a level, of those that [Levels] gives.
+func (n *Nest) Reductions(levels []int, level int) []int {
+	return n.instrs(func(i int) bool { return n.Body[i].Op.Class() == ir.Reduction && levels[i] == level })
+}
+
+// Loads lists the loads that roots depend on.
+func (n *Nest) Loads(roots ...int) []int {
+	need := n.Needs(roots, nil)
+	return n.instrs(func(i int) bool { return need[i] && n.Body[i].Op == ir.Load })
+}
+
+func (n *Nest) instrs(listed func(i int) bool) []int {
+	var list []int
+	for i := range n.Body {
+		if listed(i) {
+			list = append(list, i)
+		}
+	}
+	return list
+}
+
+// Needs marks the instructions that roots depend on, down to the given ones.
+func (n *Nest) Needs(roots, given []int) []bool {
+	need := make([]bool, len(n.Body))
+	for _, r := range roots {
+		need[r] = true
+	}
+	for i := len(need) - 1; i >= 0; i-- {
+		if need[i] && !slices.Contains(given, i) {
+			for _, j := range n.Body[i].Src {
+				need[j] = true
+			}
+		}
+	}
+	return need
+}
+
 // strides lists the coefficients of all linear forms that the kernel computes
 // from positions. Axes are merged where every form allows it.
 func strides(k *ir.Kernel, rank []int) [][]int {

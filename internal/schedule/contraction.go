@@ -69,7 +69,7 @@ func newContraction(c *compiler) *contraction {
 	x.rows = side{axes: c.k.List(ir.M), factor: m}
 	x.cols = side{axes: c.k.List(ir.N), factor: n}
 	x.deep = c.k.List(ir.K)
-	store := c.stores(0, false)[0]
+	store := c.k.Stores(0, false)[0]
 	if c.innermostStride(x.rows.axes, store) < c.innermostStride(x.cols.axes, store) {
 		x.rows, x.cols = x.cols, x.rows
 	}
@@ -96,31 +96,10 @@ func (c *compiler) innermostStride(axes []int, i int) int {
 	return step
 }
 
-// loadsOf lists the loads that an instruction is computed from.
-func (c *compiler) loadsOf(i int) []int {
-	var list []int
-	seen := map[int]bool{}
-	var visit func(i int)
-	visit = func(i int) {
-		if seen[i] {
-			return
-		}
-		seen[i] = true
-		if c.k.Body[i].Op == ir.Load {
-			list = append(list, i)
-		}
-		for _, j := range c.k.Body[i].Src {
-			visit(j)
-		}
-	}
-	visit(i)
-	return list
-}
-
 // loadsAlong reports whether a side's factor is better loaded along the depth.
 func (x *contraction) loadsAlong(s *side) bool {
 	vote := 0.0
-	for _, i := range x.loadsOf(s.factor) {
+	for _, i := range x.k.Loads(s.factor) {
 		in := &x.k.Body[i]
 		score := func(axes []int) float64 {
 			if len(axes) == 0 {
@@ -156,7 +135,7 @@ type place struct{ batch, row, col, split *shader.Expr }
 func (x *contraction) finish(sc *scope, acc *shader.Expr, at place) {
 	if x.splits == 1 {
 		sc.values[x.sum] = components(acc)
-		for _, i := range x.stores(0, false) {
+		for _, i := range x.k.Stores(0, false) {
 			sc.store(i)
 		}
 		return
@@ -186,7 +165,7 @@ func (x *contraction) addSplits() {
 		return
 	}
 	every := slices.Concat(x.batch, x.rows.axes, x.cols.axes)
-	x.points(every, x.stores(0, false), func(sc *scope, i int) {
+	x.points(every, x.k.Stores(0, false), func(sc *scope, i int) {
 		owner := sc.owner(ir.Axes(every...))
 		b := sc.p.words(x.partScratch, x.resultType, false)
 		rank := owner.rank(every)

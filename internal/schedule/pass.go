@@ -138,15 +138,3 @@ func number(t shader.Type, n int) *shader.Expr { return shader.Number(t, float64
 
 // u32 is a constant.
 func u32(n int) *shader.Expr { return number(shader.U32, n) }
-
-// stores lists the kernel's stores that write over some of given axes, or
-// over none of them.
-func (c *compiler) stores(over ir.AxisSet, some bool) []int {
-	var list []int
-	for i := range c.k.Body {
-		if in := &c.k.Body[i]; in.Op == ir.Store && (in.Domain&over != 0) == some {
-			list = append(list, i)
-		}
-	}
-	return list
-}

@@ -10,7 +10,7 @@ import (
 )
 
 func (c *compiler) pointwise() {
-	c.points(c.k.List(ir.Parallel), c.stores(0, false), nil)
+	c.points(c.k.List(ir.Parallel), c.k.Stores(0, false), nil)
 	c.report()
 }
 

@@ -53,17 +53,6 @@ func (c *compiler) reduce() {
 	c.report()
 }
 
-// reductions lists those of a level.
-func (r *reduction) reductions(level int) []int {
-	var list []int
-	for i := range r.k.Body {
-		if r.k.Body[i].Op.Class() == ir.Reduction && r.level[i] == level {
-			list = append(list, i)
-		}
-	}
-	return list
-}
-
 // choose decides on the form.
 func (r *reduction) choose() {
 	r.orient()
@@ -138,7 +127,7 @@ func (r *reduction) orient() {
 // visits is the number of times that a sweep would go over a row.
 func (r *reduction) visits() int {
 	n := r.levels
-	if len(r.stores(r.k.Roles(ir.Reduced), true)) > 0 {
+	if len(r.k.Stores(r.k.Roles(ir.Reduced), true)) > 0 {
 		n++
 	}
 	return n

@@ -19,14 +19,14 @@ func (r *reduction) segmented() {
 	r.results = make([]scratchResult, len(r.k.Body))
 	words, most := 0, 0
 	for level := 1; level <= r.levels; level++ {
-		for _, i := range r.reductions(level) {
+		for _, i := range r.k.Reductions(r.level, level) {
 			r.results[i].row = words
 			words += 2 * r.rows
 		}
 	}
 	for level := 1; level <= r.levels; level++ {
 		n := words
-		for _, i := range r.reductions(level) {
+		for _, i := range r.k.Reductions(r.level, level) {
 			r.results[i].segment = n
 			n += 2 * r.rows * r.parts()
 		}
@@ -37,7 +37,7 @@ func (r *reduction) segmented() {
 		r.segmentPass(level)
 		r.combinePass(level)
 	}
-	if list := r.stores(r.k.Roles(ir.Reduced), true); len(list) > 0 {
+	if list := r.k.Stores(r.k.Roles(ir.Reduced), true); len(list) > 0 {
 		r.points(append(slices.Clone(r.parallel), r.reduced...), list, r.loadResult)
 	}
 }
@@ -109,7 +109,7 @@ func (r *reduction) combinePass(level int) {
 		}
 		loop.end()
 		root.workgroupReduce(rs, accs, q.t, rows.along, 1)
-		if !last || len(r.stores(r.k.Roles(ir.Reduced), true)) > 0 {
+		if !last || len(r.k.Stores(r.k.Roles(ir.Reduced), true)) > 0 {
 			sc := root.when(all(q.t.Eq(0), root.condition(0)))
 			for k, red := range rs {
 				p.storeScratch(sc, r.scratch, r.results[red.instr].row, q.row, accs[k].Ref())

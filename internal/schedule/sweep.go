@@ -75,7 +75,7 @@ func (r *reduction) whole() {
 			q.define(rs, accs)
 		}
 		q.storeRows()
-		if list := r.stores(r.k.Roles(ir.Reduced), true); len(list) > 0 {
+		if list := r.k.Stores(r.k.Roles(ir.Reduced), true); len(list) > 0 {
 			store := func(sc *scope) {
 				for _, i := range list {
 					sc.store(i)
@@ -100,7 +100,7 @@ func (q *rowPass) accumulate(sc *scope, rs []reducer, accs []*shader.Var) {
 }
 
 func (q *rowPass) accumulators(level int) (rs []reducer, accs []*shader.Var) {
-	for _, i := range q.reductions(level) {
+	for _, i := range q.k.Reductions(q.level, level) {
 		r := q.reducer(i)
 		rs, accs = append(rs, r), append(accs, q.p.root.Var(fmt.Sprintf("r%d", i), r.start))
 	}
@@ -121,7 +121,7 @@ func (q *rowPass) storeRows() {
 	if q.along > 1 {
 		sc.valid = []value{{q.t.Eq(0)}}
 	}
-	for _, i := range q.stores(q.k.Roles(ir.Reduced), false) {
+	for _, i := range q.k.Stores(q.k.Roles(ir.Reduced), false) {
 		sc.store(i)
 	}
 }
