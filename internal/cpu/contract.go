@@ -41,7 +41,7 @@ func newContract(s *space) *contractRunner {
 	}
 	r.add = simd.Binaries[ir.Add][typ].VV
 	rows, cols := s.List(ir.M), s.List(ir.N)
-	if s.prefersColumns(rows, cols) {
+	if s.ColumnMajor() {
 		rows, cols, x, y = cols, rows, y, x
 	}
 	r.cut(rows, cols)
@@ -53,18 +53,6 @@ func newContract(s *space) *contractRunner {
 	a := assemble(s, schedule{lanes: lanes, extent: s.extents(r.rows, r.cols), roots: s.Stores(0, false), given: []int{sum}})
 	r.after, r.sum = a.program, a.body[sum]
 	return r
-}
-
-// prefersColumns reports whether the result has stride 1 along the last of the rows'
-// axes and not along the last of the columns'.
-func (s *space) prefersColumns(rows, cols []int) bool {
-	last := func(axes []int) int {
-		if len(axes) == 0 {
-			return 0
-		}
-		return s.Body[s.Stores(0, false)[0]].View.Coef[axes[len(axes)-1]]
-	}
-	return last(cols) != 1 && last(rows) == 1
 }
 
 // cut chooses the tiles.

@@ -3,6 +3,7 @@ package loopnest
 
 import (
 	"cmp"
+	"math"
 	"slices"
 
 	"github.com/tensorken/tensorken/ir"
@@ -34,6 +35,22 @@ func Factors(body []ir.Instr, m, n ir.AxisSet) (sum, left, right int) {
 		left, right = right, left
 	}
 	return sum, left, right
+}
+
+// ColumnMajor reports whether the first result of a contraction lies in smaller steps
+// along M than along N.
+func (n *Nest) ColumnMajor() bool {
+	coef := n.Body[n.Stores(0, false)[0]].View.Coef
+	step := func(role ir.Role) int {
+		least := math.MaxInt
+		for _, a := range n.List(role) {
+			if c := abs(coef[a]); c != 0 {
+				least = min(least, c)
+			}
+		}
+		return least
+	}
+	return step(ir.M) < step(ir.N)
 }
 
 // Separates reports whether different positions along the axes that a view

@@ -87,3 +87,15 @@ func TestSplit(t *testing.T) {
 		}
 	}
 }
+
+func TestColumnMajor(t *testing.T) {
+	for _, c := range []struct {
+		coef []int // of the result, along M and N
+		want bool
+	}{{[]int{4, 1}, false}, {[]int{1, 4}, true}, {[]int{2, 6}, true}, {[]int{-1, 4}, true}, {[]int{0, 1}, false}, {[]int{1, 0}, true}} {
+		n := Nest{Kernel: &ir.Kernel{Axes: []ir.Axis{{Len: 4, Role: ir.M}, {Len: 4, Role: ir.N}}, Body: []ir.Instr{{Op: ir.Store, View: &ir.View{Coef: c.coef}}}}}
+		if got := n.ColumnMajor(); got != c.want {
+			t.Errorf("ColumnMajor of a result with strides %v: %v, want %v", c.coef, got, c.want)
+		}
+	}
+}

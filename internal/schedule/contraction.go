@@ -1,7 +1,6 @@
 package schedule
 
 import (
-	"math"
 	"slices"
 
 	"github.com/tensorken/tensorken/internal/loopnest"
@@ -69,8 +68,7 @@ func newContraction(c *compiler) *contraction {
 	x.rows = side{axes: c.k.List(ir.M), factor: m}
 	x.cols = side{axes: c.k.List(ir.N), factor: n}
 	x.deep = c.k.List(ir.K)
-	store := c.k.Stores(0, false)[0]
-	if c.innermostStride(x.rows.axes, store) < c.innermostStride(x.cols.axes, store) {
+	if c.k.ColumnMajor() {
 		x.rows, x.cols = x.cols, x.rows
 	}
 	x.batches, x.depth = c.k.Size(x.batch), c.k.Size(x.deep)
@@ -83,17 +81,6 @@ func newContraction(c *compiler) *contraction {
 	x.product, x.factorType = product, register(product)
 	x.resultType = register(c.k.Body[sum].Type)
 	return x
-}
-
-// innermostStride is the least step of an instruction's view along some axes.
-func (c *compiler) innermostStride(axes []int, i int) int {
-	step := math.MaxInt
-	for _, a := range axes {
-		if s := abs(c.k.Body[i].View.Coef[a]); s != 0 {
-			step = min(step, s)
-		}
-	}
-	return step
 }
 
 // loadsAlong reports whether a side's factor is better loaded along the depth.
