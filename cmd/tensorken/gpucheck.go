@@ -59,6 +59,7 @@ type array struct {
 func (c check) run(d *tensor.Device) (out []array, first, again time.Duration, err error) {
 	defer tensor.Catch(&err)
 	var results []tensor.Tensor
+	var gradients int
 	for _, took := range []*time.Duration{&first, &again} {
 		rng := tensor.NewRNG(1)
 		var x []tensor.Tensor
@@ -69,7 +70,7 @@ func (c check) run(d *tensor.Device) (out []array, first, again time.Duration, e
 			return nil, first, again, err
 		}
 		start := time.Now()
-		if results = c.results(x); len(results) > 0 {
+		if results, gradients = c.results(x); len(results) > 0 {
 			err = tensor.Eval(results)
 		}
 		if err == nil {
@@ -81,8 +82,8 @@ func (c check) run(d *tensor.Device) (out []array, first, again time.Duration, e
 	}
 	for i, r := range results {
 		a := array{name: fmt.Sprintf("result %d", i+1), dtype: r.DType(), shape: r.Shape()}
-		if i >= len(results)-c.floats() {
-			a.name = fmt.Sprintf("gradient %d", i+1-len(results)+c.floats())
+		if first := len(results) - gradients; i >= first {
+			a.name = fmt.Sprintf("gradient %d", i+1-first)
 		}
 		if a.data, err = tensor.Data[float64](r.To(tensor.CPU()).Cast(tensor.Float64)); err != nil {
 			return nil, first, again, err
@@ -92,10 +93,10 @@ func (c check) run(d *tensor.Device) (out []array, first, again time.Duration, e
 	return out, first, again, nil
 }
 
-// results returns the results of the computation, then the gradients.
-func (c check) results(x []tensor.Tensor) []tensor.Tensor {
+// results returns the results of the computation, then the gradients and their number.
+func (c check) results(x []tensor.Tensor) (out []tensor.Tensor, gradients int) {
 	if !c.gradients {
-		return c.compute(x)
+		return c.compute(x), 0
 	}
 	out, pull := grad.VJP(c.compute, x)
 	weights := make([]tensor.Tensor, len(out))
@@ -105,23 +106,10 @@ func (c check) results(x []tensor.Tensor) []tensor.Tensor {
 	}
 	for _, g := range pull(weights) {
 		if g.IsValid() { // integers have no gradient
-			out = append(out, g)
+			out, gradients = append(out, g), gradients+1
 		}
 	}
-	return out
-}
-
-// floats returns the number of gradients at the end of the results.
-func (c check) floats() (n int) {
-	if !c.gradients {
-		return 0
-	}
-	for _, in := range c.inputs {
-		if in(tensor.NewRNG(1)).DType() == tensor.Float32 {
-			n++
-		}
-	}
-	return n
+	return out, gradients
 }
 
 // compare returns the greatest error divided by the tolerance, and an error if that is
