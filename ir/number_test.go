@@ -15,6 +15,7 @@ func TestNumbers(t *testing.T) {
 	}{
 		{Bool, 0, "false"}, {Bool, 1, "true"},
 		{Uint8, 1.9, "1"}, {Uint8, -1, "0"}, {Uint8, 256, "255"}, {Uint8, nan, "0"},
+		{Int8, 127.9, "127"}, {Int8, -129, "-128"}, {Int8, inf, "127"}, {Int8, nan, "0"},
 		{Int32, -1.9, "-1"}, {Int32, inf, "2147483647"}, {Int32, -inf, "-2147483648"}, {Int32, 1 << 31, "2147483647"},
 		{Uint32, 1 << 31, "2147483648"}, {Uint32, inf, "4294967295"},
 		{Int64, 1 << 53, "9007199254740992"}, {Int64, 1 << 63, "9223372036854775807"}, {Int64, -inf, "-9223372036854775808"},
@@ -36,7 +37,7 @@ func TestAppend(t *testing.T) {
 		x    float64
 		want string
 	}{
-		{Bool, 1, "01"}, {Uint8, 255, "ff"},
+		{Bool, 1, "01"}, {Uint8, 255, "ff"}, {Int8, -2, "fe"},
 		{Int32, -2, "fe ff ff ff"}, {Uint32, 1 << 31, "00 00 00 80"},
 		{Int64, -2, "fe ff ff ff ff ff ff ff"},
 		{Float16, -1, "00 bc"}, {BFloat16, -1, "80 bf"},
@@ -59,7 +60,7 @@ func TestInt(t *testing.T) {
 		want string
 	}{
 		{Bool, 7, "true"}, {Bool, 0, "false"},
-		{Uint8, 257, "1"}, {Uint8, -1, "255"},
+		{Uint8, 257, "1"}, {Uint8, -1, "255"}, {Int8, 128, "-128"}, {Int8, 511, "-1"},
 		{Int32, 1 << 31, "-2147483648"}, {Int32, -1, "-1"},
 		{Uint32, -1, "4294967295"}, {Uint32, 1 << 32, "0"},
 		{Int64, math.MinInt64, "-9223372036854775808"},

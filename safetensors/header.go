@@ -46,7 +46,7 @@ var elementTypes = []elementType{
 	{"F6_E2M3", 6, 0},
 	{"F6_E3M2", 6, 0},
 	{"U8", 8, tensor.Uint8},
-	{"I8", 8, 0},
+	{"I8", 8, tensor.Int8},
 	{"F8_E5M2", 8, 0},
 	{"F8_E4M3", 8, 0},
 	{"F8_E8M0", 8, 0},

@@ -15,6 +15,7 @@ type DType = ir.DType
 const (
 	Bool     = ir.Bool
 	Uint8    = ir.Uint8
+	Int8     = ir.Int8
 	Int32    = ir.Int32
 	Uint32   = ir.Uint32
 	Int64    = ir.Int64
@@ -39,7 +40,7 @@ func ToBF16(x float32) BF16 { return ir.ToBF16(x) }
 
 // Element is a Go type of a tensor's elements; each corresponds to one [DType].
 type Element interface {
-	bool | uint8 | int32 | uint32 | int64 | F16 | BF16 | float32 | float64
+	bool | uint8 | int8 | int32 | uint32 | int64 | F16 | BF16 | float32 | float64
 }
 
 // bytesOf returns the memory of data. Elements in memory are little-endian on all
@@ -81,6 +82,7 @@ func dtype(t reflect.Type) (d DType, ok bool) {
 var dtypes = map[reflect.Kind]DType{
 	reflect.Bool:    ir.Bool,
 	reflect.Uint8:   ir.Uint8,
+	reflect.Int8:    ir.Int8,
 	reflect.Int32:   ir.Int32,
 	reflect.Uint32:  ir.Uint32,
 	reflect.Int64:   ir.Int64,

@@ -200,6 +200,7 @@ func TestBinary(t *testing.T) {
 	i, j := ints(7, -7, 5, math.MinInt32), ints(2, 2, 0, -1)
 	p, q := bools(true, true, false, false), bools(true, false, true, false)
 	u8 := func(x ...uint8) tensor.Tensor { return tensor.New(x) }
+	i8 := func(x ...int8) tensor.Tensor { return tensor.New(x) }
 	run(t, []check{
 		same("Add", a.Add(b), 3, 0, 5, nan),
 		same("Sub", a.Sub(b), -1, -4, 9, nan),
@@ -214,6 +215,13 @@ func TestBinary(t *testing.T) {
 		typed("Shl", ints(1, -1, 1, 3).Shl(ints(4, 1, 32, 31)), tensor.Int32, 16, -2, 0, math.MinInt32),
 		typed("Shr", ints(16, -16, -1, 5).Shr(ints(2, 2, 40, 32)), tensor.Int32, 4, -4, -1, 0),
 		typed("Add of uint8", u8(250).Add(u8(10)), tensor.Uint8, 4),
+		typed("Add of int8", i8(127, -128).Add(1), tensor.Int8, -128, -127),
+		typed("Mul of int8", i8(64, -128).Mul(i8(2, -1)), tensor.Int8, -128, -128),
+		typed("Div of int8", i8(-128, -7, 5).Div(i8(-1, 2, 0)), tensor.Int8, -128, -3, 0),
+		typed("Shl of int8", i8(1, 3, 1).Shl(i8(7, 7, 8)), tensor.Int8, -128, -128, 0),
+		typed("Shr of int8", i8(-128, -1, 64).Shr(i8(7, 9, 3)), tensor.Int8, -1, -1, 8),
+		typed("Lt of int8", i8(-1, 1).Lt(0), tensor.Bool, 1, 0),
+		typed("Abs of int8", i8(-128, -5).Abs(), tensor.Int8, -128, 5),
 		typed("And", p.And(q), tensor.Bool, 1, 0, 0, 0),
 		typed("Or", p.Or(q), tensor.Bool, 1, 1, 1, 0),
 		typed("Xor", p.Xor(q), tensor.Bool, 0, 1, 1, 0),
@@ -336,6 +344,8 @@ func TestCast(t *testing.T) {
 		typed("float32 to uint8", floats(-1, 255.9, 300).Cast(tensor.Uint8), tensor.Uint8, 0, 255, 255),
 		typed("float32 to bool", floats(0, -0.5, nan).Cast(tensor.Bool), tensor.Bool, 0, 1, 1),
 		typed("bool to float32", bools(true, false).Cast(tensor.Float32), tensor.Float32, 1, 0),
+		typed("float32 to int8", floats(-129, -1.9, 127.9, 300, nan).Cast(tensor.Int8), tensor.Int8, -128, -1, 127, 127, 0),
+		typed("int8 to uint8", tensor.New([]int8{-1}).Cast(tensor.Uint8), tensor.Uint8, 255),
 		typed("int32 to uint8", ints(-1, 256).Cast(tensor.Uint8), tensor.Uint8, 255, 0),
 		typed("float32 to float16", floats(1.0/3).Cast(tensor.Float16), tensor.Float16, 0.33325195),
 		typed("float32 to bfloat16", floats(1.0/3).Cast(tensor.BFloat16), tensor.BFloat16, 0.33398438),

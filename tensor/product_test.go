@@ -10,6 +10,7 @@ func TestMatMul(t *testing.T) {
 	a, b := iota(2, 3).Add(1), iota(3, 2).Flip(0, 1).Add(1)
 	v, w := floats(1, 2, 3), floats(1, 2, 3, 4)
 	u8 := tensor.New([]uint8{200, 200}, 1, 2)
+	i8 := tensor.New([]int8{-128, 127}, 1, 2)
 	run(t, []check{
 		of("matrices", a.MatMul(b), []int{2, 2}, 20, 14, 56, 41),
 		of("batches", iota(2, 3, 5).MatMul(iota(2, 5, 2)), []int{2, 3, 2}, 60, 70, 160, 195, 260, 320, 1210, 1295, 1560, 1670, 1910, 2045),
@@ -24,6 +25,8 @@ func TestMatMul(t *testing.T) {
 		of("nothing between", tensor.Ones(2, 0).MatMul(tensor.Ones(0, 2)), []int{2, 2}, 0, 0, 0, 0),
 		of("no rows", tensor.Ones(0, 3).MatMul(tensor.Ones(3, 2)), []int{0, 2}),
 		{"int32", ints(1, 2).MatMul(ints(3, 4).Reshape(2, 1)), tensor.Int32, []int{1}, []float64{11}},
+		{"int8", i8.MatMul(i8.T()), tensor.Int32, []int{1, 1}, []float64{128*128 + 127*127}},
+		{"int8 by Einsum", tensor.Einsum("ij,kj->ik", i8, i8), tensor.Int32, []int{1, 1}, []float64{128*128 + 127*127}},
 		{"uint8", u8.MatMul(u8.T()), tensor.Int32, []int{1, 1}, []float64{80000}},
 	})
 }

@@ -111,6 +111,7 @@ func TestFunctions(t *testing.T) {
 		{"int32_of", ir.Cast, ir.Int32, ir.Float32, 0},
 		{"uint32_of", ir.Cast, ir.Uint32, ir.Float32, 0},
 		{"uint8_of", ir.Cast, ir.Uint8, ir.Float32, 0},
+		{"int8_of", ir.Cast, ir.Int8, ir.Float32, 0},
 	} {
 		f := Function(c.name)
 		operands := intOperands
@@ -147,7 +148,7 @@ func register(d ir.DType, bits uint32) ir.Number {
 	switch d {
 	case ir.Float32:
 		return ir.Float(d, float64(math.Float32frombits(bits)))
-	case ir.Int32:
+	case ir.Int8, ir.Int32:
 		return ir.Int(d, int64(int32(bits)))
 	}
 	return ir.Number(bits)

@@ -10,10 +10,11 @@ import struct
 import numpy as np
 import torch
 
-NAMES = {"bool": "BOOL", "uint8": "U8", "int32": "I32", "uint32": "U32", "int64": "I64", "float16": "F16", "bfloat16": "BF16",
+NAMES = {"bool": "BOOL", "uint8": "U8", "int8": "I8", "int32": "I32", "uint32": "U32", "int64": "I64", "float16": "F16", "bfloat16": "BF16",
          "float32": "F32", "float64": "F64"}
 FLOATS = ["float16", "bfloat16", "float32", "float64"]
-RANGES = {"bool": (0, 1), "uint8": (0, 255), "int32": (-2**31, 2**31 - 1), "uint32": (0, 2**32 - 1), "int64": (-2**63, 2**63 - 1)}
+RANGES = {"bool": (0, 1), "uint8": (0, 255), "int8": (-128, 127), "int32": (-2**31, 2**31 - 1), "uint32": (0, 2**32 - 1),
+          "int64": (-2**63, 2**63 - 1)}
 
 INTEGERS = sorted({s * (2**k + d) for k in [0, 1, 3, 7, 8, 10, 11, 12, 15, 16, 23, 24, 25, 30, 31, 32, 33, 52, 53, 54, 62, 63]
                    for d in (-1, 0, 1) for s in (1, -1)} | {100, 2**24 + 3, 2**53 + 3, 65519, 65520, 65535, 33554433 * 3})

@@ -33,7 +33,7 @@ def reduction(f):
 def summed(x, axes, keepdims):
     if x.is_floating_point():
         return x.sum(axes, keepdim=keepdims)
-    narrow = x.dtype in (torch.bool, torch.uint8)
+    narrow = x.dtype in (torch.bool, torch.uint8, torch.int8)
     return x.sum(axes, keepdim=keepdims, dtype=torch.int32 if narrow else x.dtype)
 
 
@@ -95,10 +95,10 @@ def padded(ins, a):
 
 
 def product(x, y):
-    """The matrix product; of integers it wraps, of uint8 it is int32."""
+    """The matrix product; of integers it wraps, of uint8 and int8 it is int32."""
     if x.is_floating_point():
         return x @ y
-    if x.dtype == torch.uint8:
+    if x.dtype in (torch.uint8, torch.int8):
         x, y = x.int(), y.int()
     return (x.unsqueeze(-1) * y.unsqueeze(-3)).sum(-2, dtype=x.dtype)
 
