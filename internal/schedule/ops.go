@@ -2,6 +2,7 @@ package schedule
 
 import (
 	"strings"
+	"sync"
 
 	"github.com/tensorken/tensorken/internal/shader"
 	"github.com/tensorken/tensorken/ir"
@@ -14,7 +15,7 @@ type rule func(x []*shader.Expr) *shader.Expr
 type byClass struct{ float, int, uint, bool rule }
 
 // rules has the ops that are expressions of the language. For other ops, and for
-// classes that a row leaves out, there are functions: see ruleOf.
+// classes that a row leaves out, there are functions: see allRules.
 var rules = [ir.Ops]byClass{
 	ir.Neg:   {float: unary((*shader.Expr).Neg), int: unary((*shader.Expr).Neg), uint: func(x []*shader.Expr) *shader.Expr { return u32(0).Sub(x[0]) }},
 	ir.Floor: {float: unary((*shader.Expr).Floor)},
@@ -32,16 +33,16 @@ var rules = [ir.Ops]byClass{
 	ir.Where: same(func(x []*shader.Expr) *shader.Expr { return x[0].If(x[1], x[2]) }),
 }
 
-func (c *byClass) of(t shader.Type) rule {
+func (c *byClass) of(t shader.Type) *rule {
 	switch t {
 	case shader.F32:
-		return c.float
+		return &c.float
 	case shader.I32:
-		return c.int
+		return &c.int
 	case shader.U32:
-		return c.uint
+		return &c.uint
 	}
-	return c.bool
+	return &c.bool
 }
 
 func same(r rule) byClass { return byClass{r, r, r, r} }
@@ -54,19 +55,24 @@ func binary(f func(x *shader.Expr, y any) *shader.Expr) rule {
 	return func(x []*shader.Expr) *shader.Expr { return f(x[0], x[1]) }
 }
 
-// ruleOf returns the rule of an op in registers of type t, that of its last operand:
-// that of its row, otherwise the function of its name, such as exp_f32; nil if there is
-// neither.
-func ruleOf(op ir.Op, t shader.Type) rule {
-	if r := rules[op].of(t); r != nil {
-		return r
+// ruleOf returns the rule of an op in registers of type t, that of its last operand; nil
+// if there is none.
+func ruleOf(op ir.Op, t shader.Type) rule { return *allRules()[op].of(t) }
+
+// allRules is rules, with functions where a row leaves a class out: those whose name says
+// op and type, such as exp_f32.
+var allRules = sync.OnceValue(func() *[ir.Ops]byClass {
+	all := rules
+	for op := range all {
+		for _, t := range []shader.Type{shader.F32, shader.I32, shader.U32, shader.Bool} {
+			r, f := all[op].of(t), shader.Function(functionName(ir.Op(op), t))
+			if *r == nil && f != nil {
+				*r = func(x []*shader.Expr) *shader.Expr { return f.Call(x...) }
+			}
+		}
 	}
-	f := shader.Function(functionName(op, t))
-	if f == nil {
-		return nil
-	}
-	return func(x []*shader.Expr) *shader.Expr { return f.Call(x...) }
-}
+	return &all
+})
 
 func functionName(op ir.Op, t shader.Type) string {
 	return strings.ToLower(op.String()) + "_" + t.String()
