@@ -99,10 +99,10 @@ func TestDTypes(t *testing.T) {
 	}
 	for _, d := range DTypes {
 		if got, want := d.IsInt(), integers.Has(d); got != want {
-			t.Errorf("%v.IsInt() = %v, in the set integers: %v", d, got, want)
+			t.Errorf("ir/dtype.go: %v.IsInt() = %v, in the set integers: %v", d, got, want)
 		}
 		if got, want := d.IsFloat(), floats.Has(d); got != want {
-			t.Errorf("%v.IsFloat() = %v, in the set floats: %v", d, got, want)
+			t.Errorf("ir/dtype.go: %v.IsFloat() = %v, in the set floats: %v", d, got, want)
 		}
 	}
 	if s := DType(77).String(); s != "DType(77)" || DType(77).Valid() || DType(0).Valid() || anyType.Has(77) {

@@ -50,7 +50,7 @@ func TestTables(t *testing.T) {
 				got = got && (Products[d] != nil) == (d.SumType() == d)
 			}
 			if got != want {
-				t.Errorf("internal/simd/table.go: routines for %v of %v: %v, want %v", op, d, got, want)
+				t.Errorf("internal/simd/table.go, with functions of floats in internal/simd/math.go: routines for %v of %v: %v, want %v", op, d, got, want)
 			}
 		}
 	}
