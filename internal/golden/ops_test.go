@@ -46,6 +46,7 @@ var ops = map[string]opFunc{
 
 	"add": binary(tensor.Tensor.Add), "sub": binary(tensor.Tensor.Sub), "mul": binary(tensor.Tensor.Mul),
 	"div": binary(tensor.Tensor.Div), "rem": binary(tensor.Tensor.Rem), "pow": binary(tensor.Tensor.Pow),
+	"atan2":   binary(tensor.Tensor.Atan2),
 	"maximum": binary(tensor.Tensor.Maximum), "minimum": binary(tensor.Tensor.Minimum),
 	"eq": binary(tensor.Tensor.Eq), "ne": binary(tensor.Tensor.Ne), "lt": binary(tensor.Tensor.Lt),
 	"le": binary(tensor.Tensor.Le), "gt": binary(tensor.Tensor.Gt), "ge": binary(tensor.Tensor.Ge),

@@ -211,9 +211,12 @@ def elementwise_exact(e):
 
 
 def elementwise_positive(e):
-    op = e.rng.choice([*POSITIVE, "pow"])
+    op = e.rng.choice([*POSITIVE, "pow", "atan2"])
     x = e.positive(e.pick())
-    if op != "pow":
+    if op == "atan2":  # it jumps where y is 0 and x is negative
+        y, x = e.rng.choice([(x, e.partner(x)), (e.partner(x), x)])
+        e.apply(op, y, x)
+    elif op != "pow":
         e.apply(op, x)
     elif e.rng.random() < 0.5:
         e.apply("pow", x, e.partner(x))

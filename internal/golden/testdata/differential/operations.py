@@ -198,6 +198,7 @@ TORCH = {
     "div": binary(lambda x, y: x / y if x.is_floating_point() else torch.div(x, y, rounding_mode="trunc")),
     "rem": binary(torch.fmod),
     "pow": binary(torch.pow),
+    "atan2": binary(torch.atan2),
     "shl": binary(torch.bitwise_left_shift),
     "shr": binary(torch.bitwise_right_shift),
     "not": unary(torch.bitwise_not),
