@@ -8,7 +8,7 @@ from operations import (ANY, ARITHMETIC, BITWISE, COMPARISONS, EXACT, EXACT_UNAR
                         REDUCTIONS, REFERENCE, TORCH, UNIT)
 
 FLOATS = set(UNIT)
-INTS = {"uint8", "int32", "int64"}
+INTS = {"uint8", "int8", "int32", "int64"}
 LENGTHS = [1, 1, 2, 2, 2, 3, 3, 3, 4, 4, 5, 7, 8, 9, 13, 16, 17, 31, 32, 33, 64, 65]
 MOST = 130  # elements of a value
 LARGEST = 1e4  # magnitude of a floating-point value
@@ -57,7 +57,7 @@ class Expression:
         elif dtype == "uint8":
             x = [r.choice([r.randrange(10), r.randrange(256)]) for _ in range(n)]
         elif dtype in INTS:
-            big = 2**31 if r.random() < 0.2 else 10
+            big = (2**7 if dtype == "int8" else 2**31) if r.random() < 0.2 else 10
             x = [r.randrange(-big, big) for _ in range(n)]
         else:
             x = [r.randrange(-96, 97) / 32 for _ in range(n)]
@@ -346,7 +346,7 @@ def unary_int(e):
 def reduce_int(e):
     x = e.pick(has_axes)
     op = e.rng.choice([*REDUCTIONS])
-    if op == "prod" and x.dtype == "uint8":
+    if op == "prod" and x.dtype in ("uint8", "int8"):
         raise Rejected("PyTorch's is int64")
     e.apply(op, x, **reduce_args(e, x))
 
@@ -391,7 +391,7 @@ def cast(e):
     if x.dtype in FLOATS:
         to = e.rng.choice(["int32", "bool", "float32", "float16", "bfloat16", "float64"])
     else:
-        to = e.rng.choice(["float32", "float32", "float16", "int32", "int64", "uint8", "bool"])
+        to = e.rng.choice(["float32", "float32", "float16", "int32", "int64", "uint8", "int8", "bool"])
         if to.startswith("float") and (x.t.double().abs() > 1000).any():
             raise Rejected("it rounds, or is large")
     e.apply("cast", x, dtype=to)

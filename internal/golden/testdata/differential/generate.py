@@ -121,7 +121,7 @@ def with_tolerances(wants, sampled, scale=0.0):
 def value_case(seed, rng):
     special = rng.random() < 0.1
     dtype = "float32" if special else rng.choices(
-        ["float32", "float64", "float16", "bfloat16", "int32", "int64", "uint8", "bool"], [60, 8, 6, 5, 10, 3, 4, 4])[0]
+        ["float32", "float64", "float16", "bfloat16", "int32", "int64", "uint8", "int8", "bool"], [60, 8, 6, 5, 10, 3, 4, 4, 4])[0]
     e = expression(seed, dtype, rng.randrange(1, 13), special=special)
     outs = e.outputs()
     if not any(v.t.numel() > 0 for v in outs):

@@ -257,7 +257,7 @@ EXACT = {
 
 # What a type of the case is here.
 REFERENCE = {
-    "bool": torch.bool, "uint8": torch.uint8, "int32": torch.int32, "int64": torch.int64,
+    "bool": torch.bool, "uint8": torch.uint8, "int8": torch.int8, "int32": torch.int32, "int64": torch.int64,
     "float16": torch.float64, "bfloat16": torch.float64, "float32": torch.float64, "float64": torch.float64,
 }
 # Half the distance from 1 to the next number.
