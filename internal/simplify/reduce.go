@@ -46,10 +46,14 @@ func reduceUniform(b *builder, n *graph.Node) *graph.Node {
 	return nil
 }
 
-// times is x·k.
+// times is x·k. For halves, which may not have k, it is computed in float32.
 func (b *builder) times(x *graph.Node, k int) *graph.Node {
-	return b.elementwise(ir.Mul, x, b.add(graph.Const(x.DType, ir.Int(x.DType, int64(k)), x.Shape)))
+	wide := x.DType.ComputeType()
+	y := b.elementwise(ir.Mul, b.cast(x, wide), b.add(graph.Const(wide, ir.Int(wide, int64(k)), x.Shape)))
+	return b.cast(y, x.DType)
 }
+
+func (b *builder) cast(x *graph.Node, d ir.DType) *graph.Node { return b.add(graph.Cast(x, d)) }
 
 // reduceExpanded reduces axes along which all elements are equal.
 func reduceExpanded(b *builder, n *graph.Node) *graph.Node {
