@@ -33,10 +33,11 @@ type window struct {
 
 // windowOf returns the window that n pads with zeros, and whether there is one.
 func windowOf(n *graph.Node) (window, bool) {
-	if n.Op != ir.Pad || n.Num != 0 || n.Value() != nil {
+	s := n.State() // once: another goroutine may compute n
+	if n.Op != ir.Pad || n.Num != 0 || s.Value != nil {
 		return window{}, false
 	}
-	w := window{pad: n, part: n.Src()[0], axis: -1}
+	w := window{pad: n, part: s.Src()[0], axis: -1}
 	for a := range n.Shape {
 		before, after, interior := n.Ints[3*a], n.Ints[3*a+1], n.Ints[3*a+2]
 		switch {

@@ -174,8 +174,12 @@ func (t *tape) isLinear(c *call) bool {
 
 // isZero reports whether every element of n is the constant 0.
 func isZero(n *graph.Node) bool {
-	for len(n.Src()) == 1 && n.Num == 0 && (n.Op == ir.Cast || n.Op.Class() == ir.Movement || n.Op.Class() == ir.Alias) {
-		n = n.Src()[0]
+	for n.Num == 0 && (n.Op == ir.Cast || n.Op.Class() == ir.Movement || n.Op.Class() == ir.Alias) {
+		src := n.Src()
+		if len(src) != 1 {
+			break
+		}
+		n = src[0]
 	}
 	return (n.Op == ir.Const || n.Op == ir.Scalar) && n.Num == 0
 }
