@@ -148,7 +148,7 @@ func Reshape(x *Node, shape []int) *Node {
 
 // Permute makes axis i of the result axis order[i] of x. It returns x for the order
 // that x has, and the operand of a Permute that it undoes, as a product does that of
-// a transposed matrix.
+// a transposed matrix. What is stored, or is to be, it does not pass by.
 func Permute(x *Node, order []int) *Node {
 	identity, inverse := true, x.Op == ir.Permute && !x.IsKept()
 	for i, a := range order {
@@ -158,8 +158,8 @@ func Permute(x *Node, order []int) *Node {
 	if identity {
 		return x
 	}
-	if src := x.Src(); inverse && src != nil {
-		return src[0]
+	if s := x.State(); inverse && s.Value == nil {
+		return s.Src()[0]
 	}
 	shape := make([]int, len(order))
 	for i, a := range order {

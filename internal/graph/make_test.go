@@ -36,6 +36,12 @@ func TestPermuteUndone(t *testing.T) {
 			t.Errorf("%s: got a %v", c.name, got.Op)
 		}
 	}
+	argument := Argument(x, new(Scope))
+	traced := Permute(argument, there)
+	traced.SetValue(&Value{})
+	if Permute(traced, back) == argument {
+		t.Error("a computed one that keeps its operand is passed by")
+	}
 }
 
 // A node has the operands that it is made of, however many, until it is computed.
