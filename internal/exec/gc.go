@@ -38,14 +38,17 @@ func (p *pacer) isDue(held int64) bool {
 // maybeGC collects garbage if it is due. The caller holds no lock.
 func (d *Device) maybeGC() {
 	p := &d.pacer
-	if !p.isDue(d.pool.held.Load()) || !p.isDue(d.lockedDrain()) {
+	if !p.isDue(d.pool.held.Load()) {
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if !p.isDue(d.lockedDrain()) { // or another goroutine has collected
 		return
 	}
 	start := time.Now()
 	forceGC()
 	p.live.Store(d.lockedDrain())
-	p.mu.Lock()
-	defer p.mu.Unlock()
 	if time.Since(start)*maxGCTime > start.Sub(p.last) {
 		p.threshold.Store(min(2*p.threshold.Load(), p.maxThreshold))
 	}

@@ -108,7 +108,9 @@ func (p *pool) take(list []*pooled, classes []int) []*pooled {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for _, class := range classes {
-		p.acquired++
+		if p.acquired++; p.acquired%allocBurst == 0 {
+			p.highWater, p.prevHighWater = 0, p.highWater
+		}
 		k := p.bucket(class)
 		k.used = p.acquired
 		var b *pooled
@@ -205,9 +207,6 @@ func (p *pool) pop(k *bucket) *pooled {
 // trims the pool to the higher mark.
 func (p *pool) note(class int) {
 	held := p.held.Add(int64(class))
-	if p.acquired%allocBurst == 0 {
-		p.highWater, p.prevHighWater = 0, p.highWater
-	}
 	p.highWater, p.peak = max(p.highWater, held), max(p.peak, held)
 }
 
