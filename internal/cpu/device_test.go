@@ -5,6 +5,7 @@ import (
 	"math"
 	"strings"
 	"testing"
+	"time"
 	"unsafe"
 
 	"github.com/tensorken/tensorken/driver"
@@ -222,5 +223,18 @@ func TestAllocs(t *testing.T) {
 		if n := testing.AllocsPerRun(100, func() { c.run(t) }); n > 2 {
 			t.Errorf("running a tiny %s allocates %v times, want at most 2", name, n)
 		}
+	}
+}
+
+// After a burst of calls fewer calls have the threads, also while they go on.
+func TestCrowdShrinks(t *testing.T) {
+	var c crowd
+	c.enter(8)
+	for end := time.Now().Add(3 * crowdTime); time.Now().Before(end); {
+		c.enter(2)
+	}
+	c.enter(2)
+	if n := c.calls.Load(); n != 2 {
+		t.Errorf("%d calls are remembered, want 2", n)
 	}
 }

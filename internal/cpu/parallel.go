@@ -76,10 +76,10 @@ func (c *crowd) enter(n int) {
 		return
 	}
 	now := int64(time.Since(start))
-	if int64(n) > c.calls.Load() || now > c.until.Load() {
+	if int64(n) >= c.calls.Load() || now > c.until.Load() {
 		c.calls.Store(int64(n))
+		c.until.Store(now + int64(crowdTime))
 	}
-	c.until.Store(now + int64(crowdTime))
 }
 
 // size is at least 1.
