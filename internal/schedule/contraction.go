@@ -50,7 +50,11 @@ func (c *compiler) contraction() {
 	case how == nil:
 		x.naive()
 	case x.skinny(how.skinnyRows):
-		x.gemv(x.chooseGemv(how))
+		if g := x.chooseGemv(how); g != (gemv{}) {
+			x.gemv(g)
+		} else {
+			x.naive()
+		}
 	default:
 		if t := x.chooseTile(how); t != (tile{}) {
 			x.tiled(t)

@@ -35,7 +35,7 @@ func (x *contraction) skinny(most int) bool {
 	return x.rows.n <= most
 }
 
-// chooseGemv gives the gemv that promises to be done first, and sets how the
+// chooseGemv gives the gemv that promises to be done first, zero if none fits, and sets how the
 // depth is split.
 func (x *contraction) chooseGemv(how *products) gemv {
 	list, cost := how.gemvCols, how.gemvCost

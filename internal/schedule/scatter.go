@@ -28,7 +28,8 @@ type scatter struct {
 	width    int // columns
 	count    int // updates
 	blocks   int
-	rows     int // of a block
+	rows     int  // of a block
+	register bool // a thread has its one element in a register
 	segments int
 	segment  int // updates in one
 	parts    int // scratch
@@ -91,8 +92,9 @@ func (x *scatter) choose() {
 		x.rows = loopnest.CeilDiv(v.Len, min(v.Len, max(1, busy/x.width)))
 		x.blocks = loopnest.CeilDiv(v.Len, x.rows)
 	}
+	x.register = separate && x.rows == 1
 	x.segment = x.count
-	if x.rows == 1 && x.at.Type != ir.Bool {
+	if x.register && x.at.Type != ir.Bool {
 		parts := min(busy/(x.width*x.blocks), x.count/128)
 		if parts > 1 {
 			x.segment = loopnest.CeilDiv(x.count, parts)
@@ -132,10 +134,10 @@ func (x *scatter) combine() {
 		first, last := u32(0), u32(x.count)
 		var acc *shader.Var // of a thread with one row
 		switch {
-		case x.rows == 1 && x.segments == 1:
+		case x.register && x.segments == 1:
 			b, place := x.element(sc, row)
 			acc = sc.loadAt(b, place, "acc", true)
-		case x.rows == 1:
+		case x.register:
 			segment := sc.Let("segment", item.Div(x.width*x.blocks))
 			acc = sc.Var("acc", constant(x.at.Type, ir.Identity(x.at.Kind, x.at.Type)))
 			first = segment.Mul(x.segment)

@@ -95,6 +95,30 @@ func TestEmpty(t *testing.T) {
 	}
 }
 
+// A target on which no GEMV fits multiplies in another way, and a Scatter whose
+// positions are not separate keeps no element in a register.
+func TestFallsBack(t *testing.T) {
+	if n := len(compile(t, dense(1, 1, 100, 333, f32, false), Target{MaxThreads: 16, SharedBytes: 16 << 10}).Passes); n == 0 {
+		t.Error("no pass")
+	}
+	for n := range 3 {
+		k := scatterAdd(8, 12, 1, f32)
+		k.Axes = []ir.Axis{{Len: 3, Role: ir.Parallel}, {Len: 4, Role: ir.Parallel}}
+		for i := range k.Body {
+			if v := k.Body[i].View; v != nil {
+				v.Coef = []int{1, 1}
+			}
+			k.Body[i].Domain = k.Varies(i)
+		}
+		v := k.Body[len(k.Body)-1].View
+		v.Stride, v.Len = 8, n
+		if err := ir.Verify(k); err != nil {
+			t.Fatal(err)
+		}
+		compile(t, k, big)
+	}
+}
+
 // sharedBytes is the memory that a pass's workgroups share.
 func sharedBytes(p *shader.Pass) int {
 	sum := 0
