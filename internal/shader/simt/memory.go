@@ -21,7 +21,7 @@ type memory struct {
 type access struct{ writer, reader uint32 }
 
 const (
-	several = math.MaxUint32     // readers
+	several = math.MaxUint32     // readers, or writers of equal bits
 	atomics = math.MaxUint32 - 1 // a writer: atomic operations
 )
 
@@ -116,6 +116,8 @@ func (g *group) writes(stmt int, t int32, m *memory, i int, equal bool) {
 		g.race(stmt, t, m, i, "writes", a.writer, "wrote otherwise")
 	case a.writer == 0:
 		a.writer = id
+	case a.writer != id:
+		a.writer = several
 	}
 }
 

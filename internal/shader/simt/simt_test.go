@@ -303,6 +303,10 @@ func TestFaults(t *testing.T) {
 		}, "thread 60 accesses out[124] of 126"},
 		{"two writers of a buffer", func(s *sample, b *Block) { s.store(b, s.out, s.item.Shr(1), s.item) },
 			`"out[(item >> 1)] = item": thread 1 writes out[0], which thread 0 of workgroup 0 wrote otherwise`},
+		{"a writer after several of equal bits", func(s *sample, b *Block) {
+			s.store(b, s.out, number(0), number(1))
+			b.If(s.item.Eq(0), func(b *Block) { s.store(b, s.out, number(0), number(2)) })
+		}, `thread 0 writes out[0], which several threads wrote otherwise`},
 		{"a reader of what another workgroup writes", func(s *sample, b *Block) {
 			s.data[0] = s.data[1]
 			s.load(b, "x", s.item.Xor(threads))
