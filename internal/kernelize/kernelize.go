@@ -2,8 +2,6 @@ package kernelize
 
 import (
 	"maps"
-	"runtime"
-	"sync"
 
 	"github.com/tensorken/tensorken/internal/graph"
 	"github.com/tensorken/tensorken/internal/shape"
@@ -50,17 +48,9 @@ type Output struct {
 // the most buffers of a kernel, 0 if there is no limit.
 func Graph(roots []*graph.Node, bindings int) (kernels []Kernel, outputs []Output) {
 	p := placed(roots, bindings)
-	kernels = make([]Kernel, len(p.groups))
-	var all sync.WaitGroup
-	writers := runtime.GOMAXPROCS(0)
-	for first := range writers {
-		all.Go(func() {
-			for i := first; i < len(kernels); i += writers {
-				kernels[i] = p.groups[i].kernel()
-			}
-		})
+	for _, g := range p.groups {
+		kernels = append(kernels, g.kernel())
 	}
-	all.Wait()
 	for _, r := range roots {
 		outputs = append(outputs, p.outputs[r])
 	}
