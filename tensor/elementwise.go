@@ -303,7 +303,7 @@ func (t Tensor) Pow(o Operand) Tensor {
 // Atan2 returns the angle, in radians from -π to π, between the positive x axis and the
 // point whose coordinates are x and, as y, t. At zeros and infinities it is C's atan2: it
 // depends on the signs of zeros, and is 0 or ±π at the origin, where the derivatives are
-// NaN. Floats only.
+// NaN. They are 0 or infinite where x²+t² leaves the type's range. Floats only.
 func (t Tensor) Atan2(x Operand) Tensor { return t.binary("Atan2", ir.Atan2, x) }
 
 // power returns x to the constant power num.

@@ -38,7 +38,8 @@ func hasValue(op string, n *graph.Node) error {
 }
 
 // Explain returns the plan of [Eval] of the trees as text: its kernels, the bytes that
-// they move and the number of arithmetic operations.
+// they move and the number of arithmetic operations. What Eval would compute on another
+// device first is shown as part of the plan that reads it.
 func Explain(trees ...any) string {
 	return exec.Explain(Default().exec(), roots("Explain", trees))
 }
