@@ -6,7 +6,7 @@ import "math/bits"
 type Template uint8
 
 // The templates; [Verify] checks what they promise. A store covers the axes
-// that it varies over, and need not those of length 1.
+// that it varies over; axes of length 1 need not be among them.
 const (
 	// Pointwise has no reduction, and every store covers all axes.
 	Pointwise Template = iota + 1
@@ -26,8 +26,8 @@ const (
 // A Role is what an axis is for.
 type Role uint8
 
-// The roles: Kept and Reduced in map, row and special kernels, the others in
-// contractions (K is the reduced one).
+// The roles: Parallel and Reduced in all templates but Contraction, which has
+// the others and reduces K.
 const (
 	Parallel Role = iota + 1
 	Reduced
@@ -80,18 +80,18 @@ const (
 type Arg struct {
 	Kind  ArgKind
 	DType DType
-	// Len is for Out the number of elements, from the offset on, among which
-	// all that are written are. No element is written twice.
+	// Len, for Out: every write is to one of the Len elements from the offset
+	// on. No element is written twice.
 	Len int
-	// Part says of an Out that it is a part of its buffer, whose other elements
-	// the call leaves alone: the offset may be other than 0.
+	// Part, for Out: the offset may be other than 0. The call changes no
+	// element of the buffer outside the part.
 	Part bool
 	// Align says that the offset is a multiple of 16 bytes, so that elements
 	// of stride 1 may be loaded and stored as vectors.
 	Align bool
 }
 
-// A Form is a whole number that depends on a point: (Off + Σ Coef[a]·a) / Div
+// An AffineExpr is an integer that depends on a point: (Off + Σ Coef[a]·a) / Div
 // over the kernel's axes a. Div is at least 1.
 type AffineExpr struct {
 	Off  int
@@ -99,39 +99,39 @@ type AffineExpr struct {
 	Div  int
 }
 
-// A Guard is a condition on a point: the division of its form leaves no
-// remainder and gives a number in [0, Len).
+// A Guard is a condition on a point: the division of its affine expression
+// leaves no remainder, and the quotient is in [0, Len).
 type Guard struct {
 	AffineExpr
 	Len int
-	// Stride times the form's value is part of the element's position. It is
-	// 0 unless Div > 1: other forms fold into the view's own coefficients.
+	// Stride times the quotient is part of the element's position. It is 0
+	// unless Div > 1: without a division it is part of the view's Coef.
 	Stride int
 }
 
-// A View says which element of a buffer a point means: element
+// A View maps a point to the element of a buffer at position
 //
-//	Off + Σ Coef[a]·a + Σ Guards[g].Stride·Guards[g].Form
+//	Off + Σ Coef[a]·a + Σ Guards[g].Stride·Guards[g].AffineExpr
 //
-// counted from the argument's own offset. Where a guard does not hold, no
-// element is meant and a load gives Fill.
+// counted from the argument's own offset. Where a guard does not hold, the
+// point has no element, and a load gives Fill.
 type View struct {
 	Off    int
 	Coef   []int
 	Guards []Guard
 	Fill   Number
-	// Stride and Len are for a load whose position also depends on a value v:
-	// v·Stride is added, and v must be in [0, Len). A v out of range is noted
-	// in the status argument, unless a guard fails or an earlier one is noted
-	// there, and the load gives Fill. Scatter's store is alike, but without
-	// guards, and stores nothing.
+	// Stride and Len are for a load whose position also depends on an index v:
+	// v·Stride is added, and v must be in [0, Len). A load with a v out of range
+	// gives Fill and, if the guards hold, reports v in the status argument,
+	// unless that has an earlier report. A Scatter with such a v stores nothing
+	// and reports it in the same way; its view has no guards.
 	Stride, Len int
 }
 
 // An Instr is one instruction. Its operands are the indices of earlier ones.
 type Instr struct {
 	Op     Op
-	Type   DType // of the result; never a 16-bit float, which are loaded as and stored from float32
+	Type   DType // of the result; float32 for 16-bit floats: a Load widens them, a Store rounds
 	Src    []int
 	Arg    int     // Load, Store, Scalar, Scatter: the argument
 	View   *View   // Load, Store, InBounds, Scatter
@@ -144,8 +144,8 @@ type Instr struct {
 
 // A Kernel is a program over a space of points: the product of its axes. Body
 // is evaluated at each point; an instruction whose result does not vary over
-// an axis is evaluated once for all positions along it, also if there are
-// none, as where a reduction over an axis of length 0 is stored.
+// an axis is evaluated once for all positions along it, even if there are
+// none: a reduction over an axis of length 0 has a result.
 type Kernel struct {
 	Template Template
 	Args     []Arg
@@ -175,8 +175,8 @@ func (k *Kernel) Points() int {
 	return n
 }
 
-// Extent returns the elements that in's view means at all points, without guards and
-// index: from lo to below hi, which are equal if there are none.
+// Extent returns the range [lo, hi) of the elements that in's view reaches at any
+// point, guards and index left out. It is empty if there are no points.
 func (k *Kernel) Extent(in *Instr) (lo, hi int) {
 	lo, hi = in.View.Off, in.View.Off+1
 	for a, axis := range k.Axes {

@@ -12,10 +12,10 @@ import (
 // the CPU and the schedules of GPUs have tables of routines as well.
 type RoutineInfo struct {
 	// Verify checks the instruction and what the kernel promises beyond a
-	// sound body.
+	// valid body.
 	Verify func(k *Kernel, in *Instr, src []DType) error
-	// Whole lists the arguments that are read or written without a view: as
-	// many elements from the offset on as argument 0 has.
+	// Whole lists the arguments that are read or written without a view: from
+	// the offset on, as many elements as argument 0 has.
 	Whole func(k *Kernel) []int
 	// Indexed says that operand 0 is an index, as of a Load (see View).
 	Indexed bool

@@ -6,10 +6,10 @@ import (
 	"slices"
 )
 
-// What each template promises beyond a sound body.
+// What each template promises beyond a valid body.
 
-// long returns the axes that matter to whether something is done once: all
-// but those of length 1.
+// long returns the axes of a length other than 1: to vary over one of length 1
+// makes no difference.
 func (k *Kernel) long() AxisSet {
 	var s AxisSet
 	for i, a := range k.Axes {
@@ -22,7 +22,7 @@ func (k *Kernel) long() AxisSet {
 
 // verifyOps checks that no instruction is a routine, that every reduction is
 // over the given axes, and that every store covers one of the sets of axes,
-// those of length 1 apart. It returns the number of reductions.
+// ignoring axes of length 1. It returns the number of reductions.
 func verifyOps(k *Kernel, reduced AxisSet, covers ...AxisSet) (reductions int, err error) {
 	long := k.long()
 	for i := range k.Body {
@@ -56,8 +56,8 @@ func verifyPointwise(k *Kernel) error {
 }
 
 func verifyReduce(k *Kernel) error {
-	kept, reduced := k.Roles(Parallel), k.Roles(Reduced)
-	n, err := verifyOps(k, reduced, kept, kept|reduced)
+	parallel, reduced := k.Roles(Parallel), k.Roles(Reduced)
+	n, err := verifyOps(k, reduced, parallel, parallel|reduced)
 	if err == nil && n == 0 {
 		err = errors.New("no reduction")
 	}
@@ -87,8 +87,8 @@ func verifyContraction(k *Kernel) error {
 	if !(within(x, left) && within(y, right)) && !(within(x, right) && within(y, left)) {
 		return fmt.Errorf("a product over %v and %v, not %v and %v", x, y, left, right)
 	}
-	// What the factors are computed from varies over no more than they do;
-	// everything else comes after the sum.
+	// An instruction that computes no factor comes after the sum, and varies over
+	// axes of the result only.
 	before := make([]bool, len(k.Body))
 	before[product] = true
 	for i := product; i >= 0; i-- {

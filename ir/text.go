@@ -45,11 +45,11 @@ func (s AxisSet) append(b []byte) []byte {
 }
 
 // String returns the kernel as text, a line for its axes and for each
-// argument and instruction. Equal texts are equal kernels: nothing that
-// matters to a device is left out, and fields that an instruction does not
-// use are. A softmax over the rows of a 4×8 matrix is
+// argument and instruction. Equal texts are equal kernels: the text has all
+// that matters to a device, and no field that an instruction does not use.
+// A softmax over the rows of a 4×8 matrix is
 //
-//	row i0:4 i1:8 reduced
+//	reduce i0:4 i1:8 reduced
 //	a0 in float32
 //	a1 out float32[32]
 //	%0 float32{0 1} = Load a0[8*i0 + i1]
@@ -199,7 +199,7 @@ func (v *View) appendGuards(b []byte, sep string) []byte {
 	return b
 }
 
-// appendSum appends a form without its division: 8*i0 + i1 - 3.
+// appendSum appends an affine expression without its division: 8*i0 + i1 - 3.
 func appendSum(b []byte, off int, coef []int) []byte {
 	first := true
 	sign := func(negative bool) {

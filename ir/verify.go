@@ -8,8 +8,8 @@ import (
 )
 
 // Verify checks all that the documentation of [Kernel] and its parts
-// promises. It says nothing of elements read: only what runs a kernel knows
-// how long its buffers are.
+// promises. It does not check which elements are read: only the caller of a
+// kernel knows the lengths of its buffers.
 func Verify(k *Kernel) error {
 	for _, check := range []func(*Kernel) error{verifyHead, verifyBody, verifyOutputs} {
 		if err := check(k); err != nil {
@@ -64,8 +64,7 @@ func verifyHead(k *Kernel) error {
 	return nil
 }
 
-// Varies returns the axes over which instruction i varies, which its Over
-// has to say, from those of its operands.
+// Varies computes the Domain of instruction i from those of its operands.
 func (k *Kernel) Varies(i int) AxisSet {
 	in := &k.Body[i]
 	var s AxisSet
@@ -81,8 +80,8 @@ func (k *Kernel) Varies(i int) AxisSet {
 	return s | in.Positions()
 }
 
-// Positions is the axes whose positions an instruction uses itself, besides
-// what its operands do.
+// Positions returns the axes whose positions an instruction uses directly,
+// not through its operands.
 func (in *Instr) Positions() AxisSet {
 	var s AxisSet
 	if in.Op == Index {
@@ -215,7 +214,7 @@ func verifyResult(in *Instr, src []DType) error {
 	return nil
 }
 
-// verifyNumber checks that x is in the one form that an element of type d has.
+// verifyNumber checks that x is an element of type d: rounded or wrapped to it.
 func verifyNumber(d DType, x Number) error {
 	if y := x.Convert(d, d); y != x && x.Float64(d) == x.Float64(d) {
 		return fmt.Errorf("%#x is no %v", uint64(x), d)
