@@ -11,7 +11,7 @@ import (
 	"github.com/tensorken/tensorken/ir"
 )
 
-// A Plan is what computes some tensors from others.
+// A Plan is a sequence of kernel calls that computes tensors from others.
 type Plan struct {
 	Steps     []Step
 	Buffers   []Buffer
@@ -29,9 +29,9 @@ type Step struct {
 	Redundant bool
 }
 
-// An Arg is what a step's argument is, by Kind: a number, the report of a check,
-// or a buffer. A buffer is a leaf, the plan's own or, to be read, the reports
-// from that of a check on.
+// An Arg names a step's argument: by Kind a number, the report of a check, or a
+// buffer. A buffer is a leaf, one of the plan's or, if Report is set, the reports of
+// all checks from number Index on.
 type Arg struct {
 	Kind         ir.ArgKind
 	Leaf, Report bool
@@ -49,7 +49,7 @@ type Index struct {
 	Len     int
 }
 
-// A Buffer is one that the plan needs: Len elements of type DType.
+// A Buffer is memory that the plan needs: Len elements of type DType.
 type Buffer struct {
 	DType ir.DType
 	Len   int
@@ -67,7 +67,7 @@ type Output struct {
 // verify makes Graph check every kernel; tests set it.
 var verify = false
 
-// Verify makes every kernel be checked from now on, for tests.
+// Verify makes Graph check every kernel from now on, for tests.
 func Verify() { verify = true }
 
 // Graph compiles roots, which package simplify has made of graph.Leaf, graph.Param
@@ -138,13 +138,14 @@ func Graph(roots []*graph.Node, bindings int, fallbacks []Fallback) (*Plan, erro
 	return p, nil
 }
 
-// A checked is a tensor of indices and the length of the axis they are for.
+// A checked is a tensor of indices and the length of the axis that they index.
 type checked struct {
 	index *graph.Node
 	n     int
 }
 
-// checks is what an instruction checks, and whether it checks all of it.
+// checks returns which indices an instruction checks, and whether it checks all of
+// that tensor.
 func checks(k *ir.Kernel, x kernelize.Index) (c checked, all bool) {
 	n, axis := x.Node, x.Node.Ints[0]
 	c = checked{n.Src()[1], n.Src()[0].Shape[axis]}

@@ -59,24 +59,24 @@ func kind(k *ir.Kernel) string {
 	return k.Template.String()
 }
 
-// space is the lengths of the axes, those that are reduced behind a bar.
+// space is the lengths of the axes, with the reduced ones after a bar.
 func space(k *ir.Kernel) string {
-	var kept, reduced []string
+	var others, reduced []string
 	for _, a := range k.Axes {
 		if a.Role == ir.Reduced || a.Role == ir.K {
 			reduced = append(reduced, fmt.Sprint(a.Len))
 		} else {
-			kept = append(kept, fmt.Sprint(a.Len))
+			others = append(others, fmt.Sprint(a.Len))
 		}
 	}
-	s := strings.Join(kept, "×")
+	s := strings.Join(others, "×")
 	if len(reduced) > 0 {
 		s += " | " + strings.Join(reduced, "×")
 	}
 	return "[" + s + "]"
 }
 
-// work lists the operations of the body that compute.
+// work lists the operations of the body, without loads, stores and positions.
 func work(k *ir.Kernel) []string {
 	var out []string
 	for _, in := range k.Body {
@@ -89,7 +89,7 @@ func work(k *ir.Kernel) []string {
 	return out
 }
 
-// A Cost is what a kernel moves and computes.
+// A Cost is the bytes that a kernel reads and writes, and its operations.
 type Cost struct{ Read, Written, FLOPs int }
 
 // CostOf estimates a kernel's cost.

@@ -1,4 +1,5 @@
-// Package loopnest has what every device decides alike from a kernel's loops.
+// Package loopnest analyses the loops of kernels: the decisions that all devices
+// make alike.
 package loopnest
 
 import (
@@ -53,8 +54,8 @@ func (n *Nest) ColumnMajor() bool {
 	return step(ir.M) < step(ir.N)
 }
 
-// Separates reports whether different positions along the axes that a view
-// walks lead to different elements, whatever its index: each stride exceeds the
+// Separates reports whether different positions along the axes over which a view
+// varies lead to different elements, whatever its index: each stride exceeds the
 // reach of all smaller ones together.
 func Separates(v *ir.View, axes []ir.Axis) bool {
 	type loop struct{ n, stride int }

@@ -135,33 +135,33 @@ func (n *Nest) Needs(roots, given []int) []bool {
 	return need
 }
 
-// strides lists the coefficients of all linear forms that the kernel computes
-// from positions. Axes are merged where every form allows it.
+// strides lists the strides along the axes of everything that the kernel computes
+// from positions. Axes are merged where all of them allow it.
 func strides(k *ir.Kernel, rank []int) [][]int {
-	var forms [][]int
+	var list [][]int
 	if slices.ContainsFunc(k.Args, func(a ir.Arg) bool { return a.Kind == ir.Status }) {
-		forms = append(forms, rank)
+		list = append(list, rank)
 	}
 	for i := range k.Body {
 		in := &k.Body[i]
 		if in.View != nil {
 			if in.Op != ir.InBounds {
-				forms = append(forms, in.View.Coef)
+				list = append(list, in.View.Coef)
 			}
 			for _, g := range in.View.Guards {
-				forms = append(forms, g.Coef)
+				list = append(list, g.Coef)
 			}
 		}
 		switch in.Op {
 		case ir.Index:
 			f := make([]int, len(k.Axes))
 			f[in.Axis] = 1
-			forms = append(forms, f)
+			list = append(list, f)
 		case ir.ArgMax:
-			forms = append(forms, ir.RowMajor(k.Axes, in.Axes))
+			list = append(list, ir.RowMajor(k.Axes, in.Axes))
 		}
 	}
-	return forms
+	return list
 }
 
 // orderAxes lists the axes longer than 1 by role, and within a role by falling
@@ -221,14 +221,14 @@ func Points(axes []ir.Axis, in ir.AxisSet) float64 {
 	return n
 }
 
-// mergeAxes merges neighbouring axes where all forms allow it, and returns the
+// mergeAxes merges neighbouring axes where all strides allow it, and returns the
 // groups and the axes that they become.
-func mergeAxes(k *ir.Kernel, order []int, forms [][]int) (groups [][]int, axes []ir.Axis) {
+func mergeAxes(k *ir.Kernel, order []int, strides [][]int) (groups [][]int, axes []ir.Axis) {
 	for _, a := range order {
 		x := k.Axes[a]
 		if last := len(groups) - 1; last >= 0 && axes[last].Role == x.Role {
 			b := groups[last][len(groups[last])-1]
-			if !slices.ContainsFunc(forms, func(f []int) bool { return f[b] != f[a]*x.Len }) {
+			if !slices.ContainsFunc(strides, func(f []int) bool { return f[b] != f[a]*x.Len }) {
 				groups[last] = append(groups[last], a)
 				axes[last].Len *= x.Len
 				continue

@@ -2,10 +2,9 @@ package loopnest
 
 import "math"
 
-// Split cuts a loop of so many steps, as the depth of a product (split-K), into
-// at most so many parts, which are done side by side: the number of parts and
-// the steps of each that cost least. Costs are tried for powers of two, the
-// last part being the shortest.
+// Split cuts a loop, such as the depth of a product (split-K), into at most most
+// parts that run in parallel. It returns the number of parts of least cost and the
+// steps of each, of which the last part may have fewer. It tries powers of two.
 func Split(steps, most int, cost func(parts, each int) float64) (parts, each int, least float64) {
 	least = math.Inf(1)
 	for n := 1; n <= max(most, 1); n *= 2 {

@@ -6,18 +6,18 @@ import (
 	"github.com/tensorken/tensorken/ir"
 )
 
-// The functions of this file compute with forms over the axes of a space.
-// A form's coefficients may be fewer than the axes: the others are 0. Forms
-// are immutable and may share their coefficients.
+// The functions of this file compute with affine expressions over the axes of a
+// space. An expression may have fewer coefficients than the space has axes: the
+// others are 0. Expressions are immutable and may share their coefficients.
 
-// Axis is the form of one axis times a coefficient.
+// Axis is the position along axis a times a coefficient.
 func Axis(a, coef int) ir.AffineExpr {
 	c := make([]int, a+1)
 	c[a] = coef
 	return ir.AffineExpr{Coef: c, Div: 1}
 }
 
-// Constant is the form that is always off.
+// Constant is off at every point.
 func Constant(off int) ir.AffineExpr { return ir.AffineExpr{Off: off, Div: 1} }
 
 // Coef is f's coefficient of axis a.
@@ -28,7 +28,7 @@ func Coef(f ir.AffineExpr, a int) int {
 	return 0
 }
 
-// Equal reports whether f and g are the same form.
+// Equal reports whether f and g are the same expression.
 func Equal(f, g ir.AffineExpr) bool {
 	if f.Off != g.Off || f.Div != g.Div {
 		return false
@@ -41,7 +41,7 @@ func Equal(f, g ir.AffineExpr) bool {
 	return true
 }
 
-// Combine is f·p + g·q + off. Divisions of f and g are taken to be exact.
+// Combine is f·p + g·q + off, if the divisions of f and g leave no remainder.
 func Combine(f ir.AffineExpr, p int, g ir.AffineExpr, q, off int) ir.AffineExpr {
 	div := lcm(f.Div, g.Div)
 	p, q = p*(div/f.Div), q*(div/g.Div)
@@ -55,13 +55,13 @@ func Combine(f ir.AffineExpr, p int, g ir.AffineExpr, q, off int) ir.AffineExpr 
 // Affine is f·p + off.
 func Affine(f ir.AffineExpr, p, off int) ir.AffineExpr { return Combine(f, p, Constant(0), 0, off) }
 
-// Divide is f / d, taken to be exact.
+// Divide is f / d, if the division leaves no remainder.
 func Divide(f ir.AffineExpr, d int) ir.AffineExpr {
 	f.Div *= d
 	return reduce(f)
 }
 
-// reduce takes the common factor out of a form.
+// reduce divides all numbers of f by their greatest common divisor.
 func reduce(f ir.AffineExpr) ir.AffineExpr {
 	if f.Div == 1 {
 		return f
@@ -110,8 +110,8 @@ func Always(g ir.Guard, lens []int) bool {
 	return g.Div == 1 && lo >= 0 && hi < g.Len
 }
 
-// SplitAxis is f over a space whose axis a has been replaced: its position is
-// that of axis hi times n plus that of axis lo.
+// SplitAxis is f over a space whose axis a was split: the position along it is n
+// times that along axis hi, plus that along axis lo.
 func SplitAxis(f ir.AffineExpr, a, hi, lo, n int) ir.AffineExpr {
 	c := Coef(f, a)
 	if c == 0 {

@@ -5,7 +5,7 @@ import (
 	"math"
 )
 
-// Broadcast returns the shape that a and b have together by NumPy's rules:
+// Broadcast returns the common shape of a and b by NumPy's rules:
 // aligned at the last axis, a missing axis or one of length 1 is repeated. It
 // reports false if two lengths differ otherwise. The result may be a or b.
 func Broadcast(a, b []int) ([]int, bool) {

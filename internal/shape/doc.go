@@ -1,4 +1,4 @@
 // Package shape computes with shapes and indices: broadcasting, axes, and the
-// forms by which a kernel's axes say which element of a tensor is meant. All
+// affine expressions that map the axes of a kernel to elements of a tensor. All
 // functions are pure.
 package shape

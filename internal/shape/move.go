@@ -14,8 +14,8 @@ type Move struct {
 	From, To []int
 }
 
-// A Source is where the operand of a movement is read. Where a guard does not
-// hold, the operand is not read and the result is the fill.
+// A Source says where a movement reads its operand. Where a guard does not hold,
+// it reads nothing and the result is the fill.
 type Source struct {
 	At     []ir.AffineExpr
 	Guards []ir.Guard
@@ -28,20 +28,20 @@ type Split struct{ Axis, Inner int }
 
 // A Movement is the meaning of a movement operation.
 type Movement struct {
-	// Push takes the coordinates at which the result is read, over axes of lengths
+	// Push maps the coordinates at which the result is read, over axes of lengths
 	// lens, to those of the operand.
 	Push func(m Move, at []ir.AffineExpr, lens []int) Source
-	// View is the function behind [Move.View]; nil if there is a view of no v.
+	// View implements [Move.View]; nil if the result is never a view.
 	View func(m Move, v Strided, buf []int) (Strided, bool)
-	// Compose returns the attributes of one movement that does what inner and then
-	// outer, of the same operation, do; nil if there is none.
+	// Compose returns the attributes of the one movement that equals inner followed
+	// by outer, of the same operation; nil if there is none.
 	Compose func(outer, inner Move) []int
-	// Fills says that the result has elements that the operand has not.
+	// Fills says that some elements of the result are the fill.
 	Fills bool
 }
 
-// Movements has a row for each operation of class [ir.Movement] but Cat, whose
-// operands are not read through it: [Part] says where they lie in it.
+// Movements has a row for each operation of class [ir.Movement] but Cat, through
+// which no operand is read: each is stored in its part of the result, see [Part].
 var Movements = [ir.Ops]*Movement{
 	ir.Copy:     {Push: pushCopy, View: viewCopy, Compose: composeNone},
 	ir.Reshape:  {Push: pushReshape, View: viewReshape, Compose: composeNone},

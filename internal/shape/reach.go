@@ -2,19 +2,17 @@ package shape
 
 import "github.com/tensorken/tensorken/ir"
 
-// A Reach is the elements of an argument that a kernel reads or writes, as far
-// as that is known before it runs: from Lo to below Hi, counted from the
-// argument's offset.
+// A Reach is a range [Lo, Hi) of elements, counted from the offset of an argument,
+// that a kernel accesses.
 type Reach struct{ Lo, Hi int }
 
-// Within reports whether all of r is in n elements, of which the argument's
-// offset is one or the end.
+// Within reports whether the offset, and r from there, are in a buffer of n elements.
 func (r Reach) Within(offset, n int) bool {
 	return offset >= 0 && offset <= n && (r.Lo == r.Hi || r.Lo >= -offset && r.Hi <= n-offset)
 }
 
-// Reaches gives that of each argument of a kernel, as far as views without
-// guard and index tell.
+// Reaches returns the reach of each argument of a kernel. Loads with guards or an
+// index do not count: which elements they read is known only when they run.
 func Reaches(k *ir.Kernel) []Reach {
 	list := make([]Reach, len(k.Args))
 	for i, a := range k.Args {

@@ -40,7 +40,7 @@ func pushReshape(m Move, at []ir.AffineExpr, lens []int) Source {
 	return Source{At: src}
 }
 
-// divmod splits f into f div n and f mod n, where both are forms.
+// divmod splits f into f div n and f mod n, if both are affine expressions.
 func divmod(f ir.AffineExpr, n int, lens []int) (div, mod ir.AffineExpr, split *Split, ok bool) {
 	mod = ir.AffineExpr{Off: ((f.Off % n) + n) % n, Div: 1, Coef: make([]int, len(f.Coef))}
 	div = ir.AffineExpr{Off: (f.Off - mod.Off) / n, Div: 1, Coef: make([]int, len(f.Coef))}

@@ -31,9 +31,8 @@ type Strided struct {
 	Strides []int
 }
 
-// View returns the result of m as a view, where there is one, if v is its
-// operand as a view. No axis is empty. The strides lie in buf, an empty slice, if it
-// has room for them.
+// View returns the result of m on the view v, if that is a view too. No axis is
+// empty. The strides lie in buf, an empty slice, if it has room for them.
 func (m Move) View(v Strided, buf []int) (Strided, bool) {
 	if row := Movements[m.Op]; row != nil && row.View != nil {
 		return row.View(m, v, buf)

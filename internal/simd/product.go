@@ -4,11 +4,11 @@ import "unsafe"
 
 // A Product adds a product of matrices to a third:
 // c[i·ldc+j] += Σ a[i·lda+p·sa]·b[p·ldb+j] for i in [0, m), j in [0, n), over
-// p in [0, k). Where i and j lie does not matter to the order of the sum.
+// p in [0, k). The order of the sum depends neither on i nor on j.
 type Product func(c, a, b unsafe.Pointer, m, n, k, ldc, lda, sa, ldb int)
 
-// product updates a row of c by four rows of b at a time. Tiles of more rows
-// need more registers than the compiler has use for.
+// product updates a row of c by four rows of b at a time. The compiler does not
+// keep larger tiles in registers.
 func product[T number](c, a, b unsafe.Pointer, m, n, k, ldc, lda, sa, ldb int) {
 	if m == 0 || n == 0 || k == 0 {
 		return

@@ -152,8 +152,8 @@ func maxAcross[T number](acc, x unsafe.Pointer, rows, n int) {
 }
 
 // An ArgMax has the routines of ArgMax over elements of one type. An accumulator is a
-// value and its int32 position, -1 at the start. Positions must rise from call to call,
-// so that the first of equals stays, and the first NaN.
+// value and its int32 position, -1 at the start. Positions must increase from call to
+// call: the first of equal maxima stays, and the first NaN.
 type ArgMax struct {
 	// Along combines accumulator r with x[r·n+i] at position first+i.
 	Along func(val, pos, x unsafe.Pointer, rows, n, first int)

@@ -6,13 +6,13 @@ import (
 	"github.com/tensorken/tensorken/ir"
 )
 
-// A Scatterer combines elements with those at places that indices name:
-// dst[at + i·s + idx[i·k]·stride] takes in x[i] for i in [0, n), in order. At
+// A Scatterer combines elements at indexed positions with x: for i in [0, n), in
+// order, dst[at + i·s + idx[i·k]·stride] becomes its combination with x[i]. At
 // the first index not in [0, limit) it stops and returns that i, otherwise n.
 // Indices are int64; x is float32 where dst is of a 16-bit type.
 type Scatterer func(dst, x, idx unsafe.Pointer, n, at, s, k, stride, limit int) int
 
-// arithmetic is the ways of combining two numbers.
+// arithmetic has the functions that combine two numbers.
 func arithmetic[T number]() map[ir.Op]func(a, b T) T {
 	return map[ir.Op]func(a, b T) T{
 		ir.Add: func(a, b T) T { return a + b },
@@ -22,7 +22,8 @@ func arithmetic[T number]() map[ir.Op]func(a, b T) T {
 	}
 }
 
-// rounded combines a float32 with a number of a 16-bit type.
+// rounded has the functions that combine a number of a 16-bit type with a float32,
+// and round the result to that type.
 func rounded[H any](by map[ir.Op]func(a, b float32) float32, widen func(H) float32, narrow func(float32) H) map[ir.Op]func(a H, b float32) H {
 	m := map[ir.Op]func(a H, b float32) H{}
 	for op, f := range by {

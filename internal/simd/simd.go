@@ -22,9 +22,9 @@ type (
 	// Binary gives dst[i] = op(x[i], y[i]); routines for a single number
 	// read only element 0 of that operand.
 	Binary func(dst, x, y unsafe.Pointer, n int)
-	// Ternary is the like with three operands.
+	// Ternary gives dst[i] = op(x[i], y[i], z[i]).
 	Ternary func(dst, x, y, z unsafe.Pointer, n int)
-	// Quaternary is the like with four operands.
+	// Quaternary gives dst[i] = op(x[i], y[i], z[i], w[i]).
 	Quaternary func(dst, x, y, z, w unsafe.Pointer, n int)
 )
 

@@ -16,8 +16,8 @@ type float interface{ float32 | float64 }
 
 type number interface{ integer | float }
 
-// Unaries has the routines of operations on one operand, but Cast and
-// Bitcast, by the type of it.
+// Unaries has the routines of operations on one operand by its type; for Cast see
+// Casts.
 var Unaries = [ir.Ops][Types]Unary{
 	ir.Neg: {
 		ir.Uint8: negV[uint8], ir.Int8: negV[int8], ir.Int32: negV[int32], ir.Uint32: negV[uint32], ir.Int64: negV[int64],
@@ -114,8 +114,8 @@ var Wheres = [Types]Choices{
 	ir.Int64: choices[uint64](), ir.Float64: choices[uint64](),
 }
 
-// Reductions has the reductions by operation and by type of element. A sum
-// of elements narrower than their sum is one of elements converted first.
+// Reductions has the reductions by operation and by type of element. Elements
+// narrower than their sum are converted before they are added.
 var Reductions = [ir.Ops][Types]Reduction{
 	ir.Sum: {
 		ir.Int32: sums[int32](ir.Int32), ir.Uint32: sums[uint32](ir.Uint32), ir.Int64: sums[int64](ir.Int64),

@@ -15,8 +15,7 @@ var indexed = map[ir.Op][]rule{
 
 // gatherInwards moves a Gather through elementwise operations that combine
 // one operand with others that do not vary along the gathered axis:
-// Gather(x - lse) = Gather(x) - lse. The operand then need not be stored as
-// it is, only what it is made of.
+// Gather(x - lse) = Gather(x) - lse. Then x is stored and x - lse is not.
 func gatherInwards(b *builder, n *graph.Node) *graph.Node {
 	x, idx, axis := n.Src()[0], n.Src()[1], n.Ints[0]
 	if x.Op.Class() != ir.Elementwise || ir.Table[x.Op].Cost > 1 && idx.Len() > x.Len() {
@@ -28,7 +27,7 @@ func gatherInwards(b *builder, n *graph.Node) *graph.Node {
 			varying++
 		}
 	}
-	if varying != 1 { // without one, nobody would look at the indices
+	if varying != 1 { // without one, the indices would not be checked
 		return nil
 	}
 	src := make([]*graph.Node, len(x.Src()))

@@ -37,7 +37,7 @@ func moveUniform(b *builder, n *graph.Node) *graph.Node {
 	return b.reshaped(x, n.Shape)
 }
 
-// compose makes two movements of one operation one.
+// compose merges two movements of one operation.
 func compose(b *builder, n *graph.Node) *graph.Node {
 	x, row := n.Src()[0], shape.Movements[n.Op]
 	if x.Op != n.Op || row.Compose == nil {

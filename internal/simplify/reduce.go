@@ -7,7 +7,7 @@ import (
 	"github.com/tensorken/tensorken/ir"
 )
 
-// reduceNothing drops axes of length 1 and knows the reduction of no element.
+// reduceNothing drops axes of length 1 and folds reductions of no elements.
 func reduceNothing(b *builder, n *graph.Node) *graph.Node {
 	x := n.Src()[0]
 	if x.Len() == 0 {
@@ -100,9 +100,9 @@ func sumProducts(b *builder, n *graph.Node) *graph.Node {
 	return b.elementwise(x.Op, sums...)
 }
 
-// contracts reports whether the sum of x over axes is a contraction, as x is a
-// product of two factors that have other axes of their own, or a sum of such,
-// to a depth.
+// contracts reports whether the sum of x over axes is a contraction: x is a product
+// of two factors, each of which varies over another axis that the other does not
+// vary over. A sum of such products, nested less deep than depth, counts as well.
 func contracts(x *graph.Node, axes []int, depth int) bool {
 	switch {
 	case depth == 0:

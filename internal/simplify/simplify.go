@@ -110,8 +110,8 @@ func (b *builder) rewrite(n *graph.Node) *graph.Node {
 	return nil
 }
 
-// bytes tells n from every other node on simplified operands. The next call
-// overwrites them.
+// bytes returns a key of n, on simplified operands: equal nodes have equal keys. The
+// next call overwrites it.
 func (b *builder) bytes(n *graph.Node) []byte {
 	k := append(b.key[:0], byte(n.Op), byte(n.DType), byte(n.Kind), byte(len(n.Shape)), byte(len(n.Ints)))
 	k = binary.AppendVarint(k, int64(n.RematLevel))
