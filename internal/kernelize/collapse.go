@@ -2,9 +2,9 @@ package kernelize
 
 import "github.com/tensorken/tensorken/ir"
 
-// collapse makes one axis of neighbours that every view steps through as one:
-// a contiguous tensor of any rank becomes a single loop.
-// The elements of indices follow where they can.
+// collapse merges neighbouring axes that every view steps through as one: a
+// contiguous tensor of any rank becomes a single loop. It rewrites the elements of
+// indices over the merged axes, or drops them.
 func collapse(k *ir.Kernel, indices []Index) {
 	for a := len(k.Axes) - 2; a >= 0; a-- {
 		if !joinable(k, a) {
@@ -25,8 +25,8 @@ func collapse(k *ir.Kernel, indices []Index) {
 	}
 }
 
-// forms calls f for all coefficients of the kernel's views.
-func forms(k *ir.Kernel, f func(coef *[]int)) {
+// eachCoef calls f for all coefficients of the kernel's views.
+func eachCoef(k *ir.Kernel, f func(coef *[]int)) {
 	for i := range k.Body {
 		if v := k.Body[i].View; v != nil {
 			if v.Coef != nil {
@@ -50,7 +50,7 @@ func joinable(k *ir.Kernel, a int) bool {
 		}
 	}
 	ok := true
-	forms(k, func(coef *[]int) {
+	eachCoef(k, func(coef *[]int) {
 		ok = ok && (*coef)[a] == (*coef)[a+1]*k.Axes[a+1].Len
 	})
 	return ok
@@ -60,7 +60,7 @@ func joinable(k *ir.Kernel, a int) bool {
 func join(k *ir.Kernel, a int) {
 	k.Axes[a+1].Len *= k.Axes[a].Len
 	k.Axes = append(k.Axes[:a], k.Axes[a+1:]...)
-	forms(k, func(coef *[]int) {
+	eachCoef(k, func(coef *[]int) {
 		*coef = append((*coef)[:a:a], (*coef)[a+1:]...)
 	})
 	low := ir.AxisSet(1)<<a - 1

@@ -7,8 +7,8 @@ import (
 	"github.com/tensorken/tensorken/ir"
 )
 
-// A factor is one of the two of a contraction's product: a node read at
-// coordinates, 0 where a guard does not hold.
+// A factor is an operand of a contraction's product: a node read at coordinates, 0
+// where a guard does not hold.
 type factor struct {
 	node    *graph.Node
 	at      []ir.AffineExpr
@@ -44,7 +44,7 @@ func (p *placer) contract(n *graph.Node) bool {
 	return true
 }
 
-// summed goes down movements and sums to what is summed.
+// summed returns the node below the movements and sums of x.
 func (p *placer) summed(x *graph.Node) *graph.Node {
 	for x = base(x); x.Op == ir.Sum && p.mergesSum(x); x = base(x) {
 		x = x.Src()[0]
@@ -98,7 +98,8 @@ func (t *trial) product(n *graph.Node, at []ir.AffineExpr) (factors []factor, su
 	return factors, sums
 }
 
-// measure makes a factor, which it emits for a moment.
+// measure returns n, read at coordinates, as a factor. To learn its cost and axes it
+// emits n and rolls back.
 func (t *trial) measure(n *graph.Node, at []ir.AffineExpr) factor {
 	from := t.g.mark()
 	t.cost, t.axes, t.exposed = 0, 0, false
@@ -108,8 +109,9 @@ func (t *trial) measure(n *graph.Node, at []ir.AffineExpr) factor {
 	return factor{node: n, at: at, cost: t.cost, axes: t.axes, exposed: t.exposed, gathers: gathers}
 }
 
-// distribute gives guards to every factor that is exposed, and each to at least
-// one: where it does not hold, that factor is 0.
+// distribute assigns guards to factors, which are 0 where theirs do not hold. An
+// exposed factor gets all of them. If none is exposed, each guard goes to one factor
+// that varies over its axes.
 func (t *trial) distribute(factors []factor, guards []ir.Guard) {
 	given := false
 	for i := range factors {
@@ -141,8 +143,8 @@ func (t *trial) guardAxes(guards []ir.Guard) ir.AxisSet {
 }
 
 // contraction emits n, the sum of a product. The trial fails unless each factor
-// has parallel axes of its own and there is something to add up. A factor that
-// computes more than is cheap to repeat is stored first.
+// has parallel axes of its own and there is an axis to sum over. A factor that is
+// too expensive to recompute is stored first.
 func (t *trial) contraction(n *graph.Node, factors []factor) (id int) {
 	if t.stopped() {
 		return -1

@@ -53,8 +53,8 @@ const (
 	maxGathers = 16
 	// maxSize is the most members of a group.
 	maxSize = 256
-	// maxScalars is the most numbers that a group is given, beside those that it
-	// starts with: a device has room for few.
+	// maxScalars is the most scalar arguments that a group gets from nodes that
+	// join it: a device has room for few.
 	maxScalars = 48
 	// maxMerged is the most buffers of siblings that merge.
 	maxMerged = 32

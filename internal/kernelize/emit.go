@@ -10,7 +10,7 @@ import (
 )
 
 // A trial appends instructions to a group. Once it has failed, or needs a node to
-// be stored first, it appends no more, and what it has appended is worthless.
+// be stored first, it appends no more, and the caller discards what it appended.
 type trial struct {
 	p *placer
 	g *group
@@ -18,7 +18,7 @@ type trial struct {
 	failed bool
 	need   *graph.Node // to be stored before the group is made
 
-	// Of what is being emitted:
+	// Of the value that is being emitted:
 	cost    int
 	axes    ir.AxisSet // that the value varies over
 	exposed bool       // a load may leave its buffer where guards do not hold
@@ -26,15 +26,15 @@ type trial struct {
 
 func (t *trial) stopped() bool { return t.failed || t.need != nil }
 
-// A request is what emit is called with.
-type request struct {
+// An emitKey holds the arguments of emit.
+type emitKey struct {
 	node  *graph.Node
 	where string // coordinates and guards
 	fill  ir.Number
 }
 
-// An emission is what emit returns, with the cost of the value and the axes
-// that it varies over.
+// An emission holds the results of emit, the cost of the value and the axes that it
+// varies over.
 type emission struct {
 	id     int
 	filled bool
@@ -42,19 +42,19 @@ type emission struct {
 	axes   ir.AxisSet
 }
 
-// emit appends what computes n at coordinates, under guards: the value may be
-// anything where one of them does not hold, but no memory is read there. Filled
-// says that it is fill there. A request equal to an earlier one, which a node with
-// one use has none of, finds that value, or the time would double with every level
-// of a graph that uses each node twice.
+// emit appends the instructions that compute n at coordinates, under guards: where
+// one of them does not hold the value is undefined, or fill if filled is true, and no
+// memory is read. A second call with equal arguments returns the value of the first:
+// otherwise the time would double with every level of a graph that uses each node
+// twice. Nodes with one use are not remembered.
 func (t *trial) emit(n *graph.Node, at []ir.AffineExpr, guards []ir.Guard, fill ir.Number) (id int, filled bool) {
 	if t.stopped() {
 		return -1, true
 	}
 	at, guards = t.g.live(at), t.g.liveGuards(guards)
-	var key request
+	var key emitKey
 	if t.p.info[n].users > 1 {
-		key = request{n, where(at, guards), fill}
+		key = emitKey{n, where(at, guards), fill}
 		if e, ok := t.g.emitted[key]; ok {
 			t.cost += e.cost
 			t.axes |= e.axes
@@ -75,12 +75,12 @@ func (t *trial) emit(n *graph.Node, at []ir.AffineExpr, guards []ir.Guard, fill 
 			key.where = where(t.g.live(at), t.g.liveGuards(guards))
 		}
 		t.g.emitted[key] = e
-		t.g.requests = append(t.g.requests, key)
+		t.g.keys = append(t.g.keys, key)
 	}
 	return id, filled
 }
 
-// value emits what was not asked for before.
+// value emits a value that emit does not remember.
 func (t *trial) value(n *graph.Node, at []ir.AffineExpr, guards []ir.Guard, fill ir.Number) (id int, filled bool) {
 	if m, ok := t.g.members[n]; ok {
 		if !t.g.isAt(at, m.layout) {
@@ -188,8 +188,8 @@ func (t *trial) movement(n *graph.Node, at []ir.AffineExpr, guards []ir.Guard, f
 	return id, n.Num == fill || len(guards) == 0
 }
 
-// push takes the coordinates at which a movement is read to those of its
-// operand, splitting axes where that helps.
+// push maps the coordinates at which a movement is read to those of its operand,
+// and splits axes where that makes them affine.
 func (t *trial) push(n *graph.Node, at []ir.AffineExpr) shape.Source {
 	m := moveOf(n)
 	r := m.Push(at, t.g.lens)
@@ -201,7 +201,7 @@ func (t *trial) push(n *graph.Node, at []ir.AffineExpr) shape.Source {
 	return r
 }
 
-// guard makes a value that is fill where guards do not hold.
+// guard emits a value that is fill where guards do not hold.
 func (t *trial) guard(n *graph.Node, id int, guards []ir.Guard, fill ir.Number) int {
 	if t.stopped() {
 		return -1
@@ -227,7 +227,7 @@ func (t *trial) reduceValue(n *graph.Node, src int) int {
 	return t.add(n, ir.Instr{Op: n.Op, Type: d, Src: []int{src}})
 }
 
-// vary adds the axes that coordinates depend on.
+// vary adds to t.axes the axes that coordinates depend on.
 func (t *trial) vary(at []ir.AffineExpr) {
 	for _, f := range at {
 		for a, c := range f.Coef {

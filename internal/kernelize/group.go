@@ -25,8 +25,8 @@ type group struct {
 	// reduces. A reduction without a member is part of another one.
 	reduceAxes map[*graph.Node]layout
 	sides      [2]ir.AxisSet // axes that the factors of a contraction vary over
-	emitted    map[request]emission
-	requests   []request // keys of emitted, in order
+	emitted    map[emitKey]emission
+	keys       []emitKey // of emitted, in order
 
 	order  int    // a group reads only what groups of lower order store
 	reader int    // the least order of a group that reads from this one
@@ -71,7 +71,7 @@ func newGroup(template ir.Template, dims []int) (*group, layout) {
 		template:   template,
 		members:    map[*graph.Node]member{},
 		reduceAxes: map[*graph.Node]layout{},
-		emitted:    map[request]emission{},
+		emitted:    map[emitKey]emission{},
 		body:       make([]instr, 0, 16),
 		order:      pending,
 		reader:     pending,
@@ -115,8 +115,8 @@ func (g *group) split(axis, inner int) (hi int) {
 	for i := range g.body {
 		g.body[i].eachCoef(func(coef []int) []int { return s.expr(ir.AffineExpr{Coef: coef}).Coef })
 	}
-	clear(g.emitted) // requests name the old axis
-	g.requests = g.requests[:0]
+	clear(g.emitted) // its keys name the old axis
+	g.keys = g.keys[:0]
 	return s.hi
 }
 
@@ -182,21 +182,21 @@ func (g *group) liveSet(axes ir.AxisSet) ir.AxisSet {
 }
 
 // A mark is where a group stood before a trial.
-type mark struct{ body, requests, splits int }
+type mark struct{ body, keys, splits int }
 
-func (g *group) mark() mark { return mark{len(g.body), len(g.requests), len(g.splits)} }
+func (g *group) mark() mark { return mark{len(g.body), len(g.keys), len(g.splits)} }
 
-// rollBack takes back what was appended since a mark. Axes stay split, which does
-// no harm: those that can be one become one in the kernel.
+// rollBack removes what was appended since a mark. Axes stay split, which does no
+// harm: collapse merges them in the kernel.
 func (g *group) rollBack(m mark) {
 	g.body = g.body[:m.body]
-	if len(g.splits) > m.splits { // all older requests were forgotten
-		m.requests = 0
+	if len(g.splits) > m.splits { // a split has cleared all older keys
+		m.keys = 0
 	}
-	for _, r := range g.requests[m.requests:] {
+	for _, r := range g.keys[m.keys:] {
 		delete(g.emitted, r)
 	}
-	g.requests = g.requests[:m.requests]
+	g.keys = g.keys[:m.keys]
 }
 
 // eachCoef replaces all coefficients of axes.
@@ -225,7 +225,8 @@ func (g *group) coordinates(l layout) []ir.AffineExpr {
 	return at
 }
 
-// coordinate returns the position along an axis that others make up.
+// coordinate returns the position along an axis of a node that is made up of axes of
+// the group.
 func (g *group) coordinate(axes []int) ir.AffineExpr {
 	at := shape.Constant(0)
 	if len(axes) > 0 {
@@ -249,8 +250,8 @@ func (g *group) isAt(at []ir.AffineExpr, l layout) bool {
 	return true
 }
 
-// operand returns where a reduction that is read at those coordinates reads its
-// operand.
+// operand returns the coordinates at which reduction n, read at coordinates, reads
+// its operand.
 func (g *group) operand(n *graph.Node, at []ir.AffineExpr) []ir.AffineExpr {
 	src := slices.Clone(at)
 	over := g.coordinates(g.reduceAxes[n])
@@ -295,7 +296,7 @@ func (g *group) args(ops ...ir.Op) []*graph.Node {
 	return list
 }
 
-// buffers is how many buffers g reads and writes, without that for bad indices.
+// buffers is the number of buffers that g reads and writes, without the status.
 func (g *group) buffers() int {
 	return len(g.loads()) + len(g.args(ir.Store, ir.Scatter))
 }

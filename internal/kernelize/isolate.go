@@ -9,13 +9,13 @@ import (
 	"github.com/tensorken/tensorken/ir"
 )
 
-// isolate returns nodes to be given groups of their own, so that groups get by
-// with at most as many buffers as a device binds, 0 for no limit. It returns none
-// if all do, or nothing helps.
+// isolate returns nodes that need groups of their own, so that no group has more
+// buffers than a device binds, 0 for no limit. It returns none if no group has, or if
+// isolation cannot help.
 func (p *placer) isolate(bindings int) map[*graph.Node]bool {
 	isolated := map[*graph.Node]bool{}
 	for _, g := range p.groups {
-		status := 0 // a buffer to note bad indices in
+		status := 0 // whether there is a status buffer
 		for i := range g.body {
 			if g.body[i].UsesIndex() {
 				status = 1
@@ -30,8 +30,9 @@ func (p *placer) isolate(bindings int) map[*graph.Node]bool {
 
 type nodeSet map[*graph.Node]bool
 
-// split returns the largest parts of what in g reads more than most buffers;
-// where nothing does, half of what g stores.
+// split returns nodes of g without which every instruction depends on at most most
+// buffers: where one depends on more, its operand with the most. If there are no such
+// nodes it returns half of those that g stores.
 func (p *placer) split(g *group, most int) nodeSet {
 	isolated := nodeSet{}
 	eligible := func(n *graph.Node) bool {
@@ -43,7 +44,7 @@ func (p *placer) split(g *group, most int) nodeSet {
 	order := shape.All(len(g.body)) // that of the graph: merged groups follow each other in the body
 	number := func(i int) int { return p.info[g.body[i].node].number }
 	slices.SortStableFunc(order, func(i, k int) int { return number(i) - number(k) })
-	reads := make([]nodeSet, len(g.body)) // of each instruction, what it is made from
+	reads := make([]nodeSet, len(g.body)) // the buffers that each instruction depends on
 	var stored []*graph.Node
 	for at, i := range order {
 		in := &g.body[i]

@@ -18,14 +18,14 @@ type writer struct {
 	reduced  ir.AxisSet
 }
 
-// kernel returns the kernel of a group: what its stores need, each instruction
-// once, over axes that are as few as can be.
+// kernel returns the kernel of a group: the instructions that its stores need, each
+// once, over the fewest axes.
 func (g *group) kernel() Kernel {
 	w := &writer{g: g, k: Kernel{Kernel: &ir.Kernel{Template: g.template}}, added: make(map[string]int, len(g.body))}
 	w.k.Body = make([]ir.Instr, 0, len(g.body))
 	w.axes()
 	w.written = slices.Repeat([]int{-1}, len(g.body))
-	for _, n := range g.args(ir.Store, ir.Scatter) { // what is written comes first
+	for _, n := range g.args(ir.Store, ir.Scatter) { // the written arguments come first
 		w.arg(ir.Out, n)
 	}
 	for i := range g.body {
@@ -80,7 +80,7 @@ func (w *writer) axes() {
 	}
 }
 
-// coefs takes coefficients from the group's axes to the kernel's.
+// coefs converts coefficients of the group's axes to coefficients of the kernel's.
 func (w *writer) coefs(coef []int) []int {
 	c := make([]int, len(w.k.Axes))
 	for a, x := range coef {

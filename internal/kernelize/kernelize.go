@@ -8,15 +8,15 @@ import (
 	"github.com/tensorken/tensorken/ir"
 )
 
-// A Kernel is a kernel, what its arguments are and its instructions that use an
-// index.
+// A Kernel is a kernel with the nodes of its arguments and of its instructions that
+// use an index.
 type Kernel struct {
 	*ir.Kernel
 	Args    []Arg
 	Indices []Index
 }
 
-// An Arg says what a kernel's argument is.
+// An Arg says which node an argument of a kernel holds.
 type Arg struct {
 	Kind ir.ArgKind
 	// Node is a leaf or a stored node for In, the target of a store for Out,
@@ -43,8 +43,8 @@ type Output struct {
 	View shape.Strided
 }
 
-// Graph returns the kernels that compute roots, whose graph is simplified, each of
-// which reads only what earlier ones store, and where each root lies. Bindings is
+// Graph returns the kernels that compute roots, nodes of a simplified graph, and
+// where each root is stored. A kernel reads only what earlier ones store. Bindings is
 // the most buffers of a kernel, 0 if there is no limit.
 func Graph(roots []*graph.Node, bindings int) (kernels []Kernel, outputs []Output) {
 	p := placed(roots, bindings)

@@ -8,9 +8,9 @@ import (
 	"github.com/tensorken/tensorken/ir"
 )
 
-// deriveLayout returns the layout of n as it follows from that of the member
-// which n is a movement of, or is. Only movements that lose and repeat nothing
-// have one, and Expand along the axes that the member was reduced over.
+// deriveLayout returns the layout of n, a member or a movement of one. A movement has
+// a layout if each element of the member appears once in it: Permute, Reshape, and
+// Expand along reduced axes of the group.
 func (g *group) deriveLayout(n *graph.Node) (layout, bool) {
 	if g.template == ir.Routine || g.closed { // a routine's layout is that of the updates
 		return nil, false
@@ -94,8 +94,8 @@ func (g *group) reshapeLayout(l layout, from, to []int) (layout, bool) {
 	return out, true
 }
 
-// transposes reports whether a node of that layout has all axes of g, but ends
-// in another one: a reduction would step through its memory by whole rows.
+// transposes reports whether a node of that layout has all axes of g and ends in
+// another one than g: a reduction would step through its memory by whole rows.
 func (g *group) transposes(l layout) bool {
 	axes := slices.Concat(l...)
 	return len(axes) == len(g.axes) && len(axes) > 1 && axes[len(axes)-1] != g.axes[len(g.axes)-1]

@@ -8,8 +8,8 @@ import (
 	"github.com/tensorken/tensorken/ir"
 )
 
-// An indexedNode is a node and the coordinates at which it is read, one of them
-// a value.
+// An indexedNode is a node and the coordinates at which it is read, one of which is
+// the value of an index.
 type indexedNode struct {
 	node *graph.Node
 	at   []ir.AffineExpr
@@ -26,9 +26,9 @@ func (t *trial) load(n *graph.Node, at []ir.AffineExpr, guards []ir.Guard, fill 
 	return id
 }
 
-// memory returns where stored node n lies, which is read at coordinates: the node
-// whose elements are stored, and the strides of n's axes in them. The trial
-// fails if they are stored too late.
+// memory returns where n, a stored node read at coordinates, is in memory: the node
+// whose elements are stored, and the strides of n's axes in them. The trial fails if
+// they are stored by a group that is not before this one.
 func (t *trial) memory(n *graph.Node, at []ir.AffineExpr) (src *graph.Node, strides []int) {
 	src, _ = t.p.stored(n, t.g)
 	for _, h := range t.p.info[src].owners {
@@ -52,14 +52,14 @@ func (t *trial) leaves(f ir.AffineExpr, n int) bool {
 	if n == 1 || f.Div == 1 && len(f.Coef) == 0 {
 		return false
 	}
-	if len(f.Coef) > len(t.g.lens) { // a value's part is not known
+	if len(f.Coef) > len(t.g.lens) { // the range of an index is not known
 		return true
 	}
 	lo, hi := shape.Range(f, t.g.lens)
 	return f.Div != 1 || lo < 0 || hi >= n
 }
 
-// view is the place of coordinates in a buffer with strides.
+// view is the view of coordinates in a buffer with strides.
 func (t *trial) view(at []ir.AffineExpr, strides, dims []int, guards []ir.Guard, fill ir.Number) *ir.View {
 	sum := shape.Constant(0)
 	guards = slices.Clone(guards)
@@ -83,8 +83,8 @@ func (t *trial) view(at []ir.AffineExpr, strides, dims []int, guards []ir.Guard,
 	return &ir.View{Off: sum.Off, Coef: sum.Coef, Guards: guards, Fill: fill}
 }
 
-// gather loads an element whose position along one axis is a value. What it is
-// taken from must be stored, or be a movement without guards of what is.
+// gather loads an element whose position along one axis is an index. Its first
+// operand must be stored, or be a movement without guards of a stored node.
 func (t *trial) gather(n *graph.Node, at []ir.AffineExpr, guards []ir.Guard, fill ir.Number) int {
 	x, idx, axis := n.Src()[0], n.Src()[1], n.Ints[0]
 	index, filled := t.emit(idx, at, guards, 0)
@@ -119,7 +119,7 @@ func (t *trial) gather(n *graph.Node, at []ir.AffineExpr, guards []ir.Guard, fil
 	}
 	stride := 0
 	for i, f := range src.at {
-		if c := shape.Coef(f, value); c != 0 { // the value's part is whole
+		if c := shape.Coef(f, value); c != 0 { // the index's share divides evenly
 			stride += c / f.Div * strides[i]
 			src.at[i] = shape.Affine(ir.AffineExpr{Off: f.Off, Coef: f.Coef[:value], Div: f.Div}, 1, 0)
 		}

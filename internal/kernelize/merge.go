@@ -101,7 +101,7 @@ func (g *group) pairReduced(h *group, to map[int]int) bool {
 	return len(h.reduced) == len(g.reduced)
 }
 
-// take moves all of h into g. To matches all axes of h with axes of g.
+// take moves h into g. To matches all axes of h with axes of g.
 func (g *group) take(h *group, to map[int]int) {
 	same := true // axes have the same numbers
 	for a, b := range to {
@@ -113,10 +113,10 @@ func (g *group) take(h *group, to map[int]int) {
 	first, second := g, h
 	if same && len(h.body) > len(g.body) { // move the fewer instructions
 		first, second = h, g
-		g.emitted, g.requests = h.emitted, h.requests
+		g.emitted, g.keys = h.emitted, h.keys
 	}
 	shift := len(first.body)
-	body := append(first.body, second.body...) // with what they point to, which second needs no more
+	body := append(first.body, second.body...) // second gives up its views and operands
 	for i := range body[shift:] {
 		src := body[shift+i].Src
 		for k := range src {
@@ -163,8 +163,8 @@ func (g *group) renumber(to map[int]int, count int) {
 	}
 }
 
-// mergeReductions makes a reduction of a reduction one, where the inner one has
-// no other use and is alone in its group.
+// mergeReductions merges n, a reduction, with the reduction of the same operation
+// that it reads, if that has no other use and is alone in its group.
 func (p *placer) mergeReductions(n *graph.Node) bool {
 	inner := base(n.Src()[0])
 	g := p.owner(inner)

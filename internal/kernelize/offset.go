@@ -6,10 +6,9 @@ import (
 	"github.com/tensorken/tensorken/ir"
 )
 
-// offsets moves what all views of an argument have in common from the views to the
-// offset that the kernel is called with: the steps of an unrolled loop, which read
-// and write one slice after the other, then share a kernel. It sets the offsets of
-// args.
+// offsets moves the common offset of all views of an argument to args, with which the
+// kernel is called: the steps of an unrolled loop, which read and write one slice
+// after the other, then share a kernel.
 func offsets(k *ir.Kernel, args []Arg) {
 	if k.Template == ir.Routine || k.Points() == 0 { // a scatter's base has no view
 		return

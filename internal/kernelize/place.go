@@ -10,12 +10,12 @@ import (
 
 // info is what is known of a node.
 type info struct {
-	number  int // in the order of the graph, from 1; 0 for what was added
+	number  int // in the order of the graph, from 1; 0 for nodes that the placer made
 	users   int
-	cost    int      // of computing it from what is loaded
-	size    int      // nodes that takes
-	scalars int      // and numbers
-	owners  []*group // what computes it: one group, for Cat one an operand
+	cost    int      // of computing it from loads
+	size    int      // number of nodes that are computed with it
+	scalars int      // number of scalar arguments that it reads
+	owners  []*group // the group that computes it; for Cat one for each operand
 	saved   bool     // it is stored
 }
 
@@ -127,8 +127,8 @@ func (p *placer) singleUse(n *graph.Node, g *group) bool {
 }
 
 // start makes a group that computes n, over the space of dims. Fill emits n at a
-// layout of those dims, and may change that to n's. What has to be stored first
-// is, and the group is begun again. It returns nil if the trial fails.
+// layout of those dims, and may change that to n's. If fill needs a node to be stored
+// first, start stores it and begins again. It returns nil if the trial fails.
 func (p *placer) start(n *graph.Node, template ir.Template, dims []int, fill func(t *trial, l layout) (id int)) *group {
 	for {
 		g, l := newGroup(template, dims)
@@ -149,8 +149,8 @@ func (p *placer) start(n *graph.Node, template ir.Template, dims []int, fill fun
 	}
 }
 
-// extend adds n, of layout l, to a group, where fill emits it. It reports false,
-// and leaves the group as it was, if that is not possible.
+// extend adds n, of layout l, which fill emits, to a group. If the trial fails it
+// reports false and leaves the group as it was.
 func (p *placer) extend(g *group, n *graph.Node, l layout, fill func(t *trial) (id int)) bool {
 	if len(g.members) >= maxSize {
 		return false
@@ -167,15 +167,14 @@ func (p *placer) extend(g *group, n *graph.Node, l layout, fill func(t *trial) (
 	return true
 }
 
-// add makes n, value id, a member of g, which loads what its instructions from one
-// on say.
+// add makes n, value id, a member of g. The instructions of g from one on are new.
 func (p *placer) add(g *group, n *graph.Node, id int, l layout, from int) {
 	g.members[n] = member{id, g.liveLayout(l)}
 	p.info[n].owners = []*group{g}
 	p.read(g, from)
 }
 
-// read notes what the instructions of g from one on load: their groups store it.
+// read makes other groups store what the instructions of g from one on load.
 func (p *placer) read(g *group, from int) {
 	for _, in := range g.body[from:] {
 		for _, n := range in.reads() {
@@ -197,7 +196,7 @@ func (p *placer) join(n *graph.Node) bool {
 	}
 	for _, s := range src {
 		if base(s).RematLevel < n.RematLevel && base(s).Op.Class() != ir.Source {
-			continue // or what is computed again would be stored before
+			continue // n is recomputed for the backward pass: the forward pass must not store it
 		}
 		if g := p.owner(base(s)); g != nil && !slices.Contains(groups, g) {
 			groups = append(groups, g)
@@ -222,8 +221,8 @@ func (p *placer) join(n *graph.Node) bool {
 	return false
 }
 
-// layout is the layout in g of a node whose operands are src: as follows from
-// one of them.
+// layout is the layout in g of a node whose operands are src, derived from the first
+// operand that has one.
 func (p *placer) layout(g *group, src []*graph.Node) (layout, bool) {
 	for _, s := range src {
 		if p.owner(base(s)) == g {
@@ -258,8 +257,8 @@ func (p *placer) reduce(n *graph.Node) {
 	}
 }
 
-// joinReduction computes a reduction in the group of its operand, if that has no
-// other axes than the operand and reduces no others.
+// joinReduction computes a reduction in the group of its operand, if the operand has
+// all axes of the group and n reduces all that the group reduces.
 func (p *placer) joinReduction(g *group, n *graph.Node) bool {
 	l, ok := g.deriveLayout(n.Src()[0])
 	if !ok || len(slices.Concat(l...)) != len(g.axes) {

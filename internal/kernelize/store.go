@@ -8,9 +8,9 @@ import (
 	"github.com/tensorken/tensorken/ir"
 )
 
-// stored returns the node whose elements in memory are n's for group g: a leaf,
-// a copy of one, or what another group stores. Reshapes in between are of
-// row-major elements. It reports false if g does not find n in memory.
+// stored returns the node whose elements in memory are n's for group g: a leaf, a
+// copy of one, or a node of another group. n may be a reshape of that node, if its
+// elements are in row-major order. It reports false if g does not find n in memory.
 func (p *placer) stored(n *graph.Node, g *group) (*graph.Node, bool) {
 	for x := n; ; x = x.Src()[0] {
 		if c := p.copies[x]; c != nil && (g == nil || p.owner(c).order < g.order) {
@@ -40,7 +40,7 @@ func (p *placer) store(n *graph.Node) {
 	p.write(n)
 }
 
-// write stores n itself: a copy that others read will not do.
+// write stores n itself, not a copy of it.
 func (p *placer) write(n *graph.Node) {
 	if p.info[n].owners == nil {
 		p.materialize(n)
@@ -75,7 +75,7 @@ func (p *placer) save(n *graph.Node) {
 		return
 	}
 	i.saved = true
-	if n.Op != ir.Cat && n.Op != ir.Scatter { // a Cat's operands are stored in their parts of it
+	if n.Op != ir.Cat && n.Op != ir.Scatter { // the groups of a Cat's operands store its parts
 		g := p.owner(n)
 		m := g.members[n]
 		g.store(m.id, n, g.coordinates(m.layout))
@@ -90,13 +90,12 @@ func (g *group) store(id int, target *graph.Node, at []ir.AffineExpr) {
 	t.last().arg = target
 }
 
-// output makes the elements of root n stored, as it is or as what it is a view
-// of.
+// output stores root n, or the node that it is a view of.
 func (p *placer) output(n *graph.Node) Output {
 	b := n
 	for b.Op.Class() == ir.Movement && p.info[b].owners == nil {
 		if x := base(b); (b.Op == ir.Crop || b.Op == ir.Window) && p.info[x].owners == nil && x.Op != ir.Buffer {
-			b = n // there may be far more of x
+			b = n // x may be far larger
 			break
 		}
 		b = b.Src()[0]
