@@ -11,15 +11,14 @@ type buffer struct {
 	device *device
 	handle wgpu.Buffer
 	id     uint32
-	size   int                 // as asked for
-	room   int64               // as allocated: a multiple of 16, so that vectors fit
-	groups map[*group]struct{} // that it is in
+	size   int                     // as requested
+	room   int64                   // as allocated: a multiple of 16, so that vectors fit
+	groups map[*bindGroup]struct{} // that it is in
 }
 
 func (b *buffer) Size() int { return b.size }
 
-// Free gives the memory back. WebGPU keeps it until work that was handed over
-// is done.
+// Free gives the memory back. WebGPU keeps it until submitted work is done.
 func (b *buffer) Free() {
 	d := b.device
 	if b.handle == 0 || d.dev == nil {
@@ -40,7 +39,7 @@ func (d *device) Alloc(bytes int) (driver.Buffer, error) {
 		return nil, err
 	}
 	b, err := d.alloc(bytes)
-	if err != nil { // the caller may try again: give back what is only kept for the next time
+	if err != nil { // the caller may try again: free the buffers that are only kept for reuse
 		d.freeScratch()
 		d.staging.free(d)
 		return nil, err
@@ -52,7 +51,7 @@ func (d *device) alloc(bytes int) (*buffer, error) {
 	if bytes < 0 || int64(bytes) > d.limit {
 		return nil, fmt.Errorf("%s: %w: %d bytes asked for; this adapter takes at most %d in one tensor, and %d are held", d.name, driver.ErrMemory, bytes, d.limit, d.held)
 	}
-	b := &buffer{device: d, size: bytes, room: max(16, (int64(bytes)+15)&^15), groups: map[*group]struct{}{}}
+	b := &buffer{device: d, size: bytes, room: max(16, (int64(bytes)+15)&^15), groups: map[*bindGroup]struct{}{}}
 	if b.room > d.budget-d.held {
 		return nil, fmt.Errorf("%s: %w: %d bytes asked for, %d of %d held", d.name, driver.ErrMemory, bytes, d.held, d.budget)
 	}
@@ -67,7 +66,7 @@ func (d *device) alloc(bytes int) (*buffer, error) {
 	return b, nil
 }
 
-// returned is fail for an error that the caller gets: Sync does not tell it
+// returned is fail for an error that the caller gets: Sync does not return it
 // again.
 func (d *device) returned(err error) error {
 	before := d.failed

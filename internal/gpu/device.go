@@ -15,23 +15,23 @@ import (
 )
 
 const (
-	// batch is the number of dispatches after which commands are handed over,
-	// so that the GPU works while more are recorded.
+	// batch is the number of dispatches after which commands are submitted, so
+	// that the GPU works while more are recorded.
 	batch = 128
-	// slowBatch is the same for what may take seconds over so many. A watchdog
-	// looks at what is handed over as one piece.
+	// slowBatch is the same for GPUs that may take seconds for a batch: a watchdog
+	// limits the time of a submission.
 	slowBatch = 16
 	// maxFlights is the most submissions that are under way at once.
 	maxFlights = 8
 	// typicalMemory is a guess of what a GPU has.
 	typicalMemory = 32 << 30
-	// slot is the size of a dispatch's numbers. Dynamic offsets are multiples
-	// of it, and WebGPU asks for no more than this alignment.
+	// slot is the size in bytes of a dispatch's parameters, and the greatest
+	// alignment of dynamic offsets that WebGPU may require.
 	slot = 256
 	// maxBindings is the most buffers of one pass.
 	maxBindings = 16
-	// spareBindings are left to passes: one for memory of their own, one for a
-	// report that a kernel with fallbacks reads.
+	// spareBindings are reserved: one for the scratch of a pass, one for the reports
+	// that a kernel with fallbacks reads.
 	spareBindings = 2
 )
 
@@ -39,7 +39,7 @@ type device struct {
 	dev      wgpu.Device
 	name     string
 	target   schedule.Target
-	batch    int   // dispatches that are handed over at a time
+	batch    int   // dispatches that are submitted at a time
 	limit    int64 // bytes of one buffer
 	budget   int64 // bytes of all buffers
 	bindings int   // of one pass
@@ -50,9 +50,9 @@ type device struct {
 
 	layouts   map[string]wgpu.Layout
 	pipelines lru.Cache[string, *pipeline] // by source
-	groups    lru.Cache[groupKey, *group]
+	groups    lru.Cache[groupKey, *bindGroup]
 	staging   staging
-	params    ring
+	uniforms  uniformRing
 	scratch   []*buffer
 	patcher   *program // writes a part of a word
 	lastID    uint32   // of buffers
@@ -61,12 +61,12 @@ type device struct {
 	uploads   []upload // under way
 
 	// Of the commands being recorded.
-	commands    []wgpu.Command
-	words       []byte      // their numbers
-	withNumbers wgpu.Layout // of one that has numbers
+	commands     []wgpu.Command
+	params       []byte      // their parameters
+	paramsLayout wgpu.Layout // of a pass with parameters
 }
 
-// Options are what a device is called and may use.
+// Options are the name and the limits of a device.
 type Options struct {
 	Name   string
 	Memory int64 // the greatest number of bytes in buffers; 0 for all there is
@@ -90,7 +90,7 @@ func newDevice(d wgpu.Device, o Options) *device {
 	switch a.Kind {
 	case wgpu.Discrete:
 		g.batch = batch
-	case wgpu.Software: // whose process is killed where memory ends: some is for all else
+	case wgpu.Software: // shares the process's memory, which must not run out: the rest of it needs some
 		g.budget = int64(hostmem.Limit() / 8 * 7)
 	}
 	if o.Memory > 0 {
@@ -102,8 +102,8 @@ func newDevice(d wgpu.Device, o Options) *device {
 	return g
 }
 
-// families are those of kinds of adapters, which is all that WebGPU tells of
-// what they are good at.
+// families has the family of each kind of adapter. WebGPU tells no more about the
+// speed of an adapter than its kind.
 var families = [...]schedule.Family{
 	wgpu.Unknown: schedule.Integrated, wgpu.Discrete: schedule.Discrete,
 	wgpu.Integrated: schedule.Integrated, wgpu.Software: schedule.Software,
@@ -135,7 +135,7 @@ func (d *device) check() error {
 	return d.closed
 }
 
-// poll takes in what went wrong with work that was handed over.
+// poll notes the failures of submitted work.
 func (d *device) poll() {
 	if d.closed != nil {
 		return
@@ -145,8 +145,8 @@ func (d *device) poll() {
 	}
 }
 
-// fail notes a failure, which is for good if the device is lost, and returns
-// it as the device's own.
+// fail notes a failure, which is permanent if the device is lost, and returns it
+// with the device's name.
 func (d *device) fail(err error) error {
 	var e *wgpu.Error
 	if !errors.As(err, &e) {
@@ -169,7 +169,7 @@ func (d *device) fail(err error) error {
 	return err
 }
 
-// submit hands commands over, and waits if too much is under way.
+// submit submits commands, and waits if too many submissions are under way.
 func (d *device) submit(commands []wgpu.Command) error {
 	n, err := d.dev.Submit(commands)
 	if err != nil {
@@ -209,7 +209,7 @@ func (d *device) Sync() error {
 	if err == nil {
 		err = d.failed
 	}
-	d.failed = nil // it is told
+	d.failed = nil // the caller gets it
 	return err
 }
 
@@ -218,9 +218,9 @@ func (d *device) Close() error {
 		return nil
 	}
 	d.groups.Trim(0, d.freeGroup)
-	d.params.free(d)
+	d.uniforms.free(d)
 	d.staging.free(d)
-	for b := range d.buffers { // a handle that is left keeps much alive
+	for b := range d.buffers { // a handle that stays open keeps the native device alive
 		b.Free()
 	}
 	d.pipelines.Trim(0, d.freePipeline)

@@ -207,7 +207,7 @@ func BenchmarkRecord(b *testing.B) {
 	}
 	b.ReportAllocs()
 	for b.Loop() {
-		d.commands, d.words = d.commands[:0], d.words[:0]
+		d.commands, d.params = d.commands[:0], d.params[:0]
 		for i := range calls {
 			if _, err := d.record(&calls[i]); err != nil {
 				b.Fatal(err)

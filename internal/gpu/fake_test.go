@@ -159,9 +159,9 @@ func TestBatches(t *testing.T) {
 			t.Errorf("%v: %d submissions were under way, want at most %d", kind, f.Most, maxFlights+1)
 		}
 		if want := 1 + (n+batch-1)/batch; f.Writes != want {
-			t.Errorf("%v: a chain of %d makes %d writes, want one upload and %d of numbers", kind, n, f.Writes, want-1)
+			t.Errorf("%v: a chain of %d makes %d writes, want one upload and %d of parameters", kind, n, f.Writes, want-1)
 		}
-		if want := 2 + rounds; f.Groups != want {
+		if want := 2 + maxUniforms; f.Groups != want {
 			t.Errorf("%v: a chain of two buffers makes %d groups, want %d", kind, f.Groups, want)
 		}
 		testChain(t, d, prepare(t, d, &twice), 300)
@@ -225,7 +225,7 @@ func TestBounded(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if _, groups, _ := f.Live(); groups > maxGroups+rounds+1 {
+	if _, groups, _ := f.Live(); groups > maxGroups+maxUniforms+1 {
 		t.Errorf("%d groups are kept, want at most %d", groups, maxGroups)
 	}
 	d.pipelines.Trim(0, d.freePipeline)

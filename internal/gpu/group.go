@@ -8,19 +8,19 @@ import (
 	"github.com/tensorken/tensorken/internal/wgpu"
 )
 
-// maxGroups is the most groups that are kept.
+// maxGroups is the most bind groups that are kept.
 const maxGroups = 1 << 12
 
-// A groupKey is all that a group depends on. Numbers of buffers are not used
-// twice.
+// A groupKey is everything that a bind group depends on. No two buffers have the same
+// id.
 type groupKey struct {
 	layout wgpu.Layout
 	n      int
 	ids    [maxBindings]uint32
 }
 
-// A group is buffers bound together, kept for the next time.
-type group struct {
+// A bindGroup is the buffers that a pass binds, cached in device.groups.
+type bindGroup struct {
 	key     groupKey
 	handle  wgpu.Group
 	buffers []*buffer
@@ -34,9 +34,9 @@ func (d *device) bound(b *shader.Buffer, args []driver.Arg) *buffer {
 	return args[b.Arg].Buffer.(*buffer)
 }
 
-// group makes a group.
-func (d *device) group(key groupKey, q *pass, args []driver.Arg) (*group, error) {
-	g := &group{key: key}
+// newBindGroup makes and caches a bind group.
+func (d *device) newBindGroup(key groupKey, q *pass, args []driver.Arg) (*bindGroup, error) {
+	g := &bindGroup{key: key}
 	var bindings []wgpu.Binding
 	for i := range q.bindings {
 		b := d.bound(q.bindings[i], args)
@@ -59,8 +59,8 @@ func (d *device) group(key groupKey, q *pass, args []driver.Arg) (*group, error)
 	return g, nil
 }
 
-// freeGroup frees a group that d.groups no longer has.
-func (d *device) freeGroup(g *group) {
+// freeGroup frees a bind group that d.groups no longer has.
+func (d *device) freeGroup(g *bindGroup) {
 	d.dev.FreeGroup(g.handle)
 	for _, b := range g.buffers {
 		delete(b.groups, g)

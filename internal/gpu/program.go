@@ -54,8 +54,8 @@ func (d *device) freePipeline(s *pipeline) {
 	s.handle, s.ready = 0, false
 }
 
-// Compile starts to compile a kernel's shaders. Where WebGPU refuses one, Run
-// tells.
+// Compile starts to compile a kernel's shaders. If WebGPU refuses one, Run returns
+// the error.
 func (d *device) Compile(k *ir.Kernel) (driver.Program, error) {
 	if err := d.check(); err != nil {
 		return nil, err
@@ -97,7 +97,7 @@ func (d *device) build(w *sources, k *ir.Kernel) (*program, error) {
 			return nil, fmt.Errorf("%s: a pass of %d buffers; this adapter takes at most %d", d.name, len(q.Buffers), d.bindings)
 		}
 		if 4*len(q.Params) > slot {
-			return nil, fmt.Errorf("%s: a pass of %d numbers; there is room for %d", d.name, len(q.Params), slot/4)
+			return nil, fmt.Errorf("%s: a pass of %d parameters; there is room for %d", d.name, len(q.Params), slot/4)
 		}
 		s, err := d.pipeline(&w.passes[i])
 		if err != nil {
@@ -111,7 +111,7 @@ func (d *device) build(w *sources, k *ir.Kernel) (*program, error) {
 	return p, nil
 }
 
-// pipeline returns the shader of a pass, compiled or on the way to be.
+// pipeline returns the shader of a pass, compiled or being compiled.
 func (d *device) pipeline(w *source) (*pipeline, error) {
 	if e := d.pipelines.Get(w.text); e != nil {
 		return e.Value, d.ensure(e.Value)
@@ -124,7 +124,7 @@ func (d *device) pipeline(w *source) (*pipeline, error) {
 	return s, d.ensure(s)
 }
 
-// ensure sees to it that a shader is compiled or on the way to be.
+// ensure starts to compile a shader that is neither compiled nor being compiled.
 func (d *device) ensure(s *pipeline) error {
 	if s.err != nil || s.handle != 0 {
 		return s.err
@@ -138,8 +138,8 @@ func (d *device) ensure(s *pipeline) error {
 	return nil
 }
 
-// refused is what is told of a shader that does not compile. One that is not
-// allowed will not do better the next time; a driver that fails may.
+// refused returns the error of a shader that does not compile. An invalid shader
+// keeps the error; after a failure of the driver the next run tries again.
 func (d *device) refused(s *pipeline, err error) error {
 	var e *wgpu.Error
 	invalid := errors.As(err, &e) && e.Kind == wgpu.Validation
@@ -153,8 +153,8 @@ func (d *device) refused(s *pipeline, err error) error {
 	return s.err
 }
 
-// layout returns the layout of a pass. Passes that bind alike share one, and
-// so groups of buffers.
+// layout returns the layout of a pass. Passes with equal bindings share one, and so
+// share bind groups.
 func (d *device) layout(q *shader.Pass) (wgpu.Layout, error) {
 	write := make([]bool, len(q.Buffers))
 	for i, b := range q.Buffers {

@@ -17,10 +17,10 @@ func (d *device) Run(calls []driver.Call) error {
 	return d.run(calls)
 }
 
-// run records calls and hands them over, some at a time.
+// run records calls and submits them, some at a time.
 func (d *device) run(calls []driver.Call) error {
 	for done := 0; done < len(calls); {
-		d.commands, d.words = d.commands[:0], d.words[:0]
+		d.commands, d.params = d.commands[:0], d.params[:0]
 		d.trim()
 		n := 0
 		for done+n < len(calls) && len(d.commands) < d.batch {
@@ -37,7 +37,7 @@ func (d *device) run(calls []driver.Call) error {
 		if len(d.commands) == 0 {
 			continue
 		}
-		if err := d.numbers(); err != nil {
+		if err := d.writeParams(); err != nil {
 			return err
 		}
 		if err := d.submit(d.commands); err != nil {
@@ -47,25 +47,25 @@ func (d *device) run(calls []driver.Call) error {
 	return nil
 }
 
-// numbers sends the numbers of the recorded commands to the device.
-func (d *device) numbers() error {
-	if len(d.words) == 0 {
+// writeParams writes the parameters of the recorded commands to a uniform buffer.
+func (d *device) writeParams() error {
+	if len(d.params) == 0 {
 		return nil
 	}
-	n, err := d.params.put(d, d.withNumbers, d.words)
+	u, err := d.uniforms.put(d, d.paramsLayout, d.params)
 	if err != nil {
 		return err
 	}
 	for i := range d.commands {
 		if c := &d.commands[i]; c.Params != 0 {
-			c.Params = n.group
+			c.Params = u.group
 		}
 	}
 	return nil
 }
 
-// record appends the commands of a call. It reports false if those before
-// have to be handed over first.
+// record appends the commands of a call. It reports false if earlier commands must be
+// submitted first.
 func (d *device) record(c *driver.Call) (fit bool, err error) {
 	p, ok := c.Program.(*program)
 	if !ok || p.device != d {
@@ -112,9 +112,9 @@ func (d *device) accepts(p *program, args []driver.Arg) error {
 	return nil
 }
 
-// reserve sees to it that there are scratch buffers of those sizes. All
-// programs share them: what a call leaves there nobody reads. It reports false
-// if one has to grow while commands that use it wait.
+// reserve provides scratch buffers of those sizes. All programs share them: no call
+// reads what another left there. It reports false if a buffer must grow before
+// recorded commands that use it are submitted.
 func (d *device) reserve(sizes []int) (fit bool, err error) {
 	for i, n := range sizes {
 		if i < len(d.scratch) && d.scratch[i].size >= n {
@@ -160,28 +160,28 @@ func (d *device) dispatch(p *program, q *pass, args []driver.Arg) error {
 	for i := range q.bindings {
 		key.ids[i] = d.bound(q.bindings[i], args).id
 	}
-	var g *group
+	var g *bindGroup
 	if e := d.groups.Get(key); e != nil {
 		g = e.Value
 	} else {
 		var err error
-		if g, err = d.group(key, q, args); err != nil {
+		if g, err = d.newBindGroup(key, q, args); err != nil {
 			return err
 		}
 	}
 	c := wgpu.Command{Pipeline: s.handle, Group: g.handle, Groups: q.groups}
 	if len(q.params) > 0 {
-		c.Params = 1 // until the buffer is known
-		d.withNumbers = s.layout
-		c.Offset = uint32(len(d.words))
+		c.Params = 1 // until writeParams knows the buffer
+		d.paramsLayout = s.layout
+		c.Offset = uint32(len(d.params))
 		for _, w := range q.params {
 			x := uint32(args[w.Arg].Offset)
 			if !w.Offset {
 				x = word(p.args[w.Arg].DType, args[w.Arg].Num)
 			}
-			d.words = binary.LittleEndian.AppendUint32(d.words, x)
+			d.params = binary.LittleEndian.AppendUint32(d.params, x)
 		}
-		d.words = append(d.words, zeros[:slot-4*len(q.params)]...)
+		d.params = append(d.params, zeros[:slot-4*len(q.params)]...)
 	}
 	d.commands = append(d.commands, c)
 	return nil
@@ -189,7 +189,7 @@ func (d *device) dispatch(p *program, q *pass, args []driver.Arg) error {
 
 var zeros [slot]byte
 
-// await waits until a shader is compiled, or another of the same source.
+// await waits until a shader, or one of the same source, is compiled.
 func (d *device) await(s *pipeline) (*pipeline, error) {
 	if e := d.pipelines.Get(s.source); e != nil {
 		s = e.Value
@@ -204,8 +204,8 @@ func (d *device) await(s *pipeline) (*pipeline, error) {
 	return s, nil
 }
 
-// trim drops what was not used for long where too much is kept. No commands
-// wait then that it is part of.
+// trim drops the least recently used bind groups and pipelines above the limits. No
+// recorded command may use them.
 func (d *device) trim() {
 	d.groups.Trim(maxGroups, d.freeGroup)
 	d.pipelines.Trim(maxPipelines, d.freePipeline)

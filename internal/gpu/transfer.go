@@ -10,12 +10,12 @@ import (
 )
 
 const (
-	// piece is how many bytes go up or down at a time.
+	// piece is the number of bytes of one transfer.
 	piece = 16 << 20
-	// maxUploads is how many bytes may be on their way up: until they are
-	// there, the host holds a copy.
+	// maxUploads is the most bytes of uploads under way, of which the host holds
+	// a copy.
 	maxUploads = 256 << 20
-	// maxStaging is how many bytes of unused staging buffers are kept.
+	// maxStaging is the most bytes of unused staging buffers.
 	maxStaging = 4 * piece
 )
 
@@ -33,7 +33,7 @@ func (d *device) Upload(dst driver.Buffer, offset int, src []byte) error {
 	if err != nil {
 		return err
 	}
-	// WebGPU writes whole words. What is beside those of src is kept.
+	// WebGPU writes whole words. The bytes beside src stay as they are.
 	if head := min(-offset&3, len(src)); head > 0 {
 		if err := d.patch(b, offset, src[:head]); err != nil {
 			return err
@@ -60,7 +60,7 @@ func (d *device) Upload(dst driver.Buffer, offset int, src []byte) error {
 	return d.patch(b, offset, src)
 }
 
-// wrote counts bytes on their way, and waits where there are too many.
+// wrote counts the bytes of uploads under way, and waits if there are too many.
 func (d *device) wrote(n int64) error {
 	if d.written += n; d.written < maxUploads/4 {
 		return nil
@@ -99,7 +99,7 @@ var patchShader = sources{passes: []source{{
 // patch writes a part of one word.
 func (d *device) patch(b *buffer, offset int, src []byte) error {
 	if d.patcher == nil {
-		// What is written is no Out, which starts at no offset.
+		// The buffer is an In although it is written: an Out has no offset.
 		args := []ir.Arg{{Kind: ir.In, DType: ir.Uint32}, {Kind: ir.Value, DType: ir.Uint32}, {Kind: ir.Value, DType: ir.Uint32}}
 		p, err := d.build(&patchShader, &ir.Kernel{Args: args})
 		if err != nil {
@@ -125,7 +125,7 @@ func (d *device) Download(dst []byte, src driver.Buffer, offset int) error {
 	if err != nil {
 		return err
 	}
-	// One piece is copied on the device while that before is read.
+	// One piece is copied on the device while the host reads the piece before.
 	var before *reading
 	for len(dst) > 0 && err == nil {
 		n := min(len(dst), piece-offset&3)
@@ -143,7 +143,7 @@ func (d *device) Download(dst []byte, src driver.Buffer, offset int) error {
 		err = e
 	}
 	if err == nil {
-		err = d.failed // which Sync is to tell
+		err = d.failed // Sync returns it as well
 	}
 	return err
 }
@@ -151,7 +151,7 @@ func (d *device) Download(dst []byte, src driver.Buffer, offset int) error {
 // A reading is a part of a buffer on its way to the host.
 type reading struct {
 	dst   []byte
-	skip  int // bytes before it in its first word
+	skip  int // bytes before the part in its first word
 	size  int64
 	class int
 	from  wgpu.Buffer
