@@ -57,8 +57,8 @@ func newCompiler(k *ir.Kernel, t Target, p *shader.Program) *compiler {
 	return &compiler{k: loopnest.Canonical(k), t: t, program: p, status: -1}
 }
 
-// empty reports whether nothing is stored: there is no point of the axes that
-// are not reduced. A scatter still copies its base.
+// empty reports whether nothing is stored: an axis that is not reduced has length
+// 0. A scatter still copies its base.
 func (c *compiler) empty() bool {
 	if c.k.Template == ir.Routine {
 		return c.k.Args[0].Len == 0 && c.k.Points() == 0
@@ -109,8 +109,8 @@ func checkTypes(k *ir.Kernel) error {
 // remedy ends errors on sizes that do not fit in an i32.
 const remedy = "and a GPU counts to 2^31-1: split the tensors it is computed from into smaller ones, or compute it on the CPU"
 
-// checkSizes checks that positions and numbers of points, and all that they
-// are computed from, fit in an i32.
+// checkSizes checks that positions, numbers of points and the intermediate results
+// of computing them fit in an i32.
 func checkSizes(k *ir.Kernel) error {
 	for _, a := range k.Args {
 		if a.Len > math.MaxInt32 {
@@ -146,7 +146,7 @@ func checkSizes(k *ir.Kernel) error {
 	return nil
 }
 
-// reachOf is how far a position moves along all axes.
+// reachOf is the greatest distance of two positions.
 func reachOf(k *ir.Kernel, coef []int) int {
 	n := 0
 	for a, c := range coef {
@@ -155,7 +155,7 @@ func reachOf(k *ir.Kernel, coef []int) int {
 	return n
 }
 
-// lengths lists those of some axes.
+// lengths lists the lengths of some axes.
 func lengths(k *ir.Kernel, axes ir.AxisSet) []int {
 	var list []int
 	for a, axis := range k.Axes {

@@ -10,14 +10,14 @@ import (
 
 // A contraction multiplies, for each position along the batch axes, a matrix
 // of rows × depth by one of depth × cols. The axes of a side, rows or cols,
-// and of the depth are each walked as one; M and N change places if the
+// and of the depth are each flattened to one; M and N change places if the
 // result is contiguous along M, so that it is stored along cols.
 //
 // On a GPU a workgroup computes a tile of the result, through tiles of both
-// factors in memory that it shares: see tiled.go. Where one side is a vector, or
-// a few, it is a GEMV: see gemv.go. On a CPU each thread computes a small block
-// alone: see naive.go. Few workgroups of great depth are split along the depth,
-// and a second pass adds the splits in order.
+// factors in shared memory: see tiled.go. Where one side is one vector or a few,
+// the product is a GEMV: see gemv.go. On a CPU each thread computes a small block
+// alone: see naive.go. A product of few workgroups and great depth is split along
+// the depth (split-K), and a second pass adds the splits in order.
 type contraction struct {
 	*compiler
 	batch       []int
@@ -117,8 +117,8 @@ func (c *compiler) loadsFours(in *ir.Instr, axes []int) bool {
 		!slices.ContainsFunc(in.View.Guards, func(g ir.Guard) bool { return g.Coef[inner] != 0 })
 }
 
-// A place is where a thread's results lie: numbers of a batch, a row, a column
-// and a split, U32.
+// A place locates a thread's results: the numbers of batch, row, column and split,
+// U32.
 type place struct{ batch, row, col, split *shader.Expr }
 
 // finish stores four results, or leaves them for the second pass: acc is a
@@ -140,10 +140,10 @@ func (x *contraction) finish(sc *scope, acc *shader.Expr, at place) {
 	}
 }
 
-// components are those of a vector of four.
+// components lists the components of a vector of four.
 func components(v *shader.Expr) value { return value{v.At(0), v.At(1), v.At(2), v.At(3)} }
 
-// split makes room for splits, if the depth is split.
+// split allocates scratch for the splits, if the depth is split.
 func (x *contraction) split() {
 	if x.splits > 1 {
 		x.partScratch = x.scratch(x.splits * x.batches * x.rows.n * x.cols.n)
@@ -192,8 +192,8 @@ func (x *contraction) vector(sc *scope, name string) *shader.Var {
 	return sc.Var(name, number(x.resultType.Vec(4), 0))
 }
 
-// clamp is the clamp of a span of n points that is walked in whole blocks: nil
-// if none goes past the end.
+// clamp is the clamp of a span of n points that is cut into whole blocks: nil if no
+// block goes past the end.
 func clamp(n, block int) *shader.Expr {
 	if n%block == 0 {
 		return nil

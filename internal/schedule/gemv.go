@@ -9,10 +9,9 @@ import (
 	"github.com/tensorken/tensorken/ir"
 )
 
-// A gemv is what a workgroup does of a product of a few rows, a GEMV or skinny
-// GEMM: each thread has four columns and a part of the depth. Of its threads,
-// across lie along the columns and deep along the depth. All that is read of
-// the right factor is read once.
+// A gemv is the layout of a workgroup for a product of a few rows, a GEMV or skinny
+// GEMM: across threads along the columns by deep along the depth. Each thread has
+// four columns and a part of the depth. Each element of the right factor is read once.
 type gemv struct{ across, deep int }
 
 func (g gemv) threads() int { return g.across * g.deep }
@@ -35,8 +34,8 @@ func (x *contraction) skinny(most int) bool {
 	return x.rows.n <= most
 }
 
-// chooseGemv gives the gemv that promises to be done first, zero if none fits, and sets how the
-// depth is split.
+// chooseGemv returns the gemv of least estimated time, zero if none fits, and sets how
+// the depth is split.
 func (x *contraction) chooseGemv(how *products) gemv {
 	list, cost := how.gemvCols, how.gemvCost
 	if x.cols.alongK {
@@ -79,7 +78,7 @@ type gemvPass struct {
 }
 
 // gemv multiplies in one pass, or two if the depth is split. The threads that
-// share columns add what each has of the depth in memory that they share.
+// share columns add their partial sums in shared memory.
 func (x *contraction) gemv(g gemv) {
 	x.split()
 	x.pass(g.threads(), func(p *pass) {
@@ -196,8 +195,8 @@ func (q *gemvPass) multiplyDepth() {
 	}
 }
 
-// multiplyStep multiplies four places of the depth from k0 on, none of which is
-// past clamp.
+// multiplyStep multiplies four positions of the depth from k0 on. Positions past
+// clamp count as 0.
 func (q *gemvPass) multiplyStep(sc *scope, k0 *shader.Expr, rows, columns []*scope, acc [][]*shader.Var, clamp *shader.Expr) {
 	w := span{axes: q.deep, base: k0.Add(q.tk), step: count(4), fours: q.fours(q.deep), clamp: clamp}
 	if w.fours {
@@ -209,7 +208,7 @@ func (q *gemvPass) multiplyStep(sc *scope, k0 *shader.Expr, rows, columns []*sco
 	}
 	sc.enterValid(w)
 	places := sc.axes
-	// four is a factor at those places, or at one of them and four columns.
+	// four is a factor at those four positions, or at one of them and four columns.
 	four := func(d *side, along *scope, place int) *shader.Expr {
 		in := along.block()
 		in.axes = places
@@ -254,9 +253,8 @@ func (q *gemvPass) multiplyStep(sc *scope, k0 *shader.Expr, rows, columns []*sco
 	}
 }
 
-// distinct is a side's factor at a place of a step. One that is the same at
-// several is told apart there: compilers put what products share outside
-// brackets.
+// distinct is a side's factor at a position of a step. A factor that is the same at
+// several positions is laundered at each: compilers would factor it out of the sum.
 func (x *contraction) distinct(d *side, factor, k0 *shader.Expr, place int) *shader.Expr {
 	if x.factorType != shader.F32 || !x.invariantAlong(d.factor, x.k.Roles(ir.K)) {
 		return factor
@@ -273,8 +271,8 @@ func inLane(axes map[int]coord, l int) map[int]coord {
 	return one
 }
 
-// addThreads adds what the threads of each column have: the first of them has
-// the sum.
+// addThreads adds the partial sums of the threads of each column: the first of them
+// gets the sum.
 func (q *gemvPass) addThreads() {
 	root := q.p.root
 	shared := q.p.share(q.resultType.Vec(4), q.g.threads())

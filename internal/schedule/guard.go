@@ -37,8 +37,8 @@ func below(x *shader.Expr, n int) *shader.Expr {
 	return x.Convert(shader.U32).Lt(min(n, math.MaxInt32+1))
 }
 
-// guards gives the conditions of a view's guards, none if they always hold,
-// and their parts of the position. It reports false if they never hold.
+// guards returns the conditions of a view's guards, without those that always hold,
+// and the terms that they add to the position. It reports false if one never holds.
 func (sc *scope) guards(v *ir.View) (conditions, parts []value, ok bool) {
 	for i := range v.Guards {
 		g := &v.Guards[i]
@@ -46,9 +46,9 @@ func (sc *scope) guards(v *ir.View) (conditions, parts []value, ok bool) {
 		if check == never {
 			return nil, nil, false
 		}
-		form := sc.linear(g.Off, g.Coef)
-		condition, part := make(value, len(form)), make(value, len(form))
-		for l, x := range form {
+		position := sc.linear(g.Off, g.Coef)
+		condition, part := make(value, len(position)), make(value, len(position))
+		for l, x := range position {
 			condition[l] = below(x, g.Len*g.Div)
 			if g.Div > 1 {
 				condition[l] = condition[l].And(x.Rem(g.Div).Eq(0))
@@ -65,7 +65,7 @@ func (sc *scope) guards(v *ir.View) (conditions, parts []value, ok bool) {
 	return conditions, parts, true
 }
 
-// mostLanes is that of values.
+// mostLanes is the greatest number of lanes of some values.
 func mostLanes(x ...value) int {
 	n := 1
 	for i := range x {
@@ -74,7 +74,7 @@ func mostLanes(x ...value) int {
 	return n
 }
 
-// allIn joins conditions in a lane; it is nil without any.
+// allIn is the conjunction of conditions in a lane, nil if there are none.
 func allIn(x []value, l int) *shader.Expr {
 	var c *shader.Expr
 	for i := range x {

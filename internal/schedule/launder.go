@@ -8,21 +8,21 @@ import (
 )
 
 // Compilers of shaders reason as if floats were real numbers. To them
-// (a + b) - a is b, whatever the sum rounded away; a - a is 0, even of an
-// infinity; and so is 0 times anything, NaN included. So what one operation
-// computes others read laundered, as bits that a compiler knows nothing of,
-// and so is a zero where it may be a factor or its sign may count.
+// (a + b) - a is b, although the sum was rounded; a - a is 0, even of an
+// infinity; and so is 0 times anything, NaN included. So operations read the
+// results of others laundered, as bits of which a compiler knows nothing. A zero
+// is laundered where it may be a factor or its sign may count.
 
 // selects has the ops that give one of their operands as it is.
 var selects = [ir.Ops]bool{ir.Where: true, ir.Max: true, ir.Min: true}
 
-// readsZeros has the ops whose result may be a zero that they read. That of others
-// may depend on its sign: see ir.Info.SignedZero.
+// readsZeros has the ops whose result may be an operand that is a zero. For ops whose
+// result depends on the sign of a zero see ir.Info.SignedZero.
 var readsZeros = [ir.Ops]bool{ir.Add: true, ir.Sub: true, ir.Mul: true, ir.Div: true, ir.Where: true}
 
-// fuses reports whether the n-th operand of a sum is a product that may become
-// one multiplication and addition with it: the other is a value by itself, which
-// has nothing in common with the product.
+// fuses reports whether the n-th operand of a sum is a product that may become a
+// fused multiply-add with it: the other operand is no result of an operation and no
+// factor of the product.
 func (c *compiler) fuses(in *ir.Instr, n int) bool {
 	if in.Op != ir.Add && in.Op != ir.Sub || c.k.Body[in.Src[n]].Op != ir.Mul {
 		return false
@@ -32,9 +32,9 @@ func (c *compiler) fuses(in *ir.Instr, n int) bool {
 	return (by == ir.Load || by == ir.Const || by == ir.Scalar) && !slices.Contains(c.k.Body[in.Src[n]].Src, other)
 }
 
-// barrierOperand is x, the n-th operand of an instruction, laundered if need
-// be: the first in the first way, others in the second, so that compilers do
-// not find them to be the same.
+// barrierOperand is x, the n-th operand of an instruction, laundered if need be: the
+// first in the first way, others in the second, so that equal operands look different
+// to compilers.
 func (c *compiler) barrierOperand(in *ir.Instr, n int, x *shader.Expr) *shader.Expr {
 	j := &c.k.Body[in.Src[n]]
 	computed := j.Op.Class() == ir.Elementwise || j.Op.Class() == ir.Reduction
@@ -54,8 +54,8 @@ func (c *compiler) barrierOperand(in *ir.Instr, n int, x *shader.Expr) *shader.E
 	return x
 }
 
-// factorable reports whether products share a factor along axes, which
-// compilers would put outside brackets in their sum.
+// factorable reports whether products share a factor along axes: compilers would
+// factor it out of their sum.
 func (c *compiler) factorable(in *ir.Instr, axes ir.AxisSet) bool {
 	return in.Op == ir.Mul && in.Type.IsFloat() && (c.invariantAlong(in.Src[0], axes) || c.invariantAlong(in.Src[1], axes))
 }

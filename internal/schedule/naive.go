@@ -65,8 +65,8 @@ func (x *contraction) naive() {
 	})
 }
 
-// chunk is how many products are added to one another. So that sums of many
-// keep their last bits, those of chunks are then added.
+// chunk is the number of products that are added to one accumulator. The sums of
+// chunks are then added, so that rounding errors stay small.
 const chunk = 1024
 
 // multiplyBlock multiplies along the depth.
@@ -93,8 +93,8 @@ func (x *contraction) multiplyBlock(rows, cols *scope, acc *block) {
 			x.multiply(loop, part[r][h], left.lane(r), four)
 		}
 	}
-	// A compiler that knows how often this is done does it all at once, and
-	// puts what products share outside brackets.
+	// A compiler that knows the number of iterations would unroll the loop and
+	// factor common operands out of the sum.
 	end := last.Launder(shader.SecondWay)
 	loop.head = &shader.For{Var: k, Init: first, Cond: k.Ref().Lt(end), Next: k.Ref().Add(1), Body: loop.Block}
 	loop.end()

@@ -55,7 +55,7 @@ func binary(f func(x *shader.Expr, y any) *shader.Expr) rule {
 	return func(x []*shader.Expr) *shader.Expr { return f(x[0], x[1]) }
 }
 
-// ruleOf returns the rule of an op in registers of type t, that of its last operand; nil
+// ruleOf returns the rule of an op in registers of type t, the type of its last operand; nil
 // if there is none.
 func ruleOf(op ir.Op, t shader.Type) rule { return *allRules()[op].of(t) }
 
@@ -140,8 +140,8 @@ func bitcast(to, from ir.DType, x *shader.Expr) *shader.Expr {
 	return wrap(to, x.Bitcast(register(to)))
 }
 
-// emitterOf returns what computes a kernel's op in the scope it belongs to,
-// nil for ops without a value of their own there.
+// emitterOf returns the function that computes an op in the scope that it belongs to,
+// nil for ops that have no value there.
 func emitterOf(op ir.Op) func(sc *scope, i int) value {
 	switch op {
 	case ir.Const:

@@ -17,11 +17,11 @@ type pass struct {
 	*shader.Pass
 	root   *scope
 	groups int // workgroups
-	// sharedPool is the memory of reductions by the type of registers, inUse
-	// how many of these arrays hold something.
+	// sharedPool has the shared arrays of reductions by the type of registers; the
+	// first inUse of them hold something.
 	sharedPool map[shader.Type][]*shader.Shared
 	inUse      map[shader.Type]int
-	// reduced gives the value of a reduction that is not yet known in a scope.
+	// reduced computes the value of a reduction that a scope does not know yet.
 	reduced func(sc *scope, i int)
 }
 
@@ -40,7 +40,7 @@ func (c *compiler) pass(threads int, build func(p *pass)) {
 	c.program.Passes = append(c.program.Passes, p.Pass)
 }
 
-// fold gives n workgroups as a grid, which may have a few more.
+// fold returns a grid of n workgroups, or of a few more.
 func (c *compiler) fold(n int) [3]int {
 	y := loopnest.CeilDiv(n, c.t.MaxGroups)
 	if y > c.t.MaxGroups {
@@ -104,9 +104,8 @@ func (p *pass) share(t shader.Type, n int) *shader.Shared {
 	return s
 }
 
-// loadScratch gives a register that storeScratch wrote, from the scratch
-// buffer's words at base + n, or base + 2n for a vector of two. Name is that
-// of the words read.
+// loadScratch reads a register that storeScratch wrote from the words of a scratch
+// buffer at base + n, or base + 2n for a vector of two. Name names the words read.
 func (p *pass) loadScratch(sc *scope, scratch int, t shader.Type, name string, base int, n *shader.Expr) *shader.Expr {
 	b := p.words(scratch, shader.U32, false)
 	word := func(name string, index *shader.Expr) *shader.Expr {

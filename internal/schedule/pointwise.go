@@ -14,8 +14,8 @@ func (c *compiler) pointwise() {
 	c.report()
 }
 
-// points adds a pass with a thread for each point along axes, or for four of
-// them, which does the given stores. reduced, if not nil, gives the values of
+// points adds a pass with a thread for each point along axes, or for four of them,
+// which executes the given stores. reduced, if not nil, computes the values of
 // reductions.
 func (c *compiler) points(axes []int, stores []int, reduced func(sc *scope, i int)) {
 	axes = c.ordered(axes, stores)
@@ -73,8 +73,8 @@ func (c *compiler) transposes(axes []int) int {
 }
 
 // transposeTiles is points for a kernel that reads along another axis than it
-// writes: a workgroup does a square tile, in which neighbouring threads lie
-// along the one axis, and each does four points along the other.
+// writes: a workgroup computes a square tile. Neighbouring threads lie along one of
+// the axes, and each thread computes four points along the other.
 func (c *compiler) transposeTiles(axes []int, other int, stores []int, reduced func(sc *scope, i int)) {
 	inner := axes[len(axes)-1]
 	var outer []int
@@ -108,8 +108,8 @@ func (c *compiler) transposeTiles(axes []int, other int, stores []int, reduced f
 	})
 }
 
-// job is the number of the workgroup; those that fill up the grid do the last
-// one's work.
+// job is the number of the workgroup; those that fill up the grid repeat the work
+// of the last.
 func (p *pass) job() *shader.Expr { return p.root.Let("job", shader.GroupID.Min(p.groups-1)) }
 
 // ordered sorts axes so that the first of the stores goes through memory in
@@ -144,7 +144,8 @@ func (c *compiler) storesFours(axes, stores []int) bool {
 	return true
 }
 
-// fours reports whether four neighbours along axes never part.
+// fours reports whether four neighbours along axes never wrap to the next row: the
+// last axis is a multiple of four long.
 func (c *compiler) fours(axes []int) bool {
 	return len(axes) > 0 && c.k.Axes[axes[len(axes)-1]].Len%4 == 0
 }

@@ -22,19 +22,19 @@ import (
 //     segments whose results further passes combine, level by level.
 type reduction struct {
 	*compiler
-	parallel, reduced []int // the last is the one along which memory is walked
+	parallel, reduced []int // the innermost in memory is the last
 	rows, cols        int
 	level             []int // of each instruction, see loopnest.Levels
 	levels            int
 	across            bool
 	along             int  // threads of a row
 	group             int  // rows of a workgroup
-	vec4              bool // lanes go by fours
-	lanes             int  // points that a thread has in hand
-	hold              bool // they are all its points
+	vec4              bool // lanes are vectors of four
+	lanes             int  // points that a thread has in registers at once
+	hold              bool // these are all points of the thread
 	segment           int  // points of a segment, if rows are segmented
 	segments          int
-	separate          bool // threads of a row leave their results as if each had a segment
+	separate          bool // each thread of a row stores a partial result, as if it had a segment
 	scratch           int  // the scratch buffer of a segmented kernel
 	results           []scratchResult
 }
@@ -98,8 +98,8 @@ func (r *reduction) choose() {
 	r.cut()
 }
 
-// orient decides whether threads lie along or across the rows, so that what is
-// near in memory is near among threads.
+// orient decides whether threads lie along or across the rows, so that neighbouring
+// threads access neighbouring elements.
 func (r *reduction) orient() {
 	near := make([]float64, len(r.k.Axes))
 	for i := range r.k.Body {

@@ -8,8 +8,7 @@ import (
 	"github.com/tensorken/tensorken/ir"
 )
 
-// A reducer says how a reduction goes on in registers of its own: ArgMax's
-// hold a key and a position.
+// A reducer is a reduction on accumulators: ArgMax's hold a key and a position.
 type reducer struct {
 	instr    int
 	register shader.Type
@@ -71,7 +70,7 @@ func key(x *shader.Expr) *shader.Expr {
 	return x
 }
 
-// accumulate combines what the lanes of sc contribute with acc.
+// accumulate combines the contributions of the lanes of sc with acc.
 func (sc *scope) accumulate(r *reducer, acc *shader.Var, lanes int) {
 	p := sc.p
 	in := &p.k.Body[r.instr]
@@ -160,9 +159,9 @@ func (sc *scope) workgroupReduce(rs []reducer, accs []*shader.Var, t *shader.Exp
 	})
 }
 
-// batches calls do for reducers with shared memory for n registers of each:
-// for all of them at once if there is room, otherwise for some and then, in
-// the same memory, for others.
+// batches calls do for reducers with shared memory for n registers of each: for all
+// reducers at once if the memory is large enough, otherwise for one batch after the
+// other in the same memory.
 func (sc *scope) batches(rs []reducer, accs []*shader.Var, n int, do func(rs []reducer, accs []*shader.Var, shared []*shader.Shared)) {
 	p := sc.p
 	most := max(1, p.t.SharedBytes/(n*p.registerBytes())) // of a type
@@ -189,8 +188,8 @@ func (sc *scope) batches(rs []reducer, accs []*shader.Var, n int, do func(rs []r
 	}
 }
 
-// registerBytes is the size of one register of each type that the kernel's
-// reductions go on in.
+// registerBytes is the size of one accumulator of each type that the kernel's
+// reductions have.
 func (c *compiler) registerBytes() int {
 	types := map[shader.Type]bool{}
 	n := 0
@@ -206,8 +205,8 @@ func (c *compiler) registerBytes() int {
 	return n
 }
 
-// subgroupReduce is workgroupReduce through subgroups of a size: each combines
-// what its threads have, and then all that the subgroups of the row have left.
+// subgroupReduce is workgroupReduce through subgroups of a size: each combines the
+// accumulators of its threads, and then the results of all subgroups of the row.
 // It takes a subgroup to be threads in a row, in order: WebGPU does not promise
 // that, but no adapter is known to do otherwise with a workgroup of one
 // dimension.

@@ -73,7 +73,7 @@ func (c *compiler) copyBase() {
 	}
 }
 
-// choose parts the work.
+// choose cuts the work into blocks of rows and segments of updates.
 func (x *scatter) choose() {
 	v := x.at.View
 	separate := loopnest.Separates(v, x.k.Axes)
@@ -194,7 +194,7 @@ func (x *scatter) updateLoop(sc *scope, acc *shader.Var, row, first, last *shade
 	loop.end()
 }
 
-// noteBad notes those of a loop's indices that are out of range.
+// noteBad notes which indices of a loop are out of range.
 func (x *scatter) noteBad(loop *scope, index value) {
 	greatest := index[0].Convert(shader.U32)
 	for _, e := range index[1:] {
@@ -209,7 +209,8 @@ func (x *scatter) noteBad(loop *scope, index value) {
 	bad.end()
 }
 
-// addParts combines the segments of each element with it.
+// addParts adds the pass that combines the partial results of all segments with each
+// element.
 func (x *scatter) addParts() {
 	x.pass(x.t.threads(), func(p *pass) {
 		count := x.width * x.blocks

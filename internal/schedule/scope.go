@@ -40,9 +40,9 @@ const (
 // several points that one thread computes at once; every position and value in
 // a scope and those around it has the same number of lanes, or one.
 //
-// A value is computed once in the outermost scope that knows its axes, which
-// takes it out of loops. So positions are within their axes also where they
-// are not valid: there nothing is stored or reduced.
+// A value is computed once in the outermost scope that knows its axes, which hoists
+// it out of loops. Lanes that are not valid compute as well, but store and reduce
+// nothing; so their positions must be within their axes too.
 type scope struct {
 	*shader.Block
 	p      *pass
@@ -170,7 +170,7 @@ func (sc *scope) find(i int) (value, *scope) {
 	return v, owner
 }
 
-// name is that of an instruction's value in a lane.
+// name is the name of an instruction's value in a lane.
 func (sc *scope) name(i, lane, lanes int) string {
 	if lanes == 1 {
 		return fmt.Sprintf("v%d%s", i, sc.tag)
@@ -187,7 +187,7 @@ func (sc *scope) let(i int, x ...*shader.Expr) value {
 	return v
 }
 
-// conditions lists what makes a lane valid.
+// conditions lists the conditions under which a lane is valid.
 func (sc *scope) conditions(l int) []*shader.Expr {
 	var list []*shader.Expr
 	for s := sc; s != nil; s = s.parent {
@@ -198,7 +198,7 @@ func (sc *scope) conditions(l int) []*shader.Expr {
 	return list
 }
 
-// condition is what makes a lane valid, nil if nothing does.
+// condition is the conjunction of conditions, nil if there are none.
 func (sc *scope) condition(l int) *shader.Expr { return all(sc.conditions(l)...) }
 
 // sameCondition reports whether each four lanes are valid together.
@@ -211,7 +211,7 @@ func (sc *scope) sameCondition(lanes int) bool {
 	return true
 }
 
-// all joins conditions, of which some may be nil; it is nil if all are.
+// all is the conjunction of conditions, without those that are nil; nil if all are.
 func all(list ...*shader.Expr) *shader.Expr {
 	var x *shader.Expr
 	for _, c := range list {

@@ -8,13 +8,12 @@ import (
 	"github.com/tensorken/tensorken/ir"
 )
 
-// A scratchResult is where in the one scratch buffer of a segmented kernel, of
-// u32, the results of a reduction lie, and those of segments of the level at
-// hand.
+// A scratchResult has the positions of a reduction's results, and of those of its
+// segments, in the scratch buffer of a segmented kernel, which is of u32.
 type scratchResult struct{ row, segment int }
 
-// segmented does the kernel in passes: for each level the reductions of
-// segments and what these give together, and at last the stores.
+// segmented computes the kernel in passes: for each level one that reduces segments
+// and one that combines their results, and at last one that stores.
 func (r *reduction) segmented() {
 	r.results = make([]scratchResult, len(r.k.Body))
 	words, most := 0, 0
@@ -42,7 +41,7 @@ func (r *reduction) segmented() {
 	}
 }
 
-// parts is the number of results that a row's segments leave.
+// parts is the number of partial results of a row.
 func (r *reduction) parts() int {
 	if r.separate {
 		return r.segments * r.along
@@ -50,7 +49,7 @@ func (r *reduction) parts() int {
 	return r.segments
 }
 
-// loadResult gives the value of a reduction that is in scratch.
+// loadResult loads the value of a reduction from scratch.
 func (r *reduction) loadResult(sc *scope, i int) {
 	owner := sc.owner(ir.Axes(r.parallel...))
 	red := r.reducer(i)
@@ -86,8 +85,8 @@ func (r *reduction) segmentPass(level int) {
 	})
 }
 
-// combinePass combines the segments of each row; the last one also does the
-// stores that do not vary over reduced axes, others leave their results.
+// combinePass combines the segments of each row. The last such pass also executes the
+// stores that do not vary over reduced axes; the others store results in scratch.
 func (r *reduction) combinePass(level int) {
 	last := level == r.levels
 	rows := *r

@@ -7,10 +7,10 @@ import (
 	"github.com/tensorken/tensorken/internal/shader"
 )
 
-// A span is points along axes, of which the last is the inner one: lane l is
-// at the number base + step[l], a U32, in row-major order. With fours lanes
-// go by fours from multiples of four, and the inner axis is a multiple of four
-// long. Clamp is the number of points, if some lanes may be past them.
+// A span is points along axes, the last of which is the inner one: lane l is at the
+// row-major number base + step[l], a U32. With fours, each four lanes are neighbours
+// from a multiple of four on, and the inner axis is a multiple of four long. Clamp is
+// the number of points, if some lanes may be past them.
 type span struct {
 	axes  []int
 	base  *shader.Expr
@@ -27,7 +27,7 @@ func (w *span) at(l int) *shader.Expr {
 	return plus(w.base, w.step[l])
 }
 
-// group is how many lanes lie side by side.
+// group is the number of lanes that are neighbours.
 func (w *span) group() int {
 	if w.fours {
 		return 4
@@ -35,7 +35,7 @@ func (w *span) group() int {
 	return 1
 }
 
-// validity gives the conditions under which lanes are not past the end.
+// validity returns the conditions under which lanes are not past the end.
 func (w *span) validity() value {
 	v := make(value, max(1, len(w.step)))
 	for l := range v {
@@ -48,8 +48,7 @@ func (w *span) validity() value {
 	return v
 }
 
-// enterValid enters a span, of which those lanes are valid that are not past
-// its end.
+// enterValid enters a span; lanes past its end are not valid.
 func (sc *scope) enterValid(w span) {
 	if w.clamp != nil {
 		sc.valid = append(sc.valid, w.validity())

@@ -44,7 +44,7 @@ func (r *reduction) rowPass(reduced func(sc *scope, i int), build func(p *rowPas
 	})
 }
 
-// stride is the distance of a row's threads.
+// stride is the distance between neighbouring threads of a row.
 func (r *reduction) stride() int {
 	if r.across {
 		return r.group
@@ -52,7 +52,7 @@ func (r *reduction) stride() int {
 	return 1
 }
 
-// whole does the kernel in one pass.
+// whole computes the kernel in one pass.
 func (r *reduction) whole() {
 	r.rowPass(nil, func(q *rowPass) {
 		root := q.p.root
@@ -115,7 +115,7 @@ func (q *rowPass) define(rs []reducer, accs []*shader.Var) {
 	}
 }
 
-// storeRows does the stores that do not vary over reduced axes.
+// storeRows executes the stores that do not vary over reduced axes.
 func (q *rowPass) storeRows() {
 	sc := q.p.root.beside("")
 	if q.along > 1 {
@@ -148,8 +148,8 @@ func (q *rowPass) enterLanes(sc *scope, b, hi *shader.Expr, partial bool) {
 	sc.enterValid(w)
 }
 
-// sweep goes over the points from lo to hi, which with partial may be no whole
-// number of steps.
+// sweep iterates over the points from lo to hi. With partial, the last step may go
+// past hi.
 func (q *rowPass) sweep(sc *scope, lo, hi *shader.Expr, partial bool, body func(sc *scope)) {
 	step := q.along * q.lanes
 	outer := sc.block()
@@ -169,8 +169,8 @@ func (q *rowPass) sweep(sc *scope, lo, hi *shader.Expr, partial bool, body func(
 	outer.end()
 }
 
-// sweepChunk is how many steps of a sweep are added up by themselves, so that
-// sums of many keep their last bits.
+// sweepChunk is the number of steps of a sweep that are added to one accumulator. The
+// sums of chunks are then added, so that rounding errors stay small.
 const sweepChunk = 256
 
 // chunks accumulates the points from lo to hi, at most n.

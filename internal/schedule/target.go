@@ -48,12 +48,12 @@ type products struct {
 	gemvCost   productCost // roughly in microseconds of a large GPU
 }
 
-// A productCost is what parts of a contraction's schedule take.
+// A productCost has the costs of the parts of a contraction's schedule.
 type productCost struct {
-	step float64 // a step along the depth, at least: memory has to answer
-	pass float64 // a second pass, which adds the splits
-	part float64 // of that pass, an element of a split (tiled) or a split (gemv)
-	join float64 // a halving of the threads along the depth
+	step float64 // the least cost of a step along the depth: the latency of memory
+	pass float64 // the second pass, which adds the splits
+	part float64 // in that pass, one element of a split (tiled) or one split (gemv)
+	join float64 // one level of the tree that adds threads along the depth
 }
 
 // families has the traits of each family.

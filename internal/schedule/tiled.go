@@ -22,8 +22,8 @@ func (t tile) threads() int { return t.m / (4 * t.high) * t.n / (4 * t.wide) }
 // bytes is the memory that a workgroup shares, twice two tiles.
 func (t tile) bytes() int { return 2 * 4 * t.k * (t.m + 4 + t.n + 4) }
 
-// chooseTile gives the tile that promises to be done first, and sets how the
-// depth is split. It gives none where none fits.
+// chooseTile returns the tile of least estimated time, and sets how the depth is
+// split. It returns the zero tile if none fits.
 func (x *contraction) chooseTile(how *products) tile {
 	cost := how.tileCost
 	var best tile
@@ -54,10 +54,10 @@ func (x *contraction) chooseTile(how *products) tile {
 	return best
 }
 
-// A tilePass computes a tile in each workgroup. The tiles of the factors lie in
-// shared memory with the side last, that is the left one transposed, in
-// vectors of four. There are two of each: while one is multiplied the next is
-// loaded, with one barrier a step.
+// A tilePass computes a tile in each workgroup. The tiles of the factors are in
+// shared memory, in vectors of four along the side: the left one is transposed. They
+// are double-buffered: while one is multiplied the next is loaded, with one barrier
+// a step.
 type tilePass struct {
 	*contraction
 	tile   tile
@@ -148,7 +148,8 @@ func (q *tilePass) multiplySteps() {
 	loop.end()
 }
 
-// multiplyPlace multiplies what the tiles have at a place of the depth.
+// multiplyPlace multiplies a column of the left tile by a row of the right one, at a
+// position of the depth.
 func (q *tilePass) multiplyPlace(sc *scope, k int, fromM, fromN *shader.Expr) {
 	t := q.tile
 	in := sc.block()

@@ -18,7 +18,7 @@ type factorTile struct {
 
 // A tileLoad is four elements that a thread loads of each tile.
 type tileLoad struct {
-	q, u  *shader.Expr // their place along the lanes, by fours, and across them
+	q, u  *shader.Expr // their position along the lanes, in vectors of four, and across them
 	acc   *shader.Var
 	scope *scope       // knows the position along the side
 	valid []value      // conditions of the lanes
