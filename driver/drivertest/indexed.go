@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/tensorken/tensorken/internal/cases"
 	"github.com/tensorken/tensorken/internal/exec"
 	"github.com/tensorken/tensorken/internal/graph"
 	"github.com/tensorken/tensorken/internal/shape"
@@ -94,7 +95,7 @@ func (s *suite) scatters(kind ir.Op) {
 		ones := graph.Const(d, ir.Int(d, 1), []int{n})
 		s.check("many ones", graph.Scatter(kind, s.tensor(d, 17), s.below(ir.Int32, 17, []int{n}), ones, 0))
 		if d.IsFloat() {
-			x := specialFloats(d)
+			x := cases.Values(d)
 			s.check("special values", graph.Scatter(kind, s.tensor(d, 3), s.below(ir.Int32, 3, []int{len(x)}), s.of(d, x...), 0))
 		}
 	})

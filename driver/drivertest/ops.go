@@ -2,8 +2,8 @@ package drivertest
 
 import (
 	"fmt"
-	"math"
 
+	"github.com/tensorken/tensorken/internal/cases"
 	"github.com/tensorken/tensorken/internal/graph"
 	"github.com/tensorken/tensorken/ir"
 )
@@ -58,7 +58,7 @@ func (s *suite) longOperands(op ir.Op, d ir.DType) []*graph.Node {
 	return src
 }
 
-// casts converts every type to every other, special values included.
+// casts converts every type to every other.
 func (s *suite) casts() {
 	s.each(ir.DTypes, func(s *suite, d ir.DType) {
 		for _, to := range ir.DTypes {
@@ -66,103 +66,38 @@ func (s *suite) casts() {
 				continue
 			}
 			name := "to " + to.String()
-			s.check(name+" of special values", graph.Cast(s.of(d, castValues(d)...), to))
 			s.check(name+" and back", graph.Cast(graph.Cast(s.tensor(d, 3, 5), to), d))
 			for _, l := range layouts {
 				s.check(name+" "+l.name, graph.Cast(l.make(s, d, []int{3, 4}), to))
 			}
 			if d.Size() == to.Size() && d != ir.Bool && to != ir.Bool && !d.IsHalf() {
-				s.check("Bitcast "+name, graph.Bitcast(s.of(d, castValues(d)...), to))
+				s.check("Bitcast "+name, graph.Bitcast(s.of(d, cases.CastValues(d)...), to))
 				s.check("Bitcast "+name+" of a view", graph.Bitcast(s.leaf(d, []int{3, 4}), to))
 			}
 		}
 	})
 }
 
-// castValues are numbers around the limits of the types.
-func castValues(d ir.DType) []ir.Number {
-	if !d.IsFloat() {
-		x := specialInts(d)
-		for _, v := range []int64{1 << 24, 1<<24 + 1, 1<<53 + 1, -1<<24 - 1, 65504, 65520, 65536} {
-			x = append(x, ir.Int(d, v))
-		}
-		return x
-	}
-	x := specialFloats(d)
-	for _, to := range ir.DTypes {
-		if to.IsFloat() {
-			continue
-		}
-		lo, hi := ir.Limits(to)
-		for _, v := range []float64{float64(lo), float64(hi)} {
-			for _, by := range []float64{-1, -0.5, 0, 0.5, 1, v} {
-				x = append(x, ir.Float(d, v+by))
-			}
-		}
-	}
-	for _, v := range []float64{1.5, 2.5, -1.5, 0.999, -0.999, 1 + 0x1p-9, 1 + 0x1p-11, 65504, 65519.9, 65520, 0x1p-24, 0x1p-25, 1e10} {
-		x = append(x, ir.Float(d, v))
-	}
-	return x
-}
-
-func specialFloats(d ir.DType) []ir.Number {
-	greatest := map[ir.DType]float64{
-		ir.Float16: 65504, ir.BFloat16: 0x1.FEp127, ir.Float32: math.MaxFloat32, ir.Float64: math.MaxFloat64,
-	}[d]
-	var out []ir.Number
-	for _, v := range []float64{
-		0, math.Copysign(0, -1), 1, -1, 0.5, -0.5, 2, 3, -3, 2.5, 10, 88, -100, 1e-4, -1e-4,
-		math.NaN(), math.Inf(1), math.Inf(-1), greatest, -greatest, epsilon[d].least,
-	} {
-		out = append(out, ir.Float(d, v))
-	}
-	return out
-}
-
-func specialInts(d ir.DType) []ir.Number {
-	lo, hi := ir.Limits(d)
-	var out []ir.Number
-	for _, v := range []int64{lo, lo + 1, hi, hi - 1, 0, 1, 2, 3, 7, -1, -2, -7, 31, 32, 33, 63, 64, 65, 100} {
-		out = append(out, ir.Int(d, v))
-	}
-	return out
-}
-
-func specialValues(d ir.DType) []ir.Number {
-	switch {
-	case d.IsFloat():
-		return specialFloats(d)
-	case d == ir.Bool:
-		return []ir.Number{0, 1}
-	}
-	return specialInts(d)
-}
-
-// special computes ops on all pairs of special values.
+// special computes all ops on special values, and those of two operands on a special
+// value and a number or constant.
 func (s *suite) special() {
+	s.each(ir.DTypes, func(s *suite, d ir.DType) {
+		for _, c := range cases.Special(d, ir.DTypes) {
+			var x []*graph.Node
+			for _, in := range c.Inputs {
+				x = append(x, s.of(in.DType, in.Elems...))
+			}
+			s.signs = !ir.Table[c.Op].AnyZero
+			s.check(c.Name, c.Make(x))
+		}
+	})
 	for op := ir.Op(1); int(op) < ir.Ops; op++ {
-		arity := ir.Table[op].Arity
-		if op.Class() != ir.Elementwise || op == ir.Cast || op == ir.Bitcast || arity > 2 {
+		if op.Class() != ir.Elementwise || ir.Table[op].Arity != 2 {
 			continue
 		}
 		s.eachIn(op.String(), typesOf(op), func(s *suite, d ir.DType) {
 			s.signs = !ir.Table[op].AnyZero
-			x := specialValues(d)
-			if arity == 1 {
-				if op == ir.Sin || op == ir.Cos {
-					x = x[:len(x)-3] // no bound holds for great arguments
-				}
-				s.check("special values", graph.Unary(op, s.of(d, x...)))
-				return
-			}
-			var a, b []ir.Number
-			for _, v := range x {
-				for _, w := range x {
-					a, b = append(a, v), append(b, w)
-				}
-			}
-			s.check("pairs of special values", graph.Binary(op, s.of(d, a...), s.of(d, b...)))
+			x := cases.Values(d)
 			for i, v := range x {
 				c := graph.Scalar(d, v, []int{len(x)})
 				s.check(fmt.Sprintf("special values and %s", v.Text(d)), graph.Binary(op, s.of(d, x...), c))
@@ -177,17 +112,6 @@ func (s *suite) special() {
 		})
 	}
 	s.subnormalDivisors()
-	s.eachIn("Where", ir.DTypes, func(s *suite, d ir.DType) {
-		s.signs = true
-		x := specialValues(d)
-		y := make([]ir.Number, len(x))
-		copy(y, x[1:])
-		cond := make([]ir.Number, len(x))
-		for i := range cond {
-			cond[i] = ir.Number(i & 1)
-		}
-		s.check("special values", graph.Where(s.of(ir.Bool, cond...), s.of(d, x...), s.of(d, y...)))
-	})
 }
 
 // randomBits compares the counter-based generator with its definition.

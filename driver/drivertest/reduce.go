@@ -5,6 +5,7 @@ import (
 	"math"
 	"testing"
 
+	"github.com/tensorken/tensorken/internal/cases"
 	"github.com/tensorken/tensorken/internal/graph"
 	"github.com/tensorken/tensorken/internal/shape"
 	"github.com/tensorken/tensorken/ir"
@@ -41,8 +42,7 @@ func (s *suite) reductions() {
 					}
 				}
 			}
-			x := specialValues(d)
-			s.check("special values", graph.Reduce(op, s.of(d, x...), []int{0}))
+			x := cases.Values(d)
 			for i := range x {
 				s.check("special value "+x[i].Text(d), graph.Reduce(op, s.of(d, 0, x[i], ir.Int(d, 1), x[i]), []int{0}))
 			}

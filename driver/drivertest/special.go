@@ -3,6 +3,7 @@ package drivertest
 import (
 	"math"
 
+	"github.com/tensorken/tensorken/internal/cases"
 	"github.com/tensorken/tensorken/internal/exec"
 	"github.com/tensorken/tensorken/internal/graph"
 	"github.com/tensorken/tensorken/ir"
@@ -127,7 +128,7 @@ func (s *suite) subnormalDivisors() {
 	s.eachIn("Rem by subnormal numbers", floatTypes, func(s *suite, d ir.DType) {
 		least := epsilon[d].least
 		var a, b []ir.Number
-		for _, x := range append(specialFloats(d), ir.Float(d, 3*least), ir.Float(d, 0.75*least), ir.Float(d, 1e3)) {
+		for _, x := range append(cases.Values(d), ir.Float(d, 3*least), ir.Float(d, 0.75*least), ir.Float(d, 1e3)) {
 			for _, y := range []float64{epsilon[d].eps, 3 * epsilon[d].eps, 0.5, -0.75, 1 - epsilon[d].eps} {
 				a, b = append(a, x), append(b, ir.Float(d, y*least))
 			}

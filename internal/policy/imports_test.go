@@ -25,6 +25,7 @@ var order = strings.Fields(`
 	internal/interp
 	internal/simplify internal/kernelize internal/compile
 	internal/exec
+	internal/cases
 	driver/drivertest
 	internal/cpu
 	internal/shader internal/shader/simt
