@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/tensorken/tensorken/grad"
+	"github.com/tensorken/tensorken/internal/graph"
+	"github.com/tensorken/tensorken/ir"
 	"github.com/tensorken/tensorken/tensor"
 )
 
@@ -82,6 +84,9 @@ func (c check) run(d *tensor.Device) (out []array, first, again time.Duration, e
 	}
 	for i, r := range results {
 		a := array{name: fmt.Sprintf("result %d", i+1), dtype: r.DType(), shape: r.Shape()}
+		if op := tensor.Internal.Node(graph.Token{}, r).Op; op.Class() == ir.Elementwise || op.Class() == ir.Reduction {
+			a.name += fmt.Sprintf(", %v %v", op, r.DType())
+		}
 		if first := len(results) - gradients; i >= first {
 			a.name = fmt.Sprintf("gradient %d", i+1-first)
 		}
@@ -128,9 +133,9 @@ func compare(got, want array) (worst float64, err error) {
 			}
 		}
 	case tensor.Float16:
-		relative = 1.0 / (1 << 10)
+		relative, absolute = 0x1p-10, 0x1p-14 // subnormal numbers may be 0
 	case tensor.BFloat16:
-		relative = 1.0 / (1 << 7)
+		relative, absolute = 0x1p-7, 0x1p-126
 	}
 	for i, w := range want.data {
 		g := got.data[i]
