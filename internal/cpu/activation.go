@@ -22,7 +22,7 @@ type activation struct {
 	mem     unsafe.Pointer // scratch for registers
 	reg     []unsafe.Pointer
 	count   []int      // points of the block along each of program.sets
-	changed ir.AxisSet // axes along which the block moved since the last run
+	changed ir.AxisSet // axes along which the block has moved since the last run
 	first   bool       // the next run is the first
 	resized bool       // count is out of date
 	at, n   [ir.MaxAxes]int

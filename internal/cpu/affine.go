@@ -9,8 +9,8 @@ import (
 // A term is an axis and its coefficient.
 type term struct{ axis, coef int }
 
-// An affine is a linear form over a block's points, such as the position of an
-// element: its value at the first point and a stride along each lane.
+// An affine is an affine expression over a block's points, such as the position of
+// an element: its value at the first point and a stride along each lane.
 type affine struct {
 	off   int
 	terms []term // axes whose coefficient is not 0

@@ -24,7 +24,7 @@ type contractRunner struct {
 	product       simd.Product
 	add           simd.Binary
 	after         *program
-	sum           int // the register of the sum in after
+	sum           int // the register of the sum in the epilogue
 	size          int // bytes of an element
 	parts         int // of the depth (split-K), each with a tile of its own
 	chunksPerPart int // boxes of the depth in a part

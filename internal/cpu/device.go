@@ -36,10 +36,10 @@ type device struct {
 	threads int
 	helpers []*worker // whose goroutines join the calls of Run
 
-	mu       sync.Mutex // guards idle
-	released sync.Cond
-	idle     []*executor // the one used last is the last
-	crowd    crowd
+	mu          sync.Mutex // guards idle
+	released    sync.Cond
+	idle        []*executor // the one used last is the last
+	concurrency concurrency
 }
 
 // New returns a device that runs kernels on the host.

@@ -227,10 +227,10 @@ func TestAllocs(t *testing.T) {
 }
 
 // After a burst of calls fewer calls have the threads, also while they go on.
-func TestCrowdShrinks(t *testing.T) {
-	var c crowd
+func TestConcurrencyShrinks(t *testing.T) {
+	var c concurrency
 	c.enter(8)
-	for end := time.Now().Add(3 * crowdTime); time.Now().Before(end); {
+	for end := time.Now().Add(3 * concurrencyTime); time.Now().Before(end); {
 		c.enter(2)
 	}
 	c.enter(2)

@@ -26,8 +26,8 @@ type runner interface {
 	run(x *executor) error
 }
 
-// An executor is what one call of Run computes with. It keeps its memory for
-// the next.
+// An executor has the memory and the workers of one call of Run. It keeps the memory
+// for the next call.
 type executor struct {
 	device *device
 	own    worker    // of the goroutine that called Run
@@ -51,7 +51,7 @@ func (d *device) acquire() (*executor, error) {
 	last := len(d.idle) - 1
 	x := d.idle[last]
 	d.idle = d.idle[:last]
-	d.crowd.enter(d.threads - last)
+	d.concurrency.enter(d.threads - last)
 	return x, nil
 }
 

@@ -26,8 +26,8 @@ type load struct {
 	runs    simd.Binary    // the same for a run that is contiguous in the result
 }
 
-// A guard holds where its form is a multiple of div in [0, limit). The quotient
-// times stride adds to the position.
+// A guard holds where its affine expression is a multiple of div in [0, limit). The
+// quotient times stride is added to the position.
 type guard struct {
 	affine
 	div, limit, stride int

@@ -13,7 +13,7 @@ import (
 type buffer struct {
 	device *device
 	data   []byte // nil after Free
-	wraps  bool   // data is the caller's, see Wrap
+	wraps  bool   // data belongs to the caller of Wrap
 }
 
 func (b *buffer) Size() int { return len(b.data) }
@@ -68,8 +68,8 @@ func (d *device) span(b driver.Buffer, offset, n int) ([]byte, error) {
 // wrapAlign is the alignment, in bytes, that kernels may expect of a buffer.
 const wrapAlign = 16
 
-// Wrap returns a buffer of the host's own memory, see driver.Wrapper. Its bytes
-// count against the process's memory and not against the device's.
+// Wrap returns a buffer over memory of the caller, see driver.Wrapper. Its bytes
+// count against the memory of the process and not against that of the device.
 func (d *device) Wrap(data []byte) driver.Buffer {
 	if d.closed.Load() || uintptr(unsafe.Pointer(unsafe.SliceData(data)))%wrapAlign != 0 {
 		return nil

@@ -9,15 +9,13 @@ import (
 	"unsafe"
 )
 
-// A worker is what one goroutine computes with. It keeps its memory from job to
-// job.
+// A worker has the memory with which one goroutine computes, from job to job.
 type worker struct {
 	activations [3]activation
 	arena       []byte
 	bad         badIndex
 
-	// Of a helper: the job it is to join, nil for none, and whether its
-	// goroutine runs.
+	// Of a helper: the job to join, nil for none, and whether its goroutine runs.
 	job     atomic.Pointer[parallelFor]
 	running atomic.Bool
 }
@@ -57,33 +55,33 @@ func base(b []byte) unsafe.Pointer {
 	return unsafe.Add(p, -uintptr(p)&63)
 }
 
-// A crowd is the number of calls of Run that lately were under way at once. They
-// share the threads: a helper that wakes up for a job of a few microseconds would
-// keep another call's goroutine waiting.
-type crowd struct {
+// A concurrency is the recent number of concurrent calls of Run. They share the
+// threads: a helper that wakes up for a job of a few microseconds would keep another
+// call's goroutine waiting.
+type concurrency struct {
 	calls atomic.Int64
-	until atomic.Int64 // the end of "lately", in nanoseconds since start
+	until atomic.Int64 // when calls is forgotten, in nanoseconds since start
 }
 
-// crowdTime is how long a crowd is remembered.
-const crowdTime = time.Millisecond
+// concurrencyTime is how long the number is remembered.
+const concurrencyTime = time.Millisecond
 
 var start = time.Now()
 
 // enter counts a call of Run, one of n under way.
-func (c *crowd) enter(n int) {
+func (c *concurrency) enter(n int) {
 	if n == 1 {
 		return
 	}
 	now := int64(time.Since(start))
 	if int64(n) >= c.calls.Load() || now > c.until.Load() {
 		c.calls.Store(int64(n))
-		c.until.Store(now + int64(crowdTime))
+		c.until.Store(now + int64(concurrencyTime))
 	}
 }
 
 // size is at least 1.
-func (c *crowd) size() int {
+func (c *concurrency) size() int {
 	if c.calls.Load() > 1 && int64(time.Since(start)) > c.until.Load() {
 		c.calls.Store(1)
 	}
@@ -103,7 +101,7 @@ func (x *executor) do(j job, n, work int) (err error) {
 	d := x.device
 	threads := min(n, work/d.tune.parallelThreshold)
 	if threads > 1 {
-		threads = min(threads, d.threads/d.crowd.size())
+		threads = min(threads, d.threads/d.concurrency.size())
 	}
 	if threads > 1 {
 		return x.spread(j, n, threads)
@@ -138,7 +136,7 @@ func (x *executor) spread(j job, n, threads int) error {
 		<-p.done
 	}
 	for _, w := range asked {
-		w.job.CompareAndSwap(p, nil) // one that has not started
+		w.job.CompareAndSwap(p, nil) // withdraw the job from a helper that has not started
 	}
 	if err := p.err.Load(); err != nil {
 		return *err

@@ -11,7 +11,7 @@ import (
 type tiling struct {
 	axes   []int // outermost first
 	lens   []int // their lengths
-	box    []int // those of a box; the last one along an axis may be shorter
+	box    []int // lengths of a box; the last one along an axis may be shorter
 	counts []int // boxes along each axis
 	count  int   // boxes
 }
@@ -52,8 +52,8 @@ func even(n, limit int) int {
 	return size
 }
 
-// split cuts the boxes of a tiling into at most so many parts (split-K): the number
-// of parts and of boxes in each. All parts take as long as one.
+// split cuts the boxes of a tiling into at most most parts that run in parallel
+// (split-K). It returns the number of parts and of boxes in each.
 func split(t *tiling, most int) (parts, boxes int) {
 	parts, boxes, _ = loopnest.Split(max(t.count, 1), most, func(_, boxes int) float64 { return float64(boxes) })
 	return parts, boxes

@@ -64,7 +64,7 @@ type execution struct {
 
 	// Set before done:
 	fault *fault // the first; nil if there was none
-	bad   []bool // by buffer: it depends on a fault; nil if all do
+	bad   []bool // by buffer: whether it depends on a fault; nil if all do
 	done  atomic.Bool
 }
 
@@ -77,8 +77,8 @@ type origin struct {
 	epoch  *syncEpoch // in which they were written
 }
 
-// failed returns why the elements are invalid, nil if they are not known to be. It
-// counts as reported.
+// failed returns the error that makes the elements invalid, nil if none is known. The
+// error counts as reported.
 func (o origin) failed() error {
 	if err := o.fault().report(); err != nil {
 		return err
@@ -121,8 +121,8 @@ func (x *execution) settle(reports []byte) {
 }
 
 // propagate marks as bad the buffers that a step writes from bad ones or, given the
-// fault that it reports, from an index. Which of its indices was bad is known for
-// the first only, so all count.
+// fault that it reports, from an index. A step reports its first bad index only, so
+// all its indices count as bad.
 func (x *execution) propagate(s *compile.Step, reported *fault) {
 	args := make([]*fault, len(s.Args))
 	some := reported != nil

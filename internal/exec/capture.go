@@ -67,7 +67,7 @@ type output struct {
 	nodes  []*graph.Node
 }
 
-// A bundled node fails with the CoOutputs of its bundle, which it is none of.
+// A bundled node fails with the CoOutputs of a bundle that it does not belong to.
 type bundled struct{ number, bundle int32 }
 
 // A frame is a node whose operands are being numbered.
@@ -206,7 +206,7 @@ func (c *capture) visit(n *graph.Node, src []int32) int32 {
 	if n.Op.Class() == ir.Movement && n.Op != ir.Cat && n.Len() > 0 && c.nodes[src[0]].leaf >= 0 {
 		l := &c.leaves[c.nodes[src[0]].leaf]
 		if l.value.Err != nil {
-			return src[0] // what moves a failed value fails
+			return src[0] // a movement of a failed value fails
 		}
 		m := shape.Move{Op: n.Op, Ints: n.Ints, From: l.shape, To: n.Shape}
 		c.strides = slices.Grow(c.strides, len(n.Shape))
@@ -253,8 +253,8 @@ func (c *capture) add(n *graph.Node, src []int32, leaf int32) int32 {
 // maxSearch is the number of leaves that are searched for an equal one.
 const maxSearch = 64
 
-// addLeaf returns the number of a view of a value that n is, which may be that of
-// an equal leaf.
+// addLeaf returns the number of n, a view of a stored value. Equal leaves have one
+// number.
 func (c *capture) addLeaf(n *graph.Node, v *graph.Value, view shape.Strided) int32 {
 	for i := range c.leaves[:min(len(c.leaves), maxSearch)] {
 		l := &c.leaves[i]
@@ -324,7 +324,7 @@ func (c *capture) addOutput(n *graph.Node) {
 	}
 }
 
-// outputOf returns the index of the output that n is, -1 if it is none.
+// outputOf returns the index of n among the outputs, -1 if it is none.
 func (c *capture) outputOf(n *graph.Node) int {
 	i, ok := c.number[n]
 	if !ok {

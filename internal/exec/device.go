@@ -13,8 +13,7 @@ import (
 	"github.com/tensorken/tensorken/internal/lru"
 )
 
-// A Device runs graphs on a driver's device. It is for any number of
-// goroutines.
+// A Device runs graphs on a driver's device. Any number of goroutines may use it.
 type Device struct {
 	name   string
 	limits driver.Limits
@@ -25,8 +24,8 @@ type Device struct {
 	plans    lru.Cache[string, *plan]          // by capture.key
 	programs lru.Cache[string, driver.Program] // by the kernel's text
 
-	// queue is held around calls of the driver, and guards reports and epoch. It
-	// is no lock where the driver is concurrent, which uses neither.
+	// queue is held around calls of the driver, and guards reports and epoch. A
+	// concurrent driver uses neither, and its queue does not lock.
 	queue   sync.Locker
 	drv     driver.Device
 	reports reports
@@ -88,7 +87,7 @@ func (d *Device) Trim() error {
 	return d.makeRoom()
 }
 
-// Close gives back what the device holds.
+// Close closes the driver's device.
 func (d *Device) Close() error {
 	devicesMu.Lock()
 	devices = slices.DeleteFunc(devices, func(x *Device) bool { return x == d })
@@ -98,13 +97,13 @@ func (d *Device) Close() error {
 	return d.drv.Close()
 }
 
-// Stats says what all open devices hold: numbers of plans and programs, and bytes.
+// Stats counts the plans, programs and bytes that all open devices hold.
 type Stats struct {
 	Plans, Programs    int
 	Held, Pooled, Peak int64
 }
 
-// Info adds up what all open devices hold.
+// Info returns the Stats.
 func Info() Stats {
 	devicesMu.Lock()
 	defer devicesMu.Unlock()

@@ -58,7 +58,7 @@ func eval(def *Device, j *Journal, roots, old []*graph.Node) error {
 		if err := s.device.eval(j, s.roots, s.old); err != nil {
 			var f *Failure
 			if errors.As(err, &f) {
-				return err // of another device that had to compute something first
+				return err // of a device that had to compute an operand first
 			}
 			return &Failure{s.device, err}
 		}

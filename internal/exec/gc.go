@@ -85,7 +85,7 @@ func Allocate(count, size int) ([]byte, error) {
 	all := slices.Clone(devices)
 	devicesMu.Unlock()
 	for _, d := range all {
-		d.Trim() // its failure is reported to the readers of what failed
+		d.Trim() // readers of the values that failed get the error
 	}
 	return hostmem.Make(count, size)
 }

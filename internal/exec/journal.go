@@ -78,5 +78,5 @@ func (c *capture) fallback(n, old *graph.Node) int32 {
 		return -1
 	}
 	c.walk(old)
-	return c.nodes[c.number[old]].leaf // -1 if it was numbered before it got its value
+	return c.nodes[c.number[old]].leaf // -1 if it was numbered before it had a value
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/tensorken/tensorken/ir"
 )
 
-// A launch is what one execution of a plan hands to the driver.
+// A launch has the buffers and calls of one execution of a plan.
 type launch struct {
 	slots    []*pooled  // of the plan; nil where an output's storage has taken it over
 	storages []*storage // by slot

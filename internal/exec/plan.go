@@ -10,7 +10,7 @@ import (
 	"github.com/tensorken/tensorken/ir"
 )
 
-// A plan is a compiled plan with what a device needs to run it.
+// A plan is a compiled plan with its programs and the assignment of buffers to slots.
 type plan struct {
 	compiled     *compile.Plan
 	programs     []driver.Program // by step
@@ -139,7 +139,7 @@ func newPlan(c *compile.Plan, limit int) *plan {
 		}
 		for _, a := range s.Args {
 			if isBuffer(a) && last[a.Index] == i {
-				last[a.Index] = -1 // it may be several arguments
+				last[a.Index] = -1 // freed once, even if it is several arguments
 				class := p.slots[p.slot[a.Index]]
 				idle[class] = append(idle[class], p.slot[a.Index])
 			}

@@ -12,8 +12,8 @@ import (
 	"github.com/tensorken/tensorken/driver"
 )
 
-// A pool counts a device's buffers and keeps those that wait for their next use.
-// Buffers come in size classes, so that one fits many tensors.
+// A pool counts a device's buffers and caches idle ones. Buffers come in size classes,
+// so that one fits many tensors.
 type pool struct {
 	mu       sync.Mutex             // guards what is not atomic
 	buckets  map[int]*bucket        // by size class
@@ -63,8 +63,8 @@ func sizeClass(size, limit int) int {
 	return c
 }
 
-// acquire appends a buffer of each size class to list, as far as it gets. The caller
-// holds d.queue.
+// acquire appends a buffer of each size class to list; after an error the list has
+// those acquired before. The caller holds d.queue.
 func (d *Device) acquire(list []*pooled, classes ...int) ([]*pooled, error) {
 	p := &d.pool
 	if p.returned.Load() != nil {
@@ -170,7 +170,7 @@ func (d *Device) drain() int64 {
 	return held
 }
 
-// newBlock returns a block of a buffer that acquire gave.
+// newBlock returns a block of an acquired buffer.
 func (d *Device) newBlock(b *pooled) *block {
 	k := &block{b.Buffer, d.epoch}
 	runtime.AddCleanup(k, (*pooled).finalizer, b)

@@ -7,7 +7,7 @@ import (
 
 const (
 	reportBytes = 4 * ir.StatusLen
-	minReports  = 1 << 12 // that the buffer has room for
+	minReports  = 1 << 12 // the least capacity of the buffer
 )
 
 // reports is an asynchronous device's buffer of reports on checked indices: one
@@ -19,7 +19,7 @@ type reports struct {
 	capacity     int
 	next         int
 	pending      []*execution
-	transactions int    // pending; their reports are read with the next value, so that a failure is known soon
+	transactions int    // pending; their reports are read with the next value, to detect failures early
 	unreported   *fault // the first of a transaction
 }
 

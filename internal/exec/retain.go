@@ -100,7 +100,7 @@ func (u use) worth(n *node) worth {
 	return second
 }
 
-// distinct returns the number of elements of which the leaf's are repetitions.
+// distinct returns the number of elements of the leaf without repetitions by stride 0.
 func (l *leaf) distinct() int {
 	n := 1
 	for i, stride := range l.view.Strides {

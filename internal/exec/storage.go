@@ -21,7 +21,7 @@ type storage struct {
 	copies []deviceCopy
 }
 
-// A deviceCopy is elements that another device or the host has, on a device.
+// A deviceCopy is a copy, on a device, of elements of another device or of the host.
 type deviceCopy struct {
 	device *Device
 	block  *block
