@@ -26,14 +26,14 @@ func (d *device) compile(k *ir.Kernel) *executable {
 	s := &space{loopnest.Canonical(k), &d.tune}
 	switch {
 	case k.Template == ir.Pointwise:
-		p.runner = newMap(s)
+		p.runner = newPointwise(s)
 	case k.Template == ir.Reduce:
-		p.runner, p.extraBindings = newRow(s)
+		p.runner, p.extraBindings = newReduction(s)
 	case k.Template == ir.Contraction:
 		if c := newContract(s); c != nil {
 			p.runner = c
 		} else {
-			p.runner, p.extraBindings = newRow(s)
+			p.runner, p.extraBindings = newReduction(s)
 		}
 	default:
 		p.runner = routines[k.Routine()](s)

@@ -134,7 +134,7 @@ func TestPanic(t *testing.T) {
 	for _, n := range []int{8, 1 << 20} {
 		d := New(Options{Threads: 4})
 		c := newCall(t, d, chain(n), n, n, n, n, n)
-		steps := c.calls[0].Program.(*executable).runner.(*mapRunner).program.ops
+		steps := c.calls[0].Program.(*executable).runner.(*pointwiseRunner).program.ops
 		do := steps[len(steps)-1].do
 		steps[len(steps)-1].do = func(*activation, *op) { panic("oh") }
 		if err := d.Run(c.calls); err == nil || !strings.Contains(err.Error(), "oh") {

@@ -15,7 +15,7 @@ import (
 // parts, whose partial results are combined in order. Each phase recomputes the
 // values that it needs.
 type streamRunner struct {
-	rowShape
+	reductionShape
 	space         *space
 	keep          *tiling // of kept points
 	chunk         *tiling // of reduced points
@@ -24,7 +24,7 @@ type streamRunner struct {
 	phases        []*phase
 	results       []*result
 	final         *program // stores over all points, or nil
-	tail          *mapRunner
+	tail          *pointwiseRunner
 	shared        int // bytes for results
 	work          int // additions of a phase
 }
@@ -46,8 +46,8 @@ type result struct {
 	size     int // bytes of an element of val
 }
 
-func newStream(s *space, shape rowShape) *streamRunner {
-	r := &streamRunner{rowShape: shape, space: s}
+func newStream(s *space, shape reductionShape) *streamRunner {
+	r := &streamRunner{reductionShape: shape, space: s}
 	if shape.columnMajor {
 		// Sums take eight rows at a time.
 		r.keep = newTiling(s, shape.kept, s.tune.minBlock, s.tune.maxBlock/2)
@@ -94,7 +94,7 @@ func (r *streamRunner) prepare() {
 		r.final = assemble(s, p).program
 	}
 	if kept := s.Stores(reduced, false); len(kept) > 0 {
-		r.tail = newMapOver(s, r.kept, kept)
+		r.tail = newPointwiseOver(s, r.kept, kept)
 	}
 }
 

@@ -7,11 +7,11 @@ import (
 	"github.com/tensorken/tensorken/ir"
 )
 
-// newRow returns a runner of reductions, or of a contraction without a micro-kernel,
+// newReduction returns a runner of reductions, or of a contraction without a micro-kernel,
 // and the number of bindings that the runner adds to the kernel's.
-func newRow(s *space) (r runner, extra int) {
+func newReduction(s *space) (r runner, extra int) {
 	kept, reduced := s.List(ir.Parallel, ir.Batch, ir.M, ir.N), s.List(ir.Reduced, ir.K)
-	shape := rowShape{
+	shape := reductionShape{
 		kept: kept, reduced: reduced,
 		nk: s.Size(kept), nr: s.Size(reduced),
 		columnMajor: s.columnMajor(kept, reduced),
@@ -23,7 +23,7 @@ func newRow(s *space) (r runner, extra int) {
 	return stream, len(stream.results)
 }
 
-type rowShape struct {
+type reductionShape struct {
 	kept, reduced []int
 	nk, nr        int  // points along them
 	columnMajor   bool // kept axes have the inner lanes
@@ -32,7 +32,7 @@ type rowShape struct {
 // fits reports whether blocks should hold whole reductions, so that values computed
 // before a reduction are in the cache after it. Streaming is faster if no such value
 // is used, or if one reduction is work for several cores.
-func (r *rowShape) fits(s *space) bool {
+func (r *reductionShape) fits(s *space) bool {
 	lanes := r.nr
 	if r.columnMajor {
 		lanes *= min(r.nk, 16)
@@ -84,14 +84,14 @@ func (s *space) prefersInnermost(loads []int, a, b []int) bool {
 	return votes > 0
 }
 
-// newBlock runs a kernel whose reductions fit into a block: a map with reductions
-// among its ops.
-func newBlock(s *space, r rowShape) *mapRunner {
+// newBlock runs a kernel whose reductions fit into a block as a pointwise kernel, with
+// reductions among its ops.
+func newBlock(s *space, r reductionShape) *pointwiseRunner {
 	least, limit := s.tune.minBlock/max(r.nr, 1), 2*s.tune.maxBlock/max(r.nr, 1)
 	if r.columnMajor {
 		least, limit = max(least, 16), max(limit, 32)
 	}
-	w := &mapRunner{tiles: tilings{newTiling(s, r.kept, least, limit)}}
+	w := &pointwiseRunner{tiles: tilings{newTiling(s, r.kept, least, limit)}}
 	lanes := slices.Concat(w.tiles.longAxes(), r.reduced)
 	if r.columnMajor {
 		lanes = slices.Concat(r.reduced, w.tiles.longAxes())

@@ -5,22 +5,22 @@ import (
 	"github.com/tensorken/tensorken/ir"
 )
 
-// A mapRunner runs a kernel without reductions.
-type mapRunner struct {
+// A pointwiseRunner runs a kernel without reductions.
+type pointwiseRunner struct {
 	program       *program
 	tiles         tilings
 	work          int // additions in all
 	blocksPerTask int // blocks in a task
 }
 
-func newMap(s *space) *mapRunner {
-	return newMapOver(s, s.List(ir.Parallel), s.Stores(0, false))
+func newPointwise(s *space) *pointwiseRunner {
+	return newPointwiseOver(s, s.List(ir.Parallel), s.Stores(0, false))
 }
 
-// newMapOver runs some stores over some axes.
-func newMapOver(s *space, axes, stores []int) *mapRunner {
+// newPointwiseOver runs some stores over some axes.
+func newPointwiseOver(s *space, axes, stores []int) *pointwiseRunner {
 	t := s.tune
-	m := &mapRunner{}
+	m := &pointwiseRunner{}
 	if n := s.transposed(axes, s.Loads(stores...)); n > 0 {
 		outer, inner := newTiling(s, axes[:n], t.transposeTile, t.transposeTile), newTiling(s, axes[n:], 2*t.transposeTile, 2*t.transposeTile)
 		m.tiles = tilings{outer, inner}
@@ -62,13 +62,13 @@ func (t *tuning) grain(n, work int) int {
 	return max(1, t.parallelThreshold/2*n/max(work, 1), loopnest.CeilDiv(n, 256))
 }
 
-func (m *mapRunner) run(x *executor) error {
+func (m *pointwiseRunner) run(x *executor) error {
 	return x.do(m, loopnest.CeilDiv(m.tiles.count(), m.blocksPerTask), m.work)
 }
 
-func (m *mapRunner) begin(x *executor, w *worker) { w.enter(x, m.program) }
+func (m *pointwiseRunner) begin(x *executor, w *worker) { w.enter(x, m.program) }
 
-func (m *mapRunner) task(_ *executor, w *worker, i int) {
+func (m *pointwiseRunner) task(_ *executor, w *worker, i int) {
 	f := &w.activations[0]
 	for t := i * m.blocksPerTask; t < min((i+1)*m.blocksPerTask, m.tiles.count()); t++ {
 		m.tiles.moveTo(f, t)
