@@ -48,7 +48,7 @@ func TestOutputs(t *testing.T) {
 		{"a window", []*graph.Node{graph.Window(a, 1, 0, 1, 1, 3)}, 0, []Output{{Leaf: true, Strides: []int{7, 1}}}},
 		{"the same twice", []*graph.Node{neg, graph.StopGradient(neg)}, 1, []Output{{Strides: []int{6, 1}}, {Strides: []int{6, 1}}}},
 		{"parts", []*graph.Node{graph.Cat(0, []*graph.Node{neg, a})}, 1, []Output{{Strides: []int{6, 1}}}},
-		{"one of the parts", []*graph.Node{graph.Cat(0, []*graph.Node{neg, a}), neg}, 1, []Output{{Strides: []int{6, 1}}, {Index: 1, Strides: []int{6, 1}}}},
+		{"one of the parts", []*graph.Node{graph.Cat(0, []*graph.Node{neg, a}), neg}, 1, []Output{{Index: 1, Strides: []int{6, 1}}, {Strides: []int{6, 1}}}},
 	} {
 		p, err := Graph(simplify.Nodes(c.roots), 0, nil)
 		if err != nil {
