@@ -2,6 +2,7 @@ package data
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"sync"
 
@@ -104,15 +105,30 @@ func (m *memory[T]) build(f func(c *column) (tensor.Tensor, error)) (t T, err er
 // offset is an argument of the compiled program.
 func take(t tensor.Tensor, index []int) tensor.Tensor {
 	consecutive := len(index) > 0
-	rows := make([]int32, len(index))
 	for k, i := range index {
 		consecutive = consecutive && i == index[0]+k
-		rows[k] = int32(i)
 	}
 	if consecutive {
 		return t.Slice(0, index[0], index[0]+len(index))
 	}
-	return t.Take(0, tensor.New(rows))
+	return t.Take(0, indices(index, t.Dim(0)))
+}
+
+// indices returns the indices of rows among n as a tensor: of int32 if they fit, because
+// GPUs lack int64. A GPU has no tensor with more rows.
+func indices(index []int, n int) tensor.Tensor {
+	if n > math.MaxInt32 {
+		return tensor.New(convert[int64](index))
+	}
+	return tensor.New(convert[int32](index))
+}
+
+func convert[E int32 | int64](index []int) []E {
+	out := make([]E, len(index))
+	for k, i := range index {
+		out[k] = E(i)
+	}
+	return out
 }
 
 // gather copies rows to a new tensor on the host.
