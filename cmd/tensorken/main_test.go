@@ -197,6 +197,11 @@ func TestDamagedModel(t *testing.T) {
 	}{
 		{func(*description, *nn.Linear) {}, ""},
 		{func(d *description, _ *nn.Linear) { d.Scaling.Scale[1] = 0 }, `"scale" in the metadata is 0 for column 2: want another number`},
+		{func(d *description, _ *nn.Linear) { d.InputShape = []int{-2, -1} }, `the metadata is inconsistent: a mlp has no input_shape [-2 -1]`},
+		{func(d *description, _ *nn.Linear) { d.Model = "cnn" }, `the metadata is inconsistent: a cnn has no input_shape [2]`},
+		{func(d *description, _ *nn.Linear) {
+			d.Model, d.InputShape, d.Scaling = "cnn", []int{64}, scaling{[]float32{0}, []float32{1}}
+		}, `the metadata is inconsistent: a cnn has no input_shape [64]`},
 		{func(_ *description, l *nn.Linear) { l.Weight = fill(l.Weight, math.NaN()) }, `"0.weight" holds NaN: the file is damaged, or the training failed`},
 		{func(_ *description, l *nn.Linear) { l.Bias = fill(l.Bias, math.Inf(-1)) }, `"0.bias" holds -Inf`},
 		{func(d *description, _ *nn.Linear) { d.Scaling.Scale[0] = 1e-38 }, "the model's scores of example "},

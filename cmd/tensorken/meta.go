@@ -96,6 +96,9 @@ func open(path string) (d description, net nn.Sequential, err error) {
 	if err != nil {
 		return d, nil, fmt.Errorf("%s: %w", path, err)
 	}
+	if shape, err := arch.shape(d.width()); err != nil || !slices.Equal(shape, d.InputShape) {
+		return d, nil, fmt.Errorf("%s: the metadata is inconsistent: a %s has no input_shape %v", path, d.Model, d.InputShape)
+	}
 	net = arch.build(tensor.NewRNG(0), d.InputShape, len(d.Classes))
 	if err := f.Load(&net, nil); err != nil {
 		return d, nil, fmt.Errorf("%s: %w", path, err)
