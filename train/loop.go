@@ -43,10 +43,9 @@ type Loop[M, B any] struct {
 	// Out receives the progress: a live line on a terminal, otherwise a line an
 	// epoch. Nil is standard error.
 	Out io.Writer
-	// History has the metrics of each finished epoch: those of Validate, and "loss".
+	// History has the metrics of each finished epoch: those of Validate, and "loss". A
+	// Loop with the Model, Best and History of another one continues it.
 	History []Metrics
-
-	best float64 // Monitor's value of Best
 }
 
 // Losses are read in groups, because reading one makes the device wait for the host:
@@ -85,7 +84,7 @@ func (l *Loop[M, B]) Run(ctx context.Context) (err error) {
 			maps.Copy(m, measured)
 		}
 		l.History = append(l.History, m)
-		if err := l.keepBest(m); err != nil {
+		if err := l.keepBest(); err != nil {
 			return err
 		}
 		show.epochDone(epoch, m)
@@ -185,22 +184,29 @@ func missing(model, next any) (names []string) {
 	return names
 }
 
-// keepBest sets Best if m is the best so far.
-func (l *Loop[M, B]) keepBest(m Metrics) error {
+// keepBest sets Best if the last epoch is the best so far.
+func (l *Loop[M, B]) keepBest() error {
 	if l.Monitor == "" {
 		l.Best = l.Model
 		return nil
 	}
-	name, less := strings.CutPrefix(l.Monitor, "-")
-	v, ok := m[name]
-	if !ok {
-		return fmt.Errorf("train: Monitor is %q, and the metrics are %v", l.Monitor, names(m))
+	name, negated := strings.CutPrefix(l.Monitor, "-")
+	last := len(l.History) - 1
+	if _, ok := l.History[last][name]; !ok {
+		return fmt.Errorf("train: Monitor is %q, and the metrics are %v", l.Monitor, names(l.History[last]))
 	}
-	if less {
-		v = -v
+	best, bestEpoch := math.NaN(), 0
+	for epoch, m := range l.History {
+		v, ok := m[name]
+		if negated {
+			v = -v
+		}
+		if ok && (v > best || math.IsNaN(best)) {
+			best, bestEpoch = v, epoch
+		}
 	}
-	if len(l.History) == 1 || v > l.best || math.IsNaN(l.best) {
-		l.Best, l.best = l.Model, v
+	if bestEpoch == last {
+		l.Best = l.Model
 	}
 	return nil
 }

@@ -90,6 +90,37 @@ func TestBestFollowsMonitor(t *testing.T) {
 	}
 }
 
+// A Loop with the History of another one keeps its Best until an epoch is better.
+func TestContinueBest(t *testing.T) {
+	for _, c := range []struct {
+		monitor string
+		before  []float64
+		score   float64
+		want    bool // whether the next epoch is best
+	}{
+		{"score", []float64{1, 3, 2}, 2.5, false},
+		{"score", []float64{-3, -2}, -1, true},
+		{"-score", []float64{3, 2}, 1, true},
+		{"-score", []float64{3, 2}, 2.5, false},
+		{"score", []float64{math.NaN(), math.NaN()}, -1, true},
+		{"score", nil, -1, true},
+	} {
+		l := newLoop(io.Discard)
+		l.Monitor, l.Epochs = c.monitor, len(c.before)+1
+		l.Best = nn.Linear{Weight: tensor.Full(9, 1, 1), Bias: tensor.Zeros(1)}
+		for _, v := range c.before {
+			l.History = append(l.History, train.Metrics{"score": v})
+		}
+		l.Validate = func(nn.Linear) (train.Metrics, error) { return train.Metrics{"score": c.score}, nil }
+		if err := l.Run(context.Background()); err != nil {
+			t.Fatal(err)
+		}
+		if got := l.Best.Weight.Item() != 9; got != c.want {
+			t.Errorf("%s is %v after %v: Best is the new model: %v, want %v", c.monitor, c.score, c.before, got, c.want)
+		}
+	}
+}
+
 func TestCancel(t *testing.T) {
 	for _, stopAt := range []int{1, 5} {
 		ctx, cancel := context.WithCancel(context.Background())
