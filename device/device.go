@@ -47,6 +47,7 @@ func Open(name string) (d *tensor.Device, why string, err error) {
 }
 
 func open(name, env string, gpu func(*webgpu.Options) (*tensor.Device, error)) (d *tensor.Device, why string, err error) {
+	defer tensor.Catch(&err) // the CPU's, if an environment variable has a bad value
 	asked := fmt.Sprintf("device %q", name)
 	if name == "" && env != "" {
 		name, why = env, fmt.Sprintf("%s is %q", variable, env)

@@ -1,6 +1,7 @@
 package tensor
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"os"
@@ -11,6 +12,7 @@ import (
 	"github.com/tensorken/tensorken/driver"
 	"github.com/tensorken/tensorken/internal/cpu"
 	"github.com/tensorken/tensorken/internal/exec"
+	"github.com/tensorken/tensorken/internal/hostmem"
 )
 
 // A Device computes tensors. Any number of goroutines may use one.
@@ -42,41 +44,44 @@ func (d *Device) Close() error {
 	return failure("Close", d.exec(), end())
 }
 
-var host = sync.OnceValue(func() *Device { return NewCPU(&CPUOptions{Threads: threads()}) })
+var host = sync.OnceValue(func() *Device { return NewCPU(nil) })
 
 // CPU returns the host's processor as a device, the same device each time. The
 // environment variable TENSORKEN_THREADS limits its threads and TENSORKEN_MEMORY the
-// memory of the process. [NewCPU] makes devices with other limits.
+// memory of the process; CPU panics with a [*DeviceError] if one of them has a bad value.
+// [NewCPU] makes devices with other limits.
 func CPU() *Device { return host() }
 
-// threads is the number that TENSORKEN_THREADS says, 0 if it is not set.
-func threads() int {
+// threads returns the number that TENSORKEN_THREADS says, 0 if it is not set.
+func threads() (int, error) {
 	const variable = "TENSORKEN_THREADS"
 	text := os.Getenv(variable)
 	if text == "" {
-		return 0
+		return 0, nil
 	}
 	n, err := strconv.Atoi(text)
 	if err != nil || n < 1 {
-		panic(fmt.Sprintf("tensorken: %s: %q is no number of threads", variable, text))
+		return 0, fmt.Errorf("%s: %q is no number of threads", variable, text)
 	}
-	return n
+	return n, nil
 }
 
 // CPUOptions limit what a device of [NewCPU] uses. Zero fields are the defaults.
 type CPUOptions struct {
-	// Threads is the greatest number of goroutines that compute at once: by
-	// default runtime.GOMAXPROCS(0). It does not change the bits of results.
+	// Threads is the greatest number of goroutines that compute at once: by default
+	// TENSORKEN_THREADS or, if that is not set, runtime.GOMAXPROCS(0). It does not
+	// change the bits of results.
 	Threads int
 	// Memory is the greatest number of bytes that computed tensors and work under
-	// way take: by default the machine's memory, or that of the process's control
-	// group if it is less. Data of New, From and files count against the
-	// process's limit only.
+	// way take: by default TENSORKEN_MEMORY or, if that is not set, the machine's
+	// memory, or that of the process's control group if it is less. Data of New,
+	// From and files count against the process's limit only.
 	Memory int64
 }
 
 // NewCPU returns the host's processor as a device of its own, for [SetDefault] or
 // [Tensor.To]. Its tensors do not mix with those of [CPU], as with any two devices.
+// It panics with a [*DeviceError] if an environment variable has a bad value, as [CPU] does.
 func NewCPU(o *CPUOptions) *Device {
 	if o == nil {
 		o = new(CPUOptions)
@@ -84,7 +89,15 @@ func NewCPU(o *CPUOptions) *Device {
 	if o.Threads < 0 || o.Memory < 0 {
 		fail("NewCPU", fmt.Sprintf("%d threads and %d bytes of memory: neither may be negative", o.Threads, o.Memory))
 	}
-	return NewDevice(cpu.New(cpu.Options{Threads: o.Threads, Memory: int(min(o.Memory, math.MaxInt))}))
+	threads, errThreads := threads()
+	memory, errMemory := hostmem.Limit()
+	if err := cmp.Or(errThreads, errMemory); err != nil {
+		panic(&DeviceError{Device: "cpu", Op: "NewCPU", Err: err})
+	}
+	return NewDevice(cpu.New(cpu.Options{
+		Threads: cmp.Or(o.Threads, threads),
+		Memory:  cmp.Or(int(min(o.Memory, math.MaxInt)), memory),
+	}))
 }
 
 var fallback atomic.Pointer[Device]

@@ -28,21 +28,43 @@ func TestNewCPU(t *testing.T) {
 	}
 }
 
-// TENSORKEN_THREADS is a number of threads, or the CPU does not open.
-func TestThreadsVariable(t *testing.T) {
-	const variable = "TENSORKEN_THREADS"
-	if os.Getenv(variable) != "" {
-		if got := tensor.New([]float32{1, 2}).Sum().Item(); got != 3 {
-			t.Errorf("1 + 2 = %v", got)
+// A bad value of an environment variable of the CPU is an error that Catch returns.
+func TestCPUVariables(t *testing.T) {
+	const child = "TENSORKEN_TEST_CHILD"
+	if os.Getenv(child) != "" {
+		var sum float64
+		err := tensor.Try(func() { sum = tensor.New([]float32{1, 2}).Sum().Item() })
+		if err != nil || sum != 3 {
+			t.Errorf("1 + 2 = %v, %v", sum, err)
 		}
 		return
 	}
-	for text, bad := range map[string]bool{"1": false, "64": false, "0": true, "all": true} {
-		c := exec.Command(os.Args[0], "-test.run=^TestThreadsVariable$")
-		c.Env = append(os.Environ(), variable+"="+text)
-		out, err := c.CombinedOutput()
-		if told := strings.Contains(string(out), "no number of threads"); (err != nil) != bad || told != bad {
-			t.Errorf("%s=%s: %v, %s", variable, text, err, out)
+	for _, c := range []struct{ variable, value, want string }{
+		{"TENSORKEN_THREADS", "1", ""},
+		{"TENSORKEN_THREADS", "64", ""},
+		{"TENSORKEN_THREADS", "0", `"0" is no number of threads`},
+		{"TENSORKEN_THREADS", "all", `"all" is no number of threads`},
+		{"TENSORKEN_MEMORY", "1GiB", ""},
+		{"TENSORKEN_MEMORY", "all", `"all" is no size: want a number of bytes, such as 6GiB`},
+	} {
+		run := exec.Command(os.Args[0], "-test.run=^TestCPUVariables$")
+		run.Env = append(os.Environ(), child+"=1", c.variable+"="+c.value)
+		out, err := run.CombinedOutput()
+		want := "PASS"
+		if c.want != "" {
+			want = "1 + 2 = 0, cpu: NewCPU: " + c.variable + ": " + c.want + "\n"
 		}
+		if (err != nil) != (c.want != "") || !strings.Contains(string(out), want) {
+			t.Errorf("%s=%s: %v, %s, want %s", c.variable, c.value, err, out, want)
+		}
+	}
+}
+
+// TENSORKEN_THREADS is the default of NewCPU, too.
+func TestNewCPUVariable(t *testing.T) {
+	t.Setenv("TENSORKEN_THREADS", "none")
+	err := tensor.Try(func() { tensor.NewCPU(nil) })
+	if want := `cpu: NewCPU: TENSORKEN_THREADS: "none" is no number of threads`; err == nil || err.Error() != want {
+		t.Errorf("NewCPU(nil) gave error %v, want %s", err, want)
 	}
 }

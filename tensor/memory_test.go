@@ -25,7 +25,7 @@ func limitMemory(t *testing.T, room int) {
 	metrics.Read(s)
 	limit := (int(s[0].Value.Uint64()-s[1].Value.Uint64()) + room) / 31 * 32
 	old := hostmem.Limit
-	hostmem.Limit = func() int { return limit }
+	hostmem.Limit = func() (int, error) { return limit, nil }
 	t.Cleanup(func() { hostmem.Limit = old })
 }
 

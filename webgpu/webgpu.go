@@ -31,6 +31,7 @@ import (
 	"strings"
 
 	"github.com/tensorken/tensorken/internal/gpu"
+	"github.com/tensorken/tensorken/internal/hostmem"
 	"github.com/tensorken/tensorken/internal/wgpu"
 	"github.com/tensorken/tensorken/tensor"
 )
@@ -69,6 +70,9 @@ type Adapter struct {
 func Open(o *Options) (*tensor.Device, error) {
 	if o == nil {
 		o = new(Options)
+	}
+	if _, err := hostmem.Limit(); err != nil {
+		return nil, err
 	}
 	lib, err := wgpu.Load(o.Library)
 	if err != nil {

@@ -46,7 +46,7 @@ type device struct {
 func New(o Options) driver.Device {
 	d := &device{limit: o.Memory, threads: o.Threads, tune: defaultTuning}
 	if d.limit <= 0 {
-		d.limit = hostmem.Limit()
+		d.limit, _ = hostmem.Limit() // 0 on failure, which refuses all buffers
 	}
 	if d.threads <= 0 {
 		d.threads = runtime.GOMAXPROCS(0)

@@ -91,7 +91,8 @@ func newDevice(d wgpu.Device, o Options) *device {
 	case wgpu.Discrete:
 		g.batch = batch
 	case wgpu.Software: // shares the process's memory, which must not run out: the rest of it needs some
-		g.budget = int64(hostmem.Limit() / 8 * 7)
+		limit, _ := hostmem.Limit() // 0 on failure, which refuses all buffers
+		g.budget = int64(limit / 8 * 7)
 	}
 	if o.Memory > 0 {
 		g.budget = min(g.budget, o.Memory)

@@ -356,8 +356,9 @@ func TestMemory(t *testing.T) {
 // A software adapter takes no more memory than the machine can spare.
 func TestBudget(t *testing.T) {
 	d, _ := fakeOf(t, wgpu.Software, 0)
-	if got := d.budget; got <= 0 || got >= int64(hostmem.Limit()) {
-		t.Errorf("the budget is %d bytes of %d", got, hostmem.Limit())
+	limit, err := hostmem.Limit()
+	if got := d.budget; got <= 0 || got >= int64(limit) || err != nil {
+		t.Errorf("the budget is %d bytes of %d, %v", got, limit, err)
 	}
 	d = newDevice(d.dev, Options{Name: "fake", Memory: 1000})
 	b := alloc(t, d, 600)

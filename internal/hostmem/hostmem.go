@@ -22,8 +22,8 @@ const small = 1 << 20
 // unchecked counts the bytes of small pieces since the last check.
 var unchecked atomic.Int64
 
-// Make returns count·size bytes, all 0. It fails with an error that wraps
-// driver.ErrMemory.
+// Make returns count·size bytes, all 0. If there is too little memory, it fails with an
+// error that wraps driver.ErrMemory.
 func Make(count, size int) ([]byte, error) {
 	n := bytesOf(count, size)
 	if isFree(n) {
@@ -87,7 +87,10 @@ var (
 // check fails if n bytes are more than there are, even after a collection that
 // gives free memory back to the system. The caller holds mu.
 func check(n int) error {
-	limit := Limit()
+	limit, err := Limit()
+	if err != nil {
+		return err
+	}
 	room := limit - limit/32 // the rest is for what Go's runtime does not count
 	if n <= room-used() {
 		return nil

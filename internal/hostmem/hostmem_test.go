@@ -11,23 +11,35 @@ import (
 )
 
 func TestLimit(t *testing.T) {
-	if n := Limit(); n < 1<<20 {
-		t.Errorf("Limit() = %d", n)
+	if n, err := Limit(); n < 1<<20 || err != nil {
+		t.Errorf("Limit() = %d, %v", n, err)
 	}
 }
 
-// TENSORKEN_MEMORY sets the limit.
+// TENSORKEN_MEMORY sets the limit. If it is no size, large allocations fail.
 func TestVariable(t *testing.T) {
-	if text := os.Getenv(Variable); text == "3MiB" {
-		if n := Limit(); n != 3<<20 {
-			t.Errorf("Limit() = %d, want %d", n, 3<<20)
+	const bad = `TENSORKEN_MEMORY: "6GB" is no size: want a number of bytes, such as 6GiB`
+	switch os.Getenv(Variable) {
+	case "3MiB":
+		if n, err := Limit(); n != 3<<20 || err != nil {
+			t.Errorf("Limit() = %d, %v, want %d", n, err, 3<<20)
+		}
+		return
+	case "6GB":
+		if n, err := Limit(); n != 0 || err == nil || err.Error() != bad {
+			t.Errorf("Limit() = %d, %v, want error %s", n, err, bad)
+		}
+		if _, err := Make(2*small, 1); err == nil || err.Error() != bad {
+			t.Errorf("Make of 2 MiB: error %v, want %s", err, bad)
 		}
 		return
 	}
-	c := exec.Command(os.Args[0], "-test.run=^TestVariable$")
-	c.Env = append(os.Environ(), Variable+"=3MiB")
-	if out, err := c.CombinedOutput(); err != nil {
-		t.Errorf("with %s=3MiB: %v\n%s", Variable, err, out)
+	for _, text := range []string{"3MiB", "6GB"} {
+		c := exec.Command(os.Args[0], "-test.run=^TestVariable$")
+		c.Env = append(os.Environ(), Variable+"="+text)
+		if out, err := c.CombinedOutput(); err != nil {
+			t.Errorf("with %s=%s: %v\n%s", Variable, text, err, out)
+		}
 	}
 }
 
@@ -65,7 +77,11 @@ func TestMake(t *testing.T) {
 			t.Errorf("Make(%d, %d) gives %d bytes, %v", c.count, c.size, len(b), err)
 		}
 	}
-	for _, c := range []struct{ count, size int }{{Limit(), 1}, {1 << 58, 8}, {math.MaxInt, 8}} {
+	limit, err := Limit()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct{ count, size int }{{limit, 1}, {1 << 58, 8}, {math.MaxInt, 8}} {
 		if _, err := Make(c.count, c.size); !errors.Is(err, driver.ErrMemory) {
 			t.Errorf("Make(%d, %d): error %v, want %v", c.count, c.size, err, driver.ErrMemory)
 		}

@@ -15,19 +15,19 @@ const Variable = "TENSORKEN_MEMORY"
 
 // Limit is the most memory that this process may use, in bytes: what [Variable]
 // says, else the smaller of the machine's memory and what the process's control
-// group may use. It panics where the variable is no size.
-var Limit = sync.OnceValue(func() int {
+// group may use. It fails if the variable is no size.
+var Limit = sync.OnceValues(func() (int, error) {
 	if text := os.Getenv(Variable); text != "" {
 		n, err := ParseSize(text)
 		if err != nil {
-			panic(fmt.Sprintf("tensorken: %s: %v", Variable, err))
+			return 0, fmt.Errorf("%s: %w", Variable, err)
 		}
-		return n
+		return n, nil
 	}
 	if n, ok := systemLimit(); ok {
-		return n
+		return n, nil
 	}
-	return defaultLimit
+	return defaultLimit, nil
 })
 
 // defaultLimit is the budget where the system does not say how much memory there
