@@ -6,8 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -15,7 +17,6 @@ import (
 
 	"github.com/tensorken/tensorken/cmd/tensorken/internal/bench"
 	"github.com/tensorken/tensorken/device"
-	"github.com/tensorken/tensorken/internal/cpu"
 	"github.com/tensorken/tensorken/tensor"
 )
 
@@ -57,7 +58,7 @@ one's time divided by the second one's.`,
 	f.IntSliceVar(&o.sizes, "sizes", nil, "even sizes n of n×n matrices (default powers of two from 64 to --max)")
 	f.IntVar(&o.max, "max", 2048, "greatest size")
 	f.StringSliceVar(&o.devices, "device", nil, "devices to measure, such as cpu,webgpu (default the CPU and the GPU, if there is one)")
-	f.IntVar(&o.threads, "threads", 0, "cores that the CPU may use (default all)")
+	f.IntVar(&o.threads, "threads", 0, "cores that the CPU may use (default TENSORKEN_THREADS, else all)")
 	f.DurationVar(&o.budget, "time", 200*time.Millisecond, "time to spend on each number, more if three runs take longer")
 	f.BoolVar(&o.json, "json", false, "print the result as JSON; the table goes to standard error")
 	f.StringVar(&o.plot, "plot", "", "draw the result into this file, a .png or an .svg")
@@ -102,8 +103,12 @@ func (o benchOptions) run(ctx context.Context, stdout, stderr io.Writer) error {
 		table = stderr
 	}
 	r := benchReport{Machine: machine()}
+	used := os.Getenv("TENSORKEN_THREADS")
 	if o.threads > 0 {
-		r.Machine += fmt.Sprintf(", %d of them used", o.threads)
+		used = strconv.Itoa(o.threads)
+	}
+	if used != "" {
+		r.Machine += fmt.Sprintf(", %s of them used", used)
 	}
 	fmt.Fprintln(table, "machine:", r.Machine)
 	for _, d := range devices {
@@ -222,7 +227,7 @@ func (o benchOptions) open() (devices []benchDevice, notes []string, err error) 
 			return devices, nil, fmt.Errorf("--device names %s twice", name)
 		}
 		if name == "cpu" {
-			devices = append(devices, benchDevice{name, tensor.NewDevice(cpu.New(cpu.Options{Threads: o.threads}))})
+			devices = append(devices, benchDevice{name, tensor.NewCPU(&tensor.CPUOptions{Threads: o.threads})})
 			continue
 		}
 		d, why, err := device.Open(name)

@@ -21,6 +21,8 @@ import (
 	"syscall"
 
 	"github.com/spf13/cobra"
+
+	"github.com/tensorken/tensorken/tensor"
 )
 
 func main() {
@@ -36,6 +38,9 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		Short:         "Train a small neural network, and measure this machine's devices",
 		SilenceUsage:  true,
 		SilenceErrors: true,
+		PersistentPreRunE: func(*cobra.Command, []string) error {
+			return tensor.Try(func() { tensor.CPU() }) // fails for a bad environment variable
+		},
 	}
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.AddCommand(trainCommand(), predictCommand(), benchCommand(), gpuCommand(), environmentTopic())

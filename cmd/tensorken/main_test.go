@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"math"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -227,6 +228,35 @@ func TestDamagedModel(t *testing.T) {
 		if want := "tensorken: " + path + ": " + c.want; status != 1 || stdout != "" || !strings.Contains(stderr, want) {
 			t.Errorf("predict: status %d, output %q, standard error %q, want status 1 and %s…", status, stdout, stderr, want)
 		}
+	}
+}
+
+// A bad environment variable is an error in one line, before the command does anything.
+func TestBadVariable(t *testing.T) {
+	const child = "TENSORKEN_TEST_CHILD"
+	if os.Getenv(child) != "" {
+		os.Exit(run(context.Background(), []string{"predict", "nowhere.safetensors"}, os.Stdout, os.Stderr))
+	}
+	for variable, want := range map[string]string{
+		"TENSORKEN_THREADS": `"9 GB" is no number of threads`,
+		"TENSORKEN_MEMORY":  `"9 GB" is no size: want a number of bytes, such as 6GiB`,
+	} {
+		c := exec.Command(os.Args[0], "-test.run=^TestBadVariable$")
+		c.Env = append(os.Environ(), child+"=1", variable+"=9 GB")
+		out, err := c.CombinedOutput()
+		want = "tensorken: cpu: NewCPU: " + variable + ": " + want + "\n"
+		if c.ProcessState.ExitCode() != 1 || string(out) != want {
+			t.Errorf("%s: %v, output %q, want exit status 1 and %q", variable, err, out, want)
+		}
+	}
+}
+
+// bench uses as many threads of the CPU as TENSORKEN_THREADS says, and says so.
+func TestBenchThreads(t *testing.T) {
+	t.Setenv("TENSORKEN_THREADS", "1")
+	status, stdout, stderr := command("bench", "--ops", "add", "--sizes", "8", "--time", "1ms", "--device", "cpu")
+	if first, _, _ := strings.Cut(stdout, "\n"); status != 0 || !strings.HasSuffix(first, " cores, 1 of them used") {
+		t.Errorf("bench: status %d, %s, output %s, want a first line that says that 1 core is used", status, stderr, stdout)
 	}
 }
 
