@@ -115,15 +115,16 @@ func (t Tensor) Item() float64 {
 }
 
 // AllClose reports whether |a-b| ≤ atol + rtol·|b| for all elements of a and b, which
-// have one type and are broadcast. Infinities are close to themselves, NaN to nothing. Integers are compared as float64. It computes a and b; see
-// [Eval] for the errors.
+// have one type and are broadcast. Infinities are close to themselves, NaN to nothing.
+// Integers are compared exactly if rtol and atol are 0, otherwise as float64, on the CPU.
+// It computes a and b; see [Eval] for the errors.
 func AllClose(a, b Tensor, rtol, atol float64) (bool, error) {
 	x, y := operands("AllClose", a, b)
+	if x.DType.IsInt() && (rtol != 0 || atol != 0) {
+		x, y = hostFloat64(x), hostFloat64(y)
+	}
 	close := eq(x, y)
-	if x.DType != ir.Bool {
-		if !x.DType.IsFloat() {
-			x, y = graph.Cast(x, ir.Float64), graph.Cast(y, ir.Float64)
-		}
+	if x.DType.IsFloat() {
 		tol := func(v float64) *graph.Node { return numberLike("AllClose", x, v) }
 		bound := add(tol(atol), mul(tol(rtol), abs(y)))
 		distance := abs(sub(x, y))
@@ -136,6 +137,14 @@ func AllClose(a, b Tensor, rtol, atol float64) (bool, error) {
 		return false, err
 	}
 	return data[0] != 0, nil
+}
+
+// hostFloat64 returns x as float64, which GPUs lack, on the CPU.
+func hostFloat64(x *graph.Node) *graph.Node {
+	if cpu := CPU().exec(); x.Device != graph.Device(cpu) {
+		x = graph.ToDevice(x, cpu)
+	}
+	return graph.Cast(x, ir.Float64)
 }
 
 // reduceAll returns whether all elements of x, of type Bool, are true.

@@ -12,6 +12,7 @@ import (
 
 	"github.com/tensorken/tensorken/driver"
 	"github.com/tensorken/tensorken/internal/cpu"
+	"github.com/tensorken/tensorken/ir"
 	"github.com/tensorken/tensorken/tensor"
 )
 
@@ -72,7 +73,18 @@ func TestEval(t *testing.T) {
 	}
 }
 
+// A gpuTypes device has the element types of a GPU.
+type gpuTypes struct{ driver.Device }
+
+func (d gpuTypes) Limits() driver.Limits {
+	limits := d.Device.Limits()
+	limits.Types = slices.DeleteFunc(slices.Clone(limits.Types), func(d ir.DType) bool { return d == ir.Int64 || d == ir.Float64 })
+	return limits
+}
+
 func TestAllClose(t *testing.T) {
+	gpu := tensor.NewDevice(gpuTypes{cpu.New(cpu.Options{})})
+	defer gpu.Close()
 	for _, c := range []struct {
 		a, b       tensor.Tensor
 		rtol, atol float64
@@ -89,12 +101,21 @@ func TestAllClose(t *testing.T) {
 		{floats(nan), floats(nan), 1, 1, false},
 		{ints(5, math.MaxInt32), ints(6, math.MaxInt32), 0, 1, true},
 		{ints(5), ints(7), 0, 1, false},
+		{tensor.New([]int64{1 << 62}), tensor.New([]int64{1<<62 + 1}), 0, 0, false},
+		{tensor.New([]int64{1 << 62}), tensor.New([]int64{1<<62 + 1}), 1e-9, 0, true},
+		{tensor.New([]int64{math.MaxInt64}), tensor.New([]int64{math.MinInt64}), 1, 0, false},
 		{bools(true), bools(true), 0, 0, true},
 		{bools(true), bools(false), 9, 9, false},
 		{tensor.Zeros(0), tensor.Zeros(0), 0, 0, true},
 	} {
 		if got, err := tensor.AllClose(c.a, c.b, c.rtol, c.atol); got != c.want || err != nil {
 			t.Errorf("AllClose(%v, %v, %v, %v) = %v, %v, want %v", c.a, c.b, c.rtol, c.atol, got, err, c.want)
+		}
+		if c.a.DType() == tensor.Int64 {
+			continue
+		}
+		if got, err := tensor.AllClose(c.a.To(gpu), c.b, c.rtol, c.atol); got != c.want || err != nil {
+			t.Errorf("on a device without float64: AllClose(%v, %v, %v, %v) = %v, %v, want %v", c.a, c.b, c.rtol, c.atol, got, err, c.want)
 		}
 	}
 }
