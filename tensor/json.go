@@ -7,6 +7,7 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/tensorken/tensorken/internal/exec"
 	"github.com/tensorken/tensorken/internal/graph"
@@ -150,7 +151,7 @@ func (v jsonValue) number(d DType) (ir.Number, bool) {
 		if x, ok := specials[v]; ok {
 			return ir.Float(d, x), true
 		}
-		bits := 32 // rounded once
+		bits := 32 // also of halves, which ir.Float rounds once more
 		if d == Float64 {
 			bits = 64
 		}
@@ -158,14 +159,33 @@ func (v jsonValue) number(d DType) (ir.Number, bool) {
 		num := ir.Float(d, x)
 		return num, err == nil && !math.IsInf(num.Float64(d), 0)
 	}
-	n, err := strconv.ParseInt(string(v), 10, 64)
-	if err != nil { // 1.0 and 1e3 are also integers
-		x, err := strconv.ParseFloat(string(v), 64)
-		num, verdict := floatNumber(d, x)
-		return num, err == nil && verdict == fits
-	}
+	n, ok := v.integer()
 	num, verdict := intNumber(d, n)
-	return num, verdict == fits
+	return num, ok && verdict == fits
+}
+
+// integer returns v if it is an integer that fits an int64. 1.0 and 1e3 are integers,
+// too; going through a float64 would round them.
+func (v jsonValue) integer() (n int64, ok bool) {
+	mantissa, exponent, scaled := strings.Cut(strings.ToLower(string(v)), "e")
+	whole, fraction, _ := strings.Cut(mantissa, ".")
+	digits := strings.TrimRight(whole+fraction, "0")
+	if digits == "" || digits == "-" {
+		return 0, true // whatever the exponent
+	}
+	zeros := len(whole) - len(digits) // to append to digits, negative if v has a fraction
+	if scaled {
+		e, err := strconv.Atoi(exponent)
+		if err != nil {
+			return 0, false
+		}
+		zeros += e
+	}
+	if zeros < 0 || zeros > 18 { // 10^19 is too large
+		return 0, false
+	}
+	n, err := strconv.ParseInt(digits+strings.Repeat("0", zeros), 10, 64)
+	return n, err == nil
 }
 
 var specials = map[jsonValue]float64{

@@ -48,6 +48,7 @@ func TestJSON(t *testing.T) {
 
 func TestUnmarshalJSON(t *testing.T) {
 	absent, ints, floats := tensor.Tensor{}, tensor.New([]int32{1}), tensor.New([]float64{1})
+	longs := tensor.New([]int64{1})
 	for _, tt := range []struct {
 		json string
 		into tensor.Tensor
@@ -59,6 +60,19 @@ func TestUnmarshalJSON(t *testing.T) {
 		{`{"shape":[2],"values":[true,false]}`, ints, "[true false] (bool [2]"},
 		{`{"values":["NaN","-Inf"],"shape":[1,2]}`, absent, "[NaN -inf] (float32 [1 2]"},
 		{`{"shape":[2],"values":[1,true]}`, absent, "value 0: 1 is no bool"},
+		{`{"shape":[2],"values":[9007199254740993.0,900719925474099.3E1]}`, longs, "[9007199254740993 9007199254740993] (int64 [2]"},
+		{`{"shape":[3],"values":[-9223372036854775808,9223372036854775807000e-3,-0.00005e+5]}`, longs, "[-9223372036854775808 9223372036854775807 -5] (int64 [3]"},
+		{`{"shape":[4],"values":[0,-0.0,0e99999999999999999999,1e18]}`, longs, "[0 0 0 1000000000000000000] (int64 [4]"},
+		{`{"shape":[1],"values":[-9223372036854775809]}`, longs, "value 0: -9223372036854775809 is no int64"},
+		{`{"shape":[1],"values":[9223372036854775808.0]}`, longs, "value 0: 9223372036854775808.0 is no int64"},
+		{`{"shape":[1],"values":[1e19]}`, longs, "value 0: 1e19 is no int64"},
+		{`{"shape":[1],"values":[1e999999999]}`, longs, "value 0: 1e999999999 is no int64"},
+		{`{"shape":[1],"values":[1e99999999999999999999]}`, longs, "is no int64"},
+		{`{"shape":[1],"values":[1e-9223372036854775808]}`, longs, "is no int64"},
+		{`{"shape":[1],"values":[12e-1]}`, longs, "value 0: 12e-1 is no int64"},
+		{`{"shape":[1],"values":[null]}`, longs, "value 0: null is no int64"},
+		{`{"shape":[1],"values":["1"]}`, longs, `value 0: "1" is no int64`},
+		{`{"shape":[1],"values":[[]]}`, longs, "value 0: [] is no int64"},
 		{`{"shape":[1],"values":[0.5]}`, ints, "value 0: 0.5 is no int32"},
 		{`{"shape":[1],"values":[2147483648]}`, ints, "value 0: 2147483648 is no int32"},
 		{`{"shape":[1],"values":[1e39]}`, absent, "value 0: 1e39 is no float32"},
