@@ -45,11 +45,11 @@ func (t Tensor) Diag(k int) Tensor {
 		return Tensor{n: onDiagonal(x, k)}
 	}
 	a := len(x.Shape) - 2
-	top, left := max(0, -k), max(0, k)
-	n := min(x.Shape[a]-top, x.Shape[a+1]-left)
-	if n < 0 || top < 0 {
+	if k < -x.Shape[a] || k > x.Shape[a+1] {
 		fail("Diag", fmt.Sprintf("there is no diagonal %d", k), x)
 	}
+	top, left := max(0, -k), max(0, k)
+	n := min(x.Shape[a]-top, x.Shape[a+1]-left)
 	x = crop(crop(x, a, top, 1, n), a+1, left, 1, n)
 	return Tensor{n: diagonal(x, a, a+1)}
 }

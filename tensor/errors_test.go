@@ -2,8 +2,8 @@ package tensor_test
 
 import (
 	"errors"
-
 	"fmt"
+	"math"
 	"os"
 	"strings"
 	"testing"
@@ -90,6 +90,7 @@ var misuses = []struct {
 	{"At: rank", func() { tensor.Ones(2).At(0, 0) }},
 	{"Rows", func() { tensor.Scalar(1).Rows() }},
 	{"Diag", func() { tensor.Ones(2, 2).Diag(3) }},
+	{"Diag: lowest", func() { tensor.Ones(2, 2).Diag(math.MinInt) }},
 	{"Tile", func() { tensor.Ones(2).Tile(-1) }},
 
 	{"Index: position", func() { tensor.Ones(2, 3).Index(all, 3) }},
