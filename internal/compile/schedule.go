@@ -14,7 +14,7 @@ import (
 // other layers.
 func (p *Plan) schedule() {
 	buffers := len(p.Buffers) + 1 // one more stands for the reports of checks
-	s := &scheduler{plan: p, readers: make([][]int, buffers), writers: make([]int, buffers), left: make([]int, buffers), waits: make([]int, len(p.Steps)), freeing: make([]bool, len(p.Steps)), done: make([]bool, len(p.Steps))}
+	s := &scheduler{plan: p, readers: make([][]int, buffers), writers: make([][]int, buffers), unread: make([]int, buffers), unwritten: make([]int, buffers), waits: make([]int, len(p.Steps)), freeing: make([]bool, len(p.Steps)), done: make([]bool, len(p.Steps))}
 	kept := make([]bool, buffers)
 	for _, o := range p.Outputs {
 		if !o.Leaf {
@@ -26,18 +26,18 @@ func (p *Plan) schedule() {
 			s.readers[b] = append(s.readers[b], i)
 		}
 		for b := range s.buffers(i, ir.Out) {
-			s.writers[b]++
+			s.writers[b] = append(s.writers[b], i)
 		}
 	}
 	for i := range p.Steps {
 		for b := range s.buffers(i, ir.In) {
-			s.waits[i] += s.writers[b]
+			s.waits[i] += len(s.writers[b])
 		}
 	}
-	for b, r := range s.readers {
-		s.left[b] = len(r)
+	for b := range buffers {
+		s.unread[b], s.unwritten[b] = len(s.readers[b]), len(s.writers[b])
 		if kept[b] {
-			s.left[b]++ // it is never free
+			s.unread[b]++ // it is never free
 		}
 	}
 	for i, n := range s.waits {
@@ -58,7 +58,8 @@ func (p *Plan) schedule() {
 func (s *Step) buffers(kind ir.ArgKind) func(func(int) bool) {
 	return func(yield func(int) bool) {
 		for k, a := range s.Args {
-			if a.Leaf || a.Report || a.Kind != kind || slices.Contains(s.Args[:k], a) {
+			same := func(b Arg) bool { return b.Kind == kind && !b.Leaf && !b.Report && b.Index == a.Index }
+			if a.Leaf || a.Report || a.Kind != kind || slices.ContainsFunc(s.Args[:k], same) {
 				continue
 			}
 			if !yield(a.Index) {
@@ -86,15 +87,16 @@ func (s *scheduler) buffers(i int, kind ir.ArgKind) func(func(int) bool) {
 }
 
 type scheduler struct {
-	plan    *Plan
-	readers [][]int // of a buffer
-	writers []int   // of a buffer, that are yet to run
-	left    []int   // readers of a buffer that are yet to run
-	waits   []int   // steps that a step waits for, once for each buffer
-	freeing []bool  // steps that are among those that free
-	done    []bool
-	any     queue // steps that can run
-	free    queue // those of them that free more than they take
+	plan      *Plan
+	readers   [][]int // of a buffer
+	writers   [][]int // of a buffer: several if each stores a part of it
+	unread    []int   // readers of a buffer that are yet to run
+	unwritten []int   // writers of a buffer that are yet to run
+	waits     []int   // steps that a step waits for, once for each buffer
+	freeing   []bool  // steps that are among those that free
+	done      []bool
+	any       queue // steps that can run
+	free      queue // those of them that free more than they take
 }
 
 // ready notes that a step can run.
@@ -103,17 +105,20 @@ func (s *scheduler) ready(i int) {
 	s.weigh(i)
 }
 
-// weigh notes whether a step that can run frees more than it takes.
+// weigh notes whether a step that can run frees more than it takes. The first
+// writer of a buffer takes all of it.
 func (s *scheduler) weigh(i int) {
 	if s.freeing[i] || s.waits[i] > 0 || s.done[i] {
 		return
 	}
 	takes := 0
 	for b := range s.plan.Steps[i].buffers(ir.Out) {
-		takes += s.plan.Buffers[b].bytes()
+		if s.unwritten[b] == len(s.writers[b]) {
+			takes += s.plan.Buffers[b].bytes()
+		}
 	}
 	for b := range s.plan.Steps[i].buffers(ir.In) {
-		if s.left[b] == 1 {
+		if s.unread[b] == 1 {
 			takes -= s.plan.Buffers[b].bytes()
 		}
 	}
@@ -140,14 +145,20 @@ func (s *scheduler) next() int {
 func (s *scheduler) run(i int) {
 	s.done[i] = true
 	for b := range s.buffers(i, ir.In) {
-		if s.left[b]--; s.left[b] == 1 {
+		if s.unread[b]--; s.unread[b] == 1 {
 			for _, r := range s.readers[b] {
 				s.weigh(r)
 			}
 		}
 	}
 	for b := range s.buffers(i, ir.Out) {
-		s.writers[b]--
+		first := s.unwritten[b] == len(s.writers[b])
+		s.unwritten[b]--
+		if first {
+			for _, w := range s.writers[b] {
+				s.weigh(w)
+			}
+		}
 		for _, r := range s.readers[b] {
 			if s.waits[r]--; s.waits[r] == 0 {
 				s.ready(r)

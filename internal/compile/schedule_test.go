@@ -11,29 +11,66 @@ import (
 // Steps that free more than they take come as early as they can.
 func TestSchedule(t *testing.T) {
 	const n = 1000
-	big, small := compile.Buffer{DType: ir.Float32, Len: n}, compile.Buffer{DType: ir.Float32, Len: 1}
+	floats := func(n int) compile.Buffer { return compile.Buffer{DType: ir.Float32, Len: n} }
+	big, small := floats(n), floats(1)
 	in := func(i int) compile.Arg { return compile.Arg{Kind: ir.In, Index: i} }
 	out := func(i int) compile.Arg { return compile.Arg{Kind: ir.Out, Index: i} }
+	part := func(i, offset int) compile.Arg { return compile.Arg{Kind: ir.Out, Index: i, Offset: offset} }
+	leaf := compile.Arg{Kind: ir.In, Leaf: true}
 	step := func(args ...compile.Arg) compile.Step { return compile.Step{Args: args} }
-	// Each of three large buffers is made of the one before, and summed up.
-	p := &compile.Plan{
-		Buffers: []compile.Buffer{big, big, big, small, small, small},
-		Steps: []compile.Step{
-			step(out(0), compile.Arg{Kind: ir.In, Leaf: true}),
-			step(out(1), in(0)),
-			step(out(2), in(1), in(1)),
-			step(out(3), in(0)),
-			step(out(4), in(1)),
-			step(out(5), in(2)),
+	for _, c := range []struct {
+		name    string
+		buffers []compile.Buffer
+		steps   []compile.Step
+		outputs []compile.Output
+		want    []int // the steps, in the order to run
+	}{
+		{
+			"each of three large buffers is made of the one before, and summed up",
+			[]compile.Buffer{big, big, big, small, small, small},
+			[]compile.Step{
+				step(out(0), leaf),
+				step(out(1), in(0)),
+				step(out(2), in(1), in(1)),
+				step(out(3), in(0)),
+				step(out(4), in(1)),
+				step(out(5), in(2)),
+			},
+			[]compile.Output{{Index: 3}, {Index: 4}, {Index: 5}},
+			[]int{0, 1, 3, 2, 4, 5},
 		},
-		Outputs: []compile.Output{{Index: 3}, {Index: 4}, {Index: 5}},
-	}
-	compile.Schedule(p)
-	var order []int
-	for _, s := range p.Steps {
-		order = append(order, s.Args[0].Index)
-	}
-	if want := []int{0, 1, 3, 2, 4, 5}; !slices.Equal(order, want) {
-		t.Errorf("buffers are written in the order %v, want %v", order, want)
+		{
+			"the second part of a buffer takes nothing, and frees what it reads",
+			[]compile.Buffer{big, floats(2 * n), floats(n)},
+			[]compile.Step{
+				step(out(0), leaf),
+				step(part(1, 0), leaf),
+				step(out(2), leaf),
+				step(part(1, n), in(0)),
+			},
+			[]compile.Output{{Index: 1}, {Index: 2}},
+			[]int{0, 1, 3, 2},
+		},
+		{
+			"one step stores both parts of a buffer, which is smaller than what it frees",
+			[]compile.Buffer{floats(3 * n), floats(2 * n), big},
+			[]compile.Step{
+				step(out(0), leaf),
+				step(out(2), leaf),
+				step(part(1, 0), part(1, n), in(0)),
+			},
+			[]compile.Output{{Index: 1}, {Index: 2}},
+			[]int{0, 2, 1},
+		},
+	} {
+		p := &compile.Plan{Buffers: c.buffers, Steps: slices.Clone(c.steps), Outputs: c.outputs}
+		compile.Schedule(p)
+		var order []int
+		for _, s := range p.Steps {
+			order = append(order, slices.IndexFunc(c.steps, func(x compile.Step) bool { return &x.Args[0] == &s.Args[0] }))
+		}
+		if !slices.Equal(order, c.want) {
+			t.Errorf("%s: steps run in the order %v, want %v", c.name, order, c.want)
+		}
 	}
 }
