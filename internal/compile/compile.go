@@ -36,7 +36,7 @@ type Arg struct {
 	Kind         ir.ArgKind
 	Leaf, Report bool
 	Index        int
-	Offset       int // of a buffer that is read, in elements
+	Offset       int // in elements, of a buffer that is read or of a part that is written
 }
 
 // An Index is an instruction that uses an index.
@@ -153,22 +153,39 @@ func checks(k *ir.Kernel, x kernelize.Index) (c checked, all bool) {
 	return c, all
 }
 
-// verify checks every kernel, and that what a step reads is written by an
-// earlier one.
+// verify checks every kernel, and that earlier steps have stored all elements of a
+// buffer that a step reads or that is an output. It counts them, as parts of a
+// buffer may interleave.
 func (p *Plan) verify() error {
-	written := make([]bool, len(p.Buffers))
+	stored := make([]int, len(p.Buffers)) // elements
+	complete := func(b int) error {
+		if stored[b] != p.Buffers[b].Len {
+			return fmt.Errorf("buffer %d: %d elements stored, of %d", b, stored[b], p.Buffers[b].Len)
+		}
+		return nil
+	}
 	for i, s := range p.Steps {
 		if err := ir.Verify(s.Kernel); err != nil {
 			return fmt.Errorf("step %d: %w in\n%v", i, err, s.Kernel)
 		}
-		for _, a := range s.Args {
-			if a.Kind == ir.In && !a.Leaf && !a.Report && !written[a.Index] {
-				return fmt.Errorf("step %d reads buffer %d before it is written, in\n%v", i, a.Index, s.Kernel)
+		for b := range s.buffers(ir.In) {
+			if err := complete(b); err != nil {
+				return fmt.Errorf("step %d reads what is not written: %w, in\n%v", i, err, s.Kernel)
 			}
 		}
-		for _, a := range s.Args {
-			if a.Kind == ir.Out {
-				written[a.Index] = true
+		for k := range s.Kernel.Body {
+			switch in := &s.Kernel.Body[k]; {
+			case in.Op == ir.Store:
+				stored[s.Args[in.Arg].Index] += points(s.Kernel, in.Domain)
+			case ir.Routines[in.Op] != nil:
+				stored[s.Args[in.Arg].Index] += s.Kernel.Args[in.Arg].Len
+			}
+		}
+	}
+	for i, o := range p.Outputs {
+		if !o.Leaf {
+			if err := complete(o.Index); err != nil {
+				return fmt.Errorf("output %d: %w", i, err)
 			}
 		}
 	}

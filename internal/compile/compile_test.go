@@ -2,6 +2,7 @@ package compile
 
 import (
 	"reflect"
+	"slices"
 	"testing"
 
 	"github.com/tensorken/tensorken/internal/graph"
@@ -114,6 +115,31 @@ func TestRedundant(t *testing.T) {
 		for _, s := range p.Steps {
 			if s.Kernel.Template == ir.Routine && s.Redundant != c.want {
 				t.Errorf("%s: the Scatter is redundant: %v, want %v\n%v", c.name, s.Redundant, c.want, p)
+			}
+		}
+	}
+}
+
+// A plan that lacks a step is refused, also if the step stores only a part of a
+// buffer.
+func TestVerify(t *testing.T) {
+	Verify()
+	a, b := leaf(0, 4, 6), leaf(1, 4, 6)
+	unary := graph.Unary
+	root := func(axis int) *graph.Node {
+		cat := graph.Cat(axis, []*graph.Node{unary(ir.Exp, a), unary(ir.Exp, graph.Reduce(ir.Sum, b, []int{axis}))})
+		return graph.Reduce(ir.Sum, unary(ir.Sin, cat), []int{0, 1})
+	}
+	for axis := range 2 {
+		p, err := Graph(simplify.Nodes([]*graph.Node{root(axis)}), 0, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		steps := p.Steps
+		for i := range steps {
+			p.Steps = slices.Delete(slices.Clone(steps), i, i+1)
+			if err := p.verify(); err == nil {
+				t.Errorf("axis %d: a plan without step %d is accepted:\n%v", axis, i, p)
 			}
 		}
 	}
