@@ -86,6 +86,18 @@ func (t *training) numbers(test *testing.T) []float32 {
 	return all
 }
 
+// A rule may compute parts of a parameter in different ways. A kernel stores each.
+type partsRule struct{}
+
+func (partsRule) Update(p, g tensor.Tensor, slots []tensor.Tensor, lr float64, step int) (tensor.Tensor, []tensor.Tensor) {
+	const first = 2
+	n := p.Dim(0)
+	return tensor.Cat(0,
+		p.Slice(0, 0, first).Sub(g.Slice(0, 0, first).Mul(lr)),
+		p.Slice(0, first, n).Mul(1-lr).Sub(g.Slice(0, first, n).Sin().Mul(lr)),
+	), nil
+}
+
 // A bad index in any step leaves the model and the optimizer's state as they
 // were, and the next good step works. On an asynchronous device the error is returned
 // when the loss is read, or by a later step.
@@ -101,7 +113,7 @@ func TestFailedStep(t *testing.T) {
 		{"a row", []int32{0, 4, 5}, good, "nn.Embedding: index 5 at [2] is out of range for an axis of length 5"},
 	}
 	for name, d := range devices(t) {
-		for _, rule := range []optim.Rule{optim.SGD{}, optim.SGD{Momentum: 0.9}, optim.Adam{}} {
+		for _, rule := range []optim.Rule{optim.SGD{}, optim.SGD{Momentum: 0.9}, optim.Adam{}, partsRule{}} {
 			for _, b := range batches {
 				for _, before := range []int{0, 1, 2} {
 					x := newTraining(d, rule)

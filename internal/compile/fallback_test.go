@@ -1,6 +1,7 @@
 package compile
 
 import (
+	"reflect"
 	"testing"
 
 	"github.com/tensorken/tensorken/internal/graph"
@@ -21,6 +22,12 @@ func TestFallbacks(t *testing.T) {
 	taken := graph.Gather(table, index(2, 6), 0)
 	spread := func(x *graph.Node) *graph.Node { return graph.Expand(x, p.Shape) }
 	total := func(x *graph.Node) *graph.Node { return spread(graph.Reduce(ir.Sum, x, []int{0, 1})) }
+	sum := func(rows int) *graph.Node {
+		return graph.Expand(graph.Reduce(ir.Sum, taken, []int{0, 1}), []int{rows, 5})
+	}
+	rows := func(from, n int) *graph.Node {
+		return graph.Crop(p, []graph.Span{{Start: from, Step: 1, Len: n}, {Step: 1, Len: 5}})
+	}
 	sub := func(x, y *graph.Node) *graph.Node { return graph.Binary(ir.Sub, x, y) }
 	for _, c := range []struct {
 		name     string
@@ -37,6 +44,7 @@ func TestFallbacks(t *testing.T) {
 		{"a scatter", graph.Scatter(ir.Add, p, index(2, 9), table, 0), rowMajor, 0, false, 1},
 		{"a transposed leaf", sub(p, total(taken)), []int{1, 4}, 0, false, 2},
 		{"few bindings", sub(p, total(taken)), rowMajor, 4, true, 2},
+		{"parts", graph.Cat(0, []*graph.Node{graph.Binary(ir.Mul, rows(0, 1), sum(1)), sub(rows(1, 3), sum(3))}), rowMajor, 0, true, 3},
 	} {
 		plan, err := Graph(simplify.Nodes([]*graph.Node{c.root}), c.bindings, []Fallback{{Output: 0, Leaf: 0, Strides: c.strides}})
 		if err != nil {
@@ -45,6 +53,19 @@ func TestFallbacks(t *testing.T) {
 		}
 		if plan.FallsBack != c.falls || len(plan.Steps) != c.kernels {
 			t.Errorf("%s: it falls back: %v with %d kernels, want %v with %d", c.name, plan.FallsBack, len(plan.Steps), c.falls, c.kernels)
+		}
+		for _, s := range plan.Steps {
+			if !plan.FallsBack || s.Args[0].Index != plan.Outputs[0].Index {
+				continue
+			}
+			// The store is of Where(failed, old, new), and old is the leaf's element.
+			body := s.Kernel.Body
+			store := body[len(body)-1]
+			old := body[body[store.Src[0]].Src[1]]
+			want := Arg{Kind: ir.In, Leaf: true, Offset: s.Args[store.Arg].Offset}
+			if got := s.Args[old.Arg]; got != want || !reflect.DeepEqual(old.View, store.View) {
+				t.Errorf("%s: the old elements are %+v at %v, want %+v at %v", c.name, got, old.View, want, store.View)
+			}
 		}
 	}
 }
