@@ -81,7 +81,9 @@ type Arg struct {
 	Kind  ArgKind
 	DType DType
 	// Len, for Out: every write is to one of the Len elements from the offset
-	// on. No element is written twice.
+	// on. No element is written twice: [Verify] checks each store exactly, and two
+	// stores if their views have equal coefficients or no gaps. Elements in the
+	// gaps of a view keep their values.
 	Len int
 	// Part, for Out: the offset may be other than 0. The call changes no
 	// element of the buffer outside the part.

@@ -1,7 +1,6 @@
 package ir
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -317,68 +316,4 @@ func verifyAt(k *Kernel, v *View, d DType) error {
 		return errors.New("an index but no status argument")
 	}
 	return nil
-}
-
-// verifyOutputs checks that stores write every Out argument, none of its
-// elements twice, and nothing past its length.
-func verifyOutputs(k *Kernel) error {
-	written := make([]int, len(k.Args))
-	used := make([]bool, len(k.Args))
-	for i := range k.Body {
-		in := &k.Body[i]
-		if r := Routines[in.Op]; r != nil {
-			for _, arg := range r.Whole(k) {
-				used[arg] = true
-			}
-		}
-		if in.Op != Store {
-			continue
-		}
-		used[in.Arg] = true
-		n, err := verifyWrites(k, in)
-		if err != nil {
-			return fmt.Errorf("instruction %d: Store: %w", i, err)
-		}
-		written[in.Arg] += n
-	}
-	for i, a := range k.Args {
-		if a.Kind == Out && (!used[i] || written[i] > a.Len) {
-			return fmt.Errorf("argument %d: %d elements stored, of %d", i, written[i], a.Len)
-		}
-	}
-	return nil
-}
-
-// verifyWrites checks that a store writes different elements at different
-// points, within its argument, and returns how many.
-func verifyWrites(k *Kernel, in *Instr) (int, error) {
-	type loop struct{ stride, len int }
-	var loops []loop
-	n := 1
-	for a, axis := range k.Axes {
-		if !in.Domain.Has(a) {
-			continue
-		}
-		n *= axis.Len
-		if axis.Len > 1 {
-			loops = append(loops, loop{max(in.View.Coef[a], -in.View.Coef[a]), axis.Len})
-		}
-	}
-	lo, hi := k.Extent(in)
-	if lo == hi {
-		return 0, nil
-	}
-	if lo < 0 || hi > k.Args[in.Arg].Len {
-		return 0, fmt.Errorf("elements %d to %d of %d", lo, hi-1, k.Args[in.Arg].Len)
-	}
-	// Each axis has to step over all that the finer ones reach.
-	slices.SortFunc(loops, func(a, b loop) int { return cmp.Compare(a.stride, b.stride) })
-	reach := 0
-	for _, l := range loops {
-		if l.stride <= reach {
-			return 0, errors.New("an element is written twice")
-		}
-		reach += l.stride * (l.len - 1)
-	}
-	return n, nil
 }

@@ -1,6 +1,7 @@
 package ir
 
 import (
+	"slices"
 	"strings"
 	"testing"
 )
@@ -79,7 +80,12 @@ func TestVerifyRejects(t *testing.T) {
 		{"store before the start", padded, func(k *Kernel) { k.Body[6].View.Coef = []int{-1} }, "Store: elements -7 to 0 of 8"},
 		{"store twice", softmax, func(k *Kernel) { k.Body[6].View = &View{Coef: []int{7, 1}} }, "written twice"},
 		{"store over fewer axes", softmax, func(k *Kernel) { k.Body[6].View = &View{Coef: []int{1, 0}} }, "written twice"},
-		{"two stores of all", padded, func(k *Kernel) { k.Body = append(k.Body, k.Body[6]) }, "argument 2: 16 elements stored, of 8"},
+		{"two stores of all", padded, func(k *Kernel) { k.Body = append(k.Body, k.Body[6]) }, "instruction 7: Store: an element is written twice"},
+		{"stores of more than all", padded, func(k *Kernel) {
+			k.Args[2].Len, k.Body[6].View.Coef = 15, []int{2}
+			k.Body = append(k.Body, k.Body[6])
+			k.Body[7].View = &View{Off: 1, Coef: []int{1}}
+		}, "argument 2: 16 elements stored, of 15"},
 
 		{"map that reduces", take, func(k *Kernel) {
 			k.Body = append(k.Body[:2], Instr{Op: Sum, Type: Float32, Src: []int{1}, Axes: 2, Domain: 1},
@@ -168,5 +174,51 @@ func TestRules(t *testing.T) {
 		if got := ruleOf(op) != nil; got != want {
 			t.Errorf("%v has a rule: %v, want %v", op, got, want)
 		}
+	}
+}
+
+// Stores to one argument write different elements: all pairs of small ones, compared
+// with the elements that they list.
+func TestStoreRanges(t *testing.T) {
+	elements := func(r storeRange) []int {
+		list := []int{r.lo}
+		for _, l := range r.loops {
+			var next []int
+			for x := range l.len {
+				for _, e := range list {
+					next = append(next, e+x*l.stride)
+				}
+			}
+			list = next
+		}
+		return list
+	}
+	for _, loops := range [][]loop{
+		nil,
+		{{1, 4}},
+		{{3, 4}},
+		{{1, 2}, {2, 3}},
+		{{1, 2}, {5, 3}},
+		{{2, 3}, {7, 2}},
+		{{2, 2}, {3, 2}, {6, 2}, {14, 3}},
+		{{1, 2}, {3, 3}, {10, 2}, {21, 2}},
+	} {
+		r := storeRange{lo: 50, loops: loops}
+		list := elements(r)
+		r.hi = list[len(list)-1] + 1
+		for lo := range 100 {
+			s := storeRange{lo, lo + r.hi - r.lo, loops}
+			want := slices.ContainsFunc(elements(s), func(e int) bool { return slices.Contains(list, e) })
+			if got := r.overlaps(s); got != want {
+				t.Errorf("%v from %d and from %d: overlaps is %v, want %v", loops, r.lo, lo, got, want)
+			}
+		}
+	}
+	row, gaps := storeRange{0, 4, []loop{{1, 4}}}, storeRange{1, 10, []loop{{4, 3}}}
+	if row.overlaps(gaps) {
+		t.Error("a range with gaps, beside another: overlaps is true, though it is not known")
+	}
+	if block := (storeRange{3, 9, []loop{{1, 2}, {2, 3}}}); !row.overlaps(block) {
+		t.Error("two dense ranges: overlaps is false")
 	}
 }
