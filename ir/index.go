@@ -36,7 +36,7 @@ func (k *Kernel) CheckDomain() AxisSet {
 
 // CheckStrides is how far a step along each axis moves the position at which a
 // bad index is reported: the row-major order of CheckDomain, 0 elsewhere.
-func (k *Kernel) CheckStrides() []int { return RowMajor(k.Axes, k.CheckDomain()) }
+func (k *Kernel) CheckStrides() []int { return DenseStrides(k.Axes, k.CheckDomain()) }
 
 // CheckPoint returns the positions along the axes of CheckDomain, 0 along
 // others, of the point with a reported position.

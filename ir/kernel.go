@@ -155,9 +155,9 @@ type Kernel struct {
 	Body     []Instr
 }
 
-// RowMajor returns the strides of a dense row-major array over those axes that are in
+// DenseStrides returns the strides of a dense row-major array over those axes that are in
 // a set, 0 for others.
-func RowMajor(axes []Axis, in AxisSet) []int {
+func DenseStrides(axes []Axis, in AxisSet) []int {
 	strides, n := make([]int, len(axes)), 1
 	for a := len(axes) - 1; a >= 0; a-- {
 		if in.Has(a) {

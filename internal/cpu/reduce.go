@@ -41,7 +41,7 @@ func (a *assembler) reduction(i int) int {
 		r.arg = simd.ArgMaxes[typ]
 		r.acc = ir.Int32
 		put(unsafe.Pointer(&r.start), ir.Int32, ir.Int(ir.Int32, -1))
-		r.first = a.affine(0, ir.RowMajor(a.space.Axes, in.Axes), 0)
+		r.first = a.affine(0, ir.DenseStrides(a.space.Axes, in.Axes), 0)
 	} else {
 		r.routine = simd.Reductions[in.Op][typ]
 		r.acc = r.routine.Acc

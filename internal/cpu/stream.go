@@ -121,7 +121,7 @@ func (r *streamRunner) addPhase(s *space, p schedule) {
 		r.results = append(r.results, res)
 
 		load := ir.Instr{Op: ir.Load, Type: in.Type, Arg: len(s.Args)}
-		load.View = &ir.View{Coef: ir.RowMajor(s.Axes, ir.Axes(r.kept...))}
+		load.View = &ir.View{Coef: ir.DenseStrides(s.Axes, ir.Axes(r.kept...))}
 		*in = load
 		s.Args = append(s.Args, ir.Arg{Kind: ir.In, DType: load.Type})
 	}

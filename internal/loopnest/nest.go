@@ -158,7 +158,7 @@ func strides(k *ir.Kernel, rank []int) [][]int {
 			f[in.Axis] = 1
 			list = append(list, f)
 		case ir.ArgMax:
-			list = append(list, ir.RowMajor(k.Axes, in.Axes))
+			list = append(list, ir.DenseStrides(k.Axes, in.Axes))
 		}
 	}
 	return list

@@ -77,7 +77,7 @@ func (sc *scope) accumulate(r *reducer, acc *shader.Var, lanes int) {
 	x := sc.value(in.Src[0])
 	rank := value{nil}
 	if in.Op == ir.ArgMax {
-		rank = sc.linear(0, ir.RowMajor(p.k.Axes, in.Axes))
+		rank = sc.linear(0, ir.DenseStrides(p.k.Axes, in.Axes))
 	}
 	launder := in.Op == ir.Sum && p.factorable(&p.k.Body[in.Src[0]], in.Axes)
 	list := make([]*shader.Expr, lanes)
