@@ -112,7 +112,7 @@ func (l *load) run(f *activation, dst unsafe.Pointer, inner *nestAxis) {
 			stride += inner.guards[j] * step / q.div * q.stride
 		}
 	}
-	n := (hi - lo + step - 1) / step
+	n := loopnest.CeilDiv(hi-lo, step)
 	switch {
 	case n == inner.n:
 	case step > 1:
