@@ -61,12 +61,13 @@ func plotBench(path string, rows []bench.Row) error {
 		diagrams = append(diagrams, p)
 	}
 	width := min(len(diagrams), columns)
-	height := (len(diagrams) + columns - 1) / columns
-	grid := make([][]*plot.Plot, height)
-	for i := range grid {
-		grid[i] = make([]*plot.Plot, width)
-		copy(grid[i], diagrams[i*columns:])
+	var grid [][]*plot.Plot
+	for some := range slices.Chunk(diagrams, columns) {
+		line := make([]*plot.Plot, width) // the last may end in nil
+		copy(line, some)
+		grid = append(grid, line)
 	}
+	height := len(grid)
 	c := canvases[plotFormat(path)](vg.Length(width)*side, vg.Length(height)*side*3/4)
 	tiles := draw.Tiles{Cols: width, Rows: height, PadX: vg.Centimeter / 2, PadY: vg.Centimeter / 2,
 		PadLeft: vg.Centimeter / 4, PadRight: vg.Centimeter / 4, PadTop: vg.Centimeter / 4, PadBottom: vg.Centimeter / 4}
