@@ -54,9 +54,9 @@ func (n *Nest) ColumnMajor() bool {
 	return step(ir.M) < step(ir.N)
 }
 
-// Separates reports whether different positions along the axes over which a view
-// varies lead to different elements, whatever its index: each stride exceeds the
-// reach of all smaller ones together.
+// Separates reports whether different positions along the axes that a view depends
+// on lead to different elements, whatever its index: each stride exceeds the reach of
+// all smaller ones together.
 func Separates(v *ir.View, axes []ir.Axis) bool {
 	type loop struct{ n, stride int }
 	loops := []loop{{v.Len, abs(v.Stride)}}

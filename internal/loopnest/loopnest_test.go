@@ -49,7 +49,7 @@ func TestSeparates(t *testing.T) {
 		{10, 64, []int{5, 64}, []int{0, 1}, true},  // rows of 64
 		{10, 1, []int{5, 64}, []int{0, 10}, true},  // columns of 10
 		{10, 1, []int{5, 64}, []int{0, 9}, false},  // that overlap
-		{10, 64, []int{5, 64}, []int{1, 1}, false}, // two axes that walk alike
+		{10, 64, []int{5, 64}, []int{1, 1}, false}, // two axes of equal stride
 		{10, 64, []int{1, 64}, []int{1, -1}, true}, // of which one has a single position
 		{1, 0, []int{4}, []int{1}, true},           // an index that names one place
 		{2, 0, []int{4}, []int{1}, false},          // or leads nowhere
