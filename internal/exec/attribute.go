@@ -220,14 +220,14 @@ func locate(x *compile.Index, k *ir.Kernel, position int, dims []int) []int {
 // dependencies lists, for each output, the outputs that it fails with: the CoOutputs
 // of the nodes that it is computed from.
 func (c *capture) dependencies() [][]int {
-	if len(c.bundled) == 0 {
+	if len(c.dependents) == 0 {
 		return nil
 	}
-	words := (len(c.bundles) + 63) / 64
-	sets := make([]uint64, words*len(c.nodes)) // by node: the bundles that it depends on
+	words := (len(c.coOutputs) + 63) / 64
+	sets := make([]uint64, words*len(c.nodes)) // by node: the CoOutputs that it depends on
 	set := func(i int32) []uint64 { return sets[words*int(i):][:words] }
-	for _, b := range c.bundled {
-		set(b.number)[b.bundle/64] |= 1 << (b.bundle % 64)
+	for _, b := range c.dependents {
+		set(b.number)[b.coOutputs/64] |= 1 << (b.coOutputs % 64)
 	}
 	for i := range c.nodes {
 		for _, s := range c.nodes[i].src {
@@ -238,7 +238,7 @@ func (c *capture) dependencies() [][]int {
 	}
 	list := make([][]int, len(c.outputs))
 	for o := range c.outputs {
-		for k, b := range c.bundles {
+		for k, b := range c.coOutputs {
 			if set(c.outputs[o].number)[k/64]>>(k%64)&1 == 0 {
 				continue
 			}

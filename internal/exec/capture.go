@@ -27,12 +27,12 @@ type capture struct {
 	outputs []output
 	empty   []*graph.Node // roots without elements
 
-	roots     []*graph.Node      // to be stored: those asked for, then those retained
-	old       []*graph.Node      // in a transaction, the previous values of the roots asked for
-	fallbacks []compile.Fallback // in a transaction, in the order of the roots
-	bundles   []*graph.CoOutputs
-	bundle    map[*graph.CoOutputs]int32 // the index in bundles
-	bundled   []bundled
+	roots      []*graph.Node      // to be stored: those asked for, then those retained
+	old        []*graph.Node      // in a transaction, the previous values of the roots asked for
+	fallbacks  []compile.Fallback // in a transaction, in the order of the roots
+	coOutputs  []*graph.CoOutputs
+	coIndex    map[*graph.CoOutputs]int32 // the index in coOutputs
+	dependents []dependent
 
 	foreign []*graph.Node // to be computed by other devices before this capture can run
 	casts   []hostCast    // to be computed on the host before this capture can run
@@ -67,8 +67,9 @@ type output struct {
 	nodes  []*graph.Node
 }
 
-// A bundled node fails with the CoOutputs of a bundle that it does not belong to.
-type bundled struct{ number, bundle int32 }
+// A dependent is a node that fails with the nodes of some CoOutputs, and is none of
+// them. Both are given by number.
+type dependent struct{ number, coOutputs int32 }
 
 // A frame is a node whose operands are being numbered.
 type frame struct {
@@ -78,7 +79,7 @@ type frame struct {
 }
 
 var captures = sync.Pool{New: func() any {
-	return &capture{number: map[*graph.Node]int32{}, bundle: map[*graph.CoOutputs]int32{}}
+	return &capture{number: map[*graph.Node]int32{}, coIndex: map[*graph.CoOutputs]int32{}}
 }}
 
 // newCapture captures the graph of roots for a device, nil for any. For old see
@@ -89,9 +90,9 @@ func newCapture(d *Device, roots, old []*graph.Node) *capture {
 	c.roots = append(c.roots, roots...)
 	c.old = append(c.old, old...)
 	for i := 0; i < len(c.roots); i++ {
-		known := len(c.bundles)
+		known := len(c.coOutputs)
 		c.walk(c.roots[i])
-		c.addCoOutputs(c.bundles[known:])
+		c.addCoOutputs(c.coOutputs[known:])
 	}
 	c.addRetained()
 	for _, n := range c.roots {
@@ -109,16 +110,16 @@ func (c *capture) keyOutputs() {
 	for i := range c.outputs {
 		c.keyInt(int(c.outputs[i].number))
 	}
-	for _, b := range c.bundles {
+	for _, b := range c.coOutputs {
 		c.keyInt(len(b.Nodes))
 		for _, m := range b.Nodes {
 			c.keyInt(c.outputOf(m))
 		}
 	}
-	c.keyInt(len(c.bundled))
-	for _, b := range c.bundled {
+	c.keyInt(len(c.dependents))
+	for _, b := range c.dependents {
 		c.keyInt(int(b.number))
-		c.keyInt(int(b.bundle))
+		c.keyInt(int(b.coOutputs))
 	}
 }
 
@@ -129,12 +130,12 @@ func (c *capture) release() {
 		return // a map that was large is slow to clear
 	}
 	clear(c.number)
-	clear(c.bundle)
+	clear(c.coIndex)
 	*c = capture{
 		key: c.key[:0], nodes: emptied(c.nodes), uses: c.uses[:0], number: c.number, leaves: emptied(c.leaves), scalars: c.scalars[:0],
 		outputs: emptied(c.outputs), empty: emptied(c.empty),
 		roots: emptied(c.roots), old: emptied(c.old), fallbacks: emptied(c.fallbacks),
-		bundles: emptied(c.bundles), bundle: c.bundle, bundled: c.bundled[:0],
+		coOutputs: emptied(c.coOutputs), coIndex: c.coIndex, dependents: c.dependents[:0],
 		foreign: emptied(c.foreign), casts: emptied(c.casts),
 		stack: emptied(c.stack[:cap(c.stack)]), done: c.done[:0], operands: c.operands[:0], strides: c.strides[:0],
 	}
@@ -166,7 +167,7 @@ func (c *capture) walk(root *graph.Node) {
 		c.number[n] = i
 		c.done = append(c.done[:first], i)
 		if n.CoOutputs != nil {
-			c.addBundle(n, i)
+			c.noteCoOutputs(n, i)
 		}
 	}
 	c.done = c.done[:0]
@@ -284,16 +285,16 @@ func (l *leaf) align() int {
 	return 0
 }
 
-// addBundle notes the CoOutputs of n, which has number i.
-func (c *capture) addBundle(n *graph.Node, i int32) {
-	b, ok := c.bundle[n.CoOutputs]
+// noteCoOutputs notes the CoOutputs of n, which has number i.
+func (c *capture) noteCoOutputs(n *graph.Node, i int32) {
+	b, ok := c.coIndex[n.CoOutputs]
 	if !ok {
-		b = int32(len(c.bundles))
-		c.bundle[n.CoOutputs] = b
-		c.bundles = append(c.bundles, n.CoOutputs)
+		b = int32(len(c.coOutputs))
+		c.coIndex[n.CoOutputs] = b
+		c.coOutputs = append(c.coOutputs, n.CoOutputs)
 	}
 	if !slices.Contains(n.CoOutputs.Nodes, n) {
-		c.bundled = append(c.bundled, bundled{i, b})
+		c.dependents = append(c.dependents, dependent{i, b})
 	}
 }
 

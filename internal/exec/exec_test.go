@@ -308,8 +308,8 @@ func TestComputedWhereCommitted(t *testing.T) {
 	}
 }
 
-// Nodes of a bundle may belong to different devices.
-func TestBundleOfTwoDevices(t *testing.T) {
+// Nodes of the same CoOutputs may belong to different devices.
+func TestCoOutputsOnTwoDevices(t *testing.T) {
 	one, two := newDevice(), newDevice()
 	defer one.Close()
 	defer two.Close()

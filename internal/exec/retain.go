@@ -8,10 +8,10 @@ import (
 	"github.com/tensorken/tensorken/ir"
 )
 
-// addCoOutputs adds to the roots the nodes of bundles that have no value yet and
+// addCoOutputs adds to the roots the nodes of CoOutputs that have no value yet and
 // belong to the capture's device.
-func (c *capture) addCoOutputs(bundles []*graph.CoOutputs) {
-	for _, b := range bundles {
+func (c *capture) addCoOutputs(sets []*graph.CoOutputs) {
+	for _, b := range sets {
 		for _, m := range b.Nodes {
 			switch v := m.Value(); {
 			case v != nil && v.Err != nil:

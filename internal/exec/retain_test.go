@@ -135,14 +135,14 @@ func TestWorth(t *testing.T) {
 	}
 }
 
-// TestCoOutputs captures a node of a bundle: what the bundle asks for becomes roots.
+// TestCoOutputs captures a node with CoOutputs: those without a value become roots.
 func TestCoOutputs(t *testing.T) {
 	x := stored(4)
 	a, b, done := neg(x), graph.Unary(ir.Exp, x), stored(4)
-	bundle := &graph.CoOutputs{Nodes: []*graph.Node{a, b, done}}
+	set := &graph.CoOutputs{Nodes: []*graph.Node{a, b, done}}
 	inner := graph.Unary(ir.Sin, x) // no member: it fails with the members
 	for _, n := range []*graph.Node{a, b, inner} {
-		n.CoOutputs = bundle
+		n.CoOutputs = set
 	}
 	root := neg(inner)
 	c := newCapture(nil, []*graph.Node{root}, nil)
@@ -154,7 +154,7 @@ func TestCoOutputs(t *testing.T) {
 		t.Errorf("dependencies are %v, want those of the first output on the others", got)
 	}
 	failed := graph.Buffer(ir.Float32, []int{4}, &graph.Value{Err: errBad})
-	bundle.Nodes = append(bundle.Nodes, failed)
+	set.Nodes = append(set.Nodes, failed)
 	d := newCapture(nil, []*graph.Node{root}, nil)
 	defer d.release()
 	if d.failed != errBad {
