@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/tensorken/tensorken/internal/hostmem"
+	"github.com/tensorken/tensorken/internal/loopnest"
 	"github.com/tensorken/tensorken/ir"
 )
 
@@ -14,15 +16,15 @@ func (p *Plan) String() string {
 	var b strings.Builder
 	var bytes, flops int
 	for _, s := range p.Steps {
-		c := CostOf(s.Kernel)
+		c := costOf(s.Kernel)
 		bytes += c.Read + c.Written
 		flops += c.FLOPs
 	}
-	fmt.Fprintf(&b, "%s, %s moved, %s\n", count(len(p.Steps), "kernel"), size(bytes), operations(flops))
+	fmt.Fprintf(&b, "%s, %s moved, %s\n", count(len(p.Steps), "kernel"), hostmem.Size(bytes), operations(flops))
 	for i, s := range p.Steps {
-		c := CostOf(s.Kernel)
+		c := costOf(s.Kernel)
 		fmt.Fprintf(&b, "%3d %-11s %-24s reads %s, writes %s, %s: %s\n", i+1, kind(s.Kernel), space(s.Kernel),
-			size(c.Read), size(c.Written), operations(c.FLOPs), strings.Join(work(s.Kernel), " "))
+			hostmem.Size(c.Read), hostmem.Size(c.Written), operations(c.FLOPs), strings.Join(work(s.Kernel), " "))
 	}
 	return b.String()
 }
@@ -32,15 +34,6 @@ func count(n int, what string) string {
 		return "1 " + what
 	}
 	return fmt.Sprintf("%d %ss", n, what)
-}
-
-// size is a number of bytes in the unit that suits it.
-func size(n int) string {
-	units, u, x := []string{"B", "KiB", "MiB", "GiB", "TiB"}, 0, float64(n)
-	for ; x >= 1024 && u < len(units)-1; u++ {
-		x /= 1024
-	}
-	return fmt.Sprintf("%.4g %s", x, units[u])
 }
 
 // operations is a number of operations in the unit that suits it.
@@ -89,11 +82,11 @@ func work(k *ir.Kernel) []string {
 	return out
 }
 
-// A Cost is the bytes that a kernel reads and writes, and its operations.
-type Cost struct{ Read, Written, FLOPs int }
+// A cost is the bytes that a kernel reads and writes, and its operations.
+type cost struct{ Read, Written, FLOPs int }
 
-// CostOf estimates a kernel's cost.
-func CostOf(k *ir.Kernel) (c Cost) {
+// costOf estimates a kernel's cost.
+func costOf(k *ir.Kernel) (c cost) {
 	points := func(s ir.AxisSet) int { return points(k, s) }
 	for _, in := range k.Body {
 		switch class := in.Op.Class(); {
@@ -114,12 +107,4 @@ func CostOf(k *ir.Kernel) (c Cost) {
 }
 
 // points is the number of points along axes of a kernel.
-func points(k *ir.Kernel, s ir.AxisSet) int {
-	n := 1
-	for a, ax := range k.Axes {
-		if s.Has(a) {
-			n *= ax.Len
-		}
-	}
-	return n
-}
+func points(k *ir.Kernel, s ir.AxisSet) int { return int(loopnest.Points(k.Axes, s)) }

@@ -48,8 +48,8 @@ func TestParseSize(t *testing.T) {
 		"1000": 1000, "7B": 7, "2KiB": 2 << 10, "512MiB": 512 << 20, "6GiB": 6 << 30, "1TiB": 1 << 40, "99999999TiB": math.MaxInt,
 		"": 0, "0": 0, "-1": 0, "1.5GiB": 0, "6GB": 0, "GiB": 0, "many": 0,
 	} {
-		if n, err := ParseSize(text); n != want || (err == nil) != (want > 0) {
-			t.Errorf("ParseSize(%q) = %d, %v, want %d", text, n, err, want)
+		if n, err := parseSize(text); n != want || (err == nil) != (want > 0) {
+			t.Errorf("parseSize(%q) = %d, %v, want %d", text, n, err, want)
 		}
 	}
 }

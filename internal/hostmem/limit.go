@@ -18,7 +18,7 @@ const Variable = "TENSORKEN_MEMORY"
 // group may use. It fails if the variable is no size.
 var Limit = sync.OnceValues(func() (int, error) {
 	if text := os.Getenv(Variable); text != "" {
-		n, err := ParseSize(text)
+		n, err := parseSize(text)
 		if err != nil {
 			return 0, fmt.Errorf("%s: %w", Variable, err)
 		}
@@ -34,9 +34,9 @@ var Limit = sync.OnceValues(func() (int, error) {
 // is.
 const defaultLimit = 8 << 30
 
-// ParseSize reads a positive number of bytes with or without a unit from B to TiB.
+// parseSize reads a positive number of bytes with or without a unit from B to TiB.
 // What an int has no room for is the greatest int.
-func ParseSize(text string) (int, error) {
+func parseSize(text string) (int, error) {
 	number, unit := text, int64(1)
 	for i, u := range []string{"KiB", "MiB", "GiB", "TiB"} {
 		if digits, ok := strings.CutSuffix(text, u); ok {
