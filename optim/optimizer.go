@@ -280,7 +280,7 @@ func update(rule Rule, p, g tensor.Tensor, slots []tensor.Tensor, lr float64, st
 		err = fmt.Errorf("%T makes slots %s", rule, describe(kept...))
 	}
 	if err != nil && slots != nil {
-		err = fmt.Errorf("%w; State has slots %s: are they of this model and rule? optim.State{} starts anew", err, describe(slots...))
+		err = fmt.Errorf("%w; State has slots %s: are they of this model and rule? optim.State{} starts over", err, describe(slots...))
 	}
 	return next, kept, err
 }
@@ -345,7 +345,7 @@ func (s State) fits(params []pytree.Leaf[tensor.Tensor]) error {
 		return nil
 	}
 	others := slices.DeleteFunc(slices.Sorted(maps.Keys(s.Slots)), func(name string) bool { return known[name] })
-	return fmt.Errorf("optim: Step: State has slots %s, which have no parameter in the model: is it the State of this model? optim.State{} starts anew",
+	return fmt.Errorf("optim: Step: State has slots %s, which have no parameter in the model: is it the State of this model? optim.State{} starts over",
 		pytree.Titles(others))
 }
 
