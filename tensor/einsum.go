@@ -224,12 +224,12 @@ func (e *einsum) pair(x, y term, rest []term) term {
 		}
 	}
 	checkLen("Einsum", s, e.operands...)
-	place := func(t term) []int {
+	axesIn := func(t term) []int {
 		axes := make([]int, len(t.labels))
 		for i, l := range t.labels {
 			axes[i] = slices.Index(all, l)
 		}
 		return axes
 	}
-	return term{contract(x.n, place(x), y.n, place(y), s, len(summed)), kept}
+	return term{contract(x.n, axesIn(x), y.n, axesIn(y), s, len(summed)), kept}
 }
