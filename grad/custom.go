@@ -22,7 +22,7 @@ type customCall struct {
 // arguments and results that it is given, which may be others than the call's.
 type customRule func(args, outs, ts []*graph.Node) []*graph.Node
 
-// A callResult is the Rule of the i-th result of a custom call.
+// A callResult is the graph.Node.Call of the i-th result of a custom call.
 type callResult struct {
 	*customCall
 	i int
