@@ -38,7 +38,7 @@ type capture struct {
 	casts   []hostCast    // to be computed on the host before this capture can run
 	failed  error         // of a CoOutput
 
-	stack    []frame
+	walker   graph.Walker
 	done     []int32 // numbers of the finished operands of the nodes on the stack
 	operands []int32 // backs node.src
 	strides  []int   // backs leaf.view.Strides
@@ -70,13 +70,6 @@ type output struct {
 // A dependent is a node that fails with the nodes of some CoOutputs, and is none of
 // them. Both are given by number.
 type dependent struct{ number, coOutputs int32 }
-
-// A frame is a node whose operands are being numbered.
-type frame struct {
-	n    *graph.Node
-	src  []*graph.Node // loaded once, as n drops them when it is computed
-	next int
-}
 
 var captures = sync.Pool{New: func() any {
 	return &capture{number: map[*graph.Node]int32{}, coIndex: map[*graph.CoOutputs]int32{}}
@@ -137,7 +130,7 @@ func (c *capture) release() {
 		roots: emptied(c.roots), old: emptied(c.old), fallbacks: emptied(c.fallbacks),
 		coOutputs: emptied(c.coOutputs), coIndex: c.coIndex, dependents: c.dependents[:0],
 		foreign: emptied(c.foreign), casts: emptied(c.casts),
-		stack: emptied(c.stack[:cap(c.stack)]), done: c.done[:0], operands: c.operands[:0], strides: c.strides[:0],
+		walker: c.walker, done: c.done[:0], operands: c.operands[:0], strides: c.strides[:0],
 	}
 	captures.Put(c)
 }
@@ -151,35 +144,31 @@ func emptied[E any](s []E) []E {
 // keyInt appends an integer to the key.
 func (c *capture) keyInt(x int) { c.key = binary.AppendVarint(c.key, int64(x)) }
 
-// walk numbers root and the nodes it depends on.
+// walk numbers root and the nodes it depends on. The numbers of finished operands
+// are on a stack of their own, c.done, from which leave takes those of its node.
 func (c *capture) walk(root *graph.Node) {
-	c.enter(root)
-	for len(c.stack) > 0 {
-		top := &c.stack[len(c.stack)-1]
-		if top.next < len(top.src) {
-			top.next++
-			c.enter(top.src[top.next-1])
-			continue
-		}
-		n, first := top.n, len(c.done)-len(top.src)
-		c.stack = c.stack[:len(c.stack)-1]
-		i := c.visit(n, c.done[first:])
-		c.number[n] = i
-		c.done = append(c.done[:first], i)
-		if n.CoOutputs != nil {
-			c.noteCoOutputs(n, i)
-		}
-	}
+	c.walker.Walk([]*graph.Node{root}, c.enter, c.leave)
 	c.done = c.done[:0]
 }
 
-// enter numbers a node that has been met or needs no operands; others it pushes on
-// the stack.
-func (c *capture) enter(n *graph.Node) {
+// leave numbers a node whose operands are numbered.
+func (c *capture) leave(n *graph.Node, src []*graph.Node) {
+	first := len(c.done) - len(src)
+	i := c.visit(n, c.done[first:])
+	c.number[n] = i
+	c.done = append(c.done[:first], i)
+	if n.CoOutputs != nil {
+		c.noteCoOutputs(n, i)
+	}
+}
+
+// enter numbers a node that has been met or needs no operands. Of others it returns the
+// operands, loaded once, as n drops them when it is computed.
+func (c *capture) enter(n *graph.Node) (src []*graph.Node, ok bool) {
 	i, ok := c.number[n]
 	if !ok {
 		s := n.State()
-		src := s.Src()
+		src = s.Src()
 		switch {
 		case s.Value != nil:
 			i = c.addLeaf(n, s.Value, shape.Strided{Offset: s.Value.Offset, Strides: s.Value.Strides})
@@ -191,12 +180,12 @@ func (c *capture) enter(n *graph.Node) {
 			c.foreign = append(c.foreign, n)
 			i = c.add(n, nil, -1)
 		default:
-			c.stack = append(c.stack, frame{n: n, src: src})
-			return
+			return src, true
 		}
 		c.number[n] = i
 	}
 	c.done = append(c.done, i)
+	return nil, false
 }
 
 // visit returns the number of n on numbered operands.

@@ -1,36 +1,48 @@
 package graph
 
+// A Walker walks graphs. It keeps its memory from walk to walk, and no node.
+type Walker struct{ stack []frame }
+
+// A frame is a node whose operands are walked.
+type frame struct {
+	n    *Node
+	src  []*Node
+	next int // the operand to enter
+}
+
 // Walk visits the nodes that roots depend on, operands first, in the order of the
 // operands. It does not recurse: graphs may be deep.
 //
 // For each root, and each operand of a node that is walked, enter gives the
 // operands to walk, or false for a node that is not to be visited, such as one
 // that was. leave visits the node once its operands are left.
-func Walk(roots []*Node, enter func(*Node) (src []*Node, ok bool), leave func(n *Node, src []*Node)) {
-	type frame struct {
-		n    *Node
-		src  []*Node
-		next int // the operand to enter
-	}
-	var stack []frame
-	push := func(n *Node) {
-		if src, ok := enter(n); ok {
-			stack = append(stack, frame{n: n, src: src})
-		}
-	}
+func (w *Walker) Walk(roots []*Node, enter func(*Node) (src []*Node, ok bool), leave func(n *Node, src []*Node)) {
 	for _, r := range roots {
-		push(r)
-		for len(stack) > 0 {
-			top := &stack[len(stack)-1]
+		w.push(r, enter)
+		for len(w.stack) > 0 {
+			last := len(w.stack) - 1
+			top := &w.stack[last]
 			if top.next < len(top.src) {
 				top.next++
-				push(top.src[top.next-1])
+				w.push(top.src[top.next-1], enter)
 				continue
 			}
 			leave(top.n, top.src)
-			stack = stack[:len(stack)-1]
+			*top = frame{}
+			w.stack = w.stack[:last]
 		}
 	}
+}
+
+func (w *Walker) push(n *Node, enter func(*Node) (src []*Node, ok bool)) {
+	if src, ok := enter(n); ok {
+		w.stack = append(w.stack, frame{n: n, src: src})
+	}
+}
+
+// Walk is [Walker.Walk], once.
+func Walk(roots []*Node, enter func(*Node) (src []*Node, ok bool), leave func(n *Node, src []*Node)) {
+	new(Walker).Walk(roots, enter, leave)
 }
 
 // Sorted returns all nodes that roots depend on and roots themselves, each
