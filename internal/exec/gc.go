@@ -26,7 +26,7 @@ type pacer struct {
 const (
 	minGCThreshold = 256 << 20
 	maxGCMemory    = 16 // the highest threshold is memory/maxGCMemory
-	maxGCTime      = 32 // a collection may take 1/maxGCTime of the time since the last
+	maxGCTime      = 8  // a collection may take 1/maxGCTime of the time since the last
 )
 
 // isDue reports whether to collect when a number of bytes is held.
