@@ -80,9 +80,6 @@ func abs(x int) int { return max(x, -x) }
 
 // CeilDiv is a/b rounded up, for b > 0.
 func CeilDiv(a, b int) int {
-	if b == 1 {
-		return a
-	}
 	q := a / b
 	if a > q*b {
 		q++
