@@ -28,7 +28,8 @@ type callResult struct {
 	i int
 }
 
-// resultOf returns the result of a custom call that n is; nil if it is none.
+// resultOf returns the callResult that n stands for, nil if n is no result of a custom
+// call.
 func resultOf(n *graph.Node) *callResult {
 	r, _ := n.Call.(*callResult)
 	return r

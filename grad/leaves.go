@@ -101,7 +101,7 @@ func isPresent(n *graph.Node) bool { return n != nil }
 // present returns ns without those that are nil.
 func present(ns []*graph.Node) []*graph.Node { return only(ns, ns) }
 
-// only returns those of ns for which the node of the same position is not nil.
+// only returns ns without the nodes at whose positions of has nil.
 func only(ns, of []*graph.Node) []*graph.Node {
 	list := make([]*graph.Node, 0, len(of))
 	for i, n := range of {

@@ -153,8 +153,8 @@ func partialProd(c *call, _ int) *graph.Node {
 // exclusiveProd returns for each element of a row, along the last axis of x, the
 // product of all other elements of the row. It divides by nothing, so zeros are
 // right in it and in its derivatives. The row, padded with ones to a power of two, is
-// multiplied half by half until one element is left; on the way back each half gets
-// the product of what is outside of both, times the other half.
+// multiplied half by half until one element is left. On the way back each half is given
+// the product of all elements outside it: that outside both halves times the other half.
 func exclusiveProd(x *graph.Node) *graph.Node {
 	last := len(x.Shape) - 1
 	length := x.Shape[last]
@@ -208,9 +208,9 @@ func partialScatter(c *call, i int) *graph.Node {
 
 // partialScatterMul is the product of the other factors of the same element. To
 // divide the whole product by a factor would fail for zeros, so the product leaves
-// them out, and another factor stands for the other zeros: 1 if there is none; if
-// there is one, that zero, as the sum of all zeros, so that its derivative is 1 and
-// second derivatives are right as well; 0 if there are more.
+// them out. A second factor replaces the other zeros. It is 1 if there is none and 0 if
+// there are several. If there is one, the factor is that zero, computed as the sum of
+// all zeros: its derivative is then 1, and second derivatives are right.
 func partialScatterMul(c *call, i int) *graph.Node {
 	base, upd := c.src[0], c.src[2]
 	if i == 0 {

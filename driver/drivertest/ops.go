@@ -78,8 +78,8 @@ func (s *suite) casts() {
 	})
 }
 
-// special computes all ops on special values, and those of two operands on a special
-// value and a number or constant.
+// special computes all ops on special values. An op of two operands is also computed
+// on a special value and a number or constant.
 func (s *suite) special() {
 	s.each(ir.DTypes, func(s *suite, d ir.DType) {
 		for _, c := range cases.Special(d, ir.DTypes) {

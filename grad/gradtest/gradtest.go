@@ -58,8 +58,8 @@ var precisions = map[tensor.DType]precision{
 //	float16   1e-2       4e-3      6.4e-2         1/16
 //	bfloat16  5e-2       3e-2      2.4e-1         1/8
 //
-// The type is, of those of f and of the leaves that it is differentiated by, the one
-// with the largest step. The direction's elements have sizes from 1/2 to 1,
+// The row is that of the largest step among the type of f and the types of the leaves
+// that it is differentiated by. The direction's elements have sizes from 1/2 to 1,
 // times |x| where an element x of the tree is larger than 1. Within two steps
 // along it f must be smooth, without a kink such as ReLU has at 0, and it must
 // give the same for the same tree.
