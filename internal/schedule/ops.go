@@ -2,7 +2,6 @@ package schedule
 
 import (
 	"strings"
-	"sync"
 
 	"github.com/tensorken/tensorken/internal/shader"
 	"github.com/tensorken/tensorken/ir"
@@ -15,7 +14,7 @@ type rule func(x []*shader.Expr) *shader.Expr
 type byClass struct{ float, int, uint, bool rule }
 
 // rules has the ops that are expressions of the language. For other ops, and for
-// classes that a row leaves out, there are functions: see allRules.
+// classes that a row leaves out, there are functions: see ruleOf.
 var rules = [ir.Ops]byClass{
 	ir.Neg:   {float: unary((*shader.Expr).Neg), int: unary((*shader.Expr).Neg), uint: func(x []*shader.Expr) *shader.Expr { return u32(0).Sub(x[0]) }},
 	ir.Floor: {float: unary((*shader.Expr).Floor)},
@@ -55,24 +54,18 @@ func binary(f func(x *shader.Expr, y any) *shader.Expr) rule {
 	return func(x []*shader.Expr) *shader.Expr { return f(x[0], x[1]) }
 }
 
-// ruleOf returns the rule of an op in registers of type t, the type of its last operand; nil
-// if there is none.
-func ruleOf(op ir.Op, t shader.Type) rule { return *allRules()[op].of(t) }
-
-// allRules is rules, with functions where a row leaves a class out: those whose name says
-// op and type, such as exp_f32.
-var allRules = sync.OnceValue(func() *[ir.Ops]byClass {
-	all := rules
-	for op := range all {
-		for _, t := range []shader.Type{shader.F32, shader.I32, shader.U32, shader.Bool} {
-			r, f := all[op].of(t), shader.Function(functionName(ir.Op(op), t))
-			if *r == nil && f != nil {
-				*r = func(x []*shader.Expr) *shader.Expr { return f.Call(x...) }
-			}
-		}
+// ruleOf returns the rule of an op in registers of type t, the type of its last operand:
+// that of its row or, where the row leaves the class out, the function whose name says op
+// and type, such as exp_f32. It is nil if there is neither.
+func ruleOf(op ir.Op, t shader.Type) rule {
+	if r := *rules[op].of(t); r != nil {
+		return r
 	}
-	return &all
-})
+	if f := shader.Function(functionName(op, t)); f != nil {
+		return func(x []*shader.Expr) *shader.Expr { return f.Call(x...) }
+	}
+	return nil
+}
 
 func functionName(op ir.Op, t shader.Type) string {
 	return strings.ToLower(op.String()) + "_" + t.String()

@@ -1,15 +1,23 @@
 package shader
 
-import "sync"
+import (
+	"sync"
+	"weak"
+)
 
 // Function returns the named function, nil if there is none. Those of elementwise
 // ops are named by the op and the type of registers, as exp_f32, casts of floats by
 // the element type, as uint8_of. Their results are those that the design's section
 // "Numbers" gives, for all operands. Functions that these call are in the table too.
-func Function(name string) *Func { return Functions()[name] }
+func Function(name string) *Func {
+	if f := Functions()[name]; f != nil {
+		return f()
+	}
+	return nil
+}
 
-// Functions is the table of functions, made when it is first used.
-var Functions = sync.OnceValue(func() map[string]*Func {
+// Functions has what makes each function.
+var Functions = sync.OnceValue(func() map[string]func() *Func {
 	l := library{}
 	l.comparisons()
 	l.exponentials()
@@ -21,34 +29,48 @@ var Functions = sync.OnceValue(func() map[string]*Func {
 	return l
 })
 
-// A library is functions by name. A function is defined after those it calls.
-type library map[string]*Func
+// A library has what makes each function, by name.
+type library map[string]func() *Func
 
-// define adds a function of parameters; body makes its statements and returns
-// its result.
-func (l library) define(name string, params []*Var, body func(b *Block, x []*Expr) *Expr) {
-	f := &Func{Name: name, Params: params, Body: &Block{}}
-	x := make([]*Expr, len(params))
-	for i, p := range params {
-		x[i] = p.Ref()
+// define adds a function of parameters of type t; body makes its statements and returns
+// its result. The function lives as long as programs call it: all together they are
+// thousands of values, which each of the collections that package exec forces would mark.
+func (l library) define(name string, t Type, params []string, body func(b *Block, x []*Expr) *Expr) {
+	var mu sync.Mutex
+	var last weak.Pointer[Func]
+	l[name] = func() *Func {
+		mu.Lock()
+		defer mu.Unlock()
+		if f := last.Value(); f != nil {
+			return f
+		}
+		f := &Func{Name: name, Body: &Block{}}
+		var x []*Expr
+		for _, p := range params {
+			v := &Var{Name: p, Type: t}
+			f.Params, x = append(f.Params, v), append(x, v.Ref())
+		}
+		result := body(f.Body, x)
+		f.Body.Return(result)
+		f.Result = result.Type
+		last = weak.Make(f)
+		return f
 	}
-	result := body(f.Body, x)
-	f.Body.Return(result)
-	f.Result = result.Type
-	l[name] = f
 }
+
+var x, ab = []string{"x"}, []string{"a", "b"} // names of parameters
 
 // unary adds a function of x.
 func (l library) unary(name string, t Type, body func(b *Block, x *Expr) *Expr) {
-	l.define(name, []*Var{{Name: "x", Type: t}}, func(b *Block, x []*Expr) *Expr { return body(b, x[0]) })
+	l.define(name, t, x, func(b *Block, x []*Expr) *Expr { return body(b, x[0]) })
 }
 
 // binary adds a function of a and b.
 func (l library) binary(name string, t Type, body func(s *Block, a, b *Expr) *Expr) {
-	l.define(name, []*Var{{Name: "a", Type: t}, {Name: "b", Type: t}}, func(b *Block, x []*Expr) *Expr { return body(b, x[0], x[1]) })
+	l.define(name, t, ab, func(b *Block, x []*Expr) *Expr { return body(b, x[0], x[1]) })
 }
 
-func (l library) call(name string, args ...*Expr) *Expr { return l[name].Call(args...) }
+func (l library) call(name string, args ...*Expr) *Expr { return l[name]().Call(args...) }
 
 // returnIf ends a function with a result where a condition holds.
 func (b *Block) returnIf(cond *Expr, result any, t Type) {

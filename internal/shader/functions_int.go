@@ -78,8 +78,7 @@ func (l library) conversions() {
 var turns = [2][4]int{{13, 15, 26, 6}, {17, 29, 16, 24}}
 
 func (l library) keys() {
-	words := []*Var{{Name: "k0", Type: U32}, {Name: "k1", Type: U32}, {Name: "c0", Type: U32}, {Name: "c1", Type: U32}}
-	l.define("threefry_u32", words, func(s *Block, w []*Expr) *Expr {
+	l.define("threefry_u32", U32, []string{"k0", "k1", "c0", "c1"}, func(s *Block, w []*Expr) *Expr {
 		k2 := s.Let("k2", Number(U32, 0x1bd11bda).Xor(w[0]).Xor(w[1]))
 		key := [3]*Expr{w[0], w[1], k2}
 		x := s.Var("x", w[2].Add(w[0]))

@@ -3,8 +3,8 @@ package shader
 import "testing"
 
 func TestFunctions(t *testing.T) {
-	for name, f := range Functions() {
-		if f.Name != name || f.Result == (Type{}) || len(f.Params) == 0 {
+	for name, get := range Functions() {
+		if f := get(); f.Name != name || f.Result == (Type{}) || len(f.Params) == 0 {
 			t.Errorf("function %s: %+v", name, f)
 		}
 	}
