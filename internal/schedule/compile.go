@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/bits"
+	"slices"
 
 	"github.com/tensorken/tensorken/driver"
 	"github.com/tensorken/tensorken/internal/loopnest"
@@ -25,7 +26,6 @@ func Compile(k *ir.Kernel, t Target) (*shader.Program, error) {
 	if c.empty() {
 		return c.program, nil
 	}
-	c.findStatus()
 	templates[k.Template](c)
 	if c.err != nil {
 		return nil, c.err
@@ -54,7 +54,8 @@ type compiler struct {
 }
 
 func newCompiler(k *ir.Kernel, t Target, p *shader.Program) *compiler {
-	return &compiler{k: loopnest.Canonical(k), t: t, program: p, status: -1}
+	status := slices.IndexFunc(k.Args, func(a ir.Arg) bool { return a.Kind == ir.Status })
+	return &compiler{k: loopnest.Canonical(k), t: t, program: p, status: status}
 }
 
 // empty reports whether nothing is stored: an axis that is not reduced has length

@@ -174,19 +174,12 @@ func (q *gemvPass) multiplyDepth() {
 		first = root.Let("begin", q.at.split.Mul(q.perSplit*step))
 		last = root.Let("end", first.Add(q.perSplit*step).Min(last))
 	}
-	outer := root.block()
-	at := outer.Var("k0", first)
-	k0 := at.Ref()
-	loop := outer.block()
-	loop.head = &shader.For{Var: at, Cond: k0.Add(step).Le(last), Next: k0.Add(step), Body: loop.Block}
-	q.multiplyStep(loop, k0, rows, columns, acc, nil)
-	loop.end()
-	if q.depth%step != 0 {
-		rest := outer.when(k0.Lt(last))
-		q.multiplyStep(rest, k0, rows, columns, acc, u32(q.depth))
-		rest.end()
-	}
-	outer.end()
+	root.steps("k0", first, last, step, q.depth%step != 0, func(sc *scope, k0, clamp *shader.Expr) {
+		if clamp != nil { // in the last split, whose end is a constant
+			clamp = u32(q.depth)
+		}
+		q.multiplyStep(sc, k0, rows, columns, acc, clamp)
+	})
 	for r := range acc {
 		for j, d := range acc[r] {
 			d := d.Ref()

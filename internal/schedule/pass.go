@@ -108,11 +108,7 @@ func (p *pass) share(t shader.Type, n int) *shader.Shared {
 // buffer at base + n, or base + 2n for a vector of two. Name names the words read.
 func (p *pass) loadScratch(sc *scope, scratch int, t shader.Type, name string, base int, n *shader.Expr) *shader.Expr {
 	b := p.words(scratch, shader.U32, false)
-	word := func(name string, index *shader.Expr) *shader.Expr {
-		v := &shader.Var{Name: name, Type: shader.U32}
-		sc.Do(&shader.Load{Dst: []*shader.Var{v}, Declare: true, Buffer: b, Index: index})
-		return v.Ref()
-	}
+	word := func(name string, index *shader.Expr) *shader.Expr { return sc.loadAt(b, index, name, false).Ref() }
 	if t.Width == 2 {
 		return shader.Vec(2, word(name+"x", pairAt(base, n)), word(name+"y", pairAt(base+1, n)))
 	}
@@ -122,11 +118,11 @@ func (p *pass) loadScratch(sc *scope, scratch int, t shader.Type, name string, b
 func (p *pass) storeScratch(sc *scope, scratch int, base int, n, x *shader.Expr) {
 	b := p.words(scratch, shader.U32, true)
 	if x.Type.Width == 2 {
-		sc.Do(&shader.Store{Buffer: b, Index: pairAt(base, n), Values: []*shader.Expr{x.At(0)}})
-		sc.Do(&shader.Store{Buffer: b, Index: pairAt(base+1, n), Values: []*shader.Expr{x.At(1)}})
+		sc.storeAt(b, pairAt(base, n), x.At(0))
+		sc.storeAt(b, pairAt(base+1, n), x.At(1))
 		return
 	}
-	sc.Do(&shader.Store{Buffer: b, Index: number(n.Type, base).Add(n), Values: []*shader.Expr{x.Bitcast(shader.U32)}})
+	sc.storeAt(b, number(n.Type, base).Add(n), x.Bitcast(shader.U32))
 }
 
 func pairAt(base int, n *shader.Expr) *shader.Expr {

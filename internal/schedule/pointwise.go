@@ -18,7 +18,9 @@ func (c *compiler) pointwise() {
 // which executes the given stores. reduced, if not nil, computes the values of
 // reductions.
 func (c *compiler) points(axes []int, stores []int, reduced func(sc *scope, i int)) {
-	axes = c.ordered(axes, stores)
+	if len(stores) > 0 { // the first of them goes through memory in row-major order
+		axes = inMemory(axes, c.k.Body[stores[0]].View)
+	}
 	if other := c.transposes(axes); other >= 0 {
 		c.transposeTiles(axes, other, stores, reduced)
 		return
@@ -30,9 +32,7 @@ func (c *compiler) points(axes []int, stores []int, reduced func(sc *scope, i in
 	c.pass(c.t.threads(), func(p *pass) {
 		p.reduced = reduced
 		n := p.k.Size(axes) / lanes
-		p.groups = loopnest.CeilDiv(n, p.Threads)
-		item := p.item()
-		sc := p.root.when(item.Lt(n))
+		sc, item := p.items(n)
 		w := span{axes: axes, base: item}
 		if lanes == 4 {
 			w.base, w.step, w.fours = item.Mul(4), count(4), true
@@ -45,9 +45,12 @@ func (c *compiler) points(axes []int, stores []int, reduced func(sc *scope, i in
 	})
 }
 
-// item is the number of a thread among those of all workgroups.
-func (p *pass) item() *shader.Expr {
-	return p.root.Let("item", shader.GroupID.Mul(p.Threads).Add(shader.ThreadID))
+// items is a block that n threads execute, and the number of a thread among those of all
+// workgroups.
+func (p *pass) items(n int) (sc *scope, item *shader.Expr) {
+	p.groups = loopnest.CeilDiv(n, p.Threads)
+	item = p.root.Let("item", shader.GroupID.Mul(p.Threads).Add(shader.ThreadID))
+	return p.root.when(item.Lt(n)), item
 }
 
 // transposes returns the axis along which a load that takes large steps along
@@ -112,14 +115,10 @@ func (c *compiler) transposeTiles(axes []int, other int, stores []int, reduced f
 // of the last.
 func (p *pass) job() *shader.Expr { return p.root.Let("job", shader.GroupID.Min(p.groups-1)) }
 
-// ordered sorts axes so that the first of the stores goes through memory in
-// row-major order.
-func (c *compiler) ordered(axes, stores []int) []int {
+// inMemory sorts axes so that a view goes through memory in row-major order.
+func inMemory(axes []int, v *ir.View) []int {
 	list := slices.Clone(axes)
-	if len(stores) > 0 {
-		coef := c.k.Body[stores[0]].View.Coef
-		slices.SortStableFunc(list, func(a, b int) int { return -cmp.Compare(abs(coef[a]), abs(coef[b])) })
-	}
+	slices.SortStableFunc(list, func(a, b int) int { return cmp.Compare(abs(v.Coef[b]), abs(v.Coef[a])) })
 	return list
 }
 

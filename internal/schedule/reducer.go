@@ -12,6 +12,7 @@ import (
 type reducer struct {
 	instr    int
 	register shader.Type
+	acc      *shader.Var
 	start    *shader.Expr
 	of       func(x, rank *shader.Expr) *shader.Expr // what an element contributes
 	combine  func(a, b *shader.Expr) *shader.Expr
@@ -57,6 +58,9 @@ func (c *compiler) reducer(i int) reducer {
 	return r
 }
 
+// add combines x with the accumulator.
+func (r reducer) add(b *shader.Block, x *shader.Expr) { b.Set(r.acc, r.combine(r.acc.Ref(), x)) }
+
 // key is a number of the same order as x.
 func key(x *shader.Expr) *shader.Expr {
 	switch x.Type {
@@ -70,8 +74,8 @@ func key(x *shader.Expr) *shader.Expr {
 	return x
 }
 
-// accumulate combines the contributions of the lanes of sc with acc.
-func (sc *scope) accumulate(r *reducer, acc *shader.Var, lanes int) {
+// accumulate combines the contributions of the lanes of sc with the accumulator.
+func (sc *scope) accumulate(r reducer, lanes int) {
 	p := sc.p
 	in := &p.k.Body[r.instr]
 	x := sc.value(in.Src[0])
@@ -102,7 +106,7 @@ func (sc *scope) accumulate(r *reducer, acc *shader.Var, lanes int) {
 		}
 		list = half
 	}
-	sc.Set(acc, r.combine(acc.Ref(), list[0]))
+	r.add(sc.Block, list[0])
 }
 
 // reduceAlone computes a reduction in one thread.
@@ -111,7 +115,7 @@ func reduceAlone(sc *scope, i int) {
 	in := &p.k.Body[i]
 	owner := sc.owner(in.Domain)
 	r := p.reducer(i)
-	acc := owner.Var(fmt.Sprintf("r%d%s", i, owner.tag), r.start)
+	r.acc = owner.Var(fmt.Sprintf("r%d%s", i, owner.tag), r.start)
 	inner := owner
 	for a := range p.k.Axes {
 		if in.Axes.Has(a) {
@@ -120,41 +124,41 @@ func reduceAlone(sc *scope, i int) {
 			inner = loop
 		}
 	}
-	inner.accumulate(&r, acc, 1)
+	inner.accumulate(r, 1)
 	for ; inner != owner; inner = inner.parent {
 		inner.end()
 	}
-	owner.values[i] = owner.let(i, r.result(acc.Ref()))
+	owner.values[i] = owner.let(i, r.result(r.acc.Ref()))
 }
 
 // workgroupReduce combines the accumulators of along threads, whose distance is
 // stride, so that all of them have the result: t is a thread's number among
 // them.
-func (sc *scope) workgroupReduce(rs []reducer, accs []*shader.Var, t *shader.Expr, along, stride int) {
+func (sc *scope) workgroupReduce(rs []reducer, t *shader.Expr, along, stride int) {
 	p := sc.p
 	if along == 1 {
 		return
 	}
 	if sub := p.t.subgroup(); stride == 1 && sub <= p.Threads && along <= sub*sub {
-		sc.subgroupReduce(rs, accs, along, sub)
+		sc.subgroupReduce(rs, along, sub)
 		return
 	}
-	sc.batches(rs, accs, p.Threads, func(rs []reducer, accs []*shader.Var, shared []*shader.Shared) {
-		for n := range rs {
-			sc.Put(shared[n], shader.ThreadID, accs[n].Ref())
+	sc.batches(rs, p.Threads, func(rs []reducer, shared []*shader.Shared) {
+		for n, r := range rs {
+			sc.Put(shared[n], shader.ThreadID, r.acc.Ref())
 		}
 		sc.Barrier()
 		for d := along / 2; d > 0; d /= 2 {
 			sc.If(t.Lt(d), func(step *shader.Block) {
-				for n := range rs {
+				for n, r := range rs {
 					other := shared[n].At(shader.ThreadID.Add(d * stride))
-					step.Put(shared[n], shader.ThreadID, rs[n].combine(shared[n].At(shader.ThreadID), other))
+					step.Put(shared[n], shader.ThreadID, r.combine(shared[n].At(shader.ThreadID), other))
 				}
 			})
 			sc.Barrier()
 		}
-		for n := range rs {
-			sc.Set(accs[n], shared[n].At(shader.ThreadID.Sub(t.Mul(stride))))
+		for n, r := range rs {
+			sc.Set(r.acc, shared[n].At(shader.ThreadID.Sub(t.Mul(stride))))
 		}
 	})
 }
@@ -162,7 +166,7 @@ func (sc *scope) workgroupReduce(rs []reducer, accs []*shader.Var, t *shader.Exp
 // batches calls do for reducers with shared memory for n registers of each: for all
 // reducers at once if the memory is large enough, otherwise for one batch after the
 // other in the same memory.
-func (sc *scope) batches(rs []reducer, accs []*shader.Var, n int, do func(rs []reducer, accs []*shader.Var, shared []*shader.Shared)) {
+func (sc *scope) batches(rs []reducer, n int, do func(rs []reducer, shared []*shader.Shared)) {
 	p := sc.p
 	most := max(1, p.t.SharedBytes/(n*p.registerBytes())) // of a type
 	for len(rs) > 0 {
@@ -183,8 +187,8 @@ func (sc *scope) batches(rs []reducer, accs []*shader.Var, n int, do func(rs []r
 			batch = append(batch, p.sharedPool[r.register][used])
 			p.inUse[r.register]++
 		}
-		do(rs[:len(batch)], accs[:len(batch)], batch)
-		rs, accs = rs[len(batch):], accs[len(batch):]
+		do(rs[:len(batch)], batch)
+		rs = rs[len(batch):]
 	}
 }
 
@@ -210,33 +214,33 @@ func (c *compiler) registerBytes() int {
 // It takes a subgroup to be threads in a row, in order: WebGPU does not promise
 // that, but no adapter is known to do otherwise with a workgroup of one
 // dimension.
-func (sc *scope) subgroupReduce(rs []reducer, accs []*shader.Var, along, sub int) {
+func (sc *scope) subgroupReduce(rs []reducer, along, sub int) {
 	p := sc.p
 	p.Subgroup = sub
-	exchange := func(rs []reducer, accs []*shader.Var, n int) {
+	exchange := func(rs []reducer, n int) {
 		for mask := 1; mask < n; mask *= 2 {
-			for k := range rs {
-				sc.Set(accs[k], rs[k].combine(accs[k].Ref(), accs[k].Ref().Shuffle(mask)))
+			for _, r := range rs {
+				r.add(sc.Block, r.acc.Ref().Shuffle(mask))
 			}
 		}
 	}
-	exchange(rs, accs, min(along, sub))
+	exchange(rs, min(along, sub))
 	if along <= sub {
 		return
 	}
 	parts := along / sub
-	sc.batches(rs, accs, p.Threads/sub, func(rs []reducer, accs []*shader.Var, shared []*shader.Shared) {
+	sc.batches(rs, p.Threads/sub, func(rs []reducer, shared []*shader.Shared) {
 		number := shader.ThreadID.Div(sub)
 		sc.If(shader.ThreadID.Rem(sub).Eq(0), func(first *shader.Block) {
-			for k := range rs {
-				first.Put(shared[k], number, accs[k].Ref())
+			for k, r := range rs {
+				first.Put(shared[k], number, r.acc.Ref())
 			}
 		})
 		sc.Barrier()
-		for k := range rs {
+		for k, r := range rs {
 			part := shader.ThreadID.Div(along).Mul(parts).Add(shader.ThreadID.Rem(parts))
-			sc.Set(accs[k], shared[k].At(part))
+			sc.Set(r.acc, shared[k].At(part))
 		}
-		exchange(rs, accs, parts)
+		exchange(rs, parts)
 	})
 }

@@ -1,9 +1,6 @@
 package schedule
 
 import (
-	"cmp"
-	"slices"
-
 	"github.com/tensorken/tensorken/internal/loopnest"
 	"github.com/tensorken/tensorken/internal/shader"
 	"github.com/tensorken/tensorken/ir"
@@ -84,7 +81,7 @@ func (x *scatter) choose() {
 			x.updates = append(x.updates, a)
 		}
 	}
-	slices.SortStableFunc(x.columns, func(a, b int) int { return -cmp.Compare(abs(v.Coef[a]), abs(v.Coef[b])) })
+	x.columns = inMemory(x.columns, v)
 	x.width, x.count = x.k.Size(x.columns), x.k.Size(x.updates)
 	x.blocks, x.rows = 1, v.Len
 	busy := x.t.busy()
@@ -124,10 +121,7 @@ var halves = map[ir.DType]shader.Type{ir.Float16: shader.F16, ir.BFloat16: shade
 // combine adds the pass that goes through the updates.
 func (x *scatter) combine() {
 	x.pass(x.t.threads(), func(p *pass) {
-		count := x.width * x.blocks * x.segments
-		p.groups = loopnest.CeilDiv(count, p.Threads)
-		item := p.item()
-		sc := p.root.when(item.Lt(count))
+		sc, item := p.items(x.width * x.blocks * x.segments)
 		column := sc.Let("column", item.Rem(x.width))
 		row := sc.Let("row", item.Div(x.width).Rem(x.blocks).Mul(x.rows))
 		sc.enter(span{axes: x.columns, base: column})
@@ -214,9 +208,7 @@ func (x *scatter) noteBad(loop *scope, index value) {
 func (x *scatter) addParts() {
 	x.pass(x.t.threads(), func(p *pass) {
 		count := x.width * x.blocks
-		p.groups = loopnest.CeilDiv(count, p.Threads)
-		item := p.item()
-		sc := p.root.when(item.Lt(count))
+		sc, item := p.items(count)
 		column := sc.Let("column", item.Rem(x.width))
 		row := sc.Let("row", item.Div(x.width))
 		sc.enter(span{axes: x.columns, base: column})

@@ -94,6 +94,24 @@ func (sc *scope) loop(name string, first, limit *shader.Expr, step int) (*scope,
 	return b, v.Ref()
 }
 
+// steps is a loop over whole steps from first to limit; name is the variable's. If
+// partial, what may remain is one more step, whose clamp is limit; others have none.
+func (sc *scope) steps(name string, first, limit *shader.Expr, step int, partial bool, body func(sc *scope, at, clamp *shader.Expr)) {
+	outer := sc.block()
+	v := outer.Var(name, first)
+	at := v.Ref()
+	loop := outer.block()
+	loop.head = &shader.For{Var: v, Cond: at.Add(step).Le(limit), Next: at.Add(step), Body: loop.Block}
+	body(loop, at, nil)
+	loop.end()
+	if partial {
+		rest := outer.when(at.Lt(limit))
+		body(rest, at, limit)
+		rest.end()
+	}
+	outer.end()
+}
+
 // end puts a block into the scope around it.
 func (sc *scope) end() { sc.parent.Do(sc.head) }
 

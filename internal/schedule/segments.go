@@ -68,18 +68,18 @@ func (r *reduction) segmentPass(level int) {
 		root := q.p.root
 		lo := root.Let("lo", q.segment.Mul(r.segment))
 		hi := root.Let("hi", lo.Add(r.segment).Min(r.cols))
-		rs, accs := q.accumulators(level)
-		q.chunks(root, lo, hi, r.segment, r.cols%(r.along*r.lanes) != 0, rs, accs)
+		rs := q.reducers(level)
+		q.chunks(root, lo, hi, r.segment, rs)
 		part, within := q.segment, q.segment.Lt(r.segments)
 		if r.separate {
 			part = q.segment.Mul(r.along).Add(q.t)
 		} else {
-			root.workgroupReduce(rs, accs, q.t, r.along, r.stride())
+			root.workgroupReduce(rs, q.t, r.along, r.stride())
 			within = q.t.Eq(0).And(within)
 		}
 		sc := root.when(all(within, root.condition(0)))
-		for n, red := range rs {
-			q.p.storeScratch(sc, r.scratch, r.results[red.instr].segment, part.Mul(r.rows).Add(q.row), accs[n].Ref())
+		for _, red := range rs {
+			q.p.storeScratch(sc, r.scratch, r.results[red.instr].segment, part.Mul(r.rows).Add(q.row), red.acc.Ref())
 		}
 		sc.end()
 	})
@@ -99,24 +99,24 @@ func (r *reduction) combinePass(level int) {
 	rows.group = threads / rows.along
 	rows.rowPass(r.loadResult, func(q *rowPass) {
 		p, root := q.p, q.p.root
-		rs, accs := q.accumulators(level)
+		rs := q.reducers(level)
 		loop, n := root.loop("n", q.t, u32(r.parts()), rows.along)
-		for k, red := range rs {
+		for _, red := range rs {
 			name := fmt.Sprintf("k%d", red.instr)
 			part := p.loadScratch(loop, r.scratch, red.register, name, r.results[red.instr].segment, n.Mul(r.rows).Add(q.row))
-			loop.Set(accs[k], red.combine(accs[k].Ref(), part))
+			red.add(loop.Block, part)
 		}
 		loop.end()
-		root.workgroupReduce(rs, accs, q.t, rows.along, 1)
+		root.workgroupReduce(rs, q.t, rows.along, 1)
 		if !last || len(r.k.Stores(r.k.Roles(ir.Reduced), true)) > 0 {
 			sc := root.when(all(q.t.Eq(0), root.condition(0)))
-			for k, red := range rs {
-				p.storeScratch(sc, r.scratch, r.results[red.instr].row, q.row, accs[k].Ref())
+			for _, red := range rs {
+				p.storeScratch(sc, r.scratch, r.results[red.instr].row, q.row, red.acc.Ref())
 			}
 			sc.end()
 		}
 		if last {
-			q.define(rs, accs)
+			q.define(rs)
 			q.storeRows()
 		}
 	})

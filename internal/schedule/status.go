@@ -15,14 +15,6 @@ import (
 // The last pass, of one thread, computes the index at that position again and
 // writes the report. A first word above 0 is an earlier report.
 
-func (c *compiler) findStatus() {
-	for i, a := range c.k.Args {
-		if a.Kind == ir.Status {
-			c.status = i
-		}
-	}
-}
-
 // note notes that instruction i has a bad index in a lane.
 func (sc *scope) note(i, lane int) {
 	b, word := sc.p.output(sc.p.status), sc.p.offset(sc.p.status)

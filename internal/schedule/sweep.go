@@ -2,6 +2,7 @@ package schedule
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/tensorken/tensorken/internal/loopnest"
 	"github.com/tensorken/tensorken/internal/shader"
@@ -56,23 +57,23 @@ func (r *reduction) stride() int {
 func (r *reduction) whole() {
 	r.rowPass(nil, func(q *rowPass) {
 		root := q.p.root
-		first, end, partial := u32(0), u32(r.cols), r.cols%(r.along*r.lanes) != 0
+		first, end := u32(0), u32(r.cols)
 		var held *scope
 		if r.hold && r.cols > 0 {
 			held = root.beside("")
-			q.enterLanes(held, nil, end, partial)
+			q.enterLanes(held, nil, clamp(r.cols, r.along*r.lanes))
 		}
 		for level := 1; level <= r.levels; level++ {
-			rs, accs := q.accumulators(level)
+			rs := q.reducers(level)
 			switch {
 			case r.cols == 0:
 			case held != nil:
-				q.accumulate(held, rs, accs)
+				q.accumulate(held, rs)
 			default:
-				q.chunks(root, first, end, r.cols, partial, rs, accs)
+				q.chunks(root, first, end, r.cols, rs)
 			}
-			root.workgroupReduce(rs, accs, q.t, r.along, r.stride())
-			q.define(rs, accs)
+			root.workgroupReduce(rs, q.t, r.along, r.stride())
+			q.define(rs)
 		}
 		q.storeRows()
 		if list := r.k.Stores(r.k.Roles(ir.Reduced), true); len(list) > 0 {
@@ -86,32 +87,34 @@ func (r *reduction) whole() {
 			case held != nil:
 				store(held)
 			default:
-				q.sweep(root, first, end, partial, store)
+				q.sweep(root, first, end, store)
 			}
 		}
 	})
 }
 
 // accumulate adds a scope's points to accumulators.
-func (q *rowPass) accumulate(sc *scope, rs []reducer, accs []*shader.Var) {
-	for n := range rs {
-		sc.accumulate(&rs[n], accs[n], q.lanes)
+func (q *rowPass) accumulate(sc *scope, rs []reducer) {
+	for _, r := range rs {
+		sc.accumulate(r, q.lanes)
 	}
 }
 
-func (q *rowPass) accumulators(level int) (rs []reducer, accs []*shader.Var) {
+// reducers lists the reductions of a level, with new accumulators.
+func (q *rowPass) reducers(level int) (rs []reducer) {
 	for _, i := range q.k.Reductions(q.level, level) {
 		r := q.reducer(i)
-		rs, accs = append(rs, r), append(accs, q.p.root.Var(fmt.Sprintf("r%d", i), r.start))
+		r.acc = q.p.root.Var(fmt.Sprintf("r%d", i), r.start)
+		rs = append(rs, r)
 	}
-	return rs, accs
+	return rs
 }
 
 // define makes accumulators the values of their reductions.
-func (q *rowPass) define(rs []reducer, accs []*shader.Var) {
+func (q *rowPass) define(rs []reducer) {
 	root := q.p.root
-	for n, r := range rs {
-		root.values[r.instr] = root.let(r.instr, r.result(accs[n].Ref()))
+	for _, r := range rs {
+		root.values[r.instr] = root.let(r.instr, r.result(r.acc.Ref()))
 	}
 }
 
@@ -127,9 +130,9 @@ func (q *rowPass) storeRows() {
 }
 
 // enterLanes enters a thread's points from b on, or from the row's start if it
-// is nil; with partial, some may be past hi.
-func (q *rowPass) enterLanes(sc *scope, b, hi *shader.Expr, partial bool) {
-	w := span{axes: q.reduced, base: q.t, step: make([]int, q.lanes), fours: q.vec4}
+// is nil. Clamp is that of a span.
+func (q *rowPass) enterLanes(sc *scope, b, clamp *shader.Expr) {
+	w := span{axes: q.reduced, base: q.t, step: make([]int, q.lanes), fours: q.vec4, clamp: clamp}
 	if q.vec4 {
 		w.base = q.t.Mul(4)
 	}
@@ -142,31 +145,16 @@ func (q *rowPass) enterLanes(sc *scope, b, hi *shader.Expr, partial bool) {
 			w.step[l] = l/4*4*q.along + l%4
 		}
 	}
-	if partial {
-		w.clamp = hi
-	}
 	sc.enterValid(w)
 }
 
-// sweep iterates over the points from lo to hi. With partial, the last step may go
-// past hi.
-func (q *rowPass) sweep(sc *scope, lo, hi *shader.Expr, partial bool, body func(sc *scope)) {
+// sweep iterates over the points from lo to hi, parts of a row.
+func (q *rowPass) sweep(sc *scope, lo, hi *shader.Expr, body func(sc *scope)) {
 	step := q.along * q.lanes
-	outer := sc.block()
-	at := outer.Var("b", lo)
-	b := at.Ref()
-	loop := outer.block()
-	loop.head = &shader.For{Var: at, Cond: b.Add(step).Le(hi), Next: b.Add(step), Body: loop.Block}
-	q.enterLanes(loop, b, hi, false)
-	body(loop)
-	loop.end()
-	if partial {
-		tail := outer.when(b.Lt(hi))
-		q.enterLanes(tail, b, hi, true)
-		body(tail)
-		tail.end()
-	}
-	outer.end()
+	sc.steps("b", lo, hi, step, q.cols%step != 0, func(sc *scope, b, clamp *shader.Expr) {
+		q.enterLanes(sc, b, clamp)
+		body(sc)
+	})
 }
 
 // sweepChunk is the number of steps of a sweep that are added to one accumulator. The
@@ -174,21 +162,21 @@ func (q *rowPass) sweep(sc *scope, lo, hi *shader.Expr, partial bool, body func(
 const sweepChunk = 256
 
 // chunks accumulates the points from lo to hi, at most n.
-func (q *rowPass) chunks(sc *scope, lo, hi *shader.Expr, n int, partial bool, rs []reducer, accs []*shader.Var) {
+func (q *rowPass) chunks(sc *scope, lo, hi *shader.Expr, n int, rs []reducer) {
 	chunk := sweepChunk * q.along * q.lanes
 	if n <= 2*chunk {
-		q.sweep(sc, lo, hi, partial, func(sc *scope) { q.accumulate(sc, rs, accs) })
+		q.sweep(sc, lo, hi, func(sc *scope) { q.accumulate(sc, rs) })
 		return
 	}
 	loop, first := sc.loop("first", lo, hi, chunk)
-	parts := make([]*shader.Var, len(rs))
+	parts := slices.Clone(rs)
 	for i, r := range rs {
-		parts[i] = loop.Var("c"+accs[i].Name, r.start)
+		parts[i].acc = loop.Var("c"+r.acc.Name, r.start)
 	}
 	end := loop.Let("end", first.Add(chunk).Min(hi))
-	q.sweep(loop, first, end, partial, func(sc *scope) { q.accumulate(sc, rs, parts) })
+	q.sweep(loop, first, end, func(sc *scope) { q.accumulate(sc, parts) })
 	for i, r := range rs {
-		loop.Set(accs[i], r.combine(accs[i].Ref(), parts[i].Ref()))
+		r.add(loop.Block, parts[i].acc.Ref())
 	}
 	loop.end()
 }

@@ -2,6 +2,7 @@ package schedule
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/tensorken/tensorken/internal/loopnest"
 	"github.com/tensorken/tensorken/internal/shader"
@@ -21,7 +22,6 @@ type tileLoad struct {
 	q, u  *shader.Expr // their position along the lanes, in vectors of four, and across them
 	acc   *shader.Var
 	scope *scope       // knows the position along the side
-	valid []value      // conditions of the lanes
 	when  *shader.Expr // the load exists; nil: always
 }
 
@@ -55,10 +55,7 @@ func (q *tilePass) prepare(d *side, block int, begin *shader.Expr) factorTile {
 		case l.when != nil: // u may be past the tile
 			w.base = begin.Add(l.u.Min(vectors/along - 1))
 		}
-		if w.clamp != nil {
-			l.valid = append(l.valid, w.validity())
-		}
-		l.scope.enter(w)
+		l.scope.enterValid(w)
 		f.loads = append(f.loads, l)
 	}
 	return f
@@ -76,16 +73,12 @@ func (q *tilePass) load(sc *scope, f *factorTile, step *shader.Expr) {
 		case l.when != nil:
 			w.base = at.Add(l.u.Min(q.tile.k - 1))
 		}
-		valid := l.valid
-		if w.clamp != nil {
-			valid = append(valid[:len(valid):len(valid)], w.validity())
-		}
-		in.enter(w)
+		in.enterValid(w)
 		v := in.value(f.factor)
 		list := make(value, 4)
 		for lane := range list {
 			list[lane] = v.lane(lane)
-			for _, c := range valid {
+			for _, c := range slices.Concat(l.scope.valid, in.valid) {
 				list[lane] = c.lane(lane).If(list[lane], number(q.factorType, 0))
 			}
 		}
