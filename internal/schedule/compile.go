@@ -84,12 +84,9 @@ func (c *compiler) fail(format string, args ...any) {
 	}
 }
 
-// register is the type of registers that hold an instruction's value.
-func register(d ir.DType) shader.Type { return shader.Register(d) }
-
 func checkTypes(k *ir.Kernel) error {
 	check := func(d ir.DType) error {
-		if register(d) == (shader.Type{}) {
+		if shader.Register(d) == (shader.Type{}) {
 			return fmt.Errorf("schedule: %v: %w", d, driver.ErrType)
 		}
 		return nil

@@ -1,6 +1,7 @@
 package schedule
 
 import (
+	"math"
 	"slices"
 
 	"github.com/tensorken/tensorken/internal/loopnest"
@@ -82,9 +83,31 @@ func newContraction(c *compiler) *contraction {
 	}
 	x.rows.name, x.cols.name = "m", "n"
 	product := c.k.Body[c.k.Body[sum].Src[0]].Type
-	x.product, x.factorType = product, register(product)
-	x.resultType = register(c.k.Body[sum].Type)
+	x.product, x.factorType = product, shader.Register(product)
+	x.resultType = shader.Register(c.k.Body[sum].Type)
 	return x
+}
+
+// A layout is what a workgroup needs for its part of a product: a tile or a gemv.
+type layout interface {
+	threads() int
+	bytes() int
+}
+
+// fastest returns the layout of least estimated time, zero if none fits, and sets how
+// the depth is split: best returns the best split for a layout, and its time.
+func fastest[L layout](x *contraction, list []L, best func(L) (splits, each int, time float64)) (chosen L) {
+	least := math.Inf(1)
+	for _, l := range list {
+		if !x.t.fits(l.threads(), l.bytes()) {
+			continue
+		}
+		if splits, each, time := best(l); time < least {
+			chosen, least = l, time
+			x.splits, x.perSplit = splits, each
+		}
+	}
+	return chosen
 }
 
 // loadsAlong reports whether a side's factor is better loaded along the depth.

@@ -34,22 +34,16 @@ func (x *contraction) skinny(most int) bool {
 	return x.rows.n <= most
 }
 
-// chooseGemv returns the gemv of least estimated time, zero if none fits, and sets how
-// the depth is split.
+// chooseGemv is fastest for a gemv in each workgroup.
 func (x *contraction) chooseGemv(how *products) gemv {
 	list, cost := how.gemvCols, how.gemvCost
 	if x.cols.alongK {
 		list = how.gemvDepth
 	}
-	var best gemv
-	least := math.Inf(1)
-	for _, g := range list {
-		if !x.t.fits(g.threads(), g.bytes()) {
-			continue
-		}
+	return fastest(x, list, func(g gemv) (splits, each int, time float64) {
 		groups := x.batches * loopnest.CeilDiv(x.cols.n, 4*g.across)
 		steps := max(1, loopnest.CeilDiv(x.depth, 4*g.deep))
-		splits, each, time := loopnest.Split(steps, min(256, steps), func(splits, each int) float64 {
+		return loopnest.Split(steps, min(256, steps), func(splits, each int) float64 {
 			load := float64(groups*splits*g.threads()) / float64(x.t.busy())
 			time := cost.step*float64(each)*max(1, load) + cost.join*math.Log2(float64(g.deep))
 			if splits > 1 {
@@ -57,12 +51,7 @@ func (x *contraction) chooseGemv(how *products) gemv {
 			}
 			return time
 		})
-		if time < least {
-			best, least = g, time
-			x.splits, x.perSplit = splits, each
-		}
-	}
-	return best
+	})
 }
 
 // A gemvPass computes the results of a gemv in each workgroup.
@@ -175,7 +164,7 @@ func (q *gemvPass) multiplyDepth() {
 		last = root.Let("end", first.Add(q.perSplit*step).Min(last))
 	}
 	root.steps("k0", first, last, step, q.depth%step != 0, func(sc *scope, k0, clamp *shader.Expr) {
-		if clamp != nil { // in the last split, whose end is a constant
+		if clamp != nil { // only the last split has a rest, and ends with the depth
 			clamp = u32(q.depth)
 		}
 		q.multiplyStep(sc, k0, rows, columns, acc, clamp)

@@ -43,38 +43,29 @@ func (sc *scope) load(i int) value {
 		condition := allIn(conditions, l)
 		load := &shader.Load{Buffer: b, Index: place, Declare: condition == nil && found == nil}
 		for k := range group {
-			x := &shader.Var{Name: sc.name(i, l+k, lanes), Type: register(in.Type), Mutable: !load.Declare}
+			x := &shader.Var{Name: sc.name(i, l+k, lanes), Type: shader.Register(in.Type), Mutable: !load.Declare}
 			load.Dst = append(load.Dst, x)
 			result[l+k] = x.Ref()
 			if !load.Declare {
 				sc.Do(&shader.Declare{Var: x, Value: opaqueConst(in.Type, v.Fill)})
 			}
 		}
-		if load.Declare {
-			sc.Do(load)
-			continue
-		}
-		inner := sc
-		if condition != nil {
-			inner = sc.when(condition)
-		}
-		if found != nil {
-			bad := inner.block()
+		sc.under(condition, func(sc *scope) {
+			if found == nil {
+				sc.Do(load)
+				return
+			}
+			bad := sc.block()
 			bad.note(i, l)
-			inner.Do(&shader.If{Cond: found, Then: &shader.Block{Stmts: []shader.Stmt{load}}, Else: bad.Block})
-		} else {
-			inner.Do(load)
-		}
-		if inner != sc {
-			inner.end()
-		}
+			sc.Do(&shader.If{Cond: found, Then: &shader.Block{Stmts: []shader.Stmt{load}}, Else: bad.Block})
+		})
 	}
 	return result
 }
 
 // loadAt reads the element at a place into a new variable.
 func (sc *scope) loadAt(b *shader.Buffer, place *shader.Expr, name string, mutable bool) *shader.Var {
-	v := &shader.Var{Name: name, Type: register(b.Type), Mutable: mutable}
+	v := &shader.Var{Name: name, Type: shader.Register(b.Type), Mutable: mutable}
 	sc.Do(&shader.Load{Dst: []*shader.Var{v}, Declare: true, Buffer: b, Index: place})
 	return v
 }
@@ -100,24 +91,17 @@ func (sc *scope) store(i int) {
 	}
 	b := p.output(in.Arg)
 	for l := 0; l < lanes; l += group {
-		inner, condition := sc, sc.condition(l)
-		if condition != nil {
-			inner = sc.when(condition)
-		}
 		store := &shader.Store{Buffer: b, Index: pos.lane(l)}
 		for k := range group {
 			store.Values = append(store.Values, x.lane(l+k))
 		}
-		inner.Do(store)
-		if inner != sc {
-			inner.end()
-		}
+		sc.under(sc.condition(l), func(sc *scope) { sc.Do(store) })
 	}
 }
 
 // constant is a number of an element type in a register.
 func constant(d ir.DType, x ir.Number) *shader.Expr {
-	switch t := register(d); t {
+	switch t := shader.Register(d); t {
 	case shader.F32:
 		return shader.Number(t, float64(float32(x.Float64(d))))
 	case shader.Bool:

@@ -84,7 +84,7 @@ func apply(op ir.Op, to, from ir.DType, x ...*shader.Expr) *shader.Expr {
 	case ir.Bitcast:
 		return bitcast(to, from, x[0])
 	}
-	e := ruleOf(op, register(from))(x)
+	e := ruleOf(op, shader.Register(from))(x)
 	if widens[op] {
 		return wrap(to, e)
 	}
@@ -107,7 +107,7 @@ func wrap(d ir.DType, x *shader.Expr) *shader.Expr {
 }
 
 func cast(to, from ir.DType, x *shader.Expr) *shader.Expr {
-	src, dst := register(from), register(to)
+	src, dst := shader.Register(from), shader.Register(to)
 	switch {
 	case dst == shader.Bool && src == shader.F32: // NaN is true
 		return x.Bitcast(shader.U32).And(0x7fffffff).Ne(0)
@@ -130,7 +130,7 @@ func bitcast(to, from ir.DType, x *shader.Expr) *shader.Expr {
 	if to == ir.Bool || from == ir.Bool {
 		return cast(to, from, x)
 	}
-	return wrap(to, x.Bitcast(register(to)))
+	return wrap(to, x.Bitcast(shader.Register(to)))
 }
 
 // emitterOf returns the function that computes an op in the scope that it belongs to,

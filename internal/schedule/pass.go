@@ -80,7 +80,7 @@ func (p *pass) offset(arg int) *shader.Expr {
 
 // number is an argument's number in a register.
 func (p *pass) number(arg int) *shader.Expr {
-	t, name := register(p.k.Args[arg].DType), fmt.Sprintf("v%d", arg)
+	t, name := shader.Register(p.k.Args[arg].DType), fmt.Sprintf("v%d", arg)
 	if t == shader.Bool {
 		return p.param(shader.Param{Name: name, Type: shader.U32, Arg: arg}).Ne(0)
 	}

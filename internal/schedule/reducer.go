@@ -22,7 +22,7 @@ type reducer struct {
 func (c *compiler) reducer(i int) reducer {
 	in := &c.k.Body[i]
 	from := c.k.Body[in.Src[0]].Type
-	r := reducer{instr: i, register: register(in.Type)}
+	r := reducer{instr: i, register: shader.Register(in.Type)}
 	r.of = func(x, _ *shader.Expr) *shader.Expr { return x }
 	r.result = func(x *shader.Expr) *shader.Expr { return x }
 	switch in.Op {

@@ -42,7 +42,7 @@ func TestEveryElementwiseOpHasARule(t *testing.T) {
 			continue
 		}
 		for _, d := range shader.DTypes {
-			if r := register(d); ir.Table[op].Types.Has(d) && ruleOf(op, r) == nil {
+			if r := shader.Register(d); ir.Table[op].Types.Has(d) && ruleOf(op, r) == nil {
 				t.Errorf("%v of %v: internal/shader/functions_float.go and functions_int.go have no function %s, internal/schedule/ops.go has no rule", op, d, functionName(op, r))
 			}
 		}

@@ -85,6 +85,17 @@ func (sc *scope) when(cond *shader.Expr) *scope {
 	return b
 }
 
+// under makes code that is executed under a condition, or in sc itself if it is nil.
+func (sc *scope) under(cond *shader.Expr, body func(sc *scope)) {
+	if cond == nil {
+		body(sc)
+		return
+	}
+	in := sc.when(cond)
+	body(in)
+	in.end()
+}
+
 // loop is a block that is executed while a new variable, first at the
 // beginning, is below limit; each time step is added.
 func (sc *scope) loop(name string, first, limit *shader.Expr, step int) (*scope, *shader.Expr) {

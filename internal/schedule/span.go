@@ -24,7 +24,7 @@ func (w *span) at(l int) *shader.Expr {
 	if w.step == nil {
 		return w.base
 	}
-	return plus(w.base, w.step[l])
+	return w.base.Plus(w.step[l])
 }
 
 // group is the number of lanes that are neighbours.
@@ -76,7 +76,7 @@ func (sc *scope) enterAxis(w *span) {
 	if w.step != nil {
 		co.step, co.at = w.step, make(value, len(w.step))
 		for l, n := range w.step {
-			co.at[l] = plus(base, n)
+			co.at[l] = base.Plus(n)
 		}
 		if w.fours {
 			co.fours = contiguous
@@ -110,7 +110,7 @@ func (sc *scope) enterAxes(w *span) {
 				if n < inner {
 					l = 0
 				}
-				coords[n].at = append(coords[n].at, plus(x, l))
+				coords[n].at = append(coords[n].at, x.Plus(l))
 			}
 		}
 	}
@@ -130,17 +130,6 @@ func (sc *scope) enterAxes(w *span) {
 		}
 		sc.axes[a] = co
 	}
-}
-
-// plus is x + n.
-func plus(x *shader.Expr, n int) *shader.Expr {
-	switch {
-	case n == 0:
-		return x
-	case n < 0:
-		return x.Sub(-n)
-	}
-	return x.Add(n)
 }
 
 func (sc *scope) axisName(a, unit, units int) string {

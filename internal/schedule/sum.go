@@ -32,7 +32,7 @@ func (t *terms) addNumber(n int) {
 	if t.x == nil {
 		t.x = number(shader.I32, n)
 	} else {
-		t.x = plus(t.x, n)
+		t.x = t.x.Plus(n)
 	}
 }
 
@@ -77,7 +77,7 @@ func (sc *scope) linear(off int, coef []int, more ...*shader.Expr) value {
 				step += c * co.step[l]
 			}
 		}
-		v = append(v, plus(v[0], step))
+		v = append(v, v[0].Plus(step))
 	}
 	return v
 }

@@ -2,7 +2,6 @@ package schedule
 
 import (
 	"fmt"
-	"math"
 
 	"github.com/tensorken/tensorken/internal/loopnest"
 	"github.com/tensorken/tensorken/internal/shader"
@@ -22,21 +21,15 @@ func (t tile) threads() int { return t.m / (4 * t.high) * t.n / (4 * t.wide) }
 // bytes is the memory that a workgroup shares, twice two tiles.
 func (t tile) bytes() int { return 2 * 4 * t.k * (t.m + 4 + t.n + 4) }
 
-// chooseTile returns the tile of least estimated time, and sets how the depth is
-// split. It returns the zero tile if none fits.
+// chooseTile is fastest for a tile in each workgroup.
 func (x *contraction) chooseTile(how *products) tile {
 	cost := how.tileCost
-	var best tile
-	least := math.Inf(1)
 	results := float64(x.batches * x.rows.n * x.cols.n)
-	for _, t := range how.tiles {
-		if !x.t.fits(t.threads(), t.bytes()) {
-			continue
-		}
+	return fastest(x, how.tiles, func(t tile) (splits, each int, time float64) {
 		tiles := x.batches * loopnest.CeilDiv(x.rows.n, t.m) * loopnest.CeilDiv(x.cols.n, t.n)
 		steps := max(1, loopnest.CeilDiv(x.depth, t.k))
 		work := float64(t.m*t.n*t.k) / t.rate
-		splits, each, time := loopnest.Split(steps, min(64, steps/4), func(splits, each int) float64 {
+		return loopnest.Split(steps, min(64, steps/4), func(splits, each int) float64 {
 			time := 0.0
 			for left := loopnest.CeilDiv(tiles*splits, x.t.Units); left > 0; left -= t.resident {
 				time += float64(each) * max(cost.step, float64(min(left, t.resident))*work)
@@ -46,12 +39,7 @@ func (x *contraction) chooseTile(how *products) tile {
 			}
 			return time
 		})
-		if time < least {
-			best, least = t, time
-			x.splits, x.perSplit = splits, each
-		}
-	}
-	return best
+	})
 }
 
 // A tilePass computes a tile in each workgroup. The tiles of the factors are in

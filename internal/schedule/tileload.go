@@ -40,7 +40,7 @@ func (q *tilePass) prepare(d *side, block int, begin *shader.Expr) factorTile {
 	for n := range loopnest.CeilDiv(vectors, size) {
 		tag := fmt.Sprintf("%s%d", d.name, n)
 		var l tileLoad
-		number := plus(shader.ThreadID, n*size)
+		number := shader.ThreadID.Plus(n * size)
 		if (n+1)*size > vectors {
 			l.when = number.Lt(vectors)
 		}

@@ -204,6 +204,17 @@ func shift(op Op, x *Expr, y any) *Expr {
 	return &Expr{Op: op, Type: x.Type, Args: []*Expr{x, n}}
 }
 
+// Plus is x + n; x itself if n is 0.
+func (x *Expr) Plus(n int) *Expr {
+	switch {
+	case n == 0:
+		return x
+	case n < 0:
+		return x.Sub(-n)
+	}
+	return x.Add(n)
+}
+
 // MulAdd is x·y + z, which may be rounded once.
 func MulAdd(x, y, z *Expr) *Expr { return apply(Fma, x, y, z) }
 

@@ -7,14 +7,17 @@ import (
 	"github.com/tensorken/tensorken/ir"
 )
 
-// A storage is how elements of a type lie in a buffer.
-type storage struct {
-	size int    // bytes of an element
-	word string // of an array read one element at a time
-	four string // of an array read four at a time
+// A binding is how elements lie in a buffer, and how a pass accesses them.
+type binding struct {
+	size   int    // bytes of an element
+	word   string // of an array read one element at a time
+	four   string // of an array read four at a time
+	single bool   // an access is of one element
+	fours  bool   // all accesses are of four elements
+	atomic bool
 }
 
-func storageOf(d ir.DType) storage {
+func newBinding(d ir.DType) *binding {
 	size, word := d.Size(), "u32"
 	if size == 4 {
 		word = shader.Register(d).String()
@@ -23,14 +26,7 @@ func storageOf(d ir.DType) storage {
 	if size > 1 {
 		four = fmt.Sprintf("vec%d<%s>", size, word)
 	}
-	return storage{size, word, four}
-}
-
-// A binding is how a pass accesses a buffer.
-type binding struct {
-	storage
-	fours  bool // all accesses are of four elements
-	atomic bool
+	return &binding{size: size, word: word, four: four}
 }
 
 func (b *binding) element() string {
@@ -46,13 +42,12 @@ func (b *binding) element() string {
 // bindings looks through a pass for how it accesses its buffers.
 func bindings(p *shader.Pass) map[*shader.Buffer]*binding {
 	all := map[*shader.Buffer]*binding{}
-	single := map[*shader.Buffer]bool{}
 	for _, b := range p.Buffers {
-		all[b] = &binding{storage: storageOf(b.Type)}
+		all[b] = newBinding(b.Type)
 	}
 	access := func(b *shader.Buffer, n int) {
-		all[b].fours = n == 4 && !single[b]
-		single[b] = !all[b].fours
+		all[b].single = all[b].single || n != 4
+		all[b].fours = !all[b].single
 	}
 	var look func(b *shader.Block)
 	look = func(b *shader.Block) {
@@ -95,13 +90,13 @@ func (p *printer) load(s *shader.Load) {
 		if d.size == 4 {
 			p.destination(s, v)
 			p.add(s.Buffer.Name)
-			p.index(plus(s.Index, l))
+			p.index(s.Index.Plus(l))
 			p.add(";\n")
 			continue
 		}
 		at := "p_" + v.Name
 		p.begin("let ", at, " = ")
-		p.end(plus(s.Index, l).Convert(shader.U32))
+		p.end(s.Index.Plus(l).Convert(shader.U32))
 		word := fmt.Sprintf("%s[%s >> %du]", s.Buffer.Name, at, 3-d.size)
 		if d.atomic {
 			word = "atomicLoad(&" + word + ")"
@@ -184,7 +179,7 @@ func (p *printer) store(s *shader.Store) {
 	for l, x := range s.Values {
 		if d.size == 4 {
 			p.begin(s.Buffer.Name)
-			p.index(plus(s.Index, l))
+			p.index(s.Index.Plus(l))
 			p.add(" = ")
 			p.end(x)
 			continue
@@ -192,7 +187,7 @@ func (p *printer) store(s *shader.Store) {
 		p.begin("{\n")
 		p.depth++
 		p.begin("let at = ")
-		p.end(plus(s.Index, l).Convert(shader.U32))
+		p.end(s.Index.Plus(l).Convert(shader.U32))
 		p.begin(fmt.Sprintf("let bit = (at & %du) * %du;\n", 4/d.size-1, 8*d.size))
 		p.begin(fmt.Sprintf("let to = &%s[at >> %du];\n", s.Buffer.Name, 3-d.size))
 		p.begin(fmt.Sprintf("atomicAnd(to, ~(%du << bit));\n", 1<<(8*d.size)-1))
@@ -228,12 +223,4 @@ func (p *printer) storeFour(s *shader.Store, d *binding) {
 	} else {
 		p.end(words[0])
 	}
-}
-
-// plus is an index and a number.
-func plus(x *shader.Expr, n int) *shader.Expr {
-	if n == 0 {
-		return x
-	}
-	return x.Add(n)
 }
