@@ -168,22 +168,17 @@ func exclusiveProd(x *graph.Node) *graph.Node {
 	type halves struct{ left, right *graph.Node }
 	var folds []halves
 	for n := size / 2; n > 0; n /= 2 {
-		f := halves{crop(row, last, 0, n), crop(row, last, n, n)}
+		f := halves{graph.Slice(row, last, 0, n), graph.Slice(row, last, n, n)}
 		folds = append(folds, f)
 		if n > 1 {
 			row = times(f.left, f.right)
 		}
 	}
-	outside := like(crop(row, last, 0, 1), 1)
+	outside := like(graph.Slice(row, last, 0, 1), 1)
 	for i := len(folds) - 1; i >= 0; i-- {
 		outside = graph.Cat(last, []*graph.Node{times(outside, folds[i].right), times(outside, folds[i].left)})
 	}
-	return crop(outside, last, 0, length)
-}
-
-// crop takes n elements of an axis.
-func crop(x *graph.Node, axis, start, n int) *graph.Node {
-	return graph.Crop(x, spans(x.Shape, axis, start, n))
+	return graph.Slice(outside, last, 0, length)
 }
 
 // partialScatter is the derivative of an element by the base's, or by an update to it.

@@ -82,7 +82,7 @@ func transposeCat(c *call, ct *graph.Node, i int) *graph.Node {
 	for _, x := range c.src[:i] {
 		start += x.Shape[axis]
 	}
-	return crop(ct, axis, start, c.src[i].Shape[axis])
+	return graph.Slice(ct, axis, start, c.src[i].Shape[axis])
 }
 
 func transposeGather(c *call, ct *graph.Node, _ int) *graph.Node {
@@ -119,14 +119,4 @@ func inverse(order []int) []int {
 		inv[a] = i
 	}
 	return inv
-}
-
-// spans takes n elements of one axis and the whole of all others.
-func spans(shape []int, axis, start, n int) []graph.Span {
-	s := make([]graph.Span, len(shape))
-	for a, d := range shape {
-		s[a] = graph.Span{Step: 1, Len: d}
-	}
-	s[axis] = graph.Span{Start: start, Step: 1, Len: n}
-	return s
 }

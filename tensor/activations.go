@@ -19,7 +19,7 @@ func (t Tensor) ReLU() Tensor {
 	}
 	// The comparison with the smallest positive number is true at 0 and false for
 	// NaN.
-	return Tensor{n: pick(lt(x, fill(x, minPositive(x.DType))), fill(x, 0), x)}
+	return Tensor{n: graph.Where(lt(x, fill(x, minPositive(x.DType))), fill(x, 0), x)}
 }
 
 // minPositive returns the smallest positive number of a floating-point type that a
@@ -38,7 +38,7 @@ func minPositive(d DType) float64 {
 // at 0 is alpha. Floats only.
 func (t Tensor) LeakyReLU(alpha float64) Tensor {
 	x := t.floats("LeakyReLU")
-	return Tensor{n: pick(positive(x), x, mul(numberLike("LeakyReLU", x, alpha), x))}
+	return Tensor{n: graph.Where(positive(x), x, mul(numberLike("LeakyReLU", x, alpha), x))}
 }
 
 // ELU returns t where it is positive, otherwise alpha·(e^t - 1). Its
@@ -46,14 +46,14 @@ func (t Tensor) LeakyReLU(alpha float64) Tensor {
 func (t Tensor) ELU(alpha float64) Tensor {
 	x := t.floats("ELU")
 	above := positive(x)
-	below := graph.Unary(ir.Expm1, pick(above, fill(x, 0), x)) // does not overflow
-	return Tensor{n: pick(above, x, mul(numberLike("ELU", x, alpha), below))}
+	below := graph.Unary(ir.Expm1, graph.Where(above, fill(x, 0), x)) // does not overflow
+	return Tensor{n: graph.Where(above, x, mul(numberLike("ELU", x, alpha), below))}
 }
 
 // decay returns e^-|x|, and whether x > 0.
 func decay(x *graph.Node) (e, above *graph.Node) {
 	above = positive(x)
-	return exp(pick(above, neg(x), x)), above
+	return exp(graph.Where(above, neg(x), x)), above
 }
 
 // Sigmoid returns 1/(1 + e^-t). Floats only.
@@ -62,7 +62,7 @@ func (t Tensor) Sigmoid() Tensor { return Tensor{n: sigmoid(t.floats("Sigmoid"))
 // sigmoid returns 1/(1+e^-x) for x > 0, e^x/(1+e^x) for others.
 func sigmoid(x *graph.Node) *graph.Node {
 	e, above := decay(x)
-	return div(pick(above, fill(x, 1), e), shifted(e, 1))
+	return div(graph.Where(above, fill(x, 1), e), shifted(e, 1))
 }
 
 // SiLU returns t·Sigmoid(t), also called swish. Floats only.
@@ -77,7 +77,7 @@ func (t Tensor) Softplus() Tensor { return Tensor{n: softplus(t.floats("Softplus
 // softplus returns x + log(1+e^-x) for x > 0, log(1+e^x) for others.
 func softplus(x *graph.Node) *graph.Node {
 	e, above := decay(x)
-	return add(pick(above, x, fill(x, 0)), graph.Unary(ir.Log1p, e))
+	return add(graph.Where(above, x, fill(x, 0)), graph.Unary(ir.Log1p, e))
 }
 
 // Mish returns t·Tanh(Softplus(t)). Floats only.
@@ -107,7 +107,7 @@ func (t Tensor) GELUTanh() Tensor {
 func (t Tensor) HardSwish() Tensor {
 	x := t.floats("HardSwish")
 	gate, six := shifted(x, 3), fill(x, 6)
-	gate = pick(lt(gate, fill(x, 0)), fill(x, 0), gate)
-	gate = pick(lt(six, gate), six, gate)
+	gate = graph.Where(lt(gate, fill(x, 0)), fill(x, 0), gate)
+	gate = graph.Where(lt(six, gate), six, gate)
 	return Tensor{n: scaled(mul(x, gate), 1.0/6)}
 }

@@ -153,7 +153,7 @@ func checkPositions(op string, x *graph.Node, lengths ...int) {
 func Eye(n int) Tensor {
 	checkShape("Eye", []int{n, n})
 	one := graph.Fill(ir.Float32, 1, []int{1, 1})
-	return Tensor{n: skew(graph.Expand(pad(one, 0, 1, 0, n), []int{n, n + 1}))}
+	return Tensor{n: skew(graph.Expand(pad(one, 1, 0, n), []int{n, n + 1}))}
 }
 
 // Linspace returns n evenly spaced float32 numbers from start to end, both included:
@@ -168,7 +168,7 @@ func Linspace(start, end float64, n int) Tensor {
 	i := graph.Iota(s, 0)
 	way := mul(position(s, 0, ir.Float32), value(end-start)) // i·(end-start) is exact for small numbers
 	line := add(value(start), div(way, fill(way, float64(n-1))))
-	return Tensor{n: pick(eq(i, fill(i, float64(n-1))), value(end), line)}
+	return Tensor{n: graph.Where(eq(i, fill(i, float64(n-1))), value(end), line)}
 }
 
 // Meshgrid returns a tensor of the common grid for each of ts, which have one axis. The

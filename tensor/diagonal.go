@@ -12,7 +12,7 @@ import (
 func (t Tensor) Tril(k int) Tensor {
 	x := t.node("Tril")
 	row, col := diagonalColumns("Tril", x, k)
-	return Tensor{n: pick(lt(row, col), fill(x, 0), x)}
+	return Tensor{n: graph.Where(lt(row, col), fill(x, 0), x)}
 }
 
 // Triu returns t with zeros below diagonal k of its last two axes; 0 is the
@@ -20,7 +20,7 @@ func (t Tensor) Tril(k int) Tensor {
 func (t Tensor) Triu(k int) Tensor {
 	x := t.node("Triu")
 	row, col := diagonalColumns("Triu", x, k)
-	return Tensor{n: pick(lt(col, row), fill(x, 0), x)}
+	return Tensor{n: graph.Where(lt(col, row), fill(x, 0), x)}
 }
 
 // diagonalColumns returns, for each element of x, the column in which its row meets
@@ -50,7 +50,7 @@ func (t Tensor) Diag(k int) Tensor {
 	}
 	top, left := max(0, -k), max(0, k)
 	n := min(x.Shape[a]-top, x.Shape[a+1]-left)
-	x = crop(crop(x, a, top, 1, n), a+1, left, 1, n)
+	x = graph.Slice(graph.Slice(x, a, top, n), a+1, left, n)
 	return Tensor{n: diagonal(x, a, a+1)}
 }
 
@@ -67,16 +67,16 @@ func onDiagonal(x *graph.Node, k int) *graph.Node {
 		fail("Diag", fmt.Sprintf("diagonal %d is too far out", k), x)
 	}
 	checkLen("Diag", []int{n + off + 1, n + off}, x)
-	square := skew(pad(insert(x, 1), 0, 1, 0, n))
+	square := skew(pad(insert(x, 1), 1, 0, n))
 	if k > 0 {
-		return pad(pad(square, 0, 1, off, 0), 0, 0, 0, off)
+		return pad(pad(square, 1, off, 0), 0, 0, off)
 	}
-	return pad(pad(square, 0, 0, off, 0), 0, 1, 0, off)
+	return pad(pad(square, 0, off, 0), 1, 0, off)
 }
 
 // skew returns [n n] from rows [n n+1], with row i shifted right by i elements: it reads
 // the elements of rows in order, n a row. So column 0 of rows becomes the diagonal.
 func skew(rows *graph.Node) *graph.Node {
 	n := rows.Shape[0]
-	return graph.Reshape(crop(graph.Reshape(rows, []int{n * (n + 1)}), 0, 0, 1, n*n), []int{n, n})
+	return graph.Reshape(graph.Slice(graph.Reshape(rows, []int{n * (n + 1)}), 0, 0, n*n), []int{n, n})
 }

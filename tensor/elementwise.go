@@ -110,7 +110,7 @@ func (t Tensor) Sign() Tensor {
 	below := graph.Cast(lt(x, fill(x, 0)), x.DType)
 	s := sub(above, below)
 	if x.DType.IsFloat() {
-		s = pick(eq(x, x), s, fill(x, math.NaN())) // not x, whose derivative is 1
+		s = graph.Where(eq(x, x), s, fill(x, math.NaN())) // not x, whose derivative is 1
 	}
 	return Tensor{n: s}
 }
@@ -168,8 +168,8 @@ func halfPowers(x *graph.Node) (up, down, scale *graph.Node) {
 		limit = 10
 	}
 	large := lt(fill(x, limit), abs(x))
-	less := pick(large, fill(x, 1), fill(x, 0))
-	return sub(x, less), sub(neg(x), less), pick(large, fill(x, math.E/2), fill(x, 0.5))
+	less := graph.Where(large, fill(x, 1), fill(x, 0))
+	return sub(x, less), sub(neg(x), less), graph.Where(large, fill(x, math.E/2), fill(x, 0.5))
 }
 
 // Ceil rounds up. Its derivative is 0. Floats only.
@@ -178,7 +178,7 @@ func (t Tensor) Ceil() Tensor { return Tensor{n: neg(floor(neg(t.floats("Ceil"))
 // Trunc rounds towards 0. Its derivative is 0. Floats only.
 func (t Tensor) Trunc() Tensor {
 	x := t.floats("Trunc")
-	return Tensor{n: pick(lt(x, fill(x, 0)), neg(floor(neg(x))), floor(x))}
+	return Tensor{n: graph.Where(lt(x, fill(x, 0)), neg(floor(neg(x))), floor(x))}
 }
 
 // Round rounds to the nearest integer, halves to the even one. Its derivative
@@ -190,7 +190,7 @@ func (t Tensor) Round() Tensor {
 	rest := sub(x, down)
 	half := fill(x, 0.5)
 	even := scaled(floor(scaled(up, 0.5)), 2) // down or up, whichever is even
-	return Tensor{n: pick(lt(half, rest), up, pick(eq(rest, half), even, down))}
+	return Tensor{n: graph.Where(lt(half, rest), up, graph.Where(eq(rest, half), even, down))}
 }
 
 // IsNaN returns bools: whether each element is NaN.
@@ -345,8 +345,8 @@ func (t Tensor) Clamp(lo, hi Operand) Tensor {
 	if x.DType == ir.Bool {
 		failType("Clamp", x)
 	}
-	x, high := operands("Clamp", Tensor{n: pick(lt(x, low), low, x)}, hi)
-	return Tensor{n: pick(lt(high, x), high, x)}
+	x, high := operands("Clamp", Tensor{n: graph.Where(lt(x, low), low, x)}, hi)
+	return Tensor{n: graph.Where(lt(high, x), high, x)}
 }
 
 // Where returns a where cond, a tensor of bools, is true, and b elsewhere. The
@@ -364,7 +364,7 @@ func Where(cond Tensor, a, b Operand) Tensor {
 		c, x = broadcast("Where", c, x)
 		y = graph.BroadcastTo(y, x.Shape)
 	}
-	return Tensor{n: pick(c, x, y)}
+	return Tensor{n: graph.Where(c, x, y)}
 }
 
 // branches returns a and b as nodes of one shape and type.

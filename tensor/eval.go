@@ -132,7 +132,7 @@ func AllClose(a, b Tensor, rtol, atol float64) (bool, error) {
 		within := graph.Binary(ir.And, atMost(distance, bound), lt(distance, fill(x, math.Inf(1))))
 		close = graph.Binary(ir.Or, close, within)
 	}
-	data, err := Tensor{n: reduceAll(close)}.bytes("AllClose")
+	data, err := Tensor{n: all(close, nil)}.bytes("AllClose")
 	if err != nil {
 		return false, err
 	}
@@ -145,9 +145,4 @@ func hostFloat64(x *graph.Node) *graph.Node {
 		x = graph.ToDevice(x, cpu)
 	}
 	return graph.Cast(x, ir.Float64)
-}
-
-// reduceAll returns whether all elements of x, of type Bool, are true.
-func reduceAll(x *graph.Node) *graph.Node {
-	return not(reduce(ir.ReduceMax, not(x), nil))
 }

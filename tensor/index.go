@@ -49,7 +49,7 @@ func ranged(op string, start, stop int, step []int, operands ...any) Range {
 // One spec may be a tensor of indices, which replaces its axis as [Tensor.Take] does.
 func (t Tensor) Index(specs ...any) Tensor {
 	x := t.node("Index")
-	spans := fullSpans(x)
+	spans := graph.FullSpans(x.Shape)
 	axis := 0
 	var flips, fresh, gone []int // axes: to reverse, of the result to add, of x to drop
 	var index Tensor             // replaces axis at of the result

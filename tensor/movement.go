@@ -160,7 +160,7 @@ func (t Tensor) Pad(axis, before, after int) Tensor {
 	}
 	checkLen("Pad", []int{before, after}, x)
 	checkLen("Pad", shape.With(x.Shape, a, before+x.Shape[a]+after), x)
-	return Tensor{n: pad(x, 0, a, before, after)}
+	return Tensor{n: pad(x, a, before, after)}
 }
 
 // Slice selects the elements of an axis from start up to but not including stop, step
@@ -174,22 +174,13 @@ func (t Tensor) Slice(axis, start, stop int, step ...int) Tensor {
 
 // slice selects a range of one axis.
 func slice(op string, x *graph.Node, axis int, r Range) *graph.Node {
-	spans := fullSpans(x)
+	spans := graph.FullSpans(x.Shape)
 	backwards := r.setSpan(op, x, axis, spans)
 	x = graph.Crop(x, spans)
 	if backwards {
 		return graph.Flip(x, []int{axis})
 	}
 	return x
-}
-
-// fullSpans returns the spans with which Crop selects all of x.
-func fullSpans(x *graph.Node) []graph.Span {
-	spans := make([]graph.Span, len(x.Shape))
-	for i, n := range x.Shape {
-		spans[i] = graph.Span{Start: 0, Step: 1, Len: n}
-	}
-	return spans
 }
 
 // setSpan sets the span of an axis of x to the range r in ascending order, and reports
@@ -223,7 +214,7 @@ func (t Tensor) Split(axis int, sizes ...int) []Tensor {
 		if size < 0 || size > x.Shape[a]-at {
 			fail("Split", fmt.Sprintf("sizes %v do not add up to %d", sizes, x.Shape[a]), x)
 		}
-		parts[i] = Tensor{n: crop(x, a, at, 1, size)}
+		parts[i] = Tensor{n: graph.Slice(x, a, at, size)}
 		at += size
 	}
 	if at != x.Shape[a] {
@@ -282,7 +273,7 @@ func (t Tensor) Roll(axis, n int) Tensor {
 		return t
 	}
 	n = (n%length + length) % length
-	tail, head := crop(x, a, length-n, 1, n), crop(x, a, 0, 1, length-n)
+	tail, head := graph.Slice(x, a, length-n, n), graph.Slice(x, a, 0, length-n)
 	return Tensor{n: graph.Cat(a, []*graph.Node{tail, head})}
 }
 
@@ -293,7 +284,7 @@ func (t Tensor) At(i ...int) Tensor {
 	if len(i) > len(x.Shape) {
 		fail("At", fmt.Sprintf("%s for rank %d", shape.Count(len(i), "position"), len(x.Shape)), x)
 	}
-	spans := fullSpans(x)
+	spans := graph.FullSpans(x.Shape)
 	for a, p := range i {
 		spans[a] = spanAt("At", x, a, p)
 	}

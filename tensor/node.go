@@ -32,9 +32,6 @@ func scaled(x *graph.Node, v float64) *graph.Node { return mul(x, fill(x, v)) }
 // shifted returns x + v.
 func shifted(x *graph.Node, v float64) *graph.Node { return add(x, fill(x, v)) }
 
-// pick returns a where cond is true, b elsewhere.
-func pick(cond, a, b *graph.Node) *graph.Node { return graph.Where(cond, a, b) }
-
 // positive returns 0 < x.
 func positive(x *graph.Node) *graph.Node { return lt(fill(x, 0), x) }
 
@@ -53,9 +50,6 @@ func reverse(x *graph.Node) *graph.Node {
 	return not(x)
 }
 
-// expandTo repeats x, whose reduced axes have length 1, to the shape of like.
-func expandTo(x, like *graph.Node) *graph.Node { return graph.Expand(x, like.Shape) }
-
 // drop removes axes of length 1, given in ascending order.
 func drop(x *graph.Node, axes ...int) *graph.Node {
 	return graph.Reshape(x, shape.Without(x.Shape, axes))
@@ -66,18 +60,11 @@ func insert(x *graph.Node, axes ...int) *graph.Node {
 	return graph.Reshape(x, shape.WithOnes(x.Shape, axes))
 }
 
-// crop selects count elements of an axis from start on, step apart.
-func crop(x *graph.Node, axis, start, step, count int) *graph.Node {
-	spans := fullSpans(x)
-	spans[axis] = graph.Span{Start: start, Step: step, Len: count}
-	return graph.Crop(x, spans)
-}
-
-// pad adds elements of value v at the ends of an axis.
-func pad(x *graph.Node, v ir.Number, axis, before, after int) *graph.Node {
+// pad adds zeros at the ends of an axis.
+func pad(x *graph.Node, axis, before, after int) *graph.Node {
 	p := make([]graph.Padding, len(x.Shape))
 	p[axis] = graph.Padding{Before: before, After: after}
-	return graph.Pad(x, v, p)
+	return graph.Pad(x, 0, p)
 }
 
 // swap exchanges two axes.

@@ -16,9 +16,6 @@ import (
 // type of the tensor it is combined with, and must fit it: 0.5 does not fit int32.
 type Operand = any
 
-// text returns fmt.Sprint(v).
-func text(v any) string { return fmt.Sprint(v) }
-
 // operands returns t's node and o as a node of its type, both broadcast to one shape.
 func operands(op string, t Tensor, o Operand) (x, y *graph.Node) {
 	x = t.node(op)

@@ -105,7 +105,7 @@ func (t Tensor) edges(op string) ([]byte, error) {
 	n := t.n
 	for axis, length := range t.n.Shape {
 		if isLong(axis, t.n.Shape) {
-			n = graph.Cat(axis, []*graph.Node{crop(n, axis, 0, 1, edgeLen), crop(n, axis, length-edgeLen, 1, edgeLen)})
+			n = graph.Cat(axis, []*graph.Node{graph.Slice(n, axis, 0, edgeLen), graph.Slice(n, axis, length-edgeLen, edgeLen)})
 		}
 	}
 	if err := hasValue(op, t.n); err != nil {

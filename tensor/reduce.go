@@ -98,7 +98,7 @@ func (t Tensor) Norm(axes ...int) Tensor {
 // there, and NaN when multiplied by x's derivative 0.
 func root(x *graph.Node) *graph.Node {
 	none := eq(x, fill(x, 0))
-	return pick(none, fill(x, 0), graph.Unary(ir.Sqrt, pick(none, fill(x, 1), x)))
+	return graph.Where(none, fill(x, 0), graph.Unary(ir.Sqrt, graph.Where(none, fill(x, 1), x)))
 }
 
 // Max returns the maximum over axes, which keep length 1; without axes, the scalar
@@ -137,8 +137,11 @@ func (t Tensor) Any(axes ...int) Tensor {
 // true.
 func (t Tensor) All(axes ...int) Tensor {
 	x := t.node("All")
-	return Tensor{n: not(reduce(ir.ReduceMax, not(truth(x)), reduced("All", x, axes)))}
+	return Tensor{n: all(truth(x), reduced("All", x, axes))}
 }
+
+// all returns whether all elements of x, of type Bool, are true over axes.
+func all(x *graph.Node, axes []int) *graph.Node { return not(reduce(ir.ReduceMax, not(x), axes)) }
 
 // truth returns x ≠ 0.
 func truth(x *graph.Node) *graph.Node {
@@ -185,7 +188,7 @@ func (t Tensor) LogSumExp(axes ...int) Tensor {
 	x := t.floats("LogSumExp")
 	over := reduced("LogSumExp", x, axes)
 	m := shift(x, over)
-	m = pick(infinite(m), fill(m, 0), m) // Inf - Inf would be NaN
+	m = graph.Where(infinite(m), fill(m, 0), m) // Inf - Inf would be NaN
 	sum := reduce(ir.Sum, exp(sub(x, spreadTo(m, x))), over)
 	return Tensor{n: add(m, log(sum))}
 }
@@ -195,8 +198,8 @@ func (t Tensor) LogSumExp(axes ...int) Tensor {
 func (t Tensor) Softmax(axis int) Tensor {
 	x := t.floats("Softmax")
 	over := []int{axisOf("Softmax", x, axis)}
-	e := exp(sub(x, expandTo(shift(x, over), x)))
-	return Tensor{n: div(e, expandTo(graph.Reduce(ir.Sum, e, over), x))}
+	e := exp(sub(x, spreadTo(shift(x, over), x)))
+	return Tensor{n: div(e, spreadTo(graph.Reduce(ir.Sum, e, over), x))}
 }
 
 // LogSoftmax returns the logarithm of [Tensor.Softmax], accurate where that is
@@ -204,6 +207,6 @@ func (t Tensor) Softmax(axis int) Tensor {
 func (t Tensor) LogSoftmax(axis int) Tensor {
 	x := t.floats("LogSoftmax")
 	over := []int{axisOf("LogSoftmax", x, axis)}
-	d := sub(x, expandTo(shift(x, over), x))
-	return Tensor{n: sub(d, expandTo(log(graph.Reduce(ir.Sum, exp(d), over)), x))}
+	d := sub(x, spreadTo(shift(x, over), x))
+	return Tensor{n: sub(d, spreadTo(log(graph.Reduce(ir.Sum, exp(d), over)), x))}
 }

@@ -53,7 +53,7 @@ func fromEnd(i *graph.Node, n int) *graph.Node {
 	if n > math.MaxInt32 {
 		i = graph.Cast(i, ir.Int64)
 	}
-	return pick(lt(i, fill(i, 0)), shifted(i, float64(n)), i)
+	return graph.Where(lt(i, fill(i, 0)), shifted(i, float64(n)), i)
 }
 
 // TakeAlong selects, along an axis, the elements of t at the positions in index, an

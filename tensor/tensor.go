@@ -1,6 +1,7 @@
 package tensor
 
 import (
+	"fmt"
 	"slices"
 
 	"github.com/tensorken/tensorken/internal/exec"
@@ -140,6 +141,6 @@ func axesOf(op string, x *graph.Node, axes []int) []int {
 // checkLen panics if a shape is too large or has negative lengths.
 func checkLen(op string, s []int, operands ...any) {
 	if err := shape.Check(s); err != nil {
-		fail(op, "the shape would be "+text(s)+", with "+err.Error(), operands...)
+		fail(op, fmt.Sprintf("the shape would be %v, with %v", s, err), operands...)
 	}
 }

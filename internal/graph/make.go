@@ -241,6 +241,22 @@ func Crop(x *Node, s []Span) *Node {
 	return makeNode(ir.Crop, x.DType, shape, ints, x)
 }
 
+// FullSpans returns the spans with which Crop takes all of a shape.
+func FullSpans(shape []int) []Span {
+	s := make([]Span, len(shape))
+	for i, n := range shape {
+		s[i] = Span{Step: 1, Len: n}
+	}
+	return s
+}
+
+// Slice takes n elements of one axis, from start on.
+func Slice(x *Node, axis, start, n int) *Node {
+	s := FullSpans(x.Shape)
+	s[axis] = Span{Start: start, Step: 1, Len: n}
+	return Crop(x, s)
+}
+
 // Flip reverses axes, ascending and distinct.
 func Flip(x *Node, axes []int) *Node {
 	if len(axes) == 0 {
