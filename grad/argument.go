@@ -21,14 +21,8 @@ type argument[P any] struct {
 // newArgument makes a tree the argument of a call.
 func newArgument[P any](op string, p P) *argument[P] {
 	leaves := flatten(op, p)
-	a := &argument[P]{op: op, given: values(leaves), scope: new(graph.Scope), fresh: make([]*graph.Node, len(leaves))}
-	a.tree = rebuild(op, p, a.given)
-	for i, n := range differentiable(leaves) {
-		if n != nil {
-			a.fresh[i] = graph.Argument(n, a.scope)
-		}
-	}
-	return a
+	r, given := begin(differentiable(leaves)), values(leaves)
+	return &argument[P]{op, rebuild(op, p, given), given, r.scope, r.given}
 }
 
 // private returns the tree that the function gets.

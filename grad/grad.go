@@ -59,7 +59,7 @@ func differentiate[P, A any](op string, f func(P) (tensor.Tensor, A), p P) *diff
 	arg := newArgument(op, p)
 	defer arg.scope.Close()
 	value, aux := f(arg.private())
-	y := floatResult(op, value)
+	y := floatNode(op, "the function's result", value)
 	if y.Len() != 1 {
 		misuse(op, "the function's result must have one element: take its Sum or Mean, or use VJP", y)
 	}
@@ -69,15 +69,15 @@ func differentiate[P, A any](op string, f func(P) (tensor.Tensor, A), p P) *diff
 	return &differentiated[P, A]{arg, t.outward(y), aux, t.outwards(others), arg.gradient(cts)}
 }
 
-// floatResult returns the node of a function's result, which must have a
-// derivative.
-func floatResult(op string, y tensor.Tensor) *graph.Node {
-	n := node(y)
+// floatNode returns the node of an argument or a result, as what says, which must
+// have a derivative.
+func floatNode(op, what string, x tensor.Tensor) *graph.Node {
+	n := node(x)
 	switch {
 	case n == nil:
-		misuse(op, "the function returned the absent tensor (the zero Tensor)")
+		misuse(op, what+" is the absent tensor (the zero Tensor)")
 	case !n.DType.IsFloat():
-		misuse(op, "the function's result is not floating-point: Cast it", n)
+		misuse(op, what+" is not floating-point: Cast it", n)
 	}
 	return n
 }
@@ -115,17 +115,11 @@ func (c *differentiated[P, A]) withCoOutputs() (tensor.Tensor, A, P) {
 // plan that computes them.
 func VJP[P, R any](f func(P) R, at P) (R, func(R) P) {
 	const op = "grad.VJP"
-	arg := newArgument(op, at)
-	defer arg.scope.Close()
-	result := f(arg.private())
-	leaves := flatten(op, result)
-	results := nodes(values(leaves))
-	t := arg.record(results)
-	pullback := func(ct R) P {
-		cts := match(op+"'s pullback", "the cotangent", leaves, differentiable(leaves), ct)
-		grads := t.backward(results, cts)
-		t.keepResiduals(grads, cts)
-		return rebuild(op, arg.tree, tensors(arg.gradient(grads)))
+	c := recordCall(op, f, at)
+	return c.value(), func(ct R) P {
+		cts := match(op+"'s pullback", "the cotangent", c.leaves, differentiable(c.leaves), ct)
+		grads := c.tape.backward(c.results, cts)
+		c.tape.keepResiduals(grads, cts)
+		return rebuild(op, c.arg.tree, tensors(c.arg.gradient(grads)))
 	}
-	return rebuild(op, result, tensors(t.outwards(results))), pullback
 }

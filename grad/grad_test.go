@@ -243,7 +243,7 @@ func TestErrors(t *testing.T) {
 		want string
 	}{
 		{func() { grad.Of(func(x tensor.Tensor) tensor.Tensor { return tensor.Tensor{} })(x) },
-			`grad.Of: the function returned the absent tensor \(the zero Tensor\)`},
+			`grad.Of: the function's result is the absent tensor \(the zero Tensor\)`},
 		{func() { grad.Of(tensor.Tensor.Exp)(x) },
 			`grad.Of of float64 \[2\]: the function's result must have one element: take its Sum or Mean, or use VJP`},
 		{func() { grad.ValueAndGrad(func(x tensor.Tensor) tensor.Tensor { return x.ArgMax(0) })(x) },

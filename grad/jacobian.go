@@ -20,7 +20,7 @@ func JacRev[P any](f func(P) tensor.Tensor) func(P) P {
 	const op = "grad.JacRev"
 	return func(at P) P {
 		y, vjp := VJP(f, at)
-		n := floatResult(op, y)
+		n := floatNode(op, "the function's result", y)
 		rows := Vmap(vjp)(tensorOf(basis(n)))
 		leaves := leafNodes(op, rows)
 		for i, r := range leaves {
@@ -39,7 +39,7 @@ func JacFwd[P any](f func(P) tensor.Tensor) func(P) P { return jacFwd("grad.JacF
 func jacFwd[P any](op string, f func(P) tensor.Tensor) func(P) P {
 	return func(at P) P {
 		y, jvp := Linearize(f, at)
-		n := floatResult(op, y)
+		n := floatNode(op, "the function's result", y)
 		leaves := flatten(op, at)
 		out := make([]tensor.Tensor, len(leaves))
 		for i, x := range differentiable(leaves) {
@@ -66,12 +66,7 @@ func Hessian(f func(tensor.Tensor) tensor.Tensor) func(tensor.Tensor) tensor.Ten
 	const op = "grad.Hessian"
 	jacobian := jacFwd(op, gradient(op, f))
 	return func(x tensor.Tensor) tensor.Tensor {
-		switch n := node(x); {
-		case n == nil:
-			misuse(op, "the argument is the absent tensor (the zero Tensor)")
-		case !n.DType.IsFloat():
-			misuse(op, "the argument is not floating-point: Cast it", n)
-		}
+		floatNode(op, "the argument", x)
 		return jacobian(x)
 	}
 }

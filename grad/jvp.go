@@ -15,7 +15,7 @@ import (
 // result, leaves that are not floating-point or are tagged ",state" are absent.
 func JVP[P, R any](f func(P) R, at, v P) (R, R) {
 	const op = "grad.JVP"
-	c := linearize(op, f, at)
+	c := recordCall(op, f, at)
 	return c.value(), c.tangent(op, v, false)
 }
 
@@ -24,7 +24,7 @@ func JVP[P, R any](f func(P) R, at, v P) (R, R) {
 // number of times, from any goroutine. Its first call has what it needs of f's
 // intermediate results stored by the next plan that computes them.
 func Linearize[P, R any](f func(P) R, at P) (R, func(P) R) {
-	c := linearize("grad.Linearize", f, at)
+	c := recordCall("grad.Linearize", f, at)
 	return c.value(), func(v P) R { return c.tangent("grad.Linearize's derivative", v, true) }
 }
 
@@ -32,15 +32,12 @@ func Linearize[P, R any](f func(P) R, at P) (R, func(P) R) {
 // of one element, by forward mode: a tree like f's result.
 func Diff[R any](f func(tensor.Tensor) R) func(tensor.Tensor) R {
 	return func(x tensor.Tensor) R {
-		n := node(x)
-		switch {
-		case n == nil:
-			misuse("grad.Diff", "the argument is the absent tensor (the zero Tensor)")
-		case n.Len() != 1 || !n.DType.IsFloat():
-			misuse("grad.Diff", "the argument must be one floating-point number: see JVP and JacFwd for more", n)
+		const op = "grad.Diff"
+		n := floatNode(op, "the argument", x)
+		if n.Len() != 1 {
+			misuse(op, "the argument must be one number: see JVP and JacFwd for more", n)
 		}
-		c := linearize("grad.Diff", f, x)
-		return c.tangent("grad.Diff", tensorOf(like(n, 1)), false)
+		return recordCall(op, f, x).tangent(op, tensorOf(like(n, 1)), false)
 	}
 }
 
@@ -49,12 +46,11 @@ func Diff[R any](f func(tensor.Tensor) R) func(tensor.Tensor) R {
 // Hessian is never made.
 func HVP[P any](f func(P) tensor.Tensor, at, v P) P {
 	const op = "grad.HVP"
-	c := linearize(op, gradient(op, f), at)
-	return c.tangent(op, v, false)
+	return recordCall(op, gradient(op, f), at).tangent(op, v, false)
 }
 
-// A linearized call has a function's results and the tape for their tangents.
-type linearized[P, R any] struct {
+// A recordedCall has a function's results and the tape for their derivatives.
+type recordedCall[P, R any] struct {
 	arg     *argument[P]
 	tape    *tape
 	result  R // a private copy, to build results like it
@@ -62,23 +58,23 @@ type linearized[P, R any] struct {
 	results []*graph.Node
 }
 
-func linearize[P, R any](op string, f func(P) R, at P) *linearized[P, R] {
+func recordCall[P, R any](op string, f func(P) R, at P) *recordedCall[P, R] {
 	arg := newArgument(op, at)
 	defer arg.scope.Close()
 	result := f(arg.private())
 	leaves := flatten(op, result)
 	results := nodes(values(leaves))
 	t := arg.record(results)
-	return &linearized[P, R]{arg, t, rebuild(op, result, values(leaves)), leaves, results}
+	return &recordedCall[P, R]{arg, t, rebuild(op, result, values(leaves)), leaves, results}
 }
 
-func (c *linearized[P, R]) value() R {
+func (c *recordedCall[P, R]) value() R {
 	return rebuild(c.arg.op, c.result, tensors(c.tape.outwards(c.results)))
 }
 
 // tangent returns the change of the result along v; again says whether there may be
 // more calls.
-func (c *linearized[P, R]) tangent(op string, v P, again bool) R {
+func (c *recordedCall[P, R]) tangent(op string, v P, again bool) R {
 	in := c.arg.tangents(op, v)
 	out := c.tape.forward(c.results, in)
 	if again {
