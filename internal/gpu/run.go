@@ -10,15 +10,11 @@ import (
 	"github.com/tensorken/tensorken/ir"
 )
 
+// Run records calls and submits them, some at a time.
 func (d *device) Run(calls []driver.Call) error {
 	if err := d.check(); err != nil {
 		return err
 	}
-	return d.run(calls)
-}
-
-// run records calls and submits them, some at a time.
-func (d *device) run(calls []driver.Call) error {
 	for done := 0; done < len(calls); {
 		d.commands, d.params = d.commands[:0], d.params[:0]
 		d.trim()

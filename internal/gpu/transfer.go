@@ -114,7 +114,7 @@ func (d *device) patch(b *buffer, offset int, src []byte) error {
 		keep &^= 0xff << shift
 		value |= uint32(x) << shift
 	}
-	return d.run([]driver.Call{{Program: d.patcher, Args: []driver.Arg{{Buffer: b, Offset: offset / 4}, {Num: ir.Number(keep)}, {Num: ir.Number(value)}}}})
+	return d.Run([]driver.Call{{Program: d.patcher, Args: []driver.Arg{{Buffer: b, Offset: offset / 4}, {Num: ir.Number(keep)}, {Num: ir.Number(value)}}}})
 }
 
 func (d *device) Download(dst []byte, src driver.Buffer, offset int) error {

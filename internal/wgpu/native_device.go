@@ -18,7 +18,6 @@ type device struct {
 	closed         bool
 	submitted      uint64
 	done           uint64
-	inFlight       []flight // oldest first
 	groupLayouts   map[string]uintptr
 	layouts        []layout
 	pipelines      []pipeline
@@ -71,7 +70,7 @@ func (n *instance) newDevice(a *found, o Options) (*device, error) {
 	n.request(n.AdapterRequestDevice, callbacks().result, func(e *event) {
 		done, d.device, why = true, e.b, e.message
 	}, a.handle, uintptr(unsafe.Pointer(desc)))
-	if err := n.wait("Open", &done); err != nil {
+	if err := n.wait("Open", func() bool { return done }); err != nil {
 		return nil, err
 	}
 	if d.device == 0 {
@@ -120,7 +119,7 @@ func (d *device) scoped(name string, filter uintptr, f func()) error {
 		}
 	}, d.device)
 	runtime.UnlockOSThread()
-	if err := d.wait(name, &done); err != nil {
+	if err := d.wait(name, func() bool { return done }); err != nil {
 		return d.markLost(err)
 	}
 	if d.lost != nil {
@@ -234,13 +233,12 @@ func (d *device) Await(p Pipeline) error {
 	if d.lost != nil {
 		return d.lost
 	}
-	q := &d.pipelines[p]
-	if !q.ready {
-		// The handler writes to *q, so d.pipelines must not be reallocated meanwhile.
-		if err := d.wait("NewPipeline", &q.ready); err != nil {
+	if !d.pipelines[p].ready {
+		if err := d.wait("NewPipeline", func() bool { return d.pipelines[p].ready }); err != nil {
 			return d.markLost(err)
 		}
 	}
+	q := &d.pipelines[p]
 	if q.err != nil && d.lost != nil {
 		return d.lost
 	}

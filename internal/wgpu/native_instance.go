@@ -116,15 +116,15 @@ const (
 	grace = time.Second
 )
 
-// wait polls until done, which a handler sets, is true. It times out only after a period
+// wait polls until done, by what a handler sets, is true. It times out only after a period
 // without any callback. It polls because blocking waits of some drivers do not return.
-func (n *instance) wait(name string, done *bool) error {
+func (n *instance) wait(name string, done func() bool) error {
 	start := time.Now()
 	for {
 		if n.poll() {
 			start = time.Now()
 		}
-		if *done {
+		if done() {
 			return nil
 		}
 		waited := time.Since(start)
@@ -165,7 +165,7 @@ func (n *instance) find() ([]found, error) {
 					why = e.message
 				}
 			}, n.instance, uintptr(unsafe.Pointer(&o)))
-			if err := n.wait("Adapters", &done); err != nil {
+			if err := n.wait("Adapters", func() bool { return done }); err != nil {
 				release(n, list)
 				return nil, err
 			}

@@ -3,17 +3,10 @@
 package wgpu
 
 import (
-	"slices"
 	"unsafe"
 
 	"github.com/ebitengine/purego"
 )
-
-// A flight is a submission in flight.
-type flight struct {
-	submission uint64
-	done       *bool
-}
 
 func (d *device) Submit(commands []Command) (uint64, error) {
 	if d.lost != nil {
@@ -35,12 +28,7 @@ func (d *device) Submit(commands []Command) (uint64, error) {
 	call(d.CommandBufferRelease, *d.commandBuffers)
 	d.submitted++
 	number := d.submitted
-	f := flight{submission: number, done: new(bool)}
-	d.request(d.QueueOnSubmittedWorkDone, callbacks().status, func(*event) {
-		*f.done, d.done = true, max(d.done, number)
-		d.inFlight = slices.DeleteFunc(d.inFlight, func(g flight) bool { return g.submission <= d.done })
-	}, d.queue)
-	d.inFlight = append(d.inFlight, f)
+	d.request(d.QueueOnSubmittedWorkDone, callbacks().status, func(*event) { d.done = max(d.done, number) }, d.queue)
 	return number, nil
 }
 
@@ -98,15 +86,13 @@ func (d *device) Wait(submission uint64) error {
 	if d.lost != nil {
 		return d.lost
 	}
+	if submission > d.submitted {
+		return &Error{Validation, "Wait", "there is no such submission"}
+	}
 	if submission <= d.done {
 		return nil
 	}
-	i := slices.IndexFunc(d.inFlight, func(f flight) bool { return f.submission == submission })
-	if i < 0 {
-		return &Error{Validation, "Wait", "there is no such submission"}
-	}
-	f := d.inFlight[i]
-	if err := d.wait("Wait", f.done); err != nil {
+	if err := d.wait("Wait", func() bool { return d.done >= submission }); err != nil {
 		return d.markLost(err)
 	}
 	return d.lost
@@ -133,7 +119,7 @@ func (d *device) Read(b Buffer, dst []byte) error {
 		return &Error{Validation, "Read", "the buffer is not mapped"}
 	}
 	delete(d.mappings, b)
-	if err := d.wait("Read", &m.ready); err != nil {
+	if err := d.wait("Read", func() bool { return m.ready }); err != nil {
 		return d.markLost(err)
 	}
 	if d.lost != nil {

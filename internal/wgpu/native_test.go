@@ -109,7 +109,7 @@ func TestWait(t *testing.T) {
 		})
 		var done bool
 		n.pending[firstRequest+steps] = func(*event) { done = true }
-		err := n.wait("Wait", &done)
+		err := n.wait("Wait", func() bool { return done })
 		var e *Error
 		if lost := errors.As(err, &e) && e.Kind == Timeout; done != (answers == steps) || lost == done {
 			t.Errorf("after %d of %d answers %v apart, wait of at most %v without any: got done=%v, error %v", answers, steps, step, timeout, done, err)
