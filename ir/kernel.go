@@ -1,7 +1,5 @@
 package ir
 
-import "math/bits"
-
 // A Template is a shape of kernel that every device has a way to run.
 type Template uint8
 
@@ -60,9 +58,6 @@ func Axes(axes ...int) AxisSet {
 
 // Has reports whether axis a is in s.
 func (s AxisSet) Has(a int) bool { return s>>a&1 == 1 }
-
-// Len is the number of axes in s.
-func (s AxisSet) Len() int { return bits.OnesCount64(uint64(s)) }
 
 // An ArgKind says what an argument is.
 type ArgKind uint8
