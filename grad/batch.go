@@ -17,7 +17,7 @@ var classBatchRules = map[ir.Class]batchRule{
 	ir.Alias:       sameInts,
 	ir.Elementwise: sameInts,
 	ir.Reduction:   nextAxes,
-	ir.Indexed:     nextAxis,
+	ir.Indexed:     nextFirst(1),
 }
 
 var batchRules = [ir.Ops]batchRule{
@@ -27,8 +27,8 @@ var batchRules = [ir.Ops]batchRule{
 	ir.Pad:      func(ints []int) []int { return append([]int{0, 0, 0}, ints...) },
 	ir.Crop:     func(ints []int) []int { return append([]int{0, 1}, ints...) },
 	ir.Flip:     nextAxes,
-	ir.Window:   nextTwoAxes,
-	ir.Unwindow: nextTwoAxes,
+	ir.Window:   nextFirst(2),
+	ir.Unwindow: nextFirst(2),
 	ir.Cat:      nextAxes,
 }
 
@@ -52,11 +52,10 @@ func nextAxes(axes []int) []int {
 	return out
 }
 
-// nextAxis is for an axis and something else.
-func nextAxis(ints []int) []int { return append(nextAxes(ints[:1]), ints[1:]...) }
-
-// nextTwoAxes is for two axes and something else.
-func nextTwoAxes(ints []int) []int { return append(nextAxes(ints[:2]), ints[2:]...) }
+// nextFirst is for n axes and something else.
+func nextFirst(n int) batchRule {
+	return func(ints []int) []int { return append(nextAxes(ints[:n]), ints[n:]...) }
+}
 
 // overExamples calls a function of one example for all examples of a batch. Nodes
 // in for which batched is true have the examples along the first axis; others are

@@ -119,8 +119,8 @@ func varying(coef []int) AxisSet {
 type rule func(k *Kernel, in *Instr, src []DType) error
 
 var rules = [Ops]rule{
-	Const:    verifyConst,
-	Scalar:   verifyScalar,
+	Const:    func(_ *Kernel, in *Instr, _ []DType) error { return verifyNumber(in.Type, in.Num) },
+	Scalar:   func(k *Kernel, in *Instr, _ []DType) error { return verifyArg(k, in, Value) },
 	Load:     verifyLoad,
 	Index:    verifyIndex,
 	InBounds: verifyInBounds,
@@ -220,12 +220,6 @@ func verifyNumber(d DType, x Number) error {
 	}
 	return nil
 }
-
-func verifyConst(k *Kernel, in *Instr, src []DType) error {
-	return verifyNumber(in.Type, in.Num)
-}
-
-func verifyScalar(k *Kernel, in *Instr, src []DType) error { return verifyArg(k, in, Value) }
 
 // verifyArg checks that an instruction's argument is of a kind and type.
 func verifyArg(k *Kernel, in *Instr, kind ArgKind) error {

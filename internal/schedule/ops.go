@@ -91,14 +91,11 @@ func apply(op ir.Op, to, from ir.DType, x ...*shader.Expr) *shader.Expr {
 	return e
 }
 
-// isNarrow reports whether d is an integer type of fewer bits than a register.
-func isNarrow(d ir.DType) bool { return d.IsInt() && d.Size() < 4 }
-
 // wrap is x, in registers of type d, as the number of type d with its low bits.
 func wrap(d ir.DType, x *shader.Expr) *shader.Expr {
 	bits := 8 * d.Size()
 	switch {
-	case !isNarrow(d):
+	case !d.IsInt() || bits == 32:
 		return x
 	case d.IsSigned():
 		return x.Shl(32 - bits).Shr(32 - bits)

@@ -44,9 +44,6 @@ func (t Type) Vec(n int) Type { return Type{t.Scalar, uint8(n)} }
 // Elem is the type of t's components.
 func (t Type) Elem() Type { return Type{t.Scalar, 1} }
 
-// IsFloat reports whether t's components are floats.
-func (t Type) IsFloat() bool { return t.Scalar >= f32 }
-
 // IsInt reports whether t's components are integers.
 func (t Type) IsInt() bool { return t.Scalar == i32 || t.Scalar == u32 }
 

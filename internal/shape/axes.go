@@ -61,10 +61,7 @@ func Order(axes []int, rank int) ([]int, error) {
 	}
 	out := make([]int, rank)
 	for i, axis := range axes {
-		if axis < 0 {
-			axis += rank
-		}
-		out[i] = axis
+		out[i], _ = AxisOf(axis, rank)
 	}
 	return out, nil
 }

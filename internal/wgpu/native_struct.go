@@ -173,11 +173,8 @@ type deviceDescriptor struct {
 	uncaught  errorCallbackInfo
 }
 
-// lostDestroyed and lostCancelled are the reasons of loss of a closed device.
-const (
-	lostDestroyed = 2
-	lostCancelled = 3
-)
+// lostCancelled is the reason of loss of a device whose instance is released.
+const lostCancelled = 3
 
 // errorTypes maps the error types that scopes and devices report.
 var errorTypes = map[uint32]ErrorKind{2: Validation, 3: OutOfMemory, 4: Internal, 5: Internal}
