@@ -44,13 +44,7 @@ func batchRuleOf(op ir.Op) batchRule {
 func sameInts(ints []int) []int { return ints }
 
 // nextAxes is for axes.
-func nextAxes(axes []int) []int {
-	out := make([]int, len(axes))
-	for i, a := range axes {
-		out[i] = a + 1
-	}
-	return out
-}
+func nextAxes(axes []int) []int { return mapped(axes, func(a int) int { return a + 1 }) }
 
 // nextFirst is for n axes and something else.
 func nextFirst(n int) batchRule {
@@ -78,11 +72,7 @@ func overExamples(size int, in []*graph.Node, batched []bool, f func([]*graph.No
 	b := &batch{newReplay(recordWhole(scope, examples, results)), size}
 	b.operand, b.remake, b.differentiate = b.whole, b.do, b.differentiateAll
 	b.run(batches)
-	varies = make([]bool, len(results))
-	for i, n := range results {
-		varies[i] = b.varies(n)
-	}
-	return b.all(results), varies
+	return b.all(results), mapped(results, b.varies)
 }
 
 // A batch replays a function of one example for all of them.

@@ -206,7 +206,7 @@ func zeros(ns, ts []*graph.Node) []*graph.Node {
 func matched(op, what string, given, tree any) []*graph.Node {
 	leaves := flatten(op, tree)
 	of := nodes(values(leaves))
-	all := match(op, what, leaves, floats(of), given)
+	all := match(op, what, leaves, mapped(of, ifFloat), given)
 	for _, t := range all {
 		if t != nil && t.IsLeftOver() {
 			misuse(op, what+" is made of a tensor that stands for the examples of a batch: make that an argument", t)

@@ -12,22 +12,13 @@ import (
 func (t *tape) forward(results, tangents []*graph.Node) []*graph.Node {
 	all := make([]*graph.Node, len(t.calls))
 	copy(all, tangents)
-	each := func(ns []*graph.Node) []*graph.Node {
-		ts := make([]*graph.Node, len(ns))
-		for i, n := range ns {
-			if j, ok := t.index[n]; ok {
-				ts[i] = all[j]
-			}
-		}
-		return ts
-	}
 	customs := make(map[*customCall][]*graph.Node)
 	for i := t.args; i < len(t.calls); i++ {
 		c := &t.calls[i]
 		if !c.active {
 			continue
 		}
-		src := each(c.src)
+		src := t.each(c.src, all)
 		switch r := resultOf(c.Node); {
 		case !slices.ContainsFunc(src, isPresent):
 		case r == nil:
@@ -39,7 +30,7 @@ func (t *tape) forward(results, tangents []*graph.Node) []*graph.Node {
 			all[i] = customs[r.customCall][r.i]
 		}
 	}
-	return each(results)
+	return t.each(results, all)
 }
 
 // jvp returns the tangent of c from those of its operands, not all nil.

@@ -12,23 +12,20 @@ func node(t tensor.Tensor) *graph.Node { return tensor.Internal.Node(graph.Token
 
 func tensorOf(n *graph.Node) tensor.Tensor { return tensor.Internal.Tensor(graph.Token{}, n) }
 
-// nodes returns the nodes of tensors, nil for absent ones.
-func nodes(ts []tensor.Tensor) []*graph.Node {
-	ns := make([]*graph.Node, len(ts))
-	for i, t := range ts {
-		ns[i] = node(t)
+// mapped returns f of each element.
+func mapped[A, B any](list []A, f func(A) B) []B {
+	out := make([]B, len(list))
+	for i, x := range list {
+		out[i] = f(x)
 	}
-	return ns
+	return out
 }
 
+// nodes returns the nodes of tensors, nil for absent ones.
+func nodes(ts []tensor.Tensor) []*graph.Node { return mapped(ts, node) }
+
 // tensors returns the tensors of nodes, absent ones for nil.
-func tensors(ns []*graph.Node) []tensor.Tensor {
-	ts := make([]tensor.Tensor, len(ns))
-	for i, n := range ns {
-		ts[i] = tensorOf(n)
-	}
-	return ts
-}
+func tensors(ns []*graph.Node) []tensor.Tensor { return mapped(ns, tensorOf) }
 
 func misuse(op, reason string, operands ...any) {
 	tensor.Internal.Misuse(graph.Token{}, op, reason, operands...)
@@ -66,34 +63,26 @@ func flattenNodes[T any](op string, tree T) (ns []*graph.Node, unflatten func([]
 
 // values returns the tensors of leaves.
 func values(leaves []pytree.Leaf[tensor.Tensor]) []tensor.Tensor {
-	ts := make([]tensor.Tensor, len(leaves))
-	for i, l := range leaves {
-		ts[i] = l.Value
-	}
-	return ts
+	return mapped(leaves, func(l pytree.Leaf[tensor.Tensor]) tensor.Tensor { return l.Value })
 }
 
 // differentiable returns the nodes of the leaves that have a derivative, and
 // nil for the others.
 func differentiable(leaves []pytree.Leaf[tensor.Tensor]) []*graph.Node {
-	ns := floats(nodes(values(leaves)))
-	for i, l := range leaves {
+	return mapped(leaves, func(l pytree.Leaf[tensor.Tensor]) *graph.Node {
 		if l.State {
-			ns[i] = nil
+			return nil
 		}
-	}
-	return ns
+		return ifFloat(node(l.Value))
+	})
 }
 
-// floats returns ns with nil for those that are not floating-point.
-func floats(ns []*graph.Node) []*graph.Node {
-	out := make([]*graph.Node, len(ns))
-	for i, n := range ns {
-		if n != nil && n.DType.IsFloat() {
-			out[i] = n
-		}
+// ifFloat returns n if it is floating-point, else nil.
+func ifFloat(n *graph.Node) *graph.Node {
+	if n != nil && n.DType.IsFloat() {
+		return n
 	}
-	return out
+	return nil
 }
 
 func isPresent(n *graph.Node) bool { return n != nil }

@@ -53,11 +53,7 @@ func (r *replay) make(c *call) *graph.Node {
 		n.RematLevel = c.RematLevel + r.level
 		return n
 	}
-	src := make([]*graph.Node, len(c.src))
-	for i, s := range c.src {
-		src[i] = r.operand(s)
-	}
-	return r.remake(c, src)
+	return r.remake(c, mapped(c.src, r.operand))
 }
 
 // find returns what n becomes: itself if it is neither of the tape nor captured. It
@@ -72,13 +68,7 @@ func (r *replay) find(n *graph.Node) *graph.Node {
 	return n
 }
 
-func (r *replay) all(ns []*graph.Node) []*graph.Node {
-	list := make([]*graph.Node, len(ns))
-	for i, n := range ns {
-		list[i] = r.find(n)
-	}
-	return list
-}
+func (r *replay) all(ns []*graph.Node) []*graph.Node { return mapped(ns, r.find) }
 
 // custom returns what a custom call becomes.
 func (r *replay) custom(old *customCall) *customCall {

@@ -46,12 +46,7 @@ func (t *tape) backward(results, cts []*graph.Node) []*graph.Node {
 
 // vjpCustom returns the cotangents of a custom call's arguments.
 func (t *tape) vjpCustom(k *customCall, sum []*graph.Node) []*graph.Node {
-	cts := make([]*graph.Node, len(k.outs))
-	for o, n := range k.outs {
-		if i, ok := t.index[n]; ok {
-			cts[o] = sum[i]
-		}
-	}
+	cts := t.each(k.outs, sum)
 	if !slices.ContainsFunc(cts, isPresent) {
 		return nil
 	}

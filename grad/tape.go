@@ -96,6 +96,16 @@ func (t *tape) isActive(n *graph.Node) bool {
 	return ok && t.calls[i].active
 }
 
+// each returns what of, a list like calls, has for nodes: nil for those of no call.
+func (t *tape) each(ns, of []*graph.Node) []*graph.Node {
+	return mapped(ns, func(n *graph.Node) *graph.Node {
+		if i, ok := t.index[n]; ok {
+			return of[i]
+		}
+		return nil
+	})
+}
+
 // outward returns n, or the operand of an argument: a node that a function
 // returns unchanged must not gain a name at every call.
 func (t *tape) outward(n *graph.Node) *graph.Node {
@@ -107,11 +117,7 @@ func (t *tape) outward(n *graph.Node) *graph.Node {
 
 // outwards returns what results are to the caller of the function.
 func (t *tape) outwards(results []*graph.Node) []*graph.Node {
-	ns := make([]*graph.Node, len(results))
-	for i, n := range results {
-		ns[i] = t.outward(n)
-	}
-	return ns
+	return mapped(results, t.outward)
 }
 
 // release has computed nodes drop their operands; the scope is closed.

@@ -280,15 +280,9 @@ func (w *walker[L]) holdsLeaf(v reflect.Value) bool {
 		}
 		p, err := layoutOf(w.typ, v.Elem().Type())
 		return err != nil || p.holds
-	case reflect.Slice, reflect.Array:
-		for i := range v.Len() {
-			if w.holdsLeaf(v.Index(i)) {
-				return true
-			}
-		}
-	case reflect.Map:
-		for it := v.MapRange(); it.Next(); {
-			if w.holdsLeaf(it.Value()) {
+	case reflect.Slice, reflect.Array, reflect.Map:
+		for _, e := range v.Seq2() {
+			if w.holdsLeaf(e) {
 				return true
 			}
 		}
