@@ -29,20 +29,16 @@ const maxClass = 1 << 24
 
 // readExamples reads a file, or the built-in digits if path is "".
 func readExamples(path string) (examples, error) {
+	open, name := func() (io.ReadCloser, error) { return os.Open(path) }, path
 	if path == "" {
-		r, err := openDigits()
-		if err != nil {
-			return examples{}, err
-		}
-		defer r.Close()
-		return parseExamples(r, builtIn)
+		open, name = openDigits, builtIn
 	}
-	f, err := os.Open(path)
+	r, err := open()
 	if err != nil {
 		return examples{}, err
 	}
-	defer f.Close()
-	return parseExamples(f, path)
+	defer r.Close()
+	return parseExamples(r, name)
 }
 
 // parseExamples reads CSV of finite numbers; the last column is the class, a whole

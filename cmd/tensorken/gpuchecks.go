@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/tensorken/tensorken/grad"
+	"github.com/tensorken/tensorken/internal/graph"
 	"github.com/tensorken/tensorken/internal/shader"
 	"github.com/tensorken/tensorken/ir"
 	"github.com/tensorken/tensorken/nn"
@@ -45,18 +46,11 @@ func given(x ...float32) input {
 
 // onHost computes x on the CPU and returns the elements as a new tensor.
 func onHost(x T) T {
-	if x.DType() == tensor.Int32 {
-		return tensor.New(must(tensor.Data[int32](x)), x.Shape()...)
-	}
-	return tensor.New(must(tensor.Data[float32](x)), x.Shape()...)
-}
-
-// must panics with err, which becomes the result of the check.
-func must[T any](v T, err error) T {
+	data, err := tensor.Internal.Bytes(graph.Token{}, "input", x)
 	if err != nil {
-		panic(&tensor.DeviceError{Device: "cpu", Op: "input", Err: err})
+		panic(err) // it becomes the result of the check
 	}
-	return v
+	return tensor.Internal.FromBytes(graph.Token{}, x.DType(), x.Shape(), data)
 }
 
 // smallInts are the integer types of which several share a word on a GPU.

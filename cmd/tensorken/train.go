@@ -224,12 +224,7 @@ func (o trainOptions) report(w io.Writer, r result, history []train.Metrics) err
 	for _, x := range []*float64{&r.Seconds, &r.TrainLoss, &r.TestAccuracy} {
 		*x = math.Round(*x*1e6) / 1e6
 	}
-	line, err := json.Marshal(r)
-	if err != nil {
-		return err
-	}
-	_, err = fmt.Fprintln(w, string(line))
-	return err
+	return json.NewEncoder(w).Encode(r)
 }
 
 // noted appends a note in brackets, if there is one.

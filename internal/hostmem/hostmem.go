@@ -26,13 +26,12 @@ var unchecked atomic.Int64
 // error that wraps driver.ErrMemory.
 func Make(count, size int) ([]byte, error) {
 	n := bytesOf(count, size)
-	if isFree(n) {
-		return make([]byte, n), nil
-	}
-	mu.Lock() // or others would take what was found to be free
-	defer mu.Unlock()
-	if err := check(n); err != nil {
-		return nil, err
+	if !isFree(n) {
+		mu.Lock() // or others would take what was found to be free
+		defer mu.Unlock()
+		if err := check(n); err != nil {
+			return nil, err
+		}
 	}
 	return make([]byte, n), nil
 }
