@@ -149,9 +149,7 @@ type place struct{ batch, row, col, split *shader.Expr }
 func (x *contraction) finish(sc *scope, acc *shader.Expr, at place) {
 	if x.splits == 1 {
 		sc.values[x.sum] = components(acc)
-		for _, i := range x.k.Stores(0, false) {
-			sc.store(i)
-		}
+		sc.storeEach(x.k.Stores(0, false))
 		return
 	}
 	b := sc.p.words(x.partScratch, x.resultType, true)

@@ -75,6 +75,13 @@ func (sc *scope) storeAt(b *shader.Buffer, place, x *shader.Expr) {
 	sc.Do(&shader.Store{Buffer: b, Index: place, Values: []*shader.Expr{x}})
 }
 
+// storeEach executes stores.
+func (sc *scope) storeEach(stores []int) {
+	for _, i := range stores {
+		sc.store(i)
+	}
+}
+
 // store writes a Store's value, in every lane that is valid.
 func (sc *scope) store(i int) {
 	p, in := sc.p, &sc.p.k.Body[i]

@@ -38,9 +38,7 @@ func (c *compiler) points(axes []int, stores []int, reduced func(sc *scope, i in
 			w.base, w.step, w.fours = item.Mul(4), count(4), true
 		}
 		sc.enter(w)
-		for _, i := range stores {
-			sc.store(i)
-		}
+		sc.storeEach(stores)
 		sc.end()
 	})
 }
@@ -105,9 +103,7 @@ func (c *compiler) transposeTiles(axes []int, other int, stores []int, reduced f
 			}
 			p.root.enterValid(w)
 		}
-		for _, i := range stores {
-			p.root.store(i)
-		}
+		p.root.storeEach(stores)
 	})
 }
 

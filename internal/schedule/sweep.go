@@ -77,17 +77,12 @@ func (r *reduction) whole() {
 		}
 		q.storeRows()
 		if list := r.k.Stores(r.k.Roles(ir.Reduced), true); len(list) > 0 {
-			store := func(sc *scope) {
-				for _, i := range list {
-					sc.store(i)
-				}
-			}
 			switch {
 			case r.cols == 0:
 			case held != nil:
-				store(held)
+				held.storeEach(list)
 			default:
-				q.sweep(root, first, end, store)
+				q.sweep(root, first, end, func(sc *scope) { sc.storeEach(list) })
 			}
 		}
 	})
@@ -124,9 +119,7 @@ func (q *rowPass) storeRows() {
 	if q.along > 1 {
 		sc.valid = []value{{q.t.Eq(0)}}
 	}
-	for _, i := range q.k.Stores(q.k.Roles(ir.Reduced), false) {
-		sc.store(i)
-	}
+	sc.storeEach(q.k.Stores(q.k.Roles(ir.Reduced), false))
 }
 
 // enterLanes enters a thread's points from b on, or from the row's start if it
