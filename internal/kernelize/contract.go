@@ -28,10 +28,10 @@ func (p *placer) contract(n *graph.Node) bool {
 	}
 	var inner []*graph.Node
 	g := p.start(n, ir.Contraction, x.Shape, func(t *trial, l layout) int {
-		t.g.reduceAxes[n] = takeReduced(l, n)
-		t.g.reduced = slices.Concat(t.g.reduceAxes[n]...)
+		over := takeReduced(l, n)
+		t.g.reduced = slices.Concat(over...)
 		var factors []factor
-		factors, inner = t.product(x, t.g.operand(n, t.g.coordinates(l)))
+		factors, inner = t.product(x, t.g.operand(n, t.g.coordinates(l), over))
 		return t.contraction(n, factors)
 	})
 	if g == nil {
@@ -83,9 +83,8 @@ func (t *trial) product(n *graph.Node, at []ir.AffineExpr) (factors []factor, su
 				over[a] = []int{t.g.newAxis(n.Src()[0].Shape[a])}
 				t.g.reduced = append(t.g.reduced, over[a]...)
 			}
-			t.g.reduceAxes[n] = over
 			sums = append(sums, n)
-			at = t.g.operand(n, at)
+			at = t.g.operand(n, at, over)
 		default:
 			t.failed = true
 			return nil, nil

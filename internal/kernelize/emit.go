@@ -92,9 +92,6 @@ func (t *trial) value(n *graph.Node, at []ir.AffineExpr, guards []ir.Guard, fill
 	if _, ok := t.p.stored(n, t.g); ok {
 		return t.load(n, at, guards, fill), true
 	}
-	if _, ok := t.g.reduceAxes[n]; ok { // part of another reduction
-		return t.emit(n.Src()[0], t.g.operand(n, at), guards, fill)
-	}
 	id, filled = t.compute(n, at, guards, fill)
 	if !t.stopped() && t.recomputesTooMuch(n) {
 		t.need = n
@@ -211,8 +208,8 @@ func (t *trial) guard(n *graph.Node, id int, guards []ir.Guard, fill ir.Number) 
 }
 
 // reduce emits a reduction at its layout, which runs over all reduced axes.
-func (t *trial) reduce(n *graph.Node, l layout) int {
-	src, _ := t.emit(n.Src()[0], t.g.operand(n, t.g.coordinates(l)), nil, 0)
+func (t *trial) reduce(n *graph.Node, l, over layout) int {
+	src, _ := t.emit(n.Src()[0], t.g.operand(n, t.g.coordinates(l), over), nil, 0)
 	return t.reduceValue(n, src)
 }
 

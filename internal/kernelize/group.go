@@ -21,12 +21,9 @@ type group struct {
 
 	body    []instr
 	members map[*graph.Node]member
-	// reduceAxes has, for each reduction, the axes that stand for those it
-	// reduces. A reduction without a member is part of another one.
-	reduceAxes map[*graph.Node]layout
-	sides      [2]ir.AxisSet // axes that the factors of a contraction vary over
-	emitted    map[emitKey]emission
-	keys       []emitKey // of emitted, in order
+	sides   [2]ir.AxisSet // axes that the factors of a contraction vary over
+	emitted map[emitKey]emission
+	keys    []emitKey // of emitted, in order
 
 	order  int    // a group reads only what groups of lower order store
 	reader int    // the least order of a group that reads from this one
@@ -68,13 +65,12 @@ const pending = math.MaxInt // the order of a group that is being made
 // longer than 1, and the layout of a node of that shape.
 func newGroup(template ir.Template, dims []int) (*group, layout) {
 	g := &group{
-		template:   template,
-		members:    map[*graph.Node]member{},
-		reduceAxes: map[*graph.Node]layout{},
-		emitted:    map[emitKey]emission{},
-		body:       make([]instr, 0, 16),
-		order:      pending,
-		reader:     pending,
+		template: template,
+		members:  map[*graph.Node]member{},
+		emitted:  map[emitKey]emission{},
+		body:     make([]instr, 0, 16),
+		order:    pending,
+		reader:   pending,
 	}
 	l := make(layout, len(dims))
 	for i, n := range dims {
@@ -108,9 +104,6 @@ func (g *group) split(axis, inner int) (hi int) {
 	g.axes, g.reduced = s.axes(g.axes), s.axes(g.reduced)
 	for _, m := range g.members {
 		s.layout(m.layout)
-	}
-	for _, l := range g.reduceAxes {
-		s.layout(l)
 	}
 	for i := range g.body {
 		g.body[i].eachCoef(func(coef []int) []int { return s.expr(ir.AffineExpr{Coef: coef}).Coef })
@@ -251,12 +244,11 @@ func (g *group) isAt(at []ir.AffineExpr, l layout) bool {
 }
 
 // operand returns the coordinates at which reduction n, read at coordinates, reads
-// its operand.
-func (g *group) operand(n *graph.Node, at []ir.AffineExpr) []ir.AffineExpr {
+// its operand. Over has the axes of the group that stand for those it reduces.
+func (g *group) operand(n *graph.Node, at []ir.AffineExpr, over layout) []ir.AffineExpr {
 	src := slices.Clone(at)
-	over := g.coordinates(g.reduceAxes[n])
 	for _, a := range n.Ints {
-		src[a] = over[a]
+		src[a] = g.coordinate(over[a])
 	}
 	return src
 }

@@ -2,7 +2,6 @@ package kernelize
 
 import (
 	"fmt"
-	"maps"
 	"slices"
 
 	"github.com/tensorken/tensorken/internal/graph"
@@ -126,8 +125,7 @@ func (g *group) take(h *group, to map[int]int) {
 	for n, m := range second.members {
 		first.members[n] = member{m.id + shift, m.layout}
 	}
-	maps.Copy(first.reduceAxes, second.reduceAxes)
-	g.body, g.members, g.reduceAxes = body, first.members, first.reduceAxes
+	g.body, g.members = body, first.members
 	g.reader = min(g.reader, h.reader)
 	h.into = g
 }
@@ -158,9 +156,6 @@ func (g *group) renumber(to map[int]int, count int) {
 	for n, m := range g.members {
 		g.members[n] = member{m.id, relay(m.layout)}
 	}
-	for n, l := range g.reduceAxes {
-		g.reduceAxes[n] = relay(l)
-	}
 }
 
 // mergeReductions merges n, a reduction, with the reduction of the same operation
@@ -183,7 +178,6 @@ func (p *placer) mergeReductions(n *graph.Node) bool {
 	src := g.body[g.members[inner].id].Src[0]
 	over := takeReduced(l, n)
 	g.reduced = slices.Concat(append([][]int{g.reduced}, over...)...)
-	g.reduceAxes = map[*graph.Node]layout{n: over}
 	delete(g.members, inner)
 	p.info[inner].owners = nil
 	t := &trial{p: p, g: g}

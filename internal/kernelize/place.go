@@ -247,9 +247,9 @@ func (p *placer) reduce(n *graph.Node) {
 		}
 	}
 	g := p.start(n, ir.Reduce, x.Shape, func(t *trial, l layout) int {
-		t.g.reduceAxes[n] = takeReduced(l, n)
-		t.g.reduced = slices.Concat(t.g.reduceAxes[n]...)
-		return t.reduce(n, l)
+		over := takeReduced(l, n)
+		t.g.reduced = slices.Concat(over...)
+		return t.reduce(n, l, over)
 	})
 	if p.isolated[n] {
 		g.closed = true
@@ -270,13 +270,12 @@ func (p *placer) joinReduction(g *group, n *graph.Node) bool {
 		return false
 	}
 	was := g.template
-	g.template, g.reduced, g.reduceAxes[n] = ir.Reduce, reduced, over
-	if p.extend(g, n, l, func(t *trial) int { return t.reduce(n, l) }) {
+	g.template, g.reduced = ir.Reduce, reduced
+	if p.extend(g, n, l, func(t *trial) int { return t.reduce(n, l, over) }) {
 		return true
 	}
 	if g.template = was; was == ir.Pointwise {
 		g.reduced = nil
 	}
-	delete(g.reduceAxes, n)
 	return false
 }
