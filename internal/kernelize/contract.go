@@ -3,14 +3,13 @@ package kernelize
 import (
 	"slices"
 
-	"github.com/tensorken/tensorken/internal/graph"
 	"github.com/tensorken/tensorken/ir"
 )
 
 // A factor is an operand of a contraction's product: a node read at coordinates, 0
 // where a guard does not hold.
 type factor struct {
-	node    *graph.Node
+	node    *node
 	at      []ir.AffineExpr
 	guards  []ir.Guard
 	cost    int
@@ -21,12 +20,12 @@ type factor struct {
 
 // contract makes n, a Sum, a contraction with a group of its own, if it is a
 // sum of products of two factors with parallel axes of their own.
-func (p *placer) contract(n *graph.Node) bool {
-	x := n.Src()[0]
-	if m := p.summed(x); m.Op != ir.Mul || p.info[m].saved || n.DType != m.DType {
+func (p *placer) contract(n *node) bool {
+	x := n.src[0]
+	if m := p.summed(x); m.Op != ir.Mul || m.saved || n.DType != m.DType {
 		return false
 	}
-	var inner []*graph.Node
+	var inner []*node
 	g := p.start(n, ir.Contraction, x.Shape, func(t *trial, l layout) int {
 		over := takeReduced(l, n)
 		t.g.reduced = slices.Concat(over...)
@@ -38,35 +37,35 @@ func (p *placer) contract(n *graph.Node) bool {
 		return false
 	}
 	for _, s := range inner {
-		p.owner(s).into = g
-		p.info[s].owners = nil
+		s.owner().into = g
+		s.owners = nil
 	}
 	return true
 }
 
 // summed returns the node below the movements and sums of x.
-func (p *placer) summed(x *graph.Node) *graph.Node {
+func (p *placer) summed(x *node) *node {
 	for x = base(x); x.Op == ir.Sum && p.mergesSum(x); x = base(x) {
-		x = x.Src()[0]
+		x = x.src[0]
 	}
 	return x
 }
 
 // mergesSum reports whether a sum may be part of the one that reads it.
-func (p *placer) mergesSum(x *graph.Node) bool {
-	g := p.owner(x)
+func (p *placer) mergesSum(x *node) bool {
+	g := x.owner()
 	return g != nil && (g.template == ir.Reduce || g.template == ir.Contraction) && p.singleUse(x, g)
 }
 
 // product follows n, read at coordinates, through movements that fill with 0 and
 // sums to a Mul, and returns its factors and the sums. The trial fails if there
 // is none.
-func (t *trial) product(n *graph.Node, at []ir.AffineExpr) (factors []factor, sums []*graph.Node) {
+func (t *trial) product(n *node, at []ir.AffineExpr) (factors []factor, sums []*node) {
 	var guards []ir.Guard
 	direct := true // every element of n is read at one point at most, and by nothing else
-	for ; n.Op != ir.Mul || t.p.info[n].saved; n = n.Src()[0] {
+	for ; n.Op != ir.Mul || n.saved; n = n.src[0] {
 		switch {
-		case t.p.info[n].saved:
+		case n.saved:
 			t.failed = true
 			return nil, nil
 		case n.Op.Class() == ir.Movement && n.Num == 0:
@@ -76,11 +75,11 @@ func (t *trial) product(n *graph.Node, at []ir.AffineExpr) (factors []factor, su
 				return nil, nil
 			}
 			at, guards = r.At, slices.Concat(guards, r.Guards)
-			direct = direct && n.Op != ir.Expand && n.Op != ir.Window && t.p.info[n].users == 1
+			direct = direct && n.Op != ir.Expand && n.Op != ir.Window && n.users == 1
 		case n.Op == ir.Sum && direct && t.p.mergesSum(n):
-			over := make(layout, len(n.Src()[0].Shape))
+			over := make(layout, len(n.src[0].Shape))
 			for _, a := range n.Ints {
-				over[a] = []int{t.g.newAxis(n.Src()[0].Shape[a])}
+				over[a] = []int{t.g.newAxis(n.src[0].Shape[a])}
 				t.g.reduced = append(t.g.reduced, over[a]...)
 			}
 			sums = append(sums, n)
@@ -90,7 +89,7 @@ func (t *trial) product(n *graph.Node, at []ir.AffineExpr) (factors []factor, su
 			return nil, nil
 		}
 	}
-	for _, x := range n.Src() {
+	for _, x := range n.src {
 		factors = append(factors, t.measure(x, at))
 	}
 	t.distribute(factors, guards)
@@ -99,7 +98,7 @@ func (t *trial) product(n *graph.Node, at []ir.AffineExpr) (factors []factor, su
 
 // measure returns n, read at coordinates, as a factor. To learn its cost and axes it
 // emits n and rolls back.
-func (t *trial) measure(n *graph.Node, at []ir.AffineExpr) factor {
+func (t *trial) measure(n *node, at []ir.AffineExpr) factor {
 	from := t.g.mark()
 	t.cost, t.axes, t.exposed = 0, 0, false
 	t.emit(n, at, nil, 0)
@@ -144,7 +143,7 @@ func (t *trial) guardAxes(guards []ir.Guard) ir.AxisSet {
 // contraction emits n, the sum of a product. The trial fails unless each factor
 // has parallel axes of its own and there is an axis to sum over. A factor that is
 // too expensive to recompute is stored first.
-func (t *trial) contraction(n *graph.Node, factors []factor) (id int) {
+func (t *trial) contraction(n *node, factors []factor) (id int) {
 	if t.stopped() {
 		return -1
 	}
@@ -158,7 +157,7 @@ func (t *trial) contraction(n *graph.Node, factors []factor) (id int) {
 	src := make([]int, 2)
 	for i, f := range factors {
 		costly := f.cost > prologue || f.gathers && g.repeats(g.sides[i]) > maxGathers
-		if b := base(f.node); costly && !t.stopped() && t.p.owner(b) == nil && b.Op.Class() != ir.Source {
+		if b := base(f.node); costly && !t.stopped() && b.owner() == nil && b.Op.Class() != ir.Source {
 			t.need = b
 		}
 		id, filled := t.emit(f.node, f.at, f.guards, 0)

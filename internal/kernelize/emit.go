@@ -4,7 +4,6 @@ import (
 	"encoding/binary"
 	"slices"
 
-	"github.com/tensorken/tensorken/internal/graph"
 	"github.com/tensorken/tensorken/internal/shape"
 	"github.com/tensorken/tensorken/ir"
 )
@@ -16,7 +15,7 @@ type trial struct {
 	g *group
 
 	failed bool
-	need   *graph.Node // to be stored before the group is made
+	need   *node // to be stored before the group is made
 
 	// Of the value that is being emitted:
 	cost    int
@@ -28,7 +27,7 @@ func (t *trial) stopped() bool { return t.failed || t.need != nil }
 
 // An emitKey holds the arguments of emit.
 type emitKey struct {
-	node  *graph.Node
+	node  *node
 	where string // coordinates and guards
 	fill  ir.Number
 }
@@ -47,13 +46,13 @@ type emission struct {
 // memory is read. A second call with equal arguments returns the value of the first:
 // otherwise the time would double with every level of a graph that uses each node
 // twice. Nodes with one use are not remembered.
-func (t *trial) emit(n *graph.Node, at []ir.AffineExpr, guards []ir.Guard, fill ir.Number) (id int, filled bool) {
+func (t *trial) emit(n *node, at []ir.AffineExpr, guards []ir.Guard, fill ir.Number) (id int, filled bool) {
 	if t.stopped() {
 		return -1, true
 	}
 	at, guards = t.g.live(at), t.g.liveGuards(guards)
 	var key emitKey
-	if t.p.info[n].users > 1 {
+	if n.users > 1 {
 		key = emitKey{n, where(at, guards), fill}
 		if e, ok := t.g.emitted[key]; ok {
 			t.cost += e.cost
@@ -81,13 +80,13 @@ func (t *trial) emit(n *graph.Node, at []ir.AffineExpr, guards []ir.Guard, fill 
 }
 
 // value emits a value that emit does not remember.
-func (t *trial) value(n *graph.Node, at []ir.AffineExpr, guards []ir.Guard, fill ir.Number) (id int, filled bool) {
-	if m, ok := t.g.members[n]; ok {
-		if !t.g.isAt(at, m.layout) {
+func (t *trial) value(n *node, at []ir.AffineExpr, guards []ir.Guard, fill ir.Number) (id int, filled bool) {
+	if n.owner() == t.g {
+		if !t.g.isAt(at, n.layout) {
 			t.failed = true // it has no value elsewhere than at its point
 		}
 		t.vary(at)
-		return m.id, len(guards) == 0
+		return n.id, len(guards) == 0
 	}
 	if _, ok := t.p.stored(n, t.g); ok {
 		return t.load(n, at, guards, fill), true
@@ -100,7 +99,7 @@ func (t *trial) value(n *graph.Node, at []ir.AffineExpr, guards []ir.Guard, fill
 }
 
 // compute emits the operation of n, which is not a reduction.
-func (t *trial) compute(n *graph.Node, at []ir.AffineExpr, guards []ir.Guard, fill ir.Number) (id int, filled bool) {
+func (t *trial) compute(n *node, at []ir.AffineExpr, guards []ir.Guard, fill ir.Number) (id int, filled bool) {
 	switch {
 	case n.Op.Class() == ir.Source:
 		return t.source(n, at), len(guards) == 0 || n.Op == ir.Const && n.Num == fill
@@ -111,8 +110,8 @@ func (t *trial) compute(n *graph.Node, at []ir.AffineExpr, guards []ir.Guard, fi
 	if n.Op == ir.Gather {
 		return t.gather(n, at, guards, fill), true
 	}
-	src := make([]int, len(n.Src()))
-	for i, s := range n.Src() {
+	src := make([]int, len(n.src))
+	for i, s := range n.src {
 		src[i], _ = t.emit(s, at, guards, 0)
 	}
 	if t.stopped() {
@@ -128,9 +127,9 @@ func (t *trial) compute(n *graph.Node, at []ir.AffineExpr, guards []ir.Guard, fi
 // recomputesTooMuch reports whether n, an expression that varies over t.axes, is
 // too expensive to be computed at every point of a group that is being made.
 // Later nodes join a group that exists only as it is.
-func (t *trial) recomputesTooMuch(n *graph.Node) bool {
+func (t *trial) recomputesTooMuch(n *node) bool {
 	computes := n.Op.Class() == ir.Elementwise || n.Op == ir.Gather
-	if !computes || t.g.order != pending || n.Len() == 1 || t.p.info[n].cost < expensive {
+	if !computes || t.g.order != pending || n.Len() == 1 || n.cost < expensive {
 		return false
 	}
 	axes := t.g.liveSet(t.axes)
@@ -144,14 +143,14 @@ func (t *trial) recomputesTooMuch(n *graph.Node) bool {
 }
 
 // add appends an instruction of node n.
-func (t *trial) add(n *graph.Node, in ir.Instr) int {
+func (t *trial) add(n *node, in ir.Instr) int {
 	t.g.body = append(t.g.body, instr{Instr: in, node: n})
 	return len(t.g.body) - 1
 }
 
 func (t *trial) last() *instr { return &t.g.body[len(t.g.body)-1] }
 
-func (t *trial) source(n *graph.Node, at []ir.AffineExpr) int {
+func (t *trial) source(n *node, at []ir.AffineExpr) int {
 	id := t.add(n, ir.Instr{Op: n.Op, Type: n.DType.ComputeType(), Num: n.Num})
 	in := t.last()
 	switch n.Op {
@@ -165,20 +164,20 @@ func (t *trial) source(n *graph.Node, at []ir.AffineExpr) int {
 }
 
 // moveOf describes a movement.
-func moveOf(n *graph.Node) shape.Move {
-	return shape.Move{Op: n.Op, Ints: n.Ints, From: n.Src()[0].Shape, To: n.Shape}
+func moveOf(n *node) shape.Move {
+	return shape.Move{Op: n.Op, Ints: n.Ints, From: n.src[0].Shape, To: n.Shape}
 }
 
-func (t *trial) movement(n *graph.Node, at []ir.AffineExpr, guards []ir.Guard, fill ir.Number) (id int, filled bool) {
+func (t *trial) movement(n *node, at []ir.AffineExpr, guards []ir.Guard, fill ir.Number) (id int, filled bool) {
 	r := t.push(n, at)
 	if r.Opaque {
-		t.need = n.Src()[0]
+		t.need = n.src[0]
 		return -1, true
 	}
 	if len(r.Guards) == 0 {
-		return t.emit(n.Src()[0], r.At, guards, fill)
+		return t.emit(n.src[0], r.At, guards, fill)
 	}
-	id, filled = t.emit(n.Src()[0], r.At, slices.Concat(guards, r.Guards), n.Num)
+	id, filled = t.emit(n.src[0], r.At, slices.Concat(guards, r.Guards), n.Num)
 	if !filled {
 		return t.guard(n, id, r.Guards, n.Num), len(guards) == 0
 	}
@@ -187,7 +186,7 @@ func (t *trial) movement(n *graph.Node, at []ir.AffineExpr, guards []ir.Guard, f
 
 // push maps the coordinates at which a movement is read to those of its operand,
 // and splits axes where that makes them affine.
-func (t *trial) push(n *graph.Node, at []ir.AffineExpr) shape.Source {
+func (t *trial) push(n *node, at []ir.AffineExpr) shape.Source {
 	m := moveOf(n)
 	r := m.Push(at, t.g.lens)
 	for r.Split != nil {
@@ -199,7 +198,7 @@ func (t *trial) push(n *graph.Node, at []ir.AffineExpr) shape.Source {
 }
 
 // guard emits a value that is fill where guards do not hold.
-func (t *trial) guard(n *graph.Node, id int, guards []ir.Guard, fill ir.Number) int {
+func (t *trial) guard(n *node, id int, guards []ir.Guard, fill ir.Number) int {
 	if t.stopped() {
 		return -1
 	}
@@ -208,12 +207,12 @@ func (t *trial) guard(n *graph.Node, id int, guards []ir.Guard, fill ir.Number) 
 }
 
 // reduce emits a reduction at its layout, which runs over all reduced axes.
-func (t *trial) reduce(n *graph.Node, l, over layout) int {
-	src, _ := t.emit(n.Src()[0], t.g.operand(n, t.g.coordinates(l), over), nil, 0)
+func (t *trial) reduce(n *node, l, over layout) int {
+	src, _ := t.emit(n.src[0], t.g.operand(n, t.g.coordinates(l), over), nil, 0)
 	return t.reduceValue(n, src)
 }
 
-func (t *trial) reduceValue(n *graph.Node, src int) int {
+func (t *trial) reduceValue(n *node, src int) int {
 	if t.stopped() {
 		return -1
 	}

@@ -4,7 +4,6 @@ import (
 	"math"
 	"slices"
 
-	"github.com/tensorken/tensorken/internal/graph"
 	"github.com/tensorken/tensorken/internal/shape"
 	"github.com/tensorken/tensorken/ir"
 )
@@ -20,7 +19,7 @@ type group struct {
 	reduced  []int   // axes that reductions run over
 
 	body    []instr
-	members map[*graph.Node]member
+	members []*node
 	sides   [2]ir.AxisSet // axes that the factors of a contraction vary over
 	emitted map[emitKey]emission
 	keys    []emitKey // of emitted, in order
@@ -29,12 +28,6 @@ type group struct {
 	reader int    // the least order of a group that reads from this one
 	into   *group // the group that this one was merged into, or its sum
 	closed bool   // nothing joins it
-}
-
-// A member is a node that a group computes.
-type member struct {
-	id     int // of the instruction
-	layout layout
 }
 
 // A layout lists, for each axis of a node, the axes of the group's space that
@@ -48,9 +41,9 @@ type layout [][]int
 // and Num elsewhere.
 type instr struct {
 	ir.Instr
-	node     *graph.Node    // that it computes or stores
-	arg      *graph.Node    // of Load, Scalar, Store and Scatter: what is read or written
-	base     *graph.Node    // of Scatter: what its result starts as; nil for a constant
+	node     *node          // that it computes or stores
+	arg      *node          // of Load, Scalar, Store and Scatter: what is read or written
+	base     *node          // of Scatter: what its result starts as; nil for a constant
 	position *ir.AffineExpr // of Iota
 	element  *ir.AffineExpr // of what uses an index: see Index
 }
@@ -66,7 +59,6 @@ const pending = math.MaxInt // the order of a group that is being made
 func newGroup(template ir.Template, dims []int) (*group, layout) {
 	g := &group{
 		template: template,
-		members:  map[*graph.Node]member{},
 		emitted:  map[emitKey]emission{},
 		body:     make([]instr, 0, 16),
 		order:    pending,
@@ -102,8 +94,8 @@ func (g *group) split(axis, inner int) (hi int) {
 	g.lens = append(g.lens, g.lens[axis]/inner, inner)
 	g.splits = append(g.splits, s)
 	g.axes, g.reduced = s.axes(g.axes), s.axes(g.reduced)
-	for _, m := range g.members {
-		s.layout(m.layout)
+	for _, n := range g.members {
+		s.layout(n.layout)
 	}
 	for i := range g.body {
 		g.body[i].eachCoef(func(coef []int) []int { return s.expr(ir.AffineExpr{Coef: coef}).Coef })
@@ -245,7 +237,7 @@ func (g *group) isAt(at []ir.AffineExpr, l layout) bool {
 
 // operand returns the coordinates at which reduction n, read at coordinates, reads
 // its operand. Over has the axes of the group that stand for those it reduces.
-func (g *group) operand(n *graph.Node, at []ir.AffineExpr, over layout) []ir.AffineExpr {
+func (g *group) operand(n *node, at []ir.AffineExpr, over layout) []ir.AffineExpr {
 	src := slices.Clone(at)
 	for _, a := range n.Ints {
 		src[a] = g.coordinate(over[a])
@@ -254,19 +246,19 @@ func (g *group) operand(n *graph.Node, at []ir.AffineExpr, over layout) []ir.Aff
 }
 
 // reads lists what an instruction reads from memory.
-func (in *instr) reads() []*graph.Node {
+func (in *instr) reads() []*node {
 	switch {
 	case in.Op == ir.Load:
-		return []*graph.Node{in.arg}
+		return []*node{in.arg}
 	case in.base != nil:
-		return []*graph.Node{in.base}
+		return []*node{in.base}
 	}
 	return nil
 }
 
 // loads lists what g reads from memory.
-func (g *group) loads() []*graph.Node {
-	var list []*graph.Node
+func (g *group) loads() []*node {
+	var list []*node
 	for i := range g.body {
 		for _, n := range g.body[i].reads() {
 			if !slices.Contains(list, n) {
@@ -278,8 +270,8 @@ func (g *group) loads() []*graph.Node {
 }
 
 // args lists the arguments of instructions with one of some operations.
-func (g *group) args(ops ...ir.Op) []*graph.Node {
-	var list []*graph.Node
+func (g *group) args(ops ...ir.Op) []*node {
+	var list []*node
 	for i := range g.body {
 		if in := &g.body[i]; slices.Contains(ops, in.Op) && !slices.Contains(list, in.arg) {
 			list = append(list, in.arg)
@@ -295,7 +287,7 @@ func (g *group) buffers() int {
 
 // takeReduced moves the axes that n reduces from the layout of its operand,
 // which becomes that of n, to a layout of their own.
-func takeReduced(l layout, n *graph.Node) (over layout) {
+func takeReduced(l layout, n *node) (over layout) {
 	over = make(layout, len(l))
 	for _, a := range n.Ints {
 		over[a], l[a] = l[a], nil

@@ -4,7 +4,6 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/tensorken/tensorken/internal/graph"
 	"github.com/tensorken/tensorken/internal/shape"
 	"github.com/tensorken/tensorken/ir"
 )
@@ -12,8 +11,8 @@ import (
 // isolate returns nodes that need groups of their own, so that no group has more
 // buffers than a device binds, 0 for no limit. It returns none if no group has, or if
 // isolation cannot help.
-func (p *placer) isolate(bindings int) map[*graph.Node]bool {
-	isolated := map[*graph.Node]bool{}
+func (p *placer) isolate(bindings int) nodeSet {
+	isolated := nodeSet{}
 	for _, g := range p.groups {
 		status := 0 // whether there is a status buffer
 		for i := range g.body {
@@ -28,24 +27,24 @@ func (p *placer) isolate(bindings int) map[*graph.Node]bool {
 	return isolated
 }
 
-type nodeSet map[*graph.Node]bool
+type nodeSet map[*node]bool
 
 // split returns nodes of g without which every instruction depends on at most most
 // buffers: where one depends on more, its operand with the most. If there are no such
 // nodes it returns half of those that g stores.
 func (p *placer) split(g *group, most int) nodeSet {
 	isolated := nodeSet{}
-	eligible := func(n *graph.Node) bool {
+	eligible := func(n *node) bool {
 		class := n.Op.Class()
 		computes := class == ir.Elementwise || class == ir.Reduction || n.Op == ir.Gather
 		sum := g.template == ir.Contraction && class == ir.Reduction
-		return computes && !sum && !isolated[n] && !p.isolated[n] && p.info[n].number > 0
+		return computes && !sum && !isolated[n] && !n.isolated && n.number > 0
 	}
 	order := shape.All(len(g.body)) // that of the graph: merged groups follow each other in the body
-	number := func(i int) int { return p.info[g.body[i].node].number }
+	number := func(i int) int { return g.body[i].node.number }
 	slices.SortStableFunc(order, func(i, k int) int { return number(i) - number(k) })
 	reads := make([]nodeSet, len(g.body)) // the buffers that each instruction depends on
-	var stored []*graph.Node
+	var stored []*node
 	for at, i := range order {
 		in := &g.body[i]
 		if in.Op == ir.Store {
@@ -59,7 +58,7 @@ func (p *placer) split(g *group, most int) nodeSet {
 			for _, x := range in.reads() {
 				reads[i][x] = true
 			}
-			var largest *graph.Node
+			var largest *node
 			size := 1
 			for _, x := range in.Src {
 				maps.Copy(reads[i], reads[x])

@@ -26,12 +26,12 @@ func (g *group) kernel() Kernel {
 	w.axes()
 	w.written = slices.Repeat([]int{-1}, len(g.body))
 	for _, n := range g.args(ir.Store, ir.Scatter) { // the written arguments come first
-		w.arg(ir.Out, n)
+		w.arg(ir.Out, n.Node)
 	}
 	for i := range g.body {
 		in := &g.body[i]
 		if in.base != nil {
-			w.arg(ir.In, in.base)
+			w.arg(ir.In, in.base.Node)
 		}
 		if in.Op == ir.Store || in.Op == ir.Scatter {
 			w.instr(i)
@@ -152,11 +152,11 @@ func (w *writer) lower(from *instr, src []int) int {
 		other := w.add(ir.Instr{Op: ir.Const, Type: in.Type, Num: in.Num})
 		return w.add(ir.Instr{Op: ir.Where, Type: in.Type, Src: []int{inside, src[0], other}})
 	case in.Op == ir.Load:
-		in.Arg = w.arg(ir.In, from.arg)
+		in.Arg = w.arg(ir.In, from.arg.Node)
 	case in.Op == ir.Scalar:
-		in.Arg = w.arg(ir.Value, from.arg)
+		in.Arg = w.arg(ir.Value, from.arg.Node)
 	case in.Op == ir.Store || in.Op == ir.Scatter:
-		in.Arg = w.arg(ir.Out, from.arg)
+		in.Arg = w.arg(ir.Out, from.arg.Node)
 	case in.Op.Class() == ir.Reduction:
 		in.Axes = w.reduced
 	}
@@ -167,7 +167,7 @@ func (w *writer) lower(from *instr, src []int) int {
 	before := len(w.k.Body)
 	id := w.add(in)
 	if id == before {
-		x := Index{Instr: id, Node: from.node, Len: graph.Len(indexDims(from.node))}
+		x := Index{Instr: id, Node: from.node.Node, Len: graph.Len(indexDims(from.node))}
 		if e := from.element; e != nil {
 			x.Element = &ir.AffineExpr{Off: e.Off, Coef: w.coefs(e.Coef), Div: 1}
 		}

@@ -1,8 +1,6 @@
 package kernelize
 
 import (
-	"maps"
-
 	"github.com/tensorken/tensorken/internal/graph"
 	"github.com/tensorken/tensorken/internal/shape"
 	"github.com/tensorken/tensorken/ir"
@@ -68,6 +66,8 @@ func placed(roots []*graph.Node, bindings int) *placer {
 		if len(more) == 0 {
 			return p
 		}
-		maps.Copy(isolated, more)
+		for n := range more {
+			isolated[n.Node] = true
+		}
 	}
 }

@@ -69,15 +69,12 @@ func describe(g *group, order map[*graph.Node]int) string {
 			kept = append(kept, n)
 		}
 	}
-	var nodes []*graph.Node
-	for n := range g.members {
-		nodes = append(nodes, n)
-	}
-	slices.SortFunc(nodes, func(a, b *graph.Node) int { return order[a] - order[b] })
+	nodes := slices.Clone(g.members)
+	slices.SortFunc(nodes, func(a, b *node) int { return order[a.Node] - order[b.Node] })
 	for _, n := range nodes {
 		name := n.Op.String()
 		for _, in := range g.body {
-			if in.Op == ir.Store && in.Src[0] == g.members[n].id || in.Op == ir.Scatter {
+			if in.Op == ir.Store && in.Src[0] == n.id || in.Op == ir.Scatter {
 				name += "*"
 			}
 		}
@@ -432,15 +429,15 @@ func TestRollBack(t *testing.T) {
 		{"a leaf in another order", elementwise(ir.Add, neg, turned), true},
 		{"a member elsewhere than at the point", elementwise(ir.Add, neg, graph.Flip(neg, []int{0})), false},
 	} {
-		p := place(list(c.node), 0, nil)
+		p := &placer{}
+		known := p.load(list(c.node))
 		g, l := newGroup(ir.Pointwise, neg.Shape)
-		id, _ := (&trial{p: p, g: g}).compute(neg, g.coordinates(l), nil, 0)
-		g.order = len(p.groups) + 1
-		g.members[neg] = member{id, l}
-		p.info[neg].owners = []*group{g}
+		id, _ := (&trial{p: p, g: g}).compute(known[neg], g.coordinates(l), nil, 0)
+		g.order = 1
+		p.add(g, known[neg], id, l, 0)
 		before := g.mark()
-		got := p.extend(g, c.node, l, func(t *trial) int {
-			id, _ := t.compute(c.node, g.coordinates(l), nil, 0)
+		got := p.extend(g, known[c.node], l, func(t *trial) int {
+			id, _ := t.compute(known[c.node], g.coordinates(l), nil, 0)
 			return id
 		})
 		if got != c.want {

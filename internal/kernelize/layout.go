@@ -3,7 +3,6 @@ package kernelize
 import (
 	"slices"
 
-	"github.com/tensorken/tensorken/internal/graph"
 	"github.com/tensorken/tensorken/internal/shape"
 	"github.com/tensorken/tensorken/ir"
 )
@@ -11,17 +10,17 @@ import (
 // deriveLayout returns the layout of n, a member or a movement of one. A movement has
 // a layout if each element of the member appears once in it: Permute, Reshape, and
 // Expand along reduced axes of the group.
-func (g *group) deriveLayout(n *graph.Node) (layout, bool) {
+func (g *group) deriveLayout(n *node) (layout, bool) {
 	if g.template == ir.Routine || g.closed { // a routine's layout is that of the updates
 		return nil, false
 	}
-	if m, ok := g.members[n]; ok {
-		return slices.Clone(m.layout), true
+	if n.owner() == g {
+		return slices.Clone(n.layout), true
 	}
 	if n.Op != ir.Permute && n.Op != ir.Reshape && n.Op != ir.Expand {
 		return nil, false
 	}
-	x := n.Src()[0]
+	x := n.src[0]
 	from, ok := g.deriveLayout(x)
 	if !ok {
 		return nil, false

@@ -3,7 +3,6 @@ package kernelize
 import (
 	"slices"
 
-	"github.com/tensorken/tensorken/internal/graph"
 	"github.com/tensorken/tensorken/internal/shape"
 	"github.com/tensorken/tensorken/ir"
 )
@@ -11,12 +10,12 @@ import (
 // An indexedNode is a node and the coordinates at which it is read, one of which is
 // the value of an index.
 type indexedNode struct {
-	node *graph.Node
+	node *node
 	at   []ir.AffineExpr
 }
 
 // load emits the load of a stored node.
-func (t *trial) load(n *graph.Node, at []ir.AffineExpr, guards []ir.Guard, fill ir.Number) int {
+func (t *trial) load(n *node, at []ir.AffineExpr, guards []ir.Guard, fill ir.Number) int {
 	src, strides := t.memory(n, at)
 	if t.stopped() {
 		return -1
@@ -29,9 +28,9 @@ func (t *trial) load(n *graph.Node, at []ir.AffineExpr, guards []ir.Guard, fill 
 // memory returns where n, a stored node read at coordinates, is in memory: the node
 // whose elements are stored, and the strides of n's axes in them. The trial fails if
 // they are stored by a group that is not before this one.
-func (t *trial) memory(n *graph.Node, at []ir.AffineExpr) (src *graph.Node, strides []int) {
+func (t *trial) memory(n *node, at []ir.AffineExpr) (src *node, strides []int) {
 	src, _ = t.p.stored(n, t.g)
-	for _, h := range t.p.info[src].owners {
+	for _, h := range src.owners {
 		t.failed = t.failed || h.find().order >= t.g.order
 	}
 	t.cost++
@@ -85,8 +84,8 @@ func (t *trial) view(at []ir.AffineExpr, strides, dims []int, guards []ir.Guard,
 
 // gather loads an element whose position along one axis is an index. Its first
 // operand must be stored, or be a movement without guards of a stored node.
-func (t *trial) gather(n *graph.Node, at []ir.AffineExpr, guards []ir.Guard, fill ir.Number) int {
-	x, idx, axis := n.Src()[0], n.Src()[1], n.Ints[0]
+func (t *trial) gather(n *node, at []ir.AffineExpr, guards []ir.Guard, fill ir.Number) int {
+	x, idx, axis := n.src[0], n.src[1], n.Ints[0]
 	index, filled := t.emit(idx, at, guards, 0)
 	if !filled { // an index may be anything where a guard does not hold; 0 is in range
 		index = t.guard(idx, index, guards, 0)
@@ -111,7 +110,7 @@ func (t *trial) gather(n *graph.Node, at []ir.AffineExpr, guards []ir.Guard, fil
 			t.need = src.node
 			return -1
 		}
-		src = indexedNode{src.node.Src()[0], r.At}
+		src = indexedNode{src.node.src[0], r.At}
 	}
 	arg, strides := t.memory(src.node, src.at)
 	if t.stopped() {
@@ -132,13 +131,13 @@ func (t *trial) gather(n *graph.Node, at []ir.AffineExpr, guards []ir.Guard, fil
 }
 
 // scatter emits a Scatter whose updates have layout l.
-func (t *trial) scatter(n *graph.Node, l layout) int {
-	base, idx, upd, axis := n.Src()[0], n.Src()[1], n.Src()[2], n.Ints[0]
+func (t *trial) scatter(n *node, l layout) int {
+	base, idx, upd, axis := n.src[0], n.src[1], n.src[2], n.Ints[0]
 	at := t.g.coordinates(l)
 	index, _ := t.emit(idx, at, nil, 0)
 	update, _ := t.emit(upd, at, nil, 0)
 	src := []int{index, update}
-	var from *graph.Node
+	var from *node
 	if base.Op == ir.Const {
 		start, _ := t.compute(base, at, nil, 0) // also if it is stored
 		src = append(src, start)
@@ -162,7 +161,7 @@ func (t *trial) scatter(n *graph.Node, l layout) int {
 // element returns the row-major number, in the tensor of indices before it was
 // expanded, of the index that n, read at coordinates, uses; nil if no affine
 // expression gives it.
-func element(n *graph.Node, at []ir.AffineExpr) *ir.AffineExpr {
+func element(n *node, at []ir.AffineExpr) *ir.AffineExpr {
 	sum := shape.Constant(0)
 	dims := indexDims(n)
 	for a, stride := range shape.RowMajor(dims) {
@@ -189,10 +188,10 @@ func plus(sum *ir.AffineExpr, f ir.AffineExpr, stride int) {
 }
 
 // indexDims is the shape of the tensor of indices of n before it was expanded.
-func indexDims(n *graph.Node) []int {
-	idx := n.Src()[1]
+func indexDims(n *node) []int {
+	idx := n.src[1]
 	for idx.Op == ir.Expand {
-		idx = idx.Src()[0]
+		idx = idx.src[0]
 	}
 	dims := slices.Clone(idx.Shape)
 	if idx.Op == ir.Buffer { // a leaf may be expanded itself

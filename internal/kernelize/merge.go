@@ -4,13 +4,12 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/tensorken/tensorken/internal/graph"
 	"github.com/tensorken/tensorken/ir"
 )
 
 // merge makes h part of g, which comes later, if no group in between reads
 // from h and their spaces agree where the operands src of one node lie.
-func (p *placer) merge(h, g *group, src []*graph.Node) {
+func (p *placer) merge(h, g *group, src []*node) {
 	if !mergeable(h, g) {
 		return
 	}
@@ -122,10 +121,10 @@ func (g *group) take(h *group, to map[int]int) {
 			src[k] += shift
 		}
 	}
-	for n, m := range second.members {
-		first.members[n] = member{m.id + shift, m.layout}
+	for _, n := range second.members {
+		n.id += shift
 	}
-	g.body, g.members = body, first.members
+	g.body, g.members = body, append(g.members, h.members...)
 	g.reader = min(g.reader, h.reader)
 	h.into = g
 }
@@ -153,33 +152,33 @@ func (g *group) renumber(to map[int]int, count int) {
 		}
 		return c
 	}
-	for n, m := range g.members {
-		g.members[n] = member{m.id, relay(m.layout)}
+	for _, n := range g.members {
+		n.layout = relay(n.layout)
 	}
 }
 
 // mergeReductions merges n, a reduction, with the reduction of the same operation
 // that it reads, if that has no other use and is alone in its group.
-func (p *placer) mergeReductions(n *graph.Node) bool {
-	inner := base(n.Src()[0])
-	g := p.owner(inner)
+func (p *placer) mergeReductions(n *node) bool {
+	inner := base(n.src[0])
+	g := inner.owner()
 	if g == nil || g.template != ir.Reduce || inner.Op != n.Op || n.Op == ir.ArgMax || !p.singleUse(inner, g) {
 		return false
 	}
-	for x := n.Src()[0]; x != inner; x = x.Src()[0] {
-		if p.info[x].users != 1 || x.Op == ir.Expand {
+	for x := n.src[0]; x != inner; x = x.src[0] {
+		if x.users != 1 || x.Op == ir.Expand {
 			return false
 		}
 	}
-	l, ok := g.deriveLayout(n.Src()[0])
+	l, ok := g.deriveLayout(n.src[0])
 	if !ok {
 		return false
 	}
-	src := g.body[g.members[inner].id].Src[0]
+	src := g.body[inner.id].Src[0]
 	over := takeReduced(l, n)
 	g.reduced = slices.Concat(append([][]int{g.reduced}, over...)...)
-	delete(g.members, inner)
-	p.info[inner].owners = nil
+	g.members = nil
+	inner.owners = nil
 	t := &trial{p: p, g: g}
 	p.add(g, n, t.reduceValue(n, src), l, len(g.body))
 	return true
@@ -223,5 +222,5 @@ func (g *group) space() string {
 
 func sharesLoad(h, g *group) bool {
 	of := h.loads()
-	return slices.ContainsFunc(g.loads(), func(n *graph.Node) bool { return slices.Contains(of, n) })
+	return slices.ContainsFunc(g.loads(), func(n *node) bool { return slices.Contains(of, n) })
 }

@@ -8,58 +8,49 @@ import (
 	"github.com/tensorken/tensorken/ir"
 )
 
-// info is what is known of a node.
-type info struct {
-	number  int // in the order of the graph, from 1; 0 for nodes that the placer made
-	users   int
-	cost    int      // of computing it from loads
-	size    int      // number of nodes that are computed with it
-	scalars int      // number of scalar arguments that it reads
-	owners  []*group // the group that computes it; for Cat one for each operand
-	saved   bool     // it is stored
+// A node is a node of the graph and what the placer knows of it.
+type node struct {
+	*graph.Node
+	src      []*node
+	number   int // in the order of the graph, from 1; 0 for nodes that the placer made
+	users    int
+	root     bool
+	isolated bool // it shares a kernel with no other
+
+	cost    int // of computing it from loads
+	size    int // number of nodes that are computed with it
+	scalars int // number of scalar arguments that it reads
+
+	owners []*group // the group that computes it; for Cat one for each operand
+	id     int      // of its instruction in the owner
+	layout layout   // in the owner
+	saved  bool     // it is stored
+	copied *node    // the row-major copy of a leaf
 }
 
 // A placer assigns the nodes of a graph to groups.
 type placer struct {
-	info     map[*graph.Node]*info
-	copies   map[*graph.Node]*graph.Node // row-major copies of leaves
-	isolated map[*graph.Node]bool        // nodes that share a kernel with no other
-	maxArgs  int                         // of a merged group, in buffers
-	groups   []*group
-	order    int
-	outputs  map[*graph.Node]Output // of roots
+	nodes   []*node
+	maxArgs int // of a merged group, in buffers
+	groups  []*group
+	order   int
+	outputs map[*graph.Node]Output // of roots
 }
 
 // place assigns the nodes that roots depend on.
 func place(roots []*graph.Node, bindings int, isolated map[*graph.Node]bool) *placer {
-	nodes := graph.Sorted(roots)
-	p := &placer{
-		info:     make(map[*graph.Node]*info, len(nodes)),
-		copies:   map[*graph.Node]*graph.Node{},
-		isolated: isolated,
-		maxArgs:  maxMerged,
-		outputs:  map[*graph.Node]Output{},
-	}
+	p := &placer{maxArgs: maxMerged, outputs: map[*graph.Node]Output{}}
 	if bindings > 0 {
 		p.maxArgs = min(bindings, maxMerged)
 	}
-	known := make([]info, len(nodes))
-	for i, n := range nodes {
-		known[i].number = i + 1
-		p.info[n] = &known[i]
-		for _, s := range n.Src() {
-			p.info[s].users++
-		}
+	known := p.load(roots)
+	for n := range isolated {
+		known[n].isolated = true
 	}
-	wanted := map[*graph.Node]bool{}
-	for _, r := range roots {
-		wanted[r] = true
-		p.info[r].users++
-	}
-	for _, n := range nodes {
+	for _, n := range p.nodes {
 		p.place(n)
-		if wanted[n] {
-			p.outputs[n] = p.output(n)
+		if n.root {
+			p.outputs[n.Node] = p.output(n)
 		}
 	}
 	p.mergeSiblings()
@@ -68,19 +59,44 @@ func place(roots []*graph.Node, bindings int, isolated map[*graph.Node]bool) *pl
 	return p
 }
 
-// place finds a group for n, or leaves it inline: computed wherever it is used.
-func (p *placer) place(n *graph.Node) {
-	i := p.info[n]
-	i.size = 1
-	i.cost = ir.Table[n.Op].Cost
-	if n.Op == ir.Scalar {
-		i.scalars = 1
+// load makes the nodes that roots depend on, operands first.
+func (p *placer) load(roots []*graph.Node) map[*graph.Node]*node {
+	known := map[*graph.Node]*node{}
+	graph.Walk(roots, func(n *graph.Node) ([]*graph.Node, bool) {
+		if known[n] != nil {
+			return nil, false
+		}
+		known[n] = &node{Node: n}
+		return n.Src(), true
+	}, func(n *graph.Node, src []*graph.Node) {
+		x := known[n]
+		x.src = make([]*node, len(src))
+		for i, s := range src {
+			x.src[i] = known[s]
+			x.src[i].users++
+		}
+		p.nodes = append(p.nodes, x)
+		x.number = len(p.nodes)
+	})
+	for _, r := range roots {
+		known[r].root = true
+		known[r].users++
 	}
-	for _, s := range n.Src() {
-		if p.info[s].owners == nil {
-			i.size += p.info[s].size
-			i.cost += p.info[s].cost
-			i.scalars += p.info[s].scalars
+	return known
+}
+
+// place finds a group for n, or leaves it inline: computed wherever it is used.
+func (p *placer) place(n *node) {
+	n.size = 1
+	n.cost = ir.Table[n.Op].Cost
+	if n.Op == ir.Scalar {
+		n.scalars = 1
+	}
+	for _, s := range n.src {
+		if s.owners == nil {
+			n.size += s.size
+			n.cost += s.cost
+			n.scalars += s.scalars
 		}
 	}
 	switch {
@@ -91,9 +107,9 @@ func (p *placer) place(n *graph.Node) {
 	case n.Op.Class() == ir.Reduction:
 		p.reduce(n)
 	case n.Op.Class() == ir.Elementwise || n.Op == ir.Gather:
-		large := i.size > maxSize/4 || i.scalars > maxScalars/4 || i.users > 1 && i.cost >= expensive && n.Len() > 1
+		large := n.size > maxSize/4 || n.scalars > maxScalars/4 || n.users > 1 && n.cost >= expensive && n.Len() > 1
 		switch {
-		case p.isolated[n]:
+		case n.isolated:
 			p.materialize(n).closed = true
 			p.save(n)
 		case p.join(n) || !large:
@@ -104,32 +120,32 @@ func (p *placer) place(n *graph.Node) {
 }
 
 // base returns the node that n is a movement of, or n.
-func base(n *graph.Node) *graph.Node {
+func base(n *node) *node {
 	for n.Op.Class() == ir.Movement && n.Op != ir.Cat {
-		n = n.Src()[0]
+		n = n.src[0]
 	}
 	return n
 }
 
 // owner returns the group that computes n; nil if it is inline, a source or
 // computed by several.
-func (p *placer) owner(n *graph.Node) *group {
-	if h := p.info[n].owners; len(h) > 0 && n.Op != ir.Cat {
-		return h[0].find()
+func (n *node) owner() *group {
+	if len(n.owners) == 0 || n.Op == ir.Cat {
+		return nil
 	}
-	return nil
+	return n.owners[0].find()
 }
 
 // singleUse reports whether n is all that g computes, is not stored and has one
 // use.
-func (p *placer) singleUse(n *graph.Node, g *group) bool {
-	return p.info[n].users == 1 && len(g.members) == 1 && len(g.args(ir.Store)) == 0
+func (p *placer) singleUse(n *node, g *group) bool {
+	return n.users == 1 && len(g.members) == 1 && len(g.args(ir.Store)) == 0
 }
 
 // start makes a group that computes n, over the space of dims. Fill emits n at a
 // layout of those dims, and may change that to n's. If fill needs a node to be stored
 // first, start stores it and begins again. It returns nil if the trial fails.
-func (p *placer) start(n *graph.Node, template ir.Template, dims []int, fill func(t *trial, l layout) (id int)) *group {
+func (p *placer) start(n *node, template ir.Template, dims []int, fill func(t *trial, l layout) (id int)) *group {
 	for {
 		g, l := newGroup(template, dims)
 		t := &trial{p: p, g: g}
@@ -151,7 +167,7 @@ func (p *placer) start(n *graph.Node, template ir.Template, dims []int, fill fun
 
 // extend adds n, of layout l, which fill emits, to a group. If the trial fails it
 // reports false and leaves the group as it was.
-func (p *placer) extend(g *group, n *graph.Node, l layout, fill func(t *trial) (id int)) bool {
+func (p *placer) extend(g *group, n *node, l layout, fill func(t *trial) (id int)) bool {
 	if len(g.members) >= maxSize {
 		return false
 	}
@@ -168,9 +184,9 @@ func (p *placer) extend(g *group, n *graph.Node, l layout, fill func(t *trial) (
 }
 
 // add makes n, value id, a member of g. The instructions of g from one on are new.
-func (p *placer) add(g *group, n *graph.Node, id int, l layout, from int) {
-	g.members[n] = member{id, g.liveLayout(l)}
-	p.info[n].owners = []*group{g}
+func (p *placer) add(g *group, n *node, id int, l layout, from int) {
+	g.members = append(g.members, n)
+	n.id, n.layout, n.owners = id, g.liveLayout(l), []*group{g}
 	p.read(g, from)
 }
 
@@ -179,7 +195,7 @@ func (p *placer) read(g *group, from int) {
 	for _, in := range g.body[from:] {
 		for _, n := range in.reads() {
 			p.save(n)
-			for _, h := range p.info[n].owners {
+			for _, h := range n.owners {
 				h = h.find()
 				h.reader = min(h.reader, g.order)
 			}
@@ -188,9 +204,9 @@ func (p *placer) read(g *group, from int) {
 }
 
 // join puts elementwise n into the latest fitting group of its operands.
-func (p *placer) join(n *graph.Node) bool {
+func (p *placer) join(n *node) bool {
 	var groups []*group
-	src := n.Src()
+	src := n.src
 	if n.Op == ir.Gather {
 		src = src[1:] // what is gathered is read from memory
 	}
@@ -198,7 +214,7 @@ func (p *placer) join(n *graph.Node) bool {
 		if base(s).RematLevel < n.RematLevel && base(s).Op.Class() != ir.Source {
 			continue // n is recomputed for the backward pass: the forward pass must not store it
 		}
-		if g := p.owner(base(s)); g != nil && !slices.Contains(groups, g) {
+		if g := base(s).owner(); g != nil && !slices.Contains(groups, g) {
 			groups = append(groups, g)
 		}
 	}
@@ -223,9 +239,9 @@ func (p *placer) join(n *graph.Node) bool {
 
 // layout is the layout in g of a node whose operands are src, derived from the first
 // operand that has one.
-func (p *placer) layout(g *group, src []*graph.Node) (layout, bool) {
+func (p *placer) layout(g *group, src []*node) (layout, bool) {
 	for _, s := range src {
-		if p.owner(base(s)) == g {
+		if base(s).owner() == g {
 			if l, ok := g.deriveLayout(s); ok {
 				return l, true
 			}
@@ -236,13 +252,13 @@ func (p *placer) layout(g *group, src []*graph.Node) (layout, bool) {
 
 // reduce puts a reduction into a contraction, the group of its operand, or a
 // reduction of its own.
-func (p *placer) reduce(n *graph.Node) {
-	x := n.Src()[0]
-	if !p.isolated[n] {
+func (p *placer) reduce(n *node) {
+	x := n.src[0]
+	if !n.isolated {
 		if n.Op == ir.Sum && p.contract(n) || p.mergeReductions(n) {
 			return
 		}
-		if g := p.owner(base(x)); g != nil && (g.template == ir.Pointwise || g.template == ir.Reduce) && p.joinReduction(g, n) {
+		if g := base(x).owner(); g != nil && (g.template == ir.Pointwise || g.template == ir.Reduce) && p.joinReduction(g, n) {
 			return
 		}
 	}
@@ -251,7 +267,7 @@ func (p *placer) reduce(n *graph.Node) {
 		t.g.reduced = slices.Concat(over...)
 		return t.reduce(n, l, over)
 	})
-	if p.isolated[n] {
+	if n.isolated {
 		g.closed = true
 		p.save(n)
 	}
@@ -259,8 +275,8 @@ func (p *placer) reduce(n *graph.Node) {
 
 // joinReduction computes a reduction in the group of its operand, if the operand has
 // all axes of the group and n reduces all that the group reduces.
-func (p *placer) joinReduction(g *group, n *graph.Node) bool {
-	l, ok := g.deriveLayout(n.Src()[0])
+func (p *placer) joinReduction(g *group, n *node) bool {
+	l, ok := g.deriveLayout(n.src[0])
 	if !ok || len(slices.Concat(l...)) != len(g.axes) {
 		return false
 	}
