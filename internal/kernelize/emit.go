@@ -1,7 +1,6 @@
 package kernelize
 
 import (
-	"encoding/binary"
 	"slices"
 
 	"github.com/tensorken/tensorken/internal/shape"
@@ -25,20 +24,32 @@ type trial struct {
 
 func (t *trial) stopped() bool { return t.failed || t.need != nil }
 
-// An emitKey holds the arguments of emit.
-type emitKey struct {
-	node  *node
-	where string // coordinates and guards
-	fill  ir.Number
-}
-
-// An emission holds the results of emit, the cost of the value and the axes that it
-// varies over.
+// An emission holds the arguments and the results of a call of emit.
 type emission struct {
+	node   *node
+	at     []ir.AffineExpr
+	guards []ir.Guard
+	fill   ir.Number
+
 	id     int
 	filled bool
-	cost   int
-	axes   ir.AxisSet
+	cost   int        // of the value
+	axes   ir.AxisSet // that it varies over
+}
+
+// emission returns that of a call of emit with these arguments, nil if there was none.
+func (g *group) emission(n *node, at []ir.AffineExpr, guards []ir.Guard, fill ir.Number) *emission {
+	for i := range g.emitted {
+		e := &g.emitted[i]
+		if e.node == n && e.fill == fill && slices.EqualFunc(e.at, at, shape.Equal) && slices.EqualFunc(e.guards, guards, equalGuards) {
+			return e
+		}
+	}
+	return nil
+}
+
+func equalGuards(a, b ir.Guard) bool {
+	return shape.Equal(a.AffineExpr, b.AffineExpr) && a.Len == b.Len && a.Stride == b.Stride
 }
 
 // emit appends the instructions that compute n at coordinates, under guards: where
@@ -51,10 +62,8 @@ func (t *trial) emit(n *node, at []ir.AffineExpr, guards []ir.Guard, fill ir.Num
 		return -1, true
 	}
 	at, guards = t.g.live(at), t.g.liveGuards(guards)
-	var key emitKey
 	if n.users > 1 {
-		key = emitKey{n, where(at, guards), fill}
-		if e, ok := t.g.emitted[key]; ok {
+		if e := t.g.emission(n, at, guards, fill); e != nil {
 			t.cost += e.cost
 			t.axes |= e.axes
 			return e.id, e.filled
@@ -62,19 +71,15 @@ func (t *trial) emit(n *node, at []ir.AffineExpr, guards []ir.Guard, fill ir.Num
 	}
 	cost, axes := t.cost, t.axes
 	t.cost, t.axes = 0, 0
-	splits := len(t.g.splits)
 	id, filled = t.value(n, at, guards, fill)
-	e := emission{id, filled, t.cost, t.g.liveSet(t.axes)}
+	e := emission{n, at, guards, fill, id, filled, t.cost, t.g.liveSet(t.axes)}
 	t.cost, t.axes = cost+e.cost, axes|e.axes
 	if t.stopped() {
 		return -1, true
 	}
-	if key.node != nil {
-		if splits < len(t.g.splits) {
-			key.where = where(t.g.live(at), t.g.liveGuards(guards))
-		}
-		t.g.emitted[key] = e
-		t.g.keys = append(t.g.keys, key)
+	if n.users > 1 {
+		e.at, e.guards = t.g.live(at), t.g.liveGuards(guards)
+		t.g.emitted = append(t.g.emitted, e)
 	}
 	return id, filled
 }
@@ -238,31 +243,4 @@ func (t *trial) varyGuards(guards []ir.Guard) {
 	for _, g := range guards {
 		t.vary([]ir.AffineExpr{g.AffineExpr})
 	}
-}
-
-// where returns a key of coordinates and guards.
-func where(at []ir.AffineExpr, guards []ir.Guard) string {
-	b := make([]byte, 0, 128)
-	for _, f := range at {
-		b = appendExpr(b, f)
-	}
-	return string(appendGuards(b, guards))
-}
-
-func appendExpr(b []byte, f ir.AffineExpr) []byte {
-	return appendInts(appendInts(b, f.Off, f.Div, len(f.Coef)), f.Coef...)
-}
-
-func appendGuards(b []byte, guards []ir.Guard) []byte {
-	for _, g := range guards {
-		b = appendInts(appendExpr(b, g.AffineExpr), g.Len, g.Stride)
-	}
-	return b
-}
-
-func appendInts(b []byte, numbers ...int) []byte {
-	for _, x := range numbers {
-		b = binary.AppendVarint(b, int64(x))
-	}
-	return b
 }

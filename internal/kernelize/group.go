@@ -21,8 +21,7 @@ type group struct {
 	body    []instr
 	members []*node
 	sides   [2]ir.AxisSet // axes that the factors of a contraction vary over
-	emitted map[emitKey]emission
-	keys    []emitKey // of emitted, in order
+	emitted []emission
 
 	order  int    // a group reads only what groups of lower order store
 	reader int    // the least order of a group that reads from this one
@@ -59,8 +58,7 @@ const pending = math.MaxInt // the order of a group that is being made
 func newGroup(template ir.Template, dims []int) (*group, layout) {
 	g := &group{
 		template: template,
-		emitted:  map[emitKey]emission{},
-		body:     make([]instr, 0, 16),
+		body:     make([]instr, 0, 8),
 		order:    pending,
 		reader:   pending,
 	}
@@ -100,8 +98,7 @@ func (g *group) split(axis, inner int) (hi int) {
 	for i := range g.body {
 		g.body[i].eachCoef(func(coef []int) []int { return s.expr(ir.AffineExpr{Coef: coef}).Coef })
 	}
-	clear(g.emitted) // its keys name the old axis
-	g.keys = g.keys[:0]
+	g.emitted = g.emitted[:0] // they name the old axis
 	return s.hi
 }
 
@@ -167,21 +164,18 @@ func (g *group) liveSet(axes ir.AxisSet) ir.AxisSet {
 }
 
 // A mark is where a group stood before a trial.
-type mark struct{ body, keys, splits int }
+type mark struct{ body, emitted, splits int }
 
-func (g *group) mark() mark { return mark{len(g.body), len(g.keys), len(g.splits)} }
+func (g *group) mark() mark { return mark{len(g.body), len(g.emitted), len(g.splits)} }
 
 // rollBack removes what was appended since a mark. Axes stay split, which does no
 // harm: collapse merges them in the kernel.
 func (g *group) rollBack(m mark) {
 	g.body = g.body[:m.body]
-	if len(g.splits) > m.splits { // a split has cleared all older keys
-		m.keys = 0
+	if len(g.splits) > m.splits { // a split has removed all older emissions
+		m.emitted = 0
 	}
-	for _, r := range g.keys[m.keys:] {
-		delete(g.emitted, r)
-	}
-	g.keys = g.keys[:m.keys]
+	g.emitted = g.emitted[:m.emitted]
 }
 
 // eachCoef replaces all coefficients of axes.
@@ -203,20 +197,21 @@ func (in *instr) eachCoef(f func(coef []int) []int) {
 
 // coordinates returns the position along each axis of a node of layout l.
 func (g *group) coordinates(l layout) []ir.AffineExpr {
-	at := make([]ir.AffineExpr, len(l))
+	at, n := make([]ir.AffineExpr, len(l)), len(g.lens)
+	coefs := make([]int, len(l)*n)
 	for i, axes := range l {
-		at[i] = g.coordinate(axes)
+		at[i] = g.coordinate(axes, coefs[i*n:(i+1)*n:(i+1)*n])
 	}
 	return at
 }
 
 // coordinate returns the position along an axis of a node that is made up of axes of
-// the group.
-func (g *group) coordinate(axes []int) ir.AffineExpr {
-	at := shape.Constant(0)
-	if len(axes) > 0 {
-		at.Coef = make([]int, slices.Max(axes)+1)
+// the group. Coef has a 0 for each axis of the group, and backs the result.
+func (g *group) coordinate(axes, coef []int) ir.AffineExpr {
+	if len(axes) == 0 {
+		return shape.Constant(0)
 	}
+	at := ir.AffineExpr{Coef: coef, Div: 1}
 	step := 1
 	for _, a := range slices.Backward(axes) {
 		at.Coef[a] = step
@@ -227,8 +222,10 @@ func (g *group) coordinate(axes []int) ir.AffineExpr {
 
 // isAt reports whether at is the coordinates of a node of layout l.
 func (g *group) isAt(at []ir.AffineExpr, l layout) bool {
+	var buf [8]int
 	for i, axes := range l {
-		if !shape.Equal(g.coordinate(axes), at[i]) {
+		coef := append(buf[:0], make([]int, len(g.lens))...)
+		if !shape.Equal(g.coordinate(axes, coef), at[i]) {
 			return false
 		}
 	}
@@ -240,7 +237,7 @@ func (g *group) isAt(at []ir.AffineExpr, l layout) bool {
 func (g *group) operand(n *node, at []ir.AffineExpr, over layout) []ir.AffineExpr {
 	src := slices.Clone(at)
 	for _, a := range n.Ints {
-		src[a] = g.coordinate(over[a])
+		src[a] = g.coordinate(over[a], make([]int, len(g.lens)))
 	}
 	return src
 }

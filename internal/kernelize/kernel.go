@@ -1,6 +1,7 @@
 package kernelize
 
 import (
+	"encoding/binary"
 	"slices"
 
 	"github.com/tensorken/tensorken/internal/graph"
@@ -232,6 +233,24 @@ func appendText(b []byte, in *ir.Instr) []byte {
 		b = appendInts(b, v.Off, v.Stride, v.Len, int(v.Fill))
 		b = appendExpr(b, ir.AffineExpr{Coef: v.Coef})
 		b = appendGuards(b, v.Guards)
+	}
+	return b
+}
+
+func appendExpr(b []byte, f ir.AffineExpr) []byte {
+	return appendInts(appendInts(b, f.Off, f.Div, len(f.Coef)), f.Coef...)
+}
+
+func appendGuards(b []byte, guards []ir.Guard) []byte {
+	for _, g := range guards {
+		b = appendInts(appendExpr(b, g.AffineExpr), g.Len, g.Stride)
+	}
+	return b
+}
+
+func appendInts(b []byte, numbers ...int) []byte {
+	for _, x := range numbers {
+		b = binary.AppendVarint(b, int64(x))
 	}
 	return b
 }

@@ -9,13 +9,13 @@ import (
 
 // deriveLayout returns the layout of n, a member or a movement of one. A movement has
 // a layout if each element of the member appears once in it: Permute, Reshape, and
-// Expand along reduced axes of the group.
+// Expand along reduced axes of the group. Nodes share layouts: callers change none.
 func (g *group) deriveLayout(n *node) (layout, bool) {
 	if g.template == ir.Routine || g.closed { // a routine's layout is that of the updates
 		return nil, false
 	}
 	if n.owner() == g {
-		return slices.Clone(n.layout), true
+		return n.layout, true
 	}
 	if n.Op != ir.Permute && n.Op != ir.Reshape && n.Op != ir.Expand {
 		return nil, false
@@ -35,6 +35,7 @@ func (g *group) deriveLayout(n *node) (layout, bool) {
 		}
 		return l, true
 	}
+	from = slices.Clone(from)
 	used := slices.Concat(from...)
 	for i, d := range n.Shape {
 		if x.Shape[i] == d {

@@ -179,10 +179,10 @@ func element(n *node, at []ir.AffineExpr) *ir.AffineExpr {
 // plus adds f, which divides by nothing, times a stride to a sum.
 func plus(sum *ir.AffineExpr, f ir.AffineExpr, stride int) {
 	sum.Off += f.Off * stride
+	if more := len(f.Coef) - len(sum.Coef); more > 0 {
+		sum.Coef = append(sum.Coef, make([]int, more)...)
+	}
 	for a, c := range f.Coef {
-		if a == len(sum.Coef) {
-			sum.Coef = append(sum.Coef, 0)
-		}
 		sum.Coef[a] += c * stride
 	}
 }

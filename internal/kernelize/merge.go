@@ -111,7 +111,7 @@ func (g *group) take(h *group, to map[int]int) {
 	first, second := g, h
 	if same && len(h.body) > len(g.body) { // move the fewer instructions
 		first, second = h, g
-		g.emitted, g.keys = h.emitted, h.keys
+		g.emitted = h.emitted
 	}
 	shift := len(first.body)
 	body := append(first.body, second.body...) // second gives up its views and operands
@@ -175,6 +175,7 @@ func (p *placer) mergeReductions(n *node) bool {
 		return false
 	}
 	src := g.body[inner.id].Src[0]
+	l = slices.Clone(l)
 	over := takeReduced(l, n)
 	g.reduced = slices.Concat(append([][]int{g.reduced}, over...)...)
 	g.members = nil

@@ -280,6 +280,7 @@ func (p *placer) joinReduction(g *group, n *node) bool {
 	if !ok || len(slices.Concat(l...)) != len(g.axes) {
 		return false
 	}
+	l = slices.Clone(l)
 	over := takeReduced(l, n)
 	reduced := slices.Concat(over...)
 	if g.template == ir.Reduce && !slices.Equal(g.reduced, reduced) {
