@@ -63,7 +63,11 @@ func (s AxisSet) append(b []byte) []byte {
 // A view's brackets hold its position, the index that is added to it with its
 // limit, its guards, and the fill: a0[i0 + 3*%2 <10; 0 <= i0 - 1 <4; else 0].
 func (k *Kernel) String() string {
-	b := make([]byte, 0, 64*(1+len(k.Args)+len(k.Body)))
+	return string(k.Append(make([]byte, 0, 64*(1+len(k.Args)+len(k.Body)))))
+}
+
+// Append appends the text of String to b.
+func (k *Kernel) Append(b []byte) []byte {
 	b = append(b, k.name()...)
 	for i, a := range k.Axes {
 		b = appendName(append(b, ' '), 'i', i)
@@ -81,7 +85,7 @@ func (k *Kernel) String() string {
 	for i := range k.Body {
 		b = k.Body[i].append(b, i)
 	}
-	return string(b)
+	return b
 }
 
 func (a *Arg) append(b []byte, i int) []byte {

@@ -43,13 +43,14 @@ func (d *Device) plan(c *capture) (*plan, error) {
 			p.fallsBack[o.Index] = true
 		}
 	}
+	p.programs = make([]driver.Program, len(compiled.Steps))
+	var text []byte
 	for i := range compiled.Steps {
 		s := &compiled.Steps[i]
-		program, err := d.program(s.Kernel)
-		if err != nil {
+		text = s.Kernel.Append(text[:0])
+		if p.programs[i], err = d.program(s.Kernel, text); err != nil {
 			return nil, err
 		}
-		p.programs = append(p.programs, program)
 		p.args += len(s.Args)
 	}
 	d.cacheMu.Lock()
@@ -60,16 +61,15 @@ func (d *Device) plan(c *capture) (*plan, error) {
 }
 
 // program returns the program of a kernel: one for all kernels of the same text.
-func (d *Device) program(k *ir.Kernel) (driver.Program, error) {
-	if err := d.checkTypes(k); err != nil {
-		return nil, err
-	}
-	key := k.String()
+func (d *Device) program(k *ir.Kernel, text []byte) (driver.Program, error) {
 	d.cacheMu.Lock()
-	known := d.programs.Get(key)
+	known := d.programs.Get(unsafe.String(unsafe.SliceData(text), len(text)))
 	d.cacheMu.Unlock()
 	if known != nil {
 		return known.Value, nil
+	}
+	if err := d.checkTypes(k); err != nil {
+		return nil, err
 	}
 	d.queue.Lock()
 	p, err := d.drv.Compile(k)
@@ -79,7 +79,7 @@ func (d *Device) program(k *ir.Kernel) (driver.Program, error) {
 	}
 	d.cacheMu.Lock()
 	defer d.cacheMu.Unlock()
-	d.programs.Put(key, p)
+	d.programs.Put(string(text), p)
 	d.programs.Trim(maxPrograms, nil)
 	return p, nil
 }
