@@ -230,7 +230,7 @@ func (c *capture) dependencies() [][]int {
 		set(b.number)[b.coOutputs/64] |= 1 << (b.coOutputs % 64)
 	}
 	for i := range c.nodes {
-		for _, s := range c.nodes[i].src {
+		for _, s := range c.src(&c.nodes[i]) {
 			for w, x := range set(s) {
 				sets[words*i+w] |= x
 			}

@@ -40,16 +40,16 @@ type capture struct {
 
 	walker   graph.Walker
 	done     []int32 // numbers of the finished operands of the nodes on the stack
-	operands []int32 // backs node.src
+	operands []int32 // of the nodes; see src
 	strides  []int   // backs leaf.view.Strides
 }
 
 // A node is a node of a capture.
 type node struct {
 	*graph.Node
-	src    []int32 // the numbers of its operands
-	leaf   int32   // the index of its leaf; -1 if it is computed
-	output int32   // the index of its output; -1 if it is none
+	first, end int32 // of its operands in capture.operands
+	leaf       int32 // the index of its leaf; -1 if it is computed
+	output     int32 // the index of its output; -1 if it is none
 }
 
 // A leaf is a view of stored elements.
@@ -206,7 +206,7 @@ func (c *capture) visit(n *graph.Node, src []int32) int32 {
 			return c.addLeaf(n, l.value, view)
 		}
 	}
-	k := append(c.key, byte(n.Op), byte(n.DType), byte(n.Kind), byte(len(n.Shape)), byte(len(n.Ints)))
+	k := append(room(c.key, 64), byte(n.Op), byte(n.DType), byte(n.Kind), byte(len(n.Shape)), byte(len(n.Ints)))
 	k = binary.AppendVarint(k, int64(n.RematLevel))
 	for _, d := range n.Shape {
 		k = binary.AppendUvarint(k, uint64(d))
@@ -236,8 +236,20 @@ func isAlias(n *graph.Node) bool { return n.Op.Class() == ir.Alias }
 func (c *capture) add(n *graph.Node, src []int32, leaf int32) int32 {
 	first := len(c.operands)
 	c.operands = append(c.operands, src...)
-	c.nodes = append(c.nodes, node{n, c.operands[first:], leaf, -1})
+	c.nodes = append(room(c.nodes, 1), node{n, int32(first), int32(len(c.operands)), leaf, -1})
 	return int32(len(c.nodes) - 1)
+}
+
+// src returns the numbers of the operands of a node.
+func (c *capture) src(n *node) []int32 { return c.operands[n.first:n.end] }
+
+// room returns s with room for n more elements. It doubles what it moves, where append
+// would move a long slice for each quarter that it grows by.
+func room[E any](s []E, n int) []E {
+	if cap(s)-len(s) < n {
+		return slices.Grow(s, len(s)+n)
+	}
+	return s
 }
 
 // maxSearch is the number of leaves that are searched for an equal one.
@@ -327,6 +339,7 @@ func (c *capture) outputOf(n *graph.Node) int {
 // of the graph.
 func (c *capture) graph() []*graph.Node {
 	scalars := 0
+	var src []*graph.Node
 	nodes := simplify.Build(len(c.nodes), func(i int, done []*graph.Node) *graph.Node {
 		n := &c.nodes[i]
 		switch {
@@ -336,9 +349,9 @@ func (c *capture) graph() []*graph.Node {
 			scalars++
 			return graph.Param(n.DType, n.Shape, scalars-1)
 		}
-		src := make([]*graph.Node, len(n.src))
-		for k, s := range n.src {
-			src[k] = done[s]
+		src = src[:0]
+		for _, s := range c.src(n) {
+			src = append(src, done[s])
 		}
 		m := graph.WithOperands(n.Node, src...)
 		m.Number = int32(i)

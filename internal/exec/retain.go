@@ -25,7 +25,7 @@ func (c *capture) addCoOutputs(sets []*graph.CoOutputs) {
 
 // addRetained adds the retained nodes to the roots.
 func (c *capture) addRetained() {
-	c.uses = appendUses(c.uses, c.nodes, c.leaves)
+	c.findUses()
 	for i, u := range slices.Backward(c.uses) {
 		if n := &c.nodes[i]; u.isRetained(n) {
 			c.roots = append(c.roots, n.Node)
@@ -40,32 +40,31 @@ type use struct {
 	new  bool // by a node that no plan has computed; a movement is as new as its readers
 }
 
-// appendUses appends the use of each node.
-func appendUses(list []use, nodes []node, leaves []leaf) []use {
-	list = append(list, make([]use, len(nodes))...)
-	for i := range nodes {
-		n, u := &nodes[i], &list[i]
+// findUses sets the uses of the nodes.
+func (c *capture) findUses() {
+	c.uses = append(c.uses, make([]use, len(c.nodes))...)
+	for i := range c.nodes {
+		n, u := &c.nodes[i], &c.uses[i]
 		class := n.Op.Class()
-		for _, s := range n.src {
-			u.from = min(u.from+list[s].from, math.MaxInt32)
-			list[s].read = list[s].read || class != ir.Reduction
+		for _, s := range c.src(n) {
+			u.from = min(u.from+c.uses[s].from, math.MaxInt32)
+			c.uses[s].read = c.uses[s].read || class != ir.Reduction
 		}
 		switch {
 		case n.leaf >= 0:
-			u.from = leaves[n.leaf].distinct()
+			u.from = c.leaves[n.leaf].distinct()
 		case class == ir.Reduction, class == ir.Indexed, n.Op == ir.Iota:
 			u.from = n.Len()
 		}
 	}
-	for i, n := range slices.Backward(nodes) {
-		if n.IsComputed() || n.Op.Class() == ir.Movement && !list[i].new {
+	for i, n := range slices.Backward(c.nodes) {
+		if n.IsComputed() || n.Op.Class() == ir.Movement && !c.uses[i].new {
 			continue
 		}
-		for _, s := range n.src {
-			list[s].new = true
+		for _, s := range c.src(&n) {
+			c.uses[s].new = true
 		}
 	}
-	return list
 }
 
 // isRetained reports whether a plan stores a node though nobody asked for it: one

@@ -83,7 +83,7 @@ func TestRetained(t *testing.T) {
 		root, want := c.make()
 		g := newCapture(nil, []*graph.Node{root}, nil)
 		var got []*graph.Node
-		for i, u := range slices.Backward(appendUses(nil, g.nodes, g.leaves)) {
+		for i, u := range slices.Backward(g.uses) {
 			if u.isRetained(&g.nodes[i]) {
 				got = append(got, g.nodes[i].Node)
 			}
@@ -128,7 +128,7 @@ func TestWorth(t *testing.T) {
 	} {
 		g := newCapture(nil, []*graph.Node{c.root(c.node)}, nil)
 		i := g.number[c.node]
-		if got := appendUses(nil, g.nodes, g.leaves)[i].worth(&g.nodes[i]); got != c.want {
+		if got := g.uses[i].worth(&g.nodes[i]); got != c.want {
 			t.Errorf("%s: worth %d, want %d", c.name, got, c.want)
 		}
 		g.release()
