@@ -128,6 +128,7 @@ type View struct {
 // An Instr is one instruction. Its operands are the indices of earlier ones.
 type Instr struct {
 	Op     Op
+	Kind   Op    // Scatter: Add, Max, Min, Mul
 	Type   DType // of the result; float32 for 16-bit floats: a Load widens them, a Store rounds
 	Src    []int
 	Arg    int     // Load, Store, Scalar, Scatter: the argument
@@ -135,7 +136,6 @@ type Instr struct {
 	Num    Number  // Const
 	Axis   int     // Index
 	Axes   AxisSet // reductions: the axes that are reduced, in the kernel's order
-	Kind   Op      // Scatter: Add, Max, Min, Mul
 	Domain AxisSet // the axes the result varies over: see Kernel.Varies
 }
 

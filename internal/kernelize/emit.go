@@ -157,12 +157,8 @@ func (t *trial) last() *instr { return &t.g.body[len(t.g.body)-1] }
 
 func (t *trial) source(n *node, at []ir.AffineExpr) int {
 	id := t.add(n, ir.Instr{Op: n.Op, Type: n.DType.ComputeType(), Num: n.Num})
-	in := t.last()
-	switch n.Op {
-	case ir.Scalar:
-		in.arg = n
-	case ir.Iota:
-		in.position = &at[n.Ints[0]]
+	if n.Op == ir.Iota {
+		t.last().position = &at[n.Ints[0]]
 		t.vary(at[n.Ints[0] : n.Ints[0]+1])
 	}
 	return id

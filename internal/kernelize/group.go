@@ -41,10 +41,8 @@ type layout [][]int
 type instr struct {
 	ir.Instr
 	node     *node          // that it computes or stores
-	arg      *node          // of Load, Scalar, Store and Scatter: what is read or written
-	base     *node          // of Scatter: what its result starts as; nil for a constant
-	position *ir.AffineExpr // of Iota
-	element  *ir.AffineExpr // of what uses an index: see Index
+	reads    *node          // from memory: by a Load, or by a Scatter that starts as more than a constant
+	position *ir.AffineExpr // the value of an Iota; of what uses an index, see Index.Element
 }
 
 // A split is an axis that became two: the outer one has number hi, the inner one
@@ -180,12 +178,8 @@ func (g *group) rollBack(m mark) {
 
 // eachCoef replaces all coefficients of axes.
 func (in *instr) eachCoef(f func(coef []int) []int) {
-	for _, e := range []**ir.AffineExpr{&in.position, &in.element} {
-		if *e != nil {
-			c := **e
-			c.Coef = f(c.Coef)
-			*e = &c
-		}
+	if p := in.position; p != nil {
+		in.position = &ir.AffineExpr{Off: p.Off, Coef: f(p.Coef), Div: p.Div}
 	}
 	if v := in.View; v != nil {
 		v.Coef = f(v.Coef)
@@ -242,36 +236,23 @@ func (g *group) operand(n *node, at []ir.AffineExpr, over layout) []ir.AffineExp
 	return src
 }
 
-// reads lists what an instruction reads from memory.
-func (in *instr) reads() []*node {
-	switch {
-	case in.Op == ir.Load:
-		return []*node{in.arg}
-	case in.base != nil:
-		return []*node{in.base}
-	}
-	return nil
-}
-
 // loads lists what g reads from memory.
 func (g *group) loads() []*node {
 	var list []*node
 	for i := range g.body {
-		for _, n := range g.body[i].reads() {
-			if !slices.Contains(list, n) {
-				list = append(list, n)
-			}
+		if n := g.body[i].reads; n != nil && !slices.Contains(list, n) {
+			list = append(list, n)
 		}
 	}
 	return list
 }
 
-// args lists the arguments of instructions with one of some operations.
+// args lists the nodes of instructions with one of some operations.
 func (g *group) args(ops ...ir.Op) []*node {
 	var list []*node
 	for i := range g.body {
-		if in := &g.body[i]; slices.Contains(ops, in.Op) && !slices.Contains(list, in.arg) {
-			list = append(list, in.arg)
+		if in := &g.body[i]; slices.Contains(ops, in.Op) && !slices.Contains(list, in.node) {
+			list = append(list, in.node)
 		}
 	}
 	return list

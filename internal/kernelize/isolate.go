@@ -48,15 +48,15 @@ func (p *placer) split(g *group, most int) nodeSet {
 	for at, i := range order {
 		in := &g.body[i]
 		if in.Op == ir.Store {
-			if eligible(in.arg) {
-				stored = append(stored, in.arg)
+			if eligible(in.node) {
+				stored = append(stored, in.node)
 			}
 			continue
 		}
 		for {
 			reads[i] = nodeSet{}
-			for _, x := range in.reads() {
-				reads[i][x] = true
+			if in.reads != nil {
+				reads[i][in.reads] = true
 			}
 			var largest *node
 			size := 1

@@ -31,8 +31,8 @@ func (g *group) kernel() Kernel {
 	}
 	for i := range g.body {
 		in := &g.body[i]
-		if in.base != nil {
-			w.arg(ir.In, in.base.Node)
+		if in.Op == ir.Scatter && in.reads != nil {
+			w.arg(ir.In, in.reads.Node)
 		}
 		if in.Op == ir.Store || in.Op == ir.Scatter {
 			w.instr(i)
@@ -153,11 +153,11 @@ func (w *writer) lower(from *instr, src []int) int {
 		other := w.add(ir.Instr{Op: ir.Const, Type: in.Type, Num: in.Num})
 		return w.add(ir.Instr{Op: ir.Where, Type: in.Type, Src: []int{inside, src[0], other}})
 	case in.Op == ir.Load:
-		in.Arg = w.arg(ir.In, from.arg.Node)
+		in.Arg = w.arg(ir.In, from.reads.Node)
 	case in.Op == ir.Scalar:
-		in.Arg = w.arg(ir.Value, from.arg.Node)
+		in.Arg = w.arg(ir.Value, from.node.Node)
 	case in.Op == ir.Store || in.Op == ir.Scatter:
-		in.Arg = w.arg(ir.Out, from.arg.Node)
+		in.Arg = w.arg(ir.Out, from.node.Node)
 	case in.Op.Class() == ir.Reduction:
 		in.Axes = w.reduced
 	}
@@ -169,7 +169,7 @@ func (w *writer) lower(from *instr, src []int) int {
 	id := w.add(in)
 	if id == before {
 		x := Index{Instr: id, Node: from.node.Node, Len: graph.Len(indexDims(from.node))}
-		if e := from.element; e != nil {
+		if e := from.position; e != nil {
 			x.Element = &ir.AffineExpr{Off: e.Off, Coef: w.coefs(e.Coef), Div: 1}
 		}
 		w.k.Indices = append(w.k.Indices, x)

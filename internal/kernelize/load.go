@@ -21,7 +21,7 @@ func (t *trial) load(n *node, at []ir.AffineExpr, guards []ir.Guard, fill ir.Num
 		return -1
 	}
 	id := t.add(n, ir.Instr{Op: ir.Load, Type: n.DType.ComputeType(), View: t.view(at, strides, n.Shape, guards, fill)})
-	t.last().arg = src
+	t.last().reads = src
 	return id
 }
 
@@ -126,7 +126,7 @@ func (t *trial) gather(n *node, at []ir.AffineExpr, guards []ir.Guard, fill ir.N
 	v := t.view(src.at, strides, src.node.Shape, guards, fill)
 	v.Stride, v.Len = stride, x.Shape[axis]
 	id := t.add(n, ir.Instr{Op: ir.Load, Type: n.DType.ComputeType(), Src: []int{index}, View: v})
-	t.last().arg, t.last().element = arg, element(n, at)
+	t.last().reads, t.last().position = arg, element(n, at)
 	return id
 }
 
@@ -154,7 +154,7 @@ func (t *trial) scatter(n *node, l layout) int {
 	v := t.view(to, strides, n.Shape, nil, 0)
 	v.Stride, v.Len = strides[axis], n.Shape[axis]
 	id := t.add(n, ir.Instr{Op: ir.Scatter, Type: t.g.body[update].Type, Kind: n.Kind, Src: src, View: v})
-	t.last().arg, t.last().base, t.last().element = n, from, element(n, at)
+	t.last().reads, t.last().position = from, element(n, at)
 	return id
 }
 

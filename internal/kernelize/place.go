@@ -192,13 +192,15 @@ func (p *placer) add(g *group, n *node, id int, l layout, from int) {
 
 // read makes other groups store what the instructions of g from one on load.
 func (p *placer) read(g *group, from int) {
-	for _, in := range g.body[from:] {
-		for _, n := range in.reads() {
-			p.save(n)
-			for _, h := range n.owners {
-				h = h.find()
-				h.reader = min(h.reader, g.order)
-			}
+	for i := range g.body[from:] {
+		n := g.body[from+i].reads
+		if n == nil {
+			continue
+		}
+		p.save(n)
+		for _, h := range n.owners {
+			h = h.find()
+			h.reader = min(h.reader, g.order)
 		}
 	}
 }

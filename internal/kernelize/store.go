@@ -83,7 +83,6 @@ func (g *group) store(id int, target *node, at []ir.AffineExpr) {
 	t := &trial{g: g}
 	v := t.view(at, shape.RowMajor(target.Shape), target.Shape, nil, 0)
 	t.add(target, ir.Instr{Op: ir.Store, Type: g.body[id].Type, Src: []int{id}, View: v})
-	t.last().arg = target
 }
 
 // output stores root n, or the node that it is a view of.
