@@ -8,24 +8,35 @@ import (
 	"github.com/tensorken/tensorken/ir"
 )
 
-// A writer makes the kernel of a group.
+// A writer makes the kernels of groups, one after the other.
 type writer struct {
 	g        *group
 	k        Kernel
 	position []int          // of the group's axes among the kernel's
 	written  []int          // of the group's instructions, their numbers in the kernel; -1 at first
 	added    map[string]int // the kernel's instructions, by their text
-	text     []byte         // of the instruction that is added
 	reduced  ir.AxisSet
+
+	text []byte     // backs that of the instruction that is added
+	body []ir.Instr // backs the kernel's until it is complete
 }
 
 // kernel returns the kernel of a group: the instructions that its stores need, each
 // once, over the fewest axes.
-func (g *group) kernel() Kernel {
-	w := &writer{g: g, k: Kernel{Kernel: &ir.Kernel{Template: g.template}}, added: make(map[string]int, len(g.body))}
-	w.k.Body = make([]ir.Instr, 0, len(g.body))
+func (w *writer) kernel(g *group) Kernel {
+	w.g, w.k, w.reduced = g, Kernel{Kernel: &ir.Kernel{Template: g.template, Body: w.body[:0]}}, 0
+	if len(w.added) > maxSize {
+		w.added = nil // a map that was large is slow to clear
+	}
+	if w.added == nil {
+		w.added = map[string]int{}
+	}
+	clear(w.added)
 	w.axes()
-	w.written = slices.Repeat([]int{-1}, len(g.body))
+	w.written = w.written[:0]
+	for range g.body {
+		w.written = append(w.written, -1)
+	}
 	for _, n := range g.args(ir.Store, ir.Scatter) { // the written arguments come first
 		w.arg(ir.Out, n.Node)
 	}
@@ -38,6 +49,7 @@ func (g *group) kernel() Kernel {
 			w.instr(i)
 		}
 	}
+	w.body, w.k.Body = w.k.Body, slices.Clone(w.k.Body)
 	collapse(w.k.Kernel, w.k.Indices)
 	offsets(w.k.Kernel, w.k.Args)
 	return w.k

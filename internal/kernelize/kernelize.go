@@ -46,8 +46,9 @@ type Output struct {
 // the most buffers of a kernel, 0 if there is no limit.
 func Graph(roots []*graph.Node, bindings int) (kernels []Kernel, outputs []Output) {
 	p := placed(roots, bindings)
+	w := &writer{}
 	for _, g := range p.groups {
-		kernels = append(kernels, g.kernel())
+		kernels = append(kernels, w.kernel(g))
 	}
 	for _, r := range roots {
 		outputs = append(outputs, p.outputs[r])
