@@ -75,7 +75,7 @@ func Verify() { verify = true }
 // Fallbacks are what outputs hold if a check fails; see Plan.FallsBack.
 func Graph(roots []*graph.Node, bindings int, fallbacks []Fallback) (*Plan, error) {
 	kernels, outputs := kernelize.Graph(roots, bindings)
-	p := &Plan{}
+	p := &Plan{Steps: make([]Step, 0, len(kernels))}
 	index := map[*graph.Node]int{} // of the buffers
 	gathered, transposes := map[checked]bool{}, map[int][]checked{}
 	buffer := func(n *graph.Node) int {
@@ -88,7 +88,7 @@ func Graph(roots []*graph.Node, bindings int, fallbacks []Fallback) (*Plan, erro
 		return i
 	}
 	for _, k := range kernels {
-		s := Step{Kernel: k.Kernel}
+		s := Step{Kernel: k.Kernel, Args: make([]Arg, 0, len(k.Args))}
 		for _, x := range k.Indices {
 			s.Indices = append(s.Indices, Index{x.Instr, int(x.Node.Number), x.Element, x.Len})
 		}

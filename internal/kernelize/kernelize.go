@@ -47,8 +47,9 @@ type Output struct {
 func Graph(roots []*graph.Node, bindings int) (kernels []Kernel, outputs []Output) {
 	p := placed(roots, bindings)
 	w := &writer{}
-	for _, g := range p.groups {
-		kernels = append(kernels, w.kernel(g))
+	kernels = make([]Kernel, len(p.groups))
+	for i, g := range p.groups {
+		kernels[i] = w.kernel(g)
 	}
 	for _, r := range roots {
 		outputs = append(outputs, p.outputs[r])
