@@ -1,10 +1,11 @@
-// Package bench measures the speed of a few operations on square float32 matrices.
+// Package bench measures the speed of a few operations on square float32 matrices, and
+// compares works with other libraries, its peers.
 //
-// A time is the median of at least three runs. Each run builds the operation's graph from
-// inputs on the device and evaluates it, so a time includes making the graph, finding its
-// plan, submitting it, allocating the result and computing. It does not include compiling,
-// which a warm-up run does, nor copies between host and device: the clock stops when the
-// device has finished a batch of runs, and no result is read.
+// A time is the median of several runs. Each run builds the operation's graph from inputs
+// on the device and evaluates it, so a time includes making the graph, finding its plan,
+// submitting it, allocating the result and computing. It does not include compiling, which
+// a warm-up run does, nor copies between host and device: the clock stops when the device
+// has finished a batch of runs, and no result is read.
 package bench
 
 import (
@@ -97,7 +98,7 @@ func Measure(ctx context.Context, c Cell, d *tensor.Device, budget time.Duration
 		}
 		return c.Op.apply(in)
 	}
-	seconds, err := median(ctx, budget, func() error { return tensor.Eval(build()) }, d.Sync)
+	seconds, err := median(ctx, budget, 3, func() error { return tensor.Eval(build()) }, d.Sync)
 	if err != nil {
 		return row, err
 	}
@@ -109,8 +110,9 @@ func Measure(ctx context.Context, c Cell, d *tensor.Device, budget time.Duration
 	}, nil
 }
 
-// median returns the median time of run in seconds, with sync after each batch of runs.
-func median(ctx context.Context, budget time.Duration, run, sync func() error) (float64, error) {
+// median returns the median time of run in seconds, over batches of runs, each with sync
+// at its end: as many as fit into the budget, and at least fewest.
+func median(ctx context.Context, budget time.Duration, fewest int, run, sync func() error) (float64, error) {
 	runtime.GC() // collects garbage of earlier cells
 	batch := func(n int) (time.Duration, error) {
 		start := time.Now()
@@ -125,12 +127,12 @@ func median(ctx context.Context, budget time.Duration, run, sync func() error) (
 		err := sync()
 		return time.Since(start), err
 	}
-	if _, err := batch(1); err != nil {
+	if _, err := batch(1); err != nil { // warms up
 		return 0, err
 	}
 	// Batches are long enough to make sync's cost negligible, and short enough to have
 	// several of them.
-	const batches, fewest = 20, 3
+	const batches = 20
 	n := 1
 	var samples []float64
 	for spent := time.Duration(0); len(samples) < fewest || spent < budget; {

@@ -36,7 +36,7 @@ func TestMeasure(t *testing.T) {
 			}
 			flops, bytes := r.FlopsPerS*r.Seconds, r.BytesPerS*r.Seconds
 			wantBytes := 4 * (c.inputs + c.results[layout])
-			if !near(flops, c.flops) || !near(bytes, wantBytes) {
+			if !equal(flops, c.flops) || !equal(bytes, wantBytes) {
 				t.Errorf("Measure(%s %s) counts %v operations and %v bytes, want %v and %v", c.op, layout, flops, bytes, c.flops, wantBytes)
 			}
 		}
@@ -46,7 +46,7 @@ func TestMeasure(t *testing.T) {
 	}
 }
 
-func near(a, b float64) bool { return math.Abs(a-b) < 1e-9*b }
+func equal(a, b float64) bool { return math.Abs(a-b) < 1e-9*b }
 
 func find(t *testing.T, name string) Op {
 	for _, op := range Ops {
@@ -63,7 +63,7 @@ func TestMedian(t *testing.T) {
 	runs, syncs := 0, 0
 	run := func() error { runs++; time.Sleep(time.Millisecond); return nil }
 	sync := func() error { syncs++; return nil }
-	s, err := median(t.Context(), 40*time.Millisecond, run, sync)
+	s, err := median(t.Context(), 40*time.Millisecond, 3, run, sync)
 	if err != nil || s < 1e-3 || s > 20e-3 {
 		t.Errorf("median of 1 ms = %v, %v", s, err)
 	}
@@ -72,19 +72,19 @@ func TestMedian(t *testing.T) {
 	}
 
 	runs = 0
-	if _, err := median(t.Context(), 0, run, sync); err != nil || runs != 4 {
+	if _, err := median(t.Context(), 0, 3, run, sync); err != nil || runs != 4 {
 		t.Errorf("median without time ran %d times, want 4: %v", runs, err)
 	}
 	failure := errors.New("broken")
-	if _, err := median(t.Context(), 0, func() error { return failure }, sync); err != failure {
+	if _, err := median(t.Context(), 0, 3, func() error { return failure }, sync); err != failure {
 		t.Errorf("median of what fails = %v, want %v", err, failure)
 	}
-	if _, err := median(t.Context(), 0, run, func() error { return failure }); err != failure {
+	if _, err := median(t.Context(), 0, 3, run, func() error { return failure }); err != failure {
 		t.Errorf("median where waiting fails = %v, want %v", err, failure)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := median(ctx, time.Hour, run, sync); err != context.Canceled {
+	if _, err := median(ctx, time.Hour, 3, run, sync); err != context.Canceled {
 		t.Errorf("median when cancelled = %v, want %v", err, context.Canceled)
 	}
 }

@@ -1,0 +1,226 @@
+package bench
+
+import (
+	"math"
+	"regexp"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/tensorken/tensorken/tensor"
+)
+
+// The programs in bench/peers make the same inputs: these are what peer.py prints.
+func TestInputs(t *testing.T) {
+	in := &inputs{device: tensor.CPU()}
+	near(t, "floats(1, 2, 2)", in.floats(1, 2, 2), 1e-7, 0.14679515, 0.1767875, 0.40826738, 0.85552573)
+	near(t, "floats(4, 2)", in.floats(4, 2), 1e-7, -2.0987687, -3.4144883)
+	if got, err := tensor.Data[int32](in.ints(10, 5)); err != nil || !slices.Equal(got, []int32{6, 4, 8, 9, 7}) {
+		t.Errorf("ints(10, 5) = %v, %v", got, err)
+	}
+}
+
+// near fails unless the elements of x are those wanted, up to a part of the largest.
+func near(t *testing.T, name string, x tensor.Tensor, tolerance float64, want ...float64) {
+	t.Helper()
+	got, err := tensor.Data[float32](x)
+	if err != nil || len(got) != len(want) {
+		t.Errorf("%s has %d elements, want %d: %v", name, len(got), len(want), err)
+		return
+	}
+	largest := 0.0
+	for _, v := range want {
+		largest = max(largest, math.Abs(v))
+	}
+	for i, v := range want {
+		if !(math.Abs(float64(got[i])-v) <= tolerance*largest) {
+			t.Errorf("%s: element %d is %v, want %v", name, i, got[i], v)
+		}
+	}
+}
+
+// TestWorks compares works at a small size with their definitions.
+func TestWorks(t *testing.T) {
+	const n = 5
+	each := func(f func(v float64) float64) func(x [][]float64) []float64 {
+		return func(x [][]float64) (y []float64) {
+			for _, v := range x[0] {
+				y = append(y, f(v))
+			}
+			return y
+		}
+	}
+	for _, c := range []struct {
+		name   string
+		start  setup
+		inputs func(in *inputs) []tensor.Tensor
+		want   func(x [][]float64) []float64
+	}{
+		{"exp", unary(tensor.Tensor.Exp, 4, n), floats(4, []int{n}), each(math.Exp)},
+		{"gelu", unary(tensor.Tensor.GELU, 4, n), floats(4, []int{n}), each(func(v float64) float64 {
+			return v / 2 * (1 + math.Erf(v/math.Sqrt2))
+		})},
+		{"sum", unary(total, 1, n), floats(1, []int{n}), func(x [][]float64) []float64 { return []float64{sumOf(x[0])} }},
+		{"chain", binary(chain, n), floats(1, []int{n}, []int{n}), func(x [][]float64) (y []float64) {
+			for i, a := range x[0] {
+				y = append(y, max(0, (a*x[1][i]+a)*0.5-x[1][i]))
+			}
+			return y
+		}},
+		{"matmul", matmul(n), floats(1, []int{n, n}, []int{n, n}), func(x [][]float64) []float64 {
+			y := make([]float64, n*n)
+			for i := range y {
+				for k := range n {
+					y[i] += x[0][i/n*n+k] * x[1][k*n+i%n]
+				}
+			}
+			return y
+		}},
+		{"transpose", unary(transposed, 1, n, n), floats(1, []int{n, n}), func(x [][]float64) []float64 {
+			y := make([]float64, n*n)
+			for i := range y {
+				y[i] = x[0][i%n*n+i/n] + 1
+			}
+			return y
+		}},
+		{"softmax", unary(softmax, 4, n, n), floats(4, []int{n, n}), func(x [][]float64) (y []float64) {
+			for row := range slices.Chunk(x[0], n) {
+				e := each(math.Exp)([][]float64{row})
+				for _, v := range e {
+					y = append(y, v/sumOf(e))
+				}
+			}
+			return y
+		}},
+		{"layer norm", layerNorm(n), func(in *inputs) []tensor.Tensor {
+			return []tensor.Tensor{in.floats(4, n, n), in.floats(1, n), in.floats(1, n)}
+		}, func(x [][]float64) (y []float64) {
+			for row := range slices.Chunk(x[0], n) {
+				mean, variance := sumOf(row)/n, 0.0
+				for _, v := range row {
+					variance += (v - mean) * (v - mean) / n
+				}
+				for i, v := range row {
+					y = append(y, (v-mean)/math.Sqrt(variance+1e-5)*x[1][i]+x[2][i])
+				}
+			}
+			return y
+		}},
+		{"conv", conv(1, 2, n), floats(1, []int{1, 2, n, n}, []int{2, 2, 3, 3}), func(x [][]float64) []float64 {
+			y := make([]float64, 2*n*n)
+			for i := range y {
+				out, row, column := i/(n*n), i/n%n, i%n
+				for k, w := range x[1][out*18 : out*18+18] {
+					r, c := row+k/3%3-1, column+k%3-1
+					if r >= 0 && r < n && c >= 0 && c < n {
+						y[i] += w * x[0][k/9*n*n+r*n+c]
+					}
+				}
+			}
+			return y
+		}},
+	} {
+		var x [][]float64
+		for _, in := range c.inputs(&inputs{device: tensor.CPU()}) {
+			data, err := tensor.Data[float32](in)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var wide []float64
+			for _, v := range data {
+				wide = append(wide, float64(v))
+			}
+			x = append(x, wide)
+		}
+		y, err := c.start(&inputs{device: tensor.CPU()})()
+		if err != nil {
+			t.Errorf("%s: %v", c.name, err)
+			continue
+		}
+		near(t, c.name, y, 1e-5, c.want(x)...)
+	}
+}
+
+// floats returns inputs of the given shapes.
+func floats(scale float64, shapes ...[]int) func(in *inputs) []tensor.Tensor {
+	return func(in *inputs) (x []tensor.Tensor) {
+		for _, s := range shapes {
+			x = append(x, in.floats(scale, s...))
+		}
+		return x
+	}
+}
+
+func sumOf(x []float64) (sum float64) {
+	for _, v := range x {
+		sum += v
+	}
+	return sum
+}
+
+// Training steps have the losses that PyTorch 1.13 has in bench/peers.
+func TestTraining(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		want []float64
+	}{
+		{"mlp/64", []float64{2.3099897, 2.0742874, 1.8659010, 1.6410122}},
+		{"transformer", []float64{5.6789002, 5.3373661, 5.0715330, 4.8323798}},
+	} {
+		i := slices.IndexFunc(Works, func(w Work) bool { return w.Name == c.name })
+		got, err := MeasureWork(t.Context(), Works[i], tensor.CPU(), time.Nanosecond)
+		if err != nil {
+			t.Errorf("%s: %v", c.name, err)
+			continue
+		}
+		if got.Work != c.name || got.Seconds <= 0 {
+			t.Errorf("MeasureWork(%s) = %+v", c.name, got)
+		}
+		near := func(a, b float64) bool { return math.Abs(a-b) < 1e-5 }
+		if !slices.EqualFunc(got.Sample, c.want, near) {
+			t.Errorf("%s: losses %v, want %v", c.name, got.Sample, c.want)
+		}
+	}
+}
+
+// A sample is spread over the whole result.
+func TestSample(t *testing.T) {
+	for _, c := range []struct {
+		n          int
+		last, size float64
+	}{{1, 0, 1}, {3, 2, 3}, {16, 15, 16}, {1000, 999, 16}} {
+		got, err := appendSample(nil, tensor.Arange(c.n).Cast(tensor.Float32))
+		if err != nil || len(got) != int(c.size) || got[0] != 0 || got[len(got)-1] != c.last || !slices.IsSorted(got) {
+			t.Errorf("the sample of %d elements is %v, %v", c.n, got, err)
+		}
+	}
+}
+
+func TestWorkTable(t *testing.T) {
+	name := regexp.MustCompile(`^[a-z]+(/[0-9a-zM]+)?$`)
+	seen := map[string]bool{}
+	for _, w := range Works {
+		if !name.MatchString(w.Name) || seen[w.Name] {
+			t.Errorf("work %q: want a name of its own like %v", w.Name, name)
+		}
+		seen[w.Name] = true
+		if (w.Unit == Millis) != (w.Amount == 0) || w.Bar.Times <= 0 || len(w.Bar.Peers) == 0 || w.sampled < 1 {
+			t.Errorf("work %s is incomplete: %+v", w.Name, w)
+		}
+	}
+	for _, c := range []struct {
+		work Work
+		want float64
+	}{
+		{Work{Unit: GFLOPs, Amount: 4e9}, 2},
+		{Work{Unit: GElems, Amount: 1e9}, 0.5},
+		{Work{Unit: Millis}, 2000},
+	} {
+		if got := c.work.Value(2); got != c.want {
+			t.Errorf("2 s are %v %s, want %v", got, c.work.Unit, c.want)
+		}
+	}
+	if got, want := (Bar{0.95, either}).String(), "≥ 0.95 numpy, pytorch"; got != want {
+		t.Errorf("bar %q, want %q", got, want)
+	}
+}
