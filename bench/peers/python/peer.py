@@ -1,0 +1,95 @@
+"""What the Python peers share: arguments, inputs, timing and output.
+
+bench/peers/README.md describes the protocol.
+"""
+
+import argparse
+import json
+import math
+import os
+import time
+
+import numpy as np
+
+
+class Inputs:
+    """The numbers that all peers compute with: a hash of position and seed.
+
+    Each array has the next seed, so works make their inputs in the same order.
+    """
+
+    def __init__(self):
+        self.seed = 0
+
+    def _hash(self, n):
+        self.seed += 1
+        h = np.arange(n, dtype=np.uint32) + np.uint32(self.seed * 0x9E3779B9 & 0xFFFFFFFF)
+        h ^= h >> np.uint32(16)
+        h *= np.uint32(0x85EBCA6B)
+        h ^= h >> np.uint32(13)
+        h *= np.uint32(0xC2B2AE35)
+        return h ^ h >> np.uint32(16)
+
+    def floats(self, scale, *shape):
+        """Uniform float32 in ±scale."""
+        unit = (self._hash(math.prod(shape)) >> np.uint32(8)).astype(np.float32) * np.float32(2**-23)
+        return ((unit - np.float32(1)) * np.float32(scale)).reshape(shape)
+
+    def ints(self, n, *shape):
+        """int64 from 0 to n-1."""
+        return (self._hash(math.prod(shape)) % np.uint32(n)).astype(np.int64).reshape(shape)
+
+
+def libraries(name):
+    """The loaded libraries whose file names have name in them, on Linux."""
+    if not os.path.exists("/proc/self/maps"):
+        return ""
+    with open("/proc/self/maps") as f:
+        files = {line.split()[-1].rsplit("/", 1)[-1] for line in f if name in line.rsplit("/", 1)[-1]}
+    return "".join(", " + x for x in sorted(files))
+
+
+def sample(result):
+    """Up to 16 elements, evenly spaced from the first to the last."""
+    flat = np.asarray(result).reshape(-1)
+    m = min(16, flat.size)
+    return [float(flat[k * (flat.size - 1) // max(m - 1, 1)]) for k in range(m)]
+
+
+def measure(run, seconds):
+    """The median time of a run, in batches long enough for the clock."""
+    batches, n, spent, samples = 20, 1, 0.0, []
+    while not samples or spent < seconds:
+        start = time.perf_counter()
+        for _ in range(n):
+            run()
+        t = time.perf_counter() - start
+        spent += t
+        if t < seconds / batches / 2:
+            n, samples = n * 2, []
+            continue
+        samples.append(t / n)
+    samples.sort()
+    return (samples[(len(samples) - 1) // 2] + samples[len(samples) // 2]) / 2
+
+
+def main(about, works, set_threads=lambda n: None):
+    """Measures works: name -> (setup, number of sampled runs).
+
+    A setup takes Inputs and returns a function that computes once.
+    """
+    p = argparse.ArgumentParser()
+    p.add_argument("--about", action="store_true")
+    p.add_argument("--threads", type=int, default=1)
+    p.add_argument("--seconds", type=float, default=0.2)
+    p.add_argument("works", nargs="*")
+    a = p.parse_args()
+    if a.about:
+        print(json.dumps({"about": about + libraries("openblas") + libraries("mkl"), "works": list(works)}))
+        return
+    set_threads(a.threads)
+    for name in a.works:
+        setup, runs = works[name]
+        run = setup(Inputs())
+        samples = [s for _ in range(runs) for s in sample(run())]
+        print(json.dumps({"work": name, "seconds": measure(run, a.seconds), "sample": samples}), flush=True)
