@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"runtime"
 	"slices"
 	"strconv"
@@ -28,6 +29,7 @@ type benchOptions struct {
 	budget       time.Duration
 	json         bool
 	plot         string
+	peers        peerOptions
 }
 
 func benchCommand() *cobra.Command {
@@ -47,9 +49,24 @@ and computing. It does not include compiling or copies between host and device;
 the clock stops when the device has finished a batch of runs. GB/s counts each
 input read once and the result written once; GFLOP/s counts one operation for
 each element, 2n³ for the product. With two devices, the ratio is the first
-one's time divided by the second one's.`,
+one's time divided by the second one's.
+
+With --peers it compares the CPU with other libraries instead; bench/peers/README.md
+in the repository says with which, and how to install them. It runs in a clone of
+the repository. The works are matrix products, elementwise operations and sums,
+softmax, layer norm, a transposition, a convolution, and training steps of an MLP
+and of a transformer. Programs of the libraries alternate with this one, three
+times, and each time is the median of the three. A ratio is how many times as fast
+this library is; the bar is what the project wants of it, against the fastest of
+the libraries that it names.`,
 		Args: noArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
+			if err := o.peers.check(c.Flags().Changed); err != nil {
+				return err
+			}
+			if o.peers.compare {
+				return o.comparePeers(c.Context(), c.OutOrStdout(), c.ErrOrStderr())
+			}
 			return o.run(c.Context(), c.OutOrStdout(), c.ErrOrStderr())
 		},
 	}
@@ -62,6 +79,10 @@ one's time divided by the second one's.`,
 	f.DurationVar(&o.budget, "time", 200*time.Millisecond, "time to spend on each number, more if three runs take longer")
 	f.BoolVar(&o.json, "json", false, "print the result as JSON; the table goes to standard error")
 	f.StringVar(&o.plot, "plot", "", "draw the result into this file, a .png or an .svg")
+	f.BoolVar(&o.peers.compare, "peers", false, "compare the CPU with NumPy, PyTorch, gonum and GoMLX")
+	f.StringVar(&o.peers.works, "works", "", "with --peers: works to measure, a regular expression (default all)")
+	f.StringVar(&o.peers.dir, "peers-dir", filepath.Join("bench", "peers"), "with --peers: the folder of the peers' programs")
+	f.StringVar(&o.peers.python, "python", "", "with --peers: the Python interpreter (default the first on PATH that has the library)")
 	return c
 }
 
@@ -102,14 +123,7 @@ func (o benchOptions) run(ctx context.Context, stdout, stderr io.Writer) error {
 	if o.json {
 		table = stderr
 	}
-	r := benchReport{Machine: machine()}
-	used := os.Getenv("TENSORKEN_THREADS")
-	if o.threads > 0 {
-		used = strconv.Itoa(o.threads)
-	}
-	if used != "" {
-		r.Machine += fmt.Sprintf(", %s of them used", used)
-	}
+	r := benchReport{Machine: o.machine()}
 	fmt.Fprintln(table, "machine:", r.Machine)
 	for _, d := range devices {
 		if d.name != "cpu" && r.Adapter == "" {
@@ -132,6 +146,24 @@ func (o benchOptions) run(ctx context.Context, stdout, stderr io.Writer) error {
 		return nil
 	}
 	return json.NewEncoder(stdout).Encode(r)
+}
+
+// machine describes the machine and the number of its cores that are used.
+func (o benchOptions) machine() string {
+	m := machine()
+	if used := o.used(); used > 0 {
+		m += fmt.Sprintf(", %d of them used", used)
+	}
+	return m
+}
+
+// used returns the number of cores to use, 0 if it is not limited.
+func (o benchOptions) used() int {
+	if o.threads > 0 {
+		return o.threads
+	}
+	n, _ := strconv.Atoi(os.Getenv("TENSORKEN_THREADS")) // tensor.CPU has checked it
+	return n
 }
 
 // measure measures each cell and prints its line of the table.
@@ -187,12 +219,10 @@ func (o benchOptions) cells() (cells []bench.Cell, err error) {
 			return nil, fmt.Errorf("--sizes has %d, want even numbers from 2 to %d", n, maxSize)
 		}
 	}
-	cores := runtime.GOMAXPROCS(0)
+	if err := o.limits(); err != nil {
+		return nil, err
+	}
 	switch {
-	case o.threads < 0 || o.threads > cores:
-		return nil, fmt.Errorf("--threads is %d, want 1 to %d, this machine's cores", o.threads, cores)
-	case o.budget <= 0:
-		return nil, fmt.Errorf("--time is %v, want more than 0", o.budget)
 	case o.plot != "" && !slices.Contains(plotFormats(), plotFormat(o.plot)):
 		return nil, fmt.Errorf("--plot %s: want a file that ends in %s", o.plot, strings.Join(plotFormats(), " or "))
 	case o.plot != "":
@@ -210,6 +240,18 @@ func (o benchOptions) cells() (cells []bench.Cell, err error) {
 		}
 	}
 	return cells, err
+}
+
+// limits checks --threads and --time.
+func (o benchOptions) limits() error {
+	cores := runtime.GOMAXPROCS(0)
+	switch {
+	case o.threads < 0 || o.threads > cores:
+		return fmt.Errorf("--threads is %d, want 1 to %d, this machine's cores", o.threads, cores)
+	case o.budget <= 0:
+		return fmt.Errorf("--time is %v, want more than 0", o.budget)
+	}
+	return nil
 }
 
 // open opens the devices to measure. If none are named, it skips a GPU that does not

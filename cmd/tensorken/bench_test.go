@@ -152,6 +152,14 @@ func TestBenchBadInput(t *testing.T) {
 		{[]string{"--plot", "b.gif"}, "want a file that ends in .png or .svg"},
 		{[]string{"--plot", nowhere}, "--plot " + nowhere + ": no such file or directory"},
 		{[]string{"extra"}, "extra"},
+		{[]string{"--works", "exp"}, "--works goes only with --peers"},
+		{[]string{"--python", "python3"}, "--python goes only with --peers"},
+		{[]string{"--peers", "--sizes", "64"}, "--sizes does not go with --peers"},
+		{[]string{"--peers", "--plot", "b.png"}, "--plot does not go with --peers"},
+		{[]string{"--peers", "--time", "0"}, "--time is 0s, want more than 0"},
+		{[]string{"--peers"}, "bench/peers: no such file or directory: run it in a clone of the repository"},
+		{[]string{"--peers", "--peers-dir", ".", "--works", "("}, "--works: error parsing regexp"},
+		{[]string{"--peers", "--peers-dir", ".", "--works", "fft"}, "--works fft: no work has such a name, but matmul/64, "},
 	} {
 		status, _, stderr := command(append([]string{"bench"}, c.args...)...)
 		if status != 1 || strings.Count(stderr, "\n") != 1 || !strings.Contains(stderr, c.want) {

@@ -1,0 +1,278 @@
+package bench
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/tensorken/tensorken/tensor"
+)
+
+// fake says what the test's own program does in place of tests: it is a peer.
+const fake = "PEERS_TEST_FAKE"
+
+func TestMain(m *testing.M) {
+	if how := os.Getenv(fake); how != "" {
+		os.Exit(playPeer(how, os.Args[1:]))
+	}
+	os.Exit(m.Run())
+}
+
+// playPeer is a peer that measures this library, well or badly.
+func playPeer(how string, args []string) int {
+	out := json.NewEncoder(os.Stdout)
+	works := []string{"mul/1M", "matmul/64"}
+	switch {
+	case how == "absent":
+		fmt.Fprintln(os.Stderr, "Traceback\n\nModuleNotFoundError: No module named 'numpy'")
+		return 1
+	case how == "unknown":
+		works = append(works, "fft")
+	}
+	if args[0] == "--about" {
+		out.Encode(map[string]any{"about": "Fake 1.0", "works": works})
+		return 0
+	}
+	want := []string{"--threads", "1", "--seconds", "0.001", "matmul/64"}
+	if !slices.Equal(args, want) || os.Getenv("OMP_NUM_THREADS") != "1" {
+		fmt.Fprintf(os.Stderr, "arguments %q, want %q\n", args, want)
+		return 1
+	}
+	t, err := MeasureWork(context.Background(), work("matmul/64"), tensor.CPU(), time.Millisecond)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	switch how {
+	case "wrong":
+		t.Sample[3] += 0.1
+	case "garbled":
+		fmt.Println("hello")
+	case "other":
+		t.Work = "mul/1M"
+	case "silent":
+		return 0
+	case "broken":
+		fmt.Fprintln(os.Stderr, "1\n2\n3\n\n4 is the last")
+		return 3
+	}
+	out.Encode(t)
+	return 0
+}
+
+func work(name string) Work {
+	return Works[slices.IndexFunc(Works, func(w Work) bool { return w.Name == name })]
+}
+
+// fakePeer returns a peer with a program for each way to behave.
+func fakePeer(name string, ways ...string) Peer {
+	return Peer{name, "make " + name, func(_ context.Context, o PeerOptions) (ps []program, err error) {
+		for _, how := range ways {
+			ps = append(ps, program{path: os.Args[0], env: append(threads(o), fake+"="+how)})
+		}
+		return ps, nil
+	}}
+}
+
+// quick are options for one small work that the fake peer has and one that it lacks.
+func quick() PeerOptions {
+	return PeerOptions{Works: []Work{work("matmul/64"), work("matmul/256")}, Threads: 1, Time: time.Millisecond}
+}
+
+func TestFind(t *testing.T) {
+	found, missing, err := FindPeers(t.Context(), []Peer{fakePeer("a", "absent", "good"), fakePeer("b", "absent")}, quick())
+	if err != nil || len(found) != 1 || len(missing) != 1 {
+		t.Fatalf("Find = %v, %v, %v; want one found and one missing", found, missing, err)
+	}
+	if f := found[0]; f.Name != "a" || f.About != "Fake 1.0, "+os.Args[0] || !slices.Contains(f.program.env, fake+"=good") {
+		t.Errorf("found %+v", f)
+	}
+	want := Missing{"b", "exit status 1 | Traceback | ModuleNotFoundError: No module named 'numpy'", "make b"}
+	if missing[0] != want {
+		t.Errorf("missing %+v, want %+v", missing[0], want)
+	}
+	_, _, err = FindPeers(t.Context(), []Peer{fakePeer("a", "unknown")}, quick())
+	if err == nil || !strings.Contains(err.Error(), `peer a measures "fft"`) {
+		t.Errorf("Find of a peer with an unknown work: %v", err)
+	}
+}
+
+func TestRun(t *testing.T) {
+	found, _, err := FindPeers(t.Context(), []Peer{fakePeer("numpy", "good")}, quick())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var progress strings.Builder
+	rows, err := Compare(t.Context(), quick(), found, &progress)
+	if err != nil || len(rows) != 2 {
+		t.Fatalf("Run = %v, %v, want two rows", rows, err)
+	}
+	r := rows[0]
+	if r.Work != "matmul/64" || r.Unit != GFLOPs || r.Values["numpy"] <= 0 || r.Values[Ours] <= 0 {
+		t.Errorf("row %+v", r)
+	}
+	if ratio := r.Values[Ours] / r.Values["numpy"]; math.Abs(ratio-r.Ratio) > 1e-9*ratio || r.Ratios["numpy"] != r.Ratio {
+		t.Errorf("row %+v, want the ratio %v", r, ratio)
+	}
+	if r := rows[1]; r.Ratio != 0 || r.Met || len(r.Ratios) != 0 || r.Values[Ours] <= 0 {
+		t.Errorf("row of a work that no peer has: %+v", r)
+	}
+	if want := "round 3 of 3: tensorken, numpy\n"; strings.Count(progress.String(), "\n") != 3 || !strings.HasSuffix(progress.String(), want) {
+		t.Errorf("progress %q, want three lines like %q", progress.String(), want)
+	}
+}
+
+func TestRunFails(t *testing.T) {
+	for _, c := range []struct{ how, want string }{
+		{"wrong", "peer p computes something else than tensorken: matmul/64 gives ["},
+		{"garbled", `peer p printed "hello"`},
+		{"other", "peer p measured [mul/1M], want [matmul/64]"},
+		{"silent", "peer p measured [], want [matmul/64]"},
+		{"broken", "peer p: exit status 3 | 2 | 3 | 4 is the last"},
+	} {
+		found, _, err := FindPeers(t.Context(), []Peer{fakePeer("p", c.how)}, quick())
+		if err != nil {
+			t.Errorf("%s: %v", c.how, err)
+			continue
+		}
+		if _, err = Compare(t.Context(), quick(), found, io.Discard); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: error %v, want …%s…", c.how, err, c.want)
+		}
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := Compare(ctx, quick(), nil, io.Discard); err == nil || err.Error() != "interrupted" {
+		t.Errorf("a cancelled run: %v", err)
+	}
+}
+
+func TestRow(t *testing.T) {
+	ours := []float64{3, 1, 2}
+	w := Work{Name: "w", Unit: Millis, Bar: Bar{Times: 2, Peers: []string{"a", "b"}}}
+	for _, c := range []struct {
+		name   string
+		peers  map[string][]float64
+		ratios map[string]float64
+		ratio  float64
+		met    bool
+	}{
+		{"median", map[string][]float64{"a": {9, 4, 1}, "b": {7, 7, 7}}, map[string]float64{"a": 2, "b": 3.5}, 2, true},
+		{"the fastest of the bar counts", map[string][]float64{"a": {8, 8, 8}, "b": {3, 3, 3}}, map[string]float64{"a": 4, "b": 1.5}, 1.5, false},
+		{"others do not count", map[string][]float64{"a": {8, 8, 8}, "b": {6, 6, 6}, "c": {1, 1, 1}}, map[string]float64{"a": 4, "b": 3, "c": 0.5}, 3, true},
+		{"one of the bar is missing", map[string][]float64{"a": {8, 8, 8}}, map[string]float64{"a": 4}, 0, false},
+	} {
+		c.peers[Ours] = slices.Clone(ours)
+		r := newComparison(w, c.peers)
+		if diff := cmp.Diff(c.ratios, r.Ratios); diff != "" || r.Ratio != c.ratio || r.Met != c.met || r.Values[Ours] != 2000 {
+			t.Errorf("%s: row %+v, want ratio %v, met %v, ratios (-want +got):\n%s", c.name, r, c.ratio, c.met, diff)
+		}
+	}
+}
+
+func TestPython(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("a script is no program on Windows")
+	}
+	var path []string
+	for _, name := range []string{"python3", "other", "python3", "python"} {
+		dir := t.TempDir()
+		path = append(path, dir)
+		if err := os.WriteFile(filepath.Join(dir, name), []byte("#!/bin/sh\n"), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	path = append(path, path[0]) // twice
+	t.Setenv("PATH", strings.Join(path, string(filepath.ListSeparator)))
+	programs, err := python("p.py")(t.Context(), PeerOptions{Dir: "d"})
+	var got []string
+	for _, p := range programs {
+		got = append(got, p.path)
+	}
+	want := []string{filepath.Join(path[0], "python3"), filepath.Join(path[2], "python3"), filepath.Join(path[3], "python")}
+	if diff := cmp.Diff(want, got); diff != "" || err != nil {
+		t.Errorf("interpreters: %v (-want +got):\n%s", err, diff)
+	}
+	if programs, _ := python("p.py")(t.Context(), PeerOptions{Python: "mine"}); len(programs) != 1 || programs[0].path != "mine" {
+		t.Errorf("with a named interpreter: %v", programs)
+	}
+	t.Setenv("PATH", t.TempDir())
+	if _, err := python("p.py")(t.Context(), PeerOptions{}); err == nil {
+		t.Error("without an interpreter: no error")
+	}
+}
+
+func TestGoProgram(t *testing.T) {
+	cache, dir := t.TempDir(), t.TempDir()
+	t.Setenv("XDG_CACHE_HOME", cache)
+	t.Setenv("LocalAppData", cache)
+	for name, text := range map[string]string{
+		"go.mod":      "module example.com/peers\n\ngo 1.26\n",
+		"one/main.go": "package main\n\nfunc main() { print(\"hello\") }\n",
+		"bad/main.go": "package main\n\nfunc main() { nonsense() }\n",
+	} {
+		path := filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	o := PeerOptions{Dir: dir}
+	programs, err := goProgram("one", "", "")(t.Context(), o)
+	if err != nil || len(programs) != 1 {
+		t.Fatalf("goProgram = %v, %v", programs, err)
+	}
+	if _, err := programs[0].run(t.Context()); err != nil {
+		t.Error(err)
+	}
+	for _, c := range []struct{ dir, experiment, want string }{
+		{"bad", "", "undefined: nonsense"},
+		{"none", "", "none"},
+		{"one", "strange", "strange"},
+		{"one", "simd", "GOEXPERIMENT=simd changes nothing: one does not import simd/archsimd"},
+	} {
+		if _, err := goProgram(c.dir, c.experiment, "simd/archsimd")(t.Context(), o); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("goProgram(%s, %s): %v, want …%s…", c.dir, c.experiment, err, c.want)
+		}
+	}
+}
+
+// The peers of bench/peers in Python that are installed here compute what this library
+// does. Those in Go would be downloaded.
+func TestInstalled(t *testing.T) {
+	o := quick()
+	o.Dir = filepath.Join("..", "..", "..", "..", "bench", "peers")
+	if testing.Short() {
+		t.Skip("imports PyTorch eight times")
+	}
+	found, missing, err := FindPeers(t.Context(), Peers[:2], o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range missing {
+		t.Logf("%s: %s", m.Name, m.Reason)
+	}
+	if len(found) == 0 {
+		t.Skip("neither NumPy nor PyTorch is installed")
+	}
+	o.Works = append(o.Works, work("mul/1M"), work("mlp/64"))
+	rows, err := Compare(t.Context(), o, found, io.Discard)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range rows {
+		t.Logf("%+v", r)
+	}
+}
