@@ -120,7 +120,7 @@ func printPeers(out io.Writer, r peerReport) {
 		head = append(head, p.Name)
 	}
 	fmt.Fprintln(out)
-	cells(append(head, "ratio", "bar", "met")...)
+	cells(append(head, "ratio", "bar", "met", "spread")...)
 	for _, row := range r.Rows {
 		line := []string{row.Work, string(row.Unit), short(row.Values[bench.Ours])}
 		for _, p := range r.Peers {
@@ -134,7 +134,7 @@ func printPeers(out io.Writer, r peerReport) {
 		if row.Ratio > 0 {
 			ratio, met = fmt.Sprintf("%.2f", row.Ratio), map[bool]string{true: "yes", false: "no"}[row.Met]
 		}
-		cells(append(line, ratio, row.Bar.String(), met)...)
+		cells(append(line, ratio, row.Bar.String(), met, fmt.Sprintf("%.0f %%", 100*row.Spread))...)
 	}
 	w.Flush()
 }

@@ -53,7 +53,7 @@ func TestPeerTable(t *testing.T) {
 		Rows: []bench.Comparison{
 			{
 				Work: "matmul/64", Unit: bench.GFLOPs, Values: map[string]float64{bench.Ours: 45, "numpy": 90, "pytorch": 100},
-				Ratios: map[string]float64{"numpy": 0.5, "pytorch": 0.45}, Bar: bench.Bar{Times: 0.5, Peers: []string{"numpy"}}, Ratio: 0.5, Met: true,
+				Ratios: map[string]float64{"numpy": 0.5, "pytorch": 0.45}, Bar: bench.Bar{Times: 0.5, Peers: []string{"numpy"}}, Ratio: 0.5, Met: true, Spread: 0.123,
 			},
 			{
 				Work: "mlp/64", Unit: bench.Millis, Values: map[string]float64{bench.Ours: 10, "pytorch": 10.4},
@@ -63,10 +63,10 @@ func TestPeerTable(t *testing.T) {
 		},
 	})
 	want := `
-work       unit     tensorken  numpy        pytorch      ratio  bar                   met
-matmul/64  GFLOP/s  45.0       90.0 (0.50)  100 (0.45)   0.50   ≥ 0.5 numpy           yes
-mlp/64     ms       10.0       -            10.4 (1.04)  1.04   ≥ 1.1 pytorch         no
-exp/1M     Gelem/s  2.00       -            -            -      ≥ 1.3 numpy, pytorch  -
+work       unit     tensorken  numpy        pytorch      ratio  bar                   met  spread
+matmul/64  GFLOP/s  45.0       90.0 (0.50)  100 (0.45)   0.50   ≥ 0.5 numpy           yes  12 %
+mlp/64     ms       10.0       -            10.4 (1.04)  1.04   ≥ 1.1 pytorch         no   0 %
+exp/1M     Gelem/s  2.00       -            -            -      ≥ 1.3 numpy, pytorch  -    0 %
 `
 	if diff := cmp.Diff(want, b.String()); diff != "" {
 		t.Errorf("table (-want +got):\n%s", diff)

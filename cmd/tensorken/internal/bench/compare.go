@@ -28,6 +28,9 @@ type Comparison struct {
 	// Ratio is the ratio to the fastest peer of the bar, 0 unless all of them ran.
 	Ratio float64 `json:"ratio"`
 	Met   bool    `json:"met"`
+	// Spread is the greatest difference of a program's times, as a part of their median:
+	// of this library and of the peers of the bar. It is large on a busy machine.
+	Spread float64 `json:"spread"`
 }
 
 // rounds is how often each program runs. Programs alternate, so that a slow minute of the
@@ -114,6 +117,9 @@ func newComparison(w Work, seconds map[string][]float64) Comparison {
 		slices.Sort(times)
 		median[name] = times[len(times)/2]
 		r.Values[name] = w.Value(median[name])
+		if name == Ours || slices.Contains(w.Bar.Peers, name) {
+			r.Spread = max(r.Spread, (times[len(times)-1]-times[0])/median[name])
+		}
 	}
 	for name, t := range median {
 		if name != Ours {

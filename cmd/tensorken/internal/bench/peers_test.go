@@ -166,16 +166,17 @@ func TestRow(t *testing.T) {
 		ratios map[string]float64
 		ratio  float64
 		met    bool
+		spread float64
 	}{
-		{"median", map[string][]float64{"a": {9, 4, 1}, "b": {7, 7, 7}}, map[string]float64{"a": 2, "b": 3.5}, 2, true},
-		{"the fastest of the bar counts", map[string][]float64{"a": {8, 8, 8}, "b": {3, 3, 3}}, map[string]float64{"a": 4, "b": 1.5}, 1.5, false},
-		{"others do not count", map[string][]float64{"a": {8, 8, 8}, "b": {6, 6, 6}, "c": {1, 1, 1}}, map[string]float64{"a": 4, "b": 3, "c": 0.5}, 3, true},
-		{"one of the bar is missing", map[string][]float64{"a": {8, 8, 8}}, map[string]float64{"a": 4}, 0, false},
+		{"median", map[string][]float64{"a": {9, 4, 1}, "b": {7, 7, 7}}, map[string]float64{"a": 2, "b": 3.5}, 2, true, 2},
+		{"the fastest of the bar counts", map[string][]float64{"a": {8, 8, 8}, "b": {3, 3, 3}}, map[string]float64{"a": 4, "b": 1.5}, 1.5, false, 1},
+		{"others do not count", map[string][]float64{"a": {8, 8, 8}, "b": {6, 6, 6}, "c": {1, 1, 9}}, map[string]float64{"a": 4, "b": 3, "c": 0.5}, 3, true, 1},
+		{"one of the bar is missing", map[string][]float64{"a": {8, 8, 8}}, map[string]float64{"a": 4}, 0, false, 1},
 	} {
 		c.peers[Ours] = slices.Clone(ours)
 		r := newComparison(w, c.peers)
-		if diff := cmp.Diff(c.ratios, r.Ratios); diff != "" || r.Ratio != c.ratio || r.Met != c.met || r.Values[Ours] != 2000 {
-			t.Errorf("%s: row %+v, want ratio %v, met %v, ratios (-want +got):\n%s", c.name, r, c.ratio, c.met, diff)
+		if diff := cmp.Diff(c.ratios, r.Ratios); diff != "" || r.Ratio != c.ratio || r.Met != c.met || r.Spread != c.spread || r.Values[Ours] != 2000 {
+			t.Errorf("%s: %+v, want ratio %v, met %v, spread %v, ratios (-want +got):\n%s", c.name, r, c.ratio, c.met, c.spread, diff)
 		}
 	}
 }
