@@ -13,6 +13,7 @@ import (
 	"github.com/tensorken/tensorken/internal/cpu"
 	"github.com/tensorken/tensorken/internal/exec"
 	"github.com/tensorken/tensorken/internal/hostmem"
+	"github.com/tensorken/tensorken/internal/simd"
 )
 
 // A Device computes tensors. Any number of goroutines may use one.
@@ -47,8 +48,10 @@ func (d *Device) Close() error {
 var host = sync.OnceValue(func() *Device { return NewCPU(nil) })
 
 // CPU returns the host's processor as a device, the same device each time. The
-// environment variable TENSORKEN_THREADS limits its threads and TENSORKEN_MEMORY the
-// memory of the process; CPU panics with a [*DeviceError] if one of them has a bad value.
+// environment variable TENSORKEN_THREADS limits its threads, TENSORKEN_MEMORY the memory
+// of the process, and TENSORKEN_SIMD names the instructions that it computes with: avx512,
+// avx2, neon or go, by default the best that the processor has. CPU panics with a
+// [*DeviceError] if one of them has a bad value.
 // [NewCPU] makes devices with other limits.
 func CPU() *Device { return host() }
 
@@ -91,7 +94,7 @@ func NewCPU(o *CPUOptions) *Device {
 	}
 	threads, errThreads := threads()
 	memory, errMemory := hostmem.Limit()
-	if err := cmp.Or(errThreads, errMemory); err != nil {
+	if err := cmp.Or(errThreads, errMemory, simd.Err); err != nil {
 		panic(&DeviceError{Device: "cpu", Op: "NewCPU", Err: err})
 	}
 	return NewDevice(cpu.New(cpu.Options{

@@ -62,6 +62,7 @@ var never = []struct{ from, to, why string }{
 // thirdParty lists the packages, or folders of packages, that may import a module.
 var thirdParty = map[string]string{
 	"github.com/ebitengine/purego":     "internal/wgpu",
+	"golang.org/x/sys":                 "internal/simd",
 	"gonum.org/v1/plot":                "cmd",
 	"github.com/spf13/cobra":           "cmd",
 	"github.com/guptarohit/asciigraph": "cmd",
