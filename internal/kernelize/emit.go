@@ -15,6 +15,7 @@ type trial struct {
 
 	failed bool
 	need   *node // to be stored before the group is made
+	costly bool  // need is an expression, too expensive to recompute
 
 	// Of the value that is being emitted:
 	cost    int
@@ -97,8 +98,11 @@ func (t *trial) value(n *node, at []ir.AffineExpr, guards []ir.Guard, fill ir.Nu
 		return t.load(n, at, guards, fill), true
 	}
 	id, filled = t.compute(n, at, guards, fill)
-	if !t.stopped() && t.recomputesTooMuch(n) {
-		t.need = n
+	switch {
+	case t.costly && n.Op.Class() == ir.Elementwise && n.Len() <= t.need.Len():
+		t.need = n // stored in place of its operand, at no more elements
+	case !t.stopped() && t.recomputesTooMuch(n):
+		t.need, t.costly = n, true
 	}
 	return id, filled
 }

@@ -192,6 +192,14 @@ func TestGroups(t *testing.T) {
 		{"a product of an expensive chain", func(m *maker) []*graph.Node {
 			return list(matmul(elementwise(ir.Tanh, m.leaf(4, 5)), m.leaf(6, 5)))
 		}, []string{"pointwise 4x5: Tanh*", "contraction 4x6|5: Sum*"}},
+		{"a product of a chain that begins with what is expensive", func(m *maker) []*graph.Node {
+			x := elementwise(ir.Add, elementwise(ir.Neg, elementwise(ir.Tanh, m.leaf(4, 5))), m.leaf(4, 5))
+			return list(matmul(x, m.leaf(6, 5)))
+		}, []string{"pointwise 4x5: Add*", "contraction 4x6|5: Sum*"}},
+		{"expensive work on rows, repeated in a chain", func(m *maker) []*graph.Node {
+			x := elementwise(ir.Neg, elementwise(ir.Exp, m.leaf(4, 1)))
+			return list(elementwise(ir.Mul, graph.Expand(x, []int{4, 5}), m.leaf(4, 5)))
+		}, []string{"pointwise 4: Neg*", "pointwise 4x5: Mul*"}},
 		{"a product of a product", func(m *maker) []*graph.Node {
 			return list(matmul(matmul(m.leaf(4, 5), m.leaf(6, 5)), m.leaf(3, 6)))
 		}, []string{"contraction 4x6|5: Sum*", "contraction 4x3|6: Sum*"}},
