@@ -94,7 +94,7 @@ func (t *trial) value(n *node, at []ir.AffineExpr, guards []ir.Guard, fill ir.Nu
 		t.vary(at)
 		return n.id, len(guards) == 0
 	}
-	if _, ok := t.p.stored(n, t.g); ok {
+	if _, ok := t.p.stored(n, t.g); ok && !t.p.recomputes(n) {
 		return t.load(n, at, guards, fill), true
 	}
 	id, filled = t.compute(n, at, guards, fill)

@@ -166,7 +166,17 @@ func TestGroups(t *testing.T) {
 			x := m.leaf(4, 5)
 			y := elementwise(ir.Sub, x, along(sum(x, 1), x))
 			return list(sum(y, 0))
-		}, []string{"reduce 4|5: Sum Sub*", "reduce 5|4: Sum*"}},
+		}, []string{"reduce 4|5: Sum* Sub", "reduce 5|4: Sum*"}},
+		{"cheap work on what is stored and on rows, for another group", func(m *maker) []*graph.Node {
+			x := elementwise(ir.Exp, m.leaf(4, 5))
+			y := elementwise(ir.Mul, x, along(sum(x, 1), x))
+			return list(x, sum(y, 0))
+		}, []string{"reduce 4|5: Exp* Sum* Mul", "reduce 5|4: Sum*"}},
+		{"expensive work on what is stored, for another group", func(m *maker) []*graph.Node {
+			x := elementwise(ir.Exp, m.leaf(4, 5))
+			y := elementwise(ir.Tanh, elementwise(ir.Mul, x, along(sum(x, 1), x)))
+			return list(x, sum(y, 0))
+		}, []string{"reduce 4|5: Exp* Sum Mul Tanh*", "reduce 5|4: Sum*"}},
 		{"a sum of a sum", func(m *maker) []*graph.Node {
 			return list(sum(sum(m.leaf(4, 5), 1), 0))
 		}, []string{"reduce |4x5: Sum*"}},

@@ -27,6 +27,49 @@ func (p *placer) stored(n *node, g *group) (*node, bool) {
 	}
 }
 
+// recomputes reports whether a group that reads n, a member of another, should compute
+// it again and not have it stored: it is cheap work on at most one tensor of its size
+// that is stored anyway, and on smaller ones.
+func (p *placer) recomputes(n *node) bool {
+	large := map[*node]bool{}
+	cost := 0
+	var cheap func(n *node) bool
+	cheap = func(n *node) bool {
+		if n.Op.Class() != ir.Elementwise || n.isolated {
+			return false
+		}
+		cost += ir.Table[n.Op].Cost
+		for _, s := range n.src {
+			b := base(s)
+			switch {
+			case b.Op.Class() == ir.Source && b.Op != ir.Buffer || 4*b.Len() <= n.Len() && b.owners != nil:
+			case b.saved || b.Op == ir.Buffer || b.owners != nil && b.usedOutside():
+				large[b] = true
+			case !cheap(b):
+				return false
+			}
+		}
+		return true
+	}
+	if n.saved || n.owner() == nil || !cheap(n) || cost >= expensive {
+		return false
+	}
+	return len(large) <= 1 || len(large) == 2 && n.users == 1
+}
+
+// usedOutside reports whether a member of a group has users that are not in it.
+func (n *node) usedOutside() bool {
+	inside := 0
+	for _, m := range n.owner().members {
+		for _, s := range m.src {
+			if base(s) == n {
+				inside++
+			}
+		}
+	}
+	return inside < n.users
+}
+
 // store makes n readable: computed by a group if it is inline, copied in
 // row-major order if it is read from memory already.
 func (p *placer) store(n *node) {
