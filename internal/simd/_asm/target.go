@@ -2,6 +2,8 @@ package main
 
 import (
 	"fmt"
+	"math"
+	"reflect"
 
 	"github.com/mmcloughlin/avo/attr"
 	"github.com/mmcloughlin/avo/build"
@@ -11,40 +13,47 @@ import (
 
 // A target is a set of instructions that routines are written for.
 type target struct {
-	suffix string // of routines
+	*build.Context
+	level  string // the suffix of routines
 	width  int    // of a register, in bytes
-	c      *build.Context
-	mask   operand.Mem // AVX2: width bytes of ones, then as many zeros
+	mask   operand.Mem
+	consts map[constant]operand.Mem
 	labels int
+	tables *tables
 }
 
-var targets = []*target{
-	{suffix: "AVX2", width: 32},
-	{suffix: "AVX512", width: 64},
-}
-
-// begin sets the file that the next routines are written to.
-func (t *target) begin(c *build.Context) {
-	t.c = c
-	if t.width == 32 {
-		t.mask = c.StaticGlobal("tail")
-		c.DataAttributes(attr.RODATA | attr.NOPTR)
-		for i := range 2 * t.width / 8 {
-			ones := ^uint64(0)
-			if i >= t.width/8 {
-				ones = 0
-			}
-			c.AppendDatum(operand.U64(ones))
+// newTargets returns the levels for one file. They share its data.
+func newTargets(c *build.Context, t *tables) []*target {
+	mask := c.StaticGlobal("tail")
+	c.DataAttributes(attr.RODATA | attr.NOPTR)
+	for i := range 8 {
+		ones := ^uint64(0)
+		if i >= 4 {
+			ones = 0
 		}
+		c.AppendDatum(operand.U64(ones))
+	}
+	consts := map[constant]operand.Mem{}
+	return []*target{
+		{Context: c, level: "AVX2", width: 32, mask: mask, consts: consts, tables: t},
+		{Context: c, level: "AVX512", width: 64, mask: mask, consts: consts, tables: t},
 	}
 }
 
-// vector returns a new register.
-func (t *target) vector() reg.VecVirtual {
-	if t.width == 64 {
-		return t.c.ZMM()
+func (t *target) avx512() bool { return t.width == 64 }
+
+// vec is a vector register; its methods AsX and AsY name its lower parts.
+type vec = reg.VecVirtual
+
+// reg returns a new register of some bytes, 16 at least.
+func (t *target) reg(bytes int) vec {
+	switch bytes {
+	case 64:
+		return t.ZMM()
+	case 32:
+		return t.YMM()
 	}
-	return t.c.YMM()
+	return t.XMM()
 }
 
 // label returns a label that no other has.
@@ -53,94 +62,245 @@ func (t *target) label(name string) string {
 	return fmt.Sprint(name, t.labels)
 }
 
-// A step is one iteration of a loop over runs of elements: the registers' worth of
-// elements at an offset from each run's address, or fewer in the last one.
-type step struct {
-	t      *target
-	offset int
-	mask   reg.Register // nil for all elements: a k register, or a vector with AVX2
+func (t *target) jump(instruction func(operand.Op), label string) {
+	instruction(operand.LabelRef(label))
 }
 
-// unroll is the number of registers that an iteration takes from each run.
-const unroll = 4
+// A constant is an operand of all lanes of 4 or 8 bytes. The data segment has it for the
+// longest register of AVX2; AVX-512 broadcasts the first.
+type constant struct {
+	size int
+	bits uint64
+}
 
-// each writes a loop over n elements of 4 or 8 bytes. The body is written for
-// several registers, for one, and for the elements that do not fill one. The addresses
-// of runs pass on.
-func (t *target) each(n reg.Register, size int, runs []reg.Register, body func(s step)) {
-	c, lanes := t.c, t.width/size
-	several, one, tail, end := t.label("several"), t.label("one"), t.label("tail"), t.label("end")
-	advance := func(registers int) {
-		for _, r := range runs {
-			c.ADDQ(operand.I32(registers*t.width), r)
+func (constant) Asm() string { return "" }
+
+func f32(x float64) constant { return constant{4, uint64(math.Float32bits(float32(x)))} }
+func f64(x float64) constant { return constant{8, math.Float64bits(x)} }
+func i32(x uint32) constant  { return constant{4, uint64(x)} }
+func i64(x uint64) constant  { return constant{8, x} }
+
+// bytes is a constant of 4 equal bytes.
+func bytes4(x uint8) constant { return i32(uint32(x) * 0x01010101) }
+
+func (t *target) data(k constant) operand.Mem {
+	m, ok := t.consts[k]
+	if !ok {
+		m = t.StaticGlobal(fmt.Sprintf("c%d_%x", k.size, k.bits))
+		t.DataAttributes(attr.RODATA | attr.NOPTR)
+		for range 32 / k.size {
+			if k.size == 4 {
+				t.AppendDatum(operand.U32(uint32(k.bits)))
+			} else {
+				t.AppendDatum(operand.U64(k.bits))
+			}
 		}
+		t.consts[k] = m
 	}
-	c.Label(several)
-	c.CMPQ(n, operand.I32(unroll*lanes))
-	c.JLT(operand.LabelRef(one))
-	for i := range unroll {
-		body(step{t: t, offset: i * t.width})
-	}
-	advance(unroll)
-	c.SUBQ(operand.I32(unroll*lanes), n)
-	c.JMP(operand.LabelRef(several))
-
-	c.Label(one)
-	c.CMPQ(n, operand.I32(lanes))
-	c.JLT(operand.LabelRef(tail))
-	body(step{t: t})
-	advance(1)
-	c.SUBQ(operand.I32(lanes), n)
-	c.JMP(operand.LabelRef(one))
-
-	c.Label(tail)
-	c.TESTQ(n, n)
-	c.JLE(operand.LabelRef(end))
-	body(step{t: t, mask: t.tail(n, size)})
-	c.Label(end)
+	return m
 }
 
-// tail returns a mask of the first n lanes, for n less than all.
-func (t *target) tail(n reg.Register, size int) reg.Register {
-	c := t.c
-	if t.width == 64 {
-		bits, k := c.GP64(), c.K()
-		c.MOVQ(operand.I32(-1), bits)
-		c.BZHIQ(n, bits, bits)
-		c.KMOVQ(bits, k)
-		return k
+// do adds the instruction of a name. Operands are in Go's order, the result last. A
+// constant takes the place of a memory operand.
+func (t *target) do(name string, ops ...any) {
+	args := make([]reflect.Value, len(ops))
+	for i, op := range ops {
+		if k, ok := op.(constant); ok {
+			op = t.data(k)
+			if t.avx512() {
+				name += "_BCST"
+			}
+		}
+		if n, ok := op.(int); ok {
+			op = operand.Imm(uint64(n))
+		}
+		args[i] = reflect.ValueOf(op)
 	}
-	// The table's middle is where zeros begin.
-	table, v := c.GP64(), c.YMM()
-	c.LEAQ(t.mask.Offset(t.width), table)
-	c.NEGQ(n)
-	c.VMOVDQU(operand.Mem{Base: table, Index: n, Scale: uint8(size)}, v)
-	return v
+	f := reflect.ValueOf(t.Context).MethodByName(name)
+	if !f.IsValid() {
+		panic("no instruction " + name)
+	}
+	f.Call(args)
 }
 
-// load reads the elements of a run of 4-byte elements.
-func (s step) load4(p reg.Register) reg.Register {
-	c, v, m := s.t.c, s.t.vector(), operand.Mem{Base: p, Disp: s.offset}
+// v adds an instruction whose result is a new register of the full width.
+func (t *target) v(name string, ops ...any) vec {
+	return t.vn(t.width, name, ops...)
+}
+
+// vn is v for a result of some bytes.
+func (t *target) vn(bytes int, name string, ops ...any) vec {
+	d := t.reg(bytes)
+	t.do(name, append(ops, d)...)
+	return d
+}
+
+// broadcast returns a register whose lanes are all k.
+func (t *target) broadcast(k constant) vec {
+	d := t.reg(t.width)
 	switch {
-	case s.mask == nil:
-		c.VMOVUPS(m, v)
-	case s.t.width == 64:
-		c.VMOVUPS_Z(m, s.mask, v)
+	case !t.avx512():
+		t.VMOVUPS(t.data(k), d)
+	case k.size == 4:
+		t.VBROADCASTSS(t.data(k), d)
 	default:
-		c.VMASKMOVPS(m, s.mask, v)
+		t.VBROADCASTSD(t.data(k), d)
 	}
-	return v
+	return d
 }
 
-// store4 writes the elements of a run of 4-byte elements.
-func (s step) store4(v, p reg.Register) {
-	c, m := s.t.c, operand.Mem{Base: p, Disp: s.offset}
-	switch {
-	case s.mask == nil:
-		c.VMOVUPS(v, m)
-	case s.t.width == 64:
-		c.VMOVUPS(v, s.mask, m)
-	default:
-		c.VMASKMOVPS(v, s.mask, m)
+// all returns a register of the operand's lanes, a register or a constant.
+func (t *target) all(x any) vec {
+	if k, ok := x.(constant); ok {
+		return t.broadcast(k)
 	}
+	return x.(vec)
 }
+
+// move returns a copy.
+func (t *target) copy(x any) vec {
+	if k, ok := x.(constant); ok {
+		return t.broadcast(k)
+	}
+	return t.v("VMOVAPS", x)
+}
+
+// A lanes names the instructions on numbers of one type: by what they have in their
+// last letters.
+type lanes struct {
+	*target
+	s string // PS or PD
+}
+
+func (t *target) singles() lanes { return lanes{t, "PS"} }
+func (t *target) doubles() lanes { return lanes{t, "PD"} }
+
+func (l lanes) size() int {
+	if l.s == "PD" {
+		return 8
+	}
+	return 4
+}
+
+// num is a constant of the type.
+func (l lanes) num(x float64) constant {
+	if l.s == "PD" {
+		return f64(x)
+	}
+	return f32(x)
+}
+
+func (l lanes) add(x vec, y any) vec { return l.v("VADD"+l.s, y, x) }
+func (l lanes) sub(x vec, y any) vec { return l.v("VSUB"+l.s, y, x) }
+func (l lanes) mul(x vec, y any) vec { return l.v("VMUL"+l.s, y, x) }
+func (l lanes) div(x vec, y any) vec { return l.v("VDIV"+l.s, y, x) }
+func (l lanes) and(x vec, y any) vec { return l.v("VAND"+l.s, y, x) }
+func (l lanes) or(x vec, y any) vec  { return l.v("VOR"+l.s, y, x) }
+func (l lanes) xor(x vec, y any) vec { return l.v("VXOR"+l.s, y, x) }
+
+// max and min return y where either is NaN.
+func (l lanes) max(x vec, y any) vec { return l.v("VMAX"+l.s, y, x) }
+func (l lanes) min(x vec, y any) vec { return l.v("VMIN"+l.s, y, x) }
+
+// fma returns x·y + z, and fnma z - x·y, with one rounding.
+func (l lanes) fma(x vec, y, z any) vec {
+	d := l.copy(z)
+	l.do("VFMADD231"+l.s, y, x, d)
+	return d
+}
+
+func (l lanes) fnma(x vec, y, z any) vec {
+	d := l.copy(z)
+	l.do("VFNMADD231"+l.s, y, x, d)
+	return d
+}
+
+// horner evaluates the polynomial of x with coefficients c, that of x⁰ first.
+func (l lanes) horner(x vec, c ...float64) vec {
+	p := l.broadcast(l.num(c[len(c)-1]))
+	for i := len(c) - 2; i >= 0; i-- {
+		l.do("VFMADD213"+l.s, l.num(c[i]), x, p)
+	}
+	return p
+}
+
+func (l lanes) abs(x vec) vec {
+	if l.s == "PD" {
+		return l.and(x, i64(math.MaxInt64))
+	}
+	return l.and(x, i32(math.MaxInt32))
+}
+
+// signOf returns the sign bits.
+func (l lanes) signOf(x vec) vec {
+	if l.s == "PD" {
+		return l.and(x, i64(1<<63))
+	}
+	return l.and(x, i32(1<<31))
+}
+
+// floor rounds down. ties rounds to the nearest integer.
+func (l lanes) floor(x vec) vec { return l.round(x, 9) }
+func (l lanes) ties(x vec) vec  { return l.round(x, 8) }
+
+func (l lanes) round(x vec, mode int) vec {
+	if l.avx512() {
+		return l.v("VRNDSCALE"+l.s, mode, x)
+	}
+	return l.v("VROUND"+l.s, mode, x)
+}
+
+// A mask selects lanes: a register of bits, or with AVX2 a vector.
+type mask = reg.Register
+
+// Predicates of comparisons.
+const (
+	equal           = 0
+	less            = 17 // quiet
+	unordered       = 3
+	notEqual        = 4
+	notGreaterEqual = 25
+	greater         = 30
+)
+
+// compare returns where x and y are in a relation.
+func (l lanes) compare(predicate int, x vec, y any) mask {
+	return l.masked("VCMP"+l.s, predicate, y, x)
+}
+
+// masked adds an instruction whose result is a mask.
+func (t *target) masked(name string, ops ...any) mask {
+	var d mask = t.K()
+	if !t.avx512() {
+		d = t.YMM()
+	}
+	t.do(name, append(ops, d)...)
+	return d
+}
+
+// choose returns x where the mask is set, else y.
+func (l lanes) choose(m mask, x any, y vec) vec {
+	if l.avx512() {
+		return l.v("VBLENDM"+l.s, x, y, m)
+	}
+	return l.v("VBLENDV"+l.s, m, x, y)
+}
+
+// keep returns x where the mask is set, else 0.
+func (l lanes) keep(m mask, x vec) vec {
+	if l.avx512() {
+		return l.v("VMOVAP"+l.s[1:]+"_Z", x, m)
+	}
+	return l.v("VAND"+l.s, m, x)
+}
+
+// largest and smallest are the operations Max and Min: NaN if either operand is, and
+// +0 is greater than -0. In either order of operands, MAX gives the second of two
+// zeros, whose bits are then combined.
+func (l lanes) largest(x, y vec) vec {
+	nan := l.compare(unordered, x, y)
+	return l.choose(nan, l.add(x, y), l.and(l.max(x, y), l.max(y, x)))
+}
+
+// All bits of the exponent of a NaN are set, so those of the combined bits are.
+func (l lanes) smallest(x, y vec) vec { return l.or(l.min(x, y), l.min(y, x)) }

@@ -1,0 +1,95 @@
+package simd
+
+import (
+	"flag"
+	"math"
+	"runtime"
+	"sync"
+	"testing"
+	"unsafe"
+
+	"github.com/tensorken/tensorken/ir"
+)
+
+var stepFlag = flag.Int("step", 4099, "TestUlps tests one float32 of so many; 1 for all")
+
+// ulps are the greatest errors of the functions of float32, in units in the last place of
+// the exact result: of all 2³² numbers, at the levels with assembly.
+var ulps = []struct {
+	op    ir.Op
+	exact func(float64) float64
+	most  float64
+}{
+	{ir.Exp, math.Exp, 1},
+	{ir.Expm1, math.Expm1, 1.5},
+	{ir.Log, math.Log, 1},
+	{ir.Log1p, math.Log1p, 1.5},
+	{ir.Sin, math.Sin, 1},
+	{ir.Cos, math.Cos, 1},
+	{ir.Atan, math.Atan, 1.5},
+	{ir.Tanh, math.Tanh, 1},
+	{ir.Erf, math.Erf, 1},
+}
+
+func TestUlps(t *testing.T) {
+	for _, c := range ulps {
+		worst, at := worstUlps(Unaries[c.op][ir.Float32], c.exact)
+		t.Logf("%v at level %s: %.3f ulp, at %v", c.op, Level, worst, at)
+		if worst > c.most {
+			t.Errorf("%v of %v at level %s is off by %.3f ulp", c.op, at, Level, worst)
+		}
+	}
+}
+
+// worstUlps returns the greatest error of a function, and where.
+func worstUlps(f Unary, exact func(float64) float64) (worst float64, at float32) {
+	const block = 1 << 12
+	workers := runtime.GOMAXPROCS(0)
+	var wg sync.WaitGroup
+	var mu sync.Mutex
+	for w := range workers {
+		wg.Go(func() {
+			x, y := make([]float32, block), make([]float32, block)
+			var most float64
+			var where float32
+			for first := w * block * *stepFlag; first < 1<<32; first += workers * block * *stepFlag {
+				for i := range x {
+					x[i] = math.Float32frombits(uint32(min(first+i**stepFlag, math.MaxUint32)))
+				}
+				f(unsafe.Pointer(&y[0]), unsafe.Pointer(&x[0]), block)
+				for i, v := range x {
+					if e := ulpsOff(y[i], exact(float64(v))); e > most {
+						most, where = e, v
+					}
+				}
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			if most > worst {
+				worst, at = most, where
+			}
+		})
+	}
+	wg.Wait()
+	return worst, at
+}
+
+// ulpsOff is the error of a result in units in the last place: infinite for a NaN, an
+// infinity or the sign of a zero that is wrong.
+func ulpsOff(got float32, want float64) float64 {
+	w := float32(want)
+	switch {
+	case got == w && (w != 0 || math.Signbit(float64(got)) == math.Signbit(want)) && math.IsInf(want, 0), got != got && w != w:
+		return 0
+	case got != got || w != w || got == 0 && w == 0 && math.Signbit(float64(got)) != math.Signbit(want):
+		return math.Inf(1)
+	case math.IsInf(float64(got), 0) || math.IsInf(float64(w), 0):
+		// Near the largest number rounding decides.
+		if got == w {
+			return 0
+		}
+		return math.Inf(1)
+	}
+	_, e := math.Frexp(want)
+	return math.Abs(float64(got)-want) / math.Ldexp(1, max(e-24, -149))
+}
