@@ -1,6 +1,7 @@
 package simd
 
 import (
+	"math"
 	"unsafe"
 
 	"github.com/tensorken/tensorken/ir"
@@ -8,9 +9,13 @@ import (
 
 // Routines are those of a level that replace others in the tables.
 type routines struct {
-	unaries  []unaryRow
-	binaries []binaryRow
-	wheres   []whereRow
+	unaries    []unaryRow
+	binaries   []binaryRow
+	wheres     []whereRow
+	casts      []castRow
+	reductions []reductionRow
+	finds      []findRow
+	threefry   Quaternary
 }
 
 type unaryRow struct {
@@ -30,6 +35,24 @@ type whereRow struct {
 	f    Choices
 }
 
+type castRow struct {
+	from, to ir.DType
+	f        Unary
+}
+
+type reductionRow struct {
+	op            ir.Op
+	typ           ir.DType
+	along, across func(acc, x unsafe.Pointer, rows, n int)
+}
+
+// A find returns the position of the first element of x that equals the one at y, n if
+// there is none; of a NaN for that the second routine.
+type findRow struct {
+	typ        ir.DType
+	value, nan func(x, y unsafe.Pointer, n int) int
+}
+
 func (r routines) install() {
 	for _, row := range r.unaries {
 		Unaries[row.op][row.typ] = row.f
@@ -42,6 +65,41 @@ func (r routines) install() {
 			if Wheres[d].VV != nil && ir.DType(d).Size() == row.size {
 				Wheres[d] = row.f
 			}
+		}
+	}
+	for _, row := range r.casts {
+		Casts[row.from][row.to] = row.f
+	}
+	for _, row := range r.reductions {
+		f := &Reductions[row.op][row.typ]
+		f.Along, f.Across = row.along, row.across
+	}
+	for _, row := range r.finds {
+		ArgMaxes[row.typ].Along = argMaxBy(Reductions[ir.ReduceMax][row.typ].Along, row.value, row.nan)
+	}
+	Threefry = r.threefry
+}
+
+// argMaxBy returns ArgMax.Along of float32: it computes the greatest element of a row and
+// then looks for it, or for the NaN.
+func argMaxBy(greatest func(acc, x unsafe.Pointer, rows, n int), value, nan func(x, y unsafe.Pointer, n int) int) func(val, pos, x unsafe.Pointer, rows, n, first int) {
+	return func(val, pos, x unsafe.Pointer, rows, n, first int) {
+		if n == 0 {
+			return
+		}
+		v, p := vec[float32](val, rows), vec[int32](pos, rows)
+		for r := range v {
+			row := unsafe.Add(x, r*n*4)
+			best := float32(math.Inf(-1))
+			greatest(unsafe.Pointer(&best), row, 1, n)
+			if p[r] >= 0 && !beats(best, v[r]) {
+				continue
+			}
+			find := value
+			if best != best {
+				find = nan
+			}
+			v[r], p[r] = best, int32(first+find(row, unsafe.Pointer(&best), n))
 		}
 	}
 }

@@ -29,8 +29,13 @@ func TestTwins(t *testing.T) {
 	if Level != "go" {
 		t.Skip("the tables have no Go routines") // TestLevels runs this test at level go
 	}
-	unaries, binaries, wheres, casts := Unaries, Binaries, Wheres, Casts
-	defer func() { Unaries, Binaries, Wheres, Casts = unaries, binaries, wheres, casts; Level = "go" }()
+	unaries, binaries, wheres, casts, reductions := Unaries, Binaries, Wheres, Casts, Reductions
+	argMaxes, random := ArgMaxes, Threefry
+	defer func() {
+		Unaries, Binaries, Wheres, Casts, Reductions = unaries, binaries, wheres, casts, reductions
+		ArgMaxes, Threefry = argMaxes, random
+		Level = "go"
+	}()
 	for _, level := range Levels()[:len(Levels())-1] {
 		use(level)
 		for op := range Unaries {
@@ -57,6 +62,12 @@ func TestTwins(t *testing.T) {
 				compareWhere(t, ir.DType(d), mode, f[0], f[1])
 			}
 		}
+		for op := range Reductions {
+			for d, r := range Reductions[op] {
+				compareReduction(t, ir.Op(op), ir.DType(d), r, reductions[op][d])
+			}
+		}
+		compareThreefry(t)
 	}
 }
 
@@ -110,6 +121,51 @@ func compareWhere(t *testing.T, d ir.DType, mode int, f, twin Ternary) {
 		dst := pageVector(t, d, n)
 		f(dst.p(), onPage(t, c).p(), onPage(t, x).p(), onPage(t, y).p(), n)
 		compareVectors(t, ir.Where, dst, want, c, x, y)
+	}
+}
+
+// compareReduction reduces one row of many elements, two rows, and many rows.
+func compareReduction(t *testing.T, op ir.Op, d ir.DType, r, twin Reduction) {
+	if r.Acc == 0 {
+		return
+	}
+	sets := [][2]int{{2, 1000}, {1, 5000}, {1000, 3}, {23, 100}}
+	for n := range twinLengths(d) {
+		sets = append(sets, [2]int{1, n}, [2]int{2, n}, [2]int{n % 19, n})
+	}
+	for _, set := range sets {
+		rows, n := set[0], set[1]
+		x := newVector(d, rows*n)
+		for i := range x.n {
+			x.set(i, ir.Int(d, int64(random.IntN(9)-4)))
+			if random.IntN(100) == 0 && op == ir.ReduceMax {
+				x.set(i, randomNumber(d))
+			}
+		}
+		for accs, f := range map[int][2]func(acc, x unsafe.Pointer, rows, n int){rows: {r.Along, twin.Along}, n: {r.Across, twin.Across}} {
+			want := newVector(r.Acc, accs)
+			for i := range accs {
+				want.set(i, ir.Identity(op, r.Acc))
+			}
+			got := onPage(t, want)
+			f[0](got.p(), onPage(t, x).p(), rows, n)
+			f[1](want.p(), x.p(), rows, n)
+			compareVectors(t, op, got, want)
+		}
+	}
+}
+
+func compareThreefry(t *testing.T) {
+	for n := range twinLengths(ir.Uint32) {
+		var x, p [4]*vector
+		for i := range x {
+			x[i] = randomVector(ir.Uint32, n)
+			p[i] = onPage(t, x[i])
+		}
+		want := newVector(ir.Uint32, n)
+		threefry(want.p(), x[0].p(), x[1].p(), x[2].p(), x[3].p(), n)
+		Threefry(p[3].p(), p[0].p(), p[1].p(), p[2].p(), p[3].p(), n)
+		compareVectors(t, ir.Threefry, p[3], want)
 	}
 }
 

@@ -114,7 +114,9 @@ func choices[T word]() Choices {
 }
 
 // Threefry computes [ThreefryWord].
-func Threefry(dst, k0, k1, hi, lo unsafe.Pointer, n int) {
+var Threefry Quaternary = threefry
+
+func threefry(dst, k0, k1, hi, lo unsafe.Pointer, n int) {
 	d, p, q, h, l := vec[uint32](dst, n), vec[uint32](k0, n), vec[uint32](k1, n), vec[uint32](hi, n), vec[uint32](lo, n)
 	for i := range d {
 		d[i] = ThreefryWord(p[i], q[i], h[i], l[i])

@@ -31,7 +31,9 @@ func newVector(d ir.DType, n int) *vector {
 	return v
 }
 
-func (v *vector) p() unsafe.Pointer { return unsafe.Add(unsafe.Pointer(unsafe.SliceData(v.data)), guard) }
+func (v *vector) p() unsafe.Pointer {
+	return unsafe.Add(unsafe.Pointer(unsafe.SliceData(v.data)), guard)
+}
 
 func (v *vector) at(i int) unsafe.Pointer { return unsafe.Add(v.p(), i*v.typ.Size()) }
 

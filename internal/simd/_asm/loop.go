@@ -261,25 +261,23 @@ func (t *target) bools(m mask, lanes int) vec {
 	}
 	v := m.(vec)
 	if lanes < 32 {
-		v = t.narrow(v, 32/lanes, 1)
+		v = t.narrow(v, 32/lanes, 1, "SS")
 	}
 	return t.vn(max(lanes, 16), "VPAND", t.part(t.broadcast(bytes4(1)), max(lanes, 16)), v)
 }
 
-// narrow packs the lower bytes of lanes together, with AVX2. Bytes of lanes of 2 bytes and
-// less have to be in range, those of signed numbers.
-func (t *target) narrow(v vec, from, to int) vec {
-	if from == 8 {
-		half := t.vn(16, "VEXTRACTI128", 1, v)
-		v = t.vn(16, "VSHUFPS", 0x88, half, v.AsX())
-		from = 4
-	} else {
-		half := t.vn(16, "VEXTRACTI128", 1, v)
-		v = t.vn(16, map[int]string{4: "VPACKSSDW", 2: "VPACKSSWB"}[from], half, v.AsX())
-		from /= 2
-	}
+// narrow packs the lanes of a register together, with AVX2. Numbers of 4 bytes and less
+// saturate: SS to signed, US to unsigned ones.
+func (t *target) narrow(v vec, from, to int, saturate string) vec {
+	names := map[int]string{8: "VSHUFPS", 4: "VPACK" + saturate + "DW", 2: "VPACK" + saturate + "WB"}
+	low, high := v.AsX().(vec), t.vn(16, "VEXTRACTI128", 1, v)
 	for ; from > to; from /= 2 {
-		v = t.vn(16, map[int]string{4: "VPACKSSDW", 2: "VPACKSSWB"}[from], v, v)
+		if from == 8 {
+			low = t.vn(16, names[from], 0x88, high, low)
+		} else {
+			low = t.vn(16, names[from], high, low)
+		}
+		high = low
 	}
-	return v
+	return low
 }

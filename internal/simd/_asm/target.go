@@ -258,6 +258,8 @@ const (
 	equal           = 0
 	less            = 17 // quiet
 	unordered       = 3
+	ordered         = 7
+	atLeast         = 29
 	notEqual        = 4
 	notGreaterEqual = 25
 	greater         = 30
