@@ -16,6 +16,7 @@ type routines struct {
 	reductions []reductionRow
 	finds      []findRow
 	threefry   Quaternary
+	transpose  func(dst, src unsafe.Pointer, n0, d0, n1, s1 int)
 }
 
 type unaryRow struct {
@@ -78,6 +79,7 @@ func (r routines) install() {
 		ArgMaxes[row.typ].Along = argMaxBy(Reductions[ir.ReduceMax][row.typ].Along, row.value, row.nan)
 	}
 	Threefry = r.threefry
+	Movers[4] = moveBy(r.transpose)
 }
 
 // argMaxBy returns ArgMax.Along of float32: it computes the greatest element of a row and
@@ -119,5 +121,25 @@ func patched(f func(dst, x unsafe.Pointer, n int) int, twin Unary) Unary {
 			twin(dst, x, m)
 			dst, x, n = unsafe.Add(dst, m*size), unsafe.Add(x, m*size), n-m
 		}
+	}
+}
+
+// moveBy returns a mover of 4 bytes that transposes by f, which needs n0 to be a multiple of
+// 16 and n1 of 8.
+func moveBy(f func(dst, src unsafe.Pointer, n0, d0, n1, s1 int)) Mover {
+	const size = 4
+	return func(dst, src unsafe.Pointer, n0, d0, s0, n1, d1, s1 int) {
+		m0, m1 := n0&^15, n1&^7
+		if s1 == 1 && s0 != 1 && d0 == 1 { // the other way round
+			n0, d0, s0, n1, d1, s1 = n1, d1, s1, n0, d0, s0
+			m0, m1 = n0&^15, n1&^7
+		}
+		if s0 != 1 || s1 == 1 || d1 != 1 || m0 <= 0 || m1 <= 0 {
+			move[uint32](dst, src, n0, d0, s0, n1, d1, s1)
+			return
+		}
+		f(dst, src, m0, d0, m1, s1)
+		move[uint32](unsafe.Add(dst, m0*d0*size), unsafe.Add(src, m0*size), n0-m0, d0, 1, n1, 1, s1)
+		move[uint32](unsafe.Add(dst, m1*size), unsafe.Add(src, m1*s1*size), m0, d0, 1, n1-m1, 1, s1)
 	}
 }

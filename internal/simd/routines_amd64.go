@@ -158,7 +158,8 @@ var routinesAVX2 = routines{
 	finds: []findRow{
 		{ir.Float32, findF32AVX2, findNaNF32AVX2},
 	},
-	threefry: threefryAVX2,
+	threefry:  threefryAVX2,
+	transpose: transpose4AVX2,
 }
 
 var routinesAVX512 = routines{
@@ -325,5 +326,6 @@ var routinesAVX512 = routines{
 	finds: []findRow{
 		{ir.Float32, findF32AVX512, findNaNF32AVX512},
 	},
-	threefry: threefryAVX512,
+	threefry:  threefryAVX512,
+	transpose: transpose4AVX2,
 }

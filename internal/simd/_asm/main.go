@@ -25,6 +25,7 @@ var files = []struct {
 	{"math", (*file).math},
 	{"cast", (*file).casts},
 	{"reduce", (*file).reductions},
+	{"move", (*file).moves},
 }
 
 // A file is a file of assembly under way.
@@ -105,7 +106,7 @@ func (t *tables) source() []byte {
 			}
 			b.WriteString("},\n")
 		}
-		fmt.Fprintf(&b, "threefry: %s,\n}\n", t.threefry[i])
+		fmt.Fprintf(&b, "threefry: %s,\ntranspose: transpose4AVX2,\n}\n", t.threefry[i])
 	}
 	src, err := format.Source(b.Bytes())
 	if err != nil {
