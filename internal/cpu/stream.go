@@ -55,12 +55,26 @@ func newStream(s *space, shape reductionShape) *streamRunner {
 		r.chunk = newTiling(s, shape.reduced, rows, rows)
 	} else {
 		r.keep = newTiling(s, shape.kept, 1, 1)
-		r.chunk = newTiling(s, shape.reduced, s.tune.minBlock, s.tune.maxBlock)
+		most := s.tune.maxBlock
+		if s.reducesLoads() {
+			most *= 8 // nothing is held in registers
+		}
+		r.chunk = newTiling(s, shape.reduced, s.tune.minBlock, most)
 	}
 	r.cut()
 	r.work = s.work(s.Stores(0, false))
 	r.prepare()
 	return r
+}
+
+// reducesLoads reports whether all reductions are of elements as they are loaded.
+func (s *space) reducesLoads() bool {
+	for _, in := range s.Body {
+		if in.Op.Class() == ir.Reduction && s.Body[in.Src[0]].Op != ir.Load {
+			return false
+		}
+	}
+	return true
 }
 
 // cut chooses the number of parts: tasks for many cores, each worth a wake-up.

@@ -7,34 +7,22 @@ package simd
 import "unsafe"
 
 //go:noescape
-func negU8AVX2(dst unsafe.Pointer, x unsafe.Pointer, n int)
+func neg8AVX2(dst unsafe.Pointer, x unsafe.Pointer, n int)
 
 //go:noescape
-func negU8AVX512(dst unsafe.Pointer, x unsafe.Pointer, n int)
+func neg8AVX512(dst unsafe.Pointer, x unsafe.Pointer, n int)
 
 //go:noescape
-func negI8AVX2(dst unsafe.Pointer, x unsafe.Pointer, n int)
+func neg32AVX2(dst unsafe.Pointer, x unsafe.Pointer, n int)
 
 //go:noescape
-func negI8AVX512(dst unsafe.Pointer, x unsafe.Pointer, n int)
+func neg32AVX512(dst unsafe.Pointer, x unsafe.Pointer, n int)
 
 //go:noescape
-func negI32AVX2(dst unsafe.Pointer, x unsafe.Pointer, n int)
+func neg64AVX2(dst unsafe.Pointer, x unsafe.Pointer, n int)
 
 //go:noescape
-func negI32AVX512(dst unsafe.Pointer, x unsafe.Pointer, n int)
-
-//go:noescape
-func negU32AVX2(dst unsafe.Pointer, x unsafe.Pointer, n int)
-
-//go:noescape
-func negU32AVX512(dst unsafe.Pointer, x unsafe.Pointer, n int)
-
-//go:noescape
-func negI64AVX2(dst unsafe.Pointer, x unsafe.Pointer, n int)
-
-//go:noescape
-func negI64AVX512(dst unsafe.Pointer, x unsafe.Pointer, n int)
+func neg64AVX512(dst unsafe.Pointer, x unsafe.Pointer, n int)
 
 //go:noescape
 func negF32AVX2(dst unsafe.Pointer, x unsafe.Pointer, n int)
@@ -55,34 +43,22 @@ func notBoolAVX2(dst unsafe.Pointer, x unsafe.Pointer, n int)
 func notBoolAVX512(dst unsafe.Pointer, x unsafe.Pointer, n int)
 
 //go:noescape
-func notU8AVX2(dst unsafe.Pointer, x unsafe.Pointer, n int)
+func not8AVX2(dst unsafe.Pointer, x unsafe.Pointer, n int)
 
 //go:noescape
-func notU8AVX512(dst unsafe.Pointer, x unsafe.Pointer, n int)
+func not8AVX512(dst unsafe.Pointer, x unsafe.Pointer, n int)
 
 //go:noescape
-func notI8AVX2(dst unsafe.Pointer, x unsafe.Pointer, n int)
+func not32AVX2(dst unsafe.Pointer, x unsafe.Pointer, n int)
 
 //go:noescape
-func notI8AVX512(dst unsafe.Pointer, x unsafe.Pointer, n int)
+func not32AVX512(dst unsafe.Pointer, x unsafe.Pointer, n int)
 
 //go:noescape
-func notI32AVX2(dst unsafe.Pointer, x unsafe.Pointer, n int)
+func not64AVX2(dst unsafe.Pointer, x unsafe.Pointer, n int)
 
 //go:noescape
-func notI32AVX512(dst unsafe.Pointer, x unsafe.Pointer, n int)
-
-//go:noescape
-func notU32AVX2(dst unsafe.Pointer, x unsafe.Pointer, n int)
-
-//go:noescape
-func notU32AVX512(dst unsafe.Pointer, x unsafe.Pointer, n int)
-
-//go:noescape
-func notI64AVX2(dst unsafe.Pointer, x unsafe.Pointer, n int)
-
-//go:noescape
-func notI64AVX512(dst unsafe.Pointer, x unsafe.Pointer, n int)
+func not64AVX512(dst unsafe.Pointer, x unsafe.Pointer, n int)
 
 //go:noescape
 func sqrtF32AVX2(dst unsafe.Pointer, x unsafe.Pointer, n int)
@@ -109,64 +85,40 @@ func floorF64AVX2(dst unsafe.Pointer, x unsafe.Pointer, n int)
 func floorF64AVX512(dst unsafe.Pointer, x unsafe.Pointer, n int)
 
 //go:noescape
-func addU8VVAVX2(dst unsafe.Pointer, x unsafe.Pointer, y unsafe.Pointer, n int)
+func add8VVAVX2(dst unsafe.Pointer, x unsafe.Pointer, y unsafe.Pointer, n int)
 
 //go:noescape
-func addU8VSAVX2(dst unsafe.Pointer, x unsafe.Pointer, y unsafe.Pointer, n int)
+func add8VSAVX2(dst unsafe.Pointer, x unsafe.Pointer, y unsafe.Pointer, n int)
 
 //go:noescape
-func addU8VVAVX512(dst unsafe.Pointer, x unsafe.Pointer, y unsafe.Pointer, n int)
+func add8VVAVX512(dst unsafe.Pointer, x unsafe.Pointer, y unsafe.Pointer, n int)
 
 //go:noescape
-func addU8VSAVX512(dst unsafe.Pointer, x unsafe.Pointer, y unsafe.Pointer, n int)
+func add8VSAVX512(dst unsafe.Pointer, x unsafe.Pointer, y unsafe.Pointer, n int)
 
 //go:noescape
-func addI8VVAVX2(dst unsafe.Pointer, x unsafe.Pointer, y unsafe.Pointer, n int)
+func add32VVAVX2(dst unsafe.Pointer, x unsafe.Pointer, y unsafe.Pointer, n int)
 
 //go:noescape
-func addI8VSAVX2(dst unsafe.Pointer, x unsafe.Pointer, y unsafe.Pointer, n int)
+func add32VSAVX2(dst unsafe.Pointer, x unsafe.Pointer, y unsafe.Pointer, n int)
 
 //go:noescape
-func addI8VVAVX512(dst unsafe.Pointer, x unsafe.Pointer, y unsafe.Pointer, n int)
+func add32VVAVX512(dst unsafe.Pointer, x unsafe.Pointer, y unsafe.Pointer, n int)
 
 //go:noescape
-func addI8VSAVX512(dst unsafe.Pointer, x unsafe.Pointer, y unsafe.Pointer, n int)
+func add32VSAVX512(dst unsafe.Pointer, x unsafe.Pointer, y unsafe.Pointer, n int)
 
 //go:noescape
-func addI32VVAVX2(dst unsafe.Pointer, x unsafe.Pointer, y unsafe.Pointer, n int)
+func add64VVAVX2(dst unsafe.Pointer, x unsafe.Pointer, y unsafe.Pointer, n int)
 
 //go:noescape
-func addI32VSAVX2(dst unsafe.Pointer, x unsafe.Pointer, y unsafe.Pointer, n int)
+func add64VSAVX2(dst unsafe.Pointer, x unsafe.Pointer, y unsafe.Pointer, n int)
 
 //go:noescape
-func addI32VVAVX512(dst unsafe.Pointer, x unsafe.Pointer, y unsafe.Pointer, n int)
+func add64VVAVX512(dst unsafe.Pointer, x unsafe.Pointer, y unsafe.Pointer, n int)
 
 //go:noescape
-func addI32VSAVX512(dst unsafe.Pointer, x unsafe.Pointer, y unsafe.Pointer, n int)
-
-//go:noescape
-func addU32VVAVX2(dst unsafe.Pointer, x unsafe.Pointer, y unsafe.Pointer, n int)
-
-//go:noescape
-func addU32VSAVX2(dst unsafe.Pointer, x unsafe.Pointer, y unsafe.Pointer, n int)
-
-//go:noescape
-func addU32VVAVX512(dst unsafe.Pointer, x unsafe.Pointer, y unsafe.Pointer, n int)
-
-//go:noescape
-func addU32VSAVX512(dst unsafe.Pointer, x unsafe.Pointer, y unsafe.Pointer, n int)
-
-//go:noescape
-func addI64VVAVX2(dst unsafe.Pointer, x unsafe.Pointer, y unsafe.Pointer, n int)
-
-//go:noescape
-func addI64VSAVX2(dst unsafe.Pointer, x unsafe.Pointer, y unsafe.Pointer, n int)
-
-//go:noescape
-func addI64VVAVX512(dst unsafe.Pointer, x unsafe.Pointer, y unsafe.Pointer, n int)
-
-//go:noescape
-func addI64VSAVX512(dst unsafe.Pointer, x unsafe.Pointer, y unsafe.Pointer, n int)
+func add64VSAVX512(dst unsafe.Pointer, x unsafe.Pointer, y unsafe.Pointer, n int)
 
 //go:noescape
 func addF32VVAVX2(dst unsafe.Pointer, x unsafe.Pointer, y unsafe.Pointer, n int)
@@ -193,94 +145,58 @@ func addF64VVAVX512(dst unsafe.Pointer, x unsafe.Pointer, y unsafe.Pointer, n in
 func addF64VSAVX512(dst unsafe.Pointer, x unsafe.Pointer, y unsafe.Pointer, n int)
 
 //go:noescape
-func subU8VVAVX2(dst unsafe.Pointer, x unsafe.Pointer, y unsafe.Pointer, n int)
+func sub8VVAVX2(dst unsafe.Pointer, x unsafe.Pointer, y unsafe.Pointer, n int)
 
 //go:noescape
-func subU8VSAVX2(dst unsafe.Pointer, x unsafe.Pointer, y unsafe.Pointer, n int)
+func sub8VSAVX2(dst unsafe.Pointer, x unsafe.Pointer, y unsafe.Pointer, n int)
 
 //go:noescape
-func subU8SVAVX2(dst unsafe.Pointer, x unsafe.Pointer, y unsafe.Pointer, n int)
+func sub8SVAVX2(dst unsafe.Pointer, x unsafe.Pointer, y unsafe.Pointer, n int)
 
 //go:noescape
-func subU8VVAVX512(dst unsafe.Pointer, x unsafe.Pointer, y unsafe.Pointer, n int)
+func sub8VVAVX512(dst unsafe.Pointer, x unsafe.Pointer, y unsafe.Pointer, n int)
 
 //go:noescape
-func subU8VSAVX512(dst unsafe.Pointer, x unsafe.Pointer, y unsafe.Pointer, n int)
+func sub8VSAVX512(dst unsafe.Pointer, x unsafe.Pointer, y unsafe.Pointer, n int)
 
 //go:noescape
-func subU8SVAVX512(dst unsafe.Pointer, x unsafe.Pointer, y unsafe.Pointer, n int)
+func sub8SVAVX512(dst unsafe.Pointer, x unsafe.Pointer, y unsafe.Pointer, n int)
 
 //go:noescape
-func subI8VVAVX2(dst unsafe.Pointer, x unsafe.Pointer, y unsafe.Pointer, n int)
+func sub32VVAVX2(dst unsafe.Pointer, x unsafe.Pointer, y unsafe.Pointer, n int)
 
 //go:noescape
-func subI8VSAVX2(dst unsafe.Pointer, x unsafe.Pointer, y unsafe.Pointer, n int)
+func sub32VSAVX2(dst unsafe.Pointer, x unsafe.Pointer, y unsafe.Pointer, n int)
 
 //go:noescape
-func subI8SVAVX2(dst unsafe.Pointer, x unsafe.Pointer, y unsafe.Pointer, n int)
+func sub32SVAVX2(dst unsafe.Pointer, x unsafe.Pointer, y unsafe.Pointer, n int)
 
 //go:noescape
-func subI8VVAVX512(dst unsafe.Pointer, x unsafe.Pointer, y unsafe.Pointer, n int)
+func sub32VVAVX512(dst unsafe.Pointer, x unsafe.Pointer, y unsafe.Pointer, n int)
 
 //go:noescape
-func subI8VSAVX512(dst unsafe.Pointer, x unsafe.Pointer, y unsafe.Pointer, n int)
+func sub32VSAVX512(dst unsafe.Pointer, x unsafe.Pointer, y unsafe.Pointer, n int)
 
 //go:noescape
-func subI8SVAVX512(dst unsafe.Pointer, x unsafe.Pointer, y unsafe.Pointer, n int)
+func sub32SVAVX512(dst unsafe.Pointer, x unsafe.Pointer, y unsafe.Pointer, n int)
 
 //go:noescape
-func subI32VVAVX2(dst unsafe.Pointer, x unsafe.Pointer, y unsafe.Pointer, n int)
+func sub64VVAVX2(dst unsafe.Pointer, x unsafe.Pointer, y unsafe.Pointer, n int)
 
 //go:noescape
-func subI32VSAVX2(dst unsafe.Pointer, x unsafe.Pointer, y unsafe.Pointer, n int)
+func sub64VSAVX2(dst unsafe.Pointer, x unsafe.Pointer, y unsafe.Pointer, n int)
 
 //go:noescape
-func subI32SVAVX2(dst unsafe.Pointer, x unsafe.Pointer, y unsafe.Pointer, n int)
+func sub64SVAVX2(dst unsafe.Pointer, x unsafe.Pointer, y unsafe.Pointer, n int)
 
 //go:noescape
-func subI32VVAVX512(dst unsafe.Pointer, x unsafe.Pointer, y unsafe.Pointer, n int)
+func sub64VVAVX512(dst unsafe.Pointer, x unsafe.Pointer, y unsafe.Pointer, n int)
 
 //go:noescape
-func subI32VSAVX512(dst unsafe.Pointer, x unsafe.Pointer, y unsafe.Pointer, n int)
+func sub64VSAVX512(dst unsafe.Pointer, x unsafe.Pointer, y unsafe.Pointer, n int)
 
 //go:noescape
-func subI32SVAVX512(dst unsafe.Pointer, x unsafe.Pointer, y unsafe.Pointer, n int)
-
-//go:noescape
-func subU32VVAVX2(dst unsafe.Pointer, x unsafe.Pointer, y unsafe.Pointer, n int)
-
-//go:noescape
-func subU32VSAVX2(dst unsafe.Pointer, x unsafe.Pointer, y unsafe.Pointer, n int)
-
-//go:noescape
-func subU32SVAVX2(dst unsafe.Pointer, x unsafe.Pointer, y unsafe.Pointer, n int)
-
-//go:noescape
-func subU32VVAVX512(dst unsafe.Pointer, x unsafe.Pointer, y unsafe.Pointer, n int)
-
-//go:noescape
-func subU32VSAVX512(dst unsafe.Pointer, x unsafe.Pointer, y unsafe.Pointer, n int)
-
-//go:noescape
-func subU32SVAVX512(dst unsafe.Pointer, x unsafe.Pointer, y unsafe.Pointer, n int)
-
-//go:noescape
-func subI64VVAVX2(dst unsafe.Pointer, x unsafe.Pointer, y unsafe.Pointer, n int)
-
-//go:noescape
-func subI64VSAVX2(dst unsafe.Pointer, x unsafe.Pointer, y unsafe.Pointer, n int)
-
-//go:noescape
-func subI64SVAVX2(dst unsafe.Pointer, x unsafe.Pointer, y unsafe.Pointer, n int)
-
-//go:noescape
-func subI64VVAVX512(dst unsafe.Pointer, x unsafe.Pointer, y unsafe.Pointer, n int)
-
-//go:noescape
-func subI64VSAVX512(dst unsafe.Pointer, x unsafe.Pointer, y unsafe.Pointer, n int)
-
-//go:noescape
-func subI64SVAVX512(dst unsafe.Pointer, x unsafe.Pointer, y unsafe.Pointer, n int)
+func sub64SVAVX512(dst unsafe.Pointer, x unsafe.Pointer, y unsafe.Pointer, n int)
 
 //go:noescape
 func subF32VVAVX2(dst unsafe.Pointer, x unsafe.Pointer, y unsafe.Pointer, n int)
@@ -319,34 +235,22 @@ func subF64VSAVX512(dst unsafe.Pointer, x unsafe.Pointer, y unsafe.Pointer, n in
 func subF64SVAVX512(dst unsafe.Pointer, x unsafe.Pointer, y unsafe.Pointer, n int)
 
 //go:noescape
-func mulI32VVAVX2(dst unsafe.Pointer, x unsafe.Pointer, y unsafe.Pointer, n int)
+func mul32VVAVX2(dst unsafe.Pointer, x unsafe.Pointer, y unsafe.Pointer, n int)
 
 //go:noescape
-func mulI32VSAVX2(dst unsafe.Pointer, x unsafe.Pointer, y unsafe.Pointer, n int)
+func mul32VSAVX2(dst unsafe.Pointer, x unsafe.Pointer, y unsafe.Pointer, n int)
 
 //go:noescape
-func mulI32VVAVX512(dst unsafe.Pointer, x unsafe.Pointer, y unsafe.Pointer, n int)
+func mul32VVAVX512(dst unsafe.Pointer, x unsafe.Pointer, y unsafe.Pointer, n int)
 
 //go:noescape
-func mulI32VSAVX512(dst unsafe.Pointer, x unsafe.Pointer, y unsafe.Pointer, n int)
+func mul32VSAVX512(dst unsafe.Pointer, x unsafe.Pointer, y unsafe.Pointer, n int)
 
 //go:noescape
-func mulU32VVAVX2(dst unsafe.Pointer, x unsafe.Pointer, y unsafe.Pointer, n int)
+func mul64VVAVX512(dst unsafe.Pointer, x unsafe.Pointer, y unsafe.Pointer, n int)
 
 //go:noescape
-func mulU32VSAVX2(dst unsafe.Pointer, x unsafe.Pointer, y unsafe.Pointer, n int)
-
-//go:noescape
-func mulU32VVAVX512(dst unsafe.Pointer, x unsafe.Pointer, y unsafe.Pointer, n int)
-
-//go:noescape
-func mulU32VSAVX512(dst unsafe.Pointer, x unsafe.Pointer, y unsafe.Pointer, n int)
-
-//go:noescape
-func mulI64VVAVX512(dst unsafe.Pointer, x unsafe.Pointer, y unsafe.Pointer, n int)
-
-//go:noescape
-func mulI64VSAVX512(dst unsafe.Pointer, x unsafe.Pointer, y unsafe.Pointer, n int)
+func mul64VSAVX512(dst unsafe.Pointer, x unsafe.Pointer, y unsafe.Pointer, n int)
 
 //go:noescape
 func mulF32VVAVX2(dst unsafe.Pointer, x unsafe.Pointer, y unsafe.Pointer, n int)
@@ -407,18 +311,6 @@ func divF64VSAVX512(dst unsafe.Pointer, x unsafe.Pointer, y unsafe.Pointer, n in
 
 //go:noescape
 func divF64SVAVX512(dst unsafe.Pointer, x unsafe.Pointer, y unsafe.Pointer, n int)
-
-//go:noescape
-func maxBoolVVAVX2(dst unsafe.Pointer, x unsafe.Pointer, y unsafe.Pointer, n int)
-
-//go:noescape
-func maxBoolVSAVX2(dst unsafe.Pointer, x unsafe.Pointer, y unsafe.Pointer, n int)
-
-//go:noescape
-func maxBoolVVAVX512(dst unsafe.Pointer, x unsafe.Pointer, y unsafe.Pointer, n int)
-
-//go:noescape
-func maxBoolVSAVX512(dst unsafe.Pointer, x unsafe.Pointer, y unsafe.Pointer, n int)
 
 //go:noescape
 func maxU8VVAVX2(dst unsafe.Pointer, x unsafe.Pointer, y unsafe.Pointer, n int)
@@ -499,18 +391,6 @@ func maxF64VVAVX512(dst unsafe.Pointer, x unsafe.Pointer, y unsafe.Pointer, n in
 func maxF64VSAVX512(dst unsafe.Pointer, x unsafe.Pointer, y unsafe.Pointer, n int)
 
 //go:noescape
-func minBoolVVAVX2(dst unsafe.Pointer, x unsafe.Pointer, y unsafe.Pointer, n int)
-
-//go:noescape
-func minBoolVSAVX2(dst unsafe.Pointer, x unsafe.Pointer, y unsafe.Pointer, n int)
-
-//go:noescape
-func minBoolVVAVX512(dst unsafe.Pointer, x unsafe.Pointer, y unsafe.Pointer, n int)
-
-//go:noescape
-func minBoolVSAVX512(dst unsafe.Pointer, x unsafe.Pointer, y unsafe.Pointer, n int)
-
-//go:noescape
 func minU8VVAVX2(dst unsafe.Pointer, x unsafe.Pointer, y unsafe.Pointer, n int)
 
 //go:noescape
@@ -589,76 +469,40 @@ func minF64VVAVX512(dst unsafe.Pointer, x unsafe.Pointer, y unsafe.Pointer, n in
 func minF64VSAVX512(dst unsafe.Pointer, x unsafe.Pointer, y unsafe.Pointer, n int)
 
 //go:noescape
-func eqBoolVVAVX2(dst unsafe.Pointer, x unsafe.Pointer, y unsafe.Pointer, n int)
+func eq8VVAVX2(dst unsafe.Pointer, x unsafe.Pointer, y unsafe.Pointer, n int)
 
 //go:noescape
-func eqBoolVSAVX2(dst unsafe.Pointer, x unsafe.Pointer, y unsafe.Pointer, n int)
+func eq8VSAVX2(dst unsafe.Pointer, x unsafe.Pointer, y unsafe.Pointer, n int)
 
 //go:noescape
-func eqBoolVVAVX512(dst unsafe.Pointer, x unsafe.Pointer, y unsafe.Pointer, n int)
+func eq8VVAVX512(dst unsafe.Pointer, x unsafe.Pointer, y unsafe.Pointer, n int)
 
 //go:noescape
-func eqBoolVSAVX512(dst unsafe.Pointer, x unsafe.Pointer, y unsafe.Pointer, n int)
+func eq8VSAVX512(dst unsafe.Pointer, x unsafe.Pointer, y unsafe.Pointer, n int)
 
 //go:noescape
-func eqU8VVAVX2(dst unsafe.Pointer, x unsafe.Pointer, y unsafe.Pointer, n int)
+func eq32VVAVX2(dst unsafe.Pointer, x unsafe.Pointer, y unsafe.Pointer, n int)
 
 //go:noescape
-func eqU8VSAVX2(dst unsafe.Pointer, x unsafe.Pointer, y unsafe.Pointer, n int)
+func eq32VSAVX2(dst unsafe.Pointer, x unsafe.Pointer, y unsafe.Pointer, n int)
 
 //go:noescape
-func eqU8VVAVX512(dst unsafe.Pointer, x unsafe.Pointer, y unsafe.Pointer, n int)
+func eq32VVAVX512(dst unsafe.Pointer, x unsafe.Pointer, y unsafe.Pointer, n int)
 
 //go:noescape
-func eqU8VSAVX512(dst unsafe.Pointer, x unsafe.Pointer, y unsafe.Pointer, n int)
+func eq32VSAVX512(dst unsafe.Pointer, x unsafe.Pointer, y unsafe.Pointer, n int)
 
 //go:noescape
-func eqI8VVAVX2(dst unsafe.Pointer, x unsafe.Pointer, y unsafe.Pointer, n int)
+func eq64VVAVX2(dst unsafe.Pointer, x unsafe.Pointer, y unsafe.Pointer, n int)
 
 //go:noescape
-func eqI8VSAVX2(dst unsafe.Pointer, x unsafe.Pointer, y unsafe.Pointer, n int)
+func eq64VSAVX2(dst unsafe.Pointer, x unsafe.Pointer, y unsafe.Pointer, n int)
 
 //go:noescape
-func eqI8VVAVX512(dst unsafe.Pointer, x unsafe.Pointer, y unsafe.Pointer, n int)
+func eq64VVAVX512(dst unsafe.Pointer, x unsafe.Pointer, y unsafe.Pointer, n int)
 
 //go:noescape
-func eqI8VSAVX512(dst unsafe.Pointer, x unsafe.Pointer, y unsafe.Pointer, n int)
-
-//go:noescape
-func eqI32VVAVX2(dst unsafe.Pointer, x unsafe.Pointer, y unsafe.Pointer, n int)
-
-//go:noescape
-func eqI32VSAVX2(dst unsafe.Pointer, x unsafe.Pointer, y unsafe.Pointer, n int)
-
-//go:noescape
-func eqI32VVAVX512(dst unsafe.Pointer, x unsafe.Pointer, y unsafe.Pointer, n int)
-
-//go:noescape
-func eqI32VSAVX512(dst unsafe.Pointer, x unsafe.Pointer, y unsafe.Pointer, n int)
-
-//go:noescape
-func eqU32VVAVX2(dst unsafe.Pointer, x unsafe.Pointer, y unsafe.Pointer, n int)
-
-//go:noescape
-func eqU32VSAVX2(dst unsafe.Pointer, x unsafe.Pointer, y unsafe.Pointer, n int)
-
-//go:noescape
-func eqU32VVAVX512(dst unsafe.Pointer, x unsafe.Pointer, y unsafe.Pointer, n int)
-
-//go:noescape
-func eqU32VSAVX512(dst unsafe.Pointer, x unsafe.Pointer, y unsafe.Pointer, n int)
-
-//go:noescape
-func eqI64VVAVX2(dst unsafe.Pointer, x unsafe.Pointer, y unsafe.Pointer, n int)
-
-//go:noescape
-func eqI64VSAVX2(dst unsafe.Pointer, x unsafe.Pointer, y unsafe.Pointer, n int)
-
-//go:noescape
-func eqI64VVAVX512(dst unsafe.Pointer, x unsafe.Pointer, y unsafe.Pointer, n int)
-
-//go:noescape
-func eqI64VSAVX512(dst unsafe.Pointer, x unsafe.Pointer, y unsafe.Pointer, n int)
+func eq64VSAVX512(dst unsafe.Pointer, x unsafe.Pointer, y unsafe.Pointer, n int)
 
 //go:noescape
 func eqF32VVAVX2(dst unsafe.Pointer, x unsafe.Pointer, y unsafe.Pointer, n int)
@@ -683,24 +527,6 @@ func eqF64VVAVX512(dst unsafe.Pointer, x unsafe.Pointer, y unsafe.Pointer, n int
 
 //go:noescape
 func eqF64VSAVX512(dst unsafe.Pointer, x unsafe.Pointer, y unsafe.Pointer, n int)
-
-//go:noescape
-func ltBoolVVAVX2(dst unsafe.Pointer, x unsafe.Pointer, y unsafe.Pointer, n int)
-
-//go:noescape
-func ltBoolVSAVX2(dst unsafe.Pointer, x unsafe.Pointer, y unsafe.Pointer, n int)
-
-//go:noescape
-func ltBoolSVAVX2(dst unsafe.Pointer, x unsafe.Pointer, y unsafe.Pointer, n int)
-
-//go:noescape
-func ltBoolVVAVX512(dst unsafe.Pointer, x unsafe.Pointer, y unsafe.Pointer, n int)
-
-//go:noescape
-func ltBoolVSAVX512(dst unsafe.Pointer, x unsafe.Pointer, y unsafe.Pointer, n int)
-
-//go:noescape
-func ltBoolSVAVX512(dst unsafe.Pointer, x unsafe.Pointer, y unsafe.Pointer, n int)
 
 //go:noescape
 func ltU8VVAVX2(dst unsafe.Pointer, x unsafe.Pointer, y unsafe.Pointer, n int)
@@ -829,145 +655,172 @@ func ltF64VSAVX512(dst unsafe.Pointer, x unsafe.Pointer, y unsafe.Pointer, n int
 func ltF64SVAVX512(dst unsafe.Pointer, x unsafe.Pointer, y unsafe.Pointer, n int)
 
 //go:noescape
-func andBoolVVAVX2(dst unsafe.Pointer, x unsafe.Pointer, y unsafe.Pointer, n int)
+func and8VVAVX2(dst unsafe.Pointer, x unsafe.Pointer, y unsafe.Pointer, n int)
 
 //go:noescape
-func andBoolVVAVX512(dst unsafe.Pointer, x unsafe.Pointer, y unsafe.Pointer, n int)
+func and8VSAVX2(dst unsafe.Pointer, x unsafe.Pointer, y unsafe.Pointer, n int)
 
 //go:noescape
-func andU8VVAVX2(dst unsafe.Pointer, x unsafe.Pointer, y unsafe.Pointer, n int)
+func and8VVAVX512(dst unsafe.Pointer, x unsafe.Pointer, y unsafe.Pointer, n int)
 
 //go:noescape
-func andU8VVAVX512(dst unsafe.Pointer, x unsafe.Pointer, y unsafe.Pointer, n int)
+func and8VSAVX512(dst unsafe.Pointer, x unsafe.Pointer, y unsafe.Pointer, n int)
 
 //go:noescape
-func andI8VVAVX2(dst unsafe.Pointer, x unsafe.Pointer, y unsafe.Pointer, n int)
+func and32VVAVX2(dst unsafe.Pointer, x unsafe.Pointer, y unsafe.Pointer, n int)
 
 //go:noescape
-func andI8VVAVX512(dst unsafe.Pointer, x unsafe.Pointer, y unsafe.Pointer, n int)
+func and32VSAVX2(dst unsafe.Pointer, x unsafe.Pointer, y unsafe.Pointer, n int)
 
 //go:noescape
-func andI32VVAVX2(dst unsafe.Pointer, x unsafe.Pointer, y unsafe.Pointer, n int)
+func and32VVAVX512(dst unsafe.Pointer, x unsafe.Pointer, y unsafe.Pointer, n int)
 
 //go:noescape
-func andI32VVAVX512(dst unsafe.Pointer, x unsafe.Pointer, y unsafe.Pointer, n int)
+func and32VSAVX512(dst unsafe.Pointer, x unsafe.Pointer, y unsafe.Pointer, n int)
 
 //go:noescape
-func andU32VVAVX2(dst unsafe.Pointer, x unsafe.Pointer, y unsafe.Pointer, n int)
+func and64VVAVX2(dst unsafe.Pointer, x unsafe.Pointer, y unsafe.Pointer, n int)
 
 //go:noescape
-func andU32VVAVX512(dst unsafe.Pointer, x unsafe.Pointer, y unsafe.Pointer, n int)
+func and64VSAVX2(dst unsafe.Pointer, x unsafe.Pointer, y unsafe.Pointer, n int)
 
 //go:noescape
-func andI64VVAVX2(dst unsafe.Pointer, x unsafe.Pointer, y unsafe.Pointer, n int)
+func and64VVAVX512(dst unsafe.Pointer, x unsafe.Pointer, y unsafe.Pointer, n int)
 
 //go:noescape
-func andI64VVAVX512(dst unsafe.Pointer, x unsafe.Pointer, y unsafe.Pointer, n int)
+func and64VSAVX512(dst unsafe.Pointer, x unsafe.Pointer, y unsafe.Pointer, n int)
 
 //go:noescape
-func orBoolVVAVX2(dst unsafe.Pointer, x unsafe.Pointer, y unsafe.Pointer, n int)
+func or8VVAVX2(dst unsafe.Pointer, x unsafe.Pointer, y unsafe.Pointer, n int)
 
 //go:noescape
-func orBoolVVAVX512(dst unsafe.Pointer, x unsafe.Pointer, y unsafe.Pointer, n int)
+func or8VSAVX2(dst unsafe.Pointer, x unsafe.Pointer, y unsafe.Pointer, n int)
 
 //go:noescape
-func orU8VVAVX2(dst unsafe.Pointer, x unsafe.Pointer, y unsafe.Pointer, n int)
+func or8VVAVX512(dst unsafe.Pointer, x unsafe.Pointer, y unsafe.Pointer, n int)
 
 //go:noescape
-func orU8VVAVX512(dst unsafe.Pointer, x unsafe.Pointer, y unsafe.Pointer, n int)
+func or8VSAVX512(dst unsafe.Pointer, x unsafe.Pointer, y unsafe.Pointer, n int)
 
 //go:noescape
-func orI8VVAVX2(dst unsafe.Pointer, x unsafe.Pointer, y unsafe.Pointer, n int)
+func or32VVAVX2(dst unsafe.Pointer, x unsafe.Pointer, y unsafe.Pointer, n int)
 
 //go:noescape
-func orI8VVAVX512(dst unsafe.Pointer, x unsafe.Pointer, y unsafe.Pointer, n int)
+func or32VSAVX2(dst unsafe.Pointer, x unsafe.Pointer, y unsafe.Pointer, n int)
 
 //go:noescape
-func orI32VVAVX2(dst unsafe.Pointer, x unsafe.Pointer, y unsafe.Pointer, n int)
+func or32VVAVX512(dst unsafe.Pointer, x unsafe.Pointer, y unsafe.Pointer, n int)
 
 //go:noescape
-func orI32VVAVX512(dst unsafe.Pointer, x unsafe.Pointer, y unsafe.Pointer, n int)
+func or32VSAVX512(dst unsafe.Pointer, x unsafe.Pointer, y unsafe.Pointer, n int)
 
 //go:noescape
-func orU32VVAVX2(dst unsafe.Pointer, x unsafe.Pointer, y unsafe.Pointer, n int)
+func or64VVAVX2(dst unsafe.Pointer, x unsafe.Pointer, y unsafe.Pointer, n int)
 
 //go:noescape
-func orU32VVAVX512(dst unsafe.Pointer, x unsafe.Pointer, y unsafe.Pointer, n int)
+func or64VSAVX2(dst unsafe.Pointer, x unsafe.Pointer, y unsafe.Pointer, n int)
 
 //go:noescape
-func orI64VVAVX2(dst unsafe.Pointer, x unsafe.Pointer, y unsafe.Pointer, n int)
+func or64VVAVX512(dst unsafe.Pointer, x unsafe.Pointer, y unsafe.Pointer, n int)
 
 //go:noescape
-func orI64VVAVX512(dst unsafe.Pointer, x unsafe.Pointer, y unsafe.Pointer, n int)
+func or64VSAVX512(dst unsafe.Pointer, x unsafe.Pointer, y unsafe.Pointer, n int)
 
 //go:noescape
-func xorBoolVVAVX2(dst unsafe.Pointer, x unsafe.Pointer, y unsafe.Pointer, n int)
+func xor8VVAVX2(dst unsafe.Pointer, x unsafe.Pointer, y unsafe.Pointer, n int)
 
 //go:noescape
-func xorBoolVVAVX512(dst unsafe.Pointer, x unsafe.Pointer, y unsafe.Pointer, n int)
+func xor8VSAVX2(dst unsafe.Pointer, x unsafe.Pointer, y unsafe.Pointer, n int)
 
 //go:noescape
-func xorU8VVAVX2(dst unsafe.Pointer, x unsafe.Pointer, y unsafe.Pointer, n int)
+func xor8VVAVX512(dst unsafe.Pointer, x unsafe.Pointer, y unsafe.Pointer, n int)
 
 //go:noescape
-func xorU8VVAVX512(dst unsafe.Pointer, x unsafe.Pointer, y unsafe.Pointer, n int)
+func xor8VSAVX512(dst unsafe.Pointer, x unsafe.Pointer, y unsafe.Pointer, n int)
 
 //go:noescape
-func xorI8VVAVX2(dst unsafe.Pointer, x unsafe.Pointer, y unsafe.Pointer, n int)
+func xor32VVAVX2(dst unsafe.Pointer, x unsafe.Pointer, y unsafe.Pointer, n int)
 
 //go:noescape
-func xorI8VVAVX512(dst unsafe.Pointer, x unsafe.Pointer, y unsafe.Pointer, n int)
+func xor32VSAVX2(dst unsafe.Pointer, x unsafe.Pointer, y unsafe.Pointer, n int)
 
 //go:noescape
-func xorI32VVAVX2(dst unsafe.Pointer, x unsafe.Pointer, y unsafe.Pointer, n int)
+func xor32VVAVX512(dst unsafe.Pointer, x unsafe.Pointer, y unsafe.Pointer, n int)
 
 //go:noescape
-func xorI32VVAVX512(dst unsafe.Pointer, x unsafe.Pointer, y unsafe.Pointer, n int)
+func xor32VSAVX512(dst unsafe.Pointer, x unsafe.Pointer, y unsafe.Pointer, n int)
 
 //go:noescape
-func xorU32VVAVX2(dst unsafe.Pointer, x unsafe.Pointer, y unsafe.Pointer, n int)
+func xor64VVAVX2(dst unsafe.Pointer, x unsafe.Pointer, y unsafe.Pointer, n int)
 
 //go:noescape
-func xorU32VVAVX512(dst unsafe.Pointer, x unsafe.Pointer, y unsafe.Pointer, n int)
+func xor64VSAVX2(dst unsafe.Pointer, x unsafe.Pointer, y unsafe.Pointer, n int)
 
 //go:noescape
-func xorI64VVAVX2(dst unsafe.Pointer, x unsafe.Pointer, y unsafe.Pointer, n int)
+func xor64VVAVX512(dst unsafe.Pointer, x unsafe.Pointer, y unsafe.Pointer, n int)
 
 //go:noescape
-func xorI64VVAVX512(dst unsafe.Pointer, x unsafe.Pointer, y unsafe.Pointer, n int)
+func xor64VSAVX512(dst unsafe.Pointer, x unsafe.Pointer, y unsafe.Pointer, n int)
 
 //go:noescape
-func shlI32VVAVX2(dst unsafe.Pointer, x unsafe.Pointer, y unsafe.Pointer, n int)
+func shl32VVAVX2(dst unsafe.Pointer, x unsafe.Pointer, y unsafe.Pointer, n int)
 
 //go:noescape
-func shlI32VVAVX512(dst unsafe.Pointer, x unsafe.Pointer, y unsafe.Pointer, n int)
+func shl32VSAVX2(dst unsafe.Pointer, x unsafe.Pointer, y unsafe.Pointer, n int)
 
 //go:noescape
-func shlU32VVAVX2(dst unsafe.Pointer, x unsafe.Pointer, y unsafe.Pointer, n int)
+func shl32VVAVX512(dst unsafe.Pointer, x unsafe.Pointer, y unsafe.Pointer, n int)
 
 //go:noescape
-func shlU32VVAVX512(dst unsafe.Pointer, x unsafe.Pointer, y unsafe.Pointer, n int)
+func shl32VSAVX512(dst unsafe.Pointer, x unsafe.Pointer, y unsafe.Pointer, n int)
 
 //go:noescape
-func shlI64VVAVX2(dst unsafe.Pointer, x unsafe.Pointer, y unsafe.Pointer, n int)
+func shl64VVAVX2(dst unsafe.Pointer, x unsafe.Pointer, y unsafe.Pointer, n int)
 
 //go:noescape
-func shlI64VVAVX512(dst unsafe.Pointer, x unsafe.Pointer, y unsafe.Pointer, n int)
+func shl64VSAVX2(dst unsafe.Pointer, x unsafe.Pointer, y unsafe.Pointer, n int)
+
+//go:noescape
+func shl64VVAVX512(dst unsafe.Pointer, x unsafe.Pointer, y unsafe.Pointer, n int)
+
+//go:noescape
+func shl64VSAVX512(dst unsafe.Pointer, x unsafe.Pointer, y unsafe.Pointer, n int)
 
 //go:noescape
 func shrI32VVAVX2(dst unsafe.Pointer, x unsafe.Pointer, y unsafe.Pointer, n int)
 
 //go:noescape
+func shrI32VSAVX2(dst unsafe.Pointer, x unsafe.Pointer, y unsafe.Pointer, n int)
+
+//go:noescape
 func shrI32VVAVX512(dst unsafe.Pointer, x unsafe.Pointer, y unsafe.Pointer, n int)
+
+//go:noescape
+func shrI32VSAVX512(dst unsafe.Pointer, x unsafe.Pointer, y unsafe.Pointer, n int)
 
 //go:noescape
 func shrU32VVAVX2(dst unsafe.Pointer, x unsafe.Pointer, y unsafe.Pointer, n int)
 
 //go:noescape
+func shrU32VSAVX2(dst unsafe.Pointer, x unsafe.Pointer, y unsafe.Pointer, n int)
+
+//go:noescape
 func shrU32VVAVX512(dst unsafe.Pointer, x unsafe.Pointer, y unsafe.Pointer, n int)
 
 //go:noescape
+func shrU32VSAVX512(dst unsafe.Pointer, x unsafe.Pointer, y unsafe.Pointer, n int)
+
+//go:noescape
 func shrI64VVAVX512(dst unsafe.Pointer, x unsafe.Pointer, y unsafe.Pointer, n int)
+
+//go:noescape
+func shrI64VSAVX512(dst unsafe.Pointer, x unsafe.Pointer, y unsafe.Pointer, n int)
+
+//go:noescape
+func fill32AVX2(dst unsafe.Pointer, x unsafe.Pointer, n int)
+
+//go:noescape
+func fill64AVX2(dst unsafe.Pointer, x unsafe.Pointer, n int)
 
 //go:noescape
 func where8VVVAVX2(dst unsafe.Pointer, x unsafe.Pointer, y unsafe.Pointer, z unsafe.Pointer, n int)
@@ -1004,6 +857,12 @@ func where64VSVAVX2(dst unsafe.Pointer, x unsafe.Pointer, y unsafe.Pointer, z un
 
 //go:noescape
 func where64VSSAVX2(dst unsafe.Pointer, x unsafe.Pointer, y unsafe.Pointer, z unsafe.Pointer, n int)
+
+//go:noescape
+func fill32AVX512(dst unsafe.Pointer, x unsafe.Pointer, n int)
+
+//go:noescape
+func fill64AVX512(dst unsafe.Pointer, x unsafe.Pointer, n int)
 
 //go:noescape
 func where8VVVAVX512(dst unsafe.Pointer, x unsafe.Pointer, y unsafe.Pointer, z unsafe.Pointer, n int)

@@ -14,16 +14,16 @@ DATA tail<>+48(SB)/8, $0x0000000000000000
 DATA tail<>+56(SB)/8, $0x0000000000000000
 GLOBL tail<>(SB), RODATA|NOPTR, $64
 
-// func negU8AVX2(dst *byte, x *byte, n int)
+// func neg8AVX2(dst *byte, x *byte, n int)
 // Requires: AVX, AVX2
-TEXT ·negU8AVX2(SB), NOSPLIT, $64-24
+TEXT ·neg8AVX2(SB), NOSPLIT, $64-24
 	MOVQ dst+0(FP), AX
 	MOVQ x+8(FP), CX
 	MOVQ n+16(FP), DX
 	XORQ BX, BX
 
 next2:
-	SUBQ    $+128, DX
+	SUBQ    $+64, DX
 	JLT     done3
 	VMOVUPS (CX)(BX*1), Y0
 	VMOVUPS c4_0<>+0(SB), Y1
@@ -33,19 +33,11 @@ next2:
 	VMOVUPS c4_0<>+0(SB), Y1
 	VPSUBB  Y0, Y1, Y0
 	VMOVUPS Y0, 32(AX)(BX*1)
-	VMOVUPS 64(CX)(BX*1), Y0
-	VMOVUPS c4_0<>+0(SB), Y1
-	VPSUBB  Y0, Y1, Y0
-	VMOVUPS Y0, 64(AX)(BX*1)
-	VMOVUPS 96(CX)(BX*1), Y0
-	VMOVUPS c4_0<>+0(SB), Y1
-	VPSUBB  Y0, Y1, Y0
-	VMOVUPS Y0, 96(AX)(BX*1)
-	ADDQ    $+128, BX
+	ADDQ    $+64, BX
 	JMP     next2
 
 done3:
-	ADDQ $+128, DX
+	ADDQ $+64, DX
 
 next4:
 	SUBQ    $+32, DX
@@ -96,16 +88,16 @@ DATA c4_0<>+24(SB)/4, $0x00000000
 DATA c4_0<>+28(SB)/4, $0x00000000
 GLOBL c4_0<>(SB), RODATA|NOPTR, $32
 
-// func negU8AVX512(dst *byte, x *byte, n int)
+// func neg8AVX512(dst *byte, x *byte, n int)
 // Requires: AVX, AVX512BW, AVX512F, BMI2
-TEXT ·negU8AVX512(SB), NOSPLIT, $0-24
+TEXT ·neg8AVX512(SB), NOSPLIT, $0-24
 	MOVQ dst+0(FP), AX
 	MOVQ x+8(FP), CX
 	MOVQ n+16(FP), DX
 	XORQ BX, BX
 
 next2:
-	SUBQ         $+256, DX
+	SUBQ         $+128, DX
 	JLT          done3
 	VMOVUPS      (CX)(BX*1), Z0
 	VBROADCASTSS c4_0<>+0(SB), Z1
@@ -115,19 +107,11 @@ next2:
 	VBROADCASTSS c4_0<>+0(SB), Z1
 	VPSUBB       Z0, Z1, Z0
 	VMOVUPS      Z0, 64(AX)(BX*1)
-	VMOVUPS      128(CX)(BX*1), Z0
-	VBROADCASTSS c4_0<>+0(SB), Z1
-	VPSUBB       Z0, Z1, Z0
-	VMOVUPS      Z0, 128(AX)(BX*1)
-	VMOVUPS      192(CX)(BX*1), Z0
-	VBROADCASTSS c4_0<>+0(SB), Z1
-	VPSUBB       Z0, Z1, Z0
-	VMOVUPS      Z0, 192(AX)(BX*1)
-	ADDQ         $+256, BX
+	ADDQ         $+128, BX
 	JMP          next2
 
 done3:
-	ADDQ $+256, DX
+	ADDQ $+128, DX
 
 next4:
 	SUBQ         $+64, DX
@@ -155,394 +139,124 @@ end6:
 	VZEROUPPER
 	RET
 
-// func negI8AVX2(dst *byte, x *byte, n int)
+// func neg32AVX2(dst *byte, x *byte, n int)
 // Requires: AVX, AVX2
-TEXT ·negI8AVX2(SB), NOSPLIT, $64-24
+TEXT ·neg32AVX2(SB), NOSPLIT, $0-24
 	MOVQ dst+0(FP), AX
 	MOVQ x+8(FP), CX
 	MOVQ n+16(FP), DX
 	XORQ BX, BX
 
 next10:
-	SUBQ    $+128, DX
+	SUBQ    $+16, DX
 	JLT     done11
-	VMOVUPS (CX)(BX*1), Y0
+	VMOVUPS (CX)(BX*4), Y0
 	VMOVUPS c4_0<>+0(SB), Y1
-	VPSUBB  Y0, Y1, Y0
-	VMOVUPS Y0, (AX)(BX*1)
-	VMOVUPS 32(CX)(BX*1), Y0
+	VPSUBD  Y0, Y1, Y0
+	VMOVUPS Y0, (AX)(BX*4)
+	VMOVUPS 32(CX)(BX*4), Y0
 	VMOVUPS c4_0<>+0(SB), Y1
-	VPSUBB  Y0, Y1, Y0
-	VMOVUPS Y0, 32(AX)(BX*1)
-	VMOVUPS 64(CX)(BX*1), Y0
-	VMOVUPS c4_0<>+0(SB), Y1
-	VPSUBB  Y0, Y1, Y0
-	VMOVUPS Y0, 64(AX)(BX*1)
-	VMOVUPS 96(CX)(BX*1), Y0
-	VMOVUPS c4_0<>+0(SB), Y1
-	VPSUBB  Y0, Y1, Y0
-	VMOVUPS Y0, 96(AX)(BX*1)
-	ADDQ    $+128, BX
+	VPSUBD  Y0, Y1, Y0
+	VMOVUPS Y0, 32(AX)(BX*4)
+	ADDQ    $+16, BX
 	JMP     next10
 
 done11:
-	ADDQ $+128, DX
+	ADDQ $+16, DX
 
 next12:
-	SUBQ    $+32, DX
+	SUBQ    $+8, DX
 	JLT     done13
-	VMOVUPS (CX)(BX*1), Y0
+	VMOVUPS (CX)(BX*4), Y0
 	VMOVUPS c4_0<>+0(SB), Y1
-	VPSUBB  Y0, Y1, Y0
-	VMOVUPS Y0, (AX)(BX*1)
-	ADDQ    $+32, BX
+	VPSUBD  Y0, Y1, Y0
+	VMOVUPS Y0, (AX)(BX*4)
+	ADDQ    $+8, BX
 	JMP     next12
 
 done13:
-	ADDQ  $+32, DX
-	TESTQ DX, DX
-	JEQ   end14
-	LEAQ  (CX)(BX*1), DI
-	MOVQ  DX, CX
-
-byte15:
-	MOVB    -1(DI)(CX*1), SI
-	MOVB    SI, -1(SP)(CX*1)
-	DECQ    CX
-	JNE     byte15
-	VMOVUPS (SP), Y0
-	VMOVUPS c4_0<>+0(SB), Y1
-	VPSUBB  Y0, Y1, Y0
-	VMOVUPS Y0, 32(SP)
-	LEAQ    (AX)(BX*1), AX
-	MOVQ    DX, CX
-
-byte16:
-	MOVB 31(SP)(CX*1), DL
-	MOVB DL, -1(AX)(CX*1)
-	DECQ CX
-	JNE  byte16
+	ADDQ       $+8, DX
+	TESTQ      DX, DX
+	JEQ        end14
+	LEAQ       tail<>+32(SB), SI
+	XORQ       DI, DI
+	SUBQ       DX, DI
+	VMOVDQU    (SI)(DI*4), Y0
+	VMASKMOVPS (CX)(BX*4), Y0, Y0
+	VMOVUPS    c4_0<>+0(SB), Y1
+	VPSUBD     Y0, Y1, Y0
+	LEAQ       tail<>+32(SB), CX
+	XORQ       SI, SI
+	SUBQ       DX, SI
+	VMOVDQU    (CX)(SI*4), Y1
+	VMASKMOVPS Y0, Y1, (AX)(BX*4)
 
 end14:
 	VZEROUPPER
 	RET
 
-// func negI8AVX512(dst *byte, x *byte, n int)
+// func neg32AVX512(dst *byte, x *byte, n int)
 // Requires: AVX, AVX512BW, AVX512F, BMI2
-TEXT ·negI8AVX512(SB), NOSPLIT, $0-24
+TEXT ·neg32AVX512(SB), NOSPLIT, $0-24
 	MOVQ dst+0(FP), AX
 	MOVQ x+8(FP), CX
 	MOVQ n+16(FP), DX
 	XORQ BX, BX
 
 next8:
-	SUBQ         $+256, DX
+	SUBQ         $+32, DX
 	JLT          done9
-	VMOVUPS      (CX)(BX*1), Z0
+	VMOVUPS      (CX)(BX*4), Z0
 	VBROADCASTSS c4_0<>+0(SB), Z1
-	VPSUBB       Z0, Z1, Z0
-	VMOVUPS      Z0, (AX)(BX*1)
-	VMOVUPS      64(CX)(BX*1), Z0
+	VPSUBD       Z0, Z1, Z0
+	VMOVUPS      Z0, (AX)(BX*4)
+	VMOVUPS      64(CX)(BX*4), Z0
 	VBROADCASTSS c4_0<>+0(SB), Z1
-	VPSUBB       Z0, Z1, Z0
-	VMOVUPS      Z0, 64(AX)(BX*1)
-	VMOVUPS      128(CX)(BX*1), Z0
-	VBROADCASTSS c4_0<>+0(SB), Z1
-	VPSUBB       Z0, Z1, Z0
-	VMOVUPS      Z0, 128(AX)(BX*1)
-	VMOVUPS      192(CX)(BX*1), Z0
-	VBROADCASTSS c4_0<>+0(SB), Z1
-	VPSUBB       Z0, Z1, Z0
-	VMOVUPS      Z0, 192(AX)(BX*1)
-	ADDQ         $+256, BX
+	VPSUBD       Z0, Z1, Z0
+	VMOVUPS      Z0, 64(AX)(BX*4)
+	ADDQ         $+32, BX
 	JMP          next8
 
 done9:
-	ADDQ $+256, DX
+	ADDQ $+32, DX
 
 next10:
-	SUBQ         $+64, DX
+	SUBQ         $+16, DX
 	JLT          done11
-	VMOVUPS      (CX)(BX*1), Z0
+	VMOVUPS      (CX)(BX*4), Z0
 	VBROADCASTSS c4_0<>+0(SB), Z1
-	VPSUBB       Z0, Z1, Z0
-	VMOVUPS      Z0, (AX)(BX*1)
-	ADDQ         $+64, BX
+	VPSUBD       Z0, Z1, Z0
+	VMOVUPS      Z0, (AX)(BX*4)
+	ADDQ         $+16, BX
 	JMP          next10
 
 done11:
-	ADDQ         $+64, DX
+	ADDQ         $+16, DX
 	TESTQ        DX, DX
 	JEQ          end12
 	MOVQ         $-1, SI
 	BZHIQ        DX, SI, SI
 	KMOVQ        SI, K1
-	VMOVDQU8.Z   (CX)(BX*1), K1, Z0
+	VMOVUPS.Z    (CX)(BX*4), K1, Z0
 	VBROADCASTSS c4_0<>+0(SB), Z1
-	VPSUBB       Z0, Z1, Z0
-	VMOVDQU8     Z0, K1, (AX)(BX*1)
+	VPSUBD       Z0, Z1, Z0
+	VMOVUPS      Z0, K1, (AX)(BX*4)
 
 end12:
 	VZEROUPPER
 	RET
 
-// func negI32AVX2(dst *byte, x *byte, n int)
+// func neg64AVX2(dst *byte, x *byte, n int)
 // Requires: AVX, AVX2
-TEXT ·negI32AVX2(SB), NOSPLIT, $0-24
+TEXT ·neg64AVX2(SB), NOSPLIT, $0-24
 	MOVQ dst+0(FP), AX
 	MOVQ x+8(FP), CX
 	MOVQ n+16(FP), DX
 	XORQ BX, BX
-
-next18:
-	SUBQ    $+32, DX
-	JLT     done19
-	VMOVUPS (CX)(BX*4), Y0
-	VMOVUPS c4_0<>+0(SB), Y1
-	VPSUBD  Y0, Y1, Y0
-	VMOVUPS Y0, (AX)(BX*4)
-	VMOVUPS 32(CX)(BX*4), Y0
-	VMOVUPS c4_0<>+0(SB), Y1
-	VPSUBD  Y0, Y1, Y0
-	VMOVUPS Y0, 32(AX)(BX*4)
-	VMOVUPS 64(CX)(BX*4), Y0
-	VMOVUPS c4_0<>+0(SB), Y1
-	VPSUBD  Y0, Y1, Y0
-	VMOVUPS Y0, 64(AX)(BX*4)
-	VMOVUPS 96(CX)(BX*4), Y0
-	VMOVUPS c4_0<>+0(SB), Y1
-	VPSUBD  Y0, Y1, Y0
-	VMOVUPS Y0, 96(AX)(BX*4)
-	ADDQ    $+32, BX
-	JMP     next18
-
-done19:
-	ADDQ $+32, DX
-
-next20:
-	SUBQ    $+8, DX
-	JLT     done21
-	VMOVUPS (CX)(BX*4), Y0
-	VMOVUPS c4_0<>+0(SB), Y1
-	VPSUBD  Y0, Y1, Y0
-	VMOVUPS Y0, (AX)(BX*4)
-	ADDQ    $+8, BX
-	JMP     next20
-
-done21:
-	ADDQ       $+8, DX
-	TESTQ      DX, DX
-	JEQ        end22
-	LEAQ       tail<>+32(SB), SI
-	XORQ       DI, DI
-	SUBQ       DX, DI
-	VMOVDQU    (SI)(DI*4), Y0
-	VMASKMOVPS (CX)(BX*4), Y0, Y0
-	VMOVUPS    c4_0<>+0(SB), Y1
-	VPSUBD     Y0, Y1, Y0
-	LEAQ       tail<>+32(SB), CX
-	XORQ       SI, SI
-	SUBQ       DX, SI
-	VMOVDQU    (CX)(SI*4), Y1
-	VMASKMOVPS Y0, Y1, (AX)(BX*4)
-
-end22:
-	VZEROUPPER
-	RET
-
-// func negI32AVX512(dst *byte, x *byte, n int)
-// Requires: AVX, AVX512BW, AVX512F, BMI2
-TEXT ·negI32AVX512(SB), NOSPLIT, $0-24
-	MOVQ dst+0(FP), AX
-	MOVQ x+8(FP), CX
-	MOVQ n+16(FP), DX
-	XORQ BX, BX
-
-next14:
-	SUBQ         $+64, DX
-	JLT          done15
-	VMOVUPS      (CX)(BX*4), Z0
-	VBROADCASTSS c4_0<>+0(SB), Z1
-	VPSUBD       Z0, Z1, Z0
-	VMOVUPS      Z0, (AX)(BX*4)
-	VMOVUPS      64(CX)(BX*4), Z0
-	VBROADCASTSS c4_0<>+0(SB), Z1
-	VPSUBD       Z0, Z1, Z0
-	VMOVUPS      Z0, 64(AX)(BX*4)
-	VMOVUPS      128(CX)(BX*4), Z0
-	VBROADCASTSS c4_0<>+0(SB), Z1
-	VPSUBD       Z0, Z1, Z0
-	VMOVUPS      Z0, 128(AX)(BX*4)
-	VMOVUPS      192(CX)(BX*4), Z0
-	VBROADCASTSS c4_0<>+0(SB), Z1
-	VPSUBD       Z0, Z1, Z0
-	VMOVUPS      Z0, 192(AX)(BX*4)
-	ADDQ         $+64, BX
-	JMP          next14
-
-done15:
-	ADDQ $+64, DX
 
 next16:
-	SUBQ         $+16, DX
-	JLT          done17
-	VMOVUPS      (CX)(BX*4), Z0
-	VBROADCASTSS c4_0<>+0(SB), Z1
-	VPSUBD       Z0, Z1, Z0
-	VMOVUPS      Z0, (AX)(BX*4)
-	ADDQ         $+16, BX
-	JMP          next16
-
-done17:
-	ADDQ         $+16, DX
-	TESTQ        DX, DX
-	JEQ          end18
-	MOVQ         $-1, SI
-	BZHIQ        DX, SI, SI
-	KMOVQ        SI, K1
-	VMOVUPS.Z    (CX)(BX*4), K1, Z0
-	VBROADCASTSS c4_0<>+0(SB), Z1
-	VPSUBD       Z0, Z1, Z0
-	VMOVUPS      Z0, K1, (AX)(BX*4)
-
-end18:
-	VZEROUPPER
-	RET
-
-// func negU32AVX2(dst *byte, x *byte, n int)
-// Requires: AVX, AVX2
-TEXT ·negU32AVX2(SB), NOSPLIT, $0-24
-	MOVQ dst+0(FP), AX
-	MOVQ x+8(FP), CX
-	MOVQ n+16(FP), DX
-	XORQ BX, BX
-
-next24:
-	SUBQ    $+32, DX
-	JLT     done25
-	VMOVUPS (CX)(BX*4), Y0
-	VMOVUPS c4_0<>+0(SB), Y1
-	VPSUBD  Y0, Y1, Y0
-	VMOVUPS Y0, (AX)(BX*4)
-	VMOVUPS 32(CX)(BX*4), Y0
-	VMOVUPS c4_0<>+0(SB), Y1
-	VPSUBD  Y0, Y1, Y0
-	VMOVUPS Y0, 32(AX)(BX*4)
-	VMOVUPS 64(CX)(BX*4), Y0
-	VMOVUPS c4_0<>+0(SB), Y1
-	VPSUBD  Y0, Y1, Y0
-	VMOVUPS Y0, 64(AX)(BX*4)
-	VMOVUPS 96(CX)(BX*4), Y0
-	VMOVUPS c4_0<>+0(SB), Y1
-	VPSUBD  Y0, Y1, Y0
-	VMOVUPS Y0, 96(AX)(BX*4)
-	ADDQ    $+32, BX
-	JMP     next24
-
-done25:
-	ADDQ $+32, DX
-
-next26:
 	SUBQ    $+8, DX
-	JLT     done27
-	VMOVUPS (CX)(BX*4), Y0
-	VMOVUPS c4_0<>+0(SB), Y1
-	VPSUBD  Y0, Y1, Y0
-	VMOVUPS Y0, (AX)(BX*4)
-	ADDQ    $+8, BX
-	JMP     next26
-
-done27:
-	ADDQ       $+8, DX
-	TESTQ      DX, DX
-	JEQ        end28
-	LEAQ       tail<>+32(SB), SI
-	XORQ       DI, DI
-	SUBQ       DX, DI
-	VMOVDQU    (SI)(DI*4), Y0
-	VMASKMOVPS (CX)(BX*4), Y0, Y0
-	VMOVUPS    c4_0<>+0(SB), Y1
-	VPSUBD     Y0, Y1, Y0
-	LEAQ       tail<>+32(SB), CX
-	XORQ       SI, SI
-	SUBQ       DX, SI
-	VMOVDQU    (CX)(SI*4), Y1
-	VMASKMOVPS Y0, Y1, (AX)(BX*4)
-
-end28:
-	VZEROUPPER
-	RET
-
-// func negU32AVX512(dst *byte, x *byte, n int)
-// Requires: AVX, AVX512BW, AVX512F, BMI2
-TEXT ·negU32AVX512(SB), NOSPLIT, $0-24
-	MOVQ dst+0(FP), AX
-	MOVQ x+8(FP), CX
-	MOVQ n+16(FP), DX
-	XORQ BX, BX
-
-next20:
-	SUBQ         $+64, DX
-	JLT          done21
-	VMOVUPS      (CX)(BX*4), Z0
-	VBROADCASTSS c4_0<>+0(SB), Z1
-	VPSUBD       Z0, Z1, Z0
-	VMOVUPS      Z0, (AX)(BX*4)
-	VMOVUPS      64(CX)(BX*4), Z0
-	VBROADCASTSS c4_0<>+0(SB), Z1
-	VPSUBD       Z0, Z1, Z0
-	VMOVUPS      Z0, 64(AX)(BX*4)
-	VMOVUPS      128(CX)(BX*4), Z0
-	VBROADCASTSS c4_0<>+0(SB), Z1
-	VPSUBD       Z0, Z1, Z0
-	VMOVUPS      Z0, 128(AX)(BX*4)
-	VMOVUPS      192(CX)(BX*4), Z0
-	VBROADCASTSS c4_0<>+0(SB), Z1
-	VPSUBD       Z0, Z1, Z0
-	VMOVUPS      Z0, 192(AX)(BX*4)
-	ADDQ         $+64, BX
-	JMP          next20
-
-done21:
-	ADDQ $+64, DX
-
-next22:
-	SUBQ         $+16, DX
-	JLT          done23
-	VMOVUPS      (CX)(BX*4), Z0
-	VBROADCASTSS c4_0<>+0(SB), Z1
-	VPSUBD       Z0, Z1, Z0
-	VMOVUPS      Z0, (AX)(BX*4)
-	ADDQ         $+16, BX
-	JMP          next22
-
-done23:
-	ADDQ         $+16, DX
-	TESTQ        DX, DX
-	JEQ          end24
-	MOVQ         $-1, SI
-	BZHIQ        DX, SI, SI
-	KMOVQ        SI, K1
-	VMOVUPS.Z    (CX)(BX*4), K1, Z0
-	VBROADCASTSS c4_0<>+0(SB), Z1
-	VPSUBD       Z0, Z1, Z0
-	VMOVUPS      Z0, K1, (AX)(BX*4)
-
-end24:
-	VZEROUPPER
-	RET
-
-// func negI64AVX2(dst *byte, x *byte, n int)
-// Requires: AVX, AVX2
-TEXT ·negI64AVX2(SB), NOSPLIT, $0-24
-	MOVQ dst+0(FP), AX
-	MOVQ x+8(FP), CX
-	MOVQ n+16(FP), DX
-	XORQ BX, BX
-
-next30:
-	SUBQ    $+16, DX
-	JLT     done31
+	JLT     done17
 	VMOVUPS (CX)(BX*8), Y0
 	VMOVUPS c4_0<>+0(SB), Y1
 	VPSUBQ  Y0, Y1, Y0
@@ -551,34 +265,26 @@ next30:
 	VMOVUPS c4_0<>+0(SB), Y1
 	VPSUBQ  Y0, Y1, Y0
 	VMOVUPS Y0, 32(AX)(BX*8)
-	VMOVUPS 64(CX)(BX*8), Y0
-	VMOVUPS c4_0<>+0(SB), Y1
-	VPSUBQ  Y0, Y1, Y0
-	VMOVUPS Y0, 64(AX)(BX*8)
-	VMOVUPS 96(CX)(BX*8), Y0
-	VMOVUPS c4_0<>+0(SB), Y1
-	VPSUBQ  Y0, Y1, Y0
-	VMOVUPS Y0, 96(AX)(BX*8)
-	ADDQ    $+16, BX
-	JMP     next30
+	ADDQ    $+8, BX
+	JMP     next16
 
-done31:
-	ADDQ $+16, DX
+done17:
+	ADDQ $+8, DX
 
-next32:
+next18:
 	SUBQ    $+4, DX
-	JLT     done33
+	JLT     done19
 	VMOVUPS (CX)(BX*8), Y0
 	VMOVUPS c4_0<>+0(SB), Y1
 	VPSUBQ  Y0, Y1, Y0
 	VMOVUPS Y0, (AX)(BX*8)
 	ADDQ    $+4, BX
-	JMP     next32
+	JMP     next18
 
-done33:
+done19:
 	ADDQ       $+4, DX
 	TESTQ      DX, DX
-	JEQ        end34
+	JEQ        end20
 	LEAQ       tail<>+32(SB), SI
 	XORQ       DI, DI
 	SUBQ       DX, DI
@@ -592,21 +298,21 @@ done33:
 	VMOVDQU    (CX)(SI*8), Y1
 	VMASKMOVPD Y0, Y1, (AX)(BX*8)
 
-end34:
+end20:
 	VZEROUPPER
 	RET
 
-// func negI64AVX512(dst *byte, x *byte, n int)
+// func neg64AVX512(dst *byte, x *byte, n int)
 // Requires: AVX, AVX512BW, AVX512F, BMI2
-TEXT ·negI64AVX512(SB), NOSPLIT, $0-24
+TEXT ·neg64AVX512(SB), NOSPLIT, $0-24
 	MOVQ dst+0(FP), AX
 	MOVQ x+8(FP), CX
 	MOVQ n+16(FP), DX
 	XORQ BX, BX
 
-next26:
-	SUBQ         $+32, DX
-	JLT          done27
+next14:
+	SUBQ         $+16, DX
+	JLT          done15
 	VMOVUPS      (CX)(BX*8), Z0
 	VBROADCASTSS c4_0<>+0(SB), Z1
 	VPSUBQ       Z0, Z1, Z0
@@ -615,34 +321,26 @@ next26:
 	VBROADCASTSS c4_0<>+0(SB), Z1
 	VPSUBQ       Z0, Z1, Z0
 	VMOVUPS      Z0, 64(AX)(BX*8)
-	VMOVUPS      128(CX)(BX*8), Z0
-	VBROADCASTSS c4_0<>+0(SB), Z1
-	VPSUBQ       Z0, Z1, Z0
-	VMOVUPS      Z0, 128(AX)(BX*8)
-	VMOVUPS      192(CX)(BX*8), Z0
-	VBROADCASTSS c4_0<>+0(SB), Z1
-	VPSUBQ       Z0, Z1, Z0
-	VMOVUPS      Z0, 192(AX)(BX*8)
-	ADDQ         $+32, BX
-	JMP          next26
+	ADDQ         $+16, BX
+	JMP          next14
 
-done27:
-	ADDQ $+32, DX
+done15:
+	ADDQ $+16, DX
 
-next28:
+next16:
 	SUBQ         $+8, DX
-	JLT          done29
+	JLT          done17
 	VMOVUPS      (CX)(BX*8), Z0
 	VBROADCASTSS c4_0<>+0(SB), Z1
 	VPSUBQ       Z0, Z1, Z0
 	VMOVUPS      Z0, (AX)(BX*8)
 	ADDQ         $+8, BX
-	JMP          next28
+	JMP          next16
 
-done29:
+done17:
 	ADDQ         $+8, DX
 	TESTQ        DX, DX
-	JEQ          end30
+	JEQ          end18
 	MOVQ         $-1, SI
 	BZHIQ        DX, SI, SI
 	KMOVQ        SI, K1
@@ -651,7 +349,7 @@ done29:
 	VPSUBQ       Z0, Z1, Z0
 	VMOVUPD      Z0, K1, (AX)(BX*8)
 
-end30:
+end18:
 	VZEROUPPER
 	RET
 
@@ -663,40 +361,34 @@ TEXT ·negF32AVX2(SB), NOSPLIT, $0-24
 	MOVQ n+16(FP), DX
 	XORQ BX, BX
 
-next36:
-	SUBQ    $+32, DX
-	JLT     done37
+next22:
+	SUBQ    $+16, DX
+	JLT     done23
 	VMOVUPS (CX)(BX*4), Y0
 	VXORPS  c4_80000000<>+0(SB), Y0, Y0
 	VMOVUPS Y0, (AX)(BX*4)
 	VMOVUPS 32(CX)(BX*4), Y0
 	VXORPS  c4_80000000<>+0(SB), Y0, Y0
 	VMOVUPS Y0, 32(AX)(BX*4)
-	VMOVUPS 64(CX)(BX*4), Y0
-	VXORPS  c4_80000000<>+0(SB), Y0, Y0
-	VMOVUPS Y0, 64(AX)(BX*4)
-	VMOVUPS 96(CX)(BX*4), Y0
-	VXORPS  c4_80000000<>+0(SB), Y0, Y0
-	VMOVUPS Y0, 96(AX)(BX*4)
-	ADDQ    $+32, BX
-	JMP     next36
+	ADDQ    $+16, BX
+	JMP     next22
 
-done37:
-	ADDQ $+32, DX
+done23:
+	ADDQ $+16, DX
 
-next38:
+next24:
 	SUBQ    $+8, DX
-	JLT     done39
+	JLT     done25
 	VMOVUPS (CX)(BX*4), Y0
 	VXORPS  c4_80000000<>+0(SB), Y0, Y0
 	VMOVUPS Y0, (AX)(BX*4)
 	ADDQ    $+8, BX
-	JMP     next38
+	JMP     next24
 
-done39:
+done25:
 	ADDQ       $+8, DX
 	TESTQ      DX, DX
-	JEQ        end40
+	JEQ        end26
 	LEAQ       tail<>+32(SB), SI
 	XORQ       DI, DI
 	SUBQ       DX, DI
@@ -709,7 +401,7 @@ done39:
 	VMOVDQU    (CX)(SI*4), Y1
 	VMASKMOVPS Y0, Y1, (AX)(BX*4)
 
-end40:
+end26:
 	VZEROUPPER
 	RET
 
@@ -731,40 +423,34 @@ TEXT ·negF32AVX512(SB), NOSPLIT, $0-24
 	MOVQ n+16(FP), DX
 	XORQ BX, BX
 
-next32:
-	SUBQ        $+64, DX
-	JLT         done33
+next20:
+	SUBQ        $+32, DX
+	JLT         done21
 	VMOVUPS     (CX)(BX*4), Z0
 	VXORPS.BCST c4_80000000<>+0(SB), Z0, Z0
 	VMOVUPS     Z0, (AX)(BX*4)
 	VMOVUPS     64(CX)(BX*4), Z0
 	VXORPS.BCST c4_80000000<>+0(SB), Z0, Z0
 	VMOVUPS     Z0, 64(AX)(BX*4)
-	VMOVUPS     128(CX)(BX*4), Z0
-	VXORPS.BCST c4_80000000<>+0(SB), Z0, Z0
-	VMOVUPS     Z0, 128(AX)(BX*4)
-	VMOVUPS     192(CX)(BX*4), Z0
-	VXORPS.BCST c4_80000000<>+0(SB), Z0, Z0
-	VMOVUPS     Z0, 192(AX)(BX*4)
-	ADDQ        $+64, BX
-	JMP         next32
+	ADDQ        $+32, BX
+	JMP         next20
 
-done33:
-	ADDQ $+64, DX
+done21:
+	ADDQ $+32, DX
 
-next34:
+next22:
 	SUBQ        $+16, DX
-	JLT         done35
+	JLT         done23
 	VMOVUPS     (CX)(BX*4), Z0
 	VXORPS.BCST c4_80000000<>+0(SB), Z0, Z0
 	VMOVUPS     Z0, (AX)(BX*4)
 	ADDQ        $+16, BX
-	JMP         next34
+	JMP         next22
 
-done35:
+done23:
 	ADDQ        $+16, DX
 	TESTQ       DX, DX
-	JEQ         end36
+	JEQ         end24
 	MOVQ        $-1, SI
 	BZHIQ       DX, SI, SI
 	KMOVQ       SI, K1
@@ -772,7 +458,7 @@ done35:
 	VXORPS.BCST c4_80000000<>+0(SB), Z0, Z0
 	VMOVUPS     Z0, K1, (AX)(BX*4)
 
-end36:
+end24:
 	VZEROUPPER
 	RET
 
@@ -784,40 +470,34 @@ TEXT ·negF64AVX2(SB), NOSPLIT, $0-24
 	MOVQ n+16(FP), DX
 	XORQ BX, BX
 
-next42:
-	SUBQ    $+16, DX
-	JLT     done43
+next28:
+	SUBQ    $+8, DX
+	JLT     done29
 	VMOVUPS (CX)(BX*8), Y0
 	VXORPD  c8_8000000000000000<>+0(SB), Y0, Y0
 	VMOVUPS Y0, (AX)(BX*8)
 	VMOVUPS 32(CX)(BX*8), Y0
 	VXORPD  c8_8000000000000000<>+0(SB), Y0, Y0
 	VMOVUPS Y0, 32(AX)(BX*8)
-	VMOVUPS 64(CX)(BX*8), Y0
-	VXORPD  c8_8000000000000000<>+0(SB), Y0, Y0
-	VMOVUPS Y0, 64(AX)(BX*8)
-	VMOVUPS 96(CX)(BX*8), Y0
-	VXORPD  c8_8000000000000000<>+0(SB), Y0, Y0
-	VMOVUPS Y0, 96(AX)(BX*8)
-	ADDQ    $+16, BX
-	JMP     next42
+	ADDQ    $+8, BX
+	JMP     next28
 
-done43:
-	ADDQ $+16, DX
+done29:
+	ADDQ $+8, DX
 
-next44:
+next30:
 	SUBQ    $+4, DX
-	JLT     done45
+	JLT     done31
 	VMOVUPS (CX)(BX*8), Y0
 	VXORPD  c8_8000000000000000<>+0(SB), Y0, Y0
 	VMOVUPS Y0, (AX)(BX*8)
 	ADDQ    $+4, BX
-	JMP     next44
+	JMP     next30
 
-done45:
+done31:
 	ADDQ       $+4, DX
 	TESTQ      DX, DX
-	JEQ        end46
+	JEQ        end32
 	LEAQ       tail<>+32(SB), SI
 	XORQ       DI, DI
 	SUBQ       DX, DI
@@ -830,7 +510,7 @@ done45:
 	VMOVDQU    (CX)(SI*8), Y1
 	VMASKMOVPD Y0, Y1, (AX)(BX*8)
 
-end46:
+end32:
 	VZEROUPPER
 	RET
 
@@ -848,40 +528,34 @@ TEXT ·negF64AVX512(SB), NOSPLIT, $0-24
 	MOVQ n+16(FP), DX
 	XORQ BX, BX
 
-next38:
-	SUBQ        $+32, DX
-	JLT         done39
+next26:
+	SUBQ        $+16, DX
+	JLT         done27
 	VMOVUPS     (CX)(BX*8), Z0
 	VXORPD.BCST c8_8000000000000000<>+0(SB), Z0, Z0
 	VMOVUPS     Z0, (AX)(BX*8)
 	VMOVUPS     64(CX)(BX*8), Z0
 	VXORPD.BCST c8_8000000000000000<>+0(SB), Z0, Z0
 	VMOVUPS     Z0, 64(AX)(BX*8)
-	VMOVUPS     128(CX)(BX*8), Z0
-	VXORPD.BCST c8_8000000000000000<>+0(SB), Z0, Z0
-	VMOVUPS     Z0, 128(AX)(BX*8)
-	VMOVUPS     192(CX)(BX*8), Z0
-	VXORPD.BCST c8_8000000000000000<>+0(SB), Z0, Z0
-	VMOVUPS     Z0, 192(AX)(BX*8)
-	ADDQ        $+32, BX
-	JMP         next38
+	ADDQ        $+16, BX
+	JMP         next26
 
-done39:
-	ADDQ $+32, DX
+done27:
+	ADDQ $+16, DX
 
-next40:
+next28:
 	SUBQ        $+8, DX
-	JLT         done41
+	JLT         done29
 	VMOVUPS     (CX)(BX*8), Z0
 	VXORPD.BCST c8_8000000000000000<>+0(SB), Z0, Z0
 	VMOVUPS     Z0, (AX)(BX*8)
 	ADDQ        $+8, BX
-	JMP         next40
+	JMP         next28
 
-done41:
+done29:
 	ADDQ        $+8, DX
 	TESTQ       DX, DX
-	JEQ         end42
+	JEQ         end30
 	MOVQ        $-1, SI
 	BZHIQ       DX, SI, SI
 	KMOVQ       SI, K1
@@ -889,7 +563,7 @@ done41:
 	VXORPD.BCST c8_8000000000000000<>+0(SB), Z0, Z0
 	VMOVUPD     Z0, K1, (AX)(BX*8)
 
-end42:
+end30:
 	VZEROUPPER
 	RET
 
@@ -901,61 +575,55 @@ TEXT ·notBoolAVX2(SB), NOSPLIT, $64-24
 	MOVQ n+16(FP), DX
 	XORQ BX, BX
 
-next48:
-	SUBQ    $+128, DX
-	JLT     done49
+next34:
+	SUBQ    $+64, DX
+	JLT     done35
 	VMOVUPS (CX)(BX*1), Y0
 	VXORPS  c4_1010101<>+0(SB), Y0, Y0
 	VMOVUPS Y0, (AX)(BX*1)
 	VMOVUPS 32(CX)(BX*1), Y0
 	VXORPS  c4_1010101<>+0(SB), Y0, Y0
 	VMOVUPS Y0, 32(AX)(BX*1)
-	VMOVUPS 64(CX)(BX*1), Y0
-	VXORPS  c4_1010101<>+0(SB), Y0, Y0
-	VMOVUPS Y0, 64(AX)(BX*1)
-	VMOVUPS 96(CX)(BX*1), Y0
-	VXORPS  c4_1010101<>+0(SB), Y0, Y0
-	VMOVUPS Y0, 96(AX)(BX*1)
-	ADDQ    $+128, BX
-	JMP     next48
+	ADDQ    $+64, BX
+	JMP     next34
 
-done49:
-	ADDQ $+128, DX
+done35:
+	ADDQ $+64, DX
 
-next50:
+next36:
 	SUBQ    $+32, DX
-	JLT     done51
+	JLT     done37
 	VMOVUPS (CX)(BX*1), Y0
 	VXORPS  c4_1010101<>+0(SB), Y0, Y0
 	VMOVUPS Y0, (AX)(BX*1)
 	ADDQ    $+32, BX
-	JMP     next50
+	JMP     next36
 
-done51:
+done37:
 	ADDQ  $+32, DX
 	TESTQ DX, DX
-	JEQ   end52
+	JEQ   end38
 	LEAQ  (CX)(BX*1), DI
 	MOVQ  DX, CX
 
-byte53:
+byte39:
 	MOVB    -1(DI)(CX*1), SI
 	MOVB    SI, -1(SP)(CX*1)
 	DECQ    CX
-	JNE     byte53
+	JNE     byte39
 	VMOVUPS (SP), Y0
 	VXORPS  c4_1010101<>+0(SB), Y0, Y0
 	VMOVUPS Y0, 32(SP)
 	LEAQ    (AX)(BX*1), AX
 	MOVQ    DX, CX
 
-byte54:
+byte40:
 	MOVB 31(SP)(CX*1), DL
 	MOVB DL, -1(AX)(CX*1)
 	DECQ CX
-	JNE  byte54
+	JNE  byte40
 
-end52:
+end38:
 	VZEROUPPER
 	RET
 
@@ -977,40 +645,34 @@ TEXT ·notBoolAVX512(SB), NOSPLIT, $0-24
 	MOVQ n+16(FP), DX
 	XORQ BX, BX
 
-next44:
-	SUBQ        $+256, DX
-	JLT         done45
+next32:
+	SUBQ        $+128, DX
+	JLT         done33
 	VMOVUPS     (CX)(BX*1), Z0
 	VXORPS.BCST c4_1010101<>+0(SB), Z0, Z0
 	VMOVUPS     Z0, (AX)(BX*1)
 	VMOVUPS     64(CX)(BX*1), Z0
 	VXORPS.BCST c4_1010101<>+0(SB), Z0, Z0
 	VMOVUPS     Z0, 64(AX)(BX*1)
-	VMOVUPS     128(CX)(BX*1), Z0
-	VXORPS.BCST c4_1010101<>+0(SB), Z0, Z0
-	VMOVUPS     Z0, 128(AX)(BX*1)
-	VMOVUPS     192(CX)(BX*1), Z0
-	VXORPS.BCST c4_1010101<>+0(SB), Z0, Z0
-	VMOVUPS     Z0, 192(AX)(BX*1)
-	ADDQ        $+256, BX
-	JMP         next44
+	ADDQ        $+128, BX
+	JMP         next32
 
-done45:
-	ADDQ $+256, DX
+done33:
+	ADDQ $+128, DX
 
-next46:
+next34:
 	SUBQ        $+64, DX
-	JLT         done47
+	JLT         done35
 	VMOVUPS     (CX)(BX*1), Z0
 	VXORPS.BCST c4_1010101<>+0(SB), Z0, Z0
 	VMOVUPS     Z0, (AX)(BX*1)
 	ADDQ        $+64, BX
-	JMP         next46
+	JMP         next34
 
-done47:
+done35:
 	ADDQ        $+64, DX
 	TESTQ       DX, DX
-	JEQ         end48
+	JEQ         end36
 	MOVQ        $-1, SI
 	BZHIQ       DX, SI, SI
 	KMOVQ       SI, K1
@@ -1018,73 +680,67 @@ done47:
 	VXORPS.BCST c4_1010101<>+0(SB), Z0, Z0
 	VMOVDQU8    Z0, K1, (AX)(BX*1)
 
-end48:
+end36:
 	VZEROUPPER
 	RET
 
-// func notU8AVX2(dst *byte, x *byte, n int)
+// func not8AVX2(dst *byte, x *byte, n int)
 // Requires: AVX
-TEXT ·notU8AVX2(SB), NOSPLIT, $64-24
+TEXT ·not8AVX2(SB), NOSPLIT, $64-24
 	MOVQ dst+0(FP), AX
 	MOVQ x+8(FP), CX
 	MOVQ n+16(FP), DX
 	XORQ BX, BX
 
-next56:
-	SUBQ    $+128, DX
-	JLT     done57
+next42:
+	SUBQ    $+64, DX
+	JLT     done43
 	VMOVUPS (CX)(BX*1), Y0
 	VXORPS  c4_ffffffff<>+0(SB), Y0, Y0
 	VMOVUPS Y0, (AX)(BX*1)
 	VMOVUPS 32(CX)(BX*1), Y0
 	VXORPS  c4_ffffffff<>+0(SB), Y0, Y0
 	VMOVUPS Y0, 32(AX)(BX*1)
-	VMOVUPS 64(CX)(BX*1), Y0
-	VXORPS  c4_ffffffff<>+0(SB), Y0, Y0
-	VMOVUPS Y0, 64(AX)(BX*1)
-	VMOVUPS 96(CX)(BX*1), Y0
-	VXORPS  c4_ffffffff<>+0(SB), Y0, Y0
-	VMOVUPS Y0, 96(AX)(BX*1)
-	ADDQ    $+128, BX
-	JMP     next56
+	ADDQ    $+64, BX
+	JMP     next42
 
-done57:
-	ADDQ $+128, DX
+done43:
+	ADDQ $+64, DX
 
-next58:
+next44:
 	SUBQ    $+32, DX
-	JLT     done59
+	JLT     done45
 	VMOVUPS (CX)(BX*1), Y0
 	VXORPS  c4_ffffffff<>+0(SB), Y0, Y0
 	VMOVUPS Y0, (AX)(BX*1)
 	ADDQ    $+32, BX
-	JMP     next58
+	JMP     next44
 
-done59:
+done45:
 	ADDQ  $+32, DX
 	TESTQ DX, DX
-	JEQ   end60
+	JEQ   end46
 	LEAQ  (CX)(BX*1), DI
 	MOVQ  DX, CX
 
-byte61:
+byte47:
 	MOVB    -1(DI)(CX*1), SI
 	MOVB    SI, -1(SP)(CX*1)
 	DECQ    CX
-	JNE     byte61
+	JNE     byte47
 	VMOVUPS (SP), Y0
 	VXORPS  c4_ffffffff<>+0(SB), Y0, Y0
 	VMOVUPS Y0, 32(SP)
 	LEAQ    (AX)(BX*1), AX
 	MOVQ    DX, CX
 
-byte62:
+byte48:
 	MOVB 31(SP)(CX*1), DL
 	MOVB DL, -1(AX)(CX*1)
 	DECQ CX
-	JNE  byte62
+	JNE  byte48
 
-end60:
+end46:
 	VZEROUPPER
 	RET
 
@@ -1098,442 +754,188 @@ DATA c4_ffffffff<>+24(SB)/4, $0xffffffff
 DATA c4_ffffffff<>+28(SB)/4, $0xffffffff
 GLOBL c4_ffffffff<>(SB), RODATA|NOPTR, $32
 
-// func notU8AVX512(dst *byte, x *byte, n int)
+// func not8AVX512(dst *byte, x *byte, n int)
 // Requires: AVX, AVX512BW, AVX512DQ, AVX512F, BMI2
-TEXT ·notU8AVX512(SB), NOSPLIT, $0-24
+TEXT ·not8AVX512(SB), NOSPLIT, $0-24
+	MOVQ dst+0(FP), AX
+	MOVQ x+8(FP), CX
+	MOVQ n+16(FP), DX
+	XORQ BX, BX
+
+next38:
+	SUBQ        $+128, DX
+	JLT         done39
+	VMOVUPS     (CX)(BX*1), Z0
+	VXORPS.BCST c4_ffffffff<>+0(SB), Z0, Z0
+	VMOVUPS     Z0, (AX)(BX*1)
+	VMOVUPS     64(CX)(BX*1), Z0
+	VXORPS.BCST c4_ffffffff<>+0(SB), Z0, Z0
+	VMOVUPS     Z0, 64(AX)(BX*1)
+	ADDQ        $+128, BX
+	JMP         next38
+
+done39:
+	ADDQ $+128, DX
+
+next40:
+	SUBQ        $+64, DX
+	JLT         done41
+	VMOVUPS     (CX)(BX*1), Z0
+	VXORPS.BCST c4_ffffffff<>+0(SB), Z0, Z0
+	VMOVUPS     Z0, (AX)(BX*1)
+	ADDQ        $+64, BX
+	JMP         next40
+
+done41:
+	ADDQ        $+64, DX
+	TESTQ       DX, DX
+	JEQ         end42
+	MOVQ        $-1, SI
+	BZHIQ       DX, SI, SI
+	KMOVQ       SI, K1
+	VMOVDQU8.Z  (CX)(BX*1), K1, Z0
+	VXORPS.BCST c4_ffffffff<>+0(SB), Z0, Z0
+	VMOVDQU8    Z0, K1, (AX)(BX*1)
+
+end42:
+	VZEROUPPER
+	RET
+
+// func not32AVX2(dst *byte, x *byte, n int)
+// Requires: AVX
+TEXT ·not32AVX2(SB), NOSPLIT, $0-24
 	MOVQ dst+0(FP), AX
 	MOVQ x+8(FP), CX
 	MOVQ n+16(FP), DX
 	XORQ BX, BX
 
 next50:
-	SUBQ        $+256, DX
-	JLT         done51
-	VMOVUPS     (CX)(BX*1), Z0
-	VXORPS.BCST c4_ffffffff<>+0(SB), Z0, Z0
-	VMOVUPS     Z0, (AX)(BX*1)
-	VMOVUPS     64(CX)(BX*1), Z0
-	VXORPS.BCST c4_ffffffff<>+0(SB), Z0, Z0
-	VMOVUPS     Z0, 64(AX)(BX*1)
-	VMOVUPS     128(CX)(BX*1), Z0
-	VXORPS.BCST c4_ffffffff<>+0(SB), Z0, Z0
-	VMOVUPS     Z0, 128(AX)(BX*1)
-	VMOVUPS     192(CX)(BX*1), Z0
-	VXORPS.BCST c4_ffffffff<>+0(SB), Z0, Z0
-	VMOVUPS     Z0, 192(AX)(BX*1)
-	ADDQ        $+256, BX
-	JMP         next50
+	SUBQ    $+16, DX
+	JLT     done51
+	VMOVUPS (CX)(BX*4), Y0
+	VXORPS  c4_ffffffff<>+0(SB), Y0, Y0
+	VMOVUPS Y0, (AX)(BX*4)
+	VMOVUPS 32(CX)(BX*4), Y0
+	VXORPS  c4_ffffffff<>+0(SB), Y0, Y0
+	VMOVUPS Y0, 32(AX)(BX*4)
+	ADDQ    $+16, BX
+	JMP     next50
 
 done51:
-	ADDQ $+256, DX
+	ADDQ $+16, DX
 
 next52:
-	SUBQ        $+64, DX
-	JLT         done53
-	VMOVUPS     (CX)(BX*1), Z0
-	VXORPS.BCST c4_ffffffff<>+0(SB), Z0, Z0
-	VMOVUPS     Z0, (AX)(BX*1)
-	ADDQ        $+64, BX
-	JMP         next52
+	SUBQ    $+8, DX
+	JLT     done53
+	VMOVUPS (CX)(BX*4), Y0
+	VXORPS  c4_ffffffff<>+0(SB), Y0, Y0
+	VMOVUPS Y0, (AX)(BX*4)
+	ADDQ    $+8, BX
+	JMP     next52
 
 done53:
-	ADDQ        $+64, DX
-	TESTQ       DX, DX
-	JEQ         end54
-	MOVQ        $-1, SI
-	BZHIQ       DX, SI, SI
-	KMOVQ       SI, K1
-	VMOVDQU8.Z  (CX)(BX*1), K1, Z0
-	VXORPS.BCST c4_ffffffff<>+0(SB), Z0, Z0
-	VMOVDQU8    Z0, K1, (AX)(BX*1)
+	ADDQ       $+8, DX
+	TESTQ      DX, DX
+	JEQ        end54
+	LEAQ       tail<>+32(SB), SI
+	XORQ       DI, DI
+	SUBQ       DX, DI
+	VMOVDQU    (SI)(DI*4), Y0
+	VMASKMOVPS (CX)(BX*4), Y0, Y0
+	VXORPS     c4_ffffffff<>+0(SB), Y0, Y0
+	LEAQ       tail<>+32(SB), CX
+	XORQ       SI, SI
+	SUBQ       DX, SI
+	VMOVDQU    (CX)(SI*4), Y1
+	VMASKMOVPS Y0, Y1, (AX)(BX*4)
 
 end54:
 	VZEROUPPER
 	RET
 
-// func notI8AVX2(dst *byte, x *byte, n int)
-// Requires: AVX
-TEXT ·notI8AVX2(SB), NOSPLIT, $64-24
+// func not32AVX512(dst *byte, x *byte, n int)
+// Requires: AVX, AVX512BW, AVX512DQ, AVX512F, BMI2
+TEXT ·not32AVX512(SB), NOSPLIT, $0-24
 	MOVQ dst+0(FP), AX
 	MOVQ x+8(FP), CX
 	MOVQ n+16(FP), DX
 	XORQ BX, BX
 
-next64:
-	SUBQ    $+128, DX
-	JLT     done65
-	VMOVUPS (CX)(BX*1), Y0
-	VXORPS  c4_ffffffff<>+0(SB), Y0, Y0
-	VMOVUPS Y0, (AX)(BX*1)
-	VMOVUPS 32(CX)(BX*1), Y0
-	VXORPS  c4_ffffffff<>+0(SB), Y0, Y0
-	VMOVUPS Y0, 32(AX)(BX*1)
-	VMOVUPS 64(CX)(BX*1), Y0
-	VXORPS  c4_ffffffff<>+0(SB), Y0, Y0
-	VMOVUPS Y0, 64(AX)(BX*1)
-	VMOVUPS 96(CX)(BX*1), Y0
-	VXORPS  c4_ffffffff<>+0(SB), Y0, Y0
-	VMOVUPS Y0, 96(AX)(BX*1)
-	ADDQ    $+128, BX
-	JMP     next64
+next44:
+	SUBQ        $+32, DX
+	JLT         done45
+	VMOVUPS     (CX)(BX*4), Z0
+	VXORPS.BCST c4_ffffffff<>+0(SB), Z0, Z0
+	VMOVUPS     Z0, (AX)(BX*4)
+	VMOVUPS     64(CX)(BX*4), Z0
+	VXORPS.BCST c4_ffffffff<>+0(SB), Z0, Z0
+	VMOVUPS     Z0, 64(AX)(BX*4)
+	ADDQ        $+32, BX
+	JMP         next44
 
-done65:
-	ADDQ $+128, DX
+done45:
+	ADDQ $+32, DX
 
-next66:
-	SUBQ    $+32, DX
-	JLT     done67
-	VMOVUPS (CX)(BX*1), Y0
-	VXORPS  c4_ffffffff<>+0(SB), Y0, Y0
-	VMOVUPS Y0, (AX)(BX*1)
-	ADDQ    $+32, BX
-	JMP     next66
+next46:
+	SUBQ        $+16, DX
+	JLT         done47
+	VMOVUPS     (CX)(BX*4), Z0
+	VXORPS.BCST c4_ffffffff<>+0(SB), Z0, Z0
+	VMOVUPS     Z0, (AX)(BX*4)
+	ADDQ        $+16, BX
+	JMP         next46
 
-done67:
-	ADDQ  $+32, DX
-	TESTQ DX, DX
-	JEQ   end68
-	LEAQ  (CX)(BX*1), DI
-	MOVQ  DX, CX
+done47:
+	ADDQ        $+16, DX
+	TESTQ       DX, DX
+	JEQ         end48
+	MOVQ        $-1, SI
+	BZHIQ       DX, SI, SI
+	KMOVQ       SI, K1
+	VMOVUPS.Z   (CX)(BX*4), K1, Z0
+	VXORPS.BCST c4_ffffffff<>+0(SB), Z0, Z0
+	VMOVUPS     Z0, K1, (AX)(BX*4)
 
-byte69:
-	MOVB    -1(DI)(CX*1), SI
-	MOVB    SI, -1(SP)(CX*1)
-	DECQ    CX
-	JNE     byte69
-	VMOVUPS (SP), Y0
-	VXORPS  c4_ffffffff<>+0(SB), Y0, Y0
-	VMOVUPS Y0, 32(SP)
-	LEAQ    (AX)(BX*1), AX
-	MOVQ    DX, CX
-
-byte70:
-	MOVB 31(SP)(CX*1), DL
-	MOVB DL, -1(AX)(CX*1)
-	DECQ CX
-	JNE  byte70
-
-end68:
+end48:
 	VZEROUPPER
 	RET
 
-// func notI8AVX512(dst *byte, x *byte, n int)
-// Requires: AVX, AVX512BW, AVX512DQ, AVX512F, BMI2
-TEXT ·notI8AVX512(SB), NOSPLIT, $0-24
+// func not64AVX2(dst *byte, x *byte, n int)
+// Requires: AVX
+TEXT ·not64AVX2(SB), NOSPLIT, $0-24
 	MOVQ dst+0(FP), AX
 	MOVQ x+8(FP), CX
 	MOVQ n+16(FP), DX
 	XORQ BX, BX
 
 next56:
-	SUBQ        $+256, DX
-	JLT         done57
-	VMOVUPS     (CX)(BX*1), Z0
-	VXORPS.BCST c4_ffffffff<>+0(SB), Z0, Z0
-	VMOVUPS     Z0, (AX)(BX*1)
-	VMOVUPS     64(CX)(BX*1), Z0
-	VXORPS.BCST c4_ffffffff<>+0(SB), Z0, Z0
-	VMOVUPS     Z0, 64(AX)(BX*1)
-	VMOVUPS     128(CX)(BX*1), Z0
-	VXORPS.BCST c4_ffffffff<>+0(SB), Z0, Z0
-	VMOVUPS     Z0, 128(AX)(BX*1)
-	VMOVUPS     192(CX)(BX*1), Z0
-	VXORPS.BCST c4_ffffffff<>+0(SB), Z0, Z0
-	VMOVUPS     Z0, 192(AX)(BX*1)
-	ADDQ        $+256, BX
-	JMP         next56
-
-done57:
-	ADDQ $+256, DX
-
-next58:
-	SUBQ        $+64, DX
-	JLT         done59
-	VMOVUPS     (CX)(BX*1), Z0
-	VXORPS.BCST c4_ffffffff<>+0(SB), Z0, Z0
-	VMOVUPS     Z0, (AX)(BX*1)
-	ADDQ        $+64, BX
-	JMP         next58
-
-done59:
-	ADDQ        $+64, DX
-	TESTQ       DX, DX
-	JEQ         end60
-	MOVQ        $-1, SI
-	BZHIQ       DX, SI, SI
-	KMOVQ       SI, K1
-	VMOVDQU8.Z  (CX)(BX*1), K1, Z0
-	VXORPS.BCST c4_ffffffff<>+0(SB), Z0, Z0
-	VMOVDQU8    Z0, K1, (AX)(BX*1)
-
-end60:
-	VZEROUPPER
-	RET
-
-// func notI32AVX2(dst *byte, x *byte, n int)
-// Requires: AVX
-TEXT ·notI32AVX2(SB), NOSPLIT, $0-24
-	MOVQ dst+0(FP), AX
-	MOVQ x+8(FP), CX
-	MOVQ n+16(FP), DX
-	XORQ BX, BX
-
-next72:
-	SUBQ    $+32, DX
-	JLT     done73
-	VMOVUPS (CX)(BX*4), Y0
-	VXORPS  c4_ffffffff<>+0(SB), Y0, Y0
-	VMOVUPS Y0, (AX)(BX*4)
-	VMOVUPS 32(CX)(BX*4), Y0
-	VXORPS  c4_ffffffff<>+0(SB), Y0, Y0
-	VMOVUPS Y0, 32(AX)(BX*4)
-	VMOVUPS 64(CX)(BX*4), Y0
-	VXORPS  c4_ffffffff<>+0(SB), Y0, Y0
-	VMOVUPS Y0, 64(AX)(BX*4)
-	VMOVUPS 96(CX)(BX*4), Y0
-	VXORPS  c4_ffffffff<>+0(SB), Y0, Y0
-	VMOVUPS Y0, 96(AX)(BX*4)
-	ADDQ    $+32, BX
-	JMP     next72
-
-done73:
-	ADDQ $+32, DX
-
-next74:
 	SUBQ    $+8, DX
-	JLT     done75
-	VMOVUPS (CX)(BX*4), Y0
-	VXORPS  c4_ffffffff<>+0(SB), Y0, Y0
-	VMOVUPS Y0, (AX)(BX*4)
-	ADDQ    $+8, BX
-	JMP     next74
-
-done75:
-	ADDQ       $+8, DX
-	TESTQ      DX, DX
-	JEQ        end76
-	LEAQ       tail<>+32(SB), SI
-	XORQ       DI, DI
-	SUBQ       DX, DI
-	VMOVDQU    (SI)(DI*4), Y0
-	VMASKMOVPS (CX)(BX*4), Y0, Y0
-	VXORPS     c4_ffffffff<>+0(SB), Y0, Y0
-	LEAQ       tail<>+32(SB), CX
-	XORQ       SI, SI
-	SUBQ       DX, SI
-	VMOVDQU    (CX)(SI*4), Y1
-	VMASKMOVPS Y0, Y1, (AX)(BX*4)
-
-end76:
-	VZEROUPPER
-	RET
-
-// func notI32AVX512(dst *byte, x *byte, n int)
-// Requires: AVX, AVX512BW, AVX512DQ, AVX512F, BMI2
-TEXT ·notI32AVX512(SB), NOSPLIT, $0-24
-	MOVQ dst+0(FP), AX
-	MOVQ x+8(FP), CX
-	MOVQ n+16(FP), DX
-	XORQ BX, BX
-
-next62:
-	SUBQ        $+64, DX
-	JLT         done63
-	VMOVUPS     (CX)(BX*4), Z0
-	VXORPS.BCST c4_ffffffff<>+0(SB), Z0, Z0
-	VMOVUPS     Z0, (AX)(BX*4)
-	VMOVUPS     64(CX)(BX*4), Z0
-	VXORPS.BCST c4_ffffffff<>+0(SB), Z0, Z0
-	VMOVUPS     Z0, 64(AX)(BX*4)
-	VMOVUPS     128(CX)(BX*4), Z0
-	VXORPS.BCST c4_ffffffff<>+0(SB), Z0, Z0
-	VMOVUPS     Z0, 128(AX)(BX*4)
-	VMOVUPS     192(CX)(BX*4), Z0
-	VXORPS.BCST c4_ffffffff<>+0(SB), Z0, Z0
-	VMOVUPS     Z0, 192(AX)(BX*4)
-	ADDQ        $+64, BX
-	JMP         next62
-
-done63:
-	ADDQ $+64, DX
-
-next64:
-	SUBQ        $+16, DX
-	JLT         done65
-	VMOVUPS     (CX)(BX*4), Z0
-	VXORPS.BCST c4_ffffffff<>+0(SB), Z0, Z0
-	VMOVUPS     Z0, (AX)(BX*4)
-	ADDQ        $+16, BX
-	JMP         next64
-
-done65:
-	ADDQ        $+16, DX
-	TESTQ       DX, DX
-	JEQ         end66
-	MOVQ        $-1, SI
-	BZHIQ       DX, SI, SI
-	KMOVQ       SI, K1
-	VMOVUPS.Z   (CX)(BX*4), K1, Z0
-	VXORPS.BCST c4_ffffffff<>+0(SB), Z0, Z0
-	VMOVUPS     Z0, K1, (AX)(BX*4)
-
-end66:
-	VZEROUPPER
-	RET
-
-// func notU32AVX2(dst *byte, x *byte, n int)
-// Requires: AVX
-TEXT ·notU32AVX2(SB), NOSPLIT, $0-24
-	MOVQ dst+0(FP), AX
-	MOVQ x+8(FP), CX
-	MOVQ n+16(FP), DX
-	XORQ BX, BX
-
-next78:
-	SUBQ    $+32, DX
-	JLT     done79
-	VMOVUPS (CX)(BX*4), Y0
-	VXORPS  c4_ffffffff<>+0(SB), Y0, Y0
-	VMOVUPS Y0, (AX)(BX*4)
-	VMOVUPS 32(CX)(BX*4), Y0
-	VXORPS  c4_ffffffff<>+0(SB), Y0, Y0
-	VMOVUPS Y0, 32(AX)(BX*4)
-	VMOVUPS 64(CX)(BX*4), Y0
-	VXORPS  c4_ffffffff<>+0(SB), Y0, Y0
-	VMOVUPS Y0, 64(AX)(BX*4)
-	VMOVUPS 96(CX)(BX*4), Y0
-	VXORPS  c4_ffffffff<>+0(SB), Y0, Y0
-	VMOVUPS Y0, 96(AX)(BX*4)
-	ADDQ    $+32, BX
-	JMP     next78
-
-done79:
-	ADDQ $+32, DX
-
-next80:
-	SUBQ    $+8, DX
-	JLT     done81
-	VMOVUPS (CX)(BX*4), Y0
-	VXORPS  c4_ffffffff<>+0(SB), Y0, Y0
-	VMOVUPS Y0, (AX)(BX*4)
-	ADDQ    $+8, BX
-	JMP     next80
-
-done81:
-	ADDQ       $+8, DX
-	TESTQ      DX, DX
-	JEQ        end82
-	LEAQ       tail<>+32(SB), SI
-	XORQ       DI, DI
-	SUBQ       DX, DI
-	VMOVDQU    (SI)(DI*4), Y0
-	VMASKMOVPS (CX)(BX*4), Y0, Y0
-	VXORPS     c4_ffffffff<>+0(SB), Y0, Y0
-	LEAQ       tail<>+32(SB), CX
-	XORQ       SI, SI
-	SUBQ       DX, SI
-	VMOVDQU    (CX)(SI*4), Y1
-	VMASKMOVPS Y0, Y1, (AX)(BX*4)
-
-end82:
-	VZEROUPPER
-	RET
-
-// func notU32AVX512(dst *byte, x *byte, n int)
-// Requires: AVX, AVX512BW, AVX512DQ, AVX512F, BMI2
-TEXT ·notU32AVX512(SB), NOSPLIT, $0-24
-	MOVQ dst+0(FP), AX
-	MOVQ x+8(FP), CX
-	MOVQ n+16(FP), DX
-	XORQ BX, BX
-
-next68:
-	SUBQ        $+64, DX
-	JLT         done69
-	VMOVUPS     (CX)(BX*4), Z0
-	VXORPS.BCST c4_ffffffff<>+0(SB), Z0, Z0
-	VMOVUPS     Z0, (AX)(BX*4)
-	VMOVUPS     64(CX)(BX*4), Z0
-	VXORPS.BCST c4_ffffffff<>+0(SB), Z0, Z0
-	VMOVUPS     Z0, 64(AX)(BX*4)
-	VMOVUPS     128(CX)(BX*4), Z0
-	VXORPS.BCST c4_ffffffff<>+0(SB), Z0, Z0
-	VMOVUPS     Z0, 128(AX)(BX*4)
-	VMOVUPS     192(CX)(BX*4), Z0
-	VXORPS.BCST c4_ffffffff<>+0(SB), Z0, Z0
-	VMOVUPS     Z0, 192(AX)(BX*4)
-	ADDQ        $+64, BX
-	JMP         next68
-
-done69:
-	ADDQ $+64, DX
-
-next70:
-	SUBQ        $+16, DX
-	JLT         done71
-	VMOVUPS     (CX)(BX*4), Z0
-	VXORPS.BCST c4_ffffffff<>+0(SB), Z0, Z0
-	VMOVUPS     Z0, (AX)(BX*4)
-	ADDQ        $+16, BX
-	JMP         next70
-
-done71:
-	ADDQ        $+16, DX
-	TESTQ       DX, DX
-	JEQ         end72
-	MOVQ        $-1, SI
-	BZHIQ       DX, SI, SI
-	KMOVQ       SI, K1
-	VMOVUPS.Z   (CX)(BX*4), K1, Z0
-	VXORPS.BCST c4_ffffffff<>+0(SB), Z0, Z0
-	VMOVUPS     Z0, K1, (AX)(BX*4)
-
-end72:
-	VZEROUPPER
-	RET
-
-// func notI64AVX2(dst *byte, x *byte, n int)
-// Requires: AVX
-TEXT ·notI64AVX2(SB), NOSPLIT, $0-24
-	MOVQ dst+0(FP), AX
-	MOVQ x+8(FP), CX
-	MOVQ n+16(FP), DX
-	XORQ BX, BX
-
-next84:
-	SUBQ    $+16, DX
-	JLT     done85
+	JLT     done57
 	VMOVUPS (CX)(BX*8), Y0
 	VXORPS  c4_ffffffff<>+0(SB), Y0, Y0
 	VMOVUPS Y0, (AX)(BX*8)
 	VMOVUPS 32(CX)(BX*8), Y0
 	VXORPS  c4_ffffffff<>+0(SB), Y0, Y0
 	VMOVUPS Y0, 32(AX)(BX*8)
-	VMOVUPS 64(CX)(BX*8), Y0
-	VXORPS  c4_ffffffff<>+0(SB), Y0, Y0
-	VMOVUPS Y0, 64(AX)(BX*8)
-	VMOVUPS 96(CX)(BX*8), Y0
-	VXORPS  c4_ffffffff<>+0(SB), Y0, Y0
-	VMOVUPS Y0, 96(AX)(BX*8)
-	ADDQ    $+16, BX
-	JMP     next84
+	ADDQ    $+8, BX
+	JMP     next56
 
-done85:
-	ADDQ $+16, DX
+done57:
+	ADDQ $+8, DX
 
-next86:
+next58:
 	SUBQ    $+4, DX
-	JLT     done87
+	JLT     done59
 	VMOVUPS (CX)(BX*8), Y0
 	VXORPS  c4_ffffffff<>+0(SB), Y0, Y0
 	VMOVUPS Y0, (AX)(BX*8)
 	ADDQ    $+4, BX
-	JMP     next86
+	JMP     next58
 
-done87:
+done59:
 	ADDQ       $+4, DX
 	TESTQ      DX, DX
-	JEQ        end88
+	JEQ        end60
 	LEAQ       tail<>+32(SB), SI
 	XORQ       DI, DI
 	SUBQ       DX, DI
@@ -1546,52 +948,46 @@ done87:
 	VMOVDQU    (CX)(SI*8), Y1
 	VMASKMOVPD Y0, Y1, (AX)(BX*8)
 
-end88:
+end60:
 	VZEROUPPER
 	RET
 
-// func notI64AVX512(dst *byte, x *byte, n int)
+// func not64AVX512(dst *byte, x *byte, n int)
 // Requires: AVX, AVX512BW, AVX512DQ, AVX512F, BMI2
-TEXT ·notI64AVX512(SB), NOSPLIT, $0-24
+TEXT ·not64AVX512(SB), NOSPLIT, $0-24
 	MOVQ dst+0(FP), AX
 	MOVQ x+8(FP), CX
 	MOVQ n+16(FP), DX
 	XORQ BX, BX
 
-next74:
-	SUBQ        $+32, DX
-	JLT         done75
+next50:
+	SUBQ        $+16, DX
+	JLT         done51
 	VMOVUPS     (CX)(BX*8), Z0
 	VXORPS.BCST c4_ffffffff<>+0(SB), Z0, Z0
 	VMOVUPS     Z0, (AX)(BX*8)
 	VMOVUPS     64(CX)(BX*8), Z0
 	VXORPS.BCST c4_ffffffff<>+0(SB), Z0, Z0
 	VMOVUPS     Z0, 64(AX)(BX*8)
-	VMOVUPS     128(CX)(BX*8), Z0
-	VXORPS.BCST c4_ffffffff<>+0(SB), Z0, Z0
-	VMOVUPS     Z0, 128(AX)(BX*8)
-	VMOVUPS     192(CX)(BX*8), Z0
-	VXORPS.BCST c4_ffffffff<>+0(SB), Z0, Z0
-	VMOVUPS     Z0, 192(AX)(BX*8)
-	ADDQ        $+32, BX
-	JMP         next74
+	ADDQ        $+16, BX
+	JMP         next50
 
-done75:
-	ADDQ $+32, DX
+done51:
+	ADDQ $+16, DX
 
-next76:
+next52:
 	SUBQ        $+8, DX
-	JLT         done77
+	JLT         done53
 	VMOVUPS     (CX)(BX*8), Z0
 	VXORPS.BCST c4_ffffffff<>+0(SB), Z0, Z0
 	VMOVUPS     Z0, (AX)(BX*8)
 	ADDQ        $+8, BX
-	JMP         next76
+	JMP         next52
 
-done77:
+done53:
 	ADDQ        $+8, DX
 	TESTQ       DX, DX
-	JEQ         end78
+	JEQ         end54
 	MOVQ        $-1, SI
 	BZHIQ       DX, SI, SI
 	KMOVQ       SI, K1
@@ -1599,7 +995,7 @@ done77:
 	VXORPS.BCST c4_ffffffff<>+0(SB), Z0, Z0
 	VMOVUPD     Z0, K1, (AX)(BX*8)
 
-end78:
+end54:
 	VZEROUPPER
 	RET
 
@@ -1611,40 +1007,34 @@ TEXT ·sqrtF32AVX2(SB), NOSPLIT, $0-24
 	MOVQ n+16(FP), DX
 	XORQ BX, BX
 
-next90:
-	SUBQ    $+32, DX
-	JLT     done91
+next62:
+	SUBQ    $+16, DX
+	JLT     done63
 	VMOVUPS (CX)(BX*4), Y0
 	VSQRTPS Y0, Y0
 	VMOVUPS Y0, (AX)(BX*4)
 	VMOVUPS 32(CX)(BX*4), Y0
 	VSQRTPS Y0, Y0
 	VMOVUPS Y0, 32(AX)(BX*4)
-	VMOVUPS 64(CX)(BX*4), Y0
-	VSQRTPS Y0, Y0
-	VMOVUPS Y0, 64(AX)(BX*4)
-	VMOVUPS 96(CX)(BX*4), Y0
-	VSQRTPS Y0, Y0
-	VMOVUPS Y0, 96(AX)(BX*4)
-	ADDQ    $+32, BX
-	JMP     next90
+	ADDQ    $+16, BX
+	JMP     next62
 
-done91:
-	ADDQ $+32, DX
+done63:
+	ADDQ $+16, DX
 
-next92:
+next64:
 	SUBQ    $+8, DX
-	JLT     done93
+	JLT     done65
 	VMOVUPS (CX)(BX*4), Y0
 	VSQRTPS Y0, Y0
 	VMOVUPS Y0, (AX)(BX*4)
 	ADDQ    $+8, BX
-	JMP     next92
+	JMP     next64
 
-done93:
+done65:
 	ADDQ       $+8, DX
 	TESTQ      DX, DX
-	JEQ        end94
+	JEQ        end66
 	LEAQ       tail<>+32(SB), SI
 	XORQ       DI, DI
 	SUBQ       DX, DI
@@ -1657,7 +1047,7 @@ done93:
 	VMOVDQU    (CX)(SI*4), Y1
 	VMASKMOVPS Y0, Y1, (AX)(BX*4)
 
-end94:
+end66:
 	VZEROUPPER
 	RET
 
@@ -1669,40 +1059,34 @@ TEXT ·sqrtF32AVX512(SB), NOSPLIT, $0-24
 	MOVQ n+16(FP), DX
 	XORQ BX, BX
 
-next80:
-	SUBQ    $+64, DX
-	JLT     done81
+next56:
+	SUBQ    $+32, DX
+	JLT     done57
 	VMOVUPS (CX)(BX*4), Z0
 	VSQRTPS Z0, Z0
 	VMOVUPS Z0, (AX)(BX*4)
 	VMOVUPS 64(CX)(BX*4), Z0
 	VSQRTPS Z0, Z0
 	VMOVUPS Z0, 64(AX)(BX*4)
-	VMOVUPS 128(CX)(BX*4), Z0
-	VSQRTPS Z0, Z0
-	VMOVUPS Z0, 128(AX)(BX*4)
-	VMOVUPS 192(CX)(BX*4), Z0
-	VSQRTPS Z0, Z0
-	VMOVUPS Z0, 192(AX)(BX*4)
-	ADDQ    $+64, BX
-	JMP     next80
+	ADDQ    $+32, BX
+	JMP     next56
 
-done81:
-	ADDQ $+64, DX
+done57:
+	ADDQ $+32, DX
 
-next82:
+next58:
 	SUBQ    $+16, DX
-	JLT     done83
+	JLT     done59
 	VMOVUPS (CX)(BX*4), Z0
 	VSQRTPS Z0, Z0
 	VMOVUPS Z0, (AX)(BX*4)
 	ADDQ    $+16, BX
-	JMP     next82
+	JMP     next58
 
-done83:
+done59:
 	ADDQ      $+16, DX
 	TESTQ     DX, DX
-	JEQ       end84
+	JEQ       end60
 	MOVQ      $-1, SI
 	BZHIQ     DX, SI, SI
 	KMOVQ     SI, K1
@@ -1710,7 +1094,7 @@ done83:
 	VSQRTPS   Z0, Z0
 	VMOVUPS   Z0, K1, (AX)(BX*4)
 
-end84:
+end60:
 	VZEROUPPER
 	RET
 
@@ -1722,40 +1106,34 @@ TEXT ·sqrtF64AVX2(SB), NOSPLIT, $0-24
 	MOVQ n+16(FP), DX
 	XORQ BX, BX
 
-next96:
-	SUBQ    $+16, DX
-	JLT     done97
+next68:
+	SUBQ    $+8, DX
+	JLT     done69
 	VMOVUPS (CX)(BX*8), Y0
 	VSQRTPD Y0, Y0
 	VMOVUPS Y0, (AX)(BX*8)
 	VMOVUPS 32(CX)(BX*8), Y0
 	VSQRTPD Y0, Y0
 	VMOVUPS Y0, 32(AX)(BX*8)
-	VMOVUPS 64(CX)(BX*8), Y0
-	VSQRTPD Y0, Y0
-	VMOVUPS Y0, 64(AX)(BX*8)
-	VMOVUPS 96(CX)(BX*8), Y0
-	VSQRTPD Y0, Y0
-	VMOVUPS Y0, 96(AX)(BX*8)
-	ADDQ    $+16, BX
-	JMP     next96
+	ADDQ    $+8, BX
+	JMP     next68
 
-done97:
-	ADDQ $+16, DX
+done69:
+	ADDQ $+8, DX
 
-next98:
+next70:
 	SUBQ    $+4, DX
-	JLT     done99
+	JLT     done71
 	VMOVUPS (CX)(BX*8), Y0
 	VSQRTPD Y0, Y0
 	VMOVUPS Y0, (AX)(BX*8)
 	ADDQ    $+4, BX
-	JMP     next98
+	JMP     next70
 
-done99:
+done71:
 	ADDQ       $+4, DX
 	TESTQ      DX, DX
-	JEQ        end100
+	JEQ        end72
 	LEAQ       tail<>+32(SB), SI
 	XORQ       DI, DI
 	SUBQ       DX, DI
@@ -1768,7 +1146,7 @@ done99:
 	VMOVDQU    (CX)(SI*8), Y1
 	VMASKMOVPD Y0, Y1, (AX)(BX*8)
 
-end100:
+end72:
 	VZEROUPPER
 	RET
 
@@ -1780,40 +1158,34 @@ TEXT ·sqrtF64AVX512(SB), NOSPLIT, $0-24
 	MOVQ n+16(FP), DX
 	XORQ BX, BX
 
-next86:
-	SUBQ    $+32, DX
-	JLT     done87
+next62:
+	SUBQ    $+16, DX
+	JLT     done63
 	VMOVUPS (CX)(BX*8), Z0
 	VSQRTPD Z0, Z0
 	VMOVUPS Z0, (AX)(BX*8)
 	VMOVUPS 64(CX)(BX*8), Z0
 	VSQRTPD Z0, Z0
 	VMOVUPS Z0, 64(AX)(BX*8)
-	VMOVUPS 128(CX)(BX*8), Z0
-	VSQRTPD Z0, Z0
-	VMOVUPS Z0, 128(AX)(BX*8)
-	VMOVUPS 192(CX)(BX*8), Z0
-	VSQRTPD Z0, Z0
-	VMOVUPS Z0, 192(AX)(BX*8)
-	ADDQ    $+32, BX
-	JMP     next86
+	ADDQ    $+16, BX
+	JMP     next62
 
-done87:
-	ADDQ $+32, DX
+done63:
+	ADDQ $+16, DX
 
-next88:
+next64:
 	SUBQ    $+8, DX
-	JLT     done89
+	JLT     done65
 	VMOVUPS (CX)(BX*8), Z0
 	VSQRTPD Z0, Z0
 	VMOVUPS Z0, (AX)(BX*8)
 	ADDQ    $+8, BX
-	JMP     next88
+	JMP     next64
 
-done89:
+done65:
 	ADDQ      $+8, DX
 	TESTQ     DX, DX
-	JEQ       end90
+	JEQ       end66
 	MOVQ      $-1, SI
 	BZHIQ     DX, SI, SI
 	KMOVQ     SI, K1
@@ -1821,7 +1193,7 @@ done89:
 	VSQRTPD   Z0, Z0
 	VMOVUPD   Z0, K1, (AX)(BX*8)
 
-end90:
+end66:
 	VZEROUPPER
 	RET
 
@@ -1833,40 +1205,34 @@ TEXT ·floorF32AVX2(SB), NOSPLIT, $0-24
 	MOVQ n+16(FP), DX
 	XORQ BX, BX
 
-next102:
-	SUBQ     $+32, DX
-	JLT      done103
+next74:
+	SUBQ     $+16, DX
+	JLT      done75
 	VMOVUPS  (CX)(BX*4), Y0
 	VROUNDPS $0x09, Y0, Y0
 	VMOVUPS  Y0, (AX)(BX*4)
 	VMOVUPS  32(CX)(BX*4), Y0
 	VROUNDPS $0x09, Y0, Y0
 	VMOVUPS  Y0, 32(AX)(BX*4)
-	VMOVUPS  64(CX)(BX*4), Y0
-	VROUNDPS $0x09, Y0, Y0
-	VMOVUPS  Y0, 64(AX)(BX*4)
-	VMOVUPS  96(CX)(BX*4), Y0
-	VROUNDPS $0x09, Y0, Y0
-	VMOVUPS  Y0, 96(AX)(BX*4)
-	ADDQ     $+32, BX
-	JMP      next102
+	ADDQ     $+16, BX
+	JMP      next74
 
-done103:
-	ADDQ $+32, DX
+done75:
+	ADDQ $+16, DX
 
-next104:
+next76:
 	SUBQ     $+8, DX
-	JLT      done105
+	JLT      done77
 	VMOVUPS  (CX)(BX*4), Y0
 	VROUNDPS $0x09, Y0, Y0
 	VMOVUPS  Y0, (AX)(BX*4)
 	ADDQ     $+8, BX
-	JMP      next104
+	JMP      next76
 
-done105:
+done77:
 	ADDQ       $+8, DX
 	TESTQ      DX, DX
-	JEQ        end106
+	JEQ        end78
 	LEAQ       tail<>+32(SB), SI
 	XORQ       DI, DI
 	SUBQ       DX, DI
@@ -1879,7 +1245,7 @@ done105:
 	VMOVDQU    (CX)(SI*4), Y1
 	VMASKMOVPS Y0, Y1, (AX)(BX*4)
 
-end106:
+end78:
 	VZEROUPPER
 	RET
 
@@ -1891,40 +1257,34 @@ TEXT ·floorF32AVX512(SB), NOSPLIT, $0-24
 	MOVQ n+16(FP), DX
 	XORQ BX, BX
 
-next92:
-	SUBQ        $+64, DX
-	JLT         done93
+next68:
+	SUBQ        $+32, DX
+	JLT         done69
 	VMOVUPS     (CX)(BX*4), Z0
 	VRNDSCALEPS $0x09, Z0, Z0
 	VMOVUPS     Z0, (AX)(BX*4)
 	VMOVUPS     64(CX)(BX*4), Z0
 	VRNDSCALEPS $0x09, Z0, Z0
 	VMOVUPS     Z0, 64(AX)(BX*4)
-	VMOVUPS     128(CX)(BX*4), Z0
-	VRNDSCALEPS $0x09, Z0, Z0
-	VMOVUPS     Z0, 128(AX)(BX*4)
-	VMOVUPS     192(CX)(BX*4), Z0
-	VRNDSCALEPS $0x09, Z0, Z0
-	VMOVUPS     Z0, 192(AX)(BX*4)
-	ADDQ        $+64, BX
-	JMP         next92
+	ADDQ        $+32, BX
+	JMP         next68
 
-done93:
-	ADDQ $+64, DX
+done69:
+	ADDQ $+32, DX
 
-next94:
+next70:
 	SUBQ        $+16, DX
-	JLT         done95
+	JLT         done71
 	VMOVUPS     (CX)(BX*4), Z0
 	VRNDSCALEPS $0x09, Z0, Z0
 	VMOVUPS     Z0, (AX)(BX*4)
 	ADDQ        $+16, BX
-	JMP         next94
+	JMP         next70
 
-done95:
+done71:
 	ADDQ        $+16, DX
 	TESTQ       DX, DX
-	JEQ         end96
+	JEQ         end72
 	MOVQ        $-1, SI
 	BZHIQ       DX, SI, SI
 	KMOVQ       SI, K1
@@ -1932,7 +1292,7 @@ done95:
 	VRNDSCALEPS $0x09, Z0, Z0
 	VMOVUPS     Z0, K1, (AX)(BX*4)
 
-end96:
+end72:
 	VZEROUPPER
 	RET
 
@@ -1944,40 +1304,34 @@ TEXT ·floorF64AVX2(SB), NOSPLIT, $0-24
 	MOVQ n+16(FP), DX
 	XORQ BX, BX
 
-next108:
-	SUBQ     $+16, DX
-	JLT      done109
+next80:
+	SUBQ     $+8, DX
+	JLT      done81
 	VMOVUPS  (CX)(BX*8), Y0
 	VROUNDPD $0x09, Y0, Y0
 	VMOVUPS  Y0, (AX)(BX*8)
 	VMOVUPS  32(CX)(BX*8), Y0
 	VROUNDPD $0x09, Y0, Y0
 	VMOVUPS  Y0, 32(AX)(BX*8)
-	VMOVUPS  64(CX)(BX*8), Y0
-	VROUNDPD $0x09, Y0, Y0
-	VMOVUPS  Y0, 64(AX)(BX*8)
-	VMOVUPS  96(CX)(BX*8), Y0
-	VROUNDPD $0x09, Y0, Y0
-	VMOVUPS  Y0, 96(AX)(BX*8)
-	ADDQ     $+16, BX
-	JMP      next108
+	ADDQ     $+8, BX
+	JMP      next80
 
-done109:
-	ADDQ $+16, DX
+done81:
+	ADDQ $+8, DX
 
-next110:
+next82:
 	SUBQ     $+4, DX
-	JLT      done111
+	JLT      done83
 	VMOVUPS  (CX)(BX*8), Y0
 	VROUNDPD $0x09, Y0, Y0
 	VMOVUPS  Y0, (AX)(BX*8)
 	ADDQ     $+4, BX
-	JMP      next110
+	JMP      next82
 
-done111:
+done83:
 	ADDQ       $+4, DX
 	TESTQ      DX, DX
-	JEQ        end112
+	JEQ        end84
 	LEAQ       tail<>+32(SB), SI
 	XORQ       DI, DI
 	SUBQ       DX, DI
@@ -1990,7 +1344,7 @@ done111:
 	VMOVDQU    (CX)(SI*8), Y1
 	VMASKMOVPD Y0, Y1, (AX)(BX*8)
 
-end112:
+end84:
 	VZEROUPPER
 	RET
 
@@ -2002,40 +1356,34 @@ TEXT ·floorF64AVX512(SB), NOSPLIT, $0-24
 	MOVQ n+16(FP), DX
 	XORQ BX, BX
 
-next98:
-	SUBQ        $+32, DX
-	JLT         done99
+next74:
+	SUBQ        $+16, DX
+	JLT         done75
 	VMOVUPS     (CX)(BX*8), Z0
 	VRNDSCALEPD $0x09, Z0, Z0
 	VMOVUPS     Z0, (AX)(BX*8)
 	VMOVUPS     64(CX)(BX*8), Z0
 	VRNDSCALEPD $0x09, Z0, Z0
 	VMOVUPS     Z0, 64(AX)(BX*8)
-	VMOVUPS     128(CX)(BX*8), Z0
-	VRNDSCALEPD $0x09, Z0, Z0
-	VMOVUPS     Z0, 128(AX)(BX*8)
-	VMOVUPS     192(CX)(BX*8), Z0
-	VRNDSCALEPD $0x09, Z0, Z0
-	VMOVUPS     Z0, 192(AX)(BX*8)
-	ADDQ        $+32, BX
-	JMP         next98
+	ADDQ        $+16, BX
+	JMP         next74
 
-done99:
-	ADDQ $+32, DX
+done75:
+	ADDQ $+16, DX
 
-next100:
+next76:
 	SUBQ        $+8, DX
-	JLT         done101
+	JLT         done77
 	VMOVUPS     (CX)(BX*8), Z0
 	VRNDSCALEPD $0x09, Z0, Z0
 	VMOVUPS     Z0, (AX)(BX*8)
 	ADDQ        $+8, BX
-	JMP         next100
+	JMP         next76
 
-done101:
+done77:
 	ADDQ        $+8, DX
 	TESTQ       DX, DX
-	JEQ         end102
+	JEQ         end78
 	MOVQ        $-1, SI
 	BZHIQ       DX, SI, SI
 	KMOVQ       SI, K1
@@ -2043,1038 +1391,474 @@ done101:
 	VRNDSCALEPD $0x09, Z0, Z0
 	VMOVUPD     Z0, K1, (AX)(BX*8)
 
+end78:
+	VZEROUPPER
+	RET
+
+// func add8VVAVX2(dst *byte, x *byte, y *byte, n int)
+// Requires: AVX, AVX2
+TEXT ·add8VVAVX2(SB), NOSPLIT, $96-32
+	MOVQ dst+0(FP), AX
+	MOVQ x+8(FP), CX
+	MOVQ y+16(FP), DX
+	MOVQ n+24(FP), BX
+	XORQ SI, SI
+
+next86:
+	SUBQ    $+64, BX
+	JLT     done87
+	VMOVUPS (CX)(SI*1), Y0
+	VMOVUPS (DX)(SI*1), Y1
+	VPADDB  Y1, Y0, Y0
+	VMOVUPS Y0, (AX)(SI*1)
+	VMOVUPS 32(CX)(SI*1), Y0
+	VMOVUPS 32(DX)(SI*1), Y1
+	VPADDB  Y1, Y0, Y0
+	VMOVUPS Y0, 32(AX)(SI*1)
+	ADDQ    $+64, SI
+	JMP     next86
+
+done87:
+	ADDQ $+64, BX
+
+next88:
+	SUBQ    $+32, BX
+	JLT     done89
+	VMOVUPS (CX)(SI*1), Y0
+	VMOVUPS (DX)(SI*1), Y1
+	VPADDB  Y1, Y0, Y0
+	VMOVUPS Y0, (AX)(SI*1)
+	ADDQ    $+32, SI
+	JMP     next88
+
+done89:
+	ADDQ  $+32, BX
+	TESTQ BX, BX
+	JEQ   end90
+	LEAQ  (CX)(SI*1), R8
+	MOVQ  BX, CX
+
+byte91:
+	MOVB    -1(R8)(CX*1), DI
+	MOVB    DI, -1(SP)(CX*1)
+	DECQ    CX
+	JNE     byte91
+	VMOVUPS (SP), Y0
+	LEAQ    (DX)(SI*1), DI
+	MOVQ    BX, CX
+
+byte92:
+	MOVB    -1(DI)(CX*1), DL
+	MOVB    DL, 31(SP)(CX*1)
+	DECQ    CX
+	JNE     byte92
+	VMOVUPS 32(SP), Y1
+	VPADDB  Y1, Y0, Y0
+	VMOVUPS Y0, 64(SP)
+	LEAQ    (AX)(SI*1), AX
+	MOVQ    BX, CX
+
+byte93:
+	MOVB 63(SP)(CX*1), DL
+	MOVB DL, -1(AX)(CX*1)
+	DECQ CX
+	JNE  byte93
+
+end90:
+	VZEROUPPER
+	RET
+
+// func add8VSAVX2(dst *byte, x *byte, y *byte, n int)
+// Requires: AVX, AVX2
+TEXT ·add8VSAVX2(SB), NOSPLIT, $64-32
+	MOVQ         dst+0(FP), AX
+	MOVQ         x+8(FP), CX
+	MOVQ         y+16(FP), DX
+	VPBROADCASTB (DX), Y0
+	MOVQ         n+24(FP), DX
+	XORQ         BX, BX
+
+next95:
+	SUBQ    $+64, DX
+	JLT     done96
+	VMOVUPS (CX)(BX*1), Y1
+	VPADDB  Y0, Y1, Y1
+	VMOVUPS Y1, (AX)(BX*1)
+	VMOVUPS 32(CX)(BX*1), Y1
+	VPADDB  Y0, Y1, Y1
+	VMOVUPS Y1, 32(AX)(BX*1)
+	ADDQ    $+64, BX
+	JMP     next95
+
+done96:
+	ADDQ $+64, DX
+
+next97:
+	SUBQ    $+32, DX
+	JLT     done98
+	VMOVUPS (CX)(BX*1), Y1
+	VPADDB  Y0, Y1, Y1
+	VMOVUPS Y1, (AX)(BX*1)
+	ADDQ    $+32, BX
+	JMP     next97
+
+done98:
+	ADDQ  $+32, DX
+	TESTQ DX, DX
+	JEQ   end99
+	LEAQ  (CX)(BX*1), DI
+	MOVQ  DX, CX
+
+byte100:
+	MOVB    -1(DI)(CX*1), SI
+	MOVB    SI, -1(SP)(CX*1)
+	DECQ    CX
+	JNE     byte100
+	VMOVUPS (SP), Y1
+	VPADDB  Y0, Y1, Y0
+	VMOVUPS Y0, 32(SP)
+	LEAQ    (AX)(BX*1), AX
+	MOVQ    DX, CX
+
+byte101:
+	MOVB 31(SP)(CX*1), DL
+	MOVB DL, -1(AX)(CX*1)
+	DECQ CX
+	JNE  byte101
+
+end99:
+	VZEROUPPER
+	RET
+
+// func add8VVAVX512(dst *byte, x *byte, y *byte, n int)
+// Requires: AVX, AVX512BW, AVX512F, BMI2
+TEXT ·add8VVAVX512(SB), NOSPLIT, $0-32
+	MOVQ dst+0(FP), AX
+	MOVQ x+8(FP), CX
+	MOVQ y+16(FP), DX
+	MOVQ n+24(FP), BX
+	XORQ SI, SI
+
+next80:
+	SUBQ    $+128, BX
+	JLT     done81
+	VMOVUPS (CX)(SI*1), Z0
+	VMOVUPS (DX)(SI*1), Z1
+	VPADDB  Z1, Z0, Z0
+	VMOVUPS Z0, (AX)(SI*1)
+	VMOVUPS 64(CX)(SI*1), Z0
+	VMOVUPS 64(DX)(SI*1), Z1
+	VPADDB  Z1, Z0, Z0
+	VMOVUPS Z0, 64(AX)(SI*1)
+	ADDQ    $+128, SI
+	JMP     next80
+
+done81:
+	ADDQ $+128, BX
+
+next82:
+	SUBQ    $+64, BX
+	JLT     done83
+	VMOVUPS (CX)(SI*1), Z0
+	VMOVUPS (DX)(SI*1), Z1
+	VPADDB  Z1, Z0, Z0
+	VMOVUPS Z0, (AX)(SI*1)
+	ADDQ    $+64, SI
+	JMP     next82
+
+done83:
+	ADDQ       $+64, BX
+	TESTQ      BX, BX
+	JEQ        end84
+	MOVQ       $-1, DI
+	BZHIQ      BX, DI, DI
+	KMOVQ      DI, K1
+	VMOVDQU8.Z (CX)(SI*1), K1, Z0
+	VMOVDQU8.Z (DX)(SI*1), K1, Z1
+	VPADDB     Z1, Z0, Z0
+	VMOVDQU8   Z0, K1, (AX)(SI*1)
+
+end84:
+	VZEROUPPER
+	RET
+
+// func add8VSAVX512(dst *byte, x *byte, y *byte, n int)
+// Requires: AVX, AVX512BW, AVX512F, BMI2
+TEXT ·add8VSAVX512(SB), NOSPLIT, $0-32
+	MOVQ         dst+0(FP), AX
+	MOVQ         x+8(FP), CX
+	MOVQ         y+16(FP), DX
+	VPBROADCASTB (DX), Z0
+	MOVQ         n+24(FP), DX
+	XORQ         BX, BX
+
+next86:
+	SUBQ    $+128, DX
+	JLT     done87
+	VMOVUPS (CX)(BX*1), Z1
+	VPADDB  Z0, Z1, Z1
+	VMOVUPS Z1, (AX)(BX*1)
+	VMOVUPS 64(CX)(BX*1), Z1
+	VPADDB  Z0, Z1, Z1
+	VMOVUPS Z1, 64(AX)(BX*1)
+	ADDQ    $+128, BX
+	JMP     next86
+
+done87:
+	ADDQ $+128, DX
+
+next88:
+	SUBQ    $+64, DX
+	JLT     done89
+	VMOVUPS (CX)(BX*1), Z1
+	VPADDB  Z0, Z1, Z1
+	VMOVUPS Z1, (AX)(BX*1)
+	ADDQ    $+64, BX
+	JMP     next88
+
+done89:
+	ADDQ       $+64, DX
+	TESTQ      DX, DX
+	JEQ        end90
+	MOVQ       $-1, SI
+	BZHIQ      DX, SI, SI
+	KMOVQ      SI, K1
+	VMOVDQU8.Z (CX)(BX*1), K1, Z1
+	VPADDB     Z0, Z1, Z0
+	VMOVDQU8   Z0, K1, (AX)(BX*1)
+
+end90:
+	VZEROUPPER
+	RET
+
+// func add32VVAVX2(dst *byte, x *byte, y *byte, n int)
+// Requires: AVX, AVX2
+TEXT ·add32VVAVX2(SB), NOSPLIT, $0-32
+	MOVQ dst+0(FP), AX
+	MOVQ x+8(FP), CX
+	MOVQ y+16(FP), DX
+	MOVQ n+24(FP), BX
+	XORQ SI, SI
+
+next103:
+	SUBQ    $+16, BX
+	JLT     done104
+	VMOVUPS (CX)(SI*4), Y0
+	VMOVUPS (DX)(SI*4), Y1
+	VPADDD  Y1, Y0, Y0
+	VMOVUPS Y0, (AX)(SI*4)
+	VMOVUPS 32(CX)(SI*4), Y0
+	VMOVUPS 32(DX)(SI*4), Y1
+	VPADDD  Y1, Y0, Y0
+	VMOVUPS Y0, 32(AX)(SI*4)
+	ADDQ    $+16, SI
+	JMP     next103
+
+done104:
+	ADDQ $+16, BX
+
+next105:
+	SUBQ    $+8, BX
+	JLT     done106
+	VMOVUPS (CX)(SI*4), Y0
+	VMOVUPS (DX)(SI*4), Y1
+	VPADDD  Y1, Y0, Y0
+	VMOVUPS Y0, (AX)(SI*4)
+	ADDQ    $+8, SI
+	JMP     next105
+
+done106:
+	ADDQ       $+8, BX
+	TESTQ      BX, BX
+	JEQ        end107
+	LEAQ       tail<>+32(SB), DI
+	XORQ       R8, R8
+	SUBQ       BX, R8
+	VMOVDQU    (DI)(R8*4), Y0
+	VMASKMOVPS (CX)(SI*4), Y0, Y0
+	LEAQ       tail<>+32(SB), CX
+	XORQ       DI, DI
+	SUBQ       BX, DI
+	VMOVDQU    (CX)(DI*4), Y1
+	VMASKMOVPS (DX)(SI*4), Y1, Y1
+	VPADDD     Y1, Y0, Y0
+	LEAQ       tail<>+32(SB), CX
+	XORQ       DX, DX
+	SUBQ       BX, DX
+	VMOVDQU    (CX)(DX*4), Y1
+	VMASKMOVPS Y0, Y1, (AX)(SI*4)
+
+end107:
+	VZEROUPPER
+	RET
+
+// func add32VSAVX2(dst *byte, x *byte, y *byte, n int)
+// Requires: AVX, AVX2
+TEXT ·add32VSAVX2(SB), NOSPLIT, $0-32
+	MOVQ         dst+0(FP), AX
+	MOVQ         x+8(FP), CX
+	MOVQ         y+16(FP), DX
+	VBROADCASTSS (DX), Y0
+	MOVQ         n+24(FP), DX
+	XORQ         BX, BX
+
+next109:
+	SUBQ    $+16, DX
+	JLT     done110
+	VMOVUPS (CX)(BX*4), Y1
+	VPADDD  Y0, Y1, Y1
+	VMOVUPS Y1, (AX)(BX*4)
+	VMOVUPS 32(CX)(BX*4), Y1
+	VPADDD  Y0, Y1, Y1
+	VMOVUPS Y1, 32(AX)(BX*4)
+	ADDQ    $+16, BX
+	JMP     next109
+
+done110:
+	ADDQ $+16, DX
+
+next111:
+	SUBQ    $+8, DX
+	JLT     done112
+	VMOVUPS (CX)(BX*4), Y1
+	VPADDD  Y0, Y1, Y1
+	VMOVUPS Y1, (AX)(BX*4)
+	ADDQ    $+8, BX
+	JMP     next111
+
+done112:
+	ADDQ       $+8, DX
+	TESTQ      DX, DX
+	JEQ        end113
+	LEAQ       tail<>+32(SB), SI
+	XORQ       DI, DI
+	SUBQ       DX, DI
+	VMOVDQU    (SI)(DI*4), Y1
+	VMASKMOVPS (CX)(BX*4), Y1, Y1
+	VPADDD     Y0, Y1, Y0
+	LEAQ       tail<>+32(SB), CX
+	XORQ       SI, SI
+	SUBQ       DX, SI
+	VMOVDQU    (CX)(SI*4), Y1
+	VMASKMOVPS Y0, Y1, (AX)(BX*4)
+
+end113:
+	VZEROUPPER
+	RET
+
+// func add32VVAVX512(dst *byte, x *byte, y *byte, n int)
+// Requires: AVX, AVX512BW, AVX512F, BMI2
+TEXT ·add32VVAVX512(SB), NOSPLIT, $0-32
+	MOVQ dst+0(FP), AX
+	MOVQ x+8(FP), CX
+	MOVQ y+16(FP), DX
+	MOVQ n+24(FP), BX
+	XORQ SI, SI
+
+next92:
+	SUBQ    $+32, BX
+	JLT     done93
+	VMOVUPS (CX)(SI*4), Z0
+	VMOVUPS (DX)(SI*4), Z1
+	VPADDD  Z1, Z0, Z0
+	VMOVUPS Z0, (AX)(SI*4)
+	VMOVUPS 64(CX)(SI*4), Z0
+	VMOVUPS 64(DX)(SI*4), Z1
+	VPADDD  Z1, Z0, Z0
+	VMOVUPS Z0, 64(AX)(SI*4)
+	ADDQ    $+32, SI
+	JMP     next92
+
+done93:
+	ADDQ $+32, BX
+
+next94:
+	SUBQ    $+16, BX
+	JLT     done95
+	VMOVUPS (CX)(SI*4), Z0
+	VMOVUPS (DX)(SI*4), Z1
+	VPADDD  Z1, Z0, Z0
+	VMOVUPS Z0, (AX)(SI*4)
+	ADDQ    $+16, SI
+	JMP     next94
+
+done95:
+	ADDQ      $+16, BX
+	TESTQ     BX, BX
+	JEQ       end96
+	MOVQ      $-1, DI
+	BZHIQ     BX, DI, DI
+	KMOVQ     DI, K1
+	VMOVUPS.Z (CX)(SI*4), K1, Z0
+	VMOVUPS.Z (DX)(SI*4), K1, Z1
+	VPADDD    Z1, Z0, Z0
+	VMOVUPS   Z0, K1, (AX)(SI*4)
+
+end96:
+	VZEROUPPER
+	RET
+
+// func add32VSAVX512(dst *byte, x *byte, y *byte, n int)
+// Requires: AVX, AVX512BW, AVX512F, BMI2
+TEXT ·add32VSAVX512(SB), NOSPLIT, $0-32
+	MOVQ         dst+0(FP), AX
+	MOVQ         x+8(FP), CX
+	MOVQ         y+16(FP), DX
+	VBROADCASTSS (DX), Z0
+	MOVQ         n+24(FP), DX
+	XORQ         BX, BX
+
+next98:
+	SUBQ    $+32, DX
+	JLT     done99
+	VMOVUPS (CX)(BX*4), Z1
+	VPADDD  Z0, Z1, Z1
+	VMOVUPS Z1, (AX)(BX*4)
+	VMOVUPS 64(CX)(BX*4), Z1
+	VPADDD  Z0, Z1, Z1
+	VMOVUPS Z1, 64(AX)(BX*4)
+	ADDQ    $+32, BX
+	JMP     next98
+
+done99:
+	ADDQ $+32, DX
+
+next100:
+	SUBQ    $+16, DX
+	JLT     done101
+	VMOVUPS (CX)(BX*4), Z1
+	VPADDD  Z0, Z1, Z1
+	VMOVUPS Z1, (AX)(BX*4)
+	ADDQ    $+16, BX
+	JMP     next100
+
+done101:
+	ADDQ      $+16, DX
+	TESTQ     DX, DX
+	JEQ       end102
+	MOVQ      $-1, SI
+	BZHIQ     DX, SI, SI
+	KMOVQ     SI, K1
+	VMOVUPS.Z (CX)(BX*4), K1, Z1
+	VPADDD    Z0, Z1, Z0
+	VMOVUPS   Z0, K1, (AX)(BX*4)
+
 end102:
 	VZEROUPPER
 	RET
 
-// func addU8VVAVX2(dst *byte, x *byte, y *byte, n int)
+// func add64VVAVX2(dst *byte, x *byte, y *byte, n int)
 // Requires: AVX, AVX2
-TEXT ·addU8VVAVX2(SB), NOSPLIT, $96-32
+TEXT ·add64VVAVX2(SB), NOSPLIT, $0-32
 	MOVQ dst+0(FP), AX
 	MOVQ x+8(FP), CX
 	MOVQ y+16(FP), DX
 	MOVQ n+24(FP), BX
 	XORQ SI, SI
 
-next114:
-	SUBQ    $+128, BX
-	JLT     done115
-	VMOVUPS (CX)(SI*1), Y0
-	VMOVUPS (DX)(SI*1), Y1
-	VPADDB  Y1, Y0, Y0
-	VMOVUPS Y0, (AX)(SI*1)
-	VMOVUPS 32(CX)(SI*1), Y0
-	VMOVUPS 32(DX)(SI*1), Y1
-	VPADDB  Y1, Y0, Y0
-	VMOVUPS Y0, 32(AX)(SI*1)
-	VMOVUPS 64(CX)(SI*1), Y0
-	VMOVUPS 64(DX)(SI*1), Y1
-	VPADDB  Y1, Y0, Y0
-	VMOVUPS Y0, 64(AX)(SI*1)
-	VMOVUPS 96(CX)(SI*1), Y0
-	VMOVUPS 96(DX)(SI*1), Y1
-	VPADDB  Y1, Y0, Y0
-	VMOVUPS Y0, 96(AX)(SI*1)
-	ADDQ    $+128, SI
-	JMP     next114
-
-done115:
-	ADDQ $+128, BX
-
-next116:
-	SUBQ    $+32, BX
-	JLT     done117
-	VMOVUPS (CX)(SI*1), Y0
-	VMOVUPS (DX)(SI*1), Y1
-	VPADDB  Y1, Y0, Y0
-	VMOVUPS Y0, (AX)(SI*1)
-	ADDQ    $+32, SI
-	JMP     next116
-
-done117:
-	ADDQ  $+32, BX
-	TESTQ BX, BX
-	JEQ   end118
-	LEAQ  (CX)(SI*1), R8
-	MOVQ  BX, CX
-
-byte119:
-	MOVB    -1(R8)(CX*1), DI
-	MOVB    DI, -1(SP)(CX*1)
-	DECQ    CX
-	JNE     byte119
-	VMOVUPS (SP), Y0
-	LEAQ    (DX)(SI*1), DI
-	MOVQ    BX, CX
-
-byte120:
-	MOVB    -1(DI)(CX*1), DL
-	MOVB    DL, 31(SP)(CX*1)
-	DECQ    CX
-	JNE     byte120
-	VMOVUPS 32(SP), Y1
-	VPADDB  Y1, Y0, Y0
-	VMOVUPS Y0, 64(SP)
-	LEAQ    (AX)(SI*1), AX
-	MOVQ    BX, CX
-
-byte121:
-	MOVB 63(SP)(CX*1), DL
-	MOVB DL, -1(AX)(CX*1)
-	DECQ CX
-	JNE  byte121
-
-end118:
-	VZEROUPPER
-	RET
-
-// func addU8VSAVX2(dst *byte, x *byte, y *byte, n int)
-// Requires: AVX, AVX2
-TEXT ·addU8VSAVX2(SB), NOSPLIT, $64-32
-	MOVQ         dst+0(FP), AX
-	MOVQ         x+8(FP), CX
-	MOVQ         y+16(FP), DX
-	VPBROADCASTB (DX), Y0
-	MOVQ         n+24(FP), DX
-	XORQ         BX, BX
-
-next123:
-	SUBQ    $+128, DX
-	JLT     done124
-	VMOVUPS (CX)(BX*1), Y1
-	VPADDB  Y0, Y1, Y1
-	VMOVUPS Y1, (AX)(BX*1)
-	VMOVUPS 32(CX)(BX*1), Y1
-	VPADDB  Y0, Y1, Y1
-	VMOVUPS Y1, 32(AX)(BX*1)
-	VMOVUPS 64(CX)(BX*1), Y1
-	VPADDB  Y0, Y1, Y1
-	VMOVUPS Y1, 64(AX)(BX*1)
-	VMOVUPS 96(CX)(BX*1), Y1
-	VPADDB  Y0, Y1, Y1
-	VMOVUPS Y1, 96(AX)(BX*1)
-	ADDQ    $+128, BX
-	JMP     next123
-
-done124:
-	ADDQ $+128, DX
-
-next125:
-	SUBQ    $+32, DX
-	JLT     done126
-	VMOVUPS (CX)(BX*1), Y1
-	VPADDB  Y0, Y1, Y1
-	VMOVUPS Y1, (AX)(BX*1)
-	ADDQ    $+32, BX
-	JMP     next125
-
-done126:
-	ADDQ  $+32, DX
-	TESTQ DX, DX
-	JEQ   end127
-	LEAQ  (CX)(BX*1), DI
-	MOVQ  DX, CX
-
-byte128:
-	MOVB    -1(DI)(CX*1), SI
-	MOVB    SI, -1(SP)(CX*1)
-	DECQ    CX
-	JNE     byte128
-	VMOVUPS (SP), Y1
-	VPADDB  Y0, Y1, Y0
-	VMOVUPS Y0, 32(SP)
-	LEAQ    (AX)(BX*1), AX
-	MOVQ    DX, CX
-
-byte129:
-	MOVB 31(SP)(CX*1), DL
-	MOVB DL, -1(AX)(CX*1)
-	DECQ CX
-	JNE  byte129
-
-end127:
-	VZEROUPPER
-	RET
-
-// func addU8VVAVX512(dst *byte, x *byte, y *byte, n int)
-// Requires: AVX, AVX512BW, AVX512F, BMI2
-TEXT ·addU8VVAVX512(SB), NOSPLIT, $0-32
-	MOVQ dst+0(FP), AX
-	MOVQ x+8(FP), CX
-	MOVQ y+16(FP), DX
-	MOVQ n+24(FP), BX
-	XORQ SI, SI
-
-next104:
-	SUBQ    $+256, BX
-	JLT     done105
-	VMOVUPS (CX)(SI*1), Z0
-	VMOVUPS (DX)(SI*1), Z1
-	VPADDB  Z1, Z0, Z0
-	VMOVUPS Z0, (AX)(SI*1)
-	VMOVUPS 64(CX)(SI*1), Z0
-	VMOVUPS 64(DX)(SI*1), Z1
-	VPADDB  Z1, Z0, Z0
-	VMOVUPS Z0, 64(AX)(SI*1)
-	VMOVUPS 128(CX)(SI*1), Z0
-	VMOVUPS 128(DX)(SI*1), Z1
-	VPADDB  Z1, Z0, Z0
-	VMOVUPS Z0, 128(AX)(SI*1)
-	VMOVUPS 192(CX)(SI*1), Z0
-	VMOVUPS 192(DX)(SI*1), Z1
-	VPADDB  Z1, Z0, Z0
-	VMOVUPS Z0, 192(AX)(SI*1)
-	ADDQ    $+256, SI
-	JMP     next104
-
-done105:
-	ADDQ $+256, BX
-
-next106:
-	SUBQ    $+64, BX
-	JLT     done107
-	VMOVUPS (CX)(SI*1), Z0
-	VMOVUPS (DX)(SI*1), Z1
-	VPADDB  Z1, Z0, Z0
-	VMOVUPS Z0, (AX)(SI*1)
-	ADDQ    $+64, SI
-	JMP     next106
-
-done107:
-	ADDQ       $+64, BX
-	TESTQ      BX, BX
-	JEQ        end108
-	MOVQ       $-1, DI
-	BZHIQ      BX, DI, DI
-	KMOVQ      DI, K1
-	VMOVDQU8.Z (CX)(SI*1), K1, Z0
-	VMOVDQU8.Z (DX)(SI*1), K1, Z1
-	VPADDB     Z1, Z0, Z0
-	VMOVDQU8   Z0, K1, (AX)(SI*1)
-
-end108:
-	VZEROUPPER
-	RET
-
-// func addU8VSAVX512(dst *byte, x *byte, y *byte, n int)
-// Requires: AVX, AVX512BW, AVX512F, BMI2
-TEXT ·addU8VSAVX512(SB), NOSPLIT, $0-32
-	MOVQ         dst+0(FP), AX
-	MOVQ         x+8(FP), CX
-	MOVQ         y+16(FP), DX
-	VPBROADCASTB (DX), Z0
-	MOVQ         n+24(FP), DX
-	XORQ         BX, BX
-
-next110:
-	SUBQ    $+256, DX
-	JLT     done111
-	VMOVUPS (CX)(BX*1), Z1
-	VPADDB  Z0, Z1, Z1
-	VMOVUPS Z1, (AX)(BX*1)
-	VMOVUPS 64(CX)(BX*1), Z1
-	VPADDB  Z0, Z1, Z1
-	VMOVUPS Z1, 64(AX)(BX*1)
-	VMOVUPS 128(CX)(BX*1), Z1
-	VPADDB  Z0, Z1, Z1
-	VMOVUPS Z1, 128(AX)(BX*1)
-	VMOVUPS 192(CX)(BX*1), Z1
-	VPADDB  Z0, Z1, Z1
-	VMOVUPS Z1, 192(AX)(BX*1)
-	ADDQ    $+256, BX
-	JMP     next110
-
-done111:
-	ADDQ $+256, DX
-
-next112:
-	SUBQ    $+64, DX
-	JLT     done113
-	VMOVUPS (CX)(BX*1), Z1
-	VPADDB  Z0, Z1, Z1
-	VMOVUPS Z1, (AX)(BX*1)
-	ADDQ    $+64, BX
-	JMP     next112
-
-done113:
-	ADDQ       $+64, DX
-	TESTQ      DX, DX
-	JEQ        end114
-	MOVQ       $-1, SI
-	BZHIQ      DX, SI, SI
-	KMOVQ      SI, K1
-	VMOVDQU8.Z (CX)(BX*1), K1, Z1
-	VPADDB     Z0, Z1, Z0
-	VMOVDQU8   Z0, K1, (AX)(BX*1)
-
-end114:
-	VZEROUPPER
-	RET
-
-// func addI8VVAVX2(dst *byte, x *byte, y *byte, n int)
-// Requires: AVX, AVX2
-TEXT ·addI8VVAVX2(SB), NOSPLIT, $96-32
-	MOVQ dst+0(FP), AX
-	MOVQ x+8(FP), CX
-	MOVQ y+16(FP), DX
-	MOVQ n+24(FP), BX
-	XORQ SI, SI
-
-next131:
-	SUBQ    $+128, BX
-	JLT     done132
-	VMOVUPS (CX)(SI*1), Y0
-	VMOVUPS (DX)(SI*1), Y1
-	VPADDB  Y1, Y0, Y0
-	VMOVUPS Y0, (AX)(SI*1)
-	VMOVUPS 32(CX)(SI*1), Y0
-	VMOVUPS 32(DX)(SI*1), Y1
-	VPADDB  Y1, Y0, Y0
-	VMOVUPS Y0, 32(AX)(SI*1)
-	VMOVUPS 64(CX)(SI*1), Y0
-	VMOVUPS 64(DX)(SI*1), Y1
-	VPADDB  Y1, Y0, Y0
-	VMOVUPS Y0, 64(AX)(SI*1)
-	VMOVUPS 96(CX)(SI*1), Y0
-	VMOVUPS 96(DX)(SI*1), Y1
-	VPADDB  Y1, Y0, Y0
-	VMOVUPS Y0, 96(AX)(SI*1)
-	ADDQ    $+128, SI
-	JMP     next131
-
-done132:
-	ADDQ $+128, BX
-
-next133:
-	SUBQ    $+32, BX
-	JLT     done134
-	VMOVUPS (CX)(SI*1), Y0
-	VMOVUPS (DX)(SI*1), Y1
-	VPADDB  Y1, Y0, Y0
-	VMOVUPS Y0, (AX)(SI*1)
-	ADDQ    $+32, SI
-	JMP     next133
-
-done134:
-	ADDQ  $+32, BX
-	TESTQ BX, BX
-	JEQ   end135
-	LEAQ  (CX)(SI*1), R8
-	MOVQ  BX, CX
-
-byte136:
-	MOVB    -1(R8)(CX*1), DI
-	MOVB    DI, -1(SP)(CX*1)
-	DECQ    CX
-	JNE     byte136
-	VMOVUPS (SP), Y0
-	LEAQ    (DX)(SI*1), DI
-	MOVQ    BX, CX
-
-byte137:
-	MOVB    -1(DI)(CX*1), DL
-	MOVB    DL, 31(SP)(CX*1)
-	DECQ    CX
-	JNE     byte137
-	VMOVUPS 32(SP), Y1
-	VPADDB  Y1, Y0, Y0
-	VMOVUPS Y0, 64(SP)
-	LEAQ    (AX)(SI*1), AX
-	MOVQ    BX, CX
-
-byte138:
-	MOVB 63(SP)(CX*1), DL
-	MOVB DL, -1(AX)(CX*1)
-	DECQ CX
-	JNE  byte138
-
-end135:
-	VZEROUPPER
-	RET
-
-// func addI8VSAVX2(dst *byte, x *byte, y *byte, n int)
-// Requires: AVX, AVX2
-TEXT ·addI8VSAVX2(SB), NOSPLIT, $64-32
-	MOVQ         dst+0(FP), AX
-	MOVQ         x+8(FP), CX
-	MOVQ         y+16(FP), DX
-	VPBROADCASTB (DX), Y0
-	MOVQ         n+24(FP), DX
-	XORQ         BX, BX
-
-next140:
-	SUBQ    $+128, DX
-	JLT     done141
-	VMOVUPS (CX)(BX*1), Y1
-	VPADDB  Y0, Y1, Y1
-	VMOVUPS Y1, (AX)(BX*1)
-	VMOVUPS 32(CX)(BX*1), Y1
-	VPADDB  Y0, Y1, Y1
-	VMOVUPS Y1, 32(AX)(BX*1)
-	VMOVUPS 64(CX)(BX*1), Y1
-	VPADDB  Y0, Y1, Y1
-	VMOVUPS Y1, 64(AX)(BX*1)
-	VMOVUPS 96(CX)(BX*1), Y1
-	VPADDB  Y0, Y1, Y1
-	VMOVUPS Y1, 96(AX)(BX*1)
-	ADDQ    $+128, BX
-	JMP     next140
-
-done141:
-	ADDQ $+128, DX
-
-next142:
-	SUBQ    $+32, DX
-	JLT     done143
-	VMOVUPS (CX)(BX*1), Y1
-	VPADDB  Y0, Y1, Y1
-	VMOVUPS Y1, (AX)(BX*1)
-	ADDQ    $+32, BX
-	JMP     next142
-
-done143:
-	ADDQ  $+32, DX
-	TESTQ DX, DX
-	JEQ   end144
-	LEAQ  (CX)(BX*1), DI
-	MOVQ  DX, CX
-
-byte145:
-	MOVB    -1(DI)(CX*1), SI
-	MOVB    SI, -1(SP)(CX*1)
-	DECQ    CX
-	JNE     byte145
-	VMOVUPS (SP), Y1
-	VPADDB  Y0, Y1, Y0
-	VMOVUPS Y0, 32(SP)
-	LEAQ    (AX)(BX*1), AX
-	MOVQ    DX, CX
-
-byte146:
-	MOVB 31(SP)(CX*1), DL
-	MOVB DL, -1(AX)(CX*1)
-	DECQ CX
-	JNE  byte146
-
-end144:
-	VZEROUPPER
-	RET
-
-// func addI8VVAVX512(dst *byte, x *byte, y *byte, n int)
-// Requires: AVX, AVX512BW, AVX512F, BMI2
-TEXT ·addI8VVAVX512(SB), NOSPLIT, $0-32
-	MOVQ dst+0(FP), AX
-	MOVQ x+8(FP), CX
-	MOVQ y+16(FP), DX
-	MOVQ n+24(FP), BX
-	XORQ SI, SI
-
-next116:
-	SUBQ    $+256, BX
-	JLT     done117
-	VMOVUPS (CX)(SI*1), Z0
-	VMOVUPS (DX)(SI*1), Z1
-	VPADDB  Z1, Z0, Z0
-	VMOVUPS Z0, (AX)(SI*1)
-	VMOVUPS 64(CX)(SI*1), Z0
-	VMOVUPS 64(DX)(SI*1), Z1
-	VPADDB  Z1, Z0, Z0
-	VMOVUPS Z0, 64(AX)(SI*1)
-	VMOVUPS 128(CX)(SI*1), Z0
-	VMOVUPS 128(DX)(SI*1), Z1
-	VPADDB  Z1, Z0, Z0
-	VMOVUPS Z0, 128(AX)(SI*1)
-	VMOVUPS 192(CX)(SI*1), Z0
-	VMOVUPS 192(DX)(SI*1), Z1
-	VPADDB  Z1, Z0, Z0
-	VMOVUPS Z0, 192(AX)(SI*1)
-	ADDQ    $+256, SI
-	JMP     next116
-
-done117:
-	ADDQ $+256, BX
-
-next118:
-	SUBQ    $+64, BX
-	JLT     done119
-	VMOVUPS (CX)(SI*1), Z0
-	VMOVUPS (DX)(SI*1), Z1
-	VPADDB  Z1, Z0, Z0
-	VMOVUPS Z0, (AX)(SI*1)
-	ADDQ    $+64, SI
-	JMP     next118
-
-done119:
-	ADDQ       $+64, BX
-	TESTQ      BX, BX
-	JEQ        end120
-	MOVQ       $-1, DI
-	BZHIQ      BX, DI, DI
-	KMOVQ      DI, K1
-	VMOVDQU8.Z (CX)(SI*1), K1, Z0
-	VMOVDQU8.Z (DX)(SI*1), K1, Z1
-	VPADDB     Z1, Z0, Z0
-	VMOVDQU8   Z0, K1, (AX)(SI*1)
-
-end120:
-	VZEROUPPER
-	RET
-
-// func addI8VSAVX512(dst *byte, x *byte, y *byte, n int)
-// Requires: AVX, AVX512BW, AVX512F, BMI2
-TEXT ·addI8VSAVX512(SB), NOSPLIT, $0-32
-	MOVQ         dst+0(FP), AX
-	MOVQ         x+8(FP), CX
-	MOVQ         y+16(FP), DX
-	VPBROADCASTB (DX), Z0
-	MOVQ         n+24(FP), DX
-	XORQ         BX, BX
-
-next122:
-	SUBQ    $+256, DX
-	JLT     done123
-	VMOVUPS (CX)(BX*1), Z1
-	VPADDB  Z0, Z1, Z1
-	VMOVUPS Z1, (AX)(BX*1)
-	VMOVUPS 64(CX)(BX*1), Z1
-	VPADDB  Z0, Z1, Z1
-	VMOVUPS Z1, 64(AX)(BX*1)
-	VMOVUPS 128(CX)(BX*1), Z1
-	VPADDB  Z0, Z1, Z1
-	VMOVUPS Z1, 128(AX)(BX*1)
-	VMOVUPS 192(CX)(BX*1), Z1
-	VPADDB  Z0, Z1, Z1
-	VMOVUPS Z1, 192(AX)(BX*1)
-	ADDQ    $+256, BX
-	JMP     next122
-
-done123:
-	ADDQ $+256, DX
-
-next124:
-	SUBQ    $+64, DX
-	JLT     done125
-	VMOVUPS (CX)(BX*1), Z1
-	VPADDB  Z0, Z1, Z1
-	VMOVUPS Z1, (AX)(BX*1)
-	ADDQ    $+64, BX
-	JMP     next124
-
-done125:
-	ADDQ       $+64, DX
-	TESTQ      DX, DX
-	JEQ        end126
-	MOVQ       $-1, SI
-	BZHIQ      DX, SI, SI
-	KMOVQ      SI, K1
-	VMOVDQU8.Z (CX)(BX*1), K1, Z1
-	VPADDB     Z0, Z1, Z0
-	VMOVDQU8   Z0, K1, (AX)(BX*1)
-
-end126:
-	VZEROUPPER
-	RET
-
-// func addI32VVAVX2(dst *byte, x *byte, y *byte, n int)
-// Requires: AVX, AVX2
-TEXT ·addI32VVAVX2(SB), NOSPLIT, $0-32
-	MOVQ dst+0(FP), AX
-	MOVQ x+8(FP), CX
-	MOVQ y+16(FP), DX
-	MOVQ n+24(FP), BX
-	XORQ SI, SI
-
-next148:
-	SUBQ    $+32, BX
-	JLT     done149
-	VMOVUPS (CX)(SI*4), Y0
-	VMOVUPS (DX)(SI*4), Y1
-	VPADDD  Y1, Y0, Y0
-	VMOVUPS Y0, (AX)(SI*4)
-	VMOVUPS 32(CX)(SI*4), Y0
-	VMOVUPS 32(DX)(SI*4), Y1
-	VPADDD  Y1, Y0, Y0
-	VMOVUPS Y0, 32(AX)(SI*4)
-	VMOVUPS 64(CX)(SI*4), Y0
-	VMOVUPS 64(DX)(SI*4), Y1
-	VPADDD  Y1, Y0, Y0
-	VMOVUPS Y0, 64(AX)(SI*4)
-	VMOVUPS 96(CX)(SI*4), Y0
-	VMOVUPS 96(DX)(SI*4), Y1
-	VPADDD  Y1, Y0, Y0
-	VMOVUPS Y0, 96(AX)(SI*4)
-	ADDQ    $+32, SI
-	JMP     next148
-
-done149:
-	ADDQ $+32, BX
-
-next150:
+next115:
 	SUBQ    $+8, BX
-	JLT     done151
-	VMOVUPS (CX)(SI*4), Y0
-	VMOVUPS (DX)(SI*4), Y1
-	VPADDD  Y1, Y0, Y0
-	VMOVUPS Y0, (AX)(SI*4)
-	ADDQ    $+8, SI
-	JMP     next150
-
-done151:
-	ADDQ       $+8, BX
-	TESTQ      BX, BX
-	JEQ        end152
-	LEAQ       tail<>+32(SB), DI
-	XORQ       R8, R8
-	SUBQ       BX, R8
-	VMOVDQU    (DI)(R8*4), Y0
-	VMASKMOVPS (CX)(SI*4), Y0, Y0
-	LEAQ       tail<>+32(SB), CX
-	XORQ       DI, DI
-	SUBQ       BX, DI
-	VMOVDQU    (CX)(DI*4), Y1
-	VMASKMOVPS (DX)(SI*4), Y1, Y1
-	VPADDD     Y1, Y0, Y0
-	LEAQ       tail<>+32(SB), CX
-	XORQ       DX, DX
-	SUBQ       BX, DX
-	VMOVDQU    (CX)(DX*4), Y1
-	VMASKMOVPS Y0, Y1, (AX)(SI*4)
-
-end152:
-	VZEROUPPER
-	RET
-
-// func addI32VSAVX2(dst *byte, x *byte, y *byte, n int)
-// Requires: AVX, AVX2
-TEXT ·addI32VSAVX2(SB), NOSPLIT, $0-32
-	MOVQ         dst+0(FP), AX
-	MOVQ         x+8(FP), CX
-	MOVQ         y+16(FP), DX
-	VBROADCASTSS (DX), Y0
-	MOVQ         n+24(FP), DX
-	XORQ         BX, BX
-
-next154:
-	SUBQ    $+32, DX
-	JLT     done155
-	VMOVUPS (CX)(BX*4), Y1
-	VPADDD  Y0, Y1, Y1
-	VMOVUPS Y1, (AX)(BX*4)
-	VMOVUPS 32(CX)(BX*4), Y1
-	VPADDD  Y0, Y1, Y1
-	VMOVUPS Y1, 32(AX)(BX*4)
-	VMOVUPS 64(CX)(BX*4), Y1
-	VPADDD  Y0, Y1, Y1
-	VMOVUPS Y1, 64(AX)(BX*4)
-	VMOVUPS 96(CX)(BX*4), Y1
-	VPADDD  Y0, Y1, Y1
-	VMOVUPS Y1, 96(AX)(BX*4)
-	ADDQ    $+32, BX
-	JMP     next154
-
-done155:
-	ADDQ $+32, DX
-
-next156:
-	SUBQ    $+8, DX
-	JLT     done157
-	VMOVUPS (CX)(BX*4), Y1
-	VPADDD  Y0, Y1, Y1
-	VMOVUPS Y1, (AX)(BX*4)
-	ADDQ    $+8, BX
-	JMP     next156
-
-done157:
-	ADDQ       $+8, DX
-	TESTQ      DX, DX
-	JEQ        end158
-	LEAQ       tail<>+32(SB), SI
-	XORQ       DI, DI
-	SUBQ       DX, DI
-	VMOVDQU    (SI)(DI*4), Y1
-	VMASKMOVPS (CX)(BX*4), Y1, Y1
-	VPADDD     Y0, Y1, Y0
-	LEAQ       tail<>+32(SB), CX
-	XORQ       SI, SI
-	SUBQ       DX, SI
-	VMOVDQU    (CX)(SI*4), Y1
-	VMASKMOVPS Y0, Y1, (AX)(BX*4)
-
-end158:
-	VZEROUPPER
-	RET
-
-// func addI32VVAVX512(dst *byte, x *byte, y *byte, n int)
-// Requires: AVX, AVX512BW, AVX512F, BMI2
-TEXT ·addI32VVAVX512(SB), NOSPLIT, $0-32
-	MOVQ dst+0(FP), AX
-	MOVQ x+8(FP), CX
-	MOVQ y+16(FP), DX
-	MOVQ n+24(FP), BX
-	XORQ SI, SI
-
-next128:
-	SUBQ    $+64, BX
-	JLT     done129
-	VMOVUPS (CX)(SI*4), Z0
-	VMOVUPS (DX)(SI*4), Z1
-	VPADDD  Z1, Z0, Z0
-	VMOVUPS Z0, (AX)(SI*4)
-	VMOVUPS 64(CX)(SI*4), Z0
-	VMOVUPS 64(DX)(SI*4), Z1
-	VPADDD  Z1, Z0, Z0
-	VMOVUPS Z0, 64(AX)(SI*4)
-	VMOVUPS 128(CX)(SI*4), Z0
-	VMOVUPS 128(DX)(SI*4), Z1
-	VPADDD  Z1, Z0, Z0
-	VMOVUPS Z0, 128(AX)(SI*4)
-	VMOVUPS 192(CX)(SI*4), Z0
-	VMOVUPS 192(DX)(SI*4), Z1
-	VPADDD  Z1, Z0, Z0
-	VMOVUPS Z0, 192(AX)(SI*4)
-	ADDQ    $+64, SI
-	JMP     next128
-
-done129:
-	ADDQ $+64, BX
-
-next130:
-	SUBQ    $+16, BX
-	JLT     done131
-	VMOVUPS (CX)(SI*4), Z0
-	VMOVUPS (DX)(SI*4), Z1
-	VPADDD  Z1, Z0, Z0
-	VMOVUPS Z0, (AX)(SI*4)
-	ADDQ    $+16, SI
-	JMP     next130
-
-done131:
-	ADDQ      $+16, BX
-	TESTQ     BX, BX
-	JEQ       end132
-	MOVQ      $-1, DI
-	BZHIQ     BX, DI, DI
-	KMOVQ     DI, K1
-	VMOVUPS.Z (CX)(SI*4), K1, Z0
-	VMOVUPS.Z (DX)(SI*4), K1, Z1
-	VPADDD    Z1, Z0, Z0
-	VMOVUPS   Z0, K1, (AX)(SI*4)
-
-end132:
-	VZEROUPPER
-	RET
-
-// func addI32VSAVX512(dst *byte, x *byte, y *byte, n int)
-// Requires: AVX, AVX512BW, AVX512F, BMI2
-TEXT ·addI32VSAVX512(SB), NOSPLIT, $0-32
-	MOVQ         dst+0(FP), AX
-	MOVQ         x+8(FP), CX
-	MOVQ         y+16(FP), DX
-	VBROADCASTSS (DX), Z0
-	MOVQ         n+24(FP), DX
-	XORQ         BX, BX
-
-next134:
-	SUBQ    $+64, DX
-	JLT     done135
-	VMOVUPS (CX)(BX*4), Z1
-	VPADDD  Z0, Z1, Z1
-	VMOVUPS Z1, (AX)(BX*4)
-	VMOVUPS 64(CX)(BX*4), Z1
-	VPADDD  Z0, Z1, Z1
-	VMOVUPS Z1, 64(AX)(BX*4)
-	VMOVUPS 128(CX)(BX*4), Z1
-	VPADDD  Z0, Z1, Z1
-	VMOVUPS Z1, 128(AX)(BX*4)
-	VMOVUPS 192(CX)(BX*4), Z1
-	VPADDD  Z0, Z1, Z1
-	VMOVUPS Z1, 192(AX)(BX*4)
-	ADDQ    $+64, BX
-	JMP     next134
-
-done135:
-	ADDQ $+64, DX
-
-next136:
-	SUBQ    $+16, DX
-	JLT     done137
-	VMOVUPS (CX)(BX*4), Z1
-	VPADDD  Z0, Z1, Z1
-	VMOVUPS Z1, (AX)(BX*4)
-	ADDQ    $+16, BX
-	JMP     next136
-
-done137:
-	ADDQ      $+16, DX
-	TESTQ     DX, DX
-	JEQ       end138
-	MOVQ      $-1, SI
-	BZHIQ     DX, SI, SI
-	KMOVQ     SI, K1
-	VMOVUPS.Z (CX)(BX*4), K1, Z1
-	VPADDD    Z0, Z1, Z0
-	VMOVUPS   Z0, K1, (AX)(BX*4)
-
-end138:
-	VZEROUPPER
-	RET
-
-// func addU32VVAVX2(dst *byte, x *byte, y *byte, n int)
-// Requires: AVX, AVX2
-TEXT ·addU32VVAVX2(SB), NOSPLIT, $0-32
-	MOVQ dst+0(FP), AX
-	MOVQ x+8(FP), CX
-	MOVQ y+16(FP), DX
-	MOVQ n+24(FP), BX
-	XORQ SI, SI
-
-next160:
-	SUBQ    $+32, BX
-	JLT     done161
-	VMOVUPS (CX)(SI*4), Y0
-	VMOVUPS (DX)(SI*4), Y1
-	VPADDD  Y1, Y0, Y0
-	VMOVUPS Y0, (AX)(SI*4)
-	VMOVUPS 32(CX)(SI*4), Y0
-	VMOVUPS 32(DX)(SI*4), Y1
-	VPADDD  Y1, Y0, Y0
-	VMOVUPS Y0, 32(AX)(SI*4)
-	VMOVUPS 64(CX)(SI*4), Y0
-	VMOVUPS 64(DX)(SI*4), Y1
-	VPADDD  Y1, Y0, Y0
-	VMOVUPS Y0, 64(AX)(SI*4)
-	VMOVUPS 96(CX)(SI*4), Y0
-	VMOVUPS 96(DX)(SI*4), Y1
-	VPADDD  Y1, Y0, Y0
-	VMOVUPS Y0, 96(AX)(SI*4)
-	ADDQ    $+32, SI
-	JMP     next160
-
-done161:
-	ADDQ $+32, BX
-
-next162:
-	SUBQ    $+8, BX
-	JLT     done163
-	VMOVUPS (CX)(SI*4), Y0
-	VMOVUPS (DX)(SI*4), Y1
-	VPADDD  Y1, Y0, Y0
-	VMOVUPS Y0, (AX)(SI*4)
-	ADDQ    $+8, SI
-	JMP     next162
-
-done163:
-	ADDQ       $+8, BX
-	TESTQ      BX, BX
-	JEQ        end164
-	LEAQ       tail<>+32(SB), DI
-	XORQ       R8, R8
-	SUBQ       BX, R8
-	VMOVDQU    (DI)(R8*4), Y0
-	VMASKMOVPS (CX)(SI*4), Y0, Y0
-	LEAQ       tail<>+32(SB), CX
-	XORQ       DI, DI
-	SUBQ       BX, DI
-	VMOVDQU    (CX)(DI*4), Y1
-	VMASKMOVPS (DX)(SI*4), Y1, Y1
-	VPADDD     Y1, Y0, Y0
-	LEAQ       tail<>+32(SB), CX
-	XORQ       DX, DX
-	SUBQ       BX, DX
-	VMOVDQU    (CX)(DX*4), Y1
-	VMASKMOVPS Y0, Y1, (AX)(SI*4)
-
-end164:
-	VZEROUPPER
-	RET
-
-// func addU32VSAVX2(dst *byte, x *byte, y *byte, n int)
-// Requires: AVX, AVX2
-TEXT ·addU32VSAVX2(SB), NOSPLIT, $0-32
-	MOVQ         dst+0(FP), AX
-	MOVQ         x+8(FP), CX
-	MOVQ         y+16(FP), DX
-	VBROADCASTSS (DX), Y0
-	MOVQ         n+24(FP), DX
-	XORQ         BX, BX
-
-next166:
-	SUBQ    $+32, DX
-	JLT     done167
-	VMOVUPS (CX)(BX*4), Y1
-	VPADDD  Y0, Y1, Y1
-	VMOVUPS Y1, (AX)(BX*4)
-	VMOVUPS 32(CX)(BX*4), Y1
-	VPADDD  Y0, Y1, Y1
-	VMOVUPS Y1, 32(AX)(BX*4)
-	VMOVUPS 64(CX)(BX*4), Y1
-	VPADDD  Y0, Y1, Y1
-	VMOVUPS Y1, 64(AX)(BX*4)
-	VMOVUPS 96(CX)(BX*4), Y1
-	VPADDD  Y0, Y1, Y1
-	VMOVUPS Y1, 96(AX)(BX*4)
-	ADDQ    $+32, BX
-	JMP     next166
-
-done167:
-	ADDQ $+32, DX
-
-next168:
-	SUBQ    $+8, DX
-	JLT     done169
-	VMOVUPS (CX)(BX*4), Y1
-	VPADDD  Y0, Y1, Y1
-	VMOVUPS Y1, (AX)(BX*4)
-	ADDQ    $+8, BX
-	JMP     next168
-
-done169:
-	ADDQ       $+8, DX
-	TESTQ      DX, DX
-	JEQ        end170
-	LEAQ       tail<>+32(SB), SI
-	XORQ       DI, DI
-	SUBQ       DX, DI
-	VMOVDQU    (SI)(DI*4), Y1
-	VMASKMOVPS (CX)(BX*4), Y1, Y1
-	VPADDD     Y0, Y1, Y0
-	LEAQ       tail<>+32(SB), CX
-	XORQ       SI, SI
-	SUBQ       DX, SI
-	VMOVDQU    (CX)(SI*4), Y1
-	VMASKMOVPS Y0, Y1, (AX)(BX*4)
-
-end170:
-	VZEROUPPER
-	RET
-
-// func addU32VVAVX512(dst *byte, x *byte, y *byte, n int)
-// Requires: AVX, AVX512BW, AVX512F, BMI2
-TEXT ·addU32VVAVX512(SB), NOSPLIT, $0-32
-	MOVQ dst+0(FP), AX
-	MOVQ x+8(FP), CX
-	MOVQ y+16(FP), DX
-	MOVQ n+24(FP), BX
-	XORQ SI, SI
-
-next140:
-	SUBQ    $+64, BX
-	JLT     done141
-	VMOVUPS (CX)(SI*4), Z0
-	VMOVUPS (DX)(SI*4), Z1
-	VPADDD  Z1, Z0, Z0
-	VMOVUPS Z0, (AX)(SI*4)
-	VMOVUPS 64(CX)(SI*4), Z0
-	VMOVUPS 64(DX)(SI*4), Z1
-	VPADDD  Z1, Z0, Z0
-	VMOVUPS Z0, 64(AX)(SI*4)
-	VMOVUPS 128(CX)(SI*4), Z0
-	VMOVUPS 128(DX)(SI*4), Z1
-	VPADDD  Z1, Z0, Z0
-	VMOVUPS Z0, 128(AX)(SI*4)
-	VMOVUPS 192(CX)(SI*4), Z0
-	VMOVUPS 192(DX)(SI*4), Z1
-	VPADDD  Z1, Z0, Z0
-	VMOVUPS Z0, 192(AX)(SI*4)
-	ADDQ    $+64, SI
-	JMP     next140
-
-done141:
-	ADDQ $+64, BX
-
-next142:
-	SUBQ    $+16, BX
-	JLT     done143
-	VMOVUPS (CX)(SI*4), Z0
-	VMOVUPS (DX)(SI*4), Z1
-	VPADDD  Z1, Z0, Z0
-	VMOVUPS Z0, (AX)(SI*4)
-	ADDQ    $+16, SI
-	JMP     next142
-
-done143:
-	ADDQ      $+16, BX
-	TESTQ     BX, BX
-	JEQ       end144
-	MOVQ      $-1, DI
-	BZHIQ     BX, DI, DI
-	KMOVQ     DI, K1
-	VMOVUPS.Z (CX)(SI*4), K1, Z0
-	VMOVUPS.Z (DX)(SI*4), K1, Z1
-	VPADDD    Z1, Z0, Z0
-	VMOVUPS   Z0, K1, (AX)(SI*4)
-
-end144:
-	VZEROUPPER
-	RET
-
-// func addU32VSAVX512(dst *byte, x *byte, y *byte, n int)
-// Requires: AVX, AVX512BW, AVX512F, BMI2
-TEXT ·addU32VSAVX512(SB), NOSPLIT, $0-32
-	MOVQ         dst+0(FP), AX
-	MOVQ         x+8(FP), CX
-	MOVQ         y+16(FP), DX
-	VBROADCASTSS (DX), Z0
-	MOVQ         n+24(FP), DX
-	XORQ         BX, BX
-
-next146:
-	SUBQ    $+64, DX
-	JLT     done147
-	VMOVUPS (CX)(BX*4), Z1
-	VPADDD  Z0, Z1, Z1
-	VMOVUPS Z1, (AX)(BX*4)
-	VMOVUPS 64(CX)(BX*4), Z1
-	VPADDD  Z0, Z1, Z1
-	VMOVUPS Z1, 64(AX)(BX*4)
-	VMOVUPS 128(CX)(BX*4), Z1
-	VPADDD  Z0, Z1, Z1
-	VMOVUPS Z1, 128(AX)(BX*4)
-	VMOVUPS 192(CX)(BX*4), Z1
-	VPADDD  Z0, Z1, Z1
-	VMOVUPS Z1, 192(AX)(BX*4)
-	ADDQ    $+64, BX
-	JMP     next146
-
-done147:
-	ADDQ $+64, DX
-
-next148:
-	SUBQ    $+16, DX
-	JLT     done149
-	VMOVUPS (CX)(BX*4), Z1
-	VPADDD  Z0, Z1, Z1
-	VMOVUPS Z1, (AX)(BX*4)
-	ADDQ    $+16, BX
-	JMP     next148
-
-done149:
-	ADDQ      $+16, DX
-	TESTQ     DX, DX
-	JEQ       end150
-	MOVQ      $-1, SI
-	BZHIQ     DX, SI, SI
-	KMOVQ     SI, K1
-	VMOVUPS.Z (CX)(BX*4), K1, Z1
-	VPADDD    Z0, Z1, Z0
-	VMOVUPS   Z0, K1, (AX)(BX*4)
-
-end150:
-	VZEROUPPER
-	RET
-
-// func addI64VVAVX2(dst *byte, x *byte, y *byte, n int)
-// Requires: AVX, AVX2
-TEXT ·addI64VVAVX2(SB), NOSPLIT, $0-32
-	MOVQ dst+0(FP), AX
-	MOVQ x+8(FP), CX
-	MOVQ y+16(FP), DX
-	MOVQ n+24(FP), BX
-	XORQ SI, SI
-
-next172:
-	SUBQ    $+16, BX
-	JLT     done173
+	JLT     done116
 	VMOVUPS (CX)(SI*8), Y0
 	VMOVUPS (DX)(SI*8), Y1
 	VPADDQ  Y1, Y0, Y0
@@ -3083,34 +1867,26 @@ next172:
 	VMOVUPS 32(DX)(SI*8), Y1
 	VPADDQ  Y1, Y0, Y0
 	VMOVUPS Y0, 32(AX)(SI*8)
-	VMOVUPS 64(CX)(SI*8), Y0
-	VMOVUPS 64(DX)(SI*8), Y1
-	VPADDQ  Y1, Y0, Y0
-	VMOVUPS Y0, 64(AX)(SI*8)
-	VMOVUPS 96(CX)(SI*8), Y0
-	VMOVUPS 96(DX)(SI*8), Y1
-	VPADDQ  Y1, Y0, Y0
-	VMOVUPS Y0, 96(AX)(SI*8)
-	ADDQ    $+16, SI
-	JMP     next172
+	ADDQ    $+8, SI
+	JMP     next115
 
-done173:
-	ADDQ $+16, BX
+done116:
+	ADDQ $+8, BX
 
-next174:
+next117:
 	SUBQ    $+4, BX
-	JLT     done175
+	JLT     done118
 	VMOVUPS (CX)(SI*8), Y0
 	VMOVUPS (DX)(SI*8), Y1
 	VPADDQ  Y1, Y0, Y0
 	VMOVUPS Y0, (AX)(SI*8)
 	ADDQ    $+4, SI
-	JMP     next174
+	JMP     next117
 
-done175:
+done118:
 	ADDQ       $+4, BX
 	TESTQ      BX, BX
-	JEQ        end176
+	JEQ        end119
 	LEAQ       tail<>+32(SB), DI
 	XORQ       R8, R8
 	SUBQ       BX, R8
@@ -3128,13 +1904,13 @@ done175:
 	VMOVDQU    (CX)(DX*8), Y1
 	VMASKMOVPD Y0, Y1, (AX)(SI*8)
 
-end176:
+end119:
 	VZEROUPPER
 	RET
 
-// func addI64VSAVX2(dst *byte, x *byte, y *byte, n int)
+// func add64VSAVX2(dst *byte, x *byte, y *byte, n int)
 // Requires: AVX, AVX2
-TEXT ·addI64VSAVX2(SB), NOSPLIT, $0-32
+TEXT ·add64VSAVX2(SB), NOSPLIT, $0-32
 	MOVQ         dst+0(FP), AX
 	MOVQ         x+8(FP), CX
 	MOVQ         y+16(FP), DX
@@ -3142,40 +1918,34 @@ TEXT ·addI64VSAVX2(SB), NOSPLIT, $0-32
 	MOVQ         n+24(FP), DX
 	XORQ         BX, BX
 
-next178:
-	SUBQ    $+16, DX
-	JLT     done179
+next121:
+	SUBQ    $+8, DX
+	JLT     done122
 	VMOVUPS (CX)(BX*8), Y1
 	VPADDQ  Y0, Y1, Y1
 	VMOVUPS Y1, (AX)(BX*8)
 	VMOVUPS 32(CX)(BX*8), Y1
 	VPADDQ  Y0, Y1, Y1
 	VMOVUPS Y1, 32(AX)(BX*8)
-	VMOVUPS 64(CX)(BX*8), Y1
-	VPADDQ  Y0, Y1, Y1
-	VMOVUPS Y1, 64(AX)(BX*8)
-	VMOVUPS 96(CX)(BX*8), Y1
-	VPADDQ  Y0, Y1, Y1
-	VMOVUPS Y1, 96(AX)(BX*8)
-	ADDQ    $+16, BX
-	JMP     next178
+	ADDQ    $+8, BX
+	JMP     next121
 
-done179:
-	ADDQ $+16, DX
+done122:
+	ADDQ $+8, DX
 
-next180:
+next123:
 	SUBQ    $+4, DX
-	JLT     done181
+	JLT     done124
 	VMOVUPS (CX)(BX*8), Y1
 	VPADDQ  Y0, Y1, Y1
 	VMOVUPS Y1, (AX)(BX*8)
 	ADDQ    $+4, BX
-	JMP     next180
+	JMP     next123
 
-done181:
+done124:
 	ADDQ       $+4, DX
 	TESTQ      DX, DX
-	JEQ        end182
+	JEQ        end125
 	LEAQ       tail<>+32(SB), SI
 	XORQ       DI, DI
 	SUBQ       DX, DI
@@ -3188,22 +1958,22 @@ done181:
 	VMOVDQU    (CX)(SI*8), Y1
 	VMASKMOVPD Y0, Y1, (AX)(BX*8)
 
-end182:
+end125:
 	VZEROUPPER
 	RET
 
-// func addI64VVAVX512(dst *byte, x *byte, y *byte, n int)
+// func add64VVAVX512(dst *byte, x *byte, y *byte, n int)
 // Requires: AVX, AVX512BW, AVX512F, BMI2
-TEXT ·addI64VVAVX512(SB), NOSPLIT, $0-32
+TEXT ·add64VVAVX512(SB), NOSPLIT, $0-32
 	MOVQ dst+0(FP), AX
 	MOVQ x+8(FP), CX
 	MOVQ y+16(FP), DX
 	MOVQ n+24(FP), BX
 	XORQ SI, SI
 
-next152:
-	SUBQ    $+32, BX
-	JLT     done153
+next104:
+	SUBQ    $+16, BX
+	JLT     done105
 	VMOVUPS (CX)(SI*8), Z0
 	VMOVUPS (DX)(SI*8), Z1
 	VPADDQ  Z1, Z0, Z0
@@ -3212,34 +1982,26 @@ next152:
 	VMOVUPS 64(DX)(SI*8), Z1
 	VPADDQ  Z1, Z0, Z0
 	VMOVUPS Z0, 64(AX)(SI*8)
-	VMOVUPS 128(CX)(SI*8), Z0
-	VMOVUPS 128(DX)(SI*8), Z1
-	VPADDQ  Z1, Z0, Z0
-	VMOVUPS Z0, 128(AX)(SI*8)
-	VMOVUPS 192(CX)(SI*8), Z0
-	VMOVUPS 192(DX)(SI*8), Z1
-	VPADDQ  Z1, Z0, Z0
-	VMOVUPS Z0, 192(AX)(SI*8)
-	ADDQ    $+32, SI
-	JMP     next152
+	ADDQ    $+16, SI
+	JMP     next104
 
-done153:
-	ADDQ $+32, BX
+done105:
+	ADDQ $+16, BX
 
-next154:
+next106:
 	SUBQ    $+8, BX
-	JLT     done155
+	JLT     done107
 	VMOVUPS (CX)(SI*8), Z0
 	VMOVUPS (DX)(SI*8), Z1
 	VPADDQ  Z1, Z0, Z0
 	VMOVUPS Z0, (AX)(SI*8)
 	ADDQ    $+8, SI
-	JMP     next154
+	JMP     next106
 
-done155:
+done107:
 	ADDQ      $+8, BX
 	TESTQ     BX, BX
-	JEQ       end156
+	JEQ       end108
 	MOVQ      $-1, DI
 	BZHIQ     BX, DI, DI
 	KMOVQ     DI, K1
@@ -3248,13 +2010,13 @@ done155:
 	VPADDQ    Z1, Z0, Z0
 	VMOVUPD   Z0, K1, (AX)(SI*8)
 
-end156:
+end108:
 	VZEROUPPER
 	RET
 
-// func addI64VSAVX512(dst *byte, x *byte, y *byte, n int)
+// func add64VSAVX512(dst *byte, x *byte, y *byte, n int)
 // Requires: AVX, AVX512BW, AVX512F, BMI2
-TEXT ·addI64VSAVX512(SB), NOSPLIT, $0-32
+TEXT ·add64VSAVX512(SB), NOSPLIT, $0-32
 	MOVQ         dst+0(FP), AX
 	MOVQ         x+8(FP), CX
 	MOVQ         y+16(FP), DX
@@ -3262,40 +2024,34 @@ TEXT ·addI64VSAVX512(SB), NOSPLIT, $0-32
 	MOVQ         n+24(FP), DX
 	XORQ         BX, BX
 
-next158:
-	SUBQ    $+32, DX
-	JLT     done159
+next110:
+	SUBQ    $+16, DX
+	JLT     done111
 	VMOVUPS (CX)(BX*8), Z1
 	VPADDQ  Z0, Z1, Z1
 	VMOVUPS Z1, (AX)(BX*8)
 	VMOVUPS 64(CX)(BX*8), Z1
 	VPADDQ  Z0, Z1, Z1
 	VMOVUPS Z1, 64(AX)(BX*8)
-	VMOVUPS 128(CX)(BX*8), Z1
-	VPADDQ  Z0, Z1, Z1
-	VMOVUPS Z1, 128(AX)(BX*8)
-	VMOVUPS 192(CX)(BX*8), Z1
-	VPADDQ  Z0, Z1, Z1
-	VMOVUPS Z1, 192(AX)(BX*8)
-	ADDQ    $+32, BX
-	JMP     next158
+	ADDQ    $+16, BX
+	JMP     next110
 
-done159:
-	ADDQ $+32, DX
+done111:
+	ADDQ $+16, DX
 
-next160:
+next112:
 	SUBQ    $+8, DX
-	JLT     done161
+	JLT     done113
 	VMOVUPS (CX)(BX*8), Z1
 	VPADDQ  Z0, Z1, Z1
 	VMOVUPS Z1, (AX)(BX*8)
 	ADDQ    $+8, BX
-	JMP     next160
+	JMP     next112
 
-done161:
+done113:
 	ADDQ      $+8, DX
 	TESTQ     DX, DX
-	JEQ       end162
+	JEQ       end114
 	MOVQ      $-1, SI
 	BZHIQ     DX, SI, SI
 	KMOVQ     SI, K1
@@ -3303,7 +2059,7 @@ done161:
 	VPADDQ    Z0, Z1, Z0
 	VMOVUPD   Z0, K1, (AX)(BX*8)
 
-end162:
+end114:
 	VZEROUPPER
 	RET
 
@@ -3316,9 +2072,9 @@ TEXT ·addF32VVAVX2(SB), NOSPLIT, $0-32
 	MOVQ n+24(FP), BX
 	XORQ SI, SI
 
-next184:
-	SUBQ    $+32, BX
-	JLT     done185
+next127:
+	SUBQ    $+16, BX
+	JLT     done128
 	VMOVUPS (CX)(SI*4), Y0
 	VMOVUPS (DX)(SI*4), Y1
 	VADDPS  Y1, Y0, Y0
@@ -3327,34 +2083,26 @@ next184:
 	VMOVUPS 32(DX)(SI*4), Y1
 	VADDPS  Y1, Y0, Y0
 	VMOVUPS Y0, 32(AX)(SI*4)
-	VMOVUPS 64(CX)(SI*4), Y0
-	VMOVUPS 64(DX)(SI*4), Y1
-	VADDPS  Y1, Y0, Y0
-	VMOVUPS Y0, 64(AX)(SI*4)
-	VMOVUPS 96(CX)(SI*4), Y0
-	VMOVUPS 96(DX)(SI*4), Y1
-	VADDPS  Y1, Y0, Y0
-	VMOVUPS Y0, 96(AX)(SI*4)
-	ADDQ    $+32, SI
-	JMP     next184
+	ADDQ    $+16, SI
+	JMP     next127
 
-done185:
-	ADDQ $+32, BX
+done128:
+	ADDQ $+16, BX
 
-next186:
+next129:
 	SUBQ    $+8, BX
-	JLT     done187
+	JLT     done130
 	VMOVUPS (CX)(SI*4), Y0
 	VMOVUPS (DX)(SI*4), Y1
 	VADDPS  Y1, Y0, Y0
 	VMOVUPS Y0, (AX)(SI*4)
 	ADDQ    $+8, SI
-	JMP     next186
+	JMP     next129
 
-done187:
+done130:
 	ADDQ       $+8, BX
 	TESTQ      BX, BX
-	JEQ        end188
+	JEQ        end131
 	LEAQ       tail<>+32(SB), DI
 	XORQ       R8, R8
 	SUBQ       BX, R8
@@ -3372,7 +2120,7 @@ done187:
 	VMOVDQU    (CX)(DX*4), Y1
 	VMASKMOVPS Y0, Y1, (AX)(SI*4)
 
-end188:
+end131:
 	VZEROUPPER
 	RET
 
@@ -3386,40 +2134,34 @@ TEXT ·addF32VSAVX2(SB), NOSPLIT, $0-32
 	MOVQ         n+24(FP), DX
 	XORQ         BX, BX
 
-next190:
-	SUBQ    $+32, DX
-	JLT     done191
+next133:
+	SUBQ    $+16, DX
+	JLT     done134
 	VMOVUPS (CX)(BX*4), Y1
 	VADDPS  Y0, Y1, Y1
 	VMOVUPS Y1, (AX)(BX*4)
 	VMOVUPS 32(CX)(BX*4), Y1
 	VADDPS  Y0, Y1, Y1
 	VMOVUPS Y1, 32(AX)(BX*4)
-	VMOVUPS 64(CX)(BX*4), Y1
-	VADDPS  Y0, Y1, Y1
-	VMOVUPS Y1, 64(AX)(BX*4)
-	VMOVUPS 96(CX)(BX*4), Y1
-	VADDPS  Y0, Y1, Y1
-	VMOVUPS Y1, 96(AX)(BX*4)
-	ADDQ    $+32, BX
-	JMP     next190
+	ADDQ    $+16, BX
+	JMP     next133
 
-done191:
-	ADDQ $+32, DX
+done134:
+	ADDQ $+16, DX
 
-next192:
+next135:
 	SUBQ    $+8, DX
-	JLT     done193
+	JLT     done136
 	VMOVUPS (CX)(BX*4), Y1
 	VADDPS  Y0, Y1, Y1
 	VMOVUPS Y1, (AX)(BX*4)
 	ADDQ    $+8, BX
-	JMP     next192
+	JMP     next135
 
-done193:
+done136:
 	ADDQ       $+8, DX
 	TESTQ      DX, DX
-	JEQ        end194
+	JEQ        end137
 	LEAQ       tail<>+32(SB), SI
 	XORQ       DI, DI
 	SUBQ       DX, DI
@@ -3432,7 +2174,7 @@ done193:
 	VMOVDQU    (CX)(SI*4), Y1
 	VMASKMOVPS Y0, Y1, (AX)(BX*4)
 
-end194:
+end137:
 	VZEROUPPER
 	RET
 
@@ -3445,9 +2187,9 @@ TEXT ·addF32VVAVX512(SB), NOSPLIT, $0-32
 	MOVQ n+24(FP), BX
 	XORQ SI, SI
 
-next164:
-	SUBQ    $+64, BX
-	JLT     done165
+next116:
+	SUBQ    $+32, BX
+	JLT     done117
 	VMOVUPS (CX)(SI*4), Z0
 	VMOVUPS (DX)(SI*4), Z1
 	VADDPS  Z1, Z0, Z0
@@ -3456,34 +2198,26 @@ next164:
 	VMOVUPS 64(DX)(SI*4), Z1
 	VADDPS  Z1, Z0, Z0
 	VMOVUPS Z0, 64(AX)(SI*4)
-	VMOVUPS 128(CX)(SI*4), Z0
-	VMOVUPS 128(DX)(SI*4), Z1
-	VADDPS  Z1, Z0, Z0
-	VMOVUPS Z0, 128(AX)(SI*4)
-	VMOVUPS 192(CX)(SI*4), Z0
-	VMOVUPS 192(DX)(SI*4), Z1
-	VADDPS  Z1, Z0, Z0
-	VMOVUPS Z0, 192(AX)(SI*4)
-	ADDQ    $+64, SI
-	JMP     next164
+	ADDQ    $+32, SI
+	JMP     next116
 
-done165:
-	ADDQ $+64, BX
+done117:
+	ADDQ $+32, BX
 
-next166:
+next118:
 	SUBQ    $+16, BX
-	JLT     done167
+	JLT     done119
 	VMOVUPS (CX)(SI*4), Z0
 	VMOVUPS (DX)(SI*4), Z1
 	VADDPS  Z1, Z0, Z0
 	VMOVUPS Z0, (AX)(SI*4)
 	ADDQ    $+16, SI
-	JMP     next166
+	JMP     next118
 
-done167:
+done119:
 	ADDQ      $+16, BX
 	TESTQ     BX, BX
-	JEQ       end168
+	JEQ       end120
 	MOVQ      $-1, DI
 	BZHIQ     BX, DI, DI
 	KMOVQ     DI, K1
@@ -3492,7 +2226,7 @@ done167:
 	VADDPS    Z1, Z0, Z0
 	VMOVUPS   Z0, K1, (AX)(SI*4)
 
-end168:
+end120:
 	VZEROUPPER
 	RET
 
@@ -3506,40 +2240,34 @@ TEXT ·addF32VSAVX512(SB), NOSPLIT, $0-32
 	MOVQ         n+24(FP), DX
 	XORQ         BX, BX
 
-next170:
-	SUBQ    $+64, DX
-	JLT     done171
+next122:
+	SUBQ    $+32, DX
+	JLT     done123
 	VMOVUPS (CX)(BX*4), Z1
 	VADDPS  Z0, Z1, Z1
 	VMOVUPS Z1, (AX)(BX*4)
 	VMOVUPS 64(CX)(BX*4), Z1
 	VADDPS  Z0, Z1, Z1
 	VMOVUPS Z1, 64(AX)(BX*4)
-	VMOVUPS 128(CX)(BX*4), Z1
-	VADDPS  Z0, Z1, Z1
-	VMOVUPS Z1, 128(AX)(BX*4)
-	VMOVUPS 192(CX)(BX*4), Z1
-	VADDPS  Z0, Z1, Z1
-	VMOVUPS Z1, 192(AX)(BX*4)
-	ADDQ    $+64, BX
-	JMP     next170
+	ADDQ    $+32, BX
+	JMP     next122
 
-done171:
-	ADDQ $+64, DX
+done123:
+	ADDQ $+32, DX
 
-next172:
+next124:
 	SUBQ    $+16, DX
-	JLT     done173
+	JLT     done125
 	VMOVUPS (CX)(BX*4), Z1
 	VADDPS  Z0, Z1, Z1
 	VMOVUPS Z1, (AX)(BX*4)
 	ADDQ    $+16, BX
-	JMP     next172
+	JMP     next124
 
-done173:
+done125:
 	ADDQ      $+16, DX
 	TESTQ     DX, DX
-	JEQ       end174
+	JEQ       end126
 	MOVQ      $-1, SI
 	BZHIQ     DX, SI, SI
 	KMOVQ     SI, K1
@@ -3547,7 +2275,7 @@ done173:
 	VADDPS    Z0, Z1, Z0
 	VMOVUPS   Z0, K1, (AX)(BX*4)
 
-end174:
+end126:
 	VZEROUPPER
 	RET
 
@@ -3560,9 +2288,9 @@ TEXT ·addF64VVAVX2(SB), NOSPLIT, $0-32
 	MOVQ n+24(FP), BX
 	XORQ SI, SI
 
-next196:
-	SUBQ    $+16, BX
-	JLT     done197
+next139:
+	SUBQ    $+8, BX
+	JLT     done140
 	VMOVUPS (CX)(SI*8), Y0
 	VMOVUPS (DX)(SI*8), Y1
 	VADDPD  Y1, Y0, Y0
@@ -3571,34 +2299,26 @@ next196:
 	VMOVUPS 32(DX)(SI*8), Y1
 	VADDPD  Y1, Y0, Y0
 	VMOVUPS Y0, 32(AX)(SI*8)
-	VMOVUPS 64(CX)(SI*8), Y0
-	VMOVUPS 64(DX)(SI*8), Y1
-	VADDPD  Y1, Y0, Y0
-	VMOVUPS Y0, 64(AX)(SI*8)
-	VMOVUPS 96(CX)(SI*8), Y0
-	VMOVUPS 96(DX)(SI*8), Y1
-	VADDPD  Y1, Y0, Y0
-	VMOVUPS Y0, 96(AX)(SI*8)
-	ADDQ    $+16, SI
-	JMP     next196
+	ADDQ    $+8, SI
+	JMP     next139
 
-done197:
-	ADDQ $+16, BX
+done140:
+	ADDQ $+8, BX
 
-next198:
+next141:
 	SUBQ    $+4, BX
-	JLT     done199
+	JLT     done142
 	VMOVUPS (CX)(SI*8), Y0
 	VMOVUPS (DX)(SI*8), Y1
 	VADDPD  Y1, Y0, Y0
 	VMOVUPS Y0, (AX)(SI*8)
 	ADDQ    $+4, SI
-	JMP     next198
+	JMP     next141
 
-done199:
+done142:
 	ADDQ       $+4, BX
 	TESTQ      BX, BX
-	JEQ        end200
+	JEQ        end143
 	LEAQ       tail<>+32(SB), DI
 	XORQ       R8, R8
 	SUBQ       BX, R8
@@ -3616,7 +2336,7 @@ done199:
 	VMOVDQU    (CX)(DX*8), Y1
 	VMASKMOVPD Y0, Y1, (AX)(SI*8)
 
-end200:
+end143:
 	VZEROUPPER
 	RET
 
@@ -3630,40 +2350,34 @@ TEXT ·addF64VSAVX2(SB), NOSPLIT, $0-32
 	MOVQ         n+24(FP), DX
 	XORQ         BX, BX
 
-next202:
-	SUBQ    $+16, DX
-	JLT     done203
+next145:
+	SUBQ    $+8, DX
+	JLT     done146
 	VMOVUPS (CX)(BX*8), Y1
 	VADDPD  Y0, Y1, Y1
 	VMOVUPS Y1, (AX)(BX*8)
 	VMOVUPS 32(CX)(BX*8), Y1
 	VADDPD  Y0, Y1, Y1
 	VMOVUPS Y1, 32(AX)(BX*8)
-	VMOVUPS 64(CX)(BX*8), Y1
-	VADDPD  Y0, Y1, Y1
-	VMOVUPS Y1, 64(AX)(BX*8)
-	VMOVUPS 96(CX)(BX*8), Y1
-	VADDPD  Y0, Y1, Y1
-	VMOVUPS Y1, 96(AX)(BX*8)
-	ADDQ    $+16, BX
-	JMP     next202
+	ADDQ    $+8, BX
+	JMP     next145
 
-done203:
-	ADDQ $+16, DX
+done146:
+	ADDQ $+8, DX
 
-next204:
+next147:
 	SUBQ    $+4, DX
-	JLT     done205
+	JLT     done148
 	VMOVUPS (CX)(BX*8), Y1
 	VADDPD  Y0, Y1, Y1
 	VMOVUPS Y1, (AX)(BX*8)
 	ADDQ    $+4, BX
-	JMP     next204
+	JMP     next147
 
-done205:
+done148:
 	ADDQ       $+4, DX
 	TESTQ      DX, DX
-	JEQ        end206
+	JEQ        end149
 	LEAQ       tail<>+32(SB), SI
 	XORQ       DI, DI
 	SUBQ       DX, DI
@@ -3676,7 +2390,7 @@ done205:
 	VMOVDQU    (CX)(SI*8), Y1
 	VMASKMOVPD Y0, Y1, (AX)(BX*8)
 
-end206:
+end149:
 	VZEROUPPER
 	RET
 
@@ -3689,9 +2403,9 @@ TEXT ·addF64VVAVX512(SB), NOSPLIT, $0-32
 	MOVQ n+24(FP), BX
 	XORQ SI, SI
 
-next176:
-	SUBQ    $+32, BX
-	JLT     done177
+next128:
+	SUBQ    $+16, BX
+	JLT     done129
 	VMOVUPS (CX)(SI*8), Z0
 	VMOVUPS (DX)(SI*8), Z1
 	VADDPD  Z1, Z0, Z0
@@ -3700,34 +2414,26 @@ next176:
 	VMOVUPS 64(DX)(SI*8), Z1
 	VADDPD  Z1, Z0, Z0
 	VMOVUPS Z0, 64(AX)(SI*8)
-	VMOVUPS 128(CX)(SI*8), Z0
-	VMOVUPS 128(DX)(SI*8), Z1
-	VADDPD  Z1, Z0, Z0
-	VMOVUPS Z0, 128(AX)(SI*8)
-	VMOVUPS 192(CX)(SI*8), Z0
-	VMOVUPS 192(DX)(SI*8), Z1
-	VADDPD  Z1, Z0, Z0
-	VMOVUPS Z0, 192(AX)(SI*8)
-	ADDQ    $+32, SI
-	JMP     next176
+	ADDQ    $+16, SI
+	JMP     next128
 
-done177:
-	ADDQ $+32, BX
+done129:
+	ADDQ $+16, BX
 
-next178:
+next130:
 	SUBQ    $+8, BX
-	JLT     done179
+	JLT     done131
 	VMOVUPS (CX)(SI*8), Z0
 	VMOVUPS (DX)(SI*8), Z1
 	VADDPD  Z1, Z0, Z0
 	VMOVUPS Z0, (AX)(SI*8)
 	ADDQ    $+8, SI
-	JMP     next178
+	JMP     next130
 
-done179:
+done131:
 	ADDQ      $+8, BX
 	TESTQ     BX, BX
-	JEQ       end180
+	JEQ       end132
 	MOVQ      $-1, DI
 	BZHIQ     BX, DI, DI
 	KMOVQ     DI, K1
@@ -3736,7 +2442,7 @@ done179:
 	VADDPD    Z1, Z0, Z0
 	VMOVUPD   Z0, K1, (AX)(SI*8)
 
-end180:
+end132:
 	VZEROUPPER
 	RET
 
@@ -3750,40 +2456,34 @@ TEXT ·addF64VSAVX512(SB), NOSPLIT, $0-32
 	MOVQ         n+24(FP), DX
 	XORQ         BX, BX
 
-next182:
-	SUBQ    $+32, DX
-	JLT     done183
+next134:
+	SUBQ    $+16, DX
+	JLT     done135
 	VMOVUPS (CX)(BX*8), Z1
 	VADDPD  Z0, Z1, Z1
 	VMOVUPS Z1, (AX)(BX*8)
 	VMOVUPS 64(CX)(BX*8), Z1
 	VADDPD  Z0, Z1, Z1
 	VMOVUPS Z1, 64(AX)(BX*8)
-	VMOVUPS 128(CX)(BX*8), Z1
-	VADDPD  Z0, Z1, Z1
-	VMOVUPS Z1, 128(AX)(BX*8)
-	VMOVUPS 192(CX)(BX*8), Z1
-	VADDPD  Z0, Z1, Z1
-	VMOVUPS Z1, 192(AX)(BX*8)
-	ADDQ    $+32, BX
-	JMP     next182
+	ADDQ    $+16, BX
+	JMP     next134
 
-done183:
-	ADDQ $+32, DX
+done135:
+	ADDQ $+16, DX
 
-next184:
+next136:
 	SUBQ    $+8, DX
-	JLT     done185
+	JLT     done137
 	VMOVUPS (CX)(BX*8), Z1
 	VADDPD  Z0, Z1, Z1
 	VMOVUPS Z1, (AX)(BX*8)
 	ADDQ    $+8, BX
-	JMP     next184
+	JMP     next136
 
-done185:
+done137:
 	ADDQ      $+8, DX
 	TESTQ     DX, DX
-	JEQ       end186
+	JEQ       end138
 	MOVQ      $-1, SI
 	BZHIQ     DX, SI, SI
 	KMOVQ     SI, K1
@@ -3791,22 +2491,22 @@ done185:
 	VADDPD    Z0, Z1, Z0
 	VMOVUPD   Z0, K1, (AX)(BX*8)
 
-end186:
+end138:
 	VZEROUPPER
 	RET
 
-// func subU8VVAVX2(dst *byte, x *byte, y *byte, n int)
+// func sub8VVAVX2(dst *byte, x *byte, y *byte, n int)
 // Requires: AVX, AVX2
-TEXT ·subU8VVAVX2(SB), NOSPLIT, $96-32
+TEXT ·sub8VVAVX2(SB), NOSPLIT, $96-32
 	MOVQ dst+0(FP), AX
 	MOVQ x+8(FP), CX
 	MOVQ y+16(FP), DX
 	MOVQ n+24(FP), BX
 	XORQ SI, SI
 
-next208:
-	SUBQ    $+128, BX
-	JLT     done209
+next151:
+	SUBQ    $+64, BX
+	JLT     done152
 	VMOVUPS (CX)(SI*1), Y0
 	VMOVUPS (DX)(SI*1), Y1
 	VPSUBB  Y1, Y0, Y0
@@ -3815,70 +2515,62 @@ next208:
 	VMOVUPS 32(DX)(SI*1), Y1
 	VPSUBB  Y1, Y0, Y0
 	VMOVUPS Y0, 32(AX)(SI*1)
-	VMOVUPS 64(CX)(SI*1), Y0
-	VMOVUPS 64(DX)(SI*1), Y1
-	VPSUBB  Y1, Y0, Y0
-	VMOVUPS Y0, 64(AX)(SI*1)
-	VMOVUPS 96(CX)(SI*1), Y0
-	VMOVUPS 96(DX)(SI*1), Y1
-	VPSUBB  Y1, Y0, Y0
-	VMOVUPS Y0, 96(AX)(SI*1)
-	ADDQ    $+128, SI
-	JMP     next208
+	ADDQ    $+64, SI
+	JMP     next151
 
-done209:
-	ADDQ $+128, BX
+done152:
+	ADDQ $+64, BX
 
-next210:
+next153:
 	SUBQ    $+32, BX
-	JLT     done211
+	JLT     done154
 	VMOVUPS (CX)(SI*1), Y0
 	VMOVUPS (DX)(SI*1), Y1
 	VPSUBB  Y1, Y0, Y0
 	VMOVUPS Y0, (AX)(SI*1)
 	ADDQ    $+32, SI
-	JMP     next210
+	JMP     next153
 
-done211:
+done154:
 	ADDQ  $+32, BX
 	TESTQ BX, BX
-	JEQ   end212
+	JEQ   end155
 	LEAQ  (CX)(SI*1), R8
 	MOVQ  BX, CX
 
-byte213:
+byte156:
 	MOVB    -1(R8)(CX*1), DI
 	MOVB    DI, -1(SP)(CX*1)
 	DECQ    CX
-	JNE     byte213
+	JNE     byte156
 	VMOVUPS (SP), Y0
 	LEAQ    (DX)(SI*1), DI
 	MOVQ    BX, CX
 
-byte214:
+byte157:
 	MOVB    -1(DI)(CX*1), DL
 	MOVB    DL, 31(SP)(CX*1)
 	DECQ    CX
-	JNE     byte214
+	JNE     byte157
 	VMOVUPS 32(SP), Y1
 	VPSUBB  Y1, Y0, Y0
 	VMOVUPS Y0, 64(SP)
 	LEAQ    (AX)(SI*1), AX
 	MOVQ    BX, CX
 
-byte215:
+byte158:
 	MOVB 63(SP)(CX*1), DL
 	MOVB DL, -1(AX)(CX*1)
 	DECQ CX
-	JNE  byte215
+	JNE  byte158
 
-end212:
+end155:
 	VZEROUPPER
 	RET
 
-// func subU8VSAVX2(dst *byte, x *byte, y *byte, n int)
+// func sub8VSAVX2(dst *byte, x *byte, y *byte, n int)
 // Requires: AVX, AVX2
-TEXT ·subU8VSAVX2(SB), NOSPLIT, $64-32
+TEXT ·sub8VSAVX2(SB), NOSPLIT, $64-32
 	MOVQ         dst+0(FP), AX
 	MOVQ         x+8(FP), CX
 	MOVQ         y+16(FP), DX
@@ -3886,67 +2578,61 @@ TEXT ·subU8VSAVX2(SB), NOSPLIT, $64-32
 	MOVQ         n+24(FP), DX
 	XORQ         BX, BX
 
-next217:
-	SUBQ    $+128, DX
-	JLT     done218
+next160:
+	SUBQ    $+64, DX
+	JLT     done161
 	VMOVUPS (CX)(BX*1), Y1
 	VPSUBB  Y0, Y1, Y1
 	VMOVUPS Y1, (AX)(BX*1)
 	VMOVUPS 32(CX)(BX*1), Y1
 	VPSUBB  Y0, Y1, Y1
 	VMOVUPS Y1, 32(AX)(BX*1)
-	VMOVUPS 64(CX)(BX*1), Y1
-	VPSUBB  Y0, Y1, Y1
-	VMOVUPS Y1, 64(AX)(BX*1)
-	VMOVUPS 96(CX)(BX*1), Y1
-	VPSUBB  Y0, Y1, Y1
-	VMOVUPS Y1, 96(AX)(BX*1)
-	ADDQ    $+128, BX
-	JMP     next217
+	ADDQ    $+64, BX
+	JMP     next160
 
-done218:
-	ADDQ $+128, DX
+done161:
+	ADDQ $+64, DX
 
-next219:
+next162:
 	SUBQ    $+32, DX
-	JLT     done220
+	JLT     done163
 	VMOVUPS (CX)(BX*1), Y1
 	VPSUBB  Y0, Y1, Y1
 	VMOVUPS Y1, (AX)(BX*1)
 	ADDQ    $+32, BX
-	JMP     next219
+	JMP     next162
 
-done220:
+done163:
 	ADDQ  $+32, DX
 	TESTQ DX, DX
-	JEQ   end221
+	JEQ   end164
 	LEAQ  (CX)(BX*1), DI
 	MOVQ  DX, CX
 
-byte222:
+byte165:
 	MOVB    -1(DI)(CX*1), SI
 	MOVB    SI, -1(SP)(CX*1)
 	DECQ    CX
-	JNE     byte222
+	JNE     byte165
 	VMOVUPS (SP), Y1
 	VPSUBB  Y0, Y1, Y0
 	VMOVUPS Y0, 32(SP)
 	LEAQ    (AX)(BX*1), AX
 	MOVQ    DX, CX
 
-byte223:
+byte166:
 	MOVB 31(SP)(CX*1), DL
 	MOVB DL, -1(AX)(CX*1)
 	DECQ CX
-	JNE  byte223
+	JNE  byte166
 
-end221:
+end164:
 	VZEROUPPER
 	RET
 
-// func subU8SVAVX2(dst *byte, x *byte, y *byte, n int)
+// func sub8SVAVX2(dst *byte, x *byte, y *byte, n int)
 // Requires: AVX, AVX2
-TEXT ·subU8SVAVX2(SB), NOSPLIT, $64-32
+TEXT ·sub8SVAVX2(SB), NOSPLIT, $64-32
 	MOVQ         dst+0(FP), AX
 	MOVQ         x+8(FP), CX
 	VPBROADCASTB (CX), Y0
@@ -3954,76 +2640,70 @@ TEXT ·subU8SVAVX2(SB), NOSPLIT, $64-32
 	MOVQ         n+24(FP), DX
 	XORQ         BX, BX
 
-next225:
-	SUBQ    $+128, DX
-	JLT     done226
+next168:
+	SUBQ    $+64, DX
+	JLT     done169
 	VMOVUPS (CX)(BX*1), Y1
 	VPSUBB  Y1, Y0, Y1
 	VMOVUPS Y1, (AX)(BX*1)
 	VMOVUPS 32(CX)(BX*1), Y1
 	VPSUBB  Y1, Y0, Y1
 	VMOVUPS Y1, 32(AX)(BX*1)
-	VMOVUPS 64(CX)(BX*1), Y1
-	VPSUBB  Y1, Y0, Y1
-	VMOVUPS Y1, 64(AX)(BX*1)
-	VMOVUPS 96(CX)(BX*1), Y1
-	VPSUBB  Y1, Y0, Y1
-	VMOVUPS Y1, 96(AX)(BX*1)
-	ADDQ    $+128, BX
-	JMP     next225
+	ADDQ    $+64, BX
+	JMP     next168
 
-done226:
-	ADDQ $+128, DX
+done169:
+	ADDQ $+64, DX
 
-next227:
+next170:
 	SUBQ    $+32, DX
-	JLT     done228
+	JLT     done171
 	VMOVUPS (CX)(BX*1), Y1
 	VPSUBB  Y1, Y0, Y1
 	VMOVUPS Y1, (AX)(BX*1)
 	ADDQ    $+32, BX
-	JMP     next227
+	JMP     next170
 
-done228:
+done171:
 	ADDQ  $+32, DX
 	TESTQ DX, DX
-	JEQ   end229
+	JEQ   end172
 	LEAQ  (CX)(BX*1), DI
 	MOVQ  DX, CX
 
-byte230:
+byte173:
 	MOVB    -1(DI)(CX*1), SI
 	MOVB    SI, -1(SP)(CX*1)
 	DECQ    CX
-	JNE     byte230
+	JNE     byte173
 	VMOVUPS (SP), Y1
 	VPSUBB  Y1, Y0, Y0
 	VMOVUPS Y0, 32(SP)
 	LEAQ    (AX)(BX*1), AX
 	MOVQ    DX, CX
 
-byte231:
+byte174:
 	MOVB 31(SP)(CX*1), DL
 	MOVB DL, -1(AX)(CX*1)
 	DECQ CX
-	JNE  byte231
+	JNE  byte174
 
-end229:
+end172:
 	VZEROUPPER
 	RET
 
-// func subU8VVAVX512(dst *byte, x *byte, y *byte, n int)
+// func sub8VVAVX512(dst *byte, x *byte, y *byte, n int)
 // Requires: AVX, AVX512BW, AVX512F, BMI2
-TEXT ·subU8VVAVX512(SB), NOSPLIT, $0-32
+TEXT ·sub8VVAVX512(SB), NOSPLIT, $0-32
 	MOVQ dst+0(FP), AX
 	MOVQ x+8(FP), CX
 	MOVQ y+16(FP), DX
 	MOVQ n+24(FP), BX
 	XORQ SI, SI
 
-next188:
-	SUBQ    $+256, BX
-	JLT     done189
+next140:
+	SUBQ    $+128, BX
+	JLT     done141
 	VMOVUPS (CX)(SI*1), Z0
 	VMOVUPS (DX)(SI*1), Z1
 	VPSUBB  Z1, Z0, Z0
@@ -4032,34 +2712,26 @@ next188:
 	VMOVUPS 64(DX)(SI*1), Z1
 	VPSUBB  Z1, Z0, Z0
 	VMOVUPS Z0, 64(AX)(SI*1)
-	VMOVUPS 128(CX)(SI*1), Z0
-	VMOVUPS 128(DX)(SI*1), Z1
-	VPSUBB  Z1, Z0, Z0
-	VMOVUPS Z0, 128(AX)(SI*1)
-	VMOVUPS 192(CX)(SI*1), Z0
-	VMOVUPS 192(DX)(SI*1), Z1
-	VPSUBB  Z1, Z0, Z0
-	VMOVUPS Z0, 192(AX)(SI*1)
-	ADDQ    $+256, SI
-	JMP     next188
+	ADDQ    $+128, SI
+	JMP     next140
 
-done189:
-	ADDQ $+256, BX
+done141:
+	ADDQ $+128, BX
 
-next190:
+next142:
 	SUBQ    $+64, BX
-	JLT     done191
+	JLT     done143
 	VMOVUPS (CX)(SI*1), Z0
 	VMOVUPS (DX)(SI*1), Z1
 	VPSUBB  Z1, Z0, Z0
 	VMOVUPS Z0, (AX)(SI*1)
 	ADDQ    $+64, SI
-	JMP     next190
+	JMP     next142
 
-done191:
+done143:
 	ADDQ       $+64, BX
 	TESTQ      BX, BX
-	JEQ        end192
+	JEQ        end144
 	MOVQ       $-1, DI
 	BZHIQ      BX, DI, DI
 	KMOVQ      DI, K1
@@ -4067,1238 +2739,440 @@ done191:
 	VMOVDQU8.Z (DX)(SI*1), K1, Z1
 	VPSUBB     Z1, Z0, Z0
 	VMOVDQU8   Z0, K1, (AX)(SI*1)
+
+end144:
+	VZEROUPPER
+	RET
+
+// func sub8VSAVX512(dst *byte, x *byte, y *byte, n int)
+// Requires: AVX, AVX512BW, AVX512F, BMI2
+TEXT ·sub8VSAVX512(SB), NOSPLIT, $0-32
+	MOVQ         dst+0(FP), AX
+	MOVQ         x+8(FP), CX
+	MOVQ         y+16(FP), DX
+	VPBROADCASTB (DX), Z0
+	MOVQ         n+24(FP), DX
+	XORQ         BX, BX
+
+next146:
+	SUBQ    $+128, DX
+	JLT     done147
+	VMOVUPS (CX)(BX*1), Z1
+	VPSUBB  Z0, Z1, Z1
+	VMOVUPS Z1, (AX)(BX*1)
+	VMOVUPS 64(CX)(BX*1), Z1
+	VPSUBB  Z0, Z1, Z1
+	VMOVUPS Z1, 64(AX)(BX*1)
+	ADDQ    $+128, BX
+	JMP     next146
+
+done147:
+	ADDQ $+128, DX
+
+next148:
+	SUBQ    $+64, DX
+	JLT     done149
+	VMOVUPS (CX)(BX*1), Z1
+	VPSUBB  Z0, Z1, Z1
+	VMOVUPS Z1, (AX)(BX*1)
+	ADDQ    $+64, BX
+	JMP     next148
+
+done149:
+	ADDQ       $+64, DX
+	TESTQ      DX, DX
+	JEQ        end150
+	MOVQ       $-1, SI
+	BZHIQ      DX, SI, SI
+	KMOVQ      SI, K1
+	VMOVDQU8.Z (CX)(BX*1), K1, Z1
+	VPSUBB     Z0, Z1, Z0
+	VMOVDQU8   Z0, K1, (AX)(BX*1)
+
+end150:
+	VZEROUPPER
+	RET
+
+// func sub8SVAVX512(dst *byte, x *byte, y *byte, n int)
+// Requires: AVX, AVX512BW, AVX512F, BMI2
+TEXT ·sub8SVAVX512(SB), NOSPLIT, $0-32
+	MOVQ         dst+0(FP), AX
+	MOVQ         x+8(FP), CX
+	VPBROADCASTB (CX), Z0
+	MOVQ         y+16(FP), CX
+	MOVQ         n+24(FP), DX
+	XORQ         BX, BX
+
+next152:
+	SUBQ    $+128, DX
+	JLT     done153
+	VMOVUPS (CX)(BX*1), Z1
+	VPSUBB  Z1, Z0, Z1
+	VMOVUPS Z1, (AX)(BX*1)
+	VMOVUPS 64(CX)(BX*1), Z1
+	VPSUBB  Z1, Z0, Z1
+	VMOVUPS Z1, 64(AX)(BX*1)
+	ADDQ    $+128, BX
+	JMP     next152
+
+done153:
+	ADDQ $+128, DX
+
+next154:
+	SUBQ    $+64, DX
+	JLT     done155
+	VMOVUPS (CX)(BX*1), Z1
+	VPSUBB  Z1, Z0, Z1
+	VMOVUPS Z1, (AX)(BX*1)
+	ADDQ    $+64, BX
+	JMP     next154
+
+done155:
+	ADDQ       $+64, DX
+	TESTQ      DX, DX
+	JEQ        end156
+	MOVQ       $-1, SI
+	BZHIQ      DX, SI, SI
+	KMOVQ      SI, K1
+	VMOVDQU8.Z (CX)(BX*1), K1, Z1
+	VPSUBB     Z1, Z0, Z0
+	VMOVDQU8   Z0, K1, (AX)(BX*1)
+
+end156:
+	VZEROUPPER
+	RET
+
+// func sub32VVAVX2(dst *byte, x *byte, y *byte, n int)
+// Requires: AVX, AVX2
+TEXT ·sub32VVAVX2(SB), NOSPLIT, $0-32
+	MOVQ dst+0(FP), AX
+	MOVQ x+8(FP), CX
+	MOVQ y+16(FP), DX
+	MOVQ n+24(FP), BX
+	XORQ SI, SI
+
+next176:
+	SUBQ    $+16, BX
+	JLT     done177
+	VMOVUPS (CX)(SI*4), Y0
+	VMOVUPS (DX)(SI*4), Y1
+	VPSUBD  Y1, Y0, Y0
+	VMOVUPS Y0, (AX)(SI*4)
+	VMOVUPS 32(CX)(SI*4), Y0
+	VMOVUPS 32(DX)(SI*4), Y1
+	VPSUBD  Y1, Y0, Y0
+	VMOVUPS Y0, 32(AX)(SI*4)
+	ADDQ    $+16, SI
+	JMP     next176
+
+done177:
+	ADDQ $+16, BX
+
+next178:
+	SUBQ    $+8, BX
+	JLT     done179
+	VMOVUPS (CX)(SI*4), Y0
+	VMOVUPS (DX)(SI*4), Y1
+	VPSUBD  Y1, Y0, Y0
+	VMOVUPS Y0, (AX)(SI*4)
+	ADDQ    $+8, SI
+	JMP     next178
+
+done179:
+	ADDQ       $+8, BX
+	TESTQ      BX, BX
+	JEQ        end180
+	LEAQ       tail<>+32(SB), DI
+	XORQ       R8, R8
+	SUBQ       BX, R8
+	VMOVDQU    (DI)(R8*4), Y0
+	VMASKMOVPS (CX)(SI*4), Y0, Y0
+	LEAQ       tail<>+32(SB), CX
+	XORQ       DI, DI
+	SUBQ       BX, DI
+	VMOVDQU    (CX)(DI*4), Y1
+	VMASKMOVPS (DX)(SI*4), Y1, Y1
+	VPSUBD     Y1, Y0, Y0
+	LEAQ       tail<>+32(SB), CX
+	XORQ       DX, DX
+	SUBQ       BX, DX
+	VMOVDQU    (CX)(DX*4), Y1
+	VMASKMOVPS Y0, Y1, (AX)(SI*4)
+
+end180:
+	VZEROUPPER
+	RET
+
+// func sub32VSAVX2(dst *byte, x *byte, y *byte, n int)
+// Requires: AVX, AVX2
+TEXT ·sub32VSAVX2(SB), NOSPLIT, $0-32
+	MOVQ         dst+0(FP), AX
+	MOVQ         x+8(FP), CX
+	MOVQ         y+16(FP), DX
+	VBROADCASTSS (DX), Y0
+	MOVQ         n+24(FP), DX
+	XORQ         BX, BX
+
+next182:
+	SUBQ    $+16, DX
+	JLT     done183
+	VMOVUPS (CX)(BX*4), Y1
+	VPSUBD  Y0, Y1, Y1
+	VMOVUPS Y1, (AX)(BX*4)
+	VMOVUPS 32(CX)(BX*4), Y1
+	VPSUBD  Y0, Y1, Y1
+	VMOVUPS Y1, 32(AX)(BX*4)
+	ADDQ    $+16, BX
+	JMP     next182
+
+done183:
+	ADDQ $+16, DX
+
+next184:
+	SUBQ    $+8, DX
+	JLT     done185
+	VMOVUPS (CX)(BX*4), Y1
+	VPSUBD  Y0, Y1, Y1
+	VMOVUPS Y1, (AX)(BX*4)
+	ADDQ    $+8, BX
+	JMP     next184
+
+done185:
+	ADDQ       $+8, DX
+	TESTQ      DX, DX
+	JEQ        end186
+	LEAQ       tail<>+32(SB), SI
+	XORQ       DI, DI
+	SUBQ       DX, DI
+	VMOVDQU    (SI)(DI*4), Y1
+	VMASKMOVPS (CX)(BX*4), Y1, Y1
+	VPSUBD     Y0, Y1, Y0
+	LEAQ       tail<>+32(SB), CX
+	XORQ       SI, SI
+	SUBQ       DX, SI
+	VMOVDQU    (CX)(SI*4), Y1
+	VMASKMOVPS Y0, Y1, (AX)(BX*4)
+
+end186:
+	VZEROUPPER
+	RET
+
+// func sub32SVAVX2(dst *byte, x *byte, y *byte, n int)
+// Requires: AVX, AVX2
+TEXT ·sub32SVAVX2(SB), NOSPLIT, $0-32
+	MOVQ         dst+0(FP), AX
+	MOVQ         x+8(FP), CX
+	VBROADCASTSS (CX), Y0
+	MOVQ         y+16(FP), CX
+	MOVQ         n+24(FP), DX
+	XORQ         BX, BX
+
+next188:
+	SUBQ    $+16, DX
+	JLT     done189
+	VMOVUPS (CX)(BX*4), Y1
+	VPSUBD  Y1, Y0, Y1
+	VMOVUPS Y1, (AX)(BX*4)
+	VMOVUPS 32(CX)(BX*4), Y1
+	VPSUBD  Y1, Y0, Y1
+	VMOVUPS Y1, 32(AX)(BX*4)
+	ADDQ    $+16, BX
+	JMP     next188
+
+done189:
+	ADDQ $+16, DX
+
+next190:
+	SUBQ    $+8, DX
+	JLT     done191
+	VMOVUPS (CX)(BX*4), Y1
+	VPSUBD  Y1, Y0, Y1
+	VMOVUPS Y1, (AX)(BX*4)
+	ADDQ    $+8, BX
+	JMP     next190
+
+done191:
+	ADDQ       $+8, DX
+	TESTQ      DX, DX
+	JEQ        end192
+	LEAQ       tail<>+32(SB), SI
+	XORQ       DI, DI
+	SUBQ       DX, DI
+	VMOVDQU    (SI)(DI*4), Y1
+	VMASKMOVPS (CX)(BX*4), Y1, Y1
+	VPSUBD     Y1, Y0, Y0
+	LEAQ       tail<>+32(SB), CX
+	XORQ       SI, SI
+	SUBQ       DX, SI
+	VMOVDQU    (CX)(SI*4), Y1
+	VMASKMOVPS Y0, Y1, (AX)(BX*4)
 
 end192:
 	VZEROUPPER
 	RET
 
-// func subU8VSAVX512(dst *byte, x *byte, y *byte, n int)
+// func sub32VVAVX512(dst *byte, x *byte, y *byte, n int)
 // Requires: AVX, AVX512BW, AVX512F, BMI2
-TEXT ·subU8VSAVX512(SB), NOSPLIT, $0-32
+TEXT ·sub32VVAVX512(SB), NOSPLIT, $0-32
+	MOVQ dst+0(FP), AX
+	MOVQ x+8(FP), CX
+	MOVQ y+16(FP), DX
+	MOVQ n+24(FP), BX
+	XORQ SI, SI
+
+next158:
+	SUBQ    $+32, BX
+	JLT     done159
+	VMOVUPS (CX)(SI*4), Z0
+	VMOVUPS (DX)(SI*4), Z1
+	VPSUBD  Z1, Z0, Z0
+	VMOVUPS Z0, (AX)(SI*4)
+	VMOVUPS 64(CX)(SI*4), Z0
+	VMOVUPS 64(DX)(SI*4), Z1
+	VPSUBD  Z1, Z0, Z0
+	VMOVUPS Z0, 64(AX)(SI*4)
+	ADDQ    $+32, SI
+	JMP     next158
+
+done159:
+	ADDQ $+32, BX
+
+next160:
+	SUBQ    $+16, BX
+	JLT     done161
+	VMOVUPS (CX)(SI*4), Z0
+	VMOVUPS (DX)(SI*4), Z1
+	VPSUBD  Z1, Z0, Z0
+	VMOVUPS Z0, (AX)(SI*4)
+	ADDQ    $+16, SI
+	JMP     next160
+
+done161:
+	ADDQ      $+16, BX
+	TESTQ     BX, BX
+	JEQ       end162
+	MOVQ      $-1, DI
+	BZHIQ     BX, DI, DI
+	KMOVQ     DI, K1
+	VMOVUPS.Z (CX)(SI*4), K1, Z0
+	VMOVUPS.Z (DX)(SI*4), K1, Z1
+	VPSUBD    Z1, Z0, Z0
+	VMOVUPS   Z0, K1, (AX)(SI*4)
+
+end162:
+	VZEROUPPER
+	RET
+
+// func sub32VSAVX512(dst *byte, x *byte, y *byte, n int)
+// Requires: AVX, AVX512BW, AVX512F, BMI2
+TEXT ·sub32VSAVX512(SB), NOSPLIT, $0-32
 	MOVQ         dst+0(FP), AX
 	MOVQ         x+8(FP), CX
 	MOVQ         y+16(FP), DX
-	VPBROADCASTB (DX), Z0
+	VBROADCASTSS (DX), Z0
 	MOVQ         n+24(FP), DX
 	XORQ         BX, BX
+
+next164:
+	SUBQ    $+32, DX
+	JLT     done165
+	VMOVUPS (CX)(BX*4), Z1
+	VPSUBD  Z0, Z1, Z1
+	VMOVUPS Z1, (AX)(BX*4)
+	VMOVUPS 64(CX)(BX*4), Z1
+	VPSUBD  Z0, Z1, Z1
+	VMOVUPS Z1, 64(AX)(BX*4)
+	ADDQ    $+32, BX
+	JMP     next164
+
+done165:
+	ADDQ $+32, DX
+
+next166:
+	SUBQ    $+16, DX
+	JLT     done167
+	VMOVUPS (CX)(BX*4), Z1
+	VPSUBD  Z0, Z1, Z1
+	VMOVUPS Z1, (AX)(BX*4)
+	ADDQ    $+16, BX
+	JMP     next166
+
+done167:
+	ADDQ      $+16, DX
+	TESTQ     DX, DX
+	JEQ       end168
+	MOVQ      $-1, SI
+	BZHIQ     DX, SI, SI
+	KMOVQ     SI, K1
+	VMOVUPS.Z (CX)(BX*4), K1, Z1
+	VPSUBD    Z0, Z1, Z0
+	VMOVUPS   Z0, K1, (AX)(BX*4)
+
+end168:
+	VZEROUPPER
+	RET
+
+// func sub32SVAVX512(dst *byte, x *byte, y *byte, n int)
+// Requires: AVX, AVX512BW, AVX512F, BMI2
+TEXT ·sub32SVAVX512(SB), NOSPLIT, $0-32
+	MOVQ         dst+0(FP), AX
+	MOVQ         x+8(FP), CX
+	VBROADCASTSS (CX), Z0
+	MOVQ         y+16(FP), CX
+	MOVQ         n+24(FP), DX
+	XORQ         BX, BX
+
+next170:
+	SUBQ    $+32, DX
+	JLT     done171
+	VMOVUPS (CX)(BX*4), Z1
+	VPSUBD  Z1, Z0, Z1
+	VMOVUPS Z1, (AX)(BX*4)
+	VMOVUPS 64(CX)(BX*4), Z1
+	VPSUBD  Z1, Z0, Z1
+	VMOVUPS Z1, 64(AX)(BX*4)
+	ADDQ    $+32, BX
+	JMP     next170
+
+done171:
+	ADDQ $+32, DX
+
+next172:
+	SUBQ    $+16, DX
+	JLT     done173
+	VMOVUPS (CX)(BX*4), Z1
+	VPSUBD  Z1, Z0, Z1
+	VMOVUPS Z1, (AX)(BX*4)
+	ADDQ    $+16, BX
+	JMP     next172
+
+done173:
+	ADDQ      $+16, DX
+	TESTQ     DX, DX
+	JEQ       end174
+	MOVQ      $-1, SI
+	BZHIQ     DX, SI, SI
+	KMOVQ     SI, K1
+	VMOVUPS.Z (CX)(BX*4), K1, Z1
+	VPSUBD    Z1, Z0, Z0
+	VMOVUPS   Z0, K1, (AX)(BX*4)
+
+end174:
+	VZEROUPPER
+	RET
+
+// func sub64VVAVX2(dst *byte, x *byte, y *byte, n int)
+// Requires: AVX, AVX2
+TEXT ·sub64VVAVX2(SB), NOSPLIT, $0-32
+	MOVQ dst+0(FP), AX
+	MOVQ x+8(FP), CX
+	MOVQ y+16(FP), DX
+	MOVQ n+24(FP), BX
+	XORQ SI, SI
 
 next194:
-	SUBQ    $+256, DX
+	SUBQ    $+8, BX
 	JLT     done195
-	VMOVUPS (CX)(BX*1), Z1
-	VPSUBB  Z0, Z1, Z1
-	VMOVUPS Z1, (AX)(BX*1)
-	VMOVUPS 64(CX)(BX*1), Z1
-	VPSUBB  Z0, Z1, Z1
-	VMOVUPS Z1, 64(AX)(BX*1)
-	VMOVUPS 128(CX)(BX*1), Z1
-	VPSUBB  Z0, Z1, Z1
-	VMOVUPS Z1, 128(AX)(BX*1)
-	VMOVUPS 192(CX)(BX*1), Z1
-	VPSUBB  Z0, Z1, Z1
-	VMOVUPS Z1, 192(AX)(BX*1)
-	ADDQ    $+256, BX
-	JMP     next194
-
-done195:
-	ADDQ $+256, DX
-
-next196:
-	SUBQ    $+64, DX
-	JLT     done197
-	VMOVUPS (CX)(BX*1), Z1
-	VPSUBB  Z0, Z1, Z1
-	VMOVUPS Z1, (AX)(BX*1)
-	ADDQ    $+64, BX
-	JMP     next196
-
-done197:
-	ADDQ       $+64, DX
-	TESTQ      DX, DX
-	JEQ        end198
-	MOVQ       $-1, SI
-	BZHIQ      DX, SI, SI
-	KMOVQ      SI, K1
-	VMOVDQU8.Z (CX)(BX*1), K1, Z1
-	VPSUBB     Z0, Z1, Z0
-	VMOVDQU8   Z0, K1, (AX)(BX*1)
-
-end198:
-	VZEROUPPER
-	RET
-
-// func subU8SVAVX512(dst *byte, x *byte, y *byte, n int)
-// Requires: AVX, AVX512BW, AVX512F, BMI2
-TEXT ·subU8SVAVX512(SB), NOSPLIT, $0-32
-	MOVQ         dst+0(FP), AX
-	MOVQ         x+8(FP), CX
-	VPBROADCASTB (CX), Z0
-	MOVQ         y+16(FP), CX
-	MOVQ         n+24(FP), DX
-	XORQ         BX, BX
-
-next200:
-	SUBQ    $+256, DX
-	JLT     done201
-	VMOVUPS (CX)(BX*1), Z1
-	VPSUBB  Z1, Z0, Z1
-	VMOVUPS Z1, (AX)(BX*1)
-	VMOVUPS 64(CX)(BX*1), Z1
-	VPSUBB  Z1, Z0, Z1
-	VMOVUPS Z1, 64(AX)(BX*1)
-	VMOVUPS 128(CX)(BX*1), Z1
-	VPSUBB  Z1, Z0, Z1
-	VMOVUPS Z1, 128(AX)(BX*1)
-	VMOVUPS 192(CX)(BX*1), Z1
-	VPSUBB  Z1, Z0, Z1
-	VMOVUPS Z1, 192(AX)(BX*1)
-	ADDQ    $+256, BX
-	JMP     next200
-
-done201:
-	ADDQ $+256, DX
-
-next202:
-	SUBQ    $+64, DX
-	JLT     done203
-	VMOVUPS (CX)(BX*1), Z1
-	VPSUBB  Z1, Z0, Z1
-	VMOVUPS Z1, (AX)(BX*1)
-	ADDQ    $+64, BX
-	JMP     next202
-
-done203:
-	ADDQ       $+64, DX
-	TESTQ      DX, DX
-	JEQ        end204
-	MOVQ       $-1, SI
-	BZHIQ      DX, SI, SI
-	KMOVQ      SI, K1
-	VMOVDQU8.Z (CX)(BX*1), K1, Z1
-	VPSUBB     Z1, Z0, Z0
-	VMOVDQU8   Z0, K1, (AX)(BX*1)
-
-end204:
-	VZEROUPPER
-	RET
-
-// func subI8VVAVX2(dst *byte, x *byte, y *byte, n int)
-// Requires: AVX, AVX2
-TEXT ·subI8VVAVX2(SB), NOSPLIT, $96-32
-	MOVQ dst+0(FP), AX
-	MOVQ x+8(FP), CX
-	MOVQ y+16(FP), DX
-	MOVQ n+24(FP), BX
-	XORQ SI, SI
-
-next233:
-	SUBQ    $+128, BX
-	JLT     done234
-	VMOVUPS (CX)(SI*1), Y0
-	VMOVUPS (DX)(SI*1), Y1
-	VPSUBB  Y1, Y0, Y0
-	VMOVUPS Y0, (AX)(SI*1)
-	VMOVUPS 32(CX)(SI*1), Y0
-	VMOVUPS 32(DX)(SI*1), Y1
-	VPSUBB  Y1, Y0, Y0
-	VMOVUPS Y0, 32(AX)(SI*1)
-	VMOVUPS 64(CX)(SI*1), Y0
-	VMOVUPS 64(DX)(SI*1), Y1
-	VPSUBB  Y1, Y0, Y0
-	VMOVUPS Y0, 64(AX)(SI*1)
-	VMOVUPS 96(CX)(SI*1), Y0
-	VMOVUPS 96(DX)(SI*1), Y1
-	VPSUBB  Y1, Y0, Y0
-	VMOVUPS Y0, 96(AX)(SI*1)
-	ADDQ    $+128, SI
-	JMP     next233
-
-done234:
-	ADDQ $+128, BX
-
-next235:
-	SUBQ    $+32, BX
-	JLT     done236
-	VMOVUPS (CX)(SI*1), Y0
-	VMOVUPS (DX)(SI*1), Y1
-	VPSUBB  Y1, Y0, Y0
-	VMOVUPS Y0, (AX)(SI*1)
-	ADDQ    $+32, SI
-	JMP     next235
-
-done236:
-	ADDQ  $+32, BX
-	TESTQ BX, BX
-	JEQ   end237
-	LEAQ  (CX)(SI*1), R8
-	MOVQ  BX, CX
-
-byte238:
-	MOVB    -1(R8)(CX*1), DI
-	MOVB    DI, -1(SP)(CX*1)
-	DECQ    CX
-	JNE     byte238
-	VMOVUPS (SP), Y0
-	LEAQ    (DX)(SI*1), DI
-	MOVQ    BX, CX
-
-byte239:
-	MOVB    -1(DI)(CX*1), DL
-	MOVB    DL, 31(SP)(CX*1)
-	DECQ    CX
-	JNE     byte239
-	VMOVUPS 32(SP), Y1
-	VPSUBB  Y1, Y0, Y0
-	VMOVUPS Y0, 64(SP)
-	LEAQ    (AX)(SI*1), AX
-	MOVQ    BX, CX
-
-byte240:
-	MOVB 63(SP)(CX*1), DL
-	MOVB DL, -1(AX)(CX*1)
-	DECQ CX
-	JNE  byte240
-
-end237:
-	VZEROUPPER
-	RET
-
-// func subI8VSAVX2(dst *byte, x *byte, y *byte, n int)
-// Requires: AVX, AVX2
-TEXT ·subI8VSAVX2(SB), NOSPLIT, $64-32
-	MOVQ         dst+0(FP), AX
-	MOVQ         x+8(FP), CX
-	MOVQ         y+16(FP), DX
-	VPBROADCASTB (DX), Y0
-	MOVQ         n+24(FP), DX
-	XORQ         BX, BX
-
-next242:
-	SUBQ    $+128, DX
-	JLT     done243
-	VMOVUPS (CX)(BX*1), Y1
-	VPSUBB  Y0, Y1, Y1
-	VMOVUPS Y1, (AX)(BX*1)
-	VMOVUPS 32(CX)(BX*1), Y1
-	VPSUBB  Y0, Y1, Y1
-	VMOVUPS Y1, 32(AX)(BX*1)
-	VMOVUPS 64(CX)(BX*1), Y1
-	VPSUBB  Y0, Y1, Y1
-	VMOVUPS Y1, 64(AX)(BX*1)
-	VMOVUPS 96(CX)(BX*1), Y1
-	VPSUBB  Y0, Y1, Y1
-	VMOVUPS Y1, 96(AX)(BX*1)
-	ADDQ    $+128, BX
-	JMP     next242
-
-done243:
-	ADDQ $+128, DX
-
-next244:
-	SUBQ    $+32, DX
-	JLT     done245
-	VMOVUPS (CX)(BX*1), Y1
-	VPSUBB  Y0, Y1, Y1
-	VMOVUPS Y1, (AX)(BX*1)
-	ADDQ    $+32, BX
-	JMP     next244
-
-done245:
-	ADDQ  $+32, DX
-	TESTQ DX, DX
-	JEQ   end246
-	LEAQ  (CX)(BX*1), DI
-	MOVQ  DX, CX
-
-byte247:
-	MOVB    -1(DI)(CX*1), SI
-	MOVB    SI, -1(SP)(CX*1)
-	DECQ    CX
-	JNE     byte247
-	VMOVUPS (SP), Y1
-	VPSUBB  Y0, Y1, Y0
-	VMOVUPS Y0, 32(SP)
-	LEAQ    (AX)(BX*1), AX
-	MOVQ    DX, CX
-
-byte248:
-	MOVB 31(SP)(CX*1), DL
-	MOVB DL, -1(AX)(CX*1)
-	DECQ CX
-	JNE  byte248
-
-end246:
-	VZEROUPPER
-	RET
-
-// func subI8SVAVX2(dst *byte, x *byte, y *byte, n int)
-// Requires: AVX, AVX2
-TEXT ·subI8SVAVX2(SB), NOSPLIT, $64-32
-	MOVQ         dst+0(FP), AX
-	MOVQ         x+8(FP), CX
-	VPBROADCASTB (CX), Y0
-	MOVQ         y+16(FP), CX
-	MOVQ         n+24(FP), DX
-	XORQ         BX, BX
-
-next250:
-	SUBQ    $+128, DX
-	JLT     done251
-	VMOVUPS (CX)(BX*1), Y1
-	VPSUBB  Y1, Y0, Y1
-	VMOVUPS Y1, (AX)(BX*1)
-	VMOVUPS 32(CX)(BX*1), Y1
-	VPSUBB  Y1, Y0, Y1
-	VMOVUPS Y1, 32(AX)(BX*1)
-	VMOVUPS 64(CX)(BX*1), Y1
-	VPSUBB  Y1, Y0, Y1
-	VMOVUPS Y1, 64(AX)(BX*1)
-	VMOVUPS 96(CX)(BX*1), Y1
-	VPSUBB  Y1, Y0, Y1
-	VMOVUPS Y1, 96(AX)(BX*1)
-	ADDQ    $+128, BX
-	JMP     next250
-
-done251:
-	ADDQ $+128, DX
-
-next252:
-	SUBQ    $+32, DX
-	JLT     done253
-	VMOVUPS (CX)(BX*1), Y1
-	VPSUBB  Y1, Y0, Y1
-	VMOVUPS Y1, (AX)(BX*1)
-	ADDQ    $+32, BX
-	JMP     next252
-
-done253:
-	ADDQ  $+32, DX
-	TESTQ DX, DX
-	JEQ   end254
-	LEAQ  (CX)(BX*1), DI
-	MOVQ  DX, CX
-
-byte255:
-	MOVB    -1(DI)(CX*1), SI
-	MOVB    SI, -1(SP)(CX*1)
-	DECQ    CX
-	JNE     byte255
-	VMOVUPS (SP), Y1
-	VPSUBB  Y1, Y0, Y0
-	VMOVUPS Y0, 32(SP)
-	LEAQ    (AX)(BX*1), AX
-	MOVQ    DX, CX
-
-byte256:
-	MOVB 31(SP)(CX*1), DL
-	MOVB DL, -1(AX)(CX*1)
-	DECQ CX
-	JNE  byte256
-
-end254:
-	VZEROUPPER
-	RET
-
-// func subI8VVAVX512(dst *byte, x *byte, y *byte, n int)
-// Requires: AVX, AVX512BW, AVX512F, BMI2
-TEXT ·subI8VVAVX512(SB), NOSPLIT, $0-32
-	MOVQ dst+0(FP), AX
-	MOVQ x+8(FP), CX
-	MOVQ y+16(FP), DX
-	MOVQ n+24(FP), BX
-	XORQ SI, SI
-
-next206:
-	SUBQ    $+256, BX
-	JLT     done207
-	VMOVUPS (CX)(SI*1), Z0
-	VMOVUPS (DX)(SI*1), Z1
-	VPSUBB  Z1, Z0, Z0
-	VMOVUPS Z0, (AX)(SI*1)
-	VMOVUPS 64(CX)(SI*1), Z0
-	VMOVUPS 64(DX)(SI*1), Z1
-	VPSUBB  Z1, Z0, Z0
-	VMOVUPS Z0, 64(AX)(SI*1)
-	VMOVUPS 128(CX)(SI*1), Z0
-	VMOVUPS 128(DX)(SI*1), Z1
-	VPSUBB  Z1, Z0, Z0
-	VMOVUPS Z0, 128(AX)(SI*1)
-	VMOVUPS 192(CX)(SI*1), Z0
-	VMOVUPS 192(DX)(SI*1), Z1
-	VPSUBB  Z1, Z0, Z0
-	VMOVUPS Z0, 192(AX)(SI*1)
-	ADDQ    $+256, SI
-	JMP     next206
-
-done207:
-	ADDQ $+256, BX
-
-next208:
-	SUBQ    $+64, BX
-	JLT     done209
-	VMOVUPS (CX)(SI*1), Z0
-	VMOVUPS (DX)(SI*1), Z1
-	VPSUBB  Z1, Z0, Z0
-	VMOVUPS Z0, (AX)(SI*1)
-	ADDQ    $+64, SI
-	JMP     next208
-
-done209:
-	ADDQ       $+64, BX
-	TESTQ      BX, BX
-	JEQ        end210
-	MOVQ       $-1, DI
-	BZHIQ      BX, DI, DI
-	KMOVQ      DI, K1
-	VMOVDQU8.Z (CX)(SI*1), K1, Z0
-	VMOVDQU8.Z (DX)(SI*1), K1, Z1
-	VPSUBB     Z1, Z0, Z0
-	VMOVDQU8   Z0, K1, (AX)(SI*1)
-
-end210:
-	VZEROUPPER
-	RET
-
-// func subI8VSAVX512(dst *byte, x *byte, y *byte, n int)
-// Requires: AVX, AVX512BW, AVX512F, BMI2
-TEXT ·subI8VSAVX512(SB), NOSPLIT, $0-32
-	MOVQ         dst+0(FP), AX
-	MOVQ         x+8(FP), CX
-	MOVQ         y+16(FP), DX
-	VPBROADCASTB (DX), Z0
-	MOVQ         n+24(FP), DX
-	XORQ         BX, BX
-
-next212:
-	SUBQ    $+256, DX
-	JLT     done213
-	VMOVUPS (CX)(BX*1), Z1
-	VPSUBB  Z0, Z1, Z1
-	VMOVUPS Z1, (AX)(BX*1)
-	VMOVUPS 64(CX)(BX*1), Z1
-	VPSUBB  Z0, Z1, Z1
-	VMOVUPS Z1, 64(AX)(BX*1)
-	VMOVUPS 128(CX)(BX*1), Z1
-	VPSUBB  Z0, Z1, Z1
-	VMOVUPS Z1, 128(AX)(BX*1)
-	VMOVUPS 192(CX)(BX*1), Z1
-	VPSUBB  Z0, Z1, Z1
-	VMOVUPS Z1, 192(AX)(BX*1)
-	ADDQ    $+256, BX
-	JMP     next212
-
-done213:
-	ADDQ $+256, DX
-
-next214:
-	SUBQ    $+64, DX
-	JLT     done215
-	VMOVUPS (CX)(BX*1), Z1
-	VPSUBB  Z0, Z1, Z1
-	VMOVUPS Z1, (AX)(BX*1)
-	ADDQ    $+64, BX
-	JMP     next214
-
-done215:
-	ADDQ       $+64, DX
-	TESTQ      DX, DX
-	JEQ        end216
-	MOVQ       $-1, SI
-	BZHIQ      DX, SI, SI
-	KMOVQ      SI, K1
-	VMOVDQU8.Z (CX)(BX*1), K1, Z1
-	VPSUBB     Z0, Z1, Z0
-	VMOVDQU8   Z0, K1, (AX)(BX*1)
-
-end216:
-	VZEROUPPER
-	RET
-
-// func subI8SVAVX512(dst *byte, x *byte, y *byte, n int)
-// Requires: AVX, AVX512BW, AVX512F, BMI2
-TEXT ·subI8SVAVX512(SB), NOSPLIT, $0-32
-	MOVQ         dst+0(FP), AX
-	MOVQ         x+8(FP), CX
-	VPBROADCASTB (CX), Z0
-	MOVQ         y+16(FP), CX
-	MOVQ         n+24(FP), DX
-	XORQ         BX, BX
-
-next218:
-	SUBQ    $+256, DX
-	JLT     done219
-	VMOVUPS (CX)(BX*1), Z1
-	VPSUBB  Z1, Z0, Z1
-	VMOVUPS Z1, (AX)(BX*1)
-	VMOVUPS 64(CX)(BX*1), Z1
-	VPSUBB  Z1, Z0, Z1
-	VMOVUPS Z1, 64(AX)(BX*1)
-	VMOVUPS 128(CX)(BX*1), Z1
-	VPSUBB  Z1, Z0, Z1
-	VMOVUPS Z1, 128(AX)(BX*1)
-	VMOVUPS 192(CX)(BX*1), Z1
-	VPSUBB  Z1, Z0, Z1
-	VMOVUPS Z1, 192(AX)(BX*1)
-	ADDQ    $+256, BX
-	JMP     next218
-
-done219:
-	ADDQ $+256, DX
-
-next220:
-	SUBQ    $+64, DX
-	JLT     done221
-	VMOVUPS (CX)(BX*1), Z1
-	VPSUBB  Z1, Z0, Z1
-	VMOVUPS Z1, (AX)(BX*1)
-	ADDQ    $+64, BX
-	JMP     next220
-
-done221:
-	ADDQ       $+64, DX
-	TESTQ      DX, DX
-	JEQ        end222
-	MOVQ       $-1, SI
-	BZHIQ      DX, SI, SI
-	KMOVQ      SI, K1
-	VMOVDQU8.Z (CX)(BX*1), K1, Z1
-	VPSUBB     Z1, Z0, Z0
-	VMOVDQU8   Z0, K1, (AX)(BX*1)
-
-end222:
-	VZEROUPPER
-	RET
-
-// func subI32VVAVX2(dst *byte, x *byte, y *byte, n int)
-// Requires: AVX, AVX2
-TEXT ·subI32VVAVX2(SB), NOSPLIT, $0-32
-	MOVQ dst+0(FP), AX
-	MOVQ x+8(FP), CX
-	MOVQ y+16(FP), DX
-	MOVQ n+24(FP), BX
-	XORQ SI, SI
-
-next258:
-	SUBQ    $+32, BX
-	JLT     done259
-	VMOVUPS (CX)(SI*4), Y0
-	VMOVUPS (DX)(SI*4), Y1
-	VPSUBD  Y1, Y0, Y0
-	VMOVUPS Y0, (AX)(SI*4)
-	VMOVUPS 32(CX)(SI*4), Y0
-	VMOVUPS 32(DX)(SI*4), Y1
-	VPSUBD  Y1, Y0, Y0
-	VMOVUPS Y0, 32(AX)(SI*4)
-	VMOVUPS 64(CX)(SI*4), Y0
-	VMOVUPS 64(DX)(SI*4), Y1
-	VPSUBD  Y1, Y0, Y0
-	VMOVUPS Y0, 64(AX)(SI*4)
-	VMOVUPS 96(CX)(SI*4), Y0
-	VMOVUPS 96(DX)(SI*4), Y1
-	VPSUBD  Y1, Y0, Y0
-	VMOVUPS Y0, 96(AX)(SI*4)
-	ADDQ    $+32, SI
-	JMP     next258
-
-done259:
-	ADDQ $+32, BX
-
-next260:
-	SUBQ    $+8, BX
-	JLT     done261
-	VMOVUPS (CX)(SI*4), Y0
-	VMOVUPS (DX)(SI*4), Y1
-	VPSUBD  Y1, Y0, Y0
-	VMOVUPS Y0, (AX)(SI*4)
-	ADDQ    $+8, SI
-	JMP     next260
-
-done261:
-	ADDQ       $+8, BX
-	TESTQ      BX, BX
-	JEQ        end262
-	LEAQ       tail<>+32(SB), DI
-	XORQ       R8, R8
-	SUBQ       BX, R8
-	VMOVDQU    (DI)(R8*4), Y0
-	VMASKMOVPS (CX)(SI*4), Y0, Y0
-	LEAQ       tail<>+32(SB), CX
-	XORQ       DI, DI
-	SUBQ       BX, DI
-	VMOVDQU    (CX)(DI*4), Y1
-	VMASKMOVPS (DX)(SI*4), Y1, Y1
-	VPSUBD     Y1, Y0, Y0
-	LEAQ       tail<>+32(SB), CX
-	XORQ       DX, DX
-	SUBQ       BX, DX
-	VMOVDQU    (CX)(DX*4), Y1
-	VMASKMOVPS Y0, Y1, (AX)(SI*4)
-
-end262:
-	VZEROUPPER
-	RET
-
-// func subI32VSAVX2(dst *byte, x *byte, y *byte, n int)
-// Requires: AVX, AVX2
-TEXT ·subI32VSAVX2(SB), NOSPLIT, $0-32
-	MOVQ         dst+0(FP), AX
-	MOVQ         x+8(FP), CX
-	MOVQ         y+16(FP), DX
-	VBROADCASTSS (DX), Y0
-	MOVQ         n+24(FP), DX
-	XORQ         BX, BX
-
-next264:
-	SUBQ    $+32, DX
-	JLT     done265
-	VMOVUPS (CX)(BX*4), Y1
-	VPSUBD  Y0, Y1, Y1
-	VMOVUPS Y1, (AX)(BX*4)
-	VMOVUPS 32(CX)(BX*4), Y1
-	VPSUBD  Y0, Y1, Y1
-	VMOVUPS Y1, 32(AX)(BX*4)
-	VMOVUPS 64(CX)(BX*4), Y1
-	VPSUBD  Y0, Y1, Y1
-	VMOVUPS Y1, 64(AX)(BX*4)
-	VMOVUPS 96(CX)(BX*4), Y1
-	VPSUBD  Y0, Y1, Y1
-	VMOVUPS Y1, 96(AX)(BX*4)
-	ADDQ    $+32, BX
-	JMP     next264
-
-done265:
-	ADDQ $+32, DX
-
-next266:
-	SUBQ    $+8, DX
-	JLT     done267
-	VMOVUPS (CX)(BX*4), Y1
-	VPSUBD  Y0, Y1, Y1
-	VMOVUPS Y1, (AX)(BX*4)
-	ADDQ    $+8, BX
-	JMP     next266
-
-done267:
-	ADDQ       $+8, DX
-	TESTQ      DX, DX
-	JEQ        end268
-	LEAQ       tail<>+32(SB), SI
-	XORQ       DI, DI
-	SUBQ       DX, DI
-	VMOVDQU    (SI)(DI*4), Y1
-	VMASKMOVPS (CX)(BX*4), Y1, Y1
-	VPSUBD     Y0, Y1, Y0
-	LEAQ       tail<>+32(SB), CX
-	XORQ       SI, SI
-	SUBQ       DX, SI
-	VMOVDQU    (CX)(SI*4), Y1
-	VMASKMOVPS Y0, Y1, (AX)(BX*4)
-
-end268:
-	VZEROUPPER
-	RET
-
-// func subI32SVAVX2(dst *byte, x *byte, y *byte, n int)
-// Requires: AVX, AVX2
-TEXT ·subI32SVAVX2(SB), NOSPLIT, $0-32
-	MOVQ         dst+0(FP), AX
-	MOVQ         x+8(FP), CX
-	VBROADCASTSS (CX), Y0
-	MOVQ         y+16(FP), CX
-	MOVQ         n+24(FP), DX
-	XORQ         BX, BX
-
-next270:
-	SUBQ    $+32, DX
-	JLT     done271
-	VMOVUPS (CX)(BX*4), Y1
-	VPSUBD  Y1, Y0, Y1
-	VMOVUPS Y1, (AX)(BX*4)
-	VMOVUPS 32(CX)(BX*4), Y1
-	VPSUBD  Y1, Y0, Y1
-	VMOVUPS Y1, 32(AX)(BX*4)
-	VMOVUPS 64(CX)(BX*4), Y1
-	VPSUBD  Y1, Y0, Y1
-	VMOVUPS Y1, 64(AX)(BX*4)
-	VMOVUPS 96(CX)(BX*4), Y1
-	VPSUBD  Y1, Y0, Y1
-	VMOVUPS Y1, 96(AX)(BX*4)
-	ADDQ    $+32, BX
-	JMP     next270
-
-done271:
-	ADDQ $+32, DX
-
-next272:
-	SUBQ    $+8, DX
-	JLT     done273
-	VMOVUPS (CX)(BX*4), Y1
-	VPSUBD  Y1, Y0, Y1
-	VMOVUPS Y1, (AX)(BX*4)
-	ADDQ    $+8, BX
-	JMP     next272
-
-done273:
-	ADDQ       $+8, DX
-	TESTQ      DX, DX
-	JEQ        end274
-	LEAQ       tail<>+32(SB), SI
-	XORQ       DI, DI
-	SUBQ       DX, DI
-	VMOVDQU    (SI)(DI*4), Y1
-	VMASKMOVPS (CX)(BX*4), Y1, Y1
-	VPSUBD     Y1, Y0, Y0
-	LEAQ       tail<>+32(SB), CX
-	XORQ       SI, SI
-	SUBQ       DX, SI
-	VMOVDQU    (CX)(SI*4), Y1
-	VMASKMOVPS Y0, Y1, (AX)(BX*4)
-
-end274:
-	VZEROUPPER
-	RET
-
-// func subI32VVAVX512(dst *byte, x *byte, y *byte, n int)
-// Requires: AVX, AVX512BW, AVX512F, BMI2
-TEXT ·subI32VVAVX512(SB), NOSPLIT, $0-32
-	MOVQ dst+0(FP), AX
-	MOVQ x+8(FP), CX
-	MOVQ y+16(FP), DX
-	MOVQ n+24(FP), BX
-	XORQ SI, SI
-
-next224:
-	SUBQ    $+64, BX
-	JLT     done225
-	VMOVUPS (CX)(SI*4), Z0
-	VMOVUPS (DX)(SI*4), Z1
-	VPSUBD  Z1, Z0, Z0
-	VMOVUPS Z0, (AX)(SI*4)
-	VMOVUPS 64(CX)(SI*4), Z0
-	VMOVUPS 64(DX)(SI*4), Z1
-	VPSUBD  Z1, Z0, Z0
-	VMOVUPS Z0, 64(AX)(SI*4)
-	VMOVUPS 128(CX)(SI*4), Z0
-	VMOVUPS 128(DX)(SI*4), Z1
-	VPSUBD  Z1, Z0, Z0
-	VMOVUPS Z0, 128(AX)(SI*4)
-	VMOVUPS 192(CX)(SI*4), Z0
-	VMOVUPS 192(DX)(SI*4), Z1
-	VPSUBD  Z1, Z0, Z0
-	VMOVUPS Z0, 192(AX)(SI*4)
-	ADDQ    $+64, SI
-	JMP     next224
-
-done225:
-	ADDQ $+64, BX
-
-next226:
-	SUBQ    $+16, BX
-	JLT     done227
-	VMOVUPS (CX)(SI*4), Z0
-	VMOVUPS (DX)(SI*4), Z1
-	VPSUBD  Z1, Z0, Z0
-	VMOVUPS Z0, (AX)(SI*4)
-	ADDQ    $+16, SI
-	JMP     next226
-
-done227:
-	ADDQ      $+16, BX
-	TESTQ     BX, BX
-	JEQ       end228
-	MOVQ      $-1, DI
-	BZHIQ     BX, DI, DI
-	KMOVQ     DI, K1
-	VMOVUPS.Z (CX)(SI*4), K1, Z0
-	VMOVUPS.Z (DX)(SI*4), K1, Z1
-	VPSUBD    Z1, Z0, Z0
-	VMOVUPS   Z0, K1, (AX)(SI*4)
-
-end228:
-	VZEROUPPER
-	RET
-
-// func subI32VSAVX512(dst *byte, x *byte, y *byte, n int)
-// Requires: AVX, AVX512BW, AVX512F, BMI2
-TEXT ·subI32VSAVX512(SB), NOSPLIT, $0-32
-	MOVQ         dst+0(FP), AX
-	MOVQ         x+8(FP), CX
-	MOVQ         y+16(FP), DX
-	VBROADCASTSS (DX), Z0
-	MOVQ         n+24(FP), DX
-	XORQ         BX, BX
-
-next230:
-	SUBQ    $+64, DX
-	JLT     done231
-	VMOVUPS (CX)(BX*4), Z1
-	VPSUBD  Z0, Z1, Z1
-	VMOVUPS Z1, (AX)(BX*4)
-	VMOVUPS 64(CX)(BX*4), Z1
-	VPSUBD  Z0, Z1, Z1
-	VMOVUPS Z1, 64(AX)(BX*4)
-	VMOVUPS 128(CX)(BX*4), Z1
-	VPSUBD  Z0, Z1, Z1
-	VMOVUPS Z1, 128(AX)(BX*4)
-	VMOVUPS 192(CX)(BX*4), Z1
-	VPSUBD  Z0, Z1, Z1
-	VMOVUPS Z1, 192(AX)(BX*4)
-	ADDQ    $+64, BX
-	JMP     next230
-
-done231:
-	ADDQ $+64, DX
-
-next232:
-	SUBQ    $+16, DX
-	JLT     done233
-	VMOVUPS (CX)(BX*4), Z1
-	VPSUBD  Z0, Z1, Z1
-	VMOVUPS Z1, (AX)(BX*4)
-	ADDQ    $+16, BX
-	JMP     next232
-
-done233:
-	ADDQ      $+16, DX
-	TESTQ     DX, DX
-	JEQ       end234
-	MOVQ      $-1, SI
-	BZHIQ     DX, SI, SI
-	KMOVQ     SI, K1
-	VMOVUPS.Z (CX)(BX*4), K1, Z1
-	VPSUBD    Z0, Z1, Z0
-	VMOVUPS   Z0, K1, (AX)(BX*4)
-
-end234:
-	VZEROUPPER
-	RET
-
-// func subI32SVAVX512(dst *byte, x *byte, y *byte, n int)
-// Requires: AVX, AVX512BW, AVX512F, BMI2
-TEXT ·subI32SVAVX512(SB), NOSPLIT, $0-32
-	MOVQ         dst+0(FP), AX
-	MOVQ         x+8(FP), CX
-	VBROADCASTSS (CX), Z0
-	MOVQ         y+16(FP), CX
-	MOVQ         n+24(FP), DX
-	XORQ         BX, BX
-
-next236:
-	SUBQ    $+64, DX
-	JLT     done237
-	VMOVUPS (CX)(BX*4), Z1
-	VPSUBD  Z1, Z0, Z1
-	VMOVUPS Z1, (AX)(BX*4)
-	VMOVUPS 64(CX)(BX*4), Z1
-	VPSUBD  Z1, Z0, Z1
-	VMOVUPS Z1, 64(AX)(BX*4)
-	VMOVUPS 128(CX)(BX*4), Z1
-	VPSUBD  Z1, Z0, Z1
-	VMOVUPS Z1, 128(AX)(BX*4)
-	VMOVUPS 192(CX)(BX*4), Z1
-	VPSUBD  Z1, Z0, Z1
-	VMOVUPS Z1, 192(AX)(BX*4)
-	ADDQ    $+64, BX
-	JMP     next236
-
-done237:
-	ADDQ $+64, DX
-
-next238:
-	SUBQ    $+16, DX
-	JLT     done239
-	VMOVUPS (CX)(BX*4), Z1
-	VPSUBD  Z1, Z0, Z1
-	VMOVUPS Z1, (AX)(BX*4)
-	ADDQ    $+16, BX
-	JMP     next238
-
-done239:
-	ADDQ      $+16, DX
-	TESTQ     DX, DX
-	JEQ       end240
-	MOVQ      $-1, SI
-	BZHIQ     DX, SI, SI
-	KMOVQ     SI, K1
-	VMOVUPS.Z (CX)(BX*4), K1, Z1
-	VPSUBD    Z1, Z0, Z0
-	VMOVUPS   Z0, K1, (AX)(BX*4)
-
-end240:
-	VZEROUPPER
-	RET
-
-// func subU32VVAVX2(dst *byte, x *byte, y *byte, n int)
-// Requires: AVX, AVX2
-TEXT ·subU32VVAVX2(SB), NOSPLIT, $0-32
-	MOVQ dst+0(FP), AX
-	MOVQ x+8(FP), CX
-	MOVQ y+16(FP), DX
-	MOVQ n+24(FP), BX
-	XORQ SI, SI
-
-next276:
-	SUBQ    $+32, BX
-	JLT     done277
-	VMOVUPS (CX)(SI*4), Y0
-	VMOVUPS (DX)(SI*4), Y1
-	VPSUBD  Y1, Y0, Y0
-	VMOVUPS Y0, (AX)(SI*4)
-	VMOVUPS 32(CX)(SI*4), Y0
-	VMOVUPS 32(DX)(SI*4), Y1
-	VPSUBD  Y1, Y0, Y0
-	VMOVUPS Y0, 32(AX)(SI*4)
-	VMOVUPS 64(CX)(SI*4), Y0
-	VMOVUPS 64(DX)(SI*4), Y1
-	VPSUBD  Y1, Y0, Y0
-	VMOVUPS Y0, 64(AX)(SI*4)
-	VMOVUPS 96(CX)(SI*4), Y0
-	VMOVUPS 96(DX)(SI*4), Y1
-	VPSUBD  Y1, Y0, Y0
-	VMOVUPS Y0, 96(AX)(SI*4)
-	ADDQ    $+32, SI
-	JMP     next276
-
-done277:
-	ADDQ $+32, BX
-
-next278:
-	SUBQ    $+8, BX
-	JLT     done279
-	VMOVUPS (CX)(SI*4), Y0
-	VMOVUPS (DX)(SI*4), Y1
-	VPSUBD  Y1, Y0, Y0
-	VMOVUPS Y0, (AX)(SI*4)
-	ADDQ    $+8, SI
-	JMP     next278
-
-done279:
-	ADDQ       $+8, BX
-	TESTQ      BX, BX
-	JEQ        end280
-	LEAQ       tail<>+32(SB), DI
-	XORQ       R8, R8
-	SUBQ       BX, R8
-	VMOVDQU    (DI)(R8*4), Y0
-	VMASKMOVPS (CX)(SI*4), Y0, Y0
-	LEAQ       tail<>+32(SB), CX
-	XORQ       DI, DI
-	SUBQ       BX, DI
-	VMOVDQU    (CX)(DI*4), Y1
-	VMASKMOVPS (DX)(SI*4), Y1, Y1
-	VPSUBD     Y1, Y0, Y0
-	LEAQ       tail<>+32(SB), CX
-	XORQ       DX, DX
-	SUBQ       BX, DX
-	VMOVDQU    (CX)(DX*4), Y1
-	VMASKMOVPS Y0, Y1, (AX)(SI*4)
-
-end280:
-	VZEROUPPER
-	RET
-
-// func subU32VSAVX2(dst *byte, x *byte, y *byte, n int)
-// Requires: AVX, AVX2
-TEXT ·subU32VSAVX2(SB), NOSPLIT, $0-32
-	MOVQ         dst+0(FP), AX
-	MOVQ         x+8(FP), CX
-	MOVQ         y+16(FP), DX
-	VBROADCASTSS (DX), Y0
-	MOVQ         n+24(FP), DX
-	XORQ         BX, BX
-
-next282:
-	SUBQ    $+32, DX
-	JLT     done283
-	VMOVUPS (CX)(BX*4), Y1
-	VPSUBD  Y0, Y1, Y1
-	VMOVUPS Y1, (AX)(BX*4)
-	VMOVUPS 32(CX)(BX*4), Y1
-	VPSUBD  Y0, Y1, Y1
-	VMOVUPS Y1, 32(AX)(BX*4)
-	VMOVUPS 64(CX)(BX*4), Y1
-	VPSUBD  Y0, Y1, Y1
-	VMOVUPS Y1, 64(AX)(BX*4)
-	VMOVUPS 96(CX)(BX*4), Y1
-	VPSUBD  Y0, Y1, Y1
-	VMOVUPS Y1, 96(AX)(BX*4)
-	ADDQ    $+32, BX
-	JMP     next282
-
-done283:
-	ADDQ $+32, DX
-
-next284:
-	SUBQ    $+8, DX
-	JLT     done285
-	VMOVUPS (CX)(BX*4), Y1
-	VPSUBD  Y0, Y1, Y1
-	VMOVUPS Y1, (AX)(BX*4)
-	ADDQ    $+8, BX
-	JMP     next284
-
-done285:
-	ADDQ       $+8, DX
-	TESTQ      DX, DX
-	JEQ        end286
-	LEAQ       tail<>+32(SB), SI
-	XORQ       DI, DI
-	SUBQ       DX, DI
-	VMOVDQU    (SI)(DI*4), Y1
-	VMASKMOVPS (CX)(BX*4), Y1, Y1
-	VPSUBD     Y0, Y1, Y0
-	LEAQ       tail<>+32(SB), CX
-	XORQ       SI, SI
-	SUBQ       DX, SI
-	VMOVDQU    (CX)(SI*4), Y1
-	VMASKMOVPS Y0, Y1, (AX)(BX*4)
-
-end286:
-	VZEROUPPER
-	RET
-
-// func subU32SVAVX2(dst *byte, x *byte, y *byte, n int)
-// Requires: AVX, AVX2
-TEXT ·subU32SVAVX2(SB), NOSPLIT, $0-32
-	MOVQ         dst+0(FP), AX
-	MOVQ         x+8(FP), CX
-	VBROADCASTSS (CX), Y0
-	MOVQ         y+16(FP), CX
-	MOVQ         n+24(FP), DX
-	XORQ         BX, BX
-
-next288:
-	SUBQ    $+32, DX
-	JLT     done289
-	VMOVUPS (CX)(BX*4), Y1
-	VPSUBD  Y1, Y0, Y1
-	VMOVUPS Y1, (AX)(BX*4)
-	VMOVUPS 32(CX)(BX*4), Y1
-	VPSUBD  Y1, Y0, Y1
-	VMOVUPS Y1, 32(AX)(BX*4)
-	VMOVUPS 64(CX)(BX*4), Y1
-	VPSUBD  Y1, Y0, Y1
-	VMOVUPS Y1, 64(AX)(BX*4)
-	VMOVUPS 96(CX)(BX*4), Y1
-	VPSUBD  Y1, Y0, Y1
-	VMOVUPS Y1, 96(AX)(BX*4)
-	ADDQ    $+32, BX
-	JMP     next288
-
-done289:
-	ADDQ $+32, DX
-
-next290:
-	SUBQ    $+8, DX
-	JLT     done291
-	VMOVUPS (CX)(BX*4), Y1
-	VPSUBD  Y1, Y0, Y1
-	VMOVUPS Y1, (AX)(BX*4)
-	ADDQ    $+8, BX
-	JMP     next290
-
-done291:
-	ADDQ       $+8, DX
-	TESTQ      DX, DX
-	JEQ        end292
-	LEAQ       tail<>+32(SB), SI
-	XORQ       DI, DI
-	SUBQ       DX, DI
-	VMOVDQU    (SI)(DI*4), Y1
-	VMASKMOVPS (CX)(BX*4), Y1, Y1
-	VPSUBD     Y1, Y0, Y0
-	LEAQ       tail<>+32(SB), CX
-	XORQ       SI, SI
-	SUBQ       DX, SI
-	VMOVDQU    (CX)(SI*4), Y1
-	VMASKMOVPS Y0, Y1, (AX)(BX*4)
-
-end292:
-	VZEROUPPER
-	RET
-
-// func subU32VVAVX512(dst *byte, x *byte, y *byte, n int)
-// Requires: AVX, AVX512BW, AVX512F, BMI2
-TEXT ·subU32VVAVX512(SB), NOSPLIT, $0-32
-	MOVQ dst+0(FP), AX
-	MOVQ x+8(FP), CX
-	MOVQ y+16(FP), DX
-	MOVQ n+24(FP), BX
-	XORQ SI, SI
-
-next242:
-	SUBQ    $+64, BX
-	JLT     done243
-	VMOVUPS (CX)(SI*4), Z0
-	VMOVUPS (DX)(SI*4), Z1
-	VPSUBD  Z1, Z0, Z0
-	VMOVUPS Z0, (AX)(SI*4)
-	VMOVUPS 64(CX)(SI*4), Z0
-	VMOVUPS 64(DX)(SI*4), Z1
-	VPSUBD  Z1, Z0, Z0
-	VMOVUPS Z0, 64(AX)(SI*4)
-	VMOVUPS 128(CX)(SI*4), Z0
-	VMOVUPS 128(DX)(SI*4), Z1
-	VPSUBD  Z1, Z0, Z0
-	VMOVUPS Z0, 128(AX)(SI*4)
-	VMOVUPS 192(CX)(SI*4), Z0
-	VMOVUPS 192(DX)(SI*4), Z1
-	VPSUBD  Z1, Z0, Z0
-	VMOVUPS Z0, 192(AX)(SI*4)
-	ADDQ    $+64, SI
-	JMP     next242
-
-done243:
-	ADDQ $+64, BX
-
-next244:
-	SUBQ    $+16, BX
-	JLT     done245
-	VMOVUPS (CX)(SI*4), Z0
-	VMOVUPS (DX)(SI*4), Z1
-	VPSUBD  Z1, Z0, Z0
-	VMOVUPS Z0, (AX)(SI*4)
-	ADDQ    $+16, SI
-	JMP     next244
-
-done245:
-	ADDQ      $+16, BX
-	TESTQ     BX, BX
-	JEQ       end246
-	MOVQ      $-1, DI
-	BZHIQ     BX, DI, DI
-	KMOVQ     DI, K1
-	VMOVUPS.Z (CX)(SI*4), K1, Z0
-	VMOVUPS.Z (DX)(SI*4), K1, Z1
-	VPSUBD    Z1, Z0, Z0
-	VMOVUPS   Z0, K1, (AX)(SI*4)
-
-end246:
-	VZEROUPPER
-	RET
-
-// func subU32VSAVX512(dst *byte, x *byte, y *byte, n int)
-// Requires: AVX, AVX512BW, AVX512F, BMI2
-TEXT ·subU32VSAVX512(SB), NOSPLIT, $0-32
-	MOVQ         dst+0(FP), AX
-	MOVQ         x+8(FP), CX
-	MOVQ         y+16(FP), DX
-	VBROADCASTSS (DX), Z0
-	MOVQ         n+24(FP), DX
-	XORQ         BX, BX
-
-next248:
-	SUBQ    $+64, DX
-	JLT     done249
-	VMOVUPS (CX)(BX*4), Z1
-	VPSUBD  Z0, Z1, Z1
-	VMOVUPS Z1, (AX)(BX*4)
-	VMOVUPS 64(CX)(BX*4), Z1
-	VPSUBD  Z0, Z1, Z1
-	VMOVUPS Z1, 64(AX)(BX*4)
-	VMOVUPS 128(CX)(BX*4), Z1
-	VPSUBD  Z0, Z1, Z1
-	VMOVUPS Z1, 128(AX)(BX*4)
-	VMOVUPS 192(CX)(BX*4), Z1
-	VPSUBD  Z0, Z1, Z1
-	VMOVUPS Z1, 192(AX)(BX*4)
-	ADDQ    $+64, BX
-	JMP     next248
-
-done249:
-	ADDQ $+64, DX
-
-next250:
-	SUBQ    $+16, DX
-	JLT     done251
-	VMOVUPS (CX)(BX*4), Z1
-	VPSUBD  Z0, Z1, Z1
-	VMOVUPS Z1, (AX)(BX*4)
-	ADDQ    $+16, BX
-	JMP     next250
-
-done251:
-	ADDQ      $+16, DX
-	TESTQ     DX, DX
-	JEQ       end252
-	MOVQ      $-1, SI
-	BZHIQ     DX, SI, SI
-	KMOVQ     SI, K1
-	VMOVUPS.Z (CX)(BX*4), K1, Z1
-	VPSUBD    Z0, Z1, Z0
-	VMOVUPS   Z0, K1, (AX)(BX*4)
-
-end252:
-	VZEROUPPER
-	RET
-
-// func subU32SVAVX512(dst *byte, x *byte, y *byte, n int)
-// Requires: AVX, AVX512BW, AVX512F, BMI2
-TEXT ·subU32SVAVX512(SB), NOSPLIT, $0-32
-	MOVQ         dst+0(FP), AX
-	MOVQ         x+8(FP), CX
-	VBROADCASTSS (CX), Z0
-	MOVQ         y+16(FP), CX
-	MOVQ         n+24(FP), DX
-	XORQ         BX, BX
-
-next254:
-	SUBQ    $+64, DX
-	JLT     done255
-	VMOVUPS (CX)(BX*4), Z1
-	VPSUBD  Z1, Z0, Z1
-	VMOVUPS Z1, (AX)(BX*4)
-	VMOVUPS 64(CX)(BX*4), Z1
-	VPSUBD  Z1, Z0, Z1
-	VMOVUPS Z1, 64(AX)(BX*4)
-	VMOVUPS 128(CX)(BX*4), Z1
-	VPSUBD  Z1, Z0, Z1
-	VMOVUPS Z1, 128(AX)(BX*4)
-	VMOVUPS 192(CX)(BX*4), Z1
-	VPSUBD  Z1, Z0, Z1
-	VMOVUPS Z1, 192(AX)(BX*4)
-	ADDQ    $+64, BX
-	JMP     next254
-
-done255:
-	ADDQ $+64, DX
-
-next256:
-	SUBQ    $+16, DX
-	JLT     done257
-	VMOVUPS (CX)(BX*4), Z1
-	VPSUBD  Z1, Z0, Z1
-	VMOVUPS Z1, (AX)(BX*4)
-	ADDQ    $+16, BX
-	JMP     next256
-
-done257:
-	ADDQ      $+16, DX
-	TESTQ     DX, DX
-	JEQ       end258
-	MOVQ      $-1, SI
-	BZHIQ     DX, SI, SI
-	KMOVQ     SI, K1
-	VMOVUPS.Z (CX)(BX*4), K1, Z1
-	VPSUBD    Z1, Z0, Z0
-	VMOVUPS   Z0, K1, (AX)(BX*4)
-
-end258:
-	VZEROUPPER
-	RET
-
-// func subI64VVAVX2(dst *byte, x *byte, y *byte, n int)
-// Requires: AVX, AVX2
-TEXT ·subI64VVAVX2(SB), NOSPLIT, $0-32
-	MOVQ dst+0(FP), AX
-	MOVQ x+8(FP), CX
-	MOVQ y+16(FP), DX
-	MOVQ n+24(FP), BX
-	XORQ SI, SI
-
-next294:
-	SUBQ    $+16, BX
-	JLT     done295
 	VMOVUPS (CX)(SI*8), Y0
 	VMOVUPS (DX)(SI*8), Y1
 	VPSUBQ  Y1, Y0, Y0
@@ -5307,34 +3181,26 @@ next294:
 	VMOVUPS 32(DX)(SI*8), Y1
 	VPSUBQ  Y1, Y0, Y0
 	VMOVUPS Y0, 32(AX)(SI*8)
-	VMOVUPS 64(CX)(SI*8), Y0
-	VMOVUPS 64(DX)(SI*8), Y1
-	VPSUBQ  Y1, Y0, Y0
-	VMOVUPS Y0, 64(AX)(SI*8)
-	VMOVUPS 96(CX)(SI*8), Y0
-	VMOVUPS 96(DX)(SI*8), Y1
-	VPSUBQ  Y1, Y0, Y0
-	VMOVUPS Y0, 96(AX)(SI*8)
-	ADDQ    $+16, SI
-	JMP     next294
+	ADDQ    $+8, SI
+	JMP     next194
 
-done295:
-	ADDQ $+16, BX
+done195:
+	ADDQ $+8, BX
 
-next296:
+next196:
 	SUBQ    $+4, BX
-	JLT     done297
+	JLT     done197
 	VMOVUPS (CX)(SI*8), Y0
 	VMOVUPS (DX)(SI*8), Y1
 	VPSUBQ  Y1, Y0, Y0
 	VMOVUPS Y0, (AX)(SI*8)
 	ADDQ    $+4, SI
-	JMP     next296
+	JMP     next196
 
-done297:
+done197:
 	ADDQ       $+4, BX
 	TESTQ      BX, BX
-	JEQ        end298
+	JEQ        end198
 	LEAQ       tail<>+32(SB), DI
 	XORQ       R8, R8
 	SUBQ       BX, R8
@@ -5352,13 +3218,13 @@ done297:
 	VMOVDQU    (CX)(DX*8), Y1
 	VMASKMOVPD Y0, Y1, (AX)(SI*8)
 
-end298:
+end198:
 	VZEROUPPER
 	RET
 
-// func subI64VSAVX2(dst *byte, x *byte, y *byte, n int)
+// func sub64VSAVX2(dst *byte, x *byte, y *byte, n int)
 // Requires: AVX, AVX2
-TEXT ·subI64VSAVX2(SB), NOSPLIT, $0-32
+TEXT ·sub64VSAVX2(SB), NOSPLIT, $0-32
 	MOVQ         dst+0(FP), AX
 	MOVQ         x+8(FP), CX
 	MOVQ         y+16(FP), DX
@@ -5366,40 +3232,34 @@ TEXT ·subI64VSAVX2(SB), NOSPLIT, $0-32
 	MOVQ         n+24(FP), DX
 	XORQ         BX, BX
 
-next300:
-	SUBQ    $+16, DX
-	JLT     done301
+next200:
+	SUBQ    $+8, DX
+	JLT     done201
 	VMOVUPS (CX)(BX*8), Y1
 	VPSUBQ  Y0, Y1, Y1
 	VMOVUPS Y1, (AX)(BX*8)
 	VMOVUPS 32(CX)(BX*8), Y1
 	VPSUBQ  Y0, Y1, Y1
 	VMOVUPS Y1, 32(AX)(BX*8)
-	VMOVUPS 64(CX)(BX*8), Y1
-	VPSUBQ  Y0, Y1, Y1
-	VMOVUPS Y1, 64(AX)(BX*8)
-	VMOVUPS 96(CX)(BX*8), Y1
-	VPSUBQ  Y0, Y1, Y1
-	VMOVUPS Y1, 96(AX)(BX*8)
-	ADDQ    $+16, BX
-	JMP     next300
+	ADDQ    $+8, BX
+	JMP     next200
 
-done301:
-	ADDQ $+16, DX
+done201:
+	ADDQ $+8, DX
 
-next302:
+next202:
 	SUBQ    $+4, DX
-	JLT     done303
+	JLT     done203
 	VMOVUPS (CX)(BX*8), Y1
 	VPSUBQ  Y0, Y1, Y1
 	VMOVUPS Y1, (AX)(BX*8)
 	ADDQ    $+4, BX
-	JMP     next302
+	JMP     next202
 
-done303:
+done203:
 	ADDQ       $+4, DX
 	TESTQ      DX, DX
-	JEQ        end304
+	JEQ        end204
 	LEAQ       tail<>+32(SB), SI
 	XORQ       DI, DI
 	SUBQ       DX, DI
@@ -5412,13 +3272,13 @@ done303:
 	VMOVDQU    (CX)(SI*8), Y1
 	VMASKMOVPD Y0, Y1, (AX)(BX*8)
 
-end304:
+end204:
 	VZEROUPPER
 	RET
 
-// func subI64SVAVX2(dst *byte, x *byte, y *byte, n int)
+// func sub64SVAVX2(dst *byte, x *byte, y *byte, n int)
 // Requires: AVX, AVX2
-TEXT ·subI64SVAVX2(SB), NOSPLIT, $0-32
+TEXT ·sub64SVAVX2(SB), NOSPLIT, $0-32
 	MOVQ         dst+0(FP), AX
 	MOVQ         x+8(FP), CX
 	VBROADCASTSD (CX), Y0
@@ -5426,40 +3286,34 @@ TEXT ·subI64SVAVX2(SB), NOSPLIT, $0-32
 	MOVQ         n+24(FP), DX
 	XORQ         BX, BX
 
-next306:
-	SUBQ    $+16, DX
-	JLT     done307
+next206:
+	SUBQ    $+8, DX
+	JLT     done207
 	VMOVUPS (CX)(BX*8), Y1
 	VPSUBQ  Y1, Y0, Y1
 	VMOVUPS Y1, (AX)(BX*8)
 	VMOVUPS 32(CX)(BX*8), Y1
 	VPSUBQ  Y1, Y0, Y1
 	VMOVUPS Y1, 32(AX)(BX*8)
-	VMOVUPS 64(CX)(BX*8), Y1
-	VPSUBQ  Y1, Y0, Y1
-	VMOVUPS Y1, 64(AX)(BX*8)
-	VMOVUPS 96(CX)(BX*8), Y1
-	VPSUBQ  Y1, Y0, Y1
-	VMOVUPS Y1, 96(AX)(BX*8)
-	ADDQ    $+16, BX
-	JMP     next306
+	ADDQ    $+8, BX
+	JMP     next206
 
-done307:
-	ADDQ $+16, DX
+done207:
+	ADDQ $+8, DX
 
-next308:
+next208:
 	SUBQ    $+4, DX
-	JLT     done309
+	JLT     done209
 	VMOVUPS (CX)(BX*8), Y1
 	VPSUBQ  Y1, Y0, Y1
 	VMOVUPS Y1, (AX)(BX*8)
 	ADDQ    $+4, BX
-	JMP     next308
+	JMP     next208
 
-done309:
+done209:
 	ADDQ       $+4, DX
 	TESTQ      DX, DX
-	JEQ        end310
+	JEQ        end210
 	LEAQ       tail<>+32(SB), SI
 	XORQ       DI, DI
 	SUBQ       DX, DI
@@ -5472,22 +3326,22 @@ done309:
 	VMOVDQU    (CX)(SI*8), Y1
 	VMASKMOVPD Y0, Y1, (AX)(BX*8)
 
-end310:
+end210:
 	VZEROUPPER
 	RET
 
-// func subI64VVAVX512(dst *byte, x *byte, y *byte, n int)
+// func sub64VVAVX512(dst *byte, x *byte, y *byte, n int)
 // Requires: AVX, AVX512BW, AVX512F, BMI2
-TEXT ·subI64VVAVX512(SB), NOSPLIT, $0-32
+TEXT ·sub64VVAVX512(SB), NOSPLIT, $0-32
 	MOVQ dst+0(FP), AX
 	MOVQ x+8(FP), CX
 	MOVQ y+16(FP), DX
 	MOVQ n+24(FP), BX
 	XORQ SI, SI
 
-next260:
-	SUBQ    $+32, BX
-	JLT     done261
+next176:
+	SUBQ    $+16, BX
+	JLT     done177
 	VMOVUPS (CX)(SI*8), Z0
 	VMOVUPS (DX)(SI*8), Z1
 	VPSUBQ  Z1, Z0, Z0
@@ -5496,34 +3350,26 @@ next260:
 	VMOVUPS 64(DX)(SI*8), Z1
 	VPSUBQ  Z1, Z0, Z0
 	VMOVUPS Z0, 64(AX)(SI*8)
-	VMOVUPS 128(CX)(SI*8), Z0
-	VMOVUPS 128(DX)(SI*8), Z1
-	VPSUBQ  Z1, Z0, Z0
-	VMOVUPS Z0, 128(AX)(SI*8)
-	VMOVUPS 192(CX)(SI*8), Z0
-	VMOVUPS 192(DX)(SI*8), Z1
-	VPSUBQ  Z1, Z0, Z0
-	VMOVUPS Z0, 192(AX)(SI*8)
-	ADDQ    $+32, SI
-	JMP     next260
+	ADDQ    $+16, SI
+	JMP     next176
 
-done261:
-	ADDQ $+32, BX
+done177:
+	ADDQ $+16, BX
 
-next262:
+next178:
 	SUBQ    $+8, BX
-	JLT     done263
+	JLT     done179
 	VMOVUPS (CX)(SI*8), Z0
 	VMOVUPS (DX)(SI*8), Z1
 	VPSUBQ  Z1, Z0, Z0
 	VMOVUPS Z0, (AX)(SI*8)
 	ADDQ    $+8, SI
-	JMP     next262
+	JMP     next178
 
-done263:
+done179:
 	ADDQ      $+8, BX
 	TESTQ     BX, BX
-	JEQ       end264
+	JEQ       end180
 	MOVQ      $-1, DI
 	BZHIQ     BX, DI, DI
 	KMOVQ     DI, K1
@@ -5532,13 +3378,13 @@ done263:
 	VPSUBQ    Z1, Z0, Z0
 	VMOVUPD   Z0, K1, (AX)(SI*8)
 
-end264:
+end180:
 	VZEROUPPER
 	RET
 
-// func subI64VSAVX512(dst *byte, x *byte, y *byte, n int)
+// func sub64VSAVX512(dst *byte, x *byte, y *byte, n int)
 // Requires: AVX, AVX512BW, AVX512F, BMI2
-TEXT ·subI64VSAVX512(SB), NOSPLIT, $0-32
+TEXT ·sub64VSAVX512(SB), NOSPLIT, $0-32
 	MOVQ         dst+0(FP), AX
 	MOVQ         x+8(FP), CX
 	MOVQ         y+16(FP), DX
@@ -5546,40 +3392,34 @@ TEXT ·subI64VSAVX512(SB), NOSPLIT, $0-32
 	MOVQ         n+24(FP), DX
 	XORQ         BX, BX
 
-next266:
-	SUBQ    $+32, DX
-	JLT     done267
+next182:
+	SUBQ    $+16, DX
+	JLT     done183
 	VMOVUPS (CX)(BX*8), Z1
 	VPSUBQ  Z0, Z1, Z1
 	VMOVUPS Z1, (AX)(BX*8)
 	VMOVUPS 64(CX)(BX*8), Z1
 	VPSUBQ  Z0, Z1, Z1
 	VMOVUPS Z1, 64(AX)(BX*8)
-	VMOVUPS 128(CX)(BX*8), Z1
-	VPSUBQ  Z0, Z1, Z1
-	VMOVUPS Z1, 128(AX)(BX*8)
-	VMOVUPS 192(CX)(BX*8), Z1
-	VPSUBQ  Z0, Z1, Z1
-	VMOVUPS Z1, 192(AX)(BX*8)
-	ADDQ    $+32, BX
-	JMP     next266
+	ADDQ    $+16, BX
+	JMP     next182
 
-done267:
-	ADDQ $+32, DX
+done183:
+	ADDQ $+16, DX
 
-next268:
+next184:
 	SUBQ    $+8, DX
-	JLT     done269
+	JLT     done185
 	VMOVUPS (CX)(BX*8), Z1
 	VPSUBQ  Z0, Z1, Z1
 	VMOVUPS Z1, (AX)(BX*8)
 	ADDQ    $+8, BX
-	JMP     next268
+	JMP     next184
 
-done269:
+done185:
 	ADDQ      $+8, DX
 	TESTQ     DX, DX
-	JEQ       end270
+	JEQ       end186
 	MOVQ      $-1, SI
 	BZHIQ     DX, SI, SI
 	KMOVQ     SI, K1
@@ -5587,13 +3427,13 @@ done269:
 	VPSUBQ    Z0, Z1, Z0
 	VMOVUPD   Z0, K1, (AX)(BX*8)
 
-end270:
+end186:
 	VZEROUPPER
 	RET
 
-// func subI64SVAVX512(dst *byte, x *byte, y *byte, n int)
+// func sub64SVAVX512(dst *byte, x *byte, y *byte, n int)
 // Requires: AVX, AVX512BW, AVX512F, BMI2
-TEXT ·subI64SVAVX512(SB), NOSPLIT, $0-32
+TEXT ·sub64SVAVX512(SB), NOSPLIT, $0-32
 	MOVQ         dst+0(FP), AX
 	MOVQ         x+8(FP), CX
 	VBROADCASTSD (CX), Z0
@@ -5601,40 +3441,34 @@ TEXT ·subI64SVAVX512(SB), NOSPLIT, $0-32
 	MOVQ         n+24(FP), DX
 	XORQ         BX, BX
 
-next272:
-	SUBQ    $+32, DX
-	JLT     done273
+next188:
+	SUBQ    $+16, DX
+	JLT     done189
 	VMOVUPS (CX)(BX*8), Z1
 	VPSUBQ  Z1, Z0, Z1
 	VMOVUPS Z1, (AX)(BX*8)
 	VMOVUPS 64(CX)(BX*8), Z1
 	VPSUBQ  Z1, Z0, Z1
 	VMOVUPS Z1, 64(AX)(BX*8)
-	VMOVUPS 128(CX)(BX*8), Z1
-	VPSUBQ  Z1, Z0, Z1
-	VMOVUPS Z1, 128(AX)(BX*8)
-	VMOVUPS 192(CX)(BX*8), Z1
-	VPSUBQ  Z1, Z0, Z1
-	VMOVUPS Z1, 192(AX)(BX*8)
-	ADDQ    $+32, BX
-	JMP     next272
+	ADDQ    $+16, BX
+	JMP     next188
 
-done273:
-	ADDQ $+32, DX
+done189:
+	ADDQ $+16, DX
 
-next274:
+next190:
 	SUBQ    $+8, DX
-	JLT     done275
+	JLT     done191
 	VMOVUPS (CX)(BX*8), Z1
 	VPSUBQ  Z1, Z0, Z1
 	VMOVUPS Z1, (AX)(BX*8)
 	ADDQ    $+8, BX
-	JMP     next274
+	JMP     next190
 
-done275:
+done191:
 	ADDQ      $+8, DX
 	TESTQ     DX, DX
-	JEQ       end276
+	JEQ       end192
 	MOVQ      $-1, SI
 	BZHIQ     DX, SI, SI
 	KMOVQ     SI, K1
@@ -5642,7 +3476,7 @@ done275:
 	VPSUBQ    Z1, Z0, Z0
 	VMOVUPD   Z0, K1, (AX)(BX*8)
 
-end276:
+end192:
 	VZEROUPPER
 	RET
 
@@ -5655,9 +3489,9 @@ TEXT ·subF32VVAVX2(SB), NOSPLIT, $0-32
 	MOVQ n+24(FP), BX
 	XORQ SI, SI
 
-next312:
-	SUBQ    $+32, BX
-	JLT     done313
+next212:
+	SUBQ    $+16, BX
+	JLT     done213
 	VMOVUPS (CX)(SI*4), Y0
 	VMOVUPS (DX)(SI*4), Y1
 	VSUBPS  Y1, Y0, Y0
@@ -5666,34 +3500,26 @@ next312:
 	VMOVUPS 32(DX)(SI*4), Y1
 	VSUBPS  Y1, Y0, Y0
 	VMOVUPS Y0, 32(AX)(SI*4)
-	VMOVUPS 64(CX)(SI*4), Y0
-	VMOVUPS 64(DX)(SI*4), Y1
-	VSUBPS  Y1, Y0, Y0
-	VMOVUPS Y0, 64(AX)(SI*4)
-	VMOVUPS 96(CX)(SI*4), Y0
-	VMOVUPS 96(DX)(SI*4), Y1
-	VSUBPS  Y1, Y0, Y0
-	VMOVUPS Y0, 96(AX)(SI*4)
-	ADDQ    $+32, SI
-	JMP     next312
+	ADDQ    $+16, SI
+	JMP     next212
 
-done313:
-	ADDQ $+32, BX
+done213:
+	ADDQ $+16, BX
 
-next314:
+next214:
 	SUBQ    $+8, BX
-	JLT     done315
+	JLT     done215
 	VMOVUPS (CX)(SI*4), Y0
 	VMOVUPS (DX)(SI*4), Y1
 	VSUBPS  Y1, Y0, Y0
 	VMOVUPS Y0, (AX)(SI*4)
 	ADDQ    $+8, SI
-	JMP     next314
+	JMP     next214
 
-done315:
+done215:
 	ADDQ       $+8, BX
 	TESTQ      BX, BX
-	JEQ        end316
+	JEQ        end216
 	LEAQ       tail<>+32(SB), DI
 	XORQ       R8, R8
 	SUBQ       BX, R8
@@ -5711,7 +3537,7 @@ done315:
 	VMOVDQU    (CX)(DX*4), Y1
 	VMASKMOVPS Y0, Y1, (AX)(SI*4)
 
-end316:
+end216:
 	VZEROUPPER
 	RET
 
@@ -5725,40 +3551,34 @@ TEXT ·subF32VSAVX2(SB), NOSPLIT, $0-32
 	MOVQ         n+24(FP), DX
 	XORQ         BX, BX
 
-next318:
-	SUBQ    $+32, DX
-	JLT     done319
+next218:
+	SUBQ    $+16, DX
+	JLT     done219
 	VMOVUPS (CX)(BX*4), Y1
 	VSUBPS  Y0, Y1, Y1
 	VMOVUPS Y1, (AX)(BX*4)
 	VMOVUPS 32(CX)(BX*4), Y1
 	VSUBPS  Y0, Y1, Y1
 	VMOVUPS Y1, 32(AX)(BX*4)
-	VMOVUPS 64(CX)(BX*4), Y1
-	VSUBPS  Y0, Y1, Y1
-	VMOVUPS Y1, 64(AX)(BX*4)
-	VMOVUPS 96(CX)(BX*4), Y1
-	VSUBPS  Y0, Y1, Y1
-	VMOVUPS Y1, 96(AX)(BX*4)
-	ADDQ    $+32, BX
-	JMP     next318
+	ADDQ    $+16, BX
+	JMP     next218
 
-done319:
-	ADDQ $+32, DX
+done219:
+	ADDQ $+16, DX
 
-next320:
+next220:
 	SUBQ    $+8, DX
-	JLT     done321
+	JLT     done221
 	VMOVUPS (CX)(BX*4), Y1
 	VSUBPS  Y0, Y1, Y1
 	VMOVUPS Y1, (AX)(BX*4)
 	ADDQ    $+8, BX
-	JMP     next320
+	JMP     next220
 
-done321:
+done221:
 	ADDQ       $+8, DX
 	TESTQ      DX, DX
-	JEQ        end322
+	JEQ        end222
 	LEAQ       tail<>+32(SB), SI
 	XORQ       DI, DI
 	SUBQ       DX, DI
@@ -5771,7 +3591,7 @@ done321:
 	VMOVDQU    (CX)(SI*4), Y1
 	VMASKMOVPS Y0, Y1, (AX)(BX*4)
 
-end322:
+end222:
 	VZEROUPPER
 	RET
 
@@ -5785,40 +3605,34 @@ TEXT ·subF32SVAVX2(SB), NOSPLIT, $0-32
 	MOVQ         n+24(FP), DX
 	XORQ         BX, BX
 
-next324:
-	SUBQ    $+32, DX
-	JLT     done325
+next224:
+	SUBQ    $+16, DX
+	JLT     done225
 	VMOVUPS (CX)(BX*4), Y1
 	VSUBPS  Y1, Y0, Y1
 	VMOVUPS Y1, (AX)(BX*4)
 	VMOVUPS 32(CX)(BX*4), Y1
 	VSUBPS  Y1, Y0, Y1
 	VMOVUPS Y1, 32(AX)(BX*4)
-	VMOVUPS 64(CX)(BX*4), Y1
-	VSUBPS  Y1, Y0, Y1
-	VMOVUPS Y1, 64(AX)(BX*4)
-	VMOVUPS 96(CX)(BX*4), Y1
-	VSUBPS  Y1, Y0, Y1
-	VMOVUPS Y1, 96(AX)(BX*4)
-	ADDQ    $+32, BX
-	JMP     next324
+	ADDQ    $+16, BX
+	JMP     next224
 
-done325:
-	ADDQ $+32, DX
+done225:
+	ADDQ $+16, DX
 
-next326:
+next226:
 	SUBQ    $+8, DX
-	JLT     done327
+	JLT     done227
 	VMOVUPS (CX)(BX*4), Y1
 	VSUBPS  Y1, Y0, Y1
 	VMOVUPS Y1, (AX)(BX*4)
 	ADDQ    $+8, BX
-	JMP     next326
+	JMP     next226
 
-done327:
+done227:
 	ADDQ       $+8, DX
 	TESTQ      DX, DX
-	JEQ        end328
+	JEQ        end228
 	LEAQ       tail<>+32(SB), SI
 	XORQ       DI, DI
 	SUBQ       DX, DI
@@ -5831,7 +3645,7 @@ done327:
 	VMOVDQU    (CX)(SI*4), Y1
 	VMASKMOVPS Y0, Y1, (AX)(BX*4)
 
-end328:
+end228:
 	VZEROUPPER
 	RET
 
@@ -5844,9 +3658,9 @@ TEXT ·subF32VVAVX512(SB), NOSPLIT, $0-32
 	MOVQ n+24(FP), BX
 	XORQ SI, SI
 
-next278:
-	SUBQ    $+64, BX
-	JLT     done279
+next194:
+	SUBQ    $+32, BX
+	JLT     done195
 	VMOVUPS (CX)(SI*4), Z0
 	VMOVUPS (DX)(SI*4), Z1
 	VSUBPS  Z1, Z0, Z0
@@ -5855,34 +3669,26 @@ next278:
 	VMOVUPS 64(DX)(SI*4), Z1
 	VSUBPS  Z1, Z0, Z0
 	VMOVUPS Z0, 64(AX)(SI*4)
-	VMOVUPS 128(CX)(SI*4), Z0
-	VMOVUPS 128(DX)(SI*4), Z1
-	VSUBPS  Z1, Z0, Z0
-	VMOVUPS Z0, 128(AX)(SI*4)
-	VMOVUPS 192(CX)(SI*4), Z0
-	VMOVUPS 192(DX)(SI*4), Z1
-	VSUBPS  Z1, Z0, Z0
-	VMOVUPS Z0, 192(AX)(SI*4)
-	ADDQ    $+64, SI
-	JMP     next278
+	ADDQ    $+32, SI
+	JMP     next194
 
-done279:
-	ADDQ $+64, BX
+done195:
+	ADDQ $+32, BX
 
-next280:
+next196:
 	SUBQ    $+16, BX
-	JLT     done281
+	JLT     done197
 	VMOVUPS (CX)(SI*4), Z0
 	VMOVUPS (DX)(SI*4), Z1
 	VSUBPS  Z1, Z0, Z0
 	VMOVUPS Z0, (AX)(SI*4)
 	ADDQ    $+16, SI
-	JMP     next280
+	JMP     next196
 
-done281:
+done197:
 	ADDQ      $+16, BX
 	TESTQ     BX, BX
-	JEQ       end282
+	JEQ       end198
 	MOVQ      $-1, DI
 	BZHIQ     BX, DI, DI
 	KMOVQ     DI, K1
@@ -5891,7 +3697,7 @@ done281:
 	VSUBPS    Z1, Z0, Z0
 	VMOVUPS   Z0, K1, (AX)(SI*4)
 
-end282:
+end198:
 	VZEROUPPER
 	RET
 
@@ -5905,40 +3711,34 @@ TEXT ·subF32VSAVX512(SB), NOSPLIT, $0-32
 	MOVQ         n+24(FP), DX
 	XORQ         BX, BX
 
-next284:
-	SUBQ    $+64, DX
-	JLT     done285
+next200:
+	SUBQ    $+32, DX
+	JLT     done201
 	VMOVUPS (CX)(BX*4), Z1
 	VSUBPS  Z0, Z1, Z1
 	VMOVUPS Z1, (AX)(BX*4)
 	VMOVUPS 64(CX)(BX*4), Z1
 	VSUBPS  Z0, Z1, Z1
 	VMOVUPS Z1, 64(AX)(BX*4)
-	VMOVUPS 128(CX)(BX*4), Z1
-	VSUBPS  Z0, Z1, Z1
-	VMOVUPS Z1, 128(AX)(BX*4)
-	VMOVUPS 192(CX)(BX*4), Z1
-	VSUBPS  Z0, Z1, Z1
-	VMOVUPS Z1, 192(AX)(BX*4)
-	ADDQ    $+64, BX
-	JMP     next284
+	ADDQ    $+32, BX
+	JMP     next200
 
-done285:
-	ADDQ $+64, DX
+done201:
+	ADDQ $+32, DX
 
-next286:
+next202:
 	SUBQ    $+16, DX
-	JLT     done287
+	JLT     done203
 	VMOVUPS (CX)(BX*4), Z1
 	VSUBPS  Z0, Z1, Z1
 	VMOVUPS Z1, (AX)(BX*4)
 	ADDQ    $+16, BX
-	JMP     next286
+	JMP     next202
 
-done287:
+done203:
 	ADDQ      $+16, DX
 	TESTQ     DX, DX
-	JEQ       end288
+	JEQ       end204
 	MOVQ      $-1, SI
 	BZHIQ     DX, SI, SI
 	KMOVQ     SI, K1
@@ -5946,7 +3746,7 @@ done287:
 	VSUBPS    Z0, Z1, Z0
 	VMOVUPS   Z0, K1, (AX)(BX*4)
 
-end288:
+end204:
 	VZEROUPPER
 	RET
 
@@ -5960,40 +3760,34 @@ TEXT ·subF32SVAVX512(SB), NOSPLIT, $0-32
 	MOVQ         n+24(FP), DX
 	XORQ         BX, BX
 
-next290:
-	SUBQ    $+64, DX
-	JLT     done291
+next206:
+	SUBQ    $+32, DX
+	JLT     done207
 	VMOVUPS (CX)(BX*4), Z1
 	VSUBPS  Z1, Z0, Z1
 	VMOVUPS Z1, (AX)(BX*4)
 	VMOVUPS 64(CX)(BX*4), Z1
 	VSUBPS  Z1, Z0, Z1
 	VMOVUPS Z1, 64(AX)(BX*4)
-	VMOVUPS 128(CX)(BX*4), Z1
-	VSUBPS  Z1, Z0, Z1
-	VMOVUPS Z1, 128(AX)(BX*4)
-	VMOVUPS 192(CX)(BX*4), Z1
-	VSUBPS  Z1, Z0, Z1
-	VMOVUPS Z1, 192(AX)(BX*4)
-	ADDQ    $+64, BX
-	JMP     next290
+	ADDQ    $+32, BX
+	JMP     next206
 
-done291:
-	ADDQ $+64, DX
+done207:
+	ADDQ $+32, DX
 
-next292:
+next208:
 	SUBQ    $+16, DX
-	JLT     done293
+	JLT     done209
 	VMOVUPS (CX)(BX*4), Z1
 	VSUBPS  Z1, Z0, Z1
 	VMOVUPS Z1, (AX)(BX*4)
 	ADDQ    $+16, BX
-	JMP     next292
+	JMP     next208
 
-done293:
+done209:
 	ADDQ      $+16, DX
 	TESTQ     DX, DX
-	JEQ       end294
+	JEQ       end210
 	MOVQ      $-1, SI
 	BZHIQ     DX, SI, SI
 	KMOVQ     SI, K1
@@ -6001,7 +3795,7 @@ done293:
 	VSUBPS    Z1, Z0, Z0
 	VMOVUPS   Z0, K1, (AX)(BX*4)
 
-end294:
+end210:
 	VZEROUPPER
 	RET
 
@@ -6014,9 +3808,9 @@ TEXT ·subF64VVAVX2(SB), NOSPLIT, $0-32
 	MOVQ n+24(FP), BX
 	XORQ SI, SI
 
-next330:
-	SUBQ    $+16, BX
-	JLT     done331
+next230:
+	SUBQ    $+8, BX
+	JLT     done231
 	VMOVUPS (CX)(SI*8), Y0
 	VMOVUPS (DX)(SI*8), Y1
 	VSUBPD  Y1, Y0, Y0
@@ -6025,34 +3819,26 @@ next330:
 	VMOVUPS 32(DX)(SI*8), Y1
 	VSUBPD  Y1, Y0, Y0
 	VMOVUPS Y0, 32(AX)(SI*8)
-	VMOVUPS 64(CX)(SI*8), Y0
-	VMOVUPS 64(DX)(SI*8), Y1
-	VSUBPD  Y1, Y0, Y0
-	VMOVUPS Y0, 64(AX)(SI*8)
-	VMOVUPS 96(CX)(SI*8), Y0
-	VMOVUPS 96(DX)(SI*8), Y1
-	VSUBPD  Y1, Y0, Y0
-	VMOVUPS Y0, 96(AX)(SI*8)
-	ADDQ    $+16, SI
-	JMP     next330
+	ADDQ    $+8, SI
+	JMP     next230
 
-done331:
-	ADDQ $+16, BX
+done231:
+	ADDQ $+8, BX
 
-next332:
+next232:
 	SUBQ    $+4, BX
-	JLT     done333
+	JLT     done233
 	VMOVUPS (CX)(SI*8), Y0
 	VMOVUPS (DX)(SI*8), Y1
 	VSUBPD  Y1, Y0, Y0
 	VMOVUPS Y0, (AX)(SI*8)
 	ADDQ    $+4, SI
-	JMP     next332
+	JMP     next232
 
-done333:
+done233:
 	ADDQ       $+4, BX
 	TESTQ      BX, BX
-	JEQ        end334
+	JEQ        end234
 	LEAQ       tail<>+32(SB), DI
 	XORQ       R8, R8
 	SUBQ       BX, R8
@@ -6070,7 +3856,7 @@ done333:
 	VMOVDQU    (CX)(DX*8), Y1
 	VMASKMOVPD Y0, Y1, (AX)(SI*8)
 
-end334:
+end234:
 	VZEROUPPER
 	RET
 
@@ -6084,40 +3870,34 @@ TEXT ·subF64VSAVX2(SB), NOSPLIT, $0-32
 	MOVQ         n+24(FP), DX
 	XORQ         BX, BX
 
-next336:
-	SUBQ    $+16, DX
-	JLT     done337
+next236:
+	SUBQ    $+8, DX
+	JLT     done237
 	VMOVUPS (CX)(BX*8), Y1
 	VSUBPD  Y0, Y1, Y1
 	VMOVUPS Y1, (AX)(BX*8)
 	VMOVUPS 32(CX)(BX*8), Y1
 	VSUBPD  Y0, Y1, Y1
 	VMOVUPS Y1, 32(AX)(BX*8)
-	VMOVUPS 64(CX)(BX*8), Y1
-	VSUBPD  Y0, Y1, Y1
-	VMOVUPS Y1, 64(AX)(BX*8)
-	VMOVUPS 96(CX)(BX*8), Y1
-	VSUBPD  Y0, Y1, Y1
-	VMOVUPS Y1, 96(AX)(BX*8)
-	ADDQ    $+16, BX
-	JMP     next336
+	ADDQ    $+8, BX
+	JMP     next236
 
-done337:
-	ADDQ $+16, DX
+done237:
+	ADDQ $+8, DX
 
-next338:
+next238:
 	SUBQ    $+4, DX
-	JLT     done339
+	JLT     done239
 	VMOVUPS (CX)(BX*8), Y1
 	VSUBPD  Y0, Y1, Y1
 	VMOVUPS Y1, (AX)(BX*8)
 	ADDQ    $+4, BX
-	JMP     next338
+	JMP     next238
 
-done339:
+done239:
 	ADDQ       $+4, DX
 	TESTQ      DX, DX
-	JEQ        end340
+	JEQ        end240
 	LEAQ       tail<>+32(SB), SI
 	XORQ       DI, DI
 	SUBQ       DX, DI
@@ -6130,7 +3910,7 @@ done339:
 	VMOVDQU    (CX)(SI*8), Y1
 	VMASKMOVPD Y0, Y1, (AX)(BX*8)
 
-end340:
+end240:
 	VZEROUPPER
 	RET
 
@@ -6144,40 +3924,34 @@ TEXT ·subF64SVAVX2(SB), NOSPLIT, $0-32
 	MOVQ         n+24(FP), DX
 	XORQ         BX, BX
 
-next342:
-	SUBQ    $+16, DX
-	JLT     done343
+next242:
+	SUBQ    $+8, DX
+	JLT     done243
 	VMOVUPS (CX)(BX*8), Y1
 	VSUBPD  Y1, Y0, Y1
 	VMOVUPS Y1, (AX)(BX*8)
 	VMOVUPS 32(CX)(BX*8), Y1
 	VSUBPD  Y1, Y0, Y1
 	VMOVUPS Y1, 32(AX)(BX*8)
-	VMOVUPS 64(CX)(BX*8), Y1
-	VSUBPD  Y1, Y0, Y1
-	VMOVUPS Y1, 64(AX)(BX*8)
-	VMOVUPS 96(CX)(BX*8), Y1
-	VSUBPD  Y1, Y0, Y1
-	VMOVUPS Y1, 96(AX)(BX*8)
-	ADDQ    $+16, BX
-	JMP     next342
+	ADDQ    $+8, BX
+	JMP     next242
 
-done343:
-	ADDQ $+16, DX
+done243:
+	ADDQ $+8, DX
 
-next344:
+next244:
 	SUBQ    $+4, DX
-	JLT     done345
+	JLT     done245
 	VMOVUPS (CX)(BX*8), Y1
 	VSUBPD  Y1, Y0, Y1
 	VMOVUPS Y1, (AX)(BX*8)
 	ADDQ    $+4, BX
-	JMP     next344
+	JMP     next244
 
-done345:
+done245:
 	ADDQ       $+4, DX
 	TESTQ      DX, DX
-	JEQ        end346
+	JEQ        end246
 	LEAQ       tail<>+32(SB), SI
 	XORQ       DI, DI
 	SUBQ       DX, DI
@@ -6190,7 +3964,7 @@ done345:
 	VMOVDQU    (CX)(SI*8), Y1
 	VMASKMOVPD Y0, Y1, (AX)(BX*8)
 
-end346:
+end246:
 	VZEROUPPER
 	RET
 
@@ -6203,9 +3977,9 @@ TEXT ·subF64VVAVX512(SB), NOSPLIT, $0-32
 	MOVQ n+24(FP), BX
 	XORQ SI, SI
 
-next296:
-	SUBQ    $+32, BX
-	JLT     done297
+next212:
+	SUBQ    $+16, BX
+	JLT     done213
 	VMOVUPS (CX)(SI*8), Z0
 	VMOVUPS (DX)(SI*8), Z1
 	VSUBPD  Z1, Z0, Z0
@@ -6214,34 +3988,26 @@ next296:
 	VMOVUPS 64(DX)(SI*8), Z1
 	VSUBPD  Z1, Z0, Z0
 	VMOVUPS Z0, 64(AX)(SI*8)
-	VMOVUPS 128(CX)(SI*8), Z0
-	VMOVUPS 128(DX)(SI*8), Z1
-	VSUBPD  Z1, Z0, Z0
-	VMOVUPS Z0, 128(AX)(SI*8)
-	VMOVUPS 192(CX)(SI*8), Z0
-	VMOVUPS 192(DX)(SI*8), Z1
-	VSUBPD  Z1, Z0, Z0
-	VMOVUPS Z0, 192(AX)(SI*8)
-	ADDQ    $+32, SI
-	JMP     next296
+	ADDQ    $+16, SI
+	JMP     next212
 
-done297:
-	ADDQ $+32, BX
+done213:
+	ADDQ $+16, BX
 
-next298:
+next214:
 	SUBQ    $+8, BX
-	JLT     done299
+	JLT     done215
 	VMOVUPS (CX)(SI*8), Z0
 	VMOVUPS (DX)(SI*8), Z1
 	VSUBPD  Z1, Z0, Z0
 	VMOVUPS Z0, (AX)(SI*8)
 	ADDQ    $+8, SI
-	JMP     next298
+	JMP     next214
 
-done299:
+done215:
 	ADDQ      $+8, BX
 	TESTQ     BX, BX
-	JEQ       end300
+	JEQ       end216
 	MOVQ      $-1, DI
 	BZHIQ     BX, DI, DI
 	KMOVQ     DI, K1
@@ -6250,7 +4016,7 @@ done299:
 	VSUBPD    Z1, Z0, Z0
 	VMOVUPD   Z0, K1, (AX)(SI*8)
 
-end300:
+end216:
 	VZEROUPPER
 	RET
 
@@ -6264,40 +4030,34 @@ TEXT ·subF64VSAVX512(SB), NOSPLIT, $0-32
 	MOVQ         n+24(FP), DX
 	XORQ         BX, BX
 
-next302:
-	SUBQ    $+32, DX
-	JLT     done303
+next218:
+	SUBQ    $+16, DX
+	JLT     done219
 	VMOVUPS (CX)(BX*8), Z1
 	VSUBPD  Z0, Z1, Z1
 	VMOVUPS Z1, (AX)(BX*8)
 	VMOVUPS 64(CX)(BX*8), Z1
 	VSUBPD  Z0, Z1, Z1
 	VMOVUPS Z1, 64(AX)(BX*8)
-	VMOVUPS 128(CX)(BX*8), Z1
-	VSUBPD  Z0, Z1, Z1
-	VMOVUPS Z1, 128(AX)(BX*8)
-	VMOVUPS 192(CX)(BX*8), Z1
-	VSUBPD  Z0, Z1, Z1
-	VMOVUPS Z1, 192(AX)(BX*8)
-	ADDQ    $+32, BX
-	JMP     next302
+	ADDQ    $+16, BX
+	JMP     next218
 
-done303:
-	ADDQ $+32, DX
+done219:
+	ADDQ $+16, DX
 
-next304:
+next220:
 	SUBQ    $+8, DX
-	JLT     done305
+	JLT     done221
 	VMOVUPS (CX)(BX*8), Z1
 	VSUBPD  Z0, Z1, Z1
 	VMOVUPS Z1, (AX)(BX*8)
 	ADDQ    $+8, BX
-	JMP     next304
+	JMP     next220
 
-done305:
+done221:
 	ADDQ      $+8, DX
 	TESTQ     DX, DX
-	JEQ       end306
+	JEQ       end222
 	MOVQ      $-1, SI
 	BZHIQ     DX, SI, SI
 	KMOVQ     SI, K1
@@ -6305,7 +4065,7 @@ done305:
 	VSUBPD    Z0, Z1, Z0
 	VMOVUPD   Z0, K1, (AX)(BX*8)
 
-end306:
+end222:
 	VZEROUPPER
 	RET
 
@@ -6319,40 +4079,34 @@ TEXT ·subF64SVAVX512(SB), NOSPLIT, $0-32
 	MOVQ         n+24(FP), DX
 	XORQ         BX, BX
 
-next308:
-	SUBQ    $+32, DX
-	JLT     done309
+next224:
+	SUBQ    $+16, DX
+	JLT     done225
 	VMOVUPS (CX)(BX*8), Z1
 	VSUBPD  Z1, Z0, Z1
 	VMOVUPS Z1, (AX)(BX*8)
 	VMOVUPS 64(CX)(BX*8), Z1
 	VSUBPD  Z1, Z0, Z1
 	VMOVUPS Z1, 64(AX)(BX*8)
-	VMOVUPS 128(CX)(BX*8), Z1
-	VSUBPD  Z1, Z0, Z1
-	VMOVUPS Z1, 128(AX)(BX*8)
-	VMOVUPS 192(CX)(BX*8), Z1
-	VSUBPD  Z1, Z0, Z1
-	VMOVUPS Z1, 192(AX)(BX*8)
-	ADDQ    $+32, BX
-	JMP     next308
+	ADDQ    $+16, BX
+	JMP     next224
 
-done309:
-	ADDQ $+32, DX
+done225:
+	ADDQ $+16, DX
 
-next310:
+next226:
 	SUBQ    $+8, DX
-	JLT     done311
+	JLT     done227
 	VMOVUPS (CX)(BX*8), Z1
 	VSUBPD  Z1, Z0, Z1
 	VMOVUPS Z1, (AX)(BX*8)
 	ADDQ    $+8, BX
-	JMP     next310
+	JMP     next226
 
-done311:
+done227:
 	ADDQ      $+8, DX
 	TESTQ     DX, DX
-	JEQ       end312
+	JEQ       end228
 	MOVQ      $-1, SI
 	BZHIQ     DX, SI, SI
 	KMOVQ     SI, K1
@@ -6360,22 +4114,22 @@ done311:
 	VSUBPD    Z1, Z0, Z0
 	VMOVUPD   Z0, K1, (AX)(BX*8)
 
-end312:
+end228:
 	VZEROUPPER
 	RET
 
-// func mulI32VVAVX2(dst *byte, x *byte, y *byte, n int)
+// func mul32VVAVX2(dst *byte, x *byte, y *byte, n int)
 // Requires: AVX, AVX2
-TEXT ·mulI32VVAVX2(SB), NOSPLIT, $0-32
+TEXT ·mul32VVAVX2(SB), NOSPLIT, $0-32
 	MOVQ dst+0(FP), AX
 	MOVQ x+8(FP), CX
 	MOVQ y+16(FP), DX
 	MOVQ n+24(FP), BX
 	XORQ SI, SI
 
-next348:
-	SUBQ    $+32, BX
-	JLT     done349
+next248:
+	SUBQ    $+16, BX
+	JLT     done249
 	VMOVUPS (CX)(SI*4), Y0
 	VMOVUPS (DX)(SI*4), Y1
 	VPMULLD Y1, Y0, Y0
@@ -6384,34 +4138,26 @@ next348:
 	VMOVUPS 32(DX)(SI*4), Y1
 	VPMULLD Y1, Y0, Y0
 	VMOVUPS Y0, 32(AX)(SI*4)
-	VMOVUPS 64(CX)(SI*4), Y0
-	VMOVUPS 64(DX)(SI*4), Y1
-	VPMULLD Y1, Y0, Y0
-	VMOVUPS Y0, 64(AX)(SI*4)
-	VMOVUPS 96(CX)(SI*4), Y0
-	VMOVUPS 96(DX)(SI*4), Y1
-	VPMULLD Y1, Y0, Y0
-	VMOVUPS Y0, 96(AX)(SI*4)
-	ADDQ    $+32, SI
-	JMP     next348
+	ADDQ    $+16, SI
+	JMP     next248
 
-done349:
-	ADDQ $+32, BX
+done249:
+	ADDQ $+16, BX
 
-next350:
+next250:
 	SUBQ    $+8, BX
-	JLT     done351
+	JLT     done251
 	VMOVUPS (CX)(SI*4), Y0
 	VMOVUPS (DX)(SI*4), Y1
 	VPMULLD Y1, Y0, Y0
 	VMOVUPS Y0, (AX)(SI*4)
 	ADDQ    $+8, SI
-	JMP     next350
+	JMP     next250
 
-done351:
+done251:
 	ADDQ       $+8, BX
 	TESTQ      BX, BX
-	JEQ        end352
+	JEQ        end252
 	LEAQ       tail<>+32(SB), DI
 	XORQ       R8, R8
 	SUBQ       BX, R8
@@ -6429,13 +4175,13 @@ done351:
 	VMOVDQU    (CX)(DX*4), Y1
 	VMASKMOVPS Y0, Y1, (AX)(SI*4)
 
-end352:
+end252:
 	VZEROUPPER
 	RET
 
-// func mulI32VSAVX2(dst *byte, x *byte, y *byte, n int)
+// func mul32VSAVX2(dst *byte, x *byte, y *byte, n int)
 // Requires: AVX, AVX2
-TEXT ·mulI32VSAVX2(SB), NOSPLIT, $0-32
+TEXT ·mul32VSAVX2(SB), NOSPLIT, $0-32
 	MOVQ         dst+0(FP), AX
 	MOVQ         x+8(FP), CX
 	MOVQ         y+16(FP), DX
@@ -6443,40 +4189,34 @@ TEXT ·mulI32VSAVX2(SB), NOSPLIT, $0-32
 	MOVQ         n+24(FP), DX
 	XORQ         BX, BX
 
-next354:
-	SUBQ    $+32, DX
-	JLT     done355
+next254:
+	SUBQ    $+16, DX
+	JLT     done255
 	VMOVUPS (CX)(BX*4), Y1
 	VPMULLD Y0, Y1, Y1
 	VMOVUPS Y1, (AX)(BX*4)
 	VMOVUPS 32(CX)(BX*4), Y1
 	VPMULLD Y0, Y1, Y1
 	VMOVUPS Y1, 32(AX)(BX*4)
-	VMOVUPS 64(CX)(BX*4), Y1
-	VPMULLD Y0, Y1, Y1
-	VMOVUPS Y1, 64(AX)(BX*4)
-	VMOVUPS 96(CX)(BX*4), Y1
-	VPMULLD Y0, Y1, Y1
-	VMOVUPS Y1, 96(AX)(BX*4)
-	ADDQ    $+32, BX
-	JMP     next354
+	ADDQ    $+16, BX
+	JMP     next254
 
-done355:
-	ADDQ $+32, DX
+done255:
+	ADDQ $+16, DX
 
-next356:
+next256:
 	SUBQ    $+8, DX
-	JLT     done357
+	JLT     done257
 	VMOVUPS (CX)(BX*4), Y1
 	VPMULLD Y0, Y1, Y1
 	VMOVUPS Y1, (AX)(BX*4)
 	ADDQ    $+8, BX
-	JMP     next356
+	JMP     next256
 
-done357:
+done257:
 	ADDQ       $+8, DX
 	TESTQ      DX, DX
-	JEQ        end358
+	JEQ        end258
 	LEAQ       tail<>+32(SB), SI
 	XORQ       DI, DI
 	SUBQ       DX, DI
@@ -6489,22 +4229,22 @@ done357:
 	VMOVDQU    (CX)(SI*4), Y1
 	VMASKMOVPS Y0, Y1, (AX)(BX*4)
 
-end358:
+end258:
 	VZEROUPPER
 	RET
 
-// func mulI32VVAVX512(dst *byte, x *byte, y *byte, n int)
+// func mul32VVAVX512(dst *byte, x *byte, y *byte, n int)
 // Requires: AVX, AVX512BW, AVX512F, BMI2
-TEXT ·mulI32VVAVX512(SB), NOSPLIT, $0-32
+TEXT ·mul32VVAVX512(SB), NOSPLIT, $0-32
 	MOVQ dst+0(FP), AX
 	MOVQ x+8(FP), CX
 	MOVQ y+16(FP), DX
 	MOVQ n+24(FP), BX
 	XORQ SI, SI
 
-next314:
-	SUBQ    $+64, BX
-	JLT     done315
+next230:
+	SUBQ    $+32, BX
+	JLT     done231
 	VMOVUPS (CX)(SI*4), Z0
 	VMOVUPS (DX)(SI*4), Z1
 	VPMULLD Z1, Z0, Z0
@@ -6513,278 +4253,26 @@ next314:
 	VMOVUPS 64(DX)(SI*4), Z1
 	VPMULLD Z1, Z0, Z0
 	VMOVUPS Z0, 64(AX)(SI*4)
-	VMOVUPS 128(CX)(SI*4), Z0
-	VMOVUPS 128(DX)(SI*4), Z1
-	VPMULLD Z1, Z0, Z0
-	VMOVUPS Z0, 128(AX)(SI*4)
-	VMOVUPS 192(CX)(SI*4), Z0
-	VMOVUPS 192(DX)(SI*4), Z1
-	VPMULLD Z1, Z0, Z0
-	VMOVUPS Z0, 192(AX)(SI*4)
-	ADDQ    $+64, SI
-	JMP     next314
-
-done315:
-	ADDQ $+64, BX
-
-next316:
-	SUBQ    $+16, BX
-	JLT     done317
-	VMOVUPS (CX)(SI*4), Z0
-	VMOVUPS (DX)(SI*4), Z1
-	VPMULLD Z1, Z0, Z0
-	VMOVUPS Z0, (AX)(SI*4)
-	ADDQ    $+16, SI
-	JMP     next316
-
-done317:
-	ADDQ      $+16, BX
-	TESTQ     BX, BX
-	JEQ       end318
-	MOVQ      $-1, DI
-	BZHIQ     BX, DI, DI
-	KMOVQ     DI, K1
-	VMOVUPS.Z (CX)(SI*4), K1, Z0
-	VMOVUPS.Z (DX)(SI*4), K1, Z1
-	VPMULLD   Z1, Z0, Z0
-	VMOVUPS   Z0, K1, (AX)(SI*4)
-
-end318:
-	VZEROUPPER
-	RET
-
-// func mulI32VSAVX512(dst *byte, x *byte, y *byte, n int)
-// Requires: AVX, AVX512BW, AVX512F, BMI2
-TEXT ·mulI32VSAVX512(SB), NOSPLIT, $0-32
-	MOVQ         dst+0(FP), AX
-	MOVQ         x+8(FP), CX
-	MOVQ         y+16(FP), DX
-	VBROADCASTSS (DX), Z0
-	MOVQ         n+24(FP), DX
-	XORQ         BX, BX
-
-next320:
-	SUBQ    $+64, DX
-	JLT     done321
-	VMOVUPS (CX)(BX*4), Z1
-	VPMULLD Z0, Z1, Z1
-	VMOVUPS Z1, (AX)(BX*4)
-	VMOVUPS 64(CX)(BX*4), Z1
-	VPMULLD Z0, Z1, Z1
-	VMOVUPS Z1, 64(AX)(BX*4)
-	VMOVUPS 128(CX)(BX*4), Z1
-	VPMULLD Z0, Z1, Z1
-	VMOVUPS Z1, 128(AX)(BX*4)
-	VMOVUPS 192(CX)(BX*4), Z1
-	VPMULLD Z0, Z1, Z1
-	VMOVUPS Z1, 192(AX)(BX*4)
-	ADDQ    $+64, BX
-	JMP     next320
-
-done321:
-	ADDQ $+64, DX
-
-next322:
-	SUBQ    $+16, DX
-	JLT     done323
-	VMOVUPS (CX)(BX*4), Z1
-	VPMULLD Z0, Z1, Z1
-	VMOVUPS Z1, (AX)(BX*4)
-	ADDQ    $+16, BX
-	JMP     next322
-
-done323:
-	ADDQ      $+16, DX
-	TESTQ     DX, DX
-	JEQ       end324
-	MOVQ      $-1, SI
-	BZHIQ     DX, SI, SI
-	KMOVQ     SI, K1
-	VMOVUPS.Z (CX)(BX*4), K1, Z1
-	VPMULLD   Z0, Z1, Z0
-	VMOVUPS   Z0, K1, (AX)(BX*4)
-
-end324:
-	VZEROUPPER
-	RET
-
-// func mulU32VVAVX2(dst *byte, x *byte, y *byte, n int)
-// Requires: AVX, AVX2
-TEXT ·mulU32VVAVX2(SB), NOSPLIT, $0-32
-	MOVQ dst+0(FP), AX
-	MOVQ x+8(FP), CX
-	MOVQ y+16(FP), DX
-	MOVQ n+24(FP), BX
-	XORQ SI, SI
-
-next360:
-	SUBQ    $+32, BX
-	JLT     done361
-	VMOVUPS (CX)(SI*4), Y0
-	VMOVUPS (DX)(SI*4), Y1
-	VPMULLD Y1, Y0, Y0
-	VMOVUPS Y0, (AX)(SI*4)
-	VMOVUPS 32(CX)(SI*4), Y0
-	VMOVUPS 32(DX)(SI*4), Y1
-	VPMULLD Y1, Y0, Y0
-	VMOVUPS Y0, 32(AX)(SI*4)
-	VMOVUPS 64(CX)(SI*4), Y0
-	VMOVUPS 64(DX)(SI*4), Y1
-	VPMULLD Y1, Y0, Y0
-	VMOVUPS Y0, 64(AX)(SI*4)
-	VMOVUPS 96(CX)(SI*4), Y0
-	VMOVUPS 96(DX)(SI*4), Y1
-	VPMULLD Y1, Y0, Y0
-	VMOVUPS Y0, 96(AX)(SI*4)
 	ADDQ    $+32, SI
-	JMP     next360
+	JMP     next230
 
-done361:
+done231:
 	ADDQ $+32, BX
 
-next362:
-	SUBQ    $+8, BX
-	JLT     done363
-	VMOVUPS (CX)(SI*4), Y0
-	VMOVUPS (DX)(SI*4), Y1
-	VPMULLD Y1, Y0, Y0
-	VMOVUPS Y0, (AX)(SI*4)
-	ADDQ    $+8, SI
-	JMP     next362
-
-done363:
-	ADDQ       $+8, BX
-	TESTQ      BX, BX
-	JEQ        end364
-	LEAQ       tail<>+32(SB), DI
-	XORQ       R8, R8
-	SUBQ       BX, R8
-	VMOVDQU    (DI)(R8*4), Y0
-	VMASKMOVPS (CX)(SI*4), Y0, Y0
-	LEAQ       tail<>+32(SB), CX
-	XORQ       DI, DI
-	SUBQ       BX, DI
-	VMOVDQU    (CX)(DI*4), Y1
-	VMASKMOVPS (DX)(SI*4), Y1, Y1
-	VPMULLD    Y1, Y0, Y0
-	LEAQ       tail<>+32(SB), CX
-	XORQ       DX, DX
-	SUBQ       BX, DX
-	VMOVDQU    (CX)(DX*4), Y1
-	VMASKMOVPS Y0, Y1, (AX)(SI*4)
-
-end364:
-	VZEROUPPER
-	RET
-
-// func mulU32VSAVX2(dst *byte, x *byte, y *byte, n int)
-// Requires: AVX, AVX2
-TEXT ·mulU32VSAVX2(SB), NOSPLIT, $0-32
-	MOVQ         dst+0(FP), AX
-	MOVQ         x+8(FP), CX
-	MOVQ         y+16(FP), DX
-	VBROADCASTSS (DX), Y0
-	MOVQ         n+24(FP), DX
-	XORQ         BX, BX
-
-next366:
-	SUBQ    $+32, DX
-	JLT     done367
-	VMOVUPS (CX)(BX*4), Y1
-	VPMULLD Y0, Y1, Y1
-	VMOVUPS Y1, (AX)(BX*4)
-	VMOVUPS 32(CX)(BX*4), Y1
-	VPMULLD Y0, Y1, Y1
-	VMOVUPS Y1, 32(AX)(BX*4)
-	VMOVUPS 64(CX)(BX*4), Y1
-	VPMULLD Y0, Y1, Y1
-	VMOVUPS Y1, 64(AX)(BX*4)
-	VMOVUPS 96(CX)(BX*4), Y1
-	VPMULLD Y0, Y1, Y1
-	VMOVUPS Y1, 96(AX)(BX*4)
-	ADDQ    $+32, BX
-	JMP     next366
-
-done367:
-	ADDQ $+32, DX
-
-next368:
-	SUBQ    $+8, DX
-	JLT     done369
-	VMOVUPS (CX)(BX*4), Y1
-	VPMULLD Y0, Y1, Y1
-	VMOVUPS Y1, (AX)(BX*4)
-	ADDQ    $+8, BX
-	JMP     next368
-
-done369:
-	ADDQ       $+8, DX
-	TESTQ      DX, DX
-	JEQ        end370
-	LEAQ       tail<>+32(SB), SI
-	XORQ       DI, DI
-	SUBQ       DX, DI
-	VMOVDQU    (SI)(DI*4), Y1
-	VMASKMOVPS (CX)(BX*4), Y1, Y1
-	VPMULLD    Y0, Y1, Y0
-	LEAQ       tail<>+32(SB), CX
-	XORQ       SI, SI
-	SUBQ       DX, SI
-	VMOVDQU    (CX)(SI*4), Y1
-	VMASKMOVPS Y0, Y1, (AX)(BX*4)
-
-end370:
-	VZEROUPPER
-	RET
-
-// func mulU32VVAVX512(dst *byte, x *byte, y *byte, n int)
-// Requires: AVX, AVX512BW, AVX512F, BMI2
-TEXT ·mulU32VVAVX512(SB), NOSPLIT, $0-32
-	MOVQ dst+0(FP), AX
-	MOVQ x+8(FP), CX
-	MOVQ y+16(FP), DX
-	MOVQ n+24(FP), BX
-	XORQ SI, SI
-
-next326:
-	SUBQ    $+64, BX
-	JLT     done327
-	VMOVUPS (CX)(SI*4), Z0
-	VMOVUPS (DX)(SI*4), Z1
-	VPMULLD Z1, Z0, Z0
-	VMOVUPS Z0, (AX)(SI*4)
-	VMOVUPS 64(CX)(SI*4), Z0
-	VMOVUPS 64(DX)(SI*4), Z1
-	VPMULLD Z1, Z0, Z0
-	VMOVUPS Z0, 64(AX)(SI*4)
-	VMOVUPS 128(CX)(SI*4), Z0
-	VMOVUPS 128(DX)(SI*4), Z1
-	VPMULLD Z1, Z0, Z0
-	VMOVUPS Z0, 128(AX)(SI*4)
-	VMOVUPS 192(CX)(SI*4), Z0
-	VMOVUPS 192(DX)(SI*4), Z1
-	VPMULLD Z1, Z0, Z0
-	VMOVUPS Z0, 192(AX)(SI*4)
-	ADDQ    $+64, SI
-	JMP     next326
-
-done327:
-	ADDQ $+64, BX
-
-next328:
+next232:
 	SUBQ    $+16, BX
-	JLT     done329
+	JLT     done233
 	VMOVUPS (CX)(SI*4), Z0
 	VMOVUPS (DX)(SI*4), Z1
 	VPMULLD Z1, Z0, Z0
 	VMOVUPS Z0, (AX)(SI*4)
 	ADDQ    $+16, SI
-	JMP     next328
+	JMP     next232
 
-done329:
+done233:
 	ADDQ      $+16, BX
 	TESTQ     BX, BX
-	JEQ       end330
+	JEQ       end234
 	MOVQ      $-1, DI
 	BZHIQ     BX, DI, DI
 	KMOVQ     DI, K1
@@ -6793,13 +4281,13 @@ done329:
 	VPMULLD   Z1, Z0, Z0
 	VMOVUPS   Z0, K1, (AX)(SI*4)
 
-end330:
+end234:
 	VZEROUPPER
 	RET
 
-// func mulU32VSAVX512(dst *byte, x *byte, y *byte, n int)
+// func mul32VSAVX512(dst *byte, x *byte, y *byte, n int)
 // Requires: AVX, AVX512BW, AVX512F, BMI2
-TEXT ·mulU32VSAVX512(SB), NOSPLIT, $0-32
+TEXT ·mul32VSAVX512(SB), NOSPLIT, $0-32
 	MOVQ         dst+0(FP), AX
 	MOVQ         x+8(FP), CX
 	MOVQ         y+16(FP), DX
@@ -6807,40 +4295,34 @@ TEXT ·mulU32VSAVX512(SB), NOSPLIT, $0-32
 	MOVQ         n+24(FP), DX
 	XORQ         BX, BX
 
-next332:
-	SUBQ    $+64, DX
-	JLT     done333
+next236:
+	SUBQ    $+32, DX
+	JLT     done237
 	VMOVUPS (CX)(BX*4), Z1
 	VPMULLD Z0, Z1, Z1
 	VMOVUPS Z1, (AX)(BX*4)
 	VMOVUPS 64(CX)(BX*4), Z1
 	VPMULLD Z0, Z1, Z1
 	VMOVUPS Z1, 64(AX)(BX*4)
-	VMOVUPS 128(CX)(BX*4), Z1
-	VPMULLD Z0, Z1, Z1
-	VMOVUPS Z1, 128(AX)(BX*4)
-	VMOVUPS 192(CX)(BX*4), Z1
-	VPMULLD Z0, Z1, Z1
-	VMOVUPS Z1, 192(AX)(BX*4)
-	ADDQ    $+64, BX
-	JMP     next332
+	ADDQ    $+32, BX
+	JMP     next236
 
-done333:
-	ADDQ $+64, DX
+done237:
+	ADDQ $+32, DX
 
-next334:
+next238:
 	SUBQ    $+16, DX
-	JLT     done335
+	JLT     done239
 	VMOVUPS (CX)(BX*4), Z1
 	VPMULLD Z0, Z1, Z1
 	VMOVUPS Z1, (AX)(BX*4)
 	ADDQ    $+16, BX
-	JMP     next334
+	JMP     next238
 
-done335:
+done239:
 	ADDQ      $+16, DX
 	TESTQ     DX, DX
-	JEQ       end336
+	JEQ       end240
 	MOVQ      $-1, SI
 	BZHIQ     DX, SI, SI
 	KMOVQ     SI, K1
@@ -6848,22 +4330,22 @@ done335:
 	VPMULLD   Z0, Z1, Z0
 	VMOVUPS   Z0, K1, (AX)(BX*4)
 
-end336:
+end240:
 	VZEROUPPER
 	RET
 
-// func mulI64VVAVX512(dst *byte, x *byte, y *byte, n int)
+// func mul64VVAVX512(dst *byte, x *byte, y *byte, n int)
 // Requires: AVX, AVX512BW, AVX512DQ, AVX512F, BMI2
-TEXT ·mulI64VVAVX512(SB), NOSPLIT, $0-32
+TEXT ·mul64VVAVX512(SB), NOSPLIT, $0-32
 	MOVQ dst+0(FP), AX
 	MOVQ x+8(FP), CX
 	MOVQ y+16(FP), DX
 	MOVQ n+24(FP), BX
 	XORQ SI, SI
 
-next338:
-	SUBQ    $+32, BX
-	JLT     done339
+next242:
+	SUBQ    $+16, BX
+	JLT     done243
 	VMOVUPS (CX)(SI*8), Z0
 	VMOVUPS (DX)(SI*8), Z1
 	VPMULLQ Z1, Z0, Z0
@@ -6872,34 +4354,26 @@ next338:
 	VMOVUPS 64(DX)(SI*8), Z1
 	VPMULLQ Z1, Z0, Z0
 	VMOVUPS Z0, 64(AX)(SI*8)
-	VMOVUPS 128(CX)(SI*8), Z0
-	VMOVUPS 128(DX)(SI*8), Z1
-	VPMULLQ Z1, Z0, Z0
-	VMOVUPS Z0, 128(AX)(SI*8)
-	VMOVUPS 192(CX)(SI*8), Z0
-	VMOVUPS 192(DX)(SI*8), Z1
-	VPMULLQ Z1, Z0, Z0
-	VMOVUPS Z0, 192(AX)(SI*8)
-	ADDQ    $+32, SI
-	JMP     next338
+	ADDQ    $+16, SI
+	JMP     next242
 
-done339:
-	ADDQ $+32, BX
+done243:
+	ADDQ $+16, BX
 
-next340:
+next244:
 	SUBQ    $+8, BX
-	JLT     done341
+	JLT     done245
 	VMOVUPS (CX)(SI*8), Z0
 	VMOVUPS (DX)(SI*8), Z1
 	VPMULLQ Z1, Z0, Z0
 	VMOVUPS Z0, (AX)(SI*8)
 	ADDQ    $+8, SI
-	JMP     next340
+	JMP     next244
 
-done341:
+done245:
 	ADDQ      $+8, BX
 	TESTQ     BX, BX
-	JEQ       end342
+	JEQ       end246
 	MOVQ      $-1, DI
 	BZHIQ     BX, DI, DI
 	KMOVQ     DI, K1
@@ -6908,13 +4382,13 @@ done341:
 	VPMULLQ   Z1, Z0, Z0
 	VMOVUPD   Z0, K1, (AX)(SI*8)
 
-end342:
+end246:
 	VZEROUPPER
 	RET
 
-// func mulI64VSAVX512(dst *byte, x *byte, y *byte, n int)
+// func mul64VSAVX512(dst *byte, x *byte, y *byte, n int)
 // Requires: AVX, AVX512BW, AVX512DQ, AVX512F, BMI2
-TEXT ·mulI64VSAVX512(SB), NOSPLIT, $0-32
+TEXT ·mul64VSAVX512(SB), NOSPLIT, $0-32
 	MOVQ         dst+0(FP), AX
 	MOVQ         x+8(FP), CX
 	MOVQ         y+16(FP), DX
@@ -6922,40 +4396,34 @@ TEXT ·mulI64VSAVX512(SB), NOSPLIT, $0-32
 	MOVQ         n+24(FP), DX
 	XORQ         BX, BX
 
-next344:
-	SUBQ    $+32, DX
-	JLT     done345
+next248:
+	SUBQ    $+16, DX
+	JLT     done249
 	VMOVUPS (CX)(BX*8), Z1
 	VPMULLQ Z0, Z1, Z1
 	VMOVUPS Z1, (AX)(BX*8)
 	VMOVUPS 64(CX)(BX*8), Z1
 	VPMULLQ Z0, Z1, Z1
 	VMOVUPS Z1, 64(AX)(BX*8)
-	VMOVUPS 128(CX)(BX*8), Z1
-	VPMULLQ Z0, Z1, Z1
-	VMOVUPS Z1, 128(AX)(BX*8)
-	VMOVUPS 192(CX)(BX*8), Z1
-	VPMULLQ Z0, Z1, Z1
-	VMOVUPS Z1, 192(AX)(BX*8)
-	ADDQ    $+32, BX
-	JMP     next344
+	ADDQ    $+16, BX
+	JMP     next248
 
-done345:
-	ADDQ $+32, DX
+done249:
+	ADDQ $+16, DX
 
-next346:
+next250:
 	SUBQ    $+8, DX
-	JLT     done347
+	JLT     done251
 	VMOVUPS (CX)(BX*8), Z1
 	VPMULLQ Z0, Z1, Z1
 	VMOVUPS Z1, (AX)(BX*8)
 	ADDQ    $+8, BX
-	JMP     next346
+	JMP     next250
 
-done347:
+done251:
 	ADDQ      $+8, DX
 	TESTQ     DX, DX
-	JEQ       end348
+	JEQ       end252
 	MOVQ      $-1, SI
 	BZHIQ     DX, SI, SI
 	KMOVQ     SI, K1
@@ -6963,7 +4431,7 @@ done347:
 	VPMULLQ   Z0, Z1, Z0
 	VMOVUPD   Z0, K1, (AX)(BX*8)
 
-end348:
+end252:
 	VZEROUPPER
 	RET
 
@@ -6976,9 +4444,9 @@ TEXT ·mulF32VVAVX2(SB), NOSPLIT, $0-32
 	MOVQ n+24(FP), BX
 	XORQ SI, SI
 
-next372:
-	SUBQ    $+32, BX
-	JLT     done373
+next260:
+	SUBQ    $+16, BX
+	JLT     done261
 	VMOVUPS (CX)(SI*4), Y0
 	VMOVUPS (DX)(SI*4), Y1
 	VMULPS  Y1, Y0, Y0
@@ -6987,34 +4455,26 @@ next372:
 	VMOVUPS 32(DX)(SI*4), Y1
 	VMULPS  Y1, Y0, Y0
 	VMOVUPS Y0, 32(AX)(SI*4)
-	VMOVUPS 64(CX)(SI*4), Y0
-	VMOVUPS 64(DX)(SI*4), Y1
-	VMULPS  Y1, Y0, Y0
-	VMOVUPS Y0, 64(AX)(SI*4)
-	VMOVUPS 96(CX)(SI*4), Y0
-	VMOVUPS 96(DX)(SI*4), Y1
-	VMULPS  Y1, Y0, Y0
-	VMOVUPS Y0, 96(AX)(SI*4)
-	ADDQ    $+32, SI
-	JMP     next372
+	ADDQ    $+16, SI
+	JMP     next260
 
-done373:
-	ADDQ $+32, BX
+done261:
+	ADDQ $+16, BX
 
-next374:
+next262:
 	SUBQ    $+8, BX
-	JLT     done375
+	JLT     done263
 	VMOVUPS (CX)(SI*4), Y0
 	VMOVUPS (DX)(SI*4), Y1
 	VMULPS  Y1, Y0, Y0
 	VMOVUPS Y0, (AX)(SI*4)
 	ADDQ    $+8, SI
-	JMP     next374
+	JMP     next262
 
-done375:
+done263:
 	ADDQ       $+8, BX
 	TESTQ      BX, BX
-	JEQ        end376
+	JEQ        end264
 	LEAQ       tail<>+32(SB), DI
 	XORQ       R8, R8
 	SUBQ       BX, R8
@@ -7032,7 +4492,7 @@ done375:
 	VMOVDQU    (CX)(DX*4), Y1
 	VMASKMOVPS Y0, Y1, (AX)(SI*4)
 
-end376:
+end264:
 	VZEROUPPER
 	RET
 
@@ -7046,40 +4506,34 @@ TEXT ·mulF32VSAVX2(SB), NOSPLIT, $0-32
 	MOVQ         n+24(FP), DX
 	XORQ         BX, BX
 
-next378:
-	SUBQ    $+32, DX
-	JLT     done379
+next266:
+	SUBQ    $+16, DX
+	JLT     done267
 	VMOVUPS (CX)(BX*4), Y1
 	VMULPS  Y0, Y1, Y1
 	VMOVUPS Y1, (AX)(BX*4)
 	VMOVUPS 32(CX)(BX*4), Y1
 	VMULPS  Y0, Y1, Y1
 	VMOVUPS Y1, 32(AX)(BX*4)
-	VMOVUPS 64(CX)(BX*4), Y1
-	VMULPS  Y0, Y1, Y1
-	VMOVUPS Y1, 64(AX)(BX*4)
-	VMOVUPS 96(CX)(BX*4), Y1
-	VMULPS  Y0, Y1, Y1
-	VMOVUPS Y1, 96(AX)(BX*4)
-	ADDQ    $+32, BX
-	JMP     next378
+	ADDQ    $+16, BX
+	JMP     next266
 
-done379:
-	ADDQ $+32, DX
+done267:
+	ADDQ $+16, DX
 
-next380:
+next268:
 	SUBQ    $+8, DX
-	JLT     done381
+	JLT     done269
 	VMOVUPS (CX)(BX*4), Y1
 	VMULPS  Y0, Y1, Y1
 	VMOVUPS Y1, (AX)(BX*4)
 	ADDQ    $+8, BX
-	JMP     next380
+	JMP     next268
 
-done381:
+done269:
 	ADDQ       $+8, DX
 	TESTQ      DX, DX
-	JEQ        end382
+	JEQ        end270
 	LEAQ       tail<>+32(SB), SI
 	XORQ       DI, DI
 	SUBQ       DX, DI
@@ -7092,7 +4546,7 @@ done381:
 	VMOVDQU    (CX)(SI*4), Y1
 	VMASKMOVPS Y0, Y1, (AX)(BX*4)
 
-end382:
+end270:
 	VZEROUPPER
 	RET
 
@@ -7105,9 +4559,9 @@ TEXT ·mulF32VVAVX512(SB), NOSPLIT, $0-32
 	MOVQ n+24(FP), BX
 	XORQ SI, SI
 
-next350:
-	SUBQ    $+64, BX
-	JLT     done351
+next254:
+	SUBQ    $+32, BX
+	JLT     done255
 	VMOVUPS (CX)(SI*4), Z0
 	VMOVUPS (DX)(SI*4), Z1
 	VMULPS  Z1, Z0, Z0
@@ -7116,34 +4570,26 @@ next350:
 	VMOVUPS 64(DX)(SI*4), Z1
 	VMULPS  Z1, Z0, Z0
 	VMOVUPS Z0, 64(AX)(SI*4)
-	VMOVUPS 128(CX)(SI*4), Z0
-	VMOVUPS 128(DX)(SI*4), Z1
-	VMULPS  Z1, Z0, Z0
-	VMOVUPS Z0, 128(AX)(SI*4)
-	VMOVUPS 192(CX)(SI*4), Z0
-	VMOVUPS 192(DX)(SI*4), Z1
-	VMULPS  Z1, Z0, Z0
-	VMOVUPS Z0, 192(AX)(SI*4)
-	ADDQ    $+64, SI
-	JMP     next350
+	ADDQ    $+32, SI
+	JMP     next254
 
-done351:
-	ADDQ $+64, BX
+done255:
+	ADDQ $+32, BX
 
-next352:
+next256:
 	SUBQ    $+16, BX
-	JLT     done353
+	JLT     done257
 	VMOVUPS (CX)(SI*4), Z0
 	VMOVUPS (DX)(SI*4), Z1
 	VMULPS  Z1, Z0, Z0
 	VMOVUPS Z0, (AX)(SI*4)
 	ADDQ    $+16, SI
-	JMP     next352
+	JMP     next256
 
-done353:
+done257:
 	ADDQ      $+16, BX
 	TESTQ     BX, BX
-	JEQ       end354
+	JEQ       end258
 	MOVQ      $-1, DI
 	BZHIQ     BX, DI, DI
 	KMOVQ     DI, K1
@@ -7152,7 +4598,7 @@ done353:
 	VMULPS    Z1, Z0, Z0
 	VMOVUPS   Z0, K1, (AX)(SI*4)
 
-end354:
+end258:
 	VZEROUPPER
 	RET
 
@@ -7166,40 +4612,34 @@ TEXT ·mulF32VSAVX512(SB), NOSPLIT, $0-32
 	MOVQ         n+24(FP), DX
 	XORQ         BX, BX
 
-next356:
-	SUBQ    $+64, DX
-	JLT     done357
+next260:
+	SUBQ    $+32, DX
+	JLT     done261
 	VMOVUPS (CX)(BX*4), Z1
 	VMULPS  Z0, Z1, Z1
 	VMOVUPS Z1, (AX)(BX*4)
 	VMOVUPS 64(CX)(BX*4), Z1
 	VMULPS  Z0, Z1, Z1
 	VMOVUPS Z1, 64(AX)(BX*4)
-	VMOVUPS 128(CX)(BX*4), Z1
-	VMULPS  Z0, Z1, Z1
-	VMOVUPS Z1, 128(AX)(BX*4)
-	VMOVUPS 192(CX)(BX*4), Z1
-	VMULPS  Z0, Z1, Z1
-	VMOVUPS Z1, 192(AX)(BX*4)
-	ADDQ    $+64, BX
-	JMP     next356
+	ADDQ    $+32, BX
+	JMP     next260
 
-done357:
-	ADDQ $+64, DX
+done261:
+	ADDQ $+32, DX
 
-next358:
+next262:
 	SUBQ    $+16, DX
-	JLT     done359
+	JLT     done263
 	VMOVUPS (CX)(BX*4), Z1
 	VMULPS  Z0, Z1, Z1
 	VMOVUPS Z1, (AX)(BX*4)
 	ADDQ    $+16, BX
-	JMP     next358
+	JMP     next262
 
-done359:
+done263:
 	ADDQ      $+16, DX
 	TESTQ     DX, DX
-	JEQ       end360
+	JEQ       end264
 	MOVQ      $-1, SI
 	BZHIQ     DX, SI, SI
 	KMOVQ     SI, K1
@@ -7207,7 +4647,7 @@ done359:
 	VMULPS    Z0, Z1, Z0
 	VMOVUPS   Z0, K1, (AX)(BX*4)
 
-end360:
+end264:
 	VZEROUPPER
 	RET
 
@@ -7220,9 +4660,9 @@ TEXT ·mulF64VVAVX2(SB), NOSPLIT, $0-32
 	MOVQ n+24(FP), BX
 	XORQ SI, SI
 
-next384:
-	SUBQ    $+16, BX
-	JLT     done385
+next272:
+	SUBQ    $+8, BX
+	JLT     done273
 	VMOVUPS (CX)(SI*8), Y0
 	VMOVUPS (DX)(SI*8), Y1
 	VMULPD  Y1, Y0, Y0
@@ -7231,34 +4671,26 @@ next384:
 	VMOVUPS 32(DX)(SI*8), Y1
 	VMULPD  Y1, Y0, Y0
 	VMOVUPS Y0, 32(AX)(SI*8)
-	VMOVUPS 64(CX)(SI*8), Y0
-	VMOVUPS 64(DX)(SI*8), Y1
-	VMULPD  Y1, Y0, Y0
-	VMOVUPS Y0, 64(AX)(SI*8)
-	VMOVUPS 96(CX)(SI*8), Y0
-	VMOVUPS 96(DX)(SI*8), Y1
-	VMULPD  Y1, Y0, Y0
-	VMOVUPS Y0, 96(AX)(SI*8)
-	ADDQ    $+16, SI
-	JMP     next384
+	ADDQ    $+8, SI
+	JMP     next272
 
-done385:
-	ADDQ $+16, BX
+done273:
+	ADDQ $+8, BX
 
-next386:
+next274:
 	SUBQ    $+4, BX
-	JLT     done387
+	JLT     done275
 	VMOVUPS (CX)(SI*8), Y0
 	VMOVUPS (DX)(SI*8), Y1
 	VMULPD  Y1, Y0, Y0
 	VMOVUPS Y0, (AX)(SI*8)
 	ADDQ    $+4, SI
-	JMP     next386
+	JMP     next274
 
-done387:
+done275:
 	ADDQ       $+4, BX
 	TESTQ      BX, BX
-	JEQ        end388
+	JEQ        end276
 	LEAQ       tail<>+32(SB), DI
 	XORQ       R8, R8
 	SUBQ       BX, R8
@@ -7276,7 +4708,7 @@ done387:
 	VMOVDQU    (CX)(DX*8), Y1
 	VMASKMOVPD Y0, Y1, (AX)(SI*8)
 
-end388:
+end276:
 	VZEROUPPER
 	RET
 
@@ -7290,40 +4722,34 @@ TEXT ·mulF64VSAVX2(SB), NOSPLIT, $0-32
 	MOVQ         n+24(FP), DX
 	XORQ         BX, BX
 
-next390:
-	SUBQ    $+16, DX
-	JLT     done391
+next278:
+	SUBQ    $+8, DX
+	JLT     done279
 	VMOVUPS (CX)(BX*8), Y1
 	VMULPD  Y0, Y1, Y1
 	VMOVUPS Y1, (AX)(BX*8)
 	VMOVUPS 32(CX)(BX*8), Y1
 	VMULPD  Y0, Y1, Y1
 	VMOVUPS Y1, 32(AX)(BX*8)
-	VMOVUPS 64(CX)(BX*8), Y1
-	VMULPD  Y0, Y1, Y1
-	VMOVUPS Y1, 64(AX)(BX*8)
-	VMOVUPS 96(CX)(BX*8), Y1
-	VMULPD  Y0, Y1, Y1
-	VMOVUPS Y1, 96(AX)(BX*8)
-	ADDQ    $+16, BX
-	JMP     next390
+	ADDQ    $+8, BX
+	JMP     next278
 
-done391:
-	ADDQ $+16, DX
+done279:
+	ADDQ $+8, DX
 
-next392:
+next280:
 	SUBQ    $+4, DX
-	JLT     done393
+	JLT     done281
 	VMOVUPS (CX)(BX*8), Y1
 	VMULPD  Y0, Y1, Y1
 	VMOVUPS Y1, (AX)(BX*8)
 	ADDQ    $+4, BX
-	JMP     next392
+	JMP     next280
 
-done393:
+done281:
 	ADDQ       $+4, DX
 	TESTQ      DX, DX
-	JEQ        end394
+	JEQ        end282
 	LEAQ       tail<>+32(SB), SI
 	XORQ       DI, DI
 	SUBQ       DX, DI
@@ -7336,7 +4762,7 @@ done393:
 	VMOVDQU    (CX)(SI*8), Y1
 	VMASKMOVPD Y0, Y1, (AX)(BX*8)
 
-end394:
+end282:
 	VZEROUPPER
 	RET
 
@@ -7349,9 +4775,9 @@ TEXT ·mulF64VVAVX512(SB), NOSPLIT, $0-32
 	MOVQ n+24(FP), BX
 	XORQ SI, SI
 
-next362:
-	SUBQ    $+32, BX
-	JLT     done363
+next266:
+	SUBQ    $+16, BX
+	JLT     done267
 	VMOVUPS (CX)(SI*8), Z0
 	VMOVUPS (DX)(SI*8), Z1
 	VMULPD  Z1, Z0, Z0
@@ -7360,34 +4786,26 @@ next362:
 	VMOVUPS 64(DX)(SI*8), Z1
 	VMULPD  Z1, Z0, Z0
 	VMOVUPS Z0, 64(AX)(SI*8)
-	VMOVUPS 128(CX)(SI*8), Z0
-	VMOVUPS 128(DX)(SI*8), Z1
-	VMULPD  Z1, Z0, Z0
-	VMOVUPS Z0, 128(AX)(SI*8)
-	VMOVUPS 192(CX)(SI*8), Z0
-	VMOVUPS 192(DX)(SI*8), Z1
-	VMULPD  Z1, Z0, Z0
-	VMOVUPS Z0, 192(AX)(SI*8)
-	ADDQ    $+32, SI
-	JMP     next362
+	ADDQ    $+16, SI
+	JMP     next266
 
-done363:
-	ADDQ $+32, BX
+done267:
+	ADDQ $+16, BX
 
-next364:
+next268:
 	SUBQ    $+8, BX
-	JLT     done365
+	JLT     done269
 	VMOVUPS (CX)(SI*8), Z0
 	VMOVUPS (DX)(SI*8), Z1
 	VMULPD  Z1, Z0, Z0
 	VMOVUPS Z0, (AX)(SI*8)
 	ADDQ    $+8, SI
-	JMP     next364
+	JMP     next268
 
-done365:
+done269:
 	ADDQ      $+8, BX
 	TESTQ     BX, BX
-	JEQ       end366
+	JEQ       end270
 	MOVQ      $-1, DI
 	BZHIQ     BX, DI, DI
 	KMOVQ     DI, K1
@@ -7396,7 +4814,7 @@ done365:
 	VMULPD    Z1, Z0, Z0
 	VMOVUPD   Z0, K1, (AX)(SI*8)
 
-end366:
+end270:
 	VZEROUPPER
 	RET
 
@@ -7410,40 +4828,34 @@ TEXT ·mulF64VSAVX512(SB), NOSPLIT, $0-32
 	MOVQ         n+24(FP), DX
 	XORQ         BX, BX
 
-next368:
-	SUBQ    $+32, DX
-	JLT     done369
+next272:
+	SUBQ    $+16, DX
+	JLT     done273
 	VMOVUPS (CX)(BX*8), Z1
 	VMULPD  Z0, Z1, Z1
 	VMOVUPS Z1, (AX)(BX*8)
 	VMOVUPS 64(CX)(BX*8), Z1
 	VMULPD  Z0, Z1, Z1
 	VMOVUPS Z1, 64(AX)(BX*8)
-	VMOVUPS 128(CX)(BX*8), Z1
-	VMULPD  Z0, Z1, Z1
-	VMOVUPS Z1, 128(AX)(BX*8)
-	VMOVUPS 192(CX)(BX*8), Z1
-	VMULPD  Z0, Z1, Z1
-	VMOVUPS Z1, 192(AX)(BX*8)
-	ADDQ    $+32, BX
-	JMP     next368
+	ADDQ    $+16, BX
+	JMP     next272
 
-done369:
-	ADDQ $+32, DX
+done273:
+	ADDQ $+16, DX
 
-next370:
+next274:
 	SUBQ    $+8, DX
-	JLT     done371
+	JLT     done275
 	VMOVUPS (CX)(BX*8), Z1
 	VMULPD  Z0, Z1, Z1
 	VMOVUPS Z1, (AX)(BX*8)
 	ADDQ    $+8, BX
-	JMP     next370
+	JMP     next274
 
-done371:
+done275:
 	ADDQ      $+8, DX
 	TESTQ     DX, DX
-	JEQ       end372
+	JEQ       end276
 	MOVQ      $-1, SI
 	BZHIQ     DX, SI, SI
 	KMOVQ     SI, K1
@@ -7451,7 +4863,7 @@ done371:
 	VMULPD    Z0, Z1, Z0
 	VMOVUPD   Z0, K1, (AX)(BX*8)
 
-end372:
+end276:
 	VZEROUPPER
 	RET
 
@@ -7464,9 +4876,9 @@ TEXT ·divF32VVAVX2(SB), NOSPLIT, $0-32
 	MOVQ n+24(FP), BX
 	XORQ SI, SI
 
-next396:
-	SUBQ    $+32, BX
-	JLT     done397
+next284:
+	SUBQ    $+16, BX
+	JLT     done285
 	VMOVUPS (CX)(SI*4), Y0
 	VMOVUPS (DX)(SI*4), Y1
 	VDIVPS  Y1, Y0, Y0
@@ -7475,34 +4887,26 @@ next396:
 	VMOVUPS 32(DX)(SI*4), Y1
 	VDIVPS  Y1, Y0, Y0
 	VMOVUPS Y0, 32(AX)(SI*4)
-	VMOVUPS 64(CX)(SI*4), Y0
-	VMOVUPS 64(DX)(SI*4), Y1
-	VDIVPS  Y1, Y0, Y0
-	VMOVUPS Y0, 64(AX)(SI*4)
-	VMOVUPS 96(CX)(SI*4), Y0
-	VMOVUPS 96(DX)(SI*4), Y1
-	VDIVPS  Y1, Y0, Y0
-	VMOVUPS Y0, 96(AX)(SI*4)
-	ADDQ    $+32, SI
-	JMP     next396
+	ADDQ    $+16, SI
+	JMP     next284
 
-done397:
-	ADDQ $+32, BX
+done285:
+	ADDQ $+16, BX
 
-next398:
+next286:
 	SUBQ    $+8, BX
-	JLT     done399
+	JLT     done287
 	VMOVUPS (CX)(SI*4), Y0
 	VMOVUPS (DX)(SI*4), Y1
 	VDIVPS  Y1, Y0, Y0
 	VMOVUPS Y0, (AX)(SI*4)
 	ADDQ    $+8, SI
-	JMP     next398
+	JMP     next286
 
-done399:
+done287:
 	ADDQ       $+8, BX
 	TESTQ      BX, BX
-	JEQ        end400
+	JEQ        end288
 	LEAQ       tail<>+32(SB), DI
 	XORQ       R8, R8
 	SUBQ       BX, R8
@@ -7520,7 +4924,7 @@ done399:
 	VMOVDQU    (CX)(DX*4), Y1
 	VMASKMOVPS Y0, Y1, (AX)(SI*4)
 
-end400:
+end288:
 	VZEROUPPER
 	RET
 
@@ -7534,40 +4938,34 @@ TEXT ·divF32VSAVX2(SB), NOSPLIT, $0-32
 	MOVQ         n+24(FP), DX
 	XORQ         BX, BX
 
-next402:
-	SUBQ    $+32, DX
-	JLT     done403
+next290:
+	SUBQ    $+16, DX
+	JLT     done291
 	VMOVUPS (CX)(BX*4), Y1
 	VDIVPS  Y0, Y1, Y1
 	VMOVUPS Y1, (AX)(BX*4)
 	VMOVUPS 32(CX)(BX*4), Y1
 	VDIVPS  Y0, Y1, Y1
 	VMOVUPS Y1, 32(AX)(BX*4)
-	VMOVUPS 64(CX)(BX*4), Y1
-	VDIVPS  Y0, Y1, Y1
-	VMOVUPS Y1, 64(AX)(BX*4)
-	VMOVUPS 96(CX)(BX*4), Y1
-	VDIVPS  Y0, Y1, Y1
-	VMOVUPS Y1, 96(AX)(BX*4)
-	ADDQ    $+32, BX
-	JMP     next402
+	ADDQ    $+16, BX
+	JMP     next290
 
-done403:
-	ADDQ $+32, DX
+done291:
+	ADDQ $+16, DX
 
-next404:
+next292:
 	SUBQ    $+8, DX
-	JLT     done405
+	JLT     done293
 	VMOVUPS (CX)(BX*4), Y1
 	VDIVPS  Y0, Y1, Y1
 	VMOVUPS Y1, (AX)(BX*4)
 	ADDQ    $+8, BX
-	JMP     next404
+	JMP     next292
 
-done405:
+done293:
 	ADDQ       $+8, DX
 	TESTQ      DX, DX
-	JEQ        end406
+	JEQ        end294
 	LEAQ       tail<>+32(SB), SI
 	XORQ       DI, DI
 	SUBQ       DX, DI
@@ -7580,7 +4978,7 @@ done405:
 	VMOVDQU    (CX)(SI*4), Y1
 	VMASKMOVPS Y0, Y1, (AX)(BX*4)
 
-end406:
+end294:
 	VZEROUPPER
 	RET
 
@@ -7594,40 +4992,34 @@ TEXT ·divF32SVAVX2(SB), NOSPLIT, $0-32
 	MOVQ         n+24(FP), DX
 	XORQ         BX, BX
 
-next408:
-	SUBQ    $+32, DX
-	JLT     done409
+next296:
+	SUBQ    $+16, DX
+	JLT     done297
 	VMOVUPS (CX)(BX*4), Y1
 	VDIVPS  Y1, Y0, Y1
 	VMOVUPS Y1, (AX)(BX*4)
 	VMOVUPS 32(CX)(BX*4), Y1
 	VDIVPS  Y1, Y0, Y1
 	VMOVUPS Y1, 32(AX)(BX*4)
-	VMOVUPS 64(CX)(BX*4), Y1
-	VDIVPS  Y1, Y0, Y1
-	VMOVUPS Y1, 64(AX)(BX*4)
-	VMOVUPS 96(CX)(BX*4), Y1
-	VDIVPS  Y1, Y0, Y1
-	VMOVUPS Y1, 96(AX)(BX*4)
-	ADDQ    $+32, BX
-	JMP     next408
+	ADDQ    $+16, BX
+	JMP     next296
 
-done409:
-	ADDQ $+32, DX
+done297:
+	ADDQ $+16, DX
 
-next410:
+next298:
 	SUBQ    $+8, DX
-	JLT     done411
+	JLT     done299
 	VMOVUPS (CX)(BX*4), Y1
 	VDIVPS  Y1, Y0, Y1
 	VMOVUPS Y1, (AX)(BX*4)
 	ADDQ    $+8, BX
-	JMP     next410
+	JMP     next298
 
-done411:
+done299:
 	ADDQ       $+8, DX
 	TESTQ      DX, DX
-	JEQ        end412
+	JEQ        end300
 	LEAQ       tail<>+32(SB), SI
 	XORQ       DI, DI
 	SUBQ       DX, DI
@@ -7640,7 +5032,7 @@ done411:
 	VMOVDQU    (CX)(SI*4), Y1
 	VMASKMOVPS Y0, Y1, (AX)(BX*4)
 
-end412:
+end300:
 	VZEROUPPER
 	RET
 
@@ -7653,9 +5045,9 @@ TEXT ·divF32VVAVX512(SB), NOSPLIT, $0-32
 	MOVQ n+24(FP), BX
 	XORQ SI, SI
 
-next374:
-	SUBQ    $+64, BX
-	JLT     done375
+next278:
+	SUBQ    $+32, BX
+	JLT     done279
 	VMOVUPS (CX)(SI*4), Z0
 	VMOVUPS (DX)(SI*4), Z1
 	VDIVPS  Z1, Z0, Z0
@@ -7664,34 +5056,26 @@ next374:
 	VMOVUPS 64(DX)(SI*4), Z1
 	VDIVPS  Z1, Z0, Z0
 	VMOVUPS Z0, 64(AX)(SI*4)
-	VMOVUPS 128(CX)(SI*4), Z0
-	VMOVUPS 128(DX)(SI*4), Z1
-	VDIVPS  Z1, Z0, Z0
-	VMOVUPS Z0, 128(AX)(SI*4)
-	VMOVUPS 192(CX)(SI*4), Z0
-	VMOVUPS 192(DX)(SI*4), Z1
-	VDIVPS  Z1, Z0, Z0
-	VMOVUPS Z0, 192(AX)(SI*4)
-	ADDQ    $+64, SI
-	JMP     next374
+	ADDQ    $+32, SI
+	JMP     next278
 
-done375:
-	ADDQ $+64, BX
+done279:
+	ADDQ $+32, BX
 
-next376:
+next280:
 	SUBQ    $+16, BX
-	JLT     done377
+	JLT     done281
 	VMOVUPS (CX)(SI*4), Z0
 	VMOVUPS (DX)(SI*4), Z1
 	VDIVPS  Z1, Z0, Z0
 	VMOVUPS Z0, (AX)(SI*4)
 	ADDQ    $+16, SI
-	JMP     next376
+	JMP     next280
 
-done377:
+done281:
 	ADDQ      $+16, BX
 	TESTQ     BX, BX
-	JEQ       end378
+	JEQ       end282
 	MOVQ      $-1, DI
 	BZHIQ     BX, DI, DI
 	KMOVQ     DI, K1
@@ -7700,7 +5084,7 @@ done377:
 	VDIVPS    Z1, Z0, Z0
 	VMOVUPS   Z0, K1, (AX)(SI*4)
 
-end378:
+end282:
 	VZEROUPPER
 	RET
 
@@ -7714,40 +5098,34 @@ TEXT ·divF32VSAVX512(SB), NOSPLIT, $0-32
 	MOVQ         n+24(FP), DX
 	XORQ         BX, BX
 
-next380:
-	SUBQ    $+64, DX
-	JLT     done381
+next284:
+	SUBQ    $+32, DX
+	JLT     done285
 	VMOVUPS (CX)(BX*4), Z1
 	VDIVPS  Z0, Z1, Z1
 	VMOVUPS Z1, (AX)(BX*4)
 	VMOVUPS 64(CX)(BX*4), Z1
 	VDIVPS  Z0, Z1, Z1
 	VMOVUPS Z1, 64(AX)(BX*4)
-	VMOVUPS 128(CX)(BX*4), Z1
-	VDIVPS  Z0, Z1, Z1
-	VMOVUPS Z1, 128(AX)(BX*4)
-	VMOVUPS 192(CX)(BX*4), Z1
-	VDIVPS  Z0, Z1, Z1
-	VMOVUPS Z1, 192(AX)(BX*4)
-	ADDQ    $+64, BX
-	JMP     next380
+	ADDQ    $+32, BX
+	JMP     next284
 
-done381:
-	ADDQ $+64, DX
+done285:
+	ADDQ $+32, DX
 
-next382:
+next286:
 	SUBQ    $+16, DX
-	JLT     done383
+	JLT     done287
 	VMOVUPS (CX)(BX*4), Z1
 	VDIVPS  Z0, Z1, Z1
 	VMOVUPS Z1, (AX)(BX*4)
 	ADDQ    $+16, BX
-	JMP     next382
+	JMP     next286
 
-done383:
+done287:
 	ADDQ      $+16, DX
 	TESTQ     DX, DX
-	JEQ       end384
+	JEQ       end288
 	MOVQ      $-1, SI
 	BZHIQ     DX, SI, SI
 	KMOVQ     SI, K1
@@ -7755,7 +5133,7 @@ done383:
 	VDIVPS    Z0, Z1, Z0
 	VMOVUPS   Z0, K1, (AX)(BX*4)
 
-end384:
+end288:
 	VZEROUPPER
 	RET
 
@@ -7769,40 +5147,34 @@ TEXT ·divF32SVAVX512(SB), NOSPLIT, $0-32
 	MOVQ         n+24(FP), DX
 	XORQ         BX, BX
 
-next386:
-	SUBQ    $+64, DX
-	JLT     done387
+next290:
+	SUBQ    $+32, DX
+	JLT     done291
 	VMOVUPS (CX)(BX*4), Z1
 	VDIVPS  Z1, Z0, Z1
 	VMOVUPS Z1, (AX)(BX*4)
 	VMOVUPS 64(CX)(BX*4), Z1
 	VDIVPS  Z1, Z0, Z1
 	VMOVUPS Z1, 64(AX)(BX*4)
-	VMOVUPS 128(CX)(BX*4), Z1
-	VDIVPS  Z1, Z0, Z1
-	VMOVUPS Z1, 128(AX)(BX*4)
-	VMOVUPS 192(CX)(BX*4), Z1
-	VDIVPS  Z1, Z0, Z1
-	VMOVUPS Z1, 192(AX)(BX*4)
-	ADDQ    $+64, BX
-	JMP     next386
+	ADDQ    $+32, BX
+	JMP     next290
 
-done387:
-	ADDQ $+64, DX
+done291:
+	ADDQ $+32, DX
 
-next388:
+next292:
 	SUBQ    $+16, DX
-	JLT     done389
+	JLT     done293
 	VMOVUPS (CX)(BX*4), Z1
 	VDIVPS  Z1, Z0, Z1
 	VMOVUPS Z1, (AX)(BX*4)
 	ADDQ    $+16, BX
-	JMP     next388
+	JMP     next292
 
-done389:
+done293:
 	ADDQ      $+16, DX
 	TESTQ     DX, DX
-	JEQ       end390
+	JEQ       end294
 	MOVQ      $-1, SI
 	BZHIQ     DX, SI, SI
 	KMOVQ     SI, K1
@@ -7810,7 +5182,7 @@ done389:
 	VDIVPS    Z1, Z0, Z0
 	VMOVUPS   Z0, K1, (AX)(BX*4)
 
-end390:
+end294:
 	VZEROUPPER
 	RET
 
@@ -7823,9 +5195,9 @@ TEXT ·divF64VVAVX2(SB), NOSPLIT, $0-32
 	MOVQ n+24(FP), BX
 	XORQ SI, SI
 
-next414:
-	SUBQ    $+16, BX
-	JLT     done415
+next302:
+	SUBQ    $+8, BX
+	JLT     done303
 	VMOVUPS (CX)(SI*8), Y0
 	VMOVUPS (DX)(SI*8), Y1
 	VDIVPD  Y1, Y0, Y0
@@ -7834,34 +5206,26 @@ next414:
 	VMOVUPS 32(DX)(SI*8), Y1
 	VDIVPD  Y1, Y0, Y0
 	VMOVUPS Y0, 32(AX)(SI*8)
-	VMOVUPS 64(CX)(SI*8), Y0
-	VMOVUPS 64(DX)(SI*8), Y1
-	VDIVPD  Y1, Y0, Y0
-	VMOVUPS Y0, 64(AX)(SI*8)
-	VMOVUPS 96(CX)(SI*8), Y0
-	VMOVUPS 96(DX)(SI*8), Y1
-	VDIVPD  Y1, Y0, Y0
-	VMOVUPS Y0, 96(AX)(SI*8)
-	ADDQ    $+16, SI
-	JMP     next414
+	ADDQ    $+8, SI
+	JMP     next302
 
-done415:
-	ADDQ $+16, BX
+done303:
+	ADDQ $+8, BX
 
-next416:
+next304:
 	SUBQ    $+4, BX
-	JLT     done417
+	JLT     done305
 	VMOVUPS (CX)(SI*8), Y0
 	VMOVUPS (DX)(SI*8), Y1
 	VDIVPD  Y1, Y0, Y0
 	VMOVUPS Y0, (AX)(SI*8)
 	ADDQ    $+4, SI
-	JMP     next416
+	JMP     next304
 
-done417:
+done305:
 	ADDQ       $+4, BX
 	TESTQ      BX, BX
-	JEQ        end418
+	JEQ        end306
 	LEAQ       tail<>+32(SB), DI
 	XORQ       R8, R8
 	SUBQ       BX, R8
@@ -7879,7 +5243,7 @@ done417:
 	VMOVDQU    (CX)(DX*8), Y1
 	VMASKMOVPD Y0, Y1, (AX)(SI*8)
 
-end418:
+end306:
 	VZEROUPPER
 	RET
 
@@ -7893,40 +5257,34 @@ TEXT ·divF64VSAVX2(SB), NOSPLIT, $0-32
 	MOVQ         n+24(FP), DX
 	XORQ         BX, BX
 
-next420:
-	SUBQ    $+16, DX
-	JLT     done421
+next308:
+	SUBQ    $+8, DX
+	JLT     done309
 	VMOVUPS (CX)(BX*8), Y1
 	VDIVPD  Y0, Y1, Y1
 	VMOVUPS Y1, (AX)(BX*8)
 	VMOVUPS 32(CX)(BX*8), Y1
 	VDIVPD  Y0, Y1, Y1
 	VMOVUPS Y1, 32(AX)(BX*8)
-	VMOVUPS 64(CX)(BX*8), Y1
-	VDIVPD  Y0, Y1, Y1
-	VMOVUPS Y1, 64(AX)(BX*8)
-	VMOVUPS 96(CX)(BX*8), Y1
-	VDIVPD  Y0, Y1, Y1
-	VMOVUPS Y1, 96(AX)(BX*8)
-	ADDQ    $+16, BX
-	JMP     next420
+	ADDQ    $+8, BX
+	JMP     next308
 
-done421:
-	ADDQ $+16, DX
+done309:
+	ADDQ $+8, DX
 
-next422:
+next310:
 	SUBQ    $+4, DX
-	JLT     done423
+	JLT     done311
 	VMOVUPS (CX)(BX*8), Y1
 	VDIVPD  Y0, Y1, Y1
 	VMOVUPS Y1, (AX)(BX*8)
 	ADDQ    $+4, BX
-	JMP     next422
+	JMP     next310
 
-done423:
+done311:
 	ADDQ       $+4, DX
 	TESTQ      DX, DX
-	JEQ        end424
+	JEQ        end312
 	LEAQ       tail<>+32(SB), SI
 	XORQ       DI, DI
 	SUBQ       DX, DI
@@ -7939,7 +5297,7 @@ done423:
 	VMOVDQU    (CX)(SI*8), Y1
 	VMASKMOVPD Y0, Y1, (AX)(BX*8)
 
-end424:
+end312:
 	VZEROUPPER
 	RET
 
@@ -7953,40 +5311,34 @@ TEXT ·divF64SVAVX2(SB), NOSPLIT, $0-32
 	MOVQ         n+24(FP), DX
 	XORQ         BX, BX
 
-next426:
-	SUBQ    $+16, DX
-	JLT     done427
+next314:
+	SUBQ    $+8, DX
+	JLT     done315
 	VMOVUPS (CX)(BX*8), Y1
 	VDIVPD  Y1, Y0, Y1
 	VMOVUPS Y1, (AX)(BX*8)
 	VMOVUPS 32(CX)(BX*8), Y1
 	VDIVPD  Y1, Y0, Y1
 	VMOVUPS Y1, 32(AX)(BX*8)
-	VMOVUPS 64(CX)(BX*8), Y1
-	VDIVPD  Y1, Y0, Y1
-	VMOVUPS Y1, 64(AX)(BX*8)
-	VMOVUPS 96(CX)(BX*8), Y1
-	VDIVPD  Y1, Y0, Y1
-	VMOVUPS Y1, 96(AX)(BX*8)
-	ADDQ    $+16, BX
-	JMP     next426
+	ADDQ    $+8, BX
+	JMP     next314
 
-done427:
-	ADDQ $+16, DX
+done315:
+	ADDQ $+8, DX
 
-next428:
+next316:
 	SUBQ    $+4, DX
-	JLT     done429
+	JLT     done317
 	VMOVUPS (CX)(BX*8), Y1
 	VDIVPD  Y1, Y0, Y1
 	VMOVUPS Y1, (AX)(BX*8)
 	ADDQ    $+4, BX
-	JMP     next428
+	JMP     next316
 
-done429:
+done317:
 	ADDQ       $+4, DX
 	TESTQ      DX, DX
-	JEQ        end430
+	JEQ        end318
 	LEAQ       tail<>+32(SB), SI
 	XORQ       DI, DI
 	SUBQ       DX, DI
@@ -7999,7 +5351,7 @@ done429:
 	VMOVDQU    (CX)(SI*8), Y1
 	VMASKMOVPD Y0, Y1, (AX)(BX*8)
 
-end430:
+end318:
 	VZEROUPPER
 	RET
 
@@ -8012,9 +5364,9 @@ TEXT ·divF64VVAVX512(SB), NOSPLIT, $0-32
 	MOVQ n+24(FP), BX
 	XORQ SI, SI
 
-next392:
-	SUBQ    $+32, BX
-	JLT     done393
+next296:
+	SUBQ    $+16, BX
+	JLT     done297
 	VMOVUPS (CX)(SI*8), Z0
 	VMOVUPS (DX)(SI*8), Z1
 	VDIVPD  Z1, Z0, Z0
@@ -8023,34 +5375,26 @@ next392:
 	VMOVUPS 64(DX)(SI*8), Z1
 	VDIVPD  Z1, Z0, Z0
 	VMOVUPS Z0, 64(AX)(SI*8)
-	VMOVUPS 128(CX)(SI*8), Z0
-	VMOVUPS 128(DX)(SI*8), Z1
-	VDIVPD  Z1, Z0, Z0
-	VMOVUPS Z0, 128(AX)(SI*8)
-	VMOVUPS 192(CX)(SI*8), Z0
-	VMOVUPS 192(DX)(SI*8), Z1
-	VDIVPD  Z1, Z0, Z0
-	VMOVUPS Z0, 192(AX)(SI*8)
-	ADDQ    $+32, SI
-	JMP     next392
+	ADDQ    $+16, SI
+	JMP     next296
 
-done393:
-	ADDQ $+32, BX
+done297:
+	ADDQ $+16, BX
 
-next394:
+next298:
 	SUBQ    $+8, BX
-	JLT     done395
+	JLT     done299
 	VMOVUPS (CX)(SI*8), Z0
 	VMOVUPS (DX)(SI*8), Z1
 	VDIVPD  Z1, Z0, Z0
 	VMOVUPS Z0, (AX)(SI*8)
 	ADDQ    $+8, SI
-	JMP     next394
+	JMP     next298
 
-done395:
+done299:
 	ADDQ      $+8, BX
 	TESTQ     BX, BX
-	JEQ       end396
+	JEQ       end300
 	MOVQ      $-1, DI
 	BZHIQ     BX, DI, DI
 	KMOVQ     DI, K1
@@ -8059,7 +5403,7 @@ done395:
 	VDIVPD    Z1, Z0, Z0
 	VMOVUPD   Z0, K1, (AX)(SI*8)
 
-end396:
+end300:
 	VZEROUPPER
 	RET
 
@@ -8073,40 +5417,34 @@ TEXT ·divF64VSAVX512(SB), NOSPLIT, $0-32
 	MOVQ         n+24(FP), DX
 	XORQ         BX, BX
 
-next398:
-	SUBQ    $+32, DX
-	JLT     done399
+next302:
+	SUBQ    $+16, DX
+	JLT     done303
 	VMOVUPS (CX)(BX*8), Z1
 	VDIVPD  Z0, Z1, Z1
 	VMOVUPS Z1, (AX)(BX*8)
 	VMOVUPS 64(CX)(BX*8), Z1
 	VDIVPD  Z0, Z1, Z1
 	VMOVUPS Z1, 64(AX)(BX*8)
-	VMOVUPS 128(CX)(BX*8), Z1
-	VDIVPD  Z0, Z1, Z1
-	VMOVUPS Z1, 128(AX)(BX*8)
-	VMOVUPS 192(CX)(BX*8), Z1
-	VDIVPD  Z0, Z1, Z1
-	VMOVUPS Z1, 192(AX)(BX*8)
-	ADDQ    $+32, BX
-	JMP     next398
+	ADDQ    $+16, BX
+	JMP     next302
 
-done399:
-	ADDQ $+32, DX
+done303:
+	ADDQ $+16, DX
 
-next400:
+next304:
 	SUBQ    $+8, DX
-	JLT     done401
+	JLT     done305
 	VMOVUPS (CX)(BX*8), Z1
 	VDIVPD  Z0, Z1, Z1
 	VMOVUPS Z1, (AX)(BX*8)
 	ADDQ    $+8, BX
-	JMP     next400
+	JMP     next304
 
-done401:
+done305:
 	ADDQ      $+8, DX
 	TESTQ     DX, DX
-	JEQ       end402
+	JEQ       end306
 	MOVQ      $-1, SI
 	BZHIQ     DX, SI, SI
 	KMOVQ     SI, K1
@@ -8114,7 +5452,7 @@ done401:
 	VDIVPD    Z0, Z1, Z0
 	VMOVUPD   Z0, K1, (AX)(BX*8)
 
-end402:
+end306:
 	VZEROUPPER
 	RET
 
@@ -8128,40 +5466,34 @@ TEXT ·divF64SVAVX512(SB), NOSPLIT, $0-32
 	MOVQ         n+24(FP), DX
 	XORQ         BX, BX
 
-next404:
-	SUBQ    $+32, DX
-	JLT     done405
+next308:
+	SUBQ    $+16, DX
+	JLT     done309
 	VMOVUPS (CX)(BX*8), Z1
 	VDIVPD  Z1, Z0, Z1
 	VMOVUPS Z1, (AX)(BX*8)
 	VMOVUPS 64(CX)(BX*8), Z1
 	VDIVPD  Z1, Z0, Z1
 	VMOVUPS Z1, 64(AX)(BX*8)
-	VMOVUPS 128(CX)(BX*8), Z1
-	VDIVPD  Z1, Z0, Z1
-	VMOVUPS Z1, 128(AX)(BX*8)
-	VMOVUPS 192(CX)(BX*8), Z1
-	VDIVPD  Z1, Z0, Z1
-	VMOVUPS Z1, 192(AX)(BX*8)
-	ADDQ    $+32, BX
-	JMP     next404
+	ADDQ    $+16, BX
+	JMP     next308
 
-done405:
-	ADDQ $+32, DX
+done309:
+	ADDQ $+16, DX
 
-next406:
+next310:
 	SUBQ    $+8, DX
-	JLT     done407
+	JLT     done311
 	VMOVUPS (CX)(BX*8), Z1
 	VDIVPD  Z1, Z0, Z1
 	VMOVUPS Z1, (AX)(BX*8)
 	ADDQ    $+8, BX
-	JMP     next406
+	JMP     next310
 
-done407:
+done311:
 	ADDQ      $+8, DX
 	TESTQ     DX, DX
-	JEQ       end408
+	JEQ       end312
 	MOVQ      $-1, SI
 	BZHIQ     DX, SI, SI
 	KMOVQ     SI, K1
@@ -8169,271 +5501,7 @@ done407:
 	VDIVPD    Z1, Z0, Z0
 	VMOVUPD   Z0, K1, (AX)(BX*8)
 
-end408:
-	VZEROUPPER
-	RET
-
-// func maxBoolVVAVX2(dst *byte, x *byte, y *byte, n int)
-// Requires: AVX, AVX2
-TEXT ·maxBoolVVAVX2(SB), NOSPLIT, $96-32
-	MOVQ dst+0(FP), AX
-	MOVQ x+8(FP), CX
-	MOVQ y+16(FP), DX
-	MOVQ n+24(FP), BX
-	XORQ SI, SI
-
-next432:
-	SUBQ    $+128, BX
-	JLT     done433
-	VMOVUPS (CX)(SI*1), Y0
-	VMOVUPS (DX)(SI*1), Y1
-	VPMAXUB Y1, Y0, Y0
-	VMOVUPS Y0, (AX)(SI*1)
-	VMOVUPS 32(CX)(SI*1), Y0
-	VMOVUPS 32(DX)(SI*1), Y1
-	VPMAXUB Y1, Y0, Y0
-	VMOVUPS Y0, 32(AX)(SI*1)
-	VMOVUPS 64(CX)(SI*1), Y0
-	VMOVUPS 64(DX)(SI*1), Y1
-	VPMAXUB Y1, Y0, Y0
-	VMOVUPS Y0, 64(AX)(SI*1)
-	VMOVUPS 96(CX)(SI*1), Y0
-	VMOVUPS 96(DX)(SI*1), Y1
-	VPMAXUB Y1, Y0, Y0
-	VMOVUPS Y0, 96(AX)(SI*1)
-	ADDQ    $+128, SI
-	JMP     next432
-
-done433:
-	ADDQ $+128, BX
-
-next434:
-	SUBQ    $+32, BX
-	JLT     done435
-	VMOVUPS (CX)(SI*1), Y0
-	VMOVUPS (DX)(SI*1), Y1
-	VPMAXUB Y1, Y0, Y0
-	VMOVUPS Y0, (AX)(SI*1)
-	ADDQ    $+32, SI
-	JMP     next434
-
-done435:
-	ADDQ  $+32, BX
-	TESTQ BX, BX
-	JEQ   end436
-	LEAQ  (CX)(SI*1), R8
-	MOVQ  BX, CX
-
-byte437:
-	MOVB    -1(R8)(CX*1), DI
-	MOVB    DI, -1(SP)(CX*1)
-	DECQ    CX
-	JNE     byte437
-	VMOVUPS (SP), Y0
-	LEAQ    (DX)(SI*1), DI
-	MOVQ    BX, CX
-
-byte438:
-	MOVB    -1(DI)(CX*1), DL
-	MOVB    DL, 31(SP)(CX*1)
-	DECQ    CX
-	JNE     byte438
-	VMOVUPS 32(SP), Y1
-	VPMAXUB Y1, Y0, Y0
-	VMOVUPS Y0, 64(SP)
-	LEAQ    (AX)(SI*1), AX
-	MOVQ    BX, CX
-
-byte439:
-	MOVB 63(SP)(CX*1), DL
-	MOVB DL, -1(AX)(CX*1)
-	DECQ CX
-	JNE  byte439
-
-end436:
-	VZEROUPPER
-	RET
-
-// func maxBoolVSAVX2(dst *byte, x *byte, y *byte, n int)
-// Requires: AVX, AVX2
-TEXT ·maxBoolVSAVX2(SB), NOSPLIT, $64-32
-	MOVQ         dst+0(FP), AX
-	MOVQ         x+8(FP), CX
-	MOVQ         y+16(FP), DX
-	VPBROADCASTB (DX), Y0
-	MOVQ         n+24(FP), DX
-	XORQ         BX, BX
-
-next441:
-	SUBQ    $+128, DX
-	JLT     done442
-	VMOVUPS (CX)(BX*1), Y1
-	VPMAXUB Y0, Y1, Y1
-	VMOVUPS Y1, (AX)(BX*1)
-	VMOVUPS 32(CX)(BX*1), Y1
-	VPMAXUB Y0, Y1, Y1
-	VMOVUPS Y1, 32(AX)(BX*1)
-	VMOVUPS 64(CX)(BX*1), Y1
-	VPMAXUB Y0, Y1, Y1
-	VMOVUPS Y1, 64(AX)(BX*1)
-	VMOVUPS 96(CX)(BX*1), Y1
-	VPMAXUB Y0, Y1, Y1
-	VMOVUPS Y1, 96(AX)(BX*1)
-	ADDQ    $+128, BX
-	JMP     next441
-
-done442:
-	ADDQ $+128, DX
-
-next443:
-	SUBQ    $+32, DX
-	JLT     done444
-	VMOVUPS (CX)(BX*1), Y1
-	VPMAXUB Y0, Y1, Y1
-	VMOVUPS Y1, (AX)(BX*1)
-	ADDQ    $+32, BX
-	JMP     next443
-
-done444:
-	ADDQ  $+32, DX
-	TESTQ DX, DX
-	JEQ   end445
-	LEAQ  (CX)(BX*1), DI
-	MOVQ  DX, CX
-
-byte446:
-	MOVB    -1(DI)(CX*1), SI
-	MOVB    SI, -1(SP)(CX*1)
-	DECQ    CX
-	JNE     byte446
-	VMOVUPS (SP), Y1
-	VPMAXUB Y0, Y1, Y0
-	VMOVUPS Y0, 32(SP)
-	LEAQ    (AX)(BX*1), AX
-	MOVQ    DX, CX
-
-byte447:
-	MOVB 31(SP)(CX*1), DL
-	MOVB DL, -1(AX)(CX*1)
-	DECQ CX
-	JNE  byte447
-
-end445:
-	VZEROUPPER
-	RET
-
-// func maxBoolVVAVX512(dst *byte, x *byte, y *byte, n int)
-// Requires: AVX, AVX512BW, AVX512F, BMI2
-TEXT ·maxBoolVVAVX512(SB), NOSPLIT, $0-32
-	MOVQ dst+0(FP), AX
-	MOVQ x+8(FP), CX
-	MOVQ y+16(FP), DX
-	MOVQ n+24(FP), BX
-	XORQ SI, SI
-
-next410:
-	SUBQ    $+256, BX
-	JLT     done411
-	VMOVUPS (CX)(SI*1), Z0
-	VMOVUPS (DX)(SI*1), Z1
-	VPMAXUB Z1, Z0, Z0
-	VMOVUPS Z0, (AX)(SI*1)
-	VMOVUPS 64(CX)(SI*1), Z0
-	VMOVUPS 64(DX)(SI*1), Z1
-	VPMAXUB Z1, Z0, Z0
-	VMOVUPS Z0, 64(AX)(SI*1)
-	VMOVUPS 128(CX)(SI*1), Z0
-	VMOVUPS 128(DX)(SI*1), Z1
-	VPMAXUB Z1, Z0, Z0
-	VMOVUPS Z0, 128(AX)(SI*1)
-	VMOVUPS 192(CX)(SI*1), Z0
-	VMOVUPS 192(DX)(SI*1), Z1
-	VPMAXUB Z1, Z0, Z0
-	VMOVUPS Z0, 192(AX)(SI*1)
-	ADDQ    $+256, SI
-	JMP     next410
-
-done411:
-	ADDQ $+256, BX
-
-next412:
-	SUBQ    $+64, BX
-	JLT     done413
-	VMOVUPS (CX)(SI*1), Z0
-	VMOVUPS (DX)(SI*1), Z1
-	VPMAXUB Z1, Z0, Z0
-	VMOVUPS Z0, (AX)(SI*1)
-	ADDQ    $+64, SI
-	JMP     next412
-
-done413:
-	ADDQ       $+64, BX
-	TESTQ      BX, BX
-	JEQ        end414
-	MOVQ       $-1, DI
-	BZHIQ      BX, DI, DI
-	KMOVQ      DI, K1
-	VMOVDQU8.Z (CX)(SI*1), K1, Z0
-	VMOVDQU8.Z (DX)(SI*1), K1, Z1
-	VPMAXUB    Z1, Z0, Z0
-	VMOVDQU8   Z0, K1, (AX)(SI*1)
-
-end414:
-	VZEROUPPER
-	RET
-
-// func maxBoolVSAVX512(dst *byte, x *byte, y *byte, n int)
-// Requires: AVX, AVX512BW, AVX512F, BMI2
-TEXT ·maxBoolVSAVX512(SB), NOSPLIT, $0-32
-	MOVQ         dst+0(FP), AX
-	MOVQ         x+8(FP), CX
-	MOVQ         y+16(FP), DX
-	VPBROADCASTB (DX), Z0
-	MOVQ         n+24(FP), DX
-	XORQ         BX, BX
-
-next416:
-	SUBQ    $+256, DX
-	JLT     done417
-	VMOVUPS (CX)(BX*1), Z1
-	VPMAXUB Z0, Z1, Z1
-	VMOVUPS Z1, (AX)(BX*1)
-	VMOVUPS 64(CX)(BX*1), Z1
-	VPMAXUB Z0, Z1, Z1
-	VMOVUPS Z1, 64(AX)(BX*1)
-	VMOVUPS 128(CX)(BX*1), Z1
-	VPMAXUB Z0, Z1, Z1
-	VMOVUPS Z1, 128(AX)(BX*1)
-	VMOVUPS 192(CX)(BX*1), Z1
-	VPMAXUB Z0, Z1, Z1
-	VMOVUPS Z1, 192(AX)(BX*1)
-	ADDQ    $+256, BX
-	JMP     next416
-
-done417:
-	ADDQ $+256, DX
-
-next418:
-	SUBQ    $+64, DX
-	JLT     done419
-	VMOVUPS (CX)(BX*1), Z1
-	VPMAXUB Z0, Z1, Z1
-	VMOVUPS Z1, (AX)(BX*1)
-	ADDQ    $+64, BX
-	JMP     next418
-
-done419:
-	ADDQ       $+64, DX
-	TESTQ      DX, DX
-	JEQ        end420
-	MOVQ       $-1, SI
-	BZHIQ      DX, SI, SI
-	KMOVQ      SI, K1
-	VMOVDQU8.Z (CX)(BX*1), K1, Z1
-	VPMAXUB    Z0, Z1, Z0
-	VMOVDQU8   Z0, K1, (AX)(BX*1)
-
-end420:
+end312:
 	VZEROUPPER
 	RET
 
@@ -8446,9 +5514,9 @@ TEXT ·maxU8VVAVX2(SB), NOSPLIT, $96-32
 	MOVQ n+24(FP), BX
 	XORQ SI, SI
 
-next449:
-	SUBQ    $+128, BX
-	JLT     done450
+next320:
+	SUBQ    $+64, BX
+	JLT     done321
 	VMOVUPS (CX)(SI*1), Y0
 	VMOVUPS (DX)(SI*1), Y1
 	VPMAXUB Y1, Y0, Y0
@@ -8457,64 +5525,56 @@ next449:
 	VMOVUPS 32(DX)(SI*1), Y1
 	VPMAXUB Y1, Y0, Y0
 	VMOVUPS Y0, 32(AX)(SI*1)
-	VMOVUPS 64(CX)(SI*1), Y0
-	VMOVUPS 64(DX)(SI*1), Y1
-	VPMAXUB Y1, Y0, Y0
-	VMOVUPS Y0, 64(AX)(SI*1)
-	VMOVUPS 96(CX)(SI*1), Y0
-	VMOVUPS 96(DX)(SI*1), Y1
-	VPMAXUB Y1, Y0, Y0
-	VMOVUPS Y0, 96(AX)(SI*1)
-	ADDQ    $+128, SI
-	JMP     next449
+	ADDQ    $+64, SI
+	JMP     next320
 
-done450:
-	ADDQ $+128, BX
+done321:
+	ADDQ $+64, BX
 
-next451:
+next322:
 	SUBQ    $+32, BX
-	JLT     done452
+	JLT     done323
 	VMOVUPS (CX)(SI*1), Y0
 	VMOVUPS (DX)(SI*1), Y1
 	VPMAXUB Y1, Y0, Y0
 	VMOVUPS Y0, (AX)(SI*1)
 	ADDQ    $+32, SI
-	JMP     next451
+	JMP     next322
 
-done452:
+done323:
 	ADDQ  $+32, BX
 	TESTQ BX, BX
-	JEQ   end453
+	JEQ   end324
 	LEAQ  (CX)(SI*1), R8
 	MOVQ  BX, CX
 
-byte454:
+byte325:
 	MOVB    -1(R8)(CX*1), DI
 	MOVB    DI, -1(SP)(CX*1)
 	DECQ    CX
-	JNE     byte454
+	JNE     byte325
 	VMOVUPS (SP), Y0
 	LEAQ    (DX)(SI*1), DI
 	MOVQ    BX, CX
 
-byte455:
+byte326:
 	MOVB    -1(DI)(CX*1), DL
 	MOVB    DL, 31(SP)(CX*1)
 	DECQ    CX
-	JNE     byte455
+	JNE     byte326
 	VMOVUPS 32(SP), Y1
 	VPMAXUB Y1, Y0, Y0
 	VMOVUPS Y0, 64(SP)
 	LEAQ    (AX)(SI*1), AX
 	MOVQ    BX, CX
 
-byte456:
+byte327:
 	MOVB 63(SP)(CX*1), DL
 	MOVB DL, -1(AX)(CX*1)
 	DECQ CX
-	JNE  byte456
+	JNE  byte327
 
-end453:
+end324:
 	VZEROUPPER
 	RET
 
@@ -8528,61 +5588,55 @@ TEXT ·maxU8VSAVX2(SB), NOSPLIT, $64-32
 	MOVQ         n+24(FP), DX
 	XORQ         BX, BX
 
-next458:
-	SUBQ    $+128, DX
-	JLT     done459
+next329:
+	SUBQ    $+64, DX
+	JLT     done330
 	VMOVUPS (CX)(BX*1), Y1
 	VPMAXUB Y0, Y1, Y1
 	VMOVUPS Y1, (AX)(BX*1)
 	VMOVUPS 32(CX)(BX*1), Y1
 	VPMAXUB Y0, Y1, Y1
 	VMOVUPS Y1, 32(AX)(BX*1)
-	VMOVUPS 64(CX)(BX*1), Y1
-	VPMAXUB Y0, Y1, Y1
-	VMOVUPS Y1, 64(AX)(BX*1)
-	VMOVUPS 96(CX)(BX*1), Y1
-	VPMAXUB Y0, Y1, Y1
-	VMOVUPS Y1, 96(AX)(BX*1)
-	ADDQ    $+128, BX
-	JMP     next458
+	ADDQ    $+64, BX
+	JMP     next329
 
-done459:
-	ADDQ $+128, DX
+done330:
+	ADDQ $+64, DX
 
-next460:
+next331:
 	SUBQ    $+32, DX
-	JLT     done461
+	JLT     done332
 	VMOVUPS (CX)(BX*1), Y1
 	VPMAXUB Y0, Y1, Y1
 	VMOVUPS Y1, (AX)(BX*1)
 	ADDQ    $+32, BX
-	JMP     next460
+	JMP     next331
 
-done461:
+done332:
 	ADDQ  $+32, DX
 	TESTQ DX, DX
-	JEQ   end462
+	JEQ   end333
 	LEAQ  (CX)(BX*1), DI
 	MOVQ  DX, CX
 
-byte463:
+byte334:
 	MOVB    -1(DI)(CX*1), SI
 	MOVB    SI, -1(SP)(CX*1)
 	DECQ    CX
-	JNE     byte463
+	JNE     byte334
 	VMOVUPS (SP), Y1
 	VPMAXUB Y0, Y1, Y0
 	VMOVUPS Y0, 32(SP)
 	LEAQ    (AX)(BX*1), AX
 	MOVQ    DX, CX
 
-byte464:
+byte335:
 	MOVB 31(SP)(CX*1), DL
 	MOVB DL, -1(AX)(CX*1)
 	DECQ CX
-	JNE  byte464
+	JNE  byte335
 
-end462:
+end333:
 	VZEROUPPER
 	RET
 
@@ -8595,9 +5649,9 @@ TEXT ·maxU8VVAVX512(SB), NOSPLIT, $0-32
 	MOVQ n+24(FP), BX
 	XORQ SI, SI
 
-next422:
-	SUBQ    $+256, BX
-	JLT     done423
+next314:
+	SUBQ    $+128, BX
+	JLT     done315
 	VMOVUPS (CX)(SI*1), Z0
 	VMOVUPS (DX)(SI*1), Z1
 	VPMAXUB Z1, Z0, Z0
@@ -8606,34 +5660,26 @@ next422:
 	VMOVUPS 64(DX)(SI*1), Z1
 	VPMAXUB Z1, Z0, Z0
 	VMOVUPS Z0, 64(AX)(SI*1)
-	VMOVUPS 128(CX)(SI*1), Z0
-	VMOVUPS 128(DX)(SI*1), Z1
-	VPMAXUB Z1, Z0, Z0
-	VMOVUPS Z0, 128(AX)(SI*1)
-	VMOVUPS 192(CX)(SI*1), Z0
-	VMOVUPS 192(DX)(SI*1), Z1
-	VPMAXUB Z1, Z0, Z0
-	VMOVUPS Z0, 192(AX)(SI*1)
-	ADDQ    $+256, SI
-	JMP     next422
+	ADDQ    $+128, SI
+	JMP     next314
 
-done423:
-	ADDQ $+256, BX
+done315:
+	ADDQ $+128, BX
 
-next424:
+next316:
 	SUBQ    $+64, BX
-	JLT     done425
+	JLT     done317
 	VMOVUPS (CX)(SI*1), Z0
 	VMOVUPS (DX)(SI*1), Z1
 	VPMAXUB Z1, Z0, Z0
 	VMOVUPS Z0, (AX)(SI*1)
 	ADDQ    $+64, SI
-	JMP     next424
+	JMP     next316
 
-done425:
+done317:
 	ADDQ       $+64, BX
 	TESTQ      BX, BX
-	JEQ        end426
+	JEQ        end318
 	MOVQ       $-1, DI
 	BZHIQ      BX, DI, DI
 	KMOVQ      DI, K1
@@ -8642,7 +5688,7 @@ done425:
 	VPMAXUB    Z1, Z0, Z0
 	VMOVDQU8   Z0, K1, (AX)(SI*1)
 
-end426:
+end318:
 	VZEROUPPER
 	RET
 
@@ -8656,40 +5702,34 @@ TEXT ·maxU8VSAVX512(SB), NOSPLIT, $0-32
 	MOVQ         n+24(FP), DX
 	XORQ         BX, BX
 
-next428:
-	SUBQ    $+256, DX
-	JLT     done429
+next320:
+	SUBQ    $+128, DX
+	JLT     done321
 	VMOVUPS (CX)(BX*1), Z1
 	VPMAXUB Z0, Z1, Z1
 	VMOVUPS Z1, (AX)(BX*1)
 	VMOVUPS 64(CX)(BX*1), Z1
 	VPMAXUB Z0, Z1, Z1
 	VMOVUPS Z1, 64(AX)(BX*1)
-	VMOVUPS 128(CX)(BX*1), Z1
-	VPMAXUB Z0, Z1, Z1
-	VMOVUPS Z1, 128(AX)(BX*1)
-	VMOVUPS 192(CX)(BX*1), Z1
-	VPMAXUB Z0, Z1, Z1
-	VMOVUPS Z1, 192(AX)(BX*1)
-	ADDQ    $+256, BX
-	JMP     next428
+	ADDQ    $+128, BX
+	JMP     next320
 
-done429:
-	ADDQ $+256, DX
+done321:
+	ADDQ $+128, DX
 
-next430:
+next322:
 	SUBQ    $+64, DX
-	JLT     done431
+	JLT     done323
 	VMOVUPS (CX)(BX*1), Z1
 	VPMAXUB Z0, Z1, Z1
 	VMOVUPS Z1, (AX)(BX*1)
 	ADDQ    $+64, BX
-	JMP     next430
+	JMP     next322
 
-done431:
+done323:
 	ADDQ       $+64, DX
 	TESTQ      DX, DX
-	JEQ        end432
+	JEQ        end324
 	MOVQ       $-1, SI
 	BZHIQ      DX, SI, SI
 	KMOVQ      SI, K1
@@ -8697,7 +5737,7 @@ done431:
 	VPMAXUB    Z0, Z1, Z0
 	VMOVDQU8   Z0, K1, (AX)(BX*1)
 
-end432:
+end324:
 	VZEROUPPER
 	RET
 
@@ -8710,9 +5750,9 @@ TEXT ·maxI8VVAVX2(SB), NOSPLIT, $96-32
 	MOVQ n+24(FP), BX
 	XORQ SI, SI
 
-next466:
-	SUBQ    $+128, BX
-	JLT     done467
+next337:
+	SUBQ    $+64, BX
+	JLT     done338
 	VMOVUPS (CX)(SI*1), Y0
 	VMOVUPS (DX)(SI*1), Y1
 	VPMAXSB Y1, Y0, Y0
@@ -8721,64 +5761,56 @@ next466:
 	VMOVUPS 32(DX)(SI*1), Y1
 	VPMAXSB Y1, Y0, Y0
 	VMOVUPS Y0, 32(AX)(SI*1)
-	VMOVUPS 64(CX)(SI*1), Y0
-	VMOVUPS 64(DX)(SI*1), Y1
-	VPMAXSB Y1, Y0, Y0
-	VMOVUPS Y0, 64(AX)(SI*1)
-	VMOVUPS 96(CX)(SI*1), Y0
-	VMOVUPS 96(DX)(SI*1), Y1
-	VPMAXSB Y1, Y0, Y0
-	VMOVUPS Y0, 96(AX)(SI*1)
-	ADDQ    $+128, SI
-	JMP     next466
+	ADDQ    $+64, SI
+	JMP     next337
 
-done467:
-	ADDQ $+128, BX
+done338:
+	ADDQ $+64, BX
 
-next468:
+next339:
 	SUBQ    $+32, BX
-	JLT     done469
+	JLT     done340
 	VMOVUPS (CX)(SI*1), Y0
 	VMOVUPS (DX)(SI*1), Y1
 	VPMAXSB Y1, Y0, Y0
 	VMOVUPS Y0, (AX)(SI*1)
 	ADDQ    $+32, SI
-	JMP     next468
+	JMP     next339
 
-done469:
+done340:
 	ADDQ  $+32, BX
 	TESTQ BX, BX
-	JEQ   end470
+	JEQ   end341
 	LEAQ  (CX)(SI*1), R8
 	MOVQ  BX, CX
 
-byte471:
+byte342:
 	MOVB    -1(R8)(CX*1), DI
 	MOVB    DI, -1(SP)(CX*1)
 	DECQ    CX
-	JNE     byte471
+	JNE     byte342
 	VMOVUPS (SP), Y0
 	LEAQ    (DX)(SI*1), DI
 	MOVQ    BX, CX
 
-byte472:
+byte343:
 	MOVB    -1(DI)(CX*1), DL
 	MOVB    DL, 31(SP)(CX*1)
 	DECQ    CX
-	JNE     byte472
+	JNE     byte343
 	VMOVUPS 32(SP), Y1
 	VPMAXSB Y1, Y0, Y0
 	VMOVUPS Y0, 64(SP)
 	LEAQ    (AX)(SI*1), AX
 	MOVQ    BX, CX
 
-byte473:
+byte344:
 	MOVB 63(SP)(CX*1), DL
 	MOVB DL, -1(AX)(CX*1)
 	DECQ CX
-	JNE  byte473
+	JNE  byte344
 
-end470:
+end341:
 	VZEROUPPER
 	RET
 
@@ -8792,61 +5824,55 @@ TEXT ·maxI8VSAVX2(SB), NOSPLIT, $64-32
 	MOVQ         n+24(FP), DX
 	XORQ         BX, BX
 
-next475:
-	SUBQ    $+128, DX
-	JLT     done476
+next346:
+	SUBQ    $+64, DX
+	JLT     done347
 	VMOVUPS (CX)(BX*1), Y1
 	VPMAXSB Y0, Y1, Y1
 	VMOVUPS Y1, (AX)(BX*1)
 	VMOVUPS 32(CX)(BX*1), Y1
 	VPMAXSB Y0, Y1, Y1
 	VMOVUPS Y1, 32(AX)(BX*1)
-	VMOVUPS 64(CX)(BX*1), Y1
-	VPMAXSB Y0, Y1, Y1
-	VMOVUPS Y1, 64(AX)(BX*1)
-	VMOVUPS 96(CX)(BX*1), Y1
-	VPMAXSB Y0, Y1, Y1
-	VMOVUPS Y1, 96(AX)(BX*1)
-	ADDQ    $+128, BX
-	JMP     next475
+	ADDQ    $+64, BX
+	JMP     next346
 
-done476:
-	ADDQ $+128, DX
+done347:
+	ADDQ $+64, DX
 
-next477:
+next348:
 	SUBQ    $+32, DX
-	JLT     done478
+	JLT     done349
 	VMOVUPS (CX)(BX*1), Y1
 	VPMAXSB Y0, Y1, Y1
 	VMOVUPS Y1, (AX)(BX*1)
 	ADDQ    $+32, BX
-	JMP     next477
+	JMP     next348
 
-done478:
+done349:
 	ADDQ  $+32, DX
 	TESTQ DX, DX
-	JEQ   end479
+	JEQ   end350
 	LEAQ  (CX)(BX*1), DI
 	MOVQ  DX, CX
 
-byte480:
+byte351:
 	MOVB    -1(DI)(CX*1), SI
 	MOVB    SI, -1(SP)(CX*1)
 	DECQ    CX
-	JNE     byte480
+	JNE     byte351
 	VMOVUPS (SP), Y1
 	VPMAXSB Y0, Y1, Y0
 	VMOVUPS Y0, 32(SP)
 	LEAQ    (AX)(BX*1), AX
 	MOVQ    DX, CX
 
-byte481:
+byte352:
 	MOVB 31(SP)(CX*1), DL
 	MOVB DL, -1(AX)(CX*1)
 	DECQ CX
-	JNE  byte481
+	JNE  byte352
 
-end479:
+end350:
 	VZEROUPPER
 	RET
 
@@ -8859,9 +5885,9 @@ TEXT ·maxI8VVAVX512(SB), NOSPLIT, $0-32
 	MOVQ n+24(FP), BX
 	XORQ SI, SI
 
-next434:
-	SUBQ    $+256, BX
-	JLT     done435
+next326:
+	SUBQ    $+128, BX
+	JLT     done327
 	VMOVUPS (CX)(SI*1), Z0
 	VMOVUPS (DX)(SI*1), Z1
 	VPMAXSB Z1, Z0, Z0
@@ -8870,34 +5896,26 @@ next434:
 	VMOVUPS 64(DX)(SI*1), Z1
 	VPMAXSB Z1, Z0, Z0
 	VMOVUPS Z0, 64(AX)(SI*1)
-	VMOVUPS 128(CX)(SI*1), Z0
-	VMOVUPS 128(DX)(SI*1), Z1
-	VPMAXSB Z1, Z0, Z0
-	VMOVUPS Z0, 128(AX)(SI*1)
-	VMOVUPS 192(CX)(SI*1), Z0
-	VMOVUPS 192(DX)(SI*1), Z1
-	VPMAXSB Z1, Z0, Z0
-	VMOVUPS Z0, 192(AX)(SI*1)
-	ADDQ    $+256, SI
-	JMP     next434
+	ADDQ    $+128, SI
+	JMP     next326
 
-done435:
-	ADDQ $+256, BX
+done327:
+	ADDQ $+128, BX
 
-next436:
+next328:
 	SUBQ    $+64, BX
-	JLT     done437
+	JLT     done329
 	VMOVUPS (CX)(SI*1), Z0
 	VMOVUPS (DX)(SI*1), Z1
 	VPMAXSB Z1, Z0, Z0
 	VMOVUPS Z0, (AX)(SI*1)
 	ADDQ    $+64, SI
-	JMP     next436
+	JMP     next328
 
-done437:
+done329:
 	ADDQ       $+64, BX
 	TESTQ      BX, BX
-	JEQ        end438
+	JEQ        end330
 	MOVQ       $-1, DI
 	BZHIQ      BX, DI, DI
 	KMOVQ      DI, K1
@@ -8906,7 +5924,7 @@ done437:
 	VPMAXSB    Z1, Z0, Z0
 	VMOVDQU8   Z0, K1, (AX)(SI*1)
 
-end438:
+end330:
 	VZEROUPPER
 	RET
 
@@ -8920,40 +5938,34 @@ TEXT ·maxI8VSAVX512(SB), NOSPLIT, $0-32
 	MOVQ         n+24(FP), DX
 	XORQ         BX, BX
 
-next440:
-	SUBQ    $+256, DX
-	JLT     done441
+next332:
+	SUBQ    $+128, DX
+	JLT     done333
 	VMOVUPS (CX)(BX*1), Z1
 	VPMAXSB Z0, Z1, Z1
 	VMOVUPS Z1, (AX)(BX*1)
 	VMOVUPS 64(CX)(BX*1), Z1
 	VPMAXSB Z0, Z1, Z1
 	VMOVUPS Z1, 64(AX)(BX*1)
-	VMOVUPS 128(CX)(BX*1), Z1
-	VPMAXSB Z0, Z1, Z1
-	VMOVUPS Z1, 128(AX)(BX*1)
-	VMOVUPS 192(CX)(BX*1), Z1
-	VPMAXSB Z0, Z1, Z1
-	VMOVUPS Z1, 192(AX)(BX*1)
-	ADDQ    $+256, BX
-	JMP     next440
+	ADDQ    $+128, BX
+	JMP     next332
 
-done441:
-	ADDQ $+256, DX
+done333:
+	ADDQ $+128, DX
 
-next442:
+next334:
 	SUBQ    $+64, DX
-	JLT     done443
+	JLT     done335
 	VMOVUPS (CX)(BX*1), Z1
 	VPMAXSB Z0, Z1, Z1
 	VMOVUPS Z1, (AX)(BX*1)
 	ADDQ    $+64, BX
-	JMP     next442
+	JMP     next334
 
-done443:
+done335:
 	ADDQ       $+64, DX
 	TESTQ      DX, DX
-	JEQ        end444
+	JEQ        end336
 	MOVQ       $-1, SI
 	BZHIQ      DX, SI, SI
 	KMOVQ      SI, K1
@@ -8961,7 +5973,7 @@ done443:
 	VPMAXSB    Z0, Z1, Z0
 	VMOVDQU8   Z0, K1, (AX)(BX*1)
 
-end444:
+end336:
 	VZEROUPPER
 	RET
 
@@ -8974,9 +5986,9 @@ TEXT ·maxI32VVAVX2(SB), NOSPLIT, $0-32
 	MOVQ n+24(FP), BX
 	XORQ SI, SI
 
-next483:
-	SUBQ    $+32, BX
-	JLT     done484
+next354:
+	SUBQ    $+16, BX
+	JLT     done355
 	VMOVUPS (CX)(SI*4), Y0
 	VMOVUPS (DX)(SI*4), Y1
 	VPMAXSD Y1, Y0, Y0
@@ -8985,34 +5997,26 @@ next483:
 	VMOVUPS 32(DX)(SI*4), Y1
 	VPMAXSD Y1, Y0, Y0
 	VMOVUPS Y0, 32(AX)(SI*4)
-	VMOVUPS 64(CX)(SI*4), Y0
-	VMOVUPS 64(DX)(SI*4), Y1
-	VPMAXSD Y1, Y0, Y0
-	VMOVUPS Y0, 64(AX)(SI*4)
-	VMOVUPS 96(CX)(SI*4), Y0
-	VMOVUPS 96(DX)(SI*4), Y1
-	VPMAXSD Y1, Y0, Y0
-	VMOVUPS Y0, 96(AX)(SI*4)
-	ADDQ    $+32, SI
-	JMP     next483
+	ADDQ    $+16, SI
+	JMP     next354
 
-done484:
-	ADDQ $+32, BX
+done355:
+	ADDQ $+16, BX
 
-next485:
+next356:
 	SUBQ    $+8, BX
-	JLT     done486
+	JLT     done357
 	VMOVUPS (CX)(SI*4), Y0
 	VMOVUPS (DX)(SI*4), Y1
 	VPMAXSD Y1, Y0, Y0
 	VMOVUPS Y0, (AX)(SI*4)
 	ADDQ    $+8, SI
-	JMP     next485
+	JMP     next356
 
-done486:
+done357:
 	ADDQ       $+8, BX
 	TESTQ      BX, BX
-	JEQ        end487
+	JEQ        end358
 	LEAQ       tail<>+32(SB), DI
 	XORQ       R8, R8
 	SUBQ       BX, R8
@@ -9030,7 +6034,7 @@ done486:
 	VMOVDQU    (CX)(DX*4), Y1
 	VMASKMOVPS Y0, Y1, (AX)(SI*4)
 
-end487:
+end358:
 	VZEROUPPER
 	RET
 
@@ -9044,40 +6048,34 @@ TEXT ·maxI32VSAVX2(SB), NOSPLIT, $0-32
 	MOVQ         n+24(FP), DX
 	XORQ         BX, BX
 
-next489:
-	SUBQ    $+32, DX
-	JLT     done490
+next360:
+	SUBQ    $+16, DX
+	JLT     done361
 	VMOVUPS (CX)(BX*4), Y1
 	VPMAXSD Y0, Y1, Y1
 	VMOVUPS Y1, (AX)(BX*4)
 	VMOVUPS 32(CX)(BX*4), Y1
 	VPMAXSD Y0, Y1, Y1
 	VMOVUPS Y1, 32(AX)(BX*4)
-	VMOVUPS 64(CX)(BX*4), Y1
-	VPMAXSD Y0, Y1, Y1
-	VMOVUPS Y1, 64(AX)(BX*4)
-	VMOVUPS 96(CX)(BX*4), Y1
-	VPMAXSD Y0, Y1, Y1
-	VMOVUPS Y1, 96(AX)(BX*4)
-	ADDQ    $+32, BX
-	JMP     next489
+	ADDQ    $+16, BX
+	JMP     next360
 
-done490:
-	ADDQ $+32, DX
+done361:
+	ADDQ $+16, DX
 
-next491:
+next362:
 	SUBQ    $+8, DX
-	JLT     done492
+	JLT     done363
 	VMOVUPS (CX)(BX*4), Y1
 	VPMAXSD Y0, Y1, Y1
 	VMOVUPS Y1, (AX)(BX*4)
 	ADDQ    $+8, BX
-	JMP     next491
+	JMP     next362
 
-done492:
+done363:
 	ADDQ       $+8, DX
 	TESTQ      DX, DX
-	JEQ        end493
+	JEQ        end364
 	LEAQ       tail<>+32(SB), SI
 	XORQ       DI, DI
 	SUBQ       DX, DI
@@ -9090,7 +6088,7 @@ done492:
 	VMOVDQU    (CX)(SI*4), Y1
 	VMASKMOVPS Y0, Y1, (AX)(BX*4)
 
-end493:
+end364:
 	VZEROUPPER
 	RET
 
@@ -9103,9 +6101,9 @@ TEXT ·maxI32VVAVX512(SB), NOSPLIT, $0-32
 	MOVQ n+24(FP), BX
 	XORQ SI, SI
 
-next446:
-	SUBQ    $+64, BX
-	JLT     done447
+next338:
+	SUBQ    $+32, BX
+	JLT     done339
 	VMOVUPS (CX)(SI*4), Z0
 	VMOVUPS (DX)(SI*4), Z1
 	VPMAXSD Z1, Z0, Z0
@@ -9114,34 +6112,26 @@ next446:
 	VMOVUPS 64(DX)(SI*4), Z1
 	VPMAXSD Z1, Z0, Z0
 	VMOVUPS Z0, 64(AX)(SI*4)
-	VMOVUPS 128(CX)(SI*4), Z0
-	VMOVUPS 128(DX)(SI*4), Z1
-	VPMAXSD Z1, Z0, Z0
-	VMOVUPS Z0, 128(AX)(SI*4)
-	VMOVUPS 192(CX)(SI*4), Z0
-	VMOVUPS 192(DX)(SI*4), Z1
-	VPMAXSD Z1, Z0, Z0
-	VMOVUPS Z0, 192(AX)(SI*4)
-	ADDQ    $+64, SI
-	JMP     next446
+	ADDQ    $+32, SI
+	JMP     next338
 
-done447:
-	ADDQ $+64, BX
+done339:
+	ADDQ $+32, BX
 
-next448:
+next340:
 	SUBQ    $+16, BX
-	JLT     done449
+	JLT     done341
 	VMOVUPS (CX)(SI*4), Z0
 	VMOVUPS (DX)(SI*4), Z1
 	VPMAXSD Z1, Z0, Z0
 	VMOVUPS Z0, (AX)(SI*4)
 	ADDQ    $+16, SI
-	JMP     next448
+	JMP     next340
 
-done449:
+done341:
 	ADDQ      $+16, BX
 	TESTQ     BX, BX
-	JEQ       end450
+	JEQ       end342
 	MOVQ      $-1, DI
 	BZHIQ     BX, DI, DI
 	KMOVQ     DI, K1
@@ -9150,7 +6140,7 @@ done449:
 	VPMAXSD   Z1, Z0, Z0
 	VMOVUPS   Z0, K1, (AX)(SI*4)
 
-end450:
+end342:
 	VZEROUPPER
 	RET
 
@@ -9164,40 +6154,34 @@ TEXT ·maxI32VSAVX512(SB), NOSPLIT, $0-32
 	MOVQ         n+24(FP), DX
 	XORQ         BX, BX
 
-next452:
-	SUBQ    $+64, DX
-	JLT     done453
+next344:
+	SUBQ    $+32, DX
+	JLT     done345
 	VMOVUPS (CX)(BX*4), Z1
 	VPMAXSD Z0, Z1, Z1
 	VMOVUPS Z1, (AX)(BX*4)
 	VMOVUPS 64(CX)(BX*4), Z1
 	VPMAXSD Z0, Z1, Z1
 	VMOVUPS Z1, 64(AX)(BX*4)
-	VMOVUPS 128(CX)(BX*4), Z1
-	VPMAXSD Z0, Z1, Z1
-	VMOVUPS Z1, 128(AX)(BX*4)
-	VMOVUPS 192(CX)(BX*4), Z1
-	VPMAXSD Z0, Z1, Z1
-	VMOVUPS Z1, 192(AX)(BX*4)
-	ADDQ    $+64, BX
-	JMP     next452
+	ADDQ    $+32, BX
+	JMP     next344
 
-done453:
-	ADDQ $+64, DX
+done345:
+	ADDQ $+32, DX
 
-next454:
+next346:
 	SUBQ    $+16, DX
-	JLT     done455
+	JLT     done347
 	VMOVUPS (CX)(BX*4), Z1
 	VPMAXSD Z0, Z1, Z1
 	VMOVUPS Z1, (AX)(BX*4)
 	ADDQ    $+16, BX
-	JMP     next454
+	JMP     next346
 
-done455:
+done347:
 	ADDQ      $+16, DX
 	TESTQ     DX, DX
-	JEQ       end456
+	JEQ       end348
 	MOVQ      $-1, SI
 	BZHIQ     DX, SI, SI
 	KMOVQ     SI, K1
@@ -9205,7 +6189,7 @@ done455:
 	VPMAXSD   Z0, Z1, Z0
 	VMOVUPS   Z0, K1, (AX)(BX*4)
 
-end456:
+end348:
 	VZEROUPPER
 	RET
 
@@ -9218,9 +6202,9 @@ TEXT ·maxU32VVAVX2(SB), NOSPLIT, $0-32
 	MOVQ n+24(FP), BX
 	XORQ SI, SI
 
-next495:
-	SUBQ    $+32, BX
-	JLT     done496
+next366:
+	SUBQ    $+16, BX
+	JLT     done367
 	VMOVUPS (CX)(SI*4), Y0
 	VMOVUPS (DX)(SI*4), Y1
 	VPMAXUD Y1, Y0, Y0
@@ -9229,34 +6213,26 @@ next495:
 	VMOVUPS 32(DX)(SI*4), Y1
 	VPMAXUD Y1, Y0, Y0
 	VMOVUPS Y0, 32(AX)(SI*4)
-	VMOVUPS 64(CX)(SI*4), Y0
-	VMOVUPS 64(DX)(SI*4), Y1
-	VPMAXUD Y1, Y0, Y0
-	VMOVUPS Y0, 64(AX)(SI*4)
-	VMOVUPS 96(CX)(SI*4), Y0
-	VMOVUPS 96(DX)(SI*4), Y1
-	VPMAXUD Y1, Y0, Y0
-	VMOVUPS Y0, 96(AX)(SI*4)
-	ADDQ    $+32, SI
-	JMP     next495
+	ADDQ    $+16, SI
+	JMP     next366
 
-done496:
-	ADDQ $+32, BX
+done367:
+	ADDQ $+16, BX
 
-next497:
+next368:
 	SUBQ    $+8, BX
-	JLT     done498
+	JLT     done369
 	VMOVUPS (CX)(SI*4), Y0
 	VMOVUPS (DX)(SI*4), Y1
 	VPMAXUD Y1, Y0, Y0
 	VMOVUPS Y0, (AX)(SI*4)
 	ADDQ    $+8, SI
-	JMP     next497
+	JMP     next368
 
-done498:
+done369:
 	ADDQ       $+8, BX
 	TESTQ      BX, BX
-	JEQ        end499
+	JEQ        end370
 	LEAQ       tail<>+32(SB), DI
 	XORQ       R8, R8
 	SUBQ       BX, R8
@@ -9274,7 +6250,7 @@ done498:
 	VMOVDQU    (CX)(DX*4), Y1
 	VMASKMOVPS Y0, Y1, (AX)(SI*4)
 
-end499:
+end370:
 	VZEROUPPER
 	RET
 
@@ -9288,40 +6264,34 @@ TEXT ·maxU32VSAVX2(SB), NOSPLIT, $0-32
 	MOVQ         n+24(FP), DX
 	XORQ         BX, BX
 
-next501:
-	SUBQ    $+32, DX
-	JLT     done502
+next372:
+	SUBQ    $+16, DX
+	JLT     done373
 	VMOVUPS (CX)(BX*4), Y1
 	VPMAXUD Y0, Y1, Y1
 	VMOVUPS Y1, (AX)(BX*4)
 	VMOVUPS 32(CX)(BX*4), Y1
 	VPMAXUD Y0, Y1, Y1
 	VMOVUPS Y1, 32(AX)(BX*4)
-	VMOVUPS 64(CX)(BX*4), Y1
-	VPMAXUD Y0, Y1, Y1
-	VMOVUPS Y1, 64(AX)(BX*4)
-	VMOVUPS 96(CX)(BX*4), Y1
-	VPMAXUD Y0, Y1, Y1
-	VMOVUPS Y1, 96(AX)(BX*4)
-	ADDQ    $+32, BX
-	JMP     next501
+	ADDQ    $+16, BX
+	JMP     next372
 
-done502:
-	ADDQ $+32, DX
+done373:
+	ADDQ $+16, DX
 
-next503:
+next374:
 	SUBQ    $+8, DX
-	JLT     done504
+	JLT     done375
 	VMOVUPS (CX)(BX*4), Y1
 	VPMAXUD Y0, Y1, Y1
 	VMOVUPS Y1, (AX)(BX*4)
 	ADDQ    $+8, BX
-	JMP     next503
+	JMP     next374
 
-done504:
+done375:
 	ADDQ       $+8, DX
 	TESTQ      DX, DX
-	JEQ        end505
+	JEQ        end376
 	LEAQ       tail<>+32(SB), SI
 	XORQ       DI, DI
 	SUBQ       DX, DI
@@ -9334,7 +6304,7 @@ done504:
 	VMOVDQU    (CX)(SI*4), Y1
 	VMASKMOVPS Y0, Y1, (AX)(BX*4)
 
-end505:
+end376:
 	VZEROUPPER
 	RET
 
@@ -9347,9 +6317,9 @@ TEXT ·maxU32VVAVX512(SB), NOSPLIT, $0-32
 	MOVQ n+24(FP), BX
 	XORQ SI, SI
 
-next458:
-	SUBQ    $+64, BX
-	JLT     done459
+next350:
+	SUBQ    $+32, BX
+	JLT     done351
 	VMOVUPS (CX)(SI*4), Z0
 	VMOVUPS (DX)(SI*4), Z1
 	VPMAXUD Z1, Z0, Z0
@@ -9358,34 +6328,26 @@ next458:
 	VMOVUPS 64(DX)(SI*4), Z1
 	VPMAXUD Z1, Z0, Z0
 	VMOVUPS Z0, 64(AX)(SI*4)
-	VMOVUPS 128(CX)(SI*4), Z0
-	VMOVUPS 128(DX)(SI*4), Z1
-	VPMAXUD Z1, Z0, Z0
-	VMOVUPS Z0, 128(AX)(SI*4)
-	VMOVUPS 192(CX)(SI*4), Z0
-	VMOVUPS 192(DX)(SI*4), Z1
-	VPMAXUD Z1, Z0, Z0
-	VMOVUPS Z0, 192(AX)(SI*4)
-	ADDQ    $+64, SI
-	JMP     next458
+	ADDQ    $+32, SI
+	JMP     next350
 
-done459:
-	ADDQ $+64, BX
+done351:
+	ADDQ $+32, BX
 
-next460:
+next352:
 	SUBQ    $+16, BX
-	JLT     done461
+	JLT     done353
 	VMOVUPS (CX)(SI*4), Z0
 	VMOVUPS (DX)(SI*4), Z1
 	VPMAXUD Z1, Z0, Z0
 	VMOVUPS Z0, (AX)(SI*4)
 	ADDQ    $+16, SI
-	JMP     next460
+	JMP     next352
 
-done461:
+done353:
 	ADDQ      $+16, BX
 	TESTQ     BX, BX
-	JEQ       end462
+	JEQ       end354
 	MOVQ      $-1, DI
 	BZHIQ     BX, DI, DI
 	KMOVQ     DI, K1
@@ -9394,7 +6356,7 @@ done461:
 	VPMAXUD   Z1, Z0, Z0
 	VMOVUPS   Z0, K1, (AX)(SI*4)
 
-end462:
+end354:
 	VZEROUPPER
 	RET
 
@@ -9408,40 +6370,34 @@ TEXT ·maxU32VSAVX512(SB), NOSPLIT, $0-32
 	MOVQ         n+24(FP), DX
 	XORQ         BX, BX
 
-next464:
-	SUBQ    $+64, DX
-	JLT     done465
+next356:
+	SUBQ    $+32, DX
+	JLT     done357
 	VMOVUPS (CX)(BX*4), Z1
 	VPMAXUD Z0, Z1, Z1
 	VMOVUPS Z1, (AX)(BX*4)
 	VMOVUPS 64(CX)(BX*4), Z1
 	VPMAXUD Z0, Z1, Z1
 	VMOVUPS Z1, 64(AX)(BX*4)
-	VMOVUPS 128(CX)(BX*4), Z1
-	VPMAXUD Z0, Z1, Z1
-	VMOVUPS Z1, 128(AX)(BX*4)
-	VMOVUPS 192(CX)(BX*4), Z1
-	VPMAXUD Z0, Z1, Z1
-	VMOVUPS Z1, 192(AX)(BX*4)
-	ADDQ    $+64, BX
-	JMP     next464
+	ADDQ    $+32, BX
+	JMP     next356
 
-done465:
-	ADDQ $+64, DX
+done357:
+	ADDQ $+32, DX
 
-next466:
+next358:
 	SUBQ    $+16, DX
-	JLT     done467
+	JLT     done359
 	VMOVUPS (CX)(BX*4), Z1
 	VPMAXUD Z0, Z1, Z1
 	VMOVUPS Z1, (AX)(BX*4)
 	ADDQ    $+16, BX
-	JMP     next466
+	JMP     next358
 
-done467:
+done359:
 	ADDQ      $+16, DX
 	TESTQ     DX, DX
-	JEQ       end468
+	JEQ       end360
 	MOVQ      $-1, SI
 	BZHIQ     DX, SI, SI
 	KMOVQ     SI, K1
@@ -9449,7 +6405,7 @@ done467:
 	VPMAXUD   Z0, Z1, Z0
 	VMOVUPS   Z0, K1, (AX)(BX*4)
 
-end468:
+end360:
 	VZEROUPPER
 	RET
 
@@ -9462,9 +6418,9 @@ TEXT ·maxI64VVAVX512(SB), NOSPLIT, $0-32
 	MOVQ n+24(FP), BX
 	XORQ SI, SI
 
-next470:
-	SUBQ    $+32, BX
-	JLT     done471
+next362:
+	SUBQ    $+16, BX
+	JLT     done363
 	VMOVUPS (CX)(SI*8), Z0
 	VMOVUPS (DX)(SI*8), Z1
 	VPMAXSQ Z1, Z0, Z0
@@ -9473,34 +6429,26 @@ next470:
 	VMOVUPS 64(DX)(SI*8), Z1
 	VPMAXSQ Z1, Z0, Z0
 	VMOVUPS Z0, 64(AX)(SI*8)
-	VMOVUPS 128(CX)(SI*8), Z0
-	VMOVUPS 128(DX)(SI*8), Z1
-	VPMAXSQ Z1, Z0, Z0
-	VMOVUPS Z0, 128(AX)(SI*8)
-	VMOVUPS 192(CX)(SI*8), Z0
-	VMOVUPS 192(DX)(SI*8), Z1
-	VPMAXSQ Z1, Z0, Z0
-	VMOVUPS Z0, 192(AX)(SI*8)
-	ADDQ    $+32, SI
-	JMP     next470
+	ADDQ    $+16, SI
+	JMP     next362
 
-done471:
-	ADDQ $+32, BX
+done363:
+	ADDQ $+16, BX
 
-next472:
+next364:
 	SUBQ    $+8, BX
-	JLT     done473
+	JLT     done365
 	VMOVUPS (CX)(SI*8), Z0
 	VMOVUPS (DX)(SI*8), Z1
 	VPMAXSQ Z1, Z0, Z0
 	VMOVUPS Z0, (AX)(SI*8)
 	ADDQ    $+8, SI
-	JMP     next472
+	JMP     next364
 
-done473:
+done365:
 	ADDQ      $+8, BX
 	TESTQ     BX, BX
-	JEQ       end474
+	JEQ       end366
 	MOVQ      $-1, DI
 	BZHIQ     BX, DI, DI
 	KMOVQ     DI, K1
@@ -9509,7 +6457,7 @@ done473:
 	VPMAXSQ   Z1, Z0, Z0
 	VMOVUPD   Z0, K1, (AX)(SI*8)
 
-end474:
+end366:
 	VZEROUPPER
 	RET
 
@@ -9523,40 +6471,34 @@ TEXT ·maxI64VSAVX512(SB), NOSPLIT, $0-32
 	MOVQ         n+24(FP), DX
 	XORQ         BX, BX
 
-next476:
-	SUBQ    $+32, DX
-	JLT     done477
+next368:
+	SUBQ    $+16, DX
+	JLT     done369
 	VMOVUPS (CX)(BX*8), Z1
 	VPMAXSQ Z0, Z1, Z1
 	VMOVUPS Z1, (AX)(BX*8)
 	VMOVUPS 64(CX)(BX*8), Z1
 	VPMAXSQ Z0, Z1, Z1
 	VMOVUPS Z1, 64(AX)(BX*8)
-	VMOVUPS 128(CX)(BX*8), Z1
-	VPMAXSQ Z0, Z1, Z1
-	VMOVUPS Z1, 128(AX)(BX*8)
-	VMOVUPS 192(CX)(BX*8), Z1
-	VPMAXSQ Z0, Z1, Z1
-	VMOVUPS Z1, 192(AX)(BX*8)
-	ADDQ    $+32, BX
-	JMP     next476
+	ADDQ    $+16, BX
+	JMP     next368
 
-done477:
-	ADDQ $+32, DX
+done369:
+	ADDQ $+16, DX
 
-next478:
+next370:
 	SUBQ    $+8, DX
-	JLT     done479
+	JLT     done371
 	VMOVUPS (CX)(BX*8), Z1
 	VPMAXSQ Z0, Z1, Z1
 	VMOVUPS Z1, (AX)(BX*8)
 	ADDQ    $+8, BX
-	JMP     next478
+	JMP     next370
 
-done479:
+done371:
 	ADDQ      $+8, DX
 	TESTQ     DX, DX
-	JEQ       end480
+	JEQ       end372
 	MOVQ      $-1, SI
 	BZHIQ     DX, SI, SI
 	KMOVQ     SI, K1
@@ -9564,7 +6506,7 @@ done479:
 	VPMAXSQ   Z0, Z1, Z0
 	VMOVUPD   Z0, K1, (AX)(BX*8)
 
-end480:
+end372:
 	VZEROUPPER
 	RET
 
@@ -9577,9 +6519,9 @@ TEXT ·maxF32VVAVX2(SB), NOSPLIT, $0-32
 	MOVQ n+24(FP), BX
 	XORQ SI, SI
 
-next507:
-	SUBQ      $+32, BX
-	JLT       done508
+next378:
+	SUBQ      $+16, BX
+	JLT       done379
 	VMOVUPS   (CX)(SI*4), Y0
 	VMOVUPS   (DX)(SI*4), Y1
 	VCMPPS    $0x03, Y1, Y0, Y2
@@ -9598,33 +6540,15 @@ next507:
 	VANDPS    Y0, Y4, Y0
 	VBLENDVPS Y2, Y3, Y0, Y0
 	VMOVUPS   Y0, 32(AX)(SI*4)
-	VMOVUPS   64(CX)(SI*4), Y0
-	VMOVUPS   64(DX)(SI*4), Y1
-	VCMPPS    $0x03, Y1, Y0, Y2
-	VADDPS    Y1, Y0, Y3
-	VMAXPS    Y1, Y0, Y4
-	VMAXPS    Y0, Y1, Y0
-	VANDPS    Y0, Y4, Y0
-	VBLENDVPS Y2, Y3, Y0, Y0
-	VMOVUPS   Y0, 64(AX)(SI*4)
-	VMOVUPS   96(CX)(SI*4), Y0
-	VMOVUPS   96(DX)(SI*4), Y1
-	VCMPPS    $0x03, Y1, Y0, Y2
-	VADDPS    Y1, Y0, Y3
-	VMAXPS    Y1, Y0, Y4
-	VMAXPS    Y0, Y1, Y0
-	VANDPS    Y0, Y4, Y0
-	VBLENDVPS Y2, Y3, Y0, Y0
-	VMOVUPS   Y0, 96(AX)(SI*4)
-	ADDQ      $+32, SI
-	JMP       next507
+	ADDQ      $+16, SI
+	JMP       next378
 
-done508:
-	ADDQ $+32, BX
+done379:
+	ADDQ $+16, BX
 
-next509:
+next380:
 	SUBQ      $+8, BX
-	JLT       done510
+	JLT       done381
 	VMOVUPS   (CX)(SI*4), Y0
 	VMOVUPS   (DX)(SI*4), Y1
 	VCMPPS    $0x03, Y1, Y0, Y2
@@ -9635,12 +6559,12 @@ next509:
 	VBLENDVPS Y2, Y3, Y0, Y0
 	VMOVUPS   Y0, (AX)(SI*4)
 	ADDQ      $+8, SI
-	JMP       next509
+	JMP       next380
 
-done510:
+done381:
 	ADDQ       $+8, BX
 	TESTQ      BX, BX
-	JEQ        end511
+	JEQ        end382
 	LEAQ       tail<>+32(SB), DI
 	XORQ       R8, R8
 	SUBQ       BX, R8
@@ -9663,7 +6587,7 @@ done510:
 	VMOVDQU    (CX)(DX*4), Y1
 	VMASKMOVPS Y0, Y1, (AX)(SI*4)
 
-end511:
+end382:
 	VZEROUPPER
 	RET
 
@@ -9677,9 +6601,9 @@ TEXT ·maxF32VSAVX2(SB), NOSPLIT, $0-32
 	MOVQ         n+24(FP), DX
 	XORQ         BX, BX
 
-next513:
-	SUBQ      $+32, DX
-	JLT       done514
+next384:
+	SUBQ      $+16, DX
+	JLT       done385
 	VMOVUPS   (CX)(BX*4), Y1
 	VCMPPS    $0x03, Y0, Y1, Y2
 	VADDPS    Y0, Y1, Y3
@@ -9696,31 +6620,15 @@ next513:
 	VANDPS    Y1, Y4, Y1
 	VBLENDVPS Y2, Y3, Y1, Y1
 	VMOVUPS   Y1, 32(AX)(BX*4)
-	VMOVUPS   64(CX)(BX*4), Y1
-	VCMPPS    $0x03, Y0, Y1, Y2
-	VADDPS    Y0, Y1, Y3
-	VMAXPS    Y0, Y1, Y4
-	VMAXPS    Y1, Y0, Y1
-	VANDPS    Y1, Y4, Y1
-	VBLENDVPS Y2, Y3, Y1, Y1
-	VMOVUPS   Y1, 64(AX)(BX*4)
-	VMOVUPS   96(CX)(BX*4), Y1
-	VCMPPS    $0x03, Y0, Y1, Y2
-	VADDPS    Y0, Y1, Y3
-	VMAXPS    Y0, Y1, Y4
-	VMAXPS    Y1, Y0, Y1
-	VANDPS    Y1, Y4, Y1
-	VBLENDVPS Y2, Y3, Y1, Y1
-	VMOVUPS   Y1, 96(AX)(BX*4)
-	ADDQ      $+32, BX
-	JMP       next513
+	ADDQ      $+16, BX
+	JMP       next384
 
-done514:
-	ADDQ $+32, DX
+done385:
+	ADDQ $+16, DX
 
-next515:
+next386:
 	SUBQ      $+8, DX
-	JLT       done516
+	JLT       done387
 	VMOVUPS   (CX)(BX*4), Y1
 	VCMPPS    $0x03, Y0, Y1, Y2
 	VADDPS    Y0, Y1, Y3
@@ -9730,12 +6638,12 @@ next515:
 	VBLENDVPS Y2, Y3, Y1, Y1
 	VMOVUPS   Y1, (AX)(BX*4)
 	ADDQ      $+8, BX
-	JMP       next515
+	JMP       next386
 
-done516:
+done387:
 	ADDQ       $+8, DX
 	TESTQ      DX, DX
-	JEQ        end517
+	JEQ        end388
 	LEAQ       tail<>+32(SB), SI
 	XORQ       DI, DI
 	SUBQ       DX, DI
@@ -9753,7 +6661,7 @@ done516:
 	VMOVDQU    (CX)(SI*4), Y1
 	VMASKMOVPS Y0, Y1, (AX)(BX*4)
 
-end517:
+end388:
 	VZEROUPPER
 	RET
 
@@ -9766,9 +6674,9 @@ TEXT ·maxF32VVAVX512(SB), NOSPLIT, $0-32
 	MOVQ n+24(FP), BX
 	XORQ SI, SI
 
-next482:
-	SUBQ      $+64, BX
-	JLT       done483
+next374:
+	SUBQ      $+32, BX
+	JLT       done375
 	VMOVUPS   (CX)(SI*4), Z0
 	VMOVUPS   (DX)(SI*4), Z1
 	VCMPPS    $0x03, Z1, Z0, K1
@@ -9787,33 +6695,15 @@ next482:
 	VANDPS    Z0, Z3, Z0
 	VBLENDMPS Z2, Z0, K1, Z5
 	VMOVUPS   Z5, 64(AX)(SI*4)
-	VMOVUPS   128(CX)(SI*4), Z0
-	VMOVUPS   128(DX)(SI*4), Z1
-	VCMPPS    $0x03, Z1, Z0, K1
-	VADDPS    Z1, Z0, Z2
-	VMAXPS    Z1, Z0, Z3
-	VMAXPS    Z0, Z1, Z0
-	VANDPS    Z0, Z3, Z0
-	VBLENDMPS Z2, Z0, K1, Z6
-	VMOVUPS   Z6, 128(AX)(SI*4)
-	VMOVUPS   192(CX)(SI*4), Z0
-	VMOVUPS   192(DX)(SI*4), Z1
-	VCMPPS    $0x03, Z1, Z0, K1
-	VADDPS    Z1, Z0, Z2
-	VMAXPS    Z1, Z0, Z3
-	VMAXPS    Z0, Z1, Z0
-	VANDPS    Z0, Z3, Z0
-	VBLENDMPS Z2, Z0, K1, Z7
-	VMOVUPS   Z7, 192(AX)(SI*4)
-	ADDQ      $+64, SI
-	JMP       next482
+	ADDQ      $+32, SI
+	JMP       next374
 
-done483:
-	ADDQ $+64, BX
+done375:
+	ADDQ $+32, BX
 
-next484:
+next376:
 	SUBQ      $+16, BX
-	JLT       done485
+	JLT       done377
 	VMOVUPS   (CX)(SI*4), Z0
 	VMOVUPS   (DX)(SI*4), Z1
 	VCMPPS    $0x03, Z1, Z0, K1
@@ -9821,15 +6711,15 @@ next484:
 	VMAXPS    Z1, Z0, Z3
 	VMAXPS    Z0, Z1, Z0
 	VANDPS    Z0, Z3, Z0
-	VBLENDMPS Z2, Z0, K1, Z8
-	VMOVUPS   Z8, (AX)(SI*4)
+	VBLENDMPS Z2, Z0, K1, Z6
+	VMOVUPS   Z6, (AX)(SI*4)
 	ADDQ      $+16, SI
-	JMP       next484
+	JMP       next376
 
-done485:
+done377:
 	ADDQ      $+16, BX
 	TESTQ     BX, BX
-	JEQ       end486
+	JEQ       end378
 	MOVQ      $-1, DI
 	BZHIQ     BX, DI, DI
 	KMOVQ     DI, K1
@@ -9840,10 +6730,10 @@ done485:
 	VMAXPS    Z1, Z0, Z3
 	VMAXPS    Z0, Z1, Z0
 	VANDPS    Z0, Z3, Z0
-	VBLENDMPS Z2, Z0, K2, Z9
-	VMOVUPS   Z9, K1, (AX)(SI*4)
+	VBLENDMPS Z2, Z0, K2, Z7
+	VMOVUPS   Z7, K1, (AX)(SI*4)
 
-end486:
+end378:
 	VZEROUPPER
 	RET
 
@@ -9857,9 +6747,9 @@ TEXT ·maxF32VSAVX512(SB), NOSPLIT, $0-32
 	MOVQ         n+24(FP), DX
 	XORQ         BX, BX
 
-next488:
-	SUBQ      $+64, DX
-	JLT       done489
+next380:
+	SUBQ      $+32, DX
+	JLT       done381
 	VMOVUPS   (CX)(BX*4), Z1
 	VCMPPS    $0x03, Z0, Z1, K1
 	VADDPS    Z0, Z1, Z2
@@ -9876,46 +6766,30 @@ next488:
 	VANDPS    Z1, Z3, Z1
 	VBLENDMPS Z2, Z1, K1, Z5
 	VMOVUPS   Z5, 64(AX)(BX*4)
-	VMOVUPS   128(CX)(BX*4), Z1
-	VCMPPS    $0x03, Z0, Z1, K1
-	VADDPS    Z0, Z1, Z2
-	VMAXPS    Z0, Z1, Z3
-	VMAXPS    Z1, Z0, Z1
-	VANDPS    Z1, Z3, Z1
-	VBLENDMPS Z2, Z1, K1, Z6
-	VMOVUPS   Z6, 128(AX)(BX*4)
-	VMOVUPS   192(CX)(BX*4), Z1
-	VCMPPS    $0x03, Z0, Z1, K1
-	VADDPS    Z0, Z1, Z2
-	VMAXPS    Z0, Z1, Z3
-	VMAXPS    Z1, Z0, Z1
-	VANDPS    Z1, Z3, Z1
-	VBLENDMPS Z2, Z1, K1, Z7
-	VMOVUPS   Z7, 192(AX)(BX*4)
-	ADDQ      $+64, BX
-	JMP       next488
+	ADDQ      $+32, BX
+	JMP       next380
 
-done489:
-	ADDQ $+64, DX
+done381:
+	ADDQ $+32, DX
 
-next490:
+next382:
 	SUBQ      $+16, DX
-	JLT       done491
+	JLT       done383
 	VMOVUPS   (CX)(BX*4), Z1
 	VCMPPS    $0x03, Z0, Z1, K1
 	VADDPS    Z0, Z1, Z2
 	VMAXPS    Z0, Z1, Z3
 	VMAXPS    Z1, Z0, Z1
 	VANDPS    Z1, Z3, Z1
-	VBLENDMPS Z2, Z1, K1, Z8
-	VMOVUPS   Z8, (AX)(BX*4)
+	VBLENDMPS Z2, Z1, K1, Z6
+	VMOVUPS   Z6, (AX)(BX*4)
 	ADDQ      $+16, BX
-	JMP       next490
+	JMP       next382
 
-done491:
+done383:
 	ADDQ      $+16, DX
 	TESTQ     DX, DX
-	JEQ       end492
+	JEQ       end384
 	MOVQ      $-1, SI
 	BZHIQ     DX, SI, SI
 	KMOVQ     SI, K1
@@ -9925,10 +6799,10 @@ done491:
 	VMAXPS    Z0, Z1, Z3
 	VMAXPS    Z1, Z0, Z0
 	VANDPS    Z0, Z3, Z0
-	VBLENDMPS Z2, Z0, K2, Z9
-	VMOVUPS   Z9, K1, (AX)(BX*4)
+	VBLENDMPS Z2, Z0, K2, Z7
+	VMOVUPS   Z7, K1, (AX)(BX*4)
 
-end492:
+end384:
 	VZEROUPPER
 	RET
 
@@ -9941,9 +6815,9 @@ TEXT ·maxF64VVAVX2(SB), NOSPLIT, $0-32
 	MOVQ n+24(FP), BX
 	XORQ SI, SI
 
-next519:
-	SUBQ      $+16, BX
-	JLT       done520
+next390:
+	SUBQ      $+8, BX
+	JLT       done391
 	VMOVUPS   (CX)(SI*8), Y0
 	VMOVUPS   (DX)(SI*8), Y1
 	VCMPPD    $0x03, Y1, Y0, Y2
@@ -9962,33 +6836,15 @@ next519:
 	VANDPD    Y0, Y4, Y0
 	VBLENDVPD Y2, Y3, Y0, Y0
 	VMOVUPS   Y0, 32(AX)(SI*8)
-	VMOVUPS   64(CX)(SI*8), Y0
-	VMOVUPS   64(DX)(SI*8), Y1
-	VCMPPD    $0x03, Y1, Y0, Y2
-	VADDPD    Y1, Y0, Y3
-	VMAXPD    Y1, Y0, Y4
-	VMAXPD    Y0, Y1, Y0
-	VANDPD    Y0, Y4, Y0
-	VBLENDVPD Y2, Y3, Y0, Y0
-	VMOVUPS   Y0, 64(AX)(SI*8)
-	VMOVUPS   96(CX)(SI*8), Y0
-	VMOVUPS   96(DX)(SI*8), Y1
-	VCMPPD    $0x03, Y1, Y0, Y2
-	VADDPD    Y1, Y0, Y3
-	VMAXPD    Y1, Y0, Y4
-	VMAXPD    Y0, Y1, Y0
-	VANDPD    Y0, Y4, Y0
-	VBLENDVPD Y2, Y3, Y0, Y0
-	VMOVUPS   Y0, 96(AX)(SI*8)
-	ADDQ      $+16, SI
-	JMP       next519
+	ADDQ      $+8, SI
+	JMP       next390
 
-done520:
-	ADDQ $+16, BX
+done391:
+	ADDQ $+8, BX
 
-next521:
+next392:
 	SUBQ      $+4, BX
-	JLT       done522
+	JLT       done393
 	VMOVUPS   (CX)(SI*8), Y0
 	VMOVUPS   (DX)(SI*8), Y1
 	VCMPPD    $0x03, Y1, Y0, Y2
@@ -9999,12 +6855,12 @@ next521:
 	VBLENDVPD Y2, Y3, Y0, Y0
 	VMOVUPS   Y0, (AX)(SI*8)
 	ADDQ      $+4, SI
-	JMP       next521
+	JMP       next392
 
-done522:
+done393:
 	ADDQ       $+4, BX
 	TESTQ      BX, BX
-	JEQ        end523
+	JEQ        end394
 	LEAQ       tail<>+32(SB), DI
 	XORQ       R8, R8
 	SUBQ       BX, R8
@@ -10027,7 +6883,7 @@ done522:
 	VMOVDQU    (CX)(DX*8), Y1
 	VMASKMOVPD Y0, Y1, (AX)(SI*8)
 
-end523:
+end394:
 	VZEROUPPER
 	RET
 
@@ -10041,9 +6897,9 @@ TEXT ·maxF64VSAVX2(SB), NOSPLIT, $0-32
 	MOVQ         n+24(FP), DX
 	XORQ         BX, BX
 
-next525:
-	SUBQ      $+16, DX
-	JLT       done526
+next396:
+	SUBQ      $+8, DX
+	JLT       done397
 	VMOVUPS   (CX)(BX*8), Y1
 	VCMPPD    $0x03, Y0, Y1, Y2
 	VADDPD    Y0, Y1, Y3
@@ -10060,31 +6916,15 @@ next525:
 	VANDPD    Y1, Y4, Y1
 	VBLENDVPD Y2, Y3, Y1, Y1
 	VMOVUPS   Y1, 32(AX)(BX*8)
-	VMOVUPS   64(CX)(BX*8), Y1
-	VCMPPD    $0x03, Y0, Y1, Y2
-	VADDPD    Y0, Y1, Y3
-	VMAXPD    Y0, Y1, Y4
-	VMAXPD    Y1, Y0, Y1
-	VANDPD    Y1, Y4, Y1
-	VBLENDVPD Y2, Y3, Y1, Y1
-	VMOVUPS   Y1, 64(AX)(BX*8)
-	VMOVUPS   96(CX)(BX*8), Y1
-	VCMPPD    $0x03, Y0, Y1, Y2
-	VADDPD    Y0, Y1, Y3
-	VMAXPD    Y0, Y1, Y4
-	VMAXPD    Y1, Y0, Y1
-	VANDPD    Y1, Y4, Y1
-	VBLENDVPD Y2, Y3, Y1, Y1
-	VMOVUPS   Y1, 96(AX)(BX*8)
-	ADDQ      $+16, BX
-	JMP       next525
+	ADDQ      $+8, BX
+	JMP       next396
 
-done526:
-	ADDQ $+16, DX
+done397:
+	ADDQ $+8, DX
 
-next527:
+next398:
 	SUBQ      $+4, DX
-	JLT       done528
+	JLT       done399
 	VMOVUPS   (CX)(BX*8), Y1
 	VCMPPD    $0x03, Y0, Y1, Y2
 	VADDPD    Y0, Y1, Y3
@@ -10094,12 +6934,12 @@ next527:
 	VBLENDVPD Y2, Y3, Y1, Y1
 	VMOVUPS   Y1, (AX)(BX*8)
 	ADDQ      $+4, BX
-	JMP       next527
+	JMP       next398
 
-done528:
+done399:
 	ADDQ       $+4, DX
 	TESTQ      DX, DX
-	JEQ        end529
+	JEQ        end400
 	LEAQ       tail<>+32(SB), SI
 	XORQ       DI, DI
 	SUBQ       DX, DI
@@ -10117,7 +6957,7 @@ done528:
 	VMOVDQU    (CX)(SI*8), Y1
 	VMASKMOVPD Y0, Y1, (AX)(BX*8)
 
-end529:
+end400:
 	VZEROUPPER
 	RET
 
@@ -10130,9 +6970,9 @@ TEXT ·maxF64VVAVX512(SB), NOSPLIT, $0-32
 	MOVQ n+24(FP), BX
 	XORQ SI, SI
 
-next494:
-	SUBQ      $+32, BX
-	JLT       done495
+next386:
+	SUBQ      $+16, BX
+	JLT       done387
 	VMOVUPS   (CX)(SI*8), Z0
 	VMOVUPS   (DX)(SI*8), Z1
 	VCMPPD    $0x03, Z1, Z0, K1
@@ -10151,33 +6991,15 @@ next494:
 	VANDPD    Z0, Z3, Z0
 	VBLENDMPD Z2, Z0, K1, Z5
 	VMOVUPS   Z5, 64(AX)(SI*8)
-	VMOVUPS   128(CX)(SI*8), Z0
-	VMOVUPS   128(DX)(SI*8), Z1
-	VCMPPD    $0x03, Z1, Z0, K1
-	VADDPD    Z1, Z0, Z2
-	VMAXPD    Z1, Z0, Z3
-	VMAXPD    Z0, Z1, Z0
-	VANDPD    Z0, Z3, Z0
-	VBLENDMPD Z2, Z0, K1, Z6
-	VMOVUPS   Z6, 128(AX)(SI*8)
-	VMOVUPS   192(CX)(SI*8), Z0
-	VMOVUPS   192(DX)(SI*8), Z1
-	VCMPPD    $0x03, Z1, Z0, K1
-	VADDPD    Z1, Z0, Z2
-	VMAXPD    Z1, Z0, Z3
-	VMAXPD    Z0, Z1, Z0
-	VANDPD    Z0, Z3, Z0
-	VBLENDMPD Z2, Z0, K1, Z7
-	VMOVUPS   Z7, 192(AX)(SI*8)
-	ADDQ      $+32, SI
-	JMP       next494
+	ADDQ      $+16, SI
+	JMP       next386
 
-done495:
-	ADDQ $+32, BX
+done387:
+	ADDQ $+16, BX
 
-next496:
+next388:
 	SUBQ      $+8, BX
-	JLT       done497
+	JLT       done389
 	VMOVUPS   (CX)(SI*8), Z0
 	VMOVUPS   (DX)(SI*8), Z1
 	VCMPPD    $0x03, Z1, Z0, K1
@@ -10185,15 +7007,15 @@ next496:
 	VMAXPD    Z1, Z0, Z3
 	VMAXPD    Z0, Z1, Z0
 	VANDPD    Z0, Z3, Z0
-	VBLENDMPD Z2, Z0, K1, Z8
-	VMOVUPS   Z8, (AX)(SI*8)
+	VBLENDMPD Z2, Z0, K1, Z6
+	VMOVUPS   Z6, (AX)(SI*8)
 	ADDQ      $+8, SI
-	JMP       next496
+	JMP       next388
 
-done497:
+done389:
 	ADDQ      $+8, BX
 	TESTQ     BX, BX
-	JEQ       end498
+	JEQ       end390
 	MOVQ      $-1, DI
 	BZHIQ     BX, DI, DI
 	KMOVQ     DI, K1
@@ -10204,10 +7026,10 @@ done497:
 	VMAXPD    Z1, Z0, Z3
 	VMAXPD    Z0, Z1, Z0
 	VANDPD    Z0, Z3, Z0
-	VBLENDMPD Z2, Z0, K2, Z9
-	VMOVUPD   Z9, K1, (AX)(SI*8)
+	VBLENDMPD Z2, Z0, K2, Z7
+	VMOVUPD   Z7, K1, (AX)(SI*8)
 
-end498:
+end390:
 	VZEROUPPER
 	RET
 
@@ -10221,9 +7043,9 @@ TEXT ·maxF64VSAVX512(SB), NOSPLIT, $0-32
 	MOVQ         n+24(FP), DX
 	XORQ         BX, BX
 
-next500:
-	SUBQ      $+32, DX
-	JLT       done501
+next392:
+	SUBQ      $+16, DX
+	JLT       done393
 	VMOVUPS   (CX)(BX*8), Z1
 	VCMPPD    $0x03, Z0, Z1, K1
 	VADDPD    Z0, Z1, Z2
@@ -10240,46 +7062,30 @@ next500:
 	VANDPD    Z1, Z3, Z1
 	VBLENDMPD Z2, Z1, K1, Z5
 	VMOVUPS   Z5, 64(AX)(BX*8)
-	VMOVUPS   128(CX)(BX*8), Z1
-	VCMPPD    $0x03, Z0, Z1, K1
-	VADDPD    Z0, Z1, Z2
-	VMAXPD    Z0, Z1, Z3
-	VMAXPD    Z1, Z0, Z1
-	VANDPD    Z1, Z3, Z1
-	VBLENDMPD Z2, Z1, K1, Z6
-	VMOVUPS   Z6, 128(AX)(BX*8)
-	VMOVUPS   192(CX)(BX*8), Z1
-	VCMPPD    $0x03, Z0, Z1, K1
-	VADDPD    Z0, Z1, Z2
-	VMAXPD    Z0, Z1, Z3
-	VMAXPD    Z1, Z0, Z1
-	VANDPD    Z1, Z3, Z1
-	VBLENDMPD Z2, Z1, K1, Z7
-	VMOVUPS   Z7, 192(AX)(BX*8)
-	ADDQ      $+32, BX
-	JMP       next500
+	ADDQ      $+16, BX
+	JMP       next392
 
-done501:
-	ADDQ $+32, DX
+done393:
+	ADDQ $+16, DX
 
-next502:
+next394:
 	SUBQ      $+8, DX
-	JLT       done503
+	JLT       done395
 	VMOVUPS   (CX)(BX*8), Z1
 	VCMPPD    $0x03, Z0, Z1, K1
 	VADDPD    Z0, Z1, Z2
 	VMAXPD    Z0, Z1, Z3
 	VMAXPD    Z1, Z0, Z1
 	VANDPD    Z1, Z3, Z1
-	VBLENDMPD Z2, Z1, K1, Z8
-	VMOVUPS   Z8, (AX)(BX*8)
+	VBLENDMPD Z2, Z1, K1, Z6
+	VMOVUPS   Z6, (AX)(BX*8)
 	ADDQ      $+8, BX
-	JMP       next502
+	JMP       next394
 
-done503:
+done395:
 	ADDQ      $+8, DX
 	TESTQ     DX, DX
-	JEQ       end504
+	JEQ       end396
 	MOVQ      $-1, SI
 	BZHIQ     DX, SI, SI
 	KMOVQ     SI, K1
@@ -10289,274 +7095,10 @@ done503:
 	VMAXPD    Z0, Z1, Z3
 	VMAXPD    Z1, Z0, Z0
 	VANDPD    Z0, Z3, Z0
-	VBLENDMPD Z2, Z0, K2, Z9
-	VMOVUPD   Z9, K1, (AX)(BX*8)
+	VBLENDMPD Z2, Z0, K2, Z7
+	VMOVUPD   Z7, K1, (AX)(BX*8)
 
-end504:
-	VZEROUPPER
-	RET
-
-// func minBoolVVAVX2(dst *byte, x *byte, y *byte, n int)
-// Requires: AVX, AVX2
-TEXT ·minBoolVVAVX2(SB), NOSPLIT, $96-32
-	MOVQ dst+0(FP), AX
-	MOVQ x+8(FP), CX
-	MOVQ y+16(FP), DX
-	MOVQ n+24(FP), BX
-	XORQ SI, SI
-
-next531:
-	SUBQ    $+128, BX
-	JLT     done532
-	VMOVUPS (CX)(SI*1), Y0
-	VMOVUPS (DX)(SI*1), Y1
-	VPMINUB Y1, Y0, Y0
-	VMOVUPS Y0, (AX)(SI*1)
-	VMOVUPS 32(CX)(SI*1), Y0
-	VMOVUPS 32(DX)(SI*1), Y1
-	VPMINUB Y1, Y0, Y0
-	VMOVUPS Y0, 32(AX)(SI*1)
-	VMOVUPS 64(CX)(SI*1), Y0
-	VMOVUPS 64(DX)(SI*1), Y1
-	VPMINUB Y1, Y0, Y0
-	VMOVUPS Y0, 64(AX)(SI*1)
-	VMOVUPS 96(CX)(SI*1), Y0
-	VMOVUPS 96(DX)(SI*1), Y1
-	VPMINUB Y1, Y0, Y0
-	VMOVUPS Y0, 96(AX)(SI*1)
-	ADDQ    $+128, SI
-	JMP     next531
-
-done532:
-	ADDQ $+128, BX
-
-next533:
-	SUBQ    $+32, BX
-	JLT     done534
-	VMOVUPS (CX)(SI*1), Y0
-	VMOVUPS (DX)(SI*1), Y1
-	VPMINUB Y1, Y0, Y0
-	VMOVUPS Y0, (AX)(SI*1)
-	ADDQ    $+32, SI
-	JMP     next533
-
-done534:
-	ADDQ  $+32, BX
-	TESTQ BX, BX
-	JEQ   end535
-	LEAQ  (CX)(SI*1), R8
-	MOVQ  BX, CX
-
-byte536:
-	MOVB    -1(R8)(CX*1), DI
-	MOVB    DI, -1(SP)(CX*1)
-	DECQ    CX
-	JNE     byte536
-	VMOVUPS (SP), Y0
-	LEAQ    (DX)(SI*1), DI
-	MOVQ    BX, CX
-
-byte537:
-	MOVB    -1(DI)(CX*1), DL
-	MOVB    DL, 31(SP)(CX*1)
-	DECQ    CX
-	JNE     byte537
-	VMOVUPS 32(SP), Y1
-	VPMINUB Y1, Y0, Y0
-	VMOVUPS Y0, 64(SP)
-	LEAQ    (AX)(SI*1), AX
-	MOVQ    BX, CX
-
-byte538:
-	MOVB 63(SP)(CX*1), DL
-	MOVB DL, -1(AX)(CX*1)
-	DECQ CX
-	JNE  byte538
-
-end535:
-	VZEROUPPER
-	RET
-
-// func minBoolVSAVX2(dst *byte, x *byte, y *byte, n int)
-// Requires: AVX, AVX2
-TEXT ·minBoolVSAVX2(SB), NOSPLIT, $64-32
-	MOVQ         dst+0(FP), AX
-	MOVQ         x+8(FP), CX
-	MOVQ         y+16(FP), DX
-	VPBROADCASTB (DX), Y0
-	MOVQ         n+24(FP), DX
-	XORQ         BX, BX
-
-next540:
-	SUBQ    $+128, DX
-	JLT     done541
-	VMOVUPS (CX)(BX*1), Y1
-	VPMINUB Y0, Y1, Y1
-	VMOVUPS Y1, (AX)(BX*1)
-	VMOVUPS 32(CX)(BX*1), Y1
-	VPMINUB Y0, Y1, Y1
-	VMOVUPS Y1, 32(AX)(BX*1)
-	VMOVUPS 64(CX)(BX*1), Y1
-	VPMINUB Y0, Y1, Y1
-	VMOVUPS Y1, 64(AX)(BX*1)
-	VMOVUPS 96(CX)(BX*1), Y1
-	VPMINUB Y0, Y1, Y1
-	VMOVUPS Y1, 96(AX)(BX*1)
-	ADDQ    $+128, BX
-	JMP     next540
-
-done541:
-	ADDQ $+128, DX
-
-next542:
-	SUBQ    $+32, DX
-	JLT     done543
-	VMOVUPS (CX)(BX*1), Y1
-	VPMINUB Y0, Y1, Y1
-	VMOVUPS Y1, (AX)(BX*1)
-	ADDQ    $+32, BX
-	JMP     next542
-
-done543:
-	ADDQ  $+32, DX
-	TESTQ DX, DX
-	JEQ   end544
-	LEAQ  (CX)(BX*1), DI
-	MOVQ  DX, CX
-
-byte545:
-	MOVB    -1(DI)(CX*1), SI
-	MOVB    SI, -1(SP)(CX*1)
-	DECQ    CX
-	JNE     byte545
-	VMOVUPS (SP), Y1
-	VPMINUB Y0, Y1, Y0
-	VMOVUPS Y0, 32(SP)
-	LEAQ    (AX)(BX*1), AX
-	MOVQ    DX, CX
-
-byte546:
-	MOVB 31(SP)(CX*1), DL
-	MOVB DL, -1(AX)(CX*1)
-	DECQ CX
-	JNE  byte546
-
-end544:
-	VZEROUPPER
-	RET
-
-// func minBoolVVAVX512(dst *byte, x *byte, y *byte, n int)
-// Requires: AVX, AVX512BW, AVX512F, BMI2
-TEXT ·minBoolVVAVX512(SB), NOSPLIT, $0-32
-	MOVQ dst+0(FP), AX
-	MOVQ x+8(FP), CX
-	MOVQ y+16(FP), DX
-	MOVQ n+24(FP), BX
-	XORQ SI, SI
-
-next506:
-	SUBQ    $+256, BX
-	JLT     done507
-	VMOVUPS (CX)(SI*1), Z0
-	VMOVUPS (DX)(SI*1), Z1
-	VPMINUB Z1, Z0, Z0
-	VMOVUPS Z0, (AX)(SI*1)
-	VMOVUPS 64(CX)(SI*1), Z0
-	VMOVUPS 64(DX)(SI*1), Z1
-	VPMINUB Z1, Z0, Z0
-	VMOVUPS Z0, 64(AX)(SI*1)
-	VMOVUPS 128(CX)(SI*1), Z0
-	VMOVUPS 128(DX)(SI*1), Z1
-	VPMINUB Z1, Z0, Z0
-	VMOVUPS Z0, 128(AX)(SI*1)
-	VMOVUPS 192(CX)(SI*1), Z0
-	VMOVUPS 192(DX)(SI*1), Z1
-	VPMINUB Z1, Z0, Z0
-	VMOVUPS Z0, 192(AX)(SI*1)
-	ADDQ    $+256, SI
-	JMP     next506
-
-done507:
-	ADDQ $+256, BX
-
-next508:
-	SUBQ    $+64, BX
-	JLT     done509
-	VMOVUPS (CX)(SI*1), Z0
-	VMOVUPS (DX)(SI*1), Z1
-	VPMINUB Z1, Z0, Z0
-	VMOVUPS Z0, (AX)(SI*1)
-	ADDQ    $+64, SI
-	JMP     next508
-
-done509:
-	ADDQ       $+64, BX
-	TESTQ      BX, BX
-	JEQ        end510
-	MOVQ       $-1, DI
-	BZHIQ      BX, DI, DI
-	KMOVQ      DI, K1
-	VMOVDQU8.Z (CX)(SI*1), K1, Z0
-	VMOVDQU8.Z (DX)(SI*1), K1, Z1
-	VPMINUB    Z1, Z0, Z0
-	VMOVDQU8   Z0, K1, (AX)(SI*1)
-
-end510:
-	VZEROUPPER
-	RET
-
-// func minBoolVSAVX512(dst *byte, x *byte, y *byte, n int)
-// Requires: AVX, AVX512BW, AVX512F, BMI2
-TEXT ·minBoolVSAVX512(SB), NOSPLIT, $0-32
-	MOVQ         dst+0(FP), AX
-	MOVQ         x+8(FP), CX
-	MOVQ         y+16(FP), DX
-	VPBROADCASTB (DX), Z0
-	MOVQ         n+24(FP), DX
-	XORQ         BX, BX
-
-next512:
-	SUBQ    $+256, DX
-	JLT     done513
-	VMOVUPS (CX)(BX*1), Z1
-	VPMINUB Z0, Z1, Z1
-	VMOVUPS Z1, (AX)(BX*1)
-	VMOVUPS 64(CX)(BX*1), Z1
-	VPMINUB Z0, Z1, Z1
-	VMOVUPS Z1, 64(AX)(BX*1)
-	VMOVUPS 128(CX)(BX*1), Z1
-	VPMINUB Z0, Z1, Z1
-	VMOVUPS Z1, 128(AX)(BX*1)
-	VMOVUPS 192(CX)(BX*1), Z1
-	VPMINUB Z0, Z1, Z1
-	VMOVUPS Z1, 192(AX)(BX*1)
-	ADDQ    $+256, BX
-	JMP     next512
-
-done513:
-	ADDQ $+256, DX
-
-next514:
-	SUBQ    $+64, DX
-	JLT     done515
-	VMOVUPS (CX)(BX*1), Z1
-	VPMINUB Z0, Z1, Z1
-	VMOVUPS Z1, (AX)(BX*1)
-	ADDQ    $+64, BX
-	JMP     next514
-
-done515:
-	ADDQ       $+64, DX
-	TESTQ      DX, DX
-	JEQ        end516
-	MOVQ       $-1, SI
-	BZHIQ      DX, SI, SI
-	KMOVQ      SI, K1
-	VMOVDQU8.Z (CX)(BX*1), K1, Z1
-	VPMINUB    Z0, Z1, Z0
-	VMOVDQU8   Z0, K1, (AX)(BX*1)
-
-end516:
+end396:
 	VZEROUPPER
 	RET
 
@@ -10569,9 +7111,9 @@ TEXT ·minU8VVAVX2(SB), NOSPLIT, $96-32
 	MOVQ n+24(FP), BX
 	XORQ SI, SI
 
-next548:
-	SUBQ    $+128, BX
-	JLT     done549
+next402:
+	SUBQ    $+64, BX
+	JLT     done403
 	VMOVUPS (CX)(SI*1), Y0
 	VMOVUPS (DX)(SI*1), Y1
 	VPMINUB Y1, Y0, Y0
@@ -10580,64 +7122,56 @@ next548:
 	VMOVUPS 32(DX)(SI*1), Y1
 	VPMINUB Y1, Y0, Y0
 	VMOVUPS Y0, 32(AX)(SI*1)
-	VMOVUPS 64(CX)(SI*1), Y0
-	VMOVUPS 64(DX)(SI*1), Y1
-	VPMINUB Y1, Y0, Y0
-	VMOVUPS Y0, 64(AX)(SI*1)
-	VMOVUPS 96(CX)(SI*1), Y0
-	VMOVUPS 96(DX)(SI*1), Y1
-	VPMINUB Y1, Y0, Y0
-	VMOVUPS Y0, 96(AX)(SI*1)
-	ADDQ    $+128, SI
-	JMP     next548
+	ADDQ    $+64, SI
+	JMP     next402
 
-done549:
-	ADDQ $+128, BX
+done403:
+	ADDQ $+64, BX
 
-next550:
+next404:
 	SUBQ    $+32, BX
-	JLT     done551
+	JLT     done405
 	VMOVUPS (CX)(SI*1), Y0
 	VMOVUPS (DX)(SI*1), Y1
 	VPMINUB Y1, Y0, Y0
 	VMOVUPS Y0, (AX)(SI*1)
 	ADDQ    $+32, SI
-	JMP     next550
+	JMP     next404
 
-done551:
+done405:
 	ADDQ  $+32, BX
 	TESTQ BX, BX
-	JEQ   end552
+	JEQ   end406
 	LEAQ  (CX)(SI*1), R8
 	MOVQ  BX, CX
 
-byte553:
+byte407:
 	MOVB    -1(R8)(CX*1), DI
 	MOVB    DI, -1(SP)(CX*1)
 	DECQ    CX
-	JNE     byte553
+	JNE     byte407
 	VMOVUPS (SP), Y0
 	LEAQ    (DX)(SI*1), DI
 	MOVQ    BX, CX
 
-byte554:
+byte408:
 	MOVB    -1(DI)(CX*1), DL
 	MOVB    DL, 31(SP)(CX*1)
 	DECQ    CX
-	JNE     byte554
+	JNE     byte408
 	VMOVUPS 32(SP), Y1
 	VPMINUB Y1, Y0, Y0
 	VMOVUPS Y0, 64(SP)
 	LEAQ    (AX)(SI*1), AX
 	MOVQ    BX, CX
 
-byte555:
+byte409:
 	MOVB 63(SP)(CX*1), DL
 	MOVB DL, -1(AX)(CX*1)
 	DECQ CX
-	JNE  byte555
+	JNE  byte409
 
-end552:
+end406:
 	VZEROUPPER
 	RET
 
@@ -10651,61 +7185,55 @@ TEXT ·minU8VSAVX2(SB), NOSPLIT, $64-32
 	MOVQ         n+24(FP), DX
 	XORQ         BX, BX
 
-next557:
-	SUBQ    $+128, DX
-	JLT     done558
+next411:
+	SUBQ    $+64, DX
+	JLT     done412
 	VMOVUPS (CX)(BX*1), Y1
 	VPMINUB Y0, Y1, Y1
 	VMOVUPS Y1, (AX)(BX*1)
 	VMOVUPS 32(CX)(BX*1), Y1
 	VPMINUB Y0, Y1, Y1
 	VMOVUPS Y1, 32(AX)(BX*1)
-	VMOVUPS 64(CX)(BX*1), Y1
-	VPMINUB Y0, Y1, Y1
-	VMOVUPS Y1, 64(AX)(BX*1)
-	VMOVUPS 96(CX)(BX*1), Y1
-	VPMINUB Y0, Y1, Y1
-	VMOVUPS Y1, 96(AX)(BX*1)
-	ADDQ    $+128, BX
-	JMP     next557
+	ADDQ    $+64, BX
+	JMP     next411
 
-done558:
-	ADDQ $+128, DX
+done412:
+	ADDQ $+64, DX
 
-next559:
+next413:
 	SUBQ    $+32, DX
-	JLT     done560
+	JLT     done414
 	VMOVUPS (CX)(BX*1), Y1
 	VPMINUB Y0, Y1, Y1
 	VMOVUPS Y1, (AX)(BX*1)
 	ADDQ    $+32, BX
-	JMP     next559
+	JMP     next413
 
-done560:
+done414:
 	ADDQ  $+32, DX
 	TESTQ DX, DX
-	JEQ   end561
+	JEQ   end415
 	LEAQ  (CX)(BX*1), DI
 	MOVQ  DX, CX
 
-byte562:
+byte416:
 	MOVB    -1(DI)(CX*1), SI
 	MOVB    SI, -1(SP)(CX*1)
 	DECQ    CX
-	JNE     byte562
+	JNE     byte416
 	VMOVUPS (SP), Y1
 	VPMINUB Y0, Y1, Y0
 	VMOVUPS Y0, 32(SP)
 	LEAQ    (AX)(BX*1), AX
 	MOVQ    DX, CX
 
-byte563:
+byte417:
 	MOVB 31(SP)(CX*1), DL
 	MOVB DL, -1(AX)(CX*1)
 	DECQ CX
-	JNE  byte563
+	JNE  byte417
 
-end561:
+end415:
 	VZEROUPPER
 	RET
 
@@ -10718,9 +7246,9 @@ TEXT ·minU8VVAVX512(SB), NOSPLIT, $0-32
 	MOVQ n+24(FP), BX
 	XORQ SI, SI
 
-next518:
-	SUBQ    $+256, BX
-	JLT     done519
+next398:
+	SUBQ    $+128, BX
+	JLT     done399
 	VMOVUPS (CX)(SI*1), Z0
 	VMOVUPS (DX)(SI*1), Z1
 	VPMINUB Z1, Z0, Z0
@@ -10729,34 +7257,26 @@ next518:
 	VMOVUPS 64(DX)(SI*1), Z1
 	VPMINUB Z1, Z0, Z0
 	VMOVUPS Z0, 64(AX)(SI*1)
-	VMOVUPS 128(CX)(SI*1), Z0
-	VMOVUPS 128(DX)(SI*1), Z1
-	VPMINUB Z1, Z0, Z0
-	VMOVUPS Z0, 128(AX)(SI*1)
-	VMOVUPS 192(CX)(SI*1), Z0
-	VMOVUPS 192(DX)(SI*1), Z1
-	VPMINUB Z1, Z0, Z0
-	VMOVUPS Z0, 192(AX)(SI*1)
-	ADDQ    $+256, SI
-	JMP     next518
+	ADDQ    $+128, SI
+	JMP     next398
 
-done519:
-	ADDQ $+256, BX
+done399:
+	ADDQ $+128, BX
 
-next520:
+next400:
 	SUBQ    $+64, BX
-	JLT     done521
+	JLT     done401
 	VMOVUPS (CX)(SI*1), Z0
 	VMOVUPS (DX)(SI*1), Z1
 	VPMINUB Z1, Z0, Z0
 	VMOVUPS Z0, (AX)(SI*1)
 	ADDQ    $+64, SI
-	JMP     next520
+	JMP     next400
 
-done521:
+done401:
 	ADDQ       $+64, BX
 	TESTQ      BX, BX
-	JEQ        end522
+	JEQ        end402
 	MOVQ       $-1, DI
 	BZHIQ      BX, DI, DI
 	KMOVQ      DI, K1
@@ -10765,7 +7285,7 @@ done521:
 	VPMINUB    Z1, Z0, Z0
 	VMOVDQU8   Z0, K1, (AX)(SI*1)
 
-end522:
+end402:
 	VZEROUPPER
 	RET
 
@@ -10779,40 +7299,34 @@ TEXT ·minU8VSAVX512(SB), NOSPLIT, $0-32
 	MOVQ         n+24(FP), DX
 	XORQ         BX, BX
 
-next524:
-	SUBQ    $+256, DX
-	JLT     done525
+next404:
+	SUBQ    $+128, DX
+	JLT     done405
 	VMOVUPS (CX)(BX*1), Z1
 	VPMINUB Z0, Z1, Z1
 	VMOVUPS Z1, (AX)(BX*1)
 	VMOVUPS 64(CX)(BX*1), Z1
 	VPMINUB Z0, Z1, Z1
 	VMOVUPS Z1, 64(AX)(BX*1)
-	VMOVUPS 128(CX)(BX*1), Z1
-	VPMINUB Z0, Z1, Z1
-	VMOVUPS Z1, 128(AX)(BX*1)
-	VMOVUPS 192(CX)(BX*1), Z1
-	VPMINUB Z0, Z1, Z1
-	VMOVUPS Z1, 192(AX)(BX*1)
-	ADDQ    $+256, BX
-	JMP     next524
+	ADDQ    $+128, BX
+	JMP     next404
 
-done525:
-	ADDQ $+256, DX
+done405:
+	ADDQ $+128, DX
 
-next526:
+next406:
 	SUBQ    $+64, DX
-	JLT     done527
+	JLT     done407
 	VMOVUPS (CX)(BX*1), Z1
 	VPMINUB Z0, Z1, Z1
 	VMOVUPS Z1, (AX)(BX*1)
 	ADDQ    $+64, BX
-	JMP     next526
+	JMP     next406
 
-done527:
+done407:
 	ADDQ       $+64, DX
 	TESTQ      DX, DX
-	JEQ        end528
+	JEQ        end408
 	MOVQ       $-1, SI
 	BZHIQ      DX, SI, SI
 	KMOVQ      SI, K1
@@ -10820,7 +7334,7 @@ done527:
 	VPMINUB    Z0, Z1, Z0
 	VMOVDQU8   Z0, K1, (AX)(BX*1)
 
-end528:
+end408:
 	VZEROUPPER
 	RET
 
@@ -10833,9 +7347,9 @@ TEXT ·minI8VVAVX2(SB), NOSPLIT, $96-32
 	MOVQ n+24(FP), BX
 	XORQ SI, SI
 
-next565:
-	SUBQ    $+128, BX
-	JLT     done566
+next419:
+	SUBQ    $+64, BX
+	JLT     done420
 	VMOVUPS (CX)(SI*1), Y0
 	VMOVUPS (DX)(SI*1), Y1
 	VPMINSB Y1, Y0, Y0
@@ -10844,64 +7358,56 @@ next565:
 	VMOVUPS 32(DX)(SI*1), Y1
 	VPMINSB Y1, Y0, Y0
 	VMOVUPS Y0, 32(AX)(SI*1)
-	VMOVUPS 64(CX)(SI*1), Y0
-	VMOVUPS 64(DX)(SI*1), Y1
-	VPMINSB Y1, Y0, Y0
-	VMOVUPS Y0, 64(AX)(SI*1)
-	VMOVUPS 96(CX)(SI*1), Y0
-	VMOVUPS 96(DX)(SI*1), Y1
-	VPMINSB Y1, Y0, Y0
-	VMOVUPS Y0, 96(AX)(SI*1)
-	ADDQ    $+128, SI
-	JMP     next565
+	ADDQ    $+64, SI
+	JMP     next419
 
-done566:
-	ADDQ $+128, BX
+done420:
+	ADDQ $+64, BX
 
-next567:
+next421:
 	SUBQ    $+32, BX
-	JLT     done568
+	JLT     done422
 	VMOVUPS (CX)(SI*1), Y0
 	VMOVUPS (DX)(SI*1), Y1
 	VPMINSB Y1, Y0, Y0
 	VMOVUPS Y0, (AX)(SI*1)
 	ADDQ    $+32, SI
-	JMP     next567
+	JMP     next421
 
-done568:
+done422:
 	ADDQ  $+32, BX
 	TESTQ BX, BX
-	JEQ   end569
+	JEQ   end423
 	LEAQ  (CX)(SI*1), R8
 	MOVQ  BX, CX
 
-byte570:
+byte424:
 	MOVB    -1(R8)(CX*1), DI
 	MOVB    DI, -1(SP)(CX*1)
 	DECQ    CX
-	JNE     byte570
+	JNE     byte424
 	VMOVUPS (SP), Y0
 	LEAQ    (DX)(SI*1), DI
 	MOVQ    BX, CX
 
-byte571:
+byte425:
 	MOVB    -1(DI)(CX*1), DL
 	MOVB    DL, 31(SP)(CX*1)
 	DECQ    CX
-	JNE     byte571
+	JNE     byte425
 	VMOVUPS 32(SP), Y1
 	VPMINSB Y1, Y0, Y0
 	VMOVUPS Y0, 64(SP)
 	LEAQ    (AX)(SI*1), AX
 	MOVQ    BX, CX
 
-byte572:
+byte426:
 	MOVB 63(SP)(CX*1), DL
 	MOVB DL, -1(AX)(CX*1)
 	DECQ CX
-	JNE  byte572
+	JNE  byte426
 
-end569:
+end423:
 	VZEROUPPER
 	RET
 
@@ -10915,61 +7421,55 @@ TEXT ·minI8VSAVX2(SB), NOSPLIT, $64-32
 	MOVQ         n+24(FP), DX
 	XORQ         BX, BX
 
-next574:
-	SUBQ    $+128, DX
-	JLT     done575
+next428:
+	SUBQ    $+64, DX
+	JLT     done429
 	VMOVUPS (CX)(BX*1), Y1
 	VPMINSB Y0, Y1, Y1
 	VMOVUPS Y1, (AX)(BX*1)
 	VMOVUPS 32(CX)(BX*1), Y1
 	VPMINSB Y0, Y1, Y1
 	VMOVUPS Y1, 32(AX)(BX*1)
-	VMOVUPS 64(CX)(BX*1), Y1
-	VPMINSB Y0, Y1, Y1
-	VMOVUPS Y1, 64(AX)(BX*1)
-	VMOVUPS 96(CX)(BX*1), Y1
-	VPMINSB Y0, Y1, Y1
-	VMOVUPS Y1, 96(AX)(BX*1)
-	ADDQ    $+128, BX
-	JMP     next574
+	ADDQ    $+64, BX
+	JMP     next428
 
-done575:
-	ADDQ $+128, DX
+done429:
+	ADDQ $+64, DX
 
-next576:
+next430:
 	SUBQ    $+32, DX
-	JLT     done577
+	JLT     done431
 	VMOVUPS (CX)(BX*1), Y1
 	VPMINSB Y0, Y1, Y1
 	VMOVUPS Y1, (AX)(BX*1)
 	ADDQ    $+32, BX
-	JMP     next576
+	JMP     next430
 
-done577:
+done431:
 	ADDQ  $+32, DX
 	TESTQ DX, DX
-	JEQ   end578
+	JEQ   end432
 	LEAQ  (CX)(BX*1), DI
 	MOVQ  DX, CX
 
-byte579:
+byte433:
 	MOVB    -1(DI)(CX*1), SI
 	MOVB    SI, -1(SP)(CX*1)
 	DECQ    CX
-	JNE     byte579
+	JNE     byte433
 	VMOVUPS (SP), Y1
 	VPMINSB Y0, Y1, Y0
 	VMOVUPS Y0, 32(SP)
 	LEAQ    (AX)(BX*1), AX
 	MOVQ    DX, CX
 
-byte580:
+byte434:
 	MOVB 31(SP)(CX*1), DL
 	MOVB DL, -1(AX)(CX*1)
 	DECQ CX
-	JNE  byte580
+	JNE  byte434
 
-end578:
+end432:
 	VZEROUPPER
 	RET
 
@@ -10982,9 +7482,9 @@ TEXT ·minI8VVAVX512(SB), NOSPLIT, $0-32
 	MOVQ n+24(FP), BX
 	XORQ SI, SI
 
-next530:
-	SUBQ    $+256, BX
-	JLT     done531
+next410:
+	SUBQ    $+128, BX
+	JLT     done411
 	VMOVUPS (CX)(SI*1), Z0
 	VMOVUPS (DX)(SI*1), Z1
 	VPMINSB Z1, Z0, Z0
@@ -10993,34 +7493,26 @@ next530:
 	VMOVUPS 64(DX)(SI*1), Z1
 	VPMINSB Z1, Z0, Z0
 	VMOVUPS Z0, 64(AX)(SI*1)
-	VMOVUPS 128(CX)(SI*1), Z0
-	VMOVUPS 128(DX)(SI*1), Z1
-	VPMINSB Z1, Z0, Z0
-	VMOVUPS Z0, 128(AX)(SI*1)
-	VMOVUPS 192(CX)(SI*1), Z0
-	VMOVUPS 192(DX)(SI*1), Z1
-	VPMINSB Z1, Z0, Z0
-	VMOVUPS Z0, 192(AX)(SI*1)
-	ADDQ    $+256, SI
-	JMP     next530
+	ADDQ    $+128, SI
+	JMP     next410
 
-done531:
-	ADDQ $+256, BX
+done411:
+	ADDQ $+128, BX
 
-next532:
+next412:
 	SUBQ    $+64, BX
-	JLT     done533
+	JLT     done413
 	VMOVUPS (CX)(SI*1), Z0
 	VMOVUPS (DX)(SI*1), Z1
 	VPMINSB Z1, Z0, Z0
 	VMOVUPS Z0, (AX)(SI*1)
 	ADDQ    $+64, SI
-	JMP     next532
+	JMP     next412
 
-done533:
+done413:
 	ADDQ       $+64, BX
 	TESTQ      BX, BX
-	JEQ        end534
+	JEQ        end414
 	MOVQ       $-1, DI
 	BZHIQ      BX, DI, DI
 	KMOVQ      DI, K1
@@ -11029,7 +7521,7 @@ done533:
 	VPMINSB    Z1, Z0, Z0
 	VMOVDQU8   Z0, K1, (AX)(SI*1)
 
-end534:
+end414:
 	VZEROUPPER
 	RET
 
@@ -11043,40 +7535,34 @@ TEXT ·minI8VSAVX512(SB), NOSPLIT, $0-32
 	MOVQ         n+24(FP), DX
 	XORQ         BX, BX
 
-next536:
-	SUBQ    $+256, DX
-	JLT     done537
+next416:
+	SUBQ    $+128, DX
+	JLT     done417
 	VMOVUPS (CX)(BX*1), Z1
 	VPMINSB Z0, Z1, Z1
 	VMOVUPS Z1, (AX)(BX*1)
 	VMOVUPS 64(CX)(BX*1), Z1
 	VPMINSB Z0, Z1, Z1
 	VMOVUPS Z1, 64(AX)(BX*1)
-	VMOVUPS 128(CX)(BX*1), Z1
-	VPMINSB Z0, Z1, Z1
-	VMOVUPS Z1, 128(AX)(BX*1)
-	VMOVUPS 192(CX)(BX*1), Z1
-	VPMINSB Z0, Z1, Z1
-	VMOVUPS Z1, 192(AX)(BX*1)
-	ADDQ    $+256, BX
-	JMP     next536
+	ADDQ    $+128, BX
+	JMP     next416
 
-done537:
-	ADDQ $+256, DX
+done417:
+	ADDQ $+128, DX
 
-next538:
+next418:
 	SUBQ    $+64, DX
-	JLT     done539
+	JLT     done419
 	VMOVUPS (CX)(BX*1), Z1
 	VPMINSB Z0, Z1, Z1
 	VMOVUPS Z1, (AX)(BX*1)
 	ADDQ    $+64, BX
-	JMP     next538
+	JMP     next418
 
-done539:
+done419:
 	ADDQ       $+64, DX
 	TESTQ      DX, DX
-	JEQ        end540
+	JEQ        end420
 	MOVQ       $-1, SI
 	BZHIQ      DX, SI, SI
 	KMOVQ      SI, K1
@@ -11084,7 +7570,7 @@ done539:
 	VPMINSB    Z0, Z1, Z0
 	VMOVDQU8   Z0, K1, (AX)(BX*1)
 
-end540:
+end420:
 	VZEROUPPER
 	RET
 
@@ -11097,9 +7583,9 @@ TEXT ·minI32VVAVX2(SB), NOSPLIT, $0-32
 	MOVQ n+24(FP), BX
 	XORQ SI, SI
 
-next582:
-	SUBQ    $+32, BX
-	JLT     done583
+next436:
+	SUBQ    $+16, BX
+	JLT     done437
 	VMOVUPS (CX)(SI*4), Y0
 	VMOVUPS (DX)(SI*4), Y1
 	VPMINSD Y1, Y0, Y0
@@ -11108,34 +7594,26 @@ next582:
 	VMOVUPS 32(DX)(SI*4), Y1
 	VPMINSD Y1, Y0, Y0
 	VMOVUPS Y0, 32(AX)(SI*4)
-	VMOVUPS 64(CX)(SI*4), Y0
-	VMOVUPS 64(DX)(SI*4), Y1
-	VPMINSD Y1, Y0, Y0
-	VMOVUPS Y0, 64(AX)(SI*4)
-	VMOVUPS 96(CX)(SI*4), Y0
-	VMOVUPS 96(DX)(SI*4), Y1
-	VPMINSD Y1, Y0, Y0
-	VMOVUPS Y0, 96(AX)(SI*4)
-	ADDQ    $+32, SI
-	JMP     next582
+	ADDQ    $+16, SI
+	JMP     next436
 
-done583:
-	ADDQ $+32, BX
+done437:
+	ADDQ $+16, BX
 
-next584:
+next438:
 	SUBQ    $+8, BX
-	JLT     done585
+	JLT     done439
 	VMOVUPS (CX)(SI*4), Y0
 	VMOVUPS (DX)(SI*4), Y1
 	VPMINSD Y1, Y0, Y0
 	VMOVUPS Y0, (AX)(SI*4)
 	ADDQ    $+8, SI
-	JMP     next584
+	JMP     next438
 
-done585:
+done439:
 	ADDQ       $+8, BX
 	TESTQ      BX, BX
-	JEQ        end586
+	JEQ        end440
 	LEAQ       tail<>+32(SB), DI
 	XORQ       R8, R8
 	SUBQ       BX, R8
@@ -11153,7 +7631,7 @@ done585:
 	VMOVDQU    (CX)(DX*4), Y1
 	VMASKMOVPS Y0, Y1, (AX)(SI*4)
 
-end586:
+end440:
 	VZEROUPPER
 	RET
 
@@ -11167,40 +7645,34 @@ TEXT ·minI32VSAVX2(SB), NOSPLIT, $0-32
 	MOVQ         n+24(FP), DX
 	XORQ         BX, BX
 
-next588:
-	SUBQ    $+32, DX
-	JLT     done589
+next442:
+	SUBQ    $+16, DX
+	JLT     done443
 	VMOVUPS (CX)(BX*4), Y1
 	VPMINSD Y0, Y1, Y1
 	VMOVUPS Y1, (AX)(BX*4)
 	VMOVUPS 32(CX)(BX*4), Y1
 	VPMINSD Y0, Y1, Y1
 	VMOVUPS Y1, 32(AX)(BX*4)
-	VMOVUPS 64(CX)(BX*4), Y1
-	VPMINSD Y0, Y1, Y1
-	VMOVUPS Y1, 64(AX)(BX*4)
-	VMOVUPS 96(CX)(BX*4), Y1
-	VPMINSD Y0, Y1, Y1
-	VMOVUPS Y1, 96(AX)(BX*4)
-	ADDQ    $+32, BX
-	JMP     next588
+	ADDQ    $+16, BX
+	JMP     next442
 
-done589:
-	ADDQ $+32, DX
+done443:
+	ADDQ $+16, DX
 
-next590:
+next444:
 	SUBQ    $+8, DX
-	JLT     done591
+	JLT     done445
 	VMOVUPS (CX)(BX*4), Y1
 	VPMINSD Y0, Y1, Y1
 	VMOVUPS Y1, (AX)(BX*4)
 	ADDQ    $+8, BX
-	JMP     next590
+	JMP     next444
 
-done591:
+done445:
 	ADDQ       $+8, DX
 	TESTQ      DX, DX
-	JEQ        end592
+	JEQ        end446
 	LEAQ       tail<>+32(SB), SI
 	XORQ       DI, DI
 	SUBQ       DX, DI
@@ -11213,7 +7685,7 @@ done591:
 	VMOVDQU    (CX)(SI*4), Y1
 	VMASKMOVPS Y0, Y1, (AX)(BX*4)
 
-end592:
+end446:
 	VZEROUPPER
 	RET
 
@@ -11226,9 +7698,9 @@ TEXT ·minI32VVAVX512(SB), NOSPLIT, $0-32
 	MOVQ n+24(FP), BX
 	XORQ SI, SI
 
-next542:
-	SUBQ    $+64, BX
-	JLT     done543
+next422:
+	SUBQ    $+32, BX
+	JLT     done423
 	VMOVUPS (CX)(SI*4), Z0
 	VMOVUPS (DX)(SI*4), Z1
 	VPMINSD Z1, Z0, Z0
@@ -11237,34 +7709,26 @@ next542:
 	VMOVUPS 64(DX)(SI*4), Z1
 	VPMINSD Z1, Z0, Z0
 	VMOVUPS Z0, 64(AX)(SI*4)
-	VMOVUPS 128(CX)(SI*4), Z0
-	VMOVUPS 128(DX)(SI*4), Z1
-	VPMINSD Z1, Z0, Z0
-	VMOVUPS Z0, 128(AX)(SI*4)
-	VMOVUPS 192(CX)(SI*4), Z0
-	VMOVUPS 192(DX)(SI*4), Z1
-	VPMINSD Z1, Z0, Z0
-	VMOVUPS Z0, 192(AX)(SI*4)
-	ADDQ    $+64, SI
-	JMP     next542
+	ADDQ    $+32, SI
+	JMP     next422
 
-done543:
-	ADDQ $+64, BX
+done423:
+	ADDQ $+32, BX
 
-next544:
+next424:
 	SUBQ    $+16, BX
-	JLT     done545
+	JLT     done425
 	VMOVUPS (CX)(SI*4), Z0
 	VMOVUPS (DX)(SI*4), Z1
 	VPMINSD Z1, Z0, Z0
 	VMOVUPS Z0, (AX)(SI*4)
 	ADDQ    $+16, SI
-	JMP     next544
+	JMP     next424
 
-done545:
+done425:
 	ADDQ      $+16, BX
 	TESTQ     BX, BX
-	JEQ       end546
+	JEQ       end426
 	MOVQ      $-1, DI
 	BZHIQ     BX, DI, DI
 	KMOVQ     DI, K1
@@ -11273,7 +7737,7 @@ done545:
 	VPMINSD   Z1, Z0, Z0
 	VMOVUPS   Z0, K1, (AX)(SI*4)
 
-end546:
+end426:
 	VZEROUPPER
 	RET
 
@@ -11287,40 +7751,34 @@ TEXT ·minI32VSAVX512(SB), NOSPLIT, $0-32
 	MOVQ         n+24(FP), DX
 	XORQ         BX, BX
 
-next548:
-	SUBQ    $+64, DX
-	JLT     done549
+next428:
+	SUBQ    $+32, DX
+	JLT     done429
 	VMOVUPS (CX)(BX*4), Z1
 	VPMINSD Z0, Z1, Z1
 	VMOVUPS Z1, (AX)(BX*4)
 	VMOVUPS 64(CX)(BX*4), Z1
 	VPMINSD Z0, Z1, Z1
 	VMOVUPS Z1, 64(AX)(BX*4)
-	VMOVUPS 128(CX)(BX*4), Z1
-	VPMINSD Z0, Z1, Z1
-	VMOVUPS Z1, 128(AX)(BX*4)
-	VMOVUPS 192(CX)(BX*4), Z1
-	VPMINSD Z0, Z1, Z1
-	VMOVUPS Z1, 192(AX)(BX*4)
-	ADDQ    $+64, BX
-	JMP     next548
+	ADDQ    $+32, BX
+	JMP     next428
 
-done549:
-	ADDQ $+64, DX
+done429:
+	ADDQ $+32, DX
 
-next550:
+next430:
 	SUBQ    $+16, DX
-	JLT     done551
+	JLT     done431
 	VMOVUPS (CX)(BX*4), Z1
 	VPMINSD Z0, Z1, Z1
 	VMOVUPS Z1, (AX)(BX*4)
 	ADDQ    $+16, BX
-	JMP     next550
+	JMP     next430
 
-done551:
+done431:
 	ADDQ      $+16, DX
 	TESTQ     DX, DX
-	JEQ       end552
+	JEQ       end432
 	MOVQ      $-1, SI
 	BZHIQ     DX, SI, SI
 	KMOVQ     SI, K1
@@ -11328,7 +7786,7 @@ done551:
 	VPMINSD   Z0, Z1, Z0
 	VMOVUPS   Z0, K1, (AX)(BX*4)
 
-end552:
+end432:
 	VZEROUPPER
 	RET
 
@@ -11341,9 +7799,9 @@ TEXT ·minU32VVAVX2(SB), NOSPLIT, $0-32
 	MOVQ n+24(FP), BX
 	XORQ SI, SI
 
-next594:
-	SUBQ    $+32, BX
-	JLT     done595
+next448:
+	SUBQ    $+16, BX
+	JLT     done449
 	VMOVUPS (CX)(SI*4), Y0
 	VMOVUPS (DX)(SI*4), Y1
 	VPMINUD Y1, Y0, Y0
@@ -11352,34 +7810,26 @@ next594:
 	VMOVUPS 32(DX)(SI*4), Y1
 	VPMINUD Y1, Y0, Y0
 	VMOVUPS Y0, 32(AX)(SI*4)
-	VMOVUPS 64(CX)(SI*4), Y0
-	VMOVUPS 64(DX)(SI*4), Y1
-	VPMINUD Y1, Y0, Y0
-	VMOVUPS Y0, 64(AX)(SI*4)
-	VMOVUPS 96(CX)(SI*4), Y0
-	VMOVUPS 96(DX)(SI*4), Y1
-	VPMINUD Y1, Y0, Y0
-	VMOVUPS Y0, 96(AX)(SI*4)
-	ADDQ    $+32, SI
-	JMP     next594
+	ADDQ    $+16, SI
+	JMP     next448
 
-done595:
-	ADDQ $+32, BX
+done449:
+	ADDQ $+16, BX
 
-next596:
+next450:
 	SUBQ    $+8, BX
-	JLT     done597
+	JLT     done451
 	VMOVUPS (CX)(SI*4), Y0
 	VMOVUPS (DX)(SI*4), Y1
 	VPMINUD Y1, Y0, Y0
 	VMOVUPS Y0, (AX)(SI*4)
 	ADDQ    $+8, SI
-	JMP     next596
+	JMP     next450
 
-done597:
+done451:
 	ADDQ       $+8, BX
 	TESTQ      BX, BX
-	JEQ        end598
+	JEQ        end452
 	LEAQ       tail<>+32(SB), DI
 	XORQ       R8, R8
 	SUBQ       BX, R8
@@ -11397,7 +7847,7 @@ done597:
 	VMOVDQU    (CX)(DX*4), Y1
 	VMASKMOVPS Y0, Y1, (AX)(SI*4)
 
-end598:
+end452:
 	VZEROUPPER
 	RET
 
@@ -11411,40 +7861,34 @@ TEXT ·minU32VSAVX2(SB), NOSPLIT, $0-32
 	MOVQ         n+24(FP), DX
 	XORQ         BX, BX
 
-next600:
-	SUBQ    $+32, DX
-	JLT     done601
+next454:
+	SUBQ    $+16, DX
+	JLT     done455
 	VMOVUPS (CX)(BX*4), Y1
 	VPMINUD Y0, Y1, Y1
 	VMOVUPS Y1, (AX)(BX*4)
 	VMOVUPS 32(CX)(BX*4), Y1
 	VPMINUD Y0, Y1, Y1
 	VMOVUPS Y1, 32(AX)(BX*4)
-	VMOVUPS 64(CX)(BX*4), Y1
-	VPMINUD Y0, Y1, Y1
-	VMOVUPS Y1, 64(AX)(BX*4)
-	VMOVUPS 96(CX)(BX*4), Y1
-	VPMINUD Y0, Y1, Y1
-	VMOVUPS Y1, 96(AX)(BX*4)
-	ADDQ    $+32, BX
-	JMP     next600
+	ADDQ    $+16, BX
+	JMP     next454
 
-done601:
-	ADDQ $+32, DX
+done455:
+	ADDQ $+16, DX
 
-next602:
+next456:
 	SUBQ    $+8, DX
-	JLT     done603
+	JLT     done457
 	VMOVUPS (CX)(BX*4), Y1
 	VPMINUD Y0, Y1, Y1
 	VMOVUPS Y1, (AX)(BX*4)
 	ADDQ    $+8, BX
-	JMP     next602
+	JMP     next456
 
-done603:
+done457:
 	ADDQ       $+8, DX
 	TESTQ      DX, DX
-	JEQ        end604
+	JEQ        end458
 	LEAQ       tail<>+32(SB), SI
 	XORQ       DI, DI
 	SUBQ       DX, DI
@@ -11457,7 +7901,7 @@ done603:
 	VMOVDQU    (CX)(SI*4), Y1
 	VMASKMOVPS Y0, Y1, (AX)(BX*4)
 
-end604:
+end458:
 	VZEROUPPER
 	RET
 
@@ -11470,9 +7914,9 @@ TEXT ·minU32VVAVX512(SB), NOSPLIT, $0-32
 	MOVQ n+24(FP), BX
 	XORQ SI, SI
 
-next554:
-	SUBQ    $+64, BX
-	JLT     done555
+next434:
+	SUBQ    $+32, BX
+	JLT     done435
 	VMOVUPS (CX)(SI*4), Z0
 	VMOVUPS (DX)(SI*4), Z1
 	VPMINUD Z1, Z0, Z0
@@ -11481,34 +7925,26 @@ next554:
 	VMOVUPS 64(DX)(SI*4), Z1
 	VPMINUD Z1, Z0, Z0
 	VMOVUPS Z0, 64(AX)(SI*4)
-	VMOVUPS 128(CX)(SI*4), Z0
-	VMOVUPS 128(DX)(SI*4), Z1
-	VPMINUD Z1, Z0, Z0
-	VMOVUPS Z0, 128(AX)(SI*4)
-	VMOVUPS 192(CX)(SI*4), Z0
-	VMOVUPS 192(DX)(SI*4), Z1
-	VPMINUD Z1, Z0, Z0
-	VMOVUPS Z0, 192(AX)(SI*4)
-	ADDQ    $+64, SI
-	JMP     next554
+	ADDQ    $+32, SI
+	JMP     next434
 
-done555:
-	ADDQ $+64, BX
+done435:
+	ADDQ $+32, BX
 
-next556:
+next436:
 	SUBQ    $+16, BX
-	JLT     done557
+	JLT     done437
 	VMOVUPS (CX)(SI*4), Z0
 	VMOVUPS (DX)(SI*4), Z1
 	VPMINUD Z1, Z0, Z0
 	VMOVUPS Z0, (AX)(SI*4)
 	ADDQ    $+16, SI
-	JMP     next556
+	JMP     next436
 
-done557:
+done437:
 	ADDQ      $+16, BX
 	TESTQ     BX, BX
-	JEQ       end558
+	JEQ       end438
 	MOVQ      $-1, DI
 	BZHIQ     BX, DI, DI
 	KMOVQ     DI, K1
@@ -11517,7 +7953,7 @@ done557:
 	VPMINUD   Z1, Z0, Z0
 	VMOVUPS   Z0, K1, (AX)(SI*4)
 
-end558:
+end438:
 	VZEROUPPER
 	RET
 
@@ -11531,40 +7967,34 @@ TEXT ·minU32VSAVX512(SB), NOSPLIT, $0-32
 	MOVQ         n+24(FP), DX
 	XORQ         BX, BX
 
-next560:
-	SUBQ    $+64, DX
-	JLT     done561
+next440:
+	SUBQ    $+32, DX
+	JLT     done441
 	VMOVUPS (CX)(BX*4), Z1
 	VPMINUD Z0, Z1, Z1
 	VMOVUPS Z1, (AX)(BX*4)
 	VMOVUPS 64(CX)(BX*4), Z1
 	VPMINUD Z0, Z1, Z1
 	VMOVUPS Z1, 64(AX)(BX*4)
-	VMOVUPS 128(CX)(BX*4), Z1
-	VPMINUD Z0, Z1, Z1
-	VMOVUPS Z1, 128(AX)(BX*4)
-	VMOVUPS 192(CX)(BX*4), Z1
-	VPMINUD Z0, Z1, Z1
-	VMOVUPS Z1, 192(AX)(BX*4)
-	ADDQ    $+64, BX
-	JMP     next560
+	ADDQ    $+32, BX
+	JMP     next440
 
-done561:
-	ADDQ $+64, DX
+done441:
+	ADDQ $+32, DX
 
-next562:
+next442:
 	SUBQ    $+16, DX
-	JLT     done563
+	JLT     done443
 	VMOVUPS (CX)(BX*4), Z1
 	VPMINUD Z0, Z1, Z1
 	VMOVUPS Z1, (AX)(BX*4)
 	ADDQ    $+16, BX
-	JMP     next562
+	JMP     next442
 
-done563:
+done443:
 	ADDQ      $+16, DX
 	TESTQ     DX, DX
-	JEQ       end564
+	JEQ       end444
 	MOVQ      $-1, SI
 	BZHIQ     DX, SI, SI
 	KMOVQ     SI, K1
@@ -11572,7 +8002,7 @@ done563:
 	VPMINUD   Z0, Z1, Z0
 	VMOVUPS   Z0, K1, (AX)(BX*4)
 
-end564:
+end444:
 	VZEROUPPER
 	RET
 
@@ -11585,9 +8015,9 @@ TEXT ·minI64VVAVX512(SB), NOSPLIT, $0-32
 	MOVQ n+24(FP), BX
 	XORQ SI, SI
 
-next566:
-	SUBQ    $+32, BX
-	JLT     done567
+next446:
+	SUBQ    $+16, BX
+	JLT     done447
 	VMOVUPS (CX)(SI*8), Z0
 	VMOVUPS (DX)(SI*8), Z1
 	VPMINSQ Z1, Z0, Z0
@@ -11596,34 +8026,26 @@ next566:
 	VMOVUPS 64(DX)(SI*8), Z1
 	VPMINSQ Z1, Z0, Z0
 	VMOVUPS Z0, 64(AX)(SI*8)
-	VMOVUPS 128(CX)(SI*8), Z0
-	VMOVUPS 128(DX)(SI*8), Z1
-	VPMINSQ Z1, Z0, Z0
-	VMOVUPS Z0, 128(AX)(SI*8)
-	VMOVUPS 192(CX)(SI*8), Z0
-	VMOVUPS 192(DX)(SI*8), Z1
-	VPMINSQ Z1, Z0, Z0
-	VMOVUPS Z0, 192(AX)(SI*8)
-	ADDQ    $+32, SI
-	JMP     next566
+	ADDQ    $+16, SI
+	JMP     next446
 
-done567:
-	ADDQ $+32, BX
+done447:
+	ADDQ $+16, BX
 
-next568:
+next448:
 	SUBQ    $+8, BX
-	JLT     done569
+	JLT     done449
 	VMOVUPS (CX)(SI*8), Z0
 	VMOVUPS (DX)(SI*8), Z1
 	VPMINSQ Z1, Z0, Z0
 	VMOVUPS Z0, (AX)(SI*8)
 	ADDQ    $+8, SI
-	JMP     next568
+	JMP     next448
 
-done569:
+done449:
 	ADDQ      $+8, BX
 	TESTQ     BX, BX
-	JEQ       end570
+	JEQ       end450
 	MOVQ      $-1, DI
 	BZHIQ     BX, DI, DI
 	KMOVQ     DI, K1
@@ -11632,7 +8054,7 @@ done569:
 	VPMINSQ   Z1, Z0, Z0
 	VMOVUPD   Z0, K1, (AX)(SI*8)
 
-end570:
+end450:
 	VZEROUPPER
 	RET
 
@@ -11646,40 +8068,34 @@ TEXT ·minI64VSAVX512(SB), NOSPLIT, $0-32
 	MOVQ         n+24(FP), DX
 	XORQ         BX, BX
 
-next572:
-	SUBQ    $+32, DX
-	JLT     done573
+next452:
+	SUBQ    $+16, DX
+	JLT     done453
 	VMOVUPS (CX)(BX*8), Z1
 	VPMINSQ Z0, Z1, Z1
 	VMOVUPS Z1, (AX)(BX*8)
 	VMOVUPS 64(CX)(BX*8), Z1
 	VPMINSQ Z0, Z1, Z1
 	VMOVUPS Z1, 64(AX)(BX*8)
-	VMOVUPS 128(CX)(BX*8), Z1
-	VPMINSQ Z0, Z1, Z1
-	VMOVUPS Z1, 128(AX)(BX*8)
-	VMOVUPS 192(CX)(BX*8), Z1
-	VPMINSQ Z0, Z1, Z1
-	VMOVUPS Z1, 192(AX)(BX*8)
-	ADDQ    $+32, BX
-	JMP     next572
+	ADDQ    $+16, BX
+	JMP     next452
 
-done573:
-	ADDQ $+32, DX
+done453:
+	ADDQ $+16, DX
 
-next574:
+next454:
 	SUBQ    $+8, DX
-	JLT     done575
+	JLT     done455
 	VMOVUPS (CX)(BX*8), Z1
 	VPMINSQ Z0, Z1, Z1
 	VMOVUPS Z1, (AX)(BX*8)
 	ADDQ    $+8, BX
-	JMP     next574
+	JMP     next454
 
-done575:
+done455:
 	ADDQ      $+8, DX
 	TESTQ     DX, DX
-	JEQ       end576
+	JEQ       end456
 	MOVQ      $-1, SI
 	BZHIQ     DX, SI, SI
 	KMOVQ     SI, K1
@@ -11687,7 +8103,7 @@ done575:
 	VPMINSQ   Z0, Z1, Z0
 	VMOVUPD   Z0, K1, (AX)(BX*8)
 
-end576:
+end456:
 	VZEROUPPER
 	RET
 
@@ -11700,9 +8116,9 @@ TEXT ·minF32VVAVX2(SB), NOSPLIT, $0-32
 	MOVQ n+24(FP), BX
 	XORQ SI, SI
 
-next606:
-	SUBQ    $+32, BX
-	JLT     done607
+next460:
+	SUBQ    $+16, BX
+	JLT     done461
 	VMOVUPS (CX)(SI*4), Y0
 	VMOVUPS (DX)(SI*4), Y1
 	VMINPS  Y1, Y0, Y2
@@ -11715,27 +8131,15 @@ next606:
 	VMINPS  Y0, Y1, Y0
 	VORPS   Y0, Y2, Y0
 	VMOVUPS Y0, 32(AX)(SI*4)
-	VMOVUPS 64(CX)(SI*4), Y0
-	VMOVUPS 64(DX)(SI*4), Y1
-	VMINPS  Y1, Y0, Y2
-	VMINPS  Y0, Y1, Y0
-	VORPS   Y0, Y2, Y0
-	VMOVUPS Y0, 64(AX)(SI*4)
-	VMOVUPS 96(CX)(SI*4), Y0
-	VMOVUPS 96(DX)(SI*4), Y1
-	VMINPS  Y1, Y0, Y2
-	VMINPS  Y0, Y1, Y0
-	VORPS   Y0, Y2, Y0
-	VMOVUPS Y0, 96(AX)(SI*4)
-	ADDQ    $+32, SI
-	JMP     next606
+	ADDQ    $+16, SI
+	JMP     next460
 
-done607:
-	ADDQ $+32, BX
+done461:
+	ADDQ $+16, BX
 
-next608:
+next462:
 	SUBQ    $+8, BX
-	JLT     done609
+	JLT     done463
 	VMOVUPS (CX)(SI*4), Y0
 	VMOVUPS (DX)(SI*4), Y1
 	VMINPS  Y1, Y0, Y2
@@ -11743,12 +8147,12 @@ next608:
 	VORPS   Y0, Y2, Y0
 	VMOVUPS Y0, (AX)(SI*4)
 	ADDQ    $+8, SI
-	JMP     next608
+	JMP     next462
 
-done609:
+done463:
 	ADDQ       $+8, BX
 	TESTQ      BX, BX
-	JEQ        end610
+	JEQ        end464
 	LEAQ       tail<>+32(SB), DI
 	XORQ       R8, R8
 	SUBQ       BX, R8
@@ -11768,7 +8172,7 @@ done609:
 	VMOVDQU    (CX)(DX*4), Y1
 	VMASKMOVPS Y0, Y1, (AX)(SI*4)
 
-end610:
+end464:
 	VZEROUPPER
 	RET
 
@@ -11782,9 +8186,9 @@ TEXT ·minF32VSAVX2(SB), NOSPLIT, $0-32
 	MOVQ         n+24(FP), DX
 	XORQ         BX, BX
 
-next612:
-	SUBQ    $+32, DX
-	JLT     done613
+next466:
+	SUBQ    $+16, DX
+	JLT     done467
 	VMOVUPS (CX)(BX*4), Y1
 	VMINPS  Y0, Y1, Y2
 	VMINPS  Y1, Y0, Y1
@@ -11795,37 +8199,27 @@ next612:
 	VMINPS  Y1, Y0, Y1
 	VORPS   Y1, Y2, Y1
 	VMOVUPS Y1, 32(AX)(BX*4)
-	VMOVUPS 64(CX)(BX*4), Y1
-	VMINPS  Y0, Y1, Y2
-	VMINPS  Y1, Y0, Y1
-	VORPS   Y1, Y2, Y1
-	VMOVUPS Y1, 64(AX)(BX*4)
-	VMOVUPS 96(CX)(BX*4), Y1
-	VMINPS  Y0, Y1, Y2
-	VMINPS  Y1, Y0, Y1
-	VORPS   Y1, Y2, Y1
-	VMOVUPS Y1, 96(AX)(BX*4)
-	ADDQ    $+32, BX
-	JMP     next612
+	ADDQ    $+16, BX
+	JMP     next466
 
-done613:
-	ADDQ $+32, DX
+done467:
+	ADDQ $+16, DX
 
-next614:
+next468:
 	SUBQ    $+8, DX
-	JLT     done615
+	JLT     done469
 	VMOVUPS (CX)(BX*4), Y1
 	VMINPS  Y0, Y1, Y2
 	VMINPS  Y1, Y0, Y1
 	VORPS   Y1, Y2, Y1
 	VMOVUPS Y1, (AX)(BX*4)
 	ADDQ    $+8, BX
-	JMP     next614
+	JMP     next468
 
-done615:
+done469:
 	ADDQ       $+8, DX
 	TESTQ      DX, DX
-	JEQ        end616
+	JEQ        end470
 	LEAQ       tail<>+32(SB), SI
 	XORQ       DI, DI
 	SUBQ       DX, DI
@@ -11840,7 +8234,7 @@ done615:
 	VMOVDQU    (CX)(SI*4), Y1
 	VMASKMOVPS Y0, Y1, (AX)(BX*4)
 
-end616:
+end470:
 	VZEROUPPER
 	RET
 
@@ -11853,9 +8247,9 @@ TEXT ·minF32VVAVX512(SB), NOSPLIT, $0-32
 	MOVQ n+24(FP), BX
 	XORQ SI, SI
 
-next578:
-	SUBQ    $+64, BX
-	JLT     done579
+next458:
+	SUBQ    $+32, BX
+	JLT     done459
 	VMOVUPS (CX)(SI*4), Z0
 	VMOVUPS (DX)(SI*4), Z1
 	VMINPS  Z1, Z0, Z2
@@ -11868,27 +8262,15 @@ next578:
 	VMINPS  Z0, Z1, Z0
 	VORPS   Z0, Z2, Z0
 	VMOVUPS Z0, 64(AX)(SI*4)
-	VMOVUPS 128(CX)(SI*4), Z0
-	VMOVUPS 128(DX)(SI*4), Z1
-	VMINPS  Z1, Z0, Z2
-	VMINPS  Z0, Z1, Z0
-	VORPS   Z0, Z2, Z0
-	VMOVUPS Z0, 128(AX)(SI*4)
-	VMOVUPS 192(CX)(SI*4), Z0
-	VMOVUPS 192(DX)(SI*4), Z1
-	VMINPS  Z1, Z0, Z2
-	VMINPS  Z0, Z1, Z0
-	VORPS   Z0, Z2, Z0
-	VMOVUPS Z0, 192(AX)(SI*4)
-	ADDQ    $+64, SI
-	JMP     next578
+	ADDQ    $+32, SI
+	JMP     next458
 
-done579:
-	ADDQ $+64, BX
+done459:
+	ADDQ $+32, BX
 
-next580:
+next460:
 	SUBQ    $+16, BX
-	JLT     done581
+	JLT     done461
 	VMOVUPS (CX)(SI*4), Z0
 	VMOVUPS (DX)(SI*4), Z1
 	VMINPS  Z1, Z0, Z2
@@ -11896,12 +8278,12 @@ next580:
 	VORPS   Z0, Z2, Z0
 	VMOVUPS Z0, (AX)(SI*4)
 	ADDQ    $+16, SI
-	JMP     next580
+	JMP     next460
 
-done581:
+done461:
 	ADDQ      $+16, BX
 	TESTQ     BX, BX
-	JEQ       end582
+	JEQ       end462
 	MOVQ      $-1, DI
 	BZHIQ     BX, DI, DI
 	KMOVQ     DI, K1
@@ -11912,7 +8294,7 @@ done581:
 	VORPS     Z0, Z2, Z0
 	VMOVUPS   Z0, K1, (AX)(SI*4)
 
-end582:
+end462:
 	VZEROUPPER
 	RET
 
@@ -11926,9 +8308,9 @@ TEXT ·minF32VSAVX512(SB), NOSPLIT, $0-32
 	MOVQ         n+24(FP), DX
 	XORQ         BX, BX
 
-next584:
-	SUBQ    $+64, DX
-	JLT     done585
+next464:
+	SUBQ    $+32, DX
+	JLT     done465
 	VMOVUPS (CX)(BX*4), Z1
 	VMINPS  Z0, Z1, Z2
 	VMINPS  Z1, Z0, Z1
@@ -11939,37 +8321,27 @@ next584:
 	VMINPS  Z1, Z0, Z1
 	VORPS   Z1, Z2, Z1
 	VMOVUPS Z1, 64(AX)(BX*4)
-	VMOVUPS 128(CX)(BX*4), Z1
-	VMINPS  Z0, Z1, Z2
-	VMINPS  Z1, Z0, Z1
-	VORPS   Z1, Z2, Z1
-	VMOVUPS Z1, 128(AX)(BX*4)
-	VMOVUPS 192(CX)(BX*4), Z1
-	VMINPS  Z0, Z1, Z2
-	VMINPS  Z1, Z0, Z1
-	VORPS   Z1, Z2, Z1
-	VMOVUPS Z1, 192(AX)(BX*4)
-	ADDQ    $+64, BX
-	JMP     next584
+	ADDQ    $+32, BX
+	JMP     next464
 
-done585:
-	ADDQ $+64, DX
+done465:
+	ADDQ $+32, DX
 
-next586:
+next466:
 	SUBQ    $+16, DX
-	JLT     done587
+	JLT     done467
 	VMOVUPS (CX)(BX*4), Z1
 	VMINPS  Z0, Z1, Z2
 	VMINPS  Z1, Z0, Z1
 	VORPS   Z1, Z2, Z1
 	VMOVUPS Z1, (AX)(BX*4)
 	ADDQ    $+16, BX
-	JMP     next586
+	JMP     next466
 
-done587:
+done467:
 	ADDQ      $+16, DX
 	TESTQ     DX, DX
-	JEQ       end588
+	JEQ       end468
 	MOVQ      $-1, SI
 	BZHIQ     DX, SI, SI
 	KMOVQ     SI, K1
@@ -11979,7 +8351,7 @@ done587:
 	VORPS     Z0, Z2, Z0
 	VMOVUPS   Z0, K1, (AX)(BX*4)
 
-end588:
+end468:
 	VZEROUPPER
 	RET
 
@@ -11992,9 +8364,9 @@ TEXT ·minF64VVAVX2(SB), NOSPLIT, $0-32
 	MOVQ n+24(FP), BX
 	XORQ SI, SI
 
-next618:
-	SUBQ    $+16, BX
-	JLT     done619
+next472:
+	SUBQ    $+8, BX
+	JLT     done473
 	VMOVUPS (CX)(SI*8), Y0
 	VMOVUPS (DX)(SI*8), Y1
 	VMINPD  Y1, Y0, Y2
@@ -12007,27 +8379,15 @@ next618:
 	VMINPD  Y0, Y1, Y0
 	VORPD   Y0, Y2, Y0
 	VMOVUPS Y0, 32(AX)(SI*8)
-	VMOVUPS 64(CX)(SI*8), Y0
-	VMOVUPS 64(DX)(SI*8), Y1
-	VMINPD  Y1, Y0, Y2
-	VMINPD  Y0, Y1, Y0
-	VORPD   Y0, Y2, Y0
-	VMOVUPS Y0, 64(AX)(SI*8)
-	VMOVUPS 96(CX)(SI*8), Y0
-	VMOVUPS 96(DX)(SI*8), Y1
-	VMINPD  Y1, Y0, Y2
-	VMINPD  Y0, Y1, Y0
-	VORPD   Y0, Y2, Y0
-	VMOVUPS Y0, 96(AX)(SI*8)
-	ADDQ    $+16, SI
-	JMP     next618
+	ADDQ    $+8, SI
+	JMP     next472
 
-done619:
-	ADDQ $+16, BX
+done473:
+	ADDQ $+8, BX
 
-next620:
+next474:
 	SUBQ    $+4, BX
-	JLT     done621
+	JLT     done475
 	VMOVUPS (CX)(SI*8), Y0
 	VMOVUPS (DX)(SI*8), Y1
 	VMINPD  Y1, Y0, Y2
@@ -12035,12 +8395,12 @@ next620:
 	VORPD   Y0, Y2, Y0
 	VMOVUPS Y0, (AX)(SI*8)
 	ADDQ    $+4, SI
-	JMP     next620
+	JMP     next474
 
-done621:
+done475:
 	ADDQ       $+4, BX
 	TESTQ      BX, BX
-	JEQ        end622
+	JEQ        end476
 	LEAQ       tail<>+32(SB), DI
 	XORQ       R8, R8
 	SUBQ       BX, R8
@@ -12060,7 +8420,7 @@ done621:
 	VMOVDQU    (CX)(DX*8), Y1
 	VMASKMOVPD Y0, Y1, (AX)(SI*8)
 
-end622:
+end476:
 	VZEROUPPER
 	RET
 
@@ -12074,9 +8434,9 @@ TEXT ·minF64VSAVX2(SB), NOSPLIT, $0-32
 	MOVQ         n+24(FP), DX
 	XORQ         BX, BX
 
-next624:
-	SUBQ    $+16, DX
-	JLT     done625
+next478:
+	SUBQ    $+8, DX
+	JLT     done479
 	VMOVUPS (CX)(BX*8), Y1
 	VMINPD  Y0, Y1, Y2
 	VMINPD  Y1, Y0, Y1
@@ -12087,37 +8447,27 @@ next624:
 	VMINPD  Y1, Y0, Y1
 	VORPD   Y1, Y2, Y1
 	VMOVUPS Y1, 32(AX)(BX*8)
-	VMOVUPS 64(CX)(BX*8), Y1
-	VMINPD  Y0, Y1, Y2
-	VMINPD  Y1, Y0, Y1
-	VORPD   Y1, Y2, Y1
-	VMOVUPS Y1, 64(AX)(BX*8)
-	VMOVUPS 96(CX)(BX*8), Y1
-	VMINPD  Y0, Y1, Y2
-	VMINPD  Y1, Y0, Y1
-	VORPD   Y1, Y2, Y1
-	VMOVUPS Y1, 96(AX)(BX*8)
-	ADDQ    $+16, BX
-	JMP     next624
+	ADDQ    $+8, BX
+	JMP     next478
 
-done625:
-	ADDQ $+16, DX
+done479:
+	ADDQ $+8, DX
 
-next626:
+next480:
 	SUBQ    $+4, DX
-	JLT     done627
+	JLT     done481
 	VMOVUPS (CX)(BX*8), Y1
 	VMINPD  Y0, Y1, Y2
 	VMINPD  Y1, Y0, Y1
 	VORPD   Y1, Y2, Y1
 	VMOVUPS Y1, (AX)(BX*8)
 	ADDQ    $+4, BX
-	JMP     next626
+	JMP     next480
 
-done627:
+done481:
 	ADDQ       $+4, DX
 	TESTQ      DX, DX
-	JEQ        end628
+	JEQ        end482
 	LEAQ       tail<>+32(SB), SI
 	XORQ       DI, DI
 	SUBQ       DX, DI
@@ -12132,7 +8482,7 @@ done627:
 	VMOVDQU    (CX)(SI*8), Y1
 	VMASKMOVPD Y0, Y1, (AX)(BX*8)
 
-end628:
+end482:
 	VZEROUPPER
 	RET
 
@@ -12145,9 +8495,9 @@ TEXT ·minF64VVAVX512(SB), NOSPLIT, $0-32
 	MOVQ n+24(FP), BX
 	XORQ SI, SI
 
-next590:
-	SUBQ    $+32, BX
-	JLT     done591
+next470:
+	SUBQ    $+16, BX
+	JLT     done471
 	VMOVUPS (CX)(SI*8), Z0
 	VMOVUPS (DX)(SI*8), Z1
 	VMINPD  Z1, Z0, Z2
@@ -12160,27 +8510,15 @@ next590:
 	VMINPD  Z0, Z1, Z0
 	VORPD   Z0, Z2, Z0
 	VMOVUPS Z0, 64(AX)(SI*8)
-	VMOVUPS 128(CX)(SI*8), Z0
-	VMOVUPS 128(DX)(SI*8), Z1
-	VMINPD  Z1, Z0, Z2
-	VMINPD  Z0, Z1, Z0
-	VORPD   Z0, Z2, Z0
-	VMOVUPS Z0, 128(AX)(SI*8)
-	VMOVUPS 192(CX)(SI*8), Z0
-	VMOVUPS 192(DX)(SI*8), Z1
-	VMINPD  Z1, Z0, Z2
-	VMINPD  Z0, Z1, Z0
-	VORPD   Z0, Z2, Z0
-	VMOVUPS Z0, 192(AX)(SI*8)
-	ADDQ    $+32, SI
-	JMP     next590
+	ADDQ    $+16, SI
+	JMP     next470
 
-done591:
-	ADDQ $+32, BX
+done471:
+	ADDQ $+16, BX
 
-next592:
+next472:
 	SUBQ    $+8, BX
-	JLT     done593
+	JLT     done473
 	VMOVUPS (CX)(SI*8), Z0
 	VMOVUPS (DX)(SI*8), Z1
 	VMINPD  Z1, Z0, Z2
@@ -12188,12 +8526,12 @@ next592:
 	VORPD   Z0, Z2, Z0
 	VMOVUPS Z0, (AX)(SI*8)
 	ADDQ    $+8, SI
-	JMP     next592
+	JMP     next472
 
-done593:
+done473:
 	ADDQ      $+8, BX
 	TESTQ     BX, BX
-	JEQ       end594
+	JEQ       end474
 	MOVQ      $-1, DI
 	BZHIQ     BX, DI, DI
 	KMOVQ     DI, K1
@@ -12204,7 +8542,7 @@ done593:
 	VORPD     Z0, Z2, Z0
 	VMOVUPD   Z0, K1, (AX)(SI*8)
 
-end594:
+end474:
 	VZEROUPPER
 	RET
 
@@ -12218,9 +8556,9 @@ TEXT ·minF64VSAVX512(SB), NOSPLIT, $0-32
 	MOVQ         n+24(FP), DX
 	XORQ         BX, BX
 
-next596:
-	SUBQ    $+32, DX
-	JLT     done597
+next476:
+	SUBQ    $+16, DX
+	JLT     done477
 	VMOVUPS (CX)(BX*8), Z1
 	VMINPD  Z0, Z1, Z2
 	VMINPD  Z1, Z0, Z1
@@ -12231,37 +8569,27 @@ next596:
 	VMINPD  Z1, Z0, Z1
 	VORPD   Z1, Z2, Z1
 	VMOVUPS Z1, 64(AX)(BX*8)
-	VMOVUPS 128(CX)(BX*8), Z1
-	VMINPD  Z0, Z1, Z2
-	VMINPD  Z1, Z0, Z1
-	VORPD   Z1, Z2, Z1
-	VMOVUPS Z1, 128(AX)(BX*8)
-	VMOVUPS 192(CX)(BX*8), Z1
-	VMINPD  Z0, Z1, Z2
-	VMINPD  Z1, Z0, Z1
-	VORPD   Z1, Z2, Z1
-	VMOVUPS Z1, 192(AX)(BX*8)
-	ADDQ    $+32, BX
-	JMP     next596
+	ADDQ    $+16, BX
+	JMP     next476
 
-done597:
-	ADDQ $+32, DX
+done477:
+	ADDQ $+16, DX
 
-next598:
+next478:
 	SUBQ    $+8, DX
-	JLT     done599
+	JLT     done479
 	VMOVUPS (CX)(BX*8), Z1
 	VMINPD  Z0, Z1, Z2
 	VMINPD  Z1, Z0, Z1
 	VORPD   Z1, Z2, Z1
 	VMOVUPS Z1, (AX)(BX*8)
 	ADDQ    $+8, BX
-	JMP     next598
+	JMP     next478
 
-done599:
+done479:
 	ADDQ      $+8, DX
 	TESTQ     DX, DX
-	JEQ       end600
+	JEQ       end480
 	MOVQ      $-1, SI
 	BZHIQ     DX, SI, SI
 	KMOVQ     SI, K1
@@ -12271,22 +8599,22 @@ done599:
 	VORPD     Z0, Z2, Z0
 	VMOVUPD   Z0, K1, (AX)(BX*8)
 
-end600:
+end480:
 	VZEROUPPER
 	RET
 
-// func eqBoolVVAVX2(dst *byte, x *byte, y *byte, n int)
+// func eq8VVAVX2(dst *byte, x *byte, y *byte, n int)
 // Requires: AVX, AVX2
-TEXT ·eqBoolVVAVX2(SB), NOSPLIT, $96-32
+TEXT ·eq8VVAVX2(SB), NOSPLIT, $96-32
 	MOVQ dst+0(FP), AX
 	MOVQ x+8(FP), CX
 	MOVQ y+16(FP), DX
 	MOVQ n+24(FP), BX
 	XORQ SI, SI
 
-next630:
-	SUBQ     $+128, BX
-	JLT      done631
+next484:
+	SUBQ     $+64, BX
+	JLT      done485
 	VMOVUPS  (CX)(SI*1), Y0
 	VMOVUPS  (DX)(SI*1), Y1
 	VPCMPEQB Y1, Y0, Y0
@@ -12299,27 +8627,15 @@ next630:
 	VMOVUPS  c4_1010101<>+0(SB), Y1
 	VPAND    Y1, Y0, Y0
 	VMOVUPS  Y0, 32(AX)(SI*1)
-	VMOVUPS  64(CX)(SI*1), Y0
-	VMOVUPS  64(DX)(SI*1), Y1
-	VPCMPEQB Y1, Y0, Y0
-	VMOVUPS  c4_1010101<>+0(SB), Y1
-	VPAND    Y1, Y0, Y0
-	VMOVUPS  Y0, 64(AX)(SI*1)
-	VMOVUPS  96(CX)(SI*1), Y0
-	VMOVUPS  96(DX)(SI*1), Y1
-	VPCMPEQB Y1, Y0, Y0
-	VMOVUPS  c4_1010101<>+0(SB), Y1
-	VPAND    Y1, Y0, Y0
-	VMOVUPS  Y0, 96(AX)(SI*1)
-	ADDQ     $+128, SI
-	JMP      next630
+	ADDQ     $+64, SI
+	JMP      next484
 
-done631:
-	ADDQ $+128, BX
+done485:
+	ADDQ $+64, BX
 
-next632:
+next486:
 	SUBQ     $+32, BX
-	JLT      done633
+	JLT      done487
 	VMOVUPS  (CX)(SI*1), Y0
 	VMOVUPS  (DX)(SI*1), Y1
 	VPCMPEQB Y1, Y0, Y0
@@ -12327,29 +8643,29 @@ next632:
 	VPAND    Y1, Y0, Y0
 	VMOVUPS  Y0, (AX)(SI*1)
 	ADDQ     $+32, SI
-	JMP      next632
+	JMP      next486
 
-done633:
+done487:
 	ADDQ  $+32, BX
 	TESTQ BX, BX
-	JEQ   end634
+	JEQ   end488
 	LEAQ  (CX)(SI*1), R8
 	MOVQ  BX, CX
 
-byte635:
+byte489:
 	MOVB    -1(R8)(CX*1), DI
 	MOVB    DI, -1(SP)(CX*1)
 	DECQ    CX
-	JNE     byte635
+	JNE     byte489
 	VMOVUPS (SP), Y0
 	LEAQ    (DX)(SI*1), DI
 	MOVQ    BX, CX
 
-byte636:
+byte490:
 	MOVB     -1(DI)(CX*1), DL
 	MOVB     DL, 31(SP)(CX*1)
 	DECQ     CX
-	JNE      byte636
+	JNE      byte490
 	VMOVUPS  32(SP), Y1
 	VPCMPEQB Y1, Y0, Y0
 	VMOVUPS  c4_1010101<>+0(SB), Y1
@@ -12358,19 +8674,19 @@ byte636:
 	LEAQ     (AX)(SI*1), AX
 	MOVQ     BX, CX
 
-byte637:
+byte491:
 	MOVB 63(SP)(CX*1), DL
 	MOVB DL, -1(AX)(CX*1)
 	DECQ CX
-	JNE  byte637
+	JNE  byte491
 
-end634:
+end488:
 	VZEROUPPER
 	RET
 
-// func eqBoolVSAVX2(dst *byte, x *byte, y *byte, n int)
+// func eq8VSAVX2(dst *byte, x *byte, y *byte, n int)
 // Requires: AVX, AVX2
-TEXT ·eqBoolVSAVX2(SB), NOSPLIT, $64-32
+TEXT ·eq8VSAVX2(SB), NOSPLIT, $64-32
 	MOVQ         dst+0(FP), AX
 	MOVQ         x+8(FP), CX
 	MOVQ         y+16(FP), DX
@@ -12378,9 +8694,9 @@ TEXT ·eqBoolVSAVX2(SB), NOSPLIT, $64-32
 	MOVQ         n+24(FP), DX
 	XORQ         BX, BX
 
-next639:
-	SUBQ     $+128, DX
-	JLT      done640
+next493:
+	SUBQ     $+64, DX
+	JLT      done494
 	VMOVUPS  (CX)(BX*1), Y1
 	VPCMPEQB Y0, Y1, Y1
 	VMOVUPS  c4_1010101<>+0(SB), Y2
@@ -12391,45 +8707,35 @@ next639:
 	VMOVUPS  c4_1010101<>+0(SB), Y2
 	VPAND    Y2, Y1, Y1
 	VMOVUPS  Y1, 32(AX)(BX*1)
-	VMOVUPS  64(CX)(BX*1), Y1
-	VPCMPEQB Y0, Y1, Y1
-	VMOVUPS  c4_1010101<>+0(SB), Y2
-	VPAND    Y2, Y1, Y1
-	VMOVUPS  Y1, 64(AX)(BX*1)
-	VMOVUPS  96(CX)(BX*1), Y1
-	VPCMPEQB Y0, Y1, Y1
-	VMOVUPS  c4_1010101<>+0(SB), Y2
-	VPAND    Y2, Y1, Y1
-	VMOVUPS  Y1, 96(AX)(BX*1)
-	ADDQ     $+128, BX
-	JMP      next639
+	ADDQ     $+64, BX
+	JMP      next493
 
-done640:
-	ADDQ $+128, DX
+done494:
+	ADDQ $+64, DX
 
-next641:
+next495:
 	SUBQ     $+32, DX
-	JLT      done642
+	JLT      done496
 	VMOVUPS  (CX)(BX*1), Y1
 	VPCMPEQB Y0, Y1, Y1
 	VMOVUPS  c4_1010101<>+0(SB), Y2
 	VPAND    Y2, Y1, Y1
 	VMOVUPS  Y1, (AX)(BX*1)
 	ADDQ     $+32, BX
-	JMP      next641
+	JMP      next495
 
-done642:
+done496:
 	ADDQ  $+32, DX
 	TESTQ DX, DX
-	JEQ   end643
+	JEQ   end497
 	LEAQ  (CX)(BX*1), DI
 	MOVQ  DX, CX
 
-byte644:
+byte498:
 	MOVB     -1(DI)(CX*1), SI
 	MOVB     SI, -1(SP)(CX*1)
 	DECQ     CX
-	JNE      byte644
+	JNE      byte498
 	VMOVUPS  (SP), Y1
 	VPCMPEQB Y0, Y1, Y0
 	VMOVUPS  c4_1010101<>+0(SB), Y1
@@ -12438,28 +8744,28 @@ byte644:
 	LEAQ     (AX)(BX*1), AX
 	MOVQ     DX, CX
 
-byte645:
+byte499:
 	MOVB 31(SP)(CX*1), DL
 	MOVB DL, -1(AX)(CX*1)
 	DECQ CX
-	JNE  byte645
+	JNE  byte499
 
-end643:
+end497:
 	VZEROUPPER
 	RET
 
-// func eqBoolVVAVX512(dst *byte, x *byte, y *byte, n int)
+// func eq8VVAVX512(dst *byte, x *byte, y *byte, n int)
 // Requires: AVX, AVX512BW, AVX512F, BMI2
-TEXT ·eqBoolVVAVX512(SB), NOSPLIT, $0-32
+TEXT ·eq8VVAVX512(SB), NOSPLIT, $0-32
 	MOVQ dst+0(FP), AX
 	MOVQ x+8(FP), CX
 	MOVQ y+16(FP), DX
 	MOVQ n+24(FP), BX
 	XORQ SI, SI
 
-next602:
-	SUBQ         $+256, BX
-	JLT          done603
+next482:
+	SUBQ         $+128, BX
+	JLT          done483
 	VMOVUPS      (CX)(SI*1), Z0
 	VMOVUPS      (DX)(SI*1), Z1
 	VPCMPEQB     Z1, Z0, K1
@@ -12472,339 +8778,15 @@ next602:
 	VBROADCASTSS c4_1010101<>+0(SB), Z0
 	VMOVDQU8.Z   Z0, K1, Z0
 	VMOVUPS      Z0, 64(AX)(SI*1)
-	VMOVUPS      128(CX)(SI*1), Z0
-	VMOVUPS      128(DX)(SI*1), Z1
-	VPCMPEQB     Z1, Z0, K1
-	VBROADCASTSS c4_1010101<>+0(SB), Z0
-	VMOVDQU8.Z   Z0, K1, Z0
-	VMOVUPS      Z0, 128(AX)(SI*1)
-	VMOVUPS      192(CX)(SI*1), Z0
-	VMOVUPS      192(DX)(SI*1), Z1
-	VPCMPEQB     Z1, Z0, K1
-	VBROADCASTSS c4_1010101<>+0(SB), Z0
-	VMOVDQU8.Z   Z0, K1, Z0
-	VMOVUPS      Z0, 192(AX)(SI*1)
-	ADDQ         $+256, SI
-	JMP          next602
+	ADDQ         $+128, SI
+	JMP          next482
 
-done603:
-	ADDQ $+256, BX
-
-next604:
-	SUBQ         $+64, BX
-	JLT          done605
-	VMOVUPS      (CX)(SI*1), Z0
-	VMOVUPS      (DX)(SI*1), Z1
-	VPCMPEQB     Z1, Z0, K1
-	VBROADCASTSS c4_1010101<>+0(SB), Z0
-	VMOVDQU8.Z   Z0, K1, Z0
-	VMOVUPS      Z0, (AX)(SI*1)
-	ADDQ         $+64, SI
-	JMP          next604
-
-done605:
-	ADDQ         $+64, BX
-	TESTQ        BX, BX
-	JEQ          end606
-	MOVQ         $-1, DI
-	BZHIQ        BX, DI, DI
-	KMOVQ        DI, K1
-	VMOVDQU8.Z   (CX)(SI*1), K1, Z0
-	VMOVDQU8.Z   (DX)(SI*1), K1, Z1
-	VPCMPEQB     Z1, Z0, K2
-	VBROADCASTSS c4_1010101<>+0(SB), Z0
-	VMOVDQU8.Z   Z0, K2, Z0
-	VMOVDQU8     Z0, K1, (AX)(SI*1)
-
-end606:
-	VZEROUPPER
-	RET
-
-// func eqBoolVSAVX512(dst *byte, x *byte, y *byte, n int)
-// Requires: AVX, AVX512BW, AVX512F, BMI2
-TEXT ·eqBoolVSAVX512(SB), NOSPLIT, $0-32
-	MOVQ         dst+0(FP), AX
-	MOVQ         x+8(FP), CX
-	MOVQ         y+16(FP), DX
-	VPBROADCASTB (DX), Z0
-	MOVQ         n+24(FP), DX
-	XORQ         BX, BX
-
-next608:
-	SUBQ         $+256, DX
-	JLT          done609
-	VMOVUPS      (CX)(BX*1), Z1
-	VPCMPEQB     Z0, Z1, K1
-	VBROADCASTSS c4_1010101<>+0(SB), Z1
-	VMOVDQU8.Z   Z1, K1, Z1
-	VMOVUPS      Z1, (AX)(BX*1)
-	VMOVUPS      64(CX)(BX*1), Z1
-	VPCMPEQB     Z0, Z1, K1
-	VBROADCASTSS c4_1010101<>+0(SB), Z1
-	VMOVDQU8.Z   Z1, K1, Z1
-	VMOVUPS      Z1, 64(AX)(BX*1)
-	VMOVUPS      128(CX)(BX*1), Z1
-	VPCMPEQB     Z0, Z1, K1
-	VBROADCASTSS c4_1010101<>+0(SB), Z1
-	VMOVDQU8.Z   Z1, K1, Z1
-	VMOVUPS      Z1, 128(AX)(BX*1)
-	VMOVUPS      192(CX)(BX*1), Z1
-	VPCMPEQB     Z0, Z1, K1
-	VBROADCASTSS c4_1010101<>+0(SB), Z1
-	VMOVDQU8.Z   Z1, K1, Z1
-	VMOVUPS      Z1, 192(AX)(BX*1)
-	ADDQ         $+256, BX
-	JMP          next608
-
-done609:
-	ADDQ $+256, DX
-
-next610:
-	SUBQ         $+64, DX
-	JLT          done611
-	VMOVUPS      (CX)(BX*1), Z1
-	VPCMPEQB     Z0, Z1, K1
-	VBROADCASTSS c4_1010101<>+0(SB), Z1
-	VMOVDQU8.Z   Z1, K1, Z1
-	VMOVUPS      Z1, (AX)(BX*1)
-	ADDQ         $+64, BX
-	JMP          next610
-
-done611:
-	ADDQ         $+64, DX
-	TESTQ        DX, DX
-	JEQ          end612
-	MOVQ         $-1, SI
-	BZHIQ        DX, SI, SI
-	KMOVQ        SI, K1
-	VMOVDQU8.Z   (CX)(BX*1), K1, Z1
-	VPCMPEQB     Z0, Z1, K2
-	VBROADCASTSS c4_1010101<>+0(SB), Z0
-	VMOVDQU8.Z   Z0, K2, Z0
-	VMOVDQU8     Z0, K1, (AX)(BX*1)
-
-end612:
-	VZEROUPPER
-	RET
-
-// func eqU8VVAVX2(dst *byte, x *byte, y *byte, n int)
-// Requires: AVX, AVX2
-TEXT ·eqU8VVAVX2(SB), NOSPLIT, $96-32
-	MOVQ dst+0(FP), AX
-	MOVQ x+8(FP), CX
-	MOVQ y+16(FP), DX
-	MOVQ n+24(FP), BX
-	XORQ SI, SI
-
-next647:
-	SUBQ     $+128, BX
-	JLT      done648
-	VMOVUPS  (CX)(SI*1), Y0
-	VMOVUPS  (DX)(SI*1), Y1
-	VPCMPEQB Y1, Y0, Y0
-	VMOVUPS  c4_1010101<>+0(SB), Y1
-	VPAND    Y1, Y0, Y0
-	VMOVUPS  Y0, (AX)(SI*1)
-	VMOVUPS  32(CX)(SI*1), Y0
-	VMOVUPS  32(DX)(SI*1), Y1
-	VPCMPEQB Y1, Y0, Y0
-	VMOVUPS  c4_1010101<>+0(SB), Y1
-	VPAND    Y1, Y0, Y0
-	VMOVUPS  Y0, 32(AX)(SI*1)
-	VMOVUPS  64(CX)(SI*1), Y0
-	VMOVUPS  64(DX)(SI*1), Y1
-	VPCMPEQB Y1, Y0, Y0
-	VMOVUPS  c4_1010101<>+0(SB), Y1
-	VPAND    Y1, Y0, Y0
-	VMOVUPS  Y0, 64(AX)(SI*1)
-	VMOVUPS  96(CX)(SI*1), Y0
-	VMOVUPS  96(DX)(SI*1), Y1
-	VPCMPEQB Y1, Y0, Y0
-	VMOVUPS  c4_1010101<>+0(SB), Y1
-	VPAND    Y1, Y0, Y0
-	VMOVUPS  Y0, 96(AX)(SI*1)
-	ADDQ     $+128, SI
-	JMP      next647
-
-done648:
+done483:
 	ADDQ $+128, BX
 
-next649:
-	SUBQ     $+32, BX
-	JLT      done650
-	VMOVUPS  (CX)(SI*1), Y0
-	VMOVUPS  (DX)(SI*1), Y1
-	VPCMPEQB Y1, Y0, Y0
-	VMOVUPS  c4_1010101<>+0(SB), Y1
-	VPAND    Y1, Y0, Y0
-	VMOVUPS  Y0, (AX)(SI*1)
-	ADDQ     $+32, SI
-	JMP      next649
-
-done650:
-	ADDQ  $+32, BX
-	TESTQ BX, BX
-	JEQ   end651
-	LEAQ  (CX)(SI*1), R8
-	MOVQ  BX, CX
-
-byte652:
-	MOVB    -1(R8)(CX*1), DI
-	MOVB    DI, -1(SP)(CX*1)
-	DECQ    CX
-	JNE     byte652
-	VMOVUPS (SP), Y0
-	LEAQ    (DX)(SI*1), DI
-	MOVQ    BX, CX
-
-byte653:
-	MOVB     -1(DI)(CX*1), DL
-	MOVB     DL, 31(SP)(CX*1)
-	DECQ     CX
-	JNE      byte653
-	VMOVUPS  32(SP), Y1
-	VPCMPEQB Y1, Y0, Y0
-	VMOVUPS  c4_1010101<>+0(SB), Y1
-	VPAND    Y1, Y0, Y0
-	VMOVUPS  Y0, 64(SP)
-	LEAQ     (AX)(SI*1), AX
-	MOVQ     BX, CX
-
-byte654:
-	MOVB 63(SP)(CX*1), DL
-	MOVB DL, -1(AX)(CX*1)
-	DECQ CX
-	JNE  byte654
-
-end651:
-	VZEROUPPER
-	RET
-
-// func eqU8VSAVX2(dst *byte, x *byte, y *byte, n int)
-// Requires: AVX, AVX2
-TEXT ·eqU8VSAVX2(SB), NOSPLIT, $64-32
-	MOVQ         dst+0(FP), AX
-	MOVQ         x+8(FP), CX
-	MOVQ         y+16(FP), DX
-	VPBROADCASTB (DX), Y0
-	MOVQ         n+24(FP), DX
-	XORQ         BX, BX
-
-next656:
-	SUBQ     $+128, DX
-	JLT      done657
-	VMOVUPS  (CX)(BX*1), Y1
-	VPCMPEQB Y0, Y1, Y1
-	VMOVUPS  c4_1010101<>+0(SB), Y2
-	VPAND    Y2, Y1, Y1
-	VMOVUPS  Y1, (AX)(BX*1)
-	VMOVUPS  32(CX)(BX*1), Y1
-	VPCMPEQB Y0, Y1, Y1
-	VMOVUPS  c4_1010101<>+0(SB), Y2
-	VPAND    Y2, Y1, Y1
-	VMOVUPS  Y1, 32(AX)(BX*1)
-	VMOVUPS  64(CX)(BX*1), Y1
-	VPCMPEQB Y0, Y1, Y1
-	VMOVUPS  c4_1010101<>+0(SB), Y2
-	VPAND    Y2, Y1, Y1
-	VMOVUPS  Y1, 64(AX)(BX*1)
-	VMOVUPS  96(CX)(BX*1), Y1
-	VPCMPEQB Y0, Y1, Y1
-	VMOVUPS  c4_1010101<>+0(SB), Y2
-	VPAND    Y2, Y1, Y1
-	VMOVUPS  Y1, 96(AX)(BX*1)
-	ADDQ     $+128, BX
-	JMP      next656
-
-done657:
-	ADDQ $+128, DX
-
-next658:
-	SUBQ     $+32, DX
-	JLT      done659
-	VMOVUPS  (CX)(BX*1), Y1
-	VPCMPEQB Y0, Y1, Y1
-	VMOVUPS  c4_1010101<>+0(SB), Y2
-	VPAND    Y2, Y1, Y1
-	VMOVUPS  Y1, (AX)(BX*1)
-	ADDQ     $+32, BX
-	JMP      next658
-
-done659:
-	ADDQ  $+32, DX
-	TESTQ DX, DX
-	JEQ   end660
-	LEAQ  (CX)(BX*1), DI
-	MOVQ  DX, CX
-
-byte661:
-	MOVB     -1(DI)(CX*1), SI
-	MOVB     SI, -1(SP)(CX*1)
-	DECQ     CX
-	JNE      byte661
-	VMOVUPS  (SP), Y1
-	VPCMPEQB Y0, Y1, Y0
-	VMOVUPS  c4_1010101<>+0(SB), Y1
-	VPAND    Y1, Y0, Y0
-	VMOVUPS  Y0, 32(SP)
-	LEAQ     (AX)(BX*1), AX
-	MOVQ     DX, CX
-
-byte662:
-	MOVB 31(SP)(CX*1), DL
-	MOVB DL, -1(AX)(CX*1)
-	DECQ CX
-	JNE  byte662
-
-end660:
-	VZEROUPPER
-	RET
-
-// func eqU8VVAVX512(dst *byte, x *byte, y *byte, n int)
-// Requires: AVX, AVX512BW, AVX512F, BMI2
-TEXT ·eqU8VVAVX512(SB), NOSPLIT, $0-32
-	MOVQ dst+0(FP), AX
-	MOVQ x+8(FP), CX
-	MOVQ y+16(FP), DX
-	MOVQ n+24(FP), BX
-	XORQ SI, SI
-
-next614:
-	SUBQ         $+256, BX
-	JLT          done615
-	VMOVUPS      (CX)(SI*1), Z0
-	VMOVUPS      (DX)(SI*1), Z1
-	VPCMPEQB     Z1, Z0, K1
-	VBROADCASTSS c4_1010101<>+0(SB), Z0
-	VMOVDQU8.Z   Z0, K1, Z0
-	VMOVUPS      Z0, (AX)(SI*1)
-	VMOVUPS      64(CX)(SI*1), Z0
-	VMOVUPS      64(DX)(SI*1), Z1
-	VPCMPEQB     Z1, Z0, K1
-	VBROADCASTSS c4_1010101<>+0(SB), Z0
-	VMOVDQU8.Z   Z0, K1, Z0
-	VMOVUPS      Z0, 64(AX)(SI*1)
-	VMOVUPS      128(CX)(SI*1), Z0
-	VMOVUPS      128(DX)(SI*1), Z1
-	VPCMPEQB     Z1, Z0, K1
-	VBROADCASTSS c4_1010101<>+0(SB), Z0
-	VMOVDQU8.Z   Z0, K1, Z0
-	VMOVUPS      Z0, 128(AX)(SI*1)
-	VMOVUPS      192(CX)(SI*1), Z0
-	VMOVUPS      192(DX)(SI*1), Z1
-	VPCMPEQB     Z1, Z0, K1
-	VBROADCASTSS c4_1010101<>+0(SB), Z0
-	VMOVDQU8.Z   Z0, K1, Z0
-	VMOVUPS      Z0, 192(AX)(SI*1)
-	ADDQ         $+256, SI
-	JMP          next614
-
-done615:
-	ADDQ $+256, BX
-
-next616:
+next484:
 	SUBQ         $+64, BX
-	JLT          done617
+	JLT          done485
 	VMOVUPS      (CX)(SI*1), Z0
 	VMOVUPS      (DX)(SI*1), Z1
 	VPCMPEQB     Z1, Z0, K1
@@ -12812,12 +8794,12 @@ next616:
 	VMOVDQU8.Z   Z0, K1, Z0
 	VMOVUPS      Z0, (AX)(SI*1)
 	ADDQ         $+64, SI
-	JMP          next616
+	JMP          next484
 
-done617:
+done485:
 	ADDQ         $+64, BX
 	TESTQ        BX, BX
-	JEQ          end618
+	JEQ          end486
 	MOVQ         $-1, DI
 	BZHIQ        BX, DI, DI
 	KMOVQ        DI, K1
@@ -12828,13 +8810,13 @@ done617:
 	VMOVDQU8.Z   Z0, K2, Z0
 	VMOVDQU8     Z0, K1, (AX)(SI*1)
 
-end618:
+end486:
 	VZEROUPPER
 	RET
 
-// func eqU8VSAVX512(dst *byte, x *byte, y *byte, n int)
+// func eq8VSAVX512(dst *byte, x *byte, y *byte, n int)
 // Requires: AVX, AVX512BW, AVX512F, BMI2
-TEXT ·eqU8VSAVX512(SB), NOSPLIT, $0-32
+TEXT ·eq8VSAVX512(SB), NOSPLIT, $0-32
 	MOVQ         dst+0(FP), AX
 	MOVQ         x+8(FP), CX
 	MOVQ         y+16(FP), DX
@@ -12842,9 +8824,9 @@ TEXT ·eqU8VSAVX512(SB), NOSPLIT, $0-32
 	MOVQ         n+24(FP), DX
 	XORQ         BX, BX
 
-next620:
-	SUBQ         $+256, DX
-	JLT          done621
+next488:
+	SUBQ         $+128, DX
+	JLT          done489
 	VMOVUPS      (CX)(BX*1), Z1
 	VPCMPEQB     Z0, Z1, K1
 	VBROADCASTSS c4_1010101<>+0(SB), Z1
@@ -12855,349 +8837,27 @@ next620:
 	VBROADCASTSS c4_1010101<>+0(SB), Z1
 	VMOVDQU8.Z   Z1, K1, Z1
 	VMOVUPS      Z1, 64(AX)(BX*1)
-	VMOVUPS      128(CX)(BX*1), Z1
-	VPCMPEQB     Z0, Z1, K1
-	VBROADCASTSS c4_1010101<>+0(SB), Z1
-	VMOVDQU8.Z   Z1, K1, Z1
-	VMOVUPS      Z1, 128(AX)(BX*1)
-	VMOVUPS      192(CX)(BX*1), Z1
-	VPCMPEQB     Z0, Z1, K1
-	VBROADCASTSS c4_1010101<>+0(SB), Z1
-	VMOVDQU8.Z   Z1, K1, Z1
-	VMOVUPS      Z1, 192(AX)(BX*1)
-	ADDQ         $+256, BX
-	JMP          next620
+	ADDQ         $+128, BX
+	JMP          next488
 
-done621:
-	ADDQ $+256, DX
-
-next622:
-	SUBQ         $+64, DX
-	JLT          done623
-	VMOVUPS      (CX)(BX*1), Z1
-	VPCMPEQB     Z0, Z1, K1
-	VBROADCASTSS c4_1010101<>+0(SB), Z1
-	VMOVDQU8.Z   Z1, K1, Z1
-	VMOVUPS      Z1, (AX)(BX*1)
-	ADDQ         $+64, BX
-	JMP          next622
-
-done623:
-	ADDQ         $+64, DX
-	TESTQ        DX, DX
-	JEQ          end624
-	MOVQ         $-1, SI
-	BZHIQ        DX, SI, SI
-	KMOVQ        SI, K1
-	VMOVDQU8.Z   (CX)(BX*1), K1, Z1
-	VPCMPEQB     Z0, Z1, K2
-	VBROADCASTSS c4_1010101<>+0(SB), Z0
-	VMOVDQU8.Z   Z0, K2, Z0
-	VMOVDQU8     Z0, K1, (AX)(BX*1)
-
-end624:
-	VZEROUPPER
-	RET
-
-// func eqI8VVAVX2(dst *byte, x *byte, y *byte, n int)
-// Requires: AVX, AVX2
-TEXT ·eqI8VVAVX2(SB), NOSPLIT, $96-32
-	MOVQ dst+0(FP), AX
-	MOVQ x+8(FP), CX
-	MOVQ y+16(FP), DX
-	MOVQ n+24(FP), BX
-	XORQ SI, SI
-
-next664:
-	SUBQ     $+128, BX
-	JLT      done665
-	VMOVUPS  (CX)(SI*1), Y0
-	VMOVUPS  (DX)(SI*1), Y1
-	VPCMPEQB Y1, Y0, Y0
-	VMOVUPS  c4_1010101<>+0(SB), Y1
-	VPAND    Y1, Y0, Y0
-	VMOVUPS  Y0, (AX)(SI*1)
-	VMOVUPS  32(CX)(SI*1), Y0
-	VMOVUPS  32(DX)(SI*1), Y1
-	VPCMPEQB Y1, Y0, Y0
-	VMOVUPS  c4_1010101<>+0(SB), Y1
-	VPAND    Y1, Y0, Y0
-	VMOVUPS  Y0, 32(AX)(SI*1)
-	VMOVUPS  64(CX)(SI*1), Y0
-	VMOVUPS  64(DX)(SI*1), Y1
-	VPCMPEQB Y1, Y0, Y0
-	VMOVUPS  c4_1010101<>+0(SB), Y1
-	VPAND    Y1, Y0, Y0
-	VMOVUPS  Y0, 64(AX)(SI*1)
-	VMOVUPS  96(CX)(SI*1), Y0
-	VMOVUPS  96(DX)(SI*1), Y1
-	VPCMPEQB Y1, Y0, Y0
-	VMOVUPS  c4_1010101<>+0(SB), Y1
-	VPAND    Y1, Y0, Y0
-	VMOVUPS  Y0, 96(AX)(SI*1)
-	ADDQ     $+128, SI
-	JMP      next664
-
-done665:
-	ADDQ $+128, BX
-
-next666:
-	SUBQ     $+32, BX
-	JLT      done667
-	VMOVUPS  (CX)(SI*1), Y0
-	VMOVUPS  (DX)(SI*1), Y1
-	VPCMPEQB Y1, Y0, Y0
-	VMOVUPS  c4_1010101<>+0(SB), Y1
-	VPAND    Y1, Y0, Y0
-	VMOVUPS  Y0, (AX)(SI*1)
-	ADDQ     $+32, SI
-	JMP      next666
-
-done667:
-	ADDQ  $+32, BX
-	TESTQ BX, BX
-	JEQ   end668
-	LEAQ  (CX)(SI*1), R8
-	MOVQ  BX, CX
-
-byte669:
-	MOVB    -1(R8)(CX*1), DI
-	MOVB    DI, -1(SP)(CX*1)
-	DECQ    CX
-	JNE     byte669
-	VMOVUPS (SP), Y0
-	LEAQ    (DX)(SI*1), DI
-	MOVQ    BX, CX
-
-byte670:
-	MOVB     -1(DI)(CX*1), DL
-	MOVB     DL, 31(SP)(CX*1)
-	DECQ     CX
-	JNE      byte670
-	VMOVUPS  32(SP), Y1
-	VPCMPEQB Y1, Y0, Y0
-	VMOVUPS  c4_1010101<>+0(SB), Y1
-	VPAND    Y1, Y0, Y0
-	VMOVUPS  Y0, 64(SP)
-	LEAQ     (AX)(SI*1), AX
-	MOVQ     BX, CX
-
-byte671:
-	MOVB 63(SP)(CX*1), DL
-	MOVB DL, -1(AX)(CX*1)
-	DECQ CX
-	JNE  byte671
-
-end668:
-	VZEROUPPER
-	RET
-
-// func eqI8VSAVX2(dst *byte, x *byte, y *byte, n int)
-// Requires: AVX, AVX2
-TEXT ·eqI8VSAVX2(SB), NOSPLIT, $64-32
-	MOVQ         dst+0(FP), AX
-	MOVQ         x+8(FP), CX
-	MOVQ         y+16(FP), DX
-	VPBROADCASTB (DX), Y0
-	MOVQ         n+24(FP), DX
-	XORQ         BX, BX
-
-next673:
-	SUBQ     $+128, DX
-	JLT      done674
-	VMOVUPS  (CX)(BX*1), Y1
-	VPCMPEQB Y0, Y1, Y1
-	VMOVUPS  c4_1010101<>+0(SB), Y2
-	VPAND    Y2, Y1, Y1
-	VMOVUPS  Y1, (AX)(BX*1)
-	VMOVUPS  32(CX)(BX*1), Y1
-	VPCMPEQB Y0, Y1, Y1
-	VMOVUPS  c4_1010101<>+0(SB), Y2
-	VPAND    Y2, Y1, Y1
-	VMOVUPS  Y1, 32(AX)(BX*1)
-	VMOVUPS  64(CX)(BX*1), Y1
-	VPCMPEQB Y0, Y1, Y1
-	VMOVUPS  c4_1010101<>+0(SB), Y2
-	VPAND    Y2, Y1, Y1
-	VMOVUPS  Y1, 64(AX)(BX*1)
-	VMOVUPS  96(CX)(BX*1), Y1
-	VPCMPEQB Y0, Y1, Y1
-	VMOVUPS  c4_1010101<>+0(SB), Y2
-	VPAND    Y2, Y1, Y1
-	VMOVUPS  Y1, 96(AX)(BX*1)
-	ADDQ     $+128, BX
-	JMP      next673
-
-done674:
+done489:
 	ADDQ $+128, DX
 
-next675:
-	SUBQ     $+32, DX
-	JLT      done676
-	VMOVUPS  (CX)(BX*1), Y1
-	VPCMPEQB Y0, Y1, Y1
-	VMOVUPS  c4_1010101<>+0(SB), Y2
-	VPAND    Y2, Y1, Y1
-	VMOVUPS  Y1, (AX)(BX*1)
-	ADDQ     $+32, BX
-	JMP      next675
-
-done676:
-	ADDQ  $+32, DX
-	TESTQ DX, DX
-	JEQ   end677
-	LEAQ  (CX)(BX*1), DI
-	MOVQ  DX, CX
-
-byte678:
-	MOVB     -1(DI)(CX*1), SI
-	MOVB     SI, -1(SP)(CX*1)
-	DECQ     CX
-	JNE      byte678
-	VMOVUPS  (SP), Y1
-	VPCMPEQB Y0, Y1, Y0
-	VMOVUPS  c4_1010101<>+0(SB), Y1
-	VPAND    Y1, Y0, Y0
-	VMOVUPS  Y0, 32(SP)
-	LEAQ     (AX)(BX*1), AX
-	MOVQ     DX, CX
-
-byte679:
-	MOVB 31(SP)(CX*1), DL
-	MOVB DL, -1(AX)(CX*1)
-	DECQ CX
-	JNE  byte679
-
-end677:
-	VZEROUPPER
-	RET
-
-// func eqI8VVAVX512(dst *byte, x *byte, y *byte, n int)
-// Requires: AVX, AVX512BW, AVX512F, BMI2
-TEXT ·eqI8VVAVX512(SB), NOSPLIT, $0-32
-	MOVQ dst+0(FP), AX
-	MOVQ x+8(FP), CX
-	MOVQ y+16(FP), DX
-	MOVQ n+24(FP), BX
-	XORQ SI, SI
-
-next626:
-	SUBQ         $+256, BX
-	JLT          done627
-	VMOVUPS      (CX)(SI*1), Z0
-	VMOVUPS      (DX)(SI*1), Z1
-	VPCMPEQB     Z1, Z0, K1
-	VBROADCASTSS c4_1010101<>+0(SB), Z0
-	VMOVDQU8.Z   Z0, K1, Z0
-	VMOVUPS      Z0, (AX)(SI*1)
-	VMOVUPS      64(CX)(SI*1), Z0
-	VMOVUPS      64(DX)(SI*1), Z1
-	VPCMPEQB     Z1, Z0, K1
-	VBROADCASTSS c4_1010101<>+0(SB), Z0
-	VMOVDQU8.Z   Z0, K1, Z0
-	VMOVUPS      Z0, 64(AX)(SI*1)
-	VMOVUPS      128(CX)(SI*1), Z0
-	VMOVUPS      128(DX)(SI*1), Z1
-	VPCMPEQB     Z1, Z0, K1
-	VBROADCASTSS c4_1010101<>+0(SB), Z0
-	VMOVDQU8.Z   Z0, K1, Z0
-	VMOVUPS      Z0, 128(AX)(SI*1)
-	VMOVUPS      192(CX)(SI*1), Z0
-	VMOVUPS      192(DX)(SI*1), Z1
-	VPCMPEQB     Z1, Z0, K1
-	VBROADCASTSS c4_1010101<>+0(SB), Z0
-	VMOVDQU8.Z   Z0, K1, Z0
-	VMOVUPS      Z0, 192(AX)(SI*1)
-	ADDQ         $+256, SI
-	JMP          next626
-
-done627:
-	ADDQ $+256, BX
-
-next628:
-	SUBQ         $+64, BX
-	JLT          done629
-	VMOVUPS      (CX)(SI*1), Z0
-	VMOVUPS      (DX)(SI*1), Z1
-	VPCMPEQB     Z1, Z0, K1
-	VBROADCASTSS c4_1010101<>+0(SB), Z0
-	VMOVDQU8.Z   Z0, K1, Z0
-	VMOVUPS      Z0, (AX)(SI*1)
-	ADDQ         $+64, SI
-	JMP          next628
-
-done629:
-	ADDQ         $+64, BX
-	TESTQ        BX, BX
-	JEQ          end630
-	MOVQ         $-1, DI
-	BZHIQ        BX, DI, DI
-	KMOVQ        DI, K1
-	VMOVDQU8.Z   (CX)(SI*1), K1, Z0
-	VMOVDQU8.Z   (DX)(SI*1), K1, Z1
-	VPCMPEQB     Z1, Z0, K2
-	VBROADCASTSS c4_1010101<>+0(SB), Z0
-	VMOVDQU8.Z   Z0, K2, Z0
-	VMOVDQU8     Z0, K1, (AX)(SI*1)
-
-end630:
-	VZEROUPPER
-	RET
-
-// func eqI8VSAVX512(dst *byte, x *byte, y *byte, n int)
-// Requires: AVX, AVX512BW, AVX512F, BMI2
-TEXT ·eqI8VSAVX512(SB), NOSPLIT, $0-32
-	MOVQ         dst+0(FP), AX
-	MOVQ         x+8(FP), CX
-	MOVQ         y+16(FP), DX
-	VPBROADCASTB (DX), Z0
-	MOVQ         n+24(FP), DX
-	XORQ         BX, BX
-
-next632:
-	SUBQ         $+256, DX
-	JLT          done633
-	VMOVUPS      (CX)(BX*1), Z1
-	VPCMPEQB     Z0, Z1, K1
-	VBROADCASTSS c4_1010101<>+0(SB), Z1
-	VMOVDQU8.Z   Z1, K1, Z1
-	VMOVUPS      Z1, (AX)(BX*1)
-	VMOVUPS      64(CX)(BX*1), Z1
-	VPCMPEQB     Z0, Z1, K1
-	VBROADCASTSS c4_1010101<>+0(SB), Z1
-	VMOVDQU8.Z   Z1, K1, Z1
-	VMOVUPS      Z1, 64(AX)(BX*1)
-	VMOVUPS      128(CX)(BX*1), Z1
-	VPCMPEQB     Z0, Z1, K1
-	VBROADCASTSS c4_1010101<>+0(SB), Z1
-	VMOVDQU8.Z   Z1, K1, Z1
-	VMOVUPS      Z1, 128(AX)(BX*1)
-	VMOVUPS      192(CX)(BX*1), Z1
-	VPCMPEQB     Z0, Z1, K1
-	VBROADCASTSS c4_1010101<>+0(SB), Z1
-	VMOVDQU8.Z   Z1, K1, Z1
-	VMOVUPS      Z1, 192(AX)(BX*1)
-	ADDQ         $+256, BX
-	JMP          next632
-
-done633:
-	ADDQ $+256, DX
-
-next634:
+next490:
 	SUBQ         $+64, DX
-	JLT          done635
+	JLT          done491
 	VMOVUPS      (CX)(BX*1), Z1
 	VPCMPEQB     Z0, Z1, K1
 	VBROADCASTSS c4_1010101<>+0(SB), Z1
 	VMOVDQU8.Z   Z1, K1, Z1
 	VMOVUPS      Z1, (AX)(BX*1)
 	ADDQ         $+64, BX
-	JMP          next634
+	JMP          next490
 
-done635:
+done491:
 	ADDQ         $+64, DX
 	TESTQ        DX, DX
-	JEQ          end636
+	JEQ          end492
 	MOVQ         $-1, SI
 	BZHIQ        DX, SI, SI
 	KMOVQ        SI, K1
@@ -13207,22 +8867,22 @@ done635:
 	VMOVDQU8.Z   Z0, K2, Z0
 	VMOVDQU8     Z0, K1, (AX)(BX*1)
 
-end636:
+end492:
 	VZEROUPPER
 	RET
 
-// func eqI32VVAVX2(dst *byte, x *byte, y *byte, n int)
+// func eq32VVAVX2(dst *byte, x *byte, y *byte, n int)
 // Requires: AVX, AVX2
-TEXT ·eqI32VVAVX2(SB), NOSPLIT, $32-32
+TEXT ·eq32VVAVX2(SB), NOSPLIT, $32-32
 	MOVQ dst+0(FP), AX
 	MOVQ x+8(FP), CX
 	MOVQ y+16(FP), DX
 	MOVQ n+24(FP), BX
 	XORQ SI, SI
 
-next681:
-	SUBQ         $+32, BX
-	JLT          done682
+next501:
+	SUBQ         $+16, BX
+	JLT          done502
 	VMOVUPS      (CX)(SI*4), Y0
 	VMOVUPS      (DX)(SI*4), Y1
 	VPCMPEQD     Y1, Y0, Y0
@@ -13241,33 +8901,15 @@ next681:
 	VMOVUPS      c4_1010101<>+0(SB), Y1
 	VPAND        X1, X0, X0
 	VMOVQ        X0, 8(AX)(SI*1)
-	VMOVUPS      64(CX)(SI*4), Y0
-	VMOVUPS      64(DX)(SI*4), Y1
-	VPCMPEQD     Y1, Y0, Y0
-	VEXTRACTI128 $0x01, Y0, X1
-	VPACKSSDW    X1, X0, X0
-	VPACKSSWB    X0, X0, X0
-	VMOVUPS      c4_1010101<>+0(SB), Y1
-	VPAND        X1, X0, X0
-	VMOVQ        X0, 16(AX)(SI*1)
-	VMOVUPS      96(CX)(SI*4), Y0
-	VMOVUPS      96(DX)(SI*4), Y1
-	VPCMPEQD     Y1, Y0, Y0
-	VEXTRACTI128 $0x01, Y0, X1
-	VPACKSSDW    X1, X0, X0
-	VPACKSSWB    X0, X0, X0
-	VMOVUPS      c4_1010101<>+0(SB), Y1
-	VPAND        X1, X0, X0
-	VMOVQ        X0, 24(AX)(SI*1)
-	ADDQ         $+32, SI
-	JMP          next681
+	ADDQ         $+16, SI
+	JMP          next501
 
-done682:
-	ADDQ $+32, BX
+done502:
+	ADDQ $+16, BX
 
-next683:
+next503:
 	SUBQ         $+8, BX
-	JLT          done684
+	JLT          done504
 	VMOVUPS      (CX)(SI*4), Y0
 	VMOVUPS      (DX)(SI*4), Y1
 	VPCMPEQD     Y1, Y0, Y0
@@ -13278,12 +8920,12 @@ next683:
 	VPAND        X1, X0, X0
 	VMOVQ        X0, (AX)(SI*1)
 	ADDQ         $+8, SI
-	JMP          next683
+	JMP          next503
 
-done684:
+done504:
 	ADDQ         $+8, BX
 	TESTQ        BX, BX
-	JEQ          end685
+	JEQ          end505
 	LEAQ         tail<>+32(SB), DI
 	XORQ         R8, R8
 	SUBQ         BX, R8
@@ -13304,19 +8946,19 @@ done684:
 	LEAQ         (AX)(SI*1), AX
 	MOVQ         BX, CX
 
-byte686:
+byte506:
 	MOVB -1(SP)(CX*1), DL
 	MOVB DL, -1(AX)(CX*1)
 	DECQ CX
-	JNE  byte686
+	JNE  byte506
 
-end685:
+end505:
 	VZEROUPPER
 	RET
 
-// func eqI32VSAVX2(dst *byte, x *byte, y *byte, n int)
+// func eq32VSAVX2(dst *byte, x *byte, y *byte, n int)
 // Requires: AVX, AVX2
-TEXT ·eqI32VSAVX2(SB), NOSPLIT, $32-32
+TEXT ·eq32VSAVX2(SB), NOSPLIT, $32-32
 	MOVQ         dst+0(FP), AX
 	MOVQ         x+8(FP), CX
 	MOVQ         y+16(FP), DX
@@ -13324,9 +8966,9 @@ TEXT ·eqI32VSAVX2(SB), NOSPLIT, $32-32
 	MOVQ         n+24(FP), DX
 	XORQ         BX, BX
 
-next688:
-	SUBQ         $+32, DX
-	JLT          done689
+next508:
+	SUBQ         $+16, DX
+	JLT          done509
 	VMOVUPS      (CX)(BX*4), Y1
 	VPCMPEQD     Y0, Y1, Y1
 	VEXTRACTI128 $0x01, Y1, X2
@@ -13343,31 +8985,15 @@ next688:
 	VMOVUPS      c4_1010101<>+0(SB), Y2
 	VPAND        X2, X1, X1
 	VMOVQ        X1, 8(AX)(BX*1)
-	VMOVUPS      64(CX)(BX*4), Y1
-	VPCMPEQD     Y0, Y1, Y1
-	VEXTRACTI128 $0x01, Y1, X2
-	VPACKSSDW    X2, X1, X1
-	VPACKSSWB    X1, X1, X1
-	VMOVUPS      c4_1010101<>+0(SB), Y2
-	VPAND        X2, X1, X1
-	VMOVQ        X1, 16(AX)(BX*1)
-	VMOVUPS      96(CX)(BX*4), Y1
-	VPCMPEQD     Y0, Y1, Y1
-	VEXTRACTI128 $0x01, Y1, X2
-	VPACKSSDW    X2, X1, X1
-	VPACKSSWB    X1, X1, X1
-	VMOVUPS      c4_1010101<>+0(SB), Y2
-	VPAND        X2, X1, X1
-	VMOVQ        X1, 24(AX)(BX*1)
-	ADDQ         $+32, BX
-	JMP          next688
+	ADDQ         $+16, BX
+	JMP          next508
 
-done689:
-	ADDQ $+32, DX
+done509:
+	ADDQ $+16, DX
 
-next690:
+next510:
 	SUBQ         $+8, DX
-	JLT          done691
+	JLT          done511
 	VMOVUPS      (CX)(BX*4), Y1
 	VPCMPEQD     Y0, Y1, Y1
 	VEXTRACTI128 $0x01, Y1, X2
@@ -13377,12 +9003,12 @@ next690:
 	VPAND        X2, X1, X1
 	VMOVQ        X1, (AX)(BX*1)
 	ADDQ         $+8, BX
-	JMP          next690
+	JMP          next510
 
-done691:
+done511:
 	ADDQ         $+8, DX
 	TESTQ        DX, DX
-	JEQ          end692
+	JEQ          end512
 	LEAQ         tail<>+32(SB), SI
 	XORQ         DI, DI
 	SUBQ         DX, DI
@@ -13398,28 +9024,28 @@ done691:
 	LEAQ         (AX)(BX*1), AX
 	MOVQ         DX, CX
 
-byte693:
+byte513:
 	MOVB -1(SP)(CX*1), DL
 	MOVB DL, -1(AX)(CX*1)
 	DECQ CX
-	JNE  byte693
+	JNE  byte513
 
-end692:
+end512:
 	VZEROUPPER
 	RET
 
-// func eqI32VVAVX512(dst *byte, x *byte, y *byte, n int)
+// func eq32VVAVX512(dst *byte, x *byte, y *byte, n int)
 // Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2
-TEXT ·eqI32VVAVX512(SB), NOSPLIT, $0-32
+TEXT ·eq32VVAVX512(SB), NOSPLIT, $0-32
 	MOVQ dst+0(FP), AX
 	MOVQ x+8(FP), CX
 	MOVQ y+16(FP), DX
 	MOVQ n+24(FP), BX
 	XORQ SI, SI
 
-next638:
-	SUBQ         $+64, BX
-	JLT          done639
+next494:
+	SUBQ         $+32, BX
+	JLT          done495
 	VMOVUPS      (CX)(SI*4), Z0
 	VMOVUPS      (DX)(SI*4), Z1
 	VPCMPEQD     Z1, Z0, K1
@@ -13432,363 +9058,15 @@ next638:
 	VBROADCASTSS c4_1010101<>+0(SB), Z0
 	VMOVDQU8.Z   X0, K1, X0
 	VMOVUPS      X0, 16(AX)(SI*1)
-	VMOVUPS      128(CX)(SI*4), Z0
-	VMOVUPS      128(DX)(SI*4), Z1
-	VPCMPEQD     Z1, Z0, K1
-	VBROADCASTSS c4_1010101<>+0(SB), Z0
-	VMOVDQU8.Z   X0, K1, X0
-	VMOVUPS      X0, 32(AX)(SI*1)
-	VMOVUPS      192(CX)(SI*4), Z0
-	VMOVUPS      192(DX)(SI*4), Z1
-	VPCMPEQD     Z1, Z0, K1
-	VBROADCASTSS c4_1010101<>+0(SB), Z0
-	VMOVDQU8.Z   X0, K1, X0
-	VMOVUPS      X0, 48(AX)(SI*1)
-	ADDQ         $+64, SI
-	JMP          next638
-
-done639:
-	ADDQ $+64, BX
-
-next640:
-	SUBQ         $+16, BX
-	JLT          done641
-	VMOVUPS      (CX)(SI*4), Z0
-	VMOVUPS      (DX)(SI*4), Z1
-	VPCMPEQD     Z1, Z0, K1
-	VBROADCASTSS c4_1010101<>+0(SB), Z0
-	VMOVDQU8.Z   X0, K1, X0
-	VMOVUPS      X0, (AX)(SI*1)
-	ADDQ         $+16, SI
-	JMP          next640
-
-done641:
-	ADDQ         $+16, BX
-	TESTQ        BX, BX
-	JEQ          end642
-	MOVQ         $-1, DI
-	BZHIQ        BX, DI, DI
-	KMOVQ        DI, K1
-	VMOVUPS.Z    (CX)(SI*4), K1, Z0
-	VMOVUPS.Z    (DX)(SI*4), K1, Z1
-	VPCMPEQD     Z1, Z0, K2
-	VBROADCASTSS c4_1010101<>+0(SB), Z0
-	VMOVDQU8.Z   X0, K2, X0
-	VMOVDQU8     X0, K1, (AX)(SI*1)
-
-end642:
-	VZEROUPPER
-	RET
-
-// func eqI32VSAVX512(dst *byte, x *byte, y *byte, n int)
-// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2
-TEXT ·eqI32VSAVX512(SB), NOSPLIT, $0-32
-	MOVQ         dst+0(FP), AX
-	MOVQ         x+8(FP), CX
-	MOVQ         y+16(FP), DX
-	VBROADCASTSS (DX), Z0
-	MOVQ         n+24(FP), DX
-	XORQ         BX, BX
-
-next644:
-	SUBQ         $+64, DX
-	JLT          done645
-	VMOVUPS      (CX)(BX*4), Z1
-	VPCMPEQD     Z0, Z1, K1
-	VBROADCASTSS c4_1010101<>+0(SB), Z1
-	VMOVDQU8.Z   X1, K1, X1
-	VMOVUPS      X1, (AX)(BX*1)
-	VMOVUPS      64(CX)(BX*4), Z1
-	VPCMPEQD     Z0, Z1, K1
-	VBROADCASTSS c4_1010101<>+0(SB), Z1
-	VMOVDQU8.Z   X1, K1, X1
-	VMOVUPS      X1, 16(AX)(BX*1)
-	VMOVUPS      128(CX)(BX*4), Z1
-	VPCMPEQD     Z0, Z1, K1
-	VBROADCASTSS c4_1010101<>+0(SB), Z1
-	VMOVDQU8.Z   X1, K1, X1
-	VMOVUPS      X1, 32(AX)(BX*1)
-	VMOVUPS      192(CX)(BX*4), Z1
-	VPCMPEQD     Z0, Z1, K1
-	VBROADCASTSS c4_1010101<>+0(SB), Z1
-	VMOVDQU8.Z   X1, K1, X1
-	VMOVUPS      X1, 48(AX)(BX*1)
-	ADDQ         $+64, BX
-	JMP          next644
-
-done645:
-	ADDQ $+64, DX
-
-next646:
-	SUBQ         $+16, DX
-	JLT          done647
-	VMOVUPS      (CX)(BX*4), Z1
-	VPCMPEQD     Z0, Z1, K1
-	VBROADCASTSS c4_1010101<>+0(SB), Z1
-	VMOVDQU8.Z   X1, K1, X1
-	VMOVUPS      X1, (AX)(BX*1)
-	ADDQ         $+16, BX
-	JMP          next646
-
-done647:
-	ADDQ         $+16, DX
-	TESTQ        DX, DX
-	JEQ          end648
-	MOVQ         $-1, SI
-	BZHIQ        DX, SI, SI
-	KMOVQ        SI, K1
-	VMOVUPS.Z    (CX)(BX*4), K1, Z1
-	VPCMPEQD     Z0, Z1, K2
-	VBROADCASTSS c4_1010101<>+0(SB), Z0
-	VMOVDQU8.Z   X0, K2, X0
-	VMOVDQU8     X0, K1, (AX)(BX*1)
-
-end648:
-	VZEROUPPER
-	RET
-
-// func eqU32VVAVX2(dst *byte, x *byte, y *byte, n int)
-// Requires: AVX, AVX2
-TEXT ·eqU32VVAVX2(SB), NOSPLIT, $32-32
-	MOVQ dst+0(FP), AX
-	MOVQ x+8(FP), CX
-	MOVQ y+16(FP), DX
-	MOVQ n+24(FP), BX
-	XORQ SI, SI
-
-next695:
-	SUBQ         $+32, BX
-	JLT          done696
-	VMOVUPS      (CX)(SI*4), Y0
-	VMOVUPS      (DX)(SI*4), Y1
-	VPCMPEQD     Y1, Y0, Y0
-	VEXTRACTI128 $0x01, Y0, X1
-	VPACKSSDW    X1, X0, X0
-	VPACKSSWB    X0, X0, X0
-	VMOVUPS      c4_1010101<>+0(SB), Y1
-	VPAND        X1, X0, X0
-	VMOVQ        X0, (AX)(SI*1)
-	VMOVUPS      32(CX)(SI*4), Y0
-	VMOVUPS      32(DX)(SI*4), Y1
-	VPCMPEQD     Y1, Y0, Y0
-	VEXTRACTI128 $0x01, Y0, X1
-	VPACKSSDW    X1, X0, X0
-	VPACKSSWB    X0, X0, X0
-	VMOVUPS      c4_1010101<>+0(SB), Y1
-	VPAND        X1, X0, X0
-	VMOVQ        X0, 8(AX)(SI*1)
-	VMOVUPS      64(CX)(SI*4), Y0
-	VMOVUPS      64(DX)(SI*4), Y1
-	VPCMPEQD     Y1, Y0, Y0
-	VEXTRACTI128 $0x01, Y0, X1
-	VPACKSSDW    X1, X0, X0
-	VPACKSSWB    X0, X0, X0
-	VMOVUPS      c4_1010101<>+0(SB), Y1
-	VPAND        X1, X0, X0
-	VMOVQ        X0, 16(AX)(SI*1)
-	VMOVUPS      96(CX)(SI*4), Y0
-	VMOVUPS      96(DX)(SI*4), Y1
-	VPCMPEQD     Y1, Y0, Y0
-	VEXTRACTI128 $0x01, Y0, X1
-	VPACKSSDW    X1, X0, X0
-	VPACKSSWB    X0, X0, X0
-	VMOVUPS      c4_1010101<>+0(SB), Y1
-	VPAND        X1, X0, X0
-	VMOVQ        X0, 24(AX)(SI*1)
 	ADDQ         $+32, SI
-	JMP          next695
+	JMP          next494
 
-done696:
+done495:
 	ADDQ $+32, BX
 
-next697:
-	SUBQ         $+8, BX
-	JLT          done698
-	VMOVUPS      (CX)(SI*4), Y0
-	VMOVUPS      (DX)(SI*4), Y1
-	VPCMPEQD     Y1, Y0, Y0
-	VEXTRACTI128 $0x01, Y0, X1
-	VPACKSSDW    X1, X0, X0
-	VPACKSSWB    X0, X0, X0
-	VMOVUPS      c4_1010101<>+0(SB), Y1
-	VPAND        X1, X0, X0
-	VMOVQ        X0, (AX)(SI*1)
-	ADDQ         $+8, SI
-	JMP          next697
-
-done698:
-	ADDQ         $+8, BX
-	TESTQ        BX, BX
-	JEQ          end699
-	LEAQ         tail<>+32(SB), DI
-	XORQ         R8, R8
-	SUBQ         BX, R8
-	VMOVDQU      (DI)(R8*4), Y0
-	VMASKMOVPS   (CX)(SI*4), Y0, Y0
-	LEAQ         tail<>+32(SB), CX
-	XORQ         DI, DI
-	SUBQ         BX, DI
-	VMOVDQU      (CX)(DI*4), Y1
-	VMASKMOVPS   (DX)(SI*4), Y1, Y1
-	VPCMPEQD     Y1, Y0, Y0
-	VEXTRACTI128 $0x01, Y0, X1
-	VPACKSSDW    X1, X0, X0
-	VPACKSSWB    X0, X0, X0
-	VMOVUPS      c4_1010101<>+0(SB), Y1
-	VPAND        X1, X0, X0
-	VMOVQ        X0, (SP)
-	LEAQ         (AX)(SI*1), AX
-	MOVQ         BX, CX
-
-byte700:
-	MOVB -1(SP)(CX*1), DL
-	MOVB DL, -1(AX)(CX*1)
-	DECQ CX
-	JNE  byte700
-
-end699:
-	VZEROUPPER
-	RET
-
-// func eqU32VSAVX2(dst *byte, x *byte, y *byte, n int)
-// Requires: AVX, AVX2
-TEXT ·eqU32VSAVX2(SB), NOSPLIT, $32-32
-	MOVQ         dst+0(FP), AX
-	MOVQ         x+8(FP), CX
-	MOVQ         y+16(FP), DX
-	VBROADCASTSS (DX), Y0
-	MOVQ         n+24(FP), DX
-	XORQ         BX, BX
-
-next702:
-	SUBQ         $+32, DX
-	JLT          done703
-	VMOVUPS      (CX)(BX*4), Y1
-	VPCMPEQD     Y0, Y1, Y1
-	VEXTRACTI128 $0x01, Y1, X2
-	VPACKSSDW    X2, X1, X1
-	VPACKSSWB    X1, X1, X1
-	VMOVUPS      c4_1010101<>+0(SB), Y2
-	VPAND        X2, X1, X1
-	VMOVQ        X1, (AX)(BX*1)
-	VMOVUPS      32(CX)(BX*4), Y1
-	VPCMPEQD     Y0, Y1, Y1
-	VEXTRACTI128 $0x01, Y1, X2
-	VPACKSSDW    X2, X1, X1
-	VPACKSSWB    X1, X1, X1
-	VMOVUPS      c4_1010101<>+0(SB), Y2
-	VPAND        X2, X1, X1
-	VMOVQ        X1, 8(AX)(BX*1)
-	VMOVUPS      64(CX)(BX*4), Y1
-	VPCMPEQD     Y0, Y1, Y1
-	VEXTRACTI128 $0x01, Y1, X2
-	VPACKSSDW    X2, X1, X1
-	VPACKSSWB    X1, X1, X1
-	VMOVUPS      c4_1010101<>+0(SB), Y2
-	VPAND        X2, X1, X1
-	VMOVQ        X1, 16(AX)(BX*1)
-	VMOVUPS      96(CX)(BX*4), Y1
-	VPCMPEQD     Y0, Y1, Y1
-	VEXTRACTI128 $0x01, Y1, X2
-	VPACKSSDW    X2, X1, X1
-	VPACKSSWB    X1, X1, X1
-	VMOVUPS      c4_1010101<>+0(SB), Y2
-	VPAND        X2, X1, X1
-	VMOVQ        X1, 24(AX)(BX*1)
-	ADDQ         $+32, BX
-	JMP          next702
-
-done703:
-	ADDQ $+32, DX
-
-next704:
-	SUBQ         $+8, DX
-	JLT          done705
-	VMOVUPS      (CX)(BX*4), Y1
-	VPCMPEQD     Y0, Y1, Y1
-	VEXTRACTI128 $0x01, Y1, X2
-	VPACKSSDW    X2, X1, X1
-	VPACKSSWB    X1, X1, X1
-	VMOVUPS      c4_1010101<>+0(SB), Y2
-	VPAND        X2, X1, X1
-	VMOVQ        X1, (AX)(BX*1)
-	ADDQ         $+8, BX
-	JMP          next704
-
-done705:
-	ADDQ         $+8, DX
-	TESTQ        DX, DX
-	JEQ          end706
-	LEAQ         tail<>+32(SB), SI
-	XORQ         DI, DI
-	SUBQ         DX, DI
-	VMOVDQU      (SI)(DI*4), Y1
-	VMASKMOVPS   (CX)(BX*4), Y1, Y1
-	VPCMPEQD     Y0, Y1, Y0
-	VEXTRACTI128 $0x01, Y0, X1
-	VPACKSSDW    X1, X0, X0
-	VPACKSSWB    X0, X0, X0
-	VMOVUPS      c4_1010101<>+0(SB), Y1
-	VPAND        X1, X0, X0
-	VMOVQ        X0, (SP)
-	LEAQ         (AX)(BX*1), AX
-	MOVQ         DX, CX
-
-byte707:
-	MOVB -1(SP)(CX*1), DL
-	MOVB DL, -1(AX)(CX*1)
-	DECQ CX
-	JNE  byte707
-
-end706:
-	VZEROUPPER
-	RET
-
-// func eqU32VVAVX512(dst *byte, x *byte, y *byte, n int)
-// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2
-TEXT ·eqU32VVAVX512(SB), NOSPLIT, $0-32
-	MOVQ dst+0(FP), AX
-	MOVQ x+8(FP), CX
-	MOVQ y+16(FP), DX
-	MOVQ n+24(FP), BX
-	XORQ SI, SI
-
-next650:
-	SUBQ         $+64, BX
-	JLT          done651
-	VMOVUPS      (CX)(SI*4), Z0
-	VMOVUPS      (DX)(SI*4), Z1
-	VPCMPEQD     Z1, Z0, K1
-	VBROADCASTSS c4_1010101<>+0(SB), Z0
-	VMOVDQU8.Z   X0, K1, X0
-	VMOVUPS      X0, (AX)(SI*1)
-	VMOVUPS      64(CX)(SI*4), Z0
-	VMOVUPS      64(DX)(SI*4), Z1
-	VPCMPEQD     Z1, Z0, K1
-	VBROADCASTSS c4_1010101<>+0(SB), Z0
-	VMOVDQU8.Z   X0, K1, X0
-	VMOVUPS      X0, 16(AX)(SI*1)
-	VMOVUPS      128(CX)(SI*4), Z0
-	VMOVUPS      128(DX)(SI*4), Z1
-	VPCMPEQD     Z1, Z0, K1
-	VBROADCASTSS c4_1010101<>+0(SB), Z0
-	VMOVDQU8.Z   X0, K1, X0
-	VMOVUPS      X0, 32(AX)(SI*1)
-	VMOVUPS      192(CX)(SI*4), Z0
-	VMOVUPS      192(DX)(SI*4), Z1
-	VPCMPEQD     Z1, Z0, K1
-	VBROADCASTSS c4_1010101<>+0(SB), Z0
-	VMOVDQU8.Z   X0, K1, X0
-	VMOVUPS      X0, 48(AX)(SI*1)
-	ADDQ         $+64, SI
-	JMP          next650
-
-done651:
-	ADDQ $+64, BX
-
-next652:
+next496:
 	SUBQ         $+16, BX
-	JLT          done653
+	JLT          done497
 	VMOVUPS      (CX)(SI*4), Z0
 	VMOVUPS      (DX)(SI*4), Z1
 	VPCMPEQD     Z1, Z0, K1
@@ -13796,12 +9074,12 @@ next652:
 	VMOVDQU8.Z   X0, K1, X0
 	VMOVUPS      X0, (AX)(SI*1)
 	ADDQ         $+16, SI
-	JMP          next652
+	JMP          next496
 
-done653:
+done497:
 	ADDQ         $+16, BX
 	TESTQ        BX, BX
-	JEQ          end654
+	JEQ          end498
 	MOVQ         $-1, DI
 	BZHIQ        BX, DI, DI
 	KMOVQ        DI, K1
@@ -13812,13 +9090,13 @@ done653:
 	VMOVDQU8.Z   X0, K2, X0
 	VMOVDQU8     X0, K1, (AX)(SI*1)
 
-end654:
+end498:
 	VZEROUPPER
 	RET
 
-// func eqU32VSAVX512(dst *byte, x *byte, y *byte, n int)
+// func eq32VSAVX512(dst *byte, x *byte, y *byte, n int)
 // Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2
-TEXT ·eqU32VSAVX512(SB), NOSPLIT, $0-32
+TEXT ·eq32VSAVX512(SB), NOSPLIT, $0-32
 	MOVQ         dst+0(FP), AX
 	MOVQ         x+8(FP), CX
 	MOVQ         y+16(FP), DX
@@ -13826,9 +9104,9 @@ TEXT ·eqU32VSAVX512(SB), NOSPLIT, $0-32
 	MOVQ         n+24(FP), DX
 	XORQ         BX, BX
 
-next656:
-	SUBQ         $+64, DX
-	JLT          done657
+next500:
+	SUBQ         $+32, DX
+	JLT          done501
 	VMOVUPS      (CX)(BX*4), Z1
 	VPCMPEQD     Z0, Z1, K1
 	VBROADCASTSS c4_1010101<>+0(SB), Z1
@@ -13839,37 +9117,27 @@ next656:
 	VBROADCASTSS c4_1010101<>+0(SB), Z1
 	VMOVDQU8.Z   X1, K1, X1
 	VMOVUPS      X1, 16(AX)(BX*1)
-	VMOVUPS      128(CX)(BX*4), Z1
-	VPCMPEQD     Z0, Z1, K1
-	VBROADCASTSS c4_1010101<>+0(SB), Z1
-	VMOVDQU8.Z   X1, K1, X1
-	VMOVUPS      X1, 32(AX)(BX*1)
-	VMOVUPS      192(CX)(BX*4), Z1
-	VPCMPEQD     Z0, Z1, K1
-	VBROADCASTSS c4_1010101<>+0(SB), Z1
-	VMOVDQU8.Z   X1, K1, X1
-	VMOVUPS      X1, 48(AX)(BX*1)
-	ADDQ         $+64, BX
-	JMP          next656
+	ADDQ         $+32, BX
+	JMP          next500
 
-done657:
-	ADDQ $+64, DX
+done501:
+	ADDQ $+32, DX
 
-next658:
+next502:
 	SUBQ         $+16, DX
-	JLT          done659
+	JLT          done503
 	VMOVUPS      (CX)(BX*4), Z1
 	VPCMPEQD     Z0, Z1, K1
 	VBROADCASTSS c4_1010101<>+0(SB), Z1
 	VMOVDQU8.Z   X1, K1, X1
 	VMOVUPS      X1, (AX)(BX*1)
 	ADDQ         $+16, BX
-	JMP          next658
+	JMP          next502
 
-done659:
+done503:
 	ADDQ         $+16, DX
 	TESTQ        DX, DX
-	JEQ          end660
+	JEQ          end504
 	MOVQ         $-1, SI
 	BZHIQ        DX, SI, SI
 	KMOVQ        SI, K1
@@ -13879,22 +9147,22 @@ done659:
 	VMOVDQU8.Z   X0, K2, X0
 	VMOVDQU8     X0, K1, (AX)(BX*1)
 
-end660:
+end504:
 	VZEROUPPER
 	RET
 
-// func eqI64VVAVX2(dst *byte, x *byte, y *byte, n int)
+// func eq64VVAVX2(dst *byte, x *byte, y *byte, n int)
 // Requires: AVX, AVX2
-TEXT ·eqI64VVAVX2(SB), NOSPLIT, $32-32
+TEXT ·eq64VVAVX2(SB), NOSPLIT, $32-32
 	MOVQ dst+0(FP), AX
 	MOVQ x+8(FP), CX
 	MOVQ y+16(FP), DX
 	MOVQ n+24(FP), BX
 	XORQ SI, SI
 
-next709:
-	SUBQ         $+16, BX
-	JLT          done710
+next515:
+	SUBQ         $+8, BX
+	JLT          done516
 	VMOVUPS      (CX)(SI*8), Y0
 	VMOVUPS      (DX)(SI*8), Y1
 	VPCMPEQQ     Y1, Y0, Y0
@@ -13915,35 +9183,15 @@ next709:
 	VMOVUPS      c4_1010101<>+0(SB), Y1
 	VPAND        X1, X0, X0
 	VMOVD        X0, 4(AX)(SI*1)
-	VMOVUPS      64(CX)(SI*8), Y0
-	VMOVUPS      64(DX)(SI*8), Y1
-	VPCMPEQQ     Y1, Y0, Y0
-	VEXTRACTI128 $0x01, Y0, X1
-	VSHUFPS      $0x88, X1, X0, X0
-	VPACKSSDW    X0, X0, X0
-	VPACKSSWB    X0, X0, X0
-	VMOVUPS      c4_1010101<>+0(SB), Y1
-	VPAND        X1, X0, X0
-	VMOVD        X0, 8(AX)(SI*1)
-	VMOVUPS      96(CX)(SI*8), Y0
-	VMOVUPS      96(DX)(SI*8), Y1
-	VPCMPEQQ     Y1, Y0, Y0
-	VEXTRACTI128 $0x01, Y0, X1
-	VSHUFPS      $0x88, X1, X0, X0
-	VPACKSSDW    X0, X0, X0
-	VPACKSSWB    X0, X0, X0
-	VMOVUPS      c4_1010101<>+0(SB), Y1
-	VPAND        X1, X0, X0
-	VMOVD        X0, 12(AX)(SI*1)
-	ADDQ         $+16, SI
-	JMP          next709
+	ADDQ         $+8, SI
+	JMP          next515
 
-done710:
-	ADDQ $+16, BX
+done516:
+	ADDQ $+8, BX
 
-next711:
+next517:
 	SUBQ         $+4, BX
-	JLT          done712
+	JLT          done518
 	VMOVUPS      (CX)(SI*8), Y0
 	VMOVUPS      (DX)(SI*8), Y1
 	VPCMPEQQ     Y1, Y0, Y0
@@ -13955,12 +9203,12 @@ next711:
 	VPAND        X1, X0, X0
 	VMOVD        X0, (AX)(SI*1)
 	ADDQ         $+4, SI
-	JMP          next711
+	JMP          next517
 
-done712:
+done518:
 	ADDQ         $+4, BX
 	TESTQ        BX, BX
-	JEQ          end713
+	JEQ          end519
 	LEAQ         tail<>+32(SB), DI
 	XORQ         R8, R8
 	SUBQ         BX, R8
@@ -13982,19 +9230,19 @@ done712:
 	LEAQ         (AX)(SI*1), AX
 	MOVQ         BX, CX
 
-byte714:
+byte520:
 	MOVB -1(SP)(CX*1), DL
 	MOVB DL, -1(AX)(CX*1)
 	DECQ CX
-	JNE  byte714
+	JNE  byte520
 
-end713:
+end519:
 	VZEROUPPER
 	RET
 
-// func eqI64VSAVX2(dst *byte, x *byte, y *byte, n int)
+// func eq64VSAVX2(dst *byte, x *byte, y *byte, n int)
 // Requires: AVX, AVX2
-TEXT ·eqI64VSAVX2(SB), NOSPLIT, $32-32
+TEXT ·eq64VSAVX2(SB), NOSPLIT, $32-32
 	MOVQ         dst+0(FP), AX
 	MOVQ         x+8(FP), CX
 	MOVQ         y+16(FP), DX
@@ -14002,9 +9250,9 @@ TEXT ·eqI64VSAVX2(SB), NOSPLIT, $32-32
 	MOVQ         n+24(FP), DX
 	XORQ         BX, BX
 
-next716:
-	SUBQ         $+16, DX
-	JLT          done717
+next522:
+	SUBQ         $+8, DX
+	JLT          done523
 	VMOVUPS      (CX)(BX*8), Y1
 	VPCMPEQQ     Y0, Y1, Y1
 	VEXTRACTI128 $0x01, Y1, X2
@@ -14023,33 +9271,15 @@ next716:
 	VMOVUPS      c4_1010101<>+0(SB), Y2
 	VPAND        X2, X1, X1
 	VMOVD        X1, 4(AX)(BX*1)
-	VMOVUPS      64(CX)(BX*8), Y1
-	VPCMPEQQ     Y0, Y1, Y1
-	VEXTRACTI128 $0x01, Y1, X2
-	VSHUFPS      $0x88, X2, X1, X1
-	VPACKSSDW    X1, X1, X1
-	VPACKSSWB    X1, X1, X1
-	VMOVUPS      c4_1010101<>+0(SB), Y2
-	VPAND        X2, X1, X1
-	VMOVD        X1, 8(AX)(BX*1)
-	VMOVUPS      96(CX)(BX*8), Y1
-	VPCMPEQQ     Y0, Y1, Y1
-	VEXTRACTI128 $0x01, Y1, X2
-	VSHUFPS      $0x88, X2, X1, X1
-	VPACKSSDW    X1, X1, X1
-	VPACKSSWB    X1, X1, X1
-	VMOVUPS      c4_1010101<>+0(SB), Y2
-	VPAND        X2, X1, X1
-	VMOVD        X1, 12(AX)(BX*1)
-	ADDQ         $+16, BX
-	JMP          next716
+	ADDQ         $+8, BX
+	JMP          next522
 
-done717:
-	ADDQ $+16, DX
+done523:
+	ADDQ $+8, DX
 
-next718:
+next524:
 	SUBQ         $+4, DX
-	JLT          done719
+	JLT          done525
 	VMOVUPS      (CX)(BX*8), Y1
 	VPCMPEQQ     Y0, Y1, Y1
 	VEXTRACTI128 $0x01, Y1, X2
@@ -14060,12 +9290,12 @@ next718:
 	VPAND        X2, X1, X1
 	VMOVD        X1, (AX)(BX*1)
 	ADDQ         $+4, BX
-	JMP          next718
+	JMP          next524
 
-done719:
+done525:
 	ADDQ         $+4, DX
 	TESTQ        DX, DX
-	JEQ          end720
+	JEQ          end526
 	LEAQ         tail<>+32(SB), SI
 	XORQ         DI, DI
 	SUBQ         DX, DI
@@ -14082,28 +9312,28 @@ done719:
 	LEAQ         (AX)(BX*1), AX
 	MOVQ         DX, CX
 
-byte721:
+byte527:
 	MOVB -1(SP)(CX*1), DL
 	MOVB DL, -1(AX)(CX*1)
 	DECQ CX
-	JNE  byte721
+	JNE  byte527
 
-end720:
+end526:
 	VZEROUPPER
 	RET
 
-// func eqI64VVAVX512(dst *byte, x *byte, y *byte, n int)
+// func eq64VVAVX512(dst *byte, x *byte, y *byte, n int)
 // Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2
-TEXT ·eqI64VVAVX512(SB), NOSPLIT, $0-32
+TEXT ·eq64VVAVX512(SB), NOSPLIT, $0-32
 	MOVQ dst+0(FP), AX
 	MOVQ x+8(FP), CX
 	MOVQ y+16(FP), DX
 	MOVQ n+24(FP), BX
 	XORQ SI, SI
 
-next662:
-	SUBQ         $+32, BX
-	JLT          done663
+next506:
+	SUBQ         $+16, BX
+	JLT          done507
 	VMOVUPS      (CX)(SI*8), Z0
 	VMOVUPS      (DX)(SI*8), Z1
 	VPCMPEQQ     Z1, Z0, K1
@@ -14116,27 +9346,15 @@ next662:
 	VBROADCASTSS c4_1010101<>+0(SB), Z0
 	VMOVDQU8.Z   X0, K1, X0
 	VMOVQ        X0, 8(AX)(SI*1)
-	VMOVUPS      128(CX)(SI*8), Z0
-	VMOVUPS      128(DX)(SI*8), Z1
-	VPCMPEQQ     Z1, Z0, K1
-	VBROADCASTSS c4_1010101<>+0(SB), Z0
-	VMOVDQU8.Z   X0, K1, X0
-	VMOVQ        X0, 16(AX)(SI*1)
-	VMOVUPS      192(CX)(SI*8), Z0
-	VMOVUPS      192(DX)(SI*8), Z1
-	VPCMPEQQ     Z1, Z0, K1
-	VBROADCASTSS c4_1010101<>+0(SB), Z0
-	VMOVDQU8.Z   X0, K1, X0
-	VMOVQ        X0, 24(AX)(SI*1)
-	ADDQ         $+32, SI
-	JMP          next662
+	ADDQ         $+16, SI
+	JMP          next506
 
-done663:
-	ADDQ $+32, BX
+done507:
+	ADDQ $+16, BX
 
-next664:
+next508:
 	SUBQ         $+8, BX
-	JLT          done665
+	JLT          done509
 	VMOVUPS      (CX)(SI*8), Z0
 	VMOVUPS      (DX)(SI*8), Z1
 	VPCMPEQQ     Z1, Z0, K1
@@ -14144,12 +9362,12 @@ next664:
 	VMOVDQU8.Z   X0, K1, X0
 	VMOVQ        X0, (AX)(SI*1)
 	ADDQ         $+8, SI
-	JMP          next664
+	JMP          next508
 
-done665:
+done509:
 	ADDQ         $+8, BX
 	TESTQ        BX, BX
-	JEQ          end666
+	JEQ          end510
 	MOVQ         $-1, DI
 	BZHIQ        BX, DI, DI
 	KMOVQ        DI, K1
@@ -14160,13 +9378,13 @@ done665:
 	VMOVDQU8.Z   X0, K2, X0
 	VMOVDQU8     X0, K1, (AX)(SI*1)
 
-end666:
+end510:
 	VZEROUPPER
 	RET
 
-// func eqI64VSAVX512(dst *byte, x *byte, y *byte, n int)
+// func eq64VSAVX512(dst *byte, x *byte, y *byte, n int)
 // Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2
-TEXT ·eqI64VSAVX512(SB), NOSPLIT, $0-32
+TEXT ·eq64VSAVX512(SB), NOSPLIT, $0-32
 	MOVQ         dst+0(FP), AX
 	MOVQ         x+8(FP), CX
 	MOVQ         y+16(FP), DX
@@ -14174,9 +9392,9 @@ TEXT ·eqI64VSAVX512(SB), NOSPLIT, $0-32
 	MOVQ         n+24(FP), DX
 	XORQ         BX, BX
 
-next668:
-	SUBQ         $+32, DX
-	JLT          done669
+next512:
+	SUBQ         $+16, DX
+	JLT          done513
 	VMOVUPS      (CX)(BX*8), Z1
 	VPCMPEQQ     Z0, Z1, K1
 	VBROADCASTSS c4_1010101<>+0(SB), Z1
@@ -14187,37 +9405,27 @@ next668:
 	VBROADCASTSS c4_1010101<>+0(SB), Z1
 	VMOVDQU8.Z   X1, K1, X1
 	VMOVQ        X1, 8(AX)(BX*1)
-	VMOVUPS      128(CX)(BX*8), Z1
-	VPCMPEQQ     Z0, Z1, K1
-	VBROADCASTSS c4_1010101<>+0(SB), Z1
-	VMOVDQU8.Z   X1, K1, X1
-	VMOVQ        X1, 16(AX)(BX*1)
-	VMOVUPS      192(CX)(BX*8), Z1
-	VPCMPEQQ     Z0, Z1, K1
-	VBROADCASTSS c4_1010101<>+0(SB), Z1
-	VMOVDQU8.Z   X1, K1, X1
-	VMOVQ        X1, 24(AX)(BX*1)
-	ADDQ         $+32, BX
-	JMP          next668
+	ADDQ         $+16, BX
+	JMP          next512
 
-done669:
-	ADDQ $+32, DX
+done513:
+	ADDQ $+16, DX
 
-next670:
+next514:
 	SUBQ         $+8, DX
-	JLT          done671
+	JLT          done515
 	VMOVUPS      (CX)(BX*8), Z1
 	VPCMPEQQ     Z0, Z1, K1
 	VBROADCASTSS c4_1010101<>+0(SB), Z1
 	VMOVDQU8.Z   X1, K1, X1
 	VMOVQ        X1, (AX)(BX*1)
 	ADDQ         $+8, BX
-	JMP          next670
+	JMP          next514
 
-done671:
+done515:
 	ADDQ         $+8, DX
 	TESTQ        DX, DX
-	JEQ          end672
+	JEQ          end516
 	MOVQ         $-1, SI
 	BZHIQ        DX, SI, SI
 	KMOVQ        SI, K1
@@ -14227,7 +9435,7 @@ done671:
 	VMOVDQU8.Z   X0, K2, X0
 	VMOVDQU8     X0, K1, (AX)(BX*1)
 
-end672:
+end516:
 	VZEROUPPER
 	RET
 
@@ -14240,9 +9448,9 @@ TEXT ·eqF32VVAVX2(SB), NOSPLIT, $32-32
 	MOVQ n+24(FP), BX
 	XORQ SI, SI
 
-next723:
-	SUBQ         $+32, BX
-	JLT          done724
+next529:
+	SUBQ         $+16, BX
+	JLT          done530
 	VMOVUPS      (CX)(SI*4), Y0
 	VMOVUPS      (DX)(SI*4), Y1
 	VCMPPS       $0x00, Y1, Y0, Y0
@@ -14261,33 +9469,15 @@ next723:
 	VMOVUPS      c4_1010101<>+0(SB), Y1
 	VPAND        X1, X0, X0
 	VMOVQ        X0, 8(AX)(SI*1)
-	VMOVUPS      64(CX)(SI*4), Y0
-	VMOVUPS      64(DX)(SI*4), Y1
-	VCMPPS       $0x00, Y1, Y0, Y0
-	VEXTRACTI128 $0x01, Y0, X1
-	VPACKSSDW    X1, X0, X0
-	VPACKSSWB    X0, X0, X0
-	VMOVUPS      c4_1010101<>+0(SB), Y1
-	VPAND        X1, X0, X0
-	VMOVQ        X0, 16(AX)(SI*1)
-	VMOVUPS      96(CX)(SI*4), Y0
-	VMOVUPS      96(DX)(SI*4), Y1
-	VCMPPS       $0x00, Y1, Y0, Y0
-	VEXTRACTI128 $0x01, Y0, X1
-	VPACKSSDW    X1, X0, X0
-	VPACKSSWB    X0, X0, X0
-	VMOVUPS      c4_1010101<>+0(SB), Y1
-	VPAND        X1, X0, X0
-	VMOVQ        X0, 24(AX)(SI*1)
-	ADDQ         $+32, SI
-	JMP          next723
+	ADDQ         $+16, SI
+	JMP          next529
 
-done724:
-	ADDQ $+32, BX
+done530:
+	ADDQ $+16, BX
 
-next725:
+next531:
 	SUBQ         $+8, BX
-	JLT          done726
+	JLT          done532
 	VMOVUPS      (CX)(SI*4), Y0
 	VMOVUPS      (DX)(SI*4), Y1
 	VCMPPS       $0x00, Y1, Y0, Y0
@@ -14298,12 +9488,12 @@ next725:
 	VPAND        X1, X0, X0
 	VMOVQ        X0, (AX)(SI*1)
 	ADDQ         $+8, SI
-	JMP          next725
+	JMP          next531
 
-done726:
+done532:
 	ADDQ         $+8, BX
 	TESTQ        BX, BX
-	JEQ          end727
+	JEQ          end533
 	LEAQ         tail<>+32(SB), DI
 	XORQ         R8, R8
 	SUBQ         BX, R8
@@ -14324,13 +9514,13 @@ done726:
 	LEAQ         (AX)(SI*1), AX
 	MOVQ         BX, CX
 
-byte728:
+byte534:
 	MOVB -1(SP)(CX*1), DL
 	MOVB DL, -1(AX)(CX*1)
 	DECQ CX
-	JNE  byte728
+	JNE  byte534
 
-end727:
+end533:
 	VZEROUPPER
 	RET
 
@@ -14344,9 +9534,9 @@ TEXT ·eqF32VSAVX2(SB), NOSPLIT, $32-32
 	MOVQ         n+24(FP), DX
 	XORQ         BX, BX
 
-next730:
-	SUBQ         $+32, DX
-	JLT          done731
+next536:
+	SUBQ         $+16, DX
+	JLT          done537
 	VMOVUPS      (CX)(BX*4), Y1
 	VCMPPS       $0x00, Y0, Y1, Y1
 	VEXTRACTI128 $0x01, Y1, X2
@@ -14363,31 +9553,15 @@ next730:
 	VMOVUPS      c4_1010101<>+0(SB), Y2
 	VPAND        X2, X1, X1
 	VMOVQ        X1, 8(AX)(BX*1)
-	VMOVUPS      64(CX)(BX*4), Y1
-	VCMPPS       $0x00, Y0, Y1, Y1
-	VEXTRACTI128 $0x01, Y1, X2
-	VPACKSSDW    X2, X1, X1
-	VPACKSSWB    X1, X1, X1
-	VMOVUPS      c4_1010101<>+0(SB), Y2
-	VPAND        X2, X1, X1
-	VMOVQ        X1, 16(AX)(BX*1)
-	VMOVUPS      96(CX)(BX*4), Y1
-	VCMPPS       $0x00, Y0, Y1, Y1
-	VEXTRACTI128 $0x01, Y1, X2
-	VPACKSSDW    X2, X1, X1
-	VPACKSSWB    X1, X1, X1
-	VMOVUPS      c4_1010101<>+0(SB), Y2
-	VPAND        X2, X1, X1
-	VMOVQ        X1, 24(AX)(BX*1)
-	ADDQ         $+32, BX
-	JMP          next730
+	ADDQ         $+16, BX
+	JMP          next536
 
-done731:
-	ADDQ $+32, DX
+done537:
+	ADDQ $+16, DX
 
-next732:
+next538:
 	SUBQ         $+8, DX
-	JLT          done733
+	JLT          done539
 	VMOVUPS      (CX)(BX*4), Y1
 	VCMPPS       $0x00, Y0, Y1, Y1
 	VEXTRACTI128 $0x01, Y1, X2
@@ -14397,12 +9571,12 @@ next732:
 	VPAND        X2, X1, X1
 	VMOVQ        X1, (AX)(BX*1)
 	ADDQ         $+8, BX
-	JMP          next732
+	JMP          next538
 
-done733:
+done539:
 	ADDQ         $+8, DX
 	TESTQ        DX, DX
-	JEQ          end734
+	JEQ          end540
 	LEAQ         tail<>+32(SB), SI
 	XORQ         DI, DI
 	SUBQ         DX, DI
@@ -14418,13 +9592,13 @@ done733:
 	LEAQ         (AX)(BX*1), AX
 	MOVQ         DX, CX
 
-byte735:
+byte541:
 	MOVB -1(SP)(CX*1), DL
 	MOVB DL, -1(AX)(CX*1)
 	DECQ CX
-	JNE  byte735
+	JNE  byte541
 
-end734:
+end540:
 	VZEROUPPER
 	RET
 
@@ -14437,9 +9611,9 @@ TEXT ·eqF32VVAVX512(SB), NOSPLIT, $0-32
 	MOVQ n+24(FP), BX
 	XORQ SI, SI
 
-next674:
-	SUBQ         $+64, BX
-	JLT          done675
+next518:
+	SUBQ         $+32, BX
+	JLT          done519
 	VMOVUPS      (CX)(SI*4), Z0
 	VMOVUPS      (DX)(SI*4), Z1
 	VCMPPS       $0x00, Z1, Z0, K1
@@ -14452,27 +9626,15 @@ next674:
 	VBROADCASTSS c4_1010101<>+0(SB), Z0
 	VMOVDQU8.Z   X0, K1, X0
 	VMOVUPS      X0, 16(AX)(SI*1)
-	VMOVUPS      128(CX)(SI*4), Z0
-	VMOVUPS      128(DX)(SI*4), Z1
-	VCMPPS       $0x00, Z1, Z0, K1
-	VBROADCASTSS c4_1010101<>+0(SB), Z0
-	VMOVDQU8.Z   X0, K1, X0
-	VMOVUPS      X0, 32(AX)(SI*1)
-	VMOVUPS      192(CX)(SI*4), Z0
-	VMOVUPS      192(DX)(SI*4), Z1
-	VCMPPS       $0x00, Z1, Z0, K1
-	VBROADCASTSS c4_1010101<>+0(SB), Z0
-	VMOVDQU8.Z   X0, K1, X0
-	VMOVUPS      X0, 48(AX)(SI*1)
-	ADDQ         $+64, SI
-	JMP          next674
+	ADDQ         $+32, SI
+	JMP          next518
 
-done675:
-	ADDQ $+64, BX
+done519:
+	ADDQ $+32, BX
 
-next676:
+next520:
 	SUBQ         $+16, BX
-	JLT          done677
+	JLT          done521
 	VMOVUPS      (CX)(SI*4), Z0
 	VMOVUPS      (DX)(SI*4), Z1
 	VCMPPS       $0x00, Z1, Z0, K1
@@ -14480,12 +9642,12 @@ next676:
 	VMOVDQU8.Z   X0, K1, X0
 	VMOVUPS      X0, (AX)(SI*1)
 	ADDQ         $+16, SI
-	JMP          next676
+	JMP          next520
 
-done677:
+done521:
 	ADDQ         $+16, BX
 	TESTQ        BX, BX
-	JEQ          end678
+	JEQ          end522
 	MOVQ         $-1, DI
 	BZHIQ        BX, DI, DI
 	KMOVQ        DI, K1
@@ -14496,7 +9658,7 @@ done677:
 	VMOVDQU8.Z   X0, K2, X0
 	VMOVDQU8     X0, K1, (AX)(SI*1)
 
-end678:
+end522:
 	VZEROUPPER
 	RET
 
@@ -14510,9 +9672,9 @@ TEXT ·eqF32VSAVX512(SB), NOSPLIT, $0-32
 	MOVQ         n+24(FP), DX
 	XORQ         BX, BX
 
-next680:
-	SUBQ         $+64, DX
-	JLT          done681
+next524:
+	SUBQ         $+32, DX
+	JLT          done525
 	VMOVUPS      (CX)(BX*4), Z1
 	VCMPPS       $0x00, Z0, Z1, K1
 	VBROADCASTSS c4_1010101<>+0(SB), Z1
@@ -14523,37 +9685,27 @@ next680:
 	VBROADCASTSS c4_1010101<>+0(SB), Z1
 	VMOVDQU8.Z   X1, K1, X1
 	VMOVUPS      X1, 16(AX)(BX*1)
-	VMOVUPS      128(CX)(BX*4), Z1
-	VCMPPS       $0x00, Z0, Z1, K1
-	VBROADCASTSS c4_1010101<>+0(SB), Z1
-	VMOVDQU8.Z   X1, K1, X1
-	VMOVUPS      X1, 32(AX)(BX*1)
-	VMOVUPS      192(CX)(BX*4), Z1
-	VCMPPS       $0x00, Z0, Z1, K1
-	VBROADCASTSS c4_1010101<>+0(SB), Z1
-	VMOVDQU8.Z   X1, K1, X1
-	VMOVUPS      X1, 48(AX)(BX*1)
-	ADDQ         $+64, BX
-	JMP          next680
+	ADDQ         $+32, BX
+	JMP          next524
 
-done681:
-	ADDQ $+64, DX
+done525:
+	ADDQ $+32, DX
 
-next682:
+next526:
 	SUBQ         $+16, DX
-	JLT          done683
+	JLT          done527
 	VMOVUPS      (CX)(BX*4), Z1
 	VCMPPS       $0x00, Z0, Z1, K1
 	VBROADCASTSS c4_1010101<>+0(SB), Z1
 	VMOVDQU8.Z   X1, K1, X1
 	VMOVUPS      X1, (AX)(BX*1)
 	ADDQ         $+16, BX
-	JMP          next682
+	JMP          next526
 
-done683:
+done527:
 	ADDQ         $+16, DX
 	TESTQ        DX, DX
-	JEQ          end684
+	JEQ          end528
 	MOVQ         $-1, SI
 	BZHIQ        DX, SI, SI
 	KMOVQ        SI, K1
@@ -14563,7 +9715,7 @@ done683:
 	VMOVDQU8.Z   X0, K2, X0
 	VMOVDQU8     X0, K1, (AX)(BX*1)
 
-end684:
+end528:
 	VZEROUPPER
 	RET
 
@@ -14576,9 +9728,9 @@ TEXT ·eqF64VVAVX2(SB), NOSPLIT, $32-32
 	MOVQ n+24(FP), BX
 	XORQ SI, SI
 
-next737:
-	SUBQ         $+16, BX
-	JLT          done738
+next543:
+	SUBQ         $+8, BX
+	JLT          done544
 	VMOVUPS      (CX)(SI*8), Y0
 	VMOVUPS      (DX)(SI*8), Y1
 	VCMPPD       $0x00, Y1, Y0, Y0
@@ -14599,35 +9751,15 @@ next737:
 	VMOVUPS      c4_1010101<>+0(SB), Y1
 	VPAND        X1, X0, X0
 	VMOVD        X0, 4(AX)(SI*1)
-	VMOVUPS      64(CX)(SI*8), Y0
-	VMOVUPS      64(DX)(SI*8), Y1
-	VCMPPD       $0x00, Y1, Y0, Y0
-	VEXTRACTI128 $0x01, Y0, X1
-	VSHUFPS      $0x88, X1, X0, X0
-	VPACKSSDW    X0, X0, X0
-	VPACKSSWB    X0, X0, X0
-	VMOVUPS      c4_1010101<>+0(SB), Y1
-	VPAND        X1, X0, X0
-	VMOVD        X0, 8(AX)(SI*1)
-	VMOVUPS      96(CX)(SI*8), Y0
-	VMOVUPS      96(DX)(SI*8), Y1
-	VCMPPD       $0x00, Y1, Y0, Y0
-	VEXTRACTI128 $0x01, Y0, X1
-	VSHUFPS      $0x88, X1, X0, X0
-	VPACKSSDW    X0, X0, X0
-	VPACKSSWB    X0, X0, X0
-	VMOVUPS      c4_1010101<>+0(SB), Y1
-	VPAND        X1, X0, X0
-	VMOVD        X0, 12(AX)(SI*1)
-	ADDQ         $+16, SI
-	JMP          next737
+	ADDQ         $+8, SI
+	JMP          next543
 
-done738:
-	ADDQ $+16, BX
+done544:
+	ADDQ $+8, BX
 
-next739:
+next545:
 	SUBQ         $+4, BX
-	JLT          done740
+	JLT          done546
 	VMOVUPS      (CX)(SI*8), Y0
 	VMOVUPS      (DX)(SI*8), Y1
 	VCMPPD       $0x00, Y1, Y0, Y0
@@ -14639,12 +9771,12 @@ next739:
 	VPAND        X1, X0, X0
 	VMOVD        X0, (AX)(SI*1)
 	ADDQ         $+4, SI
-	JMP          next739
+	JMP          next545
 
-done740:
+done546:
 	ADDQ         $+4, BX
 	TESTQ        BX, BX
-	JEQ          end741
+	JEQ          end547
 	LEAQ         tail<>+32(SB), DI
 	XORQ         R8, R8
 	SUBQ         BX, R8
@@ -14666,13 +9798,13 @@ done740:
 	LEAQ         (AX)(SI*1), AX
 	MOVQ         BX, CX
 
-byte742:
+byte548:
 	MOVB -1(SP)(CX*1), DL
 	MOVB DL, -1(AX)(CX*1)
 	DECQ CX
-	JNE  byte742
+	JNE  byte548
 
-end741:
+end547:
 	VZEROUPPER
 	RET
 
@@ -14686,9 +9818,9 @@ TEXT ·eqF64VSAVX2(SB), NOSPLIT, $32-32
 	MOVQ         n+24(FP), DX
 	XORQ         BX, BX
 
-next744:
-	SUBQ         $+16, DX
-	JLT          done745
+next550:
+	SUBQ         $+8, DX
+	JLT          done551
 	VMOVUPS      (CX)(BX*8), Y1
 	VCMPPD       $0x00, Y0, Y1, Y1
 	VEXTRACTI128 $0x01, Y1, X2
@@ -14707,33 +9839,15 @@ next744:
 	VMOVUPS      c4_1010101<>+0(SB), Y2
 	VPAND        X2, X1, X1
 	VMOVD        X1, 4(AX)(BX*1)
-	VMOVUPS      64(CX)(BX*8), Y1
-	VCMPPD       $0x00, Y0, Y1, Y1
-	VEXTRACTI128 $0x01, Y1, X2
-	VSHUFPS      $0x88, X2, X1, X1
-	VPACKSSDW    X1, X1, X1
-	VPACKSSWB    X1, X1, X1
-	VMOVUPS      c4_1010101<>+0(SB), Y2
-	VPAND        X2, X1, X1
-	VMOVD        X1, 8(AX)(BX*1)
-	VMOVUPS      96(CX)(BX*8), Y1
-	VCMPPD       $0x00, Y0, Y1, Y1
-	VEXTRACTI128 $0x01, Y1, X2
-	VSHUFPS      $0x88, X2, X1, X1
-	VPACKSSDW    X1, X1, X1
-	VPACKSSWB    X1, X1, X1
-	VMOVUPS      c4_1010101<>+0(SB), Y2
-	VPAND        X2, X1, X1
-	VMOVD        X1, 12(AX)(BX*1)
-	ADDQ         $+16, BX
-	JMP          next744
+	ADDQ         $+8, BX
+	JMP          next550
 
-done745:
-	ADDQ $+16, DX
+done551:
+	ADDQ $+8, DX
 
-next746:
+next552:
 	SUBQ         $+4, DX
-	JLT          done747
+	JLT          done553
 	VMOVUPS      (CX)(BX*8), Y1
 	VCMPPD       $0x00, Y0, Y1, Y1
 	VEXTRACTI128 $0x01, Y1, X2
@@ -14744,12 +9858,12 @@ next746:
 	VPAND        X2, X1, X1
 	VMOVD        X1, (AX)(BX*1)
 	ADDQ         $+4, BX
-	JMP          next746
+	JMP          next552
 
-done747:
+done553:
 	ADDQ         $+4, DX
 	TESTQ        DX, DX
-	JEQ          end748
+	JEQ          end554
 	LEAQ         tail<>+32(SB), SI
 	XORQ         DI, DI
 	SUBQ         DX, DI
@@ -14766,13 +9880,13 @@ done747:
 	LEAQ         (AX)(BX*1), AX
 	MOVQ         DX, CX
 
-byte749:
+byte555:
 	MOVB -1(SP)(CX*1), DL
 	MOVB DL, -1(AX)(CX*1)
 	DECQ CX
-	JNE  byte749
+	JNE  byte555
 
-end748:
+end554:
 	VZEROUPPER
 	RET
 
@@ -14785,9 +9899,9 @@ TEXT ·eqF64VVAVX512(SB), NOSPLIT, $0-32
 	MOVQ n+24(FP), BX
 	XORQ SI, SI
 
-next686:
-	SUBQ         $+32, BX
-	JLT          done687
+next530:
+	SUBQ         $+16, BX
+	JLT          done531
 	VMOVUPS      (CX)(SI*8), Z0
 	VMOVUPS      (DX)(SI*8), Z1
 	VCMPPD       $0x00, Z1, Z0, K1
@@ -14800,27 +9914,15 @@ next686:
 	VBROADCASTSS c4_1010101<>+0(SB), Z0
 	VMOVDQU8.Z   X0, K1, X0
 	VMOVQ        X0, 8(AX)(SI*1)
-	VMOVUPS      128(CX)(SI*8), Z0
-	VMOVUPS      128(DX)(SI*8), Z1
-	VCMPPD       $0x00, Z1, Z0, K1
-	VBROADCASTSS c4_1010101<>+0(SB), Z0
-	VMOVDQU8.Z   X0, K1, X0
-	VMOVQ        X0, 16(AX)(SI*1)
-	VMOVUPS      192(CX)(SI*8), Z0
-	VMOVUPS      192(DX)(SI*8), Z1
-	VCMPPD       $0x00, Z1, Z0, K1
-	VBROADCASTSS c4_1010101<>+0(SB), Z0
-	VMOVDQU8.Z   X0, K1, X0
-	VMOVQ        X0, 24(AX)(SI*1)
-	ADDQ         $+32, SI
-	JMP          next686
+	ADDQ         $+16, SI
+	JMP          next530
 
-done687:
-	ADDQ $+32, BX
+done531:
+	ADDQ $+16, BX
 
-next688:
+next532:
 	SUBQ         $+8, BX
-	JLT          done689
+	JLT          done533
 	VMOVUPS      (CX)(SI*8), Z0
 	VMOVUPS      (DX)(SI*8), Z1
 	VCMPPD       $0x00, Z1, Z0, K1
@@ -14828,12 +9930,12 @@ next688:
 	VMOVDQU8.Z   X0, K1, X0
 	VMOVQ        X0, (AX)(SI*1)
 	ADDQ         $+8, SI
-	JMP          next688
+	JMP          next532
 
-done689:
+done533:
 	ADDQ         $+8, BX
 	TESTQ        BX, BX
-	JEQ          end690
+	JEQ          end534
 	MOVQ         $-1, DI
 	BZHIQ        BX, DI, DI
 	KMOVQ        DI, K1
@@ -14844,7 +9946,7 @@ done689:
 	VMOVDQU8.Z   X0, K2, X0
 	VMOVDQU8     X0, K1, (AX)(SI*1)
 
-end690:
+end534:
 	VZEROUPPER
 	RET
 
@@ -14858,9 +9960,9 @@ TEXT ·eqF64VSAVX512(SB), NOSPLIT, $0-32
 	MOVQ         n+24(FP), DX
 	XORQ         BX, BX
 
-next692:
-	SUBQ         $+32, DX
-	JLT          done693
+next536:
+	SUBQ         $+16, DX
+	JLT          done537
 	VMOVUPS      (CX)(BX*8), Z1
 	VCMPPD       $0x00, Z0, Z1, K1
 	VBROADCASTSS c4_1010101<>+0(SB), Z1
@@ -14871,37 +9973,27 @@ next692:
 	VBROADCASTSS c4_1010101<>+0(SB), Z1
 	VMOVDQU8.Z   X1, K1, X1
 	VMOVQ        X1, 8(AX)(BX*1)
-	VMOVUPS      128(CX)(BX*8), Z1
-	VCMPPD       $0x00, Z0, Z1, K1
-	VBROADCASTSS c4_1010101<>+0(SB), Z1
-	VMOVDQU8.Z   X1, K1, X1
-	VMOVQ        X1, 16(AX)(BX*1)
-	VMOVUPS      192(CX)(BX*8), Z1
-	VCMPPD       $0x00, Z0, Z1, K1
-	VBROADCASTSS c4_1010101<>+0(SB), Z1
-	VMOVDQU8.Z   X1, K1, X1
-	VMOVQ        X1, 24(AX)(BX*1)
-	ADDQ         $+32, BX
-	JMP          next692
+	ADDQ         $+16, BX
+	JMP          next536
 
-done693:
-	ADDQ $+32, DX
+done537:
+	ADDQ $+16, DX
 
-next694:
+next538:
 	SUBQ         $+8, DX
-	JLT          done695
+	JLT          done539
 	VMOVUPS      (CX)(BX*8), Z1
 	VCMPPD       $0x00, Z0, Z1, K1
 	VBROADCASTSS c4_1010101<>+0(SB), Z1
 	VMOVDQU8.Z   X1, K1, X1
 	VMOVQ        X1, (AX)(BX*1)
 	ADDQ         $+8, BX
-	JMP          next694
+	JMP          next538
 
-done695:
+done539:
 	ADDQ         $+8, DX
 	TESTQ        DX, DX
-	JEQ          end696
+	JEQ          end540
 	MOVQ         $-1, SI
 	BZHIQ        DX, SI, SI
 	KMOVQ        SI, K1
@@ -14911,22 +10003,22 @@ done695:
 	VMOVDQU8.Z   X0, K2, X0
 	VMOVDQU8     X0, K1, (AX)(BX*1)
 
-end696:
+end540:
 	VZEROUPPER
 	RET
 
-// func ltBoolVVAVX2(dst *byte, x *byte, y *byte, n int)
+// func ltU8VVAVX2(dst *byte, x *byte, y *byte, n int)
 // Requires: AVX, AVX2
-TEXT ·ltBoolVVAVX2(SB), NOSPLIT, $96-32
+TEXT ·ltU8VVAVX2(SB), NOSPLIT, $96-32
 	MOVQ dst+0(FP), AX
 	MOVQ x+8(FP), CX
 	MOVQ y+16(FP), DX
 	MOVQ n+24(FP), BX
 	XORQ SI, SI
 
-next751:
-	SUBQ     $+128, BX
-	JLT      done752
+next557:
+	SUBQ     $+64, BX
+	JLT      done558
 	VMOVUPS  (CX)(SI*1), Y0
 	VMOVUPS  (DX)(SI*1), Y1
 	VXORPS   c4_80808080<>+0(SB), Y0, Y0
@@ -14943,31 +10035,15 @@ next751:
 	VMOVUPS  c4_1010101<>+0(SB), Y1
 	VPAND    Y1, Y0, Y0
 	VMOVUPS  Y0, 32(AX)(SI*1)
-	VMOVUPS  64(CX)(SI*1), Y0
-	VMOVUPS  64(DX)(SI*1), Y1
-	VXORPS   c4_80808080<>+0(SB), Y0, Y0
-	VXORPS   c4_80808080<>+0(SB), Y1, Y1
-	VPCMPGTB Y0, Y1, Y0
-	VMOVUPS  c4_1010101<>+0(SB), Y1
-	VPAND    Y1, Y0, Y0
-	VMOVUPS  Y0, 64(AX)(SI*1)
-	VMOVUPS  96(CX)(SI*1), Y0
-	VMOVUPS  96(DX)(SI*1), Y1
-	VXORPS   c4_80808080<>+0(SB), Y0, Y0
-	VXORPS   c4_80808080<>+0(SB), Y1, Y1
-	VPCMPGTB Y0, Y1, Y0
-	VMOVUPS  c4_1010101<>+0(SB), Y1
-	VPAND    Y1, Y0, Y0
-	VMOVUPS  Y0, 96(AX)(SI*1)
-	ADDQ     $+128, SI
-	JMP      next751
+	ADDQ     $+64, SI
+	JMP      next557
 
-done752:
-	ADDQ $+128, BX
+done558:
+	ADDQ $+64, BX
 
-next753:
+next559:
 	SUBQ     $+32, BX
-	JLT      done754
+	JLT      done560
 	VMOVUPS  (CX)(SI*1), Y0
 	VMOVUPS  (DX)(SI*1), Y1
 	VXORPS   c4_80808080<>+0(SB), Y0, Y0
@@ -14977,29 +10053,29 @@ next753:
 	VPAND    Y1, Y0, Y0
 	VMOVUPS  Y0, (AX)(SI*1)
 	ADDQ     $+32, SI
-	JMP      next753
+	JMP      next559
 
-done754:
+done560:
 	ADDQ  $+32, BX
 	TESTQ BX, BX
-	JEQ   end755
+	JEQ   end561
 	LEAQ  (CX)(SI*1), R8
 	MOVQ  BX, CX
 
-byte756:
+byte562:
 	MOVB    -1(R8)(CX*1), DI
 	MOVB    DI, -1(SP)(CX*1)
 	DECQ    CX
-	JNE     byte756
+	JNE     byte562
 	VMOVUPS (SP), Y0
 	LEAQ    (DX)(SI*1), DI
 	MOVQ    BX, CX
 
-byte757:
+byte563:
 	MOVB     -1(DI)(CX*1), DL
 	MOVB     DL, 31(SP)(CX*1)
 	DECQ     CX
-	JNE      byte757
+	JNE      byte563
 	VMOVUPS  32(SP), Y1
 	VXORPS   c4_80808080<>+0(SB), Y0, Y0
 	VXORPS   c4_80808080<>+0(SB), Y1, Y1
@@ -15010,13 +10086,13 @@ byte757:
 	LEAQ     (AX)(SI*1), AX
 	MOVQ     BX, CX
 
-byte758:
+byte564:
 	MOVB 63(SP)(CX*1), DL
 	MOVB DL, -1(AX)(CX*1)
 	DECQ CX
-	JNE  byte758
+	JNE  byte564
 
-end755:
+end561:
 	VZEROUPPER
 	RET
 
@@ -15030,501 +10106,6 @@ DATA c4_80808080<>+24(SB)/4, $0x80808080
 DATA c4_80808080<>+28(SB)/4, $0x80808080
 GLOBL c4_80808080<>(SB), RODATA|NOPTR, $32
 
-// func ltBoolVSAVX2(dst *byte, x *byte, y *byte, n int)
-// Requires: AVX, AVX2
-TEXT ·ltBoolVSAVX2(SB), NOSPLIT, $64-32
-	MOVQ         dst+0(FP), AX
-	MOVQ         x+8(FP), CX
-	MOVQ         y+16(FP), DX
-	VPBROADCASTB (DX), Y0
-	MOVQ         n+24(FP), DX
-	XORQ         BX, BX
-
-next760:
-	SUBQ     $+128, DX
-	JLT      done761
-	VMOVUPS  (CX)(BX*1), Y1
-	VXORPS   c4_80808080<>+0(SB), Y1, Y1
-	VXORPS   c4_80808080<>+0(SB), Y0, Y2
-	VPCMPGTB Y1, Y2, Y1
-	VMOVUPS  c4_1010101<>+0(SB), Y2
-	VPAND    Y2, Y1, Y1
-	VMOVUPS  Y1, (AX)(BX*1)
-	VMOVUPS  32(CX)(BX*1), Y1
-	VXORPS   c4_80808080<>+0(SB), Y1, Y1
-	VXORPS   c4_80808080<>+0(SB), Y0, Y2
-	VPCMPGTB Y1, Y2, Y1
-	VMOVUPS  c4_1010101<>+0(SB), Y2
-	VPAND    Y2, Y1, Y1
-	VMOVUPS  Y1, 32(AX)(BX*1)
-	VMOVUPS  64(CX)(BX*1), Y1
-	VXORPS   c4_80808080<>+0(SB), Y1, Y1
-	VXORPS   c4_80808080<>+0(SB), Y0, Y2
-	VPCMPGTB Y1, Y2, Y1
-	VMOVUPS  c4_1010101<>+0(SB), Y2
-	VPAND    Y2, Y1, Y1
-	VMOVUPS  Y1, 64(AX)(BX*1)
-	VMOVUPS  96(CX)(BX*1), Y1
-	VXORPS   c4_80808080<>+0(SB), Y1, Y1
-	VXORPS   c4_80808080<>+0(SB), Y0, Y2
-	VPCMPGTB Y1, Y2, Y1
-	VMOVUPS  c4_1010101<>+0(SB), Y2
-	VPAND    Y2, Y1, Y1
-	VMOVUPS  Y1, 96(AX)(BX*1)
-	ADDQ     $+128, BX
-	JMP      next760
-
-done761:
-	ADDQ $+128, DX
-
-next762:
-	SUBQ     $+32, DX
-	JLT      done763
-	VMOVUPS  (CX)(BX*1), Y1
-	VXORPS   c4_80808080<>+0(SB), Y1, Y1
-	VXORPS   c4_80808080<>+0(SB), Y0, Y2
-	VPCMPGTB Y1, Y2, Y1
-	VMOVUPS  c4_1010101<>+0(SB), Y2
-	VPAND    Y2, Y1, Y1
-	VMOVUPS  Y1, (AX)(BX*1)
-	ADDQ     $+32, BX
-	JMP      next762
-
-done763:
-	ADDQ  $+32, DX
-	TESTQ DX, DX
-	JEQ   end764
-	LEAQ  (CX)(BX*1), DI
-	MOVQ  DX, CX
-
-byte765:
-	MOVB     -1(DI)(CX*1), SI
-	MOVB     SI, -1(SP)(CX*1)
-	DECQ     CX
-	JNE      byte765
-	VMOVUPS  (SP), Y1
-	VXORPS   c4_80808080<>+0(SB), Y1, Y1
-	VXORPS   c4_80808080<>+0(SB), Y0, Y0
-	VPCMPGTB Y1, Y0, Y0
-	VMOVUPS  c4_1010101<>+0(SB), Y1
-	VPAND    Y1, Y0, Y0
-	VMOVUPS  Y0, 32(SP)
-	LEAQ     (AX)(BX*1), AX
-	MOVQ     DX, CX
-
-byte766:
-	MOVB 31(SP)(CX*1), DL
-	MOVB DL, -1(AX)(CX*1)
-	DECQ CX
-	JNE  byte766
-
-end764:
-	VZEROUPPER
-	RET
-
-// func ltBoolSVAVX2(dst *byte, x *byte, y *byte, n int)
-// Requires: AVX, AVX2
-TEXT ·ltBoolSVAVX2(SB), NOSPLIT, $64-32
-	MOVQ         dst+0(FP), AX
-	MOVQ         x+8(FP), CX
-	VPBROADCASTB (CX), Y0
-	MOVQ         y+16(FP), CX
-	MOVQ         n+24(FP), DX
-	XORQ         BX, BX
-
-next768:
-	SUBQ     $+128, DX
-	JLT      done769
-	VMOVUPS  (CX)(BX*1), Y1
-	VXORPS   c4_80808080<>+0(SB), Y0, Y2
-	VXORPS   c4_80808080<>+0(SB), Y1, Y1
-	VPCMPGTB Y2, Y1, Y1
-	VMOVUPS  c4_1010101<>+0(SB), Y2
-	VPAND    Y2, Y1, Y1
-	VMOVUPS  Y1, (AX)(BX*1)
-	VMOVUPS  32(CX)(BX*1), Y1
-	VXORPS   c4_80808080<>+0(SB), Y0, Y2
-	VXORPS   c4_80808080<>+0(SB), Y1, Y1
-	VPCMPGTB Y2, Y1, Y1
-	VMOVUPS  c4_1010101<>+0(SB), Y2
-	VPAND    Y2, Y1, Y1
-	VMOVUPS  Y1, 32(AX)(BX*1)
-	VMOVUPS  64(CX)(BX*1), Y1
-	VXORPS   c4_80808080<>+0(SB), Y0, Y2
-	VXORPS   c4_80808080<>+0(SB), Y1, Y1
-	VPCMPGTB Y2, Y1, Y1
-	VMOVUPS  c4_1010101<>+0(SB), Y2
-	VPAND    Y2, Y1, Y1
-	VMOVUPS  Y1, 64(AX)(BX*1)
-	VMOVUPS  96(CX)(BX*1), Y1
-	VXORPS   c4_80808080<>+0(SB), Y0, Y2
-	VXORPS   c4_80808080<>+0(SB), Y1, Y1
-	VPCMPGTB Y2, Y1, Y1
-	VMOVUPS  c4_1010101<>+0(SB), Y2
-	VPAND    Y2, Y1, Y1
-	VMOVUPS  Y1, 96(AX)(BX*1)
-	ADDQ     $+128, BX
-	JMP      next768
-
-done769:
-	ADDQ $+128, DX
-
-next770:
-	SUBQ     $+32, DX
-	JLT      done771
-	VMOVUPS  (CX)(BX*1), Y1
-	VXORPS   c4_80808080<>+0(SB), Y0, Y2
-	VXORPS   c4_80808080<>+0(SB), Y1, Y1
-	VPCMPGTB Y2, Y1, Y1
-	VMOVUPS  c4_1010101<>+0(SB), Y2
-	VPAND    Y2, Y1, Y1
-	VMOVUPS  Y1, (AX)(BX*1)
-	ADDQ     $+32, BX
-	JMP      next770
-
-done771:
-	ADDQ  $+32, DX
-	TESTQ DX, DX
-	JEQ   end772
-	LEAQ  (CX)(BX*1), DI
-	MOVQ  DX, CX
-
-byte773:
-	MOVB     -1(DI)(CX*1), SI
-	MOVB     SI, -1(SP)(CX*1)
-	DECQ     CX
-	JNE      byte773
-	VMOVUPS  (SP), Y1
-	VXORPS   c4_80808080<>+0(SB), Y0, Y0
-	VXORPS   c4_80808080<>+0(SB), Y1, Y1
-	VPCMPGTB Y0, Y1, Y0
-	VMOVUPS  c4_1010101<>+0(SB), Y1
-	VPAND    Y1, Y0, Y0
-	VMOVUPS  Y0, 32(SP)
-	LEAQ     (AX)(BX*1), AX
-	MOVQ     DX, CX
-
-byte774:
-	MOVB 31(SP)(CX*1), DL
-	MOVB DL, -1(AX)(CX*1)
-	DECQ CX
-	JNE  byte774
-
-end772:
-	VZEROUPPER
-	RET
-
-// func ltBoolVVAVX512(dst *byte, x *byte, y *byte, n int)
-// Requires: AVX, AVX512BW, AVX512F, BMI2
-TEXT ·ltBoolVVAVX512(SB), NOSPLIT, $0-32
-	MOVQ dst+0(FP), AX
-	MOVQ x+8(FP), CX
-	MOVQ y+16(FP), DX
-	MOVQ n+24(FP), BX
-	XORQ SI, SI
-
-next698:
-	SUBQ         $+256, BX
-	JLT          done699
-	VMOVUPS      (CX)(SI*1), Z0
-	VMOVUPS      (DX)(SI*1), Z1
-	VPCMPUB      $0x01, Z1, Z0, K1
-	VBROADCASTSS c4_1010101<>+0(SB), Z0
-	VMOVDQU8.Z   Z0, K1, Z0
-	VMOVUPS      Z0, (AX)(SI*1)
-	VMOVUPS      64(CX)(SI*1), Z0
-	VMOVUPS      64(DX)(SI*1), Z1
-	VPCMPUB      $0x01, Z1, Z0, K1
-	VBROADCASTSS c4_1010101<>+0(SB), Z0
-	VMOVDQU8.Z   Z0, K1, Z0
-	VMOVUPS      Z0, 64(AX)(SI*1)
-	VMOVUPS      128(CX)(SI*1), Z0
-	VMOVUPS      128(DX)(SI*1), Z1
-	VPCMPUB      $0x01, Z1, Z0, K1
-	VBROADCASTSS c4_1010101<>+0(SB), Z0
-	VMOVDQU8.Z   Z0, K1, Z0
-	VMOVUPS      Z0, 128(AX)(SI*1)
-	VMOVUPS      192(CX)(SI*1), Z0
-	VMOVUPS      192(DX)(SI*1), Z1
-	VPCMPUB      $0x01, Z1, Z0, K1
-	VBROADCASTSS c4_1010101<>+0(SB), Z0
-	VMOVDQU8.Z   Z0, K1, Z0
-	VMOVUPS      Z0, 192(AX)(SI*1)
-	ADDQ         $+256, SI
-	JMP          next698
-
-done699:
-	ADDQ $+256, BX
-
-next700:
-	SUBQ         $+64, BX
-	JLT          done701
-	VMOVUPS      (CX)(SI*1), Z0
-	VMOVUPS      (DX)(SI*1), Z1
-	VPCMPUB      $0x01, Z1, Z0, K1
-	VBROADCASTSS c4_1010101<>+0(SB), Z0
-	VMOVDQU8.Z   Z0, K1, Z0
-	VMOVUPS      Z0, (AX)(SI*1)
-	ADDQ         $+64, SI
-	JMP          next700
-
-done701:
-	ADDQ         $+64, BX
-	TESTQ        BX, BX
-	JEQ          end702
-	MOVQ         $-1, DI
-	BZHIQ        BX, DI, DI
-	KMOVQ        DI, K1
-	VMOVDQU8.Z   (CX)(SI*1), K1, Z0
-	VMOVDQU8.Z   (DX)(SI*1), K1, Z1
-	VPCMPUB      $0x01, Z1, Z0, K2
-	VBROADCASTSS c4_1010101<>+0(SB), Z0
-	VMOVDQU8.Z   Z0, K2, Z0
-	VMOVDQU8     Z0, K1, (AX)(SI*1)
-
-end702:
-	VZEROUPPER
-	RET
-
-// func ltBoolVSAVX512(dst *byte, x *byte, y *byte, n int)
-// Requires: AVX, AVX512BW, AVX512F, BMI2
-TEXT ·ltBoolVSAVX512(SB), NOSPLIT, $0-32
-	MOVQ         dst+0(FP), AX
-	MOVQ         x+8(FP), CX
-	MOVQ         y+16(FP), DX
-	VPBROADCASTB (DX), Z0
-	MOVQ         n+24(FP), DX
-	XORQ         BX, BX
-
-next704:
-	SUBQ         $+256, DX
-	JLT          done705
-	VMOVUPS      (CX)(BX*1), Z1
-	VPCMPUB      $0x01, Z0, Z1, K1
-	VBROADCASTSS c4_1010101<>+0(SB), Z1
-	VMOVDQU8.Z   Z1, K1, Z1
-	VMOVUPS      Z1, (AX)(BX*1)
-	VMOVUPS      64(CX)(BX*1), Z1
-	VPCMPUB      $0x01, Z0, Z1, K1
-	VBROADCASTSS c4_1010101<>+0(SB), Z1
-	VMOVDQU8.Z   Z1, K1, Z1
-	VMOVUPS      Z1, 64(AX)(BX*1)
-	VMOVUPS      128(CX)(BX*1), Z1
-	VPCMPUB      $0x01, Z0, Z1, K1
-	VBROADCASTSS c4_1010101<>+0(SB), Z1
-	VMOVDQU8.Z   Z1, K1, Z1
-	VMOVUPS      Z1, 128(AX)(BX*1)
-	VMOVUPS      192(CX)(BX*1), Z1
-	VPCMPUB      $0x01, Z0, Z1, K1
-	VBROADCASTSS c4_1010101<>+0(SB), Z1
-	VMOVDQU8.Z   Z1, K1, Z1
-	VMOVUPS      Z1, 192(AX)(BX*1)
-	ADDQ         $+256, BX
-	JMP          next704
-
-done705:
-	ADDQ $+256, DX
-
-next706:
-	SUBQ         $+64, DX
-	JLT          done707
-	VMOVUPS      (CX)(BX*1), Z1
-	VPCMPUB      $0x01, Z0, Z1, K1
-	VBROADCASTSS c4_1010101<>+0(SB), Z1
-	VMOVDQU8.Z   Z1, K1, Z1
-	VMOVUPS      Z1, (AX)(BX*1)
-	ADDQ         $+64, BX
-	JMP          next706
-
-done707:
-	ADDQ         $+64, DX
-	TESTQ        DX, DX
-	JEQ          end708
-	MOVQ         $-1, SI
-	BZHIQ        DX, SI, SI
-	KMOVQ        SI, K1
-	VMOVDQU8.Z   (CX)(BX*1), K1, Z1
-	VPCMPUB      $0x01, Z0, Z1, K2
-	VBROADCASTSS c4_1010101<>+0(SB), Z0
-	VMOVDQU8.Z   Z0, K2, Z0
-	VMOVDQU8     Z0, K1, (AX)(BX*1)
-
-end708:
-	VZEROUPPER
-	RET
-
-// func ltBoolSVAVX512(dst *byte, x *byte, y *byte, n int)
-// Requires: AVX, AVX512BW, AVX512F, BMI2
-TEXT ·ltBoolSVAVX512(SB), NOSPLIT, $0-32
-	MOVQ         dst+0(FP), AX
-	MOVQ         x+8(FP), CX
-	VPBROADCASTB (CX), Z0
-	MOVQ         y+16(FP), CX
-	MOVQ         n+24(FP), DX
-	XORQ         BX, BX
-
-next710:
-	SUBQ         $+256, DX
-	JLT          done711
-	VMOVUPS      (CX)(BX*1), Z1
-	VPCMPUB      $0x01, Z1, Z0, K1
-	VBROADCASTSS c4_1010101<>+0(SB), Z1
-	VMOVDQU8.Z   Z1, K1, Z1
-	VMOVUPS      Z1, (AX)(BX*1)
-	VMOVUPS      64(CX)(BX*1), Z1
-	VPCMPUB      $0x01, Z1, Z0, K1
-	VBROADCASTSS c4_1010101<>+0(SB), Z1
-	VMOVDQU8.Z   Z1, K1, Z1
-	VMOVUPS      Z1, 64(AX)(BX*1)
-	VMOVUPS      128(CX)(BX*1), Z1
-	VPCMPUB      $0x01, Z1, Z0, K1
-	VBROADCASTSS c4_1010101<>+0(SB), Z1
-	VMOVDQU8.Z   Z1, K1, Z1
-	VMOVUPS      Z1, 128(AX)(BX*1)
-	VMOVUPS      192(CX)(BX*1), Z1
-	VPCMPUB      $0x01, Z1, Z0, K1
-	VBROADCASTSS c4_1010101<>+0(SB), Z1
-	VMOVDQU8.Z   Z1, K1, Z1
-	VMOVUPS      Z1, 192(AX)(BX*1)
-	ADDQ         $+256, BX
-	JMP          next710
-
-done711:
-	ADDQ $+256, DX
-
-next712:
-	SUBQ         $+64, DX
-	JLT          done713
-	VMOVUPS      (CX)(BX*1), Z1
-	VPCMPUB      $0x01, Z1, Z0, K1
-	VBROADCASTSS c4_1010101<>+0(SB), Z1
-	VMOVDQU8.Z   Z1, K1, Z1
-	VMOVUPS      Z1, (AX)(BX*1)
-	ADDQ         $+64, BX
-	JMP          next712
-
-done713:
-	ADDQ         $+64, DX
-	TESTQ        DX, DX
-	JEQ          end714
-	MOVQ         $-1, SI
-	BZHIQ        DX, SI, SI
-	KMOVQ        SI, K1
-	VMOVDQU8.Z   (CX)(BX*1), K1, Z1
-	VPCMPUB      $0x01, Z1, Z0, K2
-	VBROADCASTSS c4_1010101<>+0(SB), Z0
-	VMOVDQU8.Z   Z0, K2, Z0
-	VMOVDQU8     Z0, K1, (AX)(BX*1)
-
-end714:
-	VZEROUPPER
-	RET
-
-// func ltU8VVAVX2(dst *byte, x *byte, y *byte, n int)
-// Requires: AVX, AVX2
-TEXT ·ltU8VVAVX2(SB), NOSPLIT, $96-32
-	MOVQ dst+0(FP), AX
-	MOVQ x+8(FP), CX
-	MOVQ y+16(FP), DX
-	MOVQ n+24(FP), BX
-	XORQ SI, SI
-
-next776:
-	SUBQ     $+128, BX
-	JLT      done777
-	VMOVUPS  (CX)(SI*1), Y0
-	VMOVUPS  (DX)(SI*1), Y1
-	VXORPS   c4_80808080<>+0(SB), Y0, Y0
-	VXORPS   c4_80808080<>+0(SB), Y1, Y1
-	VPCMPGTB Y0, Y1, Y0
-	VMOVUPS  c4_1010101<>+0(SB), Y1
-	VPAND    Y1, Y0, Y0
-	VMOVUPS  Y0, (AX)(SI*1)
-	VMOVUPS  32(CX)(SI*1), Y0
-	VMOVUPS  32(DX)(SI*1), Y1
-	VXORPS   c4_80808080<>+0(SB), Y0, Y0
-	VXORPS   c4_80808080<>+0(SB), Y1, Y1
-	VPCMPGTB Y0, Y1, Y0
-	VMOVUPS  c4_1010101<>+0(SB), Y1
-	VPAND    Y1, Y0, Y0
-	VMOVUPS  Y0, 32(AX)(SI*1)
-	VMOVUPS  64(CX)(SI*1), Y0
-	VMOVUPS  64(DX)(SI*1), Y1
-	VXORPS   c4_80808080<>+0(SB), Y0, Y0
-	VXORPS   c4_80808080<>+0(SB), Y1, Y1
-	VPCMPGTB Y0, Y1, Y0
-	VMOVUPS  c4_1010101<>+0(SB), Y1
-	VPAND    Y1, Y0, Y0
-	VMOVUPS  Y0, 64(AX)(SI*1)
-	VMOVUPS  96(CX)(SI*1), Y0
-	VMOVUPS  96(DX)(SI*1), Y1
-	VXORPS   c4_80808080<>+0(SB), Y0, Y0
-	VXORPS   c4_80808080<>+0(SB), Y1, Y1
-	VPCMPGTB Y0, Y1, Y0
-	VMOVUPS  c4_1010101<>+0(SB), Y1
-	VPAND    Y1, Y0, Y0
-	VMOVUPS  Y0, 96(AX)(SI*1)
-	ADDQ     $+128, SI
-	JMP      next776
-
-done777:
-	ADDQ $+128, BX
-
-next778:
-	SUBQ     $+32, BX
-	JLT      done779
-	VMOVUPS  (CX)(SI*1), Y0
-	VMOVUPS  (DX)(SI*1), Y1
-	VXORPS   c4_80808080<>+0(SB), Y0, Y0
-	VXORPS   c4_80808080<>+0(SB), Y1, Y1
-	VPCMPGTB Y0, Y1, Y0
-	VMOVUPS  c4_1010101<>+0(SB), Y1
-	VPAND    Y1, Y0, Y0
-	VMOVUPS  Y0, (AX)(SI*1)
-	ADDQ     $+32, SI
-	JMP      next778
-
-done779:
-	ADDQ  $+32, BX
-	TESTQ BX, BX
-	JEQ   end780
-	LEAQ  (CX)(SI*1), R8
-	MOVQ  BX, CX
-
-byte781:
-	MOVB    -1(R8)(CX*1), DI
-	MOVB    DI, -1(SP)(CX*1)
-	DECQ    CX
-	JNE     byte781
-	VMOVUPS (SP), Y0
-	LEAQ    (DX)(SI*1), DI
-	MOVQ    BX, CX
-
-byte782:
-	MOVB     -1(DI)(CX*1), DL
-	MOVB     DL, 31(SP)(CX*1)
-	DECQ     CX
-	JNE      byte782
-	VMOVUPS  32(SP), Y1
-	VXORPS   c4_80808080<>+0(SB), Y0, Y0
-	VXORPS   c4_80808080<>+0(SB), Y1, Y1
-	VPCMPGTB Y0, Y1, Y0
-	VMOVUPS  c4_1010101<>+0(SB), Y1
-	VPAND    Y1, Y0, Y0
-	VMOVUPS  Y0, 64(SP)
-	LEAQ     (AX)(SI*1), AX
-	MOVQ     BX, CX
-
-byte783:
-	MOVB 63(SP)(CX*1), DL
-	MOVB DL, -1(AX)(CX*1)
-	DECQ CX
-	JNE  byte783
-
-end780:
-	VZEROUPPER
-	RET
-
 // func ltU8VSAVX2(dst *byte, x *byte, y *byte, n int)
 // Requires: AVX, AVX2
 TEXT ·ltU8VSAVX2(SB), NOSPLIT, $64-32
@@ -15535,9 +10116,9 @@ TEXT ·ltU8VSAVX2(SB), NOSPLIT, $64-32
 	MOVQ         n+24(FP), DX
 	XORQ         BX, BX
 
-next785:
-	SUBQ     $+128, DX
-	JLT      done786
+next566:
+	SUBQ     $+64, DX
+	JLT      done567
 	VMOVUPS  (CX)(BX*1), Y1
 	VXORPS   c4_80808080<>+0(SB), Y1, Y1
 	VXORPS   c4_80808080<>+0(SB), Y0, Y2
@@ -15552,29 +10133,15 @@ next785:
 	VMOVUPS  c4_1010101<>+0(SB), Y2
 	VPAND    Y2, Y1, Y1
 	VMOVUPS  Y1, 32(AX)(BX*1)
-	VMOVUPS  64(CX)(BX*1), Y1
-	VXORPS   c4_80808080<>+0(SB), Y1, Y1
-	VXORPS   c4_80808080<>+0(SB), Y0, Y2
-	VPCMPGTB Y1, Y2, Y1
-	VMOVUPS  c4_1010101<>+0(SB), Y2
-	VPAND    Y2, Y1, Y1
-	VMOVUPS  Y1, 64(AX)(BX*1)
-	VMOVUPS  96(CX)(BX*1), Y1
-	VXORPS   c4_80808080<>+0(SB), Y1, Y1
-	VXORPS   c4_80808080<>+0(SB), Y0, Y2
-	VPCMPGTB Y1, Y2, Y1
-	VMOVUPS  c4_1010101<>+0(SB), Y2
-	VPAND    Y2, Y1, Y1
-	VMOVUPS  Y1, 96(AX)(BX*1)
-	ADDQ     $+128, BX
-	JMP      next785
+	ADDQ     $+64, BX
+	JMP      next566
 
-done786:
-	ADDQ $+128, DX
+done567:
+	ADDQ $+64, DX
 
-next787:
+next568:
 	SUBQ     $+32, DX
-	JLT      done788
+	JLT      done569
 	VMOVUPS  (CX)(BX*1), Y1
 	VXORPS   c4_80808080<>+0(SB), Y1, Y1
 	VXORPS   c4_80808080<>+0(SB), Y0, Y2
@@ -15583,20 +10150,20 @@ next787:
 	VPAND    Y2, Y1, Y1
 	VMOVUPS  Y1, (AX)(BX*1)
 	ADDQ     $+32, BX
-	JMP      next787
+	JMP      next568
 
-done788:
+done569:
 	ADDQ  $+32, DX
 	TESTQ DX, DX
-	JEQ   end789
+	JEQ   end570
 	LEAQ  (CX)(BX*1), DI
 	MOVQ  DX, CX
 
-byte790:
+byte571:
 	MOVB     -1(DI)(CX*1), SI
 	MOVB     SI, -1(SP)(CX*1)
 	DECQ     CX
-	JNE      byte790
+	JNE      byte571
 	VMOVUPS  (SP), Y1
 	VXORPS   c4_80808080<>+0(SB), Y1, Y1
 	VXORPS   c4_80808080<>+0(SB), Y0, Y0
@@ -15607,13 +10174,13 @@ byte790:
 	LEAQ     (AX)(BX*1), AX
 	MOVQ     DX, CX
 
-byte791:
+byte572:
 	MOVB 31(SP)(CX*1), DL
 	MOVB DL, -1(AX)(CX*1)
 	DECQ CX
-	JNE  byte791
+	JNE  byte572
 
-end789:
+end570:
 	VZEROUPPER
 	RET
 
@@ -15627,9 +10194,9 @@ TEXT ·ltU8SVAVX2(SB), NOSPLIT, $64-32
 	MOVQ         n+24(FP), DX
 	XORQ         BX, BX
 
-next793:
-	SUBQ     $+128, DX
-	JLT      done794
+next574:
+	SUBQ     $+64, DX
+	JLT      done575
 	VMOVUPS  (CX)(BX*1), Y1
 	VXORPS   c4_80808080<>+0(SB), Y0, Y2
 	VXORPS   c4_80808080<>+0(SB), Y1, Y1
@@ -15644,29 +10211,15 @@ next793:
 	VMOVUPS  c4_1010101<>+0(SB), Y2
 	VPAND    Y2, Y1, Y1
 	VMOVUPS  Y1, 32(AX)(BX*1)
-	VMOVUPS  64(CX)(BX*1), Y1
-	VXORPS   c4_80808080<>+0(SB), Y0, Y2
-	VXORPS   c4_80808080<>+0(SB), Y1, Y1
-	VPCMPGTB Y2, Y1, Y1
-	VMOVUPS  c4_1010101<>+0(SB), Y2
-	VPAND    Y2, Y1, Y1
-	VMOVUPS  Y1, 64(AX)(BX*1)
-	VMOVUPS  96(CX)(BX*1), Y1
-	VXORPS   c4_80808080<>+0(SB), Y0, Y2
-	VXORPS   c4_80808080<>+0(SB), Y1, Y1
-	VPCMPGTB Y2, Y1, Y1
-	VMOVUPS  c4_1010101<>+0(SB), Y2
-	VPAND    Y2, Y1, Y1
-	VMOVUPS  Y1, 96(AX)(BX*1)
-	ADDQ     $+128, BX
-	JMP      next793
+	ADDQ     $+64, BX
+	JMP      next574
 
-done794:
-	ADDQ $+128, DX
+done575:
+	ADDQ $+64, DX
 
-next795:
+next576:
 	SUBQ     $+32, DX
-	JLT      done796
+	JLT      done577
 	VMOVUPS  (CX)(BX*1), Y1
 	VXORPS   c4_80808080<>+0(SB), Y0, Y2
 	VXORPS   c4_80808080<>+0(SB), Y1, Y1
@@ -15675,20 +10228,20 @@ next795:
 	VPAND    Y2, Y1, Y1
 	VMOVUPS  Y1, (AX)(BX*1)
 	ADDQ     $+32, BX
-	JMP      next795
+	JMP      next576
 
-done796:
+done577:
 	ADDQ  $+32, DX
 	TESTQ DX, DX
-	JEQ   end797
+	JEQ   end578
 	LEAQ  (CX)(BX*1), DI
 	MOVQ  DX, CX
 
-byte798:
+byte579:
 	MOVB     -1(DI)(CX*1), SI
 	MOVB     SI, -1(SP)(CX*1)
 	DECQ     CX
-	JNE      byte798
+	JNE      byte579
 	VMOVUPS  (SP), Y1
 	VXORPS   c4_80808080<>+0(SB), Y0, Y0
 	VXORPS   c4_80808080<>+0(SB), Y1, Y1
@@ -15699,13 +10252,13 @@ byte798:
 	LEAQ     (AX)(BX*1), AX
 	MOVQ     DX, CX
 
-byte799:
+byte580:
 	MOVB 31(SP)(CX*1), DL
 	MOVB DL, -1(AX)(CX*1)
 	DECQ CX
-	JNE  byte799
+	JNE  byte580
 
-end797:
+end578:
 	VZEROUPPER
 	RET
 
@@ -15718,9 +10271,9 @@ TEXT ·ltU8VVAVX512(SB), NOSPLIT, $0-32
 	MOVQ n+24(FP), BX
 	XORQ SI, SI
 
-next716:
-	SUBQ         $+256, BX
-	JLT          done717
+next542:
+	SUBQ         $+128, BX
+	JLT          done543
 	VMOVUPS      (CX)(SI*1), Z0
 	VMOVUPS      (DX)(SI*1), Z1
 	VPCMPUB      $0x01, Z1, Z0, K1
@@ -15733,27 +10286,15 @@ next716:
 	VBROADCASTSS c4_1010101<>+0(SB), Z0
 	VMOVDQU8.Z   Z0, K1, Z0
 	VMOVUPS      Z0, 64(AX)(SI*1)
-	VMOVUPS      128(CX)(SI*1), Z0
-	VMOVUPS      128(DX)(SI*1), Z1
-	VPCMPUB      $0x01, Z1, Z0, K1
-	VBROADCASTSS c4_1010101<>+0(SB), Z0
-	VMOVDQU8.Z   Z0, K1, Z0
-	VMOVUPS      Z0, 128(AX)(SI*1)
-	VMOVUPS      192(CX)(SI*1), Z0
-	VMOVUPS      192(DX)(SI*1), Z1
-	VPCMPUB      $0x01, Z1, Z0, K1
-	VBROADCASTSS c4_1010101<>+0(SB), Z0
-	VMOVDQU8.Z   Z0, K1, Z0
-	VMOVUPS      Z0, 192(AX)(SI*1)
-	ADDQ         $+256, SI
-	JMP          next716
+	ADDQ         $+128, SI
+	JMP          next542
 
-done717:
-	ADDQ $+256, BX
+done543:
+	ADDQ $+128, BX
 
-next718:
+next544:
 	SUBQ         $+64, BX
-	JLT          done719
+	JLT          done545
 	VMOVUPS      (CX)(SI*1), Z0
 	VMOVUPS      (DX)(SI*1), Z1
 	VPCMPUB      $0x01, Z1, Z0, K1
@@ -15761,12 +10302,12 @@ next718:
 	VMOVDQU8.Z   Z0, K1, Z0
 	VMOVUPS      Z0, (AX)(SI*1)
 	ADDQ         $+64, SI
-	JMP          next718
+	JMP          next544
 
-done719:
+done545:
 	ADDQ         $+64, BX
 	TESTQ        BX, BX
-	JEQ          end720
+	JEQ          end546
 	MOVQ         $-1, DI
 	BZHIQ        BX, DI, DI
 	KMOVQ        DI, K1
@@ -15777,7 +10318,7 @@ done719:
 	VMOVDQU8.Z   Z0, K2, Z0
 	VMOVDQU8     Z0, K1, (AX)(SI*1)
 
-end720:
+end546:
 	VZEROUPPER
 	RET
 
@@ -15791,9 +10332,9 @@ TEXT ·ltU8VSAVX512(SB), NOSPLIT, $0-32
 	MOVQ         n+24(FP), DX
 	XORQ         BX, BX
 
-next722:
-	SUBQ         $+256, DX
-	JLT          done723
+next548:
+	SUBQ         $+128, DX
+	JLT          done549
 	VMOVUPS      (CX)(BX*1), Z1
 	VPCMPUB      $0x01, Z0, Z1, K1
 	VBROADCASTSS c4_1010101<>+0(SB), Z1
@@ -15804,37 +10345,27 @@ next722:
 	VBROADCASTSS c4_1010101<>+0(SB), Z1
 	VMOVDQU8.Z   Z1, K1, Z1
 	VMOVUPS      Z1, 64(AX)(BX*1)
-	VMOVUPS      128(CX)(BX*1), Z1
-	VPCMPUB      $0x01, Z0, Z1, K1
-	VBROADCASTSS c4_1010101<>+0(SB), Z1
-	VMOVDQU8.Z   Z1, K1, Z1
-	VMOVUPS      Z1, 128(AX)(BX*1)
-	VMOVUPS      192(CX)(BX*1), Z1
-	VPCMPUB      $0x01, Z0, Z1, K1
-	VBROADCASTSS c4_1010101<>+0(SB), Z1
-	VMOVDQU8.Z   Z1, K1, Z1
-	VMOVUPS      Z1, 192(AX)(BX*1)
-	ADDQ         $+256, BX
-	JMP          next722
+	ADDQ         $+128, BX
+	JMP          next548
 
-done723:
-	ADDQ $+256, DX
+done549:
+	ADDQ $+128, DX
 
-next724:
+next550:
 	SUBQ         $+64, DX
-	JLT          done725
+	JLT          done551
 	VMOVUPS      (CX)(BX*1), Z1
 	VPCMPUB      $0x01, Z0, Z1, K1
 	VBROADCASTSS c4_1010101<>+0(SB), Z1
 	VMOVDQU8.Z   Z1, K1, Z1
 	VMOVUPS      Z1, (AX)(BX*1)
 	ADDQ         $+64, BX
-	JMP          next724
+	JMP          next550
 
-done725:
+done551:
 	ADDQ         $+64, DX
 	TESTQ        DX, DX
-	JEQ          end726
+	JEQ          end552
 	MOVQ         $-1, SI
 	BZHIQ        DX, SI, SI
 	KMOVQ        SI, K1
@@ -15844,7 +10375,7 @@ done725:
 	VMOVDQU8.Z   Z0, K2, Z0
 	VMOVDQU8     Z0, K1, (AX)(BX*1)
 
-end726:
+end552:
 	VZEROUPPER
 	RET
 
@@ -15858,9 +10389,9 @@ TEXT ·ltU8SVAVX512(SB), NOSPLIT, $0-32
 	MOVQ         n+24(FP), DX
 	XORQ         BX, BX
 
-next728:
-	SUBQ         $+256, DX
-	JLT          done729
+next554:
+	SUBQ         $+128, DX
+	JLT          done555
 	VMOVUPS      (CX)(BX*1), Z1
 	VPCMPUB      $0x01, Z1, Z0, K1
 	VBROADCASTSS c4_1010101<>+0(SB), Z1
@@ -15871,37 +10402,27 @@ next728:
 	VBROADCASTSS c4_1010101<>+0(SB), Z1
 	VMOVDQU8.Z   Z1, K1, Z1
 	VMOVUPS      Z1, 64(AX)(BX*1)
-	VMOVUPS      128(CX)(BX*1), Z1
-	VPCMPUB      $0x01, Z1, Z0, K1
-	VBROADCASTSS c4_1010101<>+0(SB), Z1
-	VMOVDQU8.Z   Z1, K1, Z1
-	VMOVUPS      Z1, 128(AX)(BX*1)
-	VMOVUPS      192(CX)(BX*1), Z1
-	VPCMPUB      $0x01, Z1, Z0, K1
-	VBROADCASTSS c4_1010101<>+0(SB), Z1
-	VMOVDQU8.Z   Z1, K1, Z1
-	VMOVUPS      Z1, 192(AX)(BX*1)
-	ADDQ         $+256, BX
-	JMP          next728
+	ADDQ         $+128, BX
+	JMP          next554
 
-done729:
-	ADDQ $+256, DX
+done555:
+	ADDQ $+128, DX
 
-next730:
+next556:
 	SUBQ         $+64, DX
-	JLT          done731
+	JLT          done557
 	VMOVUPS      (CX)(BX*1), Z1
 	VPCMPUB      $0x01, Z1, Z0, K1
 	VBROADCASTSS c4_1010101<>+0(SB), Z1
 	VMOVDQU8.Z   Z1, K1, Z1
 	VMOVUPS      Z1, (AX)(BX*1)
 	ADDQ         $+64, BX
-	JMP          next730
+	JMP          next556
 
-done731:
+done557:
 	ADDQ         $+64, DX
 	TESTQ        DX, DX
-	JEQ          end732
+	JEQ          end558
 	MOVQ         $-1, SI
 	BZHIQ        DX, SI, SI
 	KMOVQ        SI, K1
@@ -15911,7 +10432,7 @@ done731:
 	VMOVDQU8.Z   Z0, K2, Z0
 	VMOVDQU8     Z0, K1, (AX)(BX*1)
 
-end732:
+end558:
 	VZEROUPPER
 	RET
 
@@ -15924,9 +10445,9 @@ TEXT ·ltI8VVAVX2(SB), NOSPLIT, $96-32
 	MOVQ n+24(FP), BX
 	XORQ SI, SI
 
-next801:
-	SUBQ     $+128, BX
-	JLT      done802
+next582:
+	SUBQ     $+64, BX
+	JLT      done583
 	VMOVUPS  (CX)(SI*1), Y0
 	VMOVUPS  (DX)(SI*1), Y1
 	VPCMPGTB Y0, Y1, Y0
@@ -15939,27 +10460,15 @@ next801:
 	VMOVUPS  c4_1010101<>+0(SB), Y1
 	VPAND    Y1, Y0, Y0
 	VMOVUPS  Y0, 32(AX)(SI*1)
-	VMOVUPS  64(CX)(SI*1), Y0
-	VMOVUPS  64(DX)(SI*1), Y1
-	VPCMPGTB Y0, Y1, Y0
-	VMOVUPS  c4_1010101<>+0(SB), Y1
-	VPAND    Y1, Y0, Y0
-	VMOVUPS  Y0, 64(AX)(SI*1)
-	VMOVUPS  96(CX)(SI*1), Y0
-	VMOVUPS  96(DX)(SI*1), Y1
-	VPCMPGTB Y0, Y1, Y0
-	VMOVUPS  c4_1010101<>+0(SB), Y1
-	VPAND    Y1, Y0, Y0
-	VMOVUPS  Y0, 96(AX)(SI*1)
-	ADDQ     $+128, SI
-	JMP      next801
+	ADDQ     $+64, SI
+	JMP      next582
 
-done802:
-	ADDQ $+128, BX
+done583:
+	ADDQ $+64, BX
 
-next803:
+next584:
 	SUBQ     $+32, BX
-	JLT      done804
+	JLT      done585
 	VMOVUPS  (CX)(SI*1), Y0
 	VMOVUPS  (DX)(SI*1), Y1
 	VPCMPGTB Y0, Y1, Y0
@@ -15967,29 +10476,29 @@ next803:
 	VPAND    Y1, Y0, Y0
 	VMOVUPS  Y0, (AX)(SI*1)
 	ADDQ     $+32, SI
-	JMP      next803
+	JMP      next584
 
-done804:
+done585:
 	ADDQ  $+32, BX
 	TESTQ BX, BX
-	JEQ   end805
+	JEQ   end586
 	LEAQ  (CX)(SI*1), R8
 	MOVQ  BX, CX
 
-byte806:
+byte587:
 	MOVB    -1(R8)(CX*1), DI
 	MOVB    DI, -1(SP)(CX*1)
 	DECQ    CX
-	JNE     byte806
+	JNE     byte587
 	VMOVUPS (SP), Y0
 	LEAQ    (DX)(SI*1), DI
 	MOVQ    BX, CX
 
-byte807:
+byte588:
 	MOVB     -1(DI)(CX*1), DL
 	MOVB     DL, 31(SP)(CX*1)
 	DECQ     CX
-	JNE      byte807
+	JNE      byte588
 	VMOVUPS  32(SP), Y1
 	VPCMPGTB Y0, Y1, Y0
 	VMOVUPS  c4_1010101<>+0(SB), Y1
@@ -15998,13 +10507,13 @@ byte807:
 	LEAQ     (AX)(SI*1), AX
 	MOVQ     BX, CX
 
-byte808:
+byte589:
 	MOVB 63(SP)(CX*1), DL
 	MOVB DL, -1(AX)(CX*1)
 	DECQ CX
-	JNE  byte808
+	JNE  byte589
 
-end805:
+end586:
 	VZEROUPPER
 	RET
 
@@ -16018,9 +10527,9 @@ TEXT ·ltI8VSAVX2(SB), NOSPLIT, $64-32
 	MOVQ         n+24(FP), DX
 	XORQ         BX, BX
 
-next810:
-	SUBQ     $+128, DX
-	JLT      done811
+next591:
+	SUBQ     $+64, DX
+	JLT      done592
 	VMOVUPS  (CX)(BX*1), Y1
 	VPCMPGTB Y1, Y0, Y1
 	VMOVUPS  c4_1010101<>+0(SB), Y2
@@ -16031,45 +10540,35 @@ next810:
 	VMOVUPS  c4_1010101<>+0(SB), Y2
 	VPAND    Y2, Y1, Y1
 	VMOVUPS  Y1, 32(AX)(BX*1)
-	VMOVUPS  64(CX)(BX*1), Y1
-	VPCMPGTB Y1, Y0, Y1
-	VMOVUPS  c4_1010101<>+0(SB), Y2
-	VPAND    Y2, Y1, Y1
-	VMOVUPS  Y1, 64(AX)(BX*1)
-	VMOVUPS  96(CX)(BX*1), Y1
-	VPCMPGTB Y1, Y0, Y1
-	VMOVUPS  c4_1010101<>+0(SB), Y2
-	VPAND    Y2, Y1, Y1
-	VMOVUPS  Y1, 96(AX)(BX*1)
-	ADDQ     $+128, BX
-	JMP      next810
+	ADDQ     $+64, BX
+	JMP      next591
 
-done811:
-	ADDQ $+128, DX
+done592:
+	ADDQ $+64, DX
 
-next812:
+next593:
 	SUBQ     $+32, DX
-	JLT      done813
+	JLT      done594
 	VMOVUPS  (CX)(BX*1), Y1
 	VPCMPGTB Y1, Y0, Y1
 	VMOVUPS  c4_1010101<>+0(SB), Y2
 	VPAND    Y2, Y1, Y1
 	VMOVUPS  Y1, (AX)(BX*1)
 	ADDQ     $+32, BX
-	JMP      next812
+	JMP      next593
 
-done813:
+done594:
 	ADDQ  $+32, DX
 	TESTQ DX, DX
-	JEQ   end814
+	JEQ   end595
 	LEAQ  (CX)(BX*1), DI
 	MOVQ  DX, CX
 
-byte815:
+byte596:
 	MOVB     -1(DI)(CX*1), SI
 	MOVB     SI, -1(SP)(CX*1)
 	DECQ     CX
-	JNE      byte815
+	JNE      byte596
 	VMOVUPS  (SP), Y1
 	VPCMPGTB Y1, Y0, Y0
 	VMOVUPS  c4_1010101<>+0(SB), Y1
@@ -16078,13 +10577,13 @@ byte815:
 	LEAQ     (AX)(BX*1), AX
 	MOVQ     DX, CX
 
-byte816:
+byte597:
 	MOVB 31(SP)(CX*1), DL
 	MOVB DL, -1(AX)(CX*1)
 	DECQ CX
-	JNE  byte816
+	JNE  byte597
 
-end814:
+end595:
 	VZEROUPPER
 	RET
 
@@ -16098,9 +10597,9 @@ TEXT ·ltI8SVAVX2(SB), NOSPLIT, $64-32
 	MOVQ         n+24(FP), DX
 	XORQ         BX, BX
 
-next818:
-	SUBQ     $+128, DX
-	JLT      done819
+next599:
+	SUBQ     $+64, DX
+	JLT      done600
 	VMOVUPS  (CX)(BX*1), Y1
 	VPCMPGTB Y0, Y1, Y1
 	VMOVUPS  c4_1010101<>+0(SB), Y2
@@ -16111,45 +10610,35 @@ next818:
 	VMOVUPS  c4_1010101<>+0(SB), Y2
 	VPAND    Y2, Y1, Y1
 	VMOVUPS  Y1, 32(AX)(BX*1)
-	VMOVUPS  64(CX)(BX*1), Y1
-	VPCMPGTB Y0, Y1, Y1
-	VMOVUPS  c4_1010101<>+0(SB), Y2
-	VPAND    Y2, Y1, Y1
-	VMOVUPS  Y1, 64(AX)(BX*1)
-	VMOVUPS  96(CX)(BX*1), Y1
-	VPCMPGTB Y0, Y1, Y1
-	VMOVUPS  c4_1010101<>+0(SB), Y2
-	VPAND    Y2, Y1, Y1
-	VMOVUPS  Y1, 96(AX)(BX*1)
-	ADDQ     $+128, BX
-	JMP      next818
+	ADDQ     $+64, BX
+	JMP      next599
 
-done819:
-	ADDQ $+128, DX
+done600:
+	ADDQ $+64, DX
 
-next820:
+next601:
 	SUBQ     $+32, DX
-	JLT      done821
+	JLT      done602
 	VMOVUPS  (CX)(BX*1), Y1
 	VPCMPGTB Y0, Y1, Y1
 	VMOVUPS  c4_1010101<>+0(SB), Y2
 	VPAND    Y2, Y1, Y1
 	VMOVUPS  Y1, (AX)(BX*1)
 	ADDQ     $+32, BX
-	JMP      next820
+	JMP      next601
 
-done821:
+done602:
 	ADDQ  $+32, DX
 	TESTQ DX, DX
-	JEQ   end822
+	JEQ   end603
 	LEAQ  (CX)(BX*1), DI
 	MOVQ  DX, CX
 
-byte823:
+byte604:
 	MOVB     -1(DI)(CX*1), SI
 	MOVB     SI, -1(SP)(CX*1)
 	DECQ     CX
-	JNE      byte823
+	JNE      byte604
 	VMOVUPS  (SP), Y1
 	VPCMPGTB Y0, Y1, Y0
 	VMOVUPS  c4_1010101<>+0(SB), Y1
@@ -16158,13 +10647,13 @@ byte823:
 	LEAQ     (AX)(BX*1), AX
 	MOVQ     DX, CX
 
-byte824:
+byte605:
 	MOVB 31(SP)(CX*1), DL
 	MOVB DL, -1(AX)(CX*1)
 	DECQ CX
-	JNE  byte824
+	JNE  byte605
 
-end822:
+end603:
 	VZEROUPPER
 	RET
 
@@ -16177,9 +10666,9 @@ TEXT ·ltI8VVAVX512(SB), NOSPLIT, $0-32
 	MOVQ n+24(FP), BX
 	XORQ SI, SI
 
-next734:
-	SUBQ         $+256, BX
-	JLT          done735
+next560:
+	SUBQ         $+128, BX
+	JLT          done561
 	VMOVUPS      (CX)(SI*1), Z0
 	VMOVUPS      (DX)(SI*1), Z1
 	VPCMPGTB     Z0, Z1, K1
@@ -16192,27 +10681,15 @@ next734:
 	VBROADCASTSS c4_1010101<>+0(SB), Z0
 	VMOVDQU8.Z   Z0, K1, Z0
 	VMOVUPS      Z0, 64(AX)(SI*1)
-	VMOVUPS      128(CX)(SI*1), Z0
-	VMOVUPS      128(DX)(SI*1), Z1
-	VPCMPGTB     Z0, Z1, K1
-	VBROADCASTSS c4_1010101<>+0(SB), Z0
-	VMOVDQU8.Z   Z0, K1, Z0
-	VMOVUPS      Z0, 128(AX)(SI*1)
-	VMOVUPS      192(CX)(SI*1), Z0
-	VMOVUPS      192(DX)(SI*1), Z1
-	VPCMPGTB     Z0, Z1, K1
-	VBROADCASTSS c4_1010101<>+0(SB), Z0
-	VMOVDQU8.Z   Z0, K1, Z0
-	VMOVUPS      Z0, 192(AX)(SI*1)
-	ADDQ         $+256, SI
-	JMP          next734
+	ADDQ         $+128, SI
+	JMP          next560
 
-done735:
-	ADDQ $+256, BX
+done561:
+	ADDQ $+128, BX
 
-next736:
+next562:
 	SUBQ         $+64, BX
-	JLT          done737
+	JLT          done563
 	VMOVUPS      (CX)(SI*1), Z0
 	VMOVUPS      (DX)(SI*1), Z1
 	VPCMPGTB     Z0, Z1, K1
@@ -16220,12 +10697,12 @@ next736:
 	VMOVDQU8.Z   Z0, K1, Z0
 	VMOVUPS      Z0, (AX)(SI*1)
 	ADDQ         $+64, SI
-	JMP          next736
+	JMP          next562
 
-done737:
+done563:
 	ADDQ         $+64, BX
 	TESTQ        BX, BX
-	JEQ          end738
+	JEQ          end564
 	MOVQ         $-1, DI
 	BZHIQ        BX, DI, DI
 	KMOVQ        DI, K1
@@ -16236,7 +10713,7 @@ done737:
 	VMOVDQU8.Z   Z0, K2, Z0
 	VMOVDQU8     Z0, K1, (AX)(SI*1)
 
-end738:
+end564:
 	VZEROUPPER
 	RET
 
@@ -16250,9 +10727,9 @@ TEXT ·ltI8VSAVX512(SB), NOSPLIT, $0-32
 	MOVQ         n+24(FP), DX
 	XORQ         BX, BX
 
-next740:
-	SUBQ         $+256, DX
-	JLT          done741
+next566:
+	SUBQ         $+128, DX
+	JLT          done567
 	VMOVUPS      (CX)(BX*1), Z1
 	VPCMPGTB     Z1, Z0, K1
 	VBROADCASTSS c4_1010101<>+0(SB), Z1
@@ -16263,37 +10740,27 @@ next740:
 	VBROADCASTSS c4_1010101<>+0(SB), Z1
 	VMOVDQU8.Z   Z1, K1, Z1
 	VMOVUPS      Z1, 64(AX)(BX*1)
-	VMOVUPS      128(CX)(BX*1), Z1
-	VPCMPGTB     Z1, Z0, K1
-	VBROADCASTSS c4_1010101<>+0(SB), Z1
-	VMOVDQU8.Z   Z1, K1, Z1
-	VMOVUPS      Z1, 128(AX)(BX*1)
-	VMOVUPS      192(CX)(BX*1), Z1
-	VPCMPGTB     Z1, Z0, K1
-	VBROADCASTSS c4_1010101<>+0(SB), Z1
-	VMOVDQU8.Z   Z1, K1, Z1
-	VMOVUPS      Z1, 192(AX)(BX*1)
-	ADDQ         $+256, BX
-	JMP          next740
+	ADDQ         $+128, BX
+	JMP          next566
 
-done741:
-	ADDQ $+256, DX
+done567:
+	ADDQ $+128, DX
 
-next742:
+next568:
 	SUBQ         $+64, DX
-	JLT          done743
+	JLT          done569
 	VMOVUPS      (CX)(BX*1), Z1
 	VPCMPGTB     Z1, Z0, K1
 	VBROADCASTSS c4_1010101<>+0(SB), Z1
 	VMOVDQU8.Z   Z1, K1, Z1
 	VMOVUPS      Z1, (AX)(BX*1)
 	ADDQ         $+64, BX
-	JMP          next742
+	JMP          next568
 
-done743:
+done569:
 	ADDQ         $+64, DX
 	TESTQ        DX, DX
-	JEQ          end744
+	JEQ          end570
 	MOVQ         $-1, SI
 	BZHIQ        DX, SI, SI
 	KMOVQ        SI, K1
@@ -16303,7 +10770,7 @@ done743:
 	VMOVDQU8.Z   Z0, K2, Z0
 	VMOVDQU8     Z0, K1, (AX)(BX*1)
 
-end744:
+end570:
 	VZEROUPPER
 	RET
 
@@ -16317,9 +10784,9 @@ TEXT ·ltI8SVAVX512(SB), NOSPLIT, $0-32
 	MOVQ         n+24(FP), DX
 	XORQ         BX, BX
 
-next746:
-	SUBQ         $+256, DX
-	JLT          done747
+next572:
+	SUBQ         $+128, DX
+	JLT          done573
 	VMOVUPS      (CX)(BX*1), Z1
 	VPCMPGTB     Z0, Z1, K1
 	VBROADCASTSS c4_1010101<>+0(SB), Z1
@@ -16330,37 +10797,27 @@ next746:
 	VBROADCASTSS c4_1010101<>+0(SB), Z1
 	VMOVDQU8.Z   Z1, K1, Z1
 	VMOVUPS      Z1, 64(AX)(BX*1)
-	VMOVUPS      128(CX)(BX*1), Z1
-	VPCMPGTB     Z0, Z1, K1
-	VBROADCASTSS c4_1010101<>+0(SB), Z1
-	VMOVDQU8.Z   Z1, K1, Z1
-	VMOVUPS      Z1, 128(AX)(BX*1)
-	VMOVUPS      192(CX)(BX*1), Z1
-	VPCMPGTB     Z0, Z1, K1
-	VBROADCASTSS c4_1010101<>+0(SB), Z1
-	VMOVDQU8.Z   Z1, K1, Z1
-	VMOVUPS      Z1, 192(AX)(BX*1)
-	ADDQ         $+256, BX
-	JMP          next746
+	ADDQ         $+128, BX
+	JMP          next572
 
-done747:
-	ADDQ $+256, DX
+done573:
+	ADDQ $+128, DX
 
-next748:
+next574:
 	SUBQ         $+64, DX
-	JLT          done749
+	JLT          done575
 	VMOVUPS      (CX)(BX*1), Z1
 	VPCMPGTB     Z0, Z1, K1
 	VBROADCASTSS c4_1010101<>+0(SB), Z1
 	VMOVDQU8.Z   Z1, K1, Z1
 	VMOVUPS      Z1, (AX)(BX*1)
 	ADDQ         $+64, BX
-	JMP          next748
+	JMP          next574
 
-done749:
+done575:
 	ADDQ         $+64, DX
 	TESTQ        DX, DX
-	JEQ          end750
+	JEQ          end576
 	MOVQ         $-1, SI
 	BZHIQ        DX, SI, SI
 	KMOVQ        SI, K1
@@ -16370,7 +10827,7 @@ done749:
 	VMOVDQU8.Z   Z0, K2, Z0
 	VMOVDQU8     Z0, K1, (AX)(BX*1)
 
-end750:
+end576:
 	VZEROUPPER
 	RET
 
@@ -16383,9 +10840,9 @@ TEXT ·ltI32VVAVX2(SB), NOSPLIT, $32-32
 	MOVQ n+24(FP), BX
 	XORQ SI, SI
 
-next826:
-	SUBQ         $+32, BX
-	JLT          done827
+next607:
+	SUBQ         $+16, BX
+	JLT          done608
 	VMOVUPS      (CX)(SI*4), Y0
 	VMOVUPS      (DX)(SI*4), Y1
 	VPCMPGTD     Y0, Y1, Y0
@@ -16404,33 +10861,15 @@ next826:
 	VMOVUPS      c4_1010101<>+0(SB), Y1
 	VPAND        X1, X0, X0
 	VMOVQ        X0, 8(AX)(SI*1)
-	VMOVUPS      64(CX)(SI*4), Y0
-	VMOVUPS      64(DX)(SI*4), Y1
-	VPCMPGTD     Y0, Y1, Y0
-	VEXTRACTI128 $0x01, Y0, X1
-	VPACKSSDW    X1, X0, X0
-	VPACKSSWB    X0, X0, X0
-	VMOVUPS      c4_1010101<>+0(SB), Y1
-	VPAND        X1, X0, X0
-	VMOVQ        X0, 16(AX)(SI*1)
-	VMOVUPS      96(CX)(SI*4), Y0
-	VMOVUPS      96(DX)(SI*4), Y1
-	VPCMPGTD     Y0, Y1, Y0
-	VEXTRACTI128 $0x01, Y0, X1
-	VPACKSSDW    X1, X0, X0
-	VPACKSSWB    X0, X0, X0
-	VMOVUPS      c4_1010101<>+0(SB), Y1
-	VPAND        X1, X0, X0
-	VMOVQ        X0, 24(AX)(SI*1)
-	ADDQ         $+32, SI
-	JMP          next826
+	ADDQ         $+16, SI
+	JMP          next607
 
-done827:
-	ADDQ $+32, BX
+done608:
+	ADDQ $+16, BX
 
-next828:
+next609:
 	SUBQ         $+8, BX
-	JLT          done829
+	JLT          done610
 	VMOVUPS      (CX)(SI*4), Y0
 	VMOVUPS      (DX)(SI*4), Y1
 	VPCMPGTD     Y0, Y1, Y0
@@ -16441,12 +10880,12 @@ next828:
 	VPAND        X1, X0, X0
 	VMOVQ        X0, (AX)(SI*1)
 	ADDQ         $+8, SI
-	JMP          next828
+	JMP          next609
 
-done829:
+done610:
 	ADDQ         $+8, BX
 	TESTQ        BX, BX
-	JEQ          end830
+	JEQ          end611
 	LEAQ         tail<>+32(SB), DI
 	XORQ         R8, R8
 	SUBQ         BX, R8
@@ -16467,13 +10906,13 @@ done829:
 	LEAQ         (AX)(SI*1), AX
 	MOVQ         BX, CX
 
-byte831:
+byte612:
 	MOVB -1(SP)(CX*1), DL
 	MOVB DL, -1(AX)(CX*1)
 	DECQ CX
-	JNE  byte831
+	JNE  byte612
 
-end830:
+end611:
 	VZEROUPPER
 	RET
 
@@ -16487,9 +10926,9 @@ TEXT ·ltI32VSAVX2(SB), NOSPLIT, $32-32
 	MOVQ         n+24(FP), DX
 	XORQ         BX, BX
 
-next833:
-	SUBQ         $+32, DX
-	JLT          done834
+next614:
+	SUBQ         $+16, DX
+	JLT          done615
 	VMOVUPS      (CX)(BX*4), Y1
 	VPCMPGTD     Y1, Y0, Y1
 	VEXTRACTI128 $0x01, Y1, X2
@@ -16506,31 +10945,15 @@ next833:
 	VMOVUPS      c4_1010101<>+0(SB), Y2
 	VPAND        X2, X1, X1
 	VMOVQ        X1, 8(AX)(BX*1)
-	VMOVUPS      64(CX)(BX*4), Y1
-	VPCMPGTD     Y1, Y0, Y1
-	VEXTRACTI128 $0x01, Y1, X2
-	VPACKSSDW    X2, X1, X1
-	VPACKSSWB    X1, X1, X1
-	VMOVUPS      c4_1010101<>+0(SB), Y2
-	VPAND        X2, X1, X1
-	VMOVQ        X1, 16(AX)(BX*1)
-	VMOVUPS      96(CX)(BX*4), Y1
-	VPCMPGTD     Y1, Y0, Y1
-	VEXTRACTI128 $0x01, Y1, X2
-	VPACKSSDW    X2, X1, X1
-	VPACKSSWB    X1, X1, X1
-	VMOVUPS      c4_1010101<>+0(SB), Y2
-	VPAND        X2, X1, X1
-	VMOVQ        X1, 24(AX)(BX*1)
-	ADDQ         $+32, BX
-	JMP          next833
+	ADDQ         $+16, BX
+	JMP          next614
 
-done834:
-	ADDQ $+32, DX
+done615:
+	ADDQ $+16, DX
 
-next835:
+next616:
 	SUBQ         $+8, DX
-	JLT          done836
+	JLT          done617
 	VMOVUPS      (CX)(BX*4), Y1
 	VPCMPGTD     Y1, Y0, Y1
 	VEXTRACTI128 $0x01, Y1, X2
@@ -16540,12 +10963,12 @@ next835:
 	VPAND        X2, X1, X1
 	VMOVQ        X1, (AX)(BX*1)
 	ADDQ         $+8, BX
-	JMP          next835
+	JMP          next616
 
-done836:
+done617:
 	ADDQ         $+8, DX
 	TESTQ        DX, DX
-	JEQ          end837
+	JEQ          end618
 	LEAQ         tail<>+32(SB), SI
 	XORQ         DI, DI
 	SUBQ         DX, DI
@@ -16561,13 +10984,13 @@ done836:
 	LEAQ         (AX)(BX*1), AX
 	MOVQ         DX, CX
 
-byte838:
+byte619:
 	MOVB -1(SP)(CX*1), DL
 	MOVB DL, -1(AX)(CX*1)
 	DECQ CX
-	JNE  byte838
+	JNE  byte619
 
-end837:
+end618:
 	VZEROUPPER
 	RET
 
@@ -16581,9 +11004,9 @@ TEXT ·ltI32SVAVX2(SB), NOSPLIT, $32-32
 	MOVQ         n+24(FP), DX
 	XORQ         BX, BX
 
-next840:
-	SUBQ         $+32, DX
-	JLT          done841
+next621:
+	SUBQ         $+16, DX
+	JLT          done622
 	VMOVUPS      (CX)(BX*4), Y1
 	VPCMPGTD     Y0, Y1, Y1
 	VEXTRACTI128 $0x01, Y1, X2
@@ -16600,31 +11023,15 @@ next840:
 	VMOVUPS      c4_1010101<>+0(SB), Y2
 	VPAND        X2, X1, X1
 	VMOVQ        X1, 8(AX)(BX*1)
-	VMOVUPS      64(CX)(BX*4), Y1
-	VPCMPGTD     Y0, Y1, Y1
-	VEXTRACTI128 $0x01, Y1, X2
-	VPACKSSDW    X2, X1, X1
-	VPACKSSWB    X1, X1, X1
-	VMOVUPS      c4_1010101<>+0(SB), Y2
-	VPAND        X2, X1, X1
-	VMOVQ        X1, 16(AX)(BX*1)
-	VMOVUPS      96(CX)(BX*4), Y1
-	VPCMPGTD     Y0, Y1, Y1
-	VEXTRACTI128 $0x01, Y1, X2
-	VPACKSSDW    X2, X1, X1
-	VPACKSSWB    X1, X1, X1
-	VMOVUPS      c4_1010101<>+0(SB), Y2
-	VPAND        X2, X1, X1
-	VMOVQ        X1, 24(AX)(BX*1)
-	ADDQ         $+32, BX
-	JMP          next840
+	ADDQ         $+16, BX
+	JMP          next621
 
-done841:
-	ADDQ $+32, DX
+done622:
+	ADDQ $+16, DX
 
-next842:
+next623:
 	SUBQ         $+8, DX
-	JLT          done843
+	JLT          done624
 	VMOVUPS      (CX)(BX*4), Y1
 	VPCMPGTD     Y0, Y1, Y1
 	VEXTRACTI128 $0x01, Y1, X2
@@ -16634,12 +11041,12 @@ next842:
 	VPAND        X2, X1, X1
 	VMOVQ        X1, (AX)(BX*1)
 	ADDQ         $+8, BX
-	JMP          next842
+	JMP          next623
 
-done843:
+done624:
 	ADDQ         $+8, DX
 	TESTQ        DX, DX
-	JEQ          end844
+	JEQ          end625
 	LEAQ         tail<>+32(SB), SI
 	XORQ         DI, DI
 	SUBQ         DX, DI
@@ -16655,13 +11062,13 @@ done843:
 	LEAQ         (AX)(BX*1), AX
 	MOVQ         DX, CX
 
-byte845:
+byte626:
 	MOVB -1(SP)(CX*1), DL
 	MOVB DL, -1(AX)(CX*1)
 	DECQ CX
-	JNE  byte845
+	JNE  byte626
 
-end844:
+end625:
 	VZEROUPPER
 	RET
 
@@ -16674,9 +11081,9 @@ TEXT ·ltI32VVAVX512(SB), NOSPLIT, $0-32
 	MOVQ n+24(FP), BX
 	XORQ SI, SI
 
-next752:
-	SUBQ         $+64, BX
-	JLT          done753
+next578:
+	SUBQ         $+32, BX
+	JLT          done579
 	VMOVUPS      (CX)(SI*4), Z0
 	VMOVUPS      (DX)(SI*4), Z1
 	VPCMPGTD     Z0, Z1, K1
@@ -16689,27 +11096,15 @@ next752:
 	VBROADCASTSS c4_1010101<>+0(SB), Z0
 	VMOVDQU8.Z   X0, K1, X0
 	VMOVUPS      X0, 16(AX)(SI*1)
-	VMOVUPS      128(CX)(SI*4), Z0
-	VMOVUPS      128(DX)(SI*4), Z1
-	VPCMPGTD     Z0, Z1, K1
-	VBROADCASTSS c4_1010101<>+0(SB), Z0
-	VMOVDQU8.Z   X0, K1, X0
-	VMOVUPS      X0, 32(AX)(SI*1)
-	VMOVUPS      192(CX)(SI*4), Z0
-	VMOVUPS      192(DX)(SI*4), Z1
-	VPCMPGTD     Z0, Z1, K1
-	VBROADCASTSS c4_1010101<>+0(SB), Z0
-	VMOVDQU8.Z   X0, K1, X0
-	VMOVUPS      X0, 48(AX)(SI*1)
-	ADDQ         $+64, SI
-	JMP          next752
+	ADDQ         $+32, SI
+	JMP          next578
 
-done753:
-	ADDQ $+64, BX
+done579:
+	ADDQ $+32, BX
 
-next754:
+next580:
 	SUBQ         $+16, BX
-	JLT          done755
+	JLT          done581
 	VMOVUPS      (CX)(SI*4), Z0
 	VMOVUPS      (DX)(SI*4), Z1
 	VPCMPGTD     Z0, Z1, K1
@@ -16717,12 +11112,12 @@ next754:
 	VMOVDQU8.Z   X0, K1, X0
 	VMOVUPS      X0, (AX)(SI*1)
 	ADDQ         $+16, SI
-	JMP          next754
+	JMP          next580
 
-done755:
+done581:
 	ADDQ         $+16, BX
 	TESTQ        BX, BX
-	JEQ          end756
+	JEQ          end582
 	MOVQ         $-1, DI
 	BZHIQ        BX, DI, DI
 	KMOVQ        DI, K1
@@ -16733,7 +11128,7 @@ done755:
 	VMOVDQU8.Z   X0, K2, X0
 	VMOVDQU8     X0, K1, (AX)(SI*1)
 
-end756:
+end582:
 	VZEROUPPER
 	RET
 
@@ -16747,9 +11142,9 @@ TEXT ·ltI32VSAVX512(SB), NOSPLIT, $0-32
 	MOVQ         n+24(FP), DX
 	XORQ         BX, BX
 
-next758:
-	SUBQ         $+64, DX
-	JLT          done759
+next584:
+	SUBQ         $+32, DX
+	JLT          done585
 	VMOVUPS      (CX)(BX*4), Z1
 	VPCMPGTD     Z1, Z0, K1
 	VBROADCASTSS c4_1010101<>+0(SB), Z1
@@ -16760,37 +11155,27 @@ next758:
 	VBROADCASTSS c4_1010101<>+0(SB), Z1
 	VMOVDQU8.Z   X1, K1, X1
 	VMOVUPS      X1, 16(AX)(BX*1)
-	VMOVUPS      128(CX)(BX*4), Z1
-	VPCMPGTD     Z1, Z0, K1
-	VBROADCASTSS c4_1010101<>+0(SB), Z1
-	VMOVDQU8.Z   X1, K1, X1
-	VMOVUPS      X1, 32(AX)(BX*1)
-	VMOVUPS      192(CX)(BX*4), Z1
-	VPCMPGTD     Z1, Z0, K1
-	VBROADCASTSS c4_1010101<>+0(SB), Z1
-	VMOVDQU8.Z   X1, K1, X1
-	VMOVUPS      X1, 48(AX)(BX*1)
-	ADDQ         $+64, BX
-	JMP          next758
+	ADDQ         $+32, BX
+	JMP          next584
 
-done759:
-	ADDQ $+64, DX
+done585:
+	ADDQ $+32, DX
 
-next760:
+next586:
 	SUBQ         $+16, DX
-	JLT          done761
+	JLT          done587
 	VMOVUPS      (CX)(BX*4), Z1
 	VPCMPGTD     Z1, Z0, K1
 	VBROADCASTSS c4_1010101<>+0(SB), Z1
 	VMOVDQU8.Z   X1, K1, X1
 	VMOVUPS      X1, (AX)(BX*1)
 	ADDQ         $+16, BX
-	JMP          next760
+	JMP          next586
 
-done761:
+done587:
 	ADDQ         $+16, DX
 	TESTQ        DX, DX
-	JEQ          end762
+	JEQ          end588
 	MOVQ         $-1, SI
 	BZHIQ        DX, SI, SI
 	KMOVQ        SI, K1
@@ -16800,7 +11185,7 @@ done761:
 	VMOVDQU8.Z   X0, K2, X0
 	VMOVDQU8     X0, K1, (AX)(BX*1)
 
-end762:
+end588:
 	VZEROUPPER
 	RET
 
@@ -16814,9 +11199,9 @@ TEXT ·ltI32SVAVX512(SB), NOSPLIT, $0-32
 	MOVQ         n+24(FP), DX
 	XORQ         BX, BX
 
-next764:
-	SUBQ         $+64, DX
-	JLT          done765
+next590:
+	SUBQ         $+32, DX
+	JLT          done591
 	VMOVUPS      (CX)(BX*4), Z1
 	VPCMPGTD     Z0, Z1, K1
 	VBROADCASTSS c4_1010101<>+0(SB), Z1
@@ -16827,37 +11212,27 @@ next764:
 	VBROADCASTSS c4_1010101<>+0(SB), Z1
 	VMOVDQU8.Z   X1, K1, X1
 	VMOVUPS      X1, 16(AX)(BX*1)
-	VMOVUPS      128(CX)(BX*4), Z1
-	VPCMPGTD     Z0, Z1, K1
-	VBROADCASTSS c4_1010101<>+0(SB), Z1
-	VMOVDQU8.Z   X1, K1, X1
-	VMOVUPS      X1, 32(AX)(BX*1)
-	VMOVUPS      192(CX)(BX*4), Z1
-	VPCMPGTD     Z0, Z1, K1
-	VBROADCASTSS c4_1010101<>+0(SB), Z1
-	VMOVDQU8.Z   X1, K1, X1
-	VMOVUPS      X1, 48(AX)(BX*1)
-	ADDQ         $+64, BX
-	JMP          next764
+	ADDQ         $+32, BX
+	JMP          next590
 
-done765:
-	ADDQ $+64, DX
+done591:
+	ADDQ $+32, DX
 
-next766:
+next592:
 	SUBQ         $+16, DX
-	JLT          done767
+	JLT          done593
 	VMOVUPS      (CX)(BX*4), Z1
 	VPCMPGTD     Z0, Z1, K1
 	VBROADCASTSS c4_1010101<>+0(SB), Z1
 	VMOVDQU8.Z   X1, K1, X1
 	VMOVUPS      X1, (AX)(BX*1)
 	ADDQ         $+16, BX
-	JMP          next766
+	JMP          next592
 
-done767:
+done593:
 	ADDQ         $+16, DX
 	TESTQ        DX, DX
-	JEQ          end768
+	JEQ          end594
 	MOVQ         $-1, SI
 	BZHIQ        DX, SI, SI
 	KMOVQ        SI, K1
@@ -16867,7 +11242,7 @@ done767:
 	VMOVDQU8.Z   X0, K2, X0
 	VMOVDQU8     X0, K1, (AX)(BX*1)
 
-end768:
+end594:
 	VZEROUPPER
 	RET
 
@@ -16880,9 +11255,9 @@ TEXT ·ltU32VVAVX2(SB), NOSPLIT, $32-32
 	MOVQ n+24(FP), BX
 	XORQ SI, SI
 
-next847:
-	SUBQ         $+32, BX
-	JLT          done848
+next628:
+	SUBQ         $+16, BX
+	JLT          done629
 	VMOVUPS      (CX)(SI*4), Y0
 	VMOVUPS      (DX)(SI*4), Y1
 	VXORPS       c4_80000000<>+0(SB), Y0, Y0
@@ -16905,37 +11280,15 @@ next847:
 	VMOVUPS      c4_1010101<>+0(SB), Y1
 	VPAND        X1, X0, X0
 	VMOVQ        X0, 8(AX)(SI*1)
-	VMOVUPS      64(CX)(SI*4), Y0
-	VMOVUPS      64(DX)(SI*4), Y1
-	VXORPS       c4_80000000<>+0(SB), Y0, Y0
-	VXORPS       c4_80000000<>+0(SB), Y1, Y1
-	VPCMPGTD     Y0, Y1, Y0
-	VEXTRACTI128 $0x01, Y0, X1
-	VPACKSSDW    X1, X0, X0
-	VPACKSSWB    X0, X0, X0
-	VMOVUPS      c4_1010101<>+0(SB), Y1
-	VPAND        X1, X0, X0
-	VMOVQ        X0, 16(AX)(SI*1)
-	VMOVUPS      96(CX)(SI*4), Y0
-	VMOVUPS      96(DX)(SI*4), Y1
-	VXORPS       c4_80000000<>+0(SB), Y0, Y0
-	VXORPS       c4_80000000<>+0(SB), Y1, Y1
-	VPCMPGTD     Y0, Y1, Y0
-	VEXTRACTI128 $0x01, Y0, X1
-	VPACKSSDW    X1, X0, X0
-	VPACKSSWB    X0, X0, X0
-	VMOVUPS      c4_1010101<>+0(SB), Y1
-	VPAND        X1, X0, X0
-	VMOVQ        X0, 24(AX)(SI*1)
-	ADDQ         $+32, SI
-	JMP          next847
+	ADDQ         $+16, SI
+	JMP          next628
 
-done848:
-	ADDQ $+32, BX
+done629:
+	ADDQ $+16, BX
 
-next849:
+next630:
 	SUBQ         $+8, BX
-	JLT          done850
+	JLT          done631
 	VMOVUPS      (CX)(SI*4), Y0
 	VMOVUPS      (DX)(SI*4), Y1
 	VXORPS       c4_80000000<>+0(SB), Y0, Y0
@@ -16948,12 +11301,12 @@ next849:
 	VPAND        X1, X0, X0
 	VMOVQ        X0, (AX)(SI*1)
 	ADDQ         $+8, SI
-	JMP          next849
+	JMP          next630
 
-done850:
+done631:
 	ADDQ         $+8, BX
 	TESTQ        BX, BX
-	JEQ          end851
+	JEQ          end632
 	LEAQ         tail<>+32(SB), DI
 	XORQ         R8, R8
 	SUBQ         BX, R8
@@ -16976,13 +11329,13 @@ done850:
 	LEAQ         (AX)(SI*1), AX
 	MOVQ         BX, CX
 
-byte852:
+byte633:
 	MOVB -1(SP)(CX*1), DL
 	MOVB DL, -1(AX)(CX*1)
 	DECQ CX
-	JNE  byte852
+	JNE  byte633
 
-end851:
+end632:
 	VZEROUPPER
 	RET
 
@@ -16996,9 +11349,9 @@ TEXT ·ltU32VSAVX2(SB), NOSPLIT, $32-32
 	MOVQ         n+24(FP), DX
 	XORQ         BX, BX
 
-next854:
-	SUBQ         $+32, DX
-	JLT          done855
+next635:
+	SUBQ         $+16, DX
+	JLT          done636
 	VMOVUPS      (CX)(BX*4), Y1
 	VXORPS       c4_80000000<>+0(SB), Y1, Y1
 	VXORPS       c4_80000000<>+0(SB), Y0, Y2
@@ -17019,35 +11372,15 @@ next854:
 	VMOVUPS      c4_1010101<>+0(SB), Y2
 	VPAND        X2, X1, X1
 	VMOVQ        X1, 8(AX)(BX*1)
-	VMOVUPS      64(CX)(BX*4), Y1
-	VXORPS       c4_80000000<>+0(SB), Y1, Y1
-	VXORPS       c4_80000000<>+0(SB), Y0, Y2
-	VPCMPGTD     Y1, Y2, Y1
-	VEXTRACTI128 $0x01, Y1, X2
-	VPACKSSDW    X2, X1, X1
-	VPACKSSWB    X1, X1, X1
-	VMOVUPS      c4_1010101<>+0(SB), Y2
-	VPAND        X2, X1, X1
-	VMOVQ        X1, 16(AX)(BX*1)
-	VMOVUPS      96(CX)(BX*4), Y1
-	VXORPS       c4_80000000<>+0(SB), Y1, Y1
-	VXORPS       c4_80000000<>+0(SB), Y0, Y2
-	VPCMPGTD     Y1, Y2, Y1
-	VEXTRACTI128 $0x01, Y1, X2
-	VPACKSSDW    X2, X1, X1
-	VPACKSSWB    X1, X1, X1
-	VMOVUPS      c4_1010101<>+0(SB), Y2
-	VPAND        X2, X1, X1
-	VMOVQ        X1, 24(AX)(BX*1)
-	ADDQ         $+32, BX
-	JMP          next854
+	ADDQ         $+16, BX
+	JMP          next635
 
-done855:
-	ADDQ $+32, DX
+done636:
+	ADDQ $+16, DX
 
-next856:
+next637:
 	SUBQ         $+8, DX
-	JLT          done857
+	JLT          done638
 	VMOVUPS      (CX)(BX*4), Y1
 	VXORPS       c4_80000000<>+0(SB), Y1, Y1
 	VXORPS       c4_80000000<>+0(SB), Y0, Y2
@@ -17059,12 +11392,12 @@ next856:
 	VPAND        X2, X1, X1
 	VMOVQ        X1, (AX)(BX*1)
 	ADDQ         $+8, BX
-	JMP          next856
+	JMP          next637
 
-done857:
+done638:
 	ADDQ         $+8, DX
 	TESTQ        DX, DX
-	JEQ          end858
+	JEQ          end639
 	LEAQ         tail<>+32(SB), SI
 	XORQ         DI, DI
 	SUBQ         DX, DI
@@ -17082,13 +11415,13 @@ done857:
 	LEAQ         (AX)(BX*1), AX
 	MOVQ         DX, CX
 
-byte859:
+byte640:
 	MOVB -1(SP)(CX*1), DL
 	MOVB DL, -1(AX)(CX*1)
 	DECQ CX
-	JNE  byte859
+	JNE  byte640
 
-end858:
+end639:
 	VZEROUPPER
 	RET
 
@@ -17102,9 +11435,9 @@ TEXT ·ltU32SVAVX2(SB), NOSPLIT, $32-32
 	MOVQ         n+24(FP), DX
 	XORQ         BX, BX
 
-next861:
-	SUBQ         $+32, DX
-	JLT          done862
+next642:
+	SUBQ         $+16, DX
+	JLT          done643
 	VMOVUPS      (CX)(BX*4), Y1
 	VXORPS       c4_80000000<>+0(SB), Y0, Y2
 	VXORPS       c4_80000000<>+0(SB), Y1, Y1
@@ -17125,35 +11458,15 @@ next861:
 	VMOVUPS      c4_1010101<>+0(SB), Y2
 	VPAND        X2, X1, X1
 	VMOVQ        X1, 8(AX)(BX*1)
-	VMOVUPS      64(CX)(BX*4), Y1
-	VXORPS       c4_80000000<>+0(SB), Y0, Y2
-	VXORPS       c4_80000000<>+0(SB), Y1, Y1
-	VPCMPGTD     Y2, Y1, Y1
-	VEXTRACTI128 $0x01, Y1, X2
-	VPACKSSDW    X2, X1, X1
-	VPACKSSWB    X1, X1, X1
-	VMOVUPS      c4_1010101<>+0(SB), Y2
-	VPAND        X2, X1, X1
-	VMOVQ        X1, 16(AX)(BX*1)
-	VMOVUPS      96(CX)(BX*4), Y1
-	VXORPS       c4_80000000<>+0(SB), Y0, Y2
-	VXORPS       c4_80000000<>+0(SB), Y1, Y1
-	VPCMPGTD     Y2, Y1, Y1
-	VEXTRACTI128 $0x01, Y1, X2
-	VPACKSSDW    X2, X1, X1
-	VPACKSSWB    X1, X1, X1
-	VMOVUPS      c4_1010101<>+0(SB), Y2
-	VPAND        X2, X1, X1
-	VMOVQ        X1, 24(AX)(BX*1)
-	ADDQ         $+32, BX
-	JMP          next861
+	ADDQ         $+16, BX
+	JMP          next642
 
-done862:
-	ADDQ $+32, DX
+done643:
+	ADDQ $+16, DX
 
-next863:
+next644:
 	SUBQ         $+8, DX
-	JLT          done864
+	JLT          done645
 	VMOVUPS      (CX)(BX*4), Y1
 	VXORPS       c4_80000000<>+0(SB), Y0, Y2
 	VXORPS       c4_80000000<>+0(SB), Y1, Y1
@@ -17165,12 +11478,12 @@ next863:
 	VPAND        X2, X1, X1
 	VMOVQ        X1, (AX)(BX*1)
 	ADDQ         $+8, BX
-	JMP          next863
+	JMP          next644
 
-done864:
+done645:
 	ADDQ         $+8, DX
 	TESTQ        DX, DX
-	JEQ          end865
+	JEQ          end646
 	LEAQ         tail<>+32(SB), SI
 	XORQ         DI, DI
 	SUBQ         DX, DI
@@ -17188,13 +11501,13 @@ done864:
 	LEAQ         (AX)(BX*1), AX
 	MOVQ         DX, CX
 
-byte866:
+byte647:
 	MOVB -1(SP)(CX*1), DL
 	MOVB DL, -1(AX)(CX*1)
 	DECQ CX
-	JNE  byte866
+	JNE  byte647
 
-end865:
+end646:
 	VZEROUPPER
 	RET
 
@@ -17207,9 +11520,9 @@ TEXT ·ltU32VVAVX512(SB), NOSPLIT, $0-32
 	MOVQ n+24(FP), BX
 	XORQ SI, SI
 
-next770:
-	SUBQ         $+64, BX
-	JLT          done771
+next596:
+	SUBQ         $+32, BX
+	JLT          done597
 	VMOVUPS      (CX)(SI*4), Z0
 	VMOVUPS      (DX)(SI*4), Z1
 	VPCMPUD      $0x01, Z1, Z0, K1
@@ -17222,27 +11535,15 @@ next770:
 	VBROADCASTSS c4_1010101<>+0(SB), Z0
 	VMOVDQU8.Z   X0, K1, X0
 	VMOVUPS      X0, 16(AX)(SI*1)
-	VMOVUPS      128(CX)(SI*4), Z0
-	VMOVUPS      128(DX)(SI*4), Z1
-	VPCMPUD      $0x01, Z1, Z0, K1
-	VBROADCASTSS c4_1010101<>+0(SB), Z0
-	VMOVDQU8.Z   X0, K1, X0
-	VMOVUPS      X0, 32(AX)(SI*1)
-	VMOVUPS      192(CX)(SI*4), Z0
-	VMOVUPS      192(DX)(SI*4), Z1
-	VPCMPUD      $0x01, Z1, Z0, K1
-	VBROADCASTSS c4_1010101<>+0(SB), Z0
-	VMOVDQU8.Z   X0, K1, X0
-	VMOVUPS      X0, 48(AX)(SI*1)
-	ADDQ         $+64, SI
-	JMP          next770
+	ADDQ         $+32, SI
+	JMP          next596
 
-done771:
-	ADDQ $+64, BX
+done597:
+	ADDQ $+32, BX
 
-next772:
+next598:
 	SUBQ         $+16, BX
-	JLT          done773
+	JLT          done599
 	VMOVUPS      (CX)(SI*4), Z0
 	VMOVUPS      (DX)(SI*4), Z1
 	VPCMPUD      $0x01, Z1, Z0, K1
@@ -17250,12 +11551,12 @@ next772:
 	VMOVDQU8.Z   X0, K1, X0
 	VMOVUPS      X0, (AX)(SI*1)
 	ADDQ         $+16, SI
-	JMP          next772
+	JMP          next598
 
-done773:
+done599:
 	ADDQ         $+16, BX
 	TESTQ        BX, BX
-	JEQ          end774
+	JEQ          end600
 	MOVQ         $-1, DI
 	BZHIQ        BX, DI, DI
 	KMOVQ        DI, K1
@@ -17266,7 +11567,7 @@ done773:
 	VMOVDQU8.Z   X0, K2, X0
 	VMOVDQU8     X0, K1, (AX)(SI*1)
 
-end774:
+end600:
 	VZEROUPPER
 	RET
 
@@ -17280,9 +11581,9 @@ TEXT ·ltU32VSAVX512(SB), NOSPLIT, $0-32
 	MOVQ         n+24(FP), DX
 	XORQ         BX, BX
 
-next776:
-	SUBQ         $+64, DX
-	JLT          done777
+next602:
+	SUBQ         $+32, DX
+	JLT          done603
 	VMOVUPS      (CX)(BX*4), Z1
 	VPCMPUD      $0x01, Z0, Z1, K1
 	VBROADCASTSS c4_1010101<>+0(SB), Z1
@@ -17293,37 +11594,27 @@ next776:
 	VBROADCASTSS c4_1010101<>+0(SB), Z1
 	VMOVDQU8.Z   X1, K1, X1
 	VMOVUPS      X1, 16(AX)(BX*1)
-	VMOVUPS      128(CX)(BX*4), Z1
-	VPCMPUD      $0x01, Z0, Z1, K1
-	VBROADCASTSS c4_1010101<>+0(SB), Z1
-	VMOVDQU8.Z   X1, K1, X1
-	VMOVUPS      X1, 32(AX)(BX*1)
-	VMOVUPS      192(CX)(BX*4), Z1
-	VPCMPUD      $0x01, Z0, Z1, K1
-	VBROADCASTSS c4_1010101<>+0(SB), Z1
-	VMOVDQU8.Z   X1, K1, X1
-	VMOVUPS      X1, 48(AX)(BX*1)
-	ADDQ         $+64, BX
-	JMP          next776
+	ADDQ         $+32, BX
+	JMP          next602
 
-done777:
-	ADDQ $+64, DX
+done603:
+	ADDQ $+32, DX
 
-next778:
+next604:
 	SUBQ         $+16, DX
-	JLT          done779
+	JLT          done605
 	VMOVUPS      (CX)(BX*4), Z1
 	VPCMPUD      $0x01, Z0, Z1, K1
 	VBROADCASTSS c4_1010101<>+0(SB), Z1
 	VMOVDQU8.Z   X1, K1, X1
 	VMOVUPS      X1, (AX)(BX*1)
 	ADDQ         $+16, BX
-	JMP          next778
+	JMP          next604
 
-done779:
+done605:
 	ADDQ         $+16, DX
 	TESTQ        DX, DX
-	JEQ          end780
+	JEQ          end606
 	MOVQ         $-1, SI
 	BZHIQ        DX, SI, SI
 	KMOVQ        SI, K1
@@ -17333,7 +11624,7 @@ done779:
 	VMOVDQU8.Z   X0, K2, X0
 	VMOVDQU8     X0, K1, (AX)(BX*1)
 
-end780:
+end606:
 	VZEROUPPER
 	RET
 
@@ -17347,9 +11638,9 @@ TEXT ·ltU32SVAVX512(SB), NOSPLIT, $0-32
 	MOVQ         n+24(FP), DX
 	XORQ         BX, BX
 
-next782:
-	SUBQ         $+64, DX
-	JLT          done783
+next608:
+	SUBQ         $+32, DX
+	JLT          done609
 	VMOVUPS      (CX)(BX*4), Z1
 	VPCMPUD      $0x01, Z1, Z0, K1
 	VBROADCASTSS c4_1010101<>+0(SB), Z1
@@ -17360,37 +11651,27 @@ next782:
 	VBROADCASTSS c4_1010101<>+0(SB), Z1
 	VMOVDQU8.Z   X1, K1, X1
 	VMOVUPS      X1, 16(AX)(BX*1)
-	VMOVUPS      128(CX)(BX*4), Z1
-	VPCMPUD      $0x01, Z1, Z0, K1
-	VBROADCASTSS c4_1010101<>+0(SB), Z1
-	VMOVDQU8.Z   X1, K1, X1
-	VMOVUPS      X1, 32(AX)(BX*1)
-	VMOVUPS      192(CX)(BX*4), Z1
-	VPCMPUD      $0x01, Z1, Z0, K1
-	VBROADCASTSS c4_1010101<>+0(SB), Z1
-	VMOVDQU8.Z   X1, K1, X1
-	VMOVUPS      X1, 48(AX)(BX*1)
-	ADDQ         $+64, BX
-	JMP          next782
+	ADDQ         $+32, BX
+	JMP          next608
 
-done783:
-	ADDQ $+64, DX
+done609:
+	ADDQ $+32, DX
 
-next784:
+next610:
 	SUBQ         $+16, DX
-	JLT          done785
+	JLT          done611
 	VMOVUPS      (CX)(BX*4), Z1
 	VPCMPUD      $0x01, Z1, Z0, K1
 	VBROADCASTSS c4_1010101<>+0(SB), Z1
 	VMOVDQU8.Z   X1, K1, X1
 	VMOVUPS      X1, (AX)(BX*1)
 	ADDQ         $+16, BX
-	JMP          next784
+	JMP          next610
 
-done785:
+done611:
 	ADDQ         $+16, DX
 	TESTQ        DX, DX
-	JEQ          end786
+	JEQ          end612
 	MOVQ         $-1, SI
 	BZHIQ        DX, SI, SI
 	KMOVQ        SI, K1
@@ -17400,7 +11681,7 @@ done785:
 	VMOVDQU8.Z   X0, K2, X0
 	VMOVDQU8     X0, K1, (AX)(BX*1)
 
-end786:
+end612:
 	VZEROUPPER
 	RET
 
@@ -17413,9 +11694,9 @@ TEXT ·ltI64VVAVX2(SB), NOSPLIT, $32-32
 	MOVQ n+24(FP), BX
 	XORQ SI, SI
 
-next868:
-	SUBQ         $+16, BX
-	JLT          done869
+next649:
+	SUBQ         $+8, BX
+	JLT          done650
 	VMOVUPS      (CX)(SI*8), Y0
 	VMOVUPS      (DX)(SI*8), Y1
 	VPCMPGTQ     Y0, Y1, Y0
@@ -17436,35 +11717,15 @@ next868:
 	VMOVUPS      c4_1010101<>+0(SB), Y1
 	VPAND        X1, X0, X0
 	VMOVD        X0, 4(AX)(SI*1)
-	VMOVUPS      64(CX)(SI*8), Y0
-	VMOVUPS      64(DX)(SI*8), Y1
-	VPCMPGTQ     Y0, Y1, Y0
-	VEXTRACTI128 $0x01, Y0, X1
-	VSHUFPS      $0x88, X1, X0, X0
-	VPACKSSDW    X0, X0, X0
-	VPACKSSWB    X0, X0, X0
-	VMOVUPS      c4_1010101<>+0(SB), Y1
-	VPAND        X1, X0, X0
-	VMOVD        X0, 8(AX)(SI*1)
-	VMOVUPS      96(CX)(SI*8), Y0
-	VMOVUPS      96(DX)(SI*8), Y1
-	VPCMPGTQ     Y0, Y1, Y0
-	VEXTRACTI128 $0x01, Y0, X1
-	VSHUFPS      $0x88, X1, X0, X0
-	VPACKSSDW    X0, X0, X0
-	VPACKSSWB    X0, X0, X0
-	VMOVUPS      c4_1010101<>+0(SB), Y1
-	VPAND        X1, X0, X0
-	VMOVD        X0, 12(AX)(SI*1)
-	ADDQ         $+16, SI
-	JMP          next868
+	ADDQ         $+8, SI
+	JMP          next649
 
-done869:
-	ADDQ $+16, BX
+done650:
+	ADDQ $+8, BX
 
-next870:
+next651:
 	SUBQ         $+4, BX
-	JLT          done871
+	JLT          done652
 	VMOVUPS      (CX)(SI*8), Y0
 	VMOVUPS      (DX)(SI*8), Y1
 	VPCMPGTQ     Y0, Y1, Y0
@@ -17476,12 +11737,12 @@ next870:
 	VPAND        X1, X0, X0
 	VMOVD        X0, (AX)(SI*1)
 	ADDQ         $+4, SI
-	JMP          next870
+	JMP          next651
 
-done871:
+done652:
 	ADDQ         $+4, BX
 	TESTQ        BX, BX
-	JEQ          end872
+	JEQ          end653
 	LEAQ         tail<>+32(SB), DI
 	XORQ         R8, R8
 	SUBQ         BX, R8
@@ -17503,13 +11764,13 @@ done871:
 	LEAQ         (AX)(SI*1), AX
 	MOVQ         BX, CX
 
-byte873:
+byte654:
 	MOVB -1(SP)(CX*1), DL
 	MOVB DL, -1(AX)(CX*1)
 	DECQ CX
-	JNE  byte873
+	JNE  byte654
 
-end872:
+end653:
 	VZEROUPPER
 	RET
 
@@ -17523,9 +11784,9 @@ TEXT ·ltI64VSAVX2(SB), NOSPLIT, $32-32
 	MOVQ         n+24(FP), DX
 	XORQ         BX, BX
 
-next875:
-	SUBQ         $+16, DX
-	JLT          done876
+next656:
+	SUBQ         $+8, DX
+	JLT          done657
 	VMOVUPS      (CX)(BX*8), Y1
 	VPCMPGTQ     Y1, Y0, Y1
 	VEXTRACTI128 $0x01, Y1, X2
@@ -17544,33 +11805,15 @@ next875:
 	VMOVUPS      c4_1010101<>+0(SB), Y2
 	VPAND        X2, X1, X1
 	VMOVD        X1, 4(AX)(BX*1)
-	VMOVUPS      64(CX)(BX*8), Y1
-	VPCMPGTQ     Y1, Y0, Y1
-	VEXTRACTI128 $0x01, Y1, X2
-	VSHUFPS      $0x88, X2, X1, X1
-	VPACKSSDW    X1, X1, X1
-	VPACKSSWB    X1, X1, X1
-	VMOVUPS      c4_1010101<>+0(SB), Y2
-	VPAND        X2, X1, X1
-	VMOVD        X1, 8(AX)(BX*1)
-	VMOVUPS      96(CX)(BX*8), Y1
-	VPCMPGTQ     Y1, Y0, Y1
-	VEXTRACTI128 $0x01, Y1, X2
-	VSHUFPS      $0x88, X2, X1, X1
-	VPACKSSDW    X1, X1, X1
-	VPACKSSWB    X1, X1, X1
-	VMOVUPS      c4_1010101<>+0(SB), Y2
-	VPAND        X2, X1, X1
-	VMOVD        X1, 12(AX)(BX*1)
-	ADDQ         $+16, BX
-	JMP          next875
+	ADDQ         $+8, BX
+	JMP          next656
 
-done876:
-	ADDQ $+16, DX
+done657:
+	ADDQ $+8, DX
 
-next877:
+next658:
 	SUBQ         $+4, DX
-	JLT          done878
+	JLT          done659
 	VMOVUPS      (CX)(BX*8), Y1
 	VPCMPGTQ     Y1, Y0, Y1
 	VEXTRACTI128 $0x01, Y1, X2
@@ -17581,12 +11824,12 @@ next877:
 	VPAND        X2, X1, X1
 	VMOVD        X1, (AX)(BX*1)
 	ADDQ         $+4, BX
-	JMP          next877
+	JMP          next658
 
-done878:
+done659:
 	ADDQ         $+4, DX
 	TESTQ        DX, DX
-	JEQ          end879
+	JEQ          end660
 	LEAQ         tail<>+32(SB), SI
 	XORQ         DI, DI
 	SUBQ         DX, DI
@@ -17603,13 +11846,13 @@ done878:
 	LEAQ         (AX)(BX*1), AX
 	MOVQ         DX, CX
 
-byte880:
+byte661:
 	MOVB -1(SP)(CX*1), DL
 	MOVB DL, -1(AX)(CX*1)
 	DECQ CX
-	JNE  byte880
+	JNE  byte661
 
-end879:
+end660:
 	VZEROUPPER
 	RET
 
@@ -17623,9 +11866,9 @@ TEXT ·ltI64SVAVX2(SB), NOSPLIT, $32-32
 	MOVQ         n+24(FP), DX
 	XORQ         BX, BX
 
-next882:
-	SUBQ         $+16, DX
-	JLT          done883
+next663:
+	SUBQ         $+8, DX
+	JLT          done664
 	VMOVUPS      (CX)(BX*8), Y1
 	VPCMPGTQ     Y0, Y1, Y1
 	VEXTRACTI128 $0x01, Y1, X2
@@ -17644,33 +11887,15 @@ next882:
 	VMOVUPS      c4_1010101<>+0(SB), Y2
 	VPAND        X2, X1, X1
 	VMOVD        X1, 4(AX)(BX*1)
-	VMOVUPS      64(CX)(BX*8), Y1
-	VPCMPGTQ     Y0, Y1, Y1
-	VEXTRACTI128 $0x01, Y1, X2
-	VSHUFPS      $0x88, X2, X1, X1
-	VPACKSSDW    X1, X1, X1
-	VPACKSSWB    X1, X1, X1
-	VMOVUPS      c4_1010101<>+0(SB), Y2
-	VPAND        X2, X1, X1
-	VMOVD        X1, 8(AX)(BX*1)
-	VMOVUPS      96(CX)(BX*8), Y1
-	VPCMPGTQ     Y0, Y1, Y1
-	VEXTRACTI128 $0x01, Y1, X2
-	VSHUFPS      $0x88, X2, X1, X1
-	VPACKSSDW    X1, X1, X1
-	VPACKSSWB    X1, X1, X1
-	VMOVUPS      c4_1010101<>+0(SB), Y2
-	VPAND        X2, X1, X1
-	VMOVD        X1, 12(AX)(BX*1)
-	ADDQ         $+16, BX
-	JMP          next882
+	ADDQ         $+8, BX
+	JMP          next663
 
-done883:
-	ADDQ $+16, DX
+done664:
+	ADDQ $+8, DX
 
-next884:
+next665:
 	SUBQ         $+4, DX
-	JLT          done885
+	JLT          done666
 	VMOVUPS      (CX)(BX*8), Y1
 	VPCMPGTQ     Y0, Y1, Y1
 	VEXTRACTI128 $0x01, Y1, X2
@@ -17681,12 +11906,12 @@ next884:
 	VPAND        X2, X1, X1
 	VMOVD        X1, (AX)(BX*1)
 	ADDQ         $+4, BX
-	JMP          next884
+	JMP          next665
 
-done885:
+done666:
 	ADDQ         $+4, DX
 	TESTQ        DX, DX
-	JEQ          end886
+	JEQ          end667
 	LEAQ         tail<>+32(SB), SI
 	XORQ         DI, DI
 	SUBQ         DX, DI
@@ -17703,13 +11928,13 @@ done885:
 	LEAQ         (AX)(BX*1), AX
 	MOVQ         DX, CX
 
-byte887:
+byte668:
 	MOVB -1(SP)(CX*1), DL
 	MOVB DL, -1(AX)(CX*1)
 	DECQ CX
-	JNE  byte887
+	JNE  byte668
 
-end886:
+end667:
 	VZEROUPPER
 	RET
 
@@ -17722,9 +11947,9 @@ TEXT ·ltI64VVAVX512(SB), NOSPLIT, $0-32
 	MOVQ n+24(FP), BX
 	XORQ SI, SI
 
-next788:
-	SUBQ         $+32, BX
-	JLT          done789
+next614:
+	SUBQ         $+16, BX
+	JLT          done615
 	VMOVUPS      (CX)(SI*8), Z0
 	VMOVUPS      (DX)(SI*8), Z1
 	VPCMPGTQ     Z0, Z1, K1
@@ -17737,27 +11962,15 @@ next788:
 	VBROADCASTSS c4_1010101<>+0(SB), Z0
 	VMOVDQU8.Z   X0, K1, X0
 	VMOVQ        X0, 8(AX)(SI*1)
-	VMOVUPS      128(CX)(SI*8), Z0
-	VMOVUPS      128(DX)(SI*8), Z1
-	VPCMPGTQ     Z0, Z1, K1
-	VBROADCASTSS c4_1010101<>+0(SB), Z0
-	VMOVDQU8.Z   X0, K1, X0
-	VMOVQ        X0, 16(AX)(SI*1)
-	VMOVUPS      192(CX)(SI*8), Z0
-	VMOVUPS      192(DX)(SI*8), Z1
-	VPCMPGTQ     Z0, Z1, K1
-	VBROADCASTSS c4_1010101<>+0(SB), Z0
-	VMOVDQU8.Z   X0, K1, X0
-	VMOVQ        X0, 24(AX)(SI*1)
-	ADDQ         $+32, SI
-	JMP          next788
+	ADDQ         $+16, SI
+	JMP          next614
 
-done789:
-	ADDQ $+32, BX
+done615:
+	ADDQ $+16, BX
 
-next790:
+next616:
 	SUBQ         $+8, BX
-	JLT          done791
+	JLT          done617
 	VMOVUPS      (CX)(SI*8), Z0
 	VMOVUPS      (DX)(SI*8), Z1
 	VPCMPGTQ     Z0, Z1, K1
@@ -17765,12 +11978,12 @@ next790:
 	VMOVDQU8.Z   X0, K1, X0
 	VMOVQ        X0, (AX)(SI*1)
 	ADDQ         $+8, SI
-	JMP          next790
+	JMP          next616
 
-done791:
+done617:
 	ADDQ         $+8, BX
 	TESTQ        BX, BX
-	JEQ          end792
+	JEQ          end618
 	MOVQ         $-1, DI
 	BZHIQ        BX, DI, DI
 	KMOVQ        DI, K1
@@ -17781,7 +11994,7 @@ done791:
 	VMOVDQU8.Z   X0, K2, X0
 	VMOVDQU8     X0, K1, (AX)(SI*1)
 
-end792:
+end618:
 	VZEROUPPER
 	RET
 
@@ -17795,9 +12008,9 @@ TEXT ·ltI64VSAVX512(SB), NOSPLIT, $0-32
 	MOVQ         n+24(FP), DX
 	XORQ         BX, BX
 
-next794:
-	SUBQ         $+32, DX
-	JLT          done795
+next620:
+	SUBQ         $+16, DX
+	JLT          done621
 	VMOVUPS      (CX)(BX*8), Z1
 	VPCMPGTQ     Z1, Z0, K1
 	VBROADCASTSS c4_1010101<>+0(SB), Z1
@@ -17808,37 +12021,27 @@ next794:
 	VBROADCASTSS c4_1010101<>+0(SB), Z1
 	VMOVDQU8.Z   X1, K1, X1
 	VMOVQ        X1, 8(AX)(BX*1)
-	VMOVUPS      128(CX)(BX*8), Z1
-	VPCMPGTQ     Z1, Z0, K1
-	VBROADCASTSS c4_1010101<>+0(SB), Z1
-	VMOVDQU8.Z   X1, K1, X1
-	VMOVQ        X1, 16(AX)(BX*1)
-	VMOVUPS      192(CX)(BX*8), Z1
-	VPCMPGTQ     Z1, Z0, K1
-	VBROADCASTSS c4_1010101<>+0(SB), Z1
-	VMOVDQU8.Z   X1, K1, X1
-	VMOVQ        X1, 24(AX)(BX*1)
-	ADDQ         $+32, BX
-	JMP          next794
+	ADDQ         $+16, BX
+	JMP          next620
 
-done795:
-	ADDQ $+32, DX
+done621:
+	ADDQ $+16, DX
 
-next796:
+next622:
 	SUBQ         $+8, DX
-	JLT          done797
+	JLT          done623
 	VMOVUPS      (CX)(BX*8), Z1
 	VPCMPGTQ     Z1, Z0, K1
 	VBROADCASTSS c4_1010101<>+0(SB), Z1
 	VMOVDQU8.Z   X1, K1, X1
 	VMOVQ        X1, (AX)(BX*1)
 	ADDQ         $+8, BX
-	JMP          next796
+	JMP          next622
 
-done797:
+done623:
 	ADDQ         $+8, DX
 	TESTQ        DX, DX
-	JEQ          end798
+	JEQ          end624
 	MOVQ         $-1, SI
 	BZHIQ        DX, SI, SI
 	KMOVQ        SI, K1
@@ -17848,7 +12051,7 @@ done797:
 	VMOVDQU8.Z   X0, K2, X0
 	VMOVDQU8     X0, K1, (AX)(BX*1)
 
-end798:
+end624:
 	VZEROUPPER
 	RET
 
@@ -17862,9 +12065,9 @@ TEXT ·ltI64SVAVX512(SB), NOSPLIT, $0-32
 	MOVQ         n+24(FP), DX
 	XORQ         BX, BX
 
-next800:
-	SUBQ         $+32, DX
-	JLT          done801
+next626:
+	SUBQ         $+16, DX
+	JLT          done627
 	VMOVUPS      (CX)(BX*8), Z1
 	VPCMPGTQ     Z0, Z1, K1
 	VBROADCASTSS c4_1010101<>+0(SB), Z1
@@ -17875,37 +12078,27 @@ next800:
 	VBROADCASTSS c4_1010101<>+0(SB), Z1
 	VMOVDQU8.Z   X1, K1, X1
 	VMOVQ        X1, 8(AX)(BX*1)
-	VMOVUPS      128(CX)(BX*8), Z1
-	VPCMPGTQ     Z0, Z1, K1
-	VBROADCASTSS c4_1010101<>+0(SB), Z1
-	VMOVDQU8.Z   X1, K1, X1
-	VMOVQ        X1, 16(AX)(BX*1)
-	VMOVUPS      192(CX)(BX*8), Z1
-	VPCMPGTQ     Z0, Z1, K1
-	VBROADCASTSS c4_1010101<>+0(SB), Z1
-	VMOVDQU8.Z   X1, K1, X1
-	VMOVQ        X1, 24(AX)(BX*1)
-	ADDQ         $+32, BX
-	JMP          next800
+	ADDQ         $+16, BX
+	JMP          next626
 
-done801:
-	ADDQ $+32, DX
+done627:
+	ADDQ $+16, DX
 
-next802:
+next628:
 	SUBQ         $+8, DX
-	JLT          done803
+	JLT          done629
 	VMOVUPS      (CX)(BX*8), Z1
 	VPCMPGTQ     Z0, Z1, K1
 	VBROADCASTSS c4_1010101<>+0(SB), Z1
 	VMOVDQU8.Z   X1, K1, X1
 	VMOVQ        X1, (AX)(BX*1)
 	ADDQ         $+8, BX
-	JMP          next802
+	JMP          next628
 
-done803:
+done629:
 	ADDQ         $+8, DX
 	TESTQ        DX, DX
-	JEQ          end804
+	JEQ          end630
 	MOVQ         $-1, SI
 	BZHIQ        DX, SI, SI
 	KMOVQ        SI, K1
@@ -17915,7 +12108,7 @@ done803:
 	VMOVDQU8.Z   X0, K2, X0
 	VMOVDQU8     X0, K1, (AX)(BX*1)
 
-end804:
+end630:
 	VZEROUPPER
 	RET
 
@@ -17928,9 +12121,9 @@ TEXT ·ltF32VVAVX2(SB), NOSPLIT, $32-32
 	MOVQ n+24(FP), BX
 	XORQ SI, SI
 
-next889:
-	SUBQ         $+32, BX
-	JLT          done890
+next670:
+	SUBQ         $+16, BX
+	JLT          done671
 	VMOVUPS      (CX)(SI*4), Y0
 	VMOVUPS      (DX)(SI*4), Y1
 	VCMPPS       $0x11, Y1, Y0, Y0
@@ -17949,33 +12142,15 @@ next889:
 	VMOVUPS      c4_1010101<>+0(SB), Y1
 	VPAND        X1, X0, X0
 	VMOVQ        X0, 8(AX)(SI*1)
-	VMOVUPS      64(CX)(SI*4), Y0
-	VMOVUPS      64(DX)(SI*4), Y1
-	VCMPPS       $0x11, Y1, Y0, Y0
-	VEXTRACTI128 $0x01, Y0, X1
-	VPACKSSDW    X1, X0, X0
-	VPACKSSWB    X0, X0, X0
-	VMOVUPS      c4_1010101<>+0(SB), Y1
-	VPAND        X1, X0, X0
-	VMOVQ        X0, 16(AX)(SI*1)
-	VMOVUPS      96(CX)(SI*4), Y0
-	VMOVUPS      96(DX)(SI*4), Y1
-	VCMPPS       $0x11, Y1, Y0, Y0
-	VEXTRACTI128 $0x01, Y0, X1
-	VPACKSSDW    X1, X0, X0
-	VPACKSSWB    X0, X0, X0
-	VMOVUPS      c4_1010101<>+0(SB), Y1
-	VPAND        X1, X0, X0
-	VMOVQ        X0, 24(AX)(SI*1)
-	ADDQ         $+32, SI
-	JMP          next889
+	ADDQ         $+16, SI
+	JMP          next670
 
-done890:
-	ADDQ $+32, BX
+done671:
+	ADDQ $+16, BX
 
-next891:
+next672:
 	SUBQ         $+8, BX
-	JLT          done892
+	JLT          done673
 	VMOVUPS      (CX)(SI*4), Y0
 	VMOVUPS      (DX)(SI*4), Y1
 	VCMPPS       $0x11, Y1, Y0, Y0
@@ -17986,12 +12161,12 @@ next891:
 	VPAND        X1, X0, X0
 	VMOVQ        X0, (AX)(SI*1)
 	ADDQ         $+8, SI
-	JMP          next891
+	JMP          next672
 
-done892:
+done673:
 	ADDQ         $+8, BX
 	TESTQ        BX, BX
-	JEQ          end893
+	JEQ          end674
 	LEAQ         tail<>+32(SB), DI
 	XORQ         R8, R8
 	SUBQ         BX, R8
@@ -18012,13 +12187,13 @@ done892:
 	LEAQ         (AX)(SI*1), AX
 	MOVQ         BX, CX
 
-byte894:
+byte675:
 	MOVB -1(SP)(CX*1), DL
 	MOVB DL, -1(AX)(CX*1)
 	DECQ CX
-	JNE  byte894
+	JNE  byte675
 
-end893:
+end674:
 	VZEROUPPER
 	RET
 
@@ -18032,9 +12207,9 @@ TEXT ·ltF32VSAVX2(SB), NOSPLIT, $32-32
 	MOVQ         n+24(FP), DX
 	XORQ         BX, BX
 
-next896:
-	SUBQ         $+32, DX
-	JLT          done897
+next677:
+	SUBQ         $+16, DX
+	JLT          done678
 	VMOVUPS      (CX)(BX*4), Y1
 	VCMPPS       $0x11, Y0, Y1, Y1
 	VEXTRACTI128 $0x01, Y1, X2
@@ -18051,31 +12226,15 @@ next896:
 	VMOVUPS      c4_1010101<>+0(SB), Y2
 	VPAND        X2, X1, X1
 	VMOVQ        X1, 8(AX)(BX*1)
-	VMOVUPS      64(CX)(BX*4), Y1
-	VCMPPS       $0x11, Y0, Y1, Y1
-	VEXTRACTI128 $0x01, Y1, X2
-	VPACKSSDW    X2, X1, X1
-	VPACKSSWB    X1, X1, X1
-	VMOVUPS      c4_1010101<>+0(SB), Y2
-	VPAND        X2, X1, X1
-	VMOVQ        X1, 16(AX)(BX*1)
-	VMOVUPS      96(CX)(BX*4), Y1
-	VCMPPS       $0x11, Y0, Y1, Y1
-	VEXTRACTI128 $0x01, Y1, X2
-	VPACKSSDW    X2, X1, X1
-	VPACKSSWB    X1, X1, X1
-	VMOVUPS      c4_1010101<>+0(SB), Y2
-	VPAND        X2, X1, X1
-	VMOVQ        X1, 24(AX)(BX*1)
-	ADDQ         $+32, BX
-	JMP          next896
+	ADDQ         $+16, BX
+	JMP          next677
 
-done897:
-	ADDQ $+32, DX
+done678:
+	ADDQ $+16, DX
 
-next898:
+next679:
 	SUBQ         $+8, DX
-	JLT          done899
+	JLT          done680
 	VMOVUPS      (CX)(BX*4), Y1
 	VCMPPS       $0x11, Y0, Y1, Y1
 	VEXTRACTI128 $0x01, Y1, X2
@@ -18085,12 +12244,12 @@ next898:
 	VPAND        X2, X1, X1
 	VMOVQ        X1, (AX)(BX*1)
 	ADDQ         $+8, BX
-	JMP          next898
+	JMP          next679
 
-done899:
+done680:
 	ADDQ         $+8, DX
 	TESTQ        DX, DX
-	JEQ          end900
+	JEQ          end681
 	LEAQ         tail<>+32(SB), SI
 	XORQ         DI, DI
 	SUBQ         DX, DI
@@ -18106,13 +12265,13 @@ done899:
 	LEAQ         (AX)(BX*1), AX
 	MOVQ         DX, CX
 
-byte901:
+byte682:
 	MOVB -1(SP)(CX*1), DL
 	MOVB DL, -1(AX)(CX*1)
 	DECQ CX
-	JNE  byte901
+	JNE  byte682
 
-end900:
+end681:
 	VZEROUPPER
 	RET
 
@@ -18126,9 +12285,9 @@ TEXT ·ltF32SVAVX2(SB), NOSPLIT, $32-32
 	MOVQ         n+24(FP), DX
 	XORQ         BX, BX
 
-next903:
-	SUBQ         $+32, DX
-	JLT          done904
+next684:
+	SUBQ         $+16, DX
+	JLT          done685
 	VMOVUPS      (CX)(BX*4), Y1
 	VCMPPS       $0x11, Y1, Y0, Y1
 	VEXTRACTI128 $0x01, Y1, X2
@@ -18145,31 +12304,15 @@ next903:
 	VMOVUPS      c4_1010101<>+0(SB), Y2
 	VPAND        X2, X1, X1
 	VMOVQ        X1, 8(AX)(BX*1)
-	VMOVUPS      64(CX)(BX*4), Y1
-	VCMPPS       $0x11, Y1, Y0, Y1
-	VEXTRACTI128 $0x01, Y1, X2
-	VPACKSSDW    X2, X1, X1
-	VPACKSSWB    X1, X1, X1
-	VMOVUPS      c4_1010101<>+0(SB), Y2
-	VPAND        X2, X1, X1
-	VMOVQ        X1, 16(AX)(BX*1)
-	VMOVUPS      96(CX)(BX*4), Y1
-	VCMPPS       $0x11, Y1, Y0, Y1
-	VEXTRACTI128 $0x01, Y1, X2
-	VPACKSSDW    X2, X1, X1
-	VPACKSSWB    X1, X1, X1
-	VMOVUPS      c4_1010101<>+0(SB), Y2
-	VPAND        X2, X1, X1
-	VMOVQ        X1, 24(AX)(BX*1)
-	ADDQ         $+32, BX
-	JMP          next903
+	ADDQ         $+16, BX
+	JMP          next684
 
-done904:
-	ADDQ $+32, DX
+done685:
+	ADDQ $+16, DX
 
-next905:
+next686:
 	SUBQ         $+8, DX
-	JLT          done906
+	JLT          done687
 	VMOVUPS      (CX)(BX*4), Y1
 	VCMPPS       $0x11, Y1, Y0, Y1
 	VEXTRACTI128 $0x01, Y1, X2
@@ -18179,12 +12322,12 @@ next905:
 	VPAND        X2, X1, X1
 	VMOVQ        X1, (AX)(BX*1)
 	ADDQ         $+8, BX
-	JMP          next905
+	JMP          next686
 
-done906:
+done687:
 	ADDQ         $+8, DX
 	TESTQ        DX, DX
-	JEQ          end907
+	JEQ          end688
 	LEAQ         tail<>+32(SB), SI
 	XORQ         DI, DI
 	SUBQ         DX, DI
@@ -18200,13 +12343,13 @@ done906:
 	LEAQ         (AX)(BX*1), AX
 	MOVQ         DX, CX
 
-byte908:
+byte689:
 	MOVB -1(SP)(CX*1), DL
 	MOVB DL, -1(AX)(CX*1)
 	DECQ CX
-	JNE  byte908
+	JNE  byte689
 
-end907:
+end688:
 	VZEROUPPER
 	RET
 
@@ -18219,9 +12362,9 @@ TEXT ·ltF32VVAVX512(SB), NOSPLIT, $0-32
 	MOVQ n+24(FP), BX
 	XORQ SI, SI
 
-next806:
-	SUBQ         $+64, BX
-	JLT          done807
+next632:
+	SUBQ         $+32, BX
+	JLT          done633
 	VMOVUPS      (CX)(SI*4), Z0
 	VMOVUPS      (DX)(SI*4), Z1
 	VCMPPS       $0x11, Z1, Z0, K1
@@ -18234,27 +12377,15 @@ next806:
 	VBROADCASTSS c4_1010101<>+0(SB), Z0
 	VMOVDQU8.Z   X0, K1, X0
 	VMOVUPS      X0, 16(AX)(SI*1)
-	VMOVUPS      128(CX)(SI*4), Z0
-	VMOVUPS      128(DX)(SI*4), Z1
-	VCMPPS       $0x11, Z1, Z0, K1
-	VBROADCASTSS c4_1010101<>+0(SB), Z0
-	VMOVDQU8.Z   X0, K1, X0
-	VMOVUPS      X0, 32(AX)(SI*1)
-	VMOVUPS      192(CX)(SI*4), Z0
-	VMOVUPS      192(DX)(SI*4), Z1
-	VCMPPS       $0x11, Z1, Z0, K1
-	VBROADCASTSS c4_1010101<>+0(SB), Z0
-	VMOVDQU8.Z   X0, K1, X0
-	VMOVUPS      X0, 48(AX)(SI*1)
-	ADDQ         $+64, SI
-	JMP          next806
+	ADDQ         $+32, SI
+	JMP          next632
 
-done807:
-	ADDQ $+64, BX
+done633:
+	ADDQ $+32, BX
 
-next808:
+next634:
 	SUBQ         $+16, BX
-	JLT          done809
+	JLT          done635
 	VMOVUPS      (CX)(SI*4), Z0
 	VMOVUPS      (DX)(SI*4), Z1
 	VCMPPS       $0x11, Z1, Z0, K1
@@ -18262,12 +12393,12 @@ next808:
 	VMOVDQU8.Z   X0, K1, X0
 	VMOVUPS      X0, (AX)(SI*1)
 	ADDQ         $+16, SI
-	JMP          next808
+	JMP          next634
 
-done809:
+done635:
 	ADDQ         $+16, BX
 	TESTQ        BX, BX
-	JEQ          end810
+	JEQ          end636
 	MOVQ         $-1, DI
 	BZHIQ        BX, DI, DI
 	KMOVQ        DI, K1
@@ -18278,7 +12409,7 @@ done809:
 	VMOVDQU8.Z   X0, K2, X0
 	VMOVDQU8     X0, K1, (AX)(SI*1)
 
-end810:
+end636:
 	VZEROUPPER
 	RET
 
@@ -18292,9 +12423,9 @@ TEXT ·ltF32VSAVX512(SB), NOSPLIT, $0-32
 	MOVQ         n+24(FP), DX
 	XORQ         BX, BX
 
-next812:
-	SUBQ         $+64, DX
-	JLT          done813
+next638:
+	SUBQ         $+32, DX
+	JLT          done639
 	VMOVUPS      (CX)(BX*4), Z1
 	VCMPPS       $0x11, Z0, Z1, K1
 	VBROADCASTSS c4_1010101<>+0(SB), Z1
@@ -18305,37 +12436,27 @@ next812:
 	VBROADCASTSS c4_1010101<>+0(SB), Z1
 	VMOVDQU8.Z   X1, K1, X1
 	VMOVUPS      X1, 16(AX)(BX*1)
-	VMOVUPS      128(CX)(BX*4), Z1
-	VCMPPS       $0x11, Z0, Z1, K1
-	VBROADCASTSS c4_1010101<>+0(SB), Z1
-	VMOVDQU8.Z   X1, K1, X1
-	VMOVUPS      X1, 32(AX)(BX*1)
-	VMOVUPS      192(CX)(BX*4), Z1
-	VCMPPS       $0x11, Z0, Z1, K1
-	VBROADCASTSS c4_1010101<>+0(SB), Z1
-	VMOVDQU8.Z   X1, K1, X1
-	VMOVUPS      X1, 48(AX)(BX*1)
-	ADDQ         $+64, BX
-	JMP          next812
+	ADDQ         $+32, BX
+	JMP          next638
 
-done813:
-	ADDQ $+64, DX
+done639:
+	ADDQ $+32, DX
 
-next814:
+next640:
 	SUBQ         $+16, DX
-	JLT          done815
+	JLT          done641
 	VMOVUPS      (CX)(BX*4), Z1
 	VCMPPS       $0x11, Z0, Z1, K1
 	VBROADCASTSS c4_1010101<>+0(SB), Z1
 	VMOVDQU8.Z   X1, K1, X1
 	VMOVUPS      X1, (AX)(BX*1)
 	ADDQ         $+16, BX
-	JMP          next814
+	JMP          next640
 
-done815:
+done641:
 	ADDQ         $+16, DX
 	TESTQ        DX, DX
-	JEQ          end816
+	JEQ          end642
 	MOVQ         $-1, SI
 	BZHIQ        DX, SI, SI
 	KMOVQ        SI, K1
@@ -18345,7 +12466,7 @@ done815:
 	VMOVDQU8.Z   X0, K2, X0
 	VMOVDQU8     X0, K1, (AX)(BX*1)
 
-end816:
+end642:
 	VZEROUPPER
 	RET
 
@@ -18359,9 +12480,9 @@ TEXT ·ltF32SVAVX512(SB), NOSPLIT, $0-32
 	MOVQ         n+24(FP), DX
 	XORQ         BX, BX
 
-next818:
-	SUBQ         $+64, DX
-	JLT          done819
+next644:
+	SUBQ         $+32, DX
+	JLT          done645
 	VMOVUPS      (CX)(BX*4), Z1
 	VCMPPS       $0x11, Z1, Z0, K1
 	VBROADCASTSS c4_1010101<>+0(SB), Z1
@@ -18372,37 +12493,27 @@ next818:
 	VBROADCASTSS c4_1010101<>+0(SB), Z1
 	VMOVDQU8.Z   X1, K1, X1
 	VMOVUPS      X1, 16(AX)(BX*1)
-	VMOVUPS      128(CX)(BX*4), Z1
-	VCMPPS       $0x11, Z1, Z0, K1
-	VBROADCASTSS c4_1010101<>+0(SB), Z1
-	VMOVDQU8.Z   X1, K1, X1
-	VMOVUPS      X1, 32(AX)(BX*1)
-	VMOVUPS      192(CX)(BX*4), Z1
-	VCMPPS       $0x11, Z1, Z0, K1
-	VBROADCASTSS c4_1010101<>+0(SB), Z1
-	VMOVDQU8.Z   X1, K1, X1
-	VMOVUPS      X1, 48(AX)(BX*1)
-	ADDQ         $+64, BX
-	JMP          next818
+	ADDQ         $+32, BX
+	JMP          next644
 
-done819:
-	ADDQ $+64, DX
+done645:
+	ADDQ $+32, DX
 
-next820:
+next646:
 	SUBQ         $+16, DX
-	JLT          done821
+	JLT          done647
 	VMOVUPS      (CX)(BX*4), Z1
 	VCMPPS       $0x11, Z1, Z0, K1
 	VBROADCASTSS c4_1010101<>+0(SB), Z1
 	VMOVDQU8.Z   X1, K1, X1
 	VMOVUPS      X1, (AX)(BX*1)
 	ADDQ         $+16, BX
-	JMP          next820
+	JMP          next646
 
-done821:
+done647:
 	ADDQ         $+16, DX
 	TESTQ        DX, DX
-	JEQ          end822
+	JEQ          end648
 	MOVQ         $-1, SI
 	BZHIQ        DX, SI, SI
 	KMOVQ        SI, K1
@@ -18412,7 +12523,7 @@ done821:
 	VMOVDQU8.Z   X0, K2, X0
 	VMOVDQU8     X0, K1, (AX)(BX*1)
 
-end822:
+end648:
 	VZEROUPPER
 	RET
 
@@ -18425,9 +12536,9 @@ TEXT ·ltF64VVAVX2(SB), NOSPLIT, $32-32
 	MOVQ n+24(FP), BX
 	XORQ SI, SI
 
-next910:
-	SUBQ         $+16, BX
-	JLT          done911
+next691:
+	SUBQ         $+8, BX
+	JLT          done692
 	VMOVUPS      (CX)(SI*8), Y0
 	VMOVUPS      (DX)(SI*8), Y1
 	VCMPPD       $0x11, Y1, Y0, Y0
@@ -18448,35 +12559,15 @@ next910:
 	VMOVUPS      c4_1010101<>+0(SB), Y1
 	VPAND        X1, X0, X0
 	VMOVD        X0, 4(AX)(SI*1)
-	VMOVUPS      64(CX)(SI*8), Y0
-	VMOVUPS      64(DX)(SI*8), Y1
-	VCMPPD       $0x11, Y1, Y0, Y0
-	VEXTRACTI128 $0x01, Y0, X1
-	VSHUFPS      $0x88, X1, X0, X0
-	VPACKSSDW    X0, X0, X0
-	VPACKSSWB    X0, X0, X0
-	VMOVUPS      c4_1010101<>+0(SB), Y1
-	VPAND        X1, X0, X0
-	VMOVD        X0, 8(AX)(SI*1)
-	VMOVUPS      96(CX)(SI*8), Y0
-	VMOVUPS      96(DX)(SI*8), Y1
-	VCMPPD       $0x11, Y1, Y0, Y0
-	VEXTRACTI128 $0x01, Y0, X1
-	VSHUFPS      $0x88, X1, X0, X0
-	VPACKSSDW    X0, X0, X0
-	VPACKSSWB    X0, X0, X0
-	VMOVUPS      c4_1010101<>+0(SB), Y1
-	VPAND        X1, X0, X0
-	VMOVD        X0, 12(AX)(SI*1)
-	ADDQ         $+16, SI
-	JMP          next910
+	ADDQ         $+8, SI
+	JMP          next691
 
-done911:
-	ADDQ $+16, BX
+done692:
+	ADDQ $+8, BX
 
-next912:
+next693:
 	SUBQ         $+4, BX
-	JLT          done913
+	JLT          done694
 	VMOVUPS      (CX)(SI*8), Y0
 	VMOVUPS      (DX)(SI*8), Y1
 	VCMPPD       $0x11, Y1, Y0, Y0
@@ -18488,12 +12579,12 @@ next912:
 	VPAND        X1, X0, X0
 	VMOVD        X0, (AX)(SI*1)
 	ADDQ         $+4, SI
-	JMP          next912
+	JMP          next693
 
-done913:
+done694:
 	ADDQ         $+4, BX
 	TESTQ        BX, BX
-	JEQ          end914
+	JEQ          end695
 	LEAQ         tail<>+32(SB), DI
 	XORQ         R8, R8
 	SUBQ         BX, R8
@@ -18515,13 +12606,13 @@ done913:
 	LEAQ         (AX)(SI*1), AX
 	MOVQ         BX, CX
 
-byte915:
+byte696:
 	MOVB -1(SP)(CX*1), DL
 	MOVB DL, -1(AX)(CX*1)
 	DECQ CX
-	JNE  byte915
+	JNE  byte696
 
-end914:
+end695:
 	VZEROUPPER
 	RET
 
@@ -18535,9 +12626,9 @@ TEXT ·ltF64VSAVX2(SB), NOSPLIT, $32-32
 	MOVQ         n+24(FP), DX
 	XORQ         BX, BX
 
-next917:
-	SUBQ         $+16, DX
-	JLT          done918
+next698:
+	SUBQ         $+8, DX
+	JLT          done699
 	VMOVUPS      (CX)(BX*8), Y1
 	VCMPPD       $0x11, Y0, Y1, Y1
 	VEXTRACTI128 $0x01, Y1, X2
@@ -18556,33 +12647,15 @@ next917:
 	VMOVUPS      c4_1010101<>+0(SB), Y2
 	VPAND        X2, X1, X1
 	VMOVD        X1, 4(AX)(BX*1)
-	VMOVUPS      64(CX)(BX*8), Y1
-	VCMPPD       $0x11, Y0, Y1, Y1
-	VEXTRACTI128 $0x01, Y1, X2
-	VSHUFPS      $0x88, X2, X1, X1
-	VPACKSSDW    X1, X1, X1
-	VPACKSSWB    X1, X1, X1
-	VMOVUPS      c4_1010101<>+0(SB), Y2
-	VPAND        X2, X1, X1
-	VMOVD        X1, 8(AX)(BX*1)
-	VMOVUPS      96(CX)(BX*8), Y1
-	VCMPPD       $0x11, Y0, Y1, Y1
-	VEXTRACTI128 $0x01, Y1, X2
-	VSHUFPS      $0x88, X2, X1, X1
-	VPACKSSDW    X1, X1, X1
-	VPACKSSWB    X1, X1, X1
-	VMOVUPS      c4_1010101<>+0(SB), Y2
-	VPAND        X2, X1, X1
-	VMOVD        X1, 12(AX)(BX*1)
-	ADDQ         $+16, BX
-	JMP          next917
+	ADDQ         $+8, BX
+	JMP          next698
 
-done918:
-	ADDQ $+16, DX
+done699:
+	ADDQ $+8, DX
 
-next919:
+next700:
 	SUBQ         $+4, DX
-	JLT          done920
+	JLT          done701
 	VMOVUPS      (CX)(BX*8), Y1
 	VCMPPD       $0x11, Y0, Y1, Y1
 	VEXTRACTI128 $0x01, Y1, X2
@@ -18593,12 +12666,12 @@ next919:
 	VPAND        X2, X1, X1
 	VMOVD        X1, (AX)(BX*1)
 	ADDQ         $+4, BX
-	JMP          next919
+	JMP          next700
 
-done920:
+done701:
 	ADDQ         $+4, DX
 	TESTQ        DX, DX
-	JEQ          end921
+	JEQ          end702
 	LEAQ         tail<>+32(SB), SI
 	XORQ         DI, DI
 	SUBQ         DX, DI
@@ -18615,13 +12688,13 @@ done920:
 	LEAQ         (AX)(BX*1), AX
 	MOVQ         DX, CX
 
-byte922:
+byte703:
 	MOVB -1(SP)(CX*1), DL
 	MOVB DL, -1(AX)(CX*1)
 	DECQ CX
-	JNE  byte922
+	JNE  byte703
 
-end921:
+end702:
 	VZEROUPPER
 	RET
 
@@ -18635,9 +12708,9 @@ TEXT ·ltF64SVAVX2(SB), NOSPLIT, $32-32
 	MOVQ         n+24(FP), DX
 	XORQ         BX, BX
 
-next924:
-	SUBQ         $+16, DX
-	JLT          done925
+next705:
+	SUBQ         $+8, DX
+	JLT          done706
 	VMOVUPS      (CX)(BX*8), Y1
 	VCMPPD       $0x11, Y1, Y0, Y1
 	VEXTRACTI128 $0x01, Y1, X2
@@ -18656,33 +12729,15 @@ next924:
 	VMOVUPS      c4_1010101<>+0(SB), Y2
 	VPAND        X2, X1, X1
 	VMOVD        X1, 4(AX)(BX*1)
-	VMOVUPS      64(CX)(BX*8), Y1
-	VCMPPD       $0x11, Y1, Y0, Y1
-	VEXTRACTI128 $0x01, Y1, X2
-	VSHUFPS      $0x88, X2, X1, X1
-	VPACKSSDW    X1, X1, X1
-	VPACKSSWB    X1, X1, X1
-	VMOVUPS      c4_1010101<>+0(SB), Y2
-	VPAND        X2, X1, X1
-	VMOVD        X1, 8(AX)(BX*1)
-	VMOVUPS      96(CX)(BX*8), Y1
-	VCMPPD       $0x11, Y1, Y0, Y1
-	VEXTRACTI128 $0x01, Y1, X2
-	VSHUFPS      $0x88, X2, X1, X1
-	VPACKSSDW    X1, X1, X1
-	VPACKSSWB    X1, X1, X1
-	VMOVUPS      c4_1010101<>+0(SB), Y2
-	VPAND        X2, X1, X1
-	VMOVD        X1, 12(AX)(BX*1)
-	ADDQ         $+16, BX
-	JMP          next924
+	ADDQ         $+8, BX
+	JMP          next705
 
-done925:
-	ADDQ $+16, DX
+done706:
+	ADDQ $+8, DX
 
-next926:
+next707:
 	SUBQ         $+4, DX
-	JLT          done927
+	JLT          done708
 	VMOVUPS      (CX)(BX*8), Y1
 	VCMPPD       $0x11, Y1, Y0, Y1
 	VEXTRACTI128 $0x01, Y1, X2
@@ -18693,12 +12748,12 @@ next926:
 	VPAND        X2, X1, X1
 	VMOVD        X1, (AX)(BX*1)
 	ADDQ         $+4, BX
-	JMP          next926
+	JMP          next707
 
-done927:
+done708:
 	ADDQ         $+4, DX
 	TESTQ        DX, DX
-	JEQ          end928
+	JEQ          end709
 	LEAQ         tail<>+32(SB), SI
 	XORQ         DI, DI
 	SUBQ         DX, DI
@@ -18715,13 +12770,13 @@ done927:
 	LEAQ         (AX)(BX*1), AX
 	MOVQ         DX, CX
 
-byte929:
+byte710:
 	MOVB -1(SP)(CX*1), DL
 	MOVB DL, -1(AX)(CX*1)
 	DECQ CX
-	JNE  byte929
+	JNE  byte710
 
-end928:
+end709:
 	VZEROUPPER
 	RET
 
@@ -18734,9 +12789,9 @@ TEXT ·ltF64VVAVX512(SB), NOSPLIT, $0-32
 	MOVQ n+24(FP), BX
 	XORQ SI, SI
 
-next824:
-	SUBQ         $+32, BX
-	JLT          done825
+next650:
+	SUBQ         $+16, BX
+	JLT          done651
 	VMOVUPS      (CX)(SI*8), Z0
 	VMOVUPS      (DX)(SI*8), Z1
 	VCMPPD       $0x11, Z1, Z0, K1
@@ -18749,27 +12804,15 @@ next824:
 	VBROADCASTSS c4_1010101<>+0(SB), Z0
 	VMOVDQU8.Z   X0, K1, X0
 	VMOVQ        X0, 8(AX)(SI*1)
-	VMOVUPS      128(CX)(SI*8), Z0
-	VMOVUPS      128(DX)(SI*8), Z1
-	VCMPPD       $0x11, Z1, Z0, K1
-	VBROADCASTSS c4_1010101<>+0(SB), Z0
-	VMOVDQU8.Z   X0, K1, X0
-	VMOVQ        X0, 16(AX)(SI*1)
-	VMOVUPS      192(CX)(SI*8), Z0
-	VMOVUPS      192(DX)(SI*8), Z1
-	VCMPPD       $0x11, Z1, Z0, K1
-	VBROADCASTSS c4_1010101<>+0(SB), Z0
-	VMOVDQU8.Z   X0, K1, X0
-	VMOVQ        X0, 24(AX)(SI*1)
-	ADDQ         $+32, SI
-	JMP          next824
+	ADDQ         $+16, SI
+	JMP          next650
 
-done825:
-	ADDQ $+32, BX
+done651:
+	ADDQ $+16, BX
 
-next826:
+next652:
 	SUBQ         $+8, BX
-	JLT          done827
+	JLT          done653
 	VMOVUPS      (CX)(SI*8), Z0
 	VMOVUPS      (DX)(SI*8), Z1
 	VCMPPD       $0x11, Z1, Z0, K1
@@ -18777,12 +12820,12 @@ next826:
 	VMOVDQU8.Z   X0, K1, X0
 	VMOVQ        X0, (AX)(SI*1)
 	ADDQ         $+8, SI
-	JMP          next826
+	JMP          next652
 
-done827:
+done653:
 	ADDQ         $+8, BX
 	TESTQ        BX, BX
-	JEQ          end828
+	JEQ          end654
 	MOVQ         $-1, DI
 	BZHIQ        BX, DI, DI
 	KMOVQ        DI, K1
@@ -18793,7 +12836,7 @@ done827:
 	VMOVDQU8.Z   X0, K2, X0
 	VMOVDQU8     X0, K1, (AX)(SI*1)
 
-end828:
+end654:
 	VZEROUPPER
 	RET
 
@@ -18807,9 +12850,9 @@ TEXT ·ltF64VSAVX512(SB), NOSPLIT, $0-32
 	MOVQ         n+24(FP), DX
 	XORQ         BX, BX
 
-next830:
-	SUBQ         $+32, DX
-	JLT          done831
+next656:
+	SUBQ         $+16, DX
+	JLT          done657
 	VMOVUPS      (CX)(BX*8), Z1
 	VCMPPD       $0x11, Z0, Z1, K1
 	VBROADCASTSS c4_1010101<>+0(SB), Z1
@@ -18820,37 +12863,27 @@ next830:
 	VBROADCASTSS c4_1010101<>+0(SB), Z1
 	VMOVDQU8.Z   X1, K1, X1
 	VMOVQ        X1, 8(AX)(BX*1)
-	VMOVUPS      128(CX)(BX*8), Z1
-	VCMPPD       $0x11, Z0, Z1, K1
-	VBROADCASTSS c4_1010101<>+0(SB), Z1
-	VMOVDQU8.Z   X1, K1, X1
-	VMOVQ        X1, 16(AX)(BX*1)
-	VMOVUPS      192(CX)(BX*8), Z1
-	VCMPPD       $0x11, Z0, Z1, K1
-	VBROADCASTSS c4_1010101<>+0(SB), Z1
-	VMOVDQU8.Z   X1, K1, X1
-	VMOVQ        X1, 24(AX)(BX*1)
-	ADDQ         $+32, BX
-	JMP          next830
+	ADDQ         $+16, BX
+	JMP          next656
 
-done831:
-	ADDQ $+32, DX
+done657:
+	ADDQ $+16, DX
 
-next832:
+next658:
 	SUBQ         $+8, DX
-	JLT          done833
+	JLT          done659
 	VMOVUPS      (CX)(BX*8), Z1
 	VCMPPD       $0x11, Z0, Z1, K1
 	VBROADCASTSS c4_1010101<>+0(SB), Z1
 	VMOVDQU8.Z   X1, K1, X1
 	VMOVQ        X1, (AX)(BX*1)
 	ADDQ         $+8, BX
-	JMP          next832
+	JMP          next658
 
-done833:
+done659:
 	ADDQ         $+8, DX
 	TESTQ        DX, DX
-	JEQ          end834
+	JEQ          end660
 	MOVQ         $-1, SI
 	BZHIQ        DX, SI, SI
 	KMOVQ        SI, K1
@@ -18860,7 +12893,7 @@ done833:
 	VMOVDQU8.Z   X0, K2, X0
 	VMOVDQU8     X0, K1, (AX)(BX*1)
 
-end834:
+end660:
 	VZEROUPPER
 	RET
 
@@ -18874,9 +12907,9 @@ TEXT ·ltF64SVAVX512(SB), NOSPLIT, $0-32
 	MOVQ         n+24(FP), DX
 	XORQ         BX, BX
 
-next836:
-	SUBQ         $+32, DX
-	JLT          done837
+next662:
+	SUBQ         $+16, DX
+	JLT          done663
 	VMOVUPS      (CX)(BX*8), Z1
 	VCMPPD       $0x11, Z1, Z0, K1
 	VBROADCASTSS c4_1010101<>+0(SB), Z1
@@ -18887,37 +12920,27 @@ next836:
 	VBROADCASTSS c4_1010101<>+0(SB), Z1
 	VMOVDQU8.Z   X1, K1, X1
 	VMOVQ        X1, 8(AX)(BX*1)
-	VMOVUPS      128(CX)(BX*8), Z1
-	VCMPPD       $0x11, Z1, Z0, K1
-	VBROADCASTSS c4_1010101<>+0(SB), Z1
-	VMOVDQU8.Z   X1, K1, X1
-	VMOVQ        X1, 16(AX)(BX*1)
-	VMOVUPS      192(CX)(BX*8), Z1
-	VCMPPD       $0x11, Z1, Z0, K1
-	VBROADCASTSS c4_1010101<>+0(SB), Z1
-	VMOVDQU8.Z   X1, K1, X1
-	VMOVQ        X1, 24(AX)(BX*1)
-	ADDQ         $+32, BX
-	JMP          next836
+	ADDQ         $+16, BX
+	JMP          next662
 
-done837:
-	ADDQ $+32, DX
+done663:
+	ADDQ $+16, DX
 
-next838:
+next664:
 	SUBQ         $+8, DX
-	JLT          done839
+	JLT          done665
 	VMOVUPS      (CX)(BX*8), Z1
 	VCMPPD       $0x11, Z1, Z0, K1
 	VBROADCASTSS c4_1010101<>+0(SB), Z1
 	VMOVDQU8.Z   X1, K1, X1
 	VMOVQ        X1, (AX)(BX*1)
 	ADDQ         $+8, BX
-	JMP          next838
+	JMP          next664
 
-done839:
+done665:
 	ADDQ         $+8, DX
 	TESTQ        DX, DX
-	JEQ          end840
+	JEQ          end666
 	MOVQ         $-1, SI
 	BZHIQ        DX, SI, SI
 	KMOVQ        SI, K1
@@ -18927,22 +12950,22 @@ done839:
 	VMOVDQU8.Z   X0, K2, X0
 	VMOVDQU8     X0, K1, (AX)(BX*1)
 
-end840:
+end666:
 	VZEROUPPER
 	RET
 
-// func andBoolVVAVX2(dst *byte, x *byte, y *byte, n int)
+// func and8VVAVX2(dst *byte, x *byte, y *byte, n int)
 // Requires: AVX
-TEXT ·andBoolVVAVX2(SB), NOSPLIT, $96-32
+TEXT ·and8VVAVX2(SB), NOSPLIT, $96-32
 	MOVQ dst+0(FP), AX
 	MOVQ x+8(FP), CX
 	MOVQ y+16(FP), DX
 	MOVQ n+24(FP), BX
 	XORQ SI, SI
 
-next931:
-	SUBQ    $+128, BX
-	JLT     done932
+next712:
+	SUBQ    $+64, BX
+	JLT     done713
 	VMOVUPS (CX)(SI*1), Y0
 	VMOVUPS (DX)(SI*1), Y1
 	VANDPS  Y1, Y0, Y0
@@ -18951,2428 +12974,2002 @@ next931:
 	VMOVUPS 32(DX)(SI*1), Y1
 	VANDPS  Y1, Y0, Y0
 	VMOVUPS Y0, 32(AX)(SI*1)
-	VMOVUPS 64(CX)(SI*1), Y0
-	VMOVUPS 64(DX)(SI*1), Y1
-	VANDPS  Y1, Y0, Y0
-	VMOVUPS Y0, 64(AX)(SI*1)
-	VMOVUPS 96(CX)(SI*1), Y0
-	VMOVUPS 96(DX)(SI*1), Y1
-	VANDPS  Y1, Y0, Y0
-	VMOVUPS Y0, 96(AX)(SI*1)
-	ADDQ    $+128, SI
-	JMP     next931
-
-done932:
-	ADDQ $+128, BX
-
-next933:
-	SUBQ    $+32, BX
-	JLT     done934
-	VMOVUPS (CX)(SI*1), Y0
-	VMOVUPS (DX)(SI*1), Y1
-	VANDPS  Y1, Y0, Y0
-	VMOVUPS Y0, (AX)(SI*1)
-	ADDQ    $+32, SI
-	JMP     next933
-
-done934:
-	ADDQ  $+32, BX
-	TESTQ BX, BX
-	JEQ   end935
-	LEAQ  (CX)(SI*1), R8
-	MOVQ  BX, CX
-
-byte936:
-	MOVB    -1(R8)(CX*1), DI
-	MOVB    DI, -1(SP)(CX*1)
-	DECQ    CX
-	JNE     byte936
-	VMOVUPS (SP), Y0
-	LEAQ    (DX)(SI*1), DI
-	MOVQ    BX, CX
-
-byte937:
-	MOVB    -1(DI)(CX*1), DL
-	MOVB    DL, 31(SP)(CX*1)
-	DECQ    CX
-	JNE     byte937
-	VMOVUPS 32(SP), Y1
-	VANDPS  Y1, Y0, Y0
-	VMOVUPS Y0, 64(SP)
-	LEAQ    (AX)(SI*1), AX
-	MOVQ    BX, CX
-
-byte938:
-	MOVB 63(SP)(CX*1), DL
-	MOVB DL, -1(AX)(CX*1)
-	DECQ CX
-	JNE  byte938
-
-end935:
-	VZEROUPPER
-	RET
-
-// func andBoolVVAVX512(dst *byte, x *byte, y *byte, n int)
-// Requires: AVX, AVX512BW, AVX512DQ, AVX512F, BMI2
-TEXT ·andBoolVVAVX512(SB), NOSPLIT, $0-32
-	MOVQ dst+0(FP), AX
-	MOVQ x+8(FP), CX
-	MOVQ y+16(FP), DX
-	MOVQ n+24(FP), BX
-	XORQ SI, SI
-
-next842:
-	SUBQ    $+256, BX
-	JLT     done843
-	VMOVUPS (CX)(SI*1), Z0
-	VMOVUPS (DX)(SI*1), Z1
-	VANDPS  Z1, Z0, Z0
-	VMOVUPS Z0, (AX)(SI*1)
-	VMOVUPS 64(CX)(SI*1), Z0
-	VMOVUPS 64(DX)(SI*1), Z1
-	VANDPS  Z1, Z0, Z0
-	VMOVUPS Z0, 64(AX)(SI*1)
-	VMOVUPS 128(CX)(SI*1), Z0
-	VMOVUPS 128(DX)(SI*1), Z1
-	VANDPS  Z1, Z0, Z0
-	VMOVUPS Z0, 128(AX)(SI*1)
-	VMOVUPS 192(CX)(SI*1), Z0
-	VMOVUPS 192(DX)(SI*1), Z1
-	VANDPS  Z1, Z0, Z0
-	VMOVUPS Z0, 192(AX)(SI*1)
-	ADDQ    $+256, SI
-	JMP     next842
-
-done843:
-	ADDQ $+256, BX
-
-next844:
-	SUBQ    $+64, BX
-	JLT     done845
-	VMOVUPS (CX)(SI*1), Z0
-	VMOVUPS (DX)(SI*1), Z1
-	VANDPS  Z1, Z0, Z0
-	VMOVUPS Z0, (AX)(SI*1)
 	ADDQ    $+64, SI
-	JMP     next844
+	JMP     next712
 
-done845:
-	ADDQ       $+64, BX
-	TESTQ      BX, BX
-	JEQ        end846
-	MOVQ       $-1, DI
-	BZHIQ      BX, DI, DI
-	KMOVQ      DI, K1
-	VMOVDQU8.Z (CX)(SI*1), K1, Z0
-	VMOVDQU8.Z (DX)(SI*1), K1, Z1
-	VANDPS     Z1, Z0, Z0
-	VMOVDQU8   Z0, K1, (AX)(SI*1)
-
-end846:
-	VZEROUPPER
-	RET
-
-// func andU8VVAVX2(dst *byte, x *byte, y *byte, n int)
-// Requires: AVX
-TEXT ·andU8VVAVX2(SB), NOSPLIT, $96-32
-	MOVQ dst+0(FP), AX
-	MOVQ x+8(FP), CX
-	MOVQ y+16(FP), DX
-	MOVQ n+24(FP), BX
-	XORQ SI, SI
-
-next940:
-	SUBQ    $+128, BX
-	JLT     done941
-	VMOVUPS (CX)(SI*1), Y0
-	VMOVUPS (DX)(SI*1), Y1
-	VANDPS  Y1, Y0, Y0
-	VMOVUPS Y0, (AX)(SI*1)
-	VMOVUPS 32(CX)(SI*1), Y0
-	VMOVUPS 32(DX)(SI*1), Y1
-	VANDPS  Y1, Y0, Y0
-	VMOVUPS Y0, 32(AX)(SI*1)
-	VMOVUPS 64(CX)(SI*1), Y0
-	VMOVUPS 64(DX)(SI*1), Y1
-	VANDPS  Y1, Y0, Y0
-	VMOVUPS Y0, 64(AX)(SI*1)
-	VMOVUPS 96(CX)(SI*1), Y0
-	VMOVUPS 96(DX)(SI*1), Y1
-	VANDPS  Y1, Y0, Y0
-	VMOVUPS Y0, 96(AX)(SI*1)
-	ADDQ    $+128, SI
-	JMP     next940
-
-done941:
-	ADDQ $+128, BX
-
-next942:
-	SUBQ    $+32, BX
-	JLT     done943
-	VMOVUPS (CX)(SI*1), Y0
-	VMOVUPS (DX)(SI*1), Y1
-	VANDPS  Y1, Y0, Y0
-	VMOVUPS Y0, (AX)(SI*1)
-	ADDQ    $+32, SI
-	JMP     next942
-
-done943:
-	ADDQ  $+32, BX
-	TESTQ BX, BX
-	JEQ   end944
-	LEAQ  (CX)(SI*1), R8
-	MOVQ  BX, CX
-
-byte945:
-	MOVB    -1(R8)(CX*1), DI
-	MOVB    DI, -1(SP)(CX*1)
-	DECQ    CX
-	JNE     byte945
-	VMOVUPS (SP), Y0
-	LEAQ    (DX)(SI*1), DI
-	MOVQ    BX, CX
-
-byte946:
-	MOVB    -1(DI)(CX*1), DL
-	MOVB    DL, 31(SP)(CX*1)
-	DECQ    CX
-	JNE     byte946
-	VMOVUPS 32(SP), Y1
-	VANDPS  Y1, Y0, Y0
-	VMOVUPS Y0, 64(SP)
-	LEAQ    (AX)(SI*1), AX
-	MOVQ    BX, CX
-
-byte947:
-	MOVB 63(SP)(CX*1), DL
-	MOVB DL, -1(AX)(CX*1)
-	DECQ CX
-	JNE  byte947
-
-end944:
-	VZEROUPPER
-	RET
-
-// func andU8VVAVX512(dst *byte, x *byte, y *byte, n int)
-// Requires: AVX, AVX512BW, AVX512DQ, AVX512F, BMI2
-TEXT ·andU8VVAVX512(SB), NOSPLIT, $0-32
-	MOVQ dst+0(FP), AX
-	MOVQ x+8(FP), CX
-	MOVQ y+16(FP), DX
-	MOVQ n+24(FP), BX
-	XORQ SI, SI
-
-next848:
-	SUBQ    $+256, BX
-	JLT     done849
-	VMOVUPS (CX)(SI*1), Z0
-	VMOVUPS (DX)(SI*1), Z1
-	VANDPS  Z1, Z0, Z0
-	VMOVUPS Z0, (AX)(SI*1)
-	VMOVUPS 64(CX)(SI*1), Z0
-	VMOVUPS 64(DX)(SI*1), Z1
-	VANDPS  Z1, Z0, Z0
-	VMOVUPS Z0, 64(AX)(SI*1)
-	VMOVUPS 128(CX)(SI*1), Z0
-	VMOVUPS 128(DX)(SI*1), Z1
-	VANDPS  Z1, Z0, Z0
-	VMOVUPS Z0, 128(AX)(SI*1)
-	VMOVUPS 192(CX)(SI*1), Z0
-	VMOVUPS 192(DX)(SI*1), Z1
-	VANDPS  Z1, Z0, Z0
-	VMOVUPS Z0, 192(AX)(SI*1)
-	ADDQ    $+256, SI
-	JMP     next848
-
-done849:
-	ADDQ $+256, BX
-
-next850:
-	SUBQ    $+64, BX
-	JLT     done851
-	VMOVUPS (CX)(SI*1), Z0
-	VMOVUPS (DX)(SI*1), Z1
-	VANDPS  Z1, Z0, Z0
-	VMOVUPS Z0, (AX)(SI*1)
-	ADDQ    $+64, SI
-	JMP     next850
-
-done851:
-	ADDQ       $+64, BX
-	TESTQ      BX, BX
-	JEQ        end852
-	MOVQ       $-1, DI
-	BZHIQ      BX, DI, DI
-	KMOVQ      DI, K1
-	VMOVDQU8.Z (CX)(SI*1), K1, Z0
-	VMOVDQU8.Z (DX)(SI*1), K1, Z1
-	VANDPS     Z1, Z0, Z0
-	VMOVDQU8   Z0, K1, (AX)(SI*1)
-
-end852:
-	VZEROUPPER
-	RET
-
-// func andI8VVAVX2(dst *byte, x *byte, y *byte, n int)
-// Requires: AVX
-TEXT ·andI8VVAVX2(SB), NOSPLIT, $96-32
-	MOVQ dst+0(FP), AX
-	MOVQ x+8(FP), CX
-	MOVQ y+16(FP), DX
-	MOVQ n+24(FP), BX
-	XORQ SI, SI
-
-next949:
-	SUBQ    $+128, BX
-	JLT     done950
-	VMOVUPS (CX)(SI*1), Y0
-	VMOVUPS (DX)(SI*1), Y1
-	VANDPS  Y1, Y0, Y0
-	VMOVUPS Y0, (AX)(SI*1)
-	VMOVUPS 32(CX)(SI*1), Y0
-	VMOVUPS 32(DX)(SI*1), Y1
-	VANDPS  Y1, Y0, Y0
-	VMOVUPS Y0, 32(AX)(SI*1)
-	VMOVUPS 64(CX)(SI*1), Y0
-	VMOVUPS 64(DX)(SI*1), Y1
-	VANDPS  Y1, Y0, Y0
-	VMOVUPS Y0, 64(AX)(SI*1)
-	VMOVUPS 96(CX)(SI*1), Y0
-	VMOVUPS 96(DX)(SI*1), Y1
-	VANDPS  Y1, Y0, Y0
-	VMOVUPS Y0, 96(AX)(SI*1)
-	ADDQ    $+128, SI
-	JMP     next949
-
-done950:
-	ADDQ $+128, BX
-
-next951:
-	SUBQ    $+32, BX
-	JLT     done952
-	VMOVUPS (CX)(SI*1), Y0
-	VMOVUPS (DX)(SI*1), Y1
-	VANDPS  Y1, Y0, Y0
-	VMOVUPS Y0, (AX)(SI*1)
-	ADDQ    $+32, SI
-	JMP     next951
-
-done952:
-	ADDQ  $+32, BX
-	TESTQ BX, BX
-	JEQ   end953
-	LEAQ  (CX)(SI*1), R8
-	MOVQ  BX, CX
-
-byte954:
-	MOVB    -1(R8)(CX*1), DI
-	MOVB    DI, -1(SP)(CX*1)
-	DECQ    CX
-	JNE     byte954
-	VMOVUPS (SP), Y0
-	LEAQ    (DX)(SI*1), DI
-	MOVQ    BX, CX
-
-byte955:
-	MOVB    -1(DI)(CX*1), DL
-	MOVB    DL, 31(SP)(CX*1)
-	DECQ    CX
-	JNE     byte955
-	VMOVUPS 32(SP), Y1
-	VANDPS  Y1, Y0, Y0
-	VMOVUPS Y0, 64(SP)
-	LEAQ    (AX)(SI*1), AX
-	MOVQ    BX, CX
-
-byte956:
-	MOVB 63(SP)(CX*1), DL
-	MOVB DL, -1(AX)(CX*1)
-	DECQ CX
-	JNE  byte956
-
-end953:
-	VZEROUPPER
-	RET
-
-// func andI8VVAVX512(dst *byte, x *byte, y *byte, n int)
-// Requires: AVX, AVX512BW, AVX512DQ, AVX512F, BMI2
-TEXT ·andI8VVAVX512(SB), NOSPLIT, $0-32
-	MOVQ dst+0(FP), AX
-	MOVQ x+8(FP), CX
-	MOVQ y+16(FP), DX
-	MOVQ n+24(FP), BX
-	XORQ SI, SI
-
-next854:
-	SUBQ    $+256, BX
-	JLT     done855
-	VMOVUPS (CX)(SI*1), Z0
-	VMOVUPS (DX)(SI*1), Z1
-	VANDPS  Z1, Z0, Z0
-	VMOVUPS Z0, (AX)(SI*1)
-	VMOVUPS 64(CX)(SI*1), Z0
-	VMOVUPS 64(DX)(SI*1), Z1
-	VANDPS  Z1, Z0, Z0
-	VMOVUPS Z0, 64(AX)(SI*1)
-	VMOVUPS 128(CX)(SI*1), Z0
-	VMOVUPS 128(DX)(SI*1), Z1
-	VANDPS  Z1, Z0, Z0
-	VMOVUPS Z0, 128(AX)(SI*1)
-	VMOVUPS 192(CX)(SI*1), Z0
-	VMOVUPS 192(DX)(SI*1), Z1
-	VANDPS  Z1, Z0, Z0
-	VMOVUPS Z0, 192(AX)(SI*1)
-	ADDQ    $+256, SI
-	JMP     next854
-
-done855:
-	ADDQ $+256, BX
-
-next856:
-	SUBQ    $+64, BX
-	JLT     done857
-	VMOVUPS (CX)(SI*1), Z0
-	VMOVUPS (DX)(SI*1), Z1
-	VANDPS  Z1, Z0, Z0
-	VMOVUPS Z0, (AX)(SI*1)
-	ADDQ    $+64, SI
-	JMP     next856
-
-done857:
-	ADDQ       $+64, BX
-	TESTQ      BX, BX
-	JEQ        end858
-	MOVQ       $-1, DI
-	BZHIQ      BX, DI, DI
-	KMOVQ      DI, K1
-	VMOVDQU8.Z (CX)(SI*1), K1, Z0
-	VMOVDQU8.Z (DX)(SI*1), K1, Z1
-	VANDPS     Z1, Z0, Z0
-	VMOVDQU8   Z0, K1, (AX)(SI*1)
-
-end858:
-	VZEROUPPER
-	RET
-
-// func andI32VVAVX2(dst *byte, x *byte, y *byte, n int)
-// Requires: AVX
-TEXT ·andI32VVAVX2(SB), NOSPLIT, $0-32
-	MOVQ dst+0(FP), AX
-	MOVQ x+8(FP), CX
-	MOVQ y+16(FP), DX
-	MOVQ n+24(FP), BX
-	XORQ SI, SI
-
-next958:
-	SUBQ    $+32, BX
-	JLT     done959
-	VMOVUPS (CX)(SI*4), Y0
-	VMOVUPS (DX)(SI*4), Y1
-	VANDPS  Y1, Y0, Y0
-	VMOVUPS Y0, (AX)(SI*4)
-	VMOVUPS 32(CX)(SI*4), Y0
-	VMOVUPS 32(DX)(SI*4), Y1
-	VANDPS  Y1, Y0, Y0
-	VMOVUPS Y0, 32(AX)(SI*4)
-	VMOVUPS 64(CX)(SI*4), Y0
-	VMOVUPS 64(DX)(SI*4), Y1
-	VANDPS  Y1, Y0, Y0
-	VMOVUPS Y0, 64(AX)(SI*4)
-	VMOVUPS 96(CX)(SI*4), Y0
-	VMOVUPS 96(DX)(SI*4), Y1
-	VANDPS  Y1, Y0, Y0
-	VMOVUPS Y0, 96(AX)(SI*4)
-	ADDQ    $+32, SI
-	JMP     next958
-
-done959:
-	ADDQ $+32, BX
-
-next960:
-	SUBQ    $+8, BX
-	JLT     done961
-	VMOVUPS (CX)(SI*4), Y0
-	VMOVUPS (DX)(SI*4), Y1
-	VANDPS  Y1, Y0, Y0
-	VMOVUPS Y0, (AX)(SI*4)
-	ADDQ    $+8, SI
-	JMP     next960
-
-done961:
-	ADDQ       $+8, BX
-	TESTQ      BX, BX
-	JEQ        end962
-	LEAQ       tail<>+32(SB), DI
-	XORQ       R8, R8
-	SUBQ       BX, R8
-	VMOVDQU    (DI)(R8*4), Y0
-	VMASKMOVPS (CX)(SI*4), Y0, Y0
-	LEAQ       tail<>+32(SB), CX
-	XORQ       DI, DI
-	SUBQ       BX, DI
-	VMOVDQU    (CX)(DI*4), Y1
-	VMASKMOVPS (DX)(SI*4), Y1, Y1
-	VANDPS     Y1, Y0, Y0
-	LEAQ       tail<>+32(SB), CX
-	XORQ       DX, DX
-	SUBQ       BX, DX
-	VMOVDQU    (CX)(DX*4), Y1
-	VMASKMOVPS Y0, Y1, (AX)(SI*4)
-
-end962:
-	VZEROUPPER
-	RET
-
-// func andI32VVAVX512(dst *byte, x *byte, y *byte, n int)
-// Requires: AVX, AVX512BW, AVX512DQ, AVX512F, BMI2
-TEXT ·andI32VVAVX512(SB), NOSPLIT, $0-32
-	MOVQ dst+0(FP), AX
-	MOVQ x+8(FP), CX
-	MOVQ y+16(FP), DX
-	MOVQ n+24(FP), BX
-	XORQ SI, SI
-
-next860:
-	SUBQ    $+64, BX
-	JLT     done861
-	VMOVUPS (CX)(SI*4), Z0
-	VMOVUPS (DX)(SI*4), Z1
-	VANDPS  Z1, Z0, Z0
-	VMOVUPS Z0, (AX)(SI*4)
-	VMOVUPS 64(CX)(SI*4), Z0
-	VMOVUPS 64(DX)(SI*4), Z1
-	VANDPS  Z1, Z0, Z0
-	VMOVUPS Z0, 64(AX)(SI*4)
-	VMOVUPS 128(CX)(SI*4), Z0
-	VMOVUPS 128(DX)(SI*4), Z1
-	VANDPS  Z1, Z0, Z0
-	VMOVUPS Z0, 128(AX)(SI*4)
-	VMOVUPS 192(CX)(SI*4), Z0
-	VMOVUPS 192(DX)(SI*4), Z1
-	VANDPS  Z1, Z0, Z0
-	VMOVUPS Z0, 192(AX)(SI*4)
-	ADDQ    $+64, SI
-	JMP     next860
-
-done861:
+done713:
 	ADDQ $+64, BX
 
-next862:
-	SUBQ    $+16, BX
-	JLT     done863
-	VMOVUPS (CX)(SI*4), Z0
-	VMOVUPS (DX)(SI*4), Z1
-	VANDPS  Z1, Z0, Z0
-	VMOVUPS Z0, (AX)(SI*4)
-	ADDQ    $+16, SI
-	JMP     next862
-
-done863:
-	ADDQ      $+16, BX
-	TESTQ     BX, BX
-	JEQ       end864
-	MOVQ      $-1, DI
-	BZHIQ     BX, DI, DI
-	KMOVQ     DI, K1
-	VMOVUPS.Z (CX)(SI*4), K1, Z0
-	VMOVUPS.Z (DX)(SI*4), K1, Z1
-	VANDPS    Z1, Z0, Z0
-	VMOVUPS   Z0, K1, (AX)(SI*4)
-
-end864:
-	VZEROUPPER
-	RET
-
-// func andU32VVAVX2(dst *byte, x *byte, y *byte, n int)
-// Requires: AVX
-TEXT ·andU32VVAVX2(SB), NOSPLIT, $0-32
-	MOVQ dst+0(FP), AX
-	MOVQ x+8(FP), CX
-	MOVQ y+16(FP), DX
-	MOVQ n+24(FP), BX
-	XORQ SI, SI
-
-next964:
+next714:
 	SUBQ    $+32, BX
-	JLT     done965
-	VMOVUPS (CX)(SI*4), Y0
-	VMOVUPS (DX)(SI*4), Y1
-	VANDPS  Y1, Y0, Y0
-	VMOVUPS Y0, (AX)(SI*4)
-	VMOVUPS 32(CX)(SI*4), Y0
-	VMOVUPS 32(DX)(SI*4), Y1
-	VANDPS  Y1, Y0, Y0
-	VMOVUPS Y0, 32(AX)(SI*4)
-	VMOVUPS 64(CX)(SI*4), Y0
-	VMOVUPS 64(DX)(SI*4), Y1
-	VANDPS  Y1, Y0, Y0
-	VMOVUPS Y0, 64(AX)(SI*4)
-	VMOVUPS 96(CX)(SI*4), Y0
-	VMOVUPS 96(DX)(SI*4), Y1
-	VANDPS  Y1, Y0, Y0
-	VMOVUPS Y0, 96(AX)(SI*4)
-	ADDQ    $+32, SI
-	JMP     next964
-
-done965:
-	ADDQ $+32, BX
-
-next966:
-	SUBQ    $+8, BX
-	JLT     done967
-	VMOVUPS (CX)(SI*4), Y0
-	VMOVUPS (DX)(SI*4), Y1
-	VANDPS  Y1, Y0, Y0
-	VMOVUPS Y0, (AX)(SI*4)
-	ADDQ    $+8, SI
-	JMP     next966
-
-done967:
-	ADDQ       $+8, BX
-	TESTQ      BX, BX
-	JEQ        end968
-	LEAQ       tail<>+32(SB), DI
-	XORQ       R8, R8
-	SUBQ       BX, R8
-	VMOVDQU    (DI)(R8*4), Y0
-	VMASKMOVPS (CX)(SI*4), Y0, Y0
-	LEAQ       tail<>+32(SB), CX
-	XORQ       DI, DI
-	SUBQ       BX, DI
-	VMOVDQU    (CX)(DI*4), Y1
-	VMASKMOVPS (DX)(SI*4), Y1, Y1
-	VANDPS     Y1, Y0, Y0
-	LEAQ       tail<>+32(SB), CX
-	XORQ       DX, DX
-	SUBQ       BX, DX
-	VMOVDQU    (CX)(DX*4), Y1
-	VMASKMOVPS Y0, Y1, (AX)(SI*4)
-
-end968:
-	VZEROUPPER
-	RET
-
-// func andU32VVAVX512(dst *byte, x *byte, y *byte, n int)
-// Requires: AVX, AVX512BW, AVX512DQ, AVX512F, BMI2
-TEXT ·andU32VVAVX512(SB), NOSPLIT, $0-32
-	MOVQ dst+0(FP), AX
-	MOVQ x+8(FP), CX
-	MOVQ y+16(FP), DX
-	MOVQ n+24(FP), BX
-	XORQ SI, SI
-
-next866:
-	SUBQ    $+64, BX
-	JLT     done867
-	VMOVUPS (CX)(SI*4), Z0
-	VMOVUPS (DX)(SI*4), Z1
-	VANDPS  Z1, Z0, Z0
-	VMOVUPS Z0, (AX)(SI*4)
-	VMOVUPS 64(CX)(SI*4), Z0
-	VMOVUPS 64(DX)(SI*4), Z1
-	VANDPS  Z1, Z0, Z0
-	VMOVUPS Z0, 64(AX)(SI*4)
-	VMOVUPS 128(CX)(SI*4), Z0
-	VMOVUPS 128(DX)(SI*4), Z1
-	VANDPS  Z1, Z0, Z0
-	VMOVUPS Z0, 128(AX)(SI*4)
-	VMOVUPS 192(CX)(SI*4), Z0
-	VMOVUPS 192(DX)(SI*4), Z1
-	VANDPS  Z1, Z0, Z0
-	VMOVUPS Z0, 192(AX)(SI*4)
-	ADDQ    $+64, SI
-	JMP     next866
-
-done867:
-	ADDQ $+64, BX
-
-next868:
-	SUBQ    $+16, BX
-	JLT     done869
-	VMOVUPS (CX)(SI*4), Z0
-	VMOVUPS (DX)(SI*4), Z1
-	VANDPS  Z1, Z0, Z0
-	VMOVUPS Z0, (AX)(SI*4)
-	ADDQ    $+16, SI
-	JMP     next868
-
-done869:
-	ADDQ      $+16, BX
-	TESTQ     BX, BX
-	JEQ       end870
-	MOVQ      $-1, DI
-	BZHIQ     BX, DI, DI
-	KMOVQ     DI, K1
-	VMOVUPS.Z (CX)(SI*4), K1, Z0
-	VMOVUPS.Z (DX)(SI*4), K1, Z1
-	VANDPS    Z1, Z0, Z0
-	VMOVUPS   Z0, K1, (AX)(SI*4)
-
-end870:
-	VZEROUPPER
-	RET
-
-// func andI64VVAVX2(dst *byte, x *byte, y *byte, n int)
-// Requires: AVX
-TEXT ·andI64VVAVX2(SB), NOSPLIT, $0-32
-	MOVQ dst+0(FP), AX
-	MOVQ x+8(FP), CX
-	MOVQ y+16(FP), DX
-	MOVQ n+24(FP), BX
-	XORQ SI, SI
-
-next970:
-	SUBQ    $+16, BX
-	JLT     done971
-	VMOVUPS (CX)(SI*8), Y0
-	VMOVUPS (DX)(SI*8), Y1
-	VANDPS  Y1, Y0, Y0
-	VMOVUPS Y0, (AX)(SI*8)
-	VMOVUPS 32(CX)(SI*8), Y0
-	VMOVUPS 32(DX)(SI*8), Y1
-	VANDPS  Y1, Y0, Y0
-	VMOVUPS Y0, 32(AX)(SI*8)
-	VMOVUPS 64(CX)(SI*8), Y0
-	VMOVUPS 64(DX)(SI*8), Y1
-	VANDPS  Y1, Y0, Y0
-	VMOVUPS Y0, 64(AX)(SI*8)
-	VMOVUPS 96(CX)(SI*8), Y0
-	VMOVUPS 96(DX)(SI*8), Y1
-	VANDPS  Y1, Y0, Y0
-	VMOVUPS Y0, 96(AX)(SI*8)
-	ADDQ    $+16, SI
-	JMP     next970
-
-done971:
-	ADDQ $+16, BX
-
-next972:
-	SUBQ    $+4, BX
-	JLT     done973
-	VMOVUPS (CX)(SI*8), Y0
-	VMOVUPS (DX)(SI*8), Y1
-	VANDPS  Y1, Y0, Y0
-	VMOVUPS Y0, (AX)(SI*8)
-	ADDQ    $+4, SI
-	JMP     next972
-
-done973:
-	ADDQ       $+4, BX
-	TESTQ      BX, BX
-	JEQ        end974
-	LEAQ       tail<>+32(SB), DI
-	XORQ       R8, R8
-	SUBQ       BX, R8
-	VMOVDQU    (DI)(R8*8), Y0
-	VMASKMOVPD (CX)(SI*8), Y0, Y0
-	LEAQ       tail<>+32(SB), CX
-	XORQ       DI, DI
-	SUBQ       BX, DI
-	VMOVDQU    (CX)(DI*8), Y1
-	VMASKMOVPD (DX)(SI*8), Y1, Y1
-	VANDPS     Y1, Y0, Y0
-	LEAQ       tail<>+32(SB), CX
-	XORQ       DX, DX
-	SUBQ       BX, DX
-	VMOVDQU    (CX)(DX*8), Y1
-	VMASKMOVPD Y0, Y1, (AX)(SI*8)
-
-end974:
-	VZEROUPPER
-	RET
-
-// func andI64VVAVX512(dst *byte, x *byte, y *byte, n int)
-// Requires: AVX, AVX512BW, AVX512DQ, AVX512F, BMI2
-TEXT ·andI64VVAVX512(SB), NOSPLIT, $0-32
-	MOVQ dst+0(FP), AX
-	MOVQ x+8(FP), CX
-	MOVQ y+16(FP), DX
-	MOVQ n+24(FP), BX
-	XORQ SI, SI
-
-next872:
-	SUBQ    $+32, BX
-	JLT     done873
-	VMOVUPS (CX)(SI*8), Z0
-	VMOVUPS (DX)(SI*8), Z1
-	VANDPS  Z1, Z0, Z0
-	VMOVUPS Z0, (AX)(SI*8)
-	VMOVUPS 64(CX)(SI*8), Z0
-	VMOVUPS 64(DX)(SI*8), Z1
-	VANDPS  Z1, Z0, Z0
-	VMOVUPS Z0, 64(AX)(SI*8)
-	VMOVUPS 128(CX)(SI*8), Z0
-	VMOVUPS 128(DX)(SI*8), Z1
-	VANDPS  Z1, Z0, Z0
-	VMOVUPS Z0, 128(AX)(SI*8)
-	VMOVUPS 192(CX)(SI*8), Z0
-	VMOVUPS 192(DX)(SI*8), Z1
-	VANDPS  Z1, Z0, Z0
-	VMOVUPS Z0, 192(AX)(SI*8)
-	ADDQ    $+32, SI
-	JMP     next872
-
-done873:
-	ADDQ $+32, BX
-
-next874:
-	SUBQ    $+8, BX
-	JLT     done875
-	VMOVUPS (CX)(SI*8), Z0
-	VMOVUPS (DX)(SI*8), Z1
-	VANDPS  Z1, Z0, Z0
-	VMOVUPS Z0, (AX)(SI*8)
-	ADDQ    $+8, SI
-	JMP     next874
-
-done875:
-	ADDQ      $+8, BX
-	TESTQ     BX, BX
-	JEQ       end876
-	MOVQ      $-1, DI
-	BZHIQ     BX, DI, DI
-	KMOVQ     DI, K1
-	VMOVUPD.Z (CX)(SI*8), K1, Z0
-	VMOVUPD.Z (DX)(SI*8), K1, Z1
-	VANDPS    Z1, Z0, Z0
-	VMOVUPD   Z0, K1, (AX)(SI*8)
-
-end876:
-	VZEROUPPER
-	RET
-
-// func orBoolVVAVX2(dst *byte, x *byte, y *byte, n int)
-// Requires: AVX
-TEXT ·orBoolVVAVX2(SB), NOSPLIT, $96-32
-	MOVQ dst+0(FP), AX
-	MOVQ x+8(FP), CX
-	MOVQ y+16(FP), DX
-	MOVQ n+24(FP), BX
-	XORQ SI, SI
-
-next976:
-	SUBQ    $+128, BX
-	JLT     done977
+	JLT     done715
 	VMOVUPS (CX)(SI*1), Y0
 	VMOVUPS (DX)(SI*1), Y1
-	VORPS   Y1, Y0, Y0
-	VMOVUPS Y0, (AX)(SI*1)
-	VMOVUPS 32(CX)(SI*1), Y0
-	VMOVUPS 32(DX)(SI*1), Y1
-	VORPS   Y1, Y0, Y0
-	VMOVUPS Y0, 32(AX)(SI*1)
-	VMOVUPS 64(CX)(SI*1), Y0
-	VMOVUPS 64(DX)(SI*1), Y1
-	VORPS   Y1, Y0, Y0
-	VMOVUPS Y0, 64(AX)(SI*1)
-	VMOVUPS 96(CX)(SI*1), Y0
-	VMOVUPS 96(DX)(SI*1), Y1
-	VORPS   Y1, Y0, Y0
-	VMOVUPS Y0, 96(AX)(SI*1)
-	ADDQ    $+128, SI
-	JMP     next976
-
-done977:
-	ADDQ $+128, BX
-
-next978:
-	SUBQ    $+32, BX
-	JLT     done979
-	VMOVUPS (CX)(SI*1), Y0
-	VMOVUPS (DX)(SI*1), Y1
-	VORPS   Y1, Y0, Y0
+	VANDPS  Y1, Y0, Y0
 	VMOVUPS Y0, (AX)(SI*1)
 	ADDQ    $+32, SI
-	JMP     next978
+	JMP     next714
 
-done979:
+done715:
 	ADDQ  $+32, BX
 	TESTQ BX, BX
-	JEQ   end980
+	JEQ   end716
 	LEAQ  (CX)(SI*1), R8
 	MOVQ  BX, CX
 
-byte981:
+byte717:
 	MOVB    -1(R8)(CX*1), DI
 	MOVB    DI, -1(SP)(CX*1)
 	DECQ    CX
-	JNE     byte981
+	JNE     byte717
 	VMOVUPS (SP), Y0
 	LEAQ    (DX)(SI*1), DI
 	MOVQ    BX, CX
 
-byte982:
+byte718:
 	MOVB    -1(DI)(CX*1), DL
 	MOVB    DL, 31(SP)(CX*1)
 	DECQ    CX
-	JNE     byte982
+	JNE     byte718
 	VMOVUPS 32(SP), Y1
-	VORPS   Y1, Y0, Y0
+	VANDPS  Y1, Y0, Y0
 	VMOVUPS Y0, 64(SP)
 	LEAQ    (AX)(SI*1), AX
 	MOVQ    BX, CX
 
-byte983:
+byte719:
 	MOVB 63(SP)(CX*1), DL
 	MOVB DL, -1(AX)(CX*1)
 	DECQ CX
-	JNE  byte983
+	JNE  byte719
 
-end980:
+end716:
 	VZEROUPPER
 	RET
 
-// func orBoolVVAVX512(dst *byte, x *byte, y *byte, n int)
-// Requires: AVX, AVX512BW, AVX512DQ, AVX512F, BMI2
-TEXT ·orBoolVVAVX512(SB), NOSPLIT, $0-32
-	MOVQ dst+0(FP), AX
-	MOVQ x+8(FP), CX
-	MOVQ y+16(FP), DX
-	MOVQ n+24(FP), BX
-	XORQ SI, SI
-
-next878:
-	SUBQ    $+256, BX
-	JLT     done879
-	VMOVUPS (CX)(SI*1), Z0
-	VMOVUPS (DX)(SI*1), Z1
-	VORPS   Z1, Z0, Z0
-	VMOVUPS Z0, (AX)(SI*1)
-	VMOVUPS 64(CX)(SI*1), Z0
-	VMOVUPS 64(DX)(SI*1), Z1
-	VORPS   Z1, Z0, Z0
-	VMOVUPS Z0, 64(AX)(SI*1)
-	VMOVUPS 128(CX)(SI*1), Z0
-	VMOVUPS 128(DX)(SI*1), Z1
-	VORPS   Z1, Z0, Z0
-	VMOVUPS Z0, 128(AX)(SI*1)
-	VMOVUPS 192(CX)(SI*1), Z0
-	VMOVUPS 192(DX)(SI*1), Z1
-	VORPS   Z1, Z0, Z0
-	VMOVUPS Z0, 192(AX)(SI*1)
-	ADDQ    $+256, SI
-	JMP     next878
-
-done879:
-	ADDQ $+256, BX
-
-next880:
-	SUBQ    $+64, BX
-	JLT     done881
-	VMOVUPS (CX)(SI*1), Z0
-	VMOVUPS (DX)(SI*1), Z1
-	VORPS   Z1, Z0, Z0
-	VMOVUPS Z0, (AX)(SI*1)
-	ADDQ    $+64, SI
-	JMP     next880
-
-done881:
-	ADDQ       $+64, BX
-	TESTQ      BX, BX
-	JEQ        end882
-	MOVQ       $-1, DI
-	BZHIQ      BX, DI, DI
-	KMOVQ      DI, K1
-	VMOVDQU8.Z (CX)(SI*1), K1, Z0
-	VMOVDQU8.Z (DX)(SI*1), K1, Z1
-	VORPS      Z1, Z0, Z0
-	VMOVDQU8   Z0, K1, (AX)(SI*1)
-
-end882:
-	VZEROUPPER
-	RET
-
-// func orU8VVAVX2(dst *byte, x *byte, y *byte, n int)
-// Requires: AVX
-TEXT ·orU8VVAVX2(SB), NOSPLIT, $96-32
-	MOVQ dst+0(FP), AX
-	MOVQ x+8(FP), CX
-	MOVQ y+16(FP), DX
-	MOVQ n+24(FP), BX
-	XORQ SI, SI
-
-next985:
-	SUBQ    $+128, BX
-	JLT     done986
-	VMOVUPS (CX)(SI*1), Y0
-	VMOVUPS (DX)(SI*1), Y1
-	VORPS   Y1, Y0, Y0
-	VMOVUPS Y0, (AX)(SI*1)
-	VMOVUPS 32(CX)(SI*1), Y0
-	VMOVUPS 32(DX)(SI*1), Y1
-	VORPS   Y1, Y0, Y0
-	VMOVUPS Y0, 32(AX)(SI*1)
-	VMOVUPS 64(CX)(SI*1), Y0
-	VMOVUPS 64(DX)(SI*1), Y1
-	VORPS   Y1, Y0, Y0
-	VMOVUPS Y0, 64(AX)(SI*1)
-	VMOVUPS 96(CX)(SI*1), Y0
-	VMOVUPS 96(DX)(SI*1), Y1
-	VORPS   Y1, Y0, Y0
-	VMOVUPS Y0, 96(AX)(SI*1)
-	ADDQ    $+128, SI
-	JMP     next985
-
-done986:
-	ADDQ $+128, BX
-
-next987:
-	SUBQ    $+32, BX
-	JLT     done988
-	VMOVUPS (CX)(SI*1), Y0
-	VMOVUPS (DX)(SI*1), Y1
-	VORPS   Y1, Y0, Y0
-	VMOVUPS Y0, (AX)(SI*1)
-	ADDQ    $+32, SI
-	JMP     next987
-
-done988:
-	ADDQ  $+32, BX
-	TESTQ BX, BX
-	JEQ   end989
-	LEAQ  (CX)(SI*1), R8
-	MOVQ  BX, CX
-
-byte990:
-	MOVB    -1(R8)(CX*1), DI
-	MOVB    DI, -1(SP)(CX*1)
-	DECQ    CX
-	JNE     byte990
-	VMOVUPS (SP), Y0
-	LEAQ    (DX)(SI*1), DI
-	MOVQ    BX, CX
-
-byte991:
-	MOVB    -1(DI)(CX*1), DL
-	MOVB    DL, 31(SP)(CX*1)
-	DECQ    CX
-	JNE     byte991
-	VMOVUPS 32(SP), Y1
-	VORPS   Y1, Y0, Y0
-	VMOVUPS Y0, 64(SP)
-	LEAQ    (AX)(SI*1), AX
-	MOVQ    BX, CX
-
-byte992:
-	MOVB 63(SP)(CX*1), DL
-	MOVB DL, -1(AX)(CX*1)
-	DECQ CX
-	JNE  byte992
-
-end989:
-	VZEROUPPER
-	RET
-
-// func orU8VVAVX512(dst *byte, x *byte, y *byte, n int)
-// Requires: AVX, AVX512BW, AVX512DQ, AVX512F, BMI2
-TEXT ·orU8VVAVX512(SB), NOSPLIT, $0-32
-	MOVQ dst+0(FP), AX
-	MOVQ x+8(FP), CX
-	MOVQ y+16(FP), DX
-	MOVQ n+24(FP), BX
-	XORQ SI, SI
-
-next884:
-	SUBQ    $+256, BX
-	JLT     done885
-	VMOVUPS (CX)(SI*1), Z0
-	VMOVUPS (DX)(SI*1), Z1
-	VORPS   Z1, Z0, Z0
-	VMOVUPS Z0, (AX)(SI*1)
-	VMOVUPS 64(CX)(SI*1), Z0
-	VMOVUPS 64(DX)(SI*1), Z1
-	VORPS   Z1, Z0, Z0
-	VMOVUPS Z0, 64(AX)(SI*1)
-	VMOVUPS 128(CX)(SI*1), Z0
-	VMOVUPS 128(DX)(SI*1), Z1
-	VORPS   Z1, Z0, Z0
-	VMOVUPS Z0, 128(AX)(SI*1)
-	VMOVUPS 192(CX)(SI*1), Z0
-	VMOVUPS 192(DX)(SI*1), Z1
-	VORPS   Z1, Z0, Z0
-	VMOVUPS Z0, 192(AX)(SI*1)
-	ADDQ    $+256, SI
-	JMP     next884
-
-done885:
-	ADDQ $+256, BX
-
-next886:
-	SUBQ    $+64, BX
-	JLT     done887
-	VMOVUPS (CX)(SI*1), Z0
-	VMOVUPS (DX)(SI*1), Z1
-	VORPS   Z1, Z0, Z0
-	VMOVUPS Z0, (AX)(SI*1)
-	ADDQ    $+64, SI
-	JMP     next886
-
-done887:
-	ADDQ       $+64, BX
-	TESTQ      BX, BX
-	JEQ        end888
-	MOVQ       $-1, DI
-	BZHIQ      BX, DI, DI
-	KMOVQ      DI, K1
-	VMOVDQU8.Z (CX)(SI*1), K1, Z0
-	VMOVDQU8.Z (DX)(SI*1), K1, Z1
-	VORPS      Z1, Z0, Z0
-	VMOVDQU8   Z0, K1, (AX)(SI*1)
-
-end888:
-	VZEROUPPER
-	RET
-
-// func orI8VVAVX2(dst *byte, x *byte, y *byte, n int)
-// Requires: AVX
-TEXT ·orI8VVAVX2(SB), NOSPLIT, $96-32
-	MOVQ dst+0(FP), AX
-	MOVQ x+8(FP), CX
-	MOVQ y+16(FP), DX
-	MOVQ n+24(FP), BX
-	XORQ SI, SI
-
-next994:
-	SUBQ    $+128, BX
-	JLT     done995
-	VMOVUPS (CX)(SI*1), Y0
-	VMOVUPS (DX)(SI*1), Y1
-	VORPS   Y1, Y0, Y0
-	VMOVUPS Y0, (AX)(SI*1)
-	VMOVUPS 32(CX)(SI*1), Y0
-	VMOVUPS 32(DX)(SI*1), Y1
-	VORPS   Y1, Y0, Y0
-	VMOVUPS Y0, 32(AX)(SI*1)
-	VMOVUPS 64(CX)(SI*1), Y0
-	VMOVUPS 64(DX)(SI*1), Y1
-	VORPS   Y1, Y0, Y0
-	VMOVUPS Y0, 64(AX)(SI*1)
-	VMOVUPS 96(CX)(SI*1), Y0
-	VMOVUPS 96(DX)(SI*1), Y1
-	VORPS   Y1, Y0, Y0
-	VMOVUPS Y0, 96(AX)(SI*1)
-	ADDQ    $+128, SI
-	JMP     next994
-
-done995:
-	ADDQ $+128, BX
-
-next996:
-	SUBQ    $+32, BX
-	JLT     done997
-	VMOVUPS (CX)(SI*1), Y0
-	VMOVUPS (DX)(SI*1), Y1
-	VORPS   Y1, Y0, Y0
-	VMOVUPS Y0, (AX)(SI*1)
-	ADDQ    $+32, SI
-	JMP     next996
-
-done997:
-	ADDQ  $+32, BX
-	TESTQ BX, BX
-	JEQ   end998
-	LEAQ  (CX)(SI*1), R8
-	MOVQ  BX, CX
-
-byte999:
-	MOVB    -1(R8)(CX*1), DI
-	MOVB    DI, -1(SP)(CX*1)
-	DECQ    CX
-	JNE     byte999
-	VMOVUPS (SP), Y0
-	LEAQ    (DX)(SI*1), DI
-	MOVQ    BX, CX
-
-byte1000:
-	MOVB    -1(DI)(CX*1), DL
-	MOVB    DL, 31(SP)(CX*1)
-	DECQ    CX
-	JNE     byte1000
-	VMOVUPS 32(SP), Y1
-	VORPS   Y1, Y0, Y0
-	VMOVUPS Y0, 64(SP)
-	LEAQ    (AX)(SI*1), AX
-	MOVQ    BX, CX
-
-byte1001:
-	MOVB 63(SP)(CX*1), DL
-	MOVB DL, -1(AX)(CX*1)
-	DECQ CX
-	JNE  byte1001
-
-end998:
-	VZEROUPPER
-	RET
-
-// func orI8VVAVX512(dst *byte, x *byte, y *byte, n int)
-// Requires: AVX, AVX512BW, AVX512DQ, AVX512F, BMI2
-TEXT ·orI8VVAVX512(SB), NOSPLIT, $0-32
-	MOVQ dst+0(FP), AX
-	MOVQ x+8(FP), CX
-	MOVQ y+16(FP), DX
-	MOVQ n+24(FP), BX
-	XORQ SI, SI
-
-next890:
-	SUBQ    $+256, BX
-	JLT     done891
-	VMOVUPS (CX)(SI*1), Z0
-	VMOVUPS (DX)(SI*1), Z1
-	VORPS   Z1, Z0, Z0
-	VMOVUPS Z0, (AX)(SI*1)
-	VMOVUPS 64(CX)(SI*1), Z0
-	VMOVUPS 64(DX)(SI*1), Z1
-	VORPS   Z1, Z0, Z0
-	VMOVUPS Z0, 64(AX)(SI*1)
-	VMOVUPS 128(CX)(SI*1), Z0
-	VMOVUPS 128(DX)(SI*1), Z1
-	VORPS   Z1, Z0, Z0
-	VMOVUPS Z0, 128(AX)(SI*1)
-	VMOVUPS 192(CX)(SI*1), Z0
-	VMOVUPS 192(DX)(SI*1), Z1
-	VORPS   Z1, Z0, Z0
-	VMOVUPS Z0, 192(AX)(SI*1)
-	ADDQ    $+256, SI
-	JMP     next890
-
-done891:
-	ADDQ $+256, BX
-
-next892:
-	SUBQ    $+64, BX
-	JLT     done893
-	VMOVUPS (CX)(SI*1), Z0
-	VMOVUPS (DX)(SI*1), Z1
-	VORPS   Z1, Z0, Z0
-	VMOVUPS Z0, (AX)(SI*1)
-	ADDQ    $+64, SI
-	JMP     next892
-
-done893:
-	ADDQ       $+64, BX
-	TESTQ      BX, BX
-	JEQ        end894
-	MOVQ       $-1, DI
-	BZHIQ      BX, DI, DI
-	KMOVQ      DI, K1
-	VMOVDQU8.Z (CX)(SI*1), K1, Z0
-	VMOVDQU8.Z (DX)(SI*1), K1, Z1
-	VORPS      Z1, Z0, Z0
-	VMOVDQU8   Z0, K1, (AX)(SI*1)
-
-end894:
-	VZEROUPPER
-	RET
-
-// func orI32VVAVX2(dst *byte, x *byte, y *byte, n int)
-// Requires: AVX
-TEXT ·orI32VVAVX2(SB), NOSPLIT, $0-32
-	MOVQ dst+0(FP), AX
-	MOVQ x+8(FP), CX
-	MOVQ y+16(FP), DX
-	MOVQ n+24(FP), BX
-	XORQ SI, SI
-
-next1003:
-	SUBQ    $+32, BX
-	JLT     done1004
-	VMOVUPS (CX)(SI*4), Y0
-	VMOVUPS (DX)(SI*4), Y1
-	VORPS   Y1, Y0, Y0
-	VMOVUPS Y0, (AX)(SI*4)
-	VMOVUPS 32(CX)(SI*4), Y0
-	VMOVUPS 32(DX)(SI*4), Y1
-	VORPS   Y1, Y0, Y0
-	VMOVUPS Y0, 32(AX)(SI*4)
-	VMOVUPS 64(CX)(SI*4), Y0
-	VMOVUPS 64(DX)(SI*4), Y1
-	VORPS   Y1, Y0, Y0
-	VMOVUPS Y0, 64(AX)(SI*4)
-	VMOVUPS 96(CX)(SI*4), Y0
-	VMOVUPS 96(DX)(SI*4), Y1
-	VORPS   Y1, Y0, Y0
-	VMOVUPS Y0, 96(AX)(SI*4)
-	ADDQ    $+32, SI
-	JMP     next1003
-
-done1004:
-	ADDQ $+32, BX
-
-next1005:
-	SUBQ    $+8, BX
-	JLT     done1006
-	VMOVUPS (CX)(SI*4), Y0
-	VMOVUPS (DX)(SI*4), Y1
-	VORPS   Y1, Y0, Y0
-	VMOVUPS Y0, (AX)(SI*4)
-	ADDQ    $+8, SI
-	JMP     next1005
-
-done1006:
-	ADDQ       $+8, BX
-	TESTQ      BX, BX
-	JEQ        end1007
-	LEAQ       tail<>+32(SB), DI
-	XORQ       R8, R8
-	SUBQ       BX, R8
-	VMOVDQU    (DI)(R8*4), Y0
-	VMASKMOVPS (CX)(SI*4), Y0, Y0
-	LEAQ       tail<>+32(SB), CX
-	XORQ       DI, DI
-	SUBQ       BX, DI
-	VMOVDQU    (CX)(DI*4), Y1
-	VMASKMOVPS (DX)(SI*4), Y1, Y1
-	VORPS      Y1, Y0, Y0
-	LEAQ       tail<>+32(SB), CX
-	XORQ       DX, DX
-	SUBQ       BX, DX
-	VMOVDQU    (CX)(DX*4), Y1
-	VMASKMOVPS Y0, Y1, (AX)(SI*4)
-
-end1007:
-	VZEROUPPER
-	RET
-
-// func orI32VVAVX512(dst *byte, x *byte, y *byte, n int)
-// Requires: AVX, AVX512BW, AVX512DQ, AVX512F, BMI2
-TEXT ·orI32VVAVX512(SB), NOSPLIT, $0-32
-	MOVQ dst+0(FP), AX
-	MOVQ x+8(FP), CX
-	MOVQ y+16(FP), DX
-	MOVQ n+24(FP), BX
-	XORQ SI, SI
-
-next896:
-	SUBQ    $+64, BX
-	JLT     done897
-	VMOVUPS (CX)(SI*4), Z0
-	VMOVUPS (DX)(SI*4), Z1
-	VORPS   Z1, Z0, Z0
-	VMOVUPS Z0, (AX)(SI*4)
-	VMOVUPS 64(CX)(SI*4), Z0
-	VMOVUPS 64(DX)(SI*4), Z1
-	VORPS   Z1, Z0, Z0
-	VMOVUPS Z0, 64(AX)(SI*4)
-	VMOVUPS 128(CX)(SI*4), Z0
-	VMOVUPS 128(DX)(SI*4), Z1
-	VORPS   Z1, Z0, Z0
-	VMOVUPS Z0, 128(AX)(SI*4)
-	VMOVUPS 192(CX)(SI*4), Z0
-	VMOVUPS 192(DX)(SI*4), Z1
-	VORPS   Z1, Z0, Z0
-	VMOVUPS Z0, 192(AX)(SI*4)
-	ADDQ    $+64, SI
-	JMP     next896
-
-done897:
-	ADDQ $+64, BX
-
-next898:
-	SUBQ    $+16, BX
-	JLT     done899
-	VMOVUPS (CX)(SI*4), Z0
-	VMOVUPS (DX)(SI*4), Z1
-	VORPS   Z1, Z0, Z0
-	VMOVUPS Z0, (AX)(SI*4)
-	ADDQ    $+16, SI
-	JMP     next898
-
-done899:
-	ADDQ      $+16, BX
-	TESTQ     BX, BX
-	JEQ       end900
-	MOVQ      $-1, DI
-	BZHIQ     BX, DI, DI
-	KMOVQ     DI, K1
-	VMOVUPS.Z (CX)(SI*4), K1, Z0
-	VMOVUPS.Z (DX)(SI*4), K1, Z1
-	VORPS     Z1, Z0, Z0
-	VMOVUPS   Z0, K1, (AX)(SI*4)
-
-end900:
-	VZEROUPPER
-	RET
-
-// func orU32VVAVX2(dst *byte, x *byte, y *byte, n int)
-// Requires: AVX
-TEXT ·orU32VVAVX2(SB), NOSPLIT, $0-32
-	MOVQ dst+0(FP), AX
-	MOVQ x+8(FP), CX
-	MOVQ y+16(FP), DX
-	MOVQ n+24(FP), BX
-	XORQ SI, SI
-
-next1009:
-	SUBQ    $+32, BX
-	JLT     done1010
-	VMOVUPS (CX)(SI*4), Y0
-	VMOVUPS (DX)(SI*4), Y1
-	VORPS   Y1, Y0, Y0
-	VMOVUPS Y0, (AX)(SI*4)
-	VMOVUPS 32(CX)(SI*4), Y0
-	VMOVUPS 32(DX)(SI*4), Y1
-	VORPS   Y1, Y0, Y0
-	VMOVUPS Y0, 32(AX)(SI*4)
-	VMOVUPS 64(CX)(SI*4), Y0
-	VMOVUPS 64(DX)(SI*4), Y1
-	VORPS   Y1, Y0, Y0
-	VMOVUPS Y0, 64(AX)(SI*4)
-	VMOVUPS 96(CX)(SI*4), Y0
-	VMOVUPS 96(DX)(SI*4), Y1
-	VORPS   Y1, Y0, Y0
-	VMOVUPS Y0, 96(AX)(SI*4)
-	ADDQ    $+32, SI
-	JMP     next1009
-
-done1010:
-	ADDQ $+32, BX
-
-next1011:
-	SUBQ    $+8, BX
-	JLT     done1012
-	VMOVUPS (CX)(SI*4), Y0
-	VMOVUPS (DX)(SI*4), Y1
-	VORPS   Y1, Y0, Y0
-	VMOVUPS Y0, (AX)(SI*4)
-	ADDQ    $+8, SI
-	JMP     next1011
-
-done1012:
-	ADDQ       $+8, BX
-	TESTQ      BX, BX
-	JEQ        end1013
-	LEAQ       tail<>+32(SB), DI
-	XORQ       R8, R8
-	SUBQ       BX, R8
-	VMOVDQU    (DI)(R8*4), Y0
-	VMASKMOVPS (CX)(SI*4), Y0, Y0
-	LEAQ       tail<>+32(SB), CX
-	XORQ       DI, DI
-	SUBQ       BX, DI
-	VMOVDQU    (CX)(DI*4), Y1
-	VMASKMOVPS (DX)(SI*4), Y1, Y1
-	VORPS      Y1, Y0, Y0
-	LEAQ       tail<>+32(SB), CX
-	XORQ       DX, DX
-	SUBQ       BX, DX
-	VMOVDQU    (CX)(DX*4), Y1
-	VMASKMOVPS Y0, Y1, (AX)(SI*4)
-
-end1013:
-	VZEROUPPER
-	RET
-
-// func orU32VVAVX512(dst *byte, x *byte, y *byte, n int)
-// Requires: AVX, AVX512BW, AVX512DQ, AVX512F, BMI2
-TEXT ·orU32VVAVX512(SB), NOSPLIT, $0-32
-	MOVQ dst+0(FP), AX
-	MOVQ x+8(FP), CX
-	MOVQ y+16(FP), DX
-	MOVQ n+24(FP), BX
-	XORQ SI, SI
-
-next902:
-	SUBQ    $+64, BX
-	JLT     done903
-	VMOVUPS (CX)(SI*4), Z0
-	VMOVUPS (DX)(SI*4), Z1
-	VORPS   Z1, Z0, Z0
-	VMOVUPS Z0, (AX)(SI*4)
-	VMOVUPS 64(CX)(SI*4), Z0
-	VMOVUPS 64(DX)(SI*4), Z1
-	VORPS   Z1, Z0, Z0
-	VMOVUPS Z0, 64(AX)(SI*4)
-	VMOVUPS 128(CX)(SI*4), Z0
-	VMOVUPS 128(DX)(SI*4), Z1
-	VORPS   Z1, Z0, Z0
-	VMOVUPS Z0, 128(AX)(SI*4)
-	VMOVUPS 192(CX)(SI*4), Z0
-	VMOVUPS 192(DX)(SI*4), Z1
-	VORPS   Z1, Z0, Z0
-	VMOVUPS Z0, 192(AX)(SI*4)
-	ADDQ    $+64, SI
-	JMP     next902
-
-done903:
-	ADDQ $+64, BX
-
-next904:
-	SUBQ    $+16, BX
-	JLT     done905
-	VMOVUPS (CX)(SI*4), Z0
-	VMOVUPS (DX)(SI*4), Z1
-	VORPS   Z1, Z0, Z0
-	VMOVUPS Z0, (AX)(SI*4)
-	ADDQ    $+16, SI
-	JMP     next904
-
-done905:
-	ADDQ      $+16, BX
-	TESTQ     BX, BX
-	JEQ       end906
-	MOVQ      $-1, DI
-	BZHIQ     BX, DI, DI
-	KMOVQ     DI, K1
-	VMOVUPS.Z (CX)(SI*4), K1, Z0
-	VMOVUPS.Z (DX)(SI*4), K1, Z1
-	VORPS     Z1, Z0, Z0
-	VMOVUPS   Z0, K1, (AX)(SI*4)
-
-end906:
-	VZEROUPPER
-	RET
-
-// func orI64VVAVX2(dst *byte, x *byte, y *byte, n int)
-// Requires: AVX
-TEXT ·orI64VVAVX2(SB), NOSPLIT, $0-32
-	MOVQ dst+0(FP), AX
-	MOVQ x+8(FP), CX
-	MOVQ y+16(FP), DX
-	MOVQ n+24(FP), BX
-	XORQ SI, SI
-
-next1015:
-	SUBQ    $+16, BX
-	JLT     done1016
-	VMOVUPS (CX)(SI*8), Y0
-	VMOVUPS (DX)(SI*8), Y1
-	VORPS   Y1, Y0, Y0
-	VMOVUPS Y0, (AX)(SI*8)
-	VMOVUPS 32(CX)(SI*8), Y0
-	VMOVUPS 32(DX)(SI*8), Y1
-	VORPS   Y1, Y0, Y0
-	VMOVUPS Y0, 32(AX)(SI*8)
-	VMOVUPS 64(CX)(SI*8), Y0
-	VMOVUPS 64(DX)(SI*8), Y1
-	VORPS   Y1, Y0, Y0
-	VMOVUPS Y0, 64(AX)(SI*8)
-	VMOVUPS 96(CX)(SI*8), Y0
-	VMOVUPS 96(DX)(SI*8), Y1
-	VORPS   Y1, Y0, Y0
-	VMOVUPS Y0, 96(AX)(SI*8)
-	ADDQ    $+16, SI
-	JMP     next1015
-
-done1016:
-	ADDQ $+16, BX
-
-next1017:
-	SUBQ    $+4, BX
-	JLT     done1018
-	VMOVUPS (CX)(SI*8), Y0
-	VMOVUPS (DX)(SI*8), Y1
-	VORPS   Y1, Y0, Y0
-	VMOVUPS Y0, (AX)(SI*8)
-	ADDQ    $+4, SI
-	JMP     next1017
-
-done1018:
-	ADDQ       $+4, BX
-	TESTQ      BX, BX
-	JEQ        end1019
-	LEAQ       tail<>+32(SB), DI
-	XORQ       R8, R8
-	SUBQ       BX, R8
-	VMOVDQU    (DI)(R8*8), Y0
-	VMASKMOVPD (CX)(SI*8), Y0, Y0
-	LEAQ       tail<>+32(SB), CX
-	XORQ       DI, DI
-	SUBQ       BX, DI
-	VMOVDQU    (CX)(DI*8), Y1
-	VMASKMOVPD (DX)(SI*8), Y1, Y1
-	VORPS      Y1, Y0, Y0
-	LEAQ       tail<>+32(SB), CX
-	XORQ       DX, DX
-	SUBQ       BX, DX
-	VMOVDQU    (CX)(DX*8), Y1
-	VMASKMOVPD Y0, Y1, (AX)(SI*8)
-
-end1019:
-	VZEROUPPER
-	RET
-
-// func orI64VVAVX512(dst *byte, x *byte, y *byte, n int)
-// Requires: AVX, AVX512BW, AVX512DQ, AVX512F, BMI2
-TEXT ·orI64VVAVX512(SB), NOSPLIT, $0-32
-	MOVQ dst+0(FP), AX
-	MOVQ x+8(FP), CX
-	MOVQ y+16(FP), DX
-	MOVQ n+24(FP), BX
-	XORQ SI, SI
-
-next908:
-	SUBQ    $+32, BX
-	JLT     done909
-	VMOVUPS (CX)(SI*8), Z0
-	VMOVUPS (DX)(SI*8), Z1
-	VORPS   Z1, Z0, Z0
-	VMOVUPS Z0, (AX)(SI*8)
-	VMOVUPS 64(CX)(SI*8), Z0
-	VMOVUPS 64(DX)(SI*8), Z1
-	VORPS   Z1, Z0, Z0
-	VMOVUPS Z0, 64(AX)(SI*8)
-	VMOVUPS 128(CX)(SI*8), Z0
-	VMOVUPS 128(DX)(SI*8), Z1
-	VORPS   Z1, Z0, Z0
-	VMOVUPS Z0, 128(AX)(SI*8)
-	VMOVUPS 192(CX)(SI*8), Z0
-	VMOVUPS 192(DX)(SI*8), Z1
-	VORPS   Z1, Z0, Z0
-	VMOVUPS Z0, 192(AX)(SI*8)
-	ADDQ    $+32, SI
-	JMP     next908
-
-done909:
-	ADDQ $+32, BX
-
-next910:
-	SUBQ    $+8, BX
-	JLT     done911
-	VMOVUPS (CX)(SI*8), Z0
-	VMOVUPS (DX)(SI*8), Z1
-	VORPS   Z1, Z0, Z0
-	VMOVUPS Z0, (AX)(SI*8)
-	ADDQ    $+8, SI
-	JMP     next910
-
-done911:
-	ADDQ      $+8, BX
-	TESTQ     BX, BX
-	JEQ       end912
-	MOVQ      $-1, DI
-	BZHIQ     BX, DI, DI
-	KMOVQ     DI, K1
-	VMOVUPD.Z (CX)(SI*8), K1, Z0
-	VMOVUPD.Z (DX)(SI*8), K1, Z1
-	VORPS     Z1, Z0, Z0
-	VMOVUPD   Z0, K1, (AX)(SI*8)
-
-end912:
-	VZEROUPPER
-	RET
-
-// func xorBoolVVAVX2(dst *byte, x *byte, y *byte, n int)
-// Requires: AVX
-TEXT ·xorBoolVVAVX2(SB), NOSPLIT, $96-32
-	MOVQ dst+0(FP), AX
-	MOVQ x+8(FP), CX
-	MOVQ y+16(FP), DX
-	MOVQ n+24(FP), BX
-	XORQ SI, SI
-
-next1021:
-	SUBQ    $+128, BX
-	JLT     done1022
-	VMOVUPS (CX)(SI*1), Y0
-	VMOVUPS (DX)(SI*1), Y1
-	VXORPS  Y1, Y0, Y0
-	VMOVUPS Y0, (AX)(SI*1)
-	VMOVUPS 32(CX)(SI*1), Y0
-	VMOVUPS 32(DX)(SI*1), Y1
-	VXORPS  Y1, Y0, Y0
-	VMOVUPS Y0, 32(AX)(SI*1)
-	VMOVUPS 64(CX)(SI*1), Y0
-	VMOVUPS 64(DX)(SI*1), Y1
-	VXORPS  Y1, Y0, Y0
-	VMOVUPS Y0, 64(AX)(SI*1)
-	VMOVUPS 96(CX)(SI*1), Y0
-	VMOVUPS 96(DX)(SI*1), Y1
-	VXORPS  Y1, Y0, Y0
-	VMOVUPS Y0, 96(AX)(SI*1)
-	ADDQ    $+128, SI
-	JMP     next1021
-
-done1022:
-	ADDQ $+128, BX
-
-next1023:
-	SUBQ    $+32, BX
-	JLT     done1024
-	VMOVUPS (CX)(SI*1), Y0
-	VMOVUPS (DX)(SI*1), Y1
-	VXORPS  Y1, Y0, Y0
-	VMOVUPS Y0, (AX)(SI*1)
-	ADDQ    $+32, SI
-	JMP     next1023
-
-done1024:
-	ADDQ  $+32, BX
-	TESTQ BX, BX
-	JEQ   end1025
-	LEAQ  (CX)(SI*1), R8
-	MOVQ  BX, CX
-
-byte1026:
-	MOVB    -1(R8)(CX*1), DI
-	MOVB    DI, -1(SP)(CX*1)
-	DECQ    CX
-	JNE     byte1026
-	VMOVUPS (SP), Y0
-	LEAQ    (DX)(SI*1), DI
-	MOVQ    BX, CX
-
-byte1027:
-	MOVB    -1(DI)(CX*1), DL
-	MOVB    DL, 31(SP)(CX*1)
-	DECQ    CX
-	JNE     byte1027
-	VMOVUPS 32(SP), Y1
-	VXORPS  Y1, Y0, Y0
-	VMOVUPS Y0, 64(SP)
-	LEAQ    (AX)(SI*1), AX
-	MOVQ    BX, CX
-
-byte1028:
-	MOVB 63(SP)(CX*1), DL
-	MOVB DL, -1(AX)(CX*1)
-	DECQ CX
-	JNE  byte1028
-
-end1025:
-	VZEROUPPER
-	RET
-
-// func xorBoolVVAVX512(dst *byte, x *byte, y *byte, n int)
-// Requires: AVX, AVX512BW, AVX512DQ, AVX512F, BMI2
-TEXT ·xorBoolVVAVX512(SB), NOSPLIT, $0-32
-	MOVQ dst+0(FP), AX
-	MOVQ x+8(FP), CX
-	MOVQ y+16(FP), DX
-	MOVQ n+24(FP), BX
-	XORQ SI, SI
-
-next914:
-	SUBQ    $+256, BX
-	JLT     done915
-	VMOVUPS (CX)(SI*1), Z0
-	VMOVUPS (DX)(SI*1), Z1
-	VXORPS  Z1, Z0, Z0
-	VMOVUPS Z0, (AX)(SI*1)
-	VMOVUPS 64(CX)(SI*1), Z0
-	VMOVUPS 64(DX)(SI*1), Z1
-	VXORPS  Z1, Z0, Z0
-	VMOVUPS Z0, 64(AX)(SI*1)
-	VMOVUPS 128(CX)(SI*1), Z0
-	VMOVUPS 128(DX)(SI*1), Z1
-	VXORPS  Z1, Z0, Z0
-	VMOVUPS Z0, 128(AX)(SI*1)
-	VMOVUPS 192(CX)(SI*1), Z0
-	VMOVUPS 192(DX)(SI*1), Z1
-	VXORPS  Z1, Z0, Z0
-	VMOVUPS Z0, 192(AX)(SI*1)
-	ADDQ    $+256, SI
-	JMP     next914
-
-done915:
-	ADDQ $+256, BX
-
-next916:
-	SUBQ    $+64, BX
-	JLT     done917
-	VMOVUPS (CX)(SI*1), Z0
-	VMOVUPS (DX)(SI*1), Z1
-	VXORPS  Z1, Z0, Z0
-	VMOVUPS Z0, (AX)(SI*1)
-	ADDQ    $+64, SI
-	JMP     next916
-
-done917:
-	ADDQ       $+64, BX
-	TESTQ      BX, BX
-	JEQ        end918
-	MOVQ       $-1, DI
-	BZHIQ      BX, DI, DI
-	KMOVQ      DI, K1
-	VMOVDQU8.Z (CX)(SI*1), K1, Z0
-	VMOVDQU8.Z (DX)(SI*1), K1, Z1
-	VXORPS     Z1, Z0, Z0
-	VMOVDQU8   Z0, K1, (AX)(SI*1)
-
-end918:
-	VZEROUPPER
-	RET
-
-// func xorU8VVAVX2(dst *byte, x *byte, y *byte, n int)
-// Requires: AVX
-TEXT ·xorU8VVAVX2(SB), NOSPLIT, $96-32
-	MOVQ dst+0(FP), AX
-	MOVQ x+8(FP), CX
-	MOVQ y+16(FP), DX
-	MOVQ n+24(FP), BX
-	XORQ SI, SI
-
-next1030:
-	SUBQ    $+128, BX
-	JLT     done1031
-	VMOVUPS (CX)(SI*1), Y0
-	VMOVUPS (DX)(SI*1), Y1
-	VXORPS  Y1, Y0, Y0
-	VMOVUPS Y0, (AX)(SI*1)
-	VMOVUPS 32(CX)(SI*1), Y0
-	VMOVUPS 32(DX)(SI*1), Y1
-	VXORPS  Y1, Y0, Y0
-	VMOVUPS Y0, 32(AX)(SI*1)
-	VMOVUPS 64(CX)(SI*1), Y0
-	VMOVUPS 64(DX)(SI*1), Y1
-	VXORPS  Y1, Y0, Y0
-	VMOVUPS Y0, 64(AX)(SI*1)
-	VMOVUPS 96(CX)(SI*1), Y0
-	VMOVUPS 96(DX)(SI*1), Y1
-	VXORPS  Y1, Y0, Y0
-	VMOVUPS Y0, 96(AX)(SI*1)
-	ADDQ    $+128, SI
-	JMP     next1030
-
-done1031:
-	ADDQ $+128, BX
-
-next1032:
-	SUBQ    $+32, BX
-	JLT     done1033
-	VMOVUPS (CX)(SI*1), Y0
-	VMOVUPS (DX)(SI*1), Y1
-	VXORPS  Y1, Y0, Y0
-	VMOVUPS Y0, (AX)(SI*1)
-	ADDQ    $+32, SI
-	JMP     next1032
-
-done1033:
-	ADDQ  $+32, BX
-	TESTQ BX, BX
-	JEQ   end1034
-	LEAQ  (CX)(SI*1), R8
-	MOVQ  BX, CX
-
-byte1035:
-	MOVB    -1(R8)(CX*1), DI
-	MOVB    DI, -1(SP)(CX*1)
-	DECQ    CX
-	JNE     byte1035
-	VMOVUPS (SP), Y0
-	LEAQ    (DX)(SI*1), DI
-	MOVQ    BX, CX
-
-byte1036:
-	MOVB    -1(DI)(CX*1), DL
-	MOVB    DL, 31(SP)(CX*1)
-	DECQ    CX
-	JNE     byte1036
-	VMOVUPS 32(SP), Y1
-	VXORPS  Y1, Y0, Y0
-	VMOVUPS Y0, 64(SP)
-	LEAQ    (AX)(SI*1), AX
-	MOVQ    BX, CX
-
-byte1037:
-	MOVB 63(SP)(CX*1), DL
-	MOVB DL, -1(AX)(CX*1)
-	DECQ CX
-	JNE  byte1037
-
-end1034:
-	VZEROUPPER
-	RET
-
-// func xorU8VVAVX512(dst *byte, x *byte, y *byte, n int)
-// Requires: AVX, AVX512BW, AVX512DQ, AVX512F, BMI2
-TEXT ·xorU8VVAVX512(SB), NOSPLIT, $0-32
-	MOVQ dst+0(FP), AX
-	MOVQ x+8(FP), CX
-	MOVQ y+16(FP), DX
-	MOVQ n+24(FP), BX
-	XORQ SI, SI
-
-next920:
-	SUBQ    $+256, BX
-	JLT     done921
-	VMOVUPS (CX)(SI*1), Z0
-	VMOVUPS (DX)(SI*1), Z1
-	VXORPS  Z1, Z0, Z0
-	VMOVUPS Z0, (AX)(SI*1)
-	VMOVUPS 64(CX)(SI*1), Z0
-	VMOVUPS 64(DX)(SI*1), Z1
-	VXORPS  Z1, Z0, Z0
-	VMOVUPS Z0, 64(AX)(SI*1)
-	VMOVUPS 128(CX)(SI*1), Z0
-	VMOVUPS 128(DX)(SI*1), Z1
-	VXORPS  Z1, Z0, Z0
-	VMOVUPS Z0, 128(AX)(SI*1)
-	VMOVUPS 192(CX)(SI*1), Z0
-	VMOVUPS 192(DX)(SI*1), Z1
-	VXORPS  Z1, Z0, Z0
-	VMOVUPS Z0, 192(AX)(SI*1)
-	ADDQ    $+256, SI
-	JMP     next920
-
-done921:
-	ADDQ $+256, BX
-
-next922:
-	SUBQ    $+64, BX
-	JLT     done923
-	VMOVUPS (CX)(SI*1), Z0
-	VMOVUPS (DX)(SI*1), Z1
-	VXORPS  Z1, Z0, Z0
-	VMOVUPS Z0, (AX)(SI*1)
-	ADDQ    $+64, SI
-	JMP     next922
-
-done923:
-	ADDQ       $+64, BX
-	TESTQ      BX, BX
-	JEQ        end924
-	MOVQ       $-1, DI
-	BZHIQ      BX, DI, DI
-	KMOVQ      DI, K1
-	VMOVDQU8.Z (CX)(SI*1), K1, Z0
-	VMOVDQU8.Z (DX)(SI*1), K1, Z1
-	VXORPS     Z1, Z0, Z0
-	VMOVDQU8   Z0, K1, (AX)(SI*1)
-
-end924:
-	VZEROUPPER
-	RET
-
-// func xorI8VVAVX2(dst *byte, x *byte, y *byte, n int)
-// Requires: AVX
-TEXT ·xorI8VVAVX2(SB), NOSPLIT, $96-32
-	MOVQ dst+0(FP), AX
-	MOVQ x+8(FP), CX
-	MOVQ y+16(FP), DX
-	MOVQ n+24(FP), BX
-	XORQ SI, SI
-
-next1039:
-	SUBQ    $+128, BX
-	JLT     done1040
-	VMOVUPS (CX)(SI*1), Y0
-	VMOVUPS (DX)(SI*1), Y1
-	VXORPS  Y1, Y0, Y0
-	VMOVUPS Y0, (AX)(SI*1)
-	VMOVUPS 32(CX)(SI*1), Y0
-	VMOVUPS 32(DX)(SI*1), Y1
-	VXORPS  Y1, Y0, Y0
-	VMOVUPS Y0, 32(AX)(SI*1)
-	VMOVUPS 64(CX)(SI*1), Y0
-	VMOVUPS 64(DX)(SI*1), Y1
-	VXORPS  Y1, Y0, Y0
-	VMOVUPS Y0, 64(AX)(SI*1)
-	VMOVUPS 96(CX)(SI*1), Y0
-	VMOVUPS 96(DX)(SI*1), Y1
-	VXORPS  Y1, Y0, Y0
-	VMOVUPS Y0, 96(AX)(SI*1)
-	ADDQ    $+128, SI
-	JMP     next1039
-
-done1040:
-	ADDQ $+128, BX
-
-next1041:
-	SUBQ    $+32, BX
-	JLT     done1042
-	VMOVUPS (CX)(SI*1), Y0
-	VMOVUPS (DX)(SI*1), Y1
-	VXORPS  Y1, Y0, Y0
-	VMOVUPS Y0, (AX)(SI*1)
-	ADDQ    $+32, SI
-	JMP     next1041
-
-done1042:
-	ADDQ  $+32, BX
-	TESTQ BX, BX
-	JEQ   end1043
-	LEAQ  (CX)(SI*1), R8
-	MOVQ  BX, CX
-
-byte1044:
-	MOVB    -1(R8)(CX*1), DI
-	MOVB    DI, -1(SP)(CX*1)
-	DECQ    CX
-	JNE     byte1044
-	VMOVUPS (SP), Y0
-	LEAQ    (DX)(SI*1), DI
-	MOVQ    BX, CX
-
-byte1045:
-	MOVB    -1(DI)(CX*1), DL
-	MOVB    DL, 31(SP)(CX*1)
-	DECQ    CX
-	JNE     byte1045
-	VMOVUPS 32(SP), Y1
-	VXORPS  Y1, Y0, Y0
-	VMOVUPS Y0, 64(SP)
-	LEAQ    (AX)(SI*1), AX
-	MOVQ    BX, CX
-
-byte1046:
-	MOVB 63(SP)(CX*1), DL
-	MOVB DL, -1(AX)(CX*1)
-	DECQ CX
-	JNE  byte1046
-
-end1043:
-	VZEROUPPER
-	RET
-
-// func xorI8VVAVX512(dst *byte, x *byte, y *byte, n int)
-// Requires: AVX, AVX512BW, AVX512DQ, AVX512F, BMI2
-TEXT ·xorI8VVAVX512(SB), NOSPLIT, $0-32
-	MOVQ dst+0(FP), AX
-	MOVQ x+8(FP), CX
-	MOVQ y+16(FP), DX
-	MOVQ n+24(FP), BX
-	XORQ SI, SI
-
-next926:
-	SUBQ    $+256, BX
-	JLT     done927
-	VMOVUPS (CX)(SI*1), Z0
-	VMOVUPS (DX)(SI*1), Z1
-	VXORPS  Z1, Z0, Z0
-	VMOVUPS Z0, (AX)(SI*1)
-	VMOVUPS 64(CX)(SI*1), Z0
-	VMOVUPS 64(DX)(SI*1), Z1
-	VXORPS  Z1, Z0, Z0
-	VMOVUPS Z0, 64(AX)(SI*1)
-	VMOVUPS 128(CX)(SI*1), Z0
-	VMOVUPS 128(DX)(SI*1), Z1
-	VXORPS  Z1, Z0, Z0
-	VMOVUPS Z0, 128(AX)(SI*1)
-	VMOVUPS 192(CX)(SI*1), Z0
-	VMOVUPS 192(DX)(SI*1), Z1
-	VXORPS  Z1, Z0, Z0
-	VMOVUPS Z0, 192(AX)(SI*1)
-	ADDQ    $+256, SI
-	JMP     next926
-
-done927:
-	ADDQ $+256, BX
-
-next928:
-	SUBQ    $+64, BX
-	JLT     done929
-	VMOVUPS (CX)(SI*1), Z0
-	VMOVUPS (DX)(SI*1), Z1
-	VXORPS  Z1, Z0, Z0
-	VMOVUPS Z0, (AX)(SI*1)
-	ADDQ    $+64, SI
-	JMP     next928
-
-done929:
-	ADDQ       $+64, BX
-	TESTQ      BX, BX
-	JEQ        end930
-	MOVQ       $-1, DI
-	BZHIQ      BX, DI, DI
-	KMOVQ      DI, K1
-	VMOVDQU8.Z (CX)(SI*1), K1, Z0
-	VMOVDQU8.Z (DX)(SI*1), K1, Z1
-	VXORPS     Z1, Z0, Z0
-	VMOVDQU8   Z0, K1, (AX)(SI*1)
-
-end930:
-	VZEROUPPER
-	RET
-
-// func xorI32VVAVX2(dst *byte, x *byte, y *byte, n int)
-// Requires: AVX
-TEXT ·xorI32VVAVX2(SB), NOSPLIT, $0-32
-	MOVQ dst+0(FP), AX
-	MOVQ x+8(FP), CX
-	MOVQ y+16(FP), DX
-	MOVQ n+24(FP), BX
-	XORQ SI, SI
-
-next1048:
-	SUBQ    $+32, BX
-	JLT     done1049
-	VMOVUPS (CX)(SI*4), Y0
-	VMOVUPS (DX)(SI*4), Y1
-	VXORPS  Y1, Y0, Y0
-	VMOVUPS Y0, (AX)(SI*4)
-	VMOVUPS 32(CX)(SI*4), Y0
-	VMOVUPS 32(DX)(SI*4), Y1
-	VXORPS  Y1, Y0, Y0
-	VMOVUPS Y0, 32(AX)(SI*4)
-	VMOVUPS 64(CX)(SI*4), Y0
-	VMOVUPS 64(DX)(SI*4), Y1
-	VXORPS  Y1, Y0, Y0
-	VMOVUPS Y0, 64(AX)(SI*4)
-	VMOVUPS 96(CX)(SI*4), Y0
-	VMOVUPS 96(DX)(SI*4), Y1
-	VXORPS  Y1, Y0, Y0
-	VMOVUPS Y0, 96(AX)(SI*4)
-	ADDQ    $+32, SI
-	JMP     next1048
-
-done1049:
-	ADDQ $+32, BX
-
-next1050:
-	SUBQ    $+8, BX
-	JLT     done1051
-	VMOVUPS (CX)(SI*4), Y0
-	VMOVUPS (DX)(SI*4), Y1
-	VXORPS  Y1, Y0, Y0
-	VMOVUPS Y0, (AX)(SI*4)
-	ADDQ    $+8, SI
-	JMP     next1050
-
-done1051:
-	ADDQ       $+8, BX
-	TESTQ      BX, BX
-	JEQ        end1052
-	LEAQ       tail<>+32(SB), DI
-	XORQ       R8, R8
-	SUBQ       BX, R8
-	VMOVDQU    (DI)(R8*4), Y0
-	VMASKMOVPS (CX)(SI*4), Y0, Y0
-	LEAQ       tail<>+32(SB), CX
-	XORQ       DI, DI
-	SUBQ       BX, DI
-	VMOVDQU    (CX)(DI*4), Y1
-	VMASKMOVPS (DX)(SI*4), Y1, Y1
-	VXORPS     Y1, Y0, Y0
-	LEAQ       tail<>+32(SB), CX
-	XORQ       DX, DX
-	SUBQ       BX, DX
-	VMOVDQU    (CX)(DX*4), Y1
-	VMASKMOVPS Y0, Y1, (AX)(SI*4)
-
-end1052:
-	VZEROUPPER
-	RET
-
-// func xorI32VVAVX512(dst *byte, x *byte, y *byte, n int)
-// Requires: AVX, AVX512BW, AVX512DQ, AVX512F, BMI2
-TEXT ·xorI32VVAVX512(SB), NOSPLIT, $0-32
-	MOVQ dst+0(FP), AX
-	MOVQ x+8(FP), CX
-	MOVQ y+16(FP), DX
-	MOVQ n+24(FP), BX
-	XORQ SI, SI
-
-next932:
-	SUBQ    $+64, BX
-	JLT     done933
-	VMOVUPS (CX)(SI*4), Z0
-	VMOVUPS (DX)(SI*4), Z1
-	VXORPS  Z1, Z0, Z0
-	VMOVUPS Z0, (AX)(SI*4)
-	VMOVUPS 64(CX)(SI*4), Z0
-	VMOVUPS 64(DX)(SI*4), Z1
-	VXORPS  Z1, Z0, Z0
-	VMOVUPS Z0, 64(AX)(SI*4)
-	VMOVUPS 128(CX)(SI*4), Z0
-	VMOVUPS 128(DX)(SI*4), Z1
-	VXORPS  Z1, Z0, Z0
-	VMOVUPS Z0, 128(AX)(SI*4)
-	VMOVUPS 192(CX)(SI*4), Z0
-	VMOVUPS 192(DX)(SI*4), Z1
-	VXORPS  Z1, Z0, Z0
-	VMOVUPS Z0, 192(AX)(SI*4)
-	ADDQ    $+64, SI
-	JMP     next932
-
-done933:
-	ADDQ $+64, BX
-
-next934:
-	SUBQ    $+16, BX
-	JLT     done935
-	VMOVUPS (CX)(SI*4), Z0
-	VMOVUPS (DX)(SI*4), Z1
-	VXORPS  Z1, Z0, Z0
-	VMOVUPS Z0, (AX)(SI*4)
-	ADDQ    $+16, SI
-	JMP     next934
-
-done935:
-	ADDQ      $+16, BX
-	TESTQ     BX, BX
-	JEQ       end936
-	MOVQ      $-1, DI
-	BZHIQ     BX, DI, DI
-	KMOVQ     DI, K1
-	VMOVUPS.Z (CX)(SI*4), K1, Z0
-	VMOVUPS.Z (DX)(SI*4), K1, Z1
-	VXORPS    Z1, Z0, Z0
-	VMOVUPS   Z0, K1, (AX)(SI*4)
-
-end936:
-	VZEROUPPER
-	RET
-
-// func xorU32VVAVX2(dst *byte, x *byte, y *byte, n int)
-// Requires: AVX
-TEXT ·xorU32VVAVX2(SB), NOSPLIT, $0-32
-	MOVQ dst+0(FP), AX
-	MOVQ x+8(FP), CX
-	MOVQ y+16(FP), DX
-	MOVQ n+24(FP), BX
-	XORQ SI, SI
-
-next1054:
-	SUBQ    $+32, BX
-	JLT     done1055
-	VMOVUPS (CX)(SI*4), Y0
-	VMOVUPS (DX)(SI*4), Y1
-	VXORPS  Y1, Y0, Y0
-	VMOVUPS Y0, (AX)(SI*4)
-	VMOVUPS 32(CX)(SI*4), Y0
-	VMOVUPS 32(DX)(SI*4), Y1
-	VXORPS  Y1, Y0, Y0
-	VMOVUPS Y0, 32(AX)(SI*4)
-	VMOVUPS 64(CX)(SI*4), Y0
-	VMOVUPS 64(DX)(SI*4), Y1
-	VXORPS  Y1, Y0, Y0
-	VMOVUPS Y0, 64(AX)(SI*4)
-	VMOVUPS 96(CX)(SI*4), Y0
-	VMOVUPS 96(DX)(SI*4), Y1
-	VXORPS  Y1, Y0, Y0
-	VMOVUPS Y0, 96(AX)(SI*4)
-	ADDQ    $+32, SI
-	JMP     next1054
-
-done1055:
-	ADDQ $+32, BX
-
-next1056:
-	SUBQ    $+8, BX
-	JLT     done1057
-	VMOVUPS (CX)(SI*4), Y0
-	VMOVUPS (DX)(SI*4), Y1
-	VXORPS  Y1, Y0, Y0
-	VMOVUPS Y0, (AX)(SI*4)
-	ADDQ    $+8, SI
-	JMP     next1056
-
-done1057:
-	ADDQ       $+8, BX
-	TESTQ      BX, BX
-	JEQ        end1058
-	LEAQ       tail<>+32(SB), DI
-	XORQ       R8, R8
-	SUBQ       BX, R8
-	VMOVDQU    (DI)(R8*4), Y0
-	VMASKMOVPS (CX)(SI*4), Y0, Y0
-	LEAQ       tail<>+32(SB), CX
-	XORQ       DI, DI
-	SUBQ       BX, DI
-	VMOVDQU    (CX)(DI*4), Y1
-	VMASKMOVPS (DX)(SI*4), Y1, Y1
-	VXORPS     Y1, Y0, Y0
-	LEAQ       tail<>+32(SB), CX
-	XORQ       DX, DX
-	SUBQ       BX, DX
-	VMOVDQU    (CX)(DX*4), Y1
-	VMASKMOVPS Y0, Y1, (AX)(SI*4)
-
-end1058:
-	VZEROUPPER
-	RET
-
-// func xorU32VVAVX512(dst *byte, x *byte, y *byte, n int)
-// Requires: AVX, AVX512BW, AVX512DQ, AVX512F, BMI2
-TEXT ·xorU32VVAVX512(SB), NOSPLIT, $0-32
-	MOVQ dst+0(FP), AX
-	MOVQ x+8(FP), CX
-	MOVQ y+16(FP), DX
-	MOVQ n+24(FP), BX
-	XORQ SI, SI
-
-next938:
-	SUBQ    $+64, BX
-	JLT     done939
-	VMOVUPS (CX)(SI*4), Z0
-	VMOVUPS (DX)(SI*4), Z1
-	VXORPS  Z1, Z0, Z0
-	VMOVUPS Z0, (AX)(SI*4)
-	VMOVUPS 64(CX)(SI*4), Z0
-	VMOVUPS 64(DX)(SI*4), Z1
-	VXORPS  Z1, Z0, Z0
-	VMOVUPS Z0, 64(AX)(SI*4)
-	VMOVUPS 128(CX)(SI*4), Z0
-	VMOVUPS 128(DX)(SI*4), Z1
-	VXORPS  Z1, Z0, Z0
-	VMOVUPS Z0, 128(AX)(SI*4)
-	VMOVUPS 192(CX)(SI*4), Z0
-	VMOVUPS 192(DX)(SI*4), Z1
-	VXORPS  Z1, Z0, Z0
-	VMOVUPS Z0, 192(AX)(SI*4)
-	ADDQ    $+64, SI
-	JMP     next938
-
-done939:
-	ADDQ $+64, BX
-
-next940:
-	SUBQ    $+16, BX
-	JLT     done941
-	VMOVUPS (CX)(SI*4), Z0
-	VMOVUPS (DX)(SI*4), Z1
-	VXORPS  Z1, Z0, Z0
-	VMOVUPS Z0, (AX)(SI*4)
-	ADDQ    $+16, SI
-	JMP     next940
-
-done941:
-	ADDQ      $+16, BX
-	TESTQ     BX, BX
-	JEQ       end942
-	MOVQ      $-1, DI
-	BZHIQ     BX, DI, DI
-	KMOVQ     DI, K1
-	VMOVUPS.Z (CX)(SI*4), K1, Z0
-	VMOVUPS.Z (DX)(SI*4), K1, Z1
-	VXORPS    Z1, Z0, Z0
-	VMOVUPS   Z0, K1, (AX)(SI*4)
-
-end942:
-	VZEROUPPER
-	RET
-
-// func xorI64VVAVX2(dst *byte, x *byte, y *byte, n int)
-// Requires: AVX
-TEXT ·xorI64VVAVX2(SB), NOSPLIT, $0-32
-	MOVQ dst+0(FP), AX
-	MOVQ x+8(FP), CX
-	MOVQ y+16(FP), DX
-	MOVQ n+24(FP), BX
-	XORQ SI, SI
-
-next1060:
-	SUBQ    $+16, BX
-	JLT     done1061
-	VMOVUPS (CX)(SI*8), Y0
-	VMOVUPS (DX)(SI*8), Y1
-	VXORPS  Y1, Y0, Y0
-	VMOVUPS Y0, (AX)(SI*8)
-	VMOVUPS 32(CX)(SI*8), Y0
-	VMOVUPS 32(DX)(SI*8), Y1
-	VXORPS  Y1, Y0, Y0
-	VMOVUPS Y0, 32(AX)(SI*8)
-	VMOVUPS 64(CX)(SI*8), Y0
-	VMOVUPS 64(DX)(SI*8), Y1
-	VXORPS  Y1, Y0, Y0
-	VMOVUPS Y0, 64(AX)(SI*8)
-	VMOVUPS 96(CX)(SI*8), Y0
-	VMOVUPS 96(DX)(SI*8), Y1
-	VXORPS  Y1, Y0, Y0
-	VMOVUPS Y0, 96(AX)(SI*8)
-	ADDQ    $+16, SI
-	JMP     next1060
-
-done1061:
-	ADDQ $+16, BX
-
-next1062:
-	SUBQ    $+4, BX
-	JLT     done1063
-	VMOVUPS (CX)(SI*8), Y0
-	VMOVUPS (DX)(SI*8), Y1
-	VXORPS  Y1, Y0, Y0
-	VMOVUPS Y0, (AX)(SI*8)
-	ADDQ    $+4, SI
-	JMP     next1062
-
-done1063:
-	ADDQ       $+4, BX
-	TESTQ      BX, BX
-	JEQ        end1064
-	LEAQ       tail<>+32(SB), DI
-	XORQ       R8, R8
-	SUBQ       BX, R8
-	VMOVDQU    (DI)(R8*8), Y0
-	VMASKMOVPD (CX)(SI*8), Y0, Y0
-	LEAQ       tail<>+32(SB), CX
-	XORQ       DI, DI
-	SUBQ       BX, DI
-	VMOVDQU    (CX)(DI*8), Y1
-	VMASKMOVPD (DX)(SI*8), Y1, Y1
-	VXORPS     Y1, Y0, Y0
-	LEAQ       tail<>+32(SB), CX
-	XORQ       DX, DX
-	SUBQ       BX, DX
-	VMOVDQU    (CX)(DX*8), Y1
-	VMASKMOVPD Y0, Y1, (AX)(SI*8)
-
-end1064:
-	VZEROUPPER
-	RET
-
-// func xorI64VVAVX512(dst *byte, x *byte, y *byte, n int)
-// Requires: AVX, AVX512BW, AVX512DQ, AVX512F, BMI2
-TEXT ·xorI64VVAVX512(SB), NOSPLIT, $0-32
-	MOVQ dst+0(FP), AX
-	MOVQ x+8(FP), CX
-	MOVQ y+16(FP), DX
-	MOVQ n+24(FP), BX
-	XORQ SI, SI
-
-next944:
-	SUBQ    $+32, BX
-	JLT     done945
-	VMOVUPS (CX)(SI*8), Z0
-	VMOVUPS (DX)(SI*8), Z1
-	VXORPS  Z1, Z0, Z0
-	VMOVUPS Z0, (AX)(SI*8)
-	VMOVUPS 64(CX)(SI*8), Z0
-	VMOVUPS 64(DX)(SI*8), Z1
-	VXORPS  Z1, Z0, Z0
-	VMOVUPS Z0, 64(AX)(SI*8)
-	VMOVUPS 128(CX)(SI*8), Z0
-	VMOVUPS 128(DX)(SI*8), Z1
-	VXORPS  Z1, Z0, Z0
-	VMOVUPS Z0, 128(AX)(SI*8)
-	VMOVUPS 192(CX)(SI*8), Z0
-	VMOVUPS 192(DX)(SI*8), Z1
-	VXORPS  Z1, Z0, Z0
-	VMOVUPS Z0, 192(AX)(SI*8)
-	ADDQ    $+32, SI
-	JMP     next944
-
-done945:
-	ADDQ $+32, BX
-
-next946:
-	SUBQ    $+8, BX
-	JLT     done947
-	VMOVUPS (CX)(SI*8), Z0
-	VMOVUPS (DX)(SI*8), Z1
-	VXORPS  Z1, Z0, Z0
-	VMOVUPS Z0, (AX)(SI*8)
-	ADDQ    $+8, SI
-	JMP     next946
-
-done947:
-	ADDQ      $+8, BX
-	TESTQ     BX, BX
-	JEQ       end948
-	MOVQ      $-1, DI
-	BZHIQ     BX, DI, DI
-	KMOVQ     DI, K1
-	VMOVUPD.Z (CX)(SI*8), K1, Z0
-	VMOVUPD.Z (DX)(SI*8), K1, Z1
-	VXORPS    Z1, Z0, Z0
-	VMOVUPD   Z0, K1, (AX)(SI*8)
-
-end948:
-	VZEROUPPER
-	RET
-
-// func shlI32VVAVX2(dst *byte, x *byte, y *byte, n int)
+// func and8VSAVX2(dst *byte, x *byte, y *byte, n int)
 // Requires: AVX, AVX2
-TEXT ·shlI32VVAVX2(SB), NOSPLIT, $0-32
+TEXT ·and8VSAVX2(SB), NOSPLIT, $64-32
+	MOVQ         dst+0(FP), AX
+	MOVQ         x+8(FP), CX
+	MOVQ         y+16(FP), DX
+	VPBROADCASTB (DX), Y0
+	MOVQ         n+24(FP), DX
+	XORQ         BX, BX
+
+next721:
+	SUBQ    $+64, DX
+	JLT     done722
+	VMOVUPS (CX)(BX*1), Y1
+	VANDPS  Y0, Y1, Y1
+	VMOVUPS Y1, (AX)(BX*1)
+	VMOVUPS 32(CX)(BX*1), Y1
+	VANDPS  Y0, Y1, Y1
+	VMOVUPS Y1, 32(AX)(BX*1)
+	ADDQ    $+64, BX
+	JMP     next721
+
+done722:
+	ADDQ $+64, DX
+
+next723:
+	SUBQ    $+32, DX
+	JLT     done724
+	VMOVUPS (CX)(BX*1), Y1
+	VANDPS  Y0, Y1, Y1
+	VMOVUPS Y1, (AX)(BX*1)
+	ADDQ    $+32, BX
+	JMP     next723
+
+done724:
+	ADDQ  $+32, DX
+	TESTQ DX, DX
+	JEQ   end725
+	LEAQ  (CX)(BX*1), DI
+	MOVQ  DX, CX
+
+byte726:
+	MOVB    -1(DI)(CX*1), SI
+	MOVB    SI, -1(SP)(CX*1)
+	DECQ    CX
+	JNE     byte726
+	VMOVUPS (SP), Y1
+	VANDPS  Y0, Y1, Y0
+	VMOVUPS Y0, 32(SP)
+	LEAQ    (AX)(BX*1), AX
+	MOVQ    DX, CX
+
+byte727:
+	MOVB 31(SP)(CX*1), DL
+	MOVB DL, -1(AX)(CX*1)
+	DECQ CX
+	JNE  byte727
+
+end725:
+	VZEROUPPER
+	RET
+
+// func and8VVAVX512(dst *byte, x *byte, y *byte, n int)
+// Requires: AVX, AVX512BW, AVX512DQ, AVX512F, BMI2
+TEXT ·and8VVAVX512(SB), NOSPLIT, $0-32
 	MOVQ dst+0(FP), AX
 	MOVQ x+8(FP), CX
 	MOVQ y+16(FP), DX
 	MOVQ n+24(FP), BX
 	XORQ SI, SI
 
-next1066:
+next668:
+	SUBQ    $+128, BX
+	JLT     done669
+	VMOVUPS (CX)(SI*1), Z0
+	VMOVUPS (DX)(SI*1), Z1
+	VANDPS  Z1, Z0, Z0
+	VMOVUPS Z0, (AX)(SI*1)
+	VMOVUPS 64(CX)(SI*1), Z0
+	VMOVUPS 64(DX)(SI*1), Z1
+	VANDPS  Z1, Z0, Z0
+	VMOVUPS Z0, 64(AX)(SI*1)
+	ADDQ    $+128, SI
+	JMP     next668
+
+done669:
+	ADDQ $+128, BX
+
+next670:
+	SUBQ    $+64, BX
+	JLT     done671
+	VMOVUPS (CX)(SI*1), Z0
+	VMOVUPS (DX)(SI*1), Z1
+	VANDPS  Z1, Z0, Z0
+	VMOVUPS Z0, (AX)(SI*1)
+	ADDQ    $+64, SI
+	JMP     next670
+
+done671:
+	ADDQ       $+64, BX
+	TESTQ      BX, BX
+	JEQ        end672
+	MOVQ       $-1, DI
+	BZHIQ      BX, DI, DI
+	KMOVQ      DI, K1
+	VMOVDQU8.Z (CX)(SI*1), K1, Z0
+	VMOVDQU8.Z (DX)(SI*1), K1, Z1
+	VANDPS     Z1, Z0, Z0
+	VMOVDQU8   Z0, K1, (AX)(SI*1)
+
+end672:
+	VZEROUPPER
+	RET
+
+// func and8VSAVX512(dst *byte, x *byte, y *byte, n int)
+// Requires: AVX, AVX512BW, AVX512DQ, AVX512F, BMI2
+TEXT ·and8VSAVX512(SB), NOSPLIT, $0-32
+	MOVQ         dst+0(FP), AX
+	MOVQ         x+8(FP), CX
+	MOVQ         y+16(FP), DX
+	VPBROADCASTB (DX), Z0
+	MOVQ         n+24(FP), DX
+	XORQ         BX, BX
+
+next674:
+	SUBQ    $+128, DX
+	JLT     done675
+	VMOVUPS (CX)(BX*1), Z1
+	VANDPS  Z0, Z1, Z1
+	VMOVUPS Z1, (AX)(BX*1)
+	VMOVUPS 64(CX)(BX*1), Z1
+	VANDPS  Z0, Z1, Z1
+	VMOVUPS Z1, 64(AX)(BX*1)
+	ADDQ    $+128, BX
+	JMP     next674
+
+done675:
+	ADDQ $+128, DX
+
+next676:
+	SUBQ    $+64, DX
+	JLT     done677
+	VMOVUPS (CX)(BX*1), Z1
+	VANDPS  Z0, Z1, Z1
+	VMOVUPS Z1, (AX)(BX*1)
+	ADDQ    $+64, BX
+	JMP     next676
+
+done677:
+	ADDQ       $+64, DX
+	TESTQ      DX, DX
+	JEQ        end678
+	MOVQ       $-1, SI
+	BZHIQ      DX, SI, SI
+	KMOVQ      SI, K1
+	VMOVDQU8.Z (CX)(BX*1), K1, Z1
+	VANDPS     Z0, Z1, Z0
+	VMOVDQU8   Z0, K1, (AX)(BX*1)
+
+end678:
+	VZEROUPPER
+	RET
+
+// func and32VVAVX2(dst *byte, x *byte, y *byte, n int)
+// Requires: AVX
+TEXT ·and32VVAVX2(SB), NOSPLIT, $0-32
+	MOVQ dst+0(FP), AX
+	MOVQ x+8(FP), CX
+	MOVQ y+16(FP), DX
+	MOVQ n+24(FP), BX
+	XORQ SI, SI
+
+next729:
+	SUBQ    $+16, BX
+	JLT     done730
+	VMOVUPS (CX)(SI*4), Y0
+	VMOVUPS (DX)(SI*4), Y1
+	VANDPS  Y1, Y0, Y0
+	VMOVUPS Y0, (AX)(SI*4)
+	VMOVUPS 32(CX)(SI*4), Y0
+	VMOVUPS 32(DX)(SI*4), Y1
+	VANDPS  Y1, Y0, Y0
+	VMOVUPS Y0, 32(AX)(SI*4)
+	ADDQ    $+16, SI
+	JMP     next729
+
+done730:
+	ADDQ $+16, BX
+
+next731:
+	SUBQ    $+8, BX
+	JLT     done732
+	VMOVUPS (CX)(SI*4), Y0
+	VMOVUPS (DX)(SI*4), Y1
+	VANDPS  Y1, Y0, Y0
+	VMOVUPS Y0, (AX)(SI*4)
+	ADDQ    $+8, SI
+	JMP     next731
+
+done732:
+	ADDQ       $+8, BX
+	TESTQ      BX, BX
+	JEQ        end733
+	LEAQ       tail<>+32(SB), DI
+	XORQ       R8, R8
+	SUBQ       BX, R8
+	VMOVDQU    (DI)(R8*4), Y0
+	VMASKMOVPS (CX)(SI*4), Y0, Y0
+	LEAQ       tail<>+32(SB), CX
+	XORQ       DI, DI
+	SUBQ       BX, DI
+	VMOVDQU    (CX)(DI*4), Y1
+	VMASKMOVPS (DX)(SI*4), Y1, Y1
+	VANDPS     Y1, Y0, Y0
+	LEAQ       tail<>+32(SB), CX
+	XORQ       DX, DX
+	SUBQ       BX, DX
+	VMOVDQU    (CX)(DX*4), Y1
+	VMASKMOVPS Y0, Y1, (AX)(SI*4)
+
+end733:
+	VZEROUPPER
+	RET
+
+// func and32VSAVX2(dst *byte, x *byte, y *byte, n int)
+// Requires: AVX
+TEXT ·and32VSAVX2(SB), NOSPLIT, $0-32
+	MOVQ         dst+0(FP), AX
+	MOVQ         x+8(FP), CX
+	MOVQ         y+16(FP), DX
+	VBROADCASTSS (DX), Y0
+	MOVQ         n+24(FP), DX
+	XORQ         BX, BX
+
+next735:
+	SUBQ    $+16, DX
+	JLT     done736
+	VMOVUPS (CX)(BX*4), Y1
+	VANDPS  Y0, Y1, Y1
+	VMOVUPS Y1, (AX)(BX*4)
+	VMOVUPS 32(CX)(BX*4), Y1
+	VANDPS  Y0, Y1, Y1
+	VMOVUPS Y1, 32(AX)(BX*4)
+	ADDQ    $+16, BX
+	JMP     next735
+
+done736:
+	ADDQ $+16, DX
+
+next737:
+	SUBQ    $+8, DX
+	JLT     done738
+	VMOVUPS (CX)(BX*4), Y1
+	VANDPS  Y0, Y1, Y1
+	VMOVUPS Y1, (AX)(BX*4)
+	ADDQ    $+8, BX
+	JMP     next737
+
+done738:
+	ADDQ       $+8, DX
+	TESTQ      DX, DX
+	JEQ        end739
+	LEAQ       tail<>+32(SB), SI
+	XORQ       DI, DI
+	SUBQ       DX, DI
+	VMOVDQU    (SI)(DI*4), Y1
+	VMASKMOVPS (CX)(BX*4), Y1, Y1
+	VANDPS     Y0, Y1, Y0
+	LEAQ       tail<>+32(SB), CX
+	XORQ       SI, SI
+	SUBQ       DX, SI
+	VMOVDQU    (CX)(SI*4), Y1
+	VMASKMOVPS Y0, Y1, (AX)(BX*4)
+
+end739:
+	VZEROUPPER
+	RET
+
+// func and32VVAVX512(dst *byte, x *byte, y *byte, n int)
+// Requires: AVX, AVX512BW, AVX512DQ, AVX512F, BMI2
+TEXT ·and32VVAVX512(SB), NOSPLIT, $0-32
+	MOVQ dst+0(FP), AX
+	MOVQ x+8(FP), CX
+	MOVQ y+16(FP), DX
+	MOVQ n+24(FP), BX
+	XORQ SI, SI
+
+next680:
 	SUBQ    $+32, BX
-	JLT     done1067
+	JLT     done681
+	VMOVUPS (CX)(SI*4), Z0
+	VMOVUPS (DX)(SI*4), Z1
+	VANDPS  Z1, Z0, Z0
+	VMOVUPS Z0, (AX)(SI*4)
+	VMOVUPS 64(CX)(SI*4), Z0
+	VMOVUPS 64(DX)(SI*4), Z1
+	VANDPS  Z1, Z0, Z0
+	VMOVUPS Z0, 64(AX)(SI*4)
+	ADDQ    $+32, SI
+	JMP     next680
+
+done681:
+	ADDQ $+32, BX
+
+next682:
+	SUBQ    $+16, BX
+	JLT     done683
+	VMOVUPS (CX)(SI*4), Z0
+	VMOVUPS (DX)(SI*4), Z1
+	VANDPS  Z1, Z0, Z0
+	VMOVUPS Z0, (AX)(SI*4)
+	ADDQ    $+16, SI
+	JMP     next682
+
+done683:
+	ADDQ      $+16, BX
+	TESTQ     BX, BX
+	JEQ       end684
+	MOVQ      $-1, DI
+	BZHIQ     BX, DI, DI
+	KMOVQ     DI, K1
+	VMOVUPS.Z (CX)(SI*4), K1, Z0
+	VMOVUPS.Z (DX)(SI*4), K1, Z1
+	VANDPS    Z1, Z0, Z0
+	VMOVUPS   Z0, K1, (AX)(SI*4)
+
+end684:
+	VZEROUPPER
+	RET
+
+// func and32VSAVX512(dst *byte, x *byte, y *byte, n int)
+// Requires: AVX, AVX512BW, AVX512DQ, AVX512F, BMI2
+TEXT ·and32VSAVX512(SB), NOSPLIT, $0-32
+	MOVQ         dst+0(FP), AX
+	MOVQ         x+8(FP), CX
+	MOVQ         y+16(FP), DX
+	VBROADCASTSS (DX), Z0
+	MOVQ         n+24(FP), DX
+	XORQ         BX, BX
+
+next686:
+	SUBQ    $+32, DX
+	JLT     done687
+	VMOVUPS (CX)(BX*4), Z1
+	VANDPS  Z0, Z1, Z1
+	VMOVUPS Z1, (AX)(BX*4)
+	VMOVUPS 64(CX)(BX*4), Z1
+	VANDPS  Z0, Z1, Z1
+	VMOVUPS Z1, 64(AX)(BX*4)
+	ADDQ    $+32, BX
+	JMP     next686
+
+done687:
+	ADDQ $+32, DX
+
+next688:
+	SUBQ    $+16, DX
+	JLT     done689
+	VMOVUPS (CX)(BX*4), Z1
+	VANDPS  Z0, Z1, Z1
+	VMOVUPS Z1, (AX)(BX*4)
+	ADDQ    $+16, BX
+	JMP     next688
+
+done689:
+	ADDQ      $+16, DX
+	TESTQ     DX, DX
+	JEQ       end690
+	MOVQ      $-1, SI
+	BZHIQ     DX, SI, SI
+	KMOVQ     SI, K1
+	VMOVUPS.Z (CX)(BX*4), K1, Z1
+	VANDPS    Z0, Z1, Z0
+	VMOVUPS   Z0, K1, (AX)(BX*4)
+
+end690:
+	VZEROUPPER
+	RET
+
+// func and64VVAVX2(dst *byte, x *byte, y *byte, n int)
+// Requires: AVX
+TEXT ·and64VVAVX2(SB), NOSPLIT, $0-32
+	MOVQ dst+0(FP), AX
+	MOVQ x+8(FP), CX
+	MOVQ y+16(FP), DX
+	MOVQ n+24(FP), BX
+	XORQ SI, SI
+
+next741:
+	SUBQ    $+8, BX
+	JLT     done742
+	VMOVUPS (CX)(SI*8), Y0
+	VMOVUPS (DX)(SI*8), Y1
+	VANDPS  Y1, Y0, Y0
+	VMOVUPS Y0, (AX)(SI*8)
+	VMOVUPS 32(CX)(SI*8), Y0
+	VMOVUPS 32(DX)(SI*8), Y1
+	VANDPS  Y1, Y0, Y0
+	VMOVUPS Y0, 32(AX)(SI*8)
+	ADDQ    $+8, SI
+	JMP     next741
+
+done742:
+	ADDQ $+8, BX
+
+next743:
+	SUBQ    $+4, BX
+	JLT     done744
+	VMOVUPS (CX)(SI*8), Y0
+	VMOVUPS (DX)(SI*8), Y1
+	VANDPS  Y1, Y0, Y0
+	VMOVUPS Y0, (AX)(SI*8)
+	ADDQ    $+4, SI
+	JMP     next743
+
+done744:
+	ADDQ       $+4, BX
+	TESTQ      BX, BX
+	JEQ        end745
+	LEAQ       tail<>+32(SB), DI
+	XORQ       R8, R8
+	SUBQ       BX, R8
+	VMOVDQU    (DI)(R8*8), Y0
+	VMASKMOVPD (CX)(SI*8), Y0, Y0
+	LEAQ       tail<>+32(SB), CX
+	XORQ       DI, DI
+	SUBQ       BX, DI
+	VMOVDQU    (CX)(DI*8), Y1
+	VMASKMOVPD (DX)(SI*8), Y1, Y1
+	VANDPS     Y1, Y0, Y0
+	LEAQ       tail<>+32(SB), CX
+	XORQ       DX, DX
+	SUBQ       BX, DX
+	VMOVDQU    (CX)(DX*8), Y1
+	VMASKMOVPD Y0, Y1, (AX)(SI*8)
+
+end745:
+	VZEROUPPER
+	RET
+
+// func and64VSAVX2(dst *byte, x *byte, y *byte, n int)
+// Requires: AVX
+TEXT ·and64VSAVX2(SB), NOSPLIT, $0-32
+	MOVQ         dst+0(FP), AX
+	MOVQ         x+8(FP), CX
+	MOVQ         y+16(FP), DX
+	VBROADCASTSD (DX), Y0
+	MOVQ         n+24(FP), DX
+	XORQ         BX, BX
+
+next747:
+	SUBQ    $+8, DX
+	JLT     done748
+	VMOVUPS (CX)(BX*8), Y1
+	VANDPS  Y0, Y1, Y1
+	VMOVUPS Y1, (AX)(BX*8)
+	VMOVUPS 32(CX)(BX*8), Y1
+	VANDPS  Y0, Y1, Y1
+	VMOVUPS Y1, 32(AX)(BX*8)
+	ADDQ    $+8, BX
+	JMP     next747
+
+done748:
+	ADDQ $+8, DX
+
+next749:
+	SUBQ    $+4, DX
+	JLT     done750
+	VMOVUPS (CX)(BX*8), Y1
+	VANDPS  Y0, Y1, Y1
+	VMOVUPS Y1, (AX)(BX*8)
+	ADDQ    $+4, BX
+	JMP     next749
+
+done750:
+	ADDQ       $+4, DX
+	TESTQ      DX, DX
+	JEQ        end751
+	LEAQ       tail<>+32(SB), SI
+	XORQ       DI, DI
+	SUBQ       DX, DI
+	VMOVDQU    (SI)(DI*8), Y1
+	VMASKMOVPD (CX)(BX*8), Y1, Y1
+	VANDPS     Y0, Y1, Y0
+	LEAQ       tail<>+32(SB), CX
+	XORQ       SI, SI
+	SUBQ       DX, SI
+	VMOVDQU    (CX)(SI*8), Y1
+	VMASKMOVPD Y0, Y1, (AX)(BX*8)
+
+end751:
+	VZEROUPPER
+	RET
+
+// func and64VVAVX512(dst *byte, x *byte, y *byte, n int)
+// Requires: AVX, AVX512BW, AVX512DQ, AVX512F, BMI2
+TEXT ·and64VVAVX512(SB), NOSPLIT, $0-32
+	MOVQ dst+0(FP), AX
+	MOVQ x+8(FP), CX
+	MOVQ y+16(FP), DX
+	MOVQ n+24(FP), BX
+	XORQ SI, SI
+
+next692:
+	SUBQ    $+16, BX
+	JLT     done693
+	VMOVUPS (CX)(SI*8), Z0
+	VMOVUPS (DX)(SI*8), Z1
+	VANDPS  Z1, Z0, Z0
+	VMOVUPS Z0, (AX)(SI*8)
+	VMOVUPS 64(CX)(SI*8), Z0
+	VMOVUPS 64(DX)(SI*8), Z1
+	VANDPS  Z1, Z0, Z0
+	VMOVUPS Z0, 64(AX)(SI*8)
+	ADDQ    $+16, SI
+	JMP     next692
+
+done693:
+	ADDQ $+16, BX
+
+next694:
+	SUBQ    $+8, BX
+	JLT     done695
+	VMOVUPS (CX)(SI*8), Z0
+	VMOVUPS (DX)(SI*8), Z1
+	VANDPS  Z1, Z0, Z0
+	VMOVUPS Z0, (AX)(SI*8)
+	ADDQ    $+8, SI
+	JMP     next694
+
+done695:
+	ADDQ      $+8, BX
+	TESTQ     BX, BX
+	JEQ       end696
+	MOVQ      $-1, DI
+	BZHIQ     BX, DI, DI
+	KMOVQ     DI, K1
+	VMOVUPD.Z (CX)(SI*8), K1, Z0
+	VMOVUPD.Z (DX)(SI*8), K1, Z1
+	VANDPS    Z1, Z0, Z0
+	VMOVUPD   Z0, K1, (AX)(SI*8)
+
+end696:
+	VZEROUPPER
+	RET
+
+// func and64VSAVX512(dst *byte, x *byte, y *byte, n int)
+// Requires: AVX, AVX512BW, AVX512DQ, AVX512F, BMI2
+TEXT ·and64VSAVX512(SB), NOSPLIT, $0-32
+	MOVQ         dst+0(FP), AX
+	MOVQ         x+8(FP), CX
+	MOVQ         y+16(FP), DX
+	VBROADCASTSD (DX), Z0
+	MOVQ         n+24(FP), DX
+	XORQ         BX, BX
+
+next698:
+	SUBQ    $+16, DX
+	JLT     done699
+	VMOVUPS (CX)(BX*8), Z1
+	VANDPS  Z0, Z1, Z1
+	VMOVUPS Z1, (AX)(BX*8)
+	VMOVUPS 64(CX)(BX*8), Z1
+	VANDPS  Z0, Z1, Z1
+	VMOVUPS Z1, 64(AX)(BX*8)
+	ADDQ    $+16, BX
+	JMP     next698
+
+done699:
+	ADDQ $+16, DX
+
+next700:
+	SUBQ    $+8, DX
+	JLT     done701
+	VMOVUPS (CX)(BX*8), Z1
+	VANDPS  Z0, Z1, Z1
+	VMOVUPS Z1, (AX)(BX*8)
+	ADDQ    $+8, BX
+	JMP     next700
+
+done701:
+	ADDQ      $+8, DX
+	TESTQ     DX, DX
+	JEQ       end702
+	MOVQ      $-1, SI
+	BZHIQ     DX, SI, SI
+	KMOVQ     SI, K1
+	VMOVUPD.Z (CX)(BX*8), K1, Z1
+	VANDPS    Z0, Z1, Z0
+	VMOVUPD   Z0, K1, (AX)(BX*8)
+
+end702:
+	VZEROUPPER
+	RET
+
+// func or8VVAVX2(dst *byte, x *byte, y *byte, n int)
+// Requires: AVX
+TEXT ·or8VVAVX2(SB), NOSPLIT, $96-32
+	MOVQ dst+0(FP), AX
+	MOVQ x+8(FP), CX
+	MOVQ y+16(FP), DX
+	MOVQ n+24(FP), BX
+	XORQ SI, SI
+
+next753:
+	SUBQ    $+64, BX
+	JLT     done754
+	VMOVUPS (CX)(SI*1), Y0
+	VMOVUPS (DX)(SI*1), Y1
+	VORPS   Y1, Y0, Y0
+	VMOVUPS Y0, (AX)(SI*1)
+	VMOVUPS 32(CX)(SI*1), Y0
+	VMOVUPS 32(DX)(SI*1), Y1
+	VORPS   Y1, Y0, Y0
+	VMOVUPS Y0, 32(AX)(SI*1)
+	ADDQ    $+64, SI
+	JMP     next753
+
+done754:
+	ADDQ $+64, BX
+
+next755:
+	SUBQ    $+32, BX
+	JLT     done756
+	VMOVUPS (CX)(SI*1), Y0
+	VMOVUPS (DX)(SI*1), Y1
+	VORPS   Y1, Y0, Y0
+	VMOVUPS Y0, (AX)(SI*1)
+	ADDQ    $+32, SI
+	JMP     next755
+
+done756:
+	ADDQ  $+32, BX
+	TESTQ BX, BX
+	JEQ   end757
+	LEAQ  (CX)(SI*1), R8
+	MOVQ  BX, CX
+
+byte758:
+	MOVB    -1(R8)(CX*1), DI
+	MOVB    DI, -1(SP)(CX*1)
+	DECQ    CX
+	JNE     byte758
+	VMOVUPS (SP), Y0
+	LEAQ    (DX)(SI*1), DI
+	MOVQ    BX, CX
+
+byte759:
+	MOVB    -1(DI)(CX*1), DL
+	MOVB    DL, 31(SP)(CX*1)
+	DECQ    CX
+	JNE     byte759
+	VMOVUPS 32(SP), Y1
+	VORPS   Y1, Y0, Y0
+	VMOVUPS Y0, 64(SP)
+	LEAQ    (AX)(SI*1), AX
+	MOVQ    BX, CX
+
+byte760:
+	MOVB 63(SP)(CX*1), DL
+	MOVB DL, -1(AX)(CX*1)
+	DECQ CX
+	JNE  byte760
+
+end757:
+	VZEROUPPER
+	RET
+
+// func or8VSAVX2(dst *byte, x *byte, y *byte, n int)
+// Requires: AVX, AVX2
+TEXT ·or8VSAVX2(SB), NOSPLIT, $64-32
+	MOVQ         dst+0(FP), AX
+	MOVQ         x+8(FP), CX
+	MOVQ         y+16(FP), DX
+	VPBROADCASTB (DX), Y0
+	MOVQ         n+24(FP), DX
+	XORQ         BX, BX
+
+next762:
+	SUBQ    $+64, DX
+	JLT     done763
+	VMOVUPS (CX)(BX*1), Y1
+	VORPS   Y0, Y1, Y1
+	VMOVUPS Y1, (AX)(BX*1)
+	VMOVUPS 32(CX)(BX*1), Y1
+	VORPS   Y0, Y1, Y1
+	VMOVUPS Y1, 32(AX)(BX*1)
+	ADDQ    $+64, BX
+	JMP     next762
+
+done763:
+	ADDQ $+64, DX
+
+next764:
+	SUBQ    $+32, DX
+	JLT     done765
+	VMOVUPS (CX)(BX*1), Y1
+	VORPS   Y0, Y1, Y1
+	VMOVUPS Y1, (AX)(BX*1)
+	ADDQ    $+32, BX
+	JMP     next764
+
+done765:
+	ADDQ  $+32, DX
+	TESTQ DX, DX
+	JEQ   end766
+	LEAQ  (CX)(BX*1), DI
+	MOVQ  DX, CX
+
+byte767:
+	MOVB    -1(DI)(CX*1), SI
+	MOVB    SI, -1(SP)(CX*1)
+	DECQ    CX
+	JNE     byte767
+	VMOVUPS (SP), Y1
+	VORPS   Y0, Y1, Y0
+	VMOVUPS Y0, 32(SP)
+	LEAQ    (AX)(BX*1), AX
+	MOVQ    DX, CX
+
+byte768:
+	MOVB 31(SP)(CX*1), DL
+	MOVB DL, -1(AX)(CX*1)
+	DECQ CX
+	JNE  byte768
+
+end766:
+	VZEROUPPER
+	RET
+
+// func or8VVAVX512(dst *byte, x *byte, y *byte, n int)
+// Requires: AVX, AVX512BW, AVX512DQ, AVX512F, BMI2
+TEXT ·or8VVAVX512(SB), NOSPLIT, $0-32
+	MOVQ dst+0(FP), AX
+	MOVQ x+8(FP), CX
+	MOVQ y+16(FP), DX
+	MOVQ n+24(FP), BX
+	XORQ SI, SI
+
+next704:
+	SUBQ    $+128, BX
+	JLT     done705
+	VMOVUPS (CX)(SI*1), Z0
+	VMOVUPS (DX)(SI*1), Z1
+	VORPS   Z1, Z0, Z0
+	VMOVUPS Z0, (AX)(SI*1)
+	VMOVUPS 64(CX)(SI*1), Z0
+	VMOVUPS 64(DX)(SI*1), Z1
+	VORPS   Z1, Z0, Z0
+	VMOVUPS Z0, 64(AX)(SI*1)
+	ADDQ    $+128, SI
+	JMP     next704
+
+done705:
+	ADDQ $+128, BX
+
+next706:
+	SUBQ    $+64, BX
+	JLT     done707
+	VMOVUPS (CX)(SI*1), Z0
+	VMOVUPS (DX)(SI*1), Z1
+	VORPS   Z1, Z0, Z0
+	VMOVUPS Z0, (AX)(SI*1)
+	ADDQ    $+64, SI
+	JMP     next706
+
+done707:
+	ADDQ       $+64, BX
+	TESTQ      BX, BX
+	JEQ        end708
+	MOVQ       $-1, DI
+	BZHIQ      BX, DI, DI
+	KMOVQ      DI, K1
+	VMOVDQU8.Z (CX)(SI*1), K1, Z0
+	VMOVDQU8.Z (DX)(SI*1), K1, Z1
+	VORPS      Z1, Z0, Z0
+	VMOVDQU8   Z0, K1, (AX)(SI*1)
+
+end708:
+	VZEROUPPER
+	RET
+
+// func or8VSAVX512(dst *byte, x *byte, y *byte, n int)
+// Requires: AVX, AVX512BW, AVX512DQ, AVX512F, BMI2
+TEXT ·or8VSAVX512(SB), NOSPLIT, $0-32
+	MOVQ         dst+0(FP), AX
+	MOVQ         x+8(FP), CX
+	MOVQ         y+16(FP), DX
+	VPBROADCASTB (DX), Z0
+	MOVQ         n+24(FP), DX
+	XORQ         BX, BX
+
+next710:
+	SUBQ    $+128, DX
+	JLT     done711
+	VMOVUPS (CX)(BX*1), Z1
+	VORPS   Z0, Z1, Z1
+	VMOVUPS Z1, (AX)(BX*1)
+	VMOVUPS 64(CX)(BX*1), Z1
+	VORPS   Z0, Z1, Z1
+	VMOVUPS Z1, 64(AX)(BX*1)
+	ADDQ    $+128, BX
+	JMP     next710
+
+done711:
+	ADDQ $+128, DX
+
+next712:
+	SUBQ    $+64, DX
+	JLT     done713
+	VMOVUPS (CX)(BX*1), Z1
+	VORPS   Z0, Z1, Z1
+	VMOVUPS Z1, (AX)(BX*1)
+	ADDQ    $+64, BX
+	JMP     next712
+
+done713:
+	ADDQ       $+64, DX
+	TESTQ      DX, DX
+	JEQ        end714
+	MOVQ       $-1, SI
+	BZHIQ      DX, SI, SI
+	KMOVQ      SI, K1
+	VMOVDQU8.Z (CX)(BX*1), K1, Z1
+	VORPS      Z0, Z1, Z0
+	VMOVDQU8   Z0, K1, (AX)(BX*1)
+
+end714:
+	VZEROUPPER
+	RET
+
+// func or32VVAVX2(dst *byte, x *byte, y *byte, n int)
+// Requires: AVX
+TEXT ·or32VVAVX2(SB), NOSPLIT, $0-32
+	MOVQ dst+0(FP), AX
+	MOVQ x+8(FP), CX
+	MOVQ y+16(FP), DX
+	MOVQ n+24(FP), BX
+	XORQ SI, SI
+
+next770:
+	SUBQ    $+16, BX
+	JLT     done771
+	VMOVUPS (CX)(SI*4), Y0
+	VMOVUPS (DX)(SI*4), Y1
+	VORPS   Y1, Y0, Y0
+	VMOVUPS Y0, (AX)(SI*4)
+	VMOVUPS 32(CX)(SI*4), Y0
+	VMOVUPS 32(DX)(SI*4), Y1
+	VORPS   Y1, Y0, Y0
+	VMOVUPS Y0, 32(AX)(SI*4)
+	ADDQ    $+16, SI
+	JMP     next770
+
+done771:
+	ADDQ $+16, BX
+
+next772:
+	SUBQ    $+8, BX
+	JLT     done773
+	VMOVUPS (CX)(SI*4), Y0
+	VMOVUPS (DX)(SI*4), Y1
+	VORPS   Y1, Y0, Y0
+	VMOVUPS Y0, (AX)(SI*4)
+	ADDQ    $+8, SI
+	JMP     next772
+
+done773:
+	ADDQ       $+8, BX
+	TESTQ      BX, BX
+	JEQ        end774
+	LEAQ       tail<>+32(SB), DI
+	XORQ       R8, R8
+	SUBQ       BX, R8
+	VMOVDQU    (DI)(R8*4), Y0
+	VMASKMOVPS (CX)(SI*4), Y0, Y0
+	LEAQ       tail<>+32(SB), CX
+	XORQ       DI, DI
+	SUBQ       BX, DI
+	VMOVDQU    (CX)(DI*4), Y1
+	VMASKMOVPS (DX)(SI*4), Y1, Y1
+	VORPS      Y1, Y0, Y0
+	LEAQ       tail<>+32(SB), CX
+	XORQ       DX, DX
+	SUBQ       BX, DX
+	VMOVDQU    (CX)(DX*4), Y1
+	VMASKMOVPS Y0, Y1, (AX)(SI*4)
+
+end774:
+	VZEROUPPER
+	RET
+
+// func or32VSAVX2(dst *byte, x *byte, y *byte, n int)
+// Requires: AVX
+TEXT ·or32VSAVX2(SB), NOSPLIT, $0-32
+	MOVQ         dst+0(FP), AX
+	MOVQ         x+8(FP), CX
+	MOVQ         y+16(FP), DX
+	VBROADCASTSS (DX), Y0
+	MOVQ         n+24(FP), DX
+	XORQ         BX, BX
+
+next776:
+	SUBQ    $+16, DX
+	JLT     done777
+	VMOVUPS (CX)(BX*4), Y1
+	VORPS   Y0, Y1, Y1
+	VMOVUPS Y1, (AX)(BX*4)
+	VMOVUPS 32(CX)(BX*4), Y1
+	VORPS   Y0, Y1, Y1
+	VMOVUPS Y1, 32(AX)(BX*4)
+	ADDQ    $+16, BX
+	JMP     next776
+
+done777:
+	ADDQ $+16, DX
+
+next778:
+	SUBQ    $+8, DX
+	JLT     done779
+	VMOVUPS (CX)(BX*4), Y1
+	VORPS   Y0, Y1, Y1
+	VMOVUPS Y1, (AX)(BX*4)
+	ADDQ    $+8, BX
+	JMP     next778
+
+done779:
+	ADDQ       $+8, DX
+	TESTQ      DX, DX
+	JEQ        end780
+	LEAQ       tail<>+32(SB), SI
+	XORQ       DI, DI
+	SUBQ       DX, DI
+	VMOVDQU    (SI)(DI*4), Y1
+	VMASKMOVPS (CX)(BX*4), Y1, Y1
+	VORPS      Y0, Y1, Y0
+	LEAQ       tail<>+32(SB), CX
+	XORQ       SI, SI
+	SUBQ       DX, SI
+	VMOVDQU    (CX)(SI*4), Y1
+	VMASKMOVPS Y0, Y1, (AX)(BX*4)
+
+end780:
+	VZEROUPPER
+	RET
+
+// func or32VVAVX512(dst *byte, x *byte, y *byte, n int)
+// Requires: AVX, AVX512BW, AVX512DQ, AVX512F, BMI2
+TEXT ·or32VVAVX512(SB), NOSPLIT, $0-32
+	MOVQ dst+0(FP), AX
+	MOVQ x+8(FP), CX
+	MOVQ y+16(FP), DX
+	MOVQ n+24(FP), BX
+	XORQ SI, SI
+
+next716:
+	SUBQ    $+32, BX
+	JLT     done717
+	VMOVUPS (CX)(SI*4), Z0
+	VMOVUPS (DX)(SI*4), Z1
+	VORPS   Z1, Z0, Z0
+	VMOVUPS Z0, (AX)(SI*4)
+	VMOVUPS 64(CX)(SI*4), Z0
+	VMOVUPS 64(DX)(SI*4), Z1
+	VORPS   Z1, Z0, Z0
+	VMOVUPS Z0, 64(AX)(SI*4)
+	ADDQ    $+32, SI
+	JMP     next716
+
+done717:
+	ADDQ $+32, BX
+
+next718:
+	SUBQ    $+16, BX
+	JLT     done719
+	VMOVUPS (CX)(SI*4), Z0
+	VMOVUPS (DX)(SI*4), Z1
+	VORPS   Z1, Z0, Z0
+	VMOVUPS Z0, (AX)(SI*4)
+	ADDQ    $+16, SI
+	JMP     next718
+
+done719:
+	ADDQ      $+16, BX
+	TESTQ     BX, BX
+	JEQ       end720
+	MOVQ      $-1, DI
+	BZHIQ     BX, DI, DI
+	KMOVQ     DI, K1
+	VMOVUPS.Z (CX)(SI*4), K1, Z0
+	VMOVUPS.Z (DX)(SI*4), K1, Z1
+	VORPS     Z1, Z0, Z0
+	VMOVUPS   Z0, K1, (AX)(SI*4)
+
+end720:
+	VZEROUPPER
+	RET
+
+// func or32VSAVX512(dst *byte, x *byte, y *byte, n int)
+// Requires: AVX, AVX512BW, AVX512DQ, AVX512F, BMI2
+TEXT ·or32VSAVX512(SB), NOSPLIT, $0-32
+	MOVQ         dst+0(FP), AX
+	MOVQ         x+8(FP), CX
+	MOVQ         y+16(FP), DX
+	VBROADCASTSS (DX), Z0
+	MOVQ         n+24(FP), DX
+	XORQ         BX, BX
+
+next722:
+	SUBQ    $+32, DX
+	JLT     done723
+	VMOVUPS (CX)(BX*4), Z1
+	VORPS   Z0, Z1, Z1
+	VMOVUPS Z1, (AX)(BX*4)
+	VMOVUPS 64(CX)(BX*4), Z1
+	VORPS   Z0, Z1, Z1
+	VMOVUPS Z1, 64(AX)(BX*4)
+	ADDQ    $+32, BX
+	JMP     next722
+
+done723:
+	ADDQ $+32, DX
+
+next724:
+	SUBQ    $+16, DX
+	JLT     done725
+	VMOVUPS (CX)(BX*4), Z1
+	VORPS   Z0, Z1, Z1
+	VMOVUPS Z1, (AX)(BX*4)
+	ADDQ    $+16, BX
+	JMP     next724
+
+done725:
+	ADDQ      $+16, DX
+	TESTQ     DX, DX
+	JEQ       end726
+	MOVQ      $-1, SI
+	BZHIQ     DX, SI, SI
+	KMOVQ     SI, K1
+	VMOVUPS.Z (CX)(BX*4), K1, Z1
+	VORPS     Z0, Z1, Z0
+	VMOVUPS   Z0, K1, (AX)(BX*4)
+
+end726:
+	VZEROUPPER
+	RET
+
+// func or64VVAVX2(dst *byte, x *byte, y *byte, n int)
+// Requires: AVX
+TEXT ·or64VVAVX2(SB), NOSPLIT, $0-32
+	MOVQ dst+0(FP), AX
+	MOVQ x+8(FP), CX
+	MOVQ y+16(FP), DX
+	MOVQ n+24(FP), BX
+	XORQ SI, SI
+
+next782:
+	SUBQ    $+8, BX
+	JLT     done783
+	VMOVUPS (CX)(SI*8), Y0
+	VMOVUPS (DX)(SI*8), Y1
+	VORPS   Y1, Y0, Y0
+	VMOVUPS Y0, (AX)(SI*8)
+	VMOVUPS 32(CX)(SI*8), Y0
+	VMOVUPS 32(DX)(SI*8), Y1
+	VORPS   Y1, Y0, Y0
+	VMOVUPS Y0, 32(AX)(SI*8)
+	ADDQ    $+8, SI
+	JMP     next782
+
+done783:
+	ADDQ $+8, BX
+
+next784:
+	SUBQ    $+4, BX
+	JLT     done785
+	VMOVUPS (CX)(SI*8), Y0
+	VMOVUPS (DX)(SI*8), Y1
+	VORPS   Y1, Y0, Y0
+	VMOVUPS Y0, (AX)(SI*8)
+	ADDQ    $+4, SI
+	JMP     next784
+
+done785:
+	ADDQ       $+4, BX
+	TESTQ      BX, BX
+	JEQ        end786
+	LEAQ       tail<>+32(SB), DI
+	XORQ       R8, R8
+	SUBQ       BX, R8
+	VMOVDQU    (DI)(R8*8), Y0
+	VMASKMOVPD (CX)(SI*8), Y0, Y0
+	LEAQ       tail<>+32(SB), CX
+	XORQ       DI, DI
+	SUBQ       BX, DI
+	VMOVDQU    (CX)(DI*8), Y1
+	VMASKMOVPD (DX)(SI*8), Y1, Y1
+	VORPS      Y1, Y0, Y0
+	LEAQ       tail<>+32(SB), CX
+	XORQ       DX, DX
+	SUBQ       BX, DX
+	VMOVDQU    (CX)(DX*8), Y1
+	VMASKMOVPD Y0, Y1, (AX)(SI*8)
+
+end786:
+	VZEROUPPER
+	RET
+
+// func or64VSAVX2(dst *byte, x *byte, y *byte, n int)
+// Requires: AVX
+TEXT ·or64VSAVX2(SB), NOSPLIT, $0-32
+	MOVQ         dst+0(FP), AX
+	MOVQ         x+8(FP), CX
+	MOVQ         y+16(FP), DX
+	VBROADCASTSD (DX), Y0
+	MOVQ         n+24(FP), DX
+	XORQ         BX, BX
+
+next788:
+	SUBQ    $+8, DX
+	JLT     done789
+	VMOVUPS (CX)(BX*8), Y1
+	VORPS   Y0, Y1, Y1
+	VMOVUPS Y1, (AX)(BX*8)
+	VMOVUPS 32(CX)(BX*8), Y1
+	VORPS   Y0, Y1, Y1
+	VMOVUPS Y1, 32(AX)(BX*8)
+	ADDQ    $+8, BX
+	JMP     next788
+
+done789:
+	ADDQ $+8, DX
+
+next790:
+	SUBQ    $+4, DX
+	JLT     done791
+	VMOVUPS (CX)(BX*8), Y1
+	VORPS   Y0, Y1, Y1
+	VMOVUPS Y1, (AX)(BX*8)
+	ADDQ    $+4, BX
+	JMP     next790
+
+done791:
+	ADDQ       $+4, DX
+	TESTQ      DX, DX
+	JEQ        end792
+	LEAQ       tail<>+32(SB), SI
+	XORQ       DI, DI
+	SUBQ       DX, DI
+	VMOVDQU    (SI)(DI*8), Y1
+	VMASKMOVPD (CX)(BX*8), Y1, Y1
+	VORPS      Y0, Y1, Y0
+	LEAQ       tail<>+32(SB), CX
+	XORQ       SI, SI
+	SUBQ       DX, SI
+	VMOVDQU    (CX)(SI*8), Y1
+	VMASKMOVPD Y0, Y1, (AX)(BX*8)
+
+end792:
+	VZEROUPPER
+	RET
+
+// func or64VVAVX512(dst *byte, x *byte, y *byte, n int)
+// Requires: AVX, AVX512BW, AVX512DQ, AVX512F, BMI2
+TEXT ·or64VVAVX512(SB), NOSPLIT, $0-32
+	MOVQ dst+0(FP), AX
+	MOVQ x+8(FP), CX
+	MOVQ y+16(FP), DX
+	MOVQ n+24(FP), BX
+	XORQ SI, SI
+
+next728:
+	SUBQ    $+16, BX
+	JLT     done729
+	VMOVUPS (CX)(SI*8), Z0
+	VMOVUPS (DX)(SI*8), Z1
+	VORPS   Z1, Z0, Z0
+	VMOVUPS Z0, (AX)(SI*8)
+	VMOVUPS 64(CX)(SI*8), Z0
+	VMOVUPS 64(DX)(SI*8), Z1
+	VORPS   Z1, Z0, Z0
+	VMOVUPS Z0, 64(AX)(SI*8)
+	ADDQ    $+16, SI
+	JMP     next728
+
+done729:
+	ADDQ $+16, BX
+
+next730:
+	SUBQ    $+8, BX
+	JLT     done731
+	VMOVUPS (CX)(SI*8), Z0
+	VMOVUPS (DX)(SI*8), Z1
+	VORPS   Z1, Z0, Z0
+	VMOVUPS Z0, (AX)(SI*8)
+	ADDQ    $+8, SI
+	JMP     next730
+
+done731:
+	ADDQ      $+8, BX
+	TESTQ     BX, BX
+	JEQ       end732
+	MOVQ      $-1, DI
+	BZHIQ     BX, DI, DI
+	KMOVQ     DI, K1
+	VMOVUPD.Z (CX)(SI*8), K1, Z0
+	VMOVUPD.Z (DX)(SI*8), K1, Z1
+	VORPS     Z1, Z0, Z0
+	VMOVUPD   Z0, K1, (AX)(SI*8)
+
+end732:
+	VZEROUPPER
+	RET
+
+// func or64VSAVX512(dst *byte, x *byte, y *byte, n int)
+// Requires: AVX, AVX512BW, AVX512DQ, AVX512F, BMI2
+TEXT ·or64VSAVX512(SB), NOSPLIT, $0-32
+	MOVQ         dst+0(FP), AX
+	MOVQ         x+8(FP), CX
+	MOVQ         y+16(FP), DX
+	VBROADCASTSD (DX), Z0
+	MOVQ         n+24(FP), DX
+	XORQ         BX, BX
+
+next734:
+	SUBQ    $+16, DX
+	JLT     done735
+	VMOVUPS (CX)(BX*8), Z1
+	VORPS   Z0, Z1, Z1
+	VMOVUPS Z1, (AX)(BX*8)
+	VMOVUPS 64(CX)(BX*8), Z1
+	VORPS   Z0, Z1, Z1
+	VMOVUPS Z1, 64(AX)(BX*8)
+	ADDQ    $+16, BX
+	JMP     next734
+
+done735:
+	ADDQ $+16, DX
+
+next736:
+	SUBQ    $+8, DX
+	JLT     done737
+	VMOVUPS (CX)(BX*8), Z1
+	VORPS   Z0, Z1, Z1
+	VMOVUPS Z1, (AX)(BX*8)
+	ADDQ    $+8, BX
+	JMP     next736
+
+done737:
+	ADDQ      $+8, DX
+	TESTQ     DX, DX
+	JEQ       end738
+	MOVQ      $-1, SI
+	BZHIQ     DX, SI, SI
+	KMOVQ     SI, K1
+	VMOVUPD.Z (CX)(BX*8), K1, Z1
+	VORPS     Z0, Z1, Z0
+	VMOVUPD   Z0, K1, (AX)(BX*8)
+
+end738:
+	VZEROUPPER
+	RET
+
+// func xor8VVAVX2(dst *byte, x *byte, y *byte, n int)
+// Requires: AVX
+TEXT ·xor8VVAVX2(SB), NOSPLIT, $96-32
+	MOVQ dst+0(FP), AX
+	MOVQ x+8(FP), CX
+	MOVQ y+16(FP), DX
+	MOVQ n+24(FP), BX
+	XORQ SI, SI
+
+next794:
+	SUBQ    $+64, BX
+	JLT     done795
+	VMOVUPS (CX)(SI*1), Y0
+	VMOVUPS (DX)(SI*1), Y1
+	VXORPS  Y1, Y0, Y0
+	VMOVUPS Y0, (AX)(SI*1)
+	VMOVUPS 32(CX)(SI*1), Y0
+	VMOVUPS 32(DX)(SI*1), Y1
+	VXORPS  Y1, Y0, Y0
+	VMOVUPS Y0, 32(AX)(SI*1)
+	ADDQ    $+64, SI
+	JMP     next794
+
+done795:
+	ADDQ $+64, BX
+
+next796:
+	SUBQ    $+32, BX
+	JLT     done797
+	VMOVUPS (CX)(SI*1), Y0
+	VMOVUPS (DX)(SI*1), Y1
+	VXORPS  Y1, Y0, Y0
+	VMOVUPS Y0, (AX)(SI*1)
+	ADDQ    $+32, SI
+	JMP     next796
+
+done797:
+	ADDQ  $+32, BX
+	TESTQ BX, BX
+	JEQ   end798
+	LEAQ  (CX)(SI*1), R8
+	MOVQ  BX, CX
+
+byte799:
+	MOVB    -1(R8)(CX*1), DI
+	MOVB    DI, -1(SP)(CX*1)
+	DECQ    CX
+	JNE     byte799
+	VMOVUPS (SP), Y0
+	LEAQ    (DX)(SI*1), DI
+	MOVQ    BX, CX
+
+byte800:
+	MOVB    -1(DI)(CX*1), DL
+	MOVB    DL, 31(SP)(CX*1)
+	DECQ    CX
+	JNE     byte800
+	VMOVUPS 32(SP), Y1
+	VXORPS  Y1, Y0, Y0
+	VMOVUPS Y0, 64(SP)
+	LEAQ    (AX)(SI*1), AX
+	MOVQ    BX, CX
+
+byte801:
+	MOVB 63(SP)(CX*1), DL
+	MOVB DL, -1(AX)(CX*1)
+	DECQ CX
+	JNE  byte801
+
+end798:
+	VZEROUPPER
+	RET
+
+// func xor8VSAVX2(dst *byte, x *byte, y *byte, n int)
+// Requires: AVX, AVX2
+TEXT ·xor8VSAVX2(SB), NOSPLIT, $64-32
+	MOVQ         dst+0(FP), AX
+	MOVQ         x+8(FP), CX
+	MOVQ         y+16(FP), DX
+	VPBROADCASTB (DX), Y0
+	MOVQ         n+24(FP), DX
+	XORQ         BX, BX
+
+next803:
+	SUBQ    $+64, DX
+	JLT     done804
+	VMOVUPS (CX)(BX*1), Y1
+	VXORPS  Y0, Y1, Y1
+	VMOVUPS Y1, (AX)(BX*1)
+	VMOVUPS 32(CX)(BX*1), Y1
+	VXORPS  Y0, Y1, Y1
+	VMOVUPS Y1, 32(AX)(BX*1)
+	ADDQ    $+64, BX
+	JMP     next803
+
+done804:
+	ADDQ $+64, DX
+
+next805:
+	SUBQ    $+32, DX
+	JLT     done806
+	VMOVUPS (CX)(BX*1), Y1
+	VXORPS  Y0, Y1, Y1
+	VMOVUPS Y1, (AX)(BX*1)
+	ADDQ    $+32, BX
+	JMP     next805
+
+done806:
+	ADDQ  $+32, DX
+	TESTQ DX, DX
+	JEQ   end807
+	LEAQ  (CX)(BX*1), DI
+	MOVQ  DX, CX
+
+byte808:
+	MOVB    -1(DI)(CX*1), SI
+	MOVB    SI, -1(SP)(CX*1)
+	DECQ    CX
+	JNE     byte808
+	VMOVUPS (SP), Y1
+	VXORPS  Y0, Y1, Y0
+	VMOVUPS Y0, 32(SP)
+	LEAQ    (AX)(BX*1), AX
+	MOVQ    DX, CX
+
+byte809:
+	MOVB 31(SP)(CX*1), DL
+	MOVB DL, -1(AX)(CX*1)
+	DECQ CX
+	JNE  byte809
+
+end807:
+	VZEROUPPER
+	RET
+
+// func xor8VVAVX512(dst *byte, x *byte, y *byte, n int)
+// Requires: AVX, AVX512BW, AVX512DQ, AVX512F, BMI2
+TEXT ·xor8VVAVX512(SB), NOSPLIT, $0-32
+	MOVQ dst+0(FP), AX
+	MOVQ x+8(FP), CX
+	MOVQ y+16(FP), DX
+	MOVQ n+24(FP), BX
+	XORQ SI, SI
+
+next740:
+	SUBQ    $+128, BX
+	JLT     done741
+	VMOVUPS (CX)(SI*1), Z0
+	VMOVUPS (DX)(SI*1), Z1
+	VXORPS  Z1, Z0, Z0
+	VMOVUPS Z0, (AX)(SI*1)
+	VMOVUPS 64(CX)(SI*1), Z0
+	VMOVUPS 64(DX)(SI*1), Z1
+	VXORPS  Z1, Z0, Z0
+	VMOVUPS Z0, 64(AX)(SI*1)
+	ADDQ    $+128, SI
+	JMP     next740
+
+done741:
+	ADDQ $+128, BX
+
+next742:
+	SUBQ    $+64, BX
+	JLT     done743
+	VMOVUPS (CX)(SI*1), Z0
+	VMOVUPS (DX)(SI*1), Z1
+	VXORPS  Z1, Z0, Z0
+	VMOVUPS Z0, (AX)(SI*1)
+	ADDQ    $+64, SI
+	JMP     next742
+
+done743:
+	ADDQ       $+64, BX
+	TESTQ      BX, BX
+	JEQ        end744
+	MOVQ       $-1, DI
+	BZHIQ      BX, DI, DI
+	KMOVQ      DI, K1
+	VMOVDQU8.Z (CX)(SI*1), K1, Z0
+	VMOVDQU8.Z (DX)(SI*1), K1, Z1
+	VXORPS     Z1, Z0, Z0
+	VMOVDQU8   Z0, K1, (AX)(SI*1)
+
+end744:
+	VZEROUPPER
+	RET
+
+// func xor8VSAVX512(dst *byte, x *byte, y *byte, n int)
+// Requires: AVX, AVX512BW, AVX512DQ, AVX512F, BMI2
+TEXT ·xor8VSAVX512(SB), NOSPLIT, $0-32
+	MOVQ         dst+0(FP), AX
+	MOVQ         x+8(FP), CX
+	MOVQ         y+16(FP), DX
+	VPBROADCASTB (DX), Z0
+	MOVQ         n+24(FP), DX
+	XORQ         BX, BX
+
+next746:
+	SUBQ    $+128, DX
+	JLT     done747
+	VMOVUPS (CX)(BX*1), Z1
+	VXORPS  Z0, Z1, Z1
+	VMOVUPS Z1, (AX)(BX*1)
+	VMOVUPS 64(CX)(BX*1), Z1
+	VXORPS  Z0, Z1, Z1
+	VMOVUPS Z1, 64(AX)(BX*1)
+	ADDQ    $+128, BX
+	JMP     next746
+
+done747:
+	ADDQ $+128, DX
+
+next748:
+	SUBQ    $+64, DX
+	JLT     done749
+	VMOVUPS (CX)(BX*1), Z1
+	VXORPS  Z0, Z1, Z1
+	VMOVUPS Z1, (AX)(BX*1)
+	ADDQ    $+64, BX
+	JMP     next748
+
+done749:
+	ADDQ       $+64, DX
+	TESTQ      DX, DX
+	JEQ        end750
+	MOVQ       $-1, SI
+	BZHIQ      DX, SI, SI
+	KMOVQ      SI, K1
+	VMOVDQU8.Z (CX)(BX*1), K1, Z1
+	VXORPS     Z0, Z1, Z0
+	VMOVDQU8   Z0, K1, (AX)(BX*1)
+
+end750:
+	VZEROUPPER
+	RET
+
+// func xor32VVAVX2(dst *byte, x *byte, y *byte, n int)
+// Requires: AVX
+TEXT ·xor32VVAVX2(SB), NOSPLIT, $0-32
+	MOVQ dst+0(FP), AX
+	MOVQ x+8(FP), CX
+	MOVQ y+16(FP), DX
+	MOVQ n+24(FP), BX
+	XORQ SI, SI
+
+next811:
+	SUBQ    $+16, BX
+	JLT     done812
+	VMOVUPS (CX)(SI*4), Y0
+	VMOVUPS (DX)(SI*4), Y1
+	VXORPS  Y1, Y0, Y0
+	VMOVUPS Y0, (AX)(SI*4)
+	VMOVUPS 32(CX)(SI*4), Y0
+	VMOVUPS 32(DX)(SI*4), Y1
+	VXORPS  Y1, Y0, Y0
+	VMOVUPS Y0, 32(AX)(SI*4)
+	ADDQ    $+16, SI
+	JMP     next811
+
+done812:
+	ADDQ $+16, BX
+
+next813:
+	SUBQ    $+8, BX
+	JLT     done814
+	VMOVUPS (CX)(SI*4), Y0
+	VMOVUPS (DX)(SI*4), Y1
+	VXORPS  Y1, Y0, Y0
+	VMOVUPS Y0, (AX)(SI*4)
+	ADDQ    $+8, SI
+	JMP     next813
+
+done814:
+	ADDQ       $+8, BX
+	TESTQ      BX, BX
+	JEQ        end815
+	LEAQ       tail<>+32(SB), DI
+	XORQ       R8, R8
+	SUBQ       BX, R8
+	VMOVDQU    (DI)(R8*4), Y0
+	VMASKMOVPS (CX)(SI*4), Y0, Y0
+	LEAQ       tail<>+32(SB), CX
+	XORQ       DI, DI
+	SUBQ       BX, DI
+	VMOVDQU    (CX)(DI*4), Y1
+	VMASKMOVPS (DX)(SI*4), Y1, Y1
+	VXORPS     Y1, Y0, Y0
+	LEAQ       tail<>+32(SB), CX
+	XORQ       DX, DX
+	SUBQ       BX, DX
+	VMOVDQU    (CX)(DX*4), Y1
+	VMASKMOVPS Y0, Y1, (AX)(SI*4)
+
+end815:
+	VZEROUPPER
+	RET
+
+// func xor32VSAVX2(dst *byte, x *byte, y *byte, n int)
+// Requires: AVX
+TEXT ·xor32VSAVX2(SB), NOSPLIT, $0-32
+	MOVQ         dst+0(FP), AX
+	MOVQ         x+8(FP), CX
+	MOVQ         y+16(FP), DX
+	VBROADCASTSS (DX), Y0
+	MOVQ         n+24(FP), DX
+	XORQ         BX, BX
+
+next817:
+	SUBQ    $+16, DX
+	JLT     done818
+	VMOVUPS (CX)(BX*4), Y1
+	VXORPS  Y0, Y1, Y1
+	VMOVUPS Y1, (AX)(BX*4)
+	VMOVUPS 32(CX)(BX*4), Y1
+	VXORPS  Y0, Y1, Y1
+	VMOVUPS Y1, 32(AX)(BX*4)
+	ADDQ    $+16, BX
+	JMP     next817
+
+done818:
+	ADDQ $+16, DX
+
+next819:
+	SUBQ    $+8, DX
+	JLT     done820
+	VMOVUPS (CX)(BX*4), Y1
+	VXORPS  Y0, Y1, Y1
+	VMOVUPS Y1, (AX)(BX*4)
+	ADDQ    $+8, BX
+	JMP     next819
+
+done820:
+	ADDQ       $+8, DX
+	TESTQ      DX, DX
+	JEQ        end821
+	LEAQ       tail<>+32(SB), SI
+	XORQ       DI, DI
+	SUBQ       DX, DI
+	VMOVDQU    (SI)(DI*4), Y1
+	VMASKMOVPS (CX)(BX*4), Y1, Y1
+	VXORPS     Y0, Y1, Y0
+	LEAQ       tail<>+32(SB), CX
+	XORQ       SI, SI
+	SUBQ       DX, SI
+	VMOVDQU    (CX)(SI*4), Y1
+	VMASKMOVPS Y0, Y1, (AX)(BX*4)
+
+end821:
+	VZEROUPPER
+	RET
+
+// func xor32VVAVX512(dst *byte, x *byte, y *byte, n int)
+// Requires: AVX, AVX512BW, AVX512DQ, AVX512F, BMI2
+TEXT ·xor32VVAVX512(SB), NOSPLIT, $0-32
+	MOVQ dst+0(FP), AX
+	MOVQ x+8(FP), CX
+	MOVQ y+16(FP), DX
+	MOVQ n+24(FP), BX
+	XORQ SI, SI
+
+next752:
+	SUBQ    $+32, BX
+	JLT     done753
+	VMOVUPS (CX)(SI*4), Z0
+	VMOVUPS (DX)(SI*4), Z1
+	VXORPS  Z1, Z0, Z0
+	VMOVUPS Z0, (AX)(SI*4)
+	VMOVUPS 64(CX)(SI*4), Z0
+	VMOVUPS 64(DX)(SI*4), Z1
+	VXORPS  Z1, Z0, Z0
+	VMOVUPS Z0, 64(AX)(SI*4)
+	ADDQ    $+32, SI
+	JMP     next752
+
+done753:
+	ADDQ $+32, BX
+
+next754:
+	SUBQ    $+16, BX
+	JLT     done755
+	VMOVUPS (CX)(SI*4), Z0
+	VMOVUPS (DX)(SI*4), Z1
+	VXORPS  Z1, Z0, Z0
+	VMOVUPS Z0, (AX)(SI*4)
+	ADDQ    $+16, SI
+	JMP     next754
+
+done755:
+	ADDQ      $+16, BX
+	TESTQ     BX, BX
+	JEQ       end756
+	MOVQ      $-1, DI
+	BZHIQ     BX, DI, DI
+	KMOVQ     DI, K1
+	VMOVUPS.Z (CX)(SI*4), K1, Z0
+	VMOVUPS.Z (DX)(SI*4), K1, Z1
+	VXORPS    Z1, Z0, Z0
+	VMOVUPS   Z0, K1, (AX)(SI*4)
+
+end756:
+	VZEROUPPER
+	RET
+
+// func xor32VSAVX512(dst *byte, x *byte, y *byte, n int)
+// Requires: AVX, AVX512BW, AVX512DQ, AVX512F, BMI2
+TEXT ·xor32VSAVX512(SB), NOSPLIT, $0-32
+	MOVQ         dst+0(FP), AX
+	MOVQ         x+8(FP), CX
+	MOVQ         y+16(FP), DX
+	VBROADCASTSS (DX), Z0
+	MOVQ         n+24(FP), DX
+	XORQ         BX, BX
+
+next758:
+	SUBQ    $+32, DX
+	JLT     done759
+	VMOVUPS (CX)(BX*4), Z1
+	VXORPS  Z0, Z1, Z1
+	VMOVUPS Z1, (AX)(BX*4)
+	VMOVUPS 64(CX)(BX*4), Z1
+	VXORPS  Z0, Z1, Z1
+	VMOVUPS Z1, 64(AX)(BX*4)
+	ADDQ    $+32, BX
+	JMP     next758
+
+done759:
+	ADDQ $+32, DX
+
+next760:
+	SUBQ    $+16, DX
+	JLT     done761
+	VMOVUPS (CX)(BX*4), Z1
+	VXORPS  Z0, Z1, Z1
+	VMOVUPS Z1, (AX)(BX*4)
+	ADDQ    $+16, BX
+	JMP     next760
+
+done761:
+	ADDQ      $+16, DX
+	TESTQ     DX, DX
+	JEQ       end762
+	MOVQ      $-1, SI
+	BZHIQ     DX, SI, SI
+	KMOVQ     SI, K1
+	VMOVUPS.Z (CX)(BX*4), K1, Z1
+	VXORPS    Z0, Z1, Z0
+	VMOVUPS   Z0, K1, (AX)(BX*4)
+
+end762:
+	VZEROUPPER
+	RET
+
+// func xor64VVAVX2(dst *byte, x *byte, y *byte, n int)
+// Requires: AVX
+TEXT ·xor64VVAVX2(SB), NOSPLIT, $0-32
+	MOVQ dst+0(FP), AX
+	MOVQ x+8(FP), CX
+	MOVQ y+16(FP), DX
+	MOVQ n+24(FP), BX
+	XORQ SI, SI
+
+next823:
+	SUBQ    $+8, BX
+	JLT     done824
+	VMOVUPS (CX)(SI*8), Y0
+	VMOVUPS (DX)(SI*8), Y1
+	VXORPS  Y1, Y0, Y0
+	VMOVUPS Y0, (AX)(SI*8)
+	VMOVUPS 32(CX)(SI*8), Y0
+	VMOVUPS 32(DX)(SI*8), Y1
+	VXORPS  Y1, Y0, Y0
+	VMOVUPS Y0, 32(AX)(SI*8)
+	ADDQ    $+8, SI
+	JMP     next823
+
+done824:
+	ADDQ $+8, BX
+
+next825:
+	SUBQ    $+4, BX
+	JLT     done826
+	VMOVUPS (CX)(SI*8), Y0
+	VMOVUPS (DX)(SI*8), Y1
+	VXORPS  Y1, Y0, Y0
+	VMOVUPS Y0, (AX)(SI*8)
+	ADDQ    $+4, SI
+	JMP     next825
+
+done826:
+	ADDQ       $+4, BX
+	TESTQ      BX, BX
+	JEQ        end827
+	LEAQ       tail<>+32(SB), DI
+	XORQ       R8, R8
+	SUBQ       BX, R8
+	VMOVDQU    (DI)(R8*8), Y0
+	VMASKMOVPD (CX)(SI*8), Y0, Y0
+	LEAQ       tail<>+32(SB), CX
+	XORQ       DI, DI
+	SUBQ       BX, DI
+	VMOVDQU    (CX)(DI*8), Y1
+	VMASKMOVPD (DX)(SI*8), Y1, Y1
+	VXORPS     Y1, Y0, Y0
+	LEAQ       tail<>+32(SB), CX
+	XORQ       DX, DX
+	SUBQ       BX, DX
+	VMOVDQU    (CX)(DX*8), Y1
+	VMASKMOVPD Y0, Y1, (AX)(SI*8)
+
+end827:
+	VZEROUPPER
+	RET
+
+// func xor64VSAVX2(dst *byte, x *byte, y *byte, n int)
+// Requires: AVX
+TEXT ·xor64VSAVX2(SB), NOSPLIT, $0-32
+	MOVQ         dst+0(FP), AX
+	MOVQ         x+8(FP), CX
+	MOVQ         y+16(FP), DX
+	VBROADCASTSD (DX), Y0
+	MOVQ         n+24(FP), DX
+	XORQ         BX, BX
+
+next829:
+	SUBQ    $+8, DX
+	JLT     done830
+	VMOVUPS (CX)(BX*8), Y1
+	VXORPS  Y0, Y1, Y1
+	VMOVUPS Y1, (AX)(BX*8)
+	VMOVUPS 32(CX)(BX*8), Y1
+	VXORPS  Y0, Y1, Y1
+	VMOVUPS Y1, 32(AX)(BX*8)
+	ADDQ    $+8, BX
+	JMP     next829
+
+done830:
+	ADDQ $+8, DX
+
+next831:
+	SUBQ    $+4, DX
+	JLT     done832
+	VMOVUPS (CX)(BX*8), Y1
+	VXORPS  Y0, Y1, Y1
+	VMOVUPS Y1, (AX)(BX*8)
+	ADDQ    $+4, BX
+	JMP     next831
+
+done832:
+	ADDQ       $+4, DX
+	TESTQ      DX, DX
+	JEQ        end833
+	LEAQ       tail<>+32(SB), SI
+	XORQ       DI, DI
+	SUBQ       DX, DI
+	VMOVDQU    (SI)(DI*8), Y1
+	VMASKMOVPD (CX)(BX*8), Y1, Y1
+	VXORPS     Y0, Y1, Y0
+	LEAQ       tail<>+32(SB), CX
+	XORQ       SI, SI
+	SUBQ       DX, SI
+	VMOVDQU    (CX)(SI*8), Y1
+	VMASKMOVPD Y0, Y1, (AX)(BX*8)
+
+end833:
+	VZEROUPPER
+	RET
+
+// func xor64VVAVX512(dst *byte, x *byte, y *byte, n int)
+// Requires: AVX, AVX512BW, AVX512DQ, AVX512F, BMI2
+TEXT ·xor64VVAVX512(SB), NOSPLIT, $0-32
+	MOVQ dst+0(FP), AX
+	MOVQ x+8(FP), CX
+	MOVQ y+16(FP), DX
+	MOVQ n+24(FP), BX
+	XORQ SI, SI
+
+next764:
+	SUBQ    $+16, BX
+	JLT     done765
+	VMOVUPS (CX)(SI*8), Z0
+	VMOVUPS (DX)(SI*8), Z1
+	VXORPS  Z1, Z0, Z0
+	VMOVUPS Z0, (AX)(SI*8)
+	VMOVUPS 64(CX)(SI*8), Z0
+	VMOVUPS 64(DX)(SI*8), Z1
+	VXORPS  Z1, Z0, Z0
+	VMOVUPS Z0, 64(AX)(SI*8)
+	ADDQ    $+16, SI
+	JMP     next764
+
+done765:
+	ADDQ $+16, BX
+
+next766:
+	SUBQ    $+8, BX
+	JLT     done767
+	VMOVUPS (CX)(SI*8), Z0
+	VMOVUPS (DX)(SI*8), Z1
+	VXORPS  Z1, Z0, Z0
+	VMOVUPS Z0, (AX)(SI*8)
+	ADDQ    $+8, SI
+	JMP     next766
+
+done767:
+	ADDQ      $+8, BX
+	TESTQ     BX, BX
+	JEQ       end768
+	MOVQ      $-1, DI
+	BZHIQ     BX, DI, DI
+	KMOVQ     DI, K1
+	VMOVUPD.Z (CX)(SI*8), K1, Z0
+	VMOVUPD.Z (DX)(SI*8), K1, Z1
+	VXORPS    Z1, Z0, Z0
+	VMOVUPD   Z0, K1, (AX)(SI*8)
+
+end768:
+	VZEROUPPER
+	RET
+
+// func xor64VSAVX512(dst *byte, x *byte, y *byte, n int)
+// Requires: AVX, AVX512BW, AVX512DQ, AVX512F, BMI2
+TEXT ·xor64VSAVX512(SB), NOSPLIT, $0-32
+	MOVQ         dst+0(FP), AX
+	MOVQ         x+8(FP), CX
+	MOVQ         y+16(FP), DX
+	VBROADCASTSD (DX), Z0
+	MOVQ         n+24(FP), DX
+	XORQ         BX, BX
+
+next770:
+	SUBQ    $+16, DX
+	JLT     done771
+	VMOVUPS (CX)(BX*8), Z1
+	VXORPS  Z0, Z1, Z1
+	VMOVUPS Z1, (AX)(BX*8)
+	VMOVUPS 64(CX)(BX*8), Z1
+	VXORPS  Z0, Z1, Z1
+	VMOVUPS Z1, 64(AX)(BX*8)
+	ADDQ    $+16, BX
+	JMP     next770
+
+done771:
+	ADDQ $+16, DX
+
+next772:
+	SUBQ    $+8, DX
+	JLT     done773
+	VMOVUPS (CX)(BX*8), Z1
+	VXORPS  Z0, Z1, Z1
+	VMOVUPS Z1, (AX)(BX*8)
+	ADDQ    $+8, BX
+	JMP     next772
+
+done773:
+	ADDQ      $+8, DX
+	TESTQ     DX, DX
+	JEQ       end774
+	MOVQ      $-1, SI
+	BZHIQ     DX, SI, SI
+	KMOVQ     SI, K1
+	VMOVUPD.Z (CX)(BX*8), K1, Z1
+	VXORPS    Z0, Z1, Z0
+	VMOVUPD   Z0, K1, (AX)(BX*8)
+
+end774:
+	VZEROUPPER
+	RET
+
+// func shl32VVAVX2(dst *byte, x *byte, y *byte, n int)
+// Requires: AVX, AVX2
+TEXT ·shl32VVAVX2(SB), NOSPLIT, $0-32
+	MOVQ dst+0(FP), AX
+	MOVQ x+8(FP), CX
+	MOVQ y+16(FP), DX
+	MOVQ n+24(FP), BX
+	XORQ SI, SI
+
+next835:
+	SUBQ    $+16, BX
+	JLT     done836
 	VMOVUPS (CX)(SI*4), Y0
 	VMOVUPS (DX)(SI*4), Y1
 	VPSLLVD Y1, Y0, Y0
@@ -21381,34 +14978,26 @@ next1066:
 	VMOVUPS 32(DX)(SI*4), Y1
 	VPSLLVD Y1, Y0, Y0
 	VMOVUPS Y0, 32(AX)(SI*4)
-	VMOVUPS 64(CX)(SI*4), Y0
-	VMOVUPS 64(DX)(SI*4), Y1
-	VPSLLVD Y1, Y0, Y0
-	VMOVUPS Y0, 64(AX)(SI*4)
-	VMOVUPS 96(CX)(SI*4), Y0
-	VMOVUPS 96(DX)(SI*4), Y1
-	VPSLLVD Y1, Y0, Y0
-	VMOVUPS Y0, 96(AX)(SI*4)
-	ADDQ    $+32, SI
-	JMP     next1066
+	ADDQ    $+16, SI
+	JMP     next835
 
-done1067:
-	ADDQ $+32, BX
+done836:
+	ADDQ $+16, BX
 
-next1068:
+next837:
 	SUBQ    $+8, BX
-	JLT     done1069
+	JLT     done838
 	VMOVUPS (CX)(SI*4), Y0
 	VMOVUPS (DX)(SI*4), Y1
 	VPSLLVD Y1, Y0, Y0
 	VMOVUPS Y0, (AX)(SI*4)
 	ADDQ    $+8, SI
-	JMP     next1068
+	JMP     next837
 
-done1069:
+done838:
 	ADDQ       $+8, BX
 	TESTQ      BX, BX
-	JEQ        end1070
+	JEQ        end839
 	LEAQ       tail<>+32(SB), DI
 	XORQ       R8, R8
 	SUBQ       BX, R8
@@ -21426,22 +15015,76 @@ done1069:
 	VMOVDQU    (CX)(DX*4), Y1
 	VMASKMOVPS Y0, Y1, (AX)(SI*4)
 
-end1070:
+end839:
 	VZEROUPPER
 	RET
 
-// func shlI32VVAVX512(dst *byte, x *byte, y *byte, n int)
+// func shl32VSAVX2(dst *byte, x *byte, y *byte, n int)
+// Requires: AVX, AVX2
+TEXT ·shl32VSAVX2(SB), NOSPLIT, $0-32
+	MOVQ         dst+0(FP), AX
+	MOVQ         x+8(FP), CX
+	MOVQ         y+16(FP), DX
+	VBROADCASTSS (DX), Y0
+	MOVQ         n+24(FP), DX
+	XORQ         BX, BX
+
+next841:
+	SUBQ    $+16, DX
+	JLT     done842
+	VMOVUPS (CX)(BX*4), Y1
+	VPSLLVD Y0, Y1, Y1
+	VMOVUPS Y1, (AX)(BX*4)
+	VMOVUPS 32(CX)(BX*4), Y1
+	VPSLLVD Y0, Y1, Y1
+	VMOVUPS Y1, 32(AX)(BX*4)
+	ADDQ    $+16, BX
+	JMP     next841
+
+done842:
+	ADDQ $+16, DX
+
+next843:
+	SUBQ    $+8, DX
+	JLT     done844
+	VMOVUPS (CX)(BX*4), Y1
+	VPSLLVD Y0, Y1, Y1
+	VMOVUPS Y1, (AX)(BX*4)
+	ADDQ    $+8, BX
+	JMP     next843
+
+done844:
+	ADDQ       $+8, DX
+	TESTQ      DX, DX
+	JEQ        end845
+	LEAQ       tail<>+32(SB), SI
+	XORQ       DI, DI
+	SUBQ       DX, DI
+	VMOVDQU    (SI)(DI*4), Y1
+	VMASKMOVPS (CX)(BX*4), Y1, Y1
+	VPSLLVD    Y0, Y1, Y0
+	LEAQ       tail<>+32(SB), CX
+	XORQ       SI, SI
+	SUBQ       DX, SI
+	VMOVDQU    (CX)(SI*4), Y1
+	VMASKMOVPS Y0, Y1, (AX)(BX*4)
+
+end845:
+	VZEROUPPER
+	RET
+
+// func shl32VVAVX512(dst *byte, x *byte, y *byte, n int)
 // Requires: AVX, AVX512BW, AVX512F, BMI2
-TEXT ·shlI32VVAVX512(SB), NOSPLIT, $0-32
+TEXT ·shl32VVAVX512(SB), NOSPLIT, $0-32
 	MOVQ dst+0(FP), AX
 	MOVQ x+8(FP), CX
 	MOVQ y+16(FP), DX
 	MOVQ n+24(FP), BX
 	XORQ SI, SI
 
-next950:
-	SUBQ    $+64, BX
-	JLT     done951
+next776:
+	SUBQ    $+32, BX
+	JLT     done777
 	VMOVUPS (CX)(SI*4), Z0
 	VMOVUPS (DX)(SI*4), Z1
 	VPSLLVD Z1, Z0, Z0
@@ -21450,163 +15093,26 @@ next950:
 	VMOVUPS 64(DX)(SI*4), Z1
 	VPSLLVD Z1, Z0, Z0
 	VMOVUPS Z0, 64(AX)(SI*4)
-	VMOVUPS 128(CX)(SI*4), Z0
-	VMOVUPS 128(DX)(SI*4), Z1
-	VPSLLVD Z1, Z0, Z0
-	VMOVUPS Z0, 128(AX)(SI*4)
-	VMOVUPS 192(CX)(SI*4), Z0
-	VMOVUPS 192(DX)(SI*4), Z1
-	VPSLLVD Z1, Z0, Z0
-	VMOVUPS Z0, 192(AX)(SI*4)
-	ADDQ    $+64, SI
-	JMP     next950
-
-done951:
-	ADDQ $+64, BX
-
-next952:
-	SUBQ    $+16, BX
-	JLT     done953
-	VMOVUPS (CX)(SI*4), Z0
-	VMOVUPS (DX)(SI*4), Z1
-	VPSLLVD Z1, Z0, Z0
-	VMOVUPS Z0, (AX)(SI*4)
-	ADDQ    $+16, SI
-	JMP     next952
-
-done953:
-	ADDQ      $+16, BX
-	TESTQ     BX, BX
-	JEQ       end954
-	MOVQ      $-1, DI
-	BZHIQ     BX, DI, DI
-	KMOVQ     DI, K1
-	VMOVUPS.Z (CX)(SI*4), K1, Z0
-	VMOVUPS.Z (DX)(SI*4), K1, Z1
-	VPSLLVD   Z1, Z0, Z0
-	VMOVUPS   Z0, K1, (AX)(SI*4)
-
-end954:
-	VZEROUPPER
-	RET
-
-// func shlU32VVAVX2(dst *byte, x *byte, y *byte, n int)
-// Requires: AVX, AVX2
-TEXT ·shlU32VVAVX2(SB), NOSPLIT, $0-32
-	MOVQ dst+0(FP), AX
-	MOVQ x+8(FP), CX
-	MOVQ y+16(FP), DX
-	MOVQ n+24(FP), BX
-	XORQ SI, SI
-
-next1072:
-	SUBQ    $+32, BX
-	JLT     done1073
-	VMOVUPS (CX)(SI*4), Y0
-	VMOVUPS (DX)(SI*4), Y1
-	VPSLLVD Y1, Y0, Y0
-	VMOVUPS Y0, (AX)(SI*4)
-	VMOVUPS 32(CX)(SI*4), Y0
-	VMOVUPS 32(DX)(SI*4), Y1
-	VPSLLVD Y1, Y0, Y0
-	VMOVUPS Y0, 32(AX)(SI*4)
-	VMOVUPS 64(CX)(SI*4), Y0
-	VMOVUPS 64(DX)(SI*4), Y1
-	VPSLLVD Y1, Y0, Y0
-	VMOVUPS Y0, 64(AX)(SI*4)
-	VMOVUPS 96(CX)(SI*4), Y0
-	VMOVUPS 96(DX)(SI*4), Y1
-	VPSLLVD Y1, Y0, Y0
-	VMOVUPS Y0, 96(AX)(SI*4)
 	ADDQ    $+32, SI
-	JMP     next1072
+	JMP     next776
 
-done1073:
+done777:
 	ADDQ $+32, BX
 
-next1074:
-	SUBQ    $+8, BX
-	JLT     done1075
-	VMOVUPS (CX)(SI*4), Y0
-	VMOVUPS (DX)(SI*4), Y1
-	VPSLLVD Y1, Y0, Y0
-	VMOVUPS Y0, (AX)(SI*4)
-	ADDQ    $+8, SI
-	JMP     next1074
-
-done1075:
-	ADDQ       $+8, BX
-	TESTQ      BX, BX
-	JEQ        end1076
-	LEAQ       tail<>+32(SB), DI
-	XORQ       R8, R8
-	SUBQ       BX, R8
-	VMOVDQU    (DI)(R8*4), Y0
-	VMASKMOVPS (CX)(SI*4), Y0, Y0
-	LEAQ       tail<>+32(SB), CX
-	XORQ       DI, DI
-	SUBQ       BX, DI
-	VMOVDQU    (CX)(DI*4), Y1
-	VMASKMOVPS (DX)(SI*4), Y1, Y1
-	VPSLLVD    Y1, Y0, Y0
-	LEAQ       tail<>+32(SB), CX
-	XORQ       DX, DX
-	SUBQ       BX, DX
-	VMOVDQU    (CX)(DX*4), Y1
-	VMASKMOVPS Y0, Y1, (AX)(SI*4)
-
-end1076:
-	VZEROUPPER
-	RET
-
-// func shlU32VVAVX512(dst *byte, x *byte, y *byte, n int)
-// Requires: AVX, AVX512BW, AVX512F, BMI2
-TEXT ·shlU32VVAVX512(SB), NOSPLIT, $0-32
-	MOVQ dst+0(FP), AX
-	MOVQ x+8(FP), CX
-	MOVQ y+16(FP), DX
-	MOVQ n+24(FP), BX
-	XORQ SI, SI
-
-next956:
-	SUBQ    $+64, BX
-	JLT     done957
-	VMOVUPS (CX)(SI*4), Z0
-	VMOVUPS (DX)(SI*4), Z1
-	VPSLLVD Z1, Z0, Z0
-	VMOVUPS Z0, (AX)(SI*4)
-	VMOVUPS 64(CX)(SI*4), Z0
-	VMOVUPS 64(DX)(SI*4), Z1
-	VPSLLVD Z1, Z0, Z0
-	VMOVUPS Z0, 64(AX)(SI*4)
-	VMOVUPS 128(CX)(SI*4), Z0
-	VMOVUPS 128(DX)(SI*4), Z1
-	VPSLLVD Z1, Z0, Z0
-	VMOVUPS Z0, 128(AX)(SI*4)
-	VMOVUPS 192(CX)(SI*4), Z0
-	VMOVUPS 192(DX)(SI*4), Z1
-	VPSLLVD Z1, Z0, Z0
-	VMOVUPS Z0, 192(AX)(SI*4)
-	ADDQ    $+64, SI
-	JMP     next956
-
-done957:
-	ADDQ $+64, BX
-
-next958:
+next778:
 	SUBQ    $+16, BX
-	JLT     done959
+	JLT     done779
 	VMOVUPS (CX)(SI*4), Z0
 	VMOVUPS (DX)(SI*4), Z1
 	VPSLLVD Z1, Z0, Z0
 	VMOVUPS Z0, (AX)(SI*4)
 	ADDQ    $+16, SI
-	JMP     next958
+	JMP     next778
 
-done959:
+done779:
 	ADDQ      $+16, BX
 	TESTQ     BX, BX
-	JEQ       end960
+	JEQ       end780
 	MOVQ      $-1, DI
 	BZHIQ     BX, DI, DI
 	KMOVQ     DI, K1
@@ -21615,22 +15121,71 @@ done959:
 	VPSLLVD   Z1, Z0, Z0
 	VMOVUPS   Z0, K1, (AX)(SI*4)
 
-end960:
+end780:
 	VZEROUPPER
 	RET
 
-// func shlI64VVAVX2(dst *byte, x *byte, y *byte, n int)
+// func shl32VSAVX512(dst *byte, x *byte, y *byte, n int)
+// Requires: AVX, AVX512BW, AVX512F, BMI2
+TEXT ·shl32VSAVX512(SB), NOSPLIT, $0-32
+	MOVQ         dst+0(FP), AX
+	MOVQ         x+8(FP), CX
+	MOVQ         y+16(FP), DX
+	VBROADCASTSS (DX), Z0
+	MOVQ         n+24(FP), DX
+	XORQ         BX, BX
+
+next782:
+	SUBQ    $+32, DX
+	JLT     done783
+	VMOVUPS (CX)(BX*4), Z1
+	VPSLLVD Z0, Z1, Z1
+	VMOVUPS Z1, (AX)(BX*4)
+	VMOVUPS 64(CX)(BX*4), Z1
+	VPSLLVD Z0, Z1, Z1
+	VMOVUPS Z1, 64(AX)(BX*4)
+	ADDQ    $+32, BX
+	JMP     next782
+
+done783:
+	ADDQ $+32, DX
+
+next784:
+	SUBQ    $+16, DX
+	JLT     done785
+	VMOVUPS (CX)(BX*4), Z1
+	VPSLLVD Z0, Z1, Z1
+	VMOVUPS Z1, (AX)(BX*4)
+	ADDQ    $+16, BX
+	JMP     next784
+
+done785:
+	ADDQ      $+16, DX
+	TESTQ     DX, DX
+	JEQ       end786
+	MOVQ      $-1, SI
+	BZHIQ     DX, SI, SI
+	KMOVQ     SI, K1
+	VMOVUPS.Z (CX)(BX*4), K1, Z1
+	VPSLLVD   Z0, Z1, Z0
+	VMOVUPS   Z0, K1, (AX)(BX*4)
+
+end786:
+	VZEROUPPER
+	RET
+
+// func shl64VVAVX2(dst *byte, x *byte, y *byte, n int)
 // Requires: AVX, AVX2
-TEXT ·shlI64VVAVX2(SB), NOSPLIT, $0-32
+TEXT ·shl64VVAVX2(SB), NOSPLIT, $0-32
 	MOVQ dst+0(FP), AX
 	MOVQ x+8(FP), CX
 	MOVQ y+16(FP), DX
 	MOVQ n+24(FP), BX
 	XORQ SI, SI
 
-next1078:
-	SUBQ    $+16, BX
-	JLT     done1079
+next847:
+	SUBQ    $+8, BX
+	JLT     done848
 	VMOVUPS (CX)(SI*8), Y0
 	VMOVUPS (DX)(SI*8), Y1
 	VPSLLVQ Y1, Y0, Y0
@@ -21639,34 +15194,26 @@ next1078:
 	VMOVUPS 32(DX)(SI*8), Y1
 	VPSLLVQ Y1, Y0, Y0
 	VMOVUPS Y0, 32(AX)(SI*8)
-	VMOVUPS 64(CX)(SI*8), Y0
-	VMOVUPS 64(DX)(SI*8), Y1
-	VPSLLVQ Y1, Y0, Y0
-	VMOVUPS Y0, 64(AX)(SI*8)
-	VMOVUPS 96(CX)(SI*8), Y0
-	VMOVUPS 96(DX)(SI*8), Y1
-	VPSLLVQ Y1, Y0, Y0
-	VMOVUPS Y0, 96(AX)(SI*8)
-	ADDQ    $+16, SI
-	JMP     next1078
+	ADDQ    $+8, SI
+	JMP     next847
 
-done1079:
-	ADDQ $+16, BX
+done848:
+	ADDQ $+8, BX
 
-next1080:
+next849:
 	SUBQ    $+4, BX
-	JLT     done1081
+	JLT     done850
 	VMOVUPS (CX)(SI*8), Y0
 	VMOVUPS (DX)(SI*8), Y1
 	VPSLLVQ Y1, Y0, Y0
 	VMOVUPS Y0, (AX)(SI*8)
 	ADDQ    $+4, SI
-	JMP     next1080
+	JMP     next849
 
-done1081:
+done850:
 	ADDQ       $+4, BX
 	TESTQ      BX, BX
-	JEQ        end1082
+	JEQ        end851
 	LEAQ       tail<>+32(SB), DI
 	XORQ       R8, R8
 	SUBQ       BX, R8
@@ -21684,22 +15231,76 @@ done1081:
 	VMOVDQU    (CX)(DX*8), Y1
 	VMASKMOVPD Y0, Y1, (AX)(SI*8)
 
-end1082:
+end851:
 	VZEROUPPER
 	RET
 
-// func shlI64VVAVX512(dst *byte, x *byte, y *byte, n int)
+// func shl64VSAVX2(dst *byte, x *byte, y *byte, n int)
+// Requires: AVX, AVX2
+TEXT ·shl64VSAVX2(SB), NOSPLIT, $0-32
+	MOVQ         dst+0(FP), AX
+	MOVQ         x+8(FP), CX
+	MOVQ         y+16(FP), DX
+	VBROADCASTSD (DX), Y0
+	MOVQ         n+24(FP), DX
+	XORQ         BX, BX
+
+next853:
+	SUBQ    $+8, DX
+	JLT     done854
+	VMOVUPS (CX)(BX*8), Y1
+	VPSLLVQ Y0, Y1, Y1
+	VMOVUPS Y1, (AX)(BX*8)
+	VMOVUPS 32(CX)(BX*8), Y1
+	VPSLLVQ Y0, Y1, Y1
+	VMOVUPS Y1, 32(AX)(BX*8)
+	ADDQ    $+8, BX
+	JMP     next853
+
+done854:
+	ADDQ $+8, DX
+
+next855:
+	SUBQ    $+4, DX
+	JLT     done856
+	VMOVUPS (CX)(BX*8), Y1
+	VPSLLVQ Y0, Y1, Y1
+	VMOVUPS Y1, (AX)(BX*8)
+	ADDQ    $+4, BX
+	JMP     next855
+
+done856:
+	ADDQ       $+4, DX
+	TESTQ      DX, DX
+	JEQ        end857
+	LEAQ       tail<>+32(SB), SI
+	XORQ       DI, DI
+	SUBQ       DX, DI
+	VMOVDQU    (SI)(DI*8), Y1
+	VMASKMOVPD (CX)(BX*8), Y1, Y1
+	VPSLLVQ    Y0, Y1, Y0
+	LEAQ       tail<>+32(SB), CX
+	XORQ       SI, SI
+	SUBQ       DX, SI
+	VMOVDQU    (CX)(SI*8), Y1
+	VMASKMOVPD Y0, Y1, (AX)(BX*8)
+
+end857:
+	VZEROUPPER
+	RET
+
+// func shl64VVAVX512(dst *byte, x *byte, y *byte, n int)
 // Requires: AVX, AVX512BW, AVX512F, BMI2
-TEXT ·shlI64VVAVX512(SB), NOSPLIT, $0-32
+TEXT ·shl64VVAVX512(SB), NOSPLIT, $0-32
 	MOVQ dst+0(FP), AX
 	MOVQ x+8(FP), CX
 	MOVQ y+16(FP), DX
 	MOVQ n+24(FP), BX
 	XORQ SI, SI
 
-next962:
-	SUBQ    $+32, BX
-	JLT     done963
+next788:
+	SUBQ    $+16, BX
+	JLT     done789
 	VMOVUPS (CX)(SI*8), Z0
 	VMOVUPS (DX)(SI*8), Z1
 	VPSLLVQ Z1, Z0, Z0
@@ -21708,34 +15309,26 @@ next962:
 	VMOVUPS 64(DX)(SI*8), Z1
 	VPSLLVQ Z1, Z0, Z0
 	VMOVUPS Z0, 64(AX)(SI*8)
-	VMOVUPS 128(CX)(SI*8), Z0
-	VMOVUPS 128(DX)(SI*8), Z1
-	VPSLLVQ Z1, Z0, Z0
-	VMOVUPS Z0, 128(AX)(SI*8)
-	VMOVUPS 192(CX)(SI*8), Z0
-	VMOVUPS 192(DX)(SI*8), Z1
-	VPSLLVQ Z1, Z0, Z0
-	VMOVUPS Z0, 192(AX)(SI*8)
-	ADDQ    $+32, SI
-	JMP     next962
+	ADDQ    $+16, SI
+	JMP     next788
 
-done963:
-	ADDQ $+32, BX
+done789:
+	ADDQ $+16, BX
 
-next964:
+next790:
 	SUBQ    $+8, BX
-	JLT     done965
+	JLT     done791
 	VMOVUPS (CX)(SI*8), Z0
 	VMOVUPS (DX)(SI*8), Z1
 	VPSLLVQ Z1, Z0, Z0
 	VMOVUPS Z0, (AX)(SI*8)
 	ADDQ    $+8, SI
-	JMP     next964
+	JMP     next790
 
-done965:
+done791:
 	ADDQ      $+8, BX
 	TESTQ     BX, BX
-	JEQ       end966
+	JEQ       end792
 	MOVQ      $-1, DI
 	BZHIQ     BX, DI, DI
 	KMOVQ     DI, K1
@@ -21744,7 +15337,56 @@ done965:
 	VPSLLVQ   Z1, Z0, Z0
 	VMOVUPD   Z0, K1, (AX)(SI*8)
 
-end966:
+end792:
+	VZEROUPPER
+	RET
+
+// func shl64VSAVX512(dst *byte, x *byte, y *byte, n int)
+// Requires: AVX, AVX512BW, AVX512F, BMI2
+TEXT ·shl64VSAVX512(SB), NOSPLIT, $0-32
+	MOVQ         dst+0(FP), AX
+	MOVQ         x+8(FP), CX
+	MOVQ         y+16(FP), DX
+	VBROADCASTSD (DX), Z0
+	MOVQ         n+24(FP), DX
+	XORQ         BX, BX
+
+next794:
+	SUBQ    $+16, DX
+	JLT     done795
+	VMOVUPS (CX)(BX*8), Z1
+	VPSLLVQ Z0, Z1, Z1
+	VMOVUPS Z1, (AX)(BX*8)
+	VMOVUPS 64(CX)(BX*8), Z1
+	VPSLLVQ Z0, Z1, Z1
+	VMOVUPS Z1, 64(AX)(BX*8)
+	ADDQ    $+16, BX
+	JMP     next794
+
+done795:
+	ADDQ $+16, DX
+
+next796:
+	SUBQ    $+8, DX
+	JLT     done797
+	VMOVUPS (CX)(BX*8), Z1
+	VPSLLVQ Z0, Z1, Z1
+	VMOVUPS Z1, (AX)(BX*8)
+	ADDQ    $+8, BX
+	JMP     next796
+
+done797:
+	ADDQ      $+8, DX
+	TESTQ     DX, DX
+	JEQ       end798
+	MOVQ      $-1, SI
+	BZHIQ     DX, SI, SI
+	KMOVQ     SI, K1
+	VMOVUPD.Z (CX)(BX*8), K1, Z1
+	VPSLLVQ   Z0, Z1, Z0
+	VMOVUPD   Z0, K1, (AX)(BX*8)
+
+end798:
 	VZEROUPPER
 	RET
 
@@ -21757,9 +15399,9 @@ TEXT ·shrI32VVAVX2(SB), NOSPLIT, $0-32
 	MOVQ n+24(FP), BX
 	XORQ SI, SI
 
-next1084:
-	SUBQ    $+32, BX
-	JLT     done1085
+next859:
+	SUBQ    $+16, BX
+	JLT     done860
 	VMOVUPS (CX)(SI*4), Y0
 	VMOVUPS (DX)(SI*4), Y1
 	VPSRAVD Y1, Y0, Y0
@@ -21768,34 +15410,26 @@ next1084:
 	VMOVUPS 32(DX)(SI*4), Y1
 	VPSRAVD Y1, Y0, Y0
 	VMOVUPS Y0, 32(AX)(SI*4)
-	VMOVUPS 64(CX)(SI*4), Y0
-	VMOVUPS 64(DX)(SI*4), Y1
-	VPSRAVD Y1, Y0, Y0
-	VMOVUPS Y0, 64(AX)(SI*4)
-	VMOVUPS 96(CX)(SI*4), Y0
-	VMOVUPS 96(DX)(SI*4), Y1
-	VPSRAVD Y1, Y0, Y0
-	VMOVUPS Y0, 96(AX)(SI*4)
-	ADDQ    $+32, SI
-	JMP     next1084
+	ADDQ    $+16, SI
+	JMP     next859
 
-done1085:
-	ADDQ $+32, BX
+done860:
+	ADDQ $+16, BX
 
-next1086:
+next861:
 	SUBQ    $+8, BX
-	JLT     done1087
+	JLT     done862
 	VMOVUPS (CX)(SI*4), Y0
 	VMOVUPS (DX)(SI*4), Y1
 	VPSRAVD Y1, Y0, Y0
 	VMOVUPS Y0, (AX)(SI*4)
 	ADDQ    $+8, SI
-	JMP     next1086
+	JMP     next861
 
-done1087:
+done862:
 	ADDQ       $+8, BX
 	TESTQ      BX, BX
-	JEQ        end1088
+	JEQ        end863
 	LEAQ       tail<>+32(SB), DI
 	XORQ       R8, R8
 	SUBQ       BX, R8
@@ -21813,7 +15447,61 @@ done1087:
 	VMOVDQU    (CX)(DX*4), Y1
 	VMASKMOVPS Y0, Y1, (AX)(SI*4)
 
-end1088:
+end863:
+	VZEROUPPER
+	RET
+
+// func shrI32VSAVX2(dst *byte, x *byte, y *byte, n int)
+// Requires: AVX, AVX2
+TEXT ·shrI32VSAVX2(SB), NOSPLIT, $0-32
+	MOVQ         dst+0(FP), AX
+	MOVQ         x+8(FP), CX
+	MOVQ         y+16(FP), DX
+	VBROADCASTSS (DX), Y0
+	MOVQ         n+24(FP), DX
+	XORQ         BX, BX
+
+next865:
+	SUBQ    $+16, DX
+	JLT     done866
+	VMOVUPS (CX)(BX*4), Y1
+	VPSRAVD Y0, Y1, Y1
+	VMOVUPS Y1, (AX)(BX*4)
+	VMOVUPS 32(CX)(BX*4), Y1
+	VPSRAVD Y0, Y1, Y1
+	VMOVUPS Y1, 32(AX)(BX*4)
+	ADDQ    $+16, BX
+	JMP     next865
+
+done866:
+	ADDQ $+16, DX
+
+next867:
+	SUBQ    $+8, DX
+	JLT     done868
+	VMOVUPS (CX)(BX*4), Y1
+	VPSRAVD Y0, Y1, Y1
+	VMOVUPS Y1, (AX)(BX*4)
+	ADDQ    $+8, BX
+	JMP     next867
+
+done868:
+	ADDQ       $+8, DX
+	TESTQ      DX, DX
+	JEQ        end869
+	LEAQ       tail<>+32(SB), SI
+	XORQ       DI, DI
+	SUBQ       DX, DI
+	VMOVDQU    (SI)(DI*4), Y1
+	VMASKMOVPS (CX)(BX*4), Y1, Y1
+	VPSRAVD    Y0, Y1, Y0
+	LEAQ       tail<>+32(SB), CX
+	XORQ       SI, SI
+	SUBQ       DX, SI
+	VMOVDQU    (CX)(SI*4), Y1
+	VMASKMOVPS Y0, Y1, (AX)(BX*4)
+
+end869:
 	VZEROUPPER
 	RET
 
@@ -21826,9 +15514,9 @@ TEXT ·shrI32VVAVX512(SB), NOSPLIT, $0-32
 	MOVQ n+24(FP), BX
 	XORQ SI, SI
 
-next968:
-	SUBQ    $+64, BX
-	JLT     done969
+next800:
+	SUBQ    $+32, BX
+	JLT     done801
 	VMOVUPS (CX)(SI*4), Z0
 	VMOVUPS (DX)(SI*4), Z1
 	VPSRAVD Z1, Z0, Z0
@@ -21837,34 +15525,26 @@ next968:
 	VMOVUPS 64(DX)(SI*4), Z1
 	VPSRAVD Z1, Z0, Z0
 	VMOVUPS Z0, 64(AX)(SI*4)
-	VMOVUPS 128(CX)(SI*4), Z0
-	VMOVUPS 128(DX)(SI*4), Z1
-	VPSRAVD Z1, Z0, Z0
-	VMOVUPS Z0, 128(AX)(SI*4)
-	VMOVUPS 192(CX)(SI*4), Z0
-	VMOVUPS 192(DX)(SI*4), Z1
-	VPSRAVD Z1, Z0, Z0
-	VMOVUPS Z0, 192(AX)(SI*4)
-	ADDQ    $+64, SI
-	JMP     next968
+	ADDQ    $+32, SI
+	JMP     next800
 
-done969:
-	ADDQ $+64, BX
+done801:
+	ADDQ $+32, BX
 
-next970:
+next802:
 	SUBQ    $+16, BX
-	JLT     done971
+	JLT     done803
 	VMOVUPS (CX)(SI*4), Z0
 	VMOVUPS (DX)(SI*4), Z1
 	VPSRAVD Z1, Z0, Z0
 	VMOVUPS Z0, (AX)(SI*4)
 	ADDQ    $+16, SI
-	JMP     next970
+	JMP     next802
 
-done971:
+done803:
 	ADDQ      $+16, BX
 	TESTQ     BX, BX
-	JEQ       end972
+	JEQ       end804
 	MOVQ      $-1, DI
 	BZHIQ     BX, DI, DI
 	KMOVQ     DI, K1
@@ -21873,7 +15553,56 @@ done971:
 	VPSRAVD   Z1, Z0, Z0
 	VMOVUPS   Z0, K1, (AX)(SI*4)
 
-end972:
+end804:
+	VZEROUPPER
+	RET
+
+// func shrI32VSAVX512(dst *byte, x *byte, y *byte, n int)
+// Requires: AVX, AVX512BW, AVX512F, BMI2
+TEXT ·shrI32VSAVX512(SB), NOSPLIT, $0-32
+	MOVQ         dst+0(FP), AX
+	MOVQ         x+8(FP), CX
+	MOVQ         y+16(FP), DX
+	VBROADCASTSS (DX), Z0
+	MOVQ         n+24(FP), DX
+	XORQ         BX, BX
+
+next806:
+	SUBQ    $+32, DX
+	JLT     done807
+	VMOVUPS (CX)(BX*4), Z1
+	VPSRAVD Z0, Z1, Z1
+	VMOVUPS Z1, (AX)(BX*4)
+	VMOVUPS 64(CX)(BX*4), Z1
+	VPSRAVD Z0, Z1, Z1
+	VMOVUPS Z1, 64(AX)(BX*4)
+	ADDQ    $+32, BX
+	JMP     next806
+
+done807:
+	ADDQ $+32, DX
+
+next808:
+	SUBQ    $+16, DX
+	JLT     done809
+	VMOVUPS (CX)(BX*4), Z1
+	VPSRAVD Z0, Z1, Z1
+	VMOVUPS Z1, (AX)(BX*4)
+	ADDQ    $+16, BX
+	JMP     next808
+
+done809:
+	ADDQ      $+16, DX
+	TESTQ     DX, DX
+	JEQ       end810
+	MOVQ      $-1, SI
+	BZHIQ     DX, SI, SI
+	KMOVQ     SI, K1
+	VMOVUPS.Z (CX)(BX*4), K1, Z1
+	VPSRAVD   Z0, Z1, Z0
+	VMOVUPS   Z0, K1, (AX)(BX*4)
+
+end810:
 	VZEROUPPER
 	RET
 
@@ -21886,9 +15615,9 @@ TEXT ·shrU32VVAVX2(SB), NOSPLIT, $0-32
 	MOVQ n+24(FP), BX
 	XORQ SI, SI
 
-next1090:
-	SUBQ    $+32, BX
-	JLT     done1091
+next871:
+	SUBQ    $+16, BX
+	JLT     done872
 	VMOVUPS (CX)(SI*4), Y0
 	VMOVUPS (DX)(SI*4), Y1
 	VPSRLVD Y1, Y0, Y0
@@ -21897,34 +15626,26 @@ next1090:
 	VMOVUPS 32(DX)(SI*4), Y1
 	VPSRLVD Y1, Y0, Y0
 	VMOVUPS Y0, 32(AX)(SI*4)
-	VMOVUPS 64(CX)(SI*4), Y0
-	VMOVUPS 64(DX)(SI*4), Y1
-	VPSRLVD Y1, Y0, Y0
-	VMOVUPS Y0, 64(AX)(SI*4)
-	VMOVUPS 96(CX)(SI*4), Y0
-	VMOVUPS 96(DX)(SI*4), Y1
-	VPSRLVD Y1, Y0, Y0
-	VMOVUPS Y0, 96(AX)(SI*4)
-	ADDQ    $+32, SI
-	JMP     next1090
+	ADDQ    $+16, SI
+	JMP     next871
 
-done1091:
-	ADDQ $+32, BX
+done872:
+	ADDQ $+16, BX
 
-next1092:
+next873:
 	SUBQ    $+8, BX
-	JLT     done1093
+	JLT     done874
 	VMOVUPS (CX)(SI*4), Y0
 	VMOVUPS (DX)(SI*4), Y1
 	VPSRLVD Y1, Y0, Y0
 	VMOVUPS Y0, (AX)(SI*4)
 	ADDQ    $+8, SI
-	JMP     next1092
+	JMP     next873
 
-done1093:
+done874:
 	ADDQ       $+8, BX
 	TESTQ      BX, BX
-	JEQ        end1094
+	JEQ        end875
 	LEAQ       tail<>+32(SB), DI
 	XORQ       R8, R8
 	SUBQ       BX, R8
@@ -21942,7 +15663,61 @@ done1093:
 	VMOVDQU    (CX)(DX*4), Y1
 	VMASKMOVPS Y0, Y1, (AX)(SI*4)
 
-end1094:
+end875:
+	VZEROUPPER
+	RET
+
+// func shrU32VSAVX2(dst *byte, x *byte, y *byte, n int)
+// Requires: AVX, AVX2
+TEXT ·shrU32VSAVX2(SB), NOSPLIT, $0-32
+	MOVQ         dst+0(FP), AX
+	MOVQ         x+8(FP), CX
+	MOVQ         y+16(FP), DX
+	VBROADCASTSS (DX), Y0
+	MOVQ         n+24(FP), DX
+	XORQ         BX, BX
+
+next877:
+	SUBQ    $+16, DX
+	JLT     done878
+	VMOVUPS (CX)(BX*4), Y1
+	VPSRLVD Y0, Y1, Y1
+	VMOVUPS Y1, (AX)(BX*4)
+	VMOVUPS 32(CX)(BX*4), Y1
+	VPSRLVD Y0, Y1, Y1
+	VMOVUPS Y1, 32(AX)(BX*4)
+	ADDQ    $+16, BX
+	JMP     next877
+
+done878:
+	ADDQ $+16, DX
+
+next879:
+	SUBQ    $+8, DX
+	JLT     done880
+	VMOVUPS (CX)(BX*4), Y1
+	VPSRLVD Y0, Y1, Y1
+	VMOVUPS Y1, (AX)(BX*4)
+	ADDQ    $+8, BX
+	JMP     next879
+
+done880:
+	ADDQ       $+8, DX
+	TESTQ      DX, DX
+	JEQ        end881
+	LEAQ       tail<>+32(SB), SI
+	XORQ       DI, DI
+	SUBQ       DX, DI
+	VMOVDQU    (SI)(DI*4), Y1
+	VMASKMOVPS (CX)(BX*4), Y1, Y1
+	VPSRLVD    Y0, Y1, Y0
+	LEAQ       tail<>+32(SB), CX
+	XORQ       SI, SI
+	SUBQ       DX, SI
+	VMOVDQU    (CX)(SI*4), Y1
+	VMASKMOVPS Y0, Y1, (AX)(BX*4)
+
+end881:
 	VZEROUPPER
 	RET
 
@@ -21955,9 +15730,9 @@ TEXT ·shrU32VVAVX512(SB), NOSPLIT, $0-32
 	MOVQ n+24(FP), BX
 	XORQ SI, SI
 
-next974:
-	SUBQ    $+64, BX
-	JLT     done975
+next812:
+	SUBQ    $+32, BX
+	JLT     done813
 	VMOVUPS (CX)(SI*4), Z0
 	VMOVUPS (DX)(SI*4), Z1
 	VPSRLVD Z1, Z0, Z0
@@ -21966,34 +15741,26 @@ next974:
 	VMOVUPS 64(DX)(SI*4), Z1
 	VPSRLVD Z1, Z0, Z0
 	VMOVUPS Z0, 64(AX)(SI*4)
-	VMOVUPS 128(CX)(SI*4), Z0
-	VMOVUPS 128(DX)(SI*4), Z1
-	VPSRLVD Z1, Z0, Z0
-	VMOVUPS Z0, 128(AX)(SI*4)
-	VMOVUPS 192(CX)(SI*4), Z0
-	VMOVUPS 192(DX)(SI*4), Z1
-	VPSRLVD Z1, Z0, Z0
-	VMOVUPS Z0, 192(AX)(SI*4)
-	ADDQ    $+64, SI
-	JMP     next974
+	ADDQ    $+32, SI
+	JMP     next812
 
-done975:
-	ADDQ $+64, BX
+done813:
+	ADDQ $+32, BX
 
-next976:
+next814:
 	SUBQ    $+16, BX
-	JLT     done977
+	JLT     done815
 	VMOVUPS (CX)(SI*4), Z0
 	VMOVUPS (DX)(SI*4), Z1
 	VPSRLVD Z1, Z0, Z0
 	VMOVUPS Z0, (AX)(SI*4)
 	ADDQ    $+16, SI
-	JMP     next976
+	JMP     next814
 
-done977:
+done815:
 	ADDQ      $+16, BX
 	TESTQ     BX, BX
-	JEQ       end978
+	JEQ       end816
 	MOVQ      $-1, DI
 	BZHIQ     BX, DI, DI
 	KMOVQ     DI, K1
@@ -22002,7 +15769,56 @@ done977:
 	VPSRLVD   Z1, Z0, Z0
 	VMOVUPS   Z0, K1, (AX)(SI*4)
 
-end978:
+end816:
+	VZEROUPPER
+	RET
+
+// func shrU32VSAVX512(dst *byte, x *byte, y *byte, n int)
+// Requires: AVX, AVX512BW, AVX512F, BMI2
+TEXT ·shrU32VSAVX512(SB), NOSPLIT, $0-32
+	MOVQ         dst+0(FP), AX
+	MOVQ         x+8(FP), CX
+	MOVQ         y+16(FP), DX
+	VBROADCASTSS (DX), Z0
+	MOVQ         n+24(FP), DX
+	XORQ         BX, BX
+
+next818:
+	SUBQ    $+32, DX
+	JLT     done819
+	VMOVUPS (CX)(BX*4), Z1
+	VPSRLVD Z0, Z1, Z1
+	VMOVUPS Z1, (AX)(BX*4)
+	VMOVUPS 64(CX)(BX*4), Z1
+	VPSRLVD Z0, Z1, Z1
+	VMOVUPS Z1, 64(AX)(BX*4)
+	ADDQ    $+32, BX
+	JMP     next818
+
+done819:
+	ADDQ $+32, DX
+
+next820:
+	SUBQ    $+16, DX
+	JLT     done821
+	VMOVUPS (CX)(BX*4), Z1
+	VPSRLVD Z0, Z1, Z1
+	VMOVUPS Z1, (AX)(BX*4)
+	ADDQ    $+16, BX
+	JMP     next820
+
+done821:
+	ADDQ      $+16, DX
+	TESTQ     DX, DX
+	JEQ       end822
+	MOVQ      $-1, SI
+	BZHIQ     DX, SI, SI
+	KMOVQ     SI, K1
+	VMOVUPS.Z (CX)(BX*4), K1, Z1
+	VPSRLVD   Z0, Z1, Z0
+	VMOVUPS   Z0, K1, (AX)(BX*4)
+
+end822:
 	VZEROUPPER
 	RET
 
@@ -22015,9 +15831,9 @@ TEXT ·shrI64VVAVX512(SB), NOSPLIT, $0-32
 	MOVQ n+24(FP), BX
 	XORQ SI, SI
 
-next980:
-	SUBQ    $+32, BX
-	JLT     done981
+next824:
+	SUBQ    $+16, BX
+	JLT     done825
 	VMOVUPS (CX)(SI*8), Z0
 	VMOVUPS (DX)(SI*8), Z1
 	VPSRAVQ Z1, Z0, Z0
@@ -22026,34 +15842,26 @@ next980:
 	VMOVUPS 64(DX)(SI*8), Z1
 	VPSRAVQ Z1, Z0, Z0
 	VMOVUPS Z0, 64(AX)(SI*8)
-	VMOVUPS 128(CX)(SI*8), Z0
-	VMOVUPS 128(DX)(SI*8), Z1
-	VPSRAVQ Z1, Z0, Z0
-	VMOVUPS Z0, 128(AX)(SI*8)
-	VMOVUPS 192(CX)(SI*8), Z0
-	VMOVUPS 192(DX)(SI*8), Z1
-	VPSRAVQ Z1, Z0, Z0
-	VMOVUPS Z0, 192(AX)(SI*8)
-	ADDQ    $+32, SI
-	JMP     next980
+	ADDQ    $+16, SI
+	JMP     next824
 
-done981:
-	ADDQ $+32, BX
+done825:
+	ADDQ $+16, BX
 
-next982:
+next826:
 	SUBQ    $+8, BX
-	JLT     done983
+	JLT     done827
 	VMOVUPS (CX)(SI*8), Z0
 	VMOVUPS (DX)(SI*8), Z1
 	VPSRAVQ Z1, Z0, Z0
 	VMOVUPS Z0, (AX)(SI*8)
 	ADDQ    $+8, SI
-	JMP     next982
+	JMP     next826
 
-done983:
+done827:
 	ADDQ      $+8, BX
 	TESTQ     BX, BX
-	JEQ       end984
+	JEQ       end828
 	MOVQ      $-1, DI
 	BZHIQ     BX, DI, DI
 	KMOVQ     DI, K1
@@ -22062,7 +15870,138 @@ done983:
 	VPSRAVQ   Z1, Z0, Z0
 	VMOVUPD   Z0, K1, (AX)(SI*8)
 
-end984:
+end828:
+	VZEROUPPER
+	RET
+
+// func shrI64VSAVX512(dst *byte, x *byte, y *byte, n int)
+// Requires: AVX, AVX512BW, AVX512F, BMI2
+TEXT ·shrI64VSAVX512(SB), NOSPLIT, $0-32
+	MOVQ         dst+0(FP), AX
+	MOVQ         x+8(FP), CX
+	MOVQ         y+16(FP), DX
+	VBROADCASTSD (DX), Z0
+	MOVQ         n+24(FP), DX
+	XORQ         BX, BX
+
+next830:
+	SUBQ    $+16, DX
+	JLT     done831
+	VMOVUPS (CX)(BX*8), Z1
+	VPSRAVQ Z0, Z1, Z1
+	VMOVUPS Z1, (AX)(BX*8)
+	VMOVUPS 64(CX)(BX*8), Z1
+	VPSRAVQ Z0, Z1, Z1
+	VMOVUPS Z1, 64(AX)(BX*8)
+	ADDQ    $+16, BX
+	JMP     next830
+
+done831:
+	ADDQ $+16, DX
+
+next832:
+	SUBQ    $+8, DX
+	JLT     done833
+	VMOVUPS (CX)(BX*8), Z1
+	VPSRAVQ Z0, Z1, Z1
+	VMOVUPS Z1, (AX)(BX*8)
+	ADDQ    $+8, BX
+	JMP     next832
+
+done833:
+	ADDQ      $+8, DX
+	TESTQ     DX, DX
+	JEQ       end834
+	MOVQ      $-1, SI
+	BZHIQ     DX, SI, SI
+	KMOVQ     SI, K1
+	VMOVUPD.Z (CX)(BX*8), K1, Z1
+	VPSRAVQ   Z0, Z1, Z0
+	VMOVUPD   Z0, K1, (AX)(BX*8)
+
+end834:
+	VZEROUPPER
+	RET
+
+// func fill32AVX2(dst *byte, x *byte, n int)
+// Requires: AVX
+TEXT ·fill32AVX2(SB), NOSPLIT, $0-24
+	MOVQ         dst+0(FP), AX
+	MOVQ         x+8(FP), CX
+	VBROADCASTSS (CX), Y0
+	MOVQ         n+16(FP), CX
+	XORQ         DX, DX
+
+next883:
+	SUBQ    $+16, CX
+	JLT     done884
+	VMOVUPS Y0, (AX)(DX*4)
+	VMOVUPS Y0, 32(AX)(DX*4)
+	ADDQ    $+16, DX
+	JMP     next883
+
+done884:
+	ADDQ $+16, CX
+
+next885:
+	SUBQ    $+8, CX
+	JLT     done886
+	VMOVUPS Y0, (AX)(DX*4)
+	ADDQ    $+8, DX
+	JMP     next885
+
+done886:
+	ADDQ       $+8, CX
+	TESTQ      CX, CX
+	JEQ        end887
+	LEAQ       tail<>+32(SB), BX
+	XORQ       SI, SI
+	SUBQ       CX, SI
+	VMOVDQU    (BX)(SI*4), Y1
+	VMASKMOVPS Y0, Y1, (AX)(DX*4)
+
+end887:
+	VZEROUPPER
+	RET
+
+// func fill64AVX2(dst *byte, x *byte, n int)
+// Requires: AVX
+TEXT ·fill64AVX2(SB), NOSPLIT, $0-24
+	MOVQ         dst+0(FP), AX
+	MOVQ         x+8(FP), CX
+	VBROADCASTSD (CX), Y0
+	MOVQ         n+16(FP), CX
+	XORQ         DX, DX
+
+next889:
+	SUBQ    $+8, CX
+	JLT     done890
+	VMOVUPS Y0, (AX)(DX*8)
+	VMOVUPS Y0, 32(AX)(DX*8)
+	ADDQ    $+8, DX
+	JMP     next889
+
+done890:
+	ADDQ $+8, CX
+
+next891:
+	SUBQ    $+4, CX
+	JLT     done892
+	VMOVUPS Y0, (AX)(DX*8)
+	ADDQ    $+4, DX
+	JMP     next891
+
+done892:
+	ADDQ       $+4, CX
+	TESTQ      CX, CX
+	JEQ        end893
+	LEAQ       tail<>+32(SB), BX
+	XORQ       SI, SI
+	SUBQ       CX, SI
+	VMOVDQU    (BX)(SI*8), Y1
+	VMASKMOVPD Y0, Y1, (AX)(DX*8)
+
+end893:
 	VZEROUPPER
 	RET
 
@@ -22076,9 +16015,9 @@ TEXT ·where8VVVAVX2(SB), NOSPLIT, $128-40
 	MOVQ n+32(FP), SI
 	XORQ DI, DI
 
-next1096:
+next895:
 	SUBQ      $+64, SI
-	JLT       done1097
+	JLT       done896
 	VMOVUPS   (CX)(DI*1), Y0
 	VMOVUPS   (DX)(DI*1), Y1
 	VMOVUPS   (BX)(DI*1), Y2
@@ -22092,14 +16031,14 @@ next1096:
 	VPBLENDVB Y0, Y1, Y2, Y0
 	VMOVUPS   Y0, 32(AX)(DI*1)
 	ADDQ      $+64, DI
-	JMP       next1096
+	JMP       next895
 
-done1097:
+done896:
 	ADDQ $+64, SI
 
-next1098:
+next897:
 	SUBQ      $+32, SI
-	JLT       done1099
+	JLT       done898
 	VMOVUPS   (CX)(DI*1), Y0
 	VMOVUPS   (DX)(DI*1), Y1
 	VMOVUPS   (BX)(DI*1), Y2
@@ -22107,38 +16046,38 @@ next1098:
 	VPBLENDVB Y0, Y1, Y2, Y0
 	VMOVUPS   Y0, (AX)(DI*1)
 	ADDQ      $+32, DI
-	JMP       next1098
+	JMP       next897
 
-done1099:
+done898:
 	ADDQ  $+32, SI
 	TESTQ SI, SI
-	JEQ   end1100
+	JEQ   end899
 	LEAQ  (CX)(DI*1), R9
 	MOVQ  SI, CX
 
-byte1101:
+byte900:
 	MOVB    -1(R9)(CX*1), R8
 	MOVB    R8, -1(SP)(CX*1)
 	DECQ    CX
-	JNE     byte1101
+	JNE     byte900
 	VMOVUPS (SP), Y0
 	LEAQ    (DX)(DI*1), R8
 	MOVQ    SI, CX
 
-byte1102:
+byte901:
 	MOVB    -1(R8)(CX*1), DL
 	MOVB    DL, 31(SP)(CX*1)
 	DECQ    CX
-	JNE     byte1102
+	JNE     byte901
 	VMOVUPS 32(SP), Y1
 	LEAQ    (BX)(DI*1), BX
 	MOVQ    SI, CX
 
-byte1103:
+byte902:
 	MOVB      -1(BX)(CX*1), DL
 	MOVB      DL, 63(SP)(CX*1)
 	DECQ      CX
-	JNE       byte1103
+	JNE       byte902
 	VMOVUPS   64(SP), Y2
 	VPSLLW    $0x07, Y0, Y0
 	VPBLENDVB Y0, Y1, Y2, Y0
@@ -22146,13 +16085,13 @@ byte1103:
 	LEAQ      (AX)(DI*1), AX
 	MOVQ      SI, CX
 
-byte1104:
+byte903:
 	MOVB 95(SP)(CX*1), DL
 	MOVB DL, -1(AX)(CX*1)
 	DECQ CX
-	JNE  byte1104
+	JNE  byte903
 
-end1100:
+end899:
 	VZEROUPPER
 	RET
 
@@ -22167,9 +16106,9 @@ TEXT ·where8VVSAVX2(SB), NOSPLIT, $96-40
 	MOVQ         n+32(FP), BX
 	XORQ         SI, SI
 
-next1106:
+next905:
 	SUBQ      $+64, BX
-	JLT       done1107
+	JLT       done906
 	VMOVUPS   (CX)(SI*1), Y1
 	VMOVUPS   (DX)(SI*1), Y2
 	VPSLLW    $0x07, Y1, Y1
@@ -22181,43 +16120,43 @@ next1106:
 	VPBLENDVB Y1, Y2, Y0, Y1
 	VMOVUPS   Y1, 32(AX)(SI*1)
 	ADDQ      $+64, SI
-	JMP       next1106
+	JMP       next905
 
-done1107:
+done906:
 	ADDQ $+64, BX
 
-next1108:
+next907:
 	SUBQ      $+32, BX
-	JLT       done1109
+	JLT       done908
 	VMOVUPS   (CX)(SI*1), Y1
 	VMOVUPS   (DX)(SI*1), Y2
 	VPSLLW    $0x07, Y1, Y1
 	VPBLENDVB Y1, Y2, Y0, Y1
 	VMOVUPS   Y1, (AX)(SI*1)
 	ADDQ      $+32, SI
-	JMP       next1108
+	JMP       next907
 
-done1109:
+done908:
 	ADDQ  $+32, BX
 	TESTQ BX, BX
-	JEQ   end1110
+	JEQ   end909
 	LEAQ  (CX)(SI*1), R8
 	MOVQ  BX, CX
 
-byte1111:
+byte910:
 	MOVB    -1(R8)(CX*1), DI
 	MOVB    DI, -1(SP)(CX*1)
 	DECQ    CX
-	JNE     byte1111
+	JNE     byte910
 	VMOVUPS (SP), Y1
 	LEAQ    (DX)(SI*1), DI
 	MOVQ    BX, CX
 
-byte1112:
+byte911:
 	MOVB      -1(DI)(CX*1), DL
 	MOVB      DL, 31(SP)(CX*1)
 	DECQ      CX
-	JNE       byte1112
+	JNE       byte911
 	VMOVUPS   32(SP), Y2
 	VPSLLW    $0x07, Y1, Y1
 	VPBLENDVB Y1, Y2, Y0, Y0
@@ -22225,13 +16164,13 @@ byte1112:
 	LEAQ      (AX)(SI*1), AX
 	MOVQ      BX, CX
 
-byte1113:
+byte912:
 	MOVB 63(SP)(CX*1), DL
 	MOVB DL, -1(AX)(CX*1)
 	DECQ CX
-	JNE  byte1113
+	JNE  byte912
 
-end1110:
+end909:
 	VZEROUPPER
 	RET
 
@@ -22246,9 +16185,9 @@ TEXT ·where8VSVAVX2(SB), NOSPLIT, $96-40
 	MOVQ         n+32(FP), BX
 	XORQ         SI, SI
 
-next1115:
+next914:
 	SUBQ      $+64, BX
-	JLT       done1116
+	JLT       done915
 	VMOVUPS   (CX)(SI*1), Y1
 	VMOVUPS   (DX)(SI*1), Y2
 	VPSLLW    $0x07, Y1, Y1
@@ -22260,43 +16199,43 @@ next1115:
 	VPBLENDVB Y1, Y0, Y2, Y1
 	VMOVUPS   Y1, 32(AX)(SI*1)
 	ADDQ      $+64, SI
-	JMP       next1115
+	JMP       next914
 
-done1116:
+done915:
 	ADDQ $+64, BX
 
-next1117:
+next916:
 	SUBQ      $+32, BX
-	JLT       done1118
+	JLT       done917
 	VMOVUPS   (CX)(SI*1), Y1
 	VMOVUPS   (DX)(SI*1), Y2
 	VPSLLW    $0x07, Y1, Y1
 	VPBLENDVB Y1, Y0, Y2, Y1
 	VMOVUPS   Y1, (AX)(SI*1)
 	ADDQ      $+32, SI
-	JMP       next1117
+	JMP       next916
 
-done1118:
+done917:
 	ADDQ  $+32, BX
 	TESTQ BX, BX
-	JEQ   end1119
+	JEQ   end918
 	LEAQ  (CX)(SI*1), R8
 	MOVQ  BX, CX
 
-byte1120:
+byte919:
 	MOVB    -1(R8)(CX*1), DI
 	MOVB    DI, -1(SP)(CX*1)
 	DECQ    CX
-	JNE     byte1120
+	JNE     byte919
 	VMOVUPS (SP), Y1
 	LEAQ    (DX)(SI*1), DI
 	MOVQ    BX, CX
 
-byte1121:
+byte920:
 	MOVB      -1(DI)(CX*1), DL
 	MOVB      DL, 31(SP)(CX*1)
 	DECQ      CX
-	JNE       byte1121
+	JNE       byte920
 	VMOVUPS   32(SP), Y2
 	VPSLLW    $0x07, Y1, Y1
 	VPBLENDVB Y1, Y0, Y2, Y0
@@ -22304,13 +16243,13 @@ byte1121:
 	LEAQ      (AX)(SI*1), AX
 	MOVQ      BX, CX
 
-byte1122:
+byte921:
 	MOVB 63(SP)(CX*1), DL
 	MOVB DL, -1(AX)(CX*1)
 	DECQ CX
-	JNE  byte1122
+	JNE  byte921
 
-end1119:
+end918:
 	VZEROUPPER
 	RET
 
@@ -22326,9 +16265,9 @@ TEXT ·where8VSSAVX2(SB), NOSPLIT, $64-40
 	MOVQ         n+32(FP), DX
 	XORQ         BX, BX
 
-next1124:
+next923:
 	SUBQ      $+64, DX
-	JLT       done1125
+	JLT       done924
 	VMOVUPS   (CX)(BX*1), Y2
 	VPSLLW    $0x07, Y2, Y2
 	VPBLENDVB Y2, Y0, Y1, Y2
@@ -22338,33 +16277,33 @@ next1124:
 	VPBLENDVB Y2, Y0, Y1, Y2
 	VMOVUPS   Y2, 32(AX)(BX*1)
 	ADDQ      $+64, BX
-	JMP       next1124
+	JMP       next923
 
-done1125:
+done924:
 	ADDQ $+64, DX
 
-next1126:
+next925:
 	SUBQ      $+32, DX
-	JLT       done1127
+	JLT       done926
 	VMOVUPS   (CX)(BX*1), Y2
 	VPSLLW    $0x07, Y2, Y2
 	VPBLENDVB Y2, Y0, Y1, Y2
 	VMOVUPS   Y2, (AX)(BX*1)
 	ADDQ      $+32, BX
-	JMP       next1126
+	JMP       next925
 
-done1127:
+done926:
 	ADDQ  $+32, DX
 	TESTQ DX, DX
-	JEQ   end1128
+	JEQ   end927
 	LEAQ  (CX)(BX*1), DI
 	MOVQ  DX, CX
 
-byte1129:
+byte928:
 	MOVB      -1(DI)(CX*1), SI
 	MOVB      SI, -1(SP)(CX*1)
 	DECQ      CX
-	JNE       byte1129
+	JNE       byte928
 	VMOVUPS   (SP), Y2
 	VPSLLW    $0x07, Y2, Y2
 	VPBLENDVB Y2, Y0, Y1, Y0
@@ -22372,13 +16311,13 @@ byte1129:
 	LEAQ      (AX)(BX*1), AX
 	MOVQ      DX, CX
 
-byte1130:
+byte929:
 	MOVB 31(SP)(CX*1), DL
 	MOVB DL, -1(AX)(CX*1)
 	DECQ CX
-	JNE  byte1130
+	JNE  byte929
 
-end1128:
+end927:
 	VZEROUPPER
 	RET
 
@@ -22392,9 +16331,9 @@ TEXT ·where32VVVAVX2(SB), NOSPLIT, $32-40
 	MOVQ n+32(FP), SI
 	XORQ DI, DI
 
-next1132:
+next931:
 	SUBQ      $+16, SI
-	JLT       done1133
+	JLT       done932
 	VMOVQ     (CX)(DI*1), X0
 	VMOVUPS   (DX)(DI*4), Y1
 	VMOVUPS   (BX)(DI*4), Y2
@@ -22410,14 +16349,14 @@ next1132:
 	VBLENDVPS Y0, Y1, Y2, Y0
 	VMOVUPS   Y0, 32(AX)(DI*4)
 	ADDQ      $+16, DI
-	JMP       next1132
+	JMP       next931
 
-done1133:
+done932:
 	ADDQ $+16, SI
 
-next1134:
+next933:
 	SUBQ      $+8, SI
-	JLT       done1135
+	JLT       done934
 	VMOVQ     (CX)(DI*1), X0
 	VMOVUPS   (DX)(DI*4), Y1
 	VMOVUPS   (BX)(DI*4), Y2
@@ -22426,20 +16365,20 @@ next1134:
 	VBLENDVPS Y0, Y1, Y2, Y0
 	VMOVUPS   Y0, (AX)(DI*4)
 	ADDQ      $+8, DI
-	JMP       next1134
+	JMP       next933
 
-done1135:
+done934:
 	ADDQ  $+8, SI
 	TESTQ SI, SI
-	JEQ   end1136
+	JEQ   end935
 	LEAQ  (CX)(DI*1), R9
 	MOVQ  SI, CX
 
-byte1137:
+byte936:
 	MOVB       -1(R9)(CX*1), R8
 	MOVB       R8, -1(SP)(CX*1)
 	DECQ       CX
-	JNE        byte1137
+	JNE        byte936
 	VMOVQ      (SP), X0
 	LEAQ       tail<>+32(SB), CX
 	XORQ       R8, R8
@@ -22460,7 +16399,7 @@ byte1137:
 	VMOVDQU    (CX)(DX*4), Y1
 	VMASKMOVPS Y0, Y1, (AX)(DI*4)
 
-end1136:
+end935:
 	VZEROUPPER
 	RET
 
@@ -22475,9 +16414,9 @@ TEXT ·where32VVSAVX2(SB), NOSPLIT, $32-40
 	MOVQ         n+32(FP), BX
 	XORQ         SI, SI
 
-next1139:
+next938:
 	SUBQ      $+16, BX
-	JLT       done1140
+	JLT       done939
 	VMOVQ     (CX)(SI*1), X1
 	VMOVUPS   (DX)(SI*4), Y2
 	VPMOVZXBD X1, Y1
@@ -22491,14 +16430,14 @@ next1139:
 	VBLENDVPS Y1, Y2, Y0, Y1
 	VMOVUPS   Y1, 32(AX)(SI*4)
 	ADDQ      $+16, SI
-	JMP       next1139
+	JMP       next938
 
-done1140:
+done939:
 	ADDQ $+16, BX
 
-next1141:
+next940:
 	SUBQ      $+8, BX
-	JLT       done1142
+	JLT       done941
 	VMOVQ     (CX)(SI*1), X1
 	VMOVUPS   (DX)(SI*4), Y2
 	VPMOVZXBD X1, Y1
@@ -22506,20 +16445,20 @@ next1141:
 	VBLENDVPS Y1, Y2, Y0, Y1
 	VMOVUPS   Y1, (AX)(SI*4)
 	ADDQ      $+8, SI
-	JMP       next1141
+	JMP       next940
 
-done1142:
+done941:
 	ADDQ  $+8, BX
 	TESTQ BX, BX
-	JEQ   end1143
+	JEQ   end942
 	LEAQ  (CX)(SI*1), R8
 	MOVQ  BX, CX
 
-byte1144:
+byte943:
 	MOVB       -1(R8)(CX*1), DI
 	MOVB       DI, -1(SP)(CX*1)
 	DECQ       CX
-	JNE        byte1144
+	JNE        byte943
 	VMOVQ      (SP), X1
 	LEAQ       tail<>+32(SB), CX
 	XORQ       DI, DI
@@ -22535,7 +16474,7 @@ byte1144:
 	VMOVDQU    (CX)(DX*4), Y1
 	VMASKMOVPS Y0, Y1, (AX)(SI*4)
 
-end1143:
+end942:
 	VZEROUPPER
 	RET
 
@@ -22550,9 +16489,9 @@ TEXT ·where32VSVAVX2(SB), NOSPLIT, $32-40
 	MOVQ         n+32(FP), BX
 	XORQ         SI, SI
 
-next1146:
+next945:
 	SUBQ      $+16, BX
-	JLT       done1147
+	JLT       done946
 	VMOVQ     (CX)(SI*1), X1
 	VMOVUPS   (DX)(SI*4), Y2
 	VPMOVZXBD X1, Y1
@@ -22566,14 +16505,14 @@ next1146:
 	VBLENDVPS Y1, Y0, Y2, Y1
 	VMOVUPS   Y1, 32(AX)(SI*4)
 	ADDQ      $+16, SI
-	JMP       next1146
+	JMP       next945
 
-done1147:
+done946:
 	ADDQ $+16, BX
 
-next1148:
+next947:
 	SUBQ      $+8, BX
-	JLT       done1149
+	JLT       done948
 	VMOVQ     (CX)(SI*1), X1
 	VMOVUPS   (DX)(SI*4), Y2
 	VPMOVZXBD X1, Y1
@@ -22581,20 +16520,20 @@ next1148:
 	VBLENDVPS Y1, Y0, Y2, Y1
 	VMOVUPS   Y1, (AX)(SI*4)
 	ADDQ      $+8, SI
-	JMP       next1148
+	JMP       next947
 
-done1149:
+done948:
 	ADDQ  $+8, BX
 	TESTQ BX, BX
-	JEQ   end1150
+	JEQ   end949
 	LEAQ  (CX)(SI*1), R8
 	MOVQ  BX, CX
 
-byte1151:
+byte950:
 	MOVB       -1(R8)(CX*1), DI
 	MOVB       DI, -1(SP)(CX*1)
 	DECQ       CX
-	JNE        byte1151
+	JNE        byte950
 	VMOVQ      (SP), X1
 	LEAQ       tail<>+32(SB), CX
 	XORQ       DI, DI
@@ -22610,7 +16549,7 @@ byte1151:
 	VMOVDQU    (CX)(DX*4), Y1
 	VMASKMOVPS Y0, Y1, (AX)(SI*4)
 
-end1150:
+end949:
 	VZEROUPPER
 	RET
 
@@ -22626,9 +16565,9 @@ TEXT ·where32VSSAVX2(SB), NOSPLIT, $32-40
 	MOVQ         n+32(FP), DX
 	XORQ         BX, BX
 
-next1153:
+next952:
 	SUBQ      $+16, DX
-	JLT       done1154
+	JLT       done953
 	VMOVQ     (CX)(BX*1), X2
 	VPMOVZXBD X2, Y2
 	VPSLLD    $0x1f, Y2, Y2
@@ -22640,34 +16579,34 @@ next1153:
 	VBLENDVPS Y2, Y0, Y1, Y2
 	VMOVUPS   Y2, 32(AX)(BX*4)
 	ADDQ      $+16, BX
-	JMP       next1153
+	JMP       next952
 
-done1154:
+done953:
 	ADDQ $+16, DX
 
-next1155:
+next954:
 	SUBQ      $+8, DX
-	JLT       done1156
+	JLT       done955
 	VMOVQ     (CX)(BX*1), X2
 	VPMOVZXBD X2, Y2
 	VPSLLD    $0x1f, Y2, Y2
 	VBLENDVPS Y2, Y0, Y1, Y2
 	VMOVUPS   Y2, (AX)(BX*4)
 	ADDQ      $+8, BX
-	JMP       next1155
+	JMP       next954
 
-done1156:
+done955:
 	ADDQ  $+8, DX
 	TESTQ DX, DX
-	JEQ   end1157
+	JEQ   end956
 	LEAQ  (CX)(BX*1), DI
 	MOVQ  DX, CX
 
-byte1158:
+byte957:
 	MOVB       -1(DI)(CX*1), SI
 	MOVB       SI, -1(SP)(CX*1)
 	DECQ       CX
-	JNE        byte1158
+	JNE        byte957
 	VMOVQ      (SP), X2
 	VPMOVZXBD  X2, Y2
 	VPSLLD     $0x1f, Y2, Y2
@@ -22678,7 +16617,7 @@ byte1158:
 	VMOVDQU    (CX)(SI*4), Y1
 	VMASKMOVPS Y0, Y1, (AX)(BX*4)
 
-end1157:
+end956:
 	VZEROUPPER
 	RET
 
@@ -22692,9 +16631,9 @@ TEXT ·where64VVVAVX2(SB), NOSPLIT, $32-40
 	MOVQ n+32(FP), SI
 	XORQ DI, DI
 
-next1160:
+next959:
 	SUBQ      $+8, SI
-	JLT       done1161
+	JLT       done960
 	VMOVD     (CX)(DI*1), X0
 	VMOVUPS   (DX)(DI*8), Y1
 	VMOVUPS   (BX)(DI*8), Y2
@@ -22710,14 +16649,14 @@ next1160:
 	VBLENDVPD Y0, Y1, Y2, Y0
 	VMOVUPS   Y0, 32(AX)(DI*8)
 	ADDQ      $+8, DI
-	JMP       next1160
+	JMP       next959
 
-done1161:
+done960:
 	ADDQ $+8, SI
 
-next1162:
+next961:
 	SUBQ      $+4, SI
-	JLT       done1163
+	JLT       done962
 	VMOVD     (CX)(DI*1), X0
 	VMOVUPS   (DX)(DI*8), Y1
 	VMOVUPS   (BX)(DI*8), Y2
@@ -22726,20 +16665,20 @@ next1162:
 	VBLENDVPD Y0, Y1, Y2, Y0
 	VMOVUPS   Y0, (AX)(DI*8)
 	ADDQ      $+4, DI
-	JMP       next1162
+	JMP       next961
 
-done1163:
+done962:
 	ADDQ  $+4, SI
 	TESTQ SI, SI
-	JEQ   end1164
+	JEQ   end963
 	LEAQ  (CX)(DI*1), R9
 	MOVQ  SI, CX
 
-byte1165:
+byte964:
 	MOVB       -1(R9)(CX*1), R8
 	MOVB       R8, -1(SP)(CX*1)
 	DECQ       CX
-	JNE        byte1165
+	JNE        byte964
 	VMOVD      (SP), X0
 	LEAQ       tail<>+32(SB), CX
 	XORQ       R8, R8
@@ -22760,7 +16699,7 @@ byte1165:
 	VMOVDQU    (CX)(DX*8), Y1
 	VMASKMOVPD Y0, Y1, (AX)(DI*8)
 
-end1164:
+end963:
 	VZEROUPPER
 	RET
 
@@ -22775,9 +16714,9 @@ TEXT ·where64VVSAVX2(SB), NOSPLIT, $32-40
 	MOVQ         n+32(FP), BX
 	XORQ         SI, SI
 
-next1167:
+next966:
 	SUBQ      $+8, BX
-	JLT       done1168
+	JLT       done967
 	VMOVD     (CX)(SI*1), X1
 	VMOVUPS   (DX)(SI*8), Y2
 	VPMOVZXBQ X1, Y1
@@ -22791,14 +16730,14 @@ next1167:
 	VBLENDVPD Y1, Y2, Y0, Y1
 	VMOVUPS   Y1, 32(AX)(SI*8)
 	ADDQ      $+8, SI
-	JMP       next1167
+	JMP       next966
 
-done1168:
+done967:
 	ADDQ $+8, BX
 
-next1169:
+next968:
 	SUBQ      $+4, BX
-	JLT       done1170
+	JLT       done969
 	VMOVD     (CX)(SI*1), X1
 	VMOVUPS   (DX)(SI*8), Y2
 	VPMOVZXBQ X1, Y1
@@ -22806,20 +16745,20 @@ next1169:
 	VBLENDVPD Y1, Y2, Y0, Y1
 	VMOVUPS   Y1, (AX)(SI*8)
 	ADDQ      $+4, SI
-	JMP       next1169
+	JMP       next968
 
-done1170:
+done969:
 	ADDQ  $+4, BX
 	TESTQ BX, BX
-	JEQ   end1171
+	JEQ   end970
 	LEAQ  (CX)(SI*1), R8
 	MOVQ  BX, CX
 
-byte1172:
+byte971:
 	MOVB       -1(R8)(CX*1), DI
 	MOVB       DI, -1(SP)(CX*1)
 	DECQ       CX
-	JNE        byte1172
+	JNE        byte971
 	VMOVD      (SP), X1
 	LEAQ       tail<>+32(SB), CX
 	XORQ       DI, DI
@@ -22835,7 +16774,7 @@ byte1172:
 	VMOVDQU    (CX)(DX*8), Y1
 	VMASKMOVPD Y0, Y1, (AX)(SI*8)
 
-end1171:
+end970:
 	VZEROUPPER
 	RET
 
@@ -22850,9 +16789,9 @@ TEXT ·where64VSVAVX2(SB), NOSPLIT, $32-40
 	MOVQ         n+32(FP), BX
 	XORQ         SI, SI
 
-next1174:
+next973:
 	SUBQ      $+8, BX
-	JLT       done1175
+	JLT       done974
 	VMOVD     (CX)(SI*1), X1
 	VMOVUPS   (DX)(SI*8), Y2
 	VPMOVZXBQ X1, Y1
@@ -22866,14 +16805,14 @@ next1174:
 	VBLENDVPD Y1, Y0, Y2, Y1
 	VMOVUPS   Y1, 32(AX)(SI*8)
 	ADDQ      $+8, SI
-	JMP       next1174
+	JMP       next973
 
-done1175:
+done974:
 	ADDQ $+8, BX
 
-next1176:
+next975:
 	SUBQ      $+4, BX
-	JLT       done1177
+	JLT       done976
 	VMOVD     (CX)(SI*1), X1
 	VMOVUPS   (DX)(SI*8), Y2
 	VPMOVZXBQ X1, Y1
@@ -22881,20 +16820,20 @@ next1176:
 	VBLENDVPD Y1, Y0, Y2, Y1
 	VMOVUPS   Y1, (AX)(SI*8)
 	ADDQ      $+4, SI
-	JMP       next1176
+	JMP       next975
 
-done1177:
+done976:
 	ADDQ  $+4, BX
 	TESTQ BX, BX
-	JEQ   end1178
+	JEQ   end977
 	LEAQ  (CX)(SI*1), R8
 	MOVQ  BX, CX
 
-byte1179:
+byte978:
 	MOVB       -1(R8)(CX*1), DI
 	MOVB       DI, -1(SP)(CX*1)
 	DECQ       CX
-	JNE        byte1179
+	JNE        byte978
 	VMOVD      (SP), X1
 	LEAQ       tail<>+32(SB), CX
 	XORQ       DI, DI
@@ -22910,7 +16849,7 @@ byte1179:
 	VMOVDQU    (CX)(DX*8), Y1
 	VMASKMOVPD Y0, Y1, (AX)(SI*8)
 
-end1178:
+end977:
 	VZEROUPPER
 	RET
 
@@ -22926,9 +16865,9 @@ TEXT ·where64VSSAVX2(SB), NOSPLIT, $32-40
 	MOVQ         n+32(FP), DX
 	XORQ         BX, BX
 
-next1181:
+next980:
 	SUBQ      $+8, DX
-	JLT       done1182
+	JLT       done981
 	VMOVD     (CX)(BX*1), X2
 	VPMOVZXBQ X2, Y2
 	VPSLLQ    $0x3f, Y2, Y2
@@ -22940,34 +16879,34 @@ next1181:
 	VBLENDVPD Y2, Y0, Y1, Y2
 	VMOVUPS   Y2, 32(AX)(BX*8)
 	ADDQ      $+8, BX
-	JMP       next1181
+	JMP       next980
 
-done1182:
+done981:
 	ADDQ $+8, DX
 
-next1183:
+next982:
 	SUBQ      $+4, DX
-	JLT       done1184
+	JLT       done983
 	VMOVD     (CX)(BX*1), X2
 	VPMOVZXBQ X2, Y2
 	VPSLLQ    $0x3f, Y2, Y2
 	VBLENDVPD Y2, Y0, Y1, Y2
 	VMOVUPS   Y2, (AX)(BX*8)
 	ADDQ      $+4, BX
-	JMP       next1183
+	JMP       next982
 
-done1184:
+done983:
 	ADDQ  $+4, DX
 	TESTQ DX, DX
-	JEQ   end1185
+	JEQ   end984
 	LEAQ  (CX)(BX*1), DI
 	MOVQ  DX, CX
 
-byte1186:
+byte985:
 	MOVB       -1(DI)(CX*1), SI
 	MOVB       SI, -1(SP)(CX*1)
 	DECQ       CX
-	JNE        byte1186
+	JNE        byte985
 	VMOVD      (SP), X2
 	VPMOVZXBQ  X2, Y2
 	VPSLLQ     $0x3f, Y2, Y2
@@ -22978,7 +16917,87 @@ byte1186:
 	VMOVDQU    (CX)(SI*8), Y1
 	VMASKMOVPD Y0, Y1, (AX)(BX*8)
 
-end1185:
+end984:
+	VZEROUPPER
+	RET
+
+// func fill32AVX512(dst *byte, x *byte, n int)
+// Requires: AVX, AVX512BW, AVX512F, BMI2
+TEXT ·fill32AVX512(SB), NOSPLIT, $0-24
+	MOVQ         dst+0(FP), AX
+	MOVQ         x+8(FP), CX
+	VBROADCASTSS (CX), Z0
+	MOVQ         n+16(FP), CX
+	XORQ         DX, DX
+
+next836:
+	SUBQ    $+32, CX
+	JLT     done837
+	VMOVUPS Z0, (AX)(DX*4)
+	VMOVUPS Z0, 64(AX)(DX*4)
+	ADDQ    $+32, DX
+	JMP     next836
+
+done837:
+	ADDQ $+32, CX
+
+next838:
+	SUBQ    $+16, CX
+	JLT     done839
+	VMOVUPS Z0, (AX)(DX*4)
+	ADDQ    $+16, DX
+	JMP     next838
+
+done839:
+	ADDQ    $+16, CX
+	TESTQ   CX, CX
+	JEQ     end840
+	MOVQ    $-1, BX
+	BZHIQ   CX, BX, BX
+	KMOVQ   BX, K1
+	VMOVUPS Z0, K1, (AX)(DX*4)
+
+end840:
+	VZEROUPPER
+	RET
+
+// func fill64AVX512(dst *byte, x *byte, n int)
+// Requires: AVX, AVX512BW, AVX512F, BMI2
+TEXT ·fill64AVX512(SB), NOSPLIT, $0-24
+	MOVQ         dst+0(FP), AX
+	MOVQ         x+8(FP), CX
+	VBROADCASTSD (CX), Z0
+	MOVQ         n+16(FP), CX
+	XORQ         DX, DX
+
+next842:
+	SUBQ    $+16, CX
+	JLT     done843
+	VMOVUPS Z0, (AX)(DX*8)
+	VMOVUPS Z0, 64(AX)(DX*8)
+	ADDQ    $+16, DX
+	JMP     next842
+
+done843:
+	ADDQ $+16, CX
+
+next844:
+	SUBQ    $+8, CX
+	JLT     done845
+	VMOVUPS Z0, (AX)(DX*8)
+	ADDQ    $+8, DX
+	JMP     next844
+
+done845:
+	ADDQ    $+8, CX
+	TESTQ   CX, CX
+	JEQ     end846
+	MOVQ    $-1, BX
+	BZHIQ   CX, BX, BX
+	KMOVQ   BX, K1
+	VMOVUPD Z0, K1, (AX)(DX*8)
+
+end846:
 	VZEROUPPER
 	RET
 
@@ -22992,9 +17011,9 @@ TEXT ·where8VVVAVX512(SB), NOSPLIT, $0-40
 	MOVQ n+32(FP), SI
 	XORQ DI, DI
 
-next986:
+next848:
 	SUBQ      $+128, SI
-	JLT       done987
+	JLT       done849
 	VMOVUPS   (CX)(DI*1), Z0
 	VMOVUPS   (DX)(DI*1), Z1
 	VMOVUPS   (BX)(DI*1), Z2
@@ -23008,14 +17027,14 @@ next986:
 	VPBLENDMB Z1, Z2, K1, Z4
 	VMOVUPS   Z4, 64(AX)(DI*1)
 	ADDQ      $+128, DI
-	JMP       next986
+	JMP       next848
 
-done987:
+done849:
 	ADDQ $+128, SI
 
-next988:
+next850:
 	SUBQ      $+64, SI
-	JLT       done989
+	JLT       done851
 	VMOVUPS   (CX)(DI*1), Z0
 	VMOVUPS   (DX)(DI*1), Z1
 	VMOVUPS   (BX)(DI*1), Z2
@@ -23023,12 +17042,12 @@ next988:
 	VPBLENDMB Z1, Z2, K1, Z5
 	VMOVUPS   Z5, (AX)(DI*1)
 	ADDQ      $+64, DI
-	JMP       next988
+	JMP       next850
 
-done989:
+done851:
 	ADDQ       $+64, SI
 	TESTQ      SI, SI
-	JEQ        end990
+	JEQ        end852
 	MOVQ       $-1, R8
 	BZHIQ      SI, R8, R8
 	KMOVQ      R8, K1
@@ -23039,7 +17058,7 @@ done989:
 	VPBLENDMB  Z1, Z2, K2, Z6
 	VMOVDQU8   Z6, K1, (AX)(DI*1)
 
-end990:
+end852:
 	VZEROUPPER
 	RET
 
@@ -23054,9 +17073,9 @@ TEXT ·where8VVSAVX512(SB), NOSPLIT, $0-40
 	MOVQ         n+32(FP), BX
 	XORQ         SI, SI
 
-next992:
+next854:
 	SUBQ      $+128, BX
-	JLT       done993
+	JLT       done855
 	VMOVUPS   (CX)(SI*1), Z1
 	VMOVUPS   (DX)(SI*1), Z2
 	VPTESTMB  Z1, Z1, K1
@@ -23068,26 +17087,26 @@ next992:
 	VPBLENDMB Z2, Z0, K1, Z4
 	VMOVUPS   Z4, 64(AX)(SI*1)
 	ADDQ      $+128, SI
-	JMP       next992
+	JMP       next854
 
-done993:
+done855:
 	ADDQ $+128, BX
 
-next994:
+next856:
 	SUBQ      $+64, BX
-	JLT       done995
+	JLT       done857
 	VMOVUPS   (CX)(SI*1), Z1
 	VMOVUPS   (DX)(SI*1), Z2
 	VPTESTMB  Z1, Z1, K1
 	VPBLENDMB Z2, Z0, K1, Z5
 	VMOVUPS   Z5, (AX)(SI*1)
 	ADDQ      $+64, SI
-	JMP       next994
+	JMP       next856
 
-done995:
+done857:
 	ADDQ       $+64, BX
 	TESTQ      BX, BX
-	JEQ        end996
+	JEQ        end858
 	MOVQ       $-1, DI
 	BZHIQ      BX, DI, DI
 	KMOVQ      DI, K1
@@ -23097,7 +17116,7 @@ done995:
 	VPBLENDMB  Z2, Z0, K2, Z6
 	VMOVDQU8   Z6, K1, (AX)(SI*1)
 
-end996:
+end858:
 	VZEROUPPER
 	RET
 
@@ -23112,9 +17131,9 @@ TEXT ·where8VSVAVX512(SB), NOSPLIT, $0-40
 	MOVQ         n+32(FP), BX
 	XORQ         SI, SI
 
-next998:
+next860:
 	SUBQ      $+128, BX
-	JLT       done999
+	JLT       done861
 	VMOVUPS   (CX)(SI*1), Z1
 	VMOVUPS   (DX)(SI*1), Z2
 	VPTESTMB  Z1, Z1, K1
@@ -23126,26 +17145,26 @@ next998:
 	VPBLENDMB Z0, Z2, K1, Z4
 	VMOVUPS   Z4, 64(AX)(SI*1)
 	ADDQ      $+128, SI
-	JMP       next998
+	JMP       next860
 
-done999:
+done861:
 	ADDQ $+128, BX
 
-next1000:
+next862:
 	SUBQ      $+64, BX
-	JLT       done1001
+	JLT       done863
 	VMOVUPS   (CX)(SI*1), Z1
 	VMOVUPS   (DX)(SI*1), Z2
 	VPTESTMB  Z1, Z1, K1
 	VPBLENDMB Z0, Z2, K1, Z5
 	VMOVUPS   Z5, (AX)(SI*1)
 	ADDQ      $+64, SI
-	JMP       next1000
+	JMP       next862
 
-done1001:
+done863:
 	ADDQ       $+64, BX
 	TESTQ      BX, BX
-	JEQ        end1002
+	JEQ        end864
 	MOVQ       $-1, DI
 	BZHIQ      BX, DI, DI
 	KMOVQ      DI, K1
@@ -23155,7 +17174,7 @@ done1001:
 	VPBLENDMB  Z0, Z2, K2, Z6
 	VMOVDQU8   Z6, K1, (AX)(SI*1)
 
-end1002:
+end864:
 	VZEROUPPER
 	RET
 
@@ -23171,9 +17190,9 @@ TEXT ·where8VSSAVX512(SB), NOSPLIT, $0-40
 	MOVQ         n+32(FP), DX
 	XORQ         BX, BX
 
-next1004:
+next866:
 	SUBQ      $+128, DX
-	JLT       done1005
+	JLT       done867
 	VMOVUPS   (CX)(BX*1), Z2
 	VPTESTMB  Z2, Z2, K1
 	VPBLENDMB Z0, Z1, K1, Z3
@@ -23183,25 +17202,25 @@ next1004:
 	VPBLENDMB Z0, Z1, K1, Z4
 	VMOVUPS   Z4, 64(AX)(BX*1)
 	ADDQ      $+128, BX
-	JMP       next1004
+	JMP       next866
 
-done1005:
+done867:
 	ADDQ $+128, DX
 
-next1006:
+next868:
 	SUBQ      $+64, DX
-	JLT       done1007
+	JLT       done869
 	VMOVUPS   (CX)(BX*1), Z2
 	VPTESTMB  Z2, Z2, K1
 	VPBLENDMB Z0, Z1, K1, Z5
 	VMOVUPS   Z5, (AX)(BX*1)
 	ADDQ      $+64, BX
-	JMP       next1006
+	JMP       next868
 
-done1007:
+done869:
 	ADDQ       $+64, DX
 	TESTQ      DX, DX
-	JEQ        end1008
+	JEQ        end870
 	MOVQ       $-1, SI
 	BZHIQ      DX, SI, SI
 	KMOVQ      SI, K1
@@ -23210,7 +17229,7 @@ done1007:
 	VPBLENDMB  Z0, Z1, K2, Z6
 	VMOVDQU8   Z6, K1, (AX)(BX*1)
 
-end1008:
+end870:
 	VZEROUPPER
 	RET
 
@@ -23224,9 +17243,9 @@ TEXT ·where32VVVAVX512(SB), NOSPLIT, $0-40
 	MOVQ n+32(FP), SI
 	XORQ DI, DI
 
-next1010:
+next872:
 	SUBQ      $+32, SI
-	JLT       done1011
+	JLT       done873
 	VMOVUPS   (CX)(DI*1), X0
 	VMOVUPS   (DX)(DI*4), Z1
 	VMOVUPS   (BX)(DI*4), Z2
@@ -23240,14 +17259,14 @@ next1010:
 	VPBLENDMD Z1, Z2, K1, Z4
 	VMOVUPS   Z4, 64(AX)(DI*4)
 	ADDQ      $+32, DI
-	JMP       next1010
+	JMP       next872
 
-done1011:
+done873:
 	ADDQ $+32, SI
 
-next1012:
+next874:
 	SUBQ      $+16, SI
-	JLT       done1013
+	JLT       done875
 	VMOVUPS   (CX)(DI*1), X0
 	VMOVUPS   (DX)(DI*4), Z1
 	VMOVUPS   (BX)(DI*4), Z2
@@ -23255,12 +17274,12 @@ next1012:
 	VPBLENDMD Z1, Z2, K1, Z5
 	VMOVUPS   Z5, (AX)(DI*4)
 	ADDQ      $+16, DI
-	JMP       next1012
+	JMP       next874
 
-done1013:
+done875:
 	ADDQ       $+16, SI
 	TESTQ      SI, SI
-	JEQ        end1014
+	JEQ        end876
 	MOVQ       $-1, R8
 	BZHIQ      SI, R8, R8
 	KMOVQ      R8, K1
@@ -23271,7 +17290,7 @@ done1013:
 	VPBLENDMD  Z1, Z2, K2, Z6
 	VMOVUPS    Z6, K1, (AX)(DI*4)
 
-end1014:
+end876:
 	VZEROUPPER
 	RET
 
@@ -23286,9 +17305,9 @@ TEXT ·where32VVSAVX512(SB), NOSPLIT, $0-40
 	MOVQ         n+32(FP), BX
 	XORQ         SI, SI
 
-next1016:
+next878:
 	SUBQ      $+32, BX
-	JLT       done1017
+	JLT       done879
 	VMOVUPS   (CX)(SI*1), X1
 	VMOVUPS   (DX)(SI*4), Z2
 	VPTESTMB  X1, X1, K1
@@ -23300,26 +17319,26 @@ next1016:
 	VPBLENDMD Z2, Z0, K1, Z4
 	VMOVUPS   Z4, 64(AX)(SI*4)
 	ADDQ      $+32, SI
-	JMP       next1016
+	JMP       next878
 
-done1017:
+done879:
 	ADDQ $+32, BX
 
-next1018:
+next880:
 	SUBQ      $+16, BX
-	JLT       done1019
+	JLT       done881
 	VMOVUPS   (CX)(SI*1), X1
 	VMOVUPS   (DX)(SI*4), Z2
 	VPTESTMB  X1, X1, K1
 	VPBLENDMD Z2, Z0, K1, Z5
 	VMOVUPS   Z5, (AX)(SI*4)
 	ADDQ      $+16, SI
-	JMP       next1018
+	JMP       next880
 
-done1019:
+done881:
 	ADDQ       $+16, BX
 	TESTQ      BX, BX
-	JEQ        end1020
+	JEQ        end882
 	MOVQ       $-1, DI
 	BZHIQ      BX, DI, DI
 	KMOVQ      DI, K1
@@ -23329,7 +17348,7 @@ done1019:
 	VPBLENDMD  Z2, Z0, K2, Z6
 	VMOVUPS    Z6, K1, (AX)(SI*4)
 
-end1020:
+end882:
 	VZEROUPPER
 	RET
 
@@ -23344,9 +17363,9 @@ TEXT ·where32VSVAVX512(SB), NOSPLIT, $0-40
 	MOVQ         n+32(FP), BX
 	XORQ         SI, SI
 
-next1022:
+next884:
 	SUBQ      $+32, BX
-	JLT       done1023
+	JLT       done885
 	VMOVUPS   (CX)(SI*1), X1
 	VMOVUPS   (DX)(SI*4), Z2
 	VPTESTMB  X1, X1, K1
@@ -23358,26 +17377,26 @@ next1022:
 	VPBLENDMD Z0, Z2, K1, Z4
 	VMOVUPS   Z4, 64(AX)(SI*4)
 	ADDQ      $+32, SI
-	JMP       next1022
+	JMP       next884
 
-done1023:
+done885:
 	ADDQ $+32, BX
 
-next1024:
+next886:
 	SUBQ      $+16, BX
-	JLT       done1025
+	JLT       done887
 	VMOVUPS   (CX)(SI*1), X1
 	VMOVUPS   (DX)(SI*4), Z2
 	VPTESTMB  X1, X1, K1
 	VPBLENDMD Z0, Z2, K1, Z5
 	VMOVUPS   Z5, (AX)(SI*4)
 	ADDQ      $+16, SI
-	JMP       next1024
+	JMP       next886
 
-done1025:
+done887:
 	ADDQ       $+16, BX
 	TESTQ      BX, BX
-	JEQ        end1026
+	JEQ        end888
 	MOVQ       $-1, DI
 	BZHIQ      BX, DI, DI
 	KMOVQ      DI, K1
@@ -23387,7 +17406,7 @@ done1025:
 	VPBLENDMD  Z0, Z2, K2, Z6
 	VMOVUPS    Z6, K1, (AX)(SI*4)
 
-end1026:
+end888:
 	VZEROUPPER
 	RET
 
@@ -23403,9 +17422,9 @@ TEXT ·where32VSSAVX512(SB), NOSPLIT, $0-40
 	MOVQ         n+32(FP), DX
 	XORQ         BX, BX
 
-next1028:
+next890:
 	SUBQ      $+32, DX
-	JLT       done1029
+	JLT       done891
 	VMOVUPS   (CX)(BX*1), X2
 	VPTESTMB  X2, X2, K1
 	VPBLENDMD Z0, Z1, K1, Z3
@@ -23415,25 +17434,25 @@ next1028:
 	VPBLENDMD Z0, Z1, K1, Z4
 	VMOVUPS   Z4, 64(AX)(BX*4)
 	ADDQ      $+32, BX
-	JMP       next1028
+	JMP       next890
 
-done1029:
+done891:
 	ADDQ $+32, DX
 
-next1030:
+next892:
 	SUBQ      $+16, DX
-	JLT       done1031
+	JLT       done893
 	VMOVUPS   (CX)(BX*1), X2
 	VPTESTMB  X2, X2, K1
 	VPBLENDMD Z0, Z1, K1, Z5
 	VMOVUPS   Z5, (AX)(BX*4)
 	ADDQ      $+16, BX
-	JMP       next1030
+	JMP       next892
 
-done1031:
+done893:
 	ADDQ       $+16, DX
 	TESTQ      DX, DX
-	JEQ        end1032
+	JEQ        end894
 	MOVQ       $-1, SI
 	BZHIQ      DX, SI, SI
 	KMOVQ      SI, K1
@@ -23442,7 +17461,7 @@ done1031:
 	VPBLENDMD  Z0, Z1, K2, Z6
 	VMOVUPS    Z6, K1, (AX)(BX*4)
 
-end1032:
+end894:
 	VZEROUPPER
 	RET
 
@@ -23456,9 +17475,9 @@ TEXT ·where64VVVAVX512(SB), NOSPLIT, $0-40
 	MOVQ n+32(FP), SI
 	XORQ DI, DI
 
-next1034:
+next896:
 	SUBQ      $+16, SI
-	JLT       done1035
+	JLT       done897
 	VMOVQ     (CX)(DI*1), X0
 	VMOVUPS   (DX)(DI*8), Z1
 	VMOVUPS   (BX)(DI*8), Z2
@@ -23472,14 +17491,14 @@ next1034:
 	VPBLENDMQ Z1, Z2, K1, Z4
 	VMOVUPS   Z4, 64(AX)(DI*8)
 	ADDQ      $+16, DI
-	JMP       next1034
+	JMP       next896
 
-done1035:
+done897:
 	ADDQ $+16, SI
 
-next1036:
+next898:
 	SUBQ      $+8, SI
-	JLT       done1037
+	JLT       done899
 	VMOVQ     (CX)(DI*1), X0
 	VMOVUPS   (DX)(DI*8), Z1
 	VMOVUPS   (BX)(DI*8), Z2
@@ -23487,12 +17506,12 @@ next1036:
 	VPBLENDMQ Z1, Z2, K1, Z5
 	VMOVUPS   Z5, (AX)(DI*8)
 	ADDQ      $+8, DI
-	JMP       next1036
+	JMP       next898
 
-done1037:
+done899:
 	ADDQ       $+8, SI
 	TESTQ      SI, SI
-	JEQ        end1038
+	JEQ        end900
 	MOVQ       $-1, R8
 	BZHIQ      SI, R8, R8
 	KMOVQ      R8, K1
@@ -23503,7 +17522,7 @@ done1037:
 	VPBLENDMQ  Z1, Z2, K2, Z6
 	VMOVUPD    Z6, K1, (AX)(DI*8)
 
-end1038:
+end900:
 	VZEROUPPER
 	RET
 
@@ -23518,9 +17537,9 @@ TEXT ·where64VVSAVX512(SB), NOSPLIT, $0-40
 	MOVQ         n+32(FP), BX
 	XORQ         SI, SI
 
-next1040:
+next902:
 	SUBQ      $+16, BX
-	JLT       done1041
+	JLT       done903
 	VMOVQ     (CX)(SI*1), X1
 	VMOVUPS   (DX)(SI*8), Z2
 	VPTESTMB  X1, X1, K1
@@ -23532,26 +17551,26 @@ next1040:
 	VPBLENDMQ Z2, Z0, K1, Z4
 	VMOVUPS   Z4, 64(AX)(SI*8)
 	ADDQ      $+16, SI
-	JMP       next1040
+	JMP       next902
 
-done1041:
+done903:
 	ADDQ $+16, BX
 
-next1042:
+next904:
 	SUBQ      $+8, BX
-	JLT       done1043
+	JLT       done905
 	VMOVQ     (CX)(SI*1), X1
 	VMOVUPS   (DX)(SI*8), Z2
 	VPTESTMB  X1, X1, K1
 	VPBLENDMQ Z2, Z0, K1, Z5
 	VMOVUPS   Z5, (AX)(SI*8)
 	ADDQ      $+8, SI
-	JMP       next1042
+	JMP       next904
 
-done1043:
+done905:
 	ADDQ       $+8, BX
 	TESTQ      BX, BX
-	JEQ        end1044
+	JEQ        end906
 	MOVQ       $-1, DI
 	BZHIQ      BX, DI, DI
 	KMOVQ      DI, K1
@@ -23561,7 +17580,7 @@ done1043:
 	VPBLENDMQ  Z2, Z0, K2, Z6
 	VMOVUPD    Z6, K1, (AX)(SI*8)
 
-end1044:
+end906:
 	VZEROUPPER
 	RET
 
@@ -23576,9 +17595,9 @@ TEXT ·where64VSVAVX512(SB), NOSPLIT, $0-40
 	MOVQ         n+32(FP), BX
 	XORQ         SI, SI
 
-next1046:
+next908:
 	SUBQ      $+16, BX
-	JLT       done1047
+	JLT       done909
 	VMOVQ     (CX)(SI*1), X1
 	VMOVUPS   (DX)(SI*8), Z2
 	VPTESTMB  X1, X1, K1
@@ -23590,26 +17609,26 @@ next1046:
 	VPBLENDMQ Z0, Z2, K1, Z4
 	VMOVUPS   Z4, 64(AX)(SI*8)
 	ADDQ      $+16, SI
-	JMP       next1046
+	JMP       next908
 
-done1047:
+done909:
 	ADDQ $+16, BX
 
-next1048:
+next910:
 	SUBQ      $+8, BX
-	JLT       done1049
+	JLT       done911
 	VMOVQ     (CX)(SI*1), X1
 	VMOVUPS   (DX)(SI*8), Z2
 	VPTESTMB  X1, X1, K1
 	VPBLENDMQ Z0, Z2, K1, Z5
 	VMOVUPS   Z5, (AX)(SI*8)
 	ADDQ      $+8, SI
-	JMP       next1048
+	JMP       next910
 
-done1049:
+done911:
 	ADDQ       $+8, BX
 	TESTQ      BX, BX
-	JEQ        end1050
+	JEQ        end912
 	MOVQ       $-1, DI
 	BZHIQ      BX, DI, DI
 	KMOVQ      DI, K1
@@ -23619,7 +17638,7 @@ done1049:
 	VPBLENDMQ  Z0, Z2, K2, Z6
 	VMOVUPD    Z6, K1, (AX)(SI*8)
 
-end1050:
+end912:
 	VZEROUPPER
 	RET
 
@@ -23635,9 +17654,9 @@ TEXT ·where64VSSAVX512(SB), NOSPLIT, $0-40
 	MOVQ         n+32(FP), DX
 	XORQ         BX, BX
 
-next1052:
+next914:
 	SUBQ      $+16, DX
-	JLT       done1053
+	JLT       done915
 	VMOVQ     (CX)(BX*1), X2
 	VPTESTMB  X2, X2, K1
 	VPBLENDMQ Z0, Z1, K1, Z3
@@ -23647,25 +17666,25 @@ next1052:
 	VPBLENDMQ Z0, Z1, K1, Z4
 	VMOVUPS   Z4, 64(AX)(BX*8)
 	ADDQ      $+16, BX
-	JMP       next1052
+	JMP       next914
 
-done1053:
+done915:
 	ADDQ $+16, DX
 
-next1054:
+next916:
 	SUBQ      $+8, DX
-	JLT       done1055
+	JLT       done917
 	VMOVQ     (CX)(BX*1), X2
 	VPTESTMB  X2, X2, K1
 	VPBLENDMQ Z0, Z1, K1, Z5
 	VMOVUPS   Z5, (AX)(BX*8)
 	ADDQ      $+8, BX
-	JMP       next1054
+	JMP       next916
 
-done1055:
+done917:
 	ADDQ       $+8, DX
 	TESTQ      DX, DX
-	JEQ        end1056
+	JEQ        end918
 	MOVQ       $-1, SI
 	BZHIQ      DX, SI, SI
 	KMOVQ      SI, K1
@@ -23674,6 +17693,6 @@ done1055:
 	VPBLENDMQ  Z0, Z1, K2, Z6
 	VMOVUPD    Z6, K1, (AX)(BX*8)
 
-end1056:
+end918:
 	VZEROUPPER
 	RET

@@ -15,6 +15,7 @@ type routines struct {
 	casts      []castRow
 	reductions []reductionRow
 	finds      []findRow
+	fills      []fillRow
 	threefry   Quaternary
 	transpose  func(dst, src unsafe.Pointer, n0, d0, n1, s1 int)
 }
@@ -54,6 +55,12 @@ type findRow struct {
 	value, nan func(x, y unsafe.Pointer, n int) int
 }
 
+// A fill sets n elements to the one at x.
+type fillRow struct {
+	size int
+	f    Unary
+}
+
 func (r routines) install() {
 	for _, row := range r.unaries {
 		Unaries[row.op][row.typ] = row.f
@@ -79,7 +86,10 @@ func (r routines) install() {
 		ArgMaxes[row.typ].Along = argMaxBy(Reductions[ir.ReduceMax][row.typ].Along, row.value, row.nan)
 	}
 	Threefry = r.threefry
-	Movers[4] = moveBy(r.transpose)
+	for _, row := range r.fills {
+		Movers[row.size] = fillBy(row.f, row.size, Movers[row.size])
+	}
+	Movers[4] = moveBy(r.transpose, Movers[4])
 }
 
 // argMaxBy returns ArgMax.Along of float32: it computes the greatest element of a row and
@@ -124,9 +134,22 @@ func patched(f func(dst, x unsafe.Pointer, n int) int, twin Unary) Unary {
 	}
 }
 
+// fillBy returns a mover that repeats one element by f.
+func fillBy(f Unary, size int, other Mover) Mover {
+	return func(dst, src unsafe.Pointer, n0, d0, s0, n1, d1, s1 int) {
+		if d1 != 1 || s1 != 0 || n1 < 4 {
+			other(dst, src, n0, d0, s0, n1, d1, s1)
+			return
+		}
+		for i := range n0 {
+			f(unsafe.Add(dst, i*d0*size), unsafe.Add(src, i*s0*size), n1)
+		}
+	}
+}
+
 // moveBy returns a mover of 4 bytes that transposes by f, which needs n0 to be a multiple of
 // 16 and n1 of 8.
-func moveBy(f func(dst, src unsafe.Pointer, n0, d0, n1, s1 int)) Mover {
+func moveBy(f func(dst, src unsafe.Pointer, n0, d0, n1, s1 int), other Mover) Mover {
 	const size = 4
 	return func(dst, src unsafe.Pointer, n0, d0, s0, n1, d1, s1 int) {
 		m0, m1 := n0&^15, n1&^7
@@ -135,11 +158,11 @@ func moveBy(f func(dst, src unsafe.Pointer, n0, d0, n1, s1 int)) Mover {
 			m0, m1 = n0&^15, n1&^7
 		}
 		if s0 != 1 || s1 == 1 || d1 != 1 || m0 <= 0 || m1 <= 0 {
-			move[uint32](dst, src, n0, d0, s0, n1, d1, s1)
+			other(dst, src, n0, d0, s0, n1, d1, s1)
 			return
 		}
 		f(dst, src, m0, d0, m1, s1)
-		move[uint32](unsafe.Add(dst, m0*d0*size), unsafe.Add(src, m0*size), n0-m0, d0, 1, n1, 1, s1)
-		move[uint32](unsafe.Add(dst, m1*size), unsafe.Add(src, m1*s1*size), m0, d0, 1, n1-m1, 1, s1)
+		other(unsafe.Add(dst, m0*d0*size), unsafe.Add(src, m0*size), n0-m0, d0, 1, n1, 1, s1)
+		other(unsafe.Add(dst, m1*size), unsafe.Add(src, m1*s1*size), m0, d0, 1, n1-m1, 1, s1)
 	}
 }

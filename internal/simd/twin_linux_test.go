@@ -30,10 +30,10 @@ func TestTwins(t *testing.T) {
 		t.Skip("the tables have no Go routines") // TestLevels runs this test at level go
 	}
 	unaries, binaries, wheres, casts, reductions := Unaries, Binaries, Wheres, Casts, Reductions
-	argMaxes, random := ArgMaxes, Threefry
+	argMaxes, random, movers := ArgMaxes, Threefry, Movers
 	defer func() {
 		Unaries, Binaries, Wheres, Casts, Reductions = unaries, binaries, wheres, casts, reductions
-		ArgMaxes, Threefry = argMaxes, random
+		ArgMaxes, Threefry, Movers = argMaxes, random, movers
 		Level = "go"
 	}()
 	for _, level := range Levels()[:len(Levels())-1] {
@@ -94,7 +94,7 @@ func compareUnary(t *testing.T, op ir.Op, from, to ir.DType, f, twin Unary) {
 }
 
 func compareBinary(t *testing.T, op ir.Op, d ir.DType, mode int, f, twin Binary) {
-	if f == nil {
+	if f == nil || twin == nil {
 		return
 	}
 	to := op.ResultDType(0, d)

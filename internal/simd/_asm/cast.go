@@ -37,7 +37,6 @@ func then(f func(*target, vec) reg.Register, name string) func(*target, vec) reg
 var (
 	zeroExtend = converted("VPMOVZXBD", 4, 4)
 	signExtend = converted("VPMOVSXBD", 4, 4)
-	same       = func(_ *target, x vec) reg.Register { return x }
 )
 
 var conversions = []conversion{
@@ -58,8 +57,8 @@ var conversions = []conversion{
 	{from: "Bool", to: "Int64", body: converted("VPMOVZXBQ", 8, 8)},
 	{from: "Int32", to: "Int64", body: converted("VPMOVSXDQ", 8, 8)},
 	{from: "Uint32", to: "Int64", body: converted("VPMOVZXDQ", 8, 8)},
-	{from: "Int32", to: "Uint32", body: same},
-	{from: "Uint32", to: "Int32", body: same},
+	{from: "Int32", to: "Uint32", body: func(_ *target, x vec) reg.Register { return x }},
+	{from: "Uint32", to: "Int32", body: func(_ *target, x vec) reg.Register { return x }},
 	{from: "Int64", to: "Int32", body: halve},
 	{from: "Int64", to: "Uint32", body: halve},
 	{from: "Float32", to: "Bool", body: func(t *target, x vec) reg.Register {

@@ -38,6 +38,7 @@ type operation struct {
 	types string
 	arity int
 	modes string // of binary operations: C for a commutative one
+	sign  bool   // integers with and without a sign differ
 	bools bool
 	body  body
 }
@@ -58,15 +59,15 @@ var operations = []operation{
 	{op: "Sub", types: floats + integers, arity: 2, modes: "VV VS SV", body: instruction("SUB")},
 	{op: "Mul", types: floats + words, arity: 2, modes: "VV VS C", body: mul},
 	{op: "Div", types: floats, arity: 2, modes: "VV VS SV", body: instruction("DIV")},
-	{op: "Max", types: all, arity: 2, modes: "VV VS C", body: extreme("MAX", lanes.largest)},
-	{op: "Min", types: all, arity: 2, modes: "VV VS C", body: extreme("MIN", lanes.smallest)},
+	{op: "Max", types: all, arity: 2, modes: "VV VS C", sign: true, body: extreme("MAX", lanes.largest)},
+	{op: "Min", types: all, arity: 2, modes: "VV VS C", sign: true, body: extreme("MIN", lanes.smallest)},
 	{op: "Eq", types: all, arity: 2, modes: "VV VS C", bools: true, body: relation(equal)},
-	{op: "Lt", types: all, arity: 2, modes: "VV VS SV", bools: true, body: relation(less)},
-	{op: "And", types: integers + " Bool ", arity: 2, modes: "VV", body: bitwise("VAND")},
-	{op: "Or", types: integers + " Bool ", arity: 2, modes: "VV", body: bitwise("VOR")},
-	{op: "Xor", types: integers + " Bool ", arity: 2, modes: "VV", body: bitwise("VXOR")},
-	{op: "Shl", types: words, arity: 2, modes: "VV", body: shift("VPSLLV", "VPSLLV")},
-	{op: "Shr", types: words, arity: 2, modes: "VV", body: shift("VPSRAV", "VPSRLV")},
+	{op: "Lt", types: all, arity: 2, modes: "VV VS SV", sign: true, bools: true, body: relation(less)},
+	{op: "And", types: integers + " Bool ", arity: 2, modes: "VV VS C", body: bitwise("VAND")},
+	{op: "Or", types: integers + " Bool ", arity: 2, modes: "VV VS C", body: bitwise("VOR")},
+	{op: "Xor", types: integers + " Bool ", arity: 2, modes: "VV VS C", body: bitwise("VXOR")},
+	{op: "Shl", types: words, arity: 2, modes: "VV VS", body: shift("VPSLLV", "VPSLLV")},
+	{op: "Shr", types: words, arity: 2, modes: "VV VS", sign: true, body: shift("VPSRAV", "VPSRLV")},
 }
 
 // of has the instructions on floating-point numbers.
@@ -180,7 +181,7 @@ func (f *file) elementwise() {
 			if !strings.Contains(o.types, " "+k.ir+" ") {
 				continue
 			}
-			r := routine{name: strings.ToLower(o.op) + k.name, sizes: slices.Repeat([]int{k.size}, o.arity), out: k.size, unroll: 4, bools: o.bools}
+			r := routine{name: strings.ToLower(o.op) + k.shared(o), sizes: slices.Repeat([]int{k.size}, o.arity), out: k.size, unroll: 2, bools: o.bools}
 			if o.bools {
 				r.out = 1
 			}
@@ -209,6 +210,10 @@ func (f *file) elementwise() {
 		}
 	}
 	for _, t := range f.targets {
+		for _, size := range []int{4, 8} {
+			fill := routine{name: fmt.Sprint("fill", 8*size), sizes: []int{size}, single: []bool{true}, out: size, unroll: 2, body: same}
+			t.row("fills", "%d, %s", size, t.write(fill))
+		}
 		for _, size := range []int{1, 4, 8} {
 			r := routine{name: fmt.Sprint("where", 8*size), sizes: []int{1, size, size}, out: size, unroll: 2, body: where(size)}
 			var names []string
@@ -218,6 +223,20 @@ func (f *file) elementwise() {
 			t.row("wheres", "%d, Choices{%s}", size, strings.Join(names, ", "))
 		}
 	}
+}
+
+// shared is the end of the name of an operation's routine, which types share whose
+// elements it computes alike.
+func (k kind) shared(o operation) string {
+	switch {
+	case k.float || o.op == "Not" && k.name == "Bool":
+		return k.name
+	case o.sign && k.signed:
+		return fmt.Sprint("I", 8*k.size)
+	case o.sign:
+		return fmt.Sprint("U", 8*k.size)
+	}
+	return fmt.Sprint(8 * k.size)
 }
 
 // mode returns the routine whose operands are runs or single elements: V or S.

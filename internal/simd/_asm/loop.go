@@ -23,9 +23,16 @@ type routine struct {
 
 var operandNames = []string{"x", "y", "z", "w"}
 
-// write writes a routine for a level and returns its name.
+// same is the body of a copy.
+func same(_ *target, x []vec) reg.Register { return x[0] }
+
+// write writes a routine for a level, unless it has, and returns its name.
 func (t *target) write(r routine) string {
 	name := r.name + t.level
+	if t.written[name] {
+		return name
+	}
+	t.written[name] = true
 	t.Function(name)
 	t.Attributes(attr.NOSPLIT)
 	t.Pragma("noescape")

@@ -89,7 +89,7 @@ func (t *target) row(field, row string, args ...any) {
 }
 
 // fields are the fields of routines, with the types of their rows.
-var fields = []struct{ plural, row string }{{"unaries", "unary"}, {"binaries", "binary"}, {"wheres", "where"}, {"casts", "cast"}, {"reductions", "reduction"}, {"finds", "find"}}
+var fields = []struct{ plural, row string }{{"unaries", "unary"}, {"binaries", "binary"}, {"wheres", "where"}, {"casts", "cast"}, {"reductions", "reduction"}, {"finds", "find"}, {"fills", "fill"}}
 
 // source returns a Go file of the tables.
 func (t *tables) source() []byte {

@@ -14,12 +14,13 @@ import (
 // A target is a set of instructions that routines are written for.
 type target struct {
 	*build.Context
-	level  string // the suffix of routines
-	width  int    // of a register, in bytes
-	mask   operand.Mem
-	consts map[constant]operand.Mem
-	labels int
-	tables *tables
+	level   string // the suffix of routines
+	width   int    // of a register, in bytes
+	mask    operand.Mem
+	consts  map[constant]operand.Mem
+	labels  int
+	written map[string]bool
+	tables  *tables
 }
 
 // newTargets returns the levels for one file. They share its data.
@@ -35,8 +36,8 @@ func newTargets(c *build.Context, t *tables) []*target {
 	}
 	consts := map[constant]operand.Mem{}
 	return []*target{
-		{Context: c, level: "AVX2", width: 32, mask: mask, consts: consts, tables: t},
-		{Context: c, level: "AVX512", width: 64, mask: mask, consts: consts, tables: t},
+		{Context: c, level: "AVX2", width: 32, mask: mask, consts: consts, tables: t, written: map[string]bool{}},
+		{Context: c, level: "AVX512", width: 64, mask: mask, consts: consts, tables: t, written: map[string]bool{}},
 	}
 }
 
