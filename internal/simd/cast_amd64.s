@@ -21,35 +21,20 @@ TEXT ·castFloat32Float64AVX2(SB), NOSPLIT, $0-24
 	MOVQ x+8(FP), CX
 	MOVQ n+16(FP), DX
 	XORQ BX, BX
+	SUBQ $+4, DX
+	JLT  done3
 
 next2:
-	SUBQ      $+8, DX
-	JLT       done3
-	VMOVUPS   (CX)(BX*4), X0
-	VCVTPS2PD X0, Y0
-	VMOVUPS   Y0, (AX)(BX*8)
-	VMOVUPS   16(CX)(BX*4), X0
-	VCVTPS2PD X0, Y0
-	VMOVUPS   Y0, 32(AX)(BX*8)
-	ADDQ      $+8, BX
-	JMP       next2
-
-done3:
-	ADDQ $+8, DX
-
-next4:
-	SUBQ      $+4, DX
-	JLT       done5
 	VMOVUPS   (CX)(BX*4), X0
 	VCVTPS2PD X0, Y0
 	VMOVUPS   Y0, (AX)(BX*8)
 	ADDQ      $+4, BX
-	JMP       next4
+	SUBQ      $+4, DX
+	JGE       next2
 
-done5:
+done3:
 	ADDQ       $+4, DX
-	TESTQ      DX, DX
-	JEQ        end6
+	JEQ        end4
 	LEAQ       tail<>+32(SB), SI
 	XORQ       DI, DI
 	SUBQ       DX, DI
@@ -62,7 +47,7 @@ done5:
 	VMOVDQU    (CX)(SI*8), Y1
 	VMASKMOVPD Y0, Y1, (AX)(BX*8)
 
-end6:
+end4:
 	VZEROUPPER
 	RET
 
@@ -73,35 +58,20 @@ TEXT ·castFloat64Float32AVX2(SB), NOSPLIT, $0-24
 	MOVQ x+8(FP), CX
 	MOVQ n+16(FP), DX
 	XORQ BX, BX
+	SUBQ $+4, DX
+	JLT  done7
 
-next8:
-	SUBQ       $+8, DX
-	JLT        done9
-	VMOVUPS    (CX)(BX*8), Y0
-	VCVTPD2PSY Y0, X0
-	VMOVUPS    X0, (AX)(BX*4)
-	VMOVUPS    32(CX)(BX*8), Y0
-	VCVTPD2PSY Y0, X0
-	VMOVUPS    X0, 16(AX)(BX*4)
-	ADDQ       $+8, BX
-	JMP        next8
-
-done9:
-	ADDQ $+8, DX
-
-next10:
-	SUBQ       $+4, DX
-	JLT        done11
+next6:
 	VMOVUPS    (CX)(BX*8), Y0
 	VCVTPD2PSY Y0, X0
 	VMOVUPS    X0, (AX)(BX*4)
 	ADDQ       $+4, BX
-	JMP        next10
+	SUBQ       $+4, DX
+	JGE        next6
 
-done11:
+done7:
 	ADDQ       $+4, DX
-	TESTQ      DX, DX
-	JEQ        end12
+	JEQ        end8
 	LEAQ       tail<>+32(SB), SI
 	XORQ       DI, DI
 	SUBQ       DX, DI
@@ -114,7 +84,7 @@ done11:
 	VMOVDQU    (CX)(SI*4), Y1
 	VMASKMOVPS X0, X1, (AX)(BX*4)
 
-end12:
+end8:
 	VZEROUPPER
 	RET
 
@@ -125,35 +95,20 @@ TEXT ·castInt32Float32AVX2(SB), NOSPLIT, $0-24
 	MOVQ x+8(FP), CX
 	MOVQ n+16(FP), DX
 	XORQ BX, BX
+	SUBQ $+8, DX
+	JLT  done11
 
-next14:
-	SUBQ      $+16, DX
-	JLT       done15
-	VMOVUPS   (CX)(BX*4), Y0
-	VCVTDQ2PS Y0, Y0
-	VMOVUPS   Y0, (AX)(BX*4)
-	VMOVUPS   32(CX)(BX*4), Y0
-	VCVTDQ2PS Y0, Y0
-	VMOVUPS   Y0, 32(AX)(BX*4)
-	ADDQ      $+16, BX
-	JMP       next14
-
-done15:
-	ADDQ $+16, DX
-
-next16:
-	SUBQ      $+8, DX
-	JLT       done17
+next10:
 	VMOVUPS   (CX)(BX*4), Y0
 	VCVTDQ2PS Y0, Y0
 	VMOVUPS   Y0, (AX)(BX*4)
 	ADDQ      $+8, BX
-	JMP       next16
+	SUBQ      $+8, DX
+	JGE       next10
 
-done17:
+done11:
 	ADDQ       $+8, DX
-	TESTQ      DX, DX
-	JEQ        end18
+	JEQ        end12
 	LEAQ       tail<>+32(SB), SI
 	XORQ       DI, DI
 	SUBQ       DX, DI
@@ -166,7 +121,7 @@ done17:
 	VMOVDQU    (CX)(SI*4), Y1
 	VMASKMOVPS Y0, Y1, (AX)(BX*4)
 
-end18:
+end12:
 	VZEROUPPER
 	RET
 
@@ -177,35 +132,20 @@ TEXT ·castInt32Float64AVX2(SB), NOSPLIT, $0-24
 	MOVQ x+8(FP), CX
 	MOVQ n+16(FP), DX
 	XORQ BX, BX
+	SUBQ $+4, DX
+	JLT  done15
 
-next20:
-	SUBQ      $+8, DX
-	JLT       done21
-	VMOVUPS   (CX)(BX*4), X0
-	VCVTDQ2PD X0, Y0
-	VMOVUPS   Y0, (AX)(BX*8)
-	VMOVUPS   16(CX)(BX*4), X0
-	VCVTDQ2PD X0, Y0
-	VMOVUPS   Y0, 32(AX)(BX*8)
-	ADDQ      $+8, BX
-	JMP       next20
-
-done21:
-	ADDQ $+8, DX
-
-next22:
-	SUBQ      $+4, DX
-	JLT       done23
+next14:
 	VMOVUPS   (CX)(BX*4), X0
 	VCVTDQ2PD X0, Y0
 	VMOVUPS   Y0, (AX)(BX*8)
 	ADDQ      $+4, BX
-	JMP       next22
+	SUBQ      $+4, DX
+	JGE       next14
 
-done23:
+done15:
 	ADDQ       $+4, DX
-	TESTQ      DX, DX
-	JEQ        end24
+	JEQ        end16
 	LEAQ       tail<>+32(SB), SI
 	XORQ       DI, DI
 	SUBQ       DX, DI
@@ -218,7 +158,7 @@ done23:
 	VMOVDQU    (CX)(SI*8), Y1
 	VMASKMOVPD Y0, Y1, (AX)(BX*8)
 
-end24:
+end16:
 	VZEROUPPER
 	RET
 
@@ -229,40 +169,109 @@ TEXT ·castBoolFloat32AVX2(SB), NOSPLIT, $32-24
 	MOVQ x+8(FP), CX
 	MOVQ n+16(FP), DX
 	XORQ BX, BX
+	SUBQ $+8, DX
+	JLT  done19
 
-next26:
-	SUBQ      $+16, DX
-	JLT       done27
-	VMOVQ     (CX)(BX*1), X0
-	VPMOVZXBD X0, Y0
-	VCVTDQ2PS Y0, Y0
-	VMOVUPS   Y0, (AX)(BX*4)
-	VMOVQ     8(CX)(BX*1), X0
-	VPMOVZXBD X0, Y0
-	VCVTDQ2PS Y0, Y0
-	VMOVUPS   Y0, 32(AX)(BX*4)
-	ADDQ      $+16, BX
-	JMP       next26
-
-done27:
-	ADDQ $+16, DX
-
-next28:
-	SUBQ      $+8, DX
-	JLT       done29
+next18:
 	VMOVQ     (CX)(BX*1), X0
 	VPMOVZXBD X0, Y0
 	VCVTDQ2PS Y0, Y0
 	VMOVUPS   Y0, (AX)(BX*4)
 	ADDQ      $+8, BX
-	JMP       next28
+	SUBQ      $+8, DX
+	JGE       next18
+
+done19:
+	ADDQ $+8, DX
+	JEQ  end20
+	LEAQ (CX)(BX*1), DI
+	MOVQ DX, CX
+
+byte21:
+	MOVB       -1(DI)(CX*1), SI
+	MOVB       SI, -1(SP)(CX*1)
+	DECQ       CX
+	JNE        byte21
+	VMOVQ      (SP), X0
+	VPMOVZXBD  X0, Y0
+	VCVTDQ2PS  Y0, Y0
+	LEAQ       tail<>+32(SB), CX
+	XORQ       SI, SI
+	SUBQ       DX, SI
+	VMOVDQU    (CX)(SI*4), Y1
+	VMASKMOVPS Y0, Y1, (AX)(BX*4)
+
+end20:
+	VZEROUPPER
+	RET
+
+// func castUint8Float32AVX2(dst *byte, x *byte, n int)
+// Requires: AVX, AVX2
+TEXT ·castUint8Float32AVX2(SB), NOSPLIT, $32-24
+	MOVQ dst+0(FP), AX
+	MOVQ x+8(FP), CX
+	MOVQ n+16(FP), DX
+	XORQ BX, BX
+	SUBQ $+8, DX
+	JLT  done24
+
+next23:
+	VMOVQ     (CX)(BX*1), X0
+	VPMOVZXBD X0, Y0
+	VCVTDQ2PS Y0, Y0
+	VMOVUPS   Y0, (AX)(BX*4)
+	ADDQ      $+8, BX
+	SUBQ      $+8, DX
+	JGE       next23
+
+done24:
+	ADDQ $+8, DX
+	JEQ  end25
+	LEAQ (CX)(BX*1), DI
+	MOVQ DX, CX
+
+byte26:
+	MOVB       -1(DI)(CX*1), SI
+	MOVB       SI, -1(SP)(CX*1)
+	DECQ       CX
+	JNE        byte26
+	VMOVQ      (SP), X0
+	VPMOVZXBD  X0, Y0
+	VCVTDQ2PS  Y0, Y0
+	LEAQ       tail<>+32(SB), CX
+	XORQ       SI, SI
+	SUBQ       DX, SI
+	VMOVDQU    (CX)(SI*4), Y1
+	VMASKMOVPS Y0, Y1, (AX)(BX*4)
+
+end25:
+	VZEROUPPER
+	RET
+
+// func castInt8Float32AVX2(dst *byte, x *byte, n int)
+// Requires: AVX, AVX2
+TEXT ·castInt8Float32AVX2(SB), NOSPLIT, $32-24
+	MOVQ dst+0(FP), AX
+	MOVQ x+8(FP), CX
+	MOVQ n+16(FP), DX
+	XORQ BX, BX
+	SUBQ $+8, DX
+	JLT  done29
+
+next28:
+	VMOVQ     (CX)(BX*1), X0
+	VPMOVSXBD X0, Y0
+	VCVTDQ2PS Y0, Y0
+	VMOVUPS   Y0, (AX)(BX*4)
+	ADDQ      $+8, BX
+	SUBQ      $+8, DX
+	JGE       next28
 
 done29:
-	ADDQ  $+8, DX
-	TESTQ DX, DX
-	JEQ   end30
-	LEAQ  (CX)(BX*1), DI
-	MOVQ  DX, CX
+	ADDQ $+8, DX
+	JEQ  end30
+	LEAQ (CX)(BX*1), DI
+	MOVQ DX, CX
 
 byte31:
 	MOVB       -1(DI)(CX*1), SI
@@ -270,7 +279,7 @@ byte31:
 	DECQ       CX
 	JNE        byte31
 	VMOVQ      (SP), X0
-	VPMOVZXBD  X0, Y0
+	VPMOVSXBD  X0, Y0
 	VCVTDQ2PS  Y0, Y0
 	LEAQ       tail<>+32(SB), CX
 	XORQ       SI, SI
@@ -282,126 +291,6 @@ end30:
 	VZEROUPPER
 	RET
 
-// func castUint8Float32AVX2(dst *byte, x *byte, n int)
-// Requires: AVX, AVX2
-TEXT ·castUint8Float32AVX2(SB), NOSPLIT, $32-24
-	MOVQ dst+0(FP), AX
-	MOVQ x+8(FP), CX
-	MOVQ n+16(FP), DX
-	XORQ BX, BX
-
-next33:
-	SUBQ      $+16, DX
-	JLT       done34
-	VMOVQ     (CX)(BX*1), X0
-	VPMOVZXBD X0, Y0
-	VCVTDQ2PS Y0, Y0
-	VMOVUPS   Y0, (AX)(BX*4)
-	VMOVQ     8(CX)(BX*1), X0
-	VPMOVZXBD X0, Y0
-	VCVTDQ2PS Y0, Y0
-	VMOVUPS   Y0, 32(AX)(BX*4)
-	ADDQ      $+16, BX
-	JMP       next33
-
-done34:
-	ADDQ $+16, DX
-
-next35:
-	SUBQ      $+8, DX
-	JLT       done36
-	VMOVQ     (CX)(BX*1), X0
-	VPMOVZXBD X0, Y0
-	VCVTDQ2PS Y0, Y0
-	VMOVUPS   Y0, (AX)(BX*4)
-	ADDQ      $+8, BX
-	JMP       next35
-
-done36:
-	ADDQ  $+8, DX
-	TESTQ DX, DX
-	JEQ   end37
-	LEAQ  (CX)(BX*1), DI
-	MOVQ  DX, CX
-
-byte38:
-	MOVB       -1(DI)(CX*1), SI
-	MOVB       SI, -1(SP)(CX*1)
-	DECQ       CX
-	JNE        byte38
-	VMOVQ      (SP), X0
-	VPMOVZXBD  X0, Y0
-	VCVTDQ2PS  Y0, Y0
-	LEAQ       tail<>+32(SB), CX
-	XORQ       SI, SI
-	SUBQ       DX, SI
-	VMOVDQU    (CX)(SI*4), Y1
-	VMASKMOVPS Y0, Y1, (AX)(BX*4)
-
-end37:
-	VZEROUPPER
-	RET
-
-// func castInt8Float32AVX2(dst *byte, x *byte, n int)
-// Requires: AVX, AVX2
-TEXT ·castInt8Float32AVX2(SB), NOSPLIT, $32-24
-	MOVQ dst+0(FP), AX
-	MOVQ x+8(FP), CX
-	MOVQ n+16(FP), DX
-	XORQ BX, BX
-
-next40:
-	SUBQ      $+16, DX
-	JLT       done41
-	VMOVQ     (CX)(BX*1), X0
-	VPMOVSXBD X0, Y0
-	VCVTDQ2PS Y0, Y0
-	VMOVUPS   Y0, (AX)(BX*4)
-	VMOVQ     8(CX)(BX*1), X0
-	VPMOVSXBD X0, Y0
-	VCVTDQ2PS Y0, Y0
-	VMOVUPS   Y0, 32(AX)(BX*4)
-	ADDQ      $+16, BX
-	JMP       next40
-
-done41:
-	ADDQ $+16, DX
-
-next42:
-	SUBQ      $+8, DX
-	JLT       done43
-	VMOVQ     (CX)(BX*1), X0
-	VPMOVSXBD X0, Y0
-	VCVTDQ2PS Y0, Y0
-	VMOVUPS   Y0, (AX)(BX*4)
-	ADDQ      $+8, BX
-	JMP       next42
-
-done43:
-	ADDQ  $+8, DX
-	TESTQ DX, DX
-	JEQ   end44
-	LEAQ  (CX)(BX*1), DI
-	MOVQ  DX, CX
-
-byte45:
-	MOVB       -1(DI)(CX*1), SI
-	MOVB       SI, -1(SP)(CX*1)
-	DECQ       CX
-	JNE        byte45
-	VMOVQ      (SP), X0
-	VPMOVSXBD  X0, Y0
-	VCVTDQ2PS  Y0, Y0
-	LEAQ       tail<>+32(SB), CX
-	XORQ       SI, SI
-	SUBQ       DX, SI
-	VMOVDQU    (CX)(SI*4), Y1
-	VMASKMOVPS Y0, Y1, (AX)(BX*4)
-
-end44:
-	VZEROUPPER
-	RET
-
 // func castBoolInt32AVX2(dst *byte, x *byte, n int)
 // Requires: AVX, AVX2
 TEXT ·castBoolInt32AVX2(SB), NOSPLIT, $32-24
@@ -409,43 +298,28 @@ TEXT ·castBoolInt32AVX2(SB), NOSPLIT, $32-24
 	MOVQ x+8(FP), CX
 	MOVQ n+16(FP), DX
 	XORQ BX, BX
+	SUBQ $+8, DX
+	JLT  done34
 
-next47:
-	SUBQ      $+16, DX
-	JLT       done48
-	VMOVQ     (CX)(BX*1), X0
-	VPMOVZXBD X0, Y0
-	VMOVUPS   Y0, (AX)(BX*4)
-	VMOVQ     8(CX)(BX*1), X0
-	VPMOVZXBD X0, Y0
-	VMOVUPS   Y0, 32(AX)(BX*4)
-	ADDQ      $+16, BX
-	JMP       next47
-
-done48:
-	ADDQ $+16, DX
-
-next49:
-	SUBQ      $+8, DX
-	JLT       done50
+next33:
 	VMOVQ     (CX)(BX*1), X0
 	VPMOVZXBD X0, Y0
 	VMOVUPS   Y0, (AX)(BX*4)
 	ADDQ      $+8, BX
-	JMP       next49
+	SUBQ      $+8, DX
+	JGE       next33
 
-done50:
-	ADDQ  $+8, DX
-	TESTQ DX, DX
-	JEQ   end51
-	LEAQ  (CX)(BX*1), DI
-	MOVQ  DX, CX
+done34:
+	ADDQ $+8, DX
+	JEQ  end35
+	LEAQ (CX)(BX*1), DI
+	MOVQ DX, CX
 
-byte52:
+byte36:
 	MOVB       -1(DI)(CX*1), SI
 	MOVB       SI, -1(SP)(CX*1)
 	DECQ       CX
-	JNE        byte52
+	JNE        byte36
 	VMOVQ      (SP), X0
 	VPMOVZXBD  X0, Y0
 	LEAQ       tail<>+32(SB), CX
@@ -454,7 +328,7 @@ byte52:
 	VMOVDQU    (CX)(SI*4), Y1
 	VMASKMOVPS Y0, Y1, (AX)(BX*4)
 
-end51:
+end35:
 	VZEROUPPER
 	RET
 
@@ -465,43 +339,28 @@ TEXT ·castUint8Int32AVX2(SB), NOSPLIT, $32-24
 	MOVQ x+8(FP), CX
 	MOVQ n+16(FP), DX
 	XORQ BX, BX
+	SUBQ $+8, DX
+	JLT  done39
 
-next54:
-	SUBQ      $+16, DX
-	JLT       done55
-	VMOVQ     (CX)(BX*1), X0
-	VPMOVZXBD X0, Y0
-	VMOVUPS   Y0, (AX)(BX*4)
-	VMOVQ     8(CX)(BX*1), X0
-	VPMOVZXBD X0, Y0
-	VMOVUPS   Y0, 32(AX)(BX*4)
-	ADDQ      $+16, BX
-	JMP       next54
-
-done55:
-	ADDQ $+16, DX
-
-next56:
-	SUBQ      $+8, DX
-	JLT       done57
+next38:
 	VMOVQ     (CX)(BX*1), X0
 	VPMOVZXBD X0, Y0
 	VMOVUPS   Y0, (AX)(BX*4)
 	ADDQ      $+8, BX
-	JMP       next56
+	SUBQ      $+8, DX
+	JGE       next38
 
-done57:
-	ADDQ  $+8, DX
-	TESTQ DX, DX
-	JEQ   end58
-	LEAQ  (CX)(BX*1), DI
-	MOVQ  DX, CX
+done39:
+	ADDQ $+8, DX
+	JEQ  end40
+	LEAQ (CX)(BX*1), DI
+	MOVQ DX, CX
 
-byte59:
+byte41:
 	MOVB       -1(DI)(CX*1), SI
 	MOVB       SI, -1(SP)(CX*1)
 	DECQ       CX
-	JNE        byte59
+	JNE        byte41
 	VMOVQ      (SP), X0
 	VPMOVZXBD  X0, Y0
 	LEAQ       tail<>+32(SB), CX
@@ -510,7 +369,7 @@ byte59:
 	VMOVDQU    (CX)(SI*4), Y1
 	VMASKMOVPS Y0, Y1, (AX)(BX*4)
 
-end58:
+end40:
 	VZEROUPPER
 	RET
 
@@ -521,43 +380,28 @@ TEXT ·castInt8Int32AVX2(SB), NOSPLIT, $32-24
 	MOVQ x+8(FP), CX
 	MOVQ n+16(FP), DX
 	XORQ BX, BX
+	SUBQ $+8, DX
+	JLT  done44
 
-next61:
-	SUBQ      $+16, DX
-	JLT       done62
-	VMOVQ     (CX)(BX*1), X0
-	VPMOVSXBD X0, Y0
-	VMOVUPS   Y0, (AX)(BX*4)
-	VMOVQ     8(CX)(BX*1), X0
-	VPMOVSXBD X0, Y0
-	VMOVUPS   Y0, 32(AX)(BX*4)
-	ADDQ      $+16, BX
-	JMP       next61
-
-done62:
-	ADDQ $+16, DX
-
-next63:
-	SUBQ      $+8, DX
-	JLT       done64
+next43:
 	VMOVQ     (CX)(BX*1), X0
 	VPMOVSXBD X0, Y0
 	VMOVUPS   Y0, (AX)(BX*4)
 	ADDQ      $+8, BX
-	JMP       next63
+	SUBQ      $+8, DX
+	JGE       next43
 
-done64:
-	ADDQ  $+8, DX
-	TESTQ DX, DX
-	JEQ   end65
-	LEAQ  (CX)(BX*1), DI
-	MOVQ  DX, CX
+done44:
+	ADDQ $+8, DX
+	JEQ  end45
+	LEAQ (CX)(BX*1), DI
+	MOVQ DX, CX
 
-byte66:
+byte46:
 	MOVB       -1(DI)(CX*1), SI
 	MOVB       SI, -1(SP)(CX*1)
 	DECQ       CX
-	JNE        byte66
+	JNE        byte46
 	VMOVQ      (SP), X0
 	VPMOVSXBD  X0, Y0
 	LEAQ       tail<>+32(SB), CX
@@ -566,7 +410,7 @@ byte66:
 	VMOVDQU    (CX)(SI*4), Y1
 	VMASKMOVPS Y0, Y1, (AX)(BX*4)
 
-end65:
+end45:
 	VZEROUPPER
 	RET
 
@@ -577,43 +421,28 @@ TEXT ·castBoolInt64AVX2(SB), NOSPLIT, $32-24
 	MOVQ x+8(FP), CX
 	MOVQ n+16(FP), DX
 	XORQ BX, BX
+	SUBQ $+4, DX
+	JLT  done49
 
-next68:
-	SUBQ      $+8, DX
-	JLT       done69
-	VMOVD     (CX)(BX*1), X0
-	VPMOVZXBQ X0, Y0
-	VMOVUPS   Y0, (AX)(BX*8)
-	VMOVD     4(CX)(BX*1), X0
-	VPMOVZXBQ X0, Y0
-	VMOVUPS   Y0, 32(AX)(BX*8)
-	ADDQ      $+8, BX
-	JMP       next68
-
-done69:
-	ADDQ $+8, DX
-
-next70:
-	SUBQ      $+4, DX
-	JLT       done71
+next48:
 	VMOVD     (CX)(BX*1), X0
 	VPMOVZXBQ X0, Y0
 	VMOVUPS   Y0, (AX)(BX*8)
 	ADDQ      $+4, BX
-	JMP       next70
+	SUBQ      $+4, DX
+	JGE       next48
 
-done71:
-	ADDQ  $+4, DX
-	TESTQ DX, DX
-	JEQ   end72
-	LEAQ  (CX)(BX*1), DI
-	MOVQ  DX, CX
+done49:
+	ADDQ $+4, DX
+	JEQ  end50
+	LEAQ (CX)(BX*1), DI
+	MOVQ DX, CX
 
-byte73:
+byte51:
 	MOVB       -1(DI)(CX*1), SI
 	MOVB       SI, -1(SP)(CX*1)
 	DECQ       CX
-	JNE        byte73
+	JNE        byte51
 	VMOVD      (SP), X0
 	VPMOVZXBQ  X0, Y0
 	LEAQ       tail<>+32(SB), CX
@@ -622,7 +451,7 @@ byte73:
 	VMOVDQU    (CX)(SI*8), Y1
 	VMASKMOVPD Y0, Y1, (AX)(BX*8)
 
-end72:
+end50:
 	VZEROUPPER
 	RET
 
@@ -633,35 +462,20 @@ TEXT ·castInt32Int64AVX2(SB), NOSPLIT, $0-24
 	MOVQ x+8(FP), CX
 	MOVQ n+16(FP), DX
 	XORQ BX, BX
+	SUBQ $+4, DX
+	JLT  done54
 
-next75:
-	SUBQ      $+8, DX
-	JLT       done76
-	VMOVUPS   (CX)(BX*4), X0
-	VPMOVSXDQ X0, Y0
-	VMOVUPS   Y0, (AX)(BX*8)
-	VMOVUPS   16(CX)(BX*4), X0
-	VPMOVSXDQ X0, Y0
-	VMOVUPS   Y0, 32(AX)(BX*8)
-	ADDQ      $+8, BX
-	JMP       next75
-
-done76:
-	ADDQ $+8, DX
-
-next77:
-	SUBQ      $+4, DX
-	JLT       done78
+next53:
 	VMOVUPS   (CX)(BX*4), X0
 	VPMOVSXDQ X0, Y0
 	VMOVUPS   Y0, (AX)(BX*8)
 	ADDQ      $+4, BX
-	JMP       next77
+	SUBQ      $+4, DX
+	JGE       next53
 
-done78:
+done54:
 	ADDQ       $+4, DX
-	TESTQ      DX, DX
-	JEQ        end79
+	JEQ        end55
 	LEAQ       tail<>+32(SB), SI
 	XORQ       DI, DI
 	SUBQ       DX, DI
@@ -674,7 +488,7 @@ done78:
 	VMOVDQU    (CX)(SI*8), Y1
 	VMASKMOVPD Y0, Y1, (AX)(BX*8)
 
-end79:
+end55:
 	VZEROUPPER
 	RET
 
@@ -685,35 +499,20 @@ TEXT ·castUint32Int64AVX2(SB), NOSPLIT, $0-24
 	MOVQ x+8(FP), CX
 	MOVQ n+16(FP), DX
 	XORQ BX, BX
+	SUBQ $+4, DX
+	JLT  done58
 
-next81:
-	SUBQ      $+8, DX
-	JLT       done82
-	VMOVUPS   (CX)(BX*4), X0
-	VPMOVZXDQ X0, Y0
-	VMOVUPS   Y0, (AX)(BX*8)
-	VMOVUPS   16(CX)(BX*4), X0
-	VPMOVZXDQ X0, Y0
-	VMOVUPS   Y0, 32(AX)(BX*8)
-	ADDQ      $+8, BX
-	JMP       next81
-
-done82:
-	ADDQ $+8, DX
-
-next83:
-	SUBQ      $+4, DX
-	JLT       done84
+next57:
 	VMOVUPS   (CX)(BX*4), X0
 	VPMOVZXDQ X0, Y0
 	VMOVUPS   Y0, (AX)(BX*8)
 	ADDQ      $+4, BX
-	JMP       next83
+	SUBQ      $+4, DX
+	JGE       next57
 
-done84:
+done58:
 	ADDQ       $+4, DX
-	TESTQ      DX, DX
-	JEQ        end85
+	JEQ        end59
 	LEAQ       tail<>+32(SB), SI
 	XORQ       DI, DI
 	SUBQ       DX, DI
@@ -726,7 +525,7 @@ done84:
 	VMOVDQU    (CX)(SI*8), Y1
 	VMASKMOVPD Y0, Y1, (AX)(BX*8)
 
-end85:
+end59:
 	VZEROUPPER
 	RET
 
@@ -737,32 +536,19 @@ TEXT ·castInt32Uint32AVX2(SB), NOSPLIT, $0-24
 	MOVQ x+8(FP), CX
 	MOVQ n+16(FP), DX
 	XORQ BX, BX
+	SUBQ $+8, DX
+	JLT  done62
 
-next87:
-	SUBQ    $+16, DX
-	JLT     done88
-	VMOVUPS (CX)(BX*4), Y0
-	VMOVUPS Y0, (AX)(BX*4)
-	VMOVUPS 32(CX)(BX*4), Y0
-	VMOVUPS Y0, 32(AX)(BX*4)
-	ADDQ    $+16, BX
-	JMP     next87
-
-done88:
-	ADDQ $+16, DX
-
-next89:
-	SUBQ    $+8, DX
-	JLT     done90
+next61:
 	VMOVUPS (CX)(BX*4), Y0
 	VMOVUPS Y0, (AX)(BX*4)
 	ADDQ    $+8, BX
-	JMP     next89
+	SUBQ    $+8, DX
+	JGE     next61
 
-done90:
+done62:
 	ADDQ       $+8, DX
-	TESTQ      DX, DX
-	JEQ        end91
+	JEQ        end63
 	LEAQ       tail<>+32(SB), SI
 	XORQ       DI, DI
 	SUBQ       DX, DI
@@ -774,7 +560,7 @@ done90:
 	VMOVDQU    (CX)(SI*4), Y1
 	VMASKMOVPS Y0, Y1, (AX)(BX*4)
 
-end91:
+end63:
 	VZEROUPPER
 	RET
 
@@ -785,32 +571,19 @@ TEXT ·castUint32Int32AVX2(SB), NOSPLIT, $0-24
 	MOVQ x+8(FP), CX
 	MOVQ n+16(FP), DX
 	XORQ BX, BX
+	SUBQ $+8, DX
+	JLT  done66
 
-next93:
-	SUBQ    $+16, DX
-	JLT     done94
-	VMOVUPS (CX)(BX*4), Y0
-	VMOVUPS Y0, (AX)(BX*4)
-	VMOVUPS 32(CX)(BX*4), Y0
-	VMOVUPS Y0, 32(AX)(BX*4)
-	ADDQ    $+16, BX
-	JMP     next93
-
-done94:
-	ADDQ $+16, DX
-
-next95:
-	SUBQ    $+8, DX
-	JLT     done96
+next65:
 	VMOVUPS (CX)(BX*4), Y0
 	VMOVUPS Y0, (AX)(BX*4)
 	ADDQ    $+8, BX
-	JMP     next95
+	SUBQ    $+8, DX
+	JGE     next65
 
-done96:
+done66:
 	ADDQ       $+8, DX
-	TESTQ      DX, DX
-	JEQ        end97
+	JEQ        end67
 	LEAQ       tail<>+32(SB), SI
 	XORQ       DI, DI
 	SUBQ       DX, DI
@@ -822,7 +595,7 @@ done96:
 	VMOVDQU    (CX)(SI*4), Y1
 	VMASKMOVPS Y0, Y1, (AX)(BX*4)
 
-end97:
+end67:
 	VZEROUPPER
 	RET
 
@@ -833,38 +606,21 @@ TEXT ·castInt64Int32AVX2(SB), NOSPLIT, $0-24
 	MOVQ x+8(FP), CX
 	MOVQ n+16(FP), DX
 	XORQ BX, BX
+	SUBQ $+4, DX
+	JLT  done70
 
-next99:
-	SUBQ         $+8, DX
-	JLT          done100
-	VMOVUPS      (CX)(BX*8), Y0
-	VEXTRACTI128 $0x01, Y0, X1
-	VSHUFPS      $0x88, X1, X0, X0
-	VMOVUPS      X0, (AX)(BX*4)
-	VMOVUPS      32(CX)(BX*8), Y0
-	VEXTRACTI128 $0x01, Y0, X1
-	VSHUFPS      $0x88, X1, X0, X0
-	VMOVUPS      X0, 16(AX)(BX*4)
-	ADDQ         $+8, BX
-	JMP          next99
-
-done100:
-	ADDQ $+8, DX
-
-next101:
-	SUBQ         $+4, DX
-	JLT          done102
+next69:
 	VMOVUPS      (CX)(BX*8), Y0
 	VEXTRACTI128 $0x01, Y0, X1
 	VSHUFPS      $0x88, X1, X0, X0
 	VMOVUPS      X0, (AX)(BX*4)
 	ADDQ         $+4, BX
-	JMP          next101
+	SUBQ         $+4, DX
+	JGE          next69
 
-done102:
+done70:
 	ADDQ         $+4, DX
-	TESTQ        DX, DX
-	JEQ          end103
+	JEQ          end71
 	LEAQ         tail<>+32(SB), SI
 	XORQ         DI, DI
 	SUBQ         DX, DI
@@ -878,7 +634,7 @@ done102:
 	VMOVDQU      (CX)(SI*4), Y1
 	VMASKMOVPS   X0, X1, (AX)(BX*4)
 
-end103:
+end71:
 	VZEROUPPER
 	RET
 
@@ -889,38 +645,21 @@ TEXT ·castInt64Uint32AVX2(SB), NOSPLIT, $0-24
 	MOVQ x+8(FP), CX
 	MOVQ n+16(FP), DX
 	XORQ BX, BX
+	SUBQ $+4, DX
+	JLT  done74
 
-next105:
-	SUBQ         $+8, DX
-	JLT          done106
-	VMOVUPS      (CX)(BX*8), Y0
-	VEXTRACTI128 $0x01, Y0, X1
-	VSHUFPS      $0x88, X1, X0, X0
-	VMOVUPS      X0, (AX)(BX*4)
-	VMOVUPS      32(CX)(BX*8), Y0
-	VEXTRACTI128 $0x01, Y0, X1
-	VSHUFPS      $0x88, X1, X0, X0
-	VMOVUPS      X0, 16(AX)(BX*4)
-	ADDQ         $+8, BX
-	JMP          next105
-
-done106:
-	ADDQ $+8, DX
-
-next107:
-	SUBQ         $+4, DX
-	JLT          done108
+next73:
 	VMOVUPS      (CX)(BX*8), Y0
 	VEXTRACTI128 $0x01, Y0, X1
 	VSHUFPS      $0x88, X1, X0, X0
 	VMOVUPS      X0, (AX)(BX*4)
 	ADDQ         $+4, BX
-	JMP          next107
+	SUBQ         $+4, DX
+	JGE          next73
 
-done108:
+done74:
 	ADDQ         $+4, DX
-	TESTQ        DX, DX
-	JEQ          end109
+	JEQ          end75
 	LEAQ         tail<>+32(SB), SI
 	XORQ         DI, DI
 	SUBQ         DX, DI
@@ -934,7 +673,7 @@ done108:
 	VMOVDQU      (CX)(SI*4), Y1
 	VMASKMOVPS   X0, X1, (AX)(BX*4)
 
-end109:
+end75:
 	VZEROUPPER
 	RET
 
@@ -945,35 +684,10 @@ TEXT ·castFloat32BoolAVX2(SB), NOSPLIT, $32-24
 	MOVQ x+8(FP), CX
 	MOVQ n+16(FP), DX
 	XORQ BX, BX
+	SUBQ $+8, DX
+	JLT  done78
 
-next111:
-	SUBQ         $+16, DX
-	JLT          done112
-	VMOVUPS      (CX)(BX*4), Y0
-	VCMPPS       $0x04, c4_0<>+0(SB), Y0, Y0
-	VEXTRACTI128 $0x01, Y0, X1
-	VPACKSSDW    X1, X0, X0
-	VPACKSSWB    X0, X0, X0
-	VMOVUPS      c4_1010101<>+0(SB), Y1
-	VPAND        X1, X0, X0
-	VMOVQ        X0, (AX)(BX*1)
-	VMOVUPS      32(CX)(BX*4), Y0
-	VCMPPS       $0x04, c4_0<>+0(SB), Y0, Y0
-	VEXTRACTI128 $0x01, Y0, X1
-	VPACKSSDW    X1, X0, X0
-	VPACKSSWB    X0, X0, X0
-	VMOVUPS      c4_1010101<>+0(SB), Y1
-	VPAND        X1, X0, X0
-	VMOVQ        X0, 8(AX)(BX*1)
-	ADDQ         $+16, BX
-	JMP          next111
-
-done112:
-	ADDQ $+16, DX
-
-next113:
-	SUBQ         $+8, DX
-	JLT          done114
+next77:
 	VMOVUPS      (CX)(BX*4), Y0
 	VCMPPS       $0x04, c4_0<>+0(SB), Y0, Y0
 	VEXTRACTI128 $0x01, Y0, X1
@@ -983,12 +697,12 @@ next113:
 	VPAND        X1, X0, X0
 	VMOVQ        X0, (AX)(BX*1)
 	ADDQ         $+8, BX
-	JMP          next113
+	SUBQ         $+8, DX
+	JGE          next77
 
-done114:
+done78:
 	ADDQ         $+8, DX
-	TESTQ        DX, DX
-	JEQ          end115
+	JEQ          end79
 	LEAQ         tail<>+32(SB), SI
 	XORQ         DI, DI
 	SUBQ         DX, DI
@@ -1004,13 +718,13 @@ done114:
 	LEAQ         (AX)(BX*1), AX
 	MOVQ         DX, CX
 
-byte116:
+byte80:
 	MOVB -1(SP)(CX*1), DL
 	MOVB DL, -1(AX)(CX*1)
 	DECQ CX
-	JNE  byte116
+	JNE  byte80
 
-end115:
+end79:
 	VZEROUPPER
 	RET
 
@@ -1041,33 +755,10 @@ TEXT ·castFloat32Int32AVX2(SB), NOSPLIT, $0-24
 	MOVQ x+8(FP), CX
 	MOVQ n+16(FP), DX
 	XORQ BX, BX
+	SUBQ $+8, DX
+	JLT  done83
 
-next118:
-	SUBQ       $+16, DX
-	JLT        done119
-	VMOVUPS    (CX)(BX*4), Y0
-	VCMPPS     $0x1d, c4_4f000000<>+0(SB), Y0, Y1
-	VCVTTPS2DQ Y0, Y2
-	VBLENDVPS  Y1, c4_7fffffff<>+0(SB), Y2, Y1
-	VCMPPS     $0x07, Y0, Y0, Y0
-	VANDPS     Y0, Y1, Y0
-	VMOVUPS    Y0, (AX)(BX*4)
-	VMOVUPS    32(CX)(BX*4), Y0
-	VCMPPS     $0x1d, c4_4f000000<>+0(SB), Y0, Y1
-	VCVTTPS2DQ Y0, Y2
-	VBLENDVPS  Y1, c4_7fffffff<>+0(SB), Y2, Y1
-	VCMPPS     $0x07, Y0, Y0, Y0
-	VANDPS     Y0, Y1, Y0
-	VMOVUPS    Y0, 32(AX)(BX*4)
-	ADDQ       $+16, BX
-	JMP        next118
-
-done119:
-	ADDQ $+16, DX
-
-next120:
-	SUBQ       $+8, DX
-	JLT        done121
+next82:
 	VMOVUPS    (CX)(BX*4), Y0
 	VCMPPS     $0x1d, c4_4f000000<>+0(SB), Y0, Y1
 	VCVTTPS2DQ Y0, Y2
@@ -1076,12 +767,12 @@ next120:
 	VANDPS     Y0, Y1, Y0
 	VMOVUPS    Y0, (AX)(BX*4)
 	ADDQ       $+8, BX
-	JMP        next120
+	SUBQ       $+8, DX
+	JGE        next82
 
-done121:
+done83:
 	ADDQ       $+8, DX
-	TESTQ      DX, DX
-	JEQ        end122
+	JEQ        end84
 	LEAQ       tail<>+32(SB), SI
 	XORQ       DI, DI
 	SUBQ       DX, DI
@@ -1098,7 +789,7 @@ done121:
 	VMOVDQU    (CX)(SI*4), Y1
 	VMASKMOVPS Y0, Y1, (AX)(BX*4)
 
-end122:
+end84:
 	VZEROUPPER
 	RET
 
@@ -1129,33 +820,10 @@ TEXT ·castFloat64Int32AVX2(SB), NOSPLIT, $0-24
 	MOVQ x+8(FP), CX
 	MOVQ n+16(FP), DX
 	XORQ BX, BX
+	SUBQ $+4, DX
+	JLT  done87
 
-next124:
-	SUBQ        $+8, DX
-	JLT         done125
-	VMOVUPS     (CX)(BX*8), Y0
-	VCMPPD      $0x07, Y0, Y0, Y1
-	VANDPD      Y1, Y0, Y0
-	VMINPD      c8_41dfffffffc00000<>+0(SB), Y0, Y0
-	VMAXPD      c8_c1e0000000000000<>+0(SB), Y0, Y0
-	VCVTTPD2DQY Y0, X0
-	VMOVUPS     X0, (AX)(BX*4)
-	VMOVUPS     32(CX)(BX*8), Y0
-	VCMPPD      $0x07, Y0, Y0, Y1
-	VANDPD      Y1, Y0, Y0
-	VMINPD      c8_41dfffffffc00000<>+0(SB), Y0, Y0
-	VMAXPD      c8_c1e0000000000000<>+0(SB), Y0, Y0
-	VCVTTPD2DQY Y0, X0
-	VMOVUPS     X0, 16(AX)(BX*4)
-	ADDQ        $+8, BX
-	JMP         next124
-
-done125:
-	ADDQ $+8, DX
-
-next126:
-	SUBQ        $+4, DX
-	JLT         done127
+next86:
 	VMOVUPS     (CX)(BX*8), Y0
 	VCMPPD      $0x07, Y0, Y0, Y1
 	VANDPD      Y1, Y0, Y0
@@ -1164,12 +832,12 @@ next126:
 	VCVTTPD2DQY Y0, X0
 	VMOVUPS     X0, (AX)(BX*4)
 	ADDQ        $+4, BX
-	JMP         next126
+	SUBQ        $+4, DX
+	JGE         next86
 
-done127:
+done87:
 	ADDQ        $+4, DX
-	TESTQ       DX, DX
-	JEQ         end128
+	JEQ         end88
 	LEAQ        tail<>+32(SB), SI
 	XORQ        DI, DI
 	SUBQ        DX, DI
@@ -1186,7 +854,7 @@ done127:
 	VMOVDQU     (CX)(SI*4), Y1
 	VMASKMOVPS  X0, X1, (AX)(BX*4)
 
-end128:
+end88:
 	VZEROUPPER
 	RET
 
@@ -1209,35 +877,10 @@ TEXT ·castFloat32Uint8AVX2(SB), NOSPLIT, $32-24
 	MOVQ x+8(FP), CX
 	MOVQ n+16(FP), DX
 	XORQ BX, BX
+	SUBQ $+8, DX
+	JLT  done91
 
-next130:
-	SUBQ         $+16, DX
-	JLT          done131
-	VMOVUPS      (CX)(BX*4), Y0
-	VMAXPS       c4_0<>+0(SB), Y0, Y0
-	VMINPS       c4_437f0000<>+0(SB), Y0, Y0
-	VCVTTPS2DQ   Y0, Y0
-	VEXTRACTI128 $0x01, Y0, X1
-	VPACKUSDW    X1, X0, X0
-	VPACKUSWB    X0, X0, X0
-	VMOVQ        X0, (AX)(BX*1)
-	VMOVUPS      32(CX)(BX*4), Y0
-	VMAXPS       c4_0<>+0(SB), Y0, Y0
-	VMINPS       c4_437f0000<>+0(SB), Y0, Y0
-	VCVTTPS2DQ   Y0, Y0
-	VEXTRACTI128 $0x01, Y0, X1
-	VPACKUSDW    X1, X0, X0
-	VPACKUSWB    X0, X0, X0
-	VMOVQ        X0, 8(AX)(BX*1)
-	ADDQ         $+16, BX
-	JMP          next130
-
-done131:
-	ADDQ $+16, DX
-
-next132:
-	SUBQ         $+8, DX
-	JLT          done133
+next90:
 	VMOVUPS      (CX)(BX*4), Y0
 	VMAXPS       c4_0<>+0(SB), Y0, Y0
 	VMINPS       c4_437f0000<>+0(SB), Y0, Y0
@@ -1247,12 +890,12 @@ next132:
 	VPACKUSWB    X0, X0, X0
 	VMOVQ        X0, (AX)(BX*1)
 	ADDQ         $+8, BX
-	JMP          next132
+	SUBQ         $+8, DX
+	JGE          next90
 
-done133:
+done91:
 	ADDQ         $+8, DX
-	TESTQ        DX, DX
-	JEQ          end134
+	JEQ          end92
 	LEAQ         tail<>+32(SB), SI
 	XORQ         DI, DI
 	SUBQ         DX, DI
@@ -1268,13 +911,13 @@ done133:
 	LEAQ         (AX)(BX*1), AX
 	MOVQ         DX, CX
 
-byte135:
+byte93:
 	MOVB -1(SP)(CX*1), DL
 	MOVB DL, -1(AX)(CX*1)
 	DECQ CX
-	JNE  byte135
+	JNE  byte93
 
-end134:
+end92:
 	VZEROUPPER
 	RET
 
@@ -1295,31 +938,10 @@ TEXT ·castInt32Uint8AVX2(SB), NOSPLIT, $32-24
 	MOVQ x+8(FP), CX
 	MOVQ n+16(FP), DX
 	XORQ BX, BX
+	SUBQ $+8, DX
+	JLT  done96
 
-next137:
-	SUBQ         $+16, DX
-	JLT          done138
-	VMOVUPS      (CX)(BX*4), Y0
-	VANDPS       c4_ff<>+0(SB), Y0, Y0
-	VEXTRACTI128 $0x01, Y0, X1
-	VPACKUSDW    X1, X0, X0
-	VPACKUSWB    X0, X0, X0
-	VMOVQ        X0, (AX)(BX*1)
-	VMOVUPS      32(CX)(BX*4), Y0
-	VANDPS       c4_ff<>+0(SB), Y0, Y0
-	VEXTRACTI128 $0x01, Y0, X1
-	VPACKUSDW    X1, X0, X0
-	VPACKUSWB    X0, X0, X0
-	VMOVQ        X0, 8(AX)(BX*1)
-	ADDQ         $+16, BX
-	JMP          next137
-
-done138:
-	ADDQ $+16, DX
-
-next139:
-	SUBQ         $+8, DX
-	JLT          done140
+next95:
 	VMOVUPS      (CX)(BX*4), Y0
 	VANDPS       c4_ff<>+0(SB), Y0, Y0
 	VEXTRACTI128 $0x01, Y0, X1
@@ -1327,12 +949,12 @@ next139:
 	VPACKUSWB    X0, X0, X0
 	VMOVQ        X0, (AX)(BX*1)
 	ADDQ         $+8, BX
-	JMP          next139
+	SUBQ         $+8, DX
+	JGE          next95
 
-done140:
+done96:
 	ADDQ         $+8, DX
-	TESTQ        DX, DX
-	JEQ          end141
+	JEQ          end97
 	LEAQ         tail<>+32(SB), SI
 	XORQ         DI, DI
 	SUBQ         DX, DI
@@ -1346,13 +968,13 @@ done140:
 	LEAQ         (AX)(BX*1), AX
 	MOVQ         DX, CX
 
-byte142:
+byte98:
 	MOVB -1(SP)(CX*1), DL
 	MOVB DL, -1(AX)(CX*1)
 	DECQ CX
-	JNE  byte142
+	JNE  byte98
 
-end141:
+end97:
 	VZEROUPPER
 	RET
 
@@ -1373,31 +995,10 @@ TEXT ·castInt32Int8AVX2(SB), NOSPLIT, $32-24
 	MOVQ x+8(FP), CX
 	MOVQ n+16(FP), DX
 	XORQ BX, BX
+	SUBQ $+8, DX
+	JLT  done101
 
-next144:
-	SUBQ         $+16, DX
-	JLT          done145
-	VMOVUPS      (CX)(BX*4), Y0
-	VANDPS       c4_ff<>+0(SB), Y0, Y0
-	VEXTRACTI128 $0x01, Y0, X1
-	VPACKUSDW    X1, X0, X0
-	VPACKUSWB    X0, X0, X0
-	VMOVQ        X0, (AX)(BX*1)
-	VMOVUPS      32(CX)(BX*4), Y0
-	VANDPS       c4_ff<>+0(SB), Y0, Y0
-	VEXTRACTI128 $0x01, Y0, X1
-	VPACKUSDW    X1, X0, X0
-	VPACKUSWB    X0, X0, X0
-	VMOVQ        X0, 8(AX)(BX*1)
-	ADDQ         $+16, BX
-	JMP          next144
-
-done145:
-	ADDQ $+16, DX
-
-next146:
-	SUBQ         $+8, DX
-	JLT          done147
+next100:
 	VMOVUPS      (CX)(BX*4), Y0
 	VANDPS       c4_ff<>+0(SB), Y0, Y0
 	VEXTRACTI128 $0x01, Y0, X1
@@ -1405,12 +1006,12 @@ next146:
 	VPACKUSWB    X0, X0, X0
 	VMOVQ        X0, (AX)(BX*1)
 	ADDQ         $+8, BX
-	JMP          next146
+	SUBQ         $+8, DX
+	JGE          next100
 
-done147:
+done101:
 	ADDQ         $+8, DX
-	TESTQ        DX, DX
-	JEQ          end148
+	JEQ          end102
 	LEAQ         tail<>+32(SB), SI
 	XORQ         DI, DI
 	SUBQ         DX, DI
@@ -1424,13 +1025,13 @@ done147:
 	LEAQ         (AX)(BX*1), AX
 	MOVQ         DX, CX
 
-byte149:
+byte103:
 	MOVB -1(SP)(CX*1), DL
 	MOVB DL, -1(AX)(CX*1)
 	DECQ CX
-	JNE  byte149
+	JNE  byte103
 
-end148:
+end102:
 	VZEROUPPER
 	RET
 
@@ -1441,43 +1042,28 @@ TEXT ·castFloat16Float32AVX2(SB), NOSPLIT, $32-24
 	MOVQ x+8(FP), CX
 	MOVQ n+16(FP), DX
 	XORQ BX, BX
+	SUBQ $+8, DX
+	JLT  done106
 
-next151:
-	SUBQ      $+16, DX
-	JLT       done152
-	VMOVUPS   (CX)(BX*2), X0
-	VCVTPH2PS X0, Y0
-	VMOVUPS   Y0, (AX)(BX*4)
-	VMOVUPS   16(CX)(BX*2), X0
-	VCVTPH2PS X0, Y0
-	VMOVUPS   Y0, 32(AX)(BX*4)
-	ADDQ      $+16, BX
-	JMP       next151
-
-done152:
-	ADDQ $+16, DX
-
-next153:
-	SUBQ      $+8, DX
-	JLT       done154
+next105:
 	VMOVUPS   (CX)(BX*2), X0
 	VCVTPH2PS X0, Y0
 	VMOVUPS   Y0, (AX)(BX*4)
 	ADDQ      $+8, BX
-	JMP       next153
+	SUBQ      $+8, DX
+	JGE       next105
 
-done154:
-	ADDQ  $+8, DX
-	TESTQ DX, DX
-	JEQ   end155
-	LEAQ  (CX)(BX*2), DI
-	MOVQ  DX, CX
+done106:
+	ADDQ $+8, DX
+	JEQ  end107
+	LEAQ (CX)(BX*2), DI
+	MOVQ DX, CX
 
-byte156:
+byte108:
 	MOVW       -2(DI)(CX*2), SI
 	MOVW       SI, -2(SP)(CX*2)
 	DECQ       CX
-	JNE        byte156
+	JNE        byte108
 	VMOVUPS    (SP), X0
 	VCVTPH2PS  X0, Y0
 	LEAQ       tail<>+32(SB), CX
@@ -1486,7 +1072,7 @@ byte156:
 	VMOVDQU    (CX)(SI*4), Y1
 	VMASKMOVPS Y0, Y1, (AX)(BX*4)
 
-end155:
+end107:
 	VZEROUPPER
 	RET
 
@@ -1497,35 +1083,20 @@ TEXT ·castFloat32Float16AVX2(SB), NOSPLIT, $32-24
 	MOVQ x+8(FP), CX
 	MOVQ n+16(FP), DX
 	XORQ BX, BX
+	SUBQ $+8, DX
+	JLT  done111
 
-next158:
-	SUBQ      $+16, DX
-	JLT       done159
-	VMOVUPS   (CX)(BX*4), Y0
-	VCVTPS2PH $0x00, Y0, X0
-	VMOVUPS   X0, (AX)(BX*2)
-	VMOVUPS   32(CX)(BX*4), Y0
-	VCVTPS2PH $0x00, Y0, X0
-	VMOVUPS   X0, 16(AX)(BX*2)
-	ADDQ      $+16, BX
-	JMP       next158
-
-done159:
-	ADDQ $+16, DX
-
-next160:
-	SUBQ      $+8, DX
-	JLT       done161
+next110:
 	VMOVUPS   (CX)(BX*4), Y0
 	VCVTPS2PH $0x00, Y0, X0
 	VMOVUPS   X0, (AX)(BX*2)
 	ADDQ      $+8, BX
-	JMP       next160
+	SUBQ      $+8, DX
+	JGE       next110
 
-done161:
+done111:
 	ADDQ       $+8, DX
-	TESTQ      DX, DX
-	JEQ        end162
+	JEQ        end112
 	LEAQ       tail<>+32(SB), SI
 	XORQ       DI, DI
 	SUBQ       DX, DI
@@ -1536,13 +1107,13 @@ done161:
 	LEAQ       (AX)(BX*2), AX
 	MOVQ       DX, CX
 
-byte163:
+byte113:
 	MOVW -2(SP)(CX*2), DX
 	MOVW DX, -2(AX)(CX*2)
 	DECQ CX
-	JNE  byte163
+	JNE  byte113
 
-end162:
+end112:
 	VZEROUPPER
 	RET
 
@@ -1553,46 +1124,29 @@ TEXT ·castBFloat16Float32AVX2(SB), NOSPLIT, $32-24
 	MOVQ x+8(FP), CX
 	MOVQ n+16(FP), DX
 	XORQ BX, BX
+	SUBQ $+8, DX
+	JLT  done116
 
-next165:
-	SUBQ      $+16, DX
-	JLT       done166
-	VMOVUPS   (CX)(BX*2), X0
-	VPMOVZXWD X0, Y0
-	VPSLLD    $0x10, Y0, Y0
-	VMOVUPS   Y0, (AX)(BX*4)
-	VMOVUPS   16(CX)(BX*2), X0
-	VPMOVZXWD X0, Y0
-	VPSLLD    $0x10, Y0, Y0
-	VMOVUPS   Y0, 32(AX)(BX*4)
-	ADDQ      $+16, BX
-	JMP       next165
-
-done166:
-	ADDQ $+16, DX
-
-next167:
-	SUBQ      $+8, DX
-	JLT       done168
+next115:
 	VMOVUPS   (CX)(BX*2), X0
 	VPMOVZXWD X0, Y0
 	VPSLLD    $0x10, Y0, Y0
 	VMOVUPS   Y0, (AX)(BX*4)
 	ADDQ      $+8, BX
-	JMP       next167
+	SUBQ      $+8, DX
+	JGE       next115
 
-done168:
-	ADDQ  $+8, DX
-	TESTQ DX, DX
-	JEQ   end169
-	LEAQ  (CX)(BX*2), DI
-	MOVQ  DX, CX
+done116:
+	ADDQ $+8, DX
+	JEQ  end117
+	LEAQ (CX)(BX*2), DI
+	MOVQ DX, CX
 
-byte170:
+byte118:
 	MOVW       -2(DI)(CX*2), SI
 	MOVW       SI, -2(SP)(CX*2)
 	DECQ       CX
-	JNE        byte170
+	JNE        byte118
 	VMOVUPS    (SP), X0
 	VPMOVZXWD  X0, Y0
 	VPSLLD     $0x10, Y0, Y0
@@ -1602,7 +1156,7 @@ byte170:
 	VMOVDQU    (CX)(SI*4), Y1
 	VMASKMOVPS Y0, Y1, (AX)(BX*4)
 
-end169:
+end117:
 	VZEROUPPER
 	RET
 
@@ -1613,43 +1167,10 @@ TEXT ·castFloat32BFloat16AVX2(SB), NOSPLIT, $32-24
 	MOVQ x+8(FP), CX
 	MOVQ n+16(FP), DX
 	XORQ BX, BX
+	SUBQ $+8, DX
+	JLT  done121
 
-next172:
-	SUBQ         $+16, DX
-	JLT          done173
-	VMOVUPS      (CX)(BX*4), Y0
-	VPSRLD       $0x10, Y0, Y1
-	VANDPS       c4_1<>+0(SB), Y1, Y2
-	VPADDD       c4_7fff<>+0(SB), Y2, Y2
-	VPADDD       Y2, Y0, Y2
-	VPSRLD       $0x10, Y2, Y2
-	VCMPPS       $0x03, Y0, Y0, Y0
-	VORPS        c4_40<>+0(SB), Y1, Y1
-	VBLENDVPS    Y0, Y1, Y2, Y0
-	VEXTRACTI128 $0x01, Y0, X1
-	VPACKUSDW    X1, X0, X0
-	VMOVUPS      X0, (AX)(BX*2)
-	VMOVUPS      32(CX)(BX*4), Y0
-	VPSRLD       $0x10, Y0, Y1
-	VANDPS       c4_1<>+0(SB), Y1, Y2
-	VPADDD       c4_7fff<>+0(SB), Y2, Y2
-	VPADDD       Y2, Y0, Y2
-	VPSRLD       $0x10, Y2, Y2
-	VCMPPS       $0x03, Y0, Y0, Y0
-	VORPS        c4_40<>+0(SB), Y1, Y1
-	VBLENDVPS    Y0, Y1, Y2, Y0
-	VEXTRACTI128 $0x01, Y0, X1
-	VPACKUSDW    X1, X0, X0
-	VMOVUPS      X0, 16(AX)(BX*2)
-	ADDQ         $+16, BX
-	JMP          next172
-
-done173:
-	ADDQ $+16, DX
-
-next174:
-	SUBQ         $+8, DX
-	JLT          done175
+next120:
 	VMOVUPS      (CX)(BX*4), Y0
 	VPSRLD       $0x10, Y0, Y1
 	VANDPS       c4_1<>+0(SB), Y1, Y2
@@ -1663,12 +1184,12 @@ next174:
 	VPACKUSDW    X1, X0, X0
 	VMOVUPS      X0, (AX)(BX*2)
 	ADDQ         $+8, BX
-	JMP          next174
+	SUBQ         $+8, DX
+	JGE          next120
 
-done175:
+done121:
 	ADDQ         $+8, DX
-	TESTQ        DX, DX
-	JEQ          end176
+	JEQ          end122
 	LEAQ         tail<>+32(SB), SI
 	XORQ         DI, DI
 	SUBQ         DX, DI
@@ -1688,13 +1209,13 @@ done175:
 	LEAQ         (AX)(BX*2), AX
 	MOVQ         DX, CX
 
-byte177:
+byte123:
 	MOVW -2(SP)(CX*2), DX
 	MOVW DX, -2(AX)(CX*2)
 	DECQ CX
-	JNE  byte177
+	JNE  byte123
 
-end176:
+end122:
 	VZEROUPPER
 	RET
 
@@ -1738,10 +1259,10 @@ TEXT ·threefryAVX2(SB), NOSPLIT, $0-48
 	MOVQ w+32(FP), SI
 	MOVQ n+40(FP), DI
 	XORQ R8, R8
+	SUBQ $+8, DI
+	JLT  done126
 
-next179:
-	SUBQ    $+8, DI
-	JLT     done180
+next125:
 	VMOVUPS (CX)(R8*4), Y0
 	VMOVUPS (DX)(R8*4), Y1
 	VMOVUPS (BX)(R8*4), Y2
@@ -1868,12 +1389,12 @@ next179:
 	VXORPS  Y0, Y1, Y0
 	VMOVUPS Y0, (AX)(R8*4)
 	ADDQ    $+8, R8
-	JMP     next179
+	SUBQ    $+8, DI
+	JGE     next125
 
-done180:
+done126:
 	ADDQ       $+8, DI
-	TESTQ      DI, DI
-	JEQ        end181
+	JEQ        end127
 	LEAQ       tail<>+32(SB), R9
 	XORQ       R10, R10
 	SUBQ       DI, R10
@@ -2020,7 +1541,7 @@ done180:
 	VMOVDQU    (CX)(DX*4), Y1
 	VMASKMOVPS Y0, Y1, (AX)(R8*4)
 
-end181:
+end127:
 	VZEROUPPER
 	RET
 
@@ -2081,35 +1602,20 @@ TEXT ·castFloat32Float64AVX512(SB), NOSPLIT, $0-24
 	MOVQ x+8(FP), CX
 	MOVQ n+16(FP), DX
 	XORQ BX, BX
+	SUBQ $+8, DX
+	JLT  done3
 
 next2:
-	SUBQ      $+16, DX
-	JLT       done3
-	VMOVUPS   (CX)(BX*4), Y0
-	VCVTPS2PD Y0, Z0
-	VMOVUPS   Z0, (AX)(BX*8)
-	VMOVUPS   32(CX)(BX*4), Y0
-	VCVTPS2PD Y0, Z0
-	VMOVUPS   Z0, 64(AX)(BX*8)
-	ADDQ      $+16, BX
-	JMP       next2
-
-done3:
-	ADDQ $+16, DX
-
-next4:
-	SUBQ      $+8, DX
-	JLT       done5
 	VMOVUPS   (CX)(BX*4), Y0
 	VCVTPS2PD Y0, Z0
 	VMOVUPS   Z0, (AX)(BX*8)
 	ADDQ      $+8, BX
-	JMP       next4
+	SUBQ      $+8, DX
+	JGE       next2
 
-done5:
+done3:
 	ADDQ      $+8, DX
-	TESTQ     DX, DX
-	JEQ       end6
+	JEQ       end4
 	MOVQ      $-1, SI
 	BZHIQ     DX, SI, SI
 	KMOVQ     SI, K1
@@ -2117,7 +1623,7 @@ done5:
 	VCVTPS2PD Y0, Z0
 	VMOVUPD   Z0, K1, (AX)(BX*8)
 
-end6:
+end4:
 	VZEROUPPER
 	RET
 
@@ -2128,35 +1634,20 @@ TEXT ·castFloat64Float32AVX512(SB), NOSPLIT, $0-24
 	MOVQ x+8(FP), CX
 	MOVQ n+16(FP), DX
 	XORQ BX, BX
+	SUBQ $+8, DX
+	JLT  done7
 
-next8:
-	SUBQ      $+16, DX
-	JLT       done9
-	VMOVUPS   (CX)(BX*8), Z0
-	VCVTPD2PS Z0, Y0
-	VMOVUPS   Y0, (AX)(BX*4)
-	VMOVUPS   64(CX)(BX*8), Z0
-	VCVTPD2PS Z0, Y0
-	VMOVUPS   Y0, 32(AX)(BX*4)
-	ADDQ      $+16, BX
-	JMP       next8
-
-done9:
-	ADDQ $+16, DX
-
-next10:
-	SUBQ      $+8, DX
-	JLT       done11
+next6:
 	VMOVUPS   (CX)(BX*8), Z0
 	VCVTPD2PS Z0, Y0
 	VMOVUPS   Y0, (AX)(BX*4)
 	ADDQ      $+8, BX
-	JMP       next10
+	SUBQ      $+8, DX
+	JGE       next6
 
-done11:
+done7:
 	ADDQ      $+8, DX
-	TESTQ     DX, DX
-	JEQ       end12
+	JEQ       end8
 	MOVQ      $-1, SI
 	BZHIQ     DX, SI, SI
 	KMOVQ     SI, K1
@@ -2164,7 +1655,7 @@ done11:
 	VCVTPD2PS Z0, Y0
 	VMOVUPS   Y0, K1, (AX)(BX*4)
 
-end12:
+end8:
 	VZEROUPPER
 	RET
 
@@ -2175,35 +1666,20 @@ TEXT ·castInt32Float32AVX512(SB), NOSPLIT, $0-24
 	MOVQ x+8(FP), CX
 	MOVQ n+16(FP), DX
 	XORQ BX, BX
+	SUBQ $+16, DX
+	JLT  done11
 
-next14:
-	SUBQ      $+32, DX
-	JLT       done15
-	VMOVUPS   (CX)(BX*4), Z0
-	VCVTDQ2PS Z0, Z0
-	VMOVUPS   Z0, (AX)(BX*4)
-	VMOVUPS   64(CX)(BX*4), Z0
-	VCVTDQ2PS Z0, Z0
-	VMOVUPS   Z0, 64(AX)(BX*4)
-	ADDQ      $+32, BX
-	JMP       next14
-
-done15:
-	ADDQ $+32, DX
-
-next16:
-	SUBQ      $+16, DX
-	JLT       done17
+next10:
 	VMOVUPS   (CX)(BX*4), Z0
 	VCVTDQ2PS Z0, Z0
 	VMOVUPS   Z0, (AX)(BX*4)
 	ADDQ      $+16, BX
-	JMP       next16
+	SUBQ      $+16, DX
+	JGE       next10
 
-done17:
+done11:
 	ADDQ      $+16, DX
-	TESTQ     DX, DX
-	JEQ       end18
+	JEQ       end12
 	MOVQ      $-1, SI
 	BZHIQ     DX, SI, SI
 	KMOVQ     SI, K1
@@ -2211,7 +1687,7 @@ done17:
 	VCVTDQ2PS Z0, Z0
 	VMOVUPS   Z0, K1, (AX)(BX*4)
 
-end18:
+end12:
 	VZEROUPPER
 	RET
 
@@ -2222,35 +1698,20 @@ TEXT ·castInt32Float64AVX512(SB), NOSPLIT, $0-24
 	MOVQ x+8(FP), CX
 	MOVQ n+16(FP), DX
 	XORQ BX, BX
+	SUBQ $+8, DX
+	JLT  done15
 
-next20:
-	SUBQ      $+16, DX
-	JLT       done21
-	VMOVUPS   (CX)(BX*4), Y0
-	VCVTDQ2PD Y0, Z0
-	VMOVUPS   Z0, (AX)(BX*8)
-	VMOVUPS   32(CX)(BX*4), Y0
-	VCVTDQ2PD Y0, Z0
-	VMOVUPS   Z0, 64(AX)(BX*8)
-	ADDQ      $+16, BX
-	JMP       next20
-
-done21:
-	ADDQ $+16, DX
-
-next22:
-	SUBQ      $+8, DX
-	JLT       done23
+next14:
 	VMOVUPS   (CX)(BX*4), Y0
 	VCVTDQ2PD Y0, Z0
 	VMOVUPS   Z0, (AX)(BX*8)
 	ADDQ      $+8, BX
-	JMP       next22
+	SUBQ      $+8, DX
+	JGE       next14
 
-done23:
+done15:
 	ADDQ      $+8, DX
-	TESTQ     DX, DX
-	JEQ       end24
+	JEQ       end16
 	MOVQ      $-1, SI
 	BZHIQ     DX, SI, SI
 	KMOVQ     SI, K1
@@ -2258,7 +1719,7 @@ done23:
 	VCVTDQ2PD Y0, Z0
 	VMOVUPD   Z0, K1, (AX)(BX*8)
 
-end24:
+end16:
 	VZEROUPPER
 	RET
 
@@ -2269,35 +1730,20 @@ TEXT ·castUint32Float32AVX512(SB), NOSPLIT, $0-24
 	MOVQ x+8(FP), CX
 	MOVQ n+16(FP), DX
 	XORQ BX, BX
+	SUBQ $+16, DX
+	JLT  done19
 
-next26:
-	SUBQ       $+32, DX
-	JLT        done27
-	VMOVUPS    (CX)(BX*4), Z0
-	VCVTUDQ2PS Z0, Z0
-	VMOVUPS    Z0, (AX)(BX*4)
-	VMOVUPS    64(CX)(BX*4), Z0
-	VCVTUDQ2PS Z0, Z0
-	VMOVUPS    Z0, 64(AX)(BX*4)
-	ADDQ       $+32, BX
-	JMP        next26
-
-done27:
-	ADDQ $+32, DX
-
-next28:
-	SUBQ       $+16, DX
-	JLT        done29
+next18:
 	VMOVUPS    (CX)(BX*4), Z0
 	VCVTUDQ2PS Z0, Z0
 	VMOVUPS    Z0, (AX)(BX*4)
 	ADDQ       $+16, BX
-	JMP        next28
+	SUBQ       $+16, DX
+	JGE        next18
 
-done29:
+done19:
 	ADDQ       $+16, DX
-	TESTQ      DX, DX
-	JEQ        end30
+	JEQ        end20
 	MOVQ       $-1, SI
 	BZHIQ      DX, SI, SI
 	KMOVQ      SI, K1
@@ -2305,7 +1751,7 @@ done29:
 	VCVTUDQ2PS Z0, Z0
 	VMOVUPS    Z0, K1, (AX)(BX*4)
 
-end30:
+end20:
 	VZEROUPPER
 	RET
 
@@ -2316,35 +1762,20 @@ TEXT ·castUint32Float64AVX512(SB), NOSPLIT, $0-24
 	MOVQ x+8(FP), CX
 	MOVQ n+16(FP), DX
 	XORQ BX, BX
+	SUBQ $+8, DX
+	JLT  done23
 
-next32:
-	SUBQ       $+16, DX
-	JLT        done33
-	VMOVUPS    (CX)(BX*4), Y0
-	VCVTUDQ2PD Y0, Z0
-	VMOVUPS    Z0, (AX)(BX*8)
-	VMOVUPS    32(CX)(BX*4), Y0
-	VCVTUDQ2PD Y0, Z0
-	VMOVUPS    Z0, 64(AX)(BX*8)
-	ADDQ       $+16, BX
-	JMP        next32
-
-done33:
-	ADDQ $+16, DX
-
-next34:
-	SUBQ       $+8, DX
-	JLT        done35
+next22:
 	VMOVUPS    (CX)(BX*4), Y0
 	VCVTUDQ2PD Y0, Z0
 	VMOVUPS    Z0, (AX)(BX*8)
 	ADDQ       $+8, BX
-	JMP        next34
+	SUBQ       $+8, DX
+	JGE        next22
 
-done35:
+done23:
 	ADDQ       $+8, DX
-	TESTQ      DX, DX
-	JEQ        end36
+	JEQ        end24
 	MOVQ       $-1, SI
 	BZHIQ      DX, SI, SI
 	KMOVQ      SI, K1
@@ -2352,7 +1783,7 @@ done35:
 	VCVTUDQ2PD Y0, Z0
 	VMOVUPD    Z0, K1, (AX)(BX*8)
 
-end36:
+end24:
 	VZEROUPPER
 	RET
 
@@ -2363,35 +1794,20 @@ TEXT ·castInt64Float32AVX512(SB), NOSPLIT, $0-24
 	MOVQ x+8(FP), CX
 	MOVQ n+16(FP), DX
 	XORQ BX, BX
+	SUBQ $+8, DX
+	JLT  done27
 
-next38:
-	SUBQ      $+16, DX
-	JLT       done39
-	VMOVUPS   (CX)(BX*8), Z0
-	VCVTQQ2PS Z0, Y0
-	VMOVUPS   Y0, (AX)(BX*4)
-	VMOVUPS   64(CX)(BX*8), Z0
-	VCVTQQ2PS Z0, Y0
-	VMOVUPS   Y0, 32(AX)(BX*4)
-	ADDQ      $+16, BX
-	JMP       next38
-
-done39:
-	ADDQ $+16, DX
-
-next40:
-	SUBQ      $+8, DX
-	JLT       done41
+next26:
 	VMOVUPS   (CX)(BX*8), Z0
 	VCVTQQ2PS Z0, Y0
 	VMOVUPS   Y0, (AX)(BX*4)
 	ADDQ      $+8, BX
-	JMP       next40
+	SUBQ      $+8, DX
+	JGE       next26
 
-done41:
+done27:
 	ADDQ      $+8, DX
-	TESTQ     DX, DX
-	JEQ       end42
+	JEQ       end28
 	MOVQ      $-1, SI
 	BZHIQ     DX, SI, SI
 	KMOVQ     SI, K1
@@ -2399,7 +1815,7 @@ done41:
 	VCVTQQ2PS Z0, Y0
 	VMOVUPS   Y0, K1, (AX)(BX*4)
 
-end42:
+end28:
 	VZEROUPPER
 	RET
 
@@ -2410,35 +1826,20 @@ TEXT ·castInt64Float64AVX512(SB), NOSPLIT, $0-24
 	MOVQ x+8(FP), CX
 	MOVQ n+16(FP), DX
 	XORQ BX, BX
+	SUBQ $+8, DX
+	JLT  done31
 
-next44:
-	SUBQ      $+16, DX
-	JLT       done45
-	VMOVUPS   (CX)(BX*8), Z0
-	VCVTQQ2PD Z0, Z0
-	VMOVUPS   Z0, (AX)(BX*8)
-	VMOVUPS   64(CX)(BX*8), Z0
-	VCVTQQ2PD Z0, Z0
-	VMOVUPS   Z0, 64(AX)(BX*8)
-	ADDQ      $+16, BX
-	JMP       next44
-
-done45:
-	ADDQ $+16, DX
-
-next46:
-	SUBQ      $+8, DX
-	JLT       done47
+next30:
 	VMOVUPS   (CX)(BX*8), Z0
 	VCVTQQ2PD Z0, Z0
 	VMOVUPS   Z0, (AX)(BX*8)
 	ADDQ      $+8, BX
-	JMP       next46
+	SUBQ      $+8, DX
+	JGE       next30
 
-done47:
+done31:
 	ADDQ      $+8, DX
-	TESTQ     DX, DX
-	JEQ       end48
+	JEQ       end32
 	MOVQ      $-1, SI
 	BZHIQ     DX, SI, SI
 	KMOVQ     SI, K1
@@ -2446,7 +1847,7 @@ done47:
 	VCVTQQ2PD Z0, Z0
 	VMOVUPD   Z0, K1, (AX)(BX*8)
 
-end48:
+end32:
 	VZEROUPPER
 	RET
 
@@ -2457,38 +1858,21 @@ TEXT ·castBoolFloat32AVX512(SB), NOSPLIT, $0-24
 	MOVQ x+8(FP), CX
 	MOVQ n+16(FP), DX
 	XORQ BX, BX
+	SUBQ $+16, DX
+	JLT  done35
 
-next50:
-	SUBQ      $+32, DX
-	JLT       done51
-	VMOVUPS   (CX)(BX*1), X0
-	VPMOVZXBD X0, Z0
-	VCVTDQ2PS Z0, Z0
-	VMOVUPS   Z0, (AX)(BX*4)
-	VMOVUPS   16(CX)(BX*1), X0
-	VPMOVZXBD X0, Z0
-	VCVTDQ2PS Z0, Z0
-	VMOVUPS   Z0, 64(AX)(BX*4)
-	ADDQ      $+32, BX
-	JMP       next50
-
-done51:
-	ADDQ $+32, DX
-
-next52:
-	SUBQ      $+16, DX
-	JLT       done53
+next34:
 	VMOVUPS   (CX)(BX*1), X0
 	VPMOVZXBD X0, Z0
 	VCVTDQ2PS Z0, Z0
 	VMOVUPS   Z0, (AX)(BX*4)
 	ADDQ      $+16, BX
-	JMP       next52
+	SUBQ      $+16, DX
+	JGE       next34
 
-done53:
+done35:
 	ADDQ       $+16, DX
-	TESTQ      DX, DX
-	JEQ        end54
+	JEQ        end36
 	MOVQ       $-1, SI
 	BZHIQ      DX, SI, SI
 	KMOVQ      SI, K1
@@ -2497,7 +1881,7 @@ done53:
 	VCVTDQ2PS  Z0, Z0
 	VMOVUPS    Z0, K1, (AX)(BX*4)
 
-end54:
+end36:
 	VZEROUPPER
 	RET
 
@@ -2508,38 +1892,21 @@ TEXT ·castUint8Float32AVX512(SB), NOSPLIT, $0-24
 	MOVQ x+8(FP), CX
 	MOVQ n+16(FP), DX
 	XORQ BX, BX
+	SUBQ $+16, DX
+	JLT  done39
 
-next56:
-	SUBQ      $+32, DX
-	JLT       done57
-	VMOVUPS   (CX)(BX*1), X0
-	VPMOVZXBD X0, Z0
-	VCVTDQ2PS Z0, Z0
-	VMOVUPS   Z0, (AX)(BX*4)
-	VMOVUPS   16(CX)(BX*1), X0
-	VPMOVZXBD X0, Z0
-	VCVTDQ2PS Z0, Z0
-	VMOVUPS   Z0, 64(AX)(BX*4)
-	ADDQ      $+32, BX
-	JMP       next56
-
-done57:
-	ADDQ $+32, DX
-
-next58:
-	SUBQ      $+16, DX
-	JLT       done59
+next38:
 	VMOVUPS   (CX)(BX*1), X0
 	VPMOVZXBD X0, Z0
 	VCVTDQ2PS Z0, Z0
 	VMOVUPS   Z0, (AX)(BX*4)
 	ADDQ      $+16, BX
-	JMP       next58
+	SUBQ      $+16, DX
+	JGE       next38
 
-done59:
+done39:
 	ADDQ       $+16, DX
-	TESTQ      DX, DX
-	JEQ        end60
+	JEQ        end40
 	MOVQ       $-1, SI
 	BZHIQ      DX, SI, SI
 	KMOVQ      SI, K1
@@ -2548,7 +1915,7 @@ done59:
 	VCVTDQ2PS  Z0, Z0
 	VMOVUPS    Z0, K1, (AX)(BX*4)
 
-end60:
+end40:
 	VZEROUPPER
 	RET
 
@@ -2559,38 +1926,21 @@ TEXT ·castInt8Float32AVX512(SB), NOSPLIT, $0-24
 	MOVQ x+8(FP), CX
 	MOVQ n+16(FP), DX
 	XORQ BX, BX
+	SUBQ $+16, DX
+	JLT  done43
 
-next62:
-	SUBQ      $+32, DX
-	JLT       done63
-	VMOVUPS   (CX)(BX*1), X0
-	VPMOVSXBD X0, Z0
-	VCVTDQ2PS Z0, Z0
-	VMOVUPS   Z0, (AX)(BX*4)
-	VMOVUPS   16(CX)(BX*1), X0
-	VPMOVSXBD X0, Z0
-	VCVTDQ2PS Z0, Z0
-	VMOVUPS   Z0, 64(AX)(BX*4)
-	ADDQ      $+32, BX
-	JMP       next62
-
-done63:
-	ADDQ $+32, DX
-
-next64:
-	SUBQ      $+16, DX
-	JLT       done65
+next42:
 	VMOVUPS   (CX)(BX*1), X0
 	VPMOVSXBD X0, Z0
 	VCVTDQ2PS Z0, Z0
 	VMOVUPS   Z0, (AX)(BX*4)
 	ADDQ      $+16, BX
-	JMP       next64
+	SUBQ      $+16, DX
+	JGE       next42
 
-done65:
+done43:
 	ADDQ       $+16, DX
-	TESTQ      DX, DX
-	JEQ        end66
+	JEQ        end44
 	MOVQ       $-1, SI
 	BZHIQ      DX, SI, SI
 	KMOVQ      SI, K1
@@ -2599,7 +1949,7 @@ done65:
 	VCVTDQ2PS  Z0, Z0
 	VMOVUPS    Z0, K1, (AX)(BX*4)
 
-end66:
+end44:
 	VZEROUPPER
 	RET
 
@@ -2610,35 +1960,20 @@ TEXT ·castBoolInt32AVX512(SB), NOSPLIT, $0-24
 	MOVQ x+8(FP), CX
 	MOVQ n+16(FP), DX
 	XORQ BX, BX
+	SUBQ $+16, DX
+	JLT  done47
 
-next68:
-	SUBQ      $+32, DX
-	JLT       done69
-	VMOVUPS   (CX)(BX*1), X0
-	VPMOVZXBD X0, Z0
-	VMOVUPS   Z0, (AX)(BX*4)
-	VMOVUPS   16(CX)(BX*1), X0
-	VPMOVZXBD X0, Z0
-	VMOVUPS   Z0, 64(AX)(BX*4)
-	ADDQ      $+32, BX
-	JMP       next68
-
-done69:
-	ADDQ $+32, DX
-
-next70:
-	SUBQ      $+16, DX
-	JLT       done71
+next46:
 	VMOVUPS   (CX)(BX*1), X0
 	VPMOVZXBD X0, Z0
 	VMOVUPS   Z0, (AX)(BX*4)
 	ADDQ      $+16, BX
-	JMP       next70
+	SUBQ      $+16, DX
+	JGE       next46
 
-done71:
+done47:
 	ADDQ       $+16, DX
-	TESTQ      DX, DX
-	JEQ        end72
+	JEQ        end48
 	MOVQ       $-1, SI
 	BZHIQ      DX, SI, SI
 	KMOVQ      SI, K1
@@ -2646,7 +1981,7 @@ done71:
 	VPMOVZXBD  X0, Z0
 	VMOVUPS    Z0, K1, (AX)(BX*4)
 
-end72:
+end48:
 	VZEROUPPER
 	RET
 
@@ -2657,35 +1992,20 @@ TEXT ·castUint8Int32AVX512(SB), NOSPLIT, $0-24
 	MOVQ x+8(FP), CX
 	MOVQ n+16(FP), DX
 	XORQ BX, BX
+	SUBQ $+16, DX
+	JLT  done51
 
-next74:
-	SUBQ      $+32, DX
-	JLT       done75
-	VMOVUPS   (CX)(BX*1), X0
-	VPMOVZXBD X0, Z0
-	VMOVUPS   Z0, (AX)(BX*4)
-	VMOVUPS   16(CX)(BX*1), X0
-	VPMOVZXBD X0, Z0
-	VMOVUPS   Z0, 64(AX)(BX*4)
-	ADDQ      $+32, BX
-	JMP       next74
-
-done75:
-	ADDQ $+32, DX
-
-next76:
-	SUBQ      $+16, DX
-	JLT       done77
+next50:
 	VMOVUPS   (CX)(BX*1), X0
 	VPMOVZXBD X0, Z0
 	VMOVUPS   Z0, (AX)(BX*4)
 	ADDQ      $+16, BX
-	JMP       next76
+	SUBQ      $+16, DX
+	JGE       next50
 
-done77:
+done51:
 	ADDQ       $+16, DX
-	TESTQ      DX, DX
-	JEQ        end78
+	JEQ        end52
 	MOVQ       $-1, SI
 	BZHIQ      DX, SI, SI
 	KMOVQ      SI, K1
@@ -2693,7 +2013,7 @@ done77:
 	VPMOVZXBD  X0, Z0
 	VMOVUPS    Z0, K1, (AX)(BX*4)
 
-end78:
+end52:
 	VZEROUPPER
 	RET
 
@@ -2704,35 +2024,20 @@ TEXT ·castInt8Int32AVX512(SB), NOSPLIT, $0-24
 	MOVQ x+8(FP), CX
 	MOVQ n+16(FP), DX
 	XORQ BX, BX
+	SUBQ $+16, DX
+	JLT  done55
 
-next80:
-	SUBQ      $+32, DX
-	JLT       done81
-	VMOVUPS   (CX)(BX*1), X0
-	VPMOVSXBD X0, Z0
-	VMOVUPS   Z0, (AX)(BX*4)
-	VMOVUPS   16(CX)(BX*1), X0
-	VPMOVSXBD X0, Z0
-	VMOVUPS   Z0, 64(AX)(BX*4)
-	ADDQ      $+32, BX
-	JMP       next80
-
-done81:
-	ADDQ $+32, DX
-
-next82:
-	SUBQ      $+16, DX
-	JLT       done83
+next54:
 	VMOVUPS   (CX)(BX*1), X0
 	VPMOVSXBD X0, Z0
 	VMOVUPS   Z0, (AX)(BX*4)
 	ADDQ      $+16, BX
-	JMP       next82
+	SUBQ      $+16, DX
+	JGE       next54
 
-done83:
+done55:
 	ADDQ       $+16, DX
-	TESTQ      DX, DX
-	JEQ        end84
+	JEQ        end56
 	MOVQ       $-1, SI
 	BZHIQ      DX, SI, SI
 	KMOVQ      SI, K1
@@ -2740,7 +2045,7 @@ done83:
 	VPMOVSXBD  X0, Z0
 	VMOVUPS    Z0, K1, (AX)(BX*4)
 
-end84:
+end56:
 	VZEROUPPER
 	RET
 
@@ -2751,35 +2056,20 @@ TEXT ·castBoolInt64AVX512(SB), NOSPLIT, $0-24
 	MOVQ x+8(FP), CX
 	MOVQ n+16(FP), DX
 	XORQ BX, BX
+	SUBQ $+8, DX
+	JLT  done59
 
-next86:
-	SUBQ      $+16, DX
-	JLT       done87
-	VMOVQ     (CX)(BX*1), X0
-	VPMOVZXBQ X0, Z0
-	VMOVUPS   Z0, (AX)(BX*8)
-	VMOVQ     8(CX)(BX*1), X0
-	VPMOVZXBQ X0, Z0
-	VMOVUPS   Z0, 64(AX)(BX*8)
-	ADDQ      $+16, BX
-	JMP       next86
-
-done87:
-	ADDQ $+16, DX
-
-next88:
-	SUBQ      $+8, DX
-	JLT       done89
+next58:
 	VMOVQ     (CX)(BX*1), X0
 	VPMOVZXBQ X0, Z0
 	VMOVUPS   Z0, (AX)(BX*8)
 	ADDQ      $+8, BX
-	JMP       next88
+	SUBQ      $+8, DX
+	JGE       next58
 
-done89:
+done59:
 	ADDQ       $+8, DX
-	TESTQ      DX, DX
-	JEQ        end90
+	JEQ        end60
 	MOVQ       $-1, SI
 	BZHIQ      DX, SI, SI
 	KMOVQ      SI, K1
@@ -2787,7 +2077,7 @@ done89:
 	VPMOVZXBQ  X0, Z0
 	VMOVUPD    Z0, K1, (AX)(BX*8)
 
-end90:
+end60:
 	VZEROUPPER
 	RET
 
@@ -2798,35 +2088,20 @@ TEXT ·castInt32Int64AVX512(SB), NOSPLIT, $0-24
 	MOVQ x+8(FP), CX
 	MOVQ n+16(FP), DX
 	XORQ BX, BX
+	SUBQ $+8, DX
+	JLT  done63
 
-next92:
-	SUBQ      $+16, DX
-	JLT       done93
-	VMOVUPS   (CX)(BX*4), Y0
-	VPMOVSXDQ Y0, Z0
-	VMOVUPS   Z0, (AX)(BX*8)
-	VMOVUPS   32(CX)(BX*4), Y0
-	VPMOVSXDQ Y0, Z0
-	VMOVUPS   Z0, 64(AX)(BX*8)
-	ADDQ      $+16, BX
-	JMP       next92
-
-done93:
-	ADDQ $+16, DX
-
-next94:
-	SUBQ      $+8, DX
-	JLT       done95
+next62:
 	VMOVUPS   (CX)(BX*4), Y0
 	VPMOVSXDQ Y0, Z0
 	VMOVUPS   Z0, (AX)(BX*8)
 	ADDQ      $+8, BX
-	JMP       next94
+	SUBQ      $+8, DX
+	JGE       next62
 
-done95:
+done63:
 	ADDQ      $+8, DX
-	TESTQ     DX, DX
-	JEQ       end96
+	JEQ       end64
 	MOVQ      $-1, SI
 	BZHIQ     DX, SI, SI
 	KMOVQ     SI, K1
@@ -2834,7 +2109,7 @@ done95:
 	VPMOVSXDQ Y0, Z0
 	VMOVUPD   Z0, K1, (AX)(BX*8)
 
-end96:
+end64:
 	VZEROUPPER
 	RET
 
@@ -2845,35 +2120,20 @@ TEXT ·castUint32Int64AVX512(SB), NOSPLIT, $0-24
 	MOVQ x+8(FP), CX
 	MOVQ n+16(FP), DX
 	XORQ BX, BX
+	SUBQ $+8, DX
+	JLT  done67
 
-next98:
-	SUBQ      $+16, DX
-	JLT       done99
-	VMOVUPS   (CX)(BX*4), Y0
-	VPMOVZXDQ Y0, Z0
-	VMOVUPS   Z0, (AX)(BX*8)
-	VMOVUPS   32(CX)(BX*4), Y0
-	VPMOVZXDQ Y0, Z0
-	VMOVUPS   Z0, 64(AX)(BX*8)
-	ADDQ      $+16, BX
-	JMP       next98
-
-done99:
-	ADDQ $+16, DX
-
-next100:
-	SUBQ      $+8, DX
-	JLT       done101
+next66:
 	VMOVUPS   (CX)(BX*4), Y0
 	VPMOVZXDQ Y0, Z0
 	VMOVUPS   Z0, (AX)(BX*8)
 	ADDQ      $+8, BX
-	JMP       next100
+	SUBQ      $+8, DX
+	JGE       next66
 
-done101:
+done67:
 	ADDQ      $+8, DX
-	TESTQ     DX, DX
-	JEQ       end102
+	JEQ       end68
 	MOVQ      $-1, SI
 	BZHIQ     DX, SI, SI
 	KMOVQ     SI, K1
@@ -2881,7 +2141,7 @@ done101:
 	VPMOVZXDQ Y0, Z0
 	VMOVUPD   Z0, K1, (AX)(BX*8)
 
-end102:
+end68:
 	VZEROUPPER
 	RET
 
@@ -2892,39 +2152,26 @@ TEXT ·castInt32Uint32AVX512(SB), NOSPLIT, $0-24
 	MOVQ x+8(FP), CX
 	MOVQ n+16(FP), DX
 	XORQ BX, BX
+	SUBQ $+16, DX
+	JLT  done71
 
-next104:
-	SUBQ    $+32, DX
-	JLT     done105
-	VMOVUPS (CX)(BX*4), Z0
-	VMOVUPS Z0, (AX)(BX*4)
-	VMOVUPS 64(CX)(BX*4), Z0
-	VMOVUPS Z0, 64(AX)(BX*4)
-	ADDQ    $+32, BX
-	JMP     next104
-
-done105:
-	ADDQ $+32, DX
-
-next106:
-	SUBQ    $+16, DX
-	JLT     done107
+next70:
 	VMOVUPS (CX)(BX*4), Z0
 	VMOVUPS Z0, (AX)(BX*4)
 	ADDQ    $+16, BX
-	JMP     next106
+	SUBQ    $+16, DX
+	JGE     next70
 
-done107:
+done71:
 	ADDQ      $+16, DX
-	TESTQ     DX, DX
-	JEQ       end108
+	JEQ       end72
 	MOVQ      $-1, SI
 	BZHIQ     DX, SI, SI
 	KMOVQ     SI, K1
 	VMOVUPS.Z (CX)(BX*4), K1, Z0
 	VMOVUPS   Z0, K1, (AX)(BX*4)
 
-end108:
+end72:
 	VZEROUPPER
 	RET
 
@@ -2935,39 +2182,26 @@ TEXT ·castUint32Int32AVX512(SB), NOSPLIT, $0-24
 	MOVQ x+8(FP), CX
 	MOVQ n+16(FP), DX
 	XORQ BX, BX
+	SUBQ $+16, DX
+	JLT  done75
 
-next110:
-	SUBQ    $+32, DX
-	JLT     done111
-	VMOVUPS (CX)(BX*4), Z0
-	VMOVUPS Z0, (AX)(BX*4)
-	VMOVUPS 64(CX)(BX*4), Z0
-	VMOVUPS Z0, 64(AX)(BX*4)
-	ADDQ    $+32, BX
-	JMP     next110
-
-done111:
-	ADDQ $+32, DX
-
-next112:
-	SUBQ    $+16, DX
-	JLT     done113
+next74:
 	VMOVUPS (CX)(BX*4), Z0
 	VMOVUPS Z0, (AX)(BX*4)
 	ADDQ    $+16, BX
-	JMP     next112
+	SUBQ    $+16, DX
+	JGE     next74
 
-done113:
+done75:
 	ADDQ      $+16, DX
-	TESTQ     DX, DX
-	JEQ       end114
+	JEQ       end76
 	MOVQ      $-1, SI
 	BZHIQ     DX, SI, SI
 	KMOVQ     SI, K1
 	VMOVUPS.Z (CX)(BX*4), K1, Z0
 	VMOVUPS   Z0, K1, (AX)(BX*4)
 
-end114:
+end76:
 	VZEROUPPER
 	RET
 
@@ -2978,35 +2212,20 @@ TEXT ·castInt64Int32AVX512(SB), NOSPLIT, $0-24
 	MOVQ x+8(FP), CX
 	MOVQ n+16(FP), DX
 	XORQ BX, BX
+	SUBQ $+8, DX
+	JLT  done79
 
-next116:
-	SUBQ    $+16, DX
-	JLT     done117
-	VMOVUPS (CX)(BX*8), Z0
-	VPMOVQD Z0, Y0
-	VMOVUPS Y0, (AX)(BX*4)
-	VMOVUPS 64(CX)(BX*8), Z0
-	VPMOVQD Z0, Y0
-	VMOVUPS Y0, 32(AX)(BX*4)
-	ADDQ    $+16, BX
-	JMP     next116
-
-done117:
-	ADDQ $+16, DX
-
-next118:
-	SUBQ    $+8, DX
-	JLT     done119
+next78:
 	VMOVUPS (CX)(BX*8), Z0
 	VPMOVQD Z0, Y0
 	VMOVUPS Y0, (AX)(BX*4)
 	ADDQ    $+8, BX
-	JMP     next118
+	SUBQ    $+8, DX
+	JGE     next78
 
-done119:
+done79:
 	ADDQ      $+8, DX
-	TESTQ     DX, DX
-	JEQ       end120
+	JEQ       end80
 	MOVQ      $-1, SI
 	BZHIQ     DX, SI, SI
 	KMOVQ     SI, K1
@@ -3014,7 +2233,7 @@ done119:
 	VPMOVQD   Z0, Y0
 	VMOVUPS   Y0, K1, (AX)(BX*4)
 
-end120:
+end80:
 	VZEROUPPER
 	RET
 
@@ -3025,35 +2244,20 @@ TEXT ·castInt64Uint32AVX512(SB), NOSPLIT, $0-24
 	MOVQ x+8(FP), CX
 	MOVQ n+16(FP), DX
 	XORQ BX, BX
+	SUBQ $+8, DX
+	JLT  done83
 
-next122:
-	SUBQ    $+16, DX
-	JLT     done123
-	VMOVUPS (CX)(BX*8), Z0
-	VPMOVQD Z0, Y0
-	VMOVUPS Y0, (AX)(BX*4)
-	VMOVUPS 64(CX)(BX*8), Z0
-	VPMOVQD Z0, Y0
-	VMOVUPS Y0, 32(AX)(BX*4)
-	ADDQ    $+16, BX
-	JMP     next122
-
-done123:
-	ADDQ $+16, DX
-
-next124:
-	SUBQ    $+8, DX
-	JLT     done125
+next82:
 	VMOVUPS (CX)(BX*8), Z0
 	VPMOVQD Z0, Y0
 	VMOVUPS Y0, (AX)(BX*4)
 	ADDQ    $+8, BX
-	JMP     next124
+	SUBQ    $+8, DX
+	JGE     next82
 
-done125:
+done83:
 	ADDQ      $+8, DX
-	TESTQ     DX, DX
-	JEQ       end126
+	JEQ       end84
 	MOVQ      $-1, SI
 	BZHIQ     DX, SI, SI
 	KMOVQ     SI, K1
@@ -3061,7 +2265,7 @@ done125:
 	VPMOVQD   Z0, Y0
 	VMOVUPS   Y0, K1, (AX)(BX*4)
 
-end126:
+end84:
 	VZEROUPPER
 	RET
 
@@ -3072,41 +2276,22 @@ TEXT ·castFloat32BoolAVX512(SB), NOSPLIT, $0-24
 	MOVQ x+8(FP), CX
 	MOVQ n+16(FP), DX
 	XORQ BX, BX
+	SUBQ $+16, DX
+	JLT  done87
 
-next128:
-	SUBQ         $+32, DX
-	JLT          done129
-	VMOVUPS      (CX)(BX*4), Z0
-	VCMPPS.BCST  $0x04, c4_0<>+0(SB), Z0, K1
-	VBROADCASTSS c4_1010101<>+0(SB), Z0
-	VMOVDQU8.Z   X0, K1, X0
-	VMOVUPS      X0, (AX)(BX*1)
-	VMOVUPS      64(CX)(BX*4), Z0
-	VCMPPS.BCST  $0x04, c4_0<>+0(SB), Z0, K1
-	VBROADCASTSS c4_1010101<>+0(SB), Z0
-	VMOVDQU8.Z   X0, K1, X0
-	VMOVUPS      X0, 16(AX)(BX*1)
-	ADDQ         $+32, BX
-	JMP          next128
-
-done129:
-	ADDQ $+32, DX
-
-next130:
-	SUBQ         $+16, DX
-	JLT          done131
+next86:
 	VMOVUPS      (CX)(BX*4), Z0
 	VCMPPS.BCST  $0x04, c4_0<>+0(SB), Z0, K1
 	VBROADCASTSS c4_1010101<>+0(SB), Z0
 	VMOVDQU8.Z   X0, K1, X0
 	VMOVUPS      X0, (AX)(BX*1)
 	ADDQ         $+16, BX
-	JMP          next130
+	SUBQ         $+16, DX
+	JGE          next86
 
-done131:
+done87:
 	ADDQ         $+16, DX
-	TESTQ        DX, DX
-	JEQ          end132
+	JEQ          end88
 	MOVQ         $-1, SI
 	BZHIQ        DX, SI, SI
 	KMOVQ        SI, K1
@@ -3116,7 +2301,7 @@ done131:
 	VMOVDQU8.Z   X0, K2, X0
 	VMOVDQU8     X0, K1, (AX)(BX*1)
 
-end132:
+end88:
 	VZEROUPPER
 	RET
 
@@ -3127,10 +2312,10 @@ TEXT ·castFloat32Int32AVX512(SB), NOSPLIT, $0-24
 	MOVQ x+8(FP), CX
 	MOVQ n+16(FP), DX
 	XORQ BX, BX
+	SUBQ $+16, DX
+	JLT  done91
 
-next134:
-	SUBQ           $+32, DX
-	JLT            done135
+next90:
 	VMOVUPS        (CX)(BX*4), Z0
 	VCMPPS.BCST    $0x1d, c4_4f000000<>+0(SB), Z0, K1
 	VCVTTPS2DQ     Z0, Z1
@@ -3138,48 +2323,25 @@ next134:
 	VCMPPS         $0x07, Z0, Z0, K1
 	VMOVAPS.Z      Z2, K1, Z0
 	VMOVUPS        Z0, (AX)(BX*4)
-	VMOVUPS        64(CX)(BX*4), Z0
-	VCMPPS.BCST    $0x1d, c4_4f000000<>+0(SB), Z0, K1
-	VCVTTPS2DQ     Z0, Z1
-	VBLENDMPS.BCST c4_7fffffff<>+0(SB), Z1, K1, Z3
-	VCMPPS         $0x07, Z0, Z0, K1
-	VMOVAPS.Z      Z3, K1, Z0
-	VMOVUPS        Z0, 64(AX)(BX*4)
-	ADDQ           $+32, BX
-	JMP            next134
-
-done135:
-	ADDQ $+32, DX
-
-next136:
-	SUBQ           $+16, DX
-	JLT            done137
-	VMOVUPS        (CX)(BX*4), Z0
-	VCMPPS.BCST    $0x1d, c4_4f000000<>+0(SB), Z0, K1
-	VCVTTPS2DQ     Z0, Z1
-	VBLENDMPS.BCST c4_7fffffff<>+0(SB), Z1, K1, Z4
-	VCMPPS         $0x07, Z0, Z0, K1
-	VMOVAPS.Z      Z4, K1, Z0
-	VMOVUPS        Z0, (AX)(BX*4)
 	ADDQ           $+16, BX
-	JMP            next136
+	SUBQ           $+16, DX
+	JGE            next90
 
-done137:
+done91:
 	ADDQ           $+16, DX
-	TESTQ          DX, DX
-	JEQ            end138
+	JEQ            end92
 	MOVQ           $-1, SI
 	BZHIQ          DX, SI, SI
 	KMOVQ          SI, K1
 	VMOVUPS.Z      (CX)(BX*4), K1, Z0
 	VCMPPS.BCST    $0x1d, c4_4f000000<>+0(SB), Z0, K2
 	VCVTTPS2DQ     Z0, Z1
-	VBLENDMPS.BCST c4_7fffffff<>+0(SB), Z1, K2, Z5
+	VBLENDMPS.BCST c4_7fffffff<>+0(SB), Z1, K2, Z3
 	VCMPPS         $0x07, Z0, Z0, K2
-	VMOVAPS.Z      Z5, K2, Z0
+	VMOVAPS.Z      Z3, K2, Z0
 	VMOVUPS        Z0, K1, (AX)(BX*4)
 
-end138:
+end92:
 	VZEROUPPER
 	RET
 
@@ -3190,38 +2352,21 @@ TEXT ·castFloat32Uint32AVX512(SB), NOSPLIT, $0-24
 	MOVQ x+8(FP), CX
 	MOVQ n+16(FP), DX
 	XORQ BX, BX
+	SUBQ $+16, DX
+	JLT  done95
 
-next140:
-	SUBQ        $+32, DX
-	JLT         done141
-	VMOVUPS     (CX)(BX*4), Z0
-	VMAXPS.BCST c4_0<>+0(SB), Z0, Z0
-	VCVTTPS2UDQ Z0, Z0
-	VMOVUPS     Z0, (AX)(BX*4)
-	VMOVUPS     64(CX)(BX*4), Z0
-	VMAXPS.BCST c4_0<>+0(SB), Z0, Z0
-	VCVTTPS2UDQ Z0, Z0
-	VMOVUPS     Z0, 64(AX)(BX*4)
-	ADDQ        $+32, BX
-	JMP         next140
-
-done141:
-	ADDQ $+32, DX
-
-next142:
-	SUBQ        $+16, DX
-	JLT         done143
+next94:
 	VMOVUPS     (CX)(BX*4), Z0
 	VMAXPS.BCST c4_0<>+0(SB), Z0, Z0
 	VCVTTPS2UDQ Z0, Z0
 	VMOVUPS     Z0, (AX)(BX*4)
 	ADDQ        $+16, BX
-	JMP         next142
+	SUBQ        $+16, DX
+	JGE         next94
 
-done143:
+done95:
 	ADDQ        $+16, DX
-	TESTQ       DX, DX
-	JEQ         end144
+	JEQ         end96
 	MOVQ        $-1, SI
 	BZHIQ       DX, SI, SI
 	KMOVQ       SI, K1
@@ -3230,7 +2375,7 @@ done143:
 	VCVTTPS2UDQ Z0, Z0
 	VMOVUPS     Z0, K1, (AX)(BX*4)
 
-end144:
+end96:
 	VZEROUPPER
 	RET
 
@@ -3241,50 +2386,25 @@ TEXT ·castFloat32Int64AVX512(SB), NOSPLIT, $0-24
 	MOVQ x+8(FP), CX
 	MOVQ n+16(FP), DX
 	XORQ BX, BX
+	SUBQ $+8, DX
+	JLT  done99
 
-next146:
-	SUBQ           $+16, DX
-	JLT            done147
+next98:
 	VMOVUPS        (CX)(BX*4), Y0
 	VCVTPS2PD      Y0, Z0
 	VCMPPD.BCST    $0x1d, c8_43e0000000000000<>+0(SB), Z0, K1
-	VCVTTPD2QQ     Z0, Z5
-	VBLENDMPD.BCST c8_7fffffffffffffff<>+0(SB), Z5, K1, Z1
+	VCVTTPD2QQ     Z0, Z3
+	VBLENDMPD.BCST c8_7fffffffffffffff<>+0(SB), Z3, K1, Z1
 	VCMPPD         $0x07, Z0, Z0, K1
 	VMOVAPD.Z      Z1, K1, Z0
 	VMOVUPS        Z0, (AX)(BX*8)
-	VMOVUPS        32(CX)(BX*4), Y0
-	VCVTPS2PD      Y0, Z0
-	VCMPPD.BCST    $0x1d, c8_43e0000000000000<>+0(SB), Z0, K1
-	VCVTTPD2QQ     Z0, Z5
-	VBLENDMPD.BCST c8_7fffffffffffffff<>+0(SB), Z5, K1, Z2
-	VCMPPD         $0x07, Z0, Z0, K1
-	VMOVAPD.Z      Z2, K1, Z0
-	VMOVUPS        Z0, 64(AX)(BX*8)
-	ADDQ           $+16, BX
-	JMP            next146
-
-done147:
-	ADDQ $+16, DX
-
-next148:
-	SUBQ           $+8, DX
-	JLT            done149
-	VMOVUPS        (CX)(BX*4), Y0
-	VCVTPS2PD      Y0, Z0
-	VCMPPD.BCST    $0x1d, c8_43e0000000000000<>+0(SB), Z0, K1
-	VCVTTPD2QQ     Z0, Z1
-	VBLENDMPD.BCST c8_7fffffffffffffff<>+0(SB), Z1, K1, Z3
-	VCMPPD         $0x07, Z0, Z0, K1
-	VMOVAPD.Z      Z3, K1, Z0
-	VMOVUPS        Z0, (AX)(BX*8)
 	ADDQ           $+8, BX
-	JMP            next148
+	SUBQ           $+8, DX
+	JGE            next98
 
-done149:
+done99:
 	ADDQ           $+8, DX
-	TESTQ          DX, DX
-	JEQ            end150
+	JEQ            end100
 	MOVQ           $-1, SI
 	BZHIQ          DX, SI, SI
 	KMOVQ          SI, K1
@@ -3292,12 +2412,12 @@ done149:
 	VCVTPS2PD      Y0, Z0
 	VCMPPD.BCST    $0x1d, c8_43e0000000000000<>+0(SB), Z0, K2
 	VCVTTPD2QQ     Z0, Z1
-	VBLENDMPD.BCST c8_7fffffffffffffff<>+0(SB), Z1, K2, Z4
+	VBLENDMPD.BCST c8_7fffffffffffffff<>+0(SB), Z1, K2, Z2
 	VCMPPD         $0x07, Z0, Z0, K2
-	VMOVAPD.Z      Z4, K2, Z0
+	VMOVAPD.Z      Z2, K2, Z0
 	VMOVUPD        Z0, K1, (AX)(BX*8)
 
-end150:
+end100:
 	VZEROUPPER
 	RET
 
@@ -3320,10 +2440,10 @@ TEXT ·castFloat64Int64AVX512(SB), NOSPLIT, $0-24
 	MOVQ x+8(FP), CX
 	MOVQ n+16(FP), DX
 	XORQ BX, BX
+	SUBQ $+8, DX
+	JLT  done103
 
-next152:
-	SUBQ           $+16, DX
-	JLT            done153
+next102:
 	VMOVUPS        (CX)(BX*8), Z0
 	VCMPPD.BCST    $0x1d, c8_43e0000000000000<>+0(SB), Z0, K1
 	VCVTTPD2QQ     Z0, Z1
@@ -3331,48 +2451,25 @@ next152:
 	VCMPPD         $0x07, Z0, Z0, K1
 	VMOVAPD.Z      Z2, K1, Z0
 	VMOVUPS        Z0, (AX)(BX*8)
-	VMOVUPS        64(CX)(BX*8), Z0
-	VCMPPD.BCST    $0x1d, c8_43e0000000000000<>+0(SB), Z0, K1
-	VCVTTPD2QQ     Z0, Z1
-	VBLENDMPD.BCST c8_7fffffffffffffff<>+0(SB), Z1, K1, Z3
-	VCMPPD         $0x07, Z0, Z0, K1
-	VMOVAPD.Z      Z3, K1, Z0
-	VMOVUPS        Z0, 64(AX)(BX*8)
-	ADDQ           $+16, BX
-	JMP            next152
-
-done153:
-	ADDQ $+16, DX
-
-next154:
-	SUBQ           $+8, DX
-	JLT            done155
-	VMOVUPS        (CX)(BX*8), Z0
-	VCMPPD.BCST    $0x1d, c8_43e0000000000000<>+0(SB), Z0, K1
-	VCVTTPD2QQ     Z0, Z1
-	VBLENDMPD.BCST c8_7fffffffffffffff<>+0(SB), Z1, K1, Z4
-	VCMPPD         $0x07, Z0, Z0, K1
-	VMOVAPD.Z      Z4, K1, Z0
-	VMOVUPS        Z0, (AX)(BX*8)
 	ADDQ           $+8, BX
-	JMP            next154
+	SUBQ           $+8, DX
+	JGE            next102
 
-done155:
+done103:
 	ADDQ           $+8, DX
-	TESTQ          DX, DX
-	JEQ            end156
+	JEQ            end104
 	MOVQ           $-1, SI
 	BZHIQ          DX, SI, SI
 	KMOVQ          SI, K1
 	VMOVUPD.Z      (CX)(BX*8), K1, Z0
 	VCMPPD.BCST    $0x1d, c8_43e0000000000000<>+0(SB), Z0, K2
 	VCVTTPD2QQ     Z0, Z1
-	VBLENDMPD.BCST c8_7fffffffffffffff<>+0(SB), Z1, K2, Z5
+	VBLENDMPD.BCST c8_7fffffffffffffff<>+0(SB), Z1, K2, Z3
 	VCMPPD         $0x07, Z0, Z0, K2
-	VMOVAPD.Z      Z5, K2, Z0
+	VMOVAPD.Z      Z3, K2, Z0
 	VMOVUPD        Z0, K1, (AX)(BX*8)
 
-end156:
+end104:
 	VZEROUPPER
 	RET
 
@@ -3383,33 +2480,10 @@ TEXT ·castFloat64Int32AVX512(SB), NOSPLIT, $0-24
 	MOVQ x+8(FP), CX
 	MOVQ n+16(FP), DX
 	XORQ BX, BX
+	SUBQ $+8, DX
+	JLT  done107
 
-next158:
-	SUBQ        $+16, DX
-	JLT         done159
-	VMOVUPS     (CX)(BX*8), Z0
-	VCMPPD      $0x07, Z0, Z0, K1
-	VMOVAPD.Z   Z0, K1, Z0
-	VMINPD.BCST c8_41dfffffffc00000<>+0(SB), Z0, Z0
-	VMAXPD.BCST c8_c1e0000000000000<>+0(SB), Z0, Z0
-	VCVTTPD2DQ  Z0, Y0
-	VMOVUPS     Y0, (AX)(BX*4)
-	VMOVUPS     64(CX)(BX*8), Z0
-	VCMPPD      $0x07, Z0, Z0, K1
-	VMOVAPD.Z   Z0, K1, Z0
-	VMINPD.BCST c8_41dfffffffc00000<>+0(SB), Z0, Z0
-	VMAXPD.BCST c8_c1e0000000000000<>+0(SB), Z0, Z0
-	VCVTTPD2DQ  Z0, Y0
-	VMOVUPS     Y0, 32(AX)(BX*4)
-	ADDQ        $+16, BX
-	JMP         next158
-
-done159:
-	ADDQ $+16, DX
-
-next160:
-	SUBQ        $+8, DX
-	JLT         done161
+next106:
 	VMOVUPS     (CX)(BX*8), Z0
 	VCMPPD      $0x07, Z0, Z0, K1
 	VMOVAPD.Z   Z0, K1, Z0
@@ -3418,12 +2492,12 @@ next160:
 	VCVTTPD2DQ  Z0, Y0
 	VMOVUPS     Y0, (AX)(BX*4)
 	ADDQ        $+8, BX
-	JMP         next160
+	SUBQ        $+8, DX
+	JGE         next106
 
-done161:
+done107:
 	ADDQ        $+8, DX
-	TESTQ       DX, DX
-	JEQ         end162
+	JEQ         end108
 	MOVQ        $-1, SI
 	BZHIQ       DX, SI, SI
 	KMOVQ       SI, K1
@@ -3435,7 +2509,7 @@ done161:
 	VCVTTPD2DQ  Z0, Y0
 	VMOVUPS     Y0, K1, (AX)(BX*4)
 
-end162:
+end108:
 	VZEROUPPER
 	RET
 
@@ -3446,31 +2520,10 @@ TEXT ·castFloat32Uint8AVX512(SB), NOSPLIT, $0-24
 	MOVQ x+8(FP), CX
 	MOVQ n+16(FP), DX
 	XORQ BX, BX
+	SUBQ $+16, DX
+	JLT  done111
 
-next164:
-	SUBQ        $+32, DX
-	JLT         done165
-	VMOVUPS     (CX)(BX*4), Z0
-	VMAXPS.BCST c4_0<>+0(SB), Z0, Z0
-	VMINPS.BCST c4_437f0000<>+0(SB), Z0, Z0
-	VCVTTPS2DQ  Z0, Z0
-	VPMOVDB     Z0, X0
-	VMOVUPS     X0, (AX)(BX*1)
-	VMOVUPS     64(CX)(BX*4), Z0
-	VMAXPS.BCST c4_0<>+0(SB), Z0, Z0
-	VMINPS.BCST c4_437f0000<>+0(SB), Z0, Z0
-	VCVTTPS2DQ  Z0, Z0
-	VPMOVDB     Z0, X0
-	VMOVUPS     X0, 16(AX)(BX*1)
-	ADDQ        $+32, BX
-	JMP         next164
-
-done165:
-	ADDQ $+32, DX
-
-next166:
-	SUBQ        $+16, DX
-	JLT         done167
+next110:
 	VMOVUPS     (CX)(BX*4), Z0
 	VMAXPS.BCST c4_0<>+0(SB), Z0, Z0
 	VMINPS.BCST c4_437f0000<>+0(SB), Z0, Z0
@@ -3478,12 +2531,12 @@ next166:
 	VPMOVDB     Z0, X0
 	VMOVUPS     X0, (AX)(BX*1)
 	ADDQ        $+16, BX
-	JMP         next166
+	SUBQ        $+16, DX
+	JGE         next110
 
-done167:
+done111:
 	ADDQ        $+16, DX
-	TESTQ       DX, DX
-	JEQ         end168
+	JEQ         end112
 	MOVQ        $-1, SI
 	BZHIQ       DX, SI, SI
 	KMOVQ       SI, K1
@@ -3494,7 +2547,7 @@ done167:
 	VPMOVDB     Z0, X0
 	VMOVDQU8    X0, K1, (AX)(BX*1)
 
-end168:
+end112:
 	VZEROUPPER
 	RET
 
@@ -3505,38 +2558,21 @@ TEXT ·castInt32Uint8AVX512(SB), NOSPLIT, $0-24
 	MOVQ x+8(FP), CX
 	MOVQ n+16(FP), DX
 	XORQ BX, BX
+	SUBQ $+16, DX
+	JLT  done115
 
-next170:
-	SUBQ        $+32, DX
-	JLT         done171
-	VMOVUPS     (CX)(BX*4), Z0
-	VANDPS.BCST c4_ff<>+0(SB), Z0, Z0
-	VPMOVDB     Z0, X0
-	VMOVUPS     X0, (AX)(BX*1)
-	VMOVUPS     64(CX)(BX*4), Z0
-	VANDPS.BCST c4_ff<>+0(SB), Z0, Z0
-	VPMOVDB     Z0, X0
-	VMOVUPS     X0, 16(AX)(BX*1)
-	ADDQ        $+32, BX
-	JMP         next170
-
-done171:
-	ADDQ $+32, DX
-
-next172:
-	SUBQ        $+16, DX
-	JLT         done173
+next114:
 	VMOVUPS     (CX)(BX*4), Z0
 	VANDPS.BCST c4_ff<>+0(SB), Z0, Z0
 	VPMOVDB     Z0, X0
 	VMOVUPS     X0, (AX)(BX*1)
 	ADDQ        $+16, BX
-	JMP         next172
+	SUBQ        $+16, DX
+	JGE         next114
 
-done173:
+done115:
 	ADDQ        $+16, DX
-	TESTQ       DX, DX
-	JEQ         end174
+	JEQ         end116
 	MOVQ        $-1, SI
 	BZHIQ       DX, SI, SI
 	KMOVQ       SI, K1
@@ -3545,7 +2581,7 @@ done173:
 	VPMOVDB     Z0, X0
 	VMOVDQU8    X0, K1, (AX)(BX*1)
 
-end174:
+end116:
 	VZEROUPPER
 	RET
 
@@ -3556,38 +2592,21 @@ TEXT ·castInt32Int8AVX512(SB), NOSPLIT, $0-24
 	MOVQ x+8(FP), CX
 	MOVQ n+16(FP), DX
 	XORQ BX, BX
+	SUBQ $+16, DX
+	JLT  done119
 
-next176:
-	SUBQ        $+32, DX
-	JLT         done177
-	VMOVUPS     (CX)(BX*4), Z0
-	VANDPS.BCST c4_ff<>+0(SB), Z0, Z0
-	VPMOVDB     Z0, X0
-	VMOVUPS     X0, (AX)(BX*1)
-	VMOVUPS     64(CX)(BX*4), Z0
-	VANDPS.BCST c4_ff<>+0(SB), Z0, Z0
-	VPMOVDB     Z0, X0
-	VMOVUPS     X0, 16(AX)(BX*1)
-	ADDQ        $+32, BX
-	JMP         next176
-
-done177:
-	ADDQ $+32, DX
-
-next178:
-	SUBQ        $+16, DX
-	JLT         done179
+next118:
 	VMOVUPS     (CX)(BX*4), Z0
 	VANDPS.BCST c4_ff<>+0(SB), Z0, Z0
 	VPMOVDB     Z0, X0
 	VMOVUPS     X0, (AX)(BX*1)
 	ADDQ        $+16, BX
-	JMP         next178
+	SUBQ        $+16, DX
+	JGE         next118
 
-done179:
+done119:
 	ADDQ        $+16, DX
-	TESTQ       DX, DX
-	JEQ         end180
+	JEQ         end120
 	MOVQ        $-1, SI
 	BZHIQ       DX, SI, SI
 	KMOVQ       SI, K1
@@ -3596,7 +2615,7 @@ done179:
 	VPMOVDB     Z0, X0
 	VMOVDQU8    X0, K1, (AX)(BX*1)
 
-end180:
+end120:
 	VZEROUPPER
 	RET
 
@@ -3607,35 +2626,20 @@ TEXT ·castFloat16Float32AVX512(SB), NOSPLIT, $0-24
 	MOVQ x+8(FP), CX
 	MOVQ n+16(FP), DX
 	XORQ BX, BX
+	SUBQ $+16, DX
+	JLT  done123
 
-next182:
-	SUBQ      $+32, DX
-	JLT       done183
-	VMOVUPS   (CX)(BX*2), Y0
-	VCVTPH2PS Y0, Z0
-	VMOVUPS   Z0, (AX)(BX*4)
-	VMOVUPS   32(CX)(BX*2), Y0
-	VCVTPH2PS Y0, Z0
-	VMOVUPS   Z0, 64(AX)(BX*4)
-	ADDQ      $+32, BX
-	JMP       next182
-
-done183:
-	ADDQ $+32, DX
-
-next184:
-	SUBQ      $+16, DX
-	JLT       done185
+next122:
 	VMOVUPS   (CX)(BX*2), Y0
 	VCVTPH2PS Y0, Z0
 	VMOVUPS   Z0, (AX)(BX*4)
 	ADDQ      $+16, BX
-	JMP       next184
+	SUBQ      $+16, DX
+	JGE       next122
 
-done185:
+done123:
 	ADDQ        $+16, DX
-	TESTQ       DX, DX
-	JEQ         end186
+	JEQ         end124
 	MOVQ        $-1, SI
 	BZHIQ       DX, SI, SI
 	KMOVQ       SI, K1
@@ -3643,7 +2647,7 @@ done185:
 	VCVTPH2PS   Y0, Z0
 	VMOVUPS     Z0, K1, (AX)(BX*4)
 
-end186:
+end124:
 	VZEROUPPER
 	RET
 
@@ -3654,35 +2658,20 @@ TEXT ·castFloat32Float16AVX512(SB), NOSPLIT, $0-24
 	MOVQ x+8(FP), CX
 	MOVQ n+16(FP), DX
 	XORQ BX, BX
+	SUBQ $+16, DX
+	JLT  done127
 
-next188:
-	SUBQ      $+32, DX
-	JLT       done189
-	VMOVUPS   (CX)(BX*4), Z0
-	VCVTPS2PH $0x00, Z0, Y0
-	VMOVUPS   Y0, (AX)(BX*2)
-	VMOVUPS   64(CX)(BX*4), Z0
-	VCVTPS2PH $0x00, Z0, Y0
-	VMOVUPS   Y0, 32(AX)(BX*2)
-	ADDQ      $+32, BX
-	JMP       next188
-
-done189:
-	ADDQ $+32, DX
-
-next190:
-	SUBQ      $+16, DX
-	JLT       done191
+next126:
 	VMOVUPS   (CX)(BX*4), Z0
 	VCVTPS2PH $0x00, Z0, Y0
 	VMOVUPS   Y0, (AX)(BX*2)
 	ADDQ      $+16, BX
-	JMP       next190
+	SUBQ      $+16, DX
+	JGE       next126
 
-done191:
+done127:
 	ADDQ      $+16, DX
-	TESTQ     DX, DX
-	JEQ       end192
+	JEQ       end128
 	MOVQ      $-1, SI
 	BZHIQ     DX, SI, SI
 	KMOVQ     SI, K1
@@ -3690,7 +2679,7 @@ done191:
 	VCVTPS2PH $0x00, Z0, Y0
 	VMOVDQU16 Y0, K1, (AX)(BX*2)
 
-end192:
+end128:
 	VZEROUPPER
 	RET
 
@@ -3701,38 +2690,21 @@ TEXT ·castBFloat16Float32AVX512(SB), NOSPLIT, $0-24
 	MOVQ x+8(FP), CX
 	MOVQ n+16(FP), DX
 	XORQ BX, BX
+	SUBQ $+16, DX
+	JLT  done131
 
-next194:
-	SUBQ      $+32, DX
-	JLT       done195
-	VMOVUPS   (CX)(BX*2), Y0
-	VPMOVZXWD Y0, Z0
-	VPSLLD    $0x10, Z0, Z0
-	VMOVUPS   Z0, (AX)(BX*4)
-	VMOVUPS   32(CX)(BX*2), Y0
-	VPMOVZXWD Y0, Z0
-	VPSLLD    $0x10, Z0, Z0
-	VMOVUPS   Z0, 64(AX)(BX*4)
-	ADDQ      $+32, BX
-	JMP       next194
-
-done195:
-	ADDQ $+32, DX
-
-next196:
-	SUBQ      $+16, DX
-	JLT       done197
+next130:
 	VMOVUPS   (CX)(BX*2), Y0
 	VPMOVZXWD Y0, Z0
 	VPSLLD    $0x10, Z0, Z0
 	VMOVUPS   Z0, (AX)(BX*4)
 	ADDQ      $+16, BX
-	JMP       next196
+	SUBQ      $+16, DX
+	JGE       next130
 
-done197:
+done131:
 	ADDQ        $+16, DX
-	TESTQ       DX, DX
-	JEQ         end198
+	JEQ         end132
 	MOVQ        $-1, SI
 	BZHIQ       DX, SI, SI
 	KMOVQ       SI, K1
@@ -3741,7 +2713,7 @@ done197:
 	VPSLLD      $0x10, Z0, Z0
 	VMOVUPS     Z0, K1, (AX)(BX*4)
 
-end198:
+end132:
 	VZEROUPPER
 	RET
 
@@ -3752,10 +2724,10 @@ TEXT ·castFloat32BFloat16AVX512(SB), NOSPLIT, $0-24
 	MOVQ x+8(FP), CX
 	MOVQ n+16(FP), DX
 	XORQ BX, BX
+	SUBQ $+16, DX
+	JLT  done135
 
-next200:
-	SUBQ        $+32, DX
-	JLT         done201
+next134:
 	VMOVUPS     (CX)(BX*4), Z0
 	VPSRLD      $0x10, Z0, Z1
 	VANDPS.BCST c4_1<>+0(SB), Z1, Z2
@@ -3767,44 +2739,13 @@ next200:
 	VBLENDMPS   Z0, Z2, K1, Z3
 	VPMOVDW     Z3, Y0
 	VMOVUPS     Y0, (AX)(BX*2)
-	VMOVUPS     64(CX)(BX*4), Z0
-	VPSRLD      $0x10, Z0, Z1
-	VANDPS.BCST c4_1<>+0(SB), Z1, Z2
-	VPADDD.BCST c4_7fff<>+0(SB), Z2, Z2
-	VPADDD      Z2, Z0, Z2
-	VPSRLD      $0x10, Z2, Z2
-	VCMPPS      $0x03, Z0, Z0, K1
-	VORPS.BCST  c4_40<>+0(SB), Z1, Z0
-	VBLENDMPS   Z0, Z2, K1, Z4
-	VPMOVDW     Z4, Y0
-	VMOVUPS     Y0, 32(AX)(BX*2)
-	ADDQ        $+32, BX
-	JMP         next200
-
-done201:
-	ADDQ $+32, DX
-
-next202:
-	SUBQ        $+16, DX
-	JLT         done203
-	VMOVUPS     (CX)(BX*4), Z0
-	VPSRLD      $0x10, Z0, Z1
-	VANDPS.BCST c4_1<>+0(SB), Z1, Z2
-	VPADDD.BCST c4_7fff<>+0(SB), Z2, Z2
-	VPADDD      Z2, Z0, Z2
-	VPSRLD      $0x10, Z2, Z2
-	VCMPPS      $0x03, Z0, Z0, K1
-	VORPS.BCST  c4_40<>+0(SB), Z1, Z0
-	VBLENDMPS   Z0, Z2, K1, Z5
-	VPMOVDW     Z5, Y0
-	VMOVUPS     Y0, (AX)(BX*2)
 	ADDQ        $+16, BX
-	JMP         next202
+	SUBQ        $+16, DX
+	JGE         next134
 
-done203:
+done135:
 	ADDQ        $+16, DX
-	TESTQ       DX, DX
-	JEQ         end204
+	JEQ         end136
 	MOVQ        $-1, SI
 	BZHIQ       DX, SI, SI
 	KMOVQ       SI, K1
@@ -3816,11 +2757,11 @@ done203:
 	VPSRLD      $0x10, Z2, Z2
 	VCMPPS      $0x03, Z0, Z0, K2
 	VORPS.BCST  c4_40<>+0(SB), Z1, Z0
-	VBLENDMPS   Z0, Z2, K2, Z6
-	VPMOVDW     Z6, Y0
+	VBLENDMPS   Z0, Z2, K2, Z4
+	VPMOVDW     Z4, Y0
 	VMOVDQU16   Y0, K1, (AX)(BX*2)
 
-end204:
+end136:
 	VZEROUPPER
 	RET
 
@@ -3834,10 +2775,10 @@ TEXT ·threefryAVX512(SB), NOSPLIT, $0-48
 	MOVQ w+32(FP), SI
 	MOVQ n+40(FP), DI
 	XORQ R8, R8
+	SUBQ $+16, DI
+	JLT  done139
 
-next206:
-	SUBQ        $+16, DI
-	JLT         done207
+next138:
 	VMOVUPS     (CX)(R8*4), Z0
 	VMOVUPS     (DX)(R8*4), Z1
 	VMOVUPS     (BX)(R8*4), Z2
@@ -3924,12 +2865,12 @@ next206:
 	VXORPS      Z0, Z1, Z0
 	VMOVUPS     Z0, (AX)(R8*4)
 	ADDQ        $+16, R8
-	JMP         next206
+	SUBQ        $+16, DI
+	JGE         next138
 
-done207:
+done139:
 	ADDQ        $+16, DI
-	TESTQ       DI, DI
-	JEQ         end208
+	JEQ         end140
 	MOVQ        $-1, R9
 	BZHIQ       DI, R9, R9
 	KMOVQ       R9, K1
@@ -4019,6 +2960,6 @@ done207:
 	VXORPS      Z0, Z1, Z0
 	VMOVUPS     Z0, K1, (AX)(R8*4)
 
-end208:
+end140:
 	VZEROUPPER
 	RET

@@ -7,12 +7,6 @@ package simd
 import "unsafe"
 
 //go:noescape
-func neg8AVX2(dst unsafe.Pointer, x unsafe.Pointer, n int)
-
-//go:noescape
-func neg8AVX512(dst unsafe.Pointer, x unsafe.Pointer, n int)
-
-//go:noescape
 func neg32AVX2(dst unsafe.Pointer, x unsafe.Pointer, n int)
 
 //go:noescape
@@ -85,18 +79,6 @@ func floorF64AVX2(dst unsafe.Pointer, x unsafe.Pointer, n int)
 func floorF64AVX512(dst unsafe.Pointer, x unsafe.Pointer, n int)
 
 //go:noescape
-func add8VVAVX2(dst unsafe.Pointer, x unsafe.Pointer, y unsafe.Pointer, n int)
-
-//go:noescape
-func add8VSAVX2(dst unsafe.Pointer, x unsafe.Pointer, y unsafe.Pointer, n int)
-
-//go:noescape
-func add8VVAVX512(dst unsafe.Pointer, x unsafe.Pointer, y unsafe.Pointer, n int)
-
-//go:noescape
-func add8VSAVX512(dst unsafe.Pointer, x unsafe.Pointer, y unsafe.Pointer, n int)
-
-//go:noescape
 func add32VVAVX2(dst unsafe.Pointer, x unsafe.Pointer, y unsafe.Pointer, n int)
 
 //go:noescape
@@ -143,24 +125,6 @@ func addF64VVAVX512(dst unsafe.Pointer, x unsafe.Pointer, y unsafe.Pointer, n in
 
 //go:noescape
 func addF64VSAVX512(dst unsafe.Pointer, x unsafe.Pointer, y unsafe.Pointer, n int)
-
-//go:noescape
-func sub8VVAVX2(dst unsafe.Pointer, x unsafe.Pointer, y unsafe.Pointer, n int)
-
-//go:noescape
-func sub8VSAVX2(dst unsafe.Pointer, x unsafe.Pointer, y unsafe.Pointer, n int)
-
-//go:noescape
-func sub8SVAVX2(dst unsafe.Pointer, x unsafe.Pointer, y unsafe.Pointer, n int)
-
-//go:noescape
-func sub8VVAVX512(dst unsafe.Pointer, x unsafe.Pointer, y unsafe.Pointer, n int)
-
-//go:noescape
-func sub8VSAVX512(dst unsafe.Pointer, x unsafe.Pointer, y unsafe.Pointer, n int)
-
-//go:noescape
-func sub8SVAVX512(dst unsafe.Pointer, x unsafe.Pointer, y unsafe.Pointer, n int)
 
 //go:noescape
 func sub32VVAVX2(dst unsafe.Pointer, x unsafe.Pointer, y unsafe.Pointer, n int)
@@ -325,18 +289,6 @@ func maxU8VVAVX512(dst unsafe.Pointer, x unsafe.Pointer, y unsafe.Pointer, n int
 func maxU8VSAVX512(dst unsafe.Pointer, x unsafe.Pointer, y unsafe.Pointer, n int)
 
 //go:noescape
-func maxI8VVAVX2(dst unsafe.Pointer, x unsafe.Pointer, y unsafe.Pointer, n int)
-
-//go:noescape
-func maxI8VSAVX2(dst unsafe.Pointer, x unsafe.Pointer, y unsafe.Pointer, n int)
-
-//go:noescape
-func maxI8VVAVX512(dst unsafe.Pointer, x unsafe.Pointer, y unsafe.Pointer, n int)
-
-//go:noescape
-func maxI8VSAVX512(dst unsafe.Pointer, x unsafe.Pointer, y unsafe.Pointer, n int)
-
-//go:noescape
 func maxI32VVAVX2(dst unsafe.Pointer, x unsafe.Pointer, y unsafe.Pointer, n int)
 
 //go:noescape
@@ -401,18 +353,6 @@ func minU8VVAVX512(dst unsafe.Pointer, x unsafe.Pointer, y unsafe.Pointer, n int
 
 //go:noescape
 func minU8VSAVX512(dst unsafe.Pointer, x unsafe.Pointer, y unsafe.Pointer, n int)
-
-//go:noescape
-func minI8VVAVX2(dst unsafe.Pointer, x unsafe.Pointer, y unsafe.Pointer, n int)
-
-//go:noescape
-func minI8VSAVX2(dst unsafe.Pointer, x unsafe.Pointer, y unsafe.Pointer, n int)
-
-//go:noescape
-func minI8VVAVX512(dst unsafe.Pointer, x unsafe.Pointer, y unsafe.Pointer, n int)
-
-//go:noescape
-func minI8VSAVX512(dst unsafe.Pointer, x unsafe.Pointer, y unsafe.Pointer, n int)
 
 //go:noescape
 func minI32VVAVX2(dst unsafe.Pointer, x unsafe.Pointer, y unsafe.Pointer, n int)

@@ -14,131 +14,6 @@ DATA tail<>+48(SB)/8, $0x0000000000000000
 DATA tail<>+56(SB)/8, $0x0000000000000000
 GLOBL tail<>(SB), RODATA|NOPTR, $64
 
-// func neg8AVX2(dst *byte, x *byte, n int)
-// Requires: AVX, AVX2
-TEXT ·neg8AVX2(SB), NOSPLIT, $64-24
-	MOVQ dst+0(FP), AX
-	MOVQ x+8(FP), CX
-	MOVQ n+16(FP), DX
-	XORQ BX, BX
-
-next2:
-	SUBQ    $+64, DX
-	JLT     done3
-	VMOVUPS (CX)(BX*1), Y0
-	VMOVUPS c4_0<>+0(SB), Y1
-	VPSUBB  Y0, Y1, Y0
-	VMOVUPS Y0, (AX)(BX*1)
-	VMOVUPS 32(CX)(BX*1), Y0
-	VMOVUPS c4_0<>+0(SB), Y1
-	VPSUBB  Y0, Y1, Y0
-	VMOVUPS Y0, 32(AX)(BX*1)
-	ADDQ    $+64, BX
-	JMP     next2
-
-done3:
-	ADDQ $+64, DX
-
-next4:
-	SUBQ    $+32, DX
-	JLT     done5
-	VMOVUPS (CX)(BX*1), Y0
-	VMOVUPS c4_0<>+0(SB), Y1
-	VPSUBB  Y0, Y1, Y0
-	VMOVUPS Y0, (AX)(BX*1)
-	ADDQ    $+32, BX
-	JMP     next4
-
-done5:
-	ADDQ  $+32, DX
-	TESTQ DX, DX
-	JEQ   end6
-	LEAQ  (CX)(BX*1), DI
-	MOVQ  DX, CX
-
-byte7:
-	MOVB    -1(DI)(CX*1), SI
-	MOVB    SI, -1(SP)(CX*1)
-	DECQ    CX
-	JNE     byte7
-	VMOVUPS (SP), Y0
-	VMOVUPS c4_0<>+0(SB), Y1
-	VPSUBB  Y0, Y1, Y0
-	VMOVUPS Y0, 32(SP)
-	LEAQ    (AX)(BX*1), AX
-	MOVQ    DX, CX
-
-byte8:
-	MOVB 31(SP)(CX*1), DL
-	MOVB DL, -1(AX)(CX*1)
-	DECQ CX
-	JNE  byte8
-
-end6:
-	VZEROUPPER
-	RET
-
-DATA c4_0<>+0(SB)/4, $0x00000000
-DATA c4_0<>+4(SB)/4, $0x00000000
-DATA c4_0<>+8(SB)/4, $0x00000000
-DATA c4_0<>+12(SB)/4, $0x00000000
-DATA c4_0<>+16(SB)/4, $0x00000000
-DATA c4_0<>+20(SB)/4, $0x00000000
-DATA c4_0<>+24(SB)/4, $0x00000000
-DATA c4_0<>+28(SB)/4, $0x00000000
-GLOBL c4_0<>(SB), RODATA|NOPTR, $32
-
-// func neg8AVX512(dst *byte, x *byte, n int)
-// Requires: AVX, AVX512BW, AVX512F, BMI2
-TEXT ·neg8AVX512(SB), NOSPLIT, $0-24
-	MOVQ dst+0(FP), AX
-	MOVQ x+8(FP), CX
-	MOVQ n+16(FP), DX
-	XORQ BX, BX
-
-next2:
-	SUBQ         $+128, DX
-	JLT          done3
-	VMOVUPS      (CX)(BX*1), Z0
-	VBROADCASTSS c4_0<>+0(SB), Z1
-	VPSUBB       Z0, Z1, Z0
-	VMOVUPS      Z0, (AX)(BX*1)
-	VMOVUPS      64(CX)(BX*1), Z0
-	VBROADCASTSS c4_0<>+0(SB), Z1
-	VPSUBB       Z0, Z1, Z0
-	VMOVUPS      Z0, 64(AX)(BX*1)
-	ADDQ         $+128, BX
-	JMP          next2
-
-done3:
-	ADDQ $+128, DX
-
-next4:
-	SUBQ         $+64, DX
-	JLT          done5
-	VMOVUPS      (CX)(BX*1), Z0
-	VBROADCASTSS c4_0<>+0(SB), Z1
-	VPSUBB       Z0, Z1, Z0
-	VMOVUPS      Z0, (AX)(BX*1)
-	ADDQ         $+64, BX
-	JMP          next4
-
-done5:
-	ADDQ         $+64, DX
-	TESTQ        DX, DX
-	JEQ          end6
-	MOVQ         $-1, SI
-	BZHIQ        DX, SI, SI
-	KMOVQ        SI, K1
-	VMOVDQU8.Z   (CX)(BX*1), K1, Z0
-	VBROADCASTSS c4_0<>+0(SB), Z1
-	VPSUBB       Z0, Z1, Z0
-	VMOVDQU8     Z0, K1, (AX)(BX*1)
-
-end6:
-	VZEROUPPER
-	RET
-
 // func neg32AVX2(dst *byte, x *byte, n int)
 // Requires: AVX, AVX2
 TEXT ·neg32AVX2(SB), NOSPLIT, $0-24
@@ -146,38 +21,21 @@ TEXT ·neg32AVX2(SB), NOSPLIT, $0-24
 	MOVQ x+8(FP), CX
 	MOVQ n+16(FP), DX
 	XORQ BX, BX
+	SUBQ $+8, DX
+	JLT  done3
 
-next10:
-	SUBQ    $+16, DX
-	JLT     done11
-	VMOVUPS (CX)(BX*4), Y0
-	VMOVUPS c4_0<>+0(SB), Y1
-	VPSUBD  Y0, Y1, Y0
-	VMOVUPS Y0, (AX)(BX*4)
-	VMOVUPS 32(CX)(BX*4), Y0
-	VMOVUPS c4_0<>+0(SB), Y1
-	VPSUBD  Y0, Y1, Y0
-	VMOVUPS Y0, 32(AX)(BX*4)
-	ADDQ    $+16, BX
-	JMP     next10
-
-done11:
-	ADDQ $+16, DX
-
-next12:
-	SUBQ    $+8, DX
-	JLT     done13
+next2:
 	VMOVUPS (CX)(BX*4), Y0
 	VMOVUPS c4_0<>+0(SB), Y1
 	VPSUBD  Y0, Y1, Y0
 	VMOVUPS Y0, (AX)(BX*4)
 	ADDQ    $+8, BX
-	JMP     next12
+	SUBQ    $+8, DX
+	JGE     next2
 
-done13:
+done3:
 	ADDQ       $+8, DX
-	TESTQ      DX, DX
-	JEQ        end14
+	JEQ        end4
 	LEAQ       tail<>+32(SB), SI
 	XORQ       DI, DI
 	SUBQ       DX, DI
@@ -191,9 +49,19 @@ done13:
 	VMOVDQU    (CX)(SI*4), Y1
 	VMASKMOVPS Y0, Y1, (AX)(BX*4)
 
-end14:
+end4:
 	VZEROUPPER
 	RET
+
+DATA c4_0<>+0(SB)/4, $0x00000000
+DATA c4_0<>+4(SB)/4, $0x00000000
+DATA c4_0<>+8(SB)/4, $0x00000000
+DATA c4_0<>+12(SB)/4, $0x00000000
+DATA c4_0<>+16(SB)/4, $0x00000000
+DATA c4_0<>+20(SB)/4, $0x00000000
+DATA c4_0<>+24(SB)/4, $0x00000000
+DATA c4_0<>+28(SB)/4, $0x00000000
+GLOBL c4_0<>(SB), RODATA|NOPTR, $32
 
 // func neg32AVX512(dst *byte, x *byte, n int)
 // Requires: AVX, AVX512BW, AVX512F, BMI2
@@ -202,38 +70,21 @@ TEXT ·neg32AVX512(SB), NOSPLIT, $0-24
 	MOVQ x+8(FP), CX
 	MOVQ n+16(FP), DX
 	XORQ BX, BX
+	SUBQ $+16, DX
+	JLT  done3
 
-next8:
-	SUBQ         $+32, DX
-	JLT          done9
-	VMOVUPS      (CX)(BX*4), Z0
-	VBROADCASTSS c4_0<>+0(SB), Z1
-	VPSUBD       Z0, Z1, Z0
-	VMOVUPS      Z0, (AX)(BX*4)
-	VMOVUPS      64(CX)(BX*4), Z0
-	VBROADCASTSS c4_0<>+0(SB), Z1
-	VPSUBD       Z0, Z1, Z0
-	VMOVUPS      Z0, 64(AX)(BX*4)
-	ADDQ         $+32, BX
-	JMP          next8
-
-done9:
-	ADDQ $+32, DX
-
-next10:
-	SUBQ         $+16, DX
-	JLT          done11
+next2:
 	VMOVUPS      (CX)(BX*4), Z0
 	VBROADCASTSS c4_0<>+0(SB), Z1
 	VPSUBD       Z0, Z1, Z0
 	VMOVUPS      Z0, (AX)(BX*4)
 	ADDQ         $+16, BX
-	JMP          next10
+	SUBQ         $+16, DX
+	JGE          next2
 
-done11:
+done3:
 	ADDQ         $+16, DX
-	TESTQ        DX, DX
-	JEQ          end12
+	JEQ          end4
 	MOVQ         $-1, SI
 	BZHIQ        DX, SI, SI
 	KMOVQ        SI, K1
@@ -242,7 +93,7 @@ done11:
 	VPSUBD       Z0, Z1, Z0
 	VMOVUPS      Z0, K1, (AX)(BX*4)
 
-end12:
+end4:
 	VZEROUPPER
 	RET
 
@@ -253,38 +104,21 @@ TEXT ·neg64AVX2(SB), NOSPLIT, $0-24
 	MOVQ x+8(FP), CX
 	MOVQ n+16(FP), DX
 	XORQ BX, BX
+	SUBQ $+4, DX
+	JLT  done7
 
-next16:
-	SUBQ    $+8, DX
-	JLT     done17
-	VMOVUPS (CX)(BX*8), Y0
-	VMOVUPS c4_0<>+0(SB), Y1
-	VPSUBQ  Y0, Y1, Y0
-	VMOVUPS Y0, (AX)(BX*8)
-	VMOVUPS 32(CX)(BX*8), Y0
-	VMOVUPS c4_0<>+0(SB), Y1
-	VPSUBQ  Y0, Y1, Y0
-	VMOVUPS Y0, 32(AX)(BX*8)
-	ADDQ    $+8, BX
-	JMP     next16
-
-done17:
-	ADDQ $+8, DX
-
-next18:
-	SUBQ    $+4, DX
-	JLT     done19
+next6:
 	VMOVUPS (CX)(BX*8), Y0
 	VMOVUPS c4_0<>+0(SB), Y1
 	VPSUBQ  Y0, Y1, Y0
 	VMOVUPS Y0, (AX)(BX*8)
 	ADDQ    $+4, BX
-	JMP     next18
+	SUBQ    $+4, DX
+	JGE     next6
 
-done19:
+done7:
 	ADDQ       $+4, DX
-	TESTQ      DX, DX
-	JEQ        end20
+	JEQ        end8
 	LEAQ       tail<>+32(SB), SI
 	XORQ       DI, DI
 	SUBQ       DX, DI
@@ -298,7 +132,7 @@ done19:
 	VMOVDQU    (CX)(SI*8), Y1
 	VMASKMOVPD Y0, Y1, (AX)(BX*8)
 
-end20:
+end8:
 	VZEROUPPER
 	RET
 
@@ -309,38 +143,21 @@ TEXT ·neg64AVX512(SB), NOSPLIT, $0-24
 	MOVQ x+8(FP), CX
 	MOVQ n+16(FP), DX
 	XORQ BX, BX
+	SUBQ $+8, DX
+	JLT  done7
 
-next14:
-	SUBQ         $+16, DX
-	JLT          done15
-	VMOVUPS      (CX)(BX*8), Z0
-	VBROADCASTSS c4_0<>+0(SB), Z1
-	VPSUBQ       Z0, Z1, Z0
-	VMOVUPS      Z0, (AX)(BX*8)
-	VMOVUPS      64(CX)(BX*8), Z0
-	VBROADCASTSS c4_0<>+0(SB), Z1
-	VPSUBQ       Z0, Z1, Z0
-	VMOVUPS      Z0, 64(AX)(BX*8)
-	ADDQ         $+16, BX
-	JMP          next14
-
-done15:
-	ADDQ $+16, DX
-
-next16:
-	SUBQ         $+8, DX
-	JLT          done17
+next6:
 	VMOVUPS      (CX)(BX*8), Z0
 	VBROADCASTSS c4_0<>+0(SB), Z1
 	VPSUBQ       Z0, Z1, Z0
 	VMOVUPS      Z0, (AX)(BX*8)
 	ADDQ         $+8, BX
-	JMP          next16
+	SUBQ         $+8, DX
+	JGE          next6
 
-done17:
+done7:
 	ADDQ         $+8, DX
-	TESTQ        DX, DX
-	JEQ          end18
+	JEQ          end8
 	MOVQ         $-1, SI
 	BZHIQ        DX, SI, SI
 	KMOVQ        SI, K1
@@ -349,7 +166,7 @@ done17:
 	VPSUBQ       Z0, Z1, Z0
 	VMOVUPD      Z0, K1, (AX)(BX*8)
 
-end18:
+end8:
 	VZEROUPPER
 	RET
 
@@ -360,35 +177,20 @@ TEXT ·negF32AVX2(SB), NOSPLIT, $0-24
 	MOVQ x+8(FP), CX
 	MOVQ n+16(FP), DX
 	XORQ BX, BX
+	SUBQ $+8, DX
+	JLT  done11
 
-next22:
-	SUBQ    $+16, DX
-	JLT     done23
-	VMOVUPS (CX)(BX*4), Y0
-	VXORPS  c4_80000000<>+0(SB), Y0, Y0
-	VMOVUPS Y0, (AX)(BX*4)
-	VMOVUPS 32(CX)(BX*4), Y0
-	VXORPS  c4_80000000<>+0(SB), Y0, Y0
-	VMOVUPS Y0, 32(AX)(BX*4)
-	ADDQ    $+16, BX
-	JMP     next22
-
-done23:
-	ADDQ $+16, DX
-
-next24:
-	SUBQ    $+8, DX
-	JLT     done25
+next10:
 	VMOVUPS (CX)(BX*4), Y0
 	VXORPS  c4_80000000<>+0(SB), Y0, Y0
 	VMOVUPS Y0, (AX)(BX*4)
 	ADDQ    $+8, BX
-	JMP     next24
+	SUBQ    $+8, DX
+	JGE     next10
 
-done25:
+done11:
 	ADDQ       $+8, DX
-	TESTQ      DX, DX
-	JEQ        end26
+	JEQ        end12
 	LEAQ       tail<>+32(SB), SI
 	XORQ       DI, DI
 	SUBQ       DX, DI
@@ -401,7 +203,7 @@ done25:
 	VMOVDQU    (CX)(SI*4), Y1
 	VMASKMOVPS Y0, Y1, (AX)(BX*4)
 
-end26:
+end12:
 	VZEROUPPER
 	RET
 
@@ -422,35 +224,20 @@ TEXT ·negF32AVX512(SB), NOSPLIT, $0-24
 	MOVQ x+8(FP), CX
 	MOVQ n+16(FP), DX
 	XORQ BX, BX
+	SUBQ $+16, DX
+	JLT  done11
 
-next20:
-	SUBQ        $+32, DX
-	JLT         done21
-	VMOVUPS     (CX)(BX*4), Z0
-	VXORPS.BCST c4_80000000<>+0(SB), Z0, Z0
-	VMOVUPS     Z0, (AX)(BX*4)
-	VMOVUPS     64(CX)(BX*4), Z0
-	VXORPS.BCST c4_80000000<>+0(SB), Z0, Z0
-	VMOVUPS     Z0, 64(AX)(BX*4)
-	ADDQ        $+32, BX
-	JMP         next20
-
-done21:
-	ADDQ $+32, DX
-
-next22:
-	SUBQ        $+16, DX
-	JLT         done23
+next10:
 	VMOVUPS     (CX)(BX*4), Z0
 	VXORPS.BCST c4_80000000<>+0(SB), Z0, Z0
 	VMOVUPS     Z0, (AX)(BX*4)
 	ADDQ        $+16, BX
-	JMP         next22
+	SUBQ        $+16, DX
+	JGE         next10
 
-done23:
+done11:
 	ADDQ        $+16, DX
-	TESTQ       DX, DX
-	JEQ         end24
+	JEQ         end12
 	MOVQ        $-1, SI
 	BZHIQ       DX, SI, SI
 	KMOVQ       SI, K1
@@ -458,7 +245,7 @@ done23:
 	VXORPS.BCST c4_80000000<>+0(SB), Z0, Z0
 	VMOVUPS     Z0, K1, (AX)(BX*4)
 
-end24:
+end12:
 	VZEROUPPER
 	RET
 
@@ -469,35 +256,20 @@ TEXT ·negF64AVX2(SB), NOSPLIT, $0-24
 	MOVQ x+8(FP), CX
 	MOVQ n+16(FP), DX
 	XORQ BX, BX
+	SUBQ $+4, DX
+	JLT  done15
 
-next28:
-	SUBQ    $+8, DX
-	JLT     done29
-	VMOVUPS (CX)(BX*8), Y0
-	VXORPD  c8_8000000000000000<>+0(SB), Y0, Y0
-	VMOVUPS Y0, (AX)(BX*8)
-	VMOVUPS 32(CX)(BX*8), Y0
-	VXORPD  c8_8000000000000000<>+0(SB), Y0, Y0
-	VMOVUPS Y0, 32(AX)(BX*8)
-	ADDQ    $+8, BX
-	JMP     next28
-
-done29:
-	ADDQ $+8, DX
-
-next30:
-	SUBQ    $+4, DX
-	JLT     done31
+next14:
 	VMOVUPS (CX)(BX*8), Y0
 	VXORPD  c8_8000000000000000<>+0(SB), Y0, Y0
 	VMOVUPS Y0, (AX)(BX*8)
 	ADDQ    $+4, BX
-	JMP     next30
+	SUBQ    $+4, DX
+	JGE     next14
 
-done31:
+done15:
 	ADDQ       $+4, DX
-	TESTQ      DX, DX
-	JEQ        end32
+	JEQ        end16
 	LEAQ       tail<>+32(SB), SI
 	XORQ       DI, DI
 	SUBQ       DX, DI
@@ -510,7 +282,7 @@ done31:
 	VMOVDQU    (CX)(SI*8), Y1
 	VMASKMOVPD Y0, Y1, (AX)(BX*8)
 
-end32:
+end16:
 	VZEROUPPER
 	RET
 
@@ -527,35 +299,20 @@ TEXT ·negF64AVX512(SB), NOSPLIT, $0-24
 	MOVQ x+8(FP), CX
 	MOVQ n+16(FP), DX
 	XORQ BX, BX
+	SUBQ $+8, DX
+	JLT  done15
 
-next26:
-	SUBQ        $+16, DX
-	JLT         done27
-	VMOVUPS     (CX)(BX*8), Z0
-	VXORPD.BCST c8_8000000000000000<>+0(SB), Z0, Z0
-	VMOVUPS     Z0, (AX)(BX*8)
-	VMOVUPS     64(CX)(BX*8), Z0
-	VXORPD.BCST c8_8000000000000000<>+0(SB), Z0, Z0
-	VMOVUPS     Z0, 64(AX)(BX*8)
-	ADDQ        $+16, BX
-	JMP         next26
-
-done27:
-	ADDQ $+16, DX
-
-next28:
-	SUBQ        $+8, DX
-	JLT         done29
+next14:
 	VMOVUPS     (CX)(BX*8), Z0
 	VXORPD.BCST c8_8000000000000000<>+0(SB), Z0, Z0
 	VMOVUPS     Z0, (AX)(BX*8)
 	ADDQ        $+8, BX
-	JMP         next28
+	SUBQ        $+8, DX
+	JGE         next14
 
-done29:
+done15:
 	ADDQ        $+8, DX
-	TESTQ       DX, DX
-	JEQ         end30
+	JEQ         end16
 	MOVQ        $-1, SI
 	BZHIQ       DX, SI, SI
 	KMOVQ       SI, K1
@@ -563,7 +320,7 @@ done29:
 	VXORPD.BCST c8_8000000000000000<>+0(SB), Z0, Z0
 	VMOVUPD     Z0, K1, (AX)(BX*8)
 
-end30:
+end16:
 	VZEROUPPER
 	RET
 
@@ -574,56 +331,41 @@ TEXT ·notBoolAVX2(SB), NOSPLIT, $64-24
 	MOVQ x+8(FP), CX
 	MOVQ n+16(FP), DX
 	XORQ BX, BX
+	SUBQ $+32, DX
+	JLT  done19
 
-next34:
-	SUBQ    $+64, DX
-	JLT     done35
-	VMOVUPS (CX)(BX*1), Y0
-	VXORPS  c4_1010101<>+0(SB), Y0, Y0
-	VMOVUPS Y0, (AX)(BX*1)
-	VMOVUPS 32(CX)(BX*1), Y0
-	VXORPS  c4_1010101<>+0(SB), Y0, Y0
-	VMOVUPS Y0, 32(AX)(BX*1)
-	ADDQ    $+64, BX
-	JMP     next34
-
-done35:
-	ADDQ $+64, DX
-
-next36:
-	SUBQ    $+32, DX
-	JLT     done37
+next18:
 	VMOVUPS (CX)(BX*1), Y0
 	VXORPS  c4_1010101<>+0(SB), Y0, Y0
 	VMOVUPS Y0, (AX)(BX*1)
 	ADDQ    $+32, BX
-	JMP     next36
+	SUBQ    $+32, DX
+	JGE     next18
 
-done37:
-	ADDQ  $+32, DX
-	TESTQ DX, DX
-	JEQ   end38
-	LEAQ  (CX)(BX*1), DI
-	MOVQ  DX, CX
+done19:
+	ADDQ $+32, DX
+	JEQ  end20
+	LEAQ (CX)(BX*1), DI
+	MOVQ DX, CX
 
-byte39:
+byte21:
 	MOVB    -1(DI)(CX*1), SI
 	MOVB    SI, -1(SP)(CX*1)
 	DECQ    CX
-	JNE     byte39
+	JNE     byte21
 	VMOVUPS (SP), Y0
 	VXORPS  c4_1010101<>+0(SB), Y0, Y0
 	VMOVUPS Y0, 32(SP)
 	LEAQ    (AX)(BX*1), AX
 	MOVQ    DX, CX
 
-byte40:
+byte22:
 	MOVB 31(SP)(CX*1), DL
 	MOVB DL, -1(AX)(CX*1)
 	DECQ CX
-	JNE  byte40
+	JNE  byte22
 
-end38:
+end20:
 	VZEROUPPER
 	RET
 
@@ -644,35 +386,20 @@ TEXT ·notBoolAVX512(SB), NOSPLIT, $0-24
 	MOVQ x+8(FP), CX
 	MOVQ n+16(FP), DX
 	XORQ BX, BX
+	SUBQ $+64, DX
+	JLT  done19
 
-next32:
-	SUBQ        $+128, DX
-	JLT         done33
-	VMOVUPS     (CX)(BX*1), Z0
-	VXORPS.BCST c4_1010101<>+0(SB), Z0, Z0
-	VMOVUPS     Z0, (AX)(BX*1)
-	VMOVUPS     64(CX)(BX*1), Z0
-	VXORPS.BCST c4_1010101<>+0(SB), Z0, Z0
-	VMOVUPS     Z0, 64(AX)(BX*1)
-	ADDQ        $+128, BX
-	JMP         next32
-
-done33:
-	ADDQ $+128, DX
-
-next34:
-	SUBQ        $+64, DX
-	JLT         done35
+next18:
 	VMOVUPS     (CX)(BX*1), Z0
 	VXORPS.BCST c4_1010101<>+0(SB), Z0, Z0
 	VMOVUPS     Z0, (AX)(BX*1)
 	ADDQ        $+64, BX
-	JMP         next34
+	SUBQ        $+64, DX
+	JGE         next18
 
-done35:
+done19:
 	ADDQ        $+64, DX
-	TESTQ       DX, DX
-	JEQ         end36
+	JEQ         end20
 	MOVQ        $-1, SI
 	BZHIQ       DX, SI, SI
 	KMOVQ       SI, K1
@@ -680,7 +407,7 @@ done35:
 	VXORPS.BCST c4_1010101<>+0(SB), Z0, Z0
 	VMOVDQU8    Z0, K1, (AX)(BX*1)
 
-end36:
+end20:
 	VZEROUPPER
 	RET
 
@@ -691,56 +418,41 @@ TEXT ·not8AVX2(SB), NOSPLIT, $64-24
 	MOVQ x+8(FP), CX
 	MOVQ n+16(FP), DX
 	XORQ BX, BX
+	SUBQ $+32, DX
+	JLT  done25
 
-next42:
-	SUBQ    $+64, DX
-	JLT     done43
-	VMOVUPS (CX)(BX*1), Y0
-	VXORPS  c4_ffffffff<>+0(SB), Y0, Y0
-	VMOVUPS Y0, (AX)(BX*1)
-	VMOVUPS 32(CX)(BX*1), Y0
-	VXORPS  c4_ffffffff<>+0(SB), Y0, Y0
-	VMOVUPS Y0, 32(AX)(BX*1)
-	ADDQ    $+64, BX
-	JMP     next42
-
-done43:
-	ADDQ $+64, DX
-
-next44:
-	SUBQ    $+32, DX
-	JLT     done45
+next24:
 	VMOVUPS (CX)(BX*1), Y0
 	VXORPS  c4_ffffffff<>+0(SB), Y0, Y0
 	VMOVUPS Y0, (AX)(BX*1)
 	ADDQ    $+32, BX
-	JMP     next44
+	SUBQ    $+32, DX
+	JGE     next24
 
-done45:
-	ADDQ  $+32, DX
-	TESTQ DX, DX
-	JEQ   end46
-	LEAQ  (CX)(BX*1), DI
-	MOVQ  DX, CX
+done25:
+	ADDQ $+32, DX
+	JEQ  end26
+	LEAQ (CX)(BX*1), DI
+	MOVQ DX, CX
 
-byte47:
+byte27:
 	MOVB    -1(DI)(CX*1), SI
 	MOVB    SI, -1(SP)(CX*1)
 	DECQ    CX
-	JNE     byte47
+	JNE     byte27
 	VMOVUPS (SP), Y0
 	VXORPS  c4_ffffffff<>+0(SB), Y0, Y0
 	VMOVUPS Y0, 32(SP)
 	LEAQ    (AX)(BX*1), AX
 	MOVQ    DX, CX
 
-byte48:
+byte28:
 	MOVB 31(SP)(CX*1), DL
 	MOVB DL, -1(AX)(CX*1)
 	DECQ CX
-	JNE  byte48
+	JNE  byte28
 
-end46:
+end26:
 	VZEROUPPER
 	RET
 
@@ -761,35 +473,20 @@ TEXT ·not8AVX512(SB), NOSPLIT, $0-24
 	MOVQ x+8(FP), CX
 	MOVQ n+16(FP), DX
 	XORQ BX, BX
+	SUBQ $+64, DX
+	JLT  done23
 
-next38:
-	SUBQ        $+128, DX
-	JLT         done39
-	VMOVUPS     (CX)(BX*1), Z0
-	VXORPS.BCST c4_ffffffff<>+0(SB), Z0, Z0
-	VMOVUPS     Z0, (AX)(BX*1)
-	VMOVUPS     64(CX)(BX*1), Z0
-	VXORPS.BCST c4_ffffffff<>+0(SB), Z0, Z0
-	VMOVUPS     Z0, 64(AX)(BX*1)
-	ADDQ        $+128, BX
-	JMP         next38
-
-done39:
-	ADDQ $+128, DX
-
-next40:
-	SUBQ        $+64, DX
-	JLT         done41
+next22:
 	VMOVUPS     (CX)(BX*1), Z0
 	VXORPS.BCST c4_ffffffff<>+0(SB), Z0, Z0
 	VMOVUPS     Z0, (AX)(BX*1)
 	ADDQ        $+64, BX
-	JMP         next40
+	SUBQ        $+64, DX
+	JGE         next22
 
-done41:
+done23:
 	ADDQ        $+64, DX
-	TESTQ       DX, DX
-	JEQ         end42
+	JEQ         end24
 	MOVQ        $-1, SI
 	BZHIQ       DX, SI, SI
 	KMOVQ       SI, K1
@@ -797,7 +494,7 @@ done41:
 	VXORPS.BCST c4_ffffffff<>+0(SB), Z0, Z0
 	VMOVDQU8    Z0, K1, (AX)(BX*1)
 
-end42:
+end24:
 	VZEROUPPER
 	RET
 
@@ -808,35 +505,20 @@ TEXT ·not32AVX2(SB), NOSPLIT, $0-24
 	MOVQ x+8(FP), CX
 	MOVQ n+16(FP), DX
 	XORQ BX, BX
+	SUBQ $+8, DX
+	JLT  done31
 
-next50:
-	SUBQ    $+16, DX
-	JLT     done51
-	VMOVUPS (CX)(BX*4), Y0
-	VXORPS  c4_ffffffff<>+0(SB), Y0, Y0
-	VMOVUPS Y0, (AX)(BX*4)
-	VMOVUPS 32(CX)(BX*4), Y0
-	VXORPS  c4_ffffffff<>+0(SB), Y0, Y0
-	VMOVUPS Y0, 32(AX)(BX*4)
-	ADDQ    $+16, BX
-	JMP     next50
-
-done51:
-	ADDQ $+16, DX
-
-next52:
-	SUBQ    $+8, DX
-	JLT     done53
+next30:
 	VMOVUPS (CX)(BX*4), Y0
 	VXORPS  c4_ffffffff<>+0(SB), Y0, Y0
 	VMOVUPS Y0, (AX)(BX*4)
 	ADDQ    $+8, BX
-	JMP     next52
+	SUBQ    $+8, DX
+	JGE     next30
 
-done53:
+done31:
 	ADDQ       $+8, DX
-	TESTQ      DX, DX
-	JEQ        end54
+	JEQ        end32
 	LEAQ       tail<>+32(SB), SI
 	XORQ       DI, DI
 	SUBQ       DX, DI
@@ -849,7 +531,7 @@ done53:
 	VMOVDQU    (CX)(SI*4), Y1
 	VMASKMOVPS Y0, Y1, (AX)(BX*4)
 
-end54:
+end32:
 	VZEROUPPER
 	RET
 
@@ -860,35 +542,20 @@ TEXT ·not32AVX512(SB), NOSPLIT, $0-24
 	MOVQ x+8(FP), CX
 	MOVQ n+16(FP), DX
 	XORQ BX, BX
+	SUBQ $+16, DX
+	JLT  done27
 
-next44:
-	SUBQ        $+32, DX
-	JLT         done45
-	VMOVUPS     (CX)(BX*4), Z0
-	VXORPS.BCST c4_ffffffff<>+0(SB), Z0, Z0
-	VMOVUPS     Z0, (AX)(BX*4)
-	VMOVUPS     64(CX)(BX*4), Z0
-	VXORPS.BCST c4_ffffffff<>+0(SB), Z0, Z0
-	VMOVUPS     Z0, 64(AX)(BX*4)
-	ADDQ        $+32, BX
-	JMP         next44
-
-done45:
-	ADDQ $+32, DX
-
-next46:
-	SUBQ        $+16, DX
-	JLT         done47
+next26:
 	VMOVUPS     (CX)(BX*4), Z0
 	VXORPS.BCST c4_ffffffff<>+0(SB), Z0, Z0
 	VMOVUPS     Z0, (AX)(BX*4)
 	ADDQ        $+16, BX
-	JMP         next46
+	SUBQ        $+16, DX
+	JGE         next26
 
-done47:
+done27:
 	ADDQ        $+16, DX
-	TESTQ       DX, DX
-	JEQ         end48
+	JEQ         end28
 	MOVQ        $-1, SI
 	BZHIQ       DX, SI, SI
 	KMOVQ       SI, K1
@@ -896,7 +563,7 @@ done47:
 	VXORPS.BCST c4_ffffffff<>+0(SB), Z0, Z0
 	VMOVUPS     Z0, K1, (AX)(BX*4)
 
-end48:
+end28:
 	VZEROUPPER
 	RET
 
@@ -907,35 +574,20 @@ TEXT ·not64AVX2(SB), NOSPLIT, $0-24
 	MOVQ x+8(FP), CX
 	MOVQ n+16(FP), DX
 	XORQ BX, BX
+	SUBQ $+4, DX
+	JLT  done35
 
-next56:
-	SUBQ    $+8, DX
-	JLT     done57
-	VMOVUPS (CX)(BX*8), Y0
-	VXORPS  c4_ffffffff<>+0(SB), Y0, Y0
-	VMOVUPS Y0, (AX)(BX*8)
-	VMOVUPS 32(CX)(BX*8), Y0
-	VXORPS  c4_ffffffff<>+0(SB), Y0, Y0
-	VMOVUPS Y0, 32(AX)(BX*8)
-	ADDQ    $+8, BX
-	JMP     next56
-
-done57:
-	ADDQ $+8, DX
-
-next58:
-	SUBQ    $+4, DX
-	JLT     done59
+next34:
 	VMOVUPS (CX)(BX*8), Y0
 	VXORPS  c4_ffffffff<>+0(SB), Y0, Y0
 	VMOVUPS Y0, (AX)(BX*8)
 	ADDQ    $+4, BX
-	JMP     next58
+	SUBQ    $+4, DX
+	JGE     next34
 
-done59:
+done35:
 	ADDQ       $+4, DX
-	TESTQ      DX, DX
-	JEQ        end60
+	JEQ        end36
 	LEAQ       tail<>+32(SB), SI
 	XORQ       DI, DI
 	SUBQ       DX, DI
@@ -948,7 +600,7 @@ done59:
 	VMOVDQU    (CX)(SI*8), Y1
 	VMASKMOVPD Y0, Y1, (AX)(BX*8)
 
-end60:
+end36:
 	VZEROUPPER
 	RET
 
@@ -959,35 +611,20 @@ TEXT ·not64AVX512(SB), NOSPLIT, $0-24
 	MOVQ x+8(FP), CX
 	MOVQ n+16(FP), DX
 	XORQ BX, BX
+	SUBQ $+8, DX
+	JLT  done31
 
-next50:
-	SUBQ        $+16, DX
-	JLT         done51
-	VMOVUPS     (CX)(BX*8), Z0
-	VXORPS.BCST c4_ffffffff<>+0(SB), Z0, Z0
-	VMOVUPS     Z0, (AX)(BX*8)
-	VMOVUPS     64(CX)(BX*8), Z0
-	VXORPS.BCST c4_ffffffff<>+0(SB), Z0, Z0
-	VMOVUPS     Z0, 64(AX)(BX*8)
-	ADDQ        $+16, BX
-	JMP         next50
-
-done51:
-	ADDQ $+16, DX
-
-next52:
-	SUBQ        $+8, DX
-	JLT         done53
+next30:
 	VMOVUPS     (CX)(BX*8), Z0
 	VXORPS.BCST c4_ffffffff<>+0(SB), Z0, Z0
 	VMOVUPS     Z0, (AX)(BX*8)
 	ADDQ        $+8, BX
-	JMP         next52
+	SUBQ        $+8, DX
+	JGE         next30
 
-done53:
+done31:
 	ADDQ        $+8, DX
-	TESTQ       DX, DX
-	JEQ         end54
+	JEQ         end32
 	MOVQ        $-1, SI
 	BZHIQ       DX, SI, SI
 	KMOVQ       SI, K1
@@ -995,7 +632,7 @@ done53:
 	VXORPS.BCST c4_ffffffff<>+0(SB), Z0, Z0
 	VMOVUPD     Z0, K1, (AX)(BX*8)
 
-end54:
+end32:
 	VZEROUPPER
 	RET
 
@@ -1006,35 +643,20 @@ TEXT ·sqrtF32AVX2(SB), NOSPLIT, $0-24
 	MOVQ x+8(FP), CX
 	MOVQ n+16(FP), DX
 	XORQ BX, BX
+	SUBQ $+8, DX
+	JLT  done39
 
-next62:
-	SUBQ    $+16, DX
-	JLT     done63
-	VMOVUPS (CX)(BX*4), Y0
-	VSQRTPS Y0, Y0
-	VMOVUPS Y0, (AX)(BX*4)
-	VMOVUPS 32(CX)(BX*4), Y0
-	VSQRTPS Y0, Y0
-	VMOVUPS Y0, 32(AX)(BX*4)
-	ADDQ    $+16, BX
-	JMP     next62
-
-done63:
-	ADDQ $+16, DX
-
-next64:
-	SUBQ    $+8, DX
-	JLT     done65
+next38:
 	VMOVUPS (CX)(BX*4), Y0
 	VSQRTPS Y0, Y0
 	VMOVUPS Y0, (AX)(BX*4)
 	ADDQ    $+8, BX
-	JMP     next64
+	SUBQ    $+8, DX
+	JGE     next38
 
-done65:
+done39:
 	ADDQ       $+8, DX
-	TESTQ      DX, DX
-	JEQ        end66
+	JEQ        end40
 	LEAQ       tail<>+32(SB), SI
 	XORQ       DI, DI
 	SUBQ       DX, DI
@@ -1047,7 +669,7 @@ done65:
 	VMOVDQU    (CX)(SI*4), Y1
 	VMASKMOVPS Y0, Y1, (AX)(BX*4)
 
-end66:
+end40:
 	VZEROUPPER
 	RET
 
@@ -1058,35 +680,20 @@ TEXT ·sqrtF32AVX512(SB), NOSPLIT, $0-24
 	MOVQ x+8(FP), CX
 	MOVQ n+16(FP), DX
 	XORQ BX, BX
+	SUBQ $+16, DX
+	JLT  done35
 
-next56:
-	SUBQ    $+32, DX
-	JLT     done57
-	VMOVUPS (CX)(BX*4), Z0
-	VSQRTPS Z0, Z0
-	VMOVUPS Z0, (AX)(BX*4)
-	VMOVUPS 64(CX)(BX*4), Z0
-	VSQRTPS Z0, Z0
-	VMOVUPS Z0, 64(AX)(BX*4)
-	ADDQ    $+32, BX
-	JMP     next56
-
-done57:
-	ADDQ $+32, DX
-
-next58:
-	SUBQ    $+16, DX
-	JLT     done59
+next34:
 	VMOVUPS (CX)(BX*4), Z0
 	VSQRTPS Z0, Z0
 	VMOVUPS Z0, (AX)(BX*4)
 	ADDQ    $+16, BX
-	JMP     next58
+	SUBQ    $+16, DX
+	JGE     next34
 
-done59:
+done35:
 	ADDQ      $+16, DX
-	TESTQ     DX, DX
-	JEQ       end60
+	JEQ       end36
 	MOVQ      $-1, SI
 	BZHIQ     DX, SI, SI
 	KMOVQ     SI, K1
@@ -1094,7 +701,7 @@ done59:
 	VSQRTPS   Z0, Z0
 	VMOVUPS   Z0, K1, (AX)(BX*4)
 
-end60:
+end36:
 	VZEROUPPER
 	RET
 
@@ -1105,35 +712,20 @@ TEXT ·sqrtF64AVX2(SB), NOSPLIT, $0-24
 	MOVQ x+8(FP), CX
 	MOVQ n+16(FP), DX
 	XORQ BX, BX
+	SUBQ $+4, DX
+	JLT  done43
 
-next68:
-	SUBQ    $+8, DX
-	JLT     done69
-	VMOVUPS (CX)(BX*8), Y0
-	VSQRTPD Y0, Y0
-	VMOVUPS Y0, (AX)(BX*8)
-	VMOVUPS 32(CX)(BX*8), Y0
-	VSQRTPD Y0, Y0
-	VMOVUPS Y0, 32(AX)(BX*8)
-	ADDQ    $+8, BX
-	JMP     next68
-
-done69:
-	ADDQ $+8, DX
-
-next70:
-	SUBQ    $+4, DX
-	JLT     done71
+next42:
 	VMOVUPS (CX)(BX*8), Y0
 	VSQRTPD Y0, Y0
 	VMOVUPS Y0, (AX)(BX*8)
 	ADDQ    $+4, BX
-	JMP     next70
+	SUBQ    $+4, DX
+	JGE     next42
 
-done71:
+done43:
 	ADDQ       $+4, DX
-	TESTQ      DX, DX
-	JEQ        end72
+	JEQ        end44
 	LEAQ       tail<>+32(SB), SI
 	XORQ       DI, DI
 	SUBQ       DX, DI
@@ -1146,7 +738,7 @@ done71:
 	VMOVDQU    (CX)(SI*8), Y1
 	VMASKMOVPD Y0, Y1, (AX)(BX*8)
 
-end72:
+end44:
 	VZEROUPPER
 	RET
 
@@ -1157,35 +749,20 @@ TEXT ·sqrtF64AVX512(SB), NOSPLIT, $0-24
 	MOVQ x+8(FP), CX
 	MOVQ n+16(FP), DX
 	XORQ BX, BX
+	SUBQ $+8, DX
+	JLT  done39
 
-next62:
-	SUBQ    $+16, DX
-	JLT     done63
-	VMOVUPS (CX)(BX*8), Z0
-	VSQRTPD Z0, Z0
-	VMOVUPS Z0, (AX)(BX*8)
-	VMOVUPS 64(CX)(BX*8), Z0
-	VSQRTPD Z0, Z0
-	VMOVUPS Z0, 64(AX)(BX*8)
-	ADDQ    $+16, BX
-	JMP     next62
-
-done63:
-	ADDQ $+16, DX
-
-next64:
-	SUBQ    $+8, DX
-	JLT     done65
+next38:
 	VMOVUPS (CX)(BX*8), Z0
 	VSQRTPD Z0, Z0
 	VMOVUPS Z0, (AX)(BX*8)
 	ADDQ    $+8, BX
-	JMP     next64
+	SUBQ    $+8, DX
+	JGE     next38
 
-done65:
+done39:
 	ADDQ      $+8, DX
-	TESTQ     DX, DX
-	JEQ       end66
+	JEQ       end40
 	MOVQ      $-1, SI
 	BZHIQ     DX, SI, SI
 	KMOVQ     SI, K1
@@ -1193,7 +770,7 @@ done65:
 	VSQRTPD   Z0, Z0
 	VMOVUPD   Z0, K1, (AX)(BX*8)
 
-end66:
+end40:
 	VZEROUPPER
 	RET
 
@@ -1204,35 +781,20 @@ TEXT ·floorF32AVX2(SB), NOSPLIT, $0-24
 	MOVQ x+8(FP), CX
 	MOVQ n+16(FP), DX
 	XORQ BX, BX
+	SUBQ $+8, DX
+	JLT  done47
 
-next74:
-	SUBQ     $+16, DX
-	JLT      done75
-	VMOVUPS  (CX)(BX*4), Y0
-	VROUNDPS $0x09, Y0, Y0
-	VMOVUPS  Y0, (AX)(BX*4)
-	VMOVUPS  32(CX)(BX*4), Y0
-	VROUNDPS $0x09, Y0, Y0
-	VMOVUPS  Y0, 32(AX)(BX*4)
-	ADDQ     $+16, BX
-	JMP      next74
-
-done75:
-	ADDQ $+16, DX
-
-next76:
-	SUBQ     $+8, DX
-	JLT      done77
+next46:
 	VMOVUPS  (CX)(BX*4), Y0
 	VROUNDPS $0x09, Y0, Y0
 	VMOVUPS  Y0, (AX)(BX*4)
 	ADDQ     $+8, BX
-	JMP      next76
+	SUBQ     $+8, DX
+	JGE      next46
 
-done77:
+done47:
 	ADDQ       $+8, DX
-	TESTQ      DX, DX
-	JEQ        end78
+	JEQ        end48
 	LEAQ       tail<>+32(SB), SI
 	XORQ       DI, DI
 	SUBQ       DX, DI
@@ -1245,7 +807,7 @@ done77:
 	VMOVDQU    (CX)(SI*4), Y1
 	VMASKMOVPS Y0, Y1, (AX)(BX*4)
 
-end78:
+end48:
 	VZEROUPPER
 	RET
 
@@ -1256,35 +818,20 @@ TEXT ·floorF32AVX512(SB), NOSPLIT, $0-24
 	MOVQ x+8(FP), CX
 	MOVQ n+16(FP), DX
 	XORQ BX, BX
+	SUBQ $+16, DX
+	JLT  done43
 
-next68:
-	SUBQ        $+32, DX
-	JLT         done69
-	VMOVUPS     (CX)(BX*4), Z0
-	VRNDSCALEPS $0x09, Z0, Z0
-	VMOVUPS     Z0, (AX)(BX*4)
-	VMOVUPS     64(CX)(BX*4), Z0
-	VRNDSCALEPS $0x09, Z0, Z0
-	VMOVUPS     Z0, 64(AX)(BX*4)
-	ADDQ        $+32, BX
-	JMP         next68
-
-done69:
-	ADDQ $+32, DX
-
-next70:
-	SUBQ        $+16, DX
-	JLT         done71
+next42:
 	VMOVUPS     (CX)(BX*4), Z0
 	VRNDSCALEPS $0x09, Z0, Z0
 	VMOVUPS     Z0, (AX)(BX*4)
 	ADDQ        $+16, BX
-	JMP         next70
+	SUBQ        $+16, DX
+	JGE         next42
 
-done71:
+done43:
 	ADDQ        $+16, DX
-	TESTQ       DX, DX
-	JEQ         end72
+	JEQ         end44
 	MOVQ        $-1, SI
 	BZHIQ       DX, SI, SI
 	KMOVQ       SI, K1
@@ -1292,7 +839,7 @@ done71:
 	VRNDSCALEPS $0x09, Z0, Z0
 	VMOVUPS     Z0, K1, (AX)(BX*4)
 
-end72:
+end44:
 	VZEROUPPER
 	RET
 
@@ -1303,35 +850,20 @@ TEXT ·floorF64AVX2(SB), NOSPLIT, $0-24
 	MOVQ x+8(FP), CX
 	MOVQ n+16(FP), DX
 	XORQ BX, BX
+	SUBQ $+4, DX
+	JLT  done51
 
-next80:
-	SUBQ     $+8, DX
-	JLT      done81
-	VMOVUPS  (CX)(BX*8), Y0
-	VROUNDPD $0x09, Y0, Y0
-	VMOVUPS  Y0, (AX)(BX*8)
-	VMOVUPS  32(CX)(BX*8), Y0
-	VROUNDPD $0x09, Y0, Y0
-	VMOVUPS  Y0, 32(AX)(BX*8)
-	ADDQ     $+8, BX
-	JMP      next80
-
-done81:
-	ADDQ $+8, DX
-
-next82:
-	SUBQ     $+4, DX
-	JLT      done83
+next50:
 	VMOVUPS  (CX)(BX*8), Y0
 	VROUNDPD $0x09, Y0, Y0
 	VMOVUPS  Y0, (AX)(BX*8)
 	ADDQ     $+4, BX
-	JMP      next82
+	SUBQ     $+4, DX
+	JGE      next50
 
-done83:
+done51:
 	ADDQ       $+4, DX
-	TESTQ      DX, DX
-	JEQ        end84
+	JEQ        end52
 	LEAQ       tail<>+32(SB), SI
 	XORQ       DI, DI
 	SUBQ       DX, DI
@@ -1344,7 +876,7 @@ done83:
 	VMOVDQU    (CX)(SI*8), Y1
 	VMASKMOVPD Y0, Y1, (AX)(BX*8)
 
-end84:
+end52:
 	VZEROUPPER
 	RET
 
@@ -1355,35 +887,20 @@ TEXT ·floorF64AVX512(SB), NOSPLIT, $0-24
 	MOVQ x+8(FP), CX
 	MOVQ n+16(FP), DX
 	XORQ BX, BX
+	SUBQ $+8, DX
+	JLT  done47
 
-next74:
-	SUBQ        $+16, DX
-	JLT         done75
-	VMOVUPS     (CX)(BX*8), Z0
-	VRNDSCALEPD $0x09, Z0, Z0
-	VMOVUPS     Z0, (AX)(BX*8)
-	VMOVUPS     64(CX)(BX*8), Z0
-	VRNDSCALEPD $0x09, Z0, Z0
-	VMOVUPS     Z0, 64(AX)(BX*8)
-	ADDQ        $+16, BX
-	JMP         next74
-
-done75:
-	ADDQ $+16, DX
-
-next76:
-	SUBQ        $+8, DX
-	JLT         done77
+next46:
 	VMOVUPS     (CX)(BX*8), Z0
 	VRNDSCALEPD $0x09, Z0, Z0
 	VMOVUPS     Z0, (AX)(BX*8)
 	ADDQ        $+8, BX
-	JMP         next76
+	SUBQ        $+8, DX
+	JGE         next46
 
-done77:
+done47:
 	ADDQ        $+8, DX
-	TESTQ       DX, DX
-	JEQ         end78
+	JEQ         end48
 	MOVQ        $-1, SI
 	BZHIQ       DX, SI, SI
 	KMOVQ       SI, K1
@@ -1391,243 +908,7 @@ done77:
 	VRNDSCALEPD $0x09, Z0, Z0
 	VMOVUPD     Z0, K1, (AX)(BX*8)
 
-end78:
-	VZEROUPPER
-	RET
-
-// func add8VVAVX2(dst *byte, x *byte, y *byte, n int)
-// Requires: AVX, AVX2
-TEXT ·add8VVAVX2(SB), NOSPLIT, $96-32
-	MOVQ dst+0(FP), AX
-	MOVQ x+8(FP), CX
-	MOVQ y+16(FP), DX
-	MOVQ n+24(FP), BX
-	XORQ SI, SI
-
-next86:
-	SUBQ    $+64, BX
-	JLT     done87
-	VMOVUPS (CX)(SI*1), Y0
-	VMOVUPS (DX)(SI*1), Y1
-	VPADDB  Y1, Y0, Y0
-	VMOVUPS Y0, (AX)(SI*1)
-	VMOVUPS 32(CX)(SI*1), Y0
-	VMOVUPS 32(DX)(SI*1), Y1
-	VPADDB  Y1, Y0, Y0
-	VMOVUPS Y0, 32(AX)(SI*1)
-	ADDQ    $+64, SI
-	JMP     next86
-
-done87:
-	ADDQ $+64, BX
-
-next88:
-	SUBQ    $+32, BX
-	JLT     done89
-	VMOVUPS (CX)(SI*1), Y0
-	VMOVUPS (DX)(SI*1), Y1
-	VPADDB  Y1, Y0, Y0
-	VMOVUPS Y0, (AX)(SI*1)
-	ADDQ    $+32, SI
-	JMP     next88
-
-done89:
-	ADDQ  $+32, BX
-	TESTQ BX, BX
-	JEQ   end90
-	LEAQ  (CX)(SI*1), R8
-	MOVQ  BX, CX
-
-byte91:
-	MOVB    -1(R8)(CX*1), DI
-	MOVB    DI, -1(SP)(CX*1)
-	DECQ    CX
-	JNE     byte91
-	VMOVUPS (SP), Y0
-	LEAQ    (DX)(SI*1), DI
-	MOVQ    BX, CX
-
-byte92:
-	MOVB    -1(DI)(CX*1), DL
-	MOVB    DL, 31(SP)(CX*1)
-	DECQ    CX
-	JNE     byte92
-	VMOVUPS 32(SP), Y1
-	VPADDB  Y1, Y0, Y0
-	VMOVUPS Y0, 64(SP)
-	LEAQ    (AX)(SI*1), AX
-	MOVQ    BX, CX
-
-byte93:
-	MOVB 63(SP)(CX*1), DL
-	MOVB DL, -1(AX)(CX*1)
-	DECQ CX
-	JNE  byte93
-
-end90:
-	VZEROUPPER
-	RET
-
-// func add8VSAVX2(dst *byte, x *byte, y *byte, n int)
-// Requires: AVX, AVX2
-TEXT ·add8VSAVX2(SB), NOSPLIT, $64-32
-	MOVQ         dst+0(FP), AX
-	MOVQ         x+8(FP), CX
-	MOVQ         y+16(FP), DX
-	VPBROADCASTB (DX), Y0
-	MOVQ         n+24(FP), DX
-	XORQ         BX, BX
-
-next95:
-	SUBQ    $+64, DX
-	JLT     done96
-	VMOVUPS (CX)(BX*1), Y1
-	VPADDB  Y0, Y1, Y1
-	VMOVUPS Y1, (AX)(BX*1)
-	VMOVUPS 32(CX)(BX*1), Y1
-	VPADDB  Y0, Y1, Y1
-	VMOVUPS Y1, 32(AX)(BX*1)
-	ADDQ    $+64, BX
-	JMP     next95
-
-done96:
-	ADDQ $+64, DX
-
-next97:
-	SUBQ    $+32, DX
-	JLT     done98
-	VMOVUPS (CX)(BX*1), Y1
-	VPADDB  Y0, Y1, Y1
-	VMOVUPS Y1, (AX)(BX*1)
-	ADDQ    $+32, BX
-	JMP     next97
-
-done98:
-	ADDQ  $+32, DX
-	TESTQ DX, DX
-	JEQ   end99
-	LEAQ  (CX)(BX*1), DI
-	MOVQ  DX, CX
-
-byte100:
-	MOVB    -1(DI)(CX*1), SI
-	MOVB    SI, -1(SP)(CX*1)
-	DECQ    CX
-	JNE     byte100
-	VMOVUPS (SP), Y1
-	VPADDB  Y0, Y1, Y0
-	VMOVUPS Y0, 32(SP)
-	LEAQ    (AX)(BX*1), AX
-	MOVQ    DX, CX
-
-byte101:
-	MOVB 31(SP)(CX*1), DL
-	MOVB DL, -1(AX)(CX*1)
-	DECQ CX
-	JNE  byte101
-
-end99:
-	VZEROUPPER
-	RET
-
-// func add8VVAVX512(dst *byte, x *byte, y *byte, n int)
-// Requires: AVX, AVX512BW, AVX512F, BMI2
-TEXT ·add8VVAVX512(SB), NOSPLIT, $0-32
-	MOVQ dst+0(FP), AX
-	MOVQ x+8(FP), CX
-	MOVQ y+16(FP), DX
-	MOVQ n+24(FP), BX
-	XORQ SI, SI
-
-next80:
-	SUBQ    $+128, BX
-	JLT     done81
-	VMOVUPS (CX)(SI*1), Z0
-	VMOVUPS (DX)(SI*1), Z1
-	VPADDB  Z1, Z0, Z0
-	VMOVUPS Z0, (AX)(SI*1)
-	VMOVUPS 64(CX)(SI*1), Z0
-	VMOVUPS 64(DX)(SI*1), Z1
-	VPADDB  Z1, Z0, Z0
-	VMOVUPS Z0, 64(AX)(SI*1)
-	ADDQ    $+128, SI
-	JMP     next80
-
-done81:
-	ADDQ $+128, BX
-
-next82:
-	SUBQ    $+64, BX
-	JLT     done83
-	VMOVUPS (CX)(SI*1), Z0
-	VMOVUPS (DX)(SI*1), Z1
-	VPADDB  Z1, Z0, Z0
-	VMOVUPS Z0, (AX)(SI*1)
-	ADDQ    $+64, SI
-	JMP     next82
-
-done83:
-	ADDQ       $+64, BX
-	TESTQ      BX, BX
-	JEQ        end84
-	MOVQ       $-1, DI
-	BZHIQ      BX, DI, DI
-	KMOVQ      DI, K1
-	VMOVDQU8.Z (CX)(SI*1), K1, Z0
-	VMOVDQU8.Z (DX)(SI*1), K1, Z1
-	VPADDB     Z1, Z0, Z0
-	VMOVDQU8   Z0, K1, (AX)(SI*1)
-
-end84:
-	VZEROUPPER
-	RET
-
-// func add8VSAVX512(dst *byte, x *byte, y *byte, n int)
-// Requires: AVX, AVX512BW, AVX512F, BMI2
-TEXT ·add8VSAVX512(SB), NOSPLIT, $0-32
-	MOVQ         dst+0(FP), AX
-	MOVQ         x+8(FP), CX
-	MOVQ         y+16(FP), DX
-	VPBROADCASTB (DX), Z0
-	MOVQ         n+24(FP), DX
-	XORQ         BX, BX
-
-next86:
-	SUBQ    $+128, DX
-	JLT     done87
-	VMOVUPS (CX)(BX*1), Z1
-	VPADDB  Z0, Z1, Z1
-	VMOVUPS Z1, (AX)(BX*1)
-	VMOVUPS 64(CX)(BX*1), Z1
-	VPADDB  Z0, Z1, Z1
-	VMOVUPS Z1, 64(AX)(BX*1)
-	ADDQ    $+128, BX
-	JMP     next86
-
-done87:
-	ADDQ $+128, DX
-
-next88:
-	SUBQ    $+64, DX
-	JLT     done89
-	VMOVUPS (CX)(BX*1), Z1
-	VPADDB  Z0, Z1, Z1
-	VMOVUPS Z1, (AX)(BX*1)
-	ADDQ    $+64, BX
-	JMP     next88
-
-done89:
-	ADDQ       $+64, DX
-	TESTQ      DX, DX
-	JEQ        end90
-	MOVQ       $-1, SI
-	BZHIQ      DX, SI, SI
-	KMOVQ      SI, K1
-	VMOVDQU8.Z (CX)(BX*1), K1, Z1
-	VPADDB     Z0, Z1, Z0
-	VMOVDQU8   Z0, K1, (AX)(BX*1)
-
-end90:
+end48:
 	VZEROUPPER
 	RET
 
@@ -1639,38 +920,21 @@ TEXT ·add32VVAVX2(SB), NOSPLIT, $0-32
 	MOVQ y+16(FP), DX
 	MOVQ n+24(FP), BX
 	XORQ SI, SI
+	SUBQ $+8, BX
+	JLT  done55
 
-next103:
-	SUBQ    $+16, BX
-	JLT     done104
-	VMOVUPS (CX)(SI*4), Y0
-	VMOVUPS (DX)(SI*4), Y1
-	VPADDD  Y1, Y0, Y0
-	VMOVUPS Y0, (AX)(SI*4)
-	VMOVUPS 32(CX)(SI*4), Y0
-	VMOVUPS 32(DX)(SI*4), Y1
-	VPADDD  Y1, Y0, Y0
-	VMOVUPS Y0, 32(AX)(SI*4)
-	ADDQ    $+16, SI
-	JMP     next103
-
-done104:
-	ADDQ $+16, BX
-
-next105:
-	SUBQ    $+8, BX
-	JLT     done106
+next54:
 	VMOVUPS (CX)(SI*4), Y0
 	VMOVUPS (DX)(SI*4), Y1
 	VPADDD  Y1, Y0, Y0
 	VMOVUPS Y0, (AX)(SI*4)
 	ADDQ    $+8, SI
-	JMP     next105
+	SUBQ    $+8, BX
+	JGE     next54
 
-done106:
+done55:
 	ADDQ       $+8, BX
-	TESTQ      BX, BX
-	JEQ        end107
+	JEQ        end56
 	LEAQ       tail<>+32(SB), DI
 	XORQ       R8, R8
 	SUBQ       BX, R8
@@ -1688,7 +952,7 @@ done106:
 	VMOVDQU    (CX)(DX*4), Y1
 	VMASKMOVPS Y0, Y1, (AX)(SI*4)
 
-end107:
+end56:
 	VZEROUPPER
 	RET
 
@@ -1701,35 +965,20 @@ TEXT ·add32VSAVX2(SB), NOSPLIT, $0-32
 	VBROADCASTSS (DX), Y0
 	MOVQ         n+24(FP), DX
 	XORQ         BX, BX
+	SUBQ         $+8, DX
+	JLT          done59
 
-next109:
-	SUBQ    $+16, DX
-	JLT     done110
-	VMOVUPS (CX)(BX*4), Y1
-	VPADDD  Y0, Y1, Y1
-	VMOVUPS Y1, (AX)(BX*4)
-	VMOVUPS 32(CX)(BX*4), Y1
-	VPADDD  Y0, Y1, Y1
-	VMOVUPS Y1, 32(AX)(BX*4)
-	ADDQ    $+16, BX
-	JMP     next109
-
-done110:
-	ADDQ $+16, DX
-
-next111:
-	SUBQ    $+8, DX
-	JLT     done112
+next58:
 	VMOVUPS (CX)(BX*4), Y1
 	VPADDD  Y0, Y1, Y1
 	VMOVUPS Y1, (AX)(BX*4)
 	ADDQ    $+8, BX
-	JMP     next111
+	SUBQ    $+8, DX
+	JGE     next58
 
-done112:
+done59:
 	ADDQ       $+8, DX
-	TESTQ      DX, DX
-	JEQ        end113
+	JEQ        end60
 	LEAQ       tail<>+32(SB), SI
 	XORQ       DI, DI
 	SUBQ       DX, DI
@@ -1742,7 +991,7 @@ done112:
 	VMOVDQU    (CX)(SI*4), Y1
 	VMASKMOVPS Y0, Y1, (AX)(BX*4)
 
-end113:
+end60:
 	VZEROUPPER
 	RET
 
@@ -1754,38 +1003,21 @@ TEXT ·add32VVAVX512(SB), NOSPLIT, $0-32
 	MOVQ y+16(FP), DX
 	MOVQ n+24(FP), BX
 	XORQ SI, SI
+	SUBQ $+16, BX
+	JLT  done51
 
-next92:
-	SUBQ    $+32, BX
-	JLT     done93
-	VMOVUPS (CX)(SI*4), Z0
-	VMOVUPS (DX)(SI*4), Z1
-	VPADDD  Z1, Z0, Z0
-	VMOVUPS Z0, (AX)(SI*4)
-	VMOVUPS 64(CX)(SI*4), Z0
-	VMOVUPS 64(DX)(SI*4), Z1
-	VPADDD  Z1, Z0, Z0
-	VMOVUPS Z0, 64(AX)(SI*4)
-	ADDQ    $+32, SI
-	JMP     next92
-
-done93:
-	ADDQ $+32, BX
-
-next94:
-	SUBQ    $+16, BX
-	JLT     done95
+next50:
 	VMOVUPS (CX)(SI*4), Z0
 	VMOVUPS (DX)(SI*4), Z1
 	VPADDD  Z1, Z0, Z0
 	VMOVUPS Z0, (AX)(SI*4)
 	ADDQ    $+16, SI
-	JMP     next94
+	SUBQ    $+16, BX
+	JGE     next50
 
-done95:
+done51:
 	ADDQ      $+16, BX
-	TESTQ     BX, BX
-	JEQ       end96
+	JEQ       end52
 	MOVQ      $-1, DI
 	BZHIQ     BX, DI, DI
 	KMOVQ     DI, K1
@@ -1794,7 +1026,7 @@ done95:
 	VPADDD    Z1, Z0, Z0
 	VMOVUPS   Z0, K1, (AX)(SI*4)
 
-end96:
+end52:
 	VZEROUPPER
 	RET
 
@@ -1807,35 +1039,20 @@ TEXT ·add32VSAVX512(SB), NOSPLIT, $0-32
 	VBROADCASTSS (DX), Z0
 	MOVQ         n+24(FP), DX
 	XORQ         BX, BX
+	SUBQ         $+16, DX
+	JLT          done55
 
-next98:
-	SUBQ    $+32, DX
-	JLT     done99
-	VMOVUPS (CX)(BX*4), Z1
-	VPADDD  Z0, Z1, Z1
-	VMOVUPS Z1, (AX)(BX*4)
-	VMOVUPS 64(CX)(BX*4), Z1
-	VPADDD  Z0, Z1, Z1
-	VMOVUPS Z1, 64(AX)(BX*4)
-	ADDQ    $+32, BX
-	JMP     next98
-
-done99:
-	ADDQ $+32, DX
-
-next100:
-	SUBQ    $+16, DX
-	JLT     done101
+next54:
 	VMOVUPS (CX)(BX*4), Z1
 	VPADDD  Z0, Z1, Z1
 	VMOVUPS Z1, (AX)(BX*4)
 	ADDQ    $+16, BX
-	JMP     next100
+	SUBQ    $+16, DX
+	JGE     next54
 
-done101:
+done55:
 	ADDQ      $+16, DX
-	TESTQ     DX, DX
-	JEQ       end102
+	JEQ       end56
 	MOVQ      $-1, SI
 	BZHIQ     DX, SI, SI
 	KMOVQ     SI, K1
@@ -1843,7 +1060,7 @@ done101:
 	VPADDD    Z0, Z1, Z0
 	VMOVUPS   Z0, K1, (AX)(BX*4)
 
-end102:
+end56:
 	VZEROUPPER
 	RET
 
@@ -1855,38 +1072,21 @@ TEXT ·add64VVAVX2(SB), NOSPLIT, $0-32
 	MOVQ y+16(FP), DX
 	MOVQ n+24(FP), BX
 	XORQ SI, SI
+	SUBQ $+4, BX
+	JLT  done63
 
-next115:
-	SUBQ    $+8, BX
-	JLT     done116
-	VMOVUPS (CX)(SI*8), Y0
-	VMOVUPS (DX)(SI*8), Y1
-	VPADDQ  Y1, Y0, Y0
-	VMOVUPS Y0, (AX)(SI*8)
-	VMOVUPS 32(CX)(SI*8), Y0
-	VMOVUPS 32(DX)(SI*8), Y1
-	VPADDQ  Y1, Y0, Y0
-	VMOVUPS Y0, 32(AX)(SI*8)
-	ADDQ    $+8, SI
-	JMP     next115
-
-done116:
-	ADDQ $+8, BX
-
-next117:
-	SUBQ    $+4, BX
-	JLT     done118
+next62:
 	VMOVUPS (CX)(SI*8), Y0
 	VMOVUPS (DX)(SI*8), Y1
 	VPADDQ  Y1, Y0, Y0
 	VMOVUPS Y0, (AX)(SI*8)
 	ADDQ    $+4, SI
-	JMP     next117
+	SUBQ    $+4, BX
+	JGE     next62
 
-done118:
+done63:
 	ADDQ       $+4, BX
-	TESTQ      BX, BX
-	JEQ        end119
+	JEQ        end64
 	LEAQ       tail<>+32(SB), DI
 	XORQ       R8, R8
 	SUBQ       BX, R8
@@ -1904,7 +1104,7 @@ done118:
 	VMOVDQU    (CX)(DX*8), Y1
 	VMASKMOVPD Y0, Y1, (AX)(SI*8)
 
-end119:
+end64:
 	VZEROUPPER
 	RET
 
@@ -1917,35 +1117,20 @@ TEXT ·add64VSAVX2(SB), NOSPLIT, $0-32
 	VBROADCASTSD (DX), Y0
 	MOVQ         n+24(FP), DX
 	XORQ         BX, BX
+	SUBQ         $+4, DX
+	JLT          done67
 
-next121:
-	SUBQ    $+8, DX
-	JLT     done122
-	VMOVUPS (CX)(BX*8), Y1
-	VPADDQ  Y0, Y1, Y1
-	VMOVUPS Y1, (AX)(BX*8)
-	VMOVUPS 32(CX)(BX*8), Y1
-	VPADDQ  Y0, Y1, Y1
-	VMOVUPS Y1, 32(AX)(BX*8)
-	ADDQ    $+8, BX
-	JMP     next121
-
-done122:
-	ADDQ $+8, DX
-
-next123:
-	SUBQ    $+4, DX
-	JLT     done124
+next66:
 	VMOVUPS (CX)(BX*8), Y1
 	VPADDQ  Y0, Y1, Y1
 	VMOVUPS Y1, (AX)(BX*8)
 	ADDQ    $+4, BX
-	JMP     next123
+	SUBQ    $+4, DX
+	JGE     next66
 
-done124:
+done67:
 	ADDQ       $+4, DX
-	TESTQ      DX, DX
-	JEQ        end125
+	JEQ        end68
 	LEAQ       tail<>+32(SB), SI
 	XORQ       DI, DI
 	SUBQ       DX, DI
@@ -1958,7 +1143,7 @@ done124:
 	VMOVDQU    (CX)(SI*8), Y1
 	VMASKMOVPD Y0, Y1, (AX)(BX*8)
 
-end125:
+end68:
 	VZEROUPPER
 	RET
 
@@ -1970,38 +1155,21 @@ TEXT ·add64VVAVX512(SB), NOSPLIT, $0-32
 	MOVQ y+16(FP), DX
 	MOVQ n+24(FP), BX
 	XORQ SI, SI
+	SUBQ $+8, BX
+	JLT  done59
 
-next104:
-	SUBQ    $+16, BX
-	JLT     done105
-	VMOVUPS (CX)(SI*8), Z0
-	VMOVUPS (DX)(SI*8), Z1
-	VPADDQ  Z1, Z0, Z0
-	VMOVUPS Z0, (AX)(SI*8)
-	VMOVUPS 64(CX)(SI*8), Z0
-	VMOVUPS 64(DX)(SI*8), Z1
-	VPADDQ  Z1, Z0, Z0
-	VMOVUPS Z0, 64(AX)(SI*8)
-	ADDQ    $+16, SI
-	JMP     next104
-
-done105:
-	ADDQ $+16, BX
-
-next106:
-	SUBQ    $+8, BX
-	JLT     done107
+next58:
 	VMOVUPS (CX)(SI*8), Z0
 	VMOVUPS (DX)(SI*8), Z1
 	VPADDQ  Z1, Z0, Z0
 	VMOVUPS Z0, (AX)(SI*8)
 	ADDQ    $+8, SI
-	JMP     next106
+	SUBQ    $+8, BX
+	JGE     next58
 
-done107:
+done59:
 	ADDQ      $+8, BX
-	TESTQ     BX, BX
-	JEQ       end108
+	JEQ       end60
 	MOVQ      $-1, DI
 	BZHIQ     BX, DI, DI
 	KMOVQ     DI, K1
@@ -2010,7 +1178,7 @@ done107:
 	VPADDQ    Z1, Z0, Z0
 	VMOVUPD   Z0, K1, (AX)(SI*8)
 
-end108:
+end60:
 	VZEROUPPER
 	RET
 
@@ -2023,35 +1191,20 @@ TEXT ·add64VSAVX512(SB), NOSPLIT, $0-32
 	VBROADCASTSD (DX), Z0
 	MOVQ         n+24(FP), DX
 	XORQ         BX, BX
+	SUBQ         $+8, DX
+	JLT          done63
 
-next110:
-	SUBQ    $+16, DX
-	JLT     done111
-	VMOVUPS (CX)(BX*8), Z1
-	VPADDQ  Z0, Z1, Z1
-	VMOVUPS Z1, (AX)(BX*8)
-	VMOVUPS 64(CX)(BX*8), Z1
-	VPADDQ  Z0, Z1, Z1
-	VMOVUPS Z1, 64(AX)(BX*8)
-	ADDQ    $+16, BX
-	JMP     next110
-
-done111:
-	ADDQ $+16, DX
-
-next112:
-	SUBQ    $+8, DX
-	JLT     done113
+next62:
 	VMOVUPS (CX)(BX*8), Z1
 	VPADDQ  Z0, Z1, Z1
 	VMOVUPS Z1, (AX)(BX*8)
 	ADDQ    $+8, BX
-	JMP     next112
+	SUBQ    $+8, DX
+	JGE     next62
 
-done113:
+done63:
 	ADDQ      $+8, DX
-	TESTQ     DX, DX
-	JEQ       end114
+	JEQ       end64
 	MOVQ      $-1, SI
 	BZHIQ     DX, SI, SI
 	KMOVQ     SI, K1
@@ -2059,7 +1212,7 @@ done113:
 	VPADDQ    Z0, Z1, Z0
 	VMOVUPD   Z0, K1, (AX)(BX*8)
 
-end114:
+end64:
 	VZEROUPPER
 	RET
 
@@ -2071,38 +1224,21 @@ TEXT ·addF32VVAVX2(SB), NOSPLIT, $0-32
 	MOVQ y+16(FP), DX
 	MOVQ n+24(FP), BX
 	XORQ SI, SI
+	SUBQ $+8, BX
+	JLT  done71
 
-next127:
-	SUBQ    $+16, BX
-	JLT     done128
-	VMOVUPS (CX)(SI*4), Y0
-	VMOVUPS (DX)(SI*4), Y1
-	VADDPS  Y1, Y0, Y0
-	VMOVUPS Y0, (AX)(SI*4)
-	VMOVUPS 32(CX)(SI*4), Y0
-	VMOVUPS 32(DX)(SI*4), Y1
-	VADDPS  Y1, Y0, Y0
-	VMOVUPS Y0, 32(AX)(SI*4)
-	ADDQ    $+16, SI
-	JMP     next127
-
-done128:
-	ADDQ $+16, BX
-
-next129:
-	SUBQ    $+8, BX
-	JLT     done130
+next70:
 	VMOVUPS (CX)(SI*4), Y0
 	VMOVUPS (DX)(SI*4), Y1
 	VADDPS  Y1, Y0, Y0
 	VMOVUPS Y0, (AX)(SI*4)
 	ADDQ    $+8, SI
-	JMP     next129
+	SUBQ    $+8, BX
+	JGE     next70
 
-done130:
+done71:
 	ADDQ       $+8, BX
-	TESTQ      BX, BX
-	JEQ        end131
+	JEQ        end72
 	LEAQ       tail<>+32(SB), DI
 	XORQ       R8, R8
 	SUBQ       BX, R8
@@ -2120,7 +1256,7 @@ done130:
 	VMOVDQU    (CX)(DX*4), Y1
 	VMASKMOVPS Y0, Y1, (AX)(SI*4)
 
-end131:
+end72:
 	VZEROUPPER
 	RET
 
@@ -2133,35 +1269,20 @@ TEXT ·addF32VSAVX2(SB), NOSPLIT, $0-32
 	VBROADCASTSS (DX), Y0
 	MOVQ         n+24(FP), DX
 	XORQ         BX, BX
+	SUBQ         $+8, DX
+	JLT          done75
 
-next133:
-	SUBQ    $+16, DX
-	JLT     done134
-	VMOVUPS (CX)(BX*4), Y1
-	VADDPS  Y0, Y1, Y1
-	VMOVUPS Y1, (AX)(BX*4)
-	VMOVUPS 32(CX)(BX*4), Y1
-	VADDPS  Y0, Y1, Y1
-	VMOVUPS Y1, 32(AX)(BX*4)
-	ADDQ    $+16, BX
-	JMP     next133
-
-done134:
-	ADDQ $+16, DX
-
-next135:
-	SUBQ    $+8, DX
-	JLT     done136
+next74:
 	VMOVUPS (CX)(BX*4), Y1
 	VADDPS  Y0, Y1, Y1
 	VMOVUPS Y1, (AX)(BX*4)
 	ADDQ    $+8, BX
-	JMP     next135
+	SUBQ    $+8, DX
+	JGE     next74
 
-done136:
+done75:
 	ADDQ       $+8, DX
-	TESTQ      DX, DX
-	JEQ        end137
+	JEQ        end76
 	LEAQ       tail<>+32(SB), SI
 	XORQ       DI, DI
 	SUBQ       DX, DI
@@ -2174,7 +1295,7 @@ done136:
 	VMOVDQU    (CX)(SI*4), Y1
 	VMASKMOVPS Y0, Y1, (AX)(BX*4)
 
-end137:
+end76:
 	VZEROUPPER
 	RET
 
@@ -2186,38 +1307,21 @@ TEXT ·addF32VVAVX512(SB), NOSPLIT, $0-32
 	MOVQ y+16(FP), DX
 	MOVQ n+24(FP), BX
 	XORQ SI, SI
+	SUBQ $+16, BX
+	JLT  done67
 
-next116:
-	SUBQ    $+32, BX
-	JLT     done117
-	VMOVUPS (CX)(SI*4), Z0
-	VMOVUPS (DX)(SI*4), Z1
-	VADDPS  Z1, Z0, Z0
-	VMOVUPS Z0, (AX)(SI*4)
-	VMOVUPS 64(CX)(SI*4), Z0
-	VMOVUPS 64(DX)(SI*4), Z1
-	VADDPS  Z1, Z0, Z0
-	VMOVUPS Z0, 64(AX)(SI*4)
-	ADDQ    $+32, SI
-	JMP     next116
-
-done117:
-	ADDQ $+32, BX
-
-next118:
-	SUBQ    $+16, BX
-	JLT     done119
+next66:
 	VMOVUPS (CX)(SI*4), Z0
 	VMOVUPS (DX)(SI*4), Z1
 	VADDPS  Z1, Z0, Z0
 	VMOVUPS Z0, (AX)(SI*4)
 	ADDQ    $+16, SI
-	JMP     next118
+	SUBQ    $+16, BX
+	JGE     next66
 
-done119:
+done67:
 	ADDQ      $+16, BX
-	TESTQ     BX, BX
-	JEQ       end120
+	JEQ       end68
 	MOVQ      $-1, DI
 	BZHIQ     BX, DI, DI
 	KMOVQ     DI, K1
@@ -2226,7 +1330,7 @@ done119:
 	VADDPS    Z1, Z0, Z0
 	VMOVUPS   Z0, K1, (AX)(SI*4)
 
-end120:
+end68:
 	VZEROUPPER
 	RET
 
@@ -2239,35 +1343,20 @@ TEXT ·addF32VSAVX512(SB), NOSPLIT, $0-32
 	VBROADCASTSS (DX), Z0
 	MOVQ         n+24(FP), DX
 	XORQ         BX, BX
+	SUBQ         $+16, DX
+	JLT          done71
 
-next122:
-	SUBQ    $+32, DX
-	JLT     done123
-	VMOVUPS (CX)(BX*4), Z1
-	VADDPS  Z0, Z1, Z1
-	VMOVUPS Z1, (AX)(BX*4)
-	VMOVUPS 64(CX)(BX*4), Z1
-	VADDPS  Z0, Z1, Z1
-	VMOVUPS Z1, 64(AX)(BX*4)
-	ADDQ    $+32, BX
-	JMP     next122
-
-done123:
-	ADDQ $+32, DX
-
-next124:
-	SUBQ    $+16, DX
-	JLT     done125
+next70:
 	VMOVUPS (CX)(BX*4), Z1
 	VADDPS  Z0, Z1, Z1
 	VMOVUPS Z1, (AX)(BX*4)
 	ADDQ    $+16, BX
-	JMP     next124
+	SUBQ    $+16, DX
+	JGE     next70
 
-done125:
+done71:
 	ADDQ      $+16, DX
-	TESTQ     DX, DX
-	JEQ       end126
+	JEQ       end72
 	MOVQ      $-1, SI
 	BZHIQ     DX, SI, SI
 	KMOVQ     SI, K1
@@ -2275,7 +1364,7 @@ done125:
 	VADDPS    Z0, Z1, Z0
 	VMOVUPS   Z0, K1, (AX)(BX*4)
 
-end126:
+end72:
 	VZEROUPPER
 	RET
 
@@ -2287,38 +1376,21 @@ TEXT ·addF64VVAVX2(SB), NOSPLIT, $0-32
 	MOVQ y+16(FP), DX
 	MOVQ n+24(FP), BX
 	XORQ SI, SI
+	SUBQ $+4, BX
+	JLT  done79
 
-next139:
-	SUBQ    $+8, BX
-	JLT     done140
-	VMOVUPS (CX)(SI*8), Y0
-	VMOVUPS (DX)(SI*8), Y1
-	VADDPD  Y1, Y0, Y0
-	VMOVUPS Y0, (AX)(SI*8)
-	VMOVUPS 32(CX)(SI*8), Y0
-	VMOVUPS 32(DX)(SI*8), Y1
-	VADDPD  Y1, Y0, Y0
-	VMOVUPS Y0, 32(AX)(SI*8)
-	ADDQ    $+8, SI
-	JMP     next139
-
-done140:
-	ADDQ $+8, BX
-
-next141:
-	SUBQ    $+4, BX
-	JLT     done142
+next78:
 	VMOVUPS (CX)(SI*8), Y0
 	VMOVUPS (DX)(SI*8), Y1
 	VADDPD  Y1, Y0, Y0
 	VMOVUPS Y0, (AX)(SI*8)
 	ADDQ    $+4, SI
-	JMP     next141
+	SUBQ    $+4, BX
+	JGE     next78
 
-done142:
+done79:
 	ADDQ       $+4, BX
-	TESTQ      BX, BX
-	JEQ        end143
+	JEQ        end80
 	LEAQ       tail<>+32(SB), DI
 	XORQ       R8, R8
 	SUBQ       BX, R8
@@ -2336,7 +1408,7 @@ done142:
 	VMOVDQU    (CX)(DX*8), Y1
 	VMASKMOVPD Y0, Y1, (AX)(SI*8)
 
-end143:
+end80:
 	VZEROUPPER
 	RET
 
@@ -2349,35 +1421,20 @@ TEXT ·addF64VSAVX2(SB), NOSPLIT, $0-32
 	VBROADCASTSD (DX), Y0
 	MOVQ         n+24(FP), DX
 	XORQ         BX, BX
+	SUBQ         $+4, DX
+	JLT          done83
 
-next145:
-	SUBQ    $+8, DX
-	JLT     done146
-	VMOVUPS (CX)(BX*8), Y1
-	VADDPD  Y0, Y1, Y1
-	VMOVUPS Y1, (AX)(BX*8)
-	VMOVUPS 32(CX)(BX*8), Y1
-	VADDPD  Y0, Y1, Y1
-	VMOVUPS Y1, 32(AX)(BX*8)
-	ADDQ    $+8, BX
-	JMP     next145
-
-done146:
-	ADDQ $+8, DX
-
-next147:
-	SUBQ    $+4, DX
-	JLT     done148
+next82:
 	VMOVUPS (CX)(BX*8), Y1
 	VADDPD  Y0, Y1, Y1
 	VMOVUPS Y1, (AX)(BX*8)
 	ADDQ    $+4, BX
-	JMP     next147
+	SUBQ    $+4, DX
+	JGE     next82
 
-done148:
+done83:
 	ADDQ       $+4, DX
-	TESTQ      DX, DX
-	JEQ        end149
+	JEQ        end84
 	LEAQ       tail<>+32(SB), SI
 	XORQ       DI, DI
 	SUBQ       DX, DI
@@ -2390,7 +1447,7 @@ done148:
 	VMOVDQU    (CX)(SI*8), Y1
 	VMASKMOVPD Y0, Y1, (AX)(BX*8)
 
-end149:
+end84:
 	VZEROUPPER
 	RET
 
@@ -2402,38 +1459,21 @@ TEXT ·addF64VVAVX512(SB), NOSPLIT, $0-32
 	MOVQ y+16(FP), DX
 	MOVQ n+24(FP), BX
 	XORQ SI, SI
+	SUBQ $+8, BX
+	JLT  done75
 
-next128:
-	SUBQ    $+16, BX
-	JLT     done129
-	VMOVUPS (CX)(SI*8), Z0
-	VMOVUPS (DX)(SI*8), Z1
-	VADDPD  Z1, Z0, Z0
-	VMOVUPS Z0, (AX)(SI*8)
-	VMOVUPS 64(CX)(SI*8), Z0
-	VMOVUPS 64(DX)(SI*8), Z1
-	VADDPD  Z1, Z0, Z0
-	VMOVUPS Z0, 64(AX)(SI*8)
-	ADDQ    $+16, SI
-	JMP     next128
-
-done129:
-	ADDQ $+16, BX
-
-next130:
-	SUBQ    $+8, BX
-	JLT     done131
+next74:
 	VMOVUPS (CX)(SI*8), Z0
 	VMOVUPS (DX)(SI*8), Z1
 	VADDPD  Z1, Z0, Z0
 	VMOVUPS Z0, (AX)(SI*8)
 	ADDQ    $+8, SI
-	JMP     next130
+	SUBQ    $+8, BX
+	JGE     next74
 
-done131:
+done75:
 	ADDQ      $+8, BX
-	TESTQ     BX, BX
-	JEQ       end132
+	JEQ       end76
 	MOVQ      $-1, DI
 	BZHIQ     BX, DI, DI
 	KMOVQ     DI, K1
@@ -2442,7 +1482,7 @@ done131:
 	VADDPD    Z1, Z0, Z0
 	VMOVUPD   Z0, K1, (AX)(SI*8)
 
-end132:
+end76:
 	VZEROUPPER
 	RET
 
@@ -2455,35 +1495,20 @@ TEXT ·addF64VSAVX512(SB), NOSPLIT, $0-32
 	VBROADCASTSD (DX), Z0
 	MOVQ         n+24(FP), DX
 	XORQ         BX, BX
+	SUBQ         $+8, DX
+	JLT          done79
 
-next134:
-	SUBQ    $+16, DX
-	JLT     done135
-	VMOVUPS (CX)(BX*8), Z1
-	VADDPD  Z0, Z1, Z1
-	VMOVUPS Z1, (AX)(BX*8)
-	VMOVUPS 64(CX)(BX*8), Z1
-	VADDPD  Z0, Z1, Z1
-	VMOVUPS Z1, 64(AX)(BX*8)
-	ADDQ    $+16, BX
-	JMP     next134
-
-done135:
-	ADDQ $+16, DX
-
-next136:
-	SUBQ    $+8, DX
-	JLT     done137
+next78:
 	VMOVUPS (CX)(BX*8), Z1
 	VADDPD  Z0, Z1, Z1
 	VMOVUPS Z1, (AX)(BX*8)
 	ADDQ    $+8, BX
-	JMP     next136
+	SUBQ    $+8, DX
+	JGE     next78
 
-done137:
+done79:
 	ADDQ      $+8, DX
-	TESTQ     DX, DX
-	JEQ       end138
+	JEQ       end80
 	MOVQ      $-1, SI
 	BZHIQ     DX, SI, SI
 	KMOVQ     SI, K1
@@ -2491,354 +1516,7 @@ done137:
 	VADDPD    Z0, Z1, Z0
 	VMOVUPD   Z0, K1, (AX)(BX*8)
 
-end138:
-	VZEROUPPER
-	RET
-
-// func sub8VVAVX2(dst *byte, x *byte, y *byte, n int)
-// Requires: AVX, AVX2
-TEXT ·sub8VVAVX2(SB), NOSPLIT, $96-32
-	MOVQ dst+0(FP), AX
-	MOVQ x+8(FP), CX
-	MOVQ y+16(FP), DX
-	MOVQ n+24(FP), BX
-	XORQ SI, SI
-
-next151:
-	SUBQ    $+64, BX
-	JLT     done152
-	VMOVUPS (CX)(SI*1), Y0
-	VMOVUPS (DX)(SI*1), Y1
-	VPSUBB  Y1, Y0, Y0
-	VMOVUPS Y0, (AX)(SI*1)
-	VMOVUPS 32(CX)(SI*1), Y0
-	VMOVUPS 32(DX)(SI*1), Y1
-	VPSUBB  Y1, Y0, Y0
-	VMOVUPS Y0, 32(AX)(SI*1)
-	ADDQ    $+64, SI
-	JMP     next151
-
-done152:
-	ADDQ $+64, BX
-
-next153:
-	SUBQ    $+32, BX
-	JLT     done154
-	VMOVUPS (CX)(SI*1), Y0
-	VMOVUPS (DX)(SI*1), Y1
-	VPSUBB  Y1, Y0, Y0
-	VMOVUPS Y0, (AX)(SI*1)
-	ADDQ    $+32, SI
-	JMP     next153
-
-done154:
-	ADDQ  $+32, BX
-	TESTQ BX, BX
-	JEQ   end155
-	LEAQ  (CX)(SI*1), R8
-	MOVQ  BX, CX
-
-byte156:
-	MOVB    -1(R8)(CX*1), DI
-	MOVB    DI, -1(SP)(CX*1)
-	DECQ    CX
-	JNE     byte156
-	VMOVUPS (SP), Y0
-	LEAQ    (DX)(SI*1), DI
-	MOVQ    BX, CX
-
-byte157:
-	MOVB    -1(DI)(CX*1), DL
-	MOVB    DL, 31(SP)(CX*1)
-	DECQ    CX
-	JNE     byte157
-	VMOVUPS 32(SP), Y1
-	VPSUBB  Y1, Y0, Y0
-	VMOVUPS Y0, 64(SP)
-	LEAQ    (AX)(SI*1), AX
-	MOVQ    BX, CX
-
-byte158:
-	MOVB 63(SP)(CX*1), DL
-	MOVB DL, -1(AX)(CX*1)
-	DECQ CX
-	JNE  byte158
-
-end155:
-	VZEROUPPER
-	RET
-
-// func sub8VSAVX2(dst *byte, x *byte, y *byte, n int)
-// Requires: AVX, AVX2
-TEXT ·sub8VSAVX2(SB), NOSPLIT, $64-32
-	MOVQ         dst+0(FP), AX
-	MOVQ         x+8(FP), CX
-	MOVQ         y+16(FP), DX
-	VPBROADCASTB (DX), Y0
-	MOVQ         n+24(FP), DX
-	XORQ         BX, BX
-
-next160:
-	SUBQ    $+64, DX
-	JLT     done161
-	VMOVUPS (CX)(BX*1), Y1
-	VPSUBB  Y0, Y1, Y1
-	VMOVUPS Y1, (AX)(BX*1)
-	VMOVUPS 32(CX)(BX*1), Y1
-	VPSUBB  Y0, Y1, Y1
-	VMOVUPS Y1, 32(AX)(BX*1)
-	ADDQ    $+64, BX
-	JMP     next160
-
-done161:
-	ADDQ $+64, DX
-
-next162:
-	SUBQ    $+32, DX
-	JLT     done163
-	VMOVUPS (CX)(BX*1), Y1
-	VPSUBB  Y0, Y1, Y1
-	VMOVUPS Y1, (AX)(BX*1)
-	ADDQ    $+32, BX
-	JMP     next162
-
-done163:
-	ADDQ  $+32, DX
-	TESTQ DX, DX
-	JEQ   end164
-	LEAQ  (CX)(BX*1), DI
-	MOVQ  DX, CX
-
-byte165:
-	MOVB    -1(DI)(CX*1), SI
-	MOVB    SI, -1(SP)(CX*1)
-	DECQ    CX
-	JNE     byte165
-	VMOVUPS (SP), Y1
-	VPSUBB  Y0, Y1, Y0
-	VMOVUPS Y0, 32(SP)
-	LEAQ    (AX)(BX*1), AX
-	MOVQ    DX, CX
-
-byte166:
-	MOVB 31(SP)(CX*1), DL
-	MOVB DL, -1(AX)(CX*1)
-	DECQ CX
-	JNE  byte166
-
-end164:
-	VZEROUPPER
-	RET
-
-// func sub8SVAVX2(dst *byte, x *byte, y *byte, n int)
-// Requires: AVX, AVX2
-TEXT ·sub8SVAVX2(SB), NOSPLIT, $64-32
-	MOVQ         dst+0(FP), AX
-	MOVQ         x+8(FP), CX
-	VPBROADCASTB (CX), Y0
-	MOVQ         y+16(FP), CX
-	MOVQ         n+24(FP), DX
-	XORQ         BX, BX
-
-next168:
-	SUBQ    $+64, DX
-	JLT     done169
-	VMOVUPS (CX)(BX*1), Y1
-	VPSUBB  Y1, Y0, Y1
-	VMOVUPS Y1, (AX)(BX*1)
-	VMOVUPS 32(CX)(BX*1), Y1
-	VPSUBB  Y1, Y0, Y1
-	VMOVUPS Y1, 32(AX)(BX*1)
-	ADDQ    $+64, BX
-	JMP     next168
-
-done169:
-	ADDQ $+64, DX
-
-next170:
-	SUBQ    $+32, DX
-	JLT     done171
-	VMOVUPS (CX)(BX*1), Y1
-	VPSUBB  Y1, Y0, Y1
-	VMOVUPS Y1, (AX)(BX*1)
-	ADDQ    $+32, BX
-	JMP     next170
-
-done171:
-	ADDQ  $+32, DX
-	TESTQ DX, DX
-	JEQ   end172
-	LEAQ  (CX)(BX*1), DI
-	MOVQ  DX, CX
-
-byte173:
-	MOVB    -1(DI)(CX*1), SI
-	MOVB    SI, -1(SP)(CX*1)
-	DECQ    CX
-	JNE     byte173
-	VMOVUPS (SP), Y1
-	VPSUBB  Y1, Y0, Y0
-	VMOVUPS Y0, 32(SP)
-	LEAQ    (AX)(BX*1), AX
-	MOVQ    DX, CX
-
-byte174:
-	MOVB 31(SP)(CX*1), DL
-	MOVB DL, -1(AX)(CX*1)
-	DECQ CX
-	JNE  byte174
-
-end172:
-	VZEROUPPER
-	RET
-
-// func sub8VVAVX512(dst *byte, x *byte, y *byte, n int)
-// Requires: AVX, AVX512BW, AVX512F, BMI2
-TEXT ·sub8VVAVX512(SB), NOSPLIT, $0-32
-	MOVQ dst+0(FP), AX
-	MOVQ x+8(FP), CX
-	MOVQ y+16(FP), DX
-	MOVQ n+24(FP), BX
-	XORQ SI, SI
-
-next140:
-	SUBQ    $+128, BX
-	JLT     done141
-	VMOVUPS (CX)(SI*1), Z0
-	VMOVUPS (DX)(SI*1), Z1
-	VPSUBB  Z1, Z0, Z0
-	VMOVUPS Z0, (AX)(SI*1)
-	VMOVUPS 64(CX)(SI*1), Z0
-	VMOVUPS 64(DX)(SI*1), Z1
-	VPSUBB  Z1, Z0, Z0
-	VMOVUPS Z0, 64(AX)(SI*1)
-	ADDQ    $+128, SI
-	JMP     next140
-
-done141:
-	ADDQ $+128, BX
-
-next142:
-	SUBQ    $+64, BX
-	JLT     done143
-	VMOVUPS (CX)(SI*1), Z0
-	VMOVUPS (DX)(SI*1), Z1
-	VPSUBB  Z1, Z0, Z0
-	VMOVUPS Z0, (AX)(SI*1)
-	ADDQ    $+64, SI
-	JMP     next142
-
-done143:
-	ADDQ       $+64, BX
-	TESTQ      BX, BX
-	JEQ        end144
-	MOVQ       $-1, DI
-	BZHIQ      BX, DI, DI
-	KMOVQ      DI, K1
-	VMOVDQU8.Z (CX)(SI*1), K1, Z0
-	VMOVDQU8.Z (DX)(SI*1), K1, Z1
-	VPSUBB     Z1, Z0, Z0
-	VMOVDQU8   Z0, K1, (AX)(SI*1)
-
-end144:
-	VZEROUPPER
-	RET
-
-// func sub8VSAVX512(dst *byte, x *byte, y *byte, n int)
-// Requires: AVX, AVX512BW, AVX512F, BMI2
-TEXT ·sub8VSAVX512(SB), NOSPLIT, $0-32
-	MOVQ         dst+0(FP), AX
-	MOVQ         x+8(FP), CX
-	MOVQ         y+16(FP), DX
-	VPBROADCASTB (DX), Z0
-	MOVQ         n+24(FP), DX
-	XORQ         BX, BX
-
-next146:
-	SUBQ    $+128, DX
-	JLT     done147
-	VMOVUPS (CX)(BX*1), Z1
-	VPSUBB  Z0, Z1, Z1
-	VMOVUPS Z1, (AX)(BX*1)
-	VMOVUPS 64(CX)(BX*1), Z1
-	VPSUBB  Z0, Z1, Z1
-	VMOVUPS Z1, 64(AX)(BX*1)
-	ADDQ    $+128, BX
-	JMP     next146
-
-done147:
-	ADDQ $+128, DX
-
-next148:
-	SUBQ    $+64, DX
-	JLT     done149
-	VMOVUPS (CX)(BX*1), Z1
-	VPSUBB  Z0, Z1, Z1
-	VMOVUPS Z1, (AX)(BX*1)
-	ADDQ    $+64, BX
-	JMP     next148
-
-done149:
-	ADDQ       $+64, DX
-	TESTQ      DX, DX
-	JEQ        end150
-	MOVQ       $-1, SI
-	BZHIQ      DX, SI, SI
-	KMOVQ      SI, K1
-	VMOVDQU8.Z (CX)(BX*1), K1, Z1
-	VPSUBB     Z0, Z1, Z0
-	VMOVDQU8   Z0, K1, (AX)(BX*1)
-
-end150:
-	VZEROUPPER
-	RET
-
-// func sub8SVAVX512(dst *byte, x *byte, y *byte, n int)
-// Requires: AVX, AVX512BW, AVX512F, BMI2
-TEXT ·sub8SVAVX512(SB), NOSPLIT, $0-32
-	MOVQ         dst+0(FP), AX
-	MOVQ         x+8(FP), CX
-	VPBROADCASTB (CX), Z0
-	MOVQ         y+16(FP), CX
-	MOVQ         n+24(FP), DX
-	XORQ         BX, BX
-
-next152:
-	SUBQ    $+128, DX
-	JLT     done153
-	VMOVUPS (CX)(BX*1), Z1
-	VPSUBB  Z1, Z0, Z1
-	VMOVUPS Z1, (AX)(BX*1)
-	VMOVUPS 64(CX)(BX*1), Z1
-	VPSUBB  Z1, Z0, Z1
-	VMOVUPS Z1, 64(AX)(BX*1)
-	ADDQ    $+128, BX
-	JMP     next152
-
-done153:
-	ADDQ $+128, DX
-
-next154:
-	SUBQ    $+64, DX
-	JLT     done155
-	VMOVUPS (CX)(BX*1), Z1
-	VPSUBB  Z1, Z0, Z1
-	VMOVUPS Z1, (AX)(BX*1)
-	ADDQ    $+64, BX
-	JMP     next154
-
-done155:
-	ADDQ       $+64, DX
-	TESTQ      DX, DX
-	JEQ        end156
-	MOVQ       $-1, SI
-	BZHIQ      DX, SI, SI
-	KMOVQ      SI, K1
-	VMOVDQU8.Z (CX)(BX*1), K1, Z1
-	VPSUBB     Z1, Z0, Z0
-	VMOVDQU8   Z0, K1, (AX)(BX*1)
-
-end156:
+end80:
 	VZEROUPPER
 	RET
 
@@ -2850,38 +1528,21 @@ TEXT ·sub32VVAVX2(SB), NOSPLIT, $0-32
 	MOVQ y+16(FP), DX
 	MOVQ n+24(FP), BX
 	XORQ SI, SI
+	SUBQ $+8, BX
+	JLT  done87
 
-next176:
-	SUBQ    $+16, BX
-	JLT     done177
-	VMOVUPS (CX)(SI*4), Y0
-	VMOVUPS (DX)(SI*4), Y1
-	VPSUBD  Y1, Y0, Y0
-	VMOVUPS Y0, (AX)(SI*4)
-	VMOVUPS 32(CX)(SI*4), Y0
-	VMOVUPS 32(DX)(SI*4), Y1
-	VPSUBD  Y1, Y0, Y0
-	VMOVUPS Y0, 32(AX)(SI*4)
-	ADDQ    $+16, SI
-	JMP     next176
-
-done177:
-	ADDQ $+16, BX
-
-next178:
-	SUBQ    $+8, BX
-	JLT     done179
+next86:
 	VMOVUPS (CX)(SI*4), Y0
 	VMOVUPS (DX)(SI*4), Y1
 	VPSUBD  Y1, Y0, Y0
 	VMOVUPS Y0, (AX)(SI*4)
 	ADDQ    $+8, SI
-	JMP     next178
+	SUBQ    $+8, BX
+	JGE     next86
 
-done179:
+done87:
 	ADDQ       $+8, BX
-	TESTQ      BX, BX
-	JEQ        end180
+	JEQ        end88
 	LEAQ       tail<>+32(SB), DI
 	XORQ       R8, R8
 	SUBQ       BX, R8
@@ -2899,7 +1560,7 @@ done179:
 	VMOVDQU    (CX)(DX*4), Y1
 	VMASKMOVPS Y0, Y1, (AX)(SI*4)
 
-end180:
+end88:
 	VZEROUPPER
 	RET
 
@@ -2912,35 +1573,20 @@ TEXT ·sub32VSAVX2(SB), NOSPLIT, $0-32
 	VBROADCASTSS (DX), Y0
 	MOVQ         n+24(FP), DX
 	XORQ         BX, BX
+	SUBQ         $+8, DX
+	JLT          done91
 
-next182:
-	SUBQ    $+16, DX
-	JLT     done183
-	VMOVUPS (CX)(BX*4), Y1
-	VPSUBD  Y0, Y1, Y1
-	VMOVUPS Y1, (AX)(BX*4)
-	VMOVUPS 32(CX)(BX*4), Y1
-	VPSUBD  Y0, Y1, Y1
-	VMOVUPS Y1, 32(AX)(BX*4)
-	ADDQ    $+16, BX
-	JMP     next182
-
-done183:
-	ADDQ $+16, DX
-
-next184:
-	SUBQ    $+8, DX
-	JLT     done185
+next90:
 	VMOVUPS (CX)(BX*4), Y1
 	VPSUBD  Y0, Y1, Y1
 	VMOVUPS Y1, (AX)(BX*4)
 	ADDQ    $+8, BX
-	JMP     next184
+	SUBQ    $+8, DX
+	JGE     next90
 
-done185:
+done91:
 	ADDQ       $+8, DX
-	TESTQ      DX, DX
-	JEQ        end186
+	JEQ        end92
 	LEAQ       tail<>+32(SB), SI
 	XORQ       DI, DI
 	SUBQ       DX, DI
@@ -2953,7 +1599,7 @@ done185:
 	VMOVDQU    (CX)(SI*4), Y1
 	VMASKMOVPS Y0, Y1, (AX)(BX*4)
 
-end186:
+end92:
 	VZEROUPPER
 	RET
 
@@ -2966,35 +1612,20 @@ TEXT ·sub32SVAVX2(SB), NOSPLIT, $0-32
 	MOVQ         y+16(FP), CX
 	MOVQ         n+24(FP), DX
 	XORQ         BX, BX
+	SUBQ         $+8, DX
+	JLT          done95
 
-next188:
-	SUBQ    $+16, DX
-	JLT     done189
-	VMOVUPS (CX)(BX*4), Y1
-	VPSUBD  Y1, Y0, Y1
-	VMOVUPS Y1, (AX)(BX*4)
-	VMOVUPS 32(CX)(BX*4), Y1
-	VPSUBD  Y1, Y0, Y1
-	VMOVUPS Y1, 32(AX)(BX*4)
-	ADDQ    $+16, BX
-	JMP     next188
-
-done189:
-	ADDQ $+16, DX
-
-next190:
-	SUBQ    $+8, DX
-	JLT     done191
+next94:
 	VMOVUPS (CX)(BX*4), Y1
 	VPSUBD  Y1, Y0, Y1
 	VMOVUPS Y1, (AX)(BX*4)
 	ADDQ    $+8, BX
-	JMP     next190
+	SUBQ    $+8, DX
+	JGE     next94
 
-done191:
+done95:
 	ADDQ       $+8, DX
-	TESTQ      DX, DX
-	JEQ        end192
+	JEQ        end96
 	LEAQ       tail<>+32(SB), SI
 	XORQ       DI, DI
 	SUBQ       DX, DI
@@ -3007,7 +1638,7 @@ done191:
 	VMOVDQU    (CX)(SI*4), Y1
 	VMASKMOVPS Y0, Y1, (AX)(BX*4)
 
-end192:
+end96:
 	VZEROUPPER
 	RET
 
@@ -3019,38 +1650,21 @@ TEXT ·sub32VVAVX512(SB), NOSPLIT, $0-32
 	MOVQ y+16(FP), DX
 	MOVQ n+24(FP), BX
 	XORQ SI, SI
+	SUBQ $+16, BX
+	JLT  done83
 
-next158:
-	SUBQ    $+32, BX
-	JLT     done159
-	VMOVUPS (CX)(SI*4), Z0
-	VMOVUPS (DX)(SI*4), Z1
-	VPSUBD  Z1, Z0, Z0
-	VMOVUPS Z0, (AX)(SI*4)
-	VMOVUPS 64(CX)(SI*4), Z0
-	VMOVUPS 64(DX)(SI*4), Z1
-	VPSUBD  Z1, Z0, Z0
-	VMOVUPS Z0, 64(AX)(SI*4)
-	ADDQ    $+32, SI
-	JMP     next158
-
-done159:
-	ADDQ $+32, BX
-
-next160:
-	SUBQ    $+16, BX
-	JLT     done161
+next82:
 	VMOVUPS (CX)(SI*4), Z0
 	VMOVUPS (DX)(SI*4), Z1
 	VPSUBD  Z1, Z0, Z0
 	VMOVUPS Z0, (AX)(SI*4)
 	ADDQ    $+16, SI
-	JMP     next160
+	SUBQ    $+16, BX
+	JGE     next82
 
-done161:
+done83:
 	ADDQ      $+16, BX
-	TESTQ     BX, BX
-	JEQ       end162
+	JEQ       end84
 	MOVQ      $-1, DI
 	BZHIQ     BX, DI, DI
 	KMOVQ     DI, K1
@@ -3059,7 +1673,7 @@ done161:
 	VPSUBD    Z1, Z0, Z0
 	VMOVUPS   Z0, K1, (AX)(SI*4)
 
-end162:
+end84:
 	VZEROUPPER
 	RET
 
@@ -3072,35 +1686,20 @@ TEXT ·sub32VSAVX512(SB), NOSPLIT, $0-32
 	VBROADCASTSS (DX), Z0
 	MOVQ         n+24(FP), DX
 	XORQ         BX, BX
+	SUBQ         $+16, DX
+	JLT          done87
 
-next164:
-	SUBQ    $+32, DX
-	JLT     done165
-	VMOVUPS (CX)(BX*4), Z1
-	VPSUBD  Z0, Z1, Z1
-	VMOVUPS Z1, (AX)(BX*4)
-	VMOVUPS 64(CX)(BX*4), Z1
-	VPSUBD  Z0, Z1, Z1
-	VMOVUPS Z1, 64(AX)(BX*4)
-	ADDQ    $+32, BX
-	JMP     next164
-
-done165:
-	ADDQ $+32, DX
-
-next166:
-	SUBQ    $+16, DX
-	JLT     done167
+next86:
 	VMOVUPS (CX)(BX*4), Z1
 	VPSUBD  Z0, Z1, Z1
 	VMOVUPS Z1, (AX)(BX*4)
 	ADDQ    $+16, BX
-	JMP     next166
+	SUBQ    $+16, DX
+	JGE     next86
 
-done167:
+done87:
 	ADDQ      $+16, DX
-	TESTQ     DX, DX
-	JEQ       end168
+	JEQ       end88
 	MOVQ      $-1, SI
 	BZHIQ     DX, SI, SI
 	KMOVQ     SI, K1
@@ -3108,7 +1707,7 @@ done167:
 	VPSUBD    Z0, Z1, Z0
 	VMOVUPS   Z0, K1, (AX)(BX*4)
 
-end168:
+end88:
 	VZEROUPPER
 	RET
 
@@ -3121,35 +1720,20 @@ TEXT ·sub32SVAVX512(SB), NOSPLIT, $0-32
 	MOVQ         y+16(FP), CX
 	MOVQ         n+24(FP), DX
 	XORQ         BX, BX
+	SUBQ         $+16, DX
+	JLT          done91
 
-next170:
-	SUBQ    $+32, DX
-	JLT     done171
-	VMOVUPS (CX)(BX*4), Z1
-	VPSUBD  Z1, Z0, Z1
-	VMOVUPS Z1, (AX)(BX*4)
-	VMOVUPS 64(CX)(BX*4), Z1
-	VPSUBD  Z1, Z0, Z1
-	VMOVUPS Z1, 64(AX)(BX*4)
-	ADDQ    $+32, BX
-	JMP     next170
-
-done171:
-	ADDQ $+32, DX
-
-next172:
-	SUBQ    $+16, DX
-	JLT     done173
+next90:
 	VMOVUPS (CX)(BX*4), Z1
 	VPSUBD  Z1, Z0, Z1
 	VMOVUPS Z1, (AX)(BX*4)
 	ADDQ    $+16, BX
-	JMP     next172
+	SUBQ    $+16, DX
+	JGE     next90
 
-done173:
+done91:
 	ADDQ      $+16, DX
-	TESTQ     DX, DX
-	JEQ       end174
+	JEQ       end92
 	MOVQ      $-1, SI
 	BZHIQ     DX, SI, SI
 	KMOVQ     SI, K1
@@ -3157,7 +1741,7 @@ done173:
 	VPSUBD    Z1, Z0, Z0
 	VMOVUPS   Z0, K1, (AX)(BX*4)
 
-end174:
+end92:
 	VZEROUPPER
 	RET
 
@@ -3169,38 +1753,21 @@ TEXT ·sub64VVAVX2(SB), NOSPLIT, $0-32
 	MOVQ y+16(FP), DX
 	MOVQ n+24(FP), BX
 	XORQ SI, SI
+	SUBQ $+4, BX
+	JLT  done99
 
-next194:
-	SUBQ    $+8, BX
-	JLT     done195
-	VMOVUPS (CX)(SI*8), Y0
-	VMOVUPS (DX)(SI*8), Y1
-	VPSUBQ  Y1, Y0, Y0
-	VMOVUPS Y0, (AX)(SI*8)
-	VMOVUPS 32(CX)(SI*8), Y0
-	VMOVUPS 32(DX)(SI*8), Y1
-	VPSUBQ  Y1, Y0, Y0
-	VMOVUPS Y0, 32(AX)(SI*8)
-	ADDQ    $+8, SI
-	JMP     next194
-
-done195:
-	ADDQ $+8, BX
-
-next196:
-	SUBQ    $+4, BX
-	JLT     done197
+next98:
 	VMOVUPS (CX)(SI*8), Y0
 	VMOVUPS (DX)(SI*8), Y1
 	VPSUBQ  Y1, Y0, Y0
 	VMOVUPS Y0, (AX)(SI*8)
 	ADDQ    $+4, SI
-	JMP     next196
+	SUBQ    $+4, BX
+	JGE     next98
 
-done197:
+done99:
 	ADDQ       $+4, BX
-	TESTQ      BX, BX
-	JEQ        end198
+	JEQ        end100
 	LEAQ       tail<>+32(SB), DI
 	XORQ       R8, R8
 	SUBQ       BX, R8
@@ -3218,7 +1785,7 @@ done197:
 	VMOVDQU    (CX)(DX*8), Y1
 	VMASKMOVPD Y0, Y1, (AX)(SI*8)
 
-end198:
+end100:
 	VZEROUPPER
 	RET
 
@@ -3231,35 +1798,20 @@ TEXT ·sub64VSAVX2(SB), NOSPLIT, $0-32
 	VBROADCASTSD (DX), Y0
 	MOVQ         n+24(FP), DX
 	XORQ         BX, BX
+	SUBQ         $+4, DX
+	JLT          done103
 
-next200:
-	SUBQ    $+8, DX
-	JLT     done201
-	VMOVUPS (CX)(BX*8), Y1
-	VPSUBQ  Y0, Y1, Y1
-	VMOVUPS Y1, (AX)(BX*8)
-	VMOVUPS 32(CX)(BX*8), Y1
-	VPSUBQ  Y0, Y1, Y1
-	VMOVUPS Y1, 32(AX)(BX*8)
-	ADDQ    $+8, BX
-	JMP     next200
-
-done201:
-	ADDQ $+8, DX
-
-next202:
-	SUBQ    $+4, DX
-	JLT     done203
+next102:
 	VMOVUPS (CX)(BX*8), Y1
 	VPSUBQ  Y0, Y1, Y1
 	VMOVUPS Y1, (AX)(BX*8)
 	ADDQ    $+4, BX
-	JMP     next202
+	SUBQ    $+4, DX
+	JGE     next102
 
-done203:
+done103:
 	ADDQ       $+4, DX
-	TESTQ      DX, DX
-	JEQ        end204
+	JEQ        end104
 	LEAQ       tail<>+32(SB), SI
 	XORQ       DI, DI
 	SUBQ       DX, DI
@@ -3272,7 +1824,7 @@ done203:
 	VMOVDQU    (CX)(SI*8), Y1
 	VMASKMOVPD Y0, Y1, (AX)(BX*8)
 
-end204:
+end104:
 	VZEROUPPER
 	RET
 
@@ -3285,35 +1837,20 @@ TEXT ·sub64SVAVX2(SB), NOSPLIT, $0-32
 	MOVQ         y+16(FP), CX
 	MOVQ         n+24(FP), DX
 	XORQ         BX, BX
+	SUBQ         $+4, DX
+	JLT          done107
 
-next206:
-	SUBQ    $+8, DX
-	JLT     done207
-	VMOVUPS (CX)(BX*8), Y1
-	VPSUBQ  Y1, Y0, Y1
-	VMOVUPS Y1, (AX)(BX*8)
-	VMOVUPS 32(CX)(BX*8), Y1
-	VPSUBQ  Y1, Y0, Y1
-	VMOVUPS Y1, 32(AX)(BX*8)
-	ADDQ    $+8, BX
-	JMP     next206
-
-done207:
-	ADDQ $+8, DX
-
-next208:
-	SUBQ    $+4, DX
-	JLT     done209
+next106:
 	VMOVUPS (CX)(BX*8), Y1
 	VPSUBQ  Y1, Y0, Y1
 	VMOVUPS Y1, (AX)(BX*8)
 	ADDQ    $+4, BX
-	JMP     next208
+	SUBQ    $+4, DX
+	JGE     next106
 
-done209:
+done107:
 	ADDQ       $+4, DX
-	TESTQ      DX, DX
-	JEQ        end210
+	JEQ        end108
 	LEAQ       tail<>+32(SB), SI
 	XORQ       DI, DI
 	SUBQ       DX, DI
@@ -3326,7 +1863,7 @@ done209:
 	VMOVDQU    (CX)(SI*8), Y1
 	VMASKMOVPD Y0, Y1, (AX)(BX*8)
 
-end210:
+end108:
 	VZEROUPPER
 	RET
 
@@ -3338,38 +1875,21 @@ TEXT ·sub64VVAVX512(SB), NOSPLIT, $0-32
 	MOVQ y+16(FP), DX
 	MOVQ n+24(FP), BX
 	XORQ SI, SI
+	SUBQ $+8, BX
+	JLT  done95
 
-next176:
-	SUBQ    $+16, BX
-	JLT     done177
-	VMOVUPS (CX)(SI*8), Z0
-	VMOVUPS (DX)(SI*8), Z1
-	VPSUBQ  Z1, Z0, Z0
-	VMOVUPS Z0, (AX)(SI*8)
-	VMOVUPS 64(CX)(SI*8), Z0
-	VMOVUPS 64(DX)(SI*8), Z1
-	VPSUBQ  Z1, Z0, Z0
-	VMOVUPS Z0, 64(AX)(SI*8)
-	ADDQ    $+16, SI
-	JMP     next176
-
-done177:
-	ADDQ $+16, BX
-
-next178:
-	SUBQ    $+8, BX
-	JLT     done179
+next94:
 	VMOVUPS (CX)(SI*8), Z0
 	VMOVUPS (DX)(SI*8), Z1
 	VPSUBQ  Z1, Z0, Z0
 	VMOVUPS Z0, (AX)(SI*8)
 	ADDQ    $+8, SI
-	JMP     next178
+	SUBQ    $+8, BX
+	JGE     next94
 
-done179:
+done95:
 	ADDQ      $+8, BX
-	TESTQ     BX, BX
-	JEQ       end180
+	JEQ       end96
 	MOVQ      $-1, DI
 	BZHIQ     BX, DI, DI
 	KMOVQ     DI, K1
@@ -3378,7 +1898,7 @@ done179:
 	VPSUBQ    Z1, Z0, Z0
 	VMOVUPD   Z0, K1, (AX)(SI*8)
 
-end180:
+end96:
 	VZEROUPPER
 	RET
 
@@ -3391,35 +1911,20 @@ TEXT ·sub64VSAVX512(SB), NOSPLIT, $0-32
 	VBROADCASTSD (DX), Z0
 	MOVQ         n+24(FP), DX
 	XORQ         BX, BX
+	SUBQ         $+8, DX
+	JLT          done99
 
-next182:
-	SUBQ    $+16, DX
-	JLT     done183
-	VMOVUPS (CX)(BX*8), Z1
-	VPSUBQ  Z0, Z1, Z1
-	VMOVUPS Z1, (AX)(BX*8)
-	VMOVUPS 64(CX)(BX*8), Z1
-	VPSUBQ  Z0, Z1, Z1
-	VMOVUPS Z1, 64(AX)(BX*8)
-	ADDQ    $+16, BX
-	JMP     next182
-
-done183:
-	ADDQ $+16, DX
-
-next184:
-	SUBQ    $+8, DX
-	JLT     done185
+next98:
 	VMOVUPS (CX)(BX*8), Z1
 	VPSUBQ  Z0, Z1, Z1
 	VMOVUPS Z1, (AX)(BX*8)
 	ADDQ    $+8, BX
-	JMP     next184
+	SUBQ    $+8, DX
+	JGE     next98
 
-done185:
+done99:
 	ADDQ      $+8, DX
-	TESTQ     DX, DX
-	JEQ       end186
+	JEQ       end100
 	MOVQ      $-1, SI
 	BZHIQ     DX, SI, SI
 	KMOVQ     SI, K1
@@ -3427,7 +1932,7 @@ done185:
 	VPSUBQ    Z0, Z1, Z0
 	VMOVUPD   Z0, K1, (AX)(BX*8)
 
-end186:
+end100:
 	VZEROUPPER
 	RET
 
@@ -3440,35 +1945,20 @@ TEXT ·sub64SVAVX512(SB), NOSPLIT, $0-32
 	MOVQ         y+16(FP), CX
 	MOVQ         n+24(FP), DX
 	XORQ         BX, BX
+	SUBQ         $+8, DX
+	JLT          done103
 
-next188:
-	SUBQ    $+16, DX
-	JLT     done189
-	VMOVUPS (CX)(BX*8), Z1
-	VPSUBQ  Z1, Z0, Z1
-	VMOVUPS Z1, (AX)(BX*8)
-	VMOVUPS 64(CX)(BX*8), Z1
-	VPSUBQ  Z1, Z0, Z1
-	VMOVUPS Z1, 64(AX)(BX*8)
-	ADDQ    $+16, BX
-	JMP     next188
-
-done189:
-	ADDQ $+16, DX
-
-next190:
-	SUBQ    $+8, DX
-	JLT     done191
+next102:
 	VMOVUPS (CX)(BX*8), Z1
 	VPSUBQ  Z1, Z0, Z1
 	VMOVUPS Z1, (AX)(BX*8)
 	ADDQ    $+8, BX
-	JMP     next190
+	SUBQ    $+8, DX
+	JGE     next102
 
-done191:
+done103:
 	ADDQ      $+8, DX
-	TESTQ     DX, DX
-	JEQ       end192
+	JEQ       end104
 	MOVQ      $-1, SI
 	BZHIQ     DX, SI, SI
 	KMOVQ     SI, K1
@@ -3476,7 +1966,7 @@ done191:
 	VPSUBQ    Z1, Z0, Z0
 	VMOVUPD   Z0, K1, (AX)(BX*8)
 
-end192:
+end104:
 	VZEROUPPER
 	RET
 
@@ -3488,38 +1978,21 @@ TEXT ·subF32VVAVX2(SB), NOSPLIT, $0-32
 	MOVQ y+16(FP), DX
 	MOVQ n+24(FP), BX
 	XORQ SI, SI
+	SUBQ $+8, BX
+	JLT  done111
 
-next212:
-	SUBQ    $+16, BX
-	JLT     done213
-	VMOVUPS (CX)(SI*4), Y0
-	VMOVUPS (DX)(SI*4), Y1
-	VSUBPS  Y1, Y0, Y0
-	VMOVUPS Y0, (AX)(SI*4)
-	VMOVUPS 32(CX)(SI*4), Y0
-	VMOVUPS 32(DX)(SI*4), Y1
-	VSUBPS  Y1, Y0, Y0
-	VMOVUPS Y0, 32(AX)(SI*4)
-	ADDQ    $+16, SI
-	JMP     next212
-
-done213:
-	ADDQ $+16, BX
-
-next214:
-	SUBQ    $+8, BX
-	JLT     done215
+next110:
 	VMOVUPS (CX)(SI*4), Y0
 	VMOVUPS (DX)(SI*4), Y1
 	VSUBPS  Y1, Y0, Y0
 	VMOVUPS Y0, (AX)(SI*4)
 	ADDQ    $+8, SI
-	JMP     next214
+	SUBQ    $+8, BX
+	JGE     next110
 
-done215:
+done111:
 	ADDQ       $+8, BX
-	TESTQ      BX, BX
-	JEQ        end216
+	JEQ        end112
 	LEAQ       tail<>+32(SB), DI
 	XORQ       R8, R8
 	SUBQ       BX, R8
@@ -3537,7 +2010,7 @@ done215:
 	VMOVDQU    (CX)(DX*4), Y1
 	VMASKMOVPS Y0, Y1, (AX)(SI*4)
 
-end216:
+end112:
 	VZEROUPPER
 	RET
 
@@ -3550,35 +2023,20 @@ TEXT ·subF32VSAVX2(SB), NOSPLIT, $0-32
 	VBROADCASTSS (DX), Y0
 	MOVQ         n+24(FP), DX
 	XORQ         BX, BX
+	SUBQ         $+8, DX
+	JLT          done115
 
-next218:
-	SUBQ    $+16, DX
-	JLT     done219
-	VMOVUPS (CX)(BX*4), Y1
-	VSUBPS  Y0, Y1, Y1
-	VMOVUPS Y1, (AX)(BX*4)
-	VMOVUPS 32(CX)(BX*4), Y1
-	VSUBPS  Y0, Y1, Y1
-	VMOVUPS Y1, 32(AX)(BX*4)
-	ADDQ    $+16, BX
-	JMP     next218
-
-done219:
-	ADDQ $+16, DX
-
-next220:
-	SUBQ    $+8, DX
-	JLT     done221
+next114:
 	VMOVUPS (CX)(BX*4), Y1
 	VSUBPS  Y0, Y1, Y1
 	VMOVUPS Y1, (AX)(BX*4)
 	ADDQ    $+8, BX
-	JMP     next220
+	SUBQ    $+8, DX
+	JGE     next114
 
-done221:
+done115:
 	ADDQ       $+8, DX
-	TESTQ      DX, DX
-	JEQ        end222
+	JEQ        end116
 	LEAQ       tail<>+32(SB), SI
 	XORQ       DI, DI
 	SUBQ       DX, DI
@@ -3591,7 +2049,7 @@ done221:
 	VMOVDQU    (CX)(SI*4), Y1
 	VMASKMOVPS Y0, Y1, (AX)(BX*4)
 
-end222:
+end116:
 	VZEROUPPER
 	RET
 
@@ -3604,35 +2062,20 @@ TEXT ·subF32SVAVX2(SB), NOSPLIT, $0-32
 	MOVQ         y+16(FP), CX
 	MOVQ         n+24(FP), DX
 	XORQ         BX, BX
+	SUBQ         $+8, DX
+	JLT          done119
 
-next224:
-	SUBQ    $+16, DX
-	JLT     done225
-	VMOVUPS (CX)(BX*4), Y1
-	VSUBPS  Y1, Y0, Y1
-	VMOVUPS Y1, (AX)(BX*4)
-	VMOVUPS 32(CX)(BX*4), Y1
-	VSUBPS  Y1, Y0, Y1
-	VMOVUPS Y1, 32(AX)(BX*4)
-	ADDQ    $+16, BX
-	JMP     next224
-
-done225:
-	ADDQ $+16, DX
-
-next226:
-	SUBQ    $+8, DX
-	JLT     done227
+next118:
 	VMOVUPS (CX)(BX*4), Y1
 	VSUBPS  Y1, Y0, Y1
 	VMOVUPS Y1, (AX)(BX*4)
 	ADDQ    $+8, BX
-	JMP     next226
+	SUBQ    $+8, DX
+	JGE     next118
 
-done227:
+done119:
 	ADDQ       $+8, DX
-	TESTQ      DX, DX
-	JEQ        end228
+	JEQ        end120
 	LEAQ       tail<>+32(SB), SI
 	XORQ       DI, DI
 	SUBQ       DX, DI
@@ -3645,7 +2088,7 @@ done227:
 	VMOVDQU    (CX)(SI*4), Y1
 	VMASKMOVPS Y0, Y1, (AX)(BX*4)
 
-end228:
+end120:
 	VZEROUPPER
 	RET
 
@@ -3657,38 +2100,21 @@ TEXT ·subF32VVAVX512(SB), NOSPLIT, $0-32
 	MOVQ y+16(FP), DX
 	MOVQ n+24(FP), BX
 	XORQ SI, SI
+	SUBQ $+16, BX
+	JLT  done107
 
-next194:
-	SUBQ    $+32, BX
-	JLT     done195
-	VMOVUPS (CX)(SI*4), Z0
-	VMOVUPS (DX)(SI*4), Z1
-	VSUBPS  Z1, Z0, Z0
-	VMOVUPS Z0, (AX)(SI*4)
-	VMOVUPS 64(CX)(SI*4), Z0
-	VMOVUPS 64(DX)(SI*4), Z1
-	VSUBPS  Z1, Z0, Z0
-	VMOVUPS Z0, 64(AX)(SI*4)
-	ADDQ    $+32, SI
-	JMP     next194
-
-done195:
-	ADDQ $+32, BX
-
-next196:
-	SUBQ    $+16, BX
-	JLT     done197
+next106:
 	VMOVUPS (CX)(SI*4), Z0
 	VMOVUPS (DX)(SI*4), Z1
 	VSUBPS  Z1, Z0, Z0
 	VMOVUPS Z0, (AX)(SI*4)
 	ADDQ    $+16, SI
-	JMP     next196
+	SUBQ    $+16, BX
+	JGE     next106
 
-done197:
+done107:
 	ADDQ      $+16, BX
-	TESTQ     BX, BX
-	JEQ       end198
+	JEQ       end108
 	MOVQ      $-1, DI
 	BZHIQ     BX, DI, DI
 	KMOVQ     DI, K1
@@ -3697,7 +2123,7 @@ done197:
 	VSUBPS    Z1, Z0, Z0
 	VMOVUPS   Z0, K1, (AX)(SI*4)
 
-end198:
+end108:
 	VZEROUPPER
 	RET
 
@@ -3710,35 +2136,20 @@ TEXT ·subF32VSAVX512(SB), NOSPLIT, $0-32
 	VBROADCASTSS (DX), Z0
 	MOVQ         n+24(FP), DX
 	XORQ         BX, BX
+	SUBQ         $+16, DX
+	JLT          done111
 
-next200:
-	SUBQ    $+32, DX
-	JLT     done201
-	VMOVUPS (CX)(BX*4), Z1
-	VSUBPS  Z0, Z1, Z1
-	VMOVUPS Z1, (AX)(BX*4)
-	VMOVUPS 64(CX)(BX*4), Z1
-	VSUBPS  Z0, Z1, Z1
-	VMOVUPS Z1, 64(AX)(BX*4)
-	ADDQ    $+32, BX
-	JMP     next200
-
-done201:
-	ADDQ $+32, DX
-
-next202:
-	SUBQ    $+16, DX
-	JLT     done203
+next110:
 	VMOVUPS (CX)(BX*4), Z1
 	VSUBPS  Z0, Z1, Z1
 	VMOVUPS Z1, (AX)(BX*4)
 	ADDQ    $+16, BX
-	JMP     next202
+	SUBQ    $+16, DX
+	JGE     next110
 
-done203:
+done111:
 	ADDQ      $+16, DX
-	TESTQ     DX, DX
-	JEQ       end204
+	JEQ       end112
 	MOVQ      $-1, SI
 	BZHIQ     DX, SI, SI
 	KMOVQ     SI, K1
@@ -3746,7 +2157,7 @@ done203:
 	VSUBPS    Z0, Z1, Z0
 	VMOVUPS   Z0, K1, (AX)(BX*4)
 
-end204:
+end112:
 	VZEROUPPER
 	RET
 
@@ -3759,35 +2170,20 @@ TEXT ·subF32SVAVX512(SB), NOSPLIT, $0-32
 	MOVQ         y+16(FP), CX
 	MOVQ         n+24(FP), DX
 	XORQ         BX, BX
+	SUBQ         $+16, DX
+	JLT          done115
 
-next206:
-	SUBQ    $+32, DX
-	JLT     done207
-	VMOVUPS (CX)(BX*4), Z1
-	VSUBPS  Z1, Z0, Z1
-	VMOVUPS Z1, (AX)(BX*4)
-	VMOVUPS 64(CX)(BX*4), Z1
-	VSUBPS  Z1, Z0, Z1
-	VMOVUPS Z1, 64(AX)(BX*4)
-	ADDQ    $+32, BX
-	JMP     next206
-
-done207:
-	ADDQ $+32, DX
-
-next208:
-	SUBQ    $+16, DX
-	JLT     done209
+next114:
 	VMOVUPS (CX)(BX*4), Z1
 	VSUBPS  Z1, Z0, Z1
 	VMOVUPS Z1, (AX)(BX*4)
 	ADDQ    $+16, BX
-	JMP     next208
+	SUBQ    $+16, DX
+	JGE     next114
 
-done209:
+done115:
 	ADDQ      $+16, DX
-	TESTQ     DX, DX
-	JEQ       end210
+	JEQ       end116
 	MOVQ      $-1, SI
 	BZHIQ     DX, SI, SI
 	KMOVQ     SI, K1
@@ -3795,7 +2191,7 @@ done209:
 	VSUBPS    Z1, Z0, Z0
 	VMOVUPS   Z0, K1, (AX)(BX*4)
 
-end210:
+end116:
 	VZEROUPPER
 	RET
 
@@ -3807,38 +2203,21 @@ TEXT ·subF64VVAVX2(SB), NOSPLIT, $0-32
 	MOVQ y+16(FP), DX
 	MOVQ n+24(FP), BX
 	XORQ SI, SI
+	SUBQ $+4, BX
+	JLT  done123
 
-next230:
-	SUBQ    $+8, BX
-	JLT     done231
-	VMOVUPS (CX)(SI*8), Y0
-	VMOVUPS (DX)(SI*8), Y1
-	VSUBPD  Y1, Y0, Y0
-	VMOVUPS Y0, (AX)(SI*8)
-	VMOVUPS 32(CX)(SI*8), Y0
-	VMOVUPS 32(DX)(SI*8), Y1
-	VSUBPD  Y1, Y0, Y0
-	VMOVUPS Y0, 32(AX)(SI*8)
-	ADDQ    $+8, SI
-	JMP     next230
-
-done231:
-	ADDQ $+8, BX
-
-next232:
-	SUBQ    $+4, BX
-	JLT     done233
+next122:
 	VMOVUPS (CX)(SI*8), Y0
 	VMOVUPS (DX)(SI*8), Y1
 	VSUBPD  Y1, Y0, Y0
 	VMOVUPS Y0, (AX)(SI*8)
 	ADDQ    $+4, SI
-	JMP     next232
+	SUBQ    $+4, BX
+	JGE     next122
 
-done233:
+done123:
 	ADDQ       $+4, BX
-	TESTQ      BX, BX
-	JEQ        end234
+	JEQ        end124
 	LEAQ       tail<>+32(SB), DI
 	XORQ       R8, R8
 	SUBQ       BX, R8
@@ -3856,7 +2235,7 @@ done233:
 	VMOVDQU    (CX)(DX*8), Y1
 	VMASKMOVPD Y0, Y1, (AX)(SI*8)
 
-end234:
+end124:
 	VZEROUPPER
 	RET
 
@@ -3869,35 +2248,20 @@ TEXT ·subF64VSAVX2(SB), NOSPLIT, $0-32
 	VBROADCASTSD (DX), Y0
 	MOVQ         n+24(FP), DX
 	XORQ         BX, BX
+	SUBQ         $+4, DX
+	JLT          done127
 
-next236:
-	SUBQ    $+8, DX
-	JLT     done237
-	VMOVUPS (CX)(BX*8), Y1
-	VSUBPD  Y0, Y1, Y1
-	VMOVUPS Y1, (AX)(BX*8)
-	VMOVUPS 32(CX)(BX*8), Y1
-	VSUBPD  Y0, Y1, Y1
-	VMOVUPS Y1, 32(AX)(BX*8)
-	ADDQ    $+8, BX
-	JMP     next236
-
-done237:
-	ADDQ $+8, DX
-
-next238:
-	SUBQ    $+4, DX
-	JLT     done239
+next126:
 	VMOVUPS (CX)(BX*8), Y1
 	VSUBPD  Y0, Y1, Y1
 	VMOVUPS Y1, (AX)(BX*8)
 	ADDQ    $+4, BX
-	JMP     next238
+	SUBQ    $+4, DX
+	JGE     next126
 
-done239:
+done127:
 	ADDQ       $+4, DX
-	TESTQ      DX, DX
-	JEQ        end240
+	JEQ        end128
 	LEAQ       tail<>+32(SB), SI
 	XORQ       DI, DI
 	SUBQ       DX, DI
@@ -3910,7 +2274,7 @@ done239:
 	VMOVDQU    (CX)(SI*8), Y1
 	VMASKMOVPD Y0, Y1, (AX)(BX*8)
 
-end240:
+end128:
 	VZEROUPPER
 	RET
 
@@ -3923,35 +2287,20 @@ TEXT ·subF64SVAVX2(SB), NOSPLIT, $0-32
 	MOVQ         y+16(FP), CX
 	MOVQ         n+24(FP), DX
 	XORQ         BX, BX
+	SUBQ         $+4, DX
+	JLT          done131
 
-next242:
-	SUBQ    $+8, DX
-	JLT     done243
-	VMOVUPS (CX)(BX*8), Y1
-	VSUBPD  Y1, Y0, Y1
-	VMOVUPS Y1, (AX)(BX*8)
-	VMOVUPS 32(CX)(BX*8), Y1
-	VSUBPD  Y1, Y0, Y1
-	VMOVUPS Y1, 32(AX)(BX*8)
-	ADDQ    $+8, BX
-	JMP     next242
-
-done243:
-	ADDQ $+8, DX
-
-next244:
-	SUBQ    $+4, DX
-	JLT     done245
+next130:
 	VMOVUPS (CX)(BX*8), Y1
 	VSUBPD  Y1, Y0, Y1
 	VMOVUPS Y1, (AX)(BX*8)
 	ADDQ    $+4, BX
-	JMP     next244
+	SUBQ    $+4, DX
+	JGE     next130
 
-done245:
+done131:
 	ADDQ       $+4, DX
-	TESTQ      DX, DX
-	JEQ        end246
+	JEQ        end132
 	LEAQ       tail<>+32(SB), SI
 	XORQ       DI, DI
 	SUBQ       DX, DI
@@ -3964,7 +2313,7 @@ done245:
 	VMOVDQU    (CX)(SI*8), Y1
 	VMASKMOVPD Y0, Y1, (AX)(BX*8)
 
-end246:
+end132:
 	VZEROUPPER
 	RET
 
@@ -3976,38 +2325,21 @@ TEXT ·subF64VVAVX512(SB), NOSPLIT, $0-32
 	MOVQ y+16(FP), DX
 	MOVQ n+24(FP), BX
 	XORQ SI, SI
+	SUBQ $+8, BX
+	JLT  done119
 
-next212:
-	SUBQ    $+16, BX
-	JLT     done213
-	VMOVUPS (CX)(SI*8), Z0
-	VMOVUPS (DX)(SI*8), Z1
-	VSUBPD  Z1, Z0, Z0
-	VMOVUPS Z0, (AX)(SI*8)
-	VMOVUPS 64(CX)(SI*8), Z0
-	VMOVUPS 64(DX)(SI*8), Z1
-	VSUBPD  Z1, Z0, Z0
-	VMOVUPS Z0, 64(AX)(SI*8)
-	ADDQ    $+16, SI
-	JMP     next212
-
-done213:
-	ADDQ $+16, BX
-
-next214:
-	SUBQ    $+8, BX
-	JLT     done215
+next118:
 	VMOVUPS (CX)(SI*8), Z0
 	VMOVUPS (DX)(SI*8), Z1
 	VSUBPD  Z1, Z0, Z0
 	VMOVUPS Z0, (AX)(SI*8)
 	ADDQ    $+8, SI
-	JMP     next214
+	SUBQ    $+8, BX
+	JGE     next118
 
-done215:
+done119:
 	ADDQ      $+8, BX
-	TESTQ     BX, BX
-	JEQ       end216
+	JEQ       end120
 	MOVQ      $-1, DI
 	BZHIQ     BX, DI, DI
 	KMOVQ     DI, K1
@@ -4016,7 +2348,7 @@ done215:
 	VSUBPD    Z1, Z0, Z0
 	VMOVUPD   Z0, K1, (AX)(SI*8)
 
-end216:
+end120:
 	VZEROUPPER
 	RET
 
@@ -4029,35 +2361,20 @@ TEXT ·subF64VSAVX512(SB), NOSPLIT, $0-32
 	VBROADCASTSD (DX), Z0
 	MOVQ         n+24(FP), DX
 	XORQ         BX, BX
+	SUBQ         $+8, DX
+	JLT          done123
 
-next218:
-	SUBQ    $+16, DX
-	JLT     done219
-	VMOVUPS (CX)(BX*8), Z1
-	VSUBPD  Z0, Z1, Z1
-	VMOVUPS Z1, (AX)(BX*8)
-	VMOVUPS 64(CX)(BX*8), Z1
-	VSUBPD  Z0, Z1, Z1
-	VMOVUPS Z1, 64(AX)(BX*8)
-	ADDQ    $+16, BX
-	JMP     next218
-
-done219:
-	ADDQ $+16, DX
-
-next220:
-	SUBQ    $+8, DX
-	JLT     done221
+next122:
 	VMOVUPS (CX)(BX*8), Z1
 	VSUBPD  Z0, Z1, Z1
 	VMOVUPS Z1, (AX)(BX*8)
 	ADDQ    $+8, BX
-	JMP     next220
+	SUBQ    $+8, DX
+	JGE     next122
 
-done221:
+done123:
 	ADDQ      $+8, DX
-	TESTQ     DX, DX
-	JEQ       end222
+	JEQ       end124
 	MOVQ      $-1, SI
 	BZHIQ     DX, SI, SI
 	KMOVQ     SI, K1
@@ -4065,7 +2382,7 @@ done221:
 	VSUBPD    Z0, Z1, Z0
 	VMOVUPD   Z0, K1, (AX)(BX*8)
 
-end222:
+end124:
 	VZEROUPPER
 	RET
 
@@ -4078,35 +2395,20 @@ TEXT ·subF64SVAVX512(SB), NOSPLIT, $0-32
 	MOVQ         y+16(FP), CX
 	MOVQ         n+24(FP), DX
 	XORQ         BX, BX
+	SUBQ         $+8, DX
+	JLT          done127
 
-next224:
-	SUBQ    $+16, DX
-	JLT     done225
-	VMOVUPS (CX)(BX*8), Z1
-	VSUBPD  Z1, Z0, Z1
-	VMOVUPS Z1, (AX)(BX*8)
-	VMOVUPS 64(CX)(BX*8), Z1
-	VSUBPD  Z1, Z0, Z1
-	VMOVUPS Z1, 64(AX)(BX*8)
-	ADDQ    $+16, BX
-	JMP     next224
-
-done225:
-	ADDQ $+16, DX
-
-next226:
-	SUBQ    $+8, DX
-	JLT     done227
+next126:
 	VMOVUPS (CX)(BX*8), Z1
 	VSUBPD  Z1, Z0, Z1
 	VMOVUPS Z1, (AX)(BX*8)
 	ADDQ    $+8, BX
-	JMP     next226
+	SUBQ    $+8, DX
+	JGE     next126
 
-done227:
+done127:
 	ADDQ      $+8, DX
-	TESTQ     DX, DX
-	JEQ       end228
+	JEQ       end128
 	MOVQ      $-1, SI
 	BZHIQ     DX, SI, SI
 	KMOVQ     SI, K1
@@ -4114,7 +2416,7 @@ done227:
 	VSUBPD    Z1, Z0, Z0
 	VMOVUPD   Z0, K1, (AX)(BX*8)
 
-end228:
+end128:
 	VZEROUPPER
 	RET
 
@@ -4126,38 +2428,21 @@ TEXT ·mul32VVAVX2(SB), NOSPLIT, $0-32
 	MOVQ y+16(FP), DX
 	MOVQ n+24(FP), BX
 	XORQ SI, SI
+	SUBQ $+8, BX
+	JLT  done135
 
-next248:
-	SUBQ    $+16, BX
-	JLT     done249
-	VMOVUPS (CX)(SI*4), Y0
-	VMOVUPS (DX)(SI*4), Y1
-	VPMULLD Y1, Y0, Y0
-	VMOVUPS Y0, (AX)(SI*4)
-	VMOVUPS 32(CX)(SI*4), Y0
-	VMOVUPS 32(DX)(SI*4), Y1
-	VPMULLD Y1, Y0, Y0
-	VMOVUPS Y0, 32(AX)(SI*4)
-	ADDQ    $+16, SI
-	JMP     next248
-
-done249:
-	ADDQ $+16, BX
-
-next250:
-	SUBQ    $+8, BX
-	JLT     done251
+next134:
 	VMOVUPS (CX)(SI*4), Y0
 	VMOVUPS (DX)(SI*4), Y1
 	VPMULLD Y1, Y0, Y0
 	VMOVUPS Y0, (AX)(SI*4)
 	ADDQ    $+8, SI
-	JMP     next250
+	SUBQ    $+8, BX
+	JGE     next134
 
-done251:
+done135:
 	ADDQ       $+8, BX
-	TESTQ      BX, BX
-	JEQ        end252
+	JEQ        end136
 	LEAQ       tail<>+32(SB), DI
 	XORQ       R8, R8
 	SUBQ       BX, R8
@@ -4175,7 +2460,7 @@ done251:
 	VMOVDQU    (CX)(DX*4), Y1
 	VMASKMOVPS Y0, Y1, (AX)(SI*4)
 
-end252:
+end136:
 	VZEROUPPER
 	RET
 
@@ -4188,35 +2473,20 @@ TEXT ·mul32VSAVX2(SB), NOSPLIT, $0-32
 	VBROADCASTSS (DX), Y0
 	MOVQ         n+24(FP), DX
 	XORQ         BX, BX
+	SUBQ         $+8, DX
+	JLT          done139
 
-next254:
-	SUBQ    $+16, DX
-	JLT     done255
-	VMOVUPS (CX)(BX*4), Y1
-	VPMULLD Y0, Y1, Y1
-	VMOVUPS Y1, (AX)(BX*4)
-	VMOVUPS 32(CX)(BX*4), Y1
-	VPMULLD Y0, Y1, Y1
-	VMOVUPS Y1, 32(AX)(BX*4)
-	ADDQ    $+16, BX
-	JMP     next254
-
-done255:
-	ADDQ $+16, DX
-
-next256:
-	SUBQ    $+8, DX
-	JLT     done257
+next138:
 	VMOVUPS (CX)(BX*4), Y1
 	VPMULLD Y0, Y1, Y1
 	VMOVUPS Y1, (AX)(BX*4)
 	ADDQ    $+8, BX
-	JMP     next256
+	SUBQ    $+8, DX
+	JGE     next138
 
-done257:
+done139:
 	ADDQ       $+8, DX
-	TESTQ      DX, DX
-	JEQ        end258
+	JEQ        end140
 	LEAQ       tail<>+32(SB), SI
 	XORQ       DI, DI
 	SUBQ       DX, DI
@@ -4229,7 +2499,7 @@ done257:
 	VMOVDQU    (CX)(SI*4), Y1
 	VMASKMOVPS Y0, Y1, (AX)(BX*4)
 
-end258:
+end140:
 	VZEROUPPER
 	RET
 
@@ -4241,38 +2511,21 @@ TEXT ·mul32VVAVX512(SB), NOSPLIT, $0-32
 	MOVQ y+16(FP), DX
 	MOVQ n+24(FP), BX
 	XORQ SI, SI
+	SUBQ $+16, BX
+	JLT  done131
 
-next230:
-	SUBQ    $+32, BX
-	JLT     done231
-	VMOVUPS (CX)(SI*4), Z0
-	VMOVUPS (DX)(SI*4), Z1
-	VPMULLD Z1, Z0, Z0
-	VMOVUPS Z0, (AX)(SI*4)
-	VMOVUPS 64(CX)(SI*4), Z0
-	VMOVUPS 64(DX)(SI*4), Z1
-	VPMULLD Z1, Z0, Z0
-	VMOVUPS Z0, 64(AX)(SI*4)
-	ADDQ    $+32, SI
-	JMP     next230
-
-done231:
-	ADDQ $+32, BX
-
-next232:
-	SUBQ    $+16, BX
-	JLT     done233
+next130:
 	VMOVUPS (CX)(SI*4), Z0
 	VMOVUPS (DX)(SI*4), Z1
 	VPMULLD Z1, Z0, Z0
 	VMOVUPS Z0, (AX)(SI*4)
 	ADDQ    $+16, SI
-	JMP     next232
+	SUBQ    $+16, BX
+	JGE     next130
 
-done233:
+done131:
 	ADDQ      $+16, BX
-	TESTQ     BX, BX
-	JEQ       end234
+	JEQ       end132
 	MOVQ      $-1, DI
 	BZHIQ     BX, DI, DI
 	KMOVQ     DI, K1
@@ -4281,7 +2534,7 @@ done233:
 	VPMULLD   Z1, Z0, Z0
 	VMOVUPS   Z0, K1, (AX)(SI*4)
 
-end234:
+end132:
 	VZEROUPPER
 	RET
 
@@ -4294,35 +2547,20 @@ TEXT ·mul32VSAVX512(SB), NOSPLIT, $0-32
 	VBROADCASTSS (DX), Z0
 	MOVQ         n+24(FP), DX
 	XORQ         BX, BX
+	SUBQ         $+16, DX
+	JLT          done135
 
-next236:
-	SUBQ    $+32, DX
-	JLT     done237
-	VMOVUPS (CX)(BX*4), Z1
-	VPMULLD Z0, Z1, Z1
-	VMOVUPS Z1, (AX)(BX*4)
-	VMOVUPS 64(CX)(BX*4), Z1
-	VPMULLD Z0, Z1, Z1
-	VMOVUPS Z1, 64(AX)(BX*4)
-	ADDQ    $+32, BX
-	JMP     next236
-
-done237:
-	ADDQ $+32, DX
-
-next238:
-	SUBQ    $+16, DX
-	JLT     done239
+next134:
 	VMOVUPS (CX)(BX*4), Z1
 	VPMULLD Z0, Z1, Z1
 	VMOVUPS Z1, (AX)(BX*4)
 	ADDQ    $+16, BX
-	JMP     next238
+	SUBQ    $+16, DX
+	JGE     next134
 
-done239:
+done135:
 	ADDQ      $+16, DX
-	TESTQ     DX, DX
-	JEQ       end240
+	JEQ       end136
 	MOVQ      $-1, SI
 	BZHIQ     DX, SI, SI
 	KMOVQ     SI, K1
@@ -4330,7 +2568,7 @@ done239:
 	VPMULLD   Z0, Z1, Z0
 	VMOVUPS   Z0, K1, (AX)(BX*4)
 
-end240:
+end136:
 	VZEROUPPER
 	RET
 
@@ -4342,38 +2580,21 @@ TEXT ·mul64VVAVX512(SB), NOSPLIT, $0-32
 	MOVQ y+16(FP), DX
 	MOVQ n+24(FP), BX
 	XORQ SI, SI
+	SUBQ $+8, BX
+	JLT  done139
 
-next242:
-	SUBQ    $+16, BX
-	JLT     done243
-	VMOVUPS (CX)(SI*8), Z0
-	VMOVUPS (DX)(SI*8), Z1
-	VPMULLQ Z1, Z0, Z0
-	VMOVUPS Z0, (AX)(SI*8)
-	VMOVUPS 64(CX)(SI*8), Z0
-	VMOVUPS 64(DX)(SI*8), Z1
-	VPMULLQ Z1, Z0, Z0
-	VMOVUPS Z0, 64(AX)(SI*8)
-	ADDQ    $+16, SI
-	JMP     next242
-
-done243:
-	ADDQ $+16, BX
-
-next244:
-	SUBQ    $+8, BX
-	JLT     done245
+next138:
 	VMOVUPS (CX)(SI*8), Z0
 	VMOVUPS (DX)(SI*8), Z1
 	VPMULLQ Z1, Z0, Z0
 	VMOVUPS Z0, (AX)(SI*8)
 	ADDQ    $+8, SI
-	JMP     next244
+	SUBQ    $+8, BX
+	JGE     next138
 
-done245:
+done139:
 	ADDQ      $+8, BX
-	TESTQ     BX, BX
-	JEQ       end246
+	JEQ       end140
 	MOVQ      $-1, DI
 	BZHIQ     BX, DI, DI
 	KMOVQ     DI, K1
@@ -4382,7 +2603,7 @@ done245:
 	VPMULLQ   Z1, Z0, Z0
 	VMOVUPD   Z0, K1, (AX)(SI*8)
 
-end246:
+end140:
 	VZEROUPPER
 	RET
 
@@ -4395,35 +2616,20 @@ TEXT ·mul64VSAVX512(SB), NOSPLIT, $0-32
 	VBROADCASTSD (DX), Z0
 	MOVQ         n+24(FP), DX
 	XORQ         BX, BX
+	SUBQ         $+8, DX
+	JLT          done143
 
-next248:
-	SUBQ    $+16, DX
-	JLT     done249
-	VMOVUPS (CX)(BX*8), Z1
-	VPMULLQ Z0, Z1, Z1
-	VMOVUPS Z1, (AX)(BX*8)
-	VMOVUPS 64(CX)(BX*8), Z1
-	VPMULLQ Z0, Z1, Z1
-	VMOVUPS Z1, 64(AX)(BX*8)
-	ADDQ    $+16, BX
-	JMP     next248
-
-done249:
-	ADDQ $+16, DX
-
-next250:
-	SUBQ    $+8, DX
-	JLT     done251
+next142:
 	VMOVUPS (CX)(BX*8), Z1
 	VPMULLQ Z0, Z1, Z1
 	VMOVUPS Z1, (AX)(BX*8)
 	ADDQ    $+8, BX
-	JMP     next250
+	SUBQ    $+8, DX
+	JGE     next142
 
-done251:
+done143:
 	ADDQ      $+8, DX
-	TESTQ     DX, DX
-	JEQ       end252
+	JEQ       end144
 	MOVQ      $-1, SI
 	BZHIQ     DX, SI, SI
 	KMOVQ     SI, K1
@@ -4431,7 +2637,7 @@ done251:
 	VPMULLQ   Z0, Z1, Z0
 	VMOVUPD   Z0, K1, (AX)(BX*8)
 
-end252:
+end144:
 	VZEROUPPER
 	RET
 
@@ -4443,38 +2649,21 @@ TEXT ·mulF32VVAVX2(SB), NOSPLIT, $0-32
 	MOVQ y+16(FP), DX
 	MOVQ n+24(FP), BX
 	XORQ SI, SI
+	SUBQ $+8, BX
+	JLT  done143
 
-next260:
-	SUBQ    $+16, BX
-	JLT     done261
-	VMOVUPS (CX)(SI*4), Y0
-	VMOVUPS (DX)(SI*4), Y1
-	VMULPS  Y1, Y0, Y0
-	VMOVUPS Y0, (AX)(SI*4)
-	VMOVUPS 32(CX)(SI*4), Y0
-	VMOVUPS 32(DX)(SI*4), Y1
-	VMULPS  Y1, Y0, Y0
-	VMOVUPS Y0, 32(AX)(SI*4)
-	ADDQ    $+16, SI
-	JMP     next260
-
-done261:
-	ADDQ $+16, BX
-
-next262:
-	SUBQ    $+8, BX
-	JLT     done263
+next142:
 	VMOVUPS (CX)(SI*4), Y0
 	VMOVUPS (DX)(SI*4), Y1
 	VMULPS  Y1, Y0, Y0
 	VMOVUPS Y0, (AX)(SI*4)
 	ADDQ    $+8, SI
-	JMP     next262
+	SUBQ    $+8, BX
+	JGE     next142
 
-done263:
+done143:
 	ADDQ       $+8, BX
-	TESTQ      BX, BX
-	JEQ        end264
+	JEQ        end144
 	LEAQ       tail<>+32(SB), DI
 	XORQ       R8, R8
 	SUBQ       BX, R8
@@ -4492,7 +2681,7 @@ done263:
 	VMOVDQU    (CX)(DX*4), Y1
 	VMASKMOVPS Y0, Y1, (AX)(SI*4)
 
-end264:
+end144:
 	VZEROUPPER
 	RET
 
@@ -4505,35 +2694,20 @@ TEXT ·mulF32VSAVX2(SB), NOSPLIT, $0-32
 	VBROADCASTSS (DX), Y0
 	MOVQ         n+24(FP), DX
 	XORQ         BX, BX
+	SUBQ         $+8, DX
+	JLT          done147
 
-next266:
-	SUBQ    $+16, DX
-	JLT     done267
-	VMOVUPS (CX)(BX*4), Y1
-	VMULPS  Y0, Y1, Y1
-	VMOVUPS Y1, (AX)(BX*4)
-	VMOVUPS 32(CX)(BX*4), Y1
-	VMULPS  Y0, Y1, Y1
-	VMOVUPS Y1, 32(AX)(BX*4)
-	ADDQ    $+16, BX
-	JMP     next266
-
-done267:
-	ADDQ $+16, DX
-
-next268:
-	SUBQ    $+8, DX
-	JLT     done269
+next146:
 	VMOVUPS (CX)(BX*4), Y1
 	VMULPS  Y0, Y1, Y1
 	VMOVUPS Y1, (AX)(BX*4)
 	ADDQ    $+8, BX
-	JMP     next268
+	SUBQ    $+8, DX
+	JGE     next146
 
-done269:
+done147:
 	ADDQ       $+8, DX
-	TESTQ      DX, DX
-	JEQ        end270
+	JEQ        end148
 	LEAQ       tail<>+32(SB), SI
 	XORQ       DI, DI
 	SUBQ       DX, DI
@@ -4546,7 +2720,7 @@ done269:
 	VMOVDQU    (CX)(SI*4), Y1
 	VMASKMOVPS Y0, Y1, (AX)(BX*4)
 
-end270:
+end148:
 	VZEROUPPER
 	RET
 
@@ -4558,38 +2732,21 @@ TEXT ·mulF32VVAVX512(SB), NOSPLIT, $0-32
 	MOVQ y+16(FP), DX
 	MOVQ n+24(FP), BX
 	XORQ SI, SI
+	SUBQ $+16, BX
+	JLT  done147
 
-next254:
-	SUBQ    $+32, BX
-	JLT     done255
-	VMOVUPS (CX)(SI*4), Z0
-	VMOVUPS (DX)(SI*4), Z1
-	VMULPS  Z1, Z0, Z0
-	VMOVUPS Z0, (AX)(SI*4)
-	VMOVUPS 64(CX)(SI*4), Z0
-	VMOVUPS 64(DX)(SI*4), Z1
-	VMULPS  Z1, Z0, Z0
-	VMOVUPS Z0, 64(AX)(SI*4)
-	ADDQ    $+32, SI
-	JMP     next254
-
-done255:
-	ADDQ $+32, BX
-
-next256:
-	SUBQ    $+16, BX
-	JLT     done257
+next146:
 	VMOVUPS (CX)(SI*4), Z0
 	VMOVUPS (DX)(SI*4), Z1
 	VMULPS  Z1, Z0, Z0
 	VMOVUPS Z0, (AX)(SI*4)
 	ADDQ    $+16, SI
-	JMP     next256
+	SUBQ    $+16, BX
+	JGE     next146
 
-done257:
+done147:
 	ADDQ      $+16, BX
-	TESTQ     BX, BX
-	JEQ       end258
+	JEQ       end148
 	MOVQ      $-1, DI
 	BZHIQ     BX, DI, DI
 	KMOVQ     DI, K1
@@ -4598,7 +2755,7 @@ done257:
 	VMULPS    Z1, Z0, Z0
 	VMOVUPS   Z0, K1, (AX)(SI*4)
 
-end258:
+end148:
 	VZEROUPPER
 	RET
 
@@ -4611,35 +2768,20 @@ TEXT ·mulF32VSAVX512(SB), NOSPLIT, $0-32
 	VBROADCASTSS (DX), Z0
 	MOVQ         n+24(FP), DX
 	XORQ         BX, BX
+	SUBQ         $+16, DX
+	JLT          done151
 
-next260:
-	SUBQ    $+32, DX
-	JLT     done261
-	VMOVUPS (CX)(BX*4), Z1
-	VMULPS  Z0, Z1, Z1
-	VMOVUPS Z1, (AX)(BX*4)
-	VMOVUPS 64(CX)(BX*4), Z1
-	VMULPS  Z0, Z1, Z1
-	VMOVUPS Z1, 64(AX)(BX*4)
-	ADDQ    $+32, BX
-	JMP     next260
-
-done261:
-	ADDQ $+32, DX
-
-next262:
-	SUBQ    $+16, DX
-	JLT     done263
+next150:
 	VMOVUPS (CX)(BX*4), Z1
 	VMULPS  Z0, Z1, Z1
 	VMOVUPS Z1, (AX)(BX*4)
 	ADDQ    $+16, BX
-	JMP     next262
+	SUBQ    $+16, DX
+	JGE     next150
 
-done263:
+done151:
 	ADDQ      $+16, DX
-	TESTQ     DX, DX
-	JEQ       end264
+	JEQ       end152
 	MOVQ      $-1, SI
 	BZHIQ     DX, SI, SI
 	KMOVQ     SI, K1
@@ -4647,7 +2789,7 @@ done263:
 	VMULPS    Z0, Z1, Z0
 	VMOVUPS   Z0, K1, (AX)(BX*4)
 
-end264:
+end152:
 	VZEROUPPER
 	RET
 
@@ -4659,38 +2801,21 @@ TEXT ·mulF64VVAVX2(SB), NOSPLIT, $0-32
 	MOVQ y+16(FP), DX
 	MOVQ n+24(FP), BX
 	XORQ SI, SI
+	SUBQ $+4, BX
+	JLT  done151
 
-next272:
-	SUBQ    $+8, BX
-	JLT     done273
-	VMOVUPS (CX)(SI*8), Y0
-	VMOVUPS (DX)(SI*8), Y1
-	VMULPD  Y1, Y0, Y0
-	VMOVUPS Y0, (AX)(SI*8)
-	VMOVUPS 32(CX)(SI*8), Y0
-	VMOVUPS 32(DX)(SI*8), Y1
-	VMULPD  Y1, Y0, Y0
-	VMOVUPS Y0, 32(AX)(SI*8)
-	ADDQ    $+8, SI
-	JMP     next272
-
-done273:
-	ADDQ $+8, BX
-
-next274:
-	SUBQ    $+4, BX
-	JLT     done275
+next150:
 	VMOVUPS (CX)(SI*8), Y0
 	VMOVUPS (DX)(SI*8), Y1
 	VMULPD  Y1, Y0, Y0
 	VMOVUPS Y0, (AX)(SI*8)
 	ADDQ    $+4, SI
-	JMP     next274
+	SUBQ    $+4, BX
+	JGE     next150
 
-done275:
+done151:
 	ADDQ       $+4, BX
-	TESTQ      BX, BX
-	JEQ        end276
+	JEQ        end152
 	LEAQ       tail<>+32(SB), DI
 	XORQ       R8, R8
 	SUBQ       BX, R8
@@ -4708,7 +2833,7 @@ done275:
 	VMOVDQU    (CX)(DX*8), Y1
 	VMASKMOVPD Y0, Y1, (AX)(SI*8)
 
-end276:
+end152:
 	VZEROUPPER
 	RET
 
@@ -4721,35 +2846,20 @@ TEXT ·mulF64VSAVX2(SB), NOSPLIT, $0-32
 	VBROADCASTSD (DX), Y0
 	MOVQ         n+24(FP), DX
 	XORQ         BX, BX
+	SUBQ         $+4, DX
+	JLT          done155
 
-next278:
-	SUBQ    $+8, DX
-	JLT     done279
-	VMOVUPS (CX)(BX*8), Y1
-	VMULPD  Y0, Y1, Y1
-	VMOVUPS Y1, (AX)(BX*8)
-	VMOVUPS 32(CX)(BX*8), Y1
-	VMULPD  Y0, Y1, Y1
-	VMOVUPS Y1, 32(AX)(BX*8)
-	ADDQ    $+8, BX
-	JMP     next278
-
-done279:
-	ADDQ $+8, DX
-
-next280:
-	SUBQ    $+4, DX
-	JLT     done281
+next154:
 	VMOVUPS (CX)(BX*8), Y1
 	VMULPD  Y0, Y1, Y1
 	VMOVUPS Y1, (AX)(BX*8)
 	ADDQ    $+4, BX
-	JMP     next280
+	SUBQ    $+4, DX
+	JGE     next154
 
-done281:
+done155:
 	ADDQ       $+4, DX
-	TESTQ      DX, DX
-	JEQ        end282
+	JEQ        end156
 	LEAQ       tail<>+32(SB), SI
 	XORQ       DI, DI
 	SUBQ       DX, DI
@@ -4762,7 +2872,7 @@ done281:
 	VMOVDQU    (CX)(SI*8), Y1
 	VMASKMOVPD Y0, Y1, (AX)(BX*8)
 
-end282:
+end156:
 	VZEROUPPER
 	RET
 
@@ -4774,38 +2884,21 @@ TEXT ·mulF64VVAVX512(SB), NOSPLIT, $0-32
 	MOVQ y+16(FP), DX
 	MOVQ n+24(FP), BX
 	XORQ SI, SI
+	SUBQ $+8, BX
+	JLT  done155
 
-next266:
-	SUBQ    $+16, BX
-	JLT     done267
-	VMOVUPS (CX)(SI*8), Z0
-	VMOVUPS (DX)(SI*8), Z1
-	VMULPD  Z1, Z0, Z0
-	VMOVUPS Z0, (AX)(SI*8)
-	VMOVUPS 64(CX)(SI*8), Z0
-	VMOVUPS 64(DX)(SI*8), Z1
-	VMULPD  Z1, Z0, Z0
-	VMOVUPS Z0, 64(AX)(SI*8)
-	ADDQ    $+16, SI
-	JMP     next266
-
-done267:
-	ADDQ $+16, BX
-
-next268:
-	SUBQ    $+8, BX
-	JLT     done269
+next154:
 	VMOVUPS (CX)(SI*8), Z0
 	VMOVUPS (DX)(SI*8), Z1
 	VMULPD  Z1, Z0, Z0
 	VMOVUPS Z0, (AX)(SI*8)
 	ADDQ    $+8, SI
-	JMP     next268
+	SUBQ    $+8, BX
+	JGE     next154
 
-done269:
+done155:
 	ADDQ      $+8, BX
-	TESTQ     BX, BX
-	JEQ       end270
+	JEQ       end156
 	MOVQ      $-1, DI
 	BZHIQ     BX, DI, DI
 	KMOVQ     DI, K1
@@ -4814,7 +2907,7 @@ done269:
 	VMULPD    Z1, Z0, Z0
 	VMOVUPD   Z0, K1, (AX)(SI*8)
 
-end270:
+end156:
 	VZEROUPPER
 	RET
 
@@ -4827,35 +2920,20 @@ TEXT ·mulF64VSAVX512(SB), NOSPLIT, $0-32
 	VBROADCASTSD (DX), Z0
 	MOVQ         n+24(FP), DX
 	XORQ         BX, BX
+	SUBQ         $+8, DX
+	JLT          done159
 
-next272:
-	SUBQ    $+16, DX
-	JLT     done273
-	VMOVUPS (CX)(BX*8), Z1
-	VMULPD  Z0, Z1, Z1
-	VMOVUPS Z1, (AX)(BX*8)
-	VMOVUPS 64(CX)(BX*8), Z1
-	VMULPD  Z0, Z1, Z1
-	VMOVUPS Z1, 64(AX)(BX*8)
-	ADDQ    $+16, BX
-	JMP     next272
-
-done273:
-	ADDQ $+16, DX
-
-next274:
-	SUBQ    $+8, DX
-	JLT     done275
+next158:
 	VMOVUPS (CX)(BX*8), Z1
 	VMULPD  Z0, Z1, Z1
 	VMOVUPS Z1, (AX)(BX*8)
 	ADDQ    $+8, BX
-	JMP     next274
+	SUBQ    $+8, DX
+	JGE     next158
 
-done275:
+done159:
 	ADDQ      $+8, DX
-	TESTQ     DX, DX
-	JEQ       end276
+	JEQ       end160
 	MOVQ      $-1, SI
 	BZHIQ     DX, SI, SI
 	KMOVQ     SI, K1
@@ -4863,7 +2941,7 @@ done275:
 	VMULPD    Z0, Z1, Z0
 	VMOVUPD   Z0, K1, (AX)(BX*8)
 
-end276:
+end160:
 	VZEROUPPER
 	RET
 
@@ -4875,38 +2953,21 @@ TEXT ·divF32VVAVX2(SB), NOSPLIT, $0-32
 	MOVQ y+16(FP), DX
 	MOVQ n+24(FP), BX
 	XORQ SI, SI
+	SUBQ $+8, BX
+	JLT  done159
 
-next284:
-	SUBQ    $+16, BX
-	JLT     done285
-	VMOVUPS (CX)(SI*4), Y0
-	VMOVUPS (DX)(SI*4), Y1
-	VDIVPS  Y1, Y0, Y0
-	VMOVUPS Y0, (AX)(SI*4)
-	VMOVUPS 32(CX)(SI*4), Y0
-	VMOVUPS 32(DX)(SI*4), Y1
-	VDIVPS  Y1, Y0, Y0
-	VMOVUPS Y0, 32(AX)(SI*4)
-	ADDQ    $+16, SI
-	JMP     next284
-
-done285:
-	ADDQ $+16, BX
-
-next286:
-	SUBQ    $+8, BX
-	JLT     done287
+next158:
 	VMOVUPS (CX)(SI*4), Y0
 	VMOVUPS (DX)(SI*4), Y1
 	VDIVPS  Y1, Y0, Y0
 	VMOVUPS Y0, (AX)(SI*4)
 	ADDQ    $+8, SI
-	JMP     next286
+	SUBQ    $+8, BX
+	JGE     next158
 
-done287:
+done159:
 	ADDQ       $+8, BX
-	TESTQ      BX, BX
-	JEQ        end288
+	JEQ        end160
 	LEAQ       tail<>+32(SB), DI
 	XORQ       R8, R8
 	SUBQ       BX, R8
@@ -4924,7 +2985,7 @@ done287:
 	VMOVDQU    (CX)(DX*4), Y1
 	VMASKMOVPS Y0, Y1, (AX)(SI*4)
 
-end288:
+end160:
 	VZEROUPPER
 	RET
 
@@ -4937,35 +2998,20 @@ TEXT ·divF32VSAVX2(SB), NOSPLIT, $0-32
 	VBROADCASTSS (DX), Y0
 	MOVQ         n+24(FP), DX
 	XORQ         BX, BX
+	SUBQ         $+8, DX
+	JLT          done163
 
-next290:
-	SUBQ    $+16, DX
-	JLT     done291
-	VMOVUPS (CX)(BX*4), Y1
-	VDIVPS  Y0, Y1, Y1
-	VMOVUPS Y1, (AX)(BX*4)
-	VMOVUPS 32(CX)(BX*4), Y1
-	VDIVPS  Y0, Y1, Y1
-	VMOVUPS Y1, 32(AX)(BX*4)
-	ADDQ    $+16, BX
-	JMP     next290
-
-done291:
-	ADDQ $+16, DX
-
-next292:
-	SUBQ    $+8, DX
-	JLT     done293
+next162:
 	VMOVUPS (CX)(BX*4), Y1
 	VDIVPS  Y0, Y1, Y1
 	VMOVUPS Y1, (AX)(BX*4)
 	ADDQ    $+8, BX
-	JMP     next292
+	SUBQ    $+8, DX
+	JGE     next162
 
-done293:
+done163:
 	ADDQ       $+8, DX
-	TESTQ      DX, DX
-	JEQ        end294
+	JEQ        end164
 	LEAQ       tail<>+32(SB), SI
 	XORQ       DI, DI
 	SUBQ       DX, DI
@@ -4978,7 +3024,7 @@ done293:
 	VMOVDQU    (CX)(SI*4), Y1
 	VMASKMOVPS Y0, Y1, (AX)(BX*4)
 
-end294:
+end164:
 	VZEROUPPER
 	RET
 
@@ -4991,35 +3037,20 @@ TEXT ·divF32SVAVX2(SB), NOSPLIT, $0-32
 	MOVQ         y+16(FP), CX
 	MOVQ         n+24(FP), DX
 	XORQ         BX, BX
+	SUBQ         $+8, DX
+	JLT          done167
 
-next296:
-	SUBQ    $+16, DX
-	JLT     done297
-	VMOVUPS (CX)(BX*4), Y1
-	VDIVPS  Y1, Y0, Y1
-	VMOVUPS Y1, (AX)(BX*4)
-	VMOVUPS 32(CX)(BX*4), Y1
-	VDIVPS  Y1, Y0, Y1
-	VMOVUPS Y1, 32(AX)(BX*4)
-	ADDQ    $+16, BX
-	JMP     next296
-
-done297:
-	ADDQ $+16, DX
-
-next298:
-	SUBQ    $+8, DX
-	JLT     done299
+next166:
 	VMOVUPS (CX)(BX*4), Y1
 	VDIVPS  Y1, Y0, Y1
 	VMOVUPS Y1, (AX)(BX*4)
 	ADDQ    $+8, BX
-	JMP     next298
+	SUBQ    $+8, DX
+	JGE     next166
 
-done299:
+done167:
 	ADDQ       $+8, DX
-	TESTQ      DX, DX
-	JEQ        end300
+	JEQ        end168
 	LEAQ       tail<>+32(SB), SI
 	XORQ       DI, DI
 	SUBQ       DX, DI
@@ -5032,7 +3063,7 @@ done299:
 	VMOVDQU    (CX)(SI*4), Y1
 	VMASKMOVPS Y0, Y1, (AX)(BX*4)
 
-end300:
+end168:
 	VZEROUPPER
 	RET
 
@@ -5044,38 +3075,21 @@ TEXT ·divF32VVAVX512(SB), NOSPLIT, $0-32
 	MOVQ y+16(FP), DX
 	MOVQ n+24(FP), BX
 	XORQ SI, SI
+	SUBQ $+16, BX
+	JLT  done163
 
-next278:
-	SUBQ    $+32, BX
-	JLT     done279
-	VMOVUPS (CX)(SI*4), Z0
-	VMOVUPS (DX)(SI*4), Z1
-	VDIVPS  Z1, Z0, Z0
-	VMOVUPS Z0, (AX)(SI*4)
-	VMOVUPS 64(CX)(SI*4), Z0
-	VMOVUPS 64(DX)(SI*4), Z1
-	VDIVPS  Z1, Z0, Z0
-	VMOVUPS Z0, 64(AX)(SI*4)
-	ADDQ    $+32, SI
-	JMP     next278
-
-done279:
-	ADDQ $+32, BX
-
-next280:
-	SUBQ    $+16, BX
-	JLT     done281
+next162:
 	VMOVUPS (CX)(SI*4), Z0
 	VMOVUPS (DX)(SI*4), Z1
 	VDIVPS  Z1, Z0, Z0
 	VMOVUPS Z0, (AX)(SI*4)
 	ADDQ    $+16, SI
-	JMP     next280
+	SUBQ    $+16, BX
+	JGE     next162
 
-done281:
+done163:
 	ADDQ      $+16, BX
-	TESTQ     BX, BX
-	JEQ       end282
+	JEQ       end164
 	MOVQ      $-1, DI
 	BZHIQ     BX, DI, DI
 	KMOVQ     DI, K1
@@ -5084,7 +3098,7 @@ done281:
 	VDIVPS    Z1, Z0, Z0
 	VMOVUPS   Z0, K1, (AX)(SI*4)
 
-end282:
+end164:
 	VZEROUPPER
 	RET
 
@@ -5097,35 +3111,20 @@ TEXT ·divF32VSAVX512(SB), NOSPLIT, $0-32
 	VBROADCASTSS (DX), Z0
 	MOVQ         n+24(FP), DX
 	XORQ         BX, BX
+	SUBQ         $+16, DX
+	JLT          done167
 
-next284:
-	SUBQ    $+32, DX
-	JLT     done285
-	VMOVUPS (CX)(BX*4), Z1
-	VDIVPS  Z0, Z1, Z1
-	VMOVUPS Z1, (AX)(BX*4)
-	VMOVUPS 64(CX)(BX*4), Z1
-	VDIVPS  Z0, Z1, Z1
-	VMOVUPS Z1, 64(AX)(BX*4)
-	ADDQ    $+32, BX
-	JMP     next284
-
-done285:
-	ADDQ $+32, DX
-
-next286:
-	SUBQ    $+16, DX
-	JLT     done287
+next166:
 	VMOVUPS (CX)(BX*4), Z1
 	VDIVPS  Z0, Z1, Z1
 	VMOVUPS Z1, (AX)(BX*4)
 	ADDQ    $+16, BX
-	JMP     next286
+	SUBQ    $+16, DX
+	JGE     next166
 
-done287:
+done167:
 	ADDQ      $+16, DX
-	TESTQ     DX, DX
-	JEQ       end288
+	JEQ       end168
 	MOVQ      $-1, SI
 	BZHIQ     DX, SI, SI
 	KMOVQ     SI, K1
@@ -5133,7 +3132,7 @@ done287:
 	VDIVPS    Z0, Z1, Z0
 	VMOVUPS   Z0, K1, (AX)(BX*4)
 
-end288:
+end168:
 	VZEROUPPER
 	RET
 
@@ -5146,35 +3145,20 @@ TEXT ·divF32SVAVX512(SB), NOSPLIT, $0-32
 	MOVQ         y+16(FP), CX
 	MOVQ         n+24(FP), DX
 	XORQ         BX, BX
+	SUBQ         $+16, DX
+	JLT          done171
 
-next290:
-	SUBQ    $+32, DX
-	JLT     done291
-	VMOVUPS (CX)(BX*4), Z1
-	VDIVPS  Z1, Z0, Z1
-	VMOVUPS Z1, (AX)(BX*4)
-	VMOVUPS 64(CX)(BX*4), Z1
-	VDIVPS  Z1, Z0, Z1
-	VMOVUPS Z1, 64(AX)(BX*4)
-	ADDQ    $+32, BX
-	JMP     next290
-
-done291:
-	ADDQ $+32, DX
-
-next292:
-	SUBQ    $+16, DX
-	JLT     done293
+next170:
 	VMOVUPS (CX)(BX*4), Z1
 	VDIVPS  Z1, Z0, Z1
 	VMOVUPS Z1, (AX)(BX*4)
 	ADDQ    $+16, BX
-	JMP     next292
+	SUBQ    $+16, DX
+	JGE     next170
 
-done293:
+done171:
 	ADDQ      $+16, DX
-	TESTQ     DX, DX
-	JEQ       end294
+	JEQ       end172
 	MOVQ      $-1, SI
 	BZHIQ     DX, SI, SI
 	KMOVQ     SI, K1
@@ -5182,7 +3166,7 @@ done293:
 	VDIVPS    Z1, Z0, Z0
 	VMOVUPS   Z0, K1, (AX)(BX*4)
 
-end294:
+end172:
 	VZEROUPPER
 	RET
 
@@ -5194,38 +3178,21 @@ TEXT ·divF64VVAVX2(SB), NOSPLIT, $0-32
 	MOVQ y+16(FP), DX
 	MOVQ n+24(FP), BX
 	XORQ SI, SI
+	SUBQ $+4, BX
+	JLT  done171
 
-next302:
-	SUBQ    $+8, BX
-	JLT     done303
-	VMOVUPS (CX)(SI*8), Y0
-	VMOVUPS (DX)(SI*8), Y1
-	VDIVPD  Y1, Y0, Y0
-	VMOVUPS Y0, (AX)(SI*8)
-	VMOVUPS 32(CX)(SI*8), Y0
-	VMOVUPS 32(DX)(SI*8), Y1
-	VDIVPD  Y1, Y0, Y0
-	VMOVUPS Y0, 32(AX)(SI*8)
-	ADDQ    $+8, SI
-	JMP     next302
-
-done303:
-	ADDQ $+8, BX
-
-next304:
-	SUBQ    $+4, BX
-	JLT     done305
+next170:
 	VMOVUPS (CX)(SI*8), Y0
 	VMOVUPS (DX)(SI*8), Y1
 	VDIVPD  Y1, Y0, Y0
 	VMOVUPS Y0, (AX)(SI*8)
 	ADDQ    $+4, SI
-	JMP     next304
+	SUBQ    $+4, BX
+	JGE     next170
 
-done305:
+done171:
 	ADDQ       $+4, BX
-	TESTQ      BX, BX
-	JEQ        end306
+	JEQ        end172
 	LEAQ       tail<>+32(SB), DI
 	XORQ       R8, R8
 	SUBQ       BX, R8
@@ -5243,7 +3210,7 @@ done305:
 	VMOVDQU    (CX)(DX*8), Y1
 	VMASKMOVPD Y0, Y1, (AX)(SI*8)
 
-end306:
+end172:
 	VZEROUPPER
 	RET
 
@@ -5256,35 +3223,20 @@ TEXT ·divF64VSAVX2(SB), NOSPLIT, $0-32
 	VBROADCASTSD (DX), Y0
 	MOVQ         n+24(FP), DX
 	XORQ         BX, BX
+	SUBQ         $+4, DX
+	JLT          done175
 
-next308:
-	SUBQ    $+8, DX
-	JLT     done309
-	VMOVUPS (CX)(BX*8), Y1
-	VDIVPD  Y0, Y1, Y1
-	VMOVUPS Y1, (AX)(BX*8)
-	VMOVUPS 32(CX)(BX*8), Y1
-	VDIVPD  Y0, Y1, Y1
-	VMOVUPS Y1, 32(AX)(BX*8)
-	ADDQ    $+8, BX
-	JMP     next308
-
-done309:
-	ADDQ $+8, DX
-
-next310:
-	SUBQ    $+4, DX
-	JLT     done311
+next174:
 	VMOVUPS (CX)(BX*8), Y1
 	VDIVPD  Y0, Y1, Y1
 	VMOVUPS Y1, (AX)(BX*8)
 	ADDQ    $+4, BX
-	JMP     next310
+	SUBQ    $+4, DX
+	JGE     next174
 
-done311:
+done175:
 	ADDQ       $+4, DX
-	TESTQ      DX, DX
-	JEQ        end312
+	JEQ        end176
 	LEAQ       tail<>+32(SB), SI
 	XORQ       DI, DI
 	SUBQ       DX, DI
@@ -5297,7 +3249,7 @@ done311:
 	VMOVDQU    (CX)(SI*8), Y1
 	VMASKMOVPD Y0, Y1, (AX)(BX*8)
 
-end312:
+end176:
 	VZEROUPPER
 	RET
 
@@ -5310,35 +3262,20 @@ TEXT ·divF64SVAVX2(SB), NOSPLIT, $0-32
 	MOVQ         y+16(FP), CX
 	MOVQ         n+24(FP), DX
 	XORQ         BX, BX
+	SUBQ         $+4, DX
+	JLT          done179
 
-next314:
-	SUBQ    $+8, DX
-	JLT     done315
-	VMOVUPS (CX)(BX*8), Y1
-	VDIVPD  Y1, Y0, Y1
-	VMOVUPS Y1, (AX)(BX*8)
-	VMOVUPS 32(CX)(BX*8), Y1
-	VDIVPD  Y1, Y0, Y1
-	VMOVUPS Y1, 32(AX)(BX*8)
-	ADDQ    $+8, BX
-	JMP     next314
-
-done315:
-	ADDQ $+8, DX
-
-next316:
-	SUBQ    $+4, DX
-	JLT     done317
+next178:
 	VMOVUPS (CX)(BX*8), Y1
 	VDIVPD  Y1, Y0, Y1
 	VMOVUPS Y1, (AX)(BX*8)
 	ADDQ    $+4, BX
-	JMP     next316
+	SUBQ    $+4, DX
+	JGE     next178
 
-done317:
+done179:
 	ADDQ       $+4, DX
-	TESTQ      DX, DX
-	JEQ        end318
+	JEQ        end180
 	LEAQ       tail<>+32(SB), SI
 	XORQ       DI, DI
 	SUBQ       DX, DI
@@ -5351,7 +3288,7 @@ done317:
 	VMOVDQU    (CX)(SI*8), Y1
 	VMASKMOVPD Y0, Y1, (AX)(BX*8)
 
-end318:
+end180:
 	VZEROUPPER
 	RET
 
@@ -5363,38 +3300,21 @@ TEXT ·divF64VVAVX512(SB), NOSPLIT, $0-32
 	MOVQ y+16(FP), DX
 	MOVQ n+24(FP), BX
 	XORQ SI, SI
+	SUBQ $+8, BX
+	JLT  done175
 
-next296:
-	SUBQ    $+16, BX
-	JLT     done297
-	VMOVUPS (CX)(SI*8), Z0
-	VMOVUPS (DX)(SI*8), Z1
-	VDIVPD  Z1, Z0, Z0
-	VMOVUPS Z0, (AX)(SI*8)
-	VMOVUPS 64(CX)(SI*8), Z0
-	VMOVUPS 64(DX)(SI*8), Z1
-	VDIVPD  Z1, Z0, Z0
-	VMOVUPS Z0, 64(AX)(SI*8)
-	ADDQ    $+16, SI
-	JMP     next296
-
-done297:
-	ADDQ $+16, BX
-
-next298:
-	SUBQ    $+8, BX
-	JLT     done299
+next174:
 	VMOVUPS (CX)(SI*8), Z0
 	VMOVUPS (DX)(SI*8), Z1
 	VDIVPD  Z1, Z0, Z0
 	VMOVUPS Z0, (AX)(SI*8)
 	ADDQ    $+8, SI
-	JMP     next298
+	SUBQ    $+8, BX
+	JGE     next174
 
-done299:
+done175:
 	ADDQ      $+8, BX
-	TESTQ     BX, BX
-	JEQ       end300
+	JEQ       end176
 	MOVQ      $-1, DI
 	BZHIQ     BX, DI, DI
 	KMOVQ     DI, K1
@@ -5403,7 +3323,7 @@ done299:
 	VDIVPD    Z1, Z0, Z0
 	VMOVUPD   Z0, K1, (AX)(SI*8)
 
-end300:
+end176:
 	VZEROUPPER
 	RET
 
@@ -5416,35 +3336,20 @@ TEXT ·divF64VSAVX512(SB), NOSPLIT, $0-32
 	VBROADCASTSD (DX), Z0
 	MOVQ         n+24(FP), DX
 	XORQ         BX, BX
+	SUBQ         $+8, DX
+	JLT          done179
 
-next302:
-	SUBQ    $+16, DX
-	JLT     done303
-	VMOVUPS (CX)(BX*8), Z1
-	VDIVPD  Z0, Z1, Z1
-	VMOVUPS Z1, (AX)(BX*8)
-	VMOVUPS 64(CX)(BX*8), Z1
-	VDIVPD  Z0, Z1, Z1
-	VMOVUPS Z1, 64(AX)(BX*8)
-	ADDQ    $+16, BX
-	JMP     next302
-
-done303:
-	ADDQ $+16, DX
-
-next304:
-	SUBQ    $+8, DX
-	JLT     done305
+next178:
 	VMOVUPS (CX)(BX*8), Z1
 	VDIVPD  Z0, Z1, Z1
 	VMOVUPS Z1, (AX)(BX*8)
 	ADDQ    $+8, BX
-	JMP     next304
+	SUBQ    $+8, DX
+	JGE     next178
 
-done305:
+done179:
 	ADDQ      $+8, DX
-	TESTQ     DX, DX
-	JEQ       end306
+	JEQ       end180
 	MOVQ      $-1, SI
 	BZHIQ     DX, SI, SI
 	KMOVQ     SI, K1
@@ -5452,7 +3357,7 @@ done305:
 	VDIVPD    Z0, Z1, Z0
 	VMOVUPD   Z0, K1, (AX)(BX*8)
 
-end306:
+end180:
 	VZEROUPPER
 	RET
 
@@ -5465,35 +3370,20 @@ TEXT ·divF64SVAVX512(SB), NOSPLIT, $0-32
 	MOVQ         y+16(FP), CX
 	MOVQ         n+24(FP), DX
 	XORQ         BX, BX
+	SUBQ         $+8, DX
+	JLT          done183
 
-next308:
-	SUBQ    $+16, DX
-	JLT     done309
-	VMOVUPS (CX)(BX*8), Z1
-	VDIVPD  Z1, Z0, Z1
-	VMOVUPS Z1, (AX)(BX*8)
-	VMOVUPS 64(CX)(BX*8), Z1
-	VDIVPD  Z1, Z0, Z1
-	VMOVUPS Z1, 64(AX)(BX*8)
-	ADDQ    $+16, BX
-	JMP     next308
-
-done309:
-	ADDQ $+16, DX
-
-next310:
-	SUBQ    $+8, DX
-	JLT     done311
+next182:
 	VMOVUPS (CX)(BX*8), Z1
 	VDIVPD  Z1, Z0, Z1
 	VMOVUPS Z1, (AX)(BX*8)
 	ADDQ    $+8, BX
-	JMP     next310
+	SUBQ    $+8, DX
+	JGE     next182
 
-done311:
+done183:
 	ADDQ      $+8, DX
-	TESTQ     DX, DX
-	JEQ       end312
+	JEQ       end184
 	MOVQ      $-1, SI
 	BZHIQ     DX, SI, SI
 	KMOVQ     SI, K1
@@ -5501,7 +3391,7 @@ done311:
 	VDIVPD    Z1, Z0, Z0
 	VMOVUPD   Z0, K1, (AX)(BX*8)
 
-end312:
+end184:
 	VZEROUPPER
 	RET
 
@@ -5513,68 +3403,51 @@ TEXT ·maxU8VVAVX2(SB), NOSPLIT, $96-32
 	MOVQ y+16(FP), DX
 	MOVQ n+24(FP), BX
 	XORQ SI, SI
+	SUBQ $+32, BX
+	JLT  done183
 
-next320:
-	SUBQ    $+64, BX
-	JLT     done321
-	VMOVUPS (CX)(SI*1), Y0
-	VMOVUPS (DX)(SI*1), Y1
-	VPMAXUB Y1, Y0, Y0
-	VMOVUPS Y0, (AX)(SI*1)
-	VMOVUPS 32(CX)(SI*1), Y0
-	VMOVUPS 32(DX)(SI*1), Y1
-	VPMAXUB Y1, Y0, Y0
-	VMOVUPS Y0, 32(AX)(SI*1)
-	ADDQ    $+64, SI
-	JMP     next320
-
-done321:
-	ADDQ $+64, BX
-
-next322:
-	SUBQ    $+32, BX
-	JLT     done323
+next182:
 	VMOVUPS (CX)(SI*1), Y0
 	VMOVUPS (DX)(SI*1), Y1
 	VPMAXUB Y1, Y0, Y0
 	VMOVUPS Y0, (AX)(SI*1)
 	ADDQ    $+32, SI
-	JMP     next322
+	SUBQ    $+32, BX
+	JGE     next182
 
-done323:
-	ADDQ  $+32, BX
-	TESTQ BX, BX
-	JEQ   end324
-	LEAQ  (CX)(SI*1), R8
-	MOVQ  BX, CX
+done183:
+	ADDQ $+32, BX
+	JEQ  end184
+	LEAQ (CX)(SI*1), R8
+	MOVQ BX, CX
 
-byte325:
+byte185:
 	MOVB    -1(R8)(CX*1), DI
 	MOVB    DI, -1(SP)(CX*1)
 	DECQ    CX
-	JNE     byte325
+	JNE     byte185
 	VMOVUPS (SP), Y0
 	LEAQ    (DX)(SI*1), DI
 	MOVQ    BX, CX
 
-byte326:
+byte186:
 	MOVB    -1(DI)(CX*1), DL
 	MOVB    DL, 31(SP)(CX*1)
 	DECQ    CX
-	JNE     byte326
+	JNE     byte186
 	VMOVUPS 32(SP), Y1
 	VPMAXUB Y1, Y0, Y0
 	VMOVUPS Y0, 64(SP)
 	LEAQ    (AX)(SI*1), AX
 	MOVQ    BX, CX
 
-byte327:
+byte187:
 	MOVB 63(SP)(CX*1), DL
 	MOVB DL, -1(AX)(CX*1)
 	DECQ CX
-	JNE  byte327
+	JNE  byte187
 
-end324:
+end184:
 	VZEROUPPER
 	RET
 
@@ -5587,56 +3460,41 @@ TEXT ·maxU8VSAVX2(SB), NOSPLIT, $64-32
 	VPBROADCASTB (DX), Y0
 	MOVQ         n+24(FP), DX
 	XORQ         BX, BX
+	SUBQ         $+32, DX
+	JLT          done190
 
-next329:
-	SUBQ    $+64, DX
-	JLT     done330
-	VMOVUPS (CX)(BX*1), Y1
-	VPMAXUB Y0, Y1, Y1
-	VMOVUPS Y1, (AX)(BX*1)
-	VMOVUPS 32(CX)(BX*1), Y1
-	VPMAXUB Y0, Y1, Y1
-	VMOVUPS Y1, 32(AX)(BX*1)
-	ADDQ    $+64, BX
-	JMP     next329
-
-done330:
-	ADDQ $+64, DX
-
-next331:
-	SUBQ    $+32, DX
-	JLT     done332
+next189:
 	VMOVUPS (CX)(BX*1), Y1
 	VPMAXUB Y0, Y1, Y1
 	VMOVUPS Y1, (AX)(BX*1)
 	ADDQ    $+32, BX
-	JMP     next331
+	SUBQ    $+32, DX
+	JGE     next189
 
-done332:
-	ADDQ  $+32, DX
-	TESTQ DX, DX
-	JEQ   end333
-	LEAQ  (CX)(BX*1), DI
-	MOVQ  DX, CX
+done190:
+	ADDQ $+32, DX
+	JEQ  end191
+	LEAQ (CX)(BX*1), DI
+	MOVQ DX, CX
 
-byte334:
+byte192:
 	MOVB    -1(DI)(CX*1), SI
 	MOVB    SI, -1(SP)(CX*1)
 	DECQ    CX
-	JNE     byte334
+	JNE     byte192
 	VMOVUPS (SP), Y1
 	VPMAXUB Y0, Y1, Y0
 	VMOVUPS Y0, 32(SP)
 	LEAQ    (AX)(BX*1), AX
 	MOVQ    DX, CX
 
-byte335:
+byte193:
 	MOVB 31(SP)(CX*1), DL
 	MOVB DL, -1(AX)(CX*1)
 	DECQ CX
-	JNE  byte335
+	JNE  byte193
 
-end333:
+end191:
 	VZEROUPPER
 	RET
 
@@ -5648,38 +3506,21 @@ TEXT ·maxU8VVAVX512(SB), NOSPLIT, $0-32
 	MOVQ y+16(FP), DX
 	MOVQ n+24(FP), BX
 	XORQ SI, SI
+	SUBQ $+64, BX
+	JLT  done187
 
-next314:
-	SUBQ    $+128, BX
-	JLT     done315
-	VMOVUPS (CX)(SI*1), Z0
-	VMOVUPS (DX)(SI*1), Z1
-	VPMAXUB Z1, Z0, Z0
-	VMOVUPS Z0, (AX)(SI*1)
-	VMOVUPS 64(CX)(SI*1), Z0
-	VMOVUPS 64(DX)(SI*1), Z1
-	VPMAXUB Z1, Z0, Z0
-	VMOVUPS Z0, 64(AX)(SI*1)
-	ADDQ    $+128, SI
-	JMP     next314
-
-done315:
-	ADDQ $+128, BX
-
-next316:
-	SUBQ    $+64, BX
-	JLT     done317
+next186:
 	VMOVUPS (CX)(SI*1), Z0
 	VMOVUPS (DX)(SI*1), Z1
 	VPMAXUB Z1, Z0, Z0
 	VMOVUPS Z0, (AX)(SI*1)
 	ADDQ    $+64, SI
-	JMP     next316
+	SUBQ    $+64, BX
+	JGE     next186
 
-done317:
+done187:
 	ADDQ       $+64, BX
-	TESTQ      BX, BX
-	JEQ        end318
+	JEQ        end188
 	MOVQ       $-1, DI
 	BZHIQ      BX, DI, DI
 	KMOVQ      DI, K1
@@ -5688,7 +3529,7 @@ done317:
 	VPMAXUB    Z1, Z0, Z0
 	VMOVDQU8   Z0, K1, (AX)(SI*1)
 
-end318:
+end188:
 	VZEROUPPER
 	RET
 
@@ -5701,35 +3542,20 @@ TEXT ·maxU8VSAVX512(SB), NOSPLIT, $0-32
 	VPBROADCASTB (DX), Z0
 	MOVQ         n+24(FP), DX
 	XORQ         BX, BX
+	SUBQ         $+64, DX
+	JLT          done191
 
-next320:
-	SUBQ    $+128, DX
-	JLT     done321
-	VMOVUPS (CX)(BX*1), Z1
-	VPMAXUB Z0, Z1, Z1
-	VMOVUPS Z1, (AX)(BX*1)
-	VMOVUPS 64(CX)(BX*1), Z1
-	VPMAXUB Z0, Z1, Z1
-	VMOVUPS Z1, 64(AX)(BX*1)
-	ADDQ    $+128, BX
-	JMP     next320
-
-done321:
-	ADDQ $+128, DX
-
-next322:
-	SUBQ    $+64, DX
-	JLT     done323
+next190:
 	VMOVUPS (CX)(BX*1), Z1
 	VPMAXUB Z0, Z1, Z1
 	VMOVUPS Z1, (AX)(BX*1)
 	ADDQ    $+64, BX
-	JMP     next322
+	SUBQ    $+64, DX
+	JGE     next190
 
-done323:
+done191:
 	ADDQ       $+64, DX
-	TESTQ      DX, DX
-	JEQ        end324
+	JEQ        end192
 	MOVQ       $-1, SI
 	BZHIQ      DX, SI, SI
 	KMOVQ      SI, K1
@@ -5737,243 +3563,7 @@ done323:
 	VPMAXUB    Z0, Z1, Z0
 	VMOVDQU8   Z0, K1, (AX)(BX*1)
 
-end324:
-	VZEROUPPER
-	RET
-
-// func maxI8VVAVX2(dst *byte, x *byte, y *byte, n int)
-// Requires: AVX, AVX2
-TEXT ·maxI8VVAVX2(SB), NOSPLIT, $96-32
-	MOVQ dst+0(FP), AX
-	MOVQ x+8(FP), CX
-	MOVQ y+16(FP), DX
-	MOVQ n+24(FP), BX
-	XORQ SI, SI
-
-next337:
-	SUBQ    $+64, BX
-	JLT     done338
-	VMOVUPS (CX)(SI*1), Y0
-	VMOVUPS (DX)(SI*1), Y1
-	VPMAXSB Y1, Y0, Y0
-	VMOVUPS Y0, (AX)(SI*1)
-	VMOVUPS 32(CX)(SI*1), Y0
-	VMOVUPS 32(DX)(SI*1), Y1
-	VPMAXSB Y1, Y0, Y0
-	VMOVUPS Y0, 32(AX)(SI*1)
-	ADDQ    $+64, SI
-	JMP     next337
-
-done338:
-	ADDQ $+64, BX
-
-next339:
-	SUBQ    $+32, BX
-	JLT     done340
-	VMOVUPS (CX)(SI*1), Y0
-	VMOVUPS (DX)(SI*1), Y1
-	VPMAXSB Y1, Y0, Y0
-	VMOVUPS Y0, (AX)(SI*1)
-	ADDQ    $+32, SI
-	JMP     next339
-
-done340:
-	ADDQ  $+32, BX
-	TESTQ BX, BX
-	JEQ   end341
-	LEAQ  (CX)(SI*1), R8
-	MOVQ  BX, CX
-
-byte342:
-	MOVB    -1(R8)(CX*1), DI
-	MOVB    DI, -1(SP)(CX*1)
-	DECQ    CX
-	JNE     byte342
-	VMOVUPS (SP), Y0
-	LEAQ    (DX)(SI*1), DI
-	MOVQ    BX, CX
-
-byte343:
-	MOVB    -1(DI)(CX*1), DL
-	MOVB    DL, 31(SP)(CX*1)
-	DECQ    CX
-	JNE     byte343
-	VMOVUPS 32(SP), Y1
-	VPMAXSB Y1, Y0, Y0
-	VMOVUPS Y0, 64(SP)
-	LEAQ    (AX)(SI*1), AX
-	MOVQ    BX, CX
-
-byte344:
-	MOVB 63(SP)(CX*1), DL
-	MOVB DL, -1(AX)(CX*1)
-	DECQ CX
-	JNE  byte344
-
-end341:
-	VZEROUPPER
-	RET
-
-// func maxI8VSAVX2(dst *byte, x *byte, y *byte, n int)
-// Requires: AVX, AVX2
-TEXT ·maxI8VSAVX2(SB), NOSPLIT, $64-32
-	MOVQ         dst+0(FP), AX
-	MOVQ         x+8(FP), CX
-	MOVQ         y+16(FP), DX
-	VPBROADCASTB (DX), Y0
-	MOVQ         n+24(FP), DX
-	XORQ         BX, BX
-
-next346:
-	SUBQ    $+64, DX
-	JLT     done347
-	VMOVUPS (CX)(BX*1), Y1
-	VPMAXSB Y0, Y1, Y1
-	VMOVUPS Y1, (AX)(BX*1)
-	VMOVUPS 32(CX)(BX*1), Y1
-	VPMAXSB Y0, Y1, Y1
-	VMOVUPS Y1, 32(AX)(BX*1)
-	ADDQ    $+64, BX
-	JMP     next346
-
-done347:
-	ADDQ $+64, DX
-
-next348:
-	SUBQ    $+32, DX
-	JLT     done349
-	VMOVUPS (CX)(BX*1), Y1
-	VPMAXSB Y0, Y1, Y1
-	VMOVUPS Y1, (AX)(BX*1)
-	ADDQ    $+32, BX
-	JMP     next348
-
-done349:
-	ADDQ  $+32, DX
-	TESTQ DX, DX
-	JEQ   end350
-	LEAQ  (CX)(BX*1), DI
-	MOVQ  DX, CX
-
-byte351:
-	MOVB    -1(DI)(CX*1), SI
-	MOVB    SI, -1(SP)(CX*1)
-	DECQ    CX
-	JNE     byte351
-	VMOVUPS (SP), Y1
-	VPMAXSB Y0, Y1, Y0
-	VMOVUPS Y0, 32(SP)
-	LEAQ    (AX)(BX*1), AX
-	MOVQ    DX, CX
-
-byte352:
-	MOVB 31(SP)(CX*1), DL
-	MOVB DL, -1(AX)(CX*1)
-	DECQ CX
-	JNE  byte352
-
-end350:
-	VZEROUPPER
-	RET
-
-// func maxI8VVAVX512(dst *byte, x *byte, y *byte, n int)
-// Requires: AVX, AVX512BW, AVX512F, BMI2
-TEXT ·maxI8VVAVX512(SB), NOSPLIT, $0-32
-	MOVQ dst+0(FP), AX
-	MOVQ x+8(FP), CX
-	MOVQ y+16(FP), DX
-	MOVQ n+24(FP), BX
-	XORQ SI, SI
-
-next326:
-	SUBQ    $+128, BX
-	JLT     done327
-	VMOVUPS (CX)(SI*1), Z0
-	VMOVUPS (DX)(SI*1), Z1
-	VPMAXSB Z1, Z0, Z0
-	VMOVUPS Z0, (AX)(SI*1)
-	VMOVUPS 64(CX)(SI*1), Z0
-	VMOVUPS 64(DX)(SI*1), Z1
-	VPMAXSB Z1, Z0, Z0
-	VMOVUPS Z0, 64(AX)(SI*1)
-	ADDQ    $+128, SI
-	JMP     next326
-
-done327:
-	ADDQ $+128, BX
-
-next328:
-	SUBQ    $+64, BX
-	JLT     done329
-	VMOVUPS (CX)(SI*1), Z0
-	VMOVUPS (DX)(SI*1), Z1
-	VPMAXSB Z1, Z0, Z0
-	VMOVUPS Z0, (AX)(SI*1)
-	ADDQ    $+64, SI
-	JMP     next328
-
-done329:
-	ADDQ       $+64, BX
-	TESTQ      BX, BX
-	JEQ        end330
-	MOVQ       $-1, DI
-	BZHIQ      BX, DI, DI
-	KMOVQ      DI, K1
-	VMOVDQU8.Z (CX)(SI*1), K1, Z0
-	VMOVDQU8.Z (DX)(SI*1), K1, Z1
-	VPMAXSB    Z1, Z0, Z0
-	VMOVDQU8   Z0, K1, (AX)(SI*1)
-
-end330:
-	VZEROUPPER
-	RET
-
-// func maxI8VSAVX512(dst *byte, x *byte, y *byte, n int)
-// Requires: AVX, AVX512BW, AVX512F, BMI2
-TEXT ·maxI8VSAVX512(SB), NOSPLIT, $0-32
-	MOVQ         dst+0(FP), AX
-	MOVQ         x+8(FP), CX
-	MOVQ         y+16(FP), DX
-	VPBROADCASTB (DX), Z0
-	MOVQ         n+24(FP), DX
-	XORQ         BX, BX
-
-next332:
-	SUBQ    $+128, DX
-	JLT     done333
-	VMOVUPS (CX)(BX*1), Z1
-	VPMAXSB Z0, Z1, Z1
-	VMOVUPS Z1, (AX)(BX*1)
-	VMOVUPS 64(CX)(BX*1), Z1
-	VPMAXSB Z0, Z1, Z1
-	VMOVUPS Z1, 64(AX)(BX*1)
-	ADDQ    $+128, BX
-	JMP     next332
-
-done333:
-	ADDQ $+128, DX
-
-next334:
-	SUBQ    $+64, DX
-	JLT     done335
-	VMOVUPS (CX)(BX*1), Z1
-	VPMAXSB Z0, Z1, Z1
-	VMOVUPS Z1, (AX)(BX*1)
-	ADDQ    $+64, BX
-	JMP     next334
-
-done335:
-	ADDQ       $+64, DX
-	TESTQ      DX, DX
-	JEQ        end336
-	MOVQ       $-1, SI
-	BZHIQ      DX, SI, SI
-	KMOVQ      SI, K1
-	VMOVDQU8.Z (CX)(BX*1), K1, Z1
-	VPMAXSB    Z0, Z1, Z0
-	VMOVDQU8   Z0, K1, (AX)(BX*1)
-
-end336:
+end192:
 	VZEROUPPER
 	RET
 
@@ -5985,38 +3575,21 @@ TEXT ·maxI32VVAVX2(SB), NOSPLIT, $0-32
 	MOVQ y+16(FP), DX
 	MOVQ n+24(FP), BX
 	XORQ SI, SI
+	SUBQ $+8, BX
+	JLT  done196
 
-next354:
-	SUBQ    $+16, BX
-	JLT     done355
-	VMOVUPS (CX)(SI*4), Y0
-	VMOVUPS (DX)(SI*4), Y1
-	VPMAXSD Y1, Y0, Y0
-	VMOVUPS Y0, (AX)(SI*4)
-	VMOVUPS 32(CX)(SI*4), Y0
-	VMOVUPS 32(DX)(SI*4), Y1
-	VPMAXSD Y1, Y0, Y0
-	VMOVUPS Y0, 32(AX)(SI*4)
-	ADDQ    $+16, SI
-	JMP     next354
-
-done355:
-	ADDQ $+16, BX
-
-next356:
-	SUBQ    $+8, BX
-	JLT     done357
+next195:
 	VMOVUPS (CX)(SI*4), Y0
 	VMOVUPS (DX)(SI*4), Y1
 	VPMAXSD Y1, Y0, Y0
 	VMOVUPS Y0, (AX)(SI*4)
 	ADDQ    $+8, SI
-	JMP     next356
+	SUBQ    $+8, BX
+	JGE     next195
 
-done357:
+done196:
 	ADDQ       $+8, BX
-	TESTQ      BX, BX
-	JEQ        end358
+	JEQ        end197
 	LEAQ       tail<>+32(SB), DI
 	XORQ       R8, R8
 	SUBQ       BX, R8
@@ -6034,7 +3607,7 @@ done357:
 	VMOVDQU    (CX)(DX*4), Y1
 	VMASKMOVPS Y0, Y1, (AX)(SI*4)
 
-end358:
+end197:
 	VZEROUPPER
 	RET
 
@@ -6047,35 +3620,20 @@ TEXT ·maxI32VSAVX2(SB), NOSPLIT, $0-32
 	VBROADCASTSS (DX), Y0
 	MOVQ         n+24(FP), DX
 	XORQ         BX, BX
+	SUBQ         $+8, DX
+	JLT          done200
 
-next360:
-	SUBQ    $+16, DX
-	JLT     done361
-	VMOVUPS (CX)(BX*4), Y1
-	VPMAXSD Y0, Y1, Y1
-	VMOVUPS Y1, (AX)(BX*4)
-	VMOVUPS 32(CX)(BX*4), Y1
-	VPMAXSD Y0, Y1, Y1
-	VMOVUPS Y1, 32(AX)(BX*4)
-	ADDQ    $+16, BX
-	JMP     next360
-
-done361:
-	ADDQ $+16, DX
-
-next362:
-	SUBQ    $+8, DX
-	JLT     done363
+next199:
 	VMOVUPS (CX)(BX*4), Y1
 	VPMAXSD Y0, Y1, Y1
 	VMOVUPS Y1, (AX)(BX*4)
 	ADDQ    $+8, BX
-	JMP     next362
+	SUBQ    $+8, DX
+	JGE     next199
 
-done363:
+done200:
 	ADDQ       $+8, DX
-	TESTQ      DX, DX
-	JEQ        end364
+	JEQ        end201
 	LEAQ       tail<>+32(SB), SI
 	XORQ       DI, DI
 	SUBQ       DX, DI
@@ -6088,7 +3646,7 @@ done363:
 	VMOVDQU    (CX)(SI*4), Y1
 	VMASKMOVPS Y0, Y1, (AX)(BX*4)
 
-end364:
+end201:
 	VZEROUPPER
 	RET
 
@@ -6100,38 +3658,21 @@ TEXT ·maxI32VVAVX512(SB), NOSPLIT, $0-32
 	MOVQ y+16(FP), DX
 	MOVQ n+24(FP), BX
 	XORQ SI, SI
+	SUBQ $+16, BX
+	JLT  done195
 
-next338:
-	SUBQ    $+32, BX
-	JLT     done339
-	VMOVUPS (CX)(SI*4), Z0
-	VMOVUPS (DX)(SI*4), Z1
-	VPMAXSD Z1, Z0, Z0
-	VMOVUPS Z0, (AX)(SI*4)
-	VMOVUPS 64(CX)(SI*4), Z0
-	VMOVUPS 64(DX)(SI*4), Z1
-	VPMAXSD Z1, Z0, Z0
-	VMOVUPS Z0, 64(AX)(SI*4)
-	ADDQ    $+32, SI
-	JMP     next338
-
-done339:
-	ADDQ $+32, BX
-
-next340:
-	SUBQ    $+16, BX
-	JLT     done341
+next194:
 	VMOVUPS (CX)(SI*4), Z0
 	VMOVUPS (DX)(SI*4), Z1
 	VPMAXSD Z1, Z0, Z0
 	VMOVUPS Z0, (AX)(SI*4)
 	ADDQ    $+16, SI
-	JMP     next340
+	SUBQ    $+16, BX
+	JGE     next194
 
-done341:
+done195:
 	ADDQ      $+16, BX
-	TESTQ     BX, BX
-	JEQ       end342
+	JEQ       end196
 	MOVQ      $-1, DI
 	BZHIQ     BX, DI, DI
 	KMOVQ     DI, K1
@@ -6140,7 +3681,7 @@ done341:
 	VPMAXSD   Z1, Z0, Z0
 	VMOVUPS   Z0, K1, (AX)(SI*4)
 
-end342:
+end196:
 	VZEROUPPER
 	RET
 
@@ -6153,35 +3694,20 @@ TEXT ·maxI32VSAVX512(SB), NOSPLIT, $0-32
 	VBROADCASTSS (DX), Z0
 	MOVQ         n+24(FP), DX
 	XORQ         BX, BX
+	SUBQ         $+16, DX
+	JLT          done199
 
-next344:
-	SUBQ    $+32, DX
-	JLT     done345
-	VMOVUPS (CX)(BX*4), Z1
-	VPMAXSD Z0, Z1, Z1
-	VMOVUPS Z1, (AX)(BX*4)
-	VMOVUPS 64(CX)(BX*4), Z1
-	VPMAXSD Z0, Z1, Z1
-	VMOVUPS Z1, 64(AX)(BX*4)
-	ADDQ    $+32, BX
-	JMP     next344
-
-done345:
-	ADDQ $+32, DX
-
-next346:
-	SUBQ    $+16, DX
-	JLT     done347
+next198:
 	VMOVUPS (CX)(BX*4), Z1
 	VPMAXSD Z0, Z1, Z1
 	VMOVUPS Z1, (AX)(BX*4)
 	ADDQ    $+16, BX
-	JMP     next346
+	SUBQ    $+16, DX
+	JGE     next198
 
-done347:
+done199:
 	ADDQ      $+16, DX
-	TESTQ     DX, DX
-	JEQ       end348
+	JEQ       end200
 	MOVQ      $-1, SI
 	BZHIQ     DX, SI, SI
 	KMOVQ     SI, K1
@@ -6189,7 +3715,7 @@ done347:
 	VPMAXSD   Z0, Z1, Z0
 	VMOVUPS   Z0, K1, (AX)(BX*4)
 
-end348:
+end200:
 	VZEROUPPER
 	RET
 
@@ -6201,38 +3727,21 @@ TEXT ·maxU32VVAVX2(SB), NOSPLIT, $0-32
 	MOVQ y+16(FP), DX
 	MOVQ n+24(FP), BX
 	XORQ SI, SI
+	SUBQ $+8, BX
+	JLT  done204
 
-next366:
-	SUBQ    $+16, BX
-	JLT     done367
-	VMOVUPS (CX)(SI*4), Y0
-	VMOVUPS (DX)(SI*4), Y1
-	VPMAXUD Y1, Y0, Y0
-	VMOVUPS Y0, (AX)(SI*4)
-	VMOVUPS 32(CX)(SI*4), Y0
-	VMOVUPS 32(DX)(SI*4), Y1
-	VPMAXUD Y1, Y0, Y0
-	VMOVUPS Y0, 32(AX)(SI*4)
-	ADDQ    $+16, SI
-	JMP     next366
-
-done367:
-	ADDQ $+16, BX
-
-next368:
-	SUBQ    $+8, BX
-	JLT     done369
+next203:
 	VMOVUPS (CX)(SI*4), Y0
 	VMOVUPS (DX)(SI*4), Y1
 	VPMAXUD Y1, Y0, Y0
 	VMOVUPS Y0, (AX)(SI*4)
 	ADDQ    $+8, SI
-	JMP     next368
+	SUBQ    $+8, BX
+	JGE     next203
 
-done369:
+done204:
 	ADDQ       $+8, BX
-	TESTQ      BX, BX
-	JEQ        end370
+	JEQ        end205
 	LEAQ       tail<>+32(SB), DI
 	XORQ       R8, R8
 	SUBQ       BX, R8
@@ -6250,7 +3759,7 @@ done369:
 	VMOVDQU    (CX)(DX*4), Y1
 	VMASKMOVPS Y0, Y1, (AX)(SI*4)
 
-end370:
+end205:
 	VZEROUPPER
 	RET
 
@@ -6263,35 +3772,20 @@ TEXT ·maxU32VSAVX2(SB), NOSPLIT, $0-32
 	VBROADCASTSS (DX), Y0
 	MOVQ         n+24(FP), DX
 	XORQ         BX, BX
+	SUBQ         $+8, DX
+	JLT          done208
 
-next372:
-	SUBQ    $+16, DX
-	JLT     done373
-	VMOVUPS (CX)(BX*4), Y1
-	VPMAXUD Y0, Y1, Y1
-	VMOVUPS Y1, (AX)(BX*4)
-	VMOVUPS 32(CX)(BX*4), Y1
-	VPMAXUD Y0, Y1, Y1
-	VMOVUPS Y1, 32(AX)(BX*4)
-	ADDQ    $+16, BX
-	JMP     next372
-
-done373:
-	ADDQ $+16, DX
-
-next374:
-	SUBQ    $+8, DX
-	JLT     done375
+next207:
 	VMOVUPS (CX)(BX*4), Y1
 	VPMAXUD Y0, Y1, Y1
 	VMOVUPS Y1, (AX)(BX*4)
 	ADDQ    $+8, BX
-	JMP     next374
+	SUBQ    $+8, DX
+	JGE     next207
 
-done375:
+done208:
 	ADDQ       $+8, DX
-	TESTQ      DX, DX
-	JEQ        end376
+	JEQ        end209
 	LEAQ       tail<>+32(SB), SI
 	XORQ       DI, DI
 	SUBQ       DX, DI
@@ -6304,7 +3798,7 @@ done375:
 	VMOVDQU    (CX)(SI*4), Y1
 	VMASKMOVPS Y0, Y1, (AX)(BX*4)
 
-end376:
+end209:
 	VZEROUPPER
 	RET
 
@@ -6316,38 +3810,21 @@ TEXT ·maxU32VVAVX512(SB), NOSPLIT, $0-32
 	MOVQ y+16(FP), DX
 	MOVQ n+24(FP), BX
 	XORQ SI, SI
+	SUBQ $+16, BX
+	JLT  done203
 
-next350:
-	SUBQ    $+32, BX
-	JLT     done351
-	VMOVUPS (CX)(SI*4), Z0
-	VMOVUPS (DX)(SI*4), Z1
-	VPMAXUD Z1, Z0, Z0
-	VMOVUPS Z0, (AX)(SI*4)
-	VMOVUPS 64(CX)(SI*4), Z0
-	VMOVUPS 64(DX)(SI*4), Z1
-	VPMAXUD Z1, Z0, Z0
-	VMOVUPS Z0, 64(AX)(SI*4)
-	ADDQ    $+32, SI
-	JMP     next350
-
-done351:
-	ADDQ $+32, BX
-
-next352:
-	SUBQ    $+16, BX
-	JLT     done353
+next202:
 	VMOVUPS (CX)(SI*4), Z0
 	VMOVUPS (DX)(SI*4), Z1
 	VPMAXUD Z1, Z0, Z0
 	VMOVUPS Z0, (AX)(SI*4)
 	ADDQ    $+16, SI
-	JMP     next352
+	SUBQ    $+16, BX
+	JGE     next202
 
-done353:
+done203:
 	ADDQ      $+16, BX
-	TESTQ     BX, BX
-	JEQ       end354
+	JEQ       end204
 	MOVQ      $-1, DI
 	BZHIQ     BX, DI, DI
 	KMOVQ     DI, K1
@@ -6356,7 +3833,7 @@ done353:
 	VPMAXUD   Z1, Z0, Z0
 	VMOVUPS   Z0, K1, (AX)(SI*4)
 
-end354:
+end204:
 	VZEROUPPER
 	RET
 
@@ -6369,35 +3846,20 @@ TEXT ·maxU32VSAVX512(SB), NOSPLIT, $0-32
 	VBROADCASTSS (DX), Z0
 	MOVQ         n+24(FP), DX
 	XORQ         BX, BX
+	SUBQ         $+16, DX
+	JLT          done207
 
-next356:
-	SUBQ    $+32, DX
-	JLT     done357
-	VMOVUPS (CX)(BX*4), Z1
-	VPMAXUD Z0, Z1, Z1
-	VMOVUPS Z1, (AX)(BX*4)
-	VMOVUPS 64(CX)(BX*4), Z1
-	VPMAXUD Z0, Z1, Z1
-	VMOVUPS Z1, 64(AX)(BX*4)
-	ADDQ    $+32, BX
-	JMP     next356
-
-done357:
-	ADDQ $+32, DX
-
-next358:
-	SUBQ    $+16, DX
-	JLT     done359
+next206:
 	VMOVUPS (CX)(BX*4), Z1
 	VPMAXUD Z0, Z1, Z1
 	VMOVUPS Z1, (AX)(BX*4)
 	ADDQ    $+16, BX
-	JMP     next358
+	SUBQ    $+16, DX
+	JGE     next206
 
-done359:
+done207:
 	ADDQ      $+16, DX
-	TESTQ     DX, DX
-	JEQ       end360
+	JEQ       end208
 	MOVQ      $-1, SI
 	BZHIQ     DX, SI, SI
 	KMOVQ     SI, K1
@@ -6405,7 +3867,7 @@ done359:
 	VPMAXUD   Z0, Z1, Z0
 	VMOVUPS   Z0, K1, (AX)(BX*4)
 
-end360:
+end208:
 	VZEROUPPER
 	RET
 
@@ -6417,38 +3879,21 @@ TEXT ·maxI64VVAVX512(SB), NOSPLIT, $0-32
 	MOVQ y+16(FP), DX
 	MOVQ n+24(FP), BX
 	XORQ SI, SI
+	SUBQ $+8, BX
+	JLT  done211
 
-next362:
-	SUBQ    $+16, BX
-	JLT     done363
-	VMOVUPS (CX)(SI*8), Z0
-	VMOVUPS (DX)(SI*8), Z1
-	VPMAXSQ Z1, Z0, Z0
-	VMOVUPS Z0, (AX)(SI*8)
-	VMOVUPS 64(CX)(SI*8), Z0
-	VMOVUPS 64(DX)(SI*8), Z1
-	VPMAXSQ Z1, Z0, Z0
-	VMOVUPS Z0, 64(AX)(SI*8)
-	ADDQ    $+16, SI
-	JMP     next362
-
-done363:
-	ADDQ $+16, BX
-
-next364:
-	SUBQ    $+8, BX
-	JLT     done365
+next210:
 	VMOVUPS (CX)(SI*8), Z0
 	VMOVUPS (DX)(SI*8), Z1
 	VPMAXSQ Z1, Z0, Z0
 	VMOVUPS Z0, (AX)(SI*8)
 	ADDQ    $+8, SI
-	JMP     next364
+	SUBQ    $+8, BX
+	JGE     next210
 
-done365:
+done211:
 	ADDQ      $+8, BX
-	TESTQ     BX, BX
-	JEQ       end366
+	JEQ       end212
 	MOVQ      $-1, DI
 	BZHIQ     BX, DI, DI
 	KMOVQ     DI, K1
@@ -6457,7 +3902,7 @@ done365:
 	VPMAXSQ   Z1, Z0, Z0
 	VMOVUPD   Z0, K1, (AX)(SI*8)
 
-end366:
+end212:
 	VZEROUPPER
 	RET
 
@@ -6470,35 +3915,20 @@ TEXT ·maxI64VSAVX512(SB), NOSPLIT, $0-32
 	VBROADCASTSD (DX), Z0
 	MOVQ         n+24(FP), DX
 	XORQ         BX, BX
+	SUBQ         $+8, DX
+	JLT          done215
 
-next368:
-	SUBQ    $+16, DX
-	JLT     done369
-	VMOVUPS (CX)(BX*8), Z1
-	VPMAXSQ Z0, Z1, Z1
-	VMOVUPS Z1, (AX)(BX*8)
-	VMOVUPS 64(CX)(BX*8), Z1
-	VPMAXSQ Z0, Z1, Z1
-	VMOVUPS Z1, 64(AX)(BX*8)
-	ADDQ    $+16, BX
-	JMP     next368
-
-done369:
-	ADDQ $+16, DX
-
-next370:
-	SUBQ    $+8, DX
-	JLT     done371
+next214:
 	VMOVUPS (CX)(BX*8), Z1
 	VPMAXSQ Z0, Z1, Z1
 	VMOVUPS Z1, (AX)(BX*8)
 	ADDQ    $+8, BX
-	JMP     next370
+	SUBQ    $+8, DX
+	JGE     next214
 
-done371:
+done215:
 	ADDQ      $+8, DX
-	TESTQ     DX, DX
-	JEQ       end372
+	JEQ       end216
 	MOVQ      $-1, SI
 	BZHIQ     DX, SI, SI
 	KMOVQ     SI, K1
@@ -6506,7 +3936,7 @@ done371:
 	VPMAXSQ   Z0, Z1, Z0
 	VMOVUPD   Z0, K1, (AX)(BX*8)
 
-end372:
+end216:
 	VZEROUPPER
 	RET
 
@@ -6518,37 +3948,10 @@ TEXT ·maxF32VVAVX2(SB), NOSPLIT, $0-32
 	MOVQ y+16(FP), DX
 	MOVQ n+24(FP), BX
 	XORQ SI, SI
+	SUBQ $+8, BX
+	JLT  done212
 
-next378:
-	SUBQ      $+16, BX
-	JLT       done379
-	VMOVUPS   (CX)(SI*4), Y0
-	VMOVUPS   (DX)(SI*4), Y1
-	VCMPPS    $0x03, Y1, Y0, Y2
-	VADDPS    Y1, Y0, Y3
-	VMAXPS    Y1, Y0, Y4
-	VMAXPS    Y0, Y1, Y0
-	VANDPS    Y0, Y4, Y0
-	VBLENDVPS Y2, Y3, Y0, Y0
-	VMOVUPS   Y0, (AX)(SI*4)
-	VMOVUPS   32(CX)(SI*4), Y0
-	VMOVUPS   32(DX)(SI*4), Y1
-	VCMPPS    $0x03, Y1, Y0, Y2
-	VADDPS    Y1, Y0, Y3
-	VMAXPS    Y1, Y0, Y4
-	VMAXPS    Y0, Y1, Y0
-	VANDPS    Y0, Y4, Y0
-	VBLENDVPS Y2, Y3, Y0, Y0
-	VMOVUPS   Y0, 32(AX)(SI*4)
-	ADDQ      $+16, SI
-	JMP       next378
-
-done379:
-	ADDQ $+16, BX
-
-next380:
-	SUBQ      $+8, BX
-	JLT       done381
+next211:
 	VMOVUPS   (CX)(SI*4), Y0
 	VMOVUPS   (DX)(SI*4), Y1
 	VCMPPS    $0x03, Y1, Y0, Y2
@@ -6559,12 +3962,12 @@ next380:
 	VBLENDVPS Y2, Y3, Y0, Y0
 	VMOVUPS   Y0, (AX)(SI*4)
 	ADDQ      $+8, SI
-	JMP       next380
+	SUBQ      $+8, BX
+	JGE       next211
 
-done381:
+done212:
 	ADDQ       $+8, BX
-	TESTQ      BX, BX
-	JEQ        end382
+	JEQ        end213
 	LEAQ       tail<>+32(SB), DI
 	XORQ       R8, R8
 	SUBQ       BX, R8
@@ -6587,7 +3990,7 @@ done381:
 	VMOVDQU    (CX)(DX*4), Y1
 	VMASKMOVPS Y0, Y1, (AX)(SI*4)
 
-end382:
+end213:
 	VZEROUPPER
 	RET
 
@@ -6600,35 +4003,10 @@ TEXT ·maxF32VSAVX2(SB), NOSPLIT, $0-32
 	VBROADCASTSS (DX), Y0
 	MOVQ         n+24(FP), DX
 	XORQ         BX, BX
+	SUBQ         $+8, DX
+	JLT          done216
 
-next384:
-	SUBQ      $+16, DX
-	JLT       done385
-	VMOVUPS   (CX)(BX*4), Y1
-	VCMPPS    $0x03, Y0, Y1, Y2
-	VADDPS    Y0, Y1, Y3
-	VMAXPS    Y0, Y1, Y4
-	VMAXPS    Y1, Y0, Y1
-	VANDPS    Y1, Y4, Y1
-	VBLENDVPS Y2, Y3, Y1, Y1
-	VMOVUPS   Y1, (AX)(BX*4)
-	VMOVUPS   32(CX)(BX*4), Y1
-	VCMPPS    $0x03, Y0, Y1, Y2
-	VADDPS    Y0, Y1, Y3
-	VMAXPS    Y0, Y1, Y4
-	VMAXPS    Y1, Y0, Y1
-	VANDPS    Y1, Y4, Y1
-	VBLENDVPS Y2, Y3, Y1, Y1
-	VMOVUPS   Y1, 32(AX)(BX*4)
-	ADDQ      $+16, BX
-	JMP       next384
-
-done385:
-	ADDQ $+16, DX
-
-next386:
-	SUBQ      $+8, DX
-	JLT       done387
+next215:
 	VMOVUPS   (CX)(BX*4), Y1
 	VCMPPS    $0x03, Y0, Y1, Y2
 	VADDPS    Y0, Y1, Y3
@@ -6638,12 +4016,12 @@ next386:
 	VBLENDVPS Y2, Y3, Y1, Y1
 	VMOVUPS   Y1, (AX)(BX*4)
 	ADDQ      $+8, BX
-	JMP       next386
+	SUBQ      $+8, DX
+	JGE       next215
 
-done387:
+done216:
 	ADDQ       $+8, DX
-	TESTQ      DX, DX
-	JEQ        end388
+	JEQ        end217
 	LEAQ       tail<>+32(SB), SI
 	XORQ       DI, DI
 	SUBQ       DX, DI
@@ -6661,7 +4039,7 @@ done387:
 	VMOVDQU    (CX)(SI*4), Y1
 	VMASKMOVPS Y0, Y1, (AX)(BX*4)
 
-end388:
+end217:
 	VZEROUPPER
 	RET
 
@@ -6673,10 +4051,10 @@ TEXT ·maxF32VVAVX512(SB), NOSPLIT, $0-32
 	MOVQ y+16(FP), DX
 	MOVQ n+24(FP), BX
 	XORQ SI, SI
+	SUBQ $+16, BX
+	JLT  done219
 
-next374:
-	SUBQ      $+32, BX
-	JLT       done375
+next218:
 	VMOVUPS   (CX)(SI*4), Z0
 	VMOVUPS   (DX)(SI*4), Z1
 	VCMPPS    $0x03, Z1, Z0, K1
@@ -6686,40 +4064,13 @@ next374:
 	VANDPS    Z0, Z3, Z0
 	VBLENDMPS Z2, Z0, K1, Z4
 	VMOVUPS   Z4, (AX)(SI*4)
-	VMOVUPS   64(CX)(SI*4), Z0
-	VMOVUPS   64(DX)(SI*4), Z1
-	VCMPPS    $0x03, Z1, Z0, K1
-	VADDPS    Z1, Z0, Z2
-	VMAXPS    Z1, Z0, Z3
-	VMAXPS    Z0, Z1, Z0
-	VANDPS    Z0, Z3, Z0
-	VBLENDMPS Z2, Z0, K1, Z5
-	VMOVUPS   Z5, 64(AX)(SI*4)
-	ADDQ      $+32, SI
-	JMP       next374
-
-done375:
-	ADDQ $+32, BX
-
-next376:
-	SUBQ      $+16, BX
-	JLT       done377
-	VMOVUPS   (CX)(SI*4), Z0
-	VMOVUPS   (DX)(SI*4), Z1
-	VCMPPS    $0x03, Z1, Z0, K1
-	VADDPS    Z1, Z0, Z2
-	VMAXPS    Z1, Z0, Z3
-	VMAXPS    Z0, Z1, Z0
-	VANDPS    Z0, Z3, Z0
-	VBLENDMPS Z2, Z0, K1, Z6
-	VMOVUPS   Z6, (AX)(SI*4)
 	ADDQ      $+16, SI
-	JMP       next376
+	SUBQ      $+16, BX
+	JGE       next218
 
-done377:
+done219:
 	ADDQ      $+16, BX
-	TESTQ     BX, BX
-	JEQ       end378
+	JEQ       end220
 	MOVQ      $-1, DI
 	BZHIQ     BX, DI, DI
 	KMOVQ     DI, K1
@@ -6730,10 +4081,10 @@ done377:
 	VMAXPS    Z1, Z0, Z3
 	VMAXPS    Z0, Z1, Z0
 	VANDPS    Z0, Z3, Z0
-	VBLENDMPS Z2, Z0, K2, Z7
-	VMOVUPS   Z7, K1, (AX)(SI*4)
+	VBLENDMPS Z2, Z0, K2, Z5
+	VMOVUPS   Z5, K1, (AX)(SI*4)
 
-end378:
+end220:
 	VZEROUPPER
 	RET
 
@@ -6746,10 +4097,10 @@ TEXT ·maxF32VSAVX512(SB), NOSPLIT, $0-32
 	VBROADCASTSS (DX), Z0
 	MOVQ         n+24(FP), DX
 	XORQ         BX, BX
+	SUBQ         $+16, DX
+	JLT          done223
 
-next380:
-	SUBQ      $+32, DX
-	JLT       done381
+next222:
 	VMOVUPS   (CX)(BX*4), Z1
 	VCMPPS    $0x03, Z0, Z1, K1
 	VADDPS    Z0, Z1, Z2
@@ -6758,38 +4109,13 @@ next380:
 	VANDPS    Z1, Z3, Z1
 	VBLENDMPS Z2, Z1, K1, Z4
 	VMOVUPS   Z4, (AX)(BX*4)
-	VMOVUPS   64(CX)(BX*4), Z1
-	VCMPPS    $0x03, Z0, Z1, K1
-	VADDPS    Z0, Z1, Z2
-	VMAXPS    Z0, Z1, Z3
-	VMAXPS    Z1, Z0, Z1
-	VANDPS    Z1, Z3, Z1
-	VBLENDMPS Z2, Z1, K1, Z5
-	VMOVUPS   Z5, 64(AX)(BX*4)
-	ADDQ      $+32, BX
-	JMP       next380
-
-done381:
-	ADDQ $+32, DX
-
-next382:
-	SUBQ      $+16, DX
-	JLT       done383
-	VMOVUPS   (CX)(BX*4), Z1
-	VCMPPS    $0x03, Z0, Z1, K1
-	VADDPS    Z0, Z1, Z2
-	VMAXPS    Z0, Z1, Z3
-	VMAXPS    Z1, Z0, Z1
-	VANDPS    Z1, Z3, Z1
-	VBLENDMPS Z2, Z1, K1, Z6
-	VMOVUPS   Z6, (AX)(BX*4)
 	ADDQ      $+16, BX
-	JMP       next382
+	SUBQ      $+16, DX
+	JGE       next222
 
-done383:
+done223:
 	ADDQ      $+16, DX
-	TESTQ     DX, DX
-	JEQ       end384
+	JEQ       end224
 	MOVQ      $-1, SI
 	BZHIQ     DX, SI, SI
 	KMOVQ     SI, K1
@@ -6799,10 +4125,10 @@ done383:
 	VMAXPS    Z0, Z1, Z3
 	VMAXPS    Z1, Z0, Z0
 	VANDPS    Z0, Z3, Z0
-	VBLENDMPS Z2, Z0, K2, Z7
-	VMOVUPS   Z7, K1, (AX)(BX*4)
+	VBLENDMPS Z2, Z0, K2, Z5
+	VMOVUPS   Z5, K1, (AX)(BX*4)
 
-end384:
+end224:
 	VZEROUPPER
 	RET
 
@@ -6814,37 +4140,10 @@ TEXT ·maxF64VVAVX2(SB), NOSPLIT, $0-32
 	MOVQ y+16(FP), DX
 	MOVQ n+24(FP), BX
 	XORQ SI, SI
+	SUBQ $+4, BX
+	JLT  done220
 
-next390:
-	SUBQ      $+8, BX
-	JLT       done391
-	VMOVUPS   (CX)(SI*8), Y0
-	VMOVUPS   (DX)(SI*8), Y1
-	VCMPPD    $0x03, Y1, Y0, Y2
-	VADDPD    Y1, Y0, Y3
-	VMAXPD    Y1, Y0, Y4
-	VMAXPD    Y0, Y1, Y0
-	VANDPD    Y0, Y4, Y0
-	VBLENDVPD Y2, Y3, Y0, Y0
-	VMOVUPS   Y0, (AX)(SI*8)
-	VMOVUPS   32(CX)(SI*8), Y0
-	VMOVUPS   32(DX)(SI*8), Y1
-	VCMPPD    $0x03, Y1, Y0, Y2
-	VADDPD    Y1, Y0, Y3
-	VMAXPD    Y1, Y0, Y4
-	VMAXPD    Y0, Y1, Y0
-	VANDPD    Y0, Y4, Y0
-	VBLENDVPD Y2, Y3, Y0, Y0
-	VMOVUPS   Y0, 32(AX)(SI*8)
-	ADDQ      $+8, SI
-	JMP       next390
-
-done391:
-	ADDQ $+8, BX
-
-next392:
-	SUBQ      $+4, BX
-	JLT       done393
+next219:
 	VMOVUPS   (CX)(SI*8), Y0
 	VMOVUPS   (DX)(SI*8), Y1
 	VCMPPD    $0x03, Y1, Y0, Y2
@@ -6855,12 +4154,12 @@ next392:
 	VBLENDVPD Y2, Y3, Y0, Y0
 	VMOVUPS   Y0, (AX)(SI*8)
 	ADDQ      $+4, SI
-	JMP       next392
+	SUBQ      $+4, BX
+	JGE       next219
 
-done393:
+done220:
 	ADDQ       $+4, BX
-	TESTQ      BX, BX
-	JEQ        end394
+	JEQ        end221
 	LEAQ       tail<>+32(SB), DI
 	XORQ       R8, R8
 	SUBQ       BX, R8
@@ -6883,7 +4182,7 @@ done393:
 	VMOVDQU    (CX)(DX*8), Y1
 	VMASKMOVPD Y0, Y1, (AX)(SI*8)
 
-end394:
+end221:
 	VZEROUPPER
 	RET
 
@@ -6896,35 +4195,10 @@ TEXT ·maxF64VSAVX2(SB), NOSPLIT, $0-32
 	VBROADCASTSD (DX), Y0
 	MOVQ         n+24(FP), DX
 	XORQ         BX, BX
+	SUBQ         $+4, DX
+	JLT          done224
 
-next396:
-	SUBQ      $+8, DX
-	JLT       done397
-	VMOVUPS   (CX)(BX*8), Y1
-	VCMPPD    $0x03, Y0, Y1, Y2
-	VADDPD    Y0, Y1, Y3
-	VMAXPD    Y0, Y1, Y4
-	VMAXPD    Y1, Y0, Y1
-	VANDPD    Y1, Y4, Y1
-	VBLENDVPD Y2, Y3, Y1, Y1
-	VMOVUPS   Y1, (AX)(BX*8)
-	VMOVUPS   32(CX)(BX*8), Y1
-	VCMPPD    $0x03, Y0, Y1, Y2
-	VADDPD    Y0, Y1, Y3
-	VMAXPD    Y0, Y1, Y4
-	VMAXPD    Y1, Y0, Y1
-	VANDPD    Y1, Y4, Y1
-	VBLENDVPD Y2, Y3, Y1, Y1
-	VMOVUPS   Y1, 32(AX)(BX*8)
-	ADDQ      $+8, BX
-	JMP       next396
-
-done397:
-	ADDQ $+8, DX
-
-next398:
-	SUBQ      $+4, DX
-	JLT       done399
+next223:
 	VMOVUPS   (CX)(BX*8), Y1
 	VCMPPD    $0x03, Y0, Y1, Y2
 	VADDPD    Y0, Y1, Y3
@@ -6934,12 +4208,12 @@ next398:
 	VBLENDVPD Y2, Y3, Y1, Y1
 	VMOVUPS   Y1, (AX)(BX*8)
 	ADDQ      $+4, BX
-	JMP       next398
+	SUBQ      $+4, DX
+	JGE       next223
 
-done399:
+done224:
 	ADDQ       $+4, DX
-	TESTQ      DX, DX
-	JEQ        end400
+	JEQ        end225
 	LEAQ       tail<>+32(SB), SI
 	XORQ       DI, DI
 	SUBQ       DX, DI
@@ -6957,7 +4231,7 @@ done399:
 	VMOVDQU    (CX)(SI*8), Y1
 	VMASKMOVPD Y0, Y1, (AX)(BX*8)
 
-end400:
+end225:
 	VZEROUPPER
 	RET
 
@@ -6969,10 +4243,10 @@ TEXT ·maxF64VVAVX512(SB), NOSPLIT, $0-32
 	MOVQ y+16(FP), DX
 	MOVQ n+24(FP), BX
 	XORQ SI, SI
+	SUBQ $+8, BX
+	JLT  done227
 
-next386:
-	SUBQ      $+16, BX
-	JLT       done387
+next226:
 	VMOVUPS   (CX)(SI*8), Z0
 	VMOVUPS   (DX)(SI*8), Z1
 	VCMPPD    $0x03, Z1, Z0, K1
@@ -6982,40 +4256,13 @@ next386:
 	VANDPD    Z0, Z3, Z0
 	VBLENDMPD Z2, Z0, K1, Z4
 	VMOVUPS   Z4, (AX)(SI*8)
-	VMOVUPS   64(CX)(SI*8), Z0
-	VMOVUPS   64(DX)(SI*8), Z1
-	VCMPPD    $0x03, Z1, Z0, K1
-	VADDPD    Z1, Z0, Z2
-	VMAXPD    Z1, Z0, Z3
-	VMAXPD    Z0, Z1, Z0
-	VANDPD    Z0, Z3, Z0
-	VBLENDMPD Z2, Z0, K1, Z5
-	VMOVUPS   Z5, 64(AX)(SI*8)
-	ADDQ      $+16, SI
-	JMP       next386
-
-done387:
-	ADDQ $+16, BX
-
-next388:
-	SUBQ      $+8, BX
-	JLT       done389
-	VMOVUPS   (CX)(SI*8), Z0
-	VMOVUPS   (DX)(SI*8), Z1
-	VCMPPD    $0x03, Z1, Z0, K1
-	VADDPD    Z1, Z0, Z2
-	VMAXPD    Z1, Z0, Z3
-	VMAXPD    Z0, Z1, Z0
-	VANDPD    Z0, Z3, Z0
-	VBLENDMPD Z2, Z0, K1, Z6
-	VMOVUPS   Z6, (AX)(SI*8)
 	ADDQ      $+8, SI
-	JMP       next388
+	SUBQ      $+8, BX
+	JGE       next226
 
-done389:
+done227:
 	ADDQ      $+8, BX
-	TESTQ     BX, BX
-	JEQ       end390
+	JEQ       end228
 	MOVQ      $-1, DI
 	BZHIQ     BX, DI, DI
 	KMOVQ     DI, K1
@@ -7026,10 +4273,10 @@ done389:
 	VMAXPD    Z1, Z0, Z3
 	VMAXPD    Z0, Z1, Z0
 	VANDPD    Z0, Z3, Z0
-	VBLENDMPD Z2, Z0, K2, Z7
-	VMOVUPD   Z7, K1, (AX)(SI*8)
+	VBLENDMPD Z2, Z0, K2, Z5
+	VMOVUPD   Z5, K1, (AX)(SI*8)
 
-end390:
+end228:
 	VZEROUPPER
 	RET
 
@@ -7042,10 +4289,10 @@ TEXT ·maxF64VSAVX512(SB), NOSPLIT, $0-32
 	VBROADCASTSD (DX), Z0
 	MOVQ         n+24(FP), DX
 	XORQ         BX, BX
+	SUBQ         $+8, DX
+	JLT          done231
 
-next392:
-	SUBQ      $+16, DX
-	JLT       done393
+next230:
 	VMOVUPS   (CX)(BX*8), Z1
 	VCMPPD    $0x03, Z0, Z1, K1
 	VADDPD    Z0, Z1, Z2
@@ -7054,38 +4301,13 @@ next392:
 	VANDPD    Z1, Z3, Z1
 	VBLENDMPD Z2, Z1, K1, Z4
 	VMOVUPS   Z4, (AX)(BX*8)
-	VMOVUPS   64(CX)(BX*8), Z1
-	VCMPPD    $0x03, Z0, Z1, K1
-	VADDPD    Z0, Z1, Z2
-	VMAXPD    Z0, Z1, Z3
-	VMAXPD    Z1, Z0, Z1
-	VANDPD    Z1, Z3, Z1
-	VBLENDMPD Z2, Z1, K1, Z5
-	VMOVUPS   Z5, 64(AX)(BX*8)
-	ADDQ      $+16, BX
-	JMP       next392
-
-done393:
-	ADDQ $+16, DX
-
-next394:
-	SUBQ      $+8, DX
-	JLT       done395
-	VMOVUPS   (CX)(BX*8), Z1
-	VCMPPD    $0x03, Z0, Z1, K1
-	VADDPD    Z0, Z1, Z2
-	VMAXPD    Z0, Z1, Z3
-	VMAXPD    Z1, Z0, Z1
-	VANDPD    Z1, Z3, Z1
-	VBLENDMPD Z2, Z1, K1, Z6
-	VMOVUPS   Z6, (AX)(BX*8)
 	ADDQ      $+8, BX
-	JMP       next394
+	SUBQ      $+8, DX
+	JGE       next230
 
-done395:
+done231:
 	ADDQ      $+8, DX
-	TESTQ     DX, DX
-	JEQ       end396
+	JEQ       end232
 	MOVQ      $-1, SI
 	BZHIQ     DX, SI, SI
 	KMOVQ     SI, K1
@@ -7095,10 +4317,10 @@ done395:
 	VMAXPD    Z0, Z1, Z3
 	VMAXPD    Z1, Z0, Z0
 	VANDPD    Z0, Z3, Z0
-	VBLENDMPD Z2, Z0, K2, Z7
-	VMOVUPD   Z7, K1, (AX)(BX*8)
+	VBLENDMPD Z2, Z0, K2, Z5
+	VMOVUPD   Z5, K1, (AX)(BX*8)
 
-end396:
+end232:
 	VZEROUPPER
 	RET
 
@@ -7110,68 +4332,51 @@ TEXT ·minU8VVAVX2(SB), NOSPLIT, $96-32
 	MOVQ y+16(FP), DX
 	MOVQ n+24(FP), BX
 	XORQ SI, SI
+	SUBQ $+32, BX
+	JLT  done228
 
-next402:
-	SUBQ    $+64, BX
-	JLT     done403
-	VMOVUPS (CX)(SI*1), Y0
-	VMOVUPS (DX)(SI*1), Y1
-	VPMINUB Y1, Y0, Y0
-	VMOVUPS Y0, (AX)(SI*1)
-	VMOVUPS 32(CX)(SI*1), Y0
-	VMOVUPS 32(DX)(SI*1), Y1
-	VPMINUB Y1, Y0, Y0
-	VMOVUPS Y0, 32(AX)(SI*1)
-	ADDQ    $+64, SI
-	JMP     next402
-
-done403:
-	ADDQ $+64, BX
-
-next404:
-	SUBQ    $+32, BX
-	JLT     done405
+next227:
 	VMOVUPS (CX)(SI*1), Y0
 	VMOVUPS (DX)(SI*1), Y1
 	VPMINUB Y1, Y0, Y0
 	VMOVUPS Y0, (AX)(SI*1)
 	ADDQ    $+32, SI
-	JMP     next404
+	SUBQ    $+32, BX
+	JGE     next227
 
-done405:
-	ADDQ  $+32, BX
-	TESTQ BX, BX
-	JEQ   end406
-	LEAQ  (CX)(SI*1), R8
-	MOVQ  BX, CX
+done228:
+	ADDQ $+32, BX
+	JEQ  end229
+	LEAQ (CX)(SI*1), R8
+	MOVQ BX, CX
 
-byte407:
+byte230:
 	MOVB    -1(R8)(CX*1), DI
 	MOVB    DI, -1(SP)(CX*1)
 	DECQ    CX
-	JNE     byte407
+	JNE     byte230
 	VMOVUPS (SP), Y0
 	LEAQ    (DX)(SI*1), DI
 	MOVQ    BX, CX
 
-byte408:
+byte231:
 	MOVB    -1(DI)(CX*1), DL
 	MOVB    DL, 31(SP)(CX*1)
 	DECQ    CX
-	JNE     byte408
+	JNE     byte231
 	VMOVUPS 32(SP), Y1
 	VPMINUB Y1, Y0, Y0
 	VMOVUPS Y0, 64(SP)
 	LEAQ    (AX)(SI*1), AX
 	MOVQ    BX, CX
 
-byte409:
+byte232:
 	MOVB 63(SP)(CX*1), DL
 	MOVB DL, -1(AX)(CX*1)
 	DECQ CX
-	JNE  byte409
+	JNE  byte232
 
-end406:
+end229:
 	VZEROUPPER
 	RET
 
@@ -7184,56 +4389,41 @@ TEXT ·minU8VSAVX2(SB), NOSPLIT, $64-32
 	VPBROADCASTB (DX), Y0
 	MOVQ         n+24(FP), DX
 	XORQ         BX, BX
+	SUBQ         $+32, DX
+	JLT          done235
 
-next411:
-	SUBQ    $+64, DX
-	JLT     done412
-	VMOVUPS (CX)(BX*1), Y1
-	VPMINUB Y0, Y1, Y1
-	VMOVUPS Y1, (AX)(BX*1)
-	VMOVUPS 32(CX)(BX*1), Y1
-	VPMINUB Y0, Y1, Y1
-	VMOVUPS Y1, 32(AX)(BX*1)
-	ADDQ    $+64, BX
-	JMP     next411
-
-done412:
-	ADDQ $+64, DX
-
-next413:
-	SUBQ    $+32, DX
-	JLT     done414
+next234:
 	VMOVUPS (CX)(BX*1), Y1
 	VPMINUB Y0, Y1, Y1
 	VMOVUPS Y1, (AX)(BX*1)
 	ADDQ    $+32, BX
-	JMP     next413
+	SUBQ    $+32, DX
+	JGE     next234
 
-done414:
-	ADDQ  $+32, DX
-	TESTQ DX, DX
-	JEQ   end415
-	LEAQ  (CX)(BX*1), DI
-	MOVQ  DX, CX
+done235:
+	ADDQ $+32, DX
+	JEQ  end236
+	LEAQ (CX)(BX*1), DI
+	MOVQ DX, CX
 
-byte416:
+byte237:
 	MOVB    -1(DI)(CX*1), SI
 	MOVB    SI, -1(SP)(CX*1)
 	DECQ    CX
-	JNE     byte416
+	JNE     byte237
 	VMOVUPS (SP), Y1
 	VPMINUB Y0, Y1, Y0
 	VMOVUPS Y0, 32(SP)
 	LEAQ    (AX)(BX*1), AX
 	MOVQ    DX, CX
 
-byte417:
+byte238:
 	MOVB 31(SP)(CX*1), DL
 	MOVB DL, -1(AX)(CX*1)
 	DECQ CX
-	JNE  byte417
+	JNE  byte238
 
-end415:
+end236:
 	VZEROUPPER
 	RET
 
@@ -7245,38 +4435,21 @@ TEXT ·minU8VVAVX512(SB), NOSPLIT, $0-32
 	MOVQ y+16(FP), DX
 	MOVQ n+24(FP), BX
 	XORQ SI, SI
+	SUBQ $+64, BX
+	JLT  done235
 
-next398:
-	SUBQ    $+128, BX
-	JLT     done399
-	VMOVUPS (CX)(SI*1), Z0
-	VMOVUPS (DX)(SI*1), Z1
-	VPMINUB Z1, Z0, Z0
-	VMOVUPS Z0, (AX)(SI*1)
-	VMOVUPS 64(CX)(SI*1), Z0
-	VMOVUPS 64(DX)(SI*1), Z1
-	VPMINUB Z1, Z0, Z0
-	VMOVUPS Z0, 64(AX)(SI*1)
-	ADDQ    $+128, SI
-	JMP     next398
-
-done399:
-	ADDQ $+128, BX
-
-next400:
-	SUBQ    $+64, BX
-	JLT     done401
+next234:
 	VMOVUPS (CX)(SI*1), Z0
 	VMOVUPS (DX)(SI*1), Z1
 	VPMINUB Z1, Z0, Z0
 	VMOVUPS Z0, (AX)(SI*1)
 	ADDQ    $+64, SI
-	JMP     next400
+	SUBQ    $+64, BX
+	JGE     next234
 
-done401:
+done235:
 	ADDQ       $+64, BX
-	TESTQ      BX, BX
-	JEQ        end402
+	JEQ        end236
 	MOVQ       $-1, DI
 	BZHIQ      BX, DI, DI
 	KMOVQ      DI, K1
@@ -7285,7 +4458,7 @@ done401:
 	VPMINUB    Z1, Z0, Z0
 	VMOVDQU8   Z0, K1, (AX)(SI*1)
 
-end402:
+end236:
 	VZEROUPPER
 	RET
 
@@ -7298,35 +4471,20 @@ TEXT ·minU8VSAVX512(SB), NOSPLIT, $0-32
 	VPBROADCASTB (DX), Z0
 	MOVQ         n+24(FP), DX
 	XORQ         BX, BX
+	SUBQ         $+64, DX
+	JLT          done239
 
-next404:
-	SUBQ    $+128, DX
-	JLT     done405
-	VMOVUPS (CX)(BX*1), Z1
-	VPMINUB Z0, Z1, Z1
-	VMOVUPS Z1, (AX)(BX*1)
-	VMOVUPS 64(CX)(BX*1), Z1
-	VPMINUB Z0, Z1, Z1
-	VMOVUPS Z1, 64(AX)(BX*1)
-	ADDQ    $+128, BX
-	JMP     next404
-
-done405:
-	ADDQ $+128, DX
-
-next406:
-	SUBQ    $+64, DX
-	JLT     done407
+next238:
 	VMOVUPS (CX)(BX*1), Z1
 	VPMINUB Z0, Z1, Z1
 	VMOVUPS Z1, (AX)(BX*1)
 	ADDQ    $+64, BX
-	JMP     next406
+	SUBQ    $+64, DX
+	JGE     next238
 
-done407:
+done239:
 	ADDQ       $+64, DX
-	TESTQ      DX, DX
-	JEQ        end408
+	JEQ        end240
 	MOVQ       $-1, SI
 	BZHIQ      DX, SI, SI
 	KMOVQ      SI, K1
@@ -7334,243 +4492,7 @@ done407:
 	VPMINUB    Z0, Z1, Z0
 	VMOVDQU8   Z0, K1, (AX)(BX*1)
 
-end408:
-	VZEROUPPER
-	RET
-
-// func minI8VVAVX2(dst *byte, x *byte, y *byte, n int)
-// Requires: AVX, AVX2
-TEXT ·minI8VVAVX2(SB), NOSPLIT, $96-32
-	MOVQ dst+0(FP), AX
-	MOVQ x+8(FP), CX
-	MOVQ y+16(FP), DX
-	MOVQ n+24(FP), BX
-	XORQ SI, SI
-
-next419:
-	SUBQ    $+64, BX
-	JLT     done420
-	VMOVUPS (CX)(SI*1), Y0
-	VMOVUPS (DX)(SI*1), Y1
-	VPMINSB Y1, Y0, Y0
-	VMOVUPS Y0, (AX)(SI*1)
-	VMOVUPS 32(CX)(SI*1), Y0
-	VMOVUPS 32(DX)(SI*1), Y1
-	VPMINSB Y1, Y0, Y0
-	VMOVUPS Y0, 32(AX)(SI*1)
-	ADDQ    $+64, SI
-	JMP     next419
-
-done420:
-	ADDQ $+64, BX
-
-next421:
-	SUBQ    $+32, BX
-	JLT     done422
-	VMOVUPS (CX)(SI*1), Y0
-	VMOVUPS (DX)(SI*1), Y1
-	VPMINSB Y1, Y0, Y0
-	VMOVUPS Y0, (AX)(SI*1)
-	ADDQ    $+32, SI
-	JMP     next421
-
-done422:
-	ADDQ  $+32, BX
-	TESTQ BX, BX
-	JEQ   end423
-	LEAQ  (CX)(SI*1), R8
-	MOVQ  BX, CX
-
-byte424:
-	MOVB    -1(R8)(CX*1), DI
-	MOVB    DI, -1(SP)(CX*1)
-	DECQ    CX
-	JNE     byte424
-	VMOVUPS (SP), Y0
-	LEAQ    (DX)(SI*1), DI
-	MOVQ    BX, CX
-
-byte425:
-	MOVB    -1(DI)(CX*1), DL
-	MOVB    DL, 31(SP)(CX*1)
-	DECQ    CX
-	JNE     byte425
-	VMOVUPS 32(SP), Y1
-	VPMINSB Y1, Y0, Y0
-	VMOVUPS Y0, 64(SP)
-	LEAQ    (AX)(SI*1), AX
-	MOVQ    BX, CX
-
-byte426:
-	MOVB 63(SP)(CX*1), DL
-	MOVB DL, -1(AX)(CX*1)
-	DECQ CX
-	JNE  byte426
-
-end423:
-	VZEROUPPER
-	RET
-
-// func minI8VSAVX2(dst *byte, x *byte, y *byte, n int)
-// Requires: AVX, AVX2
-TEXT ·minI8VSAVX2(SB), NOSPLIT, $64-32
-	MOVQ         dst+0(FP), AX
-	MOVQ         x+8(FP), CX
-	MOVQ         y+16(FP), DX
-	VPBROADCASTB (DX), Y0
-	MOVQ         n+24(FP), DX
-	XORQ         BX, BX
-
-next428:
-	SUBQ    $+64, DX
-	JLT     done429
-	VMOVUPS (CX)(BX*1), Y1
-	VPMINSB Y0, Y1, Y1
-	VMOVUPS Y1, (AX)(BX*1)
-	VMOVUPS 32(CX)(BX*1), Y1
-	VPMINSB Y0, Y1, Y1
-	VMOVUPS Y1, 32(AX)(BX*1)
-	ADDQ    $+64, BX
-	JMP     next428
-
-done429:
-	ADDQ $+64, DX
-
-next430:
-	SUBQ    $+32, DX
-	JLT     done431
-	VMOVUPS (CX)(BX*1), Y1
-	VPMINSB Y0, Y1, Y1
-	VMOVUPS Y1, (AX)(BX*1)
-	ADDQ    $+32, BX
-	JMP     next430
-
-done431:
-	ADDQ  $+32, DX
-	TESTQ DX, DX
-	JEQ   end432
-	LEAQ  (CX)(BX*1), DI
-	MOVQ  DX, CX
-
-byte433:
-	MOVB    -1(DI)(CX*1), SI
-	MOVB    SI, -1(SP)(CX*1)
-	DECQ    CX
-	JNE     byte433
-	VMOVUPS (SP), Y1
-	VPMINSB Y0, Y1, Y0
-	VMOVUPS Y0, 32(SP)
-	LEAQ    (AX)(BX*1), AX
-	MOVQ    DX, CX
-
-byte434:
-	MOVB 31(SP)(CX*1), DL
-	MOVB DL, -1(AX)(CX*1)
-	DECQ CX
-	JNE  byte434
-
-end432:
-	VZEROUPPER
-	RET
-
-// func minI8VVAVX512(dst *byte, x *byte, y *byte, n int)
-// Requires: AVX, AVX512BW, AVX512F, BMI2
-TEXT ·minI8VVAVX512(SB), NOSPLIT, $0-32
-	MOVQ dst+0(FP), AX
-	MOVQ x+8(FP), CX
-	MOVQ y+16(FP), DX
-	MOVQ n+24(FP), BX
-	XORQ SI, SI
-
-next410:
-	SUBQ    $+128, BX
-	JLT     done411
-	VMOVUPS (CX)(SI*1), Z0
-	VMOVUPS (DX)(SI*1), Z1
-	VPMINSB Z1, Z0, Z0
-	VMOVUPS Z0, (AX)(SI*1)
-	VMOVUPS 64(CX)(SI*1), Z0
-	VMOVUPS 64(DX)(SI*1), Z1
-	VPMINSB Z1, Z0, Z0
-	VMOVUPS Z0, 64(AX)(SI*1)
-	ADDQ    $+128, SI
-	JMP     next410
-
-done411:
-	ADDQ $+128, BX
-
-next412:
-	SUBQ    $+64, BX
-	JLT     done413
-	VMOVUPS (CX)(SI*1), Z0
-	VMOVUPS (DX)(SI*1), Z1
-	VPMINSB Z1, Z0, Z0
-	VMOVUPS Z0, (AX)(SI*1)
-	ADDQ    $+64, SI
-	JMP     next412
-
-done413:
-	ADDQ       $+64, BX
-	TESTQ      BX, BX
-	JEQ        end414
-	MOVQ       $-1, DI
-	BZHIQ      BX, DI, DI
-	KMOVQ      DI, K1
-	VMOVDQU8.Z (CX)(SI*1), K1, Z0
-	VMOVDQU8.Z (DX)(SI*1), K1, Z1
-	VPMINSB    Z1, Z0, Z0
-	VMOVDQU8   Z0, K1, (AX)(SI*1)
-
-end414:
-	VZEROUPPER
-	RET
-
-// func minI8VSAVX512(dst *byte, x *byte, y *byte, n int)
-// Requires: AVX, AVX512BW, AVX512F, BMI2
-TEXT ·minI8VSAVX512(SB), NOSPLIT, $0-32
-	MOVQ         dst+0(FP), AX
-	MOVQ         x+8(FP), CX
-	MOVQ         y+16(FP), DX
-	VPBROADCASTB (DX), Z0
-	MOVQ         n+24(FP), DX
-	XORQ         BX, BX
-
-next416:
-	SUBQ    $+128, DX
-	JLT     done417
-	VMOVUPS (CX)(BX*1), Z1
-	VPMINSB Z0, Z1, Z1
-	VMOVUPS Z1, (AX)(BX*1)
-	VMOVUPS 64(CX)(BX*1), Z1
-	VPMINSB Z0, Z1, Z1
-	VMOVUPS Z1, 64(AX)(BX*1)
-	ADDQ    $+128, BX
-	JMP     next416
-
-done417:
-	ADDQ $+128, DX
-
-next418:
-	SUBQ    $+64, DX
-	JLT     done419
-	VMOVUPS (CX)(BX*1), Z1
-	VPMINSB Z0, Z1, Z1
-	VMOVUPS Z1, (AX)(BX*1)
-	ADDQ    $+64, BX
-	JMP     next418
-
-done419:
-	ADDQ       $+64, DX
-	TESTQ      DX, DX
-	JEQ        end420
-	MOVQ       $-1, SI
-	BZHIQ      DX, SI, SI
-	KMOVQ      SI, K1
-	VMOVDQU8.Z (CX)(BX*1), K1, Z1
-	VPMINSB    Z0, Z1, Z0
-	VMOVDQU8   Z0, K1, (AX)(BX*1)
-
-end420:
+end240:
 	VZEROUPPER
 	RET
 
@@ -7582,38 +4504,21 @@ TEXT ·minI32VVAVX2(SB), NOSPLIT, $0-32
 	MOVQ y+16(FP), DX
 	MOVQ n+24(FP), BX
 	XORQ SI, SI
+	SUBQ $+8, BX
+	JLT  done241
 
-next436:
-	SUBQ    $+16, BX
-	JLT     done437
-	VMOVUPS (CX)(SI*4), Y0
-	VMOVUPS (DX)(SI*4), Y1
-	VPMINSD Y1, Y0, Y0
-	VMOVUPS Y0, (AX)(SI*4)
-	VMOVUPS 32(CX)(SI*4), Y0
-	VMOVUPS 32(DX)(SI*4), Y1
-	VPMINSD Y1, Y0, Y0
-	VMOVUPS Y0, 32(AX)(SI*4)
-	ADDQ    $+16, SI
-	JMP     next436
-
-done437:
-	ADDQ $+16, BX
-
-next438:
-	SUBQ    $+8, BX
-	JLT     done439
+next240:
 	VMOVUPS (CX)(SI*4), Y0
 	VMOVUPS (DX)(SI*4), Y1
 	VPMINSD Y1, Y0, Y0
 	VMOVUPS Y0, (AX)(SI*4)
 	ADDQ    $+8, SI
-	JMP     next438
+	SUBQ    $+8, BX
+	JGE     next240
 
-done439:
+done241:
 	ADDQ       $+8, BX
-	TESTQ      BX, BX
-	JEQ        end440
+	JEQ        end242
 	LEAQ       tail<>+32(SB), DI
 	XORQ       R8, R8
 	SUBQ       BX, R8
@@ -7631,7 +4536,7 @@ done439:
 	VMOVDQU    (CX)(DX*4), Y1
 	VMASKMOVPS Y0, Y1, (AX)(SI*4)
 
-end440:
+end242:
 	VZEROUPPER
 	RET
 
@@ -7644,35 +4549,20 @@ TEXT ·minI32VSAVX2(SB), NOSPLIT, $0-32
 	VBROADCASTSS (DX), Y0
 	MOVQ         n+24(FP), DX
 	XORQ         BX, BX
+	SUBQ         $+8, DX
+	JLT          done245
 
-next442:
-	SUBQ    $+16, DX
-	JLT     done443
-	VMOVUPS (CX)(BX*4), Y1
-	VPMINSD Y0, Y1, Y1
-	VMOVUPS Y1, (AX)(BX*4)
-	VMOVUPS 32(CX)(BX*4), Y1
-	VPMINSD Y0, Y1, Y1
-	VMOVUPS Y1, 32(AX)(BX*4)
-	ADDQ    $+16, BX
-	JMP     next442
-
-done443:
-	ADDQ $+16, DX
-
-next444:
-	SUBQ    $+8, DX
-	JLT     done445
+next244:
 	VMOVUPS (CX)(BX*4), Y1
 	VPMINSD Y0, Y1, Y1
 	VMOVUPS Y1, (AX)(BX*4)
 	ADDQ    $+8, BX
-	JMP     next444
+	SUBQ    $+8, DX
+	JGE     next244
 
-done445:
+done245:
 	ADDQ       $+8, DX
-	TESTQ      DX, DX
-	JEQ        end446
+	JEQ        end246
 	LEAQ       tail<>+32(SB), SI
 	XORQ       DI, DI
 	SUBQ       DX, DI
@@ -7685,7 +4575,7 @@ done445:
 	VMOVDQU    (CX)(SI*4), Y1
 	VMASKMOVPS Y0, Y1, (AX)(BX*4)
 
-end446:
+end246:
 	VZEROUPPER
 	RET
 
@@ -7697,38 +4587,21 @@ TEXT ·minI32VVAVX512(SB), NOSPLIT, $0-32
 	MOVQ y+16(FP), DX
 	MOVQ n+24(FP), BX
 	XORQ SI, SI
+	SUBQ $+16, BX
+	JLT  done243
 
-next422:
-	SUBQ    $+32, BX
-	JLT     done423
-	VMOVUPS (CX)(SI*4), Z0
-	VMOVUPS (DX)(SI*4), Z1
-	VPMINSD Z1, Z0, Z0
-	VMOVUPS Z0, (AX)(SI*4)
-	VMOVUPS 64(CX)(SI*4), Z0
-	VMOVUPS 64(DX)(SI*4), Z1
-	VPMINSD Z1, Z0, Z0
-	VMOVUPS Z0, 64(AX)(SI*4)
-	ADDQ    $+32, SI
-	JMP     next422
-
-done423:
-	ADDQ $+32, BX
-
-next424:
-	SUBQ    $+16, BX
-	JLT     done425
+next242:
 	VMOVUPS (CX)(SI*4), Z0
 	VMOVUPS (DX)(SI*4), Z1
 	VPMINSD Z1, Z0, Z0
 	VMOVUPS Z0, (AX)(SI*4)
 	ADDQ    $+16, SI
-	JMP     next424
+	SUBQ    $+16, BX
+	JGE     next242
 
-done425:
+done243:
 	ADDQ      $+16, BX
-	TESTQ     BX, BX
-	JEQ       end426
+	JEQ       end244
 	MOVQ      $-1, DI
 	BZHIQ     BX, DI, DI
 	KMOVQ     DI, K1
@@ -7737,7 +4610,7 @@ done425:
 	VPMINSD   Z1, Z0, Z0
 	VMOVUPS   Z0, K1, (AX)(SI*4)
 
-end426:
+end244:
 	VZEROUPPER
 	RET
 
@@ -7750,35 +4623,20 @@ TEXT ·minI32VSAVX512(SB), NOSPLIT, $0-32
 	VBROADCASTSS (DX), Z0
 	MOVQ         n+24(FP), DX
 	XORQ         BX, BX
+	SUBQ         $+16, DX
+	JLT          done247
 
-next428:
-	SUBQ    $+32, DX
-	JLT     done429
-	VMOVUPS (CX)(BX*4), Z1
-	VPMINSD Z0, Z1, Z1
-	VMOVUPS Z1, (AX)(BX*4)
-	VMOVUPS 64(CX)(BX*4), Z1
-	VPMINSD Z0, Z1, Z1
-	VMOVUPS Z1, 64(AX)(BX*4)
-	ADDQ    $+32, BX
-	JMP     next428
-
-done429:
-	ADDQ $+32, DX
-
-next430:
-	SUBQ    $+16, DX
-	JLT     done431
+next246:
 	VMOVUPS (CX)(BX*4), Z1
 	VPMINSD Z0, Z1, Z1
 	VMOVUPS Z1, (AX)(BX*4)
 	ADDQ    $+16, BX
-	JMP     next430
+	SUBQ    $+16, DX
+	JGE     next246
 
-done431:
+done247:
 	ADDQ      $+16, DX
-	TESTQ     DX, DX
-	JEQ       end432
+	JEQ       end248
 	MOVQ      $-1, SI
 	BZHIQ     DX, SI, SI
 	KMOVQ     SI, K1
@@ -7786,7 +4644,7 @@ done431:
 	VPMINSD   Z0, Z1, Z0
 	VMOVUPS   Z0, K1, (AX)(BX*4)
 
-end432:
+end248:
 	VZEROUPPER
 	RET
 
@@ -7798,38 +4656,21 @@ TEXT ·minU32VVAVX2(SB), NOSPLIT, $0-32
 	MOVQ y+16(FP), DX
 	MOVQ n+24(FP), BX
 	XORQ SI, SI
+	SUBQ $+8, BX
+	JLT  done249
 
-next448:
-	SUBQ    $+16, BX
-	JLT     done449
-	VMOVUPS (CX)(SI*4), Y0
-	VMOVUPS (DX)(SI*4), Y1
-	VPMINUD Y1, Y0, Y0
-	VMOVUPS Y0, (AX)(SI*4)
-	VMOVUPS 32(CX)(SI*4), Y0
-	VMOVUPS 32(DX)(SI*4), Y1
-	VPMINUD Y1, Y0, Y0
-	VMOVUPS Y0, 32(AX)(SI*4)
-	ADDQ    $+16, SI
-	JMP     next448
-
-done449:
-	ADDQ $+16, BX
-
-next450:
-	SUBQ    $+8, BX
-	JLT     done451
+next248:
 	VMOVUPS (CX)(SI*4), Y0
 	VMOVUPS (DX)(SI*4), Y1
 	VPMINUD Y1, Y0, Y0
 	VMOVUPS Y0, (AX)(SI*4)
 	ADDQ    $+8, SI
-	JMP     next450
+	SUBQ    $+8, BX
+	JGE     next248
 
-done451:
+done249:
 	ADDQ       $+8, BX
-	TESTQ      BX, BX
-	JEQ        end452
+	JEQ        end250
 	LEAQ       tail<>+32(SB), DI
 	XORQ       R8, R8
 	SUBQ       BX, R8
@@ -7847,7 +4688,7 @@ done451:
 	VMOVDQU    (CX)(DX*4), Y1
 	VMASKMOVPS Y0, Y1, (AX)(SI*4)
 
-end452:
+end250:
 	VZEROUPPER
 	RET
 
@@ -7860,35 +4701,20 @@ TEXT ·minU32VSAVX2(SB), NOSPLIT, $0-32
 	VBROADCASTSS (DX), Y0
 	MOVQ         n+24(FP), DX
 	XORQ         BX, BX
+	SUBQ         $+8, DX
+	JLT          done253
 
-next454:
-	SUBQ    $+16, DX
-	JLT     done455
-	VMOVUPS (CX)(BX*4), Y1
-	VPMINUD Y0, Y1, Y1
-	VMOVUPS Y1, (AX)(BX*4)
-	VMOVUPS 32(CX)(BX*4), Y1
-	VPMINUD Y0, Y1, Y1
-	VMOVUPS Y1, 32(AX)(BX*4)
-	ADDQ    $+16, BX
-	JMP     next454
-
-done455:
-	ADDQ $+16, DX
-
-next456:
-	SUBQ    $+8, DX
-	JLT     done457
+next252:
 	VMOVUPS (CX)(BX*4), Y1
 	VPMINUD Y0, Y1, Y1
 	VMOVUPS Y1, (AX)(BX*4)
 	ADDQ    $+8, BX
-	JMP     next456
+	SUBQ    $+8, DX
+	JGE     next252
 
-done457:
+done253:
 	ADDQ       $+8, DX
-	TESTQ      DX, DX
-	JEQ        end458
+	JEQ        end254
 	LEAQ       tail<>+32(SB), SI
 	XORQ       DI, DI
 	SUBQ       DX, DI
@@ -7901,7 +4727,7 @@ done457:
 	VMOVDQU    (CX)(SI*4), Y1
 	VMASKMOVPS Y0, Y1, (AX)(BX*4)
 
-end458:
+end254:
 	VZEROUPPER
 	RET
 
@@ -7913,38 +4739,21 @@ TEXT ·minU32VVAVX512(SB), NOSPLIT, $0-32
 	MOVQ y+16(FP), DX
 	MOVQ n+24(FP), BX
 	XORQ SI, SI
+	SUBQ $+16, BX
+	JLT  done251
 
-next434:
-	SUBQ    $+32, BX
-	JLT     done435
-	VMOVUPS (CX)(SI*4), Z0
-	VMOVUPS (DX)(SI*4), Z1
-	VPMINUD Z1, Z0, Z0
-	VMOVUPS Z0, (AX)(SI*4)
-	VMOVUPS 64(CX)(SI*4), Z0
-	VMOVUPS 64(DX)(SI*4), Z1
-	VPMINUD Z1, Z0, Z0
-	VMOVUPS Z0, 64(AX)(SI*4)
-	ADDQ    $+32, SI
-	JMP     next434
-
-done435:
-	ADDQ $+32, BX
-
-next436:
-	SUBQ    $+16, BX
-	JLT     done437
+next250:
 	VMOVUPS (CX)(SI*4), Z0
 	VMOVUPS (DX)(SI*4), Z1
 	VPMINUD Z1, Z0, Z0
 	VMOVUPS Z0, (AX)(SI*4)
 	ADDQ    $+16, SI
-	JMP     next436
+	SUBQ    $+16, BX
+	JGE     next250
 
-done437:
+done251:
 	ADDQ      $+16, BX
-	TESTQ     BX, BX
-	JEQ       end438
+	JEQ       end252
 	MOVQ      $-1, DI
 	BZHIQ     BX, DI, DI
 	KMOVQ     DI, K1
@@ -7953,7 +4762,7 @@ done437:
 	VPMINUD   Z1, Z0, Z0
 	VMOVUPS   Z0, K1, (AX)(SI*4)
 
-end438:
+end252:
 	VZEROUPPER
 	RET
 
@@ -7966,35 +4775,20 @@ TEXT ·minU32VSAVX512(SB), NOSPLIT, $0-32
 	VBROADCASTSS (DX), Z0
 	MOVQ         n+24(FP), DX
 	XORQ         BX, BX
+	SUBQ         $+16, DX
+	JLT          done255
 
-next440:
-	SUBQ    $+32, DX
-	JLT     done441
-	VMOVUPS (CX)(BX*4), Z1
-	VPMINUD Z0, Z1, Z1
-	VMOVUPS Z1, (AX)(BX*4)
-	VMOVUPS 64(CX)(BX*4), Z1
-	VPMINUD Z0, Z1, Z1
-	VMOVUPS Z1, 64(AX)(BX*4)
-	ADDQ    $+32, BX
-	JMP     next440
-
-done441:
-	ADDQ $+32, DX
-
-next442:
-	SUBQ    $+16, DX
-	JLT     done443
+next254:
 	VMOVUPS (CX)(BX*4), Z1
 	VPMINUD Z0, Z1, Z1
 	VMOVUPS Z1, (AX)(BX*4)
 	ADDQ    $+16, BX
-	JMP     next442
+	SUBQ    $+16, DX
+	JGE     next254
 
-done443:
+done255:
 	ADDQ      $+16, DX
-	TESTQ     DX, DX
-	JEQ       end444
+	JEQ       end256
 	MOVQ      $-1, SI
 	BZHIQ     DX, SI, SI
 	KMOVQ     SI, K1
@@ -8002,7 +4796,7 @@ done443:
 	VPMINUD   Z0, Z1, Z0
 	VMOVUPS   Z0, K1, (AX)(BX*4)
 
-end444:
+end256:
 	VZEROUPPER
 	RET
 
@@ -8014,38 +4808,21 @@ TEXT ·minI64VVAVX512(SB), NOSPLIT, $0-32
 	MOVQ y+16(FP), DX
 	MOVQ n+24(FP), BX
 	XORQ SI, SI
+	SUBQ $+8, BX
+	JLT  done259
 
-next446:
-	SUBQ    $+16, BX
-	JLT     done447
-	VMOVUPS (CX)(SI*8), Z0
-	VMOVUPS (DX)(SI*8), Z1
-	VPMINSQ Z1, Z0, Z0
-	VMOVUPS Z0, (AX)(SI*8)
-	VMOVUPS 64(CX)(SI*8), Z0
-	VMOVUPS 64(DX)(SI*8), Z1
-	VPMINSQ Z1, Z0, Z0
-	VMOVUPS Z0, 64(AX)(SI*8)
-	ADDQ    $+16, SI
-	JMP     next446
-
-done447:
-	ADDQ $+16, BX
-
-next448:
-	SUBQ    $+8, BX
-	JLT     done449
+next258:
 	VMOVUPS (CX)(SI*8), Z0
 	VMOVUPS (DX)(SI*8), Z1
 	VPMINSQ Z1, Z0, Z0
 	VMOVUPS Z0, (AX)(SI*8)
 	ADDQ    $+8, SI
-	JMP     next448
+	SUBQ    $+8, BX
+	JGE     next258
 
-done449:
+done259:
 	ADDQ      $+8, BX
-	TESTQ     BX, BX
-	JEQ       end450
+	JEQ       end260
 	MOVQ      $-1, DI
 	BZHIQ     BX, DI, DI
 	KMOVQ     DI, K1
@@ -8054,7 +4831,7 @@ done449:
 	VPMINSQ   Z1, Z0, Z0
 	VMOVUPD   Z0, K1, (AX)(SI*8)
 
-end450:
+end260:
 	VZEROUPPER
 	RET
 
@@ -8067,35 +4844,20 @@ TEXT ·minI64VSAVX512(SB), NOSPLIT, $0-32
 	VBROADCASTSD (DX), Z0
 	MOVQ         n+24(FP), DX
 	XORQ         BX, BX
+	SUBQ         $+8, DX
+	JLT          done263
 
-next452:
-	SUBQ    $+16, DX
-	JLT     done453
-	VMOVUPS (CX)(BX*8), Z1
-	VPMINSQ Z0, Z1, Z1
-	VMOVUPS Z1, (AX)(BX*8)
-	VMOVUPS 64(CX)(BX*8), Z1
-	VPMINSQ Z0, Z1, Z1
-	VMOVUPS Z1, 64(AX)(BX*8)
-	ADDQ    $+16, BX
-	JMP     next452
-
-done453:
-	ADDQ $+16, DX
-
-next454:
-	SUBQ    $+8, DX
-	JLT     done455
+next262:
 	VMOVUPS (CX)(BX*8), Z1
 	VPMINSQ Z0, Z1, Z1
 	VMOVUPS Z1, (AX)(BX*8)
 	ADDQ    $+8, BX
-	JMP     next454
+	SUBQ    $+8, DX
+	JGE     next262
 
-done455:
+done263:
 	ADDQ      $+8, DX
-	TESTQ     DX, DX
-	JEQ       end456
+	JEQ       end264
 	MOVQ      $-1, SI
 	BZHIQ     DX, SI, SI
 	KMOVQ     SI, K1
@@ -8103,7 +4865,7 @@ done455:
 	VPMINSQ   Z0, Z1, Z0
 	VMOVUPD   Z0, K1, (AX)(BX*8)
 
-end456:
+end264:
 	VZEROUPPER
 	RET
 
@@ -8115,31 +4877,10 @@ TEXT ·minF32VVAVX2(SB), NOSPLIT, $0-32
 	MOVQ y+16(FP), DX
 	MOVQ n+24(FP), BX
 	XORQ SI, SI
+	SUBQ $+8, BX
+	JLT  done257
 
-next460:
-	SUBQ    $+16, BX
-	JLT     done461
-	VMOVUPS (CX)(SI*4), Y0
-	VMOVUPS (DX)(SI*4), Y1
-	VMINPS  Y1, Y0, Y2
-	VMINPS  Y0, Y1, Y0
-	VORPS   Y0, Y2, Y0
-	VMOVUPS Y0, (AX)(SI*4)
-	VMOVUPS 32(CX)(SI*4), Y0
-	VMOVUPS 32(DX)(SI*4), Y1
-	VMINPS  Y1, Y0, Y2
-	VMINPS  Y0, Y1, Y0
-	VORPS   Y0, Y2, Y0
-	VMOVUPS Y0, 32(AX)(SI*4)
-	ADDQ    $+16, SI
-	JMP     next460
-
-done461:
-	ADDQ $+16, BX
-
-next462:
-	SUBQ    $+8, BX
-	JLT     done463
+next256:
 	VMOVUPS (CX)(SI*4), Y0
 	VMOVUPS (DX)(SI*4), Y1
 	VMINPS  Y1, Y0, Y2
@@ -8147,12 +4888,12 @@ next462:
 	VORPS   Y0, Y2, Y0
 	VMOVUPS Y0, (AX)(SI*4)
 	ADDQ    $+8, SI
-	JMP     next462
+	SUBQ    $+8, BX
+	JGE     next256
 
-done463:
+done257:
 	ADDQ       $+8, BX
-	TESTQ      BX, BX
-	JEQ        end464
+	JEQ        end258
 	LEAQ       tail<>+32(SB), DI
 	XORQ       R8, R8
 	SUBQ       BX, R8
@@ -8172,7 +4913,7 @@ done463:
 	VMOVDQU    (CX)(DX*4), Y1
 	VMASKMOVPS Y0, Y1, (AX)(SI*4)
 
-end464:
+end258:
 	VZEROUPPER
 	RET
 
@@ -8185,41 +4926,22 @@ TEXT ·minF32VSAVX2(SB), NOSPLIT, $0-32
 	VBROADCASTSS (DX), Y0
 	MOVQ         n+24(FP), DX
 	XORQ         BX, BX
+	SUBQ         $+8, DX
+	JLT          done261
 
-next466:
-	SUBQ    $+16, DX
-	JLT     done467
-	VMOVUPS (CX)(BX*4), Y1
-	VMINPS  Y0, Y1, Y2
-	VMINPS  Y1, Y0, Y1
-	VORPS   Y1, Y2, Y1
-	VMOVUPS Y1, (AX)(BX*4)
-	VMOVUPS 32(CX)(BX*4), Y1
-	VMINPS  Y0, Y1, Y2
-	VMINPS  Y1, Y0, Y1
-	VORPS   Y1, Y2, Y1
-	VMOVUPS Y1, 32(AX)(BX*4)
-	ADDQ    $+16, BX
-	JMP     next466
-
-done467:
-	ADDQ $+16, DX
-
-next468:
-	SUBQ    $+8, DX
-	JLT     done469
+next260:
 	VMOVUPS (CX)(BX*4), Y1
 	VMINPS  Y0, Y1, Y2
 	VMINPS  Y1, Y0, Y1
 	VORPS   Y1, Y2, Y1
 	VMOVUPS Y1, (AX)(BX*4)
 	ADDQ    $+8, BX
-	JMP     next468
+	SUBQ    $+8, DX
+	JGE     next260
 
-done469:
+done261:
 	ADDQ       $+8, DX
-	TESTQ      DX, DX
-	JEQ        end470
+	JEQ        end262
 	LEAQ       tail<>+32(SB), SI
 	XORQ       DI, DI
 	SUBQ       DX, DI
@@ -8234,7 +4956,7 @@ done469:
 	VMOVDQU    (CX)(SI*4), Y1
 	VMASKMOVPS Y0, Y1, (AX)(BX*4)
 
-end470:
+end262:
 	VZEROUPPER
 	RET
 
@@ -8246,31 +4968,10 @@ TEXT ·minF32VVAVX512(SB), NOSPLIT, $0-32
 	MOVQ y+16(FP), DX
 	MOVQ n+24(FP), BX
 	XORQ SI, SI
+	SUBQ $+16, BX
+	JLT  done267
 
-next458:
-	SUBQ    $+32, BX
-	JLT     done459
-	VMOVUPS (CX)(SI*4), Z0
-	VMOVUPS (DX)(SI*4), Z1
-	VMINPS  Z1, Z0, Z2
-	VMINPS  Z0, Z1, Z0
-	VORPS   Z0, Z2, Z0
-	VMOVUPS Z0, (AX)(SI*4)
-	VMOVUPS 64(CX)(SI*4), Z0
-	VMOVUPS 64(DX)(SI*4), Z1
-	VMINPS  Z1, Z0, Z2
-	VMINPS  Z0, Z1, Z0
-	VORPS   Z0, Z2, Z0
-	VMOVUPS Z0, 64(AX)(SI*4)
-	ADDQ    $+32, SI
-	JMP     next458
-
-done459:
-	ADDQ $+32, BX
-
-next460:
-	SUBQ    $+16, BX
-	JLT     done461
+next266:
 	VMOVUPS (CX)(SI*4), Z0
 	VMOVUPS (DX)(SI*4), Z1
 	VMINPS  Z1, Z0, Z2
@@ -8278,12 +4979,12 @@ next460:
 	VORPS   Z0, Z2, Z0
 	VMOVUPS Z0, (AX)(SI*4)
 	ADDQ    $+16, SI
-	JMP     next460
+	SUBQ    $+16, BX
+	JGE     next266
 
-done461:
+done267:
 	ADDQ      $+16, BX
-	TESTQ     BX, BX
-	JEQ       end462
+	JEQ       end268
 	MOVQ      $-1, DI
 	BZHIQ     BX, DI, DI
 	KMOVQ     DI, K1
@@ -8294,7 +4995,7 @@ done461:
 	VORPS     Z0, Z2, Z0
 	VMOVUPS   Z0, K1, (AX)(SI*4)
 
-end462:
+end268:
 	VZEROUPPER
 	RET
 
@@ -8307,41 +5008,22 @@ TEXT ·minF32VSAVX512(SB), NOSPLIT, $0-32
 	VBROADCASTSS (DX), Z0
 	MOVQ         n+24(FP), DX
 	XORQ         BX, BX
+	SUBQ         $+16, DX
+	JLT          done271
 
-next464:
-	SUBQ    $+32, DX
-	JLT     done465
-	VMOVUPS (CX)(BX*4), Z1
-	VMINPS  Z0, Z1, Z2
-	VMINPS  Z1, Z0, Z1
-	VORPS   Z1, Z2, Z1
-	VMOVUPS Z1, (AX)(BX*4)
-	VMOVUPS 64(CX)(BX*4), Z1
-	VMINPS  Z0, Z1, Z2
-	VMINPS  Z1, Z0, Z1
-	VORPS   Z1, Z2, Z1
-	VMOVUPS Z1, 64(AX)(BX*4)
-	ADDQ    $+32, BX
-	JMP     next464
-
-done465:
-	ADDQ $+32, DX
-
-next466:
-	SUBQ    $+16, DX
-	JLT     done467
+next270:
 	VMOVUPS (CX)(BX*4), Z1
 	VMINPS  Z0, Z1, Z2
 	VMINPS  Z1, Z0, Z1
 	VORPS   Z1, Z2, Z1
 	VMOVUPS Z1, (AX)(BX*4)
 	ADDQ    $+16, BX
-	JMP     next466
+	SUBQ    $+16, DX
+	JGE     next270
 
-done467:
+done271:
 	ADDQ      $+16, DX
-	TESTQ     DX, DX
-	JEQ       end468
+	JEQ       end272
 	MOVQ      $-1, SI
 	BZHIQ     DX, SI, SI
 	KMOVQ     SI, K1
@@ -8351,7 +5033,7 @@ done467:
 	VORPS     Z0, Z2, Z0
 	VMOVUPS   Z0, K1, (AX)(BX*4)
 
-end468:
+end272:
 	VZEROUPPER
 	RET
 
@@ -8363,31 +5045,10 @@ TEXT ·minF64VVAVX2(SB), NOSPLIT, $0-32
 	MOVQ y+16(FP), DX
 	MOVQ n+24(FP), BX
 	XORQ SI, SI
+	SUBQ $+4, BX
+	JLT  done265
 
-next472:
-	SUBQ    $+8, BX
-	JLT     done473
-	VMOVUPS (CX)(SI*8), Y0
-	VMOVUPS (DX)(SI*8), Y1
-	VMINPD  Y1, Y0, Y2
-	VMINPD  Y0, Y1, Y0
-	VORPD   Y0, Y2, Y0
-	VMOVUPS Y0, (AX)(SI*8)
-	VMOVUPS 32(CX)(SI*8), Y0
-	VMOVUPS 32(DX)(SI*8), Y1
-	VMINPD  Y1, Y0, Y2
-	VMINPD  Y0, Y1, Y0
-	VORPD   Y0, Y2, Y0
-	VMOVUPS Y0, 32(AX)(SI*8)
-	ADDQ    $+8, SI
-	JMP     next472
-
-done473:
-	ADDQ $+8, BX
-
-next474:
-	SUBQ    $+4, BX
-	JLT     done475
+next264:
 	VMOVUPS (CX)(SI*8), Y0
 	VMOVUPS (DX)(SI*8), Y1
 	VMINPD  Y1, Y0, Y2
@@ -8395,12 +5056,12 @@ next474:
 	VORPD   Y0, Y2, Y0
 	VMOVUPS Y0, (AX)(SI*8)
 	ADDQ    $+4, SI
-	JMP     next474
+	SUBQ    $+4, BX
+	JGE     next264
 
-done475:
+done265:
 	ADDQ       $+4, BX
-	TESTQ      BX, BX
-	JEQ        end476
+	JEQ        end266
 	LEAQ       tail<>+32(SB), DI
 	XORQ       R8, R8
 	SUBQ       BX, R8
@@ -8420,7 +5081,7 @@ done475:
 	VMOVDQU    (CX)(DX*8), Y1
 	VMASKMOVPD Y0, Y1, (AX)(SI*8)
 
-end476:
+end266:
 	VZEROUPPER
 	RET
 
@@ -8433,41 +5094,22 @@ TEXT ·minF64VSAVX2(SB), NOSPLIT, $0-32
 	VBROADCASTSD (DX), Y0
 	MOVQ         n+24(FP), DX
 	XORQ         BX, BX
+	SUBQ         $+4, DX
+	JLT          done269
 
-next478:
-	SUBQ    $+8, DX
-	JLT     done479
-	VMOVUPS (CX)(BX*8), Y1
-	VMINPD  Y0, Y1, Y2
-	VMINPD  Y1, Y0, Y1
-	VORPD   Y1, Y2, Y1
-	VMOVUPS Y1, (AX)(BX*8)
-	VMOVUPS 32(CX)(BX*8), Y1
-	VMINPD  Y0, Y1, Y2
-	VMINPD  Y1, Y0, Y1
-	VORPD   Y1, Y2, Y1
-	VMOVUPS Y1, 32(AX)(BX*8)
-	ADDQ    $+8, BX
-	JMP     next478
-
-done479:
-	ADDQ $+8, DX
-
-next480:
-	SUBQ    $+4, DX
-	JLT     done481
+next268:
 	VMOVUPS (CX)(BX*8), Y1
 	VMINPD  Y0, Y1, Y2
 	VMINPD  Y1, Y0, Y1
 	VORPD   Y1, Y2, Y1
 	VMOVUPS Y1, (AX)(BX*8)
 	ADDQ    $+4, BX
-	JMP     next480
+	SUBQ    $+4, DX
+	JGE     next268
 
-done481:
+done269:
 	ADDQ       $+4, DX
-	TESTQ      DX, DX
-	JEQ        end482
+	JEQ        end270
 	LEAQ       tail<>+32(SB), SI
 	XORQ       DI, DI
 	SUBQ       DX, DI
@@ -8482,7 +5124,7 @@ done481:
 	VMOVDQU    (CX)(SI*8), Y1
 	VMASKMOVPD Y0, Y1, (AX)(BX*8)
 
-end482:
+end270:
 	VZEROUPPER
 	RET
 
@@ -8494,31 +5136,10 @@ TEXT ·minF64VVAVX512(SB), NOSPLIT, $0-32
 	MOVQ y+16(FP), DX
 	MOVQ n+24(FP), BX
 	XORQ SI, SI
+	SUBQ $+8, BX
+	JLT  done275
 
-next470:
-	SUBQ    $+16, BX
-	JLT     done471
-	VMOVUPS (CX)(SI*8), Z0
-	VMOVUPS (DX)(SI*8), Z1
-	VMINPD  Z1, Z0, Z2
-	VMINPD  Z0, Z1, Z0
-	VORPD   Z0, Z2, Z0
-	VMOVUPS Z0, (AX)(SI*8)
-	VMOVUPS 64(CX)(SI*8), Z0
-	VMOVUPS 64(DX)(SI*8), Z1
-	VMINPD  Z1, Z0, Z2
-	VMINPD  Z0, Z1, Z0
-	VORPD   Z0, Z2, Z0
-	VMOVUPS Z0, 64(AX)(SI*8)
-	ADDQ    $+16, SI
-	JMP     next470
-
-done471:
-	ADDQ $+16, BX
-
-next472:
-	SUBQ    $+8, BX
-	JLT     done473
+next274:
 	VMOVUPS (CX)(SI*8), Z0
 	VMOVUPS (DX)(SI*8), Z1
 	VMINPD  Z1, Z0, Z2
@@ -8526,12 +5147,12 @@ next472:
 	VORPD   Z0, Z2, Z0
 	VMOVUPS Z0, (AX)(SI*8)
 	ADDQ    $+8, SI
-	JMP     next472
+	SUBQ    $+8, BX
+	JGE     next274
 
-done473:
+done275:
 	ADDQ      $+8, BX
-	TESTQ     BX, BX
-	JEQ       end474
+	JEQ       end276
 	MOVQ      $-1, DI
 	BZHIQ     BX, DI, DI
 	KMOVQ     DI, K1
@@ -8542,7 +5163,7 @@ done473:
 	VORPD     Z0, Z2, Z0
 	VMOVUPD   Z0, K1, (AX)(SI*8)
 
-end474:
+end276:
 	VZEROUPPER
 	RET
 
@@ -8555,41 +5176,22 @@ TEXT ·minF64VSAVX512(SB), NOSPLIT, $0-32
 	VBROADCASTSD (DX), Z0
 	MOVQ         n+24(FP), DX
 	XORQ         BX, BX
+	SUBQ         $+8, DX
+	JLT          done279
 
-next476:
-	SUBQ    $+16, DX
-	JLT     done477
-	VMOVUPS (CX)(BX*8), Z1
-	VMINPD  Z0, Z1, Z2
-	VMINPD  Z1, Z0, Z1
-	VORPD   Z1, Z2, Z1
-	VMOVUPS Z1, (AX)(BX*8)
-	VMOVUPS 64(CX)(BX*8), Z1
-	VMINPD  Z0, Z1, Z2
-	VMINPD  Z1, Z0, Z1
-	VORPD   Z1, Z2, Z1
-	VMOVUPS Z1, 64(AX)(BX*8)
-	ADDQ    $+16, BX
-	JMP     next476
-
-done477:
-	ADDQ $+16, DX
-
-next478:
-	SUBQ    $+8, DX
-	JLT     done479
+next278:
 	VMOVUPS (CX)(BX*8), Z1
 	VMINPD  Z0, Z1, Z2
 	VMINPD  Z1, Z0, Z1
 	VORPD   Z1, Z2, Z1
 	VMOVUPS Z1, (AX)(BX*8)
 	ADDQ    $+8, BX
-	JMP     next478
+	SUBQ    $+8, DX
+	JGE     next278
 
-done479:
+done279:
 	ADDQ      $+8, DX
-	TESTQ     DX, DX
-	JEQ       end480
+	JEQ       end280
 	MOVQ      $-1, SI
 	BZHIQ     DX, SI, SI
 	KMOVQ     SI, K1
@@ -8599,7 +5201,7 @@ done479:
 	VORPD     Z0, Z2, Z0
 	VMOVUPD   Z0, K1, (AX)(BX*8)
 
-end480:
+end280:
 	VZEROUPPER
 	RET
 
@@ -8611,31 +5213,10 @@ TEXT ·eq8VVAVX2(SB), NOSPLIT, $96-32
 	MOVQ y+16(FP), DX
 	MOVQ n+24(FP), BX
 	XORQ SI, SI
+	SUBQ $+32, BX
+	JLT  done273
 
-next484:
-	SUBQ     $+64, BX
-	JLT      done485
-	VMOVUPS  (CX)(SI*1), Y0
-	VMOVUPS  (DX)(SI*1), Y1
-	VPCMPEQB Y1, Y0, Y0
-	VMOVUPS  c4_1010101<>+0(SB), Y1
-	VPAND    Y1, Y0, Y0
-	VMOVUPS  Y0, (AX)(SI*1)
-	VMOVUPS  32(CX)(SI*1), Y0
-	VMOVUPS  32(DX)(SI*1), Y1
-	VPCMPEQB Y1, Y0, Y0
-	VMOVUPS  c4_1010101<>+0(SB), Y1
-	VPAND    Y1, Y0, Y0
-	VMOVUPS  Y0, 32(AX)(SI*1)
-	ADDQ     $+64, SI
-	JMP      next484
-
-done485:
-	ADDQ $+64, BX
-
-next486:
-	SUBQ     $+32, BX
-	JLT      done487
+next272:
 	VMOVUPS  (CX)(SI*1), Y0
 	VMOVUPS  (DX)(SI*1), Y1
 	VPCMPEQB Y1, Y0, Y0
@@ -8643,29 +5224,29 @@ next486:
 	VPAND    Y1, Y0, Y0
 	VMOVUPS  Y0, (AX)(SI*1)
 	ADDQ     $+32, SI
-	JMP      next486
+	SUBQ     $+32, BX
+	JGE      next272
 
-done487:
-	ADDQ  $+32, BX
-	TESTQ BX, BX
-	JEQ   end488
-	LEAQ  (CX)(SI*1), R8
-	MOVQ  BX, CX
+done273:
+	ADDQ $+32, BX
+	JEQ  end274
+	LEAQ (CX)(SI*1), R8
+	MOVQ BX, CX
 
-byte489:
+byte275:
 	MOVB    -1(R8)(CX*1), DI
 	MOVB    DI, -1(SP)(CX*1)
 	DECQ    CX
-	JNE     byte489
+	JNE     byte275
 	VMOVUPS (SP), Y0
 	LEAQ    (DX)(SI*1), DI
 	MOVQ    BX, CX
 
-byte490:
+byte276:
 	MOVB     -1(DI)(CX*1), DL
 	MOVB     DL, 31(SP)(CX*1)
 	DECQ     CX
-	JNE      byte490
+	JNE      byte276
 	VMOVUPS  32(SP), Y1
 	VPCMPEQB Y1, Y0, Y0
 	VMOVUPS  c4_1010101<>+0(SB), Y1
@@ -8674,13 +5255,13 @@ byte490:
 	LEAQ     (AX)(SI*1), AX
 	MOVQ     BX, CX
 
-byte491:
+byte277:
 	MOVB 63(SP)(CX*1), DL
 	MOVB DL, -1(AX)(CX*1)
 	DECQ CX
-	JNE  byte491
+	JNE  byte277
 
-end488:
+end274:
 	VZEROUPPER
 	RET
 
@@ -8693,49 +5274,30 @@ TEXT ·eq8VSAVX2(SB), NOSPLIT, $64-32
 	VPBROADCASTB (DX), Y0
 	MOVQ         n+24(FP), DX
 	XORQ         BX, BX
+	SUBQ         $+32, DX
+	JLT          done280
 
-next493:
-	SUBQ     $+64, DX
-	JLT      done494
-	VMOVUPS  (CX)(BX*1), Y1
-	VPCMPEQB Y0, Y1, Y1
-	VMOVUPS  c4_1010101<>+0(SB), Y2
-	VPAND    Y2, Y1, Y1
-	VMOVUPS  Y1, (AX)(BX*1)
-	VMOVUPS  32(CX)(BX*1), Y1
-	VPCMPEQB Y0, Y1, Y1
-	VMOVUPS  c4_1010101<>+0(SB), Y2
-	VPAND    Y2, Y1, Y1
-	VMOVUPS  Y1, 32(AX)(BX*1)
-	ADDQ     $+64, BX
-	JMP      next493
-
-done494:
-	ADDQ $+64, DX
-
-next495:
-	SUBQ     $+32, DX
-	JLT      done496
+next279:
 	VMOVUPS  (CX)(BX*1), Y1
 	VPCMPEQB Y0, Y1, Y1
 	VMOVUPS  c4_1010101<>+0(SB), Y2
 	VPAND    Y2, Y1, Y1
 	VMOVUPS  Y1, (AX)(BX*1)
 	ADDQ     $+32, BX
-	JMP      next495
+	SUBQ     $+32, DX
+	JGE      next279
 
-done496:
-	ADDQ  $+32, DX
-	TESTQ DX, DX
-	JEQ   end497
-	LEAQ  (CX)(BX*1), DI
-	MOVQ  DX, CX
+done280:
+	ADDQ $+32, DX
+	JEQ  end281
+	LEAQ (CX)(BX*1), DI
+	MOVQ DX, CX
 
-byte498:
+byte282:
 	MOVB     -1(DI)(CX*1), SI
 	MOVB     SI, -1(SP)(CX*1)
 	DECQ     CX
-	JNE      byte498
+	JNE      byte282
 	VMOVUPS  (SP), Y1
 	VPCMPEQB Y0, Y1, Y0
 	VMOVUPS  c4_1010101<>+0(SB), Y1
@@ -8744,13 +5306,13 @@ byte498:
 	LEAQ     (AX)(BX*1), AX
 	MOVQ     DX, CX
 
-byte499:
+byte283:
 	MOVB 31(SP)(CX*1), DL
 	MOVB DL, -1(AX)(CX*1)
 	DECQ CX
-	JNE  byte499
+	JNE  byte283
 
-end497:
+end281:
 	VZEROUPPER
 	RET
 
@@ -8762,31 +5324,10 @@ TEXT ·eq8VVAVX512(SB), NOSPLIT, $0-32
 	MOVQ y+16(FP), DX
 	MOVQ n+24(FP), BX
 	XORQ SI, SI
+	SUBQ $+64, BX
+	JLT  done283
 
-next482:
-	SUBQ         $+128, BX
-	JLT          done483
-	VMOVUPS      (CX)(SI*1), Z0
-	VMOVUPS      (DX)(SI*1), Z1
-	VPCMPEQB     Z1, Z0, K1
-	VBROADCASTSS c4_1010101<>+0(SB), Z0
-	VMOVDQU8.Z   Z0, K1, Z0
-	VMOVUPS      Z0, (AX)(SI*1)
-	VMOVUPS      64(CX)(SI*1), Z0
-	VMOVUPS      64(DX)(SI*1), Z1
-	VPCMPEQB     Z1, Z0, K1
-	VBROADCASTSS c4_1010101<>+0(SB), Z0
-	VMOVDQU8.Z   Z0, K1, Z0
-	VMOVUPS      Z0, 64(AX)(SI*1)
-	ADDQ         $+128, SI
-	JMP          next482
-
-done483:
-	ADDQ $+128, BX
-
-next484:
-	SUBQ         $+64, BX
-	JLT          done485
+next282:
 	VMOVUPS      (CX)(SI*1), Z0
 	VMOVUPS      (DX)(SI*1), Z1
 	VPCMPEQB     Z1, Z0, K1
@@ -8794,12 +5335,12 @@ next484:
 	VMOVDQU8.Z   Z0, K1, Z0
 	VMOVUPS      Z0, (AX)(SI*1)
 	ADDQ         $+64, SI
-	JMP          next484
+	SUBQ         $+64, BX
+	JGE          next282
 
-done485:
+done283:
 	ADDQ         $+64, BX
-	TESTQ        BX, BX
-	JEQ          end486
+	JEQ          end284
 	MOVQ         $-1, DI
 	BZHIQ        BX, DI, DI
 	KMOVQ        DI, K1
@@ -8810,7 +5351,7 @@ done485:
 	VMOVDQU8.Z   Z0, K2, Z0
 	VMOVDQU8     Z0, K1, (AX)(SI*1)
 
-end486:
+end284:
 	VZEROUPPER
 	RET
 
@@ -8823,41 +5364,22 @@ TEXT ·eq8VSAVX512(SB), NOSPLIT, $0-32
 	VPBROADCASTB (DX), Z0
 	MOVQ         n+24(FP), DX
 	XORQ         BX, BX
-
-next488:
-	SUBQ         $+128, DX
-	JLT          done489
-	VMOVUPS      (CX)(BX*1), Z1
-	VPCMPEQB     Z0, Z1, K1
-	VBROADCASTSS c4_1010101<>+0(SB), Z1
-	VMOVDQU8.Z   Z1, K1, Z1
-	VMOVUPS      Z1, (AX)(BX*1)
-	VMOVUPS      64(CX)(BX*1), Z1
-	VPCMPEQB     Z0, Z1, K1
-	VBROADCASTSS c4_1010101<>+0(SB), Z1
-	VMOVDQU8.Z   Z1, K1, Z1
-	VMOVUPS      Z1, 64(AX)(BX*1)
-	ADDQ         $+128, BX
-	JMP          next488
-
-done489:
-	ADDQ $+128, DX
-
-next490:
 	SUBQ         $+64, DX
-	JLT          done491
+	JLT          done287
+
+next286:
 	VMOVUPS      (CX)(BX*1), Z1
 	VPCMPEQB     Z0, Z1, K1
 	VBROADCASTSS c4_1010101<>+0(SB), Z1
 	VMOVDQU8.Z   Z1, K1, Z1
 	VMOVUPS      Z1, (AX)(BX*1)
 	ADDQ         $+64, BX
-	JMP          next490
+	SUBQ         $+64, DX
+	JGE          next286
 
-done491:
+done287:
 	ADDQ         $+64, DX
-	TESTQ        DX, DX
-	JEQ          end492
+	JEQ          end288
 	MOVQ         $-1, SI
 	BZHIQ        DX, SI, SI
 	KMOVQ        SI, K1
@@ -8867,7 +5389,7 @@ done491:
 	VMOVDQU8.Z   Z0, K2, Z0
 	VMOVDQU8     Z0, K1, (AX)(BX*1)
 
-end492:
+end288:
 	VZEROUPPER
 	RET
 
@@ -8879,37 +5401,10 @@ TEXT ·eq32VVAVX2(SB), NOSPLIT, $32-32
 	MOVQ y+16(FP), DX
 	MOVQ n+24(FP), BX
 	XORQ SI, SI
+	SUBQ $+8, BX
+	JLT  done286
 
-next501:
-	SUBQ         $+16, BX
-	JLT          done502
-	VMOVUPS      (CX)(SI*4), Y0
-	VMOVUPS      (DX)(SI*4), Y1
-	VPCMPEQD     Y1, Y0, Y0
-	VEXTRACTI128 $0x01, Y0, X1
-	VPACKSSDW    X1, X0, X0
-	VPACKSSWB    X0, X0, X0
-	VMOVUPS      c4_1010101<>+0(SB), Y1
-	VPAND        X1, X0, X0
-	VMOVQ        X0, (AX)(SI*1)
-	VMOVUPS      32(CX)(SI*4), Y0
-	VMOVUPS      32(DX)(SI*4), Y1
-	VPCMPEQD     Y1, Y0, Y0
-	VEXTRACTI128 $0x01, Y0, X1
-	VPACKSSDW    X1, X0, X0
-	VPACKSSWB    X0, X0, X0
-	VMOVUPS      c4_1010101<>+0(SB), Y1
-	VPAND        X1, X0, X0
-	VMOVQ        X0, 8(AX)(SI*1)
-	ADDQ         $+16, SI
-	JMP          next501
-
-done502:
-	ADDQ $+16, BX
-
-next503:
-	SUBQ         $+8, BX
-	JLT          done504
+next285:
 	VMOVUPS      (CX)(SI*4), Y0
 	VMOVUPS      (DX)(SI*4), Y1
 	VPCMPEQD     Y1, Y0, Y0
@@ -8920,12 +5415,12 @@ next503:
 	VPAND        X1, X0, X0
 	VMOVQ        X0, (AX)(SI*1)
 	ADDQ         $+8, SI
-	JMP          next503
+	SUBQ         $+8, BX
+	JGE          next285
 
-done504:
+done286:
 	ADDQ         $+8, BX
-	TESTQ        BX, BX
-	JEQ          end505
+	JEQ          end287
 	LEAQ         tail<>+32(SB), DI
 	XORQ         R8, R8
 	SUBQ         BX, R8
@@ -8946,13 +5441,13 @@ done504:
 	LEAQ         (AX)(SI*1), AX
 	MOVQ         BX, CX
 
-byte506:
+byte288:
 	MOVB -1(SP)(CX*1), DL
 	MOVB DL, -1(AX)(CX*1)
 	DECQ CX
-	JNE  byte506
+	JNE  byte288
 
-end505:
+end287:
 	VZEROUPPER
 	RET
 
@@ -8965,35 +5460,10 @@ TEXT ·eq32VSAVX2(SB), NOSPLIT, $32-32
 	VBROADCASTSS (DX), Y0
 	MOVQ         n+24(FP), DX
 	XORQ         BX, BX
-
-next508:
-	SUBQ         $+16, DX
-	JLT          done509
-	VMOVUPS      (CX)(BX*4), Y1
-	VPCMPEQD     Y0, Y1, Y1
-	VEXTRACTI128 $0x01, Y1, X2
-	VPACKSSDW    X2, X1, X1
-	VPACKSSWB    X1, X1, X1
-	VMOVUPS      c4_1010101<>+0(SB), Y2
-	VPAND        X2, X1, X1
-	VMOVQ        X1, (AX)(BX*1)
-	VMOVUPS      32(CX)(BX*4), Y1
-	VPCMPEQD     Y0, Y1, Y1
-	VEXTRACTI128 $0x01, Y1, X2
-	VPACKSSDW    X2, X1, X1
-	VPACKSSWB    X1, X1, X1
-	VMOVUPS      c4_1010101<>+0(SB), Y2
-	VPAND        X2, X1, X1
-	VMOVQ        X1, 8(AX)(BX*1)
-	ADDQ         $+16, BX
-	JMP          next508
-
-done509:
-	ADDQ $+16, DX
-
-next510:
 	SUBQ         $+8, DX
-	JLT          done511
+	JLT          done291
+
+next290:
 	VMOVUPS      (CX)(BX*4), Y1
 	VPCMPEQD     Y0, Y1, Y1
 	VEXTRACTI128 $0x01, Y1, X2
@@ -9003,12 +5473,12 @@ next510:
 	VPAND        X2, X1, X1
 	VMOVQ        X1, (AX)(BX*1)
 	ADDQ         $+8, BX
-	JMP          next510
+	SUBQ         $+8, DX
+	JGE          next290
 
-done511:
+done291:
 	ADDQ         $+8, DX
-	TESTQ        DX, DX
-	JEQ          end512
+	JEQ          end292
 	LEAQ         tail<>+32(SB), SI
 	XORQ         DI, DI
 	SUBQ         DX, DI
@@ -9024,13 +5494,13 @@ done511:
 	LEAQ         (AX)(BX*1), AX
 	MOVQ         DX, CX
 
-byte513:
+byte293:
 	MOVB -1(SP)(CX*1), DL
 	MOVB DL, -1(AX)(CX*1)
 	DECQ CX
-	JNE  byte513
+	JNE  byte293
 
-end512:
+end292:
 	VZEROUPPER
 	RET
 
@@ -9042,31 +5512,10 @@ TEXT ·eq32VVAVX512(SB), NOSPLIT, $0-32
 	MOVQ y+16(FP), DX
 	MOVQ n+24(FP), BX
 	XORQ SI, SI
+	SUBQ $+16, BX
+	JLT  done291
 
-next494:
-	SUBQ         $+32, BX
-	JLT          done495
-	VMOVUPS      (CX)(SI*4), Z0
-	VMOVUPS      (DX)(SI*4), Z1
-	VPCMPEQD     Z1, Z0, K1
-	VBROADCASTSS c4_1010101<>+0(SB), Z0
-	VMOVDQU8.Z   X0, K1, X0
-	VMOVUPS      X0, (AX)(SI*1)
-	VMOVUPS      64(CX)(SI*4), Z0
-	VMOVUPS      64(DX)(SI*4), Z1
-	VPCMPEQD     Z1, Z0, K1
-	VBROADCASTSS c4_1010101<>+0(SB), Z0
-	VMOVDQU8.Z   X0, K1, X0
-	VMOVUPS      X0, 16(AX)(SI*1)
-	ADDQ         $+32, SI
-	JMP          next494
-
-done495:
-	ADDQ $+32, BX
-
-next496:
-	SUBQ         $+16, BX
-	JLT          done497
+next290:
 	VMOVUPS      (CX)(SI*4), Z0
 	VMOVUPS      (DX)(SI*4), Z1
 	VPCMPEQD     Z1, Z0, K1
@@ -9074,12 +5523,12 @@ next496:
 	VMOVDQU8.Z   X0, K1, X0
 	VMOVUPS      X0, (AX)(SI*1)
 	ADDQ         $+16, SI
-	JMP          next496
+	SUBQ         $+16, BX
+	JGE          next290
 
-done497:
+done291:
 	ADDQ         $+16, BX
-	TESTQ        BX, BX
-	JEQ          end498
+	JEQ          end292
 	MOVQ         $-1, DI
 	BZHIQ        BX, DI, DI
 	KMOVQ        DI, K1
@@ -9090,7 +5539,7 @@ done497:
 	VMOVDQU8.Z   X0, K2, X0
 	VMOVDQU8     X0, K1, (AX)(SI*1)
 
-end498:
+end292:
 	VZEROUPPER
 	RET
 
@@ -9103,41 +5552,22 @@ TEXT ·eq32VSAVX512(SB), NOSPLIT, $0-32
 	VBROADCASTSS (DX), Z0
 	MOVQ         n+24(FP), DX
 	XORQ         BX, BX
-
-next500:
-	SUBQ         $+32, DX
-	JLT          done501
-	VMOVUPS      (CX)(BX*4), Z1
-	VPCMPEQD     Z0, Z1, K1
-	VBROADCASTSS c4_1010101<>+0(SB), Z1
-	VMOVDQU8.Z   X1, K1, X1
-	VMOVUPS      X1, (AX)(BX*1)
-	VMOVUPS      64(CX)(BX*4), Z1
-	VPCMPEQD     Z0, Z1, K1
-	VBROADCASTSS c4_1010101<>+0(SB), Z1
-	VMOVDQU8.Z   X1, K1, X1
-	VMOVUPS      X1, 16(AX)(BX*1)
-	ADDQ         $+32, BX
-	JMP          next500
-
-done501:
-	ADDQ $+32, DX
-
-next502:
 	SUBQ         $+16, DX
-	JLT          done503
+	JLT          done295
+
+next294:
 	VMOVUPS      (CX)(BX*4), Z1
 	VPCMPEQD     Z0, Z1, K1
 	VBROADCASTSS c4_1010101<>+0(SB), Z1
 	VMOVDQU8.Z   X1, K1, X1
 	VMOVUPS      X1, (AX)(BX*1)
 	ADDQ         $+16, BX
-	JMP          next502
+	SUBQ         $+16, DX
+	JGE          next294
 
-done503:
+done295:
 	ADDQ         $+16, DX
-	TESTQ        DX, DX
-	JEQ          end504
+	JEQ          end296
 	MOVQ         $-1, SI
 	BZHIQ        DX, SI, SI
 	KMOVQ        SI, K1
@@ -9147,7 +5577,7 @@ done503:
 	VMOVDQU8.Z   X0, K2, X0
 	VMOVDQU8     X0, K1, (AX)(BX*1)
 
-end504:
+end296:
 	VZEROUPPER
 	RET
 
@@ -9159,39 +5589,10 @@ TEXT ·eq64VVAVX2(SB), NOSPLIT, $32-32
 	MOVQ y+16(FP), DX
 	MOVQ n+24(FP), BX
 	XORQ SI, SI
+	SUBQ $+4, BX
+	JLT  done296
 
-next515:
-	SUBQ         $+8, BX
-	JLT          done516
-	VMOVUPS      (CX)(SI*8), Y0
-	VMOVUPS      (DX)(SI*8), Y1
-	VPCMPEQQ     Y1, Y0, Y0
-	VEXTRACTI128 $0x01, Y0, X1
-	VSHUFPS      $0x88, X1, X0, X0
-	VPACKSSDW    X0, X0, X0
-	VPACKSSWB    X0, X0, X0
-	VMOVUPS      c4_1010101<>+0(SB), Y1
-	VPAND        X1, X0, X0
-	VMOVD        X0, (AX)(SI*1)
-	VMOVUPS      32(CX)(SI*8), Y0
-	VMOVUPS      32(DX)(SI*8), Y1
-	VPCMPEQQ     Y1, Y0, Y0
-	VEXTRACTI128 $0x01, Y0, X1
-	VSHUFPS      $0x88, X1, X0, X0
-	VPACKSSDW    X0, X0, X0
-	VPACKSSWB    X0, X0, X0
-	VMOVUPS      c4_1010101<>+0(SB), Y1
-	VPAND        X1, X0, X0
-	VMOVD        X0, 4(AX)(SI*1)
-	ADDQ         $+8, SI
-	JMP          next515
-
-done516:
-	ADDQ $+8, BX
-
-next517:
-	SUBQ         $+4, BX
-	JLT          done518
+next295:
 	VMOVUPS      (CX)(SI*8), Y0
 	VMOVUPS      (DX)(SI*8), Y1
 	VPCMPEQQ     Y1, Y0, Y0
@@ -9203,12 +5604,12 @@ next517:
 	VPAND        X1, X0, X0
 	VMOVD        X0, (AX)(SI*1)
 	ADDQ         $+4, SI
-	JMP          next517
+	SUBQ         $+4, BX
+	JGE          next295
 
-done518:
+done296:
 	ADDQ         $+4, BX
-	TESTQ        BX, BX
-	JEQ          end519
+	JEQ          end297
 	LEAQ         tail<>+32(SB), DI
 	XORQ         R8, R8
 	SUBQ         BX, R8
@@ -9230,13 +5631,13 @@ done518:
 	LEAQ         (AX)(SI*1), AX
 	MOVQ         BX, CX
 
-byte520:
+byte298:
 	MOVB -1(SP)(CX*1), DL
 	MOVB DL, -1(AX)(CX*1)
 	DECQ CX
-	JNE  byte520
+	JNE  byte298
 
-end519:
+end297:
 	VZEROUPPER
 	RET
 
@@ -9249,37 +5650,10 @@ TEXT ·eq64VSAVX2(SB), NOSPLIT, $32-32
 	VBROADCASTSD (DX), Y0
 	MOVQ         n+24(FP), DX
 	XORQ         BX, BX
-
-next522:
-	SUBQ         $+8, DX
-	JLT          done523
-	VMOVUPS      (CX)(BX*8), Y1
-	VPCMPEQQ     Y0, Y1, Y1
-	VEXTRACTI128 $0x01, Y1, X2
-	VSHUFPS      $0x88, X2, X1, X1
-	VPACKSSDW    X1, X1, X1
-	VPACKSSWB    X1, X1, X1
-	VMOVUPS      c4_1010101<>+0(SB), Y2
-	VPAND        X2, X1, X1
-	VMOVD        X1, (AX)(BX*1)
-	VMOVUPS      32(CX)(BX*8), Y1
-	VPCMPEQQ     Y0, Y1, Y1
-	VEXTRACTI128 $0x01, Y1, X2
-	VSHUFPS      $0x88, X2, X1, X1
-	VPACKSSDW    X1, X1, X1
-	VPACKSSWB    X1, X1, X1
-	VMOVUPS      c4_1010101<>+0(SB), Y2
-	VPAND        X2, X1, X1
-	VMOVD        X1, 4(AX)(BX*1)
-	ADDQ         $+8, BX
-	JMP          next522
-
-done523:
-	ADDQ $+8, DX
-
-next524:
 	SUBQ         $+4, DX
-	JLT          done525
+	JLT          done301
+
+next300:
 	VMOVUPS      (CX)(BX*8), Y1
 	VPCMPEQQ     Y0, Y1, Y1
 	VEXTRACTI128 $0x01, Y1, X2
@@ -9290,12 +5664,12 @@ next524:
 	VPAND        X2, X1, X1
 	VMOVD        X1, (AX)(BX*1)
 	ADDQ         $+4, BX
-	JMP          next524
+	SUBQ         $+4, DX
+	JGE          next300
 
-done525:
+done301:
 	ADDQ         $+4, DX
-	TESTQ        DX, DX
-	JEQ          end526
+	JEQ          end302
 	LEAQ         tail<>+32(SB), SI
 	XORQ         DI, DI
 	SUBQ         DX, DI
@@ -9312,13 +5686,13 @@ done525:
 	LEAQ         (AX)(BX*1), AX
 	MOVQ         DX, CX
 
-byte527:
+byte303:
 	MOVB -1(SP)(CX*1), DL
 	MOVB DL, -1(AX)(CX*1)
 	DECQ CX
-	JNE  byte527
+	JNE  byte303
 
-end526:
+end302:
 	VZEROUPPER
 	RET
 
@@ -9330,31 +5704,10 @@ TEXT ·eq64VVAVX512(SB), NOSPLIT, $0-32
 	MOVQ y+16(FP), DX
 	MOVQ n+24(FP), BX
 	XORQ SI, SI
+	SUBQ $+8, BX
+	JLT  done299
 
-next506:
-	SUBQ         $+16, BX
-	JLT          done507
-	VMOVUPS      (CX)(SI*8), Z0
-	VMOVUPS      (DX)(SI*8), Z1
-	VPCMPEQQ     Z1, Z0, K1
-	VBROADCASTSS c4_1010101<>+0(SB), Z0
-	VMOVDQU8.Z   X0, K1, X0
-	VMOVQ        X0, (AX)(SI*1)
-	VMOVUPS      64(CX)(SI*8), Z0
-	VMOVUPS      64(DX)(SI*8), Z1
-	VPCMPEQQ     Z1, Z0, K1
-	VBROADCASTSS c4_1010101<>+0(SB), Z0
-	VMOVDQU8.Z   X0, K1, X0
-	VMOVQ        X0, 8(AX)(SI*1)
-	ADDQ         $+16, SI
-	JMP          next506
-
-done507:
-	ADDQ $+16, BX
-
-next508:
-	SUBQ         $+8, BX
-	JLT          done509
+next298:
 	VMOVUPS      (CX)(SI*8), Z0
 	VMOVUPS      (DX)(SI*8), Z1
 	VPCMPEQQ     Z1, Z0, K1
@@ -9362,12 +5715,12 @@ next508:
 	VMOVDQU8.Z   X0, K1, X0
 	VMOVQ        X0, (AX)(SI*1)
 	ADDQ         $+8, SI
-	JMP          next508
+	SUBQ         $+8, BX
+	JGE          next298
 
-done509:
+done299:
 	ADDQ         $+8, BX
-	TESTQ        BX, BX
-	JEQ          end510
+	JEQ          end300
 	MOVQ         $-1, DI
 	BZHIQ        BX, DI, DI
 	KMOVQ        DI, K1
@@ -9378,7 +5731,7 @@ done509:
 	VMOVDQU8.Z   X0, K2, X0
 	VMOVDQU8     X0, K1, (AX)(SI*1)
 
-end510:
+end300:
 	VZEROUPPER
 	RET
 
@@ -9391,41 +5744,22 @@ TEXT ·eq64VSAVX512(SB), NOSPLIT, $0-32
 	VBROADCASTSD (DX), Z0
 	MOVQ         n+24(FP), DX
 	XORQ         BX, BX
-
-next512:
-	SUBQ         $+16, DX
-	JLT          done513
-	VMOVUPS      (CX)(BX*8), Z1
-	VPCMPEQQ     Z0, Z1, K1
-	VBROADCASTSS c4_1010101<>+0(SB), Z1
-	VMOVDQU8.Z   X1, K1, X1
-	VMOVQ        X1, (AX)(BX*1)
-	VMOVUPS      64(CX)(BX*8), Z1
-	VPCMPEQQ     Z0, Z1, K1
-	VBROADCASTSS c4_1010101<>+0(SB), Z1
-	VMOVDQU8.Z   X1, K1, X1
-	VMOVQ        X1, 8(AX)(BX*1)
-	ADDQ         $+16, BX
-	JMP          next512
-
-done513:
-	ADDQ $+16, DX
-
-next514:
 	SUBQ         $+8, DX
-	JLT          done515
+	JLT          done303
+
+next302:
 	VMOVUPS      (CX)(BX*8), Z1
 	VPCMPEQQ     Z0, Z1, K1
 	VBROADCASTSS c4_1010101<>+0(SB), Z1
 	VMOVDQU8.Z   X1, K1, X1
 	VMOVQ        X1, (AX)(BX*1)
 	ADDQ         $+8, BX
-	JMP          next514
+	SUBQ         $+8, DX
+	JGE          next302
 
-done515:
+done303:
 	ADDQ         $+8, DX
-	TESTQ        DX, DX
-	JEQ          end516
+	JEQ          end304
 	MOVQ         $-1, SI
 	BZHIQ        DX, SI, SI
 	KMOVQ        SI, K1
@@ -9435,7 +5769,7 @@ done515:
 	VMOVDQU8.Z   X0, K2, X0
 	VMOVDQU8     X0, K1, (AX)(BX*1)
 
-end516:
+end304:
 	VZEROUPPER
 	RET
 
@@ -9447,37 +5781,10 @@ TEXT ·eqF32VVAVX2(SB), NOSPLIT, $32-32
 	MOVQ y+16(FP), DX
 	MOVQ n+24(FP), BX
 	XORQ SI, SI
+	SUBQ $+8, BX
+	JLT  done306
 
-next529:
-	SUBQ         $+16, BX
-	JLT          done530
-	VMOVUPS      (CX)(SI*4), Y0
-	VMOVUPS      (DX)(SI*4), Y1
-	VCMPPS       $0x00, Y1, Y0, Y0
-	VEXTRACTI128 $0x01, Y0, X1
-	VPACKSSDW    X1, X0, X0
-	VPACKSSWB    X0, X0, X0
-	VMOVUPS      c4_1010101<>+0(SB), Y1
-	VPAND        X1, X0, X0
-	VMOVQ        X0, (AX)(SI*1)
-	VMOVUPS      32(CX)(SI*4), Y0
-	VMOVUPS      32(DX)(SI*4), Y1
-	VCMPPS       $0x00, Y1, Y0, Y0
-	VEXTRACTI128 $0x01, Y0, X1
-	VPACKSSDW    X1, X0, X0
-	VPACKSSWB    X0, X0, X0
-	VMOVUPS      c4_1010101<>+0(SB), Y1
-	VPAND        X1, X0, X0
-	VMOVQ        X0, 8(AX)(SI*1)
-	ADDQ         $+16, SI
-	JMP          next529
-
-done530:
-	ADDQ $+16, BX
-
-next531:
-	SUBQ         $+8, BX
-	JLT          done532
+next305:
 	VMOVUPS      (CX)(SI*4), Y0
 	VMOVUPS      (DX)(SI*4), Y1
 	VCMPPS       $0x00, Y1, Y0, Y0
@@ -9488,12 +5795,12 @@ next531:
 	VPAND        X1, X0, X0
 	VMOVQ        X0, (AX)(SI*1)
 	ADDQ         $+8, SI
-	JMP          next531
+	SUBQ         $+8, BX
+	JGE          next305
 
-done532:
+done306:
 	ADDQ         $+8, BX
-	TESTQ        BX, BX
-	JEQ          end533
+	JEQ          end307
 	LEAQ         tail<>+32(SB), DI
 	XORQ         R8, R8
 	SUBQ         BX, R8
@@ -9514,13 +5821,13 @@ done532:
 	LEAQ         (AX)(SI*1), AX
 	MOVQ         BX, CX
 
-byte534:
+byte308:
 	MOVB -1(SP)(CX*1), DL
 	MOVB DL, -1(AX)(CX*1)
 	DECQ CX
-	JNE  byte534
+	JNE  byte308
 
-end533:
+end307:
 	VZEROUPPER
 	RET
 
@@ -9533,35 +5840,10 @@ TEXT ·eqF32VSAVX2(SB), NOSPLIT, $32-32
 	VBROADCASTSS (DX), Y0
 	MOVQ         n+24(FP), DX
 	XORQ         BX, BX
-
-next536:
-	SUBQ         $+16, DX
-	JLT          done537
-	VMOVUPS      (CX)(BX*4), Y1
-	VCMPPS       $0x00, Y0, Y1, Y1
-	VEXTRACTI128 $0x01, Y1, X2
-	VPACKSSDW    X2, X1, X1
-	VPACKSSWB    X1, X1, X1
-	VMOVUPS      c4_1010101<>+0(SB), Y2
-	VPAND        X2, X1, X1
-	VMOVQ        X1, (AX)(BX*1)
-	VMOVUPS      32(CX)(BX*4), Y1
-	VCMPPS       $0x00, Y0, Y1, Y1
-	VEXTRACTI128 $0x01, Y1, X2
-	VPACKSSDW    X2, X1, X1
-	VPACKSSWB    X1, X1, X1
-	VMOVUPS      c4_1010101<>+0(SB), Y2
-	VPAND        X2, X1, X1
-	VMOVQ        X1, 8(AX)(BX*1)
-	ADDQ         $+16, BX
-	JMP          next536
-
-done537:
-	ADDQ $+16, DX
-
-next538:
 	SUBQ         $+8, DX
-	JLT          done539
+	JLT          done311
+
+next310:
 	VMOVUPS      (CX)(BX*4), Y1
 	VCMPPS       $0x00, Y0, Y1, Y1
 	VEXTRACTI128 $0x01, Y1, X2
@@ -9571,12 +5853,12 @@ next538:
 	VPAND        X2, X1, X1
 	VMOVQ        X1, (AX)(BX*1)
 	ADDQ         $+8, BX
-	JMP          next538
+	SUBQ         $+8, DX
+	JGE          next310
 
-done539:
+done311:
 	ADDQ         $+8, DX
-	TESTQ        DX, DX
-	JEQ          end540
+	JEQ          end312
 	LEAQ         tail<>+32(SB), SI
 	XORQ         DI, DI
 	SUBQ         DX, DI
@@ -9592,13 +5874,13 @@ done539:
 	LEAQ         (AX)(BX*1), AX
 	MOVQ         DX, CX
 
-byte541:
+byte313:
 	MOVB -1(SP)(CX*1), DL
 	MOVB DL, -1(AX)(CX*1)
 	DECQ CX
-	JNE  byte541
+	JNE  byte313
 
-end540:
+end312:
 	VZEROUPPER
 	RET
 
@@ -9610,31 +5892,10 @@ TEXT ·eqF32VVAVX512(SB), NOSPLIT, $0-32
 	MOVQ y+16(FP), DX
 	MOVQ n+24(FP), BX
 	XORQ SI, SI
+	SUBQ $+16, BX
+	JLT  done307
 
-next518:
-	SUBQ         $+32, BX
-	JLT          done519
-	VMOVUPS      (CX)(SI*4), Z0
-	VMOVUPS      (DX)(SI*4), Z1
-	VCMPPS       $0x00, Z1, Z0, K1
-	VBROADCASTSS c4_1010101<>+0(SB), Z0
-	VMOVDQU8.Z   X0, K1, X0
-	VMOVUPS      X0, (AX)(SI*1)
-	VMOVUPS      64(CX)(SI*4), Z0
-	VMOVUPS      64(DX)(SI*4), Z1
-	VCMPPS       $0x00, Z1, Z0, K1
-	VBROADCASTSS c4_1010101<>+0(SB), Z0
-	VMOVDQU8.Z   X0, K1, X0
-	VMOVUPS      X0, 16(AX)(SI*1)
-	ADDQ         $+32, SI
-	JMP          next518
-
-done519:
-	ADDQ $+32, BX
-
-next520:
-	SUBQ         $+16, BX
-	JLT          done521
+next306:
 	VMOVUPS      (CX)(SI*4), Z0
 	VMOVUPS      (DX)(SI*4), Z1
 	VCMPPS       $0x00, Z1, Z0, K1
@@ -9642,12 +5903,12 @@ next520:
 	VMOVDQU8.Z   X0, K1, X0
 	VMOVUPS      X0, (AX)(SI*1)
 	ADDQ         $+16, SI
-	JMP          next520
+	SUBQ         $+16, BX
+	JGE          next306
 
-done521:
+done307:
 	ADDQ         $+16, BX
-	TESTQ        BX, BX
-	JEQ          end522
+	JEQ          end308
 	MOVQ         $-1, DI
 	BZHIQ        BX, DI, DI
 	KMOVQ        DI, K1
@@ -9658,7 +5919,7 @@ done521:
 	VMOVDQU8.Z   X0, K2, X0
 	VMOVDQU8     X0, K1, (AX)(SI*1)
 
-end522:
+end308:
 	VZEROUPPER
 	RET
 
@@ -9671,41 +5932,22 @@ TEXT ·eqF32VSAVX512(SB), NOSPLIT, $0-32
 	VBROADCASTSS (DX), Z0
 	MOVQ         n+24(FP), DX
 	XORQ         BX, BX
-
-next524:
-	SUBQ         $+32, DX
-	JLT          done525
-	VMOVUPS      (CX)(BX*4), Z1
-	VCMPPS       $0x00, Z0, Z1, K1
-	VBROADCASTSS c4_1010101<>+0(SB), Z1
-	VMOVDQU8.Z   X1, K1, X1
-	VMOVUPS      X1, (AX)(BX*1)
-	VMOVUPS      64(CX)(BX*4), Z1
-	VCMPPS       $0x00, Z0, Z1, K1
-	VBROADCASTSS c4_1010101<>+0(SB), Z1
-	VMOVDQU8.Z   X1, K1, X1
-	VMOVUPS      X1, 16(AX)(BX*1)
-	ADDQ         $+32, BX
-	JMP          next524
-
-done525:
-	ADDQ $+32, DX
-
-next526:
 	SUBQ         $+16, DX
-	JLT          done527
+	JLT          done311
+
+next310:
 	VMOVUPS      (CX)(BX*4), Z1
 	VCMPPS       $0x00, Z0, Z1, K1
 	VBROADCASTSS c4_1010101<>+0(SB), Z1
 	VMOVDQU8.Z   X1, K1, X1
 	VMOVUPS      X1, (AX)(BX*1)
 	ADDQ         $+16, BX
-	JMP          next526
+	SUBQ         $+16, DX
+	JGE          next310
 
-done527:
+done311:
 	ADDQ         $+16, DX
-	TESTQ        DX, DX
-	JEQ          end528
+	JEQ          end312
 	MOVQ         $-1, SI
 	BZHIQ        DX, SI, SI
 	KMOVQ        SI, K1
@@ -9715,7 +5957,7 @@ done527:
 	VMOVDQU8.Z   X0, K2, X0
 	VMOVDQU8     X0, K1, (AX)(BX*1)
 
-end528:
+end312:
 	VZEROUPPER
 	RET
 
@@ -9727,39 +5969,10 @@ TEXT ·eqF64VVAVX2(SB), NOSPLIT, $32-32
 	MOVQ y+16(FP), DX
 	MOVQ n+24(FP), BX
 	XORQ SI, SI
+	SUBQ $+4, BX
+	JLT  done316
 
-next543:
-	SUBQ         $+8, BX
-	JLT          done544
-	VMOVUPS      (CX)(SI*8), Y0
-	VMOVUPS      (DX)(SI*8), Y1
-	VCMPPD       $0x00, Y1, Y0, Y0
-	VEXTRACTI128 $0x01, Y0, X1
-	VSHUFPS      $0x88, X1, X0, X0
-	VPACKSSDW    X0, X0, X0
-	VPACKSSWB    X0, X0, X0
-	VMOVUPS      c4_1010101<>+0(SB), Y1
-	VPAND        X1, X0, X0
-	VMOVD        X0, (AX)(SI*1)
-	VMOVUPS      32(CX)(SI*8), Y0
-	VMOVUPS      32(DX)(SI*8), Y1
-	VCMPPD       $0x00, Y1, Y0, Y0
-	VEXTRACTI128 $0x01, Y0, X1
-	VSHUFPS      $0x88, X1, X0, X0
-	VPACKSSDW    X0, X0, X0
-	VPACKSSWB    X0, X0, X0
-	VMOVUPS      c4_1010101<>+0(SB), Y1
-	VPAND        X1, X0, X0
-	VMOVD        X0, 4(AX)(SI*1)
-	ADDQ         $+8, SI
-	JMP          next543
-
-done544:
-	ADDQ $+8, BX
-
-next545:
-	SUBQ         $+4, BX
-	JLT          done546
+next315:
 	VMOVUPS      (CX)(SI*8), Y0
 	VMOVUPS      (DX)(SI*8), Y1
 	VCMPPD       $0x00, Y1, Y0, Y0
@@ -9771,12 +5984,12 @@ next545:
 	VPAND        X1, X0, X0
 	VMOVD        X0, (AX)(SI*1)
 	ADDQ         $+4, SI
-	JMP          next545
+	SUBQ         $+4, BX
+	JGE          next315
 
-done546:
+done316:
 	ADDQ         $+4, BX
-	TESTQ        BX, BX
-	JEQ          end547
+	JEQ          end317
 	LEAQ         tail<>+32(SB), DI
 	XORQ         R8, R8
 	SUBQ         BX, R8
@@ -9798,13 +6011,13 @@ done546:
 	LEAQ         (AX)(SI*1), AX
 	MOVQ         BX, CX
 
-byte548:
+byte318:
 	MOVB -1(SP)(CX*1), DL
 	MOVB DL, -1(AX)(CX*1)
 	DECQ CX
-	JNE  byte548
+	JNE  byte318
 
-end547:
+end317:
 	VZEROUPPER
 	RET
 
@@ -9817,37 +6030,10 @@ TEXT ·eqF64VSAVX2(SB), NOSPLIT, $32-32
 	VBROADCASTSD (DX), Y0
 	MOVQ         n+24(FP), DX
 	XORQ         BX, BX
-
-next550:
-	SUBQ         $+8, DX
-	JLT          done551
-	VMOVUPS      (CX)(BX*8), Y1
-	VCMPPD       $0x00, Y0, Y1, Y1
-	VEXTRACTI128 $0x01, Y1, X2
-	VSHUFPS      $0x88, X2, X1, X1
-	VPACKSSDW    X1, X1, X1
-	VPACKSSWB    X1, X1, X1
-	VMOVUPS      c4_1010101<>+0(SB), Y2
-	VPAND        X2, X1, X1
-	VMOVD        X1, (AX)(BX*1)
-	VMOVUPS      32(CX)(BX*8), Y1
-	VCMPPD       $0x00, Y0, Y1, Y1
-	VEXTRACTI128 $0x01, Y1, X2
-	VSHUFPS      $0x88, X2, X1, X1
-	VPACKSSDW    X1, X1, X1
-	VPACKSSWB    X1, X1, X1
-	VMOVUPS      c4_1010101<>+0(SB), Y2
-	VPAND        X2, X1, X1
-	VMOVD        X1, 4(AX)(BX*1)
-	ADDQ         $+8, BX
-	JMP          next550
-
-done551:
-	ADDQ $+8, DX
-
-next552:
 	SUBQ         $+4, DX
-	JLT          done553
+	JLT          done321
+
+next320:
 	VMOVUPS      (CX)(BX*8), Y1
 	VCMPPD       $0x00, Y0, Y1, Y1
 	VEXTRACTI128 $0x01, Y1, X2
@@ -9858,12 +6044,12 @@ next552:
 	VPAND        X2, X1, X1
 	VMOVD        X1, (AX)(BX*1)
 	ADDQ         $+4, BX
-	JMP          next552
+	SUBQ         $+4, DX
+	JGE          next320
 
-done553:
+done321:
 	ADDQ         $+4, DX
-	TESTQ        DX, DX
-	JEQ          end554
+	JEQ          end322
 	LEAQ         tail<>+32(SB), SI
 	XORQ         DI, DI
 	SUBQ         DX, DI
@@ -9880,13 +6066,13 @@ done553:
 	LEAQ         (AX)(BX*1), AX
 	MOVQ         DX, CX
 
-byte555:
+byte323:
 	MOVB -1(SP)(CX*1), DL
 	MOVB DL, -1(AX)(CX*1)
 	DECQ CX
-	JNE  byte555
+	JNE  byte323
 
-end554:
+end322:
 	VZEROUPPER
 	RET
 
@@ -9898,31 +6084,10 @@ TEXT ·eqF64VVAVX512(SB), NOSPLIT, $0-32
 	MOVQ y+16(FP), DX
 	MOVQ n+24(FP), BX
 	XORQ SI, SI
+	SUBQ $+8, BX
+	JLT  done315
 
-next530:
-	SUBQ         $+16, BX
-	JLT          done531
-	VMOVUPS      (CX)(SI*8), Z0
-	VMOVUPS      (DX)(SI*8), Z1
-	VCMPPD       $0x00, Z1, Z0, K1
-	VBROADCASTSS c4_1010101<>+0(SB), Z0
-	VMOVDQU8.Z   X0, K1, X0
-	VMOVQ        X0, (AX)(SI*1)
-	VMOVUPS      64(CX)(SI*8), Z0
-	VMOVUPS      64(DX)(SI*8), Z1
-	VCMPPD       $0x00, Z1, Z0, K1
-	VBROADCASTSS c4_1010101<>+0(SB), Z0
-	VMOVDQU8.Z   X0, K1, X0
-	VMOVQ        X0, 8(AX)(SI*1)
-	ADDQ         $+16, SI
-	JMP          next530
-
-done531:
-	ADDQ $+16, BX
-
-next532:
-	SUBQ         $+8, BX
-	JLT          done533
+next314:
 	VMOVUPS      (CX)(SI*8), Z0
 	VMOVUPS      (DX)(SI*8), Z1
 	VCMPPD       $0x00, Z1, Z0, K1
@@ -9930,12 +6095,12 @@ next532:
 	VMOVDQU8.Z   X0, K1, X0
 	VMOVQ        X0, (AX)(SI*1)
 	ADDQ         $+8, SI
-	JMP          next532
+	SUBQ         $+8, BX
+	JGE          next314
 
-done533:
+done315:
 	ADDQ         $+8, BX
-	TESTQ        BX, BX
-	JEQ          end534
+	JEQ          end316
 	MOVQ         $-1, DI
 	BZHIQ        BX, DI, DI
 	KMOVQ        DI, K1
@@ -9946,7 +6111,7 @@ done533:
 	VMOVDQU8.Z   X0, K2, X0
 	VMOVDQU8     X0, K1, (AX)(SI*1)
 
-end534:
+end316:
 	VZEROUPPER
 	RET
 
@@ -9959,41 +6124,22 @@ TEXT ·eqF64VSAVX512(SB), NOSPLIT, $0-32
 	VBROADCASTSD (DX), Z0
 	MOVQ         n+24(FP), DX
 	XORQ         BX, BX
-
-next536:
-	SUBQ         $+16, DX
-	JLT          done537
-	VMOVUPS      (CX)(BX*8), Z1
-	VCMPPD       $0x00, Z0, Z1, K1
-	VBROADCASTSS c4_1010101<>+0(SB), Z1
-	VMOVDQU8.Z   X1, K1, X1
-	VMOVQ        X1, (AX)(BX*1)
-	VMOVUPS      64(CX)(BX*8), Z1
-	VCMPPD       $0x00, Z0, Z1, K1
-	VBROADCASTSS c4_1010101<>+0(SB), Z1
-	VMOVDQU8.Z   X1, K1, X1
-	VMOVQ        X1, 8(AX)(BX*1)
-	ADDQ         $+16, BX
-	JMP          next536
-
-done537:
-	ADDQ $+16, DX
-
-next538:
 	SUBQ         $+8, DX
-	JLT          done539
+	JLT          done319
+
+next318:
 	VMOVUPS      (CX)(BX*8), Z1
 	VCMPPD       $0x00, Z0, Z1, K1
 	VBROADCASTSS c4_1010101<>+0(SB), Z1
 	VMOVDQU8.Z   X1, K1, X1
 	VMOVQ        X1, (AX)(BX*1)
 	ADDQ         $+8, BX
-	JMP          next538
+	SUBQ         $+8, DX
+	JGE          next318
 
-done539:
+done319:
 	ADDQ         $+8, DX
-	TESTQ        DX, DX
-	JEQ          end540
+	JEQ          end320
 	MOVQ         $-1, SI
 	BZHIQ        DX, SI, SI
 	KMOVQ        SI, K1
@@ -10003,7 +6149,7 @@ done539:
 	VMOVDQU8.Z   X0, K2, X0
 	VMOVDQU8     X0, K1, (AX)(BX*1)
 
-end540:
+end320:
 	VZEROUPPER
 	RET
 
@@ -10015,35 +6161,10 @@ TEXT ·ltU8VVAVX2(SB), NOSPLIT, $96-32
 	MOVQ y+16(FP), DX
 	MOVQ n+24(FP), BX
 	XORQ SI, SI
+	SUBQ $+32, BX
+	JLT  done326
 
-next557:
-	SUBQ     $+64, BX
-	JLT      done558
-	VMOVUPS  (CX)(SI*1), Y0
-	VMOVUPS  (DX)(SI*1), Y1
-	VXORPS   c4_80808080<>+0(SB), Y0, Y0
-	VXORPS   c4_80808080<>+0(SB), Y1, Y1
-	VPCMPGTB Y0, Y1, Y0
-	VMOVUPS  c4_1010101<>+0(SB), Y1
-	VPAND    Y1, Y0, Y0
-	VMOVUPS  Y0, (AX)(SI*1)
-	VMOVUPS  32(CX)(SI*1), Y0
-	VMOVUPS  32(DX)(SI*1), Y1
-	VXORPS   c4_80808080<>+0(SB), Y0, Y0
-	VXORPS   c4_80808080<>+0(SB), Y1, Y1
-	VPCMPGTB Y0, Y1, Y0
-	VMOVUPS  c4_1010101<>+0(SB), Y1
-	VPAND    Y1, Y0, Y0
-	VMOVUPS  Y0, 32(AX)(SI*1)
-	ADDQ     $+64, SI
-	JMP      next557
-
-done558:
-	ADDQ $+64, BX
-
-next559:
-	SUBQ     $+32, BX
-	JLT      done560
+next325:
 	VMOVUPS  (CX)(SI*1), Y0
 	VMOVUPS  (DX)(SI*1), Y1
 	VXORPS   c4_80808080<>+0(SB), Y0, Y0
@@ -10053,29 +6174,29 @@ next559:
 	VPAND    Y1, Y0, Y0
 	VMOVUPS  Y0, (AX)(SI*1)
 	ADDQ     $+32, SI
-	JMP      next559
+	SUBQ     $+32, BX
+	JGE      next325
 
-done560:
-	ADDQ  $+32, BX
-	TESTQ BX, BX
-	JEQ   end561
-	LEAQ  (CX)(SI*1), R8
-	MOVQ  BX, CX
+done326:
+	ADDQ $+32, BX
+	JEQ  end327
+	LEAQ (CX)(SI*1), R8
+	MOVQ BX, CX
 
-byte562:
+byte328:
 	MOVB    -1(R8)(CX*1), DI
 	MOVB    DI, -1(SP)(CX*1)
 	DECQ    CX
-	JNE     byte562
+	JNE     byte328
 	VMOVUPS (SP), Y0
 	LEAQ    (DX)(SI*1), DI
 	MOVQ    BX, CX
 
-byte563:
+byte329:
 	MOVB     -1(DI)(CX*1), DL
 	MOVB     DL, 31(SP)(CX*1)
 	DECQ     CX
-	JNE      byte563
+	JNE      byte329
 	VMOVUPS  32(SP), Y1
 	VXORPS   c4_80808080<>+0(SB), Y0, Y0
 	VXORPS   c4_80808080<>+0(SB), Y1, Y1
@@ -10086,13 +6207,13 @@ byte563:
 	LEAQ     (AX)(SI*1), AX
 	MOVQ     BX, CX
 
-byte564:
+byte330:
 	MOVB 63(SP)(CX*1), DL
 	MOVB DL, -1(AX)(CX*1)
 	DECQ CX
-	JNE  byte564
+	JNE  byte330
 
-end561:
+end327:
 	VZEROUPPER
 	RET
 
@@ -10115,33 +6236,10 @@ TEXT ·ltU8VSAVX2(SB), NOSPLIT, $64-32
 	VPBROADCASTB (DX), Y0
 	MOVQ         n+24(FP), DX
 	XORQ         BX, BX
+	SUBQ         $+32, DX
+	JLT          done333
 
-next566:
-	SUBQ     $+64, DX
-	JLT      done567
-	VMOVUPS  (CX)(BX*1), Y1
-	VXORPS   c4_80808080<>+0(SB), Y1, Y1
-	VXORPS   c4_80808080<>+0(SB), Y0, Y2
-	VPCMPGTB Y1, Y2, Y1
-	VMOVUPS  c4_1010101<>+0(SB), Y2
-	VPAND    Y2, Y1, Y1
-	VMOVUPS  Y1, (AX)(BX*1)
-	VMOVUPS  32(CX)(BX*1), Y1
-	VXORPS   c4_80808080<>+0(SB), Y1, Y1
-	VXORPS   c4_80808080<>+0(SB), Y0, Y2
-	VPCMPGTB Y1, Y2, Y1
-	VMOVUPS  c4_1010101<>+0(SB), Y2
-	VPAND    Y2, Y1, Y1
-	VMOVUPS  Y1, 32(AX)(BX*1)
-	ADDQ     $+64, BX
-	JMP      next566
-
-done567:
-	ADDQ $+64, DX
-
-next568:
-	SUBQ     $+32, DX
-	JLT      done569
+next332:
 	VMOVUPS  (CX)(BX*1), Y1
 	VXORPS   c4_80808080<>+0(SB), Y1, Y1
 	VXORPS   c4_80808080<>+0(SB), Y0, Y2
@@ -10150,20 +6248,20 @@ next568:
 	VPAND    Y2, Y1, Y1
 	VMOVUPS  Y1, (AX)(BX*1)
 	ADDQ     $+32, BX
-	JMP      next568
+	SUBQ     $+32, DX
+	JGE      next332
 
-done569:
-	ADDQ  $+32, DX
-	TESTQ DX, DX
-	JEQ   end570
-	LEAQ  (CX)(BX*1), DI
-	MOVQ  DX, CX
+done333:
+	ADDQ $+32, DX
+	JEQ  end334
+	LEAQ (CX)(BX*1), DI
+	MOVQ DX, CX
 
-byte571:
+byte335:
 	MOVB     -1(DI)(CX*1), SI
 	MOVB     SI, -1(SP)(CX*1)
 	DECQ     CX
-	JNE      byte571
+	JNE      byte335
 	VMOVUPS  (SP), Y1
 	VXORPS   c4_80808080<>+0(SB), Y1, Y1
 	VXORPS   c4_80808080<>+0(SB), Y0, Y0
@@ -10174,13 +6272,13 @@ byte571:
 	LEAQ     (AX)(BX*1), AX
 	MOVQ     DX, CX
 
-byte572:
+byte336:
 	MOVB 31(SP)(CX*1), DL
 	MOVB DL, -1(AX)(CX*1)
 	DECQ CX
-	JNE  byte572
+	JNE  byte336
 
-end570:
+end334:
 	VZEROUPPER
 	RET
 
@@ -10193,33 +6291,10 @@ TEXT ·ltU8SVAVX2(SB), NOSPLIT, $64-32
 	MOVQ         y+16(FP), CX
 	MOVQ         n+24(FP), DX
 	XORQ         BX, BX
+	SUBQ         $+32, DX
+	JLT          done339
 
-next574:
-	SUBQ     $+64, DX
-	JLT      done575
-	VMOVUPS  (CX)(BX*1), Y1
-	VXORPS   c4_80808080<>+0(SB), Y0, Y2
-	VXORPS   c4_80808080<>+0(SB), Y1, Y1
-	VPCMPGTB Y2, Y1, Y1
-	VMOVUPS  c4_1010101<>+0(SB), Y2
-	VPAND    Y2, Y1, Y1
-	VMOVUPS  Y1, (AX)(BX*1)
-	VMOVUPS  32(CX)(BX*1), Y1
-	VXORPS   c4_80808080<>+0(SB), Y0, Y2
-	VXORPS   c4_80808080<>+0(SB), Y1, Y1
-	VPCMPGTB Y2, Y1, Y1
-	VMOVUPS  c4_1010101<>+0(SB), Y2
-	VPAND    Y2, Y1, Y1
-	VMOVUPS  Y1, 32(AX)(BX*1)
-	ADDQ     $+64, BX
-	JMP      next574
-
-done575:
-	ADDQ $+64, DX
-
-next576:
-	SUBQ     $+32, DX
-	JLT      done577
+next338:
 	VMOVUPS  (CX)(BX*1), Y1
 	VXORPS   c4_80808080<>+0(SB), Y0, Y2
 	VXORPS   c4_80808080<>+0(SB), Y1, Y1
@@ -10228,20 +6303,20 @@ next576:
 	VPAND    Y2, Y1, Y1
 	VMOVUPS  Y1, (AX)(BX*1)
 	ADDQ     $+32, BX
-	JMP      next576
+	SUBQ     $+32, DX
+	JGE      next338
 
-done577:
-	ADDQ  $+32, DX
-	TESTQ DX, DX
-	JEQ   end578
-	LEAQ  (CX)(BX*1), DI
-	MOVQ  DX, CX
+done339:
+	ADDQ $+32, DX
+	JEQ  end340
+	LEAQ (CX)(BX*1), DI
+	MOVQ DX, CX
 
-byte579:
+byte341:
 	MOVB     -1(DI)(CX*1), SI
 	MOVB     SI, -1(SP)(CX*1)
 	DECQ     CX
-	JNE      byte579
+	JNE      byte341
 	VMOVUPS  (SP), Y1
 	VXORPS   c4_80808080<>+0(SB), Y0, Y0
 	VXORPS   c4_80808080<>+0(SB), Y1, Y1
@@ -10252,13 +6327,13 @@ byte579:
 	LEAQ     (AX)(BX*1), AX
 	MOVQ     DX, CX
 
-byte580:
+byte342:
 	MOVB 31(SP)(CX*1), DL
 	MOVB DL, -1(AX)(CX*1)
 	DECQ CX
-	JNE  byte580
+	JNE  byte342
 
-end578:
+end340:
 	VZEROUPPER
 	RET
 
@@ -10270,31 +6345,10 @@ TEXT ·ltU8VVAVX512(SB), NOSPLIT, $0-32
 	MOVQ y+16(FP), DX
 	MOVQ n+24(FP), BX
 	XORQ SI, SI
+	SUBQ $+64, BX
+	JLT  done323
 
-next542:
-	SUBQ         $+128, BX
-	JLT          done543
-	VMOVUPS      (CX)(SI*1), Z0
-	VMOVUPS      (DX)(SI*1), Z1
-	VPCMPUB      $0x01, Z1, Z0, K1
-	VBROADCASTSS c4_1010101<>+0(SB), Z0
-	VMOVDQU8.Z   Z0, K1, Z0
-	VMOVUPS      Z0, (AX)(SI*1)
-	VMOVUPS      64(CX)(SI*1), Z0
-	VMOVUPS      64(DX)(SI*1), Z1
-	VPCMPUB      $0x01, Z1, Z0, K1
-	VBROADCASTSS c4_1010101<>+0(SB), Z0
-	VMOVDQU8.Z   Z0, K1, Z0
-	VMOVUPS      Z0, 64(AX)(SI*1)
-	ADDQ         $+128, SI
-	JMP          next542
-
-done543:
-	ADDQ $+128, BX
-
-next544:
-	SUBQ         $+64, BX
-	JLT          done545
+next322:
 	VMOVUPS      (CX)(SI*1), Z0
 	VMOVUPS      (DX)(SI*1), Z1
 	VPCMPUB      $0x01, Z1, Z0, K1
@@ -10302,12 +6356,12 @@ next544:
 	VMOVDQU8.Z   Z0, K1, Z0
 	VMOVUPS      Z0, (AX)(SI*1)
 	ADDQ         $+64, SI
-	JMP          next544
+	SUBQ         $+64, BX
+	JGE          next322
 
-done545:
+done323:
 	ADDQ         $+64, BX
-	TESTQ        BX, BX
-	JEQ          end546
+	JEQ          end324
 	MOVQ         $-1, DI
 	BZHIQ        BX, DI, DI
 	KMOVQ        DI, K1
@@ -10318,7 +6372,7 @@ done545:
 	VMOVDQU8.Z   Z0, K2, Z0
 	VMOVDQU8     Z0, K1, (AX)(SI*1)
 
-end546:
+end324:
 	VZEROUPPER
 	RET
 
@@ -10331,41 +6385,22 @@ TEXT ·ltU8VSAVX512(SB), NOSPLIT, $0-32
 	VPBROADCASTB (DX), Z0
 	MOVQ         n+24(FP), DX
 	XORQ         BX, BX
-
-next548:
-	SUBQ         $+128, DX
-	JLT          done549
-	VMOVUPS      (CX)(BX*1), Z1
-	VPCMPUB      $0x01, Z0, Z1, K1
-	VBROADCASTSS c4_1010101<>+0(SB), Z1
-	VMOVDQU8.Z   Z1, K1, Z1
-	VMOVUPS      Z1, (AX)(BX*1)
-	VMOVUPS      64(CX)(BX*1), Z1
-	VPCMPUB      $0x01, Z0, Z1, K1
-	VBROADCASTSS c4_1010101<>+0(SB), Z1
-	VMOVDQU8.Z   Z1, K1, Z1
-	VMOVUPS      Z1, 64(AX)(BX*1)
-	ADDQ         $+128, BX
-	JMP          next548
-
-done549:
-	ADDQ $+128, DX
-
-next550:
 	SUBQ         $+64, DX
-	JLT          done551
+	JLT          done327
+
+next326:
 	VMOVUPS      (CX)(BX*1), Z1
 	VPCMPUB      $0x01, Z0, Z1, K1
 	VBROADCASTSS c4_1010101<>+0(SB), Z1
 	VMOVDQU8.Z   Z1, K1, Z1
 	VMOVUPS      Z1, (AX)(BX*1)
 	ADDQ         $+64, BX
-	JMP          next550
+	SUBQ         $+64, DX
+	JGE          next326
 
-done551:
+done327:
 	ADDQ         $+64, DX
-	TESTQ        DX, DX
-	JEQ          end552
+	JEQ          end328
 	MOVQ         $-1, SI
 	BZHIQ        DX, SI, SI
 	KMOVQ        SI, K1
@@ -10375,7 +6410,7 @@ done551:
 	VMOVDQU8.Z   Z0, K2, Z0
 	VMOVDQU8     Z0, K1, (AX)(BX*1)
 
-end552:
+end328:
 	VZEROUPPER
 	RET
 
@@ -10388,41 +6423,22 @@ TEXT ·ltU8SVAVX512(SB), NOSPLIT, $0-32
 	MOVQ         y+16(FP), CX
 	MOVQ         n+24(FP), DX
 	XORQ         BX, BX
-
-next554:
-	SUBQ         $+128, DX
-	JLT          done555
-	VMOVUPS      (CX)(BX*1), Z1
-	VPCMPUB      $0x01, Z1, Z0, K1
-	VBROADCASTSS c4_1010101<>+0(SB), Z1
-	VMOVDQU8.Z   Z1, K1, Z1
-	VMOVUPS      Z1, (AX)(BX*1)
-	VMOVUPS      64(CX)(BX*1), Z1
-	VPCMPUB      $0x01, Z1, Z0, K1
-	VBROADCASTSS c4_1010101<>+0(SB), Z1
-	VMOVDQU8.Z   Z1, K1, Z1
-	VMOVUPS      Z1, 64(AX)(BX*1)
-	ADDQ         $+128, BX
-	JMP          next554
-
-done555:
-	ADDQ $+128, DX
-
-next556:
 	SUBQ         $+64, DX
-	JLT          done557
+	JLT          done331
+
+next330:
 	VMOVUPS      (CX)(BX*1), Z1
 	VPCMPUB      $0x01, Z1, Z0, K1
 	VBROADCASTSS c4_1010101<>+0(SB), Z1
 	VMOVDQU8.Z   Z1, K1, Z1
 	VMOVUPS      Z1, (AX)(BX*1)
 	ADDQ         $+64, BX
-	JMP          next556
+	SUBQ         $+64, DX
+	JGE          next330
 
-done557:
+done331:
 	ADDQ         $+64, DX
-	TESTQ        DX, DX
-	JEQ          end558
+	JEQ          end332
 	MOVQ         $-1, SI
 	BZHIQ        DX, SI, SI
 	KMOVQ        SI, K1
@@ -10432,7 +6448,7 @@ done557:
 	VMOVDQU8.Z   Z0, K2, Z0
 	VMOVDQU8     Z0, K1, (AX)(BX*1)
 
-end558:
+end332:
 	VZEROUPPER
 	RET
 
@@ -10444,31 +6460,10 @@ TEXT ·ltI8VVAVX2(SB), NOSPLIT, $96-32
 	MOVQ y+16(FP), DX
 	MOVQ n+24(FP), BX
 	XORQ SI, SI
+	SUBQ $+32, BX
+	JLT  done345
 
-next582:
-	SUBQ     $+64, BX
-	JLT      done583
-	VMOVUPS  (CX)(SI*1), Y0
-	VMOVUPS  (DX)(SI*1), Y1
-	VPCMPGTB Y0, Y1, Y0
-	VMOVUPS  c4_1010101<>+0(SB), Y1
-	VPAND    Y1, Y0, Y0
-	VMOVUPS  Y0, (AX)(SI*1)
-	VMOVUPS  32(CX)(SI*1), Y0
-	VMOVUPS  32(DX)(SI*1), Y1
-	VPCMPGTB Y0, Y1, Y0
-	VMOVUPS  c4_1010101<>+0(SB), Y1
-	VPAND    Y1, Y0, Y0
-	VMOVUPS  Y0, 32(AX)(SI*1)
-	ADDQ     $+64, SI
-	JMP      next582
-
-done583:
-	ADDQ $+64, BX
-
-next584:
-	SUBQ     $+32, BX
-	JLT      done585
+next344:
 	VMOVUPS  (CX)(SI*1), Y0
 	VMOVUPS  (DX)(SI*1), Y1
 	VPCMPGTB Y0, Y1, Y0
@@ -10476,29 +6471,29 @@ next584:
 	VPAND    Y1, Y0, Y0
 	VMOVUPS  Y0, (AX)(SI*1)
 	ADDQ     $+32, SI
-	JMP      next584
+	SUBQ     $+32, BX
+	JGE      next344
 
-done585:
-	ADDQ  $+32, BX
-	TESTQ BX, BX
-	JEQ   end586
-	LEAQ  (CX)(SI*1), R8
-	MOVQ  BX, CX
+done345:
+	ADDQ $+32, BX
+	JEQ  end346
+	LEAQ (CX)(SI*1), R8
+	MOVQ BX, CX
 
-byte587:
+byte347:
 	MOVB    -1(R8)(CX*1), DI
 	MOVB    DI, -1(SP)(CX*1)
 	DECQ    CX
-	JNE     byte587
+	JNE     byte347
 	VMOVUPS (SP), Y0
 	LEAQ    (DX)(SI*1), DI
 	MOVQ    BX, CX
 
-byte588:
+byte348:
 	MOVB     -1(DI)(CX*1), DL
 	MOVB     DL, 31(SP)(CX*1)
 	DECQ     CX
-	JNE      byte588
+	JNE      byte348
 	VMOVUPS  32(SP), Y1
 	VPCMPGTB Y0, Y1, Y0
 	VMOVUPS  c4_1010101<>+0(SB), Y1
@@ -10507,13 +6502,13 @@ byte588:
 	LEAQ     (AX)(SI*1), AX
 	MOVQ     BX, CX
 
-byte589:
+byte349:
 	MOVB 63(SP)(CX*1), DL
 	MOVB DL, -1(AX)(CX*1)
 	DECQ CX
-	JNE  byte589
+	JNE  byte349
 
-end586:
+end346:
 	VZEROUPPER
 	RET
 
@@ -10526,49 +6521,30 @@ TEXT ·ltI8VSAVX2(SB), NOSPLIT, $64-32
 	VPBROADCASTB (DX), Y0
 	MOVQ         n+24(FP), DX
 	XORQ         BX, BX
+	SUBQ         $+32, DX
+	JLT          done352
 
-next591:
-	SUBQ     $+64, DX
-	JLT      done592
-	VMOVUPS  (CX)(BX*1), Y1
-	VPCMPGTB Y1, Y0, Y1
-	VMOVUPS  c4_1010101<>+0(SB), Y2
-	VPAND    Y2, Y1, Y1
-	VMOVUPS  Y1, (AX)(BX*1)
-	VMOVUPS  32(CX)(BX*1), Y1
-	VPCMPGTB Y1, Y0, Y1
-	VMOVUPS  c4_1010101<>+0(SB), Y2
-	VPAND    Y2, Y1, Y1
-	VMOVUPS  Y1, 32(AX)(BX*1)
-	ADDQ     $+64, BX
-	JMP      next591
-
-done592:
-	ADDQ $+64, DX
-
-next593:
-	SUBQ     $+32, DX
-	JLT      done594
+next351:
 	VMOVUPS  (CX)(BX*1), Y1
 	VPCMPGTB Y1, Y0, Y1
 	VMOVUPS  c4_1010101<>+0(SB), Y2
 	VPAND    Y2, Y1, Y1
 	VMOVUPS  Y1, (AX)(BX*1)
 	ADDQ     $+32, BX
-	JMP      next593
+	SUBQ     $+32, DX
+	JGE      next351
 
-done594:
-	ADDQ  $+32, DX
-	TESTQ DX, DX
-	JEQ   end595
-	LEAQ  (CX)(BX*1), DI
-	MOVQ  DX, CX
+done352:
+	ADDQ $+32, DX
+	JEQ  end353
+	LEAQ (CX)(BX*1), DI
+	MOVQ DX, CX
 
-byte596:
+byte354:
 	MOVB     -1(DI)(CX*1), SI
 	MOVB     SI, -1(SP)(CX*1)
 	DECQ     CX
-	JNE      byte596
+	JNE      byte354
 	VMOVUPS  (SP), Y1
 	VPCMPGTB Y1, Y0, Y0
 	VMOVUPS  c4_1010101<>+0(SB), Y1
@@ -10577,13 +6553,13 @@ byte596:
 	LEAQ     (AX)(BX*1), AX
 	MOVQ     DX, CX
 
-byte597:
+byte355:
 	MOVB 31(SP)(CX*1), DL
 	MOVB DL, -1(AX)(CX*1)
 	DECQ CX
-	JNE  byte597
+	JNE  byte355
 
-end595:
+end353:
 	VZEROUPPER
 	RET
 
@@ -10596,49 +6572,30 @@ TEXT ·ltI8SVAVX2(SB), NOSPLIT, $64-32
 	MOVQ         y+16(FP), CX
 	MOVQ         n+24(FP), DX
 	XORQ         BX, BX
+	SUBQ         $+32, DX
+	JLT          done358
 
-next599:
-	SUBQ     $+64, DX
-	JLT      done600
-	VMOVUPS  (CX)(BX*1), Y1
-	VPCMPGTB Y0, Y1, Y1
-	VMOVUPS  c4_1010101<>+0(SB), Y2
-	VPAND    Y2, Y1, Y1
-	VMOVUPS  Y1, (AX)(BX*1)
-	VMOVUPS  32(CX)(BX*1), Y1
-	VPCMPGTB Y0, Y1, Y1
-	VMOVUPS  c4_1010101<>+0(SB), Y2
-	VPAND    Y2, Y1, Y1
-	VMOVUPS  Y1, 32(AX)(BX*1)
-	ADDQ     $+64, BX
-	JMP      next599
-
-done600:
-	ADDQ $+64, DX
-
-next601:
-	SUBQ     $+32, DX
-	JLT      done602
+next357:
 	VMOVUPS  (CX)(BX*1), Y1
 	VPCMPGTB Y0, Y1, Y1
 	VMOVUPS  c4_1010101<>+0(SB), Y2
 	VPAND    Y2, Y1, Y1
 	VMOVUPS  Y1, (AX)(BX*1)
 	ADDQ     $+32, BX
-	JMP      next601
+	SUBQ     $+32, DX
+	JGE      next357
 
-done602:
-	ADDQ  $+32, DX
-	TESTQ DX, DX
-	JEQ   end603
-	LEAQ  (CX)(BX*1), DI
-	MOVQ  DX, CX
+done358:
+	ADDQ $+32, DX
+	JEQ  end359
+	LEAQ (CX)(BX*1), DI
+	MOVQ DX, CX
 
-byte604:
+byte360:
 	MOVB     -1(DI)(CX*1), SI
 	MOVB     SI, -1(SP)(CX*1)
 	DECQ     CX
-	JNE      byte604
+	JNE      byte360
 	VMOVUPS  (SP), Y1
 	VPCMPGTB Y0, Y1, Y0
 	VMOVUPS  c4_1010101<>+0(SB), Y1
@@ -10647,13 +6604,13 @@ byte604:
 	LEAQ     (AX)(BX*1), AX
 	MOVQ     DX, CX
 
-byte605:
+byte361:
 	MOVB 31(SP)(CX*1), DL
 	MOVB DL, -1(AX)(CX*1)
 	DECQ CX
-	JNE  byte605
+	JNE  byte361
 
-end603:
+end359:
 	VZEROUPPER
 	RET
 
@@ -10665,31 +6622,10 @@ TEXT ·ltI8VVAVX512(SB), NOSPLIT, $0-32
 	MOVQ y+16(FP), DX
 	MOVQ n+24(FP), BX
 	XORQ SI, SI
+	SUBQ $+64, BX
+	JLT  done335
 
-next560:
-	SUBQ         $+128, BX
-	JLT          done561
-	VMOVUPS      (CX)(SI*1), Z0
-	VMOVUPS      (DX)(SI*1), Z1
-	VPCMPGTB     Z0, Z1, K1
-	VBROADCASTSS c4_1010101<>+0(SB), Z0
-	VMOVDQU8.Z   Z0, K1, Z0
-	VMOVUPS      Z0, (AX)(SI*1)
-	VMOVUPS      64(CX)(SI*1), Z0
-	VMOVUPS      64(DX)(SI*1), Z1
-	VPCMPGTB     Z0, Z1, K1
-	VBROADCASTSS c4_1010101<>+0(SB), Z0
-	VMOVDQU8.Z   Z0, K1, Z0
-	VMOVUPS      Z0, 64(AX)(SI*1)
-	ADDQ         $+128, SI
-	JMP          next560
-
-done561:
-	ADDQ $+128, BX
-
-next562:
-	SUBQ         $+64, BX
-	JLT          done563
+next334:
 	VMOVUPS      (CX)(SI*1), Z0
 	VMOVUPS      (DX)(SI*1), Z1
 	VPCMPGTB     Z0, Z1, K1
@@ -10697,12 +6633,12 @@ next562:
 	VMOVDQU8.Z   Z0, K1, Z0
 	VMOVUPS      Z0, (AX)(SI*1)
 	ADDQ         $+64, SI
-	JMP          next562
+	SUBQ         $+64, BX
+	JGE          next334
 
-done563:
+done335:
 	ADDQ         $+64, BX
-	TESTQ        BX, BX
-	JEQ          end564
+	JEQ          end336
 	MOVQ         $-1, DI
 	BZHIQ        BX, DI, DI
 	KMOVQ        DI, K1
@@ -10713,7 +6649,7 @@ done563:
 	VMOVDQU8.Z   Z0, K2, Z0
 	VMOVDQU8     Z0, K1, (AX)(SI*1)
 
-end564:
+end336:
 	VZEROUPPER
 	RET
 
@@ -10726,41 +6662,22 @@ TEXT ·ltI8VSAVX512(SB), NOSPLIT, $0-32
 	VPBROADCASTB (DX), Z0
 	MOVQ         n+24(FP), DX
 	XORQ         BX, BX
-
-next566:
-	SUBQ         $+128, DX
-	JLT          done567
-	VMOVUPS      (CX)(BX*1), Z1
-	VPCMPGTB     Z1, Z0, K1
-	VBROADCASTSS c4_1010101<>+0(SB), Z1
-	VMOVDQU8.Z   Z1, K1, Z1
-	VMOVUPS      Z1, (AX)(BX*1)
-	VMOVUPS      64(CX)(BX*1), Z1
-	VPCMPGTB     Z1, Z0, K1
-	VBROADCASTSS c4_1010101<>+0(SB), Z1
-	VMOVDQU8.Z   Z1, K1, Z1
-	VMOVUPS      Z1, 64(AX)(BX*1)
-	ADDQ         $+128, BX
-	JMP          next566
-
-done567:
-	ADDQ $+128, DX
-
-next568:
 	SUBQ         $+64, DX
-	JLT          done569
+	JLT          done339
+
+next338:
 	VMOVUPS      (CX)(BX*1), Z1
 	VPCMPGTB     Z1, Z0, K1
 	VBROADCASTSS c4_1010101<>+0(SB), Z1
 	VMOVDQU8.Z   Z1, K1, Z1
 	VMOVUPS      Z1, (AX)(BX*1)
 	ADDQ         $+64, BX
-	JMP          next568
+	SUBQ         $+64, DX
+	JGE          next338
 
-done569:
+done339:
 	ADDQ         $+64, DX
-	TESTQ        DX, DX
-	JEQ          end570
+	JEQ          end340
 	MOVQ         $-1, SI
 	BZHIQ        DX, SI, SI
 	KMOVQ        SI, K1
@@ -10770,7 +6687,7 @@ done569:
 	VMOVDQU8.Z   Z0, K2, Z0
 	VMOVDQU8     Z0, K1, (AX)(BX*1)
 
-end570:
+end340:
 	VZEROUPPER
 	RET
 
@@ -10783,41 +6700,22 @@ TEXT ·ltI8SVAVX512(SB), NOSPLIT, $0-32
 	MOVQ         y+16(FP), CX
 	MOVQ         n+24(FP), DX
 	XORQ         BX, BX
-
-next572:
-	SUBQ         $+128, DX
-	JLT          done573
-	VMOVUPS      (CX)(BX*1), Z1
-	VPCMPGTB     Z0, Z1, K1
-	VBROADCASTSS c4_1010101<>+0(SB), Z1
-	VMOVDQU8.Z   Z1, K1, Z1
-	VMOVUPS      Z1, (AX)(BX*1)
-	VMOVUPS      64(CX)(BX*1), Z1
-	VPCMPGTB     Z0, Z1, K1
-	VBROADCASTSS c4_1010101<>+0(SB), Z1
-	VMOVDQU8.Z   Z1, K1, Z1
-	VMOVUPS      Z1, 64(AX)(BX*1)
-	ADDQ         $+128, BX
-	JMP          next572
-
-done573:
-	ADDQ $+128, DX
-
-next574:
 	SUBQ         $+64, DX
-	JLT          done575
+	JLT          done343
+
+next342:
 	VMOVUPS      (CX)(BX*1), Z1
 	VPCMPGTB     Z0, Z1, K1
 	VBROADCASTSS c4_1010101<>+0(SB), Z1
 	VMOVDQU8.Z   Z1, K1, Z1
 	VMOVUPS      Z1, (AX)(BX*1)
 	ADDQ         $+64, BX
-	JMP          next574
+	SUBQ         $+64, DX
+	JGE          next342
 
-done575:
+done343:
 	ADDQ         $+64, DX
-	TESTQ        DX, DX
-	JEQ          end576
+	JEQ          end344
 	MOVQ         $-1, SI
 	BZHIQ        DX, SI, SI
 	KMOVQ        SI, K1
@@ -10827,7 +6725,7 @@ done575:
 	VMOVDQU8.Z   Z0, K2, Z0
 	VMOVDQU8     Z0, K1, (AX)(BX*1)
 
-end576:
+end344:
 	VZEROUPPER
 	RET
 
@@ -10839,37 +6737,10 @@ TEXT ·ltI32VVAVX2(SB), NOSPLIT, $32-32
 	MOVQ y+16(FP), DX
 	MOVQ n+24(FP), BX
 	XORQ SI, SI
+	SUBQ $+8, BX
+	JLT  done364
 
-next607:
-	SUBQ         $+16, BX
-	JLT          done608
-	VMOVUPS      (CX)(SI*4), Y0
-	VMOVUPS      (DX)(SI*4), Y1
-	VPCMPGTD     Y0, Y1, Y0
-	VEXTRACTI128 $0x01, Y0, X1
-	VPACKSSDW    X1, X0, X0
-	VPACKSSWB    X0, X0, X0
-	VMOVUPS      c4_1010101<>+0(SB), Y1
-	VPAND        X1, X0, X0
-	VMOVQ        X0, (AX)(SI*1)
-	VMOVUPS      32(CX)(SI*4), Y0
-	VMOVUPS      32(DX)(SI*4), Y1
-	VPCMPGTD     Y0, Y1, Y0
-	VEXTRACTI128 $0x01, Y0, X1
-	VPACKSSDW    X1, X0, X0
-	VPACKSSWB    X0, X0, X0
-	VMOVUPS      c4_1010101<>+0(SB), Y1
-	VPAND        X1, X0, X0
-	VMOVQ        X0, 8(AX)(SI*1)
-	ADDQ         $+16, SI
-	JMP          next607
-
-done608:
-	ADDQ $+16, BX
-
-next609:
-	SUBQ         $+8, BX
-	JLT          done610
+next363:
 	VMOVUPS      (CX)(SI*4), Y0
 	VMOVUPS      (DX)(SI*4), Y1
 	VPCMPGTD     Y0, Y1, Y0
@@ -10880,12 +6751,12 @@ next609:
 	VPAND        X1, X0, X0
 	VMOVQ        X0, (AX)(SI*1)
 	ADDQ         $+8, SI
-	JMP          next609
+	SUBQ         $+8, BX
+	JGE          next363
 
-done610:
+done364:
 	ADDQ         $+8, BX
-	TESTQ        BX, BX
-	JEQ          end611
+	JEQ          end365
 	LEAQ         tail<>+32(SB), DI
 	XORQ         R8, R8
 	SUBQ         BX, R8
@@ -10906,13 +6777,13 @@ done610:
 	LEAQ         (AX)(SI*1), AX
 	MOVQ         BX, CX
 
-byte612:
+byte366:
 	MOVB -1(SP)(CX*1), DL
 	MOVB DL, -1(AX)(CX*1)
 	DECQ CX
-	JNE  byte612
+	JNE  byte366
 
-end611:
+end365:
 	VZEROUPPER
 	RET
 
@@ -10925,35 +6796,10 @@ TEXT ·ltI32VSAVX2(SB), NOSPLIT, $32-32
 	VBROADCASTSS (DX), Y0
 	MOVQ         n+24(FP), DX
 	XORQ         BX, BX
-
-next614:
-	SUBQ         $+16, DX
-	JLT          done615
-	VMOVUPS      (CX)(BX*4), Y1
-	VPCMPGTD     Y1, Y0, Y1
-	VEXTRACTI128 $0x01, Y1, X2
-	VPACKSSDW    X2, X1, X1
-	VPACKSSWB    X1, X1, X1
-	VMOVUPS      c4_1010101<>+0(SB), Y2
-	VPAND        X2, X1, X1
-	VMOVQ        X1, (AX)(BX*1)
-	VMOVUPS      32(CX)(BX*4), Y1
-	VPCMPGTD     Y1, Y0, Y1
-	VEXTRACTI128 $0x01, Y1, X2
-	VPACKSSDW    X2, X1, X1
-	VPACKSSWB    X1, X1, X1
-	VMOVUPS      c4_1010101<>+0(SB), Y2
-	VPAND        X2, X1, X1
-	VMOVQ        X1, 8(AX)(BX*1)
-	ADDQ         $+16, BX
-	JMP          next614
-
-done615:
-	ADDQ $+16, DX
-
-next616:
 	SUBQ         $+8, DX
-	JLT          done617
+	JLT          done369
+
+next368:
 	VMOVUPS      (CX)(BX*4), Y1
 	VPCMPGTD     Y1, Y0, Y1
 	VEXTRACTI128 $0x01, Y1, X2
@@ -10963,12 +6809,12 @@ next616:
 	VPAND        X2, X1, X1
 	VMOVQ        X1, (AX)(BX*1)
 	ADDQ         $+8, BX
-	JMP          next616
+	SUBQ         $+8, DX
+	JGE          next368
 
-done617:
+done369:
 	ADDQ         $+8, DX
-	TESTQ        DX, DX
-	JEQ          end618
+	JEQ          end370
 	LEAQ         tail<>+32(SB), SI
 	XORQ         DI, DI
 	SUBQ         DX, DI
@@ -10984,13 +6830,13 @@ done617:
 	LEAQ         (AX)(BX*1), AX
 	MOVQ         DX, CX
 
-byte619:
+byte371:
 	MOVB -1(SP)(CX*1), DL
 	MOVB DL, -1(AX)(CX*1)
 	DECQ CX
-	JNE  byte619
+	JNE  byte371
 
-end618:
+end370:
 	VZEROUPPER
 	RET
 
@@ -11003,35 +6849,10 @@ TEXT ·ltI32SVAVX2(SB), NOSPLIT, $32-32
 	MOVQ         y+16(FP), CX
 	MOVQ         n+24(FP), DX
 	XORQ         BX, BX
-
-next621:
-	SUBQ         $+16, DX
-	JLT          done622
-	VMOVUPS      (CX)(BX*4), Y1
-	VPCMPGTD     Y0, Y1, Y1
-	VEXTRACTI128 $0x01, Y1, X2
-	VPACKSSDW    X2, X1, X1
-	VPACKSSWB    X1, X1, X1
-	VMOVUPS      c4_1010101<>+0(SB), Y2
-	VPAND        X2, X1, X1
-	VMOVQ        X1, (AX)(BX*1)
-	VMOVUPS      32(CX)(BX*4), Y1
-	VPCMPGTD     Y0, Y1, Y1
-	VEXTRACTI128 $0x01, Y1, X2
-	VPACKSSDW    X2, X1, X1
-	VPACKSSWB    X1, X1, X1
-	VMOVUPS      c4_1010101<>+0(SB), Y2
-	VPAND        X2, X1, X1
-	VMOVQ        X1, 8(AX)(BX*1)
-	ADDQ         $+16, BX
-	JMP          next621
-
-done622:
-	ADDQ $+16, DX
-
-next623:
 	SUBQ         $+8, DX
-	JLT          done624
+	JLT          done374
+
+next373:
 	VMOVUPS      (CX)(BX*4), Y1
 	VPCMPGTD     Y0, Y1, Y1
 	VEXTRACTI128 $0x01, Y1, X2
@@ -11041,12 +6862,12 @@ next623:
 	VPAND        X2, X1, X1
 	VMOVQ        X1, (AX)(BX*1)
 	ADDQ         $+8, BX
-	JMP          next623
+	SUBQ         $+8, DX
+	JGE          next373
 
-done624:
+done374:
 	ADDQ         $+8, DX
-	TESTQ        DX, DX
-	JEQ          end625
+	JEQ          end375
 	LEAQ         tail<>+32(SB), SI
 	XORQ         DI, DI
 	SUBQ         DX, DI
@@ -11062,13 +6883,13 @@ done624:
 	LEAQ         (AX)(BX*1), AX
 	MOVQ         DX, CX
 
-byte626:
+byte376:
 	MOVB -1(SP)(CX*1), DL
 	MOVB DL, -1(AX)(CX*1)
 	DECQ CX
-	JNE  byte626
+	JNE  byte376
 
-end625:
+end375:
 	VZEROUPPER
 	RET
 
@@ -11080,31 +6901,10 @@ TEXT ·ltI32VVAVX512(SB), NOSPLIT, $0-32
 	MOVQ y+16(FP), DX
 	MOVQ n+24(FP), BX
 	XORQ SI, SI
+	SUBQ $+16, BX
+	JLT  done347
 
-next578:
-	SUBQ         $+32, BX
-	JLT          done579
-	VMOVUPS      (CX)(SI*4), Z0
-	VMOVUPS      (DX)(SI*4), Z1
-	VPCMPGTD     Z0, Z1, K1
-	VBROADCASTSS c4_1010101<>+0(SB), Z0
-	VMOVDQU8.Z   X0, K1, X0
-	VMOVUPS      X0, (AX)(SI*1)
-	VMOVUPS      64(CX)(SI*4), Z0
-	VMOVUPS      64(DX)(SI*4), Z1
-	VPCMPGTD     Z0, Z1, K1
-	VBROADCASTSS c4_1010101<>+0(SB), Z0
-	VMOVDQU8.Z   X0, K1, X0
-	VMOVUPS      X0, 16(AX)(SI*1)
-	ADDQ         $+32, SI
-	JMP          next578
-
-done579:
-	ADDQ $+32, BX
-
-next580:
-	SUBQ         $+16, BX
-	JLT          done581
+next346:
 	VMOVUPS      (CX)(SI*4), Z0
 	VMOVUPS      (DX)(SI*4), Z1
 	VPCMPGTD     Z0, Z1, K1
@@ -11112,12 +6912,12 @@ next580:
 	VMOVDQU8.Z   X0, K1, X0
 	VMOVUPS      X0, (AX)(SI*1)
 	ADDQ         $+16, SI
-	JMP          next580
+	SUBQ         $+16, BX
+	JGE          next346
 
-done581:
+done347:
 	ADDQ         $+16, BX
-	TESTQ        BX, BX
-	JEQ          end582
+	JEQ          end348
 	MOVQ         $-1, DI
 	BZHIQ        BX, DI, DI
 	KMOVQ        DI, K1
@@ -11128,7 +6928,7 @@ done581:
 	VMOVDQU8.Z   X0, K2, X0
 	VMOVDQU8     X0, K1, (AX)(SI*1)
 
-end582:
+end348:
 	VZEROUPPER
 	RET
 
@@ -11141,41 +6941,22 @@ TEXT ·ltI32VSAVX512(SB), NOSPLIT, $0-32
 	VBROADCASTSS (DX), Z0
 	MOVQ         n+24(FP), DX
 	XORQ         BX, BX
-
-next584:
-	SUBQ         $+32, DX
-	JLT          done585
-	VMOVUPS      (CX)(BX*4), Z1
-	VPCMPGTD     Z1, Z0, K1
-	VBROADCASTSS c4_1010101<>+0(SB), Z1
-	VMOVDQU8.Z   X1, K1, X1
-	VMOVUPS      X1, (AX)(BX*1)
-	VMOVUPS      64(CX)(BX*4), Z1
-	VPCMPGTD     Z1, Z0, K1
-	VBROADCASTSS c4_1010101<>+0(SB), Z1
-	VMOVDQU8.Z   X1, K1, X1
-	VMOVUPS      X1, 16(AX)(BX*1)
-	ADDQ         $+32, BX
-	JMP          next584
-
-done585:
-	ADDQ $+32, DX
-
-next586:
 	SUBQ         $+16, DX
-	JLT          done587
+	JLT          done351
+
+next350:
 	VMOVUPS      (CX)(BX*4), Z1
 	VPCMPGTD     Z1, Z0, K1
 	VBROADCASTSS c4_1010101<>+0(SB), Z1
 	VMOVDQU8.Z   X1, K1, X1
 	VMOVUPS      X1, (AX)(BX*1)
 	ADDQ         $+16, BX
-	JMP          next586
+	SUBQ         $+16, DX
+	JGE          next350
 
-done587:
+done351:
 	ADDQ         $+16, DX
-	TESTQ        DX, DX
-	JEQ          end588
+	JEQ          end352
 	MOVQ         $-1, SI
 	BZHIQ        DX, SI, SI
 	KMOVQ        SI, K1
@@ -11185,7 +6966,7 @@ done587:
 	VMOVDQU8.Z   X0, K2, X0
 	VMOVDQU8     X0, K1, (AX)(BX*1)
 
-end588:
+end352:
 	VZEROUPPER
 	RET
 
@@ -11198,41 +6979,22 @@ TEXT ·ltI32SVAVX512(SB), NOSPLIT, $0-32
 	MOVQ         y+16(FP), CX
 	MOVQ         n+24(FP), DX
 	XORQ         BX, BX
-
-next590:
-	SUBQ         $+32, DX
-	JLT          done591
-	VMOVUPS      (CX)(BX*4), Z1
-	VPCMPGTD     Z0, Z1, K1
-	VBROADCASTSS c4_1010101<>+0(SB), Z1
-	VMOVDQU8.Z   X1, K1, X1
-	VMOVUPS      X1, (AX)(BX*1)
-	VMOVUPS      64(CX)(BX*4), Z1
-	VPCMPGTD     Z0, Z1, K1
-	VBROADCASTSS c4_1010101<>+0(SB), Z1
-	VMOVDQU8.Z   X1, K1, X1
-	VMOVUPS      X1, 16(AX)(BX*1)
-	ADDQ         $+32, BX
-	JMP          next590
-
-done591:
-	ADDQ $+32, DX
-
-next592:
 	SUBQ         $+16, DX
-	JLT          done593
+	JLT          done355
+
+next354:
 	VMOVUPS      (CX)(BX*4), Z1
 	VPCMPGTD     Z0, Z1, K1
 	VBROADCASTSS c4_1010101<>+0(SB), Z1
 	VMOVDQU8.Z   X1, K1, X1
 	VMOVUPS      X1, (AX)(BX*1)
 	ADDQ         $+16, BX
-	JMP          next592
+	SUBQ         $+16, DX
+	JGE          next354
 
-done593:
+done355:
 	ADDQ         $+16, DX
-	TESTQ        DX, DX
-	JEQ          end594
+	JEQ          end356
 	MOVQ         $-1, SI
 	BZHIQ        DX, SI, SI
 	KMOVQ        SI, K1
@@ -11242,7 +7004,7 @@ done593:
 	VMOVDQU8.Z   X0, K2, X0
 	VMOVDQU8     X0, K1, (AX)(BX*1)
 
-end594:
+end356:
 	VZEROUPPER
 	RET
 
@@ -11254,41 +7016,10 @@ TEXT ·ltU32VVAVX2(SB), NOSPLIT, $32-32
 	MOVQ y+16(FP), DX
 	MOVQ n+24(FP), BX
 	XORQ SI, SI
+	SUBQ $+8, BX
+	JLT  done379
 
-next628:
-	SUBQ         $+16, BX
-	JLT          done629
-	VMOVUPS      (CX)(SI*4), Y0
-	VMOVUPS      (DX)(SI*4), Y1
-	VXORPS       c4_80000000<>+0(SB), Y0, Y0
-	VXORPS       c4_80000000<>+0(SB), Y1, Y1
-	VPCMPGTD     Y0, Y1, Y0
-	VEXTRACTI128 $0x01, Y0, X1
-	VPACKSSDW    X1, X0, X0
-	VPACKSSWB    X0, X0, X0
-	VMOVUPS      c4_1010101<>+0(SB), Y1
-	VPAND        X1, X0, X0
-	VMOVQ        X0, (AX)(SI*1)
-	VMOVUPS      32(CX)(SI*4), Y0
-	VMOVUPS      32(DX)(SI*4), Y1
-	VXORPS       c4_80000000<>+0(SB), Y0, Y0
-	VXORPS       c4_80000000<>+0(SB), Y1, Y1
-	VPCMPGTD     Y0, Y1, Y0
-	VEXTRACTI128 $0x01, Y0, X1
-	VPACKSSDW    X1, X0, X0
-	VPACKSSWB    X0, X0, X0
-	VMOVUPS      c4_1010101<>+0(SB), Y1
-	VPAND        X1, X0, X0
-	VMOVQ        X0, 8(AX)(SI*1)
-	ADDQ         $+16, SI
-	JMP          next628
-
-done629:
-	ADDQ $+16, BX
-
-next630:
-	SUBQ         $+8, BX
-	JLT          done631
+next378:
 	VMOVUPS      (CX)(SI*4), Y0
 	VMOVUPS      (DX)(SI*4), Y1
 	VXORPS       c4_80000000<>+0(SB), Y0, Y0
@@ -11301,12 +7032,12 @@ next630:
 	VPAND        X1, X0, X0
 	VMOVQ        X0, (AX)(SI*1)
 	ADDQ         $+8, SI
-	JMP          next630
+	SUBQ         $+8, BX
+	JGE          next378
 
-done631:
+done379:
 	ADDQ         $+8, BX
-	TESTQ        BX, BX
-	JEQ          end632
+	JEQ          end380
 	LEAQ         tail<>+32(SB), DI
 	XORQ         R8, R8
 	SUBQ         BX, R8
@@ -11329,13 +7060,13 @@ done631:
 	LEAQ         (AX)(SI*1), AX
 	MOVQ         BX, CX
 
-byte633:
+byte381:
 	MOVB -1(SP)(CX*1), DL
 	MOVB DL, -1(AX)(CX*1)
 	DECQ CX
-	JNE  byte633
+	JNE  byte381
 
-end632:
+end380:
 	VZEROUPPER
 	RET
 
@@ -11348,39 +7079,10 @@ TEXT ·ltU32VSAVX2(SB), NOSPLIT, $32-32
 	VBROADCASTSS (DX), Y0
 	MOVQ         n+24(FP), DX
 	XORQ         BX, BX
-
-next635:
-	SUBQ         $+16, DX
-	JLT          done636
-	VMOVUPS      (CX)(BX*4), Y1
-	VXORPS       c4_80000000<>+0(SB), Y1, Y1
-	VXORPS       c4_80000000<>+0(SB), Y0, Y2
-	VPCMPGTD     Y1, Y2, Y1
-	VEXTRACTI128 $0x01, Y1, X2
-	VPACKSSDW    X2, X1, X1
-	VPACKSSWB    X1, X1, X1
-	VMOVUPS      c4_1010101<>+0(SB), Y2
-	VPAND        X2, X1, X1
-	VMOVQ        X1, (AX)(BX*1)
-	VMOVUPS      32(CX)(BX*4), Y1
-	VXORPS       c4_80000000<>+0(SB), Y1, Y1
-	VXORPS       c4_80000000<>+0(SB), Y0, Y2
-	VPCMPGTD     Y1, Y2, Y1
-	VEXTRACTI128 $0x01, Y1, X2
-	VPACKSSDW    X2, X1, X1
-	VPACKSSWB    X1, X1, X1
-	VMOVUPS      c4_1010101<>+0(SB), Y2
-	VPAND        X2, X1, X1
-	VMOVQ        X1, 8(AX)(BX*1)
-	ADDQ         $+16, BX
-	JMP          next635
-
-done636:
-	ADDQ $+16, DX
-
-next637:
 	SUBQ         $+8, DX
-	JLT          done638
+	JLT          done384
+
+next383:
 	VMOVUPS      (CX)(BX*4), Y1
 	VXORPS       c4_80000000<>+0(SB), Y1, Y1
 	VXORPS       c4_80000000<>+0(SB), Y0, Y2
@@ -11392,12 +7094,12 @@ next637:
 	VPAND        X2, X1, X1
 	VMOVQ        X1, (AX)(BX*1)
 	ADDQ         $+8, BX
-	JMP          next637
+	SUBQ         $+8, DX
+	JGE          next383
 
-done638:
+done384:
 	ADDQ         $+8, DX
-	TESTQ        DX, DX
-	JEQ          end639
+	JEQ          end385
 	LEAQ         tail<>+32(SB), SI
 	XORQ         DI, DI
 	SUBQ         DX, DI
@@ -11415,13 +7117,13 @@ done638:
 	LEAQ         (AX)(BX*1), AX
 	MOVQ         DX, CX
 
-byte640:
+byte386:
 	MOVB -1(SP)(CX*1), DL
 	MOVB DL, -1(AX)(CX*1)
 	DECQ CX
-	JNE  byte640
+	JNE  byte386
 
-end639:
+end385:
 	VZEROUPPER
 	RET
 
@@ -11434,39 +7136,10 @@ TEXT ·ltU32SVAVX2(SB), NOSPLIT, $32-32
 	MOVQ         y+16(FP), CX
 	MOVQ         n+24(FP), DX
 	XORQ         BX, BX
-
-next642:
-	SUBQ         $+16, DX
-	JLT          done643
-	VMOVUPS      (CX)(BX*4), Y1
-	VXORPS       c4_80000000<>+0(SB), Y0, Y2
-	VXORPS       c4_80000000<>+0(SB), Y1, Y1
-	VPCMPGTD     Y2, Y1, Y1
-	VEXTRACTI128 $0x01, Y1, X2
-	VPACKSSDW    X2, X1, X1
-	VPACKSSWB    X1, X1, X1
-	VMOVUPS      c4_1010101<>+0(SB), Y2
-	VPAND        X2, X1, X1
-	VMOVQ        X1, (AX)(BX*1)
-	VMOVUPS      32(CX)(BX*4), Y1
-	VXORPS       c4_80000000<>+0(SB), Y0, Y2
-	VXORPS       c4_80000000<>+0(SB), Y1, Y1
-	VPCMPGTD     Y2, Y1, Y1
-	VEXTRACTI128 $0x01, Y1, X2
-	VPACKSSDW    X2, X1, X1
-	VPACKSSWB    X1, X1, X1
-	VMOVUPS      c4_1010101<>+0(SB), Y2
-	VPAND        X2, X1, X1
-	VMOVQ        X1, 8(AX)(BX*1)
-	ADDQ         $+16, BX
-	JMP          next642
-
-done643:
-	ADDQ $+16, DX
-
-next644:
 	SUBQ         $+8, DX
-	JLT          done645
+	JLT          done389
+
+next388:
 	VMOVUPS      (CX)(BX*4), Y1
 	VXORPS       c4_80000000<>+0(SB), Y0, Y2
 	VXORPS       c4_80000000<>+0(SB), Y1, Y1
@@ -11478,12 +7151,12 @@ next644:
 	VPAND        X2, X1, X1
 	VMOVQ        X1, (AX)(BX*1)
 	ADDQ         $+8, BX
-	JMP          next644
+	SUBQ         $+8, DX
+	JGE          next388
 
-done645:
+done389:
 	ADDQ         $+8, DX
-	TESTQ        DX, DX
-	JEQ          end646
+	JEQ          end390
 	LEAQ         tail<>+32(SB), SI
 	XORQ         DI, DI
 	SUBQ         DX, DI
@@ -11501,13 +7174,13 @@ done645:
 	LEAQ         (AX)(BX*1), AX
 	MOVQ         DX, CX
 
-byte647:
+byte391:
 	MOVB -1(SP)(CX*1), DL
 	MOVB DL, -1(AX)(CX*1)
 	DECQ CX
-	JNE  byte647
+	JNE  byte391
 
-end646:
+end390:
 	VZEROUPPER
 	RET
 
@@ -11519,31 +7192,10 @@ TEXT ·ltU32VVAVX512(SB), NOSPLIT, $0-32
 	MOVQ y+16(FP), DX
 	MOVQ n+24(FP), BX
 	XORQ SI, SI
+	SUBQ $+16, BX
+	JLT  done359
 
-next596:
-	SUBQ         $+32, BX
-	JLT          done597
-	VMOVUPS      (CX)(SI*4), Z0
-	VMOVUPS      (DX)(SI*4), Z1
-	VPCMPUD      $0x01, Z1, Z0, K1
-	VBROADCASTSS c4_1010101<>+0(SB), Z0
-	VMOVDQU8.Z   X0, K1, X0
-	VMOVUPS      X0, (AX)(SI*1)
-	VMOVUPS      64(CX)(SI*4), Z0
-	VMOVUPS      64(DX)(SI*4), Z1
-	VPCMPUD      $0x01, Z1, Z0, K1
-	VBROADCASTSS c4_1010101<>+0(SB), Z0
-	VMOVDQU8.Z   X0, K1, X0
-	VMOVUPS      X0, 16(AX)(SI*1)
-	ADDQ         $+32, SI
-	JMP          next596
-
-done597:
-	ADDQ $+32, BX
-
-next598:
-	SUBQ         $+16, BX
-	JLT          done599
+next358:
 	VMOVUPS      (CX)(SI*4), Z0
 	VMOVUPS      (DX)(SI*4), Z1
 	VPCMPUD      $0x01, Z1, Z0, K1
@@ -11551,12 +7203,12 @@ next598:
 	VMOVDQU8.Z   X0, K1, X0
 	VMOVUPS      X0, (AX)(SI*1)
 	ADDQ         $+16, SI
-	JMP          next598
+	SUBQ         $+16, BX
+	JGE          next358
 
-done599:
+done359:
 	ADDQ         $+16, BX
-	TESTQ        BX, BX
-	JEQ          end600
+	JEQ          end360
 	MOVQ         $-1, DI
 	BZHIQ        BX, DI, DI
 	KMOVQ        DI, K1
@@ -11567,7 +7219,7 @@ done599:
 	VMOVDQU8.Z   X0, K2, X0
 	VMOVDQU8     X0, K1, (AX)(SI*1)
 
-end600:
+end360:
 	VZEROUPPER
 	RET
 
@@ -11580,41 +7232,22 @@ TEXT ·ltU32VSAVX512(SB), NOSPLIT, $0-32
 	VBROADCASTSS (DX), Z0
 	MOVQ         n+24(FP), DX
 	XORQ         BX, BX
-
-next602:
-	SUBQ         $+32, DX
-	JLT          done603
-	VMOVUPS      (CX)(BX*4), Z1
-	VPCMPUD      $0x01, Z0, Z1, K1
-	VBROADCASTSS c4_1010101<>+0(SB), Z1
-	VMOVDQU8.Z   X1, K1, X1
-	VMOVUPS      X1, (AX)(BX*1)
-	VMOVUPS      64(CX)(BX*4), Z1
-	VPCMPUD      $0x01, Z0, Z1, K1
-	VBROADCASTSS c4_1010101<>+0(SB), Z1
-	VMOVDQU8.Z   X1, K1, X1
-	VMOVUPS      X1, 16(AX)(BX*1)
-	ADDQ         $+32, BX
-	JMP          next602
-
-done603:
-	ADDQ $+32, DX
-
-next604:
 	SUBQ         $+16, DX
-	JLT          done605
+	JLT          done363
+
+next362:
 	VMOVUPS      (CX)(BX*4), Z1
 	VPCMPUD      $0x01, Z0, Z1, K1
 	VBROADCASTSS c4_1010101<>+0(SB), Z1
 	VMOVDQU8.Z   X1, K1, X1
 	VMOVUPS      X1, (AX)(BX*1)
 	ADDQ         $+16, BX
-	JMP          next604
+	SUBQ         $+16, DX
+	JGE          next362
 
-done605:
+done363:
 	ADDQ         $+16, DX
-	TESTQ        DX, DX
-	JEQ          end606
+	JEQ          end364
 	MOVQ         $-1, SI
 	BZHIQ        DX, SI, SI
 	KMOVQ        SI, K1
@@ -11624,7 +7257,7 @@ done605:
 	VMOVDQU8.Z   X0, K2, X0
 	VMOVDQU8     X0, K1, (AX)(BX*1)
 
-end606:
+end364:
 	VZEROUPPER
 	RET
 
@@ -11637,41 +7270,22 @@ TEXT ·ltU32SVAVX512(SB), NOSPLIT, $0-32
 	MOVQ         y+16(FP), CX
 	MOVQ         n+24(FP), DX
 	XORQ         BX, BX
-
-next608:
-	SUBQ         $+32, DX
-	JLT          done609
-	VMOVUPS      (CX)(BX*4), Z1
-	VPCMPUD      $0x01, Z1, Z0, K1
-	VBROADCASTSS c4_1010101<>+0(SB), Z1
-	VMOVDQU8.Z   X1, K1, X1
-	VMOVUPS      X1, (AX)(BX*1)
-	VMOVUPS      64(CX)(BX*4), Z1
-	VPCMPUD      $0x01, Z1, Z0, K1
-	VBROADCASTSS c4_1010101<>+0(SB), Z1
-	VMOVDQU8.Z   X1, K1, X1
-	VMOVUPS      X1, 16(AX)(BX*1)
-	ADDQ         $+32, BX
-	JMP          next608
-
-done609:
-	ADDQ $+32, DX
-
-next610:
 	SUBQ         $+16, DX
-	JLT          done611
+	JLT          done367
+
+next366:
 	VMOVUPS      (CX)(BX*4), Z1
 	VPCMPUD      $0x01, Z1, Z0, K1
 	VBROADCASTSS c4_1010101<>+0(SB), Z1
 	VMOVDQU8.Z   X1, K1, X1
 	VMOVUPS      X1, (AX)(BX*1)
 	ADDQ         $+16, BX
-	JMP          next610
+	SUBQ         $+16, DX
+	JGE          next366
 
-done611:
+done367:
 	ADDQ         $+16, DX
-	TESTQ        DX, DX
-	JEQ          end612
+	JEQ          end368
 	MOVQ         $-1, SI
 	BZHIQ        DX, SI, SI
 	KMOVQ        SI, K1
@@ -11681,7 +7295,7 @@ done611:
 	VMOVDQU8.Z   X0, K2, X0
 	VMOVDQU8     X0, K1, (AX)(BX*1)
 
-end612:
+end368:
 	VZEROUPPER
 	RET
 
@@ -11693,39 +7307,10 @@ TEXT ·ltI64VVAVX2(SB), NOSPLIT, $32-32
 	MOVQ y+16(FP), DX
 	MOVQ n+24(FP), BX
 	XORQ SI, SI
+	SUBQ $+4, BX
+	JLT  done394
 
-next649:
-	SUBQ         $+8, BX
-	JLT          done650
-	VMOVUPS      (CX)(SI*8), Y0
-	VMOVUPS      (DX)(SI*8), Y1
-	VPCMPGTQ     Y0, Y1, Y0
-	VEXTRACTI128 $0x01, Y0, X1
-	VSHUFPS      $0x88, X1, X0, X0
-	VPACKSSDW    X0, X0, X0
-	VPACKSSWB    X0, X0, X0
-	VMOVUPS      c4_1010101<>+0(SB), Y1
-	VPAND        X1, X0, X0
-	VMOVD        X0, (AX)(SI*1)
-	VMOVUPS      32(CX)(SI*8), Y0
-	VMOVUPS      32(DX)(SI*8), Y1
-	VPCMPGTQ     Y0, Y1, Y0
-	VEXTRACTI128 $0x01, Y0, X1
-	VSHUFPS      $0x88, X1, X0, X0
-	VPACKSSDW    X0, X0, X0
-	VPACKSSWB    X0, X0, X0
-	VMOVUPS      c4_1010101<>+0(SB), Y1
-	VPAND        X1, X0, X0
-	VMOVD        X0, 4(AX)(SI*1)
-	ADDQ         $+8, SI
-	JMP          next649
-
-done650:
-	ADDQ $+8, BX
-
-next651:
-	SUBQ         $+4, BX
-	JLT          done652
+next393:
 	VMOVUPS      (CX)(SI*8), Y0
 	VMOVUPS      (DX)(SI*8), Y1
 	VPCMPGTQ     Y0, Y1, Y0
@@ -11737,12 +7322,12 @@ next651:
 	VPAND        X1, X0, X0
 	VMOVD        X0, (AX)(SI*1)
 	ADDQ         $+4, SI
-	JMP          next651
+	SUBQ         $+4, BX
+	JGE          next393
 
-done652:
+done394:
 	ADDQ         $+4, BX
-	TESTQ        BX, BX
-	JEQ          end653
+	JEQ          end395
 	LEAQ         tail<>+32(SB), DI
 	XORQ         R8, R8
 	SUBQ         BX, R8
@@ -11764,13 +7349,13 @@ done652:
 	LEAQ         (AX)(SI*1), AX
 	MOVQ         BX, CX
 
-byte654:
+byte396:
 	MOVB -1(SP)(CX*1), DL
 	MOVB DL, -1(AX)(CX*1)
 	DECQ CX
-	JNE  byte654
+	JNE  byte396
 
-end653:
+end395:
 	VZEROUPPER
 	RET
 
@@ -11783,37 +7368,10 @@ TEXT ·ltI64VSAVX2(SB), NOSPLIT, $32-32
 	VBROADCASTSD (DX), Y0
 	MOVQ         n+24(FP), DX
 	XORQ         BX, BX
-
-next656:
-	SUBQ         $+8, DX
-	JLT          done657
-	VMOVUPS      (CX)(BX*8), Y1
-	VPCMPGTQ     Y1, Y0, Y1
-	VEXTRACTI128 $0x01, Y1, X2
-	VSHUFPS      $0x88, X2, X1, X1
-	VPACKSSDW    X1, X1, X1
-	VPACKSSWB    X1, X1, X1
-	VMOVUPS      c4_1010101<>+0(SB), Y2
-	VPAND        X2, X1, X1
-	VMOVD        X1, (AX)(BX*1)
-	VMOVUPS      32(CX)(BX*8), Y1
-	VPCMPGTQ     Y1, Y0, Y1
-	VEXTRACTI128 $0x01, Y1, X2
-	VSHUFPS      $0x88, X2, X1, X1
-	VPACKSSDW    X1, X1, X1
-	VPACKSSWB    X1, X1, X1
-	VMOVUPS      c4_1010101<>+0(SB), Y2
-	VPAND        X2, X1, X1
-	VMOVD        X1, 4(AX)(BX*1)
-	ADDQ         $+8, BX
-	JMP          next656
-
-done657:
-	ADDQ $+8, DX
-
-next658:
 	SUBQ         $+4, DX
-	JLT          done659
+	JLT          done399
+
+next398:
 	VMOVUPS      (CX)(BX*8), Y1
 	VPCMPGTQ     Y1, Y0, Y1
 	VEXTRACTI128 $0x01, Y1, X2
@@ -11824,12 +7382,12 @@ next658:
 	VPAND        X2, X1, X1
 	VMOVD        X1, (AX)(BX*1)
 	ADDQ         $+4, BX
-	JMP          next658
+	SUBQ         $+4, DX
+	JGE          next398
 
-done659:
+done399:
 	ADDQ         $+4, DX
-	TESTQ        DX, DX
-	JEQ          end660
+	JEQ          end400
 	LEAQ         tail<>+32(SB), SI
 	XORQ         DI, DI
 	SUBQ         DX, DI
@@ -11846,13 +7404,13 @@ done659:
 	LEAQ         (AX)(BX*1), AX
 	MOVQ         DX, CX
 
-byte661:
+byte401:
 	MOVB -1(SP)(CX*1), DL
 	MOVB DL, -1(AX)(CX*1)
 	DECQ CX
-	JNE  byte661
+	JNE  byte401
 
-end660:
+end400:
 	VZEROUPPER
 	RET
 
@@ -11865,37 +7423,10 @@ TEXT ·ltI64SVAVX2(SB), NOSPLIT, $32-32
 	MOVQ         y+16(FP), CX
 	MOVQ         n+24(FP), DX
 	XORQ         BX, BX
-
-next663:
-	SUBQ         $+8, DX
-	JLT          done664
-	VMOVUPS      (CX)(BX*8), Y1
-	VPCMPGTQ     Y0, Y1, Y1
-	VEXTRACTI128 $0x01, Y1, X2
-	VSHUFPS      $0x88, X2, X1, X1
-	VPACKSSDW    X1, X1, X1
-	VPACKSSWB    X1, X1, X1
-	VMOVUPS      c4_1010101<>+0(SB), Y2
-	VPAND        X2, X1, X1
-	VMOVD        X1, (AX)(BX*1)
-	VMOVUPS      32(CX)(BX*8), Y1
-	VPCMPGTQ     Y0, Y1, Y1
-	VEXTRACTI128 $0x01, Y1, X2
-	VSHUFPS      $0x88, X2, X1, X1
-	VPACKSSDW    X1, X1, X1
-	VPACKSSWB    X1, X1, X1
-	VMOVUPS      c4_1010101<>+0(SB), Y2
-	VPAND        X2, X1, X1
-	VMOVD        X1, 4(AX)(BX*1)
-	ADDQ         $+8, BX
-	JMP          next663
-
-done664:
-	ADDQ $+8, DX
-
-next665:
 	SUBQ         $+4, DX
-	JLT          done666
+	JLT          done404
+
+next403:
 	VMOVUPS      (CX)(BX*8), Y1
 	VPCMPGTQ     Y0, Y1, Y1
 	VEXTRACTI128 $0x01, Y1, X2
@@ -11906,12 +7437,12 @@ next665:
 	VPAND        X2, X1, X1
 	VMOVD        X1, (AX)(BX*1)
 	ADDQ         $+4, BX
-	JMP          next665
+	SUBQ         $+4, DX
+	JGE          next403
 
-done666:
+done404:
 	ADDQ         $+4, DX
-	TESTQ        DX, DX
-	JEQ          end667
+	JEQ          end405
 	LEAQ         tail<>+32(SB), SI
 	XORQ         DI, DI
 	SUBQ         DX, DI
@@ -11928,13 +7459,13 @@ done666:
 	LEAQ         (AX)(BX*1), AX
 	MOVQ         DX, CX
 
-byte668:
+byte406:
 	MOVB -1(SP)(CX*1), DL
 	MOVB DL, -1(AX)(CX*1)
 	DECQ CX
-	JNE  byte668
+	JNE  byte406
 
-end667:
+end405:
 	VZEROUPPER
 	RET
 
@@ -11946,31 +7477,10 @@ TEXT ·ltI64VVAVX512(SB), NOSPLIT, $0-32
 	MOVQ y+16(FP), DX
 	MOVQ n+24(FP), BX
 	XORQ SI, SI
+	SUBQ $+8, BX
+	JLT  done371
 
-next614:
-	SUBQ         $+16, BX
-	JLT          done615
-	VMOVUPS      (CX)(SI*8), Z0
-	VMOVUPS      (DX)(SI*8), Z1
-	VPCMPGTQ     Z0, Z1, K1
-	VBROADCASTSS c4_1010101<>+0(SB), Z0
-	VMOVDQU8.Z   X0, K1, X0
-	VMOVQ        X0, (AX)(SI*1)
-	VMOVUPS      64(CX)(SI*8), Z0
-	VMOVUPS      64(DX)(SI*8), Z1
-	VPCMPGTQ     Z0, Z1, K1
-	VBROADCASTSS c4_1010101<>+0(SB), Z0
-	VMOVDQU8.Z   X0, K1, X0
-	VMOVQ        X0, 8(AX)(SI*1)
-	ADDQ         $+16, SI
-	JMP          next614
-
-done615:
-	ADDQ $+16, BX
-
-next616:
-	SUBQ         $+8, BX
-	JLT          done617
+next370:
 	VMOVUPS      (CX)(SI*8), Z0
 	VMOVUPS      (DX)(SI*8), Z1
 	VPCMPGTQ     Z0, Z1, K1
@@ -11978,12 +7488,12 @@ next616:
 	VMOVDQU8.Z   X0, K1, X0
 	VMOVQ        X0, (AX)(SI*1)
 	ADDQ         $+8, SI
-	JMP          next616
+	SUBQ         $+8, BX
+	JGE          next370
 
-done617:
+done371:
 	ADDQ         $+8, BX
-	TESTQ        BX, BX
-	JEQ          end618
+	JEQ          end372
 	MOVQ         $-1, DI
 	BZHIQ        BX, DI, DI
 	KMOVQ        DI, K1
@@ -11994,7 +7504,7 @@ done617:
 	VMOVDQU8.Z   X0, K2, X0
 	VMOVDQU8     X0, K1, (AX)(SI*1)
 
-end618:
+end372:
 	VZEROUPPER
 	RET
 
@@ -12007,41 +7517,22 @@ TEXT ·ltI64VSAVX512(SB), NOSPLIT, $0-32
 	VBROADCASTSD (DX), Z0
 	MOVQ         n+24(FP), DX
 	XORQ         BX, BX
-
-next620:
-	SUBQ         $+16, DX
-	JLT          done621
-	VMOVUPS      (CX)(BX*8), Z1
-	VPCMPGTQ     Z1, Z0, K1
-	VBROADCASTSS c4_1010101<>+0(SB), Z1
-	VMOVDQU8.Z   X1, K1, X1
-	VMOVQ        X1, (AX)(BX*1)
-	VMOVUPS      64(CX)(BX*8), Z1
-	VPCMPGTQ     Z1, Z0, K1
-	VBROADCASTSS c4_1010101<>+0(SB), Z1
-	VMOVDQU8.Z   X1, K1, X1
-	VMOVQ        X1, 8(AX)(BX*1)
-	ADDQ         $+16, BX
-	JMP          next620
-
-done621:
-	ADDQ $+16, DX
-
-next622:
 	SUBQ         $+8, DX
-	JLT          done623
+	JLT          done375
+
+next374:
 	VMOVUPS      (CX)(BX*8), Z1
 	VPCMPGTQ     Z1, Z0, K1
 	VBROADCASTSS c4_1010101<>+0(SB), Z1
 	VMOVDQU8.Z   X1, K1, X1
 	VMOVQ        X1, (AX)(BX*1)
 	ADDQ         $+8, BX
-	JMP          next622
+	SUBQ         $+8, DX
+	JGE          next374
 
-done623:
+done375:
 	ADDQ         $+8, DX
-	TESTQ        DX, DX
-	JEQ          end624
+	JEQ          end376
 	MOVQ         $-1, SI
 	BZHIQ        DX, SI, SI
 	KMOVQ        SI, K1
@@ -12051,7 +7542,7 @@ done623:
 	VMOVDQU8.Z   X0, K2, X0
 	VMOVDQU8     X0, K1, (AX)(BX*1)
 
-end624:
+end376:
 	VZEROUPPER
 	RET
 
@@ -12064,41 +7555,22 @@ TEXT ·ltI64SVAVX512(SB), NOSPLIT, $0-32
 	MOVQ         y+16(FP), CX
 	MOVQ         n+24(FP), DX
 	XORQ         BX, BX
-
-next626:
-	SUBQ         $+16, DX
-	JLT          done627
-	VMOVUPS      (CX)(BX*8), Z1
-	VPCMPGTQ     Z0, Z1, K1
-	VBROADCASTSS c4_1010101<>+0(SB), Z1
-	VMOVDQU8.Z   X1, K1, X1
-	VMOVQ        X1, (AX)(BX*1)
-	VMOVUPS      64(CX)(BX*8), Z1
-	VPCMPGTQ     Z0, Z1, K1
-	VBROADCASTSS c4_1010101<>+0(SB), Z1
-	VMOVDQU8.Z   X1, K1, X1
-	VMOVQ        X1, 8(AX)(BX*1)
-	ADDQ         $+16, BX
-	JMP          next626
-
-done627:
-	ADDQ $+16, DX
-
-next628:
 	SUBQ         $+8, DX
-	JLT          done629
+	JLT          done379
+
+next378:
 	VMOVUPS      (CX)(BX*8), Z1
 	VPCMPGTQ     Z0, Z1, K1
 	VBROADCASTSS c4_1010101<>+0(SB), Z1
 	VMOVDQU8.Z   X1, K1, X1
 	VMOVQ        X1, (AX)(BX*1)
 	ADDQ         $+8, BX
-	JMP          next628
+	SUBQ         $+8, DX
+	JGE          next378
 
-done629:
+done379:
 	ADDQ         $+8, DX
-	TESTQ        DX, DX
-	JEQ          end630
+	JEQ          end380
 	MOVQ         $-1, SI
 	BZHIQ        DX, SI, SI
 	KMOVQ        SI, K1
@@ -12108,7 +7580,7 @@ done629:
 	VMOVDQU8.Z   X0, K2, X0
 	VMOVDQU8     X0, K1, (AX)(BX*1)
 
-end630:
+end380:
 	VZEROUPPER
 	RET
 
@@ -12120,37 +7592,10 @@ TEXT ·ltF32VVAVX2(SB), NOSPLIT, $32-32
 	MOVQ y+16(FP), DX
 	MOVQ n+24(FP), BX
 	XORQ SI, SI
+	SUBQ $+8, BX
+	JLT  done409
 
-next670:
-	SUBQ         $+16, BX
-	JLT          done671
-	VMOVUPS      (CX)(SI*4), Y0
-	VMOVUPS      (DX)(SI*4), Y1
-	VCMPPS       $0x11, Y1, Y0, Y0
-	VEXTRACTI128 $0x01, Y0, X1
-	VPACKSSDW    X1, X0, X0
-	VPACKSSWB    X0, X0, X0
-	VMOVUPS      c4_1010101<>+0(SB), Y1
-	VPAND        X1, X0, X0
-	VMOVQ        X0, (AX)(SI*1)
-	VMOVUPS      32(CX)(SI*4), Y0
-	VMOVUPS      32(DX)(SI*4), Y1
-	VCMPPS       $0x11, Y1, Y0, Y0
-	VEXTRACTI128 $0x01, Y0, X1
-	VPACKSSDW    X1, X0, X0
-	VPACKSSWB    X0, X0, X0
-	VMOVUPS      c4_1010101<>+0(SB), Y1
-	VPAND        X1, X0, X0
-	VMOVQ        X0, 8(AX)(SI*1)
-	ADDQ         $+16, SI
-	JMP          next670
-
-done671:
-	ADDQ $+16, BX
-
-next672:
-	SUBQ         $+8, BX
-	JLT          done673
+next408:
 	VMOVUPS      (CX)(SI*4), Y0
 	VMOVUPS      (DX)(SI*4), Y1
 	VCMPPS       $0x11, Y1, Y0, Y0
@@ -12161,12 +7606,12 @@ next672:
 	VPAND        X1, X0, X0
 	VMOVQ        X0, (AX)(SI*1)
 	ADDQ         $+8, SI
-	JMP          next672
+	SUBQ         $+8, BX
+	JGE          next408
 
-done673:
+done409:
 	ADDQ         $+8, BX
-	TESTQ        BX, BX
-	JEQ          end674
+	JEQ          end410
 	LEAQ         tail<>+32(SB), DI
 	XORQ         R8, R8
 	SUBQ         BX, R8
@@ -12187,13 +7632,13 @@ done673:
 	LEAQ         (AX)(SI*1), AX
 	MOVQ         BX, CX
 
-byte675:
+byte411:
 	MOVB -1(SP)(CX*1), DL
 	MOVB DL, -1(AX)(CX*1)
 	DECQ CX
-	JNE  byte675
+	JNE  byte411
 
-end674:
+end410:
 	VZEROUPPER
 	RET
 
@@ -12206,35 +7651,10 @@ TEXT ·ltF32VSAVX2(SB), NOSPLIT, $32-32
 	VBROADCASTSS (DX), Y0
 	MOVQ         n+24(FP), DX
 	XORQ         BX, BX
-
-next677:
-	SUBQ         $+16, DX
-	JLT          done678
-	VMOVUPS      (CX)(BX*4), Y1
-	VCMPPS       $0x11, Y0, Y1, Y1
-	VEXTRACTI128 $0x01, Y1, X2
-	VPACKSSDW    X2, X1, X1
-	VPACKSSWB    X1, X1, X1
-	VMOVUPS      c4_1010101<>+0(SB), Y2
-	VPAND        X2, X1, X1
-	VMOVQ        X1, (AX)(BX*1)
-	VMOVUPS      32(CX)(BX*4), Y1
-	VCMPPS       $0x11, Y0, Y1, Y1
-	VEXTRACTI128 $0x01, Y1, X2
-	VPACKSSDW    X2, X1, X1
-	VPACKSSWB    X1, X1, X1
-	VMOVUPS      c4_1010101<>+0(SB), Y2
-	VPAND        X2, X1, X1
-	VMOVQ        X1, 8(AX)(BX*1)
-	ADDQ         $+16, BX
-	JMP          next677
-
-done678:
-	ADDQ $+16, DX
-
-next679:
 	SUBQ         $+8, DX
-	JLT          done680
+	JLT          done414
+
+next413:
 	VMOVUPS      (CX)(BX*4), Y1
 	VCMPPS       $0x11, Y0, Y1, Y1
 	VEXTRACTI128 $0x01, Y1, X2
@@ -12244,12 +7664,12 @@ next679:
 	VPAND        X2, X1, X1
 	VMOVQ        X1, (AX)(BX*1)
 	ADDQ         $+8, BX
-	JMP          next679
+	SUBQ         $+8, DX
+	JGE          next413
 
-done680:
+done414:
 	ADDQ         $+8, DX
-	TESTQ        DX, DX
-	JEQ          end681
+	JEQ          end415
 	LEAQ         tail<>+32(SB), SI
 	XORQ         DI, DI
 	SUBQ         DX, DI
@@ -12265,13 +7685,13 @@ done680:
 	LEAQ         (AX)(BX*1), AX
 	MOVQ         DX, CX
 
-byte682:
+byte416:
 	MOVB -1(SP)(CX*1), DL
 	MOVB DL, -1(AX)(CX*1)
 	DECQ CX
-	JNE  byte682
+	JNE  byte416
 
-end681:
+end415:
 	VZEROUPPER
 	RET
 
@@ -12284,35 +7704,10 @@ TEXT ·ltF32SVAVX2(SB), NOSPLIT, $32-32
 	MOVQ         y+16(FP), CX
 	MOVQ         n+24(FP), DX
 	XORQ         BX, BX
-
-next684:
-	SUBQ         $+16, DX
-	JLT          done685
-	VMOVUPS      (CX)(BX*4), Y1
-	VCMPPS       $0x11, Y1, Y0, Y1
-	VEXTRACTI128 $0x01, Y1, X2
-	VPACKSSDW    X2, X1, X1
-	VPACKSSWB    X1, X1, X1
-	VMOVUPS      c4_1010101<>+0(SB), Y2
-	VPAND        X2, X1, X1
-	VMOVQ        X1, (AX)(BX*1)
-	VMOVUPS      32(CX)(BX*4), Y1
-	VCMPPS       $0x11, Y1, Y0, Y1
-	VEXTRACTI128 $0x01, Y1, X2
-	VPACKSSDW    X2, X1, X1
-	VPACKSSWB    X1, X1, X1
-	VMOVUPS      c4_1010101<>+0(SB), Y2
-	VPAND        X2, X1, X1
-	VMOVQ        X1, 8(AX)(BX*1)
-	ADDQ         $+16, BX
-	JMP          next684
-
-done685:
-	ADDQ $+16, DX
-
-next686:
 	SUBQ         $+8, DX
-	JLT          done687
+	JLT          done419
+
+next418:
 	VMOVUPS      (CX)(BX*4), Y1
 	VCMPPS       $0x11, Y1, Y0, Y1
 	VEXTRACTI128 $0x01, Y1, X2
@@ -12322,12 +7717,12 @@ next686:
 	VPAND        X2, X1, X1
 	VMOVQ        X1, (AX)(BX*1)
 	ADDQ         $+8, BX
-	JMP          next686
+	SUBQ         $+8, DX
+	JGE          next418
 
-done687:
+done419:
 	ADDQ         $+8, DX
-	TESTQ        DX, DX
-	JEQ          end688
+	JEQ          end420
 	LEAQ         tail<>+32(SB), SI
 	XORQ         DI, DI
 	SUBQ         DX, DI
@@ -12343,13 +7738,13 @@ done687:
 	LEAQ         (AX)(BX*1), AX
 	MOVQ         DX, CX
 
-byte689:
+byte421:
 	MOVB -1(SP)(CX*1), DL
 	MOVB DL, -1(AX)(CX*1)
 	DECQ CX
-	JNE  byte689
+	JNE  byte421
 
-end688:
+end420:
 	VZEROUPPER
 	RET
 
@@ -12361,31 +7756,10 @@ TEXT ·ltF32VVAVX512(SB), NOSPLIT, $0-32
 	MOVQ y+16(FP), DX
 	MOVQ n+24(FP), BX
 	XORQ SI, SI
+	SUBQ $+16, BX
+	JLT  done383
 
-next632:
-	SUBQ         $+32, BX
-	JLT          done633
-	VMOVUPS      (CX)(SI*4), Z0
-	VMOVUPS      (DX)(SI*4), Z1
-	VCMPPS       $0x11, Z1, Z0, K1
-	VBROADCASTSS c4_1010101<>+0(SB), Z0
-	VMOVDQU8.Z   X0, K1, X0
-	VMOVUPS      X0, (AX)(SI*1)
-	VMOVUPS      64(CX)(SI*4), Z0
-	VMOVUPS      64(DX)(SI*4), Z1
-	VCMPPS       $0x11, Z1, Z0, K1
-	VBROADCASTSS c4_1010101<>+0(SB), Z0
-	VMOVDQU8.Z   X0, K1, X0
-	VMOVUPS      X0, 16(AX)(SI*1)
-	ADDQ         $+32, SI
-	JMP          next632
-
-done633:
-	ADDQ $+32, BX
-
-next634:
-	SUBQ         $+16, BX
-	JLT          done635
+next382:
 	VMOVUPS      (CX)(SI*4), Z0
 	VMOVUPS      (DX)(SI*4), Z1
 	VCMPPS       $0x11, Z1, Z0, K1
@@ -12393,12 +7767,12 @@ next634:
 	VMOVDQU8.Z   X0, K1, X0
 	VMOVUPS      X0, (AX)(SI*1)
 	ADDQ         $+16, SI
-	JMP          next634
+	SUBQ         $+16, BX
+	JGE          next382
 
-done635:
+done383:
 	ADDQ         $+16, BX
-	TESTQ        BX, BX
-	JEQ          end636
+	JEQ          end384
 	MOVQ         $-1, DI
 	BZHIQ        BX, DI, DI
 	KMOVQ        DI, K1
@@ -12409,7 +7783,7 @@ done635:
 	VMOVDQU8.Z   X0, K2, X0
 	VMOVDQU8     X0, K1, (AX)(SI*1)
 
-end636:
+end384:
 	VZEROUPPER
 	RET
 
@@ -12422,41 +7796,22 @@ TEXT ·ltF32VSAVX512(SB), NOSPLIT, $0-32
 	VBROADCASTSS (DX), Z0
 	MOVQ         n+24(FP), DX
 	XORQ         BX, BX
-
-next638:
-	SUBQ         $+32, DX
-	JLT          done639
-	VMOVUPS      (CX)(BX*4), Z1
-	VCMPPS       $0x11, Z0, Z1, K1
-	VBROADCASTSS c4_1010101<>+0(SB), Z1
-	VMOVDQU8.Z   X1, K1, X1
-	VMOVUPS      X1, (AX)(BX*1)
-	VMOVUPS      64(CX)(BX*4), Z1
-	VCMPPS       $0x11, Z0, Z1, K1
-	VBROADCASTSS c4_1010101<>+0(SB), Z1
-	VMOVDQU8.Z   X1, K1, X1
-	VMOVUPS      X1, 16(AX)(BX*1)
-	ADDQ         $+32, BX
-	JMP          next638
-
-done639:
-	ADDQ $+32, DX
-
-next640:
 	SUBQ         $+16, DX
-	JLT          done641
+	JLT          done387
+
+next386:
 	VMOVUPS      (CX)(BX*4), Z1
 	VCMPPS       $0x11, Z0, Z1, K1
 	VBROADCASTSS c4_1010101<>+0(SB), Z1
 	VMOVDQU8.Z   X1, K1, X1
 	VMOVUPS      X1, (AX)(BX*1)
 	ADDQ         $+16, BX
-	JMP          next640
+	SUBQ         $+16, DX
+	JGE          next386
 
-done641:
+done387:
 	ADDQ         $+16, DX
-	TESTQ        DX, DX
-	JEQ          end642
+	JEQ          end388
 	MOVQ         $-1, SI
 	BZHIQ        DX, SI, SI
 	KMOVQ        SI, K1
@@ -12466,7 +7821,7 @@ done641:
 	VMOVDQU8.Z   X0, K2, X0
 	VMOVDQU8     X0, K1, (AX)(BX*1)
 
-end642:
+end388:
 	VZEROUPPER
 	RET
 
@@ -12479,41 +7834,22 @@ TEXT ·ltF32SVAVX512(SB), NOSPLIT, $0-32
 	MOVQ         y+16(FP), CX
 	MOVQ         n+24(FP), DX
 	XORQ         BX, BX
-
-next644:
-	SUBQ         $+32, DX
-	JLT          done645
-	VMOVUPS      (CX)(BX*4), Z1
-	VCMPPS       $0x11, Z1, Z0, K1
-	VBROADCASTSS c4_1010101<>+0(SB), Z1
-	VMOVDQU8.Z   X1, K1, X1
-	VMOVUPS      X1, (AX)(BX*1)
-	VMOVUPS      64(CX)(BX*4), Z1
-	VCMPPS       $0x11, Z1, Z0, K1
-	VBROADCASTSS c4_1010101<>+0(SB), Z1
-	VMOVDQU8.Z   X1, K1, X1
-	VMOVUPS      X1, 16(AX)(BX*1)
-	ADDQ         $+32, BX
-	JMP          next644
-
-done645:
-	ADDQ $+32, DX
-
-next646:
 	SUBQ         $+16, DX
-	JLT          done647
+	JLT          done391
+
+next390:
 	VMOVUPS      (CX)(BX*4), Z1
 	VCMPPS       $0x11, Z1, Z0, K1
 	VBROADCASTSS c4_1010101<>+0(SB), Z1
 	VMOVDQU8.Z   X1, K1, X1
 	VMOVUPS      X1, (AX)(BX*1)
 	ADDQ         $+16, BX
-	JMP          next646
+	SUBQ         $+16, DX
+	JGE          next390
 
-done647:
+done391:
 	ADDQ         $+16, DX
-	TESTQ        DX, DX
-	JEQ          end648
+	JEQ          end392
 	MOVQ         $-1, SI
 	BZHIQ        DX, SI, SI
 	KMOVQ        SI, K1
@@ -12523,7 +7859,7 @@ done647:
 	VMOVDQU8.Z   X0, K2, X0
 	VMOVDQU8     X0, K1, (AX)(BX*1)
 
-end648:
+end392:
 	VZEROUPPER
 	RET
 
@@ -12535,39 +7871,10 @@ TEXT ·ltF64VVAVX2(SB), NOSPLIT, $32-32
 	MOVQ y+16(FP), DX
 	MOVQ n+24(FP), BX
 	XORQ SI, SI
+	SUBQ $+4, BX
+	JLT  done424
 
-next691:
-	SUBQ         $+8, BX
-	JLT          done692
-	VMOVUPS      (CX)(SI*8), Y0
-	VMOVUPS      (DX)(SI*8), Y1
-	VCMPPD       $0x11, Y1, Y0, Y0
-	VEXTRACTI128 $0x01, Y0, X1
-	VSHUFPS      $0x88, X1, X0, X0
-	VPACKSSDW    X0, X0, X0
-	VPACKSSWB    X0, X0, X0
-	VMOVUPS      c4_1010101<>+0(SB), Y1
-	VPAND        X1, X0, X0
-	VMOVD        X0, (AX)(SI*1)
-	VMOVUPS      32(CX)(SI*8), Y0
-	VMOVUPS      32(DX)(SI*8), Y1
-	VCMPPD       $0x11, Y1, Y0, Y0
-	VEXTRACTI128 $0x01, Y0, X1
-	VSHUFPS      $0x88, X1, X0, X0
-	VPACKSSDW    X0, X0, X0
-	VPACKSSWB    X0, X0, X0
-	VMOVUPS      c4_1010101<>+0(SB), Y1
-	VPAND        X1, X0, X0
-	VMOVD        X0, 4(AX)(SI*1)
-	ADDQ         $+8, SI
-	JMP          next691
-
-done692:
-	ADDQ $+8, BX
-
-next693:
-	SUBQ         $+4, BX
-	JLT          done694
+next423:
 	VMOVUPS      (CX)(SI*8), Y0
 	VMOVUPS      (DX)(SI*8), Y1
 	VCMPPD       $0x11, Y1, Y0, Y0
@@ -12579,12 +7886,12 @@ next693:
 	VPAND        X1, X0, X0
 	VMOVD        X0, (AX)(SI*1)
 	ADDQ         $+4, SI
-	JMP          next693
+	SUBQ         $+4, BX
+	JGE          next423
 
-done694:
+done424:
 	ADDQ         $+4, BX
-	TESTQ        BX, BX
-	JEQ          end695
+	JEQ          end425
 	LEAQ         tail<>+32(SB), DI
 	XORQ         R8, R8
 	SUBQ         BX, R8
@@ -12606,13 +7913,13 @@ done694:
 	LEAQ         (AX)(SI*1), AX
 	MOVQ         BX, CX
 
-byte696:
+byte426:
 	MOVB -1(SP)(CX*1), DL
 	MOVB DL, -1(AX)(CX*1)
 	DECQ CX
-	JNE  byte696
+	JNE  byte426
 
-end695:
+end425:
 	VZEROUPPER
 	RET
 
@@ -12625,37 +7932,10 @@ TEXT ·ltF64VSAVX2(SB), NOSPLIT, $32-32
 	VBROADCASTSD (DX), Y0
 	MOVQ         n+24(FP), DX
 	XORQ         BX, BX
-
-next698:
-	SUBQ         $+8, DX
-	JLT          done699
-	VMOVUPS      (CX)(BX*8), Y1
-	VCMPPD       $0x11, Y0, Y1, Y1
-	VEXTRACTI128 $0x01, Y1, X2
-	VSHUFPS      $0x88, X2, X1, X1
-	VPACKSSDW    X1, X1, X1
-	VPACKSSWB    X1, X1, X1
-	VMOVUPS      c4_1010101<>+0(SB), Y2
-	VPAND        X2, X1, X1
-	VMOVD        X1, (AX)(BX*1)
-	VMOVUPS      32(CX)(BX*8), Y1
-	VCMPPD       $0x11, Y0, Y1, Y1
-	VEXTRACTI128 $0x01, Y1, X2
-	VSHUFPS      $0x88, X2, X1, X1
-	VPACKSSDW    X1, X1, X1
-	VPACKSSWB    X1, X1, X1
-	VMOVUPS      c4_1010101<>+0(SB), Y2
-	VPAND        X2, X1, X1
-	VMOVD        X1, 4(AX)(BX*1)
-	ADDQ         $+8, BX
-	JMP          next698
-
-done699:
-	ADDQ $+8, DX
-
-next700:
 	SUBQ         $+4, DX
-	JLT          done701
+	JLT          done429
+
+next428:
 	VMOVUPS      (CX)(BX*8), Y1
 	VCMPPD       $0x11, Y0, Y1, Y1
 	VEXTRACTI128 $0x01, Y1, X2
@@ -12666,12 +7946,12 @@ next700:
 	VPAND        X2, X1, X1
 	VMOVD        X1, (AX)(BX*1)
 	ADDQ         $+4, BX
-	JMP          next700
+	SUBQ         $+4, DX
+	JGE          next428
 
-done701:
+done429:
 	ADDQ         $+4, DX
-	TESTQ        DX, DX
-	JEQ          end702
+	JEQ          end430
 	LEAQ         tail<>+32(SB), SI
 	XORQ         DI, DI
 	SUBQ         DX, DI
@@ -12688,13 +7968,13 @@ done701:
 	LEAQ         (AX)(BX*1), AX
 	MOVQ         DX, CX
 
-byte703:
+byte431:
 	MOVB -1(SP)(CX*1), DL
 	MOVB DL, -1(AX)(CX*1)
 	DECQ CX
-	JNE  byte703
+	JNE  byte431
 
-end702:
+end430:
 	VZEROUPPER
 	RET
 
@@ -12707,37 +7987,10 @@ TEXT ·ltF64SVAVX2(SB), NOSPLIT, $32-32
 	MOVQ         y+16(FP), CX
 	MOVQ         n+24(FP), DX
 	XORQ         BX, BX
-
-next705:
-	SUBQ         $+8, DX
-	JLT          done706
-	VMOVUPS      (CX)(BX*8), Y1
-	VCMPPD       $0x11, Y1, Y0, Y1
-	VEXTRACTI128 $0x01, Y1, X2
-	VSHUFPS      $0x88, X2, X1, X1
-	VPACKSSDW    X1, X1, X1
-	VPACKSSWB    X1, X1, X1
-	VMOVUPS      c4_1010101<>+0(SB), Y2
-	VPAND        X2, X1, X1
-	VMOVD        X1, (AX)(BX*1)
-	VMOVUPS      32(CX)(BX*8), Y1
-	VCMPPD       $0x11, Y1, Y0, Y1
-	VEXTRACTI128 $0x01, Y1, X2
-	VSHUFPS      $0x88, X2, X1, X1
-	VPACKSSDW    X1, X1, X1
-	VPACKSSWB    X1, X1, X1
-	VMOVUPS      c4_1010101<>+0(SB), Y2
-	VPAND        X2, X1, X1
-	VMOVD        X1, 4(AX)(BX*1)
-	ADDQ         $+8, BX
-	JMP          next705
-
-done706:
-	ADDQ $+8, DX
-
-next707:
 	SUBQ         $+4, DX
-	JLT          done708
+	JLT          done434
+
+next433:
 	VMOVUPS      (CX)(BX*8), Y1
 	VCMPPD       $0x11, Y1, Y0, Y1
 	VEXTRACTI128 $0x01, Y1, X2
@@ -12748,12 +8001,12 @@ next707:
 	VPAND        X2, X1, X1
 	VMOVD        X1, (AX)(BX*1)
 	ADDQ         $+4, BX
-	JMP          next707
+	SUBQ         $+4, DX
+	JGE          next433
 
-done708:
+done434:
 	ADDQ         $+4, DX
-	TESTQ        DX, DX
-	JEQ          end709
+	JEQ          end435
 	LEAQ         tail<>+32(SB), SI
 	XORQ         DI, DI
 	SUBQ         DX, DI
@@ -12770,13 +8023,13 @@ done708:
 	LEAQ         (AX)(BX*1), AX
 	MOVQ         DX, CX
 
-byte710:
+byte436:
 	MOVB -1(SP)(CX*1), DL
 	MOVB DL, -1(AX)(CX*1)
 	DECQ CX
-	JNE  byte710
+	JNE  byte436
 
-end709:
+end435:
 	VZEROUPPER
 	RET
 
@@ -12788,31 +8041,10 @@ TEXT ·ltF64VVAVX512(SB), NOSPLIT, $0-32
 	MOVQ y+16(FP), DX
 	MOVQ n+24(FP), BX
 	XORQ SI, SI
+	SUBQ $+8, BX
+	JLT  done395
 
-next650:
-	SUBQ         $+16, BX
-	JLT          done651
-	VMOVUPS      (CX)(SI*8), Z0
-	VMOVUPS      (DX)(SI*8), Z1
-	VCMPPD       $0x11, Z1, Z0, K1
-	VBROADCASTSS c4_1010101<>+0(SB), Z0
-	VMOVDQU8.Z   X0, K1, X0
-	VMOVQ        X0, (AX)(SI*1)
-	VMOVUPS      64(CX)(SI*8), Z0
-	VMOVUPS      64(DX)(SI*8), Z1
-	VCMPPD       $0x11, Z1, Z0, K1
-	VBROADCASTSS c4_1010101<>+0(SB), Z0
-	VMOVDQU8.Z   X0, K1, X0
-	VMOVQ        X0, 8(AX)(SI*1)
-	ADDQ         $+16, SI
-	JMP          next650
-
-done651:
-	ADDQ $+16, BX
-
-next652:
-	SUBQ         $+8, BX
-	JLT          done653
+next394:
 	VMOVUPS      (CX)(SI*8), Z0
 	VMOVUPS      (DX)(SI*8), Z1
 	VCMPPD       $0x11, Z1, Z0, K1
@@ -12820,12 +8052,12 @@ next652:
 	VMOVDQU8.Z   X0, K1, X0
 	VMOVQ        X0, (AX)(SI*1)
 	ADDQ         $+8, SI
-	JMP          next652
+	SUBQ         $+8, BX
+	JGE          next394
 
-done653:
+done395:
 	ADDQ         $+8, BX
-	TESTQ        BX, BX
-	JEQ          end654
+	JEQ          end396
 	MOVQ         $-1, DI
 	BZHIQ        BX, DI, DI
 	KMOVQ        DI, K1
@@ -12836,7 +8068,7 @@ done653:
 	VMOVDQU8.Z   X0, K2, X0
 	VMOVDQU8     X0, K1, (AX)(SI*1)
 
-end654:
+end396:
 	VZEROUPPER
 	RET
 
@@ -12849,41 +8081,22 @@ TEXT ·ltF64VSAVX512(SB), NOSPLIT, $0-32
 	VBROADCASTSD (DX), Z0
 	MOVQ         n+24(FP), DX
 	XORQ         BX, BX
-
-next656:
-	SUBQ         $+16, DX
-	JLT          done657
-	VMOVUPS      (CX)(BX*8), Z1
-	VCMPPD       $0x11, Z0, Z1, K1
-	VBROADCASTSS c4_1010101<>+0(SB), Z1
-	VMOVDQU8.Z   X1, K1, X1
-	VMOVQ        X1, (AX)(BX*1)
-	VMOVUPS      64(CX)(BX*8), Z1
-	VCMPPD       $0x11, Z0, Z1, K1
-	VBROADCASTSS c4_1010101<>+0(SB), Z1
-	VMOVDQU8.Z   X1, K1, X1
-	VMOVQ        X1, 8(AX)(BX*1)
-	ADDQ         $+16, BX
-	JMP          next656
-
-done657:
-	ADDQ $+16, DX
-
-next658:
 	SUBQ         $+8, DX
-	JLT          done659
+	JLT          done399
+
+next398:
 	VMOVUPS      (CX)(BX*8), Z1
 	VCMPPD       $0x11, Z0, Z1, K1
 	VBROADCASTSS c4_1010101<>+0(SB), Z1
 	VMOVDQU8.Z   X1, K1, X1
 	VMOVQ        X1, (AX)(BX*1)
 	ADDQ         $+8, BX
-	JMP          next658
+	SUBQ         $+8, DX
+	JGE          next398
 
-done659:
+done399:
 	ADDQ         $+8, DX
-	TESTQ        DX, DX
-	JEQ          end660
+	JEQ          end400
 	MOVQ         $-1, SI
 	BZHIQ        DX, SI, SI
 	KMOVQ        SI, K1
@@ -12893,7 +8106,7 @@ done659:
 	VMOVDQU8.Z   X0, K2, X0
 	VMOVDQU8     X0, K1, (AX)(BX*1)
 
-end660:
+end400:
 	VZEROUPPER
 	RET
 
@@ -12906,41 +8119,22 @@ TEXT ·ltF64SVAVX512(SB), NOSPLIT, $0-32
 	MOVQ         y+16(FP), CX
 	MOVQ         n+24(FP), DX
 	XORQ         BX, BX
-
-next662:
-	SUBQ         $+16, DX
-	JLT          done663
-	VMOVUPS      (CX)(BX*8), Z1
-	VCMPPD       $0x11, Z1, Z0, K1
-	VBROADCASTSS c4_1010101<>+0(SB), Z1
-	VMOVDQU8.Z   X1, K1, X1
-	VMOVQ        X1, (AX)(BX*1)
-	VMOVUPS      64(CX)(BX*8), Z1
-	VCMPPD       $0x11, Z1, Z0, K1
-	VBROADCASTSS c4_1010101<>+0(SB), Z1
-	VMOVDQU8.Z   X1, K1, X1
-	VMOVQ        X1, 8(AX)(BX*1)
-	ADDQ         $+16, BX
-	JMP          next662
-
-done663:
-	ADDQ $+16, DX
-
-next664:
 	SUBQ         $+8, DX
-	JLT          done665
+	JLT          done403
+
+next402:
 	VMOVUPS      (CX)(BX*8), Z1
 	VCMPPD       $0x11, Z1, Z0, K1
 	VBROADCASTSS c4_1010101<>+0(SB), Z1
 	VMOVDQU8.Z   X1, K1, X1
 	VMOVQ        X1, (AX)(BX*1)
 	ADDQ         $+8, BX
-	JMP          next664
+	SUBQ         $+8, DX
+	JGE          next402
 
-done665:
+done403:
 	ADDQ         $+8, DX
-	TESTQ        DX, DX
-	JEQ          end666
+	JEQ          end404
 	MOVQ         $-1, SI
 	BZHIQ        DX, SI, SI
 	KMOVQ        SI, K1
@@ -12950,7 +8144,7 @@ done665:
 	VMOVDQU8.Z   X0, K2, X0
 	VMOVDQU8     X0, K1, (AX)(BX*1)
 
-end666:
+end404:
 	VZEROUPPER
 	RET
 
@@ -12962,68 +8156,51 @@ TEXT ·and8VVAVX2(SB), NOSPLIT, $96-32
 	MOVQ y+16(FP), DX
 	MOVQ n+24(FP), BX
 	XORQ SI, SI
+	SUBQ $+32, BX
+	JLT  done439
 
-next712:
-	SUBQ    $+64, BX
-	JLT     done713
-	VMOVUPS (CX)(SI*1), Y0
-	VMOVUPS (DX)(SI*1), Y1
-	VANDPS  Y1, Y0, Y0
-	VMOVUPS Y0, (AX)(SI*1)
-	VMOVUPS 32(CX)(SI*1), Y0
-	VMOVUPS 32(DX)(SI*1), Y1
-	VANDPS  Y1, Y0, Y0
-	VMOVUPS Y0, 32(AX)(SI*1)
-	ADDQ    $+64, SI
-	JMP     next712
-
-done713:
-	ADDQ $+64, BX
-
-next714:
-	SUBQ    $+32, BX
-	JLT     done715
+next438:
 	VMOVUPS (CX)(SI*1), Y0
 	VMOVUPS (DX)(SI*1), Y1
 	VANDPS  Y1, Y0, Y0
 	VMOVUPS Y0, (AX)(SI*1)
 	ADDQ    $+32, SI
-	JMP     next714
+	SUBQ    $+32, BX
+	JGE     next438
 
-done715:
-	ADDQ  $+32, BX
-	TESTQ BX, BX
-	JEQ   end716
-	LEAQ  (CX)(SI*1), R8
-	MOVQ  BX, CX
+done439:
+	ADDQ $+32, BX
+	JEQ  end440
+	LEAQ (CX)(SI*1), R8
+	MOVQ BX, CX
 
-byte717:
+byte441:
 	MOVB    -1(R8)(CX*1), DI
 	MOVB    DI, -1(SP)(CX*1)
 	DECQ    CX
-	JNE     byte717
+	JNE     byte441
 	VMOVUPS (SP), Y0
 	LEAQ    (DX)(SI*1), DI
 	MOVQ    BX, CX
 
-byte718:
+byte442:
 	MOVB    -1(DI)(CX*1), DL
 	MOVB    DL, 31(SP)(CX*1)
 	DECQ    CX
-	JNE     byte718
+	JNE     byte442
 	VMOVUPS 32(SP), Y1
 	VANDPS  Y1, Y0, Y0
 	VMOVUPS Y0, 64(SP)
 	LEAQ    (AX)(SI*1), AX
 	MOVQ    BX, CX
 
-byte719:
+byte443:
 	MOVB 63(SP)(CX*1), DL
 	MOVB DL, -1(AX)(CX*1)
 	DECQ CX
-	JNE  byte719
+	JNE  byte443
 
-end716:
+end440:
 	VZEROUPPER
 	RET
 
@@ -13036,56 +8213,41 @@ TEXT ·and8VSAVX2(SB), NOSPLIT, $64-32
 	VPBROADCASTB (DX), Y0
 	MOVQ         n+24(FP), DX
 	XORQ         BX, BX
+	SUBQ         $+32, DX
+	JLT          done446
 
-next721:
-	SUBQ    $+64, DX
-	JLT     done722
-	VMOVUPS (CX)(BX*1), Y1
-	VANDPS  Y0, Y1, Y1
-	VMOVUPS Y1, (AX)(BX*1)
-	VMOVUPS 32(CX)(BX*1), Y1
-	VANDPS  Y0, Y1, Y1
-	VMOVUPS Y1, 32(AX)(BX*1)
-	ADDQ    $+64, BX
-	JMP     next721
-
-done722:
-	ADDQ $+64, DX
-
-next723:
-	SUBQ    $+32, DX
-	JLT     done724
+next445:
 	VMOVUPS (CX)(BX*1), Y1
 	VANDPS  Y0, Y1, Y1
 	VMOVUPS Y1, (AX)(BX*1)
 	ADDQ    $+32, BX
-	JMP     next723
+	SUBQ    $+32, DX
+	JGE     next445
 
-done724:
-	ADDQ  $+32, DX
-	TESTQ DX, DX
-	JEQ   end725
-	LEAQ  (CX)(BX*1), DI
-	MOVQ  DX, CX
+done446:
+	ADDQ $+32, DX
+	JEQ  end447
+	LEAQ (CX)(BX*1), DI
+	MOVQ DX, CX
 
-byte726:
+byte448:
 	MOVB    -1(DI)(CX*1), SI
 	MOVB    SI, -1(SP)(CX*1)
 	DECQ    CX
-	JNE     byte726
+	JNE     byte448
 	VMOVUPS (SP), Y1
 	VANDPS  Y0, Y1, Y0
 	VMOVUPS Y0, 32(SP)
 	LEAQ    (AX)(BX*1), AX
 	MOVQ    DX, CX
 
-byte727:
+byte449:
 	MOVB 31(SP)(CX*1), DL
 	MOVB DL, -1(AX)(CX*1)
 	DECQ CX
-	JNE  byte727
+	JNE  byte449
 
-end725:
+end447:
 	VZEROUPPER
 	RET
 
@@ -13097,38 +8259,21 @@ TEXT ·and8VVAVX512(SB), NOSPLIT, $0-32
 	MOVQ y+16(FP), DX
 	MOVQ n+24(FP), BX
 	XORQ SI, SI
+	SUBQ $+64, BX
+	JLT  done407
 
-next668:
-	SUBQ    $+128, BX
-	JLT     done669
-	VMOVUPS (CX)(SI*1), Z0
-	VMOVUPS (DX)(SI*1), Z1
-	VANDPS  Z1, Z0, Z0
-	VMOVUPS Z0, (AX)(SI*1)
-	VMOVUPS 64(CX)(SI*1), Z0
-	VMOVUPS 64(DX)(SI*1), Z1
-	VANDPS  Z1, Z0, Z0
-	VMOVUPS Z0, 64(AX)(SI*1)
-	ADDQ    $+128, SI
-	JMP     next668
-
-done669:
-	ADDQ $+128, BX
-
-next670:
-	SUBQ    $+64, BX
-	JLT     done671
+next406:
 	VMOVUPS (CX)(SI*1), Z0
 	VMOVUPS (DX)(SI*1), Z1
 	VANDPS  Z1, Z0, Z0
 	VMOVUPS Z0, (AX)(SI*1)
 	ADDQ    $+64, SI
-	JMP     next670
+	SUBQ    $+64, BX
+	JGE     next406
 
-done671:
+done407:
 	ADDQ       $+64, BX
-	TESTQ      BX, BX
-	JEQ        end672
+	JEQ        end408
 	MOVQ       $-1, DI
 	BZHIQ      BX, DI, DI
 	KMOVQ      DI, K1
@@ -13137,7 +8282,7 @@ done671:
 	VANDPS     Z1, Z0, Z0
 	VMOVDQU8   Z0, K1, (AX)(SI*1)
 
-end672:
+end408:
 	VZEROUPPER
 	RET
 
@@ -13150,35 +8295,20 @@ TEXT ·and8VSAVX512(SB), NOSPLIT, $0-32
 	VPBROADCASTB (DX), Z0
 	MOVQ         n+24(FP), DX
 	XORQ         BX, BX
+	SUBQ         $+64, DX
+	JLT          done411
 
-next674:
-	SUBQ    $+128, DX
-	JLT     done675
-	VMOVUPS (CX)(BX*1), Z1
-	VANDPS  Z0, Z1, Z1
-	VMOVUPS Z1, (AX)(BX*1)
-	VMOVUPS 64(CX)(BX*1), Z1
-	VANDPS  Z0, Z1, Z1
-	VMOVUPS Z1, 64(AX)(BX*1)
-	ADDQ    $+128, BX
-	JMP     next674
-
-done675:
-	ADDQ $+128, DX
-
-next676:
-	SUBQ    $+64, DX
-	JLT     done677
+next410:
 	VMOVUPS (CX)(BX*1), Z1
 	VANDPS  Z0, Z1, Z1
 	VMOVUPS Z1, (AX)(BX*1)
 	ADDQ    $+64, BX
-	JMP     next676
+	SUBQ    $+64, DX
+	JGE     next410
 
-done677:
+done411:
 	ADDQ       $+64, DX
-	TESTQ      DX, DX
-	JEQ        end678
+	JEQ        end412
 	MOVQ       $-1, SI
 	BZHIQ      DX, SI, SI
 	KMOVQ      SI, K1
@@ -13186,7 +8316,7 @@ done677:
 	VANDPS     Z0, Z1, Z0
 	VMOVDQU8   Z0, K1, (AX)(BX*1)
 
-end678:
+end412:
 	VZEROUPPER
 	RET
 
@@ -13198,38 +8328,21 @@ TEXT ·and32VVAVX2(SB), NOSPLIT, $0-32
 	MOVQ y+16(FP), DX
 	MOVQ n+24(FP), BX
 	XORQ SI, SI
+	SUBQ $+8, BX
+	JLT  done452
 
-next729:
-	SUBQ    $+16, BX
-	JLT     done730
-	VMOVUPS (CX)(SI*4), Y0
-	VMOVUPS (DX)(SI*4), Y1
-	VANDPS  Y1, Y0, Y0
-	VMOVUPS Y0, (AX)(SI*4)
-	VMOVUPS 32(CX)(SI*4), Y0
-	VMOVUPS 32(DX)(SI*4), Y1
-	VANDPS  Y1, Y0, Y0
-	VMOVUPS Y0, 32(AX)(SI*4)
-	ADDQ    $+16, SI
-	JMP     next729
-
-done730:
-	ADDQ $+16, BX
-
-next731:
-	SUBQ    $+8, BX
-	JLT     done732
+next451:
 	VMOVUPS (CX)(SI*4), Y0
 	VMOVUPS (DX)(SI*4), Y1
 	VANDPS  Y1, Y0, Y0
 	VMOVUPS Y0, (AX)(SI*4)
 	ADDQ    $+8, SI
-	JMP     next731
+	SUBQ    $+8, BX
+	JGE     next451
 
-done732:
+done452:
 	ADDQ       $+8, BX
-	TESTQ      BX, BX
-	JEQ        end733
+	JEQ        end453
 	LEAQ       tail<>+32(SB), DI
 	XORQ       R8, R8
 	SUBQ       BX, R8
@@ -13247,7 +8360,7 @@ done732:
 	VMOVDQU    (CX)(DX*4), Y1
 	VMASKMOVPS Y0, Y1, (AX)(SI*4)
 
-end733:
+end453:
 	VZEROUPPER
 	RET
 
@@ -13260,35 +8373,20 @@ TEXT ·and32VSAVX2(SB), NOSPLIT, $0-32
 	VBROADCASTSS (DX), Y0
 	MOVQ         n+24(FP), DX
 	XORQ         BX, BX
+	SUBQ         $+8, DX
+	JLT          done456
 
-next735:
-	SUBQ    $+16, DX
-	JLT     done736
-	VMOVUPS (CX)(BX*4), Y1
-	VANDPS  Y0, Y1, Y1
-	VMOVUPS Y1, (AX)(BX*4)
-	VMOVUPS 32(CX)(BX*4), Y1
-	VANDPS  Y0, Y1, Y1
-	VMOVUPS Y1, 32(AX)(BX*4)
-	ADDQ    $+16, BX
-	JMP     next735
-
-done736:
-	ADDQ $+16, DX
-
-next737:
-	SUBQ    $+8, DX
-	JLT     done738
+next455:
 	VMOVUPS (CX)(BX*4), Y1
 	VANDPS  Y0, Y1, Y1
 	VMOVUPS Y1, (AX)(BX*4)
 	ADDQ    $+8, BX
-	JMP     next737
+	SUBQ    $+8, DX
+	JGE     next455
 
-done738:
+done456:
 	ADDQ       $+8, DX
-	TESTQ      DX, DX
-	JEQ        end739
+	JEQ        end457
 	LEAQ       tail<>+32(SB), SI
 	XORQ       DI, DI
 	SUBQ       DX, DI
@@ -13301,7 +8399,7 @@ done738:
 	VMOVDQU    (CX)(SI*4), Y1
 	VMASKMOVPS Y0, Y1, (AX)(BX*4)
 
-end739:
+end457:
 	VZEROUPPER
 	RET
 
@@ -13313,38 +8411,21 @@ TEXT ·and32VVAVX512(SB), NOSPLIT, $0-32
 	MOVQ y+16(FP), DX
 	MOVQ n+24(FP), BX
 	XORQ SI, SI
+	SUBQ $+16, BX
+	JLT  done415
 
-next680:
-	SUBQ    $+32, BX
-	JLT     done681
-	VMOVUPS (CX)(SI*4), Z0
-	VMOVUPS (DX)(SI*4), Z1
-	VANDPS  Z1, Z0, Z0
-	VMOVUPS Z0, (AX)(SI*4)
-	VMOVUPS 64(CX)(SI*4), Z0
-	VMOVUPS 64(DX)(SI*4), Z1
-	VANDPS  Z1, Z0, Z0
-	VMOVUPS Z0, 64(AX)(SI*4)
-	ADDQ    $+32, SI
-	JMP     next680
-
-done681:
-	ADDQ $+32, BX
-
-next682:
-	SUBQ    $+16, BX
-	JLT     done683
+next414:
 	VMOVUPS (CX)(SI*4), Z0
 	VMOVUPS (DX)(SI*4), Z1
 	VANDPS  Z1, Z0, Z0
 	VMOVUPS Z0, (AX)(SI*4)
 	ADDQ    $+16, SI
-	JMP     next682
+	SUBQ    $+16, BX
+	JGE     next414
 
-done683:
+done415:
 	ADDQ      $+16, BX
-	TESTQ     BX, BX
-	JEQ       end684
+	JEQ       end416
 	MOVQ      $-1, DI
 	BZHIQ     BX, DI, DI
 	KMOVQ     DI, K1
@@ -13353,7 +8434,7 @@ done683:
 	VANDPS    Z1, Z0, Z0
 	VMOVUPS   Z0, K1, (AX)(SI*4)
 
-end684:
+end416:
 	VZEROUPPER
 	RET
 
@@ -13366,35 +8447,20 @@ TEXT ·and32VSAVX512(SB), NOSPLIT, $0-32
 	VBROADCASTSS (DX), Z0
 	MOVQ         n+24(FP), DX
 	XORQ         BX, BX
+	SUBQ         $+16, DX
+	JLT          done419
 
-next686:
-	SUBQ    $+32, DX
-	JLT     done687
-	VMOVUPS (CX)(BX*4), Z1
-	VANDPS  Z0, Z1, Z1
-	VMOVUPS Z1, (AX)(BX*4)
-	VMOVUPS 64(CX)(BX*4), Z1
-	VANDPS  Z0, Z1, Z1
-	VMOVUPS Z1, 64(AX)(BX*4)
-	ADDQ    $+32, BX
-	JMP     next686
-
-done687:
-	ADDQ $+32, DX
-
-next688:
-	SUBQ    $+16, DX
-	JLT     done689
+next418:
 	VMOVUPS (CX)(BX*4), Z1
 	VANDPS  Z0, Z1, Z1
 	VMOVUPS Z1, (AX)(BX*4)
 	ADDQ    $+16, BX
-	JMP     next688
+	SUBQ    $+16, DX
+	JGE     next418
 
-done689:
+done419:
 	ADDQ      $+16, DX
-	TESTQ     DX, DX
-	JEQ       end690
+	JEQ       end420
 	MOVQ      $-1, SI
 	BZHIQ     DX, SI, SI
 	KMOVQ     SI, K1
@@ -13402,7 +8468,7 @@ done689:
 	VANDPS    Z0, Z1, Z0
 	VMOVUPS   Z0, K1, (AX)(BX*4)
 
-end690:
+end420:
 	VZEROUPPER
 	RET
 
@@ -13414,38 +8480,21 @@ TEXT ·and64VVAVX2(SB), NOSPLIT, $0-32
 	MOVQ y+16(FP), DX
 	MOVQ n+24(FP), BX
 	XORQ SI, SI
+	SUBQ $+4, BX
+	JLT  done460
 
-next741:
-	SUBQ    $+8, BX
-	JLT     done742
-	VMOVUPS (CX)(SI*8), Y0
-	VMOVUPS (DX)(SI*8), Y1
-	VANDPS  Y1, Y0, Y0
-	VMOVUPS Y0, (AX)(SI*8)
-	VMOVUPS 32(CX)(SI*8), Y0
-	VMOVUPS 32(DX)(SI*8), Y1
-	VANDPS  Y1, Y0, Y0
-	VMOVUPS Y0, 32(AX)(SI*8)
-	ADDQ    $+8, SI
-	JMP     next741
-
-done742:
-	ADDQ $+8, BX
-
-next743:
-	SUBQ    $+4, BX
-	JLT     done744
+next459:
 	VMOVUPS (CX)(SI*8), Y0
 	VMOVUPS (DX)(SI*8), Y1
 	VANDPS  Y1, Y0, Y0
 	VMOVUPS Y0, (AX)(SI*8)
 	ADDQ    $+4, SI
-	JMP     next743
+	SUBQ    $+4, BX
+	JGE     next459
 
-done744:
+done460:
 	ADDQ       $+4, BX
-	TESTQ      BX, BX
-	JEQ        end745
+	JEQ        end461
 	LEAQ       tail<>+32(SB), DI
 	XORQ       R8, R8
 	SUBQ       BX, R8
@@ -13463,7 +8512,7 @@ done744:
 	VMOVDQU    (CX)(DX*8), Y1
 	VMASKMOVPD Y0, Y1, (AX)(SI*8)
 
-end745:
+end461:
 	VZEROUPPER
 	RET
 
@@ -13476,35 +8525,20 @@ TEXT ·and64VSAVX2(SB), NOSPLIT, $0-32
 	VBROADCASTSD (DX), Y0
 	MOVQ         n+24(FP), DX
 	XORQ         BX, BX
+	SUBQ         $+4, DX
+	JLT          done464
 
-next747:
-	SUBQ    $+8, DX
-	JLT     done748
-	VMOVUPS (CX)(BX*8), Y1
-	VANDPS  Y0, Y1, Y1
-	VMOVUPS Y1, (AX)(BX*8)
-	VMOVUPS 32(CX)(BX*8), Y1
-	VANDPS  Y0, Y1, Y1
-	VMOVUPS Y1, 32(AX)(BX*8)
-	ADDQ    $+8, BX
-	JMP     next747
-
-done748:
-	ADDQ $+8, DX
-
-next749:
-	SUBQ    $+4, DX
-	JLT     done750
+next463:
 	VMOVUPS (CX)(BX*8), Y1
 	VANDPS  Y0, Y1, Y1
 	VMOVUPS Y1, (AX)(BX*8)
 	ADDQ    $+4, BX
-	JMP     next749
+	SUBQ    $+4, DX
+	JGE     next463
 
-done750:
+done464:
 	ADDQ       $+4, DX
-	TESTQ      DX, DX
-	JEQ        end751
+	JEQ        end465
 	LEAQ       tail<>+32(SB), SI
 	XORQ       DI, DI
 	SUBQ       DX, DI
@@ -13517,7 +8551,7 @@ done750:
 	VMOVDQU    (CX)(SI*8), Y1
 	VMASKMOVPD Y0, Y1, (AX)(BX*8)
 
-end751:
+end465:
 	VZEROUPPER
 	RET
 
@@ -13529,38 +8563,21 @@ TEXT ·and64VVAVX512(SB), NOSPLIT, $0-32
 	MOVQ y+16(FP), DX
 	MOVQ n+24(FP), BX
 	XORQ SI, SI
+	SUBQ $+8, BX
+	JLT  done423
 
-next692:
-	SUBQ    $+16, BX
-	JLT     done693
-	VMOVUPS (CX)(SI*8), Z0
-	VMOVUPS (DX)(SI*8), Z1
-	VANDPS  Z1, Z0, Z0
-	VMOVUPS Z0, (AX)(SI*8)
-	VMOVUPS 64(CX)(SI*8), Z0
-	VMOVUPS 64(DX)(SI*8), Z1
-	VANDPS  Z1, Z0, Z0
-	VMOVUPS Z0, 64(AX)(SI*8)
-	ADDQ    $+16, SI
-	JMP     next692
-
-done693:
-	ADDQ $+16, BX
-
-next694:
-	SUBQ    $+8, BX
-	JLT     done695
+next422:
 	VMOVUPS (CX)(SI*8), Z0
 	VMOVUPS (DX)(SI*8), Z1
 	VANDPS  Z1, Z0, Z0
 	VMOVUPS Z0, (AX)(SI*8)
 	ADDQ    $+8, SI
-	JMP     next694
+	SUBQ    $+8, BX
+	JGE     next422
 
-done695:
+done423:
 	ADDQ      $+8, BX
-	TESTQ     BX, BX
-	JEQ       end696
+	JEQ       end424
 	MOVQ      $-1, DI
 	BZHIQ     BX, DI, DI
 	KMOVQ     DI, K1
@@ -13569,7 +8586,7 @@ done695:
 	VANDPS    Z1, Z0, Z0
 	VMOVUPD   Z0, K1, (AX)(SI*8)
 
-end696:
+end424:
 	VZEROUPPER
 	RET
 
@@ -13582,35 +8599,20 @@ TEXT ·and64VSAVX512(SB), NOSPLIT, $0-32
 	VBROADCASTSD (DX), Z0
 	MOVQ         n+24(FP), DX
 	XORQ         BX, BX
+	SUBQ         $+8, DX
+	JLT          done427
 
-next698:
-	SUBQ    $+16, DX
-	JLT     done699
-	VMOVUPS (CX)(BX*8), Z1
-	VANDPS  Z0, Z1, Z1
-	VMOVUPS Z1, (AX)(BX*8)
-	VMOVUPS 64(CX)(BX*8), Z1
-	VANDPS  Z0, Z1, Z1
-	VMOVUPS Z1, 64(AX)(BX*8)
-	ADDQ    $+16, BX
-	JMP     next698
-
-done699:
-	ADDQ $+16, DX
-
-next700:
-	SUBQ    $+8, DX
-	JLT     done701
+next426:
 	VMOVUPS (CX)(BX*8), Z1
 	VANDPS  Z0, Z1, Z1
 	VMOVUPS Z1, (AX)(BX*8)
 	ADDQ    $+8, BX
-	JMP     next700
+	SUBQ    $+8, DX
+	JGE     next426
 
-done701:
+done427:
 	ADDQ      $+8, DX
-	TESTQ     DX, DX
-	JEQ       end702
+	JEQ       end428
 	MOVQ      $-1, SI
 	BZHIQ     DX, SI, SI
 	KMOVQ     SI, K1
@@ -13618,7 +8620,7 @@ done701:
 	VANDPS    Z0, Z1, Z0
 	VMOVUPD   Z0, K1, (AX)(BX*8)
 
-end702:
+end428:
 	VZEROUPPER
 	RET
 
@@ -13630,68 +8632,51 @@ TEXT ·or8VVAVX2(SB), NOSPLIT, $96-32
 	MOVQ y+16(FP), DX
 	MOVQ n+24(FP), BX
 	XORQ SI, SI
+	SUBQ $+32, BX
+	JLT  done468
 
-next753:
-	SUBQ    $+64, BX
-	JLT     done754
-	VMOVUPS (CX)(SI*1), Y0
-	VMOVUPS (DX)(SI*1), Y1
-	VORPS   Y1, Y0, Y0
-	VMOVUPS Y0, (AX)(SI*1)
-	VMOVUPS 32(CX)(SI*1), Y0
-	VMOVUPS 32(DX)(SI*1), Y1
-	VORPS   Y1, Y0, Y0
-	VMOVUPS Y0, 32(AX)(SI*1)
-	ADDQ    $+64, SI
-	JMP     next753
-
-done754:
-	ADDQ $+64, BX
-
-next755:
-	SUBQ    $+32, BX
-	JLT     done756
+next467:
 	VMOVUPS (CX)(SI*1), Y0
 	VMOVUPS (DX)(SI*1), Y1
 	VORPS   Y1, Y0, Y0
 	VMOVUPS Y0, (AX)(SI*1)
 	ADDQ    $+32, SI
-	JMP     next755
+	SUBQ    $+32, BX
+	JGE     next467
 
-done756:
-	ADDQ  $+32, BX
-	TESTQ BX, BX
-	JEQ   end757
-	LEAQ  (CX)(SI*1), R8
-	MOVQ  BX, CX
+done468:
+	ADDQ $+32, BX
+	JEQ  end469
+	LEAQ (CX)(SI*1), R8
+	MOVQ BX, CX
 
-byte758:
+byte470:
 	MOVB    -1(R8)(CX*1), DI
 	MOVB    DI, -1(SP)(CX*1)
 	DECQ    CX
-	JNE     byte758
+	JNE     byte470
 	VMOVUPS (SP), Y0
 	LEAQ    (DX)(SI*1), DI
 	MOVQ    BX, CX
 
-byte759:
+byte471:
 	MOVB    -1(DI)(CX*1), DL
 	MOVB    DL, 31(SP)(CX*1)
 	DECQ    CX
-	JNE     byte759
+	JNE     byte471
 	VMOVUPS 32(SP), Y1
 	VORPS   Y1, Y0, Y0
 	VMOVUPS Y0, 64(SP)
 	LEAQ    (AX)(SI*1), AX
 	MOVQ    BX, CX
 
-byte760:
+byte472:
 	MOVB 63(SP)(CX*1), DL
 	MOVB DL, -1(AX)(CX*1)
 	DECQ CX
-	JNE  byte760
+	JNE  byte472
 
-end757:
+end469:
 	VZEROUPPER
 	RET
 
@@ -13704,56 +8689,41 @@ TEXT ·or8VSAVX2(SB), NOSPLIT, $64-32
 	VPBROADCASTB (DX), Y0
 	MOVQ         n+24(FP), DX
 	XORQ         BX, BX
+	SUBQ         $+32, DX
+	JLT          done475
 
-next762:
-	SUBQ    $+64, DX
-	JLT     done763
-	VMOVUPS (CX)(BX*1), Y1
-	VORPS   Y0, Y1, Y1
-	VMOVUPS Y1, (AX)(BX*1)
-	VMOVUPS 32(CX)(BX*1), Y1
-	VORPS   Y0, Y1, Y1
-	VMOVUPS Y1, 32(AX)(BX*1)
-	ADDQ    $+64, BX
-	JMP     next762
-
-done763:
-	ADDQ $+64, DX
-
-next764:
-	SUBQ    $+32, DX
-	JLT     done765
+next474:
 	VMOVUPS (CX)(BX*1), Y1
 	VORPS   Y0, Y1, Y1
 	VMOVUPS Y1, (AX)(BX*1)
 	ADDQ    $+32, BX
-	JMP     next764
+	SUBQ    $+32, DX
+	JGE     next474
 
-done765:
-	ADDQ  $+32, DX
-	TESTQ DX, DX
-	JEQ   end766
-	LEAQ  (CX)(BX*1), DI
-	MOVQ  DX, CX
+done475:
+	ADDQ $+32, DX
+	JEQ  end476
+	LEAQ (CX)(BX*1), DI
+	MOVQ DX, CX
 
-byte767:
+byte477:
 	MOVB    -1(DI)(CX*1), SI
 	MOVB    SI, -1(SP)(CX*1)
 	DECQ    CX
-	JNE     byte767
+	JNE     byte477
 	VMOVUPS (SP), Y1
 	VORPS   Y0, Y1, Y0
 	VMOVUPS Y0, 32(SP)
 	LEAQ    (AX)(BX*1), AX
 	MOVQ    DX, CX
 
-byte768:
+byte478:
 	MOVB 31(SP)(CX*1), DL
 	MOVB DL, -1(AX)(CX*1)
 	DECQ CX
-	JNE  byte768
+	JNE  byte478
 
-end766:
+end476:
 	VZEROUPPER
 	RET
 
@@ -13765,38 +8735,21 @@ TEXT ·or8VVAVX512(SB), NOSPLIT, $0-32
 	MOVQ y+16(FP), DX
 	MOVQ n+24(FP), BX
 	XORQ SI, SI
+	SUBQ $+64, BX
+	JLT  done431
 
-next704:
-	SUBQ    $+128, BX
-	JLT     done705
-	VMOVUPS (CX)(SI*1), Z0
-	VMOVUPS (DX)(SI*1), Z1
-	VORPS   Z1, Z0, Z0
-	VMOVUPS Z0, (AX)(SI*1)
-	VMOVUPS 64(CX)(SI*1), Z0
-	VMOVUPS 64(DX)(SI*1), Z1
-	VORPS   Z1, Z0, Z0
-	VMOVUPS Z0, 64(AX)(SI*1)
-	ADDQ    $+128, SI
-	JMP     next704
-
-done705:
-	ADDQ $+128, BX
-
-next706:
-	SUBQ    $+64, BX
-	JLT     done707
+next430:
 	VMOVUPS (CX)(SI*1), Z0
 	VMOVUPS (DX)(SI*1), Z1
 	VORPS   Z1, Z0, Z0
 	VMOVUPS Z0, (AX)(SI*1)
 	ADDQ    $+64, SI
-	JMP     next706
+	SUBQ    $+64, BX
+	JGE     next430
 
-done707:
+done431:
 	ADDQ       $+64, BX
-	TESTQ      BX, BX
-	JEQ        end708
+	JEQ        end432
 	MOVQ       $-1, DI
 	BZHIQ      BX, DI, DI
 	KMOVQ      DI, K1
@@ -13805,7 +8758,7 @@ done707:
 	VORPS      Z1, Z0, Z0
 	VMOVDQU8   Z0, K1, (AX)(SI*1)
 
-end708:
+end432:
 	VZEROUPPER
 	RET
 
@@ -13818,35 +8771,20 @@ TEXT ·or8VSAVX512(SB), NOSPLIT, $0-32
 	VPBROADCASTB (DX), Z0
 	MOVQ         n+24(FP), DX
 	XORQ         BX, BX
+	SUBQ         $+64, DX
+	JLT          done435
 
-next710:
-	SUBQ    $+128, DX
-	JLT     done711
-	VMOVUPS (CX)(BX*1), Z1
-	VORPS   Z0, Z1, Z1
-	VMOVUPS Z1, (AX)(BX*1)
-	VMOVUPS 64(CX)(BX*1), Z1
-	VORPS   Z0, Z1, Z1
-	VMOVUPS Z1, 64(AX)(BX*1)
-	ADDQ    $+128, BX
-	JMP     next710
-
-done711:
-	ADDQ $+128, DX
-
-next712:
-	SUBQ    $+64, DX
-	JLT     done713
+next434:
 	VMOVUPS (CX)(BX*1), Z1
 	VORPS   Z0, Z1, Z1
 	VMOVUPS Z1, (AX)(BX*1)
 	ADDQ    $+64, BX
-	JMP     next712
+	SUBQ    $+64, DX
+	JGE     next434
 
-done713:
+done435:
 	ADDQ       $+64, DX
-	TESTQ      DX, DX
-	JEQ        end714
+	JEQ        end436
 	MOVQ       $-1, SI
 	BZHIQ      DX, SI, SI
 	KMOVQ      SI, K1
@@ -13854,7 +8792,7 @@ done713:
 	VORPS      Z0, Z1, Z0
 	VMOVDQU8   Z0, K1, (AX)(BX*1)
 
-end714:
+end436:
 	VZEROUPPER
 	RET
 
@@ -13866,38 +8804,21 @@ TEXT ·or32VVAVX2(SB), NOSPLIT, $0-32
 	MOVQ y+16(FP), DX
 	MOVQ n+24(FP), BX
 	XORQ SI, SI
+	SUBQ $+8, BX
+	JLT  done481
 
-next770:
-	SUBQ    $+16, BX
-	JLT     done771
-	VMOVUPS (CX)(SI*4), Y0
-	VMOVUPS (DX)(SI*4), Y1
-	VORPS   Y1, Y0, Y0
-	VMOVUPS Y0, (AX)(SI*4)
-	VMOVUPS 32(CX)(SI*4), Y0
-	VMOVUPS 32(DX)(SI*4), Y1
-	VORPS   Y1, Y0, Y0
-	VMOVUPS Y0, 32(AX)(SI*4)
-	ADDQ    $+16, SI
-	JMP     next770
-
-done771:
-	ADDQ $+16, BX
-
-next772:
-	SUBQ    $+8, BX
-	JLT     done773
+next480:
 	VMOVUPS (CX)(SI*4), Y0
 	VMOVUPS (DX)(SI*4), Y1
 	VORPS   Y1, Y0, Y0
 	VMOVUPS Y0, (AX)(SI*4)
 	ADDQ    $+8, SI
-	JMP     next772
+	SUBQ    $+8, BX
+	JGE     next480
 
-done773:
+done481:
 	ADDQ       $+8, BX
-	TESTQ      BX, BX
-	JEQ        end774
+	JEQ        end482
 	LEAQ       tail<>+32(SB), DI
 	XORQ       R8, R8
 	SUBQ       BX, R8
@@ -13915,7 +8836,7 @@ done773:
 	VMOVDQU    (CX)(DX*4), Y1
 	VMASKMOVPS Y0, Y1, (AX)(SI*4)
 
-end774:
+end482:
 	VZEROUPPER
 	RET
 
@@ -13928,35 +8849,20 @@ TEXT ·or32VSAVX2(SB), NOSPLIT, $0-32
 	VBROADCASTSS (DX), Y0
 	MOVQ         n+24(FP), DX
 	XORQ         BX, BX
+	SUBQ         $+8, DX
+	JLT          done485
 
-next776:
-	SUBQ    $+16, DX
-	JLT     done777
-	VMOVUPS (CX)(BX*4), Y1
-	VORPS   Y0, Y1, Y1
-	VMOVUPS Y1, (AX)(BX*4)
-	VMOVUPS 32(CX)(BX*4), Y1
-	VORPS   Y0, Y1, Y1
-	VMOVUPS Y1, 32(AX)(BX*4)
-	ADDQ    $+16, BX
-	JMP     next776
-
-done777:
-	ADDQ $+16, DX
-
-next778:
-	SUBQ    $+8, DX
-	JLT     done779
+next484:
 	VMOVUPS (CX)(BX*4), Y1
 	VORPS   Y0, Y1, Y1
 	VMOVUPS Y1, (AX)(BX*4)
 	ADDQ    $+8, BX
-	JMP     next778
+	SUBQ    $+8, DX
+	JGE     next484
 
-done779:
+done485:
 	ADDQ       $+8, DX
-	TESTQ      DX, DX
-	JEQ        end780
+	JEQ        end486
 	LEAQ       tail<>+32(SB), SI
 	XORQ       DI, DI
 	SUBQ       DX, DI
@@ -13969,7 +8875,7 @@ done779:
 	VMOVDQU    (CX)(SI*4), Y1
 	VMASKMOVPS Y0, Y1, (AX)(BX*4)
 
-end780:
+end486:
 	VZEROUPPER
 	RET
 
@@ -13981,38 +8887,21 @@ TEXT ·or32VVAVX512(SB), NOSPLIT, $0-32
 	MOVQ y+16(FP), DX
 	MOVQ n+24(FP), BX
 	XORQ SI, SI
+	SUBQ $+16, BX
+	JLT  done439
 
-next716:
-	SUBQ    $+32, BX
-	JLT     done717
-	VMOVUPS (CX)(SI*4), Z0
-	VMOVUPS (DX)(SI*4), Z1
-	VORPS   Z1, Z0, Z0
-	VMOVUPS Z0, (AX)(SI*4)
-	VMOVUPS 64(CX)(SI*4), Z0
-	VMOVUPS 64(DX)(SI*4), Z1
-	VORPS   Z1, Z0, Z0
-	VMOVUPS Z0, 64(AX)(SI*4)
-	ADDQ    $+32, SI
-	JMP     next716
-
-done717:
-	ADDQ $+32, BX
-
-next718:
-	SUBQ    $+16, BX
-	JLT     done719
+next438:
 	VMOVUPS (CX)(SI*4), Z0
 	VMOVUPS (DX)(SI*4), Z1
 	VORPS   Z1, Z0, Z0
 	VMOVUPS Z0, (AX)(SI*4)
 	ADDQ    $+16, SI
-	JMP     next718
+	SUBQ    $+16, BX
+	JGE     next438
 
-done719:
+done439:
 	ADDQ      $+16, BX
-	TESTQ     BX, BX
-	JEQ       end720
+	JEQ       end440
 	MOVQ      $-1, DI
 	BZHIQ     BX, DI, DI
 	KMOVQ     DI, K1
@@ -14021,7 +8910,7 @@ done719:
 	VORPS     Z1, Z0, Z0
 	VMOVUPS   Z0, K1, (AX)(SI*4)
 
-end720:
+end440:
 	VZEROUPPER
 	RET
 
@@ -14034,35 +8923,20 @@ TEXT ·or32VSAVX512(SB), NOSPLIT, $0-32
 	VBROADCASTSS (DX), Z0
 	MOVQ         n+24(FP), DX
 	XORQ         BX, BX
+	SUBQ         $+16, DX
+	JLT          done443
 
-next722:
-	SUBQ    $+32, DX
-	JLT     done723
-	VMOVUPS (CX)(BX*4), Z1
-	VORPS   Z0, Z1, Z1
-	VMOVUPS Z1, (AX)(BX*4)
-	VMOVUPS 64(CX)(BX*4), Z1
-	VORPS   Z0, Z1, Z1
-	VMOVUPS Z1, 64(AX)(BX*4)
-	ADDQ    $+32, BX
-	JMP     next722
-
-done723:
-	ADDQ $+32, DX
-
-next724:
-	SUBQ    $+16, DX
-	JLT     done725
+next442:
 	VMOVUPS (CX)(BX*4), Z1
 	VORPS   Z0, Z1, Z1
 	VMOVUPS Z1, (AX)(BX*4)
 	ADDQ    $+16, BX
-	JMP     next724
+	SUBQ    $+16, DX
+	JGE     next442
 
-done725:
+done443:
 	ADDQ      $+16, DX
-	TESTQ     DX, DX
-	JEQ       end726
+	JEQ       end444
 	MOVQ      $-1, SI
 	BZHIQ     DX, SI, SI
 	KMOVQ     SI, K1
@@ -14070,7 +8944,7 @@ done725:
 	VORPS     Z0, Z1, Z0
 	VMOVUPS   Z0, K1, (AX)(BX*4)
 
-end726:
+end444:
 	VZEROUPPER
 	RET
 
@@ -14082,38 +8956,21 @@ TEXT ·or64VVAVX2(SB), NOSPLIT, $0-32
 	MOVQ y+16(FP), DX
 	MOVQ n+24(FP), BX
 	XORQ SI, SI
+	SUBQ $+4, BX
+	JLT  done489
 
-next782:
-	SUBQ    $+8, BX
-	JLT     done783
-	VMOVUPS (CX)(SI*8), Y0
-	VMOVUPS (DX)(SI*8), Y1
-	VORPS   Y1, Y0, Y0
-	VMOVUPS Y0, (AX)(SI*8)
-	VMOVUPS 32(CX)(SI*8), Y0
-	VMOVUPS 32(DX)(SI*8), Y1
-	VORPS   Y1, Y0, Y0
-	VMOVUPS Y0, 32(AX)(SI*8)
-	ADDQ    $+8, SI
-	JMP     next782
-
-done783:
-	ADDQ $+8, BX
-
-next784:
-	SUBQ    $+4, BX
-	JLT     done785
+next488:
 	VMOVUPS (CX)(SI*8), Y0
 	VMOVUPS (DX)(SI*8), Y1
 	VORPS   Y1, Y0, Y0
 	VMOVUPS Y0, (AX)(SI*8)
 	ADDQ    $+4, SI
-	JMP     next784
+	SUBQ    $+4, BX
+	JGE     next488
 
-done785:
+done489:
 	ADDQ       $+4, BX
-	TESTQ      BX, BX
-	JEQ        end786
+	JEQ        end490
 	LEAQ       tail<>+32(SB), DI
 	XORQ       R8, R8
 	SUBQ       BX, R8
@@ -14131,7 +8988,7 @@ done785:
 	VMOVDQU    (CX)(DX*8), Y1
 	VMASKMOVPD Y0, Y1, (AX)(SI*8)
 
-end786:
+end490:
 	VZEROUPPER
 	RET
 
@@ -14144,35 +9001,20 @@ TEXT ·or64VSAVX2(SB), NOSPLIT, $0-32
 	VBROADCASTSD (DX), Y0
 	MOVQ         n+24(FP), DX
 	XORQ         BX, BX
+	SUBQ         $+4, DX
+	JLT          done493
 
-next788:
-	SUBQ    $+8, DX
-	JLT     done789
-	VMOVUPS (CX)(BX*8), Y1
-	VORPS   Y0, Y1, Y1
-	VMOVUPS Y1, (AX)(BX*8)
-	VMOVUPS 32(CX)(BX*8), Y1
-	VORPS   Y0, Y1, Y1
-	VMOVUPS Y1, 32(AX)(BX*8)
-	ADDQ    $+8, BX
-	JMP     next788
-
-done789:
-	ADDQ $+8, DX
-
-next790:
-	SUBQ    $+4, DX
-	JLT     done791
+next492:
 	VMOVUPS (CX)(BX*8), Y1
 	VORPS   Y0, Y1, Y1
 	VMOVUPS Y1, (AX)(BX*8)
 	ADDQ    $+4, BX
-	JMP     next790
+	SUBQ    $+4, DX
+	JGE     next492
 
-done791:
+done493:
 	ADDQ       $+4, DX
-	TESTQ      DX, DX
-	JEQ        end792
+	JEQ        end494
 	LEAQ       tail<>+32(SB), SI
 	XORQ       DI, DI
 	SUBQ       DX, DI
@@ -14185,7 +9027,7 @@ done791:
 	VMOVDQU    (CX)(SI*8), Y1
 	VMASKMOVPD Y0, Y1, (AX)(BX*8)
 
-end792:
+end494:
 	VZEROUPPER
 	RET
 
@@ -14197,38 +9039,21 @@ TEXT ·or64VVAVX512(SB), NOSPLIT, $0-32
 	MOVQ y+16(FP), DX
 	MOVQ n+24(FP), BX
 	XORQ SI, SI
+	SUBQ $+8, BX
+	JLT  done447
 
-next728:
-	SUBQ    $+16, BX
-	JLT     done729
-	VMOVUPS (CX)(SI*8), Z0
-	VMOVUPS (DX)(SI*8), Z1
-	VORPS   Z1, Z0, Z0
-	VMOVUPS Z0, (AX)(SI*8)
-	VMOVUPS 64(CX)(SI*8), Z0
-	VMOVUPS 64(DX)(SI*8), Z1
-	VORPS   Z1, Z0, Z0
-	VMOVUPS Z0, 64(AX)(SI*8)
-	ADDQ    $+16, SI
-	JMP     next728
-
-done729:
-	ADDQ $+16, BX
-
-next730:
-	SUBQ    $+8, BX
-	JLT     done731
+next446:
 	VMOVUPS (CX)(SI*8), Z0
 	VMOVUPS (DX)(SI*8), Z1
 	VORPS   Z1, Z0, Z0
 	VMOVUPS Z0, (AX)(SI*8)
 	ADDQ    $+8, SI
-	JMP     next730
+	SUBQ    $+8, BX
+	JGE     next446
 
-done731:
+done447:
 	ADDQ      $+8, BX
-	TESTQ     BX, BX
-	JEQ       end732
+	JEQ       end448
 	MOVQ      $-1, DI
 	BZHIQ     BX, DI, DI
 	KMOVQ     DI, K1
@@ -14237,7 +9062,7 @@ done731:
 	VORPS     Z1, Z0, Z0
 	VMOVUPD   Z0, K1, (AX)(SI*8)
 
-end732:
+end448:
 	VZEROUPPER
 	RET
 
@@ -14250,35 +9075,20 @@ TEXT ·or64VSAVX512(SB), NOSPLIT, $0-32
 	VBROADCASTSD (DX), Z0
 	MOVQ         n+24(FP), DX
 	XORQ         BX, BX
+	SUBQ         $+8, DX
+	JLT          done451
 
-next734:
-	SUBQ    $+16, DX
-	JLT     done735
-	VMOVUPS (CX)(BX*8), Z1
-	VORPS   Z0, Z1, Z1
-	VMOVUPS Z1, (AX)(BX*8)
-	VMOVUPS 64(CX)(BX*8), Z1
-	VORPS   Z0, Z1, Z1
-	VMOVUPS Z1, 64(AX)(BX*8)
-	ADDQ    $+16, BX
-	JMP     next734
-
-done735:
-	ADDQ $+16, DX
-
-next736:
-	SUBQ    $+8, DX
-	JLT     done737
+next450:
 	VMOVUPS (CX)(BX*8), Z1
 	VORPS   Z0, Z1, Z1
 	VMOVUPS Z1, (AX)(BX*8)
 	ADDQ    $+8, BX
-	JMP     next736
+	SUBQ    $+8, DX
+	JGE     next450
 
-done737:
+done451:
 	ADDQ      $+8, DX
-	TESTQ     DX, DX
-	JEQ       end738
+	JEQ       end452
 	MOVQ      $-1, SI
 	BZHIQ     DX, SI, SI
 	KMOVQ     SI, K1
@@ -14286,7 +9096,7 @@ done737:
 	VORPS     Z0, Z1, Z0
 	VMOVUPD   Z0, K1, (AX)(BX*8)
 
-end738:
+end452:
 	VZEROUPPER
 	RET
 
@@ -14298,68 +9108,51 @@ TEXT ·xor8VVAVX2(SB), NOSPLIT, $96-32
 	MOVQ y+16(FP), DX
 	MOVQ n+24(FP), BX
 	XORQ SI, SI
+	SUBQ $+32, BX
+	JLT  done497
 
-next794:
-	SUBQ    $+64, BX
-	JLT     done795
-	VMOVUPS (CX)(SI*1), Y0
-	VMOVUPS (DX)(SI*1), Y1
-	VXORPS  Y1, Y0, Y0
-	VMOVUPS Y0, (AX)(SI*1)
-	VMOVUPS 32(CX)(SI*1), Y0
-	VMOVUPS 32(DX)(SI*1), Y1
-	VXORPS  Y1, Y0, Y0
-	VMOVUPS Y0, 32(AX)(SI*1)
-	ADDQ    $+64, SI
-	JMP     next794
-
-done795:
-	ADDQ $+64, BX
-
-next796:
-	SUBQ    $+32, BX
-	JLT     done797
+next496:
 	VMOVUPS (CX)(SI*1), Y0
 	VMOVUPS (DX)(SI*1), Y1
 	VXORPS  Y1, Y0, Y0
 	VMOVUPS Y0, (AX)(SI*1)
 	ADDQ    $+32, SI
-	JMP     next796
+	SUBQ    $+32, BX
+	JGE     next496
 
-done797:
-	ADDQ  $+32, BX
-	TESTQ BX, BX
-	JEQ   end798
-	LEAQ  (CX)(SI*1), R8
-	MOVQ  BX, CX
+done497:
+	ADDQ $+32, BX
+	JEQ  end498
+	LEAQ (CX)(SI*1), R8
+	MOVQ BX, CX
 
-byte799:
+byte499:
 	MOVB    -1(R8)(CX*1), DI
 	MOVB    DI, -1(SP)(CX*1)
 	DECQ    CX
-	JNE     byte799
+	JNE     byte499
 	VMOVUPS (SP), Y0
 	LEAQ    (DX)(SI*1), DI
 	MOVQ    BX, CX
 
-byte800:
+byte500:
 	MOVB    -1(DI)(CX*1), DL
 	MOVB    DL, 31(SP)(CX*1)
 	DECQ    CX
-	JNE     byte800
+	JNE     byte500
 	VMOVUPS 32(SP), Y1
 	VXORPS  Y1, Y0, Y0
 	VMOVUPS Y0, 64(SP)
 	LEAQ    (AX)(SI*1), AX
 	MOVQ    BX, CX
 
-byte801:
+byte501:
 	MOVB 63(SP)(CX*1), DL
 	MOVB DL, -1(AX)(CX*1)
 	DECQ CX
-	JNE  byte801
+	JNE  byte501
 
-end798:
+end498:
 	VZEROUPPER
 	RET
 
@@ -14372,56 +9165,41 @@ TEXT ·xor8VSAVX2(SB), NOSPLIT, $64-32
 	VPBROADCASTB (DX), Y0
 	MOVQ         n+24(FP), DX
 	XORQ         BX, BX
+	SUBQ         $+32, DX
+	JLT          done504
 
-next803:
-	SUBQ    $+64, DX
-	JLT     done804
-	VMOVUPS (CX)(BX*1), Y1
-	VXORPS  Y0, Y1, Y1
-	VMOVUPS Y1, (AX)(BX*1)
-	VMOVUPS 32(CX)(BX*1), Y1
-	VXORPS  Y0, Y1, Y1
-	VMOVUPS Y1, 32(AX)(BX*1)
-	ADDQ    $+64, BX
-	JMP     next803
-
-done804:
-	ADDQ $+64, DX
-
-next805:
-	SUBQ    $+32, DX
-	JLT     done806
+next503:
 	VMOVUPS (CX)(BX*1), Y1
 	VXORPS  Y0, Y1, Y1
 	VMOVUPS Y1, (AX)(BX*1)
 	ADDQ    $+32, BX
-	JMP     next805
+	SUBQ    $+32, DX
+	JGE     next503
 
-done806:
-	ADDQ  $+32, DX
-	TESTQ DX, DX
-	JEQ   end807
-	LEAQ  (CX)(BX*1), DI
-	MOVQ  DX, CX
+done504:
+	ADDQ $+32, DX
+	JEQ  end505
+	LEAQ (CX)(BX*1), DI
+	MOVQ DX, CX
 
-byte808:
+byte506:
 	MOVB    -1(DI)(CX*1), SI
 	MOVB    SI, -1(SP)(CX*1)
 	DECQ    CX
-	JNE     byte808
+	JNE     byte506
 	VMOVUPS (SP), Y1
 	VXORPS  Y0, Y1, Y0
 	VMOVUPS Y0, 32(SP)
 	LEAQ    (AX)(BX*1), AX
 	MOVQ    DX, CX
 
-byte809:
+byte507:
 	MOVB 31(SP)(CX*1), DL
 	MOVB DL, -1(AX)(CX*1)
 	DECQ CX
-	JNE  byte809
+	JNE  byte507
 
-end807:
+end505:
 	VZEROUPPER
 	RET
 
@@ -14433,38 +9211,21 @@ TEXT ·xor8VVAVX512(SB), NOSPLIT, $0-32
 	MOVQ y+16(FP), DX
 	MOVQ n+24(FP), BX
 	XORQ SI, SI
+	SUBQ $+64, BX
+	JLT  done455
 
-next740:
-	SUBQ    $+128, BX
-	JLT     done741
-	VMOVUPS (CX)(SI*1), Z0
-	VMOVUPS (DX)(SI*1), Z1
-	VXORPS  Z1, Z0, Z0
-	VMOVUPS Z0, (AX)(SI*1)
-	VMOVUPS 64(CX)(SI*1), Z0
-	VMOVUPS 64(DX)(SI*1), Z1
-	VXORPS  Z1, Z0, Z0
-	VMOVUPS Z0, 64(AX)(SI*1)
-	ADDQ    $+128, SI
-	JMP     next740
-
-done741:
-	ADDQ $+128, BX
-
-next742:
-	SUBQ    $+64, BX
-	JLT     done743
+next454:
 	VMOVUPS (CX)(SI*1), Z0
 	VMOVUPS (DX)(SI*1), Z1
 	VXORPS  Z1, Z0, Z0
 	VMOVUPS Z0, (AX)(SI*1)
 	ADDQ    $+64, SI
-	JMP     next742
+	SUBQ    $+64, BX
+	JGE     next454
 
-done743:
+done455:
 	ADDQ       $+64, BX
-	TESTQ      BX, BX
-	JEQ        end744
+	JEQ        end456
 	MOVQ       $-1, DI
 	BZHIQ      BX, DI, DI
 	KMOVQ      DI, K1
@@ -14473,7 +9234,7 @@ done743:
 	VXORPS     Z1, Z0, Z0
 	VMOVDQU8   Z0, K1, (AX)(SI*1)
 
-end744:
+end456:
 	VZEROUPPER
 	RET
 
@@ -14486,35 +9247,20 @@ TEXT ·xor8VSAVX512(SB), NOSPLIT, $0-32
 	VPBROADCASTB (DX), Z0
 	MOVQ         n+24(FP), DX
 	XORQ         BX, BX
+	SUBQ         $+64, DX
+	JLT          done459
 
-next746:
-	SUBQ    $+128, DX
-	JLT     done747
-	VMOVUPS (CX)(BX*1), Z1
-	VXORPS  Z0, Z1, Z1
-	VMOVUPS Z1, (AX)(BX*1)
-	VMOVUPS 64(CX)(BX*1), Z1
-	VXORPS  Z0, Z1, Z1
-	VMOVUPS Z1, 64(AX)(BX*1)
-	ADDQ    $+128, BX
-	JMP     next746
-
-done747:
-	ADDQ $+128, DX
-
-next748:
-	SUBQ    $+64, DX
-	JLT     done749
+next458:
 	VMOVUPS (CX)(BX*1), Z1
 	VXORPS  Z0, Z1, Z1
 	VMOVUPS Z1, (AX)(BX*1)
 	ADDQ    $+64, BX
-	JMP     next748
+	SUBQ    $+64, DX
+	JGE     next458
 
-done749:
+done459:
 	ADDQ       $+64, DX
-	TESTQ      DX, DX
-	JEQ        end750
+	JEQ        end460
 	MOVQ       $-1, SI
 	BZHIQ      DX, SI, SI
 	KMOVQ      SI, K1
@@ -14522,7 +9268,7 @@ done749:
 	VXORPS     Z0, Z1, Z0
 	VMOVDQU8   Z0, K1, (AX)(BX*1)
 
-end750:
+end460:
 	VZEROUPPER
 	RET
 
@@ -14534,38 +9280,21 @@ TEXT ·xor32VVAVX2(SB), NOSPLIT, $0-32
 	MOVQ y+16(FP), DX
 	MOVQ n+24(FP), BX
 	XORQ SI, SI
+	SUBQ $+8, BX
+	JLT  done510
 
-next811:
-	SUBQ    $+16, BX
-	JLT     done812
-	VMOVUPS (CX)(SI*4), Y0
-	VMOVUPS (DX)(SI*4), Y1
-	VXORPS  Y1, Y0, Y0
-	VMOVUPS Y0, (AX)(SI*4)
-	VMOVUPS 32(CX)(SI*4), Y0
-	VMOVUPS 32(DX)(SI*4), Y1
-	VXORPS  Y1, Y0, Y0
-	VMOVUPS Y0, 32(AX)(SI*4)
-	ADDQ    $+16, SI
-	JMP     next811
-
-done812:
-	ADDQ $+16, BX
-
-next813:
-	SUBQ    $+8, BX
-	JLT     done814
+next509:
 	VMOVUPS (CX)(SI*4), Y0
 	VMOVUPS (DX)(SI*4), Y1
 	VXORPS  Y1, Y0, Y0
 	VMOVUPS Y0, (AX)(SI*4)
 	ADDQ    $+8, SI
-	JMP     next813
+	SUBQ    $+8, BX
+	JGE     next509
 
-done814:
+done510:
 	ADDQ       $+8, BX
-	TESTQ      BX, BX
-	JEQ        end815
+	JEQ        end511
 	LEAQ       tail<>+32(SB), DI
 	XORQ       R8, R8
 	SUBQ       BX, R8
@@ -14583,7 +9312,7 @@ done814:
 	VMOVDQU    (CX)(DX*4), Y1
 	VMASKMOVPS Y0, Y1, (AX)(SI*4)
 
-end815:
+end511:
 	VZEROUPPER
 	RET
 
@@ -14596,35 +9325,20 @@ TEXT ·xor32VSAVX2(SB), NOSPLIT, $0-32
 	VBROADCASTSS (DX), Y0
 	MOVQ         n+24(FP), DX
 	XORQ         BX, BX
+	SUBQ         $+8, DX
+	JLT          done514
 
-next817:
-	SUBQ    $+16, DX
-	JLT     done818
-	VMOVUPS (CX)(BX*4), Y1
-	VXORPS  Y0, Y1, Y1
-	VMOVUPS Y1, (AX)(BX*4)
-	VMOVUPS 32(CX)(BX*4), Y1
-	VXORPS  Y0, Y1, Y1
-	VMOVUPS Y1, 32(AX)(BX*4)
-	ADDQ    $+16, BX
-	JMP     next817
-
-done818:
-	ADDQ $+16, DX
-
-next819:
-	SUBQ    $+8, DX
-	JLT     done820
+next513:
 	VMOVUPS (CX)(BX*4), Y1
 	VXORPS  Y0, Y1, Y1
 	VMOVUPS Y1, (AX)(BX*4)
 	ADDQ    $+8, BX
-	JMP     next819
+	SUBQ    $+8, DX
+	JGE     next513
 
-done820:
+done514:
 	ADDQ       $+8, DX
-	TESTQ      DX, DX
-	JEQ        end821
+	JEQ        end515
 	LEAQ       tail<>+32(SB), SI
 	XORQ       DI, DI
 	SUBQ       DX, DI
@@ -14637,7 +9351,7 @@ done820:
 	VMOVDQU    (CX)(SI*4), Y1
 	VMASKMOVPS Y0, Y1, (AX)(BX*4)
 
-end821:
+end515:
 	VZEROUPPER
 	RET
 
@@ -14649,38 +9363,21 @@ TEXT ·xor32VVAVX512(SB), NOSPLIT, $0-32
 	MOVQ y+16(FP), DX
 	MOVQ n+24(FP), BX
 	XORQ SI, SI
+	SUBQ $+16, BX
+	JLT  done463
 
-next752:
-	SUBQ    $+32, BX
-	JLT     done753
-	VMOVUPS (CX)(SI*4), Z0
-	VMOVUPS (DX)(SI*4), Z1
-	VXORPS  Z1, Z0, Z0
-	VMOVUPS Z0, (AX)(SI*4)
-	VMOVUPS 64(CX)(SI*4), Z0
-	VMOVUPS 64(DX)(SI*4), Z1
-	VXORPS  Z1, Z0, Z0
-	VMOVUPS Z0, 64(AX)(SI*4)
-	ADDQ    $+32, SI
-	JMP     next752
-
-done753:
-	ADDQ $+32, BX
-
-next754:
-	SUBQ    $+16, BX
-	JLT     done755
+next462:
 	VMOVUPS (CX)(SI*4), Z0
 	VMOVUPS (DX)(SI*4), Z1
 	VXORPS  Z1, Z0, Z0
 	VMOVUPS Z0, (AX)(SI*4)
 	ADDQ    $+16, SI
-	JMP     next754
+	SUBQ    $+16, BX
+	JGE     next462
 
-done755:
+done463:
 	ADDQ      $+16, BX
-	TESTQ     BX, BX
-	JEQ       end756
+	JEQ       end464
 	MOVQ      $-1, DI
 	BZHIQ     BX, DI, DI
 	KMOVQ     DI, K1
@@ -14689,7 +9386,7 @@ done755:
 	VXORPS    Z1, Z0, Z0
 	VMOVUPS   Z0, K1, (AX)(SI*4)
 
-end756:
+end464:
 	VZEROUPPER
 	RET
 
@@ -14702,35 +9399,20 @@ TEXT ·xor32VSAVX512(SB), NOSPLIT, $0-32
 	VBROADCASTSS (DX), Z0
 	MOVQ         n+24(FP), DX
 	XORQ         BX, BX
+	SUBQ         $+16, DX
+	JLT          done467
 
-next758:
-	SUBQ    $+32, DX
-	JLT     done759
-	VMOVUPS (CX)(BX*4), Z1
-	VXORPS  Z0, Z1, Z1
-	VMOVUPS Z1, (AX)(BX*4)
-	VMOVUPS 64(CX)(BX*4), Z1
-	VXORPS  Z0, Z1, Z1
-	VMOVUPS Z1, 64(AX)(BX*4)
-	ADDQ    $+32, BX
-	JMP     next758
-
-done759:
-	ADDQ $+32, DX
-
-next760:
-	SUBQ    $+16, DX
-	JLT     done761
+next466:
 	VMOVUPS (CX)(BX*4), Z1
 	VXORPS  Z0, Z1, Z1
 	VMOVUPS Z1, (AX)(BX*4)
 	ADDQ    $+16, BX
-	JMP     next760
+	SUBQ    $+16, DX
+	JGE     next466
 
-done761:
+done467:
 	ADDQ      $+16, DX
-	TESTQ     DX, DX
-	JEQ       end762
+	JEQ       end468
 	MOVQ      $-1, SI
 	BZHIQ     DX, SI, SI
 	KMOVQ     SI, K1
@@ -14738,7 +9420,7 @@ done761:
 	VXORPS    Z0, Z1, Z0
 	VMOVUPS   Z0, K1, (AX)(BX*4)
 
-end762:
+end468:
 	VZEROUPPER
 	RET
 
@@ -14750,38 +9432,21 @@ TEXT ·xor64VVAVX2(SB), NOSPLIT, $0-32
 	MOVQ y+16(FP), DX
 	MOVQ n+24(FP), BX
 	XORQ SI, SI
+	SUBQ $+4, BX
+	JLT  done518
 
-next823:
-	SUBQ    $+8, BX
-	JLT     done824
-	VMOVUPS (CX)(SI*8), Y0
-	VMOVUPS (DX)(SI*8), Y1
-	VXORPS  Y1, Y0, Y0
-	VMOVUPS Y0, (AX)(SI*8)
-	VMOVUPS 32(CX)(SI*8), Y0
-	VMOVUPS 32(DX)(SI*8), Y1
-	VXORPS  Y1, Y0, Y0
-	VMOVUPS Y0, 32(AX)(SI*8)
-	ADDQ    $+8, SI
-	JMP     next823
-
-done824:
-	ADDQ $+8, BX
-
-next825:
-	SUBQ    $+4, BX
-	JLT     done826
+next517:
 	VMOVUPS (CX)(SI*8), Y0
 	VMOVUPS (DX)(SI*8), Y1
 	VXORPS  Y1, Y0, Y0
 	VMOVUPS Y0, (AX)(SI*8)
 	ADDQ    $+4, SI
-	JMP     next825
+	SUBQ    $+4, BX
+	JGE     next517
 
-done826:
+done518:
 	ADDQ       $+4, BX
-	TESTQ      BX, BX
-	JEQ        end827
+	JEQ        end519
 	LEAQ       tail<>+32(SB), DI
 	XORQ       R8, R8
 	SUBQ       BX, R8
@@ -14799,7 +9464,7 @@ done826:
 	VMOVDQU    (CX)(DX*8), Y1
 	VMASKMOVPD Y0, Y1, (AX)(SI*8)
 
-end827:
+end519:
 	VZEROUPPER
 	RET
 
@@ -14812,35 +9477,20 @@ TEXT ·xor64VSAVX2(SB), NOSPLIT, $0-32
 	VBROADCASTSD (DX), Y0
 	MOVQ         n+24(FP), DX
 	XORQ         BX, BX
+	SUBQ         $+4, DX
+	JLT          done522
 
-next829:
-	SUBQ    $+8, DX
-	JLT     done830
-	VMOVUPS (CX)(BX*8), Y1
-	VXORPS  Y0, Y1, Y1
-	VMOVUPS Y1, (AX)(BX*8)
-	VMOVUPS 32(CX)(BX*8), Y1
-	VXORPS  Y0, Y1, Y1
-	VMOVUPS Y1, 32(AX)(BX*8)
-	ADDQ    $+8, BX
-	JMP     next829
-
-done830:
-	ADDQ $+8, DX
-
-next831:
-	SUBQ    $+4, DX
-	JLT     done832
+next521:
 	VMOVUPS (CX)(BX*8), Y1
 	VXORPS  Y0, Y1, Y1
 	VMOVUPS Y1, (AX)(BX*8)
 	ADDQ    $+4, BX
-	JMP     next831
+	SUBQ    $+4, DX
+	JGE     next521
 
-done832:
+done522:
 	ADDQ       $+4, DX
-	TESTQ      DX, DX
-	JEQ        end833
+	JEQ        end523
 	LEAQ       tail<>+32(SB), SI
 	XORQ       DI, DI
 	SUBQ       DX, DI
@@ -14853,7 +9503,7 @@ done832:
 	VMOVDQU    (CX)(SI*8), Y1
 	VMASKMOVPD Y0, Y1, (AX)(BX*8)
 
-end833:
+end523:
 	VZEROUPPER
 	RET
 
@@ -14865,38 +9515,21 @@ TEXT ·xor64VVAVX512(SB), NOSPLIT, $0-32
 	MOVQ y+16(FP), DX
 	MOVQ n+24(FP), BX
 	XORQ SI, SI
+	SUBQ $+8, BX
+	JLT  done471
 
-next764:
-	SUBQ    $+16, BX
-	JLT     done765
-	VMOVUPS (CX)(SI*8), Z0
-	VMOVUPS (DX)(SI*8), Z1
-	VXORPS  Z1, Z0, Z0
-	VMOVUPS Z0, (AX)(SI*8)
-	VMOVUPS 64(CX)(SI*8), Z0
-	VMOVUPS 64(DX)(SI*8), Z1
-	VXORPS  Z1, Z0, Z0
-	VMOVUPS Z0, 64(AX)(SI*8)
-	ADDQ    $+16, SI
-	JMP     next764
-
-done765:
-	ADDQ $+16, BX
-
-next766:
-	SUBQ    $+8, BX
-	JLT     done767
+next470:
 	VMOVUPS (CX)(SI*8), Z0
 	VMOVUPS (DX)(SI*8), Z1
 	VXORPS  Z1, Z0, Z0
 	VMOVUPS Z0, (AX)(SI*8)
 	ADDQ    $+8, SI
-	JMP     next766
+	SUBQ    $+8, BX
+	JGE     next470
 
-done767:
+done471:
 	ADDQ      $+8, BX
-	TESTQ     BX, BX
-	JEQ       end768
+	JEQ       end472
 	MOVQ      $-1, DI
 	BZHIQ     BX, DI, DI
 	KMOVQ     DI, K1
@@ -14905,7 +9538,7 @@ done767:
 	VXORPS    Z1, Z0, Z0
 	VMOVUPD   Z0, K1, (AX)(SI*8)
 
-end768:
+end472:
 	VZEROUPPER
 	RET
 
@@ -14918,35 +9551,20 @@ TEXT ·xor64VSAVX512(SB), NOSPLIT, $0-32
 	VBROADCASTSD (DX), Z0
 	MOVQ         n+24(FP), DX
 	XORQ         BX, BX
+	SUBQ         $+8, DX
+	JLT          done475
 
-next770:
-	SUBQ    $+16, DX
-	JLT     done771
-	VMOVUPS (CX)(BX*8), Z1
-	VXORPS  Z0, Z1, Z1
-	VMOVUPS Z1, (AX)(BX*8)
-	VMOVUPS 64(CX)(BX*8), Z1
-	VXORPS  Z0, Z1, Z1
-	VMOVUPS Z1, 64(AX)(BX*8)
-	ADDQ    $+16, BX
-	JMP     next770
-
-done771:
-	ADDQ $+16, DX
-
-next772:
-	SUBQ    $+8, DX
-	JLT     done773
+next474:
 	VMOVUPS (CX)(BX*8), Z1
 	VXORPS  Z0, Z1, Z1
 	VMOVUPS Z1, (AX)(BX*8)
 	ADDQ    $+8, BX
-	JMP     next772
+	SUBQ    $+8, DX
+	JGE     next474
 
-done773:
+done475:
 	ADDQ      $+8, DX
-	TESTQ     DX, DX
-	JEQ       end774
+	JEQ       end476
 	MOVQ      $-1, SI
 	BZHIQ     DX, SI, SI
 	KMOVQ     SI, K1
@@ -14954,7 +9572,7 @@ done773:
 	VXORPS    Z0, Z1, Z0
 	VMOVUPD   Z0, K1, (AX)(BX*8)
 
-end774:
+end476:
 	VZEROUPPER
 	RET
 
@@ -14966,38 +9584,21 @@ TEXT ·shl32VVAVX2(SB), NOSPLIT, $0-32
 	MOVQ y+16(FP), DX
 	MOVQ n+24(FP), BX
 	XORQ SI, SI
+	SUBQ $+8, BX
+	JLT  done526
 
-next835:
-	SUBQ    $+16, BX
-	JLT     done836
-	VMOVUPS (CX)(SI*4), Y0
-	VMOVUPS (DX)(SI*4), Y1
-	VPSLLVD Y1, Y0, Y0
-	VMOVUPS Y0, (AX)(SI*4)
-	VMOVUPS 32(CX)(SI*4), Y0
-	VMOVUPS 32(DX)(SI*4), Y1
-	VPSLLVD Y1, Y0, Y0
-	VMOVUPS Y0, 32(AX)(SI*4)
-	ADDQ    $+16, SI
-	JMP     next835
-
-done836:
-	ADDQ $+16, BX
-
-next837:
-	SUBQ    $+8, BX
-	JLT     done838
+next525:
 	VMOVUPS (CX)(SI*4), Y0
 	VMOVUPS (DX)(SI*4), Y1
 	VPSLLVD Y1, Y0, Y0
 	VMOVUPS Y0, (AX)(SI*4)
 	ADDQ    $+8, SI
-	JMP     next837
+	SUBQ    $+8, BX
+	JGE     next525
 
-done838:
+done526:
 	ADDQ       $+8, BX
-	TESTQ      BX, BX
-	JEQ        end839
+	JEQ        end527
 	LEAQ       tail<>+32(SB), DI
 	XORQ       R8, R8
 	SUBQ       BX, R8
@@ -15015,7 +9616,7 @@ done838:
 	VMOVDQU    (CX)(DX*4), Y1
 	VMASKMOVPS Y0, Y1, (AX)(SI*4)
 
-end839:
+end527:
 	VZEROUPPER
 	RET
 
@@ -15028,35 +9629,20 @@ TEXT ·shl32VSAVX2(SB), NOSPLIT, $0-32
 	VBROADCASTSS (DX), Y0
 	MOVQ         n+24(FP), DX
 	XORQ         BX, BX
+	SUBQ         $+8, DX
+	JLT          done530
 
-next841:
-	SUBQ    $+16, DX
-	JLT     done842
-	VMOVUPS (CX)(BX*4), Y1
-	VPSLLVD Y0, Y1, Y1
-	VMOVUPS Y1, (AX)(BX*4)
-	VMOVUPS 32(CX)(BX*4), Y1
-	VPSLLVD Y0, Y1, Y1
-	VMOVUPS Y1, 32(AX)(BX*4)
-	ADDQ    $+16, BX
-	JMP     next841
-
-done842:
-	ADDQ $+16, DX
-
-next843:
-	SUBQ    $+8, DX
-	JLT     done844
+next529:
 	VMOVUPS (CX)(BX*4), Y1
 	VPSLLVD Y0, Y1, Y1
 	VMOVUPS Y1, (AX)(BX*4)
 	ADDQ    $+8, BX
-	JMP     next843
+	SUBQ    $+8, DX
+	JGE     next529
 
-done844:
+done530:
 	ADDQ       $+8, DX
-	TESTQ      DX, DX
-	JEQ        end845
+	JEQ        end531
 	LEAQ       tail<>+32(SB), SI
 	XORQ       DI, DI
 	SUBQ       DX, DI
@@ -15069,7 +9655,7 @@ done844:
 	VMOVDQU    (CX)(SI*4), Y1
 	VMASKMOVPS Y0, Y1, (AX)(BX*4)
 
-end845:
+end531:
 	VZEROUPPER
 	RET
 
@@ -15081,38 +9667,21 @@ TEXT ·shl32VVAVX512(SB), NOSPLIT, $0-32
 	MOVQ y+16(FP), DX
 	MOVQ n+24(FP), BX
 	XORQ SI, SI
+	SUBQ $+16, BX
+	JLT  done479
 
-next776:
-	SUBQ    $+32, BX
-	JLT     done777
-	VMOVUPS (CX)(SI*4), Z0
-	VMOVUPS (DX)(SI*4), Z1
-	VPSLLVD Z1, Z0, Z0
-	VMOVUPS Z0, (AX)(SI*4)
-	VMOVUPS 64(CX)(SI*4), Z0
-	VMOVUPS 64(DX)(SI*4), Z1
-	VPSLLVD Z1, Z0, Z0
-	VMOVUPS Z0, 64(AX)(SI*4)
-	ADDQ    $+32, SI
-	JMP     next776
-
-done777:
-	ADDQ $+32, BX
-
-next778:
-	SUBQ    $+16, BX
-	JLT     done779
+next478:
 	VMOVUPS (CX)(SI*4), Z0
 	VMOVUPS (DX)(SI*4), Z1
 	VPSLLVD Z1, Z0, Z0
 	VMOVUPS Z0, (AX)(SI*4)
 	ADDQ    $+16, SI
-	JMP     next778
+	SUBQ    $+16, BX
+	JGE     next478
 
-done779:
+done479:
 	ADDQ      $+16, BX
-	TESTQ     BX, BX
-	JEQ       end780
+	JEQ       end480
 	MOVQ      $-1, DI
 	BZHIQ     BX, DI, DI
 	KMOVQ     DI, K1
@@ -15121,7 +9690,7 @@ done779:
 	VPSLLVD   Z1, Z0, Z0
 	VMOVUPS   Z0, K1, (AX)(SI*4)
 
-end780:
+end480:
 	VZEROUPPER
 	RET
 
@@ -15134,35 +9703,20 @@ TEXT ·shl32VSAVX512(SB), NOSPLIT, $0-32
 	VBROADCASTSS (DX), Z0
 	MOVQ         n+24(FP), DX
 	XORQ         BX, BX
+	SUBQ         $+16, DX
+	JLT          done483
 
-next782:
-	SUBQ    $+32, DX
-	JLT     done783
-	VMOVUPS (CX)(BX*4), Z1
-	VPSLLVD Z0, Z1, Z1
-	VMOVUPS Z1, (AX)(BX*4)
-	VMOVUPS 64(CX)(BX*4), Z1
-	VPSLLVD Z0, Z1, Z1
-	VMOVUPS Z1, 64(AX)(BX*4)
-	ADDQ    $+32, BX
-	JMP     next782
-
-done783:
-	ADDQ $+32, DX
-
-next784:
-	SUBQ    $+16, DX
-	JLT     done785
+next482:
 	VMOVUPS (CX)(BX*4), Z1
 	VPSLLVD Z0, Z1, Z1
 	VMOVUPS Z1, (AX)(BX*4)
 	ADDQ    $+16, BX
-	JMP     next784
+	SUBQ    $+16, DX
+	JGE     next482
 
-done785:
+done483:
 	ADDQ      $+16, DX
-	TESTQ     DX, DX
-	JEQ       end786
+	JEQ       end484
 	MOVQ      $-1, SI
 	BZHIQ     DX, SI, SI
 	KMOVQ     SI, K1
@@ -15170,7 +9724,7 @@ done785:
 	VPSLLVD   Z0, Z1, Z0
 	VMOVUPS   Z0, K1, (AX)(BX*4)
 
-end786:
+end484:
 	VZEROUPPER
 	RET
 
@@ -15182,38 +9736,21 @@ TEXT ·shl64VVAVX2(SB), NOSPLIT, $0-32
 	MOVQ y+16(FP), DX
 	MOVQ n+24(FP), BX
 	XORQ SI, SI
+	SUBQ $+4, BX
+	JLT  done534
 
-next847:
-	SUBQ    $+8, BX
-	JLT     done848
-	VMOVUPS (CX)(SI*8), Y0
-	VMOVUPS (DX)(SI*8), Y1
-	VPSLLVQ Y1, Y0, Y0
-	VMOVUPS Y0, (AX)(SI*8)
-	VMOVUPS 32(CX)(SI*8), Y0
-	VMOVUPS 32(DX)(SI*8), Y1
-	VPSLLVQ Y1, Y0, Y0
-	VMOVUPS Y0, 32(AX)(SI*8)
-	ADDQ    $+8, SI
-	JMP     next847
-
-done848:
-	ADDQ $+8, BX
-
-next849:
-	SUBQ    $+4, BX
-	JLT     done850
+next533:
 	VMOVUPS (CX)(SI*8), Y0
 	VMOVUPS (DX)(SI*8), Y1
 	VPSLLVQ Y1, Y0, Y0
 	VMOVUPS Y0, (AX)(SI*8)
 	ADDQ    $+4, SI
-	JMP     next849
+	SUBQ    $+4, BX
+	JGE     next533
 
-done850:
+done534:
 	ADDQ       $+4, BX
-	TESTQ      BX, BX
-	JEQ        end851
+	JEQ        end535
 	LEAQ       tail<>+32(SB), DI
 	XORQ       R8, R8
 	SUBQ       BX, R8
@@ -15231,7 +9768,7 @@ done850:
 	VMOVDQU    (CX)(DX*8), Y1
 	VMASKMOVPD Y0, Y1, (AX)(SI*8)
 
-end851:
+end535:
 	VZEROUPPER
 	RET
 
@@ -15244,35 +9781,20 @@ TEXT ·shl64VSAVX2(SB), NOSPLIT, $0-32
 	VBROADCASTSD (DX), Y0
 	MOVQ         n+24(FP), DX
 	XORQ         BX, BX
+	SUBQ         $+4, DX
+	JLT          done538
 
-next853:
-	SUBQ    $+8, DX
-	JLT     done854
-	VMOVUPS (CX)(BX*8), Y1
-	VPSLLVQ Y0, Y1, Y1
-	VMOVUPS Y1, (AX)(BX*8)
-	VMOVUPS 32(CX)(BX*8), Y1
-	VPSLLVQ Y0, Y1, Y1
-	VMOVUPS Y1, 32(AX)(BX*8)
-	ADDQ    $+8, BX
-	JMP     next853
-
-done854:
-	ADDQ $+8, DX
-
-next855:
-	SUBQ    $+4, DX
-	JLT     done856
+next537:
 	VMOVUPS (CX)(BX*8), Y1
 	VPSLLVQ Y0, Y1, Y1
 	VMOVUPS Y1, (AX)(BX*8)
 	ADDQ    $+4, BX
-	JMP     next855
+	SUBQ    $+4, DX
+	JGE     next537
 
-done856:
+done538:
 	ADDQ       $+4, DX
-	TESTQ      DX, DX
-	JEQ        end857
+	JEQ        end539
 	LEAQ       tail<>+32(SB), SI
 	XORQ       DI, DI
 	SUBQ       DX, DI
@@ -15285,7 +9807,7 @@ done856:
 	VMOVDQU    (CX)(SI*8), Y1
 	VMASKMOVPD Y0, Y1, (AX)(BX*8)
 
-end857:
+end539:
 	VZEROUPPER
 	RET
 
@@ -15297,38 +9819,21 @@ TEXT ·shl64VVAVX512(SB), NOSPLIT, $0-32
 	MOVQ y+16(FP), DX
 	MOVQ n+24(FP), BX
 	XORQ SI, SI
+	SUBQ $+8, BX
+	JLT  done487
 
-next788:
-	SUBQ    $+16, BX
-	JLT     done789
-	VMOVUPS (CX)(SI*8), Z0
-	VMOVUPS (DX)(SI*8), Z1
-	VPSLLVQ Z1, Z0, Z0
-	VMOVUPS Z0, (AX)(SI*8)
-	VMOVUPS 64(CX)(SI*8), Z0
-	VMOVUPS 64(DX)(SI*8), Z1
-	VPSLLVQ Z1, Z0, Z0
-	VMOVUPS Z0, 64(AX)(SI*8)
-	ADDQ    $+16, SI
-	JMP     next788
-
-done789:
-	ADDQ $+16, BX
-
-next790:
-	SUBQ    $+8, BX
-	JLT     done791
+next486:
 	VMOVUPS (CX)(SI*8), Z0
 	VMOVUPS (DX)(SI*8), Z1
 	VPSLLVQ Z1, Z0, Z0
 	VMOVUPS Z0, (AX)(SI*8)
 	ADDQ    $+8, SI
-	JMP     next790
+	SUBQ    $+8, BX
+	JGE     next486
 
-done791:
+done487:
 	ADDQ      $+8, BX
-	TESTQ     BX, BX
-	JEQ       end792
+	JEQ       end488
 	MOVQ      $-1, DI
 	BZHIQ     BX, DI, DI
 	KMOVQ     DI, K1
@@ -15337,7 +9842,7 @@ done791:
 	VPSLLVQ   Z1, Z0, Z0
 	VMOVUPD   Z0, K1, (AX)(SI*8)
 
-end792:
+end488:
 	VZEROUPPER
 	RET
 
@@ -15350,35 +9855,20 @@ TEXT ·shl64VSAVX512(SB), NOSPLIT, $0-32
 	VBROADCASTSD (DX), Z0
 	MOVQ         n+24(FP), DX
 	XORQ         BX, BX
+	SUBQ         $+8, DX
+	JLT          done491
 
-next794:
-	SUBQ    $+16, DX
-	JLT     done795
-	VMOVUPS (CX)(BX*8), Z1
-	VPSLLVQ Z0, Z1, Z1
-	VMOVUPS Z1, (AX)(BX*8)
-	VMOVUPS 64(CX)(BX*8), Z1
-	VPSLLVQ Z0, Z1, Z1
-	VMOVUPS Z1, 64(AX)(BX*8)
-	ADDQ    $+16, BX
-	JMP     next794
-
-done795:
-	ADDQ $+16, DX
-
-next796:
-	SUBQ    $+8, DX
-	JLT     done797
+next490:
 	VMOVUPS (CX)(BX*8), Z1
 	VPSLLVQ Z0, Z1, Z1
 	VMOVUPS Z1, (AX)(BX*8)
 	ADDQ    $+8, BX
-	JMP     next796
+	SUBQ    $+8, DX
+	JGE     next490
 
-done797:
+done491:
 	ADDQ      $+8, DX
-	TESTQ     DX, DX
-	JEQ       end798
+	JEQ       end492
 	MOVQ      $-1, SI
 	BZHIQ     DX, SI, SI
 	KMOVQ     SI, K1
@@ -15386,7 +9876,7 @@ done797:
 	VPSLLVQ   Z0, Z1, Z0
 	VMOVUPD   Z0, K1, (AX)(BX*8)
 
-end798:
+end492:
 	VZEROUPPER
 	RET
 
@@ -15398,38 +9888,21 @@ TEXT ·shrI32VVAVX2(SB), NOSPLIT, $0-32
 	MOVQ y+16(FP), DX
 	MOVQ n+24(FP), BX
 	XORQ SI, SI
+	SUBQ $+8, BX
+	JLT  done542
 
-next859:
-	SUBQ    $+16, BX
-	JLT     done860
-	VMOVUPS (CX)(SI*4), Y0
-	VMOVUPS (DX)(SI*4), Y1
-	VPSRAVD Y1, Y0, Y0
-	VMOVUPS Y0, (AX)(SI*4)
-	VMOVUPS 32(CX)(SI*4), Y0
-	VMOVUPS 32(DX)(SI*4), Y1
-	VPSRAVD Y1, Y0, Y0
-	VMOVUPS Y0, 32(AX)(SI*4)
-	ADDQ    $+16, SI
-	JMP     next859
-
-done860:
-	ADDQ $+16, BX
-
-next861:
-	SUBQ    $+8, BX
-	JLT     done862
+next541:
 	VMOVUPS (CX)(SI*4), Y0
 	VMOVUPS (DX)(SI*4), Y1
 	VPSRAVD Y1, Y0, Y0
 	VMOVUPS Y0, (AX)(SI*4)
 	ADDQ    $+8, SI
-	JMP     next861
+	SUBQ    $+8, BX
+	JGE     next541
 
-done862:
+done542:
 	ADDQ       $+8, BX
-	TESTQ      BX, BX
-	JEQ        end863
+	JEQ        end543
 	LEAQ       tail<>+32(SB), DI
 	XORQ       R8, R8
 	SUBQ       BX, R8
@@ -15447,7 +9920,7 @@ done862:
 	VMOVDQU    (CX)(DX*4), Y1
 	VMASKMOVPS Y0, Y1, (AX)(SI*4)
 
-end863:
+end543:
 	VZEROUPPER
 	RET
 
@@ -15460,35 +9933,20 @@ TEXT ·shrI32VSAVX2(SB), NOSPLIT, $0-32
 	VBROADCASTSS (DX), Y0
 	MOVQ         n+24(FP), DX
 	XORQ         BX, BX
+	SUBQ         $+8, DX
+	JLT          done546
 
-next865:
-	SUBQ    $+16, DX
-	JLT     done866
-	VMOVUPS (CX)(BX*4), Y1
-	VPSRAVD Y0, Y1, Y1
-	VMOVUPS Y1, (AX)(BX*4)
-	VMOVUPS 32(CX)(BX*4), Y1
-	VPSRAVD Y0, Y1, Y1
-	VMOVUPS Y1, 32(AX)(BX*4)
-	ADDQ    $+16, BX
-	JMP     next865
-
-done866:
-	ADDQ $+16, DX
-
-next867:
-	SUBQ    $+8, DX
-	JLT     done868
+next545:
 	VMOVUPS (CX)(BX*4), Y1
 	VPSRAVD Y0, Y1, Y1
 	VMOVUPS Y1, (AX)(BX*4)
 	ADDQ    $+8, BX
-	JMP     next867
+	SUBQ    $+8, DX
+	JGE     next545
 
-done868:
+done546:
 	ADDQ       $+8, DX
-	TESTQ      DX, DX
-	JEQ        end869
+	JEQ        end547
 	LEAQ       tail<>+32(SB), SI
 	XORQ       DI, DI
 	SUBQ       DX, DI
@@ -15501,7 +9959,7 @@ done868:
 	VMOVDQU    (CX)(SI*4), Y1
 	VMASKMOVPS Y0, Y1, (AX)(BX*4)
 
-end869:
+end547:
 	VZEROUPPER
 	RET
 
@@ -15513,38 +9971,21 @@ TEXT ·shrI32VVAVX512(SB), NOSPLIT, $0-32
 	MOVQ y+16(FP), DX
 	MOVQ n+24(FP), BX
 	XORQ SI, SI
+	SUBQ $+16, BX
+	JLT  done495
 
-next800:
-	SUBQ    $+32, BX
-	JLT     done801
-	VMOVUPS (CX)(SI*4), Z0
-	VMOVUPS (DX)(SI*4), Z1
-	VPSRAVD Z1, Z0, Z0
-	VMOVUPS Z0, (AX)(SI*4)
-	VMOVUPS 64(CX)(SI*4), Z0
-	VMOVUPS 64(DX)(SI*4), Z1
-	VPSRAVD Z1, Z0, Z0
-	VMOVUPS Z0, 64(AX)(SI*4)
-	ADDQ    $+32, SI
-	JMP     next800
-
-done801:
-	ADDQ $+32, BX
-
-next802:
-	SUBQ    $+16, BX
-	JLT     done803
+next494:
 	VMOVUPS (CX)(SI*4), Z0
 	VMOVUPS (DX)(SI*4), Z1
 	VPSRAVD Z1, Z0, Z0
 	VMOVUPS Z0, (AX)(SI*4)
 	ADDQ    $+16, SI
-	JMP     next802
+	SUBQ    $+16, BX
+	JGE     next494
 
-done803:
+done495:
 	ADDQ      $+16, BX
-	TESTQ     BX, BX
-	JEQ       end804
+	JEQ       end496
 	MOVQ      $-1, DI
 	BZHIQ     BX, DI, DI
 	KMOVQ     DI, K1
@@ -15553,7 +9994,7 @@ done803:
 	VPSRAVD   Z1, Z0, Z0
 	VMOVUPS   Z0, K1, (AX)(SI*4)
 
-end804:
+end496:
 	VZEROUPPER
 	RET
 
@@ -15566,35 +10007,20 @@ TEXT ·shrI32VSAVX512(SB), NOSPLIT, $0-32
 	VBROADCASTSS (DX), Z0
 	MOVQ         n+24(FP), DX
 	XORQ         BX, BX
+	SUBQ         $+16, DX
+	JLT          done499
 
-next806:
-	SUBQ    $+32, DX
-	JLT     done807
-	VMOVUPS (CX)(BX*4), Z1
-	VPSRAVD Z0, Z1, Z1
-	VMOVUPS Z1, (AX)(BX*4)
-	VMOVUPS 64(CX)(BX*4), Z1
-	VPSRAVD Z0, Z1, Z1
-	VMOVUPS Z1, 64(AX)(BX*4)
-	ADDQ    $+32, BX
-	JMP     next806
-
-done807:
-	ADDQ $+32, DX
-
-next808:
-	SUBQ    $+16, DX
-	JLT     done809
+next498:
 	VMOVUPS (CX)(BX*4), Z1
 	VPSRAVD Z0, Z1, Z1
 	VMOVUPS Z1, (AX)(BX*4)
 	ADDQ    $+16, BX
-	JMP     next808
+	SUBQ    $+16, DX
+	JGE     next498
 
-done809:
+done499:
 	ADDQ      $+16, DX
-	TESTQ     DX, DX
-	JEQ       end810
+	JEQ       end500
 	MOVQ      $-1, SI
 	BZHIQ     DX, SI, SI
 	KMOVQ     SI, K1
@@ -15602,7 +10028,7 @@ done809:
 	VPSRAVD   Z0, Z1, Z0
 	VMOVUPS   Z0, K1, (AX)(BX*4)
 
-end810:
+end500:
 	VZEROUPPER
 	RET
 
@@ -15614,38 +10040,21 @@ TEXT ·shrU32VVAVX2(SB), NOSPLIT, $0-32
 	MOVQ y+16(FP), DX
 	MOVQ n+24(FP), BX
 	XORQ SI, SI
+	SUBQ $+8, BX
+	JLT  done550
 
-next871:
-	SUBQ    $+16, BX
-	JLT     done872
-	VMOVUPS (CX)(SI*4), Y0
-	VMOVUPS (DX)(SI*4), Y1
-	VPSRLVD Y1, Y0, Y0
-	VMOVUPS Y0, (AX)(SI*4)
-	VMOVUPS 32(CX)(SI*4), Y0
-	VMOVUPS 32(DX)(SI*4), Y1
-	VPSRLVD Y1, Y0, Y0
-	VMOVUPS Y0, 32(AX)(SI*4)
-	ADDQ    $+16, SI
-	JMP     next871
-
-done872:
-	ADDQ $+16, BX
-
-next873:
-	SUBQ    $+8, BX
-	JLT     done874
+next549:
 	VMOVUPS (CX)(SI*4), Y0
 	VMOVUPS (DX)(SI*4), Y1
 	VPSRLVD Y1, Y0, Y0
 	VMOVUPS Y0, (AX)(SI*4)
 	ADDQ    $+8, SI
-	JMP     next873
+	SUBQ    $+8, BX
+	JGE     next549
 
-done874:
+done550:
 	ADDQ       $+8, BX
-	TESTQ      BX, BX
-	JEQ        end875
+	JEQ        end551
 	LEAQ       tail<>+32(SB), DI
 	XORQ       R8, R8
 	SUBQ       BX, R8
@@ -15663,7 +10072,7 @@ done874:
 	VMOVDQU    (CX)(DX*4), Y1
 	VMASKMOVPS Y0, Y1, (AX)(SI*4)
 
-end875:
+end551:
 	VZEROUPPER
 	RET
 
@@ -15676,35 +10085,20 @@ TEXT ·shrU32VSAVX2(SB), NOSPLIT, $0-32
 	VBROADCASTSS (DX), Y0
 	MOVQ         n+24(FP), DX
 	XORQ         BX, BX
+	SUBQ         $+8, DX
+	JLT          done554
 
-next877:
-	SUBQ    $+16, DX
-	JLT     done878
-	VMOVUPS (CX)(BX*4), Y1
-	VPSRLVD Y0, Y1, Y1
-	VMOVUPS Y1, (AX)(BX*4)
-	VMOVUPS 32(CX)(BX*4), Y1
-	VPSRLVD Y0, Y1, Y1
-	VMOVUPS Y1, 32(AX)(BX*4)
-	ADDQ    $+16, BX
-	JMP     next877
-
-done878:
-	ADDQ $+16, DX
-
-next879:
-	SUBQ    $+8, DX
-	JLT     done880
+next553:
 	VMOVUPS (CX)(BX*4), Y1
 	VPSRLVD Y0, Y1, Y1
 	VMOVUPS Y1, (AX)(BX*4)
 	ADDQ    $+8, BX
-	JMP     next879
+	SUBQ    $+8, DX
+	JGE     next553
 
-done880:
+done554:
 	ADDQ       $+8, DX
-	TESTQ      DX, DX
-	JEQ        end881
+	JEQ        end555
 	LEAQ       tail<>+32(SB), SI
 	XORQ       DI, DI
 	SUBQ       DX, DI
@@ -15717,7 +10111,7 @@ done880:
 	VMOVDQU    (CX)(SI*4), Y1
 	VMASKMOVPS Y0, Y1, (AX)(BX*4)
 
-end881:
+end555:
 	VZEROUPPER
 	RET
 
@@ -15729,38 +10123,21 @@ TEXT ·shrU32VVAVX512(SB), NOSPLIT, $0-32
 	MOVQ y+16(FP), DX
 	MOVQ n+24(FP), BX
 	XORQ SI, SI
+	SUBQ $+16, BX
+	JLT  done503
 
-next812:
-	SUBQ    $+32, BX
-	JLT     done813
-	VMOVUPS (CX)(SI*4), Z0
-	VMOVUPS (DX)(SI*4), Z1
-	VPSRLVD Z1, Z0, Z0
-	VMOVUPS Z0, (AX)(SI*4)
-	VMOVUPS 64(CX)(SI*4), Z0
-	VMOVUPS 64(DX)(SI*4), Z1
-	VPSRLVD Z1, Z0, Z0
-	VMOVUPS Z0, 64(AX)(SI*4)
-	ADDQ    $+32, SI
-	JMP     next812
-
-done813:
-	ADDQ $+32, BX
-
-next814:
-	SUBQ    $+16, BX
-	JLT     done815
+next502:
 	VMOVUPS (CX)(SI*4), Z0
 	VMOVUPS (DX)(SI*4), Z1
 	VPSRLVD Z1, Z0, Z0
 	VMOVUPS Z0, (AX)(SI*4)
 	ADDQ    $+16, SI
-	JMP     next814
+	SUBQ    $+16, BX
+	JGE     next502
 
-done815:
+done503:
 	ADDQ      $+16, BX
-	TESTQ     BX, BX
-	JEQ       end816
+	JEQ       end504
 	MOVQ      $-1, DI
 	BZHIQ     BX, DI, DI
 	KMOVQ     DI, K1
@@ -15769,7 +10146,7 @@ done815:
 	VPSRLVD   Z1, Z0, Z0
 	VMOVUPS   Z0, K1, (AX)(SI*4)
 
-end816:
+end504:
 	VZEROUPPER
 	RET
 
@@ -15782,35 +10159,20 @@ TEXT ·shrU32VSAVX512(SB), NOSPLIT, $0-32
 	VBROADCASTSS (DX), Z0
 	MOVQ         n+24(FP), DX
 	XORQ         BX, BX
+	SUBQ         $+16, DX
+	JLT          done507
 
-next818:
-	SUBQ    $+32, DX
-	JLT     done819
-	VMOVUPS (CX)(BX*4), Z1
-	VPSRLVD Z0, Z1, Z1
-	VMOVUPS Z1, (AX)(BX*4)
-	VMOVUPS 64(CX)(BX*4), Z1
-	VPSRLVD Z0, Z1, Z1
-	VMOVUPS Z1, 64(AX)(BX*4)
-	ADDQ    $+32, BX
-	JMP     next818
-
-done819:
-	ADDQ $+32, DX
-
-next820:
-	SUBQ    $+16, DX
-	JLT     done821
+next506:
 	VMOVUPS (CX)(BX*4), Z1
 	VPSRLVD Z0, Z1, Z1
 	VMOVUPS Z1, (AX)(BX*4)
 	ADDQ    $+16, BX
-	JMP     next820
+	SUBQ    $+16, DX
+	JGE     next506
 
-done821:
+done507:
 	ADDQ      $+16, DX
-	TESTQ     DX, DX
-	JEQ       end822
+	JEQ       end508
 	MOVQ      $-1, SI
 	BZHIQ     DX, SI, SI
 	KMOVQ     SI, K1
@@ -15818,7 +10180,7 @@ done821:
 	VPSRLVD   Z0, Z1, Z0
 	VMOVUPS   Z0, K1, (AX)(BX*4)
 
-end822:
+end508:
 	VZEROUPPER
 	RET
 
@@ -15830,38 +10192,21 @@ TEXT ·shrI64VVAVX512(SB), NOSPLIT, $0-32
 	MOVQ y+16(FP), DX
 	MOVQ n+24(FP), BX
 	XORQ SI, SI
+	SUBQ $+8, BX
+	JLT  done511
 
-next824:
-	SUBQ    $+16, BX
-	JLT     done825
-	VMOVUPS (CX)(SI*8), Z0
-	VMOVUPS (DX)(SI*8), Z1
-	VPSRAVQ Z1, Z0, Z0
-	VMOVUPS Z0, (AX)(SI*8)
-	VMOVUPS 64(CX)(SI*8), Z0
-	VMOVUPS 64(DX)(SI*8), Z1
-	VPSRAVQ Z1, Z0, Z0
-	VMOVUPS Z0, 64(AX)(SI*8)
-	ADDQ    $+16, SI
-	JMP     next824
-
-done825:
-	ADDQ $+16, BX
-
-next826:
-	SUBQ    $+8, BX
-	JLT     done827
+next510:
 	VMOVUPS (CX)(SI*8), Z0
 	VMOVUPS (DX)(SI*8), Z1
 	VPSRAVQ Z1, Z0, Z0
 	VMOVUPS Z0, (AX)(SI*8)
 	ADDQ    $+8, SI
-	JMP     next826
+	SUBQ    $+8, BX
+	JGE     next510
 
-done827:
+done511:
 	ADDQ      $+8, BX
-	TESTQ     BX, BX
-	JEQ       end828
+	JEQ       end512
 	MOVQ      $-1, DI
 	BZHIQ     BX, DI, DI
 	KMOVQ     DI, K1
@@ -15870,7 +10215,7 @@ done827:
 	VPSRAVQ   Z1, Z0, Z0
 	VMOVUPD   Z0, K1, (AX)(SI*8)
 
-end828:
+end512:
 	VZEROUPPER
 	RET
 
@@ -15883,35 +10228,20 @@ TEXT ·shrI64VSAVX512(SB), NOSPLIT, $0-32
 	VBROADCASTSD (DX), Z0
 	MOVQ         n+24(FP), DX
 	XORQ         BX, BX
+	SUBQ         $+8, DX
+	JLT          done515
 
-next830:
-	SUBQ    $+16, DX
-	JLT     done831
-	VMOVUPS (CX)(BX*8), Z1
-	VPSRAVQ Z0, Z1, Z1
-	VMOVUPS Z1, (AX)(BX*8)
-	VMOVUPS 64(CX)(BX*8), Z1
-	VPSRAVQ Z0, Z1, Z1
-	VMOVUPS Z1, 64(AX)(BX*8)
-	ADDQ    $+16, BX
-	JMP     next830
-
-done831:
-	ADDQ $+16, DX
-
-next832:
-	SUBQ    $+8, DX
-	JLT     done833
+next514:
 	VMOVUPS (CX)(BX*8), Z1
 	VPSRAVQ Z0, Z1, Z1
 	VMOVUPS Z1, (AX)(BX*8)
 	ADDQ    $+8, BX
-	JMP     next832
+	SUBQ    $+8, DX
+	JGE     next514
 
-done833:
+done515:
 	ADDQ      $+8, DX
-	TESTQ     DX, DX
-	JEQ       end834
+	JEQ       end516
 	MOVQ      $-1, SI
 	BZHIQ     DX, SI, SI
 	KMOVQ     SI, K1
@@ -15919,7 +10249,7 @@ done833:
 	VPSRAVQ   Z0, Z1, Z0
 	VMOVUPD   Z0, K1, (AX)(BX*8)
 
-end834:
+end516:
 	VZEROUPPER
 	RET
 
@@ -15931,36 +10261,25 @@ TEXT ·fill32AVX2(SB), NOSPLIT, $0-24
 	VBROADCASTSS (CX), Y0
 	MOVQ         n+16(FP), CX
 	XORQ         DX, DX
+	SUBQ         $+8, CX
+	JLT          done558
 
-next883:
-	SUBQ    $+16, CX
-	JLT     done884
-	VMOVUPS Y0, (AX)(DX*4)
-	VMOVUPS Y0, 32(AX)(DX*4)
-	ADDQ    $+16, DX
-	JMP     next883
-
-done884:
-	ADDQ $+16, CX
-
-next885:
-	SUBQ    $+8, CX
-	JLT     done886
+next557:
 	VMOVUPS Y0, (AX)(DX*4)
 	ADDQ    $+8, DX
-	JMP     next885
+	SUBQ    $+8, CX
+	JGE     next557
 
-done886:
+done558:
 	ADDQ       $+8, CX
-	TESTQ      CX, CX
-	JEQ        end887
+	JEQ        end559
 	LEAQ       tail<>+32(SB), BX
 	XORQ       SI, SI
 	SUBQ       CX, SI
 	VMOVDQU    (BX)(SI*4), Y1
 	VMASKMOVPS Y0, Y1, (AX)(DX*4)
 
-end887:
+end559:
 	VZEROUPPER
 	RET
 
@@ -15972,36 +10291,25 @@ TEXT ·fill64AVX2(SB), NOSPLIT, $0-24
 	VBROADCASTSD (CX), Y0
 	MOVQ         n+16(FP), CX
 	XORQ         DX, DX
+	SUBQ         $+4, CX
+	JLT          done562
 
-next889:
-	SUBQ    $+8, CX
-	JLT     done890
-	VMOVUPS Y0, (AX)(DX*8)
-	VMOVUPS Y0, 32(AX)(DX*8)
-	ADDQ    $+8, DX
-	JMP     next889
-
-done890:
-	ADDQ $+8, CX
-
-next891:
-	SUBQ    $+4, CX
-	JLT     done892
+next561:
 	VMOVUPS Y0, (AX)(DX*8)
 	ADDQ    $+4, DX
-	JMP     next891
+	SUBQ    $+4, CX
+	JGE     next561
 
-done892:
+done562:
 	ADDQ       $+4, CX
-	TESTQ      CX, CX
-	JEQ        end893
+	JEQ        end563
 	LEAQ       tail<>+32(SB), BX
 	XORQ       SI, SI
 	SUBQ       CX, SI
 	VMOVDQU    (BX)(SI*8), Y1
 	VMASKMOVPD Y0, Y1, (AX)(DX*8)
 
-end893:
+end563:
 	VZEROUPPER
 	RET
 
@@ -16014,31 +10322,10 @@ TEXT ·where8VVVAVX2(SB), NOSPLIT, $128-40
 	MOVQ z+24(FP), BX
 	MOVQ n+32(FP), SI
 	XORQ DI, DI
+	SUBQ $+32, SI
+	JLT  done566
 
-next895:
-	SUBQ      $+64, SI
-	JLT       done896
-	VMOVUPS   (CX)(DI*1), Y0
-	VMOVUPS   (DX)(DI*1), Y1
-	VMOVUPS   (BX)(DI*1), Y2
-	VPSLLW    $0x07, Y0, Y0
-	VPBLENDVB Y0, Y1, Y2, Y0
-	VMOVUPS   Y0, (AX)(DI*1)
-	VMOVUPS   32(CX)(DI*1), Y0
-	VMOVUPS   32(DX)(DI*1), Y1
-	VMOVUPS   32(BX)(DI*1), Y2
-	VPSLLW    $0x07, Y0, Y0
-	VPBLENDVB Y0, Y1, Y2, Y0
-	VMOVUPS   Y0, 32(AX)(DI*1)
-	ADDQ      $+64, DI
-	JMP       next895
-
-done896:
-	ADDQ $+64, SI
-
-next897:
-	SUBQ      $+32, SI
-	JLT       done898
+next565:
 	VMOVUPS   (CX)(DI*1), Y0
 	VMOVUPS   (DX)(DI*1), Y1
 	VMOVUPS   (BX)(DI*1), Y2
@@ -16046,38 +10333,38 @@ next897:
 	VPBLENDVB Y0, Y1, Y2, Y0
 	VMOVUPS   Y0, (AX)(DI*1)
 	ADDQ      $+32, DI
-	JMP       next897
+	SUBQ      $+32, SI
+	JGE       next565
 
-done898:
-	ADDQ  $+32, SI
-	TESTQ SI, SI
-	JEQ   end899
-	LEAQ  (CX)(DI*1), R9
-	MOVQ  SI, CX
+done566:
+	ADDQ $+32, SI
+	JEQ  end567
+	LEAQ (CX)(DI*1), R9
+	MOVQ SI, CX
 
-byte900:
+byte568:
 	MOVB    -1(R9)(CX*1), R8
 	MOVB    R8, -1(SP)(CX*1)
 	DECQ    CX
-	JNE     byte900
+	JNE     byte568
 	VMOVUPS (SP), Y0
 	LEAQ    (DX)(DI*1), R8
 	MOVQ    SI, CX
 
-byte901:
+byte569:
 	MOVB    -1(R8)(CX*1), DL
 	MOVB    DL, 31(SP)(CX*1)
 	DECQ    CX
-	JNE     byte901
+	JNE     byte569
 	VMOVUPS 32(SP), Y1
 	LEAQ    (BX)(DI*1), BX
 	MOVQ    SI, CX
 
-byte902:
+byte570:
 	MOVB      -1(BX)(CX*1), DL
 	MOVB      DL, 63(SP)(CX*1)
 	DECQ      CX
-	JNE       byte902
+	JNE       byte570
 	VMOVUPS   64(SP), Y2
 	VPSLLW    $0x07, Y0, Y0
 	VPBLENDVB Y0, Y1, Y2, Y0
@@ -16085,13 +10372,13 @@ byte902:
 	LEAQ      (AX)(DI*1), AX
 	MOVQ      SI, CX
 
-byte903:
+byte571:
 	MOVB 95(SP)(CX*1), DL
 	MOVB DL, -1(AX)(CX*1)
 	DECQ CX
-	JNE  byte903
+	JNE  byte571
 
-end899:
+end567:
 	VZEROUPPER
 	RET
 
@@ -16105,58 +10392,39 @@ TEXT ·where8VVSAVX2(SB), NOSPLIT, $96-40
 	VPBROADCASTB (BX), Y0
 	MOVQ         n+32(FP), BX
 	XORQ         SI, SI
+	SUBQ         $+32, BX
+	JLT          done574
 
-next905:
-	SUBQ      $+64, BX
-	JLT       done906
-	VMOVUPS   (CX)(SI*1), Y1
-	VMOVUPS   (DX)(SI*1), Y2
-	VPSLLW    $0x07, Y1, Y1
-	VPBLENDVB Y1, Y2, Y0, Y1
-	VMOVUPS   Y1, (AX)(SI*1)
-	VMOVUPS   32(CX)(SI*1), Y1
-	VMOVUPS   32(DX)(SI*1), Y2
-	VPSLLW    $0x07, Y1, Y1
-	VPBLENDVB Y1, Y2, Y0, Y1
-	VMOVUPS   Y1, 32(AX)(SI*1)
-	ADDQ      $+64, SI
-	JMP       next905
-
-done906:
-	ADDQ $+64, BX
-
-next907:
-	SUBQ      $+32, BX
-	JLT       done908
+next573:
 	VMOVUPS   (CX)(SI*1), Y1
 	VMOVUPS   (DX)(SI*1), Y2
 	VPSLLW    $0x07, Y1, Y1
 	VPBLENDVB Y1, Y2, Y0, Y1
 	VMOVUPS   Y1, (AX)(SI*1)
 	ADDQ      $+32, SI
-	JMP       next907
+	SUBQ      $+32, BX
+	JGE       next573
 
-done908:
-	ADDQ  $+32, BX
-	TESTQ BX, BX
-	JEQ   end909
-	LEAQ  (CX)(SI*1), R8
-	MOVQ  BX, CX
+done574:
+	ADDQ $+32, BX
+	JEQ  end575
+	LEAQ (CX)(SI*1), R8
+	MOVQ BX, CX
 
-byte910:
+byte576:
 	MOVB    -1(R8)(CX*1), DI
 	MOVB    DI, -1(SP)(CX*1)
 	DECQ    CX
-	JNE     byte910
+	JNE     byte576
 	VMOVUPS (SP), Y1
 	LEAQ    (DX)(SI*1), DI
 	MOVQ    BX, CX
 
-byte911:
+byte577:
 	MOVB      -1(DI)(CX*1), DL
 	MOVB      DL, 31(SP)(CX*1)
 	DECQ      CX
-	JNE       byte911
+	JNE       byte577
 	VMOVUPS   32(SP), Y2
 	VPSLLW    $0x07, Y1, Y1
 	VPBLENDVB Y1, Y2, Y0, Y0
@@ -16164,13 +10432,13 @@ byte911:
 	LEAQ      (AX)(SI*1), AX
 	MOVQ      BX, CX
 
-byte912:
+byte578:
 	MOVB 63(SP)(CX*1), DL
 	MOVB DL, -1(AX)(CX*1)
 	DECQ CX
-	JNE  byte912
+	JNE  byte578
 
-end909:
+end575:
 	VZEROUPPER
 	RET
 
@@ -16184,58 +10452,39 @@ TEXT ·where8VSVAVX2(SB), NOSPLIT, $96-40
 	MOVQ         z+24(FP), DX
 	MOVQ         n+32(FP), BX
 	XORQ         SI, SI
+	SUBQ         $+32, BX
+	JLT          done581
 
-next914:
-	SUBQ      $+64, BX
-	JLT       done915
-	VMOVUPS   (CX)(SI*1), Y1
-	VMOVUPS   (DX)(SI*1), Y2
-	VPSLLW    $0x07, Y1, Y1
-	VPBLENDVB Y1, Y0, Y2, Y1
-	VMOVUPS   Y1, (AX)(SI*1)
-	VMOVUPS   32(CX)(SI*1), Y1
-	VMOVUPS   32(DX)(SI*1), Y2
-	VPSLLW    $0x07, Y1, Y1
-	VPBLENDVB Y1, Y0, Y2, Y1
-	VMOVUPS   Y1, 32(AX)(SI*1)
-	ADDQ      $+64, SI
-	JMP       next914
-
-done915:
-	ADDQ $+64, BX
-
-next916:
-	SUBQ      $+32, BX
-	JLT       done917
+next580:
 	VMOVUPS   (CX)(SI*1), Y1
 	VMOVUPS   (DX)(SI*1), Y2
 	VPSLLW    $0x07, Y1, Y1
 	VPBLENDVB Y1, Y0, Y2, Y1
 	VMOVUPS   Y1, (AX)(SI*1)
 	ADDQ      $+32, SI
-	JMP       next916
+	SUBQ      $+32, BX
+	JGE       next580
 
-done917:
-	ADDQ  $+32, BX
-	TESTQ BX, BX
-	JEQ   end918
-	LEAQ  (CX)(SI*1), R8
-	MOVQ  BX, CX
+done581:
+	ADDQ $+32, BX
+	JEQ  end582
+	LEAQ (CX)(SI*1), R8
+	MOVQ BX, CX
 
-byte919:
+byte583:
 	MOVB    -1(R8)(CX*1), DI
 	MOVB    DI, -1(SP)(CX*1)
 	DECQ    CX
-	JNE     byte919
+	JNE     byte583
 	VMOVUPS (SP), Y1
 	LEAQ    (DX)(SI*1), DI
 	MOVQ    BX, CX
 
-byte920:
+byte584:
 	MOVB      -1(DI)(CX*1), DL
 	MOVB      DL, 31(SP)(CX*1)
 	DECQ      CX
-	JNE       byte920
+	JNE       byte584
 	VMOVUPS   32(SP), Y2
 	VPSLLW    $0x07, Y1, Y1
 	VPBLENDVB Y1, Y0, Y2, Y0
@@ -16243,13 +10492,13 @@ byte920:
 	LEAQ      (AX)(SI*1), AX
 	MOVQ      BX, CX
 
-byte921:
+byte585:
 	MOVB 63(SP)(CX*1), DL
 	MOVB DL, -1(AX)(CX*1)
 	DECQ CX
-	JNE  byte921
+	JNE  byte585
 
-end918:
+end582:
 	VZEROUPPER
 	RET
 
@@ -16264,46 +10513,29 @@ TEXT ·where8VSSAVX2(SB), NOSPLIT, $64-40
 	VPBROADCASTB (DX), Y1
 	MOVQ         n+32(FP), DX
 	XORQ         BX, BX
+	SUBQ         $+32, DX
+	JLT          done588
 
-next923:
-	SUBQ      $+64, DX
-	JLT       done924
-	VMOVUPS   (CX)(BX*1), Y2
-	VPSLLW    $0x07, Y2, Y2
-	VPBLENDVB Y2, Y0, Y1, Y2
-	VMOVUPS   Y2, (AX)(BX*1)
-	VMOVUPS   32(CX)(BX*1), Y2
-	VPSLLW    $0x07, Y2, Y2
-	VPBLENDVB Y2, Y0, Y1, Y2
-	VMOVUPS   Y2, 32(AX)(BX*1)
-	ADDQ      $+64, BX
-	JMP       next923
-
-done924:
-	ADDQ $+64, DX
-
-next925:
-	SUBQ      $+32, DX
-	JLT       done926
+next587:
 	VMOVUPS   (CX)(BX*1), Y2
 	VPSLLW    $0x07, Y2, Y2
 	VPBLENDVB Y2, Y0, Y1, Y2
 	VMOVUPS   Y2, (AX)(BX*1)
 	ADDQ      $+32, BX
-	JMP       next925
+	SUBQ      $+32, DX
+	JGE       next587
 
-done926:
-	ADDQ  $+32, DX
-	TESTQ DX, DX
-	JEQ   end927
-	LEAQ  (CX)(BX*1), DI
-	MOVQ  DX, CX
+done588:
+	ADDQ $+32, DX
+	JEQ  end589
+	LEAQ (CX)(BX*1), DI
+	MOVQ DX, CX
 
-byte928:
+byte590:
 	MOVB      -1(DI)(CX*1), SI
 	MOVB      SI, -1(SP)(CX*1)
 	DECQ      CX
-	JNE       byte928
+	JNE       byte590
 	VMOVUPS   (SP), Y2
 	VPSLLW    $0x07, Y2, Y2
 	VPBLENDVB Y2, Y0, Y1, Y0
@@ -16311,13 +10543,13 @@ byte928:
 	LEAQ      (AX)(BX*1), AX
 	MOVQ      DX, CX
 
-byte929:
+byte591:
 	MOVB 31(SP)(CX*1), DL
 	MOVB DL, -1(AX)(CX*1)
 	DECQ CX
-	JNE  byte929
+	JNE  byte591
 
-end927:
+end589:
 	VZEROUPPER
 	RET
 
@@ -16330,33 +10562,10 @@ TEXT ·where32VVVAVX2(SB), NOSPLIT, $32-40
 	MOVQ z+24(FP), BX
 	MOVQ n+32(FP), SI
 	XORQ DI, DI
+	SUBQ $+8, SI
+	JLT  done594
 
-next931:
-	SUBQ      $+16, SI
-	JLT       done932
-	VMOVQ     (CX)(DI*1), X0
-	VMOVUPS   (DX)(DI*4), Y1
-	VMOVUPS   (BX)(DI*4), Y2
-	VPMOVZXBD X0, Y0
-	VPSLLD    $0x1f, Y0, Y0
-	VBLENDVPS Y0, Y1, Y2, Y0
-	VMOVUPS   Y0, (AX)(DI*4)
-	VMOVQ     8(CX)(DI*1), X0
-	VMOVUPS   32(DX)(DI*4), Y1
-	VMOVUPS   32(BX)(DI*4), Y2
-	VPMOVZXBD X0, Y0
-	VPSLLD    $0x1f, Y0, Y0
-	VBLENDVPS Y0, Y1, Y2, Y0
-	VMOVUPS   Y0, 32(AX)(DI*4)
-	ADDQ      $+16, DI
-	JMP       next931
-
-done932:
-	ADDQ $+16, SI
-
-next933:
-	SUBQ      $+8, SI
-	JLT       done934
+next593:
 	VMOVQ     (CX)(DI*1), X0
 	VMOVUPS   (DX)(DI*4), Y1
 	VMOVUPS   (BX)(DI*4), Y2
@@ -16365,20 +10574,20 @@ next933:
 	VBLENDVPS Y0, Y1, Y2, Y0
 	VMOVUPS   Y0, (AX)(DI*4)
 	ADDQ      $+8, DI
-	JMP       next933
+	SUBQ      $+8, SI
+	JGE       next593
 
-done934:
-	ADDQ  $+8, SI
-	TESTQ SI, SI
-	JEQ   end935
-	LEAQ  (CX)(DI*1), R9
-	MOVQ  SI, CX
+done594:
+	ADDQ $+8, SI
+	JEQ  end595
+	LEAQ (CX)(DI*1), R9
+	MOVQ SI, CX
 
-byte936:
+byte596:
 	MOVB       -1(R9)(CX*1), R8
 	MOVB       R8, -1(SP)(CX*1)
 	DECQ       CX
-	JNE        byte936
+	JNE        byte596
 	VMOVQ      (SP), X0
 	LEAQ       tail<>+32(SB), CX
 	XORQ       R8, R8
@@ -16399,7 +10608,7 @@ byte936:
 	VMOVDQU    (CX)(DX*4), Y1
 	VMASKMOVPS Y0, Y1, (AX)(DI*4)
 
-end935:
+end595:
 	VZEROUPPER
 	RET
 
@@ -16413,31 +10622,10 @@ TEXT ·where32VVSAVX2(SB), NOSPLIT, $32-40
 	VBROADCASTSS (BX), Y0
 	MOVQ         n+32(FP), BX
 	XORQ         SI, SI
+	SUBQ         $+8, BX
+	JLT          done599
 
-next938:
-	SUBQ      $+16, BX
-	JLT       done939
-	VMOVQ     (CX)(SI*1), X1
-	VMOVUPS   (DX)(SI*4), Y2
-	VPMOVZXBD X1, Y1
-	VPSLLD    $0x1f, Y1, Y1
-	VBLENDVPS Y1, Y2, Y0, Y1
-	VMOVUPS   Y1, (AX)(SI*4)
-	VMOVQ     8(CX)(SI*1), X1
-	VMOVUPS   32(DX)(SI*4), Y2
-	VPMOVZXBD X1, Y1
-	VPSLLD    $0x1f, Y1, Y1
-	VBLENDVPS Y1, Y2, Y0, Y1
-	VMOVUPS   Y1, 32(AX)(SI*4)
-	ADDQ      $+16, SI
-	JMP       next938
-
-done939:
-	ADDQ $+16, BX
-
-next940:
-	SUBQ      $+8, BX
-	JLT       done941
+next598:
 	VMOVQ     (CX)(SI*1), X1
 	VMOVUPS   (DX)(SI*4), Y2
 	VPMOVZXBD X1, Y1
@@ -16445,20 +10633,20 @@ next940:
 	VBLENDVPS Y1, Y2, Y0, Y1
 	VMOVUPS   Y1, (AX)(SI*4)
 	ADDQ      $+8, SI
-	JMP       next940
+	SUBQ      $+8, BX
+	JGE       next598
 
-done941:
-	ADDQ  $+8, BX
-	TESTQ BX, BX
-	JEQ   end942
-	LEAQ  (CX)(SI*1), R8
-	MOVQ  BX, CX
+done599:
+	ADDQ $+8, BX
+	JEQ  end600
+	LEAQ (CX)(SI*1), R8
+	MOVQ BX, CX
 
-byte943:
+byte601:
 	MOVB       -1(R8)(CX*1), DI
 	MOVB       DI, -1(SP)(CX*1)
 	DECQ       CX
-	JNE        byte943
+	JNE        byte601
 	VMOVQ      (SP), X1
 	LEAQ       tail<>+32(SB), CX
 	XORQ       DI, DI
@@ -16474,7 +10662,7 @@ byte943:
 	VMOVDQU    (CX)(DX*4), Y1
 	VMASKMOVPS Y0, Y1, (AX)(SI*4)
 
-end942:
+end600:
 	VZEROUPPER
 	RET
 
@@ -16488,31 +10676,10 @@ TEXT ·where32VSVAVX2(SB), NOSPLIT, $32-40
 	MOVQ         z+24(FP), DX
 	MOVQ         n+32(FP), BX
 	XORQ         SI, SI
+	SUBQ         $+8, BX
+	JLT          done604
 
-next945:
-	SUBQ      $+16, BX
-	JLT       done946
-	VMOVQ     (CX)(SI*1), X1
-	VMOVUPS   (DX)(SI*4), Y2
-	VPMOVZXBD X1, Y1
-	VPSLLD    $0x1f, Y1, Y1
-	VBLENDVPS Y1, Y0, Y2, Y1
-	VMOVUPS   Y1, (AX)(SI*4)
-	VMOVQ     8(CX)(SI*1), X1
-	VMOVUPS   32(DX)(SI*4), Y2
-	VPMOVZXBD X1, Y1
-	VPSLLD    $0x1f, Y1, Y1
-	VBLENDVPS Y1, Y0, Y2, Y1
-	VMOVUPS   Y1, 32(AX)(SI*4)
-	ADDQ      $+16, SI
-	JMP       next945
-
-done946:
-	ADDQ $+16, BX
-
-next947:
-	SUBQ      $+8, BX
-	JLT       done948
+next603:
 	VMOVQ     (CX)(SI*1), X1
 	VMOVUPS   (DX)(SI*4), Y2
 	VPMOVZXBD X1, Y1
@@ -16520,20 +10687,20 @@ next947:
 	VBLENDVPS Y1, Y0, Y2, Y1
 	VMOVUPS   Y1, (AX)(SI*4)
 	ADDQ      $+8, SI
-	JMP       next947
+	SUBQ      $+8, BX
+	JGE       next603
 
-done948:
-	ADDQ  $+8, BX
-	TESTQ BX, BX
-	JEQ   end949
-	LEAQ  (CX)(SI*1), R8
-	MOVQ  BX, CX
+done604:
+	ADDQ $+8, BX
+	JEQ  end605
+	LEAQ (CX)(SI*1), R8
+	MOVQ BX, CX
 
-byte950:
+byte606:
 	MOVB       -1(R8)(CX*1), DI
 	MOVB       DI, -1(SP)(CX*1)
 	DECQ       CX
-	JNE        byte950
+	JNE        byte606
 	VMOVQ      (SP), X1
 	LEAQ       tail<>+32(SB), CX
 	XORQ       DI, DI
@@ -16549,7 +10716,7 @@ byte950:
 	VMOVDQU    (CX)(DX*4), Y1
 	VMASKMOVPS Y0, Y1, (AX)(SI*4)
 
-end949:
+end605:
 	VZEROUPPER
 	RET
 
@@ -16564,49 +10731,30 @@ TEXT ·where32VSSAVX2(SB), NOSPLIT, $32-40
 	VBROADCASTSS (DX), Y1
 	MOVQ         n+32(FP), DX
 	XORQ         BX, BX
+	SUBQ         $+8, DX
+	JLT          done609
 
-next952:
-	SUBQ      $+16, DX
-	JLT       done953
-	VMOVQ     (CX)(BX*1), X2
-	VPMOVZXBD X2, Y2
-	VPSLLD    $0x1f, Y2, Y2
-	VBLENDVPS Y2, Y0, Y1, Y2
-	VMOVUPS   Y2, (AX)(BX*4)
-	VMOVQ     8(CX)(BX*1), X2
-	VPMOVZXBD X2, Y2
-	VPSLLD    $0x1f, Y2, Y2
-	VBLENDVPS Y2, Y0, Y1, Y2
-	VMOVUPS   Y2, 32(AX)(BX*4)
-	ADDQ      $+16, BX
-	JMP       next952
-
-done953:
-	ADDQ $+16, DX
-
-next954:
-	SUBQ      $+8, DX
-	JLT       done955
+next608:
 	VMOVQ     (CX)(BX*1), X2
 	VPMOVZXBD X2, Y2
 	VPSLLD    $0x1f, Y2, Y2
 	VBLENDVPS Y2, Y0, Y1, Y2
 	VMOVUPS   Y2, (AX)(BX*4)
 	ADDQ      $+8, BX
-	JMP       next954
+	SUBQ      $+8, DX
+	JGE       next608
 
-done955:
-	ADDQ  $+8, DX
-	TESTQ DX, DX
-	JEQ   end956
-	LEAQ  (CX)(BX*1), DI
-	MOVQ  DX, CX
+done609:
+	ADDQ $+8, DX
+	JEQ  end610
+	LEAQ (CX)(BX*1), DI
+	MOVQ DX, CX
 
-byte957:
+byte611:
 	MOVB       -1(DI)(CX*1), SI
 	MOVB       SI, -1(SP)(CX*1)
 	DECQ       CX
-	JNE        byte957
+	JNE        byte611
 	VMOVQ      (SP), X2
 	VPMOVZXBD  X2, Y2
 	VPSLLD     $0x1f, Y2, Y2
@@ -16617,7 +10765,7 @@ byte957:
 	VMOVDQU    (CX)(SI*4), Y1
 	VMASKMOVPS Y0, Y1, (AX)(BX*4)
 
-end956:
+end610:
 	VZEROUPPER
 	RET
 
@@ -16630,33 +10778,10 @@ TEXT ·where64VVVAVX2(SB), NOSPLIT, $32-40
 	MOVQ z+24(FP), BX
 	MOVQ n+32(FP), SI
 	XORQ DI, DI
+	SUBQ $+4, SI
+	JLT  done614
 
-next959:
-	SUBQ      $+8, SI
-	JLT       done960
-	VMOVD     (CX)(DI*1), X0
-	VMOVUPS   (DX)(DI*8), Y1
-	VMOVUPS   (BX)(DI*8), Y2
-	VPMOVZXBQ X0, Y0
-	VPSLLQ    $0x3f, Y0, Y0
-	VBLENDVPD Y0, Y1, Y2, Y0
-	VMOVUPS   Y0, (AX)(DI*8)
-	VMOVD     4(CX)(DI*1), X0
-	VMOVUPS   32(DX)(DI*8), Y1
-	VMOVUPS   32(BX)(DI*8), Y2
-	VPMOVZXBQ X0, Y0
-	VPSLLQ    $0x3f, Y0, Y0
-	VBLENDVPD Y0, Y1, Y2, Y0
-	VMOVUPS   Y0, 32(AX)(DI*8)
-	ADDQ      $+8, DI
-	JMP       next959
-
-done960:
-	ADDQ $+8, SI
-
-next961:
-	SUBQ      $+4, SI
-	JLT       done962
+next613:
 	VMOVD     (CX)(DI*1), X0
 	VMOVUPS   (DX)(DI*8), Y1
 	VMOVUPS   (BX)(DI*8), Y2
@@ -16665,20 +10790,20 @@ next961:
 	VBLENDVPD Y0, Y1, Y2, Y0
 	VMOVUPS   Y0, (AX)(DI*8)
 	ADDQ      $+4, DI
-	JMP       next961
+	SUBQ      $+4, SI
+	JGE       next613
 
-done962:
-	ADDQ  $+4, SI
-	TESTQ SI, SI
-	JEQ   end963
-	LEAQ  (CX)(DI*1), R9
-	MOVQ  SI, CX
+done614:
+	ADDQ $+4, SI
+	JEQ  end615
+	LEAQ (CX)(DI*1), R9
+	MOVQ SI, CX
 
-byte964:
+byte616:
 	MOVB       -1(R9)(CX*1), R8
 	MOVB       R8, -1(SP)(CX*1)
 	DECQ       CX
-	JNE        byte964
+	JNE        byte616
 	VMOVD      (SP), X0
 	LEAQ       tail<>+32(SB), CX
 	XORQ       R8, R8
@@ -16699,7 +10824,7 @@ byte964:
 	VMOVDQU    (CX)(DX*8), Y1
 	VMASKMOVPD Y0, Y1, (AX)(DI*8)
 
-end963:
+end615:
 	VZEROUPPER
 	RET
 
@@ -16713,31 +10838,10 @@ TEXT ·where64VVSAVX2(SB), NOSPLIT, $32-40
 	VBROADCASTSD (BX), Y0
 	MOVQ         n+32(FP), BX
 	XORQ         SI, SI
+	SUBQ         $+4, BX
+	JLT          done619
 
-next966:
-	SUBQ      $+8, BX
-	JLT       done967
-	VMOVD     (CX)(SI*1), X1
-	VMOVUPS   (DX)(SI*8), Y2
-	VPMOVZXBQ X1, Y1
-	VPSLLQ    $0x3f, Y1, Y1
-	VBLENDVPD Y1, Y2, Y0, Y1
-	VMOVUPS   Y1, (AX)(SI*8)
-	VMOVD     4(CX)(SI*1), X1
-	VMOVUPS   32(DX)(SI*8), Y2
-	VPMOVZXBQ X1, Y1
-	VPSLLQ    $0x3f, Y1, Y1
-	VBLENDVPD Y1, Y2, Y0, Y1
-	VMOVUPS   Y1, 32(AX)(SI*8)
-	ADDQ      $+8, SI
-	JMP       next966
-
-done967:
-	ADDQ $+8, BX
-
-next968:
-	SUBQ      $+4, BX
-	JLT       done969
+next618:
 	VMOVD     (CX)(SI*1), X1
 	VMOVUPS   (DX)(SI*8), Y2
 	VPMOVZXBQ X1, Y1
@@ -16745,20 +10849,20 @@ next968:
 	VBLENDVPD Y1, Y2, Y0, Y1
 	VMOVUPS   Y1, (AX)(SI*8)
 	ADDQ      $+4, SI
-	JMP       next968
+	SUBQ      $+4, BX
+	JGE       next618
 
-done969:
-	ADDQ  $+4, BX
-	TESTQ BX, BX
-	JEQ   end970
-	LEAQ  (CX)(SI*1), R8
-	MOVQ  BX, CX
+done619:
+	ADDQ $+4, BX
+	JEQ  end620
+	LEAQ (CX)(SI*1), R8
+	MOVQ BX, CX
 
-byte971:
+byte621:
 	MOVB       -1(R8)(CX*1), DI
 	MOVB       DI, -1(SP)(CX*1)
 	DECQ       CX
-	JNE        byte971
+	JNE        byte621
 	VMOVD      (SP), X1
 	LEAQ       tail<>+32(SB), CX
 	XORQ       DI, DI
@@ -16774,7 +10878,7 @@ byte971:
 	VMOVDQU    (CX)(DX*8), Y1
 	VMASKMOVPD Y0, Y1, (AX)(SI*8)
 
-end970:
+end620:
 	VZEROUPPER
 	RET
 
@@ -16788,31 +10892,10 @@ TEXT ·where64VSVAVX2(SB), NOSPLIT, $32-40
 	MOVQ         z+24(FP), DX
 	MOVQ         n+32(FP), BX
 	XORQ         SI, SI
+	SUBQ         $+4, BX
+	JLT          done624
 
-next973:
-	SUBQ      $+8, BX
-	JLT       done974
-	VMOVD     (CX)(SI*1), X1
-	VMOVUPS   (DX)(SI*8), Y2
-	VPMOVZXBQ X1, Y1
-	VPSLLQ    $0x3f, Y1, Y1
-	VBLENDVPD Y1, Y0, Y2, Y1
-	VMOVUPS   Y1, (AX)(SI*8)
-	VMOVD     4(CX)(SI*1), X1
-	VMOVUPS   32(DX)(SI*8), Y2
-	VPMOVZXBQ X1, Y1
-	VPSLLQ    $0x3f, Y1, Y1
-	VBLENDVPD Y1, Y0, Y2, Y1
-	VMOVUPS   Y1, 32(AX)(SI*8)
-	ADDQ      $+8, SI
-	JMP       next973
-
-done974:
-	ADDQ $+8, BX
-
-next975:
-	SUBQ      $+4, BX
-	JLT       done976
+next623:
 	VMOVD     (CX)(SI*1), X1
 	VMOVUPS   (DX)(SI*8), Y2
 	VPMOVZXBQ X1, Y1
@@ -16820,20 +10903,20 @@ next975:
 	VBLENDVPD Y1, Y0, Y2, Y1
 	VMOVUPS   Y1, (AX)(SI*8)
 	ADDQ      $+4, SI
-	JMP       next975
+	SUBQ      $+4, BX
+	JGE       next623
 
-done976:
-	ADDQ  $+4, BX
-	TESTQ BX, BX
-	JEQ   end977
-	LEAQ  (CX)(SI*1), R8
-	MOVQ  BX, CX
+done624:
+	ADDQ $+4, BX
+	JEQ  end625
+	LEAQ (CX)(SI*1), R8
+	MOVQ BX, CX
 
-byte978:
+byte626:
 	MOVB       -1(R8)(CX*1), DI
 	MOVB       DI, -1(SP)(CX*1)
 	DECQ       CX
-	JNE        byte978
+	JNE        byte626
 	VMOVD      (SP), X1
 	LEAQ       tail<>+32(SB), CX
 	XORQ       DI, DI
@@ -16849,7 +10932,7 @@ byte978:
 	VMOVDQU    (CX)(DX*8), Y1
 	VMASKMOVPD Y0, Y1, (AX)(SI*8)
 
-end977:
+end625:
 	VZEROUPPER
 	RET
 
@@ -16864,49 +10947,30 @@ TEXT ·where64VSSAVX2(SB), NOSPLIT, $32-40
 	VBROADCASTSD (DX), Y1
 	MOVQ         n+32(FP), DX
 	XORQ         BX, BX
+	SUBQ         $+4, DX
+	JLT          done629
 
-next980:
-	SUBQ      $+8, DX
-	JLT       done981
-	VMOVD     (CX)(BX*1), X2
-	VPMOVZXBQ X2, Y2
-	VPSLLQ    $0x3f, Y2, Y2
-	VBLENDVPD Y2, Y0, Y1, Y2
-	VMOVUPS   Y2, (AX)(BX*8)
-	VMOVD     4(CX)(BX*1), X2
-	VPMOVZXBQ X2, Y2
-	VPSLLQ    $0x3f, Y2, Y2
-	VBLENDVPD Y2, Y0, Y1, Y2
-	VMOVUPS   Y2, 32(AX)(BX*8)
-	ADDQ      $+8, BX
-	JMP       next980
-
-done981:
-	ADDQ $+8, DX
-
-next982:
-	SUBQ      $+4, DX
-	JLT       done983
+next628:
 	VMOVD     (CX)(BX*1), X2
 	VPMOVZXBQ X2, Y2
 	VPSLLQ    $0x3f, Y2, Y2
 	VBLENDVPD Y2, Y0, Y1, Y2
 	VMOVUPS   Y2, (AX)(BX*8)
 	ADDQ      $+4, BX
-	JMP       next982
+	SUBQ      $+4, DX
+	JGE       next628
 
-done983:
-	ADDQ  $+4, DX
-	TESTQ DX, DX
-	JEQ   end984
-	LEAQ  (CX)(BX*1), DI
-	MOVQ  DX, CX
+done629:
+	ADDQ $+4, DX
+	JEQ  end630
+	LEAQ (CX)(BX*1), DI
+	MOVQ DX, CX
 
-byte985:
+byte631:
 	MOVB       -1(DI)(CX*1), SI
 	MOVB       SI, -1(SP)(CX*1)
 	DECQ       CX
-	JNE        byte985
+	JNE        byte631
 	VMOVD      (SP), X2
 	VPMOVZXBQ  X2, Y2
 	VPSLLQ     $0x3f, Y2, Y2
@@ -16917,7 +10981,7 @@ byte985:
 	VMOVDQU    (CX)(SI*8), Y1
 	VMASKMOVPD Y0, Y1, (AX)(BX*8)
 
-end984:
+end630:
 	VZEROUPPER
 	RET
 
@@ -16929,35 +10993,24 @@ TEXT ·fill32AVX512(SB), NOSPLIT, $0-24
 	VBROADCASTSS (CX), Z0
 	MOVQ         n+16(FP), CX
 	XORQ         DX, DX
+	SUBQ         $+16, CX
+	JLT          done519
 
-next836:
-	SUBQ    $+32, CX
-	JLT     done837
-	VMOVUPS Z0, (AX)(DX*4)
-	VMOVUPS Z0, 64(AX)(DX*4)
-	ADDQ    $+32, DX
-	JMP     next836
-
-done837:
-	ADDQ $+32, CX
-
-next838:
-	SUBQ    $+16, CX
-	JLT     done839
+next518:
 	VMOVUPS Z0, (AX)(DX*4)
 	ADDQ    $+16, DX
-	JMP     next838
+	SUBQ    $+16, CX
+	JGE     next518
 
-done839:
+done519:
 	ADDQ    $+16, CX
-	TESTQ   CX, CX
-	JEQ     end840
+	JEQ     end520
 	MOVQ    $-1, BX
 	BZHIQ   CX, BX, BX
 	KMOVQ   BX, K1
 	VMOVUPS Z0, K1, (AX)(DX*4)
 
-end840:
+end520:
 	VZEROUPPER
 	RET
 
@@ -16969,35 +11022,24 @@ TEXT ·fill64AVX512(SB), NOSPLIT, $0-24
 	VBROADCASTSD (CX), Z0
 	MOVQ         n+16(FP), CX
 	XORQ         DX, DX
+	SUBQ         $+8, CX
+	JLT          done523
 
-next842:
-	SUBQ    $+16, CX
-	JLT     done843
-	VMOVUPS Z0, (AX)(DX*8)
-	VMOVUPS Z0, 64(AX)(DX*8)
-	ADDQ    $+16, DX
-	JMP     next842
-
-done843:
-	ADDQ $+16, CX
-
-next844:
-	SUBQ    $+8, CX
-	JLT     done845
+next522:
 	VMOVUPS Z0, (AX)(DX*8)
 	ADDQ    $+8, DX
-	JMP     next844
+	SUBQ    $+8, CX
+	JGE     next522
 
-done845:
+done523:
 	ADDQ    $+8, CX
-	TESTQ   CX, CX
-	JEQ     end846
+	JEQ     end524
 	MOVQ    $-1, BX
 	BZHIQ   CX, BX, BX
 	KMOVQ   BX, K1
 	VMOVUPD Z0, K1, (AX)(DX*8)
 
-end846:
+end524:
 	VZEROUPPER
 	RET
 
@@ -17010,44 +11052,23 @@ TEXT ·where8VVVAVX512(SB), NOSPLIT, $0-40
 	MOVQ z+24(FP), BX
 	MOVQ n+32(FP), SI
 	XORQ DI, DI
+	SUBQ $+64, SI
+	JLT  done527
 
-next848:
-	SUBQ      $+128, SI
-	JLT       done849
+next526:
 	VMOVUPS   (CX)(DI*1), Z0
 	VMOVUPS   (DX)(DI*1), Z1
 	VMOVUPS   (BX)(DI*1), Z2
 	VPTESTMB  Z0, Z0, K1
 	VPBLENDMB Z1, Z2, K1, Z3
 	VMOVUPS   Z3, (AX)(DI*1)
-	VMOVUPS   64(CX)(DI*1), Z0
-	VMOVUPS   64(DX)(DI*1), Z1
-	VMOVUPS   64(BX)(DI*1), Z2
-	VPTESTMB  Z0, Z0, K1
-	VPBLENDMB Z1, Z2, K1, Z4
-	VMOVUPS   Z4, 64(AX)(DI*1)
-	ADDQ      $+128, DI
-	JMP       next848
-
-done849:
-	ADDQ $+128, SI
-
-next850:
-	SUBQ      $+64, SI
-	JLT       done851
-	VMOVUPS   (CX)(DI*1), Z0
-	VMOVUPS   (DX)(DI*1), Z1
-	VMOVUPS   (BX)(DI*1), Z2
-	VPTESTMB  Z0, Z0, K1
-	VPBLENDMB Z1, Z2, K1, Z5
-	VMOVUPS   Z5, (AX)(DI*1)
 	ADDQ      $+64, DI
-	JMP       next850
+	SUBQ      $+64, SI
+	JGE       next526
 
-done851:
+done527:
 	ADDQ       $+64, SI
-	TESTQ      SI, SI
-	JEQ        end852
+	JEQ        end528
 	MOVQ       $-1, R8
 	BZHIQ      SI, R8, R8
 	KMOVQ      R8, K1
@@ -17055,10 +11076,10 @@ done851:
 	VMOVDQU8.Z (DX)(DI*1), K1, Z1
 	VMOVDQU8.Z (BX)(DI*1), K1, Z2
 	VPTESTMB   Z0, Z0, K2
-	VPBLENDMB  Z1, Z2, K2, Z6
-	VMOVDQU8   Z6, K1, (AX)(DI*1)
+	VPBLENDMB  Z1, Z2, K2, Z4
+	VMOVDQU8   Z4, K1, (AX)(DI*1)
 
-end852:
+end528:
 	VZEROUPPER
 	RET
 
@@ -17072,51 +11093,32 @@ TEXT ·where8VVSAVX512(SB), NOSPLIT, $0-40
 	VPBROADCASTB (BX), Z0
 	MOVQ         n+32(FP), BX
 	XORQ         SI, SI
+	SUBQ         $+64, BX
+	JLT          done531
 
-next854:
-	SUBQ      $+128, BX
-	JLT       done855
+next530:
 	VMOVUPS   (CX)(SI*1), Z1
 	VMOVUPS   (DX)(SI*1), Z2
 	VPTESTMB  Z1, Z1, K1
 	VPBLENDMB Z2, Z0, K1, Z3
 	VMOVUPS   Z3, (AX)(SI*1)
-	VMOVUPS   64(CX)(SI*1), Z1
-	VMOVUPS   64(DX)(SI*1), Z2
-	VPTESTMB  Z1, Z1, K1
-	VPBLENDMB Z2, Z0, K1, Z4
-	VMOVUPS   Z4, 64(AX)(SI*1)
-	ADDQ      $+128, SI
-	JMP       next854
-
-done855:
-	ADDQ $+128, BX
-
-next856:
-	SUBQ      $+64, BX
-	JLT       done857
-	VMOVUPS   (CX)(SI*1), Z1
-	VMOVUPS   (DX)(SI*1), Z2
-	VPTESTMB  Z1, Z1, K1
-	VPBLENDMB Z2, Z0, K1, Z5
-	VMOVUPS   Z5, (AX)(SI*1)
 	ADDQ      $+64, SI
-	JMP       next856
+	SUBQ      $+64, BX
+	JGE       next530
 
-done857:
+done531:
 	ADDQ       $+64, BX
-	TESTQ      BX, BX
-	JEQ        end858
+	JEQ        end532
 	MOVQ       $-1, DI
 	BZHIQ      BX, DI, DI
 	KMOVQ      DI, K1
 	VMOVDQU8.Z (CX)(SI*1), K1, Z1
 	VMOVDQU8.Z (DX)(SI*1), K1, Z2
 	VPTESTMB   Z1, Z1, K2
-	VPBLENDMB  Z2, Z0, K2, Z6
-	VMOVDQU8   Z6, K1, (AX)(SI*1)
+	VPBLENDMB  Z2, Z0, K2, Z4
+	VMOVDQU8   Z4, K1, (AX)(SI*1)
 
-end858:
+end532:
 	VZEROUPPER
 	RET
 
@@ -17130,51 +11132,32 @@ TEXT ·where8VSVAVX512(SB), NOSPLIT, $0-40
 	MOVQ         z+24(FP), DX
 	MOVQ         n+32(FP), BX
 	XORQ         SI, SI
+	SUBQ         $+64, BX
+	JLT          done535
 
-next860:
-	SUBQ      $+128, BX
-	JLT       done861
+next534:
 	VMOVUPS   (CX)(SI*1), Z1
 	VMOVUPS   (DX)(SI*1), Z2
 	VPTESTMB  Z1, Z1, K1
 	VPBLENDMB Z0, Z2, K1, Z3
 	VMOVUPS   Z3, (AX)(SI*1)
-	VMOVUPS   64(CX)(SI*1), Z1
-	VMOVUPS   64(DX)(SI*1), Z2
-	VPTESTMB  Z1, Z1, K1
-	VPBLENDMB Z0, Z2, K1, Z4
-	VMOVUPS   Z4, 64(AX)(SI*1)
-	ADDQ      $+128, SI
-	JMP       next860
-
-done861:
-	ADDQ $+128, BX
-
-next862:
-	SUBQ      $+64, BX
-	JLT       done863
-	VMOVUPS   (CX)(SI*1), Z1
-	VMOVUPS   (DX)(SI*1), Z2
-	VPTESTMB  Z1, Z1, K1
-	VPBLENDMB Z0, Z2, K1, Z5
-	VMOVUPS   Z5, (AX)(SI*1)
 	ADDQ      $+64, SI
-	JMP       next862
+	SUBQ      $+64, BX
+	JGE       next534
 
-done863:
+done535:
 	ADDQ       $+64, BX
-	TESTQ      BX, BX
-	JEQ        end864
+	JEQ        end536
 	MOVQ       $-1, DI
 	BZHIQ      BX, DI, DI
 	KMOVQ      DI, K1
 	VMOVDQU8.Z (CX)(SI*1), K1, Z1
 	VMOVDQU8.Z (DX)(SI*1), K1, Z2
 	VPTESTMB   Z1, Z1, K2
-	VPBLENDMB  Z0, Z2, K2, Z6
-	VMOVDQU8   Z6, K1, (AX)(SI*1)
+	VPBLENDMB  Z0, Z2, K2, Z4
+	VMOVDQU8   Z4, K1, (AX)(SI*1)
 
-end864:
+end536:
 	VZEROUPPER
 	RET
 
@@ -17189,47 +11172,30 @@ TEXT ·where8VSSAVX512(SB), NOSPLIT, $0-40
 	VPBROADCASTB (DX), Z1
 	MOVQ         n+32(FP), DX
 	XORQ         BX, BX
+	SUBQ         $+64, DX
+	JLT          done539
 
-next866:
-	SUBQ      $+128, DX
-	JLT       done867
+next538:
 	VMOVUPS   (CX)(BX*1), Z2
 	VPTESTMB  Z2, Z2, K1
 	VPBLENDMB Z0, Z1, K1, Z3
 	VMOVUPS   Z3, (AX)(BX*1)
-	VMOVUPS   64(CX)(BX*1), Z2
-	VPTESTMB  Z2, Z2, K1
-	VPBLENDMB Z0, Z1, K1, Z4
-	VMOVUPS   Z4, 64(AX)(BX*1)
-	ADDQ      $+128, BX
-	JMP       next866
-
-done867:
-	ADDQ $+128, DX
-
-next868:
-	SUBQ      $+64, DX
-	JLT       done869
-	VMOVUPS   (CX)(BX*1), Z2
-	VPTESTMB  Z2, Z2, K1
-	VPBLENDMB Z0, Z1, K1, Z5
-	VMOVUPS   Z5, (AX)(BX*1)
 	ADDQ      $+64, BX
-	JMP       next868
+	SUBQ      $+64, DX
+	JGE       next538
 
-done869:
+done539:
 	ADDQ       $+64, DX
-	TESTQ      DX, DX
-	JEQ        end870
+	JEQ        end540
 	MOVQ       $-1, SI
 	BZHIQ      DX, SI, SI
 	KMOVQ      SI, K1
 	VMOVDQU8.Z (CX)(BX*1), K1, Z2
 	VPTESTMB   Z2, Z2, K2
-	VPBLENDMB  Z0, Z1, K2, Z6
-	VMOVDQU8   Z6, K1, (AX)(BX*1)
+	VPBLENDMB  Z0, Z1, K2, Z4
+	VMOVDQU8   Z4, K1, (AX)(BX*1)
 
-end870:
+end540:
 	VZEROUPPER
 	RET
 
@@ -17242,44 +11208,23 @@ TEXT ·where32VVVAVX512(SB), NOSPLIT, $0-40
 	MOVQ z+24(FP), BX
 	MOVQ n+32(FP), SI
 	XORQ DI, DI
+	SUBQ $+16, SI
+	JLT  done543
 
-next872:
-	SUBQ      $+32, SI
-	JLT       done873
+next542:
 	VMOVUPS   (CX)(DI*1), X0
 	VMOVUPS   (DX)(DI*4), Z1
 	VMOVUPS   (BX)(DI*4), Z2
 	VPTESTMB  X0, X0, K1
 	VPBLENDMD Z1, Z2, K1, Z3
 	VMOVUPS   Z3, (AX)(DI*4)
-	VMOVUPS   16(CX)(DI*1), X0
-	VMOVUPS   64(DX)(DI*4), Z1
-	VMOVUPS   64(BX)(DI*4), Z2
-	VPTESTMB  X0, X0, K1
-	VPBLENDMD Z1, Z2, K1, Z4
-	VMOVUPS   Z4, 64(AX)(DI*4)
-	ADDQ      $+32, DI
-	JMP       next872
-
-done873:
-	ADDQ $+32, SI
-
-next874:
-	SUBQ      $+16, SI
-	JLT       done875
-	VMOVUPS   (CX)(DI*1), X0
-	VMOVUPS   (DX)(DI*4), Z1
-	VMOVUPS   (BX)(DI*4), Z2
-	VPTESTMB  X0, X0, K1
-	VPBLENDMD Z1, Z2, K1, Z5
-	VMOVUPS   Z5, (AX)(DI*4)
 	ADDQ      $+16, DI
-	JMP       next874
+	SUBQ      $+16, SI
+	JGE       next542
 
-done875:
+done543:
 	ADDQ       $+16, SI
-	TESTQ      SI, SI
-	JEQ        end876
+	JEQ        end544
 	MOVQ       $-1, R8
 	BZHIQ      SI, R8, R8
 	KMOVQ      R8, K1
@@ -17287,10 +11232,10 @@ done875:
 	VMOVUPS.Z  (DX)(DI*4), K1, Z1
 	VMOVUPS.Z  (BX)(DI*4), K1, Z2
 	VPTESTMB   X0, X0, K2
-	VPBLENDMD  Z1, Z2, K2, Z6
-	VMOVUPS    Z6, K1, (AX)(DI*4)
+	VPBLENDMD  Z1, Z2, K2, Z4
+	VMOVUPS    Z4, K1, (AX)(DI*4)
 
-end876:
+end544:
 	VZEROUPPER
 	RET
 
@@ -17304,51 +11249,32 @@ TEXT ·where32VVSAVX512(SB), NOSPLIT, $0-40
 	VBROADCASTSS (BX), Z0
 	MOVQ         n+32(FP), BX
 	XORQ         SI, SI
+	SUBQ         $+16, BX
+	JLT          done547
 
-next878:
-	SUBQ      $+32, BX
-	JLT       done879
+next546:
 	VMOVUPS   (CX)(SI*1), X1
 	VMOVUPS   (DX)(SI*4), Z2
 	VPTESTMB  X1, X1, K1
 	VPBLENDMD Z2, Z0, K1, Z3
 	VMOVUPS   Z3, (AX)(SI*4)
-	VMOVUPS   16(CX)(SI*1), X1
-	VMOVUPS   64(DX)(SI*4), Z2
-	VPTESTMB  X1, X1, K1
-	VPBLENDMD Z2, Z0, K1, Z4
-	VMOVUPS   Z4, 64(AX)(SI*4)
-	ADDQ      $+32, SI
-	JMP       next878
-
-done879:
-	ADDQ $+32, BX
-
-next880:
-	SUBQ      $+16, BX
-	JLT       done881
-	VMOVUPS   (CX)(SI*1), X1
-	VMOVUPS   (DX)(SI*4), Z2
-	VPTESTMB  X1, X1, K1
-	VPBLENDMD Z2, Z0, K1, Z5
-	VMOVUPS   Z5, (AX)(SI*4)
 	ADDQ      $+16, SI
-	JMP       next880
+	SUBQ      $+16, BX
+	JGE       next546
 
-done881:
+done547:
 	ADDQ       $+16, BX
-	TESTQ      BX, BX
-	JEQ        end882
+	JEQ        end548
 	MOVQ       $-1, DI
 	BZHIQ      BX, DI, DI
 	KMOVQ      DI, K1
 	VMOVDQU8.Z (CX)(SI*1), K1, X1
 	VMOVUPS.Z  (DX)(SI*4), K1, Z2
 	VPTESTMB   X1, X1, K2
-	VPBLENDMD  Z2, Z0, K2, Z6
-	VMOVUPS    Z6, K1, (AX)(SI*4)
+	VPBLENDMD  Z2, Z0, K2, Z4
+	VMOVUPS    Z4, K1, (AX)(SI*4)
 
-end882:
+end548:
 	VZEROUPPER
 	RET
 
@@ -17362,51 +11288,32 @@ TEXT ·where32VSVAVX512(SB), NOSPLIT, $0-40
 	MOVQ         z+24(FP), DX
 	MOVQ         n+32(FP), BX
 	XORQ         SI, SI
+	SUBQ         $+16, BX
+	JLT          done551
 
-next884:
-	SUBQ      $+32, BX
-	JLT       done885
+next550:
 	VMOVUPS   (CX)(SI*1), X1
 	VMOVUPS   (DX)(SI*4), Z2
 	VPTESTMB  X1, X1, K1
 	VPBLENDMD Z0, Z2, K1, Z3
 	VMOVUPS   Z3, (AX)(SI*4)
-	VMOVUPS   16(CX)(SI*1), X1
-	VMOVUPS   64(DX)(SI*4), Z2
-	VPTESTMB  X1, X1, K1
-	VPBLENDMD Z0, Z2, K1, Z4
-	VMOVUPS   Z4, 64(AX)(SI*4)
-	ADDQ      $+32, SI
-	JMP       next884
-
-done885:
-	ADDQ $+32, BX
-
-next886:
-	SUBQ      $+16, BX
-	JLT       done887
-	VMOVUPS   (CX)(SI*1), X1
-	VMOVUPS   (DX)(SI*4), Z2
-	VPTESTMB  X1, X1, K1
-	VPBLENDMD Z0, Z2, K1, Z5
-	VMOVUPS   Z5, (AX)(SI*4)
 	ADDQ      $+16, SI
-	JMP       next886
+	SUBQ      $+16, BX
+	JGE       next550
 
-done887:
+done551:
 	ADDQ       $+16, BX
-	TESTQ      BX, BX
-	JEQ        end888
+	JEQ        end552
 	MOVQ       $-1, DI
 	BZHIQ      BX, DI, DI
 	KMOVQ      DI, K1
 	VMOVDQU8.Z (CX)(SI*1), K1, X1
 	VMOVUPS.Z  (DX)(SI*4), K1, Z2
 	VPTESTMB   X1, X1, K2
-	VPBLENDMD  Z0, Z2, K2, Z6
-	VMOVUPS    Z6, K1, (AX)(SI*4)
+	VPBLENDMD  Z0, Z2, K2, Z4
+	VMOVUPS    Z4, K1, (AX)(SI*4)
 
-end888:
+end552:
 	VZEROUPPER
 	RET
 
@@ -17421,47 +11328,30 @@ TEXT ·where32VSSAVX512(SB), NOSPLIT, $0-40
 	VBROADCASTSS (DX), Z1
 	MOVQ         n+32(FP), DX
 	XORQ         BX, BX
+	SUBQ         $+16, DX
+	JLT          done555
 
-next890:
-	SUBQ      $+32, DX
-	JLT       done891
+next554:
 	VMOVUPS   (CX)(BX*1), X2
 	VPTESTMB  X2, X2, K1
 	VPBLENDMD Z0, Z1, K1, Z3
 	VMOVUPS   Z3, (AX)(BX*4)
-	VMOVUPS   16(CX)(BX*1), X2
-	VPTESTMB  X2, X2, K1
-	VPBLENDMD Z0, Z1, K1, Z4
-	VMOVUPS   Z4, 64(AX)(BX*4)
-	ADDQ      $+32, BX
-	JMP       next890
-
-done891:
-	ADDQ $+32, DX
-
-next892:
-	SUBQ      $+16, DX
-	JLT       done893
-	VMOVUPS   (CX)(BX*1), X2
-	VPTESTMB  X2, X2, K1
-	VPBLENDMD Z0, Z1, K1, Z5
-	VMOVUPS   Z5, (AX)(BX*4)
 	ADDQ      $+16, BX
-	JMP       next892
+	SUBQ      $+16, DX
+	JGE       next554
 
-done893:
+done555:
 	ADDQ       $+16, DX
-	TESTQ      DX, DX
-	JEQ        end894
+	JEQ        end556
 	MOVQ       $-1, SI
 	BZHIQ      DX, SI, SI
 	KMOVQ      SI, K1
 	VMOVDQU8.Z (CX)(BX*1), K1, X2
 	VPTESTMB   X2, X2, K2
-	VPBLENDMD  Z0, Z1, K2, Z6
-	VMOVUPS    Z6, K1, (AX)(BX*4)
+	VPBLENDMD  Z0, Z1, K2, Z4
+	VMOVUPS    Z4, K1, (AX)(BX*4)
 
-end894:
+end556:
 	VZEROUPPER
 	RET
 
@@ -17474,44 +11364,23 @@ TEXT ·where64VVVAVX512(SB), NOSPLIT, $0-40
 	MOVQ z+24(FP), BX
 	MOVQ n+32(FP), SI
 	XORQ DI, DI
+	SUBQ $+8, SI
+	JLT  done559
 
-next896:
-	SUBQ      $+16, SI
-	JLT       done897
+next558:
 	VMOVQ     (CX)(DI*1), X0
 	VMOVUPS   (DX)(DI*8), Z1
 	VMOVUPS   (BX)(DI*8), Z2
 	VPTESTMB  X0, X0, K1
 	VPBLENDMQ Z1, Z2, K1, Z3
 	VMOVUPS   Z3, (AX)(DI*8)
-	VMOVQ     8(CX)(DI*1), X0
-	VMOVUPS   64(DX)(DI*8), Z1
-	VMOVUPS   64(BX)(DI*8), Z2
-	VPTESTMB  X0, X0, K1
-	VPBLENDMQ Z1, Z2, K1, Z4
-	VMOVUPS   Z4, 64(AX)(DI*8)
-	ADDQ      $+16, DI
-	JMP       next896
-
-done897:
-	ADDQ $+16, SI
-
-next898:
-	SUBQ      $+8, SI
-	JLT       done899
-	VMOVQ     (CX)(DI*1), X0
-	VMOVUPS   (DX)(DI*8), Z1
-	VMOVUPS   (BX)(DI*8), Z2
-	VPTESTMB  X0, X0, K1
-	VPBLENDMQ Z1, Z2, K1, Z5
-	VMOVUPS   Z5, (AX)(DI*8)
 	ADDQ      $+8, DI
-	JMP       next898
+	SUBQ      $+8, SI
+	JGE       next558
 
-done899:
+done559:
 	ADDQ       $+8, SI
-	TESTQ      SI, SI
-	JEQ        end900
+	JEQ        end560
 	MOVQ       $-1, R8
 	BZHIQ      SI, R8, R8
 	KMOVQ      R8, K1
@@ -17519,10 +11388,10 @@ done899:
 	VMOVUPD.Z  (DX)(DI*8), K1, Z1
 	VMOVUPD.Z  (BX)(DI*8), K1, Z2
 	VPTESTMB   X0, X0, K2
-	VPBLENDMQ  Z1, Z2, K2, Z6
-	VMOVUPD    Z6, K1, (AX)(DI*8)
+	VPBLENDMQ  Z1, Z2, K2, Z4
+	VMOVUPD    Z4, K1, (AX)(DI*8)
 
-end900:
+end560:
 	VZEROUPPER
 	RET
 
@@ -17536,51 +11405,32 @@ TEXT ·where64VVSAVX512(SB), NOSPLIT, $0-40
 	VBROADCASTSD (BX), Z0
 	MOVQ         n+32(FP), BX
 	XORQ         SI, SI
+	SUBQ         $+8, BX
+	JLT          done563
 
-next902:
-	SUBQ      $+16, BX
-	JLT       done903
+next562:
 	VMOVQ     (CX)(SI*1), X1
 	VMOVUPS   (DX)(SI*8), Z2
 	VPTESTMB  X1, X1, K1
 	VPBLENDMQ Z2, Z0, K1, Z3
 	VMOVUPS   Z3, (AX)(SI*8)
-	VMOVQ     8(CX)(SI*1), X1
-	VMOVUPS   64(DX)(SI*8), Z2
-	VPTESTMB  X1, X1, K1
-	VPBLENDMQ Z2, Z0, K1, Z4
-	VMOVUPS   Z4, 64(AX)(SI*8)
-	ADDQ      $+16, SI
-	JMP       next902
-
-done903:
-	ADDQ $+16, BX
-
-next904:
-	SUBQ      $+8, BX
-	JLT       done905
-	VMOVQ     (CX)(SI*1), X1
-	VMOVUPS   (DX)(SI*8), Z2
-	VPTESTMB  X1, X1, K1
-	VPBLENDMQ Z2, Z0, K1, Z5
-	VMOVUPS   Z5, (AX)(SI*8)
 	ADDQ      $+8, SI
-	JMP       next904
+	SUBQ      $+8, BX
+	JGE       next562
 
-done905:
+done563:
 	ADDQ       $+8, BX
-	TESTQ      BX, BX
-	JEQ        end906
+	JEQ        end564
 	MOVQ       $-1, DI
 	BZHIQ      BX, DI, DI
 	KMOVQ      DI, K1
 	VMOVDQU8.Z (CX)(SI*1), K1, X1
 	VMOVUPD.Z  (DX)(SI*8), K1, Z2
 	VPTESTMB   X1, X1, K2
-	VPBLENDMQ  Z2, Z0, K2, Z6
-	VMOVUPD    Z6, K1, (AX)(SI*8)
+	VPBLENDMQ  Z2, Z0, K2, Z4
+	VMOVUPD    Z4, K1, (AX)(SI*8)
 
-end906:
+end564:
 	VZEROUPPER
 	RET
 
@@ -17594,51 +11444,32 @@ TEXT ·where64VSVAVX512(SB), NOSPLIT, $0-40
 	MOVQ         z+24(FP), DX
 	MOVQ         n+32(FP), BX
 	XORQ         SI, SI
+	SUBQ         $+8, BX
+	JLT          done567
 
-next908:
-	SUBQ      $+16, BX
-	JLT       done909
+next566:
 	VMOVQ     (CX)(SI*1), X1
 	VMOVUPS   (DX)(SI*8), Z2
 	VPTESTMB  X1, X1, K1
 	VPBLENDMQ Z0, Z2, K1, Z3
 	VMOVUPS   Z3, (AX)(SI*8)
-	VMOVQ     8(CX)(SI*1), X1
-	VMOVUPS   64(DX)(SI*8), Z2
-	VPTESTMB  X1, X1, K1
-	VPBLENDMQ Z0, Z2, K1, Z4
-	VMOVUPS   Z4, 64(AX)(SI*8)
-	ADDQ      $+16, SI
-	JMP       next908
-
-done909:
-	ADDQ $+16, BX
-
-next910:
-	SUBQ      $+8, BX
-	JLT       done911
-	VMOVQ     (CX)(SI*1), X1
-	VMOVUPS   (DX)(SI*8), Z2
-	VPTESTMB  X1, X1, K1
-	VPBLENDMQ Z0, Z2, K1, Z5
-	VMOVUPS   Z5, (AX)(SI*8)
 	ADDQ      $+8, SI
-	JMP       next910
+	SUBQ      $+8, BX
+	JGE       next566
 
-done911:
+done567:
 	ADDQ       $+8, BX
-	TESTQ      BX, BX
-	JEQ        end912
+	JEQ        end568
 	MOVQ       $-1, DI
 	BZHIQ      BX, DI, DI
 	KMOVQ      DI, K1
 	VMOVDQU8.Z (CX)(SI*1), K1, X1
 	VMOVUPD.Z  (DX)(SI*8), K1, Z2
 	VPTESTMB   X1, X1, K2
-	VPBLENDMQ  Z0, Z2, K2, Z6
-	VMOVUPD    Z6, K1, (AX)(SI*8)
+	VPBLENDMQ  Z0, Z2, K2, Z4
+	VMOVUPD    Z4, K1, (AX)(SI*8)
 
-end912:
+end568:
 	VZEROUPPER
 	RET
 
@@ -17653,46 +11484,29 @@ TEXT ·where64VSSAVX512(SB), NOSPLIT, $0-40
 	VBROADCASTSD (DX), Z1
 	MOVQ         n+32(FP), DX
 	XORQ         BX, BX
+	SUBQ         $+8, DX
+	JLT          done571
 
-next914:
-	SUBQ      $+16, DX
-	JLT       done915
+next570:
 	VMOVQ     (CX)(BX*1), X2
 	VPTESTMB  X2, X2, K1
 	VPBLENDMQ Z0, Z1, K1, Z3
 	VMOVUPS   Z3, (AX)(BX*8)
-	VMOVQ     8(CX)(BX*1), X2
-	VPTESTMB  X2, X2, K1
-	VPBLENDMQ Z0, Z1, K1, Z4
-	VMOVUPS   Z4, 64(AX)(BX*8)
-	ADDQ      $+16, BX
-	JMP       next914
-
-done915:
-	ADDQ $+16, DX
-
-next916:
-	SUBQ      $+8, DX
-	JLT       done917
-	VMOVQ     (CX)(BX*1), X2
-	VPTESTMB  X2, X2, K1
-	VPBLENDMQ Z0, Z1, K1, Z5
-	VMOVUPS   Z5, (AX)(BX*8)
 	ADDQ      $+8, BX
-	JMP       next916
+	SUBQ      $+8, DX
+	JGE       next570
 
-done917:
+done571:
 	ADDQ       $+8, DX
-	TESTQ      DX, DX
-	JEQ        end918
+	JEQ        end572
 	MOVQ       $-1, SI
 	BZHIQ      DX, SI, SI
 	KMOVQ      SI, K1
 	VMOVDQU8.Z (CX)(BX*1), K1, X2
 	VPTESTMB   X2, X2, K2
-	VPBLENDMQ  Z0, Z1, K2, Z6
-	VMOVUPD    Z6, K1, (AX)(BX*8)
+	VPBLENDMQ  Z0, Z1, K2, Z4
+	VMOVUPD    Z4, K1, (AX)(BX*8)
 
-end918:
+end572:
 	VZEROUPPER
 	RET

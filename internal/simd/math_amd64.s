@@ -21,10 +21,10 @@ TEXT ·fExpAVX2(SB), NOSPLIT, $0-24
 	MOVQ x+8(FP), CX
 	MOVQ n+16(FP), DX
 	XORQ BX, BX
+	SUBQ $+8, DX
+	JLT  done3
 
 next2:
-	SUBQ         $+8, DX
-	JLT          done3
 	VMOVUPS      (CX)(BX*4), Y0
 	VMOVUPS      c4_42b20000<>+0(SB), Y1
 	VMOVUPS      c4_c2d00000<>+0(SB), Y2
@@ -60,11 +60,11 @@ next2:
 	VMULPS       Y1, Y0, Y0
 	VMOVUPS      Y0, (AX)(BX*4)
 	ADDQ         $+8, BX
-	JMP          next2
+	SUBQ         $+8, DX
+	JGE          next2
 
 done3:
 	ADDQ         $+8, DX
-	TESTQ        DX, DX
 	JEQ          end4
 	LEAQ         tail<>+32(SB), SI
 	XORQ         DI, DI
@@ -240,10 +240,10 @@ TEXT ·fExpAVX512(SB), NOSPLIT, $0-24
 	MOVQ x+8(FP), CX
 	MOVQ n+16(FP), DX
 	XORQ BX, BX
+	SUBQ $+16, DX
+	JLT  done3
 
 next2:
-	SUBQ              $+16, DX
-	JLT               done3
 	VMOVUPS           (CX)(BX*4), Z0
 	VBROADCASTSS      c4_42b20000<>+0(SB), Z1
 	VBROADCASTSS      c4_c2d00000<>+0(SB), Z2
@@ -269,11 +269,11 @@ next2:
 	VSCALEFPS         Z1, Z0, Z0
 	VMOVUPS           Z0, (AX)(BX*4)
 	ADDQ              $+16, BX
-	JMP               next2
+	SUBQ              $+16, DX
+	JGE               next2
 
 done3:
 	ADDQ              $+16, DX
-	TESTQ             DX, DX
 	JEQ               end4
 	MOVQ              $-1, SI
 	BZHIQ             DX, SI, SI
@@ -314,10 +314,10 @@ TEXT ·fExpm1AVX2(SB), NOSPLIT, $0-24
 	MOVQ x+8(FP), CX
 	MOVQ n+16(FP), DX
 	XORQ BX, BX
+	SUBQ $+8, DX
+	JLT  done7
 
 next6:
-	SUBQ         $+8, DX
-	JLT          done7
 	VMOVUPS      (CX)(BX*4), Y0
 	VMOVUPS      c4_42b20000<>+0(SB), Y1
 	VMOVUPS      c4_c1a00000<>+0(SB), Y2
@@ -350,11 +350,11 @@ next6:
 	VORPS        Y0, Y1, Y0
 	VMOVUPS      Y0, (AX)(BX*4)
 	ADDQ         $+8, BX
-	JMP          next6
+	SUBQ         $+8, DX
+	JGE          next6
 
 done7:
 	ADDQ         $+8, DX
-	TESTQ        DX, DX
 	JEQ          end8
 	LEAQ         tail<>+32(SB), SI
 	XORQ         DI, DI
@@ -477,10 +477,10 @@ TEXT ·fExpm1AVX512(SB), NOSPLIT, $0-24
 	MOVQ x+8(FP), CX
 	MOVQ n+16(FP), DX
 	XORQ BX, BX
+	SUBQ $+16, DX
+	JLT  done7
 
 next6:
-	SUBQ              $+16, DX
-	JLT               done7
 	VMOVUPS           (CX)(BX*4), Z0
 	VBROADCASTSS      c4_42b20000<>+0(SB), Z1
 	VBROADCASTSS      c4_c1a00000<>+0(SB), Z2
@@ -513,11 +513,11 @@ next6:
 	VORPS             Z0, Z1, Z0
 	VMOVUPS           Z0, (AX)(BX*4)
 	ADDQ              $+16, BX
-	JMP               next6
+	SUBQ              $+16, DX
+	JGE               next6
 
 done7:
 	ADDQ              $+16, DX
-	TESTQ             DX, DX
 	JEQ               end8
 	MOVQ              $-1, SI
 	BZHIQ             DX, SI, SI
@@ -565,10 +565,10 @@ TEXT ·fLogAVX2(SB), NOSPLIT, $0-24
 	MOVQ x+8(FP), CX
 	MOVQ n+16(FP), DX
 	XORQ BX, BX
+	SUBQ $+8, DX
+	JLT  done11
 
 next10:
-	SUBQ        $+8, DX
-	JLT         done11
 	VMOVUPS     (CX)(BX*4), Y0
 	VCMPPS      $0x11, c4_800000<>+0(SB), Y0, Y1
 	VMULPS      c4_4b000000<>+0(SB), Y0, Y2
@@ -612,11 +612,11 @@ next10:
 	VBLENDVPS   Y0, Y2, Y1, Y0
 	VMOVUPS     Y0, (AX)(BX*4)
 	ADDQ        $+8, BX
-	JMP         next10
+	SUBQ        $+8, DX
+	JGE         next10
 
 done11:
 	ADDQ        $+8, DX
-	TESTQ       DX, DX
 	JEQ         end12
 	LEAQ        tail<>+32(SB), SI
 	XORQ        DI, DI
@@ -860,10 +860,10 @@ TEXT ·fLogAVX512(SB), NOSPLIT, $0-24
 	MOVQ x+8(FP), CX
 	MOVQ n+16(FP), DX
 	XORQ BX, BX
+	SUBQ $+16, DX
+	JLT  done11
 
 next10:
-	SUBQ             $+16, DX
-	JLT              done11
 	VMOVUPS          (CX)(BX*4), Z0
 	VCMPPS.BCST      $0x11, c4_800000<>+0(SB), Z0, K1
 	VMULPS.BCST      c4_4b000000<>+0(SB), Z0, Z1
@@ -907,11 +907,11 @@ next10:
 	VBLENDMPS        Z0, Z4, K1, Z5
 	VMOVUPS          Z5, (AX)(BX*4)
 	ADDQ             $+16, BX
-	JMP              next10
+	SUBQ             $+16, DX
+	JGE              next10
 
 done11:
 	ADDQ             $+16, DX
-	TESTQ            DX, DX
 	JEQ              end12
 	MOVQ             $-1, SI
 	BZHIQ            DX, SI, SI
@@ -970,10 +970,10 @@ TEXT ·fLog1pAVX2(SB), NOSPLIT, $0-24
 	MOVQ x+8(FP), CX
 	MOVQ n+16(FP), DX
 	XORQ BX, BX
+	SUBQ $+8, DX
+	JLT  done15
 
 next14:
-	SUBQ        $+8, DX
-	JLT         done15
 	VMOVUPS     (CX)(BX*4), Y0
 	VADDPS      c4_3f800000<>+0(SB), Y0, Y1
 	VSUBPS      Y0, Y1, Y2
@@ -1034,11 +1034,11 @@ next14:
 	VBLENDVPS   Y2, Y0, Y1, Y0
 	VMOVUPS     Y0, (AX)(BX*4)
 	ADDQ        $+8, BX
-	JMP         next14
+	SUBQ        $+8, DX
+	JGE         next14
 
 done15:
 	ADDQ        $+8, DX
-	TESTQ       DX, DX
 	JEQ         end16
 	LEAQ        tail<>+32(SB), SI
 	XORQ        DI, DI
@@ -1149,10 +1149,10 @@ TEXT ·fLog1pAVX512(SB), NOSPLIT, $0-24
 	MOVQ x+8(FP), CX
 	MOVQ n+16(FP), DX
 	XORQ BX, BX
+	SUBQ $+16, DX
+	JLT  done15
 
 next14:
-	SUBQ             $+16, DX
-	JLT              done15
 	VMOVUPS          (CX)(BX*4), Z0
 	VADDPS.BCST      c4_3f800000<>+0(SB), Z0, Z1
 	VSUBPS           Z0, Z1, Z2
@@ -1213,11 +1213,11 @@ next14:
 	VBLENDMPS        Z0, Z7, K1, Z8
 	VMOVUPS          Z8, (AX)(BX*4)
 	ADDQ             $+16, BX
-	JMP              next14
+	SUBQ             $+16, DX
+	JGE              next14
 
 done15:
 	ADDQ             $+16, DX
-	TESTQ            DX, DX
 	JEQ              end16
 	MOVQ             $-1, SI
 	BZHIQ            DX, SI, SI
@@ -1293,10 +1293,10 @@ TEXT ·fTanhAVX2(SB), NOSPLIT, $0-24
 	MOVQ x+8(FP), CX
 	MOVQ n+16(FP), DX
 	XORQ BX, BX
+	SUBQ $+8, DX
+	JLT  done19
 
 next18:
-	SUBQ         $+8, DX
-	JLT          done19
 	VMOVUPS      (CX)(BX*4), Y0
 	VANDPS       c4_7fffffff<>+0(SB), Y0, Y1
 	VMULPS       Y1, Y1, Y2
@@ -1347,11 +1347,11 @@ next18:
 	VORPS        Y0, Y1, Y0
 	VMOVUPS      Y0, (AX)(BX*4)
 	ADDQ         $+8, BX
-	JMP          next18
+	SUBQ         $+8, DX
+	JGE          next18
 
 done19:
 	ADDQ         $+8, DX
-	TESTQ        DX, DX
 	JEQ          end20
 	LEAQ         tail<>+32(SB), SI
 	XORQ         DI, DI
@@ -1512,10 +1512,10 @@ TEXT ·fTanhAVX512(SB), NOSPLIT, $0-24
 	MOVQ x+8(FP), CX
 	MOVQ n+16(FP), DX
 	XORQ BX, BX
+	SUBQ $+16, DX
+	JLT  done19
 
 next18:
-	SUBQ              $+16, DX
-	JLT               done19
 	VMOVUPS           (CX)(BX*4), Z0
 	VANDPS.BCST       c4_7fffffff<>+0(SB), Z0, Z1
 	VMULPS            Z1, Z1, Z2
@@ -1566,11 +1566,11 @@ next18:
 	VORPS             Z0, Z4, Z0
 	VMOVUPS           Z0, (AX)(BX*4)
 	ADDQ              $+16, BX
-	JMP               next18
+	SUBQ              $+16, DX
+	JGE               next18
 
 done19:
 	ADDQ              $+16, DX
-	TESTQ             DX, DX
 	JEQ               end20
 	MOVQ              $-1, SI
 	BZHIQ             DX, SI, SI
@@ -1636,10 +1636,10 @@ TEXT ·fErfAVX2(SB), NOSPLIT, $0-24
 	MOVQ x+8(FP), CX
 	MOVQ n+16(FP), DX
 	XORQ BX, BX
+	SUBQ $+8, DX
+	JLT  done23
 
 next22:
-	SUBQ         $+8, DX
-	JLT          done23
 	VMOVUPS      (CX)(BX*4), Y0
 	VANDPS       c4_7fffffff<>+0(SB), Y0, Y1
 	VMULPS       Y1, Y1, Y2
@@ -1689,11 +1689,11 @@ next22:
 	VORPS        Y0, Y1, Y0
 	VMOVUPS      Y0, (AX)(BX*4)
 	ADDQ         $+8, BX
-	JMP          next22
+	SUBQ         $+8, DX
+	JGE          next22
 
 done23:
 	ADDQ         $+8, DX
-	TESTQ        DX, DX
 	JEQ          end24
 	LEAQ         tail<>+32(SB), SI
 	XORQ         DI, DI
@@ -1903,10 +1903,10 @@ TEXT ·fErfAVX512(SB), NOSPLIT, $0-24
 	MOVQ x+8(FP), CX
 	MOVQ n+16(FP), DX
 	XORQ BX, BX
+	SUBQ $+16, DX
+	JLT  done23
 
 next22:
-	SUBQ              $+16, DX
-	JLT               done23
 	VMOVUPS           (CX)(BX*4), Z0
 	VANDPS.BCST       c4_7fffffff<>+0(SB), Z0, Z1
 	VMULPS            Z1, Z1, Z2
@@ -1956,11 +1956,11 @@ next22:
 	VORPS             Z0, Z4, Z0
 	VMOVUPS           Z0, (AX)(BX*4)
 	ADDQ              $+16, BX
-	JMP               next22
+	SUBQ              $+16, DX
+	JGE               next22
 
 done23:
 	ADDQ              $+16, DX
-	TESTQ             DX, DX
 	JEQ               end24
 	MOVQ              $-1, SI
 	BZHIQ             DX, SI, SI
@@ -2025,10 +2025,10 @@ TEXT ·fSinAVX2(SB), NOSPLIT, $0-32
 	MOVQ x+8(FP), CX
 	MOVQ n+16(FP), DX
 	XORQ BX, BX
+	SUBQ $+8, DX
+	JLT  done27
 
 next26:
-	SUBQ         $+8, DX
-	JLT          done27
 	VMOVUPS      (CX)(BX*4), Y0
 	VANDPS       c4_7fffffff<>+0(SB), Y0, Y1
 	VCMPPS       $0x1e, c4_47c35000<>+0(SB), Y1, Y1
@@ -2082,11 +2082,11 @@ next26:
 	VBLENDVPS    Y2, Y0, Y1, Y0
 	VMOVUPS      Y0, (AX)(BX*4)
 	ADDQ         $+8, BX
-	JMP          next26
+	SUBQ         $+8, DX
+	JGE          next26
 
 done27:
 	ADDQ         $+8, DX
-	TESTQ        DX, DX
 	JEQ          end28
 	LEAQ         tail<>+32(SB), SI
 	XORQ         DI, DI
@@ -2284,10 +2284,10 @@ TEXT ·fSinAVX512(SB), NOSPLIT, $0-32
 	MOVQ x+8(FP), CX
 	MOVQ n+16(FP), DX
 	XORQ BX, BX
+	SUBQ $+16, DX
+	JLT  done27
 
 next26:
-	SUBQ              $+16, DX
-	JLT               done27
 	VMOVUPS           (CX)(BX*4), Z0
 	VANDPS.BCST       c4_7fffffff<>+0(SB), Z0, Z1
 	VCMPPS.BCST       $0x1e, c4_47c35000<>+0(SB), Z1, K1
@@ -2340,11 +2340,11 @@ next26:
 	VBLENDMPS         Z0, Z1, K1, Z3
 	VMOVUPS           Z3, (AX)(BX*4)
 	ADDQ              $+16, BX
-	JMP               next26
+	SUBQ              $+16, DX
+	JGE               next26
 
 done27:
 	ADDQ              $+16, DX
-	TESTQ             DX, DX
 	JEQ               end28
 	MOVQ              $-1, SI
 	BZHIQ             DX, SI, SI
@@ -2426,10 +2426,10 @@ TEXT ·fCosAVX2(SB), NOSPLIT, $0-32
 	MOVQ x+8(FP), CX
 	MOVQ n+16(FP), DX
 	XORQ BX, BX
+	SUBQ $+8, DX
+	JLT  done31
 
 next30:
-	SUBQ         $+8, DX
-	JLT          done31
 	VMOVUPS      (CX)(BX*4), Y0
 	VANDPS       c4_7fffffff<>+0(SB), Y0, Y1
 	VCMPPS       $0x1e, c4_47c35000<>+0(SB), Y1, Y1
@@ -2481,11 +2481,11 @@ next30:
 	VXORPS       Y1, Y0, Y0
 	VMOVUPS      Y0, (AX)(BX*4)
 	ADDQ         $+8, BX
-	JMP          next30
+	SUBQ         $+8, DX
+	JGE          next30
 
 done31:
 	ADDQ         $+8, DX
-	TESTQ        DX, DX
 	JEQ          end32
 	LEAQ         tail<>+32(SB), SI
 	XORQ         DI, DI
@@ -2561,10 +2561,10 @@ TEXT ·fCosAVX512(SB), NOSPLIT, $0-32
 	MOVQ x+8(FP), CX
 	MOVQ n+16(FP), DX
 	XORQ BX, BX
+	SUBQ $+16, DX
+	JLT  done31
 
 next30:
-	SUBQ              $+16, DX
-	JLT               done31
 	VMOVUPS           (CX)(BX*4), Z0
 	VANDPS.BCST       c4_7fffffff<>+0(SB), Z0, Z1
 	VCMPPS.BCST       $0x1e, c4_47c35000<>+0(SB), Z1, K1
@@ -2615,11 +2615,11 @@ next30:
 	VXORPS            Z0, Z2, Z0
 	VMOVUPS           Z0, (AX)(BX*4)
 	ADDQ              $+16, BX
-	JMP               next30
+	SUBQ              $+16, DX
+	JGE               next30
 
 done31:
 	ADDQ              $+16, DX
-	TESTQ             DX, DX
 	JEQ               end32
 	MOVQ              $-1, SI
 	BZHIQ             DX, SI, SI
@@ -2689,10 +2689,10 @@ TEXT ·fAtanAVX2(SB), NOSPLIT, $0-24
 	MOVQ x+8(FP), CX
 	MOVQ n+16(FP), DX
 	XORQ BX, BX
+	SUBQ $+8, DX
+	JLT  done35
 
 next34:
-	SUBQ        $+8, DX
-	JLT         done35
 	VMOVUPS     (CX)(BX*4), Y0
 	VANDPS      c4_7fffffff<>+0(SB), Y0, Y1
 	VCMPPS      $0x1e, c4_3f800000<>+0(SB), Y1, Y2
@@ -2720,11 +2720,11 @@ next34:
 	VORPS       Y0, Y1, Y0
 	VMOVUPS     Y0, (AX)(BX*4)
 	ADDQ        $+8, BX
-	JMP         next34
+	SUBQ        $+8, DX
+	JGE         next34
 
 done35:
 	ADDQ        $+8, DX
-	TESTQ       DX, DX
 	JEQ         end36
 	LEAQ        tail<>+32(SB), SI
 	XORQ        DI, DI
@@ -2862,10 +2862,10 @@ TEXT ·fAtanAVX512(SB), NOSPLIT, $0-24
 	MOVQ x+8(FP), CX
 	MOVQ n+16(FP), DX
 	XORQ BX, BX
+	SUBQ $+16, DX
+	JLT  done35
 
 next34:
-	SUBQ             $+16, DX
-	JLT              done35
 	VMOVUPS          (CX)(BX*4), Z0
 	VANDPS.BCST      c4_7fffffff<>+0(SB), Z0, Z1
 	VCMPPS.BCST      $0x1e, c4_3f800000<>+0(SB), Z1, K1
@@ -2893,11 +2893,11 @@ next34:
 	VORPS            Z0, Z4, Z0
 	VMOVUPS          Z0, (AX)(BX*4)
 	ADDQ             $+16, BX
-	JMP              next34
+	SUBQ             $+16, DX
+	JGE              next34
 
 done35:
 	ADDQ             $+16, DX
-	TESTQ            DX, DX
 	JEQ              end36
 	MOVQ             $-1, SI
 	BZHIQ            DX, SI, SI

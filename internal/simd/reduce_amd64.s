@@ -118,10 +118,10 @@ TEXT ·sumI32AcrossAVX2(SB), NOSPLIT, $0-32
 	MOVQ   n+24(FP), BX
 	IMUL3Q $+4, BX, SI
 	XORQ   DI, DI
+	SUBQ   $+8, BX
+	JLT    done10
 
 next9:
-	SUBQ    $+8, BX
-	JLT     done10
 	MOVQ    CX, R8
 	MOVQ    DX, R9
 	VMOVUPS (AX)(DI*4), Y0
@@ -171,11 +171,11 @@ row14:
 end13:
 	VMOVUPS Y0, (AX)(DI*4)
 	ADDQ    $+8, DI
-	JMP     next9
+	SUBQ    $+8, BX
+	JGE     next9
 
 done10:
 	ADDQ       $+8, BX
-	TESTQ      BX, BX
 	JEQ        end15
 	MOVQ       DX, DX
 	LEAQ       tail<>+32(SB), R8
@@ -367,10 +367,10 @@ TEXT ·sumU32AcrossAVX2(SB), NOSPLIT, $0-32
 	MOVQ   n+24(FP), BX
 	IMUL3Q $+4, BX, SI
 	XORQ   DI, DI
+	SUBQ   $+8, BX
+	JLT    done29
 
 next28:
-	SUBQ    $+8, BX
-	JLT     done29
 	MOVQ    CX, R8
 	MOVQ    DX, R9
 	VMOVUPS (AX)(DI*4), Y0
@@ -420,11 +420,11 @@ row33:
 end32:
 	VMOVUPS Y0, (AX)(DI*4)
 	ADDQ    $+8, DI
-	JMP     next28
+	SUBQ    $+8, BX
+	JGE     next28
 
 done29:
 	ADDQ       $+8, BX
-	TESTQ      BX, BX
 	JEQ        end34
 	MOVQ       DX, DX
 	LEAQ       tail<>+32(SB), R8
@@ -620,10 +620,10 @@ TEXT ·sumI64AcrossAVX2(SB), NOSPLIT, $0-32
 	MOVQ   n+24(FP), BX
 	IMUL3Q $+8, BX, SI
 	XORQ   DI, DI
+	SUBQ   $+4, BX
+	JLT    done48
 
 next47:
-	SUBQ    $+4, BX
-	JLT     done48
 	MOVQ    CX, R8
 	MOVQ    DX, R9
 	VMOVUPS (AX)(DI*8), Y0
@@ -673,11 +673,11 @@ row52:
 end51:
 	VMOVUPS Y0, (AX)(DI*8)
 	ADDQ    $+4, DI
-	JMP     next47
+	SUBQ    $+4, BX
+	JGE     next47
 
 done48:
 	ADDQ       $+4, BX
-	TESTQ      BX, BX
 	JEQ        end53
 	MOVQ       DX, DX
 	LEAQ       tail<>+32(SB), R8
@@ -867,10 +867,10 @@ TEXT ·sumF64AcrossAVX2(SB), NOSPLIT, $0-32
 	MOVQ   n+24(FP), BX
 	IMUL3Q $+8, BX, SI
 	XORQ   DI, DI
+	SUBQ   $+4, BX
+	JLT    done67
 
 next66:
-	SUBQ    $+4, BX
-	JLT     done67
 	MOVQ    CX, R8
 	MOVQ    DX, R9
 	VMOVUPS (AX)(DI*8), Y0
@@ -920,11 +920,11 @@ row71:
 end70:
 	VMOVUPS Y0, (AX)(DI*8)
 	ADDQ    $+4, DI
-	JMP     next66
+	SUBQ    $+4, BX
+	JGE     next66
 
 done67:
 	ADDQ       $+4, BX
-	TESTQ      BX, BX
 	JEQ        end72
 	MOVQ       DX, DX
 	LEAQ       tail<>+32(SB), R8
@@ -1126,10 +1126,10 @@ TEXT ·reducemaxI32AcrossAVX2(SB), NOSPLIT, $0-32
 	MOVQ   n+24(FP), BX
 	IMUL3Q $+4, BX, SI
 	XORQ   DI, DI
+	SUBQ   $+8, BX
+	JLT    done86
 
 next85:
-	SUBQ    $+8, BX
-	JLT     done86
 	MOVQ    CX, R8
 	MOVQ    DX, R9
 	VMOVUPS (AX)(DI*4), Y0
@@ -1179,11 +1179,11 @@ row90:
 end89:
 	VMOVUPS Y0, (AX)(DI*4)
 	ADDQ    $+8, DI
-	JMP     next85
+	SUBQ    $+8, BX
+	JGE     next85
 
 done86:
 	ADDQ       $+8, BX
-	TESTQ      BX, BX
 	JEQ        end91
 	MOVQ       DX, DX
 	LEAQ       tail<>+32(SB), R8
@@ -1375,10 +1375,10 @@ TEXT ·reducemaxU32AcrossAVX2(SB), NOSPLIT, $0-32
 	MOVQ   n+24(FP), BX
 	IMUL3Q $+4, BX, SI
 	XORQ   DI, DI
+	SUBQ   $+8, BX
+	JLT    done105
 
 next104:
-	SUBQ    $+8, BX
-	JLT     done105
 	MOVQ    CX, R8
 	MOVQ    DX, R9
 	VMOVUPS (AX)(DI*4), Y0
@@ -1428,11 +1428,11 @@ row109:
 end108:
 	VMOVUPS Y0, (AX)(DI*4)
 	ADDQ    $+8, DI
-	JMP     next104
+	SUBQ    $+8, BX
+	JGE     next104
 
 done105:
 	ADDQ       $+8, BX
-	TESTQ      BX, BX
 	JEQ        end110
 	MOVQ       DX, DX
 	LEAQ       tail<>+32(SB), R8
@@ -1699,10 +1699,10 @@ TEXT ·reducemaxF32AcrossAVX2(SB), NOSPLIT, $0-32
 	MOVQ   n+24(FP), BX
 	IMUL3Q $+4, BX, SI
 	XORQ   DI, DI
+	SUBQ   $+8, BX
+	JLT    done124
 
 next123:
-	SUBQ    $+8, BX
-	JLT     done124
 	MOVQ    CX, R8
 	MOVQ    DX, R9
 	VMOVUPS (AX)(DI*4), Y0
@@ -1797,11 +1797,11 @@ row128:
 end127:
 	VMOVUPS Y0, (AX)(DI*4)
 	ADDQ    $+8, DI
-	JMP     next123
+	SUBQ    $+8, BX
+	JGE     next123
 
 done124:
 	ADDQ       $+8, BX
-	TESTQ      BX, BX
 	JEQ        end129
 	MOVQ       DX, DX
 	LEAQ       tail<>+32(SB), R8
@@ -2102,10 +2102,10 @@ TEXT ·reducemaxF64AcrossAVX2(SB), NOSPLIT, $0-32
 	MOVQ   n+24(FP), BX
 	IMUL3Q $+8, BX, SI
 	XORQ   DI, DI
+	SUBQ   $+4, BX
+	JLT    done143
 
 next142:
-	SUBQ    $+4, BX
-	JLT     done143
 	MOVQ    CX, R8
 	MOVQ    DX, R9
 	VMOVUPS (AX)(DI*8), Y0
@@ -2200,11 +2200,11 @@ row147:
 end146:
 	VMOVUPS Y0, (AX)(DI*8)
 	ADDQ    $+4, DI
-	JMP     next142
+	SUBQ    $+4, BX
+	JGE     next142
 
 done143:
 	ADDQ       $+4, BX
-	TESTQ      BX, BX
 	JEQ        end148
 	MOVQ       DX, DX
 	LEAQ       tail<>+32(SB), R8
@@ -2466,10 +2466,10 @@ TEXT ·sumF32AcrossAVX2(SB), NOSPLIT, $0-32
 	MOVQ   n+24(FP), BX
 	IMUL3Q $+4, BX, SI
 	XORQ   DI, DI
+	SUBQ   $+4, BX
+	JLT    done162
 
 next161:
-	SUBQ    $+4, BX
-	JLT     done162
 	MOVQ    CX, R8
 	MOVQ    DX, R9
 	VMOVUPS (AX)(DI*8), Y0
@@ -2519,11 +2519,11 @@ row166:
 end165:
 	VMOVUPS Y0, (AX)(DI*8)
 	ADDQ    $+4, DI
-	JMP     next161
+	SUBQ    $+4, BX
+	JGE     next161
 
 done162:
 	ADDQ       $+4, BX
-	TESTQ      BX, BX
 	JEQ        end167
 	MOVQ       DX, DX
 	LEAQ       tail<>+32(SB), R8
@@ -2629,21 +2629,21 @@ TEXT ·findF32AVX2(SB), NOSPLIT, $0-32
 	MOVQ         n+16(FP), DX
 	VBROADCASTSS (CX), Y0
 	XORQ         BX, BX
+	SUBQ         $+8, DX
+	JLT          done174
 
 next173:
-	SUBQ      $+8, DX
-	JLT       done174
 	VMOVUPS   (AX)(BX*4), Y1
 	VCMPPS    $0x00, Y0, Y1, Y1
 	VMOVMSKPS Y1, CX
 	TESTL     CX, CX
 	JNE       found172
 	ADDQ      $+8, BX
-	JMP       next173
+	SUBQ      $+8, DX
+	JGE       next173
 
 done174:
 	ADDQ       $+8, DX
-	TESTQ      DX, DX
 	JEQ        end175
 	LEAQ       tail<>+32(SB), CX
 	XORQ       SI, SI
@@ -2676,21 +2676,21 @@ TEXT ·findNaNF32AVX2(SB), NOSPLIT, $0-32
 	MOVQ         n+16(FP), DX
 	VBROADCASTSS (CX), Y0
 	XORQ         BX, BX
+	SUBQ         $+8, DX
+	JLT          done179
 
 next178:
-	SUBQ      $+8, DX
-	JLT       done179
 	VMOVUPS   (AX)(BX*4), Y0
 	VCMPPS    $0x03, Y0, Y0, Y0
 	VMOVMSKPS Y0, CX
 	TESTL     CX, CX
 	JNE       found177
 	ADDQ      $+8, BX
-	JMP       next178
+	SUBQ      $+8, DX
+	JGE       next178
 
 done179:
 	ADDQ       $+8, DX
-	TESTQ      DX, DX
 	JEQ        end180
 	LEAQ       tail<>+32(SB), CX
 	XORQ       SI, SI
@@ -2809,10 +2809,10 @@ TEXT ·sumI32AcrossAVX512(SB), NOSPLIT, $0-32
 	MOVQ   n+24(FP), BX
 	IMUL3Q $+4, BX, SI
 	XORQ   DI, DI
+	SUBQ   $+16, BX
+	JLT    done10
 
 next9:
-	SUBQ    $+16, BX
-	JLT     done10
 	MOVQ    CX, R8
 	MOVQ    DX, R9
 	VMOVUPS (AX)(DI*4), Z0
@@ -2862,11 +2862,11 @@ row14:
 end13:
 	VMOVUPS Z0, (AX)(DI*4)
 	ADDQ    $+16, DI
-	JMP     next9
+	SUBQ    $+16, BX
+	JGE     next9
 
 done10:
 	ADDQ      $+16, BX
-	TESTQ     BX, BX
 	JEQ       end15
 	MOVQ      $-1, R8
 	BZHIQ     BX, R8, R8
@@ -3017,10 +3017,10 @@ TEXT ·sumU32AcrossAVX512(SB), NOSPLIT, $0-32
 	MOVQ   n+24(FP), BX
 	IMUL3Q $+4, BX, SI
 	XORQ   DI, DI
+	SUBQ   $+16, BX
+	JLT    done29
 
 next28:
-	SUBQ    $+16, BX
-	JLT     done29
 	MOVQ    CX, R8
 	MOVQ    DX, R9
 	VMOVUPS (AX)(DI*4), Z0
@@ -3070,11 +3070,11 @@ row33:
 end32:
 	VMOVUPS Z0, (AX)(DI*4)
 	ADDQ    $+16, DI
-	JMP     next28
+	SUBQ    $+16, BX
+	JGE     next28
 
 done29:
 	ADDQ      $+16, BX
-	TESTQ     BX, BX
 	JEQ       end34
 	MOVQ      $-1, R8
 	BZHIQ     BX, R8, R8
@@ -3223,10 +3223,10 @@ TEXT ·sumI64AcrossAVX512(SB), NOSPLIT, $0-32
 	MOVQ   n+24(FP), BX
 	IMUL3Q $+8, BX, SI
 	XORQ   DI, DI
+	SUBQ   $+8, BX
+	JLT    done48
 
 next47:
-	SUBQ    $+8, BX
-	JLT     done48
 	MOVQ    CX, R8
 	MOVQ    DX, R9
 	VMOVUPS (AX)(DI*8), Z0
@@ -3276,11 +3276,11 @@ row52:
 end51:
 	VMOVUPS Z0, (AX)(DI*8)
 	ADDQ    $+8, DI
-	JMP     next47
+	SUBQ    $+8, BX
+	JGE     next47
 
 done48:
 	ADDQ      $+8, BX
-	TESTQ     BX, BX
 	JEQ       end53
 	MOVQ      $-1, R8
 	BZHIQ     BX, R8, R8
@@ -3429,10 +3429,10 @@ TEXT ·sumF64AcrossAVX512(SB), NOSPLIT, $0-32
 	MOVQ   n+24(FP), BX
 	IMUL3Q $+8, BX, SI
 	XORQ   DI, DI
+	SUBQ   $+8, BX
+	JLT    done67
 
 next66:
-	SUBQ    $+8, BX
-	JLT     done67
 	MOVQ    CX, R8
 	MOVQ    DX, R9
 	VMOVUPS (AX)(DI*8), Z0
@@ -3482,11 +3482,11 @@ row71:
 end70:
 	VMOVUPS Z0, (AX)(DI*8)
 	ADDQ    $+8, DI
-	JMP     next66
+	SUBQ    $+8, BX
+	JGE     next66
 
 done67:
 	ADDQ      $+8, BX
-	TESTQ     BX, BX
 	JEQ       end72
 	MOVQ      $-1, R8
 	BZHIQ     BX, R8, R8
@@ -3637,10 +3637,10 @@ TEXT ·reducemaxI32AcrossAVX512(SB), NOSPLIT, $0-32
 	MOVQ   n+24(FP), BX
 	IMUL3Q $+4, BX, SI
 	XORQ   DI, DI
+	SUBQ   $+16, BX
+	JLT    done86
 
 next85:
-	SUBQ    $+16, BX
-	JLT     done86
 	MOVQ    CX, R8
 	MOVQ    DX, R9
 	VMOVUPS (AX)(DI*4), Z0
@@ -3690,11 +3690,11 @@ row90:
 end89:
 	VMOVUPS Z0, (AX)(DI*4)
 	ADDQ    $+16, DI
-	JMP     next85
+	SUBQ    $+16, BX
+	JGE     next85
 
 done86:
 	ADDQ      $+16, BX
-	TESTQ     BX, BX
 	JEQ       end91
 	MOVQ      $-1, R8
 	BZHIQ     BX, R8, R8
@@ -3845,10 +3845,10 @@ TEXT ·reducemaxU32AcrossAVX512(SB), NOSPLIT, $0-32
 	MOVQ   n+24(FP), BX
 	IMUL3Q $+4, BX, SI
 	XORQ   DI, DI
+	SUBQ   $+16, BX
+	JLT    done105
 
 next104:
-	SUBQ    $+16, BX
-	JLT     done105
 	MOVQ    CX, R8
 	MOVQ    DX, R9
 	VMOVUPS (AX)(DI*4), Z0
@@ -3898,11 +3898,11 @@ row109:
 end108:
 	VMOVUPS Z0, (AX)(DI*4)
 	ADDQ    $+16, DI
-	JMP     next104
+	SUBQ    $+16, BX
+	JGE     next104
 
 done105:
 	ADDQ      $+16, BX
-	TESTQ     BX, BX
 	JEQ       end110
 	MOVQ      $-1, R8
 	BZHIQ     BX, R8, R8
@@ -4057,10 +4057,10 @@ TEXT ·reducemaxI64AcrossAVX512(SB), NOSPLIT, $0-32
 	MOVQ   n+24(FP), BX
 	IMUL3Q $+8, BX, SI
 	XORQ   DI, DI
+	SUBQ   $+8, BX
+	JLT    done124
 
 next123:
-	SUBQ    $+8, BX
-	JLT     done124
 	MOVQ    CX, R8
 	MOVQ    DX, R9
 	VMOVUPS (AX)(DI*8), Z0
@@ -4110,11 +4110,11 @@ row128:
 end127:
 	VMOVUPS Z0, (AX)(DI*8)
 	ADDQ    $+8, DI
-	JMP     next123
+	SUBQ    $+8, BX
+	JGE     next123
 
 done124:
 	ADDQ      $+8, BX
-	TESTQ     BX, BX
 	JEQ       end129
 	MOVQ      $-1, R8
 	BZHIQ     BX, R8, R8
@@ -4335,10 +4335,10 @@ TEXT ·reducemaxF32AcrossAVX512(SB), NOSPLIT, $0-32
 	MOVQ   n+24(FP), BX
 	IMUL3Q $+4, BX, SI
 	XORQ   DI, DI
+	SUBQ   $+16, BX
+	JLT    done143
 
 next142:
-	SUBQ    $+16, BX
-	JLT     done143
 	MOVQ    CX, R8
 	MOVQ    DX, R9
 	VMOVUPS (AX)(DI*4), Z0
@@ -4433,11 +4433,11 @@ row147:
 end146:
 	VMOVUPS Z0, (AX)(DI*4)
 	ADDQ    $+16, DI
-	JMP     next142
+	SUBQ    $+16, BX
+	JGE     next142
 
 done143:
 	ADDQ      $+16, BX
-	TESTQ     BX, BX
 	JEQ       end148
 	MOVQ      $-1, R8
 	BZHIQ     BX, R8, R8
@@ -4696,10 +4696,10 @@ TEXT ·reducemaxF64AcrossAVX512(SB), NOSPLIT, $0-32
 	MOVQ   n+24(FP), BX
 	IMUL3Q $+8, BX, SI
 	XORQ   DI, DI
+	SUBQ   $+8, BX
+	JLT    done162
 
 next161:
-	SUBQ    $+8, BX
-	JLT     done162
 	MOVQ    CX, R8
 	MOVQ    DX, R9
 	VMOVUPS (AX)(DI*8), Z0
@@ -4794,11 +4794,11 @@ row166:
 end165:
 	VMOVUPS Z0, (AX)(DI*8)
 	ADDQ    $+8, DI
-	JMP     next161
+	SUBQ    $+8, BX
+	JGE     next161
 
 done162:
 	ADDQ      $+8, BX
-	TESTQ     BX, BX
 	JEQ       end167
 	MOVQ      $-1, R8
 	BZHIQ     BX, R8, R8
@@ -5019,10 +5019,10 @@ TEXT ·sumF32AcrossAVX512(SB), NOSPLIT, $0-32
 	MOVQ   n+24(FP), BX
 	IMUL3Q $+4, BX, SI
 	XORQ   DI, DI
+	SUBQ   $+8, BX
+	JLT    done181
 
 next180:
-	SUBQ    $+8, BX
-	JLT     done181
 	MOVQ    CX, R8
 	MOVQ    DX, R9
 	VMOVUPS (AX)(DI*8), Z0
@@ -5072,11 +5072,11 @@ row185:
 end184:
 	VMOVUPS Z0, (AX)(DI*8)
 	ADDQ    $+8, DI
-	JMP     next180
+	SUBQ    $+8, BX
+	JGE     next180
 
 done181:
 	ADDQ      $+8, BX
-	TESTQ     BX, BX
 	JEQ       end186
 	MOVQ      $-1, R8
 	BZHIQ     BX, R8, R8
@@ -5141,21 +5141,21 @@ TEXT ·findF32AVX512(SB), NOSPLIT, $0-32
 	MOVQ         n+16(FP), DX
 	VBROADCASTSS (CX), Z0
 	XORQ         BX, BX
+	SUBQ         $+16, DX
+	JLT          done193
 
 next192:
-	SUBQ    $+16, DX
-	JLT     done193
 	VMOVUPS (AX)(BX*4), Z1
 	VCMPPS  $0x00, Z0, Z1, K1
 	KMOVW   K1, CX
 	TESTL   CX, CX
 	JNE     found191
 	ADDQ    $+16, BX
-	JMP     next192
+	SUBQ    $+16, DX
+	JGE     next192
 
 done193:
 	ADDQ      $+16, DX
-	TESTQ     DX, DX
 	JEQ       end194
 	MOVQ      $-1, CX
 	BZHIQ     DX, CX, CX
@@ -5187,21 +5187,21 @@ TEXT ·findNaNF32AVX512(SB), NOSPLIT, $0-32
 	MOVQ         n+16(FP), DX
 	VBROADCASTSS (CX), Z0
 	XORQ         BX, BX
+	SUBQ         $+16, DX
+	JLT          done198
 
 next197:
-	SUBQ    $+16, DX
-	JLT     done198
 	VMOVUPS (AX)(BX*4), Z0
 	VCMPPS  $0x03, Z0, Z0, K1
 	KMOVW   K1, CX
 	TESTL   CX, CX
 	JNE     found196
 	ADDQ    $+16, BX
-	JMP     next197
+	SUBQ    $+16, DX
+	JGE     next197
 
 done198:
 	ADDQ      $+16, DX
-	TESTQ     DX, DX
 	JEQ       end199
 	MOVQ      $-1, CX
 	BZHIQ     DX, CX, CX

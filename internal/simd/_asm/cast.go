@@ -133,7 +133,7 @@ func (f *file) casts() {
 			if c.avx512 && !t.avx512() {
 				continue
 			}
-			r := routine{name: "cast" + c.from + c.to, sizes: []int{sizes[c.from]}, out: sizes[c.to], unroll: 2}
+			r := routine{name: "cast" + c.from + c.to, sizes: []int{sizes[c.from]}, out: sizes[c.to]}
 			r.body = func(t *target, x []vec) reg.Register { return c.body(t, x[0]) }
 			t.row("casts", "ir.%s, ir.%s, %s", c.from, c.to, t.write(r))
 		}

@@ -51,16 +51,16 @@ const (
 )
 
 var operations = []operation{
-	{op: "Neg", types: floats + integers, arity: 1, body: neg},
+	{op: "Neg", types: floats + words, arity: 1, body: neg},
 	{op: "Not", types: integers + " Bool ", arity: 1, body: not},
 	{op: "Sqrt", types: floats, arity: 1, body: func(t *target, k kind, x []vec) reg.Register { return t.v("VSQRT"+k.letter, x[0]) }},
 	{op: "Floor", types: floats, arity: 1, body: func(t *target, k kind, x []vec) reg.Register { return t.of(k).floor(x[0]) }},
-	{op: "Add", types: floats + integers, arity: 2, modes: "VV VS C", body: instruction("ADD")},
-	{op: "Sub", types: floats + integers, arity: 2, modes: "VV VS SV", body: instruction("SUB")},
+	{op: "Add", types: floats + words, arity: 2, modes: "VV VS C", body: instruction("ADD")},
+	{op: "Sub", types: floats + words, arity: 2, modes: "VV VS SV", body: instruction("SUB")},
 	{op: "Mul", types: floats + words, arity: 2, modes: "VV VS C", body: mul},
 	{op: "Div", types: floats, arity: 2, modes: "VV VS SV", body: instruction("DIV")},
-	{op: "Max", types: all, arity: 2, modes: "VV VS C", sign: true, body: extreme("MAX", lanes.largest)},
-	{op: "Min", types: all, arity: 2, modes: "VV VS C", sign: true, body: extreme("MIN", lanes.smallest)},
+	{op: "Max", types: floats + words + " Bool ", arity: 2, modes: "VV VS C", sign: true, body: extreme("MAX", lanes.largest)},
+	{op: "Min", types: floats + words + " Bool ", arity: 2, modes: "VV VS C", sign: true, body: extreme("MIN", lanes.smallest)},
 	{op: "Eq", types: all, arity: 2, modes: "VV VS C", bools: true, body: relation(equal)},
 	{op: "Lt", types: all, arity: 2, modes: "VV VS SV", sign: true, bools: true, body: relation(less)},
 	{op: "And", types: integers + " Bool ", arity: 2, modes: "VV VS C", body: bitwise("VAND")},
@@ -181,7 +181,7 @@ func (f *file) elementwise() {
 			if !strings.Contains(o.types, " "+k.ir+" ") {
 				continue
 			}
-			r := routine{name: strings.ToLower(o.op) + k.shared(o), sizes: slices.Repeat([]int{k.size}, o.arity), out: k.size, unroll: 2, bools: o.bools}
+			r := routine{name: strings.ToLower(o.op) + k.shared(o), sizes: slices.Repeat([]int{k.size}, o.arity), out: k.size, bools: o.bools}
 			if o.bools {
 				r.out = 1
 			}
@@ -211,11 +211,11 @@ func (f *file) elementwise() {
 	}
 	for _, t := range f.targets {
 		for _, size := range []int{4, 8} {
-			fill := routine{name: fmt.Sprint("fill", 8*size), sizes: []int{size}, single: []bool{true}, out: size, unroll: 2, body: same}
+			fill := routine{name: fmt.Sprint("fill", 8*size), sizes: []int{size}, single: []bool{true}, out: size, body: same}
 			t.row("fills", "%d, %s", size, t.write(fill))
 		}
 		for _, size := range []int{1, 4, 8} {
-			r := routine{name: fmt.Sprint("where", 8*size), sizes: []int{1, size, size}, out: size, unroll: 2, body: where(size)}
+			r := routine{name: fmt.Sprint("where", 8*size), sizes: []int{1, size, size}, out: size, body: where(size)}
 			var names []string
 			for _, m := range []string{"VVV", "VVS", "VSV", "VSS"} {
 				names = append(names, t.write(r.mode(m)))

@@ -14,7 +14,6 @@ type routine struct {
 	single []bool // operands that are one element; nil for none
 	out    int    // the size of the result's elements
 	bools  bool   // the body returns a mask, to be stored as bools
-	unroll int    // registers of each operand in one iteration
 	body   func(t *target, x []vec) reg.Register
 	// rare returns where the body's result is wrong. The routine stops there and
 	// returns the number of elements before.
@@ -62,7 +61,7 @@ func (t *target) write(r routine) string {
 	n := t.Load(t.Param("n"), t.GP64())
 	stop := t.label("stop")
 	l := t.newLoop(n, t.width/wide)
-	l.write(max(1, r.unroll), func(s step) {
+	l.write(func(s step) {
 		x := make([]vec, len(r.sizes))
 		for i, size := range r.sizes {
 			if x[i] = fixed[i]; x[i] == nil {
@@ -107,33 +106,28 @@ func (t *target) newLoop(n reg.Register, lanes int) loop {
 	return loop{t, n.(reg.GPVirtual), i, lanes}
 }
 
-// A step is the part of an iteration that computes one register of results. The last
-// one has fewer elements: n, which are selected by a mask.
+// A step is an iteration, which computes one register of results. The last one has fewer
+// elements: n, which are selected by a mask.
 type step struct {
 	loop
-	offset int // in registers
-	tail   bool
-	k      reg.Register // AVX-512: the mask
+	tail bool
+	k    reg.Register // AVX-512: the mask
 }
 
-// write writes the loop: for several registers at a time, for one, and for the rest. n
-// is the length of the rest in the end.
-func (l loop) write(unroll int, body func(s step)) {
-	for _, u := range []int{unroll, 1}[min(unroll-1, 1)^1:] {
-		next, done := l.label("next"), l.label("done")
-		l.Label(next)
-		l.SUBQ(operand.I32(u*l.lanes), l.n)
-		l.jump(l.JLT, done)
-		for j := range u {
-			body(step{loop: l, offset: j})
-		}
-		l.ADDQ(operand.I32(u*l.lanes), l.i)
-		l.jump(l.JMP, next)
-		l.Label(done)
-		l.ADDQ(operand.I32(u*l.lanes), l.n)
-	}
+// write writes the loop. n is the number of elements of the last step in the end. Several
+// registers in one iteration are no faster on a Zen 4, even from the first-level cache.
+func (l loop) write(body func(s step)) {
+	next, done := l.label("next"), l.label("done")
+	l.SUBQ(operand.I32(l.lanes), l.n)
+	l.jump(l.JLT, done)
+	l.Label(next)
+	body(step{loop: l})
+	l.ADDQ(operand.I32(l.lanes), l.i)
+	l.SUBQ(operand.I32(l.lanes), l.n)
+	l.jump(l.JGE, next)
+	l.Label(done)
+	l.ADDQ(operand.I32(l.lanes), l.n)
 	end := l.label("end")
-	l.TESTQ(l.n, l.n)
 	l.jump(l.JEQ, end)
 	s := step{loop: l, tail: true}
 	if l.avx512() {
@@ -164,7 +158,7 @@ func (t *target) vectorMask(n reg.Register, size int) vec {
 }
 
 func (s step) mem(p reg.Register, size int) operand.Mem {
-	return operand.Mem{Base: p, Index: s.i, Scale: uint8(size), Disp: s.offset * s.lanes * size}
+	return operand.Mem{Base: p, Index: s.i, Scale: uint8(size)}
 }
 
 // load reads the step's elements of a run, into a register as long as they are.

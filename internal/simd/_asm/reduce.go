@@ -209,7 +209,7 @@ func (w *reducer) across(name string) string {
 	pitch := w.GP64()
 	w.IMUL3Q(operand.I32(w.size), n, pitch)
 	l := w.newLoop(n, w.width/w.acc)
-	l.write(1, func(s step) {
+	l.write(func(s step) {
 		from, left := w.GP64(), w.GP64()
 		w.MOVQ(x, from)
 		w.MOVQ(rows, left)
@@ -263,7 +263,7 @@ func (t *target) find(name string, predicate int) string {
 	bits := t.GP32()
 	f := t.singles()
 	l := t.newLoop(n, t.width/4)
-	l.write(1, func(s step) {
+	l.write(func(s step) {
 		v := s.load(x, 4)
 		other := y
 		if predicate == unordered {
