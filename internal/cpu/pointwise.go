@@ -25,12 +25,40 @@ func newPointwiseOver(s *space, axes, stores []int) *pointwiseRunner {
 		outer, inner := newTiling(s, axes[:n], t.transposeTile, t.transposeTile), newTiling(s, axes[n:], 2*t.transposeTile, 2*t.transposeTile)
 		m.tiles = tilings{outer, inner}
 	} else {
-		m.tiles = tilings{newTiling(s, axes, t.minBlock, t.maxBlock)}
+		most := t.maxBlock
+		if s.singleOps(stores) {
+			most = t.longBlock(s.Size(axes))
+		}
+		m.tiles = tilings{newTiling(s, axes, t.minBlock, most)}
 	}
 	m.program = assemble(s, schedule{lanes: m.tiles.longAxes(), extent: s.extents(m.tiles...), roots: stores}).program
 	m.work = s.work(stores)
 	m.blocksPerTask = t.grain(m.tiles.count(), m.work)
 	return m
+}
+
+// singleOps reports whether stores are each of one operation on loads of 4 bytes or more,
+// whose elements are used where they are.
+func (s *space) singleOps(stores []int) bool {
+	for _, i := range stores {
+		store := &s.Body[i]
+		in := &s.Body[store.Src[0]]
+		if in.Op.Class() != ir.Elementwise || s.Args[store.Arg].DType.Size() < 4 {
+			return false
+		}
+		for _, j := range in.Src {
+			switch x := &s.Body[j]; x.Op {
+			case ir.Const, ir.Scalar:
+			case ir.Load:
+				if x.Domain != in.Domain || s.Args[x.Arg].DType.Size() < 4 {
+					return false
+				}
+			default:
+				return false
+			}
+		}
+	}
+	return true
 }
 
 // transposed returns n > 0 if a load has stride 1 along axes[n-1] and a large one

@@ -57,7 +57,7 @@ func newStream(s *space, shape reductionShape) *streamRunner {
 		r.keep = newTiling(s, shape.kept, 1, 1)
 		most := s.tune.maxBlock
 		if s.reducesLoads() {
-			most *= 8 // nothing is held in registers
+			most = s.tune.longBlock(shape.nr)
 		}
 		r.chunk = newTiling(s, shape.reduced, s.tune.minBlock, most)
 	}

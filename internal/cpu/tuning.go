@@ -29,7 +29,16 @@ type tuning struct {
 	minTiles, minPart int
 }
 
+// Measured on a Zen 4 with two cores, and not done. Stores past the caches made a product
+// of 16 M elements 15 % faster and an exponential 40 % slower: stores of 64 bytes do not
+// read the line first. Two operations in one pass could make max((a·c+a)·½-c, 0) of 1 M
+// elements at most 1.2 times as fast: of 0.40 ms, five passes through the first-level cache
+// take 0.14 ms.
 var defaultTuning = tuning{
 	minBlock: 512, maxBlock: 2048, transposeTile: 32, maxWholeReduction: 1 << 15, parallelThreshold: 1 << 15,
 	rows: 128, cols: 256, depth: 256, maxStride: 1024, minTiles: 8, minPart: 1024,
 }
+
+// longBlock is the length of a block of a program that holds nothing in registers: long
+// runs of memory are prefetched better. It leaves work for many cores of n points.
+func (t *tuning) longBlock(n int) int { return max(t.maxBlock, min(8*t.maxBlock, n/32)) }

@@ -188,7 +188,10 @@ func erf(l lanes, x vec) vec {
 	t4 := l.min(l.broadcast(f32(4)), t)
 	q := l.horner(t4, 1.12852, 0.63569915, 0.10528716, -0.022906234, 0.0032200406, -0.00021460293)
 	a := l.mul(t4, q)
+	rest := l.copy(a)
+	l.do("VFMSUB231PS", q, t4, rest) // t4·q - a
 	n, r := reduce(l, l.xor(a, i32(1<<31)))
+	r = l.sub(r, rest)
 	w := l.fma(expSquares(l, r), l.mul(r, r), r)
 	s := power(l, n)
 	big := l.sub(l.broadcast(f32(1)), l.fma(w, s, s))

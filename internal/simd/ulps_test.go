@@ -11,24 +11,25 @@ import (
 	"github.com/tensorken/tensorken/ir"
 )
 
-var stepFlag = flag.Int("step", 4099, "TestUlps tests one float32 of so many; 1 for all")
+var stepFlag = flag.Int("step", 4099, "TestUlps tests one float32 of so many; 1 for all 2³²")
 
-// ulps are the greatest errors of the functions of float32, in units in the last place of
-// the exact result: of all 2³² numbers, at the levels with assembly.
+// ulps are bounds of the errors of functions of float32, in units in the last place of
+// the exact result. The comments give the greatest of all 2³² numbers with assembly: avx2
+// and avx512 give the same bits. At level go they are at most 0.67.
 var ulps = []struct {
 	op    ir.Op
 	exact func(float64) float64
 	most  float64
 }{
-	{ir.Exp, math.Exp, 1},
-	{ir.Expm1, math.Expm1, 1.5},
-	{ir.Log, math.Log, 1},
-	{ir.Log1p, math.Log1p, 1.5},
-	{ir.Sin, math.Sin, 1},
-	{ir.Cos, math.Cos, 1},
-	{ir.Atan, math.Atan, 1.5},
-	{ir.Tanh, math.Tanh, 1},
-	{ir.Erf, math.Erf, 1},
+	{ir.Exp, math.Exp, 1},       // 0.927
+	{ir.Expm1, math.Expm1, 1.6}, // 1.439
+	{ir.Log, math.Log, 1},       // 0.923
+	{ir.Log1p, math.Log1p, 1.6}, // 1.523
+	{ir.Sin, math.Sin, 1},       // 0.878
+	{ir.Cos, math.Cos, 1},       // 0.884
+	{ir.Atan, math.Atan, 1.6},   // 1.346
+	{ir.Tanh, math.Tanh, 1},     // 0.949
+	{ir.Erf, math.Erf, 1},       // 0.986
 }
 
 func TestUlps(t *testing.T) {
