@@ -81,7 +81,7 @@ func f64(x float64) constant { return constant{8, math.Float64bits(x)} }
 func i32(x uint32) constant  { return constant{4, uint64(x)} }
 func i64(x uint64) constant  { return constant{8, x} }
 
-// bytes is a constant of 4 equal bytes.
+// bytes4 is a constant of equal bytes.
 func bytes4(x uint8) constant { return i32(uint32(x) * 0x01010101) }
 
 func (t *target) data(k constant) operand.Mem {
@@ -150,15 +150,7 @@ func (t *target) broadcast(k constant) vec {
 	return d
 }
 
-// all returns a register of the operand's lanes, a register or a constant.
-func (t *target) all(x any) vec {
-	if k, ok := x.(constant); ok {
-		return t.broadcast(k)
-	}
-	return x.(vec)
-}
-
-// move returns a copy.
+// copy returns a register with the lanes of x, a register or a constant.
 func (t *target) copy(x any) vec {
 	if k, ok := x.(constant); ok {
 		return t.broadcast(k)
@@ -166,8 +158,8 @@ func (t *target) copy(x any) vec {
 	return t.v("VMOVAPS", x)
 }
 
-// A lanes names the instructions on numbers of one type: by what they have in their
-// last letters.
+// Lanes has the instructions on floating-point numbers of one type, whose names end in
+// the same letters.
 type lanes struct {
 	*target
 	s string // PS or PD
@@ -175,13 +167,6 @@ type lanes struct {
 
 func (t *target) singles() lanes { return lanes{t, "PS"} }
 func (t *target) doubles() lanes { return lanes{t, "PD"} }
-
-func (l lanes) size() int {
-	if l.s == "PD" {
-		return 8
-	}
-	return 4
-}
 
 // num is a constant of the type.
 func (l lanes) num(x float64) constant {
