@@ -30,8 +30,8 @@ func (d *device) compile(k *ir.Kernel) *executable {
 	case k.Template == ir.Reduce:
 		p.runner, p.extraBindings = newReduction(s)
 	case k.Template == ir.Contraction:
-		if c := newContract(s); c != nil {
-			p.runner = c
+		if c, extra := newContract(s); c != nil {
+			p.runner, p.extraBindings = c, extra
 		} else {
 			p.runner, p.extraBindings = newReduction(s)
 		}

@@ -10,34 +10,40 @@ import (
 )
 
 // A contractRunner computes a matrix product tile by tile, as Goto and van de Geijn
-// describe: it packs a panel of each factor, which evaluates the prologue,
-// multiplies the panels, and evaluates the epilogue while the tile is in the cache.
-// The rows of the result are the M axes and its columns the N axes, or the reverse
-// if the result is contiguous along M.
+// describe. The rows of the result are the M axes and its columns the N axes, or the
+// reverse if the result is contiguous along M. Tiles are tasks; a task sums over the
+// depth in boxes, evaluates the prologues over the box of each factor, or reads the
+// factor in place, multiplies by small tiles that fit in registers, and evaluates
+// the epilogue while the tile is in the cache.
 type contractRunner struct {
 	space         *space
 	rows, cols    *tiling
-	tiles         tilings // of the batch, the columns and the rows
-	depth         *tiling // of the axes that are summed over
-	left          *factor // rows by depth
-	right         *factor // depth by columns
+	strips        tilings          // of the batch, the columns and the rows
+	span          int              // strips in a tile
+	depth         *tiling          // of the axes that are summed over
+	left          *factor          // rows by depth
+	right         *factor          // depth by columns
+	pack          *pointwiseRunner // stores the right factor, if tiles share it, or nil
+	packed        int              // bytes of the stored right factor
 	product       simd.Product
 	add           simd.Binary
 	after         *program
-	sum           int // the register of the sum in the epilogue
-	size          int // bytes of an element
-	parts         int // of the depth (split-K), each with a tile of its own
-	chunksPerPart int // boxes of the depth in a part
+	sum           int     // the register of the sum in the epilogue
+	out           *matrix // the result, if the epilogue is only a store, or nil
+	size          int     // bytes of an element
+	parts         int     // of the depth (split-K), each with a tile of its own
+	chunksPerPart int     // boxes of the depth in a part
 	work          int
 }
 
-// newContract returns nil for types without a micro-kernel.
-func newContract(s *space) *contractRunner {
+// newContract returns nil for types without a micro-kernel, and the number of bindings
+// that the runner adds to the kernel's.
+func newContract(s *space) (r *contractRunner, extra int) {
 	sum, x, y := loopnest.Factors(s.Body, s.Roles(ir.M), s.Roles(ir.N))
 	typ := s.Body[x].Type
-	r := &contractRunner{space: s, product: simd.Products[typ], size: typ.Size()}
-	if r.product == nil || typ != s.Body[sum].Type {
-		return nil
+	r = &contractRunner{space: s, product: simd.Products[typ], size: typ.Size()}
+	if r.product.Tile == nil || typ != s.Body[sum].Type {
+		return nil, 0
 	}
 	r.add = simd.Binaries[ir.Add][typ].VV
 	rows, cols := s.List(ir.M), s.List(ir.N)
@@ -45,14 +51,20 @@ func newContract(s *space) *contractRunner {
 		rows, cols, x, y = cols, rows, y, x
 	}
 	r.cut(rows, cols)
+	extra = r.share(y)
+	s = r.space
 	r.left = newLeft(s, x, r.rows, r.depth)
-	r.right = newRight(s, y, r.depth, r.cols)
+	r.right = newRight(s, y, r.rows, r.depth, r.cols)
 	s.Body[sum].Domain = s.Roles(ir.Batch, ir.M, ir.N)
 
 	lanes := slices.Concat(r.rows.longAxes(), r.cols.longAxes())
-	a := assemble(s, schedule{lanes: lanes, extent: s.extents(r.rows, r.cols), roots: s.Stores(0, false), given: []int{sum}})
+	stores := s.Stores(0, false)
+	a := assemble(s, schedule{lanes: lanes, extent: s.extents(r.rows, r.cols), roots: stores, given: []int{sum}})
 	r.after, r.sum = a.program, a.body[sum]
-	return r
+	if in := &s.Body[stores[0]]; len(r.after.ops) == 1 && in.Src[0] == sum && s.Args[in.Arg].DType == typ {
+		r.out = newMatrix(a, in, r.rows, r.cols)
+	}
+	return r, extra
 }
 
 // cut chooses the tiles.
@@ -61,167 +73,235 @@ func (r *contractRunner) cut(rows, cols []int) {
 	depth := s.List(ir.K)
 	batch := newTiling(s, s.List(ir.Batch), 1, 1)
 	r.depth = newTiling(s, depth, t.depth/2, t.depth)
-	r.work = s.work(s.Stores(0, false))
+	r.cols = newTilingBy(s, cols, t.cols/2, t.cols, r.product.Cols)
+	r.work = s.work(s.Stores(0, false)) / r.product.Speed
 	for most := t.rows; ; most /= 2 {
-		r.rows = newTiling(s, rows, most/2, most)
-		r.cols = newTiling(s, cols, t.cols/2, t.cols)
-		r.tiles = tilings{batch, r.cols, r.rows}
-		if n := r.tiles.count(); 2*n >= t.minTiles || most <= t.rows/8 || r.work/max(n, 1) < 8*t.parallelThreshold {
+		r.rows = newTilingBy(s, rows, most/2, most, r.product.Rows)
+		r.strips = tilings{batch, r.cols, r.rows}
+		if n := r.strips.count(); 2*n >= t.minTiles || most <= t.rows/8 || r.work/max(n, 1) < 8*t.parallelThreshold {
 			break
 		}
 	}
+	n := r.strips.count()
+	r.span = min(max(1, n/t.minTiles), r.rows.count, max(1, t.span/max(1, r.rows.maxPoints())))
 	most := 1
-	if n := r.tiles.count(); n > 0 && n < t.minTiles {
+	if n > 0 && n < t.minTiles {
 		most = min(2*t.minTiles/n, s.Size(depth)/t.minPart)
 	}
 	r.parts, r.chunksPerPart = split(r.depth, most)
 }
 
-// tileBytes is the size of the largest tile of the result.
-func (r *contractRunner) tileBytes() int {
+// share makes instruction i, the right factor, a load of a buffer that a first job fills,
+// if more than one row of tiles reads it and not from where it is. It returns the
+// number of bindings for that.
+func (r *contractRunner) share(i int) int {
+	s := r.space
+	in := s.Body[i]
+	r.packed = r.size * int(loopnest.Points(s.Axes, in.Domain))
+	if r.rows.count <= 1 || r.packed == 0 || r.packed > s.tune.maxShared || s.inPlace(i, r.depth, r.cols) {
+		return 0
+	}
+	k := *s.Kernel
+	k.Body, k.Args = slices.Clone(k.Body), append(slices.Clone(k.Args), ir.Arg{Kind: ir.In, DType: in.Type})
+	r.space = &space{&loopnest.Nest{Kernel: &k, Rank: s.Rank}, s.tune}
+	axes := slices.Concat(s.List(ir.Batch), r.depth.axes, r.cols.axes)
+	axes = slices.DeleteFunc(axes, func(a int) bool { return !in.Domain.Has(a) })
+	view := &ir.View{Coef: make([]int, len(s.Axes))}
+	stride := 1
+	for j, a := range slices.Backward(axes) {
+		view.Coef[a] = stride
+		stride *= s.Axes[a].Len
+		if j == len(axes)-len(r.cols.axes) && s.conflicts(i, stride) {
+			stride += 64 / r.size
+		}
+	}
+	r.packed = stride * r.size
+	store := ir.Instr{Op: ir.Store, Type: in.Type, Src: []int{i}, Arg: len(s.Args), View: view, Domain: in.Domain}
+	first := k
+	first.Body = append(slices.Clone(k.Body), store)
+	r.pack = newPointwiseOver(&space{&loopnest.Nest{Kernel: &first, Rank: s.Rank}, s.tune}, axes, []int{len(k.Body)})
+	k.Body[i] = ir.Instr{Op: ir.Load, Type: in.Type, Arg: len(s.Args), View: view, Domain: in.Domain}
+	return 1
+}
+
+// stripBytes is the size of the largest strip of the result.
+func (r *contractRunner) stripBytes() int {
 	return align(r.rows.maxPoints() * r.cols.maxPoints() * r.size)
 }
 
-func (r *contractRunner) run(x *executor) error {
-	tiles := r.tiles.count()
-	if r.parts == 1 {
-		return x.do(r, tiles, r.work)
+// tasks is the number of tiles: spans of strips one below the other.
+func (r *contractRunner) tasks() int {
+	if r.strips.count() == 0 {
+		return 0
 	}
-	x.shared = grow(x.shared, tiles*r.parts*r.tileBytes())
-	if err := x.do(partJob{r}, tiles*r.parts, r.work); err != nil {
+	return r.strips.count() / r.rows.count * loopnest.CeilDiv(r.rows.count, r.span)
+}
+
+// task i has the strips from first to last.
+func (r *contractRunner) stripsOf(i int) (first, last int) {
+	n := loopnest.CeilDiv(r.rows.count, r.span)
+	first = i % n * r.span
+	above := i / n * r.rows.count
+	return above + first, above + min(first+r.span, r.rows.count)
+}
+
+func (r *contractRunner) run(x *executor) error {
+	need := 0
+	if r.pack != nil {
+		need = align(r.packed)
+	}
+	tasks, at := r.tasks(), need
+	if r.parts > 1 {
+		need += tasks * r.parts * r.span * r.stripBytes()
+	}
+	x.shared = grow(x.shared, need)
+	if r.pack != nil {
+		x.bind[len(x.bind)-1] = binding{p: base(x.shared)}
+		if err := r.pack.run(x); err != nil {
+			return err
+		}
+	}
+	if r.parts == 1 {
+		return x.do(r, tasks, r.work)
+	}
+	if err := x.do(partJob{r, at}, tasks*r.parts, r.work); err != nil {
 		return err
 	}
-	return x.do(sumJob{r}, tiles, r.work)
+	return x.do(sumJob{r, at}, tasks, r.work)
 }
 
 // begin lays out a worker's scratch: a tile, then the registers of three programs.
 func (r *contractRunner) begin(x *executor, w *worker) {
-	tile, left, right := r.tileBytes(), r.left.program.scratch, r.right.program.scratch
+	tile, left, right := r.span*r.stripBytes(), r.left.program.scratch, r.right.program.scratch
 	mem := w.scratch(tile + left + right + r.after.scratch)
 	w.activations[0].enter(r.left.program, x.bind, unsafe.Add(mem, tile), &w.bad)
 	w.activations[1].enter(r.right.program, x.bind, unsafe.Add(mem, tile+left), &w.bad)
 	w.activations[2].enter(r.after, x.bind, unsafe.Add(mem, tile+left+right), &w.bad)
 }
 
-// task computes one tile of the result.
+// task computes a tile of the result.
 func (r *contractRunner) task(_ *executor, w *worker, i int) {
-	tile := w.scratch(0)
-	r.multiply(w, i, 0, tile)
-	r.finish(w, i, tile)
+	first, last := r.stripsOf(i)
+	r.multiply(w, first, last, 0, w.scratch(0), true)
 }
 
-// multiply computes one part of a tile.
-func (r *contractRunner) multiply(w *worker, i, part int, tile unsafe.Pointer) {
-	a, b := &w.activations[0], &w.activations[1]
-	r.tiles.moveTo(a, i)
-	r.tiles.moveTo(b, i)
-	rows, cols := r.rows.size(a), r.cols.size(a)
-	clear(unsafe.Slice((*byte)(tile), rows*cols*r.size))
-	for k := part * r.chunksPerPart; k < min((part+1)*r.chunksPerPart, r.depth.count); k++ {
-		r.depth.moveTo(a, k)
-		r.depth.moveTo(b, k)
-		depth := r.depth.size(a)
-		x, lda, sa := r.left.panel(a, rows, depth)
-		y, ldb, _ := r.right.panel(b, depth, cols)
-		r.product(tile, x, y, rows, cols, depth, cols, lda, sa, ldb)
+// multiply computes one part of a tile: the strips from first to last.
+func (r *contractRunner) multiply(w *worker, first, last, part int, tile unsafe.Pointer, finish bool) {
+	a, b, f := &w.activations[0], &w.activations[1], &w.activations[2]
+	r.strips.moveTo(a, first)
+	r.strips.moveTo(b, first)
+	r.strips.moveTo(f, first)
+	from, to := part*r.chunksPerPart, min((part+1)*r.chunksPerPart, r.depth.count)
+	cols := r.cols.size(b)
+	calls := loopnest.CeilDiv(r.rows.size(f), r.product.Rows) * loopnest.CeilDiv(cols, r.product.Cols)
+	for k := from; k < max(to, from+1); k++ {
+		m := multiplication{n: cols, add: k - from}
+		if k < to {
+			r.depth.moveTo(a, k)
+			r.depth.moveTo(b, k)
+			m.k = r.depth.size(b)
+			m.b, m.ldb, _ = r.right.panel(b, m.k, cols)
+		}
+		if k+1 < to {
+			r.depth.moveTo(b, k+1)
+			m.ahead[1] = r.right.ahead(b, r.depth.size(b), cols, calls*(last-first))
+		}
+		for i := first; i < last; i++ {
+			r.strips.moveTo(f, i)
+			m.m = r.rows.size(f)
+			m.c, m.ldc = unsafe.Add(tile, (i-first)*r.stripBytes()), cols
+			direct := false
+			if finish && r.out != nil {
+				if p, so, si, ok := r.out.inPlace(f); ok && si == 1 && so*r.size%r.space.tune.conflict != 0 {
+					m.c, m.ldc, direct = p, so, true
+				}
+			}
+			if m.k > 0 {
+				r.strips.moveTo(a, i)
+				m.a, m.lda, m.sa = r.left.panel(a, m.m, m.k)
+				if i+1 < last {
+					r.strips.moveTo(a, i+1)
+				} else {
+					r.strips.moveTo(a, first)
+					r.depth.moveTo(a, min(k+1, to-1))
+				}
+				m.ahead[0] = r.left.ahead(a, r.rows.size(a), r.depth.size(a), calls)
+			}
+			m.run(&r.product, r.size)
+			if finish && !direct && k >= to-1 {
+				f.reg[r.sum] = m.c
+				f.run()
+			}
+		}
 	}
 }
 
-// finish evaluates the epilogue over a tile.
-func (r *contractRunner) finish(w *worker, i int, tile unsafe.Pointer) {
-	f := &w.activations[2]
-	r.tiles.moveTo(f, i)
-	f.reg[r.sum] = tile
-	f.run()
+// A multiplication is the product of a panel of each factor, see simd.ProductTile.
+type multiplication struct {
+	c, a, b           unsafe.Pointer
+	m, n, k           int
+	ldc, lda, sa, ldb int
+	add               int
+	ahead             [2]prefetch
+}
+
+// run multiplies tile by tile of the product's routine: a few rows of the left panel, which
+// stay in the first-level cache, by all columns of the right one, which stays in the
+// second-level cache.
+func (x *multiplication) run(p *simd.Product, size int) {
+	for i := 0; i < x.m; i += p.Rows {
+		for j := 0; j < x.n; j += p.Cols {
+			x.ahead[0].step()
+			x.ahead[1].step()
+			p.Tile(unsafe.Add(x.c, (i*x.ldc+j)*size), unsafe.Add(x.a, i*x.lda*size), unsafe.Add(x.b, j*size),
+				min(p.Rows, x.m-i), min(p.Cols, x.n-j), x.k, x.ldc, x.lda, x.sa, x.ldb, x.add)
+		}
+	}
+}
+
+// A prefetch reads rows of memory into the cache, a few at each of so many steps: the
+// processor foresees only what is contiguous.
+type prefetch struct {
+	p                   uintptr // which keeps no memory
+	bytes, stride, rows int
+	steps, credit       int
+}
+
+func (x *prefetch) step() {
+	for x.credit += x.rows; x.steps > 0 && x.credit >= x.steps; x.credit -= x.steps {
+		simd.Prefetch(x.p, x.bytes)
+		x.p += uintptr(x.stride)
+	}
 }
 
 // A partJob computes one part of a tile per task.
-type partJob struct{ *contractRunner }
+type partJob struct {
+	*contractRunner
+	at int // of the parts in shared memory
+}
 
 func (j partJob) task(x *executor, w *worker, i int) {
-	j.multiply(w, i/j.parts, i%j.parts, unsafe.Add(base(x.shared), i*j.tileBytes()))
+	first, last := j.stripsOf(i / j.parts)
+	j.multiply(w, first, last, i%j.parts, unsafe.Add(base(x.shared), j.at+i*j.span*j.stripBytes()), false)
 }
 
 // A sumJob adds the parts of a tile, in order, and finishes it.
-type sumJob struct{ *contractRunner }
+type sumJob struct {
+	*contractRunner
+	at int
+}
 
 func (j sumJob) task(x *executor, w *worker, i int) {
-	first := unsafe.Add(base(x.shared), i*j.parts*j.tileBytes())
+	first, last := j.stripsOf(i)
 	f := &w.activations[2]
-	j.tiles.moveTo(f, i)
-	n := j.rows.size(f) * j.cols.size(f)
-	for p := 1; p < j.parts; p++ {
-		j.add(first, first, unsafe.Add(first, p*j.tileBytes()), n)
-	}
-	j.finish(w, i, first)
-}
-
-// A factor is an operand of the product, over an outer and an inner group of axes:
-// rows and depth, or depth and columns.
-type factor struct {
-	program    *program
-	root       int  // the register that holds a panel
-	transposed bool // a packed panel has the outer group's lanes inside
-	unit       bool // stride 1 is needed along the inner group
-
-	maxStride    int   // of elements that are used where they are
-	load         *load // of a factor that is just a load, which may need no packing; or nil
-	outer, inner []term
-}
-
-func newLeft(s *space, i int, rows, deep *tiling) *factor {
-	if s.prefersInnermost(s.Loads(i), rows.axes, deep.axes) {
-		f := newFactor(s, i, deep, rows)
-		f.transposed = true
-		f.outer, f.inner = f.inner, f.outer
-		return f
-	}
-	return newFactor(s, i, rows, deep)
-}
-
-func newRight(s *space, i int, deep, cols *tiling) *factor {
-	f := newFactor(s, i, deep, cols)
-	f.unit = true
-	return f
-}
-
-func newFactor(s *space, i int, outer, inner *tiling) *factor {
-	f := &factor{maxStride: s.tune.maxStride}
-	lanes := slices.Concat(outer.longAxes(), inner.longAxes())
-	a := assemble(s, schedule{lanes: lanes, extent: s.extents(outer, inner), roots: []int{i}, value: true})
-	f.program, f.root = a.program, a.root
-	in := &s.Body[i]
-	if in.Op == ir.Load && len(in.View.Guards) == 0 && len(in.Src) == 0 && !s.Args[in.Arg].DType.IsHalf() {
-		f.load = &load{affine: a.affine(in.View.Off, in.View.Coef, 0), arg: in.Arg, size: in.Type.Size()}
-		f.outer, f.inner = a.dims(in.View.Coef, outer.longAxes()), a.dims(in.View.Coef, inner.longAxes())
-	}
-	return f
-}
-
-// panel returns the address of a block of outer by inner points and its strides
-// along both groups.
-func (x *factor) panel(f *activation, outer, inner int) (p unsafe.Pointer, so, si int) {
-	if x.load != nil {
-		so, ok := x.single(f, x.outer)
-		si, also := x.single(f, x.inner)
-		if ok && also && (!x.unit || si == 1 || inner == 1) {
-			return unsafe.Add(f.bind[x.load.arg].p, x.load.pos(f)*x.load.size), so, si
+	for s := first; s < last; s++ {
+		sum := unsafe.Add(base(x.shared), j.at+(i*j.parts*j.span+s-first)*j.stripBytes())
+		j.strips.moveTo(f, s)
+		n := j.rows.size(f) * j.cols.size(f)
+		for p := 1; p < j.parts; p++ {
+			j.add(sum, sum, unsafe.Add(sum, p*j.span*j.stripBytes()), n)
 		}
+		f.reg[j.sum] = sum
+		f.run()
 	}
-	f.run()
-	if x.transposed {
-		return f.reg[x.root], 1, outer
-	}
-	return f.reg[x.root], inner, 1
-}
-
-// single returns the stride of the one loop that covers all of dims, if there is
-// one and its stride is in range.
-func (x *factor) single(f *activation, dims []term) (stride int, ok bool) {
-	loops := merge(f, dims)
-	if len(loops) == 0 {
-		return 0, true
-	}
-	stride = loops[0].from
-	return stride, len(loops) == 1 && 0 <= stride && stride <= x.maxStride
 }

@@ -17,8 +17,13 @@ type tiling struct {
 }
 
 // newTiling makes boxes of at least least points, if there are as many, and of
-// about limit at most.
+// about limit at most, cut by multiples of 16 where that is a small change.
 func newTiling(s *space, axes []int, least, limit int) *tiling {
+	return newTilingBy(s, axes, least, limit, 16)
+}
+
+// newTilingBy cuts an axis by multiples of unit where that is a small change.
+func newTilingBy(s *space, axes []int, least, limit, unit int) *tiling {
 	r := len(axes)
 	t := &tiling{axes: axes, lens: make([]int, r), box: make([]int, r), counts: make([]int, r), count: 1}
 	inner := 1
@@ -28,7 +33,7 @@ func newTiling(s *space, axes []int, least, limit int) *tiling {
 		if inner < least {
 			t.box[i] = max(n, 1)
 			if n > 0 && inner > limit/n {
-				t.box[i] = even(n, max(1, limit/inner))
+				t.box[i] = even(n, max(1, limit/inner), unit)
 			}
 			inner *= n
 		}
@@ -39,15 +44,15 @@ func newTiling(s *space, axes []int, least, limit int) *tiling {
 }
 
 // even returns the length of the parts that n is cut into: at most about limit,
-// equal but for the last, and a multiple of 16 where that is a small change.
-func even(n, limit int) int {
+// equal but for the last, and a multiple of unit where that is a small change.
+func even(n, limit, unit int) int {
 	if n <= limit {
 		return max(n, 1)
 	}
 	parts := loopnest.CeilDiv(n, limit)
 	size := loopnest.CeilDiv(n, parts)
-	if size >= 64 {
-		size = (size + 15) &^ 15
+	if size >= 4*unit {
+		size = loopnest.CeilDiv(size, unit) * unit
 	}
 	return size
 }
@@ -77,6 +82,24 @@ func (t *tiling) longAxes() []int {
 		}
 	}
 	return axes
+}
+
+// stride is the distance between the points of a box, if all of them are at the same.
+func (t *tiling) stride(coef []int) (stride int, ok bool) {
+	stride = 1
+	n := 0 // points along the axes that were seen
+	for i, a := range slices.Backward(t.axes) {
+		switch {
+		case t.box[i] == 1:
+			continue
+		case n == 0:
+			stride, n = coef[a], 1
+		case coef[a] != stride*n:
+			return 0, false
+		}
+		n *= t.box[i]
+	}
+	return stride, true
 }
 
 // moveTo moves an activation to box i, and returns the number of points before it,

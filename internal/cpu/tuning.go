@@ -17,13 +17,15 @@ type tuning struct {
 	// all: waking another would take longer.
 	parallelThreshold int
 
-	// Tiles of a product have rows by cols elements and are summed over depth
-	// positions at a time, so that a panel of the right factor stays in the
-	// second-level cache while the left one passes.
-	rows, cols, depth int
-	// A factor with a larger stride is packed even if it could be used where it
-	// is: its rows would compete for the same cache sets.
-	maxStride int
+	// Tiles of a product have strips of rows by cols elements, up to span rows in
+	// all. They are summed over depth positions at a time, so that a panel of the right
+	// factor stays in the second-level cache while the strips pass.
+	rows, cols, depth, span int
+	// Rows at a multiple of conflict bytes compete for few sets of the first-level
+	// cache.
+	conflict int
+	// maxShared is the greatest size in bytes of a factor that is packed once for all tasks.
+	maxShared int
 	// With fewer tiles than minTiles the depth is split, into parts of at least
 	// minPart positions.
 	minTiles, minPart int
@@ -36,7 +38,7 @@ type tuning struct {
 // take 0.14 ms.
 var defaultTuning = tuning{
 	minBlock: 512, maxBlock: 2048, transposeTile: 32, maxWholeReduction: 1 << 15, parallelThreshold: 1 << 15,
-	rows: 128, cols: 256, depth: 256, maxStride: 1024, minTiles: 8, minPart: 1024,
+	rows: 126, cols: 512, depth: 256, span: 504, conflict: 2048, maxShared: 1 << 26, minTiles: 8, minPart: 1024,
 }
 
 // longBlock is the length of a block of a program that holds nothing in registers: long

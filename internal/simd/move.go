@@ -14,6 +14,14 @@ func move[T any](dst, src unsafe.Pointer, n0, d0, s0, n1, d1, s1 int) {
 	if n0 <= 0 || n1 <= 0 {
 		return
 	}
+	size := int(unsafe.Sizeof(*new(T)))
+	if d1 == 1 && s1 == 1 && size >= 4 {
+		moveRows(dst, src, n0, n1*size, d0*size, s0*size)
+		return
+	}
+	if s1 == 1 && d0 == 1 {
+		n0, d0, s0, n1, d1, s1 = n1, d1, s1, n0, d0, s0
+	}
 	if s1 != 1 && s0 == 1 && n0 >= 8 && n1 >= 8 {
 		transpose[T](dst, src, n0, d0, n1, d1, s1)
 		return
@@ -22,7 +30,6 @@ func move[T any](dst, src unsafe.Pointer, n0, d0, s0, n1, d1, s1 int) {
 	if s1 != 1 && (s0 == 1 || n1 < 4 && n0 > n1) {
 		n0, d0, s0, n1, d1, s1 = n1, d1, s1, n0, d0, s0
 	}
-	size := int(unsafe.Sizeof(*new(T)))
 	for i := range n0 {
 		to, from := unsafe.Add(dst, i*d0*size), unsafe.Add(src, i*s0*size)
 		switch {
@@ -43,9 +50,37 @@ func move[T any](dst, src unsafe.Pointer, n0, d0, s0, n1, d1, s1 int) {
 	}
 }
 
-// transpose is move for s0 = 1 and d0 ≠ 1: dst[i·d0+j·d1] = src[i+j·s1]. It works in
-// square tiles, so that cache lines of both sides are used whole.
+// moveRows copies rows of bytes, multiples of 4 bytes, d and s bytes apart.
+var moveRows = func(dst, src unsafe.Pointer, rows, bytes, d, s int) {
+	for i := range rows {
+		copy(vec[byte](unsafe.Add(dst, i*d), bytes), vec[byte](unsafe.Add(src, i*s), bytes))
+	}
+}
+
+// transpose is move for s0 = 1 and d0 ≠ 1: dst[i·d0+j·d1] = src[i+j·s1].
 func transpose[T any](dst, src unsafe.Pointer, n0, d0, n1, d1, s1 int) {
+	size := int(unsafe.Sizeof(*new(T)))
+	blocks := transposers[size]
+	if blocks == nil || d1 != 1 {
+		transposeSquares[T](dst, src, n0, d0, n1, d1, s1)
+		return
+	}
+	m0, m1 := n0&^7, n1&^7
+	blocks(dst, src, m0, d0*size, m1, s1*size)
+	transposeSquares[T](unsafe.Add(dst, m0*d0*size), unsafe.Add(src, m0*size), n0-m0, d0, m1, 1, s1)
+	transposeSquares[T](unsafe.Add(dst, m1*size), unsafe.Add(src, m1*s1*size), n0, d0, n1-m1, 1, s1)
+}
+
+// A transposer gives dst[i·d+j] = src[i+j·s] for i in [0, n0) and j in [0, n1), which are
+// multiples of 8. d and s are in bytes.
+type transposer func(dst, src unsafe.Pointer, n0, d, n1, s int)
+
+// transposers has routines by the size of elements in bytes, nil for none.
+var transposers [9]transposer
+
+// transposeSquares works in square tiles, so that cache lines of both sides are used
+// whole.
+func transposeSquares[T any](dst, src unsafe.Pointer, n0, d0, n1, d1, s1 int) {
 	const square = 16
 	size := int(unsafe.Sizeof(*new(T)))
 	for i0 := 0; i0 < n0; i0 += square {
@@ -98,3 +133,7 @@ func gather[T any](dst, src, idx unsafe.Pointer, n, d, at, s, k, stride, limit i
 	}
 	return n
 }
+
+// Prefetch asks for at least one byte at p, and those that follow, to be read into the
+// cache.
+var Prefetch = func(p uintptr, bytes int) {}

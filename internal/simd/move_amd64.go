@@ -7,4 +7,16 @@ package simd
 import "unsafe"
 
 //go:noescape
-func transpose4AVX2(dst unsafe.Pointer, src unsafe.Pointer, n0 int, d0 int, n1 int, s1 int)
+func moveRowsAVX2(dst unsafe.Pointer, src unsafe.Pointer, rows int, bytes int, d int, s int)
+
+//go:noescape
+func moveRowsAVX512(dst unsafe.Pointer, src unsafe.Pointer, rows int, bytes int, d int, s int)
+
+//go:noescape
+func transpose4AVX2(dst unsafe.Pointer, src unsafe.Pointer, n0 int, d int, n1 int, s int)
+
+//go:noescape
+func transpose8AVX2(dst unsafe.Pointer, src unsafe.Pointer, n0 int, d int, n1 int, s int)
+
+//go:noescape
+func prefetchLines(p uintptr, bytes int)

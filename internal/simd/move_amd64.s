@@ -14,153 +14,234 @@ DATA tail<>+48(SB)/8, $0x0000000000000000
 DATA tail<>+56(SB)/8, $0x0000000000000000
 GLOBL tail<>(SB), RODATA|NOPTR, $64
 
-// func transpose4AVX2(dst *byte, src *byte, n0 int, d0 int, n1 int, s1 int)
+// func moveRowsAVX2(dst *byte, src *byte, rows int, bytes int, d int, s int)
+// Requires: AVX, MMX+
+TEXT ·moveRowsAVX2(SB), NOSPLIT, $0-48
+	MOVQ dst+0(FP), AX
+	MOVQ src+8(FP), CX
+	MOVQ rows+16(FP), DX
+	MOVQ bytes+24(FP), BX
+	MOVQ d+32(FP), SI
+	MOVQ s+40(FP), DI
+	SHRQ $0x02, BX
+
+row1:
+	TESTQ DX, DX
+	JLE   end2
+	MOVQ  BX, R8
+	LEAQ  (CX)(DI*2), R9
+	XORQ  R10, R10
+	SUBQ  $+8, R8
+	JLT   done4
+
+next3:
+	PREFETCHT0 (R9)(R10*4)
+	VMOVUPS    (CX)(R10*4), Y0
+	VMOVUPS    Y0, (AX)(R10*4)
+	ADDQ       $+8, R10
+	SUBQ       $+8, R8
+	JGE        next3
+
+done4:
+	ADDQ       $+8, R8
+	JEQ        end5
+	LEAQ       tail<>+32(SB), R9
+	XORQ       R11, R11
+	SUBQ       R8, R11
+	VMOVDQU    (R9)(R11*4), Y0
+	VMASKMOVPS (CX)(R10*4), Y0, Y0
+	LEAQ       tail<>+32(SB), R9
+	XORQ       R11, R11
+	SUBQ       R8, R11
+	VMOVDQU    (R9)(R11*4), Y1
+	VMASKMOVPS Y0, Y1, (AX)(R10*4)
+
+end5:
+	ADDQ SI, AX
+	ADDQ DI, CX
+	DECQ DX
+	JMP  row1
+
+end2:
+	VZEROUPPER
+	RET
+
+// func moveRowsAVX512(dst *byte, src *byte, rows int, bytes int, d int, s int)
+// Requires: AVX, AVX512BW, AVX512F, BMI2, MMX+
+TEXT ·moveRowsAVX512(SB), NOSPLIT, $0-48
+	MOVQ dst+0(FP), AX
+	MOVQ src+8(FP), CX
+	MOVQ rows+16(FP), DX
+	MOVQ bytes+24(FP), BX
+	MOVQ d+32(FP), SI
+	MOVQ s+40(FP), DI
+	SHRQ $0x02, BX
+
+row1:
+	TESTQ DX, DX
+	JLE   end2
+	MOVQ  BX, R8
+	LEAQ  (CX)(DI*2), R9
+	XORQ  R10, R10
+	SUBQ  $+16, R8
+	JLT   done4
+
+next3:
+	PREFETCHT0 (R9)(R10*4)
+	VMOVUPS    (CX)(R10*4), Z0
+	VMOVUPS    Z0, (AX)(R10*4)
+	ADDQ       $+16, R10
+	SUBQ       $+16, R8
+	JGE        next3
+
+done4:
+	ADDQ      $+16, R8
+	JEQ       end5
+	MOVQ      $-1, R9
+	BZHIQ     R8, R9, R9
+	KMOVQ     R9, K1
+	VMOVUPS.Z (CX)(R10*4), K1, Z0
+	VMOVUPS   Z0, K1, (AX)(R10*4)
+
+end5:
+	ADDQ SI, AX
+	ADDQ DI, CX
+	DECQ DX
+	JMP  row1
+
+end2:
+	VZEROUPPER
+	RET
+
+// func transpose4AVX2(dst *byte, src *byte, n0 int, d int, n1 int, s int)
 // Requires: AVX
 TEXT ·transpose4AVX2(SB), NOSPLIT, $0-48
 	MOVQ dst+0(FP), AX
 	MOVQ src+8(FP), CX
 	MOVQ n0+16(FP), DX
-	MOVQ d0+24(FP), BX
+	MOVQ d+24(FP), BX
 	MOVQ n1+32(FP), SI
-	MOVQ s1+40(FP), DI
-	SHLQ $0x02, BX
-	SHLQ $0x02, DI
+	MOVQ s+40(FP), DI
+	LEAQ (BX)(BX*2), R10
+	LEAQ (DI)(DI*2), R12
 
-rows1:
-	SUBQ $+16, DX
-	JLT  end3
+transpose4AVX2Outer:
 	MOVQ AX, R8
 	MOVQ CX, R9
-	MOVQ SI, R10
+	MOVQ DX, R14
 
-columns2:
-	LEAQ       (R9), R11
-	VMOVUPS    (R11), Y0
-	ADDQ       DI, R11
-	VMOVUPS    (R11), Y1
-	ADDQ       DI, R11
-	VMOVUPS    (R11), Y2
-	ADDQ       DI, R11
-	VMOVUPS    (R11), Y3
-	ADDQ       DI, R11
-	VMOVUPS    (R11), Y4
-	ADDQ       DI, R11
-	VMOVUPS    (R11), Y5
-	ADDQ       DI, R11
-	VMOVUPS    (R11), Y6
-	ADDQ       DI, R11
-	VMOVUPS    (R11), Y7
-	ADDQ       DI, R11
-	VUNPCKLPS  Y1, Y0, Y8
-	VUNPCKHPS  Y1, Y0, Y0
-	VUNPCKLPS  Y3, Y2, Y1
-	VUNPCKHPS  Y3, Y2, Y2
-	VUNPCKLPS  Y5, Y4, Y3
-	VUNPCKHPS  Y5, Y4, Y4
-	VUNPCKLPS  Y7, Y6, Y5
-	VUNPCKHPS  Y7, Y6, Y6
-	VUNPCKLPD  Y1, Y8, Y7
-	VUNPCKHPD  Y1, Y8, Y1
-	VUNPCKLPD  Y2, Y0, Y8
-	VUNPCKHPD  Y2, Y0, Y0
-	VUNPCKLPD  Y5, Y3, Y2
-	VUNPCKHPD  Y5, Y3, Y3
-	VUNPCKLPD  Y6, Y4, Y5
-	VUNPCKHPD  Y6, Y4, Y4
-	MOVQ       R8, R11
-	VPERM2F128 $0x20, Y2, Y7, Y6
-	VPERM2F128 $0x31, Y2, Y7, Y2
-	VPERM2F128 $0x20, Y3, Y1, Y7
-	VPERM2F128 $0x31, Y3, Y1, Y1
-	VPERM2F128 $0x20, Y5, Y8, Y3
-	VPERM2F128 $0x31, Y5, Y8, Y5
-	VPERM2F128 $0x20, Y4, Y0, Y8
-	VPERM2F128 $0x31, Y4, Y0, Y0
-	VMOVUPS    Y6, (R11)
-	ADDQ       BX, R11
-	VMOVUPS    Y7, (R11)
-	ADDQ       BX, R11
-	VMOVUPS    Y3, (R11)
-	ADDQ       BX, R11
-	VMOVUPS    Y8, (R11)
-	ADDQ       BX, R11
-	VMOVUPS    Y2, (R11)
-	ADDQ       BX, R11
-	VMOVUPS    Y1, (R11)
-	ADDQ       BX, R11
-	VMOVUPS    Y5, (R11)
-	ADDQ       BX, R11
-	VMOVUPS    Y0, (R11)
-	ADDQ       BX, R11
-	LEAQ       32(R9), R11
-	VMOVUPS    (R11), Y0
-	ADDQ       DI, R11
-	VMOVUPS    (R11), Y1
-	ADDQ       DI, R11
-	VMOVUPS    (R11), Y2
-	ADDQ       DI, R11
-	VMOVUPS    (R11), Y3
-	ADDQ       DI, R11
-	VMOVUPS    (R11), Y4
-	ADDQ       DI, R11
-	VMOVUPS    (R11), Y5
-	ADDQ       DI, R11
-	VMOVUPS    (R11), Y6
-	ADDQ       DI, R11
-	VMOVUPS    (R11), Y7
-	ADDQ       DI, R11
-	VUNPCKLPS  Y1, Y0, Y8
-	VUNPCKHPS  Y1, Y0, Y0
-	VUNPCKLPS  Y3, Y2, Y1
-	VUNPCKHPS  Y3, Y2, Y2
-	VUNPCKLPS  Y5, Y4, Y3
-	VUNPCKHPS  Y5, Y4, Y4
-	VUNPCKLPS  Y7, Y6, Y5
-	VUNPCKHPS  Y7, Y6, Y6
-	VUNPCKLPD  Y1, Y8, Y7
-	VUNPCKHPD  Y1, Y8, Y1
-	VUNPCKLPD  Y2, Y0, Y8
-	VUNPCKHPD  Y2, Y0, Y0
-	VUNPCKLPD  Y5, Y3, Y2
-	VUNPCKHPD  Y5, Y3, Y3
-	VUNPCKLPD  Y6, Y4, Y5
-	VUNPCKHPD  Y6, Y4, Y4
-	MOVQ       R8, R11
-	LEAQ       (R11)(BX*8), R11
-	VPERM2F128 $0x20, Y2, Y7, Y6
-	VPERM2F128 $0x31, Y2, Y7, Y2
-	VPERM2F128 $0x20, Y3, Y1, Y7
-	VPERM2F128 $0x31, Y3, Y1, Y1
-	VPERM2F128 $0x20, Y5, Y8, Y3
-	VPERM2F128 $0x31, Y5, Y8, Y5
-	VPERM2F128 $0x20, Y4, Y0, Y8
-	VPERM2F128 $0x31, Y4, Y0, Y0
-	VMOVUPS    Y6, (R11)
-	ADDQ       BX, R11
-	VMOVUPS    Y7, (R11)
-	ADDQ       BX, R11
-	VMOVUPS    Y3, (R11)
-	ADDQ       BX, R11
-	VMOVUPS    Y8, (R11)
-	ADDQ       BX, R11
-	VMOVUPS    Y2, (R11)
-	ADDQ       BX, R11
-	VMOVUPS    Y1, (R11)
-	ADDQ       BX, R11
-	VMOVUPS    Y5, (R11)
-	ADDQ       BX, R11
-	VMOVUPS    Y0, (R11)
-	ADDQ       BX, R11
-	LEAQ       (R9)(DI*8), R9
-	ADDQ       $+32, R8
-	SUBQ       $+8, R10
-	JNE        columns2
-	ADDQ       $+64, CX
-	SHLQ       $0x04, BX
-	ADDQ       BX, AX
-	SHRQ       $0x04, BX
-	JMP        rows1
-
-end3:
+transpose4AVX2Inner:
+	LEAQ        (R9)(DI*4), R13
+	LEAQ        (R8)(BX*4), R11
+	VMOVUPS     (R9), X0
+	VINSERTF128 $0x01, (R13), Y0, Y0
+	VMOVUPS     (R9)(DI*1), X1
+	VINSERTF128 $0x01, (R13)(DI*1), Y1, Y1
+	VMOVUPS     (R9)(DI*2), X2
+	VINSERTF128 $0x01, (R13)(DI*2), Y2, Y2
+	VMOVUPS     (R9)(R12*1), X3
+	VINSERTF128 $0x01, (R13)(R12*1), Y3, Y3
+	VMOVUPS     16(R9), X4
+	VINSERTF128 $0x01, 16(R13), Y4, Y4
+	VMOVUPS     16(R9)(DI*1), X5
+	VINSERTF128 $0x01, 16(R13)(DI*1), Y5, Y5
+	VMOVUPS     16(R9)(DI*2), X6
+	VINSERTF128 $0x01, 16(R13)(DI*2), Y6, Y6
+	VMOVUPS     16(R9)(R12*1), X7
+	VINSERTF128 $0x01, 16(R13)(R12*1), Y7, Y7
+	VUNPCKLPS   Y1, Y0, Y8
+	VUNPCKHPS   Y1, Y0, Y9
+	VUNPCKLPS   Y3, Y2, Y10
+	VUNPCKHPS   Y3, Y2, Y11
+	VUNPCKLPD   Y10, Y8, Y12
+	VUNPCKHPD   Y10, Y8, Y8
+	VMOVUPS     Y12, (R8)
+	VMOVUPS     Y8, (R8)(BX*1)
+	VUNPCKLPD   Y11, Y9, Y8
+	VUNPCKHPD   Y11, Y9, Y9
+	VMOVUPS     Y8, (R8)(BX*2)
+	VMOVUPS     Y9, (R8)(R10*1)
+	VUNPCKLPS   Y5, Y4, Y8
+	VUNPCKHPS   Y5, Y4, Y9
+	VUNPCKLPS   Y7, Y6, Y10
+	VUNPCKHPS   Y7, Y6, Y11
+	VUNPCKLPD   Y10, Y8, Y12
+	VUNPCKHPD   Y10, Y8, Y8
+	VMOVUPS     Y12, (R11)
+	VMOVUPS     Y8, (R11)(BX*1)
+	VUNPCKLPD   Y11, Y9, Y8
+	VUNPCKHPD   Y11, Y9, Y9
+	VMOVUPS     Y8, (R11)(BX*2)
+	VMOVUPS     Y9, (R11)(R10*1)
+	ADDQ        $+32, R9
+	LEAQ        (R8)(BX*4), R8
+	LEAQ        (R8)(BX*4), R8
+	SUBQ        $+8, R14
+	JG          transpose4AVX2Inner
+	ADDQ        $+32, AX
+	LEAQ        (CX)(DI*4), CX
+	LEAQ        (CX)(DI*4), CX
+	SUBQ        $+8, SI
+	JG          transpose4AVX2Outer
 	VZEROUPPER
+	RET
+
+// func transpose8AVX2(dst *byte, src *byte, n0 int, d int, n1 int, s int)
+// Requires: AVX
+TEXT ·transpose8AVX2(SB), NOSPLIT, $0-48
+	MOVQ dst+0(FP), AX
+	MOVQ src+8(FP), CX
+	MOVQ n0+16(FP), DX
+	MOVQ d+24(FP), BX
+	MOVQ n1+32(FP), SI
+	MOVQ s+40(FP), DI
+	LEAQ (BX)(BX*2), R10
+	LEAQ (DI)(DI*2), R12
+
+transpose8AVX2Outer:
+	MOVQ AX, R8
+	MOVQ CX, R9
+	MOVQ DX, R13
+
+transpose8AVX2Inner:
+	LEAQ        (R9)(DI*4), R11
+	LEAQ        (R8)(BX*4), R11
+	VMOVUPD     (R9), X0
+	VINSERTF128 $0x01, (R9)(DI*2), Y0, Y0
+	VMOVUPD     (R9)(DI*1), X1
+	VINSERTF128 $0x01, (R9)(R12*1), Y1, Y1
+	VUNPCKLPD   Y1, Y0, Y2
+	VUNPCKHPD   Y1, Y0, Y3
+	VMOVUPD     Y2, (R8)
+	VMOVUPD     Y3, (R8)(BX*1)
+	VMOVUPD     16(R9), X4
+	VINSERTF128 $0x01, 16(R9)(DI*2), Y4, Y4
+	VMOVUPD     16(R9)(DI*1), X5
+	VINSERTF128 $0x01, 16(R9)(R12*1), Y5, Y5
+	VUNPCKLPD   Y5, Y4, Y2
+	VUNPCKHPD   Y5, Y4, Y3
+	VMOVUPD     Y2, (R8)(BX*2)
+	VMOVUPD     Y3, (R8)(R10*1)
+	ADDQ        $+32, R9
+	LEAQ        (R8)(BX*4), R8
+	SUBQ        $+4, R13
+	JG          transpose8AVX2Inner
+	ADDQ        $+32, AX
+	LEAQ        (CX)(DI*4), CX
+	SUBQ        $+4, SI
+	JG          transpose8AVX2Outer
+	VZEROUPPER
+	RET
+
+// func prefetchLines(p uintptr, bytes int)
+// Requires: MMX+
+TEXT ·prefetchLines(SB), NOSPLIT, $0-16
+	MOVQ p+0(FP), AX
+	MOVQ bytes+8(FP), CX
+
+lines:
+	PREFETCHT1 (AX)
+	ADDQ       $+64, AX
+	SUBQ       $+64, CX
+	JG         lines
 	RET

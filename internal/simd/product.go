@@ -2,31 +2,49 @@ package simd
 
 import "unsafe"
 
-// A Product adds a product of matrices to a third:
-// c[i·ldc+j] += Σ a[i·lda+p·sa]·b[p·ldb+j] for i in [0, m), j in [0, n), over
-// p in [0, k). The order of the sum depends neither on i nor on j.
-type Product func(c, a, b unsafe.Pointer, m, n, k, ldc, lda, sa, ldb int)
+// A Product computes a product of matrices by tiles of up to Rows by Cols elements.
+// It sums in one order, whatever the tile's size and an element's place in it.
+type Product struct {
+	Rows, Cols int
+	Speed      int // the additions for which it needs the time of one
+	Tile       ProductTile
+}
+
+// A ProductTile gives c[i·ldc+j] = Σ a[i·lda+p·sa]·b[p·ldb+j] for i in [0, m), j in
+// [0, n), over p in [0, k). It adds the sum to c unless add is 0. m and n are at least 1.
+// The strides of a may have any sign.
+type ProductTile func(c, a, b unsafe.Pointer, m, n, k, ldc, lda, sa, ldb, add int)
+
+// plainProduct has long rows, which the compiler's code is best at.
+func plainProduct[T number]() Product { return Product{64, 256, 1, product[T]} }
 
 // product updates a row of c by four rows of b at a time. The compiler does not
 // keep larger tiles in registers.
-func product[T number](c, a, b unsafe.Pointer, m, n, k, ldc, lda, sa, ldb int) {
-	if m == 0 || n == 0 || k == 0 {
+func product[T number](c, a, b unsafe.Pointer, m, n, k, ldc, lda, sa, ldb, add int) {
+	cs := vec[T](c, (m-1)*ldc+n)
+	if add == 0 {
+		for i := range m {
+			clear(cs[i*ldc:][:n])
+		}
+	}
+	if k == 0 {
 		return
 	}
-	cs, as, bs := vec[T](c, (m-1)*ldc+n), vec[T](a, (m-1)*lda+(k-1)*sa+1), vec[T](b, (k-1)*ldb+n)
+	size := int(unsafe.Sizeof(*new(T)))
+	bs := vec[T](b, (k-1)*ldb+n)
 	for i := range m {
 		row := cs[i*ldc:][:n]
-		x := as[i*lda:]
+		x := func(p int) T { return at[T](unsafe.Add(a, (i*lda+p*sa)*size)) }
 		p := 0
 		for ; p+4 <= k; p += 4 {
-			x0, x1, x2, x3 := x[p*sa], x[(p+1)*sa], x[(p+2)*sa], x[(p+3)*sa]
+			x0, x1, x2, x3 := x(p), x(p+1), x(p+2), x(p+3)
 			b0, b1, b2, b3 := bs[p*ldb:][:n], bs[(p+1)*ldb:][:n], bs[(p+2)*ldb:][:n], bs[(p+3)*ldb:][:n]
 			for j := range row {
 				row[j] += (x0*b0[j] + x1*b1[j]) + (x2*b2[j] + x3*b3[j])
 			}
 		}
 		for ; p < k; p++ {
-			x0, b0 := x[p*sa], bs[p*ldb:][:n]
+			x0, b0 := x(p), bs[p*ldb:][:n]
 			for j := range row {
 				row[j] += x0 * b0[j]
 			}

@@ -16,8 +16,12 @@ type routines struct {
 	reductions []reductionRow
 	finds      []findRow
 	fills      []fillRow
+	products   []productRow
 	threefry   Quaternary
-	transpose  func(dst, src unsafe.Pointer, n0, d0, n1, s1 int)
+
+	moveRows    func(dst, src unsafe.Pointer, rows, bytes, d, s int)
+	transposers [9]transposer
+	prefetch    func(p uintptr, bytes int)
 }
 
 type unaryRow struct {
@@ -61,6 +65,11 @@ type fillRow struct {
 	f    Unary
 }
 
+type productRow struct {
+	typ ir.DType
+	f   Product
+}
+
 func (r routines) install() {
 	for _, row := range r.unaries {
 		Unaries[row.op][row.typ] = row.f
@@ -89,7 +98,10 @@ func (r routines) install() {
 	for _, row := range r.fills {
 		Movers[row.size] = fillBy(row.f, row.size, Movers[row.size])
 	}
-	Movers[4] = moveBy(r.transpose, Movers[4])
+	for _, row := range r.products {
+		Products[row.typ] = row.f
+	}
+	moveRows, transposers, Prefetch = r.moveRows, r.transposers, r.prefetch
 }
 
 // argMaxBy returns ArgMax.Along of float32: it computes the greatest element of a row and
@@ -144,25 +156,5 @@ func fillBy(f Unary, size int, other Mover) Mover {
 		for i := range n0 {
 			f(unsafe.Add(dst, i*d0*size), unsafe.Add(src, i*s0*size), n1)
 		}
-	}
-}
-
-// moveBy returns a mover of 4 bytes that transposes by f, which needs n0 to be a multiple of
-// 16 and n1 of 8.
-func moveBy(f func(dst, src unsafe.Pointer, n0, d0, n1, s1 int), other Mover) Mover {
-	const size = 4
-	return func(dst, src unsafe.Pointer, n0, d0, s0, n1, d1, s1 int) {
-		m0, m1 := n0&^15, n1&^7
-		if s1 == 1 && s0 != 1 && d0 == 1 { // the other way round
-			n0, d0, s0, n1, d1, s1 = n1, d1, s1, n0, d0, s0
-			m0, m1 = n0&^15, n1&^7
-		}
-		if s0 != 1 || s1 == 1 || d1 != 1 || m0 <= 0 || m1 <= 0 {
-			other(dst, src, n0, d0, s0, n1, d1, s1)
-			return
-		}
-		f(dst, src, m0, d0, m1, s1)
-		other(unsafe.Add(dst, m0*d0*size), unsafe.Add(src, m0*size), n0-m0, d0, 1, n1, 1, s1)
-		other(unsafe.Add(dst, m1*size), unsafe.Add(src, m1*s1*size), m0, d0, 1, n1-m1, 1, s1)
 	}
 }

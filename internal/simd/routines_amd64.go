@@ -152,8 +152,14 @@ var routinesAVX2 = routines{
 		{4, fill32AVX2},
 		{8, fill64AVX2},
 	},
-	threefry:  threefryAVX2,
-	transpose: transpose4AVX2,
+	products: []productRow{
+		{ir.Float32, Product{6, 16, 16, productF32AVX2}},
+		{ir.Float64, Product{6, 8, 8, productF64AVX2}},
+	},
+	threefry:    threefryAVX2,
+	moveRows:    moveRowsAVX2,
+	transposers: [9]transposer{4: transpose4AVX2, 8: transpose8AVX2},
+	prefetch:    prefetchLines,
 }
 
 var routinesAVX512 = routines{
@@ -314,6 +320,12 @@ var routinesAVX512 = routines{
 		{4, fill32AVX512},
 		{8, fill64AVX512},
 	},
-	threefry:  threefryAVX512,
-	transpose: transpose4AVX2,
+	products: []productRow{
+		{ir.Float32, Product{14, 32, 16, productF32AVX512}},
+		{ir.Float64, Product{14, 16, 8, productF64AVX512}},
+	},
+	threefry:    threefryAVX512,
+	moveRows:    moveRowsAVX512,
+	transposers: [9]transposer{4: transpose4AVX2, 8: transpose8AVX2},
+	prefetch:    prefetchLines,
 }

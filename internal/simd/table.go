@@ -139,8 +139,8 @@ var ArgMaxes = [Types]ArgMax{
 
 // Products has the routines by type.
 var Products = [Types]Product{
-	ir.Int32: product[int32], ir.Uint32: product[uint32], ir.Int64: product[int64],
-	ir.Float32: product[float32], ir.Float64: product[float64],
+	ir.Int32: plainProduct[int32](), ir.Uint32: plainProduct[uint32](), ir.Int64: plainProduct[int64](),
+	ir.Float32: plainProduct[float32](), ir.Float64: plainProduct[float64](),
 }
 
 // Scatterers has the routines by how elements are combined (Add, Mul, Max,

@@ -26,6 +26,7 @@ var files = []struct {
 	{"cast", (*file).casts},
 	{"reduce", (*file).reductions},
 	{"move", (*file).moves},
+	{"product", (*file).products},
 }
 
 // A file is a file of assembly under way.
@@ -89,7 +90,7 @@ func (t *target) row(field, row string, args ...any) {
 }
 
 // fields are the fields of routines, with the types of their rows.
-var fields = []struct{ plural, row string }{{"unaries", "unary"}, {"binaries", "binary"}, {"wheres", "where"}, {"casts", "cast"}, {"reductions", "reduction"}, {"finds", "find"}, {"fills", "fill"}}
+var fields = []struct{ plural, row string }{{"unaries", "unary"}, {"binaries", "binary"}, {"wheres", "where"}, {"casts", "cast"}, {"reductions", "reduction"}, {"finds", "find"}, {"fills", "fill"}, {"products", "product"}}
 
 // source returns a Go file of the tables.
 func (t *tables) source() []byte {
@@ -106,7 +107,7 @@ func (t *tables) source() []byte {
 			}
 			b.WriteString("},\n")
 		}
-		fmt.Fprintf(&b, "threefry: %s,\ntranspose: transpose4AVX2,\n}\n", t.threefry[i])
+		fmt.Fprintf(&b, "threefry: %s,\nmoveRows: moveRows%s,\ntransposers: [9]transposer{4: transpose4AVX2, 8: transpose8AVX2},\nprefetch: prefetchLines,\n}\n", t.threefry[i], level)
 	}
 	src, err := format.Source(b.Bytes())
 	if err != nil {

@@ -1,0 +1,145 @@
+package cpu
+
+import (
+	"slices"
+	"unsafe"
+
+	"github.com/tensorken/tensorken/ir"
+)
+
+// A matrix is memory whose points along an outer and an inner group of axes may be at
+// equal distances, so that a product can use it where it is.
+type matrix struct {
+	affine
+	arg, size    int
+	outer, inner []term
+}
+
+func newMatrix(a *assembler, in *ir.Instr, outer, inner *tiling) *matrix {
+	return &matrix{
+		affine: a.affine(in.View.Off, in.View.Coef, 0), arg: in.Arg, size: in.Type.Size(),
+		outer: a.dims(in.View.Coef, outer.longAxes()), inner: a.dims(in.View.Coef, inner.longAxes()),
+	}
+}
+
+// inPlace returns the address of a block and its strides along both groups, if there
+// is one for each. The stride of a single point is 1.
+func (m *matrix) inPlace(f *activation) (p unsafe.Pointer, so, si int, ok bool) {
+	so, one := singleStride(f, m.outer)
+	si, also := singleStride(f, m.inner)
+	if !one || !also {
+		return nil, 0, 0, false
+	}
+	return unsafe.Add(f.bind[m.arg].p, m.pos(f)*m.size), so, si, true
+}
+
+// singleStride returns the stride of the one loop that covers all of dims, if there is one.
+func singleStride(f *activation, dims []term) (stride int, ok bool) {
+	loops := merge(f, dims)
+	if len(loops) == 0 {
+		return 1, true
+	}
+	return loops[0].from, len(loops) == 1
+}
+
+// A factor is an operand of the product, over an outer and an inner group of axes:
+// rows and depth, or depth and columns.
+type factor struct {
+	program    *program
+	root       int                   // the register that holds a panel
+	transposed bool                  // the register has the outer group's lanes inside
+	direct     *matrix               // of a factor that is just a load, or nil
+	usable     func(so, si int) bool // strides of direct that the product reads at speed
+}
+
+func newLeft(s *space, i int, rows, deep *tiling) *factor {
+	var f *factor
+	if s.prefersInnermost(s.Loads(i), rows.axes, deep.axes) {
+		f = newFactor(s, i, deep, rows)
+		f.transposed = true
+		if f.direct != nil {
+			f.direct.outer, f.direct.inner = f.direct.inner, f.direct.outer
+		}
+	} else {
+		f = newFactor(s, i, rows, deep)
+	}
+	few := s.Size(rows.axes) <= fewRows
+	f.usable = func(so, si int) bool {
+		return few || so == 1 || si == 1 && !s.conflicts(i, so)
+	}
+	return f
+}
+
+func newRight(s *space, i int, rows, deep, cols *tiling) *factor {
+	f := newFactor(s, i, deep, cols)
+	few := s.Size(rows.axes) <= fewRows
+	f.usable = func(so, si int) bool {
+		return si == 1 && so >= 0 && (few || !s.conflicts(i, so))
+	}
+	return f
+}
+
+// fewRows is the number of rows of the result below which it does not pay to copy a
+// factor.
+const fewRows = 16
+
+// conflicts reports whether rows of instruction i, a factor, would compete for few sets of a
+// cache.
+func (s *space) conflicts(i, stride int) bool {
+	return stride*s.Body[i].Type.Size()%s.tune.conflict == 0
+}
+
+func newFactor(s *space, i int, outer, inner *tiling) *factor {
+	f := &factor{}
+	lanes := slices.Concat(outer.longAxes(), inner.longAxes())
+	a := assemble(s, schedule{lanes: lanes, extent: s.extents(outer, inner), roots: []int{i}, value: true})
+	f.program, f.root = a.program, a.root
+	if in := &s.Body[i]; s.plain(i) {
+		f.direct = newMatrix(a, in, outer, inner)
+	}
+	return f
+}
+
+// plain reports whether an instruction is a load of elements as they lie in memory.
+func (s *space) plain(i int) bool {
+	in := &s.Body[i]
+	return in.Op == ir.Load && len(in.View.Guards) == 0 && len(in.Src) == 0 && !s.Args[in.Arg].DType.IsHalf()
+}
+
+// ahead reads the block at which an activation is, in steps, unless it will be computed.
+func (x *factor) ahead(f *activation, outer, inner, steps int) prefetch {
+	if x.direct != nil {
+		if p, so, si, ok := x.direct.inPlace(f); ok && si == 1 {
+			return prefetch{p: uintptr(p), bytes: inner * x.direct.size, stride: so * x.direct.size, rows: outer, steps: steps}
+		} else if ok && so == 1 {
+			return prefetch{p: uintptr(p), bytes: outer * x.direct.size, stride: si * x.direct.size, rows: inner, steps: steps}
+		}
+	}
+	return prefetch{}
+}
+
+// panel returns the address of a block of outer by inner points and its strides
+// along both groups.
+func (x *factor) panel(f *activation, outer, inner int) (p unsafe.Pointer, so, si int) {
+	if x.direct != nil {
+		if p, so, si, ok := x.direct.inPlace(f); ok && x.usable(so, si) {
+			return p, so, si
+		}
+	}
+	f.run()
+	if x.transposed {
+		return f.reg[x.root], 1, outer
+	}
+	return f.reg[x.root], inner, 1
+}
+
+// inPlace reports whether a product can use instruction i, its right factor, where it is.
+func (s *space) inPlace(i int, deep, cols *tiling) bool {
+	if !s.plain(i) {
+		return false
+	}
+	coef := s.Body[i].View.Coef
+	_, one := deep.stride(coef)
+	step, also := cols.stride(coef)
+	return one && also && step == 1
+}

@@ -1,0 +1,103 @@
+package simd
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"testing"
+	"unsafe"
+
+	"github.com/tensorken/tensorken/ir"
+)
+
+// TestProduct compares tiles of every size, at several depths, with the definition.
+func TestProduct(t *testing.T) {
+	testProduct[int32](t, ir.Int32)
+	testProduct[uint32](t, ir.Uint32)
+	testProduct[int64](t, ir.Int64)
+	testProduct[float32](t, ir.Float32)
+	testProduct[float64](t, ir.Float64)
+}
+
+func testProduct[T number](t *testing.T, d ir.DType) {
+	p := Products[d]
+	for m := 1; m <= min(p.Rows, 20); m++ {
+		for n := 1; n <= min(p.Cols, 40); n++ {
+			for _, k := range []int{0, 1, 2, 3, 5, 8, rand.IntN(40)} {
+				for _, add := range []int{0, 1 + rand.IntN(3)} {
+					testTile[T](t, p.Tile, m, n, k, add)
+				}
+			}
+		}
+	}
+}
+
+// testTile multiplies small integers, whose sums are exact. The factors end where a
+// page does that may not be read, and begin at any element.
+func testTile[T number](t *testing.T, tile ProductTile, m, n, k, add int) {
+	t.Helper()
+	ldc, ldb := n+rand.IntN(3), n+rand.IntN(3)
+	lda, sa := k+rand.IntN(3), 1
+	if rand.IntN(2) == 0 {
+		lda, sa = 1+rand.IntN(2), 2*m+rand.IntN(3)
+	}
+	values := func(n int) []T {
+		v := endOfPage[T](t, n)
+		for i := range v {
+			v[i] = T(rand.IntN(9))
+		}
+		return v
+	}
+	a, b := values(max(0, (m-1)*lda+(k-1)*sa+1)), values(max(0, (k-1)*ldb+n))
+	c := values((m-1)*ldc + n)
+	want := append([]T(nil), c...)
+	for i := range m {
+		for j := range n {
+			x := &want[i*ldc+j]
+			if add == 0 {
+				*x = 0
+			}
+			for p := range k {
+				*x += a[i*lda+p*sa] * b[p*ldb+j]
+			}
+		}
+	}
+	tile(unsafe.Pointer(unsafe.SliceData(c)), unsafe.Pointer(unsafe.SliceData(a)), unsafe.Pointer(unsafe.SliceData(b)), m, n, k, ldc, lda, sa, ldb, add)
+	if fmt.Sprint(c) != fmt.Sprint(want) {
+		t.Fatalf("product of %T, %d × %d × %d, add %d, strides %d, %d, %d, %d:\n%v\nwant\n%v", a, m, n, k, add, ldc, lda, sa, ldb, c, want)
+	}
+}
+
+// Elements that are not finite reach the elements of their row or column, and no others.
+func TestProductOfSpecialValues(t *testing.T) {
+	p := Products[ir.Float32]
+	m, n, k := min(p.Rows, 14), min(p.Cols, 32), 9
+	a, b, c := make([]float32, m*k), make([]float32, k*n), make([]float32, m*n)
+	for i := range a {
+		a[i] = 1
+	}
+	for i := range b {
+		b[i] = 2
+	}
+	row, col := m/2, n-1
+	a[row*k+3] = float32(math.NaN())
+	b[4*n+col] = float32(math.Inf(1))
+	p.Tile(unsafe.Pointer(&c[0]), unsafe.Pointer(&a[0]), unsafe.Pointer(&b[0]), m, n, k, n, k, 1, n, 0)
+	for i := range m {
+		for j := range n {
+			x := float64(c[i*n+j])
+			switch {
+			case i == row:
+				if !math.IsNaN(x) {
+					t.Errorf("element %d, %d = %v, want NaN", i, j, x)
+				}
+			case j == col:
+				if !math.IsInf(x, 1) {
+					t.Errorf("element %d, %d = %v, want +Inf", i, j, x)
+				}
+			case x != 18:
+				t.Errorf("element %d, %d = %v, want 18", i, j, x)
+			}
+		}
+	}
+}
