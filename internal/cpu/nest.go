@@ -27,9 +27,19 @@ func (l *load) eachRun(f *activation, dst unsafe.Pointer) {
 	w := &f.nest
 	l.enterNest(f)
 	inner := &w.dims[len(w.dims)-1]
-	for lane := 0; ; lane += inner.n {
-		l.run(f, unsafe.Add(dst, lane*l.size), inner)
-		d := len(w.dims) - 2
+	lanes, below := inner.n, 1
+	planes := l.separates(w)
+	if planes {
+		below = 2
+		lanes *= w.dims[len(w.dims)-2].n
+	}
+	for lane := 0; ; lane += lanes {
+		if to := unsafe.Add(dst, lane*l.size); planes {
+			l.plane(f, to, &w.dims[len(w.dims)-2], inner)
+		} else {
+			l.run(f, to, inner)
+		}
+		d := len(w.dims) - 1 - below
 		for ; d >= 0; d-- {
 			x := &w.dims[d]
 			x.i++
@@ -51,6 +61,45 @@ func (l *load) eachRun(f *activation, dst unsafe.Pointer) {
 			return
 		}
 	}
+}
+
+// separates reports whether the guards hold in a rectangle of each plane along the two
+// innermost lanes, as those of a window do.
+func (l *load) separates(w *loopNest) bool {
+	if len(w.dims) < 2 || l.arg < 0 || l.at >= 0 || l.combine != nil {
+		return false
+	}
+	for j, g := range w.active {
+		if l.guards[g].div > 1 || w.dims[len(w.dims)-1].guards[j] != 0 && w.dims[len(w.dims)-2].guards[j] != 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// plane copies the lanes of a plane where the guards hold, and fills the others.
+func (l *load) plane(f *activation, dst unsafe.Pointer, outer, inner *nestAxis) {
+	w := &f.nest
+	lo0, hi0, lo, hi := 0, outer.n, 0, inner.n
+	for j, g := range w.active {
+		if outer.guards[j] != 0 {
+			lo0, hi0 = clampLanes(w.values[j], outer.guards[j], l.guards[g].limit, lo0, hi0)
+		} else {
+			lo, hi = clampLanes(w.values[j], inner.guards[j], l.guards[g].limit, lo, hi)
+		}
+	}
+	if lo0 >= hi0 || lo >= hi {
+		l.clear(dst, outer.n*inner.n)
+		return
+	}
+	at := func(i, j int) unsafe.Pointer { return unsafe.Add(dst, (i*inner.n+j)*l.size) }
+	move, fill, rows := simd.Movers[l.size], unsafe.Pointer(&l.fill), hi0-lo0
+	l.clear(dst, lo0*inner.n)
+	l.clear(at(hi0, 0), (outer.n-hi0)*inner.n)
+	move(at(lo0, 0), fill, rows, inner.n, 0, lo, 1, 0)
+	move(at(lo0, hi), fill, rows, inner.n, 0, inner.n-hi, 1, 0)
+	from := unsafe.Add(f.bind[l.arg].p, (w.pos+lo0*outer.stride+lo*inner.stride)*l.size)
+	move(at(lo0, lo), from, rows, inner.n, outer.stride, hi-lo, 1, inner.stride)
 }
 
 // enterNest sets up the loops.
