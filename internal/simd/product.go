@@ -16,7 +16,7 @@ type Product struct {
 type ProductTile func(c, a, b unsafe.Pointer, m, n, k, ldc, lda, sa, ldb, add int)
 
 // plainProduct has long rows, which the compiler's code is best at.
-func plainProduct[T number]() Product { return Product{64, 256, 1, product[T]} }
+func plainProduct[T number]() Product { return Product{128, 512, 1, product[T]} }
 
 // product updates a row of c by four rows of b at a time. The compiler does not
 // keep larger tiles in registers.
