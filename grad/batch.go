@@ -83,13 +83,13 @@ type batch struct {
 
 // varies reports whether n differs from example to example.
 func (b *batch) varies(n *graph.Node) bool {
-	_, ok := b.tape.index[n]
+	_, ok := b.tape.index.Get(n)
 	return ok
 }
 
 // whole returns n of all examples, repeated if it is the same for all.
 func (b *batch) whole(n *graph.Node) *graph.Node {
-	if i, ok := b.tape.index[n]; ok {
+	if i, ok := b.tape.index.Get(n); ok {
 		return b.of[i]
 	}
 	return repeat(n, b.size)

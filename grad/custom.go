@@ -158,7 +158,7 @@ func (t *tape) mustBeLinear(op string, results []*graph.Node) {
 // all of them together.
 func (t *tape) isLinear(c *call) bool {
 	for _, s := range c.src {
-		if _, varies := t.index[s]; varies && !t.isActive(s) { // by way of a comparison, say
+		if _, varies := t.index.Get(s); varies && !t.isActive(s) { // by way of a comparison, say
 			return false
 		}
 	}

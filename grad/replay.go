@@ -59,7 +59,7 @@ func (r *replay) make(c *call) *graph.Node {
 // find returns what n becomes: itself if it is neither of the tape nor captured. It
 // may be an example of a batch around this replay, which becomes all of them there.
 func (r *replay) find(n *graph.Node) *graph.Node {
-	if i, ok := r.tape.index[n]; ok {
+	if i, ok := r.tape.index.Get(n); ok {
 		return r.of[i]
 	}
 	if m := r.captured[n]; m != nil {

@@ -13,8 +13,7 @@ import (
 func (t *tape) backward(results, cts []*graph.Node) []*graph.Node {
 	given := make([][]*graph.Node, len(t.calls))
 	give := func(n, ct *graph.Node) {
-		if ct != nil && t.isActive(n) {
-			i := t.index[n]
+		if i, ok := t.index.Get(n); ok && ct != nil && t.calls[i].active {
 			given[i] = append(given[i], ct)
 		}
 	}
@@ -68,7 +67,7 @@ func (t *tape) keepResiduals(grads, cts []*graph.Node) {
 	}
 	for i := range t.calls {
 		for _, s := range t.calls[i].src {
-			if _, ours := t.index[s]; !ours {
+			if _, ours := t.index.Get(s); !ours {
 				seen[s] = true
 			}
 		}
@@ -78,7 +77,7 @@ func (t *tape) keepResiduals(grads, cts []*graph.Node) {
 			return nil, false
 		}
 		seen[n] = true
-		i, ours := t.index[n]
+		i, ours := t.index.Get(n)
 		switch class := n.Op.Class(); {
 		case !ours:
 			return n.Src(), true

@@ -13,12 +13,12 @@ import (
 type tape struct {
 	args    int // how many of calls, the first ones, are the arguments
 	calls   []call
-	index   map[*graph.Node]int // of a node in calls
+	index   graph.Numbers       // of a node in calls
 	customs map[*customCall]int // the first of calls that is a result of one
 }
 
 func newTape(args []*graph.Node) *tape {
-	t := &tape{args: len(args), index: make(map[*graph.Node]int), customs: make(map[*customCall]int)}
+	t := &tape{args: len(args), customs: make(map[*customCall]int)}
 	for _, a := range args {
 		t.add(a, a.Src(), a.DType.IsFloat())
 	}
@@ -72,7 +72,7 @@ func (t *tape) walk(scope *graph.Scope, roots []*graph.Node, operands func(*grap
 		if n == nil || !n.In(scope) {
 			return nil, false
 		}
-		if _, seen := t.index[n]; seen {
+		if _, seen := t.index.Get(n); seen {
 			return nil, false
 		}
 		return operands(n), true
@@ -87,19 +87,19 @@ func (t *tape) add(n *graph.Node, src []*graph.Node, active bool) {
 			t.customs[r.customCall] = len(t.calls)
 		}
 	}
-	t.index[n] = len(t.calls)
+	t.index.Set(n, len(t.calls))
 	t.calls = append(t.calls, call{n, src, active})
 }
 
 func (t *tape) isActive(n *graph.Node) bool {
-	i, ok := t.index[n]
+	i, ok := t.index.Get(n)
 	return ok && t.calls[i].active
 }
 
 // each returns what of, a list like calls, has for nodes: nil for those of no call.
 func (t *tape) each(ns, of []*graph.Node) []*graph.Node {
 	return mapped(ns, func(n *graph.Node) *graph.Node {
-		if i, ok := t.index[n]; ok {
+		if i, ok := t.index.Get(n); ok {
 			return of[i]
 		}
 		return nil
@@ -109,7 +109,7 @@ func (t *tape) each(ns, of []*graph.Node) []*graph.Node {
 // outward returns n, or the operand of an argument: a node that a function
 // returns unchanged must not gain a name at every call.
 func (t *tape) outward(n *graph.Node) *graph.Node {
-	if i, ok := t.index[n]; ok && i < t.args {
+	if i, ok := t.index.Get(n); ok && i < t.args {
 		return t.calls[i].src[0]
 	}
 	return n
@@ -162,7 +162,7 @@ func (r *region) captured(results []*graph.Node) []*graph.Node {
 	seen := map[*graph.Node]bool{}
 	look := func(ns []*graph.Node) {
 		for _, n := range ns {
-			if _, ours := r.tape.index[n]; !ours && !seen[n] && n.Traced() {
+			if _, ours := r.tape.index.Get(n); !ours && !seen[n] && n.Traced() {
 				seen[n] = true
 				list = append(list, n)
 			}

@@ -76,13 +76,13 @@ func Verify() { verify = true }
 func Graph(roots []*graph.Node, bindings int, fallbacks []Fallback) (*Plan, error) {
 	kernels, outputs := kernelize.Graph(roots, bindings)
 	p := &Plan{Steps: make([]Step, 0, len(kernels))}
-	index := map[*graph.Node]int{} // of the buffers
+	var index graph.Numbers // of the buffers
 	gathered, transposes := map[checked]bool{}, map[int][]checked{}
 	buffer := func(n *graph.Node) int {
-		i, ok := index[n]
+		i, ok := index.Get(n)
 		if !ok {
 			i = len(p.Buffers)
-			index[n] = i
+			index.Set(n, i)
 			p.Buffers = append(p.Buffers, Buffer{n.DType, n.Len()})
 		}
 		return i

@@ -21,7 +21,7 @@ type capture struct {
 	key     []byte
 	nodes   []node // by number
 	uses    []use  // of the nodes; not of those added for fallbacks
-	number  map[*graph.Node]int32
+	number  graph.Numbers
 	leaves  []leaf
 	scalars []ir.Number
 	outputs []output
@@ -72,7 +72,7 @@ type output struct {
 type dependent struct{ number, coOutputs int32 }
 
 var captures = sync.Pool{New: func() any {
-	return &capture{number: map[*graph.Node]int32{}, coIndex: map[*graph.CoOutputs]int32{}}
+	return &capture{coIndex: map[*graph.CoOutputs]int32{}}
 }}
 
 // newCapture captures the graph of roots for a device, nil for any. For old see
@@ -119,10 +119,7 @@ func (c *capture) keyOutputs() {
 // release makes the capture available for reuse. It drops all references to the
 // graph.
 func (c *capture) release() {
-	if len(c.number) > 1<<12 {
-		return // a map that was large is slow to clear
-	}
-	clear(c.number)
+	c.number.Clear()
 	clear(c.coIndex)
 	*c = capture{
 		key: c.key[:0], nodes: emptied(c.nodes), uses: c.uses[:0], number: c.number, leaves: emptied(c.leaves), scalars: c.scalars[:0],
@@ -155,7 +152,7 @@ func (c *capture) walk(root *graph.Node) {
 func (c *capture) leave(n *graph.Node, src []*graph.Node) {
 	first := len(c.done) - len(src)
 	i := c.visit(n, c.done[first:])
-	c.number[n] = i
+	c.number.Set(n, int(i))
 	c.done = append(c.done[:first], i)
 	if n.CoOutputs != nil {
 		c.noteCoOutputs(n, i)
@@ -165,7 +162,8 @@ func (c *capture) leave(n *graph.Node, src []*graph.Node) {
 // enter numbers a node that has been met or needs no operands. Of others it returns the
 // operands, loaded once, as n drops them when it is computed.
 func (c *capture) enter(n *graph.Node) (src []*graph.Node, ok bool) {
-	i, ok := c.number[n]
+	known, ok := c.number.Get(n)
+	i := int32(known)
 	if !ok {
 		s := n.State()
 		src = s.Src()
@@ -182,7 +180,7 @@ func (c *capture) enter(n *graph.Node) (src []*graph.Node, ok bool) {
 		default:
 			return src, true
 		}
-		c.number[n] = i
+		c.number.Set(n, int(i))
 	}
 	c.done = append(c.done, i)
 	return nil, false
@@ -308,10 +306,11 @@ func (c *capture) addOutput(n *graph.Node) {
 		c.empty = append(c.empty, n)
 		return
 	}
-	x := &c.nodes[c.number[n]]
+	number, _ := c.number.Get(n)
+	x := &c.nodes[number]
 	if x.output < 0 {
 		x.output = int32(len(c.outputs))
-		c.outputs = append(c.outputs, output{number: c.number[n]})
+		c.outputs = append(c.outputs, output{number: int32(number)})
 	}
 	o := &c.outputs[x.output]
 	for {
@@ -328,7 +327,7 @@ func (c *capture) addOutput(n *graph.Node) {
 
 // outputOf returns the index of n among the outputs, -1 if it is none.
 func (c *capture) outputOf(n *graph.Node) int {
-	i, ok := c.number[n]
+	i, ok := c.number.Get(n)
 	if !ok {
 		return -1
 	}
@@ -340,22 +339,22 @@ func (c *capture) outputOf(n *graph.Node) int {
 func (c *capture) graph() []*graph.Node {
 	scalars := 0
 	var src []*graph.Node
-	nodes := simplify.Build(len(c.nodes), func(i int, done []*graph.Node) *graph.Node {
+	nodes := simplify.Build(len(c.nodes), func(i int, done []*graph.Node) (*graph.Node, []*graph.Node) {
 		n := &c.nodes[i]
 		switch {
 		case n.leaf >= 0:
-			return c.leaves[n.leaf].node(int(n.leaf))
+			return c.leaves[n.leaf].node(int(n.leaf)), nil
 		case n.Op == ir.Scalar:
 			scalars++
-			return graph.Param(n.DType, n.Shape, scalars-1)
+			return graph.Param(n.DType, n.Shape, scalars-1), nil
+		case n.Op.Class() == ir.Source:
+			return graph.WithOperands(n.Node), nil
 		}
 		src = src[:0]
 		for _, s := range c.src(n) {
 			src = append(src, done[s])
 		}
-		m := graph.WithOperands(n.Node, src...)
-		m.Number = int32(i)
-		return m
+		return n.Node, src
 	})
 	roots := make([]*graph.Node, len(c.outputs))
 	for i, o := range c.outputs {

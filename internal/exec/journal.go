@@ -78,5 +78,6 @@ func (c *capture) fallback(n, old *graph.Node) int32 {
 		return -1
 	}
 	c.walk(old)
-	return c.nodes[c.number[old]].leaf // -1 if it was numbered before it had a value
+	number, _ := c.number.Get(old)
+	return c.nodes[number].leaf // -1 if it was numbered before it had a value
 }

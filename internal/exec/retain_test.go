@@ -127,7 +127,7 @@ func TestWorth(t *testing.T) {
 		{"stored", matrix, neg, never},
 	} {
 		g := newCapture(nil, []*graph.Node{c.root(c.node)}, nil)
-		i := g.number[c.node]
+		i, _ := g.number.Get(c.node)
 		if got := g.uses[i].worth(&g.nodes[i]); got != c.want {
 			t.Errorf("%s: worth %d, want %d", c.name, got, c.want)
 		}

@@ -49,13 +49,13 @@ func Walk(roots []*Node, enter func(*Node) (src []*Node, ok bool), leave func(n 
 // once, operands before what uses them.
 func Sorted(roots []*Node) []*Node {
 	var out []*Node
-	seen := make(map[*Node]bool)
+	var number Numbers
 	Walk(roots, func(n *Node) ([]*Node, bool) {
-		if seen[n] {
-			return nil, false
-		}
-		seen[n] = true
-		return n.Src(), true
-	}, func(n *Node, _ []*Node) { out = append(out, n) })
+		_, seen := number.Get(n)
+		return n.Src(), !seen
+	}, func(n *Node, _ []*Node) {
+		number.Set(n, len(out))
+		out = append(out, n)
+	})
 	return out
 }

@@ -450,12 +450,12 @@ func TestRollBack(t *testing.T) {
 		p := &placer{}
 		known := p.load(list(c.node))
 		g, l := newGroup(ir.Pointwise, neg.Shape)
-		id, _ := (&trial{p: p, g: g}).compute(known[neg], g.coordinates(l), nil, 0)
+		id, _ := (&trial{p: p, g: g}).compute(known(neg), g.coordinates(l), nil, 0)
 		g.order = 1
-		p.add(g, known[neg], id, l, 0)
+		p.add(g, known(neg), id, l, 0)
 		before := g.mark()
-		got := p.extend(g, known[c.node], l, func(t *trial) int {
-			id, _ := t.compute(known[c.node], g.coordinates(l), nil, 0)
+		got := p.extend(g, known(c.node), l, func(t *trial) int {
+			id, _ := t.compute(known(c.node), g.coordinates(l), nil, 0)
 			return id
 		})
 		if got != c.want {

@@ -30,8 +30,8 @@ type node struct {
 
 // A placer assigns the nodes of a graph to groups.
 type placer struct {
-	nodes   []*node
-	maxArgs int // of a merged group, in buffers
+	nodes   []node // operands first
+	maxArgs int    // of a merged group, in buffers
 	groups  []*group
 	order   int
 	outputs map[*graph.Node]Output // of roots
@@ -45,9 +45,10 @@ func place(roots []*graph.Node, bindings int, isolated map[*graph.Node]bool) *pl
 	}
 	known := p.load(roots)
 	for n := range isolated {
-		known[n].isolated = true
+		known(n).isolated = true
 	}
-	for _, n := range p.nodes {
+	for i := range p.nodes {
+		n := &p.nodes[i]
 		p.place(n)
 		if n.root {
 			p.outputs[n.Node] = p.output(n)
@@ -59,28 +60,35 @@ func place(roots []*graph.Node, bindings int, isolated map[*graph.Node]bool) *pl
 	return p
 }
 
-// load makes the nodes that roots depend on, operands first.
-func (p *placer) load(roots []*graph.Node) map[*graph.Node]*node {
-	known := map[*graph.Node]*node{}
-	graph.Walk(roots, func(n *graph.Node) ([]*graph.Node, bool) {
-		if known[n] != nil {
-			return nil, false
+// load makes the nodes that roots depend on, operands first. It returns the function that
+// finds the node of one of the graph.
+func (p *placer) load(roots []*graph.Node) (known func(*graph.Node) *node) {
+	nodes := graph.Sorted(roots)
+	var number graph.Numbers
+	p.nodes = make([]node, len(nodes))
+	known = func(n *graph.Node) *node {
+		i, _ := number.Get(n)
+		return &p.nodes[i]
+	}
+	operands := 0
+	for i, n := range nodes {
+		number.Set(n, i)
+		operands += len(n.Src())
+	}
+	all := make([]*node, 0, operands)
+	for i, n := range nodes {
+		first := len(all)
+		for _, s := range n.Src() {
+			x := known(s)
+			x.users++
+			all = append(all, x)
 		}
-		known[n] = &node{Node: n}
-		return n.Src(), true
-	}, func(n *graph.Node, src []*graph.Node) {
-		x := known[n]
-		x.src = make([]*node, len(src))
-		for i, s := range src {
-			x.src[i] = known[s]
-			x.src[i].users++
-		}
-		p.nodes = append(p.nodes, x)
-		x.number = len(p.nodes)
-	})
+		p.nodes[i] = node{Node: n, src: all[first:len(all):len(all)], number: i + 1}
+	}
 	for _, r := range roots {
-		known[r].root = true
-		known[r].users++
+		x := known(r)
+		x.root = true
+		x.users++
 	}
 	return known
 }

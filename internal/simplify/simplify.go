@@ -42,34 +42,43 @@ var rules = func() (t [ir.Ops][]rule) {
 // two equal nodes and is free of aliases; no node but a constant is empty.
 func Nodes(roots []*graph.Node) []*graph.Node {
 	nodes := graph.Sorted(roots)
-	number := map[*graph.Node]int{}
-	simple := Build(len(nodes), func(i int, done []*graph.Node) *graph.Node {
+	var number graph.Numbers
+	var operands []*graph.Node
+	simple := Build(len(nodes), func(i int, done []*graph.Node) (*graph.Node, []*graph.Node) {
 		n := nodes[i]
-		number[n] = i
-		src := n.Src()
-		if len(src) == 0 {
-			return n
+		number.Set(n, i)
+		operands = operands[:0]
+		for _, s := range n.Src() {
+			k, _ := number.Get(s)
+			operands = append(operands, done[k])
 		}
-		operands := make([]*graph.Node, len(src))
-		for k, s := range src {
-			operands[k] = done[number[s]]
-		}
-		return graph.WithOperands(n, operands...)
+		return n, operands
 	})
 	out := make([]*graph.Node, len(roots))
 	for i, r := range roots {
-		out[i] = simple[number[r]]
+		k, _ := number.Get(r)
+		out[i] = simple[k]
 	}
 	return out
 }
 
-// Build returns count nodes, simplified as those of Nodes are. Node makes node i on
-// operands among the simplified nodes before it, done[:i].
-func Build(count int, node func(i int, done []*graph.Node) *graph.Node) []*graph.Node {
-	b := &builder{rules: &rules, number: make(map[*graph.Node]uint64, count), table: make(map[string]*graph.Node, count)}
+// Build returns count nodes, simplified as those of Nodes are. For node i, node gives a
+// node like it and its operands, among the simplified nodes before it, done[:i]. Build
+// copies a node that has operands, and sets Number of the copy to i.
+func Build(count int, node func(i int, done []*graph.Node) (n *graph.Node, src []*graph.Node)) []*graph.Node {
+	b := &builder{rules: &rules, table: make(map[string]*graph.Node, count)}
 	done := make([]*graph.Node, count)
 	for i := range done {
-		done[i] = b.add(node(i, done[:i]))
+		n, src := node(i, done[:i])
+		if m, ok := b.table[string(b.bytes(n, src))]; ok {
+			done[i] = m
+			continue
+		}
+		if len(src) > 0 {
+			n = graph.WithOperands(n, src...)
+			n.Number = int32(i)
+		}
+		done[i] = b.addNew(n)
 	}
 	return done
 }
@@ -77,24 +86,28 @@ func Build(count int, node func(i int, done []*graph.Node) *graph.Node) []*graph
 // A builder makes simplified nodes, one of each kind.
 type builder struct {
 	rules  *[ir.Ops][]rule
-	number map[*graph.Node]uint64
+	number graph.Numbers
 	table  map[string]*graph.Node // by canonical bytes
 	key    []byte
 }
 
 // add returns the simplified node equal to n, whose operands are simplified.
 func (b *builder) add(n *graph.Node) *graph.Node {
-	key := b.bytes(n)
-	if m, ok := b.table[string(key)]; ok {
+	if m, ok := b.table[string(b.bytes(n, n.Src()))]; ok {
 		return m
 	}
-	known := string(key) // rewrite makes other keys
+	return b.addNew(n)
+}
+
+// addNew is add of a node that the table lacks, whose bytes are in b.key.
+func (b *builder) addNew(n *graph.Node) *graph.Node {
+	key := string(b.key) // rewrite makes other keys
 	m := b.rewrite(n)
 	if m == nil {
 		m = n
-		b.number[n] = uint64(len(b.number))
+		b.number.Set(n, b.number.Len())
 	}
-	b.table[known] = m
+	b.table[key] = m
 	return m
 }
 
@@ -110,9 +123,9 @@ func (b *builder) rewrite(n *graph.Node) *graph.Node {
 	return nil
 }
 
-// bytes returns a key of n, on simplified operands: equal nodes have equal keys. The
-// next call overwrites it.
-func (b *builder) bytes(n *graph.Node) []byte {
+// bytes returns a key of a node like n on simplified operands: equal nodes have equal
+// keys. It is in b.key until the next call.
+func (b *builder) bytes(n *graph.Node, src []*graph.Node) []byte {
 	k := append(b.key[:0], byte(n.Op), byte(n.DType), byte(n.Kind), byte(len(n.Shape)), byte(len(n.Ints)))
 	k = binary.AppendVarint(k, int64(n.RematLevel))
 	k = binary.AppendUvarint(k, uint64(n.Num))
@@ -122,8 +135,9 @@ func (b *builder) bytes(n *graph.Node) []byte {
 	for _, i := range n.Ints {
 		k = binary.AppendVarint(k, int64(i))
 	}
-	for _, s := range n.Src() {
-		k = binary.AppendUvarint(k, b.number[s])
+	for _, s := range src {
+		number, _ := b.number.Get(s)
+		k = binary.AppendUvarint(k, uint64(number))
 	}
 	b.key = k
 	return k
