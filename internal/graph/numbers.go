@@ -2,71 +2,70 @@ package graph
 
 import "unsafe"
 
-// Numbers is a map from nodes to integers. It is open addressing with linear probing,
-// several times as fast as Go's map: graphs are made once and walked many times. The zero
-// value is empty.
+// Numbers is a map from nodes to integers. It is a hash table with linear probing,
+// several times as fast as Go's map, because graphs are made once and walked many times.
+// The zero value is empty.
 type Numbers struct {
-	slots []numbered // a power of two, at most half of them in use
-	used  []int32    // positions in slots, in the order of Set
+	slots   []int32    // 1 + an index in entries, 0 if free; a power of two
+	entries []numbered // in the order of Set; at most half as many as slots
 }
 
 type numbered struct {
-	n      *Node // nil if the slot is free
+	n      *Node
 	number int
 }
 
 const minSlots = 64
 
-// slot returns the position of n in slots, or of the free slot where it belongs.
+// slot returns where the index of n is in slots, or where it belongs.
 func (m *Numbers) slot(n *Node) uint {
 	const golden = 0x9E3779B97F4A7C15 // 2⁶⁴ over the golden ratio, for Fibonacci hashing
 	mask := uint(len(m.slots) - 1)
-	// The address of an object of the heap does not change.
+	// The address of an object on the heap does not change.
 	i := uint(uint64(uintptr(unsafe.Pointer(n)))*golden>>32) & mask
-	for m.slots[i].n != n && m.slots[i].n != nil {
+	for m.slots[i] != 0 && m.entries[m.slots[i]-1].n != n {
 		i = (i + 1) & mask
 	}
 	return i
 }
 
 // Len returns how many nodes have a number.
-func (m *Numbers) Len() int { return len(m.used) }
+func (m *Numbers) Len() int { return len(m.entries) }
 
 // Get returns the number of n, and whether it has one.
 func (m *Numbers) Get(n *Node) (number int, ok bool) {
-	if len(m.used) == 0 {
+	if len(m.entries) == 0 {
 		return 0, false
 	}
-	s := &m.slots[m.slot(n)]
-	return s.number, s.n != nil
+	k := m.slots[m.slot(n)]
+	if k == 0 {
+		return 0, false
+	}
+	return m.entries[k-1].number, true
 }
 
-// Set gives n a number.
+// Set gives n, which has none, a number.
 func (m *Numbers) Set(n *Node, number int) {
-	if 2*len(m.used) >= len(m.slots) {
+	if 2*len(m.entries) == len(m.slots) {
 		m.grow()
 	}
-	i := m.slot(n)
-	if m.slots[i].n == nil {
-		m.used = append(m.used, int32(i))
-	}
-	m.slots[i] = numbered{n, number}
+	m.entries = append(m.entries, numbered{n, number})
+	m.slots[m.slot(n)] = int32(len(m.entries))
 }
 
 func (m *Numbers) grow() {
-	old := m.slots
-	m.slots = make([]numbered, max(2*len(old), minSlots))
-	for k, i := range m.used {
-		s := old[i]
-		at := m.slot(s.n)
-		m.slots[at], m.used[k] = s, int32(at)
+	m.slots = make([]int32, max(2*len(m.slots), minSlots))
+	m.entries = append(make([]numbered, 0, len(m.slots)/2), m.entries...)
+	for k, e := range m.entries {
+		m.slots[m.slot(e.n)] = int32(k + 1)
 	}
 }
 
 // Clear removes all nodes and keeps the memory.
 func (m *Numbers) Clear() {
-	for _, i := range m.used {
-		m.slots[i] = numbered{}
+	for k := len(m.entries) - 1; k >= 0; k-- { // the last first, so that probing finds the others
+		m.slots[m.slot(m.entries[k].n)] = 0
 	}
-	m.used = m.used[:0]
+	clear(m.entries)
+	m.entries = m.entries[:0]
 }
