@@ -12,8 +12,12 @@ import (
 // in the order of the tape, so that the same program adds in the same order.
 func (t *tape) backward(results, cts []*graph.Node) []*graph.Node {
 	given := make([][]*graph.Node, len(t.calls))
+	first := make([]*graph.Node, len(t.calls)) // backs given: most nodes get one cotangent
 	give := func(n, ct *graph.Node) {
 		if i, ok := t.index.Get(n); ok && ct != nil && t.calls[i].active {
+			if given[i] == nil {
+				given[i] = first[i : i : i+1]
+			}
 			given[i] = append(given[i], ct)
 		}
 	}

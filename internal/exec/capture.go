@@ -25,6 +25,7 @@ type capture struct {
 	leaves  []leaf
 	scalars []ir.Number
 	outputs []output
+	named   []named       // the nodes that are outputs
 	empty   []*graph.Node // roots without elements
 
 	roots      []*graph.Node      // to be stored: those asked for, then those retained
@@ -55,16 +56,23 @@ type node struct {
 // A leaf is a view of stored elements.
 type leaf struct {
 	value  *graph.Value
+	stored *storage // value.Store; nil if the value failed
 	view   shape.Strided
 	shape  []int
 	dtype  ir.DType
 	number int32
 }
 
-// An output is a number to be stored, and the nodes that have it.
+// An output is a number to be stored.
 type output struct {
 	number int32
-	nodes  []*graph.Node
+	value  *graph.Value // nil until the plan has run
+}
+
+// A named is a node that an output, given by index, is the value of.
+type named struct {
+	node   *graph.Node
+	output int32
 }
 
 // A dependent is a node that fails with the nodes of some CoOutputs, and is none of
@@ -123,7 +131,7 @@ func (c *capture) release() {
 	clear(c.coIndex)
 	*c = capture{
 		key: c.key[:0], nodes: emptied(c.nodes), uses: c.uses[:0], number: c.number, leaves: emptied(c.leaves), scalars: c.scalars[:0],
-		outputs: emptied(c.outputs), empty: emptied(c.empty),
+		outputs: emptied(c.outputs), named: emptied(c.named), empty: emptied(c.empty),
 		roots: emptied(c.roots), old: emptied(c.old), fallbacks: emptied(c.fallbacks),
 		coOutputs: emptied(c.coOutputs), coIndex: c.coIndex, dependents: c.dependents[:0],
 		foreign: emptied(c.foreign), casts: emptied(c.casts),
@@ -256,14 +264,15 @@ const maxSearch = 64
 // addLeaf returns the number of n, a view of a stored value. Equal leaves have one
 // number.
 func (c *capture) addLeaf(n *graph.Node, v *graph.Value, view shape.Strided) int32 {
+	stored, _ := v.Store.(*storage)
 	for i := range c.leaves[:min(len(c.leaves), maxSearch)] {
 		l := &c.leaves[i]
-		if l.value.Store == v.Store && l.value.Err == v.Err && l.view.Offset == view.Offset &&
+		if l.stored == stored && l.value.Err == v.Err && l.view.Offset == view.Offset &&
 			slices.Equal(l.shape, n.Shape) && slices.Equal(l.view.Strides, view.Strides) {
 			return l.number
 		}
 	}
-	l := leaf{v, view, n.Shape, n.DType, c.add(n, nil, int32(len(c.leaves)))}
+	l := leaf{v, stored, view, n.Shape, n.DType, c.add(n, nil, int32(len(c.leaves)))}
 	c.leaves = append(c.leaves, l)
 	k := append(c.key, byte(ir.Buffer), byte(l.dtype), byte(len(l.shape)), byte(l.align()))
 	for i, d := range l.shape {
@@ -312,10 +321,9 @@ func (c *capture) addOutput(n *graph.Node) {
 		x.output = int32(len(c.outputs))
 		c.outputs = append(c.outputs, output{number: int32(number)})
 	}
-	o := &c.outputs[x.output]
 	for {
-		if n.Value() == nil && !slices.Contains(o.nodes, n) {
-			o.nodes = append(o.nodes, n)
+		if n.Value() == nil {
+			c.named = append(c.named, named{n, x.output})
 		}
 		src := n.Src()
 		if !isAlias(n) || src == nil {

@@ -67,8 +67,8 @@ func TestCaptureChangesNothing(t *testing.T) {
 			t.Errorf("%v of %v has a value", n.Op, n.Shape)
 		}
 	}
-	if len(c.outputs) != 1 || !slices.Equal(c.outputs[0].nodes, []*graph.Node{name, root}) {
-		t.Errorf("got the outputs %v, want one for the root and its name", c.outputs)
+	if want := []named{{name, 0}, {root, 0}}; len(c.outputs) != 1 || !slices.Equal(c.named, want) {
+		t.Errorf("got the outputs %v of nodes %v, want one for the root and its name", c.outputs, c.named)
 	}
 	if err := c.casts[0].run(); err != nil || cast.Value() == nil {
 		t.Errorf("running the cast gives the error %v and the value %v", err, cast.Value())

@@ -132,7 +132,7 @@ func (d *Device) ready(c *capture) error {
 		if v.Err != nil {
 			return v.Err
 		}
-		s := v.Store.(*storage)
+		s := c.leaves[i].stored
 		if c.isTransaction() && s.pending() {
 			if err := d.settle(); err != nil {
 				return err

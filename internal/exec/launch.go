@@ -42,7 +42,7 @@ func (l *launch) bind(d *Device, p *plan, c *capture, x *execution) error {
 				call[k] = driver.Arg{Buffer: x.reports, Offset: ir.StatusLen * (x.firstCheck + a.Index)}
 			case a.Leaf:
 				leaf := &c.leaves[a.Index]
-				s := leaf.value.Store.(*storage)
+				s := leaf.stored
 				b, err := s.blockOn(d)
 				if err == nil {
 					err = s.failed() // since ready
@@ -64,12 +64,12 @@ func (l *launch) bind(d *Device, p *plan, c *capture, x *execution) error {
 // moves from l.slots to a storage.
 func (l *launch) finish(d *Device, p *plan, c *capture, x *execution) error {
 	l.storages = slices.Grow(l.storages, len(p.slots))[:len(p.slots)]
-	for i, o := range c.outputs {
+	for i := range c.outputs {
 		out := &p.compiled.Outputs[i]
 		v := &graph.Value{Offset: out.Offset, Strides: out.Strides}
 		if out.Leaf {
 			leaf := &c.leaves[out.Index]
-			s := leaf.value.Store.(*storage)
+			s := leaf.stored
 			if s.device != nil && s.device != d { // a copy, which outlives the other device
 				b, err := s.blockOn(d)
 				if err != nil {
@@ -94,9 +94,10 @@ func (l *launch) finish(d *Device, p *plan, c *capture, x *execution) error {
 				v = &graph.Value{Err: err}
 			}
 		}
-		for _, n := range o.nodes {
-			n.SetValue(v)
-		}
+		c.outputs[i].value = v
+	}
+	for _, n := range c.named {
+		n.node.SetValue(c.outputs[n.output].value)
 	}
 	for _, n := range c.empty {
 		n.SetValue(&graph.Value{Store: FromHost(nil), Strides: make([]int, len(n.Shape))})

@@ -29,7 +29,7 @@ func (d *Device) begin(p *plan, c *capture) (*execution, error) {
 	r := &d.reports
 	var leaves []origin
 	for i := range c.leaves {
-		if s := c.leaves[i].value.Store.(*storage); s.pending() {
+		if s := c.leaves[i].stored; s.pending() {
 			if leaves == nil {
 				leaves = make([]origin, len(c.leaves))
 			}
