@@ -33,11 +33,11 @@ type window struct {
 
 // windowOf returns the window that n pads with zeros, and whether there is one.
 func windowOf(n *graph.Node) (window, bool) {
-	s := n.State() // once: another goroutine may compute n
-	if n.Op != ir.Pad || n.Num != 0 || s.Value != nil {
+	src, v := n.State() // once: another goroutine may compute n
+	if n.Op != ir.Pad || n.Num != 0 || v != nil {
 		return window{}, false
 	}
-	w := window{pad: n, part: s.Src()[0], axis: -1}
+	w := window{pad: n, part: src.At(0), axis: -1}
 	for a := range n.Shape {
 		before, after, interior := n.Ints[3*a], n.Ints[3*a+1], n.Ints[3*a+2]
 		switch {

@@ -177,10 +177,10 @@ func (t *tape) isLinear(c *call) bool {
 func isZero(n *graph.Node) bool {
 	for n.Num == 0 && (n.Op == ir.Cast || n.Op.Class() == ir.Movement || n.Op.Class() == ir.Alias) {
 		src := n.Src()
-		if len(src) != 1 {
+		if src.Len() != 1 {
 			break
 		}
-		n = src[0]
+		n = src.At(0)
 	}
 	return (n.Op == ir.Const || n.Op == ir.Scalar) && n.Num == 0
 }

@@ -76,9 +76,9 @@ func (t *tape) keepResiduals(grads, cts []*graph.Node) {
 			}
 		}
 	}
-	graph.Walk(grads, func(n *graph.Node) ([]*graph.Node, bool) {
+	graph.Walk(grads, func(n *graph.Node) (src graph.Operands, ok bool) {
 		if n == nil || seen[n] {
-			return nil, false
+			return src, false
 		}
 		seen[n] = true
 		i, ours := t.index.Get(n)
@@ -86,17 +86,17 @@ func (t *tape) keepResiduals(grads, cts []*graph.Node) {
 		case !ours:
 			return n.Src(), true
 		case n.Op == ir.CallResult:
-			s := n.State()
-			for n.Op.Class() == ir.Alias && s.Value == nil {
-				n = s.Src()[0]
-				s = n.State()
+			src, v := n.State()
+			for n.Op.Class() == ir.Alias && v == nil {
+				n = src.At(0)
+				src, v = n.State()
 			}
 			store(n)
-			return nil, false
+			return src, false
 		case class == ir.Movement || class == ir.Alias: // a view: its operand is stored
-			return t.calls[i].src, true
+			return graph.OperandsOf(t.calls[i].src), true
 		}
 		store(n)
-		return nil, false
-	}, func(*graph.Node, []*graph.Node) {})
+		return src, false
+	}, func(*graph.Node, graph.Operands) {})
 }

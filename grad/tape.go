@@ -13,6 +13,7 @@ import (
 type tape struct {
 	args    int // how many of calls, the first ones, are the arguments
 	calls   []call
+	src     []*graph.Node       // backs those of calls
 	index   graph.Numbers       // of a node in calls
 	customs map[*customCall]int // the first of calls that is a result of one
 }
@@ -20,7 +21,7 @@ type tape struct {
 func newTape(args []*graph.Node) *tape {
 	t := &tape{args: len(args), customs: make(map[*customCall]int)}
 	for _, a := range args {
-		t.add(a, a.Src(), a.DType.IsFloat())
+		t.add(a, a.Src()).active = a.DType.IsFloat()
 	}
 	return t
 }
@@ -29,9 +30,9 @@ func newTape(args []*graph.Node) *tape {
 // nodes of the scope. Custom calls are steps of their own.
 func record(scope *graph.Scope, args, results []*graph.Node) *tape {
 	t := newTape(args)
-	t.walk(scope, results, func(n *graph.Node) []*graph.Node {
+	t.walk(scope, results, func(n *graph.Node) graph.Operands {
 		if r := resultOf(n); r != nil {
-			return r.args
+			return graph.OperandsOf(r.args)
 		}
 		return n.Src()
 	})
@@ -44,7 +45,7 @@ func recordWhole(scope *graph.Scope, args, results []*graph.Node) *tape {
 	t := newTape(args)
 	roots := slices.Clone(results)
 	customs, coOutputs := map[*customCall]bool{}, map[*graph.CoOutputs]bool{}
-	operands := func(n *graph.Node) []*graph.Node {
+	operands := func(n *graph.Node) graph.Operands {
 		if c := n.CoOutputs; c != nil && !coOutputs[c] {
 			coOutputs[c] = true
 			roots = append(roots, c.Nodes...)
@@ -57,7 +58,7 @@ func recordWhole(scope *graph.Scope, args, results []*graph.Node) *tape {
 			customs[r.customCall] = true
 			roots = append(roots, r.outs...)
 		}
-		return slices.Concat(n.Src(), r.args)
+		return graph.OperandsOf(append(n.Src().Append(nil), r.args...))
 	}
 	for i := 0; i < len(roots); i++ { // walks add to them
 		t.walk(scope, roots[i:i+1], operands)
@@ -67,28 +68,33 @@ func recordWhole(scope *graph.Scope, args, results []*graph.Node) *tape {
 
 // walk records the nodes that roots depend on, with the operands that a function
 // gives.
-func (t *tape) walk(scope *graph.Scope, roots []*graph.Node, operands func(*graph.Node) []*graph.Node) {
-	graph.Walk(roots, func(n *graph.Node) ([]*graph.Node, bool) {
+func (t *tape) walk(scope *graph.Scope, roots []*graph.Node, operands func(*graph.Node) graph.Operands) {
+	graph.Walk(roots, func(n *graph.Node) (src graph.Operands, ok bool) {
 		if n == nil || !n.In(scope) {
-			return nil, false
+			return src, false
 		}
 		if _, seen := t.index.Get(n); seen {
-			return nil, false
+			return src, false
 		}
 		return operands(n), true
-	}, func(n *graph.Node, src []*graph.Node) {
-		t.add(n, src, ir.Table[n.Op].Diff != ir.Zero && n.DType.IsFloat() && slices.ContainsFunc(src, t.isActive))
+	}, func(n *graph.Node, src graph.Operands) {
+		c := t.add(n, src)
+		c.active = ir.Table[n.Op].Diff != ir.Zero && n.DType.IsFloat() && slices.ContainsFunc(c.src, t.isActive)
 	})
 }
 
-func (t *tape) add(n *graph.Node, src []*graph.Node, active bool) {
+// add appends a call, which is not active.
+func (t *tape) add(n *graph.Node, src graph.Operands) *call {
 	if r := resultOf(n); r != nil {
 		if _, known := t.customs[r.customCall]; !known {
 			t.customs[r.customCall] = len(t.calls)
 		}
 	}
 	t.index.Set(n, len(t.calls))
-	t.calls = append(t.calls, call{n, src, active})
+	first := len(t.src)
+	t.src = src.Append(t.src)
+	t.calls = append(t.calls, call{Node: n, src: t.src[first:len(t.src):len(t.src)]})
+	return &t.calls[len(t.calls)-1]
 }
 
 func (t *tape) isActive(n *graph.Node) bool {

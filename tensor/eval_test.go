@@ -152,11 +152,11 @@ func TestAllocations(t *testing.T) {
 	if raceDetector {
 		t.Skip("the race detector allocates")
 	}
-	if n := testing.AllocsPerRun(100, func() { chain(x) }); n > 36 {
-		t.Errorf("building ten operations takes %v allocations, want at most 36", n)
+	if n := testing.AllocsPerRun(100, func() { chain(x) }); n > 24 {
+		t.Errorf("building ten operations takes %v allocations, want at most 24", n)
 	}
-	if n := testing.AllocsPerRun(100, func() { chain(x).Item() }); n > 60 {
-		t.Errorf("building and evaluating ten operations takes %v allocations, want at most 60", n)
+	if n := testing.AllocsPerRun(100, func() { chain(x).Item() }); n > 30 {
+		t.Errorf("building and evaluating ten operations takes %v allocations, want at most 30", n)
 	}
 	shape := testing.AllocsPerRun(100, func() { _, _, _ = x.Len(), x.Dim(0), x.Rank() })
 	if shape != 0 {

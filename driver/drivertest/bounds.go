@@ -96,7 +96,7 @@ func elementwise(n *graph.Node, src []*result, want *interp.Array, i int) float6
 	if isFinite(value(center)) && want.DType.IsFloat() && !isFinite(want.Elems[i].Float64(want.DType)) && !exact {
 		return anything // too large, or nearly so
 	}
-	for k, s := range n.Src() {
+	for k, s := range n.Src().All() {
 		if ir.Table[n.Op].SignedZero>>k&1 == 1 && from.IsFloat() && x[k].Float64(from) == 0 && s.Op.Class() != ir.Source {
 			return anything // the sign of a computed zero is not known
 		}
@@ -219,7 +219,7 @@ func moved(n *graph.Node, src []*result) ([]float64, error) {
 	for _, s := range src {
 		off = append(off, wide(s.Shape, s.off))
 	}
-	m := graph.WithOperands(n, n.Src()...)
+	m := graph.WithOperands(n, n.Src().Append(nil)...)
 	m.DType, m.Num = ir.Float64, 0
 	a, err := apply(m, off...)
 	if err != nil {
@@ -231,7 +231,7 @@ func moved(n *graph.Node, src []*result) ([]float64, error) {
 // gathered takes what x is off by along; an index that may be anything gives
 // anything.
 func gathered(n *graph.Node, src []*result) ([]float64, error) {
-	m := graph.WithOperands(n, n.Src()...)
+	m := graph.WithOperands(n, n.Src().Append(nil)...)
 	m.DType = ir.Float64
 	a, err := apply(m, wide(src[0].Shape, src[0].off), src[1].Array)
 	if a == nil {

@@ -123,7 +123,7 @@ func (g *generator) add(n *graph.Node) *graph.Node {
 // Sums of products of those are not compared: what is 0 and what is not a
 // number depends on where the zeros of a Pad and common factors go.
 func (g *generator) infinite(n *graph.Node) bool {
-	for _, m := range graph.Sorted(n.Src()) {
+	for _, m := range graph.Sorted(n.Src().Append(nil)) {
 		if m.DType.IsFloat() && slices.ContainsFunc(g.known[m].Elems, func(x ir.Number) bool { return !isFinite(x.Float64(m.DType)) }) {
 			return true
 		}
@@ -379,8 +379,8 @@ func (g *generator) growReduction() {
 
 func (g *generator) growAgain() {
 	n := g.pick()
-	if src := n.Src(); len(src) > 0 {
-		c := graph.WithOperands(n, src...)
+	if src := n.Src(); src.Len() > 0 {
+		c := graph.WithOperands(n, src.Append(nil)...)
 		c.RematLevel = 1
 		g.add(c)
 	}

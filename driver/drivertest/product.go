@@ -165,7 +165,7 @@ func (s *suite) largeProducts() {
 				}
 				a, b := matrices[i%2].make(s, d, 1, m, k), matrices[i/2].make(s, d, 1, n, k)
 				p := product(a, b)
-				if err := s.multiply(p.Src()[0], a, b); err != nil {
+				if err := s.multiply(p.Operand(0), a, b); err != nil {
 					s.Fatal(err)
 				}
 				s.check(fmt.Sprint(c, matrices[i%2].name, " by ", matrices[i/2].name), graph.Binary(ir.Add, p, graph.Const(d, ir.Int(d, 1), p.Shape)))

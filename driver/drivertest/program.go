@@ -88,7 +88,7 @@ func copied(roots []*graph.Node, replaced map[*graph.Node]*graph.Node) map[*grap
 			copies[n] = graph.FillLike(n, n.Shape)
 		default:
 			var src []*graph.Node
-			for _, s := range n.Src() {
+			for _, s := range n.Src().All() {
 				src = append(src, copies[s])
 			}
 			copies[n] = graph.WithOperands(n, src...)
@@ -146,9 +146,9 @@ func (p *program) smaller(yield func(*program) bool) {
 		}
 	}
 	for i, r := range roots {
-		for _, s := range r.Src() {
+		for _, s := range r.Src().All() {
 			q, _ := newProgram(p.known, slices.Concat(roots[:i], []*graph.Node{s}, roots[i+1:])...)
-			if len(s.Src()) > 0 && !yield(q) {
+			if s.Src().Len() > 0 && !yield(q) {
 				return
 			}
 		}
@@ -200,7 +200,7 @@ func (p *program) String() string {
 	for i, n := range graph.Sorted(p.roots()) {
 		number[n] = i
 		fmt.Fprintf(&b, "n%d = %v %v %v", i, n.Op, n.DType, n.Shape)
-		for _, s := range n.Src() {
+		for _, s := range n.Src().All() {
 			fmt.Fprintf(&b, " n%d", number[s])
 		}
 		if len(n.Ints) > 0 {

@@ -47,7 +47,7 @@ func (rs results) of(n *graph.Node) (*result, error) {
 	if r := rs[n]; r != nil {
 		return r, nil
 	}
-	for _, s := range n.Src() {
+	for _, s := range n.Src().All() {
 		if _, err := rs.of(s); err != nil {
 			return nil, err
 		}
@@ -66,7 +66,7 @@ func (rs results) compute(n *graph.Node) (*result, error) {
 	}
 	var src []*result
 	var arrays []*interp.Array
-	for _, s := range n.Src() {
+	for _, s := range n.Src().All() {
 		src = append(src, rs[s].inside(s))
 		arrays = append(arrays, rs[s].Array)
 	}

@@ -148,7 +148,7 @@ type checked struct {
 // that tensor.
 func checks(k *ir.Kernel, x kernelize.Index) (c checked, all bool) {
 	n, axis := x.Node, x.Node.Ints[0]
-	c = checked{n.Src()[1], n.Src()[0].Shape[axis]}
+	c = checked{n.Operand(1), n.Operand(0).Shape[axis]}
 	all = n.Op == ir.Gather && len(k.Body[x.Instr].View.Guards) == 0 && points(k, ir.IndexDomain(k.Body, x.Instr)) == x.Len
 	return c, all
 }

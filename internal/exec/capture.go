@@ -157,8 +157,8 @@ func (c *capture) walk(root *graph.Node) {
 }
 
 // leave numbers a node whose operands are numbered.
-func (c *capture) leave(n *graph.Node, src []*graph.Node) {
-	first := len(c.done) - len(src)
+func (c *capture) leave(n *graph.Node, src graph.Operands) {
+	first := len(c.done) - src.Len()
 	i := c.visit(n, c.done[first:])
 	c.number.Set(n, int(i))
 	c.done = append(c.done[:first], i)
@@ -169,20 +169,20 @@ func (c *capture) leave(n *graph.Node, src []*graph.Node) {
 
 // enter numbers a node that has been met or needs no operands. Of others it returns the
 // operands, loaded once, as n drops them when it is computed.
-func (c *capture) enter(n *graph.Node) (src []*graph.Node, ok bool) {
+func (c *capture) enter(n *graph.Node) (src graph.Operands, ok bool) {
 	known, ok := c.number.Get(n)
 	i := int32(known)
 	if !ok {
-		s := n.State()
-		src = s.Src()
+		var v *graph.Value
+		src, v = n.State()
 		switch {
-		case s.Value != nil:
-			i = c.addLeaf(n, s.Value, shape.Strided{Offset: s.Value.Offset, Strides: s.Value.Strides})
-		case c.castsOnHost(n, src):
-			x := newHostCast(n, src[0])
+		case v != nil:
+			i = c.addLeaf(n, v, shape.Strided{Offset: v.Offset, Strides: v.Strides})
+		case n.Op == ir.Cast && c.castsOnHost(src.At(0)):
+			x := newHostCast(n, src.At(0))
 			c.casts = append(c.casts, x)
 			i = c.addLeaf(n, x.value, shape.Strided{Strides: x.value.Strides})
-		case c.device != nil && deviceOf(n, c.device) != c.device && !(isAlias(n) && src[0].Value() != nil):
+		case c.device != nil && deviceOf(n, c.device) != c.device && !(isAlias(n) && src.At(0).Value() != nil):
 			c.foreign = append(c.foreign, n)
 			i = c.add(n, nil, -1)
 		default:
@@ -191,7 +191,7 @@ func (c *capture) enter(n *graph.Node) (src []*graph.Node, ok bool) {
 		c.number.Set(n, int(i))
 	}
 	c.done = append(c.done, i)
-	return nil, false
+	return src, false
 }
 
 // visit returns the number of n on numbered operands.
@@ -326,10 +326,10 @@ func (c *capture) addOutput(n *graph.Node) {
 			c.named = append(c.named, named{n, x.output})
 		}
 		src := n.Src()
-		if !isAlias(n) || src == nil {
+		if !isAlias(n) || src.Len() == 0 {
 			return
 		}
-		n = src[0]
+		n = src.At(0)
 	}
 }
 

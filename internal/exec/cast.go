@@ -18,13 +18,13 @@ func newHostCast(n, src *graph.Node) hostCast {
 	return hostCast{n, src, &graph.Value{Store: FromHost(nil), Strides: shape.RowMajor(n.Shape)}}
 }
 
-// castsOnHost reports whether n, on operands src, is a Cast of stored elements on
-// the host, of 8 bytes each and in row-major order, whose type the device lacks.
-func (c *capture) castsOnHost(n *graph.Node, src []*graph.Node) bool {
-	if n.Op != ir.Cast || c.device == nil || src[0].DType.Size() != 8 || c.device.limits.Has(src[0].DType) {
+// castsOnHost reports whether a Cast of x is one of stored elements on the host, of 8
+// bytes each and in row-major order, whose type the device lacks.
+func (c *capture) castsOnHost(x *graph.Node) bool {
+	if c.device == nil || x.DType.Size() != 8 || c.device.limits.Has(x.DType) {
 		return false
 	}
-	x, v := src[0], src[0].Value()
+	v := x.Value()
 	return v != nil && v.Err == nil && v.Store.(*storage).device == nil && shape.IsRowMajor(x.Shape, v.Strides)
 }
 

@@ -29,6 +29,13 @@ type share struct {
 // byDevice divides the roots that have no value by device. Old is nil or has an
 // element for each root.
 func byDevice(def *Device, roots, old []*graph.Node) []share {
+	if len(roots) > 0 {
+		d := deviceOf(roots[0], def)
+		other := func(n *graph.Node) bool { return n.Value() != nil || deviceOf(n, def) != d }
+		if !slices.ContainsFunc(roots, other) {
+			return []share{{d, roots, old}}
+		}
+	}
 	var shares []share
 	for k, n := range roots {
 		if n.Value() != nil {

@@ -127,7 +127,7 @@ func TestLoopIsStored(t *testing.T) {
 	}
 	waiting := 0
 	for _, n := range steps {
-		if n.Value() == nil && n.Src() != nil && n.Src()[0].Value() == nil {
+		if n.Value() == nil && n.Src().Len() > 0 && n.Operand(0).Value() == nil {
 			waiting++
 		}
 	}

@@ -31,7 +31,7 @@ func TestLifeOfAnAdd(t *testing.T) {
 	for i, n := range graph.Sorted([]*graph.Node{sum}) {
 		number[n] = i
 		fmt.Fprintf(&nodes, "n%d = %v %v %v", i, n.Op, n.DType, n.Shape)
-		for _, s := range n.Src() {
+		for _, s := range n.Src().All() {
 			fmt.Fprintf(&nodes, " n%d", number[s])
 		}
 		nodes.WriteByte('\n')

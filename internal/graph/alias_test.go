@@ -31,7 +31,7 @@ func TestAliases(t *testing.T) {
 		if n == nil {
 			continue
 		}
-		if n.Op != op || n.DType != x.DType || !slices.Equal(n.Shape, x.Shape) || n.Src()[0] != x {
+		if n.Op != op || n.DType != x.DType || !slices.Equal(n.Shape, x.Shape) || n.Operand(0) != x {
 			t.Errorf("%v: got %v %v %v", op, n.Op, n.DType, n.Shape)
 		}
 		if want := op == ir.Argument || op == ir.CallResult; n.In(scope) != want {

@@ -15,7 +15,7 @@ import (
 // makeNode makes a node. It keeps shape and ints, and copies src.
 func makeNode(op ir.Op, d ir.DType, shape, ints []int, src ...*Node) *Node {
 	n := &Node{Op: op, DType: d, Shape: shape, Ints: ints}
-	n.state.Store(newState(src))
+	n.setSrc(src)
 	n.inherit(src)
 	return n
 }
@@ -32,13 +32,8 @@ func (n *Node) inherit(src []*Node) {
 	}
 }
 
-// noSrc is the state of every source.
-var noSrc = &State{}
-
 func makeSource(op ir.Op, d ir.DType, shape, ints []int, num ir.Number) *Node {
-	n := &Node{Op: op, DType: d, Shape: shape, Ints: ints, Num: num}
-	n.state.Store(noSrc)
-	return n
+	return &Node{Op: op, DType: d, Shape: shape, Ints: ints, Num: num}
 }
 
 // Const is a tensor whose every element is num, a part of the program.
@@ -70,7 +65,7 @@ func Buffer(d ir.DType, shape []int, v *Value) *Node {
 	if v.Store != nil {
 		n.Device = v.Store.Device()
 	}
-	n.state.Store(&State{Value: v})
+	n.value.Store(v)
 	return n
 }
 
@@ -158,8 +153,8 @@ func Permute(x *Node, order []int) *Node {
 	if identity {
 		return x
 	}
-	if s := x.State(); inverse && s.Value == nil {
-		return s.Src()[0]
+	if src, v := x.State(); inverse && v == nil {
+		return src.At(0)
 	}
 	shape := make([]int, len(order))
 	for i, a := range order {

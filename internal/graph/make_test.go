@@ -50,19 +50,19 @@ func TestOperands(t *testing.T) {
 	for n := range 5 {
 		src := slices.Repeat([]*Node{x}, n)
 		m := makeNode(ir.Cat, ir.Float32, []int{2 * n}, []int{0}, src...)
-		if got := m.Src(); !slices.Equal(got, src) {
-			t.Errorf("made of %d operands, a node has %d", n, len(got))
+		if got := m.Src(); got.Len() != n || !slices.Equal(got.Append(nil), src) {
+			t.Errorf("made of %d operands, a node has %d", n, got.Len())
 		}
 		m.SetValue(&Value{})
-		if got := m.Src(); got != nil {
-			t.Errorf("made of %d operands and computed, a node has %d", n, len(got))
+		if got := m.Src(); got.Len() != 0 {
+			t.Errorf("made of %d operands and computed, a node has %d", n, got.Len())
 		}
 	}
 }
 
 // Making and dropping nodes is most of the memory that a small evaluation takes.
 func TestNodeMemory(t *testing.T) {
-	if n, s := unsafe.Sizeof(Node{}), unsafe.Sizeof(State{}); n > 128 || s > 32 {
-		t.Errorf("a node takes %d bytes and its operands %d, want at most 128 and 32", n, s)
+	if n := unsafe.Sizeof(Node{}); n > 160 {
+		t.Errorf("a node takes %d bytes, want at most 160", n)
 	}
 }

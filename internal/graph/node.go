@@ -4,14 +4,13 @@
 package graph
 
 import (
-	"slices"
 	"sync/atomic"
 
 	"github.com/tensorken/tensorken/ir"
 )
 
-// A Node is an operation on the results of other nodes. Only its state and marks
-// change once it is made, and nodes may share the slices.
+// A Node is an operation on the results of other nodes. Only its operands, which it
+// drops, its value and its marks change once it is made. Nodes may share the slices.
 type Node struct {
 	Op         ir.Op
 	DType      ir.DType
@@ -34,42 +33,7 @@ type Node struct {
 	Call any
 
 	scopes *scopes
-	state  atomic.Pointer[State]
-}
-
-// A State has a node's operands or its value. It never changes: a computed node
-// gets another.
-type State struct {
-	Value *Value // nil until computed
-	// The operands, two at most in the state itself: most nodes have no more, and a
-	// program makes and drops many nodes.
-	few  [2]*Node // from the first on
-	many *[]*Node // all, if they are more
-}
-
-// newState returns the state of a node that is not computed.
-func newState(src []*Node) *State {
-	s := new(State)
-	if len(src) <= len(s.few) {
-		copy(s.few[:], src)
-	} else {
-		many := slices.Clone(src)
-		s.many = &many
-	}
-	return s
-}
-
-// Src returns the operands, nil once they are dropped.
-func (s *State) Src() []*Node {
-	switch {
-	case s.many != nil:
-		return *s.many
-	case s.few[0] == nil:
-		return nil
-	case s.few[1] == nil:
-		return s.few[:1:1]
-	}
-	return s.few[:]
+	state
 }
 
 // A Value is a node's elements: a view of stored ones.
@@ -94,34 +58,6 @@ type CoOutputs struct{ Nodes []*Node }
 // to name the type, and have no literal that is assignable to it: it is no pointer
 // and has an unexported field.
 type Token struct{ _ struct{} }
-
-// State returns the node's state. A walk loads it once, as it may be replaced.
-func (n *Node) State() *State { return n.state.Load() }
-
-// Src returns the node's operands, nil once they are dropped.
-func (n *Node) Src() []*Node { return n.State().Src() }
-
-// Value returns the node's value, nil if it is not computed.
-func (n *Node) Value() *Value { return n.State().Value }
-
-// SetValue sets the value of n and drops its operands, unless an open scope needs
-// them. Later values are ignored.
-func (n *Node) SetValue(v *Value) {
-	for {
-		old := n.state.Load()
-		if old.Value != nil {
-			return
-		}
-		s := new(State)
-		if n.Traced() {
-			*s = *old
-		}
-		s.Value = v
-		if n.state.CompareAndSwap(old, s) {
-			return
-		}
-	}
-}
 
 // Len is the number of elements.
 func (n *Node) Len() int { return Len(n.Shape) }
@@ -226,12 +162,4 @@ func (n *Node) IsExample() bool {
 // has returned.
 func (n *Node) IsLeftOver() bool {
 	return n.scopes.any(func(s *Scope) bool { return s.Example && s.closed.Load() })
-}
-
-// DropSources drops the operands of a computed node that no open scope needs.
-func (n *Node) DropSources() {
-	s := n.state.Load()
-	if s.Value != nil && s.Src() != nil && !n.Traced() {
-		n.state.CompareAndSwap(s, &State{Value: s.Value})
-	}
 }

@@ -6,7 +6,7 @@ type Walker struct{ stack []frame }
 // A frame is a node whose operands are walked.
 type frame struct {
 	n    *Node
-	src  []*Node
+	src  Operands
 	next int // the operand to enter
 }
 
@@ -16,15 +16,15 @@ type frame struct {
 // For each root, and each operand of a node that is walked, enter gives the
 // operands to walk, or false for a node that is not to be visited, such as one
 // that was. leave visits the node once its operands are left.
-func (w *Walker) Walk(roots []*Node, enter func(*Node) (src []*Node, ok bool), leave func(n *Node, src []*Node)) {
+func (w *Walker) Walk(roots []*Node, enter func(*Node) (src Operands, ok bool), leave func(n *Node, src Operands)) {
 	for _, r := range roots {
 		w.push(r, enter)
 		for len(w.stack) > 0 {
 			last := len(w.stack) - 1
 			top := &w.stack[last]
-			if top.next < len(top.src) {
+			if top.next < top.src.Len() {
 				top.next++
-				w.push(top.src[top.next-1], enter)
+				w.push(top.src.At(top.next-1), enter)
 				continue
 			}
 			leave(top.n, top.src)
@@ -34,14 +34,14 @@ func (w *Walker) Walk(roots []*Node, enter func(*Node) (src []*Node, ok bool), l
 	}
 }
 
-func (w *Walker) push(n *Node, enter func(*Node) (src []*Node, ok bool)) {
+func (w *Walker) push(n *Node, enter func(*Node) (src Operands, ok bool)) {
 	if src, ok := enter(n); ok {
 		w.stack = append(w.stack, frame{n: n, src: src})
 	}
 }
 
 // Walk is [Walker.Walk], once.
-func Walk(roots []*Node, enter func(*Node) (src []*Node, ok bool), leave func(n *Node, src []*Node)) {
+func Walk(roots []*Node, enter func(*Node) (src Operands, ok bool), leave func(n *Node, src Operands)) {
 	new(Walker).Walk(roots, enter, leave)
 }
 
@@ -50,10 +50,10 @@ func Walk(roots []*Node, enter func(*Node) (src []*Node, ok bool), leave func(n 
 func Sorted(roots []*Node) []*Node {
 	var out []*Node
 	var number Numbers
-	Walk(roots, func(n *Node) ([]*Node, bool) {
+	Walk(roots, func(n *Node) (Operands, bool) {
 		_, seen := number.Get(n)
 		return n.Src(), !seen
-	}, func(n *Node, _ []*Node) {
+	}, func(n *Node, _ Operands) {
 		number.Set(n, len(out))
 		out = append(out, n)
 	})

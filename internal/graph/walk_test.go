@@ -23,16 +23,16 @@ func TestWalk(t *testing.T) {
 	out := Unary(ir.Neg, a)
 	c := Binary(ir.Add, out, b)
 	var entered, left []*Node
-	Walk([]*Node{c}, func(n *Node) ([]*Node, bool) {
+	Walk([]*Node{c}, func(n *Node) (Operands, bool) {
 		entered = append(entered, n)
 		if n == c {
-			return []*Node{b, out, a}, true
+			return OperandsOf([]*Node{b, out, a}), true
 		}
 		return n.Src(), n != out
-	}, func(n *Node, src []*Node) {
+	}, func(n *Node, src Operands) {
 		left = append(left, n)
-		if n == c && len(src) != 3 {
-			t.Errorf("leave got %d operands, want those that enter gave", len(src))
+		if n == c && src.Len() != 3 {
+			t.Errorf("leave got %d operands, want those that enter gave", src.Len())
 		}
 	})
 	if want := []*Node{c, b, out, a}; !slices.Equal(entered, want) {

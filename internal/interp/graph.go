@@ -32,13 +32,13 @@ func (e *IndexError) Error() string {
 func Eval(roots []*graph.Node, leaf func(*graph.Node) (*Array, error)) ([]*Array, error) {
 	var bad, failed error
 	done := map[*graph.Node]*Array{}
-	enter := func(n *graph.Node) ([]*graph.Node, bool) {
+	enter := func(n *graph.Node) (graph.Operands, bool) {
+		src, v := n.State()
 		if failed != nil || done[n] != nil {
-			return nil, false
+			return src, false
 		}
-		state := n.State()
-		if n.Op != ir.Buffer && state.Value == nil {
-			return state.Src(), true
+		if n.Op != ir.Buffer && v == nil {
+			return src, true
 		}
 		a, err := leaf(n)
 		switch {
@@ -49,13 +49,13 @@ func Eval(roots []*graph.Node, leaf func(*graph.Node) (*Array, error)) ([]*Array
 		default:
 			done[n] = a
 		}
-		return nil, false
+		return src, false
 	}
-	leave := func(n *graph.Node, src []*graph.Node) {
+	leave := func(n *graph.Node, src graph.Operands) {
 		if failed != nil {
 			return
 		}
-		a, err := evaluate(n, src, done)
+		a, err := evaluate(n, src.Append(nil), done)
 		if e := (*IndexError)(nil); !errors.As(err, &e) {
 			failed = err
 		} else if bad == nil {

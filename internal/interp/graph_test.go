@@ -15,7 +15,7 @@ type store []ir.Number
 func (store) Device() graph.Device { return nil }
 
 func leaf(n *graph.Node) (*Array, error) {
-	return &Array{n.DType, n.Shape, n.State().Value.Store.(store)}, nil
+	return &Array{n.DType, n.Shape, n.Value().Store.(store)}, nil
 }
 
 func tensor(d ir.DType, x []float64, shape ...int) *graph.Node {

@@ -73,12 +73,12 @@ func (p *placer) load(roots []*graph.Node) (known func(*graph.Node) *node) {
 	operands := 0
 	for i, n := range nodes {
 		number.Set(n, i)
-		operands += len(n.Src())
+		operands += n.Src().Len()
 	}
 	all := make([]*node, 0, operands)
 	for i, n := range nodes {
 		first := len(all)
-		for _, s := range n.Src() {
+		for _, s := range n.Src().All() {
 			x := known(s)
 			x.users++
 			all = append(all, x)

@@ -26,13 +26,14 @@ var algebra = map[ir.Op][]rule{
 
 // foldConstants computes an operation on constants.
 func foldConstants(b *builder, n *graph.Node) *graph.Node {
-	src := n.Src()
-	scalars := make([]*graph.Node, len(src))
-	for i, s := range src {
+	for _, s := range n.Src().All() {
 		if s.Op != ir.Const {
 			return nil
 		}
-		scalars[i] = graph.Const(s.DType, s.Num, nil)
+	}
+	var scalars []*graph.Node
+	for _, s := range n.Src().All() {
+		scalars = append(scalars, graph.Const(s.DType, s.Num, nil))
 	}
 	c := graph.WithShape(n, nil, scalars...)
 	values, err := interp.Eval([]*graph.Node{c}, nil)
@@ -43,23 +44,23 @@ func foldConstants(b *builder, n *graph.Node) *graph.Node {
 }
 
 func negNeg(_ *builder, n *graph.Node) *graph.Node {
-	if x := n.Src()[0]; x.Op == ir.Neg {
-		return x.Src()[0]
+	if x := n.Operand(0); x.Op == ir.Neg {
+		return x.Operand(0)
 	}
 	return nil
 }
 
 func notNot(_ *builder, n *graph.Node) *graph.Node {
-	if x := n.Src()[0]; x.Op == ir.Not {
-		return x.Src()[0]
+	if x := n.Operand(0); x.Op == ir.Not {
+		return x.Operand(0)
 	}
 	return nil
 }
 
 // addZero: x + 0 is x, but -0 + 0 is 0.
 func addZero(_ *builder, n *graph.Node) *graph.Node {
-	for i, x := range n.Src() {
-		y := n.Src()[1-i]
+	for i, x := range n.Src().All() {
+		y := n.Operand(1 - i)
 		if isConst(y, 0) && (n.DType.IsInt() || math.Signbit(y.Num.Float64(y.DType))) {
 			return x
 		}
@@ -68,16 +69,16 @@ func addZero(_ *builder, n *graph.Node) *graph.Node {
 }
 
 func addNeg(b *builder, n *graph.Node) *graph.Node {
-	for i, y := range n.Src() {
+	for i, y := range n.Src().All() {
 		if y.Op == ir.Neg {
-			return b.elementwise(ir.Sub, n.Src()[1-i], y.Src()[0])
+			return b.elementwise(ir.Sub, n.Operand(1-i), y.Operand(0))
 		}
 	}
 	return nil
 }
 
 func subZero(_ *builder, n *graph.Node) *graph.Node {
-	x, y := n.Src()[0], n.Src()[1]
+	x, y := n.Operand(0), n.Operand(1)
 	if isConst(y, 0) && !math.Signbit(y.Num.Float64(y.DType)) {
 		return x
 	}
@@ -85,15 +86,15 @@ func subZero(_ *builder, n *graph.Node) *graph.Node {
 }
 
 func subNeg(b *builder, n *graph.Node) *graph.Node {
-	if x, y := n.Src()[0], n.Src()[1]; y.Op == ir.Neg {
-		return b.elementwise(ir.Add, x, y.Src()[0])
+	if x, y := n.Operand(0), n.Operand(1); y.Op == ir.Neg {
+		return b.elementwise(ir.Add, x, y.Operand(0))
 	}
 	return nil
 }
 
 func mulOne(_ *builder, n *graph.Node) *graph.Node {
-	for i, x := range n.Src() {
-		if isConst(n.Src()[1-i], 1) {
+	for i, x := range n.Src().All() {
+		if isConst(n.Operand(1-i), 1) {
 			return x
 		}
 	}
@@ -101,8 +102,8 @@ func mulOne(_ *builder, n *graph.Node) *graph.Node {
 }
 
 func mulMinusOne(b *builder, n *graph.Node) *graph.Node {
-	for i, x := range n.Src() {
-		if isConst(n.Src()[1-i], -1) {
+	for i, x := range n.Src().All() {
+		if isConst(n.Operand(1-i), -1) {
 			return b.elementwise(ir.Neg, x)
 		}
 	}
@@ -110,33 +111,33 @@ func mulMinusOne(b *builder, n *graph.Node) *graph.Node {
 }
 
 func divOne(_ *builder, n *graph.Node) *graph.Node {
-	if isConst(n.Src()[1], 1) {
-		return n.Src()[0]
+	if isConst(n.Operand(1), 1) {
+		return n.Operand(0)
 	}
 	return nil
 }
 
 func whereConst(_ *builder, n *graph.Node) *graph.Node {
-	c := n.Src()[0]
+	c := n.Operand(0)
 	switch {
 	case c.Op != ir.Const:
 		return nil
 	case c.Num != 0:
-		return n.Src()[1]
+		return n.Operand(1)
 	}
-	return n.Src()[2]
+	return n.Operand(2)
 }
 
 func whereSame(_ *builder, n *graph.Node) *graph.Node {
-	if n.Src()[1] == n.Src()[2] {
-		return n.Src()[1]
+	if n.Operand(1) == n.Operand(2) {
+		return n.Operand(1)
 	}
 	return nil
 }
 
 func andSame(_ *builder, n *graph.Node) *graph.Node {
-	if n.Src()[0] == n.Src()[1] {
-		return n.Src()[0]
+	if n.Operand(0) == n.Operand(1) {
+		return n.Operand(0)
 	}
 	return nil
 }

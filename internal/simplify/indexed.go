@@ -17,12 +17,12 @@ var indexed = map[ir.Op][]rule{
 // one operand with others that do not vary along the gathered axis:
 // Gather(x - lse) = Gather(x) - lse. Then x is stored and x - lse is not.
 func gatherInwards(b *builder, n *graph.Node) *graph.Node {
-	x, idx, axis := n.Src()[0], n.Src()[1], n.Ints[0]
+	x, idx, axis := n.Operand(0), n.Operand(1), n.Ints[0]
 	if x.Op.Class() != ir.Elementwise || ir.Table[x.Op].Cost > 1 && idx.Len() > x.Len() {
 		return nil // an expensive operation runs once for each element, not for each index
 	}
 	varying := 0
-	for _, s := range x.Src() {
+	for _, s := range x.Src().All() {
 		if !constantAlong(s, axis) {
 			varying++
 		}
@@ -30,8 +30,8 @@ func gatherInwards(b *builder, n *graph.Node) *graph.Node {
 	if varying != 1 { // without one, the indices would not be checked
 		return nil
 	}
-	src := make([]*graph.Node, len(x.Src()))
-	for i, s := range x.Src() {
+	src := make([]*graph.Node, x.Src().Len())
+	for i, s := range x.Src().All() {
 		if constantAlong(s, axis) {
 			src[i] = b.resized(s, axis, idx.Shape[axis])
 		} else {
@@ -45,7 +45,7 @@ func gatherInwards(b *builder, n *graph.Node) *graph.Node {
 
 // constantAlong reports whether n is seen not to vary along an axis.
 func constantAlong(n *graph.Node, axis int) bool {
-	return uniform(n) || n.Op == ir.Expand && n.Src()[0].Shape[axis] == 1
+	return uniform(n) || n.Op == ir.Expand && n.Operand(0).Shape[axis] == 1
 }
 
 // resized is n, constant along an axis, with another length there.
@@ -55,14 +55,14 @@ func (b *builder) resized(n *graph.Node, axis, length int) *graph.Node {
 	if uniform(n) {
 		return b.reshaped(n, shape)
 	}
-	return b.add(graph.Expand(n.Src()[0], shape))
+	return b.add(graph.Expand(n.Operand(0), shape))
 }
 
 // scatterOne compares positions where each row of a constant base gets one
 // update at an index that is in range: the gradient of picking a label's
 // logit.
 func scatterOne(b *builder, n *graph.Node) *graph.Node {
-	base, idx, upd, axis := n.Src()[0], n.Src()[1], n.Src()[2], n.Ints[0]
+	base, idx, upd, axis := n.Operand(0), n.Operand(1), n.Operand(2), n.Ints[0]
 	if len(n.Ints) < 2 || base.Op != ir.Const || idx.Shape[axis] != 1 || n.Shape[axis] > math.MaxInt32 {
 		return nil
 	}

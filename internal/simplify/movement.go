@@ -9,14 +9,14 @@ import (
 )
 
 // operand looks through an alias.
-func operand(_ *builder, n *graph.Node) *graph.Node { return n.Src()[0] }
+func operand(_ *builder, n *graph.Node) *graph.Node { return n.Operand(0) }
 
 // movements are the rules of every movement of one operand, in order.
 var movements = []rule{same, moveUniform, compose}
 
 // same drops a movement that leaves every element where it is.
 func same(_ *builder, n *graph.Node) *graph.Node {
-	x := n.Src()[0]
+	x := n.Operand(0)
 	if !slices.Equal(x.Shape, n.Shape) {
 		return nil
 	}
@@ -30,7 +30,7 @@ func same(_ *builder, n *graph.Node) *graph.Node {
 
 // moveUniform moves equal elements: only the shape changes.
 func moveUniform(b *builder, n *graph.Node) *graph.Node {
-	x := n.Src()[0]
+	x := n.Operand(0)
 	if !uniform(x) || shape.Movements[n.Op].Fills && (x.Op != ir.Const || x.Num != n.Num) {
 		return nil
 	}
@@ -39,13 +39,13 @@ func moveUniform(b *builder, n *graph.Node) *graph.Node {
 
 // compose merges two movements of one operation.
 func compose(b *builder, n *graph.Node) *graph.Node {
-	x, row := n.Src()[0], shape.Movements[n.Op]
+	x, row := n.Operand(0), shape.Movements[n.Op]
 	if x.Op != n.Op || row.Compose == nil {
 		return nil
 	}
 	outer := shape.Move{Op: n.Op, Ints: n.Ints, From: x.Shape, To: n.Shape}
-	inner := shape.Move{Op: n.Op, Ints: x.Ints, From: x.Src()[0].Shape, To: x.Shape}
-	m := graph.WithOperands(n, x.Src()[0])
+	inner := shape.Move{Op: n.Op, Ints: x.Ints, From: x.Operand(0).Shape, To: x.Shape}
+	m := graph.WithOperands(n, x.Operand(0))
 	m.Ints = row.Compose(outer, inner)
 	return b.add(m)
 }

@@ -9,7 +9,7 @@ import (
 
 // reduceNothing drops axes of length 1 and folds reductions of no elements.
 func reduceNothing(b *builder, n *graph.Node) *graph.Node {
-	x := n.Src()[0]
+	x := n.Operand(0)
 	if x.Len() == 0 {
 		return b.add(graph.Const(n.DType, ir.Identity(n.Op, n.DType), n.Shape))
 	}
@@ -32,7 +32,7 @@ func reduceNothing(b *builder, n *graph.Node) *graph.Node {
 
 // reduceUniform reduces equal elements.
 func reduceUniform(b *builder, n *graph.Node) *graph.Node {
-	x := n.Src()[0]
+	x := n.Operand(0)
 	if !uniform(x) {
 		return nil
 	}
@@ -57,11 +57,11 @@ func (b *builder) cast(x *graph.Node, d ir.DType) *graph.Node { return b.add(gra
 
 // reduceExpanded reduces axes along which all elements are equal.
 func reduceExpanded(b *builder, n *graph.Node) *graph.Node {
-	e := n.Src()[0]
+	e := n.Operand(0)
 	if e.Op != ir.Expand || n.Op != ir.Sum && n.Op != ir.ReduceMax {
 		return nil
 	}
-	x := e.Src()[0]
+	x := e.Operand(0)
 	shape, axes, times := slices.Clone(e.Shape), []int(nil), 1
 	for _, a := range n.Ints {
 		if x.Shape[a] == 1 {
@@ -89,12 +89,12 @@ func reduceExpanded(b *builder, n *graph.Node) *graph.Node {
 // of matrix products are such sums. The order of additions changes. Sums of halves
 // stay, because a sum that is stored may overflow.
 func sumProducts(b *builder, n *graph.Node) *graph.Node {
-	x := n.Src()[0]
+	x := n.Operand(0)
 	if n.Op != ir.Sum || n.DType != x.DType || n.DType.IsHalf() || x.Op != ir.Add && x.Op != ir.Sub || !contracts(x, n.Ints, 8) {
 		return nil
 	}
 	var sums []*graph.Node
-	for _, s := range x.Src() {
+	for _, s := range x.Src().All() {
 		sums = append(sums, b.add(graph.Reduce(ir.Sum, s, n.Ints)))
 	}
 	return b.elementwise(x.Op, sums...)
@@ -108,7 +108,7 @@ func contracts(x *graph.Node, axes []int, depth int) bool {
 	case depth == 0:
 		return false
 	case x.Op == ir.Add || x.Op == ir.Sub:
-		return contracts(x.Src()[0], axes, depth-1) && contracts(x.Src()[1], axes, depth-1)
+		return contracts(x.Operand(0), axes, depth-1) && contracts(x.Operand(1), axes, depth-1)
 	case x.Op != ir.Mul:
 		return false
 	}
@@ -117,7 +117,7 @@ func contracts(x *graph.Node, axes []int, depth int) bool {
 		if d == 1 || slices.Contains(axes, a) {
 			continue
 		}
-		l, r := varies(x.Src()[0], a), varies(x.Src()[1], a)
+		l, r := varies(x.Operand(0), a), varies(x.Operand(1), a)
 		own[0] = own[0] || l && !r
 		own[1] = own[1] || r && !l
 	}
@@ -127,7 +127,7 @@ func contracts(x *graph.Node, axes []int, depth int) bool {
 // varies reports whether n may vary along an axis.
 func varies(n *graph.Node, axis int) bool {
 	for n.Op == ir.Permute {
-		n, axis = n.Src()[0], n.Ints[axis]
+		n, axis = n.Operand(0), n.Ints[axis]
 	}
 	return !constantAlong(n, axis) && !(n.Op == ir.Buffer && n.Ints[1+axis] == 0)
 }

@@ -48,7 +48,7 @@ func Nodes(roots []*graph.Node) []*graph.Node {
 		n := nodes[i]
 		number.Set(n, i)
 		operands = operands[:0]
-		for _, s := range n.Src() {
+		for _, s := range n.Src().All() {
 			k, _ := number.Get(s)
 			operands = append(operands, done[k])
 		}
@@ -89,11 +89,13 @@ type builder struct {
 	number graph.Numbers
 	table  map[string]*graph.Node // by canonical bytes
 	key    []byte
+	src    []*graph.Node // backs the operands of a node that is looked up
 }
 
 // add returns the simplified node equal to n, whose operands are simplified.
 func (b *builder) add(n *graph.Node) *graph.Node {
-	if m, ok := b.table[string(b.bytes(n, n.Src()))]; ok {
+	b.src = n.Src().Append(b.src[:0])
+	if m, ok := b.table[string(b.bytes(n, b.src))]; ok {
 		return m
 	}
 	return b.addNew(n)

@@ -41,7 +41,7 @@ func text(n *graph.Node) string {
 		return n.Num.Text(n.DType) + fmt.Sprint(n.Shape)
 	}
 	var src []string
-	for _, s := range n.Src() {
+	for _, s := range n.Src().All() {
 		src = append(src, text(s))
 	}
 	name := n.Op.String()

@@ -1,0 +1,139 @@
+package graph
+
+import "sync/atomic"
+
+// A state is a node's operands and its value. A node gets a value once, and may then
+// drop its operands, while other goroutines read both. It stores the value first, and
+// drops the first operand first.
+type state struct {
+	value atomic.Pointer[Value] // nil until computed
+	// The operands. The first two have fields of their own: most nodes have no more, and
+	// a program makes and drops many nodes.
+	first, second atomic.Pointer[Node]
+	all           atomic.Pointer[[]*Node] // if they are more than two
+}
+
+// A list is a slice with its elements, if they are three.
+type list struct {
+	src   []*Node
+	three [3]*Node
+}
+
+// Operands are the nodes that a node is made of, at one time.
+type Operands struct {
+	first, second *Node
+	all           *[]*Node // if they are more than two
+}
+
+// OperandsOf returns nodes as Operands. It keeps the slice.
+func OperandsOf(src []*Node) Operands {
+	switch len(src) {
+	case 0:
+		return Operands{}
+	case 1:
+		return Operands{first: src[0]}
+	case 2:
+		return Operands{first: src[0], second: src[1]}
+	}
+	all := src // so that src itself stays on the stack
+	return Operands{first: src[0], second: src[1], all: &all}
+}
+
+// Len returns the number of operands.
+func (o Operands) Len() int {
+	switch {
+	case o.all != nil:
+		return len(*o.all)
+	case o.second != nil:
+		return 2
+	case o.first != nil:
+		return 1
+	}
+	return 0
+}
+
+// At returns operand i.
+func (o Operands) At(i int) *Node {
+	switch {
+	case o.all != nil:
+		return (*o.all)[i]
+	case i == 0:
+		return o.first
+	}
+	return o.second
+}
+
+// All yields the operands.
+func (o Operands) All() func(yield func(int, *Node) bool) {
+	return func(yield func(int, *Node) bool) {
+		for i := range o.Len() {
+			if !yield(i, o.At(i)) {
+				return
+			}
+		}
+	}
+}
+
+// Append appends the operands to a list.
+func (o Operands) Append(list []*Node) []*Node {
+	for _, n := range o.All() {
+		list = append(list, n)
+	}
+	return list
+}
+
+// setSrc sets the operands of a node that is being made.
+func (s *state) setSrc(src []*Node) {
+	if len(src) > 0 {
+		s.first.Store(src[0])
+	}
+	if len(src) > 1 {
+		s.second.Store(src[1])
+	}
+	if len(src) > 2 {
+		l := new(list)
+		l.src = append(l.three[:0], src...)
+		s.all.Store(&l.src)
+	}
+}
+
+// Src returns the operands, none once they are dropped.
+func (s *state) Src() Operands {
+	o := Operands{all: s.all.Load(), second: s.second.Load()}
+	if o.first = s.first.Load(); o.first == nil { // dropped, maybe since the loads above
+		return Operands{}
+	}
+	return o
+}
+
+// Operand returns operand i of a node that is not computed.
+func (s *state) Operand(i int) *Node { return s.Src().At(i) }
+
+// State returns the operands and the value at one time: where there is no value, the
+// operands are all there.
+func (s *state) State() (src Operands, v *Value) {
+	src = s.Src()
+	return src, s.value.Load()
+}
+
+// Value returns the node's value, nil if it is not computed.
+func (s *state) Value() *Value { return s.value.Load() }
+
+// SetValue sets the value of n and drops its operands, unless an open scope needs
+// them. Later values are ignored.
+func (n *Node) SetValue(v *Value) {
+	if n.value.CompareAndSwap(nil, v) {
+		n.DropSources()
+	}
+}
+
+// DropSources drops the operands of a computed node that no open scope needs.
+func (n *Node) DropSources() {
+	if n.first.Load() != nil && n.Value() != nil && !n.Traced() {
+		n.first.Store(nil)
+		n.second.Store(nil)
+		if n.all.Load() != nil {
+			n.all.Store(nil)
+		}
+	}
+}
