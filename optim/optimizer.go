@@ -77,7 +77,8 @@ func (o *Optimizer) Step(model, grads any) error {
 	if err != nil {
 		return err
 	}
-	if err := o.State.fits(params); err != nil {
+	slots, err := o.State.of(params)
+	if err != nil {
 		return err
 	}
 	if o.ClipNorm > 0 {
@@ -103,22 +104,22 @@ func (o *Optimizer) Step(model, grads any) error {
 		if rule == nil || !gs[i].IsValid() {
 			continue
 		}
-		old := o.State.of(l.Name)
+		old := slots[i]
 		if old == nil {
 			old = zeros[l.Name]
 		}
-		var slots []tensor.Tensor
-		updated[i], slots, err = update(rule, l.Value, gs[i], old, lr, step)
+		var kept []tensor.Tensor
+		updated[i], kept, err = update(rule, l.Value, gs[i], old, lr, step)
 		if err != nil {
 			return fmt.Errorf("optim: Step of %s, %s: %w", parameter(l.Name), describe(l.Value), err)
 		}
-		for k, s := range slots {
+		for k, s := range kept {
 			next.Slots[slotName(l.Name, k)] = s
 		}
 		if old == nil {
-			old = make([]tensor.Tensor, len(slots))
+			old = make([]tensor.Tensor, len(kept))
 		}
-		fresh, before = append(fresh, slots...), append(before, old...)
+		fresh, before = append(fresh, kept...), append(before, old...)
 	}
 	for i, l := range params {
 		fresh, before = append(fresh, updated[i]), append(before, l.Value)
@@ -321,32 +322,31 @@ func (s State) step() (int, error) {
 	return int(n[0]), nil
 }
 
-// of returns the slots of a parameter, nil if it has none yet.
-func (s State) of(name string) []tensor.Tensor {
-	var slots []tensor.Tensor
-	for t, ok := s.Slots[slotName(name, 0)]; ok; t, ok = s.Slots[slotName(name, len(slots))] {
-		slots = append(slots, t)
-	}
-	return slots
-}
-
-// fits checks that every slot belongs to a parameter.
-func (s State) fits(params []pytree.Leaf[tensor.Tensor]) error {
-	known := make(map[string]bool, len(s.Slots))
-	for _, p := range params {
+// of returns the slots of each parameter, nil for one that has none yet. It fails if s has
+// slots without a parameter.
+func (s State) of(params []pytree.Leaf[tensor.Tensor]) (slots [][]tensor.Tensor, err error) {
+	slots = make([][]tensor.Tensor, len(params))
+	found := 0
+	for i, p := range params {
 		if !p.Value.IsValid() {
 			continue
 		}
-		for i := range s.of(p.Name) {
-			known[slotName(p.Name, i)] = true
+		for t, ok := s.Slots[slotName(p.Name, 0)]; ok; t, ok = s.Slots[slotName(p.Name, len(slots[i]))] {
+			slots[i] = append(slots[i], t)
+			found++
 		}
 	}
-	if len(known) == len(s.Slots) {
-		return nil
+	if found == len(s.Slots) {
+		return slots, nil
 	}
-	others := slices.DeleteFunc(slices.Sorted(maps.Keys(s.Slots)), func(name string) bool { return known[name] })
-	return fmt.Errorf("optim: Step: State has slots %s, which have no parameter in the model: is it the State of this model? optim.State{} starts over",
-		pytree.Titles(others))
+	others := maps.Clone(s.Slots)
+	for i, p := range params {
+		for k := range slots[i] {
+			delete(others, slotName(p.Name, k))
+		}
+	}
+	return nil, fmt.Errorf("optim: Step: State has slots %s, which have no parameter in the model: is it the State of this model? optim.State{} starts over",
+		pytree.Titles(slices.Sorted(maps.Keys(others))))
 }
 
 func slotName(name string, i int) string { return name + "." + strconv.Itoa(i) }
