@@ -48,8 +48,12 @@ func Walk(roots []*Node, enter func(*Node) (src Operands, ok bool), leave func(n
 // Sorted returns all nodes that roots depend on and roots themselves, each
 // once, operands before what uses them.
 func Sorted(roots []*Node) []*Node {
-	var out []*Node
-	var number Numbers
+	out, _ := Numbered(roots)
+	return out
+}
+
+// Numbered returns the nodes that Sorted does, and their indices.
+func Numbered(roots []*Node) (out []*Node, number Numbers) {
 	Walk(roots, func(n *Node) (Operands, bool) {
 		_, seen := number.Get(n)
 		return n.Src(), !seen
@@ -57,5 +61,5 @@ func Sorted(roots []*Node) []*Node {
 		number.Set(n, len(out))
 		out = append(out, n)
 	})
-	return out
+	return out, number
 }

@@ -63,16 +63,14 @@ func place(roots []*graph.Node, bindings int, isolated map[*graph.Node]bool) *pl
 // load makes the nodes that roots depend on, operands first. It returns the function that
 // finds the node of one of the graph.
 func (p *placer) load(roots []*graph.Node) (known func(*graph.Node) *node) {
-	nodes := graph.Sorted(roots)
-	var number graph.Numbers
+	nodes, number := graph.Numbered(roots)
 	p.nodes = make([]node, len(nodes))
 	known = func(n *graph.Node) *node {
 		i, _ := number.Get(n)
 		return &p.nodes[i]
 	}
 	operands := 0
-	for i, n := range nodes {
-		number.Set(n, i)
+	for _, n := range nodes {
 		operands += n.Src().Len()
 	}
 	all := make([]*node, 0, operands)

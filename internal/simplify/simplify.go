@@ -41,12 +41,10 @@ var rules = func() (t [ir.Ops][]rule) {
 // Nodes returns nodes equal to roots, in their order. Their graph shares no
 // two equal nodes and is free of aliases; no node but a constant is empty.
 func Nodes(roots []*graph.Node) []*graph.Node {
-	nodes := graph.Sorted(roots)
-	var number graph.Numbers
+	nodes, number := graph.Numbered(roots)
 	var operands []*graph.Node
 	simple := Build(len(nodes), func(i int, done []*graph.Node) (*graph.Node, []*graph.Node) {
 		n := nodes[i]
-		number.Set(n, i)
 		operands = operands[:0]
 		for _, s := range n.Src().All() {
 			k, _ := number.Get(s)
