@@ -124,6 +124,9 @@ func (x *execution) settle(reports []byte) {
 // fault that it reports, from an index. A step reports its first bad index only, so
 // all its indices count as bad.
 func (x *execution) propagate(s *compile.Step, reported *fault) {
+	if reported == nil && x.fault == nil && x.leaves == nil {
+		return // nothing is bad so far
+	}
 	args := make([]*fault, len(s.Args))
 	some := reported != nil
 	for k, a := range s.Args {
