@@ -75,14 +75,14 @@ func (l *launch) finish(d *Device, p *plan, c *capture, x *execution) error {
 				if err != nil {
 					return err
 				}
-				s = newStorage(d, b)
+				s = &storage{device: d, block: b, origin: origin{epoch: b.epoch}}
 			}
 			v.Store = s
 			v.Offset += leaf.view.Offset
 		} else {
 			slot := p.slot[out.Index]
 			if l.storages[slot] == nil {
-				s := newStorage(d, d.newBlock(l.slots[slot]))
+				s := d.newStorage(l.slots[slot])
 				if x != nil && x.mayFail(p, out.Index) {
 					s.exec, s.buffer = x, out.Index
 				}

@@ -170,9 +170,9 @@ func (d *Device) drain() int64 {
 	return held
 }
 
-// newBlock returns a block of an acquired buffer.
-func (d *Device) newBlock(b *pooled) *block {
-	k := &block{b.Buffer, d.epoch}
+// setBlock makes k the block of an acquired buffer.
+func (d *Device) setBlock(k *block, b *pooled) *block {
+	*k = block{b.Buffer, d.epoch}
 	runtime.AddCleanup(k, (*pooled).finalizer, b)
 	return k
 }

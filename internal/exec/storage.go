@@ -14,6 +14,7 @@ import (
 type storage struct {
 	device *Device // nil for host data
 	block  *block
+	own    block // what block points to, unless that is a copy of another storage
 	origin
 
 	mu     sync.Mutex
@@ -39,9 +40,11 @@ func (s *storage) Device() graph.Device {
 // ownership of data.
 func FromHost(data []byte) graph.Store { return &storage{host: data} }
 
-// newStorage returns the elements of a block of d.
-func newStorage(d *Device, b *block) *storage {
-	return &storage{device: d, block: b, origin: origin{epoch: b.epoch}}
+// newStorage returns the elements of an acquired buffer.
+func (d *Device) newStorage(b *pooled) *storage {
+	s := &storage{device: d, origin: origin{epoch: d.epoch}}
+	s.block = d.setBlock(&s.own, b)
+	return s
 }
 
 // toHost copies the elements to the host for other devices. The caller holds no
@@ -118,7 +121,7 @@ func (d *Device) upload(data []byte) (*block, error) {
 	if err != nil {
 		return nil, err
 	}
-	b := d.newBlock(buffers[0])
+	b := d.setBlock(new(block), buffers[0])
 	if err := d.drv.Upload(b.buffer, 0, data); err != nil {
 		return nil, err
 	}
