@@ -2,6 +2,7 @@ package compile
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/tensorken/tensorken/internal/hostmem"
@@ -16,17 +17,42 @@ func (p *Plan) String() string {
 	var b strings.Builder
 	var bytes, flops int
 	for _, s := range p.Steps {
-		c := costOf(s.Kernel)
+		c := s.Cost()
 		bytes += c.Read + c.Written
 		flops += c.FLOPs
 	}
 	fmt.Fprintf(&b, "%s, %s moved, %s\n", count(len(p.Steps), "kernel"), hostmem.Size(bytes), operations(flops))
 	for i, s := range p.Steps {
-		c := costOf(s.Kernel)
-		fmt.Fprintf(&b, "%3d %-11s %-24s reads %s, writes %s, %s: %s\n", i+1, kind(s.Kernel), space(s.Kernel),
+		c := s.Cost()
+		fmt.Fprintf(&b, "%3d %-11s %-24s reads %s, writes %s, %s: %s\n", i+1, s.Kind(), space(s.Kernel),
 			hostmem.Size(c.Read), hostmem.Size(c.Written), operations(c.FLOPs), strings.Join(work(s.Kernel), " "))
 	}
 	return b.String()
+}
+
+// Name says in a few words what the step computes: the lengths of its axes, the type
+// that it stores and its operations, each once.
+func (s *Step) Name() string {
+	const most = 8 // operations
+	var ops []string
+	for _, op := range work(s.Kernel) {
+		switch {
+		case slices.Contains(ops, op):
+		case len(ops) == most:
+			return s.nameOf(append(ops, "…"))
+		default:
+			ops = append(ops, op)
+		}
+	}
+	if len(ops) == 0 {
+		ops = []string{"copy"}
+	}
+	return s.nameOf(ops)
+}
+
+func (s *Step) nameOf(ops []string) string {
+	out := slices.IndexFunc(s.Kernel.Args, func(a ir.Arg) bool { return a.Kind == ir.Out })
+	return fmt.Sprintf("%s %v %s", space(s.Kernel), s.Kernel.Args[out].DType, strings.Join(ops, " "))
 }
 
 func count(n int, what string) string {
@@ -45,11 +71,12 @@ func operations(n int) string {
 	return fmt.Sprintf("%.4g %s", x, units[u])
 }
 
-func kind(k *ir.Kernel) string {
-	if op := k.Routine(); op != 0 {
+// Kind is the routine of the step, or its template.
+func (s *Step) Kind() string {
+	if op := s.Kernel.Routine(); op != 0 {
 		return strings.ToLower(op.String())
 	}
-	return k.Template.String()
+	return s.Kernel.Template.String()
 }
 
 // space is the lengths of the axes, with the reduced ones after a bar.
@@ -82,16 +109,25 @@ func work(k *ir.Kernel) []string {
 	return out
 }
 
-// A cost is the bytes that a kernel reads and writes, and its operations.
-type cost struct{ Read, Written, FLOPs int }
+// A Cost is the bytes that a kernel reads and writes at least, each element once, and
+// its operations: 1 for each element of an elementwise operation, 1 for each element that
+// is reduced, so 2 for a product that is added.
+type Cost struct{ Read, Written, FLOPs int }
 
-// costOf estimates a kernel's cost.
-func costOf(k *ir.Kernel) (c cost) {
+// Cost estimates what the step costs.
+func (s *Step) Cost() (c Cost) {
+	k := s.Kernel
 	points := func(s ir.AxisSet) int { return points(k, s) }
-	for _, in := range k.Body {
+	read := make([]int, len(k.Args)) // elements
+	for i := range k.Body {
+		in := &k.Body[i]
 		switch class := in.Op.Class(); {
 		case in.Op == ir.Load:
-			c.Read += points(in.Domain) * k.Args[in.Arg].DType.Size()
+			lo, hi := k.Extent(in)
+			if in.UsesIndex() {
+				hi += in.View.Stride * (in.View.Len - 1)
+			}
+			read[in.Arg] = min(read[in.Arg]+points(in.Domain), max(read[in.Arg], hi-lo))
 		case in.Op == ir.Store:
 			c.Written += points(in.Domain) * k.Args[in.Arg].DType.Size()
 		case in.Op == ir.Scatter:
@@ -102,6 +138,9 @@ func costOf(k *ir.Kernel) (c cost) {
 		case class == ir.Reduction:
 			c.FLOPs += points(in.Domain | in.Axes)
 		}
+	}
+	for i, n := range read {
+		c.Read += n * k.Args[i].DType.Size()
 	}
 	return c
 }
