@@ -47,14 +47,20 @@ func position(pcs []uintptr) string {
 	frames := runtime.CallersFrames(pcs)
 	for {
 		f, more := frames.Next()
-		if f.File != "" && !ours(f.Function, f.File) {
-			return fmt.Sprintf("%s:%d", filepath.Base(f.File), f.Line)
+		if isCaller(f) {
+			return lineOf(f)
 		}
 		if !more {
 			return ""
 		}
 	}
 }
+
+// isCaller reports whether a call is neither the library's own nor the standard
+// library's.
+func isCaller(f runtime.Frame) bool { return f.File != "" && !ours(f.Function, f.File) }
+
+func lineOf(f runtime.Frame) string { return fmt.Sprintf("%s:%d", filepath.Base(f.File), f.Line) }
 
 // ours reports whether a function is the library's or the standard library's.
 // It is the library's by its file or its name: a closure that is inlined is named

@@ -17,6 +17,7 @@ func makeNode(op ir.Op, d ir.DType, shape, ints []int, src ...*Node) *Node {
 	n := &Node{Op: op, DType: d, Shape: shape, Ints: ints}
 	n.setSrc(src)
 	n.inherit(src)
+	n.recordSite()
 	return n
 }
 
@@ -33,7 +34,9 @@ func (n *Node) inherit(src []*Node) {
 }
 
 func makeSource(op ir.Op, d ir.DType, shape, ints []int, num ir.Number) *Node {
-	return &Node{Op: op, DType: d, Shape: shape, Ints: ints, Num: num}
+	n := &Node{Op: op, DType: d, Shape: shape, Ints: ints, Num: num}
+	n.recordSite()
+	return n
 }
 
 // Const is a tensor whose every element is num, a part of the program.
@@ -324,10 +327,10 @@ func GatherTranspose(ct, idx *Node, axis, length int) *Node {
 func WithOperands(n *Node, src ...*Node) *Node {
 	c := makeNode(n.Op, n.DType, n.Shape, n.Ints, src...)
 	c.Kind, c.Num, c.RematLevel, c.Number = n.Kind, n.Num, n.RematLevel, n.Number
-	switch n.Op {
-	case ir.ToDevice:
+	switch _, recorded := n.Call.(*CallSite); {
+	case n.Op == ir.ToDevice:
 		c.Device = n.Device
-	case ir.Gather, ir.Scatter:
+	case recorded || n.Op == ir.Gather || n.Op == ir.Scatter:
 		c.Call = n.Call
 	}
 	return c

@@ -17,7 +17,7 @@ type Node struct {
 	Kind       ir.Op // Scatter: how updates combine
 	marks      atomic.Uint32
 	RematLevel int32     // 0 but for copies that Checkpoint makes
-	Number     int32     // in a graph to be compiled, the node's number in the capture
+	Number     int32     // in a graph to be compiled, the number in the capture of the node that it is made of
 	Num        ir.Number // Const, Scalar: the value; Pad: the fill
 	Shape      []int
 	Ints       []int // the op's attributes; see package ir
@@ -28,8 +28,8 @@ type Node struct {
 	// CoOutputs names nodes to be stored whenever this one is computed.
 	CoOutputs *CoOutputs
 	// Call is the call that made the node: of a CallResult how it is differentiated,
-	// a value of package grad; of a Gather or Scatter an [*IndexSite]. Nil for other
-	// nodes, and if unknown.
+	// a value of package grad; of a Gather or Scatter an [*IndexSite]; of other nodes
+	// the [*CallSite], if it was recorded. Nil if unknown.
 	Call any
 
 	scopes *scopes

@@ -1,0 +1,139 @@
+package graph
+
+import (
+	"runtime"
+	"sync"
+	"sync/atomic"
+
+	"github.com/tensorken/tensorken/ir"
+)
+
+// A CallSite is the call of the program that made a node. Nodes have one if they are made
+// while [RecordSites] is on.
+type CallSite struct {
+	pc   uintptr // 0 if unknown
+	made uint64  // the number of the site: those made later have higher ones
+}
+
+var (
+	recorders atomic.Int32  // how many want sites to be recorded
+	sites     atomic.Uint64 // that were made
+	callers   sync.Map      // by pc: whether it is a call that isCaller reports
+)
+
+// RecordSites makes new nodes record their call sites until stop is called.
+func RecordSites() (stop func()) {
+	recorders.Add(1)
+	return func() { recorders.Add(-1) }
+}
+
+// recordSite sets the call site of n, a new node, if sites are recorded.
+func (n *Node) recordSite() {
+	if recorders.Load() > 0 && !isView(n.Op) {
+		n.Call = &CallSite{callerPC(3), sites.Add(1)}
+	}
+}
+
+// isView reports whether a node goes without a call site, as a kernel hardly ever computes
+// it alone: another name or shape of its operand, or a number. Such nodes are a third of all,
+// and it takes a microsecond to find a caller.
+func isView(op ir.Op) bool {
+	return op.Class() == ir.Alias || op == ir.Reshape || op == ir.Const || op == ir.Scalar
+}
+
+// NewCallSite returns the call in progress.
+func NewCallSite() *CallSite { return &CallSite{pc: callerPC(2)} }
+
+// callerPC is the innermost call that [isCaller] reports, without the first skip ones.
+func callerPC(skip int) uintptr {
+	var pcs [12]uintptr // as deep as most calls of the library are
+	for {
+		n := runtime.Callers(skip, pcs[:])
+		if pc := firstCaller(pcs[:n]); pc != 0 || n < len(pcs) {
+			return pc
+		}
+		skip += n
+	}
+}
+
+// firstCaller is the first of pcs that [isCaller] reports, 0 if there is none.
+func firstCaller(pcs []uintptr) uintptr {
+	for _, pc := range pcs {
+		is, known := callers.Load(pc)
+		if !known {
+			is = isCaller(frameOf(pc))
+			callers.Store(pc, is)
+		}
+		if is.(bool) {
+			return pc
+		}
+	}
+	return 0
+}
+
+// frameOf is the frame of one of the calls that [runtime.Callers] gives.
+func frameOf(pc uintptr) runtime.Frame {
+	f, _ := runtime.CallersFrames([]uintptr{pc}).Next()
+	return f
+}
+
+// CallSite is the call of the program that made n, or what n is a view of; nil if it was
+// not recorded.
+func (n *Node) CallSite() *CallSite {
+	for isView(n.Op) {
+		src := n.Src()
+		if len(src) == 0 {
+			return nil
+		}
+		n = src[0]
+	}
+	switch s := n.Call.(type) {
+	case *CallSite:
+		return s
+	case *IndexSite:
+		if s != nil {
+			return &CallSite{pc: firstCaller(s.pcs)}
+		}
+	}
+	return nil
+}
+
+// Pos is the file and line of the call, as [Caller] gives it; "" if unknown.
+func (s *CallSite) Pos() string {
+	if s == nil || s.pc == 0 {
+		return ""
+	}
+	return lineOf(frameOf(s.pc))
+}
+
+// LastSite is the number of the call site that was made last, 0 if none are recorded.
+func LastSite() uint64 {
+	if recorders.Load() == 0 {
+		return 0
+	}
+	return sites.Load()
+}
+
+// Attribute gives the call site of n to the nodes that made is computed from and that
+// are newer than last, which [LastSite] returned before they were made. A derivative
+// rule attributes so what it makes for n.
+func Attribute(made, n *Node, last uint64) {
+	if last == 0 || made == nil {
+		return
+	}
+	if of := n.CallSite(); of != nil {
+		attribute(made, &CallSite{pc: of.pc}, last)
+	}
+}
+
+func attribute(n *Node, to *CallSite, last uint64) {
+	if !isView(n.Op) {
+		if s, ok := n.Call.(*CallSite); !ok || s.made <= last {
+			return
+		}
+		n.Call = to
+	}
+	for _, s := range n.Src() {
+		attribute(s, to, last)
+	}
+}
