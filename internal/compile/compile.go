@@ -24,6 +24,7 @@ type Plan struct {
 type Step struct {
 	Kernel  *ir.Kernel
 	Args    []Arg
+	Node    int     // the number of the node that the step is named after; -1 if there is none
 	Indices []Index // what its instructions check, in their order
 	// Redundant says that other steps check all indices that this one does.
 	Redundant bool
@@ -88,7 +89,7 @@ func Graph(roots []*graph.Node, bindings int, fallbacks []Fallback) (*Plan, erro
 		return i
 	}
 	for _, k := range kernels {
-		s := Step{Kernel: k.Kernel, Args: make([]Arg, 0, len(k.Args))}
+		s := Step{Kernel: k.Kernel, Args: make([]Arg, 0, len(k.Args)), Node: int(k.Node.Number)}
 		for _, x := range k.Indices {
 			s.Indices = append(s.Indices, Index{x.Instr, int(x.Node.Number), x.Element, x.Len})
 		}

@@ -129,7 +129,7 @@ func reportsStep(checks, buffer int) Step {
 	for i := range k.Body {
 		k.Body[i].Domain = k.Varies(i)
 	}
-	return Step{Kernel: k, Args: []Arg{{Kind: ir.Out, Index: buffer}, {Kind: ir.In, Report: true}}}
+	return Step{Kernel: k, Args: []Arg{{Kind: ir.Out, Index: buffer}, {Kind: ir.In, Report: true}}, Node: -1}
 }
 
 // withFallbacks returns s, a step without checks, with a fallback for each store to a
@@ -137,7 +137,7 @@ func reportsStep(checks, buffer int) Step {
 func withFallbacks(s Step, leaf map[int]int, reports Arg) Step {
 	old := s.Kernel
 	k := &ir.Kernel{Template: old.Template, Axes: old.Axes, Args: slices.Clone(old.Args)}
-	out := Step{Kernel: k, Args: slices.Clone(s.Args)}
+	out := Step{Kernel: k, Args: slices.Clone(s.Args), Node: s.Node}
 	arg := func(a Arg, d ir.DType) int {
 		if i := slices.Index(out.Args, a); i >= 0 {
 			return i

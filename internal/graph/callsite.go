@@ -82,10 +82,10 @@ func frameOf(pc uintptr) runtime.Frame {
 func (n *Node) CallSite() *CallSite {
 	for isView(n.Op) {
 		src := n.Src()
-		if len(src) == 0 {
+		if src.Len() == 0 {
 			return nil
 		}
-		n = src[0]
+		n = src.At(0)
 	}
 	switch s := n.Call.(type) {
 	case *CallSite:
@@ -133,7 +133,7 @@ func attribute(n *Node, to *CallSite, last uint64) {
 		}
 		n.Call = to
 	}
-	for _, s := range n.Src() {
+	for _, s := range n.Src().All() {
 		attribute(s, to, last)
 	}
 }

@@ -38,7 +38,7 @@ func TestCallSite(t *testing.T) {
 	z := Binary(ir.Add, Unary(ir.Exp, deep), x)
 	own := lineBefore()
 	Attribute(z, y, last)
-	for _, n := range []*Node{z, z.Src()[0]} {
+	for _, n := range []*Node{z, z.Src().At(0)} {
 		if got := n.CallSite().Pos(); got != want {
 			t.Errorf("the site of a node attributed to another is %q, want %q", got, want)
 		}

@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/tensorken/tensorken/internal/graph"
 	"github.com/tensorken/tensorken/internal/shape"
 	"github.com/tensorken/tensorken/ir"
 )
@@ -174,6 +175,21 @@ func (g *group) rollBack(m mark) {
 		m.emitted = 0
 	}
 	g.emitted = g.emitted[:m.emitted]
+}
+
+// main is the node that takes the most work of those that g computes: the last reduction
+// or Scatter or, if there is none, the last node that is stored.
+func (g *group) main() *graph.Node {
+	var last *graph.Node
+	for i := range g.body {
+		switch in := &g.body[i]; {
+		case in.Op.Class() == ir.Reduction || in.Op == ir.Scatter:
+			last = in.node.Node
+		case in.Op == ir.Store && (last == nil || g.template == ir.Pointwise):
+			last = in.node.Node
+		}
+	}
+	return last
 }
 
 // eachCoef replaces all coefficients of axes.

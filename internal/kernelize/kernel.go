@@ -52,6 +52,7 @@ func (w *writer) kernel(g *group) Kernel {
 	w.body, w.k.Body = w.k.Body, slices.Clone(w.k.Body)
 	collapse(w.k.Kernel, w.k.Indices)
 	offsets(w.k.Kernel, w.k.Args)
+	w.k.Node = g.main()
 	return w.k
 }
 

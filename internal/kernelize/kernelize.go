@@ -12,6 +12,7 @@ type Kernel struct {
 	*ir.Kernel
 	Args    []Arg
 	Indices []Index
+	Node    *graph.Node // that the kernel is named after: see group.main
 }
 
 // An Arg says which node an argument of a kernel holds.

@@ -93,7 +93,9 @@ func (p *placer) write(n *node) {
 
 // alias returns n under another name, for a group of its own.
 func (p *placer) alias(n *node) *node {
-	return &node{Node: graph.Copy(n.Node), src: []*node{n}, users: 1}
+	c := graph.Copy(n.Node)
+	c.Number = n.Number
+	return &node{Node: c, src: []*node{n}, users: 1}
 }
 
 // materialize starts a pointwise group that computes n, an inline node or a

@@ -62,7 +62,7 @@ func Nodes(roots []*graph.Node) []*graph.Node {
 
 // Build returns count nodes, simplified as those of Nodes are. For node i, node gives a
 // node like it and its operands, among the simplified nodes before it, done[:i]. Build
-// copies a node that has operands, and sets Number of the copy to i.
+// copies a node that has operands, and sets Number of the copy, or of a node without, to i.
 func Build(count int, node func(i int, done []*graph.Node) (n *graph.Node, src []*graph.Node)) []*graph.Node {
 	b := &builder{rules: &rules, table: make(map[string]*graph.Node, count)}
 	done := make([]*graph.Node, count)
@@ -74,8 +74,9 @@ func Build(count int, node func(i int, done []*graph.Node) (n *graph.Node, src [
 		}
 		if len(src) > 0 {
 			n = graph.WithOperands(n, src...)
-			n.Number = int32(i)
 		}
+		n.Number = int32(i)
+		b.source = n.Number
 		done[i] = b.addNew(n)
 	}
 	return done
@@ -86,6 +87,7 @@ type builder struct {
 	rules  *[ir.Ops][]rule
 	number graph.Numbers
 	table  map[string]*graph.Node // by canonical bytes
+	source int32                  // the Number of the node that is simplified
 	key    []byte
 	src    []*graph.Node // backs the operands of a node that is looked up
 }
@@ -106,6 +108,9 @@ func (b *builder) addNew(n *graph.Node) *graph.Node {
 	if m == nil {
 		m = n
 		b.number.Set(n, b.number.Len())
+		if n.Number == 0 && b.source != 0 { // a rule has made it
+			n.Number = b.source
+		}
 	}
 	b.table[key] = m
 	return m
