@@ -7,6 +7,7 @@ package driver
 
 import (
 	"errors"
+	"time"
 
 	"github.com/tensorken/tensorken/ir"
 )
@@ -15,7 +16,8 @@ import (
 // one goroutine at a time and take effect in the order of the calls, unless it is
 // [Concurrent].
 //
-// What not every device can do is an interface of its own: [Concurrent], [Wrapper].
+// What not every device can do is an interface of its own: [Concurrent], [Wrapper],
+// [Profiler].
 // A device has the ability if it implements the interface.
 type Device interface {
 	// Name is what a user calls the device, such as "cpu".
@@ -64,6 +66,36 @@ type Wrapper interface {
 	// not change data as long as a call may read it; Free leaves data alone.
 	Wrap(data []byte) Buffer
 }
+
+// A Profiler is a device that knows when each call ran, as GPUs with timestamp queries do.
+// Other devices are profiled by waiting for each call.
+type Profiler interface {
+	Device
+	// RunTimed is Run, and returns what will say when the calls ran. It may take a
+	// little longer than Run, and does not keep the slice of calls.
+	RunTimed(calls []Call) (Timing, error)
+}
+
+// A Timing says when the calls of one RunTimed ran.
+type Timing interface {
+	// Spans waits for the calls and returns the span of each, in their order. It may be
+	// called several times, in the way of the device's methods, until the device is
+	// closed.
+	Spans() ([]Span, error)
+}
+
+// A Span is the time in which a device worked on a call. Start is on the host's clock; a
+// device with a clock of its own gives its best guess.
+type Span struct {
+	Start    time.Time
+	Duration time.Duration
+}
+
+// Timed is the Timing of calls that are done.
+type Timed []Span
+
+// Spans returns t.
+func (t Timed) Spans() ([]Span, error) { return t, nil }
 
 // A Buffer is memory of a device.
 type Buffer interface {

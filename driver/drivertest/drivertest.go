@@ -43,6 +43,7 @@ var parts = []part{
 	{"Goroutines", (*suite).goroutines},
 	{"Concurrent", (*suite).concurrent},
 	{"Wrapping", (*suite).wrapping},
+	{"Profiling", (*suite).profiling},
 	{"Fixed", (*suite).fixed},
 	{"BadIndices", (*suite).badIndices},
 	{"Status", (*suite).status},

@@ -12,6 +12,7 @@ import (
 	"runtime"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/tensorken/tensorken/driver"
 	"github.com/tensorken/tensorken/internal/hostmem"
@@ -109,7 +110,22 @@ func (d *device) Compile(k *ir.Kernel) (p driver.Program, err error) {
 	return d.compile(k), nil
 }
 
-func (d *device) Run(calls []driver.Call) error {
+func (d *device) Run(calls []driver.Call) error { return d.run(calls, func(int) {}) }
+
+// RunTimed makes the promise of driver.Profiler.
+func (d *device) RunTimed(calls []driver.Call) (driver.Timing, error) {
+	spans := make(driver.Timed, len(calls))
+	start := time.Now()
+	err := d.run(calls, func(i int) {
+		end := time.Now()
+		spans[i] = driver.Span{Start: start, Duration: end.Sub(start)}
+		start = end
+	})
+	return spans, err
+}
+
+// run runs calls, and calls done with the number of each after it.
+func (d *device) run(calls []driver.Call, done func(i int)) error {
 	x, err := d.acquire()
 	if err != nil {
 		return err
@@ -123,6 +139,7 @@ func (d *device) Run(calls []driver.Call) error {
 		if err := x.call(p, calls[i].Args); err != nil {
 			return err
 		}
+		done(i)
 	}
 	return nil
 }
