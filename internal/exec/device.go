@@ -19,6 +19,7 @@ type Device struct {
 	limits driver.Limits
 	pool   pool
 	pacer  pacer
+	peak   peak
 
 	cacheMu  sync.Mutex                        // guards plans and programs
 	plans    lru.Cache[string, *plan]          // by capture.key
@@ -92,6 +93,7 @@ func (d *Device) Close() error {
 	devicesMu.Lock()
 	devices = slices.DeleteFunc(devices, func(x *Device) bool { return x == d })
 	devicesMu.Unlock()
+	collect(d)
 	d.queue.Lock()
 	defer d.queue.Unlock()
 	return d.drv.Close()

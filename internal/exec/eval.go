@@ -172,7 +172,7 @@ func (d *Device) run(p *plan, c *capture, j *Journal) error {
 		return err
 	}
 	if err = l.bind(d, p, c, x); err == nil {
-		err = d.drv.Run(l.calls)
+		err = d.runCalls(p, c, l.calls)
 	}
 	waits := c.isTransaction() && !p.compiled.FallsBack
 	if x != nil {

@@ -1,0 +1,91 @@
+package exec
+
+import (
+	"sync"
+	"time"
+
+	"github.com/tensorken/tensorken/internal/graph"
+	"github.com/tensorken/tensorken/ir"
+)
+
+// A Peak is the greatest speed of a device that was measured.
+type Peak struct {
+	Bytes float64 // a second, read by a sum of a long vector
+	FLOPs float64 // a second, of a product of square matrices
+}
+
+// peak is a device's Peak, measured once.
+type peak struct {
+	sync.Once
+	Peak
+}
+
+// The sizes to measure double until a kernel takes enough time to be measured well, and
+// its data no longer fit into caches.
+const (
+	peakTime   = 10 * time.Millisecond
+	peakRuns   = 3
+	minVector  = 1 << 20 // elements
+	maxVector  = 1 << 28
+	minProduct = 1 << 8 // rows
+	maxProduct = 1 << 13
+)
+
+// Peak measures the greatest speeds of d with float32, the first time that it is called;
+// this takes some tenths of a second. A speed that cannot be measured is 0.
+func (d *Device) Peak() Peak {
+	d.peak.Do(func() {
+		for n := minVector; n <= maxVector; n *= 2 {
+			t := d.fastest([]int{n}, n, func(x *graph.Node) *graph.Node { return graph.Reduce(ir.Sum, x, []int{0}) })
+			if t == 0 {
+				break
+			}
+			if d.peak.Bytes = float64(4*n) / t.Seconds(); t >= peakTime { // that of the longest, which no cache holds
+				break
+			}
+		}
+		for n := minProduct; n <= maxProduct; n *= 2 {
+			t := d.fastest([]int{n, n}, 2*n*n*n, square)
+			if t == 0 {
+				break
+			}
+			if d.peak.FLOPs = max(d.peak.FLOPs, float64(2*n*n*n)/t.Seconds()); t >= peakTime {
+				break
+			}
+		}
+	})
+	return d.peak.Peak
+}
+
+// square is the matrix product of x and x, of shape [n 1 n].
+func square(x *graph.Node) *graph.Node {
+	n := x.Shape[0]
+	cube := []int{n, n, n}
+	left := graph.Expand(graph.Reshape(x, []int{n, n, 1}), cube)
+	right := graph.Expand(graph.Reshape(x, []int{1, n, n}), cube)
+	return graph.Reduce(ir.Sum, graph.Binary(ir.Mul, left, right), []int{1})
+}
+
+// fastest is the shortest time of a kernel of that many operations that computes f of a
+// tensor on d; 0 if it fails.
+func (d *Device) fastest(shape []int, flops int, f func(x *graph.Node) *graph.Node) time.Duration {
+	x := graph.Fill(ir.Float32, 1, shape)
+	if Eval(d, []*graph.Node{x}) != nil {
+		return 0
+	}
+	var shortest time.Duration
+	for range 1 + peakRuns { // the first one compiles, and warms caches up
+		p := StartProfile()
+		err := Eval(d, []*graph.Node{f(x)})
+		for _, s := range p.Stop() {
+			mine := s.Device == d && s.Step.Cost().FLOPs == flops && s.Duration > 0
+			if mine && (shortest == 0 || s.Duration < shortest) {
+				shortest = s.Duration
+			}
+		}
+		if err != nil {
+			return 0
+		}
+	}
+	return shortest
+}

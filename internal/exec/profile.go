@@ -1,0 +1,171 @@
+package exec
+
+import (
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/tensorken/tensorken/driver"
+	"github.com/tensorken/tensorken/internal/compile"
+	"github.com/tensorken/tensorken/internal/graph"
+)
+
+// A Profile records the kernels that run on any device until Stop.
+type Profile struct {
+	mu        sync.Mutex
+	runs      []*timedRun
+	stopSites func()
+}
+
+// A timedRun is an execution of a plan while profiles are recorded.
+type timedRun struct {
+	device  *Device
+	steps   []compile.Step
+	sites   []*graph.CallSite // of the steps, in the call that evaluated this time
+	timing  driver.Timing
+	spans   []driver.Span // once collected; nil if the device could not tell them
+	waited  bool          // for each step, as the device is no driver.Profiler
+	collect sync.Once
+}
+
+// A TimedStep is one run of a kernel in a profile.
+type TimedStep struct {
+	Device *Device
+	Step   *compile.Step
+	Site   *graph.CallSite // of the node that the step is named after or, if unknown, of what asked for values
+	Waited bool            // the time is the host's, and includes waiting for the kernel
+	driver.Span
+}
+
+// profiles are those being recorded, nil if there are none. A change replaces the slice.
+var (
+	profiles   atomic.Pointer[[]*Profile]
+	profilesMu sync.Mutex // held to replace them
+)
+
+// StartProfile starts to record.
+func StartProfile() *Profile {
+	p := &Profile{stopSites: graph.RecordSites()}
+	changeProfiles(func(list []*Profile) []*Profile { return append(list, p) })
+	return p
+}
+
+// Stop ends the recording, waits for the kernels that have been submitted, and returns
+// them in order of their starts. Kernels whose device was lost are left out.
+func (p *Profile) Stop() []TimedStep {
+	p.stopSites()
+	changeProfiles(func(list []*Profile) []*Profile {
+		return slices.DeleteFunc(list, func(q *Profile) bool { return q == p })
+	})
+	var steps []TimedStep
+	for _, r := range p.recorded() {
+		for i, span := range r.finish() {
+			steps = append(steps, TimedStep{r.device, &r.steps[i], r.sites[i], r.waited, span})
+		}
+	}
+	slices.SortStableFunc(steps, func(a, b TimedStep) int { return a.Start.Compare(b.Start) })
+	return steps
+}
+
+func changeProfiles(f func([]*Profile) []*Profile) {
+	profilesMu.Lock()
+	defer profilesMu.Unlock()
+	var list []*Profile
+	if old := profiles.Load(); old != nil {
+		list = slices.Clone(*old)
+	}
+	if list = f(list); len(list) == 0 {
+		profiles.Store(nil)
+		return
+	}
+	profiles.Store(&list)
+}
+
+// runCalls runs the calls of a plan, for the profiles that are being recorded. The caller
+// holds d.queue.
+func (d *Device) runCalls(p *plan, c *capture, calls []driver.Call) error {
+	list := profiles.Load()
+	if list == nil {
+		return d.drv.Run(calls)
+	}
+	timing, waited, err := d.runTimed(calls)
+	if err != nil {
+		return err
+	}
+	r := &timedRun{device: d, steps: p.compiled.Steps, timing: timing, waited: waited}
+	r.sites = make([]*graph.CallSite, len(r.steps))
+	var asked *graph.CallSite // for the values
+	for i := range r.steps {
+		if n := r.steps[i].Node; n >= 0 {
+			r.sites[i] = c.nodes[n].CallSite()
+		}
+		if r.sites[i] == nil {
+			if asked == nil {
+				asked = graph.NewCallSite()
+			}
+			r.sites[i] = asked
+		}
+	}
+	for _, profile := range *list {
+		profile.mu.Lock()
+		profile.runs = append(profile.runs, r)
+		profile.mu.Unlock()
+	}
+	return nil
+}
+
+// runTimed runs calls and times them: each on its own, with the wait for it, where the
+// device is no driver.Profiler.
+func (d *Device) runTimed(calls []driver.Call) (t driver.Timing, waited bool, err error) {
+	if own, ok := d.drv.(driver.Profiler); ok {
+		t, err = own.RunTimed(calls)
+		return t, false, err
+	}
+	spans := make(driver.Timed, len(calls))
+	for i := range calls {
+		start := time.Now()
+		if err = d.drv.Run(calls[i : i+1]); err == nil {
+			err = d.sync()
+		}
+		if err != nil {
+			return nil, true, err
+		}
+		spans[i] = driver.Span{Start: start, Duration: time.Since(start)}
+	}
+	return spans, true, nil
+}
+
+// finish returns the spans, after waiting for them.
+func (r *timedRun) finish() []driver.Span {
+	r.collect.Do(func() {
+		r.device.queue.Lock()
+		defer r.device.queue.Unlock()
+		if spans, err := r.timing.Spans(); err == nil {
+			r.spans = spans
+		}
+		r.timing = nil
+	})
+	return r.spans
+}
+
+// collect takes the times of a device that is about to be closed.
+func collect(d *Device) {
+	list := profiles.Load()
+	if list == nil {
+		return
+	}
+	for _, p := range *list {
+		for _, r := range p.recorded() {
+			if r.device == d {
+				r.finish()
+			}
+		}
+	}
+}
+
+func (p *Profile) recorded() []*timedRun {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return slices.Clone(p.runs)
+}
