@@ -26,8 +26,9 @@ func (t *tape) backward(results, cts []*graph.Node) []*graph.Node {
 		give(r, cts[i])
 	}
 	for i := len(t.calls) - 1; i >= t.args; i-- {
-		c := &t.calls[i]
+		c, last := &t.calls[i], graph.LastSite()
 		sum[i], given[i] = total(given[i]), nil
+		graph.Attribute(sum[i], c.Node, last)
 		switch r := resultOf(c.Node); {
 		case r != nil && t.customs[r.customCall] == i: // the cotangents of all results are known
 			for j, ct := range t.vjpCustom(r.customCall, sum) {
@@ -36,7 +37,9 @@ func (t *tape) backward(results, cts []*graph.Node) []*graph.Node {
 		case r == nil && sum[i] != nil:
 			for j, s := range c.src {
 				if t.isActive(s) {
-					give(s, c.vjp(sum[i], j))
+					ct := c.vjp(sum[i], j)
+					graph.Attribute(ct, c.Node, last)
+					give(s, ct)
 				}
 			}
 		}
