@@ -30,6 +30,7 @@ type functions struct {
 	ComputePassEncoderDispatchWorkgroups, ComputePassEncoderEnd                           uintptr
 	CommandEncoderCopyBufferToBuffer, QueueWriteBuffer, QueueSubmit                       uintptr
 	QueueOnSubmittedWorkDone, CommandBufferRelease, QueueRelease                          uintptr
+	DeviceCreateQuerySet, QuerySetDestroy, QuerySetRelease, CommandEncoderResolveQuerySet uintptr
 }
 
 // find sets the addresses, and returns the name of a function that is missing, if one is.

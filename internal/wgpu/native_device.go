@@ -5,6 +5,7 @@ package wgpu
 import (
 	"fmt"
 	"runtime"
+	"slices"
 	"unsafe"
 )
 
@@ -61,9 +62,11 @@ func (n *instance) newDevice(a *found, o Options) (*device, error) {
 		lost:     callbackInfo{mode: allowProcessEvents, callback: callbacks().result, u1: n.number, u2: eventLost},
 		uncaught: errorCallbackInfo{callback: callbacks().result, u1: n.number, u2: eventUncaught},
 	}
+	on, off := []string(nil), deviceOff
 	if !o.Validate {
-		desc.next = toggles(fastToggles, fastOff)
+		on, off = fastToggles, slices.Concat(deviceOff, fastOff)
 	}
+	desc.next = toggles(on, off)
 	n.report = d.handle
 	var done bool
 	var why string

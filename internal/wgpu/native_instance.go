@@ -33,6 +33,8 @@ var (
 	// fastToggles are for devices without validation.
 	fastToggles = []string{"skip_validation", "disable_robustness", "disable_workgroup_init"}
 	fastOff     = []string{"lazy_clear_resource_on_first_use", "enable_spirv_validation"}
+	// deviceOff are for all devices: without this one timestamps are exact.
+	deviceOff = []string{"timestamp_quantization"}
 )
 
 // toggles returns a descriptor of toggles, as a chain of length one.

@@ -14,9 +14,13 @@ func (d *device) Submit(commands []Command) (uint64, error) {
 	}
 	e := encoding{device: d, encoder: call(d.DeviceCreateCommandEncoder, d.device, 0)}
 	for i := range commands {
-		if c := &commands[i]; c.Pipeline != 0 {
+		switch c := &commands[i]; {
+		case c.Pipeline != 0:
 			e.dispatchOne(c)
-		} else {
+		case c.Queries != 0:
+			e.endPass()
+			call(d.CommandEncoderResolveQuerySet, e.encoder, uintptr(c.Queries), 0, uintptr(c.Size/8), uintptr(c.Dst), 0)
+		default:
 			e.endPass()
 			call(d.CommandEncoderCopyBufferToBuffer, e.encoder, uintptr(c.Src), uintptr(c.SrcOffset), uintptr(c.Dst), uintptr(c.DstOffset), uintptr(c.Size))
 		}
@@ -32,20 +36,24 @@ func (d *device) Submit(commands []Command) (uint64, error) {
 	return number, nil
 }
 
-// An encoding encodes a command buffer. Consecutive dispatches share a pass, and state
-// that is set is not set again.
+// An encoding encodes a command buffer. Consecutive dispatches of the same query share a
+// pass, and state that is set is not set again.
 type encoding struct {
 	*device
 	encoder, pass uintptr
+	queries       Queries // of the pass
+	query         uint32
 	pipeline      Pipeline
 	group, params Group
 	offset        uint32
 }
 
 func (e *encoding) dispatchOne(c *Command) {
+	if c.Queries != e.queries || c.Query != e.query {
+		e.endPass()
+	}
 	if e.pass == 0 {
-		e.pass = e.call(e.CommandEncoderBeginComputePass, e.encoder, 0)
-		e.pipeline, e.group, e.params = 0, 0, 0
+		e.beginPass(c)
 	}
 	if c.Pipeline != e.pipeline {
 		e.pipeline = c.Pipeline
@@ -71,12 +79,36 @@ func (d *device) call(fn uintptr, args ...uintptr) uintptr {
 	return r
 }
 
+// beginPass begins a pass for the query of a command.
+func (e *encoding) beginPass(c *Command) {
+	e.queries, e.query = c.Queries, c.Query
+	e.pipeline, e.group, e.params = 0, 0, 0
+	if c.Queries == 0 {
+		e.pass = e.call(e.CommandEncoderBeginComputePass, e.encoder, 0)
+		return
+	}
+	desc := &passDescriptor{times: &timestampWrites{queries: uintptr(c.Queries), begin: c.Query, end: c.Query + 1}}
+	e.pass = call(e.CommandEncoderBeginComputePass, e.encoder, uintptr(unsafe.Pointer(desc)))
+}
+
 func (e *encoding) endPass() {
 	if e.pass != 0 {
 		call(e.ComputePassEncoderEnd, e.pass)
 		call(e.ComputePassEncoderRelease, e.pass)
 		e.pass = 0
 	}
+}
+
+func (d *device) NewQueries(n int) (Queries, error) {
+	var q uintptr
+	desc := &querySetDescriptor{kind: queryTimestamp, count: uint32(n)}
+	err := d.scoped("NewQueries", filterValidation, func() { q = call(d.DeviceCreateQuerySet, d.device, uintptr(unsafe.Pointer(desc))) })
+	return Queries(q), err
+}
+
+func (d *device) FreeQueries(q Queries) {
+	call(d.QuerySetDestroy, uintptr(q))
+	call(d.QuerySetRelease, uintptr(q))
 }
 
 func (d *device) Done() uint64 { return d.done }

@@ -204,12 +204,14 @@ const (
 	usageCopyDst = 0x08
 	usageUniform = 0x40
 	usageStorage = 0x80
+	usageQueries = 0x200
 )
 
 var usages = [...]uint64{
 	Storage:  usageStorage | usageCopySrc | usageCopyDst,
 	Readback: usageMapRead | usageCopyDst,
 	Params:   usageUniform | usageCopyDst,
+	Times:    usageQueries | usageCopySrc,
 }
 
 const mapRead = 1
@@ -290,6 +292,28 @@ type groupDescriptor struct {
 	layout uintptr
 	count  uintptr
 	list   *groupEntry
+}
+
+type querySetDescriptor struct {
+	next  unsafe.Pointer
+	label stringView
+	kind  uint32
+	count uint32
+}
+
+// queryTimestamp is the kind of queries of timestamps.
+const queryTimestamp = 2
+
+type passDescriptor struct {
+	next  unsafe.Pointer
+	label stringView
+	times *timestampWrites
+}
+
+type timestampWrites struct {
+	_          unsafe.Pointer // next
+	queries    uintptr
+	begin, end uint32
 }
 
 // byValue appends a structure of words words, passed by value, to the arguments of a call

@@ -103,17 +103,20 @@ type (
 	Pipeline uintptr
 	// A Group is a bind group: buffers bound together.
 	Group uintptr
+	// Queries is a set of timestamps.
+	Queries uintptr
 )
 
 // Usage is the purpose of a buffer.
 type Usage uint8
 
 // The usages: memory of shaders, memory that the host reads, and memory for the
-// parameters of dispatches.
+// parameters of dispatches and for timestamps.
 const (
 	Storage  Usage = iota // bound as storage; copied from, copied and written to
 	Readback              // copied to, read by the host
 	Params                // bound as a uniform buffer; written to
+	Times                 // written to by a Command that resolves timestamps; copied from
 )
 
 // A Binding is the first Size bytes of a buffer.
@@ -122,13 +125,19 @@ type Binding struct {
 	Size   int64
 }
 
-// A Command is a dispatch if it has a pipeline, otherwise a copy.
+// A Command is a dispatch if it has a pipeline. Otherwise, if it has Queries, it writes
+// their timestamps, in nanoseconds as uint64, to the first Size bytes of Dst; those that no
+// dispatch has written are 0. Otherwise it is a copy.
 type Command struct {
 	Pipeline Pipeline
 	Group    Group     // group 0: storage buffers
 	Params   Group     // group 1: a Params buffer, 0 if there is none
 	Offset   uint32    // in bytes, in that buffer
 	Groups   [3]uint32 // workgroups
+	// Consecutive dispatches with the same Query of the same Queries write the time of their
+	// begin to that query, and the time of their end to the next.
+	Queries Queries
+	Query   uint32
 
 	Src, Dst             Buffer
 	SrcOffset, DstOffset int64
@@ -165,6 +174,11 @@ type Device interface {
 	NewParams(l Layout, b Buffer) (Group, error)
 	// FreeGroup frees a group. Work submitted may still use it.
 	FreeGroup(g Group)
+	// NewQueries makes a set of n timestamps, at most 4096, if the adapter has
+	// TimestampQuery.
+	NewQueries(n int) (Queries, error)
+	// FreeQueries frees a set. Work submitted may still use it.
+	FreeQueries(q Queries)
 	// Submit submits commands, which run in order after earlier ones. It returns
 	// the number of the submission: 1, 2, 3 …
 	Submit(commands []Command) (uint64, error)

@@ -27,6 +27,7 @@ func (l *checkedLibrary) Open(pick func([]wgpu.Adapter) (int, error), o wgpu.Opt
 		d: d, w: l.w,
 		buffers: map[wgpu.Buffer]*checkedBuffer{}, layouts: map[wgpu.Layout]checkedLayout{},
 		pipelines: map[wgpu.Pipeline]*checkedPipeline{}, groups: map[wgpu.Group]checkedGroup{},
+		queries: map[wgpu.Queries]int{},
 	}, nil
 }
 
@@ -37,6 +38,7 @@ type checked struct {
 	layouts   map[wgpu.Layout]checkedLayout
 	pipelines map[wgpu.Pipeline]*checkedPipeline
 	groups    map[wgpu.Group]checkedGroup
+	queries   map[wgpu.Queries]int // timestamps
 	submitted uint64
 	closed    bool
 }
@@ -236,10 +238,15 @@ func (c *checked) FreeGroup(g wgpu.Group) {
 func (c *checked) Submit(commands []wgpu.Command) (uint64, error) {
 	c.open("Submit")
 	for i := range commands {
-		if k := &commands[i]; k.Pipeline != 0 {
-			c.dispatch(fmt.Sprintf("Submit: command %d", i), k)
-		} else {
-			c.copy(fmt.Sprintf("Submit: command %d", i), k)
+		call := fmt.Sprintf("Submit: command %d", i)
+		switch k := &commands[i]; {
+		case k.Pipeline != 0:
+			c.dispatch(call, k)
+		case k.Queries != 0:
+			c.timestamps(call, k.Queries, k.Size/8)
+			c.buffer(call, k.Dst, wgpu.Times).span(call, 0, k.Size)
+		default:
+			c.copy(call, k)
 		}
 	}
 	n, err := c.d.Submit(commands)
@@ -253,7 +260,37 @@ func (c *checked) Submit(commands []wgpu.Command) (uint64, error) {
 	return n, err
 }
 
+// timestamps checks that a set has n timestamps.
+func (c *checked) timestamps(call string, q wgpu.Queries, n int64) {
+	if has, ok := c.queries[q]; !ok || n > int64(has) {
+		misuse(call, "%d timestamps of queries %#x, which have %d", n, q, has)
+	}
+}
+
+func (c *checked) NewQueries(n int) (wgpu.Queries, error) {
+	c.open("NewQueries")
+	if n < 1 || n > 4096 || !c.Adapter().Has(wgpu.TimestampQuery) {
+		misuse("NewQueries", "%d timestamps, want 1 to 4096, of an adapter with features %v", n, c.Adapter().Features)
+	}
+	q, err := c.d.NewQueries(n)
+	c.log("NewQueries(%d) = %#x, %v", n, q, err)
+	if err == nil {
+		c.queries[q] = n
+	}
+	return q, err
+}
+
+func (c *checked) FreeQueries(q wgpu.Queries) {
+	c.timestamps("FreeQueries", q, 0)
+	c.log("FreeQueries(%#x)", q)
+	delete(c.queries, q)
+	c.d.FreeQueries(q)
+}
+
 func (c *checked) dispatch(call string, k *wgpu.Command) {
+	if k.Queries != 0 {
+		c.timestamps(call, k.Queries, int64(k.Query)+2)
+	}
 	p := c.pipeline(call, k.Pipeline)
 	if !p.ready {
 		misuse(call, "pipeline %d was not waited for", k.Pipeline)
@@ -284,7 +321,7 @@ func (c *checked) dispatch(call string, k *wgpu.Command) {
 }
 
 func (c *checked) copy(call string, k *wgpu.Command) {
-	c.buffer(call, k.Src, wgpu.Storage).span(call, k.SrcOffset, k.Size)
+	c.buffer(call, k.Src, wgpu.Storage, wgpu.Times).span(call, k.SrcOffset, k.Size)
 	dst := c.buffer(call, k.Dst, wgpu.Storage, wgpu.Readback)
 	dst.span(call, k.DstOffset, k.Size)
 	if k.Src == k.Dst || dst.mapped > 0 {
@@ -340,7 +377,7 @@ func (c *checked) Poll() error {
 
 func (c *checked) Close() {
 	if !c.closed {
-		c.log("Close() with %d buffers, %d groups and %d pipelines", len(c.buffers), len(c.groups), len(c.pipelines))
+		c.log("Close() with %d buffers, %d groups, %d pipelines and %d queries", len(c.buffers), len(c.groups), len(c.pipelines), len(c.queries))
 	}
 	c.closed = true
 	c.d.Close()

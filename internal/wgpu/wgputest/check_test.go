@@ -11,7 +11,9 @@ import (
 // TestCheck makes one forbidden call after another.
 func TestCheck(t *testing.T) {
 	var log strings.Builder
-	fake := &Fake{List: []wgpu.Adapter{FakeAdapter("a", wgpu.Discrete)}, Shaders: map[string]Shader{"s": func([3]uint32, [][]byte, []byte) {}}}
+	timed := FakeAdapter("a", wgpu.Discrete)
+	timed.Features = []string{wgpu.TimestampQuery}
+	fake := &Fake{List: []wgpu.Adapter{timed}, Shaders: map[string]Shader{"s": func([3]uint32, [][]byte, []byte) {}}}
 	c, err := Check(fake, &log).Open(func([]wgpu.Adapter) (int, error) { return 0, nil }, wgpu.Options{})
 	if err != nil {
 		t.Fatal(err)
@@ -29,11 +31,16 @@ func TestCheck(t *testing.T) {
 	g, _ := c.NewGroup(l, []wgpu.Binding{{Buffer: a, Size: 64}, {Buffer: b, Size: 64}})
 	h, _ := c.NewGroup(other, []wgpu.Binding{{Buffer: a, Size: 64}})
 	q, _ := c.NewParams(l, n)
+	times, _ := c.NewBuffer(64, wgpu.Times)
+	set, _ := c.NewQueries(8)
 	if err := c.Await(p); err != nil {
 		t.Fatal(err)
 	}
 	one := [3]uint32{1, 1, 1}
-	good := []wgpu.Command{{Pipeline: p, Group: g, Params: q, Offset: 256, Groups: one}, {Src: b, Dst: r, Size: 64}}
+	good := []wgpu.Command{
+		{Pipeline: p, Group: g, Params: q, Offset: 256, Groups: one, Queries: set, Query: 6}, {Src: b, Dst: r, Size: 64},
+		{Queries: set, Dst: times, Size: 64}, {Src: times, Dst: r, Size: 64},
+	}
 	if _, err := c.Submit(good); err != nil {
 		t.Fatal(err)
 	}
@@ -61,6 +68,11 @@ func TestCheck(t *testing.T) {
 		{"an offset between slots", submit(wgpu.Command{Pipeline: p, Group: g, Params: q, Offset: 4, Groups: one}), "numbers from 4"},
 		{"an offset past the end", submit(wgpu.Command{Pipeline: p, Group: g, Params: q, Offset: 512, Groups: one}), "numbers from 512"},
 		{"too many workgroups", submit(wgpu.Command{Pipeline: p, Group: g, Params: q, Groups: [3]uint32{65536, 1, 1}}), "65536"},
+		{"a query past the end", submit(wgpu.Command{Pipeline: p, Group: g, Params: q, Groups: one, Queries: set, Query: 7}), "9 timestamps"},
+		{"timestamps that there are not", submit(wgpu.Command{Queries: set, Dst: times, Size: 72}), "9 timestamps"},
+		{"timestamps for what is no buffer of them", submit(wgpu.Command{Queries: set, Dst: r, Size: 64}), "usage"},
+		{"too many queries", func() { c.NewQueries(4097) }, "4097 timestamps"},
+		{"freeing queries that are none", func() { c.FreeQueries(set + 1) }, "0 timestamps"},
 		{"a copy onto itself", submit(wgpu.Command{Src: a, Dst: a, Size: 4}), "from buffer"},
 		{"a copy past the end", submit(wgpu.Command{Src: a, Dst: b, SrcOffset: 32, Size: 36}), "36 bytes"},
 		{"mapping what cannot be", func() { c.Map(a, 4) }, "usage"},
@@ -77,7 +89,7 @@ func TestCheck(t *testing.T) {
 		}()
 	}
 	c.Close()
-	for _, want := range []string{"NewBuffer(64, 0)", "Submit(", "Close() with 4 buffers"} {
+	for _, want := range []string{"NewBuffer(64, 0)", "Submit(", "Close() with 5 buffers"} {
 		if !strings.Contains(log.String(), want) {
 			t.Errorf("the log lacks %q:\n%s", want, log.String())
 		}

@@ -1,6 +1,7 @@
 package wgputest
 
 import (
+	"encoding/binary"
 	"errors"
 	"fmt"
 
@@ -43,7 +44,7 @@ func (f *Fake) Open(pick func([]wgpu.Adapter) (int, error), _ wgpu.Options) (wgp
 	if err != nil {
 		return nil, err
 	}
-	d := &FakeDevice{fake: f, adapter: f.List[i], buffers: map[wgpu.Buffer][]byte{}, pipelines: map[wgpu.Pipeline]fakePipeline{}, groups: map[wgpu.Group]fakeGroup{}, layouts: map[wgpu.Layout]int64{}}
+	d := &FakeDevice{fake: f, clock: 1 << 40, adapter: f.List[i], buffers: map[wgpu.Buffer][]byte{}, pipelines: map[wgpu.Pipeline]fakePipeline{}, groups: map[wgpu.Group]fakeGroup{}, layouts: map[wgpu.Layout]int64{}, queries: map[wgpu.Queries][]uint64{}}
 	f.Devices = append(f.Devices, d)
 	return d, nil
 }
@@ -60,6 +61,8 @@ type FakeDevice struct {
 	layouts                    map[wgpu.Layout]int64
 	pipelines                  map[wgpu.Pipeline]fakePipeline
 	groups                     map[wgpu.Group]fakeGroup
+	queries                    map[wgpu.Queries][]uint64
+	clock                      uint64 // advances by 1000 with each dispatch
 	held                       int64
 	submitted, done            uint64
 }
@@ -166,6 +169,13 @@ func (d *FakeDevice) Submit(commands []wgpu.Command) (uint64, error) {
 		return 0, d.lost
 	}
 	for _, c := range commands {
+		if c.Pipeline == 0 && c.Queries != 0 {
+			for i, t := range d.queries[c.Queries][:c.Size/8] {
+				binary.LittleEndian.PutUint64(d.buffers[c.Dst][8*i:], t)
+			}
+			clear(d.queries[c.Queries])
+			continue
+		}
 		if c.Pipeline == 0 {
 			copy(d.buffers[c.Dst][c.DstOffset:], d.buffers[c.Src][c.SrcOffset:][:c.Size])
 			continue
@@ -181,11 +191,39 @@ func (d *FakeDevice) Submit(commands []wgpu.Command) (uint64, error) {
 			params = d.buffers[d.groups[c.Params].bindings[0].Buffer][c.Offset:][:p.params]
 		}
 		p.shader(c.Groups, buffers, params)
+		d.timestamp(&c)
 	}
 	d.submitted++
 	d.Most = max(d.Most, d.submitted-d.done)
 	return d.submitted, nil
 }
+
+// timestamp advances the clock, and writes the timestamps of a dispatch.
+func (d *FakeDevice) timestamp(c *wgpu.Command) {
+	begin := d.clock
+	d.clock += 1000
+	if c.Queries == 0 {
+		return
+	}
+	times := d.queries[c.Queries][c.Query:]
+	if times[0] == 0 {
+		times[0] = begin
+	}
+	times[1] = d.clock
+}
+
+// NewQueries makes a set of timestamps.
+func (d *FakeDevice) NewQueries(n int) (wgpu.Queries, error) {
+	q := wgpu.Queries(d.handle())
+	d.queries[q] = make([]uint64, n)
+	return q, d.lost
+}
+
+// FreeQueries forgets a set.
+func (d *FakeDevice) FreeQueries(q wgpu.Queries) { delete(d.queries, q) }
+
+// Queries counts the sets of timestamps that are not freed.
+func (d *FakeDevice) Queries() int { return len(d.queries) }
 
 // Done returns the last submission completed.
 func (d *FakeDevice) Done() uint64 { return d.done }
