@@ -64,6 +64,12 @@ type device struct {
 	commands     []wgpu.Command
 	params       []byte      // their parameters
 	paramsLayout wgpu.Layout // of a pass with parameters
+	timed        *timedBatch // nil if they are not timed
+
+	// Of calls that are timed.
+	clock        clock
+	pendingTimed []*timedBatch // submitted and not read, in order
+	freeTimed    []*timedBatch // whose queries and buffers may be used again
 }
 
 // Options are the name and the limits of a device.
@@ -73,7 +79,13 @@ type Options struct {
 }
 
 // New returns a device that computes on d, and closes d when it is closed.
-func New(d wgpu.Device, o Options) driver.Device { return newDevice(d, o) }
+func New(d wgpu.Device, o Options) driver.Device {
+	g := newDevice(d, o)
+	if d.Adapter().Has(wgpu.TimestampQuery) {
+		return profiler{g}
+	}
+	return g
+}
 
 func newDevice(d wgpu.Device, o Options) *device {
 	a := d.Adapter()
@@ -219,6 +231,7 @@ func (d *device) Close() error {
 		return nil
 	}
 	d.groups.Trim(0, d.freeGroup)
+	d.freeTimes()
 	d.uniforms.free(d)
 	d.staging.free(d)
 	for b := range d.buffers { // a handle that stays open keeps the native device alive

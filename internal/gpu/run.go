@@ -15,32 +15,47 @@ func (d *device) Run(calls []driver.Call) error {
 	if err := d.check(); err != nil {
 		return err
 	}
-	for done := 0; done < len(calls); {
-		d.commands, d.params = d.commands[:0], d.params[:0]
-		d.trim()
-		n := 0
-		for done+n < len(calls) && len(d.commands) < d.batch {
-			fit, err := d.record(&calls[done+n])
-			if err != nil {
-				return err
-			}
-			if !fit {
-				break
-			}
-			n++
+	for len(calls) > 0 {
+		n, err := d.recordSome(calls)
+		if err == nil {
+			err = d.submitRecorded()
 		}
-		done += n
-		if len(d.commands) == 0 {
-			continue
-		}
-		if err := d.writeParams(); err != nil {
+		if err != nil {
 			return err
 		}
-		if err := d.submit(d.commands); err != nil {
-			return err
-		}
+		calls = calls[n:]
 	}
 	return nil
+}
+
+// recordSome records the first calls, and returns their number.
+func (d *device) recordSome(calls []driver.Call) (n int, err error) {
+	d.commands, d.params = d.commands[:0], d.params[:0]
+	d.trim()
+	for n < len(calls) && max(n, len(d.commands)) < d.batch {
+		first := len(d.commands)
+		fit, err := d.record(&calls[n])
+		if err != nil {
+			return n, err
+		}
+		if !fit {
+			break
+		}
+		d.timed.mark(d.commands[first:], n)
+		n++
+	}
+	return n, nil
+}
+
+// submitRecorded submits the recorded commands.
+func (d *device) submitRecorded() error {
+	if len(d.commands) == 0 {
+		return nil
+	}
+	if err := d.writeParams(); err != nil {
+		return err
+	}
+	return d.submit(d.commands)
 }
 
 // writeParams writes the parameters of the recorded commands to a uniform buffer.
