@@ -4,6 +4,7 @@
 //	tensorken train                      # on 1,797 handwritten digits, built in
 //	tensorken predict digits.safetensors # on the digits held out by train
 //	tensorken bench                      # compares CPU and GPU
+//	tensorken profile                    # the kernels of a training step, and their speed
 //	tensorken gpu                        # lists GPUs; installs their library; checks them
 //
 // Errors print one line on standard error and exit with status 1. Ctrl-C or SIGTERM stops
@@ -43,7 +44,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		},
 	}
 	root.CompletionOptions.HiddenDefaultCmd = true
-	root.AddCommand(trainCommand(), predictCommand(), benchCommand(), gpuCommand(), environmentTopic())
+	root.AddCommand(trainCommand(), predictCommand(), benchCommand(), profileCommand(), gpuCommand(), environmentTopic())
 	out := &output{w: stdout}
 	root.SetArgs(args)
 	root.SetOut(out)

@@ -22,6 +22,11 @@ type Work struct {
 	start func(in *inputs) func() (tensor.Tensor, error)
 }
 
+// Start makes the inputs of the work on a device, and returns a function that runs it once.
+func (w Work) Start(d *tensor.Device) func() (tensor.Tensor, error) {
+	return w.start(&inputs{device: d})
+}
+
 // A Unit says how the speed of a work is written.
 type Unit string
 
@@ -61,7 +66,7 @@ type Time struct {
 // MeasureWork runs a work on a device for about the given time, after warm-up runs.
 func MeasureWork(ctx context.Context, w Work, d *tensor.Device, budget time.Duration) (t Time, err error) {
 	defer tensor.Catch(&err)
-	run := w.start(&inputs{device: d})
+	run := w.Start(d)
 	t.Work = w.Name
 	for range w.sampled {
 		result, err := run()

@@ -1,0 +1,50 @@
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+func TestProfile(t *testing.T) {
+	for _, model := range profileNames() {
+		path := filepath.Join(t.TempDir(), "trace.json")
+		status, stdout, stderr := command("profile", "--model", model, "--device", "cpu", "--steps", "2", "--trace", path)
+		if status != 0 {
+			t.Fatalf("profile of %s: status %d, %s", model, status, stderr)
+		}
+		for _, want := range []string{model + ": 2 training steps on cpu, ", "\ncpu: ", " contraction ", ".go:", "GFLOP/s"} {
+			if !strings.Contains(stdout, want) {
+				t.Errorf("profile of %s lacks %q:\n%s", model, want, stdout)
+			}
+		}
+		data, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var file struct{ TraceEvents []map[string]any }
+		if err := json.Unmarshal(data, &file); err != nil || len(file.TraceEvents) < 10 {
+			t.Errorf("profile of %s wrote %d events, %v", model, len(file.TraceEvents), err)
+		}
+	}
+}
+
+func TestProfileMistakes(t *testing.T) {
+	for _, c := range []struct {
+		args []string
+		want string
+	}{
+		{[]string{"--model", "tree"}, `no model "tree": want one of cnn, mlp, transformer`},
+		{[]string{"--steps", "0"}, "--steps is 0, want at least 1"},
+		{[]string{"--trace", t.TempDir()}, "is a folder, want a file"},
+		{[]string{"--device", "abacus"}, "abacus"},
+		{[]string{"more"}, `unexpected argument "more"`},
+	} {
+		status, _, stderr := command(append([]string{"profile"}, c.args...)...)
+		if status != 1 || !strings.Contains(stderr, c.want) {
+			t.Errorf("profile %q: status %d, %q, want 1 and %q", c.args, status, stderr, c.want)
+		}
+	}
+}
