@@ -21,24 +21,28 @@ func (t *tape) backward(results, cts []*graph.Node) []*graph.Node {
 			given[i] = append(given[i], ct)
 		}
 	}
+	sites := graph.NewAttribution()
+	defer sites.End()
 	sum := make([]*graph.Node, len(t.calls)) // the totals, once all parts are given
 	for i, r := range results {
 		give(r, cts[i])
 	}
 	for i := len(t.calls) - 1; i >= t.args; i-- {
-		c, last := &t.calls[i], graph.LastSite()
+		c, last := &t.calls[i], sites.LastSite()
 		sum[i], given[i] = total(given[i]), nil
-		graph.Attribute(sum[i], c.Node, last)
+		sites.Attribute(sum[i], c.Node, last)
 		switch r := resultOf(c.Node); {
 		case r != nil && t.customs[r.customCall] == i: // the cotangents of all results are known
+			sites.End() // the rule may be the user's
 			for j, ct := range t.vjpCustom(r.customCall, sum) {
 				give(r.args[j], ct)
 			}
+			sites.Resume()
 		case r == nil && sum[i] != nil:
 			for j, s := range c.src {
 				if t.isActive(s) {
 					ct := c.vjp(sum[i], j)
-					graph.Attribute(ct, c.Node, last)
+					sites.Attribute(ct, c.Node, last)
 					give(s, ct)
 				}
 			}

@@ -96,6 +96,8 @@ func (o *Optimizer) Step(model, grads any) error {
 	if err != nil {
 		return err
 	}
+	sites := graph.NewAttribution()
+	defer sites.End()
 	updated := make([]tensor.Tensor, len(params))
 	var fresh, before []tensor.Tensor // values that the step computes, and those they replace
 	for i, l := range params {
@@ -109,7 +111,14 @@ func (o *Optimizer) Step(model, grads any) error {
 			old = zeros[l.Name]
 		}
 		var kept []tensor.Tensor
-		updated[i], kept, err = update(rule, l.Value, gs[i], old, lr, step)
+		p, g, from := l.Value, gs[i], old
+		if _, ours := rule.(zeroStart); ours && sites != nil { // all operations have the line of Step
+			p, g, from = named(sites, p), named(sites, g), slices.Clone(old)
+			for k, s := range from {
+				from[k] = named(sites, s)
+			}
+		}
+		updated[i], kept, err = update(rule, p, g, from, lr, step)
 		if err != nil {
 			return fmt.Errorf("optim: Step of %s, %s: %w", parameter(l.Name), describe(l.Value), err)
 		}
@@ -255,6 +264,11 @@ func parameter(name string) string {
 		return pytree.Title(name)
 	}
 	return "parameter " + strconv.Quote(name)
+}
+
+// named returns another name of t, whose operations have the line of Step in a profile.
+func named(sites *graph.Attribution, t tensor.Tensor) tensor.Tensor {
+	return tensor.Internal.Tensor(graph.Token{}, sites.Name(tensor.Internal.Node(graph.Token{}, t)))
 }
 
 // update calls rule.Update after checking the gradient's shape and type, and checks

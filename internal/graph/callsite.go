@@ -13,6 +13,7 @@ import (
 type CallSite struct {
 	pc   uintptr // 0 if unknown
 	made uint64  // the number of the site: those made later have higher ones
+	by   *Attribution
 }
 
 var (
@@ -27,10 +28,19 @@ func RecordSites() (stop func()) {
 	return func() { recorders.Add(-1) }
 }
 
-// recordSite sets the call site of n, a new node, if sites are recorded.
-func (n *Node) recordSite() {
-	if recorders.Load() > 0 && !isView(n.Op) {
-		n.Call = &CallSite{callerPC(3), sites.Add(1)}
+// recordSite sets the call site of n, a new node on operands src, if sites are recorded.
+func (n *Node) recordSite(src []*Node) {
+	if recorders.Load() == 0 {
+		return
+	}
+	for _, s := range src {
+		if c, ok := s.Call.(*CallSite); ok && c.by.isOpen() {
+			n.Call = &CallSite{c.pc, sites.Add(1), c.by}
+			return
+		}
+	}
+	if !isView(n.Op) {
+		n.Call = &CallSite{pc: callerPC(3), made: sites.Add(1)}
 	}
 }
 
@@ -46,7 +56,7 @@ func NewCallSite() *CallSite { return &CallSite{pc: callerPC(2)} }
 
 // callerPC is the innermost call that [isCaller] reports, without the first skip ones.
 func callerPC(skip int) uintptr {
-	var pcs [12]uintptr // as deep as most calls of the library are
+	var pcs [8]uintptr // as deep as most calls of the library are
 	for {
 		n := runtime.Callers(skip, pcs[:])
 		if pc := firstCaller(pcs[:n]); pc != 0 || n < len(pcs) {
@@ -81,6 +91,9 @@ func frameOf(pc uintptr) runtime.Frame {
 // not recorded.
 func (n *Node) CallSite() *CallSite {
 	for isView(n.Op) {
+		if s, ok := n.Call.(*CallSite); ok {
+			return s
+		}
 		src := n.Src()
 		if src.Len() == 0 {
 			return nil
@@ -106,32 +119,76 @@ func (s *CallSite) Pos() string {
 	return lineOf(frameOf(s.pc))
 }
 
-// LastSite is the number of the call site that was made last, 0 if none are recorded.
-func LastSite() uint64 {
+// An Attribution gives call sites to the nodes that a loop of the library makes, as it
+// takes some microseconds to find the caller of each. Until End, a node made of a node of
+// the attribution is of it too, and has its operand's site. Nil if no sites are recorded;
+// the methods then do nothing.
+type Attribution struct {
+	closed atomic.Bool
+	pc     uintptr // of the call in which it was made
+}
+
+// NewAttribution returns an attribution without nodes.
+func NewAttribution() *Attribution {
 	if recorders.Load() == 0 {
+		return nil
+	}
+	return &Attribution{pc: callerPC(2)}
+}
+
+func (a *Attribution) isOpen() bool { return a != nil && !a.closed.Load() }
+
+// End ends the attribution, or has nodes find their callers until Resume.
+func (a *Attribution) End() {
+	if a != nil {
+		a.closed.Store(true)
+	}
+}
+
+// Resume continues after End.
+func (a *Attribution) Resume() {
+	if a != nil {
+		a.closed.Store(false)
+	}
+}
+
+// Name returns another name of x, of the attribution. Its site is the call in which the
+// attribution was made.
+func (a *Attribution) Name(x *Node) *Node {
+	if a == nil {
+		return x
+	}
+	n := CoOutput(x, nil)
+	n.Call = &CallSite{pc: a.pc, by: a}
+	return n
+}
+
+// LastSite is the number of the call site that was made last.
+func (a *Attribution) LastSite() uint64 {
+	if a == nil {
 		return 0
 	}
 	return sites.Load()
 }
 
 // Attribute gives the call site of n to the nodes that made is computed from and that
-// are newer than last, which [LastSite] returned before they were made. A derivative
-// rule attributes so what it makes for n.
-func Attribute(made, n *Node, last uint64) {
-	if last == 0 || made == nil {
+// are newer than last, which LastSite returned before they were made. They are of the
+// attribution.
+func (a *Attribution) Attribute(made, n *Node, last uint64) {
+	if a == nil || made == nil {
 		return
 	}
 	if of := n.CallSite(); of != nil {
-		attribute(made, &CallSite{pc: of.pc}, last)
+		attribute(made, &CallSite{pc: of.pc, by: a}, last)
 	}
 }
 
 func attribute(n *Node, to *CallSite, last uint64) {
-	if !isView(n.Op) {
-		if s, ok := n.Call.(*CallSite); !ok || s.made <= last {
-			return
-		}
+	switch s, ok := n.Call.(*CallSite); {
+	case ok && s.made > last:
 		n.Call = to
+	case ok || !isView(n.Op):
+		return
 	}
 	for _, s := range n.Src().All() {
 		attribute(s, to, last)

@@ -16,7 +16,7 @@ func lineBefore() string {
 
 func TestCallSite(t *testing.T) {
 	x := Fill(ir.Float32, 1, []int{2})
-	if x.Call != nil || LastSite() != 0 {
+	if x.Call != nil || NewAttribution() != nil {
 		t.Errorf("before RecordSites a node has call %v", x.Call)
 	}
 	stop := RecordSites()
@@ -34,10 +34,12 @@ func TestCallSite(t *testing.T) {
 		t.Error("a node has no site if it is made by a function of the test in 40 others")
 	}
 
-	last := LastSite()
+	a := NewAttribution()
+	begun := lineBefore()
+	last := a.LastSite()
 	z := Binary(ir.Add, Unary(ir.Exp, deep), x)
 	own := lineBefore()
-	Attribute(z, y, last)
+	a.Attribute(z, y, last)
 	for _, n := range []*Node{z, z.Src().At(0)} {
 		if got := n.CallSite().Pos(); got != want {
 			t.Errorf("the site of a node attributed to another is %q, want %q", got, want)
@@ -46,9 +48,22 @@ func TestCallSite(t *testing.T) {
 	if got := deep.CallSite().Pos(); got == want {
 		t.Errorf("Attribute gives site %q to a node that was made before", got)
 	}
-	Attribute(z, x, last) // x has none
+	a.Attribute(z, x, last) // x has none
 	if got := z.CallSite().Pos(); got == own || got != want {
 		t.Errorf("Attribute to a node without site changes the site to %q", got)
+	}
+
+	inherited := Unary(ir.Exp, Reshape(z, []int{1, 2}))
+	if got := inherited.CallSite().Pos(); got != want {
+		t.Errorf("the site of a node made of one of an attribution is %q, want that one's, %q", got, want)
+	}
+	if got := Unary(ir.Exp, a.Name(x)).CallSite().Pos(); got != begun {
+		t.Errorf("the site of a node made of a name is %q, want that of the attribution, %q", got, begun)
+	}
+	a.End()
+	later := Unary(ir.Exp, inherited)
+	if got, want := later.CallSite().Pos(), lineBefore(); got != want {
+		t.Errorf("the site of a node made after the attribution has ended is %q, want %q", got, want)
 	}
 
 	g := Gather(x, Fill(ir.Int32, 0, []int{2}), 0)
@@ -56,7 +71,7 @@ func TestCallSite(t *testing.T) {
 		t.Errorf("the site of a Gather is %q", got)
 	}
 	stop()
-	if n := Unary(ir.Neg, x); n.Call != nil || LastSite() != 0 {
+	if n := Unary(ir.Neg, x); n.Call != nil || NewAttribution() != nil {
 		t.Errorf("once stopped, a node has call %v", n.Call)
 	}
 	if got := x.CallSite().Pos(); got != "" {

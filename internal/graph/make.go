@@ -17,7 +17,7 @@ func makeNode(op ir.Op, d ir.DType, shape, ints []int, src ...*Node) *Node {
 	n := &Node{Op: op, DType: d, Shape: shape, Ints: ints}
 	n.setSrc(src)
 	n.inherit(src)
-	n.recordSite()
+	n.recordSite(src)
 	return n
 }
 
@@ -35,7 +35,7 @@ func (n *Node) inherit(src []*Node) {
 
 func makeSource(op ir.Op, d ir.DType, shape, ints []int, num ir.Number) *Node {
 	n := &Node{Op: op, DType: d, Shape: shape, Ints: ints, Num: num}
-	n.recordSite()
+	n.recordSite(nil)
 	return n
 }
 
