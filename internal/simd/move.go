@@ -67,8 +67,12 @@ func transpose[T any](dst, src unsafe.Pointer, n0, d0, n1, d1, s1 int) {
 	}
 	m0, m1 := n0&^7, n1&^7
 	blocks(dst, src, m0, d0*size, m1, s1*size)
-	transposeSquares[T](unsafe.Add(dst, m0*d0*size), unsafe.Add(src, m0*size), n0-m0, d0, m1, 1, s1)
-	transposeSquares[T](unsafe.Add(dst, m1*size), unsafe.Add(src, m1*s1*size), n0, d0, n1-m1, 1, s1)
+	if m0 < n0 {
+		transposeSquares[T](unsafe.Add(dst, m0*d0*size), unsafe.Add(src, m0*size), n0-m0, d0, m1, 1, s1)
+	}
+	if m1 < n1 {
+		transposeSquares[T](unsafe.Add(dst, m1*size), unsafe.Add(src, m1*s1*size), n0, d0, n1-m1, 1, s1)
+	}
 }
 
 // A transposer gives dst[i·d+j] = src[i+j·s] for i in [0, n0) and j in [0, n1), which are
