@@ -43,11 +43,13 @@ func TestGradientIsLinear(t *testing.T) {
 	}
 }
 
-// The gradient of 50 layers takes at most three times what the value takes.
-func TestGradientTakesThreeTimesTheForward(t *testing.T) {
+// Value and gradient of 50 layers take at most four times what the value takes: three
+// products of matrices for one, and the derivatives of the activations.
+func TestCostOfGradient(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes some seconds")
 	}
+	const most = 4
 	net := network(50, 128)
 	x := tensor.NewRNG(2).Normal(512, 128)
 	loss := func(d deep) tensor.Tensor { return d.apply(x).Square().Mean() }
@@ -59,7 +61,7 @@ func TestGradientTakesThreeTimesTheForward(t *testing.T) {
 	// Others may use the machine, so the least of several runs counts for each,
 	// they take turns, and where they take too long they go on for a while.
 	best := [2]time.Duration{math.MaxInt64, math.MaxInt64}
-	for turn := 0; turn < 9 || turn < 60 && best[1] > 3*best[0]; turn++ {
+	for turn := 0; turn < 9 || turn < 60 && best[1] > most*best[0]; turn++ {
 		for i, run := range []func() error{forward, both} {
 			start := time.Now()
 			if err := run(); err != nil {
@@ -70,8 +72,8 @@ func TestGradientTakesThreeTimesTheForward(t *testing.T) {
 	}
 	ratio := best[1].Seconds() / best[0].Seconds()
 	t.Logf("value and gradient take %.2f times what the value takes (%v and %v)", ratio, best[1], best[0])
-	if ratio > 3 {
-		t.Errorf("value and gradient take %v, the value takes %v: %.2f times as long, want at most 3", best[1], best[0], ratio)
+	if ratio > most {
+		t.Errorf("value and gradient take %v, the value takes %v: %.2f times as long, want at most %d", best[1], best[0], ratio, most)
 	}
 }
 
