@@ -2,7 +2,6 @@ package cpu
 
 import (
 	"slices"
-	"unsafe"
 
 	"github.com/tensorken/tensorken/internal/loopnest"
 	"github.com/tensorken/tensorken/internal/simd"
@@ -67,18 +66,29 @@ func newContract(s *space) (r *contractRunner, extra int) {
 	return r, extra
 }
 
-// cut chooses the tiles.
+// cut chooses the tiles: as large as suits the caches, or smaller if those were too few for
+// many cores.
 func (r *contractRunner) cut(rows, cols []int) {
 	s, t := r.space, r.space.tune
 	depth := s.List(ir.K)
 	batch := newTiling(s, s.List(ir.Batch), 1, 1)
 	r.depth = newTiling(s, depth, t.depth/2, t.depth)
-	r.cols = newTilingBy(s, cols, t.cols/2, t.cols, r.product.Cols)
 	r.work = s.work(s.Stores(0, false)) / r.product.Speed
-	for most := t.rows; ; most /= 2 {
-		r.rows = newTilingBy(s, rows, most/2, most, r.product.Rows)
+	height, width := t.rows, t.cols
+	for {
+		r.rows = newTilingBy(s, rows, height/2, height, r.product.Rows)
+		r.cols = newTilingBy(s, cols, width/2, width, r.product.Cols)
 		r.strips = tilings{batch, r.cols, r.rows}
-		if n := r.strips.count(); 2*n >= t.minTiles || most <= t.rows/8 || r.work/max(n, 1) < 8*t.parallelThreshold {
+		n := r.strips.count()
+		if 2*n >= t.minTiles || r.work/max(n, 1) < 8*t.parallelThreshold {
+			break
+		}
+		// Each strip reads the right factor, so few rows stay one strip.
+		if few := s.Size(rows) <= fewRows; !few && height > t.rows/8 {
+			height /= 2
+		} else if few && width > t.cols/8 {
+			width /= 2
+		} else {
 			break
 		}
 	}
@@ -168,140 +178,4 @@ func (r *contractRunner) run(x *executor) error {
 		return err
 	}
 	return x.do(sumJob{r, at}, tasks, r.work)
-}
-
-// begin lays out a worker's scratch: a tile, then the registers of three programs.
-func (r *contractRunner) begin(x *executor, w *worker) {
-	tile, left, right := r.span*r.stripBytes(), r.left.program.scratch, r.right.program.scratch
-	mem := w.scratch(tile + left + right + r.after.scratch)
-	w.activations[0].enter(r.left.program, x.bind, unsafe.Add(mem, tile), &w.bad)
-	w.activations[1].enter(r.right.program, x.bind, unsafe.Add(mem, tile+left), &w.bad)
-	w.activations[2].enter(r.after, x.bind, unsafe.Add(mem, tile+left+right), &w.bad)
-}
-
-// task computes a tile of the result.
-func (r *contractRunner) task(_ *executor, w *worker, i int) {
-	first, last := r.stripsOf(i)
-	r.multiply(w, first, last, 0, w.scratch(0), true)
-}
-
-// multiply computes one part of a tile: the strips from first to last.
-func (r *contractRunner) multiply(w *worker, first, last, part int, tile unsafe.Pointer, finish bool) {
-	a, b, f := &w.activations[0], &w.activations[1], &w.activations[2]
-	r.strips.moveTo(a, first)
-	r.strips.moveTo(b, first)
-	r.strips.moveTo(f, first)
-	from, to := part*r.chunksPerPart, min((part+1)*r.chunksPerPart, r.depth.count)
-	cols := r.cols.size(b)
-	calls := loopnest.CeilDiv(r.rows.size(f), r.product.Rows) * loopnest.CeilDiv(cols, r.product.Cols)
-	for k := from; k < max(to, from+1); k++ {
-		m := multiplication{n: cols, add: k - from}
-		if k < to {
-			r.depth.moveTo(a, k)
-			r.depth.moveTo(b, k)
-			m.k = r.depth.size(b)
-			m.b, m.ldb, _ = r.right.panel(b, m.k, cols)
-		}
-		if k+1 < to {
-			r.depth.moveTo(b, k+1)
-			m.ahead[1] = r.right.ahead(b, r.depth.size(b), cols, calls*(last-first))
-		}
-		for i := first; i < last; i++ {
-			r.strips.moveTo(f, i)
-			m.m = r.rows.size(f)
-			m.c, m.ldc = unsafe.Add(tile, (i-first)*r.stripBytes()), cols
-			direct := false
-			if finish && r.out != nil {
-				if p, so, si, ok := r.out.inPlace(f); ok && si == 1 && so*r.size%r.space.tune.conflict != 0 {
-					m.c, m.ldc, direct = p, so, true
-				}
-			}
-			if m.k > 0 {
-				r.strips.moveTo(a, i)
-				m.a, m.lda, m.sa = r.left.panel(a, m.m, m.k)
-				if i+1 < last {
-					r.strips.moveTo(a, i+1)
-				} else {
-					r.strips.moveTo(a, first)
-					r.depth.moveTo(a, min(k+1, to-1))
-				}
-				m.ahead[0] = r.left.ahead(a, r.rows.size(a), r.depth.size(a), calls)
-			}
-			m.run(&r.product, r.size)
-			if finish && !direct && k >= to-1 {
-				f.reg[r.sum] = m.c
-				f.run()
-			}
-		}
-	}
-}
-
-// A multiplication is the product of a panel of each factor, see simd.ProductTile.
-type multiplication struct {
-	c, a, b           unsafe.Pointer
-	m, n, k           int
-	ldc, lda, sa, ldb int
-	add               int
-	ahead             [2]prefetch
-}
-
-// run multiplies tile by tile of the product's routine: a few rows of the left panel, which
-// stay in the first-level cache, by all columns of the right one, which stays in the
-// second-level cache.
-func (x *multiplication) run(p *simd.Product, size int) {
-	for i := 0; i < x.m; i += p.Rows {
-		for j := 0; j < x.n; j += p.Cols {
-			x.ahead[0].step()
-			x.ahead[1].step()
-			p.Tile(unsafe.Add(x.c, (i*x.ldc+j)*size), unsafe.Add(x.a, i*x.lda*size), unsafe.Add(x.b, j*size),
-				min(p.Rows, x.m-i), min(p.Cols, x.n-j), x.k, x.ldc, x.lda, x.sa, x.ldb, x.add)
-		}
-	}
-}
-
-// A prefetch reads rows of memory into the cache, a few at each of so many steps: the
-// processor foresees only what is contiguous.
-type prefetch struct {
-	p                   uintptr // which keeps no memory
-	bytes, stride, rows int
-	steps, credit       int
-}
-
-func (x *prefetch) step() {
-	for x.credit += x.rows; x.steps > 0 && x.credit >= x.steps; x.credit -= x.steps {
-		simd.Prefetch(x.p, x.bytes)
-		x.p += uintptr(x.stride)
-	}
-}
-
-// A partJob computes one part of a tile per task.
-type partJob struct {
-	*contractRunner
-	at int // of the parts in shared memory
-}
-
-func (j partJob) task(x *executor, w *worker, i int) {
-	first, last := j.stripsOf(i / j.parts)
-	j.multiply(w, first, last, i%j.parts, unsafe.Add(base(x.shared), j.at+i*j.span*j.stripBytes()), false)
-}
-
-// A sumJob adds the parts of a tile, in order, and finishes it.
-type sumJob struct {
-	*contractRunner
-	at int
-}
-
-func (j sumJob) task(x *executor, w *worker, i int) {
-	first, last := j.stripsOf(i)
-	f := &w.activations[2]
-	for s := first; s < last; s++ {
-		sum := unsafe.Add(base(x.shared), j.at+(i*j.parts*j.span+s-first)*j.stripBytes())
-		j.strips.moveTo(f, s)
-		n := j.rows.size(f) * j.cols.size(f)
-		for p := 1; p < j.parts; p++ {
-			j.add(sum, sum, unsafe.Add(sum, p*j.span*j.stripBytes()), n)
-		}
-		f.reg[j.sum] = sum
-		f.run()
-	}
 }

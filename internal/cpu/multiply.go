@@ -1,0 +1,187 @@
+package cpu
+
+import (
+	"unsafe"
+
+	"github.com/tensorken/tensorken/internal/loopnest"
+	"github.com/tensorken/tensorken/internal/simd"
+)
+
+// begin lays out a worker's scratch: a tile, then the registers of three programs.
+func (r *contractRunner) begin(x *executor, w *worker) {
+	tile, left, right := r.span*r.stripBytes(), r.left.program.scratch, r.right.program.scratch
+	mem := w.scratch(tile + left + right + r.after.scratch)
+	w.activations[0].enter(r.left.program, x.bind, unsafe.Add(mem, tile), &w.bad)
+	w.activations[1].enter(r.right.program, x.bind, unsafe.Add(mem, tile+left), &w.bad)
+	w.activations[2].enter(r.after, x.bind, unsafe.Add(mem, tile+left+right), &w.bad)
+}
+
+// task computes a tile of the result.
+func (r *contractRunner) task(_ *executor, w *worker, i int) {
+	t := r.part(w, i, 0, w.scratch(0))
+	t.multiply(true)
+}
+
+// A tilePart is the sum over one part of the depth for one tile, which a worker computes.
+type tilePart struct {
+	*contractRunner
+	x, y, z     *activation    // of the left factor, the right factor, the epilogue
+	first, last int            // strips of the tile
+	from, to    int            // boxes of the depth
+	tile        unsafe.Pointer // memory for the strips, one after the other
+}
+
+// part returns a part of tile i.
+func (r *contractRunner) part(w *worker, i, part int, tile unsafe.Pointer) tilePart {
+	t := tilePart{contractRunner: r, x: &w.activations[0], y: &w.activations[1], z: &w.activations[2], tile: tile}
+	t.first, t.last = r.stripsOf(i)
+	t.from, t.to = part*r.chunksPerPart, min((part+1)*r.chunksPerPart, r.depth.count)
+	return t
+}
+
+// multiply computes the part, and stores the strips by the epilogue if no other part is to be
+// added.
+//
+// The loops are those of Goto and van de Geijn: over boxes of the depth, each with a panel of
+// the right factor; over strips, each with a panel of the left one; and in
+// multiplication.run over small tiles. The routine of simd.Product sums over the depth.
+func (t *tilePart) multiply(finish bool) {
+	for _, f := range []*activation{t.x, t.y, t.z} {
+		t.strips.moveTo(f, t.first)
+	}
+	// Where the depth is 0, one iteration sets the strips to 0.
+	for k := t.from; k < max(t.to, t.from+1); k++ {
+		m := multiplication{m: t.rows.size(t.z), n: t.cols.size(t.z), add: k - t.from}
+		if k < t.to {
+			t.loadRight(&m, k)
+		}
+		for i := t.first; i < t.last; i++ {
+			t.strips.moveTo(t.z, i)
+			m.m = t.rows.size(t.z)
+			stored := t.locate(&m, i, finish)
+			if k < t.to {
+				t.loadLeft(&m, i, k)
+			}
+			m.run(&t.product, t.size)
+			if finish && !stored && k >= t.to-1 {
+				t.z.reg[t.sum] = m.c
+				t.z.run()
+			}
+		}
+	}
+}
+
+// loadRight sets the panel of the right factor to that of box k. The next box is read into the
+// cache during the products of all strips.
+func (t *tilePart) loadRight(m *multiplication, k int) {
+	t.depth.moveTo(t.x, k)
+	t.depth.moveTo(t.y, k)
+	m.k = t.depth.size(t.y)
+	m.b, m.ldb, _ = t.right.panel(t.y, m.k, m.n)
+	if k+1 < t.to {
+		t.depth.moveTo(t.y, k+1)
+		m.ahead[1] = t.right.ahead(t.y, t.depth.size(t.y), m.n, (t.last-t.first)*m.tiles(&t.product))
+	}
+}
+
+// loadLeft sets the panel of the left factor to that of strip i and box k. The panel after it
+// is read into the cache during the products of this strip.
+func (t *tilePart) loadLeft(m *multiplication, i, k int) {
+	t.strips.moveTo(t.x, i)
+	m.a, m.lda, m.sa = t.left.panel(t.x, m.m, m.k)
+	if i+1 < t.last {
+		t.strips.moveTo(t.x, i+1)
+	} else {
+		t.strips.moveTo(t.x, t.first)
+		t.depth.moveTo(t.x, min(k+1, t.to-1))
+	}
+	m.ahead[0] = t.left.ahead(t.x, t.rows.size(t.x), t.depth.size(t.x), m.tiles(&t.product))
+}
+
+// locate sets where the sums of strip i go: to the result, if the epilogue only stores and the
+// rows there do not compete for sets of the cache, else to the part's memory.
+func (t *tilePart) locate(m *multiplication, i int, finish bool) (stored bool) {
+	if finish && t.out != nil {
+		if p, so, si, ok := t.out.inPlace(t.z); ok && si == 1 && so*t.size%t.space.tune.conflict != 0 {
+			m.c, m.ldc = p, so
+			return true
+		}
+	}
+	m.c, m.ldc = unsafe.Add(t.tile, (i-t.first)*t.stripBytes()), m.n
+	return false
+}
+
+// A multiplication is the product of a panel of each factor, see simd.ProductTile.
+type multiplication struct {
+	c, a, b           unsafe.Pointer
+	m, n, k           int
+	ldc, lda, sa, ldb int
+	add               int
+	ahead             [2]prefetch // of the panels that are used next
+}
+
+// tiles is the number of calls of the product's routine.
+func (x *multiplication) tiles(p *simd.Product) int {
+	return loopnest.CeilDiv(x.m, p.Rows) * loopnest.CeilDiv(x.n, p.Cols)
+}
+
+// run multiplies tile by tile of the product's routine: a few rows of the left panel, which
+// stay in the first-level cache, by all columns of the right one, which stays in the
+// second-level cache.
+func (x *multiplication) run(p *simd.Product, size int) {
+	for i := 0; i < x.m; i += p.Rows {
+		for j := 0; j < x.n; j += p.Cols {
+			x.ahead[0].step()
+			x.ahead[1].step()
+			p.Tile(unsafe.Add(x.c, (i*x.ldc+j)*size), unsafe.Add(x.a, i*x.lda*size), unsafe.Add(x.b, j*size),
+				min(p.Rows, x.m-i), min(p.Cols, x.n-j), x.k, x.ldc, x.lda, x.sa, x.ldb, x.add)
+		}
+	}
+}
+
+// A prefetch reads a number of rows of memory into the cache in a number of steps. Processors
+// by themselves prefetch only contiguous memory.
+type prefetch struct {
+	p                   uintptr // of the next row; it keeps no memory alive
+	bytes, stride, rows int
+	steps, credit       int // a row is due for each steps of credit
+}
+
+func (x *prefetch) step() {
+	for x.credit += x.rows; x.steps > 0 && x.credit >= x.steps; x.credit -= x.steps {
+		simd.Prefetch(x.p, x.bytes)
+		x.p += uintptr(x.stride)
+	}
+}
+
+// A partJob computes one part of a tile per task.
+type partJob struct {
+	*contractRunner
+	at int // of the parts in shared memory
+}
+
+func (j partJob) task(x *executor, w *worker, i int) {
+	t := j.part(w, i/j.parts, i%j.parts, unsafe.Add(base(x.shared), j.at+i*j.span*j.stripBytes()))
+	t.multiply(false)
+}
+
+// A sumJob adds the parts of a tile, in order, and stores the strips by the epilogue.
+type sumJob struct {
+	*contractRunner
+	at int
+}
+
+func (j sumJob) task(x *executor, w *worker, i int) {
+	first, last := j.stripsOf(i)
+	f := &w.activations[2]
+	for s := first; s < last; s++ {
+		sum := unsafe.Add(base(x.shared), j.at+(i*j.parts*j.span+s-first)*j.stripBytes())
+		j.strips.moveTo(f, s)
+		n := j.rows.size(f) * j.cols.size(f)
+		for p := 1; p < j.parts; p++ {
+			j.add(sum, sum, unsafe.Add(sum, p*j.span*j.stripBytes()), n)
+		}
+		f.reg[j.sum] = sum
+		f.run()
+	}
+}
