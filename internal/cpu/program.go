@@ -91,6 +91,8 @@ func assemble(s *space, p schedule) *assembler {
 		case !need[i]:
 		case slices.Contains(p.given, i):
 			a.body[i] = a.newRegister(s.Body[i].Type, s.Body[i].Domain, -1)
+		case a.isSummed(i, need):
+			a.body[i] = -1 // its sum computes it
 		default:
 			a.body[i] = emitterOf(s.Body[i].Op)(a, i)
 		}

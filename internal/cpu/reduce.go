@@ -1,6 +1,7 @@
 package cpu
 
 import (
+	"slices"
 	"unsafe"
 
 	"github.com/tensorken/tensorken/internal/simd"
@@ -13,6 +14,8 @@ type reduce struct {
 	instr       int
 	typ         ir.DType // of the operand
 	routine     simd.Reduction
+	dot         simd.Dot    // for the sum of a product; the op's second operand is the second factor
+	shared      bool        // all rows have the same second factor
 	arg         simd.ArgMax // for ArgMax
 	columnMajor bool        // reduced lanes enclose kept ones
 	lanes       int         // index of the set of reduced lanes
@@ -25,18 +28,26 @@ type reduce struct {
 
 func (a *assembler) reduction(i int) int {
 	in := &a.space.Body[i]
-	x := a.body[in.Src[0]]
-	if in.Op == ir.Sum {
-		x = a.cast(x, in.Type)
-	}
-	domain := a.regs[x].domain | in.Axes
+	reducedLanes := in.Axes & ir.Axes(a.schedule.lanes...)
+	r := &reduce{kind: in.Op, instr: i, columnMajor: a.columnMajor, lanes: a.setIndex(reducedLanes)}
+	domain := a.space.Body[in.Src[0]].Domain | in.Axes
 	if a.stream {
 		domain = 1<<len(a.space.Axes) - 1
 	}
-	x = a.widen(x, domain)
+	x, y := a.factors(i, domain, reducedLanes)
+	if y >= 0 {
+		r.dot = simd.Dots[in.Type]
+		r.shared = a.regs[y].lanes == reducedLanes
+	} else {
+		x = a.body[in.Src[0]]
+		if in.Op == ir.Sum {
+			x = a.cast(x, in.Type)
+		}
+		x = a.widen(x, domain)
+	}
 	typ := a.regs[x].typ
-	r := &reduce{kind: in.Op, instr: i, typ: typ, columnMajor: a.columnMajor, lanes: a.setIndex(in.Axes & ir.Axes(a.schedule.lanes...))}
-	s := op{do: doReduce, reduce: r, src: [4]int{x, -1, -1, -1}}
+	r.typ = typ
+	s := op{do: doReduce, reduce: r, src: [4]int{x, y, -1, -1}}
 	if in.Op == ir.ArgMax {
 		r.arg = simd.ArgMaxes[typ]
 		r.acc = ir.Int32
@@ -60,6 +71,54 @@ func (a *assembler) reduction(i int) int {
 	s.set = a.setIndex(a.regs[s.dst].lanes)
 	a.ops = append(a.ops, s)
 	return s.dst
+}
+
+// isSummed reports whether instruction i is a product that only a sum reads, and that the
+// routines of simd.Dot may compute with the sum. need says which instructions are evaluated.
+func (a *assembler) isSummed(i int, need []bool) bool {
+	in := &a.space.Body[i]
+	if in.Op != ir.Mul || simd.Dots[in.Type].Along == nil || slices.Contains(a.schedule.roots, i) {
+		return false
+	}
+	sums := 0
+	for j := range need {
+		if !need[j] || slices.Contains(a.schedule.given, j) {
+			continue
+		}
+		for _, x := range a.space.Body[j].Src {
+			if x != i {
+				continue
+			}
+			if r := &a.space.Body[j]; r.Op != ir.Sum || r.Type != in.Type {
+				return false
+			}
+			sums++
+		}
+	}
+	return sums == 1
+}
+
+// factors returns the registers of the factors, if reduction i is of a product that was left to
+// it and simd.Dot has a routine for their lanes: the first varies over all lanes of a domain,
+// the second over these or only over the reduced ones. Otherwise y is -1 and the product is
+// computed.
+func (a *assembler) factors(i int, domain, reduced ir.AxisSet) (x, y int) {
+	m := a.space.Body[i].Src[0]
+	if a.body[m] >= 0 {
+		return -1, -1
+	}
+	x, y = a.body[a.space.Body[m].Src[0]], a.body[a.space.Body[m].Src[1]]
+	if a.regs[x].lanes == reduced {
+		x, y = y, x
+	}
+	switch {
+	case a.regs[y].lanes == reduced:
+		return a.widen(x, domain), y
+	case !a.columnMajor:
+		return a.widen(x, domain), a.widen(y, domain)
+	}
+	a.body[m] = a.binary(m)
+	return -1, -1
 }
 
 // doReduce reduces a block that spans all reduced axes.
@@ -90,6 +149,14 @@ func doAccumulate(f *activation, s *op) {
 	}
 	acc, x := f.reg[s.dst], f.reg[s.src[0]]
 	switch {
+	case r.dot.Along != nil && r.columnMajor:
+		r.dot.Across(acc, x, f.reg[s.src[1]], reduced, kept)
+	case r.dot.Along != nil:
+		ldy := reduced
+		if r.shared {
+			ldy = 0
+		}
+		r.dot.Along(acc, x, f.reg[s.src[1]], kept, reduced, ldy)
 	case r.kind != ir.ArgMax && r.columnMajor:
 		r.routine.Across(acc, x, reduced, kept)
 	case r.kind != ir.ArgMax:

@@ -14,6 +14,7 @@ type routines struct {
 	wheres     []whereRow
 	casts      []castRow
 	reductions []reductionRow
+	dots       []dotRow
 	finds      []findRow
 	fills      []fillRow
 	products   []productRow
@@ -50,6 +51,11 @@ type reductionRow struct {
 	op            ir.Op
 	typ           ir.DType
 	along, across func(acc, x unsafe.Pointer, rows, n int)
+}
+
+type dotRow struct {
+	typ ir.DType
+	f   Dot
 }
 
 // A find returns the position of the first element of x that equals the one at y, n if
@@ -90,6 +96,9 @@ func (r routines) install() {
 	for _, row := range r.reductions {
 		f := &Reductions[row.op][row.typ]
 		f.Along, f.Across = row.along, row.across
+	}
+	for _, row := range r.dots {
+		Dots[row.typ] = row.f
 	}
 	for _, row := range r.finds {
 		ArgMaxes[row.typ].Along = argMaxBy(Reductions[ir.ReduceMax][row.typ].Along, row.value, row.nan)

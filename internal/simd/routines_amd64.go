@@ -145,6 +145,10 @@ var routinesAVX2 = routines{
 		{ir.ReduceMax, ir.Float64, reducemaxF64AlongAVX2, reducemaxF64AcrossAVX2},
 		{ir.Sum, ir.Float32, sumF32AlongAVX2, sumF32AcrossAVX2},
 	},
+	dots: []dotRow{
+		{ir.Float32, Dot{dotF32AlongAVX2, dotF32AcrossAVX2}},
+		{ir.Float64, Dot{dotF64AlongAVX2, dotF64AcrossAVX2}},
+	},
 	finds: []findRow{
 		{ir.Float32, findF32AVX2, findNaNF32AVX2},
 	},
@@ -312,6 +316,10 @@ var routinesAVX512 = routines{
 		{ir.ReduceMax, ir.Float32, reducemaxF32AlongAVX512, reducemaxF32AcrossAVX512},
 		{ir.ReduceMax, ir.Float64, reducemaxF64AlongAVX512, reducemaxF64AcrossAVX512},
 		{ir.Sum, ir.Float32, sumF32AlongAVX512, sumF32AcrossAVX512},
+	},
+	dots: []dotRow{
+		{ir.Float32, Dot{dotF32AlongAVX512, dotF32AcrossAVX512}},
+		{ir.Float64, Dot{dotF64AlongAVX512, dotF64AcrossAVX512}},
 	},
 	finds: []findRow{
 		{ir.Float32, findF32AVX512, findNaNF32AVX512},

@@ -131,6 +131,9 @@ var Reductions = [ir.Ops][Types]Reduction{
 	},
 }
 
+// Dots has the routines by type. Their accumulators are those of the sum.
+var Dots = [Types]Dot{ir.Float32: dots[float32](), ir.Float64: dots[float64]()}
+
 // ArgMaxes has the routines by the type of elements.
 var ArgMaxes = [Types]ArgMax{
 	ir.Bool: argMaxes[uint8](), ir.Uint8: argMaxes[uint8](), ir.Int8: argMaxes[int8](), ir.Int32: argMaxes[int32](), ir.Uint32: argMaxes[uint32](),

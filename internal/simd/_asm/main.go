@@ -25,6 +25,7 @@ var files = []struct {
 	{"math", (*file).math},
 	{"cast", (*file).casts},
 	{"reduce", (*file).reductions},
+	{"dot", (*file).dots},
 	{"move", (*file).moves},
 	{"product", (*file).products},
 }
@@ -90,7 +91,7 @@ func (t *target) row(field, row string, args ...any) {
 }
 
 // fields are the fields of routines, with the types of their rows.
-var fields = []struct{ plural, row string }{{"unaries", "unary"}, {"binaries", "binary"}, {"wheres", "where"}, {"casts", "cast"}, {"reductions", "reduction"}, {"finds", "find"}, {"fills", "fill"}, {"products", "product"}}
+var fields = []struct{ plural, row string }{{"unaries", "unary"}, {"binaries", "binary"}, {"wheres", "where"}, {"casts", "cast"}, {"reductions", "reduction"}, {"dots", "dot"}, {"finds", "find"}, {"fills", "fill"}, {"products", "product"}}
 
 // source returns a Go file of the tables.
 func (t *tables) source() []byte {

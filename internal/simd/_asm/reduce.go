@@ -50,6 +50,7 @@ type reducer struct {
 	size, acc int
 	combine   func(x, y vec) vec
 	identity  constant
+	dot       bool // of the products of two operands, which is a sum
 }
 
 // begin starts a routine and returns its parameters.
@@ -79,8 +80,17 @@ const longest = 16
 
 func (w *reducer) along(name string) string {
 	name += "Along"
-	p := w.begin(name, "func(acc, x *byte, rows, n int)", "acc", "x", "rows", "n")
+	signature, names := "func(acc, x *byte, rows, n int)", []string{"acc", "x", "rows", "n"}
+	if w.dot {
+		signature, names = "func(acc, x, y *byte, rows, n, ldy int)", append(names, "y", "ldy")
+	}
+	p := w.begin(name, signature, names...)
 	acc, x, rows, n := p[0], p[1], p[2], p[3]
+	var y, nextY, ldy reg.GPVirtual
+	if w.dot {
+		y, nextY, ldy = w.GP64(), p[4], p[5]
+		w.IMUL3Q(operand.I32(w.size), ldy, ldy)
+	}
 	lanes := w.width / w.size
 	row, end := w.label("row"), w.label("end")
 	left := w.GP64()
@@ -88,6 +98,10 @@ func (w *reducer) along(name string) string {
 	w.DECQ(rows)
 	w.jump(w.JLT, end)
 	w.MOVQ(n, left)
+	if w.dot {
+		w.MOVQ(nextY, y)
+		w.ADDQ(ldy, nextY)
+	}
 	var total [2]vec
 	if w.acc != w.size {
 		total = [2]vec{w.broadcast(i64(0)), w.broadcast(i64(0))}
@@ -119,11 +133,9 @@ func (w *reducer) along(name string) string {
 	w.SUBQ(operand.I32(group*lanes), left)
 	w.jump(w.JLT, done)
 	for i := range a {
-		v := w.reg(w.width)
-		w.VMOVUPS(operand.Mem{Base: x, Disp: i * w.width}, v)
-		w.do("VMOVAPS", w.combine(a[i], v), a[i])
+		w.add(a[i], x, y, i)
 	}
-	w.ADDQ(operand.I32(group*w.width), x)
+	w.advance(x, y, group)
 	if w.acc != w.size {
 		w.DECQ(count)
 		w.jump(w.JNE, several)
@@ -144,15 +156,17 @@ func (w *reducer) along(name string) string {
 	w.Label(one)
 	w.SUBQ(operand.I32(lanes), left)
 	w.jump(w.JLT, tail)
-	v := w.reg(w.width)
-	w.VMOVUPS(operand.Mem{Base: x}, v)
-	w.do("VMOVAPS", w.combine(a[0], v), a[0])
-	w.ADDQ(operand.I32(w.width), x)
+	w.add(a[0], x, y, 0)
+	w.advance(x, y, 1)
 	w.jump(w.JMP, one)
 	w.Label(tail)
 	w.ADDQ(operand.I32(lanes), left)
 	w.jump(w.JEQ, rest)
-	w.do("VMOVAPS", w.combine(a[0], w.padded(x, left)), a[0])
+	if v := w.padded(x, left); w.dot {
+		w.do(w.fma(), v, w.padded(y, left), a[0])
+	} else {
+		w.do("VMOVAPS", w.combine(a[0], v), a[0])
+	}
 	w.LEAQ(operand.Mem{Base: x, Index: left, Scale: uint8(w.size)}, x)
 	w.Label(rest)
 	flush()
@@ -171,6 +185,28 @@ func (w *reducer) along(name string) string {
 	w.Label(end)
 	w.end()
 	return name + w.level
+}
+
+// fma is the instruction that adds a product of elements.
+func (w *reducer) fma() string { return map[int]string{4: "VFMADD231PS", 8: "VFMADD231PD"}[w.size] }
+
+// add adds vector i at x, or its product with that at y.
+func (w *reducer) add(a vec, x, y reg.Register, i int) {
+	v := w.reg(w.width)
+	w.VMOVUPS(operand.Mem{Base: x, Disp: i * w.width}, v)
+	if w.dot {
+		w.do(w.fma(), operand.Mem{Base: y, Disp: i * w.width}, v, a)
+	} else {
+		w.do("VMOVAPS", w.combine(a, v), a)
+	}
+}
+
+// advance moves on by some vectors.
+func (w *reducer) advance(x, y reg.Register, vectors int) {
+	w.ADDQ(operand.I32(vectors*w.width), x)
+	if w.dot {
+		w.ADDQ(operand.I32(vectors*w.width), y)
+	}
 }
 
 // padded returns the n elements at x, fewer than a register has, and identities.
