@@ -95,9 +95,13 @@ func (l *load) plane(f *activation, dst unsafe.Pointer, outer, inner *nestAxis) 
 	at := func(i, j int) unsafe.Pointer { return unsafe.Add(dst, (i*inner.n+j)*l.size) }
 	move, fill, rows := simd.Movers[l.size], unsafe.Pointer(&l.fill), hi0-lo0
 	l.clear(dst, lo0*inner.n)
-	l.clear(at(hi0, 0), (outer.n-hi0)*inner.n)
+	if hi0 < outer.n {
+		l.clear(at(hi0, 0), (outer.n-hi0)*inner.n)
+	}
 	move(at(lo0, 0), fill, rows, inner.n, 0, lo, 1, 0)
-	move(at(lo0, hi), fill, rows, inner.n, 0, inner.n-hi, 1, 0)
+	if hi < inner.n {
+		move(at(lo0, hi), fill, rows, inner.n, 0, inner.n-hi, 1, 0)
+	}
 	from := unsafe.Add(f.bind[l.arg].p, (w.pos+lo0*outer.stride+lo*inner.stride)*l.size)
 	move(at(lo0, lo), from, rows, inner.n, outer.stride, hi-lo, 1, inner.stride)
 }
