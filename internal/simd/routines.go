@@ -7,7 +7,8 @@ import (
 	"github.com/tensorken/tensorken/ir"
 )
 
-// Routines are those of a level that replace others in the tables.
+// Routines are those of a level that replace others in the tables. A nil field, or a table
+// without a row, leaves the Go routine.
 type routines struct {
 	unaries    []unaryRow
 	binaries   []binaryRow
@@ -103,14 +104,18 @@ func (r routines) install() {
 	for _, row := range r.finds {
 		ArgMaxes[row.typ].Along = argMaxBy(Reductions[ir.ReduceMax][row.typ].Along, row.value, row.nan)
 	}
-	Threefry = r.threefry
+	if r.threefry != nil {
+		Threefry = r.threefry
+	}
 	for _, row := range r.fills {
 		Movers[row.size] = fillBy(row.f, row.size, Movers[row.size])
 	}
 	for _, row := range r.products {
 		Products[row.typ] = row.f
 	}
-	moveRows, transposers, Prefetch = r.moveRows, r.transposers, r.prefetch
+	if r.moveRows != nil {
+		moveRows, transposers, Prefetch = r.moveRows, r.transposers, r.prefetch
+	}
 }
 
 // argMaxBy returns ArgMax.Along of float32: it computes the greatest element of a row and

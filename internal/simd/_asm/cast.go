@@ -137,7 +137,7 @@ func (f *file) casts() {
 			r.body = func(t *target, x []vec) reg.Register { return c.body(t, x[0]) }
 			t.row("casts", "ir.%s, ir.%s, %s", c.from, c.to, t.write(r))
 		}
-		t.tables.threefry = append(t.tables.threefry, t.write(routine{name: "threefry", sizes: []int{4, 4, 4, 4}, out: 4, body: threefry}))
+		t.tables.single(t.level, "threefry", t.write(routine{name: "threefry", sizes: []int{4, 4, 4, 4}, out: 4, body: threefry}))
 	}
 }
 

@@ -11,6 +11,9 @@ import (
 func (f *file) moves() {
 	for _, t := range f.targets {
 		t.moveRows()
+		t.tables.single(t.level, "moveRows", "moveRows"+t.level)
+		t.tables.single(t.level, "transposers", "[9]transposer{4: transpose4AVX2, 8: transpose8AVX2}")
+		t.tables.single(t.level, "prefetch", "prefetchLines")
 	}
 	c := f.targets[0].Context
 	transpose4(c)
