@@ -17,6 +17,7 @@ var routinesNEON = routines{
 		{ir.Sqrt, ir.Float64, sqrtF64NEON},
 		{ir.Floor, ir.Float32, floorF32NEON},
 		{ir.Floor, ir.Float64, floorF64NEON},
+		{ir.Exp, ir.Float32, fExpNEON},
 	},
 	binaries: []binaryRow{
 		{ir.Add, ir.Int32, commute(add32VVNEON, add32VSNEON)},

@@ -67,9 +67,9 @@ func expm1r(l lanes, r vec) vec {
 
 // expSquares returns (exp(r) - 1 - r)/r² for |r| ≤ ln(2)/2, for an error of exp(r) of
 // 2⁻²⁷.
-func expSquares(l lanes, r vec) vec {
-	return l.horner(r, 0.5, 0.16666543, 0.041666433, 0.008366556, 0.0013937921)
-}
+func expSquares(l lanes, r vec) vec { return l.horner(r, expSquaresTerms...) }
+
+var expSquaresTerms = []float64{0.5, 0.16666543, 0.041666433, 0.008366556, 0.0013937921}
 
 // power returns 2ⁿ for integers from -126 to 127.
 func power(l lanes, n vec) vec {

@@ -55,6 +55,7 @@ var neonFiles = []struct {
 	write func(*neon)
 }{
 	{"elementwise", (*neon).elementwise},
+	{"math", (*neon).math},
 	{"reduce", (*neon).reductions},
 	{"product", (*neon).products},
 }

@@ -1,0 +1,112 @@
+package main
+
+import (
+	"math"
+	"slices"
+)
+
+// A neonFunction is a routine of one float32 operand. Its body replaces the operand in V0.
+type neonFunction struct {
+	op   string
+	body func(c *neonBody)
+}
+
+var neonFunctions = []neonFunction{
+	{"Exp", neonExp},
+}
+
+// A neonBody writes the body of a function. Its constants are in registers from V31 down.
+type neonBody struct {
+	*neon
+	constants []uint64
+}
+
+func (w *neon) math() {
+	for _, f := range neonFunctions {
+		name := "f" + f.op + "NEON"
+		c := &neonBody{neon: w}
+		w.begin(name, "dst x", "n")
+		const dst, x, n = 0, 1, 2
+		begin := w.asm.Len()
+		for _, s := range strips[1:] {
+			w.loop(n, s.elements(4), func() {
+				w.load(s, 4, x, 0)
+				f.body(c)
+				w.store(s, 4, 0, dst)
+			})
+		}
+		// The constants are known once the body is written.
+		loops := slices.Clone(w.asm.Bytes()[begin:])
+		w.asm.Truncate(begin)
+		for i, bits := range c.constants {
+			w.do("MOVD $0x%x, R4", bits)
+			w.do("VDUP R4, V%d.S4", 31-i)
+		}
+		w.asm.Write(loops)
+		w.do("RET")
+		w.row("unaries", "ir.%s, ir.Float32, %s", f.op, name)
+	}
+}
+
+// constant is a register whose lanes are all k.
+func (c *neonBody) constant(k constant) int {
+	i := slices.Index(c.constants, k.bits)
+	if i < 0 {
+		i = len(c.constants)
+		c.constants = append(c.constants, k.bits)
+	}
+	return 31 - i
+}
+
+func (c *neonBody) num(x float64) int { return c.constant(f32(x)) }
+
+// do4 adds an instruction on float32 or int32: d = x[0] op x[1], or d += x[0]·x[1].
+func (c *neonBody) do4(name string, d int, x ...int) { c.op(name, 4, d, x...) }
+
+func (c *neonBody) move(from, d int) { c.do("VMOV V%d.B16, V%d.B16", from, d) }
+
+// horner evaluates the polynomial of x with coefficients k, that of x⁰ first. It uses
+// both registers, and returns the one with the result.
+func (c *neonBody) horner(x, p, q int, k []float64) int {
+	c.move(c.num(k[len(k)-1]), p)
+	for _, a := range slices.Backward(k[:len(k)-1]) {
+		c.move(c.num(a), q)
+		c.do4("FMLA", q, p, x)
+		p, q = q, p
+	}
+	return p
+}
+
+// power replaces integers n from -126 to 127 by 2ⁿ.
+func (c *neonBody) power(n int) {
+	c.do4("FCVTZS", n, n)
+	c.do4("ADD", n, n, c.constant(i32(127)))
+	c.do("VSHL $23, V%d.S4, V%d.S4", n, n)
+}
+
+// neonExp is exp, step by step.
+func neonExp(c *neonBody) {
+	const x, n, t, r, p, q, half = 0, 1, 2, 3, 4, 5, 6
+	c.do4("FMAX", x, x, c.num(-104))
+	c.do4("FMIN", x, x, c.num(89))
+	c.do4("FMUL", n, x, c.num(math.Log2E))
+	c.do4("FRINTN", n, n)
+	c.move(x, t)
+	c.do4("FMLS", t, n, c.num(ln2High))
+	c.move(t, r)
+	c.do4("FMLS", r, n, c.num(ln2Low))
+	s := c.horner(r, p, q, expSquaresTerms)
+	c.do4("FMUL", r, r, r)
+	c.do4("FMUL", s, s, r)
+	c.do4("FMLS", s, n, c.num(ln2Low))
+	c.do4("FADD", t, t, s)
+	c.do4("FADD", t, t, c.num(1))
+	// Both halves of n have a power, down to subnormal results.
+	c.do4("FMUL", half, n, c.num(0.5))
+	c.do4("FRINTM", half, half)
+	c.do4("FSUB", n, n, half)
+	c.power(half)
+	c.power(n)
+	c.do4("FMUL", t, t, half)
+	c.do4("FMUL", x, t, n)
+}
