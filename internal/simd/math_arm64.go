@@ -8,3 +8,9 @@ import "unsafe"
 
 //go:noescape
 func fExpNEON(dst, x unsafe.Pointer, n int)
+
+//go:noescape
+func fExpm1NEON(dst, x unsafe.Pointer, n int)
+
+//go:noescape
+func fTanhNEON(dst, x unsafe.Pointer, n int)

@@ -18,6 +18,8 @@ var routinesNEON = routines{
 		{ir.Floor, ir.Float32, floorF32NEON},
 		{ir.Floor, ir.Float64, floorF64NEON},
 		{ir.Exp, ir.Float32, fExpNEON},
+		{ir.Expm1, ir.Float32, fExpm1NEON},
+		{ir.Tanh, ir.Float32, fTanhNEON},
 	},
 	binaries: []binaryRow{
 		{ir.Add, ir.Int32, commute(add32VVNEON, add32VSNEON)},

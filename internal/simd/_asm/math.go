@@ -61,9 +61,10 @@ func reduce(l lanes, x vec) (n, r vec) {
 
 // expm1r returns exp(r) - 1 for |r| ≤ ln(2)/2, to 2⁻³¹.
 func expm1r(l lanes, r vec) vec {
-	q := l.horner(r, 0.5, 0.16666667, 0.04166649, 0.008333208, 0.0013932686, 0.00019944255)
-	return l.fma(q, l.mul(r, r), r)
+	return l.fma(l.horner(r, expm1Terms...), l.mul(r, r), r)
 }
+
+var expm1Terms = []float64{0.5, 0.16666667, 0.04166649, 0.008333208, 0.0013932686, 0.00019944255}
 
 // expSquares returns (exp(r) - 1 - r)/r² for |r| ≤ ln(2)/2, for an error of exp(r) of
 // 2⁻²⁷.
@@ -169,7 +170,7 @@ func log1p(l lanes, x vec) vec {
 func tanh(l lanes, x vec) vec {
 	t := l.abs(x)
 	z := l.mul(t, t)
-	p := l.horner(z, -0.33333296, 0.13332348, -0.053879987, 0.021487176, -0.007946845, 0.0023018846, -0.00035859586)
+	p := l.horner(z, tanhTerms...)
 	small := l.fma(l.mul(p, z), t, t)
 
 	n, r := reduce(l, l.min(l.broadcast(f32(20)), l.add(t, t)))
@@ -177,6 +178,8 @@ func tanh(l lanes, x vec) vec {
 	big := l.sub(l.broadcast(f32(1)), l.div(l.broadcast(f32(2)), l.add(e, f32(1))))
 	return l.or(l.choose(l.compare(less, t, f32(1)), small, big), l.signOf(x))
 }
+
+var tanhTerms = []float64{-0.33333296, 0.13332348, -0.053879987, 0.021487176, -0.007946845, 0.0023018846, -0.00035859586}
 
 // erf is a polynomial for |x| < 1, to 2⁻²⁹, and else 1 - exp(-t·Q(t)) with t = |x|.
 func erf(l lanes, x vec) vec {

@@ -15,8 +15,10 @@ import (
 var encodings = map[string]uint32{
 	"ADD":    0x4ea08400,
 	"ADDP":   0x4ea0bc00,
+	"FABS":   0x4ea0f800,
 	"FADD":   0x4e20d400,
 	"FADDP":  0x6e20d400,
+	"FCMGT":  0x6ea0e400,
 	"FCVTZS": 0x4ea1b800,
 	"FDIV":   0x6e20fc00,
 	"FMAX":   0x4e20f400,

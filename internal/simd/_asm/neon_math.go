@@ -13,9 +13,12 @@ type neonFunction struct {
 
 var neonFunctions = []neonFunction{
 	{"Exp", neonExp},
+	{"Expm1", neonExpm1},
+	{"Tanh", neonTanh},
 }
 
-// A neonBody writes the body of a function. Its constants are in registers from V31 down.
+// A neonBody writes the body of a function. Its constants are in registers from V31 down,
+// and V0 to V7 are the body's.
 type neonBody struct {
 	*neon
 	constants []uint64
@@ -54,6 +57,9 @@ func (c *neonBody) constant(k constant) int {
 	if i < 0 {
 		i = len(c.constants)
 		c.constants = append(c.constants, k.bits)
+		if 31-i < 8 {
+			panic("no register for a constant")
+		}
 	}
 	return 31 - i
 }
@@ -84,7 +90,13 @@ func (c *neonBody) power(n int) {
 	c.do("VSHL $23, V%d.S4, V%d.S4", n, n)
 }
 
-// neonExp is exp, step by step.
+// insert replaces d by x where the bits of mask are set.
+func (c *neonBody) insert(d, x, mask int) { c.do("VBIT V%d.B16, V%d.B16, V%d.B16", mask, x, d) }
+
+// sign gives d the sign of x.
+func (c *neonBody) sign(d, x int) { c.insert(d, x, c.constant(i32(1<<31))) }
+
+// neonExp computes what exp does.
 func neonExp(c *neonBody) {
 	const x, n, t, r, p, q, half = 0, 1, 2, 3, 4, 5, 6
 	c.do4("FMAX", x, x, c.num(-104))
@@ -109,4 +121,56 @@ func neonExp(c *neonBody) {
 	c.power(n)
 	c.do4("FMUL", t, t, half)
 	c.do4("FMUL", x, t, n)
+}
+
+// expm1r replaces x by exp(r) - 1, and sets n, with x = n·ln 2 + r: see reduce and the
+// other expm1r. It uses the three registers r, p and q.
+func (c *neonBody) expm1r(x, n, r, p, q int) {
+	c.do4("FMUL", n, x, c.num(math.Log2E))
+	c.do4("FRINTN", n, n)
+	c.do4("FMLS", x, n, c.num(ln2High))
+	c.do4("FMLS", x, n, c.num(ln2Low))
+	s := c.horner(x, p, q, expm1Terms)
+	c.do4("FMUL", r, x, x)
+	c.do4("FMLA", x, s, r)
+}
+
+// neonExpm1 computes what expm1 does.
+func neonExpm1(c *neonBody) {
+	const x, n, p, s, t0, t1 = 0, 1, 2, 3, 4, 5
+	c.do4("FMAX", p, x, c.num(-20))
+	c.do4("FMIN", p, p, c.num(89))
+	c.expm1r(p, n, s, t0, t1)
+	// 2ⁿ⁻¹ does not overflow.
+	c.do4("FSUB", n, n, c.num(1))
+	c.power(n)
+	c.do4("FSUB", s, n, c.num(0.5))
+	c.do4("FMLA", s, n, p)
+	c.do4("FADD", s, s, s)
+	c.sign(s, x)
+	c.move(s, x)
+}
+
+// neonTanh computes what tanh does.
+func neonTanh(c *neonBody) {
+	const x, t, z, small, big, n, t0, t1 = 0, 1, 2, 3, 4, 5, 6, 7
+	c.do4("FABS", t, x)
+	c.do4("FMUL", z, t, t)
+	p := c.horner(z, t0, t1, tanhTerms)
+	c.do4("FMUL", p, p, z)
+	c.move(t, small)
+	c.do4("FMLA", small, p, t)
+
+	c.do4("FADD", big, t, t)
+	c.do4("FMIN", big, big, c.num(20))
+	c.expm1r(big, n, z, t0, t1)
+	c.power(n)
+	c.do4("FMLA", n, big, n)
+	c.do4("FADD", big, n, c.num(1))
+	c.do4("FDIV", big, c.num(2), big)
+	c.do4("FSUB", big, c.num(1), big)
+	c.do4("FCMGT", t, c.num(1), t)
+	c.insert(big, small, t)
+	c.sign(big, x)
+	c.move(big, x)
 }
