@@ -115,22 +115,26 @@ func (d *device) Run(calls []driver.Call) error { return d.run(calls, func(int) 
 // RunTimed makes the promise of driver.Profiler.
 func (d *device) RunTimed(calls []driver.Call) (driver.Timing, error) {
 	spans := make(driver.Timed, len(calls))
-	start := time.Now()
+	var start time.Time
 	err := d.run(calls, func(i int) {
-		end := time.Now()
-		spans[i] = driver.Span{Start: start, Duration: end.Sub(start)}
-		start = end
+		now := time.Now()
+		if i >= 0 {
+			spans[i] = driver.Span{Start: start, Duration: now.Sub(start)}
+		}
+		start = now
 	})
 	return spans, err
 }
 
-// run runs calls, and calls done with the number of each after it.
+// run runs calls, and calls done with -1 before the first one and with the number of each
+// after it.
 func (d *device) run(calls []driver.Call, done func(i int)) error {
 	x, err := d.acquire()
 	if err != nil {
 		return err
 	}
 	defer d.release(x)
+	done(-1)
 	for i := range calls {
 		p, ok := calls[i].Program.(*executable)
 		if !ok {

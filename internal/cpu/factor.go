@@ -79,7 +79,7 @@ func newRight(s *space, i int, rows, deep, cols *tiling) *factor {
 	return f
 }
 
-// fewRows is the number of rows of the result below which it does not pay to copy a
+// fewRows is the number of rows of the result up to which it does not pay to copy a
 // factor.
 const fewRows = 16
 

@@ -40,7 +40,7 @@ func (d *Device) Peak() Peak {
 			if t == 0 {
 				break
 			}
-			if d.peak.Bytes = float64(4*n) / t.Seconds(); t >= peakTime { // that of the longest, which no cache holds
+			if d.peak.Bytes = float64(4*n) / t.Seconds(); t >= peakTime { // the longest vector counts: no cache holds it
 				break
 			}
 		}

@@ -157,7 +157,7 @@ func (t *trial) contraction(n *node, factors []factor) (id int) {
 	src := make([]int, 2)
 	for i, f := range factors {
 		costly := f.cost > prologue || f.gathers && g.repeats(g.sides[i]) > maxGathers
-		if b := base(f.node); costly && !t.stopped() && b.owner() == nil && b.Op.Class() != ir.Source {
+		if b := base(f.node); costly && !t.stopped() && !b.saved && b.Op.Class() != ir.Source {
 			t.need = b
 		}
 		id, filled := t.emit(f.node, f.at, f.guards, 0)

@@ -38,7 +38,8 @@ type emission struct {
 	axes   ir.AxisSet // that it varies over
 }
 
-// emission returns that of a call of emit with these arguments, nil if there was none.
+// emission returns what a call of emit with equal arguments has recorded, nil if there was
+// none.
 func (g *group) emission(n *node, at []ir.AffineExpr, guards []ir.Guard, fill ir.Number) *emission {
 	for i := range g.emitted {
 		e := &g.emitted[i]

@@ -172,6 +172,13 @@ func TestGroups(t *testing.T) {
 			y := elementwise(ir.Mul, x, along(sum(x, 1), x))
 			return list(x, sum(y, 0))
 		}, []string{"reduce 4|5: Exp* Sum* Mul", "reduce 5|4: Sum*"}},
+		{"cheap work, repeated, on one that is read by others in its group alone", func(m *maker) []*graph.Node {
+			x := elementwise(ir.Exp, m.leaf(4, 5))
+			for range 40 { // as many paths as 2⁴⁰
+				x = elementwise(ir.Add, x, x)
+			}
+			return list(sum(x, 0), sum(x, 1))
+		}, []string{"reduce 5|4: Exp" + strings.Repeat(" Add", 40) + "* Sum*", "reduce 4|5: Sum*"}},
 		{"expensive work on what is stored, for another group", func(m *maker) []*graph.Node {
 			x := elementwise(ir.Exp, m.leaf(4, 5))
 			y := elementwise(ir.Tanh, elementwise(ir.Mul, x, along(sum(x, 1), x)))
@@ -464,5 +471,33 @@ func TestRollBack(t *testing.T) {
 		if after := g.mark(); !got && (after.body != before.body || after.emitted > before.emitted || len(g.members) != 1) {
 			t.Errorf("%s: %+v after a failed trial, before %+v", c.name, after, before)
 		}
+	}
+}
+
+// Groups that read the steps of a chain do not compute it from its start.
+func TestRecomputedWorkIsBounded(t *testing.T) {
+	m := &maker{}
+	x := elementwise(ir.Exp, m.leaf(4, 5))
+	roots := list(sum(x, 1))
+	for i := range 100 {
+		x = elementwise(ir.Add, x, graph.Param(f32, x.Shape, i))
+		roots = append(roots, sum(x, 0))
+	}
+	kernels, _ := Graph(roots, 0)
+	instructions := 0
+	for _, k := range kernels {
+		instructions += len(k.Body)
+		scalars := 0
+		for _, a := range k.Kernel.Args {
+			if a.Kind == ir.Value {
+				scalars++
+			}
+		}
+		if scalars > maxScalars {
+			t.Errorf("a kernel has %d scalar arguments, want at most %d", scalars, maxScalars)
+		}
+	}
+	if instructions > 1000 {
+		t.Errorf("%d instructions in all, want at most 1000", instructions)
 	}
 }

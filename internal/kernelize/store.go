@@ -29,21 +29,27 @@ func (p *placer) stored(n *node, g *group) (*node, bool) {
 
 // recomputes reports whether a group that reads n, a member of another, should compute
 // it again and not have it stored: it is cheap work on at most one tensor of its size
-// that is stored anyway, and on smaller ones.
+// that is stored already, or two if nothing else reads n, and on smaller ones that a
+// group computes.
 func (p *placer) recomputes(n *node) bool {
-	large := map[*node]bool{}
-	cost := 0
+	if n.saved || n.owner() == nil {
+		return false
+	}
+	cost, large, seen := 0, nodeSet{}, nodeSet{}
 	var cheap func(n *node) bool
 	cheap = func(n *node) bool {
-		if n.Op.Class() != ir.Elementwise || n.isolated {
+		if seen[n] {
+			return true
+		}
+		seen[n] = true
+		if cost += ir.Table[n.Op].Cost; cost >= expensive || n.Op.Class() != ir.Elementwise || n.isolated {
 			return false
 		}
-		cost += ir.Table[n.Op].Cost
 		for _, s := range n.src {
 			b := base(s)
 			switch {
 			case b.Op.Class() == ir.Source && b.Op != ir.Buffer || 4*b.Len() <= n.Len() && b.owners != nil:
-			case b.saved || b.Op == ir.Buffer || b.owners != nil && b.usedOutside():
+			case b.saved || b.Op == ir.Buffer:
 				large[b] = true
 			case !cheap(b):
 				return false
@@ -51,23 +57,7 @@ func (p *placer) recomputes(n *node) bool {
 		}
 		return true
 	}
-	if n.saved || n.owner() == nil || !cheap(n) || cost >= expensive {
-		return false
-	}
-	return len(large) <= 1 || len(large) == 2 && n.users == 1
-}
-
-// usedOutside reports whether a member of a group has users that are not in it.
-func (n *node) usedOutside() bool {
-	inside := 0
-	for _, m := range n.owner().members {
-		for _, s := range m.src {
-			if base(s) == n {
-				inside++
-			}
-		}
-	}
-	return inside < n.users
+	return cheap(n) && (len(large) <= 1 || len(large) == 2 && n.users == 1)
 }
 
 // store makes n readable: computed by a group if it is inline, copied in

@@ -16,7 +16,7 @@ func TestLevels(t *testing.T) {
 	for _, level := range Levels()[1:] {
 		t.Run(level, func(t *testing.T) {
 			t.Parallel()
-			cmd := exec.Command(os.Args[0], "-test.short="+strconv.FormatBool(testing.Short()))
+			cmd := exec.Command(os.Args[0], "-test.short="+strconv.FormatBool(testing.Short()), "-step", strconv.Itoa(*stepFlag))
 			cmd.Env = append(os.Environ(), Variable+"="+level)
 			if out, err := cmd.CombinedOutput(); err != nil {
 				t.Errorf("%v\n%s", err, out)

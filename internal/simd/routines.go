@@ -7,7 +7,7 @@ import (
 	"github.com/tensorken/tensorken/ir"
 )
 
-// Routines are those of a level that replace others in the tables. A nil field, or a table
+// Routines has a level's routines, which replace others in the tables. A nil field, or a table
 // without a row, leaves the Go routine.
 type routines struct {
 	unaries    []unaryRow

@@ -122,7 +122,7 @@ func lowBytes(t *target, x vec, size int) vec {
 	return t.narrow(x, 4, size, "US")
 }
 
-// casts writes the routines of Cast, and that of Threefry.
+// casts writes the routines of Cast and Threefry.
 func (f *file) casts() {
 	sizes := map[string]int{"Float16": 2, "BFloat16": 2}
 	for _, k := range kinds {

@@ -58,7 +58,7 @@ func (t *target) moveRows() {
 	c.RET()
 }
 
-// A square is what the body of a loop over square blocks of a matrix works on: row i of
+// A square is the block of a matrix that the body of a loop transposes: row i of
 // the block is at from + i·s, and column i goes to to + i·d.
 type square struct{ to, from, d, d3, to4, s, s3, from4 reg.GPVirtual }
 

@@ -52,7 +52,7 @@ type productWriter struct {
 	last                                               reg.Register // mask of the last vector of a row
 }
 
-// vectors is the number of registers for a row of c, and tileRows that of rows by the
+// vectors is the number of registers for a row of c, and tileRows the number of rows by the
 // width of a register. All registers but 4 hold the tile: 14 × 32 of float32 reach 94 to 95 % of the
 // processor's peak (Zen 4: 108 of 115 GFLOP/s) whether panels are packed or not,
 // because a row of b serves 14 rows.
