@@ -15,6 +15,12 @@ func move[T any](dst, src unsafe.Pointer, n0, d0, s0, n1, d1, s1 int) {
 		return
 	}
 	size := int(unsafe.Sizeof(*new(T)))
+	if d1 == 1 && s1 == 0 && n1 >= 4 {
+		for i := range n0 {
+			fills[size](unsafe.Add(dst, i*d0*size), unsafe.Add(src, i*s0*size), n1)
+		}
+		return
+	}
 	if d1 == 1 && s1 == 1 && size >= 4 {
 		moveRows(dst, src, n0, n1*size, d0*size, s0*size)
 		return
@@ -35,8 +41,6 @@ func move[T any](dst, src unsafe.Pointer, n0, d0, s0, n1, d1, s1 int) {
 		switch {
 		case d1 == 1 && s1 == 1:
 			copy(vec[T](to, n1), vec[T](from, n1))
-		case d1 == 1 && s1 == 0:
-			fill(vec[T](to, n1), at[T](from))
 		case d1 == 1:
 			d := vec[T](to, n1)
 			for j := range d {
@@ -98,7 +102,11 @@ func transposeSquares[T any](dst, src unsafe.Pointer, n0, d0, n1, d1, s1 int) {
 	}
 }
 
-func fill[T any](d []T, v T) {
+// fills has routines by the size of elements in bytes, which set n elements to the one at x.
+var fills = [9]Unary{1: fill[uint8], 2: fill[uint16], 4: fill[uint32], 8: fill[uint64]}
+
+func fill[T any](dst, x unsafe.Pointer, n int) {
+	d, v := vec[T](dst, n), at[T](x)
 	for i := range d {
 		d[i] = v
 	}

@@ -108,7 +108,7 @@ func (r routines) install() {
 		Threefry = r.threefry
 	}
 	for _, row := range r.fills {
-		Movers[row.size] = fillBy(row.f, row.size, Movers[row.size])
+		fills[row.size] = row.f
 	}
 	for _, row := range r.products {
 		Products[row.typ] = row.f
@@ -156,19 +156,6 @@ func patched(f func(dst, x unsafe.Pointer, n int) int, twin Unary) Unary {
 			m := min(n, group)
 			twin(dst, x, m)
 			dst, x, n = unsafe.Add(dst, m*size), unsafe.Add(x, m*size), n-m
-		}
-	}
-}
-
-// fillBy returns a mover that repeats one element by f.
-func fillBy(f Unary, size int, other Mover) Mover {
-	return func(dst, src unsafe.Pointer, n0, d0, s0, n1, d1, s1 int) {
-		if d1 != 1 || s1 != 0 || n1 < 4 {
-			other(dst, src, n0, d0, s0, n1, d1, s1)
-			return
-		}
-		for i := range n0 {
-			f(unsafe.Add(dst, i*d0*size), unsafe.Add(src, i*s0*size), n1)
 		}
 	}
 }

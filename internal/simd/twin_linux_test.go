@@ -30,10 +30,12 @@ func TestTwins(t *testing.T) {
 		t.Skip("the tables have no Go routines") // TestLevels runs this test at level go
 	}
 	unaries, binaries, wheres, casts, reductions := Unaries, Binaries, Wheres, Casts, Reductions
-	argMaxes, random, movers := ArgMaxes, Threefry, Movers
+	argMaxes, random, set, products, dots := ArgMaxes, Threefry, fills, Products, Dots
+	rows, blocks, prefetch := moveRows, transposers, Prefetch
 	defer func() {
 		Unaries, Binaries, Wheres, Casts, Reductions = unaries, binaries, wheres, casts, reductions
-		ArgMaxes, Threefry, Movers = argMaxes, random, movers
+		ArgMaxes, Threefry, fills, Products, Dots = argMaxes, random, set, products, dots
+		moveRows, transposers, Prefetch = rows, blocks, prefetch
 		Level = "go"
 	}()
 	for _, level := range Levels()[:len(Levels())-1] {
