@@ -13,7 +13,7 @@ import (
 type tape struct {
 	args    int // how many of calls, the first ones, are the arguments
 	calls   []call
-	src     []*graph.Node       // backs those of calls
+	src     []*graph.Node       // memory for the operands of calls
 	index   graph.Numbers       // of a node in calls
 	customs map[*customCall]int // the first of calls that is a result of one
 }
@@ -102,7 +102,7 @@ func (t *tape) isActive(n *graph.Node) bool {
 	return ok && t.calls[i].active
 }
 
-// each returns what of, a list like calls, has for nodes: nil for those of no call.
+// each maps nodes to the elements of a list like calls: nil for a node of no call.
 func (t *tape) each(ns, of []*graph.Node) []*graph.Node {
 	return mapped(ns, func(n *graph.Node) *graph.Node {
 		if i, ok := t.index.Get(n); ok {

@@ -16,7 +16,7 @@ import (
 // Ours is the name of this library beside its peers.
 const Ours = "tensorken"
 
-// A Comparison is what was measured of a work.
+// A Comparison has the speeds of all programs at one work.
 type Comparison struct {
 	Work string `json:"work"`
 	Unit Unit   `json:"unit"`

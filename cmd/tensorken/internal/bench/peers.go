@@ -79,7 +79,7 @@ func FindPeers(ctx context.Context, table []Peer, o PeerOptions) (found []Found,
 	return found, missing, nil
 }
 
-// find returns a peer with the first program that says what it is, or why there is none.
+// find returns a peer with the first of its programs that answers, or the reason why none does.
 func (p Peer) find(ctx context.Context, o PeerOptions) (Found, error) {
 	programs, err := p.programs(ctx, o)
 	if err != nil {
@@ -103,7 +103,7 @@ func (p Peer) find(ctx context.Context, o PeerOptions) (Found, error) {
 	return Found{}, failure
 }
 
-// measure runs a peer's program on those of the works that it has.
+// measure runs a peer's program on the works that it has.
 func (f Found) measure(ctx context.Context, o PeerOptions) ([]Time, error) {
 	args := []string{"--threads", strconv.Itoa(o.Threads), "--seconds", strconv.FormatFloat(o.Time.Seconds(), 'g', -1, 64)}
 	var want, got []string
@@ -141,8 +141,8 @@ type program struct {
 	dir  string   // where it runs; "" is here
 }
 
-// run runs a program and returns what it printed. An error has the last lines that it
-// printed on standard error.
+// run runs a program and returns its standard output. An error has the last lines of its
+// standard error.
 func (p program) run(ctx context.Context, args ...string) ([]byte, error) {
 	cmd := exec.CommandContext(ctx, p.path, slices.Concat(p.args, args)...)
 	cmd.Env = append(os.Environ(), p.env...)
