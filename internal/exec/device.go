@@ -56,6 +56,7 @@ func New(d driver.Device) *Device {
 	if _, ok := d.(driver.Concurrent); !ok {
 		dev.queue, dev.epoch = new(sync.Mutex), new(syncEpoch)
 	}
+	ballast()
 	dev.pacer.threshold.Store(minGCThreshold)
 	dev.pacer.maxThreshold = max(minGCThreshold, int64(dev.limits.Memory)/maxGCMemory)
 	devicesMu.Lock()

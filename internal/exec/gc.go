@@ -73,6 +73,21 @@ func forceGC() {
 	}
 }
 
+// Go's collector runs when the heap has doubled, at least 4 MiB. A program of small tensors
+// holds less and drops some KiB a call, so it would collect hundreds of times a second.
+// The ballast makes that tens. It is never touched, so the system gives it no pages.
+const (
+	ballastSize   = 32 << 20
+	ballastMemory = 4 << 30 // machines with less have no ballast
+)
+
+var ballast = sync.OnceValue(func() []byte {
+	if limit, err := hostmem.Limit(); err != nil || limit < ballastMemory {
+		return nil
+	}
+	return make([]byte, ballastSize)
+})
+
 // Allocate returns count·size zeroed bytes of the host's memory. Before it fails it
 // frees what dead tensors and pools hold. The caller holds no device's lock.
 func Allocate(count, size int) ([]byte, error) {
