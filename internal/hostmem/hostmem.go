@@ -33,7 +33,9 @@ func Make(count, size int) ([]byte, error) {
 			return nil, err
 		}
 	}
-	return make([]byte, n), nil
+	data := make([]byte, n)
+	advise(data)
+	return data, nil
 }
 
 // Check fails as Make would, for what is allocated in another way.

@@ -1,0 +1,26 @@
+package hostmem
+
+import (
+	"syscall"
+	"unsafe"
+)
+
+// Pages of 2 MiB, where the system has them: reading memory in order is some 15 % faster
+// with them, in a virtual machine even more.
+const (
+	hugePage        = 2 << 20
+	adviseHuge      = 14 // MADV_HUGEPAGE of linux/mman.h, on all architectures of Go
+	smallestAdvised = 2 * hugePage
+)
+
+// advise asks the system for huge pages for the memory of data, if it is large. A system
+// without them refuses, which changes nothing.
+func advise(data []byte) {
+	if len(data) < smallestAdvised {
+		return
+	}
+	p := uintptr(unsafe.Pointer(unsafe.SliceData(data)))
+	before := -p & (hugePage - 1)
+	n := (uintptr(len(data)) - before) &^ (hugePage - 1)
+	syscall.Madvise(data[before:][:n], adviseHuge)
+}

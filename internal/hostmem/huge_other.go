@@ -1,0 +1,6 @@
+//go:build !linux
+
+package hostmem
+
+// advise does nothing: other systems choose the size of pages themselves.
+func advise([]byte) {}
