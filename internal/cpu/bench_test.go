@@ -157,13 +157,19 @@ func BenchmarkMatMul(b *testing.B) {
 			bench(b, matmul(m, n, k), 4*(m*k+k*n+m*n), 2*m*n*k, m*k, k*n, n, m*n)
 		})
 	}
-	b.Run("512 transposed", func(b *testing.B) {
-		const n = 512
-		bench(b, kernel(ir.Contraction, []ir.Axis{{Len: n, Role: ir.M}, {Len: n, Role: ir.N}, {Len: n, Role: ir.K}},
-			[]ir.Arg{in(f32), in(f32), out(f32, n*n)},
-			read(f32, 0, n, 0, 1), read(f32, 1, 0, n, 1), apply(ir.Mul, f32, 0, 1), sumOver(ir.Sum, f32, 2, 4),
-			write(f32, 3, 2, n, 1, 0)), 12*n*n, 2*n*n*n, n*n, n*n, n*n)
-	})
+}
+
+// BenchmarkLinear multiplies m×k by the transpose of n×k, as a linear layer does.
+func BenchmarkLinear(b *testing.B) {
+	for _, s := range [][3]int{{512, 512, 512}, {64, 512, 784}, {32, 3072, 768}, {128, 2304, 768}, {512, 128, 512}} {
+		m, n, k := s[0], s[1], s[2]
+		b.Run(fmt.Sprintf("%dx%dx%d", m, n, k), func(b *testing.B) {
+			bench(b, kernel(ir.Contraction, []ir.Axis{{Len: m, Role: ir.M}, {Len: n, Role: ir.N}, {Len: k, Role: ir.K}},
+				[]ir.Arg{in(f32), in(f32), out(f32, m*n)},
+				read(f32, 0, k, 0, 1), read(f32, 1, 0, k, 1), apply(ir.Mul, f32, 0, 1), sumOver(ir.Sum, f32, 2, 4),
+				write(f32, 3, 2, n, 1, 0)), 4*(m*k+k*n+m*n), 2*m*n*k, m*k, k*n, m*n)
+		})
+	}
 }
 
 // conv3x3 is a convolution of [batch c h w] with [o c 3 3], padded by 1.

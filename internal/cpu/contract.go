@@ -10,10 +10,10 @@ import (
 
 // A contractRunner computes a matrix product tile by tile, as Goto and van de Geijn
 // describe. The rows of the result are the M axes and its columns the N axes, or the
-// reverse if the result is contiguous along M. Tiles are tasks; a task sums over the
-// depth in boxes, evaluates the prologues over the box of each factor, or reads the
-// factor in place, multiplies by small tiles that fit in registers, and evaluates
-// the epilogue while the tile is in the cache.
+// reverse if the result is contiguous along M or less is copied so. Tiles are tasks; a
+// task sums over the depth in boxes, evaluates the prologues over the box of each factor,
+// or reads the factor in place, multiplies by small tiles that fit in registers, and
+// evaluates the epilogue while the tile is in the cache.
 type contractRunner struct {
 	space         *space
 	rows, cols    *tiling
@@ -50,6 +50,10 @@ func newContract(s *space) (r *contractRunner, extra int) {
 		rows, cols, x, y = cols, rows, y, x
 	}
 	r.cut(rows, cols)
+	if r.turnPays(x, y, rows, cols) {
+		rows, cols, x, y = cols, rows, y, x
+		r.cut(rows, cols)
+	}
 	extra = r.share(y)
 	s = r.space
 	r.left = newLeft(s, x, r.rows, r.depth)
@@ -64,6 +68,21 @@ func newContract(s *space) (r *contractRunner, extra int) {
 		r.out = newMatrix(a, in, r.rows, r.cols)
 	}
 	return r, extra
+}
+
+// turnPays reports whether fewer elements are copied if the result's rows and columns change
+// places: those of the right factor x, and the result, which is stored by transposition,
+// instead of those of the right factor y.
+func (r *contractRunner) turnPays(x, y int, rows, cols []int) bool {
+	s := r.space
+	if s.inPlace(y, r.depth, r.cols) || s.Size(rows) <= fewRows {
+		return false
+	}
+	turned := s.Size(s.List(ir.Batch)) * s.Size(rows) * s.Size(cols)
+	if !s.inPlace(x, r.depth, r.rows) {
+		turned += int(loopnest.Points(s.Axes, s.Body[x].Domain))
+	}
+	return turned < int(loopnest.Points(s.Axes, s.Body[y].Domain))
 }
 
 // cut chooses the tiles: as large as suits the caches, or smaller if those were too few for
