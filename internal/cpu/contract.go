@@ -26,12 +26,10 @@ type contractRunner struct {
 	packed        int              // bytes of the stored right factor
 	product       simd.Product
 	add           simd.Binary
-	after         *program
-	sum           int     // the register of the sum in the epilogue
-	out           *matrix // the result, if the epilogue is only a store, or nil
-	size          int     // bytes of an element
-	parts         int     // of the depth (split-K), each with a tile of its own
-	chunksPerPart int     // boxes of the depth in a part
+	after         *epilogue
+	size          int // bytes of an element
+	parts         int // of the depth (split-K), each with a tile of its own
+	chunksPerPart int // boxes of the depth in a part
 	work          int
 }
 
@@ -59,23 +57,16 @@ func newContract(s *space) (r *contractRunner, extra int) {
 	r.left = newLeft(s, x, r.rows, r.depth)
 	r.right = newRight(s, y, r.rows, r.depth, r.cols)
 	s.Body[sum].Domain = s.Roles(ir.Batch, ir.M, ir.N)
-
-	lanes := slices.Concat(r.rows.longAxes(), r.cols.longAxes())
-	stores := s.Stores(0, false)
-	a := assemble(s, schedule{lanes: lanes, extent: s.extents(r.rows, r.cols), roots: stores, given: []int{sum}})
-	r.after, r.sum = a.program, a.body[sum]
-	if in := &s.Body[stores[0]]; len(r.after.ops) == 1 && in.Src[0] == sum && s.Args[in.Arg].DType == typ {
-		r.out = newMatrix(a, in, r.rows, r.cols)
-	}
+	r.after = newEpilogue(s, sum, r.rows, r.cols)
 	return r, extra
 }
 
 // turnPays reports whether fewer elements are copied if the result's rows and columns change
-// places: those of the right factor x, and the result, which is stored by transposition,
-// instead of those of the right factor y.
+// places: those of x, and the result, which is stored by transposition, instead of those of
+// the right factor y, which is read in place as the left one.
 func (r *contractRunner) turnPays(x, y int, rows, cols []int) bool {
 	s := r.space
-	if s.inPlace(y, r.depth, r.cols) || s.Size(rows) <= fewRows {
+	if !s.plain(y) || s.inPlace(y, r.depth, r.cols) || s.Size(rows) <= fewRows {
 		return false
 	}
 	turned := s.Size(s.List(ir.Batch)) * s.Size(rows) * s.Size(cols)

@@ -10,10 +10,10 @@ import (
 // begin lays out a worker's scratch: a tile, then the registers of three programs.
 func (r *contractRunner) begin(x *executor, w *worker) {
 	tile, left, right := r.span*r.stripBytes(), r.left.program.scratch, r.right.program.scratch
-	mem := w.scratch(tile + left + right + r.after.scratch)
+	mem := w.scratch(tile + left + right + r.after.program.scratch)
 	w.activations[0].enter(r.left.program, x.bind, unsafe.Add(mem, tile), &w.bad)
 	w.activations[1].enter(r.right.program, x.bind, unsafe.Add(mem, tile+left), &w.bad)
-	w.activations[2].enter(r.after, x.bind, unsafe.Add(mem, tile+left+right), &w.bad)
+	w.activations[2].enter(r.after.program, x.bind, unsafe.Add(mem, tile+left+right), &w.bad)
 }
 
 // task computes a tile of the result.
@@ -64,8 +64,7 @@ func (t *tilePart) multiply(finish bool) {
 			}
 			m.run(&t.product, t.size)
 			if finish && !stored && k >= t.to-1 {
-				t.z.reg[t.sum] = m.c
-				t.z.run()
+				t.after.run(t.z, m.c)
 			}
 		}
 	}
@@ -101,8 +100,8 @@ func (t *tilePart) loadLeft(m *multiplication, i, k int) {
 // locate sets where the sums of strip i go: to the result, if the epilogue only stores and the
 // rows there do not compete for sets of the cache, else to the part's memory.
 func (t *tilePart) locate(m *multiplication, i int, finish bool) (stored bool) {
-	if finish && t.out != nil {
-		if p, so, si, ok := t.out.inPlace(t.z); ok && si == 1 && so*t.size%t.space.tune.conflict != 0 {
+	if finish && t.after.out != nil {
+		if p, so, si, ok := t.after.out.inPlace(t.z); ok && si == 1 && so*t.size%t.space.tune.conflict != 0 {
 			m.c, m.ldc = p, so
 			return true
 		}
@@ -181,7 +180,6 @@ func (j sumJob) task(x *executor, w *worker, i int) {
 		for p := 1; p < j.parts; p++ {
 			j.add(sum, sum, unsafe.Add(sum, p*j.span*j.stripBytes()), n)
 		}
-		f.reg[j.sum] = sum
-		f.run()
+		j.after.run(f, sum)
 	}
 }
