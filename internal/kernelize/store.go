@@ -48,7 +48,7 @@ func (p *placer) recomputes(n *node) bool {
 		for _, s := range n.src {
 			b := base(s)
 			switch {
-			case b.Op.Class() == ir.Source && b.Op != ir.Buffer || 4*b.Len() <= n.Len() && b.owners != nil:
+			case b.Op.Class() == ir.Source && b.Op != ir.Buffer || 4*b.Len() <= n.Len() && (b.owners != nil || b.Op == ir.Buffer):
 			case b.saved || b.Op == ir.Buffer:
 				large[b] = true
 			case !cheap(b):
