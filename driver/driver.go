@@ -17,7 +17,7 @@ import (
 // [Concurrent].
 //
 // What not every device can do is an interface of its own: [Concurrent], [Wrapper],
-// [Profiler].
+// [HostAllocator], [Profiler].
 // A device has the ability if it implements the interface.
 type Device interface {
 	// Name is what a user calls the device, such as "cpu".
@@ -65,6 +65,14 @@ type Wrapper interface {
 	// needs a copy. Kernels read the buffer and do not write it. The caller does
 	// not change data as long as a call may read it; Free leaves data alone.
 	Wrap(data []byte) Buffer
+}
+
+// A HostAllocator is a device with buffers in Go's heap, which need no Free.
+type HostAllocator interface {
+	Device
+	// AllocHost is Alloc of some bytes that count against the memory of the process and
+	// not against that of the device. Go's collector frees them.
+	AllocHost(bytes int) Buffer
 }
 
 // A Profiler is a device that knows when each call ran, as GPUs with timestamp queries do.

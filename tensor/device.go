@@ -124,7 +124,7 @@ func SetDefault(d *Device) { fallback.Store(d) }
 type Stats struct {
 	Plans    int   // compiled graphs in the cache
 	Programs int   // compiled kernels in the cache
-	Held     int64 // bytes of live tensors and of running work
+	Held     int64 // bytes of live tensors and of running work; on the CPU, of those over 4 KiB
 	Pooled   int64 // bytes of free buffers kept for reuse
 	Peak     int64 // greatest Held so far
 }

@@ -213,3 +213,35 @@ func (s *suite) wrapping() {
 		b.Free()
 	}
 }
+
+// hostAllocation computes with buffers that nobody frees.
+func (s *suite) hostAllocation() {
+	drv, ok := s.drv.(driver.HostAllocator)
+	if !ok {
+		s.Skipf("%s has memory of its own", s.drv.Name())
+	}
+	for _, n := range []int{1, 16, 1000} {
+		in, out := drv.AllocHost(4*n), drv.AllocHost(4*n)
+		if in.Size() < 4*n {
+			s.Errorf("AllocHost of %d bytes gives a buffer of %d", 4*n, in.Size())
+		}
+		data, got := encode(ir.Float32, s.small(n)), make([]byte, 4*n)
+		p, err := drv.Compile(copyKernel(ir.Float32, n))
+		if err == nil {
+			err = drv.Upload(in, 0, data)
+		}
+		if err == nil {
+			err = drv.Run([]driver.Call{{Program: p, Args: []driver.Arg{{Buffer: out}, {Buffer: in}}}})
+		}
+		if err == nil {
+			err = drv.Download(got, out, 0)
+		}
+		if err != nil {
+			s.Fatal(err)
+		}
+		if !bytes.Equal(got, data) {
+			s.Errorf("a copy of %d elements in memory of the host differs", n)
+		}
+		in.Free() // is allowed
+	}
+}

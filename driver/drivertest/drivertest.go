@@ -43,6 +43,7 @@ var parts = []part{
 	{"Goroutines", (*suite).goroutines},
 	{"Concurrent", (*suite).concurrent},
 	{"Wrapping", (*suite).wrapping},
+	{"HostAllocation", (*suite).hostAllocation},
 	{"Profiling", (*suite).profiling},
 	{"Fixed", (*suite).fixed},
 	{"BadIndices", (*suite).badIndices},

@@ -11,15 +11,16 @@ import (
 
 // A buffer is memory of the host.
 type buffer struct {
-	device *device
-	data   []byte // nil after Free
-	wraps  bool   // data belongs to the caller of Wrap
+	device  *device
+	data    []byte // nil after Free
+	wraps   bool   // data belongs to the caller of Wrap
+	counted bool   // in device.held
 }
 
 func (b *buffer) Size() int { return len(b.data) }
 
 func (b *buffer) Free() {
-	if !b.wraps {
+	if b.counted {
 		b.device.held.Add(-int64(len(b.data)))
 	}
 	b.data = nil
@@ -38,7 +39,7 @@ func (d *device) Alloc(bytes int) (driver.Buffer, error) {
 	if err := reserve(&d.held, bytes, d.limit); err != nil {
 		return nil, err
 	}
-	b := &buffer{device: d}
+	b := &buffer{device: d, counted: true}
 	if bytes > 0 {
 		data, err := hostmem.Make(bytes+room, 1)
 		if err != nil {
@@ -49,6 +50,11 @@ func (d *device) Alloc(bytes int) (driver.Buffer, error) {
 		b.data = data[off : off+bytes : off+bytes]
 	}
 	return b, nil
+}
+
+// AllocHost makes the promise of driver.HostAllocator.
+func (d *device) AllocHost(bytes int) driver.Buffer {
+	return &buffer{device: d, data: make([]byte, bytes)}
 }
 
 // span returns n bytes of a buffer from an offset on.

@@ -14,7 +14,7 @@ import (
 type plan struct {
 	compiled     *compile.Plan
 	programs     []driver.Program // by step
-	slots        []int            // the size classes of the buffers to acquire
+	slots        []int            // the size classes of the buffers to acquire, see Device.outputClass
 	slot         []int            // by buffer of the compiled plan
 	args         int              // of all steps together
 	dependencies [][]int          // see capture.dependencies
@@ -34,7 +34,7 @@ func (d *Device) plan(c *capture) (*plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := newPlan(compiled, d.limits.Bytes)
+	p := newPlan(compiled, d)
 	p.dependencies = c.dependencies()
 	p.mayFail = p.findMayFail()
 	p.fallsBack = make([]bool, len(compiled.Buffers))
@@ -101,10 +101,9 @@ func (d *Device) checkTypes(k *ir.Kernel) error {
 	return nil
 }
 
-// newPlan assigns the buffers of a compiled plan to slots of at most limit bytes, 0
-// for no limit. A buffer that is no output leaves its slot to others after the last
-// step that reads it.
-func newPlan(c *compile.Plan, limit int) *plan {
+// newPlan assigns the buffers of a compiled plan to slots of a device. A buffer that is no
+// output leaves its slot to others after the last step that reads it.
+func newPlan(c *compile.Plan, d *Device) *plan {
 	p := &plan{compiled: c, slot: make([]int, len(c.Buffers))}
 	last := make([]int, len(c.Buffers)) // the last step that needs a buffer
 	for i, s := range c.Steps {
@@ -122,8 +121,11 @@ func newPlan(c *compile.Plan, limit int) *plan {
 	}
 	idle := map[int][]int{} // slots by size class
 	assign := func(i int) {
-		class := sizeClass(c.Buffers[i].Len*c.Buffers[i].DType.Size(), limit)
-		if free := idle[class]; len(free) > 0 && last[i] < end {
+		size := c.Buffers[i].Len * c.Buffers[i].DType.Size()
+		class := sizeClass(size, d.limits.Bytes)
+		if last[i] == end {
+			class = d.outputClass(size)
+		} else if free := idle[class]; len(free) > 0 {
 			p.slot[i] = free[len(free)-1]
 			idle[class] = free[:len(free)-1]
 			return

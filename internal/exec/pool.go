@@ -35,10 +35,10 @@ type bucket struct {
 	used    int // pool.acquired at the last use
 }
 
-// A pooled is a buffer of a pool.
+// A pooled is a buffer of a pool, or one that is left to Go's collector.
 type pooled struct {
 	driver.Buffer
-	pool  *pool
+	pool  *pool   // nil if it is left to the collector
 	class int     // its size class
 	next  *pooled // in pool.returned
 }
@@ -63,6 +63,19 @@ func sizeClass(size, limit int) int {
 	return c
 }
 
+// smallOutput is the size of the largest output that is left to Go's collector, if the
+// device allows: to pool it takes longer than to collect it.
+const smallOutput = 4 << 10
+
+// outputClass is the size class of an output: negative, of a multiple of 64 bytes, if it
+// is left to the collector.
+func (d *Device) outputClass(size int) int {
+	if _, ok := d.drv.(driver.HostAllocator); ok && size <= smallOutput {
+		return -max(64, (size+63)&^63) // Go's allocator aligns that to 64 bytes
+	}
+	return sizeClass(size, d.limits.Bytes)
+}
+
 // acquire appends a buffer of each size class to list; after an error the list has
 // those acquired before. The caller holds d.queue.
 func (d *Device) acquire(list []*pooled, classes ...int) ([]*pooled, error) {
@@ -76,7 +89,13 @@ func (d *Device) acquire(list []*pooled, classes ...int) ([]*pooled, error) {
 		if list[first+i] != nil {
 			continue
 		}
-		b, err := d.alloc(class)
+		var b *pooled
+		var err error
+		if class < 0 {
+			b = &pooled{Buffer: d.drv.(driver.HostAllocator).AllocHost(-class)}
+		} else {
+			b, err = d.alloc(class)
+		}
 		if err != nil {
 			return list, err
 		}
@@ -108,6 +127,10 @@ func (p *pool) take(list []*pooled, classes []int) []*pooled {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for _, class := range classes {
+		if class < 0 {
+			list = append(list, nil)
+			continue
+		}
 		if p.acquired++; p.acquired%allocBurst == 0 {
 			p.highWater, p.prevHighWater = 0, p.highWater
 		}
@@ -128,7 +151,7 @@ func (p *pool) release(list ...*pooled) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for _, b := range list {
-		if b != nil {
+		if b != nil && b.pool != nil {
 			p.put(b)
 		}
 	}
@@ -173,7 +196,9 @@ func (d *Device) drain() int64 {
 // setBlock makes k the block of an acquired buffer.
 func (d *Device) setBlock(k *block, b *pooled) *block {
 	*k = block{b.Buffer, d.epoch}
-	runtime.AddCleanup(k, (*pooled).finalizer, b)
+	if b.pool != nil {
+		runtime.AddCleanup(k, (*pooled).finalizer, b)
+	}
 	return k
 }
 
