@@ -66,7 +66,9 @@ func differentiate[P, A any](op string, f func(P) (tensor.Tensor, A), p P) *diff
 	others := leafNodes(op, aux)
 	t := arg.record(append(others, y))
 	cts := t.backward([]*graph.Node{y}, []*graph.Node{like(y, 1)})
-	return &differentiated[P, A]{arg, t.outward(y), aux, t.outwards(others), arg.gradient(cts)}
+	d := &differentiated[P, A]{arg, t.outward(y), aux, t.outwards(others), arg.gradient(cts)}
+	t.recycle()
+	return d
 }
 
 // floatNode returns the node of an argument or a result, as what says, which must

@@ -2,6 +2,7 @@ package grad
 
 import (
 	"slices"
+	"sync"
 
 	"github.com/tensorken/tensorken/internal/graph"
 	"github.com/tensorken/tensorken/ir"
@@ -18,8 +19,13 @@ type tape struct {
 	customs map[*customCall]int // the first of calls that is a result of one
 }
 
+// tapes are empty, with the memory of former calls: a step of training records as much as
+// the one before.
+var tapes = sync.Pool{New: func() any { return &tape{customs: make(map[*customCall]int)} }}
+
 func newTape(args []*graph.Node) *tape {
-	t := &tape{args: len(args), customs: make(map[*customCall]int)}
+	t := tapes.Get().(*tape)
+	t.args = len(args)
 	for _, a := range args {
 		t.add(a, a.Src()).active = a.DType.IsFloat()
 	}
@@ -131,6 +137,16 @@ func (t *tape) release() {
 	for i := range t.calls {
 		t.calls[i].DropSources()
 	}
+}
+
+// recycle makes the tape's memory available to others. The caller does not use it again.
+func (t *tape) recycle() {
+	t.index.Clear()
+	clear(t.customs)
+	clear(t.calls)
+	clear(t.src)
+	t.calls, t.src = t.calls[:0], t.src[:0]
+	tapes.Put(t)
 }
 
 // A region is a call of a function that is differentiated as a whole.
