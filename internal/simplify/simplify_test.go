@@ -95,6 +95,7 @@ func TestRules(t *testing.T) {
 	halves := bin(ir.Mul, graph.Expand(leaf(ir.Float16, 0, 2, 1, 3), []int{2, 4, 3}), graph.Expand(leaf(ir.Float16, 1, 1, 4, 3), []int{2, 4, 3}))
 	cube := leaf(f32, 7, 2, 4, 3)
 	sum := func(x *graph.Node) *graph.Node { return graph.Reduce(ir.Sum, x, []int{2}) }
+	sumWindows := func(x *graph.Node) *graph.Node { return graph.Reduce(ir.Sum, x, []int{1}) }
 	const product = "Sum[2][2 4 1](Mul(Expand[][2 4 3](a), Expand[][2 4 3](b)))"
 
 	tested := map[string]bool{}
@@ -171,6 +172,17 @@ func TestRules(t *testing.T) {
 		{"no sumProducts of elements", sum(bin(ir.Add, cube, bin(ir.Mul, left, right))), "Sum[2][2 4 1](Add(h, Mul(Expand[][2 4 3](a), Expand[][2 4 3](b))))"},
 		{"no sumProducts of halves", sum(bin(ir.Add, halves, halves)), "Sum[2][2 4 1](Add(" + text(halves) + ", " + text(halves) + "))"},
 		{"no reduceExpanded of a product", graph.Reduce(ir.Prod, wide(thin), []int{1}), "Prod[1][2 1](Expand[][2 3](g))"},
+
+		{"splitStride", sumWindows(graph.Unwindow(leaf(f32, 0, 3, 2), 0, 1, 2, 1, 6)), "Reshape[][6 1](Permute[0 2 1][3 2 1](Reshape[][3 1 2](a)))"},
+		{"splitStride of short windows", sumWindows(graph.Unwindow(leaf(f32, 0, 3, 2), 0, 1, 3, 1, 8)), "Crop[0 1 0 1][8 1](Reshape[][9 1](Cat[1][3 3 1](Permute[0 2 1][3 2 1](Crop[0 1 0 1 0 1][3 1 2](Reshape[][3 1 3](Pad[0 0 0 0 1 0][3 3](a)))), 0[3 1 1])))"},
+		{"splitStride of windows that overlap", sumWindows(graph.Unwindow(leaf(f32, 0, 3, 4), 0, 1, 2, 1, 8)), "Reshape[][8 1](Sum[2][4 2 1](Unwindow[0 2 1 1][4 2 2](Permute[0 2 1][3 2 2](Reshape[][3 2 2](a)))))"},
+		{"splitStride of odd windows", sumWindows(graph.Unwindow(leaf(f32, 0, 3, 3), 0, 1, 2, 1, 7)),
+			"Crop[0 1 0 1][7 1](Reshape[][8 1](Cat[1][4 2 1](Sum[2][4 1 1](Unwindow[0 2 1 1][4 1 2](Permute[0 2 1][3 1 2](Crop[0 1 0 1 0 1][3 2 1](Reshape[][3 2 2](Pad[0 0 0 0 1 0][3 4](a)))))), Pad[0 1 0 0 0 0 0 0 0][4 1 1](Crop[0 1 0 1 1 1][3 1 1](Reshape[][3 1 2](Crop[0 1 0 1][3 2](a)))))))"},
+		{"splitStride of two axes", graph.Reduce(ir.Sum, graph.Unwindow(graph.Unwindow(leaf(f32, 0, 2, 2, 2, 2), 1, 3, 2, 1, 4), 0, 2, 2, 1, 4), []int{2, 3}), "Reshape[][4 4 1 1](Permute[0 1 2 5 3 4][2 2 2 2 1 1](Reshape[][2 2 2 1 1 2](Permute[0 3 1 2 4][2 2 2 1 2](Reshape[][2 2 1 2 2](a)))))"},
+		{"no splitStride of dilated windows", sumWindows(graph.Unwindow(leaf(f32, 0, 3, 2), 0, 1, 2, 3, 8)), "Sum[1][8 1](Unwindow[0 1 2 3][8 2](a))"},
+		{"cropWindows", crop(graph.Reshape(sumWindows(graph.Unwindow(leaf(f32, 0, 3, 3), 0, 1, 1, 1, 5)), []int{1, 5}), graph.Span{Step: 1, Len: 1}, graph.Span{Start: 1, Step: 1, Len: 3}), "Reshape[][1 3](Sum[1][3 1](Crop[1 1 0 1][3 3](Unwindow[0 1 1 1][5 3](a))))"},
+		{"cropWindows of a permutation", crop(graph.Permute(sumWindows(graph.Unwindow(leaf(f32, 0, 3, 3), 0, 1, 1, 1, 5)), []int{1, 0}), graph.Span{Step: 1, Len: 1}, graph.Span{Step: 2, Len: 2}), "Permute[1 0][1 2](Sum[1][2 1](Crop[0 2 0 1][2 3](Unwindow[0 1 1 1][5 3](a))))"},
+		{"no cropWindows of other sums", crop(sumWindows(a), graph.Span{Step: 1, Len: 1}, graph.Span{Step: 1, Len: 1}), "Crop[0 1 0 1][1 1](Sum[1][2 1](a))"},
 
 		{"gatherInwards", graph.Gather(bin(ir.Sub, a, wide(thin)), idx, 1), "Sub(Gather[1][2 4](a, i), Expand[][2 4](g))"},
 		{"gatherInwards of a number", graph.Gather(bin(ir.Mul, number(0, 2, 3), a), idx, 1), "Mul(s0[2 4], Gather[1][2 4](a, i))"},
