@@ -8,6 +8,7 @@ type Product struct {
 	Rows, Cols int
 	Speed      int // the additions for which it needs the time of one
 	Tile       ProductTile
+	Indexed    IndexedTile
 }
 
 // A ProductTile gives c[i·ldc+j] = Σ a[i·lda+p·sa]·b[p·ldb+j] for i in [0, m), j in
@@ -15,12 +16,25 @@ type Product struct {
 // The strides of a may have any sign.
 type ProductTile func(c, a, b unsafe.Pointer, m, n, k, ldc, lda, sa, ldb, add int)
 
-// plainProduct has long rows, which the compiler's code is best at.
-func plainProduct[T number]() Product { return Product{128, 512, 1, product[T]} }
+// An IndexedTile is a ProductTile whose columns of a are anywhere, as those of windows are:
+// c[i·ldc+j] = Σ a[i·lda+at[p]]·b[p·ldb+j]. There are k ints at at. It sums in the same order.
+type IndexedTile func(c, a, b unsafe.Pointer, m, n, k, ldc, lda int, at unsafe.Pointer, ldb, add int)
 
-// product updates a row of c by four rows of b at a time. The compiler does not
-// keep larger tiles in registers.
+// plainProduct has long rows, which the compiler's code is best at.
+func plainProduct[T number]() Product { return Product{128, 512, 1, product[T], indexedProduct[T]} }
+
 func product[T number](c, a, b unsafe.Pointer, m, n, k, ldc, lda, sa, ldb, add int) {
+	multiply[T](c, a, b, m, n, k, ldc, lda, ldb, add, func(p int) int { return p * sa })
+}
+
+func indexedProduct[T number](c, a, b unsafe.Pointer, m, n, k, ldc, lda int, at unsafe.Pointer, ldb, add int) {
+	columns := vec[int](at, k)
+	multiply[T](c, a, b, m, n, k, ldc, lda, ldb, add, func(p int) int { return columns[p] })
+}
+
+// multiply updates a row of c by four rows of b at a time. The compiler does not
+// keep larger tiles in registers.
+func multiply[T number](c, a, b unsafe.Pointer, m, n, k, ldc, lda, ldb, add int, column func(p int) int) {
 	cs := vec[T](c, (m-1)*ldc+n)
 	if add == 0 {
 		for i := range m {
@@ -34,7 +48,7 @@ func product[T number](c, a, b unsafe.Pointer, m, n, k, ldc, lda, sa, ldb, add i
 	bs := vec[T](b, (k-1)*ldb+n)
 	for i := range m {
 		row := cs[i*ldc:][:n]
-		x := func(p int) T { return at[T](unsafe.Add(a, (i*lda+p*sa)*size)) }
+		x := func(p int) T { return at[T](unsafe.Add(a, (i*lda+column(p))*size)) }
 		p := 0
 		for ; p+4 <= k; p += 4 {
 			x0, x1, x2, x3 := x(p), x(p+1), x(p+2), x(p+3)

@@ -26,9 +26,9 @@ TEXT ·productF32AVX2(SB), NOSPLIT, $8-88
 	SHLQ       $0x02, DI
 	MOVQ       lda+56(FP), R8
 	SHLQ       $0x02, R8
-	MOVQ       sa+64(FP), R9
+	MOVQ       ldb+72(FP), R9
 	SHLQ       $0x02, R9
-	MOVQ       ldb+72(FP), R10
+	MOVQ       sa+64(FP), R10
 	SHLQ       $0x02, R10
 	LEAQ       (R8)(R8*2), R11
 	LEAQ       (R8)(R8*4), R12
@@ -94,8 +94,8 @@ depth5:
 	VBROADCASTSS (CX)(R12*1), Y14
 	VFMADD231PS  Y12, Y14, Y10
 	VFMADD231PS  Y13, Y14, Y11
-	ADDQ         R9, CX
-	ADDQ         R10, DX
+	ADDQ         R10, CX
+	ADDQ         R9, DX
 	DECQ         BX
 	JNZ          depth5
 
@@ -202,8 +202,8 @@ depth9:
 	VBROADCASTSS (CX)(R8*4), Y12
 	VFMADD231PS  Y10, Y12, Y8
 	VFMADD231PS  Y11, Y12, Y9
-	ADDQ         R9, CX
-	ADDQ         R10, DX
+	ADDQ         R10, CX
+	ADDQ         R9, DX
 	DECQ         BX
 	JNZ          depth9
 
@@ -294,8 +294,8 @@ depth13:
 	VBROADCASTSS (CX)(R11*1), Y10
 	VFMADD231PS  Y8, Y10, Y6
 	VFMADD231PS  Y9, Y10, Y7
-	ADDQ         R9, CX
-	ADDQ         R10, DX
+	ADDQ         R10, CX
+	ADDQ         R9, DX
 	DECQ         BX
 	JNZ          depth13
 
@@ -370,8 +370,8 @@ depth17:
 	VBROADCASTSS (CX)(R8*2), Y8
 	VFMADD231PS  Y6, Y8, Y4
 	VFMADD231PS  Y7, Y8, Y5
-	ADDQ         R9, CX
-	ADDQ         R10, DX
+	ADDQ         R10, CX
+	ADDQ         R9, DX
 	DECQ         BX
 	JNZ          depth17
 
@@ -430,8 +430,8 @@ depth21:
 	VBROADCASTSS (CX)(R8*1), Y6
 	VFMADD231PS  Y4, Y6, Y2
 	VFMADD231PS  Y5, Y6, Y3
-	ADDQ         R9, CX
-	ADDQ         R10, DX
+	ADDQ         R10, CX
+	ADDQ         R9, DX
 	DECQ         BX
 	JNZ          depth21
 
@@ -471,8 +471,8 @@ depth25:
 	VBROADCASTSS (CX), Y4
 	VFMADD231PS  Y2, Y4, Y0
 	VFMADD231PS  Y3, Y4, Y1
-	ADDQ         R9, CX
-	ADDQ         R10, DX
+	ADDQ         R10, CX
+	ADDQ         R9, DX
 	DECQ         BX
 	JNZ          depth25
 
@@ -554,8 +554,8 @@ depth29:
 	VBROADCASTSS (CX)(R12*1), Y15
 	VFMADD231PS  Y13, Y15, Y11
 	VFMADD231PS  Y14, Y15, Y12
-	ADDQ         R9, CX
-	ADDQ         R10, DX
+	ADDQ         R10, CX
+	ADDQ         R9, DX
 	DECQ         BX
 	JNZ          depth29
 
@@ -662,8 +662,8 @@ depth33:
 	VBROADCASTSS (CX)(R8*4), Y13
 	VFMADD231PS  Y11, Y13, Y9
 	VFMADD231PS  Y12, Y13, Y10
-	ADDQ         R9, CX
-	ADDQ         R10, DX
+	ADDQ         R10, CX
+	ADDQ         R9, DX
 	DECQ         BX
 	JNZ          depth33
 
@@ -754,8 +754,8 @@ depth37:
 	VBROADCASTSS (CX)(R11*1), Y11
 	VFMADD231PS  Y9, Y11, Y7
 	VFMADD231PS  Y10, Y11, Y8
-	ADDQ         R9, CX
-	ADDQ         R10, DX
+	ADDQ         R10, CX
+	ADDQ         R9, DX
 	DECQ         BX
 	JNZ          depth37
 
@@ -830,8 +830,8 @@ depth41:
 	VBROADCASTSS (CX)(R8*2), Y9
 	VFMADD231PS  Y7, Y9, Y5
 	VFMADD231PS  Y8, Y9, Y6
-	ADDQ         R9, CX
-	ADDQ         R10, DX
+	ADDQ         R10, CX
+	ADDQ         R9, DX
 	DECQ         BX
 	JNZ          depth41
 
@@ -890,8 +890,8 @@ depth45:
 	VBROADCASTSS (CX)(R8*1), Y7
 	VFMADD231PS  Y5, Y7, Y3
 	VFMADD231PS  Y6, Y7, Y4
-	ADDQ         R9, CX
-	ADDQ         R10, DX
+	ADDQ         R10, CX
+	ADDQ         R9, DX
 	DECQ         BX
 	JNZ          depth45
 
@@ -931,8 +931,8 @@ depth49:
 	VBROADCASTSS (CX), Y5
 	VFMADD231PS  Y3, Y5, Y1
 	VFMADD231PS  Y4, Y5, Y2
-	ADDQ         R9, CX
-	ADDQ         R10, DX
+	ADDQ         R10, CX
+	ADDQ         R9, DX
 	DECQ         BX
 	JNZ          depth49
 
@@ -992,8 +992,8 @@ depth53:
 	VFMADD231PS  Y7, Y8, Y5
 	VBROADCASTSS (CX)(R12*1), Y8
 	VFMADD231PS  Y7, Y8, Y6
-	ADDQ         R9, CX
-	ADDQ         R10, DX
+	ADDQ         R10, CX
+	ADDQ         R9, DX
 	DECQ         BX
 	JNZ          depth53
 
@@ -1066,8 +1066,8 @@ depth57:
 	VFMADD231PS  Y6, Y7, Y4
 	VBROADCASTSS (CX)(R8*4), Y7
 	VFMADD231PS  Y6, Y7, Y5
-	ADDQ         R9, CX
-	ADDQ         R10, DX
+	ADDQ         R10, CX
+	ADDQ         R9, DX
 	DECQ         BX
 	JNZ          depth57
 
@@ -1130,8 +1130,8 @@ depth61:
 	VFMADD231PS  Y5, Y6, Y3
 	VBROADCASTSS (CX)(R11*1), Y6
 	VFMADD231PS  Y5, Y6, Y4
-	ADDQ         R9, CX
-	ADDQ         R10, DX
+	ADDQ         R10, CX
+	ADDQ         R9, DX
 	DECQ         BX
 	JNZ          depth61
 
@@ -1184,8 +1184,8 @@ depth65:
 	VFMADD231PS  Y4, Y5, Y2
 	VBROADCASTSS (CX)(R8*2), Y5
 	VFMADD231PS  Y4, Y5, Y3
-	ADDQ         R9, CX
-	ADDQ         R10, DX
+	ADDQ         R10, CX
+	ADDQ         R9, DX
 	DECQ         BX
 	JNZ          depth65
 
@@ -1228,8 +1228,8 @@ depth69:
 	VFMADD231PS  Y3, Y4, Y1
 	VBROADCASTSS (CX)(R8*1), Y4
 	VFMADD231PS  Y3, Y4, Y2
-	ADDQ         R9, CX
-	ADDQ         R10, DX
+	ADDQ         R10, CX
+	ADDQ         R9, DX
 	DECQ         BX
 	JNZ          depth69
 
@@ -1259,8 +1259,8 @@ depth73:
 	VMASKMOVPS   (DX), Y0, Y2
 	VBROADCASTSS (CX), Y3
 	VFMADD231PS  Y2, Y3, Y1
-	ADDQ         R9, CX
-	ADDQ         R10, DX
+	ADDQ         R10, CX
+	ADDQ         R9, DX
 	DECQ         BX
 	JNZ          depth73
 
@@ -1279,6 +1279,1306 @@ end2:
 	VZEROUPPER
 	RET
 
+// func productF32AVX2Indexed(c *byte, a *byte, b *byte, m int, n int, k int, ldc int, lda int, at *byte, ldb int, add int)
+// Requires: AVX, FMA3, MMX+
+TEXT ·productF32AVX2Indexed(SB), NOSPLIT, $8-88
+	MOVQ       c+0(FP), AX
+	MOVQ       a+8(FP), CX
+	MOVQ       b+16(FP), DX
+	MOVQ       k+40(FP), BX
+	MOVQ       add+80(FP), SI
+	MOVQ       ldc+48(FP), DI
+	SHLQ       $0x02, DI
+	MOVQ       lda+56(FP), R8
+	SHLQ       $0x02, R8
+	MOVQ       ldb+72(FP), R9
+	SHLQ       $0x02, R9
+	MOVQ       at+64(FP), R10
+	LEAQ       (R8)(R8*2), R11
+	LEAQ       (R8)(R8*4), R12
+	LEAQ       (CX)(R12*1), R13
+	LEAQ       (R13)(R8*2), R13
+	MOVQ       m+24(FP), R13
+	MOVQ       n+32(FP), R14
+	CMPQ       R14, $+16
+	JLT        edge78
+	CMPQ       R13, $+6
+	JNE        rows79
+	VXORPS     Y0, Y0, Y0
+	VXORPS     Y1, Y1, Y1
+	VXORPS     Y2, Y2, Y2
+	VXORPS     Y3, Y3, Y3
+	VXORPS     Y4, Y4, Y4
+	VXORPS     Y5, Y5, Y5
+	VXORPS     Y6, Y6, Y6
+	VXORPS     Y7, Y7, Y7
+	VXORPS     Y8, Y8, Y8
+	VXORPS     Y9, Y9, Y9
+	VXORPS     Y10, Y10, Y10
+	VXORPS     Y11, Y11, Y11
+	PREFETCHT0 (AX)
+	PREFETCHT0 32(AX)
+	MOVQ       AX, R13
+	ADDQ       DI, R13
+	PREFETCHT0 (R13)
+	PREFETCHT0 32(R13)
+	ADDQ       DI, R13
+	PREFETCHT0 (R13)
+	PREFETCHT0 32(R13)
+	ADDQ       DI, R13
+	PREFETCHT0 (R13)
+	PREFETCHT0 32(R13)
+	ADDQ       DI, R13
+	PREFETCHT0 (R13)
+	PREFETCHT0 32(R13)
+	ADDQ       DI, R13
+	PREFETCHT0 (R13)
+	PREFETCHT0 32(R13)
+	TESTQ      BX, BX
+	JZ         done81
+
+depth80:
+	VMOVUPS      (DX), Y12
+	VMOVUPS      32(DX), Y13
+	MOVQ         (R10), R13
+	ADDQ         $+8, R10
+	LEAQ         (CX)(R13*4), R13
+	VBROADCASTSS (R13), Y14
+	VFMADD231PS  Y12, Y14, Y0
+	VFMADD231PS  Y13, Y14, Y1
+	VBROADCASTSS (R13)(R8*1), Y14
+	VFMADD231PS  Y12, Y14, Y2
+	VFMADD231PS  Y13, Y14, Y3
+	VBROADCASTSS (R13)(R8*2), Y14
+	VFMADD231PS  Y12, Y14, Y4
+	VFMADD231PS  Y13, Y14, Y5
+	VBROADCASTSS (R13)(R11*1), Y14
+	VFMADD231PS  Y12, Y14, Y6
+	VFMADD231PS  Y13, Y14, Y7
+	VBROADCASTSS (R13)(R8*4), Y14
+	VFMADD231PS  Y12, Y14, Y8
+	VFMADD231PS  Y13, Y14, Y9
+	VBROADCASTSS (R13)(R12*1), Y14
+	VFMADD231PS  Y12, Y14, Y10
+	VFMADD231PS  Y13, Y14, Y11
+	ADDQ         R9, DX
+	DECQ         BX
+	JNZ          depth80
+
+done81:
+	TESTQ   SI, SI
+	JZ      store82
+	MOVQ    AX, CX
+	VMOVUPS (CX), Y12
+	VADDPS  Y12, Y0, Y0
+	VMOVUPS 32(CX), Y12
+	VADDPS  Y12, Y1, Y1
+	ADDQ    DI, CX
+	VMOVUPS (CX), Y12
+	VADDPS  Y12, Y2, Y2
+	VMOVUPS 32(CX), Y12
+	VADDPS  Y12, Y3, Y3
+	ADDQ    DI, CX
+	VMOVUPS (CX), Y12
+	VADDPS  Y12, Y4, Y4
+	VMOVUPS 32(CX), Y12
+	VADDPS  Y12, Y5, Y5
+	ADDQ    DI, CX
+	VMOVUPS (CX), Y12
+	VADDPS  Y12, Y6, Y6
+	VMOVUPS 32(CX), Y12
+	VADDPS  Y12, Y7, Y7
+	ADDQ    DI, CX
+	VMOVUPS (CX), Y12
+	VADDPS  Y12, Y8, Y8
+	VMOVUPS 32(CX), Y12
+	VADDPS  Y12, Y9, Y9
+	ADDQ    DI, CX
+	VMOVUPS (CX), Y12
+	VADDPS  Y12, Y10, Y10
+	VMOVUPS 32(CX), Y12
+	VADDPS  Y12, Y11, Y11
+
+store82:
+	VMOVUPS Y0, (AX)
+	VMOVUPS Y1, 32(AX)
+	ADDQ    DI, AX
+	VMOVUPS Y2, (AX)
+	VMOVUPS Y3, 32(AX)
+	ADDQ    DI, AX
+	VMOVUPS Y4, (AX)
+	VMOVUPS Y5, 32(AX)
+	ADDQ    DI, AX
+	VMOVUPS Y6, (AX)
+	VMOVUPS Y7, 32(AX)
+	ADDQ    DI, AX
+	VMOVUPS Y8, (AX)
+	VMOVUPS Y9, 32(AX)
+	ADDQ    DI, AX
+	VMOVUPS Y10, (AX)
+	VMOVUPS Y11, 32(AX)
+	JMP     end77
+
+rows79:
+	CMPQ       R13, $+5
+	JNE        rows83
+	VXORPS     Y0, Y0, Y0
+	VXORPS     Y1, Y1, Y1
+	VXORPS     Y2, Y2, Y2
+	VXORPS     Y3, Y3, Y3
+	VXORPS     Y4, Y4, Y4
+	VXORPS     Y5, Y5, Y5
+	VXORPS     Y6, Y6, Y6
+	VXORPS     Y7, Y7, Y7
+	VXORPS     Y8, Y8, Y8
+	VXORPS     Y9, Y9, Y9
+	PREFETCHT0 (AX)
+	PREFETCHT0 32(AX)
+	MOVQ       AX, R12
+	ADDQ       DI, R12
+	PREFETCHT0 (R12)
+	PREFETCHT0 32(R12)
+	ADDQ       DI, R12
+	PREFETCHT0 (R12)
+	PREFETCHT0 32(R12)
+	ADDQ       DI, R12
+	PREFETCHT0 (R12)
+	PREFETCHT0 32(R12)
+	ADDQ       DI, R12
+	PREFETCHT0 (R12)
+	PREFETCHT0 32(R12)
+	TESTQ      BX, BX
+	JZ         done85
+
+depth84:
+	VMOVUPS      (DX), Y10
+	VMOVUPS      32(DX), Y11
+	MOVQ         (R10), R12
+	ADDQ         $+8, R10
+	LEAQ         (CX)(R12*4), R12
+	VBROADCASTSS (R12), Y12
+	VFMADD231PS  Y10, Y12, Y0
+	VFMADD231PS  Y11, Y12, Y1
+	VBROADCASTSS (R12)(R8*1), Y12
+	VFMADD231PS  Y10, Y12, Y2
+	VFMADD231PS  Y11, Y12, Y3
+	VBROADCASTSS (R12)(R8*2), Y12
+	VFMADD231PS  Y10, Y12, Y4
+	VFMADD231PS  Y11, Y12, Y5
+	VBROADCASTSS (R12)(R11*1), Y12
+	VFMADD231PS  Y10, Y12, Y6
+	VFMADD231PS  Y11, Y12, Y7
+	VBROADCASTSS (R12)(R8*4), Y12
+	VFMADD231PS  Y10, Y12, Y8
+	VFMADD231PS  Y11, Y12, Y9
+	ADDQ         R9, DX
+	DECQ         BX
+	JNZ          depth84
+
+done85:
+	TESTQ   SI, SI
+	JZ      store86
+	MOVQ    AX, CX
+	VMOVUPS (CX), Y10
+	VADDPS  Y10, Y0, Y0
+	VMOVUPS 32(CX), Y10
+	VADDPS  Y10, Y1, Y1
+	ADDQ    DI, CX
+	VMOVUPS (CX), Y10
+	VADDPS  Y10, Y2, Y2
+	VMOVUPS 32(CX), Y10
+	VADDPS  Y10, Y3, Y3
+	ADDQ    DI, CX
+	VMOVUPS (CX), Y10
+	VADDPS  Y10, Y4, Y4
+	VMOVUPS 32(CX), Y10
+	VADDPS  Y10, Y5, Y5
+	ADDQ    DI, CX
+	VMOVUPS (CX), Y10
+	VADDPS  Y10, Y6, Y6
+	VMOVUPS 32(CX), Y10
+	VADDPS  Y10, Y7, Y7
+	ADDQ    DI, CX
+	VMOVUPS (CX), Y10
+	VADDPS  Y10, Y8, Y8
+	VMOVUPS 32(CX), Y10
+	VADDPS  Y10, Y9, Y9
+
+store86:
+	VMOVUPS Y0, (AX)
+	VMOVUPS Y1, 32(AX)
+	ADDQ    DI, AX
+	VMOVUPS Y2, (AX)
+	VMOVUPS Y3, 32(AX)
+	ADDQ    DI, AX
+	VMOVUPS Y4, (AX)
+	VMOVUPS Y5, 32(AX)
+	ADDQ    DI, AX
+	VMOVUPS Y6, (AX)
+	VMOVUPS Y7, 32(AX)
+	ADDQ    DI, AX
+	VMOVUPS Y8, (AX)
+	VMOVUPS Y9, 32(AX)
+	JMP     end77
+
+rows83:
+	CMPQ       R13, $+4
+	JNE        rows87
+	VXORPS     Y0, Y0, Y0
+	VXORPS     Y1, Y1, Y1
+	VXORPS     Y2, Y2, Y2
+	VXORPS     Y3, Y3, Y3
+	VXORPS     Y4, Y4, Y4
+	VXORPS     Y5, Y5, Y5
+	VXORPS     Y6, Y6, Y6
+	VXORPS     Y7, Y7, Y7
+	PREFETCHT0 (AX)
+	PREFETCHT0 32(AX)
+	MOVQ       AX, R12
+	ADDQ       DI, R12
+	PREFETCHT0 (R12)
+	PREFETCHT0 32(R12)
+	ADDQ       DI, R12
+	PREFETCHT0 (R12)
+	PREFETCHT0 32(R12)
+	ADDQ       DI, R12
+	PREFETCHT0 (R12)
+	PREFETCHT0 32(R12)
+	TESTQ      BX, BX
+	JZ         done89
+
+depth88:
+	VMOVUPS      (DX), Y8
+	VMOVUPS      32(DX), Y9
+	MOVQ         (R10), R12
+	ADDQ         $+8, R10
+	LEAQ         (CX)(R12*4), R12
+	VBROADCASTSS (R12), Y10
+	VFMADD231PS  Y8, Y10, Y0
+	VFMADD231PS  Y9, Y10, Y1
+	VBROADCASTSS (R12)(R8*1), Y10
+	VFMADD231PS  Y8, Y10, Y2
+	VFMADD231PS  Y9, Y10, Y3
+	VBROADCASTSS (R12)(R8*2), Y10
+	VFMADD231PS  Y8, Y10, Y4
+	VFMADD231PS  Y9, Y10, Y5
+	VBROADCASTSS (R12)(R11*1), Y10
+	VFMADD231PS  Y8, Y10, Y6
+	VFMADD231PS  Y9, Y10, Y7
+	ADDQ         R9, DX
+	DECQ         BX
+	JNZ          depth88
+
+done89:
+	TESTQ   SI, SI
+	JZ      store90
+	MOVQ    AX, CX
+	VMOVUPS (CX), Y8
+	VADDPS  Y8, Y0, Y0
+	VMOVUPS 32(CX), Y8
+	VADDPS  Y8, Y1, Y1
+	ADDQ    DI, CX
+	VMOVUPS (CX), Y8
+	VADDPS  Y8, Y2, Y2
+	VMOVUPS 32(CX), Y8
+	VADDPS  Y8, Y3, Y3
+	ADDQ    DI, CX
+	VMOVUPS (CX), Y8
+	VADDPS  Y8, Y4, Y4
+	VMOVUPS 32(CX), Y8
+	VADDPS  Y8, Y5, Y5
+	ADDQ    DI, CX
+	VMOVUPS (CX), Y8
+	VADDPS  Y8, Y6, Y6
+	VMOVUPS 32(CX), Y8
+	VADDPS  Y8, Y7, Y7
+
+store90:
+	VMOVUPS Y0, (AX)
+	VMOVUPS Y1, 32(AX)
+	ADDQ    DI, AX
+	VMOVUPS Y2, (AX)
+	VMOVUPS Y3, 32(AX)
+	ADDQ    DI, AX
+	VMOVUPS Y4, (AX)
+	VMOVUPS Y5, 32(AX)
+	ADDQ    DI, AX
+	VMOVUPS Y6, (AX)
+	VMOVUPS Y7, 32(AX)
+	JMP     end77
+
+rows87:
+	CMPQ       R13, $+3
+	JNE        rows91
+	VXORPS     Y0, Y0, Y0
+	VXORPS     Y1, Y1, Y1
+	VXORPS     Y2, Y2, Y2
+	VXORPS     Y3, Y3, Y3
+	VXORPS     Y4, Y4, Y4
+	VXORPS     Y5, Y5, Y5
+	PREFETCHT0 (AX)
+	PREFETCHT0 32(AX)
+	MOVQ       AX, R11
+	ADDQ       DI, R11
+	PREFETCHT0 (R11)
+	PREFETCHT0 32(R11)
+	ADDQ       DI, R11
+	PREFETCHT0 (R11)
+	PREFETCHT0 32(R11)
+	TESTQ      BX, BX
+	JZ         done93
+
+depth92:
+	VMOVUPS      (DX), Y6
+	VMOVUPS      32(DX), Y7
+	MOVQ         (R10), R11
+	ADDQ         $+8, R10
+	LEAQ         (CX)(R11*4), R11
+	VBROADCASTSS (R11), Y8
+	VFMADD231PS  Y6, Y8, Y0
+	VFMADD231PS  Y7, Y8, Y1
+	VBROADCASTSS (R11)(R8*1), Y8
+	VFMADD231PS  Y6, Y8, Y2
+	VFMADD231PS  Y7, Y8, Y3
+	VBROADCASTSS (R11)(R8*2), Y8
+	VFMADD231PS  Y6, Y8, Y4
+	VFMADD231PS  Y7, Y8, Y5
+	ADDQ         R9, DX
+	DECQ         BX
+	JNZ          depth92
+
+done93:
+	TESTQ   SI, SI
+	JZ      store94
+	MOVQ    AX, CX
+	VMOVUPS (CX), Y6
+	VADDPS  Y6, Y0, Y0
+	VMOVUPS 32(CX), Y6
+	VADDPS  Y6, Y1, Y1
+	ADDQ    DI, CX
+	VMOVUPS (CX), Y6
+	VADDPS  Y6, Y2, Y2
+	VMOVUPS 32(CX), Y6
+	VADDPS  Y6, Y3, Y3
+	ADDQ    DI, CX
+	VMOVUPS (CX), Y6
+	VADDPS  Y6, Y4, Y4
+	VMOVUPS 32(CX), Y6
+	VADDPS  Y6, Y5, Y5
+
+store94:
+	VMOVUPS Y0, (AX)
+	VMOVUPS Y1, 32(AX)
+	ADDQ    DI, AX
+	VMOVUPS Y2, (AX)
+	VMOVUPS Y3, 32(AX)
+	ADDQ    DI, AX
+	VMOVUPS Y4, (AX)
+	VMOVUPS Y5, 32(AX)
+	JMP     end77
+
+rows91:
+	CMPQ       R13, $+2
+	JNE        rows95
+	VXORPS     Y0, Y0, Y0
+	VXORPS     Y1, Y1, Y1
+	VXORPS     Y2, Y2, Y2
+	VXORPS     Y3, Y3, Y3
+	PREFETCHT0 (AX)
+	PREFETCHT0 32(AX)
+	MOVQ       AX, R11
+	ADDQ       DI, R11
+	PREFETCHT0 (R11)
+	PREFETCHT0 32(R11)
+	TESTQ      BX, BX
+	JZ         done97
+
+depth96:
+	VMOVUPS      (DX), Y4
+	VMOVUPS      32(DX), Y5
+	MOVQ         (R10), R11
+	ADDQ         $+8, R10
+	LEAQ         (CX)(R11*4), R11
+	VBROADCASTSS (R11), Y6
+	VFMADD231PS  Y4, Y6, Y0
+	VFMADD231PS  Y5, Y6, Y1
+	VBROADCASTSS (R11)(R8*1), Y6
+	VFMADD231PS  Y4, Y6, Y2
+	VFMADD231PS  Y5, Y6, Y3
+	ADDQ         R9, DX
+	DECQ         BX
+	JNZ          depth96
+
+done97:
+	TESTQ   SI, SI
+	JZ      store98
+	MOVQ    AX, CX
+	VMOVUPS (CX), Y4
+	VADDPS  Y4, Y0, Y0
+	VMOVUPS 32(CX), Y4
+	VADDPS  Y4, Y1, Y1
+	ADDQ    DI, CX
+	VMOVUPS (CX), Y4
+	VADDPS  Y4, Y2, Y2
+	VMOVUPS 32(CX), Y4
+	VADDPS  Y4, Y3, Y3
+
+store98:
+	VMOVUPS Y0, (AX)
+	VMOVUPS Y1, 32(AX)
+	ADDQ    DI, AX
+	VMOVUPS Y2, (AX)
+	VMOVUPS Y3, 32(AX)
+	JMP     end77
+
+rows95:
+	VXORPS     Y0, Y0, Y0
+	VXORPS     Y1, Y1, Y1
+	PREFETCHT0 (AX)
+	PREFETCHT0 32(AX)
+	TESTQ      BX, BX
+	JZ         done101
+
+depth100:
+	VMOVUPS      (DX), Y2
+	VMOVUPS      32(DX), Y3
+	MOVQ         (R10), DI
+	ADDQ         $+8, R10
+	LEAQ         (CX)(DI*4), DI
+	VBROADCASTSS (DI), Y4
+	VFMADD231PS  Y2, Y4, Y0
+	VFMADD231PS  Y3, Y4, Y1
+	ADDQ         R9, DX
+	DECQ         BX
+	JNZ          depth100
+
+done101:
+	TESTQ   SI, SI
+	JZ      store102
+	MOVQ    AX, CX
+	VMOVUPS (CX), Y2
+	VADDPS  Y2, Y0, Y0
+	VMOVUPS 32(CX), Y2
+	VADDPS  Y2, Y1, Y1
+
+store102:
+	VMOVUPS Y0, (AX)
+	VMOVUPS Y1, 32(AX)
+	JMP     end77
+
+edge78:
+	CMPQ       R14, $+8
+	JLE        one76
+	SUBQ       $+8, R14
+	LEAQ       tail<>+32(SB), R15
+	XORQ       BP, BP
+	SUBQ       R14, BP
+	VMOVDQU    (R15)(BP*4), Y0
+	CMPQ       R13, $+6
+	JNE        rows103
+	VXORPS     Y1, Y1, Y1
+	VXORPS     Y2, Y2, Y2
+	VXORPS     Y3, Y3, Y3
+	VXORPS     Y4, Y4, Y4
+	VXORPS     Y5, Y5, Y5
+	VXORPS     Y6, Y6, Y6
+	VXORPS     Y7, Y7, Y7
+	VXORPS     Y8, Y8, Y8
+	VXORPS     Y9, Y9, Y9
+	VXORPS     Y10, Y10, Y10
+	VXORPS     Y11, Y11, Y11
+	VXORPS     Y12, Y12, Y12
+	PREFETCHT0 (AX)
+	PREFETCHT0 32(AX)
+	MOVQ       AX, R13
+	ADDQ       DI, R13
+	PREFETCHT0 (R13)
+	PREFETCHT0 32(R13)
+	ADDQ       DI, R13
+	PREFETCHT0 (R13)
+	PREFETCHT0 32(R13)
+	ADDQ       DI, R13
+	PREFETCHT0 (R13)
+	PREFETCHT0 32(R13)
+	ADDQ       DI, R13
+	PREFETCHT0 (R13)
+	PREFETCHT0 32(R13)
+	ADDQ       DI, R13
+	PREFETCHT0 (R13)
+	PREFETCHT0 32(R13)
+	TESTQ      BX, BX
+	JZ         done105
+
+depth104:
+	VMOVUPS      (DX), Y13
+	VMASKMOVPS   32(DX), Y0, Y14
+	MOVQ         (R10), R13
+	ADDQ         $+8, R10
+	LEAQ         (CX)(R13*4), R13
+	VBROADCASTSS (R13), Y15
+	VFMADD231PS  Y13, Y15, Y1
+	VFMADD231PS  Y14, Y15, Y2
+	VBROADCASTSS (R13)(R8*1), Y15
+	VFMADD231PS  Y13, Y15, Y3
+	VFMADD231PS  Y14, Y15, Y4
+	VBROADCASTSS (R13)(R8*2), Y15
+	VFMADD231PS  Y13, Y15, Y5
+	VFMADD231PS  Y14, Y15, Y6
+	VBROADCASTSS (R13)(R11*1), Y15
+	VFMADD231PS  Y13, Y15, Y7
+	VFMADD231PS  Y14, Y15, Y8
+	VBROADCASTSS (R13)(R8*4), Y15
+	VFMADD231PS  Y13, Y15, Y9
+	VFMADD231PS  Y14, Y15, Y10
+	VBROADCASTSS (R13)(R12*1), Y15
+	VFMADD231PS  Y13, Y15, Y11
+	VFMADD231PS  Y14, Y15, Y12
+	ADDQ         R9, DX
+	DECQ         BX
+	JNZ          depth104
+
+done105:
+	TESTQ      SI, SI
+	JZ         store106
+	MOVQ       AX, CX
+	VMOVUPS    (CX), Y13
+	VADDPS     Y13, Y1, Y1
+	VMASKMOVPS 32(CX), Y0, Y13
+	VADDPS     Y13, Y2, Y2
+	ADDQ       DI, CX
+	VMOVUPS    (CX), Y13
+	VADDPS     Y13, Y3, Y3
+	VMASKMOVPS 32(CX), Y0, Y13
+	VADDPS     Y13, Y4, Y4
+	ADDQ       DI, CX
+	VMOVUPS    (CX), Y13
+	VADDPS     Y13, Y5, Y5
+	VMASKMOVPS 32(CX), Y0, Y13
+	VADDPS     Y13, Y6, Y6
+	ADDQ       DI, CX
+	VMOVUPS    (CX), Y13
+	VADDPS     Y13, Y7, Y7
+	VMASKMOVPS 32(CX), Y0, Y13
+	VADDPS     Y13, Y8, Y8
+	ADDQ       DI, CX
+	VMOVUPS    (CX), Y13
+	VADDPS     Y13, Y9, Y9
+	VMASKMOVPS 32(CX), Y0, Y13
+	VADDPS     Y13, Y10, Y10
+	ADDQ       DI, CX
+	VMOVUPS    (CX), Y13
+	VADDPS     Y13, Y11, Y11
+	VMASKMOVPS 32(CX), Y0, Y13
+	VADDPS     Y13, Y12, Y12
+
+store106:
+	VMOVUPS    Y1, (AX)
+	VMASKMOVPS Y2, Y0, 32(AX)
+	ADDQ       DI, AX
+	VMOVUPS    Y3, (AX)
+	VMASKMOVPS Y4, Y0, 32(AX)
+	ADDQ       DI, AX
+	VMOVUPS    Y5, (AX)
+	VMASKMOVPS Y6, Y0, 32(AX)
+	ADDQ       DI, AX
+	VMOVUPS    Y7, (AX)
+	VMASKMOVPS Y8, Y0, 32(AX)
+	ADDQ       DI, AX
+	VMOVUPS    Y9, (AX)
+	VMASKMOVPS Y10, Y0, 32(AX)
+	ADDQ       DI, AX
+	VMOVUPS    Y11, (AX)
+	VMASKMOVPS Y12, Y0, 32(AX)
+	JMP        end77
+
+rows103:
+	CMPQ       R13, $+5
+	JNE        rows107
+	VXORPS     Y1, Y1, Y1
+	VXORPS     Y2, Y2, Y2
+	VXORPS     Y3, Y3, Y3
+	VXORPS     Y4, Y4, Y4
+	VXORPS     Y5, Y5, Y5
+	VXORPS     Y6, Y6, Y6
+	VXORPS     Y7, Y7, Y7
+	VXORPS     Y8, Y8, Y8
+	VXORPS     Y9, Y9, Y9
+	VXORPS     Y10, Y10, Y10
+	PREFETCHT0 (AX)
+	PREFETCHT0 32(AX)
+	MOVQ       AX, R12
+	ADDQ       DI, R12
+	PREFETCHT0 (R12)
+	PREFETCHT0 32(R12)
+	ADDQ       DI, R12
+	PREFETCHT0 (R12)
+	PREFETCHT0 32(R12)
+	ADDQ       DI, R12
+	PREFETCHT0 (R12)
+	PREFETCHT0 32(R12)
+	ADDQ       DI, R12
+	PREFETCHT0 (R12)
+	PREFETCHT0 32(R12)
+	TESTQ      BX, BX
+	JZ         done109
+
+depth108:
+	VMOVUPS      (DX), Y11
+	VMASKMOVPS   32(DX), Y0, Y12
+	MOVQ         (R10), R12
+	ADDQ         $+8, R10
+	LEAQ         (CX)(R12*4), R12
+	VBROADCASTSS (R12), Y13
+	VFMADD231PS  Y11, Y13, Y1
+	VFMADD231PS  Y12, Y13, Y2
+	VBROADCASTSS (R12)(R8*1), Y13
+	VFMADD231PS  Y11, Y13, Y3
+	VFMADD231PS  Y12, Y13, Y4
+	VBROADCASTSS (R12)(R8*2), Y13
+	VFMADD231PS  Y11, Y13, Y5
+	VFMADD231PS  Y12, Y13, Y6
+	VBROADCASTSS (R12)(R11*1), Y13
+	VFMADD231PS  Y11, Y13, Y7
+	VFMADD231PS  Y12, Y13, Y8
+	VBROADCASTSS (R12)(R8*4), Y13
+	VFMADD231PS  Y11, Y13, Y9
+	VFMADD231PS  Y12, Y13, Y10
+	ADDQ         R9, DX
+	DECQ         BX
+	JNZ          depth108
+
+done109:
+	TESTQ      SI, SI
+	JZ         store110
+	MOVQ       AX, CX
+	VMOVUPS    (CX), Y11
+	VADDPS     Y11, Y1, Y1
+	VMASKMOVPS 32(CX), Y0, Y11
+	VADDPS     Y11, Y2, Y2
+	ADDQ       DI, CX
+	VMOVUPS    (CX), Y11
+	VADDPS     Y11, Y3, Y3
+	VMASKMOVPS 32(CX), Y0, Y11
+	VADDPS     Y11, Y4, Y4
+	ADDQ       DI, CX
+	VMOVUPS    (CX), Y11
+	VADDPS     Y11, Y5, Y5
+	VMASKMOVPS 32(CX), Y0, Y11
+	VADDPS     Y11, Y6, Y6
+	ADDQ       DI, CX
+	VMOVUPS    (CX), Y11
+	VADDPS     Y11, Y7, Y7
+	VMASKMOVPS 32(CX), Y0, Y11
+	VADDPS     Y11, Y8, Y8
+	ADDQ       DI, CX
+	VMOVUPS    (CX), Y11
+	VADDPS     Y11, Y9, Y9
+	VMASKMOVPS 32(CX), Y0, Y11
+	VADDPS     Y11, Y10, Y10
+
+store110:
+	VMOVUPS    Y1, (AX)
+	VMASKMOVPS Y2, Y0, 32(AX)
+	ADDQ       DI, AX
+	VMOVUPS    Y3, (AX)
+	VMASKMOVPS Y4, Y0, 32(AX)
+	ADDQ       DI, AX
+	VMOVUPS    Y5, (AX)
+	VMASKMOVPS Y6, Y0, 32(AX)
+	ADDQ       DI, AX
+	VMOVUPS    Y7, (AX)
+	VMASKMOVPS Y8, Y0, 32(AX)
+	ADDQ       DI, AX
+	VMOVUPS    Y9, (AX)
+	VMASKMOVPS Y10, Y0, 32(AX)
+	JMP        end77
+
+rows107:
+	CMPQ       R13, $+4
+	JNE        rows111
+	VXORPS     Y1, Y1, Y1
+	VXORPS     Y2, Y2, Y2
+	VXORPS     Y3, Y3, Y3
+	VXORPS     Y4, Y4, Y4
+	VXORPS     Y5, Y5, Y5
+	VXORPS     Y6, Y6, Y6
+	VXORPS     Y7, Y7, Y7
+	VXORPS     Y8, Y8, Y8
+	PREFETCHT0 (AX)
+	PREFETCHT0 32(AX)
+	MOVQ       AX, R12
+	ADDQ       DI, R12
+	PREFETCHT0 (R12)
+	PREFETCHT0 32(R12)
+	ADDQ       DI, R12
+	PREFETCHT0 (R12)
+	PREFETCHT0 32(R12)
+	ADDQ       DI, R12
+	PREFETCHT0 (R12)
+	PREFETCHT0 32(R12)
+	TESTQ      BX, BX
+	JZ         done113
+
+depth112:
+	VMOVUPS      (DX), Y9
+	VMASKMOVPS   32(DX), Y0, Y10
+	MOVQ         (R10), R12
+	ADDQ         $+8, R10
+	LEAQ         (CX)(R12*4), R12
+	VBROADCASTSS (R12), Y11
+	VFMADD231PS  Y9, Y11, Y1
+	VFMADD231PS  Y10, Y11, Y2
+	VBROADCASTSS (R12)(R8*1), Y11
+	VFMADD231PS  Y9, Y11, Y3
+	VFMADD231PS  Y10, Y11, Y4
+	VBROADCASTSS (R12)(R8*2), Y11
+	VFMADD231PS  Y9, Y11, Y5
+	VFMADD231PS  Y10, Y11, Y6
+	VBROADCASTSS (R12)(R11*1), Y11
+	VFMADD231PS  Y9, Y11, Y7
+	VFMADD231PS  Y10, Y11, Y8
+	ADDQ         R9, DX
+	DECQ         BX
+	JNZ          depth112
+
+done113:
+	TESTQ      SI, SI
+	JZ         store114
+	MOVQ       AX, CX
+	VMOVUPS    (CX), Y9
+	VADDPS     Y9, Y1, Y1
+	VMASKMOVPS 32(CX), Y0, Y9
+	VADDPS     Y9, Y2, Y2
+	ADDQ       DI, CX
+	VMOVUPS    (CX), Y9
+	VADDPS     Y9, Y3, Y3
+	VMASKMOVPS 32(CX), Y0, Y9
+	VADDPS     Y9, Y4, Y4
+	ADDQ       DI, CX
+	VMOVUPS    (CX), Y9
+	VADDPS     Y9, Y5, Y5
+	VMASKMOVPS 32(CX), Y0, Y9
+	VADDPS     Y9, Y6, Y6
+	ADDQ       DI, CX
+	VMOVUPS    (CX), Y9
+	VADDPS     Y9, Y7, Y7
+	VMASKMOVPS 32(CX), Y0, Y9
+	VADDPS     Y9, Y8, Y8
+
+store114:
+	VMOVUPS    Y1, (AX)
+	VMASKMOVPS Y2, Y0, 32(AX)
+	ADDQ       DI, AX
+	VMOVUPS    Y3, (AX)
+	VMASKMOVPS Y4, Y0, 32(AX)
+	ADDQ       DI, AX
+	VMOVUPS    Y5, (AX)
+	VMASKMOVPS Y6, Y0, 32(AX)
+	ADDQ       DI, AX
+	VMOVUPS    Y7, (AX)
+	VMASKMOVPS Y8, Y0, 32(AX)
+	JMP        end77
+
+rows111:
+	CMPQ       R13, $+3
+	JNE        rows115
+	VXORPS     Y1, Y1, Y1
+	VXORPS     Y2, Y2, Y2
+	VXORPS     Y3, Y3, Y3
+	VXORPS     Y4, Y4, Y4
+	VXORPS     Y5, Y5, Y5
+	VXORPS     Y6, Y6, Y6
+	PREFETCHT0 (AX)
+	PREFETCHT0 32(AX)
+	MOVQ       AX, R11
+	ADDQ       DI, R11
+	PREFETCHT0 (R11)
+	PREFETCHT0 32(R11)
+	ADDQ       DI, R11
+	PREFETCHT0 (R11)
+	PREFETCHT0 32(R11)
+	TESTQ      BX, BX
+	JZ         done117
+
+depth116:
+	VMOVUPS      (DX), Y7
+	VMASKMOVPS   32(DX), Y0, Y8
+	MOVQ         (R10), R11
+	ADDQ         $+8, R10
+	LEAQ         (CX)(R11*4), R11
+	VBROADCASTSS (R11), Y9
+	VFMADD231PS  Y7, Y9, Y1
+	VFMADD231PS  Y8, Y9, Y2
+	VBROADCASTSS (R11)(R8*1), Y9
+	VFMADD231PS  Y7, Y9, Y3
+	VFMADD231PS  Y8, Y9, Y4
+	VBROADCASTSS (R11)(R8*2), Y9
+	VFMADD231PS  Y7, Y9, Y5
+	VFMADD231PS  Y8, Y9, Y6
+	ADDQ         R9, DX
+	DECQ         BX
+	JNZ          depth116
+
+done117:
+	TESTQ      SI, SI
+	JZ         store118
+	MOVQ       AX, CX
+	VMOVUPS    (CX), Y7
+	VADDPS     Y7, Y1, Y1
+	VMASKMOVPS 32(CX), Y0, Y7
+	VADDPS     Y7, Y2, Y2
+	ADDQ       DI, CX
+	VMOVUPS    (CX), Y7
+	VADDPS     Y7, Y3, Y3
+	VMASKMOVPS 32(CX), Y0, Y7
+	VADDPS     Y7, Y4, Y4
+	ADDQ       DI, CX
+	VMOVUPS    (CX), Y7
+	VADDPS     Y7, Y5, Y5
+	VMASKMOVPS 32(CX), Y0, Y7
+	VADDPS     Y7, Y6, Y6
+
+store118:
+	VMOVUPS    Y1, (AX)
+	VMASKMOVPS Y2, Y0, 32(AX)
+	ADDQ       DI, AX
+	VMOVUPS    Y3, (AX)
+	VMASKMOVPS Y4, Y0, 32(AX)
+	ADDQ       DI, AX
+	VMOVUPS    Y5, (AX)
+	VMASKMOVPS Y6, Y0, 32(AX)
+	JMP        end77
+
+rows115:
+	CMPQ       R13, $+2
+	JNE        rows119
+	VXORPS     Y1, Y1, Y1
+	VXORPS     Y2, Y2, Y2
+	VXORPS     Y3, Y3, Y3
+	VXORPS     Y4, Y4, Y4
+	PREFETCHT0 (AX)
+	PREFETCHT0 32(AX)
+	MOVQ       AX, R11
+	ADDQ       DI, R11
+	PREFETCHT0 (R11)
+	PREFETCHT0 32(R11)
+	TESTQ      BX, BX
+	JZ         done121
+
+depth120:
+	VMOVUPS      (DX), Y5
+	VMASKMOVPS   32(DX), Y0, Y6
+	MOVQ         (R10), R11
+	ADDQ         $+8, R10
+	LEAQ         (CX)(R11*4), R11
+	VBROADCASTSS (R11), Y7
+	VFMADD231PS  Y5, Y7, Y1
+	VFMADD231PS  Y6, Y7, Y2
+	VBROADCASTSS (R11)(R8*1), Y7
+	VFMADD231PS  Y5, Y7, Y3
+	VFMADD231PS  Y6, Y7, Y4
+	ADDQ         R9, DX
+	DECQ         BX
+	JNZ          depth120
+
+done121:
+	TESTQ      SI, SI
+	JZ         store122
+	MOVQ       AX, CX
+	VMOVUPS    (CX), Y5
+	VADDPS     Y5, Y1, Y1
+	VMASKMOVPS 32(CX), Y0, Y5
+	VADDPS     Y5, Y2, Y2
+	ADDQ       DI, CX
+	VMOVUPS    (CX), Y5
+	VADDPS     Y5, Y3, Y3
+	VMASKMOVPS 32(CX), Y0, Y5
+	VADDPS     Y5, Y4, Y4
+
+store122:
+	VMOVUPS    Y1, (AX)
+	VMASKMOVPS Y2, Y0, 32(AX)
+	ADDQ       DI, AX
+	VMOVUPS    Y3, (AX)
+	VMASKMOVPS Y4, Y0, 32(AX)
+	JMP        end77
+
+rows119:
+	VXORPS     Y1, Y1, Y1
+	VXORPS     Y2, Y2, Y2
+	PREFETCHT0 (AX)
+	PREFETCHT0 32(AX)
+	TESTQ      BX, BX
+	JZ         done125
+
+depth124:
+	VMOVUPS      (DX), Y3
+	VMASKMOVPS   32(DX), Y0, Y4
+	MOVQ         (R10), DI
+	ADDQ         $+8, R10
+	LEAQ         (CX)(DI*4), DI
+	VBROADCASTSS (DI), Y5
+	VFMADD231PS  Y3, Y5, Y1
+	VFMADD231PS  Y4, Y5, Y2
+	ADDQ         R9, DX
+	DECQ         BX
+	JNZ          depth124
+
+done125:
+	TESTQ      SI, SI
+	JZ         store126
+	MOVQ       AX, CX
+	VMOVUPS    (CX), Y3
+	VADDPS     Y3, Y1, Y1
+	VMASKMOVPS 32(CX), Y0, Y3
+	VADDPS     Y3, Y2, Y2
+
+store126:
+	VMOVUPS    Y1, (AX)
+	VMASKMOVPS Y2, Y0, 32(AX)
+	JMP        end77
+
+one76:
+	LEAQ       tail<>+32(SB), R15
+	XORQ       BP, BP
+	SUBQ       R14, BP
+	VMOVDQU    (R15)(BP*4), Y0
+	CMPQ       R13, $+6
+	JNE        rows127
+	VXORPS     Y1, Y1, Y1
+	VXORPS     Y2, Y2, Y2
+	VXORPS     Y3, Y3, Y3
+	VXORPS     Y4, Y4, Y4
+	VXORPS     Y5, Y5, Y5
+	VXORPS     Y6, Y6, Y6
+	PREFETCHT0 (AX)
+	MOVQ       AX, R13
+	ADDQ       DI, R13
+	PREFETCHT0 (R13)
+	ADDQ       DI, R13
+	PREFETCHT0 (R13)
+	ADDQ       DI, R13
+	PREFETCHT0 (R13)
+	ADDQ       DI, R13
+	PREFETCHT0 (R13)
+	ADDQ       DI, R13
+	PREFETCHT0 (R13)
+	TESTQ      BX, BX
+	JZ         done129
+
+depth128:
+	VMASKMOVPS   (DX), Y0, Y7
+	MOVQ         (R10), R13
+	ADDQ         $+8, R10
+	LEAQ         (CX)(R13*4), R13
+	VBROADCASTSS (R13), Y8
+	VFMADD231PS  Y7, Y8, Y1
+	VBROADCASTSS (R13)(R8*1), Y8
+	VFMADD231PS  Y7, Y8, Y2
+	VBROADCASTSS (R13)(R8*2), Y8
+	VFMADD231PS  Y7, Y8, Y3
+	VBROADCASTSS (R13)(R11*1), Y8
+	VFMADD231PS  Y7, Y8, Y4
+	VBROADCASTSS (R13)(R8*4), Y8
+	VFMADD231PS  Y7, Y8, Y5
+	VBROADCASTSS (R13)(R12*1), Y8
+	VFMADD231PS  Y7, Y8, Y6
+	ADDQ         R9, DX
+	DECQ         BX
+	JNZ          depth128
+
+done129:
+	TESTQ      SI, SI
+	JZ         store130
+	MOVQ       AX, CX
+	VMASKMOVPS (CX), Y0, Y7
+	VADDPS     Y7, Y1, Y1
+	ADDQ       DI, CX
+	VMASKMOVPS (CX), Y0, Y7
+	VADDPS     Y7, Y2, Y2
+	ADDQ       DI, CX
+	VMASKMOVPS (CX), Y0, Y7
+	VADDPS     Y7, Y3, Y3
+	ADDQ       DI, CX
+	VMASKMOVPS (CX), Y0, Y7
+	VADDPS     Y7, Y4, Y4
+	ADDQ       DI, CX
+	VMASKMOVPS (CX), Y0, Y7
+	VADDPS     Y7, Y5, Y5
+	ADDQ       DI, CX
+	VMASKMOVPS (CX), Y0, Y7
+	VADDPS     Y7, Y6, Y6
+
+store130:
+	VMASKMOVPS Y1, Y0, (AX)
+	ADDQ       DI, AX
+	VMASKMOVPS Y2, Y0, (AX)
+	ADDQ       DI, AX
+	VMASKMOVPS Y3, Y0, (AX)
+	ADDQ       DI, AX
+	VMASKMOVPS Y4, Y0, (AX)
+	ADDQ       DI, AX
+	VMASKMOVPS Y5, Y0, (AX)
+	ADDQ       DI, AX
+	VMASKMOVPS Y6, Y0, (AX)
+	JMP        end77
+
+rows127:
+	CMPQ       R13, $+5
+	JNE        rows131
+	VXORPS     Y1, Y1, Y1
+	VXORPS     Y2, Y2, Y2
+	VXORPS     Y3, Y3, Y3
+	VXORPS     Y4, Y4, Y4
+	VXORPS     Y5, Y5, Y5
+	PREFETCHT0 (AX)
+	MOVQ       AX, R12
+	ADDQ       DI, R12
+	PREFETCHT0 (R12)
+	ADDQ       DI, R12
+	PREFETCHT0 (R12)
+	ADDQ       DI, R12
+	PREFETCHT0 (R12)
+	ADDQ       DI, R12
+	PREFETCHT0 (R12)
+	TESTQ      BX, BX
+	JZ         done133
+
+depth132:
+	VMASKMOVPS   (DX), Y0, Y6
+	MOVQ         (R10), R12
+	ADDQ         $+8, R10
+	LEAQ         (CX)(R12*4), R12
+	VBROADCASTSS (R12), Y7
+	VFMADD231PS  Y6, Y7, Y1
+	VBROADCASTSS (R12)(R8*1), Y7
+	VFMADD231PS  Y6, Y7, Y2
+	VBROADCASTSS (R12)(R8*2), Y7
+	VFMADD231PS  Y6, Y7, Y3
+	VBROADCASTSS (R12)(R11*1), Y7
+	VFMADD231PS  Y6, Y7, Y4
+	VBROADCASTSS (R12)(R8*4), Y7
+	VFMADD231PS  Y6, Y7, Y5
+	ADDQ         R9, DX
+	DECQ         BX
+	JNZ          depth132
+
+done133:
+	TESTQ      SI, SI
+	JZ         store134
+	MOVQ       AX, CX
+	VMASKMOVPS (CX), Y0, Y6
+	VADDPS     Y6, Y1, Y1
+	ADDQ       DI, CX
+	VMASKMOVPS (CX), Y0, Y6
+	VADDPS     Y6, Y2, Y2
+	ADDQ       DI, CX
+	VMASKMOVPS (CX), Y0, Y6
+	VADDPS     Y6, Y3, Y3
+	ADDQ       DI, CX
+	VMASKMOVPS (CX), Y0, Y6
+	VADDPS     Y6, Y4, Y4
+	ADDQ       DI, CX
+	VMASKMOVPS (CX), Y0, Y6
+	VADDPS     Y6, Y5, Y5
+
+store134:
+	VMASKMOVPS Y1, Y0, (AX)
+	ADDQ       DI, AX
+	VMASKMOVPS Y2, Y0, (AX)
+	ADDQ       DI, AX
+	VMASKMOVPS Y3, Y0, (AX)
+	ADDQ       DI, AX
+	VMASKMOVPS Y4, Y0, (AX)
+	ADDQ       DI, AX
+	VMASKMOVPS Y5, Y0, (AX)
+	JMP        end77
+
+rows131:
+	CMPQ       R13, $+4
+	JNE        rows135
+	VXORPS     Y1, Y1, Y1
+	VXORPS     Y2, Y2, Y2
+	VXORPS     Y3, Y3, Y3
+	VXORPS     Y4, Y4, Y4
+	PREFETCHT0 (AX)
+	MOVQ       AX, R12
+	ADDQ       DI, R12
+	PREFETCHT0 (R12)
+	ADDQ       DI, R12
+	PREFETCHT0 (R12)
+	ADDQ       DI, R12
+	PREFETCHT0 (R12)
+	TESTQ      BX, BX
+	JZ         done137
+
+depth136:
+	VMASKMOVPS   (DX), Y0, Y5
+	MOVQ         (R10), R12
+	ADDQ         $+8, R10
+	LEAQ         (CX)(R12*4), R12
+	VBROADCASTSS (R12), Y6
+	VFMADD231PS  Y5, Y6, Y1
+	VBROADCASTSS (R12)(R8*1), Y6
+	VFMADD231PS  Y5, Y6, Y2
+	VBROADCASTSS (R12)(R8*2), Y6
+	VFMADD231PS  Y5, Y6, Y3
+	VBROADCASTSS (R12)(R11*1), Y6
+	VFMADD231PS  Y5, Y6, Y4
+	ADDQ         R9, DX
+	DECQ         BX
+	JNZ          depth136
+
+done137:
+	TESTQ      SI, SI
+	JZ         store138
+	MOVQ       AX, CX
+	VMASKMOVPS (CX), Y0, Y5
+	VADDPS     Y5, Y1, Y1
+	ADDQ       DI, CX
+	VMASKMOVPS (CX), Y0, Y5
+	VADDPS     Y5, Y2, Y2
+	ADDQ       DI, CX
+	VMASKMOVPS (CX), Y0, Y5
+	VADDPS     Y5, Y3, Y3
+	ADDQ       DI, CX
+	VMASKMOVPS (CX), Y0, Y5
+	VADDPS     Y5, Y4, Y4
+
+store138:
+	VMASKMOVPS Y1, Y0, (AX)
+	ADDQ       DI, AX
+	VMASKMOVPS Y2, Y0, (AX)
+	ADDQ       DI, AX
+	VMASKMOVPS Y3, Y0, (AX)
+	ADDQ       DI, AX
+	VMASKMOVPS Y4, Y0, (AX)
+	JMP        end77
+
+rows135:
+	CMPQ       R13, $+3
+	JNE        rows139
+	VXORPS     Y1, Y1, Y1
+	VXORPS     Y2, Y2, Y2
+	VXORPS     Y3, Y3, Y3
+	PREFETCHT0 (AX)
+	MOVQ       AX, R11
+	ADDQ       DI, R11
+	PREFETCHT0 (R11)
+	ADDQ       DI, R11
+	PREFETCHT0 (R11)
+	TESTQ      BX, BX
+	JZ         done141
+
+depth140:
+	VMASKMOVPS   (DX), Y0, Y4
+	MOVQ         (R10), R11
+	ADDQ         $+8, R10
+	LEAQ         (CX)(R11*4), R11
+	VBROADCASTSS (R11), Y5
+	VFMADD231PS  Y4, Y5, Y1
+	VBROADCASTSS (R11)(R8*1), Y5
+	VFMADD231PS  Y4, Y5, Y2
+	VBROADCASTSS (R11)(R8*2), Y5
+	VFMADD231PS  Y4, Y5, Y3
+	ADDQ         R9, DX
+	DECQ         BX
+	JNZ          depth140
+
+done141:
+	TESTQ      SI, SI
+	JZ         store142
+	MOVQ       AX, CX
+	VMASKMOVPS (CX), Y0, Y4
+	VADDPS     Y4, Y1, Y1
+	ADDQ       DI, CX
+	VMASKMOVPS (CX), Y0, Y4
+	VADDPS     Y4, Y2, Y2
+	ADDQ       DI, CX
+	VMASKMOVPS (CX), Y0, Y4
+	VADDPS     Y4, Y3, Y3
+
+store142:
+	VMASKMOVPS Y1, Y0, (AX)
+	ADDQ       DI, AX
+	VMASKMOVPS Y2, Y0, (AX)
+	ADDQ       DI, AX
+	VMASKMOVPS Y3, Y0, (AX)
+	JMP        end77
+
+rows139:
+	CMPQ       R13, $+2
+	JNE        rows143
+	VXORPS     Y1, Y1, Y1
+	VXORPS     Y2, Y2, Y2
+	PREFETCHT0 (AX)
+	MOVQ       AX, R11
+	ADDQ       DI, R11
+	PREFETCHT0 (R11)
+	TESTQ      BX, BX
+	JZ         done145
+
+depth144:
+	VMASKMOVPS   (DX), Y0, Y3
+	MOVQ         (R10), R11
+	ADDQ         $+8, R10
+	LEAQ         (CX)(R11*4), R11
+	VBROADCASTSS (R11), Y4
+	VFMADD231PS  Y3, Y4, Y1
+	VBROADCASTSS (R11)(R8*1), Y4
+	VFMADD231PS  Y3, Y4, Y2
+	ADDQ         R9, DX
+	DECQ         BX
+	JNZ          depth144
+
+done145:
+	TESTQ      SI, SI
+	JZ         store146
+	MOVQ       AX, CX
+	VMASKMOVPS (CX), Y0, Y3
+	VADDPS     Y3, Y1, Y1
+	ADDQ       DI, CX
+	VMASKMOVPS (CX), Y0, Y3
+	VADDPS     Y3, Y2, Y2
+
+store146:
+	VMASKMOVPS Y1, Y0, (AX)
+	ADDQ       DI, AX
+	VMASKMOVPS Y2, Y0, (AX)
+	JMP        end77
+
+rows143:
+	VXORPS     Y1, Y1, Y1
+	PREFETCHT0 (AX)
+	TESTQ      BX, BX
+	JZ         done149
+
+depth148:
+	VMASKMOVPS   (DX), Y0, Y2
+	MOVQ         (R10), DI
+	ADDQ         $+8, R10
+	LEAQ         (CX)(DI*4), DI
+	VBROADCASTSS (DI), Y3
+	VFMADD231PS  Y2, Y3, Y1
+	ADDQ         R9, DX
+	DECQ         BX
+	JNZ          depth148
+
+done149:
+	TESTQ      SI, SI
+	JZ         store150
+	MOVQ       AX, CX
+	VMASKMOVPS (CX), Y0, Y2
+	VADDPS     Y2, Y1, Y1
+
+store150:
+	VMASKMOVPS Y1, Y0, (AX)
+	JMP        end77
+
+end77:
+	VZEROUPPER
+	RET
+
 // func productF64AVX2(c *byte, a *byte, b *byte, m int, n int, k int, ldc int, lda int, sa int, ldb int, add int)
 // Requires: AVX, FMA3, MMX+
 TEXT ·productF64AVX2(SB), NOSPLIT, $8-88
@@ -1291,9 +2591,9 @@ TEXT ·productF64AVX2(SB), NOSPLIT, $8-88
 	SHLQ       $0x03, DI
 	MOVQ       lda+56(FP), R8
 	SHLQ       $0x03, R8
-	MOVQ       sa+64(FP), R9
+	MOVQ       ldb+72(FP), R9
 	SHLQ       $0x03, R9
-	MOVQ       ldb+72(FP), R10
+	MOVQ       sa+64(FP), R10
 	SHLQ       $0x03, R10
 	LEAQ       (R8)(R8*2), R11
 	LEAQ       (R8)(R8*4), R12
@@ -1302,9 +2602,9 @@ TEXT ·productF64AVX2(SB), NOSPLIT, $8-88
 	MOVQ       m+24(FP), R13
 	MOVQ       n+32(FP), R14
 	CMPQ       R14, $+8
-	JLT        edge78
+	JLT        edge153
 	CMPQ       R13, $+6
-	JNE        rows79
+	JNE        rows154
 	VXORPD     Y0, Y0, Y0
 	VXORPD     Y1, Y1, Y1
 	VXORPD     Y2, Y2, Y2
@@ -1336,9 +2636,9 @@ TEXT ·productF64AVX2(SB), NOSPLIT, $8-88
 	PREFETCHT0 (R13)
 	PREFETCHT0 32(R13)
 	TESTQ      BX, BX
-	JZ         done81
+	JZ         done156
 
-depth80:
+depth155:
 	VMOVUPD      (DX), Y12
 	VMOVUPD      32(DX), Y13
 	VBROADCASTSD (CX), Y14
@@ -1359,14 +2659,14 @@ depth80:
 	VBROADCASTSD (CX)(R12*1), Y14
 	VFMADD231PD  Y12, Y14, Y10
 	VFMADD231PD  Y13, Y14, Y11
-	ADDQ         R9, CX
-	ADDQ         R10, DX
+	ADDQ         R10, CX
+	ADDQ         R9, DX
 	DECQ         BX
-	JNZ          depth80
+	JNZ          depth155
 
-done81:
+done156:
 	TESTQ   SI, SI
-	JZ      store82
+	JZ      store157
 	MOVQ    AX, CX
 	VMOVUPD (CX), Y12
 	VADDPD  Y12, Y0, Y0
@@ -1398,7 +2698,7 @@ done81:
 	VMOVUPD 32(CX), Y12
 	VADDPD  Y12, Y11, Y11
 
-store82:
+store157:
 	VMOVUPD Y0, (AX)
 	VMOVUPD Y1, 32(AX)
 	ADDQ    DI, AX
@@ -1416,11 +2716,11 @@ store82:
 	ADDQ    DI, AX
 	VMOVUPD Y10, (AX)
 	VMOVUPD Y11, 32(AX)
-	JMP     end77
+	JMP     end152
 
-rows79:
+rows154:
 	CMPQ       R13, $+5
-	JNE        rows83
+	JNE        rows158
 	VXORPD     Y0, Y0, Y0
 	VXORPD     Y1, Y1, Y1
 	VXORPD     Y2, Y2, Y2
@@ -1447,9 +2747,9 @@ rows79:
 	PREFETCHT0 (R12)
 	PREFETCHT0 32(R12)
 	TESTQ      BX, BX
-	JZ         done85
+	JZ         done160
 
-depth84:
+depth159:
 	VMOVUPD      (DX), Y10
 	VMOVUPD      32(DX), Y11
 	VBROADCASTSD (CX), Y12
@@ -1467,14 +2767,14 @@ depth84:
 	VBROADCASTSD (CX)(R8*4), Y12
 	VFMADD231PD  Y10, Y12, Y8
 	VFMADD231PD  Y11, Y12, Y9
-	ADDQ         R9, CX
-	ADDQ         R10, DX
+	ADDQ         R10, CX
+	ADDQ         R9, DX
 	DECQ         BX
-	JNZ          depth84
+	JNZ          depth159
 
-done85:
+done160:
 	TESTQ   SI, SI
-	JZ      store86
+	JZ      store161
 	MOVQ    AX, CX
 	VMOVUPD (CX), Y10
 	VADDPD  Y10, Y0, Y0
@@ -1501,7 +2801,7 @@ done85:
 	VMOVUPD 32(CX), Y10
 	VADDPD  Y10, Y9, Y9
 
-store86:
+store161:
 	VMOVUPD Y0, (AX)
 	VMOVUPD Y1, 32(AX)
 	ADDQ    DI, AX
@@ -1516,11 +2816,11 @@ store86:
 	ADDQ    DI, AX
 	VMOVUPD Y8, (AX)
 	VMOVUPD Y9, 32(AX)
-	JMP     end77
+	JMP     end152
 
-rows83:
+rows158:
 	CMPQ       R13, $+4
-	JNE        rows87
+	JNE        rows162
 	VXORPD     Y0, Y0, Y0
 	VXORPD     Y1, Y1, Y1
 	VXORPD     Y2, Y2, Y2
@@ -1542,9 +2842,9 @@ rows83:
 	PREFETCHT0 (R12)
 	PREFETCHT0 32(R12)
 	TESTQ      BX, BX
-	JZ         done89
+	JZ         done164
 
-depth88:
+depth163:
 	VMOVUPD      (DX), Y8
 	VMOVUPD      32(DX), Y9
 	VBROADCASTSD (CX), Y10
@@ -1559,14 +2859,14 @@ depth88:
 	VBROADCASTSD (CX)(R11*1), Y10
 	VFMADD231PD  Y8, Y10, Y6
 	VFMADD231PD  Y9, Y10, Y7
-	ADDQ         R9, CX
-	ADDQ         R10, DX
+	ADDQ         R10, CX
+	ADDQ         R9, DX
 	DECQ         BX
-	JNZ          depth88
+	JNZ          depth163
 
-done89:
+done164:
 	TESTQ   SI, SI
-	JZ      store90
+	JZ      store165
 	MOVQ    AX, CX
 	VMOVUPD (CX), Y8
 	VADDPD  Y8, Y0, Y0
@@ -1588,7 +2888,7 @@ done89:
 	VMOVUPD 32(CX), Y8
 	VADDPD  Y8, Y7, Y7
 
-store90:
+store165:
 	VMOVUPD Y0, (AX)
 	VMOVUPD Y1, 32(AX)
 	ADDQ    DI, AX
@@ -1600,11 +2900,11 @@ store90:
 	ADDQ    DI, AX
 	VMOVUPD Y6, (AX)
 	VMOVUPD Y7, 32(AX)
-	JMP     end77
+	JMP     end152
 
-rows87:
+rows162:
 	CMPQ       R13, $+3
-	JNE        rows91
+	JNE        rows166
 	VXORPD     Y0, Y0, Y0
 	VXORPD     Y1, Y1, Y1
 	VXORPD     Y2, Y2, Y2
@@ -1621,9 +2921,9 @@ rows87:
 	PREFETCHT0 (R11)
 	PREFETCHT0 32(R11)
 	TESTQ      BX, BX
-	JZ         done93
+	JZ         done168
 
-depth92:
+depth167:
 	VMOVUPD      (DX), Y6
 	VMOVUPD      32(DX), Y7
 	VBROADCASTSD (CX), Y8
@@ -1635,14 +2935,14 @@ depth92:
 	VBROADCASTSD (CX)(R8*2), Y8
 	VFMADD231PD  Y6, Y8, Y4
 	VFMADD231PD  Y7, Y8, Y5
-	ADDQ         R9, CX
-	ADDQ         R10, DX
+	ADDQ         R10, CX
+	ADDQ         R9, DX
 	DECQ         BX
-	JNZ          depth92
+	JNZ          depth167
 
-done93:
+done168:
 	TESTQ   SI, SI
-	JZ      store94
+	JZ      store169
 	MOVQ    AX, CX
 	VMOVUPD (CX), Y6
 	VADDPD  Y6, Y0, Y0
@@ -1659,7 +2959,7 @@ done93:
 	VMOVUPD 32(CX), Y6
 	VADDPD  Y6, Y5, Y5
 
-store94:
+store169:
 	VMOVUPD Y0, (AX)
 	VMOVUPD Y1, 32(AX)
 	ADDQ    DI, AX
@@ -1668,11 +2968,11 @@ store94:
 	ADDQ    DI, AX
 	VMOVUPD Y4, (AX)
 	VMOVUPD Y5, 32(AX)
-	JMP     end77
+	JMP     end152
 
-rows91:
+rows166:
 	CMPQ       R13, $+2
-	JNE        rows95
+	JNE        rows170
 	VXORPD     Y0, Y0, Y0
 	VXORPD     Y1, Y1, Y1
 	VXORPD     Y2, Y2, Y2
@@ -1684,9 +2984,9 @@ rows91:
 	PREFETCHT0 (R11)
 	PREFETCHT0 32(R11)
 	TESTQ      BX, BX
-	JZ         done97
+	JZ         done172
 
-depth96:
+depth171:
 	VMOVUPD      (DX), Y4
 	VMOVUPD      32(DX), Y5
 	VBROADCASTSD (CX), Y6
@@ -1695,14 +2995,14 @@ depth96:
 	VBROADCASTSD (CX)(R8*1), Y6
 	VFMADD231PD  Y4, Y6, Y2
 	VFMADD231PD  Y5, Y6, Y3
-	ADDQ         R9, CX
-	ADDQ         R10, DX
+	ADDQ         R10, CX
+	ADDQ         R9, DX
 	DECQ         BX
-	JNZ          depth96
+	JNZ          depth171
 
-done97:
+done172:
 	TESTQ   SI, SI
-	JZ      store98
+	JZ      store173
 	MOVQ    AX, CX
 	VMOVUPD (CX), Y4
 	VADDPD  Y4, Y0, Y0
@@ -1714,57 +3014,57 @@ done97:
 	VMOVUPD 32(CX), Y4
 	VADDPD  Y4, Y3, Y3
 
-store98:
+store173:
 	VMOVUPD Y0, (AX)
 	VMOVUPD Y1, 32(AX)
 	ADDQ    DI, AX
 	VMOVUPD Y2, (AX)
 	VMOVUPD Y3, 32(AX)
-	JMP     end77
+	JMP     end152
 
-rows95:
+rows170:
 	VXORPD     Y0, Y0, Y0
 	VXORPD     Y1, Y1, Y1
 	PREFETCHT0 (AX)
 	PREFETCHT0 32(AX)
 	TESTQ      BX, BX
-	JZ         done101
+	JZ         done176
 
-depth100:
+depth175:
 	VMOVUPD      (DX), Y2
 	VMOVUPD      32(DX), Y3
 	VBROADCASTSD (CX), Y4
 	VFMADD231PD  Y2, Y4, Y0
 	VFMADD231PD  Y3, Y4, Y1
-	ADDQ         R9, CX
-	ADDQ         R10, DX
+	ADDQ         R10, CX
+	ADDQ         R9, DX
 	DECQ         BX
-	JNZ          depth100
+	JNZ          depth175
 
-done101:
+done176:
 	TESTQ   SI, SI
-	JZ      store102
+	JZ      store177
 	MOVQ    AX, CX
 	VMOVUPD (CX), Y2
 	VADDPD  Y2, Y0, Y0
 	VMOVUPD 32(CX), Y2
 	VADDPD  Y2, Y1, Y1
 
-store102:
+store177:
 	VMOVUPD Y0, (AX)
 	VMOVUPD Y1, 32(AX)
-	JMP     end77
+	JMP     end152
 
-edge78:
+edge153:
 	CMPQ       R14, $+4
-	JLE        one76
+	JLE        one151
 	SUBQ       $+4, R14
 	LEAQ       tail<>+32(SB), R15
 	XORQ       BP, BP
 	SUBQ       R14, BP
 	VMOVDQU    (R15)(BP*8), Y0
 	CMPQ       R13, $+6
-	JNE        rows103
+	JNE        rows178
 	VXORPD     Y1, Y1, Y1
 	VXORPD     Y2, Y2, Y2
 	VXORPD     Y3, Y3, Y3
@@ -1796,9 +3096,9 @@ edge78:
 	PREFETCHT0 (R13)
 	PREFETCHT0 32(R13)
 	TESTQ      BX, BX
-	JZ         done105
+	JZ         done180
 
-depth104:
+depth179:
 	VMOVUPD      (DX), Y13
 	VMASKMOVPD   32(DX), Y0, Y14
 	VBROADCASTSD (CX), Y15
@@ -1819,14 +3119,14 @@ depth104:
 	VBROADCASTSD (CX)(R12*1), Y15
 	VFMADD231PD  Y13, Y15, Y11
 	VFMADD231PD  Y14, Y15, Y12
-	ADDQ         R9, CX
-	ADDQ         R10, DX
+	ADDQ         R10, CX
+	ADDQ         R9, DX
 	DECQ         BX
-	JNZ          depth104
+	JNZ          depth179
 
-done105:
+done180:
 	TESTQ      SI, SI
-	JZ         store106
+	JZ         store181
 	MOVQ       AX, CX
 	VMOVUPD    (CX), Y13
 	VADDPD     Y13, Y1, Y1
@@ -1858,7 +3158,7 @@ done105:
 	VMASKMOVPD 32(CX), Y0, Y13
 	VADDPD     Y13, Y12, Y12
 
-store106:
+store181:
 	VMOVUPD    Y1, (AX)
 	VMASKMOVPD Y2, Y0, 32(AX)
 	ADDQ       DI, AX
@@ -1876,11 +3176,11 @@ store106:
 	ADDQ       DI, AX
 	VMOVUPD    Y11, (AX)
 	VMASKMOVPD Y12, Y0, 32(AX)
-	JMP        end77
+	JMP        end152
 
-rows103:
+rows178:
 	CMPQ       R13, $+5
-	JNE        rows107
+	JNE        rows182
 	VXORPD     Y1, Y1, Y1
 	VXORPD     Y2, Y2, Y2
 	VXORPD     Y3, Y3, Y3
@@ -1907,9 +3207,9 @@ rows103:
 	PREFETCHT0 (R12)
 	PREFETCHT0 32(R12)
 	TESTQ      BX, BX
-	JZ         done109
+	JZ         done184
 
-depth108:
+depth183:
 	VMOVUPD      (DX), Y11
 	VMASKMOVPD   32(DX), Y0, Y12
 	VBROADCASTSD (CX), Y13
@@ -1927,14 +3227,14 @@ depth108:
 	VBROADCASTSD (CX)(R8*4), Y13
 	VFMADD231PD  Y11, Y13, Y9
 	VFMADD231PD  Y12, Y13, Y10
-	ADDQ         R9, CX
-	ADDQ         R10, DX
+	ADDQ         R10, CX
+	ADDQ         R9, DX
 	DECQ         BX
-	JNZ          depth108
+	JNZ          depth183
 
-done109:
+done184:
 	TESTQ      SI, SI
-	JZ         store110
+	JZ         store185
 	MOVQ       AX, CX
 	VMOVUPD    (CX), Y11
 	VADDPD     Y11, Y1, Y1
@@ -1961,7 +3261,7 @@ done109:
 	VMASKMOVPD 32(CX), Y0, Y11
 	VADDPD     Y11, Y10, Y10
 
-store110:
+store185:
 	VMOVUPD    Y1, (AX)
 	VMASKMOVPD Y2, Y0, 32(AX)
 	ADDQ       DI, AX
@@ -1976,11 +3276,11 @@ store110:
 	ADDQ       DI, AX
 	VMOVUPD    Y9, (AX)
 	VMASKMOVPD Y10, Y0, 32(AX)
-	JMP        end77
+	JMP        end152
 
-rows107:
+rows182:
 	CMPQ       R13, $+4
-	JNE        rows111
+	JNE        rows186
 	VXORPD     Y1, Y1, Y1
 	VXORPD     Y2, Y2, Y2
 	VXORPD     Y3, Y3, Y3
@@ -2002,9 +3302,9 @@ rows107:
 	PREFETCHT0 (R12)
 	PREFETCHT0 32(R12)
 	TESTQ      BX, BX
-	JZ         done113
+	JZ         done188
 
-depth112:
+depth187:
 	VMOVUPD      (DX), Y9
 	VMASKMOVPD   32(DX), Y0, Y10
 	VBROADCASTSD (CX), Y11
@@ -2019,14 +3319,14 @@ depth112:
 	VBROADCASTSD (CX)(R11*1), Y11
 	VFMADD231PD  Y9, Y11, Y7
 	VFMADD231PD  Y10, Y11, Y8
-	ADDQ         R9, CX
-	ADDQ         R10, DX
+	ADDQ         R10, CX
+	ADDQ         R9, DX
 	DECQ         BX
-	JNZ          depth112
+	JNZ          depth187
 
-done113:
+done188:
 	TESTQ      SI, SI
-	JZ         store114
+	JZ         store189
 	MOVQ       AX, CX
 	VMOVUPD    (CX), Y9
 	VADDPD     Y9, Y1, Y1
@@ -2048,7 +3348,7 @@ done113:
 	VMASKMOVPD 32(CX), Y0, Y9
 	VADDPD     Y9, Y8, Y8
 
-store114:
+store189:
 	VMOVUPD    Y1, (AX)
 	VMASKMOVPD Y2, Y0, 32(AX)
 	ADDQ       DI, AX
@@ -2060,11 +3360,11 @@ store114:
 	ADDQ       DI, AX
 	VMOVUPD    Y7, (AX)
 	VMASKMOVPD Y8, Y0, 32(AX)
-	JMP        end77
+	JMP        end152
 
-rows111:
+rows186:
 	CMPQ       R13, $+3
-	JNE        rows115
+	JNE        rows190
 	VXORPD     Y1, Y1, Y1
 	VXORPD     Y2, Y2, Y2
 	VXORPD     Y3, Y3, Y3
@@ -2081,9 +3381,9 @@ rows111:
 	PREFETCHT0 (R11)
 	PREFETCHT0 32(R11)
 	TESTQ      BX, BX
-	JZ         done117
+	JZ         done192
 
-depth116:
+depth191:
 	VMOVUPD      (DX), Y7
 	VMASKMOVPD   32(DX), Y0, Y8
 	VBROADCASTSD (CX), Y9
@@ -2095,14 +3395,14 @@ depth116:
 	VBROADCASTSD (CX)(R8*2), Y9
 	VFMADD231PD  Y7, Y9, Y5
 	VFMADD231PD  Y8, Y9, Y6
-	ADDQ         R9, CX
-	ADDQ         R10, DX
+	ADDQ         R10, CX
+	ADDQ         R9, DX
 	DECQ         BX
-	JNZ          depth116
+	JNZ          depth191
 
-done117:
+done192:
 	TESTQ      SI, SI
-	JZ         store118
+	JZ         store193
 	MOVQ       AX, CX
 	VMOVUPD    (CX), Y7
 	VADDPD     Y7, Y1, Y1
@@ -2119,7 +3419,7 @@ done117:
 	VMASKMOVPD 32(CX), Y0, Y7
 	VADDPD     Y7, Y6, Y6
 
-store118:
+store193:
 	VMOVUPD    Y1, (AX)
 	VMASKMOVPD Y2, Y0, 32(AX)
 	ADDQ       DI, AX
@@ -2128,11 +3428,11 @@ store118:
 	ADDQ       DI, AX
 	VMOVUPD    Y5, (AX)
 	VMASKMOVPD Y6, Y0, 32(AX)
-	JMP        end77
+	JMP        end152
 
-rows115:
+rows190:
 	CMPQ       R13, $+2
-	JNE        rows119
+	JNE        rows194
 	VXORPD     Y1, Y1, Y1
 	VXORPD     Y2, Y2, Y2
 	VXORPD     Y3, Y3, Y3
@@ -2144,9 +3444,9 @@ rows115:
 	PREFETCHT0 (R11)
 	PREFETCHT0 32(R11)
 	TESTQ      BX, BX
-	JZ         done121
+	JZ         done196
 
-depth120:
+depth195:
 	VMOVUPD      (DX), Y5
 	VMASKMOVPD   32(DX), Y0, Y6
 	VBROADCASTSD (CX), Y7
@@ -2155,14 +3455,14 @@ depth120:
 	VBROADCASTSD (CX)(R8*1), Y7
 	VFMADD231PD  Y5, Y7, Y3
 	VFMADD231PD  Y6, Y7, Y4
-	ADDQ         R9, CX
-	ADDQ         R10, DX
+	ADDQ         R10, CX
+	ADDQ         R9, DX
 	DECQ         BX
-	JNZ          depth120
+	JNZ          depth195
 
-done121:
+done196:
 	TESTQ      SI, SI
-	JZ         store122
+	JZ         store197
 	MOVQ       AX, CX
 	VMOVUPD    (CX), Y5
 	VADDPD     Y5, Y1, Y1
@@ -2174,54 +3474,54 @@ done121:
 	VMASKMOVPD 32(CX), Y0, Y5
 	VADDPD     Y5, Y4, Y4
 
-store122:
+store197:
 	VMOVUPD    Y1, (AX)
 	VMASKMOVPD Y2, Y0, 32(AX)
 	ADDQ       DI, AX
 	VMOVUPD    Y3, (AX)
 	VMASKMOVPD Y4, Y0, 32(AX)
-	JMP        end77
+	JMP        end152
 
-rows119:
+rows194:
 	VXORPD     Y1, Y1, Y1
 	VXORPD     Y2, Y2, Y2
 	PREFETCHT0 (AX)
 	PREFETCHT0 32(AX)
 	TESTQ      BX, BX
-	JZ         done125
+	JZ         done200
 
-depth124:
+depth199:
 	VMOVUPD      (DX), Y3
 	VMASKMOVPD   32(DX), Y0, Y4
 	VBROADCASTSD (CX), Y5
 	VFMADD231PD  Y3, Y5, Y1
 	VFMADD231PD  Y4, Y5, Y2
-	ADDQ         R9, CX
-	ADDQ         R10, DX
+	ADDQ         R10, CX
+	ADDQ         R9, DX
 	DECQ         BX
-	JNZ          depth124
+	JNZ          depth199
 
-done125:
+done200:
 	TESTQ      SI, SI
-	JZ         store126
+	JZ         store201
 	MOVQ       AX, CX
 	VMOVUPD    (CX), Y3
 	VADDPD     Y3, Y1, Y1
 	VMASKMOVPD 32(CX), Y0, Y3
 	VADDPD     Y3, Y2, Y2
 
-store126:
+store201:
 	VMOVUPD    Y1, (AX)
 	VMASKMOVPD Y2, Y0, 32(AX)
-	JMP        end77
+	JMP        end152
 
-one76:
+one151:
 	LEAQ       tail<>+32(SB), R15
 	XORQ       BP, BP
 	SUBQ       R14, BP
 	VMOVDQU    (R15)(BP*8), Y0
 	CMPQ       R13, $+6
-	JNE        rows127
+	JNE        rows202
 	VXORPD     Y1, Y1, Y1
 	VXORPD     Y2, Y2, Y2
 	VXORPD     Y3, Y3, Y3
@@ -2241,9 +3541,9 @@ one76:
 	ADDQ       DI, R13
 	PREFETCHT0 (R13)
 	TESTQ      BX, BX
-	JZ         done129
+	JZ         done204
 
-depth128:
+depth203:
 	VMASKMOVPD   (DX), Y0, Y7
 	VBROADCASTSD (CX), Y8
 	VFMADD231PD  Y7, Y8, Y1
@@ -2257,14 +3557,14 @@ depth128:
 	VFMADD231PD  Y7, Y8, Y5
 	VBROADCASTSD (CX)(R12*1), Y8
 	VFMADD231PD  Y7, Y8, Y6
-	ADDQ         R9, CX
-	ADDQ         R10, DX
+	ADDQ         R10, CX
+	ADDQ         R9, DX
 	DECQ         BX
-	JNZ          depth128
+	JNZ          depth203
 
-done129:
+done204:
 	TESTQ      SI, SI
-	JZ         store130
+	JZ         store205
 	MOVQ       AX, CX
 	VMASKMOVPD (CX), Y0, Y7
 	VADDPD     Y7, Y1, Y1
@@ -2284,7 +3584,7 @@ done129:
 	VMASKMOVPD (CX), Y0, Y7
 	VADDPD     Y7, Y6, Y6
 
-store130:
+store205:
 	VMASKMOVPD Y1, Y0, (AX)
 	ADDQ       DI, AX
 	VMASKMOVPD Y2, Y0, (AX)
@@ -2296,11 +3596,11 @@ store130:
 	VMASKMOVPD Y5, Y0, (AX)
 	ADDQ       DI, AX
 	VMASKMOVPD Y6, Y0, (AX)
-	JMP        end77
+	JMP        end152
 
-rows127:
+rows202:
 	CMPQ       R13, $+5
-	JNE        rows131
+	JNE        rows206
 	VXORPD     Y1, Y1, Y1
 	VXORPD     Y2, Y2, Y2
 	VXORPD     Y3, Y3, Y3
@@ -2317,9 +3617,9 @@ rows127:
 	ADDQ       DI, R12
 	PREFETCHT0 (R12)
 	TESTQ      BX, BX
-	JZ         done133
+	JZ         done208
 
-depth132:
+depth207:
 	VMASKMOVPD   (DX), Y0, Y6
 	VBROADCASTSD (CX), Y7
 	VFMADD231PD  Y6, Y7, Y1
@@ -2331,14 +3631,14 @@ depth132:
 	VFMADD231PD  Y6, Y7, Y4
 	VBROADCASTSD (CX)(R8*4), Y7
 	VFMADD231PD  Y6, Y7, Y5
-	ADDQ         R9, CX
-	ADDQ         R10, DX
+	ADDQ         R10, CX
+	ADDQ         R9, DX
 	DECQ         BX
-	JNZ          depth132
+	JNZ          depth207
 
-done133:
+done208:
 	TESTQ      SI, SI
-	JZ         store134
+	JZ         store209
 	MOVQ       AX, CX
 	VMASKMOVPD (CX), Y0, Y6
 	VADDPD     Y6, Y1, Y1
@@ -2355,7 +3655,7 @@ done133:
 	VMASKMOVPD (CX), Y0, Y6
 	VADDPD     Y6, Y5, Y5
 
-store134:
+store209:
 	VMASKMOVPD Y1, Y0, (AX)
 	ADDQ       DI, AX
 	VMASKMOVPD Y2, Y0, (AX)
@@ -2365,11 +3665,11 @@ store134:
 	VMASKMOVPD Y4, Y0, (AX)
 	ADDQ       DI, AX
 	VMASKMOVPD Y5, Y0, (AX)
-	JMP        end77
+	JMP        end152
 
-rows131:
+rows206:
 	CMPQ       R13, $+4
-	JNE        rows135
+	JNE        rows210
 	VXORPD     Y1, Y1, Y1
 	VXORPD     Y2, Y2, Y2
 	VXORPD     Y3, Y3, Y3
@@ -2383,9 +3683,9 @@ rows131:
 	ADDQ       DI, R12
 	PREFETCHT0 (R12)
 	TESTQ      BX, BX
-	JZ         done137
+	JZ         done212
 
-depth136:
+depth211:
 	VMASKMOVPD   (DX), Y0, Y5
 	VBROADCASTSD (CX), Y6
 	VFMADD231PD  Y5, Y6, Y1
@@ -2395,14 +3695,14 @@ depth136:
 	VFMADD231PD  Y5, Y6, Y3
 	VBROADCASTSD (CX)(R11*1), Y6
 	VFMADD231PD  Y5, Y6, Y4
-	ADDQ         R9, CX
-	ADDQ         R10, DX
+	ADDQ         R10, CX
+	ADDQ         R9, DX
 	DECQ         BX
-	JNZ          depth136
+	JNZ          depth211
 
-done137:
+done212:
 	TESTQ      SI, SI
-	JZ         store138
+	JZ         store213
 	MOVQ       AX, CX
 	VMASKMOVPD (CX), Y0, Y5
 	VADDPD     Y5, Y1, Y1
@@ -2416,7 +3716,7 @@ done137:
 	VMASKMOVPD (CX), Y0, Y5
 	VADDPD     Y5, Y4, Y4
 
-store138:
+store213:
 	VMASKMOVPD Y1, Y0, (AX)
 	ADDQ       DI, AX
 	VMASKMOVPD Y2, Y0, (AX)
@@ -2424,11 +3724,11 @@ store138:
 	VMASKMOVPD Y3, Y0, (AX)
 	ADDQ       DI, AX
 	VMASKMOVPD Y4, Y0, (AX)
-	JMP        end77
+	JMP        end152
 
-rows135:
+rows210:
 	CMPQ       R13, $+3
-	JNE        rows139
+	JNE        rows214
 	VXORPD     Y1, Y1, Y1
 	VXORPD     Y2, Y2, Y2
 	VXORPD     Y3, Y3, Y3
@@ -2439,9 +3739,9 @@ rows135:
 	ADDQ       DI, R11
 	PREFETCHT0 (R11)
 	TESTQ      BX, BX
-	JZ         done141
+	JZ         done216
 
-depth140:
+depth215:
 	VMASKMOVPD   (DX), Y0, Y4
 	VBROADCASTSD (CX), Y5
 	VFMADD231PD  Y4, Y5, Y1
@@ -2449,14 +3749,14 @@ depth140:
 	VFMADD231PD  Y4, Y5, Y2
 	VBROADCASTSD (CX)(R8*2), Y5
 	VFMADD231PD  Y4, Y5, Y3
-	ADDQ         R9, CX
-	ADDQ         R10, DX
+	ADDQ         R10, CX
+	ADDQ         R9, DX
 	DECQ         BX
-	JNZ          depth140
+	JNZ          depth215
 
-done141:
+done216:
 	TESTQ      SI, SI
-	JZ         store142
+	JZ         store217
 	MOVQ       AX, CX
 	VMASKMOVPD (CX), Y0, Y4
 	VADDPD     Y4, Y1, Y1
@@ -2467,17 +3767,17 @@ done141:
 	VMASKMOVPD (CX), Y0, Y4
 	VADDPD     Y4, Y3, Y3
 
-store142:
+store217:
 	VMASKMOVPD Y1, Y0, (AX)
 	ADDQ       DI, AX
 	VMASKMOVPD Y2, Y0, (AX)
 	ADDQ       DI, AX
 	VMASKMOVPD Y3, Y0, (AX)
-	JMP        end77
+	JMP        end152
 
-rows139:
+rows214:
 	CMPQ       R13, $+2
-	JNE        rows143
+	JNE        rows218
 	VXORPD     Y1, Y1, Y1
 	VXORPD     Y2, Y2, Y2
 	PREFETCHT0 (AX)
@@ -2485,22 +3785,22 @@ rows139:
 	ADDQ       DI, R11
 	PREFETCHT0 (R11)
 	TESTQ      BX, BX
-	JZ         done145
+	JZ         done220
 
-depth144:
+depth219:
 	VMASKMOVPD   (DX), Y0, Y3
 	VBROADCASTSD (CX), Y4
 	VFMADD231PD  Y3, Y4, Y1
 	VBROADCASTSD (CX)(R8*1), Y4
 	VFMADD231PD  Y3, Y4, Y2
-	ADDQ         R9, CX
-	ADDQ         R10, DX
+	ADDQ         R10, CX
+	ADDQ         R9, DX
 	DECQ         BX
-	JNZ          depth144
+	JNZ          depth219
 
-done145:
+done220:
 	TESTQ      SI, SI
-	JZ         store146
+	JZ         store221
 	MOVQ       AX, CX
 	VMASKMOVPD (CX), Y0, Y3
 	VADDPD     Y3, Y1, Y1
@@ -2508,39 +3808,1339 @@ done145:
 	VMASKMOVPD (CX), Y0, Y3
 	VADDPD     Y3, Y2, Y2
 
-store146:
+store221:
 	VMASKMOVPD Y1, Y0, (AX)
 	ADDQ       DI, AX
 	VMASKMOVPD Y2, Y0, (AX)
-	JMP        end77
+	JMP        end152
 
-rows143:
+rows218:
 	VXORPD     Y1, Y1, Y1
 	PREFETCHT0 (AX)
 	TESTQ      BX, BX
-	JZ         done149
+	JZ         done224
 
-depth148:
+depth223:
 	VMASKMOVPD   (DX), Y0, Y2
 	VBROADCASTSD (CX), Y3
 	VFMADD231PD  Y2, Y3, Y1
-	ADDQ         R9, CX
-	ADDQ         R10, DX
+	ADDQ         R10, CX
+	ADDQ         R9, DX
 	DECQ         BX
-	JNZ          depth148
+	JNZ          depth223
 
-done149:
+done224:
 	TESTQ      SI, SI
-	JZ         store150
+	JZ         store225
 	MOVQ       AX, CX
 	VMASKMOVPD (CX), Y0, Y2
 	VADDPD     Y2, Y1, Y1
 
-store150:
+store225:
 	VMASKMOVPD Y1, Y0, (AX)
-	JMP        end77
+	JMP        end152
 
-end77:
+end152:
+	VZEROUPPER
+	RET
+
+// func productF64AVX2Indexed(c *byte, a *byte, b *byte, m int, n int, k int, ldc int, lda int, at *byte, ldb int, add int)
+// Requires: AVX, FMA3, MMX+
+TEXT ·productF64AVX2Indexed(SB), NOSPLIT, $8-88
+	MOVQ       c+0(FP), AX
+	MOVQ       a+8(FP), CX
+	MOVQ       b+16(FP), DX
+	MOVQ       k+40(FP), BX
+	MOVQ       add+80(FP), SI
+	MOVQ       ldc+48(FP), DI
+	SHLQ       $0x03, DI
+	MOVQ       lda+56(FP), R8
+	SHLQ       $0x03, R8
+	MOVQ       ldb+72(FP), R9
+	SHLQ       $0x03, R9
+	MOVQ       at+64(FP), R10
+	LEAQ       (R8)(R8*2), R11
+	LEAQ       (R8)(R8*4), R12
+	LEAQ       (CX)(R12*1), R13
+	LEAQ       (R13)(R8*2), R13
+	MOVQ       m+24(FP), R13
+	MOVQ       n+32(FP), R14
+	CMPQ       R14, $+8
+	JLT        edge228
+	CMPQ       R13, $+6
+	JNE        rows229
+	VXORPD     Y0, Y0, Y0
+	VXORPD     Y1, Y1, Y1
+	VXORPD     Y2, Y2, Y2
+	VXORPD     Y3, Y3, Y3
+	VXORPD     Y4, Y4, Y4
+	VXORPD     Y5, Y5, Y5
+	VXORPD     Y6, Y6, Y6
+	VXORPD     Y7, Y7, Y7
+	VXORPD     Y8, Y8, Y8
+	VXORPD     Y9, Y9, Y9
+	VXORPD     Y10, Y10, Y10
+	VXORPD     Y11, Y11, Y11
+	PREFETCHT0 (AX)
+	PREFETCHT0 32(AX)
+	MOVQ       AX, R13
+	ADDQ       DI, R13
+	PREFETCHT0 (R13)
+	PREFETCHT0 32(R13)
+	ADDQ       DI, R13
+	PREFETCHT0 (R13)
+	PREFETCHT0 32(R13)
+	ADDQ       DI, R13
+	PREFETCHT0 (R13)
+	PREFETCHT0 32(R13)
+	ADDQ       DI, R13
+	PREFETCHT0 (R13)
+	PREFETCHT0 32(R13)
+	ADDQ       DI, R13
+	PREFETCHT0 (R13)
+	PREFETCHT0 32(R13)
+	TESTQ      BX, BX
+	JZ         done231
+
+depth230:
+	VMOVUPD      (DX), Y12
+	VMOVUPD      32(DX), Y13
+	MOVQ         (R10), R13
+	ADDQ         $+8, R10
+	LEAQ         (CX)(R13*8), R13
+	VBROADCASTSD (R13), Y14
+	VFMADD231PD  Y12, Y14, Y0
+	VFMADD231PD  Y13, Y14, Y1
+	VBROADCASTSD (R13)(R8*1), Y14
+	VFMADD231PD  Y12, Y14, Y2
+	VFMADD231PD  Y13, Y14, Y3
+	VBROADCASTSD (R13)(R8*2), Y14
+	VFMADD231PD  Y12, Y14, Y4
+	VFMADD231PD  Y13, Y14, Y5
+	VBROADCASTSD (R13)(R11*1), Y14
+	VFMADD231PD  Y12, Y14, Y6
+	VFMADD231PD  Y13, Y14, Y7
+	VBROADCASTSD (R13)(R8*4), Y14
+	VFMADD231PD  Y12, Y14, Y8
+	VFMADD231PD  Y13, Y14, Y9
+	VBROADCASTSD (R13)(R12*1), Y14
+	VFMADD231PD  Y12, Y14, Y10
+	VFMADD231PD  Y13, Y14, Y11
+	ADDQ         R9, DX
+	DECQ         BX
+	JNZ          depth230
+
+done231:
+	TESTQ   SI, SI
+	JZ      store232
+	MOVQ    AX, CX
+	VMOVUPD (CX), Y12
+	VADDPD  Y12, Y0, Y0
+	VMOVUPD 32(CX), Y12
+	VADDPD  Y12, Y1, Y1
+	ADDQ    DI, CX
+	VMOVUPD (CX), Y12
+	VADDPD  Y12, Y2, Y2
+	VMOVUPD 32(CX), Y12
+	VADDPD  Y12, Y3, Y3
+	ADDQ    DI, CX
+	VMOVUPD (CX), Y12
+	VADDPD  Y12, Y4, Y4
+	VMOVUPD 32(CX), Y12
+	VADDPD  Y12, Y5, Y5
+	ADDQ    DI, CX
+	VMOVUPD (CX), Y12
+	VADDPD  Y12, Y6, Y6
+	VMOVUPD 32(CX), Y12
+	VADDPD  Y12, Y7, Y7
+	ADDQ    DI, CX
+	VMOVUPD (CX), Y12
+	VADDPD  Y12, Y8, Y8
+	VMOVUPD 32(CX), Y12
+	VADDPD  Y12, Y9, Y9
+	ADDQ    DI, CX
+	VMOVUPD (CX), Y12
+	VADDPD  Y12, Y10, Y10
+	VMOVUPD 32(CX), Y12
+	VADDPD  Y12, Y11, Y11
+
+store232:
+	VMOVUPD Y0, (AX)
+	VMOVUPD Y1, 32(AX)
+	ADDQ    DI, AX
+	VMOVUPD Y2, (AX)
+	VMOVUPD Y3, 32(AX)
+	ADDQ    DI, AX
+	VMOVUPD Y4, (AX)
+	VMOVUPD Y5, 32(AX)
+	ADDQ    DI, AX
+	VMOVUPD Y6, (AX)
+	VMOVUPD Y7, 32(AX)
+	ADDQ    DI, AX
+	VMOVUPD Y8, (AX)
+	VMOVUPD Y9, 32(AX)
+	ADDQ    DI, AX
+	VMOVUPD Y10, (AX)
+	VMOVUPD Y11, 32(AX)
+	JMP     end227
+
+rows229:
+	CMPQ       R13, $+5
+	JNE        rows233
+	VXORPD     Y0, Y0, Y0
+	VXORPD     Y1, Y1, Y1
+	VXORPD     Y2, Y2, Y2
+	VXORPD     Y3, Y3, Y3
+	VXORPD     Y4, Y4, Y4
+	VXORPD     Y5, Y5, Y5
+	VXORPD     Y6, Y6, Y6
+	VXORPD     Y7, Y7, Y7
+	VXORPD     Y8, Y8, Y8
+	VXORPD     Y9, Y9, Y9
+	PREFETCHT0 (AX)
+	PREFETCHT0 32(AX)
+	MOVQ       AX, R12
+	ADDQ       DI, R12
+	PREFETCHT0 (R12)
+	PREFETCHT0 32(R12)
+	ADDQ       DI, R12
+	PREFETCHT0 (R12)
+	PREFETCHT0 32(R12)
+	ADDQ       DI, R12
+	PREFETCHT0 (R12)
+	PREFETCHT0 32(R12)
+	ADDQ       DI, R12
+	PREFETCHT0 (R12)
+	PREFETCHT0 32(R12)
+	TESTQ      BX, BX
+	JZ         done235
+
+depth234:
+	VMOVUPD      (DX), Y10
+	VMOVUPD      32(DX), Y11
+	MOVQ         (R10), R12
+	ADDQ         $+8, R10
+	LEAQ         (CX)(R12*8), R12
+	VBROADCASTSD (R12), Y12
+	VFMADD231PD  Y10, Y12, Y0
+	VFMADD231PD  Y11, Y12, Y1
+	VBROADCASTSD (R12)(R8*1), Y12
+	VFMADD231PD  Y10, Y12, Y2
+	VFMADD231PD  Y11, Y12, Y3
+	VBROADCASTSD (R12)(R8*2), Y12
+	VFMADD231PD  Y10, Y12, Y4
+	VFMADD231PD  Y11, Y12, Y5
+	VBROADCASTSD (R12)(R11*1), Y12
+	VFMADD231PD  Y10, Y12, Y6
+	VFMADD231PD  Y11, Y12, Y7
+	VBROADCASTSD (R12)(R8*4), Y12
+	VFMADD231PD  Y10, Y12, Y8
+	VFMADD231PD  Y11, Y12, Y9
+	ADDQ         R9, DX
+	DECQ         BX
+	JNZ          depth234
+
+done235:
+	TESTQ   SI, SI
+	JZ      store236
+	MOVQ    AX, CX
+	VMOVUPD (CX), Y10
+	VADDPD  Y10, Y0, Y0
+	VMOVUPD 32(CX), Y10
+	VADDPD  Y10, Y1, Y1
+	ADDQ    DI, CX
+	VMOVUPD (CX), Y10
+	VADDPD  Y10, Y2, Y2
+	VMOVUPD 32(CX), Y10
+	VADDPD  Y10, Y3, Y3
+	ADDQ    DI, CX
+	VMOVUPD (CX), Y10
+	VADDPD  Y10, Y4, Y4
+	VMOVUPD 32(CX), Y10
+	VADDPD  Y10, Y5, Y5
+	ADDQ    DI, CX
+	VMOVUPD (CX), Y10
+	VADDPD  Y10, Y6, Y6
+	VMOVUPD 32(CX), Y10
+	VADDPD  Y10, Y7, Y7
+	ADDQ    DI, CX
+	VMOVUPD (CX), Y10
+	VADDPD  Y10, Y8, Y8
+	VMOVUPD 32(CX), Y10
+	VADDPD  Y10, Y9, Y9
+
+store236:
+	VMOVUPD Y0, (AX)
+	VMOVUPD Y1, 32(AX)
+	ADDQ    DI, AX
+	VMOVUPD Y2, (AX)
+	VMOVUPD Y3, 32(AX)
+	ADDQ    DI, AX
+	VMOVUPD Y4, (AX)
+	VMOVUPD Y5, 32(AX)
+	ADDQ    DI, AX
+	VMOVUPD Y6, (AX)
+	VMOVUPD Y7, 32(AX)
+	ADDQ    DI, AX
+	VMOVUPD Y8, (AX)
+	VMOVUPD Y9, 32(AX)
+	JMP     end227
+
+rows233:
+	CMPQ       R13, $+4
+	JNE        rows237
+	VXORPD     Y0, Y0, Y0
+	VXORPD     Y1, Y1, Y1
+	VXORPD     Y2, Y2, Y2
+	VXORPD     Y3, Y3, Y3
+	VXORPD     Y4, Y4, Y4
+	VXORPD     Y5, Y5, Y5
+	VXORPD     Y6, Y6, Y6
+	VXORPD     Y7, Y7, Y7
+	PREFETCHT0 (AX)
+	PREFETCHT0 32(AX)
+	MOVQ       AX, R12
+	ADDQ       DI, R12
+	PREFETCHT0 (R12)
+	PREFETCHT0 32(R12)
+	ADDQ       DI, R12
+	PREFETCHT0 (R12)
+	PREFETCHT0 32(R12)
+	ADDQ       DI, R12
+	PREFETCHT0 (R12)
+	PREFETCHT0 32(R12)
+	TESTQ      BX, BX
+	JZ         done239
+
+depth238:
+	VMOVUPD      (DX), Y8
+	VMOVUPD      32(DX), Y9
+	MOVQ         (R10), R12
+	ADDQ         $+8, R10
+	LEAQ         (CX)(R12*8), R12
+	VBROADCASTSD (R12), Y10
+	VFMADD231PD  Y8, Y10, Y0
+	VFMADD231PD  Y9, Y10, Y1
+	VBROADCASTSD (R12)(R8*1), Y10
+	VFMADD231PD  Y8, Y10, Y2
+	VFMADD231PD  Y9, Y10, Y3
+	VBROADCASTSD (R12)(R8*2), Y10
+	VFMADD231PD  Y8, Y10, Y4
+	VFMADD231PD  Y9, Y10, Y5
+	VBROADCASTSD (R12)(R11*1), Y10
+	VFMADD231PD  Y8, Y10, Y6
+	VFMADD231PD  Y9, Y10, Y7
+	ADDQ         R9, DX
+	DECQ         BX
+	JNZ          depth238
+
+done239:
+	TESTQ   SI, SI
+	JZ      store240
+	MOVQ    AX, CX
+	VMOVUPD (CX), Y8
+	VADDPD  Y8, Y0, Y0
+	VMOVUPD 32(CX), Y8
+	VADDPD  Y8, Y1, Y1
+	ADDQ    DI, CX
+	VMOVUPD (CX), Y8
+	VADDPD  Y8, Y2, Y2
+	VMOVUPD 32(CX), Y8
+	VADDPD  Y8, Y3, Y3
+	ADDQ    DI, CX
+	VMOVUPD (CX), Y8
+	VADDPD  Y8, Y4, Y4
+	VMOVUPD 32(CX), Y8
+	VADDPD  Y8, Y5, Y5
+	ADDQ    DI, CX
+	VMOVUPD (CX), Y8
+	VADDPD  Y8, Y6, Y6
+	VMOVUPD 32(CX), Y8
+	VADDPD  Y8, Y7, Y7
+
+store240:
+	VMOVUPD Y0, (AX)
+	VMOVUPD Y1, 32(AX)
+	ADDQ    DI, AX
+	VMOVUPD Y2, (AX)
+	VMOVUPD Y3, 32(AX)
+	ADDQ    DI, AX
+	VMOVUPD Y4, (AX)
+	VMOVUPD Y5, 32(AX)
+	ADDQ    DI, AX
+	VMOVUPD Y6, (AX)
+	VMOVUPD Y7, 32(AX)
+	JMP     end227
+
+rows237:
+	CMPQ       R13, $+3
+	JNE        rows241
+	VXORPD     Y0, Y0, Y0
+	VXORPD     Y1, Y1, Y1
+	VXORPD     Y2, Y2, Y2
+	VXORPD     Y3, Y3, Y3
+	VXORPD     Y4, Y4, Y4
+	VXORPD     Y5, Y5, Y5
+	PREFETCHT0 (AX)
+	PREFETCHT0 32(AX)
+	MOVQ       AX, R11
+	ADDQ       DI, R11
+	PREFETCHT0 (R11)
+	PREFETCHT0 32(R11)
+	ADDQ       DI, R11
+	PREFETCHT0 (R11)
+	PREFETCHT0 32(R11)
+	TESTQ      BX, BX
+	JZ         done243
+
+depth242:
+	VMOVUPD      (DX), Y6
+	VMOVUPD      32(DX), Y7
+	MOVQ         (R10), R11
+	ADDQ         $+8, R10
+	LEAQ         (CX)(R11*8), R11
+	VBROADCASTSD (R11), Y8
+	VFMADD231PD  Y6, Y8, Y0
+	VFMADD231PD  Y7, Y8, Y1
+	VBROADCASTSD (R11)(R8*1), Y8
+	VFMADD231PD  Y6, Y8, Y2
+	VFMADD231PD  Y7, Y8, Y3
+	VBROADCASTSD (R11)(R8*2), Y8
+	VFMADD231PD  Y6, Y8, Y4
+	VFMADD231PD  Y7, Y8, Y5
+	ADDQ         R9, DX
+	DECQ         BX
+	JNZ          depth242
+
+done243:
+	TESTQ   SI, SI
+	JZ      store244
+	MOVQ    AX, CX
+	VMOVUPD (CX), Y6
+	VADDPD  Y6, Y0, Y0
+	VMOVUPD 32(CX), Y6
+	VADDPD  Y6, Y1, Y1
+	ADDQ    DI, CX
+	VMOVUPD (CX), Y6
+	VADDPD  Y6, Y2, Y2
+	VMOVUPD 32(CX), Y6
+	VADDPD  Y6, Y3, Y3
+	ADDQ    DI, CX
+	VMOVUPD (CX), Y6
+	VADDPD  Y6, Y4, Y4
+	VMOVUPD 32(CX), Y6
+	VADDPD  Y6, Y5, Y5
+
+store244:
+	VMOVUPD Y0, (AX)
+	VMOVUPD Y1, 32(AX)
+	ADDQ    DI, AX
+	VMOVUPD Y2, (AX)
+	VMOVUPD Y3, 32(AX)
+	ADDQ    DI, AX
+	VMOVUPD Y4, (AX)
+	VMOVUPD Y5, 32(AX)
+	JMP     end227
+
+rows241:
+	CMPQ       R13, $+2
+	JNE        rows245
+	VXORPD     Y0, Y0, Y0
+	VXORPD     Y1, Y1, Y1
+	VXORPD     Y2, Y2, Y2
+	VXORPD     Y3, Y3, Y3
+	PREFETCHT0 (AX)
+	PREFETCHT0 32(AX)
+	MOVQ       AX, R11
+	ADDQ       DI, R11
+	PREFETCHT0 (R11)
+	PREFETCHT0 32(R11)
+	TESTQ      BX, BX
+	JZ         done247
+
+depth246:
+	VMOVUPD      (DX), Y4
+	VMOVUPD      32(DX), Y5
+	MOVQ         (R10), R11
+	ADDQ         $+8, R10
+	LEAQ         (CX)(R11*8), R11
+	VBROADCASTSD (R11), Y6
+	VFMADD231PD  Y4, Y6, Y0
+	VFMADD231PD  Y5, Y6, Y1
+	VBROADCASTSD (R11)(R8*1), Y6
+	VFMADD231PD  Y4, Y6, Y2
+	VFMADD231PD  Y5, Y6, Y3
+	ADDQ         R9, DX
+	DECQ         BX
+	JNZ          depth246
+
+done247:
+	TESTQ   SI, SI
+	JZ      store248
+	MOVQ    AX, CX
+	VMOVUPD (CX), Y4
+	VADDPD  Y4, Y0, Y0
+	VMOVUPD 32(CX), Y4
+	VADDPD  Y4, Y1, Y1
+	ADDQ    DI, CX
+	VMOVUPD (CX), Y4
+	VADDPD  Y4, Y2, Y2
+	VMOVUPD 32(CX), Y4
+	VADDPD  Y4, Y3, Y3
+
+store248:
+	VMOVUPD Y0, (AX)
+	VMOVUPD Y1, 32(AX)
+	ADDQ    DI, AX
+	VMOVUPD Y2, (AX)
+	VMOVUPD Y3, 32(AX)
+	JMP     end227
+
+rows245:
+	VXORPD     Y0, Y0, Y0
+	VXORPD     Y1, Y1, Y1
+	PREFETCHT0 (AX)
+	PREFETCHT0 32(AX)
+	TESTQ      BX, BX
+	JZ         done251
+
+depth250:
+	VMOVUPD      (DX), Y2
+	VMOVUPD      32(DX), Y3
+	MOVQ         (R10), DI
+	ADDQ         $+8, R10
+	LEAQ         (CX)(DI*8), DI
+	VBROADCASTSD (DI), Y4
+	VFMADD231PD  Y2, Y4, Y0
+	VFMADD231PD  Y3, Y4, Y1
+	ADDQ         R9, DX
+	DECQ         BX
+	JNZ          depth250
+
+done251:
+	TESTQ   SI, SI
+	JZ      store252
+	MOVQ    AX, CX
+	VMOVUPD (CX), Y2
+	VADDPD  Y2, Y0, Y0
+	VMOVUPD 32(CX), Y2
+	VADDPD  Y2, Y1, Y1
+
+store252:
+	VMOVUPD Y0, (AX)
+	VMOVUPD Y1, 32(AX)
+	JMP     end227
+
+edge228:
+	CMPQ       R14, $+4
+	JLE        one226
+	SUBQ       $+4, R14
+	LEAQ       tail<>+32(SB), R15
+	XORQ       BP, BP
+	SUBQ       R14, BP
+	VMOVDQU    (R15)(BP*8), Y0
+	CMPQ       R13, $+6
+	JNE        rows253
+	VXORPD     Y1, Y1, Y1
+	VXORPD     Y2, Y2, Y2
+	VXORPD     Y3, Y3, Y3
+	VXORPD     Y4, Y4, Y4
+	VXORPD     Y5, Y5, Y5
+	VXORPD     Y6, Y6, Y6
+	VXORPD     Y7, Y7, Y7
+	VXORPD     Y8, Y8, Y8
+	VXORPD     Y9, Y9, Y9
+	VXORPD     Y10, Y10, Y10
+	VXORPD     Y11, Y11, Y11
+	VXORPD     Y12, Y12, Y12
+	PREFETCHT0 (AX)
+	PREFETCHT0 32(AX)
+	MOVQ       AX, R13
+	ADDQ       DI, R13
+	PREFETCHT0 (R13)
+	PREFETCHT0 32(R13)
+	ADDQ       DI, R13
+	PREFETCHT0 (R13)
+	PREFETCHT0 32(R13)
+	ADDQ       DI, R13
+	PREFETCHT0 (R13)
+	PREFETCHT0 32(R13)
+	ADDQ       DI, R13
+	PREFETCHT0 (R13)
+	PREFETCHT0 32(R13)
+	ADDQ       DI, R13
+	PREFETCHT0 (R13)
+	PREFETCHT0 32(R13)
+	TESTQ      BX, BX
+	JZ         done255
+
+depth254:
+	VMOVUPD      (DX), Y13
+	VMASKMOVPD   32(DX), Y0, Y14
+	MOVQ         (R10), R13
+	ADDQ         $+8, R10
+	LEAQ         (CX)(R13*8), R13
+	VBROADCASTSD (R13), Y15
+	VFMADD231PD  Y13, Y15, Y1
+	VFMADD231PD  Y14, Y15, Y2
+	VBROADCASTSD (R13)(R8*1), Y15
+	VFMADD231PD  Y13, Y15, Y3
+	VFMADD231PD  Y14, Y15, Y4
+	VBROADCASTSD (R13)(R8*2), Y15
+	VFMADD231PD  Y13, Y15, Y5
+	VFMADD231PD  Y14, Y15, Y6
+	VBROADCASTSD (R13)(R11*1), Y15
+	VFMADD231PD  Y13, Y15, Y7
+	VFMADD231PD  Y14, Y15, Y8
+	VBROADCASTSD (R13)(R8*4), Y15
+	VFMADD231PD  Y13, Y15, Y9
+	VFMADD231PD  Y14, Y15, Y10
+	VBROADCASTSD (R13)(R12*1), Y15
+	VFMADD231PD  Y13, Y15, Y11
+	VFMADD231PD  Y14, Y15, Y12
+	ADDQ         R9, DX
+	DECQ         BX
+	JNZ          depth254
+
+done255:
+	TESTQ      SI, SI
+	JZ         store256
+	MOVQ       AX, CX
+	VMOVUPD    (CX), Y13
+	VADDPD     Y13, Y1, Y1
+	VMASKMOVPD 32(CX), Y0, Y13
+	VADDPD     Y13, Y2, Y2
+	ADDQ       DI, CX
+	VMOVUPD    (CX), Y13
+	VADDPD     Y13, Y3, Y3
+	VMASKMOVPD 32(CX), Y0, Y13
+	VADDPD     Y13, Y4, Y4
+	ADDQ       DI, CX
+	VMOVUPD    (CX), Y13
+	VADDPD     Y13, Y5, Y5
+	VMASKMOVPD 32(CX), Y0, Y13
+	VADDPD     Y13, Y6, Y6
+	ADDQ       DI, CX
+	VMOVUPD    (CX), Y13
+	VADDPD     Y13, Y7, Y7
+	VMASKMOVPD 32(CX), Y0, Y13
+	VADDPD     Y13, Y8, Y8
+	ADDQ       DI, CX
+	VMOVUPD    (CX), Y13
+	VADDPD     Y13, Y9, Y9
+	VMASKMOVPD 32(CX), Y0, Y13
+	VADDPD     Y13, Y10, Y10
+	ADDQ       DI, CX
+	VMOVUPD    (CX), Y13
+	VADDPD     Y13, Y11, Y11
+	VMASKMOVPD 32(CX), Y0, Y13
+	VADDPD     Y13, Y12, Y12
+
+store256:
+	VMOVUPD    Y1, (AX)
+	VMASKMOVPD Y2, Y0, 32(AX)
+	ADDQ       DI, AX
+	VMOVUPD    Y3, (AX)
+	VMASKMOVPD Y4, Y0, 32(AX)
+	ADDQ       DI, AX
+	VMOVUPD    Y5, (AX)
+	VMASKMOVPD Y6, Y0, 32(AX)
+	ADDQ       DI, AX
+	VMOVUPD    Y7, (AX)
+	VMASKMOVPD Y8, Y0, 32(AX)
+	ADDQ       DI, AX
+	VMOVUPD    Y9, (AX)
+	VMASKMOVPD Y10, Y0, 32(AX)
+	ADDQ       DI, AX
+	VMOVUPD    Y11, (AX)
+	VMASKMOVPD Y12, Y0, 32(AX)
+	JMP        end227
+
+rows253:
+	CMPQ       R13, $+5
+	JNE        rows257
+	VXORPD     Y1, Y1, Y1
+	VXORPD     Y2, Y2, Y2
+	VXORPD     Y3, Y3, Y3
+	VXORPD     Y4, Y4, Y4
+	VXORPD     Y5, Y5, Y5
+	VXORPD     Y6, Y6, Y6
+	VXORPD     Y7, Y7, Y7
+	VXORPD     Y8, Y8, Y8
+	VXORPD     Y9, Y9, Y9
+	VXORPD     Y10, Y10, Y10
+	PREFETCHT0 (AX)
+	PREFETCHT0 32(AX)
+	MOVQ       AX, R12
+	ADDQ       DI, R12
+	PREFETCHT0 (R12)
+	PREFETCHT0 32(R12)
+	ADDQ       DI, R12
+	PREFETCHT0 (R12)
+	PREFETCHT0 32(R12)
+	ADDQ       DI, R12
+	PREFETCHT0 (R12)
+	PREFETCHT0 32(R12)
+	ADDQ       DI, R12
+	PREFETCHT0 (R12)
+	PREFETCHT0 32(R12)
+	TESTQ      BX, BX
+	JZ         done259
+
+depth258:
+	VMOVUPD      (DX), Y11
+	VMASKMOVPD   32(DX), Y0, Y12
+	MOVQ         (R10), R12
+	ADDQ         $+8, R10
+	LEAQ         (CX)(R12*8), R12
+	VBROADCASTSD (R12), Y13
+	VFMADD231PD  Y11, Y13, Y1
+	VFMADD231PD  Y12, Y13, Y2
+	VBROADCASTSD (R12)(R8*1), Y13
+	VFMADD231PD  Y11, Y13, Y3
+	VFMADD231PD  Y12, Y13, Y4
+	VBROADCASTSD (R12)(R8*2), Y13
+	VFMADD231PD  Y11, Y13, Y5
+	VFMADD231PD  Y12, Y13, Y6
+	VBROADCASTSD (R12)(R11*1), Y13
+	VFMADD231PD  Y11, Y13, Y7
+	VFMADD231PD  Y12, Y13, Y8
+	VBROADCASTSD (R12)(R8*4), Y13
+	VFMADD231PD  Y11, Y13, Y9
+	VFMADD231PD  Y12, Y13, Y10
+	ADDQ         R9, DX
+	DECQ         BX
+	JNZ          depth258
+
+done259:
+	TESTQ      SI, SI
+	JZ         store260
+	MOVQ       AX, CX
+	VMOVUPD    (CX), Y11
+	VADDPD     Y11, Y1, Y1
+	VMASKMOVPD 32(CX), Y0, Y11
+	VADDPD     Y11, Y2, Y2
+	ADDQ       DI, CX
+	VMOVUPD    (CX), Y11
+	VADDPD     Y11, Y3, Y3
+	VMASKMOVPD 32(CX), Y0, Y11
+	VADDPD     Y11, Y4, Y4
+	ADDQ       DI, CX
+	VMOVUPD    (CX), Y11
+	VADDPD     Y11, Y5, Y5
+	VMASKMOVPD 32(CX), Y0, Y11
+	VADDPD     Y11, Y6, Y6
+	ADDQ       DI, CX
+	VMOVUPD    (CX), Y11
+	VADDPD     Y11, Y7, Y7
+	VMASKMOVPD 32(CX), Y0, Y11
+	VADDPD     Y11, Y8, Y8
+	ADDQ       DI, CX
+	VMOVUPD    (CX), Y11
+	VADDPD     Y11, Y9, Y9
+	VMASKMOVPD 32(CX), Y0, Y11
+	VADDPD     Y11, Y10, Y10
+
+store260:
+	VMOVUPD    Y1, (AX)
+	VMASKMOVPD Y2, Y0, 32(AX)
+	ADDQ       DI, AX
+	VMOVUPD    Y3, (AX)
+	VMASKMOVPD Y4, Y0, 32(AX)
+	ADDQ       DI, AX
+	VMOVUPD    Y5, (AX)
+	VMASKMOVPD Y6, Y0, 32(AX)
+	ADDQ       DI, AX
+	VMOVUPD    Y7, (AX)
+	VMASKMOVPD Y8, Y0, 32(AX)
+	ADDQ       DI, AX
+	VMOVUPD    Y9, (AX)
+	VMASKMOVPD Y10, Y0, 32(AX)
+	JMP        end227
+
+rows257:
+	CMPQ       R13, $+4
+	JNE        rows261
+	VXORPD     Y1, Y1, Y1
+	VXORPD     Y2, Y2, Y2
+	VXORPD     Y3, Y3, Y3
+	VXORPD     Y4, Y4, Y4
+	VXORPD     Y5, Y5, Y5
+	VXORPD     Y6, Y6, Y6
+	VXORPD     Y7, Y7, Y7
+	VXORPD     Y8, Y8, Y8
+	PREFETCHT0 (AX)
+	PREFETCHT0 32(AX)
+	MOVQ       AX, R12
+	ADDQ       DI, R12
+	PREFETCHT0 (R12)
+	PREFETCHT0 32(R12)
+	ADDQ       DI, R12
+	PREFETCHT0 (R12)
+	PREFETCHT0 32(R12)
+	ADDQ       DI, R12
+	PREFETCHT0 (R12)
+	PREFETCHT0 32(R12)
+	TESTQ      BX, BX
+	JZ         done263
+
+depth262:
+	VMOVUPD      (DX), Y9
+	VMASKMOVPD   32(DX), Y0, Y10
+	MOVQ         (R10), R12
+	ADDQ         $+8, R10
+	LEAQ         (CX)(R12*8), R12
+	VBROADCASTSD (R12), Y11
+	VFMADD231PD  Y9, Y11, Y1
+	VFMADD231PD  Y10, Y11, Y2
+	VBROADCASTSD (R12)(R8*1), Y11
+	VFMADD231PD  Y9, Y11, Y3
+	VFMADD231PD  Y10, Y11, Y4
+	VBROADCASTSD (R12)(R8*2), Y11
+	VFMADD231PD  Y9, Y11, Y5
+	VFMADD231PD  Y10, Y11, Y6
+	VBROADCASTSD (R12)(R11*1), Y11
+	VFMADD231PD  Y9, Y11, Y7
+	VFMADD231PD  Y10, Y11, Y8
+	ADDQ         R9, DX
+	DECQ         BX
+	JNZ          depth262
+
+done263:
+	TESTQ      SI, SI
+	JZ         store264
+	MOVQ       AX, CX
+	VMOVUPD    (CX), Y9
+	VADDPD     Y9, Y1, Y1
+	VMASKMOVPD 32(CX), Y0, Y9
+	VADDPD     Y9, Y2, Y2
+	ADDQ       DI, CX
+	VMOVUPD    (CX), Y9
+	VADDPD     Y9, Y3, Y3
+	VMASKMOVPD 32(CX), Y0, Y9
+	VADDPD     Y9, Y4, Y4
+	ADDQ       DI, CX
+	VMOVUPD    (CX), Y9
+	VADDPD     Y9, Y5, Y5
+	VMASKMOVPD 32(CX), Y0, Y9
+	VADDPD     Y9, Y6, Y6
+	ADDQ       DI, CX
+	VMOVUPD    (CX), Y9
+	VADDPD     Y9, Y7, Y7
+	VMASKMOVPD 32(CX), Y0, Y9
+	VADDPD     Y9, Y8, Y8
+
+store264:
+	VMOVUPD    Y1, (AX)
+	VMASKMOVPD Y2, Y0, 32(AX)
+	ADDQ       DI, AX
+	VMOVUPD    Y3, (AX)
+	VMASKMOVPD Y4, Y0, 32(AX)
+	ADDQ       DI, AX
+	VMOVUPD    Y5, (AX)
+	VMASKMOVPD Y6, Y0, 32(AX)
+	ADDQ       DI, AX
+	VMOVUPD    Y7, (AX)
+	VMASKMOVPD Y8, Y0, 32(AX)
+	JMP        end227
+
+rows261:
+	CMPQ       R13, $+3
+	JNE        rows265
+	VXORPD     Y1, Y1, Y1
+	VXORPD     Y2, Y2, Y2
+	VXORPD     Y3, Y3, Y3
+	VXORPD     Y4, Y4, Y4
+	VXORPD     Y5, Y5, Y5
+	VXORPD     Y6, Y6, Y6
+	PREFETCHT0 (AX)
+	PREFETCHT0 32(AX)
+	MOVQ       AX, R11
+	ADDQ       DI, R11
+	PREFETCHT0 (R11)
+	PREFETCHT0 32(R11)
+	ADDQ       DI, R11
+	PREFETCHT0 (R11)
+	PREFETCHT0 32(R11)
+	TESTQ      BX, BX
+	JZ         done267
+
+depth266:
+	VMOVUPD      (DX), Y7
+	VMASKMOVPD   32(DX), Y0, Y8
+	MOVQ         (R10), R11
+	ADDQ         $+8, R10
+	LEAQ         (CX)(R11*8), R11
+	VBROADCASTSD (R11), Y9
+	VFMADD231PD  Y7, Y9, Y1
+	VFMADD231PD  Y8, Y9, Y2
+	VBROADCASTSD (R11)(R8*1), Y9
+	VFMADD231PD  Y7, Y9, Y3
+	VFMADD231PD  Y8, Y9, Y4
+	VBROADCASTSD (R11)(R8*2), Y9
+	VFMADD231PD  Y7, Y9, Y5
+	VFMADD231PD  Y8, Y9, Y6
+	ADDQ         R9, DX
+	DECQ         BX
+	JNZ          depth266
+
+done267:
+	TESTQ      SI, SI
+	JZ         store268
+	MOVQ       AX, CX
+	VMOVUPD    (CX), Y7
+	VADDPD     Y7, Y1, Y1
+	VMASKMOVPD 32(CX), Y0, Y7
+	VADDPD     Y7, Y2, Y2
+	ADDQ       DI, CX
+	VMOVUPD    (CX), Y7
+	VADDPD     Y7, Y3, Y3
+	VMASKMOVPD 32(CX), Y0, Y7
+	VADDPD     Y7, Y4, Y4
+	ADDQ       DI, CX
+	VMOVUPD    (CX), Y7
+	VADDPD     Y7, Y5, Y5
+	VMASKMOVPD 32(CX), Y0, Y7
+	VADDPD     Y7, Y6, Y6
+
+store268:
+	VMOVUPD    Y1, (AX)
+	VMASKMOVPD Y2, Y0, 32(AX)
+	ADDQ       DI, AX
+	VMOVUPD    Y3, (AX)
+	VMASKMOVPD Y4, Y0, 32(AX)
+	ADDQ       DI, AX
+	VMOVUPD    Y5, (AX)
+	VMASKMOVPD Y6, Y0, 32(AX)
+	JMP        end227
+
+rows265:
+	CMPQ       R13, $+2
+	JNE        rows269
+	VXORPD     Y1, Y1, Y1
+	VXORPD     Y2, Y2, Y2
+	VXORPD     Y3, Y3, Y3
+	VXORPD     Y4, Y4, Y4
+	PREFETCHT0 (AX)
+	PREFETCHT0 32(AX)
+	MOVQ       AX, R11
+	ADDQ       DI, R11
+	PREFETCHT0 (R11)
+	PREFETCHT0 32(R11)
+	TESTQ      BX, BX
+	JZ         done271
+
+depth270:
+	VMOVUPD      (DX), Y5
+	VMASKMOVPD   32(DX), Y0, Y6
+	MOVQ         (R10), R11
+	ADDQ         $+8, R10
+	LEAQ         (CX)(R11*8), R11
+	VBROADCASTSD (R11), Y7
+	VFMADD231PD  Y5, Y7, Y1
+	VFMADD231PD  Y6, Y7, Y2
+	VBROADCASTSD (R11)(R8*1), Y7
+	VFMADD231PD  Y5, Y7, Y3
+	VFMADD231PD  Y6, Y7, Y4
+	ADDQ         R9, DX
+	DECQ         BX
+	JNZ          depth270
+
+done271:
+	TESTQ      SI, SI
+	JZ         store272
+	MOVQ       AX, CX
+	VMOVUPD    (CX), Y5
+	VADDPD     Y5, Y1, Y1
+	VMASKMOVPD 32(CX), Y0, Y5
+	VADDPD     Y5, Y2, Y2
+	ADDQ       DI, CX
+	VMOVUPD    (CX), Y5
+	VADDPD     Y5, Y3, Y3
+	VMASKMOVPD 32(CX), Y0, Y5
+	VADDPD     Y5, Y4, Y4
+
+store272:
+	VMOVUPD    Y1, (AX)
+	VMASKMOVPD Y2, Y0, 32(AX)
+	ADDQ       DI, AX
+	VMOVUPD    Y3, (AX)
+	VMASKMOVPD Y4, Y0, 32(AX)
+	JMP        end227
+
+rows269:
+	VXORPD     Y1, Y1, Y1
+	VXORPD     Y2, Y2, Y2
+	PREFETCHT0 (AX)
+	PREFETCHT0 32(AX)
+	TESTQ      BX, BX
+	JZ         done275
+
+depth274:
+	VMOVUPD      (DX), Y3
+	VMASKMOVPD   32(DX), Y0, Y4
+	MOVQ         (R10), DI
+	ADDQ         $+8, R10
+	LEAQ         (CX)(DI*8), DI
+	VBROADCASTSD (DI), Y5
+	VFMADD231PD  Y3, Y5, Y1
+	VFMADD231PD  Y4, Y5, Y2
+	ADDQ         R9, DX
+	DECQ         BX
+	JNZ          depth274
+
+done275:
+	TESTQ      SI, SI
+	JZ         store276
+	MOVQ       AX, CX
+	VMOVUPD    (CX), Y3
+	VADDPD     Y3, Y1, Y1
+	VMASKMOVPD 32(CX), Y0, Y3
+	VADDPD     Y3, Y2, Y2
+
+store276:
+	VMOVUPD    Y1, (AX)
+	VMASKMOVPD Y2, Y0, 32(AX)
+	JMP        end227
+
+one226:
+	LEAQ       tail<>+32(SB), R15
+	XORQ       BP, BP
+	SUBQ       R14, BP
+	VMOVDQU    (R15)(BP*8), Y0
+	CMPQ       R13, $+6
+	JNE        rows277
+	VXORPD     Y1, Y1, Y1
+	VXORPD     Y2, Y2, Y2
+	VXORPD     Y3, Y3, Y3
+	VXORPD     Y4, Y4, Y4
+	VXORPD     Y5, Y5, Y5
+	VXORPD     Y6, Y6, Y6
+	PREFETCHT0 (AX)
+	MOVQ       AX, R13
+	ADDQ       DI, R13
+	PREFETCHT0 (R13)
+	ADDQ       DI, R13
+	PREFETCHT0 (R13)
+	ADDQ       DI, R13
+	PREFETCHT0 (R13)
+	ADDQ       DI, R13
+	PREFETCHT0 (R13)
+	ADDQ       DI, R13
+	PREFETCHT0 (R13)
+	TESTQ      BX, BX
+	JZ         done279
+
+depth278:
+	VMASKMOVPD   (DX), Y0, Y7
+	MOVQ         (R10), R13
+	ADDQ         $+8, R10
+	LEAQ         (CX)(R13*8), R13
+	VBROADCASTSD (R13), Y8
+	VFMADD231PD  Y7, Y8, Y1
+	VBROADCASTSD (R13)(R8*1), Y8
+	VFMADD231PD  Y7, Y8, Y2
+	VBROADCASTSD (R13)(R8*2), Y8
+	VFMADD231PD  Y7, Y8, Y3
+	VBROADCASTSD (R13)(R11*1), Y8
+	VFMADD231PD  Y7, Y8, Y4
+	VBROADCASTSD (R13)(R8*4), Y8
+	VFMADD231PD  Y7, Y8, Y5
+	VBROADCASTSD (R13)(R12*1), Y8
+	VFMADD231PD  Y7, Y8, Y6
+	ADDQ         R9, DX
+	DECQ         BX
+	JNZ          depth278
+
+done279:
+	TESTQ      SI, SI
+	JZ         store280
+	MOVQ       AX, CX
+	VMASKMOVPD (CX), Y0, Y7
+	VADDPD     Y7, Y1, Y1
+	ADDQ       DI, CX
+	VMASKMOVPD (CX), Y0, Y7
+	VADDPD     Y7, Y2, Y2
+	ADDQ       DI, CX
+	VMASKMOVPD (CX), Y0, Y7
+	VADDPD     Y7, Y3, Y3
+	ADDQ       DI, CX
+	VMASKMOVPD (CX), Y0, Y7
+	VADDPD     Y7, Y4, Y4
+	ADDQ       DI, CX
+	VMASKMOVPD (CX), Y0, Y7
+	VADDPD     Y7, Y5, Y5
+	ADDQ       DI, CX
+	VMASKMOVPD (CX), Y0, Y7
+	VADDPD     Y7, Y6, Y6
+
+store280:
+	VMASKMOVPD Y1, Y0, (AX)
+	ADDQ       DI, AX
+	VMASKMOVPD Y2, Y0, (AX)
+	ADDQ       DI, AX
+	VMASKMOVPD Y3, Y0, (AX)
+	ADDQ       DI, AX
+	VMASKMOVPD Y4, Y0, (AX)
+	ADDQ       DI, AX
+	VMASKMOVPD Y5, Y0, (AX)
+	ADDQ       DI, AX
+	VMASKMOVPD Y6, Y0, (AX)
+	JMP        end227
+
+rows277:
+	CMPQ       R13, $+5
+	JNE        rows281
+	VXORPD     Y1, Y1, Y1
+	VXORPD     Y2, Y2, Y2
+	VXORPD     Y3, Y3, Y3
+	VXORPD     Y4, Y4, Y4
+	VXORPD     Y5, Y5, Y5
+	PREFETCHT0 (AX)
+	MOVQ       AX, R12
+	ADDQ       DI, R12
+	PREFETCHT0 (R12)
+	ADDQ       DI, R12
+	PREFETCHT0 (R12)
+	ADDQ       DI, R12
+	PREFETCHT0 (R12)
+	ADDQ       DI, R12
+	PREFETCHT0 (R12)
+	TESTQ      BX, BX
+	JZ         done283
+
+depth282:
+	VMASKMOVPD   (DX), Y0, Y6
+	MOVQ         (R10), R12
+	ADDQ         $+8, R10
+	LEAQ         (CX)(R12*8), R12
+	VBROADCASTSD (R12), Y7
+	VFMADD231PD  Y6, Y7, Y1
+	VBROADCASTSD (R12)(R8*1), Y7
+	VFMADD231PD  Y6, Y7, Y2
+	VBROADCASTSD (R12)(R8*2), Y7
+	VFMADD231PD  Y6, Y7, Y3
+	VBROADCASTSD (R12)(R11*1), Y7
+	VFMADD231PD  Y6, Y7, Y4
+	VBROADCASTSD (R12)(R8*4), Y7
+	VFMADD231PD  Y6, Y7, Y5
+	ADDQ         R9, DX
+	DECQ         BX
+	JNZ          depth282
+
+done283:
+	TESTQ      SI, SI
+	JZ         store284
+	MOVQ       AX, CX
+	VMASKMOVPD (CX), Y0, Y6
+	VADDPD     Y6, Y1, Y1
+	ADDQ       DI, CX
+	VMASKMOVPD (CX), Y0, Y6
+	VADDPD     Y6, Y2, Y2
+	ADDQ       DI, CX
+	VMASKMOVPD (CX), Y0, Y6
+	VADDPD     Y6, Y3, Y3
+	ADDQ       DI, CX
+	VMASKMOVPD (CX), Y0, Y6
+	VADDPD     Y6, Y4, Y4
+	ADDQ       DI, CX
+	VMASKMOVPD (CX), Y0, Y6
+	VADDPD     Y6, Y5, Y5
+
+store284:
+	VMASKMOVPD Y1, Y0, (AX)
+	ADDQ       DI, AX
+	VMASKMOVPD Y2, Y0, (AX)
+	ADDQ       DI, AX
+	VMASKMOVPD Y3, Y0, (AX)
+	ADDQ       DI, AX
+	VMASKMOVPD Y4, Y0, (AX)
+	ADDQ       DI, AX
+	VMASKMOVPD Y5, Y0, (AX)
+	JMP        end227
+
+rows281:
+	CMPQ       R13, $+4
+	JNE        rows285
+	VXORPD     Y1, Y1, Y1
+	VXORPD     Y2, Y2, Y2
+	VXORPD     Y3, Y3, Y3
+	VXORPD     Y4, Y4, Y4
+	PREFETCHT0 (AX)
+	MOVQ       AX, R12
+	ADDQ       DI, R12
+	PREFETCHT0 (R12)
+	ADDQ       DI, R12
+	PREFETCHT0 (R12)
+	ADDQ       DI, R12
+	PREFETCHT0 (R12)
+	TESTQ      BX, BX
+	JZ         done287
+
+depth286:
+	VMASKMOVPD   (DX), Y0, Y5
+	MOVQ         (R10), R12
+	ADDQ         $+8, R10
+	LEAQ         (CX)(R12*8), R12
+	VBROADCASTSD (R12), Y6
+	VFMADD231PD  Y5, Y6, Y1
+	VBROADCASTSD (R12)(R8*1), Y6
+	VFMADD231PD  Y5, Y6, Y2
+	VBROADCASTSD (R12)(R8*2), Y6
+	VFMADD231PD  Y5, Y6, Y3
+	VBROADCASTSD (R12)(R11*1), Y6
+	VFMADD231PD  Y5, Y6, Y4
+	ADDQ         R9, DX
+	DECQ         BX
+	JNZ          depth286
+
+done287:
+	TESTQ      SI, SI
+	JZ         store288
+	MOVQ       AX, CX
+	VMASKMOVPD (CX), Y0, Y5
+	VADDPD     Y5, Y1, Y1
+	ADDQ       DI, CX
+	VMASKMOVPD (CX), Y0, Y5
+	VADDPD     Y5, Y2, Y2
+	ADDQ       DI, CX
+	VMASKMOVPD (CX), Y0, Y5
+	VADDPD     Y5, Y3, Y3
+	ADDQ       DI, CX
+	VMASKMOVPD (CX), Y0, Y5
+	VADDPD     Y5, Y4, Y4
+
+store288:
+	VMASKMOVPD Y1, Y0, (AX)
+	ADDQ       DI, AX
+	VMASKMOVPD Y2, Y0, (AX)
+	ADDQ       DI, AX
+	VMASKMOVPD Y3, Y0, (AX)
+	ADDQ       DI, AX
+	VMASKMOVPD Y4, Y0, (AX)
+	JMP        end227
+
+rows285:
+	CMPQ       R13, $+3
+	JNE        rows289
+	VXORPD     Y1, Y1, Y1
+	VXORPD     Y2, Y2, Y2
+	VXORPD     Y3, Y3, Y3
+	PREFETCHT0 (AX)
+	MOVQ       AX, R11
+	ADDQ       DI, R11
+	PREFETCHT0 (R11)
+	ADDQ       DI, R11
+	PREFETCHT0 (R11)
+	TESTQ      BX, BX
+	JZ         done291
+
+depth290:
+	VMASKMOVPD   (DX), Y0, Y4
+	MOVQ         (R10), R11
+	ADDQ         $+8, R10
+	LEAQ         (CX)(R11*8), R11
+	VBROADCASTSD (R11), Y5
+	VFMADD231PD  Y4, Y5, Y1
+	VBROADCASTSD (R11)(R8*1), Y5
+	VFMADD231PD  Y4, Y5, Y2
+	VBROADCASTSD (R11)(R8*2), Y5
+	VFMADD231PD  Y4, Y5, Y3
+	ADDQ         R9, DX
+	DECQ         BX
+	JNZ          depth290
+
+done291:
+	TESTQ      SI, SI
+	JZ         store292
+	MOVQ       AX, CX
+	VMASKMOVPD (CX), Y0, Y4
+	VADDPD     Y4, Y1, Y1
+	ADDQ       DI, CX
+	VMASKMOVPD (CX), Y0, Y4
+	VADDPD     Y4, Y2, Y2
+	ADDQ       DI, CX
+	VMASKMOVPD (CX), Y0, Y4
+	VADDPD     Y4, Y3, Y3
+
+store292:
+	VMASKMOVPD Y1, Y0, (AX)
+	ADDQ       DI, AX
+	VMASKMOVPD Y2, Y0, (AX)
+	ADDQ       DI, AX
+	VMASKMOVPD Y3, Y0, (AX)
+	JMP        end227
+
+rows289:
+	CMPQ       R13, $+2
+	JNE        rows293
+	VXORPD     Y1, Y1, Y1
+	VXORPD     Y2, Y2, Y2
+	PREFETCHT0 (AX)
+	MOVQ       AX, R11
+	ADDQ       DI, R11
+	PREFETCHT0 (R11)
+	TESTQ      BX, BX
+	JZ         done295
+
+depth294:
+	VMASKMOVPD   (DX), Y0, Y3
+	MOVQ         (R10), R11
+	ADDQ         $+8, R10
+	LEAQ         (CX)(R11*8), R11
+	VBROADCASTSD (R11), Y4
+	VFMADD231PD  Y3, Y4, Y1
+	VBROADCASTSD (R11)(R8*1), Y4
+	VFMADD231PD  Y3, Y4, Y2
+	ADDQ         R9, DX
+	DECQ         BX
+	JNZ          depth294
+
+done295:
+	TESTQ      SI, SI
+	JZ         store296
+	MOVQ       AX, CX
+	VMASKMOVPD (CX), Y0, Y3
+	VADDPD     Y3, Y1, Y1
+	ADDQ       DI, CX
+	VMASKMOVPD (CX), Y0, Y3
+	VADDPD     Y3, Y2, Y2
+
+store296:
+	VMASKMOVPD Y1, Y0, (AX)
+	ADDQ       DI, AX
+	VMASKMOVPD Y2, Y0, (AX)
+	JMP        end227
+
+rows293:
+	VXORPD     Y1, Y1, Y1
+	PREFETCHT0 (AX)
+	TESTQ      BX, BX
+	JZ         done299
+
+depth298:
+	VMASKMOVPD   (DX), Y0, Y2
+	MOVQ         (R10), DI
+	ADDQ         $+8, R10
+	LEAQ         (CX)(DI*8), DI
+	VBROADCASTSD (DI), Y3
+	VFMADD231PD  Y2, Y3, Y1
+	ADDQ         R9, DX
+	DECQ         BX
+	JNZ          depth298
+
+done299:
+	TESTQ      SI, SI
+	JZ         store300
+	MOVQ       AX, CX
+	VMASKMOVPD (CX), Y0, Y2
+	VADDPD     Y2, Y1, Y1
+
+store300:
+	VMASKMOVPD Y1, Y0, (AX)
+	JMP        end227
+
+end227:
 	VZEROUPPER
 	RET
 
@@ -2556,9 +5156,9 @@ TEXT ·productF32AVX512(SB), NOSPLIT, $8-88
 	SHLQ       $0x02, DI
 	MOVQ       lda+56(FP), R8
 	SHLQ       $0x02, R8
-	MOVQ       sa+64(FP), R9
+	MOVQ       ldb+72(FP), R9
 	SHLQ       $0x02, R9
-	MOVQ       ldb+72(FP), R10
+	MOVQ       sa+64(FP), R10
 	SHLQ       $0x02, R10
 	LEAQ       (R8)(R8*2), R11
 	LEAQ       (R8)(R8*4), R12
@@ -2692,9 +5292,9 @@ depth4:
 	VBROADCASTSS (R13)(R11*2), Z30
 	VFMADD231PS  Z28, Z30, Z26
 	VFMADD231PS  Z29, Z30, Z27
-	ADDQ         R9, CX
-	ADDQ         R9, R13
-	ADDQ         R10, DX
+	ADDQ         R10, CX
+	ADDQ         R10, R13
+	ADDQ         R9, DX
 	DECQ         BX
 	JNZ          depth4
 
@@ -2929,9 +5529,9 @@ depth8:
 	VBROADCASTSS (R13)(R12*1), Z28
 	VFMADD231PS  Z26, Z28, Z24
 	VFMADD231PS  Z27, Z28, Z25
-	ADDQ         R9, CX
-	ADDQ         R9, R13
-	ADDQ         R10, DX
+	ADDQ         R10, CX
+	ADDQ         R10, R13
+	ADDQ         R9, DX
 	DECQ         BX
 	JNZ          depth8
 
@@ -3150,9 +5750,9 @@ depth12:
 	VBROADCASTSS (R13)(R8*4), Z26
 	VFMADD231PS  Z24, Z26, Z22
 	VFMADD231PS  Z25, Z26, Z23
-	ADDQ         R9, CX
-	ADDQ         R9, R13
-	ADDQ         R10, DX
+	ADDQ         R10, CX
+	ADDQ         R10, R13
+	ADDQ         R9, DX
 	DECQ         BX
 	JNZ          depth12
 
@@ -3355,9 +5955,9 @@ depth16:
 	VBROADCASTSS (R13)(R11*1), Z24
 	VFMADD231PS  Z22, Z24, Z20
 	VFMADD231PS  Z23, Z24, Z21
-	ADDQ         R9, CX
-	ADDQ         R9, R13
-	ADDQ         R10, DX
+	ADDQ         R10, CX
+	ADDQ         R10, R13
+	ADDQ         R9, DX
 	DECQ         BX
 	JNZ          depth16
 
@@ -3544,9 +6144,9 @@ depth20:
 	VBROADCASTSS (R13)(R8*2), Z22
 	VFMADD231PS  Z20, Z22, Z18
 	VFMADD231PS  Z21, Z22, Z19
-	ADDQ         R9, CX
-	ADDQ         R9, R13
-	ADDQ         R10, DX
+	ADDQ         R10, CX
+	ADDQ         R10, R13
+	ADDQ         R9, DX
 	DECQ         BX
 	JNZ          depth20
 
@@ -3717,9 +6317,9 @@ depth24:
 	VBROADCASTSS (R13)(R8*1), Z20
 	VFMADD231PS  Z18, Z20, Z16
 	VFMADD231PS  Z19, Z20, Z17
-	ADDQ         R9, CX
-	ADDQ         R9, R13
-	ADDQ         R10, DX
+	ADDQ         R10, CX
+	ADDQ         R10, R13
+	ADDQ         R9, DX
 	DECQ         BX
 	JNZ          depth24
 
@@ -3874,9 +6474,9 @@ depth28:
 	VBROADCASTSS (R13), Z18
 	VFMADD231PS  Z16, Z18, Z14
 	VFMADD231PS  Z17, Z18, Z15
-	ADDQ         R9, CX
-	ADDQ         R9, R13
-	ADDQ         R10, DX
+	ADDQ         R10, CX
+	ADDQ         R10, R13
+	ADDQ         R9, DX
 	DECQ         BX
 	JNZ          depth28
 
@@ -4015,8 +6615,8 @@ depth32:
 	VBROADCASTSS (CX)(R11*2), Z16
 	VFMADD231PS  Z14, Z16, Z12
 	VFMADD231PS  Z15, Z16, Z13
-	ADDQ         R9, CX
-	ADDQ         R10, DX
+	ADDQ         R10, CX
+	ADDQ         R9, DX
 	DECQ         BX
 	JNZ          depth32
 
@@ -4139,8 +6739,8 @@ depth36:
 	VBROADCASTSS (CX)(R12*1), Z14
 	VFMADD231PS  Z12, Z14, Z10
 	VFMADD231PS  Z13, Z14, Z11
-	ADDQ         R9, CX
-	ADDQ         R10, DX
+	ADDQ         R10, CX
+	ADDQ         R9, DX
 	DECQ         BX
 	JNZ          depth36
 
@@ -4247,8 +6847,8 @@ depth40:
 	VBROADCASTSS (CX)(R8*4), Z12
 	VFMADD231PS  Z10, Z12, Z8
 	VFMADD231PS  Z11, Z12, Z9
-	ADDQ         R9, CX
-	ADDQ         R10, DX
+	ADDQ         R10, CX
+	ADDQ         R9, DX
 	DECQ         BX
 	JNZ          depth40
 
@@ -4339,8 +6939,8 @@ depth44:
 	VBROADCASTSS (CX)(R11*1), Z10
 	VFMADD231PS  Z8, Z10, Z6
 	VFMADD231PS  Z9, Z10, Z7
-	ADDQ         R9, CX
-	ADDQ         R10, DX
+	ADDQ         R10, CX
+	ADDQ         R9, DX
 	DECQ         BX
 	JNZ          depth44
 
@@ -4415,8 +7015,8 @@ depth48:
 	VBROADCASTSS (CX)(R8*2), Z8
 	VFMADD231PS  Z6, Z8, Z4
 	VFMADD231PS  Z7, Z8, Z5
-	ADDQ         R9, CX
-	ADDQ         R10, DX
+	ADDQ         R10, CX
+	ADDQ         R9, DX
 	DECQ         BX
 	JNZ          depth48
 
@@ -4475,8 +7075,8 @@ depth52:
 	VBROADCASTSS (CX)(R8*1), Z6
 	VFMADD231PS  Z4, Z6, Z2
 	VFMADD231PS  Z5, Z6, Z3
-	ADDQ         R9, CX
-	ADDQ         R10, DX
+	ADDQ         R10, CX
+	ADDQ         R9, DX
 	DECQ         BX
 	JNZ          depth52
 
@@ -4516,8 +7116,8 @@ depth56:
 	VBROADCASTSS (CX), Z4
 	VFMADD231PS  Z2, Z4, Z0
 	VFMADD231PS  Z3, Z4, Z1
-	ADDQ         R9, CX
-	ADDQ         R10, DX
+	ADDQ         R10, CX
+	ADDQ         R9, DX
 	DECQ         BX
 	JNZ          depth56
 
@@ -4616,9 +7216,9 @@ depth60:
 	VFMADD231PS  Z14, Z15, Z12
 	VBROADCASTSS (R13)(R11*2), Z15
 	VFMADD231PS  Z14, Z15, Z13
-	ADDQ         R9, CX
-	ADDQ         R9, R13
-	ADDQ         R10, DX
+	ADDQ         R10, CX
+	ADDQ         R10, R13
+	ADDQ         R9, DX
 	DECQ         BX
 	JNZ          depth60
 
@@ -4771,9 +7371,9 @@ depth64:
 	VFMADD231PS  Z13, Z14, Z11
 	VBROADCASTSS (R13)(R12*1), Z14
 	VFMADD231PS  Z13, Z14, Z12
-	ADDQ         R9, CX
-	ADDQ         R9, R13
-	ADDQ         R10, DX
+	ADDQ         R10, CX
+	ADDQ         R10, R13
+	ADDQ         R9, DX
 	DECQ         BX
 	JNZ          depth64
 
@@ -4916,9 +7516,9 @@ depth68:
 	VFMADD231PS  Z12, Z13, Z10
 	VBROADCASTSS (R13)(R8*4), Z13
 	VFMADD231PS  Z12, Z13, Z11
-	ADDQ         R9, CX
-	ADDQ         R9, R13
-	ADDQ         R10, DX
+	ADDQ         R10, CX
+	ADDQ         R10, R13
+	ADDQ         R9, DX
 	DECQ         BX
 	JNZ          depth68
 
@@ -5051,9 +7651,9 @@ depth72:
 	VFMADD231PS  Z11, Z12, Z9
 	VBROADCASTSS (R13)(R11*1), Z12
 	VFMADD231PS  Z11, Z12, Z10
-	ADDQ         R9, CX
-	ADDQ         R9, R13
-	ADDQ         R10, DX
+	ADDQ         R10, CX
+	ADDQ         R10, R13
+	ADDQ         R9, DX
 	DECQ         BX
 	JNZ          depth72
 
@@ -5176,9 +7776,9 @@ depth76:
 	VFMADD231PS  Z10, Z11, Z8
 	VBROADCASTSS (R13)(R8*2), Z11
 	VFMADD231PS  Z10, Z11, Z9
-	ADDQ         R9, CX
-	ADDQ         R9, R13
-	ADDQ         R10, DX
+	ADDQ         R10, CX
+	ADDQ         R10, R13
+	ADDQ         R9, DX
 	DECQ         BX
 	JNZ          depth76
 
@@ -5291,9 +7891,9 @@ depth80:
 	VFMADD231PS  Z9, Z10, Z7
 	VBROADCASTSS (R13)(R8*1), Z10
 	VFMADD231PS  Z9, Z10, Z8
-	ADDQ         R9, CX
-	ADDQ         R9, R13
-	ADDQ         R10, DX
+	ADDQ         R10, CX
+	ADDQ         R10, R13
+	ADDQ         R9, DX
 	DECQ         BX
 	JNZ          depth80
 
@@ -5396,9 +7996,9 @@ depth84:
 	VFMADD231PS  Z8, Z9, Z6
 	VBROADCASTSS (R13), Z9
 	VFMADD231PS  Z8, Z9, Z7
-	ADDQ         R9, CX
-	ADDQ         R9, R13
-	ADDQ         R10, DX
+	ADDQ         R10, CX
+	ADDQ         R10, R13
+	ADDQ         R9, DX
 	DECQ         BX
 	JNZ          depth84
 
@@ -5491,8 +8091,8 @@ depth88:
 	VFMADD231PS  Z7, Z8, Z5
 	VBROADCASTSS (CX)(R11*2), Z8
 	VFMADD231PS  Z7, Z8, Z6
-	ADDQ         R9, CX
-	ADDQ         R10, DX
+	ADDQ         R10, CX
+	ADDQ         R9, DX
 	DECQ         BX
 	JNZ          depth88
 
@@ -5575,8 +8175,8 @@ depth92:
 	VFMADD231PS  Z6, Z7, Z4
 	VBROADCASTSS (CX)(R12*1), Z7
 	VFMADD231PS  Z6, Z7, Z5
-	ADDQ         R9, CX
-	ADDQ         R10, DX
+	ADDQ         R10, CX
+	ADDQ         R9, DX
 	DECQ         BX
 	JNZ          depth92
 
@@ -5649,8 +8249,8 @@ depth96:
 	VFMADD231PS  Z5, Z6, Z3
 	VBROADCASTSS (CX)(R8*4), Z6
 	VFMADD231PS  Z5, Z6, Z4
-	ADDQ         R9, CX
-	ADDQ         R10, DX
+	ADDQ         R10, CX
+	ADDQ         R9, DX
 	DECQ         BX
 	JNZ          depth96
 
@@ -5713,8 +8313,8 @@ depth100:
 	VFMADD231PS  Z4, Z5, Z2
 	VBROADCASTSS (CX)(R11*1), Z5
 	VFMADD231PS  Z4, Z5, Z3
-	ADDQ         R9, CX
-	ADDQ         R10, DX
+	ADDQ         R10, CX
+	ADDQ         R9, DX
 	DECQ         BX
 	JNZ          depth100
 
@@ -5767,8 +8367,8 @@ depth104:
 	VFMADD231PS  Z3, Z4, Z1
 	VBROADCASTSS (CX)(R8*2), Z4
 	VFMADD231PS  Z3, Z4, Z2
-	ADDQ         R9, CX
-	ADDQ         R10, DX
+	ADDQ         R10, CX
+	ADDQ         R9, DX
 	DECQ         BX
 	JNZ          depth104
 
@@ -5811,8 +8411,8 @@ depth108:
 	VFMADD231PS  Z2, Z3, Z0
 	VBROADCASTSS (CX)(R8*1), Z3
 	VFMADD231PS  Z2, Z3, Z1
-	ADDQ         R9, CX
-	ADDQ         R10, DX
+	ADDQ         R10, CX
+	ADDQ         R9, DX
 	DECQ         BX
 	JNZ          depth108
 
@@ -5842,8 +8442,8 @@ depth112:
 	VMOVUPS.Z    (DX), K1, Z1
 	VBROADCASTSS (CX), Z2
 	VFMADD231PS  Z1, Z2, Z0
-	ADDQ         R9, CX
-	ADDQ         R10, DX
+	ADDQ         R10, CX
+	ADDQ         R9, DX
 	DECQ         BX
 	JNZ          depth112
 
@@ -5862,6 +8462,3379 @@ end2:
 	VZEROUPPER
 	RET
 
+// func productF32AVX512Indexed(c *byte, a *byte, b *byte, m int, n int, k int, ldc int, lda int, at *byte, ldb int, add int)
+// Requires: AVX, AVX512BW, AVX512DQ, AVX512F, BMI2, MMX+
+TEXT ·productF32AVX512Indexed(SB), NOSPLIT, $8-88
+	MOVQ       c+0(FP), AX
+	MOVQ       a+8(FP), CX
+	MOVQ       b+16(FP), DX
+	MOVQ       k+40(FP), BX
+	MOVQ       add+80(FP), SI
+	MOVQ       ldc+48(FP), DI
+	SHLQ       $0x02, DI
+	MOVQ       lda+56(FP), R8
+	SHLQ       $0x02, R8
+	MOVQ       ldb+72(FP), R9
+	SHLQ       $0x02, R9
+	MOVQ       at+64(FP), R10
+	LEAQ       (R8)(R8*2), R11
+	LEAQ       (R8)(R8*4), R12
+	LEAQ       (CX)(R12*1), R13
+	LEAQ       (R13)(R8*2), R13
+	MOVQ       m+24(FP), R14
+	MOVQ       n+32(FP), R15
+	CMPQ       R15, $+16
+	JLE        one115
+	SUBQ       $+16, R15
+	MOVQ       $-1, BP
+	BZHIQ      R15, BP, BP
+	KMOVQ      BP, K1
+	CMPQ       R14, $+14
+	JNE        rows117
+	VXORPS     Z0, Z0, Z0
+	VXORPS     Z1, Z1, Z1
+	VXORPS     Z2, Z2, Z2
+	VXORPS     Z3, Z3, Z3
+	VXORPS     Z4, Z4, Z4
+	VXORPS     Z5, Z5, Z5
+	VXORPS     Z6, Z6, Z6
+	VXORPS     Z7, Z7, Z7
+	VXORPS     Z8, Z8, Z8
+	VXORPS     Z9, Z9, Z9
+	VXORPS     Z10, Z10, Z10
+	VXORPS     Z11, Z11, Z11
+	VXORPS     Z12, Z12, Z12
+	VXORPS     Z13, Z13, Z13
+	VXORPS     Z14, Z14, Z14
+	VXORPS     Z15, Z15, Z15
+	VXORPS     Z16, Z16, Z16
+	VXORPS     Z17, Z17, Z17
+	VXORPS     Z18, Z18, Z18
+	VXORPS     Z19, Z19, Z19
+	VXORPS     Z20, Z20, Z20
+	VXORPS     Z21, Z21, Z21
+	VXORPS     Z22, Z22, Z22
+	VXORPS     Z23, Z23, Z23
+	VXORPS     Z24, Z24, Z24
+	VXORPS     Z25, Z25, Z25
+	VXORPS     Z26, Z26, Z26
+	VXORPS     Z27, Z27, Z27
+	PREFETCHT0 (AX)
+	PREFETCHT0 64(AX)
+	MOVQ       AX, R14
+	ADDQ       DI, R14
+	PREFETCHT0 (R14)
+	PREFETCHT0 64(R14)
+	ADDQ       DI, R14
+	PREFETCHT0 (R14)
+	PREFETCHT0 64(R14)
+	ADDQ       DI, R14
+	PREFETCHT0 (R14)
+	PREFETCHT0 64(R14)
+	ADDQ       DI, R14
+	PREFETCHT0 (R14)
+	PREFETCHT0 64(R14)
+	ADDQ       DI, R14
+	PREFETCHT0 (R14)
+	PREFETCHT0 64(R14)
+	ADDQ       DI, R14
+	PREFETCHT0 (R14)
+	PREFETCHT0 64(R14)
+	ADDQ       DI, R14
+	PREFETCHT0 (R14)
+	PREFETCHT0 64(R14)
+	ADDQ       DI, R14
+	PREFETCHT0 (R14)
+	PREFETCHT0 64(R14)
+	ADDQ       DI, R14
+	PREFETCHT0 (R14)
+	PREFETCHT0 64(R14)
+	ADDQ       DI, R14
+	PREFETCHT0 (R14)
+	PREFETCHT0 64(R14)
+	ADDQ       DI, R14
+	PREFETCHT0 (R14)
+	PREFETCHT0 64(R14)
+	ADDQ       DI, R14
+	PREFETCHT0 (R14)
+	PREFETCHT0 64(R14)
+	ADDQ       DI, R14
+	PREFETCHT0 (R14)
+	PREFETCHT0 64(R14)
+	TESTQ      BX, BX
+	JZ         done119
+
+depth118:
+	VMOVUPS      (DX), Z28
+	VMOVUPS.Z    64(DX), K1, Z29
+	MOVQ         (R10), R14
+	ADDQ         $+8, R10
+	LEAQ         (R13)(R14*4), R15
+	LEAQ         (CX)(R14*4), R14
+	VBROADCASTSS (R14), Z30
+	VFMADD231PS  Z28, Z30, Z0
+	VFMADD231PS  Z29, Z30, Z1
+	VBROADCASTSS (R14)(R8*1), Z30
+	VFMADD231PS  Z28, Z30, Z2
+	VFMADD231PS  Z29, Z30, Z3
+	VBROADCASTSS (R14)(R8*2), Z30
+	VFMADD231PS  Z28, Z30, Z4
+	VFMADD231PS  Z29, Z30, Z5
+	VBROADCASTSS (R14)(R11*1), Z30
+	VFMADD231PS  Z28, Z30, Z6
+	VFMADD231PS  Z29, Z30, Z7
+	VBROADCASTSS (R14)(R8*4), Z30
+	VFMADD231PS  Z28, Z30, Z8
+	VFMADD231PS  Z29, Z30, Z9
+	VBROADCASTSS (R14)(R12*1), Z30
+	VFMADD231PS  Z28, Z30, Z10
+	VFMADD231PS  Z29, Z30, Z11
+	VBROADCASTSS (R14)(R11*2), Z30
+	VFMADD231PS  Z28, Z30, Z12
+	VFMADD231PS  Z29, Z30, Z13
+	VBROADCASTSS (R15), Z30
+	VFMADD231PS  Z28, Z30, Z14
+	VFMADD231PS  Z29, Z30, Z15
+	VBROADCASTSS (R15)(R8*1), Z30
+	VFMADD231PS  Z28, Z30, Z16
+	VFMADD231PS  Z29, Z30, Z17
+	VBROADCASTSS (R15)(R8*2), Z30
+	VFMADD231PS  Z28, Z30, Z18
+	VFMADD231PS  Z29, Z30, Z19
+	VBROADCASTSS (R15)(R11*1), Z30
+	VFMADD231PS  Z28, Z30, Z20
+	VFMADD231PS  Z29, Z30, Z21
+	VBROADCASTSS (R15)(R8*4), Z30
+	VFMADD231PS  Z28, Z30, Z22
+	VFMADD231PS  Z29, Z30, Z23
+	VBROADCASTSS (R15)(R12*1), Z30
+	VFMADD231PS  Z28, Z30, Z24
+	VFMADD231PS  Z29, Z30, Z25
+	VBROADCASTSS (R15)(R11*2), Z30
+	VFMADD231PS  Z28, Z30, Z26
+	VFMADD231PS  Z29, Z30, Z27
+	ADDQ         R9, DX
+	DECQ         BX
+	JNZ          depth118
+
+done119:
+	TESTQ     SI, SI
+	JZ        store120
+	MOVQ      AX, CX
+	VMOVUPS   (CX), Z28
+	VADDPS    Z28, Z0, Z0
+	VMOVUPS.Z 64(CX), K1, Z28
+	VADDPS    Z28, Z1, Z1
+	ADDQ      DI, CX
+	VMOVUPS   (CX), Z28
+	VADDPS    Z28, Z2, Z2
+	VMOVUPS.Z 64(CX), K1, Z28
+	VADDPS    Z28, Z3, Z3
+	ADDQ      DI, CX
+	VMOVUPS   (CX), Z28
+	VADDPS    Z28, Z4, Z4
+	VMOVUPS.Z 64(CX), K1, Z28
+	VADDPS    Z28, Z5, Z5
+	ADDQ      DI, CX
+	VMOVUPS   (CX), Z28
+	VADDPS    Z28, Z6, Z6
+	VMOVUPS.Z 64(CX), K1, Z28
+	VADDPS    Z28, Z7, Z7
+	ADDQ      DI, CX
+	VMOVUPS   (CX), Z28
+	VADDPS    Z28, Z8, Z8
+	VMOVUPS.Z 64(CX), K1, Z28
+	VADDPS    Z28, Z9, Z9
+	ADDQ      DI, CX
+	VMOVUPS   (CX), Z28
+	VADDPS    Z28, Z10, Z10
+	VMOVUPS.Z 64(CX), K1, Z28
+	VADDPS    Z28, Z11, Z11
+	ADDQ      DI, CX
+	VMOVUPS   (CX), Z28
+	VADDPS    Z28, Z12, Z12
+	VMOVUPS.Z 64(CX), K1, Z28
+	VADDPS    Z28, Z13, Z13
+	ADDQ      DI, CX
+	VMOVUPS   (CX), Z28
+	VADDPS    Z28, Z14, Z14
+	VMOVUPS.Z 64(CX), K1, Z28
+	VADDPS    Z28, Z15, Z15
+	ADDQ      DI, CX
+	VMOVUPS   (CX), Z28
+	VADDPS    Z28, Z16, Z16
+	VMOVUPS.Z 64(CX), K1, Z28
+	VADDPS    Z28, Z17, Z17
+	ADDQ      DI, CX
+	VMOVUPS   (CX), Z28
+	VADDPS    Z28, Z18, Z18
+	VMOVUPS.Z 64(CX), K1, Z28
+	VADDPS    Z28, Z19, Z19
+	ADDQ      DI, CX
+	VMOVUPS   (CX), Z28
+	VADDPS    Z28, Z20, Z20
+	VMOVUPS.Z 64(CX), K1, Z28
+	VADDPS    Z28, Z21, Z21
+	ADDQ      DI, CX
+	VMOVUPS   (CX), Z28
+	VADDPS    Z28, Z22, Z22
+	VMOVUPS.Z 64(CX), K1, Z28
+	VADDPS    Z28, Z23, Z23
+	ADDQ      DI, CX
+	VMOVUPS   (CX), Z28
+	VADDPS    Z28, Z24, Z24
+	VMOVUPS.Z 64(CX), K1, Z28
+	VADDPS    Z28, Z25, Z25
+	ADDQ      DI, CX
+	VMOVUPS   (CX), Z28
+	VADDPS    Z28, Z26, Z26
+	VMOVUPS.Z 64(CX), K1, Z28
+	VADDPS    Z28, Z27, Z27
+
+store120:
+	VMOVUPS Z0, (AX)
+	VMOVUPS Z1, K1, 64(AX)
+	ADDQ    DI, AX
+	VMOVUPS Z2, (AX)
+	VMOVUPS Z3, K1, 64(AX)
+	ADDQ    DI, AX
+	VMOVUPS Z4, (AX)
+	VMOVUPS Z5, K1, 64(AX)
+	ADDQ    DI, AX
+	VMOVUPS Z6, (AX)
+	VMOVUPS Z7, K1, 64(AX)
+	ADDQ    DI, AX
+	VMOVUPS Z8, (AX)
+	VMOVUPS Z9, K1, 64(AX)
+	ADDQ    DI, AX
+	VMOVUPS Z10, (AX)
+	VMOVUPS Z11, K1, 64(AX)
+	ADDQ    DI, AX
+	VMOVUPS Z12, (AX)
+	VMOVUPS Z13, K1, 64(AX)
+	ADDQ    DI, AX
+	VMOVUPS Z14, (AX)
+	VMOVUPS Z15, K1, 64(AX)
+	ADDQ    DI, AX
+	VMOVUPS Z16, (AX)
+	VMOVUPS Z17, K1, 64(AX)
+	ADDQ    DI, AX
+	VMOVUPS Z18, (AX)
+	VMOVUPS Z19, K1, 64(AX)
+	ADDQ    DI, AX
+	VMOVUPS Z20, (AX)
+	VMOVUPS Z21, K1, 64(AX)
+	ADDQ    DI, AX
+	VMOVUPS Z22, (AX)
+	VMOVUPS Z23, K1, 64(AX)
+	ADDQ    DI, AX
+	VMOVUPS Z24, (AX)
+	VMOVUPS Z25, K1, 64(AX)
+	ADDQ    DI, AX
+	VMOVUPS Z26, (AX)
+	VMOVUPS Z27, K1, 64(AX)
+	JMP     end116
+
+rows117:
+	CMPQ       R14, $+13
+	JNE        rows121
+	VXORPS     Z0, Z0, Z0
+	VXORPS     Z1, Z1, Z1
+	VXORPS     Z2, Z2, Z2
+	VXORPS     Z3, Z3, Z3
+	VXORPS     Z4, Z4, Z4
+	VXORPS     Z5, Z5, Z5
+	VXORPS     Z6, Z6, Z6
+	VXORPS     Z7, Z7, Z7
+	VXORPS     Z8, Z8, Z8
+	VXORPS     Z9, Z9, Z9
+	VXORPS     Z10, Z10, Z10
+	VXORPS     Z11, Z11, Z11
+	VXORPS     Z12, Z12, Z12
+	VXORPS     Z13, Z13, Z13
+	VXORPS     Z14, Z14, Z14
+	VXORPS     Z15, Z15, Z15
+	VXORPS     Z16, Z16, Z16
+	VXORPS     Z17, Z17, Z17
+	VXORPS     Z18, Z18, Z18
+	VXORPS     Z19, Z19, Z19
+	VXORPS     Z20, Z20, Z20
+	VXORPS     Z21, Z21, Z21
+	VXORPS     Z22, Z22, Z22
+	VXORPS     Z23, Z23, Z23
+	VXORPS     Z24, Z24, Z24
+	VXORPS     Z25, Z25, Z25
+	PREFETCHT0 (AX)
+	PREFETCHT0 64(AX)
+	MOVQ       AX, R14
+	ADDQ       DI, R14
+	PREFETCHT0 (R14)
+	PREFETCHT0 64(R14)
+	ADDQ       DI, R14
+	PREFETCHT0 (R14)
+	PREFETCHT0 64(R14)
+	ADDQ       DI, R14
+	PREFETCHT0 (R14)
+	PREFETCHT0 64(R14)
+	ADDQ       DI, R14
+	PREFETCHT0 (R14)
+	PREFETCHT0 64(R14)
+	ADDQ       DI, R14
+	PREFETCHT0 (R14)
+	PREFETCHT0 64(R14)
+	ADDQ       DI, R14
+	PREFETCHT0 (R14)
+	PREFETCHT0 64(R14)
+	ADDQ       DI, R14
+	PREFETCHT0 (R14)
+	PREFETCHT0 64(R14)
+	ADDQ       DI, R14
+	PREFETCHT0 (R14)
+	PREFETCHT0 64(R14)
+	ADDQ       DI, R14
+	PREFETCHT0 (R14)
+	PREFETCHT0 64(R14)
+	ADDQ       DI, R14
+	PREFETCHT0 (R14)
+	PREFETCHT0 64(R14)
+	ADDQ       DI, R14
+	PREFETCHT0 (R14)
+	PREFETCHT0 64(R14)
+	ADDQ       DI, R14
+	PREFETCHT0 (R14)
+	PREFETCHT0 64(R14)
+	TESTQ      BX, BX
+	JZ         done123
+
+depth122:
+	VMOVUPS      (DX), Z26
+	VMOVUPS.Z    64(DX), K1, Z27
+	MOVQ         (R10), R14
+	ADDQ         $+8, R10
+	LEAQ         (R13)(R14*4), R15
+	LEAQ         (CX)(R14*4), R14
+	VBROADCASTSS (R14), Z28
+	VFMADD231PS  Z26, Z28, Z0
+	VFMADD231PS  Z27, Z28, Z1
+	VBROADCASTSS (R14)(R8*1), Z28
+	VFMADD231PS  Z26, Z28, Z2
+	VFMADD231PS  Z27, Z28, Z3
+	VBROADCASTSS (R14)(R8*2), Z28
+	VFMADD231PS  Z26, Z28, Z4
+	VFMADD231PS  Z27, Z28, Z5
+	VBROADCASTSS (R14)(R11*1), Z28
+	VFMADD231PS  Z26, Z28, Z6
+	VFMADD231PS  Z27, Z28, Z7
+	VBROADCASTSS (R14)(R8*4), Z28
+	VFMADD231PS  Z26, Z28, Z8
+	VFMADD231PS  Z27, Z28, Z9
+	VBROADCASTSS (R14)(R12*1), Z28
+	VFMADD231PS  Z26, Z28, Z10
+	VFMADD231PS  Z27, Z28, Z11
+	VBROADCASTSS (R14)(R11*2), Z28
+	VFMADD231PS  Z26, Z28, Z12
+	VFMADD231PS  Z27, Z28, Z13
+	VBROADCASTSS (R15), Z28
+	VFMADD231PS  Z26, Z28, Z14
+	VFMADD231PS  Z27, Z28, Z15
+	VBROADCASTSS (R15)(R8*1), Z28
+	VFMADD231PS  Z26, Z28, Z16
+	VFMADD231PS  Z27, Z28, Z17
+	VBROADCASTSS (R15)(R8*2), Z28
+	VFMADD231PS  Z26, Z28, Z18
+	VFMADD231PS  Z27, Z28, Z19
+	VBROADCASTSS (R15)(R11*1), Z28
+	VFMADD231PS  Z26, Z28, Z20
+	VFMADD231PS  Z27, Z28, Z21
+	VBROADCASTSS (R15)(R8*4), Z28
+	VFMADD231PS  Z26, Z28, Z22
+	VFMADD231PS  Z27, Z28, Z23
+	VBROADCASTSS (R15)(R12*1), Z28
+	VFMADD231PS  Z26, Z28, Z24
+	VFMADD231PS  Z27, Z28, Z25
+	ADDQ         R9, DX
+	DECQ         BX
+	JNZ          depth122
+
+done123:
+	TESTQ     SI, SI
+	JZ        store124
+	MOVQ      AX, CX
+	VMOVUPS   (CX), Z26
+	VADDPS    Z26, Z0, Z0
+	VMOVUPS.Z 64(CX), K1, Z26
+	VADDPS    Z26, Z1, Z1
+	ADDQ      DI, CX
+	VMOVUPS   (CX), Z26
+	VADDPS    Z26, Z2, Z2
+	VMOVUPS.Z 64(CX), K1, Z26
+	VADDPS    Z26, Z3, Z3
+	ADDQ      DI, CX
+	VMOVUPS   (CX), Z26
+	VADDPS    Z26, Z4, Z4
+	VMOVUPS.Z 64(CX), K1, Z26
+	VADDPS    Z26, Z5, Z5
+	ADDQ      DI, CX
+	VMOVUPS   (CX), Z26
+	VADDPS    Z26, Z6, Z6
+	VMOVUPS.Z 64(CX), K1, Z26
+	VADDPS    Z26, Z7, Z7
+	ADDQ      DI, CX
+	VMOVUPS   (CX), Z26
+	VADDPS    Z26, Z8, Z8
+	VMOVUPS.Z 64(CX), K1, Z26
+	VADDPS    Z26, Z9, Z9
+	ADDQ      DI, CX
+	VMOVUPS   (CX), Z26
+	VADDPS    Z26, Z10, Z10
+	VMOVUPS.Z 64(CX), K1, Z26
+	VADDPS    Z26, Z11, Z11
+	ADDQ      DI, CX
+	VMOVUPS   (CX), Z26
+	VADDPS    Z26, Z12, Z12
+	VMOVUPS.Z 64(CX), K1, Z26
+	VADDPS    Z26, Z13, Z13
+	ADDQ      DI, CX
+	VMOVUPS   (CX), Z26
+	VADDPS    Z26, Z14, Z14
+	VMOVUPS.Z 64(CX), K1, Z26
+	VADDPS    Z26, Z15, Z15
+	ADDQ      DI, CX
+	VMOVUPS   (CX), Z26
+	VADDPS    Z26, Z16, Z16
+	VMOVUPS.Z 64(CX), K1, Z26
+	VADDPS    Z26, Z17, Z17
+	ADDQ      DI, CX
+	VMOVUPS   (CX), Z26
+	VADDPS    Z26, Z18, Z18
+	VMOVUPS.Z 64(CX), K1, Z26
+	VADDPS    Z26, Z19, Z19
+	ADDQ      DI, CX
+	VMOVUPS   (CX), Z26
+	VADDPS    Z26, Z20, Z20
+	VMOVUPS.Z 64(CX), K1, Z26
+	VADDPS    Z26, Z21, Z21
+	ADDQ      DI, CX
+	VMOVUPS   (CX), Z26
+	VADDPS    Z26, Z22, Z22
+	VMOVUPS.Z 64(CX), K1, Z26
+	VADDPS    Z26, Z23, Z23
+	ADDQ      DI, CX
+	VMOVUPS   (CX), Z26
+	VADDPS    Z26, Z24, Z24
+	VMOVUPS.Z 64(CX), K1, Z26
+	VADDPS    Z26, Z25, Z25
+
+store124:
+	VMOVUPS Z0, (AX)
+	VMOVUPS Z1, K1, 64(AX)
+	ADDQ    DI, AX
+	VMOVUPS Z2, (AX)
+	VMOVUPS Z3, K1, 64(AX)
+	ADDQ    DI, AX
+	VMOVUPS Z4, (AX)
+	VMOVUPS Z5, K1, 64(AX)
+	ADDQ    DI, AX
+	VMOVUPS Z6, (AX)
+	VMOVUPS Z7, K1, 64(AX)
+	ADDQ    DI, AX
+	VMOVUPS Z8, (AX)
+	VMOVUPS Z9, K1, 64(AX)
+	ADDQ    DI, AX
+	VMOVUPS Z10, (AX)
+	VMOVUPS Z11, K1, 64(AX)
+	ADDQ    DI, AX
+	VMOVUPS Z12, (AX)
+	VMOVUPS Z13, K1, 64(AX)
+	ADDQ    DI, AX
+	VMOVUPS Z14, (AX)
+	VMOVUPS Z15, K1, 64(AX)
+	ADDQ    DI, AX
+	VMOVUPS Z16, (AX)
+	VMOVUPS Z17, K1, 64(AX)
+	ADDQ    DI, AX
+	VMOVUPS Z18, (AX)
+	VMOVUPS Z19, K1, 64(AX)
+	ADDQ    DI, AX
+	VMOVUPS Z20, (AX)
+	VMOVUPS Z21, K1, 64(AX)
+	ADDQ    DI, AX
+	VMOVUPS Z22, (AX)
+	VMOVUPS Z23, K1, 64(AX)
+	ADDQ    DI, AX
+	VMOVUPS Z24, (AX)
+	VMOVUPS Z25, K1, 64(AX)
+	JMP     end116
+
+rows121:
+	CMPQ       R14, $+12
+	JNE        rows125
+	VXORPS     Z0, Z0, Z0
+	VXORPS     Z1, Z1, Z1
+	VXORPS     Z2, Z2, Z2
+	VXORPS     Z3, Z3, Z3
+	VXORPS     Z4, Z4, Z4
+	VXORPS     Z5, Z5, Z5
+	VXORPS     Z6, Z6, Z6
+	VXORPS     Z7, Z7, Z7
+	VXORPS     Z8, Z8, Z8
+	VXORPS     Z9, Z9, Z9
+	VXORPS     Z10, Z10, Z10
+	VXORPS     Z11, Z11, Z11
+	VXORPS     Z12, Z12, Z12
+	VXORPS     Z13, Z13, Z13
+	VXORPS     Z14, Z14, Z14
+	VXORPS     Z15, Z15, Z15
+	VXORPS     Z16, Z16, Z16
+	VXORPS     Z17, Z17, Z17
+	VXORPS     Z18, Z18, Z18
+	VXORPS     Z19, Z19, Z19
+	VXORPS     Z20, Z20, Z20
+	VXORPS     Z21, Z21, Z21
+	VXORPS     Z22, Z22, Z22
+	VXORPS     Z23, Z23, Z23
+	PREFETCHT0 (AX)
+	PREFETCHT0 64(AX)
+	MOVQ       AX, R14
+	ADDQ       DI, R14
+	PREFETCHT0 (R14)
+	PREFETCHT0 64(R14)
+	ADDQ       DI, R14
+	PREFETCHT0 (R14)
+	PREFETCHT0 64(R14)
+	ADDQ       DI, R14
+	PREFETCHT0 (R14)
+	PREFETCHT0 64(R14)
+	ADDQ       DI, R14
+	PREFETCHT0 (R14)
+	PREFETCHT0 64(R14)
+	ADDQ       DI, R14
+	PREFETCHT0 (R14)
+	PREFETCHT0 64(R14)
+	ADDQ       DI, R14
+	PREFETCHT0 (R14)
+	PREFETCHT0 64(R14)
+	ADDQ       DI, R14
+	PREFETCHT0 (R14)
+	PREFETCHT0 64(R14)
+	ADDQ       DI, R14
+	PREFETCHT0 (R14)
+	PREFETCHT0 64(R14)
+	ADDQ       DI, R14
+	PREFETCHT0 (R14)
+	PREFETCHT0 64(R14)
+	ADDQ       DI, R14
+	PREFETCHT0 (R14)
+	PREFETCHT0 64(R14)
+	ADDQ       DI, R14
+	PREFETCHT0 (R14)
+	PREFETCHT0 64(R14)
+	TESTQ      BX, BX
+	JZ         done127
+
+depth126:
+	VMOVUPS      (DX), Z24
+	VMOVUPS.Z    64(DX), K1, Z25
+	MOVQ         (R10), R14
+	ADDQ         $+8, R10
+	LEAQ         (R13)(R14*4), R15
+	LEAQ         (CX)(R14*4), R14
+	VBROADCASTSS (R14), Z26
+	VFMADD231PS  Z24, Z26, Z0
+	VFMADD231PS  Z25, Z26, Z1
+	VBROADCASTSS (R14)(R8*1), Z26
+	VFMADD231PS  Z24, Z26, Z2
+	VFMADD231PS  Z25, Z26, Z3
+	VBROADCASTSS (R14)(R8*2), Z26
+	VFMADD231PS  Z24, Z26, Z4
+	VFMADD231PS  Z25, Z26, Z5
+	VBROADCASTSS (R14)(R11*1), Z26
+	VFMADD231PS  Z24, Z26, Z6
+	VFMADD231PS  Z25, Z26, Z7
+	VBROADCASTSS (R14)(R8*4), Z26
+	VFMADD231PS  Z24, Z26, Z8
+	VFMADD231PS  Z25, Z26, Z9
+	VBROADCASTSS (R14)(R12*1), Z26
+	VFMADD231PS  Z24, Z26, Z10
+	VFMADD231PS  Z25, Z26, Z11
+	VBROADCASTSS (R14)(R11*2), Z26
+	VFMADD231PS  Z24, Z26, Z12
+	VFMADD231PS  Z25, Z26, Z13
+	VBROADCASTSS (R15), Z26
+	VFMADD231PS  Z24, Z26, Z14
+	VFMADD231PS  Z25, Z26, Z15
+	VBROADCASTSS (R15)(R8*1), Z26
+	VFMADD231PS  Z24, Z26, Z16
+	VFMADD231PS  Z25, Z26, Z17
+	VBROADCASTSS (R15)(R8*2), Z26
+	VFMADD231PS  Z24, Z26, Z18
+	VFMADD231PS  Z25, Z26, Z19
+	VBROADCASTSS (R15)(R11*1), Z26
+	VFMADD231PS  Z24, Z26, Z20
+	VFMADD231PS  Z25, Z26, Z21
+	VBROADCASTSS (R15)(R8*4), Z26
+	VFMADD231PS  Z24, Z26, Z22
+	VFMADD231PS  Z25, Z26, Z23
+	ADDQ         R9, DX
+	DECQ         BX
+	JNZ          depth126
+
+done127:
+	TESTQ     SI, SI
+	JZ        store128
+	MOVQ      AX, CX
+	VMOVUPS   (CX), Z24
+	VADDPS    Z24, Z0, Z0
+	VMOVUPS.Z 64(CX), K1, Z24
+	VADDPS    Z24, Z1, Z1
+	ADDQ      DI, CX
+	VMOVUPS   (CX), Z24
+	VADDPS    Z24, Z2, Z2
+	VMOVUPS.Z 64(CX), K1, Z24
+	VADDPS    Z24, Z3, Z3
+	ADDQ      DI, CX
+	VMOVUPS   (CX), Z24
+	VADDPS    Z24, Z4, Z4
+	VMOVUPS.Z 64(CX), K1, Z24
+	VADDPS    Z24, Z5, Z5
+	ADDQ      DI, CX
+	VMOVUPS   (CX), Z24
+	VADDPS    Z24, Z6, Z6
+	VMOVUPS.Z 64(CX), K1, Z24
+	VADDPS    Z24, Z7, Z7
+	ADDQ      DI, CX
+	VMOVUPS   (CX), Z24
+	VADDPS    Z24, Z8, Z8
+	VMOVUPS.Z 64(CX), K1, Z24
+	VADDPS    Z24, Z9, Z9
+	ADDQ      DI, CX
+	VMOVUPS   (CX), Z24
+	VADDPS    Z24, Z10, Z10
+	VMOVUPS.Z 64(CX), K1, Z24
+	VADDPS    Z24, Z11, Z11
+	ADDQ      DI, CX
+	VMOVUPS   (CX), Z24
+	VADDPS    Z24, Z12, Z12
+	VMOVUPS.Z 64(CX), K1, Z24
+	VADDPS    Z24, Z13, Z13
+	ADDQ      DI, CX
+	VMOVUPS   (CX), Z24
+	VADDPS    Z24, Z14, Z14
+	VMOVUPS.Z 64(CX), K1, Z24
+	VADDPS    Z24, Z15, Z15
+	ADDQ      DI, CX
+	VMOVUPS   (CX), Z24
+	VADDPS    Z24, Z16, Z16
+	VMOVUPS.Z 64(CX), K1, Z24
+	VADDPS    Z24, Z17, Z17
+	ADDQ      DI, CX
+	VMOVUPS   (CX), Z24
+	VADDPS    Z24, Z18, Z18
+	VMOVUPS.Z 64(CX), K1, Z24
+	VADDPS    Z24, Z19, Z19
+	ADDQ      DI, CX
+	VMOVUPS   (CX), Z24
+	VADDPS    Z24, Z20, Z20
+	VMOVUPS.Z 64(CX), K1, Z24
+	VADDPS    Z24, Z21, Z21
+	ADDQ      DI, CX
+	VMOVUPS   (CX), Z24
+	VADDPS    Z24, Z22, Z22
+	VMOVUPS.Z 64(CX), K1, Z24
+	VADDPS    Z24, Z23, Z23
+
+store128:
+	VMOVUPS Z0, (AX)
+	VMOVUPS Z1, K1, 64(AX)
+	ADDQ    DI, AX
+	VMOVUPS Z2, (AX)
+	VMOVUPS Z3, K1, 64(AX)
+	ADDQ    DI, AX
+	VMOVUPS Z4, (AX)
+	VMOVUPS Z5, K1, 64(AX)
+	ADDQ    DI, AX
+	VMOVUPS Z6, (AX)
+	VMOVUPS Z7, K1, 64(AX)
+	ADDQ    DI, AX
+	VMOVUPS Z8, (AX)
+	VMOVUPS Z9, K1, 64(AX)
+	ADDQ    DI, AX
+	VMOVUPS Z10, (AX)
+	VMOVUPS Z11, K1, 64(AX)
+	ADDQ    DI, AX
+	VMOVUPS Z12, (AX)
+	VMOVUPS Z13, K1, 64(AX)
+	ADDQ    DI, AX
+	VMOVUPS Z14, (AX)
+	VMOVUPS Z15, K1, 64(AX)
+	ADDQ    DI, AX
+	VMOVUPS Z16, (AX)
+	VMOVUPS Z17, K1, 64(AX)
+	ADDQ    DI, AX
+	VMOVUPS Z18, (AX)
+	VMOVUPS Z19, K1, 64(AX)
+	ADDQ    DI, AX
+	VMOVUPS Z20, (AX)
+	VMOVUPS Z21, K1, 64(AX)
+	ADDQ    DI, AX
+	VMOVUPS Z22, (AX)
+	VMOVUPS Z23, K1, 64(AX)
+	JMP     end116
+
+rows125:
+	CMPQ       R14, $+11
+	JNE        rows129
+	VXORPS     Z0, Z0, Z0
+	VXORPS     Z1, Z1, Z1
+	VXORPS     Z2, Z2, Z2
+	VXORPS     Z3, Z3, Z3
+	VXORPS     Z4, Z4, Z4
+	VXORPS     Z5, Z5, Z5
+	VXORPS     Z6, Z6, Z6
+	VXORPS     Z7, Z7, Z7
+	VXORPS     Z8, Z8, Z8
+	VXORPS     Z9, Z9, Z9
+	VXORPS     Z10, Z10, Z10
+	VXORPS     Z11, Z11, Z11
+	VXORPS     Z12, Z12, Z12
+	VXORPS     Z13, Z13, Z13
+	VXORPS     Z14, Z14, Z14
+	VXORPS     Z15, Z15, Z15
+	VXORPS     Z16, Z16, Z16
+	VXORPS     Z17, Z17, Z17
+	VXORPS     Z18, Z18, Z18
+	VXORPS     Z19, Z19, Z19
+	VXORPS     Z20, Z20, Z20
+	VXORPS     Z21, Z21, Z21
+	PREFETCHT0 (AX)
+	PREFETCHT0 64(AX)
+	MOVQ       AX, R14
+	ADDQ       DI, R14
+	PREFETCHT0 (R14)
+	PREFETCHT0 64(R14)
+	ADDQ       DI, R14
+	PREFETCHT0 (R14)
+	PREFETCHT0 64(R14)
+	ADDQ       DI, R14
+	PREFETCHT0 (R14)
+	PREFETCHT0 64(R14)
+	ADDQ       DI, R14
+	PREFETCHT0 (R14)
+	PREFETCHT0 64(R14)
+	ADDQ       DI, R14
+	PREFETCHT0 (R14)
+	PREFETCHT0 64(R14)
+	ADDQ       DI, R14
+	PREFETCHT0 (R14)
+	PREFETCHT0 64(R14)
+	ADDQ       DI, R14
+	PREFETCHT0 (R14)
+	PREFETCHT0 64(R14)
+	ADDQ       DI, R14
+	PREFETCHT0 (R14)
+	PREFETCHT0 64(R14)
+	ADDQ       DI, R14
+	PREFETCHT0 (R14)
+	PREFETCHT0 64(R14)
+	ADDQ       DI, R14
+	PREFETCHT0 (R14)
+	PREFETCHT0 64(R14)
+	TESTQ      BX, BX
+	JZ         done131
+
+depth130:
+	VMOVUPS      (DX), Z22
+	VMOVUPS.Z    64(DX), K1, Z23
+	MOVQ         (R10), R14
+	ADDQ         $+8, R10
+	LEAQ         (R13)(R14*4), R15
+	LEAQ         (CX)(R14*4), R14
+	VBROADCASTSS (R14), Z24
+	VFMADD231PS  Z22, Z24, Z0
+	VFMADD231PS  Z23, Z24, Z1
+	VBROADCASTSS (R14)(R8*1), Z24
+	VFMADD231PS  Z22, Z24, Z2
+	VFMADD231PS  Z23, Z24, Z3
+	VBROADCASTSS (R14)(R8*2), Z24
+	VFMADD231PS  Z22, Z24, Z4
+	VFMADD231PS  Z23, Z24, Z5
+	VBROADCASTSS (R14)(R11*1), Z24
+	VFMADD231PS  Z22, Z24, Z6
+	VFMADD231PS  Z23, Z24, Z7
+	VBROADCASTSS (R14)(R8*4), Z24
+	VFMADD231PS  Z22, Z24, Z8
+	VFMADD231PS  Z23, Z24, Z9
+	VBROADCASTSS (R14)(R12*1), Z24
+	VFMADD231PS  Z22, Z24, Z10
+	VFMADD231PS  Z23, Z24, Z11
+	VBROADCASTSS (R14)(R11*2), Z24
+	VFMADD231PS  Z22, Z24, Z12
+	VFMADD231PS  Z23, Z24, Z13
+	VBROADCASTSS (R15), Z24
+	VFMADD231PS  Z22, Z24, Z14
+	VFMADD231PS  Z23, Z24, Z15
+	VBROADCASTSS (R15)(R8*1), Z24
+	VFMADD231PS  Z22, Z24, Z16
+	VFMADD231PS  Z23, Z24, Z17
+	VBROADCASTSS (R15)(R8*2), Z24
+	VFMADD231PS  Z22, Z24, Z18
+	VFMADD231PS  Z23, Z24, Z19
+	VBROADCASTSS (R15)(R11*1), Z24
+	VFMADD231PS  Z22, Z24, Z20
+	VFMADD231PS  Z23, Z24, Z21
+	ADDQ         R9, DX
+	DECQ         BX
+	JNZ          depth130
+
+done131:
+	TESTQ     SI, SI
+	JZ        store132
+	MOVQ      AX, CX
+	VMOVUPS   (CX), Z22
+	VADDPS    Z22, Z0, Z0
+	VMOVUPS.Z 64(CX), K1, Z22
+	VADDPS    Z22, Z1, Z1
+	ADDQ      DI, CX
+	VMOVUPS   (CX), Z22
+	VADDPS    Z22, Z2, Z2
+	VMOVUPS.Z 64(CX), K1, Z22
+	VADDPS    Z22, Z3, Z3
+	ADDQ      DI, CX
+	VMOVUPS   (CX), Z22
+	VADDPS    Z22, Z4, Z4
+	VMOVUPS.Z 64(CX), K1, Z22
+	VADDPS    Z22, Z5, Z5
+	ADDQ      DI, CX
+	VMOVUPS   (CX), Z22
+	VADDPS    Z22, Z6, Z6
+	VMOVUPS.Z 64(CX), K1, Z22
+	VADDPS    Z22, Z7, Z7
+	ADDQ      DI, CX
+	VMOVUPS   (CX), Z22
+	VADDPS    Z22, Z8, Z8
+	VMOVUPS.Z 64(CX), K1, Z22
+	VADDPS    Z22, Z9, Z9
+	ADDQ      DI, CX
+	VMOVUPS   (CX), Z22
+	VADDPS    Z22, Z10, Z10
+	VMOVUPS.Z 64(CX), K1, Z22
+	VADDPS    Z22, Z11, Z11
+	ADDQ      DI, CX
+	VMOVUPS   (CX), Z22
+	VADDPS    Z22, Z12, Z12
+	VMOVUPS.Z 64(CX), K1, Z22
+	VADDPS    Z22, Z13, Z13
+	ADDQ      DI, CX
+	VMOVUPS   (CX), Z22
+	VADDPS    Z22, Z14, Z14
+	VMOVUPS.Z 64(CX), K1, Z22
+	VADDPS    Z22, Z15, Z15
+	ADDQ      DI, CX
+	VMOVUPS   (CX), Z22
+	VADDPS    Z22, Z16, Z16
+	VMOVUPS.Z 64(CX), K1, Z22
+	VADDPS    Z22, Z17, Z17
+	ADDQ      DI, CX
+	VMOVUPS   (CX), Z22
+	VADDPS    Z22, Z18, Z18
+	VMOVUPS.Z 64(CX), K1, Z22
+	VADDPS    Z22, Z19, Z19
+	ADDQ      DI, CX
+	VMOVUPS   (CX), Z22
+	VADDPS    Z22, Z20, Z20
+	VMOVUPS.Z 64(CX), K1, Z22
+	VADDPS    Z22, Z21, Z21
+
+store132:
+	VMOVUPS Z0, (AX)
+	VMOVUPS Z1, K1, 64(AX)
+	ADDQ    DI, AX
+	VMOVUPS Z2, (AX)
+	VMOVUPS Z3, K1, 64(AX)
+	ADDQ    DI, AX
+	VMOVUPS Z4, (AX)
+	VMOVUPS Z5, K1, 64(AX)
+	ADDQ    DI, AX
+	VMOVUPS Z6, (AX)
+	VMOVUPS Z7, K1, 64(AX)
+	ADDQ    DI, AX
+	VMOVUPS Z8, (AX)
+	VMOVUPS Z9, K1, 64(AX)
+	ADDQ    DI, AX
+	VMOVUPS Z10, (AX)
+	VMOVUPS Z11, K1, 64(AX)
+	ADDQ    DI, AX
+	VMOVUPS Z12, (AX)
+	VMOVUPS Z13, K1, 64(AX)
+	ADDQ    DI, AX
+	VMOVUPS Z14, (AX)
+	VMOVUPS Z15, K1, 64(AX)
+	ADDQ    DI, AX
+	VMOVUPS Z16, (AX)
+	VMOVUPS Z17, K1, 64(AX)
+	ADDQ    DI, AX
+	VMOVUPS Z18, (AX)
+	VMOVUPS Z19, K1, 64(AX)
+	ADDQ    DI, AX
+	VMOVUPS Z20, (AX)
+	VMOVUPS Z21, K1, 64(AX)
+	JMP     end116
+
+rows129:
+	CMPQ       R14, $+10
+	JNE        rows133
+	VXORPS     Z0, Z0, Z0
+	VXORPS     Z1, Z1, Z1
+	VXORPS     Z2, Z2, Z2
+	VXORPS     Z3, Z3, Z3
+	VXORPS     Z4, Z4, Z4
+	VXORPS     Z5, Z5, Z5
+	VXORPS     Z6, Z6, Z6
+	VXORPS     Z7, Z7, Z7
+	VXORPS     Z8, Z8, Z8
+	VXORPS     Z9, Z9, Z9
+	VXORPS     Z10, Z10, Z10
+	VXORPS     Z11, Z11, Z11
+	VXORPS     Z12, Z12, Z12
+	VXORPS     Z13, Z13, Z13
+	VXORPS     Z14, Z14, Z14
+	VXORPS     Z15, Z15, Z15
+	VXORPS     Z16, Z16, Z16
+	VXORPS     Z17, Z17, Z17
+	VXORPS     Z18, Z18, Z18
+	VXORPS     Z19, Z19, Z19
+	PREFETCHT0 (AX)
+	PREFETCHT0 64(AX)
+	MOVQ       AX, R14
+	ADDQ       DI, R14
+	PREFETCHT0 (R14)
+	PREFETCHT0 64(R14)
+	ADDQ       DI, R14
+	PREFETCHT0 (R14)
+	PREFETCHT0 64(R14)
+	ADDQ       DI, R14
+	PREFETCHT0 (R14)
+	PREFETCHT0 64(R14)
+	ADDQ       DI, R14
+	PREFETCHT0 (R14)
+	PREFETCHT0 64(R14)
+	ADDQ       DI, R14
+	PREFETCHT0 (R14)
+	PREFETCHT0 64(R14)
+	ADDQ       DI, R14
+	PREFETCHT0 (R14)
+	PREFETCHT0 64(R14)
+	ADDQ       DI, R14
+	PREFETCHT0 (R14)
+	PREFETCHT0 64(R14)
+	ADDQ       DI, R14
+	PREFETCHT0 (R14)
+	PREFETCHT0 64(R14)
+	ADDQ       DI, R14
+	PREFETCHT0 (R14)
+	PREFETCHT0 64(R14)
+	TESTQ      BX, BX
+	JZ         done135
+
+depth134:
+	VMOVUPS      (DX), Z20
+	VMOVUPS.Z    64(DX), K1, Z21
+	MOVQ         (R10), R14
+	ADDQ         $+8, R10
+	LEAQ         (R13)(R14*4), R15
+	LEAQ         (CX)(R14*4), R14
+	VBROADCASTSS (R14), Z22
+	VFMADD231PS  Z20, Z22, Z0
+	VFMADD231PS  Z21, Z22, Z1
+	VBROADCASTSS (R14)(R8*1), Z22
+	VFMADD231PS  Z20, Z22, Z2
+	VFMADD231PS  Z21, Z22, Z3
+	VBROADCASTSS (R14)(R8*2), Z22
+	VFMADD231PS  Z20, Z22, Z4
+	VFMADD231PS  Z21, Z22, Z5
+	VBROADCASTSS (R14)(R11*1), Z22
+	VFMADD231PS  Z20, Z22, Z6
+	VFMADD231PS  Z21, Z22, Z7
+	VBROADCASTSS (R14)(R8*4), Z22
+	VFMADD231PS  Z20, Z22, Z8
+	VFMADD231PS  Z21, Z22, Z9
+	VBROADCASTSS (R14)(R12*1), Z22
+	VFMADD231PS  Z20, Z22, Z10
+	VFMADD231PS  Z21, Z22, Z11
+	VBROADCASTSS (R14)(R11*2), Z22
+	VFMADD231PS  Z20, Z22, Z12
+	VFMADD231PS  Z21, Z22, Z13
+	VBROADCASTSS (R15), Z22
+	VFMADD231PS  Z20, Z22, Z14
+	VFMADD231PS  Z21, Z22, Z15
+	VBROADCASTSS (R15)(R8*1), Z22
+	VFMADD231PS  Z20, Z22, Z16
+	VFMADD231PS  Z21, Z22, Z17
+	VBROADCASTSS (R15)(R8*2), Z22
+	VFMADD231PS  Z20, Z22, Z18
+	VFMADD231PS  Z21, Z22, Z19
+	ADDQ         R9, DX
+	DECQ         BX
+	JNZ          depth134
+
+done135:
+	TESTQ     SI, SI
+	JZ        store136
+	MOVQ      AX, CX
+	VMOVUPS   (CX), Z20
+	VADDPS    Z20, Z0, Z0
+	VMOVUPS.Z 64(CX), K1, Z20
+	VADDPS    Z20, Z1, Z1
+	ADDQ      DI, CX
+	VMOVUPS   (CX), Z20
+	VADDPS    Z20, Z2, Z2
+	VMOVUPS.Z 64(CX), K1, Z20
+	VADDPS    Z20, Z3, Z3
+	ADDQ      DI, CX
+	VMOVUPS   (CX), Z20
+	VADDPS    Z20, Z4, Z4
+	VMOVUPS.Z 64(CX), K1, Z20
+	VADDPS    Z20, Z5, Z5
+	ADDQ      DI, CX
+	VMOVUPS   (CX), Z20
+	VADDPS    Z20, Z6, Z6
+	VMOVUPS.Z 64(CX), K1, Z20
+	VADDPS    Z20, Z7, Z7
+	ADDQ      DI, CX
+	VMOVUPS   (CX), Z20
+	VADDPS    Z20, Z8, Z8
+	VMOVUPS.Z 64(CX), K1, Z20
+	VADDPS    Z20, Z9, Z9
+	ADDQ      DI, CX
+	VMOVUPS   (CX), Z20
+	VADDPS    Z20, Z10, Z10
+	VMOVUPS.Z 64(CX), K1, Z20
+	VADDPS    Z20, Z11, Z11
+	ADDQ      DI, CX
+	VMOVUPS   (CX), Z20
+	VADDPS    Z20, Z12, Z12
+	VMOVUPS.Z 64(CX), K1, Z20
+	VADDPS    Z20, Z13, Z13
+	ADDQ      DI, CX
+	VMOVUPS   (CX), Z20
+	VADDPS    Z20, Z14, Z14
+	VMOVUPS.Z 64(CX), K1, Z20
+	VADDPS    Z20, Z15, Z15
+	ADDQ      DI, CX
+	VMOVUPS   (CX), Z20
+	VADDPS    Z20, Z16, Z16
+	VMOVUPS.Z 64(CX), K1, Z20
+	VADDPS    Z20, Z17, Z17
+	ADDQ      DI, CX
+	VMOVUPS   (CX), Z20
+	VADDPS    Z20, Z18, Z18
+	VMOVUPS.Z 64(CX), K1, Z20
+	VADDPS    Z20, Z19, Z19
+
+store136:
+	VMOVUPS Z0, (AX)
+	VMOVUPS Z1, K1, 64(AX)
+	ADDQ    DI, AX
+	VMOVUPS Z2, (AX)
+	VMOVUPS Z3, K1, 64(AX)
+	ADDQ    DI, AX
+	VMOVUPS Z4, (AX)
+	VMOVUPS Z5, K1, 64(AX)
+	ADDQ    DI, AX
+	VMOVUPS Z6, (AX)
+	VMOVUPS Z7, K1, 64(AX)
+	ADDQ    DI, AX
+	VMOVUPS Z8, (AX)
+	VMOVUPS Z9, K1, 64(AX)
+	ADDQ    DI, AX
+	VMOVUPS Z10, (AX)
+	VMOVUPS Z11, K1, 64(AX)
+	ADDQ    DI, AX
+	VMOVUPS Z12, (AX)
+	VMOVUPS Z13, K1, 64(AX)
+	ADDQ    DI, AX
+	VMOVUPS Z14, (AX)
+	VMOVUPS Z15, K1, 64(AX)
+	ADDQ    DI, AX
+	VMOVUPS Z16, (AX)
+	VMOVUPS Z17, K1, 64(AX)
+	ADDQ    DI, AX
+	VMOVUPS Z18, (AX)
+	VMOVUPS Z19, K1, 64(AX)
+	JMP     end116
+
+rows133:
+	CMPQ       R14, $+9
+	JNE        rows137
+	VXORPS     Z0, Z0, Z0
+	VXORPS     Z1, Z1, Z1
+	VXORPS     Z2, Z2, Z2
+	VXORPS     Z3, Z3, Z3
+	VXORPS     Z4, Z4, Z4
+	VXORPS     Z5, Z5, Z5
+	VXORPS     Z6, Z6, Z6
+	VXORPS     Z7, Z7, Z7
+	VXORPS     Z8, Z8, Z8
+	VXORPS     Z9, Z9, Z9
+	VXORPS     Z10, Z10, Z10
+	VXORPS     Z11, Z11, Z11
+	VXORPS     Z12, Z12, Z12
+	VXORPS     Z13, Z13, Z13
+	VXORPS     Z14, Z14, Z14
+	VXORPS     Z15, Z15, Z15
+	VXORPS     Z16, Z16, Z16
+	VXORPS     Z17, Z17, Z17
+	PREFETCHT0 (AX)
+	PREFETCHT0 64(AX)
+	MOVQ       AX, R14
+	ADDQ       DI, R14
+	PREFETCHT0 (R14)
+	PREFETCHT0 64(R14)
+	ADDQ       DI, R14
+	PREFETCHT0 (R14)
+	PREFETCHT0 64(R14)
+	ADDQ       DI, R14
+	PREFETCHT0 (R14)
+	PREFETCHT0 64(R14)
+	ADDQ       DI, R14
+	PREFETCHT0 (R14)
+	PREFETCHT0 64(R14)
+	ADDQ       DI, R14
+	PREFETCHT0 (R14)
+	PREFETCHT0 64(R14)
+	ADDQ       DI, R14
+	PREFETCHT0 (R14)
+	PREFETCHT0 64(R14)
+	ADDQ       DI, R14
+	PREFETCHT0 (R14)
+	PREFETCHT0 64(R14)
+	ADDQ       DI, R14
+	PREFETCHT0 (R14)
+	PREFETCHT0 64(R14)
+	TESTQ      BX, BX
+	JZ         done139
+
+depth138:
+	VMOVUPS      (DX), Z18
+	VMOVUPS.Z    64(DX), K1, Z19
+	MOVQ         (R10), R14
+	ADDQ         $+8, R10
+	LEAQ         (R13)(R14*4), R15
+	LEAQ         (CX)(R14*4), R14
+	VBROADCASTSS (R14), Z20
+	VFMADD231PS  Z18, Z20, Z0
+	VFMADD231PS  Z19, Z20, Z1
+	VBROADCASTSS (R14)(R8*1), Z20
+	VFMADD231PS  Z18, Z20, Z2
+	VFMADD231PS  Z19, Z20, Z3
+	VBROADCASTSS (R14)(R8*2), Z20
+	VFMADD231PS  Z18, Z20, Z4
+	VFMADD231PS  Z19, Z20, Z5
+	VBROADCASTSS (R14)(R11*1), Z20
+	VFMADD231PS  Z18, Z20, Z6
+	VFMADD231PS  Z19, Z20, Z7
+	VBROADCASTSS (R14)(R8*4), Z20
+	VFMADD231PS  Z18, Z20, Z8
+	VFMADD231PS  Z19, Z20, Z9
+	VBROADCASTSS (R14)(R12*1), Z20
+	VFMADD231PS  Z18, Z20, Z10
+	VFMADD231PS  Z19, Z20, Z11
+	VBROADCASTSS (R14)(R11*2), Z20
+	VFMADD231PS  Z18, Z20, Z12
+	VFMADD231PS  Z19, Z20, Z13
+	VBROADCASTSS (R15), Z20
+	VFMADD231PS  Z18, Z20, Z14
+	VFMADD231PS  Z19, Z20, Z15
+	VBROADCASTSS (R15)(R8*1), Z20
+	VFMADD231PS  Z18, Z20, Z16
+	VFMADD231PS  Z19, Z20, Z17
+	ADDQ         R9, DX
+	DECQ         BX
+	JNZ          depth138
+
+done139:
+	TESTQ     SI, SI
+	JZ        store140
+	MOVQ      AX, CX
+	VMOVUPS   (CX), Z18
+	VADDPS    Z18, Z0, Z0
+	VMOVUPS.Z 64(CX), K1, Z18
+	VADDPS    Z18, Z1, Z1
+	ADDQ      DI, CX
+	VMOVUPS   (CX), Z18
+	VADDPS    Z18, Z2, Z2
+	VMOVUPS.Z 64(CX), K1, Z18
+	VADDPS    Z18, Z3, Z3
+	ADDQ      DI, CX
+	VMOVUPS   (CX), Z18
+	VADDPS    Z18, Z4, Z4
+	VMOVUPS.Z 64(CX), K1, Z18
+	VADDPS    Z18, Z5, Z5
+	ADDQ      DI, CX
+	VMOVUPS   (CX), Z18
+	VADDPS    Z18, Z6, Z6
+	VMOVUPS.Z 64(CX), K1, Z18
+	VADDPS    Z18, Z7, Z7
+	ADDQ      DI, CX
+	VMOVUPS   (CX), Z18
+	VADDPS    Z18, Z8, Z8
+	VMOVUPS.Z 64(CX), K1, Z18
+	VADDPS    Z18, Z9, Z9
+	ADDQ      DI, CX
+	VMOVUPS   (CX), Z18
+	VADDPS    Z18, Z10, Z10
+	VMOVUPS.Z 64(CX), K1, Z18
+	VADDPS    Z18, Z11, Z11
+	ADDQ      DI, CX
+	VMOVUPS   (CX), Z18
+	VADDPS    Z18, Z12, Z12
+	VMOVUPS.Z 64(CX), K1, Z18
+	VADDPS    Z18, Z13, Z13
+	ADDQ      DI, CX
+	VMOVUPS   (CX), Z18
+	VADDPS    Z18, Z14, Z14
+	VMOVUPS.Z 64(CX), K1, Z18
+	VADDPS    Z18, Z15, Z15
+	ADDQ      DI, CX
+	VMOVUPS   (CX), Z18
+	VADDPS    Z18, Z16, Z16
+	VMOVUPS.Z 64(CX), K1, Z18
+	VADDPS    Z18, Z17, Z17
+
+store140:
+	VMOVUPS Z0, (AX)
+	VMOVUPS Z1, K1, 64(AX)
+	ADDQ    DI, AX
+	VMOVUPS Z2, (AX)
+	VMOVUPS Z3, K1, 64(AX)
+	ADDQ    DI, AX
+	VMOVUPS Z4, (AX)
+	VMOVUPS Z5, K1, 64(AX)
+	ADDQ    DI, AX
+	VMOVUPS Z6, (AX)
+	VMOVUPS Z7, K1, 64(AX)
+	ADDQ    DI, AX
+	VMOVUPS Z8, (AX)
+	VMOVUPS Z9, K1, 64(AX)
+	ADDQ    DI, AX
+	VMOVUPS Z10, (AX)
+	VMOVUPS Z11, K1, 64(AX)
+	ADDQ    DI, AX
+	VMOVUPS Z12, (AX)
+	VMOVUPS Z13, K1, 64(AX)
+	ADDQ    DI, AX
+	VMOVUPS Z14, (AX)
+	VMOVUPS Z15, K1, 64(AX)
+	ADDQ    DI, AX
+	VMOVUPS Z16, (AX)
+	VMOVUPS Z17, K1, 64(AX)
+	JMP     end116
+
+rows137:
+	CMPQ       R14, $+8
+	JNE        rows141
+	VXORPS     Z0, Z0, Z0
+	VXORPS     Z1, Z1, Z1
+	VXORPS     Z2, Z2, Z2
+	VXORPS     Z3, Z3, Z3
+	VXORPS     Z4, Z4, Z4
+	VXORPS     Z5, Z5, Z5
+	VXORPS     Z6, Z6, Z6
+	VXORPS     Z7, Z7, Z7
+	VXORPS     Z8, Z8, Z8
+	VXORPS     Z9, Z9, Z9
+	VXORPS     Z10, Z10, Z10
+	VXORPS     Z11, Z11, Z11
+	VXORPS     Z12, Z12, Z12
+	VXORPS     Z13, Z13, Z13
+	VXORPS     Z14, Z14, Z14
+	VXORPS     Z15, Z15, Z15
+	PREFETCHT0 (AX)
+	PREFETCHT0 64(AX)
+	MOVQ       AX, R14
+	ADDQ       DI, R14
+	PREFETCHT0 (R14)
+	PREFETCHT0 64(R14)
+	ADDQ       DI, R14
+	PREFETCHT0 (R14)
+	PREFETCHT0 64(R14)
+	ADDQ       DI, R14
+	PREFETCHT0 (R14)
+	PREFETCHT0 64(R14)
+	ADDQ       DI, R14
+	PREFETCHT0 (R14)
+	PREFETCHT0 64(R14)
+	ADDQ       DI, R14
+	PREFETCHT0 (R14)
+	PREFETCHT0 64(R14)
+	ADDQ       DI, R14
+	PREFETCHT0 (R14)
+	PREFETCHT0 64(R14)
+	ADDQ       DI, R14
+	PREFETCHT0 (R14)
+	PREFETCHT0 64(R14)
+	TESTQ      BX, BX
+	JZ         done143
+
+depth142:
+	VMOVUPS      (DX), Z16
+	VMOVUPS.Z    64(DX), K1, Z17
+	MOVQ         (R10), R14
+	ADDQ         $+8, R10
+	LEAQ         (R13)(R14*4), R15
+	LEAQ         (CX)(R14*4), R14
+	VBROADCASTSS (R14), Z18
+	VFMADD231PS  Z16, Z18, Z0
+	VFMADD231PS  Z17, Z18, Z1
+	VBROADCASTSS (R14)(R8*1), Z18
+	VFMADD231PS  Z16, Z18, Z2
+	VFMADD231PS  Z17, Z18, Z3
+	VBROADCASTSS (R14)(R8*2), Z18
+	VFMADD231PS  Z16, Z18, Z4
+	VFMADD231PS  Z17, Z18, Z5
+	VBROADCASTSS (R14)(R11*1), Z18
+	VFMADD231PS  Z16, Z18, Z6
+	VFMADD231PS  Z17, Z18, Z7
+	VBROADCASTSS (R14)(R8*4), Z18
+	VFMADD231PS  Z16, Z18, Z8
+	VFMADD231PS  Z17, Z18, Z9
+	VBROADCASTSS (R14)(R12*1), Z18
+	VFMADD231PS  Z16, Z18, Z10
+	VFMADD231PS  Z17, Z18, Z11
+	VBROADCASTSS (R14)(R11*2), Z18
+	VFMADD231PS  Z16, Z18, Z12
+	VFMADD231PS  Z17, Z18, Z13
+	VBROADCASTSS (R15), Z18
+	VFMADD231PS  Z16, Z18, Z14
+	VFMADD231PS  Z17, Z18, Z15
+	ADDQ         R9, DX
+	DECQ         BX
+	JNZ          depth142
+
+done143:
+	TESTQ     SI, SI
+	JZ        store144
+	MOVQ      AX, CX
+	VMOVUPS   (CX), Z16
+	VADDPS    Z16, Z0, Z0
+	VMOVUPS.Z 64(CX), K1, Z16
+	VADDPS    Z16, Z1, Z1
+	ADDQ      DI, CX
+	VMOVUPS   (CX), Z16
+	VADDPS    Z16, Z2, Z2
+	VMOVUPS.Z 64(CX), K1, Z16
+	VADDPS    Z16, Z3, Z3
+	ADDQ      DI, CX
+	VMOVUPS   (CX), Z16
+	VADDPS    Z16, Z4, Z4
+	VMOVUPS.Z 64(CX), K1, Z16
+	VADDPS    Z16, Z5, Z5
+	ADDQ      DI, CX
+	VMOVUPS   (CX), Z16
+	VADDPS    Z16, Z6, Z6
+	VMOVUPS.Z 64(CX), K1, Z16
+	VADDPS    Z16, Z7, Z7
+	ADDQ      DI, CX
+	VMOVUPS   (CX), Z16
+	VADDPS    Z16, Z8, Z8
+	VMOVUPS.Z 64(CX), K1, Z16
+	VADDPS    Z16, Z9, Z9
+	ADDQ      DI, CX
+	VMOVUPS   (CX), Z16
+	VADDPS    Z16, Z10, Z10
+	VMOVUPS.Z 64(CX), K1, Z16
+	VADDPS    Z16, Z11, Z11
+	ADDQ      DI, CX
+	VMOVUPS   (CX), Z16
+	VADDPS    Z16, Z12, Z12
+	VMOVUPS.Z 64(CX), K1, Z16
+	VADDPS    Z16, Z13, Z13
+	ADDQ      DI, CX
+	VMOVUPS   (CX), Z16
+	VADDPS    Z16, Z14, Z14
+	VMOVUPS.Z 64(CX), K1, Z16
+	VADDPS    Z16, Z15, Z15
+
+store144:
+	VMOVUPS Z0, (AX)
+	VMOVUPS Z1, K1, 64(AX)
+	ADDQ    DI, AX
+	VMOVUPS Z2, (AX)
+	VMOVUPS Z3, K1, 64(AX)
+	ADDQ    DI, AX
+	VMOVUPS Z4, (AX)
+	VMOVUPS Z5, K1, 64(AX)
+	ADDQ    DI, AX
+	VMOVUPS Z6, (AX)
+	VMOVUPS Z7, K1, 64(AX)
+	ADDQ    DI, AX
+	VMOVUPS Z8, (AX)
+	VMOVUPS Z9, K1, 64(AX)
+	ADDQ    DI, AX
+	VMOVUPS Z10, (AX)
+	VMOVUPS Z11, K1, 64(AX)
+	ADDQ    DI, AX
+	VMOVUPS Z12, (AX)
+	VMOVUPS Z13, K1, 64(AX)
+	ADDQ    DI, AX
+	VMOVUPS Z14, (AX)
+	VMOVUPS Z15, K1, 64(AX)
+	JMP     end116
+
+rows141:
+	CMPQ       R14, $+7
+	JNE        rows145
+	VXORPS     Z0, Z0, Z0
+	VXORPS     Z1, Z1, Z1
+	VXORPS     Z2, Z2, Z2
+	VXORPS     Z3, Z3, Z3
+	VXORPS     Z4, Z4, Z4
+	VXORPS     Z5, Z5, Z5
+	VXORPS     Z6, Z6, Z6
+	VXORPS     Z7, Z7, Z7
+	VXORPS     Z8, Z8, Z8
+	VXORPS     Z9, Z9, Z9
+	VXORPS     Z10, Z10, Z10
+	VXORPS     Z11, Z11, Z11
+	VXORPS     Z12, Z12, Z12
+	VXORPS     Z13, Z13, Z13
+	PREFETCHT0 (AX)
+	PREFETCHT0 64(AX)
+	MOVQ       AX, R13
+	ADDQ       DI, R13
+	PREFETCHT0 (R13)
+	PREFETCHT0 64(R13)
+	ADDQ       DI, R13
+	PREFETCHT0 (R13)
+	PREFETCHT0 64(R13)
+	ADDQ       DI, R13
+	PREFETCHT0 (R13)
+	PREFETCHT0 64(R13)
+	ADDQ       DI, R13
+	PREFETCHT0 (R13)
+	PREFETCHT0 64(R13)
+	ADDQ       DI, R13
+	PREFETCHT0 (R13)
+	PREFETCHT0 64(R13)
+	ADDQ       DI, R13
+	PREFETCHT0 (R13)
+	PREFETCHT0 64(R13)
+	TESTQ      BX, BX
+	JZ         done147
+
+depth146:
+	VMOVUPS      (DX), Z14
+	VMOVUPS.Z    64(DX), K1, Z15
+	MOVQ         (R10), R13
+	ADDQ         $+8, R10
+	LEAQ         (CX)(R13*4), R13
+	VBROADCASTSS (R13), Z16
+	VFMADD231PS  Z14, Z16, Z0
+	VFMADD231PS  Z15, Z16, Z1
+	VBROADCASTSS (R13)(R8*1), Z16
+	VFMADD231PS  Z14, Z16, Z2
+	VFMADD231PS  Z15, Z16, Z3
+	VBROADCASTSS (R13)(R8*2), Z16
+	VFMADD231PS  Z14, Z16, Z4
+	VFMADD231PS  Z15, Z16, Z5
+	VBROADCASTSS (R13)(R11*1), Z16
+	VFMADD231PS  Z14, Z16, Z6
+	VFMADD231PS  Z15, Z16, Z7
+	VBROADCASTSS (R13)(R8*4), Z16
+	VFMADD231PS  Z14, Z16, Z8
+	VFMADD231PS  Z15, Z16, Z9
+	VBROADCASTSS (R13)(R12*1), Z16
+	VFMADD231PS  Z14, Z16, Z10
+	VFMADD231PS  Z15, Z16, Z11
+	VBROADCASTSS (R13)(R11*2), Z16
+	VFMADD231PS  Z14, Z16, Z12
+	VFMADD231PS  Z15, Z16, Z13
+	ADDQ         R9, DX
+	DECQ         BX
+	JNZ          depth146
+
+done147:
+	TESTQ     SI, SI
+	JZ        store148
+	MOVQ      AX, CX
+	VMOVUPS   (CX), Z14
+	VADDPS    Z14, Z0, Z0
+	VMOVUPS.Z 64(CX), K1, Z14
+	VADDPS    Z14, Z1, Z1
+	ADDQ      DI, CX
+	VMOVUPS   (CX), Z14
+	VADDPS    Z14, Z2, Z2
+	VMOVUPS.Z 64(CX), K1, Z14
+	VADDPS    Z14, Z3, Z3
+	ADDQ      DI, CX
+	VMOVUPS   (CX), Z14
+	VADDPS    Z14, Z4, Z4
+	VMOVUPS.Z 64(CX), K1, Z14
+	VADDPS    Z14, Z5, Z5
+	ADDQ      DI, CX
+	VMOVUPS   (CX), Z14
+	VADDPS    Z14, Z6, Z6
+	VMOVUPS.Z 64(CX), K1, Z14
+	VADDPS    Z14, Z7, Z7
+	ADDQ      DI, CX
+	VMOVUPS   (CX), Z14
+	VADDPS    Z14, Z8, Z8
+	VMOVUPS.Z 64(CX), K1, Z14
+	VADDPS    Z14, Z9, Z9
+	ADDQ      DI, CX
+	VMOVUPS   (CX), Z14
+	VADDPS    Z14, Z10, Z10
+	VMOVUPS.Z 64(CX), K1, Z14
+	VADDPS    Z14, Z11, Z11
+	ADDQ      DI, CX
+	VMOVUPS   (CX), Z14
+	VADDPS    Z14, Z12, Z12
+	VMOVUPS.Z 64(CX), K1, Z14
+	VADDPS    Z14, Z13, Z13
+
+store148:
+	VMOVUPS Z0, (AX)
+	VMOVUPS Z1, K1, 64(AX)
+	ADDQ    DI, AX
+	VMOVUPS Z2, (AX)
+	VMOVUPS Z3, K1, 64(AX)
+	ADDQ    DI, AX
+	VMOVUPS Z4, (AX)
+	VMOVUPS Z5, K1, 64(AX)
+	ADDQ    DI, AX
+	VMOVUPS Z6, (AX)
+	VMOVUPS Z7, K1, 64(AX)
+	ADDQ    DI, AX
+	VMOVUPS Z8, (AX)
+	VMOVUPS Z9, K1, 64(AX)
+	ADDQ    DI, AX
+	VMOVUPS Z10, (AX)
+	VMOVUPS Z11, K1, 64(AX)
+	ADDQ    DI, AX
+	VMOVUPS Z12, (AX)
+	VMOVUPS Z13, K1, 64(AX)
+	JMP     end116
+
+rows145:
+	CMPQ       R14, $+6
+	JNE        rows149
+	VXORPS     Z0, Z0, Z0
+	VXORPS     Z1, Z1, Z1
+	VXORPS     Z2, Z2, Z2
+	VXORPS     Z3, Z3, Z3
+	VXORPS     Z4, Z4, Z4
+	VXORPS     Z5, Z5, Z5
+	VXORPS     Z6, Z6, Z6
+	VXORPS     Z7, Z7, Z7
+	VXORPS     Z8, Z8, Z8
+	VXORPS     Z9, Z9, Z9
+	VXORPS     Z10, Z10, Z10
+	VXORPS     Z11, Z11, Z11
+	PREFETCHT0 (AX)
+	PREFETCHT0 64(AX)
+	MOVQ       AX, R13
+	ADDQ       DI, R13
+	PREFETCHT0 (R13)
+	PREFETCHT0 64(R13)
+	ADDQ       DI, R13
+	PREFETCHT0 (R13)
+	PREFETCHT0 64(R13)
+	ADDQ       DI, R13
+	PREFETCHT0 (R13)
+	PREFETCHT0 64(R13)
+	ADDQ       DI, R13
+	PREFETCHT0 (R13)
+	PREFETCHT0 64(R13)
+	ADDQ       DI, R13
+	PREFETCHT0 (R13)
+	PREFETCHT0 64(R13)
+	TESTQ      BX, BX
+	JZ         done151
+
+depth150:
+	VMOVUPS      (DX), Z12
+	VMOVUPS.Z    64(DX), K1, Z13
+	MOVQ         (R10), R13
+	ADDQ         $+8, R10
+	LEAQ         (CX)(R13*4), R13
+	VBROADCASTSS (R13), Z14
+	VFMADD231PS  Z12, Z14, Z0
+	VFMADD231PS  Z13, Z14, Z1
+	VBROADCASTSS (R13)(R8*1), Z14
+	VFMADD231PS  Z12, Z14, Z2
+	VFMADD231PS  Z13, Z14, Z3
+	VBROADCASTSS (R13)(R8*2), Z14
+	VFMADD231PS  Z12, Z14, Z4
+	VFMADD231PS  Z13, Z14, Z5
+	VBROADCASTSS (R13)(R11*1), Z14
+	VFMADD231PS  Z12, Z14, Z6
+	VFMADD231PS  Z13, Z14, Z7
+	VBROADCASTSS (R13)(R8*4), Z14
+	VFMADD231PS  Z12, Z14, Z8
+	VFMADD231PS  Z13, Z14, Z9
+	VBROADCASTSS (R13)(R12*1), Z14
+	VFMADD231PS  Z12, Z14, Z10
+	VFMADD231PS  Z13, Z14, Z11
+	ADDQ         R9, DX
+	DECQ         BX
+	JNZ          depth150
+
+done151:
+	TESTQ     SI, SI
+	JZ        store152
+	MOVQ      AX, CX
+	VMOVUPS   (CX), Z12
+	VADDPS    Z12, Z0, Z0
+	VMOVUPS.Z 64(CX), K1, Z12
+	VADDPS    Z12, Z1, Z1
+	ADDQ      DI, CX
+	VMOVUPS   (CX), Z12
+	VADDPS    Z12, Z2, Z2
+	VMOVUPS.Z 64(CX), K1, Z12
+	VADDPS    Z12, Z3, Z3
+	ADDQ      DI, CX
+	VMOVUPS   (CX), Z12
+	VADDPS    Z12, Z4, Z4
+	VMOVUPS.Z 64(CX), K1, Z12
+	VADDPS    Z12, Z5, Z5
+	ADDQ      DI, CX
+	VMOVUPS   (CX), Z12
+	VADDPS    Z12, Z6, Z6
+	VMOVUPS.Z 64(CX), K1, Z12
+	VADDPS    Z12, Z7, Z7
+	ADDQ      DI, CX
+	VMOVUPS   (CX), Z12
+	VADDPS    Z12, Z8, Z8
+	VMOVUPS.Z 64(CX), K1, Z12
+	VADDPS    Z12, Z9, Z9
+	ADDQ      DI, CX
+	VMOVUPS   (CX), Z12
+	VADDPS    Z12, Z10, Z10
+	VMOVUPS.Z 64(CX), K1, Z12
+	VADDPS    Z12, Z11, Z11
+
+store152:
+	VMOVUPS Z0, (AX)
+	VMOVUPS Z1, K1, 64(AX)
+	ADDQ    DI, AX
+	VMOVUPS Z2, (AX)
+	VMOVUPS Z3, K1, 64(AX)
+	ADDQ    DI, AX
+	VMOVUPS Z4, (AX)
+	VMOVUPS Z5, K1, 64(AX)
+	ADDQ    DI, AX
+	VMOVUPS Z6, (AX)
+	VMOVUPS Z7, K1, 64(AX)
+	ADDQ    DI, AX
+	VMOVUPS Z8, (AX)
+	VMOVUPS Z9, K1, 64(AX)
+	ADDQ    DI, AX
+	VMOVUPS Z10, (AX)
+	VMOVUPS Z11, K1, 64(AX)
+	JMP     end116
+
+rows149:
+	CMPQ       R14, $+5
+	JNE        rows153
+	VXORPS     Z0, Z0, Z0
+	VXORPS     Z1, Z1, Z1
+	VXORPS     Z2, Z2, Z2
+	VXORPS     Z3, Z3, Z3
+	VXORPS     Z4, Z4, Z4
+	VXORPS     Z5, Z5, Z5
+	VXORPS     Z6, Z6, Z6
+	VXORPS     Z7, Z7, Z7
+	VXORPS     Z8, Z8, Z8
+	VXORPS     Z9, Z9, Z9
+	PREFETCHT0 (AX)
+	PREFETCHT0 64(AX)
+	MOVQ       AX, R12
+	ADDQ       DI, R12
+	PREFETCHT0 (R12)
+	PREFETCHT0 64(R12)
+	ADDQ       DI, R12
+	PREFETCHT0 (R12)
+	PREFETCHT0 64(R12)
+	ADDQ       DI, R12
+	PREFETCHT0 (R12)
+	PREFETCHT0 64(R12)
+	ADDQ       DI, R12
+	PREFETCHT0 (R12)
+	PREFETCHT0 64(R12)
+	TESTQ      BX, BX
+	JZ         done155
+
+depth154:
+	VMOVUPS      (DX), Z10
+	VMOVUPS.Z    64(DX), K1, Z11
+	MOVQ         (R10), R12
+	ADDQ         $+8, R10
+	LEAQ         (CX)(R12*4), R12
+	VBROADCASTSS (R12), Z12
+	VFMADD231PS  Z10, Z12, Z0
+	VFMADD231PS  Z11, Z12, Z1
+	VBROADCASTSS (R12)(R8*1), Z12
+	VFMADD231PS  Z10, Z12, Z2
+	VFMADD231PS  Z11, Z12, Z3
+	VBROADCASTSS (R12)(R8*2), Z12
+	VFMADD231PS  Z10, Z12, Z4
+	VFMADD231PS  Z11, Z12, Z5
+	VBROADCASTSS (R12)(R11*1), Z12
+	VFMADD231PS  Z10, Z12, Z6
+	VFMADD231PS  Z11, Z12, Z7
+	VBROADCASTSS (R12)(R8*4), Z12
+	VFMADD231PS  Z10, Z12, Z8
+	VFMADD231PS  Z11, Z12, Z9
+	ADDQ         R9, DX
+	DECQ         BX
+	JNZ          depth154
+
+done155:
+	TESTQ     SI, SI
+	JZ        store156
+	MOVQ      AX, CX
+	VMOVUPS   (CX), Z10
+	VADDPS    Z10, Z0, Z0
+	VMOVUPS.Z 64(CX), K1, Z10
+	VADDPS    Z10, Z1, Z1
+	ADDQ      DI, CX
+	VMOVUPS   (CX), Z10
+	VADDPS    Z10, Z2, Z2
+	VMOVUPS.Z 64(CX), K1, Z10
+	VADDPS    Z10, Z3, Z3
+	ADDQ      DI, CX
+	VMOVUPS   (CX), Z10
+	VADDPS    Z10, Z4, Z4
+	VMOVUPS.Z 64(CX), K1, Z10
+	VADDPS    Z10, Z5, Z5
+	ADDQ      DI, CX
+	VMOVUPS   (CX), Z10
+	VADDPS    Z10, Z6, Z6
+	VMOVUPS.Z 64(CX), K1, Z10
+	VADDPS    Z10, Z7, Z7
+	ADDQ      DI, CX
+	VMOVUPS   (CX), Z10
+	VADDPS    Z10, Z8, Z8
+	VMOVUPS.Z 64(CX), K1, Z10
+	VADDPS    Z10, Z9, Z9
+
+store156:
+	VMOVUPS Z0, (AX)
+	VMOVUPS Z1, K1, 64(AX)
+	ADDQ    DI, AX
+	VMOVUPS Z2, (AX)
+	VMOVUPS Z3, K1, 64(AX)
+	ADDQ    DI, AX
+	VMOVUPS Z4, (AX)
+	VMOVUPS Z5, K1, 64(AX)
+	ADDQ    DI, AX
+	VMOVUPS Z6, (AX)
+	VMOVUPS Z7, K1, 64(AX)
+	ADDQ    DI, AX
+	VMOVUPS Z8, (AX)
+	VMOVUPS Z9, K1, 64(AX)
+	JMP     end116
+
+rows153:
+	CMPQ       R14, $+4
+	JNE        rows157
+	VXORPS     Z0, Z0, Z0
+	VXORPS     Z1, Z1, Z1
+	VXORPS     Z2, Z2, Z2
+	VXORPS     Z3, Z3, Z3
+	VXORPS     Z4, Z4, Z4
+	VXORPS     Z5, Z5, Z5
+	VXORPS     Z6, Z6, Z6
+	VXORPS     Z7, Z7, Z7
+	PREFETCHT0 (AX)
+	PREFETCHT0 64(AX)
+	MOVQ       AX, R12
+	ADDQ       DI, R12
+	PREFETCHT0 (R12)
+	PREFETCHT0 64(R12)
+	ADDQ       DI, R12
+	PREFETCHT0 (R12)
+	PREFETCHT0 64(R12)
+	ADDQ       DI, R12
+	PREFETCHT0 (R12)
+	PREFETCHT0 64(R12)
+	TESTQ      BX, BX
+	JZ         done159
+
+depth158:
+	VMOVUPS      (DX), Z8
+	VMOVUPS.Z    64(DX), K1, Z9
+	MOVQ         (R10), R12
+	ADDQ         $+8, R10
+	LEAQ         (CX)(R12*4), R12
+	VBROADCASTSS (R12), Z10
+	VFMADD231PS  Z8, Z10, Z0
+	VFMADD231PS  Z9, Z10, Z1
+	VBROADCASTSS (R12)(R8*1), Z10
+	VFMADD231PS  Z8, Z10, Z2
+	VFMADD231PS  Z9, Z10, Z3
+	VBROADCASTSS (R12)(R8*2), Z10
+	VFMADD231PS  Z8, Z10, Z4
+	VFMADD231PS  Z9, Z10, Z5
+	VBROADCASTSS (R12)(R11*1), Z10
+	VFMADD231PS  Z8, Z10, Z6
+	VFMADD231PS  Z9, Z10, Z7
+	ADDQ         R9, DX
+	DECQ         BX
+	JNZ          depth158
+
+done159:
+	TESTQ     SI, SI
+	JZ        store160
+	MOVQ      AX, CX
+	VMOVUPS   (CX), Z8
+	VADDPS    Z8, Z0, Z0
+	VMOVUPS.Z 64(CX), K1, Z8
+	VADDPS    Z8, Z1, Z1
+	ADDQ      DI, CX
+	VMOVUPS   (CX), Z8
+	VADDPS    Z8, Z2, Z2
+	VMOVUPS.Z 64(CX), K1, Z8
+	VADDPS    Z8, Z3, Z3
+	ADDQ      DI, CX
+	VMOVUPS   (CX), Z8
+	VADDPS    Z8, Z4, Z4
+	VMOVUPS.Z 64(CX), K1, Z8
+	VADDPS    Z8, Z5, Z5
+	ADDQ      DI, CX
+	VMOVUPS   (CX), Z8
+	VADDPS    Z8, Z6, Z6
+	VMOVUPS.Z 64(CX), K1, Z8
+	VADDPS    Z8, Z7, Z7
+
+store160:
+	VMOVUPS Z0, (AX)
+	VMOVUPS Z1, K1, 64(AX)
+	ADDQ    DI, AX
+	VMOVUPS Z2, (AX)
+	VMOVUPS Z3, K1, 64(AX)
+	ADDQ    DI, AX
+	VMOVUPS Z4, (AX)
+	VMOVUPS Z5, K1, 64(AX)
+	ADDQ    DI, AX
+	VMOVUPS Z6, (AX)
+	VMOVUPS Z7, K1, 64(AX)
+	JMP     end116
+
+rows157:
+	CMPQ       R14, $+3
+	JNE        rows161
+	VXORPS     Z0, Z0, Z0
+	VXORPS     Z1, Z1, Z1
+	VXORPS     Z2, Z2, Z2
+	VXORPS     Z3, Z3, Z3
+	VXORPS     Z4, Z4, Z4
+	VXORPS     Z5, Z5, Z5
+	PREFETCHT0 (AX)
+	PREFETCHT0 64(AX)
+	MOVQ       AX, R11
+	ADDQ       DI, R11
+	PREFETCHT0 (R11)
+	PREFETCHT0 64(R11)
+	ADDQ       DI, R11
+	PREFETCHT0 (R11)
+	PREFETCHT0 64(R11)
+	TESTQ      BX, BX
+	JZ         done163
+
+depth162:
+	VMOVUPS      (DX), Z6
+	VMOVUPS.Z    64(DX), K1, Z7
+	MOVQ         (R10), R11
+	ADDQ         $+8, R10
+	LEAQ         (CX)(R11*4), R11
+	VBROADCASTSS (R11), Z8
+	VFMADD231PS  Z6, Z8, Z0
+	VFMADD231PS  Z7, Z8, Z1
+	VBROADCASTSS (R11)(R8*1), Z8
+	VFMADD231PS  Z6, Z8, Z2
+	VFMADD231PS  Z7, Z8, Z3
+	VBROADCASTSS (R11)(R8*2), Z8
+	VFMADD231PS  Z6, Z8, Z4
+	VFMADD231PS  Z7, Z8, Z5
+	ADDQ         R9, DX
+	DECQ         BX
+	JNZ          depth162
+
+done163:
+	TESTQ     SI, SI
+	JZ        store164
+	MOVQ      AX, CX
+	VMOVUPS   (CX), Z6
+	VADDPS    Z6, Z0, Z0
+	VMOVUPS.Z 64(CX), K1, Z6
+	VADDPS    Z6, Z1, Z1
+	ADDQ      DI, CX
+	VMOVUPS   (CX), Z6
+	VADDPS    Z6, Z2, Z2
+	VMOVUPS.Z 64(CX), K1, Z6
+	VADDPS    Z6, Z3, Z3
+	ADDQ      DI, CX
+	VMOVUPS   (CX), Z6
+	VADDPS    Z6, Z4, Z4
+	VMOVUPS.Z 64(CX), K1, Z6
+	VADDPS    Z6, Z5, Z5
+
+store164:
+	VMOVUPS Z0, (AX)
+	VMOVUPS Z1, K1, 64(AX)
+	ADDQ    DI, AX
+	VMOVUPS Z2, (AX)
+	VMOVUPS Z3, K1, 64(AX)
+	ADDQ    DI, AX
+	VMOVUPS Z4, (AX)
+	VMOVUPS Z5, K1, 64(AX)
+	JMP     end116
+
+rows161:
+	CMPQ       R14, $+2
+	JNE        rows165
+	VXORPS     Z0, Z0, Z0
+	VXORPS     Z1, Z1, Z1
+	VXORPS     Z2, Z2, Z2
+	VXORPS     Z3, Z3, Z3
+	PREFETCHT0 (AX)
+	PREFETCHT0 64(AX)
+	MOVQ       AX, R11
+	ADDQ       DI, R11
+	PREFETCHT0 (R11)
+	PREFETCHT0 64(R11)
+	TESTQ      BX, BX
+	JZ         done167
+
+depth166:
+	VMOVUPS      (DX), Z4
+	VMOVUPS.Z    64(DX), K1, Z5
+	MOVQ         (R10), R11
+	ADDQ         $+8, R10
+	LEAQ         (CX)(R11*4), R11
+	VBROADCASTSS (R11), Z6
+	VFMADD231PS  Z4, Z6, Z0
+	VFMADD231PS  Z5, Z6, Z1
+	VBROADCASTSS (R11)(R8*1), Z6
+	VFMADD231PS  Z4, Z6, Z2
+	VFMADD231PS  Z5, Z6, Z3
+	ADDQ         R9, DX
+	DECQ         BX
+	JNZ          depth166
+
+done167:
+	TESTQ     SI, SI
+	JZ        store168
+	MOVQ      AX, CX
+	VMOVUPS   (CX), Z4
+	VADDPS    Z4, Z0, Z0
+	VMOVUPS.Z 64(CX), K1, Z4
+	VADDPS    Z4, Z1, Z1
+	ADDQ      DI, CX
+	VMOVUPS   (CX), Z4
+	VADDPS    Z4, Z2, Z2
+	VMOVUPS.Z 64(CX), K1, Z4
+	VADDPS    Z4, Z3, Z3
+
+store168:
+	VMOVUPS Z0, (AX)
+	VMOVUPS Z1, K1, 64(AX)
+	ADDQ    DI, AX
+	VMOVUPS Z2, (AX)
+	VMOVUPS Z3, K1, 64(AX)
+	JMP     end116
+
+rows165:
+	VXORPS     Z0, Z0, Z0
+	VXORPS     Z1, Z1, Z1
+	PREFETCHT0 (AX)
+	PREFETCHT0 64(AX)
+	TESTQ      BX, BX
+	JZ         done171
+
+depth170:
+	VMOVUPS      (DX), Z2
+	VMOVUPS.Z    64(DX), K1, Z3
+	MOVQ         (R10), DI
+	ADDQ         $+8, R10
+	LEAQ         (CX)(DI*4), DI
+	VBROADCASTSS (DI), Z4
+	VFMADD231PS  Z2, Z4, Z0
+	VFMADD231PS  Z3, Z4, Z1
+	ADDQ         R9, DX
+	DECQ         BX
+	JNZ          depth170
+
+done171:
+	TESTQ     SI, SI
+	JZ        store172
+	MOVQ      AX, CX
+	VMOVUPS   (CX), Z2
+	VADDPS    Z2, Z0, Z0
+	VMOVUPS.Z 64(CX), K1, Z2
+	VADDPS    Z2, Z1, Z1
+
+store172:
+	VMOVUPS Z0, (AX)
+	VMOVUPS Z1, K1, 64(AX)
+	JMP     end116
+
+one115:
+	MOVQ       $-1, BP
+	BZHIQ      R15, BP, BP
+	KMOVQ      BP, K1
+	CMPQ       R14, $+14
+	JNE        rows173
+	VXORPS     Z0, Z0, Z0
+	VXORPS     Z1, Z1, Z1
+	VXORPS     Z2, Z2, Z2
+	VXORPS     Z3, Z3, Z3
+	VXORPS     Z4, Z4, Z4
+	VXORPS     Z5, Z5, Z5
+	VXORPS     Z6, Z6, Z6
+	VXORPS     Z7, Z7, Z7
+	VXORPS     Z8, Z8, Z8
+	VXORPS     Z9, Z9, Z9
+	VXORPS     Z10, Z10, Z10
+	VXORPS     Z11, Z11, Z11
+	VXORPS     Z12, Z12, Z12
+	VXORPS     Z13, Z13, Z13
+	PREFETCHT0 (AX)
+	MOVQ       AX, R14
+	ADDQ       DI, R14
+	PREFETCHT0 (R14)
+	ADDQ       DI, R14
+	PREFETCHT0 (R14)
+	ADDQ       DI, R14
+	PREFETCHT0 (R14)
+	ADDQ       DI, R14
+	PREFETCHT0 (R14)
+	ADDQ       DI, R14
+	PREFETCHT0 (R14)
+	ADDQ       DI, R14
+	PREFETCHT0 (R14)
+	ADDQ       DI, R14
+	PREFETCHT0 (R14)
+	ADDQ       DI, R14
+	PREFETCHT0 (R14)
+	ADDQ       DI, R14
+	PREFETCHT0 (R14)
+	ADDQ       DI, R14
+	PREFETCHT0 (R14)
+	ADDQ       DI, R14
+	PREFETCHT0 (R14)
+	ADDQ       DI, R14
+	PREFETCHT0 (R14)
+	ADDQ       DI, R14
+	PREFETCHT0 (R14)
+	TESTQ      BX, BX
+	JZ         done175
+
+depth174:
+	VMOVUPS.Z    (DX), K1, Z14
+	MOVQ         (R10), R14
+	ADDQ         $+8, R10
+	LEAQ         (R13)(R14*4), R15
+	LEAQ         (CX)(R14*4), R14
+	VBROADCASTSS (R14), Z15
+	VFMADD231PS  Z14, Z15, Z0
+	VBROADCASTSS (R14)(R8*1), Z15
+	VFMADD231PS  Z14, Z15, Z1
+	VBROADCASTSS (R14)(R8*2), Z15
+	VFMADD231PS  Z14, Z15, Z2
+	VBROADCASTSS (R14)(R11*1), Z15
+	VFMADD231PS  Z14, Z15, Z3
+	VBROADCASTSS (R14)(R8*4), Z15
+	VFMADD231PS  Z14, Z15, Z4
+	VBROADCASTSS (R14)(R12*1), Z15
+	VFMADD231PS  Z14, Z15, Z5
+	VBROADCASTSS (R14)(R11*2), Z15
+	VFMADD231PS  Z14, Z15, Z6
+	VBROADCASTSS (R15), Z15
+	VFMADD231PS  Z14, Z15, Z7
+	VBROADCASTSS (R15)(R8*1), Z15
+	VFMADD231PS  Z14, Z15, Z8
+	VBROADCASTSS (R15)(R8*2), Z15
+	VFMADD231PS  Z14, Z15, Z9
+	VBROADCASTSS (R15)(R11*1), Z15
+	VFMADD231PS  Z14, Z15, Z10
+	VBROADCASTSS (R15)(R8*4), Z15
+	VFMADD231PS  Z14, Z15, Z11
+	VBROADCASTSS (R15)(R12*1), Z15
+	VFMADD231PS  Z14, Z15, Z12
+	VBROADCASTSS (R15)(R11*2), Z15
+	VFMADD231PS  Z14, Z15, Z13
+	ADDQ         R9, DX
+	DECQ         BX
+	JNZ          depth174
+
+done175:
+	TESTQ     SI, SI
+	JZ        store176
+	MOVQ      AX, CX
+	VMOVUPS.Z (CX), K1, Z14
+	VADDPS    Z14, Z0, Z0
+	ADDQ      DI, CX
+	VMOVUPS.Z (CX), K1, Z14
+	VADDPS    Z14, Z1, Z1
+	ADDQ      DI, CX
+	VMOVUPS.Z (CX), K1, Z14
+	VADDPS    Z14, Z2, Z2
+	ADDQ      DI, CX
+	VMOVUPS.Z (CX), K1, Z14
+	VADDPS    Z14, Z3, Z3
+	ADDQ      DI, CX
+	VMOVUPS.Z (CX), K1, Z14
+	VADDPS    Z14, Z4, Z4
+	ADDQ      DI, CX
+	VMOVUPS.Z (CX), K1, Z14
+	VADDPS    Z14, Z5, Z5
+	ADDQ      DI, CX
+	VMOVUPS.Z (CX), K1, Z14
+	VADDPS    Z14, Z6, Z6
+	ADDQ      DI, CX
+	VMOVUPS.Z (CX), K1, Z14
+	VADDPS    Z14, Z7, Z7
+	ADDQ      DI, CX
+	VMOVUPS.Z (CX), K1, Z14
+	VADDPS    Z14, Z8, Z8
+	ADDQ      DI, CX
+	VMOVUPS.Z (CX), K1, Z14
+	VADDPS    Z14, Z9, Z9
+	ADDQ      DI, CX
+	VMOVUPS.Z (CX), K1, Z14
+	VADDPS    Z14, Z10, Z10
+	ADDQ      DI, CX
+	VMOVUPS.Z (CX), K1, Z14
+	VADDPS    Z14, Z11, Z11
+	ADDQ      DI, CX
+	VMOVUPS.Z (CX), K1, Z14
+	VADDPS    Z14, Z12, Z12
+	ADDQ      DI, CX
+	VMOVUPS.Z (CX), K1, Z14
+	VADDPS    Z14, Z13, Z13
+
+store176:
+	VMOVUPS Z0, K1, (AX)
+	ADDQ    DI, AX
+	VMOVUPS Z1, K1, (AX)
+	ADDQ    DI, AX
+	VMOVUPS Z2, K1, (AX)
+	ADDQ    DI, AX
+	VMOVUPS Z3, K1, (AX)
+	ADDQ    DI, AX
+	VMOVUPS Z4, K1, (AX)
+	ADDQ    DI, AX
+	VMOVUPS Z5, K1, (AX)
+	ADDQ    DI, AX
+	VMOVUPS Z6, K1, (AX)
+	ADDQ    DI, AX
+	VMOVUPS Z7, K1, (AX)
+	ADDQ    DI, AX
+	VMOVUPS Z8, K1, (AX)
+	ADDQ    DI, AX
+	VMOVUPS Z9, K1, (AX)
+	ADDQ    DI, AX
+	VMOVUPS Z10, K1, (AX)
+	ADDQ    DI, AX
+	VMOVUPS Z11, K1, (AX)
+	ADDQ    DI, AX
+	VMOVUPS Z12, K1, (AX)
+	ADDQ    DI, AX
+	VMOVUPS Z13, K1, (AX)
+	JMP     end116
+
+rows173:
+	CMPQ       R14, $+13
+	JNE        rows177
+	VXORPS     Z0, Z0, Z0
+	VXORPS     Z1, Z1, Z1
+	VXORPS     Z2, Z2, Z2
+	VXORPS     Z3, Z3, Z3
+	VXORPS     Z4, Z4, Z4
+	VXORPS     Z5, Z5, Z5
+	VXORPS     Z6, Z6, Z6
+	VXORPS     Z7, Z7, Z7
+	VXORPS     Z8, Z8, Z8
+	VXORPS     Z9, Z9, Z9
+	VXORPS     Z10, Z10, Z10
+	VXORPS     Z11, Z11, Z11
+	VXORPS     Z12, Z12, Z12
+	PREFETCHT0 (AX)
+	MOVQ       AX, R14
+	ADDQ       DI, R14
+	PREFETCHT0 (R14)
+	ADDQ       DI, R14
+	PREFETCHT0 (R14)
+	ADDQ       DI, R14
+	PREFETCHT0 (R14)
+	ADDQ       DI, R14
+	PREFETCHT0 (R14)
+	ADDQ       DI, R14
+	PREFETCHT0 (R14)
+	ADDQ       DI, R14
+	PREFETCHT0 (R14)
+	ADDQ       DI, R14
+	PREFETCHT0 (R14)
+	ADDQ       DI, R14
+	PREFETCHT0 (R14)
+	ADDQ       DI, R14
+	PREFETCHT0 (R14)
+	ADDQ       DI, R14
+	PREFETCHT0 (R14)
+	ADDQ       DI, R14
+	PREFETCHT0 (R14)
+	ADDQ       DI, R14
+	PREFETCHT0 (R14)
+	TESTQ      BX, BX
+	JZ         done179
+
+depth178:
+	VMOVUPS.Z    (DX), K1, Z13
+	MOVQ         (R10), R14
+	ADDQ         $+8, R10
+	LEAQ         (R13)(R14*4), R15
+	LEAQ         (CX)(R14*4), R14
+	VBROADCASTSS (R14), Z14
+	VFMADD231PS  Z13, Z14, Z0
+	VBROADCASTSS (R14)(R8*1), Z14
+	VFMADD231PS  Z13, Z14, Z1
+	VBROADCASTSS (R14)(R8*2), Z14
+	VFMADD231PS  Z13, Z14, Z2
+	VBROADCASTSS (R14)(R11*1), Z14
+	VFMADD231PS  Z13, Z14, Z3
+	VBROADCASTSS (R14)(R8*4), Z14
+	VFMADD231PS  Z13, Z14, Z4
+	VBROADCASTSS (R14)(R12*1), Z14
+	VFMADD231PS  Z13, Z14, Z5
+	VBROADCASTSS (R14)(R11*2), Z14
+	VFMADD231PS  Z13, Z14, Z6
+	VBROADCASTSS (R15), Z14
+	VFMADD231PS  Z13, Z14, Z7
+	VBROADCASTSS (R15)(R8*1), Z14
+	VFMADD231PS  Z13, Z14, Z8
+	VBROADCASTSS (R15)(R8*2), Z14
+	VFMADD231PS  Z13, Z14, Z9
+	VBROADCASTSS (R15)(R11*1), Z14
+	VFMADD231PS  Z13, Z14, Z10
+	VBROADCASTSS (R15)(R8*4), Z14
+	VFMADD231PS  Z13, Z14, Z11
+	VBROADCASTSS (R15)(R12*1), Z14
+	VFMADD231PS  Z13, Z14, Z12
+	ADDQ         R9, DX
+	DECQ         BX
+	JNZ          depth178
+
+done179:
+	TESTQ     SI, SI
+	JZ        store180
+	MOVQ      AX, CX
+	VMOVUPS.Z (CX), K1, Z13
+	VADDPS    Z13, Z0, Z0
+	ADDQ      DI, CX
+	VMOVUPS.Z (CX), K1, Z13
+	VADDPS    Z13, Z1, Z1
+	ADDQ      DI, CX
+	VMOVUPS.Z (CX), K1, Z13
+	VADDPS    Z13, Z2, Z2
+	ADDQ      DI, CX
+	VMOVUPS.Z (CX), K1, Z13
+	VADDPS    Z13, Z3, Z3
+	ADDQ      DI, CX
+	VMOVUPS.Z (CX), K1, Z13
+	VADDPS    Z13, Z4, Z4
+	ADDQ      DI, CX
+	VMOVUPS.Z (CX), K1, Z13
+	VADDPS    Z13, Z5, Z5
+	ADDQ      DI, CX
+	VMOVUPS.Z (CX), K1, Z13
+	VADDPS    Z13, Z6, Z6
+	ADDQ      DI, CX
+	VMOVUPS.Z (CX), K1, Z13
+	VADDPS    Z13, Z7, Z7
+	ADDQ      DI, CX
+	VMOVUPS.Z (CX), K1, Z13
+	VADDPS    Z13, Z8, Z8
+	ADDQ      DI, CX
+	VMOVUPS.Z (CX), K1, Z13
+	VADDPS    Z13, Z9, Z9
+	ADDQ      DI, CX
+	VMOVUPS.Z (CX), K1, Z13
+	VADDPS    Z13, Z10, Z10
+	ADDQ      DI, CX
+	VMOVUPS.Z (CX), K1, Z13
+	VADDPS    Z13, Z11, Z11
+	ADDQ      DI, CX
+	VMOVUPS.Z (CX), K1, Z13
+	VADDPS    Z13, Z12, Z12
+
+store180:
+	VMOVUPS Z0, K1, (AX)
+	ADDQ    DI, AX
+	VMOVUPS Z1, K1, (AX)
+	ADDQ    DI, AX
+	VMOVUPS Z2, K1, (AX)
+	ADDQ    DI, AX
+	VMOVUPS Z3, K1, (AX)
+	ADDQ    DI, AX
+	VMOVUPS Z4, K1, (AX)
+	ADDQ    DI, AX
+	VMOVUPS Z5, K1, (AX)
+	ADDQ    DI, AX
+	VMOVUPS Z6, K1, (AX)
+	ADDQ    DI, AX
+	VMOVUPS Z7, K1, (AX)
+	ADDQ    DI, AX
+	VMOVUPS Z8, K1, (AX)
+	ADDQ    DI, AX
+	VMOVUPS Z9, K1, (AX)
+	ADDQ    DI, AX
+	VMOVUPS Z10, K1, (AX)
+	ADDQ    DI, AX
+	VMOVUPS Z11, K1, (AX)
+	ADDQ    DI, AX
+	VMOVUPS Z12, K1, (AX)
+	JMP     end116
+
+rows177:
+	CMPQ       R14, $+12
+	JNE        rows181
+	VXORPS     Z0, Z0, Z0
+	VXORPS     Z1, Z1, Z1
+	VXORPS     Z2, Z2, Z2
+	VXORPS     Z3, Z3, Z3
+	VXORPS     Z4, Z4, Z4
+	VXORPS     Z5, Z5, Z5
+	VXORPS     Z6, Z6, Z6
+	VXORPS     Z7, Z7, Z7
+	VXORPS     Z8, Z8, Z8
+	VXORPS     Z9, Z9, Z9
+	VXORPS     Z10, Z10, Z10
+	VXORPS     Z11, Z11, Z11
+	PREFETCHT0 (AX)
+	MOVQ       AX, R14
+	ADDQ       DI, R14
+	PREFETCHT0 (R14)
+	ADDQ       DI, R14
+	PREFETCHT0 (R14)
+	ADDQ       DI, R14
+	PREFETCHT0 (R14)
+	ADDQ       DI, R14
+	PREFETCHT0 (R14)
+	ADDQ       DI, R14
+	PREFETCHT0 (R14)
+	ADDQ       DI, R14
+	PREFETCHT0 (R14)
+	ADDQ       DI, R14
+	PREFETCHT0 (R14)
+	ADDQ       DI, R14
+	PREFETCHT0 (R14)
+	ADDQ       DI, R14
+	PREFETCHT0 (R14)
+	ADDQ       DI, R14
+	PREFETCHT0 (R14)
+	ADDQ       DI, R14
+	PREFETCHT0 (R14)
+	TESTQ      BX, BX
+	JZ         done183
+
+depth182:
+	VMOVUPS.Z    (DX), K1, Z12
+	MOVQ         (R10), R14
+	ADDQ         $+8, R10
+	LEAQ         (R13)(R14*4), R15
+	LEAQ         (CX)(R14*4), R14
+	VBROADCASTSS (R14), Z13
+	VFMADD231PS  Z12, Z13, Z0
+	VBROADCASTSS (R14)(R8*1), Z13
+	VFMADD231PS  Z12, Z13, Z1
+	VBROADCASTSS (R14)(R8*2), Z13
+	VFMADD231PS  Z12, Z13, Z2
+	VBROADCASTSS (R14)(R11*1), Z13
+	VFMADD231PS  Z12, Z13, Z3
+	VBROADCASTSS (R14)(R8*4), Z13
+	VFMADD231PS  Z12, Z13, Z4
+	VBROADCASTSS (R14)(R12*1), Z13
+	VFMADD231PS  Z12, Z13, Z5
+	VBROADCASTSS (R14)(R11*2), Z13
+	VFMADD231PS  Z12, Z13, Z6
+	VBROADCASTSS (R15), Z13
+	VFMADD231PS  Z12, Z13, Z7
+	VBROADCASTSS (R15)(R8*1), Z13
+	VFMADD231PS  Z12, Z13, Z8
+	VBROADCASTSS (R15)(R8*2), Z13
+	VFMADD231PS  Z12, Z13, Z9
+	VBROADCASTSS (R15)(R11*1), Z13
+	VFMADD231PS  Z12, Z13, Z10
+	VBROADCASTSS (R15)(R8*4), Z13
+	VFMADD231PS  Z12, Z13, Z11
+	ADDQ         R9, DX
+	DECQ         BX
+	JNZ          depth182
+
+done183:
+	TESTQ     SI, SI
+	JZ        store184
+	MOVQ      AX, CX
+	VMOVUPS.Z (CX), K1, Z12
+	VADDPS    Z12, Z0, Z0
+	ADDQ      DI, CX
+	VMOVUPS.Z (CX), K1, Z12
+	VADDPS    Z12, Z1, Z1
+	ADDQ      DI, CX
+	VMOVUPS.Z (CX), K1, Z12
+	VADDPS    Z12, Z2, Z2
+	ADDQ      DI, CX
+	VMOVUPS.Z (CX), K1, Z12
+	VADDPS    Z12, Z3, Z3
+	ADDQ      DI, CX
+	VMOVUPS.Z (CX), K1, Z12
+	VADDPS    Z12, Z4, Z4
+	ADDQ      DI, CX
+	VMOVUPS.Z (CX), K1, Z12
+	VADDPS    Z12, Z5, Z5
+	ADDQ      DI, CX
+	VMOVUPS.Z (CX), K1, Z12
+	VADDPS    Z12, Z6, Z6
+	ADDQ      DI, CX
+	VMOVUPS.Z (CX), K1, Z12
+	VADDPS    Z12, Z7, Z7
+	ADDQ      DI, CX
+	VMOVUPS.Z (CX), K1, Z12
+	VADDPS    Z12, Z8, Z8
+	ADDQ      DI, CX
+	VMOVUPS.Z (CX), K1, Z12
+	VADDPS    Z12, Z9, Z9
+	ADDQ      DI, CX
+	VMOVUPS.Z (CX), K1, Z12
+	VADDPS    Z12, Z10, Z10
+	ADDQ      DI, CX
+	VMOVUPS.Z (CX), K1, Z12
+	VADDPS    Z12, Z11, Z11
+
+store184:
+	VMOVUPS Z0, K1, (AX)
+	ADDQ    DI, AX
+	VMOVUPS Z1, K1, (AX)
+	ADDQ    DI, AX
+	VMOVUPS Z2, K1, (AX)
+	ADDQ    DI, AX
+	VMOVUPS Z3, K1, (AX)
+	ADDQ    DI, AX
+	VMOVUPS Z4, K1, (AX)
+	ADDQ    DI, AX
+	VMOVUPS Z5, K1, (AX)
+	ADDQ    DI, AX
+	VMOVUPS Z6, K1, (AX)
+	ADDQ    DI, AX
+	VMOVUPS Z7, K1, (AX)
+	ADDQ    DI, AX
+	VMOVUPS Z8, K1, (AX)
+	ADDQ    DI, AX
+	VMOVUPS Z9, K1, (AX)
+	ADDQ    DI, AX
+	VMOVUPS Z10, K1, (AX)
+	ADDQ    DI, AX
+	VMOVUPS Z11, K1, (AX)
+	JMP     end116
+
+rows181:
+	CMPQ       R14, $+11
+	JNE        rows185
+	VXORPS     Z0, Z0, Z0
+	VXORPS     Z1, Z1, Z1
+	VXORPS     Z2, Z2, Z2
+	VXORPS     Z3, Z3, Z3
+	VXORPS     Z4, Z4, Z4
+	VXORPS     Z5, Z5, Z5
+	VXORPS     Z6, Z6, Z6
+	VXORPS     Z7, Z7, Z7
+	VXORPS     Z8, Z8, Z8
+	VXORPS     Z9, Z9, Z9
+	VXORPS     Z10, Z10, Z10
+	PREFETCHT0 (AX)
+	MOVQ       AX, R14
+	ADDQ       DI, R14
+	PREFETCHT0 (R14)
+	ADDQ       DI, R14
+	PREFETCHT0 (R14)
+	ADDQ       DI, R14
+	PREFETCHT0 (R14)
+	ADDQ       DI, R14
+	PREFETCHT0 (R14)
+	ADDQ       DI, R14
+	PREFETCHT0 (R14)
+	ADDQ       DI, R14
+	PREFETCHT0 (R14)
+	ADDQ       DI, R14
+	PREFETCHT0 (R14)
+	ADDQ       DI, R14
+	PREFETCHT0 (R14)
+	ADDQ       DI, R14
+	PREFETCHT0 (R14)
+	ADDQ       DI, R14
+	PREFETCHT0 (R14)
+	TESTQ      BX, BX
+	JZ         done187
+
+depth186:
+	VMOVUPS.Z    (DX), K1, Z11
+	MOVQ         (R10), R14
+	ADDQ         $+8, R10
+	LEAQ         (R13)(R14*4), R15
+	LEAQ         (CX)(R14*4), R14
+	VBROADCASTSS (R14), Z12
+	VFMADD231PS  Z11, Z12, Z0
+	VBROADCASTSS (R14)(R8*1), Z12
+	VFMADD231PS  Z11, Z12, Z1
+	VBROADCASTSS (R14)(R8*2), Z12
+	VFMADD231PS  Z11, Z12, Z2
+	VBROADCASTSS (R14)(R11*1), Z12
+	VFMADD231PS  Z11, Z12, Z3
+	VBROADCASTSS (R14)(R8*4), Z12
+	VFMADD231PS  Z11, Z12, Z4
+	VBROADCASTSS (R14)(R12*1), Z12
+	VFMADD231PS  Z11, Z12, Z5
+	VBROADCASTSS (R14)(R11*2), Z12
+	VFMADD231PS  Z11, Z12, Z6
+	VBROADCASTSS (R15), Z12
+	VFMADD231PS  Z11, Z12, Z7
+	VBROADCASTSS (R15)(R8*1), Z12
+	VFMADD231PS  Z11, Z12, Z8
+	VBROADCASTSS (R15)(R8*2), Z12
+	VFMADD231PS  Z11, Z12, Z9
+	VBROADCASTSS (R15)(R11*1), Z12
+	VFMADD231PS  Z11, Z12, Z10
+	ADDQ         R9, DX
+	DECQ         BX
+	JNZ          depth186
+
+done187:
+	TESTQ     SI, SI
+	JZ        store188
+	MOVQ      AX, CX
+	VMOVUPS.Z (CX), K1, Z11
+	VADDPS    Z11, Z0, Z0
+	ADDQ      DI, CX
+	VMOVUPS.Z (CX), K1, Z11
+	VADDPS    Z11, Z1, Z1
+	ADDQ      DI, CX
+	VMOVUPS.Z (CX), K1, Z11
+	VADDPS    Z11, Z2, Z2
+	ADDQ      DI, CX
+	VMOVUPS.Z (CX), K1, Z11
+	VADDPS    Z11, Z3, Z3
+	ADDQ      DI, CX
+	VMOVUPS.Z (CX), K1, Z11
+	VADDPS    Z11, Z4, Z4
+	ADDQ      DI, CX
+	VMOVUPS.Z (CX), K1, Z11
+	VADDPS    Z11, Z5, Z5
+	ADDQ      DI, CX
+	VMOVUPS.Z (CX), K1, Z11
+	VADDPS    Z11, Z6, Z6
+	ADDQ      DI, CX
+	VMOVUPS.Z (CX), K1, Z11
+	VADDPS    Z11, Z7, Z7
+	ADDQ      DI, CX
+	VMOVUPS.Z (CX), K1, Z11
+	VADDPS    Z11, Z8, Z8
+	ADDQ      DI, CX
+	VMOVUPS.Z (CX), K1, Z11
+	VADDPS    Z11, Z9, Z9
+	ADDQ      DI, CX
+	VMOVUPS.Z (CX), K1, Z11
+	VADDPS    Z11, Z10, Z10
+
+store188:
+	VMOVUPS Z0, K1, (AX)
+	ADDQ    DI, AX
+	VMOVUPS Z1, K1, (AX)
+	ADDQ    DI, AX
+	VMOVUPS Z2, K1, (AX)
+	ADDQ    DI, AX
+	VMOVUPS Z3, K1, (AX)
+	ADDQ    DI, AX
+	VMOVUPS Z4, K1, (AX)
+	ADDQ    DI, AX
+	VMOVUPS Z5, K1, (AX)
+	ADDQ    DI, AX
+	VMOVUPS Z6, K1, (AX)
+	ADDQ    DI, AX
+	VMOVUPS Z7, K1, (AX)
+	ADDQ    DI, AX
+	VMOVUPS Z8, K1, (AX)
+	ADDQ    DI, AX
+	VMOVUPS Z9, K1, (AX)
+	ADDQ    DI, AX
+	VMOVUPS Z10, K1, (AX)
+	JMP     end116
+
+rows185:
+	CMPQ       R14, $+10
+	JNE        rows189
+	VXORPS     Z0, Z0, Z0
+	VXORPS     Z1, Z1, Z1
+	VXORPS     Z2, Z2, Z2
+	VXORPS     Z3, Z3, Z3
+	VXORPS     Z4, Z4, Z4
+	VXORPS     Z5, Z5, Z5
+	VXORPS     Z6, Z6, Z6
+	VXORPS     Z7, Z7, Z7
+	VXORPS     Z8, Z8, Z8
+	VXORPS     Z9, Z9, Z9
+	PREFETCHT0 (AX)
+	MOVQ       AX, R14
+	ADDQ       DI, R14
+	PREFETCHT0 (R14)
+	ADDQ       DI, R14
+	PREFETCHT0 (R14)
+	ADDQ       DI, R14
+	PREFETCHT0 (R14)
+	ADDQ       DI, R14
+	PREFETCHT0 (R14)
+	ADDQ       DI, R14
+	PREFETCHT0 (R14)
+	ADDQ       DI, R14
+	PREFETCHT0 (R14)
+	ADDQ       DI, R14
+	PREFETCHT0 (R14)
+	ADDQ       DI, R14
+	PREFETCHT0 (R14)
+	ADDQ       DI, R14
+	PREFETCHT0 (R14)
+	TESTQ      BX, BX
+	JZ         done191
+
+depth190:
+	VMOVUPS.Z    (DX), K1, Z10
+	MOVQ         (R10), R14
+	ADDQ         $+8, R10
+	LEAQ         (R13)(R14*4), R15
+	LEAQ         (CX)(R14*4), R14
+	VBROADCASTSS (R14), Z11
+	VFMADD231PS  Z10, Z11, Z0
+	VBROADCASTSS (R14)(R8*1), Z11
+	VFMADD231PS  Z10, Z11, Z1
+	VBROADCASTSS (R14)(R8*2), Z11
+	VFMADD231PS  Z10, Z11, Z2
+	VBROADCASTSS (R14)(R11*1), Z11
+	VFMADD231PS  Z10, Z11, Z3
+	VBROADCASTSS (R14)(R8*4), Z11
+	VFMADD231PS  Z10, Z11, Z4
+	VBROADCASTSS (R14)(R12*1), Z11
+	VFMADD231PS  Z10, Z11, Z5
+	VBROADCASTSS (R14)(R11*2), Z11
+	VFMADD231PS  Z10, Z11, Z6
+	VBROADCASTSS (R15), Z11
+	VFMADD231PS  Z10, Z11, Z7
+	VBROADCASTSS (R15)(R8*1), Z11
+	VFMADD231PS  Z10, Z11, Z8
+	VBROADCASTSS (R15)(R8*2), Z11
+	VFMADD231PS  Z10, Z11, Z9
+	ADDQ         R9, DX
+	DECQ         BX
+	JNZ          depth190
+
+done191:
+	TESTQ     SI, SI
+	JZ        store192
+	MOVQ      AX, CX
+	VMOVUPS.Z (CX), K1, Z10
+	VADDPS    Z10, Z0, Z0
+	ADDQ      DI, CX
+	VMOVUPS.Z (CX), K1, Z10
+	VADDPS    Z10, Z1, Z1
+	ADDQ      DI, CX
+	VMOVUPS.Z (CX), K1, Z10
+	VADDPS    Z10, Z2, Z2
+	ADDQ      DI, CX
+	VMOVUPS.Z (CX), K1, Z10
+	VADDPS    Z10, Z3, Z3
+	ADDQ      DI, CX
+	VMOVUPS.Z (CX), K1, Z10
+	VADDPS    Z10, Z4, Z4
+	ADDQ      DI, CX
+	VMOVUPS.Z (CX), K1, Z10
+	VADDPS    Z10, Z5, Z5
+	ADDQ      DI, CX
+	VMOVUPS.Z (CX), K1, Z10
+	VADDPS    Z10, Z6, Z6
+	ADDQ      DI, CX
+	VMOVUPS.Z (CX), K1, Z10
+	VADDPS    Z10, Z7, Z7
+	ADDQ      DI, CX
+	VMOVUPS.Z (CX), K1, Z10
+	VADDPS    Z10, Z8, Z8
+	ADDQ      DI, CX
+	VMOVUPS.Z (CX), K1, Z10
+	VADDPS    Z10, Z9, Z9
+
+store192:
+	VMOVUPS Z0, K1, (AX)
+	ADDQ    DI, AX
+	VMOVUPS Z1, K1, (AX)
+	ADDQ    DI, AX
+	VMOVUPS Z2, K1, (AX)
+	ADDQ    DI, AX
+	VMOVUPS Z3, K1, (AX)
+	ADDQ    DI, AX
+	VMOVUPS Z4, K1, (AX)
+	ADDQ    DI, AX
+	VMOVUPS Z5, K1, (AX)
+	ADDQ    DI, AX
+	VMOVUPS Z6, K1, (AX)
+	ADDQ    DI, AX
+	VMOVUPS Z7, K1, (AX)
+	ADDQ    DI, AX
+	VMOVUPS Z8, K1, (AX)
+	ADDQ    DI, AX
+	VMOVUPS Z9, K1, (AX)
+	JMP     end116
+
+rows189:
+	CMPQ       R14, $+9
+	JNE        rows193
+	VXORPS     Z0, Z0, Z0
+	VXORPS     Z1, Z1, Z1
+	VXORPS     Z2, Z2, Z2
+	VXORPS     Z3, Z3, Z3
+	VXORPS     Z4, Z4, Z4
+	VXORPS     Z5, Z5, Z5
+	VXORPS     Z6, Z6, Z6
+	VXORPS     Z7, Z7, Z7
+	VXORPS     Z8, Z8, Z8
+	PREFETCHT0 (AX)
+	MOVQ       AX, R14
+	ADDQ       DI, R14
+	PREFETCHT0 (R14)
+	ADDQ       DI, R14
+	PREFETCHT0 (R14)
+	ADDQ       DI, R14
+	PREFETCHT0 (R14)
+	ADDQ       DI, R14
+	PREFETCHT0 (R14)
+	ADDQ       DI, R14
+	PREFETCHT0 (R14)
+	ADDQ       DI, R14
+	PREFETCHT0 (R14)
+	ADDQ       DI, R14
+	PREFETCHT0 (R14)
+	ADDQ       DI, R14
+	PREFETCHT0 (R14)
+	TESTQ      BX, BX
+	JZ         done195
+
+depth194:
+	VMOVUPS.Z    (DX), K1, Z9
+	MOVQ         (R10), R14
+	ADDQ         $+8, R10
+	LEAQ         (R13)(R14*4), R15
+	LEAQ         (CX)(R14*4), R14
+	VBROADCASTSS (R14), Z10
+	VFMADD231PS  Z9, Z10, Z0
+	VBROADCASTSS (R14)(R8*1), Z10
+	VFMADD231PS  Z9, Z10, Z1
+	VBROADCASTSS (R14)(R8*2), Z10
+	VFMADD231PS  Z9, Z10, Z2
+	VBROADCASTSS (R14)(R11*1), Z10
+	VFMADD231PS  Z9, Z10, Z3
+	VBROADCASTSS (R14)(R8*4), Z10
+	VFMADD231PS  Z9, Z10, Z4
+	VBROADCASTSS (R14)(R12*1), Z10
+	VFMADD231PS  Z9, Z10, Z5
+	VBROADCASTSS (R14)(R11*2), Z10
+	VFMADD231PS  Z9, Z10, Z6
+	VBROADCASTSS (R15), Z10
+	VFMADD231PS  Z9, Z10, Z7
+	VBROADCASTSS (R15)(R8*1), Z10
+	VFMADD231PS  Z9, Z10, Z8
+	ADDQ         R9, DX
+	DECQ         BX
+	JNZ          depth194
+
+done195:
+	TESTQ     SI, SI
+	JZ        store196
+	MOVQ      AX, CX
+	VMOVUPS.Z (CX), K1, Z9
+	VADDPS    Z9, Z0, Z0
+	ADDQ      DI, CX
+	VMOVUPS.Z (CX), K1, Z9
+	VADDPS    Z9, Z1, Z1
+	ADDQ      DI, CX
+	VMOVUPS.Z (CX), K1, Z9
+	VADDPS    Z9, Z2, Z2
+	ADDQ      DI, CX
+	VMOVUPS.Z (CX), K1, Z9
+	VADDPS    Z9, Z3, Z3
+	ADDQ      DI, CX
+	VMOVUPS.Z (CX), K1, Z9
+	VADDPS    Z9, Z4, Z4
+	ADDQ      DI, CX
+	VMOVUPS.Z (CX), K1, Z9
+	VADDPS    Z9, Z5, Z5
+	ADDQ      DI, CX
+	VMOVUPS.Z (CX), K1, Z9
+	VADDPS    Z9, Z6, Z6
+	ADDQ      DI, CX
+	VMOVUPS.Z (CX), K1, Z9
+	VADDPS    Z9, Z7, Z7
+	ADDQ      DI, CX
+	VMOVUPS.Z (CX), K1, Z9
+	VADDPS    Z9, Z8, Z8
+
+store196:
+	VMOVUPS Z0, K1, (AX)
+	ADDQ    DI, AX
+	VMOVUPS Z1, K1, (AX)
+	ADDQ    DI, AX
+	VMOVUPS Z2, K1, (AX)
+	ADDQ    DI, AX
+	VMOVUPS Z3, K1, (AX)
+	ADDQ    DI, AX
+	VMOVUPS Z4, K1, (AX)
+	ADDQ    DI, AX
+	VMOVUPS Z5, K1, (AX)
+	ADDQ    DI, AX
+	VMOVUPS Z6, K1, (AX)
+	ADDQ    DI, AX
+	VMOVUPS Z7, K1, (AX)
+	ADDQ    DI, AX
+	VMOVUPS Z8, K1, (AX)
+	JMP     end116
+
+rows193:
+	CMPQ       R14, $+8
+	JNE        rows197
+	VXORPS     Z0, Z0, Z0
+	VXORPS     Z1, Z1, Z1
+	VXORPS     Z2, Z2, Z2
+	VXORPS     Z3, Z3, Z3
+	VXORPS     Z4, Z4, Z4
+	VXORPS     Z5, Z5, Z5
+	VXORPS     Z6, Z6, Z6
+	VXORPS     Z7, Z7, Z7
+	PREFETCHT0 (AX)
+	MOVQ       AX, R14
+	ADDQ       DI, R14
+	PREFETCHT0 (R14)
+	ADDQ       DI, R14
+	PREFETCHT0 (R14)
+	ADDQ       DI, R14
+	PREFETCHT0 (R14)
+	ADDQ       DI, R14
+	PREFETCHT0 (R14)
+	ADDQ       DI, R14
+	PREFETCHT0 (R14)
+	ADDQ       DI, R14
+	PREFETCHT0 (R14)
+	ADDQ       DI, R14
+	PREFETCHT0 (R14)
+	TESTQ      BX, BX
+	JZ         done199
+
+depth198:
+	VMOVUPS.Z    (DX), K1, Z8
+	MOVQ         (R10), R14
+	ADDQ         $+8, R10
+	LEAQ         (R13)(R14*4), R15
+	LEAQ         (CX)(R14*4), R14
+	VBROADCASTSS (R14), Z9
+	VFMADD231PS  Z8, Z9, Z0
+	VBROADCASTSS (R14)(R8*1), Z9
+	VFMADD231PS  Z8, Z9, Z1
+	VBROADCASTSS (R14)(R8*2), Z9
+	VFMADD231PS  Z8, Z9, Z2
+	VBROADCASTSS (R14)(R11*1), Z9
+	VFMADD231PS  Z8, Z9, Z3
+	VBROADCASTSS (R14)(R8*4), Z9
+	VFMADD231PS  Z8, Z9, Z4
+	VBROADCASTSS (R14)(R12*1), Z9
+	VFMADD231PS  Z8, Z9, Z5
+	VBROADCASTSS (R14)(R11*2), Z9
+	VFMADD231PS  Z8, Z9, Z6
+	VBROADCASTSS (R15), Z9
+	VFMADD231PS  Z8, Z9, Z7
+	ADDQ         R9, DX
+	DECQ         BX
+	JNZ          depth198
+
+done199:
+	TESTQ     SI, SI
+	JZ        store200
+	MOVQ      AX, CX
+	VMOVUPS.Z (CX), K1, Z8
+	VADDPS    Z8, Z0, Z0
+	ADDQ      DI, CX
+	VMOVUPS.Z (CX), K1, Z8
+	VADDPS    Z8, Z1, Z1
+	ADDQ      DI, CX
+	VMOVUPS.Z (CX), K1, Z8
+	VADDPS    Z8, Z2, Z2
+	ADDQ      DI, CX
+	VMOVUPS.Z (CX), K1, Z8
+	VADDPS    Z8, Z3, Z3
+	ADDQ      DI, CX
+	VMOVUPS.Z (CX), K1, Z8
+	VADDPS    Z8, Z4, Z4
+	ADDQ      DI, CX
+	VMOVUPS.Z (CX), K1, Z8
+	VADDPS    Z8, Z5, Z5
+	ADDQ      DI, CX
+	VMOVUPS.Z (CX), K1, Z8
+	VADDPS    Z8, Z6, Z6
+	ADDQ      DI, CX
+	VMOVUPS.Z (CX), K1, Z8
+	VADDPS    Z8, Z7, Z7
+
+store200:
+	VMOVUPS Z0, K1, (AX)
+	ADDQ    DI, AX
+	VMOVUPS Z1, K1, (AX)
+	ADDQ    DI, AX
+	VMOVUPS Z2, K1, (AX)
+	ADDQ    DI, AX
+	VMOVUPS Z3, K1, (AX)
+	ADDQ    DI, AX
+	VMOVUPS Z4, K1, (AX)
+	ADDQ    DI, AX
+	VMOVUPS Z5, K1, (AX)
+	ADDQ    DI, AX
+	VMOVUPS Z6, K1, (AX)
+	ADDQ    DI, AX
+	VMOVUPS Z7, K1, (AX)
+	JMP     end116
+
+rows197:
+	CMPQ       R14, $+7
+	JNE        rows201
+	VXORPS     Z0, Z0, Z0
+	VXORPS     Z1, Z1, Z1
+	VXORPS     Z2, Z2, Z2
+	VXORPS     Z3, Z3, Z3
+	VXORPS     Z4, Z4, Z4
+	VXORPS     Z5, Z5, Z5
+	VXORPS     Z6, Z6, Z6
+	PREFETCHT0 (AX)
+	MOVQ       AX, R13
+	ADDQ       DI, R13
+	PREFETCHT0 (R13)
+	ADDQ       DI, R13
+	PREFETCHT0 (R13)
+	ADDQ       DI, R13
+	PREFETCHT0 (R13)
+	ADDQ       DI, R13
+	PREFETCHT0 (R13)
+	ADDQ       DI, R13
+	PREFETCHT0 (R13)
+	ADDQ       DI, R13
+	PREFETCHT0 (R13)
+	TESTQ      BX, BX
+	JZ         done203
+
+depth202:
+	VMOVUPS.Z    (DX), K1, Z7
+	MOVQ         (R10), R13
+	ADDQ         $+8, R10
+	LEAQ         (CX)(R13*4), R13
+	VBROADCASTSS (R13), Z8
+	VFMADD231PS  Z7, Z8, Z0
+	VBROADCASTSS (R13)(R8*1), Z8
+	VFMADD231PS  Z7, Z8, Z1
+	VBROADCASTSS (R13)(R8*2), Z8
+	VFMADD231PS  Z7, Z8, Z2
+	VBROADCASTSS (R13)(R11*1), Z8
+	VFMADD231PS  Z7, Z8, Z3
+	VBROADCASTSS (R13)(R8*4), Z8
+	VFMADD231PS  Z7, Z8, Z4
+	VBROADCASTSS (R13)(R12*1), Z8
+	VFMADD231PS  Z7, Z8, Z5
+	VBROADCASTSS (R13)(R11*2), Z8
+	VFMADD231PS  Z7, Z8, Z6
+	ADDQ         R9, DX
+	DECQ         BX
+	JNZ          depth202
+
+done203:
+	TESTQ     SI, SI
+	JZ        store204
+	MOVQ      AX, CX
+	VMOVUPS.Z (CX), K1, Z7
+	VADDPS    Z7, Z0, Z0
+	ADDQ      DI, CX
+	VMOVUPS.Z (CX), K1, Z7
+	VADDPS    Z7, Z1, Z1
+	ADDQ      DI, CX
+	VMOVUPS.Z (CX), K1, Z7
+	VADDPS    Z7, Z2, Z2
+	ADDQ      DI, CX
+	VMOVUPS.Z (CX), K1, Z7
+	VADDPS    Z7, Z3, Z3
+	ADDQ      DI, CX
+	VMOVUPS.Z (CX), K1, Z7
+	VADDPS    Z7, Z4, Z4
+	ADDQ      DI, CX
+	VMOVUPS.Z (CX), K1, Z7
+	VADDPS    Z7, Z5, Z5
+	ADDQ      DI, CX
+	VMOVUPS.Z (CX), K1, Z7
+	VADDPS    Z7, Z6, Z6
+
+store204:
+	VMOVUPS Z0, K1, (AX)
+	ADDQ    DI, AX
+	VMOVUPS Z1, K1, (AX)
+	ADDQ    DI, AX
+	VMOVUPS Z2, K1, (AX)
+	ADDQ    DI, AX
+	VMOVUPS Z3, K1, (AX)
+	ADDQ    DI, AX
+	VMOVUPS Z4, K1, (AX)
+	ADDQ    DI, AX
+	VMOVUPS Z5, K1, (AX)
+	ADDQ    DI, AX
+	VMOVUPS Z6, K1, (AX)
+	JMP     end116
+
+rows201:
+	CMPQ       R14, $+6
+	JNE        rows205
+	VXORPS     Z0, Z0, Z0
+	VXORPS     Z1, Z1, Z1
+	VXORPS     Z2, Z2, Z2
+	VXORPS     Z3, Z3, Z3
+	VXORPS     Z4, Z4, Z4
+	VXORPS     Z5, Z5, Z5
+	PREFETCHT0 (AX)
+	MOVQ       AX, R13
+	ADDQ       DI, R13
+	PREFETCHT0 (R13)
+	ADDQ       DI, R13
+	PREFETCHT0 (R13)
+	ADDQ       DI, R13
+	PREFETCHT0 (R13)
+	ADDQ       DI, R13
+	PREFETCHT0 (R13)
+	ADDQ       DI, R13
+	PREFETCHT0 (R13)
+	TESTQ      BX, BX
+	JZ         done207
+
+depth206:
+	VMOVUPS.Z    (DX), K1, Z6
+	MOVQ         (R10), R13
+	ADDQ         $+8, R10
+	LEAQ         (CX)(R13*4), R13
+	VBROADCASTSS (R13), Z7
+	VFMADD231PS  Z6, Z7, Z0
+	VBROADCASTSS (R13)(R8*1), Z7
+	VFMADD231PS  Z6, Z7, Z1
+	VBROADCASTSS (R13)(R8*2), Z7
+	VFMADD231PS  Z6, Z7, Z2
+	VBROADCASTSS (R13)(R11*1), Z7
+	VFMADD231PS  Z6, Z7, Z3
+	VBROADCASTSS (R13)(R8*4), Z7
+	VFMADD231PS  Z6, Z7, Z4
+	VBROADCASTSS (R13)(R12*1), Z7
+	VFMADD231PS  Z6, Z7, Z5
+	ADDQ         R9, DX
+	DECQ         BX
+	JNZ          depth206
+
+done207:
+	TESTQ     SI, SI
+	JZ        store208
+	MOVQ      AX, CX
+	VMOVUPS.Z (CX), K1, Z6
+	VADDPS    Z6, Z0, Z0
+	ADDQ      DI, CX
+	VMOVUPS.Z (CX), K1, Z6
+	VADDPS    Z6, Z1, Z1
+	ADDQ      DI, CX
+	VMOVUPS.Z (CX), K1, Z6
+	VADDPS    Z6, Z2, Z2
+	ADDQ      DI, CX
+	VMOVUPS.Z (CX), K1, Z6
+	VADDPS    Z6, Z3, Z3
+	ADDQ      DI, CX
+	VMOVUPS.Z (CX), K1, Z6
+	VADDPS    Z6, Z4, Z4
+	ADDQ      DI, CX
+	VMOVUPS.Z (CX), K1, Z6
+	VADDPS    Z6, Z5, Z5
+
+store208:
+	VMOVUPS Z0, K1, (AX)
+	ADDQ    DI, AX
+	VMOVUPS Z1, K1, (AX)
+	ADDQ    DI, AX
+	VMOVUPS Z2, K1, (AX)
+	ADDQ    DI, AX
+	VMOVUPS Z3, K1, (AX)
+	ADDQ    DI, AX
+	VMOVUPS Z4, K1, (AX)
+	ADDQ    DI, AX
+	VMOVUPS Z5, K1, (AX)
+	JMP     end116
+
+rows205:
+	CMPQ       R14, $+5
+	JNE        rows209
+	VXORPS     Z0, Z0, Z0
+	VXORPS     Z1, Z1, Z1
+	VXORPS     Z2, Z2, Z2
+	VXORPS     Z3, Z3, Z3
+	VXORPS     Z4, Z4, Z4
+	PREFETCHT0 (AX)
+	MOVQ       AX, R12
+	ADDQ       DI, R12
+	PREFETCHT0 (R12)
+	ADDQ       DI, R12
+	PREFETCHT0 (R12)
+	ADDQ       DI, R12
+	PREFETCHT0 (R12)
+	ADDQ       DI, R12
+	PREFETCHT0 (R12)
+	TESTQ      BX, BX
+	JZ         done211
+
+depth210:
+	VMOVUPS.Z    (DX), K1, Z5
+	MOVQ         (R10), R12
+	ADDQ         $+8, R10
+	LEAQ         (CX)(R12*4), R12
+	VBROADCASTSS (R12), Z6
+	VFMADD231PS  Z5, Z6, Z0
+	VBROADCASTSS (R12)(R8*1), Z6
+	VFMADD231PS  Z5, Z6, Z1
+	VBROADCASTSS (R12)(R8*2), Z6
+	VFMADD231PS  Z5, Z6, Z2
+	VBROADCASTSS (R12)(R11*1), Z6
+	VFMADD231PS  Z5, Z6, Z3
+	VBROADCASTSS (R12)(R8*4), Z6
+	VFMADD231PS  Z5, Z6, Z4
+	ADDQ         R9, DX
+	DECQ         BX
+	JNZ          depth210
+
+done211:
+	TESTQ     SI, SI
+	JZ        store212
+	MOVQ      AX, CX
+	VMOVUPS.Z (CX), K1, Z5
+	VADDPS    Z5, Z0, Z0
+	ADDQ      DI, CX
+	VMOVUPS.Z (CX), K1, Z5
+	VADDPS    Z5, Z1, Z1
+	ADDQ      DI, CX
+	VMOVUPS.Z (CX), K1, Z5
+	VADDPS    Z5, Z2, Z2
+	ADDQ      DI, CX
+	VMOVUPS.Z (CX), K1, Z5
+	VADDPS    Z5, Z3, Z3
+	ADDQ      DI, CX
+	VMOVUPS.Z (CX), K1, Z5
+	VADDPS    Z5, Z4, Z4
+
+store212:
+	VMOVUPS Z0, K1, (AX)
+	ADDQ    DI, AX
+	VMOVUPS Z1, K1, (AX)
+	ADDQ    DI, AX
+	VMOVUPS Z2, K1, (AX)
+	ADDQ    DI, AX
+	VMOVUPS Z3, K1, (AX)
+	ADDQ    DI, AX
+	VMOVUPS Z4, K1, (AX)
+	JMP     end116
+
+rows209:
+	CMPQ       R14, $+4
+	JNE        rows213
+	VXORPS     Z0, Z0, Z0
+	VXORPS     Z1, Z1, Z1
+	VXORPS     Z2, Z2, Z2
+	VXORPS     Z3, Z3, Z3
+	PREFETCHT0 (AX)
+	MOVQ       AX, R12
+	ADDQ       DI, R12
+	PREFETCHT0 (R12)
+	ADDQ       DI, R12
+	PREFETCHT0 (R12)
+	ADDQ       DI, R12
+	PREFETCHT0 (R12)
+	TESTQ      BX, BX
+	JZ         done215
+
+depth214:
+	VMOVUPS.Z    (DX), K1, Z4
+	MOVQ         (R10), R12
+	ADDQ         $+8, R10
+	LEAQ         (CX)(R12*4), R12
+	VBROADCASTSS (R12), Z5
+	VFMADD231PS  Z4, Z5, Z0
+	VBROADCASTSS (R12)(R8*1), Z5
+	VFMADD231PS  Z4, Z5, Z1
+	VBROADCASTSS (R12)(R8*2), Z5
+	VFMADD231PS  Z4, Z5, Z2
+	VBROADCASTSS (R12)(R11*1), Z5
+	VFMADD231PS  Z4, Z5, Z3
+	ADDQ         R9, DX
+	DECQ         BX
+	JNZ          depth214
+
+done215:
+	TESTQ     SI, SI
+	JZ        store216
+	MOVQ      AX, CX
+	VMOVUPS.Z (CX), K1, Z4
+	VADDPS    Z4, Z0, Z0
+	ADDQ      DI, CX
+	VMOVUPS.Z (CX), K1, Z4
+	VADDPS    Z4, Z1, Z1
+	ADDQ      DI, CX
+	VMOVUPS.Z (CX), K1, Z4
+	VADDPS    Z4, Z2, Z2
+	ADDQ      DI, CX
+	VMOVUPS.Z (CX), K1, Z4
+	VADDPS    Z4, Z3, Z3
+
+store216:
+	VMOVUPS Z0, K1, (AX)
+	ADDQ    DI, AX
+	VMOVUPS Z1, K1, (AX)
+	ADDQ    DI, AX
+	VMOVUPS Z2, K1, (AX)
+	ADDQ    DI, AX
+	VMOVUPS Z3, K1, (AX)
+	JMP     end116
+
+rows213:
+	CMPQ       R14, $+3
+	JNE        rows217
+	VXORPS     Z0, Z0, Z0
+	VXORPS     Z1, Z1, Z1
+	VXORPS     Z2, Z2, Z2
+	PREFETCHT0 (AX)
+	MOVQ       AX, R11
+	ADDQ       DI, R11
+	PREFETCHT0 (R11)
+	ADDQ       DI, R11
+	PREFETCHT0 (R11)
+	TESTQ      BX, BX
+	JZ         done219
+
+depth218:
+	VMOVUPS.Z    (DX), K1, Z3
+	MOVQ         (R10), R11
+	ADDQ         $+8, R10
+	LEAQ         (CX)(R11*4), R11
+	VBROADCASTSS (R11), Z4
+	VFMADD231PS  Z3, Z4, Z0
+	VBROADCASTSS (R11)(R8*1), Z4
+	VFMADD231PS  Z3, Z4, Z1
+	VBROADCASTSS (R11)(R8*2), Z4
+	VFMADD231PS  Z3, Z4, Z2
+	ADDQ         R9, DX
+	DECQ         BX
+	JNZ          depth218
+
+done219:
+	TESTQ     SI, SI
+	JZ        store220
+	MOVQ      AX, CX
+	VMOVUPS.Z (CX), K1, Z3
+	VADDPS    Z3, Z0, Z0
+	ADDQ      DI, CX
+	VMOVUPS.Z (CX), K1, Z3
+	VADDPS    Z3, Z1, Z1
+	ADDQ      DI, CX
+	VMOVUPS.Z (CX), K1, Z3
+	VADDPS    Z3, Z2, Z2
+
+store220:
+	VMOVUPS Z0, K1, (AX)
+	ADDQ    DI, AX
+	VMOVUPS Z1, K1, (AX)
+	ADDQ    DI, AX
+	VMOVUPS Z2, K1, (AX)
+	JMP     end116
+
+rows217:
+	CMPQ       R14, $+2
+	JNE        rows221
+	VXORPS     Z0, Z0, Z0
+	VXORPS     Z1, Z1, Z1
+	PREFETCHT0 (AX)
+	MOVQ       AX, R11
+	ADDQ       DI, R11
+	PREFETCHT0 (R11)
+	TESTQ      BX, BX
+	JZ         done223
+
+depth222:
+	VMOVUPS.Z    (DX), K1, Z2
+	MOVQ         (R10), R11
+	ADDQ         $+8, R10
+	LEAQ         (CX)(R11*4), R11
+	VBROADCASTSS (R11), Z3
+	VFMADD231PS  Z2, Z3, Z0
+	VBROADCASTSS (R11)(R8*1), Z3
+	VFMADD231PS  Z2, Z3, Z1
+	ADDQ         R9, DX
+	DECQ         BX
+	JNZ          depth222
+
+done223:
+	TESTQ     SI, SI
+	JZ        store224
+	MOVQ      AX, CX
+	VMOVUPS.Z (CX), K1, Z2
+	VADDPS    Z2, Z0, Z0
+	ADDQ      DI, CX
+	VMOVUPS.Z (CX), K1, Z2
+	VADDPS    Z2, Z1, Z1
+
+store224:
+	VMOVUPS Z0, K1, (AX)
+	ADDQ    DI, AX
+	VMOVUPS Z1, K1, (AX)
+	JMP     end116
+
+rows221:
+	VXORPS     Z0, Z0, Z0
+	PREFETCHT0 (AX)
+	TESTQ      BX, BX
+	JZ         done227
+
+depth226:
+	VMOVUPS.Z    (DX), K1, Z1
+	MOVQ         (R10), DI
+	ADDQ         $+8, R10
+	LEAQ         (CX)(DI*4), DI
+	VBROADCASTSS (DI), Z2
+	VFMADD231PS  Z1, Z2, Z0
+	ADDQ         R9, DX
+	DECQ         BX
+	JNZ          depth226
+
+done227:
+	TESTQ     SI, SI
+	JZ        store228
+	MOVQ      AX, CX
+	VMOVUPS.Z (CX), K1, Z1
+	VADDPS    Z1, Z0, Z0
+
+store228:
+	VMOVUPS Z0, K1, (AX)
+	JMP     end116
+
+end116:
+	VZEROUPPER
+	RET
+
 // func productF64AVX512(c *byte, a *byte, b *byte, m int, n int, k int, ldc int, lda int, sa int, ldb int, add int)
 // Requires: AVX, AVX512BW, AVX512DQ, AVX512F, BMI2, MMX+
 TEXT ·productF64AVX512(SB), NOSPLIT, $8-88
@@ -5874,9 +11847,9 @@ TEXT ·productF64AVX512(SB), NOSPLIT, $8-88
 	SHLQ       $0x03, DI
 	MOVQ       lda+56(FP), R8
 	SHLQ       $0x03, R8
-	MOVQ       sa+64(FP), R9
+	MOVQ       ldb+72(FP), R9
 	SHLQ       $0x03, R9
-	MOVQ       ldb+72(FP), R10
+	MOVQ       sa+64(FP), R10
 	SHLQ       $0x03, R10
 	LEAQ       (R8)(R8*2), R11
 	LEAQ       (R8)(R8*4), R12
@@ -5885,13 +11858,13 @@ TEXT ·productF64AVX512(SB), NOSPLIT, $8-88
 	MOVQ       m+24(FP), R14
 	MOVQ       n+32(FP), R15
 	CMPQ       R15, $+8
-	JLE        one115
+	JLE        one229
 	SUBQ       $+8, R15
 	MOVQ       $-1, BP
 	BZHIQ      R15, BP, BP
 	KMOVQ      BP, K1
 	CMPQ       R14, $+14
-	JNE        rows117
+	JNE        rows231
 	VXORPD     Z0, Z0, Z0
 	VXORPD     Z1, Z1, Z1
 	VXORPD     Z2, Z2, Z2
@@ -5963,9 +11936,9 @@ TEXT ·productF64AVX512(SB), NOSPLIT, $8-88
 	PREFETCHT0 (R14)
 	PREFETCHT0 64(R14)
 	TESTQ      BX, BX
-	JZ         done119
+	JZ         done233
 
-depth118:
+depth232:
 	VMOVUPD      (DX), Z28
 	VMOVUPD.Z    64(DX), K1, Z29
 	VBROADCASTSD (CX), Z30
@@ -6010,15 +11983,15 @@ depth118:
 	VBROADCASTSD (R13)(R11*2), Z30
 	VFMADD231PD  Z28, Z30, Z26
 	VFMADD231PD  Z29, Z30, Z27
-	ADDQ         R9, CX
-	ADDQ         R9, R13
-	ADDQ         R10, DX
+	ADDQ         R10, CX
+	ADDQ         R10, R13
+	ADDQ         R9, DX
 	DECQ         BX
-	JNZ          depth118
+	JNZ          depth232
 
-done119:
+done233:
 	TESTQ     SI, SI
-	JZ        store120
+	JZ        store234
 	MOVQ      AX, CX
 	VMOVUPD   (CX), Z28
 	VADDPD    Z28, Z0, Z0
@@ -6090,7 +12063,7 @@ done119:
 	VMOVUPD.Z 64(CX), K1, Z28
 	VADDPD    Z28, Z27, Z27
 
-store120:
+store234:
 	VMOVUPD Z0, (AX)
 	VMOVUPD Z1, K1, 64(AX)
 	ADDQ    DI, AX
@@ -6132,11 +12105,11 @@ store120:
 	ADDQ    DI, AX
 	VMOVUPD Z26, (AX)
 	VMOVUPD Z27, K1, 64(AX)
-	JMP     end116
+	JMP     end230
 
-rows117:
+rows231:
 	CMPQ       R14, $+13
-	JNE        rows121
+	JNE        rows235
 	VXORPD     Z0, Z0, Z0
 	VXORPD     Z1, Z1, Z1
 	VXORPD     Z2, Z2, Z2
@@ -6203,9 +12176,9 @@ rows117:
 	PREFETCHT0 (R14)
 	PREFETCHT0 64(R14)
 	TESTQ      BX, BX
-	JZ         done123
+	JZ         done237
 
-depth122:
+depth236:
 	VMOVUPD      (DX), Z26
 	VMOVUPD.Z    64(DX), K1, Z27
 	VBROADCASTSD (CX), Z28
@@ -6247,15 +12220,15 @@ depth122:
 	VBROADCASTSD (R13)(R12*1), Z28
 	VFMADD231PD  Z26, Z28, Z24
 	VFMADD231PD  Z27, Z28, Z25
-	ADDQ         R9, CX
-	ADDQ         R9, R13
-	ADDQ         R10, DX
+	ADDQ         R10, CX
+	ADDQ         R10, R13
+	ADDQ         R9, DX
 	DECQ         BX
-	JNZ          depth122
+	JNZ          depth236
 
-done123:
+done237:
 	TESTQ     SI, SI
-	JZ        store124
+	JZ        store238
 	MOVQ      AX, CX
 	VMOVUPD   (CX), Z26
 	VADDPD    Z26, Z0, Z0
@@ -6322,7 +12295,7 @@ done123:
 	VMOVUPD.Z 64(CX), K1, Z26
 	VADDPD    Z26, Z25, Z25
 
-store124:
+store238:
 	VMOVUPD Z0, (AX)
 	VMOVUPD Z1, K1, 64(AX)
 	ADDQ    DI, AX
@@ -6361,11 +12334,11 @@ store124:
 	ADDQ    DI, AX
 	VMOVUPD Z24, (AX)
 	VMOVUPD Z25, K1, 64(AX)
-	JMP     end116
+	JMP     end230
 
-rows121:
+rows235:
 	CMPQ       R14, $+12
-	JNE        rows125
+	JNE        rows239
 	VXORPD     Z0, Z0, Z0
 	VXORPD     Z1, Z1, Z1
 	VXORPD     Z2, Z2, Z2
@@ -6427,9 +12400,9 @@ rows121:
 	PREFETCHT0 (R14)
 	PREFETCHT0 64(R14)
 	TESTQ      BX, BX
-	JZ         done127
+	JZ         done241
 
-depth126:
+depth240:
 	VMOVUPD      (DX), Z24
 	VMOVUPD.Z    64(DX), K1, Z25
 	VBROADCASTSD (CX), Z26
@@ -6468,15 +12441,15 @@ depth126:
 	VBROADCASTSD (R13)(R8*4), Z26
 	VFMADD231PD  Z24, Z26, Z22
 	VFMADD231PD  Z25, Z26, Z23
-	ADDQ         R9, CX
-	ADDQ         R9, R13
-	ADDQ         R10, DX
+	ADDQ         R10, CX
+	ADDQ         R10, R13
+	ADDQ         R9, DX
 	DECQ         BX
-	JNZ          depth126
+	JNZ          depth240
 
-done127:
+done241:
 	TESTQ     SI, SI
-	JZ        store128
+	JZ        store242
 	MOVQ      AX, CX
 	VMOVUPD   (CX), Z24
 	VADDPD    Z24, Z0, Z0
@@ -6538,7 +12511,7 @@ done127:
 	VMOVUPD.Z 64(CX), K1, Z24
 	VADDPD    Z24, Z23, Z23
 
-store128:
+store242:
 	VMOVUPD Z0, (AX)
 	VMOVUPD Z1, K1, 64(AX)
 	ADDQ    DI, AX
@@ -6574,11 +12547,11 @@ store128:
 	ADDQ    DI, AX
 	VMOVUPD Z22, (AX)
 	VMOVUPD Z23, K1, 64(AX)
-	JMP     end116
+	JMP     end230
 
-rows125:
+rows239:
 	CMPQ       R14, $+11
-	JNE        rows129
+	JNE        rows243
 	VXORPD     Z0, Z0, Z0
 	VXORPD     Z1, Z1, Z1
 	VXORPD     Z2, Z2, Z2
@@ -6635,9 +12608,9 @@ rows125:
 	PREFETCHT0 (R14)
 	PREFETCHT0 64(R14)
 	TESTQ      BX, BX
-	JZ         done131
+	JZ         done245
 
-depth130:
+depth244:
 	VMOVUPD      (DX), Z22
 	VMOVUPD.Z    64(DX), K1, Z23
 	VBROADCASTSD (CX), Z24
@@ -6673,15 +12646,15 @@ depth130:
 	VBROADCASTSD (R13)(R11*1), Z24
 	VFMADD231PD  Z22, Z24, Z20
 	VFMADD231PD  Z23, Z24, Z21
-	ADDQ         R9, CX
-	ADDQ         R9, R13
-	ADDQ         R10, DX
+	ADDQ         R10, CX
+	ADDQ         R10, R13
+	ADDQ         R9, DX
 	DECQ         BX
-	JNZ          depth130
+	JNZ          depth244
 
-done131:
+done245:
 	TESTQ     SI, SI
-	JZ        store132
+	JZ        store246
 	MOVQ      AX, CX
 	VMOVUPD   (CX), Z22
 	VADDPD    Z22, Z0, Z0
@@ -6738,7 +12711,7 @@ done131:
 	VMOVUPD.Z 64(CX), K1, Z22
 	VADDPD    Z22, Z21, Z21
 
-store132:
+store246:
 	VMOVUPD Z0, (AX)
 	VMOVUPD Z1, K1, 64(AX)
 	ADDQ    DI, AX
@@ -6771,11 +12744,11 @@ store132:
 	ADDQ    DI, AX
 	VMOVUPD Z20, (AX)
 	VMOVUPD Z21, K1, 64(AX)
-	JMP     end116
+	JMP     end230
 
-rows129:
+rows243:
 	CMPQ       R14, $+10
-	JNE        rows133
+	JNE        rows247
 	VXORPD     Z0, Z0, Z0
 	VXORPD     Z1, Z1, Z1
 	VXORPD     Z2, Z2, Z2
@@ -6827,9 +12800,9 @@ rows129:
 	PREFETCHT0 (R14)
 	PREFETCHT0 64(R14)
 	TESTQ      BX, BX
-	JZ         done135
+	JZ         done249
 
-depth134:
+depth248:
 	VMOVUPD      (DX), Z20
 	VMOVUPD.Z    64(DX), K1, Z21
 	VBROADCASTSD (CX), Z22
@@ -6862,15 +12835,15 @@ depth134:
 	VBROADCASTSD (R13)(R8*2), Z22
 	VFMADD231PD  Z20, Z22, Z18
 	VFMADD231PD  Z21, Z22, Z19
-	ADDQ         R9, CX
-	ADDQ         R9, R13
-	ADDQ         R10, DX
+	ADDQ         R10, CX
+	ADDQ         R10, R13
+	ADDQ         R9, DX
 	DECQ         BX
-	JNZ          depth134
+	JNZ          depth248
 
-done135:
+done249:
 	TESTQ     SI, SI
-	JZ        store136
+	JZ        store250
 	MOVQ      AX, CX
 	VMOVUPD   (CX), Z20
 	VADDPD    Z20, Z0, Z0
@@ -6922,7 +12895,7 @@ done135:
 	VMOVUPD.Z 64(CX), K1, Z20
 	VADDPD    Z20, Z19, Z19
 
-store136:
+store250:
 	VMOVUPD Z0, (AX)
 	VMOVUPD Z1, K1, 64(AX)
 	ADDQ    DI, AX
@@ -6952,11 +12925,11 @@ store136:
 	ADDQ    DI, AX
 	VMOVUPD Z18, (AX)
 	VMOVUPD Z19, K1, 64(AX)
-	JMP     end116
+	JMP     end230
 
-rows133:
+rows247:
 	CMPQ       R14, $+9
-	JNE        rows137
+	JNE        rows251
 	VXORPD     Z0, Z0, Z0
 	VXORPD     Z1, Z1, Z1
 	VXORPD     Z2, Z2, Z2
@@ -7003,9 +12976,9 @@ rows133:
 	PREFETCHT0 (R14)
 	PREFETCHT0 64(R14)
 	TESTQ      BX, BX
-	JZ         done139
+	JZ         done253
 
-depth138:
+depth252:
 	VMOVUPD      (DX), Z18
 	VMOVUPD.Z    64(DX), K1, Z19
 	VBROADCASTSD (CX), Z20
@@ -7035,15 +13008,15 @@ depth138:
 	VBROADCASTSD (R13)(R8*1), Z20
 	VFMADD231PD  Z18, Z20, Z16
 	VFMADD231PD  Z19, Z20, Z17
-	ADDQ         R9, CX
-	ADDQ         R9, R13
-	ADDQ         R10, DX
+	ADDQ         R10, CX
+	ADDQ         R10, R13
+	ADDQ         R9, DX
 	DECQ         BX
-	JNZ          depth138
+	JNZ          depth252
 
-done139:
+done253:
 	TESTQ     SI, SI
-	JZ        store140
+	JZ        store254
 	MOVQ      AX, CX
 	VMOVUPD   (CX), Z18
 	VADDPD    Z18, Z0, Z0
@@ -7090,7 +13063,7 @@ done139:
 	VMOVUPD.Z 64(CX), K1, Z18
 	VADDPD    Z18, Z17, Z17
 
-store140:
+store254:
 	VMOVUPD Z0, (AX)
 	VMOVUPD Z1, K1, 64(AX)
 	ADDQ    DI, AX
@@ -7117,11 +13090,11 @@ store140:
 	ADDQ    DI, AX
 	VMOVUPD Z16, (AX)
 	VMOVUPD Z17, K1, 64(AX)
-	JMP     end116
+	JMP     end230
 
-rows137:
+rows251:
 	CMPQ       R14, $+8
-	JNE        rows141
+	JNE        rows255
 	VXORPD     Z0, Z0, Z0
 	VXORPD     Z1, Z1, Z1
 	VXORPD     Z2, Z2, Z2
@@ -7163,9 +13136,9 @@ rows137:
 	PREFETCHT0 (R14)
 	PREFETCHT0 64(R14)
 	TESTQ      BX, BX
-	JZ         done143
+	JZ         done257
 
-depth142:
+depth256:
 	VMOVUPD      (DX), Z16
 	VMOVUPD.Z    64(DX), K1, Z17
 	VBROADCASTSD (CX), Z18
@@ -7192,15 +13165,15 @@ depth142:
 	VBROADCASTSD (R13), Z18
 	VFMADD231PD  Z16, Z18, Z14
 	VFMADD231PD  Z17, Z18, Z15
-	ADDQ         R9, CX
-	ADDQ         R9, R13
-	ADDQ         R10, DX
+	ADDQ         R10, CX
+	ADDQ         R10, R13
+	ADDQ         R9, DX
 	DECQ         BX
-	JNZ          depth142
+	JNZ          depth256
 
-done143:
+done257:
 	TESTQ     SI, SI
-	JZ        store144
+	JZ        store258
 	MOVQ      AX, CX
 	VMOVUPD   (CX), Z16
 	VADDPD    Z16, Z0, Z0
@@ -7242,7 +13215,7 @@ done143:
 	VMOVUPD.Z 64(CX), K1, Z16
 	VADDPD    Z16, Z15, Z15
 
-store144:
+store258:
 	VMOVUPD Z0, (AX)
 	VMOVUPD Z1, K1, 64(AX)
 	ADDQ    DI, AX
@@ -7266,11 +13239,11 @@ store144:
 	ADDQ    DI, AX
 	VMOVUPD Z14, (AX)
 	VMOVUPD Z15, K1, 64(AX)
-	JMP     end116
+	JMP     end230
 
-rows141:
+rows255:
 	CMPQ       R14, $+7
-	JNE        rows145
+	JNE        rows259
 	VXORPD     Z0, Z0, Z0
 	VXORPD     Z1, Z1, Z1
 	VXORPD     Z2, Z2, Z2
@@ -7307,9 +13280,9 @@ rows141:
 	PREFETCHT0 (R13)
 	PREFETCHT0 64(R13)
 	TESTQ      BX, BX
-	JZ         done147
+	JZ         done261
 
-depth146:
+depth260:
 	VMOVUPD      (DX), Z14
 	VMOVUPD.Z    64(DX), K1, Z15
 	VBROADCASTSD (CX), Z16
@@ -7333,14 +13306,14 @@ depth146:
 	VBROADCASTSD (CX)(R11*2), Z16
 	VFMADD231PD  Z14, Z16, Z12
 	VFMADD231PD  Z15, Z16, Z13
-	ADDQ         R9, CX
-	ADDQ         R10, DX
+	ADDQ         R10, CX
+	ADDQ         R9, DX
 	DECQ         BX
-	JNZ          depth146
+	JNZ          depth260
 
-done147:
+done261:
 	TESTQ     SI, SI
-	JZ        store148
+	JZ        store262
 	MOVQ      AX, CX
 	VMOVUPD   (CX), Z14
 	VADDPD    Z14, Z0, Z0
@@ -7377,7 +13350,7 @@ done147:
 	VMOVUPD.Z 64(CX), K1, Z14
 	VADDPD    Z14, Z13, Z13
 
-store148:
+store262:
 	VMOVUPD Z0, (AX)
 	VMOVUPD Z1, K1, 64(AX)
 	ADDQ    DI, AX
@@ -7398,11 +13371,11 @@ store148:
 	ADDQ    DI, AX
 	VMOVUPD Z12, (AX)
 	VMOVUPD Z13, K1, 64(AX)
-	JMP     end116
+	JMP     end230
 
-rows145:
+rows259:
 	CMPQ       R14, $+6
-	JNE        rows149
+	JNE        rows263
 	VXORPD     Z0, Z0, Z0
 	VXORPD     Z1, Z1, Z1
 	VXORPD     Z2, Z2, Z2
@@ -7434,9 +13407,9 @@ rows145:
 	PREFETCHT0 (R13)
 	PREFETCHT0 64(R13)
 	TESTQ      BX, BX
-	JZ         done151
+	JZ         done265
 
-depth150:
+depth264:
 	VMOVUPD      (DX), Z12
 	VMOVUPD.Z    64(DX), K1, Z13
 	VBROADCASTSD (CX), Z14
@@ -7457,14 +13430,14 @@ depth150:
 	VBROADCASTSD (CX)(R12*1), Z14
 	VFMADD231PD  Z12, Z14, Z10
 	VFMADD231PD  Z13, Z14, Z11
-	ADDQ         R9, CX
-	ADDQ         R10, DX
+	ADDQ         R10, CX
+	ADDQ         R9, DX
 	DECQ         BX
-	JNZ          depth150
+	JNZ          depth264
 
-done151:
+done265:
 	TESTQ     SI, SI
-	JZ        store152
+	JZ        store266
 	MOVQ      AX, CX
 	VMOVUPD   (CX), Z12
 	VADDPD    Z12, Z0, Z0
@@ -7496,7 +13469,7 @@ done151:
 	VMOVUPD.Z 64(CX), K1, Z12
 	VADDPD    Z12, Z11, Z11
 
-store152:
+store266:
 	VMOVUPD Z0, (AX)
 	VMOVUPD Z1, K1, 64(AX)
 	ADDQ    DI, AX
@@ -7514,11 +13487,11 @@ store152:
 	ADDQ    DI, AX
 	VMOVUPD Z10, (AX)
 	VMOVUPD Z11, K1, 64(AX)
-	JMP     end116
+	JMP     end230
 
-rows149:
+rows263:
 	CMPQ       R14, $+5
-	JNE        rows153
+	JNE        rows267
 	VXORPD     Z0, Z0, Z0
 	VXORPD     Z1, Z1, Z1
 	VXORPD     Z2, Z2, Z2
@@ -7545,9 +13518,9 @@ rows149:
 	PREFETCHT0 (R12)
 	PREFETCHT0 64(R12)
 	TESTQ      BX, BX
-	JZ         done155
+	JZ         done269
 
-depth154:
+depth268:
 	VMOVUPD      (DX), Z10
 	VMOVUPD.Z    64(DX), K1, Z11
 	VBROADCASTSD (CX), Z12
@@ -7565,14 +13538,14 @@ depth154:
 	VBROADCASTSD (CX)(R8*4), Z12
 	VFMADD231PD  Z10, Z12, Z8
 	VFMADD231PD  Z11, Z12, Z9
-	ADDQ         R9, CX
-	ADDQ         R10, DX
+	ADDQ         R10, CX
+	ADDQ         R9, DX
 	DECQ         BX
-	JNZ          depth154
+	JNZ          depth268
 
-done155:
+done269:
 	TESTQ     SI, SI
-	JZ        store156
+	JZ        store270
 	MOVQ      AX, CX
 	VMOVUPD   (CX), Z10
 	VADDPD    Z10, Z0, Z0
@@ -7599,7 +13572,7 @@ done155:
 	VMOVUPD.Z 64(CX), K1, Z10
 	VADDPD    Z10, Z9, Z9
 
-store156:
+store270:
 	VMOVUPD Z0, (AX)
 	VMOVUPD Z1, K1, 64(AX)
 	ADDQ    DI, AX
@@ -7614,11 +13587,11 @@ store156:
 	ADDQ    DI, AX
 	VMOVUPD Z8, (AX)
 	VMOVUPD Z9, K1, 64(AX)
-	JMP     end116
+	JMP     end230
 
-rows153:
+rows267:
 	CMPQ       R14, $+4
-	JNE        rows157
+	JNE        rows271
 	VXORPD     Z0, Z0, Z0
 	VXORPD     Z1, Z1, Z1
 	VXORPD     Z2, Z2, Z2
@@ -7640,9 +13613,9 @@ rows153:
 	PREFETCHT0 (R12)
 	PREFETCHT0 64(R12)
 	TESTQ      BX, BX
-	JZ         done159
+	JZ         done273
 
-depth158:
+depth272:
 	VMOVUPD      (DX), Z8
 	VMOVUPD.Z    64(DX), K1, Z9
 	VBROADCASTSD (CX), Z10
@@ -7657,14 +13630,14 @@ depth158:
 	VBROADCASTSD (CX)(R11*1), Z10
 	VFMADD231PD  Z8, Z10, Z6
 	VFMADD231PD  Z9, Z10, Z7
-	ADDQ         R9, CX
-	ADDQ         R10, DX
+	ADDQ         R10, CX
+	ADDQ         R9, DX
 	DECQ         BX
-	JNZ          depth158
+	JNZ          depth272
 
-done159:
+done273:
 	TESTQ     SI, SI
-	JZ        store160
+	JZ        store274
 	MOVQ      AX, CX
 	VMOVUPD   (CX), Z8
 	VADDPD    Z8, Z0, Z0
@@ -7686,7 +13659,7 @@ done159:
 	VMOVUPD.Z 64(CX), K1, Z8
 	VADDPD    Z8, Z7, Z7
 
-store160:
+store274:
 	VMOVUPD Z0, (AX)
 	VMOVUPD Z1, K1, 64(AX)
 	ADDQ    DI, AX
@@ -7698,11 +13671,11 @@ store160:
 	ADDQ    DI, AX
 	VMOVUPD Z6, (AX)
 	VMOVUPD Z7, K1, 64(AX)
-	JMP     end116
+	JMP     end230
 
-rows157:
+rows271:
 	CMPQ       R14, $+3
-	JNE        rows161
+	JNE        rows275
 	VXORPD     Z0, Z0, Z0
 	VXORPD     Z1, Z1, Z1
 	VXORPD     Z2, Z2, Z2
@@ -7719,9 +13692,9 @@ rows157:
 	PREFETCHT0 (R11)
 	PREFETCHT0 64(R11)
 	TESTQ      BX, BX
-	JZ         done163
+	JZ         done277
 
-depth162:
+depth276:
 	VMOVUPD      (DX), Z6
 	VMOVUPD.Z    64(DX), K1, Z7
 	VBROADCASTSD (CX), Z8
@@ -7733,14 +13706,14 @@ depth162:
 	VBROADCASTSD (CX)(R8*2), Z8
 	VFMADD231PD  Z6, Z8, Z4
 	VFMADD231PD  Z7, Z8, Z5
-	ADDQ         R9, CX
-	ADDQ         R10, DX
+	ADDQ         R10, CX
+	ADDQ         R9, DX
 	DECQ         BX
-	JNZ          depth162
+	JNZ          depth276
 
-done163:
+done277:
 	TESTQ     SI, SI
-	JZ        store164
+	JZ        store278
 	MOVQ      AX, CX
 	VMOVUPD   (CX), Z6
 	VADDPD    Z6, Z0, Z0
@@ -7757,7 +13730,7 @@ done163:
 	VMOVUPD.Z 64(CX), K1, Z6
 	VADDPD    Z6, Z5, Z5
 
-store164:
+store278:
 	VMOVUPD Z0, (AX)
 	VMOVUPD Z1, K1, 64(AX)
 	ADDQ    DI, AX
@@ -7766,11 +13739,11 @@ store164:
 	ADDQ    DI, AX
 	VMOVUPD Z4, (AX)
 	VMOVUPD Z5, K1, 64(AX)
-	JMP     end116
+	JMP     end230
 
-rows161:
+rows275:
 	CMPQ       R14, $+2
-	JNE        rows165
+	JNE        rows279
 	VXORPD     Z0, Z0, Z0
 	VXORPD     Z1, Z1, Z1
 	VXORPD     Z2, Z2, Z2
@@ -7782,9 +13755,9 @@ rows161:
 	PREFETCHT0 (R11)
 	PREFETCHT0 64(R11)
 	TESTQ      BX, BX
-	JZ         done167
+	JZ         done281
 
-depth166:
+depth280:
 	VMOVUPD      (DX), Z4
 	VMOVUPD.Z    64(DX), K1, Z5
 	VBROADCASTSD (CX), Z6
@@ -7793,14 +13766,14 @@ depth166:
 	VBROADCASTSD (CX)(R8*1), Z6
 	VFMADD231PD  Z4, Z6, Z2
 	VFMADD231PD  Z5, Z6, Z3
-	ADDQ         R9, CX
-	ADDQ         R10, DX
+	ADDQ         R10, CX
+	ADDQ         R9, DX
 	DECQ         BX
-	JNZ          depth166
+	JNZ          depth280
 
-done167:
+done281:
 	TESTQ     SI, SI
-	JZ        store168
+	JZ        store282
 	MOVQ      AX, CX
 	VMOVUPD   (CX), Z4
 	VADDPD    Z4, Z0, Z0
@@ -7812,53 +13785,53 @@ done167:
 	VMOVUPD.Z 64(CX), K1, Z4
 	VADDPD    Z4, Z3, Z3
 
-store168:
+store282:
 	VMOVUPD Z0, (AX)
 	VMOVUPD Z1, K1, 64(AX)
 	ADDQ    DI, AX
 	VMOVUPD Z2, (AX)
 	VMOVUPD Z3, K1, 64(AX)
-	JMP     end116
+	JMP     end230
 
-rows165:
+rows279:
 	VXORPD     Z0, Z0, Z0
 	VXORPD     Z1, Z1, Z1
 	PREFETCHT0 (AX)
 	PREFETCHT0 64(AX)
 	TESTQ      BX, BX
-	JZ         done171
+	JZ         done285
 
-depth170:
+depth284:
 	VMOVUPD      (DX), Z2
 	VMOVUPD.Z    64(DX), K1, Z3
 	VBROADCASTSD (CX), Z4
 	VFMADD231PD  Z2, Z4, Z0
 	VFMADD231PD  Z3, Z4, Z1
-	ADDQ         R9, CX
-	ADDQ         R10, DX
+	ADDQ         R10, CX
+	ADDQ         R9, DX
 	DECQ         BX
-	JNZ          depth170
+	JNZ          depth284
 
-done171:
+done285:
 	TESTQ     SI, SI
-	JZ        store172
+	JZ        store286
 	MOVQ      AX, CX
 	VMOVUPD   (CX), Z2
 	VADDPD    Z2, Z0, Z0
 	VMOVUPD.Z 64(CX), K1, Z2
 	VADDPD    Z2, Z1, Z1
 
-store172:
+store286:
 	VMOVUPD Z0, (AX)
 	VMOVUPD Z1, K1, 64(AX)
-	JMP     end116
+	JMP     end230
 
-one115:
+one229:
 	MOVQ       $-1, BP
 	BZHIQ      R15, BP, BP
 	KMOVQ      BP, K1
 	CMPQ       R14, $+14
-	JNE        rows173
+	JNE        rows287
 	VXORPD     Z0, Z0, Z0
 	VXORPD     Z1, Z1, Z1
 	VXORPD     Z2, Z2, Z2
@@ -7902,9 +13875,9 @@ one115:
 	ADDQ       DI, R14
 	PREFETCHT0 (R14)
 	TESTQ      BX, BX
-	JZ         done175
+	JZ         done289
 
-depth174:
+depth288:
 	VMOVUPD.Z    (DX), K1, Z14
 	VBROADCASTSD (CX), Z15
 	VFMADD231PD  Z14, Z15, Z0
@@ -7934,15 +13907,15 @@ depth174:
 	VFMADD231PD  Z14, Z15, Z12
 	VBROADCASTSD (R13)(R11*2), Z15
 	VFMADD231PD  Z14, Z15, Z13
-	ADDQ         R9, CX
-	ADDQ         R9, R13
-	ADDQ         R10, DX
+	ADDQ         R10, CX
+	ADDQ         R10, R13
+	ADDQ         R9, DX
 	DECQ         BX
-	JNZ          depth174
+	JNZ          depth288
 
-done175:
+done289:
 	TESTQ     SI, SI
-	JZ        store176
+	JZ        store290
 	MOVQ      AX, CX
 	VMOVUPD.Z (CX), K1, Z14
 	VADDPD    Z14, Z0, Z0
@@ -7986,7 +13959,7 @@ done175:
 	VMOVUPD.Z (CX), K1, Z14
 	VADDPD    Z14, Z13, Z13
 
-store176:
+store290:
 	VMOVUPD Z0, K1, (AX)
 	ADDQ    DI, AX
 	VMOVUPD Z1, K1, (AX)
@@ -8014,11 +13987,11 @@ store176:
 	VMOVUPD Z12, K1, (AX)
 	ADDQ    DI, AX
 	VMOVUPD Z13, K1, (AX)
-	JMP     end116
+	JMP     end230
 
-rows173:
+rows287:
 	CMPQ       R14, $+13
-	JNE        rows177
+	JNE        rows291
 	VXORPD     Z0, Z0, Z0
 	VXORPD     Z1, Z1, Z1
 	VXORPD     Z2, Z2, Z2
@@ -8059,9 +14032,9 @@ rows173:
 	ADDQ       DI, R14
 	PREFETCHT0 (R14)
 	TESTQ      BX, BX
-	JZ         done179
+	JZ         done293
 
-depth178:
+depth292:
 	VMOVUPD.Z    (DX), K1, Z13
 	VBROADCASTSD (CX), Z14
 	VFMADD231PD  Z13, Z14, Z0
@@ -8089,15 +14062,15 @@ depth178:
 	VFMADD231PD  Z13, Z14, Z11
 	VBROADCASTSD (R13)(R12*1), Z14
 	VFMADD231PD  Z13, Z14, Z12
-	ADDQ         R9, CX
-	ADDQ         R9, R13
-	ADDQ         R10, DX
+	ADDQ         R10, CX
+	ADDQ         R10, R13
+	ADDQ         R9, DX
 	DECQ         BX
-	JNZ          depth178
+	JNZ          depth292
 
-done179:
+done293:
 	TESTQ     SI, SI
-	JZ        store180
+	JZ        store294
 	MOVQ      AX, CX
 	VMOVUPD.Z (CX), K1, Z13
 	VADDPD    Z13, Z0, Z0
@@ -8138,7 +14111,7 @@ done179:
 	VMOVUPD.Z (CX), K1, Z13
 	VADDPD    Z13, Z12, Z12
 
-store180:
+store294:
 	VMOVUPD Z0, K1, (AX)
 	ADDQ    DI, AX
 	VMOVUPD Z1, K1, (AX)
@@ -8164,11 +14137,11 @@ store180:
 	VMOVUPD Z11, K1, (AX)
 	ADDQ    DI, AX
 	VMOVUPD Z12, K1, (AX)
-	JMP     end116
+	JMP     end230
 
-rows177:
+rows291:
 	CMPQ       R14, $+12
-	JNE        rows181
+	JNE        rows295
 	VXORPD     Z0, Z0, Z0
 	VXORPD     Z1, Z1, Z1
 	VXORPD     Z2, Z2, Z2
@@ -8206,9 +14179,9 @@ rows177:
 	ADDQ       DI, R14
 	PREFETCHT0 (R14)
 	TESTQ      BX, BX
-	JZ         done183
+	JZ         done297
 
-depth182:
+depth296:
 	VMOVUPD.Z    (DX), K1, Z12
 	VBROADCASTSD (CX), Z13
 	VFMADD231PD  Z12, Z13, Z0
@@ -8234,15 +14207,15 @@ depth182:
 	VFMADD231PD  Z12, Z13, Z10
 	VBROADCASTSD (R13)(R8*4), Z13
 	VFMADD231PD  Z12, Z13, Z11
-	ADDQ         R9, CX
-	ADDQ         R9, R13
-	ADDQ         R10, DX
+	ADDQ         R10, CX
+	ADDQ         R10, R13
+	ADDQ         R9, DX
 	DECQ         BX
-	JNZ          depth182
+	JNZ          depth296
 
-done183:
+done297:
 	TESTQ     SI, SI
-	JZ        store184
+	JZ        store298
 	MOVQ      AX, CX
 	VMOVUPD.Z (CX), K1, Z12
 	VADDPD    Z12, Z0, Z0
@@ -8280,7 +14253,7 @@ done183:
 	VMOVUPD.Z (CX), K1, Z12
 	VADDPD    Z12, Z11, Z11
 
-store184:
+store298:
 	VMOVUPD Z0, K1, (AX)
 	ADDQ    DI, AX
 	VMOVUPD Z1, K1, (AX)
@@ -8304,11 +14277,11 @@ store184:
 	VMOVUPD Z10, K1, (AX)
 	ADDQ    DI, AX
 	VMOVUPD Z11, K1, (AX)
-	JMP     end116
+	JMP     end230
 
-rows181:
+rows295:
 	CMPQ       R14, $+11
-	JNE        rows185
+	JNE        rows299
 	VXORPD     Z0, Z0, Z0
 	VXORPD     Z1, Z1, Z1
 	VXORPD     Z2, Z2, Z2
@@ -8343,9 +14316,9 @@ rows181:
 	ADDQ       DI, R14
 	PREFETCHT0 (R14)
 	TESTQ      BX, BX
-	JZ         done187
+	JZ         done301
 
-depth186:
+depth300:
 	VMOVUPD.Z    (DX), K1, Z11
 	VBROADCASTSD (CX), Z12
 	VFMADD231PD  Z11, Z12, Z0
@@ -8369,15 +14342,15 @@ depth186:
 	VFMADD231PD  Z11, Z12, Z9
 	VBROADCASTSD (R13)(R11*1), Z12
 	VFMADD231PD  Z11, Z12, Z10
-	ADDQ         R9, CX
-	ADDQ         R9, R13
-	ADDQ         R10, DX
+	ADDQ         R10, CX
+	ADDQ         R10, R13
+	ADDQ         R9, DX
 	DECQ         BX
-	JNZ          depth186
+	JNZ          depth300
 
-done187:
+done301:
 	TESTQ     SI, SI
-	JZ        store188
+	JZ        store302
 	MOVQ      AX, CX
 	VMOVUPD.Z (CX), K1, Z11
 	VADDPD    Z11, Z0, Z0
@@ -8412,7 +14385,7 @@ done187:
 	VMOVUPD.Z (CX), K1, Z11
 	VADDPD    Z11, Z10, Z10
 
-store188:
+store302:
 	VMOVUPD Z0, K1, (AX)
 	ADDQ    DI, AX
 	VMOVUPD Z1, K1, (AX)
@@ -8434,11 +14407,11 @@ store188:
 	VMOVUPD Z9, K1, (AX)
 	ADDQ    DI, AX
 	VMOVUPD Z10, K1, (AX)
-	JMP     end116
+	JMP     end230
 
-rows185:
+rows299:
 	CMPQ       R14, $+10
-	JNE        rows189
+	JNE        rows303
 	VXORPD     Z0, Z0, Z0
 	VXORPD     Z1, Z1, Z1
 	VXORPD     Z2, Z2, Z2
@@ -8470,9 +14443,9 @@ rows185:
 	ADDQ       DI, R14
 	PREFETCHT0 (R14)
 	TESTQ      BX, BX
-	JZ         done191
+	JZ         done305
 
-depth190:
+depth304:
 	VMOVUPD.Z    (DX), K1, Z10
 	VBROADCASTSD (CX), Z11
 	VFMADD231PD  Z10, Z11, Z0
@@ -8494,15 +14467,15 @@ depth190:
 	VFMADD231PD  Z10, Z11, Z8
 	VBROADCASTSD (R13)(R8*2), Z11
 	VFMADD231PD  Z10, Z11, Z9
-	ADDQ         R9, CX
-	ADDQ         R9, R13
-	ADDQ         R10, DX
+	ADDQ         R10, CX
+	ADDQ         R10, R13
+	ADDQ         R9, DX
 	DECQ         BX
-	JNZ          depth190
+	JNZ          depth304
 
-done191:
+done305:
 	TESTQ     SI, SI
-	JZ        store192
+	JZ        store306
 	MOVQ      AX, CX
 	VMOVUPD.Z (CX), K1, Z10
 	VADDPD    Z10, Z0, Z0
@@ -8534,7 +14507,7 @@ done191:
 	VMOVUPD.Z (CX), K1, Z10
 	VADDPD    Z10, Z9, Z9
 
-store192:
+store306:
 	VMOVUPD Z0, K1, (AX)
 	ADDQ    DI, AX
 	VMOVUPD Z1, K1, (AX)
@@ -8554,11 +14527,11 @@ store192:
 	VMOVUPD Z8, K1, (AX)
 	ADDQ    DI, AX
 	VMOVUPD Z9, K1, (AX)
-	JMP     end116
+	JMP     end230
 
-rows189:
+rows303:
 	CMPQ       R14, $+9
-	JNE        rows193
+	JNE        rows307
 	VXORPD     Z0, Z0, Z0
 	VXORPD     Z1, Z1, Z1
 	VXORPD     Z2, Z2, Z2
@@ -8587,9 +14560,9 @@ rows189:
 	ADDQ       DI, R14
 	PREFETCHT0 (R14)
 	TESTQ      BX, BX
-	JZ         done195
+	JZ         done309
 
-depth194:
+depth308:
 	VMOVUPD.Z    (DX), K1, Z9
 	VBROADCASTSD (CX), Z10
 	VFMADD231PD  Z9, Z10, Z0
@@ -8609,15 +14582,15 @@ depth194:
 	VFMADD231PD  Z9, Z10, Z7
 	VBROADCASTSD (R13)(R8*1), Z10
 	VFMADD231PD  Z9, Z10, Z8
-	ADDQ         R9, CX
-	ADDQ         R9, R13
-	ADDQ         R10, DX
+	ADDQ         R10, CX
+	ADDQ         R10, R13
+	ADDQ         R9, DX
 	DECQ         BX
-	JNZ          depth194
+	JNZ          depth308
 
-done195:
+done309:
 	TESTQ     SI, SI
-	JZ        store196
+	JZ        store310
 	MOVQ      AX, CX
 	VMOVUPD.Z (CX), K1, Z9
 	VADDPD    Z9, Z0, Z0
@@ -8646,7 +14619,7 @@ done195:
 	VMOVUPD.Z (CX), K1, Z9
 	VADDPD    Z9, Z8, Z8
 
-store196:
+store310:
 	VMOVUPD Z0, K1, (AX)
 	ADDQ    DI, AX
 	VMOVUPD Z1, K1, (AX)
@@ -8664,11 +14637,11 @@ store196:
 	VMOVUPD Z7, K1, (AX)
 	ADDQ    DI, AX
 	VMOVUPD Z8, K1, (AX)
-	JMP     end116
+	JMP     end230
 
-rows193:
+rows307:
 	CMPQ       R14, $+8
-	JNE        rows197
+	JNE        rows311
 	VXORPD     Z0, Z0, Z0
 	VXORPD     Z1, Z1, Z1
 	VXORPD     Z2, Z2, Z2
@@ -8694,9 +14667,9 @@ rows193:
 	ADDQ       DI, R14
 	PREFETCHT0 (R14)
 	TESTQ      BX, BX
-	JZ         done199
+	JZ         done313
 
-depth198:
+depth312:
 	VMOVUPD.Z    (DX), K1, Z8
 	VBROADCASTSD (CX), Z9
 	VFMADD231PD  Z8, Z9, Z0
@@ -8714,15 +14687,15 @@ depth198:
 	VFMADD231PD  Z8, Z9, Z6
 	VBROADCASTSD (R13), Z9
 	VFMADD231PD  Z8, Z9, Z7
-	ADDQ         R9, CX
-	ADDQ         R9, R13
-	ADDQ         R10, DX
+	ADDQ         R10, CX
+	ADDQ         R10, R13
+	ADDQ         R9, DX
 	DECQ         BX
-	JNZ          depth198
+	JNZ          depth312
 
-done199:
+done313:
 	TESTQ     SI, SI
-	JZ        store200
+	JZ        store314
 	MOVQ      AX, CX
 	VMOVUPD.Z (CX), K1, Z8
 	VADDPD    Z8, Z0, Z0
@@ -8748,7 +14721,7 @@ done199:
 	VMOVUPD.Z (CX), K1, Z8
 	VADDPD    Z8, Z7, Z7
 
-store200:
+store314:
 	VMOVUPD Z0, K1, (AX)
 	ADDQ    DI, AX
 	VMOVUPD Z1, K1, (AX)
@@ -8764,11 +14737,11 @@ store200:
 	VMOVUPD Z6, K1, (AX)
 	ADDQ    DI, AX
 	VMOVUPD Z7, K1, (AX)
-	JMP     end116
+	JMP     end230
 
-rows197:
+rows311:
 	CMPQ       R14, $+7
-	JNE        rows201
+	JNE        rows315
 	VXORPD     Z0, Z0, Z0
 	VXORPD     Z1, Z1, Z1
 	VXORPD     Z2, Z2, Z2
@@ -8791,9 +14764,9 @@ rows197:
 	ADDQ       DI, R13
 	PREFETCHT0 (R13)
 	TESTQ      BX, BX
-	JZ         done203
+	JZ         done317
 
-depth202:
+depth316:
 	VMOVUPD.Z    (DX), K1, Z7
 	VBROADCASTSD (CX), Z8
 	VFMADD231PD  Z7, Z8, Z0
@@ -8809,14 +14782,14 @@ depth202:
 	VFMADD231PD  Z7, Z8, Z5
 	VBROADCASTSD (CX)(R11*2), Z8
 	VFMADD231PD  Z7, Z8, Z6
-	ADDQ         R9, CX
-	ADDQ         R10, DX
+	ADDQ         R10, CX
+	ADDQ         R9, DX
 	DECQ         BX
-	JNZ          depth202
+	JNZ          depth316
 
-done203:
+done317:
 	TESTQ     SI, SI
-	JZ        store204
+	JZ        store318
 	MOVQ      AX, CX
 	VMOVUPD.Z (CX), K1, Z7
 	VADDPD    Z7, Z0, Z0
@@ -8839,7 +14812,7 @@ done203:
 	VMOVUPD.Z (CX), K1, Z7
 	VADDPD    Z7, Z6, Z6
 
-store204:
+store318:
 	VMOVUPD Z0, K1, (AX)
 	ADDQ    DI, AX
 	VMOVUPD Z1, K1, (AX)
@@ -8853,11 +14826,11 @@ store204:
 	VMOVUPD Z5, K1, (AX)
 	ADDQ    DI, AX
 	VMOVUPD Z6, K1, (AX)
-	JMP     end116
+	JMP     end230
 
-rows201:
+rows315:
 	CMPQ       R14, $+6
-	JNE        rows205
+	JNE        rows319
 	VXORPD     Z0, Z0, Z0
 	VXORPD     Z1, Z1, Z1
 	VXORPD     Z2, Z2, Z2
@@ -8877,9 +14850,9 @@ rows201:
 	ADDQ       DI, R13
 	PREFETCHT0 (R13)
 	TESTQ      BX, BX
-	JZ         done207
+	JZ         done321
 
-depth206:
+depth320:
 	VMOVUPD.Z    (DX), K1, Z6
 	VBROADCASTSD (CX), Z7
 	VFMADD231PD  Z6, Z7, Z0
@@ -8893,14 +14866,14 @@ depth206:
 	VFMADD231PD  Z6, Z7, Z4
 	VBROADCASTSD (CX)(R12*1), Z7
 	VFMADD231PD  Z6, Z7, Z5
-	ADDQ         R9, CX
-	ADDQ         R10, DX
+	ADDQ         R10, CX
+	ADDQ         R9, DX
 	DECQ         BX
-	JNZ          depth206
+	JNZ          depth320
 
-done207:
+done321:
 	TESTQ     SI, SI
-	JZ        store208
+	JZ        store322
 	MOVQ      AX, CX
 	VMOVUPD.Z (CX), K1, Z6
 	VADDPD    Z6, Z0, Z0
@@ -8920,7 +14893,7 @@ done207:
 	VMOVUPD.Z (CX), K1, Z6
 	VADDPD    Z6, Z5, Z5
 
-store208:
+store322:
 	VMOVUPD Z0, K1, (AX)
 	ADDQ    DI, AX
 	VMOVUPD Z1, K1, (AX)
@@ -8932,11 +14905,11 @@ store208:
 	VMOVUPD Z4, K1, (AX)
 	ADDQ    DI, AX
 	VMOVUPD Z5, K1, (AX)
-	JMP     end116
+	JMP     end230
 
-rows205:
+rows319:
 	CMPQ       R14, $+5
-	JNE        rows209
+	JNE        rows323
 	VXORPD     Z0, Z0, Z0
 	VXORPD     Z1, Z1, Z1
 	VXORPD     Z2, Z2, Z2
@@ -8953,9 +14926,9 @@ rows205:
 	ADDQ       DI, R12
 	PREFETCHT0 (R12)
 	TESTQ      BX, BX
-	JZ         done211
+	JZ         done325
 
-depth210:
+depth324:
 	VMOVUPD.Z    (DX), K1, Z5
 	VBROADCASTSD (CX), Z6
 	VFMADD231PD  Z5, Z6, Z0
@@ -8967,14 +14940,14 @@ depth210:
 	VFMADD231PD  Z5, Z6, Z3
 	VBROADCASTSD (CX)(R8*4), Z6
 	VFMADD231PD  Z5, Z6, Z4
-	ADDQ         R9, CX
-	ADDQ         R10, DX
+	ADDQ         R10, CX
+	ADDQ         R9, DX
 	DECQ         BX
-	JNZ          depth210
+	JNZ          depth324
 
-done211:
+done325:
 	TESTQ     SI, SI
-	JZ        store212
+	JZ        store326
 	MOVQ      AX, CX
 	VMOVUPD.Z (CX), K1, Z5
 	VADDPD    Z5, Z0, Z0
@@ -8991,7 +14964,7 @@ done211:
 	VMOVUPD.Z (CX), K1, Z5
 	VADDPD    Z5, Z4, Z4
 
-store212:
+store326:
 	VMOVUPD Z0, K1, (AX)
 	ADDQ    DI, AX
 	VMOVUPD Z1, K1, (AX)
@@ -9001,11 +14974,11 @@ store212:
 	VMOVUPD Z3, K1, (AX)
 	ADDQ    DI, AX
 	VMOVUPD Z4, K1, (AX)
-	JMP     end116
+	JMP     end230
 
-rows209:
+rows323:
 	CMPQ       R14, $+4
-	JNE        rows213
+	JNE        rows327
 	VXORPD     Z0, Z0, Z0
 	VXORPD     Z1, Z1, Z1
 	VXORPD     Z2, Z2, Z2
@@ -9019,9 +14992,9 @@ rows209:
 	ADDQ       DI, R12
 	PREFETCHT0 (R12)
 	TESTQ      BX, BX
-	JZ         done215
+	JZ         done329
 
-depth214:
+depth328:
 	VMOVUPD.Z    (DX), K1, Z4
 	VBROADCASTSD (CX), Z5
 	VFMADD231PD  Z4, Z5, Z0
@@ -9031,14 +15004,14 @@ depth214:
 	VFMADD231PD  Z4, Z5, Z2
 	VBROADCASTSD (CX)(R11*1), Z5
 	VFMADD231PD  Z4, Z5, Z3
-	ADDQ         R9, CX
-	ADDQ         R10, DX
+	ADDQ         R10, CX
+	ADDQ         R9, DX
 	DECQ         BX
-	JNZ          depth214
+	JNZ          depth328
 
-done215:
+done329:
 	TESTQ     SI, SI
-	JZ        store216
+	JZ        store330
 	MOVQ      AX, CX
 	VMOVUPD.Z (CX), K1, Z4
 	VADDPD    Z4, Z0, Z0
@@ -9052,7 +15025,7 @@ done215:
 	VMOVUPD.Z (CX), K1, Z4
 	VADDPD    Z4, Z3, Z3
 
-store216:
+store330:
 	VMOVUPD Z0, K1, (AX)
 	ADDQ    DI, AX
 	VMOVUPD Z1, K1, (AX)
@@ -9060,11 +15033,11 @@ store216:
 	VMOVUPD Z2, K1, (AX)
 	ADDQ    DI, AX
 	VMOVUPD Z3, K1, (AX)
-	JMP     end116
+	JMP     end230
 
-rows213:
+rows327:
 	CMPQ       R14, $+3
-	JNE        rows217
+	JNE        rows331
 	VXORPD     Z0, Z0, Z0
 	VXORPD     Z1, Z1, Z1
 	VXORPD     Z2, Z2, Z2
@@ -9075,9 +15048,9 @@ rows213:
 	ADDQ       DI, R11
 	PREFETCHT0 (R11)
 	TESTQ      BX, BX
-	JZ         done219
+	JZ         done333
 
-depth218:
+depth332:
 	VMOVUPD.Z    (DX), K1, Z3
 	VBROADCASTSD (CX), Z4
 	VFMADD231PD  Z3, Z4, Z0
@@ -9085,14 +15058,14 @@ depth218:
 	VFMADD231PD  Z3, Z4, Z1
 	VBROADCASTSD (CX)(R8*2), Z4
 	VFMADD231PD  Z3, Z4, Z2
-	ADDQ         R9, CX
-	ADDQ         R10, DX
+	ADDQ         R10, CX
+	ADDQ         R9, DX
 	DECQ         BX
-	JNZ          depth218
+	JNZ          depth332
 
-done219:
+done333:
 	TESTQ     SI, SI
-	JZ        store220
+	JZ        store334
 	MOVQ      AX, CX
 	VMOVUPD.Z (CX), K1, Z3
 	VADDPD    Z3, Z0, Z0
@@ -9103,17 +15076,17 @@ done219:
 	VMOVUPD.Z (CX), K1, Z3
 	VADDPD    Z3, Z2, Z2
 
-store220:
+store334:
 	VMOVUPD Z0, K1, (AX)
 	ADDQ    DI, AX
 	VMOVUPD Z1, K1, (AX)
 	ADDQ    DI, AX
 	VMOVUPD Z2, K1, (AX)
-	JMP     end116
+	JMP     end230
 
-rows217:
+rows331:
 	CMPQ       R14, $+2
-	JNE        rows221
+	JNE        rows335
 	VXORPD     Z0, Z0, Z0
 	VXORPD     Z1, Z1, Z1
 	PREFETCHT0 (AX)
@@ -9121,22 +15094,22 @@ rows217:
 	ADDQ       DI, R11
 	PREFETCHT0 (R11)
 	TESTQ      BX, BX
-	JZ         done223
+	JZ         done337
 
-depth222:
+depth336:
 	VMOVUPD.Z    (DX), K1, Z2
 	VBROADCASTSD (CX), Z3
 	VFMADD231PD  Z2, Z3, Z0
 	VBROADCASTSD (CX)(R8*1), Z3
 	VFMADD231PD  Z2, Z3, Z1
-	ADDQ         R9, CX
-	ADDQ         R10, DX
+	ADDQ         R10, CX
+	ADDQ         R9, DX
 	DECQ         BX
-	JNZ          depth222
+	JNZ          depth336
 
-done223:
+done337:
 	TESTQ     SI, SI
-	JZ        store224
+	JZ        store338
 	MOVQ      AX, CX
 	VMOVUPD.Z (CX), K1, Z2
 	VADDPD    Z2, Z0, Z0
@@ -9144,38 +15117,3411 @@ done223:
 	VMOVUPD.Z (CX), K1, Z2
 	VADDPD    Z2, Z1, Z1
 
-store224:
+store338:
 	VMOVUPD Z0, K1, (AX)
 	ADDQ    DI, AX
 	VMOVUPD Z1, K1, (AX)
-	JMP     end116
+	JMP     end230
 
-rows221:
+rows335:
 	VXORPD     Z0, Z0, Z0
 	PREFETCHT0 (AX)
 	TESTQ      BX, BX
-	JZ         done227
+	JZ         done341
 
-depth226:
+depth340:
 	VMOVUPD.Z    (DX), K1, Z1
 	VBROADCASTSD (CX), Z2
 	VFMADD231PD  Z1, Z2, Z0
-	ADDQ         R9, CX
-	ADDQ         R10, DX
+	ADDQ         R10, CX
+	ADDQ         R9, DX
 	DECQ         BX
-	JNZ          depth226
+	JNZ          depth340
 
-done227:
+done341:
 	TESTQ     SI, SI
-	JZ        store228
+	JZ        store342
 	MOVQ      AX, CX
 	VMOVUPD.Z (CX), K1, Z1
 	VADDPD    Z1, Z0, Z0
 
-store228:
+store342:
 	VMOVUPD Z0, K1, (AX)
-	JMP     end116
+	JMP     end230
 
-end116:
+end230:
+	VZEROUPPER
+	RET
+
+// func productF64AVX512Indexed(c *byte, a *byte, b *byte, m int, n int, k int, ldc int, lda int, at *byte, ldb int, add int)
+// Requires: AVX, AVX512BW, AVX512DQ, AVX512F, BMI2, MMX+
+TEXT ·productF64AVX512Indexed(SB), NOSPLIT, $8-88
+	MOVQ       c+0(FP), AX
+	MOVQ       a+8(FP), CX
+	MOVQ       b+16(FP), DX
+	MOVQ       k+40(FP), BX
+	MOVQ       add+80(FP), SI
+	MOVQ       ldc+48(FP), DI
+	SHLQ       $0x03, DI
+	MOVQ       lda+56(FP), R8
+	SHLQ       $0x03, R8
+	MOVQ       ldb+72(FP), R9
+	SHLQ       $0x03, R9
+	MOVQ       at+64(FP), R10
+	LEAQ       (R8)(R8*2), R11
+	LEAQ       (R8)(R8*4), R12
+	LEAQ       (CX)(R12*1), R13
+	LEAQ       (R13)(R8*2), R13
+	MOVQ       m+24(FP), R14
+	MOVQ       n+32(FP), R15
+	CMPQ       R15, $+8
+	JLE        one343
+	SUBQ       $+8, R15
+	MOVQ       $-1, BP
+	BZHIQ      R15, BP, BP
+	KMOVQ      BP, K1
+	CMPQ       R14, $+14
+	JNE        rows345
+	VXORPD     Z0, Z0, Z0
+	VXORPD     Z1, Z1, Z1
+	VXORPD     Z2, Z2, Z2
+	VXORPD     Z3, Z3, Z3
+	VXORPD     Z4, Z4, Z4
+	VXORPD     Z5, Z5, Z5
+	VXORPD     Z6, Z6, Z6
+	VXORPD     Z7, Z7, Z7
+	VXORPD     Z8, Z8, Z8
+	VXORPD     Z9, Z9, Z9
+	VXORPD     Z10, Z10, Z10
+	VXORPD     Z11, Z11, Z11
+	VXORPD     Z12, Z12, Z12
+	VXORPD     Z13, Z13, Z13
+	VXORPD     Z14, Z14, Z14
+	VXORPD     Z15, Z15, Z15
+	VXORPD     Z16, Z16, Z16
+	VXORPD     Z17, Z17, Z17
+	VXORPD     Z18, Z18, Z18
+	VXORPD     Z19, Z19, Z19
+	VXORPD     Z20, Z20, Z20
+	VXORPD     Z21, Z21, Z21
+	VXORPD     Z22, Z22, Z22
+	VXORPD     Z23, Z23, Z23
+	VXORPD     Z24, Z24, Z24
+	VXORPD     Z25, Z25, Z25
+	VXORPD     Z26, Z26, Z26
+	VXORPD     Z27, Z27, Z27
+	PREFETCHT0 (AX)
+	PREFETCHT0 64(AX)
+	MOVQ       AX, R14
+	ADDQ       DI, R14
+	PREFETCHT0 (R14)
+	PREFETCHT0 64(R14)
+	ADDQ       DI, R14
+	PREFETCHT0 (R14)
+	PREFETCHT0 64(R14)
+	ADDQ       DI, R14
+	PREFETCHT0 (R14)
+	PREFETCHT0 64(R14)
+	ADDQ       DI, R14
+	PREFETCHT0 (R14)
+	PREFETCHT0 64(R14)
+	ADDQ       DI, R14
+	PREFETCHT0 (R14)
+	PREFETCHT0 64(R14)
+	ADDQ       DI, R14
+	PREFETCHT0 (R14)
+	PREFETCHT0 64(R14)
+	ADDQ       DI, R14
+	PREFETCHT0 (R14)
+	PREFETCHT0 64(R14)
+	ADDQ       DI, R14
+	PREFETCHT0 (R14)
+	PREFETCHT0 64(R14)
+	ADDQ       DI, R14
+	PREFETCHT0 (R14)
+	PREFETCHT0 64(R14)
+	ADDQ       DI, R14
+	PREFETCHT0 (R14)
+	PREFETCHT0 64(R14)
+	ADDQ       DI, R14
+	PREFETCHT0 (R14)
+	PREFETCHT0 64(R14)
+	ADDQ       DI, R14
+	PREFETCHT0 (R14)
+	PREFETCHT0 64(R14)
+	ADDQ       DI, R14
+	PREFETCHT0 (R14)
+	PREFETCHT0 64(R14)
+	TESTQ      BX, BX
+	JZ         done347
+
+depth346:
+	VMOVUPD      (DX), Z28
+	VMOVUPD.Z    64(DX), K1, Z29
+	MOVQ         (R10), R14
+	ADDQ         $+8, R10
+	LEAQ         (R13)(R14*8), R15
+	LEAQ         (CX)(R14*8), R14
+	VBROADCASTSD (R14), Z30
+	VFMADD231PD  Z28, Z30, Z0
+	VFMADD231PD  Z29, Z30, Z1
+	VBROADCASTSD (R14)(R8*1), Z30
+	VFMADD231PD  Z28, Z30, Z2
+	VFMADD231PD  Z29, Z30, Z3
+	VBROADCASTSD (R14)(R8*2), Z30
+	VFMADD231PD  Z28, Z30, Z4
+	VFMADD231PD  Z29, Z30, Z5
+	VBROADCASTSD (R14)(R11*1), Z30
+	VFMADD231PD  Z28, Z30, Z6
+	VFMADD231PD  Z29, Z30, Z7
+	VBROADCASTSD (R14)(R8*4), Z30
+	VFMADD231PD  Z28, Z30, Z8
+	VFMADD231PD  Z29, Z30, Z9
+	VBROADCASTSD (R14)(R12*1), Z30
+	VFMADD231PD  Z28, Z30, Z10
+	VFMADD231PD  Z29, Z30, Z11
+	VBROADCASTSD (R14)(R11*2), Z30
+	VFMADD231PD  Z28, Z30, Z12
+	VFMADD231PD  Z29, Z30, Z13
+	VBROADCASTSD (R15), Z30
+	VFMADD231PD  Z28, Z30, Z14
+	VFMADD231PD  Z29, Z30, Z15
+	VBROADCASTSD (R15)(R8*1), Z30
+	VFMADD231PD  Z28, Z30, Z16
+	VFMADD231PD  Z29, Z30, Z17
+	VBROADCASTSD (R15)(R8*2), Z30
+	VFMADD231PD  Z28, Z30, Z18
+	VFMADD231PD  Z29, Z30, Z19
+	VBROADCASTSD (R15)(R11*1), Z30
+	VFMADD231PD  Z28, Z30, Z20
+	VFMADD231PD  Z29, Z30, Z21
+	VBROADCASTSD (R15)(R8*4), Z30
+	VFMADD231PD  Z28, Z30, Z22
+	VFMADD231PD  Z29, Z30, Z23
+	VBROADCASTSD (R15)(R12*1), Z30
+	VFMADD231PD  Z28, Z30, Z24
+	VFMADD231PD  Z29, Z30, Z25
+	VBROADCASTSD (R15)(R11*2), Z30
+	VFMADD231PD  Z28, Z30, Z26
+	VFMADD231PD  Z29, Z30, Z27
+	ADDQ         R9, DX
+	DECQ         BX
+	JNZ          depth346
+
+done347:
+	TESTQ     SI, SI
+	JZ        store348
+	MOVQ      AX, CX
+	VMOVUPD   (CX), Z28
+	VADDPD    Z28, Z0, Z0
+	VMOVUPD.Z 64(CX), K1, Z28
+	VADDPD    Z28, Z1, Z1
+	ADDQ      DI, CX
+	VMOVUPD   (CX), Z28
+	VADDPD    Z28, Z2, Z2
+	VMOVUPD.Z 64(CX), K1, Z28
+	VADDPD    Z28, Z3, Z3
+	ADDQ      DI, CX
+	VMOVUPD   (CX), Z28
+	VADDPD    Z28, Z4, Z4
+	VMOVUPD.Z 64(CX), K1, Z28
+	VADDPD    Z28, Z5, Z5
+	ADDQ      DI, CX
+	VMOVUPD   (CX), Z28
+	VADDPD    Z28, Z6, Z6
+	VMOVUPD.Z 64(CX), K1, Z28
+	VADDPD    Z28, Z7, Z7
+	ADDQ      DI, CX
+	VMOVUPD   (CX), Z28
+	VADDPD    Z28, Z8, Z8
+	VMOVUPD.Z 64(CX), K1, Z28
+	VADDPD    Z28, Z9, Z9
+	ADDQ      DI, CX
+	VMOVUPD   (CX), Z28
+	VADDPD    Z28, Z10, Z10
+	VMOVUPD.Z 64(CX), K1, Z28
+	VADDPD    Z28, Z11, Z11
+	ADDQ      DI, CX
+	VMOVUPD   (CX), Z28
+	VADDPD    Z28, Z12, Z12
+	VMOVUPD.Z 64(CX), K1, Z28
+	VADDPD    Z28, Z13, Z13
+	ADDQ      DI, CX
+	VMOVUPD   (CX), Z28
+	VADDPD    Z28, Z14, Z14
+	VMOVUPD.Z 64(CX), K1, Z28
+	VADDPD    Z28, Z15, Z15
+	ADDQ      DI, CX
+	VMOVUPD   (CX), Z28
+	VADDPD    Z28, Z16, Z16
+	VMOVUPD.Z 64(CX), K1, Z28
+	VADDPD    Z28, Z17, Z17
+	ADDQ      DI, CX
+	VMOVUPD   (CX), Z28
+	VADDPD    Z28, Z18, Z18
+	VMOVUPD.Z 64(CX), K1, Z28
+	VADDPD    Z28, Z19, Z19
+	ADDQ      DI, CX
+	VMOVUPD   (CX), Z28
+	VADDPD    Z28, Z20, Z20
+	VMOVUPD.Z 64(CX), K1, Z28
+	VADDPD    Z28, Z21, Z21
+	ADDQ      DI, CX
+	VMOVUPD   (CX), Z28
+	VADDPD    Z28, Z22, Z22
+	VMOVUPD.Z 64(CX), K1, Z28
+	VADDPD    Z28, Z23, Z23
+	ADDQ      DI, CX
+	VMOVUPD   (CX), Z28
+	VADDPD    Z28, Z24, Z24
+	VMOVUPD.Z 64(CX), K1, Z28
+	VADDPD    Z28, Z25, Z25
+	ADDQ      DI, CX
+	VMOVUPD   (CX), Z28
+	VADDPD    Z28, Z26, Z26
+	VMOVUPD.Z 64(CX), K1, Z28
+	VADDPD    Z28, Z27, Z27
+
+store348:
+	VMOVUPD Z0, (AX)
+	VMOVUPD Z1, K1, 64(AX)
+	ADDQ    DI, AX
+	VMOVUPD Z2, (AX)
+	VMOVUPD Z3, K1, 64(AX)
+	ADDQ    DI, AX
+	VMOVUPD Z4, (AX)
+	VMOVUPD Z5, K1, 64(AX)
+	ADDQ    DI, AX
+	VMOVUPD Z6, (AX)
+	VMOVUPD Z7, K1, 64(AX)
+	ADDQ    DI, AX
+	VMOVUPD Z8, (AX)
+	VMOVUPD Z9, K1, 64(AX)
+	ADDQ    DI, AX
+	VMOVUPD Z10, (AX)
+	VMOVUPD Z11, K1, 64(AX)
+	ADDQ    DI, AX
+	VMOVUPD Z12, (AX)
+	VMOVUPD Z13, K1, 64(AX)
+	ADDQ    DI, AX
+	VMOVUPD Z14, (AX)
+	VMOVUPD Z15, K1, 64(AX)
+	ADDQ    DI, AX
+	VMOVUPD Z16, (AX)
+	VMOVUPD Z17, K1, 64(AX)
+	ADDQ    DI, AX
+	VMOVUPD Z18, (AX)
+	VMOVUPD Z19, K1, 64(AX)
+	ADDQ    DI, AX
+	VMOVUPD Z20, (AX)
+	VMOVUPD Z21, K1, 64(AX)
+	ADDQ    DI, AX
+	VMOVUPD Z22, (AX)
+	VMOVUPD Z23, K1, 64(AX)
+	ADDQ    DI, AX
+	VMOVUPD Z24, (AX)
+	VMOVUPD Z25, K1, 64(AX)
+	ADDQ    DI, AX
+	VMOVUPD Z26, (AX)
+	VMOVUPD Z27, K1, 64(AX)
+	JMP     end344
+
+rows345:
+	CMPQ       R14, $+13
+	JNE        rows349
+	VXORPD     Z0, Z0, Z0
+	VXORPD     Z1, Z1, Z1
+	VXORPD     Z2, Z2, Z2
+	VXORPD     Z3, Z3, Z3
+	VXORPD     Z4, Z4, Z4
+	VXORPD     Z5, Z5, Z5
+	VXORPD     Z6, Z6, Z6
+	VXORPD     Z7, Z7, Z7
+	VXORPD     Z8, Z8, Z8
+	VXORPD     Z9, Z9, Z9
+	VXORPD     Z10, Z10, Z10
+	VXORPD     Z11, Z11, Z11
+	VXORPD     Z12, Z12, Z12
+	VXORPD     Z13, Z13, Z13
+	VXORPD     Z14, Z14, Z14
+	VXORPD     Z15, Z15, Z15
+	VXORPD     Z16, Z16, Z16
+	VXORPD     Z17, Z17, Z17
+	VXORPD     Z18, Z18, Z18
+	VXORPD     Z19, Z19, Z19
+	VXORPD     Z20, Z20, Z20
+	VXORPD     Z21, Z21, Z21
+	VXORPD     Z22, Z22, Z22
+	VXORPD     Z23, Z23, Z23
+	VXORPD     Z24, Z24, Z24
+	VXORPD     Z25, Z25, Z25
+	PREFETCHT0 (AX)
+	PREFETCHT0 64(AX)
+	MOVQ       AX, R14
+	ADDQ       DI, R14
+	PREFETCHT0 (R14)
+	PREFETCHT0 64(R14)
+	ADDQ       DI, R14
+	PREFETCHT0 (R14)
+	PREFETCHT0 64(R14)
+	ADDQ       DI, R14
+	PREFETCHT0 (R14)
+	PREFETCHT0 64(R14)
+	ADDQ       DI, R14
+	PREFETCHT0 (R14)
+	PREFETCHT0 64(R14)
+	ADDQ       DI, R14
+	PREFETCHT0 (R14)
+	PREFETCHT0 64(R14)
+	ADDQ       DI, R14
+	PREFETCHT0 (R14)
+	PREFETCHT0 64(R14)
+	ADDQ       DI, R14
+	PREFETCHT0 (R14)
+	PREFETCHT0 64(R14)
+	ADDQ       DI, R14
+	PREFETCHT0 (R14)
+	PREFETCHT0 64(R14)
+	ADDQ       DI, R14
+	PREFETCHT0 (R14)
+	PREFETCHT0 64(R14)
+	ADDQ       DI, R14
+	PREFETCHT0 (R14)
+	PREFETCHT0 64(R14)
+	ADDQ       DI, R14
+	PREFETCHT0 (R14)
+	PREFETCHT0 64(R14)
+	ADDQ       DI, R14
+	PREFETCHT0 (R14)
+	PREFETCHT0 64(R14)
+	TESTQ      BX, BX
+	JZ         done351
+
+depth350:
+	VMOVUPD      (DX), Z26
+	VMOVUPD.Z    64(DX), K1, Z27
+	MOVQ         (R10), R14
+	ADDQ         $+8, R10
+	LEAQ         (R13)(R14*8), R15
+	LEAQ         (CX)(R14*8), R14
+	VBROADCASTSD (R14), Z28
+	VFMADD231PD  Z26, Z28, Z0
+	VFMADD231PD  Z27, Z28, Z1
+	VBROADCASTSD (R14)(R8*1), Z28
+	VFMADD231PD  Z26, Z28, Z2
+	VFMADD231PD  Z27, Z28, Z3
+	VBROADCASTSD (R14)(R8*2), Z28
+	VFMADD231PD  Z26, Z28, Z4
+	VFMADD231PD  Z27, Z28, Z5
+	VBROADCASTSD (R14)(R11*1), Z28
+	VFMADD231PD  Z26, Z28, Z6
+	VFMADD231PD  Z27, Z28, Z7
+	VBROADCASTSD (R14)(R8*4), Z28
+	VFMADD231PD  Z26, Z28, Z8
+	VFMADD231PD  Z27, Z28, Z9
+	VBROADCASTSD (R14)(R12*1), Z28
+	VFMADD231PD  Z26, Z28, Z10
+	VFMADD231PD  Z27, Z28, Z11
+	VBROADCASTSD (R14)(R11*2), Z28
+	VFMADD231PD  Z26, Z28, Z12
+	VFMADD231PD  Z27, Z28, Z13
+	VBROADCASTSD (R15), Z28
+	VFMADD231PD  Z26, Z28, Z14
+	VFMADD231PD  Z27, Z28, Z15
+	VBROADCASTSD (R15)(R8*1), Z28
+	VFMADD231PD  Z26, Z28, Z16
+	VFMADD231PD  Z27, Z28, Z17
+	VBROADCASTSD (R15)(R8*2), Z28
+	VFMADD231PD  Z26, Z28, Z18
+	VFMADD231PD  Z27, Z28, Z19
+	VBROADCASTSD (R15)(R11*1), Z28
+	VFMADD231PD  Z26, Z28, Z20
+	VFMADD231PD  Z27, Z28, Z21
+	VBROADCASTSD (R15)(R8*4), Z28
+	VFMADD231PD  Z26, Z28, Z22
+	VFMADD231PD  Z27, Z28, Z23
+	VBROADCASTSD (R15)(R12*1), Z28
+	VFMADD231PD  Z26, Z28, Z24
+	VFMADD231PD  Z27, Z28, Z25
+	ADDQ         R9, DX
+	DECQ         BX
+	JNZ          depth350
+
+done351:
+	TESTQ     SI, SI
+	JZ        store352
+	MOVQ      AX, CX
+	VMOVUPD   (CX), Z26
+	VADDPD    Z26, Z0, Z0
+	VMOVUPD.Z 64(CX), K1, Z26
+	VADDPD    Z26, Z1, Z1
+	ADDQ      DI, CX
+	VMOVUPD   (CX), Z26
+	VADDPD    Z26, Z2, Z2
+	VMOVUPD.Z 64(CX), K1, Z26
+	VADDPD    Z26, Z3, Z3
+	ADDQ      DI, CX
+	VMOVUPD   (CX), Z26
+	VADDPD    Z26, Z4, Z4
+	VMOVUPD.Z 64(CX), K1, Z26
+	VADDPD    Z26, Z5, Z5
+	ADDQ      DI, CX
+	VMOVUPD   (CX), Z26
+	VADDPD    Z26, Z6, Z6
+	VMOVUPD.Z 64(CX), K1, Z26
+	VADDPD    Z26, Z7, Z7
+	ADDQ      DI, CX
+	VMOVUPD   (CX), Z26
+	VADDPD    Z26, Z8, Z8
+	VMOVUPD.Z 64(CX), K1, Z26
+	VADDPD    Z26, Z9, Z9
+	ADDQ      DI, CX
+	VMOVUPD   (CX), Z26
+	VADDPD    Z26, Z10, Z10
+	VMOVUPD.Z 64(CX), K1, Z26
+	VADDPD    Z26, Z11, Z11
+	ADDQ      DI, CX
+	VMOVUPD   (CX), Z26
+	VADDPD    Z26, Z12, Z12
+	VMOVUPD.Z 64(CX), K1, Z26
+	VADDPD    Z26, Z13, Z13
+	ADDQ      DI, CX
+	VMOVUPD   (CX), Z26
+	VADDPD    Z26, Z14, Z14
+	VMOVUPD.Z 64(CX), K1, Z26
+	VADDPD    Z26, Z15, Z15
+	ADDQ      DI, CX
+	VMOVUPD   (CX), Z26
+	VADDPD    Z26, Z16, Z16
+	VMOVUPD.Z 64(CX), K1, Z26
+	VADDPD    Z26, Z17, Z17
+	ADDQ      DI, CX
+	VMOVUPD   (CX), Z26
+	VADDPD    Z26, Z18, Z18
+	VMOVUPD.Z 64(CX), K1, Z26
+	VADDPD    Z26, Z19, Z19
+	ADDQ      DI, CX
+	VMOVUPD   (CX), Z26
+	VADDPD    Z26, Z20, Z20
+	VMOVUPD.Z 64(CX), K1, Z26
+	VADDPD    Z26, Z21, Z21
+	ADDQ      DI, CX
+	VMOVUPD   (CX), Z26
+	VADDPD    Z26, Z22, Z22
+	VMOVUPD.Z 64(CX), K1, Z26
+	VADDPD    Z26, Z23, Z23
+	ADDQ      DI, CX
+	VMOVUPD   (CX), Z26
+	VADDPD    Z26, Z24, Z24
+	VMOVUPD.Z 64(CX), K1, Z26
+	VADDPD    Z26, Z25, Z25
+
+store352:
+	VMOVUPD Z0, (AX)
+	VMOVUPD Z1, K1, 64(AX)
+	ADDQ    DI, AX
+	VMOVUPD Z2, (AX)
+	VMOVUPD Z3, K1, 64(AX)
+	ADDQ    DI, AX
+	VMOVUPD Z4, (AX)
+	VMOVUPD Z5, K1, 64(AX)
+	ADDQ    DI, AX
+	VMOVUPD Z6, (AX)
+	VMOVUPD Z7, K1, 64(AX)
+	ADDQ    DI, AX
+	VMOVUPD Z8, (AX)
+	VMOVUPD Z9, K1, 64(AX)
+	ADDQ    DI, AX
+	VMOVUPD Z10, (AX)
+	VMOVUPD Z11, K1, 64(AX)
+	ADDQ    DI, AX
+	VMOVUPD Z12, (AX)
+	VMOVUPD Z13, K1, 64(AX)
+	ADDQ    DI, AX
+	VMOVUPD Z14, (AX)
+	VMOVUPD Z15, K1, 64(AX)
+	ADDQ    DI, AX
+	VMOVUPD Z16, (AX)
+	VMOVUPD Z17, K1, 64(AX)
+	ADDQ    DI, AX
+	VMOVUPD Z18, (AX)
+	VMOVUPD Z19, K1, 64(AX)
+	ADDQ    DI, AX
+	VMOVUPD Z20, (AX)
+	VMOVUPD Z21, K1, 64(AX)
+	ADDQ    DI, AX
+	VMOVUPD Z22, (AX)
+	VMOVUPD Z23, K1, 64(AX)
+	ADDQ    DI, AX
+	VMOVUPD Z24, (AX)
+	VMOVUPD Z25, K1, 64(AX)
+	JMP     end344
+
+rows349:
+	CMPQ       R14, $+12
+	JNE        rows353
+	VXORPD     Z0, Z0, Z0
+	VXORPD     Z1, Z1, Z1
+	VXORPD     Z2, Z2, Z2
+	VXORPD     Z3, Z3, Z3
+	VXORPD     Z4, Z4, Z4
+	VXORPD     Z5, Z5, Z5
+	VXORPD     Z6, Z6, Z6
+	VXORPD     Z7, Z7, Z7
+	VXORPD     Z8, Z8, Z8
+	VXORPD     Z9, Z9, Z9
+	VXORPD     Z10, Z10, Z10
+	VXORPD     Z11, Z11, Z11
+	VXORPD     Z12, Z12, Z12
+	VXORPD     Z13, Z13, Z13
+	VXORPD     Z14, Z14, Z14
+	VXORPD     Z15, Z15, Z15
+	VXORPD     Z16, Z16, Z16
+	VXORPD     Z17, Z17, Z17
+	VXORPD     Z18, Z18, Z18
+	VXORPD     Z19, Z19, Z19
+	VXORPD     Z20, Z20, Z20
+	VXORPD     Z21, Z21, Z21
+	VXORPD     Z22, Z22, Z22
+	VXORPD     Z23, Z23, Z23
+	PREFETCHT0 (AX)
+	PREFETCHT0 64(AX)
+	MOVQ       AX, R14
+	ADDQ       DI, R14
+	PREFETCHT0 (R14)
+	PREFETCHT0 64(R14)
+	ADDQ       DI, R14
+	PREFETCHT0 (R14)
+	PREFETCHT0 64(R14)
+	ADDQ       DI, R14
+	PREFETCHT0 (R14)
+	PREFETCHT0 64(R14)
+	ADDQ       DI, R14
+	PREFETCHT0 (R14)
+	PREFETCHT0 64(R14)
+	ADDQ       DI, R14
+	PREFETCHT0 (R14)
+	PREFETCHT0 64(R14)
+	ADDQ       DI, R14
+	PREFETCHT0 (R14)
+	PREFETCHT0 64(R14)
+	ADDQ       DI, R14
+	PREFETCHT0 (R14)
+	PREFETCHT0 64(R14)
+	ADDQ       DI, R14
+	PREFETCHT0 (R14)
+	PREFETCHT0 64(R14)
+	ADDQ       DI, R14
+	PREFETCHT0 (R14)
+	PREFETCHT0 64(R14)
+	ADDQ       DI, R14
+	PREFETCHT0 (R14)
+	PREFETCHT0 64(R14)
+	ADDQ       DI, R14
+	PREFETCHT0 (R14)
+	PREFETCHT0 64(R14)
+	TESTQ      BX, BX
+	JZ         done355
+
+depth354:
+	VMOVUPD      (DX), Z24
+	VMOVUPD.Z    64(DX), K1, Z25
+	MOVQ         (R10), R14
+	ADDQ         $+8, R10
+	LEAQ         (R13)(R14*8), R15
+	LEAQ         (CX)(R14*8), R14
+	VBROADCASTSD (R14), Z26
+	VFMADD231PD  Z24, Z26, Z0
+	VFMADD231PD  Z25, Z26, Z1
+	VBROADCASTSD (R14)(R8*1), Z26
+	VFMADD231PD  Z24, Z26, Z2
+	VFMADD231PD  Z25, Z26, Z3
+	VBROADCASTSD (R14)(R8*2), Z26
+	VFMADD231PD  Z24, Z26, Z4
+	VFMADD231PD  Z25, Z26, Z5
+	VBROADCASTSD (R14)(R11*1), Z26
+	VFMADD231PD  Z24, Z26, Z6
+	VFMADD231PD  Z25, Z26, Z7
+	VBROADCASTSD (R14)(R8*4), Z26
+	VFMADD231PD  Z24, Z26, Z8
+	VFMADD231PD  Z25, Z26, Z9
+	VBROADCASTSD (R14)(R12*1), Z26
+	VFMADD231PD  Z24, Z26, Z10
+	VFMADD231PD  Z25, Z26, Z11
+	VBROADCASTSD (R14)(R11*2), Z26
+	VFMADD231PD  Z24, Z26, Z12
+	VFMADD231PD  Z25, Z26, Z13
+	VBROADCASTSD (R15), Z26
+	VFMADD231PD  Z24, Z26, Z14
+	VFMADD231PD  Z25, Z26, Z15
+	VBROADCASTSD (R15)(R8*1), Z26
+	VFMADD231PD  Z24, Z26, Z16
+	VFMADD231PD  Z25, Z26, Z17
+	VBROADCASTSD (R15)(R8*2), Z26
+	VFMADD231PD  Z24, Z26, Z18
+	VFMADD231PD  Z25, Z26, Z19
+	VBROADCASTSD (R15)(R11*1), Z26
+	VFMADD231PD  Z24, Z26, Z20
+	VFMADD231PD  Z25, Z26, Z21
+	VBROADCASTSD (R15)(R8*4), Z26
+	VFMADD231PD  Z24, Z26, Z22
+	VFMADD231PD  Z25, Z26, Z23
+	ADDQ         R9, DX
+	DECQ         BX
+	JNZ          depth354
+
+done355:
+	TESTQ     SI, SI
+	JZ        store356
+	MOVQ      AX, CX
+	VMOVUPD   (CX), Z24
+	VADDPD    Z24, Z0, Z0
+	VMOVUPD.Z 64(CX), K1, Z24
+	VADDPD    Z24, Z1, Z1
+	ADDQ      DI, CX
+	VMOVUPD   (CX), Z24
+	VADDPD    Z24, Z2, Z2
+	VMOVUPD.Z 64(CX), K1, Z24
+	VADDPD    Z24, Z3, Z3
+	ADDQ      DI, CX
+	VMOVUPD   (CX), Z24
+	VADDPD    Z24, Z4, Z4
+	VMOVUPD.Z 64(CX), K1, Z24
+	VADDPD    Z24, Z5, Z5
+	ADDQ      DI, CX
+	VMOVUPD   (CX), Z24
+	VADDPD    Z24, Z6, Z6
+	VMOVUPD.Z 64(CX), K1, Z24
+	VADDPD    Z24, Z7, Z7
+	ADDQ      DI, CX
+	VMOVUPD   (CX), Z24
+	VADDPD    Z24, Z8, Z8
+	VMOVUPD.Z 64(CX), K1, Z24
+	VADDPD    Z24, Z9, Z9
+	ADDQ      DI, CX
+	VMOVUPD   (CX), Z24
+	VADDPD    Z24, Z10, Z10
+	VMOVUPD.Z 64(CX), K1, Z24
+	VADDPD    Z24, Z11, Z11
+	ADDQ      DI, CX
+	VMOVUPD   (CX), Z24
+	VADDPD    Z24, Z12, Z12
+	VMOVUPD.Z 64(CX), K1, Z24
+	VADDPD    Z24, Z13, Z13
+	ADDQ      DI, CX
+	VMOVUPD   (CX), Z24
+	VADDPD    Z24, Z14, Z14
+	VMOVUPD.Z 64(CX), K1, Z24
+	VADDPD    Z24, Z15, Z15
+	ADDQ      DI, CX
+	VMOVUPD   (CX), Z24
+	VADDPD    Z24, Z16, Z16
+	VMOVUPD.Z 64(CX), K1, Z24
+	VADDPD    Z24, Z17, Z17
+	ADDQ      DI, CX
+	VMOVUPD   (CX), Z24
+	VADDPD    Z24, Z18, Z18
+	VMOVUPD.Z 64(CX), K1, Z24
+	VADDPD    Z24, Z19, Z19
+	ADDQ      DI, CX
+	VMOVUPD   (CX), Z24
+	VADDPD    Z24, Z20, Z20
+	VMOVUPD.Z 64(CX), K1, Z24
+	VADDPD    Z24, Z21, Z21
+	ADDQ      DI, CX
+	VMOVUPD   (CX), Z24
+	VADDPD    Z24, Z22, Z22
+	VMOVUPD.Z 64(CX), K1, Z24
+	VADDPD    Z24, Z23, Z23
+
+store356:
+	VMOVUPD Z0, (AX)
+	VMOVUPD Z1, K1, 64(AX)
+	ADDQ    DI, AX
+	VMOVUPD Z2, (AX)
+	VMOVUPD Z3, K1, 64(AX)
+	ADDQ    DI, AX
+	VMOVUPD Z4, (AX)
+	VMOVUPD Z5, K1, 64(AX)
+	ADDQ    DI, AX
+	VMOVUPD Z6, (AX)
+	VMOVUPD Z7, K1, 64(AX)
+	ADDQ    DI, AX
+	VMOVUPD Z8, (AX)
+	VMOVUPD Z9, K1, 64(AX)
+	ADDQ    DI, AX
+	VMOVUPD Z10, (AX)
+	VMOVUPD Z11, K1, 64(AX)
+	ADDQ    DI, AX
+	VMOVUPD Z12, (AX)
+	VMOVUPD Z13, K1, 64(AX)
+	ADDQ    DI, AX
+	VMOVUPD Z14, (AX)
+	VMOVUPD Z15, K1, 64(AX)
+	ADDQ    DI, AX
+	VMOVUPD Z16, (AX)
+	VMOVUPD Z17, K1, 64(AX)
+	ADDQ    DI, AX
+	VMOVUPD Z18, (AX)
+	VMOVUPD Z19, K1, 64(AX)
+	ADDQ    DI, AX
+	VMOVUPD Z20, (AX)
+	VMOVUPD Z21, K1, 64(AX)
+	ADDQ    DI, AX
+	VMOVUPD Z22, (AX)
+	VMOVUPD Z23, K1, 64(AX)
+	JMP     end344
+
+rows353:
+	CMPQ       R14, $+11
+	JNE        rows357
+	VXORPD     Z0, Z0, Z0
+	VXORPD     Z1, Z1, Z1
+	VXORPD     Z2, Z2, Z2
+	VXORPD     Z3, Z3, Z3
+	VXORPD     Z4, Z4, Z4
+	VXORPD     Z5, Z5, Z5
+	VXORPD     Z6, Z6, Z6
+	VXORPD     Z7, Z7, Z7
+	VXORPD     Z8, Z8, Z8
+	VXORPD     Z9, Z9, Z9
+	VXORPD     Z10, Z10, Z10
+	VXORPD     Z11, Z11, Z11
+	VXORPD     Z12, Z12, Z12
+	VXORPD     Z13, Z13, Z13
+	VXORPD     Z14, Z14, Z14
+	VXORPD     Z15, Z15, Z15
+	VXORPD     Z16, Z16, Z16
+	VXORPD     Z17, Z17, Z17
+	VXORPD     Z18, Z18, Z18
+	VXORPD     Z19, Z19, Z19
+	VXORPD     Z20, Z20, Z20
+	VXORPD     Z21, Z21, Z21
+	PREFETCHT0 (AX)
+	PREFETCHT0 64(AX)
+	MOVQ       AX, R14
+	ADDQ       DI, R14
+	PREFETCHT0 (R14)
+	PREFETCHT0 64(R14)
+	ADDQ       DI, R14
+	PREFETCHT0 (R14)
+	PREFETCHT0 64(R14)
+	ADDQ       DI, R14
+	PREFETCHT0 (R14)
+	PREFETCHT0 64(R14)
+	ADDQ       DI, R14
+	PREFETCHT0 (R14)
+	PREFETCHT0 64(R14)
+	ADDQ       DI, R14
+	PREFETCHT0 (R14)
+	PREFETCHT0 64(R14)
+	ADDQ       DI, R14
+	PREFETCHT0 (R14)
+	PREFETCHT0 64(R14)
+	ADDQ       DI, R14
+	PREFETCHT0 (R14)
+	PREFETCHT0 64(R14)
+	ADDQ       DI, R14
+	PREFETCHT0 (R14)
+	PREFETCHT0 64(R14)
+	ADDQ       DI, R14
+	PREFETCHT0 (R14)
+	PREFETCHT0 64(R14)
+	ADDQ       DI, R14
+	PREFETCHT0 (R14)
+	PREFETCHT0 64(R14)
+	TESTQ      BX, BX
+	JZ         done359
+
+depth358:
+	VMOVUPD      (DX), Z22
+	VMOVUPD.Z    64(DX), K1, Z23
+	MOVQ         (R10), R14
+	ADDQ         $+8, R10
+	LEAQ         (R13)(R14*8), R15
+	LEAQ         (CX)(R14*8), R14
+	VBROADCASTSD (R14), Z24
+	VFMADD231PD  Z22, Z24, Z0
+	VFMADD231PD  Z23, Z24, Z1
+	VBROADCASTSD (R14)(R8*1), Z24
+	VFMADD231PD  Z22, Z24, Z2
+	VFMADD231PD  Z23, Z24, Z3
+	VBROADCASTSD (R14)(R8*2), Z24
+	VFMADD231PD  Z22, Z24, Z4
+	VFMADD231PD  Z23, Z24, Z5
+	VBROADCASTSD (R14)(R11*1), Z24
+	VFMADD231PD  Z22, Z24, Z6
+	VFMADD231PD  Z23, Z24, Z7
+	VBROADCASTSD (R14)(R8*4), Z24
+	VFMADD231PD  Z22, Z24, Z8
+	VFMADD231PD  Z23, Z24, Z9
+	VBROADCASTSD (R14)(R12*1), Z24
+	VFMADD231PD  Z22, Z24, Z10
+	VFMADD231PD  Z23, Z24, Z11
+	VBROADCASTSD (R14)(R11*2), Z24
+	VFMADD231PD  Z22, Z24, Z12
+	VFMADD231PD  Z23, Z24, Z13
+	VBROADCASTSD (R15), Z24
+	VFMADD231PD  Z22, Z24, Z14
+	VFMADD231PD  Z23, Z24, Z15
+	VBROADCASTSD (R15)(R8*1), Z24
+	VFMADD231PD  Z22, Z24, Z16
+	VFMADD231PD  Z23, Z24, Z17
+	VBROADCASTSD (R15)(R8*2), Z24
+	VFMADD231PD  Z22, Z24, Z18
+	VFMADD231PD  Z23, Z24, Z19
+	VBROADCASTSD (R15)(R11*1), Z24
+	VFMADD231PD  Z22, Z24, Z20
+	VFMADD231PD  Z23, Z24, Z21
+	ADDQ         R9, DX
+	DECQ         BX
+	JNZ          depth358
+
+done359:
+	TESTQ     SI, SI
+	JZ        store360
+	MOVQ      AX, CX
+	VMOVUPD   (CX), Z22
+	VADDPD    Z22, Z0, Z0
+	VMOVUPD.Z 64(CX), K1, Z22
+	VADDPD    Z22, Z1, Z1
+	ADDQ      DI, CX
+	VMOVUPD   (CX), Z22
+	VADDPD    Z22, Z2, Z2
+	VMOVUPD.Z 64(CX), K1, Z22
+	VADDPD    Z22, Z3, Z3
+	ADDQ      DI, CX
+	VMOVUPD   (CX), Z22
+	VADDPD    Z22, Z4, Z4
+	VMOVUPD.Z 64(CX), K1, Z22
+	VADDPD    Z22, Z5, Z5
+	ADDQ      DI, CX
+	VMOVUPD   (CX), Z22
+	VADDPD    Z22, Z6, Z6
+	VMOVUPD.Z 64(CX), K1, Z22
+	VADDPD    Z22, Z7, Z7
+	ADDQ      DI, CX
+	VMOVUPD   (CX), Z22
+	VADDPD    Z22, Z8, Z8
+	VMOVUPD.Z 64(CX), K1, Z22
+	VADDPD    Z22, Z9, Z9
+	ADDQ      DI, CX
+	VMOVUPD   (CX), Z22
+	VADDPD    Z22, Z10, Z10
+	VMOVUPD.Z 64(CX), K1, Z22
+	VADDPD    Z22, Z11, Z11
+	ADDQ      DI, CX
+	VMOVUPD   (CX), Z22
+	VADDPD    Z22, Z12, Z12
+	VMOVUPD.Z 64(CX), K1, Z22
+	VADDPD    Z22, Z13, Z13
+	ADDQ      DI, CX
+	VMOVUPD   (CX), Z22
+	VADDPD    Z22, Z14, Z14
+	VMOVUPD.Z 64(CX), K1, Z22
+	VADDPD    Z22, Z15, Z15
+	ADDQ      DI, CX
+	VMOVUPD   (CX), Z22
+	VADDPD    Z22, Z16, Z16
+	VMOVUPD.Z 64(CX), K1, Z22
+	VADDPD    Z22, Z17, Z17
+	ADDQ      DI, CX
+	VMOVUPD   (CX), Z22
+	VADDPD    Z22, Z18, Z18
+	VMOVUPD.Z 64(CX), K1, Z22
+	VADDPD    Z22, Z19, Z19
+	ADDQ      DI, CX
+	VMOVUPD   (CX), Z22
+	VADDPD    Z22, Z20, Z20
+	VMOVUPD.Z 64(CX), K1, Z22
+	VADDPD    Z22, Z21, Z21
+
+store360:
+	VMOVUPD Z0, (AX)
+	VMOVUPD Z1, K1, 64(AX)
+	ADDQ    DI, AX
+	VMOVUPD Z2, (AX)
+	VMOVUPD Z3, K1, 64(AX)
+	ADDQ    DI, AX
+	VMOVUPD Z4, (AX)
+	VMOVUPD Z5, K1, 64(AX)
+	ADDQ    DI, AX
+	VMOVUPD Z6, (AX)
+	VMOVUPD Z7, K1, 64(AX)
+	ADDQ    DI, AX
+	VMOVUPD Z8, (AX)
+	VMOVUPD Z9, K1, 64(AX)
+	ADDQ    DI, AX
+	VMOVUPD Z10, (AX)
+	VMOVUPD Z11, K1, 64(AX)
+	ADDQ    DI, AX
+	VMOVUPD Z12, (AX)
+	VMOVUPD Z13, K1, 64(AX)
+	ADDQ    DI, AX
+	VMOVUPD Z14, (AX)
+	VMOVUPD Z15, K1, 64(AX)
+	ADDQ    DI, AX
+	VMOVUPD Z16, (AX)
+	VMOVUPD Z17, K1, 64(AX)
+	ADDQ    DI, AX
+	VMOVUPD Z18, (AX)
+	VMOVUPD Z19, K1, 64(AX)
+	ADDQ    DI, AX
+	VMOVUPD Z20, (AX)
+	VMOVUPD Z21, K1, 64(AX)
+	JMP     end344
+
+rows357:
+	CMPQ       R14, $+10
+	JNE        rows361
+	VXORPD     Z0, Z0, Z0
+	VXORPD     Z1, Z1, Z1
+	VXORPD     Z2, Z2, Z2
+	VXORPD     Z3, Z3, Z3
+	VXORPD     Z4, Z4, Z4
+	VXORPD     Z5, Z5, Z5
+	VXORPD     Z6, Z6, Z6
+	VXORPD     Z7, Z7, Z7
+	VXORPD     Z8, Z8, Z8
+	VXORPD     Z9, Z9, Z9
+	VXORPD     Z10, Z10, Z10
+	VXORPD     Z11, Z11, Z11
+	VXORPD     Z12, Z12, Z12
+	VXORPD     Z13, Z13, Z13
+	VXORPD     Z14, Z14, Z14
+	VXORPD     Z15, Z15, Z15
+	VXORPD     Z16, Z16, Z16
+	VXORPD     Z17, Z17, Z17
+	VXORPD     Z18, Z18, Z18
+	VXORPD     Z19, Z19, Z19
+	PREFETCHT0 (AX)
+	PREFETCHT0 64(AX)
+	MOVQ       AX, R14
+	ADDQ       DI, R14
+	PREFETCHT0 (R14)
+	PREFETCHT0 64(R14)
+	ADDQ       DI, R14
+	PREFETCHT0 (R14)
+	PREFETCHT0 64(R14)
+	ADDQ       DI, R14
+	PREFETCHT0 (R14)
+	PREFETCHT0 64(R14)
+	ADDQ       DI, R14
+	PREFETCHT0 (R14)
+	PREFETCHT0 64(R14)
+	ADDQ       DI, R14
+	PREFETCHT0 (R14)
+	PREFETCHT0 64(R14)
+	ADDQ       DI, R14
+	PREFETCHT0 (R14)
+	PREFETCHT0 64(R14)
+	ADDQ       DI, R14
+	PREFETCHT0 (R14)
+	PREFETCHT0 64(R14)
+	ADDQ       DI, R14
+	PREFETCHT0 (R14)
+	PREFETCHT0 64(R14)
+	ADDQ       DI, R14
+	PREFETCHT0 (R14)
+	PREFETCHT0 64(R14)
+	TESTQ      BX, BX
+	JZ         done363
+
+depth362:
+	VMOVUPD      (DX), Z20
+	VMOVUPD.Z    64(DX), K1, Z21
+	MOVQ         (R10), R14
+	ADDQ         $+8, R10
+	LEAQ         (R13)(R14*8), R15
+	LEAQ         (CX)(R14*8), R14
+	VBROADCASTSD (R14), Z22
+	VFMADD231PD  Z20, Z22, Z0
+	VFMADD231PD  Z21, Z22, Z1
+	VBROADCASTSD (R14)(R8*1), Z22
+	VFMADD231PD  Z20, Z22, Z2
+	VFMADD231PD  Z21, Z22, Z3
+	VBROADCASTSD (R14)(R8*2), Z22
+	VFMADD231PD  Z20, Z22, Z4
+	VFMADD231PD  Z21, Z22, Z5
+	VBROADCASTSD (R14)(R11*1), Z22
+	VFMADD231PD  Z20, Z22, Z6
+	VFMADD231PD  Z21, Z22, Z7
+	VBROADCASTSD (R14)(R8*4), Z22
+	VFMADD231PD  Z20, Z22, Z8
+	VFMADD231PD  Z21, Z22, Z9
+	VBROADCASTSD (R14)(R12*1), Z22
+	VFMADD231PD  Z20, Z22, Z10
+	VFMADD231PD  Z21, Z22, Z11
+	VBROADCASTSD (R14)(R11*2), Z22
+	VFMADD231PD  Z20, Z22, Z12
+	VFMADD231PD  Z21, Z22, Z13
+	VBROADCASTSD (R15), Z22
+	VFMADD231PD  Z20, Z22, Z14
+	VFMADD231PD  Z21, Z22, Z15
+	VBROADCASTSD (R15)(R8*1), Z22
+	VFMADD231PD  Z20, Z22, Z16
+	VFMADD231PD  Z21, Z22, Z17
+	VBROADCASTSD (R15)(R8*2), Z22
+	VFMADD231PD  Z20, Z22, Z18
+	VFMADD231PD  Z21, Z22, Z19
+	ADDQ         R9, DX
+	DECQ         BX
+	JNZ          depth362
+
+done363:
+	TESTQ     SI, SI
+	JZ        store364
+	MOVQ      AX, CX
+	VMOVUPD   (CX), Z20
+	VADDPD    Z20, Z0, Z0
+	VMOVUPD.Z 64(CX), K1, Z20
+	VADDPD    Z20, Z1, Z1
+	ADDQ      DI, CX
+	VMOVUPD   (CX), Z20
+	VADDPD    Z20, Z2, Z2
+	VMOVUPD.Z 64(CX), K1, Z20
+	VADDPD    Z20, Z3, Z3
+	ADDQ      DI, CX
+	VMOVUPD   (CX), Z20
+	VADDPD    Z20, Z4, Z4
+	VMOVUPD.Z 64(CX), K1, Z20
+	VADDPD    Z20, Z5, Z5
+	ADDQ      DI, CX
+	VMOVUPD   (CX), Z20
+	VADDPD    Z20, Z6, Z6
+	VMOVUPD.Z 64(CX), K1, Z20
+	VADDPD    Z20, Z7, Z7
+	ADDQ      DI, CX
+	VMOVUPD   (CX), Z20
+	VADDPD    Z20, Z8, Z8
+	VMOVUPD.Z 64(CX), K1, Z20
+	VADDPD    Z20, Z9, Z9
+	ADDQ      DI, CX
+	VMOVUPD   (CX), Z20
+	VADDPD    Z20, Z10, Z10
+	VMOVUPD.Z 64(CX), K1, Z20
+	VADDPD    Z20, Z11, Z11
+	ADDQ      DI, CX
+	VMOVUPD   (CX), Z20
+	VADDPD    Z20, Z12, Z12
+	VMOVUPD.Z 64(CX), K1, Z20
+	VADDPD    Z20, Z13, Z13
+	ADDQ      DI, CX
+	VMOVUPD   (CX), Z20
+	VADDPD    Z20, Z14, Z14
+	VMOVUPD.Z 64(CX), K1, Z20
+	VADDPD    Z20, Z15, Z15
+	ADDQ      DI, CX
+	VMOVUPD   (CX), Z20
+	VADDPD    Z20, Z16, Z16
+	VMOVUPD.Z 64(CX), K1, Z20
+	VADDPD    Z20, Z17, Z17
+	ADDQ      DI, CX
+	VMOVUPD   (CX), Z20
+	VADDPD    Z20, Z18, Z18
+	VMOVUPD.Z 64(CX), K1, Z20
+	VADDPD    Z20, Z19, Z19
+
+store364:
+	VMOVUPD Z0, (AX)
+	VMOVUPD Z1, K1, 64(AX)
+	ADDQ    DI, AX
+	VMOVUPD Z2, (AX)
+	VMOVUPD Z3, K1, 64(AX)
+	ADDQ    DI, AX
+	VMOVUPD Z4, (AX)
+	VMOVUPD Z5, K1, 64(AX)
+	ADDQ    DI, AX
+	VMOVUPD Z6, (AX)
+	VMOVUPD Z7, K1, 64(AX)
+	ADDQ    DI, AX
+	VMOVUPD Z8, (AX)
+	VMOVUPD Z9, K1, 64(AX)
+	ADDQ    DI, AX
+	VMOVUPD Z10, (AX)
+	VMOVUPD Z11, K1, 64(AX)
+	ADDQ    DI, AX
+	VMOVUPD Z12, (AX)
+	VMOVUPD Z13, K1, 64(AX)
+	ADDQ    DI, AX
+	VMOVUPD Z14, (AX)
+	VMOVUPD Z15, K1, 64(AX)
+	ADDQ    DI, AX
+	VMOVUPD Z16, (AX)
+	VMOVUPD Z17, K1, 64(AX)
+	ADDQ    DI, AX
+	VMOVUPD Z18, (AX)
+	VMOVUPD Z19, K1, 64(AX)
+	JMP     end344
+
+rows361:
+	CMPQ       R14, $+9
+	JNE        rows365
+	VXORPD     Z0, Z0, Z0
+	VXORPD     Z1, Z1, Z1
+	VXORPD     Z2, Z2, Z2
+	VXORPD     Z3, Z3, Z3
+	VXORPD     Z4, Z4, Z4
+	VXORPD     Z5, Z5, Z5
+	VXORPD     Z6, Z6, Z6
+	VXORPD     Z7, Z7, Z7
+	VXORPD     Z8, Z8, Z8
+	VXORPD     Z9, Z9, Z9
+	VXORPD     Z10, Z10, Z10
+	VXORPD     Z11, Z11, Z11
+	VXORPD     Z12, Z12, Z12
+	VXORPD     Z13, Z13, Z13
+	VXORPD     Z14, Z14, Z14
+	VXORPD     Z15, Z15, Z15
+	VXORPD     Z16, Z16, Z16
+	VXORPD     Z17, Z17, Z17
+	PREFETCHT0 (AX)
+	PREFETCHT0 64(AX)
+	MOVQ       AX, R14
+	ADDQ       DI, R14
+	PREFETCHT0 (R14)
+	PREFETCHT0 64(R14)
+	ADDQ       DI, R14
+	PREFETCHT0 (R14)
+	PREFETCHT0 64(R14)
+	ADDQ       DI, R14
+	PREFETCHT0 (R14)
+	PREFETCHT0 64(R14)
+	ADDQ       DI, R14
+	PREFETCHT0 (R14)
+	PREFETCHT0 64(R14)
+	ADDQ       DI, R14
+	PREFETCHT0 (R14)
+	PREFETCHT0 64(R14)
+	ADDQ       DI, R14
+	PREFETCHT0 (R14)
+	PREFETCHT0 64(R14)
+	ADDQ       DI, R14
+	PREFETCHT0 (R14)
+	PREFETCHT0 64(R14)
+	ADDQ       DI, R14
+	PREFETCHT0 (R14)
+	PREFETCHT0 64(R14)
+	TESTQ      BX, BX
+	JZ         done367
+
+depth366:
+	VMOVUPD      (DX), Z18
+	VMOVUPD.Z    64(DX), K1, Z19
+	MOVQ         (R10), R14
+	ADDQ         $+8, R10
+	LEAQ         (R13)(R14*8), R15
+	LEAQ         (CX)(R14*8), R14
+	VBROADCASTSD (R14), Z20
+	VFMADD231PD  Z18, Z20, Z0
+	VFMADD231PD  Z19, Z20, Z1
+	VBROADCASTSD (R14)(R8*1), Z20
+	VFMADD231PD  Z18, Z20, Z2
+	VFMADD231PD  Z19, Z20, Z3
+	VBROADCASTSD (R14)(R8*2), Z20
+	VFMADD231PD  Z18, Z20, Z4
+	VFMADD231PD  Z19, Z20, Z5
+	VBROADCASTSD (R14)(R11*1), Z20
+	VFMADD231PD  Z18, Z20, Z6
+	VFMADD231PD  Z19, Z20, Z7
+	VBROADCASTSD (R14)(R8*4), Z20
+	VFMADD231PD  Z18, Z20, Z8
+	VFMADD231PD  Z19, Z20, Z9
+	VBROADCASTSD (R14)(R12*1), Z20
+	VFMADD231PD  Z18, Z20, Z10
+	VFMADD231PD  Z19, Z20, Z11
+	VBROADCASTSD (R14)(R11*2), Z20
+	VFMADD231PD  Z18, Z20, Z12
+	VFMADD231PD  Z19, Z20, Z13
+	VBROADCASTSD (R15), Z20
+	VFMADD231PD  Z18, Z20, Z14
+	VFMADD231PD  Z19, Z20, Z15
+	VBROADCASTSD (R15)(R8*1), Z20
+	VFMADD231PD  Z18, Z20, Z16
+	VFMADD231PD  Z19, Z20, Z17
+	ADDQ         R9, DX
+	DECQ         BX
+	JNZ          depth366
+
+done367:
+	TESTQ     SI, SI
+	JZ        store368
+	MOVQ      AX, CX
+	VMOVUPD   (CX), Z18
+	VADDPD    Z18, Z0, Z0
+	VMOVUPD.Z 64(CX), K1, Z18
+	VADDPD    Z18, Z1, Z1
+	ADDQ      DI, CX
+	VMOVUPD   (CX), Z18
+	VADDPD    Z18, Z2, Z2
+	VMOVUPD.Z 64(CX), K1, Z18
+	VADDPD    Z18, Z3, Z3
+	ADDQ      DI, CX
+	VMOVUPD   (CX), Z18
+	VADDPD    Z18, Z4, Z4
+	VMOVUPD.Z 64(CX), K1, Z18
+	VADDPD    Z18, Z5, Z5
+	ADDQ      DI, CX
+	VMOVUPD   (CX), Z18
+	VADDPD    Z18, Z6, Z6
+	VMOVUPD.Z 64(CX), K1, Z18
+	VADDPD    Z18, Z7, Z7
+	ADDQ      DI, CX
+	VMOVUPD   (CX), Z18
+	VADDPD    Z18, Z8, Z8
+	VMOVUPD.Z 64(CX), K1, Z18
+	VADDPD    Z18, Z9, Z9
+	ADDQ      DI, CX
+	VMOVUPD   (CX), Z18
+	VADDPD    Z18, Z10, Z10
+	VMOVUPD.Z 64(CX), K1, Z18
+	VADDPD    Z18, Z11, Z11
+	ADDQ      DI, CX
+	VMOVUPD   (CX), Z18
+	VADDPD    Z18, Z12, Z12
+	VMOVUPD.Z 64(CX), K1, Z18
+	VADDPD    Z18, Z13, Z13
+	ADDQ      DI, CX
+	VMOVUPD   (CX), Z18
+	VADDPD    Z18, Z14, Z14
+	VMOVUPD.Z 64(CX), K1, Z18
+	VADDPD    Z18, Z15, Z15
+	ADDQ      DI, CX
+	VMOVUPD   (CX), Z18
+	VADDPD    Z18, Z16, Z16
+	VMOVUPD.Z 64(CX), K1, Z18
+	VADDPD    Z18, Z17, Z17
+
+store368:
+	VMOVUPD Z0, (AX)
+	VMOVUPD Z1, K1, 64(AX)
+	ADDQ    DI, AX
+	VMOVUPD Z2, (AX)
+	VMOVUPD Z3, K1, 64(AX)
+	ADDQ    DI, AX
+	VMOVUPD Z4, (AX)
+	VMOVUPD Z5, K1, 64(AX)
+	ADDQ    DI, AX
+	VMOVUPD Z6, (AX)
+	VMOVUPD Z7, K1, 64(AX)
+	ADDQ    DI, AX
+	VMOVUPD Z8, (AX)
+	VMOVUPD Z9, K1, 64(AX)
+	ADDQ    DI, AX
+	VMOVUPD Z10, (AX)
+	VMOVUPD Z11, K1, 64(AX)
+	ADDQ    DI, AX
+	VMOVUPD Z12, (AX)
+	VMOVUPD Z13, K1, 64(AX)
+	ADDQ    DI, AX
+	VMOVUPD Z14, (AX)
+	VMOVUPD Z15, K1, 64(AX)
+	ADDQ    DI, AX
+	VMOVUPD Z16, (AX)
+	VMOVUPD Z17, K1, 64(AX)
+	JMP     end344
+
+rows365:
+	CMPQ       R14, $+8
+	JNE        rows369
+	VXORPD     Z0, Z0, Z0
+	VXORPD     Z1, Z1, Z1
+	VXORPD     Z2, Z2, Z2
+	VXORPD     Z3, Z3, Z3
+	VXORPD     Z4, Z4, Z4
+	VXORPD     Z5, Z5, Z5
+	VXORPD     Z6, Z6, Z6
+	VXORPD     Z7, Z7, Z7
+	VXORPD     Z8, Z8, Z8
+	VXORPD     Z9, Z9, Z9
+	VXORPD     Z10, Z10, Z10
+	VXORPD     Z11, Z11, Z11
+	VXORPD     Z12, Z12, Z12
+	VXORPD     Z13, Z13, Z13
+	VXORPD     Z14, Z14, Z14
+	VXORPD     Z15, Z15, Z15
+	PREFETCHT0 (AX)
+	PREFETCHT0 64(AX)
+	MOVQ       AX, R14
+	ADDQ       DI, R14
+	PREFETCHT0 (R14)
+	PREFETCHT0 64(R14)
+	ADDQ       DI, R14
+	PREFETCHT0 (R14)
+	PREFETCHT0 64(R14)
+	ADDQ       DI, R14
+	PREFETCHT0 (R14)
+	PREFETCHT0 64(R14)
+	ADDQ       DI, R14
+	PREFETCHT0 (R14)
+	PREFETCHT0 64(R14)
+	ADDQ       DI, R14
+	PREFETCHT0 (R14)
+	PREFETCHT0 64(R14)
+	ADDQ       DI, R14
+	PREFETCHT0 (R14)
+	PREFETCHT0 64(R14)
+	ADDQ       DI, R14
+	PREFETCHT0 (R14)
+	PREFETCHT0 64(R14)
+	TESTQ      BX, BX
+	JZ         done371
+
+depth370:
+	VMOVUPD      (DX), Z16
+	VMOVUPD.Z    64(DX), K1, Z17
+	MOVQ         (R10), R14
+	ADDQ         $+8, R10
+	LEAQ         (R13)(R14*8), R15
+	LEAQ         (CX)(R14*8), R14
+	VBROADCASTSD (R14), Z18
+	VFMADD231PD  Z16, Z18, Z0
+	VFMADD231PD  Z17, Z18, Z1
+	VBROADCASTSD (R14)(R8*1), Z18
+	VFMADD231PD  Z16, Z18, Z2
+	VFMADD231PD  Z17, Z18, Z3
+	VBROADCASTSD (R14)(R8*2), Z18
+	VFMADD231PD  Z16, Z18, Z4
+	VFMADD231PD  Z17, Z18, Z5
+	VBROADCASTSD (R14)(R11*1), Z18
+	VFMADD231PD  Z16, Z18, Z6
+	VFMADD231PD  Z17, Z18, Z7
+	VBROADCASTSD (R14)(R8*4), Z18
+	VFMADD231PD  Z16, Z18, Z8
+	VFMADD231PD  Z17, Z18, Z9
+	VBROADCASTSD (R14)(R12*1), Z18
+	VFMADD231PD  Z16, Z18, Z10
+	VFMADD231PD  Z17, Z18, Z11
+	VBROADCASTSD (R14)(R11*2), Z18
+	VFMADD231PD  Z16, Z18, Z12
+	VFMADD231PD  Z17, Z18, Z13
+	VBROADCASTSD (R15), Z18
+	VFMADD231PD  Z16, Z18, Z14
+	VFMADD231PD  Z17, Z18, Z15
+	ADDQ         R9, DX
+	DECQ         BX
+	JNZ          depth370
+
+done371:
+	TESTQ     SI, SI
+	JZ        store372
+	MOVQ      AX, CX
+	VMOVUPD   (CX), Z16
+	VADDPD    Z16, Z0, Z0
+	VMOVUPD.Z 64(CX), K1, Z16
+	VADDPD    Z16, Z1, Z1
+	ADDQ      DI, CX
+	VMOVUPD   (CX), Z16
+	VADDPD    Z16, Z2, Z2
+	VMOVUPD.Z 64(CX), K1, Z16
+	VADDPD    Z16, Z3, Z3
+	ADDQ      DI, CX
+	VMOVUPD   (CX), Z16
+	VADDPD    Z16, Z4, Z4
+	VMOVUPD.Z 64(CX), K1, Z16
+	VADDPD    Z16, Z5, Z5
+	ADDQ      DI, CX
+	VMOVUPD   (CX), Z16
+	VADDPD    Z16, Z6, Z6
+	VMOVUPD.Z 64(CX), K1, Z16
+	VADDPD    Z16, Z7, Z7
+	ADDQ      DI, CX
+	VMOVUPD   (CX), Z16
+	VADDPD    Z16, Z8, Z8
+	VMOVUPD.Z 64(CX), K1, Z16
+	VADDPD    Z16, Z9, Z9
+	ADDQ      DI, CX
+	VMOVUPD   (CX), Z16
+	VADDPD    Z16, Z10, Z10
+	VMOVUPD.Z 64(CX), K1, Z16
+	VADDPD    Z16, Z11, Z11
+	ADDQ      DI, CX
+	VMOVUPD   (CX), Z16
+	VADDPD    Z16, Z12, Z12
+	VMOVUPD.Z 64(CX), K1, Z16
+	VADDPD    Z16, Z13, Z13
+	ADDQ      DI, CX
+	VMOVUPD   (CX), Z16
+	VADDPD    Z16, Z14, Z14
+	VMOVUPD.Z 64(CX), K1, Z16
+	VADDPD    Z16, Z15, Z15
+
+store372:
+	VMOVUPD Z0, (AX)
+	VMOVUPD Z1, K1, 64(AX)
+	ADDQ    DI, AX
+	VMOVUPD Z2, (AX)
+	VMOVUPD Z3, K1, 64(AX)
+	ADDQ    DI, AX
+	VMOVUPD Z4, (AX)
+	VMOVUPD Z5, K1, 64(AX)
+	ADDQ    DI, AX
+	VMOVUPD Z6, (AX)
+	VMOVUPD Z7, K1, 64(AX)
+	ADDQ    DI, AX
+	VMOVUPD Z8, (AX)
+	VMOVUPD Z9, K1, 64(AX)
+	ADDQ    DI, AX
+	VMOVUPD Z10, (AX)
+	VMOVUPD Z11, K1, 64(AX)
+	ADDQ    DI, AX
+	VMOVUPD Z12, (AX)
+	VMOVUPD Z13, K1, 64(AX)
+	ADDQ    DI, AX
+	VMOVUPD Z14, (AX)
+	VMOVUPD Z15, K1, 64(AX)
+	JMP     end344
+
+rows369:
+	CMPQ       R14, $+7
+	JNE        rows373
+	VXORPD     Z0, Z0, Z0
+	VXORPD     Z1, Z1, Z1
+	VXORPD     Z2, Z2, Z2
+	VXORPD     Z3, Z3, Z3
+	VXORPD     Z4, Z4, Z4
+	VXORPD     Z5, Z5, Z5
+	VXORPD     Z6, Z6, Z6
+	VXORPD     Z7, Z7, Z7
+	VXORPD     Z8, Z8, Z8
+	VXORPD     Z9, Z9, Z9
+	VXORPD     Z10, Z10, Z10
+	VXORPD     Z11, Z11, Z11
+	VXORPD     Z12, Z12, Z12
+	VXORPD     Z13, Z13, Z13
+	PREFETCHT0 (AX)
+	PREFETCHT0 64(AX)
+	MOVQ       AX, R13
+	ADDQ       DI, R13
+	PREFETCHT0 (R13)
+	PREFETCHT0 64(R13)
+	ADDQ       DI, R13
+	PREFETCHT0 (R13)
+	PREFETCHT0 64(R13)
+	ADDQ       DI, R13
+	PREFETCHT0 (R13)
+	PREFETCHT0 64(R13)
+	ADDQ       DI, R13
+	PREFETCHT0 (R13)
+	PREFETCHT0 64(R13)
+	ADDQ       DI, R13
+	PREFETCHT0 (R13)
+	PREFETCHT0 64(R13)
+	ADDQ       DI, R13
+	PREFETCHT0 (R13)
+	PREFETCHT0 64(R13)
+	TESTQ      BX, BX
+	JZ         done375
+
+depth374:
+	VMOVUPD      (DX), Z14
+	VMOVUPD.Z    64(DX), K1, Z15
+	MOVQ         (R10), R13
+	ADDQ         $+8, R10
+	LEAQ         (CX)(R13*8), R13
+	VBROADCASTSD (R13), Z16
+	VFMADD231PD  Z14, Z16, Z0
+	VFMADD231PD  Z15, Z16, Z1
+	VBROADCASTSD (R13)(R8*1), Z16
+	VFMADD231PD  Z14, Z16, Z2
+	VFMADD231PD  Z15, Z16, Z3
+	VBROADCASTSD (R13)(R8*2), Z16
+	VFMADD231PD  Z14, Z16, Z4
+	VFMADD231PD  Z15, Z16, Z5
+	VBROADCASTSD (R13)(R11*1), Z16
+	VFMADD231PD  Z14, Z16, Z6
+	VFMADD231PD  Z15, Z16, Z7
+	VBROADCASTSD (R13)(R8*4), Z16
+	VFMADD231PD  Z14, Z16, Z8
+	VFMADD231PD  Z15, Z16, Z9
+	VBROADCASTSD (R13)(R12*1), Z16
+	VFMADD231PD  Z14, Z16, Z10
+	VFMADD231PD  Z15, Z16, Z11
+	VBROADCASTSD (R13)(R11*2), Z16
+	VFMADD231PD  Z14, Z16, Z12
+	VFMADD231PD  Z15, Z16, Z13
+	ADDQ         R9, DX
+	DECQ         BX
+	JNZ          depth374
+
+done375:
+	TESTQ     SI, SI
+	JZ        store376
+	MOVQ      AX, CX
+	VMOVUPD   (CX), Z14
+	VADDPD    Z14, Z0, Z0
+	VMOVUPD.Z 64(CX), K1, Z14
+	VADDPD    Z14, Z1, Z1
+	ADDQ      DI, CX
+	VMOVUPD   (CX), Z14
+	VADDPD    Z14, Z2, Z2
+	VMOVUPD.Z 64(CX), K1, Z14
+	VADDPD    Z14, Z3, Z3
+	ADDQ      DI, CX
+	VMOVUPD   (CX), Z14
+	VADDPD    Z14, Z4, Z4
+	VMOVUPD.Z 64(CX), K1, Z14
+	VADDPD    Z14, Z5, Z5
+	ADDQ      DI, CX
+	VMOVUPD   (CX), Z14
+	VADDPD    Z14, Z6, Z6
+	VMOVUPD.Z 64(CX), K1, Z14
+	VADDPD    Z14, Z7, Z7
+	ADDQ      DI, CX
+	VMOVUPD   (CX), Z14
+	VADDPD    Z14, Z8, Z8
+	VMOVUPD.Z 64(CX), K1, Z14
+	VADDPD    Z14, Z9, Z9
+	ADDQ      DI, CX
+	VMOVUPD   (CX), Z14
+	VADDPD    Z14, Z10, Z10
+	VMOVUPD.Z 64(CX), K1, Z14
+	VADDPD    Z14, Z11, Z11
+	ADDQ      DI, CX
+	VMOVUPD   (CX), Z14
+	VADDPD    Z14, Z12, Z12
+	VMOVUPD.Z 64(CX), K1, Z14
+	VADDPD    Z14, Z13, Z13
+
+store376:
+	VMOVUPD Z0, (AX)
+	VMOVUPD Z1, K1, 64(AX)
+	ADDQ    DI, AX
+	VMOVUPD Z2, (AX)
+	VMOVUPD Z3, K1, 64(AX)
+	ADDQ    DI, AX
+	VMOVUPD Z4, (AX)
+	VMOVUPD Z5, K1, 64(AX)
+	ADDQ    DI, AX
+	VMOVUPD Z6, (AX)
+	VMOVUPD Z7, K1, 64(AX)
+	ADDQ    DI, AX
+	VMOVUPD Z8, (AX)
+	VMOVUPD Z9, K1, 64(AX)
+	ADDQ    DI, AX
+	VMOVUPD Z10, (AX)
+	VMOVUPD Z11, K1, 64(AX)
+	ADDQ    DI, AX
+	VMOVUPD Z12, (AX)
+	VMOVUPD Z13, K1, 64(AX)
+	JMP     end344
+
+rows373:
+	CMPQ       R14, $+6
+	JNE        rows377
+	VXORPD     Z0, Z0, Z0
+	VXORPD     Z1, Z1, Z1
+	VXORPD     Z2, Z2, Z2
+	VXORPD     Z3, Z3, Z3
+	VXORPD     Z4, Z4, Z4
+	VXORPD     Z5, Z5, Z5
+	VXORPD     Z6, Z6, Z6
+	VXORPD     Z7, Z7, Z7
+	VXORPD     Z8, Z8, Z8
+	VXORPD     Z9, Z9, Z9
+	VXORPD     Z10, Z10, Z10
+	VXORPD     Z11, Z11, Z11
+	PREFETCHT0 (AX)
+	PREFETCHT0 64(AX)
+	MOVQ       AX, R13
+	ADDQ       DI, R13
+	PREFETCHT0 (R13)
+	PREFETCHT0 64(R13)
+	ADDQ       DI, R13
+	PREFETCHT0 (R13)
+	PREFETCHT0 64(R13)
+	ADDQ       DI, R13
+	PREFETCHT0 (R13)
+	PREFETCHT0 64(R13)
+	ADDQ       DI, R13
+	PREFETCHT0 (R13)
+	PREFETCHT0 64(R13)
+	ADDQ       DI, R13
+	PREFETCHT0 (R13)
+	PREFETCHT0 64(R13)
+	TESTQ      BX, BX
+	JZ         done379
+
+depth378:
+	VMOVUPD      (DX), Z12
+	VMOVUPD.Z    64(DX), K1, Z13
+	MOVQ         (R10), R13
+	ADDQ         $+8, R10
+	LEAQ         (CX)(R13*8), R13
+	VBROADCASTSD (R13), Z14
+	VFMADD231PD  Z12, Z14, Z0
+	VFMADD231PD  Z13, Z14, Z1
+	VBROADCASTSD (R13)(R8*1), Z14
+	VFMADD231PD  Z12, Z14, Z2
+	VFMADD231PD  Z13, Z14, Z3
+	VBROADCASTSD (R13)(R8*2), Z14
+	VFMADD231PD  Z12, Z14, Z4
+	VFMADD231PD  Z13, Z14, Z5
+	VBROADCASTSD (R13)(R11*1), Z14
+	VFMADD231PD  Z12, Z14, Z6
+	VFMADD231PD  Z13, Z14, Z7
+	VBROADCASTSD (R13)(R8*4), Z14
+	VFMADD231PD  Z12, Z14, Z8
+	VFMADD231PD  Z13, Z14, Z9
+	VBROADCASTSD (R13)(R12*1), Z14
+	VFMADD231PD  Z12, Z14, Z10
+	VFMADD231PD  Z13, Z14, Z11
+	ADDQ         R9, DX
+	DECQ         BX
+	JNZ          depth378
+
+done379:
+	TESTQ     SI, SI
+	JZ        store380
+	MOVQ      AX, CX
+	VMOVUPD   (CX), Z12
+	VADDPD    Z12, Z0, Z0
+	VMOVUPD.Z 64(CX), K1, Z12
+	VADDPD    Z12, Z1, Z1
+	ADDQ      DI, CX
+	VMOVUPD   (CX), Z12
+	VADDPD    Z12, Z2, Z2
+	VMOVUPD.Z 64(CX), K1, Z12
+	VADDPD    Z12, Z3, Z3
+	ADDQ      DI, CX
+	VMOVUPD   (CX), Z12
+	VADDPD    Z12, Z4, Z4
+	VMOVUPD.Z 64(CX), K1, Z12
+	VADDPD    Z12, Z5, Z5
+	ADDQ      DI, CX
+	VMOVUPD   (CX), Z12
+	VADDPD    Z12, Z6, Z6
+	VMOVUPD.Z 64(CX), K1, Z12
+	VADDPD    Z12, Z7, Z7
+	ADDQ      DI, CX
+	VMOVUPD   (CX), Z12
+	VADDPD    Z12, Z8, Z8
+	VMOVUPD.Z 64(CX), K1, Z12
+	VADDPD    Z12, Z9, Z9
+	ADDQ      DI, CX
+	VMOVUPD   (CX), Z12
+	VADDPD    Z12, Z10, Z10
+	VMOVUPD.Z 64(CX), K1, Z12
+	VADDPD    Z12, Z11, Z11
+
+store380:
+	VMOVUPD Z0, (AX)
+	VMOVUPD Z1, K1, 64(AX)
+	ADDQ    DI, AX
+	VMOVUPD Z2, (AX)
+	VMOVUPD Z3, K1, 64(AX)
+	ADDQ    DI, AX
+	VMOVUPD Z4, (AX)
+	VMOVUPD Z5, K1, 64(AX)
+	ADDQ    DI, AX
+	VMOVUPD Z6, (AX)
+	VMOVUPD Z7, K1, 64(AX)
+	ADDQ    DI, AX
+	VMOVUPD Z8, (AX)
+	VMOVUPD Z9, K1, 64(AX)
+	ADDQ    DI, AX
+	VMOVUPD Z10, (AX)
+	VMOVUPD Z11, K1, 64(AX)
+	JMP     end344
+
+rows377:
+	CMPQ       R14, $+5
+	JNE        rows381
+	VXORPD     Z0, Z0, Z0
+	VXORPD     Z1, Z1, Z1
+	VXORPD     Z2, Z2, Z2
+	VXORPD     Z3, Z3, Z3
+	VXORPD     Z4, Z4, Z4
+	VXORPD     Z5, Z5, Z5
+	VXORPD     Z6, Z6, Z6
+	VXORPD     Z7, Z7, Z7
+	VXORPD     Z8, Z8, Z8
+	VXORPD     Z9, Z9, Z9
+	PREFETCHT0 (AX)
+	PREFETCHT0 64(AX)
+	MOVQ       AX, R12
+	ADDQ       DI, R12
+	PREFETCHT0 (R12)
+	PREFETCHT0 64(R12)
+	ADDQ       DI, R12
+	PREFETCHT0 (R12)
+	PREFETCHT0 64(R12)
+	ADDQ       DI, R12
+	PREFETCHT0 (R12)
+	PREFETCHT0 64(R12)
+	ADDQ       DI, R12
+	PREFETCHT0 (R12)
+	PREFETCHT0 64(R12)
+	TESTQ      BX, BX
+	JZ         done383
+
+depth382:
+	VMOVUPD      (DX), Z10
+	VMOVUPD.Z    64(DX), K1, Z11
+	MOVQ         (R10), R12
+	ADDQ         $+8, R10
+	LEAQ         (CX)(R12*8), R12
+	VBROADCASTSD (R12), Z12
+	VFMADD231PD  Z10, Z12, Z0
+	VFMADD231PD  Z11, Z12, Z1
+	VBROADCASTSD (R12)(R8*1), Z12
+	VFMADD231PD  Z10, Z12, Z2
+	VFMADD231PD  Z11, Z12, Z3
+	VBROADCASTSD (R12)(R8*2), Z12
+	VFMADD231PD  Z10, Z12, Z4
+	VFMADD231PD  Z11, Z12, Z5
+	VBROADCASTSD (R12)(R11*1), Z12
+	VFMADD231PD  Z10, Z12, Z6
+	VFMADD231PD  Z11, Z12, Z7
+	VBROADCASTSD (R12)(R8*4), Z12
+	VFMADD231PD  Z10, Z12, Z8
+	VFMADD231PD  Z11, Z12, Z9
+	ADDQ         R9, DX
+	DECQ         BX
+	JNZ          depth382
+
+done383:
+	TESTQ     SI, SI
+	JZ        store384
+	MOVQ      AX, CX
+	VMOVUPD   (CX), Z10
+	VADDPD    Z10, Z0, Z0
+	VMOVUPD.Z 64(CX), K1, Z10
+	VADDPD    Z10, Z1, Z1
+	ADDQ      DI, CX
+	VMOVUPD   (CX), Z10
+	VADDPD    Z10, Z2, Z2
+	VMOVUPD.Z 64(CX), K1, Z10
+	VADDPD    Z10, Z3, Z3
+	ADDQ      DI, CX
+	VMOVUPD   (CX), Z10
+	VADDPD    Z10, Z4, Z4
+	VMOVUPD.Z 64(CX), K1, Z10
+	VADDPD    Z10, Z5, Z5
+	ADDQ      DI, CX
+	VMOVUPD   (CX), Z10
+	VADDPD    Z10, Z6, Z6
+	VMOVUPD.Z 64(CX), K1, Z10
+	VADDPD    Z10, Z7, Z7
+	ADDQ      DI, CX
+	VMOVUPD   (CX), Z10
+	VADDPD    Z10, Z8, Z8
+	VMOVUPD.Z 64(CX), K1, Z10
+	VADDPD    Z10, Z9, Z9
+
+store384:
+	VMOVUPD Z0, (AX)
+	VMOVUPD Z1, K1, 64(AX)
+	ADDQ    DI, AX
+	VMOVUPD Z2, (AX)
+	VMOVUPD Z3, K1, 64(AX)
+	ADDQ    DI, AX
+	VMOVUPD Z4, (AX)
+	VMOVUPD Z5, K1, 64(AX)
+	ADDQ    DI, AX
+	VMOVUPD Z6, (AX)
+	VMOVUPD Z7, K1, 64(AX)
+	ADDQ    DI, AX
+	VMOVUPD Z8, (AX)
+	VMOVUPD Z9, K1, 64(AX)
+	JMP     end344
+
+rows381:
+	CMPQ       R14, $+4
+	JNE        rows385
+	VXORPD     Z0, Z0, Z0
+	VXORPD     Z1, Z1, Z1
+	VXORPD     Z2, Z2, Z2
+	VXORPD     Z3, Z3, Z3
+	VXORPD     Z4, Z4, Z4
+	VXORPD     Z5, Z5, Z5
+	VXORPD     Z6, Z6, Z6
+	VXORPD     Z7, Z7, Z7
+	PREFETCHT0 (AX)
+	PREFETCHT0 64(AX)
+	MOVQ       AX, R12
+	ADDQ       DI, R12
+	PREFETCHT0 (R12)
+	PREFETCHT0 64(R12)
+	ADDQ       DI, R12
+	PREFETCHT0 (R12)
+	PREFETCHT0 64(R12)
+	ADDQ       DI, R12
+	PREFETCHT0 (R12)
+	PREFETCHT0 64(R12)
+	TESTQ      BX, BX
+	JZ         done387
+
+depth386:
+	VMOVUPD      (DX), Z8
+	VMOVUPD.Z    64(DX), K1, Z9
+	MOVQ         (R10), R12
+	ADDQ         $+8, R10
+	LEAQ         (CX)(R12*8), R12
+	VBROADCASTSD (R12), Z10
+	VFMADD231PD  Z8, Z10, Z0
+	VFMADD231PD  Z9, Z10, Z1
+	VBROADCASTSD (R12)(R8*1), Z10
+	VFMADD231PD  Z8, Z10, Z2
+	VFMADD231PD  Z9, Z10, Z3
+	VBROADCASTSD (R12)(R8*2), Z10
+	VFMADD231PD  Z8, Z10, Z4
+	VFMADD231PD  Z9, Z10, Z5
+	VBROADCASTSD (R12)(R11*1), Z10
+	VFMADD231PD  Z8, Z10, Z6
+	VFMADD231PD  Z9, Z10, Z7
+	ADDQ         R9, DX
+	DECQ         BX
+	JNZ          depth386
+
+done387:
+	TESTQ     SI, SI
+	JZ        store388
+	MOVQ      AX, CX
+	VMOVUPD   (CX), Z8
+	VADDPD    Z8, Z0, Z0
+	VMOVUPD.Z 64(CX), K1, Z8
+	VADDPD    Z8, Z1, Z1
+	ADDQ      DI, CX
+	VMOVUPD   (CX), Z8
+	VADDPD    Z8, Z2, Z2
+	VMOVUPD.Z 64(CX), K1, Z8
+	VADDPD    Z8, Z3, Z3
+	ADDQ      DI, CX
+	VMOVUPD   (CX), Z8
+	VADDPD    Z8, Z4, Z4
+	VMOVUPD.Z 64(CX), K1, Z8
+	VADDPD    Z8, Z5, Z5
+	ADDQ      DI, CX
+	VMOVUPD   (CX), Z8
+	VADDPD    Z8, Z6, Z6
+	VMOVUPD.Z 64(CX), K1, Z8
+	VADDPD    Z8, Z7, Z7
+
+store388:
+	VMOVUPD Z0, (AX)
+	VMOVUPD Z1, K1, 64(AX)
+	ADDQ    DI, AX
+	VMOVUPD Z2, (AX)
+	VMOVUPD Z3, K1, 64(AX)
+	ADDQ    DI, AX
+	VMOVUPD Z4, (AX)
+	VMOVUPD Z5, K1, 64(AX)
+	ADDQ    DI, AX
+	VMOVUPD Z6, (AX)
+	VMOVUPD Z7, K1, 64(AX)
+	JMP     end344
+
+rows385:
+	CMPQ       R14, $+3
+	JNE        rows389
+	VXORPD     Z0, Z0, Z0
+	VXORPD     Z1, Z1, Z1
+	VXORPD     Z2, Z2, Z2
+	VXORPD     Z3, Z3, Z3
+	VXORPD     Z4, Z4, Z4
+	VXORPD     Z5, Z5, Z5
+	PREFETCHT0 (AX)
+	PREFETCHT0 64(AX)
+	MOVQ       AX, R11
+	ADDQ       DI, R11
+	PREFETCHT0 (R11)
+	PREFETCHT0 64(R11)
+	ADDQ       DI, R11
+	PREFETCHT0 (R11)
+	PREFETCHT0 64(R11)
+	TESTQ      BX, BX
+	JZ         done391
+
+depth390:
+	VMOVUPD      (DX), Z6
+	VMOVUPD.Z    64(DX), K1, Z7
+	MOVQ         (R10), R11
+	ADDQ         $+8, R10
+	LEAQ         (CX)(R11*8), R11
+	VBROADCASTSD (R11), Z8
+	VFMADD231PD  Z6, Z8, Z0
+	VFMADD231PD  Z7, Z8, Z1
+	VBROADCASTSD (R11)(R8*1), Z8
+	VFMADD231PD  Z6, Z8, Z2
+	VFMADD231PD  Z7, Z8, Z3
+	VBROADCASTSD (R11)(R8*2), Z8
+	VFMADD231PD  Z6, Z8, Z4
+	VFMADD231PD  Z7, Z8, Z5
+	ADDQ         R9, DX
+	DECQ         BX
+	JNZ          depth390
+
+done391:
+	TESTQ     SI, SI
+	JZ        store392
+	MOVQ      AX, CX
+	VMOVUPD   (CX), Z6
+	VADDPD    Z6, Z0, Z0
+	VMOVUPD.Z 64(CX), K1, Z6
+	VADDPD    Z6, Z1, Z1
+	ADDQ      DI, CX
+	VMOVUPD   (CX), Z6
+	VADDPD    Z6, Z2, Z2
+	VMOVUPD.Z 64(CX), K1, Z6
+	VADDPD    Z6, Z3, Z3
+	ADDQ      DI, CX
+	VMOVUPD   (CX), Z6
+	VADDPD    Z6, Z4, Z4
+	VMOVUPD.Z 64(CX), K1, Z6
+	VADDPD    Z6, Z5, Z5
+
+store392:
+	VMOVUPD Z0, (AX)
+	VMOVUPD Z1, K1, 64(AX)
+	ADDQ    DI, AX
+	VMOVUPD Z2, (AX)
+	VMOVUPD Z3, K1, 64(AX)
+	ADDQ    DI, AX
+	VMOVUPD Z4, (AX)
+	VMOVUPD Z5, K1, 64(AX)
+	JMP     end344
+
+rows389:
+	CMPQ       R14, $+2
+	JNE        rows393
+	VXORPD     Z0, Z0, Z0
+	VXORPD     Z1, Z1, Z1
+	VXORPD     Z2, Z2, Z2
+	VXORPD     Z3, Z3, Z3
+	PREFETCHT0 (AX)
+	PREFETCHT0 64(AX)
+	MOVQ       AX, R11
+	ADDQ       DI, R11
+	PREFETCHT0 (R11)
+	PREFETCHT0 64(R11)
+	TESTQ      BX, BX
+	JZ         done395
+
+depth394:
+	VMOVUPD      (DX), Z4
+	VMOVUPD.Z    64(DX), K1, Z5
+	MOVQ         (R10), R11
+	ADDQ         $+8, R10
+	LEAQ         (CX)(R11*8), R11
+	VBROADCASTSD (R11), Z6
+	VFMADD231PD  Z4, Z6, Z0
+	VFMADD231PD  Z5, Z6, Z1
+	VBROADCASTSD (R11)(R8*1), Z6
+	VFMADD231PD  Z4, Z6, Z2
+	VFMADD231PD  Z5, Z6, Z3
+	ADDQ         R9, DX
+	DECQ         BX
+	JNZ          depth394
+
+done395:
+	TESTQ     SI, SI
+	JZ        store396
+	MOVQ      AX, CX
+	VMOVUPD   (CX), Z4
+	VADDPD    Z4, Z0, Z0
+	VMOVUPD.Z 64(CX), K1, Z4
+	VADDPD    Z4, Z1, Z1
+	ADDQ      DI, CX
+	VMOVUPD   (CX), Z4
+	VADDPD    Z4, Z2, Z2
+	VMOVUPD.Z 64(CX), K1, Z4
+	VADDPD    Z4, Z3, Z3
+
+store396:
+	VMOVUPD Z0, (AX)
+	VMOVUPD Z1, K1, 64(AX)
+	ADDQ    DI, AX
+	VMOVUPD Z2, (AX)
+	VMOVUPD Z3, K1, 64(AX)
+	JMP     end344
+
+rows393:
+	VXORPD     Z0, Z0, Z0
+	VXORPD     Z1, Z1, Z1
+	PREFETCHT0 (AX)
+	PREFETCHT0 64(AX)
+	TESTQ      BX, BX
+	JZ         done399
+
+depth398:
+	VMOVUPD      (DX), Z2
+	VMOVUPD.Z    64(DX), K1, Z3
+	MOVQ         (R10), DI
+	ADDQ         $+8, R10
+	LEAQ         (CX)(DI*8), DI
+	VBROADCASTSD (DI), Z4
+	VFMADD231PD  Z2, Z4, Z0
+	VFMADD231PD  Z3, Z4, Z1
+	ADDQ         R9, DX
+	DECQ         BX
+	JNZ          depth398
+
+done399:
+	TESTQ     SI, SI
+	JZ        store400
+	MOVQ      AX, CX
+	VMOVUPD   (CX), Z2
+	VADDPD    Z2, Z0, Z0
+	VMOVUPD.Z 64(CX), K1, Z2
+	VADDPD    Z2, Z1, Z1
+
+store400:
+	VMOVUPD Z0, (AX)
+	VMOVUPD Z1, K1, 64(AX)
+	JMP     end344
+
+one343:
+	MOVQ       $-1, BP
+	BZHIQ      R15, BP, BP
+	KMOVQ      BP, K1
+	CMPQ       R14, $+14
+	JNE        rows401
+	VXORPD     Z0, Z0, Z0
+	VXORPD     Z1, Z1, Z1
+	VXORPD     Z2, Z2, Z2
+	VXORPD     Z3, Z3, Z3
+	VXORPD     Z4, Z4, Z4
+	VXORPD     Z5, Z5, Z5
+	VXORPD     Z6, Z6, Z6
+	VXORPD     Z7, Z7, Z7
+	VXORPD     Z8, Z8, Z8
+	VXORPD     Z9, Z9, Z9
+	VXORPD     Z10, Z10, Z10
+	VXORPD     Z11, Z11, Z11
+	VXORPD     Z12, Z12, Z12
+	VXORPD     Z13, Z13, Z13
+	PREFETCHT0 (AX)
+	MOVQ       AX, R14
+	ADDQ       DI, R14
+	PREFETCHT0 (R14)
+	ADDQ       DI, R14
+	PREFETCHT0 (R14)
+	ADDQ       DI, R14
+	PREFETCHT0 (R14)
+	ADDQ       DI, R14
+	PREFETCHT0 (R14)
+	ADDQ       DI, R14
+	PREFETCHT0 (R14)
+	ADDQ       DI, R14
+	PREFETCHT0 (R14)
+	ADDQ       DI, R14
+	PREFETCHT0 (R14)
+	ADDQ       DI, R14
+	PREFETCHT0 (R14)
+	ADDQ       DI, R14
+	PREFETCHT0 (R14)
+	ADDQ       DI, R14
+	PREFETCHT0 (R14)
+	ADDQ       DI, R14
+	PREFETCHT0 (R14)
+	ADDQ       DI, R14
+	PREFETCHT0 (R14)
+	ADDQ       DI, R14
+	PREFETCHT0 (R14)
+	TESTQ      BX, BX
+	JZ         done403
+
+depth402:
+	VMOVUPD.Z    (DX), K1, Z14
+	MOVQ         (R10), R14
+	ADDQ         $+8, R10
+	LEAQ         (R13)(R14*8), R15
+	LEAQ         (CX)(R14*8), R14
+	VBROADCASTSD (R14), Z15
+	VFMADD231PD  Z14, Z15, Z0
+	VBROADCASTSD (R14)(R8*1), Z15
+	VFMADD231PD  Z14, Z15, Z1
+	VBROADCASTSD (R14)(R8*2), Z15
+	VFMADD231PD  Z14, Z15, Z2
+	VBROADCASTSD (R14)(R11*1), Z15
+	VFMADD231PD  Z14, Z15, Z3
+	VBROADCASTSD (R14)(R8*4), Z15
+	VFMADD231PD  Z14, Z15, Z4
+	VBROADCASTSD (R14)(R12*1), Z15
+	VFMADD231PD  Z14, Z15, Z5
+	VBROADCASTSD (R14)(R11*2), Z15
+	VFMADD231PD  Z14, Z15, Z6
+	VBROADCASTSD (R15), Z15
+	VFMADD231PD  Z14, Z15, Z7
+	VBROADCASTSD (R15)(R8*1), Z15
+	VFMADD231PD  Z14, Z15, Z8
+	VBROADCASTSD (R15)(R8*2), Z15
+	VFMADD231PD  Z14, Z15, Z9
+	VBROADCASTSD (R15)(R11*1), Z15
+	VFMADD231PD  Z14, Z15, Z10
+	VBROADCASTSD (R15)(R8*4), Z15
+	VFMADD231PD  Z14, Z15, Z11
+	VBROADCASTSD (R15)(R12*1), Z15
+	VFMADD231PD  Z14, Z15, Z12
+	VBROADCASTSD (R15)(R11*2), Z15
+	VFMADD231PD  Z14, Z15, Z13
+	ADDQ         R9, DX
+	DECQ         BX
+	JNZ          depth402
+
+done403:
+	TESTQ     SI, SI
+	JZ        store404
+	MOVQ      AX, CX
+	VMOVUPD.Z (CX), K1, Z14
+	VADDPD    Z14, Z0, Z0
+	ADDQ      DI, CX
+	VMOVUPD.Z (CX), K1, Z14
+	VADDPD    Z14, Z1, Z1
+	ADDQ      DI, CX
+	VMOVUPD.Z (CX), K1, Z14
+	VADDPD    Z14, Z2, Z2
+	ADDQ      DI, CX
+	VMOVUPD.Z (CX), K1, Z14
+	VADDPD    Z14, Z3, Z3
+	ADDQ      DI, CX
+	VMOVUPD.Z (CX), K1, Z14
+	VADDPD    Z14, Z4, Z4
+	ADDQ      DI, CX
+	VMOVUPD.Z (CX), K1, Z14
+	VADDPD    Z14, Z5, Z5
+	ADDQ      DI, CX
+	VMOVUPD.Z (CX), K1, Z14
+	VADDPD    Z14, Z6, Z6
+	ADDQ      DI, CX
+	VMOVUPD.Z (CX), K1, Z14
+	VADDPD    Z14, Z7, Z7
+	ADDQ      DI, CX
+	VMOVUPD.Z (CX), K1, Z14
+	VADDPD    Z14, Z8, Z8
+	ADDQ      DI, CX
+	VMOVUPD.Z (CX), K1, Z14
+	VADDPD    Z14, Z9, Z9
+	ADDQ      DI, CX
+	VMOVUPD.Z (CX), K1, Z14
+	VADDPD    Z14, Z10, Z10
+	ADDQ      DI, CX
+	VMOVUPD.Z (CX), K1, Z14
+	VADDPD    Z14, Z11, Z11
+	ADDQ      DI, CX
+	VMOVUPD.Z (CX), K1, Z14
+	VADDPD    Z14, Z12, Z12
+	ADDQ      DI, CX
+	VMOVUPD.Z (CX), K1, Z14
+	VADDPD    Z14, Z13, Z13
+
+store404:
+	VMOVUPD Z0, K1, (AX)
+	ADDQ    DI, AX
+	VMOVUPD Z1, K1, (AX)
+	ADDQ    DI, AX
+	VMOVUPD Z2, K1, (AX)
+	ADDQ    DI, AX
+	VMOVUPD Z3, K1, (AX)
+	ADDQ    DI, AX
+	VMOVUPD Z4, K1, (AX)
+	ADDQ    DI, AX
+	VMOVUPD Z5, K1, (AX)
+	ADDQ    DI, AX
+	VMOVUPD Z6, K1, (AX)
+	ADDQ    DI, AX
+	VMOVUPD Z7, K1, (AX)
+	ADDQ    DI, AX
+	VMOVUPD Z8, K1, (AX)
+	ADDQ    DI, AX
+	VMOVUPD Z9, K1, (AX)
+	ADDQ    DI, AX
+	VMOVUPD Z10, K1, (AX)
+	ADDQ    DI, AX
+	VMOVUPD Z11, K1, (AX)
+	ADDQ    DI, AX
+	VMOVUPD Z12, K1, (AX)
+	ADDQ    DI, AX
+	VMOVUPD Z13, K1, (AX)
+	JMP     end344
+
+rows401:
+	CMPQ       R14, $+13
+	JNE        rows405
+	VXORPD     Z0, Z0, Z0
+	VXORPD     Z1, Z1, Z1
+	VXORPD     Z2, Z2, Z2
+	VXORPD     Z3, Z3, Z3
+	VXORPD     Z4, Z4, Z4
+	VXORPD     Z5, Z5, Z5
+	VXORPD     Z6, Z6, Z6
+	VXORPD     Z7, Z7, Z7
+	VXORPD     Z8, Z8, Z8
+	VXORPD     Z9, Z9, Z9
+	VXORPD     Z10, Z10, Z10
+	VXORPD     Z11, Z11, Z11
+	VXORPD     Z12, Z12, Z12
+	PREFETCHT0 (AX)
+	MOVQ       AX, R14
+	ADDQ       DI, R14
+	PREFETCHT0 (R14)
+	ADDQ       DI, R14
+	PREFETCHT0 (R14)
+	ADDQ       DI, R14
+	PREFETCHT0 (R14)
+	ADDQ       DI, R14
+	PREFETCHT0 (R14)
+	ADDQ       DI, R14
+	PREFETCHT0 (R14)
+	ADDQ       DI, R14
+	PREFETCHT0 (R14)
+	ADDQ       DI, R14
+	PREFETCHT0 (R14)
+	ADDQ       DI, R14
+	PREFETCHT0 (R14)
+	ADDQ       DI, R14
+	PREFETCHT0 (R14)
+	ADDQ       DI, R14
+	PREFETCHT0 (R14)
+	ADDQ       DI, R14
+	PREFETCHT0 (R14)
+	ADDQ       DI, R14
+	PREFETCHT0 (R14)
+	TESTQ      BX, BX
+	JZ         done407
+
+depth406:
+	VMOVUPD.Z    (DX), K1, Z13
+	MOVQ         (R10), R14
+	ADDQ         $+8, R10
+	LEAQ         (R13)(R14*8), R15
+	LEAQ         (CX)(R14*8), R14
+	VBROADCASTSD (R14), Z14
+	VFMADD231PD  Z13, Z14, Z0
+	VBROADCASTSD (R14)(R8*1), Z14
+	VFMADD231PD  Z13, Z14, Z1
+	VBROADCASTSD (R14)(R8*2), Z14
+	VFMADD231PD  Z13, Z14, Z2
+	VBROADCASTSD (R14)(R11*1), Z14
+	VFMADD231PD  Z13, Z14, Z3
+	VBROADCASTSD (R14)(R8*4), Z14
+	VFMADD231PD  Z13, Z14, Z4
+	VBROADCASTSD (R14)(R12*1), Z14
+	VFMADD231PD  Z13, Z14, Z5
+	VBROADCASTSD (R14)(R11*2), Z14
+	VFMADD231PD  Z13, Z14, Z6
+	VBROADCASTSD (R15), Z14
+	VFMADD231PD  Z13, Z14, Z7
+	VBROADCASTSD (R15)(R8*1), Z14
+	VFMADD231PD  Z13, Z14, Z8
+	VBROADCASTSD (R15)(R8*2), Z14
+	VFMADD231PD  Z13, Z14, Z9
+	VBROADCASTSD (R15)(R11*1), Z14
+	VFMADD231PD  Z13, Z14, Z10
+	VBROADCASTSD (R15)(R8*4), Z14
+	VFMADD231PD  Z13, Z14, Z11
+	VBROADCASTSD (R15)(R12*1), Z14
+	VFMADD231PD  Z13, Z14, Z12
+	ADDQ         R9, DX
+	DECQ         BX
+	JNZ          depth406
+
+done407:
+	TESTQ     SI, SI
+	JZ        store408
+	MOVQ      AX, CX
+	VMOVUPD.Z (CX), K1, Z13
+	VADDPD    Z13, Z0, Z0
+	ADDQ      DI, CX
+	VMOVUPD.Z (CX), K1, Z13
+	VADDPD    Z13, Z1, Z1
+	ADDQ      DI, CX
+	VMOVUPD.Z (CX), K1, Z13
+	VADDPD    Z13, Z2, Z2
+	ADDQ      DI, CX
+	VMOVUPD.Z (CX), K1, Z13
+	VADDPD    Z13, Z3, Z3
+	ADDQ      DI, CX
+	VMOVUPD.Z (CX), K1, Z13
+	VADDPD    Z13, Z4, Z4
+	ADDQ      DI, CX
+	VMOVUPD.Z (CX), K1, Z13
+	VADDPD    Z13, Z5, Z5
+	ADDQ      DI, CX
+	VMOVUPD.Z (CX), K1, Z13
+	VADDPD    Z13, Z6, Z6
+	ADDQ      DI, CX
+	VMOVUPD.Z (CX), K1, Z13
+	VADDPD    Z13, Z7, Z7
+	ADDQ      DI, CX
+	VMOVUPD.Z (CX), K1, Z13
+	VADDPD    Z13, Z8, Z8
+	ADDQ      DI, CX
+	VMOVUPD.Z (CX), K1, Z13
+	VADDPD    Z13, Z9, Z9
+	ADDQ      DI, CX
+	VMOVUPD.Z (CX), K1, Z13
+	VADDPD    Z13, Z10, Z10
+	ADDQ      DI, CX
+	VMOVUPD.Z (CX), K1, Z13
+	VADDPD    Z13, Z11, Z11
+	ADDQ      DI, CX
+	VMOVUPD.Z (CX), K1, Z13
+	VADDPD    Z13, Z12, Z12
+
+store408:
+	VMOVUPD Z0, K1, (AX)
+	ADDQ    DI, AX
+	VMOVUPD Z1, K1, (AX)
+	ADDQ    DI, AX
+	VMOVUPD Z2, K1, (AX)
+	ADDQ    DI, AX
+	VMOVUPD Z3, K1, (AX)
+	ADDQ    DI, AX
+	VMOVUPD Z4, K1, (AX)
+	ADDQ    DI, AX
+	VMOVUPD Z5, K1, (AX)
+	ADDQ    DI, AX
+	VMOVUPD Z6, K1, (AX)
+	ADDQ    DI, AX
+	VMOVUPD Z7, K1, (AX)
+	ADDQ    DI, AX
+	VMOVUPD Z8, K1, (AX)
+	ADDQ    DI, AX
+	VMOVUPD Z9, K1, (AX)
+	ADDQ    DI, AX
+	VMOVUPD Z10, K1, (AX)
+	ADDQ    DI, AX
+	VMOVUPD Z11, K1, (AX)
+	ADDQ    DI, AX
+	VMOVUPD Z12, K1, (AX)
+	JMP     end344
+
+rows405:
+	CMPQ       R14, $+12
+	JNE        rows409
+	VXORPD     Z0, Z0, Z0
+	VXORPD     Z1, Z1, Z1
+	VXORPD     Z2, Z2, Z2
+	VXORPD     Z3, Z3, Z3
+	VXORPD     Z4, Z4, Z4
+	VXORPD     Z5, Z5, Z5
+	VXORPD     Z6, Z6, Z6
+	VXORPD     Z7, Z7, Z7
+	VXORPD     Z8, Z8, Z8
+	VXORPD     Z9, Z9, Z9
+	VXORPD     Z10, Z10, Z10
+	VXORPD     Z11, Z11, Z11
+	PREFETCHT0 (AX)
+	MOVQ       AX, R14
+	ADDQ       DI, R14
+	PREFETCHT0 (R14)
+	ADDQ       DI, R14
+	PREFETCHT0 (R14)
+	ADDQ       DI, R14
+	PREFETCHT0 (R14)
+	ADDQ       DI, R14
+	PREFETCHT0 (R14)
+	ADDQ       DI, R14
+	PREFETCHT0 (R14)
+	ADDQ       DI, R14
+	PREFETCHT0 (R14)
+	ADDQ       DI, R14
+	PREFETCHT0 (R14)
+	ADDQ       DI, R14
+	PREFETCHT0 (R14)
+	ADDQ       DI, R14
+	PREFETCHT0 (R14)
+	ADDQ       DI, R14
+	PREFETCHT0 (R14)
+	ADDQ       DI, R14
+	PREFETCHT0 (R14)
+	TESTQ      BX, BX
+	JZ         done411
+
+depth410:
+	VMOVUPD.Z    (DX), K1, Z12
+	MOVQ         (R10), R14
+	ADDQ         $+8, R10
+	LEAQ         (R13)(R14*8), R15
+	LEAQ         (CX)(R14*8), R14
+	VBROADCASTSD (R14), Z13
+	VFMADD231PD  Z12, Z13, Z0
+	VBROADCASTSD (R14)(R8*1), Z13
+	VFMADD231PD  Z12, Z13, Z1
+	VBROADCASTSD (R14)(R8*2), Z13
+	VFMADD231PD  Z12, Z13, Z2
+	VBROADCASTSD (R14)(R11*1), Z13
+	VFMADD231PD  Z12, Z13, Z3
+	VBROADCASTSD (R14)(R8*4), Z13
+	VFMADD231PD  Z12, Z13, Z4
+	VBROADCASTSD (R14)(R12*1), Z13
+	VFMADD231PD  Z12, Z13, Z5
+	VBROADCASTSD (R14)(R11*2), Z13
+	VFMADD231PD  Z12, Z13, Z6
+	VBROADCASTSD (R15), Z13
+	VFMADD231PD  Z12, Z13, Z7
+	VBROADCASTSD (R15)(R8*1), Z13
+	VFMADD231PD  Z12, Z13, Z8
+	VBROADCASTSD (R15)(R8*2), Z13
+	VFMADD231PD  Z12, Z13, Z9
+	VBROADCASTSD (R15)(R11*1), Z13
+	VFMADD231PD  Z12, Z13, Z10
+	VBROADCASTSD (R15)(R8*4), Z13
+	VFMADD231PD  Z12, Z13, Z11
+	ADDQ         R9, DX
+	DECQ         BX
+	JNZ          depth410
+
+done411:
+	TESTQ     SI, SI
+	JZ        store412
+	MOVQ      AX, CX
+	VMOVUPD.Z (CX), K1, Z12
+	VADDPD    Z12, Z0, Z0
+	ADDQ      DI, CX
+	VMOVUPD.Z (CX), K1, Z12
+	VADDPD    Z12, Z1, Z1
+	ADDQ      DI, CX
+	VMOVUPD.Z (CX), K1, Z12
+	VADDPD    Z12, Z2, Z2
+	ADDQ      DI, CX
+	VMOVUPD.Z (CX), K1, Z12
+	VADDPD    Z12, Z3, Z3
+	ADDQ      DI, CX
+	VMOVUPD.Z (CX), K1, Z12
+	VADDPD    Z12, Z4, Z4
+	ADDQ      DI, CX
+	VMOVUPD.Z (CX), K1, Z12
+	VADDPD    Z12, Z5, Z5
+	ADDQ      DI, CX
+	VMOVUPD.Z (CX), K1, Z12
+	VADDPD    Z12, Z6, Z6
+	ADDQ      DI, CX
+	VMOVUPD.Z (CX), K1, Z12
+	VADDPD    Z12, Z7, Z7
+	ADDQ      DI, CX
+	VMOVUPD.Z (CX), K1, Z12
+	VADDPD    Z12, Z8, Z8
+	ADDQ      DI, CX
+	VMOVUPD.Z (CX), K1, Z12
+	VADDPD    Z12, Z9, Z9
+	ADDQ      DI, CX
+	VMOVUPD.Z (CX), K1, Z12
+	VADDPD    Z12, Z10, Z10
+	ADDQ      DI, CX
+	VMOVUPD.Z (CX), K1, Z12
+	VADDPD    Z12, Z11, Z11
+
+store412:
+	VMOVUPD Z0, K1, (AX)
+	ADDQ    DI, AX
+	VMOVUPD Z1, K1, (AX)
+	ADDQ    DI, AX
+	VMOVUPD Z2, K1, (AX)
+	ADDQ    DI, AX
+	VMOVUPD Z3, K1, (AX)
+	ADDQ    DI, AX
+	VMOVUPD Z4, K1, (AX)
+	ADDQ    DI, AX
+	VMOVUPD Z5, K1, (AX)
+	ADDQ    DI, AX
+	VMOVUPD Z6, K1, (AX)
+	ADDQ    DI, AX
+	VMOVUPD Z7, K1, (AX)
+	ADDQ    DI, AX
+	VMOVUPD Z8, K1, (AX)
+	ADDQ    DI, AX
+	VMOVUPD Z9, K1, (AX)
+	ADDQ    DI, AX
+	VMOVUPD Z10, K1, (AX)
+	ADDQ    DI, AX
+	VMOVUPD Z11, K1, (AX)
+	JMP     end344
+
+rows409:
+	CMPQ       R14, $+11
+	JNE        rows413
+	VXORPD     Z0, Z0, Z0
+	VXORPD     Z1, Z1, Z1
+	VXORPD     Z2, Z2, Z2
+	VXORPD     Z3, Z3, Z3
+	VXORPD     Z4, Z4, Z4
+	VXORPD     Z5, Z5, Z5
+	VXORPD     Z6, Z6, Z6
+	VXORPD     Z7, Z7, Z7
+	VXORPD     Z8, Z8, Z8
+	VXORPD     Z9, Z9, Z9
+	VXORPD     Z10, Z10, Z10
+	PREFETCHT0 (AX)
+	MOVQ       AX, R14
+	ADDQ       DI, R14
+	PREFETCHT0 (R14)
+	ADDQ       DI, R14
+	PREFETCHT0 (R14)
+	ADDQ       DI, R14
+	PREFETCHT0 (R14)
+	ADDQ       DI, R14
+	PREFETCHT0 (R14)
+	ADDQ       DI, R14
+	PREFETCHT0 (R14)
+	ADDQ       DI, R14
+	PREFETCHT0 (R14)
+	ADDQ       DI, R14
+	PREFETCHT0 (R14)
+	ADDQ       DI, R14
+	PREFETCHT0 (R14)
+	ADDQ       DI, R14
+	PREFETCHT0 (R14)
+	ADDQ       DI, R14
+	PREFETCHT0 (R14)
+	TESTQ      BX, BX
+	JZ         done415
+
+depth414:
+	VMOVUPD.Z    (DX), K1, Z11
+	MOVQ         (R10), R14
+	ADDQ         $+8, R10
+	LEAQ         (R13)(R14*8), R15
+	LEAQ         (CX)(R14*8), R14
+	VBROADCASTSD (R14), Z12
+	VFMADD231PD  Z11, Z12, Z0
+	VBROADCASTSD (R14)(R8*1), Z12
+	VFMADD231PD  Z11, Z12, Z1
+	VBROADCASTSD (R14)(R8*2), Z12
+	VFMADD231PD  Z11, Z12, Z2
+	VBROADCASTSD (R14)(R11*1), Z12
+	VFMADD231PD  Z11, Z12, Z3
+	VBROADCASTSD (R14)(R8*4), Z12
+	VFMADD231PD  Z11, Z12, Z4
+	VBROADCASTSD (R14)(R12*1), Z12
+	VFMADD231PD  Z11, Z12, Z5
+	VBROADCASTSD (R14)(R11*2), Z12
+	VFMADD231PD  Z11, Z12, Z6
+	VBROADCASTSD (R15), Z12
+	VFMADD231PD  Z11, Z12, Z7
+	VBROADCASTSD (R15)(R8*1), Z12
+	VFMADD231PD  Z11, Z12, Z8
+	VBROADCASTSD (R15)(R8*2), Z12
+	VFMADD231PD  Z11, Z12, Z9
+	VBROADCASTSD (R15)(R11*1), Z12
+	VFMADD231PD  Z11, Z12, Z10
+	ADDQ         R9, DX
+	DECQ         BX
+	JNZ          depth414
+
+done415:
+	TESTQ     SI, SI
+	JZ        store416
+	MOVQ      AX, CX
+	VMOVUPD.Z (CX), K1, Z11
+	VADDPD    Z11, Z0, Z0
+	ADDQ      DI, CX
+	VMOVUPD.Z (CX), K1, Z11
+	VADDPD    Z11, Z1, Z1
+	ADDQ      DI, CX
+	VMOVUPD.Z (CX), K1, Z11
+	VADDPD    Z11, Z2, Z2
+	ADDQ      DI, CX
+	VMOVUPD.Z (CX), K1, Z11
+	VADDPD    Z11, Z3, Z3
+	ADDQ      DI, CX
+	VMOVUPD.Z (CX), K1, Z11
+	VADDPD    Z11, Z4, Z4
+	ADDQ      DI, CX
+	VMOVUPD.Z (CX), K1, Z11
+	VADDPD    Z11, Z5, Z5
+	ADDQ      DI, CX
+	VMOVUPD.Z (CX), K1, Z11
+	VADDPD    Z11, Z6, Z6
+	ADDQ      DI, CX
+	VMOVUPD.Z (CX), K1, Z11
+	VADDPD    Z11, Z7, Z7
+	ADDQ      DI, CX
+	VMOVUPD.Z (CX), K1, Z11
+	VADDPD    Z11, Z8, Z8
+	ADDQ      DI, CX
+	VMOVUPD.Z (CX), K1, Z11
+	VADDPD    Z11, Z9, Z9
+	ADDQ      DI, CX
+	VMOVUPD.Z (CX), K1, Z11
+	VADDPD    Z11, Z10, Z10
+
+store416:
+	VMOVUPD Z0, K1, (AX)
+	ADDQ    DI, AX
+	VMOVUPD Z1, K1, (AX)
+	ADDQ    DI, AX
+	VMOVUPD Z2, K1, (AX)
+	ADDQ    DI, AX
+	VMOVUPD Z3, K1, (AX)
+	ADDQ    DI, AX
+	VMOVUPD Z4, K1, (AX)
+	ADDQ    DI, AX
+	VMOVUPD Z5, K1, (AX)
+	ADDQ    DI, AX
+	VMOVUPD Z6, K1, (AX)
+	ADDQ    DI, AX
+	VMOVUPD Z7, K1, (AX)
+	ADDQ    DI, AX
+	VMOVUPD Z8, K1, (AX)
+	ADDQ    DI, AX
+	VMOVUPD Z9, K1, (AX)
+	ADDQ    DI, AX
+	VMOVUPD Z10, K1, (AX)
+	JMP     end344
+
+rows413:
+	CMPQ       R14, $+10
+	JNE        rows417
+	VXORPD     Z0, Z0, Z0
+	VXORPD     Z1, Z1, Z1
+	VXORPD     Z2, Z2, Z2
+	VXORPD     Z3, Z3, Z3
+	VXORPD     Z4, Z4, Z4
+	VXORPD     Z5, Z5, Z5
+	VXORPD     Z6, Z6, Z6
+	VXORPD     Z7, Z7, Z7
+	VXORPD     Z8, Z8, Z8
+	VXORPD     Z9, Z9, Z9
+	PREFETCHT0 (AX)
+	MOVQ       AX, R14
+	ADDQ       DI, R14
+	PREFETCHT0 (R14)
+	ADDQ       DI, R14
+	PREFETCHT0 (R14)
+	ADDQ       DI, R14
+	PREFETCHT0 (R14)
+	ADDQ       DI, R14
+	PREFETCHT0 (R14)
+	ADDQ       DI, R14
+	PREFETCHT0 (R14)
+	ADDQ       DI, R14
+	PREFETCHT0 (R14)
+	ADDQ       DI, R14
+	PREFETCHT0 (R14)
+	ADDQ       DI, R14
+	PREFETCHT0 (R14)
+	ADDQ       DI, R14
+	PREFETCHT0 (R14)
+	TESTQ      BX, BX
+	JZ         done419
+
+depth418:
+	VMOVUPD.Z    (DX), K1, Z10
+	MOVQ         (R10), R14
+	ADDQ         $+8, R10
+	LEAQ         (R13)(R14*8), R15
+	LEAQ         (CX)(R14*8), R14
+	VBROADCASTSD (R14), Z11
+	VFMADD231PD  Z10, Z11, Z0
+	VBROADCASTSD (R14)(R8*1), Z11
+	VFMADD231PD  Z10, Z11, Z1
+	VBROADCASTSD (R14)(R8*2), Z11
+	VFMADD231PD  Z10, Z11, Z2
+	VBROADCASTSD (R14)(R11*1), Z11
+	VFMADD231PD  Z10, Z11, Z3
+	VBROADCASTSD (R14)(R8*4), Z11
+	VFMADD231PD  Z10, Z11, Z4
+	VBROADCASTSD (R14)(R12*1), Z11
+	VFMADD231PD  Z10, Z11, Z5
+	VBROADCASTSD (R14)(R11*2), Z11
+	VFMADD231PD  Z10, Z11, Z6
+	VBROADCASTSD (R15), Z11
+	VFMADD231PD  Z10, Z11, Z7
+	VBROADCASTSD (R15)(R8*1), Z11
+	VFMADD231PD  Z10, Z11, Z8
+	VBROADCASTSD (R15)(R8*2), Z11
+	VFMADD231PD  Z10, Z11, Z9
+	ADDQ         R9, DX
+	DECQ         BX
+	JNZ          depth418
+
+done419:
+	TESTQ     SI, SI
+	JZ        store420
+	MOVQ      AX, CX
+	VMOVUPD.Z (CX), K1, Z10
+	VADDPD    Z10, Z0, Z0
+	ADDQ      DI, CX
+	VMOVUPD.Z (CX), K1, Z10
+	VADDPD    Z10, Z1, Z1
+	ADDQ      DI, CX
+	VMOVUPD.Z (CX), K1, Z10
+	VADDPD    Z10, Z2, Z2
+	ADDQ      DI, CX
+	VMOVUPD.Z (CX), K1, Z10
+	VADDPD    Z10, Z3, Z3
+	ADDQ      DI, CX
+	VMOVUPD.Z (CX), K1, Z10
+	VADDPD    Z10, Z4, Z4
+	ADDQ      DI, CX
+	VMOVUPD.Z (CX), K1, Z10
+	VADDPD    Z10, Z5, Z5
+	ADDQ      DI, CX
+	VMOVUPD.Z (CX), K1, Z10
+	VADDPD    Z10, Z6, Z6
+	ADDQ      DI, CX
+	VMOVUPD.Z (CX), K1, Z10
+	VADDPD    Z10, Z7, Z7
+	ADDQ      DI, CX
+	VMOVUPD.Z (CX), K1, Z10
+	VADDPD    Z10, Z8, Z8
+	ADDQ      DI, CX
+	VMOVUPD.Z (CX), K1, Z10
+	VADDPD    Z10, Z9, Z9
+
+store420:
+	VMOVUPD Z0, K1, (AX)
+	ADDQ    DI, AX
+	VMOVUPD Z1, K1, (AX)
+	ADDQ    DI, AX
+	VMOVUPD Z2, K1, (AX)
+	ADDQ    DI, AX
+	VMOVUPD Z3, K1, (AX)
+	ADDQ    DI, AX
+	VMOVUPD Z4, K1, (AX)
+	ADDQ    DI, AX
+	VMOVUPD Z5, K1, (AX)
+	ADDQ    DI, AX
+	VMOVUPD Z6, K1, (AX)
+	ADDQ    DI, AX
+	VMOVUPD Z7, K1, (AX)
+	ADDQ    DI, AX
+	VMOVUPD Z8, K1, (AX)
+	ADDQ    DI, AX
+	VMOVUPD Z9, K1, (AX)
+	JMP     end344
+
+rows417:
+	CMPQ       R14, $+9
+	JNE        rows421
+	VXORPD     Z0, Z0, Z0
+	VXORPD     Z1, Z1, Z1
+	VXORPD     Z2, Z2, Z2
+	VXORPD     Z3, Z3, Z3
+	VXORPD     Z4, Z4, Z4
+	VXORPD     Z5, Z5, Z5
+	VXORPD     Z6, Z6, Z6
+	VXORPD     Z7, Z7, Z7
+	VXORPD     Z8, Z8, Z8
+	PREFETCHT0 (AX)
+	MOVQ       AX, R14
+	ADDQ       DI, R14
+	PREFETCHT0 (R14)
+	ADDQ       DI, R14
+	PREFETCHT0 (R14)
+	ADDQ       DI, R14
+	PREFETCHT0 (R14)
+	ADDQ       DI, R14
+	PREFETCHT0 (R14)
+	ADDQ       DI, R14
+	PREFETCHT0 (R14)
+	ADDQ       DI, R14
+	PREFETCHT0 (R14)
+	ADDQ       DI, R14
+	PREFETCHT0 (R14)
+	ADDQ       DI, R14
+	PREFETCHT0 (R14)
+	TESTQ      BX, BX
+	JZ         done423
+
+depth422:
+	VMOVUPD.Z    (DX), K1, Z9
+	MOVQ         (R10), R14
+	ADDQ         $+8, R10
+	LEAQ         (R13)(R14*8), R15
+	LEAQ         (CX)(R14*8), R14
+	VBROADCASTSD (R14), Z10
+	VFMADD231PD  Z9, Z10, Z0
+	VBROADCASTSD (R14)(R8*1), Z10
+	VFMADD231PD  Z9, Z10, Z1
+	VBROADCASTSD (R14)(R8*2), Z10
+	VFMADD231PD  Z9, Z10, Z2
+	VBROADCASTSD (R14)(R11*1), Z10
+	VFMADD231PD  Z9, Z10, Z3
+	VBROADCASTSD (R14)(R8*4), Z10
+	VFMADD231PD  Z9, Z10, Z4
+	VBROADCASTSD (R14)(R12*1), Z10
+	VFMADD231PD  Z9, Z10, Z5
+	VBROADCASTSD (R14)(R11*2), Z10
+	VFMADD231PD  Z9, Z10, Z6
+	VBROADCASTSD (R15), Z10
+	VFMADD231PD  Z9, Z10, Z7
+	VBROADCASTSD (R15)(R8*1), Z10
+	VFMADD231PD  Z9, Z10, Z8
+	ADDQ         R9, DX
+	DECQ         BX
+	JNZ          depth422
+
+done423:
+	TESTQ     SI, SI
+	JZ        store424
+	MOVQ      AX, CX
+	VMOVUPD.Z (CX), K1, Z9
+	VADDPD    Z9, Z0, Z0
+	ADDQ      DI, CX
+	VMOVUPD.Z (CX), K1, Z9
+	VADDPD    Z9, Z1, Z1
+	ADDQ      DI, CX
+	VMOVUPD.Z (CX), K1, Z9
+	VADDPD    Z9, Z2, Z2
+	ADDQ      DI, CX
+	VMOVUPD.Z (CX), K1, Z9
+	VADDPD    Z9, Z3, Z3
+	ADDQ      DI, CX
+	VMOVUPD.Z (CX), K1, Z9
+	VADDPD    Z9, Z4, Z4
+	ADDQ      DI, CX
+	VMOVUPD.Z (CX), K1, Z9
+	VADDPD    Z9, Z5, Z5
+	ADDQ      DI, CX
+	VMOVUPD.Z (CX), K1, Z9
+	VADDPD    Z9, Z6, Z6
+	ADDQ      DI, CX
+	VMOVUPD.Z (CX), K1, Z9
+	VADDPD    Z9, Z7, Z7
+	ADDQ      DI, CX
+	VMOVUPD.Z (CX), K1, Z9
+	VADDPD    Z9, Z8, Z8
+
+store424:
+	VMOVUPD Z0, K1, (AX)
+	ADDQ    DI, AX
+	VMOVUPD Z1, K1, (AX)
+	ADDQ    DI, AX
+	VMOVUPD Z2, K1, (AX)
+	ADDQ    DI, AX
+	VMOVUPD Z3, K1, (AX)
+	ADDQ    DI, AX
+	VMOVUPD Z4, K1, (AX)
+	ADDQ    DI, AX
+	VMOVUPD Z5, K1, (AX)
+	ADDQ    DI, AX
+	VMOVUPD Z6, K1, (AX)
+	ADDQ    DI, AX
+	VMOVUPD Z7, K1, (AX)
+	ADDQ    DI, AX
+	VMOVUPD Z8, K1, (AX)
+	JMP     end344
+
+rows421:
+	CMPQ       R14, $+8
+	JNE        rows425
+	VXORPD     Z0, Z0, Z0
+	VXORPD     Z1, Z1, Z1
+	VXORPD     Z2, Z2, Z2
+	VXORPD     Z3, Z3, Z3
+	VXORPD     Z4, Z4, Z4
+	VXORPD     Z5, Z5, Z5
+	VXORPD     Z6, Z6, Z6
+	VXORPD     Z7, Z7, Z7
+	PREFETCHT0 (AX)
+	MOVQ       AX, R14
+	ADDQ       DI, R14
+	PREFETCHT0 (R14)
+	ADDQ       DI, R14
+	PREFETCHT0 (R14)
+	ADDQ       DI, R14
+	PREFETCHT0 (R14)
+	ADDQ       DI, R14
+	PREFETCHT0 (R14)
+	ADDQ       DI, R14
+	PREFETCHT0 (R14)
+	ADDQ       DI, R14
+	PREFETCHT0 (R14)
+	ADDQ       DI, R14
+	PREFETCHT0 (R14)
+	TESTQ      BX, BX
+	JZ         done427
+
+depth426:
+	VMOVUPD.Z    (DX), K1, Z8
+	MOVQ         (R10), R14
+	ADDQ         $+8, R10
+	LEAQ         (R13)(R14*8), R15
+	LEAQ         (CX)(R14*8), R14
+	VBROADCASTSD (R14), Z9
+	VFMADD231PD  Z8, Z9, Z0
+	VBROADCASTSD (R14)(R8*1), Z9
+	VFMADD231PD  Z8, Z9, Z1
+	VBROADCASTSD (R14)(R8*2), Z9
+	VFMADD231PD  Z8, Z9, Z2
+	VBROADCASTSD (R14)(R11*1), Z9
+	VFMADD231PD  Z8, Z9, Z3
+	VBROADCASTSD (R14)(R8*4), Z9
+	VFMADD231PD  Z8, Z9, Z4
+	VBROADCASTSD (R14)(R12*1), Z9
+	VFMADD231PD  Z8, Z9, Z5
+	VBROADCASTSD (R14)(R11*2), Z9
+	VFMADD231PD  Z8, Z9, Z6
+	VBROADCASTSD (R15), Z9
+	VFMADD231PD  Z8, Z9, Z7
+	ADDQ         R9, DX
+	DECQ         BX
+	JNZ          depth426
+
+done427:
+	TESTQ     SI, SI
+	JZ        store428
+	MOVQ      AX, CX
+	VMOVUPD.Z (CX), K1, Z8
+	VADDPD    Z8, Z0, Z0
+	ADDQ      DI, CX
+	VMOVUPD.Z (CX), K1, Z8
+	VADDPD    Z8, Z1, Z1
+	ADDQ      DI, CX
+	VMOVUPD.Z (CX), K1, Z8
+	VADDPD    Z8, Z2, Z2
+	ADDQ      DI, CX
+	VMOVUPD.Z (CX), K1, Z8
+	VADDPD    Z8, Z3, Z3
+	ADDQ      DI, CX
+	VMOVUPD.Z (CX), K1, Z8
+	VADDPD    Z8, Z4, Z4
+	ADDQ      DI, CX
+	VMOVUPD.Z (CX), K1, Z8
+	VADDPD    Z8, Z5, Z5
+	ADDQ      DI, CX
+	VMOVUPD.Z (CX), K1, Z8
+	VADDPD    Z8, Z6, Z6
+	ADDQ      DI, CX
+	VMOVUPD.Z (CX), K1, Z8
+	VADDPD    Z8, Z7, Z7
+
+store428:
+	VMOVUPD Z0, K1, (AX)
+	ADDQ    DI, AX
+	VMOVUPD Z1, K1, (AX)
+	ADDQ    DI, AX
+	VMOVUPD Z2, K1, (AX)
+	ADDQ    DI, AX
+	VMOVUPD Z3, K1, (AX)
+	ADDQ    DI, AX
+	VMOVUPD Z4, K1, (AX)
+	ADDQ    DI, AX
+	VMOVUPD Z5, K1, (AX)
+	ADDQ    DI, AX
+	VMOVUPD Z6, K1, (AX)
+	ADDQ    DI, AX
+	VMOVUPD Z7, K1, (AX)
+	JMP     end344
+
+rows425:
+	CMPQ       R14, $+7
+	JNE        rows429
+	VXORPD     Z0, Z0, Z0
+	VXORPD     Z1, Z1, Z1
+	VXORPD     Z2, Z2, Z2
+	VXORPD     Z3, Z3, Z3
+	VXORPD     Z4, Z4, Z4
+	VXORPD     Z5, Z5, Z5
+	VXORPD     Z6, Z6, Z6
+	PREFETCHT0 (AX)
+	MOVQ       AX, R13
+	ADDQ       DI, R13
+	PREFETCHT0 (R13)
+	ADDQ       DI, R13
+	PREFETCHT0 (R13)
+	ADDQ       DI, R13
+	PREFETCHT0 (R13)
+	ADDQ       DI, R13
+	PREFETCHT0 (R13)
+	ADDQ       DI, R13
+	PREFETCHT0 (R13)
+	ADDQ       DI, R13
+	PREFETCHT0 (R13)
+	TESTQ      BX, BX
+	JZ         done431
+
+depth430:
+	VMOVUPD.Z    (DX), K1, Z7
+	MOVQ         (R10), R13
+	ADDQ         $+8, R10
+	LEAQ         (CX)(R13*8), R13
+	VBROADCASTSD (R13), Z8
+	VFMADD231PD  Z7, Z8, Z0
+	VBROADCASTSD (R13)(R8*1), Z8
+	VFMADD231PD  Z7, Z8, Z1
+	VBROADCASTSD (R13)(R8*2), Z8
+	VFMADD231PD  Z7, Z8, Z2
+	VBROADCASTSD (R13)(R11*1), Z8
+	VFMADD231PD  Z7, Z8, Z3
+	VBROADCASTSD (R13)(R8*4), Z8
+	VFMADD231PD  Z7, Z8, Z4
+	VBROADCASTSD (R13)(R12*1), Z8
+	VFMADD231PD  Z7, Z8, Z5
+	VBROADCASTSD (R13)(R11*2), Z8
+	VFMADD231PD  Z7, Z8, Z6
+	ADDQ         R9, DX
+	DECQ         BX
+	JNZ          depth430
+
+done431:
+	TESTQ     SI, SI
+	JZ        store432
+	MOVQ      AX, CX
+	VMOVUPD.Z (CX), K1, Z7
+	VADDPD    Z7, Z0, Z0
+	ADDQ      DI, CX
+	VMOVUPD.Z (CX), K1, Z7
+	VADDPD    Z7, Z1, Z1
+	ADDQ      DI, CX
+	VMOVUPD.Z (CX), K1, Z7
+	VADDPD    Z7, Z2, Z2
+	ADDQ      DI, CX
+	VMOVUPD.Z (CX), K1, Z7
+	VADDPD    Z7, Z3, Z3
+	ADDQ      DI, CX
+	VMOVUPD.Z (CX), K1, Z7
+	VADDPD    Z7, Z4, Z4
+	ADDQ      DI, CX
+	VMOVUPD.Z (CX), K1, Z7
+	VADDPD    Z7, Z5, Z5
+	ADDQ      DI, CX
+	VMOVUPD.Z (CX), K1, Z7
+	VADDPD    Z7, Z6, Z6
+
+store432:
+	VMOVUPD Z0, K1, (AX)
+	ADDQ    DI, AX
+	VMOVUPD Z1, K1, (AX)
+	ADDQ    DI, AX
+	VMOVUPD Z2, K1, (AX)
+	ADDQ    DI, AX
+	VMOVUPD Z3, K1, (AX)
+	ADDQ    DI, AX
+	VMOVUPD Z4, K1, (AX)
+	ADDQ    DI, AX
+	VMOVUPD Z5, K1, (AX)
+	ADDQ    DI, AX
+	VMOVUPD Z6, K1, (AX)
+	JMP     end344
+
+rows429:
+	CMPQ       R14, $+6
+	JNE        rows433
+	VXORPD     Z0, Z0, Z0
+	VXORPD     Z1, Z1, Z1
+	VXORPD     Z2, Z2, Z2
+	VXORPD     Z3, Z3, Z3
+	VXORPD     Z4, Z4, Z4
+	VXORPD     Z5, Z5, Z5
+	PREFETCHT0 (AX)
+	MOVQ       AX, R13
+	ADDQ       DI, R13
+	PREFETCHT0 (R13)
+	ADDQ       DI, R13
+	PREFETCHT0 (R13)
+	ADDQ       DI, R13
+	PREFETCHT0 (R13)
+	ADDQ       DI, R13
+	PREFETCHT0 (R13)
+	ADDQ       DI, R13
+	PREFETCHT0 (R13)
+	TESTQ      BX, BX
+	JZ         done435
+
+depth434:
+	VMOVUPD.Z    (DX), K1, Z6
+	MOVQ         (R10), R13
+	ADDQ         $+8, R10
+	LEAQ         (CX)(R13*8), R13
+	VBROADCASTSD (R13), Z7
+	VFMADD231PD  Z6, Z7, Z0
+	VBROADCASTSD (R13)(R8*1), Z7
+	VFMADD231PD  Z6, Z7, Z1
+	VBROADCASTSD (R13)(R8*2), Z7
+	VFMADD231PD  Z6, Z7, Z2
+	VBROADCASTSD (R13)(R11*1), Z7
+	VFMADD231PD  Z6, Z7, Z3
+	VBROADCASTSD (R13)(R8*4), Z7
+	VFMADD231PD  Z6, Z7, Z4
+	VBROADCASTSD (R13)(R12*1), Z7
+	VFMADD231PD  Z6, Z7, Z5
+	ADDQ         R9, DX
+	DECQ         BX
+	JNZ          depth434
+
+done435:
+	TESTQ     SI, SI
+	JZ        store436
+	MOVQ      AX, CX
+	VMOVUPD.Z (CX), K1, Z6
+	VADDPD    Z6, Z0, Z0
+	ADDQ      DI, CX
+	VMOVUPD.Z (CX), K1, Z6
+	VADDPD    Z6, Z1, Z1
+	ADDQ      DI, CX
+	VMOVUPD.Z (CX), K1, Z6
+	VADDPD    Z6, Z2, Z2
+	ADDQ      DI, CX
+	VMOVUPD.Z (CX), K1, Z6
+	VADDPD    Z6, Z3, Z3
+	ADDQ      DI, CX
+	VMOVUPD.Z (CX), K1, Z6
+	VADDPD    Z6, Z4, Z4
+	ADDQ      DI, CX
+	VMOVUPD.Z (CX), K1, Z6
+	VADDPD    Z6, Z5, Z5
+
+store436:
+	VMOVUPD Z0, K1, (AX)
+	ADDQ    DI, AX
+	VMOVUPD Z1, K1, (AX)
+	ADDQ    DI, AX
+	VMOVUPD Z2, K1, (AX)
+	ADDQ    DI, AX
+	VMOVUPD Z3, K1, (AX)
+	ADDQ    DI, AX
+	VMOVUPD Z4, K1, (AX)
+	ADDQ    DI, AX
+	VMOVUPD Z5, K1, (AX)
+	JMP     end344
+
+rows433:
+	CMPQ       R14, $+5
+	JNE        rows437
+	VXORPD     Z0, Z0, Z0
+	VXORPD     Z1, Z1, Z1
+	VXORPD     Z2, Z2, Z2
+	VXORPD     Z3, Z3, Z3
+	VXORPD     Z4, Z4, Z4
+	PREFETCHT0 (AX)
+	MOVQ       AX, R12
+	ADDQ       DI, R12
+	PREFETCHT0 (R12)
+	ADDQ       DI, R12
+	PREFETCHT0 (R12)
+	ADDQ       DI, R12
+	PREFETCHT0 (R12)
+	ADDQ       DI, R12
+	PREFETCHT0 (R12)
+	TESTQ      BX, BX
+	JZ         done439
+
+depth438:
+	VMOVUPD.Z    (DX), K1, Z5
+	MOVQ         (R10), R12
+	ADDQ         $+8, R10
+	LEAQ         (CX)(R12*8), R12
+	VBROADCASTSD (R12), Z6
+	VFMADD231PD  Z5, Z6, Z0
+	VBROADCASTSD (R12)(R8*1), Z6
+	VFMADD231PD  Z5, Z6, Z1
+	VBROADCASTSD (R12)(R8*2), Z6
+	VFMADD231PD  Z5, Z6, Z2
+	VBROADCASTSD (R12)(R11*1), Z6
+	VFMADD231PD  Z5, Z6, Z3
+	VBROADCASTSD (R12)(R8*4), Z6
+	VFMADD231PD  Z5, Z6, Z4
+	ADDQ         R9, DX
+	DECQ         BX
+	JNZ          depth438
+
+done439:
+	TESTQ     SI, SI
+	JZ        store440
+	MOVQ      AX, CX
+	VMOVUPD.Z (CX), K1, Z5
+	VADDPD    Z5, Z0, Z0
+	ADDQ      DI, CX
+	VMOVUPD.Z (CX), K1, Z5
+	VADDPD    Z5, Z1, Z1
+	ADDQ      DI, CX
+	VMOVUPD.Z (CX), K1, Z5
+	VADDPD    Z5, Z2, Z2
+	ADDQ      DI, CX
+	VMOVUPD.Z (CX), K1, Z5
+	VADDPD    Z5, Z3, Z3
+	ADDQ      DI, CX
+	VMOVUPD.Z (CX), K1, Z5
+	VADDPD    Z5, Z4, Z4
+
+store440:
+	VMOVUPD Z0, K1, (AX)
+	ADDQ    DI, AX
+	VMOVUPD Z1, K1, (AX)
+	ADDQ    DI, AX
+	VMOVUPD Z2, K1, (AX)
+	ADDQ    DI, AX
+	VMOVUPD Z3, K1, (AX)
+	ADDQ    DI, AX
+	VMOVUPD Z4, K1, (AX)
+	JMP     end344
+
+rows437:
+	CMPQ       R14, $+4
+	JNE        rows441
+	VXORPD     Z0, Z0, Z0
+	VXORPD     Z1, Z1, Z1
+	VXORPD     Z2, Z2, Z2
+	VXORPD     Z3, Z3, Z3
+	PREFETCHT0 (AX)
+	MOVQ       AX, R12
+	ADDQ       DI, R12
+	PREFETCHT0 (R12)
+	ADDQ       DI, R12
+	PREFETCHT0 (R12)
+	ADDQ       DI, R12
+	PREFETCHT0 (R12)
+	TESTQ      BX, BX
+	JZ         done443
+
+depth442:
+	VMOVUPD.Z    (DX), K1, Z4
+	MOVQ         (R10), R12
+	ADDQ         $+8, R10
+	LEAQ         (CX)(R12*8), R12
+	VBROADCASTSD (R12), Z5
+	VFMADD231PD  Z4, Z5, Z0
+	VBROADCASTSD (R12)(R8*1), Z5
+	VFMADD231PD  Z4, Z5, Z1
+	VBROADCASTSD (R12)(R8*2), Z5
+	VFMADD231PD  Z4, Z5, Z2
+	VBROADCASTSD (R12)(R11*1), Z5
+	VFMADD231PD  Z4, Z5, Z3
+	ADDQ         R9, DX
+	DECQ         BX
+	JNZ          depth442
+
+done443:
+	TESTQ     SI, SI
+	JZ        store444
+	MOVQ      AX, CX
+	VMOVUPD.Z (CX), K1, Z4
+	VADDPD    Z4, Z0, Z0
+	ADDQ      DI, CX
+	VMOVUPD.Z (CX), K1, Z4
+	VADDPD    Z4, Z1, Z1
+	ADDQ      DI, CX
+	VMOVUPD.Z (CX), K1, Z4
+	VADDPD    Z4, Z2, Z2
+	ADDQ      DI, CX
+	VMOVUPD.Z (CX), K1, Z4
+	VADDPD    Z4, Z3, Z3
+
+store444:
+	VMOVUPD Z0, K1, (AX)
+	ADDQ    DI, AX
+	VMOVUPD Z1, K1, (AX)
+	ADDQ    DI, AX
+	VMOVUPD Z2, K1, (AX)
+	ADDQ    DI, AX
+	VMOVUPD Z3, K1, (AX)
+	JMP     end344
+
+rows441:
+	CMPQ       R14, $+3
+	JNE        rows445
+	VXORPD     Z0, Z0, Z0
+	VXORPD     Z1, Z1, Z1
+	VXORPD     Z2, Z2, Z2
+	PREFETCHT0 (AX)
+	MOVQ       AX, R11
+	ADDQ       DI, R11
+	PREFETCHT0 (R11)
+	ADDQ       DI, R11
+	PREFETCHT0 (R11)
+	TESTQ      BX, BX
+	JZ         done447
+
+depth446:
+	VMOVUPD.Z    (DX), K1, Z3
+	MOVQ         (R10), R11
+	ADDQ         $+8, R10
+	LEAQ         (CX)(R11*8), R11
+	VBROADCASTSD (R11), Z4
+	VFMADD231PD  Z3, Z4, Z0
+	VBROADCASTSD (R11)(R8*1), Z4
+	VFMADD231PD  Z3, Z4, Z1
+	VBROADCASTSD (R11)(R8*2), Z4
+	VFMADD231PD  Z3, Z4, Z2
+	ADDQ         R9, DX
+	DECQ         BX
+	JNZ          depth446
+
+done447:
+	TESTQ     SI, SI
+	JZ        store448
+	MOVQ      AX, CX
+	VMOVUPD.Z (CX), K1, Z3
+	VADDPD    Z3, Z0, Z0
+	ADDQ      DI, CX
+	VMOVUPD.Z (CX), K1, Z3
+	VADDPD    Z3, Z1, Z1
+	ADDQ      DI, CX
+	VMOVUPD.Z (CX), K1, Z3
+	VADDPD    Z3, Z2, Z2
+
+store448:
+	VMOVUPD Z0, K1, (AX)
+	ADDQ    DI, AX
+	VMOVUPD Z1, K1, (AX)
+	ADDQ    DI, AX
+	VMOVUPD Z2, K1, (AX)
+	JMP     end344
+
+rows445:
+	CMPQ       R14, $+2
+	JNE        rows449
+	VXORPD     Z0, Z0, Z0
+	VXORPD     Z1, Z1, Z1
+	PREFETCHT0 (AX)
+	MOVQ       AX, R11
+	ADDQ       DI, R11
+	PREFETCHT0 (R11)
+	TESTQ      BX, BX
+	JZ         done451
+
+depth450:
+	VMOVUPD.Z    (DX), K1, Z2
+	MOVQ         (R10), R11
+	ADDQ         $+8, R10
+	LEAQ         (CX)(R11*8), R11
+	VBROADCASTSD (R11), Z3
+	VFMADD231PD  Z2, Z3, Z0
+	VBROADCASTSD (R11)(R8*1), Z3
+	VFMADD231PD  Z2, Z3, Z1
+	ADDQ         R9, DX
+	DECQ         BX
+	JNZ          depth450
+
+done451:
+	TESTQ     SI, SI
+	JZ        store452
+	MOVQ      AX, CX
+	VMOVUPD.Z (CX), K1, Z2
+	VADDPD    Z2, Z0, Z0
+	ADDQ      DI, CX
+	VMOVUPD.Z (CX), K1, Z2
+	VADDPD    Z2, Z1, Z1
+
+store452:
+	VMOVUPD Z0, K1, (AX)
+	ADDQ    DI, AX
+	VMOVUPD Z1, K1, (AX)
+	JMP     end344
+
+rows449:
+	VXORPD     Z0, Z0, Z0
+	PREFETCHT0 (AX)
+	TESTQ      BX, BX
+	JZ         done455
+
+depth454:
+	VMOVUPD.Z    (DX), K1, Z1
+	MOVQ         (R10), DI
+	ADDQ         $+8, R10
+	LEAQ         (CX)(DI*8), DI
+	VBROADCASTSD (DI), Z2
+	VFMADD231PD  Z1, Z2, Z0
+	ADDQ         R9, DX
+	DECQ         BX
+	JNZ          depth454
+
+done455:
+	TESTQ     SI, SI
+	JZ        store456
+	MOVQ      AX, CX
+	VMOVUPD.Z (CX), K1, Z1
+	VADDPD    Z1, Z0, Z0
+
+store456:
+	VMOVUPD Z0, K1, (AX)
+	JMP     end344
+
+end344:
 	VZEROUPPER
 	RET

@@ -10,4 +10,10 @@ import "unsafe"
 func productF32NEON(c, a, b unsafe.Pointer, m, n, k, ldc, lda, sa, ldb, add int)
 
 //go:noescape
+func productF32NEONIndexed(c, a, b unsafe.Pointer, m, n, k, ldc, lda int, at unsafe.Pointer, ldb, add int)
+
+//go:noescape
 func productF64NEON(c, a, b unsafe.Pointer, m, n, k, ldc, lda, sa, ldb, add int)
+
+//go:noescape
+func productF64NEONIndexed(c, a, b unsafe.Pointer, m, n, k, ldc, lda int, at unsafe.Pointer, ldb, add int)

@@ -19,8 +19,8 @@ TEXT ·productF32NEON(SB), NOSPLIT, $0-88
 	MOVD    add+80(FP), R10
 	LSL     $2, R6, R6
 	LSL     $2, R7, R7
-	LSL     $2, R8, R8
 	LSL     $2, R9, R9
+	LSL     $2, R8, R8
 	CMP     $1, R3
 	CSEL    GT, R7, ZR, R23
 	MOVD    R23, R11
@@ -1259,6 +1259,1272 @@ store52:
 	ADD     R23, R22
 	RET     
 
+// func productF32NEONIndexed(c, a, b unsafe.Pointer, m, n, k, ldc, lda int, at unsafe.Pointer, ldb, add int)
+TEXT ·productF32NEONIndexed(SB), NOSPLIT, $0-88
+	MOVD    c+0(FP), R0
+	MOVD    a+8(FP), R1
+	MOVD    b+16(FP), R2
+	MOVD    m+24(FP), R3
+	MOVD    n+32(FP), R4
+	MOVD    k+40(FP), R5
+	MOVD    ldc+48(FP), R6
+	MOVD    lda+56(FP), R7
+	MOVD    at+64(FP), R8
+	MOVD    ldb+72(FP), R9
+	MOVD    add+80(FP), R10
+	LSL     $2, R6, R6
+	LSL     $2, R7, R7
+	LSL     $2, R9, R9
+	CMP     $1, R3
+	CSEL    GT, R7, ZR, R23
+	MOVD    R23, R11
+	CMP     $2, R3
+	CSEL    GT, R7, ZR, R23
+	ADD     R23, R11, R12
+	CMP     $3, R3
+	CSEL    GT, R7, ZR, R23
+	ADD     R23, R12, R13
+	CMP     $4, R3
+	CSEL    GT, R7, ZR, R23
+	ADD     R23, R13, R14
+	CMP     $5, R3
+	CSEL    GT, R7, ZR, R23
+	ADD     R23, R14, R15
+	CMP     $6, R3
+	CSEL    GT, R7, ZR, R23
+	ADD     R23, R15, R16
+	CMP     $7, R3
+	CSEL    GT, R7, ZR, R23
+	ADD     R23, R16, R17
+	CMP     $4, R4
+	BLT     narrow53
+	CMP     $8, R4
+	BLE     vectors54
+	CMP     $1, R3
+	BGT     rows55
+	SUB     $4, R4, R23
+	MOVD    $4, R21
+	CMP     R21, R23
+	CSEL    LT, R23, R21, R23
+	ADD     R23<<2, R2, R19
+	ADD     R23<<2, R0, R21
+	SUB     $4, R4, R23
+	MOVD    $8, R22
+	CMP     R22, R23
+	CSEL    LT, R23, R22, R23
+	ADD     R23<<2, R2, R20
+	ADD     R23<<2, R0, R22
+	VEOR    V0.B16, V0.B16, V0.B16
+	VEOR    V1.B16, V1.B16, V1.B16
+	VEOR    V2.B16, V2.B16, V2.B16
+	CBZ     R5, done57
+
+depth56:
+	VLD1.P  (R2)(R9), [V24.S4]
+	VLD1.P  (R19)(R9), [V25.S4]
+	VLD1.P  (R20)(R9), [V26.S4]
+	MOVD.P  8(R8), R24
+	ADD     R24<<2, R1, R24
+	FMOVS   (R24), F27
+	WORD    $0x4f9b1300 // FMLA V0.4S, V24.4S, V27.S[0]
+	WORD    $0x4f9b1321 // FMLA V1.4S, V25.4S, V27.S[0]
+	WORD    $0x4f9b1342 // FMLA V2.4S, V26.4S, V27.S[0]
+	SUBS    $1, R5, R5
+	BNE     depth56
+
+done57:
+	CBZ     R10, store58
+	MOVD    R0, R2
+	MOVD    R21, R19
+	MOVD    R22, R20
+	CMP     $1, R3
+	CSEL    GT, R6, ZR, R23
+	VLD1.P  (R2)(R23), [V27.S4]
+	WORD    $0x4e20d760 // FADD V0.4S, V27.4S, V0.4S
+	VLD1.P  (R19)(R23), [V27.S4]
+	WORD    $0x4e21d761 // FADD V1.4S, V27.4S, V1.4S
+	VLD1.P  (R20)(R23), [V27.S4]
+	WORD    $0x4e22d762 // FADD V2.4S, V27.4S, V2.4S
+
+store58:
+	CMP     $1, R3
+	CSEL    GT, R6, ZR, R23
+	VST1.P  [V0.S4], (R0)(R23)
+	VST1.P  [V1.S4], (R21)(R23)
+	VST1.P  [V2.S4], (R22)(R23)
+	RET     
+
+rows55:
+	CMP     $4, R3
+	BGT     rows59
+	SUB     $4, R4, R23
+	MOVD    $4, R21
+	CMP     R21, R23
+	CSEL    LT, R23, R21, R23
+	ADD     R23<<2, R2, R19
+	ADD     R23<<2, R0, R21
+	SUB     $4, R4, R23
+	MOVD    $8, R22
+	CMP     R22, R23
+	CSEL    LT, R23, R22, R23
+	ADD     R23<<2, R2, R20
+	ADD     R23<<2, R0, R22
+	VEOR    V0.B16, V0.B16, V0.B16
+	VEOR    V1.B16, V1.B16, V1.B16
+	VEOR    V2.B16, V2.B16, V2.B16
+	VEOR    V3.B16, V3.B16, V3.B16
+	VEOR    V4.B16, V4.B16, V4.B16
+	VEOR    V5.B16, V5.B16, V5.B16
+	VEOR    V6.B16, V6.B16, V6.B16
+	VEOR    V7.B16, V7.B16, V7.B16
+	VEOR    V8.B16, V8.B16, V8.B16
+	VEOR    V9.B16, V9.B16, V9.B16
+	VEOR    V10.B16, V10.B16, V10.B16
+	VEOR    V11.B16, V11.B16, V11.B16
+	CBZ     R5, done61
+
+depth60:
+	VLD1.P  (R2)(R9), [V24.S4]
+	VLD1.P  (R19)(R9), [V25.S4]
+	VLD1.P  (R20)(R9), [V26.S4]
+	MOVD.P  8(R8), R24
+	ADD     R24<<2, R1, R24
+	FMOVS   (R24), F27
+	WORD    $0x4f9b1300 // FMLA V0.4S, V24.4S, V27.S[0]
+	WORD    $0x4f9b1321 // FMLA V1.4S, V25.4S, V27.S[0]
+	WORD    $0x4f9b1342 // FMLA V2.4S, V26.4S, V27.S[0]
+	FMOVS   (R24)(R11), F28
+	WORD    $0x4f9c1303 // FMLA V3.4S, V24.4S, V28.S[0]
+	WORD    $0x4f9c1324 // FMLA V4.4S, V25.4S, V28.S[0]
+	WORD    $0x4f9c1345 // FMLA V5.4S, V26.4S, V28.S[0]
+	FMOVS   (R24)(R12), F29
+	WORD    $0x4f9d1306 // FMLA V6.4S, V24.4S, V29.S[0]
+	WORD    $0x4f9d1327 // FMLA V7.4S, V25.4S, V29.S[0]
+	WORD    $0x4f9d1348 // FMLA V8.4S, V26.4S, V29.S[0]
+	FMOVS   (R24)(R13), F30
+	WORD    $0x4f9e1309 // FMLA V9.4S, V24.4S, V30.S[0]
+	WORD    $0x4f9e132a // FMLA V10.4S, V25.4S, V30.S[0]
+	WORD    $0x4f9e134b // FMLA V11.4S, V26.4S, V30.S[0]
+	SUBS    $1, R5, R5
+	BNE     depth60
+
+done61:
+	CBZ     R10, store62
+	MOVD    R0, R2
+	MOVD    R21, R19
+	MOVD    R22, R20
+	CMP     $1, R3
+	CSEL    GT, R6, ZR, R23
+	VLD1.P  (R2)(R23), [V27.S4]
+	WORD    $0x4e20d760 // FADD V0.4S, V27.4S, V0.4S
+	VLD1.P  (R19)(R23), [V27.S4]
+	WORD    $0x4e21d761 // FADD V1.4S, V27.4S, V1.4S
+	VLD1.P  (R20)(R23), [V27.S4]
+	WORD    $0x4e22d762 // FADD V2.4S, V27.4S, V2.4S
+	CMP     $2, R3
+	CSEL    GT, R6, ZR, R23
+	VLD1.P  (R2)(R23), [V27.S4]
+	WORD    $0x4e23d763 // FADD V3.4S, V27.4S, V3.4S
+	VLD1.P  (R19)(R23), [V27.S4]
+	WORD    $0x4e24d764 // FADD V4.4S, V27.4S, V4.4S
+	VLD1.P  (R20)(R23), [V27.S4]
+	WORD    $0x4e25d765 // FADD V5.4S, V27.4S, V5.4S
+	CMP     $3, R3
+	CSEL    GT, R6, ZR, R23
+	VLD1.P  (R2)(R23), [V27.S4]
+	WORD    $0x4e26d766 // FADD V6.4S, V27.4S, V6.4S
+	VLD1.P  (R19)(R23), [V27.S4]
+	WORD    $0x4e27d767 // FADD V7.4S, V27.4S, V7.4S
+	VLD1.P  (R20)(R23), [V27.S4]
+	WORD    $0x4e28d768 // FADD V8.4S, V27.4S, V8.4S
+	CMP     $4, R3
+	CSEL    GT, R6, ZR, R23
+	VLD1.P  (R2)(R23), [V27.S4]
+	WORD    $0x4e29d769 // FADD V9.4S, V27.4S, V9.4S
+	VLD1.P  (R19)(R23), [V27.S4]
+	WORD    $0x4e2ad76a // FADD V10.4S, V27.4S, V10.4S
+	VLD1.P  (R20)(R23), [V27.S4]
+	WORD    $0x4e2bd76b // FADD V11.4S, V27.4S, V11.4S
+
+store62:
+	CMP     $1, R3
+	CSEL    GT, R6, ZR, R23
+	VST1.P  [V0.S4], (R0)(R23)
+	VST1.P  [V1.S4], (R21)(R23)
+	VST1.P  [V2.S4], (R22)(R23)
+	CMP     $2, R3
+	CSEL    GT, R6, ZR, R23
+	VST1.P  [V3.S4], (R0)(R23)
+	VST1.P  [V4.S4], (R21)(R23)
+	VST1.P  [V5.S4], (R22)(R23)
+	CMP     $3, R3
+	CSEL    GT, R6, ZR, R23
+	VST1.P  [V6.S4], (R0)(R23)
+	VST1.P  [V7.S4], (R21)(R23)
+	VST1.P  [V8.S4], (R22)(R23)
+	CMP     $4, R3
+	CSEL    GT, R6, ZR, R23
+	VST1.P  [V9.S4], (R0)(R23)
+	VST1.P  [V10.S4], (R21)(R23)
+	VST1.P  [V11.S4], (R22)(R23)
+	RET     
+
+rows59:
+	SUB     $4, R4, R23
+	MOVD    $4, R21
+	CMP     R21, R23
+	CSEL    LT, R23, R21, R23
+	ADD     R23<<2, R2, R19
+	ADD     R23<<2, R0, R21
+	SUB     $4, R4, R23
+	MOVD    $8, R22
+	CMP     R22, R23
+	CSEL    LT, R23, R22, R23
+	ADD     R23<<2, R2, R20
+	ADD     R23<<2, R0, R22
+	VEOR    V0.B16, V0.B16, V0.B16
+	VEOR    V1.B16, V1.B16, V1.B16
+	VEOR    V2.B16, V2.B16, V2.B16
+	VEOR    V3.B16, V3.B16, V3.B16
+	VEOR    V4.B16, V4.B16, V4.B16
+	VEOR    V5.B16, V5.B16, V5.B16
+	VEOR    V6.B16, V6.B16, V6.B16
+	VEOR    V7.B16, V7.B16, V7.B16
+	VEOR    V8.B16, V8.B16, V8.B16
+	VEOR    V9.B16, V9.B16, V9.B16
+	VEOR    V10.B16, V10.B16, V10.B16
+	VEOR    V11.B16, V11.B16, V11.B16
+	VEOR    V12.B16, V12.B16, V12.B16
+	VEOR    V13.B16, V13.B16, V13.B16
+	VEOR    V14.B16, V14.B16, V14.B16
+	VEOR    V15.B16, V15.B16, V15.B16
+	VEOR    V16.B16, V16.B16, V16.B16
+	VEOR    V17.B16, V17.B16, V17.B16
+	VEOR    V18.B16, V18.B16, V18.B16
+	VEOR    V19.B16, V19.B16, V19.B16
+	VEOR    V20.B16, V20.B16, V20.B16
+	VEOR    V21.B16, V21.B16, V21.B16
+	VEOR    V22.B16, V22.B16, V22.B16
+	VEOR    V23.B16, V23.B16, V23.B16
+	CBZ     R5, done65
+
+depth64:
+	VLD1.P  (R2)(R9), [V24.S4]
+	VLD1.P  (R19)(R9), [V25.S4]
+	VLD1.P  (R20)(R9), [V26.S4]
+	MOVD.P  8(R8), R24
+	ADD     R24<<2, R1, R24
+	FMOVS   (R24), F27
+	WORD    $0x4f9b1300 // FMLA V0.4S, V24.4S, V27.S[0]
+	WORD    $0x4f9b1321 // FMLA V1.4S, V25.4S, V27.S[0]
+	WORD    $0x4f9b1342 // FMLA V2.4S, V26.4S, V27.S[0]
+	FMOVS   (R24)(R11), F28
+	WORD    $0x4f9c1303 // FMLA V3.4S, V24.4S, V28.S[0]
+	WORD    $0x4f9c1324 // FMLA V4.4S, V25.4S, V28.S[0]
+	WORD    $0x4f9c1345 // FMLA V5.4S, V26.4S, V28.S[0]
+	FMOVS   (R24)(R12), F29
+	WORD    $0x4f9d1306 // FMLA V6.4S, V24.4S, V29.S[0]
+	WORD    $0x4f9d1327 // FMLA V7.4S, V25.4S, V29.S[0]
+	WORD    $0x4f9d1348 // FMLA V8.4S, V26.4S, V29.S[0]
+	FMOVS   (R24)(R13), F30
+	WORD    $0x4f9e1309 // FMLA V9.4S, V24.4S, V30.S[0]
+	WORD    $0x4f9e132a // FMLA V10.4S, V25.4S, V30.S[0]
+	WORD    $0x4f9e134b // FMLA V11.4S, V26.4S, V30.S[0]
+	FMOVS   (R24)(R14), F31
+	WORD    $0x4f9f130c // FMLA V12.4S, V24.4S, V31.S[0]
+	WORD    $0x4f9f132d // FMLA V13.4S, V25.4S, V31.S[0]
+	WORD    $0x4f9f134e // FMLA V14.4S, V26.4S, V31.S[0]
+	FMOVS   (R24)(R15), F27
+	WORD    $0x4f9b130f // FMLA V15.4S, V24.4S, V27.S[0]
+	WORD    $0x4f9b1330 // FMLA V16.4S, V25.4S, V27.S[0]
+	WORD    $0x4f9b1351 // FMLA V17.4S, V26.4S, V27.S[0]
+	FMOVS   (R24)(R16), F28
+	WORD    $0x4f9c1312 // FMLA V18.4S, V24.4S, V28.S[0]
+	WORD    $0x4f9c1333 // FMLA V19.4S, V25.4S, V28.S[0]
+	WORD    $0x4f9c1354 // FMLA V20.4S, V26.4S, V28.S[0]
+	FMOVS   (R24)(R17), F29
+	WORD    $0x4f9d1315 // FMLA V21.4S, V24.4S, V29.S[0]
+	WORD    $0x4f9d1336 // FMLA V22.4S, V25.4S, V29.S[0]
+	WORD    $0x4f9d1357 // FMLA V23.4S, V26.4S, V29.S[0]
+	SUBS    $1, R5, R5
+	BNE     depth64
+
+done65:
+	CBZ     R10, store66
+	MOVD    R0, R2
+	MOVD    R21, R19
+	MOVD    R22, R20
+	CMP     $1, R3
+	CSEL    GT, R6, ZR, R23
+	VLD1.P  (R2)(R23), [V27.S4]
+	WORD    $0x4e20d760 // FADD V0.4S, V27.4S, V0.4S
+	VLD1.P  (R19)(R23), [V27.S4]
+	WORD    $0x4e21d761 // FADD V1.4S, V27.4S, V1.4S
+	VLD1.P  (R20)(R23), [V27.S4]
+	WORD    $0x4e22d762 // FADD V2.4S, V27.4S, V2.4S
+	CMP     $2, R3
+	CSEL    GT, R6, ZR, R23
+	VLD1.P  (R2)(R23), [V27.S4]
+	WORD    $0x4e23d763 // FADD V3.4S, V27.4S, V3.4S
+	VLD1.P  (R19)(R23), [V27.S4]
+	WORD    $0x4e24d764 // FADD V4.4S, V27.4S, V4.4S
+	VLD1.P  (R20)(R23), [V27.S4]
+	WORD    $0x4e25d765 // FADD V5.4S, V27.4S, V5.4S
+	CMP     $3, R3
+	CSEL    GT, R6, ZR, R23
+	VLD1.P  (R2)(R23), [V27.S4]
+	WORD    $0x4e26d766 // FADD V6.4S, V27.4S, V6.4S
+	VLD1.P  (R19)(R23), [V27.S4]
+	WORD    $0x4e27d767 // FADD V7.4S, V27.4S, V7.4S
+	VLD1.P  (R20)(R23), [V27.S4]
+	WORD    $0x4e28d768 // FADD V8.4S, V27.4S, V8.4S
+	CMP     $4, R3
+	CSEL    GT, R6, ZR, R23
+	VLD1.P  (R2)(R23), [V27.S4]
+	WORD    $0x4e29d769 // FADD V9.4S, V27.4S, V9.4S
+	VLD1.P  (R19)(R23), [V27.S4]
+	WORD    $0x4e2ad76a // FADD V10.4S, V27.4S, V10.4S
+	VLD1.P  (R20)(R23), [V27.S4]
+	WORD    $0x4e2bd76b // FADD V11.4S, V27.4S, V11.4S
+	CMP     $5, R3
+	CSEL    GT, R6, ZR, R23
+	VLD1.P  (R2)(R23), [V27.S4]
+	WORD    $0x4e2cd76c // FADD V12.4S, V27.4S, V12.4S
+	VLD1.P  (R19)(R23), [V27.S4]
+	WORD    $0x4e2dd76d // FADD V13.4S, V27.4S, V13.4S
+	VLD1.P  (R20)(R23), [V27.S4]
+	WORD    $0x4e2ed76e // FADD V14.4S, V27.4S, V14.4S
+	CMP     $6, R3
+	CSEL    GT, R6, ZR, R23
+	VLD1.P  (R2)(R23), [V27.S4]
+	WORD    $0x4e2fd76f // FADD V15.4S, V27.4S, V15.4S
+	VLD1.P  (R19)(R23), [V27.S4]
+	WORD    $0x4e30d770 // FADD V16.4S, V27.4S, V16.4S
+	VLD1.P  (R20)(R23), [V27.S4]
+	WORD    $0x4e31d771 // FADD V17.4S, V27.4S, V17.4S
+	CMP     $7, R3
+	CSEL    GT, R6, ZR, R23
+	VLD1.P  (R2)(R23), [V27.S4]
+	WORD    $0x4e32d772 // FADD V18.4S, V27.4S, V18.4S
+	VLD1.P  (R19)(R23), [V27.S4]
+	WORD    $0x4e33d773 // FADD V19.4S, V27.4S, V19.4S
+	VLD1.P  (R20)(R23), [V27.S4]
+	WORD    $0x4e34d774 // FADD V20.4S, V27.4S, V20.4S
+	CMP     $8, R3
+	CSEL    GT, R6, ZR, R23
+	VLD1.P  (R2)(R23), [V27.S4]
+	WORD    $0x4e35d775 // FADD V21.4S, V27.4S, V21.4S
+	VLD1.P  (R19)(R23), [V27.S4]
+	WORD    $0x4e36d776 // FADD V22.4S, V27.4S, V22.4S
+	VLD1.P  (R20)(R23), [V27.S4]
+	WORD    $0x4e37d777 // FADD V23.4S, V27.4S, V23.4S
+
+store66:
+	CMP     $1, R3
+	CSEL    GT, R6, ZR, R23
+	VST1.P  [V0.S4], (R0)(R23)
+	VST1.P  [V1.S4], (R21)(R23)
+	VST1.P  [V2.S4], (R22)(R23)
+	CMP     $2, R3
+	CSEL    GT, R6, ZR, R23
+	VST1.P  [V3.S4], (R0)(R23)
+	VST1.P  [V4.S4], (R21)(R23)
+	VST1.P  [V5.S4], (R22)(R23)
+	CMP     $3, R3
+	CSEL    GT, R6, ZR, R23
+	VST1.P  [V6.S4], (R0)(R23)
+	VST1.P  [V7.S4], (R21)(R23)
+	VST1.P  [V8.S4], (R22)(R23)
+	CMP     $4, R3
+	CSEL    GT, R6, ZR, R23
+	VST1.P  [V9.S4], (R0)(R23)
+	VST1.P  [V10.S4], (R21)(R23)
+	VST1.P  [V11.S4], (R22)(R23)
+	CMP     $5, R3
+	CSEL    GT, R6, ZR, R23
+	VST1.P  [V12.S4], (R0)(R23)
+	VST1.P  [V13.S4], (R21)(R23)
+	VST1.P  [V14.S4], (R22)(R23)
+	CMP     $6, R3
+	CSEL    GT, R6, ZR, R23
+	VST1.P  [V15.S4], (R0)(R23)
+	VST1.P  [V16.S4], (R21)(R23)
+	VST1.P  [V17.S4], (R22)(R23)
+	CMP     $7, R3
+	CSEL    GT, R6, ZR, R23
+	VST1.P  [V18.S4], (R0)(R23)
+	VST1.P  [V19.S4], (R21)(R23)
+	VST1.P  [V20.S4], (R22)(R23)
+	CMP     $8, R3
+	CSEL    GT, R6, ZR, R23
+	VST1.P  [V21.S4], (R0)(R23)
+	VST1.P  [V22.S4], (R21)(R23)
+	VST1.P  [V23.S4], (R22)(R23)
+	RET     
+
+vectors54:
+	CMP     $4, R4
+	BLE     vectors67
+	CMP     $1, R3
+	BGT     rows68
+	SUB     $4, R4, R23
+	MOVD    $4, R21
+	CMP     R21, R23
+	CSEL    LT, R23, R21, R23
+	ADD     R23<<2, R2, R19
+	ADD     R23<<2, R0, R21
+	VEOR    V0.B16, V0.B16, V0.B16
+	VEOR    V1.B16, V1.B16, V1.B16
+	CBZ     R5, done70
+
+depth69:
+	VLD1.P  (R2)(R9), [V24.S4]
+	VLD1.P  (R19)(R9), [V25.S4]
+	MOVD.P  8(R8), R24
+	ADD     R24<<2, R1, R24
+	FMOVS   (R24), F27
+	WORD    $0x4f9b1300 // FMLA V0.4S, V24.4S, V27.S[0]
+	WORD    $0x4f9b1321 // FMLA V1.4S, V25.4S, V27.S[0]
+	SUBS    $1, R5, R5
+	BNE     depth69
+
+done70:
+	CBZ     R10, store71
+	MOVD    R0, R2
+	MOVD    R21, R19
+	CMP     $1, R3
+	CSEL    GT, R6, ZR, R23
+	VLD1.P  (R2)(R23), [V27.S4]
+	WORD    $0x4e20d760 // FADD V0.4S, V27.4S, V0.4S
+	VLD1.P  (R19)(R23), [V27.S4]
+	WORD    $0x4e21d761 // FADD V1.4S, V27.4S, V1.4S
+
+store71:
+	CMP     $1, R3
+	CSEL    GT, R6, ZR, R23
+	VST1.P  [V0.S4], (R0)(R23)
+	VST1.P  [V1.S4], (R21)(R23)
+	RET     
+
+rows68:
+	CMP     $4, R3
+	BGT     rows72
+	SUB     $4, R4, R23
+	MOVD    $4, R21
+	CMP     R21, R23
+	CSEL    LT, R23, R21, R23
+	ADD     R23<<2, R2, R19
+	ADD     R23<<2, R0, R21
+	VEOR    V0.B16, V0.B16, V0.B16
+	VEOR    V1.B16, V1.B16, V1.B16
+	VEOR    V2.B16, V2.B16, V2.B16
+	VEOR    V3.B16, V3.B16, V3.B16
+	VEOR    V4.B16, V4.B16, V4.B16
+	VEOR    V5.B16, V5.B16, V5.B16
+	VEOR    V6.B16, V6.B16, V6.B16
+	VEOR    V7.B16, V7.B16, V7.B16
+	CBZ     R5, done74
+
+depth73:
+	VLD1.P  (R2)(R9), [V24.S4]
+	VLD1.P  (R19)(R9), [V25.S4]
+	MOVD.P  8(R8), R24
+	ADD     R24<<2, R1, R24
+	FMOVS   (R24), F27
+	WORD    $0x4f9b1300 // FMLA V0.4S, V24.4S, V27.S[0]
+	WORD    $0x4f9b1321 // FMLA V1.4S, V25.4S, V27.S[0]
+	FMOVS   (R24)(R11), F28
+	WORD    $0x4f9c1302 // FMLA V2.4S, V24.4S, V28.S[0]
+	WORD    $0x4f9c1323 // FMLA V3.4S, V25.4S, V28.S[0]
+	FMOVS   (R24)(R12), F29
+	WORD    $0x4f9d1304 // FMLA V4.4S, V24.4S, V29.S[0]
+	WORD    $0x4f9d1325 // FMLA V5.4S, V25.4S, V29.S[0]
+	FMOVS   (R24)(R13), F30
+	WORD    $0x4f9e1306 // FMLA V6.4S, V24.4S, V30.S[0]
+	WORD    $0x4f9e1327 // FMLA V7.4S, V25.4S, V30.S[0]
+	SUBS    $1, R5, R5
+	BNE     depth73
+
+done74:
+	CBZ     R10, store75
+	MOVD    R0, R2
+	MOVD    R21, R19
+	CMP     $1, R3
+	CSEL    GT, R6, ZR, R23
+	VLD1.P  (R2)(R23), [V27.S4]
+	WORD    $0x4e20d760 // FADD V0.4S, V27.4S, V0.4S
+	VLD1.P  (R19)(R23), [V27.S4]
+	WORD    $0x4e21d761 // FADD V1.4S, V27.4S, V1.4S
+	CMP     $2, R3
+	CSEL    GT, R6, ZR, R23
+	VLD1.P  (R2)(R23), [V27.S4]
+	WORD    $0x4e22d762 // FADD V2.4S, V27.4S, V2.4S
+	VLD1.P  (R19)(R23), [V27.S4]
+	WORD    $0x4e23d763 // FADD V3.4S, V27.4S, V3.4S
+	CMP     $3, R3
+	CSEL    GT, R6, ZR, R23
+	VLD1.P  (R2)(R23), [V27.S4]
+	WORD    $0x4e24d764 // FADD V4.4S, V27.4S, V4.4S
+	VLD1.P  (R19)(R23), [V27.S4]
+	WORD    $0x4e25d765 // FADD V5.4S, V27.4S, V5.4S
+	CMP     $4, R3
+	CSEL    GT, R6, ZR, R23
+	VLD1.P  (R2)(R23), [V27.S4]
+	WORD    $0x4e26d766 // FADD V6.4S, V27.4S, V6.4S
+	VLD1.P  (R19)(R23), [V27.S4]
+	WORD    $0x4e27d767 // FADD V7.4S, V27.4S, V7.4S
+
+store75:
+	CMP     $1, R3
+	CSEL    GT, R6, ZR, R23
+	VST1.P  [V0.S4], (R0)(R23)
+	VST1.P  [V1.S4], (R21)(R23)
+	CMP     $2, R3
+	CSEL    GT, R6, ZR, R23
+	VST1.P  [V2.S4], (R0)(R23)
+	VST1.P  [V3.S4], (R21)(R23)
+	CMP     $3, R3
+	CSEL    GT, R6, ZR, R23
+	VST1.P  [V4.S4], (R0)(R23)
+	VST1.P  [V5.S4], (R21)(R23)
+	CMP     $4, R3
+	CSEL    GT, R6, ZR, R23
+	VST1.P  [V6.S4], (R0)(R23)
+	VST1.P  [V7.S4], (R21)(R23)
+	RET     
+
+rows72:
+	SUB     $4, R4, R23
+	MOVD    $4, R21
+	CMP     R21, R23
+	CSEL    LT, R23, R21, R23
+	ADD     R23<<2, R2, R19
+	ADD     R23<<2, R0, R21
+	VEOR    V0.B16, V0.B16, V0.B16
+	VEOR    V1.B16, V1.B16, V1.B16
+	VEOR    V2.B16, V2.B16, V2.B16
+	VEOR    V3.B16, V3.B16, V3.B16
+	VEOR    V4.B16, V4.B16, V4.B16
+	VEOR    V5.B16, V5.B16, V5.B16
+	VEOR    V6.B16, V6.B16, V6.B16
+	VEOR    V7.B16, V7.B16, V7.B16
+	VEOR    V8.B16, V8.B16, V8.B16
+	VEOR    V9.B16, V9.B16, V9.B16
+	VEOR    V10.B16, V10.B16, V10.B16
+	VEOR    V11.B16, V11.B16, V11.B16
+	VEOR    V12.B16, V12.B16, V12.B16
+	VEOR    V13.B16, V13.B16, V13.B16
+	VEOR    V14.B16, V14.B16, V14.B16
+	VEOR    V15.B16, V15.B16, V15.B16
+	CBZ     R5, done78
+
+depth77:
+	VLD1.P  (R2)(R9), [V24.S4]
+	VLD1.P  (R19)(R9), [V25.S4]
+	MOVD.P  8(R8), R24
+	ADD     R24<<2, R1, R24
+	FMOVS   (R24), F27
+	WORD    $0x4f9b1300 // FMLA V0.4S, V24.4S, V27.S[0]
+	WORD    $0x4f9b1321 // FMLA V1.4S, V25.4S, V27.S[0]
+	FMOVS   (R24)(R11), F28
+	WORD    $0x4f9c1302 // FMLA V2.4S, V24.4S, V28.S[0]
+	WORD    $0x4f9c1323 // FMLA V3.4S, V25.4S, V28.S[0]
+	FMOVS   (R24)(R12), F29
+	WORD    $0x4f9d1304 // FMLA V4.4S, V24.4S, V29.S[0]
+	WORD    $0x4f9d1325 // FMLA V5.4S, V25.4S, V29.S[0]
+	FMOVS   (R24)(R13), F30
+	WORD    $0x4f9e1306 // FMLA V6.4S, V24.4S, V30.S[0]
+	WORD    $0x4f9e1327 // FMLA V7.4S, V25.4S, V30.S[0]
+	FMOVS   (R24)(R14), F31
+	WORD    $0x4f9f1308 // FMLA V8.4S, V24.4S, V31.S[0]
+	WORD    $0x4f9f1329 // FMLA V9.4S, V25.4S, V31.S[0]
+	FMOVS   (R24)(R15), F27
+	WORD    $0x4f9b130a // FMLA V10.4S, V24.4S, V27.S[0]
+	WORD    $0x4f9b132b // FMLA V11.4S, V25.4S, V27.S[0]
+	FMOVS   (R24)(R16), F28
+	WORD    $0x4f9c130c // FMLA V12.4S, V24.4S, V28.S[0]
+	WORD    $0x4f9c132d // FMLA V13.4S, V25.4S, V28.S[0]
+	FMOVS   (R24)(R17), F29
+	WORD    $0x4f9d130e // FMLA V14.4S, V24.4S, V29.S[0]
+	WORD    $0x4f9d132f // FMLA V15.4S, V25.4S, V29.S[0]
+	SUBS    $1, R5, R5
+	BNE     depth77
+
+done78:
+	CBZ     R10, store79
+	MOVD    R0, R2
+	MOVD    R21, R19
+	CMP     $1, R3
+	CSEL    GT, R6, ZR, R23
+	VLD1.P  (R2)(R23), [V27.S4]
+	WORD    $0x4e20d760 // FADD V0.4S, V27.4S, V0.4S
+	VLD1.P  (R19)(R23), [V27.S4]
+	WORD    $0x4e21d761 // FADD V1.4S, V27.4S, V1.4S
+	CMP     $2, R3
+	CSEL    GT, R6, ZR, R23
+	VLD1.P  (R2)(R23), [V27.S4]
+	WORD    $0x4e22d762 // FADD V2.4S, V27.4S, V2.4S
+	VLD1.P  (R19)(R23), [V27.S4]
+	WORD    $0x4e23d763 // FADD V3.4S, V27.4S, V3.4S
+	CMP     $3, R3
+	CSEL    GT, R6, ZR, R23
+	VLD1.P  (R2)(R23), [V27.S4]
+	WORD    $0x4e24d764 // FADD V4.4S, V27.4S, V4.4S
+	VLD1.P  (R19)(R23), [V27.S4]
+	WORD    $0x4e25d765 // FADD V5.4S, V27.4S, V5.4S
+	CMP     $4, R3
+	CSEL    GT, R6, ZR, R23
+	VLD1.P  (R2)(R23), [V27.S4]
+	WORD    $0x4e26d766 // FADD V6.4S, V27.4S, V6.4S
+	VLD1.P  (R19)(R23), [V27.S4]
+	WORD    $0x4e27d767 // FADD V7.4S, V27.4S, V7.4S
+	CMP     $5, R3
+	CSEL    GT, R6, ZR, R23
+	VLD1.P  (R2)(R23), [V27.S4]
+	WORD    $0x4e28d768 // FADD V8.4S, V27.4S, V8.4S
+	VLD1.P  (R19)(R23), [V27.S4]
+	WORD    $0x4e29d769 // FADD V9.4S, V27.4S, V9.4S
+	CMP     $6, R3
+	CSEL    GT, R6, ZR, R23
+	VLD1.P  (R2)(R23), [V27.S4]
+	WORD    $0x4e2ad76a // FADD V10.4S, V27.4S, V10.4S
+	VLD1.P  (R19)(R23), [V27.S4]
+	WORD    $0x4e2bd76b // FADD V11.4S, V27.4S, V11.4S
+	CMP     $7, R3
+	CSEL    GT, R6, ZR, R23
+	VLD1.P  (R2)(R23), [V27.S4]
+	WORD    $0x4e2cd76c // FADD V12.4S, V27.4S, V12.4S
+	VLD1.P  (R19)(R23), [V27.S4]
+	WORD    $0x4e2dd76d // FADD V13.4S, V27.4S, V13.4S
+	CMP     $8, R3
+	CSEL    GT, R6, ZR, R23
+	VLD1.P  (R2)(R23), [V27.S4]
+	WORD    $0x4e2ed76e // FADD V14.4S, V27.4S, V14.4S
+	VLD1.P  (R19)(R23), [V27.S4]
+	WORD    $0x4e2fd76f // FADD V15.4S, V27.4S, V15.4S
+
+store79:
+	CMP     $1, R3
+	CSEL    GT, R6, ZR, R23
+	VST1.P  [V0.S4], (R0)(R23)
+	VST1.P  [V1.S4], (R21)(R23)
+	CMP     $2, R3
+	CSEL    GT, R6, ZR, R23
+	VST1.P  [V2.S4], (R0)(R23)
+	VST1.P  [V3.S4], (R21)(R23)
+	CMP     $3, R3
+	CSEL    GT, R6, ZR, R23
+	VST1.P  [V4.S4], (R0)(R23)
+	VST1.P  [V5.S4], (R21)(R23)
+	CMP     $4, R3
+	CSEL    GT, R6, ZR, R23
+	VST1.P  [V6.S4], (R0)(R23)
+	VST1.P  [V7.S4], (R21)(R23)
+	CMP     $5, R3
+	CSEL    GT, R6, ZR, R23
+	VST1.P  [V8.S4], (R0)(R23)
+	VST1.P  [V9.S4], (R21)(R23)
+	CMP     $6, R3
+	CSEL    GT, R6, ZR, R23
+	VST1.P  [V10.S4], (R0)(R23)
+	VST1.P  [V11.S4], (R21)(R23)
+	CMP     $7, R3
+	CSEL    GT, R6, ZR, R23
+	VST1.P  [V12.S4], (R0)(R23)
+	VST1.P  [V13.S4], (R21)(R23)
+	CMP     $8, R3
+	CSEL    GT, R6, ZR, R23
+	VST1.P  [V14.S4], (R0)(R23)
+	VST1.P  [V15.S4], (R21)(R23)
+	RET     
+
+vectors67:
+	CMP     $1, R3
+	BGT     rows81
+	VEOR    V0.B16, V0.B16, V0.B16
+	CBZ     R5, done83
+
+depth82:
+	VLD1.P  (R2)(R9), [V24.S4]
+	MOVD.P  8(R8), R24
+	ADD     R24<<2, R1, R24
+	FMOVS   (R24), F27
+	WORD    $0x4f9b1300 // FMLA V0.4S, V24.4S, V27.S[0]
+	SUBS    $1, R5, R5
+	BNE     depth82
+
+done83:
+	CBZ     R10, store84
+	MOVD    R0, R2
+	CMP     $1, R3
+	CSEL    GT, R6, ZR, R23
+	VLD1.P  (R2)(R23), [V27.S4]
+	WORD    $0x4e20d760 // FADD V0.4S, V27.4S, V0.4S
+
+store84:
+	CMP     $1, R3
+	CSEL    GT, R6, ZR, R23
+	VST1.P  [V0.S4], (R0)(R23)
+	RET     
+
+rows81:
+	CMP     $4, R3
+	BGT     rows85
+	VEOR    V0.B16, V0.B16, V0.B16
+	VEOR    V1.B16, V1.B16, V1.B16
+	VEOR    V2.B16, V2.B16, V2.B16
+	VEOR    V3.B16, V3.B16, V3.B16
+	CBZ     R5, done87
+
+depth86:
+	VLD1.P  (R2)(R9), [V24.S4]
+	MOVD.P  8(R8), R24
+	ADD     R24<<2, R1, R24
+	FMOVS   (R24), F27
+	WORD    $0x4f9b1300 // FMLA V0.4S, V24.4S, V27.S[0]
+	FMOVS   (R24)(R11), F28
+	WORD    $0x4f9c1301 // FMLA V1.4S, V24.4S, V28.S[0]
+	FMOVS   (R24)(R12), F29
+	WORD    $0x4f9d1302 // FMLA V2.4S, V24.4S, V29.S[0]
+	FMOVS   (R24)(R13), F30
+	WORD    $0x4f9e1303 // FMLA V3.4S, V24.4S, V30.S[0]
+	SUBS    $1, R5, R5
+	BNE     depth86
+
+done87:
+	CBZ     R10, store88
+	MOVD    R0, R2
+	CMP     $1, R3
+	CSEL    GT, R6, ZR, R23
+	VLD1.P  (R2)(R23), [V27.S4]
+	WORD    $0x4e20d760 // FADD V0.4S, V27.4S, V0.4S
+	CMP     $2, R3
+	CSEL    GT, R6, ZR, R23
+	VLD1.P  (R2)(R23), [V27.S4]
+	WORD    $0x4e21d761 // FADD V1.4S, V27.4S, V1.4S
+	CMP     $3, R3
+	CSEL    GT, R6, ZR, R23
+	VLD1.P  (R2)(R23), [V27.S4]
+	WORD    $0x4e22d762 // FADD V2.4S, V27.4S, V2.4S
+	CMP     $4, R3
+	CSEL    GT, R6, ZR, R23
+	VLD1.P  (R2)(R23), [V27.S4]
+	WORD    $0x4e23d763 // FADD V3.4S, V27.4S, V3.4S
+
+store88:
+	CMP     $1, R3
+	CSEL    GT, R6, ZR, R23
+	VST1.P  [V0.S4], (R0)(R23)
+	CMP     $2, R3
+	CSEL    GT, R6, ZR, R23
+	VST1.P  [V1.S4], (R0)(R23)
+	CMP     $3, R3
+	CSEL    GT, R6, ZR, R23
+	VST1.P  [V2.S4], (R0)(R23)
+	CMP     $4, R3
+	CSEL    GT, R6, ZR, R23
+	VST1.P  [V3.S4], (R0)(R23)
+	RET     
+
+rows85:
+	VEOR    V0.B16, V0.B16, V0.B16
+	VEOR    V1.B16, V1.B16, V1.B16
+	VEOR    V2.B16, V2.B16, V2.B16
+	VEOR    V3.B16, V3.B16, V3.B16
+	VEOR    V4.B16, V4.B16, V4.B16
+	VEOR    V5.B16, V5.B16, V5.B16
+	VEOR    V6.B16, V6.B16, V6.B16
+	VEOR    V7.B16, V7.B16, V7.B16
+	CBZ     R5, done91
+
+depth90:
+	VLD1.P  (R2)(R9), [V24.S4]
+	MOVD.P  8(R8), R24
+	ADD     R24<<2, R1, R24
+	FMOVS   (R24), F27
+	WORD    $0x4f9b1300 // FMLA V0.4S, V24.4S, V27.S[0]
+	FMOVS   (R24)(R11), F28
+	WORD    $0x4f9c1301 // FMLA V1.4S, V24.4S, V28.S[0]
+	FMOVS   (R24)(R12), F29
+	WORD    $0x4f9d1302 // FMLA V2.4S, V24.4S, V29.S[0]
+	FMOVS   (R24)(R13), F30
+	WORD    $0x4f9e1303 // FMLA V3.4S, V24.4S, V30.S[0]
+	FMOVS   (R24)(R14), F31
+	WORD    $0x4f9f1304 // FMLA V4.4S, V24.4S, V31.S[0]
+	FMOVS   (R24)(R15), F27
+	WORD    $0x4f9b1305 // FMLA V5.4S, V24.4S, V27.S[0]
+	FMOVS   (R24)(R16), F28
+	WORD    $0x4f9c1306 // FMLA V6.4S, V24.4S, V28.S[0]
+	FMOVS   (R24)(R17), F29
+	WORD    $0x4f9d1307 // FMLA V7.4S, V24.4S, V29.S[0]
+	SUBS    $1, R5, R5
+	BNE     depth90
+
+done91:
+	CBZ     R10, store92
+	MOVD    R0, R2
+	CMP     $1, R3
+	CSEL    GT, R6, ZR, R23
+	VLD1.P  (R2)(R23), [V27.S4]
+	WORD    $0x4e20d760 // FADD V0.4S, V27.4S, V0.4S
+	CMP     $2, R3
+	CSEL    GT, R6, ZR, R23
+	VLD1.P  (R2)(R23), [V27.S4]
+	WORD    $0x4e21d761 // FADD V1.4S, V27.4S, V1.4S
+	CMP     $3, R3
+	CSEL    GT, R6, ZR, R23
+	VLD1.P  (R2)(R23), [V27.S4]
+	WORD    $0x4e22d762 // FADD V2.4S, V27.4S, V2.4S
+	CMP     $4, R3
+	CSEL    GT, R6, ZR, R23
+	VLD1.P  (R2)(R23), [V27.S4]
+	WORD    $0x4e23d763 // FADD V3.4S, V27.4S, V3.4S
+	CMP     $5, R3
+	CSEL    GT, R6, ZR, R23
+	VLD1.P  (R2)(R23), [V27.S4]
+	WORD    $0x4e24d764 // FADD V4.4S, V27.4S, V4.4S
+	CMP     $6, R3
+	CSEL    GT, R6, ZR, R23
+	VLD1.P  (R2)(R23), [V27.S4]
+	WORD    $0x4e25d765 // FADD V5.4S, V27.4S, V5.4S
+	CMP     $7, R3
+	CSEL    GT, R6, ZR, R23
+	VLD1.P  (R2)(R23), [V27.S4]
+	WORD    $0x4e26d766 // FADD V6.4S, V27.4S, V6.4S
+	CMP     $8, R3
+	CSEL    GT, R6, ZR, R23
+	VLD1.P  (R2)(R23), [V27.S4]
+	WORD    $0x4e27d767 // FADD V7.4S, V27.4S, V7.4S
+
+store92:
+	CMP     $1, R3
+	CSEL    GT, R6, ZR, R23
+	VST1.P  [V0.S4], (R0)(R23)
+	CMP     $2, R3
+	CSEL    GT, R6, ZR, R23
+	VST1.P  [V1.S4], (R0)(R23)
+	CMP     $3, R3
+	CSEL    GT, R6, ZR, R23
+	VST1.P  [V2.S4], (R0)(R23)
+	CMP     $4, R3
+	CSEL    GT, R6, ZR, R23
+	VST1.P  [V3.S4], (R0)(R23)
+	CMP     $5, R3
+	CSEL    GT, R6, ZR, R23
+	VST1.P  [V4.S4], (R0)(R23)
+	CMP     $6, R3
+	CSEL    GT, R6, ZR, R23
+	VST1.P  [V5.S4], (R0)(R23)
+	CMP     $7, R3
+	CSEL    GT, R6, ZR, R23
+	VST1.P  [V6.S4], (R0)(R23)
+	CMP     $8, R3
+	CSEL    GT, R6, ZR, R23
+	VST1.P  [V7.S4], (R0)(R23)
+	RET     
+
+narrow53:
+	CMP     $1, R3
+	BGT     rows93
+	SUB     $1, R4, R23
+	MOVD    $1, R21
+	CMP     R21, R23
+	CSEL    LT, R23, R21, R23
+	ADD     R23<<2, R2, R19
+	ADD     R23<<2, R0, R21
+	SUB     $1, R4, R23
+	MOVD    $2, R22
+	CMP     R22, R23
+	CSEL    LT, R23, R22, R23
+	ADD     R23<<2, R2, R20
+	ADD     R23<<2, R0, R22
+	VEOR    V0.B16, V0.B16, V0.B16
+	VEOR    V1.B16, V1.B16, V1.B16
+	VEOR    V2.B16, V2.B16, V2.B16
+	CBZ     R5, done95
+
+depth94:
+	VLD1R.P (R2)(R9), [V24.S4]
+	VLD1R.P (R19)(R9), [V25.S4]
+	VLD1R.P (R20)(R9), [V26.S4]
+	MOVD.P  8(R8), R24
+	ADD     R24<<2, R1, R24
+	FMOVS   (R24), F27
+	WORD    $0x4f9b1300 // FMLA V0.4S, V24.4S, V27.S[0]
+	WORD    $0x4f9b1321 // FMLA V1.4S, V25.4S, V27.S[0]
+	WORD    $0x4f9b1342 // FMLA V2.4S, V26.4S, V27.S[0]
+	SUBS    $1, R5, R5
+	BNE     depth94
+
+done95:
+	CBZ     R10, store96
+	MOVD    R0, R2
+	MOVD    R21, R19
+	MOVD    R22, R20
+	CMP     $1, R3
+	CSEL    GT, R6, ZR, R23
+	VLD1R.P (R2)(R23), [V27.S4]
+	WORD    $0x4e20d760 // FADD V0.4S, V27.4S, V0.4S
+	VLD1R.P (R19)(R23), [V27.S4]
+	WORD    $0x4e21d761 // FADD V1.4S, V27.4S, V1.4S
+	VLD1R.P (R20)(R23), [V27.S4]
+	WORD    $0x4e22d762 // FADD V2.4S, V27.4S, V2.4S
+
+store96:
+	CMP     $1, R3
+	CSEL    GT, R6, ZR, R23
+	FMOVS   F0, (R0)
+	ADD     R23, R0
+	FMOVS   F1, (R21)
+	ADD     R23, R21
+	FMOVS   F2, (R22)
+	ADD     R23, R22
+	RET     
+
+rows93:
+	CMP     $4, R3
+	BGT     rows97
+	SUB     $1, R4, R23
+	MOVD    $1, R21
+	CMP     R21, R23
+	CSEL    LT, R23, R21, R23
+	ADD     R23<<2, R2, R19
+	ADD     R23<<2, R0, R21
+	SUB     $1, R4, R23
+	MOVD    $2, R22
+	CMP     R22, R23
+	CSEL    LT, R23, R22, R23
+	ADD     R23<<2, R2, R20
+	ADD     R23<<2, R0, R22
+	VEOR    V0.B16, V0.B16, V0.B16
+	VEOR    V1.B16, V1.B16, V1.B16
+	VEOR    V2.B16, V2.B16, V2.B16
+	VEOR    V3.B16, V3.B16, V3.B16
+	VEOR    V4.B16, V4.B16, V4.B16
+	VEOR    V5.B16, V5.B16, V5.B16
+	VEOR    V6.B16, V6.B16, V6.B16
+	VEOR    V7.B16, V7.B16, V7.B16
+	VEOR    V8.B16, V8.B16, V8.B16
+	VEOR    V9.B16, V9.B16, V9.B16
+	VEOR    V10.B16, V10.B16, V10.B16
+	VEOR    V11.B16, V11.B16, V11.B16
+	CBZ     R5, done99
+
+depth98:
+	VLD1R.P (R2)(R9), [V24.S4]
+	VLD1R.P (R19)(R9), [V25.S4]
+	VLD1R.P (R20)(R9), [V26.S4]
+	MOVD.P  8(R8), R24
+	ADD     R24<<2, R1, R24
+	FMOVS   (R24), F27
+	WORD    $0x4f9b1300 // FMLA V0.4S, V24.4S, V27.S[0]
+	WORD    $0x4f9b1321 // FMLA V1.4S, V25.4S, V27.S[0]
+	WORD    $0x4f9b1342 // FMLA V2.4S, V26.4S, V27.S[0]
+	FMOVS   (R24)(R11), F28
+	WORD    $0x4f9c1303 // FMLA V3.4S, V24.4S, V28.S[0]
+	WORD    $0x4f9c1324 // FMLA V4.4S, V25.4S, V28.S[0]
+	WORD    $0x4f9c1345 // FMLA V5.4S, V26.4S, V28.S[0]
+	FMOVS   (R24)(R12), F29
+	WORD    $0x4f9d1306 // FMLA V6.4S, V24.4S, V29.S[0]
+	WORD    $0x4f9d1327 // FMLA V7.4S, V25.4S, V29.S[0]
+	WORD    $0x4f9d1348 // FMLA V8.4S, V26.4S, V29.S[0]
+	FMOVS   (R24)(R13), F30
+	WORD    $0x4f9e1309 // FMLA V9.4S, V24.4S, V30.S[0]
+	WORD    $0x4f9e132a // FMLA V10.4S, V25.4S, V30.S[0]
+	WORD    $0x4f9e134b // FMLA V11.4S, V26.4S, V30.S[0]
+	SUBS    $1, R5, R5
+	BNE     depth98
+
+done99:
+	CBZ     R10, store100
+	MOVD    R0, R2
+	MOVD    R21, R19
+	MOVD    R22, R20
+	CMP     $1, R3
+	CSEL    GT, R6, ZR, R23
+	VLD1R.P (R2)(R23), [V27.S4]
+	WORD    $0x4e20d760 // FADD V0.4S, V27.4S, V0.4S
+	VLD1R.P (R19)(R23), [V27.S4]
+	WORD    $0x4e21d761 // FADD V1.4S, V27.4S, V1.4S
+	VLD1R.P (R20)(R23), [V27.S4]
+	WORD    $0x4e22d762 // FADD V2.4S, V27.4S, V2.4S
+	CMP     $2, R3
+	CSEL    GT, R6, ZR, R23
+	VLD1R.P (R2)(R23), [V27.S4]
+	WORD    $0x4e23d763 // FADD V3.4S, V27.4S, V3.4S
+	VLD1R.P (R19)(R23), [V27.S4]
+	WORD    $0x4e24d764 // FADD V4.4S, V27.4S, V4.4S
+	VLD1R.P (R20)(R23), [V27.S4]
+	WORD    $0x4e25d765 // FADD V5.4S, V27.4S, V5.4S
+	CMP     $3, R3
+	CSEL    GT, R6, ZR, R23
+	VLD1R.P (R2)(R23), [V27.S4]
+	WORD    $0x4e26d766 // FADD V6.4S, V27.4S, V6.4S
+	VLD1R.P (R19)(R23), [V27.S4]
+	WORD    $0x4e27d767 // FADD V7.4S, V27.4S, V7.4S
+	VLD1R.P (R20)(R23), [V27.S4]
+	WORD    $0x4e28d768 // FADD V8.4S, V27.4S, V8.4S
+	CMP     $4, R3
+	CSEL    GT, R6, ZR, R23
+	VLD1R.P (R2)(R23), [V27.S4]
+	WORD    $0x4e29d769 // FADD V9.4S, V27.4S, V9.4S
+	VLD1R.P (R19)(R23), [V27.S4]
+	WORD    $0x4e2ad76a // FADD V10.4S, V27.4S, V10.4S
+	VLD1R.P (R20)(R23), [V27.S4]
+	WORD    $0x4e2bd76b // FADD V11.4S, V27.4S, V11.4S
+
+store100:
+	CMP     $1, R3
+	CSEL    GT, R6, ZR, R23
+	FMOVS   F0, (R0)
+	ADD     R23, R0
+	FMOVS   F1, (R21)
+	ADD     R23, R21
+	FMOVS   F2, (R22)
+	ADD     R23, R22
+	CMP     $2, R3
+	CSEL    GT, R6, ZR, R23
+	FMOVS   F3, (R0)
+	ADD     R23, R0
+	FMOVS   F4, (R21)
+	ADD     R23, R21
+	FMOVS   F5, (R22)
+	ADD     R23, R22
+	CMP     $3, R3
+	CSEL    GT, R6, ZR, R23
+	FMOVS   F6, (R0)
+	ADD     R23, R0
+	FMOVS   F7, (R21)
+	ADD     R23, R21
+	FMOVS   F8, (R22)
+	ADD     R23, R22
+	CMP     $4, R3
+	CSEL    GT, R6, ZR, R23
+	FMOVS   F9, (R0)
+	ADD     R23, R0
+	FMOVS   F10, (R21)
+	ADD     R23, R21
+	FMOVS   F11, (R22)
+	ADD     R23, R22
+	RET     
+
+rows97:
+	SUB     $1, R4, R23
+	MOVD    $1, R21
+	CMP     R21, R23
+	CSEL    LT, R23, R21, R23
+	ADD     R23<<2, R2, R19
+	ADD     R23<<2, R0, R21
+	SUB     $1, R4, R23
+	MOVD    $2, R22
+	CMP     R22, R23
+	CSEL    LT, R23, R22, R23
+	ADD     R23<<2, R2, R20
+	ADD     R23<<2, R0, R22
+	VEOR    V0.B16, V0.B16, V0.B16
+	VEOR    V1.B16, V1.B16, V1.B16
+	VEOR    V2.B16, V2.B16, V2.B16
+	VEOR    V3.B16, V3.B16, V3.B16
+	VEOR    V4.B16, V4.B16, V4.B16
+	VEOR    V5.B16, V5.B16, V5.B16
+	VEOR    V6.B16, V6.B16, V6.B16
+	VEOR    V7.B16, V7.B16, V7.B16
+	VEOR    V8.B16, V8.B16, V8.B16
+	VEOR    V9.B16, V9.B16, V9.B16
+	VEOR    V10.B16, V10.B16, V10.B16
+	VEOR    V11.B16, V11.B16, V11.B16
+	VEOR    V12.B16, V12.B16, V12.B16
+	VEOR    V13.B16, V13.B16, V13.B16
+	VEOR    V14.B16, V14.B16, V14.B16
+	VEOR    V15.B16, V15.B16, V15.B16
+	VEOR    V16.B16, V16.B16, V16.B16
+	VEOR    V17.B16, V17.B16, V17.B16
+	VEOR    V18.B16, V18.B16, V18.B16
+	VEOR    V19.B16, V19.B16, V19.B16
+	VEOR    V20.B16, V20.B16, V20.B16
+	VEOR    V21.B16, V21.B16, V21.B16
+	VEOR    V22.B16, V22.B16, V22.B16
+	VEOR    V23.B16, V23.B16, V23.B16
+	CBZ     R5, done103
+
+depth102:
+	VLD1R.P (R2)(R9), [V24.S4]
+	VLD1R.P (R19)(R9), [V25.S4]
+	VLD1R.P (R20)(R9), [V26.S4]
+	MOVD.P  8(R8), R24
+	ADD     R24<<2, R1, R24
+	FMOVS   (R24), F27
+	WORD    $0x4f9b1300 // FMLA V0.4S, V24.4S, V27.S[0]
+	WORD    $0x4f9b1321 // FMLA V1.4S, V25.4S, V27.S[0]
+	WORD    $0x4f9b1342 // FMLA V2.4S, V26.4S, V27.S[0]
+	FMOVS   (R24)(R11), F28
+	WORD    $0x4f9c1303 // FMLA V3.4S, V24.4S, V28.S[0]
+	WORD    $0x4f9c1324 // FMLA V4.4S, V25.4S, V28.S[0]
+	WORD    $0x4f9c1345 // FMLA V5.4S, V26.4S, V28.S[0]
+	FMOVS   (R24)(R12), F29
+	WORD    $0x4f9d1306 // FMLA V6.4S, V24.4S, V29.S[0]
+	WORD    $0x4f9d1327 // FMLA V7.4S, V25.4S, V29.S[0]
+	WORD    $0x4f9d1348 // FMLA V8.4S, V26.4S, V29.S[0]
+	FMOVS   (R24)(R13), F30
+	WORD    $0x4f9e1309 // FMLA V9.4S, V24.4S, V30.S[0]
+	WORD    $0x4f9e132a // FMLA V10.4S, V25.4S, V30.S[0]
+	WORD    $0x4f9e134b // FMLA V11.4S, V26.4S, V30.S[0]
+	FMOVS   (R24)(R14), F31
+	WORD    $0x4f9f130c // FMLA V12.4S, V24.4S, V31.S[0]
+	WORD    $0x4f9f132d // FMLA V13.4S, V25.4S, V31.S[0]
+	WORD    $0x4f9f134e // FMLA V14.4S, V26.4S, V31.S[0]
+	FMOVS   (R24)(R15), F27
+	WORD    $0x4f9b130f // FMLA V15.4S, V24.4S, V27.S[0]
+	WORD    $0x4f9b1330 // FMLA V16.4S, V25.4S, V27.S[0]
+	WORD    $0x4f9b1351 // FMLA V17.4S, V26.4S, V27.S[0]
+	FMOVS   (R24)(R16), F28
+	WORD    $0x4f9c1312 // FMLA V18.4S, V24.4S, V28.S[0]
+	WORD    $0x4f9c1333 // FMLA V19.4S, V25.4S, V28.S[0]
+	WORD    $0x4f9c1354 // FMLA V20.4S, V26.4S, V28.S[0]
+	FMOVS   (R24)(R17), F29
+	WORD    $0x4f9d1315 // FMLA V21.4S, V24.4S, V29.S[0]
+	WORD    $0x4f9d1336 // FMLA V22.4S, V25.4S, V29.S[0]
+	WORD    $0x4f9d1357 // FMLA V23.4S, V26.4S, V29.S[0]
+	SUBS    $1, R5, R5
+	BNE     depth102
+
+done103:
+	CBZ     R10, store104
+	MOVD    R0, R2
+	MOVD    R21, R19
+	MOVD    R22, R20
+	CMP     $1, R3
+	CSEL    GT, R6, ZR, R23
+	VLD1R.P (R2)(R23), [V27.S4]
+	WORD    $0x4e20d760 // FADD V0.4S, V27.4S, V0.4S
+	VLD1R.P (R19)(R23), [V27.S4]
+	WORD    $0x4e21d761 // FADD V1.4S, V27.4S, V1.4S
+	VLD1R.P (R20)(R23), [V27.S4]
+	WORD    $0x4e22d762 // FADD V2.4S, V27.4S, V2.4S
+	CMP     $2, R3
+	CSEL    GT, R6, ZR, R23
+	VLD1R.P (R2)(R23), [V27.S4]
+	WORD    $0x4e23d763 // FADD V3.4S, V27.4S, V3.4S
+	VLD1R.P (R19)(R23), [V27.S4]
+	WORD    $0x4e24d764 // FADD V4.4S, V27.4S, V4.4S
+	VLD1R.P (R20)(R23), [V27.S4]
+	WORD    $0x4e25d765 // FADD V5.4S, V27.4S, V5.4S
+	CMP     $3, R3
+	CSEL    GT, R6, ZR, R23
+	VLD1R.P (R2)(R23), [V27.S4]
+	WORD    $0x4e26d766 // FADD V6.4S, V27.4S, V6.4S
+	VLD1R.P (R19)(R23), [V27.S4]
+	WORD    $0x4e27d767 // FADD V7.4S, V27.4S, V7.4S
+	VLD1R.P (R20)(R23), [V27.S4]
+	WORD    $0x4e28d768 // FADD V8.4S, V27.4S, V8.4S
+	CMP     $4, R3
+	CSEL    GT, R6, ZR, R23
+	VLD1R.P (R2)(R23), [V27.S4]
+	WORD    $0x4e29d769 // FADD V9.4S, V27.4S, V9.4S
+	VLD1R.P (R19)(R23), [V27.S4]
+	WORD    $0x4e2ad76a // FADD V10.4S, V27.4S, V10.4S
+	VLD1R.P (R20)(R23), [V27.S4]
+	WORD    $0x4e2bd76b // FADD V11.4S, V27.4S, V11.4S
+	CMP     $5, R3
+	CSEL    GT, R6, ZR, R23
+	VLD1R.P (R2)(R23), [V27.S4]
+	WORD    $0x4e2cd76c // FADD V12.4S, V27.4S, V12.4S
+	VLD1R.P (R19)(R23), [V27.S4]
+	WORD    $0x4e2dd76d // FADD V13.4S, V27.4S, V13.4S
+	VLD1R.P (R20)(R23), [V27.S4]
+	WORD    $0x4e2ed76e // FADD V14.4S, V27.4S, V14.4S
+	CMP     $6, R3
+	CSEL    GT, R6, ZR, R23
+	VLD1R.P (R2)(R23), [V27.S4]
+	WORD    $0x4e2fd76f // FADD V15.4S, V27.4S, V15.4S
+	VLD1R.P (R19)(R23), [V27.S4]
+	WORD    $0x4e30d770 // FADD V16.4S, V27.4S, V16.4S
+	VLD1R.P (R20)(R23), [V27.S4]
+	WORD    $0x4e31d771 // FADD V17.4S, V27.4S, V17.4S
+	CMP     $7, R3
+	CSEL    GT, R6, ZR, R23
+	VLD1R.P (R2)(R23), [V27.S4]
+	WORD    $0x4e32d772 // FADD V18.4S, V27.4S, V18.4S
+	VLD1R.P (R19)(R23), [V27.S4]
+	WORD    $0x4e33d773 // FADD V19.4S, V27.4S, V19.4S
+	VLD1R.P (R20)(R23), [V27.S4]
+	WORD    $0x4e34d774 // FADD V20.4S, V27.4S, V20.4S
+	CMP     $8, R3
+	CSEL    GT, R6, ZR, R23
+	VLD1R.P (R2)(R23), [V27.S4]
+	WORD    $0x4e35d775 // FADD V21.4S, V27.4S, V21.4S
+	VLD1R.P (R19)(R23), [V27.S4]
+	WORD    $0x4e36d776 // FADD V22.4S, V27.4S, V22.4S
+	VLD1R.P (R20)(R23), [V27.S4]
+	WORD    $0x4e37d777 // FADD V23.4S, V27.4S, V23.4S
+
+store104:
+	CMP     $1, R3
+	CSEL    GT, R6, ZR, R23
+	FMOVS   F0, (R0)
+	ADD     R23, R0
+	FMOVS   F1, (R21)
+	ADD     R23, R21
+	FMOVS   F2, (R22)
+	ADD     R23, R22
+	CMP     $2, R3
+	CSEL    GT, R6, ZR, R23
+	FMOVS   F3, (R0)
+	ADD     R23, R0
+	FMOVS   F4, (R21)
+	ADD     R23, R21
+	FMOVS   F5, (R22)
+	ADD     R23, R22
+	CMP     $3, R3
+	CSEL    GT, R6, ZR, R23
+	FMOVS   F6, (R0)
+	ADD     R23, R0
+	FMOVS   F7, (R21)
+	ADD     R23, R21
+	FMOVS   F8, (R22)
+	ADD     R23, R22
+	CMP     $4, R3
+	CSEL    GT, R6, ZR, R23
+	FMOVS   F9, (R0)
+	ADD     R23, R0
+	FMOVS   F10, (R21)
+	ADD     R23, R21
+	FMOVS   F11, (R22)
+	ADD     R23, R22
+	CMP     $5, R3
+	CSEL    GT, R6, ZR, R23
+	FMOVS   F12, (R0)
+	ADD     R23, R0
+	FMOVS   F13, (R21)
+	ADD     R23, R21
+	FMOVS   F14, (R22)
+	ADD     R23, R22
+	CMP     $6, R3
+	CSEL    GT, R6, ZR, R23
+	FMOVS   F15, (R0)
+	ADD     R23, R0
+	FMOVS   F16, (R21)
+	ADD     R23, R21
+	FMOVS   F17, (R22)
+	ADD     R23, R22
+	CMP     $7, R3
+	CSEL    GT, R6, ZR, R23
+	FMOVS   F18, (R0)
+	ADD     R23, R0
+	FMOVS   F19, (R21)
+	ADD     R23, R21
+	FMOVS   F20, (R22)
+	ADD     R23, R22
+	CMP     $8, R3
+	CSEL    GT, R6, ZR, R23
+	FMOVS   F21, (R0)
+	ADD     R23, R0
+	FMOVS   F22, (R21)
+	ADD     R23, R21
+	FMOVS   F23, (R22)
+	ADD     R23, R22
+	RET     
+
 // func productF64NEON(c, a, b unsafe.Pointer, m, n, k, ldc, lda, sa, ldb, add int)
 TEXT ·productF64NEON(SB), NOSPLIT, $0-88
 	MOVD    c+0(FP), R0
@@ -1274,8 +2540,8 @@ TEXT ·productF64NEON(SB), NOSPLIT, $0-88
 	MOVD    add+80(FP), R10
 	LSL     $3, R6, R6
 	LSL     $3, R7, R7
-	LSL     $3, R8, R8
 	LSL     $3, R9, R9
+	LSL     $3, R8, R8
 	CMP     $1, R3
 	CSEL    GT, R7, ZR, R23
 	MOVD    R23, R11
@@ -1298,11 +2564,11 @@ TEXT ·productF64NEON(SB), NOSPLIT, $0-88
 	CSEL    GT, R7, ZR, R23
 	ADD     R23, R16, R17
 	CMP     $2, R4
-	BLT     narrow53
+	BLT     narrow105
 	CMP     $4, R4
-	BLE     vectors54
+	BLE     vectors106
 	CMP     $1, R3
-	BGT     rows55
+	BGT     rows107
 	SUB     $2, R4, R23
 	MOVD    $2, R21
 	CMP     R21, R23
@@ -1318,9 +2584,9 @@ TEXT ·productF64NEON(SB), NOSPLIT, $0-88
 	VEOR    V0.B16, V0.B16, V0.B16
 	VEOR    V1.B16, V1.B16, V1.B16
 	VEOR    V2.B16, V2.B16, V2.B16
-	CBZ     R5, done57
+	CBZ     R5, done109
 
-depth56:
+depth108:
 	VLD1.P  (R2)(R9), [V24.D2]
 	VLD1.P  (R19)(R9), [V25.D2]
 	VLD1.P  (R20)(R9), [V26.D2]
@@ -1330,10 +2596,10 @@ depth56:
 	WORD    $0x4fdb1342 // FMLA V2.2D, V26.2D, V27.D[0]
 	ADD     R8, R1
 	SUBS    $1, R5, R5
-	BNE     depth56
+	BNE     depth108
 
-done57:
-	CBZ     R10, store58
+done109:
+	CBZ     R10, store110
 	MOVD    R0, R2
 	MOVD    R21, R19
 	MOVD    R22, R20
@@ -1346,7 +2612,7 @@ done57:
 	VLD1.P  (R20)(R23), [V27.D2]
 	WORD    $0x4e62d762 // FADD V2.2D, V27.2D, V2.2D
 
-store58:
+store110:
 	CMP     $1, R3
 	CSEL    GT, R6, ZR, R23
 	VST1.P  [V0.D2], (R0)(R23)
@@ -1354,9 +2620,9 @@ store58:
 	VST1.P  [V2.D2], (R22)(R23)
 	RET     
 
-rows55:
+rows107:
 	CMP     $4, R3
-	BGT     rows59
+	BGT     rows111
 	SUB     $2, R4, R23
 	MOVD    $2, R21
 	CMP     R21, R23
@@ -1381,9 +2647,9 @@ rows55:
 	VEOR    V9.B16, V9.B16, V9.B16
 	VEOR    V10.B16, V10.B16, V10.B16
 	VEOR    V11.B16, V11.B16, V11.B16
-	CBZ     R5, done61
+	CBZ     R5, done113
 
-depth60:
+depth112:
 	VLD1.P  (R2)(R9), [V24.D2]
 	VLD1.P  (R19)(R9), [V25.D2]
 	VLD1.P  (R20)(R9), [V26.D2]
@@ -1405,10 +2671,10 @@ depth60:
 	WORD    $0x4fde134b // FMLA V11.2D, V26.2D, V30.D[0]
 	ADD     R8, R1
 	SUBS    $1, R5, R5
-	BNE     depth60
+	BNE     depth112
 
-done61:
-	CBZ     R10, store62
+done113:
+	CBZ     R10, store114
 	MOVD    R0, R2
 	MOVD    R21, R19
 	MOVD    R22, R20
@@ -1445,7 +2711,7 @@ done61:
 	VLD1.P  (R20)(R23), [V27.D2]
 	WORD    $0x4e6bd76b // FADD V11.2D, V27.2D, V11.2D
 
-store62:
+store114:
 	CMP     $1, R3
 	CSEL    GT, R6, ZR, R23
 	VST1.P  [V0.D2], (R0)(R23)
@@ -1468,7 +2734,7 @@ store62:
 	VST1.P  [V11.D2], (R22)(R23)
 	RET     
 
-rows59:
+rows111:
 	SUB     $2, R4, R23
 	MOVD    $2, R21
 	CMP     R21, R23
@@ -1505,9 +2771,9 @@ rows59:
 	VEOR    V21.B16, V21.B16, V21.B16
 	VEOR    V22.B16, V22.B16, V22.B16
 	VEOR    V23.B16, V23.B16, V23.B16
-	CBZ     R5, done65
+	CBZ     R5, done117
 
-depth64:
+depth116:
 	VLD1.P  (R2)(R9), [V24.D2]
 	VLD1.P  (R19)(R9), [V25.D2]
 	VLD1.P  (R20)(R9), [V26.D2]
@@ -1545,10 +2811,10 @@ depth64:
 	WORD    $0x4fdd1357 // FMLA V23.2D, V26.2D, V29.D[0]
 	ADD     R8, R1
 	SUBS    $1, R5, R5
-	BNE     depth64
+	BNE     depth116
 
-done65:
-	CBZ     R10, store66
+done117:
+	CBZ     R10, store118
 	MOVD    R0, R2
 	MOVD    R21, R19
 	MOVD    R22, R20
@@ -1617,7 +2883,7 @@ done65:
 	VLD1.P  (R20)(R23), [V27.D2]
 	WORD    $0x4e77d777 // FADD V23.2D, V27.2D, V23.2D
 
-store66:
+store118:
 	CMP     $1, R3
 	CSEL    GT, R6, ZR, R23
 	VST1.P  [V0.D2], (R0)(R23)
@@ -1660,11 +2926,11 @@ store66:
 	VST1.P  [V23.D2], (R22)(R23)
 	RET     
 
-vectors54:
+vectors106:
 	CMP     $2, R4
-	BLE     vectors67
+	BLE     vectors119
 	CMP     $1, R3
-	BGT     rows68
+	BGT     rows120
 	SUB     $2, R4, R23
 	MOVD    $2, R21
 	CMP     R21, R23
@@ -1673,9 +2939,9 @@ vectors54:
 	ADD     R23<<3, R0, R21
 	VEOR    V0.B16, V0.B16, V0.B16
 	VEOR    V1.B16, V1.B16, V1.B16
-	CBZ     R5, done70
+	CBZ     R5, done122
 
-depth69:
+depth121:
 	VLD1.P  (R2)(R9), [V24.D2]
 	VLD1.P  (R19)(R9), [V25.D2]
 	FMOVD   (R1), F27
@@ -1683,10 +2949,10 @@ depth69:
 	WORD    $0x4fdb1321 // FMLA V1.2D, V25.2D, V27.D[0]
 	ADD     R8, R1
 	SUBS    $1, R5, R5
-	BNE     depth69
+	BNE     depth121
 
-done70:
-	CBZ     R10, store71
+done122:
+	CBZ     R10, store123
 	MOVD    R0, R2
 	MOVD    R21, R19
 	CMP     $1, R3
@@ -1696,16 +2962,16 @@ done70:
 	VLD1.P  (R19)(R23), [V27.D2]
 	WORD    $0x4e61d761 // FADD V1.2D, V27.2D, V1.2D
 
-store71:
+store123:
 	CMP     $1, R3
 	CSEL    GT, R6, ZR, R23
 	VST1.P  [V0.D2], (R0)(R23)
 	VST1.P  [V1.D2], (R21)(R23)
 	RET     
 
-rows68:
+rows120:
 	CMP     $4, R3
-	BGT     rows72
+	BGT     rows124
 	SUB     $2, R4, R23
 	MOVD    $2, R21
 	CMP     R21, R23
@@ -1720,9 +2986,9 @@ rows68:
 	VEOR    V5.B16, V5.B16, V5.B16
 	VEOR    V6.B16, V6.B16, V6.B16
 	VEOR    V7.B16, V7.B16, V7.B16
-	CBZ     R5, done74
+	CBZ     R5, done126
 
-depth73:
+depth125:
 	VLD1.P  (R2)(R9), [V24.D2]
 	VLD1.P  (R19)(R9), [V25.D2]
 	FMOVD   (R1), F27
@@ -1739,10 +3005,10 @@ depth73:
 	WORD    $0x4fde1327 // FMLA V7.2D, V25.2D, V30.D[0]
 	ADD     R8, R1
 	SUBS    $1, R5, R5
-	BNE     depth73
+	BNE     depth125
 
-done74:
-	CBZ     R10, store75
+done126:
+	CBZ     R10, store127
 	MOVD    R0, R2
 	MOVD    R21, R19
 	CMP     $1, R3
@@ -1770,7 +3036,7 @@ done74:
 	VLD1.P  (R19)(R23), [V27.D2]
 	WORD    $0x4e67d767 // FADD V7.2D, V27.2D, V7.2D
 
-store75:
+store127:
 	CMP     $1, R3
 	CSEL    GT, R6, ZR, R23
 	VST1.P  [V0.D2], (R0)(R23)
@@ -1789,7 +3055,7 @@ store75:
 	VST1.P  [V7.D2], (R21)(R23)
 	RET     
 
-rows72:
+rows124:
 	SUB     $2, R4, R23
 	MOVD    $2, R21
 	CMP     R21, R23
@@ -1812,9 +3078,9 @@ rows72:
 	VEOR    V13.B16, V13.B16, V13.B16
 	VEOR    V14.B16, V14.B16, V14.B16
 	VEOR    V15.B16, V15.B16, V15.B16
-	CBZ     R5, done78
+	CBZ     R5, done130
 
-depth77:
+depth129:
 	VLD1.P  (R2)(R9), [V24.D2]
 	VLD1.P  (R19)(R9), [V25.D2]
 	FMOVD   (R1), F27
@@ -1843,10 +3109,10 @@ depth77:
 	WORD    $0x4fdd132f // FMLA V15.2D, V25.2D, V29.D[0]
 	ADD     R8, R1
 	SUBS    $1, R5, R5
-	BNE     depth77
+	BNE     depth129
 
-done78:
-	CBZ     R10, store79
+done130:
+	CBZ     R10, store131
 	MOVD    R0, R2
 	MOVD    R21, R19
 	CMP     $1, R3
@@ -1898,7 +3164,7 @@ done78:
 	VLD1.P  (R19)(R23), [V27.D2]
 	WORD    $0x4e6fd76f // FADD V15.2D, V27.2D, V15.2D
 
-store79:
+store131:
 	CMP     $1, R3
 	CSEL    GT, R6, ZR, R23
 	VST1.P  [V0.D2], (R0)(R23)
@@ -1933,44 +3199,44 @@ store79:
 	VST1.P  [V15.D2], (R21)(R23)
 	RET     
 
-vectors67:
+vectors119:
 	CMP     $1, R3
-	BGT     rows81
+	BGT     rows133
 	VEOR    V0.B16, V0.B16, V0.B16
-	CBZ     R5, done83
+	CBZ     R5, done135
 
-depth82:
+depth134:
 	VLD1.P  (R2)(R9), [V24.D2]
 	FMOVD   (R1), F27
 	WORD    $0x4fdb1300 // FMLA V0.2D, V24.2D, V27.D[0]
 	ADD     R8, R1
 	SUBS    $1, R5, R5
-	BNE     depth82
+	BNE     depth134
 
-done83:
-	CBZ     R10, store84
+done135:
+	CBZ     R10, store136
 	MOVD    R0, R2
 	CMP     $1, R3
 	CSEL    GT, R6, ZR, R23
 	VLD1.P  (R2)(R23), [V27.D2]
 	WORD    $0x4e60d760 // FADD V0.2D, V27.2D, V0.2D
 
-store84:
+store136:
 	CMP     $1, R3
 	CSEL    GT, R6, ZR, R23
 	VST1.P  [V0.D2], (R0)(R23)
 	RET     
 
-rows81:
+rows133:
 	CMP     $4, R3
-	BGT     rows85
+	BGT     rows137
 	VEOR    V0.B16, V0.B16, V0.B16
 	VEOR    V1.B16, V1.B16, V1.B16
 	VEOR    V2.B16, V2.B16, V2.B16
 	VEOR    V3.B16, V3.B16, V3.B16
-	CBZ     R5, done87
+	CBZ     R5, done139
 
-depth86:
+depth138:
 	VLD1.P  (R2)(R9), [V24.D2]
 	FMOVD   (R1), F27
 	WORD    $0x4fdb1300 // FMLA V0.2D, V24.2D, V27.D[0]
@@ -1982,10 +3248,10 @@ depth86:
 	WORD    $0x4fde1303 // FMLA V3.2D, V24.2D, V30.D[0]
 	ADD     R8, R1
 	SUBS    $1, R5, R5
-	BNE     depth86
+	BNE     depth138
 
-done87:
-	CBZ     R10, store88
+done139:
+	CBZ     R10, store140
 	MOVD    R0, R2
 	CMP     $1, R3
 	CSEL    GT, R6, ZR, R23
@@ -2004,7 +3270,7 @@ done87:
 	VLD1.P  (R2)(R23), [V27.D2]
 	WORD    $0x4e63d763 // FADD V3.2D, V27.2D, V3.2D
 
-store88:
+store140:
 	CMP     $1, R3
 	CSEL    GT, R6, ZR, R23
 	VST1.P  [V0.D2], (R0)(R23)
@@ -2019,7 +3285,7 @@ store88:
 	VST1.P  [V3.D2], (R0)(R23)
 	RET     
 
-rows85:
+rows137:
 	VEOR    V0.B16, V0.B16, V0.B16
 	VEOR    V1.B16, V1.B16, V1.B16
 	VEOR    V2.B16, V2.B16, V2.B16
@@ -2028,9 +3294,9 @@ rows85:
 	VEOR    V5.B16, V5.B16, V5.B16
 	VEOR    V6.B16, V6.B16, V6.B16
 	VEOR    V7.B16, V7.B16, V7.B16
-	CBZ     R5, done91
+	CBZ     R5, done143
 
-depth90:
+depth142:
 	VLD1.P  (R2)(R9), [V24.D2]
 	FMOVD   (R1), F27
 	WORD    $0x4fdb1300 // FMLA V0.2D, V24.2D, V27.D[0]
@@ -2050,10 +3316,10 @@ depth90:
 	WORD    $0x4fdd1307 // FMLA V7.2D, V24.2D, V29.D[0]
 	ADD     R8, R1
 	SUBS    $1, R5, R5
-	BNE     depth90
+	BNE     depth142
 
-done91:
-	CBZ     R10, store92
+done143:
+	CBZ     R10, store144
 	MOVD    R0, R2
 	CMP     $1, R3
 	CSEL    GT, R6, ZR, R23
@@ -2088,7 +3354,7 @@ done91:
 	VLD1.P  (R2)(R23), [V27.D2]
 	WORD    $0x4e67d767 // FADD V7.2D, V27.2D, V7.2D
 
-store92:
+store144:
 	CMP     $1, R3
 	CSEL    GT, R6, ZR, R23
 	VST1.P  [V0.D2], (R0)(R23)
@@ -2115,45 +3381,45 @@ store92:
 	VST1.P  [V7.D2], (R0)(R23)
 	RET     
 
-narrow53:
+narrow105:
 	CMP     $1, R3
-	BGT     rows93
+	BGT     rows145
 	VEOR    V0.B16, V0.B16, V0.B16
-	CBZ     R5, done95
+	CBZ     R5, done147
 
-depth94:
+depth146:
 	VLD1R.P (R2)(R9), [V24.D2]
 	FMOVD   (R1), F27
 	WORD    $0x4fdb1300 // FMLA V0.2D, V24.2D, V27.D[0]
 	ADD     R8, R1
 	SUBS    $1, R5, R5
-	BNE     depth94
+	BNE     depth146
 
-done95:
-	CBZ     R10, store96
+done147:
+	CBZ     R10, store148
 	MOVD    R0, R2
 	CMP     $1, R3
 	CSEL    GT, R6, ZR, R23
 	VLD1R.P (R2)(R23), [V27.D2]
 	WORD    $0x4e60d760 // FADD V0.2D, V27.2D, V0.2D
 
-store96:
+store148:
 	CMP     $1, R3
 	CSEL    GT, R6, ZR, R23
 	FMOVD   F0, (R0)
 	ADD     R23, R0
 	RET     
 
-rows93:
+rows145:
 	CMP     $4, R3
-	BGT     rows97
+	BGT     rows149
 	VEOR    V0.B16, V0.B16, V0.B16
 	VEOR    V1.B16, V1.B16, V1.B16
 	VEOR    V2.B16, V2.B16, V2.B16
 	VEOR    V3.B16, V3.B16, V3.B16
-	CBZ     R5, done99
+	CBZ     R5, done151
 
-depth98:
+depth150:
 	VLD1R.P (R2)(R9), [V24.D2]
 	FMOVD   (R1), F27
 	WORD    $0x4fdb1300 // FMLA V0.2D, V24.2D, V27.D[0]
@@ -2165,10 +3431,10 @@ depth98:
 	WORD    $0x4fde1303 // FMLA V3.2D, V24.2D, V30.D[0]
 	ADD     R8, R1
 	SUBS    $1, R5, R5
-	BNE     depth98
+	BNE     depth150
 
-done99:
-	CBZ     R10, store100
+done151:
+	CBZ     R10, store152
 	MOVD    R0, R2
 	CMP     $1, R3
 	CSEL    GT, R6, ZR, R23
@@ -2187,7 +3453,7 @@ done99:
 	VLD1R.P (R2)(R23), [V27.D2]
 	WORD    $0x4e63d763 // FADD V3.2D, V27.2D, V3.2D
 
-store100:
+store152:
 	CMP     $1, R3
 	CSEL    GT, R6, ZR, R23
 	FMOVD   F0, (R0)
@@ -2206,7 +3472,7 @@ store100:
 	ADD     R23, R0
 	RET     
 
-rows97:
+rows149:
 	VEOR    V0.B16, V0.B16, V0.B16
 	VEOR    V1.B16, V1.B16, V1.B16
 	VEOR    V2.B16, V2.B16, V2.B16
@@ -2215,9 +3481,9 @@ rows97:
 	VEOR    V5.B16, V5.B16, V5.B16
 	VEOR    V6.B16, V6.B16, V6.B16
 	VEOR    V7.B16, V7.B16, V7.B16
-	CBZ     R5, done103
+	CBZ     R5, done155
 
-depth102:
+depth154:
 	VLD1R.P (R2)(R9), [V24.D2]
 	FMOVD   (R1), F27
 	WORD    $0x4fdb1300 // FMLA V0.2D, V24.2D, V27.D[0]
@@ -2237,10 +3503,10 @@ depth102:
 	WORD    $0x4fdd1307 // FMLA V7.2D, V24.2D, V29.D[0]
 	ADD     R8, R1
 	SUBS    $1, R5, R5
-	BNE     depth102
+	BNE     depth154
 
-done103:
-	CBZ     R10, store104
+done155:
+	CBZ     R10, store156
 	MOVD    R0, R2
 	CMP     $1, R3
 	CSEL    GT, R6, ZR, R23
@@ -2275,7 +3541,1069 @@ done103:
 	VLD1R.P (R2)(R23), [V27.D2]
 	WORD    $0x4e67d767 // FADD V7.2D, V27.2D, V7.2D
 
-store104:
+store156:
+	CMP     $1, R3
+	CSEL    GT, R6, ZR, R23
+	FMOVD   F0, (R0)
+	ADD     R23, R0
+	CMP     $2, R3
+	CSEL    GT, R6, ZR, R23
+	FMOVD   F1, (R0)
+	ADD     R23, R0
+	CMP     $3, R3
+	CSEL    GT, R6, ZR, R23
+	FMOVD   F2, (R0)
+	ADD     R23, R0
+	CMP     $4, R3
+	CSEL    GT, R6, ZR, R23
+	FMOVD   F3, (R0)
+	ADD     R23, R0
+	CMP     $5, R3
+	CSEL    GT, R6, ZR, R23
+	FMOVD   F4, (R0)
+	ADD     R23, R0
+	CMP     $6, R3
+	CSEL    GT, R6, ZR, R23
+	FMOVD   F5, (R0)
+	ADD     R23, R0
+	CMP     $7, R3
+	CSEL    GT, R6, ZR, R23
+	FMOVD   F6, (R0)
+	ADD     R23, R0
+	CMP     $8, R3
+	CSEL    GT, R6, ZR, R23
+	FMOVD   F7, (R0)
+	ADD     R23, R0
+	RET     
+
+// func productF64NEONIndexed(c, a, b unsafe.Pointer, m, n, k, ldc, lda int, at unsafe.Pointer, ldb, add int)
+TEXT ·productF64NEONIndexed(SB), NOSPLIT, $0-88
+	MOVD    c+0(FP), R0
+	MOVD    a+8(FP), R1
+	MOVD    b+16(FP), R2
+	MOVD    m+24(FP), R3
+	MOVD    n+32(FP), R4
+	MOVD    k+40(FP), R5
+	MOVD    ldc+48(FP), R6
+	MOVD    lda+56(FP), R7
+	MOVD    at+64(FP), R8
+	MOVD    ldb+72(FP), R9
+	MOVD    add+80(FP), R10
+	LSL     $3, R6, R6
+	LSL     $3, R7, R7
+	LSL     $3, R9, R9
+	CMP     $1, R3
+	CSEL    GT, R7, ZR, R23
+	MOVD    R23, R11
+	CMP     $2, R3
+	CSEL    GT, R7, ZR, R23
+	ADD     R23, R11, R12
+	CMP     $3, R3
+	CSEL    GT, R7, ZR, R23
+	ADD     R23, R12, R13
+	CMP     $4, R3
+	CSEL    GT, R7, ZR, R23
+	ADD     R23, R13, R14
+	CMP     $5, R3
+	CSEL    GT, R7, ZR, R23
+	ADD     R23, R14, R15
+	CMP     $6, R3
+	CSEL    GT, R7, ZR, R23
+	ADD     R23, R15, R16
+	CMP     $7, R3
+	CSEL    GT, R7, ZR, R23
+	ADD     R23, R16, R17
+	CMP     $2, R4
+	BLT     narrow157
+	CMP     $4, R4
+	BLE     vectors158
+	CMP     $1, R3
+	BGT     rows159
+	SUB     $2, R4, R23
+	MOVD    $2, R21
+	CMP     R21, R23
+	CSEL    LT, R23, R21, R23
+	ADD     R23<<3, R2, R19
+	ADD     R23<<3, R0, R21
+	SUB     $2, R4, R23
+	MOVD    $4, R22
+	CMP     R22, R23
+	CSEL    LT, R23, R22, R23
+	ADD     R23<<3, R2, R20
+	ADD     R23<<3, R0, R22
+	VEOR    V0.B16, V0.B16, V0.B16
+	VEOR    V1.B16, V1.B16, V1.B16
+	VEOR    V2.B16, V2.B16, V2.B16
+	CBZ     R5, done161
+
+depth160:
+	VLD1.P  (R2)(R9), [V24.D2]
+	VLD1.P  (R19)(R9), [V25.D2]
+	VLD1.P  (R20)(R9), [V26.D2]
+	MOVD.P  8(R8), R24
+	ADD     R24<<3, R1, R24
+	FMOVD   (R24), F27
+	WORD    $0x4fdb1300 // FMLA V0.2D, V24.2D, V27.D[0]
+	WORD    $0x4fdb1321 // FMLA V1.2D, V25.2D, V27.D[0]
+	WORD    $0x4fdb1342 // FMLA V2.2D, V26.2D, V27.D[0]
+	SUBS    $1, R5, R5
+	BNE     depth160
+
+done161:
+	CBZ     R10, store162
+	MOVD    R0, R2
+	MOVD    R21, R19
+	MOVD    R22, R20
+	CMP     $1, R3
+	CSEL    GT, R6, ZR, R23
+	VLD1.P  (R2)(R23), [V27.D2]
+	WORD    $0x4e60d760 // FADD V0.2D, V27.2D, V0.2D
+	VLD1.P  (R19)(R23), [V27.D2]
+	WORD    $0x4e61d761 // FADD V1.2D, V27.2D, V1.2D
+	VLD1.P  (R20)(R23), [V27.D2]
+	WORD    $0x4e62d762 // FADD V2.2D, V27.2D, V2.2D
+
+store162:
+	CMP     $1, R3
+	CSEL    GT, R6, ZR, R23
+	VST1.P  [V0.D2], (R0)(R23)
+	VST1.P  [V1.D2], (R21)(R23)
+	VST1.P  [V2.D2], (R22)(R23)
+	RET     
+
+rows159:
+	CMP     $4, R3
+	BGT     rows163
+	SUB     $2, R4, R23
+	MOVD    $2, R21
+	CMP     R21, R23
+	CSEL    LT, R23, R21, R23
+	ADD     R23<<3, R2, R19
+	ADD     R23<<3, R0, R21
+	SUB     $2, R4, R23
+	MOVD    $4, R22
+	CMP     R22, R23
+	CSEL    LT, R23, R22, R23
+	ADD     R23<<3, R2, R20
+	ADD     R23<<3, R0, R22
+	VEOR    V0.B16, V0.B16, V0.B16
+	VEOR    V1.B16, V1.B16, V1.B16
+	VEOR    V2.B16, V2.B16, V2.B16
+	VEOR    V3.B16, V3.B16, V3.B16
+	VEOR    V4.B16, V4.B16, V4.B16
+	VEOR    V5.B16, V5.B16, V5.B16
+	VEOR    V6.B16, V6.B16, V6.B16
+	VEOR    V7.B16, V7.B16, V7.B16
+	VEOR    V8.B16, V8.B16, V8.B16
+	VEOR    V9.B16, V9.B16, V9.B16
+	VEOR    V10.B16, V10.B16, V10.B16
+	VEOR    V11.B16, V11.B16, V11.B16
+	CBZ     R5, done165
+
+depth164:
+	VLD1.P  (R2)(R9), [V24.D2]
+	VLD1.P  (R19)(R9), [V25.D2]
+	VLD1.P  (R20)(R9), [V26.D2]
+	MOVD.P  8(R8), R24
+	ADD     R24<<3, R1, R24
+	FMOVD   (R24), F27
+	WORD    $0x4fdb1300 // FMLA V0.2D, V24.2D, V27.D[0]
+	WORD    $0x4fdb1321 // FMLA V1.2D, V25.2D, V27.D[0]
+	WORD    $0x4fdb1342 // FMLA V2.2D, V26.2D, V27.D[0]
+	FMOVD   (R24)(R11), F28
+	WORD    $0x4fdc1303 // FMLA V3.2D, V24.2D, V28.D[0]
+	WORD    $0x4fdc1324 // FMLA V4.2D, V25.2D, V28.D[0]
+	WORD    $0x4fdc1345 // FMLA V5.2D, V26.2D, V28.D[0]
+	FMOVD   (R24)(R12), F29
+	WORD    $0x4fdd1306 // FMLA V6.2D, V24.2D, V29.D[0]
+	WORD    $0x4fdd1327 // FMLA V7.2D, V25.2D, V29.D[0]
+	WORD    $0x4fdd1348 // FMLA V8.2D, V26.2D, V29.D[0]
+	FMOVD   (R24)(R13), F30
+	WORD    $0x4fde1309 // FMLA V9.2D, V24.2D, V30.D[0]
+	WORD    $0x4fde132a // FMLA V10.2D, V25.2D, V30.D[0]
+	WORD    $0x4fde134b // FMLA V11.2D, V26.2D, V30.D[0]
+	SUBS    $1, R5, R5
+	BNE     depth164
+
+done165:
+	CBZ     R10, store166
+	MOVD    R0, R2
+	MOVD    R21, R19
+	MOVD    R22, R20
+	CMP     $1, R3
+	CSEL    GT, R6, ZR, R23
+	VLD1.P  (R2)(R23), [V27.D2]
+	WORD    $0x4e60d760 // FADD V0.2D, V27.2D, V0.2D
+	VLD1.P  (R19)(R23), [V27.D2]
+	WORD    $0x4e61d761 // FADD V1.2D, V27.2D, V1.2D
+	VLD1.P  (R20)(R23), [V27.D2]
+	WORD    $0x4e62d762 // FADD V2.2D, V27.2D, V2.2D
+	CMP     $2, R3
+	CSEL    GT, R6, ZR, R23
+	VLD1.P  (R2)(R23), [V27.D2]
+	WORD    $0x4e63d763 // FADD V3.2D, V27.2D, V3.2D
+	VLD1.P  (R19)(R23), [V27.D2]
+	WORD    $0x4e64d764 // FADD V4.2D, V27.2D, V4.2D
+	VLD1.P  (R20)(R23), [V27.D2]
+	WORD    $0x4e65d765 // FADD V5.2D, V27.2D, V5.2D
+	CMP     $3, R3
+	CSEL    GT, R6, ZR, R23
+	VLD1.P  (R2)(R23), [V27.D2]
+	WORD    $0x4e66d766 // FADD V6.2D, V27.2D, V6.2D
+	VLD1.P  (R19)(R23), [V27.D2]
+	WORD    $0x4e67d767 // FADD V7.2D, V27.2D, V7.2D
+	VLD1.P  (R20)(R23), [V27.D2]
+	WORD    $0x4e68d768 // FADD V8.2D, V27.2D, V8.2D
+	CMP     $4, R3
+	CSEL    GT, R6, ZR, R23
+	VLD1.P  (R2)(R23), [V27.D2]
+	WORD    $0x4e69d769 // FADD V9.2D, V27.2D, V9.2D
+	VLD1.P  (R19)(R23), [V27.D2]
+	WORD    $0x4e6ad76a // FADD V10.2D, V27.2D, V10.2D
+	VLD1.P  (R20)(R23), [V27.D2]
+	WORD    $0x4e6bd76b // FADD V11.2D, V27.2D, V11.2D
+
+store166:
+	CMP     $1, R3
+	CSEL    GT, R6, ZR, R23
+	VST1.P  [V0.D2], (R0)(R23)
+	VST1.P  [V1.D2], (R21)(R23)
+	VST1.P  [V2.D2], (R22)(R23)
+	CMP     $2, R3
+	CSEL    GT, R6, ZR, R23
+	VST1.P  [V3.D2], (R0)(R23)
+	VST1.P  [V4.D2], (R21)(R23)
+	VST1.P  [V5.D2], (R22)(R23)
+	CMP     $3, R3
+	CSEL    GT, R6, ZR, R23
+	VST1.P  [V6.D2], (R0)(R23)
+	VST1.P  [V7.D2], (R21)(R23)
+	VST1.P  [V8.D2], (R22)(R23)
+	CMP     $4, R3
+	CSEL    GT, R6, ZR, R23
+	VST1.P  [V9.D2], (R0)(R23)
+	VST1.P  [V10.D2], (R21)(R23)
+	VST1.P  [V11.D2], (R22)(R23)
+	RET     
+
+rows163:
+	SUB     $2, R4, R23
+	MOVD    $2, R21
+	CMP     R21, R23
+	CSEL    LT, R23, R21, R23
+	ADD     R23<<3, R2, R19
+	ADD     R23<<3, R0, R21
+	SUB     $2, R4, R23
+	MOVD    $4, R22
+	CMP     R22, R23
+	CSEL    LT, R23, R22, R23
+	ADD     R23<<3, R2, R20
+	ADD     R23<<3, R0, R22
+	VEOR    V0.B16, V0.B16, V0.B16
+	VEOR    V1.B16, V1.B16, V1.B16
+	VEOR    V2.B16, V2.B16, V2.B16
+	VEOR    V3.B16, V3.B16, V3.B16
+	VEOR    V4.B16, V4.B16, V4.B16
+	VEOR    V5.B16, V5.B16, V5.B16
+	VEOR    V6.B16, V6.B16, V6.B16
+	VEOR    V7.B16, V7.B16, V7.B16
+	VEOR    V8.B16, V8.B16, V8.B16
+	VEOR    V9.B16, V9.B16, V9.B16
+	VEOR    V10.B16, V10.B16, V10.B16
+	VEOR    V11.B16, V11.B16, V11.B16
+	VEOR    V12.B16, V12.B16, V12.B16
+	VEOR    V13.B16, V13.B16, V13.B16
+	VEOR    V14.B16, V14.B16, V14.B16
+	VEOR    V15.B16, V15.B16, V15.B16
+	VEOR    V16.B16, V16.B16, V16.B16
+	VEOR    V17.B16, V17.B16, V17.B16
+	VEOR    V18.B16, V18.B16, V18.B16
+	VEOR    V19.B16, V19.B16, V19.B16
+	VEOR    V20.B16, V20.B16, V20.B16
+	VEOR    V21.B16, V21.B16, V21.B16
+	VEOR    V22.B16, V22.B16, V22.B16
+	VEOR    V23.B16, V23.B16, V23.B16
+	CBZ     R5, done169
+
+depth168:
+	VLD1.P  (R2)(R9), [V24.D2]
+	VLD1.P  (R19)(R9), [V25.D2]
+	VLD1.P  (R20)(R9), [V26.D2]
+	MOVD.P  8(R8), R24
+	ADD     R24<<3, R1, R24
+	FMOVD   (R24), F27
+	WORD    $0x4fdb1300 // FMLA V0.2D, V24.2D, V27.D[0]
+	WORD    $0x4fdb1321 // FMLA V1.2D, V25.2D, V27.D[0]
+	WORD    $0x4fdb1342 // FMLA V2.2D, V26.2D, V27.D[0]
+	FMOVD   (R24)(R11), F28
+	WORD    $0x4fdc1303 // FMLA V3.2D, V24.2D, V28.D[0]
+	WORD    $0x4fdc1324 // FMLA V4.2D, V25.2D, V28.D[0]
+	WORD    $0x4fdc1345 // FMLA V5.2D, V26.2D, V28.D[0]
+	FMOVD   (R24)(R12), F29
+	WORD    $0x4fdd1306 // FMLA V6.2D, V24.2D, V29.D[0]
+	WORD    $0x4fdd1327 // FMLA V7.2D, V25.2D, V29.D[0]
+	WORD    $0x4fdd1348 // FMLA V8.2D, V26.2D, V29.D[0]
+	FMOVD   (R24)(R13), F30
+	WORD    $0x4fde1309 // FMLA V9.2D, V24.2D, V30.D[0]
+	WORD    $0x4fde132a // FMLA V10.2D, V25.2D, V30.D[0]
+	WORD    $0x4fde134b // FMLA V11.2D, V26.2D, V30.D[0]
+	FMOVD   (R24)(R14), F31
+	WORD    $0x4fdf130c // FMLA V12.2D, V24.2D, V31.D[0]
+	WORD    $0x4fdf132d // FMLA V13.2D, V25.2D, V31.D[0]
+	WORD    $0x4fdf134e // FMLA V14.2D, V26.2D, V31.D[0]
+	FMOVD   (R24)(R15), F27
+	WORD    $0x4fdb130f // FMLA V15.2D, V24.2D, V27.D[0]
+	WORD    $0x4fdb1330 // FMLA V16.2D, V25.2D, V27.D[0]
+	WORD    $0x4fdb1351 // FMLA V17.2D, V26.2D, V27.D[0]
+	FMOVD   (R24)(R16), F28
+	WORD    $0x4fdc1312 // FMLA V18.2D, V24.2D, V28.D[0]
+	WORD    $0x4fdc1333 // FMLA V19.2D, V25.2D, V28.D[0]
+	WORD    $0x4fdc1354 // FMLA V20.2D, V26.2D, V28.D[0]
+	FMOVD   (R24)(R17), F29
+	WORD    $0x4fdd1315 // FMLA V21.2D, V24.2D, V29.D[0]
+	WORD    $0x4fdd1336 // FMLA V22.2D, V25.2D, V29.D[0]
+	WORD    $0x4fdd1357 // FMLA V23.2D, V26.2D, V29.D[0]
+	SUBS    $1, R5, R5
+	BNE     depth168
+
+done169:
+	CBZ     R10, store170
+	MOVD    R0, R2
+	MOVD    R21, R19
+	MOVD    R22, R20
+	CMP     $1, R3
+	CSEL    GT, R6, ZR, R23
+	VLD1.P  (R2)(R23), [V27.D2]
+	WORD    $0x4e60d760 // FADD V0.2D, V27.2D, V0.2D
+	VLD1.P  (R19)(R23), [V27.D2]
+	WORD    $0x4e61d761 // FADD V1.2D, V27.2D, V1.2D
+	VLD1.P  (R20)(R23), [V27.D2]
+	WORD    $0x4e62d762 // FADD V2.2D, V27.2D, V2.2D
+	CMP     $2, R3
+	CSEL    GT, R6, ZR, R23
+	VLD1.P  (R2)(R23), [V27.D2]
+	WORD    $0x4e63d763 // FADD V3.2D, V27.2D, V3.2D
+	VLD1.P  (R19)(R23), [V27.D2]
+	WORD    $0x4e64d764 // FADD V4.2D, V27.2D, V4.2D
+	VLD1.P  (R20)(R23), [V27.D2]
+	WORD    $0x4e65d765 // FADD V5.2D, V27.2D, V5.2D
+	CMP     $3, R3
+	CSEL    GT, R6, ZR, R23
+	VLD1.P  (R2)(R23), [V27.D2]
+	WORD    $0x4e66d766 // FADD V6.2D, V27.2D, V6.2D
+	VLD1.P  (R19)(R23), [V27.D2]
+	WORD    $0x4e67d767 // FADD V7.2D, V27.2D, V7.2D
+	VLD1.P  (R20)(R23), [V27.D2]
+	WORD    $0x4e68d768 // FADD V8.2D, V27.2D, V8.2D
+	CMP     $4, R3
+	CSEL    GT, R6, ZR, R23
+	VLD1.P  (R2)(R23), [V27.D2]
+	WORD    $0x4e69d769 // FADD V9.2D, V27.2D, V9.2D
+	VLD1.P  (R19)(R23), [V27.D2]
+	WORD    $0x4e6ad76a // FADD V10.2D, V27.2D, V10.2D
+	VLD1.P  (R20)(R23), [V27.D2]
+	WORD    $0x4e6bd76b // FADD V11.2D, V27.2D, V11.2D
+	CMP     $5, R3
+	CSEL    GT, R6, ZR, R23
+	VLD1.P  (R2)(R23), [V27.D2]
+	WORD    $0x4e6cd76c // FADD V12.2D, V27.2D, V12.2D
+	VLD1.P  (R19)(R23), [V27.D2]
+	WORD    $0x4e6dd76d // FADD V13.2D, V27.2D, V13.2D
+	VLD1.P  (R20)(R23), [V27.D2]
+	WORD    $0x4e6ed76e // FADD V14.2D, V27.2D, V14.2D
+	CMP     $6, R3
+	CSEL    GT, R6, ZR, R23
+	VLD1.P  (R2)(R23), [V27.D2]
+	WORD    $0x4e6fd76f // FADD V15.2D, V27.2D, V15.2D
+	VLD1.P  (R19)(R23), [V27.D2]
+	WORD    $0x4e70d770 // FADD V16.2D, V27.2D, V16.2D
+	VLD1.P  (R20)(R23), [V27.D2]
+	WORD    $0x4e71d771 // FADD V17.2D, V27.2D, V17.2D
+	CMP     $7, R3
+	CSEL    GT, R6, ZR, R23
+	VLD1.P  (R2)(R23), [V27.D2]
+	WORD    $0x4e72d772 // FADD V18.2D, V27.2D, V18.2D
+	VLD1.P  (R19)(R23), [V27.D2]
+	WORD    $0x4e73d773 // FADD V19.2D, V27.2D, V19.2D
+	VLD1.P  (R20)(R23), [V27.D2]
+	WORD    $0x4e74d774 // FADD V20.2D, V27.2D, V20.2D
+	CMP     $8, R3
+	CSEL    GT, R6, ZR, R23
+	VLD1.P  (R2)(R23), [V27.D2]
+	WORD    $0x4e75d775 // FADD V21.2D, V27.2D, V21.2D
+	VLD1.P  (R19)(R23), [V27.D2]
+	WORD    $0x4e76d776 // FADD V22.2D, V27.2D, V22.2D
+	VLD1.P  (R20)(R23), [V27.D2]
+	WORD    $0x4e77d777 // FADD V23.2D, V27.2D, V23.2D
+
+store170:
+	CMP     $1, R3
+	CSEL    GT, R6, ZR, R23
+	VST1.P  [V0.D2], (R0)(R23)
+	VST1.P  [V1.D2], (R21)(R23)
+	VST1.P  [V2.D2], (R22)(R23)
+	CMP     $2, R3
+	CSEL    GT, R6, ZR, R23
+	VST1.P  [V3.D2], (R0)(R23)
+	VST1.P  [V4.D2], (R21)(R23)
+	VST1.P  [V5.D2], (R22)(R23)
+	CMP     $3, R3
+	CSEL    GT, R6, ZR, R23
+	VST1.P  [V6.D2], (R0)(R23)
+	VST1.P  [V7.D2], (R21)(R23)
+	VST1.P  [V8.D2], (R22)(R23)
+	CMP     $4, R3
+	CSEL    GT, R6, ZR, R23
+	VST1.P  [V9.D2], (R0)(R23)
+	VST1.P  [V10.D2], (R21)(R23)
+	VST1.P  [V11.D2], (R22)(R23)
+	CMP     $5, R3
+	CSEL    GT, R6, ZR, R23
+	VST1.P  [V12.D2], (R0)(R23)
+	VST1.P  [V13.D2], (R21)(R23)
+	VST1.P  [V14.D2], (R22)(R23)
+	CMP     $6, R3
+	CSEL    GT, R6, ZR, R23
+	VST1.P  [V15.D2], (R0)(R23)
+	VST1.P  [V16.D2], (R21)(R23)
+	VST1.P  [V17.D2], (R22)(R23)
+	CMP     $7, R3
+	CSEL    GT, R6, ZR, R23
+	VST1.P  [V18.D2], (R0)(R23)
+	VST1.P  [V19.D2], (R21)(R23)
+	VST1.P  [V20.D2], (R22)(R23)
+	CMP     $8, R3
+	CSEL    GT, R6, ZR, R23
+	VST1.P  [V21.D2], (R0)(R23)
+	VST1.P  [V22.D2], (R21)(R23)
+	VST1.P  [V23.D2], (R22)(R23)
+	RET     
+
+vectors158:
+	CMP     $2, R4
+	BLE     vectors171
+	CMP     $1, R3
+	BGT     rows172
+	SUB     $2, R4, R23
+	MOVD    $2, R21
+	CMP     R21, R23
+	CSEL    LT, R23, R21, R23
+	ADD     R23<<3, R2, R19
+	ADD     R23<<3, R0, R21
+	VEOR    V0.B16, V0.B16, V0.B16
+	VEOR    V1.B16, V1.B16, V1.B16
+	CBZ     R5, done174
+
+depth173:
+	VLD1.P  (R2)(R9), [V24.D2]
+	VLD1.P  (R19)(R9), [V25.D2]
+	MOVD.P  8(R8), R24
+	ADD     R24<<3, R1, R24
+	FMOVD   (R24), F27
+	WORD    $0x4fdb1300 // FMLA V0.2D, V24.2D, V27.D[0]
+	WORD    $0x4fdb1321 // FMLA V1.2D, V25.2D, V27.D[0]
+	SUBS    $1, R5, R5
+	BNE     depth173
+
+done174:
+	CBZ     R10, store175
+	MOVD    R0, R2
+	MOVD    R21, R19
+	CMP     $1, R3
+	CSEL    GT, R6, ZR, R23
+	VLD1.P  (R2)(R23), [V27.D2]
+	WORD    $0x4e60d760 // FADD V0.2D, V27.2D, V0.2D
+	VLD1.P  (R19)(R23), [V27.D2]
+	WORD    $0x4e61d761 // FADD V1.2D, V27.2D, V1.2D
+
+store175:
+	CMP     $1, R3
+	CSEL    GT, R6, ZR, R23
+	VST1.P  [V0.D2], (R0)(R23)
+	VST1.P  [V1.D2], (R21)(R23)
+	RET     
+
+rows172:
+	CMP     $4, R3
+	BGT     rows176
+	SUB     $2, R4, R23
+	MOVD    $2, R21
+	CMP     R21, R23
+	CSEL    LT, R23, R21, R23
+	ADD     R23<<3, R2, R19
+	ADD     R23<<3, R0, R21
+	VEOR    V0.B16, V0.B16, V0.B16
+	VEOR    V1.B16, V1.B16, V1.B16
+	VEOR    V2.B16, V2.B16, V2.B16
+	VEOR    V3.B16, V3.B16, V3.B16
+	VEOR    V4.B16, V4.B16, V4.B16
+	VEOR    V5.B16, V5.B16, V5.B16
+	VEOR    V6.B16, V6.B16, V6.B16
+	VEOR    V7.B16, V7.B16, V7.B16
+	CBZ     R5, done178
+
+depth177:
+	VLD1.P  (R2)(R9), [V24.D2]
+	VLD1.P  (R19)(R9), [V25.D2]
+	MOVD.P  8(R8), R24
+	ADD     R24<<3, R1, R24
+	FMOVD   (R24), F27
+	WORD    $0x4fdb1300 // FMLA V0.2D, V24.2D, V27.D[0]
+	WORD    $0x4fdb1321 // FMLA V1.2D, V25.2D, V27.D[0]
+	FMOVD   (R24)(R11), F28
+	WORD    $0x4fdc1302 // FMLA V2.2D, V24.2D, V28.D[0]
+	WORD    $0x4fdc1323 // FMLA V3.2D, V25.2D, V28.D[0]
+	FMOVD   (R24)(R12), F29
+	WORD    $0x4fdd1304 // FMLA V4.2D, V24.2D, V29.D[0]
+	WORD    $0x4fdd1325 // FMLA V5.2D, V25.2D, V29.D[0]
+	FMOVD   (R24)(R13), F30
+	WORD    $0x4fde1306 // FMLA V6.2D, V24.2D, V30.D[0]
+	WORD    $0x4fde1327 // FMLA V7.2D, V25.2D, V30.D[0]
+	SUBS    $1, R5, R5
+	BNE     depth177
+
+done178:
+	CBZ     R10, store179
+	MOVD    R0, R2
+	MOVD    R21, R19
+	CMP     $1, R3
+	CSEL    GT, R6, ZR, R23
+	VLD1.P  (R2)(R23), [V27.D2]
+	WORD    $0x4e60d760 // FADD V0.2D, V27.2D, V0.2D
+	VLD1.P  (R19)(R23), [V27.D2]
+	WORD    $0x4e61d761 // FADD V1.2D, V27.2D, V1.2D
+	CMP     $2, R3
+	CSEL    GT, R6, ZR, R23
+	VLD1.P  (R2)(R23), [V27.D2]
+	WORD    $0x4e62d762 // FADD V2.2D, V27.2D, V2.2D
+	VLD1.P  (R19)(R23), [V27.D2]
+	WORD    $0x4e63d763 // FADD V3.2D, V27.2D, V3.2D
+	CMP     $3, R3
+	CSEL    GT, R6, ZR, R23
+	VLD1.P  (R2)(R23), [V27.D2]
+	WORD    $0x4e64d764 // FADD V4.2D, V27.2D, V4.2D
+	VLD1.P  (R19)(R23), [V27.D2]
+	WORD    $0x4e65d765 // FADD V5.2D, V27.2D, V5.2D
+	CMP     $4, R3
+	CSEL    GT, R6, ZR, R23
+	VLD1.P  (R2)(R23), [V27.D2]
+	WORD    $0x4e66d766 // FADD V6.2D, V27.2D, V6.2D
+	VLD1.P  (R19)(R23), [V27.D2]
+	WORD    $0x4e67d767 // FADD V7.2D, V27.2D, V7.2D
+
+store179:
+	CMP     $1, R3
+	CSEL    GT, R6, ZR, R23
+	VST1.P  [V0.D2], (R0)(R23)
+	VST1.P  [V1.D2], (R21)(R23)
+	CMP     $2, R3
+	CSEL    GT, R6, ZR, R23
+	VST1.P  [V2.D2], (R0)(R23)
+	VST1.P  [V3.D2], (R21)(R23)
+	CMP     $3, R3
+	CSEL    GT, R6, ZR, R23
+	VST1.P  [V4.D2], (R0)(R23)
+	VST1.P  [V5.D2], (R21)(R23)
+	CMP     $4, R3
+	CSEL    GT, R6, ZR, R23
+	VST1.P  [V6.D2], (R0)(R23)
+	VST1.P  [V7.D2], (R21)(R23)
+	RET     
+
+rows176:
+	SUB     $2, R4, R23
+	MOVD    $2, R21
+	CMP     R21, R23
+	CSEL    LT, R23, R21, R23
+	ADD     R23<<3, R2, R19
+	ADD     R23<<3, R0, R21
+	VEOR    V0.B16, V0.B16, V0.B16
+	VEOR    V1.B16, V1.B16, V1.B16
+	VEOR    V2.B16, V2.B16, V2.B16
+	VEOR    V3.B16, V3.B16, V3.B16
+	VEOR    V4.B16, V4.B16, V4.B16
+	VEOR    V5.B16, V5.B16, V5.B16
+	VEOR    V6.B16, V6.B16, V6.B16
+	VEOR    V7.B16, V7.B16, V7.B16
+	VEOR    V8.B16, V8.B16, V8.B16
+	VEOR    V9.B16, V9.B16, V9.B16
+	VEOR    V10.B16, V10.B16, V10.B16
+	VEOR    V11.B16, V11.B16, V11.B16
+	VEOR    V12.B16, V12.B16, V12.B16
+	VEOR    V13.B16, V13.B16, V13.B16
+	VEOR    V14.B16, V14.B16, V14.B16
+	VEOR    V15.B16, V15.B16, V15.B16
+	CBZ     R5, done182
+
+depth181:
+	VLD1.P  (R2)(R9), [V24.D2]
+	VLD1.P  (R19)(R9), [V25.D2]
+	MOVD.P  8(R8), R24
+	ADD     R24<<3, R1, R24
+	FMOVD   (R24), F27
+	WORD    $0x4fdb1300 // FMLA V0.2D, V24.2D, V27.D[0]
+	WORD    $0x4fdb1321 // FMLA V1.2D, V25.2D, V27.D[0]
+	FMOVD   (R24)(R11), F28
+	WORD    $0x4fdc1302 // FMLA V2.2D, V24.2D, V28.D[0]
+	WORD    $0x4fdc1323 // FMLA V3.2D, V25.2D, V28.D[0]
+	FMOVD   (R24)(R12), F29
+	WORD    $0x4fdd1304 // FMLA V4.2D, V24.2D, V29.D[0]
+	WORD    $0x4fdd1325 // FMLA V5.2D, V25.2D, V29.D[0]
+	FMOVD   (R24)(R13), F30
+	WORD    $0x4fde1306 // FMLA V6.2D, V24.2D, V30.D[0]
+	WORD    $0x4fde1327 // FMLA V7.2D, V25.2D, V30.D[0]
+	FMOVD   (R24)(R14), F31
+	WORD    $0x4fdf1308 // FMLA V8.2D, V24.2D, V31.D[0]
+	WORD    $0x4fdf1329 // FMLA V9.2D, V25.2D, V31.D[0]
+	FMOVD   (R24)(R15), F27
+	WORD    $0x4fdb130a // FMLA V10.2D, V24.2D, V27.D[0]
+	WORD    $0x4fdb132b // FMLA V11.2D, V25.2D, V27.D[0]
+	FMOVD   (R24)(R16), F28
+	WORD    $0x4fdc130c // FMLA V12.2D, V24.2D, V28.D[0]
+	WORD    $0x4fdc132d // FMLA V13.2D, V25.2D, V28.D[0]
+	FMOVD   (R24)(R17), F29
+	WORD    $0x4fdd130e // FMLA V14.2D, V24.2D, V29.D[0]
+	WORD    $0x4fdd132f // FMLA V15.2D, V25.2D, V29.D[0]
+	SUBS    $1, R5, R5
+	BNE     depth181
+
+done182:
+	CBZ     R10, store183
+	MOVD    R0, R2
+	MOVD    R21, R19
+	CMP     $1, R3
+	CSEL    GT, R6, ZR, R23
+	VLD1.P  (R2)(R23), [V27.D2]
+	WORD    $0x4e60d760 // FADD V0.2D, V27.2D, V0.2D
+	VLD1.P  (R19)(R23), [V27.D2]
+	WORD    $0x4e61d761 // FADD V1.2D, V27.2D, V1.2D
+	CMP     $2, R3
+	CSEL    GT, R6, ZR, R23
+	VLD1.P  (R2)(R23), [V27.D2]
+	WORD    $0x4e62d762 // FADD V2.2D, V27.2D, V2.2D
+	VLD1.P  (R19)(R23), [V27.D2]
+	WORD    $0x4e63d763 // FADD V3.2D, V27.2D, V3.2D
+	CMP     $3, R3
+	CSEL    GT, R6, ZR, R23
+	VLD1.P  (R2)(R23), [V27.D2]
+	WORD    $0x4e64d764 // FADD V4.2D, V27.2D, V4.2D
+	VLD1.P  (R19)(R23), [V27.D2]
+	WORD    $0x4e65d765 // FADD V5.2D, V27.2D, V5.2D
+	CMP     $4, R3
+	CSEL    GT, R6, ZR, R23
+	VLD1.P  (R2)(R23), [V27.D2]
+	WORD    $0x4e66d766 // FADD V6.2D, V27.2D, V6.2D
+	VLD1.P  (R19)(R23), [V27.D2]
+	WORD    $0x4e67d767 // FADD V7.2D, V27.2D, V7.2D
+	CMP     $5, R3
+	CSEL    GT, R6, ZR, R23
+	VLD1.P  (R2)(R23), [V27.D2]
+	WORD    $0x4e68d768 // FADD V8.2D, V27.2D, V8.2D
+	VLD1.P  (R19)(R23), [V27.D2]
+	WORD    $0x4e69d769 // FADD V9.2D, V27.2D, V9.2D
+	CMP     $6, R3
+	CSEL    GT, R6, ZR, R23
+	VLD1.P  (R2)(R23), [V27.D2]
+	WORD    $0x4e6ad76a // FADD V10.2D, V27.2D, V10.2D
+	VLD1.P  (R19)(R23), [V27.D2]
+	WORD    $0x4e6bd76b // FADD V11.2D, V27.2D, V11.2D
+	CMP     $7, R3
+	CSEL    GT, R6, ZR, R23
+	VLD1.P  (R2)(R23), [V27.D2]
+	WORD    $0x4e6cd76c // FADD V12.2D, V27.2D, V12.2D
+	VLD1.P  (R19)(R23), [V27.D2]
+	WORD    $0x4e6dd76d // FADD V13.2D, V27.2D, V13.2D
+	CMP     $8, R3
+	CSEL    GT, R6, ZR, R23
+	VLD1.P  (R2)(R23), [V27.D2]
+	WORD    $0x4e6ed76e // FADD V14.2D, V27.2D, V14.2D
+	VLD1.P  (R19)(R23), [V27.D2]
+	WORD    $0x4e6fd76f // FADD V15.2D, V27.2D, V15.2D
+
+store183:
+	CMP     $1, R3
+	CSEL    GT, R6, ZR, R23
+	VST1.P  [V0.D2], (R0)(R23)
+	VST1.P  [V1.D2], (R21)(R23)
+	CMP     $2, R3
+	CSEL    GT, R6, ZR, R23
+	VST1.P  [V2.D2], (R0)(R23)
+	VST1.P  [V3.D2], (R21)(R23)
+	CMP     $3, R3
+	CSEL    GT, R6, ZR, R23
+	VST1.P  [V4.D2], (R0)(R23)
+	VST1.P  [V5.D2], (R21)(R23)
+	CMP     $4, R3
+	CSEL    GT, R6, ZR, R23
+	VST1.P  [V6.D2], (R0)(R23)
+	VST1.P  [V7.D2], (R21)(R23)
+	CMP     $5, R3
+	CSEL    GT, R6, ZR, R23
+	VST1.P  [V8.D2], (R0)(R23)
+	VST1.P  [V9.D2], (R21)(R23)
+	CMP     $6, R3
+	CSEL    GT, R6, ZR, R23
+	VST1.P  [V10.D2], (R0)(R23)
+	VST1.P  [V11.D2], (R21)(R23)
+	CMP     $7, R3
+	CSEL    GT, R6, ZR, R23
+	VST1.P  [V12.D2], (R0)(R23)
+	VST1.P  [V13.D2], (R21)(R23)
+	CMP     $8, R3
+	CSEL    GT, R6, ZR, R23
+	VST1.P  [V14.D2], (R0)(R23)
+	VST1.P  [V15.D2], (R21)(R23)
+	RET     
+
+vectors171:
+	CMP     $1, R3
+	BGT     rows185
+	VEOR    V0.B16, V0.B16, V0.B16
+	CBZ     R5, done187
+
+depth186:
+	VLD1.P  (R2)(R9), [V24.D2]
+	MOVD.P  8(R8), R24
+	ADD     R24<<3, R1, R24
+	FMOVD   (R24), F27
+	WORD    $0x4fdb1300 // FMLA V0.2D, V24.2D, V27.D[0]
+	SUBS    $1, R5, R5
+	BNE     depth186
+
+done187:
+	CBZ     R10, store188
+	MOVD    R0, R2
+	CMP     $1, R3
+	CSEL    GT, R6, ZR, R23
+	VLD1.P  (R2)(R23), [V27.D2]
+	WORD    $0x4e60d760 // FADD V0.2D, V27.2D, V0.2D
+
+store188:
+	CMP     $1, R3
+	CSEL    GT, R6, ZR, R23
+	VST1.P  [V0.D2], (R0)(R23)
+	RET     
+
+rows185:
+	CMP     $4, R3
+	BGT     rows189
+	VEOR    V0.B16, V0.B16, V0.B16
+	VEOR    V1.B16, V1.B16, V1.B16
+	VEOR    V2.B16, V2.B16, V2.B16
+	VEOR    V3.B16, V3.B16, V3.B16
+	CBZ     R5, done191
+
+depth190:
+	VLD1.P  (R2)(R9), [V24.D2]
+	MOVD.P  8(R8), R24
+	ADD     R24<<3, R1, R24
+	FMOVD   (R24), F27
+	WORD    $0x4fdb1300 // FMLA V0.2D, V24.2D, V27.D[0]
+	FMOVD   (R24)(R11), F28
+	WORD    $0x4fdc1301 // FMLA V1.2D, V24.2D, V28.D[0]
+	FMOVD   (R24)(R12), F29
+	WORD    $0x4fdd1302 // FMLA V2.2D, V24.2D, V29.D[0]
+	FMOVD   (R24)(R13), F30
+	WORD    $0x4fde1303 // FMLA V3.2D, V24.2D, V30.D[0]
+	SUBS    $1, R5, R5
+	BNE     depth190
+
+done191:
+	CBZ     R10, store192
+	MOVD    R0, R2
+	CMP     $1, R3
+	CSEL    GT, R6, ZR, R23
+	VLD1.P  (R2)(R23), [V27.D2]
+	WORD    $0x4e60d760 // FADD V0.2D, V27.2D, V0.2D
+	CMP     $2, R3
+	CSEL    GT, R6, ZR, R23
+	VLD1.P  (R2)(R23), [V27.D2]
+	WORD    $0x4e61d761 // FADD V1.2D, V27.2D, V1.2D
+	CMP     $3, R3
+	CSEL    GT, R6, ZR, R23
+	VLD1.P  (R2)(R23), [V27.D2]
+	WORD    $0x4e62d762 // FADD V2.2D, V27.2D, V2.2D
+	CMP     $4, R3
+	CSEL    GT, R6, ZR, R23
+	VLD1.P  (R2)(R23), [V27.D2]
+	WORD    $0x4e63d763 // FADD V3.2D, V27.2D, V3.2D
+
+store192:
+	CMP     $1, R3
+	CSEL    GT, R6, ZR, R23
+	VST1.P  [V0.D2], (R0)(R23)
+	CMP     $2, R3
+	CSEL    GT, R6, ZR, R23
+	VST1.P  [V1.D2], (R0)(R23)
+	CMP     $3, R3
+	CSEL    GT, R6, ZR, R23
+	VST1.P  [V2.D2], (R0)(R23)
+	CMP     $4, R3
+	CSEL    GT, R6, ZR, R23
+	VST1.P  [V3.D2], (R0)(R23)
+	RET     
+
+rows189:
+	VEOR    V0.B16, V0.B16, V0.B16
+	VEOR    V1.B16, V1.B16, V1.B16
+	VEOR    V2.B16, V2.B16, V2.B16
+	VEOR    V3.B16, V3.B16, V3.B16
+	VEOR    V4.B16, V4.B16, V4.B16
+	VEOR    V5.B16, V5.B16, V5.B16
+	VEOR    V6.B16, V6.B16, V6.B16
+	VEOR    V7.B16, V7.B16, V7.B16
+	CBZ     R5, done195
+
+depth194:
+	VLD1.P  (R2)(R9), [V24.D2]
+	MOVD.P  8(R8), R24
+	ADD     R24<<3, R1, R24
+	FMOVD   (R24), F27
+	WORD    $0x4fdb1300 // FMLA V0.2D, V24.2D, V27.D[0]
+	FMOVD   (R24)(R11), F28
+	WORD    $0x4fdc1301 // FMLA V1.2D, V24.2D, V28.D[0]
+	FMOVD   (R24)(R12), F29
+	WORD    $0x4fdd1302 // FMLA V2.2D, V24.2D, V29.D[0]
+	FMOVD   (R24)(R13), F30
+	WORD    $0x4fde1303 // FMLA V3.2D, V24.2D, V30.D[0]
+	FMOVD   (R24)(R14), F31
+	WORD    $0x4fdf1304 // FMLA V4.2D, V24.2D, V31.D[0]
+	FMOVD   (R24)(R15), F27
+	WORD    $0x4fdb1305 // FMLA V5.2D, V24.2D, V27.D[0]
+	FMOVD   (R24)(R16), F28
+	WORD    $0x4fdc1306 // FMLA V6.2D, V24.2D, V28.D[0]
+	FMOVD   (R24)(R17), F29
+	WORD    $0x4fdd1307 // FMLA V7.2D, V24.2D, V29.D[0]
+	SUBS    $1, R5, R5
+	BNE     depth194
+
+done195:
+	CBZ     R10, store196
+	MOVD    R0, R2
+	CMP     $1, R3
+	CSEL    GT, R6, ZR, R23
+	VLD1.P  (R2)(R23), [V27.D2]
+	WORD    $0x4e60d760 // FADD V0.2D, V27.2D, V0.2D
+	CMP     $2, R3
+	CSEL    GT, R6, ZR, R23
+	VLD1.P  (R2)(R23), [V27.D2]
+	WORD    $0x4e61d761 // FADD V1.2D, V27.2D, V1.2D
+	CMP     $3, R3
+	CSEL    GT, R6, ZR, R23
+	VLD1.P  (R2)(R23), [V27.D2]
+	WORD    $0x4e62d762 // FADD V2.2D, V27.2D, V2.2D
+	CMP     $4, R3
+	CSEL    GT, R6, ZR, R23
+	VLD1.P  (R2)(R23), [V27.D2]
+	WORD    $0x4e63d763 // FADD V3.2D, V27.2D, V3.2D
+	CMP     $5, R3
+	CSEL    GT, R6, ZR, R23
+	VLD1.P  (R2)(R23), [V27.D2]
+	WORD    $0x4e64d764 // FADD V4.2D, V27.2D, V4.2D
+	CMP     $6, R3
+	CSEL    GT, R6, ZR, R23
+	VLD1.P  (R2)(R23), [V27.D2]
+	WORD    $0x4e65d765 // FADD V5.2D, V27.2D, V5.2D
+	CMP     $7, R3
+	CSEL    GT, R6, ZR, R23
+	VLD1.P  (R2)(R23), [V27.D2]
+	WORD    $0x4e66d766 // FADD V6.2D, V27.2D, V6.2D
+	CMP     $8, R3
+	CSEL    GT, R6, ZR, R23
+	VLD1.P  (R2)(R23), [V27.D2]
+	WORD    $0x4e67d767 // FADD V7.2D, V27.2D, V7.2D
+
+store196:
+	CMP     $1, R3
+	CSEL    GT, R6, ZR, R23
+	VST1.P  [V0.D2], (R0)(R23)
+	CMP     $2, R3
+	CSEL    GT, R6, ZR, R23
+	VST1.P  [V1.D2], (R0)(R23)
+	CMP     $3, R3
+	CSEL    GT, R6, ZR, R23
+	VST1.P  [V2.D2], (R0)(R23)
+	CMP     $4, R3
+	CSEL    GT, R6, ZR, R23
+	VST1.P  [V3.D2], (R0)(R23)
+	CMP     $5, R3
+	CSEL    GT, R6, ZR, R23
+	VST1.P  [V4.D2], (R0)(R23)
+	CMP     $6, R3
+	CSEL    GT, R6, ZR, R23
+	VST1.P  [V5.D2], (R0)(R23)
+	CMP     $7, R3
+	CSEL    GT, R6, ZR, R23
+	VST1.P  [V6.D2], (R0)(R23)
+	CMP     $8, R3
+	CSEL    GT, R6, ZR, R23
+	VST1.P  [V7.D2], (R0)(R23)
+	RET     
+
+narrow157:
+	CMP     $1, R3
+	BGT     rows197
+	VEOR    V0.B16, V0.B16, V0.B16
+	CBZ     R5, done199
+
+depth198:
+	VLD1R.P (R2)(R9), [V24.D2]
+	MOVD.P  8(R8), R24
+	ADD     R24<<3, R1, R24
+	FMOVD   (R24), F27
+	WORD    $0x4fdb1300 // FMLA V0.2D, V24.2D, V27.D[0]
+	SUBS    $1, R5, R5
+	BNE     depth198
+
+done199:
+	CBZ     R10, store200
+	MOVD    R0, R2
+	CMP     $1, R3
+	CSEL    GT, R6, ZR, R23
+	VLD1R.P (R2)(R23), [V27.D2]
+	WORD    $0x4e60d760 // FADD V0.2D, V27.2D, V0.2D
+
+store200:
+	CMP     $1, R3
+	CSEL    GT, R6, ZR, R23
+	FMOVD   F0, (R0)
+	ADD     R23, R0
+	RET     
+
+rows197:
+	CMP     $4, R3
+	BGT     rows201
+	VEOR    V0.B16, V0.B16, V0.B16
+	VEOR    V1.B16, V1.B16, V1.B16
+	VEOR    V2.B16, V2.B16, V2.B16
+	VEOR    V3.B16, V3.B16, V3.B16
+	CBZ     R5, done203
+
+depth202:
+	VLD1R.P (R2)(R9), [V24.D2]
+	MOVD.P  8(R8), R24
+	ADD     R24<<3, R1, R24
+	FMOVD   (R24), F27
+	WORD    $0x4fdb1300 // FMLA V0.2D, V24.2D, V27.D[0]
+	FMOVD   (R24)(R11), F28
+	WORD    $0x4fdc1301 // FMLA V1.2D, V24.2D, V28.D[0]
+	FMOVD   (R24)(R12), F29
+	WORD    $0x4fdd1302 // FMLA V2.2D, V24.2D, V29.D[0]
+	FMOVD   (R24)(R13), F30
+	WORD    $0x4fde1303 // FMLA V3.2D, V24.2D, V30.D[0]
+	SUBS    $1, R5, R5
+	BNE     depth202
+
+done203:
+	CBZ     R10, store204
+	MOVD    R0, R2
+	CMP     $1, R3
+	CSEL    GT, R6, ZR, R23
+	VLD1R.P (R2)(R23), [V27.D2]
+	WORD    $0x4e60d760 // FADD V0.2D, V27.2D, V0.2D
+	CMP     $2, R3
+	CSEL    GT, R6, ZR, R23
+	VLD1R.P (R2)(R23), [V27.D2]
+	WORD    $0x4e61d761 // FADD V1.2D, V27.2D, V1.2D
+	CMP     $3, R3
+	CSEL    GT, R6, ZR, R23
+	VLD1R.P (R2)(R23), [V27.D2]
+	WORD    $0x4e62d762 // FADD V2.2D, V27.2D, V2.2D
+	CMP     $4, R3
+	CSEL    GT, R6, ZR, R23
+	VLD1R.P (R2)(R23), [V27.D2]
+	WORD    $0x4e63d763 // FADD V3.2D, V27.2D, V3.2D
+
+store204:
+	CMP     $1, R3
+	CSEL    GT, R6, ZR, R23
+	FMOVD   F0, (R0)
+	ADD     R23, R0
+	CMP     $2, R3
+	CSEL    GT, R6, ZR, R23
+	FMOVD   F1, (R0)
+	ADD     R23, R0
+	CMP     $3, R3
+	CSEL    GT, R6, ZR, R23
+	FMOVD   F2, (R0)
+	ADD     R23, R0
+	CMP     $4, R3
+	CSEL    GT, R6, ZR, R23
+	FMOVD   F3, (R0)
+	ADD     R23, R0
+	RET     
+
+rows201:
+	VEOR    V0.B16, V0.B16, V0.B16
+	VEOR    V1.B16, V1.B16, V1.B16
+	VEOR    V2.B16, V2.B16, V2.B16
+	VEOR    V3.B16, V3.B16, V3.B16
+	VEOR    V4.B16, V4.B16, V4.B16
+	VEOR    V5.B16, V5.B16, V5.B16
+	VEOR    V6.B16, V6.B16, V6.B16
+	VEOR    V7.B16, V7.B16, V7.B16
+	CBZ     R5, done207
+
+depth206:
+	VLD1R.P (R2)(R9), [V24.D2]
+	MOVD.P  8(R8), R24
+	ADD     R24<<3, R1, R24
+	FMOVD   (R24), F27
+	WORD    $0x4fdb1300 // FMLA V0.2D, V24.2D, V27.D[0]
+	FMOVD   (R24)(R11), F28
+	WORD    $0x4fdc1301 // FMLA V1.2D, V24.2D, V28.D[0]
+	FMOVD   (R24)(R12), F29
+	WORD    $0x4fdd1302 // FMLA V2.2D, V24.2D, V29.D[0]
+	FMOVD   (R24)(R13), F30
+	WORD    $0x4fde1303 // FMLA V3.2D, V24.2D, V30.D[0]
+	FMOVD   (R24)(R14), F31
+	WORD    $0x4fdf1304 // FMLA V4.2D, V24.2D, V31.D[0]
+	FMOVD   (R24)(R15), F27
+	WORD    $0x4fdb1305 // FMLA V5.2D, V24.2D, V27.D[0]
+	FMOVD   (R24)(R16), F28
+	WORD    $0x4fdc1306 // FMLA V6.2D, V24.2D, V28.D[0]
+	FMOVD   (R24)(R17), F29
+	WORD    $0x4fdd1307 // FMLA V7.2D, V24.2D, V29.D[0]
+	SUBS    $1, R5, R5
+	BNE     depth206
+
+done207:
+	CBZ     R10, store208
+	MOVD    R0, R2
+	CMP     $1, R3
+	CSEL    GT, R6, ZR, R23
+	VLD1R.P (R2)(R23), [V27.D2]
+	WORD    $0x4e60d760 // FADD V0.2D, V27.2D, V0.2D
+	CMP     $2, R3
+	CSEL    GT, R6, ZR, R23
+	VLD1R.P (R2)(R23), [V27.D2]
+	WORD    $0x4e61d761 // FADD V1.2D, V27.2D, V1.2D
+	CMP     $3, R3
+	CSEL    GT, R6, ZR, R23
+	VLD1R.P (R2)(R23), [V27.D2]
+	WORD    $0x4e62d762 // FADD V2.2D, V27.2D, V2.2D
+	CMP     $4, R3
+	CSEL    GT, R6, ZR, R23
+	VLD1R.P (R2)(R23), [V27.D2]
+	WORD    $0x4e63d763 // FADD V3.2D, V27.2D, V3.2D
+	CMP     $5, R3
+	CSEL    GT, R6, ZR, R23
+	VLD1R.P (R2)(R23), [V27.D2]
+	WORD    $0x4e64d764 // FADD V4.2D, V27.2D, V4.2D
+	CMP     $6, R3
+	CSEL    GT, R6, ZR, R23
+	VLD1R.P (R2)(R23), [V27.D2]
+	WORD    $0x4e65d765 // FADD V5.2D, V27.2D, V5.2D
+	CMP     $7, R3
+	CSEL    GT, R6, ZR, R23
+	VLD1R.P (R2)(R23), [V27.D2]
+	WORD    $0x4e66d766 // FADD V6.2D, V27.2D, V6.2D
+	CMP     $8, R3
+	CSEL    GT, R6, ZR, R23
+	VLD1R.P (R2)(R23), [V27.D2]
+	WORD    $0x4e67d767 // FADD V7.2D, V27.2D, V7.2D
+
+store208:
 	CMP     $1, R3
 	CSEL    GT, R6, ZR, R23
 	FMOVD   F0, (R0)

@@ -89,6 +89,52 @@ func testTile[T number](t *testing.T, tile ProductTile, m, n, k, add int) {
 	}
 }
 
+// TestIndexedProduct compares tiles of every size, whose columns are at random positions that
+// may coincide, with tiles of a copy of the columns: the bits are the same.
+func TestIndexedProduct(t *testing.T) {
+	testIndexedProduct[int32](t, ir.Int32)
+	testIndexedProduct[float32](t, ir.Float32)
+	testIndexedProduct[float64](t, ir.Float64)
+}
+
+func testIndexedProduct[T number](t *testing.T, d ir.DType) {
+	p := Products[d]
+	for m := 1; m <= min(p.Rows, 20); m++ {
+		for n := 1; n <= min(p.Cols, 40); n++ {
+			for _, k := range []int{0, 1, 2, 5, rand.IntN(40)} {
+				add, ldc, ldb := rand.IntN(2), n+rand.IntN(3), n+rand.IntN(3)
+				lda := []int{-1, 1, 2, 7}[rand.IntN(4)]
+				reach, first := max(lda, -lda)*(m-1)+1, max(0, -lda*(m-1))
+				a, at := endOfPage[T](t, reach+k), endOfPage[int](t, k)
+				for i := range a {
+					a[i] = T(rand.Float64() * 9)
+				}
+				column := make([]T, m*k)
+				for q := range at {
+					at[q] = first + rand.IntN(k+1)
+					for i := range m {
+						column[i*k+q] = a[i*lda+at[q]]
+					}
+				}
+				b, c := endOfPage[T](t, max(0, (k-1)*ldb+n)), endOfPage[T](t, (m-1)*ldc+n)
+				for i := range b {
+					b[i] = T(rand.Float64() * 9)
+				}
+				for i := range c {
+					c[i] = T(rand.Float64() * 9)
+				}
+				want := slices.Clone(c)
+				start := func(x []T) unsafe.Pointer { return unsafe.Pointer(unsafe.SliceData(x)) }
+				p.Tile(start(want), start(column), start(b), m, n, k, ldc, k, 1, ldb, add)
+				p.Indexed(start(c), start(a), start(b), m, n, k, ldc, lda, unsafe.Pointer(unsafe.SliceData(at)), ldb, add)
+				if !slices.Equal(c, want) {
+					t.Fatalf("product of %T, %d × %d × %d, add %d, strides %d, %d, %d, columns %v:\n%v\nwant\n%v", a, m, n, k, add, ldc, lda, ldb, at, c, want)
+				}
+			}
+		}
+	}
+}
+
 // Elements that are not finite reach the elements of their row or column, and no others.
 func TestProductOfSpecialValues(t *testing.T) {
 	p := Products[ir.Float32]

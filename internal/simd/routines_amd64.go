@@ -157,8 +157,8 @@ var routinesAVX2 = routines{
 		{8, fill64AVX2},
 	},
 	products: []productRow{
-		{ir.Float32, Product{6, 16, 16, productF32AVX2}},
-		{ir.Float64, Product{6, 8, 8, productF64AVX2}},
+		{ir.Float32, Product{6, 16, 16, productF32AVX2, productF32AVX2Indexed}},
+		{ir.Float64, Product{6, 8, 8, productF64AVX2, productF64AVX2Indexed}},
 	},
 	threefry:    threefryAVX2,
 	moveRows:    moveRowsAVX2,
@@ -329,8 +329,8 @@ var routinesAVX512 = routines{
 		{8, fill64AVX512},
 	},
 	products: []productRow{
-		{ir.Float32, Product{14, 32, 16, productF32AVX512}},
-		{ir.Float64, Product{14, 16, 8, productF64AVX512}},
+		{ir.Float32, Product{14, 32, 16, productF32AVX512, productF32AVX512Indexed}},
+		{ir.Float64, Product{14, 16, 8, productF64AVX512, productF64AVX512Indexed}},
 	},
 	threefry:    threefryAVX512,
 	moveRows:    moveRowsAVX512,

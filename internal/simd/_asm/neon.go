@@ -78,12 +78,18 @@ func generateNEON(path string, write func(*neon), t *tables) error {
 // row adds a row to a table.
 func (w *neon) row(field, row string, args ...any) { w.tables.row("NEON", field, row, args...) }
 
-// begin starts a routine and loads its parameters, pointers before ints, into R0 on.
-func (w *neon) begin(name, pointers, ints string) {
-	p, i := strings.Fields(pointers), strings.Fields(ints)
-	fmt.Fprintf(&w.stubs, "\n//go:noescape\nfunc %s(%s unsafe.Pointer, %s int)\n", name, strings.Join(p, ", "), strings.Join(i, ", "))
-	fmt.Fprintf(&w.asm, "\n// func %s(%s unsafe.Pointer, %s int)\n", name, strings.Join(p, ", "), strings.Join(i, ", "))
-	all := append(p, i...)
+// begin starts a routine and loads its parameters into R0 on. They are in groups, of pointers
+// and of ints in turn.
+func (w *neon) begin(name string, groups ...string) {
+	var all, typed []string
+	for i, g := range groups {
+		names := strings.Fields(g)
+		all = append(all, names...)
+		typed = append(typed, strings.Join(names, ", ")+[]string{" unsafe.Pointer", " int"}[i%2])
+	}
+	signature := fmt.Sprintf("%s(%s)", name, strings.Join(typed, ", "))
+	fmt.Fprintf(&w.stubs, "\n//go:noescape\nfunc %s\n", signature)
+	fmt.Fprintf(&w.asm, "\n// func %s\n", signature)
 	fmt.Fprintf(&w.asm, "TEXT ·%s(SB), NOSPLIT, $0-%d\n", name, 8*len(all))
 	for r, name := range all {
 		w.do("MOVD %s+%d(FP), R%d", name, 8*r, r)

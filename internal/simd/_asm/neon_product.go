@@ -9,9 +9,10 @@ const neonRows, neonVectors = 8, 3
 func (w *neon) products() {
 	for _, e := range elements {
 		lanes := 16 / e.size
-		p := &neonProduct{w, e.size}
-		p.write("product" + e.name + "NEON")
-		w.row("products", "ir.%s, Product{%d, %d, %d, product%sNEON}", e.typ, neonRows, neonVectors*lanes, 2*lanes, e.name)
+		name := "product" + e.name + "NEON"
+		(&neonProduct{w, e.size, false}).write(name)
+		(&neonProduct{w, e.size, true}).write(indexedName(name))
+		w.row("products", "ir.%s, Product{%d, %d, %d, %s, %s}", e.typ, neonRows, neonVectors*lanes, 2*lanes, name, indexedName(name))
 	}
 }
 
@@ -21,17 +22,20 @@ func (w *neon) products() {
 // 0 to 3 and two with columns 3 to 6. Overlapping elements have the same sums.
 type neonProduct struct {
 	*neon
-	size int
+	size    int
+	indexed bool // columns of a are at positions that a table lists, not at a stride
 }
 
 // The general registers. Parameters are in the order of the signature.
 const (
 	rC, rA, rB, rM, rN, rK, rLdc, rLda, rSa, rLdb, rAdd = 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10
 
-	rRows = 11 // the offsets of rows 1 to 7 of a, to R17
-	rB1   = 19 // pointers to the second and third register of a row of b
-	rC1   = 21 // and of c
+	rAt   = rSa // the table of an indexed routine
+	rRows = 11  // the offsets of rows 1 to 7 of a, to R17
+	rB1   = 19  // pointers to the second and third register of a row of b
+	rC1   = 21  // and of c
 	rTemp = 23
+	rCol  = 24 // pointer to a column of a
 )
 
 // The registers of vectors: the tile is V0 to V23.
@@ -41,9 +45,15 @@ const (
 )
 
 func (w *neonProduct) write(name string) {
-	w.begin(name, "c a b", "m n k ldc lda sa ldb add")
+	strides := []int{rLdc, rLda, rLdb}
+	if w.indexed {
+		w.begin(name, "c a b", "m n k ldc lda", "at", "ldb add")
+	} else {
+		w.begin(name, "c a b", "m n k ldc lda sa ldb add")
+		strides = append(strides, rSa)
+	}
 	shift := map[int]int{4: 2, 8: 3}[w.size]
-	for _, r := range []int{rLdc, rLda, rSa, rLdb} {
+	for _, r := range strides {
 		w.do("LSL $%d, R%d, R%d", shift, r, r)
 	}
 	for i := 1; i < neonRows; i++ {
@@ -122,9 +132,15 @@ func (w *neonProduct) body(rows, vectors int, single bool) {
 	for v := range vectors {
 		w.loadStep(pointer(rB, rB1, v), rLdb, vB+v, single)
 	}
+	column := rA
+	if w.indexed {
+		column = rCol
+		w.do("MOVD.P 8(R%d), R%d", rAt, rCol)
+		w.do("ADD R%d<<%d, R%d, R%d", rCol, map[int]int{4: 2, 8: 3}[w.size], rA, rCol)
+	}
 	for i := range rows {
 		a := vA + i%5
-		address := fmt.Sprintf("(R%d)", rA)
+		address := fmt.Sprintf("(R%d)", column)
 		if i > 0 {
 			address += fmt.Sprintf("(R%d)", rRows+i-1)
 		}
@@ -133,7 +149,9 @@ func (w *neonProduct) body(rows, vectors int, single bool) {
 			w.fmla(w.size, acc(i, v), vB+v, a)
 		}
 	}
-	w.do("ADD R%d, R%d", rSa, rA)
+	if !w.indexed {
+		w.do("ADD R%d, R%d", rSa, rA)
+	}
 	w.do("SUBS $1, R%d, R%d", rK, rK)
 	w.do("BNE %s", loop)
 

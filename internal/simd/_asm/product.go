@@ -35,12 +35,18 @@ func (f *file) products() {
 	for _, t := range f.targets {
 		for _, e := range elements {
 			rows, cols := tileRows[t.width], vectors*t.width/e.size
-			w := &productWriter{target: t, element: e}
-			w.write(rows)
-			t.row("products", "ir.%s, Product{%d, %d, %d, product%s%s}", e.typ, rows, cols, 64/e.size, e.name, t.level)
+			for _, indexed := range []bool{false, true} {
+				w := &productWriter{target: t, element: e, indexed: indexed}
+				w.write(rows)
+			}
+			name := "product" + e.name + t.level
+			t.row("products", "ir.%s, Product{%d, %d, %d, %s, %s}", e.typ, rows, cols, 64/e.size, name, indexedName(name))
 		}
 	}
 }
+
+// indexedName is the name of the routine that reads a at indices.
+func indexedName(name string) string { return name + "Indexed" }
 
 // A productWriter writes one routine. Its registers hold a tile of c, of up to rows
 // rows and vectors vectors. For each depth it reads a row of b, and multiplies it by
@@ -48,8 +54,9 @@ func (f *file) products() {
 type productWriter struct {
 	*target
 	element
-	c, a, a7, b, k, ldc, lda, lda3, lda5, sa, ldb, add reg.GPVirtual
-	last                                               reg.Register // mask of the last vector of a row
+	indexed                                                bool // columns of a are at positions that at lists, not at a stride sa
+	c, a, a7, b, k, ldc, lda, lda3, lda5, sa, at, ldb, add reg.GPVirtual
+	last                                                   reg.Register // mask of the last vector of a row
 }
 
 // vectors is the number of registers for a row of c, and tileRows the number of rows by the
@@ -62,10 +69,14 @@ var tileRows = map[int]int{32: 6, 64: 14}
 
 func (w *productWriter) write(rows int) {
 	c := w.Context
-	c.Function("product" + w.name + w.level)
+	name, signature := "product"+w.name+w.level, "func(c, a, b *byte, m, n, k, ldc, lda, sa, ldb, add int)"
+	if w.indexed {
+		name, signature = indexedName(name), "func(c, a, b *byte, m, n, k, ldc, lda int, at *byte, ldb, add int)"
+	}
+	c.Function(name)
 	c.Attributes(attr.NOSPLIT)
 	c.Pragma("noescape")
-	c.SignatureExpr("func(c, a, b *byte, m, n, k, ldc, lda, sa, ldb, add int)")
+	c.SignatureExpr(signature)
 	param := func(name string) reg.GPVirtual {
 		r := c.GP64()
 		c.Load(c.Param(name), r)
@@ -77,7 +88,12 @@ func (w *productWriter) write(rows int) {
 		return r
 	}
 	w.c, w.a, w.b, w.k, w.add = param("c"), param("a"), param("b"), param("k"), param("add")
-	w.ldc, w.lda, w.sa, w.ldb = stride("ldc"), stride("lda"), stride("sa"), stride("ldb")
+	w.ldc, w.lda, w.ldb = stride("ldc"), stride("lda"), stride("ldb")
+	if w.indexed {
+		w.at = param("at")
+	} else {
+		w.sa = stride("sa")
+	}
 	// Row i of a is at a + i·lda, which the addressing modes reach from a or a7.
 	w.lda3, w.lda5, w.a7 = c.GP64(), c.GP64(), c.GP64()
 	c.LEAQ(operand.Mem{Base: w.lda, Index: w.lda, Scale: 2}, w.lda3)
@@ -154,16 +170,28 @@ func (w *productWriter) body(rows, vectors int) {
 		b[v] = w.reg(w.width)
 		w.loadRow(w.b, v, vectors, b[v])
 	}
+	a, a7 := w.a, w.a7
+	if w.indexed {
+		a, a7 = c.GP64(), c.GP64()
+		c.MOVQ(operand.Mem{Base: w.at}, a)
+		c.ADDQ(operand.I32(8), w.at)
+		if rows > 7 {
+			c.LEAQ(operand.Mem{Base: w.a7, Index: a, Scale: uint8(w.size)}, a7)
+		}
+		c.LEAQ(operand.Mem{Base: w.a, Index: a, Scale: uint8(w.size)}, a)
+	}
 	for i := range rows {
 		x := w.reg(w.width)
-		w.element.broadcast(c, w.row(i), x)
+		w.element.broadcast(c, w.row(a, a7, i), x)
 		for v := range vectors {
 			w.fma(c, b[v], x, acc[i][v])
 		}
 	}
-	c.ADDQ(w.sa, w.a)
-	if rows > 7 {
-		c.ADDQ(w.sa, w.a7)
+	if !w.indexed {
+		c.ADDQ(w.sa, w.a)
+		if rows > 7 {
+			c.ADDQ(w.sa, w.a7)
+		}
 	}
 	c.ADDQ(w.ldb, w.b)
 	c.DECQ(w.k)
@@ -204,11 +232,11 @@ func (w *productWriter) firstOf(n reg.Register) reg.Register {
 	return w.vectorMask(n, w.size)
 }
 
-// row is the element of row i of a.
-func (w *productWriter) row(i int) operand.Mem {
-	m := operand.Mem{Base: w.a}
+// row is the element of row i of a column of a, whose rows 0 and 7 are at a and a7.
+func (w *productWriter) row(a, a7 reg.Register, i int) operand.Mem {
+	m := operand.Mem{Base: a}
 	if i >= 7 {
-		m.Base, i = w.a7, i-7
+		m.Base, i = a7, i-7
 	}
 	switch i {
 	case 1, 2, 4:
