@@ -70,7 +70,11 @@ func transpose[T any](dst, src unsafe.Pointer, n0, d0, n1, d1, s1 int) {
 		return
 	}
 	m0, m1 := n0&^7, n1&^7
-	blocks(dst, src, m0, d0*size, m1, s1*size)
+	// As many columns at a time as a cache line of the source has, so that few lines of the
+	// destination are written at a time.
+	for i, n := 0, 64/size; i < m0; i += n {
+		blocks(unsafe.Add(dst, i*d0*size), unsafe.Add(src, i*size), min(n, m0-i), d0*size, m1, s1*size)
+	}
 	if m0 < n0 {
 		transposeSquares[T](unsafe.Add(dst, m0*d0*size), unsafe.Add(src, m0*size), n0-m0, d0, m1, 1, s1)
 	}

@@ -66,6 +66,83 @@ end2:
 	VZEROUPPER
 	RET
 
+// func transpose4AVX2(dst *byte, src *byte, n0 int, d int, n1 int, s int)
+// Requires: AVX
+TEXT ·transpose4AVX2(SB), NOSPLIT, $0-48
+	MOVQ dst+0(FP), AX
+	MOVQ src+8(FP), CX
+	MOVQ n0+16(FP), DX
+	MOVQ d+24(FP), BX
+	MOVQ n1+32(FP), SI
+	MOVQ s+40(FP), DI
+	LEAQ (BX)(BX*2), R9
+	LEAQ (DI)(DI*2), R11
+
+transpose4AVX2Outer0:
+	CMPQ SI, $+8
+	JLT  transpose4AVX2Done0
+	MOVQ AX, R8
+	MOVQ CX, R13
+	MOVQ DX, R12
+
+transpose4AVX2Inner0:
+	LEAQ        (R13)(DI*4), R14
+	LEAQ        (R8)(BX*4), R10
+	VMOVUPS     (R13), X0
+	VINSERTF128 $0x01, (R14), Y0, Y0
+	VMOVUPS     (R13)(DI*1), X1
+	VINSERTF128 $0x01, (R14)(DI*1), Y1, Y1
+	VMOVUPS     (R13)(DI*2), X2
+	VINSERTF128 $0x01, (R14)(DI*2), Y2, Y2
+	VMOVUPS     (R13)(R11*1), X3
+	VINSERTF128 $0x01, (R14)(R11*1), Y3, Y3
+	VUNPCKLPS   Y1, Y0, Y4
+	VUNPCKHPS   Y1, Y0, Y5
+	VUNPCKLPS   Y3, Y2, Y6
+	VUNPCKHPS   Y3, Y2, Y7
+	VUNPCKLPD   Y6, Y4, Y8
+	VUNPCKHPD   Y6, Y4, Y4
+	VMOVUPS     Y8, (R8)
+	VMOVUPS     Y4, (R8)(BX*1)
+	VUNPCKLPD   Y7, Y5, Y4
+	VUNPCKHPD   Y7, Y5, Y5
+	VMOVUPS     Y4, (R8)(BX*2)
+	VMOVUPS     Y5, (R8)(R9*1)
+	VMOVUPS     16(R13), X9
+	VINSERTF128 $0x01, 16(R14), Y9, Y9
+	VMOVUPS     16(R13)(DI*1), X10
+	VINSERTF128 $0x01, 16(R14)(DI*1), Y10, Y10
+	VMOVUPS     16(R13)(DI*2), X11
+	VINSERTF128 $0x01, 16(R14)(DI*2), Y11, Y11
+	VMOVUPS     16(R13)(R11*1), X12
+	VINSERTF128 $0x01, 16(R14)(R11*1), Y12, Y12
+	VUNPCKLPS   Y10, Y9, Y4
+	VUNPCKHPS   Y10, Y9, Y5
+	VUNPCKLPS   Y12, Y11, Y6
+	VUNPCKHPS   Y12, Y11, Y7
+	VUNPCKLPD   Y6, Y4, Y8
+	VUNPCKHPD   Y6, Y4, Y4
+	VMOVUPS     Y8, (R10)
+	VMOVUPS     Y4, (R10)(BX*1)
+	VUNPCKLPD   Y7, Y5, Y4
+	VUNPCKHPD   Y7, Y5, Y5
+	VMOVUPS     Y4, (R10)(BX*2)
+	VMOVUPS     Y5, (R10)(R9*1)
+	ADDQ        $+32, R13
+	LEAQ        (R8)(BX*4), R8
+	LEAQ        (R8)(BX*4), R8
+	SUBQ        $+8, R12
+	JG          transpose4AVX2Inner0
+	ADDQ        $+32, AX
+	LEAQ        (CX)(DI*4), CX
+	LEAQ        (CX)(DI*4), CX
+	SUBQ        $+8, SI
+	JMP         transpose4AVX2Outer0
+
+transpose4AVX2Done0:
+	VZEROUPPER
+	RET
+
 // func moveRowsAVX512(dst *byte, src *byte, rows int, bytes int, d int, s int)
 // Requires: AVX, AVX512BW, AVX512F, BMI2, MMX+
 TEXT ·moveRowsAVX512(SB), NOSPLIT, $0-48
@@ -113,76 +190,162 @@ end2:
 	VZEROUPPER
 	RET
 
-// func transpose4AVX2(dst *byte, src *byte, n0 int, d int, n1 int, s int)
-// Requires: AVX
-TEXT ·transpose4AVX2(SB), NOSPLIT, $0-48
+// func transpose4AVX512(dst *byte, src *byte, n0 int, d int, n1 int, s int)
+// Requires: AVX, AVX512F, AVX512VL
+TEXT ·transpose4AVX512(SB), NOSPLIT, $8-48
 	MOVQ dst+0(FP), AX
 	MOVQ src+8(FP), CX
 	MOVQ n0+16(FP), DX
 	MOVQ d+24(FP), BX
 	MOVQ n1+32(FP), SI
 	MOVQ s+40(FP), DI
-	LEAQ (BX)(BX*2), R10
-	LEAQ (DI)(DI*2), R12
+	LEAQ (BX)(BX*2), R9
+	LEAQ (DI)(DI*2), R11
 
-transpose4AVX2Outer:
+transpose4AVX512Outer0:
+	CMPQ SI, $+16
+	JLT  transpose4AVX512Done0
 	MOVQ AX, R8
-	MOVQ CX, R9
-	MOVQ DX, R14
+	MOVQ CX, R13
+	MOVQ DX, R12
 
-transpose4AVX2Inner:
-	LEAQ        (R9)(DI*4), R13
-	LEAQ        (R8)(BX*4), R11
-	VMOVUPS     (R9), X0
-	VINSERTF128 $0x01, (R13), Y0, Y0
-	VMOVUPS     (R9)(DI*1), X1
-	VINSERTF128 $0x01, (R13)(DI*1), Y1, Y1
-	VMOVUPS     (R9)(DI*2), X2
-	VINSERTF128 $0x01, (R13)(DI*2), Y2, Y2
-	VMOVUPS     (R9)(R12*1), X3
-	VINSERTF128 $0x01, (R13)(R12*1), Y3, Y3
-	VMOVUPS     16(R9), X4
-	VINSERTF128 $0x01, 16(R13), Y4, Y4
-	VMOVUPS     16(R9)(DI*1), X5
-	VINSERTF128 $0x01, 16(R13)(DI*1), Y5, Y5
-	VMOVUPS     16(R9)(DI*2), X6
-	VINSERTF128 $0x01, 16(R13)(DI*2), Y6, Y6
-	VMOVUPS     16(R9)(R12*1), X7
-	VINSERTF128 $0x01, 16(R13)(R12*1), Y7, Y7
-	VUNPCKLPS   Y1, Y0, Y8
-	VUNPCKHPS   Y1, Y0, Y9
-	VUNPCKLPS   Y3, Y2, Y10
-	VUNPCKHPS   Y3, Y2, Y11
-	VUNPCKLPD   Y10, Y8, Y12
-	VUNPCKHPD   Y10, Y8, Y8
-	VMOVUPS     Y12, (R8)
-	VMOVUPS     Y8, (R8)(BX*1)
-	VUNPCKLPD   Y11, Y9, Y8
-	VUNPCKHPD   Y11, Y9, Y9
-	VMOVUPS     Y8, (R8)(BX*2)
-	VMOVUPS     Y9, (R8)(R10*1)
-	VUNPCKLPS   Y5, Y4, Y8
-	VUNPCKHPS   Y5, Y4, Y9
-	VUNPCKLPS   Y7, Y6, Y10
-	VUNPCKHPS   Y7, Y6, Y11
-	VUNPCKLPD   Y10, Y8, Y12
-	VUNPCKHPD   Y10, Y8, Y8
-	VMOVUPS     Y12, (R11)
-	VMOVUPS     Y8, (R11)(BX*1)
-	VUNPCKLPD   Y11, Y9, Y8
-	VUNPCKHPD   Y11, Y9, Y9
-	VMOVUPS     Y8, (R11)(BX*2)
-	VMOVUPS     Y9, (R11)(R10*1)
-	ADDQ        $+32, R9
-	LEAQ        (R8)(BX*4), R8
-	LEAQ        (R8)(BX*4), R8
-	SUBQ        $+8, R14
-	JG          transpose4AVX2Inner
-	ADDQ        $+32, AX
-	LEAQ        (CX)(DI*4), CX
-	LEAQ        (CX)(DI*4), CX
-	SUBQ        $+8, SI
-	JG          transpose4AVX2Outer
+transpose4AVX512Inner0:
+	LEAQ         (R13)(DI*4), R14
+	LEAQ         (R14)(DI*4), R15
+	LEAQ         (R15)(DI*4), BP
+	LEAQ         (R8)(BX*4), R10
+	VMOVUPS      (R13), X0
+	VINSERTF32X4 $0x01, (R14), Z0, Z0
+	VINSERTF32X4 $0x02, (R15), Z0, Z0
+	VINSERTF32X4 $0x03, (BP), Z0, Z0
+	VMOVUPS      (R13)(DI*1), X1
+	VINSERTF32X4 $0x01, (R14)(DI*1), Z1, Z1
+	VINSERTF32X4 $0x02, (R15)(DI*1), Z1, Z1
+	VINSERTF32X4 $0x03, (BP)(DI*1), Z1, Z1
+	VMOVUPS      (R13)(DI*2), X2
+	VINSERTF32X4 $0x01, (R14)(DI*2), Z2, Z2
+	VINSERTF32X4 $0x02, (R15)(DI*2), Z2, Z2
+	VINSERTF32X4 $0x03, (BP)(DI*2), Z2, Z2
+	VMOVUPS      (R13)(R11*1), X3
+	VINSERTF32X4 $0x01, (R14)(R11*1), Z3, Z3
+	VINSERTF32X4 $0x02, (R15)(R11*1), Z3, Z3
+	VINSERTF32X4 $0x03, (BP)(R11*1), Z3, Z3
+	VUNPCKLPS    Z1, Z0, Z4
+	VUNPCKHPS    Z1, Z0, Z5
+	VUNPCKLPS    Z3, Z2, Z6
+	VUNPCKHPS    Z3, Z2, Z7
+	VUNPCKLPD    Z6, Z4, Z8
+	VUNPCKHPD    Z6, Z4, Z4
+	VMOVUPS      Z8, (R8)
+	VMOVUPS      Z4, (R8)(BX*1)
+	VUNPCKLPD    Z7, Z5, Z4
+	VUNPCKHPD    Z7, Z5, Z5
+	VMOVUPS      Z4, (R8)(BX*2)
+	VMOVUPS      Z5, (R8)(R9*1)
+	VMOVUPS      16(R13), X9
+	VINSERTF32X4 $0x01, 16(R14), Z9, Z9
+	VINSERTF32X4 $0x02, 16(R15), Z9, Z9
+	VINSERTF32X4 $0x03, 16(BP), Z9, Z9
+	VMOVUPS      16(R13)(DI*1), X10
+	VINSERTF32X4 $0x01, 16(R14)(DI*1), Z10, Z10
+	VINSERTF32X4 $0x02, 16(R15)(DI*1), Z10, Z10
+	VINSERTF32X4 $0x03, 16(BP)(DI*1), Z10, Z10
+	VMOVUPS      16(R13)(DI*2), X11
+	VINSERTF32X4 $0x01, 16(R14)(DI*2), Z11, Z11
+	VINSERTF32X4 $0x02, 16(R15)(DI*2), Z11, Z11
+	VINSERTF32X4 $0x03, 16(BP)(DI*2), Z11, Z11
+	VMOVUPS      16(R13)(R11*1), X12
+	VINSERTF32X4 $0x01, 16(R14)(R11*1), Z12, Z12
+	VINSERTF32X4 $0x02, 16(R15)(R11*1), Z12, Z12
+	VINSERTF32X4 $0x03, 16(BP)(R11*1), Z12, Z12
+	VUNPCKLPS    Z10, Z9, Z4
+	VUNPCKHPS    Z10, Z9, Z5
+	VUNPCKLPS    Z12, Z11, Z6
+	VUNPCKHPS    Z12, Z11, Z7
+	VUNPCKLPD    Z6, Z4, Z8
+	VUNPCKHPD    Z6, Z4, Z4
+	VMOVUPS      Z8, (R10)
+	VMOVUPS      Z4, (R10)(BX*1)
+	VUNPCKLPD    Z7, Z5, Z4
+	VUNPCKHPD    Z7, Z5, Z5
+	VMOVUPS      Z4, (R10)(BX*2)
+	VMOVUPS      Z5, (R10)(R9*1)
+	ADDQ         $+32, R13
+	LEAQ         (R8)(BX*4), R8
+	LEAQ         (R8)(BX*4), R8
+	SUBQ         $+8, R12
+	JG           transpose4AVX512Inner0
+	ADDQ         $+64, AX
+	LEAQ         (CX)(DI*4), CX
+	LEAQ         (CX)(DI*4), CX
+	LEAQ         (CX)(DI*4), CX
+	LEAQ         (CX)(DI*4), CX
+	SUBQ         $+16, SI
+	JMP          transpose4AVX512Outer0
+
+transpose4AVX512Done0:
+transpose4AVX512Outer1:
+	CMPQ SI, $+8
+	JLT  transpose4AVX512Done1
+	MOVQ AX, R8
+	MOVQ CX, R13
+	MOVQ DX, R12
+
+transpose4AVX512Inner1:
+	LEAQ         (R13)(DI*4), R14
+	LEAQ         (R8)(BX*4), R10
+	VMOVUPS      (R13), X13
+	VINSERTF32X4 $0x01, (R14), Y13, Y13
+	VMOVUPS      (R13)(DI*1), X14
+	VINSERTF32X4 $0x01, (R14)(DI*1), Y14, Y14
+	VMOVUPS      (R13)(DI*2), X15
+	VINSERTF32X4 $0x01, (R14)(DI*2), Y15, Y15
+	VMOVUPS      (R13)(R11*1), X16
+	VINSERTF32X4 $0x01, (R14)(R11*1), Y16, Y16
+	VUNPCKLPS    Y14, Y13, Y0
+	VUNPCKHPS    Y14, Y13, Y1
+	VUNPCKLPS    Y16, Y15, Y2
+	VUNPCKHPS    Y16, Y15, Y3
+	VUNPCKLPD    Y2, Y0, Y4
+	VUNPCKHPD    Y2, Y0, Y0
+	VMOVUPS      Y4, (R8)
+	VMOVUPS      Y0, (R8)(BX*1)
+	VUNPCKLPD    Y3, Y1, Y0
+	VUNPCKHPD    Y3, Y1, Y1
+	VMOVUPS      Y0, (R8)(BX*2)
+	VMOVUPS      Y1, (R8)(R9*1)
+	VMOVUPS      16(R13), X17
+	VINSERTF32X4 $0x01, 16(R14), Y17, Y17
+	VMOVUPS      16(R13)(DI*1), X18
+	VINSERTF32X4 $0x01, 16(R14)(DI*1), Y18, Y18
+	VMOVUPS      16(R13)(DI*2), X19
+	VINSERTF32X4 $0x01, 16(R14)(DI*2), Y19, Y19
+	VMOVUPS      16(R13)(R11*1), X20
+	VINSERTF32X4 $0x01, 16(R14)(R11*1), Y20, Y20
+	VUNPCKLPS    Y18, Y17, Y0
+	VUNPCKHPS    Y18, Y17, Y1
+	VUNPCKLPS    Y20, Y19, Y2
+	VUNPCKHPS    Y20, Y19, Y3
+	VUNPCKLPD    Y2, Y0, Y4
+	VUNPCKHPD    Y2, Y0, Y0
+	VMOVUPS      Y4, (R10)
+	VMOVUPS      Y0, (R10)(BX*1)
+	VUNPCKLPD    Y3, Y1, Y0
+	VUNPCKHPD    Y3, Y1, Y1
+	VMOVUPS      Y0, (R10)(BX*2)
+	VMOVUPS      Y1, (R10)(R9*1)
+	ADDQ         $+32, R13
+	LEAQ         (R8)(BX*4), R8
+	LEAQ         (R8)(BX*4), R8
+	SUBQ         $+8, R12
+	JG           transpose4AVX512Inner1
+	ADDQ         $+32, AX
+	LEAQ         (CX)(DI*4), CX
+	LEAQ         (CX)(DI*4), CX
+	SUBQ         $+8, SI
+	JMP          transpose4AVX512Outer1
+
+transpose4AVX512Done1:
 	VZEROUPPER
 	RET
 
@@ -195,41 +358,44 @@ TEXT ·transpose8AVX2(SB), NOSPLIT, $0-48
 	MOVQ d+24(FP), BX
 	MOVQ n1+32(FP), SI
 	MOVQ s+40(FP), DI
-	LEAQ (BX)(BX*2), R10
-	LEAQ (DI)(DI*2), R12
+	LEAQ (BX)(BX*2), R9
+	LEAQ (DI)(DI*2), R11
 
-transpose8AVX2Outer:
+transpose8AVX2Outer0:
+	CMPQ SI, $+4
+	JLT  transpose8AVX2Done0
 	MOVQ AX, R8
-	MOVQ CX, R9
-	MOVQ DX, R13
+	MOVQ CX, R13
+	MOVQ DX, R12
 
-transpose8AVX2Inner:
-	LEAQ        (R9)(DI*4), R11
-	LEAQ        (R8)(BX*4), R11
-	VMOVUPD     (R9), X0
-	VINSERTF128 $0x01, (R9)(DI*2), Y0, Y0
-	VMOVUPD     (R9)(DI*1), X1
-	VINSERTF128 $0x01, (R9)(R12*1), Y1, Y1
+transpose8AVX2Inner0:
+	LEAQ        (R8)(BX*4), R10
+	VMOVUPD     (R13), X0
+	VINSERTF128 $0x01, (R13)(DI*2), Y0, Y0
+	VMOVUPD     (R13)(DI*1), X1
+	VINSERTF128 $0x01, (R13)(R11*1), Y1, Y1
 	VUNPCKLPD   Y1, Y0, Y2
 	VUNPCKHPD   Y1, Y0, Y3
 	VMOVUPD     Y2, (R8)
 	VMOVUPD     Y3, (R8)(BX*1)
-	VMOVUPD     16(R9), X4
-	VINSERTF128 $0x01, 16(R9)(DI*2), Y4, Y4
-	VMOVUPD     16(R9)(DI*1), X5
-	VINSERTF128 $0x01, 16(R9)(R12*1), Y5, Y5
+	VMOVUPD     16(R13), X4
+	VINSERTF128 $0x01, 16(R13)(DI*2), Y4, Y4
+	VMOVUPD     16(R13)(DI*1), X5
+	VINSERTF128 $0x01, 16(R13)(R11*1), Y5, Y5
 	VUNPCKLPD   Y5, Y4, Y2
 	VUNPCKHPD   Y5, Y4, Y3
 	VMOVUPD     Y2, (R8)(BX*2)
-	VMOVUPD     Y3, (R8)(R10*1)
-	ADDQ        $+32, R9
+	VMOVUPD     Y3, (R8)(R9*1)
+	ADDQ        $+32, R13
 	LEAQ        (R8)(BX*4), R8
-	SUBQ        $+4, R13
-	JG          transpose8AVX2Inner
+	SUBQ        $+4, R12
+	JG          transpose8AVX2Inner0
 	ADDQ        $+32, AX
 	LEAQ        (CX)(DI*4), CX
 	SUBQ        $+4, SI
-	JG          transpose8AVX2Outer
+	JMP         transpose8AVX2Outer0
+
+transpose8AVX2Done0:
 	VZEROUPPER
 	RET
 

@@ -334,6 +334,6 @@ var routinesAVX512 = routines{
 	},
 	threefry:    threefryAVX512,
 	moveRows:    moveRowsAVX512,
-	transposers: [9]transposer{4: transpose4AVX2, 8: transpose8AVX2},
+	transposers: [9]transposer{4: transpose4AVX512, 8: transpose8AVX2},
 	prefetch:    prefetchLines,
 }

@@ -1,22 +1,24 @@
 package main
 
 import (
+	"fmt"
+
 	"github.com/mmcloughlin/avo/attr"
 	"github.com/mmcloughlin/avo/build"
 	"github.com/mmcloughlin/avo/operand"
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// moves writes the routines that copy. Both levels transpose by AVX2.
+// moves writes the routines that copy.
 func (f *file) moves() {
 	for _, t := range f.targets {
 		t.moveRows()
+		t.transpose4()
 		t.tables.single(t.level, "moveRows", "moveRows"+t.level)
-		t.tables.single(t.level, "transposers", "[9]transposer{4: transpose4AVX2, 8: transpose8AVX2}")
+		t.tables.single(t.level, "transposers", "[9]transposer{4: transpose4"+t.level+", 8: transpose8AVX2}")
 		t.tables.single(t.level, "prefetch", "prefetchLines")
 	}
 	c := f.targets[0].Context
-	transpose4(c)
 	transpose8(c)
 	prefetch(c)
 }
@@ -58,13 +60,23 @@ func (t *target) moveRows() {
 	c.RET()
 }
 
-// A square is the block of a matrix that the body of a loop transposes: row i of
-// the block is at from + i·s, and column i goes to to + i·d.
-type square struct{ to, from, d, d3, to4, s, s3, from4 reg.GPVirtual }
+// A block is the part of a matrix that the body of a loop transposes: row i of the block is
+// at from + i·s, and column i goes to to + i·d.
+type block struct {
+	to, d, d3, s, s3 reg.GPVirtual
+	from             [4]reg.GPVirtual // rows 0, 4, 8 and 12
+	to4              reg.GPVirtual
+}
 
-// transposer writes a routine that transposes square blocks of side elements of size
-// bytes, of a matrix whose sides are multiples of that.
-func transposer(c *build.Context, name string, side, size int, body func(q square)) {
+// A transposition transposes blocks of some rows and columns.
+type transposition struct {
+	rows, columns int
+	body          func(b *block)
+}
+
+// transposer writes a routine that transposes a matrix of elements of size bytes, whose sides
+// are multiples of 8: by the first transposition as many rows as it can, then by the next.
+func transposer(c *build.Context, name string, size int, ts ...transposition) {
 	c.Function(name)
 	c.Attributes(attr.NOSPLIT)
 	c.Pragma("noescape")
@@ -75,47 +87,57 @@ func transposer(c *build.Context, name string, side, size int, body func(q squar
 		return r
 	}
 	dst, src, n0, d, n1, s := param("dst"), param("src"), param("n0"), param("d"), param("n1"), param("s")
-	q := square{to: c.GP64(), from: c.GP64(), d: d, d3: c.GP64(), to4: c.GP64(), s: s, s3: c.GP64(), from4: c.GP64()}
-	c.LEAQ(operand.Mem{Base: d, Index: d, Scale: 2}, q.d3)
-	c.LEAQ(operand.Mem{Base: s, Index: s, Scale: 2}, q.s3)
-	// Columns of the source vary fastest, so that its cache lines are used whole.
-	outer, inner := name+"Outer", name+"Inner"
+	b := &block{to: c.GP64(), d: d, d3: c.GP64(), to4: c.GP64(), s: s, s3: c.GP64()}
+	c.LEAQ(operand.Mem{Base: d, Index: d, Scale: 2}, b.d3)
+	c.LEAQ(operand.Mem{Base: s, Index: s, Scale: 2}, b.s3)
 	left := c.GP64()
-	c.Label(outer)
-	c.MOVQ(dst, q.to)
-	c.MOVQ(src, q.from)
-	c.MOVQ(n0, left)
-	c.Label(inner)
-	c.LEAQ(operand.Mem{Base: q.from, Index: s, Scale: 4}, q.from4)
-	c.LEAQ(operand.Mem{Base: q.to, Index: d, Scale: 4}, q.to4)
-	body(q)
-	c.ADDQ(operand.I32(side*size), q.from)
-	c.LEAQ(operand.Mem{Base: q.to, Index: d, Scale: 4}, q.to)
-	if side == 8 {
-		c.LEAQ(operand.Mem{Base: q.to, Index: d, Scale: 4}, q.to)
+	for i, t := range ts {
+		// Columns of the source vary fastest, so that its cache lines are used whole.
+		label := func(part string) string { return fmt.Sprint(name, part, i) }
+		for k := range t.rows / 4 {
+			b.from[k] = c.GP64()
+		}
+		c.Label(label("Outer"))
+		c.CMPQ(n1, operand.I32(t.rows))
+		c.JLT(operand.LabelRef(label("Done")))
+		c.MOVQ(dst, b.to)
+		c.MOVQ(src, b.from[0])
+		c.MOVQ(n0, left)
+		c.Label(label("Inner"))
+		for k := 1; k < t.rows/4; k++ {
+			c.LEAQ(operand.Mem{Base: b.from[k-1], Index: s, Scale: 4}, b.from[k])
+		}
+		c.LEAQ(operand.Mem{Base: b.to, Index: d, Scale: 4}, b.to4)
+		t.body(b)
+		c.ADDQ(operand.I32(t.columns*size), b.from[0])
+		for range t.columns / 4 {
+			c.LEAQ(operand.Mem{Base: b.to, Index: d, Scale: 4}, b.to)
+		}
+		c.SUBQ(operand.I32(t.columns), left)
+		c.JG(operand.LabelRef(label("Inner")))
+		c.ADDQ(operand.I32(t.rows*size), dst)
+		for range t.rows / 4 {
+			c.LEAQ(operand.Mem{Base: src, Index: s, Scale: 4}, src)
+		}
+		c.SUBQ(operand.I32(t.rows), n1)
+		c.JMP(operand.LabelRef(label("Outer")))
+		c.Label(label("Done"))
 	}
-	c.SUBQ(operand.I32(side), left)
-	c.JG(operand.LabelRef(inner))
-	c.ADDQ(operand.I32(side*size), dst)
-	c.LEAQ(operand.Mem{Base: src, Index: s, Scale: 4}, src)
-	if side == 8 {
-		c.LEAQ(operand.Mem{Base: src, Index: s, Scale: 4}, src)
-	}
-	c.SUBQ(operand.I32(side), n1)
-	c.JG(operand.LabelRef(outer))
 	c.VZEROUPPER()
 	c.RET()
 }
 
 // row is row i of the source, column that of the destination.
-func (q *square) row(i, disp int) operand.Mem { return rowAt(q.from, q.from4, q.s, q.s3, i, disp) }
-func (q *square) column(i int) operand.Mem    { return rowAt(q.to, q.to4, q.d, q.d3, i, 0) }
+func (b *block) row(i, disp int) operand.Mem {
+	return rowAt(b.from[i/4], b.s, b.s3, i%4, disp)
+}
 
-func rowAt(p, p4, s, s3 reg.GPVirtual, i, disp int) operand.Mem {
+func (b *block) column(i int) operand.Mem {
+	return rowAt([]reg.GPVirtual{b.to, b.to4}[i/4], b.d, b.d3, i%4, 0)
+}
+
+func rowAt(p, s, s3 reg.GPVirtual, i, disp int) operand.Mem {
 	m := operand.Mem{Base: p, Disp: disp}
-	if i >= 4 {
-		m.Base, i = p4, i-4
-	}
 	switch i {
 	case 1, 2:
 		m.Index, m.Scale = s, uint8(i)
@@ -125,56 +147,69 @@ func rowAt(p, p4, s, s3 reg.GPVirtual, i, disp int) operand.Mem {
 	return m
 }
 
-// transpose4 writes the routine for elements of 4 bytes, in blocks of 8 by 8.
-func transpose4(c *build.Context) {
-	transposer(c, "transpose4AVX2", 8, 4, func(q square) {
-		// Register i has half of row i, and the same half of row i+4.
-		var x, y [8]reg.VecVirtual
-		for half := range 2 {
-			for i := range 4 {
-				v := c.YMM()
-				c.VMOVUPS(q.row(i, 16*half), v.AsX())
-				c.VINSERTF128(operand.U8(1), q.row(i+4, 16*half), v, v)
-				x[4*half+i] = v
+// transpose4 writes the routine for elements of 4 bytes. A column of 16 rows is a whole cache
+// line, which the processor stores without reading it first.
+func (t *target) transpose4() {
+	narrow := transposition{8, 8, func(b *block) { t.transposeSquares(b, 32) }}
+	if t.avx512() {
+		transposer(t.Context, "transpose4"+t.level, 4, transposition{16, 8, func(b *block) { t.transposeSquares(b, 64) }}, narrow)
+	} else {
+		transposer(t.Context, "transpose4"+t.level, 4, narrow)
+	}
+}
+
+// transposeSquares transposes as many rows of 8 elements as a register of some bytes holds, in
+// squares of 4 by 4. Register i of half the columns has part k of row i+4k.
+func (t *target) transposeSquares(b *block, width int) {
+	c := t.Context
+	for first := 0; first < 8; first += 4 {
+		var x, y [4]vec
+		for i := range x {
+			v := t.reg(width)
+			c.VMOVUPS(b.row(i, 4*first), v.AsX())
+			for k := 1; k < width/16; k++ {
+				if t.avx512() {
+					c.VINSERTF32X4(operand.U8(k), b.row(i+4*k, 4*first), v, v)
+				} else {
+					c.VINSERTF128(operand.U8(k), b.row(i+4*k, 4*first), v, v)
+				}
 			}
+			x[i] = v
 		}
-		for h := 0; h < 8; h += 4 {
-			for i := 0; i < 4; i += 2 {
-				lo, hi := c.YMM(), c.YMM()
-				c.VUNPCKLPS(x[h+i+1], x[h+i], lo)
-				c.VUNPCKHPS(x[h+i+1], x[h+i], hi)
-				y[h+i], y[h+i+1] = lo, hi
-			}
-			for i := range 2 {
-				lo, hi := c.YMM(), c.YMM()
-				c.VUNPCKLPD(y[h+i+2], y[h+i], lo)
-				c.VUNPCKHPD(y[h+i+2], y[h+i], hi)
-				c.VMOVUPS(lo, q.column(h+2*i))
-				c.VMOVUPS(hi, q.column(h+2*i+1))
-			}
+		for i := 0; i < 4; i += 2 {
+			y[i], y[i+1] = t.reg(width), t.reg(width)
+			c.VUNPCKLPS(x[i+1], x[i], y[i])
+			c.VUNPCKHPS(x[i+1], x[i], y[i+1])
 		}
-	})
+		for i := range 2 {
+			lo, hi := t.reg(width), t.reg(width)
+			c.VUNPCKLPD(y[i+2], y[i], lo)
+			c.VUNPCKHPD(y[i+2], y[i], hi)
+			c.VMOVUPS(lo, b.column(first+2*i))
+			c.VMOVUPS(hi, b.column(first+2*i+1))
+		}
+	}
 }
 
 // transpose8 writes the routine for elements of 8 bytes, in blocks of 4 by 4.
 func transpose8(c *build.Context) {
-	transposer(c, "transpose8AVX2", 4, 8, func(q square) {
+	transposer(c, "transpose8AVX2", 8, transposition{4, 4, func(b *block) {
 		// Register i has half of row i, and the same half of row i+2.
 		for half := range 2 {
 			var x [2]reg.VecVirtual
 			for i := range 2 {
 				v := c.YMM()
-				c.VMOVUPD(q.row(i, 16*half), v.AsX())
-				c.VINSERTF128(operand.U8(1), q.row(i+2, 16*half), v, v)
+				c.VMOVUPD(b.row(i, 16*half), v.AsX())
+				c.VINSERTF128(operand.U8(1), b.row(i+2, 16*half), v, v)
 				x[i] = v
 			}
 			lo, hi := c.YMM(), c.YMM()
 			c.VUNPCKLPD(x[1], x[0], lo)
 			c.VUNPCKHPD(x[1], x[0], hi)
-			c.VMOVUPD(lo, q.column(2*half))
-			c.VMOVUPD(hi, q.column(2*half+1))
+			c.VMOVUPD(lo, b.column(2*half))
+			c.VMOVUPD(hi, b.column(2*half+1))
 		}
-	})
+	}})
 }
 
 // prefetch writes a routine that reads a run of bytes into the second-level cache.
