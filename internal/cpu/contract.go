@@ -20,7 +20,9 @@ type contractRunner struct {
 	strips        tilings          // of the batch, the columns and the rows
 	span          int              // strips in a tile
 	depth         *tiling          // of the axes that are summed over
-	left          *factor          // rows by depth
+	left          *factor          // rows by depth, if windows is nil
+	windows       *windows         // a left factor as convolutions have
+	leftProgram   *program         // of either
 	right         *factor          // depth by columns
 	pack          *pointwiseRunner // stores the right factor, if tiles share it, or nil
 	packed        int              // bytes of the stored right factor
@@ -44,21 +46,50 @@ func newContract(s *space) (r *contractRunner, extra int) {
 	}
 	r.add = simd.Binaries[ir.Add][typ].VV
 	rows, cols := s.List(ir.M), s.List(ir.N)
-	if s.ColumnMajor() {
-		rows, cols, x, y = cols, rows, y, x
-	}
-	r.cut(rows, cols)
-	if r.turnPays(x, y, rows, cols) {
-		rows, cols, x, y = cols, rows, y, x
+	turn := func() { rows, cols, x, y = cols, rows, y, x }
+	columnMajor := s.ColumnMajor()
+	switch {
+	case r.cutWindows(x, rows, cols, columnMajor):
+	case r.cutWindows(y, cols, rows, !columnMajor):
+		turn()
+	default:
+		if columnMajor {
+			turn()
+		}
 		r.cut(rows, cols)
+		if r.turnPays(x, y, rows, cols) {
+			turn()
+			r.cut(rows, cols)
+		}
 	}
 	extra = r.share(y)
 	s = r.space
-	r.left = newLeft(s, x, r.rows, r.depth)
+	if r.windows == nil {
+		r.left = newLeft(s, x, r.rows, r.depth)
+		r.leftProgram = r.left.program
+	}
 	r.right = newRight(s, y, r.rows, r.depth, r.cols)
 	s.Body[sum].Domain = s.Roles(ir.Batch, ir.M, ir.N)
 	r.after = newEpilogue(s, sum, r.rows, r.cols)
 	return r, extra
+}
+
+// cutWindows chooses the tiles for a left factor i that is windows. It returns false if it is
+// something else, or if a result that is transposed has more elements than the windows.
+func (r *contractRunner) cutWindows(i int, rows, cols []int, transposed bool) bool {
+	s := r.space
+	results := float64(s.Size(s.List(ir.Batch)) * s.Size(rows) * s.Size(cols))
+	if r.product.Indexed == nil || transposed && results > loopnest.Points(s.Axes, s.Body[i].Domain) {
+		return false
+	}
+	if r.windows = s.findWindows(i); r.windows == nil {
+		return false
+	}
+	r.cut(rows, cols)
+	if r.leftProgram = r.windows.prepare(r.rows, r.depth); r.leftProgram == nil {
+		r.windows = nil
+	}
+	return r.windows != nil
 }
 
 // turnPays reports whether fewer elements are copied if the result's rows and columns change
@@ -84,17 +115,24 @@ func (r *contractRunner) cut(rows, cols []int) {
 	batch := newTiling(s, s.List(ir.Batch), 1, 1)
 	r.depth = newTiling(s, depth, t.depth/2, t.depth)
 	r.work = s.work(s.Stores(0, false)) / r.product.Speed
-	height, width := t.rows, t.cols
-	for {
+	height, width, minPart := t.rows, t.cols, t.minPart
+	if r.windows != nil {
+		// Strips are high, so that few elements are in the blocks of two of them, and the depth is
+		// split rather than the strips.
+		rows, minPart = s.orderRows(rows), max(1, t.minPart/4)
+		height = min(t.span, t.rows*t.cols/max(1, min(t.cols, s.Size(cols))))
+	}
+	most := max(1, s.Size(depth)/minPart)
+	for least := height / 8; ; {
 		r.rows = newTilingBy(s, rows, height/2, height, r.product.Rows)
 		r.cols = newTilingBy(s, cols, width/2, width, r.product.Cols)
 		r.strips = tilings{batch, r.cols, r.rows}
 		n := r.strips.count()
-		if 2*n >= t.minTiles || r.work/max(n, 1) < 8*t.parallelThreshold {
+		if 2*n >= t.minTiles || r.work/max(n, 1) < 8*t.parallelThreshold || r.windows != nil && most > 1 {
 			break
 		}
 		// Each strip reads the right factor, so few rows stay one strip.
-		if few := s.Size(rows) <= fewRows; !few && height > t.rows/8 {
+		if few := s.Size(rows) <= fewRows; !few && height > least {
 			height /= 2
 		} else if few && width > t.cols/8 {
 			width /= 2
@@ -104,9 +142,14 @@ func (r *contractRunner) cut(rows, cols []int) {
 	}
 	n := r.strips.count()
 	r.span = min(max(1, n/t.minTiles), r.rows.count, max(1, t.span/max(1, r.rows.maxPoints())))
-	most := 1
-	if n > 0 && n < t.minTiles {
-		most = min(2*t.minTiles/n, s.Size(depth)/t.minPart)
+	switch {
+	case n == 0 || n >= t.minTiles:
+		most = 1
+	case r.windows == nil || most == 1:
+		most = min(2*t.minTiles/n, most)
+	default:
+		r.span = r.rows.count // which share the right factor
+		most = min(t.minTiles*r.span/n, most)
 	}
 	r.parts, r.chunksPerPart = split(r.depth, most)
 }
@@ -118,7 +161,7 @@ func (r *contractRunner) share(i int) int {
 	s := r.space
 	in := s.Body[i]
 	r.packed = r.size * int(loopnest.Points(s.Axes, in.Domain))
-	if r.rows.count <= 1 || r.packed == 0 || r.packed > s.tune.maxShared || s.inPlace(i, r.depth, r.cols) {
+	if r.rows.count <= r.span || r.packed == 0 || r.packed > s.tune.maxShared || s.inPlace(i, r.depth, r.cols) {
 		return 0
 	}
 	k := *s.Kernel

@@ -3,6 +3,8 @@ package cpu
 import (
 	"slices"
 	"unsafe"
+
+	"github.com/tensorken/tensorken/internal/loopnest"
 )
 
 // An epilogue is what a contraction computes from the sums of a strip, and stores. It runs
@@ -27,10 +29,10 @@ func newEpilogue(s *space, sum int, rows, cols *tiling) *epilogue {
 	stores := s.Stores(0, false)
 	if long := rows.longAxes(); len(long) > 0 {
 		e.axis = long[0]
-		point := rows.maxPoints() / extent[e.axis] * cols.maxPoints()
-		e.band = max(1, s.tune.maxBlock/point)
+		inner := rows.maxPoints() / extent[e.axis]
+		e.band = max(1, s.tune.maxBlock/(inner*cols.maxPoints()))
 		if last := cols.longAxes(); len(last) > 0 && s.Body[stores[0]].View.Coef[last[len(last)-1]] > 1 {
-			e.band = max(e.band, narrowBand)
+			e.band = max(e.band, loopnest.CeilDiv(narrowBand, inner))
 		}
 		extent[e.axis] = min(extent[e.axis], e.band)
 	}

@@ -9,9 +9,9 @@ import (
 
 // begin lays out a worker's scratch: a tile, then the registers of three programs.
 func (r *contractRunner) begin(x *executor, w *worker) {
-	tile, left, right := r.span*r.stripBytes(), r.left.program.scratch, r.right.program.scratch
+	tile, left, right := r.span*r.stripBytes(), r.leftProgram.scratch, r.right.program.scratch
 	mem := w.scratch(tile + left + right + r.after.program.scratch)
-	w.activations[0].enter(r.left.program, x.bind, unsafe.Add(mem, tile), &w.bad)
+	w.activations[0].enter(r.leftProgram, x.bind, unsafe.Add(mem, tile), &w.bad)
 	w.activations[1].enter(r.right.program, x.bind, unsafe.Add(mem, tile+left), &w.bad)
 	w.activations[2].enter(r.after.program, x.bind, unsafe.Add(mem, tile+left+right), &w.bad)
 }
@@ -25,6 +25,7 @@ func (r *contractRunner) task(_ *executor, w *worker, i int) {
 // A tilePart is the sum over one part of the depth for one tile, which a worker computes.
 type tilePart struct {
 	*contractRunner
+	worker      *worker
 	x, y, z     *activation    // of the left factor, the right factor, the epilogue
 	first, last int            // strips of the tile
 	from, to    int            // boxes of the depth
@@ -33,7 +34,7 @@ type tilePart struct {
 
 // part returns a part of tile i.
 func (r *contractRunner) part(w *worker, i, part int, tile unsafe.Pointer) tilePart {
-	t := tilePart{contractRunner: r, x: &w.activations[0], y: &w.activations[1], z: &w.activations[2], tile: tile}
+	t := tilePart{contractRunner: r, worker: w, x: &w.activations[0], y: &w.activations[1], z: &w.activations[2], tile: tile}
 	t.first, t.last = r.stripsOf(i)
 	t.from, t.to = part*r.chunksPerPart, min((part+1)*r.chunksPerPart, r.depth.count)
 	return t
@@ -87,6 +88,10 @@ func (t *tilePart) loadRight(m *multiplication, k int) {
 // is read into the cache during the products of this strip.
 func (t *tilePart) loadLeft(m *multiplication, i, k int) {
 	t.strips.moveTo(t.x, i)
+	if t.windows != nil {
+		t.windows.load(t.x, t.worker, m)
+		return
+	}
 	m.a, m.lda, m.sa = t.left.panel(t.x, m.m, m.k)
 	if i+1 < t.last {
 		t.strips.moveTo(t.x, i+1)
@@ -117,9 +122,14 @@ type multiplication struct {
 	ldc, lda, sa, ldb int
 	add               int
 	ahead             [2]prefetch // of the panels that are used next
+
+	// Of windows, the positions in a of runs of runRows rows, lda apart, and in a run those of
+	// its columns.
+	runs, columns []int
+	runRows       int
 }
 
-// tiles is the number of calls of the product's routine.
+// tiles is the number of calls of the product's routine, if rows are not in runs.
 func (x *multiplication) tiles(p *simd.Product) int {
 	return loopnest.CeilDiv(x.m, p.Rows) * loopnest.CeilDiv(x.n, p.Cols)
 }
@@ -128,12 +138,29 @@ func (x *multiplication) tiles(p *simd.Product) int {
 // stay in the first-level cache, by all columns of the right one, which stays in the
 // second-level cache.
 func (x *multiplication) run(p *simd.Product, size int) {
-	for i := 0; i < x.m; i += p.Rows {
+	if x.columns == nil {
+		x.runOf(p, size, x.c, x.a, x.m)
+		return
+	}
+	for i, at := range x.runs {
+		x.runOf(p, size, unsafe.Add(x.c, i*x.runRows*x.ldc*size), unsafe.Add(x.a, at*size), x.runRows)
+	}
+}
+
+// runOf multiplies some rows of the left panel. Their tiles have about as many rows each.
+func (x *multiplication) runOf(p *simd.Product, size int, c, a unsafe.Pointer, rows int) {
+	step := loopnest.CeilDiv(rows, loopnest.CeilDiv(rows, p.Rows))
+	for i := 0; i < rows; i += step {
 		for j := 0; j < x.n; j += p.Cols {
 			x.ahead[0].step()
 			x.ahead[1].step()
-			p.Tile(unsafe.Add(x.c, (i*x.ldc+j)*size), unsafe.Add(x.a, i*x.lda*size), unsafe.Add(x.b, j*size),
-				min(p.Rows, x.m-i), min(p.Cols, x.n-j), x.k, x.ldc, x.lda, x.sa, x.ldb, x.add)
+			c, a, b := unsafe.Add(c, (i*x.ldc+j)*size), unsafe.Add(a, i*x.lda*size), unsafe.Add(x.b, j*size)
+			m, n := min(step, rows-i), min(p.Cols, x.n-j)
+			if x.columns == nil {
+				p.Tile(c, a, b, m, n, x.k, x.ldc, x.lda, x.sa, x.ldb, x.add)
+			} else {
+				p.Indexed(c, a, b, m, n, x.k, x.ldc, x.lda, unsafe.Pointer(&x.columns[0]), x.ldb, x.add)
+			}
 		}
 	}
 }

@@ -13,6 +13,8 @@ import (
 type worker struct {
 	activations [3]activation
 	arena       []byte
+	runs        []int // of windows, see multiplication
+	columns     []int
 	bad         badIndex
 
 	// Of a helper: the job to join, nil for none, and whether its goroutine runs.
