@@ -14,9 +14,9 @@ func environmentTopic() *cobra.Command {
                         webgpu:NAME; by default a GPU, if one opens, else the CPU
   TENSORKEN_MEMORY      the most memory that the process may use, such as 6GiB; by
                         default the machine's, or that of its control group
-  TENSORKEN_SIMD        the instructions that the CPU computes with: avx512, avx2,
-                        neon or go, which is plain Go; by default the best that the
-                        processor has
+  TENSORKEN_SIMD        the instructions that the CPU computes with: avx512vnni,
+                        avx512, avx2, neon or go, which is plain Go; by default the
+                        best that the processor has
   TENSORKEN_THREADS     the most goroutines that compute on the CPU at once; by
                         default GOMAXPROCS
   TENSORKEN_WEBGPU_LIB  the path of the WebGPU library

@@ -172,6 +172,21 @@ func BenchmarkLinear(b *testing.B) {
 	}
 }
 
+// BenchmarkInt8MatMul multiplies matrices of int8; the right one may be transposed.
+func BenchmarkInt8MatMul(b *testing.B) {
+	const i8, i32 = ir.Int8, ir.Int32
+	for _, n := range []int{256, 1024} {
+		for name, right := range map[string]ir.Instr{"": read(i8, 1, 0, 1, n), " transposed": read(i8, 1, 0, n, 1)} {
+			b.Run(fmt.Sprint(n, name), func(b *testing.B) {
+				bench(b, kernel(ir.Contraction, []ir.Axis{{Len: n, Role: ir.M}, {Len: n, Role: ir.N}, {Len: n, Role: ir.K}},
+					[]ir.Arg{in(i8), in(i8), out(i32, n*n)},
+					read(i8, 0, n, 0, 1), apply(ir.Cast, i32, 0), right, apply(ir.Cast, i32, 2), apply(ir.Mul, i32, 1, 3), sumOver(ir.Sum, i32, 4, 4),
+					write(i32, 5, 2, n, 1, 0)), 6*n*n, 2*n*n*n, n*n, n*n, n*n)
+			})
+		}
+	}
+}
+
 // conv3x3 is a convolution of [batch c h w] with [o c 3 3], padded by 1.
 func conv3x3(batch, c, o, h int) *ir.Kernel {
 	axes := []ir.Axis{{Len: batch, Role: ir.N}, {Len: o, Role: ir.M}, {Len: h, Role: ir.N}, {Len: h, Role: ir.N},

@@ -23,13 +23,14 @@ type contractRunner struct {
 	left          *factor          // rows by depth, if windows is nil
 	windows       *windows         // a left factor as convolutions have
 	leftProgram   *program         // of either
+	leftScratch   int              // bytes of its memory
 	right         *factor          // depth by columns
 	pack          *pointwiseRunner // stores the right factor, if tiles share it, or nil
 	packed        int              // bytes of the stored right factor
 	product       simd.Product
 	add           simd.Binary
 	after         *epilogue
-	size          int // bytes of an element
+	size          int // bytes of an element of the sum, and of the factors of the product's tile
 	parts         int // of the depth (split-K), each with a tile of its own
 	chunksPerPart int // boxes of the depth in a part
 	work          int
@@ -39,10 +40,14 @@ type contractRunner struct {
 // that the runner adds to the kernel's.
 func newContract(s *space) (r *contractRunner, extra int) {
 	sum, x, y := loopnest.Factors(s.Body, s.Roles(ir.M), s.Roles(ir.N))
-	typ := s.Body[x].Type
+	typ := s.Body[sum].Type
 	r = &contractRunner{space: s, product: simd.Products[typ], size: typ.Size()}
-	if r.product.Tile == nil || typ != s.Body[sum].Type {
+	if r.product.Tile == nil || typ != s.Body[x].Type {
 		return nil, 0
+	}
+	if p := simd.Products[ir.Int8]; p.Tile != nil && s.widens(x) && s.widens(y) {
+		r.product = p
+		x, y = s.Body[x].Src[0], s.Body[y].Src[0]
 	}
 	r.add = simd.Binaries[ir.Add][typ].VV
 	rows, cols := s.List(ir.M), s.List(ir.N)
@@ -64,11 +69,18 @@ func newContract(s *space) (r *contractRunner, extra int) {
 	}
 	extra = r.share(y)
 	s = r.space
-	if r.windows == nil {
-		r.left = newLeft(s, x, r.rows, r.depth)
-		r.leftProgram = r.left.program
+	if p := r.product.Packing; p != nil {
+		r.left = newPacked(s, x, r.rows, r.depth, p.Left, p.Bytes(r.depth.maxPoints(), r.rows.maxPoints()))
+		r.right = newPacked(s, y, r.depth, r.cols, p.Right, p.Bytes(r.depth.maxPoints(), r.cols.maxPoints()))
+	} else {
+		r.right = newRight(s, y, r.rows, r.depth, r.cols)
+		if r.windows == nil {
+			r.left = newLeft(s, x, r.rows, r.depth)
+		}
 	}
-	r.right = newRight(s, y, r.rows, r.depth, r.cols)
+	if r.windows == nil {
+		r.leftProgram, r.leftScratch = r.left.program, r.left.scratch()
+	}
 	s.Body[sum].Domain = s.Roles(ir.Batch, ir.M, ir.N)
 	r.after = newEpilogue(s, sum, r.rows, r.cols)
 	return r, extra
@@ -88,8 +100,10 @@ func (r *contractRunner) cutWindows(i int, rows, cols []int, transposed bool) bo
 	r.cut(rows, cols)
 	if r.leftProgram = r.windows.prepare(r.rows, r.depth); r.leftProgram == nil {
 		r.windows = nil
+		return false
 	}
-	return r.windows != nil
+	r.leftScratch = r.leftProgram.scratch
+	return true
 }
 
 // turnPays reports whether fewer elements are copied if the result's rows and columns change
@@ -97,7 +111,7 @@ func (r *contractRunner) cutWindows(i int, rows, cols []int, transposed bool) bo
 // the right factor y, which is read in place as the left one.
 func (r *contractRunner) turnPays(x, y int, rows, cols []int) bool {
 	s := r.space
-	if !s.plain(y) || s.inPlace(y, r.depth, r.cols) || s.Size(rows) <= fewRows {
+	if r.product.Packing != nil || !s.plain(y) || s.inPlace(y, r.depth, r.cols) || s.Size(rows) <= fewRows {
 		return false
 	}
 	turned := s.Size(s.List(ir.Batch)) * s.Size(rows) * s.Size(cols)
@@ -107,13 +121,23 @@ func (r *contractRunner) turnPays(x, y int, rows, cols []int) bool {
 	return turned < int(loopnest.Points(s.Axes, s.Body[y].Domain))
 }
 
+// widens reports whether instruction i converts int8 to int32.
+func (s *space) widens(i int) bool {
+	in := &s.Body[i]
+	return in.Op == ir.Cast && in.Type == ir.Int32 && s.Body[in.Src[0]].Type == ir.Int8
+}
+
 // cut chooses the tiles: as large as suits the caches, or smaller if those were too few for
 // many cores.
 func (r *contractRunner) cut(rows, cols []int) {
 	s, t := r.space, r.space.tune
 	depth := s.List(ir.K)
 	batch := newTiling(s, s.List(ir.Batch), 1, 1)
-	r.depth = newTiling(s, depth, t.depth/2, t.depth)
+	deep := t.depth
+	if p := r.product.Packing; p != nil {
+		deep *= p.Group
+	}
+	r.depth = newTiling(s, depth, deep/2, deep)
 	r.work = s.work(s.Stores(0, false)) / r.product.Speed
 	height, width, minPart := t.rows, t.cols, t.minPart
 	if r.windows != nil {
@@ -162,6 +186,11 @@ func (r *contractRunner) share(i int) int {
 	in := s.Body[i]
 	r.packed = r.size * int(loopnest.Points(s.Axes, in.Domain))
 	if r.rows.count <= r.span || r.packed == 0 || r.packed > s.tune.maxShared || s.inPlace(i, r.depth, r.cols) {
+	}
+
+	size := in.Type.Size()
+	r.packed = size * int(loopnest.Points(s.Axes, in.Domain))
+	if r.rows.count <= 1 || r.packed == 0 || r.packed > s.tune.maxShared || s.inPlace(i, r.depth, r.cols) {
 		return 0
 	}
 	k := *s.Kernel
@@ -175,10 +204,10 @@ func (r *contractRunner) share(i int) int {
 		view.Coef[a] = stride
 		stride *= s.Axes[a].Len
 		if j == len(axes)-len(r.cols.axes) && s.conflicts(i, stride) {
-			stride += 64 / r.size
+			stride += 64 / size
 		}
 	}
-	r.packed = stride * r.size
+	r.packed = stride * size
 	store := ir.Instr{Op: ir.Store, Type: in.Type, Src: []int{i}, Arg: len(s.Args), View: view, Domain: in.Domain}
 	first := k
 	first.Body = append(slices.Clone(k.Body), store)

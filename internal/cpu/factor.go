@@ -4,6 +4,7 @@ import (
 	"slices"
 	"unsafe"
 
+	"github.com/tensorken/tensorken/internal/simd"
 	"github.com/tensorken/tensorken/ir"
 )
 
@@ -50,6 +51,15 @@ type factor struct {
 	transposed bool                  // the register has the outer group's lanes inside
 	direct     *matrix               // of a factor that is just a load, or nil
 	usable     func(so, si int) bool // strides of direct that the product reads at speed
+	pack       simd.Packer           // copies panels, or nil
+	packed     int                   // bytes of a copy
+}
+
+func newPacked(s *space, i int, outer, inner *tiling, pack simd.Packer, bytes int) *factor {
+	f := newFactor(s, i, outer, inner)
+	f.usable = func(_, si int) bool { return si == 1 }
+	f.pack, f.packed = pack, align(bytes)
+	return f
 }
 
 func newLeft(s *space, i int, rows, deep *tiling) *factor {
@@ -118,9 +128,24 @@ func (x *factor) ahead(f *activation, outer, inner, steps int) prefetch {
 	return prefetch{}
 }
 
-// panel returns the address of a block of outer by inner points and its strides
-// along both groups.
+// scratch is the memory that an activation of the factor's program needs: for registers and
+// the copy of a panel.
+func (x *factor) scratch() int { return align(x.program.scratch) + x.packed }
+
+// panel returns the address of a block of outer by inner points, in the form that the product
+// reads, and its strides along both groups.
 func (x *factor) panel(f *activation, outer, inner int) (p unsafe.Pointer, so, si int) {
+	p, so, si = x.evaluate(f, outer, inner)
+	if x.pack == nil {
+		return p, so, si
+	}
+	to := unsafe.Add(f.mem, align(x.program.scratch))
+	return to, x.pack(to, p, outer, inner, so), 1
+}
+
+// evaluate returns the address of a block of outer by inner points and its strides along both
+// groups.
+func (x *factor) evaluate(f *activation, outer, inner int) (p unsafe.Pointer, so, si int) {
 	if x.direct != nil {
 		if p, so, si, ok := x.direct.inPlace(f); ok && x.usable(so, si) {
 			return p, so, si

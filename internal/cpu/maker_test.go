@@ -450,9 +450,13 @@ func makeContract(seed uint64) *maker {
 		by[ir.K] = []int{len(m.k.Axes) - 1}
 	}
 	d := []ir.DType{ir.Float32, ir.Float32, ir.Float64, ir.Int32, ir.Uint8, ir.Int64}[m.IntN(6)]
+	widened := d == ir.Int32 && m.IntN(2) == 0 // from int8
 	factor := func(axes []int) int {
 		values := m.body(axes, nil, 1+m.IntN(3))
 		x := values[len(values)-1]
+		if widened && m.k.Body[x].Type != ir.Int8 {
+			x = m.load(axes, ir.Int8, 0)
+		}
 		if m.k.Body[x].Type != d {
 			if from := m.k.Body[x].Type; !m.exact[x] || from == ir.Uint32 || from == ir.Int64 { // large where they wrapped
 				return m.load(axes, d, 0)

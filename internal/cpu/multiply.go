@@ -9,7 +9,7 @@ import (
 
 // begin lays out a worker's scratch: a tile, then the registers of three programs.
 func (r *contractRunner) begin(x *executor, w *worker) {
-	tile, left, right := r.span*r.stripBytes(), r.leftProgram.scratch, r.right.program.scratch
+	tile, left, right := r.span*r.stripBytes(), r.leftScratch, r.right.scratch()
 	mem := w.scratch(tile + left + right + r.after.program.scratch)
 	w.activations[0].enter(r.leftProgram, x.bind, unsafe.Add(mem, tile), &w.bad)
 	w.activations[1].enter(r.right.program, x.bind, unsafe.Add(mem, tile+left), &w.bad)
@@ -76,8 +76,9 @@ func (t *tilePart) multiply(finish bool) {
 func (t *tilePart) loadRight(m *multiplication, k int) {
 	t.depth.moveTo(t.x, k)
 	t.depth.moveTo(t.y, k)
-	m.k = t.depth.size(t.y)
-	m.b, m.ldb, _ = t.right.panel(t.y, m.k, m.n)
+	depth := t.depth.size(t.y)
+	m.k = t.product.Depth(depth)
+	m.b, m.ldb, _ = t.right.panel(t.y, depth, m.n)
 	if k+1 < t.to {
 		t.depth.moveTo(t.y, k+1)
 		m.ahead[1] = t.right.ahead(t.y, t.depth.size(t.y), m.n, (t.last-t.first)*m.tiles(&t.product))
@@ -92,7 +93,7 @@ func (t *tilePart) loadLeft(m *multiplication, i, k int) {
 		t.windows.load(t.x, t.worker, m)
 		return
 	}
-	m.a, m.lda, m.sa = t.left.panel(t.x, m.m, m.k)
+	m.a, m.lda, m.sa = t.left.panel(t.x, m.m, t.depth.size(t.x))
 	if i+1 < t.last {
 		t.strips.moveTo(t.x, i+1)
 	} else {

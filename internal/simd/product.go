@@ -9,6 +9,15 @@ type Product struct {
 	Speed      int // the additions for which it needs the time of one
 	Tile       ProductTile
 	Indexed    IndexedTile
+	Packing    *Packing // of the factors, or nil if the tile reads them as they are
+}
+
+// Depth is the depth of the tile's factors, for k positions.
+func (p *Product) Depth(k int) int {
+	if p.Packing == nil {
+		return k
+	}
+	return p.Packing.groups(k)
 }
 
 // A ProductTile gives c[i·ldc+j] = Σ a[i·lda+p·sa]·b[p·ldb+j] for i in [0, m), j in
@@ -21,7 +30,9 @@ type ProductTile func(c, a, b unsafe.Pointer, m, n, k, ldc, lda, sa, ldb, add in
 type IndexedTile func(c, a, b unsafe.Pointer, m, n, k, ldc, lda int, at unsafe.Pointer, ldb, add int)
 
 // plainProduct has long rows, which the compiler's code is best at.
-func plainProduct[T number]() Product { return Product{128, 512, 1, product[T], indexedProduct[T]} }
+func plainProduct[T number]() Product {
+	return Product{128, 512, 1, product[T], indexedProduct[T], nil}
+}
 
 func product[T number](c, a, b unsafe.Pointer, m, n, k, ldc, lda, sa, ldb, add int) {
 	multiply[T](c, a, b, m, n, k, ldc, lda, ldb, add, func(p int) int { return p * sa })

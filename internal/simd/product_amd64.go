@@ -29,3 +29,27 @@ func productF64AVX512(c unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, m in
 
 //go:noescape
 func productF64AVX512Indexed(c unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, m int, n int, k int, ldc int, lda int, at unsafe.Pointer, ldb int, add int)
+
+//go:noescape
+func productI8AVX2(c unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, m int, n int, k int, ldc int, lda int, sa int, ldb int, add int)
+
+//go:noescape
+func widenI8AVX2(dst unsafe.Pointer, x unsafe.Pointer, n int)
+
+//go:noescape
+func interleavePairAVX2(dst unsafe.Pointer, x unsafe.Pointer, y unsafe.Pointer, n int)
+
+//go:noescape
+func productI8AVX512(c unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, m int, n int, k int, ldc int, lda int, sa int, ldb int, add int)
+
+//go:noescape
+func widenI8AVX512(dst unsafe.Pointer, x unsafe.Pointer, n int)
+
+//go:noescape
+func interleavePairAVX512(dst unsafe.Pointer, x unsafe.Pointer, y unsafe.Pointer, n int)
+
+//go:noescape
+func productI8VNNI(c unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, m int, n int, k int, ldc int, lda int, sa int, ldb int, add int)
+
+//go:noescape
+func interleaveFourVNNI(dst unsafe.Pointer, x unsafe.Pointer, y unsafe.Pointer, z unsafe.Pointer, w unsafe.Pointer, n int)

@@ -45,7 +45,7 @@ func TestTables(t *testing.T) {
 			default:
 				continue
 			}
-			if op == ir.Sum {
+			if op == ir.Sum && d != ir.Int8 {
 				got = got && (Products[d].Tile != nil) == (d.SumType() == d)
 			}
 			if got != want {

@@ -140,7 +140,8 @@ var ArgMaxes = [Types]ArgMax{
 	ir.Int64: argMaxes[int64](), ir.Float32: argMaxes[float32](), ir.Float64: argMaxes[float64](),
 }
 
-// Products has the routines by type.
+// Products has the routines by the type of factors. Int8's sums are int32: only levels whose
+// routines are faster than Int32's have them.
 var Products = [Types]Product{
 	ir.Int32: plainProduct[int32](), ir.Uint32: plainProduct[uint32](), ir.Int64: plainProduct[int64](),
 	ir.Float32: plainProduct[float32](), ir.Float64: plainProduct[float64](),

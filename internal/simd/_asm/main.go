@@ -32,7 +32,8 @@ var files = []struct {
 
 // A file is a file of assembly under way.
 type file struct {
-	targets []*target
+	targets []*target // AVX2 and AVX-512
+	vnni    *target   // AVX-512 with VNNI
 }
 
 func main() {
@@ -48,7 +49,7 @@ func main() {
 			log.Fatalf("%s: %v", f.name, err)
 		}
 	}
-	for processor, levels := range map[string][]string{"amd64": {"AVX2", "AVX512"}, "arm64": {"NEON"}} {
+	for processor, levels := range map[string][]string{"amd64": {"AVX2", "AVX512", "VNNI"}, "arm64": {"NEON"}} {
 		if err := os.WriteFile("../routines_"+processor+".go", t.source(levels), 0o666); err != nil {
 			log.Fatal(err)
 		}
@@ -58,7 +59,7 @@ func main() {
 func generate(path string, write func(*file), t *tables) error {
 	c := build.NewContext()
 	c.ConstraintExpr("!noasm")
-	write(&file{newTargets(c, t)})
+	write(newFile(c, t))
 	f, err := c.Result()
 	if err != nil {
 		return err

@@ -7,7 +7,8 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// An element is a type of floating-point numbers with its instructions.
+// An element is a type of the elements that products read, with its instructions. fma adds to
+// its last operand the product of the first two.
 type element struct {
 	name, typ                       string
 	size                            int
@@ -40,9 +41,10 @@ func (f *file) products() {
 				w.write(rows)
 			}
 			name := "product" + e.name + t.level
-			t.row("products", "ir.%s, Product{%d, %d, %d, %s, %s}", e.typ, rows, cols, 64/e.size, name, indexedName(name))
+			t.row("products", "ir.%s, Product{%d, %d, %d, %s, %s, nil}", e.typ, rows, cols, 64/e.size, name, indexedName(name))
 		}
 	}
+	f.byteProducts()
 }
 
 // indexedName is the name of the routine that reads a at indices.
@@ -55,6 +57,7 @@ type productWriter struct {
 	*target
 	element
 	indexed                                                bool // columns of a are at positions that at lists, not at a stride sa
+	correct                                                bool // b has one more row, which is added to each row of the product
 	c, a, a7, b, k, ldc, lda, lda3, lda5, sa, at, ldb, add reg.GPVirtual
 	last                                                   reg.Register // mask of the last vector of a row
 }
@@ -161,13 +164,15 @@ func (w *productWriter) body(rows, vectors int) {
 			c.ADDQ(w.ldc, p)
 		}
 	}
+	var b [2]reg.VecVirtual
+	for v := range vectors {
+		b[v] = w.reg(w.width)
+	}
 	loop, done := w.label("depth"), w.label("done")
 	c.TESTQ(w.k, w.k)
 	c.JZ(operand.LabelRef(done))
 	c.Label(loop)
-	var b [2]reg.VecVirtual
 	for v := range vectors {
-		b[v] = w.reg(w.width)
 		w.loadRow(w.b, v, vectors, b[v])
 	}
 	a, a7 := w.a, w.a7
@@ -197,6 +202,14 @@ func (w *productWriter) body(rows, vectors int) {
 	c.DECQ(w.k)
 	c.JNZ(operand.LabelRef(loop))
 
+	for v := range vectors {
+		if w.correct {
+			w.loadRow(w.b, v, vectors, b[v])
+			for i := range rows {
+				w.element.add(c, b[v], acc[i][v], acc[i][v])
+			}
+		}
+	}
 	c.Label(done)
 	store := w.label("store")
 	c.TESTQ(w.add, w.add)

@@ -23,8 +23,8 @@ type target struct {
 	tables  *tables
 }
 
-// newTargets returns the levels for one file. They share its data.
-func newTargets(c *build.Context, t *tables) []*target {
+// newFile returns a file and its targets, which share its data.
+func newFile(c *build.Context, t *tables) *file {
 	mask := c.StaticGlobal("tail")
 	c.DataAttributes(attr.RODATA | attr.NOPTR)
 	for i := range 8 {
@@ -35,10 +35,10 @@ func newTargets(c *build.Context, t *tables) []*target {
 		c.AppendDatum(operand.U64(ones))
 	}
 	consts := map[constant]operand.Mem{}
-	return []*target{
-		{Context: c, level: "AVX2", width: 32, mask: mask, consts: consts, tables: t, written: map[string]bool{}},
-		{Context: c, level: "AVX512", width: 64, mask: mask, consts: consts, tables: t, written: map[string]bool{}},
+	level := func(name string, width int) *target {
+		return &target{Context: c, level: name, width: width, mask: mask, consts: consts, tables: t, written: map[string]bool{}}
 	}
+	return &file{[]*target{level("AVX2", 32), level("AVX512", 64)}, level("VNNI", 64)}
 }
 
 func (t *target) avx512() bool { return t.width == 64 }
