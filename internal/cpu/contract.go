@@ -165,17 +165,27 @@ func (r *contractRunner) cut(rows, cols []int) {
 		}
 	}
 	n := r.strips.count()
-	r.span = min(max(1, n/t.minTiles), r.rows.count, max(1, t.span/max(1, r.rows.maxPoints())))
+	whole := false // a tile has all rows
 	switch {
 	case n == 0 || n >= t.minTiles:
 		most = 1
 	case r.windows == nil || most == 1:
 		most = min(2*t.minTiles/n, most)
 	default:
-		r.span = r.rows.count // which share the right factor
-		most = min(t.minTiles*r.span/n, most)
+		whole = true // so that the parts share the right factor
+		most = min(t.minTiles*r.rows.count/n, most)
 	}
 	r.parts, r.chunksPerPart = split(r.depth, most)
+
+	// A panel fits in the cache. It comes last because the parts must not depend on it.
+	if fits := max(t.panel/(t.depth*r.size), r.product.Cols); width > fits && s.Size(rows) > fewRows {
+		r.cols = newTilingBy(s, cols, fits/2, fits, r.product.Cols)
+		r.strips = tilings{batch, r.cols, r.rows}
+		n = r.strips.count()
+	}
+	if r.span = r.rows.count; !whole {
+		r.span = min(max(1, n/t.minTiles), r.rows.count, max(1, t.span/max(1, r.rows.maxPoints())))
+	}
 }
 
 // share makes instruction i, the right factor, a load of a buffer that a first job fills,

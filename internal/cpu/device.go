@@ -16,6 +16,7 @@ import (
 
 	"github.com/tensorken/tensorken/driver"
 	"github.com/tensorken/tensorken/internal/hostmem"
+	"github.com/tensorken/tensorken/internal/simd"
 	"github.com/tensorken/tensorken/ir"
 )
 
@@ -46,6 +47,7 @@ type device struct {
 // New returns a device that runs kernels on the host.
 func New(o Options) driver.Device {
 	d := &device{limit: o.Memory, threads: o.Threads, tune: defaultTuning}
+	d.tune.panel = simd.Cache() / 4
 	if d.limit <= 0 {
 		d.limit, _ = hostmem.Limit() // 0 on failure, which refuses all buffers
 	}

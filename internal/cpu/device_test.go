@@ -145,7 +145,7 @@ func TestPanic(t *testing.T) {
 	}
 }
 
-// The bits of results do not depend on the number of threads.
+// The bits of results depend neither on the number of threads nor on the size of caches.
 func TestThreads(t *testing.T) {
 	const n = 1 << 17
 	for name, k := range map[string]*ir.Kernel{
@@ -155,14 +155,16 @@ func TestThreads(t *testing.T) {
 		"softmax": softmax(4, n/4),
 		"rows":    softmax(n/16, 16),
 		"product": matmul(100, 100, 300),
+		"wide":    matmul(40, 600, 200),
 		"deep":    matmul(20, 20, n/32),
 		"conv":    conv3x3(3, 5, 7, 20),
 		"windows": windowed{lens: [5]int{3, 9, 7, 40, 80}, c: 42, h: 88, at: [2][5]int{{1, 0, 0, 1}, {0, 1, 0, 0, 1}}, off: -1}.kernel(true), // in parts of the depth
 	} {
 		var want []interp.Arg
 		var first [][]ir.Number
-		for _, threads := range []int{1, 2, 8} {
-			d := New(Options{Threads: threads})
+		for threads, panel := range map[int]int{1: 1 << 10, 2: 1 << 19, 8: 1 << 16} {
+			d := New(Options{Threads: threads}).(*device)
+			d.tune.panel = panel
 			if want == nil {
 				for _, a := range k.Args {
 					want = append(want, interp.Arg{Data: make([]ir.Number, n)})
