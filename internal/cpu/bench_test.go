@@ -150,6 +150,14 @@ func matmul(m, n, k int) *ir.Kernel {
 		write(f32, 7, 3, n, 1, 0))
 }
 
+// matmulT is x·wᵀ of m×k and n×k.
+func matmulT(m, n, k int) *ir.Kernel {
+	return kernel(ir.Contraction, []ir.Axis{{Len: m, Role: ir.M}, {Len: n, Role: ir.N}, {Len: k, Role: ir.K}},
+		[]ir.Arg{in(f32), in(f32), out(f32, m*n)},
+		read(f32, 0, k, 0, 1), read(f32, 1, 0, k, 1), apply(ir.Mul, f32, 0, 1), sumOver(ir.Sum, f32, 2, 4),
+		write(f32, 3, 2, n, 1, 0))
+}
+
 func BenchmarkMatMul(b *testing.B) {
 	for _, s := range [][3]int{{64, 64, 128}, {64, 10, 128}, {64, 128, 64}, {512, 512, 512}, {1024, 1024, 1024}, {300, 300, 3000}, {64, 64, 1 << 16}} {
 		m, n, k := s[0], s[1], s[2]
@@ -161,13 +169,10 @@ func BenchmarkMatMul(b *testing.B) {
 
 // BenchmarkLinear multiplies m×k by the transpose of n×k, as a linear layer does.
 func BenchmarkLinear(b *testing.B) {
-	for _, s := range [][3]int{{512, 512, 512}, {64, 512, 784}, {32, 3072, 768}, {128, 2304, 768}, {512, 128, 512}} {
+	for _, s := range [][3]int{{512, 512, 512}, {64, 512, 784}, {32, 3072, 768}, {128, 2304, 768}, {512, 128, 512}, {2, 1024, 1024}, {4, 4096, 4096}, {4096, 4, 4096}} {
 		m, n, k := s[0], s[1], s[2]
 		b.Run(fmt.Sprintf("%dx%dx%d", m, n, k), func(b *testing.B) {
-			bench(b, kernel(ir.Contraction, []ir.Axis{{Len: m, Role: ir.M}, {Len: n, Role: ir.N}, {Len: k, Role: ir.K}},
-				[]ir.Arg{in(f32), in(f32), out(f32, m*n)},
-				read(f32, 0, k, 0, 1), read(f32, 1, 0, k, 1), apply(ir.Mul, f32, 0, 1), sumOver(ir.Sum, f32, 2, 4),
-				write(f32, 3, 2, n, 1, 0)), 4*(m*k+k*n+m*n), 2*m*n*k, m*k, k*n, m*n)
+			bench(b, matmulT(m, n, k), 4*(m*k+k*n+m*n), 2*m*n*k, m*k, k*n, m*n)
 		})
 	}
 }

@@ -156,6 +156,7 @@ func TestThreads(t *testing.T) {
 		"rows":    softmax(n/16, 16),
 		"product": matmul(100, 100, 300),
 		"wide":    matmul(40, 600, 200),
+		"few":     matmulT(3, 60, 2000),
 		"deep":    matmul(20, 20, n/32),
 		"conv":    conv3x3(3, 5, 7, 20),
 		"windows": windowed{lens: [5]int{3, 9, 7, 40, 80}, c: 42, h: 88, at: [2][5]int{{1, 0, 0, 1}, {0, 1, 0, 0, 1}}, off: -1}.kernel(true), // in parts of the depth

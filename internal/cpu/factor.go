@@ -55,9 +55,15 @@ type factor struct {
 	packed     int                   // bytes of a copy
 }
 
-func newPacked(s *space, i int, outer, inner *tiling, pack simd.Packer, bytes int) *factor {
-	f := newFactor(s, i, outer, inner)
+// newDotted returns a factor for simd.Product.Dots, whose rows are along the depth.
+func newDotted(s *space, i int, outer, deep *tiling) *factor {
+	f := newFactor(s, i, outer, deep)
 	f.usable = func(_, si int) bool { return si == 1 }
+	return f
+}
+
+func newPacked(s *space, i int, outer, inner *tiling, pack simd.Packer, bytes int) *factor {
+	f := newDotted(s, i, outer, inner)
 	f.pack, f.packed = pack, align(bytes)
 	return f
 }

@@ -76,13 +76,26 @@ func (t *tilePart) multiply(finish bool) {
 func (t *tilePart) loadRight(m *multiplication, k int) {
 	t.depth.moveTo(t.x, k)
 	t.depth.moveTo(t.y, k)
-	depth := t.depth.size(t.y)
-	m.k = t.product.Depth(depth)
-	m.b, m.ldb, _ = t.right.panel(t.y, depth, m.n)
+	m.k = t.product.Depth(t.depth.size(t.y))
+	outer, inner := t.rightBox()
+	m.b, m.ldb, m.sb = t.right.panel(t.y, outer, inner)
+	if t.dots {
+		m.sb = m.ldb
+	}
 	if k+1 < t.to {
 		t.depth.moveTo(t.y, k+1)
-		m.ahead[1] = t.right.ahead(t.y, t.depth.size(t.y), m.n, (t.last-t.first)*m.tiles(&t.product))
+		outer, inner = t.rightBox()
+		m.ahead[1] = t.right.ahead(t.y, outer, inner, (t.last-t.first)*m.tiles(&t.product))
 	}
+}
+
+// rightBox returns the lengths of the right factor's panel.
+func (t *tilePart) rightBox() (outer, inner int) {
+	depth, cols := t.depth.size(t.y), t.cols.size(t.y)
+	if t.dots {
+		return cols, depth
+	}
+	return depth, cols
 }
 
 // loadLeft sets the panel of the left factor to that of strip i and box k. The panel after it
@@ -121,6 +134,7 @@ type multiplication struct {
 	c, a, b           unsafe.Pointer
 	m, n, k           int
 	ldc, lda, sa, ldb int
+	sb                int // between the columns of b that calls begin at
 	add               int
 	ahead             [2]prefetch // of the panels that are used next
 
@@ -155,7 +169,7 @@ func (x *multiplication) runOf(p *simd.Product, size int, c, a unsafe.Pointer, r
 		for j := 0; j < x.n; j += p.Cols {
 			x.ahead[0].step()
 			x.ahead[1].step()
-			c, a, b := unsafe.Add(c, (i*x.ldc+j)*size), unsafe.Add(a, i*x.lda*size), unsafe.Add(x.b, j*size)
+			c, a, b := unsafe.Add(c, (i*x.ldc+j)*size), unsafe.Add(a, i*x.lda*size), unsafe.Add(x.b, j*x.sb*size)
 			m, n := min(step, rows-i), min(p.Cols, x.n-j)
 			if x.columns == nil {
 				p.Tile(c, a, b, m, n, x.k, x.ldc, x.lda, x.sa, x.ldb, x.add)

@@ -25,6 +25,9 @@ type tuning struct {
 	// second-level cache, so that it stays there while the strips pass. Half of it was as fast
 	// with AVX-512, and with AVX2 10 % slower. Results do not depend on it.
 	panel int
+	// dotDepth is the depth from which on few rows are multiplied by simd.Product.Dots: below,
+	// its sums over the lanes of a register take longer than a copy of the right factor.
+	dotDepth int
 	// Rows at a multiple of conflict bytes compete for few sets of the first-level
 	// cache.
 	conflict int
@@ -42,7 +45,7 @@ type tuning struct {
 // take 0.14 ms.
 var defaultTuning = tuning{
 	minBlock: 512, maxBlock: 2048, transposeTile: 32, maxWholeReduction: 1 << 15, parallelThreshold: 1 << 15,
-	rows: 126, cols: 512, depth: 256, span: 504, panel: 1 << 18, conflict: 2048, maxShared: 1 << 26, minTiles: 8, minPart: 1024,
+	rows: 126, cols: 512, depth: 256, span: 504, panel: 1 << 18, dotDepth: 64, conflict: 2048, maxShared: 1 << 26, minTiles: 8, minPart: 1024,
 }
 
 // longBlock is the length of a block of a program that holds nothing in registers: long

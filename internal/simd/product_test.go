@@ -51,14 +51,43 @@ func testProductDepths[T number](t *testing.T, d ir.DType) {
 	}
 }
 
-// testTile multiplies small integers, whose sums are exact. The factors and the result end
-// where a page does that may not be read, and begin at any element. The elements before the
-// result and between its rows stay as they are.
+// TestDots multiplies few rows by transposed factors.
+func TestDots(t *testing.T) {
+	testDots[float32](t, ir.Float32)
+	testDots[float64](t, ir.Float64)
+}
+
+func testDots[T number](t *testing.T, d ir.DType) {
+	if Products[d].Dots == nil {
+		t.Skip("level ", Level, " has none")
+	}
+	for m := 1; m <= DotRows; m++ {
+		for n := 1; n <= 9; n++ {
+			for k := range 70 {
+				testProductOf[T](t, Products[d].Dots, m, n, k, rand.IntN(2), true)
+			}
+		}
+	}
+}
+
 func testTile[T number](t *testing.T, tile ProductTile, m, n, k, add int) {
+	t.Helper()
+	testProductOf[T](t, tile, m, n, k, add, false)
+}
+
+// testProductOf multiplies small integers, whose sums are exact. The factors and the result
+// end where a page does that may not be read, and begin at any element. The elements before
+// the result and between its rows stay as they are. The right factor may be transposed.
+func testProductOf[T number](t *testing.T, tile ProductTile, m, n, k, add int, transposed bool) {
 	t.Helper()
 	ldc, ldb := n+rand.IntN(3), n+rand.IntN(3)
 	lda, sa := k+rand.IntN(3), 1
-	if rand.IntN(2) == 0 {
+	sb, lenB := 1, max(0, (k-1)*ldb+n) // b[p·along+j·sb]
+	along := ldb
+	if transposed {
+		ldb = k + rand.IntN(3)
+		along, sb, lenB = 1, ldb, max(0, (n-1)*ldb+k)
+	} else if rand.IntN(2) == 0 {
 		lda, sa = 1+rand.IntN(2), 2*m+rand.IntN(3)
 	}
 	values := func(n int) []T {
@@ -69,7 +98,7 @@ func testTile[T number](t *testing.T, tile ProductTile, m, n, k, add int) {
 		return v
 	}
 	const before = 16
-	a, b := values(max(0, (m-1)*lda+(k-1)*sa+1)), values(max(0, (k-1)*ldb+n))
+	a, b := values(max(0, (m-1)*lda+(k-1)*sa+1)), values(lenB)
 	c := values(before + (m-1)*ldc + n)
 	want := slices.Clone(c)
 	for i := range m {
@@ -79,7 +108,7 @@ func testTile[T number](t *testing.T, tile ProductTile, m, n, k, add int) {
 				*x = 0
 			}
 			for p := range k {
-				*x += a[i*lda+p*sa] * b[p*ldb+j]
+				*x += a[i*lda+p*sa] * b[p*along+j*sb]
 			}
 		}
 	}

@@ -59,7 +59,7 @@ var routinesNEON = routines{
 		{ir.Sum, ir.Float32, sumF32AlongNEON, sumF32AcrossNEON},
 	},
 	products: []productRow{
-		{ir.Float32, Product{8, 12, 8, productF32NEON, productF32NEONIndexed, nil}},
-		{ir.Float64, Product{8, 6, 4, productF64NEON, productF64NEONIndexed, nil}},
+		{ir.Float32, Product{8, 12, 8, productF32NEON, productF32NEONIndexed, nil, nil}},
+		{ir.Float64, Product{8, 6, 4, productF64NEON, productF64NEONIndexed, nil, nil}},
 	},
 }
