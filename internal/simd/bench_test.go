@@ -24,6 +24,14 @@ func BenchmarkRoutines(b *testing.B) {
 			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/n, "ns/element")
 		})
 	}
+	x64 := make([]float64, n)
+	for i := range x64 {
+		x64[i] = float64(x[i])
+	}
+	for _, op := range []ir.Op{ir.Exp, ir.Expm1, ir.Log, ir.Log1p, ir.Sin, ir.Cos, ir.Tanh, ir.Erf} {
+		d := make([]float64, n)
+		run(op.String()+" of float64", func() { Unaries[op][ir.Float64](unsafe.Pointer(&d[0]), unsafe.Pointer(&x64[0]), n) })
+	}
 	for _, op := range []ir.Op{ir.Neg, ir.Exp, ir.Expm1, ir.Log, ir.Log1p, ir.Sin, ir.Cos, ir.Atan, ir.Sqrt, ir.Tanh, ir.Erf, ir.Floor} {
 		run(op.String(), func() { Unaries[op][ir.Float32](r, p, n) })
 	}

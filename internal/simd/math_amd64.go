@@ -10,52 +10,100 @@ import "unsafe"
 func fExpAVX2(dst unsafe.Pointer, x unsafe.Pointer, n int)
 
 //go:noescape
-func fExpAVX512(dst unsafe.Pointer, x unsafe.Pointer, n int)
-
-//go:noescape
 func fExpm1AVX2(dst unsafe.Pointer, x unsafe.Pointer, n int)
-
-//go:noescape
-func fExpm1AVX512(dst unsafe.Pointer, x unsafe.Pointer, n int)
 
 //go:noescape
 func fLogAVX2(dst unsafe.Pointer, x unsafe.Pointer, n int)
 
 //go:noescape
-func fLogAVX512(dst unsafe.Pointer, x unsafe.Pointer, n int)
-
-//go:noescape
 func fLog1pAVX2(dst unsafe.Pointer, x unsafe.Pointer, n int)
-
-//go:noescape
-func fLog1pAVX512(dst unsafe.Pointer, x unsafe.Pointer, n int)
 
 //go:noescape
 func fTanhAVX2(dst unsafe.Pointer, x unsafe.Pointer, n int)
 
 //go:noescape
-func fTanhAVX512(dst unsafe.Pointer, x unsafe.Pointer, n int)
-
-//go:noescape
 func fErfAVX2(dst unsafe.Pointer, x unsafe.Pointer, n int)
-
-//go:noescape
-func fErfAVX512(dst unsafe.Pointer, x unsafe.Pointer, n int)
 
 //go:noescape
 func fSinAVX2(dst unsafe.Pointer, x unsafe.Pointer, n int) (done int)
 
 //go:noescape
-func fSinAVX512(dst unsafe.Pointer, x unsafe.Pointer, n int) (done int)
-
-//go:noescape
 func fCosAVX2(dst unsafe.Pointer, x unsafe.Pointer, n int) (done int)
-
-//go:noescape
-func fCosAVX512(dst unsafe.Pointer, x unsafe.Pointer, n int) (done int)
 
 //go:noescape
 func fAtanAVX2(dst unsafe.Pointer, x unsafe.Pointer, n int)
 
 //go:noescape
+func dExpAVX2(dst unsafe.Pointer, x unsafe.Pointer, n int)
+
+//go:noescape
+func dExpm1AVX2(dst unsafe.Pointer, x unsafe.Pointer, n int)
+
+//go:noescape
+func dLogAVX2(dst unsafe.Pointer, x unsafe.Pointer, n int)
+
+//go:noescape
+func dLog1pAVX2(dst unsafe.Pointer, x unsafe.Pointer, n int)
+
+//go:noescape
+func dTanhAVX2(dst unsafe.Pointer, x unsafe.Pointer, n int)
+
+//go:noescape
+func dErfAVX2(dst unsafe.Pointer, x unsafe.Pointer, n int)
+
+//go:noescape
+func dSinAVX2(dst unsafe.Pointer, x unsafe.Pointer, n int) (done int)
+
+//go:noescape
+func dCosAVX2(dst unsafe.Pointer, x unsafe.Pointer, n int) (done int)
+
+//go:noescape
+func fExpAVX512(dst unsafe.Pointer, x unsafe.Pointer, n int)
+
+//go:noescape
+func fExpm1AVX512(dst unsafe.Pointer, x unsafe.Pointer, n int)
+
+//go:noescape
+func fLogAVX512(dst unsafe.Pointer, x unsafe.Pointer, n int)
+
+//go:noescape
+func fLog1pAVX512(dst unsafe.Pointer, x unsafe.Pointer, n int)
+
+//go:noescape
+func fTanhAVX512(dst unsafe.Pointer, x unsafe.Pointer, n int)
+
+//go:noescape
+func fErfAVX512(dst unsafe.Pointer, x unsafe.Pointer, n int)
+
+//go:noescape
+func fSinAVX512(dst unsafe.Pointer, x unsafe.Pointer, n int) (done int)
+
+//go:noescape
+func fCosAVX512(dst unsafe.Pointer, x unsafe.Pointer, n int) (done int)
+
+//go:noescape
 func fAtanAVX512(dst unsafe.Pointer, x unsafe.Pointer, n int)
+
+//go:noescape
+func dExpAVX512(dst unsafe.Pointer, x unsafe.Pointer, n int)
+
+//go:noescape
+func dExpm1AVX512(dst unsafe.Pointer, x unsafe.Pointer, n int)
+
+//go:noescape
+func dLogAVX512(dst unsafe.Pointer, x unsafe.Pointer, n int)
+
+//go:noescape
+func dLog1pAVX512(dst unsafe.Pointer, x unsafe.Pointer, n int)
+
+//go:noescape
+func dTanhAVX512(dst unsafe.Pointer, x unsafe.Pointer, n int)
+
+//go:noescape
+func dErfAVX512(dst unsafe.Pointer, x unsafe.Pointer, n int)
+
+//go:noescape
+func dSinAVX512(dst unsafe.Pointer, x unsafe.Pointer, n int) (done int)
+
+//go:noescape
+func dCosAVX512(dst unsafe.Pointer, x unsafe.Pointer, n int) (done int)

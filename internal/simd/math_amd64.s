@@ -233,80 +233,6 @@ DATA c4_7f<>+24(SB)/4, $0x0000007f
 DATA c4_7f<>+28(SB)/4, $0x0000007f
 GLOBL c4_7f<>(SB), RODATA|NOPTR, $32
 
-// func fExpAVX512(dst *byte, x *byte, n int)
-// Requires: AVX, AVX512BW, AVX512F, BMI2
-TEXT ·fExpAVX512(SB), NOSPLIT, $0-24
-	MOVQ dst+0(FP), AX
-	MOVQ x+8(FP), CX
-	MOVQ n+16(FP), DX
-	XORQ BX, BX
-	SUBQ $+16, DX
-	JLT  done3
-
-next2:
-	VMOVUPS           (CX)(BX*4), Z0
-	VBROADCASTSS      c4_42b20000<>+0(SB), Z1
-	VBROADCASTSS      c4_c2d00000<>+0(SB), Z2
-	VMAXPS            Z0, Z2, Z0
-	VMINPS            Z0, Z1, Z0
-	VMULPS.BCST       c4_3fb8aa3b<>+0(SB), Z0, Z1
-	VRNDSCALEPS       $0x08, Z1, Z1
-	VMOVAPS           Z0, Z0
-	VFNMADD231PS.BCST c4_3f318000<>+0(SB), Z1, Z0
-	VMOVAPS           Z0, Z2
-	VFNMADD231PS.BCST c4_b95e8083<>+0(SB), Z1, Z2
-	VBROADCASTSS      c4_3ab6afe7<>+0(SB), Z3
-	VFMADD213PS.BCST  c4_3c0913e1<>+0(SB), Z2, Z3
-	VFMADD213PS.BCST  c4_3d2aaa6c<>+0(SB), Z2, Z3
-	VFMADD213PS.BCST  c4_3e2aaa58<>+0(SB), Z2, Z3
-	VFMADD213PS.BCST  c4_3f000000<>+0(SB), Z2, Z3
-	VMULPS            Z2, Z2, Z2
-	VMULPS            Z2, Z3, Z2
-	VMOVAPS           Z2, Z2
-	VFNMADD231PS.BCST c4_b95e8083<>+0(SB), Z1, Z2
-	VADDPS            Z2, Z0, Z0
-	VADDPS.BCST       c4_3f800000<>+0(SB), Z0, Z0
-	VSCALEFPS         Z1, Z0, Z0
-	VMOVUPS           Z0, (AX)(BX*4)
-	ADDQ              $+16, BX
-	SUBQ              $+16, DX
-	JGE               next2
-
-done3:
-	ADDQ              $+16, DX
-	JEQ               end4
-	MOVQ              $-1, SI
-	BZHIQ             DX, SI, SI
-	KMOVQ             SI, K1
-	VMOVUPS.Z         (CX)(BX*4), K1, Z0
-	VBROADCASTSS      c4_42b20000<>+0(SB), Z1
-	VBROADCASTSS      c4_c2d00000<>+0(SB), Z2
-	VMAXPS            Z0, Z2, Z0
-	VMINPS            Z0, Z1, Z0
-	VMULPS.BCST       c4_3fb8aa3b<>+0(SB), Z0, Z1
-	VRNDSCALEPS       $0x08, Z1, Z1
-	VMOVAPS           Z0, Z0
-	VFNMADD231PS.BCST c4_3f318000<>+0(SB), Z1, Z0
-	VMOVAPS           Z0, Z2
-	VFNMADD231PS.BCST c4_b95e8083<>+0(SB), Z1, Z2
-	VBROADCASTSS      c4_3ab6afe7<>+0(SB), Z3
-	VFMADD213PS.BCST  c4_3c0913e1<>+0(SB), Z2, Z3
-	VFMADD213PS.BCST  c4_3d2aaa6c<>+0(SB), Z2, Z3
-	VFMADD213PS.BCST  c4_3e2aaa58<>+0(SB), Z2, Z3
-	VFMADD213PS.BCST  c4_3f000000<>+0(SB), Z2, Z3
-	VMULPS            Z2, Z2, Z2
-	VMULPS            Z2, Z3, Z2
-	VMOVAPS           Z2, Z2
-	VFNMADD231PS.BCST c4_b95e8083<>+0(SB), Z1, Z2
-	VADDPS            Z2, Z0, Z0
-	VADDPS.BCST       c4_3f800000<>+0(SB), Z0, Z0
-	VSCALEFPS         Z1, Z0, Z0
-	VMOVUPS           Z0, K1, (AX)(BX*4)
-
-end4:
-	VZEROUPPER
-	RET
-
 // func fExpm1AVX2(dst *byte, x *byte, n int)
 // Requires: AVX, AVX2, FMA3
 TEXT ·fExpm1AVX2(SB), NOSPLIT, $0-24
@@ -469,94 +395,6 @@ DATA c4_80000000<>+20(SB)/4, $0x80000000
 DATA c4_80000000<>+24(SB)/4, $0x80000000
 DATA c4_80000000<>+28(SB)/4, $0x80000000
 GLOBL c4_80000000<>(SB), RODATA|NOPTR, $32
-
-// func fExpm1AVX512(dst *byte, x *byte, n int)
-// Requires: AVX, AVX512BW, AVX512DQ, AVX512F, BMI2
-TEXT ·fExpm1AVX512(SB), NOSPLIT, $0-24
-	MOVQ dst+0(FP), AX
-	MOVQ x+8(FP), CX
-	MOVQ n+16(FP), DX
-	XORQ BX, BX
-	SUBQ $+16, DX
-	JLT  done7
-
-next6:
-	VMOVUPS           (CX)(BX*4), Z0
-	VBROADCASTSS      c4_42b20000<>+0(SB), Z1
-	VBROADCASTSS      c4_c1a00000<>+0(SB), Z2
-	VMAXPS            Z0, Z2, Z2
-	VMINPS            Z2, Z1, Z1
-	VMULPS.BCST       c4_3fb8aa3b<>+0(SB), Z1, Z2
-	VRNDSCALEPS       $0x08, Z2, Z2
-	VMOVAPS           Z1, Z1
-	VFNMADD231PS.BCST c4_3f318000<>+0(SB), Z2, Z1
-	VMOVAPS           Z1, Z1
-	VFNMADD231PS.BCST c4_b95e8083<>+0(SB), Z2, Z1
-	VBROADCASTSS      c4_39512174<>+0(SB), Z3
-	VFMADD213PS.BCST  c4_3ab69e56<>+0(SB), Z1, Z3
-	VFMADD213PS.BCST  c4_3c088802<>+0(SB), Z1, Z3
-	VFMADD213PS.BCST  c4_3d2aaa7b<>+0(SB), Z1, Z3
-	VFMADD213PS.BCST  c4_3e2aaaab<>+0(SB), Z1, Z3
-	VFMADD213PS.BCST  c4_3f000000<>+0(SB), Z1, Z3
-	VMULPS            Z1, Z1, Z4
-	VMOVAPS           Z1, Z1
-	VFMADD231PS       Z4, Z3, Z1
-	VSUBPS.BCST       c4_3f800000<>+0(SB), Z2, Z2
-	VCVTPS2DQ         Z2, Z2
-	VPADDD.BCST       c4_7f<>+0(SB), Z2, Z2
-	VPSLLD            $0x17, Z2, Z2
-	VSUBPS.BCST       c4_3f000000<>+0(SB), Z2, Z3
-	VMOVAPS           Z3, Z3
-	VFMADD231PS       Z1, Z2, Z3
-	VADDPS            Z3, Z3, Z1
-	VANDPS.BCST       c4_80000000<>+0(SB), Z0, Z0
-	VORPS             Z0, Z1, Z0
-	VMOVUPS           Z0, (AX)(BX*4)
-	ADDQ              $+16, BX
-	SUBQ              $+16, DX
-	JGE               next6
-
-done7:
-	ADDQ              $+16, DX
-	JEQ               end8
-	MOVQ              $-1, SI
-	BZHIQ             DX, SI, SI
-	KMOVQ             SI, K1
-	VMOVUPS.Z         (CX)(BX*4), K1, Z0
-	VBROADCASTSS      c4_42b20000<>+0(SB), Z1
-	VBROADCASTSS      c4_c1a00000<>+0(SB), Z2
-	VMAXPS            Z0, Z2, Z2
-	VMINPS            Z2, Z1, Z1
-	VMULPS.BCST       c4_3fb8aa3b<>+0(SB), Z1, Z2
-	VRNDSCALEPS       $0x08, Z2, Z2
-	VMOVAPS           Z1, Z1
-	VFNMADD231PS.BCST c4_3f318000<>+0(SB), Z2, Z1
-	VMOVAPS           Z1, Z1
-	VFNMADD231PS.BCST c4_b95e8083<>+0(SB), Z2, Z1
-	VBROADCASTSS      c4_39512174<>+0(SB), Z3
-	VFMADD213PS.BCST  c4_3ab69e56<>+0(SB), Z1, Z3
-	VFMADD213PS.BCST  c4_3c088802<>+0(SB), Z1, Z3
-	VFMADD213PS.BCST  c4_3d2aaa7b<>+0(SB), Z1, Z3
-	VFMADD213PS.BCST  c4_3e2aaaab<>+0(SB), Z1, Z3
-	VFMADD213PS.BCST  c4_3f000000<>+0(SB), Z1, Z3
-	VMULPS            Z1, Z1, Z4
-	VMOVAPS           Z1, Z1
-	VFMADD231PS       Z4, Z3, Z1
-	VSUBPS.BCST       c4_3f800000<>+0(SB), Z2, Z2
-	VCVTPS2DQ         Z2, Z2
-	VPADDD.BCST       c4_7f<>+0(SB), Z2, Z2
-	VPSLLD            $0x17, Z2, Z2
-	VSUBPS.BCST       c4_3f000000<>+0(SB), Z2, Z3
-	VMOVAPS           Z3, Z3
-	VFMADD231PS       Z1, Z2, Z3
-	VADDPS            Z3, Z3, Z1
-	VANDPS.BCST       c4_80000000<>+0(SB), Z0, Z0
-	VORPS             Z0, Z1, Z0
-	VMOVUPS           Z0, K1, (AX)(BX*4)
-
-end8:
-	VZEROUPPER
-	RET
 
 // func fLogAVX2(dst *byte, x *byte, n int)
 // Requires: AVX, AVX2, FMA3
@@ -853,116 +691,6 @@ DATA c4_7fc00000<>+24(SB)/4, $0x7fc00000
 DATA c4_7fc00000<>+28(SB)/4, $0x7fc00000
 GLOBL c4_7fc00000<>(SB), RODATA|NOPTR, $32
 
-// func fLogAVX512(dst *byte, x *byte, n int)
-// Requires: AVX, AVX512BW, AVX512DQ, AVX512F, BMI2
-TEXT ·fLogAVX512(SB), NOSPLIT, $0-24
-	MOVQ dst+0(FP), AX
-	MOVQ x+8(FP), CX
-	MOVQ n+16(FP), DX
-	XORQ BX, BX
-	SUBQ $+16, DX
-	JLT  done11
-
-next10:
-	VMOVUPS          (CX)(BX*4), Z0
-	VCMPPS.BCST      $0x11, c4_800000<>+0(SB), Z0, K1
-	VMULPS.BCST      c4_4b000000<>+0(SB), Z0, Z1
-	VBLENDMPS        Z1, Z0, K1, Z2
-	VPSUBD.BCST      c4_3f3504f3<>+0(SB), Z2, Z1
-	VPSRAD           $0x17, Z1, Z10
-	VCVTDQ2PS        Z10, Z10
-	VANDPS.BCST      c4_7fffff<>+0(SB), Z1, Z1
-	VPADDD.BCST      c4_3f3504f3<>+0(SB), Z1, Z1
-	VSUBPS.BCST      c4_3f800000<>+0(SB), Z1, Z1
-	VBROADCASTSS     c4_41b80000<>+0(SB), Z11
-	VMOVAPS.Z        Z11, K1, Z11
-	VSUBPS           Z11, Z10, Z10
-	VBROADCASTSS     c4_bd9c64ba<>+0(SB), Z11
-	VFMADD213PS.BCST c4_3e02af57<>+0(SB), Z1, Z11
-	VFMADD213PS.BCST c4_be06c123<>+0(SB), Z1, Z11
-	VFMADD213PS.BCST c4_3e116c98<>+0(SB), Z1, Z11
-	VFMADD213PS.BCST c4_be2a3945<>+0(SB), Z1, Z11
-	VFMADD213PS.BCST c4_3e4cd00e<>+0(SB), Z1, Z11
-	VFMADD213PS.BCST c4_be800113<>+0(SB), Z1, Z11
-	VFMADD213PS.BCST c4_3eaaaaaa<>+0(SB), Z1, Z11
-	VMULPS           Z1, Z1, Z12
-	VBROADCASTSS     c4_bf000000<>+0(SB), Z13
-	VMOVAPS          Z13, Z13
-	VFMADD231PS      Z1, Z11, Z13
-	VMULPS           Z13, Z12, Z11
-	VMOVAPS          Z11, Z11
-	VFMADD231PS.BCST c4_b95e8083<>+0(SB), Z10, Z11
-	VMULPS.BCST      c4_3f318000<>+0(SB), Z10, Z10
-	VADDPS           Z1, Z10, Z12
-	VSUBPS           Z10, Z12, Z10
-	VSUBPS           Z10, Z1, Z1
-	VADDPS           Z1, Z11, Z1
-	VADDPS           Z1, Z12, Z1
-	VCMPPS.BCST      $0x00, c4_7f800000<>+0(SB), Z0, K1
-	VBLENDMPS        Z0, Z1, K1, Z3
-	VCMPPS.BCST      $0x00, c4_0<>+0(SB), Z0, K1
-	VBLENDMPS.BCST   c4_ff800000<>+0(SB), Z3, K1, Z4
-	VCMPPS.BCST      $0x19, c4_0<>+0(SB), Z0, K1
-	VBROADCASTSS     c4_7fc00000<>+0(SB), Z0
-	VBLENDMPS        Z0, Z4, K1, Z5
-	VMOVUPS          Z5, (AX)(BX*4)
-	ADDQ             $+16, BX
-	SUBQ             $+16, DX
-	JGE              next10
-
-done11:
-	ADDQ             $+16, DX
-	JEQ              end12
-	MOVQ             $-1, SI
-	BZHIQ            DX, SI, SI
-	KMOVQ            SI, K1
-	VMOVUPS.Z        (CX)(BX*4), K1, Z0
-	VCMPPS.BCST      $0x11, c4_800000<>+0(SB), Z0, K2
-	VMULPS.BCST      c4_4b000000<>+0(SB), Z0, Z1
-	VBLENDMPS        Z1, Z0, K2, Z6
-	VPSUBD.BCST      c4_3f3504f3<>+0(SB), Z6, Z1
-	VPSRAD           $0x17, Z1, Z2
-	VCVTDQ2PS        Z2, Z2
-	VANDPS.BCST      c4_7fffff<>+0(SB), Z1, Z1
-	VPADDD.BCST      c4_3f3504f3<>+0(SB), Z1, Z1
-	VSUBPS.BCST      c4_3f800000<>+0(SB), Z1, Z1
-	VBROADCASTSS     c4_41b80000<>+0(SB), Z3
-	VMOVAPS.Z        Z3, K2, Z3
-	VSUBPS           Z3, Z2, Z2
-	VBROADCASTSS     c4_bd9c64ba<>+0(SB), Z3
-	VFMADD213PS.BCST c4_3e02af57<>+0(SB), Z1, Z3
-	VFMADD213PS.BCST c4_be06c123<>+0(SB), Z1, Z3
-	VFMADD213PS.BCST c4_3e116c98<>+0(SB), Z1, Z3
-	VFMADD213PS.BCST c4_be2a3945<>+0(SB), Z1, Z3
-	VFMADD213PS.BCST c4_3e4cd00e<>+0(SB), Z1, Z3
-	VFMADD213PS.BCST c4_be800113<>+0(SB), Z1, Z3
-	VFMADD213PS.BCST c4_3eaaaaaa<>+0(SB), Z1, Z3
-	VMULPS           Z1, Z1, Z4
-	VBROADCASTSS     c4_bf000000<>+0(SB), Z5
-	VMOVAPS          Z5, Z5
-	VFMADD231PS      Z1, Z3, Z5
-	VMULPS           Z5, Z4, Z3
-	VMOVAPS          Z3, Z3
-	VFMADD231PS.BCST c4_b95e8083<>+0(SB), Z2, Z3
-	VMULPS.BCST      c4_3f318000<>+0(SB), Z2, Z2
-	VADDPS           Z1, Z2, Z4
-	VSUBPS           Z2, Z4, Z2
-	VSUBPS           Z2, Z1, Z1
-	VADDPS           Z1, Z3, Z1
-	VADDPS           Z1, Z4, Z1
-	VCMPPS.BCST      $0x00, c4_7f800000<>+0(SB), Z0, K2
-	VBLENDMPS        Z0, Z1, K2, Z7
-	VCMPPS.BCST      $0x00, c4_0<>+0(SB), Z0, K2
-	VBLENDMPS.BCST   c4_ff800000<>+0(SB), Z7, K2, Z8
-	VCMPPS.BCST      $0x19, c4_0<>+0(SB), Z0, K2
-	VBROADCASTSS     c4_7fc00000<>+0(SB), Z0
-	VBLENDMPS        Z0, Z8, K2, Z9
-	VMOVUPS          Z9, K1, (AX)(BX*4)
-
-end12:
-	VZEROUPPER
-	RET
-
 // func fLog1pAVX2(dst *byte, x *byte, n int)
 // Requires: AVX, AVX2, FMA3
 TEXT ·fLog1pAVX2(SB), NOSPLIT, $0-24
@@ -1141,150 +869,6 @@ DATA c4_33800000<>+20(SB)/4, $0x33800000
 DATA c4_33800000<>+24(SB)/4, $0x33800000
 DATA c4_33800000<>+28(SB)/4, $0x33800000
 GLOBL c4_33800000<>(SB), RODATA|NOPTR, $32
-
-// func fLog1pAVX512(dst *byte, x *byte, n int)
-// Requires: AVX, AVX512BW, AVX512DQ, AVX512F, BMI2
-TEXT ·fLog1pAVX512(SB), NOSPLIT, $0-24
-	MOVQ dst+0(FP), AX
-	MOVQ x+8(FP), CX
-	MOVQ n+16(FP), DX
-	XORQ BX, BX
-	SUBQ $+16, DX
-	JLT  done15
-
-next14:
-	VMOVUPS          (CX)(BX*4), Z0
-	VADDPS.BCST      c4_3f800000<>+0(SB), Z0, Z1
-	VSUBPS           Z0, Z1, Z2
-	VSUBPS           Z2, Z1, Z3
-	VSUBPS           Z3, Z0, Z3
-	VBROADCASTSS     c4_3f800000<>+0(SB), Z14
-	VSUBPS           Z2, Z14, Z2
-	VADDPS           Z2, Z3, Z2
-	VCMPPS.BCST      $0x11, c4_800000<>+0(SB), Z1, K1
-	VMULPS.BCST      c4_4b000000<>+0(SB), Z1, Z3
-	VBLENDMPS        Z3, Z1, K1, Z4
-	VPSUBD.BCST      c4_3f3504f3<>+0(SB), Z4, Z3
-	VPSRAD           $0x17, Z3, Z14
-	VCVTDQ2PS        Z14, Z14
-	VANDPS.BCST      c4_7fffff<>+0(SB), Z3, Z3
-	VPADDD.BCST      c4_3f3504f3<>+0(SB), Z3, Z3
-	VSUBPS.BCST      c4_3f800000<>+0(SB), Z3, Z3
-	VMINPS.BCST      c4_42fc0000<>+0(SB), Z14, Z15
-	VCVTPS2DQ        Z15, Z15
-	VPSLLD           $0x17, Z15, Z15
-	VBROADCASTSS     c4_3f800000<>+0(SB), Z16
-	VPSUBD           Z15, Z16, Z15
-	VMOVAPS          Z3, Z3
-	VFMADD231PS      Z15, Z2, Z3
-	VBROADCASTSS     c4_41b80000<>+0(SB), Z2
-	VMOVAPS.Z        Z2, K1, Z2
-	VSUBPS           Z2, Z14, Z2
-	VBROADCASTSS     c4_bd9c64ba<>+0(SB), Z14
-	VFMADD213PS.BCST c4_3e02af57<>+0(SB), Z3, Z14
-	VFMADD213PS.BCST c4_be06c123<>+0(SB), Z3, Z14
-	VFMADD213PS.BCST c4_3e116c98<>+0(SB), Z3, Z14
-	VFMADD213PS.BCST c4_be2a3945<>+0(SB), Z3, Z14
-	VFMADD213PS.BCST c4_3e4cd00e<>+0(SB), Z3, Z14
-	VFMADD213PS.BCST c4_be800113<>+0(SB), Z3, Z14
-	VFMADD213PS.BCST c4_3eaaaaaa<>+0(SB), Z3, Z14
-	VMULPS           Z3, Z3, Z15
-	VBROADCASTSS     c4_bf000000<>+0(SB), Z16
-	VMOVAPS          Z16, Z16
-	VFMADD231PS      Z3, Z14, Z16
-	VMULPS           Z16, Z15, Z14
-	VMOVAPS          Z14, Z14
-	VFMADD231PS.BCST c4_b95e8083<>+0(SB), Z2, Z14
-	VMULPS.BCST      c4_3f318000<>+0(SB), Z2, Z2
-	VADDPS           Z3, Z2, Z15
-	VSUBPS           Z2, Z15, Z2
-	VSUBPS           Z2, Z3, Z2
-	VADDPS           Z2, Z14, Z2
-	VADDPS           Z2, Z15, Z2
-	VCMPPS.BCST      $0x00, c4_7f800000<>+0(SB), Z1, K1
-	VBLENDMPS        Z1, Z2, K1, Z5
-	VCMPPS.BCST      $0x00, c4_0<>+0(SB), Z1, K1
-	VBLENDMPS.BCST   c4_ff800000<>+0(SB), Z5, K1, Z6
-	VCMPPS.BCST      $0x19, c4_0<>+0(SB), Z1, K1
-	VBROADCASTSS     c4_7fc00000<>+0(SB), Z1
-	VBLENDMPS        Z1, Z6, K1, Z7
-	VANDPS.BCST      c4_7fffffff<>+0(SB), Z0, Z1
-	VCMPPS.BCST      $0x11, c4_33800000<>+0(SB), Z1, K1
-	VBLENDMPS        Z0, Z7, K1, Z8
-	VMOVUPS          Z8, (AX)(BX*4)
-	ADDQ             $+16, BX
-	SUBQ             $+16, DX
-	JGE              next14
-
-done15:
-	ADDQ             $+16, DX
-	JEQ              end16
-	MOVQ             $-1, SI
-	BZHIQ            DX, SI, SI
-	KMOVQ            SI, K1
-	VMOVUPS.Z        (CX)(BX*4), K1, Z0
-	VADDPS.BCST      c4_3f800000<>+0(SB), Z0, Z1
-	VSUBPS           Z0, Z1, Z2
-	VSUBPS           Z2, Z1, Z3
-	VSUBPS           Z3, Z0, Z3
-	VBROADCASTSS     c4_3f800000<>+0(SB), Z4
-	VSUBPS           Z2, Z4, Z2
-	VADDPS           Z2, Z3, Z2
-	VCMPPS.BCST      $0x11, c4_800000<>+0(SB), Z1, K2
-	VMULPS.BCST      c4_4b000000<>+0(SB), Z1, Z3
-	VBLENDMPS        Z3, Z1, K2, Z9
-	VPSUBD.BCST      c4_3f3504f3<>+0(SB), Z9, Z3
-	VPSRAD           $0x17, Z3, Z4
-	VCVTDQ2PS        Z4, Z4
-	VANDPS.BCST      c4_7fffff<>+0(SB), Z3, Z3
-	VPADDD.BCST      c4_3f3504f3<>+0(SB), Z3, Z3
-	VSUBPS.BCST      c4_3f800000<>+0(SB), Z3, Z3
-	VMINPS.BCST      c4_42fc0000<>+0(SB), Z4, Z5
-	VCVTPS2DQ        Z5, Z5
-	VPSLLD           $0x17, Z5, Z5
-	VBROADCASTSS     c4_3f800000<>+0(SB), Z6
-	VPSUBD           Z5, Z6, Z5
-	VMOVAPS          Z3, Z3
-	VFMADD231PS      Z5, Z2, Z3
-	VBROADCASTSS     c4_41b80000<>+0(SB), Z2
-	VMOVAPS.Z        Z2, K2, Z2
-	VSUBPS           Z2, Z4, Z2
-	VBROADCASTSS     c4_bd9c64ba<>+0(SB), Z4
-	VFMADD213PS.BCST c4_3e02af57<>+0(SB), Z3, Z4
-	VFMADD213PS.BCST c4_be06c123<>+0(SB), Z3, Z4
-	VFMADD213PS.BCST c4_3e116c98<>+0(SB), Z3, Z4
-	VFMADD213PS.BCST c4_be2a3945<>+0(SB), Z3, Z4
-	VFMADD213PS.BCST c4_3e4cd00e<>+0(SB), Z3, Z4
-	VFMADD213PS.BCST c4_be800113<>+0(SB), Z3, Z4
-	VFMADD213PS.BCST c4_3eaaaaaa<>+0(SB), Z3, Z4
-	VMULPS           Z3, Z3, Z5
-	VBROADCASTSS     c4_bf000000<>+0(SB), Z6
-	VMOVAPS          Z6, Z6
-	VFMADD231PS      Z3, Z4, Z6
-	VMULPS           Z6, Z5, Z4
-	VMOVAPS          Z4, Z4
-	VFMADD231PS.BCST c4_b95e8083<>+0(SB), Z2, Z4
-	VMULPS.BCST      c4_3f318000<>+0(SB), Z2, Z2
-	VADDPS           Z3, Z2, Z5
-	VSUBPS           Z2, Z5, Z2
-	VSUBPS           Z2, Z3, Z2
-	VADDPS           Z2, Z4, Z2
-	VADDPS           Z2, Z5, Z2
-	VCMPPS.BCST      $0x00, c4_7f800000<>+0(SB), Z1, K2
-	VBLENDMPS        Z1, Z2, K2, Z10
-	VCMPPS.BCST      $0x00, c4_0<>+0(SB), Z1, K2
-	VBLENDMPS.BCST   c4_ff800000<>+0(SB), Z10, K2, Z11
-	VCMPPS.BCST      $0x19, c4_0<>+0(SB), Z1, K2
-	VBROADCASTSS     c4_7fc00000<>+0(SB), Z1
-	VBLENDMPS        Z1, Z11, K2, Z12
-	VANDPS.BCST      c4_7fffffff<>+0(SB), Z0, Z1
-	VCMPPS.BCST      $0x11, c4_33800000<>+0(SB), Z1, K2
-	VBLENDMPS        Z0, Z12, K2, Z13
-	VMOVUPS          Z13, K1, (AX)(BX*4)
-
-end16:
-	VZEROUPPER
-	RET
 
 // func fTanhAVX2(dst *byte, x *byte, n int)
 // Requires: AVX, AVX2, FMA3
@@ -1504,130 +1088,6 @@ DATA c4_40000000<>+20(SB)/4, $0x40000000
 DATA c4_40000000<>+24(SB)/4, $0x40000000
 DATA c4_40000000<>+28(SB)/4, $0x40000000
 GLOBL c4_40000000<>(SB), RODATA|NOPTR, $32
-
-// func fTanhAVX512(dst *byte, x *byte, n int)
-// Requires: AVX, AVX512BW, AVX512DQ, AVX512F, BMI2
-TEXT ·fTanhAVX512(SB), NOSPLIT, $0-24
-	MOVQ dst+0(FP), AX
-	MOVQ x+8(FP), CX
-	MOVQ n+16(FP), DX
-	XORQ BX, BX
-	SUBQ $+16, DX
-	JLT  done19
-
-next18:
-	VMOVUPS           (CX)(BX*4), Z0
-	VANDPS.BCST       c4_7fffffff<>+0(SB), Z0, Z1
-	VMULPS            Z1, Z1, Z2
-	VBROADCASTSS      c4_b9bc01ec<>+0(SB), Z3
-	VFMADD213PS.BCST  c4_3b16db37<>+0(SB), Z2, Z3
-	VFMADD213PS.BCST  c4_bc02337c<>+0(SB), Z2, Z3
-	VFMADD213PS.BCST  c4_3cb005e0<>+0(SB), Z2, Z3
-	VFMADD213PS.BCST  c4_bd5cb143<>+0(SB), Z2, Z3
-	VFMADD213PS.BCST  c4_3e0885f3<>+0(SB), Z2, Z3
-	VFMADD213PS.BCST  c4_beaaaa9e<>+0(SB), Z2, Z3
-	VMULPS            Z2, Z3, Z2
-	VMOVAPS           Z1, Z3
-	VFMADD231PS       Z1, Z2, Z3
-	VBROADCASTSS      c4_41a00000<>+0(SB), Z2
-	VADDPS            Z1, Z1, Z6
-	VMINPS            Z6, Z2, Z2
-	VMULPS.BCST       c4_3fb8aa3b<>+0(SB), Z2, Z6
-	VRNDSCALEPS       $0x08, Z6, Z6
-	VMOVAPS           Z2, Z2
-	VFNMADD231PS.BCST c4_3f318000<>+0(SB), Z6, Z2
-	VMOVAPS           Z2, Z2
-	VFNMADD231PS.BCST c4_b95e8083<>+0(SB), Z6, Z2
-	VBROADCASTSS      c4_39512174<>+0(SB), Z7
-	VFMADD213PS.BCST  c4_3ab69e56<>+0(SB), Z2, Z7
-	VFMADD213PS.BCST  c4_3c088802<>+0(SB), Z2, Z7
-	VFMADD213PS.BCST  c4_3d2aaa7b<>+0(SB), Z2, Z7
-	VFMADD213PS.BCST  c4_3e2aaaab<>+0(SB), Z2, Z7
-	VFMADD213PS.BCST  c4_3f000000<>+0(SB), Z2, Z7
-	VMULPS            Z2, Z2, Z8
-	VMOVAPS           Z2, Z2
-	VFMADD231PS       Z8, Z7, Z2
-	VCVTPS2DQ         Z6, Z7
-	VPADDD.BCST       c4_7f<>+0(SB), Z7, Z7
-	VPSLLD            $0x17, Z7, Z7
-	VCVTPS2DQ         Z6, Z6
-	VPADDD.BCST       c4_7f<>+0(SB), Z6, Z6
-	VPSLLD            $0x17, Z6, Z6
-	VMOVAPS           Z6, Z6
-	VFMADD231PS       Z7, Z2, Z6
-	VBROADCASTSS      c4_3f800000<>+0(SB), Z2
-	VBROADCASTSS      c4_40000000<>+0(SB), Z7
-	VADDPS.BCST       c4_3f800000<>+0(SB), Z6, Z6
-	VDIVPS            Z6, Z7, Z6
-	VSUBPS            Z6, Z2, Z2
-	VCMPPS.BCST       $0x11, c4_3f800000<>+0(SB), Z1, K1
-	VBLENDMPS         Z3, Z2, K1, Z4
-	VANDPS.BCST       c4_80000000<>+0(SB), Z0, Z0
-	VORPS             Z0, Z4, Z0
-	VMOVUPS           Z0, (AX)(BX*4)
-	ADDQ              $+16, BX
-	SUBQ              $+16, DX
-	JGE               next18
-
-done19:
-	ADDQ              $+16, DX
-	JEQ               end20
-	MOVQ              $-1, SI
-	BZHIQ             DX, SI, SI
-	KMOVQ             SI, K1
-	VMOVUPS.Z         (CX)(BX*4), K1, Z0
-	VANDPS.BCST       c4_7fffffff<>+0(SB), Z0, Z1
-	VMULPS            Z1, Z1, Z2
-	VBROADCASTSS      c4_b9bc01ec<>+0(SB), Z3
-	VFMADD213PS.BCST  c4_3b16db37<>+0(SB), Z2, Z3
-	VFMADD213PS.BCST  c4_bc02337c<>+0(SB), Z2, Z3
-	VFMADD213PS.BCST  c4_3cb005e0<>+0(SB), Z2, Z3
-	VFMADD213PS.BCST  c4_bd5cb143<>+0(SB), Z2, Z3
-	VFMADD213PS.BCST  c4_3e0885f3<>+0(SB), Z2, Z3
-	VFMADD213PS.BCST  c4_beaaaa9e<>+0(SB), Z2, Z3
-	VMULPS            Z2, Z3, Z2
-	VMOVAPS           Z1, Z3
-	VFMADD231PS       Z1, Z2, Z3
-	VBROADCASTSS      c4_41a00000<>+0(SB), Z2
-	VADDPS            Z1, Z1, Z4
-	VMINPS            Z4, Z2, Z2
-	VMULPS.BCST       c4_3fb8aa3b<>+0(SB), Z2, Z4
-	VRNDSCALEPS       $0x08, Z4, Z4
-	VMOVAPS           Z2, Z2
-	VFNMADD231PS.BCST c4_3f318000<>+0(SB), Z4, Z2
-	VMOVAPS           Z2, Z2
-	VFNMADD231PS.BCST c4_b95e8083<>+0(SB), Z4, Z2
-	VBROADCASTSS      c4_39512174<>+0(SB), Z6
-	VFMADD213PS.BCST  c4_3ab69e56<>+0(SB), Z2, Z6
-	VFMADD213PS.BCST  c4_3c088802<>+0(SB), Z2, Z6
-	VFMADD213PS.BCST  c4_3d2aaa7b<>+0(SB), Z2, Z6
-	VFMADD213PS.BCST  c4_3e2aaaab<>+0(SB), Z2, Z6
-	VFMADD213PS.BCST  c4_3f000000<>+0(SB), Z2, Z6
-	VMULPS            Z2, Z2, Z7
-	VMOVAPS           Z2, Z2
-	VFMADD231PS       Z7, Z6, Z2
-	VCVTPS2DQ         Z4, Z6
-	VPADDD.BCST       c4_7f<>+0(SB), Z6, Z6
-	VPSLLD            $0x17, Z6, Z6
-	VCVTPS2DQ         Z4, Z4
-	VPADDD.BCST       c4_7f<>+0(SB), Z4, Z4
-	VPSLLD            $0x17, Z4, Z4
-	VMOVAPS           Z4, Z4
-	VFMADD231PS       Z6, Z2, Z4
-	VBROADCASTSS      c4_3f800000<>+0(SB), Z2
-	VBROADCASTSS      c4_40000000<>+0(SB), Z6
-	VADDPS.BCST       c4_3f800000<>+0(SB), Z4, Z4
-	VDIVPS            Z4, Z6, Z4
-	VSUBPS            Z4, Z2, Z2
-	VCMPPS.BCST       $0x11, c4_3f800000<>+0(SB), Z1, K2
-	VBLENDMPS         Z3, Z2, K2, Z5
-	VANDPS.BCST       c4_80000000<>+0(SB), Z0, Z0
-	VORPS             Z0, Z5, Z0
-	VMOVUPS           Z0, K1, (AX)(BX*4)
-
-end20:
-	VZEROUPPER
-	RET
 
 // func fErfAVX2(dst *byte, x *byte, n int)
 // Requires: AVX, AVX2, FMA3
@@ -1902,134 +1362,6 @@ DATA c4_3f907358<>+24(SB)/4, $0x3f907358
 DATA c4_3f907358<>+28(SB)/4, $0x3f907358
 GLOBL c4_3f907358<>(SB), RODATA|NOPTR, $32
 
-// func fErfAVX512(dst *byte, x *byte, n int)
-// Requires: AVX, AVX512BW, AVX512DQ, AVX512F, BMI2
-TEXT ·fErfAVX512(SB), NOSPLIT, $0-24
-	MOVQ dst+0(FP), AX
-	MOVQ x+8(FP), CX
-	MOVQ n+16(FP), DX
-	XORQ BX, BX
-	SUBQ $+16, DX
-	JLT  done23
-
-next22:
-	VMOVUPS           (CX)(BX*4), Z0
-	VANDPS.BCST       c4_7fffffff<>+0(SB), Z0, Z1
-	VMULPS            Z1, Z1, Z2
-	VBROADCASTSS      c4_38a3b8fe<>+0(SB), Z3
-	VFMADD213PS.BCST  c4_ba51a8af<>+0(SB), Z2, Z3
-	VFMADD213PS.BCST  c4_3ba9f912<>+0(SB), Z2, Z3
-	VFMADD213PS.BCST  c4_bcdbfb8d<>+0(SB), Z2, Z3
-	VFMADD213PS.BCST  c4_3de71673<>+0(SB), Z2, Z3
-	VFMADD213PS.BCST  c4_bec0939f<>+0(SB), Z2, Z3
-	VFMADD213PS.BCST  c4_3e0375d4<>+0(SB), Z2, Z3
-	VMOVAPS           Z1, Z2
-	VFMADD231PS       Z1, Z3, Z2
-	VBROADCASTSS      c4_40800000<>+0(SB), Z3
-	VMINPS            Z1, Z3, Z3
-	VBROADCASTSS      c4_b9610709<>+0(SB), Z6
-	VFMADD213PS.BCST  c4_3b530751<>+0(SB), Z3, Z6
-	VFMADD213PS.BCST  c4_bcbba5db<>+0(SB), Z3, Z6
-	VFMADD213PS.BCST  c4_3dd7a0cb<>+0(SB), Z3, Z6
-	VFMADD213PS.BCST  c4_3f22bd2e<>+0(SB), Z3, Z6
-	VFMADD213PS.BCST  c4_3f907358<>+0(SB), Z3, Z6
-	VMULPS            Z6, Z3, Z7
-	VMOVAPS           Z7, Z8
-	VFMSUB231PS       Z6, Z3, Z8
-	VXORPS.BCST       c4_80000000<>+0(SB), Z7, Z3
-	VMULPS.BCST       c4_3fb8aa3b<>+0(SB), Z3, Z6
-	VRNDSCALEPS       $0x08, Z6, Z6
-	VMOVAPS           Z3, Z3
-	VFNMADD231PS.BCST c4_3f318000<>+0(SB), Z6, Z3
-	VMOVAPS           Z3, Z3
-	VFNMADD231PS.BCST c4_b95e8083<>+0(SB), Z6, Z3
-	VSUBPS            Z8, Z3, Z3
-	VBROADCASTSS      c4_3ab6afe7<>+0(SB), Z7
-	VFMADD213PS.BCST  c4_3c0913e1<>+0(SB), Z3, Z7
-	VFMADD213PS.BCST  c4_3d2aaa6c<>+0(SB), Z3, Z7
-	VFMADD213PS.BCST  c4_3e2aaa58<>+0(SB), Z3, Z7
-	VFMADD213PS.BCST  c4_3f000000<>+0(SB), Z3, Z7
-	VMULPS            Z3, Z3, Z8
-	VMOVAPS           Z3, Z3
-	VFMADD231PS       Z8, Z7, Z3
-	VCVTPS2DQ         Z6, Z6
-	VPADDD.BCST       c4_7f<>+0(SB), Z6, Z6
-	VPSLLD            $0x17, Z6, Z6
-	VBROADCASTSS      c4_3f800000<>+0(SB), Z7
-	VMOVAPS           Z6, Z8
-	VFMADD231PS       Z6, Z3, Z8
-	VSUBPS            Z8, Z7, Z3
-	VCMPPS.BCST       $0x11, c4_3f800000<>+0(SB), Z1, K1
-	VBLENDMPS         Z2, Z3, K1, Z4
-	VANDPS.BCST       c4_80000000<>+0(SB), Z0, Z0
-	VORPS             Z0, Z4, Z0
-	VMOVUPS           Z0, (AX)(BX*4)
-	ADDQ              $+16, BX
-	SUBQ              $+16, DX
-	JGE               next22
-
-done23:
-	ADDQ              $+16, DX
-	JEQ               end24
-	MOVQ              $-1, SI
-	BZHIQ             DX, SI, SI
-	KMOVQ             SI, K1
-	VMOVUPS.Z         (CX)(BX*4), K1, Z0
-	VANDPS.BCST       c4_7fffffff<>+0(SB), Z0, Z1
-	VMULPS            Z1, Z1, Z2
-	VBROADCASTSS      c4_38a3b8fe<>+0(SB), Z3
-	VFMADD213PS.BCST  c4_ba51a8af<>+0(SB), Z2, Z3
-	VFMADD213PS.BCST  c4_3ba9f912<>+0(SB), Z2, Z3
-	VFMADD213PS.BCST  c4_bcdbfb8d<>+0(SB), Z2, Z3
-	VFMADD213PS.BCST  c4_3de71673<>+0(SB), Z2, Z3
-	VFMADD213PS.BCST  c4_bec0939f<>+0(SB), Z2, Z3
-	VFMADD213PS.BCST  c4_3e0375d4<>+0(SB), Z2, Z3
-	VMOVAPS           Z1, Z2
-	VFMADD231PS       Z1, Z3, Z2
-	VBROADCASTSS      c4_40800000<>+0(SB), Z3
-	VMINPS            Z1, Z3, Z3
-	VBROADCASTSS      c4_b9610709<>+0(SB), Z4
-	VFMADD213PS.BCST  c4_3b530751<>+0(SB), Z3, Z4
-	VFMADD213PS.BCST  c4_bcbba5db<>+0(SB), Z3, Z4
-	VFMADD213PS.BCST  c4_3dd7a0cb<>+0(SB), Z3, Z4
-	VFMADD213PS.BCST  c4_3f22bd2e<>+0(SB), Z3, Z4
-	VFMADD213PS.BCST  c4_3f907358<>+0(SB), Z3, Z4
-	VMULPS            Z4, Z3, Z6
-	VMOVAPS           Z6, Z7
-	VFMSUB231PS       Z4, Z3, Z7
-	VXORPS.BCST       c4_80000000<>+0(SB), Z6, Z3
-	VMULPS.BCST       c4_3fb8aa3b<>+0(SB), Z3, Z4
-	VRNDSCALEPS       $0x08, Z4, Z4
-	VMOVAPS           Z3, Z3
-	VFNMADD231PS.BCST c4_3f318000<>+0(SB), Z4, Z3
-	VMOVAPS           Z3, Z3
-	VFNMADD231PS.BCST c4_b95e8083<>+0(SB), Z4, Z3
-	VSUBPS            Z7, Z3, Z3
-	VBROADCASTSS      c4_3ab6afe7<>+0(SB), Z6
-	VFMADD213PS.BCST  c4_3c0913e1<>+0(SB), Z3, Z6
-	VFMADD213PS.BCST  c4_3d2aaa6c<>+0(SB), Z3, Z6
-	VFMADD213PS.BCST  c4_3e2aaa58<>+0(SB), Z3, Z6
-	VFMADD213PS.BCST  c4_3f000000<>+0(SB), Z3, Z6
-	VMULPS            Z3, Z3, Z7
-	VMOVAPS           Z3, Z3
-	VFMADD231PS       Z7, Z6, Z3
-	VCVTPS2DQ         Z4, Z4
-	VPADDD.BCST       c4_7f<>+0(SB), Z4, Z4
-	VPSLLD            $0x17, Z4, Z4
-	VBROADCASTSS      c4_3f800000<>+0(SB), Z6
-	VMOVAPS           Z4, Z7
-	VFMADD231PS       Z4, Z3, Z7
-	VSUBPS            Z7, Z6, Z3
-	VCMPPS.BCST       $0x11, c4_3f800000<>+0(SB), Z1, K2
-	VBLENDMPS         Z2, Z3, K2, Z5
-	VANDPS.BCST       c4_80000000<>+0(SB), Z0, Z0
-	VORPS             Z0, Z5, Z0
-	VMOVUPS           Z0, K1, (AX)(BX*4)
-
-end24:
-	VZEROUPPER
-	RET
-
 // func fSinAVX2(dst *byte, x *byte, n int) (done int)
 // Requires: AVX, AVX2, FMA3
 TEXT ·fSinAVX2(SB), NOSPLIT, $0-32
@@ -2289,148 +1621,6 @@ DATA c4_2<>+24(SB)/4, $0x00000002
 DATA c4_2<>+28(SB)/4, $0x00000002
 GLOBL c4_2<>(SB), RODATA|NOPTR, $32
 
-// func fSinAVX512(dst *byte, x *byte, n int) (done int)
-// Requires: AVX, AVX512BW, AVX512DQ, AVX512F, BMI2
-TEXT ·fSinAVX512(SB), NOSPLIT, $0-32
-	MOVQ dst+0(FP), AX
-	MOVQ x+8(FP), CX
-	MOVQ n+16(FP), DX
-	XORQ BX, BX
-	SUBQ $+16, DX
-	JLT  done27
-
-next26:
-	VMOVUPS           (CX)(BX*4), Z0
-	VANDPS.BCST       c4_7fffffff<>+0(SB), Z0, Z1
-	VCMPPS.BCST       $0x1e, c4_47c35000<>+0(SB), Z1, K1
-	KORTESTW          K1, K1
-	JNE               stop25
-	VMULPS.BCST       c4_3f22f983<>+0(SB), Z0, Z1
-	VRNDSCALEPS       $0x08, Z1, Z1
-	VMOVAPS           Z0, Z6
-	VFNMADD231PS.BCST c4_3fc90fdb<>+0(SB), Z1, Z6
-	VMULPS.BCST       c4_b33bbd2e<>+0(SB), Z1, Z7
-	VSUBPS            Z7, Z6, Z8
-	VSUBPS            Z8, Z6, Z6
-	VSUBPS            Z7, Z6, Z6
-	VMOVAPS           Z7, Z7
-	VFMSUB231PS.BCST  c4_b33bbd2e<>+0(SB), Z1, Z7
-	VSUBPS            Z7, Z6, Z6
-	VMOVAPS           Z6, Z6
-	VFNMADD231PS.BCST c4_a6f72ced<>+0(SB), Z1, Z6
-	VMULPS            Z8, Z8, Z7
-	VBROADCASTSS      c4_b94caa54<>+0(SB), Z9
-	VFMADD213PS.BCST  c4_3c0883bd<>+0(SB), Z7, Z9
-	VFMADD213PS.BCST  c4_be2aaaa3<>+0(SB), Z7, Z9
-	VMULPS            Z7, Z9, Z9
-	VMOVAPS           Z6, Z10
-	VFMADD231PS       Z8, Z9, Z10
-	VADDPS            Z10, Z8, Z9
-	VBROADCASTSS      c4_37ccf076<>+0(SB), Z10
-	VFMADD213PS.BCST  c4_bab6060d<>+0(SB), Z7, Z10
-	VFMADD213PS.BCST  c4_3d2aaaa5<>+0(SB), Z7, Z10
-	VMULPS            Z7, Z7, Z11
-	VMULPS            Z11, Z10, Z10
-	VMOVAPS           Z10, Z10
-	VFNMADD231PS      Z6, Z8, Z10
-	VMULPS.BCST       c4_3f000000<>+0(SB), Z7, Z6
-	VBROADCASTSS      c4_3f800000<>+0(SB), Z7
-	VSUBPS            Z6, Z7, Z7
-	VBROADCASTSS      c4_3f800000<>+0(SB), Z8
-	VSUBPS            Z7, Z8, Z8
-	VSUBPS            Z6, Z8, Z6
-	VADDPS            Z6, Z10, Z6
-	VADDPS            Z6, Z7, Z6
-	VCVTPS2DQ         Z1, Z1
-	VPADDD.BCST       c4_0<>+0(SB), Z1, Z1
-	VPTESTMD.BCST     c4_1<>+0(SB), Z1, K1
-	VBLENDMPS         Z6, Z9, K1, Z2
-	VANDPS.BCST       c4_2<>+0(SB), Z1, Z1
-	VPSLLD            $0x1e, Z1, Z1
-	VXORPS            Z1, Z2, Z1
-	VCMPPS.BCST       $0x00, c4_0<>+0(SB), Z0, K1
-	VBLENDMPS         Z0, Z1, K1, Z3
-	VMOVUPS           Z3, (AX)(BX*4)
-	ADDQ              $+16, BX
-	SUBQ              $+16, DX
-	JGE               next26
-
-done27:
-	ADDQ              $+16, DX
-	JEQ               end28
-	MOVQ              $-1, SI
-	BZHIQ             DX, SI, SI
-	KMOVQ             SI, K1
-	VMOVUPS.Z         (CX)(BX*4), K1, Z0
-	VANDPS.BCST       c4_7fffffff<>+0(SB), Z0, Z1
-	VCMPPS.BCST       $0x1e, c4_47c35000<>+0(SB), Z1, K2
-	KORTESTW          K2, K2
-	JNE               stop25
-	VMULPS.BCST       c4_3f22f983<>+0(SB), Z0, Z1
-	VRNDSCALEPS       $0x08, Z1, Z1
-	VMOVAPS           Z0, Z2
-	VFNMADD231PS.BCST c4_3fc90fdb<>+0(SB), Z1, Z2
-	VMULPS.BCST       c4_b33bbd2e<>+0(SB), Z1, Z3
-	VSUBPS            Z3, Z2, Z6
-	VSUBPS            Z6, Z2, Z2
-	VSUBPS            Z3, Z2, Z2
-	VMOVAPS           Z3, Z3
-	VFMSUB231PS.BCST  c4_b33bbd2e<>+0(SB), Z1, Z3
-	VSUBPS            Z3, Z2, Z2
-	VMOVAPS           Z2, Z2
-	VFNMADD231PS.BCST c4_a6f72ced<>+0(SB), Z1, Z2
-	VMULPS            Z6, Z6, Z3
-	VBROADCASTSS      c4_b94caa54<>+0(SB), Z7
-	VFMADD213PS.BCST  c4_3c0883bd<>+0(SB), Z3, Z7
-	VFMADD213PS.BCST  c4_be2aaaa3<>+0(SB), Z3, Z7
-	VMULPS            Z3, Z7, Z7
-	VMOVAPS           Z2, Z8
-	VFMADD231PS       Z6, Z7, Z8
-	VADDPS            Z8, Z6, Z7
-	VBROADCASTSS      c4_37ccf076<>+0(SB), Z8
-	VFMADD213PS.BCST  c4_bab6060d<>+0(SB), Z3, Z8
-	VFMADD213PS.BCST  c4_3d2aaaa5<>+0(SB), Z3, Z8
-	VMULPS            Z3, Z3, Z9
-	VMULPS            Z9, Z8, Z8
-	VMOVAPS           Z8, Z8
-	VFNMADD231PS      Z2, Z6, Z8
-	VMULPS.BCST       c4_3f000000<>+0(SB), Z3, Z2
-	VBROADCASTSS      c4_3f800000<>+0(SB), Z3
-	VSUBPS            Z2, Z3, Z3
-	VBROADCASTSS      c4_3f800000<>+0(SB), Z6
-	VSUBPS            Z3, Z6, Z6
-	VSUBPS            Z2, Z6, Z2
-	VADDPS            Z2, Z8, Z2
-	VADDPS            Z2, Z3, Z2
-	VCVTPS2DQ         Z1, Z1
-	VPADDD.BCST       c4_0<>+0(SB), Z1, Z1
-	VPTESTMD.BCST     c4_1<>+0(SB), Z1, K2
-	VBLENDMPS         Z2, Z7, K2, Z4
-	VANDPS.BCST       c4_2<>+0(SB), Z1, Z1
-	VPSLLD            $0x1e, Z1, Z1
-	VXORPS            Z1, Z4, Z1
-	VCMPPS.BCST       $0x00, c4_0<>+0(SB), Z0, K2
-	VBLENDMPS         Z0, Z1, K2, Z5
-	VMOVUPS           Z5, K1, (AX)(BX*4)
-
-end28:
-	ADDQ DX, BX
-
-stop25:
-	MOVQ BX, done+24(FP)
-	VZEROUPPER
-	RET
-
-DATA c4_1<>+0(SB)/4, $0x00000001
-DATA c4_1<>+4(SB)/4, $0x00000001
-DATA c4_1<>+8(SB)/4, $0x00000001
-DATA c4_1<>+12(SB)/4, $0x00000001
-DATA c4_1<>+16(SB)/4, $0x00000001
-DATA c4_1<>+20(SB)/4, $0x00000001
-DATA c4_1<>+24(SB)/4, $0x00000001
-DATA c4_1<>+28(SB)/4, $0x00000001
-GLOBL c4_1<>(SB), RODATA|NOPTR, $32
-
 // func fCosAVX2(dst *byte, x *byte, n int) (done int)
 // Requires: AVX, AVX2, FMA3
 TEXT ·fCosAVX2(SB), NOSPLIT, $0-32
@@ -2566,133 +1756,15 @@ stop29:
 	VZEROUPPER
 	RET
 
-// func fCosAVX512(dst *byte, x *byte, n int) (done int)
-// Requires: AVX, AVX512BW, AVX512DQ, AVX512F, BMI2
-TEXT ·fCosAVX512(SB), NOSPLIT, $0-32
-	MOVQ dst+0(FP), AX
-	MOVQ x+8(FP), CX
-	MOVQ n+16(FP), DX
-	XORQ BX, BX
-	SUBQ $+16, DX
-	JLT  done31
-
-next30:
-	VMOVUPS           (CX)(BX*4), Z0
-	VANDPS.BCST       c4_7fffffff<>+0(SB), Z0, Z1
-	VCMPPS.BCST       $0x1e, c4_47c35000<>+0(SB), Z1, K1
-	KORTESTW          K1, K1
-	JNE               stop29
-	VMULPS.BCST       c4_3f22f983<>+0(SB), Z0, Z1
-	VRNDSCALEPS       $0x08, Z1, Z1
-	VMOVAPS           Z0, Z0
-	VFNMADD231PS.BCST c4_3fc90fdb<>+0(SB), Z1, Z0
-	VMULPS.BCST       c4_b33bbd2e<>+0(SB), Z1, Z4
-	VSUBPS            Z4, Z0, Z5
-	VSUBPS            Z5, Z0, Z0
-	VSUBPS            Z4, Z0, Z0
-	VMOVAPS           Z4, Z4
-	VFMSUB231PS.BCST  c4_b33bbd2e<>+0(SB), Z1, Z4
-	VSUBPS            Z4, Z0, Z0
-	VMOVAPS           Z0, Z0
-	VFNMADD231PS.BCST c4_a6f72ced<>+0(SB), Z1, Z0
-	VMULPS            Z5, Z5, Z4
-	VBROADCASTSS      c4_b94caa54<>+0(SB), Z6
-	VFMADD213PS.BCST  c4_3c0883bd<>+0(SB), Z4, Z6
-	VFMADD213PS.BCST  c4_be2aaaa3<>+0(SB), Z4, Z6
-	VMULPS            Z4, Z6, Z6
-	VMOVAPS           Z0, Z7
-	VFMADD231PS       Z5, Z6, Z7
-	VADDPS            Z7, Z5, Z6
-	VBROADCASTSS      c4_37ccf076<>+0(SB), Z7
-	VFMADD213PS.BCST  c4_bab6060d<>+0(SB), Z4, Z7
-	VFMADD213PS.BCST  c4_3d2aaaa5<>+0(SB), Z4, Z7
-	VMULPS            Z4, Z4, Z8
-	VMULPS            Z8, Z7, Z7
-	VMOVAPS           Z7, Z7
-	VFNMADD231PS      Z0, Z5, Z7
-	VMULPS.BCST       c4_3f000000<>+0(SB), Z4, Z0
-	VBROADCASTSS      c4_3f800000<>+0(SB), Z4
-	VSUBPS            Z0, Z4, Z4
-	VBROADCASTSS      c4_3f800000<>+0(SB), Z5
-	VSUBPS            Z4, Z5, Z5
-	VSUBPS            Z0, Z5, Z0
-	VADDPS            Z0, Z7, Z0
-	VADDPS            Z0, Z4, Z0
-	VCVTPS2DQ         Z1, Z1
-	VPADDD.BCST       c4_1<>+0(SB), Z1, Z1
-	VPTESTMD.BCST     c4_1<>+0(SB), Z1, K1
-	VBLENDMPS         Z0, Z6, K1, Z2
-	VANDPS.BCST       c4_2<>+0(SB), Z1, Z0
-	VPSLLD            $0x1e, Z0, Z0
-	VXORPS            Z0, Z2, Z0
-	VMOVUPS           Z0, (AX)(BX*4)
-	ADDQ              $+16, BX
-	SUBQ              $+16, DX
-	JGE               next30
-
-done31:
-	ADDQ              $+16, DX
-	JEQ               end32
-	MOVQ              $-1, SI
-	BZHIQ             DX, SI, SI
-	KMOVQ             SI, K1
-	VMOVUPS.Z         (CX)(BX*4), K1, Z0
-	VANDPS.BCST       c4_7fffffff<>+0(SB), Z0, Z1
-	VCMPPS.BCST       $0x1e, c4_47c35000<>+0(SB), Z1, K2
-	KORTESTW          K2, K2
-	JNE               stop29
-	VMULPS.BCST       c4_3f22f983<>+0(SB), Z0, Z1
-	VRNDSCALEPS       $0x08, Z1, Z1
-	VMOVAPS           Z0, Z0
-	VFNMADD231PS.BCST c4_3fc90fdb<>+0(SB), Z1, Z0
-	VMULPS.BCST       c4_b33bbd2e<>+0(SB), Z1, Z2
-	VSUBPS            Z2, Z0, Z4
-	VSUBPS            Z4, Z0, Z0
-	VSUBPS            Z2, Z0, Z0
-	VMOVAPS           Z2, Z2
-	VFMSUB231PS.BCST  c4_b33bbd2e<>+0(SB), Z1, Z2
-	VSUBPS            Z2, Z0, Z0
-	VMOVAPS           Z0, Z0
-	VFNMADD231PS.BCST c4_a6f72ced<>+0(SB), Z1, Z0
-	VMULPS            Z4, Z4, Z2
-	VBROADCASTSS      c4_b94caa54<>+0(SB), Z5
-	VFMADD213PS.BCST  c4_3c0883bd<>+0(SB), Z2, Z5
-	VFMADD213PS.BCST  c4_be2aaaa3<>+0(SB), Z2, Z5
-	VMULPS            Z2, Z5, Z5
-	VMOVAPS           Z0, Z6
-	VFMADD231PS       Z4, Z5, Z6
-	VADDPS            Z6, Z4, Z5
-	VBROADCASTSS      c4_37ccf076<>+0(SB), Z6
-	VFMADD213PS.BCST  c4_bab6060d<>+0(SB), Z2, Z6
-	VFMADD213PS.BCST  c4_3d2aaaa5<>+0(SB), Z2, Z6
-	VMULPS            Z2, Z2, Z7
-	VMULPS            Z7, Z6, Z6
-	VMOVAPS           Z6, Z6
-	VFNMADD231PS      Z0, Z4, Z6
-	VMULPS.BCST       c4_3f000000<>+0(SB), Z2, Z0
-	VBROADCASTSS      c4_3f800000<>+0(SB), Z2
-	VSUBPS            Z0, Z2, Z2
-	VBROADCASTSS      c4_3f800000<>+0(SB), Z4
-	VSUBPS            Z2, Z4, Z4
-	VSUBPS            Z0, Z4, Z0
-	VADDPS            Z0, Z6, Z0
-	VADDPS            Z0, Z2, Z0
-	VCVTPS2DQ         Z1, Z1
-	VPADDD.BCST       c4_1<>+0(SB), Z1, Z1
-	VPTESTMD.BCST     c4_1<>+0(SB), Z1, K2
-	VBLENDMPS         Z0, Z5, K2, Z3
-	VANDPS.BCST       c4_2<>+0(SB), Z1, Z0
-	VPSLLD            $0x1e, Z0, Z0
-	VXORPS            Z0, Z3, Z0
-	VMOVUPS           Z0, K1, (AX)(BX*4)
-
-end32:
-	ADDQ DX, BX
-
-stop29:
-	MOVQ BX, done+24(FP)
-	VZEROUPPER
-	RET
+DATA c4_1<>+0(SB)/4, $0x00000001
+DATA c4_1<>+4(SB)/4, $0x00000001
+DATA c4_1<>+8(SB)/4, $0x00000001
+DATA c4_1<>+12(SB)/4, $0x00000001
+DATA c4_1<>+16(SB)/4, $0x00000001
+DATA c4_1<>+20(SB)/4, $0x00000001
+DATA c4_1<>+24(SB)/4, $0x00000001
+DATA c4_1<>+28(SB)/4, $0x00000001
+GLOBL c4_1<>(SB), RODATA|NOPTR, $32
 
 // func fAtanAVX2(dst *byte, x *byte, n int)
 // Requires: AVX, FMA3
@@ -2867,6 +1939,2590 @@ DATA c4_beaaaaa0<>+24(SB)/4, $0xbeaaaaa0
 DATA c4_beaaaaa0<>+28(SB)/4, $0xbeaaaaa0
 GLOBL c4_beaaaaa0<>(SB), RODATA|NOPTR, $32
 
+// func dExpAVX2(dst *byte, x *byte, n int)
+// Requires: AVX, AVX2, FMA3
+TEXT ·dExpAVX2(SB), NOSPLIT, $0-24
+	MOVQ dst+0(FP), AX
+	MOVQ x+8(FP), CX
+	MOVQ n+16(FP), DX
+	XORQ BX, BX
+	SUBQ $+4, DX
+	JLT  done39
+
+next38:
+	VMOVUPS      (CX)(BX*8), Y0
+	VMOVUPS      c8_4086300000000000<>+0(SB), Y1
+	VMOVUPS      c8_c087500000000000<>+0(SB), Y2
+	VMAXPD       Y0, Y2, Y0
+	VMINPD       Y0, Y1, Y0
+	VMULPD       c8_3ff71547652b82fe<>+0(SB), Y0, Y1
+	VROUNDPD     $0x08, Y1, Y1
+	VMOVAPS      Y0, Y0
+	VFNMADD231PD c8_3fe62e42fefa39ef<>+0(SB), Y1, Y0
+	VMULPD       c8_3c7abc9e3b39803f<>+0(SB), Y1, Y2
+	VSUBPD       Y2, Y0, Y3
+	VMOVUPS      c8_3e21f9582a061918<>+0(SB), Y4
+	VFMADD213PD  c8_3e5af5ebf7d0c6d2<>+0(SB), Y3, Y4
+	VFMADD213PD  c8_3e927e4c58a13434<>+0(SB), Y3, Y4
+	VFMADD213PD  c8_3ec71ddf85375c40<>+0(SB), Y3, Y4
+	VFMADD213PD  c8_3efa01a01b0c3b34<>+0(SB), Y3, Y4
+	VFMADD213PD  c8_3f2a01a01afe52a1<>+0(SB), Y3, Y4
+	VFMADD213PD  c8_3f56c16c16c1441b<>+0(SB), Y3, Y4
+	VFMADD213PD  c8_3f8111111110f6af<>+0(SB), Y3, Y4
+	VFMADD213PD  c8_3fa555555555555a<>+0(SB), Y3, Y4
+	VFMADD213PD  c8_3fc5555555555559<>+0(SB), Y3, Y4
+	VFMADD213PD  c8_3fe0000000000000<>+0(SB), Y3, Y4
+	VMULPD       Y3, Y3, Y3
+	VMULPD       Y3, Y4, Y3
+	VSUBPD       Y2, Y3, Y2
+	VADDPD       Y2, Y0, Y0
+	VADDPD       c8_3ff0000000000000<>+0(SB), Y0, Y0
+	VMULPD       c8_3fe0000000000000<>+0(SB), Y1, Y2
+	VROUNDPD     $0x09, Y2, Y2
+	VADDPD       c8_43380000000003ff<>+0(SB), Y2, Y3
+	VPSLLQ       $0x34, Y3, Y3
+	VMULPD       Y3, Y0, Y0
+	VSUBPD       Y2, Y1, Y1
+	VADDPD       c8_43380000000003ff<>+0(SB), Y1, Y1
+	VPSLLQ       $0x34, Y1, Y1
+	VMULPD       Y1, Y0, Y0
+	VMOVUPS      Y0, (AX)(BX*8)
+	ADDQ         $+4, BX
+	SUBQ         $+4, DX
+	JGE          next38
+
+done39:
+	ADDQ         $+4, DX
+	JEQ          end40
+	LEAQ         tail<>+32(SB), SI
+	XORQ         DI, DI
+	SUBQ         DX, DI
+	VMOVDQU      (SI)(DI*8), Y0
+	VMASKMOVPD   (CX)(BX*8), Y0, Y0
+	VMOVUPS      c8_4086300000000000<>+0(SB), Y1
+	VMOVUPS      c8_c087500000000000<>+0(SB), Y2
+	VMAXPD       Y0, Y2, Y0
+	VMINPD       Y0, Y1, Y0
+	VMULPD       c8_3ff71547652b82fe<>+0(SB), Y0, Y1
+	VROUNDPD     $0x08, Y1, Y1
+	VMOVAPS      Y0, Y0
+	VFNMADD231PD c8_3fe62e42fefa39ef<>+0(SB), Y1, Y0
+	VMULPD       c8_3c7abc9e3b39803f<>+0(SB), Y1, Y2
+	VSUBPD       Y2, Y0, Y3
+	VMOVUPS      c8_3e21f9582a061918<>+0(SB), Y4
+	VFMADD213PD  c8_3e5af5ebf7d0c6d2<>+0(SB), Y3, Y4
+	VFMADD213PD  c8_3e927e4c58a13434<>+0(SB), Y3, Y4
+	VFMADD213PD  c8_3ec71ddf85375c40<>+0(SB), Y3, Y4
+	VFMADD213PD  c8_3efa01a01b0c3b34<>+0(SB), Y3, Y4
+	VFMADD213PD  c8_3f2a01a01afe52a1<>+0(SB), Y3, Y4
+	VFMADD213PD  c8_3f56c16c16c1441b<>+0(SB), Y3, Y4
+	VFMADD213PD  c8_3f8111111110f6af<>+0(SB), Y3, Y4
+	VFMADD213PD  c8_3fa555555555555a<>+0(SB), Y3, Y4
+	VFMADD213PD  c8_3fc5555555555559<>+0(SB), Y3, Y4
+	VFMADD213PD  c8_3fe0000000000000<>+0(SB), Y3, Y4
+	VMULPD       Y3, Y3, Y3
+	VMULPD       Y3, Y4, Y3
+	VSUBPD       Y2, Y3, Y2
+	VADDPD       Y2, Y0, Y0
+	VADDPD       c8_3ff0000000000000<>+0(SB), Y0, Y0
+	VMULPD       c8_3fe0000000000000<>+0(SB), Y1, Y2
+	VROUNDPD     $0x09, Y2, Y2
+	VADDPD       c8_43380000000003ff<>+0(SB), Y2, Y3
+	VPSLLQ       $0x34, Y3, Y3
+	VMULPD       Y3, Y0, Y0
+	VSUBPD       Y2, Y1, Y1
+	VADDPD       c8_43380000000003ff<>+0(SB), Y1, Y1
+	VPSLLQ       $0x34, Y1, Y1
+	VMULPD       Y1, Y0, Y0
+	LEAQ         tail<>+32(SB), CX
+	XORQ         SI, SI
+	SUBQ         DX, SI
+	VMOVDQU      (CX)(SI*8), Y1
+	VMASKMOVPD   Y0, Y1, (AX)(BX*8)
+
+end40:
+	VZEROUPPER
+	RET
+
+DATA c8_4086300000000000<>+0(SB)/8, $0x4086300000000000
+DATA c8_4086300000000000<>+8(SB)/8, $0x4086300000000000
+DATA c8_4086300000000000<>+16(SB)/8, $0x4086300000000000
+DATA c8_4086300000000000<>+24(SB)/8, $0x4086300000000000
+GLOBL c8_4086300000000000<>(SB), RODATA|NOPTR, $32
+
+DATA c8_c087500000000000<>+0(SB)/8, $0xc087500000000000
+DATA c8_c087500000000000<>+8(SB)/8, $0xc087500000000000
+DATA c8_c087500000000000<>+16(SB)/8, $0xc087500000000000
+DATA c8_c087500000000000<>+24(SB)/8, $0xc087500000000000
+GLOBL c8_c087500000000000<>(SB), RODATA|NOPTR, $32
+
+DATA c8_3ff71547652b82fe<>+0(SB)/8, $0x3ff71547652b82fe
+DATA c8_3ff71547652b82fe<>+8(SB)/8, $0x3ff71547652b82fe
+DATA c8_3ff71547652b82fe<>+16(SB)/8, $0x3ff71547652b82fe
+DATA c8_3ff71547652b82fe<>+24(SB)/8, $0x3ff71547652b82fe
+GLOBL c8_3ff71547652b82fe<>(SB), RODATA|NOPTR, $32
+
+DATA c8_3fe62e42fefa39ef<>+0(SB)/8, $0x3fe62e42fefa39ef
+DATA c8_3fe62e42fefa39ef<>+8(SB)/8, $0x3fe62e42fefa39ef
+DATA c8_3fe62e42fefa39ef<>+16(SB)/8, $0x3fe62e42fefa39ef
+DATA c8_3fe62e42fefa39ef<>+24(SB)/8, $0x3fe62e42fefa39ef
+GLOBL c8_3fe62e42fefa39ef<>(SB), RODATA|NOPTR, $32
+
+DATA c8_3c7abc9e3b39803f<>+0(SB)/8, $0x3c7abc9e3b39803f
+DATA c8_3c7abc9e3b39803f<>+8(SB)/8, $0x3c7abc9e3b39803f
+DATA c8_3c7abc9e3b39803f<>+16(SB)/8, $0x3c7abc9e3b39803f
+DATA c8_3c7abc9e3b39803f<>+24(SB)/8, $0x3c7abc9e3b39803f
+GLOBL c8_3c7abc9e3b39803f<>(SB), RODATA|NOPTR, $32
+
+DATA c8_3e21f9582a061918<>+0(SB)/8, $0x3e21f9582a061918
+DATA c8_3e21f9582a061918<>+8(SB)/8, $0x3e21f9582a061918
+DATA c8_3e21f9582a061918<>+16(SB)/8, $0x3e21f9582a061918
+DATA c8_3e21f9582a061918<>+24(SB)/8, $0x3e21f9582a061918
+GLOBL c8_3e21f9582a061918<>(SB), RODATA|NOPTR, $32
+
+DATA c8_3e5af5ebf7d0c6d2<>+0(SB)/8, $0x3e5af5ebf7d0c6d2
+DATA c8_3e5af5ebf7d0c6d2<>+8(SB)/8, $0x3e5af5ebf7d0c6d2
+DATA c8_3e5af5ebf7d0c6d2<>+16(SB)/8, $0x3e5af5ebf7d0c6d2
+DATA c8_3e5af5ebf7d0c6d2<>+24(SB)/8, $0x3e5af5ebf7d0c6d2
+GLOBL c8_3e5af5ebf7d0c6d2<>(SB), RODATA|NOPTR, $32
+
+DATA c8_3e927e4c58a13434<>+0(SB)/8, $0x3e927e4c58a13434
+DATA c8_3e927e4c58a13434<>+8(SB)/8, $0x3e927e4c58a13434
+DATA c8_3e927e4c58a13434<>+16(SB)/8, $0x3e927e4c58a13434
+DATA c8_3e927e4c58a13434<>+24(SB)/8, $0x3e927e4c58a13434
+GLOBL c8_3e927e4c58a13434<>(SB), RODATA|NOPTR, $32
+
+DATA c8_3ec71ddf85375c40<>+0(SB)/8, $0x3ec71ddf85375c40
+DATA c8_3ec71ddf85375c40<>+8(SB)/8, $0x3ec71ddf85375c40
+DATA c8_3ec71ddf85375c40<>+16(SB)/8, $0x3ec71ddf85375c40
+DATA c8_3ec71ddf85375c40<>+24(SB)/8, $0x3ec71ddf85375c40
+GLOBL c8_3ec71ddf85375c40<>(SB), RODATA|NOPTR, $32
+
+DATA c8_3efa01a01b0c3b34<>+0(SB)/8, $0x3efa01a01b0c3b34
+DATA c8_3efa01a01b0c3b34<>+8(SB)/8, $0x3efa01a01b0c3b34
+DATA c8_3efa01a01b0c3b34<>+16(SB)/8, $0x3efa01a01b0c3b34
+DATA c8_3efa01a01b0c3b34<>+24(SB)/8, $0x3efa01a01b0c3b34
+GLOBL c8_3efa01a01b0c3b34<>(SB), RODATA|NOPTR, $32
+
+DATA c8_3f2a01a01afe52a1<>+0(SB)/8, $0x3f2a01a01afe52a1
+DATA c8_3f2a01a01afe52a1<>+8(SB)/8, $0x3f2a01a01afe52a1
+DATA c8_3f2a01a01afe52a1<>+16(SB)/8, $0x3f2a01a01afe52a1
+DATA c8_3f2a01a01afe52a1<>+24(SB)/8, $0x3f2a01a01afe52a1
+GLOBL c8_3f2a01a01afe52a1<>(SB), RODATA|NOPTR, $32
+
+DATA c8_3f56c16c16c1441b<>+0(SB)/8, $0x3f56c16c16c1441b
+DATA c8_3f56c16c16c1441b<>+8(SB)/8, $0x3f56c16c16c1441b
+DATA c8_3f56c16c16c1441b<>+16(SB)/8, $0x3f56c16c16c1441b
+DATA c8_3f56c16c16c1441b<>+24(SB)/8, $0x3f56c16c16c1441b
+GLOBL c8_3f56c16c16c1441b<>(SB), RODATA|NOPTR, $32
+
+DATA c8_3f8111111110f6af<>+0(SB)/8, $0x3f8111111110f6af
+DATA c8_3f8111111110f6af<>+8(SB)/8, $0x3f8111111110f6af
+DATA c8_3f8111111110f6af<>+16(SB)/8, $0x3f8111111110f6af
+DATA c8_3f8111111110f6af<>+24(SB)/8, $0x3f8111111110f6af
+GLOBL c8_3f8111111110f6af<>(SB), RODATA|NOPTR, $32
+
+DATA c8_3fa555555555555a<>+0(SB)/8, $0x3fa555555555555a
+DATA c8_3fa555555555555a<>+8(SB)/8, $0x3fa555555555555a
+DATA c8_3fa555555555555a<>+16(SB)/8, $0x3fa555555555555a
+DATA c8_3fa555555555555a<>+24(SB)/8, $0x3fa555555555555a
+GLOBL c8_3fa555555555555a<>(SB), RODATA|NOPTR, $32
+
+DATA c8_3fc5555555555559<>+0(SB)/8, $0x3fc5555555555559
+DATA c8_3fc5555555555559<>+8(SB)/8, $0x3fc5555555555559
+DATA c8_3fc5555555555559<>+16(SB)/8, $0x3fc5555555555559
+DATA c8_3fc5555555555559<>+24(SB)/8, $0x3fc5555555555559
+GLOBL c8_3fc5555555555559<>(SB), RODATA|NOPTR, $32
+
+DATA c8_3fe0000000000000<>+0(SB)/8, $0x3fe0000000000000
+DATA c8_3fe0000000000000<>+8(SB)/8, $0x3fe0000000000000
+DATA c8_3fe0000000000000<>+16(SB)/8, $0x3fe0000000000000
+DATA c8_3fe0000000000000<>+24(SB)/8, $0x3fe0000000000000
+GLOBL c8_3fe0000000000000<>(SB), RODATA|NOPTR, $32
+
+DATA c8_3ff0000000000000<>+0(SB)/8, $0x3ff0000000000000
+DATA c8_3ff0000000000000<>+8(SB)/8, $0x3ff0000000000000
+DATA c8_3ff0000000000000<>+16(SB)/8, $0x3ff0000000000000
+DATA c8_3ff0000000000000<>+24(SB)/8, $0x3ff0000000000000
+GLOBL c8_3ff0000000000000<>(SB), RODATA|NOPTR, $32
+
+DATA c8_43380000000003ff<>+0(SB)/8, $0x43380000000003ff
+DATA c8_43380000000003ff<>+8(SB)/8, $0x43380000000003ff
+DATA c8_43380000000003ff<>+16(SB)/8, $0x43380000000003ff
+DATA c8_43380000000003ff<>+24(SB)/8, $0x43380000000003ff
+GLOBL c8_43380000000003ff<>(SB), RODATA|NOPTR, $32
+
+// func dExpm1AVX2(dst *byte, x *byte, n int)
+// Requires: AVX, AVX2, FMA3
+TEXT ·dExpm1AVX2(SB), NOSPLIT, $0-24
+	MOVQ dst+0(FP), AX
+	MOVQ x+8(FP), CX
+	MOVQ n+16(FP), DX
+	XORQ BX, BX
+	SUBQ $+4, DX
+	JLT  done43
+
+next42:
+	VMOVUPS      (CX)(BX*8), Y0
+	VMOVUPS      c8_4086300000000000<>+0(SB), Y1
+	VMOVUPS      c8_c044000000000000<>+0(SB), Y2
+	VMAXPD       Y0, Y2, Y2
+	VMINPD       Y2, Y1, Y1
+	VMULPD       c8_3ff71547652b82fe<>+0(SB), Y1, Y2
+	VROUNDPD     $0x08, Y2, Y2
+	VMOVAPS      Y1, Y1
+	VFNMADD231PD c8_3fe62e42fefa39ef<>+0(SB), Y2, Y1
+	VMULPD       c8_3c7abc9e3b39803f<>+0(SB), Y2, Y3
+	VSUBPD       Y3, Y1, Y4
+	VMOVUPS      c8_3e21f9582a061918<>+0(SB), Y5
+	VFMADD213PD  c8_3e5af5ebf7d0c6d2<>+0(SB), Y4, Y5
+	VFMADD213PD  c8_3e927e4c58a13434<>+0(SB), Y4, Y5
+	VFMADD213PD  c8_3ec71ddf85375c40<>+0(SB), Y4, Y5
+	VFMADD213PD  c8_3efa01a01b0c3b34<>+0(SB), Y4, Y5
+	VFMADD213PD  c8_3f2a01a01afe52a1<>+0(SB), Y4, Y5
+	VFMADD213PD  c8_3f56c16c16c1441b<>+0(SB), Y4, Y5
+	VFMADD213PD  c8_3f8111111110f6af<>+0(SB), Y4, Y5
+	VFMADD213PD  c8_3fa555555555555a<>+0(SB), Y4, Y5
+	VFMADD213PD  c8_3fc5555555555559<>+0(SB), Y4, Y5
+	VFMADD213PD  c8_3fe0000000000000<>+0(SB), Y4, Y5
+	VMULPD       Y4, Y4, Y4
+	VMULPD       Y4, Y5, Y4
+	VSUBPD       Y3, Y4, Y3
+	VADDPD       Y3, Y1, Y1
+	VSUBPD       c8_3ff0000000000000<>+0(SB), Y2, Y2
+	VADDPD       c8_43380000000003ff<>+0(SB), Y2, Y2
+	VPSLLQ       $0x34, Y2, Y2
+	VSUBPD       c8_3fe0000000000000<>+0(SB), Y2, Y3
+	VMOVAPS      Y3, Y3
+	VFMADD231PD  Y1, Y2, Y3
+	VADDPD       Y3, Y3, Y1
+	VANDPD       c8_8000000000000000<>+0(SB), Y0, Y0
+	VORPD        Y0, Y1, Y0
+	VMOVUPS      Y0, (AX)(BX*8)
+	ADDQ         $+4, BX
+	SUBQ         $+4, DX
+	JGE          next42
+
+done43:
+	ADDQ         $+4, DX
+	JEQ          end44
+	LEAQ         tail<>+32(SB), SI
+	XORQ         DI, DI
+	SUBQ         DX, DI
+	VMOVDQU      (SI)(DI*8), Y0
+	VMASKMOVPD   (CX)(BX*8), Y0, Y0
+	VMOVUPS      c8_4086300000000000<>+0(SB), Y1
+	VMOVUPS      c8_c044000000000000<>+0(SB), Y2
+	VMAXPD       Y0, Y2, Y2
+	VMINPD       Y2, Y1, Y1
+	VMULPD       c8_3ff71547652b82fe<>+0(SB), Y1, Y2
+	VROUNDPD     $0x08, Y2, Y2
+	VMOVAPS      Y1, Y1
+	VFNMADD231PD c8_3fe62e42fefa39ef<>+0(SB), Y2, Y1
+	VMULPD       c8_3c7abc9e3b39803f<>+0(SB), Y2, Y3
+	VSUBPD       Y3, Y1, Y4
+	VMOVUPS      c8_3e21f9582a061918<>+0(SB), Y5
+	VFMADD213PD  c8_3e5af5ebf7d0c6d2<>+0(SB), Y4, Y5
+	VFMADD213PD  c8_3e927e4c58a13434<>+0(SB), Y4, Y5
+	VFMADD213PD  c8_3ec71ddf85375c40<>+0(SB), Y4, Y5
+	VFMADD213PD  c8_3efa01a01b0c3b34<>+0(SB), Y4, Y5
+	VFMADD213PD  c8_3f2a01a01afe52a1<>+0(SB), Y4, Y5
+	VFMADD213PD  c8_3f56c16c16c1441b<>+0(SB), Y4, Y5
+	VFMADD213PD  c8_3f8111111110f6af<>+0(SB), Y4, Y5
+	VFMADD213PD  c8_3fa555555555555a<>+0(SB), Y4, Y5
+	VFMADD213PD  c8_3fc5555555555559<>+0(SB), Y4, Y5
+	VFMADD213PD  c8_3fe0000000000000<>+0(SB), Y4, Y5
+	VMULPD       Y4, Y4, Y4
+	VMULPD       Y4, Y5, Y4
+	VSUBPD       Y3, Y4, Y3
+	VADDPD       Y3, Y1, Y1
+	VSUBPD       c8_3ff0000000000000<>+0(SB), Y2, Y2
+	VADDPD       c8_43380000000003ff<>+0(SB), Y2, Y2
+	VPSLLQ       $0x34, Y2, Y2
+	VSUBPD       c8_3fe0000000000000<>+0(SB), Y2, Y3
+	VMOVAPS      Y3, Y3
+	VFMADD231PD  Y1, Y2, Y3
+	VADDPD       Y3, Y3, Y1
+	VANDPD       c8_8000000000000000<>+0(SB), Y0, Y0
+	VORPD        Y0, Y1, Y0
+	LEAQ         tail<>+32(SB), CX
+	XORQ         SI, SI
+	SUBQ         DX, SI
+	VMOVDQU      (CX)(SI*8), Y1
+	VMASKMOVPD   Y0, Y1, (AX)(BX*8)
+
+end44:
+	VZEROUPPER
+	RET
+
+DATA c8_c044000000000000<>+0(SB)/8, $0xc044000000000000
+DATA c8_c044000000000000<>+8(SB)/8, $0xc044000000000000
+DATA c8_c044000000000000<>+16(SB)/8, $0xc044000000000000
+DATA c8_c044000000000000<>+24(SB)/8, $0xc044000000000000
+GLOBL c8_c044000000000000<>(SB), RODATA|NOPTR, $32
+
+DATA c8_8000000000000000<>+0(SB)/8, $0x8000000000000000
+DATA c8_8000000000000000<>+8(SB)/8, $0x8000000000000000
+DATA c8_8000000000000000<>+16(SB)/8, $0x8000000000000000
+DATA c8_8000000000000000<>+24(SB)/8, $0x8000000000000000
+GLOBL c8_8000000000000000<>(SB), RODATA|NOPTR, $32
+
+// func dLogAVX2(dst *byte, x *byte, n int)
+// Requires: AVX, AVX2, FMA3
+TEXT ·dLogAVX2(SB), NOSPLIT, $0-24
+	MOVQ dst+0(FP), AX
+	MOVQ x+8(FP), CX
+	MOVQ n+16(FP), DX
+	XORQ BX, BX
+	SUBQ $+4, DX
+	JLT  done47
+
+next46:
+	VMOVUPS     (CX)(BX*8), Y0
+	VCMPPD      $0x11, c8_10000000000000<>+0(SB), Y0, Y1
+	VMULPD      c8_4350000000000000<>+0(SB), Y0, Y2
+	VBLENDVPD   Y1, Y2, Y0, Y2
+	VPADDQ      c8_195f619980c433<>+0(SB), Y2, Y2
+	VPSRLQ      $0x34, Y2, Y3
+	VORPD       c8_4330000000000000<>+0(SB), Y3, Y3
+	VSUBPD      c8_4330000000000400<>+0(SB), Y3, Y3
+	VANDPD      c8_fffffffffffff<>+0(SB), Y2, Y2
+	VPADDQ      c8_3fe6a09e667f3bcd<>+0(SB), Y2, Y2
+	VSUBPD      c8_3ff0000000000000<>+0(SB), Y2, Y2
+	VMOVUPS     c8_0<>+0(SB), Y4
+	VMOVUPS     c8_404b000000000000<>+0(SB), Y5
+	VANDPD      Y1, Y5, Y1
+	VSUBPD      Y1, Y3, Y1
+	VMOVAPS     Y4, Y3
+	VFMADD231PD c8_3c7abc9e3b39803f<>+0(SB), Y1, Y3
+	VADDPD      c8_4000000000000000<>+0(SB), Y2, Y4
+	VDIVPD      Y4, Y2, Y4
+	VMULPD      Y4, Y4, Y5
+	VMOVUPS     c8_3fc2f064e8b6d473<>+0(SB), Y6
+	VFMADD213PD c8_3fc39a1a4e9341e5<>+0(SB), Y5, Y6
+	VFMADD213PD c8_3fc74663fafd3829<>+0(SB), Y5, Y6
+	VFMADD213PD c8_3fcc71c5205ef52f<>+0(SB), Y5, Y6
+	VFMADD213PD c8_3fd24924941f4d6b<>+0(SB), Y5, Y6
+	VFMADD213PD c8_3fd999999997fd80<>+0(SB), Y5, Y6
+	VFMADD213PD c8_3fe5555555555592<>+0(SB), Y5, Y6
+	VMULPD      Y2, Y2, Y7
+	VMULPD      c8_3fe0000000000000<>+0(SB), Y7, Y7
+	VMOVAPS     Y7, Y8
+	VFMADD231PD Y5, Y6, Y8
+	VMOVAPS     Y3, Y3
+	VFMADD231PD Y8, Y4, Y3
+	VSUBPD      Y3, Y7, Y3
+	VSUBPD      Y3, Y2, Y2
+	VMOVAPS     Y2, Y2
+	VFMADD231PD c8_3fe62e42fefa39ef<>+0(SB), Y1, Y2
+	VCMPPD      $0x00, c8_7ff0000000000000<>+0(SB), Y0, Y1
+	VBLENDVPD   Y1, Y0, Y2, Y1
+	VCMPPD      $0x00, c8_0<>+0(SB), Y0, Y2
+	VBLENDVPD   Y2, c8_fff0000000000000<>+0(SB), Y1, Y1
+	VCMPPD      $0x19, c8_0<>+0(SB), Y0, Y0
+	VMOVUPS     c8_7ff8000000000001<>+0(SB), Y2
+	VBLENDVPD   Y0, Y2, Y1, Y0
+	VMOVUPS     Y0, (AX)(BX*8)
+	ADDQ        $+4, BX
+	SUBQ        $+4, DX
+	JGE         next46
+
+done47:
+	ADDQ        $+4, DX
+	JEQ         end48
+	LEAQ        tail<>+32(SB), SI
+	XORQ        DI, DI
+	SUBQ        DX, DI
+	VMOVDQU     (SI)(DI*8), Y0
+	VMASKMOVPD  (CX)(BX*8), Y0, Y0
+	VCMPPD      $0x11, c8_10000000000000<>+0(SB), Y0, Y1
+	VMULPD      c8_4350000000000000<>+0(SB), Y0, Y2
+	VBLENDVPD   Y1, Y2, Y0, Y2
+	VPADDQ      c8_195f619980c433<>+0(SB), Y2, Y2
+	VPSRLQ      $0x34, Y2, Y3
+	VORPD       c8_4330000000000000<>+0(SB), Y3, Y3
+	VSUBPD      c8_4330000000000400<>+0(SB), Y3, Y3
+	VANDPD      c8_fffffffffffff<>+0(SB), Y2, Y2
+	VPADDQ      c8_3fe6a09e667f3bcd<>+0(SB), Y2, Y2
+	VSUBPD      c8_3ff0000000000000<>+0(SB), Y2, Y2
+	VMOVUPS     c8_0<>+0(SB), Y4
+	VMOVUPS     c8_404b000000000000<>+0(SB), Y5
+	VANDPD      Y1, Y5, Y1
+	VSUBPD      Y1, Y3, Y1
+	VMOVAPS     Y4, Y3
+	VFMADD231PD c8_3c7abc9e3b39803f<>+0(SB), Y1, Y3
+	VADDPD      c8_4000000000000000<>+0(SB), Y2, Y4
+	VDIVPD      Y4, Y2, Y4
+	VMULPD      Y4, Y4, Y5
+	VMOVUPS     c8_3fc2f064e8b6d473<>+0(SB), Y6
+	VFMADD213PD c8_3fc39a1a4e9341e5<>+0(SB), Y5, Y6
+	VFMADD213PD c8_3fc74663fafd3829<>+0(SB), Y5, Y6
+	VFMADD213PD c8_3fcc71c5205ef52f<>+0(SB), Y5, Y6
+	VFMADD213PD c8_3fd24924941f4d6b<>+0(SB), Y5, Y6
+	VFMADD213PD c8_3fd999999997fd80<>+0(SB), Y5, Y6
+	VFMADD213PD c8_3fe5555555555592<>+0(SB), Y5, Y6
+	VMULPD      Y2, Y2, Y7
+	VMULPD      c8_3fe0000000000000<>+0(SB), Y7, Y7
+	VMOVAPS     Y7, Y8
+	VFMADD231PD Y5, Y6, Y8
+	VMOVAPS     Y3, Y3
+	VFMADD231PD Y8, Y4, Y3
+	VSUBPD      Y3, Y7, Y3
+	VSUBPD      Y3, Y2, Y2
+	VMOVAPS     Y2, Y2
+	VFMADD231PD c8_3fe62e42fefa39ef<>+0(SB), Y1, Y2
+	VCMPPD      $0x00, c8_7ff0000000000000<>+0(SB), Y0, Y1
+	VBLENDVPD   Y1, Y0, Y2, Y1
+	VCMPPD      $0x00, c8_0<>+0(SB), Y0, Y2
+	VBLENDVPD   Y2, c8_fff0000000000000<>+0(SB), Y1, Y1
+	VCMPPD      $0x19, c8_0<>+0(SB), Y0, Y0
+	VMOVUPS     c8_7ff8000000000001<>+0(SB), Y2
+	VBLENDVPD   Y0, Y2, Y1, Y0
+	LEAQ        tail<>+32(SB), CX
+	XORQ        SI, SI
+	SUBQ        DX, SI
+	VMOVDQU     (CX)(SI*8), Y1
+	VMASKMOVPD  Y0, Y1, (AX)(BX*8)
+
+end48:
+	VZEROUPPER
+	RET
+
+DATA c8_10000000000000<>+0(SB)/8, $0x0010000000000000
+DATA c8_10000000000000<>+8(SB)/8, $0x0010000000000000
+DATA c8_10000000000000<>+16(SB)/8, $0x0010000000000000
+DATA c8_10000000000000<>+24(SB)/8, $0x0010000000000000
+GLOBL c8_10000000000000<>(SB), RODATA|NOPTR, $32
+
+DATA c8_4350000000000000<>+0(SB)/8, $0x4350000000000000
+DATA c8_4350000000000000<>+8(SB)/8, $0x4350000000000000
+DATA c8_4350000000000000<>+16(SB)/8, $0x4350000000000000
+DATA c8_4350000000000000<>+24(SB)/8, $0x4350000000000000
+GLOBL c8_4350000000000000<>(SB), RODATA|NOPTR, $32
+
+DATA c8_195f619980c433<>+0(SB)/8, $0x00195f619980c433
+DATA c8_195f619980c433<>+8(SB)/8, $0x00195f619980c433
+DATA c8_195f619980c433<>+16(SB)/8, $0x00195f619980c433
+DATA c8_195f619980c433<>+24(SB)/8, $0x00195f619980c433
+GLOBL c8_195f619980c433<>(SB), RODATA|NOPTR, $32
+
+DATA c8_4330000000000000<>+0(SB)/8, $0x4330000000000000
+DATA c8_4330000000000000<>+8(SB)/8, $0x4330000000000000
+DATA c8_4330000000000000<>+16(SB)/8, $0x4330000000000000
+DATA c8_4330000000000000<>+24(SB)/8, $0x4330000000000000
+GLOBL c8_4330000000000000<>(SB), RODATA|NOPTR, $32
+
+DATA c8_4330000000000400<>+0(SB)/8, $0x4330000000000400
+DATA c8_4330000000000400<>+8(SB)/8, $0x4330000000000400
+DATA c8_4330000000000400<>+16(SB)/8, $0x4330000000000400
+DATA c8_4330000000000400<>+24(SB)/8, $0x4330000000000400
+GLOBL c8_4330000000000400<>(SB), RODATA|NOPTR, $32
+
+DATA c8_fffffffffffff<>+0(SB)/8, $0x000fffffffffffff
+DATA c8_fffffffffffff<>+8(SB)/8, $0x000fffffffffffff
+DATA c8_fffffffffffff<>+16(SB)/8, $0x000fffffffffffff
+DATA c8_fffffffffffff<>+24(SB)/8, $0x000fffffffffffff
+GLOBL c8_fffffffffffff<>(SB), RODATA|NOPTR, $32
+
+DATA c8_3fe6a09e667f3bcd<>+0(SB)/8, $0x3fe6a09e667f3bcd
+DATA c8_3fe6a09e667f3bcd<>+8(SB)/8, $0x3fe6a09e667f3bcd
+DATA c8_3fe6a09e667f3bcd<>+16(SB)/8, $0x3fe6a09e667f3bcd
+DATA c8_3fe6a09e667f3bcd<>+24(SB)/8, $0x3fe6a09e667f3bcd
+GLOBL c8_3fe6a09e667f3bcd<>(SB), RODATA|NOPTR, $32
+
+DATA c8_0<>+0(SB)/8, $0x0000000000000000
+DATA c8_0<>+8(SB)/8, $0x0000000000000000
+DATA c8_0<>+16(SB)/8, $0x0000000000000000
+DATA c8_0<>+24(SB)/8, $0x0000000000000000
+GLOBL c8_0<>(SB), RODATA|NOPTR, $32
+
+DATA c8_404b000000000000<>+0(SB)/8, $0x404b000000000000
+DATA c8_404b000000000000<>+8(SB)/8, $0x404b000000000000
+DATA c8_404b000000000000<>+16(SB)/8, $0x404b000000000000
+DATA c8_404b000000000000<>+24(SB)/8, $0x404b000000000000
+GLOBL c8_404b000000000000<>(SB), RODATA|NOPTR, $32
+
+DATA c8_4000000000000000<>+0(SB)/8, $0x4000000000000000
+DATA c8_4000000000000000<>+8(SB)/8, $0x4000000000000000
+DATA c8_4000000000000000<>+16(SB)/8, $0x4000000000000000
+DATA c8_4000000000000000<>+24(SB)/8, $0x4000000000000000
+GLOBL c8_4000000000000000<>(SB), RODATA|NOPTR, $32
+
+DATA c8_3fc2f064e8b6d473<>+0(SB)/8, $0x3fc2f064e8b6d473
+DATA c8_3fc2f064e8b6d473<>+8(SB)/8, $0x3fc2f064e8b6d473
+DATA c8_3fc2f064e8b6d473<>+16(SB)/8, $0x3fc2f064e8b6d473
+DATA c8_3fc2f064e8b6d473<>+24(SB)/8, $0x3fc2f064e8b6d473
+GLOBL c8_3fc2f064e8b6d473<>(SB), RODATA|NOPTR, $32
+
+DATA c8_3fc39a1a4e9341e5<>+0(SB)/8, $0x3fc39a1a4e9341e5
+DATA c8_3fc39a1a4e9341e5<>+8(SB)/8, $0x3fc39a1a4e9341e5
+DATA c8_3fc39a1a4e9341e5<>+16(SB)/8, $0x3fc39a1a4e9341e5
+DATA c8_3fc39a1a4e9341e5<>+24(SB)/8, $0x3fc39a1a4e9341e5
+GLOBL c8_3fc39a1a4e9341e5<>(SB), RODATA|NOPTR, $32
+
+DATA c8_3fc74663fafd3829<>+0(SB)/8, $0x3fc74663fafd3829
+DATA c8_3fc74663fafd3829<>+8(SB)/8, $0x3fc74663fafd3829
+DATA c8_3fc74663fafd3829<>+16(SB)/8, $0x3fc74663fafd3829
+DATA c8_3fc74663fafd3829<>+24(SB)/8, $0x3fc74663fafd3829
+GLOBL c8_3fc74663fafd3829<>(SB), RODATA|NOPTR, $32
+
+DATA c8_3fcc71c5205ef52f<>+0(SB)/8, $0x3fcc71c5205ef52f
+DATA c8_3fcc71c5205ef52f<>+8(SB)/8, $0x3fcc71c5205ef52f
+DATA c8_3fcc71c5205ef52f<>+16(SB)/8, $0x3fcc71c5205ef52f
+DATA c8_3fcc71c5205ef52f<>+24(SB)/8, $0x3fcc71c5205ef52f
+GLOBL c8_3fcc71c5205ef52f<>(SB), RODATA|NOPTR, $32
+
+DATA c8_3fd24924941f4d6b<>+0(SB)/8, $0x3fd24924941f4d6b
+DATA c8_3fd24924941f4d6b<>+8(SB)/8, $0x3fd24924941f4d6b
+DATA c8_3fd24924941f4d6b<>+16(SB)/8, $0x3fd24924941f4d6b
+DATA c8_3fd24924941f4d6b<>+24(SB)/8, $0x3fd24924941f4d6b
+GLOBL c8_3fd24924941f4d6b<>(SB), RODATA|NOPTR, $32
+
+DATA c8_3fd999999997fd80<>+0(SB)/8, $0x3fd999999997fd80
+DATA c8_3fd999999997fd80<>+8(SB)/8, $0x3fd999999997fd80
+DATA c8_3fd999999997fd80<>+16(SB)/8, $0x3fd999999997fd80
+DATA c8_3fd999999997fd80<>+24(SB)/8, $0x3fd999999997fd80
+GLOBL c8_3fd999999997fd80<>(SB), RODATA|NOPTR, $32
+
+DATA c8_3fe5555555555592<>+0(SB)/8, $0x3fe5555555555592
+DATA c8_3fe5555555555592<>+8(SB)/8, $0x3fe5555555555592
+DATA c8_3fe5555555555592<>+16(SB)/8, $0x3fe5555555555592
+DATA c8_3fe5555555555592<>+24(SB)/8, $0x3fe5555555555592
+GLOBL c8_3fe5555555555592<>(SB), RODATA|NOPTR, $32
+
+DATA c8_7ff0000000000000<>+0(SB)/8, $0x7ff0000000000000
+DATA c8_7ff0000000000000<>+8(SB)/8, $0x7ff0000000000000
+DATA c8_7ff0000000000000<>+16(SB)/8, $0x7ff0000000000000
+DATA c8_7ff0000000000000<>+24(SB)/8, $0x7ff0000000000000
+GLOBL c8_7ff0000000000000<>(SB), RODATA|NOPTR, $32
+
+DATA c8_fff0000000000000<>+0(SB)/8, $0xfff0000000000000
+DATA c8_fff0000000000000<>+8(SB)/8, $0xfff0000000000000
+DATA c8_fff0000000000000<>+16(SB)/8, $0xfff0000000000000
+DATA c8_fff0000000000000<>+24(SB)/8, $0xfff0000000000000
+GLOBL c8_fff0000000000000<>(SB), RODATA|NOPTR, $32
+
+DATA c8_7ff8000000000001<>+0(SB)/8, $0x7ff8000000000001
+DATA c8_7ff8000000000001<>+8(SB)/8, $0x7ff8000000000001
+DATA c8_7ff8000000000001<>+16(SB)/8, $0x7ff8000000000001
+DATA c8_7ff8000000000001<>+24(SB)/8, $0x7ff8000000000001
+GLOBL c8_7ff8000000000001<>(SB), RODATA|NOPTR, $32
+
+// func dLog1pAVX2(dst *byte, x *byte, n int)
+// Requires: AVX, AVX2, FMA3
+TEXT ·dLog1pAVX2(SB), NOSPLIT, $0-24
+	MOVQ dst+0(FP), AX
+	MOVQ x+8(FP), CX
+	MOVQ n+16(FP), DX
+	XORQ BX, BX
+	SUBQ $+4, DX
+	JLT  done51
+
+next50:
+	VMOVUPS      (CX)(BX*8), Y0
+	VADDPD       c8_3ff0000000000000<>+0(SB), Y0, Y1
+	VSUBPD       Y0, Y1, Y2
+	VSUBPD       Y2, Y1, Y3
+	VSUBPD       Y3, Y0, Y3
+	VMOVUPS      c8_3ff0000000000000<>+0(SB), Y4
+	VSUBPD       Y2, Y4, Y2
+	VADDPD       Y2, Y3, Y2
+	VCMPPD       $0x11, c8_10000000000000<>+0(SB), Y1, Y3
+	VMULPD       c8_4350000000000000<>+0(SB), Y1, Y4
+	VBLENDVPD    Y3, Y4, Y1, Y4
+	VPADDQ       c8_195f619980c433<>+0(SB), Y4, Y4
+	VPSRLQ       $0x34, Y4, Y5
+	VORPD        c8_4330000000000000<>+0(SB), Y5, Y5
+	VSUBPD       c8_4330000000000400<>+0(SB), Y5, Y5
+	VANDPD       c8_fffffffffffff<>+0(SB), Y4, Y4
+	VPADDQ       c8_3fe6a09e667f3bcd<>+0(SB), Y4, Y4
+	VSUBPD       c8_3ff0000000000000<>+0(SB), Y4, Y4
+	VMOVUPS      c8_0<>+0(SB), Y6
+	VMOVUPS      c8_0<>+0(SB), Y6
+	VMINPD       c8_408f400000000000<>+0(SB), Y5, Y7
+	VSUBPD       Y7, Y6, Y6
+	VADDPD       c8_43380000000003ff<>+0(SB), Y6, Y6
+	VPSLLQ       $0x34, Y6, Y6
+	VMULPD       Y6, Y2, Y2
+	VMOVAPS      Y2, Y6
+	VFNMADD231PD Y2, Y4, Y6
+	VMOVUPS      c8_404b000000000000<>+0(SB), Y2
+	VANDPD       Y3, Y2, Y2
+	VSUBPD       Y2, Y5, Y2
+	VMOVAPS      Y6, Y3
+	VFMADD231PD  c8_3c7abc9e3b39803f<>+0(SB), Y2, Y3
+	VADDPD       c8_4000000000000000<>+0(SB), Y4, Y5
+	VDIVPD       Y5, Y4, Y5
+	VMULPD       Y5, Y5, Y6
+	VMOVUPS      c8_3fc2f064e8b6d473<>+0(SB), Y7
+	VFMADD213PD  c8_3fc39a1a4e9341e5<>+0(SB), Y6, Y7
+	VFMADD213PD  c8_3fc74663fafd3829<>+0(SB), Y6, Y7
+	VFMADD213PD  c8_3fcc71c5205ef52f<>+0(SB), Y6, Y7
+	VFMADD213PD  c8_3fd24924941f4d6b<>+0(SB), Y6, Y7
+	VFMADD213PD  c8_3fd999999997fd80<>+0(SB), Y6, Y7
+	VFMADD213PD  c8_3fe5555555555592<>+0(SB), Y6, Y7
+	VMULPD       Y4, Y4, Y8
+	VMULPD       c8_3fe0000000000000<>+0(SB), Y8, Y8
+	VMOVAPS      Y8, Y9
+	VFMADD231PD  Y6, Y7, Y9
+	VMOVAPS      Y3, Y3
+	VFMADD231PD  Y9, Y5, Y3
+	VSUBPD       Y3, Y8, Y3
+	VSUBPD       Y3, Y4, Y3
+	VMOVAPS      Y3, Y3
+	VFMADD231PD  c8_3fe62e42fefa39ef<>+0(SB), Y2, Y3
+	VCMPPD       $0x00, c8_7ff0000000000000<>+0(SB), Y1, Y2
+	VBLENDVPD    Y2, Y1, Y3, Y2
+	VCMPPD       $0x00, c8_0<>+0(SB), Y1, Y3
+	VBLENDVPD    Y3, c8_fff0000000000000<>+0(SB), Y2, Y2
+	VCMPPD       $0x19, c8_0<>+0(SB), Y1, Y1
+	VMOVUPS      c8_7ff8000000000001<>+0(SB), Y3
+	VBLENDVPD    Y1, Y3, Y2, Y1
+	VANDPD       c8_7fffffffffffffff<>+0(SB), Y0, Y2
+	VCMPPD       $0x11, c8_3c90000000000000<>+0(SB), Y2, Y2
+	VBLENDVPD    Y2, Y0, Y1, Y0
+	VMOVUPS      Y0, (AX)(BX*8)
+	ADDQ         $+4, BX
+	SUBQ         $+4, DX
+	JGE          next50
+
+done51:
+	ADDQ         $+4, DX
+	JEQ          end52
+	LEAQ         tail<>+32(SB), SI
+	XORQ         DI, DI
+	SUBQ         DX, DI
+	VMOVDQU      (SI)(DI*8), Y0
+	VMASKMOVPD   (CX)(BX*8), Y0, Y0
+	VADDPD       c8_3ff0000000000000<>+0(SB), Y0, Y1
+	VSUBPD       Y0, Y1, Y2
+	VSUBPD       Y2, Y1, Y3
+	VSUBPD       Y3, Y0, Y3
+	VMOVUPS      c8_3ff0000000000000<>+0(SB), Y4
+	VSUBPD       Y2, Y4, Y2
+	VADDPD       Y2, Y3, Y2
+	VCMPPD       $0x11, c8_10000000000000<>+0(SB), Y1, Y3
+	VMULPD       c8_4350000000000000<>+0(SB), Y1, Y4
+	VBLENDVPD    Y3, Y4, Y1, Y4
+	VPADDQ       c8_195f619980c433<>+0(SB), Y4, Y4
+	VPSRLQ       $0x34, Y4, Y5
+	VORPD        c8_4330000000000000<>+0(SB), Y5, Y5
+	VSUBPD       c8_4330000000000400<>+0(SB), Y5, Y5
+	VANDPD       c8_fffffffffffff<>+0(SB), Y4, Y4
+	VPADDQ       c8_3fe6a09e667f3bcd<>+0(SB), Y4, Y4
+	VSUBPD       c8_3ff0000000000000<>+0(SB), Y4, Y4
+	VMOVUPS      c8_0<>+0(SB), Y6
+	VMOVUPS      c8_0<>+0(SB), Y6
+	VMINPD       c8_408f400000000000<>+0(SB), Y5, Y7
+	VSUBPD       Y7, Y6, Y6
+	VADDPD       c8_43380000000003ff<>+0(SB), Y6, Y6
+	VPSLLQ       $0x34, Y6, Y6
+	VMULPD       Y6, Y2, Y2
+	VMOVAPS      Y2, Y6
+	VFNMADD231PD Y2, Y4, Y6
+	VMOVUPS      c8_404b000000000000<>+0(SB), Y2
+	VANDPD       Y3, Y2, Y2
+	VSUBPD       Y2, Y5, Y2
+	VMOVAPS      Y6, Y3
+	VFMADD231PD  c8_3c7abc9e3b39803f<>+0(SB), Y2, Y3
+	VADDPD       c8_4000000000000000<>+0(SB), Y4, Y5
+	VDIVPD       Y5, Y4, Y5
+	VMULPD       Y5, Y5, Y6
+	VMOVUPS      c8_3fc2f064e8b6d473<>+0(SB), Y7
+	VFMADD213PD  c8_3fc39a1a4e9341e5<>+0(SB), Y6, Y7
+	VFMADD213PD  c8_3fc74663fafd3829<>+0(SB), Y6, Y7
+	VFMADD213PD  c8_3fcc71c5205ef52f<>+0(SB), Y6, Y7
+	VFMADD213PD  c8_3fd24924941f4d6b<>+0(SB), Y6, Y7
+	VFMADD213PD  c8_3fd999999997fd80<>+0(SB), Y6, Y7
+	VFMADD213PD  c8_3fe5555555555592<>+0(SB), Y6, Y7
+	VMULPD       Y4, Y4, Y8
+	VMULPD       c8_3fe0000000000000<>+0(SB), Y8, Y8
+	VMOVAPS      Y8, Y9
+	VFMADD231PD  Y6, Y7, Y9
+	VMOVAPS      Y3, Y3
+	VFMADD231PD  Y9, Y5, Y3
+	VSUBPD       Y3, Y8, Y3
+	VSUBPD       Y3, Y4, Y3
+	VMOVAPS      Y3, Y3
+	VFMADD231PD  c8_3fe62e42fefa39ef<>+0(SB), Y2, Y3
+	VCMPPD       $0x00, c8_7ff0000000000000<>+0(SB), Y1, Y2
+	VBLENDVPD    Y2, Y1, Y3, Y2
+	VCMPPD       $0x00, c8_0<>+0(SB), Y1, Y3
+	VBLENDVPD    Y3, c8_fff0000000000000<>+0(SB), Y2, Y2
+	VCMPPD       $0x19, c8_0<>+0(SB), Y1, Y1
+	VMOVUPS      c8_7ff8000000000001<>+0(SB), Y3
+	VBLENDVPD    Y1, Y3, Y2, Y1
+	VANDPD       c8_7fffffffffffffff<>+0(SB), Y0, Y2
+	VCMPPD       $0x11, c8_3c90000000000000<>+0(SB), Y2, Y2
+	VBLENDVPD    Y2, Y0, Y1, Y0
+	LEAQ         tail<>+32(SB), CX
+	XORQ         SI, SI
+	SUBQ         DX, SI
+	VMOVDQU      (CX)(SI*8), Y1
+	VMASKMOVPD   Y0, Y1, (AX)(BX*8)
+
+end52:
+	VZEROUPPER
+	RET
+
+DATA c8_408f400000000000<>+0(SB)/8, $0x408f400000000000
+DATA c8_408f400000000000<>+8(SB)/8, $0x408f400000000000
+DATA c8_408f400000000000<>+16(SB)/8, $0x408f400000000000
+DATA c8_408f400000000000<>+24(SB)/8, $0x408f400000000000
+GLOBL c8_408f400000000000<>(SB), RODATA|NOPTR, $32
+
+DATA c8_7fffffffffffffff<>+0(SB)/8, $0x7fffffffffffffff
+DATA c8_7fffffffffffffff<>+8(SB)/8, $0x7fffffffffffffff
+DATA c8_7fffffffffffffff<>+16(SB)/8, $0x7fffffffffffffff
+DATA c8_7fffffffffffffff<>+24(SB)/8, $0x7fffffffffffffff
+GLOBL c8_7fffffffffffffff<>(SB), RODATA|NOPTR, $32
+
+DATA c8_3c90000000000000<>+0(SB)/8, $0x3c90000000000000
+DATA c8_3c90000000000000<>+8(SB)/8, $0x3c90000000000000
+DATA c8_3c90000000000000<>+16(SB)/8, $0x3c90000000000000
+DATA c8_3c90000000000000<>+24(SB)/8, $0x3c90000000000000
+GLOBL c8_3c90000000000000<>(SB), RODATA|NOPTR, $32
+
+// func dTanhAVX2(dst *byte, x *byte, n int)
+// Requires: AVX, AVX2, FMA3
+TEXT ·dTanhAVX2(SB), NOSPLIT, $0-24
+	MOVQ dst+0(FP), AX
+	MOVQ x+8(FP), CX
+	MOVQ n+16(FP), DX
+	XORQ BX, BX
+	SUBQ $+4, DX
+	JLT  done55
+
+next54:
+	VMOVUPS      (CX)(BX*8), Y0
+	VANDPD       c8_7fffffffffffffff<>+0(SB), Y0, Y1
+	VMOVUPS      c8_4046000000000000<>+0(SB), Y2
+	VADDPD       Y1, Y1, Y1
+	VMINPD       Y1, Y2, Y1
+	VMULPD       c8_3ff71547652b82fe<>+0(SB), Y1, Y2
+	VROUNDPD     $0x08, Y2, Y2
+	VMOVAPS      Y1, Y1
+	VFNMADD231PD c8_3fe62e42fefa39ef<>+0(SB), Y2, Y1
+	VMULPD       c8_3c7abc9e3b39803f<>+0(SB), Y2, Y3
+	VSUBPD       Y3, Y1, Y4
+	VMOVUPS      c8_3e21f9582a061918<>+0(SB), Y5
+	VFMADD213PD  c8_3e5af5ebf7d0c6d2<>+0(SB), Y4, Y5
+	VFMADD213PD  c8_3e927e4c58a13434<>+0(SB), Y4, Y5
+	VFMADD213PD  c8_3ec71ddf85375c40<>+0(SB), Y4, Y5
+	VFMADD213PD  c8_3efa01a01b0c3b34<>+0(SB), Y4, Y5
+	VFMADD213PD  c8_3f2a01a01afe52a1<>+0(SB), Y4, Y5
+	VFMADD213PD  c8_3f56c16c16c1441b<>+0(SB), Y4, Y5
+	VFMADD213PD  c8_3f8111111110f6af<>+0(SB), Y4, Y5
+	VFMADD213PD  c8_3fa555555555555a<>+0(SB), Y4, Y5
+	VFMADD213PD  c8_3fc5555555555559<>+0(SB), Y4, Y5
+	VFMADD213PD  c8_3fe0000000000000<>+0(SB), Y4, Y5
+	VMULPD       Y4, Y4, Y4
+	VMULPD       Y4, Y5, Y4
+	VSUBPD       Y3, Y4, Y3
+	VADDPD       Y3, Y1, Y1
+	VSUBPD       c8_3ff0000000000000<>+0(SB), Y2, Y2
+	VADDPD       c8_43380000000003ff<>+0(SB), Y2, Y2
+	VPSLLQ       $0x34, Y2, Y2
+	VSUBPD       c8_3fe0000000000000<>+0(SB), Y2, Y3
+	VMOVAPS      Y3, Y3
+	VFMADD231PD  Y1, Y2, Y3
+	VADDPD       Y3, Y3, Y1
+	VADDPD       c8_4000000000000000<>+0(SB), Y1, Y2
+	VSUBPD       c8_4000000000000000<>+0(SB), Y2, Y3
+	VSUBPD       Y3, Y1, Y3
+	VMOVUPS      c8_3ff0000000000000<>+0(SB), Y4
+	VDIVPD       Y2, Y4, Y4
+	VMULPD       Y4, Y1, Y5
+	VMOVAPS      Y1, Y1
+	VFNMADD231PD Y2, Y5, Y1
+	VMOVAPS      Y1, Y1
+	VFNMADD231PD Y3, Y5, Y1
+	VMOVAPS      Y5, Y2
+	VFMADD231PD  Y4, Y1, Y2
+	VANDPD       c8_8000000000000000<>+0(SB), Y0, Y0
+	VORPD        Y0, Y2, Y0
+	VMOVUPS      Y0, (AX)(BX*8)
+	ADDQ         $+4, BX
+	SUBQ         $+4, DX
+	JGE          next54
+
+done55:
+	ADDQ         $+4, DX
+	JEQ          end56
+	LEAQ         tail<>+32(SB), SI
+	XORQ         DI, DI
+	SUBQ         DX, DI
+	VMOVDQU      (SI)(DI*8), Y0
+	VMASKMOVPD   (CX)(BX*8), Y0, Y0
+	VANDPD       c8_7fffffffffffffff<>+0(SB), Y0, Y1
+	VMOVUPS      c8_4046000000000000<>+0(SB), Y2
+	VADDPD       Y1, Y1, Y1
+	VMINPD       Y1, Y2, Y1
+	VMULPD       c8_3ff71547652b82fe<>+0(SB), Y1, Y2
+	VROUNDPD     $0x08, Y2, Y2
+	VMOVAPS      Y1, Y1
+	VFNMADD231PD c8_3fe62e42fefa39ef<>+0(SB), Y2, Y1
+	VMULPD       c8_3c7abc9e3b39803f<>+0(SB), Y2, Y3
+	VSUBPD       Y3, Y1, Y4
+	VMOVUPS      c8_3e21f9582a061918<>+0(SB), Y5
+	VFMADD213PD  c8_3e5af5ebf7d0c6d2<>+0(SB), Y4, Y5
+	VFMADD213PD  c8_3e927e4c58a13434<>+0(SB), Y4, Y5
+	VFMADD213PD  c8_3ec71ddf85375c40<>+0(SB), Y4, Y5
+	VFMADD213PD  c8_3efa01a01b0c3b34<>+0(SB), Y4, Y5
+	VFMADD213PD  c8_3f2a01a01afe52a1<>+0(SB), Y4, Y5
+	VFMADD213PD  c8_3f56c16c16c1441b<>+0(SB), Y4, Y5
+	VFMADD213PD  c8_3f8111111110f6af<>+0(SB), Y4, Y5
+	VFMADD213PD  c8_3fa555555555555a<>+0(SB), Y4, Y5
+	VFMADD213PD  c8_3fc5555555555559<>+0(SB), Y4, Y5
+	VFMADD213PD  c8_3fe0000000000000<>+0(SB), Y4, Y5
+	VMULPD       Y4, Y4, Y4
+	VMULPD       Y4, Y5, Y4
+	VSUBPD       Y3, Y4, Y3
+	VADDPD       Y3, Y1, Y1
+	VSUBPD       c8_3ff0000000000000<>+0(SB), Y2, Y2
+	VADDPD       c8_43380000000003ff<>+0(SB), Y2, Y2
+	VPSLLQ       $0x34, Y2, Y2
+	VSUBPD       c8_3fe0000000000000<>+0(SB), Y2, Y3
+	VMOVAPS      Y3, Y3
+	VFMADD231PD  Y1, Y2, Y3
+	VADDPD       Y3, Y3, Y1
+	VADDPD       c8_4000000000000000<>+0(SB), Y1, Y2
+	VSUBPD       c8_4000000000000000<>+0(SB), Y2, Y3
+	VSUBPD       Y3, Y1, Y3
+	VMOVUPS      c8_3ff0000000000000<>+0(SB), Y4
+	VDIVPD       Y2, Y4, Y4
+	VMULPD       Y4, Y1, Y5
+	VMOVAPS      Y1, Y1
+	VFNMADD231PD Y2, Y5, Y1
+	VMOVAPS      Y1, Y1
+	VFNMADD231PD Y3, Y5, Y1
+	VMOVAPS      Y5, Y2
+	VFMADD231PD  Y4, Y1, Y2
+	VANDPD       c8_8000000000000000<>+0(SB), Y0, Y0
+	VORPD        Y0, Y2, Y0
+	LEAQ         tail<>+32(SB), CX
+	XORQ         SI, SI
+	SUBQ         DX, SI
+	VMOVDQU      (CX)(SI*8), Y1
+	VMASKMOVPD   Y0, Y1, (AX)(BX*8)
+
+end56:
+	VZEROUPPER
+	RET
+
+DATA c8_4046000000000000<>+0(SB)/8, $0x4046000000000000
+DATA c8_4046000000000000<>+8(SB)/8, $0x4046000000000000
+DATA c8_4046000000000000<>+16(SB)/8, $0x4046000000000000
+DATA c8_4046000000000000<>+24(SB)/8, $0x4046000000000000
+GLOBL c8_4046000000000000<>(SB), RODATA|NOPTR, $32
+
+// func dErfAVX2(dst *byte, x *byte, n int)
+// Requires: AVX, AVX2, FMA3
+TEXT ·dErfAVX2(SB), NOSPLIT, $0-24
+	MOVQ dst+0(FP), AX
+	MOVQ x+8(FP), CX
+	MOVQ n+16(FP), DX
+	XORQ BX, BX
+	SUBQ $+4, DX
+	JLT  done59
+
+next58:
+	VMOVUPS      (CX)(BX*8), Y0
+	VANDPD       c8_7fffffffffffffff<>+0(SB), Y0, Y1
+	VMULPD       Y1, Y1, Y2
+	VMOVUPS      c8_be0acdff90b8ebd8<>+0(SB), Y3
+	VFMADD213PD  c8_3e4d784936618cc2<>+0(SB), Y2, Y3
+	VFMADD213PD  c8_be85c16e30fb0d45<>+0(SB), Y2, Y3
+	VFMADD213PD  c8_3ebb9827b1885f9b<>+0(SB), Y2, Y3
+	VFMADD213PD  c8_beef4ca94990cb86<>+0(SB), Y2, Y3
+	VFMADD213PD  c8_3f1f9a2bf73f0c68<>+0(SB), Y2, Y3
+	VFMADD213PD  c8_bf4c02db072f3fe0<>+0(SB), Y2, Y3
+	VFMADD213PD  c8_3f7565bccfa9a825<>+0(SB), Y2, Y3
+	VFMADD213PD  c8_bf9b82ce312062bc<>+0(SB), Y2, Y3
+	VFMADD213PD  c8_3fbce2f21a041018<>+0(SB), Y2, Y3
+	VFMADD213PD  c8_bfd812746b0379c2<>+0(SB), Y2, Y3
+	VFMADD213PD  c8_3fc06eba8214db68<>+0(SB), Y2, Y3
+	VMOVAPS      Y1, Y2
+	VFMADD231PD  Y1, Y3, Y2
+	VMOVUPS      c8_4018000000000000<>+0(SB), Y3
+	VMINPD       Y1, Y3, Y3
+	VMOVUPS      c8_bd7a86549dc3e8fb<>+0(SB), Y4
+	VFMADD213PD  c8_3dd26b3f2f395e19<>+0(SB), Y3, Y4
+	VFMADD213PD  c8_be17f4558625b166<>+0(SB), Y3, Y4
+	VFMADD213PD  c8_3e535e8ba9ae0970<>+0(SB), Y3, Y4
+	VFMADD213PD  c8_be85c8d820f164b7<>+0(SB), Y3, Y4
+	VFMADD213PD  c8_3eb204eb4defc093<>+0(SB), Y3, Y4
+	VFMADD213PD  c8_bed6834502a8e964<>+0(SB), Y3, Y4
+	VFMADD213PD  c8_3ef54700ce3ef79a<>+0(SB), Y3, Y4
+	VFMADD213PD  c8_bf0d4c496d1b32f9<>+0(SB), Y3, Y4
+	VFMADD213PD  c8_3f18f2267eb73504<>+0(SB), Y3, Y4
+	VFMADD213PD  c8_be9dbef9756d09cd<>+0(SB), Y3, Y4
+	VFMADD213PD  c8_bf42da4af48f9d45<>+0(SB), Y3, Y4
+	VFMADD213PD  c8_3f5bbe23598641e5<>+0(SB), Y3, Y4
+	VFMADD213PD  c8_bf2bdbbbd1553cd1<>+0(SB), Y3, Y4
+	VFMADD213PD  c8_bf93956bff7a7818<>+0(SB), Y3, Y4
+	VFMADD213PD  c8_3fba4f2e98863490<>+0(SB), Y3, Y4
+	VFMADD213PD  c8_3fe45f317ce090ad<>+0(SB), Y3, Y4
+	VFMADD213PD  c8_3ff20dd740727d0e<>+0(SB), Y3, Y4
+	VMULPD       Y4, Y3, Y5
+	VMOVAPS      Y5, Y6
+	VFNMADD231PD Y4, Y3, Y6
+	VXORPD       c8_8000000000000000<>+0(SB), Y5, Y3
+	VMULPD       c8_3ff71547652b82fe<>+0(SB), Y3, Y4
+	VROUNDPD     $0x08, Y4, Y4
+	VMOVAPS      Y3, Y3
+	VFNMADD231PD c8_3fe62e42fefa39ef<>+0(SB), Y4, Y3
+	VMULPD       c8_3c7abc9e3b39803f<>+0(SB), Y4, Y5
+	VSUBPD       Y6, Y5, Y5
+	VSUBPD       Y5, Y3, Y6
+	VMOVUPS      c8_3e21f9582a061918<>+0(SB), Y7
+	VFMADD213PD  c8_3e5af5ebf7d0c6d2<>+0(SB), Y6, Y7
+	VFMADD213PD  c8_3e927e4c58a13434<>+0(SB), Y6, Y7
+	VFMADD213PD  c8_3ec71ddf85375c40<>+0(SB), Y6, Y7
+	VFMADD213PD  c8_3efa01a01b0c3b34<>+0(SB), Y6, Y7
+	VFMADD213PD  c8_3f2a01a01afe52a1<>+0(SB), Y6, Y7
+	VFMADD213PD  c8_3f56c16c16c1441b<>+0(SB), Y6, Y7
+	VFMADD213PD  c8_3f8111111110f6af<>+0(SB), Y6, Y7
+	VFMADD213PD  c8_3fa555555555555a<>+0(SB), Y6, Y7
+	VFMADD213PD  c8_3fc5555555555559<>+0(SB), Y6, Y7
+	VFMADD213PD  c8_3fe0000000000000<>+0(SB), Y6, Y7
+	VMULPD       Y6, Y6, Y6
+	VMULPD       Y6, Y7, Y6
+	VSUBPD       Y5, Y6, Y5
+	VADDPD       Y5, Y3, Y3
+	VADDPD       c8_43380000000003ff<>+0(SB), Y4, Y4
+	VPSLLQ       $0x34, Y4, Y4
+	VMOVUPS      c8_3ff0000000000000<>+0(SB), Y5
+	VMOVAPS      Y4, Y6
+	VFMADD231PD  Y4, Y3, Y6
+	VSUBPD       Y6, Y5, Y3
+	VCMPPD       $0x11, c8_3ff0000000000000<>+0(SB), Y1, Y1
+	VBLENDVPD    Y1, Y2, Y3, Y1
+	VANDPD       c8_8000000000000000<>+0(SB), Y0, Y0
+	VORPD        Y0, Y1, Y0
+	VMOVUPS      Y0, (AX)(BX*8)
+	ADDQ         $+4, BX
+	SUBQ         $+4, DX
+	JGE          next58
+
+done59:
+	ADDQ         $+4, DX
+	JEQ          end60
+	LEAQ         tail<>+32(SB), SI
+	XORQ         DI, DI
+	SUBQ         DX, DI
+	VMOVDQU      (SI)(DI*8), Y0
+	VMASKMOVPD   (CX)(BX*8), Y0, Y0
+	VANDPD       c8_7fffffffffffffff<>+0(SB), Y0, Y1
+	VMULPD       Y1, Y1, Y2
+	VMOVUPS      c8_be0acdff90b8ebd8<>+0(SB), Y3
+	VFMADD213PD  c8_3e4d784936618cc2<>+0(SB), Y2, Y3
+	VFMADD213PD  c8_be85c16e30fb0d45<>+0(SB), Y2, Y3
+	VFMADD213PD  c8_3ebb9827b1885f9b<>+0(SB), Y2, Y3
+	VFMADD213PD  c8_beef4ca94990cb86<>+0(SB), Y2, Y3
+	VFMADD213PD  c8_3f1f9a2bf73f0c68<>+0(SB), Y2, Y3
+	VFMADD213PD  c8_bf4c02db072f3fe0<>+0(SB), Y2, Y3
+	VFMADD213PD  c8_3f7565bccfa9a825<>+0(SB), Y2, Y3
+	VFMADD213PD  c8_bf9b82ce312062bc<>+0(SB), Y2, Y3
+	VFMADD213PD  c8_3fbce2f21a041018<>+0(SB), Y2, Y3
+	VFMADD213PD  c8_bfd812746b0379c2<>+0(SB), Y2, Y3
+	VFMADD213PD  c8_3fc06eba8214db68<>+0(SB), Y2, Y3
+	VMOVAPS      Y1, Y2
+	VFMADD231PD  Y1, Y3, Y2
+	VMOVUPS      c8_4018000000000000<>+0(SB), Y3
+	VMINPD       Y1, Y3, Y3
+	VMOVUPS      c8_bd7a86549dc3e8fb<>+0(SB), Y4
+	VFMADD213PD  c8_3dd26b3f2f395e19<>+0(SB), Y3, Y4
+	VFMADD213PD  c8_be17f4558625b166<>+0(SB), Y3, Y4
+	VFMADD213PD  c8_3e535e8ba9ae0970<>+0(SB), Y3, Y4
+	VFMADD213PD  c8_be85c8d820f164b7<>+0(SB), Y3, Y4
+	VFMADD213PD  c8_3eb204eb4defc093<>+0(SB), Y3, Y4
+	VFMADD213PD  c8_bed6834502a8e964<>+0(SB), Y3, Y4
+	VFMADD213PD  c8_3ef54700ce3ef79a<>+0(SB), Y3, Y4
+	VFMADD213PD  c8_bf0d4c496d1b32f9<>+0(SB), Y3, Y4
+	VFMADD213PD  c8_3f18f2267eb73504<>+0(SB), Y3, Y4
+	VFMADD213PD  c8_be9dbef9756d09cd<>+0(SB), Y3, Y4
+	VFMADD213PD  c8_bf42da4af48f9d45<>+0(SB), Y3, Y4
+	VFMADD213PD  c8_3f5bbe23598641e5<>+0(SB), Y3, Y4
+	VFMADD213PD  c8_bf2bdbbbd1553cd1<>+0(SB), Y3, Y4
+	VFMADD213PD  c8_bf93956bff7a7818<>+0(SB), Y3, Y4
+	VFMADD213PD  c8_3fba4f2e98863490<>+0(SB), Y3, Y4
+	VFMADD213PD  c8_3fe45f317ce090ad<>+0(SB), Y3, Y4
+	VFMADD213PD  c8_3ff20dd740727d0e<>+0(SB), Y3, Y4
+	VMULPD       Y4, Y3, Y5
+	VMOVAPS      Y5, Y6
+	VFNMADD231PD Y4, Y3, Y6
+	VXORPD       c8_8000000000000000<>+0(SB), Y5, Y3
+	VMULPD       c8_3ff71547652b82fe<>+0(SB), Y3, Y4
+	VROUNDPD     $0x08, Y4, Y4
+	VMOVAPS      Y3, Y3
+	VFNMADD231PD c8_3fe62e42fefa39ef<>+0(SB), Y4, Y3
+	VMULPD       c8_3c7abc9e3b39803f<>+0(SB), Y4, Y5
+	VSUBPD       Y6, Y5, Y5
+	VSUBPD       Y5, Y3, Y6
+	VMOVUPS      c8_3e21f9582a061918<>+0(SB), Y7
+	VFMADD213PD  c8_3e5af5ebf7d0c6d2<>+0(SB), Y6, Y7
+	VFMADD213PD  c8_3e927e4c58a13434<>+0(SB), Y6, Y7
+	VFMADD213PD  c8_3ec71ddf85375c40<>+0(SB), Y6, Y7
+	VFMADD213PD  c8_3efa01a01b0c3b34<>+0(SB), Y6, Y7
+	VFMADD213PD  c8_3f2a01a01afe52a1<>+0(SB), Y6, Y7
+	VFMADD213PD  c8_3f56c16c16c1441b<>+0(SB), Y6, Y7
+	VFMADD213PD  c8_3f8111111110f6af<>+0(SB), Y6, Y7
+	VFMADD213PD  c8_3fa555555555555a<>+0(SB), Y6, Y7
+	VFMADD213PD  c8_3fc5555555555559<>+0(SB), Y6, Y7
+	VFMADD213PD  c8_3fe0000000000000<>+0(SB), Y6, Y7
+	VMULPD       Y6, Y6, Y6
+	VMULPD       Y6, Y7, Y6
+	VSUBPD       Y5, Y6, Y5
+	VADDPD       Y5, Y3, Y3
+	VADDPD       c8_43380000000003ff<>+0(SB), Y4, Y4
+	VPSLLQ       $0x34, Y4, Y4
+	VMOVUPS      c8_3ff0000000000000<>+0(SB), Y5
+	VMOVAPS      Y4, Y6
+	VFMADD231PD  Y4, Y3, Y6
+	VSUBPD       Y6, Y5, Y3
+	VCMPPD       $0x11, c8_3ff0000000000000<>+0(SB), Y1, Y1
+	VBLENDVPD    Y1, Y2, Y3, Y1
+	VANDPD       c8_8000000000000000<>+0(SB), Y0, Y0
+	VORPD        Y0, Y1, Y0
+	LEAQ         tail<>+32(SB), CX
+	XORQ         SI, SI
+	SUBQ         DX, SI
+	VMOVDQU      (CX)(SI*8), Y1
+	VMASKMOVPD   Y0, Y1, (AX)(BX*8)
+
+end60:
+	VZEROUPPER
+	RET
+
+DATA c8_be0acdff90b8ebd8<>+0(SB)/8, $0xbe0acdff90b8ebd8
+DATA c8_be0acdff90b8ebd8<>+8(SB)/8, $0xbe0acdff90b8ebd8
+DATA c8_be0acdff90b8ebd8<>+16(SB)/8, $0xbe0acdff90b8ebd8
+DATA c8_be0acdff90b8ebd8<>+24(SB)/8, $0xbe0acdff90b8ebd8
+GLOBL c8_be0acdff90b8ebd8<>(SB), RODATA|NOPTR, $32
+
+DATA c8_3e4d784936618cc2<>+0(SB)/8, $0x3e4d784936618cc2
+DATA c8_3e4d784936618cc2<>+8(SB)/8, $0x3e4d784936618cc2
+DATA c8_3e4d784936618cc2<>+16(SB)/8, $0x3e4d784936618cc2
+DATA c8_3e4d784936618cc2<>+24(SB)/8, $0x3e4d784936618cc2
+GLOBL c8_3e4d784936618cc2<>(SB), RODATA|NOPTR, $32
+
+DATA c8_be85c16e30fb0d45<>+0(SB)/8, $0xbe85c16e30fb0d45
+DATA c8_be85c16e30fb0d45<>+8(SB)/8, $0xbe85c16e30fb0d45
+DATA c8_be85c16e30fb0d45<>+16(SB)/8, $0xbe85c16e30fb0d45
+DATA c8_be85c16e30fb0d45<>+24(SB)/8, $0xbe85c16e30fb0d45
+GLOBL c8_be85c16e30fb0d45<>(SB), RODATA|NOPTR, $32
+
+DATA c8_3ebb9827b1885f9b<>+0(SB)/8, $0x3ebb9827b1885f9b
+DATA c8_3ebb9827b1885f9b<>+8(SB)/8, $0x3ebb9827b1885f9b
+DATA c8_3ebb9827b1885f9b<>+16(SB)/8, $0x3ebb9827b1885f9b
+DATA c8_3ebb9827b1885f9b<>+24(SB)/8, $0x3ebb9827b1885f9b
+GLOBL c8_3ebb9827b1885f9b<>(SB), RODATA|NOPTR, $32
+
+DATA c8_beef4ca94990cb86<>+0(SB)/8, $0xbeef4ca94990cb86
+DATA c8_beef4ca94990cb86<>+8(SB)/8, $0xbeef4ca94990cb86
+DATA c8_beef4ca94990cb86<>+16(SB)/8, $0xbeef4ca94990cb86
+DATA c8_beef4ca94990cb86<>+24(SB)/8, $0xbeef4ca94990cb86
+GLOBL c8_beef4ca94990cb86<>(SB), RODATA|NOPTR, $32
+
+DATA c8_3f1f9a2bf73f0c68<>+0(SB)/8, $0x3f1f9a2bf73f0c68
+DATA c8_3f1f9a2bf73f0c68<>+8(SB)/8, $0x3f1f9a2bf73f0c68
+DATA c8_3f1f9a2bf73f0c68<>+16(SB)/8, $0x3f1f9a2bf73f0c68
+DATA c8_3f1f9a2bf73f0c68<>+24(SB)/8, $0x3f1f9a2bf73f0c68
+GLOBL c8_3f1f9a2bf73f0c68<>(SB), RODATA|NOPTR, $32
+
+DATA c8_bf4c02db072f3fe0<>+0(SB)/8, $0xbf4c02db072f3fe0
+DATA c8_bf4c02db072f3fe0<>+8(SB)/8, $0xbf4c02db072f3fe0
+DATA c8_bf4c02db072f3fe0<>+16(SB)/8, $0xbf4c02db072f3fe0
+DATA c8_bf4c02db072f3fe0<>+24(SB)/8, $0xbf4c02db072f3fe0
+GLOBL c8_bf4c02db072f3fe0<>(SB), RODATA|NOPTR, $32
+
+DATA c8_3f7565bccfa9a825<>+0(SB)/8, $0x3f7565bccfa9a825
+DATA c8_3f7565bccfa9a825<>+8(SB)/8, $0x3f7565bccfa9a825
+DATA c8_3f7565bccfa9a825<>+16(SB)/8, $0x3f7565bccfa9a825
+DATA c8_3f7565bccfa9a825<>+24(SB)/8, $0x3f7565bccfa9a825
+GLOBL c8_3f7565bccfa9a825<>(SB), RODATA|NOPTR, $32
+
+DATA c8_bf9b82ce312062bc<>+0(SB)/8, $0xbf9b82ce312062bc
+DATA c8_bf9b82ce312062bc<>+8(SB)/8, $0xbf9b82ce312062bc
+DATA c8_bf9b82ce312062bc<>+16(SB)/8, $0xbf9b82ce312062bc
+DATA c8_bf9b82ce312062bc<>+24(SB)/8, $0xbf9b82ce312062bc
+GLOBL c8_bf9b82ce312062bc<>(SB), RODATA|NOPTR, $32
+
+DATA c8_3fbce2f21a041018<>+0(SB)/8, $0x3fbce2f21a041018
+DATA c8_3fbce2f21a041018<>+8(SB)/8, $0x3fbce2f21a041018
+DATA c8_3fbce2f21a041018<>+16(SB)/8, $0x3fbce2f21a041018
+DATA c8_3fbce2f21a041018<>+24(SB)/8, $0x3fbce2f21a041018
+GLOBL c8_3fbce2f21a041018<>(SB), RODATA|NOPTR, $32
+
+DATA c8_bfd812746b0379c2<>+0(SB)/8, $0xbfd812746b0379c2
+DATA c8_bfd812746b0379c2<>+8(SB)/8, $0xbfd812746b0379c2
+DATA c8_bfd812746b0379c2<>+16(SB)/8, $0xbfd812746b0379c2
+DATA c8_bfd812746b0379c2<>+24(SB)/8, $0xbfd812746b0379c2
+GLOBL c8_bfd812746b0379c2<>(SB), RODATA|NOPTR, $32
+
+DATA c8_3fc06eba8214db68<>+0(SB)/8, $0x3fc06eba8214db68
+DATA c8_3fc06eba8214db68<>+8(SB)/8, $0x3fc06eba8214db68
+DATA c8_3fc06eba8214db68<>+16(SB)/8, $0x3fc06eba8214db68
+DATA c8_3fc06eba8214db68<>+24(SB)/8, $0x3fc06eba8214db68
+GLOBL c8_3fc06eba8214db68<>(SB), RODATA|NOPTR, $32
+
+DATA c8_4018000000000000<>+0(SB)/8, $0x4018000000000000
+DATA c8_4018000000000000<>+8(SB)/8, $0x4018000000000000
+DATA c8_4018000000000000<>+16(SB)/8, $0x4018000000000000
+DATA c8_4018000000000000<>+24(SB)/8, $0x4018000000000000
+GLOBL c8_4018000000000000<>(SB), RODATA|NOPTR, $32
+
+DATA c8_bd7a86549dc3e8fb<>+0(SB)/8, $0xbd7a86549dc3e8fb
+DATA c8_bd7a86549dc3e8fb<>+8(SB)/8, $0xbd7a86549dc3e8fb
+DATA c8_bd7a86549dc3e8fb<>+16(SB)/8, $0xbd7a86549dc3e8fb
+DATA c8_bd7a86549dc3e8fb<>+24(SB)/8, $0xbd7a86549dc3e8fb
+GLOBL c8_bd7a86549dc3e8fb<>(SB), RODATA|NOPTR, $32
+
+DATA c8_3dd26b3f2f395e19<>+0(SB)/8, $0x3dd26b3f2f395e19
+DATA c8_3dd26b3f2f395e19<>+8(SB)/8, $0x3dd26b3f2f395e19
+DATA c8_3dd26b3f2f395e19<>+16(SB)/8, $0x3dd26b3f2f395e19
+DATA c8_3dd26b3f2f395e19<>+24(SB)/8, $0x3dd26b3f2f395e19
+GLOBL c8_3dd26b3f2f395e19<>(SB), RODATA|NOPTR, $32
+
+DATA c8_be17f4558625b166<>+0(SB)/8, $0xbe17f4558625b166
+DATA c8_be17f4558625b166<>+8(SB)/8, $0xbe17f4558625b166
+DATA c8_be17f4558625b166<>+16(SB)/8, $0xbe17f4558625b166
+DATA c8_be17f4558625b166<>+24(SB)/8, $0xbe17f4558625b166
+GLOBL c8_be17f4558625b166<>(SB), RODATA|NOPTR, $32
+
+DATA c8_3e535e8ba9ae0970<>+0(SB)/8, $0x3e535e8ba9ae0970
+DATA c8_3e535e8ba9ae0970<>+8(SB)/8, $0x3e535e8ba9ae0970
+DATA c8_3e535e8ba9ae0970<>+16(SB)/8, $0x3e535e8ba9ae0970
+DATA c8_3e535e8ba9ae0970<>+24(SB)/8, $0x3e535e8ba9ae0970
+GLOBL c8_3e535e8ba9ae0970<>(SB), RODATA|NOPTR, $32
+
+DATA c8_be85c8d820f164b7<>+0(SB)/8, $0xbe85c8d820f164b7
+DATA c8_be85c8d820f164b7<>+8(SB)/8, $0xbe85c8d820f164b7
+DATA c8_be85c8d820f164b7<>+16(SB)/8, $0xbe85c8d820f164b7
+DATA c8_be85c8d820f164b7<>+24(SB)/8, $0xbe85c8d820f164b7
+GLOBL c8_be85c8d820f164b7<>(SB), RODATA|NOPTR, $32
+
+DATA c8_3eb204eb4defc093<>+0(SB)/8, $0x3eb204eb4defc093
+DATA c8_3eb204eb4defc093<>+8(SB)/8, $0x3eb204eb4defc093
+DATA c8_3eb204eb4defc093<>+16(SB)/8, $0x3eb204eb4defc093
+DATA c8_3eb204eb4defc093<>+24(SB)/8, $0x3eb204eb4defc093
+GLOBL c8_3eb204eb4defc093<>(SB), RODATA|NOPTR, $32
+
+DATA c8_bed6834502a8e964<>+0(SB)/8, $0xbed6834502a8e964
+DATA c8_bed6834502a8e964<>+8(SB)/8, $0xbed6834502a8e964
+DATA c8_bed6834502a8e964<>+16(SB)/8, $0xbed6834502a8e964
+DATA c8_bed6834502a8e964<>+24(SB)/8, $0xbed6834502a8e964
+GLOBL c8_bed6834502a8e964<>(SB), RODATA|NOPTR, $32
+
+DATA c8_3ef54700ce3ef79a<>+0(SB)/8, $0x3ef54700ce3ef79a
+DATA c8_3ef54700ce3ef79a<>+8(SB)/8, $0x3ef54700ce3ef79a
+DATA c8_3ef54700ce3ef79a<>+16(SB)/8, $0x3ef54700ce3ef79a
+DATA c8_3ef54700ce3ef79a<>+24(SB)/8, $0x3ef54700ce3ef79a
+GLOBL c8_3ef54700ce3ef79a<>(SB), RODATA|NOPTR, $32
+
+DATA c8_bf0d4c496d1b32f9<>+0(SB)/8, $0xbf0d4c496d1b32f9
+DATA c8_bf0d4c496d1b32f9<>+8(SB)/8, $0xbf0d4c496d1b32f9
+DATA c8_bf0d4c496d1b32f9<>+16(SB)/8, $0xbf0d4c496d1b32f9
+DATA c8_bf0d4c496d1b32f9<>+24(SB)/8, $0xbf0d4c496d1b32f9
+GLOBL c8_bf0d4c496d1b32f9<>(SB), RODATA|NOPTR, $32
+
+DATA c8_3f18f2267eb73504<>+0(SB)/8, $0x3f18f2267eb73504
+DATA c8_3f18f2267eb73504<>+8(SB)/8, $0x3f18f2267eb73504
+DATA c8_3f18f2267eb73504<>+16(SB)/8, $0x3f18f2267eb73504
+DATA c8_3f18f2267eb73504<>+24(SB)/8, $0x3f18f2267eb73504
+GLOBL c8_3f18f2267eb73504<>(SB), RODATA|NOPTR, $32
+
+DATA c8_be9dbef9756d09cd<>+0(SB)/8, $0xbe9dbef9756d09cd
+DATA c8_be9dbef9756d09cd<>+8(SB)/8, $0xbe9dbef9756d09cd
+DATA c8_be9dbef9756d09cd<>+16(SB)/8, $0xbe9dbef9756d09cd
+DATA c8_be9dbef9756d09cd<>+24(SB)/8, $0xbe9dbef9756d09cd
+GLOBL c8_be9dbef9756d09cd<>(SB), RODATA|NOPTR, $32
+
+DATA c8_bf42da4af48f9d45<>+0(SB)/8, $0xbf42da4af48f9d45
+DATA c8_bf42da4af48f9d45<>+8(SB)/8, $0xbf42da4af48f9d45
+DATA c8_bf42da4af48f9d45<>+16(SB)/8, $0xbf42da4af48f9d45
+DATA c8_bf42da4af48f9d45<>+24(SB)/8, $0xbf42da4af48f9d45
+GLOBL c8_bf42da4af48f9d45<>(SB), RODATA|NOPTR, $32
+
+DATA c8_3f5bbe23598641e5<>+0(SB)/8, $0x3f5bbe23598641e5
+DATA c8_3f5bbe23598641e5<>+8(SB)/8, $0x3f5bbe23598641e5
+DATA c8_3f5bbe23598641e5<>+16(SB)/8, $0x3f5bbe23598641e5
+DATA c8_3f5bbe23598641e5<>+24(SB)/8, $0x3f5bbe23598641e5
+GLOBL c8_3f5bbe23598641e5<>(SB), RODATA|NOPTR, $32
+
+DATA c8_bf2bdbbbd1553cd1<>+0(SB)/8, $0xbf2bdbbbd1553cd1
+DATA c8_bf2bdbbbd1553cd1<>+8(SB)/8, $0xbf2bdbbbd1553cd1
+DATA c8_bf2bdbbbd1553cd1<>+16(SB)/8, $0xbf2bdbbbd1553cd1
+DATA c8_bf2bdbbbd1553cd1<>+24(SB)/8, $0xbf2bdbbbd1553cd1
+GLOBL c8_bf2bdbbbd1553cd1<>(SB), RODATA|NOPTR, $32
+
+DATA c8_bf93956bff7a7818<>+0(SB)/8, $0xbf93956bff7a7818
+DATA c8_bf93956bff7a7818<>+8(SB)/8, $0xbf93956bff7a7818
+DATA c8_bf93956bff7a7818<>+16(SB)/8, $0xbf93956bff7a7818
+DATA c8_bf93956bff7a7818<>+24(SB)/8, $0xbf93956bff7a7818
+GLOBL c8_bf93956bff7a7818<>(SB), RODATA|NOPTR, $32
+
+DATA c8_3fba4f2e98863490<>+0(SB)/8, $0x3fba4f2e98863490
+DATA c8_3fba4f2e98863490<>+8(SB)/8, $0x3fba4f2e98863490
+DATA c8_3fba4f2e98863490<>+16(SB)/8, $0x3fba4f2e98863490
+DATA c8_3fba4f2e98863490<>+24(SB)/8, $0x3fba4f2e98863490
+GLOBL c8_3fba4f2e98863490<>(SB), RODATA|NOPTR, $32
+
+DATA c8_3fe45f317ce090ad<>+0(SB)/8, $0x3fe45f317ce090ad
+DATA c8_3fe45f317ce090ad<>+8(SB)/8, $0x3fe45f317ce090ad
+DATA c8_3fe45f317ce090ad<>+16(SB)/8, $0x3fe45f317ce090ad
+DATA c8_3fe45f317ce090ad<>+24(SB)/8, $0x3fe45f317ce090ad
+GLOBL c8_3fe45f317ce090ad<>(SB), RODATA|NOPTR, $32
+
+DATA c8_3ff20dd740727d0e<>+0(SB)/8, $0x3ff20dd740727d0e
+DATA c8_3ff20dd740727d0e<>+8(SB)/8, $0x3ff20dd740727d0e
+DATA c8_3ff20dd740727d0e<>+16(SB)/8, $0x3ff20dd740727d0e
+DATA c8_3ff20dd740727d0e<>+24(SB)/8, $0x3ff20dd740727d0e
+GLOBL c8_3ff20dd740727d0e<>(SB), RODATA|NOPTR, $32
+
+// func dSinAVX2(dst *byte, x *byte, n int) (done int)
+// Requires: AVX, AVX2, FMA3
+TEXT ·dSinAVX2(SB), NOSPLIT, $0-32
+	MOVQ dst+0(FP), AX
+	MOVQ x+8(FP), CX
+	MOVQ n+16(FP), DX
+	XORQ BX, BX
+	SUBQ $+4, DX
+	JLT  done63
+
+next62:
+	VMOVUPS      (CX)(BX*8), Y0
+	VANDPD       c8_7fffffffffffffff<>+0(SB), Y0, Y1
+	VCMPPD       $0x1e, c8_41d0000000000000<>+0(SB), Y1, Y1
+	VMOVMSKPS    Y1, SI
+	TESTL        SI, SI
+	JNE          stop61
+	VMULPD       c8_3fe45f306dc9c883<>+0(SB), Y0, Y1
+	VROUNDPD     $0x08, Y1, Y1
+	VMOVAPS      Y0, Y2
+	VFNMADD231PD c8_3ff921fb54442d18<>+0(SB), Y1, Y2
+	VMULPD       c8_3c91a62633145c07<>+0(SB), Y1, Y3
+	VSUBPD       Y3, Y2, Y4
+	VSUBPD       Y4, Y2, Y2
+	VSUBPD       Y3, Y2, Y2
+	VMOVAPS      Y3, Y3
+	VFNMADD231PD c8_3c91a62633145c07<>+0(SB), Y1, Y3
+	VADDPD       Y3, Y2, Y2
+	VMOVAPS      Y2, Y2
+	VFNMADD231PD c8_b91f1976b7ed900b<>+0(SB), Y1, Y2
+	VMULPD       Y4, Y4, Y3
+	VMOVUPS      c8_3de5d9316f84a530<>+0(SB), Y5
+	VFMADD213PD  c8_be5ae5e668615888<>+0(SB), Y3, Y5
+	VFMADD213PD  c8_3ec71de357817567<>+0(SB), Y3, Y5
+	VFMADD213PD  c8_bf2a01a019c120a9<>+0(SB), Y3, Y5
+	VFMADD213PD  c8_3f8111111110f87e<>+0(SB), Y3, Y5
+	VFMADD213PD  c8_bfc5555555555549<>+0(SB), Y3, Y5
+	VMULPD       Y3, Y5, Y5
+	VMOVAPS      Y2, Y6
+	VFMADD231PD  Y4, Y5, Y6
+	VADDPD       Y6, Y4, Y5
+	VMOVUPS      c8_bda8faebc74c9b6b<>+0(SB), Y6
+	VFMADD213PD  c8_3e21ee9ec2530cae<>+0(SB), Y3, Y6
+	VFMADD213PD  c8_be927e4f80a46260<>+0(SB), Y3, Y6
+	VFMADD213PD  c8_3efa01a019cb2303<>+0(SB), Y3, Y6
+	VFMADD213PD  c8_bf56c16c16c15182<>+0(SB), Y3, Y6
+	VFMADD213PD  c8_3fa555555555554c<>+0(SB), Y3, Y6
+	VMULPD       Y3, Y3, Y7
+	VMULPD       Y7, Y6, Y6
+	VMOVAPS      Y6, Y6
+	VFNMADD231PD Y2, Y4, Y6
+	VMULPD       c8_3fe0000000000000<>+0(SB), Y3, Y2
+	VMOVUPS      c8_3ff0000000000000<>+0(SB), Y3
+	VSUBPD       Y2, Y3, Y3
+	VMOVUPS      c8_3ff0000000000000<>+0(SB), Y4
+	VSUBPD       Y3, Y4, Y4
+	VSUBPD       Y2, Y4, Y2
+	VADDPD       Y2, Y6, Y2
+	VADDPD       Y2, Y3, Y2
+	VADDPD       c8_4338000000000000<>+0(SB), Y1, Y1
+	VPSLLQ       $0x3f, Y1, Y3
+	VBLENDVPD    Y3, Y2, Y5, Y2
+	VANDPD       c8_2<>+0(SB), Y1, Y1
+	VPSLLQ       $0x3e, Y1, Y1
+	VXORPD       Y1, Y2, Y1
+	VCMPPD       $0x00, c8_0<>+0(SB), Y0, Y2
+	VBLENDVPD    Y2, Y0, Y1, Y0
+	VMOVUPS      Y0, (AX)(BX*8)
+	ADDQ         $+4, BX
+	SUBQ         $+4, DX
+	JGE          next62
+
+done63:
+	ADDQ         $+4, DX
+	JEQ          end64
+	LEAQ         tail<>+32(SB), SI
+	XORQ         DI, DI
+	SUBQ         DX, DI
+	VMOVDQU      (SI)(DI*8), Y0
+	VMASKMOVPD   (CX)(BX*8), Y0, Y0
+	VANDPD       c8_7fffffffffffffff<>+0(SB), Y0, Y1
+	VCMPPD       $0x1e, c8_41d0000000000000<>+0(SB), Y1, Y1
+	VMOVMSKPS    Y1, CX
+	TESTL        CX, CX
+	JNE          stop61
+	VMULPD       c8_3fe45f306dc9c883<>+0(SB), Y0, Y1
+	VROUNDPD     $0x08, Y1, Y1
+	VMOVAPS      Y0, Y2
+	VFNMADD231PD c8_3ff921fb54442d18<>+0(SB), Y1, Y2
+	VMULPD       c8_3c91a62633145c07<>+0(SB), Y1, Y3
+	VSUBPD       Y3, Y2, Y4
+	VSUBPD       Y4, Y2, Y2
+	VSUBPD       Y3, Y2, Y2
+	VMOVAPS      Y3, Y3
+	VFNMADD231PD c8_3c91a62633145c07<>+0(SB), Y1, Y3
+	VADDPD       Y3, Y2, Y2
+	VMOVAPS      Y2, Y2
+	VFNMADD231PD c8_b91f1976b7ed900b<>+0(SB), Y1, Y2
+	VMULPD       Y4, Y4, Y3
+	VMOVUPS      c8_3de5d9316f84a530<>+0(SB), Y5
+	VFMADD213PD  c8_be5ae5e668615888<>+0(SB), Y3, Y5
+	VFMADD213PD  c8_3ec71de357817567<>+0(SB), Y3, Y5
+	VFMADD213PD  c8_bf2a01a019c120a9<>+0(SB), Y3, Y5
+	VFMADD213PD  c8_3f8111111110f87e<>+0(SB), Y3, Y5
+	VFMADD213PD  c8_bfc5555555555549<>+0(SB), Y3, Y5
+	VMULPD       Y3, Y5, Y5
+	VMOVAPS      Y2, Y6
+	VFMADD231PD  Y4, Y5, Y6
+	VADDPD       Y6, Y4, Y5
+	VMOVUPS      c8_bda8faebc74c9b6b<>+0(SB), Y6
+	VFMADD213PD  c8_3e21ee9ec2530cae<>+0(SB), Y3, Y6
+	VFMADD213PD  c8_be927e4f80a46260<>+0(SB), Y3, Y6
+	VFMADD213PD  c8_3efa01a019cb2303<>+0(SB), Y3, Y6
+	VFMADD213PD  c8_bf56c16c16c15182<>+0(SB), Y3, Y6
+	VFMADD213PD  c8_3fa555555555554c<>+0(SB), Y3, Y6
+	VMULPD       Y3, Y3, Y7
+	VMULPD       Y7, Y6, Y6
+	VMOVAPS      Y6, Y6
+	VFNMADD231PD Y2, Y4, Y6
+	VMULPD       c8_3fe0000000000000<>+0(SB), Y3, Y2
+	VMOVUPS      c8_3ff0000000000000<>+0(SB), Y3
+	VSUBPD       Y2, Y3, Y3
+	VMOVUPS      c8_3ff0000000000000<>+0(SB), Y4
+	VSUBPD       Y3, Y4, Y4
+	VSUBPD       Y2, Y4, Y2
+	VADDPD       Y2, Y6, Y2
+	VADDPD       Y2, Y3, Y2
+	VADDPD       c8_4338000000000000<>+0(SB), Y1, Y1
+	VPSLLQ       $0x3f, Y1, Y3
+	VBLENDVPD    Y3, Y2, Y5, Y2
+	VANDPD       c8_2<>+0(SB), Y1, Y1
+	VPSLLQ       $0x3e, Y1, Y1
+	VXORPD       Y1, Y2, Y1
+	VCMPPD       $0x00, c8_0<>+0(SB), Y0, Y2
+	VBLENDVPD    Y2, Y0, Y1, Y0
+	LEAQ         tail<>+32(SB), CX
+	XORQ         SI, SI
+	SUBQ         DX, SI
+	VMOVDQU      (CX)(SI*8), Y1
+	VMASKMOVPD   Y0, Y1, (AX)(BX*8)
+
+end64:
+	ADDQ DX, BX
+
+stop61:
+	MOVQ BX, done+24(FP)
+	VZEROUPPER
+	RET
+
+DATA c8_41d0000000000000<>+0(SB)/8, $0x41d0000000000000
+DATA c8_41d0000000000000<>+8(SB)/8, $0x41d0000000000000
+DATA c8_41d0000000000000<>+16(SB)/8, $0x41d0000000000000
+DATA c8_41d0000000000000<>+24(SB)/8, $0x41d0000000000000
+GLOBL c8_41d0000000000000<>(SB), RODATA|NOPTR, $32
+
+DATA c8_3fe45f306dc9c883<>+0(SB)/8, $0x3fe45f306dc9c883
+DATA c8_3fe45f306dc9c883<>+8(SB)/8, $0x3fe45f306dc9c883
+DATA c8_3fe45f306dc9c883<>+16(SB)/8, $0x3fe45f306dc9c883
+DATA c8_3fe45f306dc9c883<>+24(SB)/8, $0x3fe45f306dc9c883
+GLOBL c8_3fe45f306dc9c883<>(SB), RODATA|NOPTR, $32
+
+DATA c8_3ff921fb54442d18<>+0(SB)/8, $0x3ff921fb54442d18
+DATA c8_3ff921fb54442d18<>+8(SB)/8, $0x3ff921fb54442d18
+DATA c8_3ff921fb54442d18<>+16(SB)/8, $0x3ff921fb54442d18
+DATA c8_3ff921fb54442d18<>+24(SB)/8, $0x3ff921fb54442d18
+GLOBL c8_3ff921fb54442d18<>(SB), RODATA|NOPTR, $32
+
+DATA c8_3c91a62633145c07<>+0(SB)/8, $0x3c91a62633145c07
+DATA c8_3c91a62633145c07<>+8(SB)/8, $0x3c91a62633145c07
+DATA c8_3c91a62633145c07<>+16(SB)/8, $0x3c91a62633145c07
+DATA c8_3c91a62633145c07<>+24(SB)/8, $0x3c91a62633145c07
+GLOBL c8_3c91a62633145c07<>(SB), RODATA|NOPTR, $32
+
+DATA c8_b91f1976b7ed900b<>+0(SB)/8, $0xb91f1976b7ed900b
+DATA c8_b91f1976b7ed900b<>+8(SB)/8, $0xb91f1976b7ed900b
+DATA c8_b91f1976b7ed900b<>+16(SB)/8, $0xb91f1976b7ed900b
+DATA c8_b91f1976b7ed900b<>+24(SB)/8, $0xb91f1976b7ed900b
+GLOBL c8_b91f1976b7ed900b<>(SB), RODATA|NOPTR, $32
+
+DATA c8_3de5d9316f84a530<>+0(SB)/8, $0x3de5d9316f84a530
+DATA c8_3de5d9316f84a530<>+8(SB)/8, $0x3de5d9316f84a530
+DATA c8_3de5d9316f84a530<>+16(SB)/8, $0x3de5d9316f84a530
+DATA c8_3de5d9316f84a530<>+24(SB)/8, $0x3de5d9316f84a530
+GLOBL c8_3de5d9316f84a530<>(SB), RODATA|NOPTR, $32
+
+DATA c8_be5ae5e668615888<>+0(SB)/8, $0xbe5ae5e668615888
+DATA c8_be5ae5e668615888<>+8(SB)/8, $0xbe5ae5e668615888
+DATA c8_be5ae5e668615888<>+16(SB)/8, $0xbe5ae5e668615888
+DATA c8_be5ae5e668615888<>+24(SB)/8, $0xbe5ae5e668615888
+GLOBL c8_be5ae5e668615888<>(SB), RODATA|NOPTR, $32
+
+DATA c8_3ec71de357817567<>+0(SB)/8, $0x3ec71de357817567
+DATA c8_3ec71de357817567<>+8(SB)/8, $0x3ec71de357817567
+DATA c8_3ec71de357817567<>+16(SB)/8, $0x3ec71de357817567
+DATA c8_3ec71de357817567<>+24(SB)/8, $0x3ec71de357817567
+GLOBL c8_3ec71de357817567<>(SB), RODATA|NOPTR, $32
+
+DATA c8_bf2a01a019c120a9<>+0(SB)/8, $0xbf2a01a019c120a9
+DATA c8_bf2a01a019c120a9<>+8(SB)/8, $0xbf2a01a019c120a9
+DATA c8_bf2a01a019c120a9<>+16(SB)/8, $0xbf2a01a019c120a9
+DATA c8_bf2a01a019c120a9<>+24(SB)/8, $0xbf2a01a019c120a9
+GLOBL c8_bf2a01a019c120a9<>(SB), RODATA|NOPTR, $32
+
+DATA c8_3f8111111110f87e<>+0(SB)/8, $0x3f8111111110f87e
+DATA c8_3f8111111110f87e<>+8(SB)/8, $0x3f8111111110f87e
+DATA c8_3f8111111110f87e<>+16(SB)/8, $0x3f8111111110f87e
+DATA c8_3f8111111110f87e<>+24(SB)/8, $0x3f8111111110f87e
+GLOBL c8_3f8111111110f87e<>(SB), RODATA|NOPTR, $32
+
+DATA c8_bfc5555555555549<>+0(SB)/8, $0xbfc5555555555549
+DATA c8_bfc5555555555549<>+8(SB)/8, $0xbfc5555555555549
+DATA c8_bfc5555555555549<>+16(SB)/8, $0xbfc5555555555549
+DATA c8_bfc5555555555549<>+24(SB)/8, $0xbfc5555555555549
+GLOBL c8_bfc5555555555549<>(SB), RODATA|NOPTR, $32
+
+DATA c8_bda8faebc74c9b6b<>+0(SB)/8, $0xbda8faebc74c9b6b
+DATA c8_bda8faebc74c9b6b<>+8(SB)/8, $0xbda8faebc74c9b6b
+DATA c8_bda8faebc74c9b6b<>+16(SB)/8, $0xbda8faebc74c9b6b
+DATA c8_bda8faebc74c9b6b<>+24(SB)/8, $0xbda8faebc74c9b6b
+GLOBL c8_bda8faebc74c9b6b<>(SB), RODATA|NOPTR, $32
+
+DATA c8_3e21ee9ec2530cae<>+0(SB)/8, $0x3e21ee9ec2530cae
+DATA c8_3e21ee9ec2530cae<>+8(SB)/8, $0x3e21ee9ec2530cae
+DATA c8_3e21ee9ec2530cae<>+16(SB)/8, $0x3e21ee9ec2530cae
+DATA c8_3e21ee9ec2530cae<>+24(SB)/8, $0x3e21ee9ec2530cae
+GLOBL c8_3e21ee9ec2530cae<>(SB), RODATA|NOPTR, $32
+
+DATA c8_be927e4f80a46260<>+0(SB)/8, $0xbe927e4f80a46260
+DATA c8_be927e4f80a46260<>+8(SB)/8, $0xbe927e4f80a46260
+DATA c8_be927e4f80a46260<>+16(SB)/8, $0xbe927e4f80a46260
+DATA c8_be927e4f80a46260<>+24(SB)/8, $0xbe927e4f80a46260
+GLOBL c8_be927e4f80a46260<>(SB), RODATA|NOPTR, $32
+
+DATA c8_3efa01a019cb2303<>+0(SB)/8, $0x3efa01a019cb2303
+DATA c8_3efa01a019cb2303<>+8(SB)/8, $0x3efa01a019cb2303
+DATA c8_3efa01a019cb2303<>+16(SB)/8, $0x3efa01a019cb2303
+DATA c8_3efa01a019cb2303<>+24(SB)/8, $0x3efa01a019cb2303
+GLOBL c8_3efa01a019cb2303<>(SB), RODATA|NOPTR, $32
+
+DATA c8_bf56c16c16c15182<>+0(SB)/8, $0xbf56c16c16c15182
+DATA c8_bf56c16c16c15182<>+8(SB)/8, $0xbf56c16c16c15182
+DATA c8_bf56c16c16c15182<>+16(SB)/8, $0xbf56c16c16c15182
+DATA c8_bf56c16c16c15182<>+24(SB)/8, $0xbf56c16c16c15182
+GLOBL c8_bf56c16c16c15182<>(SB), RODATA|NOPTR, $32
+
+DATA c8_3fa555555555554c<>+0(SB)/8, $0x3fa555555555554c
+DATA c8_3fa555555555554c<>+8(SB)/8, $0x3fa555555555554c
+DATA c8_3fa555555555554c<>+16(SB)/8, $0x3fa555555555554c
+DATA c8_3fa555555555554c<>+24(SB)/8, $0x3fa555555555554c
+GLOBL c8_3fa555555555554c<>(SB), RODATA|NOPTR, $32
+
+DATA c8_4338000000000000<>+0(SB)/8, $0x4338000000000000
+DATA c8_4338000000000000<>+8(SB)/8, $0x4338000000000000
+DATA c8_4338000000000000<>+16(SB)/8, $0x4338000000000000
+DATA c8_4338000000000000<>+24(SB)/8, $0x4338000000000000
+GLOBL c8_4338000000000000<>(SB), RODATA|NOPTR, $32
+
+DATA c8_2<>+0(SB)/8, $0x0000000000000002
+DATA c8_2<>+8(SB)/8, $0x0000000000000002
+DATA c8_2<>+16(SB)/8, $0x0000000000000002
+DATA c8_2<>+24(SB)/8, $0x0000000000000002
+GLOBL c8_2<>(SB), RODATA|NOPTR, $32
+
+// func dCosAVX2(dst *byte, x *byte, n int) (done int)
+// Requires: AVX, AVX2, FMA3
+TEXT ·dCosAVX2(SB), NOSPLIT, $0-32
+	MOVQ dst+0(FP), AX
+	MOVQ x+8(FP), CX
+	MOVQ n+16(FP), DX
+	XORQ BX, BX
+	SUBQ $+4, DX
+	JLT  done67
+
+next66:
+	VMOVUPS      (CX)(BX*8), Y0
+	VANDPD       c8_7fffffffffffffff<>+0(SB), Y0, Y1
+	VCMPPD       $0x1e, c8_41d0000000000000<>+0(SB), Y1, Y1
+	VMOVMSKPS    Y1, SI
+	TESTL        SI, SI
+	JNE          stop65
+	VMULPD       c8_3fe45f306dc9c883<>+0(SB), Y0, Y1
+	VROUNDPD     $0x08, Y1, Y1
+	VMOVAPS      Y0, Y0
+	VFNMADD231PD c8_3ff921fb54442d18<>+0(SB), Y1, Y0
+	VMULPD       c8_3c91a62633145c07<>+0(SB), Y1, Y2
+	VSUBPD       Y2, Y0, Y3
+	VSUBPD       Y3, Y0, Y0
+	VSUBPD       Y2, Y0, Y0
+	VMOVAPS      Y2, Y2
+	VFNMADD231PD c8_3c91a62633145c07<>+0(SB), Y1, Y2
+	VADDPD       Y2, Y0, Y0
+	VMOVAPS      Y0, Y0
+	VFNMADD231PD c8_b91f1976b7ed900b<>+0(SB), Y1, Y0
+	VMULPD       Y3, Y3, Y2
+	VMOVUPS      c8_3de5d9316f84a530<>+0(SB), Y4
+	VFMADD213PD  c8_be5ae5e668615888<>+0(SB), Y2, Y4
+	VFMADD213PD  c8_3ec71de357817567<>+0(SB), Y2, Y4
+	VFMADD213PD  c8_bf2a01a019c120a9<>+0(SB), Y2, Y4
+	VFMADD213PD  c8_3f8111111110f87e<>+0(SB), Y2, Y4
+	VFMADD213PD  c8_bfc5555555555549<>+0(SB), Y2, Y4
+	VMULPD       Y2, Y4, Y4
+	VMOVAPS      Y0, Y5
+	VFMADD231PD  Y3, Y4, Y5
+	VADDPD       Y5, Y3, Y4
+	VMOVUPS      c8_bda8faebc74c9b6b<>+0(SB), Y5
+	VFMADD213PD  c8_3e21ee9ec2530cae<>+0(SB), Y2, Y5
+	VFMADD213PD  c8_be927e4f80a46260<>+0(SB), Y2, Y5
+	VFMADD213PD  c8_3efa01a019cb2303<>+0(SB), Y2, Y5
+	VFMADD213PD  c8_bf56c16c16c15182<>+0(SB), Y2, Y5
+	VFMADD213PD  c8_3fa555555555554c<>+0(SB), Y2, Y5
+	VMULPD       Y2, Y2, Y6
+	VMULPD       Y6, Y5, Y5
+	VMOVAPS      Y5, Y5
+	VFNMADD231PD Y0, Y3, Y5
+	VMULPD       c8_3fe0000000000000<>+0(SB), Y2, Y0
+	VMOVUPS      c8_3ff0000000000000<>+0(SB), Y2
+	VSUBPD       Y0, Y2, Y2
+	VMOVUPS      c8_3ff0000000000000<>+0(SB), Y3
+	VSUBPD       Y2, Y3, Y3
+	VSUBPD       Y0, Y3, Y0
+	VADDPD       Y0, Y5, Y0
+	VADDPD       Y0, Y2, Y0
+	VADDPD       c8_4338000000000001<>+0(SB), Y1, Y1
+	VPSLLQ       $0x3f, Y1, Y2
+	VBLENDVPD    Y2, Y0, Y4, Y0
+	VANDPD       c8_2<>+0(SB), Y1, Y1
+	VPSLLQ       $0x3e, Y1, Y1
+	VXORPD       Y1, Y0, Y0
+	VMOVUPS      Y0, (AX)(BX*8)
+	ADDQ         $+4, BX
+	SUBQ         $+4, DX
+	JGE          next66
+
+done67:
+	ADDQ         $+4, DX
+	JEQ          end68
+	LEAQ         tail<>+32(SB), SI
+	XORQ         DI, DI
+	SUBQ         DX, DI
+	VMOVDQU      (SI)(DI*8), Y0
+	VMASKMOVPD   (CX)(BX*8), Y0, Y0
+	VANDPD       c8_7fffffffffffffff<>+0(SB), Y0, Y1
+	VCMPPD       $0x1e, c8_41d0000000000000<>+0(SB), Y1, Y1
+	VMOVMSKPS    Y1, CX
+	TESTL        CX, CX
+	JNE          stop65
+	VMULPD       c8_3fe45f306dc9c883<>+0(SB), Y0, Y1
+	VROUNDPD     $0x08, Y1, Y1
+	VMOVAPS      Y0, Y0
+	VFNMADD231PD c8_3ff921fb54442d18<>+0(SB), Y1, Y0
+	VMULPD       c8_3c91a62633145c07<>+0(SB), Y1, Y2
+	VSUBPD       Y2, Y0, Y3
+	VSUBPD       Y3, Y0, Y0
+	VSUBPD       Y2, Y0, Y0
+	VMOVAPS      Y2, Y2
+	VFNMADD231PD c8_3c91a62633145c07<>+0(SB), Y1, Y2
+	VADDPD       Y2, Y0, Y0
+	VMOVAPS      Y0, Y0
+	VFNMADD231PD c8_b91f1976b7ed900b<>+0(SB), Y1, Y0
+	VMULPD       Y3, Y3, Y2
+	VMOVUPS      c8_3de5d9316f84a530<>+0(SB), Y4
+	VFMADD213PD  c8_be5ae5e668615888<>+0(SB), Y2, Y4
+	VFMADD213PD  c8_3ec71de357817567<>+0(SB), Y2, Y4
+	VFMADD213PD  c8_bf2a01a019c120a9<>+0(SB), Y2, Y4
+	VFMADD213PD  c8_3f8111111110f87e<>+0(SB), Y2, Y4
+	VFMADD213PD  c8_bfc5555555555549<>+0(SB), Y2, Y4
+	VMULPD       Y2, Y4, Y4
+	VMOVAPS      Y0, Y5
+	VFMADD231PD  Y3, Y4, Y5
+	VADDPD       Y5, Y3, Y4
+	VMOVUPS      c8_bda8faebc74c9b6b<>+0(SB), Y5
+	VFMADD213PD  c8_3e21ee9ec2530cae<>+0(SB), Y2, Y5
+	VFMADD213PD  c8_be927e4f80a46260<>+0(SB), Y2, Y5
+	VFMADD213PD  c8_3efa01a019cb2303<>+0(SB), Y2, Y5
+	VFMADD213PD  c8_bf56c16c16c15182<>+0(SB), Y2, Y5
+	VFMADD213PD  c8_3fa555555555554c<>+0(SB), Y2, Y5
+	VMULPD       Y2, Y2, Y6
+	VMULPD       Y6, Y5, Y5
+	VMOVAPS      Y5, Y5
+	VFNMADD231PD Y0, Y3, Y5
+	VMULPD       c8_3fe0000000000000<>+0(SB), Y2, Y0
+	VMOVUPS      c8_3ff0000000000000<>+0(SB), Y2
+	VSUBPD       Y0, Y2, Y2
+	VMOVUPS      c8_3ff0000000000000<>+0(SB), Y3
+	VSUBPD       Y2, Y3, Y3
+	VSUBPD       Y0, Y3, Y0
+	VADDPD       Y0, Y5, Y0
+	VADDPD       Y0, Y2, Y0
+	VADDPD       c8_4338000000000001<>+0(SB), Y1, Y1
+	VPSLLQ       $0x3f, Y1, Y2
+	VBLENDVPD    Y2, Y0, Y4, Y0
+	VANDPD       c8_2<>+0(SB), Y1, Y1
+	VPSLLQ       $0x3e, Y1, Y1
+	VXORPD       Y1, Y0, Y0
+	LEAQ         tail<>+32(SB), CX
+	XORQ         SI, SI
+	SUBQ         DX, SI
+	VMOVDQU      (CX)(SI*8), Y1
+	VMASKMOVPD   Y0, Y1, (AX)(BX*8)
+
+end68:
+	ADDQ DX, BX
+
+stop65:
+	MOVQ BX, done+24(FP)
+	VZEROUPPER
+	RET
+
+DATA c8_4338000000000001<>+0(SB)/8, $0x4338000000000001
+DATA c8_4338000000000001<>+8(SB)/8, $0x4338000000000001
+DATA c8_4338000000000001<>+16(SB)/8, $0x4338000000000001
+DATA c8_4338000000000001<>+24(SB)/8, $0x4338000000000001
+GLOBL c8_4338000000000001<>(SB), RODATA|NOPTR, $32
+
+// func fExpAVX512(dst *byte, x *byte, n int)
+// Requires: AVX, AVX512BW, AVX512F, BMI2
+TEXT ·fExpAVX512(SB), NOSPLIT, $0-24
+	MOVQ dst+0(FP), AX
+	MOVQ x+8(FP), CX
+	MOVQ n+16(FP), DX
+	XORQ BX, BX
+	SUBQ $+16, DX
+	JLT  done3
+
+next2:
+	VMOVUPS           (CX)(BX*4), Z0
+	VBROADCASTSS      c4_42b20000<>+0(SB), Z1
+	VBROADCASTSS      c4_c2d00000<>+0(SB), Z2
+	VMAXPS            Z0, Z2, Z0
+	VMINPS            Z0, Z1, Z0
+	VMULPS.BCST       c4_3fb8aa3b<>+0(SB), Z0, Z1
+	VRNDSCALEPS       $0x08, Z1, Z1
+	VMOVAPS           Z0, Z0
+	VFNMADD231PS.BCST c4_3f318000<>+0(SB), Z1, Z0
+	VMOVAPS           Z0, Z2
+	VFNMADD231PS.BCST c4_b95e8083<>+0(SB), Z1, Z2
+	VBROADCASTSS      c4_3ab6afe7<>+0(SB), Z3
+	VFMADD213PS.BCST  c4_3c0913e1<>+0(SB), Z2, Z3
+	VFMADD213PS.BCST  c4_3d2aaa6c<>+0(SB), Z2, Z3
+	VFMADD213PS.BCST  c4_3e2aaa58<>+0(SB), Z2, Z3
+	VFMADD213PS.BCST  c4_3f000000<>+0(SB), Z2, Z3
+	VMULPS            Z2, Z2, Z2
+	VMULPS            Z2, Z3, Z2
+	VMOVAPS           Z2, Z2
+	VFNMADD231PS.BCST c4_b95e8083<>+0(SB), Z1, Z2
+	VADDPS            Z2, Z0, Z0
+	VADDPS.BCST       c4_3f800000<>+0(SB), Z0, Z0
+	VSCALEFPS         Z1, Z0, Z0
+	VMOVUPS           Z0, (AX)(BX*4)
+	ADDQ              $+16, BX
+	SUBQ              $+16, DX
+	JGE               next2
+
+done3:
+	ADDQ              $+16, DX
+	JEQ               end4
+	MOVQ              $-1, SI
+	BZHIQ             DX, SI, SI
+	KMOVQ             SI, K1
+	VMOVUPS.Z         (CX)(BX*4), K1, Z0
+	VBROADCASTSS      c4_42b20000<>+0(SB), Z1
+	VBROADCASTSS      c4_c2d00000<>+0(SB), Z2
+	VMAXPS            Z0, Z2, Z0
+	VMINPS            Z0, Z1, Z0
+	VMULPS.BCST       c4_3fb8aa3b<>+0(SB), Z0, Z1
+	VRNDSCALEPS       $0x08, Z1, Z1
+	VMOVAPS           Z0, Z0
+	VFNMADD231PS.BCST c4_3f318000<>+0(SB), Z1, Z0
+	VMOVAPS           Z0, Z2
+	VFNMADD231PS.BCST c4_b95e8083<>+0(SB), Z1, Z2
+	VBROADCASTSS      c4_3ab6afe7<>+0(SB), Z3
+	VFMADD213PS.BCST  c4_3c0913e1<>+0(SB), Z2, Z3
+	VFMADD213PS.BCST  c4_3d2aaa6c<>+0(SB), Z2, Z3
+	VFMADD213PS.BCST  c4_3e2aaa58<>+0(SB), Z2, Z3
+	VFMADD213PS.BCST  c4_3f000000<>+0(SB), Z2, Z3
+	VMULPS            Z2, Z2, Z2
+	VMULPS            Z2, Z3, Z2
+	VMOVAPS           Z2, Z2
+	VFNMADD231PS.BCST c4_b95e8083<>+0(SB), Z1, Z2
+	VADDPS            Z2, Z0, Z0
+	VADDPS.BCST       c4_3f800000<>+0(SB), Z0, Z0
+	VSCALEFPS         Z1, Z0, Z0
+	VMOVUPS           Z0, K1, (AX)(BX*4)
+
+end4:
+	VZEROUPPER
+	RET
+
+// func fExpm1AVX512(dst *byte, x *byte, n int)
+// Requires: AVX, AVX512BW, AVX512DQ, AVX512F, BMI2
+TEXT ·fExpm1AVX512(SB), NOSPLIT, $0-24
+	MOVQ dst+0(FP), AX
+	MOVQ x+8(FP), CX
+	MOVQ n+16(FP), DX
+	XORQ BX, BX
+	SUBQ $+16, DX
+	JLT  done7
+
+next6:
+	VMOVUPS           (CX)(BX*4), Z0
+	VBROADCASTSS      c4_42b20000<>+0(SB), Z1
+	VBROADCASTSS      c4_c1a00000<>+0(SB), Z2
+	VMAXPS            Z0, Z2, Z2
+	VMINPS            Z2, Z1, Z1
+	VMULPS.BCST       c4_3fb8aa3b<>+0(SB), Z1, Z2
+	VRNDSCALEPS       $0x08, Z2, Z2
+	VMOVAPS           Z1, Z1
+	VFNMADD231PS.BCST c4_3f318000<>+0(SB), Z2, Z1
+	VMOVAPS           Z1, Z1
+	VFNMADD231PS.BCST c4_b95e8083<>+0(SB), Z2, Z1
+	VBROADCASTSS      c4_39512174<>+0(SB), Z3
+	VFMADD213PS.BCST  c4_3ab69e56<>+0(SB), Z1, Z3
+	VFMADD213PS.BCST  c4_3c088802<>+0(SB), Z1, Z3
+	VFMADD213PS.BCST  c4_3d2aaa7b<>+0(SB), Z1, Z3
+	VFMADD213PS.BCST  c4_3e2aaaab<>+0(SB), Z1, Z3
+	VFMADD213PS.BCST  c4_3f000000<>+0(SB), Z1, Z3
+	VMULPS            Z1, Z1, Z4
+	VMOVAPS           Z1, Z1
+	VFMADD231PS       Z4, Z3, Z1
+	VSUBPS.BCST       c4_3f800000<>+0(SB), Z2, Z2
+	VCVTPS2DQ         Z2, Z2
+	VPADDD.BCST       c4_7f<>+0(SB), Z2, Z2
+	VPSLLD            $0x17, Z2, Z2
+	VSUBPS.BCST       c4_3f000000<>+0(SB), Z2, Z3
+	VMOVAPS           Z3, Z3
+	VFMADD231PS       Z1, Z2, Z3
+	VADDPS            Z3, Z3, Z1
+	VANDPS.BCST       c4_80000000<>+0(SB), Z0, Z0
+	VORPS             Z0, Z1, Z0
+	VMOVUPS           Z0, (AX)(BX*4)
+	ADDQ              $+16, BX
+	SUBQ              $+16, DX
+	JGE               next6
+
+done7:
+	ADDQ              $+16, DX
+	JEQ               end8
+	MOVQ              $-1, SI
+	BZHIQ             DX, SI, SI
+	KMOVQ             SI, K1
+	VMOVUPS.Z         (CX)(BX*4), K1, Z0
+	VBROADCASTSS      c4_42b20000<>+0(SB), Z1
+	VBROADCASTSS      c4_c1a00000<>+0(SB), Z2
+	VMAXPS            Z0, Z2, Z2
+	VMINPS            Z2, Z1, Z1
+	VMULPS.BCST       c4_3fb8aa3b<>+0(SB), Z1, Z2
+	VRNDSCALEPS       $0x08, Z2, Z2
+	VMOVAPS           Z1, Z1
+	VFNMADD231PS.BCST c4_3f318000<>+0(SB), Z2, Z1
+	VMOVAPS           Z1, Z1
+	VFNMADD231PS.BCST c4_b95e8083<>+0(SB), Z2, Z1
+	VBROADCASTSS      c4_39512174<>+0(SB), Z3
+	VFMADD213PS.BCST  c4_3ab69e56<>+0(SB), Z1, Z3
+	VFMADD213PS.BCST  c4_3c088802<>+0(SB), Z1, Z3
+	VFMADD213PS.BCST  c4_3d2aaa7b<>+0(SB), Z1, Z3
+	VFMADD213PS.BCST  c4_3e2aaaab<>+0(SB), Z1, Z3
+	VFMADD213PS.BCST  c4_3f000000<>+0(SB), Z1, Z3
+	VMULPS            Z1, Z1, Z4
+	VMOVAPS           Z1, Z1
+	VFMADD231PS       Z4, Z3, Z1
+	VSUBPS.BCST       c4_3f800000<>+0(SB), Z2, Z2
+	VCVTPS2DQ         Z2, Z2
+	VPADDD.BCST       c4_7f<>+0(SB), Z2, Z2
+	VPSLLD            $0x17, Z2, Z2
+	VSUBPS.BCST       c4_3f000000<>+0(SB), Z2, Z3
+	VMOVAPS           Z3, Z3
+	VFMADD231PS       Z1, Z2, Z3
+	VADDPS            Z3, Z3, Z1
+	VANDPS.BCST       c4_80000000<>+0(SB), Z0, Z0
+	VORPS             Z0, Z1, Z0
+	VMOVUPS           Z0, K1, (AX)(BX*4)
+
+end8:
+	VZEROUPPER
+	RET
+
+// func fLogAVX512(dst *byte, x *byte, n int)
+// Requires: AVX, AVX512BW, AVX512DQ, AVX512F, BMI2
+TEXT ·fLogAVX512(SB), NOSPLIT, $0-24
+	MOVQ dst+0(FP), AX
+	MOVQ x+8(FP), CX
+	MOVQ n+16(FP), DX
+	XORQ BX, BX
+	SUBQ $+16, DX
+	JLT  done11
+
+next10:
+	VMOVUPS          (CX)(BX*4), Z0
+	VCMPPS.BCST      $0x11, c4_800000<>+0(SB), Z0, K1
+	VMULPS.BCST      c4_4b000000<>+0(SB), Z0, Z1
+	VBLENDMPS        Z1, Z0, K1, Z2
+	VPSUBD.BCST      c4_3f3504f3<>+0(SB), Z2, Z1
+	VPSRAD           $0x17, Z1, Z10
+	VCVTDQ2PS        Z10, Z10
+	VANDPS.BCST      c4_7fffff<>+0(SB), Z1, Z1
+	VPADDD.BCST      c4_3f3504f3<>+0(SB), Z1, Z1
+	VSUBPS.BCST      c4_3f800000<>+0(SB), Z1, Z1
+	VBROADCASTSS     c4_41b80000<>+0(SB), Z11
+	VMOVAPS.Z        Z11, K1, Z11
+	VSUBPS           Z11, Z10, Z10
+	VBROADCASTSS     c4_bd9c64ba<>+0(SB), Z11
+	VFMADD213PS.BCST c4_3e02af57<>+0(SB), Z1, Z11
+	VFMADD213PS.BCST c4_be06c123<>+0(SB), Z1, Z11
+	VFMADD213PS.BCST c4_3e116c98<>+0(SB), Z1, Z11
+	VFMADD213PS.BCST c4_be2a3945<>+0(SB), Z1, Z11
+	VFMADD213PS.BCST c4_3e4cd00e<>+0(SB), Z1, Z11
+	VFMADD213PS.BCST c4_be800113<>+0(SB), Z1, Z11
+	VFMADD213PS.BCST c4_3eaaaaaa<>+0(SB), Z1, Z11
+	VMULPS           Z1, Z1, Z12
+	VBROADCASTSS     c4_bf000000<>+0(SB), Z13
+	VMOVAPS          Z13, Z13
+	VFMADD231PS      Z1, Z11, Z13
+	VMULPS           Z13, Z12, Z11
+	VMOVAPS          Z11, Z11
+	VFMADD231PS.BCST c4_b95e8083<>+0(SB), Z10, Z11
+	VMULPS.BCST      c4_3f318000<>+0(SB), Z10, Z10
+	VADDPS           Z1, Z10, Z12
+	VSUBPS           Z10, Z12, Z10
+	VSUBPS           Z10, Z1, Z1
+	VADDPS           Z1, Z11, Z1
+	VADDPS           Z1, Z12, Z1
+	VCMPPS.BCST      $0x00, c4_7f800000<>+0(SB), Z0, K1
+	VBLENDMPS        Z0, Z1, K1, Z3
+	VCMPPS.BCST      $0x00, c4_0<>+0(SB), Z0, K1
+	VBLENDMPS.BCST   c4_ff800000<>+0(SB), Z3, K1, Z4
+	VCMPPS.BCST      $0x19, c4_0<>+0(SB), Z0, K1
+	VBROADCASTSS     c4_7fc00000<>+0(SB), Z0
+	VBLENDMPS        Z0, Z4, K1, Z5
+	VMOVUPS          Z5, (AX)(BX*4)
+	ADDQ             $+16, BX
+	SUBQ             $+16, DX
+	JGE              next10
+
+done11:
+	ADDQ             $+16, DX
+	JEQ              end12
+	MOVQ             $-1, SI
+	BZHIQ            DX, SI, SI
+	KMOVQ            SI, K1
+	VMOVUPS.Z        (CX)(BX*4), K1, Z0
+	VCMPPS.BCST      $0x11, c4_800000<>+0(SB), Z0, K2
+	VMULPS.BCST      c4_4b000000<>+0(SB), Z0, Z1
+	VBLENDMPS        Z1, Z0, K2, Z6
+	VPSUBD.BCST      c4_3f3504f3<>+0(SB), Z6, Z1
+	VPSRAD           $0x17, Z1, Z2
+	VCVTDQ2PS        Z2, Z2
+	VANDPS.BCST      c4_7fffff<>+0(SB), Z1, Z1
+	VPADDD.BCST      c4_3f3504f3<>+0(SB), Z1, Z1
+	VSUBPS.BCST      c4_3f800000<>+0(SB), Z1, Z1
+	VBROADCASTSS     c4_41b80000<>+0(SB), Z3
+	VMOVAPS.Z        Z3, K2, Z3
+	VSUBPS           Z3, Z2, Z2
+	VBROADCASTSS     c4_bd9c64ba<>+0(SB), Z3
+	VFMADD213PS.BCST c4_3e02af57<>+0(SB), Z1, Z3
+	VFMADD213PS.BCST c4_be06c123<>+0(SB), Z1, Z3
+	VFMADD213PS.BCST c4_3e116c98<>+0(SB), Z1, Z3
+	VFMADD213PS.BCST c4_be2a3945<>+0(SB), Z1, Z3
+	VFMADD213PS.BCST c4_3e4cd00e<>+0(SB), Z1, Z3
+	VFMADD213PS.BCST c4_be800113<>+0(SB), Z1, Z3
+	VFMADD213PS.BCST c4_3eaaaaaa<>+0(SB), Z1, Z3
+	VMULPS           Z1, Z1, Z4
+	VBROADCASTSS     c4_bf000000<>+0(SB), Z5
+	VMOVAPS          Z5, Z5
+	VFMADD231PS      Z1, Z3, Z5
+	VMULPS           Z5, Z4, Z3
+	VMOVAPS          Z3, Z3
+	VFMADD231PS.BCST c4_b95e8083<>+0(SB), Z2, Z3
+	VMULPS.BCST      c4_3f318000<>+0(SB), Z2, Z2
+	VADDPS           Z1, Z2, Z4
+	VSUBPS           Z2, Z4, Z2
+	VSUBPS           Z2, Z1, Z1
+	VADDPS           Z1, Z3, Z1
+	VADDPS           Z1, Z4, Z1
+	VCMPPS.BCST      $0x00, c4_7f800000<>+0(SB), Z0, K2
+	VBLENDMPS        Z0, Z1, K2, Z7
+	VCMPPS.BCST      $0x00, c4_0<>+0(SB), Z0, K2
+	VBLENDMPS.BCST   c4_ff800000<>+0(SB), Z7, K2, Z8
+	VCMPPS.BCST      $0x19, c4_0<>+0(SB), Z0, K2
+	VBROADCASTSS     c4_7fc00000<>+0(SB), Z0
+	VBLENDMPS        Z0, Z8, K2, Z9
+	VMOVUPS          Z9, K1, (AX)(BX*4)
+
+end12:
+	VZEROUPPER
+	RET
+
+// func fLog1pAVX512(dst *byte, x *byte, n int)
+// Requires: AVX, AVX512BW, AVX512DQ, AVX512F, BMI2
+TEXT ·fLog1pAVX512(SB), NOSPLIT, $0-24
+	MOVQ dst+0(FP), AX
+	MOVQ x+8(FP), CX
+	MOVQ n+16(FP), DX
+	XORQ BX, BX
+	SUBQ $+16, DX
+	JLT  done15
+
+next14:
+	VMOVUPS          (CX)(BX*4), Z0
+	VADDPS.BCST      c4_3f800000<>+0(SB), Z0, Z1
+	VSUBPS           Z0, Z1, Z2
+	VSUBPS           Z2, Z1, Z3
+	VSUBPS           Z3, Z0, Z3
+	VBROADCASTSS     c4_3f800000<>+0(SB), Z14
+	VSUBPS           Z2, Z14, Z2
+	VADDPS           Z2, Z3, Z2
+	VCMPPS.BCST      $0x11, c4_800000<>+0(SB), Z1, K1
+	VMULPS.BCST      c4_4b000000<>+0(SB), Z1, Z3
+	VBLENDMPS        Z3, Z1, K1, Z4
+	VPSUBD.BCST      c4_3f3504f3<>+0(SB), Z4, Z3
+	VPSRAD           $0x17, Z3, Z14
+	VCVTDQ2PS        Z14, Z14
+	VANDPS.BCST      c4_7fffff<>+0(SB), Z3, Z3
+	VPADDD.BCST      c4_3f3504f3<>+0(SB), Z3, Z3
+	VSUBPS.BCST      c4_3f800000<>+0(SB), Z3, Z3
+	VMINPS.BCST      c4_42fc0000<>+0(SB), Z14, Z15
+	VCVTPS2DQ        Z15, Z15
+	VPSLLD           $0x17, Z15, Z15
+	VBROADCASTSS     c4_3f800000<>+0(SB), Z16
+	VPSUBD           Z15, Z16, Z15
+	VMOVAPS          Z3, Z3
+	VFMADD231PS      Z15, Z2, Z3
+	VBROADCASTSS     c4_41b80000<>+0(SB), Z2
+	VMOVAPS.Z        Z2, K1, Z2
+	VSUBPS           Z2, Z14, Z2
+	VBROADCASTSS     c4_bd9c64ba<>+0(SB), Z14
+	VFMADD213PS.BCST c4_3e02af57<>+0(SB), Z3, Z14
+	VFMADD213PS.BCST c4_be06c123<>+0(SB), Z3, Z14
+	VFMADD213PS.BCST c4_3e116c98<>+0(SB), Z3, Z14
+	VFMADD213PS.BCST c4_be2a3945<>+0(SB), Z3, Z14
+	VFMADD213PS.BCST c4_3e4cd00e<>+0(SB), Z3, Z14
+	VFMADD213PS.BCST c4_be800113<>+0(SB), Z3, Z14
+	VFMADD213PS.BCST c4_3eaaaaaa<>+0(SB), Z3, Z14
+	VMULPS           Z3, Z3, Z15
+	VBROADCASTSS     c4_bf000000<>+0(SB), Z16
+	VMOVAPS          Z16, Z16
+	VFMADD231PS      Z3, Z14, Z16
+	VMULPS           Z16, Z15, Z14
+	VMOVAPS          Z14, Z14
+	VFMADD231PS.BCST c4_b95e8083<>+0(SB), Z2, Z14
+	VMULPS.BCST      c4_3f318000<>+0(SB), Z2, Z2
+	VADDPS           Z3, Z2, Z15
+	VSUBPS           Z2, Z15, Z2
+	VSUBPS           Z2, Z3, Z2
+	VADDPS           Z2, Z14, Z2
+	VADDPS           Z2, Z15, Z2
+	VCMPPS.BCST      $0x00, c4_7f800000<>+0(SB), Z1, K1
+	VBLENDMPS        Z1, Z2, K1, Z5
+	VCMPPS.BCST      $0x00, c4_0<>+0(SB), Z1, K1
+	VBLENDMPS.BCST   c4_ff800000<>+0(SB), Z5, K1, Z6
+	VCMPPS.BCST      $0x19, c4_0<>+0(SB), Z1, K1
+	VBROADCASTSS     c4_7fc00000<>+0(SB), Z1
+	VBLENDMPS        Z1, Z6, K1, Z7
+	VANDPS.BCST      c4_7fffffff<>+0(SB), Z0, Z1
+	VCMPPS.BCST      $0x11, c4_33800000<>+0(SB), Z1, K1
+	VBLENDMPS        Z0, Z7, K1, Z8
+	VMOVUPS          Z8, (AX)(BX*4)
+	ADDQ             $+16, BX
+	SUBQ             $+16, DX
+	JGE              next14
+
+done15:
+	ADDQ             $+16, DX
+	JEQ              end16
+	MOVQ             $-1, SI
+	BZHIQ            DX, SI, SI
+	KMOVQ            SI, K1
+	VMOVUPS.Z        (CX)(BX*4), K1, Z0
+	VADDPS.BCST      c4_3f800000<>+0(SB), Z0, Z1
+	VSUBPS           Z0, Z1, Z2
+	VSUBPS           Z2, Z1, Z3
+	VSUBPS           Z3, Z0, Z3
+	VBROADCASTSS     c4_3f800000<>+0(SB), Z4
+	VSUBPS           Z2, Z4, Z2
+	VADDPS           Z2, Z3, Z2
+	VCMPPS.BCST      $0x11, c4_800000<>+0(SB), Z1, K2
+	VMULPS.BCST      c4_4b000000<>+0(SB), Z1, Z3
+	VBLENDMPS        Z3, Z1, K2, Z9
+	VPSUBD.BCST      c4_3f3504f3<>+0(SB), Z9, Z3
+	VPSRAD           $0x17, Z3, Z4
+	VCVTDQ2PS        Z4, Z4
+	VANDPS.BCST      c4_7fffff<>+0(SB), Z3, Z3
+	VPADDD.BCST      c4_3f3504f3<>+0(SB), Z3, Z3
+	VSUBPS.BCST      c4_3f800000<>+0(SB), Z3, Z3
+	VMINPS.BCST      c4_42fc0000<>+0(SB), Z4, Z5
+	VCVTPS2DQ        Z5, Z5
+	VPSLLD           $0x17, Z5, Z5
+	VBROADCASTSS     c4_3f800000<>+0(SB), Z6
+	VPSUBD           Z5, Z6, Z5
+	VMOVAPS          Z3, Z3
+	VFMADD231PS      Z5, Z2, Z3
+	VBROADCASTSS     c4_41b80000<>+0(SB), Z2
+	VMOVAPS.Z        Z2, K2, Z2
+	VSUBPS           Z2, Z4, Z2
+	VBROADCASTSS     c4_bd9c64ba<>+0(SB), Z4
+	VFMADD213PS.BCST c4_3e02af57<>+0(SB), Z3, Z4
+	VFMADD213PS.BCST c4_be06c123<>+0(SB), Z3, Z4
+	VFMADD213PS.BCST c4_3e116c98<>+0(SB), Z3, Z4
+	VFMADD213PS.BCST c4_be2a3945<>+0(SB), Z3, Z4
+	VFMADD213PS.BCST c4_3e4cd00e<>+0(SB), Z3, Z4
+	VFMADD213PS.BCST c4_be800113<>+0(SB), Z3, Z4
+	VFMADD213PS.BCST c4_3eaaaaaa<>+0(SB), Z3, Z4
+	VMULPS           Z3, Z3, Z5
+	VBROADCASTSS     c4_bf000000<>+0(SB), Z6
+	VMOVAPS          Z6, Z6
+	VFMADD231PS      Z3, Z4, Z6
+	VMULPS           Z6, Z5, Z4
+	VMOVAPS          Z4, Z4
+	VFMADD231PS.BCST c4_b95e8083<>+0(SB), Z2, Z4
+	VMULPS.BCST      c4_3f318000<>+0(SB), Z2, Z2
+	VADDPS           Z3, Z2, Z5
+	VSUBPS           Z2, Z5, Z2
+	VSUBPS           Z2, Z3, Z2
+	VADDPS           Z2, Z4, Z2
+	VADDPS           Z2, Z5, Z2
+	VCMPPS.BCST      $0x00, c4_7f800000<>+0(SB), Z1, K2
+	VBLENDMPS        Z1, Z2, K2, Z10
+	VCMPPS.BCST      $0x00, c4_0<>+0(SB), Z1, K2
+	VBLENDMPS.BCST   c4_ff800000<>+0(SB), Z10, K2, Z11
+	VCMPPS.BCST      $0x19, c4_0<>+0(SB), Z1, K2
+	VBROADCASTSS     c4_7fc00000<>+0(SB), Z1
+	VBLENDMPS        Z1, Z11, K2, Z12
+	VANDPS.BCST      c4_7fffffff<>+0(SB), Z0, Z1
+	VCMPPS.BCST      $0x11, c4_33800000<>+0(SB), Z1, K2
+	VBLENDMPS        Z0, Z12, K2, Z13
+	VMOVUPS          Z13, K1, (AX)(BX*4)
+
+end16:
+	VZEROUPPER
+	RET
+
+// func fTanhAVX512(dst *byte, x *byte, n int)
+// Requires: AVX, AVX512BW, AVX512DQ, AVX512F, BMI2
+TEXT ·fTanhAVX512(SB), NOSPLIT, $0-24
+	MOVQ dst+0(FP), AX
+	MOVQ x+8(FP), CX
+	MOVQ n+16(FP), DX
+	XORQ BX, BX
+	SUBQ $+16, DX
+	JLT  done19
+
+next18:
+	VMOVUPS           (CX)(BX*4), Z0
+	VANDPS.BCST       c4_7fffffff<>+0(SB), Z0, Z1
+	VMULPS            Z1, Z1, Z2
+	VBROADCASTSS      c4_b9bc01ec<>+0(SB), Z3
+	VFMADD213PS.BCST  c4_3b16db37<>+0(SB), Z2, Z3
+	VFMADD213PS.BCST  c4_bc02337c<>+0(SB), Z2, Z3
+	VFMADD213PS.BCST  c4_3cb005e0<>+0(SB), Z2, Z3
+	VFMADD213PS.BCST  c4_bd5cb143<>+0(SB), Z2, Z3
+	VFMADD213PS.BCST  c4_3e0885f3<>+0(SB), Z2, Z3
+	VFMADD213PS.BCST  c4_beaaaa9e<>+0(SB), Z2, Z3
+	VMULPS            Z2, Z3, Z2
+	VMOVAPS           Z1, Z3
+	VFMADD231PS       Z1, Z2, Z3
+	VBROADCASTSS      c4_41a00000<>+0(SB), Z2
+	VADDPS            Z1, Z1, Z6
+	VMINPS            Z6, Z2, Z2
+	VMULPS.BCST       c4_3fb8aa3b<>+0(SB), Z2, Z6
+	VRNDSCALEPS       $0x08, Z6, Z6
+	VMOVAPS           Z2, Z2
+	VFNMADD231PS.BCST c4_3f318000<>+0(SB), Z6, Z2
+	VMOVAPS           Z2, Z2
+	VFNMADD231PS.BCST c4_b95e8083<>+0(SB), Z6, Z2
+	VBROADCASTSS      c4_39512174<>+0(SB), Z7
+	VFMADD213PS.BCST  c4_3ab69e56<>+0(SB), Z2, Z7
+	VFMADD213PS.BCST  c4_3c088802<>+0(SB), Z2, Z7
+	VFMADD213PS.BCST  c4_3d2aaa7b<>+0(SB), Z2, Z7
+	VFMADD213PS.BCST  c4_3e2aaaab<>+0(SB), Z2, Z7
+	VFMADD213PS.BCST  c4_3f000000<>+0(SB), Z2, Z7
+	VMULPS            Z2, Z2, Z8
+	VMOVAPS           Z2, Z2
+	VFMADD231PS       Z8, Z7, Z2
+	VCVTPS2DQ         Z6, Z7
+	VPADDD.BCST       c4_7f<>+0(SB), Z7, Z7
+	VPSLLD            $0x17, Z7, Z7
+	VCVTPS2DQ         Z6, Z6
+	VPADDD.BCST       c4_7f<>+0(SB), Z6, Z6
+	VPSLLD            $0x17, Z6, Z6
+	VMOVAPS           Z6, Z6
+	VFMADD231PS       Z7, Z2, Z6
+	VBROADCASTSS      c4_3f800000<>+0(SB), Z2
+	VBROADCASTSS      c4_40000000<>+0(SB), Z7
+	VADDPS.BCST       c4_3f800000<>+0(SB), Z6, Z6
+	VDIVPS            Z6, Z7, Z6
+	VSUBPS            Z6, Z2, Z2
+	VCMPPS.BCST       $0x11, c4_3f800000<>+0(SB), Z1, K1
+	VBLENDMPS         Z3, Z2, K1, Z4
+	VANDPS.BCST       c4_80000000<>+0(SB), Z0, Z0
+	VORPS             Z0, Z4, Z0
+	VMOVUPS           Z0, (AX)(BX*4)
+	ADDQ              $+16, BX
+	SUBQ              $+16, DX
+	JGE               next18
+
+done19:
+	ADDQ              $+16, DX
+	JEQ               end20
+	MOVQ              $-1, SI
+	BZHIQ             DX, SI, SI
+	KMOVQ             SI, K1
+	VMOVUPS.Z         (CX)(BX*4), K1, Z0
+	VANDPS.BCST       c4_7fffffff<>+0(SB), Z0, Z1
+	VMULPS            Z1, Z1, Z2
+	VBROADCASTSS      c4_b9bc01ec<>+0(SB), Z3
+	VFMADD213PS.BCST  c4_3b16db37<>+0(SB), Z2, Z3
+	VFMADD213PS.BCST  c4_bc02337c<>+0(SB), Z2, Z3
+	VFMADD213PS.BCST  c4_3cb005e0<>+0(SB), Z2, Z3
+	VFMADD213PS.BCST  c4_bd5cb143<>+0(SB), Z2, Z3
+	VFMADD213PS.BCST  c4_3e0885f3<>+0(SB), Z2, Z3
+	VFMADD213PS.BCST  c4_beaaaa9e<>+0(SB), Z2, Z3
+	VMULPS            Z2, Z3, Z2
+	VMOVAPS           Z1, Z3
+	VFMADD231PS       Z1, Z2, Z3
+	VBROADCASTSS      c4_41a00000<>+0(SB), Z2
+	VADDPS            Z1, Z1, Z4
+	VMINPS            Z4, Z2, Z2
+	VMULPS.BCST       c4_3fb8aa3b<>+0(SB), Z2, Z4
+	VRNDSCALEPS       $0x08, Z4, Z4
+	VMOVAPS           Z2, Z2
+	VFNMADD231PS.BCST c4_3f318000<>+0(SB), Z4, Z2
+	VMOVAPS           Z2, Z2
+	VFNMADD231PS.BCST c4_b95e8083<>+0(SB), Z4, Z2
+	VBROADCASTSS      c4_39512174<>+0(SB), Z6
+	VFMADD213PS.BCST  c4_3ab69e56<>+0(SB), Z2, Z6
+	VFMADD213PS.BCST  c4_3c088802<>+0(SB), Z2, Z6
+	VFMADD213PS.BCST  c4_3d2aaa7b<>+0(SB), Z2, Z6
+	VFMADD213PS.BCST  c4_3e2aaaab<>+0(SB), Z2, Z6
+	VFMADD213PS.BCST  c4_3f000000<>+0(SB), Z2, Z6
+	VMULPS            Z2, Z2, Z7
+	VMOVAPS           Z2, Z2
+	VFMADD231PS       Z7, Z6, Z2
+	VCVTPS2DQ         Z4, Z6
+	VPADDD.BCST       c4_7f<>+0(SB), Z6, Z6
+	VPSLLD            $0x17, Z6, Z6
+	VCVTPS2DQ         Z4, Z4
+	VPADDD.BCST       c4_7f<>+0(SB), Z4, Z4
+	VPSLLD            $0x17, Z4, Z4
+	VMOVAPS           Z4, Z4
+	VFMADD231PS       Z6, Z2, Z4
+	VBROADCASTSS      c4_3f800000<>+0(SB), Z2
+	VBROADCASTSS      c4_40000000<>+0(SB), Z6
+	VADDPS.BCST       c4_3f800000<>+0(SB), Z4, Z4
+	VDIVPS            Z4, Z6, Z4
+	VSUBPS            Z4, Z2, Z2
+	VCMPPS.BCST       $0x11, c4_3f800000<>+0(SB), Z1, K2
+	VBLENDMPS         Z3, Z2, K2, Z5
+	VANDPS.BCST       c4_80000000<>+0(SB), Z0, Z0
+	VORPS             Z0, Z5, Z0
+	VMOVUPS           Z0, K1, (AX)(BX*4)
+
+end20:
+	VZEROUPPER
+	RET
+
+// func fErfAVX512(dst *byte, x *byte, n int)
+// Requires: AVX, AVX512BW, AVX512DQ, AVX512F, BMI2
+TEXT ·fErfAVX512(SB), NOSPLIT, $0-24
+	MOVQ dst+0(FP), AX
+	MOVQ x+8(FP), CX
+	MOVQ n+16(FP), DX
+	XORQ BX, BX
+	SUBQ $+16, DX
+	JLT  done23
+
+next22:
+	VMOVUPS           (CX)(BX*4), Z0
+	VANDPS.BCST       c4_7fffffff<>+0(SB), Z0, Z1
+	VMULPS            Z1, Z1, Z2
+	VBROADCASTSS      c4_38a3b8fe<>+0(SB), Z3
+	VFMADD213PS.BCST  c4_ba51a8af<>+0(SB), Z2, Z3
+	VFMADD213PS.BCST  c4_3ba9f912<>+0(SB), Z2, Z3
+	VFMADD213PS.BCST  c4_bcdbfb8d<>+0(SB), Z2, Z3
+	VFMADD213PS.BCST  c4_3de71673<>+0(SB), Z2, Z3
+	VFMADD213PS.BCST  c4_bec0939f<>+0(SB), Z2, Z3
+	VFMADD213PS.BCST  c4_3e0375d4<>+0(SB), Z2, Z3
+	VMOVAPS           Z1, Z2
+	VFMADD231PS       Z1, Z3, Z2
+	VBROADCASTSS      c4_40800000<>+0(SB), Z3
+	VMINPS            Z1, Z3, Z3
+	VBROADCASTSS      c4_b9610709<>+0(SB), Z6
+	VFMADD213PS.BCST  c4_3b530751<>+0(SB), Z3, Z6
+	VFMADD213PS.BCST  c4_bcbba5db<>+0(SB), Z3, Z6
+	VFMADD213PS.BCST  c4_3dd7a0cb<>+0(SB), Z3, Z6
+	VFMADD213PS.BCST  c4_3f22bd2e<>+0(SB), Z3, Z6
+	VFMADD213PS.BCST  c4_3f907358<>+0(SB), Z3, Z6
+	VMULPS            Z6, Z3, Z7
+	VMOVAPS           Z7, Z8
+	VFMSUB231PS       Z6, Z3, Z8
+	VXORPS.BCST       c4_80000000<>+0(SB), Z7, Z3
+	VMULPS.BCST       c4_3fb8aa3b<>+0(SB), Z3, Z6
+	VRNDSCALEPS       $0x08, Z6, Z6
+	VMOVAPS           Z3, Z3
+	VFNMADD231PS.BCST c4_3f318000<>+0(SB), Z6, Z3
+	VMOVAPS           Z3, Z3
+	VFNMADD231PS.BCST c4_b95e8083<>+0(SB), Z6, Z3
+	VSUBPS            Z8, Z3, Z3
+	VBROADCASTSS      c4_3ab6afe7<>+0(SB), Z7
+	VFMADD213PS.BCST  c4_3c0913e1<>+0(SB), Z3, Z7
+	VFMADD213PS.BCST  c4_3d2aaa6c<>+0(SB), Z3, Z7
+	VFMADD213PS.BCST  c4_3e2aaa58<>+0(SB), Z3, Z7
+	VFMADD213PS.BCST  c4_3f000000<>+0(SB), Z3, Z7
+	VMULPS            Z3, Z3, Z8
+	VMOVAPS           Z3, Z3
+	VFMADD231PS       Z8, Z7, Z3
+	VCVTPS2DQ         Z6, Z6
+	VPADDD.BCST       c4_7f<>+0(SB), Z6, Z6
+	VPSLLD            $0x17, Z6, Z6
+	VBROADCASTSS      c4_3f800000<>+0(SB), Z7
+	VMOVAPS           Z6, Z8
+	VFMADD231PS       Z6, Z3, Z8
+	VSUBPS            Z8, Z7, Z3
+	VCMPPS.BCST       $0x11, c4_3f800000<>+0(SB), Z1, K1
+	VBLENDMPS         Z2, Z3, K1, Z4
+	VANDPS.BCST       c4_80000000<>+0(SB), Z0, Z0
+	VORPS             Z0, Z4, Z0
+	VMOVUPS           Z0, (AX)(BX*4)
+	ADDQ              $+16, BX
+	SUBQ              $+16, DX
+	JGE               next22
+
+done23:
+	ADDQ              $+16, DX
+	JEQ               end24
+	MOVQ              $-1, SI
+	BZHIQ             DX, SI, SI
+	KMOVQ             SI, K1
+	VMOVUPS.Z         (CX)(BX*4), K1, Z0
+	VANDPS.BCST       c4_7fffffff<>+0(SB), Z0, Z1
+	VMULPS            Z1, Z1, Z2
+	VBROADCASTSS      c4_38a3b8fe<>+0(SB), Z3
+	VFMADD213PS.BCST  c4_ba51a8af<>+0(SB), Z2, Z3
+	VFMADD213PS.BCST  c4_3ba9f912<>+0(SB), Z2, Z3
+	VFMADD213PS.BCST  c4_bcdbfb8d<>+0(SB), Z2, Z3
+	VFMADD213PS.BCST  c4_3de71673<>+0(SB), Z2, Z3
+	VFMADD213PS.BCST  c4_bec0939f<>+0(SB), Z2, Z3
+	VFMADD213PS.BCST  c4_3e0375d4<>+0(SB), Z2, Z3
+	VMOVAPS           Z1, Z2
+	VFMADD231PS       Z1, Z3, Z2
+	VBROADCASTSS      c4_40800000<>+0(SB), Z3
+	VMINPS            Z1, Z3, Z3
+	VBROADCASTSS      c4_b9610709<>+0(SB), Z4
+	VFMADD213PS.BCST  c4_3b530751<>+0(SB), Z3, Z4
+	VFMADD213PS.BCST  c4_bcbba5db<>+0(SB), Z3, Z4
+	VFMADD213PS.BCST  c4_3dd7a0cb<>+0(SB), Z3, Z4
+	VFMADD213PS.BCST  c4_3f22bd2e<>+0(SB), Z3, Z4
+	VFMADD213PS.BCST  c4_3f907358<>+0(SB), Z3, Z4
+	VMULPS            Z4, Z3, Z6
+	VMOVAPS           Z6, Z7
+	VFMSUB231PS       Z4, Z3, Z7
+	VXORPS.BCST       c4_80000000<>+0(SB), Z6, Z3
+	VMULPS.BCST       c4_3fb8aa3b<>+0(SB), Z3, Z4
+	VRNDSCALEPS       $0x08, Z4, Z4
+	VMOVAPS           Z3, Z3
+	VFNMADD231PS.BCST c4_3f318000<>+0(SB), Z4, Z3
+	VMOVAPS           Z3, Z3
+	VFNMADD231PS.BCST c4_b95e8083<>+0(SB), Z4, Z3
+	VSUBPS            Z7, Z3, Z3
+	VBROADCASTSS      c4_3ab6afe7<>+0(SB), Z6
+	VFMADD213PS.BCST  c4_3c0913e1<>+0(SB), Z3, Z6
+	VFMADD213PS.BCST  c4_3d2aaa6c<>+0(SB), Z3, Z6
+	VFMADD213PS.BCST  c4_3e2aaa58<>+0(SB), Z3, Z6
+	VFMADD213PS.BCST  c4_3f000000<>+0(SB), Z3, Z6
+	VMULPS            Z3, Z3, Z7
+	VMOVAPS           Z3, Z3
+	VFMADD231PS       Z7, Z6, Z3
+	VCVTPS2DQ         Z4, Z4
+	VPADDD.BCST       c4_7f<>+0(SB), Z4, Z4
+	VPSLLD            $0x17, Z4, Z4
+	VBROADCASTSS      c4_3f800000<>+0(SB), Z6
+	VMOVAPS           Z4, Z7
+	VFMADD231PS       Z4, Z3, Z7
+	VSUBPS            Z7, Z6, Z3
+	VCMPPS.BCST       $0x11, c4_3f800000<>+0(SB), Z1, K2
+	VBLENDMPS         Z2, Z3, K2, Z5
+	VANDPS.BCST       c4_80000000<>+0(SB), Z0, Z0
+	VORPS             Z0, Z5, Z0
+	VMOVUPS           Z0, K1, (AX)(BX*4)
+
+end24:
+	VZEROUPPER
+	RET
+
+// func fSinAVX512(dst *byte, x *byte, n int) (done int)
+// Requires: AVX, AVX512BW, AVX512DQ, AVX512F, BMI2
+TEXT ·fSinAVX512(SB), NOSPLIT, $0-32
+	MOVQ dst+0(FP), AX
+	MOVQ x+8(FP), CX
+	MOVQ n+16(FP), DX
+	XORQ BX, BX
+	SUBQ $+16, DX
+	JLT  done27
+
+next26:
+	VMOVUPS           (CX)(BX*4), Z0
+	VANDPS.BCST       c4_7fffffff<>+0(SB), Z0, Z1
+	VCMPPS.BCST       $0x1e, c4_47c35000<>+0(SB), Z1, K1
+	KORTESTW          K1, K1
+	JNE               stop25
+	VMULPS.BCST       c4_3f22f983<>+0(SB), Z0, Z1
+	VRNDSCALEPS       $0x08, Z1, Z1
+	VMOVAPS           Z0, Z6
+	VFNMADD231PS.BCST c4_3fc90fdb<>+0(SB), Z1, Z6
+	VMULPS.BCST       c4_b33bbd2e<>+0(SB), Z1, Z7
+	VSUBPS            Z7, Z6, Z8
+	VSUBPS            Z8, Z6, Z6
+	VSUBPS            Z7, Z6, Z6
+	VMOVAPS           Z7, Z7
+	VFMSUB231PS.BCST  c4_b33bbd2e<>+0(SB), Z1, Z7
+	VSUBPS            Z7, Z6, Z6
+	VMOVAPS           Z6, Z6
+	VFNMADD231PS.BCST c4_a6f72ced<>+0(SB), Z1, Z6
+	VMULPS            Z8, Z8, Z7
+	VBROADCASTSS      c4_b94caa54<>+0(SB), Z9
+	VFMADD213PS.BCST  c4_3c0883bd<>+0(SB), Z7, Z9
+	VFMADD213PS.BCST  c4_be2aaaa3<>+0(SB), Z7, Z9
+	VMULPS            Z7, Z9, Z9
+	VMOVAPS           Z6, Z10
+	VFMADD231PS       Z8, Z9, Z10
+	VADDPS            Z10, Z8, Z9
+	VBROADCASTSS      c4_37ccf076<>+0(SB), Z10
+	VFMADD213PS.BCST  c4_bab6060d<>+0(SB), Z7, Z10
+	VFMADD213PS.BCST  c4_3d2aaaa5<>+0(SB), Z7, Z10
+	VMULPS            Z7, Z7, Z11
+	VMULPS            Z11, Z10, Z10
+	VMOVAPS           Z10, Z10
+	VFNMADD231PS      Z6, Z8, Z10
+	VMULPS.BCST       c4_3f000000<>+0(SB), Z7, Z6
+	VBROADCASTSS      c4_3f800000<>+0(SB), Z7
+	VSUBPS            Z6, Z7, Z7
+	VBROADCASTSS      c4_3f800000<>+0(SB), Z8
+	VSUBPS            Z7, Z8, Z8
+	VSUBPS            Z6, Z8, Z6
+	VADDPS            Z6, Z10, Z6
+	VADDPS            Z6, Z7, Z6
+	VCVTPS2DQ         Z1, Z1
+	VPADDD.BCST       c4_0<>+0(SB), Z1, Z1
+	VPTESTMD.BCST     c4_1<>+0(SB), Z1, K1
+	VBLENDMPS         Z6, Z9, K1, Z2
+	VANDPS.BCST       c4_2<>+0(SB), Z1, Z1
+	VPSLLD            $0x1e, Z1, Z1
+	VXORPS            Z1, Z2, Z1
+	VCMPPS.BCST       $0x00, c4_0<>+0(SB), Z0, K1
+	VBLENDMPS         Z0, Z1, K1, Z3
+	VMOVUPS           Z3, (AX)(BX*4)
+	ADDQ              $+16, BX
+	SUBQ              $+16, DX
+	JGE               next26
+
+done27:
+	ADDQ              $+16, DX
+	JEQ               end28
+	MOVQ              $-1, SI
+	BZHIQ             DX, SI, SI
+	KMOVQ             SI, K1
+	VMOVUPS.Z         (CX)(BX*4), K1, Z0
+	VANDPS.BCST       c4_7fffffff<>+0(SB), Z0, Z1
+	VCMPPS.BCST       $0x1e, c4_47c35000<>+0(SB), Z1, K2
+	KORTESTW          K2, K2
+	JNE               stop25
+	VMULPS.BCST       c4_3f22f983<>+0(SB), Z0, Z1
+	VRNDSCALEPS       $0x08, Z1, Z1
+	VMOVAPS           Z0, Z2
+	VFNMADD231PS.BCST c4_3fc90fdb<>+0(SB), Z1, Z2
+	VMULPS.BCST       c4_b33bbd2e<>+0(SB), Z1, Z3
+	VSUBPS            Z3, Z2, Z6
+	VSUBPS            Z6, Z2, Z2
+	VSUBPS            Z3, Z2, Z2
+	VMOVAPS           Z3, Z3
+	VFMSUB231PS.BCST  c4_b33bbd2e<>+0(SB), Z1, Z3
+	VSUBPS            Z3, Z2, Z2
+	VMOVAPS           Z2, Z2
+	VFNMADD231PS.BCST c4_a6f72ced<>+0(SB), Z1, Z2
+	VMULPS            Z6, Z6, Z3
+	VBROADCASTSS      c4_b94caa54<>+0(SB), Z7
+	VFMADD213PS.BCST  c4_3c0883bd<>+0(SB), Z3, Z7
+	VFMADD213PS.BCST  c4_be2aaaa3<>+0(SB), Z3, Z7
+	VMULPS            Z3, Z7, Z7
+	VMOVAPS           Z2, Z8
+	VFMADD231PS       Z6, Z7, Z8
+	VADDPS            Z8, Z6, Z7
+	VBROADCASTSS      c4_37ccf076<>+0(SB), Z8
+	VFMADD213PS.BCST  c4_bab6060d<>+0(SB), Z3, Z8
+	VFMADD213PS.BCST  c4_3d2aaaa5<>+0(SB), Z3, Z8
+	VMULPS            Z3, Z3, Z9
+	VMULPS            Z9, Z8, Z8
+	VMOVAPS           Z8, Z8
+	VFNMADD231PS      Z2, Z6, Z8
+	VMULPS.BCST       c4_3f000000<>+0(SB), Z3, Z2
+	VBROADCASTSS      c4_3f800000<>+0(SB), Z3
+	VSUBPS            Z2, Z3, Z3
+	VBROADCASTSS      c4_3f800000<>+0(SB), Z6
+	VSUBPS            Z3, Z6, Z6
+	VSUBPS            Z2, Z6, Z2
+	VADDPS            Z2, Z8, Z2
+	VADDPS            Z2, Z3, Z2
+	VCVTPS2DQ         Z1, Z1
+	VPADDD.BCST       c4_0<>+0(SB), Z1, Z1
+	VPTESTMD.BCST     c4_1<>+0(SB), Z1, K2
+	VBLENDMPS         Z2, Z7, K2, Z4
+	VANDPS.BCST       c4_2<>+0(SB), Z1, Z1
+	VPSLLD            $0x1e, Z1, Z1
+	VXORPS            Z1, Z4, Z1
+	VCMPPS.BCST       $0x00, c4_0<>+0(SB), Z0, K2
+	VBLENDMPS         Z0, Z1, K2, Z5
+	VMOVUPS           Z5, K1, (AX)(BX*4)
+
+end28:
+	ADDQ DX, BX
+
+stop25:
+	MOVQ BX, done+24(FP)
+	VZEROUPPER
+	RET
+
+// func fCosAVX512(dst *byte, x *byte, n int) (done int)
+// Requires: AVX, AVX512BW, AVX512DQ, AVX512F, BMI2
+TEXT ·fCosAVX512(SB), NOSPLIT, $0-32
+	MOVQ dst+0(FP), AX
+	MOVQ x+8(FP), CX
+	MOVQ n+16(FP), DX
+	XORQ BX, BX
+	SUBQ $+16, DX
+	JLT  done31
+
+next30:
+	VMOVUPS           (CX)(BX*4), Z0
+	VANDPS.BCST       c4_7fffffff<>+0(SB), Z0, Z1
+	VCMPPS.BCST       $0x1e, c4_47c35000<>+0(SB), Z1, K1
+	KORTESTW          K1, K1
+	JNE               stop29
+	VMULPS.BCST       c4_3f22f983<>+0(SB), Z0, Z1
+	VRNDSCALEPS       $0x08, Z1, Z1
+	VMOVAPS           Z0, Z0
+	VFNMADD231PS.BCST c4_3fc90fdb<>+0(SB), Z1, Z0
+	VMULPS.BCST       c4_b33bbd2e<>+0(SB), Z1, Z4
+	VSUBPS            Z4, Z0, Z5
+	VSUBPS            Z5, Z0, Z0
+	VSUBPS            Z4, Z0, Z0
+	VMOVAPS           Z4, Z4
+	VFMSUB231PS.BCST  c4_b33bbd2e<>+0(SB), Z1, Z4
+	VSUBPS            Z4, Z0, Z0
+	VMOVAPS           Z0, Z0
+	VFNMADD231PS.BCST c4_a6f72ced<>+0(SB), Z1, Z0
+	VMULPS            Z5, Z5, Z4
+	VBROADCASTSS      c4_b94caa54<>+0(SB), Z6
+	VFMADD213PS.BCST  c4_3c0883bd<>+0(SB), Z4, Z6
+	VFMADD213PS.BCST  c4_be2aaaa3<>+0(SB), Z4, Z6
+	VMULPS            Z4, Z6, Z6
+	VMOVAPS           Z0, Z7
+	VFMADD231PS       Z5, Z6, Z7
+	VADDPS            Z7, Z5, Z6
+	VBROADCASTSS      c4_37ccf076<>+0(SB), Z7
+	VFMADD213PS.BCST  c4_bab6060d<>+0(SB), Z4, Z7
+	VFMADD213PS.BCST  c4_3d2aaaa5<>+0(SB), Z4, Z7
+	VMULPS            Z4, Z4, Z8
+	VMULPS            Z8, Z7, Z7
+	VMOVAPS           Z7, Z7
+	VFNMADD231PS      Z0, Z5, Z7
+	VMULPS.BCST       c4_3f000000<>+0(SB), Z4, Z0
+	VBROADCASTSS      c4_3f800000<>+0(SB), Z4
+	VSUBPS            Z0, Z4, Z4
+	VBROADCASTSS      c4_3f800000<>+0(SB), Z5
+	VSUBPS            Z4, Z5, Z5
+	VSUBPS            Z0, Z5, Z0
+	VADDPS            Z0, Z7, Z0
+	VADDPS            Z0, Z4, Z0
+	VCVTPS2DQ         Z1, Z1
+	VPADDD.BCST       c4_1<>+0(SB), Z1, Z1
+	VPTESTMD.BCST     c4_1<>+0(SB), Z1, K1
+	VBLENDMPS         Z0, Z6, K1, Z2
+	VANDPS.BCST       c4_2<>+0(SB), Z1, Z0
+	VPSLLD            $0x1e, Z0, Z0
+	VXORPS            Z0, Z2, Z0
+	VMOVUPS           Z0, (AX)(BX*4)
+	ADDQ              $+16, BX
+	SUBQ              $+16, DX
+	JGE               next30
+
+done31:
+	ADDQ              $+16, DX
+	JEQ               end32
+	MOVQ              $-1, SI
+	BZHIQ             DX, SI, SI
+	KMOVQ             SI, K1
+	VMOVUPS.Z         (CX)(BX*4), K1, Z0
+	VANDPS.BCST       c4_7fffffff<>+0(SB), Z0, Z1
+	VCMPPS.BCST       $0x1e, c4_47c35000<>+0(SB), Z1, K2
+	KORTESTW          K2, K2
+	JNE               stop29
+	VMULPS.BCST       c4_3f22f983<>+0(SB), Z0, Z1
+	VRNDSCALEPS       $0x08, Z1, Z1
+	VMOVAPS           Z0, Z0
+	VFNMADD231PS.BCST c4_3fc90fdb<>+0(SB), Z1, Z0
+	VMULPS.BCST       c4_b33bbd2e<>+0(SB), Z1, Z2
+	VSUBPS            Z2, Z0, Z4
+	VSUBPS            Z4, Z0, Z0
+	VSUBPS            Z2, Z0, Z0
+	VMOVAPS           Z2, Z2
+	VFMSUB231PS.BCST  c4_b33bbd2e<>+0(SB), Z1, Z2
+	VSUBPS            Z2, Z0, Z0
+	VMOVAPS           Z0, Z0
+	VFNMADD231PS.BCST c4_a6f72ced<>+0(SB), Z1, Z0
+	VMULPS            Z4, Z4, Z2
+	VBROADCASTSS      c4_b94caa54<>+0(SB), Z5
+	VFMADD213PS.BCST  c4_3c0883bd<>+0(SB), Z2, Z5
+	VFMADD213PS.BCST  c4_be2aaaa3<>+0(SB), Z2, Z5
+	VMULPS            Z2, Z5, Z5
+	VMOVAPS           Z0, Z6
+	VFMADD231PS       Z4, Z5, Z6
+	VADDPS            Z6, Z4, Z5
+	VBROADCASTSS      c4_37ccf076<>+0(SB), Z6
+	VFMADD213PS.BCST  c4_bab6060d<>+0(SB), Z2, Z6
+	VFMADD213PS.BCST  c4_3d2aaaa5<>+0(SB), Z2, Z6
+	VMULPS            Z2, Z2, Z7
+	VMULPS            Z7, Z6, Z6
+	VMOVAPS           Z6, Z6
+	VFNMADD231PS      Z0, Z4, Z6
+	VMULPS.BCST       c4_3f000000<>+0(SB), Z2, Z0
+	VBROADCASTSS      c4_3f800000<>+0(SB), Z2
+	VSUBPS            Z0, Z2, Z2
+	VBROADCASTSS      c4_3f800000<>+0(SB), Z4
+	VSUBPS            Z2, Z4, Z4
+	VSUBPS            Z0, Z4, Z0
+	VADDPS            Z0, Z6, Z0
+	VADDPS            Z0, Z2, Z0
+	VCVTPS2DQ         Z1, Z1
+	VPADDD.BCST       c4_1<>+0(SB), Z1, Z1
+	VPTESTMD.BCST     c4_1<>+0(SB), Z1, K2
+	VBLENDMPS         Z0, Z5, K2, Z3
+	VANDPS.BCST       c4_2<>+0(SB), Z1, Z0
+	VPSLLD            $0x1e, Z0, Z0
+	VXORPS            Z0, Z3, Z0
+	VMOVUPS           Z0, K1, (AX)(BX*4)
+
+end32:
+	ADDQ DX, BX
+
+stop29:
+	MOVQ BX, done+24(FP)
+	VZEROUPPER
+	RET
+
 // func fAtanAVX512(dst *byte, x *byte, n int)
 // Requires: AVX, AVX512BW, AVX512DQ, AVX512F, BMI2
 TEXT ·fAtanAVX512(SB), NOSPLIT, $0-24
@@ -2942,5 +4598,1037 @@ done35:
 	VMOVUPS          Z0, K1, (AX)(BX*4)
 
 end36:
+	VZEROUPPER
+	RET
+
+// func dExpAVX512(dst *byte, x *byte, n int)
+// Requires: AVX, AVX512BW, AVX512F, BMI2
+TEXT ·dExpAVX512(SB), NOSPLIT, $0-24
+	MOVQ dst+0(FP), AX
+	MOVQ x+8(FP), CX
+	MOVQ n+16(FP), DX
+	XORQ BX, BX
+	SUBQ $+8, DX
+	JLT  done39
+
+next38:
+	VMOVUPS           (CX)(BX*8), Z0
+	VBROADCASTSD      c8_4086300000000000<>+0(SB), Z1
+	VBROADCASTSD      c8_c087500000000000<>+0(SB), Z2
+	VMAXPD            Z0, Z2, Z0
+	VMINPD            Z0, Z1, Z0
+	VMULPD.BCST       c8_3ff71547652b82fe<>+0(SB), Z0, Z1
+	VRNDSCALEPD       $0x08, Z1, Z1
+	VMOVAPS           Z0, Z0
+	VFNMADD231PD.BCST c8_3fe62e42fefa39ef<>+0(SB), Z1, Z0
+	VMULPD.BCST       c8_3c7abc9e3b39803f<>+0(SB), Z1, Z2
+	VSUBPD            Z2, Z0, Z3
+	VBROADCASTSD      c8_3e21f9582a061918<>+0(SB), Z4
+	VFMADD213PD.BCST  c8_3e5af5ebf7d0c6d2<>+0(SB), Z3, Z4
+	VFMADD213PD.BCST  c8_3e927e4c58a13434<>+0(SB), Z3, Z4
+	VFMADD213PD.BCST  c8_3ec71ddf85375c40<>+0(SB), Z3, Z4
+	VFMADD213PD.BCST  c8_3efa01a01b0c3b34<>+0(SB), Z3, Z4
+	VFMADD213PD.BCST  c8_3f2a01a01afe52a1<>+0(SB), Z3, Z4
+	VFMADD213PD.BCST  c8_3f56c16c16c1441b<>+0(SB), Z3, Z4
+	VFMADD213PD.BCST  c8_3f8111111110f6af<>+0(SB), Z3, Z4
+	VFMADD213PD.BCST  c8_3fa555555555555a<>+0(SB), Z3, Z4
+	VFMADD213PD.BCST  c8_3fc5555555555559<>+0(SB), Z3, Z4
+	VFMADD213PD.BCST  c8_3fe0000000000000<>+0(SB), Z3, Z4
+	VMULPD            Z3, Z3, Z3
+	VMULPD            Z3, Z4, Z3
+	VSUBPD            Z2, Z3, Z2
+	VADDPD            Z2, Z0, Z0
+	VADDPD.BCST       c8_3ff0000000000000<>+0(SB), Z0, Z0
+	VSCALEFPD         Z1, Z0, Z0
+	VMOVUPS           Z0, (AX)(BX*8)
+	ADDQ              $+8, BX
+	SUBQ              $+8, DX
+	JGE               next38
+
+done39:
+	ADDQ              $+8, DX
+	JEQ               end40
+	MOVQ              $-1, SI
+	BZHIQ             DX, SI, SI
+	KMOVQ             SI, K1
+	VMOVUPD.Z         (CX)(BX*8), K1, Z0
+	VBROADCASTSD      c8_4086300000000000<>+0(SB), Z1
+	VBROADCASTSD      c8_c087500000000000<>+0(SB), Z2
+	VMAXPD            Z0, Z2, Z0
+	VMINPD            Z0, Z1, Z0
+	VMULPD.BCST       c8_3ff71547652b82fe<>+0(SB), Z0, Z1
+	VRNDSCALEPD       $0x08, Z1, Z1
+	VMOVAPS           Z0, Z0
+	VFNMADD231PD.BCST c8_3fe62e42fefa39ef<>+0(SB), Z1, Z0
+	VMULPD.BCST       c8_3c7abc9e3b39803f<>+0(SB), Z1, Z2
+	VSUBPD            Z2, Z0, Z3
+	VBROADCASTSD      c8_3e21f9582a061918<>+0(SB), Z4
+	VFMADD213PD.BCST  c8_3e5af5ebf7d0c6d2<>+0(SB), Z3, Z4
+	VFMADD213PD.BCST  c8_3e927e4c58a13434<>+0(SB), Z3, Z4
+	VFMADD213PD.BCST  c8_3ec71ddf85375c40<>+0(SB), Z3, Z4
+	VFMADD213PD.BCST  c8_3efa01a01b0c3b34<>+0(SB), Z3, Z4
+	VFMADD213PD.BCST  c8_3f2a01a01afe52a1<>+0(SB), Z3, Z4
+	VFMADD213PD.BCST  c8_3f56c16c16c1441b<>+0(SB), Z3, Z4
+	VFMADD213PD.BCST  c8_3f8111111110f6af<>+0(SB), Z3, Z4
+	VFMADD213PD.BCST  c8_3fa555555555555a<>+0(SB), Z3, Z4
+	VFMADD213PD.BCST  c8_3fc5555555555559<>+0(SB), Z3, Z4
+	VFMADD213PD.BCST  c8_3fe0000000000000<>+0(SB), Z3, Z4
+	VMULPD            Z3, Z3, Z3
+	VMULPD            Z3, Z4, Z3
+	VSUBPD            Z2, Z3, Z2
+	VADDPD            Z2, Z0, Z0
+	VADDPD.BCST       c8_3ff0000000000000<>+0(SB), Z0, Z0
+	VSCALEFPD         Z1, Z0, Z0
+	VMOVUPD           Z0, K1, (AX)(BX*8)
+
+end40:
+	VZEROUPPER
+	RET
+
+// func dExpm1AVX512(dst *byte, x *byte, n int)
+// Requires: AVX, AVX512BW, AVX512DQ, AVX512F, BMI2
+TEXT ·dExpm1AVX512(SB), NOSPLIT, $0-24
+	MOVQ dst+0(FP), AX
+	MOVQ x+8(FP), CX
+	MOVQ n+16(FP), DX
+	XORQ BX, BX
+	SUBQ $+8, DX
+	JLT  done43
+
+next42:
+	VMOVUPS           (CX)(BX*8), Z0
+	VBROADCASTSD      c8_4086300000000000<>+0(SB), Z1
+	VBROADCASTSD      c8_c044000000000000<>+0(SB), Z2
+	VMAXPD            Z0, Z2, Z2
+	VMINPD            Z2, Z1, Z1
+	VMULPD.BCST       c8_3ff71547652b82fe<>+0(SB), Z1, Z2
+	VRNDSCALEPD       $0x08, Z2, Z2
+	VMOVAPS           Z1, Z1
+	VFNMADD231PD.BCST c8_3fe62e42fefa39ef<>+0(SB), Z2, Z1
+	VMULPD.BCST       c8_3c7abc9e3b39803f<>+0(SB), Z2, Z3
+	VSUBPD            Z3, Z1, Z4
+	VBROADCASTSD      c8_3e21f9582a061918<>+0(SB), Z5
+	VFMADD213PD.BCST  c8_3e5af5ebf7d0c6d2<>+0(SB), Z4, Z5
+	VFMADD213PD.BCST  c8_3e927e4c58a13434<>+0(SB), Z4, Z5
+	VFMADD213PD.BCST  c8_3ec71ddf85375c40<>+0(SB), Z4, Z5
+	VFMADD213PD.BCST  c8_3efa01a01b0c3b34<>+0(SB), Z4, Z5
+	VFMADD213PD.BCST  c8_3f2a01a01afe52a1<>+0(SB), Z4, Z5
+	VFMADD213PD.BCST  c8_3f56c16c16c1441b<>+0(SB), Z4, Z5
+	VFMADD213PD.BCST  c8_3f8111111110f6af<>+0(SB), Z4, Z5
+	VFMADD213PD.BCST  c8_3fa555555555555a<>+0(SB), Z4, Z5
+	VFMADD213PD.BCST  c8_3fc5555555555559<>+0(SB), Z4, Z5
+	VFMADD213PD.BCST  c8_3fe0000000000000<>+0(SB), Z4, Z5
+	VMULPD            Z4, Z4, Z4
+	VMULPD            Z4, Z5, Z4
+	VSUBPD            Z3, Z4, Z3
+	VADDPD            Z3, Z1, Z1
+	VSUBPD.BCST       c8_3ff0000000000000<>+0(SB), Z2, Z2
+	VADDPD.BCST       c8_43380000000003ff<>+0(SB), Z2, Z2
+	VPSLLQ            $0x34, Z2, Z2
+	VSUBPD.BCST       c8_3fe0000000000000<>+0(SB), Z2, Z3
+	VMOVAPS           Z3, Z3
+	VFMADD231PD       Z1, Z2, Z3
+	VADDPD            Z3, Z3, Z1
+	VANDPD.BCST       c8_8000000000000000<>+0(SB), Z0, Z0
+	VORPD             Z0, Z1, Z0
+	VMOVUPS           Z0, (AX)(BX*8)
+	ADDQ              $+8, BX
+	SUBQ              $+8, DX
+	JGE               next42
+
+done43:
+	ADDQ              $+8, DX
+	JEQ               end44
+	MOVQ              $-1, SI
+	BZHIQ             DX, SI, SI
+	KMOVQ             SI, K1
+	VMOVUPD.Z         (CX)(BX*8), K1, Z0
+	VBROADCASTSD      c8_4086300000000000<>+0(SB), Z1
+	VBROADCASTSD      c8_c044000000000000<>+0(SB), Z2
+	VMAXPD            Z0, Z2, Z2
+	VMINPD            Z2, Z1, Z1
+	VMULPD.BCST       c8_3ff71547652b82fe<>+0(SB), Z1, Z2
+	VRNDSCALEPD       $0x08, Z2, Z2
+	VMOVAPS           Z1, Z1
+	VFNMADD231PD.BCST c8_3fe62e42fefa39ef<>+0(SB), Z2, Z1
+	VMULPD.BCST       c8_3c7abc9e3b39803f<>+0(SB), Z2, Z3
+	VSUBPD            Z3, Z1, Z4
+	VBROADCASTSD      c8_3e21f9582a061918<>+0(SB), Z5
+	VFMADD213PD.BCST  c8_3e5af5ebf7d0c6d2<>+0(SB), Z4, Z5
+	VFMADD213PD.BCST  c8_3e927e4c58a13434<>+0(SB), Z4, Z5
+	VFMADD213PD.BCST  c8_3ec71ddf85375c40<>+0(SB), Z4, Z5
+	VFMADD213PD.BCST  c8_3efa01a01b0c3b34<>+0(SB), Z4, Z5
+	VFMADD213PD.BCST  c8_3f2a01a01afe52a1<>+0(SB), Z4, Z5
+	VFMADD213PD.BCST  c8_3f56c16c16c1441b<>+0(SB), Z4, Z5
+	VFMADD213PD.BCST  c8_3f8111111110f6af<>+0(SB), Z4, Z5
+	VFMADD213PD.BCST  c8_3fa555555555555a<>+0(SB), Z4, Z5
+	VFMADD213PD.BCST  c8_3fc5555555555559<>+0(SB), Z4, Z5
+	VFMADD213PD.BCST  c8_3fe0000000000000<>+0(SB), Z4, Z5
+	VMULPD            Z4, Z4, Z4
+	VMULPD            Z4, Z5, Z4
+	VSUBPD            Z3, Z4, Z3
+	VADDPD            Z3, Z1, Z1
+	VSUBPD.BCST       c8_3ff0000000000000<>+0(SB), Z2, Z2
+	VADDPD.BCST       c8_43380000000003ff<>+0(SB), Z2, Z2
+	VPSLLQ            $0x34, Z2, Z2
+	VSUBPD.BCST       c8_3fe0000000000000<>+0(SB), Z2, Z3
+	VMOVAPS           Z3, Z3
+	VFMADD231PD       Z1, Z2, Z3
+	VADDPD            Z3, Z3, Z1
+	VANDPD.BCST       c8_8000000000000000<>+0(SB), Z0, Z0
+	VORPD             Z0, Z1, Z0
+	VMOVUPD           Z0, K1, (AX)(BX*8)
+
+end44:
+	VZEROUPPER
+	RET
+
+// func dLogAVX512(dst *byte, x *byte, n int)
+// Requires: AVX, AVX512BW, AVX512DQ, AVX512F, BMI2
+TEXT ·dLogAVX512(SB), NOSPLIT, $0-24
+	MOVQ dst+0(FP), AX
+	MOVQ x+8(FP), CX
+	MOVQ n+16(FP), DX
+	XORQ BX, BX
+	SUBQ $+8, DX
+	JLT  done47
+
+next46:
+	VMOVUPS          (CX)(BX*8), Z0
+	VCMPPD.BCST      $0x11, c8_10000000000000<>+0(SB), Z0, K1
+	VMULPD.BCST      c8_4350000000000000<>+0(SB), Z0, Z1
+	VBLENDMPD        Z1, Z0, K1, Z2
+	VPADDQ.BCST      c8_195f619980c433<>+0(SB), Z2, Z1
+	VPSRLQ           $0x34, Z1, Z10
+	VORPD.BCST       c8_4330000000000000<>+0(SB), Z10, Z10
+	VSUBPD.BCST      c8_4330000000000400<>+0(SB), Z10, Z10
+	VANDPD.BCST      c8_fffffffffffff<>+0(SB), Z1, Z1
+	VPADDQ.BCST      c8_3fe6a09e667f3bcd<>+0(SB), Z1, Z1
+	VSUBPD.BCST      c8_3ff0000000000000<>+0(SB), Z1, Z1
+	VBROADCASTSD     c8_0<>+0(SB), Z11
+	VBROADCASTSD     c8_404b000000000000<>+0(SB), Z12
+	VMOVAPD.Z        Z12, K1, Z12
+	VSUBPD           Z12, Z10, Z10
+	VMOVAPS          Z11, Z11
+	VFMADD231PD.BCST c8_3c7abc9e3b39803f<>+0(SB), Z10, Z11
+	VADDPD.BCST      c8_4000000000000000<>+0(SB), Z1, Z12
+	VDIVPD           Z12, Z1, Z12
+	VMULPD           Z12, Z12, Z13
+	VBROADCASTSD     c8_3fc2f064e8b6d473<>+0(SB), Z14
+	VFMADD213PD.BCST c8_3fc39a1a4e9341e5<>+0(SB), Z13, Z14
+	VFMADD213PD.BCST c8_3fc74663fafd3829<>+0(SB), Z13, Z14
+	VFMADD213PD.BCST c8_3fcc71c5205ef52f<>+0(SB), Z13, Z14
+	VFMADD213PD.BCST c8_3fd24924941f4d6b<>+0(SB), Z13, Z14
+	VFMADD213PD.BCST c8_3fd999999997fd80<>+0(SB), Z13, Z14
+	VFMADD213PD.BCST c8_3fe5555555555592<>+0(SB), Z13, Z14
+	VMULPD           Z1, Z1, Z15
+	VMULPD.BCST      c8_3fe0000000000000<>+0(SB), Z15, Z15
+	VMOVAPS          Z15, Z16
+	VFMADD231PD      Z13, Z14, Z16
+	VMOVAPS          Z11, Z11
+	VFMADD231PD      Z16, Z12, Z11
+	VSUBPD           Z11, Z15, Z11
+	VSUBPD           Z11, Z1, Z1
+	VMOVAPS          Z1, Z1
+	VFMADD231PD.BCST c8_3fe62e42fefa39ef<>+0(SB), Z10, Z1
+	VCMPPD.BCST      $0x00, c8_7ff0000000000000<>+0(SB), Z0, K1
+	VBLENDMPD        Z0, Z1, K1, Z3
+	VCMPPD.BCST      $0x00, c8_0<>+0(SB), Z0, K1
+	VBLENDMPD.BCST   c8_fff0000000000000<>+0(SB), Z3, K1, Z4
+	VCMPPD.BCST      $0x19, c8_0<>+0(SB), Z0, K1
+	VBROADCASTSD     c8_7ff8000000000001<>+0(SB), Z0
+	VBLENDMPD        Z0, Z4, K1, Z5
+	VMOVUPS          Z5, (AX)(BX*8)
+	ADDQ             $+8, BX
+	SUBQ             $+8, DX
+	JGE              next46
+
+done47:
+	ADDQ             $+8, DX
+	JEQ              end48
+	MOVQ             $-1, SI
+	BZHIQ            DX, SI, SI
+	KMOVQ            SI, K1
+	VMOVUPD.Z        (CX)(BX*8), K1, Z0
+	VCMPPD.BCST      $0x11, c8_10000000000000<>+0(SB), Z0, K2
+	VMULPD.BCST      c8_4350000000000000<>+0(SB), Z0, Z1
+	VBLENDMPD        Z1, Z0, K2, Z6
+	VPADDQ.BCST      c8_195f619980c433<>+0(SB), Z6, Z1
+	VPSRLQ           $0x34, Z1, Z2
+	VORPD.BCST       c8_4330000000000000<>+0(SB), Z2, Z2
+	VSUBPD.BCST      c8_4330000000000400<>+0(SB), Z2, Z2
+	VANDPD.BCST      c8_fffffffffffff<>+0(SB), Z1, Z1
+	VPADDQ.BCST      c8_3fe6a09e667f3bcd<>+0(SB), Z1, Z1
+	VSUBPD.BCST      c8_3ff0000000000000<>+0(SB), Z1, Z1
+	VBROADCASTSD     c8_0<>+0(SB), Z3
+	VBROADCASTSD     c8_404b000000000000<>+0(SB), Z4
+	VMOVAPD.Z        Z4, K2, Z4
+	VSUBPD           Z4, Z2, Z2
+	VMOVAPS          Z3, Z3
+	VFMADD231PD.BCST c8_3c7abc9e3b39803f<>+0(SB), Z2, Z3
+	VADDPD.BCST      c8_4000000000000000<>+0(SB), Z1, Z4
+	VDIVPD           Z4, Z1, Z4
+	VMULPD           Z4, Z4, Z5
+	VBROADCASTSD     c8_3fc2f064e8b6d473<>+0(SB), Z6
+	VFMADD213PD.BCST c8_3fc39a1a4e9341e5<>+0(SB), Z5, Z6
+	VFMADD213PD.BCST c8_3fc74663fafd3829<>+0(SB), Z5, Z6
+	VFMADD213PD.BCST c8_3fcc71c5205ef52f<>+0(SB), Z5, Z6
+	VFMADD213PD.BCST c8_3fd24924941f4d6b<>+0(SB), Z5, Z6
+	VFMADD213PD.BCST c8_3fd999999997fd80<>+0(SB), Z5, Z6
+	VFMADD213PD.BCST c8_3fe5555555555592<>+0(SB), Z5, Z6
+	VMULPD           Z1, Z1, Z10
+	VMULPD.BCST      c8_3fe0000000000000<>+0(SB), Z10, Z10
+	VMOVAPS          Z10, Z11
+	VFMADD231PD      Z5, Z6, Z11
+	VMOVAPS          Z3, Z3
+	VFMADD231PD      Z11, Z4, Z3
+	VSUBPD           Z3, Z10, Z3
+	VSUBPD           Z3, Z1, Z1
+	VMOVAPS          Z1, Z1
+	VFMADD231PD.BCST c8_3fe62e42fefa39ef<>+0(SB), Z2, Z1
+	VCMPPD.BCST      $0x00, c8_7ff0000000000000<>+0(SB), Z0, K2
+	VBLENDMPD        Z0, Z1, K2, Z7
+	VCMPPD.BCST      $0x00, c8_0<>+0(SB), Z0, K2
+	VBLENDMPD.BCST   c8_fff0000000000000<>+0(SB), Z7, K2, Z8
+	VCMPPD.BCST      $0x19, c8_0<>+0(SB), Z0, K2
+	VBROADCASTSD     c8_7ff8000000000001<>+0(SB), Z0
+	VBLENDMPD        Z0, Z8, K2, Z9
+	VMOVUPD          Z9, K1, (AX)(BX*8)
+
+end48:
+	VZEROUPPER
+	RET
+
+// func dLog1pAVX512(dst *byte, x *byte, n int)
+// Requires: AVX, AVX512BW, AVX512DQ, AVX512F, BMI2
+TEXT ·dLog1pAVX512(SB), NOSPLIT, $0-24
+	MOVQ dst+0(FP), AX
+	MOVQ x+8(FP), CX
+	MOVQ n+16(FP), DX
+	XORQ BX, BX
+	SUBQ $+8, DX
+	JLT  done51
+
+next50:
+	VMOVUPS          (CX)(BX*8), Z0
+	VADDPD.BCST      c8_3ff0000000000000<>+0(SB), Z0, Z1
+	VSUBPD           Z0, Z1, Z2
+	VSUBPD           Z2, Z1, Z3
+	VSUBPD           Z3, Z0, Z3
+	VBROADCASTSD     c8_3ff0000000000000<>+0(SB), Z14
+	VSUBPD           Z2, Z14, Z2
+	VADDPD           Z2, Z3, Z2
+	VCMPPD.BCST      $0x11, c8_10000000000000<>+0(SB), Z1, K1
+	VMULPD.BCST      c8_4350000000000000<>+0(SB), Z1, Z3
+	VBLENDMPD        Z3, Z1, K1, Z4
+	VPADDQ.BCST      c8_195f619980c433<>+0(SB), Z4, Z3
+	VPSRLQ           $0x34, Z3, Z14
+	VORPD.BCST       c8_4330000000000000<>+0(SB), Z14, Z14
+	VSUBPD.BCST      c8_4330000000000400<>+0(SB), Z14, Z14
+	VANDPD.BCST      c8_fffffffffffff<>+0(SB), Z3, Z3
+	VPADDQ.BCST      c8_3fe6a09e667f3bcd<>+0(SB), Z3, Z3
+	VSUBPD.BCST      c8_3ff0000000000000<>+0(SB), Z3, Z3
+	VBROADCASTSD     c8_0<>+0(SB), Z15
+	VBROADCASTSD     c8_0<>+0(SB), Z15
+	VMINPD.BCST      c8_408f400000000000<>+0(SB), Z14, Z16
+	VSUBPD           Z16, Z15, Z15
+	VADDPD.BCST      c8_43380000000003ff<>+0(SB), Z15, Z15
+	VPSLLQ           $0x34, Z15, Z15
+	VMULPD           Z15, Z2, Z2
+	VMOVAPS          Z2, Z15
+	VFNMADD231PD     Z2, Z3, Z15
+	VBROADCASTSD     c8_404b000000000000<>+0(SB), Z2
+	VMOVAPD.Z        Z2, K1, Z2
+	VSUBPD           Z2, Z14, Z2
+	VMOVAPS          Z15, Z14
+	VFMADD231PD.BCST c8_3c7abc9e3b39803f<>+0(SB), Z2, Z14
+	VADDPD.BCST      c8_4000000000000000<>+0(SB), Z3, Z15
+	VDIVPD           Z15, Z3, Z15
+	VMULPD           Z15, Z15, Z16
+	VBROADCASTSD     c8_3fc2f064e8b6d473<>+0(SB), Z17
+	VFMADD213PD.BCST c8_3fc39a1a4e9341e5<>+0(SB), Z16, Z17
+	VFMADD213PD.BCST c8_3fc74663fafd3829<>+0(SB), Z16, Z17
+	VFMADD213PD.BCST c8_3fcc71c5205ef52f<>+0(SB), Z16, Z17
+	VFMADD213PD.BCST c8_3fd24924941f4d6b<>+0(SB), Z16, Z17
+	VFMADD213PD.BCST c8_3fd999999997fd80<>+0(SB), Z16, Z17
+	VFMADD213PD.BCST c8_3fe5555555555592<>+0(SB), Z16, Z17
+	VMULPD           Z3, Z3, Z18
+	VMULPD.BCST      c8_3fe0000000000000<>+0(SB), Z18, Z18
+	VMOVAPS          Z18, Z19
+	VFMADD231PD      Z16, Z17, Z19
+	VMOVAPS          Z14, Z14
+	VFMADD231PD      Z19, Z15, Z14
+	VSUBPD           Z14, Z18, Z14
+	VSUBPD           Z14, Z3, Z3
+	VMOVAPS          Z3, Z3
+	VFMADD231PD.BCST c8_3fe62e42fefa39ef<>+0(SB), Z2, Z3
+	VCMPPD.BCST      $0x00, c8_7ff0000000000000<>+0(SB), Z1, K1
+	VBLENDMPD        Z1, Z3, K1, Z5
+	VCMPPD.BCST      $0x00, c8_0<>+0(SB), Z1, K1
+	VBLENDMPD.BCST   c8_fff0000000000000<>+0(SB), Z5, K1, Z6
+	VCMPPD.BCST      $0x19, c8_0<>+0(SB), Z1, K1
+	VBROADCASTSD     c8_7ff8000000000001<>+0(SB), Z1
+	VBLENDMPD        Z1, Z6, K1, Z7
+	VANDPD.BCST      c8_7fffffffffffffff<>+0(SB), Z0, Z1
+	VCMPPD.BCST      $0x11, c8_3c90000000000000<>+0(SB), Z1, K1
+	VBLENDMPD        Z0, Z7, K1, Z8
+	VMOVUPS          Z8, (AX)(BX*8)
+	ADDQ             $+8, BX
+	SUBQ             $+8, DX
+	JGE              next50
+
+done51:
+	ADDQ             $+8, DX
+	JEQ              end52
+	MOVQ             $-1, SI
+	BZHIQ            DX, SI, SI
+	KMOVQ            SI, K1
+	VMOVUPD.Z        (CX)(BX*8), K1, Z0
+	VADDPD.BCST      c8_3ff0000000000000<>+0(SB), Z0, Z1
+	VSUBPD           Z0, Z1, Z2
+	VSUBPD           Z2, Z1, Z3
+	VSUBPD           Z3, Z0, Z3
+	VBROADCASTSD     c8_3ff0000000000000<>+0(SB), Z4
+	VSUBPD           Z2, Z4, Z2
+	VADDPD           Z2, Z3, Z2
+	VCMPPD.BCST      $0x11, c8_10000000000000<>+0(SB), Z1, K2
+	VMULPD.BCST      c8_4350000000000000<>+0(SB), Z1, Z3
+	VBLENDMPD        Z3, Z1, K2, Z9
+	VPADDQ.BCST      c8_195f619980c433<>+0(SB), Z9, Z3
+	VPSRLQ           $0x34, Z3, Z4
+	VORPD.BCST       c8_4330000000000000<>+0(SB), Z4, Z4
+	VSUBPD.BCST      c8_4330000000000400<>+0(SB), Z4, Z4
+	VANDPD.BCST      c8_fffffffffffff<>+0(SB), Z3, Z3
+	VPADDQ.BCST      c8_3fe6a09e667f3bcd<>+0(SB), Z3, Z3
+	VSUBPD.BCST      c8_3ff0000000000000<>+0(SB), Z3, Z3
+	VBROADCASTSD     c8_0<>+0(SB), Z5
+	VBROADCASTSD     c8_0<>+0(SB), Z5
+	VMINPD.BCST      c8_408f400000000000<>+0(SB), Z4, Z6
+	VSUBPD           Z6, Z5, Z5
+	VADDPD.BCST      c8_43380000000003ff<>+0(SB), Z5, Z5
+	VPSLLQ           $0x34, Z5, Z5
+	VMULPD           Z5, Z2, Z2
+	VMOVAPS          Z2, Z5
+	VFNMADD231PD     Z2, Z3, Z5
+	VBROADCASTSD     c8_404b000000000000<>+0(SB), Z2
+	VMOVAPD.Z        Z2, K2, Z2
+	VSUBPD           Z2, Z4, Z2
+	VMOVAPS          Z5, Z4
+	VFMADD231PD.BCST c8_3c7abc9e3b39803f<>+0(SB), Z2, Z4
+	VADDPD.BCST      c8_4000000000000000<>+0(SB), Z3, Z5
+	VDIVPD           Z5, Z3, Z5
+	VMULPD           Z5, Z5, Z6
+	VBROADCASTSD     c8_3fc2f064e8b6d473<>+0(SB), Z7
+	VFMADD213PD.BCST c8_3fc39a1a4e9341e5<>+0(SB), Z6, Z7
+	VFMADD213PD.BCST c8_3fc74663fafd3829<>+0(SB), Z6, Z7
+	VFMADD213PD.BCST c8_3fcc71c5205ef52f<>+0(SB), Z6, Z7
+	VFMADD213PD.BCST c8_3fd24924941f4d6b<>+0(SB), Z6, Z7
+	VFMADD213PD.BCST c8_3fd999999997fd80<>+0(SB), Z6, Z7
+	VFMADD213PD.BCST c8_3fe5555555555592<>+0(SB), Z6, Z7
+	VMULPD           Z3, Z3, Z8
+	VMULPD.BCST      c8_3fe0000000000000<>+0(SB), Z8, Z8
+	VMOVAPS          Z8, Z9
+	VFMADD231PD      Z6, Z7, Z9
+	VMOVAPS          Z4, Z4
+	VFMADD231PD      Z9, Z5, Z4
+	VSUBPD           Z4, Z8, Z4
+	VSUBPD           Z4, Z3, Z3
+	VMOVAPS          Z3, Z3
+	VFMADD231PD.BCST c8_3fe62e42fefa39ef<>+0(SB), Z2, Z3
+	VCMPPD.BCST      $0x00, c8_7ff0000000000000<>+0(SB), Z1, K2
+	VBLENDMPD        Z1, Z3, K2, Z10
+	VCMPPD.BCST      $0x00, c8_0<>+0(SB), Z1, K2
+	VBLENDMPD.BCST   c8_fff0000000000000<>+0(SB), Z10, K2, Z11
+	VCMPPD.BCST      $0x19, c8_0<>+0(SB), Z1, K2
+	VBROADCASTSD     c8_7ff8000000000001<>+0(SB), Z1
+	VBLENDMPD        Z1, Z11, K2, Z12
+	VANDPD.BCST      c8_7fffffffffffffff<>+0(SB), Z0, Z1
+	VCMPPD.BCST      $0x11, c8_3c90000000000000<>+0(SB), Z1, K2
+	VBLENDMPD        Z0, Z12, K2, Z13
+	VMOVUPD          Z13, K1, (AX)(BX*8)
+
+end52:
+	VZEROUPPER
+	RET
+
+// func dTanhAVX512(dst *byte, x *byte, n int)
+// Requires: AVX, AVX512BW, AVX512DQ, AVX512F, BMI2
+TEXT ·dTanhAVX512(SB), NOSPLIT, $0-24
+	MOVQ dst+0(FP), AX
+	MOVQ x+8(FP), CX
+	MOVQ n+16(FP), DX
+	XORQ BX, BX
+	SUBQ $+8, DX
+	JLT  done55
+
+next54:
+	VMOVUPS           (CX)(BX*8), Z0
+	VANDPD.BCST       c8_7fffffffffffffff<>+0(SB), Z0, Z1
+	VBROADCASTSD      c8_4046000000000000<>+0(SB), Z2
+	VADDPD            Z1, Z1, Z1
+	VMINPD            Z1, Z2, Z1
+	VMULPD.BCST       c8_3ff71547652b82fe<>+0(SB), Z1, Z2
+	VRNDSCALEPD       $0x08, Z2, Z2
+	VMOVAPS           Z1, Z1
+	VFNMADD231PD.BCST c8_3fe62e42fefa39ef<>+0(SB), Z2, Z1
+	VMULPD.BCST       c8_3c7abc9e3b39803f<>+0(SB), Z2, Z3
+	VSUBPD            Z3, Z1, Z4
+	VBROADCASTSD      c8_3e21f9582a061918<>+0(SB), Z5
+	VFMADD213PD.BCST  c8_3e5af5ebf7d0c6d2<>+0(SB), Z4, Z5
+	VFMADD213PD.BCST  c8_3e927e4c58a13434<>+0(SB), Z4, Z5
+	VFMADD213PD.BCST  c8_3ec71ddf85375c40<>+0(SB), Z4, Z5
+	VFMADD213PD.BCST  c8_3efa01a01b0c3b34<>+0(SB), Z4, Z5
+	VFMADD213PD.BCST  c8_3f2a01a01afe52a1<>+0(SB), Z4, Z5
+	VFMADD213PD.BCST  c8_3f56c16c16c1441b<>+0(SB), Z4, Z5
+	VFMADD213PD.BCST  c8_3f8111111110f6af<>+0(SB), Z4, Z5
+	VFMADD213PD.BCST  c8_3fa555555555555a<>+0(SB), Z4, Z5
+	VFMADD213PD.BCST  c8_3fc5555555555559<>+0(SB), Z4, Z5
+	VFMADD213PD.BCST  c8_3fe0000000000000<>+0(SB), Z4, Z5
+	VMULPD            Z4, Z4, Z4
+	VMULPD            Z4, Z5, Z4
+	VSUBPD            Z3, Z4, Z3
+	VADDPD            Z3, Z1, Z1
+	VSUBPD.BCST       c8_3ff0000000000000<>+0(SB), Z2, Z2
+	VADDPD.BCST       c8_43380000000003ff<>+0(SB), Z2, Z2
+	VPSLLQ            $0x34, Z2, Z2
+	VSUBPD.BCST       c8_3fe0000000000000<>+0(SB), Z2, Z3
+	VMOVAPS           Z3, Z3
+	VFMADD231PD       Z1, Z2, Z3
+	VADDPD            Z3, Z3, Z1
+	VADDPD.BCST       c8_4000000000000000<>+0(SB), Z1, Z2
+	VSUBPD.BCST       c8_4000000000000000<>+0(SB), Z2, Z3
+	VSUBPD            Z3, Z1, Z3
+	VBROADCASTSD      c8_3ff0000000000000<>+0(SB), Z4
+	VDIVPD            Z2, Z4, Z4
+	VMULPD            Z4, Z1, Z5
+	VMOVAPS           Z1, Z1
+	VFNMADD231PD      Z2, Z5, Z1
+	VMOVAPS           Z1, Z1
+	VFNMADD231PD      Z3, Z5, Z1
+	VMOVAPS           Z5, Z2
+	VFMADD231PD       Z4, Z1, Z2
+	VANDPD.BCST       c8_8000000000000000<>+0(SB), Z0, Z0
+	VORPD             Z0, Z2, Z0
+	VMOVUPS           Z0, (AX)(BX*8)
+	ADDQ              $+8, BX
+	SUBQ              $+8, DX
+	JGE               next54
+
+done55:
+	ADDQ              $+8, DX
+	JEQ               end56
+	MOVQ              $-1, SI
+	BZHIQ             DX, SI, SI
+	KMOVQ             SI, K1
+	VMOVUPD.Z         (CX)(BX*8), K1, Z0
+	VANDPD.BCST       c8_7fffffffffffffff<>+0(SB), Z0, Z1
+	VBROADCASTSD      c8_4046000000000000<>+0(SB), Z2
+	VADDPD            Z1, Z1, Z1
+	VMINPD            Z1, Z2, Z1
+	VMULPD.BCST       c8_3ff71547652b82fe<>+0(SB), Z1, Z2
+	VRNDSCALEPD       $0x08, Z2, Z2
+	VMOVAPS           Z1, Z1
+	VFNMADD231PD.BCST c8_3fe62e42fefa39ef<>+0(SB), Z2, Z1
+	VMULPD.BCST       c8_3c7abc9e3b39803f<>+0(SB), Z2, Z3
+	VSUBPD            Z3, Z1, Z4
+	VBROADCASTSD      c8_3e21f9582a061918<>+0(SB), Z5
+	VFMADD213PD.BCST  c8_3e5af5ebf7d0c6d2<>+0(SB), Z4, Z5
+	VFMADD213PD.BCST  c8_3e927e4c58a13434<>+0(SB), Z4, Z5
+	VFMADD213PD.BCST  c8_3ec71ddf85375c40<>+0(SB), Z4, Z5
+	VFMADD213PD.BCST  c8_3efa01a01b0c3b34<>+0(SB), Z4, Z5
+	VFMADD213PD.BCST  c8_3f2a01a01afe52a1<>+0(SB), Z4, Z5
+	VFMADD213PD.BCST  c8_3f56c16c16c1441b<>+0(SB), Z4, Z5
+	VFMADD213PD.BCST  c8_3f8111111110f6af<>+0(SB), Z4, Z5
+	VFMADD213PD.BCST  c8_3fa555555555555a<>+0(SB), Z4, Z5
+	VFMADD213PD.BCST  c8_3fc5555555555559<>+0(SB), Z4, Z5
+	VFMADD213PD.BCST  c8_3fe0000000000000<>+0(SB), Z4, Z5
+	VMULPD            Z4, Z4, Z4
+	VMULPD            Z4, Z5, Z4
+	VSUBPD            Z3, Z4, Z3
+	VADDPD            Z3, Z1, Z1
+	VSUBPD.BCST       c8_3ff0000000000000<>+0(SB), Z2, Z2
+	VADDPD.BCST       c8_43380000000003ff<>+0(SB), Z2, Z2
+	VPSLLQ            $0x34, Z2, Z2
+	VSUBPD.BCST       c8_3fe0000000000000<>+0(SB), Z2, Z3
+	VMOVAPS           Z3, Z3
+	VFMADD231PD       Z1, Z2, Z3
+	VADDPD            Z3, Z3, Z1
+	VADDPD.BCST       c8_4000000000000000<>+0(SB), Z1, Z2
+	VSUBPD.BCST       c8_4000000000000000<>+0(SB), Z2, Z3
+	VSUBPD            Z3, Z1, Z3
+	VBROADCASTSD      c8_3ff0000000000000<>+0(SB), Z4
+	VDIVPD            Z2, Z4, Z4
+	VMULPD            Z4, Z1, Z5
+	VMOVAPS           Z1, Z1
+	VFNMADD231PD      Z2, Z5, Z1
+	VMOVAPS           Z1, Z1
+	VFNMADD231PD      Z3, Z5, Z1
+	VMOVAPS           Z5, Z2
+	VFMADD231PD       Z4, Z1, Z2
+	VANDPD.BCST       c8_8000000000000000<>+0(SB), Z0, Z0
+	VORPD             Z0, Z2, Z0
+	VMOVUPD           Z0, K1, (AX)(BX*8)
+
+end56:
+	VZEROUPPER
+	RET
+
+// func dErfAVX512(dst *byte, x *byte, n int)
+// Requires: AVX, AVX512BW, AVX512DQ, AVX512F, BMI2
+TEXT ·dErfAVX512(SB), NOSPLIT, $0-24
+	MOVQ dst+0(FP), AX
+	MOVQ x+8(FP), CX
+	MOVQ n+16(FP), DX
+	XORQ BX, BX
+	SUBQ $+8, DX
+	JLT  done59
+
+next58:
+	VMOVUPS           (CX)(BX*8), Z0
+	VANDPD.BCST       c8_7fffffffffffffff<>+0(SB), Z0, Z1
+	VMULPD            Z1, Z1, Z2
+	VBROADCASTSD      c8_be0acdff90b8ebd8<>+0(SB), Z3
+	VFMADD213PD.BCST  c8_3e4d784936618cc2<>+0(SB), Z2, Z3
+	VFMADD213PD.BCST  c8_be85c16e30fb0d45<>+0(SB), Z2, Z3
+	VFMADD213PD.BCST  c8_3ebb9827b1885f9b<>+0(SB), Z2, Z3
+	VFMADD213PD.BCST  c8_beef4ca94990cb86<>+0(SB), Z2, Z3
+	VFMADD213PD.BCST  c8_3f1f9a2bf73f0c68<>+0(SB), Z2, Z3
+	VFMADD213PD.BCST  c8_bf4c02db072f3fe0<>+0(SB), Z2, Z3
+	VFMADD213PD.BCST  c8_3f7565bccfa9a825<>+0(SB), Z2, Z3
+	VFMADD213PD.BCST  c8_bf9b82ce312062bc<>+0(SB), Z2, Z3
+	VFMADD213PD.BCST  c8_3fbce2f21a041018<>+0(SB), Z2, Z3
+	VFMADD213PD.BCST  c8_bfd812746b0379c2<>+0(SB), Z2, Z3
+	VFMADD213PD.BCST  c8_3fc06eba8214db68<>+0(SB), Z2, Z3
+	VMOVAPS           Z1, Z2
+	VFMADD231PD       Z1, Z3, Z2
+	VBROADCASTSD      c8_4018000000000000<>+0(SB), Z3
+	VMINPD            Z1, Z3, Z3
+	VBROADCASTSD      c8_bd7a86549dc3e8fb<>+0(SB), Z6
+	VFMADD213PD.BCST  c8_3dd26b3f2f395e19<>+0(SB), Z3, Z6
+	VFMADD213PD.BCST  c8_be17f4558625b166<>+0(SB), Z3, Z6
+	VFMADD213PD.BCST  c8_3e535e8ba9ae0970<>+0(SB), Z3, Z6
+	VFMADD213PD.BCST  c8_be85c8d820f164b7<>+0(SB), Z3, Z6
+	VFMADD213PD.BCST  c8_3eb204eb4defc093<>+0(SB), Z3, Z6
+	VFMADD213PD.BCST  c8_bed6834502a8e964<>+0(SB), Z3, Z6
+	VFMADD213PD.BCST  c8_3ef54700ce3ef79a<>+0(SB), Z3, Z6
+	VFMADD213PD.BCST  c8_bf0d4c496d1b32f9<>+0(SB), Z3, Z6
+	VFMADD213PD.BCST  c8_3f18f2267eb73504<>+0(SB), Z3, Z6
+	VFMADD213PD.BCST  c8_be9dbef9756d09cd<>+0(SB), Z3, Z6
+	VFMADD213PD.BCST  c8_bf42da4af48f9d45<>+0(SB), Z3, Z6
+	VFMADD213PD.BCST  c8_3f5bbe23598641e5<>+0(SB), Z3, Z6
+	VFMADD213PD.BCST  c8_bf2bdbbbd1553cd1<>+0(SB), Z3, Z6
+	VFMADD213PD.BCST  c8_bf93956bff7a7818<>+0(SB), Z3, Z6
+	VFMADD213PD.BCST  c8_3fba4f2e98863490<>+0(SB), Z3, Z6
+	VFMADD213PD.BCST  c8_3fe45f317ce090ad<>+0(SB), Z3, Z6
+	VFMADD213PD.BCST  c8_3ff20dd740727d0e<>+0(SB), Z3, Z6
+	VMULPD            Z6, Z3, Z7
+	VMOVAPS           Z7, Z8
+	VFNMADD231PD      Z6, Z3, Z8
+	VXORPD.BCST       c8_8000000000000000<>+0(SB), Z7, Z3
+	VMULPD.BCST       c8_3ff71547652b82fe<>+0(SB), Z3, Z6
+	VRNDSCALEPD       $0x08, Z6, Z6
+	VMOVAPS           Z3, Z3
+	VFNMADD231PD.BCST c8_3fe62e42fefa39ef<>+0(SB), Z6, Z3
+	VMULPD.BCST       c8_3c7abc9e3b39803f<>+0(SB), Z6, Z7
+	VSUBPD            Z8, Z7, Z7
+	VSUBPD            Z7, Z3, Z8
+	VBROADCASTSD      c8_3e21f9582a061918<>+0(SB), Z9
+	VFMADD213PD.BCST  c8_3e5af5ebf7d0c6d2<>+0(SB), Z8, Z9
+	VFMADD213PD.BCST  c8_3e927e4c58a13434<>+0(SB), Z8, Z9
+	VFMADD213PD.BCST  c8_3ec71ddf85375c40<>+0(SB), Z8, Z9
+	VFMADD213PD.BCST  c8_3efa01a01b0c3b34<>+0(SB), Z8, Z9
+	VFMADD213PD.BCST  c8_3f2a01a01afe52a1<>+0(SB), Z8, Z9
+	VFMADD213PD.BCST  c8_3f56c16c16c1441b<>+0(SB), Z8, Z9
+	VFMADD213PD.BCST  c8_3f8111111110f6af<>+0(SB), Z8, Z9
+	VFMADD213PD.BCST  c8_3fa555555555555a<>+0(SB), Z8, Z9
+	VFMADD213PD.BCST  c8_3fc5555555555559<>+0(SB), Z8, Z9
+	VFMADD213PD.BCST  c8_3fe0000000000000<>+0(SB), Z8, Z9
+	VMULPD            Z8, Z8, Z8
+	VMULPD            Z8, Z9, Z8
+	VSUBPD            Z7, Z8, Z7
+	VADDPD            Z7, Z3, Z3
+	VADDPD.BCST       c8_43380000000003ff<>+0(SB), Z6, Z6
+	VPSLLQ            $0x34, Z6, Z6
+	VBROADCASTSD      c8_3ff0000000000000<>+0(SB), Z7
+	VMOVAPS           Z6, Z8
+	VFMADD231PD       Z6, Z3, Z8
+	VSUBPD            Z8, Z7, Z3
+	VCMPPD.BCST       $0x11, c8_3ff0000000000000<>+0(SB), Z1, K1
+	VBLENDMPD         Z2, Z3, K1, Z4
+	VANDPD.BCST       c8_8000000000000000<>+0(SB), Z0, Z0
+	VORPD             Z0, Z4, Z0
+	VMOVUPS           Z0, (AX)(BX*8)
+	ADDQ              $+8, BX
+	SUBQ              $+8, DX
+	JGE               next58
+
+done59:
+	ADDQ              $+8, DX
+	JEQ               end60
+	MOVQ              $-1, SI
+	BZHIQ             DX, SI, SI
+	KMOVQ             SI, K1
+	VMOVUPD.Z         (CX)(BX*8), K1, Z0
+	VANDPD.BCST       c8_7fffffffffffffff<>+0(SB), Z0, Z1
+	VMULPD            Z1, Z1, Z2
+	VBROADCASTSD      c8_be0acdff90b8ebd8<>+0(SB), Z3
+	VFMADD213PD.BCST  c8_3e4d784936618cc2<>+0(SB), Z2, Z3
+	VFMADD213PD.BCST  c8_be85c16e30fb0d45<>+0(SB), Z2, Z3
+	VFMADD213PD.BCST  c8_3ebb9827b1885f9b<>+0(SB), Z2, Z3
+	VFMADD213PD.BCST  c8_beef4ca94990cb86<>+0(SB), Z2, Z3
+	VFMADD213PD.BCST  c8_3f1f9a2bf73f0c68<>+0(SB), Z2, Z3
+	VFMADD213PD.BCST  c8_bf4c02db072f3fe0<>+0(SB), Z2, Z3
+	VFMADD213PD.BCST  c8_3f7565bccfa9a825<>+0(SB), Z2, Z3
+	VFMADD213PD.BCST  c8_bf9b82ce312062bc<>+0(SB), Z2, Z3
+	VFMADD213PD.BCST  c8_3fbce2f21a041018<>+0(SB), Z2, Z3
+	VFMADD213PD.BCST  c8_bfd812746b0379c2<>+0(SB), Z2, Z3
+	VFMADD213PD.BCST  c8_3fc06eba8214db68<>+0(SB), Z2, Z3
+	VMOVAPS           Z1, Z2
+	VFMADD231PD       Z1, Z3, Z2
+	VBROADCASTSD      c8_4018000000000000<>+0(SB), Z3
+	VMINPD            Z1, Z3, Z3
+	VBROADCASTSD      c8_bd7a86549dc3e8fb<>+0(SB), Z4
+	VFMADD213PD.BCST  c8_3dd26b3f2f395e19<>+0(SB), Z3, Z4
+	VFMADD213PD.BCST  c8_be17f4558625b166<>+0(SB), Z3, Z4
+	VFMADD213PD.BCST  c8_3e535e8ba9ae0970<>+0(SB), Z3, Z4
+	VFMADD213PD.BCST  c8_be85c8d820f164b7<>+0(SB), Z3, Z4
+	VFMADD213PD.BCST  c8_3eb204eb4defc093<>+0(SB), Z3, Z4
+	VFMADD213PD.BCST  c8_bed6834502a8e964<>+0(SB), Z3, Z4
+	VFMADD213PD.BCST  c8_3ef54700ce3ef79a<>+0(SB), Z3, Z4
+	VFMADD213PD.BCST  c8_bf0d4c496d1b32f9<>+0(SB), Z3, Z4
+	VFMADD213PD.BCST  c8_3f18f2267eb73504<>+0(SB), Z3, Z4
+	VFMADD213PD.BCST  c8_be9dbef9756d09cd<>+0(SB), Z3, Z4
+	VFMADD213PD.BCST  c8_bf42da4af48f9d45<>+0(SB), Z3, Z4
+	VFMADD213PD.BCST  c8_3f5bbe23598641e5<>+0(SB), Z3, Z4
+	VFMADD213PD.BCST  c8_bf2bdbbbd1553cd1<>+0(SB), Z3, Z4
+	VFMADD213PD.BCST  c8_bf93956bff7a7818<>+0(SB), Z3, Z4
+	VFMADD213PD.BCST  c8_3fba4f2e98863490<>+0(SB), Z3, Z4
+	VFMADD213PD.BCST  c8_3fe45f317ce090ad<>+0(SB), Z3, Z4
+	VFMADD213PD.BCST  c8_3ff20dd740727d0e<>+0(SB), Z3, Z4
+	VMULPD            Z4, Z3, Z6
+	VMOVAPS           Z6, Z7
+	VFNMADD231PD      Z4, Z3, Z7
+	VXORPD.BCST       c8_8000000000000000<>+0(SB), Z6, Z3
+	VMULPD.BCST       c8_3ff71547652b82fe<>+0(SB), Z3, Z4
+	VRNDSCALEPD       $0x08, Z4, Z4
+	VMOVAPS           Z3, Z3
+	VFNMADD231PD.BCST c8_3fe62e42fefa39ef<>+0(SB), Z4, Z3
+	VMULPD.BCST       c8_3c7abc9e3b39803f<>+0(SB), Z4, Z6
+	VSUBPD            Z7, Z6, Z6
+	VSUBPD            Z6, Z3, Z7
+	VBROADCASTSD      c8_3e21f9582a061918<>+0(SB), Z8
+	VFMADD213PD.BCST  c8_3e5af5ebf7d0c6d2<>+0(SB), Z7, Z8
+	VFMADD213PD.BCST  c8_3e927e4c58a13434<>+0(SB), Z7, Z8
+	VFMADD213PD.BCST  c8_3ec71ddf85375c40<>+0(SB), Z7, Z8
+	VFMADD213PD.BCST  c8_3efa01a01b0c3b34<>+0(SB), Z7, Z8
+	VFMADD213PD.BCST  c8_3f2a01a01afe52a1<>+0(SB), Z7, Z8
+	VFMADD213PD.BCST  c8_3f56c16c16c1441b<>+0(SB), Z7, Z8
+	VFMADD213PD.BCST  c8_3f8111111110f6af<>+0(SB), Z7, Z8
+	VFMADD213PD.BCST  c8_3fa555555555555a<>+0(SB), Z7, Z8
+	VFMADD213PD.BCST  c8_3fc5555555555559<>+0(SB), Z7, Z8
+	VFMADD213PD.BCST  c8_3fe0000000000000<>+0(SB), Z7, Z8
+	VMULPD            Z7, Z7, Z7
+	VMULPD            Z7, Z8, Z7
+	VSUBPD            Z6, Z7, Z6
+	VADDPD            Z6, Z3, Z3
+	VADDPD.BCST       c8_43380000000003ff<>+0(SB), Z4, Z4
+	VPSLLQ            $0x34, Z4, Z4
+	VBROADCASTSD      c8_3ff0000000000000<>+0(SB), Z6
+	VMOVAPS           Z4, Z7
+	VFMADD231PD       Z4, Z3, Z7
+	VSUBPD            Z7, Z6, Z3
+	VCMPPD.BCST       $0x11, c8_3ff0000000000000<>+0(SB), Z1, K2
+	VBLENDMPD         Z2, Z3, K2, Z5
+	VANDPD.BCST       c8_8000000000000000<>+0(SB), Z0, Z0
+	VORPD             Z0, Z5, Z0
+	VMOVUPD           Z0, K1, (AX)(BX*8)
+
+end60:
+	VZEROUPPER
+	RET
+
+// func dSinAVX512(dst *byte, x *byte, n int) (done int)
+// Requires: AVX, AVX512BW, AVX512DQ, AVX512F, BMI2
+TEXT ·dSinAVX512(SB), NOSPLIT, $0-32
+	MOVQ dst+0(FP), AX
+	MOVQ x+8(FP), CX
+	MOVQ n+16(FP), DX
+	XORQ BX, BX
+	SUBQ $+8, DX
+	JLT  done63
+
+next62:
+	VMOVUPS           (CX)(BX*8), Z0
+	VANDPD.BCST       c8_7fffffffffffffff<>+0(SB), Z0, Z1
+	VCMPPD.BCST       $0x1e, c8_41d0000000000000<>+0(SB), Z1, K1
+	KORTESTW          K1, K1
+	JNE               stop61
+	VMULPD.BCST       c8_3fe45f306dc9c883<>+0(SB), Z0, Z1
+	VRNDSCALEPD       $0x08, Z1, Z1
+	VMOVAPS           Z0, Z6
+	VFNMADD231PD.BCST c8_3ff921fb54442d18<>+0(SB), Z1, Z6
+	VMULPD.BCST       c8_3c91a62633145c07<>+0(SB), Z1, Z7
+	VSUBPD            Z7, Z6, Z8
+	VSUBPD            Z8, Z6, Z6
+	VSUBPD            Z7, Z6, Z6
+	VMOVAPS           Z7, Z7
+	VFNMADD231PD.BCST c8_3c91a62633145c07<>+0(SB), Z1, Z7
+	VADDPD            Z7, Z6, Z6
+	VMOVAPS           Z6, Z6
+	VFNMADD231PD.BCST c8_b91f1976b7ed900b<>+0(SB), Z1, Z6
+	VMULPD            Z8, Z8, Z7
+	VBROADCASTSD      c8_3de5d9316f84a530<>+0(SB), Z9
+	VFMADD213PD.BCST  c8_be5ae5e668615888<>+0(SB), Z7, Z9
+	VFMADD213PD.BCST  c8_3ec71de357817567<>+0(SB), Z7, Z9
+	VFMADD213PD.BCST  c8_bf2a01a019c120a9<>+0(SB), Z7, Z9
+	VFMADD213PD.BCST  c8_3f8111111110f87e<>+0(SB), Z7, Z9
+	VFMADD213PD.BCST  c8_bfc5555555555549<>+0(SB), Z7, Z9
+	VMULPD            Z7, Z9, Z9
+	VMOVAPS           Z6, Z10
+	VFMADD231PD       Z8, Z9, Z10
+	VADDPD            Z10, Z8, Z9
+	VBROADCASTSD      c8_bda8faebc74c9b6b<>+0(SB), Z10
+	VFMADD213PD.BCST  c8_3e21ee9ec2530cae<>+0(SB), Z7, Z10
+	VFMADD213PD.BCST  c8_be927e4f80a46260<>+0(SB), Z7, Z10
+	VFMADD213PD.BCST  c8_3efa01a019cb2303<>+0(SB), Z7, Z10
+	VFMADD213PD.BCST  c8_bf56c16c16c15182<>+0(SB), Z7, Z10
+	VFMADD213PD.BCST  c8_3fa555555555554c<>+0(SB), Z7, Z10
+	VMULPD            Z7, Z7, Z11
+	VMULPD            Z11, Z10, Z10
+	VMOVAPS           Z10, Z10
+	VFNMADD231PD      Z6, Z8, Z10
+	VMULPD.BCST       c8_3fe0000000000000<>+0(SB), Z7, Z6
+	VBROADCASTSD      c8_3ff0000000000000<>+0(SB), Z7
+	VSUBPD            Z6, Z7, Z7
+	VBROADCASTSD      c8_3ff0000000000000<>+0(SB), Z8
+	VSUBPD            Z7, Z8, Z8
+	VSUBPD            Z6, Z8, Z6
+	VADDPD            Z6, Z10, Z6
+	VADDPD            Z6, Z7, Z6
+	VADDPD.BCST       c8_4338000000000000<>+0(SB), Z1, Z1
+	VPTESTMQ.BCST     c8_1<>+0(SB), Z1, K1
+	VBLENDMPD         Z6, Z9, K1, Z2
+	VANDPD.BCST       c8_2<>+0(SB), Z1, Z1
+	VPSLLQ            $0x3e, Z1, Z1
+	VXORPD            Z1, Z2, Z1
+	VCMPPD.BCST       $0x00, c8_0<>+0(SB), Z0, K1
+	VBLENDMPD         Z0, Z1, K1, Z3
+	VMOVUPS           Z3, (AX)(BX*8)
+	ADDQ              $+8, BX
+	SUBQ              $+8, DX
+	JGE               next62
+
+done63:
+	ADDQ              $+8, DX
+	JEQ               end64
+	MOVQ              $-1, SI
+	BZHIQ             DX, SI, SI
+	KMOVQ             SI, K1
+	VMOVUPD.Z         (CX)(BX*8), K1, Z0
+	VANDPD.BCST       c8_7fffffffffffffff<>+0(SB), Z0, Z1
+	VCMPPD.BCST       $0x1e, c8_41d0000000000000<>+0(SB), Z1, K2
+	KORTESTW          K2, K2
+	JNE               stop61
+	VMULPD.BCST       c8_3fe45f306dc9c883<>+0(SB), Z0, Z1
+	VRNDSCALEPD       $0x08, Z1, Z1
+	VMOVAPS           Z0, Z2
+	VFNMADD231PD.BCST c8_3ff921fb54442d18<>+0(SB), Z1, Z2
+	VMULPD.BCST       c8_3c91a62633145c07<>+0(SB), Z1, Z3
+	VSUBPD            Z3, Z2, Z6
+	VSUBPD            Z6, Z2, Z2
+	VSUBPD            Z3, Z2, Z2
+	VMOVAPS           Z3, Z3
+	VFNMADD231PD.BCST c8_3c91a62633145c07<>+0(SB), Z1, Z3
+	VADDPD            Z3, Z2, Z2
+	VMOVAPS           Z2, Z2
+	VFNMADD231PD.BCST c8_b91f1976b7ed900b<>+0(SB), Z1, Z2
+	VMULPD            Z6, Z6, Z3
+	VBROADCASTSD      c8_3de5d9316f84a530<>+0(SB), Z7
+	VFMADD213PD.BCST  c8_be5ae5e668615888<>+0(SB), Z3, Z7
+	VFMADD213PD.BCST  c8_3ec71de357817567<>+0(SB), Z3, Z7
+	VFMADD213PD.BCST  c8_bf2a01a019c120a9<>+0(SB), Z3, Z7
+	VFMADD213PD.BCST  c8_3f8111111110f87e<>+0(SB), Z3, Z7
+	VFMADD213PD.BCST  c8_bfc5555555555549<>+0(SB), Z3, Z7
+	VMULPD            Z3, Z7, Z7
+	VMOVAPS           Z2, Z8
+	VFMADD231PD       Z6, Z7, Z8
+	VADDPD            Z8, Z6, Z7
+	VBROADCASTSD      c8_bda8faebc74c9b6b<>+0(SB), Z8
+	VFMADD213PD.BCST  c8_3e21ee9ec2530cae<>+0(SB), Z3, Z8
+	VFMADD213PD.BCST  c8_be927e4f80a46260<>+0(SB), Z3, Z8
+	VFMADD213PD.BCST  c8_3efa01a019cb2303<>+0(SB), Z3, Z8
+	VFMADD213PD.BCST  c8_bf56c16c16c15182<>+0(SB), Z3, Z8
+	VFMADD213PD.BCST  c8_3fa555555555554c<>+0(SB), Z3, Z8
+	VMULPD            Z3, Z3, Z9
+	VMULPD            Z9, Z8, Z8
+	VMOVAPS           Z8, Z8
+	VFNMADD231PD      Z2, Z6, Z8
+	VMULPD.BCST       c8_3fe0000000000000<>+0(SB), Z3, Z2
+	VBROADCASTSD      c8_3ff0000000000000<>+0(SB), Z3
+	VSUBPD            Z2, Z3, Z3
+	VBROADCASTSD      c8_3ff0000000000000<>+0(SB), Z6
+	VSUBPD            Z3, Z6, Z6
+	VSUBPD            Z2, Z6, Z2
+	VADDPD            Z2, Z8, Z2
+	VADDPD            Z2, Z3, Z2
+	VADDPD.BCST       c8_4338000000000000<>+0(SB), Z1, Z1
+	VPTESTMQ.BCST     c8_1<>+0(SB), Z1, K2
+	VBLENDMPD         Z2, Z7, K2, Z4
+	VANDPD.BCST       c8_2<>+0(SB), Z1, Z1
+	VPSLLQ            $0x3e, Z1, Z1
+	VXORPD            Z1, Z4, Z1
+	VCMPPD.BCST       $0x00, c8_0<>+0(SB), Z0, K2
+	VBLENDMPD         Z0, Z1, K2, Z5
+	VMOVUPD           Z5, K1, (AX)(BX*8)
+
+end64:
+	ADDQ DX, BX
+
+stop61:
+	MOVQ BX, done+24(FP)
+	VZEROUPPER
+	RET
+
+DATA c8_1<>+0(SB)/8, $0x0000000000000001
+DATA c8_1<>+8(SB)/8, $0x0000000000000001
+DATA c8_1<>+16(SB)/8, $0x0000000000000001
+DATA c8_1<>+24(SB)/8, $0x0000000000000001
+GLOBL c8_1<>(SB), RODATA|NOPTR, $32
+
+// func dCosAVX512(dst *byte, x *byte, n int) (done int)
+// Requires: AVX, AVX512BW, AVX512DQ, AVX512F, BMI2
+TEXT ·dCosAVX512(SB), NOSPLIT, $0-32
+	MOVQ dst+0(FP), AX
+	MOVQ x+8(FP), CX
+	MOVQ n+16(FP), DX
+	XORQ BX, BX
+	SUBQ $+8, DX
+	JLT  done67
+
+next66:
+	VMOVUPS           (CX)(BX*8), Z0
+	VANDPD.BCST       c8_7fffffffffffffff<>+0(SB), Z0, Z1
+	VCMPPD.BCST       $0x1e, c8_41d0000000000000<>+0(SB), Z1, K1
+	KORTESTW          K1, K1
+	JNE               stop65
+	VMULPD.BCST       c8_3fe45f306dc9c883<>+0(SB), Z0, Z1
+	VRNDSCALEPD       $0x08, Z1, Z1
+	VMOVAPS           Z0, Z0
+	VFNMADD231PD.BCST c8_3ff921fb54442d18<>+0(SB), Z1, Z0
+	VMULPD.BCST       c8_3c91a62633145c07<>+0(SB), Z1, Z4
+	VSUBPD            Z4, Z0, Z5
+	VSUBPD            Z5, Z0, Z0
+	VSUBPD            Z4, Z0, Z0
+	VMOVAPS           Z4, Z4
+	VFNMADD231PD.BCST c8_3c91a62633145c07<>+0(SB), Z1, Z4
+	VADDPD            Z4, Z0, Z0
+	VMOVAPS           Z0, Z0
+	VFNMADD231PD.BCST c8_b91f1976b7ed900b<>+0(SB), Z1, Z0
+	VMULPD            Z5, Z5, Z4
+	VBROADCASTSD      c8_3de5d9316f84a530<>+0(SB), Z6
+	VFMADD213PD.BCST  c8_be5ae5e668615888<>+0(SB), Z4, Z6
+	VFMADD213PD.BCST  c8_3ec71de357817567<>+0(SB), Z4, Z6
+	VFMADD213PD.BCST  c8_bf2a01a019c120a9<>+0(SB), Z4, Z6
+	VFMADD213PD.BCST  c8_3f8111111110f87e<>+0(SB), Z4, Z6
+	VFMADD213PD.BCST  c8_bfc5555555555549<>+0(SB), Z4, Z6
+	VMULPD            Z4, Z6, Z6
+	VMOVAPS           Z0, Z7
+	VFMADD231PD       Z5, Z6, Z7
+	VADDPD            Z7, Z5, Z6
+	VBROADCASTSD      c8_bda8faebc74c9b6b<>+0(SB), Z7
+	VFMADD213PD.BCST  c8_3e21ee9ec2530cae<>+0(SB), Z4, Z7
+	VFMADD213PD.BCST  c8_be927e4f80a46260<>+0(SB), Z4, Z7
+	VFMADD213PD.BCST  c8_3efa01a019cb2303<>+0(SB), Z4, Z7
+	VFMADD213PD.BCST  c8_bf56c16c16c15182<>+0(SB), Z4, Z7
+	VFMADD213PD.BCST  c8_3fa555555555554c<>+0(SB), Z4, Z7
+	VMULPD            Z4, Z4, Z8
+	VMULPD            Z8, Z7, Z7
+	VMOVAPS           Z7, Z7
+	VFNMADD231PD      Z0, Z5, Z7
+	VMULPD.BCST       c8_3fe0000000000000<>+0(SB), Z4, Z0
+	VBROADCASTSD      c8_3ff0000000000000<>+0(SB), Z4
+	VSUBPD            Z0, Z4, Z4
+	VBROADCASTSD      c8_3ff0000000000000<>+0(SB), Z5
+	VSUBPD            Z4, Z5, Z5
+	VSUBPD            Z0, Z5, Z0
+	VADDPD            Z0, Z7, Z0
+	VADDPD            Z0, Z4, Z0
+	VADDPD.BCST       c8_4338000000000001<>+0(SB), Z1, Z1
+	VPTESTMQ.BCST     c8_1<>+0(SB), Z1, K1
+	VBLENDMPD         Z0, Z6, K1, Z2
+	VANDPD.BCST       c8_2<>+0(SB), Z1, Z0
+	VPSLLQ            $0x3e, Z0, Z0
+	VXORPD            Z0, Z2, Z0
+	VMOVUPS           Z0, (AX)(BX*8)
+	ADDQ              $+8, BX
+	SUBQ              $+8, DX
+	JGE               next66
+
+done67:
+	ADDQ              $+8, DX
+	JEQ               end68
+	MOVQ              $-1, SI
+	BZHIQ             DX, SI, SI
+	KMOVQ             SI, K1
+	VMOVUPD.Z         (CX)(BX*8), K1, Z0
+	VANDPD.BCST       c8_7fffffffffffffff<>+0(SB), Z0, Z1
+	VCMPPD.BCST       $0x1e, c8_41d0000000000000<>+0(SB), Z1, K2
+	KORTESTW          K2, K2
+	JNE               stop65
+	VMULPD.BCST       c8_3fe45f306dc9c883<>+0(SB), Z0, Z1
+	VRNDSCALEPD       $0x08, Z1, Z1
+	VMOVAPS           Z0, Z0
+	VFNMADD231PD.BCST c8_3ff921fb54442d18<>+0(SB), Z1, Z0
+	VMULPD.BCST       c8_3c91a62633145c07<>+0(SB), Z1, Z2
+	VSUBPD            Z2, Z0, Z4
+	VSUBPD            Z4, Z0, Z0
+	VSUBPD            Z2, Z0, Z0
+	VMOVAPS           Z2, Z2
+	VFNMADD231PD.BCST c8_3c91a62633145c07<>+0(SB), Z1, Z2
+	VADDPD            Z2, Z0, Z0
+	VMOVAPS           Z0, Z0
+	VFNMADD231PD.BCST c8_b91f1976b7ed900b<>+0(SB), Z1, Z0
+	VMULPD            Z4, Z4, Z2
+	VBROADCASTSD      c8_3de5d9316f84a530<>+0(SB), Z5
+	VFMADD213PD.BCST  c8_be5ae5e668615888<>+0(SB), Z2, Z5
+	VFMADD213PD.BCST  c8_3ec71de357817567<>+0(SB), Z2, Z5
+	VFMADD213PD.BCST  c8_bf2a01a019c120a9<>+0(SB), Z2, Z5
+	VFMADD213PD.BCST  c8_3f8111111110f87e<>+0(SB), Z2, Z5
+	VFMADD213PD.BCST  c8_bfc5555555555549<>+0(SB), Z2, Z5
+	VMULPD            Z2, Z5, Z5
+	VMOVAPS           Z0, Z6
+	VFMADD231PD       Z4, Z5, Z6
+	VADDPD            Z6, Z4, Z5
+	VBROADCASTSD      c8_bda8faebc74c9b6b<>+0(SB), Z6
+	VFMADD213PD.BCST  c8_3e21ee9ec2530cae<>+0(SB), Z2, Z6
+	VFMADD213PD.BCST  c8_be927e4f80a46260<>+0(SB), Z2, Z6
+	VFMADD213PD.BCST  c8_3efa01a019cb2303<>+0(SB), Z2, Z6
+	VFMADD213PD.BCST  c8_bf56c16c16c15182<>+0(SB), Z2, Z6
+	VFMADD213PD.BCST  c8_3fa555555555554c<>+0(SB), Z2, Z6
+	VMULPD            Z2, Z2, Z7
+	VMULPD            Z7, Z6, Z6
+	VMOVAPS           Z6, Z6
+	VFNMADD231PD      Z0, Z4, Z6
+	VMULPD.BCST       c8_3fe0000000000000<>+0(SB), Z2, Z0
+	VBROADCASTSD      c8_3ff0000000000000<>+0(SB), Z2
+	VSUBPD            Z0, Z2, Z2
+	VBROADCASTSD      c8_3ff0000000000000<>+0(SB), Z4
+	VSUBPD            Z2, Z4, Z4
+	VSUBPD            Z0, Z4, Z0
+	VADDPD            Z0, Z6, Z0
+	VADDPD            Z0, Z2, Z0
+	VADDPD.BCST       c8_4338000000000001<>+0(SB), Z1, Z1
+	VPTESTMQ.BCST     c8_1<>+0(SB), Z1, K2
+	VBLENDMPD         Z0, Z5, K2, Z3
+	VANDPD.BCST       c8_2<>+0(SB), Z1, Z0
+	VPSLLQ            $0x3e, Z0, Z0
+	VXORPD            Z0, Z3, Z0
+	VMOVUPD           Z0, K1, (AX)(BX*8)
+
+end68:
+	ADDQ DX, BX
+
+stop65:
+	MOVQ BX, done+24(FP)
 	VZEROUPPER
 	RET

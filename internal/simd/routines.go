@@ -143,9 +143,8 @@ func argMaxBy(greatest func(acc, x unsafe.Pointer, rows, n int), value, nan func
 }
 
 // patched returns a routine that calls f, and twin for the elements that f leaves out: f
-// returns the number of elements that it computed.
-func patched(f func(dst, x unsafe.Pointer, n int) int, twin Unary) Unary {
-	const size, group = 4, 16 // of float32
+// returns the number of elements, of some bytes, that it computed before one of those.
+func patched(f func(dst, x unsafe.Pointer, n int) int, size int, twin Unary) Unary {
 	return func(dst, x unsafe.Pointer, n int) {
 		for {
 			done := f(dst, x, n)
@@ -153,9 +152,13 @@ func patched(f func(dst, x unsafe.Pointer, n int) int, twin Unary) Unary {
 				return
 			}
 			dst, x, n = unsafe.Add(dst, done*size), unsafe.Add(x, done*size), n-done
-			m := min(n, group)
-			twin(dst, x, m)
-			dst, x, n = unsafe.Add(dst, m*size), unsafe.Add(x, m*size), n-m
+			// One by one, so that no result depends on the elements beside it.
+			for range min(n, 64/size) {
+				if f(dst, x, 1) == 0 {
+					twin(dst, x, 1)
+				}
+				dst, x, n = unsafe.Add(dst, size), unsafe.Add(x, size), n-1
+			}
 		}
 	}
 }

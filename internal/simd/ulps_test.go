@@ -15,8 +15,7 @@ var stepFlag = flag.Int("step", 4099, "TestUlps tests one float32 of so many; 1 
 
 // ulps are bounds of the errors of functions of float32, in units in the last place of
 // the exact result. The comments give the greatest of all 2³² numbers with assembly. Levels
-// avx2 and avx512 give the same bits, except for sines and cosines next to one of a number
-// beyond 1e5, which the Go twin computes. Of one number in 1031, the twins' are at most 0.67.
+// avx2 and avx512 give the same bits. Of one number in 1031, the twins' are at most 0.67.
 var ulps = []struct {
 	op    ir.Op
 	exact func(float64) float64

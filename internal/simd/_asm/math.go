@@ -31,18 +31,23 @@ var functions = []function{
 }
 
 func (f *file) math() {
+	for _, t := range f.targets {
+		t.math(t.singles(), functions, "f", "Float32", 4)
+		t.math(t.doubles(), functions64, "d", "Float64", 8)
+	}
+}
+
+// math writes functions on elements of a type.
+func (t *target) math(l lanes, functions []function, prefix, typ string, size int) {
 	for _, fn := range functions {
-		for _, t := range f.targets {
-			l := t.singles()
-			r := routine{name: "f" + fn.op, sizes: []int{4}, out: 4}
-			r.body = func(t *target, x []vec) reg.Register { return fn.body(l, x[0]) }
-			if fn.rare == nil {
-				t.row("unaries", "ir.%s, ir.Float32, %s", fn.op, t.write(r))
-				continue
-			}
-			r.rare = func(t *target, x []vec) mask { return fn.rare(l, x[0]) }
-			t.row("unaries", "ir.%s, ir.Float32, patched(%s, Unaries[ir.%s][ir.Float32])", fn.op, t.write(r), fn.op)
+		r := routine{name: prefix + fn.op, sizes: []int{size}, out: size}
+		r.body = func(t *target, x []vec) reg.Register { return fn.body(l, x[0]) }
+		if fn.rare == nil {
+			t.row("unaries", "ir.%s, ir.%s, %s", fn.op, typ, t.write(r))
+			continue
 		}
+		r.rare = func(t *target, x []vec) mask { return fn.rare(l, x[0]) }
+		t.row("unaries", "ir.%s, ir.%s, patched(%s, %d, Unaries[ir.%[1]s][ir.%[2]s])", fn.op, typ, t.write(r), size)
 	}
 }
 
@@ -121,10 +126,10 @@ func logarithm(l lanes, x vec) vec {
 }
 
 func logSpecial(l lanes, x, v vec) vec {
-	v = l.choose(l.compare(equal, x, f32(math.Inf(1))), x, v)
-	v = l.choose(l.compare(equal, x, f32(0)), f32(math.Inf(-1)), v)
+	v = l.choose(l.compare(equal, x, l.num(math.Inf(1))), x, v)
+	v = l.choose(l.compare(equal, x, l.num(0)), l.num(math.Inf(-1)), v)
 	// Negative numbers and NaN.
-	return l.choose(l.compare(notGreaterEqual, x, f32(0)), l.broadcast(f32(math.NaN())), v)
+	return l.choose(l.compare(notGreaterEqual, x, l.num(0)), l.broadcast(l.num(math.NaN())), v)
 }
 
 // logOf returns log(x + c) for a positive finite x and a c that is smaller than its last
@@ -156,11 +161,15 @@ func logOf(l lanes, x, c vec) vec {
 	return l.add(high, l.add(low, rest))
 }
 
-func log1p(l lanes, x vec) vec {
-	// u + c = 1 + x exactly (Knuth, TwoSum).
-	u := l.add(x, f32(1))
+// plusOne returns u and c with u + c = 1 + x exactly (Knuth, TwoSum).
+func plusOne(l lanes, x vec) (u, c vec) {
+	u = l.add(x, l.num(1))
 	t := l.sub(u, x)
-	c := l.add(l.sub(x, l.sub(u, t)), l.sub(l.broadcast(f32(1)), t))
+	return u, l.add(l.sub(x, l.sub(u, t)), l.sub(l.broadcast(l.num(1)), t))
+}
+
+func log1p(l lanes, x vec) vec {
+	u, c := plusOne(l, x)
 	v := logSpecial(l, u, logOf(l, u, c))
 	// Near 0 log1p(x) is x, and -0 is -0.
 	return l.choose(l.compare(less, l.abs(x), f32(0x1p-24)), x, v)
@@ -247,8 +256,13 @@ func sincos(l lanes, x vec, k uint32) vec {
 
 // odd returns the lanes whose lowest bit is set.
 func (l lanes) odd(q vec) mask {
-	if l.avx512() {
+	switch {
+	case l.avx512() && l.s == "PD":
+		return l.masked("VPTESTMQ", i64(1), q)
+	case l.avx512():
 		return l.masked("VPTESTMD", i32(1), q)
+	case l.s == "PD":
+		return l.v("VPSLLQ", 63, q)
 	}
 	return l.v("VPSLLD", 31, q)
 }
