@@ -58,6 +58,12 @@ func dSinAVX2(dst unsafe.Pointer, x unsafe.Pointer, n int) (done int)
 func dCosAVX2(dst unsafe.Pointer, x unsafe.Pointer, n int) (done int)
 
 //go:noescape
+func powF32VVAVX2(dst unsafe.Pointer, x unsafe.Pointer, y unsafe.Pointer, n int)
+
+//go:noescape
+func powF32VSAVX2(dst unsafe.Pointer, x unsafe.Pointer, y unsafe.Pointer, n int)
+
+//go:noescape
 func fExpAVX512(dst unsafe.Pointer, x unsafe.Pointer, n int)
 
 //go:noescape
@@ -107,3 +113,9 @@ func dSinAVX512(dst unsafe.Pointer, x unsafe.Pointer, n int) (done int)
 
 //go:noescape
 func dCosAVX512(dst unsafe.Pointer, x unsafe.Pointer, n int) (done int)
+
+//go:noescape
+func powF32VVAVX512(dst unsafe.Pointer, x unsafe.Pointer, y unsafe.Pointer, n int)
+
+//go:noescape
+func powF32VSAVX512(dst unsafe.Pointer, x unsafe.Pointer, y unsafe.Pointer, n int)

@@ -13,6 +13,7 @@ type routine struct {
 	sizes  []int  // of the operands' elements, in bytes
 	single []bool // operands that are one element; nil for none
 	out    int    // the size of the result's elements
+	wide   int    // the size of the elements that the body computes with; 0 for the greatest of the others
 	bools  bool   // the body returns a mask, to be stored as bools
 	body   func(t *target, x []vec) reg.Register
 	// rare returns where the body's result is wrong. The routine stops there and
@@ -45,7 +46,7 @@ func (t *target) write(r routine) string {
 	}
 	t.SignatureExpr(signature)
 
-	wide := r.out
+	wide := max(r.out, r.wide)
 	for _, s := range r.sizes {
 		wide = max(wide, s)
 	}

@@ -34,6 +34,7 @@ func (f *file) math() {
 	for _, t := range f.targets {
 		t.math(t.singles(), functions, "f", "Float32", 4)
 		t.math(t.doubles(), functions64, "d", "Float64", 8)
+		t.pow()
 	}
 }
 

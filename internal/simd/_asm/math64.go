@@ -83,16 +83,22 @@ func tanh64(l lanes, x vec) vec {
 	return l.or(l.fma(rest, y, q), l.signOf(x))
 }
 
+// split64 returns e and f with x = 2ᵉ·(1+f), 1+f in [√½, √2), for a positive finite x that is
+// not subnormal.
+func split64(l lanes, x vec) (e, f vec) {
+	const sqrtHalf, mantissa = 0x3fe6a09e667f3bcd, 1<<52 - 1
+	d := l.v("VPADDQ", i64(1<<62-sqrtHalf), x) // 1024 + e in the exponent
+	e = l.sub(l.or(l.v("VPSRLQ", 52, d), i64(0x433<<52)), f64(1<<52+1024))
+	return e, l.sub(l.v("VPADDQ", i64(sqrtHalf), l.and(d, i64(mantissa))), f64(1))
+}
+
 // logOf64 returns log(x + c) for a positive finite x and a c that is smaller than its last
 // bit, nil for 0. With x = 2ᵉ·(1+f), 1+f in [√½, √2), and s = f/(2+f), log(1+f) is
 // f - (f²/2 - s·(f²/2 + s²·P(s²))), with P to 2⁻⁵⁹ of the logarithm (FDLIBM, e_log.c).
 func logOf64(l lanes, x, c vec) vec {
-	const sqrtHalf, mantissa = 0x3fe6a09e667f3bcd, 1<<52 - 1
 	subnormal := l.compare(less, x, f64(0x1p-1022))
 	x = l.choose(subnormal, l.mul(x, f64(1<<54)), x)
-	d := l.v("VPADDQ", i64(1<<62-sqrtHalf), x) // 1024 + e in the exponent
-	e := l.sub(l.or(l.v("VPSRLQ", 52, d), i64(0x433<<52)), f64(1<<52+1024))
-	f := l.sub(l.v("VPADDQ", i64(sqrtHalf), l.and(d, i64(mantissa))), f64(1))
+	e, f := split64(l, x)
 	low := l.broadcast(f64(0))
 	if c != nil {
 		c = l.mul(c, power64(l, l.sub(l.broadcast(f64(0)), l.min(e, f64(1000))))) // c is 0 from 2⁵⁴ on
