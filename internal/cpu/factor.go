@@ -90,7 +90,7 @@ func newRight(s *space, i int, rows, deep, cols *tiling) *factor {
 	f := newFactor(s, i, deep, cols)
 	few := s.Size(rows.axes) <= fewRows
 	f.usable = func(so, si int) bool {
-		return si == 1 && so >= 0 && (few || !s.conflicts(i, so))
+		return si == 1 && (few || !s.conflicts(i, so))
 	}
 	return f
 }

@@ -28,7 +28,7 @@ func (p *Product) Depth(k int) int {
 
 // A ProductTile gives c[i·ldc+j] = Σ a[i·lda+p·sa]·b[p·ldb+j] for i in [0, m), j in
 // [0, n), over p in [0, k). It adds the sum to c unless add is 0. m and n are at least 1.
-// The strides of a may have any sign.
+// The strides of both factors may have any sign.
 type ProductTile func(c, a, b unsafe.Pointer, m, n, k, ldc, lda, sa, ldb, add int)
 
 // An IndexedTile is a ProductTile whose columns of a are anywhere, as those of windows are:
@@ -58,24 +58,21 @@ func multiply[T number](c, a, b unsafe.Pointer, m, n, k, ldc, lda, ldb, add int,
 			clear(cs[i*ldc:][:n])
 		}
 	}
-	if k == 0 {
-		return
-	}
 	size := int(unsafe.Sizeof(*new(T)))
-	bs := vec[T](b, (k-1)*ldb+n)
+	rowB := func(p int) []T { return vec[T](unsafe.Add(b, p*ldb*size), n) }
 	for i := range m {
 		row := cs[i*ldc:][:n]
 		x := func(p int) T { return at[T](unsafe.Add(a, (i*lda+column(p))*size)) }
 		p := 0
 		for ; p+4 <= k; p += 4 {
 			x0, x1, x2, x3 := x(p), x(p+1), x(p+2), x(p+3)
-			b0, b1, b2, b3 := bs[p*ldb:][:n], bs[(p+1)*ldb:][:n], bs[(p+2)*ldb:][:n], bs[(p+3)*ldb:][:n]
+			b0, b1, b2, b3 := rowB(p), rowB(p+1), rowB(p+2), rowB(p+3)
 			for j := range row {
 				row[j] += (x0*b0[j] + x1*b1[j]) + (x2*b2[j] + x3*b3[j])
 			}
 		}
 		for ; p < k; p++ {
-			x0, b0 := x(p), bs[p*ldb:][:n]
+			x0, b0 := x(p), rowB(p)
 			for j := range row {
 				row[j] += x0 * b0[j]
 			}

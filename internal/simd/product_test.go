@@ -80,16 +80,24 @@ func testTile[T number](t *testing.T, tile ProductTile, m, n, k, add int) {
 // the result and between its rows stay as they are. The right factor may be transposed.
 func testProductOf[T number](t *testing.T, tile ProductTile, m, n, k, add int, transposed bool) {
 	t.Helper()
-	ldc, ldb := n+rand.IntN(3), n+rand.IntN(3)
-	lda, sa := k+rand.IntN(3), 1
-	sb, lenB := 1, max(0, (k-1)*ldb+n) // b[p·along+j·sb]
-	along := ldb
+	// A factor may be flipped, or the same along an axis.
+	flip := func(stride int) int { return stride * []int{1, 1, 1, 1, 0, -1}[rand.IntN(6)] }
+	ldc, ldb, lda, sa := n+rand.IntN(3), flip(n+rand.IntN(3)), flip(k+rand.IntN(3)), 1
+	sb, along := 1, ldb // b[p·along+j·sb]
 	if transposed {
-		ldb = k + rand.IntN(3)
-		along, sb, lenB = 1, ldb, max(0, (n-1)*ldb+k)
+		ldb = flip(k + rand.IntN(3))
+		sb, along = ldb, 1
 	} else if rand.IntN(2) == 0 {
-		lda, sa = 1+rand.IntN(2), 2*m+rand.IntN(3)
+		lda, sa = flip(1+rand.IntN(2)), flip(2*m+rand.IntN(3))
 	}
+	// span returns the position of the first element of a matrix, and its length in memory.
+	span := func(rows, ld, cols, s int) (first, length int) {
+		i, j := max(0, rows-1)*ld, max(0, cols-1)*s
+		first = -min(0, i) - min(0, j)
+		return first, first + max(0, i) + max(0, j) + 1
+	}
+	firstA, lenA := span(m, lda, k, sa)
+	firstB, lenB := span(k, along, n, sb)
 	values := func(n int) []T {
 		v := endOfPage[T](t, n)
 		for i := range v {
@@ -98,7 +106,7 @@ func testProductOf[T number](t *testing.T, tile ProductTile, m, n, k, add int, t
 		return v
 	}
 	const before = 16
-	a, b := values(max(0, (m-1)*lda+(k-1)*sa+1)), values(lenB)
+	a, b := values(lenA), values(lenB)
 	c := values(before + (m-1)*ldc + n)
 	want := slices.Clone(c)
 	for i := range m {
@@ -108,11 +116,11 @@ func testProductOf[T number](t *testing.T, tile ProductTile, m, n, k, add int, t
 				*x = 0
 			}
 			for p := range k {
-				*x += a[i*lda+p*sa] * b[p*along+j*sb]
+				*x += a[firstA+i*lda+p*sa] * b[firstB+p*along+j*sb]
 			}
 		}
 	}
-	tile(unsafe.Pointer(&c[before]), unsafe.Pointer(unsafe.SliceData(a)), unsafe.Pointer(unsafe.SliceData(b)), m, n, k, ldc, lda, sa, ldb, add)
+	tile(unsafe.Pointer(&c[before]), unsafe.Pointer(&a[firstA]), unsafe.Pointer(&b[firstB]), m, n, k, ldc, lda, sa, ldb, add)
 	if !slices.Equal(c, want) {
 		t.Fatalf("product of %T, %d × %d × %d, add %d, strides %d, %d, %d, %d:\n%v\nwant\n%v", a, m, n, k, add, ldc, lda, sa, ldb, c, want)
 	}

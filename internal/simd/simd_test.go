@@ -389,9 +389,14 @@ func TestMove(t *testing.T) {
 					want.set(i*d0+j*d1, src.get(i*s0+j*s1-lo0-lo1))
 				}
 			}
-			Movers[d.Size()](dst.p(), src.at(-lo0-lo1), n0, d0, s0, n1, d1, s1)
-			if string(dst.data) != string(want.data) {
-				t.Fatalf("move of %v, %d by %d and %d, %d by %d and %d, is wrong", d, n0, d0, s0, n1, d1, s1)
+			for _, place := range []string{"", " at the end of a page"} {
+				if place != "" {
+					src, dst, want = onPage(t, src), onPage(t, dst), onPage(t, want)
+				}
+				Movers[d.Size()](dst.p(), src.at(-lo0-lo1), n0, d0, s0, n1, d1, s1)
+				if string(dst.data) != string(want.data) {
+					t.Fatalf("move of %v, %d by %d and %d, %d by %d and %d%s, is wrong", d, n0, d0, s0, n1, d1, s1, place)
+				}
 			}
 		}
 	}

@@ -7,22 +7,6 @@ import (
 	"github.com/tensorken/tensorken/ir"
 )
 
-// A pageVector has elements before a page that may not be touched.
-func pageVector(t *testing.T, d ir.DType, n int) *vector {
-	data := endOfPage[byte](t, guard+n*d.Size())
-	for i := range data[:guard] {
-		data[i] = guardByte
-	}
-	return &vector{d, n, data}
-}
-
-// onPage copies a vector's elements to the end of a page.
-func onPage(t *testing.T, v *vector) *vector {
-	p := pageVector(t, v.typ, v.n)
-	copy(p.data[guard:], v.data[guard:guard+v.n*v.typ.Size()])
-	return p
-}
-
 // TestTwins compares the routines in assembly with those in Go, for lengths of up to four
 // registers and one element, before pages that may not be touched.
 func TestTwins(t *testing.T) {

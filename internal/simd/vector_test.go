@@ -4,6 +4,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"testing"
 	"unsafe"
 
 	"github.com/tensorken/tensorken/ir"
@@ -36,6 +37,22 @@ func (v *vector) p() unsafe.Pointer {
 }
 
 func (v *vector) at(i int) unsafe.Pointer { return unsafe.Add(v.p(), i*v.typ.Size()) }
+
+// A pageVector has elements before a page that may not be touched.
+func pageVector(t *testing.T, d ir.DType, n int) *vector {
+	data := endOfPage[byte](t, guard+n*d.Size())
+	for i := range data[:guard] {
+		data[i] = guardByte
+	}
+	return &vector{d, n, data}
+}
+
+// onPage copies a vector's elements to the end of a page.
+func onPage(t *testing.T, v *vector) *vector {
+	p := pageVector(t, v.typ, v.n)
+	copy(p.data[guard:], v.data[guard:guard+v.n*v.typ.Size()])
+	return p
+}
 
 // intact reports whether the guards are unchanged.
 func (v *vector) intact() bool {
