@@ -218,13 +218,9 @@ func (r *contractRunner) cut(rows, cols []int) {
 func (r *contractRunner) share(i int) int {
 	s := r.space
 	in := s.Body[i]
-	r.packed = r.size * int(loopnest.Points(s.Axes, in.Domain))
-	if r.rows.count <= r.span || r.packed == 0 || r.packed > s.tune.maxShared || s.inPlace(i, r.depth, r.cols) {
-	}
-
 	size := in.Type.Size()
 	r.packed = size * int(loopnest.Points(s.Axes, in.Domain))
-	if r.rows.count <= 1 || r.packed == 0 || r.packed > s.tune.maxShared || s.inPlace(i, r.depth, r.cols) {
+	if r.rows.count <= r.span || r.packed == 0 || r.packed > s.tune.maxShared || s.inPlace(i, r.depth, r.cols) {
 		return 0
 	}
 	k := *s.Kernel
