@@ -147,7 +147,7 @@ func cropWindows(b *builder, n *graph.Node) *graph.Node {
 // spansBelow returns the spans of x's operand that give the spans of x, if x only moves axes or
 // is a sum of Unwindows along the axes that are cut.
 func spansBelow(x *graph.Node, spans []graph.Span) (below []graph.Span, ok bool) {
-	to := func(a int) int { return a }
+	var to func(a int) int
 	switch x.Op {
 	case ir.Permute:
 		to = func(a int) int { return x.Ints[a] }
