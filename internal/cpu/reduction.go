@@ -61,7 +61,7 @@ func (s *space) columnMajor(kept, reduced []int) bool {
 	}
 	k, r := kept[len(kept)-1], reduced[len(reduced)-1]
 	long := func(i int) bool { c := s.Body[i].View.Coef[k]; return c < -4 || c > 4 }
-	return !slices.ContainsFunc(loads, long) && s.Axes[k].Len >= 4*s.Axes[r].Len
+	return !slices.ContainsFunc(loads, long) && s.Axes[k].Len >= 2*s.Axes[r].Len
 }
 
 // prefersInnermost reports whether loads read more points with stride 1
