@@ -1,6 +1,7 @@
 package tensor
 
 import (
+	"fmt"
 	"math"
 
 	"github.com/tensorken/tensorken/internal/graph"
@@ -110,4 +111,42 @@ func (t Tensor) HardSwish() Tensor {
 	gate = graph.Where(lt(gate, fill(x, 0)), fill(x, 0), gate)
 	gate = graph.Where(lt(six, gate), six, gate)
 	return Tensor{n: scaled(mul(x, gate), 1.0/6)}
+}
+
+// LogSigmoid returns log(1/(1 + e^-t)), accurate where Sigmoid rounds to 0 or 1. Floats
+// only.
+func (t Tensor) LogSigmoid() Tensor { return Tensor{n: neg(softplus(neg(t.floats("LogSigmoid"))))} }
+
+// Softsign returns t/(1 + |t|). Floats only.
+func (t Tensor) Softsign() Tensor {
+	x := t.floats("Softsign")
+	return Tensor{n: div(x, shifted(abs(x), 1))}
+}
+
+// SELU returns 1.0507·ELU(t) with alpha 1.6733, the constants for which a deep network
+// keeps mean 0 and variance 1. Floats only.
+//
+// Source: Klambauer et al., "Self-Normalizing Neural Networks", 2017.
+func (t Tensor) SELU() Tensor {
+	const alpha, scale = 1.6732632423543772848, 1.0507009873554804934
+	t.floats("SELU")
+	return t.ELU(alpha).Mul(scale)
+}
+
+// CELU returns t where it is positive, otherwise alpha·(e^(t/alpha) - 1), whose
+// derivative at 0 is 1. Floats only.
+func (t Tensor) CELU(alpha float64) Tensor {
+	x := t.floats("CELU")
+	if !(alpha > 0) {
+		fail("CELU", fmt.Sprintf("alpha is %v, want more than 0", alpha), x)
+	}
+	above, a := positive(x), numberLike("CELU", x, alpha)
+	below := graph.Unary(ir.Expm1, div(graph.Where(above, fill(x, 0), x), a))
+	return Tensor{n: graph.Where(above, x, mul(a, below))}
+}
+
+// HardSigmoid returns Clamp(t/6 + ½, 0, 1). Floats only.
+func (t Tensor) HardSigmoid() Tensor {
+	x := t.floats("HardSigmoid")
+	return Tensor{n: shifted(scaled(x, 1.0/6), 0.5)}.Clamp(0, 1)
 }

@@ -1,10 +1,10 @@
 package golden
 
 import (
-	"cmp"
 	"fmt"
 	"math"
 	"os"
+	"path/filepath"
 	"slices"
 	"testing"
 
@@ -12,16 +12,38 @@ import (
 	"github.com/tensorken/tensorken/tensor"
 )
 
+// opTables has the operations of the files.
+var opTables = []map[string]opFunc{ops, functions}
+
+func findOp(name string) (opFunc, bool) {
+	for _, table := range opTables {
+		if f, ok := table[name]; ok {
+			return f, true
+		}
+	}
+	return nil, false
+}
+
 // TestOps compares the library's results with every case of the file that
-// TENSORKEN_GOLDEN names, by default the project's.
+// TENSORKEN_GOLDEN names, by default the project's files.
 func TestOps(t *testing.T) {
+	paths := []string{"testdata/ops_public.json", "testdata/ops2_public.json"}
+	if path := os.Getenv("TENSORKEN_GOLDEN"); path != "" {
+		paths = []string{path}
+	}
+	for _, path := range paths {
+		t.Run(filepath.Base(path), func(t *testing.T) { testOps(t, path) })
+	}
+}
+
+func testOps(t *testing.T, path string) {
 	d, rtol, atol := openDevice(t)
-	for i, c := range readCases(t, cmp.Or(os.Getenv("TENSORKEN_GOLDEN"), "testdata/ops_public.json")) {
+	for i, c := range readCases(t, path) {
 		t.Run(fmt.Sprintf("%03d_%s", i, c.Op), func(t *testing.T) {
 			if why, ok := waiting[c.Op]; ok {
 				t.Skip(why)
 			}
-			f, ok := ops[c.Op]
+			f, ok := findOp(c.Op)
 			if !ok {
 				t.Fatalf("no operation %q", c.Op)
 			}

@@ -13,13 +13,30 @@ type opFunc func(in []tensor.Tensor, a args) tensor.Tensor
 
 // waiting has the operations that the library lacks, and why.
 var waiting = map[string]string{
-	"conv_transpose2d": "transposed convolution is not written yet",
-	"sort":             "the op Sort has no row yet",
-	"argsort":          "the op Sort has no row yet",
-	"topk":             "the op Sort has no row yet",
-	"cumsum":           "the op Scan has no row yet",
-	"sdpa":             "tensor.Attention is not written yet",
+	"conv_transpose2d": movement, "conv_transpose1d_groups": movement, "pad_mode": movement, "resize": movement,
+	"adaptive_avg_pool2d": movement, "adaptive_max_pool2d": movement, "pixel_shuffle": movement,
+	"grid_sample": movement, "fold": movement, "kron": movement, "rot90": movement,
+	"sdpa": attention, "sdpa_gqa": attention, "sdpa_causal": attention,
+	"ce_smoothing": losses, "ce_ignore": losses, "ce_weights": losses, "ctc": losses, "triplet": losses,
+	"poisson_nll": losses, "bce_probabilities": losses,
+	"sort": ordered, "argsort": ordered, "topk": ordered, "cumsum": ordered, "cumprod": ordered,
+	"logcumsumexp": ordered, "cummax": ordered, "cummin": ordered, "median": ordered, "quantile": ordered,
+	"index_put_add": indexing, "index_two_tensors": indexing, "index_split_tensors": indexing,
+	"masked_select": indexing, "masked_fill": indexing,
+	"cholesky": algebra, "solve": algebra, "inv": algebra, "det": algebra, "slogdet": algebra, "svdvals": algebra,
+	"eigvalsh": algebra, "qr_r": algebra, "lstsq": algebra, "matrix_exp": algebra, "pinv": algebra,
+	"fft": fourier, "ifft": fourier, "rfft": fourier, "fft2": fourier, "irfft": fourier, "stft": fourier,
 }
+
+const (
+	movement  = "this movement is not written yet"
+	attention = "tensor.Attention is not written yet"
+	losses    = "this loss is not written yet"
+	ordered   = "the ops Scan and Sort have no rows yet"
+	indexing  = "indexing by several tensors is not written yet"
+	algebra   = "linear algebra is not written yet"
+	fourier   = "package fft is not written yet"
+)
 
 // ops has the operations by their names in the file.
 var ops = map[string]opFunc{

@@ -1,0 +1,139 @@
+package tensor
+
+import (
+	"math"
+
+	"github.com/tensorken/tensorken/internal/graph"
+	"github.com/tensorken/tensorken/ir"
+)
+
+// The functions of this file and of special.go compute 16-bit floats in float32, as
+// their constants are inexact in 16 bits.
+
+// wide returns f of x, computed in float32 if x has 16 bits.
+func wide(x *graph.Node, f func(*graph.Node) *graph.Node) Tensor {
+	if d := x.DType; d.IsHalf() {
+		return Tensor{n: graph.Cast(f(graph.Cast(x, ir.Float32)), d)}
+	}
+	return Tensor{n: f(x)}
+}
+
+// odd returns f(x) for x ≥ 0 and -f(-x) below. The derivatives of any order at 0 are
+// f's, which an odd function needs no other side for.
+func odd(x *graph.Node, f func(*graph.Node) *graph.Node) *graph.Node {
+	below := lt(x, fill(x, 0))
+	y := f(graph.Where(below, neg(x), x))
+	return graph.Where(below, neg(y), y)
+}
+
+// beyondSquares returns a number from which 1 + x² rounds to x², and x² is finite.
+func beyondSquares(d DType) float64 {
+	if d == ir.Float64 {
+		return 1 << 30
+	}
+	return 1 << 14
+}
+
+// logFar returns log(2·x), where x is large.
+func logFar(x *graph.Node, large *graph.Node) *graph.Node {
+	return shifted(log(graph.Where(large, x, fill(x, 1))), math.Ln2)
+}
+
+// Asin returns the arc sine, in radians from -π/2 to π/2, and NaN outside [-1, 1]. It is
+// accurate near 0, and the derivative at -1 and 1 is +Inf. Floats only.
+func (t Tensor) Asin() Tensor {
+	return wide(t.floats("Asin"), func(x *graph.Node) *graph.Node { return graph.Binary(ir.Atan2, x, cosine(x)) })
+}
+
+// Acos returns the arc cosine, in radians from 0 to π, and NaN outside [-1, 1]. It is
+// accurate near 1, and the derivative at -1 and 1 is -Inf. Floats only.
+func (t Tensor) Acos() Tensor {
+	return wide(t.floats("Acos"), func(x *graph.Node) *graph.Node { return graph.Binary(ir.Atan2, cosine(x), x) })
+}
+
+// cosine returns √(1-x²), accurate near -1 and 1.
+func cosine(x *graph.Node) *graph.Node {
+	return graph.Unary(ir.Sqrt, mul(shifted(neg(x), 1), shifted(x, 1)))
+}
+
+// Asinh returns the inverse hyperbolic sine. It is accurate near 0 and does not
+// overflow. Floats only.
+func (t Tensor) Asinh() Tensor {
+	return wide(t.floats("Asinh"), func(x *graph.Node) *graph.Node {
+		return odd(x, func(x *graph.Node) *graph.Node {
+			large := lt(fill(x, beyondSquares(x.DType)), x)
+			a := graph.Where(large, fill(x, 1), x)
+			square := mul(a, a)
+			near := add(a, div(square, shifted(graph.Unary(ir.Sqrt, shifted(square, 1)), 1)))
+			return graph.Where(large, logFar(x, large), graph.Unary(ir.Log1p, near))
+		})
+	})
+}
+
+// Acosh returns the inverse hyperbolic cosine, from 0 on, and NaN below 1. It is accurate
+// near 1, where the derivative is +Inf, and does not overflow. Floats only.
+func (t Tensor) Acosh() Tensor {
+	return wide(t.floats("Acosh"), func(x *graph.Node) *graph.Node {
+		large := lt(fill(x, beyondSquares(x.DType)), x)
+		u := shifted(graph.Where(large, fill(x, 2), x), -1)
+		// Two square roots, which are NaN for both factors below 0.
+		root := mul(graph.Unary(ir.Sqrt, u), graph.Unary(ir.Sqrt, shifted(u, 2)))
+		return graph.Where(large, logFar(x, large), graph.Unary(ir.Log1p, add(u, root)))
+	})
+}
+
+// Atanh returns the inverse hyperbolic tangent: ±Inf at ±1, NaN outside [-1, 1]. It is
+// accurate near 0 and near ±1. Floats only.
+func (t Tensor) Atanh() Tensor {
+	return wide(t.floats("Atanh"), func(x *graph.Node) *graph.Node {
+		return scaled(sub(graph.Unary(ir.Log1p, x), graph.Unary(ir.Log1p, neg(x))), 0.5)
+	})
+}
+
+// Logit returns log(t/(1-t)), the inverse of [Tensor.Sigmoid]: -Inf at 0, Inf at 1, NaN
+// outside [0, 1]. Floats only.
+func (t Tensor) Logit() Tensor {
+	return wide(t.floats("Logit"), func(x *graph.Node) *graph.Node {
+		return sub(log(x), graph.Unary(ir.Log1p, neg(x)))
+	})
+}
+
+// Log10 returns the logarithm to base 10. Floats only.
+func (t Tensor) Log10() Tensor {
+	return wide(t.floats("Log10"), func(x *graph.Node) *graph.Node { return scaled(log(x), math.Log10E) })
+}
+
+// Hypot returns √(t²+o²), which overflows only where the result does. Its derivatives are
+// 0 where both are 0. Floats only.
+func (t Tensor) Hypot(o Operand) Tensor {
+	x, y := floatOperands("Hypot", t, o)
+	m := graph.Binary(ir.Max, abs(x), abs(y))
+	m = graph.StopGradient(finiteScale(m)) // cancels, so it needs no derivative
+	x, y = div(x, m), div(y, m)
+	return Tensor{n: mul(m, root(add(mul(x, x), mul(y, y))))}
+}
+
+// finiteScale returns m ≥ 0 but 1 where it is 0, infinite or NaN.
+func finiteScale(m *graph.Node) *graph.Node {
+	usable := graph.Binary(ir.And, positive(m), lt(m, fill(m, math.Inf(1))))
+	return graph.Where(usable, m, fill(m, 1))
+}
+
+// LogAddExp returns log(eᵗ + eᵒ). It does not overflow. Floats only.
+func (t Tensor) LogAddExp(o Operand) Tensor {
+	x, y := floatOperands("LogAddExp", t, o)
+	swapped := lt(x, y)
+	high, low := graph.Where(swapped, y, x), graph.Where(swapped, x, y)
+	equal := graph.Binary(ir.And, eq(x, y), infinite(x)) // Inf - Inf would be NaN
+	d := graph.Where(equal, fill(x, 0), sub(low, high))
+	return Tensor{n: add(high, graph.Unary(ir.Log1p, exp(d)))}
+}
+
+// floatOperands is operands for functions of floating-point types.
+func floatOperands(op string, t Tensor, o Operand) (x, y *graph.Node) {
+	x, y = operands(op, t, o)
+	if !x.DType.IsFloat() {
+		failType(op, x, y)
+	}
+	return x, y
+}
