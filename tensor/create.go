@@ -127,10 +127,50 @@ func Full(v float64, lengths ...int) Tensor {
 // Scalar returns v as a float32 tensor of rank 0.
 func Scalar(v float64) Tensor { return Full(v) }
 
-// Arange returns the int32 numbers 0, 1, …, n-1.
-func Arange(n int) Tensor {
+// Arange returns int32 numbers in equal steps: Arange(n) 0, 1, …, n-1; Arange(start, stop)
+// start, start+1, … up to but not including stop; Arange(start, stop, step) start,
+// start+step, …, in either direction. It is empty where stop does not lie ahead.
+func Arange(bounds ...int) Tensor {
+	start, stop, step := 0, 0, 1
+	switch len(bounds) {
+	case 1:
+		stop = bounds[0]
+		checkCount("Arange", stop)
+	case 2:
+		start, stop = bounds[0], bounds[1]
+	case 3:
+		start, stop, step = bounds[0], bounds[1], bounds[2]
+	default:
+		fail("Arange", fmt.Sprintf("%s: want a length, or start, stop and perhaps a step", shape.Count(len(bounds), "number")))
+	}
+	if step == 0 {
+		fail("Arange", "the step is 0")
+	}
+	for _, v := range bounds {
+		if v < math.MinInt32 || v > math.MaxInt32 {
+			fail("Arange", fmt.Sprintf("%d is no int32", v))
+		}
+	}
+	n := (stop - start + step - sign(step)) / step
+	if (stop-start)*sign(step) <= 0 {
+		n = 0
+	}
 	checkCount("Arange", n)
-	return Tensor{n: graph.Iota([]int{n}, 0)}
+	x := graph.Iota([]int{n}, 0)
+	if step != 1 {
+		x = mul(x, numberLike("Arange", x, step))
+	}
+	if start != 0 {
+		x = add(x, numberLike("Arange", x, start))
+	}
+	return Tensor{n: x}
+}
+
+func sign(n int) int {
+	if n < 0 {
+		return -1
+	}
+	return 1
 }
 
 // checkCount panics unless n is from 0 to the greatest int32.

@@ -3,6 +3,7 @@ package tensor
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/tensorken/tensorken/internal/graph"
 )
@@ -42,7 +43,7 @@ func (t Tensor) Diag(k int) Tensor {
 	case 0:
 		fail("Diag", "it needs at least one axis: Unsqueeze adds one", x)
 	case 1:
-		return Tensor{n: onDiagonal(x, k)}
+		return Tensor{n: onDiagonal("Diag", x, k)}
 	}
 	a := len(x.Shape) - 2
 	if k < -x.Shape[a] || k > x.Shape[a+1] {
@@ -60,23 +61,43 @@ func diagonal(x *graph.Node, a, b int) *graph.Node {
 	return drop(graph.Window(x, a, b, 1, 1, 1), a)
 }
 
-// onDiagonal returns the square matrix with x on diagonal k.
-func onDiagonal(x *graph.Node, k int) *graph.Node {
-	n, off := x.Shape[0], max(k, -k)
-	if off < 0 || off > math.MaxInt32 {
-		fail("Diag", fmt.Sprintf("diagonal %d is too far out", k), x)
+// DiagEmbed returns square matrices with the elements along t's last axis on diagonal k and
+// zeros elsewhere: [... n] gives [... n+|k| n+|k|].
+func (t Tensor) DiagEmbed(k int) Tensor {
+	x := t.node("DiagEmbed")
+	if len(x.Shape) == 0 {
+		fail("DiagEmbed", "it needs at least one axis: Unsqueeze adds one", x)
 	}
-	checkLen("Diag", []int{n + off + 1, n + off}, x)
-	square := skew(pad(insert(x, 1), 1, 0, n))
-	if k > 0 {
-		return pad(pad(square, 1, off, 0), 0, 0, off)
-	}
-	return pad(pad(square, 0, off, 0), 1, 0, off)
+	return Tensor{n: onDiagonal("DiagEmbed", x, k)}
 }
 
-// skew returns [n n] from rows [n n+1], with row i shifted right by i elements: it reads
-// the elements of rows in order, n a row. So column 0 of rows becomes the diagonal.
+// Trace returns the sum of the main diagonal of the last two axes, which it drops. Sums of
+// bools and of 8-bit integers are int32.
+func (t Tensor) Trace() Tensor {
+	matrix("Trace", t.node("Trace"))
+	return t.Diag(0).Sum(-1).Squeeze(-1)
+}
+
+// onDiagonal returns square matrices with the last axis of x on diagonal k.
+func onDiagonal(op string, x *graph.Node, k int) *graph.Node {
+	a := len(x.Shape) - 1
+	n, off := x.Shape[a], max(k, -k)
+	if off < 0 || off > math.MaxInt32 {
+		fail(op, fmt.Sprintf("diagonal %d is too far out", k), x)
+	}
+	checkLen(op, append(slices.Clone(x.Shape[:a]), n+off+1, n+off), x)
+	square := skew(pad(insert(x, a+1), a+1, 0, n))
+	if k > 0 {
+		return pad(pad(square, a+1, off, 0), a, 0, off)
+	}
+	return pad(pad(square, a, off, 0), a+1, 0, off)
+}
+
+// skew returns [... n n] from rows [... n n+1], with row i shifted right by i elements: it
+// reads the elements of rows in order, n a row. So column 0 of rows becomes the diagonal.
 func skew(rows *graph.Node) *graph.Node {
-	n := rows.Shape[0]
-	return graph.Reshape(graph.Slice(graph.Reshape(rows, []int{n * (n + 1)}), 0, 0, n*n), []int{n, n})
+	a := len(rows.Shape) - 2
+	n, batch := rows.Shape[a], rows.Shape[:a]
+	line := graph.Reshape(rows, append(slices.Clone(batch), n*(n+1)))
+	return graph.Reshape(graph.Slice(line, a, 0, n*n), append(slices.Clone(batch), n, n))
 }

@@ -38,9 +38,10 @@ func ToF16(x float32) F16 { return ir.ToF16(x) }
 // ToBF16 rounds x to the nearest BF16, ties to even.
 func ToBF16(x float32) BF16 { return ir.ToBF16(x) }
 
-// Element is a Go type of a tensor's elements; each corresponds to one [DType].
+// Element is a Go type of a tensor's elements; each corresponds to one [DType], int as
+// int64 does to [Int64].
 type Element interface {
-	bool | uint8 | int8 | int32 | uint32 | int64 | F16 | BF16 | float32 | float64
+	bool | uint8 | int8 | int32 | uint32 | int | int64 | F16 | BF16 | float32 | float64
 }
 
 // bytesOf returns the memory of data. Elements in memory are little-endian on all
@@ -85,6 +86,7 @@ var dtypes = map[reflect.Kind]DType{
 	reflect.Int8:    ir.Int8,
 	reflect.Int32:   ir.Int32,
 	reflect.Uint32:  ir.Uint32,
+	reflect.Int:     ir.Int64, // of 64 bits on all supported systems
 	reflect.Int64:   ir.Int64,
 	reflect.Float32: ir.Float32,
 	reflect.Float64: ir.Float64,

@@ -32,13 +32,18 @@ func (t Tensor) Flatten(from int) Tensor {
 }
 
 // Expand broadcasts t to a shape: axes of length 1, and missing leading axes, take any
-// length.
+// length. A length of -1 stays t's.
 func (t Tensor) Expand(lengths ...int) Tensor {
 	x := t.node("Expand")
-	if !shape.BroadcastsTo(x.Shape, lengths) {
-		fail("Expand", "only axes of length 1 and missing leading ones can be repeated", x, lengths)
+	s, extra := slices.Clone(lengths), len(lengths)-len(x.Shape)
+	for i, n := range s {
+		if n == -1 && i >= extra {
+			s[i] = x.Shape[i-extra]
+		}
 	}
-	s := slices.Clone(lengths)
+	if !shape.BroadcastsTo(x.Shape, s) {
+		fail("Expand", "only axes of length 1 and missing leading ones can be repeated; -1 keeps the length of an axis of the tensor", x, lengths)
+	}
 	checkLen("Expand", s, x)
 	return Tensor{n: graph.BroadcastTo(x, s)}
 }
@@ -254,13 +259,18 @@ func Stack(axis int, ts ...Tensor) Tensor {
 	}
 	first := ns[0]
 	for i, n := range ns {
-		checkAlike("Stack", first, n)
-		if !slices.Equal(n.Shape, first.Shape) {
-			fail("Stack", "the shapes must be equal", first, n)
-		}
+		checkSame("Stack", first, n)
 		ns[i] = insert(n, a)
 	}
 	return Tensor{n: graph.Cat(a, ns)}
+}
+
+// checkSame panics unless two operands to be joined have one shape and type.
+func checkSame(op string, first, n *graph.Node) {
+	checkAlike(op, first, n)
+	if !slices.Equal(n.Shape, first.Shape) {
+		fail(op, "the shapes must be equal", first, n)
+	}
 }
 
 // Roll moves elements n places along an axis, backwards if n is negative. Elements that

@@ -122,11 +122,20 @@ func (t Tensor) ScatterMul(axis int, index, src Tensor) Tensor {
 
 func (t Tensor) scatter(op string, kind ir.Op, axis int, index, src Tensor) Tensor {
 	x, i, u := t.numbers(op), index.node(op), src.node(op)
+	a, s := scatterShape(op, x, i, u, axis)
+	site := fromEndSite(op, i)
+	i = graph.Expand(fromEnd(i, x.Shape[a]), s)
+	return Tensor{n: graph.At(site, graph.Scatter(kind, x, i, graph.Expand(u, s), a))}
+}
+
+// scatterShape checks the operands of a scatter and returns its axis, and the shape to
+// which index and source are broadcast.
+func scatterShape(op string, x, i, u *graph.Node, axis int) (a int, s []int) {
 	checkIndex(op, i)
 	checkAlike(op, x, u)
 	checkDevices(op, x, i)
 	checkDevices(op, i, u)
-	a := axisOf(op, x, axis)
+	a = axisOf(op, x, axis)
 	if len(i.Shape) != len(x.Shape) || len(u.Shape) != len(x.Shape) {
 		fail(op, "index and source must have as many axes as the tensor", x, i, u)
 	}
@@ -139,7 +148,5 @@ func (t Tensor) scatter(op string, kind ir.Op, axis int, index, src Tensor) Tens
 		fail(op, fmt.Sprintf("axes other than %d must have the tensor's lengths, or 1", a), x, i, u)
 	}
 	checkLen(op, s, x, i, u)
-	site := fromEndSite(op, i)
-	i = graph.Expand(fromEnd(i, x.Shape[a]), s)
-	return Tensor{n: graph.At(site, graph.Scatter(kind, x, i, graph.Expand(u, s), a))}
+	return a, s
 }

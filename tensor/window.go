@@ -15,13 +15,24 @@ import (
 // sides (default 0), Dilation the distance between elements of a window (default 1).
 // Each has one value for all spatial axes or one for each. Groups is the number of
 // independent convolutions that share the channels (default 1); pools ignore it.
+// OutputPadding is the number of elements that [Tensor.ConvTranspose] adds at the end of an
+// axis (default 0); others ignore it.
 type ConvOptions struct {
 	Stride, Padding, Dilation []int
 	Groups                    int
+	OutputPadding             []int
+}
+
+// groups returns the number of groups.
+func (o *ConvOptions) groups() int {
+	if o != nil && o.Groups != 0 {
+		return o.Groups
+	}
+	return 1
 }
 
 // A window describes the windows along one axis.
-type window struct{ size, stride, padding, dilation int }
+type window struct{ size, stride, padding, dilation, after int }
 
 // windows resolves options for windows of the given sizes; stride is the default.
 func windows(op string, x *graph.Node, sizes []int, o *ConvOptions, stride int) []window {
@@ -57,6 +68,7 @@ func windows(op string, x *graph.Node, sizes []int, o *ConvOptions, stride int) 
 			stride:   option("Stride", o.Stride, i, 1, stride),
 			padding:  option("Padding", o.Padding, i, 0, 0),
 			dilation: option("Dilation", o.Dilation, i, 1, 1),
+			after:    option("OutputPadding", o.OutputPadding, i, 0, 0),
 		}
 	}
 	return ws
@@ -110,10 +122,7 @@ func (t Tensor) Conv(kernel Tensor, o *ConvOptions) Tensor {
 	if spatial < 1 || spatial > 3 || len(x.Shape) != len(k.Shape) {
 		fail("Conv", "the input is [batch, channels, spatial…], the kernel [out, channels/groups, spatial…], with 1 to 3 spatial axes", x, k)
 	}
-	groups := 1
-	if o != nil && o.Groups != 0 {
-		groups = o.Groups
-	}
+	groups := o.groups()
 	channels, out := x.Shape[1], k.Shape[0]
 	if groups < 1 || channels%groups != 0 || out%groups != 0 {
 		fail("Conv", fmt.Sprintf("%d groups do not divide %d and %d channels", groups, channels, out), x, k)

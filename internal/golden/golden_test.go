@@ -13,7 +13,7 @@ import (
 )
 
 // opTables has the operations of the files.
-var opTables = []map[string]opFunc{ops, functions}
+var opTables = []map[string]opFunc{ops, functions, movements}
 
 func findOp(name string) (opFunc, bool) {
 	for _, table := range opTables {

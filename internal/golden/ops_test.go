@@ -13,9 +13,6 @@ type opFunc func(in []tensor.Tensor, a args) tensor.Tensor
 
 // waiting has the operations that the library lacks, and why.
 var waiting = map[string]string{
-	"conv_transpose2d": movement, "conv_transpose1d_groups": movement, "pad_mode": movement, "resize": movement,
-	"adaptive_avg_pool2d": movement, "adaptive_max_pool2d": movement, "pixel_shuffle": movement,
-	"grid_sample": movement, "fold": movement, "kron": movement, "rot90": movement,
 	"sdpa": attention, "sdpa_gqa": attention, "sdpa_causal": attention,
 	"ce_smoothing": losses, "ce_ignore": losses, "ce_weights": losses, "ctc": losses, "triplet": losses,
 	"poisson_nll": losses, "bce_probabilities": losses,
@@ -29,7 +26,6 @@ var waiting = map[string]string{
 }
 
 const (
-	movement  = "this movement is not written yet"
 	attention = "tensor.Attention is not written yet"
 	losses    = "this loss is not written yet"
 	ordered   = "the ops Scan and Sort have no rows yet"

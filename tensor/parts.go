@@ -1,0 +1,53 @@
+package tensor
+
+import (
+	"fmt"
+
+	"github.com/tensorken/tensorken/internal/graph"
+	"github.com/tensorken/tensorken/internal/shape"
+)
+
+// Chunk cuts t along an axis into n parts of one length, which must divide the axis's;
+// for other lengths see [Tensor.Split].
+func (t Tensor) Chunk(axis, n int) []Tensor {
+	x := t.node("Chunk")
+	a := axisOf("Chunk", x, axis)
+	if n < 1 || x.Shape[a]%n != 0 {
+		fail("Chunk", fmt.Sprintf("%d parts of an axis of %d elements: want a divisor, or Split with sizes", n, x.Shape[a]), x)
+	}
+	parts, size := make([]Tensor, n), x.Shape[a]/n
+	for i := range parts {
+		parts[i] = Tensor{n: graph.Slice(x, a, i*size, size)}
+	}
+	return parts
+}
+
+// Unstack returns the slices of t along an axis, without that axis: the inverse of
+// [Stack].
+func (t Tensor) Unstack(axis int) []Tensor {
+	x := t.node("Unstack")
+	a := axisOf("Unstack", x, axis)
+	parts := make([]Tensor, x.Shape[a])
+	for i := range parts {
+		parts[i] = Tensor{n: drop(graph.Slice(x, a, i, 1), a)}
+	}
+	return parts
+}
+
+// Interleave returns the elements of ts along an axis in turn, the first of each, then the
+// second of each. The tensors have one shape.
+func Interleave(axis int, ts ...Tensor) Tensor {
+	if len(ts) == 0 {
+		fail("Interleave", "there is nothing to interleave")
+	}
+	ns := nodes("Interleave", ts)
+	first := ns[0]
+	a := axisOf("Interleave", first, axis)
+	s := shape.With(first.Shape, a, first.Shape[a]*len(ns))
+	checkLen("Interleave", s, first)
+	for i, n := range ns {
+		checkSame("Interleave", first, n)
+		ns[i] = insert(n, a+1)
+	}
+	return Tensor{n: graph.Reshape(graph.Cat(a+1, ns), s)}
+}

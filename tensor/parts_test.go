@@ -1,0 +1,257 @@
+package tensor_test
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/tensorken/tensorken/grad"
+	"github.com/tensorken/tensorken/grad/gradtest"
+	"github.com/tensorken/tensorken/tensor"
+	"pgregory.net/rapid"
+)
+
+func TestHabits(t *testing.T) {
+	x := iota(2, 6)
+	chunks, rows := x.Chunk(-1, 3), x.Unstack(1)
+	if len(chunks) != 3 || len(rows) != 6 {
+		t.Fatalf("%d chunks and %d columns", len(chunks), len(rows))
+	}
+	run(t, []check{
+		of("Expand with -1", iota(2, 1).Expand(3, -1, 2), []int{3, 2, 2}, 0, 0, 1, 1, 0, 0, 1, 1, 0, 0, 1, 1),
+		of("Chunk", chunks[1], []int{2, 2}, 2, 3, 8, 9),
+		same("Unstack", rows[4], 4, 10),
+		same("Interleave", tensor.Interleave(0, floats(1, 2), floats(3, 4), floats(5, 6)), 1, 3, 5, 2, 4, 6),
+		of("Interleave axis 1", tensor.Interleave(-1, iota(2, 2), iota(2, 2).Add(10)), []int{2, 4}, 0, 10, 1, 11, 2, 12, 3, 13),
+		typed("New of int", tensor.New([]int{1, -2, 1 << 40}), tensor.Int64, 1, -2, 1<<40),
+		typed("From of int", tensor.From([]int{3}), tensor.Int64, 3),
+		typed("Arange", tensor.Arange(2, 5), tensor.Int32, 2, 3, 4),
+		typed("Arange by 2", tensor.Arange(1, 6, 2), tensor.Int32, 1, 3, 5),
+		typed("Arange back", tensor.Arange(5, 0, -2), tensor.Int32, 5, 3, 1),
+		typed("Arange, nothing ahead", tensor.Arange(5, 0), tensor.Int32),
+		typed("Arange, nothing behind", tensor.Arange(0, 5, -1), tensor.Int32),
+		same("Logspace", tensor.Logspace(-1, 2, 4), 0.1, 1, 10, 100),
+		typed("ZerosOf", tensor.ZerosOf(tensor.Int32, 2), tensor.Int32, 0, 0),
+		typed("OnesOf", tensor.OnesOf(tensor.Bool, 2), tensor.Bool, 1, 1),
+		typed("OnesOf half", tensor.OnesOf(tensor.Float16, 1), tensor.Float16, 1),
+		typed("FullOf", tensor.FullOf(tensor.Uint8, 7, 2), tensor.Uint8, 7, 7),
+		typed("FullLike", tensor.FullLike(ints(1, 2), 9), tensor.Int32, 9, 9),
+		{"TrilIndices", tensor.TrilIndices(3, 2, 0), tensor.Int32, []int{2, 5}, []float64{0, 1, 1, 2, 2, 0, 0, 1, 0, 1}},
+		{"TriuIndices", tensor.TriuIndices(2, 3, 1), tensor.Int32, []int{2, 3}, []float64{0, 0, 1, 1, 2, 2}},
+	})
+	if back, err := tensor.Data[int](tensor.New([]int{5, 6})); err != nil || !slices.Equal(back, []int{5, 6}) {
+		t.Errorf("Data[int] = %v, %v", back, err)
+	}
+}
+
+func TestPut(t *testing.T) {
+	x := iota(3, 4)
+	run(t, []check{
+		of("Put rows", x.Put(0, ints(2, 0), iota(2, 4).Add(20)), []int{3, 4}, 24, 25, 26, 27, 4, 5, 6, 7, 20, 21, 22, 23),
+		of("Put a number", x.Put(1, ints(-1), tensor.Scalar(9)), []int{3, 4}, 0, 1, 2, 9, 4, 5, 6, 9, 8, 9, 10, 9),
+		of("Put by a scalar", x.Put(0, ints(1).At(0), floats(7, 7, 7, 7)), []int{3, 4}, 0, 1, 2, 3, 7, 7, 7, 7, 8, 9, 10, 11),
+		same("Put, the last of equals", floats(0, 0).Put(0, ints(1, 1, 1), floats(1, 2, 3)), 0, 3),
+		typed("Put of bools", bools(false, true).Put(0, ints(0), bools(true)), tensor.Bool, 1, 1),
+		same("Put of nothing", floats(1, 2).Put(0, ints(), floats()), 1, 2),
+		same("ScatterSet", floats(1, 2, 3).ScatterSet(0, tensor.New([]int{-1, 0, 0}), floats(7, 8, 9)), 9, 2, 7),
+		of("ScatterSet of rows", iota(2, 3).ScatterSet(1, ints(0, 2).Reshape(2, 1), floats(9).Reshape(1, 1)), []int{2, 3}, 9, 1, 2, 3, 4, 9),
+	})
+	first := grad.Of(func(x tensor.Tensor) tensor.Tensor { return x.Put(0, ints(1), floats(5)).Square().Sum() })
+	second := grad.Of(func(v tensor.Tensor) tensor.Tensor {
+		return floats(1, 2, 3).Put(0, ints(1, 1), v).Square().Sum()
+	})
+	run(t, []check{
+		same("derivative by what is kept", first(floats(1, 2, 3)), 2, 0, 6),
+		same("derivative by what is put", second(floats(4, 5)), 0, 10),
+		of("Put in a batch", grad.Vmap(func(i tensor.Tensor) tensor.Tensor { return floats(1, 2).Put(0, i, floats(7)) })(ints(0, 1).Reshape(2, 1)),
+			[]int{2, 2}, 7, 2, 1, 7),
+	})
+}
+
+func TestProducts(t *testing.T) {
+	a, b := iota(2, 3), iota(3, 2)
+	run(t, []check{
+		of("Outer", floats(1, 2).Outer(floats(3, 4, 5)), []int{2, 3}, 3, 4, 5, 6, 8, 10),
+		of("Outer in batches", iota(2, 1).Outer(iota(2, 2)), []int{2, 1, 2}, 0, 0, 2, 3),
+		of("Kron", floats(1, 2).Kron(a), []int{2, 6}, 0, 1, 2, 0, 2, 4, 3, 4, 5, 6, 8, 10),
+		of("TensorDot", a.TensorDot(b, []int{1}, []int{0}), []int{2, 2}, 10, 13, 28, 40),
+		of("TensorDot of two pairs", a.TensorDot(b, []int{0, 1}, []int{1, 0}), []int{}, 0+1*2+2*4+3*1+4*3+5*5),
+		of("TensorDot of none", floats(1, 2).TensorDot(floats(3), nil, nil), []int{2, 1}, 3, 6),
+		of("Trace", iota(2, 2, 2).Trace(), []int{2}, 3, 11),
+		of("DiagEmbed", iota(2, 2).Add(1).DiagEmbed(0), []int{2, 2, 2}, 1, 0, 0, 2, 3, 0, 0, 4),
+		of("DiagEmbed above", floats(1).DiagEmbed(1), []int{2, 2}, 0, 1, 0, 0),
+		of("DiagEmbed below", iota(2, 1).Add(1).DiagEmbed(-1), []int{2, 2, 2}, 0, 0, 1, 0, 0, 0, 2, 0),
+		of("Rot90", a.Rot90(1, 0, 1), []int{3, 2}, 2, 5, 1, 4, 0, 3),
+		of("Rot90 by 2", a.Rot90(-2, 0, 1), []int{2, 3}, 5, 4, 3, 2, 1, 0),
+		of("Rot90 back", a.Rot90(3, 0, 1), []int{3, 2}, 3, 0, 4, 1, 5, 2),
+	})
+	x := iota(2, 3).Cast(tensor.Float64)
+	for name, f := range map[string]func(tensor.Tensor) tensor.Tensor{
+		"Outer":     func(x tensor.Tensor) tensor.Tensor { return x.Outer(x.Add(1)) },
+		"Kron":      func(x tensor.Tensor) tensor.Tensor { return x.Kron(x) },
+		"TensorDot": func(x tensor.Tensor) tensor.Tensor { return x.TensorDot(x, []int{0}, []int{0}) },
+		"DiagEmbed": func(x tensor.Tensor) tensor.Tensor { return x.Square().DiagEmbed(1) },
+		"PadMode":   func(x tensor.Tensor) tensor.Tensor { return x.Square().PadMode(1, 2, 1, tensor.Reflect) },
+		"Fold":      func(x tensor.Tensor) tensor.Tensor { return x.Square().Fold(0, 5, 2) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			gradtest.Check(t, f, x, 2)
+			batch := tensor.Stack(0, x, x.Neg())
+			if ok, err := tensor.AllClose(grad.Vmap(f)(batch), tensor.Stack(0, f(x), f(x.Neg())), 0, 0); !ok || err != nil {
+				t.Errorf("Vmap differs (%v)", err)
+			}
+		})
+	}
+}
+
+// PadMode is an index that is reflected, limited or taken modulo the length.
+func TestPadMode(t *testing.T) {
+	rapid.Check(t, func(r *rapid.T) {
+		n := rapid.IntRange(1, 5).Draw(r, "length")
+		mode := rapid.SampledFrom([]tensor.PadMode{tensor.Reflect, tensor.Replicate, tensor.Circular}).Draw(r, "mode")
+		most := map[tensor.PadMode]int{tensor.Reflect: n - 1, tensor.Replicate: 7, tensor.Circular: n}[mode]
+		before, after := rapid.IntRange(0, most).Draw(r, "before"), rapid.IntRange(0, most).Draw(r, "after")
+		var want []float64
+		for i := -before; i < n+after; i++ {
+			j := i
+			switch mode {
+			case tensor.Reflect:
+				j = max(i, -i)
+				j = min(j, 2*(n-1)-j)
+			case tensor.Replicate:
+				j = min(max(i, 0), n-1)
+			case tensor.Circular:
+				j = (i + n) % n
+			}
+			want = append(want, float64(10*j), float64(10*j+1))
+		}
+		x := iota(n, 1).Mul(10).Add(iota(2))
+		got := values(t, x.PadMode(0, before, after, mode))
+		if !slices.Equal(got, want) {
+			r.Fatalf("%v of %d by %d and %d: %v, want %v", mode, n, before, after, got, want)
+		}
+	})
+}
+
+// Fold adds what Unfold takes, so ⟨Unfold(x), y⟩ = ⟨x, Fold(y)⟩.
+func TestFold(t *testing.T) {
+	rapid.Check(t, func(r *rapid.T) {
+		size, step := rapid.IntRange(1, 4).Draw(r, "size"), rapid.IntRange(1, 5).Draw(r, "step")
+		length := rapid.IntRange(size, 12).Draw(r, "length")
+		n := (length-size)/step + 1
+		y := iota(n, 2, size).Add(1)
+		want := make([]float64, 2*length)
+		for i := range n {
+			for c := range 2 {
+				for k := range size {
+					want[(i*step+k)*2+c] += float64((i*2+c)*size + k + 1)
+				}
+			}
+		}
+		if got := values(t, y.Fold(0, length, step)); !slices.Equal(got, want) {
+			r.Fatalf("%d windows of %d, %d apart: %v, want %v", n, size, step, got, want)
+		}
+	})
+	run(t, []check{
+		of("PixelShuffle", iota(1, 4, 1, 2).PixelShuffle(2), []int{1, 1, 2, 4}, 0, 2, 1, 3, 4, 6, 5, 7),
+		of("PixelUnshuffle", iota(1, 4, 1, 2).PixelShuffle(2).PixelUnshuffle(2), []int{1, 4, 1, 2}, 0, 1, 2, 3, 4, 5, 6, 7),
+		of("PixelShuffle of a line", iota(1, 3, 2).PixelShuffle(3), []int{1, 1, 6}, 0, 2, 4, 1, 3, 5),
+	})
+}
+
+func TestConvTranspose(t *testing.T) {
+	rapid.Check(t, func(r *rapid.T) {
+		draw := func(name string, lo, hi int) int { return rapid.IntRange(lo, hi).Draw(r, name) }
+		n, k, s, d := draw("length", 1, 4), draw("kernel", 1, 3), draw("stride", 1, 3), draw("dilation", 1, 2)
+		groups, in, out := draw("groups", 1, 2), draw("in", 1, 2), draw("out", 1, 2)
+		after := draw("output padding", 0, max(s, d)-1)
+		full := (n-1)*s + d*(k-1) + 1 + after
+		p := draw("padding", 0, min(2, (full-1)/2))
+		x, w := iota(2, groups*in, n), iota(groups*in, out, k).Sub(3)
+		want := make([]float64, 2*groups*out*(full-2*p))
+		xs, ws := values(t, x), values(t, w)
+		for b := range 2 {
+			for c := range groups * in {
+				for o := range out {
+					for i := range n {
+						for j := range k {
+							if h := i*s + j*d - p; h >= 0 && h < full-2*p {
+								at := (b*groups*out+c/in*out+o)*(full-2*p) + h
+								want[at] += xs[(b*groups*in+c)*n+i] * ws[(c*out+o)*k+j]
+							}
+						}
+					}
+				}
+			}
+		}
+		got := x.ConvTranspose(w, &tensor.ConvOptions{Stride: []int{s}, Padding: []int{p}, Dilation: []int{d}, Groups: groups, OutputPadding: []int{after}})
+		if g := values(t, got); !slices.Equal(g, want) || !slices.Equal(got.Shape(), []int{2, groups * out, full - 2*p}) {
+			r.Fatalf("got %v of %v, want %v", g, got.Shape(), want)
+		}
+	})
+	gradtest.Check(t, func(in [2]tensor.Tensor) tensor.Tensor {
+		return in[0].ConvTranspose(in[1], &tensor.ConvOptions{Stride: []int{2}, Padding: []int{1}}).Square()
+	}, [2]tensor.Tensor{iota(1, 2, 3, 2).Sub(4).Cast(tensor.Float64), iota(2, 1, 3, 3).Div(9).Cast(tensor.Float64)}, 2)
+}
+
+// Einsum is a sum over all indices.
+func TestEinsumByDefinition(t *testing.T) {
+	rapid.Check(t, func(r *rapid.T) {
+		lengths := map[rune]int{'a': 2, 'b': 3, 'c': 2, 'd': 1}
+		letters := []rune("abcd")
+		var terms []string
+		var operands []tensor.Tensor
+		seen := map[rune]bool{}
+		for range rapid.IntRange(1, 3).Draw(r, "operands") {
+			term := string(rapid.SliceOfN(rapid.SampledFrom(letters), 0, 3).Draw(r, "axes"))
+			shape := []int{}
+			for _, l := range term {
+				shape, seen[l] = append(shape, lengths[l]), true
+			}
+			terms, operands = append(terms, term), append(operands, iota(shape...).Add(1))
+		}
+		out := string(slices.DeleteFunc(rapid.Permutation(letters).Draw(r, "result"), func(l rune) bool { return !seen[l] }))
+		out = out[:rapid.IntRange(0, len(out)).Draw(r, "rank")]
+		spec := ""
+		for i, term := range terms {
+			if i > 0 {
+				spec += ","
+			}
+			spec += term
+		}
+		offset := func(axes string, at map[rune]int) int {
+			p := 0
+			for _, l := range axes {
+				p = p*lengths[l] + at[l]
+			}
+			return p
+		}
+		size := 1
+		for _, l := range out {
+			size *= lengths[l]
+		}
+		want := make([]float64, size)
+		var walk func(rest []rune, at map[rune]int)
+		walk = func(rest []rune, at map[rune]int) {
+			if len(rest) == 0 {
+				v := 1.0
+				for _, term := range terms {
+					v *= float64(offset(term, at) + 1)
+				}
+				want[offset(out, at)] += v
+				return
+			}
+			n := lengths[rest[0]]
+			if !seen[rest[0]] {
+				n = 1
+			}
+			for i := range n {
+				at[rest[0]] = i
+				walk(rest[1:], at)
+			}
+		}
+		walk(letters, map[rune]int{})
+		if got := values(t, tensor.Einsum(spec+"->"+out, operands...)); !slices.Equal(got, want) {
+			r.Fatalf("%s->%s: %v, want %v", spec, out, got, want)
+		}
+	})
+}

@@ -1,0 +1,143 @@
+package tensor_test
+
+import (
+	"math"
+	"slices"
+	"testing"
+
+	"github.com/tensorken/tensorken/grad"
+	"github.com/tensorken/tensorken/grad/gradtest"
+	"github.com/tensorken/tensorken/tensor"
+	"pgregory.net/rapid"
+)
+
+// sampled returns the value at a point of a line, whose elements beyond the ends are those
+// at the ends.
+func sampled(line []float64, at float64, mode tensor.Interpolation) float64 {
+	get := func(i float64) float64 { return line[int(min(max(i, 0), float64(len(line)-1)))] }
+	base := math.Floor(at)
+	sum := 0.0
+	for i := base - 1; i <= base+2; i++ {
+		d, w := math.Abs(at-i), 0.0
+		switch {
+		case mode == tensor.Linear:
+			w = max(1-d, 0)
+		case d < 1:
+			w = (1.25*d-2.25)*d*d + 1
+		case d < 2:
+			w = ((-0.75*d+3.75)*d-6)*d + 3
+		}
+		sum += w * get(i)
+	}
+	return sum
+}
+
+func TestResizeByDefinition(t *testing.T) {
+	rapid.Check(t, func(r *rapid.T) {
+		n, m := rapid.IntRange(1, 9).Draw(r, "from"), rapid.IntRange(1, 12).Draw(r, "to")
+		mode := rapid.SampledFrom([]tensor.Interpolation{tensor.Nearest, tensor.Linear, tensor.Cubic, tensor.Area}).Draw(r, "mode")
+		corners := (mode == tensor.Linear || mode == tensor.Cubic) && rapid.Bool().Draw(r, "corners")
+		line := make([]float64, n)
+		for i := range line {
+			line[i] = float64(i * i % 7)
+		}
+		want := make([]float64, m)
+		greatest := make([]float64, m)
+		for i := range want {
+			at := (float64(i)+0.5)*float64(n)/float64(m) - 0.5
+			if corners {
+				at = float64(i) * float64(n-1) / float64(max(m-1, 1))
+			}
+			lo, hi := i*n/m, ((i+1)*n+m-1)/m
+			greatest[i] = slices.Max(line[lo:hi])
+			switch mode {
+			case tensor.Nearest:
+				want[i] = line[lo]
+			case tensor.Area:
+				for _, v := range line[lo:hi] {
+					want[i] += v / float64(hi-lo)
+				}
+			default:
+				want[i] = sampled(line, at, mode)
+			}
+		}
+		x := floats(line...).Reshape(1, 1, n, 1).Expand(2, 1, n, 3)
+		o := &tensor.ResizeOptions{Mode: mode, AlignCorners: corners}
+		got := x.Resize([]int{m, 3}, o)
+		if !slices.EqualFunc(values(t, got.Index(1, 0, all, 2)), want, near) {
+			r.Fatalf("Resize of %v to %d by %+v: %v, want %v", line, m, o, got.Index(1, 0, all, 2), want)
+		}
+		if got := values(t, x.AdaptiveMaxPool(m, 2).Index(1, 0, all, 0)); !slices.Equal(got, greatest) {
+			r.Fatalf("AdaptiveMaxPool of %v to %d: %v, want %v", line, m, got, greatest)
+		}
+	})
+	typed := floats(1, 2).Cast(tensor.Int32).Reshape(1, 1, 2).ResizeNearest(3)
+	run(t, []check{
+		{"ResizeNearest of int32", typed, tensor.Int32, []int{1, 1, 3}, []float64{1, 1, 2}},
+		of("ResizeBicubic", floats(1, 2).Reshape(1, 1, 2).ResizeBicubic(2), []int{1, 1, 2}, 1, 2),
+		of("AdaptiveAvgPool", iota(1, 2, 4).AdaptiveAvgPool(1), []int{1, 2, 1}, 1.5, 5.5),
+	})
+	for _, o := range []tensor.ResizeOptions{{Mode: tensor.Linear}, {Mode: tensor.Cubic, AlignCorners: true}, {Mode: tensor.Area}} {
+		f := func(x tensor.Tensor) tensor.Tensor { return x.Square().Resize([]int{5, 2}, &o) }
+		x := iota(1, 2, 3, 3).Sub(4).Cast(tensor.Float64)
+		gradtest.Check(t, f, x, 2)
+		batch := grad.Vmap(f)(tensor.Stack(0, x, x.Add(1)))
+		if ok, err := tensor.AllClose(batch, tensor.Stack(0, f(x), f(x.Add(1))), 1e-12, 1e-12); !ok || err != nil {
+			t.Errorf("%+v: Vmap differs (%v)", o, err)
+		}
+	}
+}
+
+func TestGridSample(t *testing.T) {
+	// By definition, over one axis.
+	rapid.Check(t, func(r *rapid.T) {
+		n := rapid.IntRange(1, 5).Draw(r, "length")
+		o := tensor.GridOptions{
+			Mode:         rapid.SampledFrom([]tensor.Interpolation{0, tensor.Nearest, tensor.Linear}).Draw(r, "mode"),
+			Padding:      rapid.SampledFrom([]tensor.PadMode{0, tensor.Replicate, tensor.Reflect}).Draw(r, "padding"),
+			AlignCorners: rapid.Bool().Draw(r, "corners"),
+		}
+		c := float64(rapid.IntRange(-160, 160).Draw(r, "coordinate"))/64 + 1.0/256
+		line := make([]float64, n)
+		for i := range line {
+			line[i] = float64(i*i%7 + 1)
+		}
+		lo, hi := -0.5, float64(n)-0.5
+		if o.AlignCorners {
+			lo, hi = 0, float64(n-1)
+		}
+		at := lo + (c+1)/2*(hi-lo)
+		if o.Padding == tensor.Reflect {
+			for hi > lo && (at < lo || at > hi) {
+				if at < lo {
+					at = 2*lo - at
+				} else {
+					at = 2*hi - at
+				}
+			}
+		}
+		if o.Padding != 0 {
+			at = min(max(at, 0), float64(n-1))
+		}
+		want := 0.0
+		for i, v := range line {
+			d := math.Abs(at - float64(i))
+			if o.Mode == tensor.Nearest {
+				if math.RoundToEven(at) == float64(i) {
+					want += v
+				}
+				continue
+			}
+			want += v * max(1-d, 0)
+		}
+		got := floats(line...).Reshape(1, 1, n).GridSample(floats(c).Reshape(1, 1, 1), &o).Item()
+		if !near(got, want) {
+			r.Fatalf("%v at %v by %+v: %v, want %v", line, c, o, got, want)
+		}
+	})
+	volume := iota(1, 2, 2, 2, 2)
+	center := tensor.Zeros(1, 1, 3)
+	run(t, []check{of("three axes", volume.GridSample(center, nil), []int{1, 2, 1}, 3.5, 11.5)})
+	gradtest.Check(t, func(in [2]tensor.Tensor) tensor.Tensor { return in[0].GridSample(in[1], nil).Square() },
+		[2]tensor.Tensor{iota(1, 2, 3, 4).Cast(tensor.Float64), tensor.New([]float64{0.1, -0.3, 0.7, 0.45}, 1, 2, 2)}, 2)
+}
