@@ -142,6 +142,16 @@ var misuses = []struct {
 	{"FloorDiv: bool", func() { bools(true).FloorDiv(true) }},
 	{"CELU: alpha", func() { tensor.Ones(2).CELU(0) }},
 
+	{"Attention: width", func() { tensor.Attention(tensor.Ones(2, 3), tensor.Ones(2, 4), tensor.Ones(2, 4), nil) }},
+	{"Attention: heads", func() { tensor.Attention(tensor.Ones(3, 2, 4), tensor.Ones(2, 2, 4), tensor.Ones(2, 2, 4), nil) }},
+	{"Attention: values", func() { tensor.Attention(tensor.Ones(2, 3), tensor.Ones(2, 3), tensor.Ones(4, 3), nil) }},
+	{"Attention: mask", func() {
+		tensor.Attention(tensor.Ones(2, 3), tensor.Ones(2, 3), tensor.Ones(2, 3), &tensor.AttentionOptions{Mask: bools(true, false, true)})
+	}},
+	{"Attention: mask of int32", func() {
+		tensor.Attention(tensor.Ones(2, 3), tensor.Ones(2, 3), tensor.Ones(2, 3), &tensor.AttentionOptions{Mask: ints(1, 0)})
+	}},
+
 	{"Index: position", func() { tensor.Ones(2, 3).Index(all, 3) }},
 	{"Index: too many", func() { tensor.Ones(2, 3).Index(0, 0, 0) }},
 	{"Index: Ellipsis twice", func() { tensor.Ones(2, 3).Index(tensor.Ellipsis, tensor.Ellipsis) }},

@@ -2,7 +2,7 @@ package golden
 
 import "github.com/tensorken/tensorken/tensor"
 
-// functions has elementwise operations, norms and distances.
+// functions has elementwise operations, norms, distances and attention.
 var functions = map[string]opFunc{
 	"asin": unary(tensor.Tensor.Asin), "acos": unary(tensor.Tensor.Acos), "asinh": unary(tensor.Tensor.Asinh),
 	"acosh": unary(tensor.Tensor.Acosh), "atanh": unary(tensor.Tensor.Atanh), "log10": unary(tensor.Tensor.Log10),
@@ -20,4 +20,11 @@ var functions = map[string]opFunc{
 		axis := arg(a, "axis", -1)
 		return in[0].NormP(arg(a, "p", 2.0), axis).Squeeze(axis)
 	},
+	"sdpa": sdpa(false), "sdpa_gqa": sdpa(false), "sdpa_causal": sdpa(true),
+}
+
+func sdpa(causal bool) opFunc {
+	return func(in []tensor.Tensor, a args) tensor.Tensor {
+		return tensor.Attention(in[0], in[1], in[2], &tensor.AttentionOptions{Causal: arg(a, "causal", causal)})
+	}
 }

@@ -13,7 +13,6 @@ type opFunc func(in []tensor.Tensor, a args) tensor.Tensor
 
 // waiting has the operations that the library lacks, and why.
 var waiting = map[string]string{
-	"sdpa": attention, "sdpa_gqa": attention, "sdpa_causal": attention,
 	"ce_smoothing": losses, "ce_ignore": losses, "ce_weights": losses, "ctc": losses, "triplet": losses,
 	"poisson_nll": losses, "bce_probabilities": losses,
 	"sort": ordered, "argsort": ordered, "topk": ordered, "cumsum": ordered, "cumprod": ordered,
@@ -26,12 +25,11 @@ var waiting = map[string]string{
 }
 
 const (
-	attention = "tensor.Attention is not written yet"
-	losses    = "this loss is not written yet"
-	ordered   = "the ops Scan and Sort have no rows yet"
-	indexing  = "indexing by several tensors is not written yet"
-	algebra   = "linear algebra is not written yet"
-	fourier   = "package fft is not written yet"
+	losses   = "this loss is not written yet"
+	ordered  = "the ops Scan and Sort have no rows yet"
+	indexing = "indexing by several tensors is not written yet"
+	algebra  = "linear algebra is not written yet"
+	fourier  = "package fft is not written yet"
 )
 
 // ops has the operations by their names in the file.

@@ -1,0 +1,181 @@
+package tensor
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/tensorken/tensorken/internal/graph"
+	"github.com/tensorken/tensorken/internal/shape"
+	"github.com/tensorken/tensorken/ir"
+)
+
+// AttentionOptions say which keys a query attends to, and how. A key must pass all of
+// Mask, Causal and Window.
+type AttentionOptions struct {
+	// Mask broadcasts to [..., heads, queries, keys]: bools, true where a query attends to
+	// a key, or floats of q's type that are added to the scores, such as -Inf. Absent: all.
+	Mask Tensor
+	// Causal lets the query at position p attend to the keys at positions up to p. The
+	// first query is at position Offset, the first key at 0.
+	Causal bool
+	// Window, if not 0, lets it attend to keys less than Window positions away.
+	Window int
+	// Offset is the position of the first query, as the number of keys in a cache before.
+	Offset int
+	// Scale is the factor of the scores; 0 is 1/√width.
+	Scale float64
+}
+
+// Attention returns softmax(q·kᵀ·scale)·v over the keys that each query attends to: q
+// [..., heads, queries, width], k [..., heads, keys, width] and v [..., heads, keys,
+// width of v] give [..., heads, queries, width of v]. A query that attends to no key
+// gives zeros, and no NaN in derivatives. The heads of k and v may be fewer, if their
+// number divides that of q's: then consecutive heads of q share one. Axes before the heads
+// are broadcast. With two axes there are no heads. Floats only.
+func Attention(q, k, v Tensor, o *AttentionOptions) Tensor {
+	x, y, z := q.floats("Attention"), k.node("Attention"), v.node("Attention")
+	checkAlike("Attention", x, y)
+	checkAlike("Attention", x, z)
+	if o == nil {
+		o = &AttentionOptions{}
+	}
+	a := attentionShape(o, x, y, z)
+	scale := o.Scale
+	if scale == 0 {
+		scale = 1 / math.Sqrt(float64(max(a.width, 1)))
+	}
+	if a.group > 1 { // each head of k meets its heads of q along an axis of their own
+		x = graph.Reshape(x, splitHeads(x.Shape, a.group))
+		y, z = insert(y, len(y.Shape)-2), insert(z, len(z.Shape)-2)
+	}
+	s := Tensor{n: x}.MatMul(Tensor{n: y}.T()).Mul(scale)
+	s = o.masked(s.n, a)
+	out := softmaxOrZero(s.n).MatMul(Tensor{n: z})
+	if a.group > 1 {
+		out = Tensor{n: graph.Reshape(out.n, joinHeads(out.n.Shape))}
+	}
+	return out
+}
+
+// An attentionSize has the lengths of a call of Attention.
+type attentionSize struct {
+	queries, keys, width int
+	group                int // heads of q that share a head of k and v
+}
+
+func attentionShape(o *AttentionOptions, q, k, v *graph.Node) attentionSize {
+	rank := len(q.Shape)
+	bad := func(reason string) { fail("Attention", reason, q, k, v) }
+	if rank < 2 || len(k.Shape) != rank || len(v.Shape) != rank {
+		bad("the operands are [..., heads, time, width], of one rank")
+	}
+	a := attentionSize{q.Shape[rank-2], k.Shape[rank-2], q.Shape[rank-1], 1}
+	if k.Shape[rank-1] != a.width {
+		bad(fmt.Sprintf("queries have width %d, keys %d", a.width, k.Shape[rank-1]))
+	}
+	if v.Shape[rank-2] != a.keys {
+		bad(fmt.Sprintf("there are %d keys and %d values", a.keys, v.Shape[rank-2]))
+	}
+	if rank > 2 {
+		heads, shared := q.Shape[rank-3], k.Shape[rank-3]
+		if v.Shape[rank-3] != shared || shared == 0 && heads > 0 || shared > 0 && heads%shared != 0 {
+			bad(fmt.Sprintf("%s of q, %d of k and %d of v: those of k and v must be equal and divide q's",
+				shape.Count(heads, "head"), shared, v.Shape[rank-3]))
+		}
+		if shared > 0 {
+			a.group = max(heads/shared, 1)
+		}
+		batch, ok := shape.Broadcast(q.Shape[:rank-3], k.Shape[:rank-3])
+		if ok {
+			_, ok = shape.Broadcast(batch, v.Shape[:rank-3])
+		}
+		if !ok {
+			bad("the axes before the heads do not broadcast: lengths must be equal or 1")
+		}
+	}
+	if o.Window < 0 || o.Window > math.MaxInt32 || o.Offset < math.MinInt32 || o.Offset > math.MaxInt32 {
+		bad(fmt.Sprintf("Window %d and Offset %d: want positions", o.Window, o.Offset))
+	}
+	checkPositions("Attention", q, a.queries)
+	checkPositions("Attention", k, a.keys)
+	return a
+}
+
+// splitHeads replaces the axis of heads by two, shared ones and groups.
+func splitHeads(s []int, group int) []int {
+	h := len(s) - 3
+	return slices.Concat(s[:h], []int{s[h] / group, group}, s[h+1:])
+}
+
+// joinHeads is the inverse of splitHeads.
+func joinHeads(s []int) []int {
+	h := len(s) - 4
+	return slices.Concat(s[:h], []int{s[h] * s[h+1]}, s[h+2:])
+}
+
+// masked returns the scores s, -Inf for keys to which a query does not attend.
+func (o *AttentionOptions) masked(s *graph.Node, a attentionSize) Tensor {
+	scores := Tensor{n: s}
+	if o.Mask.IsValid() {
+		m := o.mask(s, a)
+		if m.n.DType != ir.Bool {
+			scores = scores.Add(m)
+		} else {
+			scores = Where(m, scores, math.Inf(-1))
+		}
+	}
+	if !o.Causal && o.Window == 0 {
+		return scores
+	}
+	grid := []int{a.queries, a.keys}
+	ahead := Tensor{n: sub(graph.Iota(grid, 1), graph.Iota(grid, 0))}.Sub(o.Offset) // of the query
+	var attends Tensor
+	if o.Causal {
+		attends = ahead.Le(0)
+	}
+	if o.Window > 0 {
+		near := ahead.Gt(-o.Window)
+		if o.Causal {
+			attends = attends.And(near)
+		} else {
+			attends = near.And(ahead.Lt(o.Window))
+		}
+	}
+	return Where(attends, scores, math.Inf(-1))
+}
+
+// mask returns the mask for scores, whose heads may be split.
+func (o *AttentionOptions) mask(s *graph.Node, a attentionSize) Tensor {
+	m := o.Mask.node("Attention")
+	if m.DType != ir.Bool && m.DType != s.DType {
+		fail("Attention", fmt.Sprintf("the mask is of bools, or of floats of q's type %v: Cast it", s.DType), m)
+	}
+	checkDevices("Attention", s, m)
+	whole := s.Shape
+	if a.group > 1 {
+		whole = joinHeads(s.Shape)
+	}
+	if !shape.BroadcastsTo(m.Shape, whole) {
+		fail("Attention", fmt.Sprintf("the mask does not broadcast to the scores %v", whole), m)
+	}
+	if h := len(m.Shape) - 3; a.group > 1 && h >= 0 {
+		if m.Shape[h] == 1 {
+			m = insert(m, h)
+		} else {
+			m = graph.Reshape(m, splitHeads(m.Shape, a.group))
+		}
+	}
+	return Tensor{n: m}
+}
+
+// softmaxOrZero is the softmax along the last axis, and zeros for a row of -Inf.
+func softmaxOrZero(s *graph.Node) Tensor {
+	over := []int{len(s.Shape) - 1}
+	m := shift(s, over)
+	m = graph.Where(eq(m, fill(m, math.Inf(-1))), fill(m, 0), m)
+	e := exp(sub(s, spreadTo(m, s)))
+	sum := graph.Reduce(ir.Sum, e, over)
+	sum = graph.Where(eq(sum, fill(sum, 0)), fill(sum, 1), sum)
+	return Tensor{n: div(e, spreadTo(sum, s))}
+}
