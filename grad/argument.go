@@ -72,6 +72,8 @@ func match(op, what string, leaves []pytree.Leaf[tensor.Tensor], of []*graph.Nod
 			misuse(op, what+" has a tensor where there is none to go with it", t)
 		case n == nil:
 			out[i] = nil
+		case t.IsUntyped() && n.DType.IsFloat() && t.DType != n.DType && slices.Equal(t.Shape, n.Shape):
+			out[i] = graph.Convert(t, n.DType)
 		case t.DType != n.DType || !slices.Equal(t.Shape, n.Shape):
 			misuse(op, fmt.Sprintf("%s is %v %v where %v %v is wanted", what, t.DType, t.Shape, n.DType, n.Shape))
 		}

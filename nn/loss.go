@@ -111,7 +111,7 @@ func checkTarget(op string, pred, target tensor.Tensor) {
 	if !slices.Equal(pred.Shape(), target.Shape()) {
 		fail(op, "predictions %v and targets %v differ in shape", pred.Shape(), target.Shape())
 	}
-	if p, t := pred.DType(), target.DType(); p != t {
+	if p, t := pred.DType(), target.DType(); !tensor.Internal.TakesType(graph.Token{}, target, p) && !tensor.Internal.TakesType(graph.Token{}, pred, t) {
 		fail(op, "targets are %v, want %v, the type of the predictions: Cast them", t, p)
 	}
 }

@@ -21,7 +21,7 @@ type LayerNorm struct {
 // NewLayerNorm returns a layer norm of weight one and bias zero.
 func NewLayerNorm(width int) LayerNorm {
 	checkShape("NewLayerNorm", []int{width})
-	return LayerNorm{Weight: tensor.Ones(width), Bias: tensor.Zeros(width)}
+	return LayerNorm{Weight: tensor.OnesOf(tensor.Float32, width), Bias: tensor.ZerosOf(tensor.Float32, width)}
 }
 
 // Apply maps x of shape [... width] to the same shape.
@@ -48,7 +48,7 @@ type RMSNorm struct {
 // NewRMSNorm returns a norm of weight one, without bias.
 func NewRMSNorm(width int) RMSNorm {
 	checkShape("NewRMSNorm", []int{width})
-	return RMSNorm{Weight: tensor.Ones(width)}
+	return RMSNorm{Weight: tensor.OnesOf(tensor.Float32, width)}
 }
 
 // Apply maps x of shape [... width] to the same shape.
@@ -100,8 +100,8 @@ type BatchNorm struct {
 func NewBatchNorm(channels int) BatchNorm {
 	checkShape("NewBatchNorm", []int{channels})
 	return BatchNorm{
-		Weight: tensor.Ones(channels), Bias: tensor.Zeros(channels),
-		Mean: tensor.Zeros(channels), Var: tensor.Ones(channels),
+		Weight: tensor.OnesOf(tensor.Float32, channels), Bias: tensor.ZerosOf(tensor.Float32, channels),
+		Mean: tensor.ZerosOf(tensor.Float32, channels), Var: tensor.OnesOf(tensor.Float32, channels),
 	}
 }
 
@@ -162,7 +162,7 @@ func NewGroupNorm(groups, channels int) GroupNorm {
 	if groups < 1 || channels%groups != 0 {
 		fail("NewGroupNorm", "%d groups do not divide %d channels", groups, channels)
 	}
-	return GroupNorm{Weight: tensor.Ones(channels), Bias: tensor.Zeros(channels), Groups: groups}
+	return GroupNorm{Weight: tensor.OnesOf(tensor.Float32, channels), Bias: tensor.ZerosOf(tensor.Float32, channels), Groups: groups}
 }
 
 // Apply maps x of shape [batch channels ...] to the same shape.
@@ -181,7 +181,7 @@ type InstanceNorm struct {
 // NewInstanceNorm returns an instance norm of weight one and bias zero.
 func NewInstanceNorm(channels int) InstanceNorm {
 	checkShape("NewInstanceNorm", []int{channels})
-	return InstanceNorm{Weight: tensor.Ones(channels), Bias: tensor.Zeros(channels)}
+	return InstanceNorm{Weight: tensor.OnesOf(tensor.Float32, channels), Bias: tensor.ZerosOf(tensor.Float32, channels)}
 }
 
 // Apply maps x of shape [batch channels ...] to the same shape.

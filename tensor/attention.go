@@ -35,8 +35,9 @@ type AttentionOptions struct {
 // are broadcast. With two axes there are no heads. Floats only.
 func Attention(q, k, v Tensor, o *AttentionOptions) Tensor {
 	x, y, z := q.floats("Attention"), k.node("Attention"), v.node("Attention")
-	checkAlike("Attention", x, y)
-	checkAlike("Attention", x, z)
+	x, y = alike("Attention", x, y)
+	x, z = alike("Attention", x, z)
+	x, y = alike("Attention", x, y) // z may have had a type that both lacked
 	if o == nil {
 		o = &AttentionOptions{}
 	}
@@ -148,7 +149,7 @@ func (o *AttentionOptions) masked(s *graph.Node, a attentionSize) Tensor {
 // mask returns the mask for scores, whose heads may be split.
 func (o *AttentionOptions) mask(s *graph.Node, a attentionSize) Tensor {
 	m := o.Mask.node("Attention")
-	if m.DType != ir.Bool && m.DType != s.DType {
+	if m.DType != ir.Bool && m.DType != s.DType && !takesType(m, s.DType) {
 		fail("Attention", fmt.Sprintf("the mask is of bools, or of floats of q's type %v: Cast it", s.DType), m)
 	}
 	checkDevices("Attention", s, m)

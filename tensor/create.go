@@ -103,11 +103,14 @@ func constant(op string, d DType, v float64, lengths []int) Tensor {
 	return Tensor{n: graph.Fill(d, v, s)}
 }
 
-// Zeros returns a float32 tensor of zeros; without a shape, a scalar.
-func Zeros(lengths ...int) Tensor { return constant("Zeros", ir.Float32, 0, lengths) }
+// Zeros returns zeros, an untyped constant of float32; without a shape, a scalar.
+func Zeros(lengths ...int) Tensor { return untyped(constant("Zeros", ir.Float32, 0, lengths)) }
 
-// Ones returns a float32 tensor of ones; without a shape, a scalar.
-func Ones(lengths ...int) Tensor { return constant("Ones", ir.Float32, 1, lengths) }
+// Ones returns ones, an untyped constant of float32; without a shape, a scalar.
+func Ones(lengths ...int) Tensor { return untyped(constant("Ones", ir.Float32, 1, lengths)) }
+
+// untyped makes a new constant untyped: see the package comment.
+func untyped(t Tensor) Tensor { return Tensor{n: t.n.AsUntyped()} }
 
 // ZerosLike returns zeros of t's shape and type.
 func ZerosLike(t Tensor) Tensor { return like("ZerosLike", t, 0) }
@@ -117,17 +120,21 @@ func OnesLike(t Tensor) Tensor { return like("OnesLike", t, 1) }
 
 func like(op string, t Tensor, v float64) Tensor { return Tensor{n: fill(t.node(op), v)} }
 
-// Full returns a float32 tensor with all elements equal to v.
+// Full returns a tensor with all elements equal to v, an untyped constant of float32.
 func Full(v float64, lengths ...int) Tensor {
 	s := slices.Clone(lengths)
 	checkShape("Full", s)
-	return Tensor{n: graph.Scalar(ir.Float32, ir.Float(ir.Float32, v), s)}
+	return Tensor{n: fullNode(v, s)}
 }
 
-// Scalar returns v as a float32 tensor of rank 0.
+func fullNode(v float64, s []int) *graph.Node {
+	return graph.Scalar(ir.Float32, ir.Float(ir.Float32, v), s).Exactly(v).AsUntyped()
+}
+
+// Scalar returns v as a tensor of rank 0, an untyped constant of float32.
 func Scalar(v float64) Tensor { return Full(v) }
 
-// Arange returns int32 numbers in equal steps: Arange(n) 0, 1, …, n-1; Arange(start, stop)
+// Arange returns numbers in equal steps, an untyped constant of int32: Arange(n) 0, 1, …, n-1; Arange(start, stop)
 // start, start+1, … up to but not including stop; Arange(start, stop, step) start,
 // start+step, …, in either direction. It is empty where stop does not lie ahead.
 func Arange(bounds ...int) Tensor {
@@ -156,7 +163,7 @@ func Arange(bounds ...int) Tensor {
 		n = 0
 	}
 	checkCount("Arange", n)
-	x := graph.Iota([]int{n}, 0)
+	x := graph.Iota([]int{n}, 0).AsUntyped()
 	if step != 1 {
 		x = mul(x, numberLike("Arange", x, step))
 	}
@@ -189,22 +196,22 @@ func checkPositions(op string, x *graph.Node, lengths ...int) {
 	}
 }
 
-// Eye returns the float32 identity matrix [n n].
+// Eye returns the identity matrix [n n], an untyped constant of float32.
 func Eye(n int) Tensor {
 	checkShape("Eye", []int{n, n})
-	one := graph.Fill(ir.Float32, 1, []int{1, 1})
+	one := graph.Fill(ir.Float32, 1, []int{1, 1}).AsUntyped()
 	return Tensor{n: skew(graph.Expand(pad(one, 1, 0, n), []int{n, n + 1}))}
 }
 
-// Linspace returns n evenly spaced float32 numbers from start to end, both included:
-// start + i·(end-start)/(n-1). A single number is start.
+// Linspace returns n evenly spaced numbers from start to end, both included, an untyped
+// constant of float32: start + i·(end-start)/(n-1). A single number is start.
 func Linspace(start, end float64, n int) Tensor {
 	checkCount("Linspace", n)
 	if n == 1 {
 		return Full(start, 1)
 	}
 	s := []int{n}
-	value := func(v float64) *graph.Node { return graph.Scalar(ir.Float32, ir.Float(ir.Float32, v), s) }
+	value := func(v float64) *graph.Node { return fullNode(v, s) }
 	i := graph.Iota(s, 0)
 	way := mul(position(s, 0, ir.Float32), value(end-start)) // i·(end-start) is exact for small numbers
 	line := add(value(start), div(way, fill(way, float64(n-1))))

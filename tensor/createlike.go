@@ -44,8 +44,8 @@ func checkType(op string, d DType) {
 	}
 }
 
-// Logspace returns n float32 numbers from 10^start to 10^end, both included, in equal
-// ratios: 10 to the power of [Linspace].
+// Logspace returns n numbers from 10^start to 10^end, both included, in equal ratios, an
+// untyped constant of float32: 10 to the power of [Linspace].
 func Logspace(start, end float64, n int) Tensor {
 	line := Linspace(start, end, n)
 	return Tensor{n: graph.Binary(ir.Pow, fill(line.n, 10), line.n)}

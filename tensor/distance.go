@@ -48,7 +48,7 @@ func normP(op string, x *graph.Node, p float64, axes []int) *graph.Node {
 // last two are broadcast. The derivatives of the distance 0 are 0. Floats only.
 func (t Tensor) Cdist(o Tensor, p float64) Tensor {
 	x, y := t.floats("Cdist"), o.node("Cdist")
-	checkAlike("Cdist", x, y)
+	x, y = alike("Cdist", x, y)
 	m, n := matrix("Cdist", x), matrix("Cdist", y)
 	if x.Shape[m-1] != y.Shape[n-1] {
 		fail("Cdist", fmt.Sprintf("rows have %d and %d elements", x.Shape[m-1], y.Shape[n-1]), x, y)

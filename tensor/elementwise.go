@@ -350,8 +350,8 @@ func (t Tensor) Clamp(lo, hi Operand) Tensor {
 }
 
 // Where returns a where cond, a tensor of bools, is true, and b elsewhere. The
-// three are broadcast. If a and b are both numbers, the result is float32, or
-// bool if both are bools.
+// three are broadcast. If a and b are both numbers, the result is an untyped constant of
+// float32, or of bool if both are bools.
 func Where(cond Tensor, a, b Operand) Tensor {
 	c := cond.node("Where")
 	if c.DType != ir.Bool {
@@ -383,5 +383,5 @@ func branches(c *graph.Node, a, b Operand) (x, y *graph.Node) {
 		d = ir.Bool
 	}
 	model := graph.Fill(d, 0, c.Shape)
-	return numberLike("Where", model, a), numberLike("Where", model, b)
+	return numberLike("Where", model, a).AsUntyped(), numberLike("Where", model, b).AsUntyped()
 }

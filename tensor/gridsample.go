@@ -25,7 +25,7 @@ type GridOptions struct {
 // type. Floats only.
 func (t Tensor) GridSample(grid Tensor, o *GridOptions) Tensor {
 	x, g := t.floats("GridSample"), grid.node("GridSample")
-	checkAlike("GridSample", x, g)
+	x, g = alike("GridSample", x, g)
 	if o == nil {
 		o = &GridOptions{}
 	}

@@ -12,6 +12,12 @@ func (internal) Misuse(_ graph.Token, op, reason string, operands ...any) {
 	fail(op, reason, operands...)
 }
 
+// TakesType reports whether t has type d, or is an untyped constant that takes it.
+func (internal) TakesType(_ graph.Token, t Tensor, d DType) bool {
+	n := t.node("TakesType")
+	return n.DType == d || takesType(n, d)
+}
+
 // Pick selects from each row along the last axis of x the element at the row's label,
 // and drops the axis. Labels have the shape of the result. Negative labels are out of
 // range, unlike the indices of [Tensor.Take].

@@ -235,9 +235,9 @@ func Cat(axis int, ts ...Tensor) Tensor {
 	}
 	ns := nodes("Cat", ts)
 	a := axisOf("Cat", ns[0], axis)
+	allAlike("Cat", ns)
 	total := 0
 	for _, n := range ns {
-		checkAlike("Cat", ns[0], n)
 		if len(n.Shape) != len(ns[0].Shape) || !slices.Equal(shape.With(n.Shape, a, 0), shape.With(ns[0].Shape, a, 0)) {
 			fail("Cat", fmt.Sprintf("axes other than %d must have equal lengths", a), ns[0], n)
 		}
@@ -257,6 +257,7 @@ func Stack(axis int, ts ...Tensor) Tensor {
 	if err != nil {
 		fail("Stack", err.Error(), ns[0])
 	}
+	allAlike("Stack", ns)
 	first := ns[0]
 	for i, n := range ns {
 		checkSame("Stack", first, n)
@@ -265,9 +266,8 @@ func Stack(axis int, ts ...Tensor) Tensor {
 	return Tensor{n: graph.Cat(a, ns)}
 }
 
-// checkSame panics unless two operands to be joined have one shape and type.
+// checkSame panics unless two operands to be joined have one shape.
 func checkSame(op string, first, n *graph.Node) {
-	checkAlike(op, first, n)
 	if !slices.Equal(n.Shape, first.Shape) {
 		fail(op, "the shapes must be equal", first, n)
 	}

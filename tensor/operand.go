@@ -24,19 +24,51 @@ func operands(op string, t Tensor, o Operand) (x, y *graph.Node) {
 		return x, numberLike(op, x, o)
 	}
 	y = u.node(op)
-	checkAlike(op, x, y)
+	x, y = alike(op, x, y)
 	if !slices.Equal(x.Shape, y.Shape) {
 		x, y = broadcast(op, x, y)
 	}
 	return x, y
 }
 
-// checkAlike panics unless x and y have one type and are on one device.
-func checkAlike(op string, x, y *graph.Node) {
-	if x.DType != y.DType {
+// alike returns x and y in one type: if theirs differ, an untyped constant takes the
+// other's. It panics if it cannot, or if they are on two devices.
+func alike(op string, x, y *graph.Node) (*graph.Node, *graph.Node) {
+	checkDevices(op, x, y)
+	switch {
+	case x.DType == y.DType:
+	case takesType(y, x.DType):
+		y = converted(y, x)
+	case takesType(x, y.DType):
+		x = converted(x, y)
+	default:
 		fail(op, "the types differ: Cast one of them", x, y)
 	}
-	checkDevices(op, x, y)
+	return x, y
+}
+
+// allAlike is alike for any number of nodes, of which it changes the slice.
+func allAlike(op string, ns []*graph.Node) {
+	for i := range ns[1:] { // the first has the type of all before it
+		ns[0], ns[i+1] = alike(op, ns[0], ns[i+1])
+	}
+	for i, n := range ns {
+		_, ns[i] = alike(op, ns[0], n)
+	}
+}
+
+// takesType reports whether x is an untyped constant that can become one of type d: any
+// can become a float, and one of integers integers that hold its positions.
+func takesType(x *graph.Node, d DType) bool {
+	return x.IsUntyped() && (d.IsFloat() || d.IsInt() && x.DType.IsInt() && d.Size() >= 4)
+}
+
+// converted returns an untyped x in the type of y, and still untyped if y is.
+func converted(x, y *graph.Node) *graph.Node {
+	if y.IsUntyped() {
+		return graph.Cast(x, y.DType)
+	}
+	return graph.Convert(x, y.DType)
 }
 
 // checkDevices panics if x and y are committed to two devices.
@@ -63,7 +95,11 @@ func broadcast(op string, x, y *graph.Node) (*graph.Node, *graph.Node) {
 // numberLike returns a tensor like x with all elements equal to a Go number, which is an
 // argument of the compiled program.
 func numberLike(op string, x *graph.Node, v any) *graph.Node {
-	return graph.Scalar(x.DType, numberOf(op, x, v), x.Shape)
+	s := graph.Scalar(x.DType, numberOf(op, x, v), x.Shape)
+	if exact, status := number(ir.Float64, v); status == fits && x.DType.IsFloat() {
+		s.Exactly(exact.Float64(ir.Float64))
+	}
+	return s
 }
 
 // numberOf returns v as an element of x's type.

@@ -15,6 +15,7 @@ import (
 // replaced, or by one of src that is not taken, is 0.
 func (t Tensor) ScatterSet(axis int, index, src Tensor) Tensor {
 	x, i, u := t.node("ScatterSet"), index.node("ScatterSet"), src.node("ScatterSet")
+	x, u = alike("ScatterSet", x, u)
 	a, s := scatterShape("ScatterSet", x, i, u, axis)
 	site := fromEndSite("ScatterSet", i)
 	i, u = graph.Expand(fromEnd(i, x.Shape[a]), s), graph.Expand(u, s)
@@ -28,7 +29,7 @@ func (t Tensor) ScatterSet(axis int, index, src Tensor) Tensor {
 func (t Tensor) Put(axis int, index, src Tensor) Tensor {
 	x, i, u := t.node("Put"), index.node("Put"), src.node("Put")
 	checkIndex("Put", i)
-	checkAlike("Put", x, u)
+	x, u = alike("Put", x, u)
 	checkDevices("Put", x, i)
 	a := axisOf("Put", x, axis)
 	s := slices.Concat(x.Shape[:a], i.Shape, x.Shape[a+1:])

@@ -122,6 +122,7 @@ func (t Tensor) ScatterMul(axis int, index, src Tensor) Tensor {
 
 func (t Tensor) scatter(op string, kind ir.Op, axis int, index, src Tensor) Tensor {
 	x, i, u := t.numbers(op), index.node(op), src.node(op)
+	x, u = alike(op, x, u)
 	a, s := scatterShape(op, x, i, u, axis)
 	site := fromEndSite(op, i)
 	i = graph.Expand(fromEnd(i, x.Shape[a]), s)
@@ -132,7 +133,6 @@ func (t Tensor) scatter(op string, kind ir.Op, axis int, index, src Tensor) Tens
 // which index and source are broadcast.
 func scatterShape(op string, x, i, u *graph.Node, axis int) (a int, s []int) {
 	checkIndex(op, i)
-	checkAlike(op, x, u)
 	checkDevices(op, x, i)
 	checkDevices(op, i, u)
 	a = axisOf(op, x, axis)

@@ -111,13 +111,14 @@ func (t Tensor) Keep() Tensor {
 
 // Cast converts t's elements to type d. From float to integer it truncates and saturates,
 // and NaN becomes 0. Between integers it wraps. To bool, 0 is false and all else true. It
-// is differentiable between floats.
+// is differentiable between floats. The result has a type, also that of an untyped constant
+// in its own.
 func (t Tensor) Cast(d DType) Tensor {
 	n := t.node("Cast")
 	if !d.Valid() {
 		fail("Cast", "no such type as "+d.String(), n)
 	}
-	return Tensor{n: graph.Cast(n, d)}
+	return Tensor{n: graph.Typed(graph.Cast(n, d))}
 }
 
 // axisOf resolves an axis of x, which counts from the end if negative.

@@ -14,7 +14,7 @@ import (
 
 // makeNode makes a node. It keeps shape and ints, and copies src.
 func makeNode(op ir.Op, d ir.DType, shape, ints []int, src ...*Node) *Node {
-	n := &Node{Op: op, DType: d, Shape: shape, Ints: ints}
+	n := &Node{Op: op, DType: d, Shape: shape, Ints: ints, typing: typingOf(op, src)}
 	n.setSrc(src)
 	n.inherit(src)
 	n.recordSite(src)
@@ -35,6 +35,12 @@ func (n *Node) inherit(src []*Node) {
 
 func makeSource(op ir.Op, d ir.DType, shape, ints []int, num ir.Number) *Node {
 	n := &Node{Op: op, DType: d, Shape: shape, Ints: ints, Num: num}
+	if op != ir.Buffer {
+		n.typing = neutral
+	}
+	if d.IsFloat() {
+		n.exact = num.Float64(d)
+	}
 	n.recordSite(nil)
 	return n
 }
@@ -46,7 +52,7 @@ func Const(d ir.DType, num ir.Number, shape []int) *Node {
 
 // Fill is Const of a float64.
 func Fill(d ir.DType, v float64, shape []int) *Node {
-	return Const(d, ir.Float(d, v), shape)
+	return Const(d, ir.Float(d, v), shape).Exactly(v)
 }
 
 // Scalar is a tensor whose every element is num, an argument of the program.
@@ -345,7 +351,9 @@ func WithShape(n *Node, shape []int, src ...*Node) *Node {
 
 // FillLike is a Const or Scalar x with another shape.
 func FillLike(x *Node, shape []int) *Node {
-	return makeSource(x.Op, x.DType, shape, x.Ints, x.Num)
+	n := makeSource(x.Op, x.DType, shape, x.Ints, x.Num)
+	n.typing, n.exact = x.typing, x.exact
+	return n
 }
 
 // Leaf is a stored tensor of a graph to be compiled: the index-th it is

@@ -15,10 +15,12 @@ type Node struct {
 	Op         ir.Op
 	DType      ir.DType
 	Kind       ir.Op // Scatter: how updates combine
+	typing     typing
 	marks      atomic.Uint32
 	RematLevel int32     // 0 but for copies that Checkpoint makes
 	Number     int32     // in a graph to be compiled, the number in the capture of the node that it is made of
 	Num        ir.Number // Const, Scalar: the value; Pad: the fill
+	exact      float64   // Const, Scalar of floats: the value before it was rounded
 	Shape      []int
 	Ints       []int // the op's attributes; see package ir
 

@@ -1,0 +1,146 @@
+package graph
+
+import "github.com/tensorken/tensorken/ir"
+
+// A typing says whether a node's type is fixed.
+type typing uint8
+
+const (
+	typed   typing = iota // it depends on stored elements, or a cast of the user's fixes it
+	neutral               // a constant of an operation's definition, or of such constants alone
+	untyped               // of the user's constants, perhaps with neutral ones: see IsUntyped
+)
+
+// IsUntyped reports whether n is an untyped constant, as 1.5 is in Go: of a type for lack of
+// another, which gives way to that of the first typed node it meets.
+func (n *Node) IsUntyped() bool { return n.typing == untyped }
+
+// AsUntyped makes a constant that is not used yet untyped, and returns it.
+func (n *Node) AsUntyped() *Node {
+	n.typing = untyped
+	return n
+}
+
+// Exactly notes the number of a Const or Scalar before it was rounded to the type, and
+// returns n.
+func (n *Node) Exactly(v float64) *Node {
+	n.exact = v
+	return n
+}
+
+// typingOf returns the typing of an operation's result: that of the operands that its
+// type is of.
+func typingOf(op ir.Op, src []*Node) typing {
+	t := neutral
+	for i, s := range src {
+		switch {
+		case op == ir.Where && i == 0, (op == ir.Gather || op == ir.Scatter) && i == 1:
+			// A condition, an index.
+		case s.typing == typed || op == ir.Threefry:
+			return typed
+		case s.typing == untyped:
+			t = untyped
+		}
+	}
+	return t
+}
+
+// Typed returns x with its type fixed: x itself unless it is untyped.
+func Typed(x *Node) *Node {
+	if x.typing != untyped {
+		return x
+	}
+	c := x.clone()
+	c.typing = typed
+	return c
+}
+
+// clone returns a node like n, on n's operands or, if it dropped them, its value.
+func (n *Node) clone() *Node {
+	src, v := n.State()
+	switch {
+	case n.isConstant():
+		return n.withNumber(n.DType)
+	case n.Op == ir.Iota:
+		return makeSource(n.Op, n.DType, n.Shape, n.Ints, n.Num)
+	case src.Len() == 0:
+		return Buffer(n.DType, n.Shape, v)
+	}
+	return WithOperands(n, src.Append(nil)...)
+}
+
+func (n *Node) isConstant() bool { return n.Op == ir.Const || n.Op == ir.Scalar }
+
+// withNumber returns a Const or Scalar n of type d.
+func (n *Node) withNumber(d ir.DType) *Node {
+	num := n.Num
+	if d != n.DType {
+		num = ir.Float(d, n.exact)
+	}
+	return makeSource(n.Op, d, n.Shape, n.Ints, num).Exactly(n.exact)
+}
+
+// Convert returns an untyped x in type d, not its own. For float64 it is computed in that
+// type, from numbers that were not rounded to float32, as far as operands are at hand:
+// those of nodes with a value may be gone.
+func Convert(x *Node, d ir.DType) *Node {
+	var y *Node
+	if d == ir.Float64 && x.DType == ir.Float32 {
+		y = widen(x)
+	} else {
+		y = Cast(x, d)
+	}
+	y.typing = typed // y is new
+	return y
+}
+
+// widen returns x, of float32, computed in float64.
+func widen(x *Node) *Node {
+	wide := map[*Node]*Node{}
+	lost := false // bits of float32, which float64 lacks
+	Walk([]*Node{x}, func(n *Node) (Operands, bool) {
+		switch _, seen := wide[n]; {
+		case seen:
+			return Operands{}, false
+		case n.typing == typed || ir.Table[n.Op].Class == ir.Alias: // an alias may be an argument
+			return Operands{}, true
+		}
+		return n.Src(), true
+	}, func(n *Node, operands Operands) {
+		var src []*Node
+		changed := n.DType == ir.Float32 && n.typing != typed
+		for _, s := range operands.All() {
+			src = append(src, wide[s])
+			changed = changed || wide[s] != s
+		}
+		switch {
+		case !changed:
+			wide[n] = n
+		case n.isConstant():
+			wide[n] = n.withNumber(ir.Float64)
+		case len(src) == 0:
+			wide[n] = Cast(n, ir.Float64)
+		default:
+			lost = lost || n.Op == ir.Bitcast
+			wide[n] = n.retyped(src)
+		}
+	})
+	if lost {
+		return Cast(x, ir.Float64)
+	}
+	return wide[x]
+}
+
+// retyped returns n on wider operands, float64 if n is float32.
+func (n *Node) retyped(src []*Node) *Node {
+	d := n.DType
+	if d == ir.Float32 {
+		d = ir.Float64
+	}
+	if n.Op == ir.Cast {
+		return makeNode(n.Op, d, n.Shape, nil, src...)
+	}
+	c := WithOperands(n, src...)
+	c.DType = d
+	return c
+}

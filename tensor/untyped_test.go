@@ -1,0 +1,121 @@
+package tensor_test
+
+import (
+	"math"
+	"testing"
+
+	"github.com/tensorken/tensorken/grad"
+	"github.com/tensorken/tensorken/tensor"
+	"github.com/tensorken/tensorken/tree"
+)
+
+// Constants take the type of what they meet, and what is computed from them alone too.
+func TestUntyped(t *testing.T) {
+	causal := func() tensor.Tensor { return tensor.Full(-inf, 3, 3).Triu(1) }
+	positions := func() tensor.Tensor { // sin(p·ω) of a model with positions
+		rates := tensor.Linspace(0, -1, 4).Mul(math.Log(10000)).Exp()
+		return tensor.Arange(5).Unsqueeze(1).Mul(rates).Sin()
+	}
+	for _, d := range []tensor.DType{tensor.Float16, tensor.BFloat16, tensor.Float32, tensor.Float64} {
+		x := tensor.ZerosOf(d, 3, 3)
+		for name, y := range map[string]tensor.Tensor{
+			"Add of a causal mask":    x.Add(causal()),
+			"to a causal mask":        causal().Add(x),
+			"Where of numbers":        x.Add(tensor.Where(tensor.Arange(3).Gt(1), -inf, 0)),
+			"a state":                 tensor.Zeros(3, 3).Mul(x),
+			"Eye":                     tensor.Eye(3).MatMul(x),
+			"to Eye":                  x.MatMul(tensor.Eye(3)),
+			"Arange":                  x.Add(tensor.Arange(3)),
+			"Cat":                     tensor.Cat(0, tensor.Zeros(1, 3), tensor.Arange(3).Unsqueeze(0), x),
+			"Stack":                   tensor.Stack(0, tensor.Ones(3, 3), x, tensor.Eye(3)),
+			"Einsum":                  tensor.Einsum("ij,jk,kl->il", tensor.Eye(3), x, tensor.Ones(3, 1)),
+			"Where":                   tensor.Where(tensor.Ones(3, 3).Gt(0), x, tensor.Zeros(3, 3)),
+			"Maximum":                 tensor.Scalar(1).Maximum(x),
+			"ScatterAdd":              x.ScatterAdd(0, tensor.Arange(3).Unsqueeze(1), tensor.Ones(1, 1)),
+			"ScatterAdd to zeros":     tensor.Zeros(3, 3).ScatterAdd(0, tensor.Arange(3).Unsqueeze(1), x),
+			"Put":                     x.Put(0, ints(1), tensor.Ones(3)),
+			"Take of a table":         x.Add(positions().Take(0, ints(2)).Slice(1, 0, 3)),
+			"Attention":               tensor.Attention(x, x, x, &tensor.AttentionOptions{Mask: causal()}),
+			"Attention to a constant": tensor.Attention(tensor.Ones(3, 3), x, tensor.Ones(3, 3), nil),
+			"Clamp":                   x.Clamp(tensor.Scalar(-1), tensor.Ones(3)),
+			"Lerp":                    tensor.Ones(3).Lerp(tensor.Zeros(3), x),
+		} {
+			if got := y.DType(); got != d {
+				t.Errorf("%s of %v is %v", name, d, got)
+			}
+			if err := tensor.Eval(y); err != nil {
+				t.Errorf("%s of %v: %v", name, d, err)
+			}
+		}
+	}
+	for name, c := range map[string]struct {
+		got  tensor.Tensor
+		want tensor.DType
+	}{
+		"Zeros":              {tensor.Zeros(2), tensor.Float32},
+		"Arange":             {tensor.Arange(2), tensor.Int32},
+		"both":               {tensor.Arange(2).Add(tensor.Ones(2)), tensor.Float32},
+		"both, then float64": {tensor.Arange(2).Add(tensor.Ones(2)).Add(tensor.New([]float64{1})), tensor.Float64},
+		"Arange and int64":   {tensor.New([]int64{1}).Add(tensor.Arange(2)), tensor.Int64},
+		"the typed remains":  {tensor.ZerosLike(tensor.New([]float64{1})).Add(tensor.Ones(1)), tensor.Float64},
+		"an argument":        {grad.Of(func(x tensor.Tensor) tensor.Tensor { return x.Mul(tensor.New([]float64{2})).Sum() })(tensor.Ones(1)), tensor.Float32},
+	} {
+		if got := c.got.DType(); got != c.want {
+			t.Errorf("%s: %v, want %v", name, got, c.want)
+		}
+	}
+	// A cast fixes the type, as do New and a draw.
+	one := tensor.New([]float64{1})
+	for name, f := range map[string]func(){
+		"Cast":            func() { tensor.Ones(1).Cast(tensor.Float32).Add(one) },
+		"Cast of a sum":   func() { tensor.Ones(1).Add(tensor.Arange(1)).Cast(tensor.Float32).Add(one) },
+		"OnesOf":          func() { tensor.OnesOf(tensor.Float32, 1).Add(one) },
+		"tree.Cast":       func() { tree.Cast([]tensor.Tensor{tensor.Ones(1)}, tensor.Float32)[0].Add(one) },
+		"New":             func() { floats(1).Add(one) },
+		"a draw":          func() { tensor.NewRNG(1).Normal(1).Add(one) },
+		"ZerosLike":       func() { tensor.ZerosLike(tensor.Ones(1)).Add(one) },
+		"floats and int":  func() { tensor.Ones(1).Add(ints(1)) },
+		"Arange and int8": func() { tensor.Arange(1).Add(tensor.New([]int8{1})) },
+	} {
+		if err := tensor.Try(f); err == nil {
+			t.Errorf("%s of float32 and another type: no error", name)
+		}
+	}
+	stored := tensor.Ones(2).Mul(0.5)
+	if err := tensor.Eval(stored); err != nil {
+		t.Fatal(err)
+	}
+	run(t, []check{
+		typed("of a stored constant", stored.Add(one), tensor.Float64, 1.5, 1.5),
+		same("Cast of a stored constant", stored.Cast(tensor.Float32).Add(floats(1)), 1.5, 1.5),
+	})
+}
+
+// In float64 constants have the digits of float64.
+func TestUntypedDigits(t *testing.T) {
+	zero := tensor.New([]float64{0})
+	third := tensor.Full(1).Div(3)
+	rates := tensor.Arange(4).Mul(tensor.Full(0.1)).Exp().Mean()
+	for name, c := range map[string]struct {
+		got  tensor.Tensor
+		want float64
+	}{
+		"Full":     {zero.Add(tensor.Full(0.1)), 0.1},
+		"Linspace": {zero.Add(tensor.Linspace(0, 1, 11).At(3)), 0.3},
+		"Div":      {third.Add(zero), 1.0 / 3},
+		"a number": {tensor.Ones(1).Mul(0.7).Sub(zero), 0.7},
+		"Where":    {tensor.Where(tensor.Ones(1).Gt(0), 0.3, 1).Add(zero), 0.3},
+		"mean":     {zero.Add(rates), (1 + math.Exp(0.1) + math.Exp(0.2) + math.Exp(0.3)) / 4},
+	} {
+		if got := c.got.Item(); math.Abs(got-c.want) > 1e-15 {
+			t.Errorf("%s: %v, want %v", name, got, c.want)
+		}
+	}
+	y, g := grad.ValueAndGrad(func(x tensor.Tensor) tensor.Tensor { return x.Mul(0.1).Mul(tensor.New([]float64{3})).Sum() })(tensor.Ones(1))
+	if math.Abs(y.Item()-0.3) > 1e-15 || math.Abs(g.Item()-0.3) > 1e-7 {
+		t.Errorf("through an argument: %v, gradient %v", y, g)
+	}
+	if v := tensor.Full(0.1); tensor.Eval(v) != nil || v.Item() != float64(float32(0.1)) {
+		t.Errorf("alone Full(0.1) is %v", v.Item())
+	}
+}
