@@ -22,12 +22,17 @@ func NLL(logp, labels tensor.Tensor) tensor.Tensor {
 }
 
 func nll(op string, pred, labels tensor.Tensor, logp func(tensor.Tensor) tensor.Tensor) tensor.Tensor {
+	checkLabels(op, pred, labels)
+	return tensor.Internal.Pick(graph.Token{}, "nn."+op, logp(pred), labels).Neg()
+}
+
+// checkLabels panics unless there is a label for each row of predictions.
+func checkLabels(op string, pred, labels tensor.Tensor) {
 	checkPred(op, pred, "labels", labels)
 	if pred.Rank() == 0 || !slices.Equal(pred.Shape()[:pred.Rank()-1], labels.Shape()) {
 		fail(op, "labels %v do not fit predictions %v: want one label for each row of the last axis", labels.Shape(), pred.Shape())
 	}
 	checkIndices(op, "labels", labels)
-	return tensor.Internal.Pick(graph.Token{}, "nn."+op, logp(pred), labels).Neg()
 }
 
 // BCEWithLogits returns the binary cross-entropy log(1+eˣ) - x·y of each logit x and

@@ -1,0 +1,109 @@
+package nn
+
+import (
+	"math"
+	"slices"
+
+	"github.com/tensorken/tensorken/tensor"
+)
+
+// BCE returns the binary cross-entropy -y·log p - (1-y)·log(1-p) of each probability p and
+// target y from 0 to 1, both of one shape and type. Logarithms count as at least -100, so
+// that it is finite, with derivatives 0 where that limit is. [BCEWithLogits] is more
+// accurate where a model has logits.
+func BCE(pred, target tensor.Tensor) tensor.Tensor {
+	checkTarget("BCE", pred, target)
+	log := func(p tensor.Tensor, log func(tensor.Tensor) tensor.Tensor, none float64) tensor.Tensor {
+		zero := p.Eq(none)
+		return tensor.Where(zero, -100, log(tensor.Where(zero, 0.5, p)).Maximum(-100))
+	}
+	yes := log(pred, tensor.Tensor.Log, 0)
+	no := log(pred, func(p tensor.Tensor) tensor.Tensor { return p.Neg().Log1p() }, 1)
+	return target.Mul(yes).Add(target.Neg().Add(1).Mul(no)).Neg()
+}
+
+// PoissonNLL returns the negative log-likelihood eˣ - x·y of each count y for the logarithm
+// x of a Poisson rate, less the term log y!, which does not depend on x. Both are of one
+// shape and type.
+func PoissonNLL(pred, target tensor.Tensor) tensor.Tensor {
+	checkTarget("PoissonNLL", pred, target)
+	return pred.Exp().Sub(pred.Mul(target))
+}
+
+// TripletMargin returns max(0, |anchor - positive| - |anchor - negative| + margin), with
+// distances along the last axis, which it drops. The three have one shape and type. As in
+// PyTorch, 1e-6 is added to differences.
+func TripletMargin(anchor, positive, negative tensor.Tensor, margin float64) tensor.Tensor {
+	checkTarget("TripletMargin", anchor, positive)
+	checkTarget("TripletMargin", anchor, negative)
+	if anchor.Rank() == 0 {
+		fail("TripletMargin", "the anchor has rank 0, want at least 1")
+	}
+	distance := func(x tensor.Tensor) tensor.Tensor { return anchor.Sub(x).Add(1e-6).Norm(-1).Squeeze(-1) }
+	return distance(positive).Sub(distance(negative)).Add(margin).ReLU()
+}
+
+// CTC returns the connectionist temporal classification loss of each sequence: minus the
+// logarithm of the probability of its target, summed over all alignments. Log-probabilities
+// are [time, batch, classes], targets [batch, length] labels other than blank, lengths
+// [batch] how many steps and labels of each sequence count; the result is [batch]. It is Inf
+// where no alignment is possible. Labels and lengths are int32, uint32 or int64. The graph
+// has some operations for each step of time.
+//
+// Source: Graves et al., "Connectionist Temporal Classification", 2006.
+func CTC(logp, targets, inputLengths, targetLengths tensor.Tensor, blank int) tensor.Tensor {
+	const op = "CTC"
+	checkPred(op, logp, "targets", targets)
+	for _, l := range []tensor.Tensor{inputLengths, targetLengths} {
+		if !l.IsValid() {
+			fail(op, "lengths are absent")
+		}
+		checkIndices(op, "lengths", l)
+	}
+	checkIndices(op, "targets", targets)
+	if logp.Rank() != 3 || targets.Rank() != 2 || logp.Dim(0) == 0 || targets.Dim(0) != logp.Dim(1) ||
+		!slices.Equal(inputLengths.Shape(), targets.Shape()[:1]) || !slices.Equal(targetLengths.Shape(), targets.Shape()[:1]) {
+		fail(op, "want log-probabilities [time batch classes], targets [batch length] and lengths [batch], not %v, %v, %v and %v",
+			logp.Shape(), targets.Shape(), inputLengths.Shape(), targetLengths.Shape())
+	}
+	if blank < 0 || blank >= logp.Dim(2) {
+		fail(op, "blank is %d, want one of %d classes", blank, logp.Dim(2))
+	}
+	time, batch, length := logp.Dim(0), logp.Dim(1), targets.Dim(1)
+	inputs := inputLengths.Cast(tensor.Int32).Unsqueeze(1)
+	ends := targetLengths.Cast(tensor.Int32).Mul(2).Unsqueeze(1) // the last state: the blank after all labels
+
+	// The states are a blank before, between and after the labels: [batch, 2·length+1].
+	labels := targets.Cast(tensor.Int32)
+	state := tensor.FullLike(labels, blank)
+	states := tensor.Cat(1, tensor.Interleave(1, state, labels), tensor.FullOf(tensor.Int32, blank, batch, 1))
+	n := 2*length + 1
+	position := tensor.Arange(n)
+	// A label may follow the one before at once, without a blank, if it differs.
+	before := tensor.Cat(1, tensor.FullOf(tensor.Int32, blank, batch, min(2, n)), states.Slice(1, 0, max(n-2, 0)))
+	skips := states.Ne(before).And(position.Ge(2))
+	within := position.Le(ends)
+	impossible := math.Inf(-1)
+
+	// From here on, alpha is the logarithm of the probability of each state's prefixes.
+	alpha := tensor.Where(position.Lt(2).And(within), emitted(logp.At(0), states), impossible)
+	for t := 1; t < time; t++ {
+		next := alpha.LogAddExp(delayed(alpha, 1))
+		next = next.LogAddExp(tensor.Where(skips, delayed(alpha, 2), impossible))
+		next = tensor.Where(within, next.Add(emitted(logp.At(t), states)), impossible)
+		alpha = tensor.Where(inputs.Gt(t), next, alpha)
+	}
+	last := alpha.TakeAlong(1, ends)
+	label := tensor.Where(ends.Gt(0), alpha.TakeAlong(1, ends.Sub(1).Maximum(0)), impossible)
+	return last.LogAddExp(label).Neg().Squeeze(1)
+}
+
+// emitted returns the log-probability of each state's class at one step of time.
+func emitted(logp, states tensor.Tensor) tensor.Tensor { return logp.TakeAlong(1, states) }
+
+// delayed moves states k up, and what enters is impossible.
+func delayed(alpha tensor.Tensor, k int) tensor.Tensor {
+	k = min(k, alpha.Dim(1))
+	none := tensor.FullLike(alpha.Slice(1, 0, k), math.Inf(-1))
+	return tensor.Cat(1, none, alpha.Slice(1, 0, alpha.Dim(1)-k))
+}

@@ -1,0 +1,125 @@
+package nn_test
+
+import (
+	"fmt"
+	"math"
+	"testing"
+
+	"github.com/tensorken/tensorken/grad"
+	"github.com/tensorken/tensorken/grad/gradtest"
+	"github.com/tensorken/tensorken/nn"
+	"github.com/tensorken/tensorken/tensor"
+)
+
+func TestCrossEntropyWith(t *testing.T) {
+	rng := tensor.NewRNG(1)
+	logits := rng.Normal(2, 3, 4).Cast(tensor.Float64)
+	labels := tensor.From([][]int32{{3, -100, 1}, {0, 2, 7}})
+	weights := []float64{0.5, 2, 1, 0}
+	for i, o := range []nn.CrossEntropyOptions{
+		{Ignore: []int{-100, 7}},
+		{Ignore: []int{-100, 7}, Smoothing: 0.1},
+		{Ignore: []int{-100, 7}, Weight: tensor.New(weights), Smoothing: 0.3},
+	} {
+		loss, weight := nn.CrossEntropyWith(logits, labels, &o)
+		logp, err := tensor.Data[float64](logits.LogSoftmax(-1))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var wantLoss, wantWeight []float32
+		for row, label := range []int{3, -100, 1, 0, 2, 7} {
+			if label < 0 || label > 3 {
+				wantLoss, wantWeight = append(wantLoss, 0), append(wantWeight, 0)
+				continue
+			}
+			w := func(c int) float64 {
+				if o.Weight.IsValid() {
+					return weights[c]
+				}
+				return 1
+			}
+			sum := 0.0
+			for c := range 4 {
+				sum -= w(c) * logp[4*row+c]
+			}
+			l := -(1-o.Smoothing)*w(label)*logp[4*row+label] + o.Smoothing/4*sum
+			wantLoss, wantWeight = append(wantLoss, float32(l)), append(wantWeight, float32(w(label)))
+		}
+		check(t, fmt.Sprintf("loss %d", i), loss.Cast(tensor.Float32), []int{2, 3}, wantLoss...)
+		check(t, fmt.Sprintf("weight %d", i), weight.Cast(tensor.Float32), []int{2, 3}, wantWeight...)
+		gradtest.Check(t, func(x tensor.Tensor) tensor.Tensor { l, _ := nn.CrossEntropyWith(x, labels, &o); return l }, logits, 2)
+	}
+	valid := labels.Clamp(0, 3)
+	plain, one := nn.CrossEntropyWith(logits, valid, nil)
+	if ok, err := tensor.AllClose(plain, nn.CrossEntropy(logits, valid), 1e-15, 0); !ok || err != nil {
+		t.Errorf("without options it is not CrossEntropy (%v)", err)
+	}
+	check(t, "weight without options", one.Cast(tensor.Float32), []int{2, 3}, 1, 1, 1, 1, 1, 1)
+	if err := tensor.Eval(func() tensor.Tensor { l, _ := nn.CrossEntropyWith(logits, labels, nil); return l }()); err == nil {
+		t.Error("a label of -100 that is not ignored: no error")
+	}
+}
+
+func TestBCE(t *testing.T) {
+	p, y := tensor.New([]float32{0.25, 1, 0, 1, 0, 1e-30}), tensor.New([]float32{1, 1, 0, 0, 1, 0})
+	check(t, "BCE", nn.BCE(p, y), []int{6}, 1.3862944, 0, 0, 100, 100, 0)
+	g := grad.Of(func(p tensor.Tensor) tensor.Tensor { return nn.BCE(p, y).Sum() })(p)
+	check(t, "gradient of BCE", g, []int{6}, -4, -1, 1, 0, 0, 1)
+	x := tensor.New([]float64{-2, 0.3, 4})
+	target := tensor.New([]float64{0, 0.4, 1})
+	if ok, err := tensor.AllClose(nn.BCE(x.Sigmoid(), target), nn.BCEWithLogits(x, target), 1e-12, 0); !ok || err != nil {
+		t.Errorf("BCE of probabilities is not BCEWithLogits of logits (%v)", err)
+	}
+	check(t, "PoissonNLL", nn.PoissonNLL(tensor.New([]float32{0, 1}), tensor.New([]float32{3, 2})), []int{2}, 1, float32(math.E-2))
+	a := tensor.From([][]float32{{0, 0}, {1, 1}})
+	check(t, "TripletMargin", nn.TripletMargin(a, a.Add(1), a.Sub(4), 1), []int{2}, 0, 0)
+	check(t, "TripletMargin, violated", nn.TripletMargin(a, a.Add(3), a.Sub(1), 0.5), []int{2}, 2*math.Sqrt2+0.5, 2*math.Sqrt2+0.5)
+}
+
+// CTC is the sum over all paths that collapse to the target.
+func TestCTC(t *testing.T) {
+	const time, classes = 4, 3
+	rng := tensor.NewRNG(2)
+	logits := rng.Normal(time, 5, classes).Cast(tensor.Float64)
+	targets := tensor.From([][]int32{{1, 2}, {2, 2}, {1, 0}, {0, 0}, {1, 1}})
+	inputs, lengths := []int{4, 4, 2, 3, 2}, []int{2, 2, 1, 0, 2}
+	want := []([]int){{1, 2}, {2, 2}, {1}, {}, {1, 1}}
+	logp, err := tensor.Data[float64](logits.LogSoftmax(-1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := tensor.Data[float64](nn.CTC(logits.LogSoftmax(-1), targets, tensor.New(inputs), tensor.New(lengths), 0))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for b := range want {
+		total := 0.0
+		paths := 1
+		for range inputs[b] {
+			paths *= classes
+		}
+		for path := range paths {
+			var labels []int
+			p, last := 0.0, 0
+			for i, rest := 0, path; i < inputs[b]; i, rest = i+1, rest/classes {
+				c := rest % classes
+				if c != last && c != 0 {
+					labels = append(labels, c)
+				}
+				last = c
+				p += logp[(i*5+b)*classes+c]
+			}
+			if fmt.Sprint(labels) == fmt.Sprint(want[b]) {
+				total += math.Exp(p)
+			}
+		}
+		if w := -math.Log(total); got[b] != w && !(math.Abs(got[b]-w) < 1e-12) {
+			t.Errorf("sequence %d: %v, want %v", b, got[b], w)
+		}
+	}
+	possible := tensor.New([]float64{1, 1, 1, 1, 0})
+	gradtest.Check(t, func(x tensor.Tensor) tensor.Tensor {
+		l := nn.CTC(x.LogSoftmax(-1), targets, tensor.New(inputs), tensor.New(lengths), 0)
+		return tensor.Where(possible.Gt(0), l, 0)
+	}, logits, 1)
+}
