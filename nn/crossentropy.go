@@ -26,6 +26,7 @@ func CrossEntropyWith(logits, labels tensor.Tensor, o *CrossEntropyOptions) (los
 	if !(o.Smoothing >= 0 && o.Smoothing <= 1) {
 		fail(op, "Smoothing is %v, want 0 to 1", o.Smoothing)
 	}
+	labels = tensor.Internal.Narrow(graph.Token{}, "nn."+op, logits, labels)
 	classes := logits.Dim(-1)
 	if w := o.Weight; w.IsValid() && (w.Rank() != 1 || w.Len() != classes) {
 		fail(op, "Weight is %v, want [%d]: one for each class", w.Shape(), classes)

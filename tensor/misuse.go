@@ -18,12 +18,18 @@ func (internal) TakesType(_ graph.Token, t Tensor, d DType) bool {
 	return n.DType == d || takesType(n, d)
 }
 
+// Narrow returns indices into x in a type that the device of x has.
+func (internal) Narrow(_ graph.Token, op string, x, index Tensor) Tensor {
+	return Tensor{n: narrow(op, x.node(op), index.node(op))}
+}
+
 // Pick selects from each row along the last axis of x the element at the row's label,
 // and drops the axis. Labels have the shape of the result. Negative labels are out of
 // range, unlike the indices of [Tensor.Take].
 func (internal) Pick(_ graph.Token, op string, x, labels Tensor) Tensor {
 	from, at := x.node(op), labels.node(op)
 	checkDevices(op, from, at)
+	at = narrow(op, from, at)
 	site := graph.NewIndexSite(op, at.Shape)
 	site.Noun, site.Of = "label", "%d classes"
 	last := len(at.Shape)

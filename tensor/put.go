@@ -17,6 +17,7 @@ func (t Tensor) ScatterSet(axis int, index, src Tensor) Tensor {
 	x, i, u := t.node("ScatterSet"), index.node("ScatterSet"), src.node("ScatterSet")
 	x, u = alike("ScatterSet", x, u)
 	a, s := scatterShape("ScatterSet", x, i, u, axis)
+	i = narrow("ScatterSet", x, i)
 	site := fromEndSite("ScatterSet", i)
 	i, u = graph.Expand(fromEnd(i, x.Shape[a]), s), graph.Expand(u, s)
 	return Tensor{n: latest(x, u, lastWriter(site, i, x.Shape, a), a)}
@@ -38,6 +39,7 @@ func (t Tensor) Put(axis int, index, src Tensor) Tensor {
 	}
 	checkLen("Put", s, x, i, u)
 	n := i.Len()
+	i = narrow("Put", x, i)
 	site := fromEndSite("Put", i)
 	flat := graph.Reshape(fromEnd(i, x.Shape[a]), []int{n})
 	u = graph.Reshape(graph.BroadcastTo(u, s), shape.With(x.Shape, a, n))

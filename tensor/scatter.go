@@ -11,8 +11,9 @@ import (
 )
 
 // Take selects the elements of an axis at the positions in index, an int32, uint32 or
-// int64 tensor, whose axes replace the axis. Negative positions count from the end. A
-// position out of range is found when the result is computed: [Eval] and [Data] return
+// int64 tensor, whose axes replace the axis. Negative positions count from the end. On a
+// device without int64, indices of that type must be stored on the host, as of New or a
+// file, or views of such: they are cast there. A position out of range is found when the result is computed: [Eval] and [Data] return
 // the error. Take(0, ids) looks up rows of an embedding.
 func (t Tensor) Take(axis int, index Tensor) Tensor {
 	x := t.node("Take")
@@ -21,13 +22,14 @@ func (t Tensor) Take(axis int, index Tensor) Tensor {
 }
 
 func take(op string, x *graph.Node, axis int, index Tensor) *graph.Node {
-	i := fromEnd(index.n, x.Shape[axis])
+	at := narrow(op, x, index.n)
+	i := fromEnd(at, x.Shape[axis])
 	checkDevices(op, x, i)
 	rows := shape.With(x.Shape, axis, i.Len())
 	s := slices.Concat(x.Shape[:axis], i.Shape, x.Shape[axis+1:])
 	checkLen(op, s, x, index.n)
 	flat := graph.Reshape(i, []int{i.Len()})
-	return graph.Reshape(graph.At(fromEndSite(op, index.n), graph.Gather(x, spreadAxes(flat, []int{axis}, rows), axis)), s)
+	return graph.Reshape(graph.At(fromEndSite(op, at), graph.Gather(x, spreadAxes(flat, []int{axis}, rows), axis)), s)
 }
 
 // checkIndex panics unless i has a type of indices.
@@ -74,6 +76,7 @@ func (t Tensor) TakeAlong(axis int, index Tensor) Tensor {
 		fail("TakeAlong", fmt.Sprintf("axes other than %d do not broadcast: lengths must be equal or 1", a), x, i)
 	}
 	checkLen("TakeAlong", shape.With(s, a, max(x.Shape[a], i.Shape[a])), x, i)
+	i = narrow("TakeAlong", x, i)
 	site := fromEndSite("TakeAlong", i)
 	i = fromEnd(i, x.Shape[a])
 	from := graph.Expand(x, shape.With(s, a, x.Shape[a]))
@@ -89,6 +92,7 @@ func (t Tensor) OneHot(classes int) Tensor {
 		failType("OneHot", x)
 	}
 	checkCount("OneHot", classes)
+	x = narrow("OneHot", x, x)
 	s := append(slices.Clone(x.Shape), classes)
 	checkLen("OneHot", s, x)
 	rank := len(x.Shape)
@@ -124,6 +128,7 @@ func (t Tensor) scatter(op string, kind ir.Op, axis int, index, src Tensor) Tens
 	x, i, u := t.numbers(op), index.node(op), src.node(op)
 	x, u = alike(op, x, u)
 	a, s := scatterShape(op, x, i, u, axis)
+	i = narrow(op, x, i)
 	site := fromEndSite(op, i)
 	i = graph.Expand(fromEnd(i, x.Shape[a]), s)
 	return Tensor{n: graph.At(site, graph.Scatter(kind, x, i, graph.Expand(u, s), a))}
