@@ -13,4 +13,7 @@ func fExpNEON(dst, x unsafe.Pointer, n int)
 func fExpm1NEON(dst, x unsafe.Pointer, n int)
 
 //go:noescape
+func fLogNEON(dst, x unsafe.Pointer, n int)
+
+//go:noescape
 func fTanhNEON(dst, x unsafe.Pointer, n int)

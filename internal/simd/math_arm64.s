@@ -236,6 +236,167 @@ done8:
 	ADD     $1, R2, R2
 	RET     
 
+// func fLogNEON(dst, x unsafe.Pointer, n int)
+TEXT ·fLogNEON(SB), NOSPLIT, $0-24
+	MOVD    dst+0(FP), R0
+	MOVD    x+8(FP), R1
+	MOVD    n+16(FP), R2
+	MOVD    $0x800000, R4
+	VDUP    R4, V31.S4
+	MOVD    $0x4b000000, R4
+	VDUP    R4, V30.S4
+	MOVD    $0x3f3504f3, R4
+	VDUP    R4, V29.S4
+	MOVD    $0x7fffff, R4
+	VDUP    R4, V28.S4
+	MOVD    $0x3f800000, R4
+	VDUP    R4, V27.S4
+	MOVD    $0x41b80000, R4
+	VDUP    R4, V26.S4
+	MOVD    $0xbd9c64ba, R4
+	VDUP    R4, V25.S4
+	MOVD    $0x3e02af57, R4
+	VDUP    R4, V24.S4
+	MOVD    $0xbe06c123, R4
+	VDUP    R4, V23.S4
+	MOVD    $0x3e116c98, R4
+	VDUP    R4, V22.S4
+	MOVD    $0xbe2a3945, R4
+	VDUP    R4, V21.S4
+	MOVD    $0x3e4cd00e, R4
+	VDUP    R4, V20.S4
+	MOVD    $0xbe800113, R4
+	VDUP    R4, V19.S4
+	MOVD    $0x3eaaaaaa, R4
+	VDUP    R4, V18.S4
+	MOVD    $0xbf000000, R4
+	VDUP    R4, V17.S4
+	MOVD    $0xb95e8083, R4
+	VDUP    R4, V16.S4
+	MOVD    $0x3f318000, R4
+	VDUP    R4, V15.S4
+	MOVD    $0x7f800000, R4
+	VDUP    R4, V14.S4
+	MOVD    $0xff800000, R4
+	VDUP    R4, V13.S4
+	MOVD    $0x7fc00000, R4
+	VDUP    R4, V12.S4
+	SUBS    $4, R2, R2
+	BLT     done10
+
+next9:
+	VLD1.P  16(R1), [V0.S4]
+	WORD    $0x6ea0e7e4 // FCMGT V4.4S, V31.4S, V0.4S
+	WORD    $0x6e3edc03 // FMUL V3.4S, V0.4S, V30.4S
+	VMOV    V0.B16, V1.B16
+	VBIT    V4.B16, V3.B16, V1.B16
+	WORD    $0x6ebd8421 // SUB V1.4S, V1.4S, V29.4S
+	WORD    $0x4f290422 // SSHR V2.4S, V1.4S, #23
+	WORD    $0x4e21d842 // SCVTF V2.4S, V2.4S
+	VAND    V28.B16, V1.B16, V1.B16
+	WORD    $0x4ebd8421 // ADD V1.4S, V1.4S, V29.4S
+	WORD    $0x4ebbd423 // FSUB V3.4S, V1.4S, V27.4S
+	VAND    V26.B16, V4.B16, V4.B16
+	WORD    $0x4ea4d442 // FSUB V2.4S, V2.4S, V4.4S
+	VMOV    V25.B16, V5.B16
+	VMOV    V24.B16, V6.B16
+	WORD    $0x4e23cca6 // FMLA V6.4S, V5.4S, V3.4S
+	VMOV    V23.B16, V5.B16
+	WORD    $0x4e23ccc5 // FMLA V5.4S, V6.4S, V3.4S
+	VMOV    V22.B16, V6.B16
+	WORD    $0x4e23cca6 // FMLA V6.4S, V5.4S, V3.4S
+	VMOV    V21.B16, V5.B16
+	WORD    $0x4e23ccc5 // FMLA V5.4S, V6.4S, V3.4S
+	VMOV    V20.B16, V6.B16
+	WORD    $0x4e23cca6 // FMLA V6.4S, V5.4S, V3.4S
+	VMOV    V19.B16, V5.B16
+	WORD    $0x4e23ccc5 // FMLA V5.4S, V6.4S, V3.4S
+	VMOV    V18.B16, V6.B16
+	WORD    $0x4e23cca6 // FMLA V6.4S, V5.4S, V3.4S
+	VMOV    V17.B16, V1.B16
+	WORD    $0x4e23ccc1 // FMLA V1.4S, V6.4S, V3.4S
+	WORD    $0x6e23dc67 // FMUL V7.4S, V3.4S, V3.4S
+	WORD    $0x6e21dce7 // FMUL V7.4S, V7.4S, V1.4S
+	WORD    $0x4e30cc47 // FMLA V7.4S, V2.4S, V16.4S
+	WORD    $0x6e2fdc42 // FMUL V2.4S, V2.4S, V15.4S
+	WORD    $0x4e23d445 // FADD V5.4S, V2.4S, V3.4S
+	WORD    $0x4ea2d4a6 // FSUB V6.4S, V5.4S, V2.4S
+	WORD    $0x4ea6d466 // FSUB V6.4S, V3.4S, V6.4S
+	WORD    $0x4e26d4e7 // FADD V7.4S, V7.4S, V6.4S
+	WORD    $0x4e27d4a5 // FADD V5.4S, V5.4S, V7.4S
+	WORD    $0x4e2ee401 // FCMEQ V1.4S, V0.4S, V14.4S
+	VBIT    V1.B16, V0.B16, V5.B16
+	VEOR    V6.B16, V6.B16, V6.B16
+	WORD    $0x4e26e401 // FCMEQ V1.4S, V0.4S, V6.4S
+	VBIT    V1.B16, V13.B16, V5.B16
+	WORD    $0x6e26e401 // FCMGE V1.4S, V0.4S, V6.4S
+	VMOV    V12.B16, V0.B16
+	VBIT    V1.B16, V5.B16, V0.B16
+	VST1.P  [V0.S4], 16(R0)
+	SUBS    $4, R2, R2
+	BGE     next9
+
+done10:
+	ADD     $4, R2, R2
+	SUBS    $1, R2, R2
+	BLT     done12
+
+next11:
+	FMOVS.P 4(R1), F0
+	WORD    $0x6ea0e7e4 // FCMGT V4.4S, V31.4S, V0.4S
+	WORD    $0x6e3edc03 // FMUL V3.4S, V0.4S, V30.4S
+	VMOV    V0.B16, V1.B16
+	VBIT    V4.B16, V3.B16, V1.B16
+	WORD    $0x6ebd8421 // SUB V1.4S, V1.4S, V29.4S
+	WORD    $0x4f290422 // SSHR V2.4S, V1.4S, #23
+	WORD    $0x4e21d842 // SCVTF V2.4S, V2.4S
+	VAND    V28.B16, V1.B16, V1.B16
+	WORD    $0x4ebd8421 // ADD V1.4S, V1.4S, V29.4S
+	WORD    $0x4ebbd423 // FSUB V3.4S, V1.4S, V27.4S
+	VAND    V26.B16, V4.B16, V4.B16
+	WORD    $0x4ea4d442 // FSUB V2.4S, V2.4S, V4.4S
+	VMOV    V25.B16, V5.B16
+	VMOV    V24.B16, V6.B16
+	WORD    $0x4e23cca6 // FMLA V6.4S, V5.4S, V3.4S
+	VMOV    V23.B16, V5.B16
+	WORD    $0x4e23ccc5 // FMLA V5.4S, V6.4S, V3.4S
+	VMOV    V22.B16, V6.B16
+	WORD    $0x4e23cca6 // FMLA V6.4S, V5.4S, V3.4S
+	VMOV    V21.B16, V5.B16
+	WORD    $0x4e23ccc5 // FMLA V5.4S, V6.4S, V3.4S
+	VMOV    V20.B16, V6.B16
+	WORD    $0x4e23cca6 // FMLA V6.4S, V5.4S, V3.4S
+	VMOV    V19.B16, V5.B16
+	WORD    $0x4e23ccc5 // FMLA V5.4S, V6.4S, V3.4S
+	VMOV    V18.B16, V6.B16
+	WORD    $0x4e23cca6 // FMLA V6.4S, V5.4S, V3.4S
+	VMOV    V17.B16, V1.B16
+	WORD    $0x4e23ccc1 // FMLA V1.4S, V6.4S, V3.4S
+	WORD    $0x6e23dc67 // FMUL V7.4S, V3.4S, V3.4S
+	WORD    $0x6e21dce7 // FMUL V7.4S, V7.4S, V1.4S
+	WORD    $0x4e30cc47 // FMLA V7.4S, V2.4S, V16.4S
+	WORD    $0x6e2fdc42 // FMUL V2.4S, V2.4S, V15.4S
+	WORD    $0x4e23d445 // FADD V5.4S, V2.4S, V3.4S
+	WORD    $0x4ea2d4a6 // FSUB V6.4S, V5.4S, V2.4S
+	WORD    $0x4ea6d466 // FSUB V6.4S, V3.4S, V6.4S
+	WORD    $0x4e26d4e7 // FADD V7.4S, V7.4S, V6.4S
+	WORD    $0x4e27d4a5 // FADD V5.4S, V5.4S, V7.4S
+	WORD    $0x4e2ee401 // FCMEQ V1.4S, V0.4S, V14.4S
+	VBIT    V1.B16, V0.B16, V5.B16
+	VEOR    V6.B16, V6.B16, V6.B16
+	WORD    $0x4e26e401 // FCMEQ V1.4S, V0.4S, V6.4S
+	VBIT    V1.B16, V13.B16, V5.B16
+	WORD    $0x6e26e401 // FCMGE V1.4S, V0.4S, V6.4S
+	VMOV    V12.B16, V0.B16
+	VBIT    V1.B16, V5.B16, V0.B16
+	FMOVS.P F0, 4(R0)
+	SUBS    $1, R2, R2
+	BGE     next11
+
+done12:
+	ADD     $1, R2, R2
+	RET     
+
 // func fTanhNEON(dst, x unsafe.Pointer, n int)
 TEXT ·fTanhNEON(SB), NOSPLIT, $0-24
 	MOVD    dst+0(FP), R0
@@ -284,9 +445,9 @@ TEXT ·fTanhNEON(SB), NOSPLIT, $0-24
 	MOVD    $0x80000000, R4
 	VDUP    R4, V11.S4
 	SUBS    $4, R2, R2
-	BLT     done10
+	BLT     done14
 
-next9:
+next13:
 	VLD1.P  16(R1), [V0.S4]
 	WORD    $0x4ea0f801 // FABS V1.4S, V0.4S
 	WORD    $0x6e21dc22 // FMUL V2.4S, V1.4S, V1.4S
@@ -338,14 +499,14 @@ next9:
 	VMOV    V4.B16, V0.B16
 	VST1.P  [V0.S4], 16(R0)
 	SUBS    $4, R2, R2
-	BGE     next9
+	BGE     next13
 
-done10:
+done14:
 	ADD     $4, R2, R2
 	SUBS    $1, R2, R2
-	BLT     done12
+	BLT     done16
 
-next11:
+next15:
 	FMOVS.P 4(R1), F0
 	WORD    $0x4ea0f801 // FABS V1.4S, V0.4S
 	WORD    $0x6e21dc22 // FMUL V2.4S, V1.4S, V1.4S
@@ -397,8 +558,8 @@ next11:
 	VMOV    V4.B16, V0.B16
 	FMOVS.P F0, 4(R0)
 	SUBS    $1, R2, R2
-	BGE     next11
+	BGE     next15
 
-done12:
+done16:
 	ADD     $1, R2, R2
 	RET     

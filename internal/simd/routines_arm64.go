@@ -19,6 +19,7 @@ var routinesNEON = routines{
 		{ir.Floor, ir.Float64, floorF64NEON},
 		{ir.Exp, ir.Float32, fExpNEON},
 		{ir.Expm1, ir.Float32, fExpm1NEON},
+		{ir.Log, ir.Float32, fLogNEON},
 		{ir.Tanh, ir.Float32, fTanhNEON},
 	},
 	binaries: []binaryRow{

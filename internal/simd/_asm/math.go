@@ -133,10 +133,11 @@ func logSpecial(l lanes, x, v vec) vec {
 	return l.choose(l.compare(notGreaterEqual, x, l.num(0)), l.broadcast(l.num(math.NaN())), v)
 }
 
+const sqrtHalf = 0x3f3504f3 // bits of √½
+
 // logOf returns log(x + c) for a positive finite x and a c that is smaller than its last
 // bit, nil for 0.
 func logOf(l lanes, x, c vec) vec {
-	const sqrtHalf = 0x3f3504f3
 	subnormal := l.compare(less, x, f32(0x1p-126))
 	x = l.choose(subnormal, l.mul(x, f32(1<<23)), x)
 	d := l.v("VPSUBD", i32(sqrtHalf), x)
@@ -150,7 +151,7 @@ func logOf(l lanes, x, c vec) vec {
 		f = l.fma(c, one, f)
 	}
 	e = l.sub(e, l.keep(subnormal, l.broadcast(f32(23))))
-	p := l.horner(f, 0.3333333, -0.2500082, 0.20001242, -0.16623409, 0.14201581, -0.13159613, 0.127622, -0.076363996)
+	p := l.horner(f, logTerms...)
 	f2 := l.mul(f, f)
 	// low = f²·(f·P - ½) + e·ln2Low
 	low := l.mul(f2, l.fma(p, f, l.broadcast(f32(-0.5))))
@@ -168,6 +169,8 @@ func plusOne(l lanes, x vec) (u, c vec) {
 	t := l.sub(u, x)
 	return u, l.add(l.sub(x, l.sub(u, t)), l.sub(l.broadcast(l.num(1)), t))
 }
+
+var logTerms = []float64{0.3333333, -0.2500082, 0.20001242, -0.16623409, 0.14201581, -0.13159613, 0.127622, -0.076363996}
 
 func log1p(l lanes, x vec) vec {
 	u, c := plusOne(l, x)

@@ -14,6 +14,7 @@ type neonFunction struct {
 var neonFunctions = []neonFunction{
 	{"Exp", neonExp},
 	{"Expm1", neonExpm1},
+	{"Log", neonLog},
 	{"Tanh", neonTanh},
 }
 
@@ -173,4 +174,43 @@ func neonTanh(c *neonBody) {
 	c.insert(big, small, t)
 	c.sign(big, x)
 	c.move(big, x)
+}
+
+// neonLog computes what logarithm does.
+func neonLog(c *neonBody) {
+	const x, m, e, f, subnormal, p, q, low = 0, 1, 2, 3, 4, 5, 6, 7
+	c.do4("FCMGT", subnormal, c.num(0x1p-126), x)
+	c.do4("FMUL", f, x, c.num(1<<23))
+	c.move(x, m)
+	c.insert(m, f, subnormal)
+	c.do4("SUB", m, m, c.constant(i32(sqrtHalf)))
+	c.word(0x4f290400|m<<5|e, "SSHR %s, %s, #23", arrangement(e, 4), arrangement(m, 4))
+	c.do4("SCVTF", e, e)
+	c.do("VAND V%d.B16, V%d.B16, V%d.B16", c.constant(i32(0x007fffff)), m, m)
+	c.do4("ADD", m, m, c.constant(i32(sqrtHalf)))
+	c.do4("FSUB", f, m, c.num(1))
+	c.do("VAND V%d.B16, V%d.B16, V%d.B16", c.num(23), subnormal, subnormal)
+	c.do4("FSUB", e, e, subnormal)
+	// low = f²·(f·P - ½) + e·ln2Low
+	s := c.horner(f, p, q, logTerms)
+	c.move(c.num(-0.5), m)
+	c.do4("FMLA", m, s, f)
+	c.do4("FMUL", low, f, f)
+	c.do4("FMUL", low, low, m)
+	c.do4("FMLA", low, e, c.num(ln2Low))
+	c.do4("FMUL", e, e, c.num(ln2High))
+	c.do4("FADD", p, e, f)
+	c.do4("FSUB", q, p, e)
+	c.do4("FSUB", q, f, q)
+	c.do4("FADD", low, low, q)
+	c.do4("FADD", p, p, low)
+	// +Inf, 0, then negative numbers and NaN.
+	c.do4("FCMEQ", m, x, c.num(math.Inf(1)))
+	c.insert(p, x, m)
+	c.do("VEOR V%d.B16, V%d.B16, V%d.B16", q, q, q)
+	c.do4("FCMEQ", m, x, q)
+	c.insert(p, c.num(math.Inf(-1)), m)
+	c.do4("FCMGE", m, x, q)
+	c.move(c.num(math.NaN()), x)
+	c.insert(x, p, m)
 }
