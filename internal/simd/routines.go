@@ -113,8 +113,13 @@ func (r routines) install() {
 	for _, row := range r.products {
 		Products[row.typ] = row.f
 	}
+	for size, f := range r.transposers {
+		if f != nil {
+			transposers[size] = f
+		}
+	}
 	if r.moveRows != nil {
-		moveRows, transposers, Prefetch = r.moveRows, r.transposers, r.prefetch
+		moveRows, Prefetch = r.moveRows, r.prefetch
 	}
 }
 

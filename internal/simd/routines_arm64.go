@@ -84,4 +84,5 @@ var routinesNEON = routines{
 		{ir.Float32, Product{8, 12, 8, productF32NEON, productF32NEONIndexed, nil, nil}},
 		{ir.Float64, Product{8, 6, 4, productF64NEON, productF64NEONIndexed, nil, nil}},
 	},
+	transposers: [9]transposer{4: transpose4NEON, 8: transpose8NEON},
 }
