@@ -17,7 +17,7 @@ import (
 // [Concurrent].
 //
 // What not every device can do is an interface of its own: [Concurrent], [Wrapper],
-// [HostAllocator], [Profiler].
+// [HostAllocator], [Profiler], [Looper].
 // A device has the ability if it implements the interface.
 type Device interface {
 	// Name is what a user calls the device, such as "cpu".
@@ -82,6 +82,16 @@ type Profiler interface {
 	// RunTimed is Run, and returns what will say when the calls ran. It may take a
 	// little longer than Run, and does not keep the slice of calls.
 	RunTimed(calls []Call) (Timing, error)
+}
+
+// A Looper is a device that runs loops of kernels over blocks of rows. Calls of a loop are
+// as those of a kernel.
+type Looper interface {
+	Device
+	// LoopLimits says which loops are worth it.
+	LoopLimits() ir.LoopLimits
+	// CompileLoop is Compile of a loop.
+	CompileLoop(l *ir.Loop) (Program, error)
 }
 
 // A Timing says when the calls of one RunTimed ran.

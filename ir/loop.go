@@ -1,0 +1,135 @@
+package ir
+
+import "strconv"
+
+// A Loop runs kernels, one after the other, for each block of some rows, so that what
+// one kernel leaves to the next is as long as a block and not as all rows. The rows of
+// attention are those of its scores: all matrices of a batch, one below the other.
+//
+// The rows of a part are computed in order, block by block; parts in any order. Kernels
+// read and write only what belongs to their block, apart from arguments that are
+// cleared, to which the blocks of a part add one after the other.
+type Loop struct {
+	Args   []Arg   // each buffer once: kernels may read an Out that earlier ones have written
+	Temps  []Temp  // hold values between the kernels of a block
+	Clears []Clear // at the start of each part
+	Rows   int     // in all, a multiple of Matrix
+	Matrix int     // rows of a matrix
+	Part   int     // rows of a part, a multiple of Block; the last one of a matrix may have fewer
+	Block  int     // rows of a block; the last one of a matrix may have fewer
+	Body   []Stage // for a block of Block rows
+	Last   []Stage // for the last block of a matrix, if it has fewer rows
+}
+
+// LoopLimits say which loops a device takes. The zero value is none.
+type LoopLimits struct {
+	Bytes   int // that temporaries may have to stay in fast memory
+	Rows    int // blocks should have a multiple of this
+	Columns int // the least length of rows that are worth a loop
+
+	// Rows of temporaries are not at multiples of Conflict bytes, which compete for few
+	// sets of a cache; 0 if that does not matter.
+	Conflict int
+}
+
+// A Temp is memory for Len elements.
+type Temp struct {
+	DType DType
+	Len   int
+}
+
+// A Clear sets Len elements to 0, of the size of Arg's type.
+type Clear struct {
+	Arg StageArg
+	Len int
+}
+
+// A Stage is a call of a kernel for a block. It has a StageArg for each argument of the
+// kernel.
+type Stage struct {
+	Kernel *Kernel
+	Args   []StageArg
+}
+
+// A StageArg is an argument of a kernel in a loop: a temporary or an argument of the
+// loop, from the element on that Offset gives for the block's first row. A Value with
+// Index -1 is that offset itself.
+type StageArg struct {
+	Temp  bool
+	Index int
+	Steps []RowStep
+}
+
+// A RowStep is one term of an offset that depends on a row: (row mod Mod) / Div · Mul.
+type RowStep struct{ Mod, Div, Mul int }
+
+// Offset is the sum of the steps at a row.
+func (a *StageArg) Offset(row int) int {
+	n := 0
+	for _, s := range a.Steps {
+		n += row % s.Mod / s.Div * s.Mul
+	}
+	return n
+}
+
+// Blocks is the number of blocks of a matrix.
+func (l *Loop) Blocks() int { return (l.Matrix + l.Block - 1) / l.Block }
+
+// Parts is the number of parts of a matrix.
+func (l *Loop) Parts() int { return (l.Matrix + l.Part - 1) / l.Part }
+
+// Starts yields the first rows of the blocks of n rows.
+func (l *Loop) Starts(n int) func(func(int) bool) {
+	return func(yield func(int) bool) {
+		for matrix := 0; matrix < l.Rows; matrix += l.Matrix {
+			for at := 0; at < l.Matrix; at += l.Block {
+				if min(l.Block, l.Matrix-at) == n && !yield(matrix+at) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// Append appends the loop as text. Equal texts are equal loops.
+func (l *Loop) Append(b []byte) []byte {
+	numbers := func(ns ...int) {
+		for _, n := range ns {
+			b = append(strconv.AppendInt(b, int64(n), 10), ' ')
+		}
+	}
+	arg := func(a *StageArg) {
+		temp := 0
+		if a.Temp {
+			temp = 1
+		}
+		numbers(temp, a.Index, len(a.Steps))
+		for _, s := range a.Steps {
+			numbers(s.Mod, s.Div, s.Mul)
+		}
+	}
+	b = append(b, "loop "...)
+	numbers(l.Rows, l.Matrix, l.Part, l.Block)
+	b = append(b, '\n')
+	for i := range l.Args {
+		b = l.Args[i].append(b, i)
+	}
+	for _, t := range l.Temps {
+		b = append(append(b, t.DType.String()...), ' ')
+		numbers(t.Len)
+	}
+	for i := range l.Clears {
+		arg(&l.Clears[i].Arg)
+		numbers(l.Clears[i].Len)
+	}
+	for _, stages := range [][]Stage{l.Body, l.Last} {
+		b = append(b, '\n')
+		for i := range stages {
+			for k := range stages[i].Args {
+				arg(&stages[i].Args[k])
+			}
+			b = stages[i].Kernel.Append(append(b, '\n'))
+		}
+	}
+	return b
+}
