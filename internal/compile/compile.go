@@ -20,9 +20,11 @@ type Plan struct {
 	FallsBack bool     // outputs with a Fallback hold it if a check fails
 }
 
-// A Step is one call of a kernel.
+// A Step is one call of a kernel, or of a loop.
 type Step struct {
-	Kernel  *ir.Kernel
+	Kernel  *ir.Kernel // nil if Loop is not
+	Loop    *ir.Loop
+	Stages  []Step // of a loop, each for all rows. Their buffers are the plan's, of which Args lacks the temporaries
 	Args    []Arg
 	Node    int     // the number of the node that the step is named after; -1 if there is none
 	Indices []Index // what its instructions check, in their order
@@ -54,6 +56,7 @@ type Index struct {
 type Buffer struct {
 	DType ir.DType
 	Len   int
+	gaps  int // elements that nothing stores
 }
 
 // An Output is where a root's elements are: a view of a leaf or of a buffer
@@ -84,7 +87,7 @@ func Graph(roots []*graph.Node, bindings int, fallbacks []Fallback) (*Plan, erro
 		if !ok {
 			i = len(p.Buffers)
 			index.Set(n, i)
-			p.Buffers = append(p.Buffers, Buffer{n.DType, n.Len()})
+			p.Buffers = append(p.Buffers, Buffer{DType: n.DType, Len: n.Len()})
 		}
 		return i
 	}
@@ -160,19 +163,25 @@ func checks(k *ir.Kernel, x kernelize.Index) (c checked, all bool) {
 func (p *Plan) verify() error {
 	stored := make([]int, len(p.Buffers)) // elements
 	complete := func(b int) error {
-		if stored[b] != p.Buffers[b].Len {
-			return fmt.Errorf("buffer %d: %d elements stored, of %d", b, stored[b], p.Buffers[b].Len)
+		if want := p.Buffers[b].Len - p.Buffers[b].gaps; stored[b] != want {
+			return fmt.Errorf("buffer %d: %d elements stored, of %d", b, stored[b], want)
 		}
 		return nil
 	}
 	for i, s := range p.Steps {
-		if err := ir.Verify(s.Kernel); err != nil {
-			return fmt.Errorf("step %d: %w in\n%v", i, err, s.Kernel)
+		for _, k := range s.Kernels() {
+			if err := ir.Verify(k); err != nil {
+				return fmt.Errorf("step %d: %w in\n%v", i, err, k)
+			}
 		}
 		for b := range s.buffers(ir.In) {
 			if err := complete(b); err != nil {
-				return fmt.Errorf("step %d reads what is not written: %w, in\n%v", i, err, s.Kernel)
+				return fmt.Errorf("step %d reads what is not written: %w, in\n%v", i, err, s.Kernels()[0])
 			}
+		}
+		if s.Loop != nil {
+			s.countStores(stored)
+			continue
 		}
 		for k := range s.Kernel.Body {
 			switch in := &s.Kernel.Body[k]; {
@@ -191,4 +200,45 @@ func (p *Plan) verify() error {
 		}
 	}
 	return nil
+}
+
+// Kernels lists the kernels of the step.
+func (s *Step) Kernels() []*ir.Kernel {
+	if s.Loop == nil {
+		return []*ir.Kernel{s.Kernel}
+	}
+	var list []*ir.Kernel
+	for _, stages := range [][]ir.Stage{s.Loop.Body, s.Loop.Last} {
+		for _, x := range stages {
+			list = append(list, x.Kernel)
+		}
+	}
+	return list
+}
+
+// countStores adds the elements that a loop stores, by buffer.
+func (s *Step) countStores(stored []int) {
+	l := s.Loop
+	for _, c := range l.Clears {
+		stored[s.Args[c.Arg.Index].Index] += c.Len * l.Rows / l.Matrix * l.Parts()
+	}
+	count := func(stages []ir.Stage, rows int) {
+		for range l.Starts(rows) {
+			for _, x := range stages {
+				for i := range x.Kernel.Body {
+					in := &x.Kernel.Body[i]
+					if in.Op != ir.Store {
+						continue
+					}
+					a := &x.Args[in.Arg]
+					cleared := slices.ContainsFunc(l.Clears, func(c ir.Clear) bool { return c.Arg.Index == a.Index })
+					if !a.Temp && !cleared {
+						stored[s.Args[a.Index].Index] += points(x.Kernel, in.Domain)
+					}
+				}
+			}
+		}
+	}
+	count(l.Body, l.Block)
+	count(l.Last, l.Matrix%l.Block)
 }

@@ -24,8 +24,8 @@ func (p *Plan) String() string {
 	fmt.Fprintf(&b, "%s, %s moved, %s\n", count(len(p.Steps), "kernel"), hostmem.Size(bytes), operations(flops))
 	for i, s := range p.Steps {
 		c := s.Cost()
-		fmt.Fprintf(&b, "%3d %-11s %-24s reads %s, writes %s, %s: %s\n", i+1, s.Kind(), space(s.Kernel),
-			hostmem.Size(c.Read), hostmem.Size(c.Written), operations(c.FLOPs), strings.Join(work(s.Kernel), " "))
+		fmt.Fprintf(&b, "%3d %-11s %-24s reads %s, writes %s, %s: %s\n", i+1, s.Kind(), s.space(),
+			hostmem.Size(c.Read), hostmem.Size(c.Written), operations(c.FLOPs), strings.Join(s.work(), " "))
 	}
 	return b.String()
 }
@@ -35,7 +35,7 @@ func (p *Plan) String() string {
 func (s *Step) Name() string {
 	const most = 8 // operations
 	var ops []string
-	for _, op := range work(s.Kernel) {
+	for _, op := range s.work() {
 		switch {
 		case slices.Contains(ops, op):
 		case len(ops) == most:
@@ -51,8 +51,9 @@ func (s *Step) Name() string {
 }
 
 func (s *Step) nameOf(ops []string) string {
-	out := slices.IndexFunc(s.Kernel.Args, func(a ir.Arg) bool { return a.Kind == ir.Out })
-	return fmt.Sprintf("%s %v %s", space(s.Kernel), s.Kernel.Args[out].DType, strings.Join(ops, " "))
+	last := s.stages()[len(s.stages())-1].Kernel
+	out := slices.IndexFunc(last.Args, func(a ir.Arg) bool { return a.Kind == ir.Out })
+	return fmt.Sprintf("%s %v %s", s.space(), last.Args[out].DType, strings.Join(ops, " "))
 }
 
 func count(n int, what string) string {
@@ -71,39 +72,56 @@ func operations(n int) string {
 	return fmt.Sprintf("%.4g %s", x, units[u])
 }
 
-// Kind is the routine of the step, or its template.
+// Kind is the routine of the step, or its template, or "loop".
 func (s *Step) Kind() string {
+	if s.Loop != nil {
+		return "loop"
+	}
 	if op := s.Kernel.Routine(); op != 0 {
 		return strings.ToLower(op.String())
 	}
 	return s.Kernel.Template.String()
 }
 
-// space is the lengths of the axes, with the reduced ones after a bar.
-func space(k *ir.Kernel) string {
+// stages lists the steps of a loop, of others the step itself.
+func (s *Step) stages() []Step {
+	if s.Loop == nil {
+		return []Step{*s}
+	}
+	return s.Stages
+}
+
+// space is the lengths of the axes, with the reduced ones after a bar. Of a loop it is
+// the number of rows and that of a block.
+func (s *Step) space() string {
+	if s.Loop != nil {
+		return fmt.Sprintf("[%d by %d]", s.Loop.Rows, s.Loop.Block)
+	}
 	var others, reduced []string
-	for _, a := range k.Axes {
+	for _, a := range s.Kernel.Axes {
 		if a.Role == ir.Reduced || a.Role == ir.K {
 			reduced = append(reduced, fmt.Sprint(a.Len))
 		} else {
 			others = append(others, fmt.Sprint(a.Len))
 		}
 	}
-	s := strings.Join(others, "×")
+	text := strings.Join(others, "×")
 	if len(reduced) > 0 {
-		s += " | " + strings.Join(reduced, "×")
+		text += " | " + strings.Join(reduced, "×")
 	}
-	return "[" + s + "]"
+	return "[" + text + "]"
 }
 
 // work lists the operations of the body, without loads, stores and positions.
-func work(k *ir.Kernel) []string {
+func (s *Step) work() []string {
 	var out []string
-	for _, in := range k.Body {
-		switch in.Op {
-		case ir.Load, ir.Store, ir.Const, ir.Scalar, ir.Index, ir.InBounds:
-		default:
-			out = append(out, in.Op.String())
+	for _, x := range s.stages() {
+		for _, in := range x.Kernel.Body {
+			switch in.Op {
+			case ir.Load, ir.Store, ir.Const, ir.Scalar, ir.Index, ir.InBounds:
+			default:
+				out = append(out, in.Op.String())
+			}
 		}
 	}
 	return out
@@ -114,14 +132,26 @@ func work(k *ir.Kernel) []string {
 // is reduced, so 2 for a product that is added.
 type Cost struct{ Read, Written, FLOPs int }
 
-// Cost estimates what the step costs.
+// Cost estimates what the step costs. A loop moves what is no temporary.
 func (s *Step) Cost() (c Cost) {
-	k := s.Kernel
+	for _, x := range s.stages() {
+		moved := func(arg int) bool {
+			a := x.Args[arg]
+			return s.Loop == nil || slices.ContainsFunc(s.Args, func(b Arg) bool { return a.Leaf == b.Leaf && a.Index == b.Index && b.Kind != ir.Value })
+		}
+		c.add(x.Kernel, moved)
+	}
+	return c
+}
+
+// add adds the cost of a kernel, which moves the elements of some of its arguments.
+func (c *Cost) add(k *ir.Kernel, moved func(arg int) bool) {
 	points := func(s ir.AxisSet) int { return points(k, s) }
 	read := make([]int, len(k.Args)) // elements
 	for i := range k.Body {
 		in := &k.Body[i]
 		switch class := in.Op.Class(); {
+		case in.Op == ir.Load && !moved(in.Arg), in.Op == ir.Store && !moved(in.Arg):
 		case in.Op == ir.Load:
 			lo, hi := k.Extent(in)
 			if in.UsesIndex() {
@@ -142,7 +172,6 @@ func (s *Step) Cost() (c Cost) {
 	for i, n := range read {
 		c.Read += n * k.Args[i].DType.Size()
 	}
-	return c
 }
 
 // points is the number of points along axes of a kernel.

@@ -86,7 +86,7 @@ func (p *Plan) addFallbacks(roots []*graph.Node, fallbacks []Fallback, bindings 
 		p.Steps[i] = s
 	}
 	if len(checks) > 1 {
-		p.Buffers = append(p.Buffers, Buffer{ir.Int32, 1})
+		p.Buffers = append(p.Buffers, Buffer{DType: ir.Int32, Len: 1})
 		p.Steps = append(p.Steps, reportsStep(p.Checks, reports.Index))
 	}
 	return true

@@ -1,0 +1,251 @@
+package compile
+
+import (
+	"slices"
+
+	"github.com/tensorken/tensorken/ir"
+)
+
+// The limits of loops.
+const (
+	// maxDepth is the greatest depth of a contraction that computes scores, in attention
+	// the size of a head: deeper ones take longer than to store the scores.
+	maxDepth = 256
+	// minParts is the number of parts that all rows together are computed in, if blocks
+	// of rows add to a result.
+	minParts = 8
+	// minUnits is the least height of a block, in units of LoopLimits.Rows, however long
+	// the rows are: each block reads all that its rows are multiplied with.
+	minUnits = 4
+	// minMatrix is the least number of rows of a matrix.
+	minMatrix = 16
+)
+
+// FuseRows makes loops of the steps that pass scores to each other: matrices that a
+// contraction computes, a reduction reads row by row and another contraction multiplies,
+// as in attention. A loop computes them for a few rows at a time, so that they stay in
+// the cache and the plan has no buffer for them. What a later step needs of them, such as
+// the backward pass of what the forward pass computed, it computes again.
+func (p *Plan) FuseRows(limits ir.LoopLimits) error {
+	tried := map[*ir.Kernel]bool{}
+	for {
+		f := &fuser{p: p, limits: limits}
+		if !f.next(tried) {
+			return nil
+		}
+		p.schedule()
+		if verify {
+			if err := p.verify(); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+// A fuser makes the loops of one family of scores.
+type fuser struct {
+	p       *Plan
+	limits  ir.LoopLimits
+	writers [][]int // of a buffer: steps
+	readers [][]int
+	kept    []bool // by buffer: it is an output
+
+	rows, columns int             // of the scores
+	members       map[int]*member // by step
+	more          []Buffer        // that the loops need beside the plan's
+	loops         []*loop         // in the order in which they run
+}
+
+// A member is a step that reads or writes scores.
+type member struct {
+	rows
+	generation int  // the loop that it is in
+	adds       bool // all blocks of a matrix add to its result
+}
+
+// next fuses the next scores that are worth it. It reports false if there are none.
+func (f *fuser) next(tried map[*ir.Kernel]bool) bool {
+	for i := range f.p.Steps {
+		s := &f.p.Steps[i]
+		k := s.Kernel
+		if k == nil || k.Template != ir.Reduce || tried[k] {
+			continue
+		}
+		f.columns = points(k, k.Roles(ir.Reduced))
+		if f.limits.Columns == 0 || f.columns < f.limits.Columns {
+			continue
+		}
+		tried[k] = true
+		if f.writers == nil {
+			f.index()
+		}
+		if f.seed(s) && f.join(i) {
+			f.split()
+			if f.build() {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// index notes who reads and writes each buffer.
+func (f *fuser) index() {
+	n := len(f.p.Buffers)
+	f.writers, f.readers, f.kept = make([][]int, n), make([][]int, n), make([]bool, n)
+	for i := range f.p.Steps {
+		for b := range f.p.Steps[i].buffers(ir.Out) {
+			f.writers[b] = append(f.writers[b], i)
+		}
+		for b := range f.p.Steps[i].buffers(ir.In) {
+			f.readers[b] = append(f.readers[b], i)
+		}
+	}
+	for _, o := range f.p.Outputs {
+		if !o.Leaf {
+			f.kept[o.Index] = true
+		}
+	}
+}
+
+// seed reports whether a reduction reads what a contraction computes, and sets the number
+// of rows.
+func (f *fuser) seed(s *Step) bool {
+	for b := range s.buffers(ir.In) {
+		if w := f.writers[b]; len(w) != 1 || !f.p.Steps[w[0]].isShallow() {
+			continue
+		}
+		f.rows = f.p.Buffers[b].Len / max(1, f.columns)
+		if f.isScores(b) && f.rows > 1 {
+			return true
+		}
+	}
+	return false
+}
+
+// isShallow reports whether a step is a contraction that takes little for each element.
+func (s *Step) isShallow() bool {
+	k := s.Kernel
+	return k != nil && k.Template == ir.Contraction && points(k, k.Roles(ir.K)) <= maxDepth
+}
+
+// isScores reports whether a buffer of the plan has the scores' size.
+func (f *fuser) isScores(b int) bool {
+	return b < len(f.p.Buffers) && f.p.Buffers[b].Len == f.rows*f.columns && len(f.writers[b]) == 1
+}
+
+// join finds the members: a step that reads the scores, and all that share scores with
+// one. A step that does not compute row by row is none; the scores that it reads are
+// stored. join reports false if step i is none, or no contraction makes less of the scores.
+func (f *fuser) join(i int) bool {
+	f.members = map[int]*member{}
+	seen, queue := map[int]bool{i: true}, []int{i}
+	shrinks := false
+	for len(queue) > 0 {
+		i, queue = queue[0], queue[1:]
+		s := &f.p.Steps[i]
+		m := f.member(s, f.isScores)
+		if m == nil {
+			continue
+		}
+		f.members[i] = m
+		writes := false
+		for _, kind := range []ir.ArgKind{ir.In, ir.Out} {
+			for b := range s.buffers(kind) {
+				if !f.isScores(b) {
+					continue
+				}
+				writes = writes || kind == ir.Out
+				for _, j := range slices.Concat(f.writers[b], f.readers[b]) {
+					if !seen[j] {
+						seen[j] = true
+						queue = append(queue, j)
+					}
+				}
+			}
+		}
+		shrinks = shrinks || !writes && s.Kernel.Template == ir.Contraction
+	}
+	return shrinks
+}
+
+// member returns how a step computes row by row; nil if it does not. Aligned tells the
+// buffers that have an equal number of elements for each row.
+func (f *fuser) member(s *Step, aligned func(b int) bool) *member {
+	k := s.Kernel
+	if k == nil || k.Template == ir.Routine {
+		return nil
+	}
+	length := make([]int, len(s.Args))
+	for i, a := range s.Args {
+		switch {
+		case a.Kind == ir.Status || a.Report:
+			return nil
+		case a.Kind == ir.Value || a.Leaf || !aligned(a.Index):
+		case a.Offset != 0:
+			return nil
+		default:
+			length[i] = f.buffer(a.Index).Len / f.rows
+		}
+	}
+	r, ok := rowsOf(k, f.rows, length)
+	if !ok {
+		return nil
+	}
+	m := &member{rows: r}
+	reduced := k.Roles(ir.Reduced, ir.K)
+	m.adds = reduced.Has(r.inner)
+	for a, stride := range r.stride {
+		if stride > 0 && reduced.Has(a) && !(m.adds && k.Template == ir.Contraction) {
+			return nil
+		}
+	}
+	return m
+}
+
+// split assigns the members to loops. What comes after a loop, and what the blocks of a
+// loop add up, is known when it has ended: who needs that is in a later loop.
+func (f *fuser) split() {
+	after := make([]int, len(f.p.Steps)) // the first loop that may need a step's results
+	last := 0
+	for i := range f.p.Steps {
+		g := 0
+		for b := range f.p.Steps[i].buffers(ir.In) {
+			for _, w := range f.writers[b] {
+				if m := f.members[w]; m != nil && !m.adds && f.members[i] != nil {
+					g = max(g, m.generation)
+				} else {
+					g = max(g, after[w])
+				}
+			}
+		}
+		after[i] = g
+		if m := f.members[i]; m != nil {
+			m.generation = g
+			last = max(last, g)
+			after[i]++
+		}
+	}
+	f.loops, f.more = nil, nil
+	for range last + 1 {
+		f.loops = append(f.loops, &loop{fuser: f, renamed: map[int]int{}})
+	}
+	for i := range f.p.Steps {
+		if m := f.members[i]; m != nil {
+			f.loops[m.generation].add(i, m, false)
+		}
+	}
+}
+
+// newBuffer adds a buffer and returns its number.
+func (f *fuser) newBuffer(b Buffer) int {
+	f.more = append(f.more, b)
+	return len(f.p.Buffers) + len(f.more) - 1
+}
+
+func (f *fuser) buffer(i int) *Buffer {
+	if n := len(f.p.Buffers); i >= n {
+		return &f.more[i-n]
+	}
+	return &f.p.Buffers[i]
+}

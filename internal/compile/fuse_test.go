@@ -1,0 +1,86 @@
+package compile
+
+import (
+	"testing"
+
+	"github.com/tensorken/tensorken/internal/graph"
+	"github.com/tensorken/tensorken/internal/simplify"
+	"github.com/tensorken/tensorken/ir"
+)
+
+// product multiplies x, [batch rows depth], by y, [batch columns depth], transposed.
+func product(x, y *graph.Node) *graph.Node {
+	b, m, n, k := x.Shape[0], x.Shape[1], y.Shape[1], x.Shape[2]
+	dims := []int{b, m, n, k}
+	left := graph.Expand(graph.Reshape(x, []int{b, m, 1, k}), dims)
+	right := graph.Expand(graph.Reshape(y, []int{b, 1, n, k}), dims)
+	return graph.Reshape(graph.Reduce(ir.Sum, graph.Binary(ir.Mul, left, right), []int{3}), []int{b, m, n})
+}
+
+func turned(x *graph.Node) *graph.Node { return graph.Permute(x, []int{0, 2, 1}) }
+
+func softmax(x *graph.Node) *graph.Node {
+	last := []int{len(x.Shape) - 1}
+	e := graph.Unary(ir.Exp, graph.Binary(ir.Sub, x, graph.Expand(graph.Reduce(ir.ReduceMax, x, last), x.Shape)))
+	return graph.Binary(ir.Div, e, graph.Expand(graph.Reduce(ir.Sum, e, last), x.Shape))
+}
+
+// TestFuseRows says which scores are computed in loops, and which are stored.
+func TestFuseRows(t *testing.T) {
+	Verify()
+	const batch, rows, columns, width = 2, 48, 64, 8
+	limits := ir.LoopLimits{Bytes: 1 << 12, Rows: 4, Columns: columns, Conflict: 64}
+	q, k, v, ct := leaf(0, batch, rows, width), leaf(1, batch, columns, width), leaf(2, batch, columns, width), leaf(3, batch, rows, width)
+	p := softmax(product(q, k))
+	out := product(p, turned(v))
+	backward := func(ct *graph.Node) []*graph.Node {
+		dp := product(ct, v)
+		ds := graph.Binary(ir.Mul, p, graph.Binary(ir.Sub, dp, graph.Expand(graph.Reduce(ir.Sum, graph.Binary(ir.Mul, p, dp), []int{2}), p.Shape)))
+		return []*graph.Node{product(ds, turned(k)), product(turned(ds), turned(q)), product(turned(p), turned(ct))}
+	}
+	// What comes after attention mixes its rows.
+	after := graph.Binary(ir.Mul, ct, graph.Expand(graph.Reduce(ir.Sum, out, []int{1, 2}), ct.Shape))
+	deep := func(i, n int) *graph.Node { return leaf(i, batch, n, maxDepth+1) }
+	for _, c := range []struct {
+		name   string
+		roots  []*graph.Node
+		limits ir.LoopLimits
+		loops  int
+		scores int // buffers of the scores' size
+	}{
+		{"attention", []*graph.Node{out}, limits, 1, 0},
+		{"with derivatives by a constant", append(backward(ct), out), limits, 1, 0},
+		{"with derivatives by what comes after", append(backward(after), out), limits, 2, 0},
+		{"probabilities that are asked for", []*graph.Node{out, p}, limits, 1, 1},
+		{"rows in another order", []*graph.Node{out, graph.Reduce(ir.Prod, p, []int{1})}, limits, 1, 1},
+		{"deep scores", []*graph.Node{product(softmax(product(deep(0, rows), deep(1, columns))), turned(v))}, limits, 0, 2},
+		{"no product", []*graph.Node{graph.Reduce(ir.Sum, graph.Unary(ir.Tanh, p), []int{2})}, limits, 0, 1},
+		{"short rows", []*graph.Node{out}, ir.LoopLimits{Bytes: 1 << 12, Rows: 4, Columns: columns + 1}, 0, 2},
+		{"few rows", []*graph.Node{product(softmax(product(leaf(0, batch, minMatrix-1, width), k)), turned(v))}, limits, 0, 0},
+		{"a device without loops", []*graph.Node{out}, ir.LoopLimits{}, 0, 2},
+	} {
+		plan, err := Graph(simplify.Nodes(c.roots), 0, nil)
+		if err == nil {
+			err = plan.FuseRows(c.limits)
+		}
+		if err != nil {
+			t.Errorf("%s: %v", c.name, err)
+			continue
+		}
+		loops, scores := 0, map[int]bool{}
+		for i := range plan.Steps {
+			s := &plan.Steps[i]
+			if s.Loop != nil {
+				loops++
+			}
+			for b := range s.buffers(ir.Out) {
+				if plan.Buffers[b].Len == batch*rows*columns {
+					scores[b] = true
+				}
+			}
+		}
+		if loops != c.loops || len(scores) != c.scores {
+			t.Errorf("%s: %d loops and %d buffers of scores, want %d and %d\n%v", c.name, loops, len(scores), c.loops, c.scores, plan)
+		}
+	}
+}

@@ -1,0 +1,123 @@
+package compile
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/tensorken/tensorken/internal/loopnest"
+	"github.com/tensorken/tensorken/ir"
+)
+
+// hoist stores what stages multiply with all rows of a matrix, such as the keys in
+// attention, in a step before the loop: with neighbouring columns of the product side by
+// side. Otherwise each block would transpose or compute it again.
+func (l *loop) hoist() {
+	for _, s := range l.stages {
+		k := s.step.Kernel
+		if k.Template != ir.Contraction || s.adds {
+			continue
+		}
+		_, x, y := loopnest.Factors(k.Body, k.Roles(ir.M), k.Roles(ir.N))
+		for _, f := range []int{x, y} {
+			if !k.Body[f].Domain.Has(s.inner) && !l.reads(s, f) && !inColumns(k, f) {
+				l.hoistFactor(s, f)
+			}
+		}
+	}
+}
+
+// reads reports whether instruction i of a stage depends on what the loop writes.
+func (l *loop) reads(s *stage, i int) bool {
+	in := &s.step.Kernel.Body[i]
+	if in.Op == ir.Load {
+		a := &s.step.Args[in.Arg]
+		for _, x := range l.stages {
+			if slices.ContainsFunc(x.step.Args, func(b Arg) bool { return b.Kind == ir.Out && isPlanBuffer(a) && b.Index == a.Index }) {
+				return true
+			}
+		}
+	}
+	return slices.ContainsFunc(in.Src, func(j int) bool { return l.reads(s, j) })
+}
+
+// inColumns reports whether a factor is loaded with stride 1 along an axis of the product.
+func inColumns(k *ir.Kernel, i int) bool {
+	in := &k.Body[i]
+	if in.Op != ir.Load || len(in.View.Guards) > 0 || k.Args[in.Arg].DType.IsHalf() {
+		return false
+	}
+	for a, c := range in.View.Coef {
+		if c == 1 && k.Axes[a].Role != ir.K && k.Axes[a].Len > 1 {
+			return true
+		}
+	}
+	return false
+}
+
+// hoistFactor replaces factor i of a stage by a load of a buffer that a step before the
+// loop fills.
+func (l *loop) hoistFactor(s *stage, i int) {
+	k := s.step.Kernel
+	typ := k.Body[i].Type
+	var axes []int
+	for a := range k.Axes {
+		if k.Body[i].Domain.Has(a) {
+			axes = append(axes, a)
+		}
+	}
+	order := func(a int) int { // rows, depth, columns
+		switch {
+		case s.stride[a] > 0:
+			return 0
+		case k.Axes[a].Role == ir.K:
+			return 1
+		}
+		return 2
+	}
+	slices.SortStableFunc(axes, func(a, b int) int { return cmp.Compare(order(a), order(b)) })
+	view := &ir.View{Coef: make([]int, len(k.Axes))}
+	n := 1
+	for j, a := range slices.Backward(axes) {
+		view.Coef[a] = n
+		n *= k.Axes[a].Len
+		if order(a) == 2 && (j == 0 || order(axes[j-1]) < 2) {
+			n = l.pad(n, typ)
+		}
+	}
+	buffer := l.newBuffer(Buffer{DType: typ, Len: n, gaps: n - points(k, k.Body[i].Domain)})
+
+	c := newSlicer(&rows{stride: make([]int, len(k.Axes))}, k, ir.Pointwise)
+	c.locate = func(arg int) (ir.StageArg, ir.Arg) { return ir.StageArg{Index: arg}, k.Args[arg] }
+	for _, a := range axes {
+		c.axis[a] = len(c.to.Axes)
+		c.to.Axes = append(c.to.Axes, ir.Axis{Len: k.Axes[a].Len, Role: ir.Parallel})
+	}
+	out := c.arg(ir.StageArg{Index: len(k.Args)}, ir.Arg{Kind: ir.Out, DType: typ, Len: n, Align: true})
+	value := c.instr(i)
+	c.add(ir.Instr{Op: ir.Store, Type: typ, Src: []int{value}, Arg: out, View: c.view(view)})
+	step := Step{Kernel: c.to, Node: s.step.Node}
+	for _, a := range c.args {
+		if a.Index < len(k.Args) {
+			step.Args = append(step.Args, s.step.Args[a.Index])
+		} else {
+			step.Args = append(step.Args, Arg{Kind: ir.Out, Index: buffer})
+		}
+	}
+	l.before = append(l.before, step)
+
+	with := *k
+	with.Args = append(slices.Clone(k.Args), ir.Arg{Kind: ir.In, DType: typ})
+	with.Body = slices.Clone(k.Body)
+	with.Body[i] = ir.Instr{Op: ir.Load, Type: typ, Arg: len(k.Args), View: view, Domain: k.Body[i].Domain}
+	s.step.Kernel = &with
+	s.step.Args = append(slices.Clone(s.step.Args), Arg{Kind: ir.In, Index: buffer})
+	s.used = append(s.used, false)
+}
+
+// pad returns the distance, of at least n elements, at which the device wants rows.
+func (l *loop) pad(n int, d ir.DType) int {
+	if c := l.limits.Conflict; c > 0 && n*d.Size()%c == 0 {
+		n += 64 / d.Size()
+	}
+	return n
+}

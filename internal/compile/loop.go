@@ -1,0 +1,329 @@
+package compile
+
+import (
+	"slices"
+
+	"github.com/tensorken/tensorken/internal/loopnest"
+	"github.com/tensorken/tensorken/ir"
+)
+
+// A loop is a loop that is being made.
+type loop struct {
+	*fuser
+	stages  []*stage
+	renamed map[int]int // buffers of steps that are computed again: their numbers in this loop
+	temps   []int       // buffers that hold only what one stage leaves to others
+	slots   []int       // the temporary that each of them is in
+	out     ir.Loop
+	args    []Arg  // of out
+	before  []Step // store what all blocks read
+	finish  []Step // compute what comes after sums
+}
+
+// A stage is a step in a loop.
+type stage struct {
+	*member
+	step Step   // with buffers as in the loop
+	from int    // the step that it is
+	used []bool // by argument: it is written and something reads it
+	sums int    // the buffer of partial sums, if the member adds
+}
+
+// add appends step i, after steps of earlier loops that compute scores that it reads. What
+// those give has buffers of its own in this loop.
+func (l *loop) add(i int, m *member, again bool) {
+	s := &stage{member: m, step: l.p.Steps[i], from: i}
+	for b := range s.step.buffers(ir.In) {
+		if l.isScores(b) && !l.stored(b) {
+			w := l.writers[b][0]
+			if known := slices.ContainsFunc(l.stages, func(s *stage) bool { return s.from == w }); !known {
+				l.add(w, l.members[w], true)
+			}
+		}
+	}
+	s.step.Args = slices.Clone(s.step.Args)
+	for k := range s.step.Args {
+		a := &s.step.Args[k]
+		if !isPlanBuffer(a) {
+			continue
+		}
+		if a.Kind == ir.Out && again {
+			l.renamed[a.Index] = l.newBuffer(*l.buffer(a.Index))
+		}
+		if b, ok := l.renamed[a.Index]; ok {
+			a.Index = b
+		}
+	}
+	l.stages = append(l.stages, s)
+}
+
+func isPlanBuffer(a *Arg) bool {
+	return (a.Kind == ir.In || a.Kind == ir.Out) && !a.Leaf && !a.Report
+}
+
+// stored reports whether later loops read scores from memory: if the plan returns them, if
+// a step without a loop reads them, if to compute them again would take long, or if the
+// step that computes them stores a part of another buffer.
+func (f *fuser) stored(b int) bool {
+	w := f.writers[b][0]
+	if f.kept[b] || f.members[w] == nil {
+		return true
+	}
+	k := f.p.Steps[w].Kernel
+	if k.Template == ir.Contraction && !f.p.Steps[w].isShallow() || slices.ContainsFunc(k.Args, func(a ir.Arg) bool { return a.Part }) {
+		return true
+	}
+	return slices.ContainsFunc(f.readers[b], func(i int) bool { return f.members[i] == nil })
+}
+
+// prune removes stages and marks stores that nothing needs. Used has the buffers that
+// steps outside of the loop read, and gets those that the loop reads.
+func (l *loop) prune(used map[int]bool) {
+	local := map[int]bool{}
+	for i, s := range slices.Backward(l.stages) {
+		s.used = make([]bool, len(s.step.Args))
+		for k := range s.step.Args {
+			a := &s.step.Args[k]
+			s.used[k] = a.Kind == ir.Out && (used[a.Index] || local[a.Index])
+		}
+		if !slices.Contains(s.used, true) {
+			l.stages = slices.Delete(l.stages, i, i+1)
+			continue
+		}
+		for b := range s.step.buffers(ir.In) {
+			local[b] = true
+		}
+	}
+	written := map[int]bool{}
+	for _, s := range l.stages {
+		for b := range s.step.buffers(ir.Out) {
+			if local[b] && !used[b] && !written[b] {
+				l.temps = append(l.temps, b)
+			}
+			written[b] = true
+		}
+	}
+	for b := range local {
+		used[b] = true
+	}
+}
+
+// align finds the rows of all stages once more, as all that one of them leaves to another
+// must be of its own block. It reports false if something is not.
+func (l *loop) align() bool {
+	count := map[int]int{} // stages that write a buffer
+	read := map[int]bool{}
+	for _, s := range l.stages {
+		for b := range s.step.buffers(ir.Out) {
+			count[b]++
+		}
+		for b := range s.step.buffers(ir.In) {
+			read[b] = true
+		}
+	}
+	for b, n := range count {
+		if read[b] && (n > 1 || l.buffer(b).Len%l.fuser.rows != 0 || b < len(l.writers) && len(l.writers[b]) > 1) {
+			return false
+		}
+	}
+	scores := false
+	for _, b := range l.temps {
+		scores = scores || l.buffer(b).Len == l.fuser.rows*l.columns
+	}
+	for _, s := range l.stages {
+		m := l.member(&s.step, func(b int) bool { return count[b] > 0 && read[b] || l.buffer(b).Len == l.fuser.rows*l.columns })
+		if m == nil {
+			return false
+		}
+		s.member = m
+	}
+	return scores
+}
+
+// cut chooses the blocks. It reports false if the matrices are too small or differ, or if
+// sums took more memory than the scores.
+func (l *loop) cut() bool {
+	o := &l.out
+	o.Rows, o.Matrix = l.fuser.rows, l.fuser.rows
+	sums := 0 // elements of the sums of a part
+	for _, s := range l.stages {
+		o.Matrix = min(o.Matrix, s.matrix(s.step.Kernel))
+		if s.adds {
+			_, n := s.sumStrides()
+			sums += n
+		}
+	}
+	for _, s := range l.stages {
+		if s.matrix(s.step.Kernel)%o.Matrix != 0 {
+			return false
+		}
+	}
+	bytes := 0 // of a row
+	for _, t := range l.allocate() {
+		bytes += t.Len * t.DType.Size()
+		o.Temps = append(o.Temps, t)
+	}
+	unit := l.limits.Rows
+	most := max(minUnits, l.limits.Bytes/max(bytes, 1)/unit) * unit
+	if o.Block = o.Matrix; o.Matrix > most {
+		even := loopnest.CeilDiv(o.Matrix, loopnest.CeilDiv(o.Matrix, most))
+		o.Block = loopnest.CeilDiv(even, unit) * unit
+	}
+	o.Part = o.Block
+	if sums > 0 {
+		most := o.Matrix * l.columns / 2 / sums
+		parts := max(1, min(loopnest.CeilDiv(minParts*o.Matrix, o.Rows), o.Blocks(), most))
+		o.Part *= loopnest.CeilDiv(o.Blocks(), parts)
+	}
+	return o.Matrix >= minMatrix && sums <= o.Matrix*l.columns
+}
+
+// allocate assigns the temporary buffers to as few temporaries as it can, and returns
+// those, each as long as a row.
+func (l *loop) allocate() (temps []ir.Temp) {
+	var busy []int // by temporary: the last stage that needs it
+	l.slots = make([]int, len(l.temps))
+	for i, s := range l.stages {
+		for b := range s.step.buffers(ir.Out) {
+			k := slices.Index(l.temps, b)
+			if k < 0 {
+				continue
+			}
+			t := ir.Temp{DType: l.buffer(b).DType, Len: l.rowStride(b)}
+			last := i
+			for j, s := range l.stages {
+				for r := range s.step.buffers(ir.In) {
+					if r == b {
+						last = j
+					}
+				}
+			}
+			slot := 0
+			for slot < len(temps) && (temps[slot] != t || busy[slot] >= i) {
+				slot++
+			}
+			if slot == len(temps) {
+				temps, busy = append(temps, t), append(busy, 0)
+			}
+			l.slots[k], busy[slot] = slot, last
+		}
+	}
+	return temps
+}
+
+// rowStride is the distance between the rows of a temporary buffer.
+func (l *loop) rowStride(b int) int {
+	x := l.buffer(b)
+	n := x.Len / l.out.Rows
+	if n < l.columns {
+		return n
+	}
+	return l.pad(n, x.DType)
+}
+
+// build makes the loops and replaces the steps by them. It reports false, and changes
+// nothing, if they are not worth it or not possible.
+func (f *fuser) build() bool {
+	used := map[int]bool{}
+	for b := range f.p.Buffers {
+		used[b] = f.kept[b] || slices.ContainsFunc(f.readers[b], func(i int) bool { return f.members[i] == nil })
+	}
+	for _, l := range slices.Backward(f.loops) {
+		l.prune(used)
+	}
+	f.loops = slices.DeleteFunc(f.loops, func(l *loop) bool { return len(l.stages) == 0 })
+	for _, l := range f.loops {
+		if !l.align() || !l.cut() {
+			return false
+		}
+	}
+	for _, l := range f.loops {
+		l.hoist()
+		l.assemble()
+	}
+	steps := make([]Step, 0, len(f.p.Steps))
+	for i, s := range f.p.Steps {
+		if f.members[i] == nil {
+			steps = append(steps, s)
+		}
+	}
+	for _, l := range f.loops {
+		s := Step{Loop: &l.out, Args: l.args, Node: l.stages[len(l.stages)-1].step.Node}
+		for _, x := range l.stages {
+			s.Stages = append(s.Stages, x.step)
+		}
+		steps = append(append(append(steps, l.before...), s), l.finish...)
+	}
+	f.p.Steps = steps
+	f.p.Buffers = append(f.p.Buffers, f.more...)
+	return true
+}
+
+// assemble makes the kernels of the loop, and the steps that finish sums.
+func (l *loop) assemble() {
+	o := &l.out
+	for i := range o.Temps {
+		o.Temps[i].Len *= o.Block
+	}
+	for _, s := range l.stages {
+		if s.adds {
+			l.finishSums(s)
+		}
+	}
+	for _, s := range l.stages {
+		o.Body = append(o.Body, l.stage(s, o.Block))
+		if rest := o.Matrix % o.Block; rest > 0 {
+			o.Last = append(o.Last, l.stage(s, rest))
+		}
+	}
+}
+
+// arg returns what argument k of a stage's step is in the loop, and which argument of the
+// stage's kernel.
+func (l *loop) arg(s *stage, k int) (ir.StageArg, ir.Arg) {
+	a, like := s.step.Args[k], s.step.Kernel.Args[k]
+	like.Align, like.Part = false, like.Kind == ir.Out
+	if isPlanBuffer(&a) {
+		if i := slices.Index(l.temps, a.Index); i >= 0 {
+			like.Align, like.Part = true, false
+			return ir.StageArg{Temp: true, Index: l.slots[i]}, like
+		}
+	}
+	return ir.StageArg{Index: l.share(a, like)}, like
+}
+
+// share returns the number of the loop's argument that is a: one for what stages write and
+// others read.
+func (l *loop) share(a Arg, like ir.Arg) int {
+	i := slices.IndexFunc(l.args, func(b Arg) bool {
+		return (a.Kind == ir.Value) == (b.Kind == ir.Value) && a.Leaf == b.Leaf && a.Index == b.Index && a.Offset == b.Offset
+	})
+	if i < 0 {
+		i = len(l.args)
+		l.args, l.out.Args = append(l.args, a), append(l.out.Args, like)
+	}
+	if a.Kind == ir.Out {
+		like.Len = l.buffer(a.Index).Len - a.Offset
+		l.args[i].Kind, l.out.Args[i] = ir.Out, like
+	}
+	return i
+}
+
+// stage returns the kernel of a stage for n rows.
+func (l *loop) stage(s *stage, n int) ir.Stage {
+	k := s.step.Kernel
+	c := newSlicer(&s.rows, k, k.Template)
+	c.locate = func(arg int) (ir.StageArg, ir.Arg) { return l.arg(s, arg) }
+	c.rowStride = func(arg int) int { return l.rowStride(s.step.Args[arg].Index) }
+	c.cut(n)
+	if s.adds {
+		l.addSum(c, s)
+	} else {
+		for i := range k.Body {
+			if in := &k.Body[i]; in.Op == ir.Store && s.used[in.Arg] {
+				c.instr(i)
+			}
+		}
+	}
+	return c.stage()
+}

@@ -1,0 +1,113 @@
+package compile
+
+import (
+	"slices"
+
+	"github.com/tensorken/tensorken/ir"
+)
+
+// rows says which axes of a kernel run over the rows of matrices, and how many rows one
+// position along each of them is: 0 for the other axes.
+type rows struct {
+	stride []int // by axis
+	inner  int   // the axis of stride 1
+}
+
+// rowsOf finds the axes of a kernel that number a count of rows, in row-major order, by
+// what it reads and writes of buffers of length[arg] elements a row: 0 for arguments that
+// do not count. It reports false if the kernel does not compute row by row: if one of
+// those accesses has no such axes or others than the rest, or a guard depends on them.
+func rowsOf(k *ir.Kernel, count int, length []int) (r rows, ok bool) {
+	for i := range k.Body {
+		in := &k.Body[i]
+		if in.Op != ir.Load && in.Op != ir.Store || length[in.Arg] == 0 {
+			continue
+		}
+		stride, ok := rowStrides(k, in.View, length[in.Arg])
+		if !ok || r.stride != nil && !slices.Equal(r.stride, stride) {
+			return r, false
+		}
+		r.stride = stride
+	}
+	if r.stride == nil {
+		return r, false
+	}
+	var order []int
+	for a, s := range r.stride {
+		if s > 0 {
+			order = append(order, a)
+		}
+	}
+	slices.SortFunc(order, func(a, b int) int { return r.stride[a] - r.stride[b] })
+	n := 1
+	for _, a := range order {
+		if r.stride[a] != n {
+			return r, false
+		}
+		n *= k.Axes[a].Len
+	}
+	if n != count || count == 1 {
+		return r, false
+	}
+	r.inner = order[0]
+	return r, r.movable(k)
+}
+
+// rowStrides returns the rows that one position along each axis is in a view of rows of n
+// elements.
+func rowStrides(k *ir.Kernel, v *ir.View, n int) (stride []int, ok bool) {
+	if len(v.Guards) > 0 || v.Off < 0 {
+		return nil, false
+	}
+	stride = make([]int, len(k.Axes))
+	column := v.Off // the last one that is reached
+	for a, c := range v.Coef {
+		switch l := k.Axes[a].Len; {
+		case l == 1 || c == 0:
+		case c < 0 || c >= n && c%n != 0:
+			return nil, false
+		case c >= n:
+			stride[a] = c / n
+		default:
+			column += c * (l - 1)
+		}
+	}
+	return stride, column < n
+}
+
+// movable reports whether a block of rows anywhere is the same program with other offsets.
+func (r *rows) movable(k *ir.Kernel) bool {
+	for i := range k.Body {
+		in := &k.Body[i]
+		if in.View == nil {
+			continue
+		}
+		for _, g := range in.View.Guards {
+			for a, c := range g.Coef {
+				if c != 0 && r.stride[a] > 0 {
+					return false
+				}
+			}
+		}
+		for a, c := range in.View.Coef {
+			if in.Op == ir.Store && c < 0 && r.stride[a] > 0 {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// matrix is the number of rows that the innermost of the axes runs over.
+func (r *rows) matrix(k *ir.Kernel) int { return k.Axes[r.inner].Len }
+
+// steps returns how coefficients of the axes of rows move an offset with the row.
+func (r *rows) steps(k *ir.Kernel, coef []int) []ir.RowStep {
+	var list []ir.RowStep
+	for a, s := range r.stride {
+		if s > 0 && coef[a] != 0 {
+			list = append(list, ir.RowStep{Mod: s * k.Axes[a].Len, Div: s, Mul: coef[a]})
+		}
+	}
+	return list
+}
