@@ -127,6 +127,12 @@ func (x *execution) propagate(s *compile.Step, reported *fault) {
 	if reported == nil && x.fault == nil && x.leaves == nil {
 		return // nothing is bad so far
 	}
+	for i := range s.Stages {
+		x.propagate(&s.Stages[i], nil)
+	}
+	if s.Loop != nil {
+		return
+	}
 	args := make([]*fault, len(s.Args))
 	some := reported != nil
 	for k, a := range s.Args {

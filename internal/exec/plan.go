@@ -30,7 +30,7 @@ func (d *Device) plan(c *capture) (*plan, error) {
 	if known != nil {
 		return known.Value, nil
 	}
-	compiled, err := compile.Graph(c.graph(), d.limits.Bindings, c.fallbacks)
+	compiled, err := d.compile(c, c.fallbacks)
 	if err != nil {
 		return nil, err
 	}
@@ -47,8 +47,12 @@ func (d *Device) plan(c *capture) (*plan, error) {
 	var text []byte
 	for i := range compiled.Steps {
 		s := &compiled.Steps[i]
-		text = s.Kernel.Append(text[:0])
-		if p.programs[i], err = d.program(s.Kernel, text); err != nil {
+		if s.Loop != nil {
+			text = s.Loop.Append(text[:0])
+		} else {
+			text = s.Kernel.Append(text[:0])
+		}
+		if p.programs[i], err = d.program(s, text); err != nil {
 			return nil, err
 		}
 		p.args += len(s.Args)
@@ -60,19 +64,36 @@ func (d *Device) plan(c *capture) (*plan, error) {
 	return p, nil
 }
 
-// program returns the program of a kernel: one for all kernels of the same text.
-func (d *Device) program(k *ir.Kernel, text []byte) (driver.Program, error) {
+// compile compiles the graph of a capture, with loops if the device takes them.
+func (d *Device) compile(c *capture, fallbacks []compile.Fallback) (*compile.Plan, error) {
+	p, err := compile.Graph(c.graph(), d.limits.Bindings, fallbacks)
+	if loops, ok := d.drv.(driver.Looper); ok && err == nil {
+		err = p.FuseRows(loops.LoopLimits())
+	}
+	return p, err
+}
+
+// program returns the program of a step: one for all kernels, or loops, of the same text.
+func (d *Device) program(s *compile.Step, text []byte) (driver.Program, error) {
 	d.cacheMu.Lock()
 	known := d.programs.Get(unsafe.String(unsafe.SliceData(text), len(text)))
 	d.cacheMu.Unlock()
 	if known != nil {
 		return known.Value, nil
 	}
-	if err := d.checkTypes(k); err != nil {
-		return nil, err
+	for _, k := range s.Kernels() {
+		if err := d.checkTypes(k); err != nil {
+			return nil, err
+		}
 	}
 	d.queue.Lock()
-	p, err := d.drv.Compile(k)
+	var p driver.Program
+	var err error
+	if s.Loop != nil {
+		p, err = d.drv.(driver.Looper).CompileLoop(s.Loop)
+	} else {
+		p, err = d.drv.Compile(s.Kernel)
+	}
 	d.queue.Unlock()
 	if err != nil {
 		return nil, err
@@ -168,7 +189,7 @@ func Explain(def *Device, roots []*graph.Node) string {
 		var plan *compile.Plan
 		err := p.device.ready(c)
 		if err == nil {
-			plan, err = compile.Graph(c.graph(), p.device.limits.Bindings, nil)
+			plan, err = p.device.compile(c, nil)
 		}
 		c.release()
 		if err != nil {
