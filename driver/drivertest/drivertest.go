@@ -38,6 +38,7 @@ var parts = []part{
 	{"LongReductions", (*suite).longReductions},
 	{"LargeProducts", (*suite).largeProducts},
 	{"Products", (*suite).products},
+	{"Loops", (*suite).loops},
 	{"Layouts", (*suite).layouts},
 	{"Outputs", (*suite).outputs},
 	{"Goroutines", (*suite).goroutines},

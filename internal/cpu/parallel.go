@@ -17,6 +17,10 @@ type worker struct {
 	columns     []int
 	bad         badIndex
 
+	// Of the loops that it runs:
+	serial *executor // runs kernels on this worker alone
+	temps  []byte
+
 	// Of a helper: the job to join, nil for none, and whether its goroutine runs.
 	job     atomic.Pointer[parallelFor]
 	running atomic.Bool
@@ -41,6 +45,10 @@ func (w *worker) forget() {
 		f.bind = nil
 	}
 	w.bad.found = false
+	if w.serial != nil {
+		clear(w.serial.bind[:cap(w.serial.bind)])
+		w.serial.own.forget()
+	}
 }
 
 // grow returns b, or if it is short of n aligned bytes, a longer slice.

@@ -36,6 +36,11 @@ type tuning struct {
 	// With fewer tiles than minTiles the depth is split, into parts of at least
 	// minPart positions.
 	minTiles, minPart int
+	// The temporaries of a block of a loop have at most loopBytes bytes, where rows are
+	// short enough, and loops are for rows of at least loopColumns elements. Blocks are of
+	// a multiple of loopRows rows, the height of the tiles with AVX-512; plans are the same
+	// on all levels.
+	loopBytes, loopColumns, loopRows int
 }
 
 // Measured on a Zen 4 with two cores, and not done. Stores past the caches made a product
@@ -46,6 +51,7 @@ type tuning struct {
 var defaultTuning = tuning{
 	minBlock: 512, maxBlock: 2048, transposeTile: 32, maxWholeReduction: 1 << 15, parallelThreshold: 1 << 15,
 	rows: 126, cols: 512, depth: 256, span: 504, panel: 1 << 18, dotDepth: 64, conflict: 2048, maxShared: 1 << 26, minTiles: 8, minPart: 1024,
+	loopBytes: 1 << 20, loopColumns: 512, loopRows: 14,
 }
 
 // longBlock is the length of a block of a program that holds nothing in registers: long

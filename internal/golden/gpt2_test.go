@@ -132,6 +132,16 @@ func (d *dry) Compile(k *ir.Kernel) (driver.Program, error) {
 	return nil, d.compile(k)
 }
 
+// A dryLooper is a dry device that makes loops as another device does.
+type dryLooper struct {
+	*dry
+	loops driver.Looper
+}
+
+func (d dryLooper) LoopLimits() ir.LoopLimits { return d.loops.LoopLimits() }
+
+func (d dryLooper) CompileLoop(l *ir.Loop) (driver.Program, error) { return d.loops.CompileLoop(l) }
+
 // factorsGather reports whether a contraction's factors are gathered.
 func factorsGather(k *ir.Kernel) bool {
 	below := make([]bool, len(k.Body))
@@ -181,6 +191,11 @@ func TestGPT2Small(t *testing.T) {
 		}
 		t.Logf("%s: %d MiB, %v", c.name, d.peak>>20, time.Since(start))
 	}
+	loops := dryLooper{&dry{Device: host, limits: host.Limits(), compile: func(*ir.Kernel) error { return nil }, budget: 20 << 30}, host.(driver.Looper)}
+	if _, err := trainGPT2(tensor.NewDevice(loops), 2, false); err != nil {
+		t.Errorf("the CPU with loops: %v", err)
+	}
+	t.Logf("the CPU with loops: %d MiB", loops.peak>>20)
 }
 
 // TENSORKEN_GPT2 names a device on which to train GPT-2 small.

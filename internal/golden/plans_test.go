@@ -49,6 +49,15 @@ var plans = []struct {
 		q, k, v := counted(2, 4, 16, 8), counted(2, 4, 16, 8), counted(2, 4, 16, 8)
 		return q.MatMul(k.T()).Div(math.Sqrt(8)).Add(counted(16, 16)).Softmax(-1).MatMul(v)
 	}},
+	{"attention to 512 keys", 2, func() any {
+		q, k, v := counted(2, 256, 8), counted(2, 512, 8), counted(2, 512, 8)
+		return q.MatMul(k.T()).Div(math.Sqrt(8)).Softmax(-1).MatMul(v)
+	}},
+	{"gradient of attention to 512 keys", 5, func() any {
+		return grad.Of(func(x []tensor.Tensor) tensor.Tensor {
+			return x[0].MatMul(x[1].T()).Div(math.Sqrt(8)).Softmax(-1).MatMul(x[2]).Tanh().Sum()
+		})([]tensor.Tensor{counted(2, 256, 8), counted(2, 512, 8), counted(2, 512, 8)})
+	}},
 	{"cross-entropy of logits", 1, func() any { return nn.CrossEntropy(counted(64, 10), labels(64)) }},
 	{"gradient of cross-entropy", 1, func() any {
 		return grad.Of(func(x tensor.Tensor) tensor.Tensor {

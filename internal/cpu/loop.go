@@ -1,0 +1,148 @@
+package cpu
+
+import (
+	"math"
+	"unsafe"
+
+	"github.com/tensorken/tensorken/driver"
+	"github.com/tensorken/tensorken/internal/loopnest"
+	"github.com/tensorken/tensorken/internal/shape"
+	"github.com/tensorken/tensorken/internal/simd"
+	"github.com/tensorken/tensorken/ir"
+)
+
+// A loopRunner runs a loop. Parts are tasks: a worker runs all kernels of a block by
+// itself, so that the temporaries of the block stay in its cache.
+type loopRunner struct {
+	*ir.Loop
+	body, last []stage
+	temps      []int // where temporaries are in a worker's memory
+	bytes      int   // of all temporaries
+	work       int
+}
+
+// A stage is a kernel of a loop, ready to run.
+type stage struct {
+	*executable
+	args []ir.StageArg
+}
+
+// serialTuning is for kernels that one worker runs: their depth need not be split.
+func (t tuning) serial() tuning {
+	t.minTiles = 1
+	return t
+}
+
+// LoopLimits makes the promise of driver.Looper.
+func (d *device) LoopLimits() ir.LoopLimits {
+	return ir.LoopLimits{Bytes: d.tune.loopBytes, Rows: d.tune.loopRows, Columns: d.tune.loopColumns, Conflict: d.tune.conflict}
+}
+
+// CompileLoop makes the promise of driver.Looper.
+func (d *device) CompileLoop(l *ir.Loop) (p driver.Program, err error) {
+	if d.closed.Load() {
+		return nil, errClosed
+	}
+	defer recoverTo(&err)
+	r := &loopRunner{Loop: l}
+	for _, t := range l.Temps {
+		r.temps = append(r.temps, r.bytes)
+		r.bytes += align(t.Len * t.DType.Size())
+	}
+	e := &executable{args: l.Args, reach: make([]shape.Reach, len(l.Args)), status: -1, runner: r}
+	r.body, r.last = d.stages(l, l.Body, l.Block, e), d.stages(l, l.Last, l.Matrix%l.Block, e)
+	for i := range l.Body {
+		s := &space{loopnest.Canonical(l.Body[i].Kernel), &d.tune}
+		all := ir.Axes()
+		for a := range s.Axes {
+			all |= 1 << a
+		}
+		work := s.work(append(s.Stores(all, true), s.Stores(all, false)...))
+		if l.Body[i].Kernel.Template == ir.Contraction {
+			work /= simd.Products[ir.Float32].Speed
+		}
+		r.work += work * loopnest.CeilDiv(l.Rows, l.Block)
+	}
+	return e, nil
+}
+
+// stages compiles the kernels of blocks of n rows, and extends the reach of the loop's
+// arguments by theirs.
+func (d *device) stages(l *ir.Loop, list []ir.Stage, n int, e *executable) []stage {
+	one := &device{tune: d.tune.serial()}
+	out := make([]stage, 0, len(list))
+	for _, s := range list {
+		x := stage{one.compile(s.Kernel), s.Args}
+		for i, a := range s.Args {
+			r := x.reach[i]
+			if a.Temp || a.Index < 0 || r.Lo == r.Hi {
+				continue
+			}
+			to := &e.reach[a.Index]
+			if to.Lo == to.Hi {
+				to.Lo, to.Hi = math.MaxInt, math.MinInt
+			}
+			for row := range l.Starts(n) {
+				at := a.Offset(row)
+				to.Lo, to.Hi = min(to.Lo, r.Lo+at), max(to.Hi, r.Hi+at)
+			}
+		}
+		out = append(out, x)
+	}
+	return out
+}
+
+func (r *loopRunner) run(x *executor) error {
+	return x.do(r, r.Rows/r.Matrix*r.Parts(), r.work)
+}
+
+func (r *loopRunner) begin(x *executor, w *worker) {
+	if w.serial == nil {
+		w.serial = &executor{device: &device{tune: x.device.tune.serial(), threads: 1}}
+	}
+	w.temps = grow(w.temps, r.bytes)
+}
+
+// task computes a part, block by block.
+func (r *loopRunner) task(x *executor, w *worker, i int) {
+	from := i/r.Parts()*r.Matrix + i%r.Parts()*r.Part
+	to := min(from+r.Part, (i/r.Parts()+1)*r.Matrix)
+	for k := range r.Clears {
+		c := &r.Clears[k]
+		size := r.Args[c.Arg.Index].DType.Size()
+		clear(unsafe.Slice((*byte)(unsafe.Add(x.bind[c.Arg.Index].p, c.Arg.Offset(from)*size)), c.Len*size))
+	}
+	for row := from; row < to; row += r.Block {
+		stages := r.body
+		if to-row < r.Block {
+			stages = r.last
+		}
+		for k := range stages {
+			stages[k].run(x, w, r, row)
+		}
+	}
+}
+
+// run runs a kernel on the block that starts at a row.
+func (s *stage) run(x *executor, w *worker, r *loopRunner, row int) {
+	y := w.serial
+	y.bind = resize(y.bind, len(s.args)+s.extraBindings)
+	for i := range s.args {
+		a, b := &s.args[i], &y.bind[i]
+		switch {
+		case a.Temp:
+			*b = binding{p: unsafe.Add(base(w.temps), r.temps[a.Index])}
+		case a.Index < 0:
+			*b = binding{}
+			put(unsafe.Pointer(&b.bits), ir.Int32, ir.Int(ir.Int32, int64(a.Offset(row))))
+		default:
+			*b = x.bind[a.Index]
+			if b.p != nil {
+				b.p = unsafe.Add(b.p, a.Offset(row)*s.executable.args[i].DType.Size())
+			}
+		}
+	}
+	if err := s.runner.run(y); err != nil {
+		panic(err)
+	}
+}

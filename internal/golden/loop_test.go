@@ -1,0 +1,245 @@
+package golden
+
+import (
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/tensorken/tensorken/driver"
+	"github.com/tensorken/tensorken/grad"
+	"github.com/tensorken/tensorken/internal/compile"
+	"github.com/tensorken/tensorken/internal/cpu"
+	"github.com/tensorken/tensorken/ir"
+	"github.com/tensorken/tensorken/tensor"
+	"github.com/tensorken/tensorken/tree"
+)
+
+// A looper is a CPU with limits of its own.
+type looper struct {
+	driver.Device
+	limits ir.LoopLimits
+}
+
+func (l looper) LoopLimits() ir.LoopLimits { return l.limits }
+
+func (l looper) CompileLoop(x *ir.Loop) (driver.Program, error) {
+	return l.Device.(driver.Looper).CompileLoop(x)
+}
+
+// newLooper returns a device that makes loops of rows of any length, in blocks of a few.
+func newLooper(threads int) *tensor.Device {
+	return tensor.NewDevice(looper{cpu.New(cpu.Options{Threads: threads}), ir.LoopLimits{Bytes: 1 << 10, Rows: 4, Columns: 2, Conflict: 20}})
+}
+
+// An attention is softmax(q·kᵀ·s + mask)·v, for factors of those shapes.
+type attention struct {
+	name    string
+	q, k, v []int
+	mask    []int // of an additive mask, nil for none
+	causal  bool
+	dtype   ir.DType
+	loops   int // in the plan of the value and the gradient together
+	shape   func(q, k, v tensor.Tensor) (tensor.Tensor, tensor.Tensor, tensor.Tensor)
+}
+
+func (a attention) apply(q, k, v, mask tensor.Tensor) tensor.Tensor {
+	if a.shape != nil {
+		q, k, v = a.shape(q, k, v)
+	}
+	s := q.MatMul(k.T()).Mul(1 / math.Sqrt(float64(q.Dim(-1))))
+	if a.mask != nil {
+		s = s.Add(mask)
+	}
+	if a.causal {
+		past := tensor.Ones(s.Dim(-2), s.Dim(-1)).Tril(s.Dim(-1) - s.Dim(-2)).Eq(1)
+		s = tensor.Where(past, s, math.Inf(-1))
+	}
+	return s.Softmax(-1).MatMul(v)
+}
+
+var attentions = []attention{
+	{name: "one matrix", q: []int{40, 8}, k: []int{40, 8}, v: []int{40, 8}, loops: 1},
+	{name: "heads", q: []int{2, 3, 37, 5}, k: []int{2, 3, 37, 5}, v: []int{2, 3, 37, 5}, loops: 1},
+	{name: "causal", q: []int{2, 33, 4}, k: []int{2, 33, 4}, v: []int{2, 33, 6}, causal: true, loops: 1},
+	{name: "lengths differ", q: []int{2, 24, 4}, k: []int{2, 51, 4}, v: []int{2, 51, 7}, causal: true, loops: 1},
+	{name: "a mask for all heads", q: []int{2, 3, 20, 5}, k: []int{2, 3, 29, 5}, v: []int{2, 3, 29, 5}, mask: []int{2, 1, 20, 29}, loops: 1},
+	{name: "a mask for all", q: []int{2, 3, 20, 5}, k: []int{2, 3, 29, 5}, v: []int{2, 3, 29, 5}, mask: []int{20, 29}, causal: true, loops: 1},
+	{name: "a mask of keys", q: []int{2, 3, 20, 5}, k: []int{2, 3, 29, 5}, v: []int{2, 3, 29, 5}, mask: []int{2, 1, 1, 29}, loops: 1},
+	{name: "heads share keys", q: []int{2, 3, 20, 5}, k: []int{2, 1, 29, 5}, v: []int{2, 1, 29, 5}, loops: 1},
+	{name: "all share keys", q: []int{2, 3, 20, 5}, k: []int{29, 5}, v: []int{29, 5}, loops: 1},
+	{name: "head size 1", q: []int{3, 20, 1}, k: []int{3, 29, 1}, v: []int{3, 29, 1}},
+	{name: "head size 128", q: []int{300, 128}, k: []int{290, 128}, v: []int{290, 128}, loops: 1},
+	{name: "transposed heads", q: []int{2, 20, 12}, k: []int{2, 29, 12}, v: []int{2, 29, 12}, causal: true, loops: 1,
+		shape: func(q, k, v tensor.Tensor) (tensor.Tensor, tensor.Tensor, tensor.Tensor) {
+			heads := func(x tensor.Tensor) tensor.Tensor { return x.Reshape(2, -1, 3, 4).Transpose(1, 2) }
+			return heads(q), heads(k), heads(v)
+		}},
+	{name: "float64", q: []int{2, 20, 5}, k: []int{2, 29, 5}, v: []int{2, 29, 5}, dtype: ir.Float64, loops: 1},
+	{name: "float16", q: []int{2, 20, 5}, k: []int{2, 29, 5}, v: []int{2, 29, 5}, dtype: ir.Float16, loops: 1},
+	{name: "bfloat16", q: []int{2, 20, 5}, k: []int{2, 29, 5}, v: []int{2, 29, 5}, dtype: ir.BFloat16, loops: 1},
+}
+
+// results returns the value and the gradient of an attention, and a second derivative.
+func (a attention) results(t *testing.T, d *tensor.Device) (list []tensor.Tensor, loops int) {
+	t.Helper()
+	compile.Verify()
+	rng := tensor.NewRNG(1)
+	dtype := ir.Float32
+	if a.dtype != 0 {
+		dtype = a.dtype
+	}
+	random := func(shape []int) tensor.Tensor { return rng.Normal(shape...).Cast(dtype).To(d) }
+	args := []tensor.Tensor{random(a.q), random(a.k), random(a.v)}
+	mask := tensor.Zeros(1).Cast(dtype).To(d)
+	if a.mask != nil {
+		mask = random(a.mask)
+	}
+	weight := rng.Normal(a.apply(args[0], args[1], args[2], mask).Shape()...).Cast(dtype).To(d)
+	if err := tensor.Eval(args, mask, weight); err != nil {
+		t.Fatal(err)
+	}
+	loss := func(x []tensor.Tensor) tensor.Tensor {
+		return a.apply(x[0], x[1], x[2], mask).Tanh().Mul(weight).Sum()
+	}
+	value := a.apply(args[0], args[1], args[2], mask)
+	list = append(list, value)
+	lossValue, g := grad.ValueAndGrad(loss)(args)
+	loops = strings.Count(tensor.Explain(lossValue, g), " loop ")
+	list = append(append(list, lossValue), g...)
+	second := grad.Of(func(x []tensor.Tensor) tensor.Tensor {
+		sum := tensor.Zeros().Cast(dtype).To(d)
+		for _, h := range grad.Of(loss)(x) {
+			sum = sum.Add(h.Mul(h).Sum())
+		}
+		return sum
+	})(args)
+	return append(list, second...), loops
+}
+
+// TestLoops compares attention in loops with attention in whole matrices, and on one
+// thread with three.
+func TestLoops(t *testing.T) {
+	plain, one, three := tensor.NewDevice(struct{ driver.Device }{cpu.New(cpu.Options{})}), newLooper(1), newLooper(3)
+	for _, a := range attentions {
+		t.Run(a.name, func(t *testing.T) {
+			want, none := a.results(t, plain)
+			got, loops := a.results(t, one)
+			same, _ := a.results(t, three)
+			if none != 0 || loops < a.loops {
+				t.Errorf("%d loops, want at least %d", loops, a.loops)
+			}
+			tolerance := 1e-4
+			if a.dtype.IsHalf() {
+				tolerance = 0.05
+			}
+			for i := range want {
+				x, y, z := flat(t, want[i]), flat(t, got[i]), flat(t, same[i])
+				for j := range x {
+					if math.Abs(x[j]-y[j]) > tolerance*(1+math.Abs(x[j])) || math.IsNaN(x[j]) != math.IsNaN(y[j]) {
+						t.Fatalf("result %d, element %d: %v in loops, %v without", i, j, y[j], x[j])
+					}
+					if math.Float64bits(y[j]) != math.Float64bits(z[j]) {
+						t.Fatalf("result %d, element %d: %v on one thread, %v on three", i, j, y[j], z[j])
+					}
+				}
+			}
+		})
+	}
+}
+
+func flat(t *testing.T, x tensor.Tensor) []float64 {
+	t.Helper()
+	data, err := tensor.Data[float64](x.Cast(tensor.Float64))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data
+}
+
+// A meter counts the bytes that it allocates.
+type meter struct {
+	driver.Looper
+	bytes int
+}
+
+func (m *meter) Alloc(n int) (driver.Buffer, error) {
+	m.bytes += n
+	return m.Looper.Alloc(n)
+}
+
+// The memory of attention and of its gradient is in proportion to the length, without
+// masks and with masks that are broadcast.
+func TestAttentionMemory(t *testing.T) {
+	const heads, width = 4, 64
+	lengths := []int{512, 1024, 2048}
+	if !testing.Short() {
+		lengths = append(lengths, 4096)
+	}
+	for _, causal := range []bool{false, true} {
+		for _, masked := range []bool{false, true} {
+			for _, n := range lengths {
+				a := attention{causal: causal}
+				rng := tensor.NewRNG(1)
+				args, mask := make([]tensor.Tensor, 3), tensor.Zeros(1)
+				for i := range args {
+					args[i] = rng.Normal(1, heads, n, width)
+				}
+				if masked {
+					a.mask = []int{n, n}
+					mask = rng.Normal(n, n)
+				}
+				if err := tensor.Eval(args, mask); err != nil {
+					t.Fatal(err)
+				}
+				q := 4 * heads * n * width // bytes
+				held := func(f func(args []tensor.Tensor, mask tensor.Tensor) any) int {
+					m := &meter{Looper: cpu.New(cpu.Options{}).(driver.Looper)}
+					d := tensor.NewDevice(m)
+					defer d.Close()
+					on := tree.To(args, d)
+					mask := mask.To(d)
+					if err := tensor.Eval(on, mask); err != nil {
+						t.Fatal(err)
+					}
+					m.bytes = 0
+					if err := tensor.Eval(f(on, mask)); err != nil {
+						t.Fatal(err)
+					}
+					return m.bytes
+				}
+				forward := held(func(x []tensor.Tensor, mask tensor.Tensor) any { return a.apply(x[0], x[1], x[2], mask) })
+				both := held(func(x []tensor.Tensor, mask tensor.Tensor) any {
+					value, g := grad.ValueAndGrad(func(x []tensor.Tensor) tensor.Tensor {
+						return a.apply(x[0], x[1], x[2], mask).Tanh().Sum()
+					})(x)
+					return []any{value, g}
+				})
+				t.Logf("causal %v, masked %v, length %d: %.2f times the bytes of q forward, %.2f with the gradient", causal, masked, n, float64(forward)/float64(q), float64(both)/float64(q))
+				if forward > 4*q || both > 16*q {
+					t.Errorf("causal %v, masked %v, length %d: %d bytes forward and %d with the gradient, q has %d", causal, masked, n, forward, both, q)
+				}
+			}
+		}
+	}
+}
+
+// A bad index fails what depends on it through a loop, and nothing else.
+func TestLoopErrors(t *testing.T) {
+	d := newLooper(2)
+	table := tensor.NewRNG(1).Normal(10, 4).To(d)
+	for _, bad := range []bool{false, true} {
+		ids := make([]int32, 40)
+		if bad {
+			ids[7] = 10
+		}
+		q, k := table.Take(0, tensor.New(ids).To(d)), tensor.NewRNG(2).Normal(30, 4).To(d)
+		v := k.Mul(2)
+		out := q.MatMul(k.T()).Softmax(-1).MatMul(v)
+		if err := tensor.Eval(out, v); (err != nil) != bad {
+			t.Errorf("bad %v: %v", bad, err)
+		}
+		if _, err := tensor.Data[float32](v); err != nil {
+			t.Errorf("bad %v: what does not depend on the index: %v", bad, err)
+		}
+	}
+}
