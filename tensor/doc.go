@@ -32,16 +32,84 @@
 // [Eval] or printing, computes the graph in as few kernels as possible. The tensors that
 // were read are stored; intermediate ones are not, and are computed again if they are
 // needed again. In a loop, call Eval on the tensors that the next iteration uses, or
-// Keep them.
+// Keep them. To time an operation, Eval its result before the clock is read, and on a GPU
+// call [Device.Sync] too: before that nothing has been computed.
+//
+// Each device keeps up to 1024 plans, which are compiled graphs, and 2048 programs, which
+// are compiled kernels; beyond, it evicts the half used least recently. A plan is for
+// certain shapes; Go numbers are its arguments. So a loop over more shapes than that
+// compiles in every round: pad to few lengths. [Info] counts both.
 //
 // Tensors made from numbers or Go slices are not committed to a device: they are
 // computed where they are needed, or on the [Default] device. [Tensor.To] commits a
 // tensor, and results of a committed tensor are on its device. One operation cannot mix
 // two devices.
 //
+// Elementary and special functions are accurate to some units in the last place of the
+// result, near 0, 1 and zeros that their comments name as well as for large arguments: angles
+// of any size are reduced exactly. In 16 bits, float32 is computed and rounded.
+//
 // The last bits of elementary functions, the order of sums and subnormal numbers depend
 // on the device. A GPU may treat a subnormal number as 0; Log and Pow of it are then
 // inexact, and Rem by it may be NaN.
+//
+// # Functions by subject
+//
+//   - Creation: [New], [From], [Zeros], [Ones], [Full], [Scalar], [Arange], [Linspace],
+//     [Logspace], [Eye], [ZerosLike], [OnesLike], [FullLike], [ZerosOf], [OnesOf],
+//     [FullOf], [Meshgrid], [TrilIndices], [TriuIndices]; random: [NewRNG], [KeyRNG]
+//   - Properties and values: [Tensor.Shape], [Tensor.Rank], [Tensor.Dim], [Tensor.Len],
+//     [Tensor.DType], [Tensor.Device], [Tensor.IsValid], [Tensor.Item], [Data], [Eval],
+//     [Tensor.Keep], [Tensor.String], [Tensor.Format], [Tensor.MarshalJSON],
+//     [Tensor.UnmarshalJSON], [AllClose], [Explain], [Profile]
+//   - Types and devices: [Tensor.Cast], [Tensor.To], [CPU], [NewCPU], [Default],
+//     [SetDefault], [NewDevice], [Info], [ToF16], [ToBF16]
+//   - Arithmetic: [Tensor.Add], [Tensor.Sub], [Tensor.Mul], [Tensor.Div],
+//     [Tensor.FloorDiv], [Tensor.Rem], [Tensor.Mod], [Tensor.Pow], [Tensor.Neg],
+//     [Tensor.Abs], [Tensor.Sign], [Tensor.Reciprocal], [Tensor.Square], [Tensor.Sqrt],
+//     [Tensor.Rsqrt], [Tensor.Maximum], [Tensor.Minimum], [Tensor.Clamp], [Tensor.Lerp],
+//     [Tensor.Hypot], [Tensor.Copysign]
+//   - Exponentials and logarithms: [Tensor.Exp], [Tensor.Exp2], [Tensor.Expm1],
+//     [Tensor.Log], [Tensor.Log2], [Tensor.Log10], [Tensor.Log1p], [Tensor.LogAddExp],
+//     [Tensor.Logit]
+//   - Trigonometry: [Tensor.Sin], [Tensor.Cos], [Tensor.Tan], [Tensor.Asin],
+//     [Tensor.Acos], [Tensor.Atan], [Tensor.Atan2], [Tensor.Sinh], [Tensor.Cosh],
+//     [Tensor.Tanh], [Tensor.Asinh], [Tensor.Acosh], [Tensor.Atanh], [Tensor.Sinc]
+//   - Special functions: [Tensor.Erf], [Tensor.Erfc], [Tensor.ErfInv], [Tensor.Lgamma],
+//     [Tensor.Digamma]
+//   - Rounding: [Tensor.Floor], [Tensor.Ceil], [Tensor.Round], [Tensor.Trunc]
+//   - Comparison and choice: [Tensor.Eq], [Tensor.Ne], [Tensor.Lt], [Tensor.Le],
+//     [Tensor.Gt], [Tensor.Ge], [Where], [Tensor.IsNaN], [Tensor.IsInf],
+//     [Tensor.IsFinite], [Tensor.SignBit], [Tensor.NanToNum]
+//   - Logic and bits: [Tensor.Not], [Tensor.And], [Tensor.Or], [Tensor.Xor], [Tensor.Shl],
+//     [Tensor.Shr]
+//   - Activations: [Tensor.ReLU], [Tensor.LeakyReLU], [Tensor.ELU], [Tensor.SELU],
+//     [Tensor.CELU], [Tensor.GELU], [Tensor.GELUTanh], [Tensor.SiLU], [Tensor.Sigmoid],
+//     [Tensor.HardSigmoid], [Tensor.LogSigmoid], [Tensor.Softplus], [Tensor.Softsign],
+//     [Tensor.Mish], [Tensor.HardSwish], [Tensor.Softmax], [Tensor.LogSoftmax]
+//   - Reductions: [Tensor.Sum], [Tensor.Mean], [Tensor.Var], [Tensor.Std], [Tensor.Max],
+//     [Tensor.Min], [Tensor.Prod], [Tensor.LogSumExp], [Tensor.Norm], [Tensor.NormP],
+//     [Tensor.Any], [Tensor.All], [Tensor.CountNonZero], [Tensor.ArgMax], [Tensor.ArgMin];
+//     without NaN: [Tensor.NanSum], [Tensor.NanMean], [Tensor.NanVar], [Tensor.NanStd],
+//     [Tensor.NanMax], [Tensor.NanMin], [Tensor.NanProd]
+//   - Shape: [Tensor.Reshape], [Tensor.Flatten], [Tensor.Squeeze], [Tensor.Unsqueeze],
+//     [Tensor.Expand], [Tensor.Tile], [Tensor.Repeat], [Tensor.Permute],
+//     [Tensor.Transpose], [Tensor.T], [Tensor.Flip], [Tensor.Roll], [Tensor.Rot90]
+//   - Joining and cutting: [Cat], [Stack], [Interleave], [Tensor.Split], [Tensor.Chunk],
+//     [Tensor.Unstack], [Tensor.Slice], [Tensor.At], [Tensor.Rows], [Tensor.Pad],
+//     [Tensor.PadMode]
+//   - Indexing: [Tensor.Index], [Span], [Tensor.Take], [Tensor.TakeAlong],
+//     [Tensor.OneHot], [Tensor.Put], [Tensor.ScatterSet], [Tensor.ScatterAdd],
+//     [Tensor.ScatterMul], [Tensor.ScatterMax], [Tensor.ScatterMin]
+//   - Matrices: [Tensor.MatMul], [Tensor.Dot], [Tensor.Outer], [Tensor.Kron],
+//     [Tensor.TensorDot], [Einsum], [Tensor.Diag], [Tensor.DiagEmbed], [Tensor.Trace],
+//     [Tensor.Tril], [Tensor.Triu], [Tensor.Cdist], [Tensor.CosineSimilarity], [Attention]
+//   - Windows and images: [Tensor.Conv], [Tensor.ConvTranspose], [Tensor.MaxPool],
+//     [Tensor.AvgPool], [Tensor.AdaptiveMaxPool], [Tensor.AdaptiveAvgPool],
+//     [Tensor.Unfold], [Tensor.Fold], [Tensor.Resize], [Tensor.ResizeNearest],
+//     [Tensor.ResizeBilinear], [Tensor.ResizeBicubic], [Tensor.GridSample],
+//     [Tensor.PixelShuffle], [Tensor.PixelUnshuffle]
+//   - Errors: [Try], [Catch]
 //
 // # Errors
 //
