@@ -18,6 +18,7 @@ var classBatchRules = map[ir.Class]batchRule{
 	ir.Elementwise: sameInts,
 	ir.Reduction:   nextAxes,
 	ir.Indexed:     nextFirst(1),
+	ir.Ordered:     nextAxes,
 }
 
 var batchRules = [ir.Ops]batchRule{

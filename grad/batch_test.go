@@ -99,6 +99,10 @@ var batchPoints = [ir.Ops][]batchPoint{
 		{"last, by any index", []operand{floats(2, 4), below(4, 2, 3)}, func(x []*graph.Node) *graph.Node { return graph.Gather(x[0], x[1], 1) }},
 		{"one row", []operand{floats(4, 2), below(4, 1, 2)}, func(x []*graph.Node) *graph.Node { return graph.Gather(x[0], x[1], 0) }},
 	},
+	ir.Sort: {
+		{"first", []operand{below(5, 4, 3)}, func(x []*graph.Node) *graph.Node { return graph.Sort(x[0], 0, 4) }},
+		{"some of the last", []operand{below(5, 2, 6)}, func(x []*graph.Node) *graph.Node { return graph.Sort(x[0], 1, 3) }},
+	},
 	ir.Scatter: slices.Concat(scatters(ir.Add), scatters(ir.Mul), scatters(ir.Max), scatters(ir.Min)),
 }
 

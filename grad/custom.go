@@ -165,6 +165,8 @@ func (t *tape) isLinear(c *call) bool {
 	switch {
 	case rules[c.Op].transpose != nil:
 		return true
+	case rules[c.Op].modes != nil:
+		return rules[c.Op].modes.linear(c)
 	case c.Op == ir.Mul:
 		return !t.isActive(c.src[0]) || !t.isActive(c.src[1])
 	case c.Op == ir.Div:

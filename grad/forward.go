@@ -36,8 +36,11 @@ func (t *tape) forward(results, tangents []*graph.Node) []*graph.Node {
 // jvp returns the tangent of c from those of its operands, not all nil.
 func (c *call) jvp(tangents []*graph.Node) *graph.Node {
 	r := &rules[c.Op]
-	if r.transpose != nil {
+	switch {
+	case r.transpose != nil:
 		return c.apply(tangents)
+	case r.modes != nil:
+		return r.modes.forward(c, tangents[0])
 	}
 	var sum *graph.Node
 	for i, t := range tangents {

@@ -1,6 +1,8 @@
 package grad_test
 
 import (
+	"slices"
+
 	"github.com/tensorken/tensorken/grad"
 	"github.com/tensorken/tensorken/internal/graph"
 	"github.com/tensorken/tensorken/ir"
@@ -70,6 +72,15 @@ func reduce(op ir.Op) []point {
 // second derivative is not zero.
 func move(name string, shape []int, f func(x *graph.Node) *graph.Node) point {
 	return point{name, [][]int{shape}, 0, 0, func(x []*graph.Node) *graph.Node { return square(f(square(x[0]))) }}
+}
+
+// scan is the points of a Scan, of the operand's square so that the second derivative
+// of a sum is not zero.
+func scan(kind ir.Op) []point {
+	along := func(shape []int, axis int) point {
+		return move(kind.String(), shape, func(x *graph.Node) *graph.Node { return graph.Scan(kind, x, axis) })
+	}
+	return []point{along([]int{5}, 0), along([]int{2, 3}, 1), along([]int{4, 2}, 0), along([]int{2, 1}, 1)}
 }
 
 // scatter is the points of a Scatter: several updates meet in an element, and
@@ -195,6 +206,7 @@ var points = [ir.Ops][]point{
 			return square(graph.Gather(square(x[0]), ints([][]int{{2, 0, 2, 2}, {1, 1, 0, 1}}), 1))
 		}},
 	},
+	ir.Scan:    slices.Concat(scan(ir.Add), scan(ir.Mul), scan(ir.Max), scan(ir.Min)),
 	ir.Scatter: append(append(append(scatter(ir.Add), scatter(ir.Mul)...), scatter(ir.Max)...), scatter(ir.Min)...),
 }
 

@@ -13,8 +13,8 @@ type call struct {
 	active bool // the result has a derivative by an argument of the tape
 }
 
-// A rule says how an operation is differentiated, in one of two ways. Both
-// modes read it: with respect to one operand, reverse mode multiplies the
+// A rule says how an operation is differentiated, in one of two ways that both
+// modes read, or by a function for each mode: with respect to one operand, reverse mode multiplies the
 // cotangent by the partial derivative or applies the transpose; forward mode
 // multiplies the tangent by the partial derivative or applies the operation.
 //
@@ -29,6 +29,15 @@ type rule struct {
 	// transpose returns the cotangent of operand i of a linear operation from
 	// the result's, ct. It is not called for conditions and indices.
 	transpose func(c *call, ct *graph.Node, i int) *graph.Node
+	// modes are for an operation of one operand that has neither.
+	modes *modes
+}
+
+// modes has the derivative of an operation of one operand in each mode.
+type modes struct {
+	reverse func(c *call, ct *graph.Node) *graph.Node // the operand's cotangent from the result's
+	forward func(c *call, t *graph.Node) *graph.Node  // the result's tangent from the operand's
+	linear  func(c *call) bool                        // whether the operation itself is
 }
 
 // rules has a row for every operation that ir.Table says is differentiable.
@@ -60,6 +69,7 @@ var rules = [ir.Ops]rule{
 	ir.ReduceMax: {partial: partialReduceMax},
 	ir.Prod:      {partial: partialProd},
 	ir.Scatter:   {partial: partialScatter},
+	ir.Scan:      {modes: &scanModes},
 
 	ir.Argument:     {transpose: transposeSame},
 	ir.StopGradient: {transpose: func(*call, *graph.Node, int) *graph.Node { return nil }},
@@ -86,8 +96,11 @@ var rules = [ir.Ops]rule{
 // vjp returns the cotangent of c's operand i from c's own, ct; nil is zero.
 func (c *call) vjp(ct *graph.Node, i int) *graph.Node {
 	r := &rules[c.Op]
-	if r.transpose != nil {
+	switch {
+	case r.transpose != nil:
 		return r.transpose(c, ct, i)
+	case r.modes != nil:
+		return r.modes.reverse(c, ct)
 	}
 	if p := r.partial(c, i); p != nil {
 		return times(spread(c, ct, i), p)

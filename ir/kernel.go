@@ -121,18 +121,19 @@ type View struct {
 	// v·Stride is added, and v must be in [0, Len). A load with a v out of range
 	// gives Fill and, if the guards hold, reports v in the status argument,
 	// unless that has an earlier report. A Scatter with such a v stores nothing
-	// and reports it in the same way; its view has no guards.
+	// and reports it in the same way; its view has no guards. For a Sort v is the place
+	// in the order of its row, and Len the number of places that are stored.
 	Stride, Len int
 }
 
 // An Instr is one instruction. Its operands are the indices of earlier ones.
 type Instr struct {
 	Op     Op
-	Kind   Op    // Scatter: Add, Max, Min, Mul
+	Kind   Op    // Scatter, Scan: Add, Max, Min, Mul
 	Type   DType // of the result; float32 for 16-bit floats: a Load widens them, a Store rounds
 	Src    []int
-	Arg    int     // Load, Store, Scalar, Scatter: the argument
-	View   *View   // Load, Store, InBounds, Scatter
+	Arg    int     // Load, Store, Scalar, routines: the argument
+	View   *View   // Load, Store, InBounds, routines
 	Num    Number  // Const
 	Axis   int     // Index
 	Axes   AxisSet // reductions: the axes that are reduced, in the kernel's order

@@ -77,6 +77,10 @@ const (
 	Gather  // (x, idx): out[..i..] = x[..idx[..i..]..]
 	Scatter // (base, idx, upd): base with upd combined by Kind (Add, Max, Min, Mul) at idx, in order; Ints: axis, and 1 if the indices are known to be in range
 
+	// Ordered. Ints: axis.
+	Scan // each element combined by Kind (Add, Mul, Max, Min) with all before it along the axis
+	Sort // the positions of elements in ascending order, of equal ones in their own; the result's shape says how many of the first
+
 	// Of kernels only.
 	Load     // an element of argument Arg at View; with an operand, one coordinate is that value
 	Index    // the position along axis Axis
@@ -100,6 +104,7 @@ const (
 	Reduction
 	Movement
 	Indexed
+	Ordered // along an axis, element by element
 	KernelOnly
 )
 
@@ -124,6 +129,7 @@ type Diff uint8
 const (
 	Partials Diff = iota + 1 // by its partial derivatives
 	Linear                   // by its transpose
+	ByMode                   // by a function for each mode
 	ByCall                   // by the rule of the call
 	Zero                     // its derivative is 0 everywhere or the result is not a real number; see Info.Why
 )
@@ -224,6 +230,9 @@ var Table = [Ops]Info{
 
 	Gather:  {Name: "Gather", Class: Indexed, Arity: 2, Types: anyType, Result: BaseType, Cost: 2, Diff: Linear},
 	Scatter: {Name: "Scatter", Class: Indexed, Arity: 3, Types: anyType, Result: Same, Cost: 4, Diff: Partials},
+
+	Scan: {Name: "Scan", Class: Ordered, Arity: 1, Types: numbers, Result: Same, Cost: 2, Diff: ByMode},
+	Sort: {Name: "Sort", Class: Ordered, Arity: 1, Types: bitwise, Result: ToInt32, Cost: 64, Diff: Zero, Why: "positions"},
 
 	Load:     {Name: "Load", Class: KernelOnly, Arity: -1, Types: anyType, Result: Attr, Cost: 1, Diff: Zero, Why: "not in graphs"},
 	Index:    {Name: "Index", Class: KernelOnly, Types: 1 << Int32, Result: ToInt32, Diff: Zero, Why: "not in graphs"},

@@ -24,7 +24,12 @@ type RoutineInfo struct {
 // Routines has a row for each op that is a routine.
 var Routines = [Ops]*RoutineInfo{
 	Scatter: {Verify: verifyScatter, Whole: scatterWhole, Indexed: true},
+	Scan:    {Verify: verifyScan, Whole: firstWhole},
+	Sort:    {Verify: verifySort, Whole: firstWhole},
 }
+
+// Writes reports whether an instruction of a kernel writes to an argument.
+func (o Op) Writes() bool { return o == Store || Routines[o] != nil }
 
 // Routine is the op of a kernel of template Routine, 0 of others.
 func (k *Kernel) Routine() Op {

@@ -144,13 +144,17 @@ func (in *Instr) append(b []byte, i int) []byte {
 		b = append(b, " ["...)
 		b = in.View.appendGuards(b, "")
 		b = append(b, ']')
-	case Load, Store, Scatter:
+	case Load, Store, Scatter, Scan, Sort:
 		b = appendName(append(b, ' '), 'a', in.Arg)
 		b = append(b, '[')
 		b = in.View.append(b, index)
 		if in.Op == Load && (index >= 0 || len(in.View.Guards) > 0) {
 			b = append(b, "; else "...)
 			b = append(b, in.View.Fill.Text(in.Type)...)
+		}
+		if in.Op == Sort {
+			b = strconv.AppendInt(append(b, " + "...), int64(in.View.Stride), 10)
+			b = strconv.AppendInt(append(b, "*place <"...), int64(in.View.Len), 10)
 		}
 		b = append(b, ']')
 	}

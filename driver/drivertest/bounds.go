@@ -25,6 +25,8 @@ func offBy(n *graph.Node, src []*result, want *interp.Array) ([]float64, error) 
 			return gathered(n, src)
 		}
 		return scattered(n, src, want)
+	case ir.Ordered:
+		return inOrder(n, src[0], want), nil
 	}
 	off := make([]float64, len(want.Elems))
 	for i := range off {

@@ -29,6 +29,8 @@ var parts = []part{
 	{"ScatterMax", func(s *suite) { s.scatters(ir.Max) }},
 	{"ScatterMin", func(s *suite) { s.scatters(ir.Min) }},
 	{"ScatterMul", func(s *suite) { s.scatters(ir.Mul) }},
+	{"Scan", (*suite).scans},
+	{"Sort", (*suite).sorts},
 	{"Special", (*suite).special},
 	{"Unreal", (*suite).unreal},
 	{"Reductions", (*suite).reductions},

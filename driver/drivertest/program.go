@@ -209,7 +209,7 @@ func (p *program) String() string {
 		switch n.Op {
 		case ir.Const, ir.Scalar, ir.Pad:
 			fmt.Fprintf(&b, " num %s", n.Num.Text(n.DType))
-		case ir.Scatter:
+		case ir.Scatter, ir.Scan:
 			fmt.Fprintf(&b, " kind %v", n.Kind)
 		case ir.Buffer:
 			if v := n.Value(); !plain(n) {

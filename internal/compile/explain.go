@@ -160,8 +160,8 @@ func (c *Cost) add(k *ir.Kernel, moved func(arg int) bool) {
 			read[in.Arg] = min(read[in.Arg]+points(in.Domain), max(read[in.Arg], hi-lo))
 		case in.Op == ir.Store:
 			c.Written += points(in.Domain) * k.Args[in.Arg].DType.Size()
-		case in.Op == ir.Scatter:
-			c.Written += points(in.Domain) * k.Args[in.Arg].DType.Size()
+		case ir.Routines[in.Op] != nil:
+			c.Written += min(points(in.Domain), k.Args[in.Arg].Len) * k.Args[in.Arg].DType.Size()
 			c.FLOPs += points(in.Domain)
 		case class == ir.Elementwise:
 			c.FLOPs += points(in.Domain)

@@ -17,6 +17,8 @@ type space struct {
 // routines has the constructor of each routine's runner.
 var routines = [ir.Ops]func(s *space) runner{
 	ir.Scatter: func(s *space) runner { return newScatter(s) },
+	ir.Scan:    func(s *space) runner { return newScan(s) },
+	ir.Sort:    func(s *space) runner { return newSort(s) },
 }
 
 // compile prepares a kernel.

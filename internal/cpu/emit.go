@@ -29,6 +29,7 @@ var emitters = [ir.Ops]emitter{
 	ir.InBounds:  (*assembler).load,
 	ir.Store:     (*assembler).store,
 	ir.Scatter:   (*assembler).scatter,
+	ir.Scan:      (*assembler).scan,
 	ir.Cast:      (*assembler).castTo,
 	ir.Bitcast:   (*assembler).bitcast,
 	ir.Where:     (*assembler).where,

@@ -16,6 +16,7 @@ type worker struct {
 	runs        []int // of windows, see multiplication
 	columns     []int
 	bad         badIndex
+	pairs       []uint64 // of a Sort, in arena
 
 	// Of the loops that it runs:
 	serial *executor // runs kernels on this worker alone

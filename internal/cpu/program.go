@@ -47,6 +47,7 @@ type op struct {
 	target  *target // where the result may be written directly; see activation.out
 	load    *load
 	reduce  *reduce
+	scan    *scan
 	expand  []term
 	axis    int
 }
@@ -78,6 +79,7 @@ type schedule struct {
 	given       []int // instructions whose registers the runner sets
 	columnMajor bool  // reduced lanes enclose kept ones
 	stream      bool  // reductions add to accumulators that the runner sets
+	totals      bool  // a Scan stores nothing
 	value       bool  // the one root is a value, to be held over all lanes
 }
 

@@ -133,7 +133,7 @@ func TestEveryKernelOpHasAnEmitter(t *testing.T) {
 	for op := ir.Op(1); int(op) < ir.Ops; op++ {
 		class := op.Class()
 		want := class == ir.Elementwise || class == ir.Reduction || class == ir.KernelOnly ||
-			op == ir.Const || op == ir.Scalar || op == ir.Scatter
+			op == ir.Const || op == ir.Scalar || op == ir.Scatter || op == ir.Scan
 		if got := emitterOf(op) != nil; got != want {
 			t.Errorf("%v has an emitter: %v, want %v", op, got, want)
 		}

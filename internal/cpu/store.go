@@ -35,8 +35,12 @@ func (p *target) locate(f *activation) (pos int, dense bool) {
 
 func (a *assembler) store(i int) int {
 	in := &a.space.Body[i]
+	return a.storeTo(in, a.widen(a.body[in.Src[0]], in.Domain))
+}
+
+// storeTo emits the store of a register where an instruction says.
+func (a *assembler) storeTo(in *ir.Instr, r int) int {
 	typ := a.space.Args[in.Arg].DType
-	r := a.widen(a.body[in.Src[0]], in.Domain)
 	p := &target{affine: a.affine(in.View.Off, in.View.Coef, in.Domain&ir.Axes(a.schedule.lanes...)), arg: in.Arg, size: typ.Size()}
 	if typ.IsHalf() {
 		p.narrow = simd.Casts[ir.Float32][typ]

@@ -105,10 +105,19 @@ var evalFuncs = [ir.Ops]evalFunc{
 	ir.Load:    (*run).load,
 	ir.Store:   (*run).store,
 	ir.Scatter: (*run).scatter,
+	ir.Scan:    (*run).done,
+	ir.Sort:    (*run).done,
 }
 
 // starts has the functions that routines call before their first point.
-var starts = [ir.Ops]func(r *run) error{ir.Scatter: (*run).startScatter}
+var starts = [ir.Ops]func(r *run) error{
+	ir.Scatter: (*run).startScatter,
+	ir.Scan:    (*run).runScan,
+	ir.Sort:    (*run).runSort,
+}
+
+// done is for routines that their start has computed.
+func (r *run) done(int, []int, []ir.Number) (ir.Number, error) { return 0, nil }
 
 // evalFuncOf returns the function of an op, nil if it has none.
 func evalFuncOf(op ir.Op) evalFunc {

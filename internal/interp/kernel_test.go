@@ -10,7 +10,7 @@ import (
 )
 
 func TestEveryKernelOpHasAStep(t *testing.T) {
-	only := []ir.Op{ir.Const, ir.Scalar, ir.Scatter}
+	only := []ir.Op{ir.Const, ir.Scalar, ir.Scatter, ir.Scan, ir.Sort}
 	for op := ir.Op(1); int(op) < ir.Ops; op++ {
 		class := op.Class()
 		want := class == ir.KernelOnly || class == ir.Elementwise || class == ir.Reduction || slices.Contains(only, op)

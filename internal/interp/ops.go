@@ -32,6 +32,8 @@ var evaluators = [ir.Ops]evaluator{
 
 	ir.Gather:  gather,
 	ir.Scatter: scatter,
+	ir.Scan:    scan,
+	ir.Sort:    sort,
 }
 
 // evaluatorOf returns the evaluator of an op, nil if it has none.

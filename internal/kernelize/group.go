@@ -178,12 +178,12 @@ func (g *group) rollBack(m mark) {
 }
 
 // main is the node that takes the most work of those that g computes: the last reduction
-// or Scatter or, if there is none, the last node that is stored.
+// or routine or, if there is none, the last node that is stored.
 func (g *group) main() *graph.Node {
 	var last *graph.Node
 	for i := range g.body {
 		switch in := &g.body[i]; {
-		case in.Op.Class() == ir.Reduction || in.Op == ir.Scatter:
+		case in.Op.Class() == ir.Reduction || ir.Routines[in.Op] != nil:
 			last = in.node.Node
 		case in.Op == ir.Store && (last == nil || g.template == ir.Pointwise):
 			last = in.node.Node
@@ -263,11 +263,17 @@ func (g *group) loads() []*node {
 	return list
 }
 
-// args lists the nodes of instructions with one of some operations.
-func (g *group) args(ops ...ir.Op) []*node {
+// written lists the nodes that g writes to memory.
+func (g *group) written() []*node { return g.nodes(ir.Op.Writes) }
+
+// args lists the nodes of instructions of an operation.
+func (g *group) args(op ir.Op) []*node { return g.nodes(func(o ir.Op) bool { return o == op }) }
+
+// nodes lists the nodes of instructions whose operation has a property.
+func (g *group) nodes(has func(op ir.Op) bool) []*node {
 	var list []*node
 	for i := range g.body {
-		if in := &g.body[i]; slices.Contains(ops, in.Op) && !slices.Contains(list, in.node) {
+		if in := &g.body[i]; has(in.Op) && !slices.Contains(list, in.node) {
 			list = append(list, in.node)
 		}
 	}
@@ -276,7 +282,7 @@ func (g *group) args(ops ...ir.Op) []*node {
 
 // buffers is the number of buffers that g reads and writes, without the status.
 func (g *group) buffers() int {
-	return len(g.loads()) + len(g.args(ir.Store, ir.Scatter))
+	return len(g.loads()) + len(g.written())
 }
 
 // takeReduced moves the axes that n reduces from the layout of its operand,

@@ -37,7 +37,7 @@ func (w *writer) kernel(g *group) Kernel {
 	for range g.body {
 		w.written = append(w.written, -1)
 	}
-	for _, n := range g.args(ir.Store, ir.Scatter) { // the written arguments come first
+	for _, n := range g.written() { // the written arguments come first
 		w.arg(ir.Out, n.Node)
 	}
 	for i := range g.body {
@@ -45,7 +45,7 @@ func (w *writer) kernel(g *group) Kernel {
 		if in.Op == ir.Scatter && in.reads != nil {
 			w.arg(ir.In, in.reads.Node)
 		}
-		if in.Op == ir.Store || in.Op == ir.Scatter {
+		if in.Op.Writes() {
 			w.instr(i)
 		}
 	}
@@ -169,7 +169,7 @@ func (w *writer) lower(from *instr, src []int) int {
 		in.Arg = w.arg(ir.In, from.reads.Node)
 	case in.Op == ir.Scalar:
 		in.Arg = w.arg(ir.Value, from.node.Node)
-	case in.Op == ir.Store || in.Op == ir.Scatter:
+	case in.Op.Writes():
 		in.Arg = w.arg(ir.Out, from.node.Node)
 	case in.Op.Class() == ir.Reduction:
 		in.Axes = w.reduced

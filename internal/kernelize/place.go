@@ -55,7 +55,7 @@ func place(roots []*graph.Node, bindings int, isolated map[*graph.Node]bool) *pl
 		}
 	}
 	p.mergeSiblings()
-	p.groups = slices.DeleteFunc(p.groups, func(g *group) bool { return g.into != nil || len(g.args(ir.Store, ir.Scatter)) == 0 })
+	p.groups = slices.DeleteFunc(p.groups, func(g *group) bool { return g.into != nil || len(g.written()) == 0 })
 	slices.SortFunc(p.groups, func(a, b *group) int { return a.order - b.order })
 	return p
 }
@@ -108,8 +108,8 @@ func (p *placer) place(n *node) {
 	switch {
 	case n.Op == ir.Cat:
 		p.cat(n)
-	case n.Op == ir.Scatter:
-		p.scatter(n)
+	case routines[n.Op] != nil:
+		routines[n.Op](p, n)
 	case n.Op.Class() == ir.Reduction:
 		p.reduce(n)
 	case n.Op.Class() == ir.Elementwise || n.Op == ir.Gather:

@@ -107,7 +107,7 @@ func (p *placer) save(n *node) {
 		return
 	}
 	n.saved = true
-	if n.Op != ir.Cat && n.Op != ir.Scatter { // the groups of a Cat's operands store its parts
+	if n.Op != ir.Cat && ir.Routines[n.Op] == nil { // the groups of a Cat's operands store its parts
 		g := n.owner()
 		g.store(n.id, n, g.coordinates(n.layout))
 	}

@@ -40,7 +40,11 @@ var templates = [...]func(*compiler){
 	ir.Routine:     (*compiler).routine,
 }
 
-var routines = [ir.Ops]func(*compiler){ir.Scatter: (*compiler).scatter}
+var routines = [ir.Ops]func(*compiler){
+	ir.Scatter: (*compiler).scatter,
+	ir.Scan:    (*compiler).scan,
+	ir.Sort:    (*compiler).sort,
+}
 
 func (c *compiler) routine() { routines[c.k.Routine()](c) }
 

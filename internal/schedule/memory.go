@@ -84,8 +84,13 @@ func (sc *scope) storeEach(stores []int) {
 
 // store writes a Store's value, in every lane that is valid.
 func (sc *scope) store(i int) {
-	p, in := sc.p, &sc.p.k.Body[i]
-	x := sc.value(in.Src[0])
+	in := &sc.p.k.Body[i]
+	sc.storeValue(in, sc.value(in.Src[0]))
+}
+
+// storeValue writes a value where an instruction says, in every lane that is valid.
+func (sc *scope) storeValue(in *ir.Instr, x value) {
+	p := sc.p
 	var offset []*shader.Expr
 	if p.k.Args[in.Arg].Part {
 		offset = append(offset, p.offset(in.Arg))

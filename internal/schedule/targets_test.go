@@ -25,13 +25,13 @@ var targets = []struct {
 }{
 	{"NVIDIA", Target{Family: Discrete, MaxThreads: 1024, SharedBytes: 48 << 10, SubgroupMin: 32, SubgroupMax: 32, Units: 132}, nil},
 	{"Apple", Target{MaxThreads: 1024, SharedBytes: 32 << 10, SubgroupMin: 16, SubgroupMax: 16, Units: 16},
-		[]string{"Chains", "Factors", "LongReductions", "Reductions", "ScatterAdd"}},
+		[]string{"Chains", "Factors", "LongReductions", "Reductions", "ScatterAdd", "Scan", "Sort"}},
 	{"tiny", Target{MaxThreads: 64, SharedBytes: 4 << 10, MaxGroups: 200, Units: 1},
-		[]string{"Chains", "Products", "Reductions", "Status", "Windows"}},
+		[]string{"Chains", "Products", "Reductions", "Scan", "Sort", "Status", "Windows"}},
 	{"WebGPU", Target{},
 		[]string{"Chains", "Epilogues", "LargeProducts", "LongReductions"}},
 	{"software", Target{Family: Software},
-		[]string{"Chains", "Factors", "Products", "ScatterAdd", "Windows"}},
+		[]string{"Chains", "Factors", "Products", "ScatterAdd", "Scan", "Sort", "Windows"}},
 }
 
 // open returns a device that schedules kernels for a target, and runs them on

@@ -30,7 +30,7 @@ var rules = func() (t [ir.Ops][]rule) {
 			t[o] = append(t[o], movements...)
 		}
 	}
-	for _, part := range []map[ir.Op][]rule{algebra, indexed, windows} {
+	for _, part := range []map[ir.Op][]rule{algebra, indexed, windows, ordered} {
 		for o, r := range part {
 			t[o] = append(t[o], r...)
 		}

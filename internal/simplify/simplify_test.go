@@ -188,6 +188,8 @@ func TestRules(t *testing.T) {
 		{"gatherInwards of a number", graph.Gather(bin(ir.Mul, number(0, 2, 3), a), idx, 1), "Mul(s0[2 4], Gather[1][2 4](a, i))"},
 		{"no gatherInwards of two", graph.Gather(bin(ir.Sub, a, b), idx, 1), "Gather[1][2 4](Sub(a, b), i)"},
 		{"no gatherInwards where the index would go", graph.Gather(un(ir.Exp, wide(thin)), idx, 1), "Gather[1][2 4](Exp(Expand[][2 3](g)), i)"},
+		{"scanOne", graph.Scan(ir.Add, thin, 1), "g"},
+		{"sortOne", graph.Sort(row, 1, 1), "0[2 1]"},
 		{"scatterOne", graph.GatherTranspose(thin, row, 1, 3), "Where(Eq(Iota[1][2 3](), Expand[][2 3](j)), Expand[][2 3](g), 0[2 3])"},
 		{"no scatterOne of what may be out of range", graph.Scatter(ir.Add, zero, row, thin, 1), "Scatter[1][2 3](0[2 3], j, g)"},
 		{"no scatterOne of several", graph.GatherTranspose(leaf(f32, 7, 2, 4), idx, 1, 3), "Scatter[1 1][2 3](0[2 3], i, h)"},

@@ -1,0 +1,76 @@
+package grad
+
+import (
+	"github.com/tensorken/tensorken/internal/graph"
+	"github.com/tensorken/tensorken/ir"
+)
+
+var scanModes = modes{
+	reverse: func(c *call, ct *graph.Node) *graph.Node {
+		axis := c.Ints[0]
+		switch c.Kind {
+		case ir.Add:
+			return flip(graph.Scan(ir.Add, flip(ct, axis), axis), axis)
+		case ir.Mul:
+			return reverseScanMul(c, ct)
+		}
+		return graph.GatherTranspose(ct, scanPositions(c), axis, c.Shape[axis])
+	},
+	forward: func(c *call, t *graph.Node) *graph.Node {
+		axis := c.Ints[0]
+		switch c.Kind {
+		case ir.Add:
+			return graph.Scan(ir.Add, t, axis)
+		case ir.Mul:
+			return recurrence(c.src[0], times(t, before(c.Node, axis, 1, 1)), axis)
+		}
+		return graph.Gather(t, scanPositions(c), axis)
+	},
+	linear: func(c *call) bool { return c.Kind == ir.Add },
+}
+
+// scanPositions is the position of the element that each element of a Scan by Max or
+// Min is: the last of equals, and the last NaN.
+func scanPositions(c *call) *graph.Node {
+	axis, x := c.Ints[0], c.src[0]
+	if x.Shape[axis] == 0 {
+		return graph.Const(ir.Int32, 0, x.Shape)
+	}
+	hit := graph.Binary(ir.Or, equalAsStored(x, c.recomputeForCompare()), graph.Unary(ir.Not, eq(x, x)))
+	none := graph.Const(ir.Int32, 0, x.Shape)
+	return graph.Scan(ir.Max, graph.Where(hit, graph.Iota(x.Shape, axis), none), axis)
+}
+
+// reverseScanMul is the sum, over the products y[i] that x[k] is a factor of, of ct[i]
+// times the other factors: y[k-1] times r[k], where r[k] = ct[k] + x[k+1]·r[k+1].
+// It divides by nothing, so zeros are right.
+func reverseScanMul(c *call, ct *graph.Node) *graph.Node {
+	axis, x := c.Ints[0], c.src[0]
+	next := before(flip(x, axis), axis, 1, 0)
+	r := flip(recurrence(next, flip(ct, axis), axis), axis)
+	return times(before(c.Node, axis, 1, 1), r)
+}
+
+// recurrence returns y[i] = b[i] + a[i]·y[i-1] along an axis, by doubling: after a
+// step y[i] and a[i] stand for twice as many elements up to i.
+func recurrence(a, b *graph.Node, axis int) *graph.Node {
+	for d := 1; d < b.Shape[axis]; d *= 2 {
+		b = add(b, times(a, before(b, axis, d, 0)))
+		if 2*d < b.Shape[axis] {
+			a = times(a, before(a, axis, d, 0))
+		}
+	}
+	return b
+}
+
+// before returns the elements d places before those of x along an axis, and fill
+// where there are none.
+func before(x *graph.Node, axis, d int, fill float64) *graph.Node {
+	n := x.Shape[axis]
+	d = min(d, n)
+	p := make([]graph.Padding, len(x.Shape))
+	p[axis].Before = d
+	return graph.Pad(graph.Slice(x, axis, 0, n-d), ir.Float(x.DType, fill), p)
+}
+
+func flip(x *graph.Node, axis int) *graph.Node { return graph.Flip(x, []int{axis}) }

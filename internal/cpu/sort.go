@@ -1,0 +1,139 @@
+package cpu
+
+import (
+	"slices"
+	"unsafe"
+
+	"github.com/tensorken/tensorken/internal/loopnest"
+	"github.com/tensorken/tensorken/internal/simd"
+	"github.com/tensorken/tensorken/ir"
+)
+
+// A sortRunner runs the routine Sort: on pairs of keys and positions, by counting the
+// digits of the keys, or for few places by a heap. A task sorts a row, unless there
+// are few and long rows, which all workers sort one after the other.
+type sortRunner struct {
+	space         *space
+	kept, reduced []int
+	nk, nr        int
+	keep, chunk   *tiling // of single rows, and of their points
+	program       *program
+	value         int // register of the elements
+	typ           ir.DType
+	to            affine // position of the first place of a row
+	places        int    // that are stored
+	stride        int    // of them
+	rowsPerTask   int
+	work          int
+}
+
+func newSort(s *space) *sortRunner {
+	at := len(s.Body) - 1
+	in := &s.Body[at]
+	r := &sortRunner{space: s, kept: s.List(ir.Parallel), reduced: s.List(ir.Reduced), places: in.View.Len, stride: in.View.Stride}
+	r.nk, r.nr, r.typ = s.Size(r.kept), s.Size(r.reduced), s.Body[in.Src[0]].Type
+	r.keep, r.chunk = newTiling(s, r.kept, 1, 1), newTiling(s, r.reduced, s.tune.minBlock, s.tune.maxBlock)
+	a := assemble(s, schedule{lanes: r.chunk.longAxes(), extent: s.extents(r.chunk), roots: []int{in.Src[0]}, value: true})
+	r.program, r.value, r.to = a.program, a.root, a.affine(in.View.Off, in.View.Coef, 0)
+	r.work = s.work([]int{at})
+	r.rowsPerTask = s.tune.grain(r.nk, r.work)
+	return r
+}
+
+// sharedRow is the length from which all workers sort a row, where there are few.
+const sharedRow = 1 << 16
+
+func (r *sortRunner) run(x *executor) error {
+	if r.nr < sharedRow || r.nk >= 16 {
+		return x.do(rowsJob{r}, loopnest.CeilDiv(r.nk, r.rowsPerTask), r.work)
+	}
+	for row := range r.nk {
+		if err := r.shared(x, row); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// place writes the positions of a row, from place v on.
+func (r *sortRunner) place(f *activation, v int, pairs []uint64, position func(i uint32) int32) {
+	arg := r.space.Body[len(r.space.Body)-1].Arg
+	out := unsafe.Add(f.bind[arg].p, 4*(r.to.pos(f)+v*r.stride))
+	for i, p := range pairs {
+		at := int32(uint32(p))
+		if position != nil {
+			at = position(uint32(p))
+		}
+		*(*int32)(unsafe.Add(out, 4*i*r.stride)) = at
+	}
+}
+
+// A rowsJob sorts some rows per task.
+type rowsJob struct{ *sortRunner }
+
+func (j rowsJob) begin(x *executor, w *worker) {
+	size := align(j.program.scratch)
+	mem := w.scratch(size + 8*3*j.nr)
+	w.activations[0].enter(j.program, x.bind, mem, &w.bad)
+	w.pairs = unsafe.Slice((*uint64)(unsafe.Add(mem, size)), 3*j.nr)
+}
+
+func (j rowsJob) task(_ *executor, w *worker, i int) {
+	f := &w.activations[0]
+	for row := i * j.rowsPerTask; row < min((i+1)*j.rowsPerTask, j.nk); row++ {
+		j.keep.moveTo(f, row)
+		if j.selects() {
+			least := j.least(f, 0, j.chunk.count, w.pairs[:0:j.places], w.pairs[j.nr:])
+			slices.Sort(least)
+			j.place(f, 0, least, nil)
+		} else {
+			j.sortRow(f, w.pairs)
+		}
+	}
+}
+
+// selects reports whether a heap of the least pairs is faster than to sort all.
+func (r *sortRunner) selects() bool { return r.places <= r.nr/8 && simd.KeysHigh[r.typ] == nil }
+
+// least adds the pairs of chunks of a row to a heap.
+func (r *sortRunner) least(f *activation, from, to int, heap, mem []uint64) []uint64 {
+	for c := from; c < to; c++ {
+		first := r.chunk.moveTo(f, c)
+		f.run()
+		pairs := mem[:r.chunk.size(f)]
+		simd.Keys[r.typ](pairs, f.reg[r.value], first)
+		heap = simd.Least(heap, pairs)
+	}
+	return heap
+}
+
+// sortRow sorts the row of an activation.
+func (r *sortRunner) sortRow(f *activation, mem []uint64) {
+	pairs, spare := mem[:r.nr], mem[r.nr:2*r.nr]
+	r.fill(f, 0, r.chunk.count, simd.Keys[r.typ], pairs)
+	pairs = simd.SortPairs(pairs, spare)
+	high := simd.KeysHigh[r.typ]
+	if high == nil {
+		r.place(f, 0, pairs[:r.places], nil)
+		return
+	}
+	first := mem[2*r.nr:] // the order by the lesser key
+	copy(first, pairs)
+	keys := mem[:r.nr]
+	r.fill(f, 0, r.chunk.count, high, keys)
+	spare = mem[r.nr : 2*r.nr]
+	for i, p := range first {
+		spare[i] = keys[uint32(p)]>>32<<32 | uint64(i)
+	}
+	pairs = simd.SortPairs(spare, keys)
+	r.place(f, 0, pairs[:r.places], func(i uint32) int32 { return int32(uint32(first[i])) })
+}
+
+// fill makes the pairs of some chunks of a row, each at its position.
+func (r *sortRunner) fill(f *activation, from, to int, key simd.Keyer, pairs []uint64) {
+	for c := from; c < to; c++ {
+		first := r.chunk.moveTo(f, c)
+		f.run()
+		key(pairs[first:][:r.chunk.size(f)], f.reg[r.value], first)
+	}
+}

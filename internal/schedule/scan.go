@@ -1,0 +1,266 @@
+package schedule
+
+import (
+	"fmt"
+
+	"github.com/tensorken/tensorken/internal/loopnest"
+	"github.com/tensorken/tensorken/internal/shader"
+	"github.com/tensorken/tensorken/ir"
+)
+
+// A scan combines the elements of each row with all before them. Threads go along
+// columns, a row each, where rows lie side by side in memory or threads do not run at
+// once. Elsewhere the threads of a workgroup, or of a part of one, share a row: each
+// combines a few neighbours, then what the threads before it have. If there are too
+// few rows for the device, they are cut into segments: one pass combines each
+// segment, one the segments before each, and one scans (reduce, then scan).
+type scan struct {
+	*compiler
+	in       *ir.Instr
+	operand  int // instruction
+	parallel []int
+	reduced  []int
+	rows     int
+	cols     int
+	columns  bool // a thread has a row
+	along    int  // threads of a row
+	group    int  // rows of a workgroup
+	lanes    int  // neighbours of a thread
+	segments int
+	segment  int // points in one
+	totals   int // scratch
+}
+
+func (c *compiler) scan() {
+	in := &c.k.Body[len(c.k.Body)-1]
+	s := &scan{compiler: c, in: in, operand: in.Src[0], parallel: inMemory(c.k.List(ir.Parallel), in.View), reduced: c.k.List(ir.Reduced)}
+	s.rows, s.cols = c.k.Size(s.parallel), c.k.Size(s.reduced)
+	s.choose()
+	if s.segments > 1 {
+		s.totals = c.scratch(s.rows * s.segments)
+		s.pass(false)
+		c.scanWords(s.totals, s.segments, s.rows, in.Kind, in.Type)
+	}
+	s.pass(true)
+	c.report()
+}
+
+// scanLanes is the number of neighbours that a thread combines.
+const scanLanes = 8
+
+// choose cuts the work.
+func (s *scan) choose() {
+	coef := func(axes []int) int {
+		if len(axes) == 0 {
+			return s.cols + 1 // no row lies beside another
+		}
+		return abs(s.in.View.Coef[axes[len(axes)-1]])
+	}
+	s.columns = !s.t.traits().concurrent || coef(s.parallel) < coef(s.reduced) && s.rows >= s.t.threads() || s.cols <= 2*scanLanes
+	s.lanes, s.along, s.group, s.segments, s.segment = 1, 1, s.t.threads(), 1, s.cols
+	least := 256 // points of a segment
+	if !s.columns {
+		s.lanes = scanLanes
+		s.along = min(s.t.threads(), ceilPow2(loopnest.CeilDiv(s.cols, s.lanes)))
+		s.group = s.t.threads() / s.along
+		least = 4 * s.along * s.lanes
+	}
+	// A segment is a whole number of steps.
+	most := min(2*s.t.busy()/max(1, s.rows*s.along), s.t.threads()*scanLanes)
+	if parts := min(most, s.cols/least); parts > 1 {
+		step := s.along * s.lanes
+		s.segment = loopnest.CeilDiv(loopnest.CeilDiv(s.cols, parts), step) * step
+		s.segments = loopnest.CeilDiv(s.cols, s.segment)
+	}
+}
+
+// combine combines two elements.
+func (s *scan) combine(a, b *shader.Expr) *shader.Expr { return combine(s.in.Kind, s.in.Type, a, b) }
+
+func combine(kind ir.Op, d ir.DType, a, b *shader.Expr) *shader.Expr {
+	return apply(kind, d, d, a, b)
+}
+
+// pass adds the pass that stores, or the one that combines each segment.
+func (s *scan) pass(stores bool) {
+	c := s.compiler
+	c.pass(s.along*s.group, func(p *pass) {
+		all := s.rows * s.segments
+		p.groups = loopnest.CeilDiv(all, s.group)
+		t := p.root.Let("t", shader.ThreadID.Rem(s.along))
+		each := p.root.Let("each", shader.GroupID.Mul(s.group).Add(shader.ThreadID.Div(s.along)))
+		if all%s.group != 0 || p.groups > c.t.MaxGroups {
+			p.root.valid = []value{{each.Lt(all)}}
+		}
+		item := p.root.Let("item", each.Min(all-1))
+		segment := p.root.Let("segment", item.Div(s.rows))
+		row := p.root.Let("row", item.Rem(s.rows))
+		p.root.enter(span{axes: s.parallel, base: row})
+		start := constant(s.in.Type, ir.Identity(s.in.Kind, s.in.Type))
+		acc := p.root.Var("acc", start)
+		if stores && s.segments > 1 {
+			before := p.root.when(segment.Gt(0))
+			x := before.loadAt(p.words(s.totals, acc.Type, false), row.Mul(s.segments).Add(segment).Sub(1), "before", false)
+			before.Set(acc, x.Ref())
+			before.end()
+		}
+		first := p.root.Let("first", segment.Mul(s.segment))
+		end := p.root.Let("end", first.Add(s.segment).Min(s.cols))
+		w := &scanPass{s, p, t, acc, start, stores}
+		w.steps(first, end)
+		if stores {
+			return
+		}
+		p.root.threadsBefore(acc, nil, t, s.along, s.combine)
+		last := p.root.block()
+		if s.along > 1 {
+			last.valid = []value{{t.Eq(0)}}
+		}
+		last.under(last.condition(0), func(sc *scope) {
+			sc.storeAt(p.words(s.totals, acc.Type, true), row.Mul(s.segments).Add(segment), acc.Ref())
+		})
+		last.end()
+	})
+}
+
+// A scanPass is one of the passes of a scan under construction.
+type scanPass struct {
+	*scan
+	p      *pass
+	t      *shader.Expr // the thread's number among those of the row
+	acc    *shader.Var  // of the row so far, or of the thread's elements
+	start  *shader.Expr
+	stores bool
+}
+
+// steps goes through the points from first to end. All threads of a workgroup take the
+// same number of steps.
+func (w *scanPass) steps(first, end *shader.Expr) {
+	step := w.along * w.lanes
+	if w.along == 1 {
+		loop, u := w.p.root.loop("u", first, end, 1)
+		loop.enter(span{axes: w.reduced, base: u})
+		loop.Set(w.acc, w.combine(w.acc.Ref(), loop.value(w.operand).lane(0)))
+		if w.stores {
+			loop.storeValue(w.in, value{w.acc.Ref()})
+		}
+		loop.end()
+		return
+	}
+	loop, n := w.p.root.loop("n", u32(0), u32(loopnest.CeilDiv(min(w.segment, w.cols), step)), 1)
+	at := loop.Let("b", first.Add(n.Mul(step)))
+	span := span{axes: w.reduced, base: at.Add(w.t.Mul(w.lanes)), step: count(w.lanes)}
+	span.fours = w.fours(w.reduced)
+	partial := w.cols%w.segment != 0 || w.segment%step != 0
+	if partial {
+		span.clamp = u32(w.cols)
+	}
+	loop.enterValid(span)
+	x := loop.value(w.operand)
+	local := make(value, w.lanes)
+	for l := range local {
+		e := x.lane(l)
+		if partial {
+			e = span.at(l).Lt(end).If(e, w.start)
+		}
+		if l > 0 {
+			e = w.combine(local[l-1], e)
+		}
+		local[l] = loop.Let(loop.name(len(w.k.Body)-1, l, w.lanes), e)
+	}
+	sum := local[w.lanes-1]
+	if !w.stores {
+		loop.Set(w.acc, w.combine(w.acc.Ref(), sum))
+		loop.end()
+		return
+	}
+	total, before := loop.Var("total", sum), loop.Var("before", w.start)
+	loop.threadsBefore(total, before, w.t, w.along, w.combine)
+	base := loop.Let("base", w.combine(w.acc.Ref(), before.Ref()))
+	for l := range local {
+		local[l] = w.combine(base, local[l])
+	}
+	loop.storeValue(w.in, local)
+	loop.Set(w.acc, w.combine(w.acc.Ref(), total.Ref()))
+	loop.end()
+}
+
+// threadsBefore combines the totals of along neighbouring threads, t being a thread's
+// number among them, and in before, if not nil, which starts as the identity, those of
+// the threads before it: in each round a thread and another, of twice as many threads,
+// exchange what theirs have.
+func (sc *scope) threadsBefore(total, before *shader.Var, t *shader.Expr, along int, combine func(a, b *shader.Expr) *shader.Expr) {
+	p, sub := sc.p, sc.p.t.subgroup()
+	var shared *shader.Shared
+	for mask := 1; mask < along; mask *= 2 {
+		var other *shader.Expr
+		if mask < sub && sub <= p.Threads {
+			p.Subgroup = sub
+			other = sc.Let(sc.unique("other"), total.Ref().Shuffle(mask))
+		} else {
+			if shared == nil {
+				shared = p.exchange(total.Type)
+			}
+			sc.Barrier() // what was read there has been read
+			sc.Put(shared, shader.ThreadID, total.Ref())
+			sc.Barrier()
+			other = sc.Let(sc.unique("other"), shared.At(shader.ThreadID.Xor(mask)))
+		}
+		if before != nil {
+			sc.Set(before, t.And(mask).Ne(0).If(combine(other, before.Ref()), before.Ref()))
+		}
+		sc.Set(total, combine(total.Ref(), other))
+	}
+}
+
+// unique makes a name that the scope's block has not.
+func (sc *scope) unique(name string) string { return fmt.Sprintf("%s%d", name, len(sc.Stmts)) }
+
+// exchange is memory that a workgroup shares, for a register of each thread.
+func (p *pass) exchange(t shader.Type) *shader.Shared {
+	if len(p.sharedPool[t]) == 0 {
+		p.sharedPool[t] = append(p.sharedPool[t], p.share(t, p.Threads))
+	}
+	return p.sharedPool[t][0]
+}
+
+// scanWords adds a pass that scans rows of n words of scratch in place, a workgroup
+// each.
+func (c *compiler) scanWords(scratch, n, rows int, kind ir.Op, d ir.DType) {
+	threads := floorPow2(min(c.t.threads(), max(1, n/2)))
+	if !c.t.traits().concurrent {
+		threads = 1
+	}
+	lanes := min(loopnest.CeilDiv(n, threads), 2*scanLanes)
+	c.pass(threads, func(p *pass) {
+		p.groups = rows
+		row := p.job()
+		start := constant(d, ir.Identity(kind, d))
+		acc := p.root.Var("acc", start)
+		loop, b := p.root.loop("b", u32(0), u32(n), threads*lanes)
+		words := p.words(scratch, start.Type, true)
+		combine := func(a, b *shader.Expr) *shader.Expr { return combine(kind, d, a, b) }
+		first := loop.Let("first", b.Add(shader.ThreadID.Mul(lanes)))
+		local := make(value, lanes)
+		for l := range local {
+			x := loop.Var(fmt.Sprintf("x%d", l), start)
+			in := loop.when(first.Plus(l).Lt(n))
+			in.Set(x, in.loadAt(words, row.Mul(n).Add(first.Plus(l)), "y", false).Ref())
+			in.end()
+			local[l] = x.Ref()
+			if l > 0 {
+				local[l] = loop.Let(fmt.Sprintf("z%d", l), combine(local[l-1], local[l]))
+			}
+		}
+		total, before := loop.Var("total", local[lanes-1]), loop.Var("before", start)
+		loop.threadsBefore(total, before, shader.ThreadID, threads, combine)
+		base := loop.Let("base", combine(acc.Ref(), before.Ref()))
+		for l, x := range local {
+			in := loop.when(first.Plus(l).Lt(n))
+			in.storeAt(words, row.Mul(n).Add(first.Plus(l)), combine(base, x))
+			in.end()
+		}
+		loop.Set(acc, combine(acc.Ref(), total.Ref()))
+		loop.end()
+	})
+}

@@ -1,0 +1,140 @@
+package schedule
+
+import (
+	"math"
+
+	"github.com/tensorken/tensorken/internal/loopnest"
+	"github.com/tensorken/tensorken/internal/shader"
+	"github.com/tensorken/tensorken/ir"
+)
+
+// A sort finds the positions of the first places of each row. Pairs of a key and a
+// position are all different, so the result is the same whatever the order of threads:
+// equal keys are in the order of their positions. Rows that fit into the memory of a
+// workgroup are sorted there; of longer rows, few places are selected and many sorted
+// digit by digit.
+type sort struct {
+	*compiler
+	in       *ir.Instr
+	parallel []int
+	reduced  []int
+	rows     int
+	cols     int
+	places   int
+	fit      int // pairs in the memory of a workgroup, a power of two
+}
+
+func (c *compiler) sort() {
+	in := &c.k.Body[len(c.k.Body)-1]
+	s := &sort{compiler: c, in: in, parallel: c.k.List(ir.Parallel), reduced: c.k.List(ir.Reduced), places: in.View.Len}
+	s.rows, s.cols = c.k.Size(s.parallel), c.k.Size(s.reduced)
+	s.fit = min(4096, floorPow2(c.t.SharedBytes/8))
+	switch {
+	case s.rows*s.places == 0:
+	case s.cols <= s.fit:
+		s.bitonic()
+	case s.places <= c.t.threads()/4:
+		s.sel()
+	default:
+		s.radix()
+	}
+	c.report()
+}
+
+// key is a number of the order of x, the operand, and bits the number of its bits.
+func (s *sort) key(x *shader.Expr) *shader.Expr {
+	if s.k.Body[s.in.Src[0]].Type == ir.Int8 {
+		return x.Add(128).Convert(shader.U32)
+	}
+	return key(x)
+}
+
+func (s *sort) bits() int {
+	switch d := s.k.Body[s.in.Src[0]].Type; d {
+	case ir.Bool:
+		return 1
+	default:
+		return 8 * d.Size()
+	}
+}
+
+// none is the key and the position of no element: after all others.
+var none = u32(math.MaxUint32)
+
+// element is the key of a row's element, where row and at are within their bounds.
+func (s *sort) element(sc *scope, row, at *shader.Expr) *shader.Expr {
+	sc.enter(span{axes: s.parallel, base: row})
+	sc.enter(span{axes: s.reduced, base: at})
+	return s.key(sc.value(s.in.Src[0]).lane(0))
+}
+
+// put stores a position as a place of a row.
+func (s *sort) put(sc *scope, row, place, position *shader.Expr) {
+	sc.enter(span{axes: s.parallel, base: row})
+	at := sc.linear(s.in.View.Off, s.in.View.Coef)
+	sc.storeAt(sc.p.output(0), at.lane(0).Add(number(shader.I32, s.in.View.Stride).Mul(place.Convert(shader.I32))), position.Convert(shader.I32))
+}
+
+// A pairs is keys and positions that a workgroup shares.
+type pairs struct{ key, at *shader.Shared }
+
+func (p *pass) pairs(n int) pairs { return pairs{p.share(shader.U32, n), p.share(shader.U32, n)} }
+
+func (x pairs) put(b *shader.Block, i, key, at *shader.Expr) {
+	b.Put(x.key, i, key)
+	b.Put(x.at, i, at)
+}
+
+// sort sorts runs of size pairs, a power of two, of n, by Batcher's bitonic network.
+// What was written before has to be behind a barrier; so is the result.
+func (x pairs) sort(sc *scope, n, size int) {
+	threads := sc.p.Threads
+	merged := &shader.Var{Name: "merged", Type: shader.U32, Mutable: true} // pairs in order after the round
+	outer := sc.block()
+	outer.head = &shader.For{Var: merged, Init: u32(2), Cond: merged.Ref().Le(size), Next: merged.Ref().Mul(2), Body: outer.Block}
+	step := &shader.Var{Name: "step", Type: shader.U32, Mutable: true}
+	round := outer.block()
+	round.head = &shader.For{Var: step, Init: merged.Ref().Div(2), Cond: step.Ref().Gt(0), Next: step.Ref().Div(2), Body: round.Block}
+	loop, i := round.loop("i", shader.ThreadID, u32(n/2), threads)
+	lo := loop.Let("lo", i.Sub(i.And(step.Ref().Sub(1))).Mul(2).Add(i.And(step.Ref().Sub(1))))
+	hi := loop.Let("hi", lo.Add(step.Ref()))
+	a, b := loop.Let("a", x.key.At(lo)), loop.Let("b", x.key.At(hi))
+	c, d := loop.Let("c", x.at.At(lo)), loop.Let("d", x.at.At(hi))
+	ascends := lo.And(size - 1).And(merged.Ref()).Eq(0)
+	swap := loop.when(before(b, d, a, c).Eq(ascends))
+	x.put(swap.Block, lo, b, d)
+	x.put(swap.Block, hi, a, c)
+	swap.end()
+	loop.end()
+	round.Barrier()
+	round.end()
+	outer.end()
+}
+
+// before reports whether pair a, c comes before pair b, d.
+func before(a, c, b, d *shader.Expr) *shader.Expr { return a.Lt(b).Or(a.Eq(b).And(c.Lt(d))) }
+
+// bitonic sorts rows that fit into the memory of a workgroup.
+func (s *sort) bitonic() {
+	size := max(2, ceilPow2(s.cols))
+	group := max(1, min(s.fit, 2*s.t.threads())/size) // rows of a workgroup
+	s.pass(min(s.t.threads(), group*size/2), func(p *pass) {
+		p.groups = loopnest.CeilDiv(s.rows, group)
+		first := p.root.Let("first", p.job().Mul(group))
+		x := p.pairs(group * size)
+		loop, i := p.root.loop("i", shader.ThreadID, u32(group*size), p.Threads)
+		row, at := loop.Let("row", first.Add(i.Div(size))), loop.Let("at", i.Rem(size))
+		key := s.element(loop, loop.Let("r", row.Min(s.rows-1)), loop.Let("c", at.Min(s.cols-1)))
+		x.put(loop.Block, i, at.Lt(s.cols).If(key, none), at)
+		loop.end()
+		p.root.Barrier()
+		x.sort(p.root, group*size, size)
+		loop, i = p.root.loop("i", shader.ThreadID, u32(group*s.places), p.Threads)
+		row = loop.Let("row", first.Add(i.Div(s.places)))
+		in := loop.when(row.Lt(s.rows))
+		place := in.Let("place", i.Rem(s.places))
+		s.put(in, row, place, x.at.At(i.Div(s.places).Mul(size).Add(place)))
+		in.end()
+		loop.end()
+	})
+}

@@ -1,0 +1,161 @@
+package simd
+
+import (
+	"unsafe"
+
+	"github.com/tensorken/tensorken/ir"
+)
+
+// A Scanner combines the elements of rows with all before them: for each row r of n
+// elements, dst[r·n+i] becomes the combination of acc[r] and x[r·n] to x[r·n+i], and
+// acc[r] that of the whole row.
+type Scanner func(dst, acc, x unsafe.Pointer, rows, n int)
+
+// scanRun is the number of elements of a chain: a scan of four times as many is four
+// scans at once, to each of which what comes before is then added. So it does not wait
+// for one addition after the other, and rounding errors stay small.
+const scanRun = 256
+
+// scanner combines what comes before with a run by Binaries of an op and a type.
+func scanner[T number](op ir.Op, d ir.DType, chain func(dst, x []T, s T) T, four func(dst, x []T) (p, q, r, s T)) Scanner {
+	return func(dst, acc, x unsafe.Pointer, rows, n int) {
+		for r, s := range vec[T](acc, rows) {
+			to, from := vec[T](unsafe.Add(dst, r*n*d.Size()), n), vec[T](unsafe.Add(x, r*n*d.Size()), n)
+			for len(from) >= 4*scanRun {
+				var last [4]T
+				last[0], last[1], last[2], last[3] = four(to, from)
+				for i := range last {
+					p := unsafe.Pointer(&to[i*scanRun])
+					Binaries[op][d].VS(p, p, unsafe.Pointer(&s), scanRun)
+					Binaries[op][d].VV(unsafe.Pointer(&s), unsafe.Pointer(&s), unsafe.Pointer(&last[i]), 1)
+				}
+				to, from = to[4*scanRun:], from[4*scanRun:]
+			}
+			vec[T](acc, rows)[r] = chain(to, from, s)
+		}
+	}
+}
+
+// quarters returns four runs of x.
+func quarters[T number](x []T) (a, b, c, d []T) {
+	return x[:scanRun], x[scanRun:][:scanRun], x[2*scanRun:][:scanRun], x[3*scanRun:][:scanRun]
+}
+
+func sumChain[T number](dst, x []T, s T) T {
+	for i, v := range x {
+		s += v
+		dst[i] = s
+	}
+	return s
+}
+
+func sumChains[T number](dst, x []T) (p, q, r, s T) {
+	a, b, c, d := quarters(x)
+	e, f, g, h := quarters(dst)
+	for i := range a {
+		p += a[i]
+		e[i] = p
+		q += b[i]
+		f[i] = q
+		r += c[i]
+		g[i] = r
+		s += d[i]
+		h[i] = s
+	}
+	return p, q, r, s
+}
+
+func prodChain[T number](dst, x []T, s T) T {
+	for i, v := range x {
+		s *= v
+		dst[i] = s
+	}
+	return s
+}
+
+func prodChains[T number](dst, x []T) (p, q, r, s T) {
+	a, b, c, d := quarters(x)
+	e, f, g, h := quarters(dst)
+	p, q, r, s = 1, 1, 1, 1
+	for i := range a {
+		p *= a[i]
+		e[i] = p
+		q *= b[i]
+		f[i] = q
+		r *= c[i]
+		g[i] = r
+		s *= d[i]
+		h[i] = s
+	}
+	return p, q, r, s
+}
+
+func maxChain[T number](dst, x []T, s T) T {
+	for i, v := range x {
+		s = max(s, v)
+		dst[i] = s
+	}
+	return s
+}
+
+func maxChains[T number](dst, x []T) (p, q, r, s T) {
+	a, b, c, d := quarters(x)
+	e, f, g, h := quarters(dst)
+	p, q, r, s = a[0], b[0], c[0], d[0]
+	for i := range a {
+		p = max(p, a[i])
+		e[i] = p
+		q = max(q, b[i])
+		f[i] = q
+		r = max(r, c[i])
+		g[i] = r
+		s = max(s, d[i])
+		h[i] = s
+	}
+	return p, q, r, s
+}
+
+func minChain[T number](dst, x []T, s T) T {
+	for i, v := range x {
+		s = min(s, v)
+		dst[i] = s
+	}
+	return s
+}
+
+func minChains[T number](dst, x []T) (p, q, r, s T) {
+	a, b, c, d := quarters(x)
+	e, f, g, h := quarters(dst)
+	p, q, r, s = a[0], b[0], c[0], d[0]
+	for i := range a {
+		p = min(p, a[i])
+		e[i] = p
+		q = min(q, b[i])
+		f[i] = q
+		r = min(r, c[i])
+		g[i] = r
+		s = min(s, d[i])
+		h[i] = s
+	}
+	return p, q, r, s
+}
+
+// Scanners has the routines by how elements are combined (Add, Mul, Max, Min) and by
+// their type.
+var Scanners = func() (t [ir.Ops][Types]Scanner) {
+	setScanners[uint8](&t, ir.Uint8)
+	setScanners[int8](&t, ir.Int8)
+	setScanners[int32](&t, ir.Int32)
+	setScanners[uint32](&t, ir.Uint32)
+	setScanners[int64](&t, ir.Int64)
+	setScanners[float32](&t, ir.Float32)
+	setScanners[float64](&t, ir.Float64)
+	return t
+}()
+
+func setScanners[T number](t *[ir.Ops][Types]Scanner, d ir.DType) {
+	t[ir.Add][d] = scanner(ir.Add, d, sumChain[T], sumChains[T])
+	t[ir.Mul][d] = scanner(ir.Mul, d, prodChain[T], prodChains[T])
+	t[ir.Max][d] = scanner(ir.Max, d, maxChain[T], maxChains[T])
+	t[ir.Min][d] = scanner(ir.Min, d, minChain[T], minChains[T])
+}

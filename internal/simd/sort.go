@@ -1,0 +1,154 @@
+package simd
+
+import (
+	"slices"
+	"unsafe"
+
+	"github.com/tensorken/tensorken/ir"
+)
+
+// A Keyer makes pairs of keys, which have the order of elements of one type, and
+// positions: dst[i] = key(x[i])·2³² + first+i for i in [0, n). The order of int64 takes
+// two keys: KeysHigh has the more significant one.
+type Keyer func(dst []uint64, x unsafe.Pointer, first int)
+
+// Keys and KeysHigh have the routines by type.
+var (
+	Keys = [Types]Keyer{
+		ir.Bool: keys[uint8](0), ir.Uint8: keys[uint8](0), ir.Int8: keys[int8](1 << 31),
+		ir.Int32: keys[int32](1 << 31), ir.Uint32: keys[uint32](0), ir.Int64: keys[int64](0),
+	}
+	KeysHigh = [Types]Keyer{ir.Int64: highKeys}
+)
+
+func keys[T integer](flip uint32) Keyer {
+	return func(dst []uint64, x unsafe.Pointer, first int) {
+		v := vec[T](x, len(dst))
+		for i := range dst {
+			dst[i] = uint64(uint32(v[i])^flip)<<32 | uint64(uint32(first+i))
+		}
+	}
+}
+
+func highKeys(dst []uint64, x unsafe.Pointer, first int) {
+	v := vec[int64](x, len(dst))
+	for i := range dst {
+		dst[i] = uint64(uint32(v[i]>>32)^1<<31)<<32 | uint64(uint32(first+i))
+	}
+}
+
+// Digits is the number of values of a digit of a key.
+const Digits = 1 << digitBits
+
+const (
+	digitBits  = 8
+	digitShift = 32 // of the first digit in a pair
+	// Places is the number of digits of a key.
+	Places = 32 / digitBits
+)
+
+// CountDigits counts the digits of a place, 0 the least, in pairs.
+func CountDigits(count *[Digits]int, pairs []uint64, place int) {
+	shift := digitShift + place*digitBits
+	*count = [Digits]int{}
+	for _, p := range pairs {
+		count[p>>(shift&63)%Digits]++
+	}
+}
+
+// MoveByDigit moves pairs to dst: next[d] is the place of the next pair with digit d.
+func MoveByDigit(dst, pairs []uint64, next *[Digits]int, place int) {
+	shift := digitShift + place*digitBits
+	for _, p := range pairs {
+		d := p >> (shift & 63) % Digits
+		dst[next[d]] = p
+		next[d]++
+	}
+}
+
+// shortRow is the length up to which comparing pairs is faster than counting digits.
+const shortRow = 96
+
+// SortPairs sorts pairs, which are in the order of their positions, by key. It uses
+// spare, of the same length, and returns the one of both that holds the result.
+func SortPairs(pairs, spare []uint64) []uint64 {
+	if len(pairs) <= shortRow {
+		slices.Sort(pairs)
+		return pairs
+	}
+	for place := range Places {
+		var count [Digits]int
+		CountDigits(&count, pairs, place)
+		if Starts(&count, len(pairs)) {
+			MoveByDigit(spare, pairs, &count, place)
+			pairs, spare = spare, pairs
+		}
+	}
+	return pairs
+}
+
+// Starts turns the counts of n pairs into the place of the first pair with each digit.
+// It reports false if all pairs have the same digit.
+func Starts(count *[Digits]int, n int) bool {
+	at := 0
+	for d, c := range count {
+		if c == n {
+			return false
+		}
+		count[d] = at
+		at += c
+	}
+	return true
+}
+
+// Least keeps the least pairs of those that it has seen, up to the capacity of heap,
+// whose greatest is the first. It returns the heap.
+func Least(heap, pairs []uint64) []uint64 {
+	for len(heap) < cap(heap) && len(pairs) > 0 {
+		heap = append(heap, pairs[0])
+		pairs = pairs[1:]
+		for i := len(heap) - 1; i > 0 && heap[(i-1)/2] < heap[i]; i = (i - 1) / 2 {
+			heap[i], heap[(i-1)/2] = heap[(i-1)/2], heap[i]
+		}
+	}
+	if len(heap) == 0 {
+		return heap
+	}
+	most := heap[0]
+	for _, p := range pairs {
+		if p < most {
+			heap[0] = p
+			sink(heap)
+			most = heap[0]
+		}
+	}
+	return heap
+}
+
+// sink moves the first element of a heap to its place.
+func sink(heap []uint64) {
+	x, i := heap[0], 0
+	for {
+		c := 2*i + 1
+		if c+1 < len(heap) && heap[c+1] > heap[c] {
+			c++
+		}
+		if c >= len(heap) || heap[c] <= x {
+			break
+		}
+		heap[i] = heap[c]
+		i = c
+	}
+	heap[i] = x
+}
+
+// FalsePositions writes the positions, from first on, of the elements of x that are
+// false to dst, which has room for n+1, and returns their number.
+func FalsePositions(dst []int32, x unsafe.Pointer, n, first int) int {
+	count := 0
+	for i, v := range vec[uint8](x, n) {
+		dst[count] = int32(first + i)
+		count += 1 - int(v)
+	}
+	return count
+}
