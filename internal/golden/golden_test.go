@@ -13,7 +13,7 @@ import (
 )
 
 // opTables has the operations of the files.
-var opTables = []map[string]opFunc{ops, functions, movements, losses}
+var opTables = []map[string]opFunc{ops, functions, movements, losses, ordered}
 
 func findOp(name string) (opFunc, bool) {
 	for _, table := range opTables {
@@ -58,11 +58,23 @@ func testOps(t *testing.T, path string) {
 			if err != nil {
 				t.Fatalf("%s %s: %v", c.Op, describe(c), err)
 			}
-			if len(c.Outputs) != 1 {
-				t.Fatalf("%s: %d outputs, want 1", c.Op, len(c.Outputs))
+			outputs := []tensor.Tensor{got}
+			if f := second[c.Op]; f != nil && len(c.Outputs) == 2 {
+				c := c
+				c.Cotangent = nil
+				y, _, err := run(c, f, d)
+				if err != nil {
+					t.Fatalf("%s %s: %v", c.Op, describe(c), err)
+				}
+				outputs = append(outputs, y)
 			}
-			if err := compare(got, c.Outputs[0], rtol, atol); err != nil {
-				t.Errorf("%s %s: %v", c.Op, describe(c), err)
+			if len(c.Outputs) != len(outputs) {
+				t.Fatalf("%s: %d outputs, want %d", c.Op, len(c.Outputs), len(outputs))
+			}
+			for i, y := range outputs {
+				if err := compare(y, c.Outputs[i], rtol, atol); err != nil {
+					t.Errorf("output %d of %s %s: %v", i, c.Op, describe(c), err)
+				}
 			}
 			for i, want := range c.Grads {
 				if want == nil {

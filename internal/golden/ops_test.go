@@ -13,8 +13,6 @@ type opFunc func(in []tensor.Tensor, a args) tensor.Tensor
 
 // waiting has the operations that the library lacks, and why.
 var waiting = map[string]string{
-	"sort": ordered, "argsort": ordered, "topk": ordered, "cumsum": ordered, "cumprod": ordered,
-	"logcumsumexp": ordered, "cummax": ordered, "cummin": ordered, "median": ordered, "quantile": ordered,
 	"index_put_add": indexing, "index_two_tensors": indexing, "index_split_tensors": indexing,
 	"masked_select": indexing, "masked_fill": indexing,
 	"cholesky": algebra, "solve": algebra, "inv": algebra, "det": algebra, "slogdet": algebra, "svdvals": algebra,
@@ -23,7 +21,6 @@ var waiting = map[string]string{
 }
 
 const (
-	ordered  = "the ops Scan and Sort have no rows yet"
 	indexing = "indexing by several tensors is not written yet"
 	algebra  = "linear algebra is not written yet"
 	fourier  = "package fft is not written yet"

@@ -1,0 +1,123 @@
+package tensor
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/tensorken/tensorken/internal/graph"
+	"github.com/tensorken/tensorken/ir"
+)
+
+// Sort returns t sorted along an axis, in ascending order: false before true, NaN last.
+// For the reverse order Flip the result.
+func (t Tensor) Sort(axis int) Tensor {
+	x := t.node("Sort")
+	a := axisOf("Sort", x, axis)
+	return Tensor{n: graph.Gather(x, argSort("Sort", x, a, x.Shape[a], false), a)}
+}
+
+// ArgSort returns the int32 positions along an axis of the elements in ascending order,
+// so that t.TakeAlong(axis, t.ArgSort(axis)) is t.Sort(axis). Equal elements are in the
+// order of their positions; -0 equals 0, and NaN, which is last, equals NaN.
+func (t Tensor) ArgSort(axis int) Tensor {
+	x := t.node("ArgSort")
+	a := axisOf("ArgSort", x, axis)
+	return Tensor{n: argSort("ArgSort", x, a, x.Shape[a], false)}
+}
+
+// TopK returns the k greatest elements along an axis, in descending order, and their
+// int32 positions. NaN is greater than all numbers; of equal elements the first are
+// taken. For the least elements negate t, or Slice the result of [Tensor.ArgSort].
+func (t Tensor) TopK(axis, k int) (values, indices Tensor) {
+	x := t.node("TopK")
+	a := axisOf("TopK", x, axis)
+	if k < 0 || k > x.Shape[a] {
+		fail("TopK", fmt.Sprintf("k is %d: want 0 to %d", k, x.Shape[a]), x)
+	}
+	i := argSort("TopK", x, a, k, true)
+	return Tensor{n: graph.Gather(x, i, a)}, Tensor{n: i}
+}
+
+// argSort returns the positions of the first k elements in ascending or descending
+// order.
+func argSort(op string, x *graph.Node, axis, k int, descending bool) *graph.Node {
+	checkPositions(op, x, x.Shape[axis])
+	key := sortKey(x)
+	if descending {
+		key = not(key)
+	}
+	return graph.Sort(key, axis, k)
+}
+
+// sortKey returns integers in the order of x. The bits of a float are its sign and a
+// number of the order of its absolute value.
+func sortKey(x *graph.Node) *graph.Node {
+	if !x.DType.IsFloat() {
+		return x
+	}
+	d, most, inf := ir.Int32, int64(math.MaxInt32), int64(math.Float32bits(float32(math.Inf(1))))
+	if x.DType == ir.Float64 {
+		d, most, inf = ir.Int64, math.MaxInt64, int64(math.Float64bits(math.Inf(1)))
+	} else {
+		x = graph.Cast(x, ir.Float32)
+	}
+	number := func(v int64) *graph.Node { return graph.Const(d, ir.Int(d, v), x.Shape) }
+	bits := graph.Bitcast(x, d)
+	size := graph.Binary(ir.And, bits, number(most))
+	key := graph.Where(lt(bits, number(0)), neg(size), size)
+	return graph.Where(lt(number(inf), size), number(most), key) // NaN
+}
+
+// Median returns the median along an axis, which keeps length 1: the lower of the two
+// in the middle of an even number of elements, as in PyTorch; for their mean see
+// [Tensor.Quantile] of 0.5. It is NaN if any element is. The axis must not be empty.
+func (t Tensor) Median(axis int) Tensor {
+	x := t.numbers("Median")
+	a := nonEmpty("Median", x, axis)
+	return Tensor{n: ranked(x, a, (x.Shape[a]-1)/2, 0)}
+}
+
+// Quantile returns, along an axis, which keeps length 1, the number below which lies a
+// part q of the elements, from 0 to 1: between the two elements around place q·(n-1) of
+// the sorted axis it is interpolated. It is NaN if any element is. The axis must not be
+// empty. Floats only.
+func (t Tensor) Quantile(axis int, q float64) Tensor {
+	x := t.floats("Quantile")
+	a := nonEmpty("Quantile", x, axis)
+	if !(q >= 0 && q <= 1) {
+		fail("Quantile", fmt.Sprintf("q is %v: want 0 to 1", q), x)
+	}
+	at := q * float64(x.Shape[a]-1)
+	return Tensor{n: ranked(x, a, int(at), at-math.Floor(at))}
+}
+
+// nonEmpty is axisOf for an axis that must have elements.
+func nonEmpty(op string, x *graph.Node, axis int) int {
+	a := axisOf(op, x, axis)
+	if x.Shape[a] == 0 {
+		fail(op, "the axis is empty", x)
+	}
+	checkPositions(op, x, x.Shape[a])
+	return a
+}
+
+// ranked returns the element at a place of the sorted axis and, with weight w, the next.
+func ranked(x *graph.Node, axis, place int, w float64) *graph.Node {
+	count := place + 1
+	if w > 0 {
+		count++
+	}
+	order := graph.Sort(sortKey(x), axis, count)
+	element := func(place int) *graph.Node {
+		return graph.Gather(x, graph.Slice(order, axis, place, 1), axis)
+	}
+	y := element(place)
+	if w > 0 {
+		y = add(scaled(y, 1-w), scaled(element(place+1), w))
+	}
+	if !x.DType.IsFloat() {
+		return y
+	}
+	missing := graph.Reduce(ir.ReduceMax, not(eq(x, x)), []int{axis})
+	return graph.Where(missing, fill(y, math.NaN()), y)
+}
