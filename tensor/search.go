@@ -80,7 +80,8 @@ func (t Tensor) Bincount(n int) Tensor {
 	x := t.node("Bincount")
 	checkIndex("Bincount", x)
 	checkCount("Bincount", n)
-	return Tensor{n: graph.At(graph.NewIndexSite("Bincount", x.Shape), occurrences(x, n))}
+	at := narrow("Bincount", x, x)
+	return Tensor{n: graph.At(graph.NewIndexSite("Bincount", x.Shape), occurrences(at, n))}
 }
 
 // occurrences returns the number of times that each of the numbers 0 to n-1 occurs in x.
