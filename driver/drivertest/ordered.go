@@ -83,6 +83,9 @@ func (s *suite) sorts() {
 			s.check(fmt.Sprint("few of ", dims), graph.Sort(x, last, 10))
 			s.check(fmt.Sprint("many of ", dims), graph.Sort(x, last, 300))
 		}
+		if d == ir.Float32 {
+			s.check("whole blocks", graph.Sort(s.tensor(d, 8192), 0, 8192))
+		}
 		equal := graph.Expand(s.tensor(d, 1), []int{5000})
 		s.check("equal", graph.Sort(equal, 0, 5000))
 		s.check("first of equal", graph.Sort(equal, 0, 7))

@@ -114,7 +114,10 @@ func (l *longSort) partition() error {
 
 // positions writes positions of the row from place v on, as far as they are stored.
 func (l *longSort) positions(f *activation, v int, positions []int32) {
-	positions = positions[:max(0, min(len(positions), l.places-v))]
+	if v >= l.places {
+		return
+	}
+	positions = positions[:min(len(positions), l.places-v)]
 	out := unsafe.Add(f.bind[0].p, 4*(l.to.pos(f)+v*l.stride))
 	simd.Movers[4](out, unsafe.Pointer(unsafe.SliceData(positions)), 1, 0, 0, len(positions), l.stride, 1)
 }

@@ -151,18 +151,15 @@ func argMaxBy(greatest func(acc, x unsafe.Pointer, rows, n int), value, nan func
 // returns the number of elements, of some bytes, that it computed before one of those.
 func patched(f func(dst, x unsafe.Pointer, n int) int, size int, twin Unary) Unary {
 	return func(dst, x unsafe.Pointer, n int) {
-		for {
-			done := f(dst, x, n)
-			if done == n {
-				return
-			}
-			dst, x, n = unsafe.Add(dst, done*size), unsafe.Add(x, done*size), n-done
+		for i := 0; i < n; {
+			i += f(unsafe.Add(dst, i*size), unsafe.Add(x, i*size), n-i)
 			// One by one, so that no result depends on the elements beside it.
-			for range min(n, 64/size) {
-				if f(dst, x, 1) == 0 {
-					twin(dst, x, 1)
+			for range min(n-i, 64/size) {
+				y, x := unsafe.Add(dst, i*size), unsafe.Add(x, i*size)
+				if f(y, x, 1) == 0 {
+					twin(y, x, 1)
 				}
-				dst, x, n = unsafe.Add(dst, size), unsafe.Add(x, size), n-1
+				i++
 			}
 		}
 	}
