@@ -159,13 +159,13 @@ func sampleLinear(op string, x *graph.Node, axis, m int, corners bool) *graph.No
 // Processing", 1981.
 func sampleCubic(op string, x *graph.Node, axis, m int, corners bool) *graph.Node {
 	const a = -0.75
-	near := []float64{1, 0, -(a + 3), a + 2}   // at a distance up to 1
-	far := []float64{-4 * a, 8 * a, -5 * a, a} // from 1 to 2
+	near := []float64{1, 0, -(a + 3), a + 2} // in the distance, up to 1
+	far := []float64{0, a, -2 * a, a}        // in the distance from 1 to 2, less 1
 	at, part := centers(x.Shape[axis], m, corners).split(x.DType)
 	rest := shifted(neg(part), 1)
 	var sum *graph.Node
 	for i, w := range []*graph.Node{
-		polynomial(shifted(part, 1), far), polynomial(part, near), polynomial(rest, near), polynomial(shifted(rest, 1), far),
+		polynomial(part, far), polynomial(part, near), polynomial(rest, near), polynomial(rest, far),
 	} {
 		y := sampleAt(op, x, axis, shifted(at, float64(i-1)))
 		y = mul(y, spreadAxes(w, []int{axis}, y.Shape))
