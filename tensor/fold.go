@@ -54,28 +54,22 @@ func (t Tensor) ConvTranspose(kernel Tensor, o *ConvOptions) Tensor {
 		}
 	}
 	batch, in, out, sizes := x.Shape[0], channels/groups, k.Shape[1], k.Shape[2:]
-	// The product's axes: batch, groups, out/groups, spatial…, then the summed axes
-	// channels/groups, window….
-	s := slices.Concat([]int{batch, groups, out}, lengths, []int{in}, sizes)
+	// The products' axes: batch, groups, out/groups, window…, spatial…, then the summed
+	// channels/groups. What each element gives to its window is added where windows overlap.
+	s := slices.Concat([]int{batch, groups, out}, sizes, x.Shape[2:], []int{in})
 	checkLen("ConvTranspose", s, x, k)
-
+	first, last := 3+spatial, len(s)-1 // of the spatial axes, of the channels
+	ax := append([]int{0, 1, last}, shape.All(last)[first:]...)
+	ak := append([]int{1, last, 2}, shape.All(first)[3:]...)
 	x = graph.Reshape(x, slices.Concat([]int{batch, groups, in}, x.Shape[2:]))
-	order := shape.All(len(x.Shape))
-	x = insert(graph.Permute(x, slices.Concat(order[:2], order[3:], order[2:3])), 2)
-	rank := len(x.Shape)
-	x = graph.Expand(graph.Reshape(x, slices.Concat(x.Shape, ones(spatial))), slices.Concat(x.Shape, sizes))
-	for i, w := range ws {
-		x = graph.Unwindow(x, 3+i, rank+i, w.stride, w.dilation, w.padding+lengths[i])
-		x = graph.Slice(x, 3+i, w.padding, lengths[i])
-	}
-
 	k = graph.Reshape(k, slices.Concat([]int{groups, in, out}, sizes))
-	order = shape.All(len(k.Shape))
-	k = graph.Permute(k, slices.Concat([]int{0, 2, 1}, order[3:]))
-	k = graph.Reshape(k, slices.Concat([]int{1, groups, out}, ones(spatial), []int{in}, sizes))
-	z := mul(graph.Expand(x, s), graph.Expand(k, s))
-	z = graph.Reduce(ir.Sum, z, shape.All(len(s))[3+spatial:])
-	return Tensor{n: graph.Reshape(z, slices.Concat([]int{batch, groups * out}, lengths))}
+	y := contract(x, ax, k, ak, s, 1)
+	for i, w := range ws {
+		y = graph.Unwindow(y, first+i, 3+i, w.stride, w.dilation, w.padding+lengths[i])
+		y = graph.Slice(y, first+i, w.padding, lengths[i])
+	}
+	y = graph.Reduce(ir.Sum, y, shape.All(first)[3:])
+	return Tensor{n: graph.Reshape(y, slices.Concat([]int{batch, groups * out}, lengths))}
 }
 
 // PixelShuffle moves channels into spatial axes: [batch, channels·factor…, spatial…] gives
