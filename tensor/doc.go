@@ -92,6 +92,11 @@
 //     [Tensor.Any], [Tensor.All], [Tensor.CountNonZero], [Tensor.ArgMax], [Tensor.ArgMin];
 //     without NaN: [Tensor.NanSum], [Tensor.NanMean], [Tensor.NanVar], [Tensor.NanStd],
 //     [Tensor.NanMax], [Tensor.NanMin], [Tensor.NanProd]
+//   - Ordered operations: [Tensor.CumSum], [Tensor.CumProd], [Tensor.CumMax],
+//     [Tensor.CumMin], [Tensor.LogCumSumExp], [Tensor.Sort], [Tensor.ArgSort],
+//     [Tensor.TopK], [Tensor.Median], [Tensor.Quantile], [Tensor.Unique],
+//     [Tensor.NonZero], [Tensor.SearchSorted], [Tensor.SearchSortedRight],
+//     [Tensor.Histogram], [Tensor.Bincount]
 //   - Shape: [Tensor.Reshape], [Tensor.Flatten], [Tensor.Squeeze], [Tensor.Unsqueeze],
 //     [Tensor.Expand], [Tensor.Tile], [Tensor.Repeat], [Tensor.Permute],
 //     [Tensor.Transpose], [Tensor.T], [Tensor.Flip], [Tensor.Roll], [Tensor.Rot90]
