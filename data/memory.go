@@ -146,7 +146,7 @@ func (c *column) gather(index []int, shape []int) (tensor.Tensor, error) {
 	for _, i := range index {
 		data = append(data, c.data[i*size:(i+1)*size]...)
 	}
-	return tensor.Internal.FromBytes(graph.Token{}, c.tensor.DType(), shape, data), nil
+	return tensor.FromBytes(c.tensor.DType(), shape, data), nil
 }
 
 // stack makes a batch of examples on the host. Its other values are those of the
@@ -183,7 +183,7 @@ func stack[T any](examples []T) (batch T, err error) {
 	for i, l := range first {
 		if l.Value.IsValid() {
 			shape := append([]int{len(examples)}, l.Value.Shape()...)
-			out[i] = tensor.Internal.FromBytes(graph.Token{}, l.Value.DType(), shape, columns[i])
+			out[i] = tensor.FromBytes(l.Value.DType(), shape, columns[i])
 		}
 	}
 	return pytree.Rebuild(examples[0], out)

@@ -17,7 +17,7 @@ import (
 // [Concurrent].
 //
 // What not every device can do is an interface of its own: [Concurrent], [Wrapper],
-// [HostAllocator], [Profiler], [Looper].
+// [Viewer], [HostAllocator], [Profiler], [Looper].
 // A device has the ability if it implements the interface.
 type Device interface {
 	// Name is what a user calls the device, such as "cpu".
@@ -65,6 +65,14 @@ type Wrapper interface {
 	// needs a copy. Kernels read the buffer and do not write it. The caller does
 	// not change data as long as a call may read it; Free leaves data alone.
 	Wrap(data []byte) Buffer
+}
+
+// A Viewer is a device, not Async, whose buffers are in the host's memory.
+type Viewer interface {
+	Device
+	// View returns the memory of a buffer, not a copy. The caller does not write it. Its
+	// bytes stay as they are after Free, until they are unreachable.
+	View(b Buffer) ([]byte, error)
 }
 
 // A HostAllocator is a device with buffers in Go's heap, which need no Free.

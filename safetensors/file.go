@@ -100,7 +100,7 @@ func (p *location) read() (tensor.Tensor, error) {
 			}
 		}
 	}
-	return tensor.Internal.FromBytes(graph.Token{}, typ.dtype, p.shape, data), nil
+	return tensor.FromBytes(typ.dtype, p.shape, data), nil
 }
 
 // openShard opens a file and adds its tensors to f.

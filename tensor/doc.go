@@ -55,13 +55,14 @@
 //
 // # Functions by subject
 //
-//   - Creation: [New], [From], [Zeros], [Ones], [Full], [Scalar], [Arange], [Linspace],
-//     [Logspace], [Eye], [ZerosLike], [OnesLike], [FullLike], [ZerosOf], [OnesOf],
-//     [FullOf], [Meshgrid], [TrilIndices], [TriuIndices]; random: [NewRNG], [KeyRNG]
+//   - Creation: [New], [From], [FromBytes], [Zeros], [Ones], [Full], [Scalar], [Arange],
+//     [Linspace], [Logspace], [Eye], [ZerosLike], [OnesLike], [FullLike], [ZerosOf],
+//     [OnesOf], [FullOf], [Meshgrid], [TrilIndices], [TriuIndices]; random: [NewRNG],
+//     [KeyRNG]
 //   - Properties and values: [Tensor.Shape], [Tensor.Rank], [Tensor.Dim], [Tensor.Len],
-//     [Tensor.DType], [Tensor.Device], [Tensor.IsValid], [Tensor.Item], [Data], [Eval],
-//     [Tensor.Keep], [Tensor.String], [Tensor.Format], [Tensor.MarshalJSON],
-//     [Tensor.UnmarshalJSON], [AllClose], [Explain], [Profile]
+//     [Tensor.DType], [Tensor.Device], [Tensor.IsValid], [Tensor.Item], [Data],
+//     [Tensor.Bytes], [Eval], [Tensor.Keep], [Tensor.String], [Tensor.Format],
+//     [Tensor.MarshalJSON], [Tensor.UnmarshalJSON], [AllClose], [Explain], [Profile]
 //   - Types and devices: [Tensor.Cast], [Tensor.To], [CPU], [NewCPU], [Default],
 //     [SetDefault], [NewDevice], [Info], [ToF16], [ToBF16]
 //   - Arithmetic: [Tensor.Add], [Tensor.Sub], [Tensor.Mul], [Tensor.Div],

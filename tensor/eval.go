@@ -87,12 +87,15 @@ func Data[E Element](t Tensor) ([]E, error) {
 }
 
 // bytes returns a copy of t's elements as they are in memory.
-func (t Tensor) bytes(op string) ([]byte, error) {
+func (t Tensor) bytes(op string) ([]byte, error) { return t.read(op, exec.Read) }
+
+// read computes t and returns its elements as get does.
+func (t Tensor) read(op string, get func(*exec.Device, *graph.Node) ([]byte, error)) ([]byte, error) {
 	d := Default().exec()
 	if err := hasValue(op, t.node(op)); err != nil {
 		return nil, err
 	}
-	data, err := exec.Read(d, t.n)
+	data, err := get(d, t.n)
 	if own, ok := t.n.Device.(*exec.Device); ok {
 		d = own
 	}

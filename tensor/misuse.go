@@ -1,8 +1,6 @@
 package tensor
 
 import (
-	"slices"
-
 	"github.com/tensorken/tensorken/internal/exec"
 	"github.com/tensorken/tensorken/internal/graph"
 )
@@ -67,14 +65,10 @@ func (internal) Failed(_ graph.Token, op string, j *exec.Journal) (n int, err er
 	return n, failure(op, Default().exec(), err)
 }
 
-// Bytes computes t and returns a copy of its elements, row-major and little-endian.
-func (internal) Bytes(_ graph.Token, op string, t Tensor) ([]byte, error) { return t.bytes(op) }
+// Bytes is [Tensor.Bytes] on behalf of another operation.
+func (internal) Bytes(_ graph.Token, op string, t Tensor) ([]byte, error) {
+	return t.read(op, exec.View)
+}
 
 // Allocate returns n bytes, all 0, or an error if the host has too little memory.
 func (internal) Allocate(_ graph.Token, n int) ([]byte, error) { return exec.Allocate(n, 1) }
-
-// FromBytes returns a tensor that owns data, elements as Bytes returns them: as many
-// bytes as the shape needs, aligned for the type.
-func (internal) FromBytes(_ graph.Token, d DType, lengths []int, data []byte) Tensor {
-	return newStored(d, slices.Clone(lengths), data)
-}

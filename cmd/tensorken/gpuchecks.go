@@ -50,7 +50,7 @@ func onHost(x T) T {
 	if err != nil {
 		panic(err) // it becomes the result of the check
 	}
-	return tensor.Internal.FromBytes(graph.Token{}, x.DType(), x.Shape(), data)
+	return tensor.FromBytes(x.DType(), x.Shape(), data)
 }
 
 // smallInts are the integer types of which several share a word on a GPU.

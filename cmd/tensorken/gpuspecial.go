@@ -38,6 +38,6 @@ func stored(in cases.Input) input {
 		for _, x := range in.Elems {
 			data = x.Append(data, in.DType)
 		}
-		return tensor.Internal.FromBytes(graph.Token{}, in.DType, []int{len(in.Elems)}, data)
+		return tensor.FromBytes(in.DType, []int{len(in.Elems)}, data)
 	}
 }

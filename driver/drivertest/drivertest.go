@@ -46,6 +46,7 @@ var parts = []part{
 	{"Goroutines", (*suite).goroutines},
 	{"Concurrent", (*suite).concurrent},
 	{"Wrapping", (*suite).wrapping},
+	{"Viewing", (*suite).viewing},
 	{"HostAllocation", (*suite).hostAllocation},
 	{"Profiling", (*suite).profiling},
 	{"Fixed", (*suite).fixed},

@@ -71,6 +71,9 @@ func (d *device) span(b driver.Buffer, offset, n int) ([]byte, error) {
 	return buf.data[offset : offset+n], nil
 }
 
+// View makes the promise of driver.Viewer: Go's collector frees the memory of a buffer.
+func (d *device) View(b driver.Buffer) ([]byte, error) { return d.span(b, 0, b.Size()) }
+
 // wrapAlign is the alignment, in bytes, that kernels may expect of a buffer.
 const wrapAlign = 16
 

@@ -41,12 +41,15 @@ type pooled struct {
 	pool  *pool   // nil if it is left to the collector
 	class int     // its size class
 	next  *pooled // in pool.returned
+
+	viewed atomic.Bool // its memory may be in use after its block is gone
 }
 
 // A block is a buffer that returns to the pool once it is unreachable.
 type block struct {
 	buffer driver.Buffer
 	epoch  *syncEpoch // that writes it; nil if that cannot fail
+	pooled *pooled    // the buffer; nil if it is not of a pool
 }
 
 // sizeClass rounds a size up to one of four steps between powers of two, but not
@@ -157,12 +160,17 @@ func (p *pool) release(list ...*pooled) {
 	}
 }
 
-// put is release of one buffer, for a caller that holds p.mu.
+// put is release of one buffer, for a caller that holds p.mu. A viewed one is left to
+// those who use its memory.
 func (p *pool) put(b *pooled) {
+	p.held.Add(-int64(b.class))
+	if b.viewed.Load() {
+		b.Free()
+		return
+	}
 	k := p.bucket(b.class)
 	k.buffers = append(k.buffers, b)
 	p.idle += int64(b.class)
-	p.held.Add(-int64(b.class))
 }
 
 // makeRoom frees the idle buffers. A device may keep a buffer until the work that
@@ -195,8 +203,9 @@ func (d *Device) drain() int64 {
 
 // setBlock makes k the block of an acquired buffer.
 func (d *Device) setBlock(k *block, b *pooled) *block {
-	*k = block{b.Buffer, d.epoch}
+	*k = block{buffer: b.Buffer, epoch: d.epoch}
 	if b.pool != nil {
+		k.pooled = b
 		runtime.AddCleanup(k, (*pooled).finalizer, b)
 	}
 	return k

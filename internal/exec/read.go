@@ -51,6 +51,31 @@ func Read(def *Device, n *graph.Node) ([]byte, error) {
 	return out, nil
 }
 
+// View is Read without a copy where the elements are in the host's memory and in
+// row-major order. The caller does not write them.
+func View(def *Device, n *graph.Node) ([]byte, error) {
+	if err := Eval(def, []*graph.Node{n}); err != nil {
+		return nil, err
+	}
+	v := n.Value()
+	if n.Len() == 0 || !shape.IsRowMajor(n.Shape, v.Strides) {
+		return Read(def, n)
+	}
+	s := v.Store.(*storage)
+	data := s.host
+	if s.device != nil {
+		var err error
+		if data, err = s.view(); err != nil {
+			return nil, err
+		}
+	}
+	if data == nil {
+		return Read(def, n)
+	}
+	first, end := v.Offset*n.DType.Size(), (v.Offset+n.Len())*n.DType.Size()
+	return data[first:end:end], nil
+}
+
 // gather copies elements at strides to row-major order.
 func gather(dst, src []byte, dims, strides []int, offset, size int) {
 	if len(dims) == 0 {

@@ -68,6 +68,24 @@ func (s *storage) toHost() error {
 // download fills data with the elements on the device from a byte offset on. It
 // fails if they are invalid.
 func (s *storage) download(data []byte, offset int) error {
+	return s.read(func(d *Device, b *block) error { return d.download(data, b.buffer, offset) })
+}
+
+// view returns the elements on the device without a copy, nil if the device cannot.
+func (s *storage) view() (data []byte, err error) {
+	err = s.read(func(d *Device, b *block) (err error) {
+		if v, ok := d.drv.(driver.Viewer); ok {
+			if data, err = v.View(b.buffer); b.pooled != nil {
+				b.pooled.viewed.Store(true)
+			}
+		}
+		return err
+	})
+	return data, err
+}
+
+// read calls f, which gets the elements of a block. It fails if they are invalid.
+func (s *storage) read(f func(*Device, *block) error) error {
 	d := s.device
 	d.queue.Lock()
 	defer d.queue.Unlock()
@@ -75,7 +93,7 @@ func (s *storage) download(data []byte, offset int) error {
 	if err := s.failed(); err != nil {
 		return err
 	}
-	if err := d.download(data, s.block.buffer, offset); err != nil {
+	if err := f(d, s.block); err != nil {
 		return err
 	}
 	if s.pending() || d.reports.transactions > 0 {
