@@ -12,7 +12,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/tensorken/tensorken/internal/files"
 	"github.com/tensorken/tensorken/internal/graph"
+	"github.com/tensorken/tensorken/internal/treefile"
 	"github.com/tensorken/tensorken/tensor"
 )
 
@@ -22,7 +24,7 @@ type File struct {
 	Meta map[string]string // nil if the file has none
 
 	path    string
-	tensors map[string]location
+	tensors treefile.Tensors[location]
 	shards  []*os.File
 }
 
@@ -38,7 +40,7 @@ type location struct {
 //
 // A tensor is read by Tensor or Load, which need the file open.
 func Open(path string) (*File, error) {
-	f := &File{path: path, tensors: map[string]location{}}
+	f := &File{path: path, tensors: treefile.Tensors[location]{}}
 	open := f.openShard
 	if strings.HasSuffix(path, ".json") {
 		open = f.openIndex
@@ -61,28 +63,30 @@ func (f *File) Close() error {
 }
 
 // Names returns the names of the tensors, sorted.
-func (f *File) Names() []string { return slices.Sorted(maps.Keys(f.tensors)) }
+func (f *File) Names() []string { return f.tensors.Names() }
 
 // Tensor reads a tensor.
 func (f *File) Tensor(name string) (tensor.Tensor, error) {
-	p, ok := f.tensors[name]
-	if !ok {
-		return tensor.Tensor{}, fail(f.path, fmt.Errorf("there is no tensor named %q", name))
-	}
-	t, err := p.read()
+	t, err := f.tensors.Tensor(name)
 	if err != nil {
-		return tensor.Tensor{}, fail(f.path, fmt.Errorf("%q: %w", name, err))
+		return tensor.Tensor{}, fail(f.path, err)
 	}
 	return t, nil
 }
 
 func fail(path string, err error) error { return fmt.Errorf("safetensors: %s: %w", path, err) }
 
-func (p *location) read() (tensor.Tensor, error) {
+// Type returns the type and its name.
+func (p location) Type() (tensor.DType, string) {
 	typ := elementTypes[p.typ]
-	if typ.dtype == 0 {
-		return tensor.Tensor{}, fmt.Errorf("there are no tensors of type %s", typ.name)
-	}
+	return typ.dtype, typ.name
+}
+
+// Shape returns the lengths of the axes.
+func (p location) Shape() []int { return p.shape }
+
+// Read reads the elements.
+func (p location) Read() (tensor.Tensor, error) {
 	data, err := tensor.Internal.Allocate(graph.Token{}, int(p.end-p.start))
 	if err != nil {
 		return tensor.Tensor{}, err
@@ -91,59 +95,27 @@ func (p *location) read() (tensor.Tensor, error) {
 		if err == io.EOF {
 			err = io.ErrUnexpectedEOF
 		}
-		return tensor.Tensor{}, reason(err)
+		return tensor.Tensor{}, files.Reason(err)
 	}
-	if typ.dtype == tensor.Bool {
-		for i, b := range data {
-			if b != 0 {
-				data[i] = 1
-			}
-		}
-	}
-	return tensor.FromBytes(typ.dtype, p.shape, data), nil
+	return tensor.FromBytes(elementTypes[p.typ].dtype, p.shape, data), nil
 }
 
 // openShard opens a file and adds its tensors to f.
 func (f *File) openShard(path string) error {
-	file, err := openRegular(path)
+	file, err := files.Open(path)
 	if err != nil {
-		return fail(path, reason(err))
+		return fail(path, files.Reason(err))
 	}
 	f.shards = append(f.shards, file)
 	entries, meta, data, err := readHeader(file)
 	if err != nil {
-		return fail(path, reason(err))
+		return fail(path, files.Reason(err))
 	}
 	f.Meta = meta
 	for _, e := range entries {
 		f.tensors[e.name] = location{e, file, data}
 	}
 	return nil
-}
-
-var errNotRegular = errors.New("not a regular file")
-
-// openRegular opens a regular file and refuses others: opening a FIFO would block.
-func openRegular(path string) (*os.File, error) {
-	info, err := os.Stat(path)
-	if err != nil {
-		return nil, err
-	}
-	if !info.Mode().IsRegular() {
-		return nil, errNotRegular
-	}
-	file, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	if info, err = file.Stat(); err == nil && !info.Mode().IsRegular() {
-		err = errNotRegular // replaced since Stat
-	}
-	if err != nil {
-		file.Close()
-		return nil, err
-	}
-	return file, nil
 }
 
 // readHeader reads and checks a file's header; data is the offset of its end.
@@ -174,9 +146,9 @@ func readHeader(file *os.File) (entries []entry, meta map[string]string, data in
 
 // openIndex opens all shards of an index.
 func (f *File) openIndex(path string) error {
-	file, err := openRegular(path)
+	file, err := files.Open(path)
 	if err != nil {
-		return fail(path, reason(err))
+		return fail(path, files.Reason(err))
 	}
 	defer file.Close()
 	text, err := io.ReadAll(io.LimitReader(file, maxHeader+1))
@@ -184,7 +156,7 @@ func (f *File) openIndex(path string) error {
 		err = fmt.Errorf("it has more than %d bytes: not an index of safetensors files?", maxHeader)
 	}
 	if err != nil {
-		return fail(path, reason(err))
+		return fail(path, files.Reason(err))
 	}
 	var metadata map[string]any
 	var weights map[string]string // files by tensor
@@ -203,13 +175,13 @@ func (f *File) openIndex(path string) error {
 	if err != nil {
 		return fail(path, fmt.Errorf("not an index of safetensors files: %w", err))
 	}
-	tensors := map[string]location{}
+	tensors := treefile.Tensors[location]{}
 	shards := slices.Compact(slices.Sorted(maps.Values(weights)))
 	for _, shard := range shards {
 		if !filepath.IsLocal(shard) {
 			return fail(path, fmt.Errorf("it names a file outside its folder: %q", shard))
 		}
-		f.tensors = map[string]location{}
+		f.tensors = treefile.Tensors[location]{}
 		if err := f.openShard(filepath.Join(filepath.Dir(path), shard)); err != nil {
 			return err
 		}

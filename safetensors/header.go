@@ -30,14 +30,6 @@ type elementType struct {
 	dtype tensor.DType // 0 if package tensor lacks it
 }
 
-// String returns package tensor's name of the type, or else the format's.
-func (t elementType) String() string {
-	if t.dtype == 0 {
-		return t.name
-	}
-	return t.dtype.String()
-}
-
 // elementTypes lists the format's types in the order of its reference writer, which
 // writes tensors of later types first.
 var elementTypes = []elementType{

@@ -3,16 +3,14 @@ package safetensors
 import (
 	"bufio"
 	"encoding/binary"
-	"errors"
 	"fmt"
-	"io/fs"
 	"maps"
-	"os"
 	"slices"
 	"unicode/utf8"
 
+	"github.com/tensorken/tensorken/internal/files"
 	"github.com/tensorken/tensorken/internal/graph"
-	"github.com/tensorken/tensorken/internal/pytree"
+	"github.com/tensorken/tensorken/internal/treefile"
 	"github.com/tensorken/tensorken/tensor"
 )
 
@@ -29,22 +27,9 @@ func Save(path string, tree any) error { return SaveMeta(path, tree, nil) }
 // limited to 100,000,000 bytes.
 func SaveMeta(path string, tree any, meta map[string]string) error {
 	if err := save(path, tree, meta); err != nil {
-		return fmt.Errorf("safetensors: save %s: %w", path, reason(err))
+		return fmt.Errorf("safetensors: save %s: %w", path, files.Reason(err))
 	}
 	return nil
-}
-
-// reason returns err without the name of a file.
-func reason(err error) error {
-	var p *fs.PathError
-	if errors.As(err, &p) {
-		return p.Err
-	}
-	var l *os.LinkError
-	if errors.As(err, &l) {
-		return l.Err
-	}
-	return err
 }
 
 func save(path string, tree any, meta map[string]string) error {
@@ -60,7 +45,7 @@ func save(path string, tree any, meta map[string]string) error {
 	if err := tensor.Eval(slices.Collect(maps.Values(tensors))); err != nil {
 		return err
 	}
-	return replaceFile(path, func(w *bufio.Writer) error {
+	return files.Replace(path, func(w *bufio.Writer) error {
 		w.Write(binary.LittleEndian.AppendUint64(nil, uint64(len(header))))
 		w.Write(header)
 		for _, e := range entries {
@@ -72,13 +57,13 @@ func save(path string, tree any, meta map[string]string) error {
 				return err
 			}
 		}
-		return w.Flush()
+		return nil
 	})
 }
 
 // collect returns the tensors of a tree by name, and their entries in file order.
 func collect(tree any, meta map[string]string) ([]entry, map[string]tensor.Tensor, error) {
-	leaves, err := pytree.Flatten[tensor.Tensor](tree)
+	tensors, err := treefile.Collect(tree)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -88,22 +73,11 @@ func collect(tree any, meta map[string]string) ([]entry, map[string]tensor.Tenso
 		}
 	}
 	var entries []entry
-	tensors := map[string]tensor.Tensor{}
-	for _, l := range leaves {
-		if !l.Value.IsValid() {
-			continue
+	for name, t := range tensors {
+		if name == metadataKey || !utf8.ValidString(name) {
+			return nil, nil, fmt.Errorf("a tensor cannot be named %q", name)
 		}
-		if l.Name == metadataKey || !utf8.ValidString(l.Name) {
-			return nil, nil, fmt.Errorf("a tensor cannot be named %q", l.Name)
-		}
-		entries = append(entries, entry{name: l.Name, typ: typeOf(l.Value.DType()), shape: l.Value.Shape()})
-		tensors[l.Name] = l.Value
-	}
-	if len(entries) == 0 {
-		if tree == nil || !pytree.IsTree[tensor.Tensor](tree) {
-			return nil, nil, fmt.Errorf("no tensor to save: %T is not made of tensors: want a Tensor, or a struct, slice, map or pointer made of them", tree)
-		}
-		return nil, nil, fmt.Errorf("no tensor to save: the %T is empty, or all its tensors are absent: construct the model before saving it", tree)
+		entries = append(entries, entry{name: name, typ: typeOf(t.DType()), shape: t.Shape()})
 	}
 	arrange(entries)
 	return entries, tensors, nil

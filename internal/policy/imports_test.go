@@ -21,7 +21,7 @@ var order = strings.Fields(`
 	internal/shape internal/loopnest
 	internal/simd
 	driver
-	internal/hostmem
+	internal/hostmem internal/files
 	internal/lru
 	internal/graph
 	internal/interp
@@ -39,6 +39,7 @@ var order = strings.Fields(`
 	webgpu device
 	tree
 	grad grad/gradtest
+	internal/treefile
 	safetensors
 	nn optim data train
 	internal/goldentext internal/golden internal/policy internal/wgpu/wgputest

@@ -1,4 +1,4 @@
-package safetensors
+package files
 
 import (
 	"bufio"
@@ -12,9 +12,14 @@ import (
 	"strings"
 )
 
-// replaceFile calls write to fill a new file and renames it to path, or to the target
-// of path if that is a symbolic link.
-func replaceFile(path string, write func(*bufio.Writer) error) error {
+// Replace calls write to fill a new file and renames it to path, or to the target of
+// path if that is a symbolic link, so path is the old file or the whole new one at all
+// times. If write fails, the old file stays. Replace flushes the writer after write.
+//
+// The new file is path.xxxxxxxx.tmp, with eight hexadecimal digits, until it is renamed.
+// A killed process leaves it, and the next Replace of the same path removes it; on
+// systems without flock, such as Windows, only once it is an hour old.
+func Replace(path string, write func(*bufio.Writer) error) error {
 	mode := fs.FileMode(0o666) // before umask
 	if info, err := os.Stat(path); err == nil {
 		if !info.Mode().IsRegular() {
@@ -28,7 +33,7 @@ func replaceFile(path string, write func(*bufio.Writer) error) error {
 	}
 	err = replaceTarget(target, mode, write)
 	if err != nil && target != path {
-		err = fmt.Errorf("it is a link to %s: %w", target, reason(err))
+		err = fmt.Errorf("it is a link to %s: %w", target, Reason(err))
 	}
 	return err
 }
@@ -54,7 +59,7 @@ func followLinks(path string) (string, error) {
 	return "", fmt.Errorf("more than %d links lead to one another", maxLinks)
 }
 
-// replaceTarget is replaceFile for a path that is no link; mode is the new file's.
+// replaceTarget is Replace for a path that is no link; mode is the new file's.
 func replaceTarget(path string, mode fs.FileMode, write func(*bufio.Writer) error) (err error) {
 	removeLeftovers(path)
 	f, err := createTemp(path, mode)
@@ -67,7 +72,11 @@ func replaceTarget(path string, mode fs.FileMode, write func(*bufio.Writer) erro
 			os.Remove(f.Name())
 		}
 	}()
-	if err := write(bufio.NewWriterSize(f, 1<<16)); err != nil {
+	w := bufio.NewWriterSize(f, 1<<16)
+	if err := write(w); err != nil {
+		return err
+	}
+	if err := w.Flush(); err != nil {
 		return err
 	}
 	if err := f.Sync(); err != nil {

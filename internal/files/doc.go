@@ -1,0 +1,2 @@
+// Package files opens regular files, and replaces files atomically.
+package files
