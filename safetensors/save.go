@@ -33,10 +33,20 @@ func SaveMeta(path string, tree any, meta map[string]string) error {
 }
 
 func save(path string, tree any, meta map[string]string) error {
-	entries, tensors, err := collect(tree, meta)
+	tensors, err := collect(tree, meta)
 	if err != nil {
 		return err
 	}
+	return write(path, tensors, meta)
+}
+
+// write writes tensors, at least one, to a file.
+func write(path string, tensors map[string]tensor.Tensor, meta map[string]string) error {
+	var entries []entry
+	for name, t := range tensors {
+		entries = append(entries, entry{name: name, typ: typeOf(t.DType()), shape: t.Shape()})
+	}
+	arrange(entries)
 	header := formatHeader(entries, meta)
 	if len(header) > maxHeader {
 		return fmt.Errorf("its header, names and metadata together, would have %d bytes, more than the %d that Open reads: keep long metadata in a file of its own",
@@ -61,24 +71,21 @@ func save(path string, tree any, meta map[string]string) error {
 	})
 }
 
-// collect returns the tensors of a tree by name, and their entries in file order.
-func collect(tree any, meta map[string]string) ([]entry, map[string]tensor.Tensor, error) {
+// collect returns the tensors of a tree by name, and checks names and metadata.
+func collect(tree any, meta map[string]string) (map[string]tensor.Tensor, error) {
 	tensors, err := treefile.Collect(tree)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	for k, v := range meta {
 		if !utf8.ValidString(k) || !utf8.ValidString(v) {
-			return nil, nil, fmt.Errorf("metadata %q: %q is not UTF-8", k, v)
+			return nil, fmt.Errorf("metadata %q: %q is not UTF-8", k, v)
 		}
 	}
-	var entries []entry
-	for name, t := range tensors {
+	for name := range tensors {
 		if name == metadataKey || !utf8.ValidString(name) {
-			return nil, nil, fmt.Errorf("a tensor cannot be named %q", name)
+			return nil, fmt.Errorf("a tensor cannot be named %q", name)
 		}
-		entries = append(entries, entry{name: name, typ: typeOf(t.DType()), shape: t.Shape()})
 	}
-	arrange(entries)
-	return entries, tensors, nil
+	return tensors, nil
 }
