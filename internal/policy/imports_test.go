@@ -40,7 +40,7 @@ var order = strings.Fields(`
 	tree
 	grad grad/gradtest
 	internal/treefile
-	safetensors npy
+	safetensors npy imageio
 	nn optim data train
 	internal/goldentext internal/golden internal/policy internal/wgpu/wgputest
 `)
@@ -64,6 +64,7 @@ var never = []struct{ from, to, why string }{
 var thirdParty = map[string]string{
 	"github.com/ebitengine/purego":     "internal/wgpu",
 	"golang.org/x/sys":                 "internal/simd",
+	"golang.org/x/image":               "imageio",
 	"gonum.org/v1/plot":                "cmd",
 	"github.com/spf13/cobra":           "cmd",
 	"github.com/guptarohit/asciigraph": "cmd",

@@ -1,0 +1,20 @@
+// Package imageio reads and writes images as tensors: uint8 of shape [h w c], rows from
+// the top and samples from 0 to 255. The channels are
+//
+//   - 1: gray
+//   - 3: red, green, blue
+//   - 4: red, green, blue, alpha, which is 0 where the image is transparent; colors are
+//     not multiplied by alpha
+//
+// PNG, JPEG, GIF, BMP and TIFF are read and written, WebP is read. Samples of 16 bits lose
+// their lower 8. Of a GIF the first frame is read; it is exact when written if the
+// image is gray or has at most 256 colors. JPEG is written with quality 90.
+//
+// The layers of package nn take float32 of shape [n c h w]:
+//
+//	x := img.Permute(2, 0, 1).Unsqueeze(0).Cast(tensor.Float32).Div(255)
+//
+// and back, for an image of numbers from 0 to 1:
+//
+//	img = x.At(0).Permute(1, 2, 0).Mul(255).Round().Cast(tensor.Uint8)
+package imageio

@@ -1,0 +1,135 @@
+package imageio
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+
+	"github.com/tensorken/tensorken/internal/files"
+	"github.com/tensorken/tensorken/internal/hostmem"
+	"github.com/tensorken/tensorken/tensor"
+)
+
+// Load reads an image as uint8 of shape [h w c]. channels is 1, 3 or 4, or 0 for those that
+// the image has, as in [FromImage]. The format is that of the contents, whatever the name.
+// Load panics with a [*tensor.Error] for other channels.
+func Load(path string, channels int) (tensor.Tensor, error) {
+	checkChannels("Load", channels)
+	f, err := files.Open(path)
+	if err != nil {
+		return tensor.Tensor{}, fmt.Errorf("imageio: %s: %w", path, files.Reason(err))
+	}
+	defer f.Close()
+	t, err := decode(f, channels)
+	if err != nil {
+		return tensor.Tensor{}, fmt.Errorf("imageio: %s: %w", path, files.Reason(err))
+	}
+	return t, nil
+}
+
+// Decode is [Load] of what a reader has.
+func Decode(r io.Reader, channels int) (tensor.Tensor, error) {
+	checkChannels("Decode", channels)
+	t, err := decode(r, channels)
+	if err != nil {
+		return tensor.Tensor{}, fmt.Errorf("imageio: %w", err)
+	}
+	return t, nil
+}
+
+func decode(r io.Reader, channels int) (tensor.Tensor, error) {
+	b := bufio.NewReader(r)
+	start, err := b.Peek(longestMagic)
+	if err != nil && err != io.EOF {
+		return tensor.Tensor{}, err
+	}
+	f := sniff(start)
+	if f == nil {
+		return tensor.Tensor{}, errors.New("not an image in PNG, JPEG, GIF, BMP, TIFF or WebP")
+	}
+	// The size is checked before the decoder asks for memory.
+	var head bytes.Buffer
+	c, err := f.config(io.TeeReader(b, &head))
+	if err != nil {
+		return tensor.Tensor{}, f.broken(err)
+	}
+	if c.Width <= 0 || c.Height <= 0 {
+		return tensor.Tensor{}, f.broken(fmt.Errorf("its size is %d × %d pixels", c.Width, c.Height))
+	}
+	const pixel = 12 // bytes: 8 in the decoder at most, and 4 here
+	if c.Width > math.MaxInt/pixel/c.Height {
+		return tensor.Tensor{}, f.broken(fmt.Errorf("its size is %d × %d pixels, more than can be counted", c.Width, c.Height))
+	}
+	if err := hostmem.Check(c.Width*c.Height, pixel); err != nil {
+		return tensor.Tensor{}, fmt.Errorf("an image of %d × %d pixels: %w", c.Width, c.Height, err)
+	}
+	m, err := f.decode(io.MultiReader(&head, b))
+	if err != nil {
+		return tensor.Tensor{}, f.broken(err)
+	}
+	return fromImage(m, channels)
+}
+
+// broken says that err is about a file of the format.
+func (f *format) broken(err error) error {
+	if err == io.EOF {
+		err = io.ErrUnexpectedEOF
+	}
+	return fmt.Errorf("a broken %s: %w", f.name, err)
+}
+
+// Save writes an image, uint8 of shape [h w] or [h w c] with 1, 3 or 4 channels, in the
+// format that the end of path names: .png, .jpg, .jpeg, .gif, .bmp, .tif or .tiff. An image
+// with alpha can be PNG or TIFF. Save panics with a [*tensor.Error] for other shapes
+// and types. It computes t if necessary; see [tensor.Eval] for the errors.
+//
+// The file is replaced atomically, as [github.com/tensorken/tensorken/safetensors.Save]
+// does.
+func Save(path string, t tensor.Tensor) error {
+	shapeOf("Save", t)
+	f := formatOf(path)
+	err := f.check(t)
+	if err == nil {
+		err = files.Replace(path, func(w *bufio.Writer) error { return f.write("Save", w, t) })
+	}
+	if err != nil {
+		return fmt.Errorf("imageio: save %s: %w", path, files.Reason(err))
+	}
+	return nil
+}
+
+// Encode is [Save] to a writer; end is the end of a file's name, such as ".png".
+func Encode(w io.Writer, end string, t tensor.Tensor) error {
+	shapeOf("Encode", t)
+	f := formatOf(end)
+	err := f.check(t)
+	if err == nil {
+		err = f.write("Encode", w, t)
+	}
+	if err != nil {
+		return fmt.Errorf("imageio: %w", err)
+	}
+	return nil
+}
+
+// check returns an error for an image that cannot be written in a format, which may be nil.
+func (f *format) check(t tensor.Tensor) error {
+	switch {
+	case f == nil || f.encode == nil:
+		return fmt.Errorf("want a name that ends in one of %s", writable())
+	case !f.alpha && t.Rank() == 3 && t.Dim(2) == 4:
+		return fmt.Errorf("%s has no alpha: drop it by Slice(2, 0, 3)", f.name)
+	}
+	return nil
+}
+
+func (f *format) write(op string, w io.Writer, t tensor.Tensor) error {
+	m, err := toImage(op, t)
+	if err != nil {
+		return err
+	}
+	return f.encode(w, m)
+}
