@@ -40,7 +40,7 @@ var order = strings.Fields(`
 	tree
 	grad grad/gradtest
 	internal/treefile
-	safetensors npy imageio
+	safetensors npy imageio wav
 	nn optim data train
 	internal/goldentext internal/golden internal/policy internal/wgpu/wgputest
 `)

@@ -1,0 +1,8 @@
+// Package wav reads and writes sound in WAV files as tensors: float32 of shape
+// [channels samples], with samples from -1 to 1.
+//
+// Integers of 8, 16, 24 and 32 bits (PCM) and floating-point numbers of 32 and 64 bits are
+// read and written. A PCM sample x of b bits is the number x/2^(b-1), so it is never quite
+// 1; 32 bits are rounded to float32. Compressed sound, such as A-law, is an error that
+// names the encoding.
+package wav
