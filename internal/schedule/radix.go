@@ -71,6 +71,7 @@ func (r *radixSort) pass(build func(w *radixPass)) {
 		p.groups = r.rows * r.blocks
 		job := p.job()
 		w := &radixPass{radixSort: r, p: p, row: root.Let("row", job.Div(r.blocks)), block: root.Let("block", job.Rem(r.blocks))}
+		root.enter(span{axes: r.parallel, base: w.row})
 		w.load(root.Let("first", w.block.Mul(r.threads).Add(shader.ThreadID).Mul(radixItems)))
 		w.words, w.parts = p.share(shader.U32, r.threads), p.share(shader.U32, r.threads)
 		word := u32(0)
@@ -104,7 +105,6 @@ func (w *radixPass) load(first *shader.Expr) {
 	}
 	if w.from == operand {
 		in := root.beside("")
-		in.enter(span{axes: w.parallel, base: w.row})
 		span := span{axes: w.reduced, base: first, step: count(radixItems), fours: w.fours(w.reduced)}
 		if w.cols%(w.threads*radixItems) != 0 {
 			span.clamp = u32(w.cols)
@@ -216,7 +216,7 @@ func (r *radixSort) move(to candidates) {
 					inside = all(inside, dest.Lt(r.places))
 				}
 				in := root.when(inside)
-				r.put(in, w.row, dest, positions[l])
+				r.put(in, dest, positions[l])
 				in.end()
 				continue
 			}

@@ -1,6 +1,8 @@
 package schedule
 
 import (
+	"fmt"
+
 	"github.com/tensorken/tensorken/internal/loopnest"
 	"github.com/tensorken/tensorken/internal/shader"
 )
@@ -50,12 +52,36 @@ func (s *sort) sel() {
 	}
 }
 
-// read gives the key of an element of a row, which is within its bounds.
-func (r *selection) read(sc *scope, row, at *shader.Expr) *shader.Expr {
-	if r.from == operand {
-		return r.element(sc, row, at)
+// selectAhead is the number of elements that a thread reads at once, not to wait for
+// each.
+const selectAhead = 4
+
+// elements goes through every so-many-th element of a row, as many as there are threads,
+// from first to below end. do gets the scope of an element, its key and its place.
+func (r *selection) elements(sc *scope, row, first, end *shader.Expr, do func(sc *scope, key, at *shader.Expr)) {
+	threads := sc.p.Threads
+	loop, u := sc.loop("u", first, end, selectAhead*threads)
+	var keys, at []*shader.Expr
+	for l := range selectAhead {
+		at = append(at, loop.Let(fmt.Sprintf("at%d", l), u.Plus(l*threads)))
+		in := loop.beside(fmt.Sprintf("_%d", l))
+		inside := loop.Let(fmt.Sprintf("in%d", l), at[l].Min(end.Sub(1)))
+		var key *shader.Expr
+		if r.from == operand {
+			in.enter(span{axes: r.reduced, base: inside})
+			key = r.key(in.value(r.in.Src[0]).lane(0))
+		} else {
+			keys := sc.p.words(r.from.key, shader.U32, false)
+			key = in.loadAt(keys, row.Mul(r.n).Add(inside), fmt.Sprintf("x%d", l), false).Ref()
+		}
+		keys = append(keys, loop.Let(fmt.Sprintf("key%d", l), key))
 	}
-	return sc.loadAt(sc.p.words(r.from.key, shader.U32, false), row.Mul(r.n).Add(at), "key", false).Ref()
+	for l, key := range keys {
+		in := loop.when(at[l].Lt(end))
+		do(in, key, at[l])
+		in.end()
+	}
+	loop.end()
 }
 
 // round adds the pass that finds the first places of each segment.
@@ -71,13 +97,13 @@ func (r *selection) round(to candidates) {
 		x := p.pairs(size)
 
 		best, found := root.Var("best", none), root.Var("found", none)
-		loop, u := root.loop("u", first.Add(shader.ThreadID), end, threads)
-		key := r.read(loop, row, u)
-		better := loop.when(before(key, u, best.Ref(), found.Ref()))
-		better.Set(best, key)
-		better.Set(found, u)
-		better.end()
-		loop.end()
+		root.enter(span{axes: r.parallel, base: row})
+		r.elements(root, row, first.Add(shader.ThreadID), end, func(sc *scope, key, at *shader.Expr) {
+			better := sc.when(before(key, at, best.Ref(), found.Ref()))
+			better.Set(best, key)
+			better.Set(found, at)
+			better.end()
+		})
 		x.put(root.Block, shader.ThreadID, best.Ref(), found.Ref())
 		root.Barrier()
 		x.sort(root, threads, threads)
@@ -91,13 +117,12 @@ func (r *selection) round(to candidates) {
 		root.Barrier()
 		reads := root.when(shader.ThreadID.Lt(k).And(own.Ne(none)))
 		next := reads.Var("to", shader.ThreadID.Mul(r.each))
-		again, v := reads.loop("v", first.Add(own.Sub(first).Rem(threads)), end, threads)
-		key = r.read(again, row, v)
-		hit := again.when(before(bound, place, key, v).Not())
-		x.put(hit.Block, next.Ref(), key, v)
-		hit.Set(next, next.Ref().Add(1))
-		hit.end()
-		again.end()
+		r.elements(reads, row, first.Add(own.Sub(first).Rem(threads)), end, func(sc *scope, key, at *shader.Expr) {
+			hit := sc.when(before(bound, place, key, at).Not())
+			x.put(hit.Block, next.Ref(), key, at)
+			hit.Set(next, next.Ref().Add(1))
+			hit.end()
+		})
 		reads.end()
 		root.Barrier()
 		x.sort(root, size, size)
@@ -116,7 +141,7 @@ func (r *selection) store(p *pass, x pairs, row, job *shader.Expr, to candidates
 		in.end()
 	}
 	if to == operand {
-		r.put(loop, row, i, at.Ref())
+		r.put(loop, i, at.Ref())
 	} else {
 		place := loop.Let("place", job.Mul(r.places).Add(i))
 		loop.storeAt(p.words(to.key, shader.U32, true), place, x.key.At(i))

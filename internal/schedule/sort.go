@@ -68,9 +68,8 @@ func (s *sort) element(sc *scope, row, at *shader.Expr) *shader.Expr {
 	return s.key(sc.value(s.in.Src[0]).lane(0))
 }
 
-// put stores a position as a place of a row.
-func (s *sort) put(sc *scope, row, place, position *shader.Expr) {
-	sc.enter(span{axes: s.parallel, base: row})
+// put stores a position as a place of the row that sc knows.
+func (s *sort) put(sc *scope, place, position *shader.Expr) {
 	at := sc.linear(s.in.View.Off, s.in.View.Coef)
 	sc.storeAt(sc.p.output(0), at.lane(0).Add(number(shader.I32, s.in.View.Stride).Mul(place.Convert(shader.I32))), position.Convert(shader.I32))
 }
@@ -133,7 +132,8 @@ func (s *sort) bitonic() {
 		row = loop.Let("row", first.Add(i.Div(s.places)))
 		in := loop.when(row.Lt(s.rows))
 		place := in.Let("place", i.Rem(s.places))
-		s.put(in, row, place, x.at.At(i.Div(s.places).Mul(size).Add(place)))
+		in.enter(span{axes: s.parallel, base: row})
+		s.put(in, place, x.at.At(i.Div(s.places).Mul(size).Add(place)))
 		in.end()
 		loop.end()
 	})
