@@ -88,6 +88,9 @@ func transposeCat(c *call, ct *graph.Node, i int) *graph.Node {
 }
 
 func transposeGather(c *call, ct *graph.Node, _ int) *graph.Node {
+	if axis, idx := c.Ints[0], c.src[1]; idx.Op == ir.Sort && idx.Ints[0] == axis && idx.Shape[axis] == c.src[0].Shape[axis] {
+		return graph.Gather(ct, graph.Sort(idx, axis, idx.Shape[axis]), axis) // all positions once: by the inverse order
+	}
 	return c.gatherTranspose(ct, c.src[0].Shape[c.Ints[0]])
 }
 
