@@ -110,7 +110,7 @@ func (w *radixPass) load(first *shader.Expr) {
 			span.clamp = u32(w.cols)
 		}
 		in.enterValid(span)
-		x := in.value(w.in.Src[0])
+		x := in.value(w.sort.operand)
 		for l := range radixItems {
 			w.key = append(w.key, root.Let(fmt.Sprintf("key%d", l), w.sort.key(x.lane(l))))
 		}

@@ -16,7 +16,8 @@ import (
 // points. There are as many blocks of rows as it takes to keep the device
 // busy; a thread with one row has it in a register. If there are few columns
 // and rows the updates are also cut into segments, which a further pass
-// combines, in order.
+// combines, in order. If there are many rows and updates, the updates are sorted
+// by their index first.
 type scatter struct {
 	*compiler
 	at       *ir.Instr // the Scatter
@@ -27,6 +28,7 @@ type scatter struct {
 	blocks   int
 	rows     int  // of a block
 	register bool // a thread has its one element in a register
+	sorted   bool // updates are sorted by their index: see sortedRuns
 	segments int
 	segment  int // updates in one
 	parts    int // scratch
@@ -39,7 +41,11 @@ func (c *compiler) scatter() {
 	if c.k.Points() > 0 {
 		x := &scatter{compiler: c, at: &c.k.Body[len(c.k.Body)-1], segments: 1}
 		x.choose()
-		x.combine()
+		if x.sorted {
+			x.sortedRuns()
+		} else {
+			x.combine()
+		}
 		if x.segments > 1 {
 			x.addParts()
 		}
@@ -89,6 +95,7 @@ func (x *scatter) choose() {
 		x.rows = loopnest.CeilDiv(v.Len, min(v.Len, max(1, busy/x.width)))
 		x.blocks = loopnest.CeilDiv(v.Len, x.rows)
 	}
+	x.sorted = x.sortsUpdates(separate)
 	x.register = separate && x.rows == 1
 	x.segment = x.count
 	if x.register && x.at.Type != ir.Bool {

@@ -69,7 +69,7 @@ func (r *selection) elements(sc *scope, row, first, end *shader.Expr, do func(sc
 		var key *shader.Expr
 		if r.from == operand {
 			in.enter(span{axes: r.reduced, base: inside})
-			key = r.key(in.value(r.in.Src[0]).lane(0))
+			key = r.key(in.value(r.sort.operand).lane(0))
 		} else {
 			keys := sc.p.words(r.from.key, shader.U32, false)
 			key = in.loadAt(keys, row.Mul(r.n).Add(inside), fmt.Sprintf("x%d", l), false).Ref()

@@ -2,6 +2,7 @@ package schedule
 
 import (
 	"math"
+	"math/bits"
 
 	"github.com/tensorken/tensorken/internal/loopnest"
 	"github.com/tensorken/tensorken/internal/shader"
@@ -15,7 +16,10 @@ import (
 // digit by digit.
 type sort struct {
 	*compiler
-	in       *ir.Instr
+	operand  int      // instruction
+	view     *ir.View // of the result
+	result   int      // scratch that has the result instead, of one row, if there is no view
+	most     int      // if not 0, the operand is from 0 to below, or counted as that
 	parallel []int
 	reduced  []int
 	rows     int
@@ -26,32 +30,42 @@ type sort struct {
 
 func (c *compiler) sort() {
 	in := &c.k.Body[len(c.k.Body)-1]
-	s := &sort{compiler: c, in: in, parallel: c.k.List(ir.Parallel), reduced: c.k.List(ir.Reduced), places: in.View.Len}
-	s.rows, s.cols = c.k.Size(s.parallel), c.k.Size(s.reduced)
-	s.fit = min(4096, floorPow2(c.t.SharedBytes/8))
+	s := &sort{compiler: c, operand: in.Src[0], view: in.View, parallel: c.k.List(ir.Parallel), reduced: c.k.List(ir.Reduced), places: in.View.Len}
+	s.run()
+	c.report()
+}
+
+// run adds the passes.
+func (s *sort) run() {
+	s.rows, s.cols = s.k.Size(s.parallel), s.k.Size(s.reduced)
+	s.fit = min(4096, floorPow2(s.t.SharedBytes/8))
 	switch {
 	case s.rows*s.places == 0:
 	case s.cols <= s.fit:
 		s.bitonic()
-	case s.places <= c.t.threads()/4:
+	case s.places <= s.t.threads()/4:
 		s.sel()
 	default:
 		s.radix()
 	}
-	c.report()
 }
 
 // key is a number of the order of x, the operand, and bits the number of its bits.
 func (s *sort) key(x *shader.Expr) *shader.Expr {
-	if s.k.Body[s.in.Src[0]].Type == ir.Int8 {
+	switch {
+	case s.most > 0:
+		return x.Convert(shader.U32).Min(s.most)
+	case s.k.Body[s.operand].Type == ir.Int8:
 		return x.Add(128).Convert(shader.U32)
 	}
 	return key(x)
 }
 
 func (s *sort) bits() int {
-	switch d := s.k.Body[s.in.Src[0]].Type; d {
-	case ir.Bool:
+	switch d := s.k.Body[s.operand].Type; {
+	case s.most > 0:
+		return bits.Len(uint(s.most))
+	case d == ir.Bool:
 		return 1
 	default:
 		return 8 * d.Size()
@@ -65,13 +79,17 @@ var none = u32(math.MaxUint32)
 func (s *sort) element(sc *scope, row, at *shader.Expr) *shader.Expr {
 	sc.enter(span{axes: s.parallel, base: row})
 	sc.enter(span{axes: s.reduced, base: at})
-	return s.key(sc.value(s.in.Src[0]).lane(0))
+	return s.key(sc.value(s.operand).lane(0))
 }
 
 // put stores a position as a place of the row that sc knows.
 func (s *sort) put(sc *scope, place, position *shader.Expr) {
-	at := sc.linear(s.in.View.Off, s.in.View.Coef)
-	sc.storeAt(sc.p.output(0), at.lane(0).Add(number(shader.I32, s.in.View.Stride).Mul(place.Convert(shader.I32))), position.Convert(shader.I32))
+	if s.view == nil {
+		sc.storeAt(sc.p.words(s.result, shader.U32, true), place, position)
+		return
+	}
+	at := sc.linear(s.view.Off, s.view.Coef)
+	sc.storeAt(sc.p.output(0), at.lane(0).Add(number(shader.I32, s.view.Stride).Mul(place.Convert(shader.I32))), position.Convert(shader.I32))
 }
 
 // A pairs is keys and positions that a workgroup shares.

@@ -27,7 +27,7 @@ var targets = []struct {
 	{"Apple", Target{MaxThreads: 1024, SharedBytes: 32 << 10, SubgroupMin: 16, SubgroupMax: 16, Units: 16},
 		[]string{"Chains", "Factors", "LongReductions", "Reductions", "ScatterAdd", "Scan", "Sort"}},
 	{"tiny", Target{MaxThreads: 64, SharedBytes: 4 << 10, MaxGroups: 200, Units: 1},
-		[]string{"Chains", "Products", "Reductions", "Scan", "Sort", "Status", "Windows"}},
+		[]string{"Chains", "Products", "Reductions", "Scan", "ScatterAdd", "Sort", "Status", "Windows"}},
 	{"WebGPU", Target{},
 		[]string{"Chains", "Epilogues", "LargeProducts", "LongReductions"}},
 	{"software", Target{Family: Software},
