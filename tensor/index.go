@@ -2,7 +2,6 @@ package tensor
 
 import (
 	"fmt"
-	"slices"
 
 	"github.com/tensorken/tensorken/internal/graph"
 	"github.com/tensorken/tensorken/internal/shape"
@@ -46,79 +45,57 @@ func ranged(op string, start, stop int, step []int, operands ...any) Range {
 // Index selects a part of t by one spec for each axis. An int selects one element and
 // drops the axis, a [Range] selects several elements, [All] all. [NewAxis] adds an axis
 // of length 1. [Ellipsis], or the end of the specs, stands for the axes without a spec.
-// One spec may be a tensor of indices, which replaces its axis as [Tensor.Take] does.
-func (t Tensor) Index(specs ...any) Tensor {
-	x := t.node("Index")
-	spans := graph.FullSpans(x.Shape)
-	axis := 0
-	var flips, fresh, gone []int // axes: to reverse, of the result to add, of x to drop
-	var index Tensor             // replaces axis at of the result
-	at := 0
-	for i, spec := range complete(x, specs) {
-		switch s := spec.(type) {
-		case int:
-			spans[axis] = spanAt("Index", x, axis, s)
-			gone = append(gone, axis)
-		case Range:
-			if s.setSpan("Index", x, axis, spans) {
-				flips = append(flips, axis)
-			}
-		case Tensor:
-			if index.IsValid() {
-				fail("Index", "more than one tensor of indices", x)
-			}
-			index, at = s, i-len(gone)
-		case Mark:
-			if s == NewAxis {
-				fresh = append(fresh, i-len(gone))
-				continue
-			}
-		}
-		axis++
-	}
-	y := graph.Flip(graph.Crop(x, spans), flips)
-	y = graph.Reshape(y, shape.WithOnes(shape.Without(y.Shape, gone), fresh))
-	if index.IsValid() {
-		y = take("Index", y, at, index)
-	}
-	return Tensor{n: y}
+//
+// A spec may also be a tensor of indices, int32, uint32 or int64, negative ones from the
+// end, whose axes replace the axis as [Tensor.Take] does. Several are broadcast to one
+// shape and select together, element by element. Its axes are where the first of the
+// tensors is if they are next to each other, apart from ints, and else come first.
+//
+// A spec may be a mask too, a tensor of bools that replaces as many axes as it has. It
+// stands for the indices of its true elements, in row-major order, a tensor for each of
+// the axes. Their number must be known, so Index computes the mask; if that fails it
+// panics with a [*DeviceError] or an [*Error].
+//
+// This is PyTorch's indexing; NumPy's takes ints for indices if there are tensors. See
+// [Tensor.OIndex] to select along each axis independently. An index in a tensor that is
+// out of range is found when the result is computed: [Eval] and [Data] return the error.
+func (t Tensor) Index(specs ...any) Tensor { return t.index("Index", inPlaceIfAdjacent, specs) }
+
+// OIndex, outer indexing, is [Tensor.Index] but for several tensors: each selects along
+// its own axis, independently of the others, and its axes replace that axis. A mask is
+// replaced by one axis, of its true elements. OIndex(rows, columns) is a submatrix.
+func (t Tensor) OIndex(specs ...any) Tensor { return t.index("OIndex", outer, specs) }
+
+// VIndex, vectorized indexing, is [Tensor.Index] but for where axes go: those of all
+// tensors of indices, broadcast to one shape, come first. A mask is not broadcast: it is
+// replaced by one axis, of its true elements. VIndex and [Tensor.OIndex] are those of
+// NumPy's proposal NEP 21.
+func (t Tensor) VIndex(specs ...any) Tensor { return t.index("VIndex", inFront, specs) }
+
+// Set returns t with the elements that Index(specs...) selects replaced by v, a number or
+// a tensor of t's type that broadcasts to the shape of Index; of several for one element,
+// by the last. The derivative by an element of t that is replaced, or by one of v that is
+// not taken, is 0.
+//
+// A mask is not computed if it is the only tensor and v does not vary along its axis, as
+// in x.Set(0, x.Lt(0)). Calls that differ in ints and numbers share a plan; ranges are part
+// of a plan. Rows and columns that select a submatrix, as those of [Tensor.OIndex], are
+// rows.Unsqueeze(1) and columns here.
+func (t Tensor) Set(v Operand, specs ...any) Tensor {
+	return t.assign("Set", replaced, v, specs)
 }
 
-// complete checks specs and replaces Ellipsis, or the missing end, by an All for each
-// axis of x without a spec.
-func complete(x *graph.Node, specs []any) []any {
-	used, dots := 0, -1
-	for i, spec := range specs {
-		switch s := spec.(type) {
-		case int, Range:
-			used++
-		case Tensor:
-			checkIndex("Index", s.node("Index"))
-			used++
-		case Mark:
-			switch s {
-			case All:
-				used++
-			case NewAxis:
-			case Ellipsis:
-				if dots >= 0 {
-					fail("Index", "more than one Ellipsis", x)
-				}
-				dots = i
-			default:
-				fail("Index", fmt.Sprintf("%d is no Mark", s), x)
-			}
-		default:
-			fail("Index", fmt.Sprintf("a %T is not a spec: use an int, a Range, All, NewAxis, Ellipsis or a Tensor", spec), x)
-		}
-	}
-	missing := len(x.Shape) - used
-	if missing < 0 {
-		fail("Index", fmt.Sprintf("%s for rank %d", shape.Count(used, "spec"), len(x.Shape)), x)
-	}
-	rest := slices.Repeat([]any{All}, missing)
-	if dots < 0 {
-		return slices.Concat(specs, rest)
-	}
-	return slices.Concat(specs[:dots], rest, specs[dots+1:])
+// AddAt is [Tensor.Set] with v added to the elements. An element that is selected several
+// times has all of them added.
+func (t Tensor) AddAt(v Operand, specs ...any) Tensor {
+	t.numbers("AddAt")
+	return t.assign("AddAt", increased, v, specs)
+}
+
+// Select returns the elements at one position of an axis, which it drops. A negative
+// position counts from the end.
+func (t Tensor) Select(axis, i int) Tensor {
+	x := t.node("Select")
+	a := axisOf("Select", x, axis)
+	return Tensor{n: drop(graph.Slice(x, a, spanAt("Select", x, a, i).Start, 1), a)}
 }

@@ -37,6 +37,13 @@ func TestBadIndexIsNamed(t *testing.T) {
 		{"a scalar", x.Take(0, tensor.New([]int32{5}).Reshape()), "Take: index 5 is out of range for an axis of length 3"},
 		{"TakeAlong", x.TakeAlong(1, tensor.New([]int32{0, -9, 0}, 3, 1)), "TakeAlong: index -9 at [1 0] is out of range for an axis of length 4"},
 		{"Index", x.Index(tensor.All, tensor.New([]int32{1, 4})), "Index: index 4 at [1] is out of range for an axis of length 4"},
+		{"Index by two", x.Index(tensor.New([]int32{0, 3}), tensor.New([]int32{0, 0})), "Index: index 3 at [1] is out of range for an axis of length 3"},
+		{"Index by two, in range if merged", x.Index(tensor.New([]int32{0, 1}), tensor.New([]int64{0, 5})), "Index: index 5 at [1] is out of range for an axis of length 4"},
+		{"OIndex", x.OIndex(tensor.New([]int32{0, 1}), tensor.New([]int32{0, -5})), "OIndex: index -5 at [1] is out of range for an axis of length 4"},
+		{"VIndex", x.VIndex(tensor.All, tensor.New([]uint32{4})), "VIndex: index 4 at [0] is out of range for an axis of length 4"},
+		{"Set", x.Set(1, tensor.New([]int32{0, 3})), "Set: index 3 at [1] is out of range for an axis of length 3"},
+		{"AddAt of two", x.AddAt(1, tensor.New([]int32{-4}), tensor.New([]int32{0})), "AddAt: index -4 at [0] is out of range for an axis of length 3"},
+		{"GatherND", x.GatherND(tensor.New([]int32{0, 0, 2, 4}, 2, 2)), "GatherND: index 4 at [1] is out of range for an axis of length 4"},
 		{"ScatterAdd", x.ScatterAdd(0, tensor.New([]int32{0, 3}, 2, 1), tensor.Ones(2, 4).Cast(tensor.Int32)), "ScatterAdd: index 3 at [1 0] is out of range for an axis of length 3"},
 	} {
 		err := tensor.Eval(c.y)

@@ -1,11 +1,9 @@
 package tensor
 
 import (
-	"fmt"
 	"slices"
 
 	"github.com/tensorken/tensorken/internal/graph"
-	"github.com/tensorken/tensorken/internal/shape"
 	"github.com/tensorken/tensorken/ir"
 )
 
@@ -28,23 +26,9 @@ func (t Tensor) ScatterSet(axis int, index, src Tensor) Tensor {
 // Take(axis, index), or one that broadcasts to it. Put(0, ids, rows) sets rows of a table,
 // Put(2, pos, keys) a position of a cache.
 func (t Tensor) Put(axis int, index, src Tensor) Tensor {
-	x, i, u := t.node("Put"), index.node("Put"), src.node("Put")
-	checkIndex("Put", i)
-	x, u = alike("Put", x, u)
-	checkDevices("Put", x, i)
-	a := axisOf("Put", x, axis)
-	s := slices.Concat(x.Shape[:a], i.Shape, x.Shape[a+1:])
-	if !shape.BroadcastsTo(u.Shape, s) {
-		fail("Put", fmt.Sprintf("the source does not broadcast to %v, the shape of Take", s), x, i, u)
-	}
-	checkLen("Put", s, x, i, u)
-	n := i.Len()
-	i = narrow("Put", x, i)
-	site := fromEndSite("Put", i)
-	flat := graph.Reshape(fromEnd(i, x.Shape[a]), []int{n})
-	u = graph.Reshape(graph.BroadcastTo(u, s), shape.With(x.Shape, a, n))
-	writer := lastWriter(site, flat, []int{x.Shape[a]}, 0)
-	return Tensor{n: latest(x, u, spreadAxes(writer, []int{a}, x.Shape), a)}
+	checkIndex("Put", index.node("Put"))
+	specs := slices.Repeat([]any{All}, axisOf("Put", t.node("Put"), axis))
+	return t.assign("Put", replaced, src, append(specs, index))
 }
 
 // lastWriter returns, for each element of a shape, the greatest position along axis a of

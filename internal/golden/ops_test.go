@@ -13,17 +13,14 @@ type opFunc func(in []tensor.Tensor, a args) tensor.Tensor
 
 // waiting has the operations that the library lacks, and why.
 var waiting = map[string]string{
-	"index_put_add": indexing, "index_two_tensors": indexing, "index_split_tensors": indexing,
-	"masked_select": indexing, "masked_fill": indexing,
 	"cholesky": algebra, "solve": algebra, "inv": algebra, "det": algebra, "slogdet": algebra, "svdvals": algebra,
 	"eigvalsh": algebra, "qr_r": algebra, "lstsq": algebra, "matrix_exp": algebra, "pinv": algebra,
 	"fft": fourier, "ifft": fourier, "rfft": fourier, "fft2": fourier, "irfft": fourier, "stft": fourier,
 }
 
 const (
-	indexing = "indexing by several tensors is not written yet"
-	algebra  = "linear algebra is not written yet"
-	fourier  = "package fft is not written yet"
+	algebra = "linear algebra is not written yet"
+	fourier = "package fft is not written yet"
 )
 
 // ops has the operations by their names in the file.
