@@ -361,6 +361,10 @@ func indexRules() []indexCase {
 		x(frontMode, []int{4, 2, 3}, []int{2, 4, 3}, all, is(1, 0)),
 		x(outerMode, []int{4, 2, 3}, []int{4, 2, 3}, all, is(1, 0)),
 		x(frontMode, []int{4, 2, 3}, []int{2, 2}, grid([]int{2, 2}, 2, 0, 1, 3), grid([]int{1, 2}, 1, 0), grid([]int{2, 1}, 2, 1)),
+		// Rows longer than a line of a cache.
+		x(plainMode, []int{5, 40}, []int{3, 40}, is(4, 0, -1)),
+		x(plainMode, []int{2, 5, 40}, []int{2, 19, 40}, all, is(4, 0, -1, 1, 1, 2, 3, 4, 0, 1, 2, 3, 4, 0, 1, 2, 3, 4, -5)),
+		x(outerMode, []int{3, 5, 20}, []int{2, 3, 20}, is(2, 0), is(1, 4, 1)),
 		// Masks.
 		x(outerMode, []int{4, 2, 3}, []int{2, 3}, area(4, 2, "x......x")),
 		x(frontMode, []int{4, 2, 3}, []int{2, 3}, area(4, 2, "x......x")),

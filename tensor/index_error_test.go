@@ -37,6 +37,7 @@ func TestBadIndexIsNamed(t *testing.T) {
 		{"a scalar", x.Take(0, tensor.New([]int32{5}).Reshape()), "Take: index 5 is out of range for an axis of length 3"},
 		{"TakeAlong", x.TakeAlong(1, tensor.New([]int32{0, -9, 0}, 3, 1)), "TakeAlong: index -9 at [1 0] is out of range for an axis of length 4"},
 		{"Index", x.Index(tensor.All, tensor.New([]int32{1, 4})), "Index: index 4 at [1] is out of range for an axis of length 4"},
+		{"long rows", tensor.Zeros(3, 40).Take(0, tensor.New([]int32{0, 1, 2, 7, 0})), "Take: index 7 at [3] is out of range for an axis of length 3"},
 		{"Index by two", x.Index(tensor.New([]int32{0, 3}), tensor.New([]int32{0, 0})), "Index: index 3 at [1] is out of range for an axis of length 3"},
 		{"Index by two, in range if merged", x.Index(tensor.New([]int32{0, 1}), tensor.New([]int64{0, 5})), "Index: index 5 at [1] is out of range for an axis of length 4"},
 		{"OIndex", x.OIndex(tensor.New([]int32{0, 1}), tensor.New([]int32{0, -5})), "OIndex: index -5 at [1] is out of range for an axis of length 4"},

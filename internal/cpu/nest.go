@@ -15,6 +15,7 @@ type loopNest struct {
 	active  []int // guards that may fail in this block
 	values  []int // of the active guards at the run's first point
 	pos, at int
+	touched byte // keeps the reads of gatherRows
 }
 
 type nestAxis struct {
@@ -28,15 +29,18 @@ func (l *load) eachRun(f *activation, dst unsafe.Pointer) {
 	l.enterNest(f)
 	inner := &w.dims[len(w.dims)-1]
 	lanes, below := inner.n, 1
-	planes := l.separates(w)
-	if planes {
+	planes, rows := l.separates(w), l.gathersRows(w)
+	if planes || rows {
 		below = 2
 		lanes *= w.dims[len(w.dims)-2].n
 	}
 	for lane := 0; ; lane += lanes {
-		if to := unsafe.Add(dst, lane*l.size); planes {
+		switch to := unsafe.Add(dst, lane*l.size); {
+		case planes:
 			l.plane(f, to, &w.dims[len(w.dims)-2], inner)
-		} else {
+		case rows:
+			l.gatherRows(f, to, &w.dims[len(w.dims)-2], inner.n)
+		default:
 			l.run(f, to, inner)
 		}
 		d := len(w.dims) - 1 - below

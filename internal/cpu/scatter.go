@@ -42,7 +42,10 @@ func newScatter(s *space) *scatterRunner {
 	rest := slices.DeleteFunc(slices.Clone(axes), func(a int) bool { return a == r.axis })
 	if r.axis >= 0 {
 		n := s.Axes[r.axis].Len
-		r.part = max(1, loopnest.CeilDiv(n, scatterParts))
+		// Workers do not share a cache line of the result.
+		stride := s.Body[at].View.Coef[r.axis]
+		line := loopnest.CeilDiv(cacheLine, out.DType.Size()*max(stride, -stride))
+		r.part = max(line, loopnest.CeilDiv(n, scatterParts))
 		r.parts = loopnest.CeilDiv(n, r.part)
 	}
 	r.rest = newTiling(s, rest, loopnest.CeilDiv(s.tune.minBlock, r.part), max(1, s.tune.maxBlock/r.part))
