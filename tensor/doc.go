@@ -104,7 +104,9 @@
 //   - Joining and cutting: [Cat], [Stack], [Interleave], [Tensor.Split], [Tensor.Chunk],
 //     [Tensor.Unstack], [Tensor.Slice], [Tensor.At], [Tensor.Rows], [Tensor.Pad],
 //     [Tensor.PadMode]
-//   - Indexing: [Tensor.Index], [Span], [Tensor.Take], [Tensor.TakeAlong],
+//   - Indexing: [Tensor.Index], [Tensor.OIndex], [Tensor.VIndex], [Tensor.Select],
+//     [Tensor.Set], [Tensor.AddAt], [Tensor.MaskedSelect], [Tensor.MaskedFill],
+//     [Tensor.GatherND], [Tensor.ScatterND], [Span], [Tensor.Take], [Tensor.TakeAlong],
 //     [Tensor.OneHot], [Tensor.Put], [Tensor.ScatterSet], [Tensor.ScatterAdd],
 //     [Tensor.ScatterMul], [Tensor.ScatterMax], [Tensor.ScatterMin]
 //   - Matrices: [Tensor.MatMul], [Tensor.Dot], [Tensor.Outer], [Tensor.Kron],
