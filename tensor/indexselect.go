@@ -56,14 +56,13 @@ type indexTerm struct {
 	over  []int // for each axis of index, that of the result along which it varies
 }
 
-// newSelection returns what the tensors of x select, and the axes of the result. It computes masks.
-func newSelection(x *indexing, mode indexMode) *selection {
-	l := &selection{op: x.op, region: x.regionShape()}
-	indices := make([]*graph.Node, len(x.items))
-	var common []int // the shape to which tensors are broadcast
-	var joint []int  // the items that are
-	at := x.tensors()
-	for _, i := range at {
+// tensorIndices returns the indices that each item stands for, nil for one that is no
+// tensor, the shape to which tensors are broadcast, and whether its axes come first. It
+// computes masks.
+func (x *indexing) tensorIndices(mode indexMode) (indices []*graph.Node, common []int, ahead bool) {
+	indices = make([]*graph.Node, len(x.items))
+	var joint []int // the items that are broadcast
+	for _, i := range x.tensors() {
 		item := x.items[i]
 		indices[i] = item.tensor
 		if item.isMask() {
@@ -78,7 +77,13 @@ func newSelection(x *indexing, mode indexMode) *selection {
 		}
 		common, joint = s, append(joint, i)
 	}
-	ahead := len(joint) > 0 && (mode.inFront || joint[len(joint)-1]-joint[0] >= len(joint))
+	return indices, common, len(joint) > 0 && (mode.inFront || joint[len(joint)-1]-joint[0] >= len(joint))
+}
+
+// newSelection returns what the tensors of x select, and the axes of the result.
+func newSelection(x *indexing, mode indexMode) *selection {
+	l := &selection{op: x.op, region: x.regionShape()}
+	indices, common, ahead := x.tensorIndices(mode)
 	start := -1 // of the axes of joint tensors
 	if ahead {
 		start = l.addTensorAxes(common)
@@ -99,7 +104,7 @@ func newSelection(x *indexing, mode indexMode) *selection {
 			l.addTerm(indices[i], item, l.addTensorAxes(indices[i].Shape))
 		}
 	}
-	if len(at) > 0 {
+	if at := x.tensors(); len(at) > 0 {
 		last := x.items[at[len(at)-1]]
 		l.first, l.last = x.items[at[0]].axis, last.axis+last.rank
 	}
@@ -137,12 +142,13 @@ func (l *selection) lengths(axes []int) []int {
 	return s
 }
 
-// own returns the axes of the result but for new ones; gathered returns them in the order
-// in which they are gathered: before the merged axis, selected from it, and after it.
+// own returns the axes of the result but for new ones.
 func (l *selection) own() []int {
 	return l.where(func(a resultAxis) bool { return a.kind != ofNothing })
 }
 
+// gathered returns them in the order in which they are gathered: before the merged axis,
+// selected from it, and after it.
 func (l *selection) gathered() []int {
 	before := l.where(func(a resultAxis) bool { return a.kind == ofRegion && a.from < l.first })
 	after := l.where(func(a resultAxis) bool { return a.kind == ofRegion && a.from >= l.last })
