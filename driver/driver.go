@@ -79,8 +79,9 @@ type Viewer interface {
 type HostAllocator interface {
 	Device
 	// AllocHost is Alloc of some bytes that count against the memory of the process and
-	// not against that of the device. Go's collector frees them.
-	AllocHost(bytes int) Buffer
+	// not against that of the device. Go's collector frees them. It fails if the process
+	// has too little memory.
+	AllocHost(bytes int) (Buffer, error)
 }
 
 // A Profiler is a device that knows when each call ran, as GPUs with timestamp queries do.

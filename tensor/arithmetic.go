@@ -17,7 +17,7 @@ func (t Tensor) FloorDiv(o Operand) Tensor {
 		return Tensor{n: graph.Where(apart, sub(q, fill(x, 1)), q)}
 	}
 	q := div(sub(x, rem), y) // an integer, but for rounding
-	q = floor(shifted(graph.Where(apart, shifted(q, -1), q), 0.5))
+	q = Tensor{n: graph.Where(apart, shifted(q, -1), q)}.Round().n
 	return Tensor{n: graph.Where(eq(y, fill(y, 0)), floor(div(x, y)), q)}
 }
 

@@ -137,6 +137,6 @@ func (t Tensor) Sinc() Tensor {
 
 // nearest returns an integer next to x, and the rest of at most ½, which is exact.
 func nearest(x *graph.Node) (n, rest *graph.Node) {
-	n = floor(shifted(x, 0.5))
+	n = Tensor{n: x}.Round().n
 	return n, sub(x, n)
 }

@@ -221,7 +221,14 @@ func (s *suite) hostAllocation() {
 		s.Skipf("%s has memory of its own", s.drv.Name())
 	}
 	for _, n := range []int{1, 16, 1000} {
-		in, out := drv.AllocHost(4*n), drv.AllocHost(4*n)
+		in, err := drv.AllocHost(4 * n)
+		if err != nil {
+			s.Fatal(err)
+		}
+		out, err := drv.AllocHost(4 * n)
+		if err != nil {
+			s.Fatal(err)
+		}
 		if in.Size() < 4*n {
 			s.Errorf("AllocHost of %d bytes gives a buffer of %d", 4*n, in.Size())
 		}

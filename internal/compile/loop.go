@@ -232,6 +232,9 @@ func (f *fuser) build() bool {
 		l.prune(used)
 	}
 	f.loops = slices.DeleteFunc(f.loops, func(l *loop) bool { return len(l.stages) == 0 })
+	if f.repeats() {
+		return false
+	}
 	for _, l := range f.loops {
 		if !l.align() || !l.cut() {
 			return false
@@ -257,6 +260,26 @@ func (f *fuser) build() bool {
 	f.p.Steps = steps
 	f.p.Buffers = append(f.p.Buffers, f.more...)
 	return true
+}
+
+// repeats reports whether the loops run more than 1.5 times the contractions that the steps
+// do, as where scores build on those of the layer before: each loop would compute them again
+// from the first layer on.
+func (f *fuser) repeats() bool {
+	once, all := 0, 0
+	for i, m := range f.members {
+		if m != nil && f.p.Steps[i].Kernel.Template == ir.Contraction {
+			once++
+		}
+	}
+	for _, l := range f.loops {
+		for _, s := range l.stages {
+			if s.step.Kernel.Template == ir.Contraction {
+				all++
+			}
+		}
+	}
+	return 2*all > 3*once
 }
 
 // assemble makes the kernels of the loop, and the steps that finish sums.

@@ -90,7 +90,7 @@ func (r *rows) movable(k *ir.Kernel) bool {
 			}
 		}
 		for a, c := range in.View.Coef {
-			if in.Op == ir.Store && c < 0 && r.stride[a] > 0 {
+			if c < 0 && r.stride[a] > 0 { // the offset of a block would be before the buffer
 				return false
 			}
 		}

@@ -5,6 +5,7 @@ import (
 	"unsafe"
 
 	"github.com/tensorken/tensorken/driver"
+	"github.com/tensorken/tensorken/internal/hostmem"
 	"github.com/tensorken/tensorken/internal/loopnest"
 	"github.com/tensorken/tensorken/internal/shape"
 	"github.com/tensorken/tensorken/internal/simd"
@@ -93,6 +94,7 @@ func (d *device) stages(l *ir.Loop, list []ir.Stage, n int, e *executable) []sta
 }
 
 func (r *loopRunner) run(x *executor) error {
+	defer x.own.trim()
 	return x.do(r, r.Rows/r.Matrix*r.Parts(), r.work)
 }
 
@@ -100,7 +102,19 @@ func (r *loopRunner) begin(x *executor, w *worker) {
 	if w.serial == nil {
 		w.serial = &executor{device: &device{tune: x.device.tune.serial(), threads: 1}}
 	}
+	if r.bytes > len(w.temps) {
+		if err := hostmem.Check(r.bytes, 1); err != nil {
+			panic(err)
+		}
+	}
 	w.temps = grow(w.temps, r.bytes)
+}
+
+// trim drops the memory of a loop whose rows were so long that few fit.
+func (w *worker) trim() {
+	if len(w.temps) > 4<<20 {
+		w.temps = nil
+	}
 }
 
 // task computes a part, block by block.

@@ -53,8 +53,11 @@ func (d *device) Alloc(bytes int) (driver.Buffer, error) {
 }
 
 // AllocHost makes the promise of driver.HostAllocator.
-func (d *device) AllocHost(bytes int) driver.Buffer {
-	return &buffer{device: d, data: make([]byte, bytes)}
+func (d *device) AllocHost(bytes int) (driver.Buffer, error) {
+	if err := hostmem.Check(bytes, 1); err != nil {
+		return nil, err
+	}
+	return &buffer{device: d, data: make([]byte, bytes)}, nil
 }
 
 // span returns n bytes of a buffer from an offset on.

@@ -1,12 +1,15 @@
 package cpu
 
 import (
+	"errors"
 	"fmt"
 	"runtime"
 	"runtime/debug"
 	"sync/atomic"
 	"time"
 	"unsafe"
+
+	"github.com/tensorken/tensorken/driver"
 )
 
 // A worker has the memory with which one goroutine computes, from job to job.
@@ -46,6 +49,7 @@ func (w *worker) forget() {
 		f.bind = nil
 	}
 	w.bad.found = false
+	w.trim()
 	if w.serial != nil {
 		clear(w.serial.bind[:cap(w.serial.bind)])
 		w.serial.own.forget()
@@ -249,7 +253,10 @@ func (p *parallelFor) task(w *worker, i int, began bool) (err error) {
 
 // recoverTo turns a panic into an error.
 func recoverTo(err *error) {
-	if r := recover(); r != nil {
+	r := recover()
+	if e, ok := r.(error); ok && errors.Is(e, driver.ErrMemory) {
+		*err = e
+	} else if r != nil {
 		*err = fmt.Errorf("cpu: kernel failed: %v\n%s", r, debug.Stack())
 	}
 }

@@ -79,6 +79,15 @@ func (d *Device) outputClass(size int) int {
 	return sizeClass(size, d.limits.Bytes)
 }
 
+// allocHost returns a buffer that is left to the collector.
+func (d *Device) allocHost(size int) (*pooled, error) {
+	b, err := d.drv.(driver.HostAllocator).AllocHost(size)
+	if err != nil {
+		return nil, err
+	}
+	return &pooled{Buffer: b}, nil
+}
+
 // acquire appends a buffer of each size class to list; after an error the list has
 // those acquired before. The caller holds d.queue.
 func (d *Device) acquire(list []*pooled, classes ...int) ([]*pooled, error) {
@@ -95,7 +104,7 @@ func (d *Device) acquire(list []*pooled, classes ...int) ([]*pooled, error) {
 		var b *pooled
 		var err error
 		if class < 0 {
-			b = &pooled{Buffer: d.drv.(driver.HostAllocator).AllocHost(-class)}
+			b, err = d.allocHost(-class)
 		} else {
 			b, err = d.alloc(class)
 		}

@@ -126,7 +126,7 @@ func (w *radixPass) scratch(name string, scratch int) (list value) {
 		x := root.Var(fmt.Sprintf("%s%d", name, l), none)
 		root.under(w.within(at), func(in *scope) {
 			place := w.row.Mul(w.cols).Add(at)
-			in.Set(x, in.loadAt(w.p.words(scratch, shader.U32, false), place, fmt.Sprintf("word%d", l), false).Ref())
+			in.Set(x, in.loadAt(w.p.words(scratch, shader.U32, false), place, fmt.Sprintf("%sWord%d", name, l), false).Ref())
 		})
 		list = append(list, x.Ref())
 	}

@@ -39,7 +39,7 @@ func splitStride(b *builder, n *graph.Node) *graph.Node {
 	at := slices.IndexFunc(chain, func(u *graph.Node) bool {
 		return u.Ints[2] > 1 && u.Ints[3] == 1 && slices.Contains(n.Ints, u.Ints[1])
 	})
-	if at < 0 {
+	if at < 0 || chain[at].Ints[2] >= n.Shape[chain[at].Ints[0]] { // at most one window, or far apart
 		return nil
 	}
 	i, k, s := chain[at].Ints[0], chain[at].Ints[1], chain[at].Ints[2]
