@@ -72,3 +72,19 @@ func ExampleTensor_OIndex() {
 	// [6 8]
 	// [0 8]
 }
+
+// TestLongMask selects by masks that several workers count, dense and sparse.
+func TestLongMask(t *testing.T) {
+	const n = 1<<17 + 13
+	x := iota(n)
+	for _, apart := range []int{2, 97} {
+		mask := make([]bool, n)
+		var want []float64
+		for i := range mask {
+			if mask[i] = i*i%apart == 1; mask[i] {
+				want = append(want, float64(i))
+			}
+		}
+		run(t, []check{same(fmt.Sprint("1 of ", apart), x.Index(tensor.New(mask)), want...)})
+	}
+}

@@ -74,18 +74,16 @@ func (l *longSort) span(part int) (from, to int) {
 // are counted first.
 func (l *longSort) partition() error {
 	falses := make([]int, l.parts+1)
-	count := func(f *activation, w *worker, part int, do func(first, falses int, at []int32)) {
-		at := unsafe.Slice((*int32)(unsafe.Pointer(unsafe.SliceData(w.pairs))), l.chunk.maxPoints()+1)
+	each := func(f *activation, part int, do func(first int, x unsafe.Pointer, n int)) {
 		from, to := l.chunks(part)
 		for c := from; c < to; c++ {
 			first := l.chunk.moveTo(f, c)
 			f.run()
-			n := l.chunk.size(f)
-			do(first, simd.FalsePositions(at, f.reg[l.value], n, first), at[:n])
+			do(first, f.reg[l.value], l.chunk.size(f))
 		}
 	}
-	if err := l.do(func(f *activation, w *worker, part int) {
-		count(f, w, part, func(_, n int, _ []int32) { falses[part+1] += n })
+	if err := l.do(func(f *activation, _ *worker, part int) {
+		each(f, part, func(_ int, x unsafe.Pointer, n int) { falses[part+1] += simd.CountFalse(x, n) })
 	}); err != nil {
 		return err
 	}
@@ -93,12 +91,14 @@ func (l *longSort) partition() error {
 		falses[p+1] += falses[p]
 	}
 	return l.do(func(f *activation, w *worker, part int) {
+		positions := unsafe.Slice((*int32)(unsafe.Pointer(unsafe.SliceData(w.pairs))), l.chunk.maxPoints()+1)
 		at := falses[part]
-		count(f, w, part, func(first, n int, positions []int32) {
+		each(f, part, func(first int, x unsafe.Pointer, size int) {
+			n := simd.FalsePositions(positions, x, size, first)
 			l.positions(f, at, positions[:n])
 			if all := falses[l.parts]; all < l.places { // the trues as well
 				after := all + first - at
-				for p, i := first, 0; p < first+len(positions) && after < l.places; p++ {
+				for p, i := first, 0; p < first+size && after < l.places; p++ {
 					if i < n && positions[i] == int32(p) {
 						i++
 						continue

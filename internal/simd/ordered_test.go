@@ -119,16 +119,24 @@ func TestSortPairs(t *testing.T) {
 
 func TestFalsePositions(t *testing.T) {
 	for n := range lengths {
-		x := randomVector(ir.Bool, n)
-		var want []int32
-		for i := range n {
-			if x.get(i) == 0 {
-				want = append(want, int32(5+i))
+		for _, dense := range []bool{true, false} {
+			x := randomVector(ir.Bool, n)
+			var want []int32
+			for i := range n {
+				if !dense && i%19 != 0 {
+					x.set(i, 1)
+				}
+				if x.get(i) == 0 {
+					want = append(want, int32(5+i))
+				}
 			}
-		}
-		dst := make([]int32, n+1)
-		if got := dst[:FalsePositions(dst, x.p(), n, 5)]; !slices.Equal(got, want) {
-			t.Fatalf("positions %v, want %v", got, want)
+			dst := make([]int32, n+1)
+			if got := dst[:FalsePositions(dst, x.p(), n, 5)]; !slices.Equal(got, want) {
+				t.Fatalf("positions %v, want %v", got, want)
+			}
+			if got := CountFalse(x.p(), n); got != len(want) {
+				t.Fatalf("%d false elements, want %d", got, len(want))
+			}
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package simd
 
 import (
+	"math/bits"
 	"slices"
 	"unsafe"
 
@@ -142,13 +143,35 @@ func sink(heap []uint64) {
 	heap[i] = x
 }
 
+// allTrue is eight elements of bool that are true.
+const allTrue = 0x0101010101010101
+
 // FalsePositions writes the positions, from first on, of the elements of x that are
-// false to dst, which has room for n+1, and returns their number.
+// false to dst, which has room for n+1, and returns their number. It passes over eight
+// elements at a time that are true, as nearly all are in the inverse of a sparse mask.
 func FalsePositions(dst []int32, x unsafe.Pointer, n, first int) int {
-	count := 0
-	for i, v := range vec[uint8](x, n) {
-		dst[count] = int32(first + i)
-		count += 1 - int(v)
+	v, count := vec[uint8](x, n), 0
+	for i := 0; i < n; {
+		if i+8 <= n && *(*uint64)(unsafe.Pointer(&v[i])) == allTrue {
+			i += 8
+			continue
+		}
+		for end := min(i+8, n); i < end; i++ {
+			dst[count] = int32(first + i)
+			count += 1 - int(v[i])
+		}
+	}
+	return count
+}
+
+// CountFalse returns the number of elements of x that are false.
+func CountFalse(x unsafe.Pointer, n int) int {
+	v, count, i := vec[uint8](x, n), n, 0
+	for ; i+8 <= n; i += 8 {
+		count -= bits.OnesCount64(*(*uint64)(unsafe.Pointer(&v[i])))
+	}
+	for ; i < n; i++ {
+		count -= int(v[i])
 	}
 	return count
 }
