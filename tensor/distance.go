@@ -11,8 +11,8 @@ import (
 
 // NormP returns the p-norm (Σ|t|ᵖ)^(1/p) over axes, which keep length 1; without axes,
 // the scalar norm of all elements. For p = ±Inf it is the greatest or least |t|, for p = 0
-// the number of elements that are not 0. It does not overflow. For p ≥ 1 its derivatives
-// where all elements are 0 are 0. Floats only.
+// the number of elements that are not 0. For p other than 2 it does not overflow. For p ≥ 1
+// its derivatives where all elements are 0 are 0. Floats only.
 func (t Tensor) NormP(p float64, axes ...int) Tensor {
 	return wide(t.floats("NormP"), func(x *graph.Node) *graph.Node {
 		return normP("NormP", x, p, reduced("NormP", x, axes))
