@@ -110,9 +110,13 @@ func (r *loopRunner) begin(x *executor, w *worker) {
 	w.temps = grow(w.temps, r.bytes)
 }
 
+// keptTemps is the most memory, in bytes, that a worker keeps for the next loop. Blocks of
+// rows that are not very long take less.
+const keptTemps = 4 << 20
+
 // trim drops the memory of a loop whose rows were so long that few fit.
 func (w *worker) trim() {
-	if len(w.temps) > 4<<20 {
+	if len(w.temps) > keptTemps {
 		w.temps = nil
 	}
 }
