@@ -21,7 +21,6 @@ type Device struct {
 	pacer  pacer
 	peak   peak
 
-	cacheMu  sync.Mutex                        // guards plans and programs
 	plans    lru.Cache[string, *plan]          // by capture.key
 	programs lru.Cache[string, driver.Program] // by the kernel's text
 
@@ -112,10 +111,8 @@ func Info() Stats {
 	defer devicesMu.Unlock()
 	var s Stats
 	for _, d := range devices {
-		d.cacheMu.Lock()
 		s.Plans += d.plans.Len()
 		s.Programs += d.programs.Len()
-		d.cacheMu.Unlock()
 		s.Held += d.lockedDrain()
 		d.pool.mu.Lock()
 		s.Pooled += d.pool.idle

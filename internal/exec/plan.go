@@ -14,7 +14,7 @@ import (
 type plan struct {
 	compiled     *compile.Plan
 	programs     []driver.Program // by step
-	slots        []int            // the size classes of the buffers to acquire, see Device.outputClass
+	slots        []request        // the buffers to acquire
 	slot         []int            // by buffer of the compiled plan
 	args         int              // of all steps together
 	dependencies [][]int          // see capture.dependencies
@@ -24,9 +24,7 @@ type plan struct {
 
 // plan returns the plan of a capture, from the cache or compiled.
 func (d *Device) plan(c *capture) (*plan, error) {
-	d.cacheMu.Lock()
 	known := d.plans.Get(unsafe.String(unsafe.SliceData(c.key), len(c.key))) // a lookup keeps no key
-	d.cacheMu.Unlock()
 	if known != nil {
 		return known.Value, nil
 	}
@@ -57,8 +55,6 @@ func (d *Device) plan(c *capture) (*plan, error) {
 		}
 		p.args += len(s.Args)
 	}
-	d.cacheMu.Lock()
-	defer d.cacheMu.Unlock()
 	d.plans.Put(string(c.key), p)
 	d.plans.Trim(maxPlans, nil)
 	return p, nil
@@ -75,9 +71,7 @@ func (d *Device) compile(c *capture, fallbacks []compile.Fallback) (*compile.Pla
 
 // program returns the program of a step: one for all kernels, or loops, of the same text.
 func (d *Device) program(s *compile.Step, text []byte) (driver.Program, error) {
-	d.cacheMu.Lock()
 	known := d.programs.Get(unsafe.String(unsafe.SliceData(text), len(text)))
-	d.cacheMu.Unlock()
 	if known != nil {
 		return known.Value, nil
 	}
@@ -98,8 +92,6 @@ func (d *Device) program(s *compile.Step, text []byte) (driver.Program, error) {
 	if err != nil {
 		return nil, err
 	}
-	d.cacheMu.Lock()
-	defer d.cacheMu.Unlock()
 	d.programs.Put(string(text), p)
 	d.programs.Trim(maxPrograms, nil)
 	return p, nil
@@ -140,19 +132,16 @@ func newPlan(c *compile.Plan, d *Device) *plan {
 			p.slot[o.Index], last[o.Index] = -1, end
 		}
 	}
-	idle := map[int][]int{} // slots by size class
+	idle := map[request][]int{} // slots
 	assign := func(i int) {
-		size := c.Buffers[i].Len * c.Buffers[i].DType.Size()
-		class := sizeClass(size, d.limits.Bytes)
-		if last[i] == end {
-			class = d.outputClass(size)
-		} else if free := idle[class]; len(free) > 0 {
+		r := d.request(c.Buffers[i].Len * c.Buffers[i].DType.Size())
+		if free := idle[r]; len(free) > 0 && last[i] != end {
 			p.slot[i] = free[len(free)-1]
-			idle[class] = free[:len(free)-1]
+			idle[r] = free[:len(free)-1]
 			return
 		}
 		p.slot[i] = len(p.slots)
-		p.slots = append(p.slots, class)
+		p.slots = append(p.slots, r)
 	}
 	for i, s := range c.Steps {
 		for _, a := range s.Args {
@@ -163,8 +152,8 @@ func newPlan(c *compile.Plan, d *Device) *plan {
 		for _, a := range s.Args {
 			if isBuffer(a) && last[a.Index] == i {
 				last[a.Index] = -1 // freed once, even if it is several arguments
-				class := p.slots[p.slot[a.Index]]
-				idle[class] = append(idle[class], p.slot[a.Index])
+				r := p.slots[p.slot[a.Index]]
+				idle[r] = append(idle[r], p.slot[a.Index])
 			}
 		}
 	}

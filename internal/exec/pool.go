@@ -22,6 +22,8 @@ type pool struct {
 	held     atomic.Int64           // bytes of storages and of running plans
 	peak     int64                  // of held
 
+	collected [maxCollected/64 + 1]sync.Pool // idle buffers that are left to the collector, by size in 64 bytes
+
 	acquired                 int   // buffers so far
 	highWater, prevHighWater int64 // of held, in the last two windows of allocBurst buffers
 }
@@ -66,48 +68,38 @@ func sizeClass(size, limit int) int {
 	return c
 }
 
-// smallOutput is the size of the largest output that is left to Go's collector, if the
-// device allows: to pool it takes longer than to collect it.
-const smallOutput = 4 << 10
-
-// outputClass is the size class of an output: negative, of a multiple of 64 bytes, if it
-// is left to the collector.
-func (d *Device) outputClass(size int) int {
-	if _, ok := d.drv.(driver.HostAllocator); ok && size <= smallOutput {
-		return -max(64, (size+63)&^63) // Go's allocator aligns that to 64 bytes
-	}
-	return sizeClass(size, d.limits.Bytes)
+// A request is a buffer to acquire.
+type request struct {
+	class     int  // its size class
+	collected bool // it is left to Go's collector
 }
 
-// allocHost returns a buffer that is left to the collector.
-func (d *Device) allocHost(size int) (*pooled, error) {
-	b, err := d.drv.(driver.HostAllocator).AllocHost(size)
-	if err != nil {
-		return nil, err
+// maxCollected is the size of the largest buffer of a plan that is left to Go's collector,
+// if the device allows: to collect it takes less time than to pool it, and no lock.
+const maxCollected = 4 << 10
+
+// request returns the request for a buffer of a plan.
+func (d *Device) request(size int) request {
+	if _, ok := d.drv.(driver.HostAllocator); ok && size <= maxCollected {
+		return request{max(1, (size+63)/64) * 64, true} // Go's allocator aligns that to 64 bytes
 	}
-	return &pooled{Buffer: b}, nil
+	return request{sizeClass(size, d.limits.Bytes), false}
 }
 
-// acquire appends a buffer of each size class to list; after an error the list has
-// those acquired before. The caller holds d.queue.
-func (d *Device) acquire(list []*pooled, classes ...int) ([]*pooled, error) {
+// acquire appends the requested buffers to list; after an error the list has those
+// acquired before. The caller holds d.queue.
+func (d *Device) acquire(list []*pooled, requests ...request) ([]*pooled, error) {
 	p := &d.pool
 	if p.returned.Load() != nil {
 		d.drain()
 	}
 	first := len(list)
-	list = p.take(list, classes)
-	for i, class := range classes {
+	list = p.take(list, requests)
+	for i, r := range requests {
 		if list[first+i] != nil {
 			continue
 		}
-		var b *pooled
-		var err error
-		if class < 0 {
-			b, err = d.allocHost(-class)
-		} else {
-			b, err = d.alloc(class)
-		}
+		b, err := d.alloc(r)
 		if err != nil {
 			return list, err
 		}
@@ -116,12 +108,19 @@ func (d *Device) acquire(list []*pooled, classes ...int) ([]*pooled, error) {
 	return list, nil
 }
 
-// alloc returns a new buffer of a size class. The caller holds d.queue.
-func (d *Device) alloc(class int) (*pooled, error) {
-	b, err := d.drv.Alloc(class)
+// alloc returns a new buffer. The caller holds d.queue.
+func (d *Device) alloc(r request) (*pooled, error) {
+	if r.collected {
+		b, err := d.drv.(driver.HostAllocator).AllocHost(r.class)
+		if err != nil {
+			return nil, err
+		}
+		return &pooled{Buffer: b, class: r.class}, nil
+	}
+	b, err := d.drv.Alloc(r.class)
 	if errors.Is(err, driver.ErrMemory) {
 		if err = d.makeRoom(); err == nil {
-			b, err = d.drv.Alloc(class)
+			b, err = d.drv.Alloc(r.class)
 		}
 	}
 	if err != nil {
@@ -130,19 +129,25 @@ func (d *Device) alloc(class int) (*pooled, error) {
 	p := &d.pool
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.note(class)
-	return &pooled{Buffer: b, pool: p, class: class}, nil
+	p.note(r.class)
+	return &pooled{Buffer: b, pool: p, class: r.class}, nil
 }
 
-// take appends an idle buffer of each size class to list, nil if there is none.
-func (p *pool) take(list []*pooled, classes []int) []*pooled {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	for _, class := range classes {
-		if class < 0 {
-			list = append(list, nil)
+// take appends an idle buffer for each request to list, nil if there is none.
+func (p *pool) take(list []*pooled, requests []request) []*pooled {
+	locked := false
+	for _, r := range requests {
+		if r.collected {
+			b, _ := p.collected[r.class/64].Get().(*pooled)
+			list = append(list, b)
 			continue
 		}
+		if !locked {
+			p.mu.Lock()
+			defer p.mu.Unlock()
+			locked = true
+		}
+		class := r.class
 		if p.acquired++; p.acquired%allocBurst == 0 {
 			p.highWater, p.prevHighWater = 0, p.highWater
 		}
@@ -160,12 +165,21 @@ func (p *pool) take(list []*pooled, classes []int) []*pooled {
 
 // release returns buffers to the pool; some of the list may be nil.
 func (p *pool) release(list ...*pooled) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
+	locked := false
 	for _, b := range list {
-		if b != nil && b.pool != nil {
-			p.put(b)
+		if b == nil {
+			continue
 		}
+		if b.pool == nil {
+			p.collected[b.class/64].Put(b)
+			continue
+		}
+		if !locked {
+			p.mu.Lock()
+			defer p.mu.Unlock()
+			locked = true
+		}
+		p.put(b)
 	}
 }
 

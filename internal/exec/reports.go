@@ -69,7 +69,7 @@ func (d *Device) begin(p *plan, c *capture) (*execution, error) {
 // acquireReports gives an execution a buffer for its reports, all 0.
 func (d *Device) acquireReports(x *execution) error {
 	size := reportBytes * x.plan.compiled.Checks
-	own, err := d.acquire(nil, sizeClass(size, d.limits.Bytes))
+	own, err := d.acquire(nil, request{class: sizeClass(size, d.limits.Bytes)})
 	if err != nil {
 		return err
 	}

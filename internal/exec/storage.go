@@ -134,8 +134,7 @@ func (d *Device) upload(data []byte) (*block, error) {
 			return &block{buffer: b}, nil
 		}
 	}
-	class := sizeClass(len(data), d.limits.Bytes)
-	buffers, err := d.acquire(nil, class)
+	buffers, err := d.acquire(nil, request{class: sizeClass(len(data), d.limits.Bytes)})
 	if err != nil {
 		return nil, err
 	}

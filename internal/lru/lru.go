@@ -5,65 +5,94 @@ import (
 	"cmp"
 	"maps"
 	"slices"
+	"sync"
+	"sync/atomic"
 )
 
-// A Cache holds values by key and the order of their last use. It is for one
-// goroutine at a time. The zero Cache is empty.
+// A Cache holds values by key and the order of their last use. Any number of goroutines
+// may use it; those that find what they look for do not wait for each other. The zero
+// Cache is empty.
 type Cache[K comparable, V any] struct {
+	mu      sync.RWMutex
 	entries map[K]*Entry[K, V]
-	clock   int64 // counts uses
+	clock   atomic.Int64 // counts calls of Put
 }
 
 // An Entry is a key and its value.
 type Entry[K comparable, V any] struct {
 	Key   K
 	Value V
-	used  int64
+	used  atomic.Int64 // the clock at the last use
 }
 
 // Len returns the number of entries.
-func (c *Cache[K, V]) Len() int { return len(c.entries) }
+func (c *Cache[K, V]) Len() int {
+	c.mu.RLock()
+	defer c.mu.RUnlock()
+	return len(c.entries)
+}
 
 // Get returns the entry of a key and notes its use; nil if there is none.
 func (c *Cache[K, V]) Get(key K) *Entry[K, V] {
+	c.mu.RLock()
 	e := c.entries[key]
+	c.mu.RUnlock()
 	if e != nil {
 		c.Use(e)
 	}
 	return e
 }
 
-// Use notes the use of an entry, as Get does, without a lookup.
+// Use notes the use of an entry, as Get does, without a lookup. It writes nothing if that
+// use is known, so that the entry may stay in the caches of all cores.
 func (c *Cache[K, V]) Use(e *Entry[K, V]) {
-	c.clock++
-	e.used = c.clock
+	if now := c.clock.Load() + 1; e.used.Load() != now {
+		e.used.Store(now)
+	}
 }
 
 // Put sets the value of a key and returns its entry.
 func (c *Cache[K, V]) Put(key K, v V) *Entry[K, V] {
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	if c.entries == nil {
 		c.entries = map[K]*Entry[K, V]{}
 	}
 	e := &Entry[K, V]{Key: key, Value: v}
+	e.used.Store(c.clock.Add(1))
 	c.entries[key] = e
-	c.Use(e)
 	return e
 }
 
 // Delete removes the entry of a key, if there is one.
-func (c *Cache[K, V]) Delete(key K) { delete(c.entries, key) }
+func (c *Cache[K, V]) Delete(key K) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	delete(c.entries, key)
+}
 
 // Trim does nothing up to limit entries. Beyond, it removes the least recently
-// used until limit/2 are left, and calls evicted with each.
+// used until limit/2 are left, and calls evicted with each. Uses between two calls of
+// Put are in no order.
 func (c *Cache[K, V]) Trim(limit int, evicted func(V)) {
-	if len(c.entries) <= limit {
-		return
-	}
-	oldest := slices.SortedFunc(maps.Values(c.entries), func(a, b *Entry[K, V]) int { return cmp.Compare(a.used, b.used) })
-	for _, e := range oldest[:len(oldest)-limit/2] {
-		delete(c.entries, e.Key)
+	for _, e := range c.trim(limit) {
 		if evicted != nil {
 			evicted(e.Value)
 		}
 	}
+}
+
+// trim removes entries and returns them.
+func (c *Cache[K, V]) trim(limit int) []*Entry[K, V] {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if len(c.entries) <= limit {
+		return nil
+	}
+	oldest := slices.SortedFunc(maps.Values(c.entries), func(a, b *Entry[K, V]) int { return cmp.Compare(a.used.Load(), b.used.Load()) })
+	oldest = oldest[:len(oldest)-limit/2]
+	for _, e := range oldest {
+		delete(c.entries, e.Key)
+	}
+	return oldest
 }
