@@ -107,11 +107,15 @@ func (t *tilePart) loadLeft(m *multiplication, i, k int) {
 		return
 	}
 	m.a, m.lda, m.sa = t.left.panel(t.x, m.m, t.depth.size(t.x))
-	if i+1 < t.last {
+	switch {
+	case i+1 < t.last:
 		t.strips.moveTo(t.x, i+1)
-	} else {
+	case k+1 < t.to:
 		t.strips.moveTo(t.x, t.first)
-		t.depth.moveTo(t.x, min(k+1, t.to-1))
+		t.depth.moveTo(t.x, k+1)
+	default:
+		m.ahead[0] = prefetch{}
+		return
 	}
 	m.ahead[0] = t.left.ahead(t.x, t.rows.size(t.x), t.depth.size(t.x), m.tiles(&t.product))
 }
