@@ -109,7 +109,7 @@ func (b *batch) do(c *call, src []*graph.Node) *graph.Node {
 	n := graph.WithOperands(c.Node, src...)
 	n.Shape = append([]int{b.size}, c.Shape...)
 	n.Ints = batchRuleOf(c.Op)(c.Ints)
-	n.CoOutputs = b.coOutputsOf(c.CoOutputs)
+	n.SetCoOutputs(b.coOutputsOf(c.CoOutputs()))
 	return n
 }
 

@@ -78,7 +78,7 @@ func (t *tape) recompute(args, captured, results []*graph.Node, level int32) []*
 		}
 		n := graph.WithOperands(c.Node, src...)
 		n.RematLevel += level
-		n.CoOutputs = r.coOutputsOf(c.CoOutputs)
+		n.SetCoOutputs(r.coOutputsOf(c.CoOutputs()))
 		return n
 	}
 	r.differentiate = func(k, old *customCall) { k.vjp, k.jvp = old.vjp, old.jvp }

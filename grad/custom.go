@@ -31,7 +31,7 @@ type callResult struct {
 // resultOf returns the callResult that n stands for, nil if n is no result of a custom
 // call.
 func resultOf(n *graph.Node) *callResult {
-	r, _ := n.Call.(*callResult)
+	r, _ := n.Call().(*callResult)
 	return r
 }
 

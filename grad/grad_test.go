@@ -214,8 +214,8 @@ func TestAux(t *testing.T) {
 		logits := m.Layers[0].Mul(m.Layers[1])
 		return m.loss(), aux{Model: next, Logits: logits, Computed: f64(1)}
 	})(m)
-	co := node(value).CoOutputs
-	if co == nil || node(g.Layers[0]).CoOutputs != co || node(a.Logits).CoOutputs != co {
+	co := node(value).CoOutputs()
+	if co == nil || node(g.Layers[0]).CoOutputs() != co || node(a.Logits).CoOutputs() != co {
 		t.Fatal("the results of one call do not share CoOutputs")
 	}
 	has := map[*graph.Node]bool{}

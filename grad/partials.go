@@ -87,12 +87,13 @@ func (c *call) recomputeForCompare() *graph.Node {
 		return c.Node
 	}
 	n := graph.WithOperands(c.Node, c.src...)
-	n.CoOutputs = new(graph.CoOutputs)
+	stored := new(graph.CoOutputs)
 	for _, s := range c.src {
 		if s.DType == c.DType {
-			n.CoOutputs.Nodes = append(n.CoOutputs.Nodes, s)
+			stored.Nodes = append(stored.Nodes, s)
 		}
 	}
+	n.SetCoOutputs(stored)
 	return n
 }
 

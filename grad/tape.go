@@ -52,7 +52,7 @@ func recordWhole(scope *graph.Scope, args, results []*graph.Node) *tape {
 	roots := slices.Clone(results)
 	customs, coOutputs := map[*customCall]bool{}, map[*graph.CoOutputs]bool{}
 	operands := func(n *graph.Node) graph.Operands {
-		if c := n.CoOutputs; c != nil && !coOutputs[c] {
+		if c := n.CoOutputs(); c != nil && !coOutputs[c] {
 			coOutputs[c] = true
 			roots = append(roots, c.Nodes...)
 		}

@@ -99,10 +99,10 @@ func (c *call) gatherTranspose(x *graph.Node, length int) *graph.Node {
 	axis, idx := c.Ints[0], c.src[1]
 	n := graph.At(c.Site(), graph.GatherTranspose(x, idx, axis, length))
 	switch {
-	case c.CoOutputs != nil: // c is such a sum
-		n.CoOutputs = c.CoOutputs
+	case c.CoOutputs() != nil: // c is such a sum
+		n.SetCoOutputs(c.CoOutputs())
 	case idx.Shape[axis] == 1: // compiled to comparisons, which check nothing
-		n.CoOutputs = &graph.CoOutputs{Nodes: []*graph.Node{c.Node}}
+		n.SetCoOutputs(&graph.CoOutputs{Nodes: []*graph.Node{c.Node}})
 	}
 	return n
 }

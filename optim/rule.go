@@ -79,8 +79,9 @@ func (r Adam) Update(p, g tensor.Tensor, slots []tensor.Tensor, lr float64, step
 	if len(slots) == 2 {
 		m, v = slots[0].Mul(b1).Add(m), slots[1].Mul(b2).Add(v)
 	}
-	root := v.Sqrt().Mul(1 / math.Sqrt(1-math.Pow(b2, t))).Add(cmp.Or(r.Eps, 1e-8))
-	return p.Sub(m.Div(root).Mul(lr / (1 - math.Pow(b1, t)))), []tensor.Tensor{m, v}
+	bias := math.Sqrt(1 - math.Pow(b2, t)) // √v̂ is √v over it
+	scaled := m.Mul(bias * lr / (1 - math.Pow(b1, t)))
+	return p.Sub(scaled.Div(v.Sqrt().Add(bias * cmp.Or(r.Eps, 1e-8)))), []tensor.Tensor{m, v}
 }
 
 // AdamW is Adam with decoupled weight decay: it multiplies p by 1 - lr·WeightDecay

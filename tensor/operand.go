@@ -96,7 +96,7 @@ func broadcast(op string, x, y *graph.Node) (*graph.Node, *graph.Node) {
 // argument of the compiled program.
 func numberLike(op string, x *graph.Node, v any) *graph.Node {
 	s := graph.Scalar(x.DType, numberOf(op, x, v), x.Shape)
-	if exact, status := number(ir.Float64, v); status == fits && x.DType.IsFloat() {
+	if exact, status := number(ir.Float64, v); status == fits && x.DType.IsFloat() && !x.IsTyped() {
 		s.Exactly(exact.Float64(ir.Float64))
 	}
 	return s

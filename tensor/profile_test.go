@@ -79,7 +79,7 @@ func TestProfile(t *testing.T) {
 	if len(trace.Kernels) != 3 {
 		t.Error("a trace grows after Profile")
 	}
-	if n := tensor.Internal.Node(graph.Token{}, x.Exp()); n.Call != nil {
+	if n := tensor.Internal.Node(graph.Token{}, x.Exp()); n.Call() != nil {
 		t.Error("a call is recorded after Profile")
 	}
 	if got := tensor.Profile(func() {}).String(); !strings.HasPrefix(got, "no kernels in ") {
@@ -162,7 +162,7 @@ func TestProfilePanics(t *testing.T) {
 	if err == nil {
 		t.Error("Profile hides a panic")
 	}
-	if n := tensor.Internal.Node(graph.Token{}, tensor.Zeros(2)); n.Call != nil {
+	if n := tensor.Internal.Node(graph.Token{}, tensor.Zeros(2)); n.Call() != nil {
 		t.Error("calls are recorded after a Profile that panicked")
 	}
 }

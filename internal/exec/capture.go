@@ -162,8 +162,8 @@ func (c *capture) leave(n *graph.Node, src graph.Operands) {
 	i := c.visit(n, c.done[first:])
 	c.number.Set(n, int(i))
 	c.done = append(c.done[:first], i)
-	if n.CoOutputs != nil {
-		c.noteCoOutputs(n, i)
+	if co := n.CoOutputs(); co != nil {
+		c.noteCoOutputs(n, i, co)
 	}
 }
 
@@ -294,14 +294,14 @@ func (l *leaf) align() int {
 }
 
 // noteCoOutputs notes the CoOutputs of n, which has number i.
-func (c *capture) noteCoOutputs(n *graph.Node, i int32) {
-	b, ok := c.coIndex[n.CoOutputs]
+func (c *capture) noteCoOutputs(n *graph.Node, i int32, co *graph.CoOutputs) {
+	b, ok := c.coIndex[co]
 	if !ok {
 		b = int32(len(c.coOutputs))
-		c.coIndex[n.CoOutputs] = b
-		c.coOutputs = append(c.coOutputs, n.CoOutputs)
+		c.coIndex[co] = b
+		c.coOutputs = append(c.coOutputs, co)
 	}
-	if !slices.Contains(n.CoOutputs.Nodes, n) {
+	if !slices.Contains(co.Nodes, n) {
 		c.dependents = append(c.dependents, dependent{i, b})
 	}
 }

@@ -316,7 +316,8 @@ func TestCoOutputsOnTwoDevices(t *testing.T) {
 	x := graph.Unary(ir.Neg, graph.ToDevice(floats(1, 2, 3), one))
 	y := graph.Unary(ir.Neg, graph.ToDevice(x, two))
 	b := &graph.CoOutputs{Nodes: []*graph.Node{x, y}}
-	x.CoOutputs, y.CoOutputs = b, b
+	x.SetCoOutputs(b)
+	y.SetCoOutputs(b)
 	if got := read(t, one, x); !equal(got, []float32{-1, -2, -3}) {
 		t.Errorf("got %v, want the negatives", got)
 	}

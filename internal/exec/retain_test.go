@@ -142,7 +142,7 @@ func TestCoOutputs(t *testing.T) {
 	set := &graph.CoOutputs{Nodes: []*graph.Node{a, b, done}}
 	inner := graph.Unary(ir.Sin, x) // no member: it fails with the members
 	for _, n := range []*graph.Node{a, b, inner} {
-		n.CoOutputs = set
+		n.SetCoOutputs(set)
 	}
 	root := neg(inner)
 	c := newCapture(nil, []*graph.Node{root}, nil)

@@ -29,7 +29,7 @@ func ToDevice(x *Node, d Device) *Node {
 // differentiated by a rule.
 func CallResult(x *Node, rule any, args []*Node) *Node {
 	n := alias(ir.CallResult, x)
-	n.Call = rule
+	n.setCall(rule)
 	n.inherit(args)
 	return n
 }
@@ -38,6 +38,6 @@ func CallResult(x *Node, rule any, args []*Node) *Node {
 // is a node of its own, because x may be among other CoOutputs, or the caller's.
 func CoOutput(x *Node, with *CoOutputs) *Node {
 	n := alias(ir.CoOutput, x)
-	n.CoOutputs = with
+	n.SetCoOutputs(with)
 	return n
 }

@@ -45,7 +45,7 @@ func TestAliases(t *testing.T) {
 			t.Errorf("%v is committed to %v, made again to %v, want %v", op, n.Device, again.Device, want)
 		}
 	}
-	if aliases[ir.CallResult].Call != rule || aliases[ir.CoOutput].CoOutputs != co {
+	if aliases[ir.CallResult].Call() != rule || aliases[ir.CoOutput].CoOutputs() != co {
 		t.Error("a CallResult has no rule, or a CoOutput no CoOutputs")
 	}
 }

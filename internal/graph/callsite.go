@@ -33,13 +33,13 @@ func (n *Node) recordSite(src []*Node) {
 		return
 	}
 	for _, s := range src {
-		if c, ok := s.Call.(*CallSite); ok && c.by.isOpen() {
-			n.Call = &CallSite{c.pc, sites.Add(1), c.by}
+		if c, ok := s.Call().(*CallSite); ok && c.by.isOpen() {
+			n.setSite(CallSite{c.pc, sites.Add(1), c.by})
 			return
 		}
 	}
 	if !isView(n.Op) {
-		n.Call = &CallSite{pc: callerPC(3), made: sites.Add(1)}
+		n.setSite(CallSite{pc: callerPC(3), made: sites.Add(1)})
 	}
 }
 
@@ -94,7 +94,7 @@ func frameOf(pc uintptr) runtime.Frame {
 // not recorded.
 func (n *Node) CallSite() *CallSite {
 	for isView(n.Op) {
-		if s, ok := n.Call.(*CallSite); ok {
+		if s, ok := n.Call().(*CallSite); ok {
 			return s
 		}
 		src := n.Src()
@@ -103,7 +103,7 @@ func (n *Node) CallSite() *CallSite {
 		}
 		n = src.At(0)
 	}
-	switch s := n.Call.(type) {
+	switch s := n.Call().(type) {
 	case *CallSite:
 		return s
 	case *IndexSite:
@@ -162,7 +162,7 @@ func (a *Attribution) Name(x *Node) *Node {
 		return x
 	}
 	n := CoOutput(x, nil)
-	n.Call = &CallSite{pc: a.pc, by: a}
+	n.setSite(CallSite{pc: a.pc, by: a})
 	return n
 }
 
@@ -188,9 +188,9 @@ func (a *Attribution) Attribute(made, n *Node, last uint64) {
 }
 
 func attribute(n *Node, to *CallSite, last uint64) {
-	switch s, ok := n.Call.(*CallSite); {
+	switch s, ok := n.Call().(*CallSite); {
 	case ok && s.made > last:
-		n.Call = to
+		n.setCall(to)
 	case ok || !isView(n.Op):
 		return
 	}

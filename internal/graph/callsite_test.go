@@ -16,8 +16,8 @@ func lineBefore() string {
 
 func TestCallSite(t *testing.T) {
 	x := Fill(ir.Float32, 1, []int{2})
-	if x.Call != nil || NewAttribution() != nil {
-		t.Errorf("before RecordSites a node has call %v", x.Call)
+	if x.Call() != nil || NewAttribution() != nil {
+		t.Errorf("before RecordSites a node has call %v", x.Call())
 	}
 	stop := RecordSites()
 	y := Unary(ir.Neg, x)
@@ -71,8 +71,8 @@ func TestCallSite(t *testing.T) {
 		t.Errorf("the site of a Gather is %q", got)
 	}
 	stop()
-	if n := Unary(ir.Neg, x); n.Call != nil || NewAttribution() != nil {
-		t.Errorf("once stopped, a node has call %v", n.Call)
+	if n := Unary(ir.Neg, x); n.Call() != nil || NewAttribution() != nil {
+		t.Errorf("once stopped, a node has call %v", n.Call())
 	}
 	if got := x.CallSite().Pos(); got != "" {
 		t.Errorf("the site of a node that was made before RecordSites is %q", got)

@@ -38,9 +38,6 @@ func makeSource(op ir.Op, d ir.DType, shape, ints []int, num ir.Number) *Node {
 	if op != ir.Buffer {
 		n.typing = neutral
 	}
-	if d.IsFloat() {
-		n.exact = num.Float64(d)
-	}
 	n.recordSite(nil)
 	return n
 }
@@ -333,11 +330,11 @@ func GatherTranspose(ct, idx *Node, axis, length int) *Node {
 func WithOperands(n *Node, src ...*Node) *Node {
 	c := makeNode(n.Op, n.DType, n.Shape, n.Ints, src...)
 	c.Kind, c.Num, c.RematLevel, c.Number = n.Kind, n.Num, n.RematLevel, n.Number
-	switch _, recorded := n.Call.(*CallSite); {
+	switch _, recorded := n.Call().(*CallSite); {
 	case n.Op == ir.ToDevice:
 		c.Device = n.Device
 	case recorded || n.Op == ir.Gather || n.Op == ir.Scatter:
-		c.Call = n.Call
+		c.setCall(n.Call())
 	}
 	return c
 }
@@ -352,8 +349,8 @@ func WithShape(n *Node, shape []int, src ...*Node) *Node {
 // FillLike is a Const or Scalar x with another shape.
 func FillLike(x *Node, shape []int) *Node {
 	n := makeSource(x.Op, x.DType, shape, x.Ints, x.Num)
-	n.typing, n.exact = x.typing, x.exact
-	return n
+	n.typing = x.typing
+	return n.Exactly(x.exact())
 }
 
 // Leaf is a stored tensor of a graph to be compiled: the index-th it is

@@ -20,21 +20,15 @@ type Node struct {
 	RematLevel int32     // 0 but for copies that Checkpoint makes
 	Number     int32     // in a graph to be compiled, the number in the capture of the node that it is made of
 	Num        ir.Number // Const, Scalar: the value; Pad: the fill
-	exact      float64   // Const, Scalar of floats: the value before it was rounded
 	Shape      []int
 	Ints       []int // the op's attributes; see package ir
 
 	// Device is what the node is committed to: the device of the first operand
 	// that has one. Nil if any device may compute it.
 	Device Device
-	// CoOutputs names nodes to be stored whenever this one is computed.
-	CoOutputs *CoOutputs
-	// Call is the call that made the node: of a CallResult how it is differentiated,
-	// a value of package grad; of a Gather or Scatter an [*IndexSite]; of other nodes
-	// the [*CallSite], if it was recorded. Nil if unknown.
-	Call any
 
-	scopes *scopes
+	details *details // nil for most
+	scopes  *scopes
 	state
 }
 

@@ -33,13 +33,13 @@ func NewIndexSite(op string, shape []int) *IndexSite {
 
 // At returns n, a new Gather or Scatter, made by a call.
 func At(site *IndexSite, n *Node) *Node {
-	n.Call = site
+	n.setCall(site)
 	return n
 }
 
 // Site is the call that made a Gather or Scatter, nil if unknown.
 func (n *Node) Site() *IndexSite {
-	s, _ := n.Call.(*IndexSite)
+	s, _ := n.Call().(*IndexSite)
 	return s
 }
 

@@ -7,10 +7,8 @@ import "sync/atomic"
 // drops the first operand first.
 type state struct {
 	value atomic.Pointer[Value] // nil until computed
-	// The operands. The first two have fields of their own: most nodes have no more, and
-	// a program makes and drops many nodes.
+	// The first two operands. All are in the node's details if they are more.
 	first, second atomic.Pointer[Node]
-	all           atomic.Pointer[[]*Node] // if they are more than two
 }
 
 // A list is a slice with its elements, if they are three.
@@ -83,41 +81,44 @@ func (o Operands) Append(list []*Node) []*Node {
 }
 
 // setSrc sets the operands of a node that is being made.
-func (s *state) setSrc(src []*Node) {
+func (n *Node) setSrc(src []*Node) {
 	if len(src) > 0 {
-		s.first.Store(src[0])
+		n.first.Store(src[0])
 	}
 	if len(src) > 1 {
-		s.second.Store(src[1])
+		n.second.Store(src[1])
 	}
 	if len(src) > 2 {
 		l := new(list)
 		l.src = append(l.three[:0], src...)
-		s.all.Store(&l.src)
+		n.detail().operands.Store(&l.src)
 	}
 }
 
 // Src returns the operands, none once they are dropped.
-func (s *state) Src() Operands {
-	o := Operands{all: s.all.Load(), second: s.second.Load()}
-	if o.first = s.first.Load(); o.first == nil { // dropped, maybe since the loads above
+func (n *Node) Src() Operands {
+	o := Operands{second: n.second.Load()}
+	if n.details != nil {
+		o.all = n.details.operands.Load()
+	}
+	if o.first = n.first.Load(); o.first == nil { // dropped, maybe since the loads above
 		return Operands{}
 	}
 	return o
 }
 
 // Operand returns operand i of a node that is not computed.
-func (s *state) Operand(i int) *Node { return s.Src().At(i) }
+func (n *Node) Operand(i int) *Node { return n.Src().At(i) }
 
 // State returns the operands and the value at one time: where there is no value, the
 // operands are all there.
-func (s *state) State() (src Operands, v *Value) {
-	src = s.Src()
-	return src, s.value.Load()
+func (n *Node) State() (src Operands, v *Value) {
+	src = n.Src()
+	return src, n.value.Load()
 }
 
 // Value returns the node's value, nil if it is not computed.
-func (s *state) Value() *Value { return s.value.Load() }
+func (n *Node) Value() *Value { return n.value.Load() }
 
 // SetValue sets the value of n and drops its operands, unless an open scope needs
 // them. Later values are ignored.
@@ -132,8 +133,8 @@ func (n *Node) DropSources() {
 	if n.first.Load() != nil && n.Value() != nil && !n.Traced() {
 		n.first.Store(nil)
 		n.second.Store(nil)
-		if n.all.Load() != nil {
-			n.all.Store(nil)
+		if n.details != nil {
+			n.details.operands.Store(nil)
 		}
 	}
 }

@@ -3,6 +3,7 @@ package graph
 import (
 	"sync"
 	"testing"
+	"unsafe"
 
 	"github.com/tensorken/tensorken/ir"
 )
@@ -29,5 +30,12 @@ func TestStateIsOfOneTime(t *testing.T) {
 			}
 			all.Wait()
 		}
+	}
+}
+
+// A node has the size of two cache lines: a program makes thousands of them a step.
+func TestNodeSize(t *testing.T) {
+	if size := unsafe.Sizeof(Node{}); size > 128 {
+		t.Errorf("a node has %d bytes, want at most 128: what few nodes need belongs to details", size)
 	}
 }

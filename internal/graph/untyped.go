@@ -15,16 +15,13 @@ const (
 // another, which gives way to that of the first typed node it meets.
 func (n *Node) IsUntyped() bool { return n.typing == untyped }
 
+// IsTyped reports whether stored elements or a cast fix n's type, and that of what is
+// computed from n.
+func (n *Node) IsTyped() bool { return n.typing == typed }
+
 // AsUntyped makes a constant that is not used yet untyped, and returns it.
 func (n *Node) AsUntyped() *Node {
 	n.typing = untyped
-	return n
-}
-
-// Exactly notes the number of a Const or Scalar before it was rounded to the type, and
-// returns n.
-func (n *Node) Exactly(v float64) *Node {
-	n.exact = v
 	return n
 }
 
@@ -75,9 +72,9 @@ func (n *Node) isConstant() bool { return n.Op == ir.Const || n.Op == ir.Scalar 
 func (n *Node) withNumber(d ir.DType) *Node {
 	num := n.Num
 	if d != n.DType {
-		num = ir.Float(d, n.exact)
+		num = ir.Float(d, n.exact())
 	}
-	return makeSource(n.Op, d, n.Shape, n.Ints, num).Exactly(n.exact)
+	return makeSource(n.Op, d, n.Shape, n.Ints, num).Exactly(n.exact())
 }
 
 // Convert returns an untyped x in type d, not its own. For float64 it is computed in that

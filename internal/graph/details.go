@@ -1,0 +1,80 @@
+package graph
+
+import "sync/atomic"
+
+// The details of a node are what few nodes have, apart from it: a program makes many nodes,
+// and those of 128 bytes take two cache lines. They are set before others see the node.
+type details struct {
+	coOutputs *CoOutputs
+	call      any
+	site      CallSite // what call points to if a site was recorded
+	exact     float64  // Const, Scalar of floats: the value before it was rounded
+	isRounded bool     // exact is not the node's number
+
+	operands atomic.Pointer[[]*Node] // if they are more than two, until they are dropped
+}
+
+// detail returns the details of a node that is being made.
+func (n *Node) detail() *details {
+	if n.details == nil {
+		n.details = new(details)
+	}
+	return n.details
+}
+
+// CoOutputs names nodes to be stored whenever n is computed; nil is none.
+func (n *Node) CoOutputs() *CoOutputs {
+	if n.details == nil {
+		return nil
+	}
+	return n.details.coOutputs
+}
+
+// SetCoOutputs sets the CoOutputs of a node that is being made.
+func (n *Node) SetCoOutputs(c *CoOutputs) {
+	if c != nil {
+		n.detail().coOutputs = c
+	}
+}
+
+// Call is the call that made the node: of a CallResult how it is differentiated, a value of
+// package grad; of a Gather or Scatter an [*IndexSite]; of other nodes the [*CallSite], if it
+// was recorded. Nil if unknown.
+func (n *Node) Call() any {
+	if n.details == nil {
+		return nil
+	}
+	return n.details.call
+}
+
+// setCall sets the call of a node that is being made.
+func (n *Node) setCall(call any) {
+	if call != nil {
+		n.detail().call = call
+	}
+}
+
+// setSite sets the call of a node that is being made to a site of its own.
+func (n *Node) setSite(s CallSite) {
+	d := n.detail()
+	d.site = s
+	d.call = &d.site
+}
+
+// Exactly notes the number of a Const or Scalar of floats before it was rounded to the type,
+// and returns n.
+func (n *Node) Exactly(v float64) *Node {
+	if v != n.Num.Float64(n.DType) {
+		d := n.detail()
+		d.exact, d.isRounded = v, true
+	}
+	return n
+}
+
+// exact is the number of a Const or Scalar of floats, not rounded if that is known.
+func (n *Node) exact() float64 {
+	if n.details != nil && n.details.isRounded {
+		return n.details.exact
+	}
+	return n.Num.Float64(n.DType)
+}
