@@ -289,7 +289,7 @@ func update(rule Rule, p, g tensor.Tensor, slots []tensor.Tensor, lr float64, st
 	switch {
 	case err != nil:
 		err = fmt.Errorf("%T: %w", rule, err)
-	case !slices.Equal(next.Shape(), p.Shape()):
+	case !slices.Equal(shapeOf(next), shapeOf(p)):
 		err = fmt.Errorf("%T made it %s: want the same shape", rule, describe(next))
 	case slots != nil && !slices.EqualFunc(kept, slots, alike):
 		err = fmt.Errorf("%T makes slots %s", rule, describe(kept...))
@@ -302,8 +302,11 @@ func update(rule Rule, p, g tensor.Tensor, slots []tensor.Tensor, lr float64, st
 
 // alike reports whether two tensors are present, with one shape and type.
 func alike(a, b tensor.Tensor) bool {
-	return a.IsValid() && b.IsValid() && a.DType() == b.DType() && slices.Equal(a.Shape(), b.Shape())
+	return a.IsValid() && b.IsValid() && a.DType() == b.DType() && slices.Equal(shapeOf(a), shapeOf(b))
 }
+
+// shapeOf is t.Shape() without a copy.
+func shapeOf(t tensor.Tensor) []int { return tensor.Internal.Node(graph.Token{}, t).Shape }
 
 // describe lists types and shapes.
 func describe(ts ...tensor.Tensor) string {
