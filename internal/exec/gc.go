@@ -24,9 +24,9 @@ type pacer struct {
 }
 
 const (
-	minGCThreshold = 256 << 20
+	minGCThreshold = 32 << 20
 	maxGCMemory    = 16 // the highest threshold is memory/maxGCMemory
-	maxGCTime      = 8  // a collection may take 1/maxGCTime of the time since the last
+	maxGCTime      = 16 // a collection may take 1/maxGCTime of the time since the last
 )
 
 // isDue reports whether to collect when a number of bytes is held.
