@@ -29,7 +29,7 @@ func (d sized) Run([]driver.Call) error { return nil }
 func TestGarbageIsReclaimed(t *testing.T) {
 	defer debug.SetGCPercent(debug.SetGCPercent(-1))
 	const mb = 1 << 20
-	for _, c := range []struct{ memory, most int }{{0, 256 * mb}, {1024 * mb, 256 * mb}, {6400 * mb, 400 * mb}} {
+	for _, c := range []struct{ memory, most int }{{0, 32 * mb}, {1024 * mb, 64 * mb}, {6400 * mb, 400 * mb}} {
 		dev := exec.New(sized{cpu.New(cpu.Options{}), c.memory})
 		before := exec.Info()
 		dims := []int{4 * mb} // 16 MB
