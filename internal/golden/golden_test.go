@@ -13,7 +13,7 @@ import (
 )
 
 // opTables has the operations of the files.
-var opTables = []map[string]opFunc{ops, functions, movements, losses, ordered, indexing}
+var opTables = []map[string]opFunc{ops, functions, movements, losses, ordered, indexing, fourier}
 
 func findOp(name string) (opFunc, bool) {
 	for _, table := range opTables {

@@ -15,13 +15,9 @@ type opFunc func(in []tensor.Tensor, a args) tensor.Tensor
 var waiting = map[string]string{
 	"cholesky": algebra, "solve": algebra, "inv": algebra, "det": algebra, "slogdet": algebra, "svdvals": algebra,
 	"eigvalsh": algebra, "qr_r": algebra, "lstsq": algebra, "matrix_exp": algebra, "pinv": algebra,
-	"fft": fourier, "ifft": fourier, "rfft": fourier, "fft2": fourier, "irfft": fourier, "stft": fourier,
 }
 
-const (
-	algebra = "linear algebra is not written yet"
-	fourier = "package fft is not written yet"
-)
+const algebra = "linear algebra is not written yet"
 
 // ops has the operations by their names in the file.
 var ops = map[string]opFunc{

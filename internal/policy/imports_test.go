@@ -41,6 +41,7 @@ var order = strings.Fields(`
 	grad grad/gradtest
 	internal/treefile
 	safetensors npy imageio wav
+	fft
 	nn optim data train
 	internal/goldentext internal/golden internal/policy internal/wgpu/wgputest
 `)
@@ -49,7 +50,7 @@ var order = strings.Fields(`
 // imports one of to, directly or through others.
 var never = []struct{ from, to, why string }{
 	{
-		"tensor tree grad nn optim data",
+		"tensor tree grad fft nn optim data",
 		"internal/shader internal/schedule internal/wgsl internal/wgpu internal/gpu webgpu device",
 		"a program that opens no GPU links no GPU code",
 	},
