@@ -17,18 +17,15 @@ func bluestein(x tensor.Tensor, sign int) tensor.Tensor {
 	for j := range chirp {
 		chirp[j] = root(sign*(j*j%(2*n)), 2*n)
 	}
-	part := func(k int) tensor.Tensor {
-		return table(x.DType(), n, 1, func(j, _ int) float64 { return chirp[j][k] })
-	}
-	re, im := part(0), part(1)
+	w := complexTable(x.DType(), n, 1, func(j, _ int) [2]float64 { return chirp[j] })
 	// The factors conj(w[j]) for j > -n and j < n, of which the negative are at the end.
-	around := func(t tensor.Tensor) tensor.Tensor {
+	filter := w.Conj().each(func(t tensor.Tensor) tensor.Tensor {
 		return tensor.Cat(0, t.Pad(0, 0, size-2*n+1), t.Slice(0, 1, n).Flip(0)).Div(float64(size))
-	}
-	filter := transform(tensor.Stack(0, around(re), around(im.Neg())).Unsqueeze(0), -1).At(0)
-	y := transform(times(x, re, im).Pad(2, 0, size-n), -1)
-	y = transform(times(y, filter.At(0), filter.At(1)), 1)
-	return times(y.Slice(2, 0, n), re, im)
+	})
+	f := transform(tensor.Stack(0, filter.Re, filter.Im).Unsqueeze(0), -1).At(0)
+	y := transform(times(x, w).Pad(2, 0, size-n), -1)
+	y = transform(times(y, Complex{f.At(0), f.At(1)}), 1)
+	return times(y.Slice(2, 0, n), w)
 }
 
 // smooth returns the least number from n on that is a power of 2 times 1, 3, 5, 9 or 15.

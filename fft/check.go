@@ -23,7 +23,8 @@ func checkReal(op string, x tensor.Tensor) {
 }
 
 // checkComplex panics unless the parts of z are floating-point numbers of one shape and type.
-func checkComplex(op string, z Complex) {
+// It returns the type, which is not that of an untyped constant if only one is.
+func checkComplex(op string, z Complex) tensor.DType {
 	if !z.Re.IsValid() || !z.Im.IsValid() {
 		fail(op, "a part is absent: fft.Real makes complex numbers of real ones")
 	}
@@ -35,12 +36,18 @@ func checkComplex(op string, z Complex) {
 	if !sameType(z.Re, z.Im) {
 		fail(op, "Re has type %v and Im %v: use Cast", z.Re.DType(), z.Im.DType())
 	}
+	if takesType(z.Re, z.Im) {
+		return z.Im.DType()
+	}
+	return z.Re.DType()
 }
 
 // sameType reports whether two tensors have one type, or one is an untyped constant.
-func sameType(x, y tensor.Tensor) bool {
-	takes := func(t, u tensor.Tensor) bool { return tensor.Internal.TakesType(graph.Token{}, t, u.DType()) }
-	return takes(x, y) || takes(y, x)
+func sameType(x, y tensor.Tensor) bool { return takesType(x, y) || takesType(y, x) }
+
+// takesType reports whether x has the type of y or, an untyped constant, takes it.
+func takesType(x, y tensor.Tensor) bool {
+	return tensor.Internal.TakesType(graph.Token{}, x, y.DType())
 }
 
 // axisOf returns an axis of a shape, counted from its start.

@@ -83,6 +83,14 @@ func TestTypes(t *testing.T) {
 		check(t, fmt.Sprint("IRFFT of RFFT of ", d), numbers(t, fft.Real(back)), numbers(t, fft.Real(z.Re)), 2*unit)
 	}
 	check(t, "FFT of ones", numbers(t, fft.FFT(fft.Complex{Re: tensor.Ones(4), Im: tensor.Zeros(4)}, 0, nil)), []complex128{4, 0, 0, 0}, 0)
+	for _, z := range []fft.Complex{
+		{Re: tensor.Ones(4), Im: tensor.ZerosOf(tensor.Float64, 4)},
+		{Re: tensor.OnesOf(tensor.Float64, 4), Im: tensor.Zeros(4)},
+	} {
+		if got := fft.FFT(z, 0, nil).Re.DType(); got != tensor.Float64 {
+			t.Errorf("FFT of %v and %v has type %v, want float64", z.Re.DType(), z.Im.DType(), got)
+		}
+	}
 	none := randomComplex(tensor.Float32, 0, 40)
 	for name, shape := range map[string][]int{
 		"[0 40]": fft.FFT(none, 1, nil).Shape(),
@@ -92,6 +100,9 @@ func TestTypes(t *testing.T) {
 		if got := fmt.Sprint(shape); got != name {
 			t.Errorf("a transform of no examples has shape %s, want %s", got, name)
 		}
+	}
+	if got := fft.ISTFT(fft.STFT(none.Re, 8, nil), 8, nil).Shape(); fmt.Sprint(got) != "[0 40]" {
+		t.Errorf("ISTFT of no examples has shape %v, want [0 40]", got)
 	}
 	if got := numbers(t, fft.FFT(none, 1, nil)); len(got) != 0 {
 		t.Errorf("a transform of no examples has elements %v", got)

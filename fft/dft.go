@@ -40,12 +40,23 @@ func transform(x tensor.Tensor, sign int) tensor.Tensor {
 		return x
 	}
 	m := n / r
-	y := matrix(x.DType(), r, r, r, sign).MatMul(x.Reshape(before, 2*r, m*after)).Reshape(before, 2, r, m, after)
-	if m > 1 {
-		y = rotate(y, n, sign).Permute(0, 1, 3, 2, 4).Reshape(before, 2, m, r*after)
-		y = transform(y, sign)
+	f := matrix(x.DType(), r, r, r, sign)
+	if m == 1 {
+		return f.MatMul(x.Reshape(before, 2*r, after)).Reshape(before, 2, n, after)
 	}
-	return y.Reshape(before, 2, n, after)
+	y := rotate(step(f, x.Reshape(before, 2*r, m, after)), n, sign).Reshape(before, 2, m, r*after)
+	return transform(y, sign).Reshape(before, 2, n, after)
+}
+
+// step multiplies x [before, j, m, after] by a matrix [2·r j] and returns [before, 2, m, r,
+// after].
+func step(f, x tensor.Tensor) tensor.Tensor {
+	before, m, after, r := x.Dim(0), x.Dim(2), x.Dim(3), f.Dim(0)/2
+	x = x.Reshape(before, x.Dim(1), m*after)
+	if after == 1 { // the product writes the axes in the order of the result
+		return x.T().MatMul(f.T()).Reshape(before, m, 2, r, 1).Permute(0, 2, 1, 3, 4)
+	}
+	return f.MatMul(x).Reshape(before, 2, r, m, after).Permute(0, 1, 3, 2, 4)
 }
 
 // radix returns the factor of n that the next step transforms, 0 if there is none.
@@ -86,31 +97,27 @@ func matrix(d tensor.DType, n, rows, columns, sign int) tensor.Tensor {
 	})
 }
 
-// rotate multiplies elements [b, 2, i, j, a] by W_n^(i·j).
+// rotate multiplies elements [b, 2, j, i, a] by W_n^(i·j).
 func rotate(x tensor.Tensor, n, sign int) tensor.Tensor {
-	d, rows, m := x.DType(), x.Dim(2), x.Dim(3)
+	d, m, rows := x.DType(), x.Dim(2), x.Dim(3)
 	low := divisor(m)
-	high := m / low
-	re, im := twiddles(d, rows, low, 1, n, sign)
-	if high > 1 { // j = low·j1 + j2: few numbers are made here, and the device multiplies them
-		re1, im1 := twiddles(d, rows, high, low, n, sign)
-		re1, im1, re, im = re1.Unsqueeze(2), im1.Unsqueeze(2), re.Unsqueeze(1), im.Unsqueeze(1)
-		re, im = re1.Mul(re).Sub(im1.Mul(im)), re1.Mul(im).Add(im1.Mul(re))
+	w := twiddles(d, low, rows, 1, n, sign)
+	if high := m / low; high > 1 { // j = low·j1 + j2: few numbers are made here, and the device multiplies them
+		w = twiddles(d, high, rows, low, n, sign).each(reshape(high, 1, rows)).Mul(w)
 	}
-	return times(x, re.Reshape(rows, m, 1), im.Reshape(rows, m, 1))
+	return times(x, w.each(reshape(m, rows, 1)))
 }
 
-// times multiplies stacked complex numbers [before, 2, …] by others, [before, …] or […].
-func times(x, re, im tensor.Tensor) tensor.Tensor {
-	return x.Mul(re).Add(x.Flip(1).Mul(tensor.Stack(0, im.Neg(), im)))
+// times multiplies stacked complex numbers [before, 2, …] by others, […]. What is stacked is
+// stored, so that the factors are computed once and not for each element of x.
+func times(x tensor.Tensor, w Complex) tensor.Tensor {
+	factors := tensor.Stack(0, w.Re, w.Im.Neg(), w.Im)
+	return x.Mul(factors.At(0)).Add(x.Flip(1).Mul(factors.Slice(0, 1, 3)))
 }
 
 // twiddles returns W_n^(i·j·step) [rows columns].
-func twiddles(d tensor.DType, rows, columns, step, n, sign int) (re, im tensor.Tensor) {
-	part := func(k int) tensor.Tensor {
-		return table(d, rows, columns, func(i, j int) float64 { return root(sign*i*j*step, n)[k] })
-	}
-	return part(0), part(1)
+func twiddles(d tensor.DType, rows, columns, step, n, sign int) Complex {
+	return complexTable(d, rows, columns, func(i, j int) [2]float64 { return root(sign*i*j*step, n) })
 }
 
 // divisor returns m if it is small, or else the divisor of m nearest to its root.

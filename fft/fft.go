@@ -17,7 +17,7 @@ const (
 	Forward              // 1/n and 1
 )
 
-// factors returns the power of n by which the transform and its inverse are multiplied.
+// powers has the powers of n by which the transform and its inverse are multiplied.
 var powers = map[Norm][2]float64{Backward: {0, -1}, Ortho: {-0.5, -0.5}, Forward: {-1, 0}}
 
 // Options are settings of transforms; nil has the defaults.
@@ -65,48 +65,46 @@ func IRFFT2(z Complex, o *Options) tensor.Tensor { return inverseReal("IRFFT2", 
 
 // complexTransform transforms z along axes; sign is -1, or 1 for the inverse.
 func complexTransform(op string, z Complex, o *Options, sign int, axes ...int) Complex {
-	checkComplex(op, z)
+	d := checkComplex(op, z)
 	s := newSettings(op, z.Shape(), o, axes, nil)
-	d := z.Re.DType()
-	z = wide(z)
+	y := z.each(s.prepare(sign))
 	for i, a := range s.axes {
-		z = along(fit(z, a, s.n[i]), a, sign)
+		y = along(y, a, s.n[i], sign)
 	}
-	return z.narrow(d, s.scale(sign))
+	return y.each(castTo(d))
 }
 
 // realTransform transforms real x along axes, the last of which is halved.
 func realTransform(op string, x tensor.Tensor, o *Options, axes ...int) Complex {
 	checkReal(op, x)
 	s := newSettings(op, x.Shape(), o, axes, nil)
-	d, last := x.DType(), len(axes)-1
+	last := len(axes) - 1
 	a, n := s.axes[last], s.n[last]
-	x = resize(wideReal(x), a, n)
-	before, after, shape := around(x, a)
-	z := fromReal(x.Reshape(before, n, after))
+	y := resize(s.prepare(-1)(x), a, n)
+	before, after, shape := around(y, a)
 	shape[a] = n/2 + 1
-	z = z.each(func(t tensor.Tensor) tensor.Tensor { return t.Reshape(shape...) })
+	z := fromReal(y.Reshape(before, n, after)).each(reshape(shape...))
 	for i, a := range s.axes[:last] {
-		z = along(fit(z, a, s.n[i]), a, -1)
+		z = along(z, a, s.n[i], -1)
 	}
-	return z.narrow(d, s.scale(-1))
+	return z.each(castTo(x.DType()))
 }
 
 // inverseReal is the inverse of realTransform.
 func inverseReal(op string, z Complex, o *Options, axes ...int) tensor.Tensor {
-	checkComplex(op, z)
+	d := checkComplex(op, z)
 	s := newSettings(op, z.Shape(), o, axes, func(length int) int { return 2 * (length - 1) })
-	d, last := z.Re.DType(), len(axes)-1
-	z = wide(z)
+	last := len(axes) - 1
+	y := z.each(s.prepare(1))
 	for i, a := range s.axes[:last] {
-		z = along(fit(z, a, s.n[i]), a, 1)
+		y = along(y, a, s.n[i], 1)
 	}
 	a, n := s.axes[last], s.n[last]
-	z = fit(z, a, n/2+1)
-	before, after, shape := around(z.Re, a)
+	y = fit(y, a, n/2+1)
+	before, after, shape := around(y.Re, a)
 	shape[a] = n
-	x := toReal(z.each(func(t tensor.Tensor) tensor.Tensor { return t.Reshape(before, n/2+1, after) }), n)
-	return x.Mul(s.scale(1)).Reshape(shape...).Cast(d)
+	x := toReal(y.each(reshape(before, n/2+1, after)), n)
+	return castTo(d)(x.Reshape(shape...))
 }
 
 // settings are checked options: the axes, their lengths and the norm.
@@ -150,23 +148,44 @@ func newSettings(op string, shape []int, o *Options, axes []int, realLength func
 	return s
 }
 
-// scale returns the factor on the transform, or on its inverse for sign 1.
-func (s settings) scale(sign int) float64 {
-	f := 1.0
+// prepare returns a function that scales the argument of a transform, or of its inverse for
+// sign 1, and casts 16-bit floats to float32. The argument is copied anyway, so that this takes
+// no time; the result is not.
+func (s settings) prepare(sign int) func(tensor.Tensor) tensor.Tensor {
+	scale := 1.0
 	for _, n := range s.n {
-		f *= math.Pow(float64(n), powers[s.norm][(sign+1)/2])
+		scale *= math.Pow(float64(n), powers[s.norm][(sign+1)/2])
 	}
-	return f
+	return func(t tensor.Tensor) tensor.Tensor {
+		if t = wide(t); scale == 1 {
+			return t
+		}
+		return t.Mul(scale)
+	}
 }
 
-// along transforms z along an axis.
-func along(z Complex, axis, sign int) Complex {
+// wide casts 16-bit floats to float32, in which they are transformed.
+func wide(t tensor.Tensor) tensor.Tensor {
+	if d := t.DType(); d == tensor.Float16 || d == tensor.BFloat16 {
+		return t.Cast(tensor.Float32)
+	}
+	return t
+}
+
+func castTo(d tensor.DType) func(tensor.Tensor) tensor.Tensor {
+	return func(t tensor.Tensor) tensor.Tensor { return t.Cast(d) }
+}
+
+func reshape(shape ...int) func(tensor.Tensor) tensor.Tensor {
+	return func(t tensor.Tensor) tensor.Tensor { return t.Reshape(shape...) }
+}
+
+// along transforms n elements of z along an axis.
+func along(z Complex, axis, n, sign int) Complex {
+	z = fit(z, axis, n)
 	before, after, shape := around(z.Re, axis)
-	n := shape[axis]
-	part := func(t tensor.Tensor) tensor.Tensor { return t.Reshape(before, n, after) }
-	return unstack(transform(tensor.Stack(1, part(z.Re), part(z.Im)), sign)).each(func(t tensor.Tensor) tensor.Tensor {
-		return t.Reshape(shape...)
-	})
+	z = z.each(reshape(before, n, after))
+	return unstack(transform(tensor.Stack(1, z.Re, z.Im), sign)).each(reshape(shape...))
 }
 
 // around returns the number of elements before and after an axis, and the shape.
@@ -193,19 +212,4 @@ func resize(x tensor.Tensor, axis, n int) tensor.Tensor {
 		return x.Pad(axis, 0, n-length)
 	}
 	return x.Slice(axis, 0, n)
-}
-
-// wide casts 16-bit floats to float32, in which they are transformed.
-func wide(z Complex) Complex { return z.each(wideReal) }
-
-func wideReal(x tensor.Tensor) tensor.Tensor {
-	if d := x.DType(); d == tensor.Float16 || d == tensor.BFloat16 {
-		return x.Cast(tensor.Float32)
-	}
-	return x
-}
-
-// narrow scales z and casts it to the type of the argument.
-func (z Complex) narrow(d tensor.DType, scale float64) Complex {
-	return z.each(func(t tensor.Tensor) tensor.Tensor { return t.Mul(scale).Cast(d) })
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/tensorken/tensorken/fft"
 	"github.com/tensorken/tensorken/tensor"
+	"github.com/tensorken/tensorken/tree"
 )
 
 // values returns the elements of x.
@@ -241,7 +242,8 @@ func TestTwo(t *testing.T) {
 		numbers(t, fft.Complex{Re: z.Re.Pad(0, 0, 1).Slice(1, 0, 3), Im: z.Im.Pad(0, 0, 1).Slice(1, 0, 3)}), 1e-14)
 }
 
-// Parseval's theorem, and that transforms are linear.
+// Parseval's theorem, that transforms are linear, and that long ones are as accurate as
+// those that TestDefinition computes.
 func TestProperties(t *testing.T) {
 	for _, n := range []int{33, 1 << 14, 3 * 5 * 7 * 11 * 13, 65537, 1 << 20} {
 		if testing.Short() && n > 1<<15 {
@@ -254,6 +256,8 @@ func TestProperties(t *testing.T) {
 		if math.Abs(before-after) > tol*before {
 			t.Errorf("%d elements: the squares of the transform's sum to %g, want %g", n, after, before)
 		}
+		exact := fft.FFT(tree.Cast(z, tensor.Float64), 0, &fft.Options{Norm: fft.Ortho})
+		check(t, fmt.Sprintf("FFT of %d in float32", n), numbers(t, y), numbers(t, exact), tol)
 		u := fft.Complex{Re: tensor.Full(0.6, 1), Im: tensor.Full(-0.8, 1)}
 		left := fft.FFT(z.Mul(u).Add(w), 0, nil)
 		right := fft.FFT(z, 0, nil).Mul(u).Add(fft.FFT(w, 0, nil))

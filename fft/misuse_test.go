@@ -44,7 +44,7 @@ func TestMisuse(t *testing.T) {
 		"fft.STFT: Hop is -1 and Length 0":                                             func() { fft.STFT(x, 4, &fft.STFTOptions{Hop: -1}) },
 		"fft.STFT: the window has shape [5], want one axis of 1 to n = 4 elements":     func() { fft.STFT(x, 4, &fft.STFTOptions{Window: tensor.Ones(5)}) },
 		"fft.STFT: the window has type float64, the argument float32: use Cast":        func() { fft.STFT(x, 4, &fft.STFTOptions{Window: tensor.OnesOf(tensor.Float64, 4)}) },
-		"fft.STFT: 4 samples, want more than n/2 = 4 to pad: or set NoCenter":          func() { fft.STFT(x, 8, nil) },
+		"fft.STFT: 4 samples, want at least 5 to pad by n/2 = 4: or set NoCenter":      func() { fft.STFT(x, 8, nil) },
 		"fft.STFT: 4 samples, want at least one frame of 5":                            func() { fft.STFT(x, 5, &fft.STFTOptions{NoCenter: true}) },
 		"fft.STFT: want samples along an axis, not a scalar":                           func() { fft.STFT(tensor.Scalar(1), 5, nil) },
 		"fft.STFT: there is no PadMode 9":                                              func() { fft.STFT(x, 4, &fft.STFTOptions{PadMode: 9}) },

@@ -14,12 +14,11 @@ func fromReal(x tensor.Tensor) Complex {
 		return fit(unstack(transform(tensor.Stack(1, x, tensor.ZerosLike(x)), -1)), 1, n/2+1)
 	}
 	m, half := n/r, r/2+1
-	step := matrix(x.DType(), r, half, r, -1).Slice(1, 0, r)
-	y := step.MatMul(x.Reshape(before, r, m*after)).Reshape(before, 2, half, m, after)
+	f := matrix(x.DType(), r, half, r, -1).Slice(1, 0, r)
 	if m == 1 {
-		return unstack(y.Squeeze(3))
+		return unstack(f.MatMul(x).Reshape(before, 2, half, after))
 	}
-	y = rotate(y, n, -1).Permute(0, 1, 3, 2, 4).Reshape(before, 2, m, half*after)
+	y := rotate(step(f, x.Reshape(before, r, m, after)), n, -1).Reshape(before, 2, m, half*after)
 	z := unstack(transform(y, -1).Reshape(before, 2, m, half, after)) // X[k1+r·k2] at [k2 k1]
 	rows := n/2/r + 1
 	low := z.each(func(t tensor.Tensor) tensor.Tensor { return t.Slice(1, 0, rows) })
@@ -45,12 +44,13 @@ func toReal(z Complex, n int) tensor.Tensor {
 	}
 	m, half := n/r, r/2+1
 	x = x.Reshape(before, 2, m, r, after).Slice(3, 0, half).Reshape(before, 2, m, half*after)
-	y := transform(x, 1).Reshape(before, 2, m, half, after).Permute(0, 1, 3, 2, 4)
+	y := transform(x, 1).Reshape(before, 2, m, half, after)
 	if m > 1 {
 		y = rotate(y, n, 1)
 	}
-	step := matrix(x.DType(), r, r, half, 1).Slice(0, 0, r).Mul(weights(x.DType(), r))
-	return step.MatMul(y.Reshape(before, 2*half, m*after)).Reshape(before, n, after)
+	f := matrix(x.DType(), r, r, half, 1).Slice(0, 0, r).Mul(weights(x.DType(), r))
+	y = y.Permute(0, 1, 3, 2, 4).Reshape(before, 2*half, m*after)
+	return f.MatMul(y).Reshape(before, n, after)
 }
 
 // weights returns how often each of the elements 0 to r/2 counts in a real inverse, for

@@ -29,18 +29,35 @@ func roots(n, sign int) [][2]float64 {
 
 // table returns f of all indices, row-major, as a tensor of a floating-point type.
 func table(d tensor.DType, rows, columns int, f func(i, j int) float64) tensor.Tensor {
-	if d == tensor.Float64 {
-		return fill(rows, columns, f)
-	}
-	return fill(rows, columns, func(i, j int) float32 { return float32(f(i, j)) })
-}
-
-func fill[E tensor.Element](rows, columns int, f func(i, j int) E) tensor.Tensor {
-	v := make([]E, 0, rows*columns)
+	v := make([]float64, 0, rows*columns)
 	for i := range rows {
 		for j := range columns {
 			v = append(v, f(i, j))
 		}
 	}
-	return tensor.New(v, rows, columns)
+	return newTable(d, v, rows, columns)
+}
+
+// complexTable returns tables of the real and the imaginary parts of f.
+func complexTable(d tensor.DType, rows, columns int, f func(i, j int) [2]float64) Complex {
+	re, im := make([]float64, 0, rows*columns), make([]float64, 0, rows*columns)
+	for i := range rows {
+		for j := range columns {
+			w := f(i, j)
+			re, im = append(re, w[0]), append(im, w[1])
+		}
+	}
+	return Complex{newTable(d, re, rows, columns), newTable(d, im, rows, columns)}
+}
+
+// newTable returns numbers as a tensor. They are rounded here, since GPUs lack float64.
+func newTable(d tensor.DType, v []float64, shape ...int) tensor.Tensor {
+	if d == tensor.Float64 {
+		return tensor.New(v, shape...)
+	}
+	narrow := make([]float32, len(v))
+	for i, x := range v {
+		narrow[i] = float32(x)
+	}
+	return tensor.New(narrow, shape...)
 }

@@ -38,8 +38,9 @@ func STFT(x tensor.Tensor, n int, o *STFTOptions) Complex {
 		fail(op, "want samples along an axis, not a scalar")
 	}
 	if !f.NoCenter {
-		if x.Dim(-1) < 1 || f.PadMode != tensor.Replicate && x.Dim(-1) <= n/2 {
-			fail(op, "%d samples, want more than n/2 = %d to pad: or set NoCenter", x.Dim(-1), n/2)
+		least := map[tensor.PadMode]int{tensor.Reflect: n/2 + 1, tensor.Replicate: 1, tensor.Circular: max(n/2, 1)}[f.PadMode]
+		if x.Dim(-1) < least {
+			fail(op, "%d samples, want at least %d to pad by n/2 = %d: or set NoCenter", x.Dim(-1), least, n/2)
 		}
 		x = x.PadMode(-1, n/2, n/2, f.PadMode)
 	}
@@ -84,7 +85,7 @@ func ISTFT(z Complex, n int, o *STFTOptions) tensor.Tensor {
 	}
 	frames := x.Dim(-2)
 	total := (frames-1)*f.Hop + n
-	weight := tensor.OnesLike(x.At(make([]int, x.Rank()-2)...))
+	weight := tensor.OnesOf(x.DType(), frames, n)
 	if f.Window.IsValid() {
 		x, weight = x.Mul(f.Window), weight.Mul(f.Window.Square())
 	}
