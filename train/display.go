@@ -10,6 +10,8 @@ import (
 	"strings"
 	"time"
 	"unicode/utf8"
+
+	"github.com/tensorken/tensorken/internal/terminal"
 )
 
 // A display shows the progress of a loop.
@@ -34,33 +36,7 @@ func newDisplay(out io.Writer, epochs, examples int) *display {
 		out = os.Stderr
 	}
 	now := time.Now()
-	return &display{out: out, live: isTerminal(out), columns: func() int { return columns(out) }, epochs: epochs, perRun: max(examples, 1), start: now, shown: now}
-}
-
-// isTerminal reports whether w is a character device.
-func isTerminal(w io.Writer) bool {
-	f, ok := w.(*os.File)
-	if !ok {
-		return false
-	}
-	info, err := f.Stat()
-	return err == nil && info.Mode()&os.ModeCharDevice != 0 && os.Getenv("TERM") != "dumb"
-}
-
-// columns returns the width of the terminal w, 0 if w is none or does not tell.
-func columns(w io.Writer) (n int) {
-	f, ok := w.(*os.File)
-	if !ok {
-		return 0
-	}
-	conn, err := f.SyscallConn()
-	if err != nil {
-		return 0
-	}
-	if conn.Control(func(fd uintptr) { n = terminalColumns(fd) }) != nil {
-		return 0
-	}
-	return n
+	return &display{out: out, live: terminal.Is(out), columns: func() int { return terminal.Columns(out) }, epochs: epochs, perRun: max(examples, 1), start: now, shown: now}
 }
 
 // progress shows the mean loss after seen examples of an epoch.

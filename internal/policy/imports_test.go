@@ -21,7 +21,7 @@ var order = strings.Fields(`
 	internal/shape internal/loopnest
 	internal/simd
 	driver
-	internal/hostmem internal/files
+	internal/hostmem internal/files internal/terminal
 	internal/lru
 	internal/graph
 	internal/interp

@@ -1,12 +1,12 @@
-package train
+package terminal
 
 import (
 	"syscall"
 	"unsafe"
 )
 
-// terminalColumns returns the width of a console window, 0 if the file is not one.
-func terminalColumns(fd uintptr) int {
+// columns returns the width of a console window, 0 if the file is not one.
+func columns(fd uintptr) int {
 	var info struct { // CONSOLE_SCREEN_BUFFER_INFO
 		size, cursor             struct{ x, y int16 }
 		attributes               uint16
