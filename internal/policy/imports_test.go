@@ -43,6 +43,7 @@ var order = strings.Fields(`
 	safetensors npy imageio wav
 	fft
 	nn optim data train
+	plot
 	internal/goldentext internal/golden internal/policy internal/wgpu/wgputest
 `)
 
@@ -66,7 +67,7 @@ var thirdParty = map[string]string{
 	"github.com/ebitengine/purego":     "internal/wgpu",
 	"golang.org/x/sys":                 "internal/simd",
 	"golang.org/x/image":               "imageio",
-	"gonum.org/v1/plot":                "cmd",
+	"gonum.org/v1/plot":                "cmd plot",
 	"github.com/spf13/cobra":           "cmd",
 	"github.com/guptarohit/asciigraph": "cmd",
 	"github.com/google/go-cmp":         "internal/goldentext",

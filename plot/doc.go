@@ -1,0 +1,18 @@
+// Package plot draws tensors: heat maps, images, lines, points and histograms, as PNG and
+// SVG files, in a terminal and in a notebook.
+//
+//	plot.Heatmap(weights).Save("weights.png")
+//
+//	f := plot.Lines(plot.Series{Name: "training", Y: losses}, plot.Series{Name: "test", Y: tests})
+//	f.X.Label, f.Y.Label, f.Y.Log = "epoch", "loss", true
+//	err := f.Save("losses.svg")
+//
+// A function such as [Heatmap] returns a [Figure], whose fields may be set before it is
+// written. Tensors are computed and read when a figure is first written, and once. The
+// heat map and the image of a large tensor are reduced on its device before that, to the
+// means of blocks, so that less is read.
+//
+// Misuse panics with a [*tensor.Error]: a shape that cannot be drawn, an absent tensor, a
+// tensor without elements. What else can fail is returned as an error by the method that
+// writes.
+package plot

@@ -1,0 +1,194 @@
+package plot
+
+import (
+	"image/color"
+	"math"
+	"strconv"
+
+	"gonum.org/v1/plot/plotter"
+	"gonum.org/v1/plot/vg/draw"
+
+	"github.com/tensorken/tensorken/tensor"
+)
+
+// A Series is a line, or a set of points, of any element types.
+type Series struct {
+	Name string        // in the legend, if not empty
+	X    tensor.Tensor // [n]; if absent, the positions 0, 1, … of Y
+	Y    tensor.Tensor // [n], or [k n], which is k series
+	// Color is the next of a palette if it is nil.
+	Color  color.Color
+	Dashed bool
+	Points bool // mark each point of a line
+}
+
+// Line draws y, [n] or [k n], as one line or k lines over the positions of the elements. A
+// NaN interrupts a line.
+func Line(y tensor.Tensor) *Figure { return newLines("Line", []Series{{Y: y}}, false) }
+
+// Lines draws several lines in one figure. NaN and infinities interrupt a line.
+func Lines(series ...Series) *Figure { return newLines("Lines", series, false) }
+
+// Scatter draws the points of several series. Points with NaN or infinities are left out.
+func Scatter(series ...Series) *Figure { return newLines("Scatter", series, true) }
+
+// Metrics draws a line for each name in a history, such as that of
+// [github.com/tensorken/tensorken/train.Loop]: "loss" first, then the others in order, over
+// the epochs 1, 2, ….
+func Metrics[M ~map[string]float64](history []M) *Figure {
+	names := map[string]bool{}
+	for _, m := range history {
+		for name := range m {
+			names[name] = true
+		}
+	}
+	f := &Figure{content: &lines{curves: metricCurves(history, names)}}
+	f.X.Label = "epoch"
+	return f
+}
+
+// lines is the content of lines and of points.
+type lines struct {
+	op     string
+	series []Series
+	points bool
+	curves []curve
+}
+
+// A curve is a series that was read.
+type curve struct {
+	name           string
+	xs, ys         []float64
+	color          color.Color
+	dashed, points bool
+}
+
+func newLines(op string, series []Series, points bool) *Figure {
+	if len(series) == 0 {
+		misuse(op, "there is no series to draw")
+	}
+	for _, s := range series {
+		check(op, s.Y)
+		if r := s.Y.Rank(); r != 1 && r != 2 {
+			misuse(op, "Y: want [n], or [k n] for k series", s.Y)
+		}
+		if !s.X.IsValid() {
+			continue
+		}
+		if s.X.Rank() != 1 || s.X.Len() != s.Y.Dim(-1) {
+			misuse(op, "X: want [n] with n the length of Y's last axis", s.X, s.Y)
+		}
+	}
+	return &Figure{content: &lines{op: op, series: series, points: points}}
+}
+
+func (l *lines) load(*Figure) error {
+	if l.series == nil {
+		return nil // of Metrics, whose curves are no tensors
+	}
+	var all []curve
+	for _, s := range l.series {
+		n := s.Y.Dim(-1)
+		ys, err := numbers(l.op, s.Y)
+		if err != nil {
+			return err
+		}
+		var xs []float64
+		if s.X.IsValid() {
+			if xs, err = numbers(l.op, s.X); err != nil {
+				return err
+			}
+		} else {
+			xs = make([]float64, n)
+			for i := range xs {
+				xs[i] = float64(i)
+			}
+		}
+		for i := range len(ys) / n {
+			c := curve{s.Name, xs, ys[i*n:][:n], s.Color, s.Dashed, s.Points || l.points}
+			if c.name != "" && len(ys) > n {
+				c.name += " " + strconv.Itoa(i)
+			}
+			if c.color == nil {
+				c.color = lineColor(len(all))
+			}
+			all = append(all, c)
+		}
+	}
+	l.curves = all
+	return nil
+}
+
+func (l *lines) size() (width, height int) { return 640, 420 }
+
+// ranges returns the ends of both axes: those of the figure or of the curves, moved apart
+// if they are equal.
+func (l *lines) ranges(f *Figure) (x, y Axis) {
+	var xs, ys [][]float64
+	for _, c := range l.curves {
+		xs, ys = append(xs, c.xs), append(ys, c.ys)
+	}
+	return f.X.over(xs), f.Y.over(ys)
+}
+
+// over returns the axis with ends that all finite numbers are between and which differ.
+func (a Axis) over(numbers [][]float64) Axis {
+	if !a.isSet() || a.Log && min(a.Min, a.Max) <= 0 {
+		if a.Log {
+			numbers = [][]float64{positive(numbers)}
+		}
+		a.Min, a.Max = finiteRange(numbers...)
+	}
+	switch {
+	case math.IsNaN(a.Min) && a.Log:
+		a.Min, a.Max = 1, 10
+	case math.IsNaN(a.Min):
+		a.Min, a.Max = 0, 1
+	case a.Min == a.Max && a.Log:
+		a.Min, a.Max = a.Min/2, a.Max*2
+	case a.Min == a.Max:
+		room := max(math.Abs(a.Min)/1000, 0.5)
+		a.Min, a.Max = a.Min-room, a.Max+room
+	}
+	return a
+}
+
+// positive returns the numbers above 0.
+func positive(numbers [][]float64) (all []float64) {
+	for _, xs := range numbers {
+		for _, x := range xs {
+			if x > 0 {
+				all = append(all, x)
+			}
+		}
+	}
+	return all
+}
+
+// at returns the level of x on the axis, which is outside of 0 to 1 beyond its ends, and NaN
+// if x cannot be drawn.
+func (a Axis) at(x float64) float64 {
+	low, high := a.Min, a.Max
+	if a.Log {
+		x, low, high = math.Log(x), math.Log(low), math.Log(high)
+	}
+	if level := share(x, low, high); !math.IsInf(level, 0) {
+		return level
+	}
+	return math.NaN()
+}
+
+func (l *lines) draw(f *Figure, c draw.Canvas) {
+	x, y := l.ranges(f)
+	p := newPlot(x, y)
+	p.Add(plotter.NewGrid())
+	p.Legend.Top, p.Legend.TextStyle.Font = true, textStyle(9).Font
+	for _, k := range l.curves {
+		d := drawnCurve{k, x, y, !l.points}
+		p.Add(d)
+		if k.name != "" {
+			p.Legend.Add(k.name, d)
+		}
+	}
+	p.Draw(draw.Crop(c, gapRoom*pixel, -gapRoom*pixel, gapRoom*pixel, -gapRoom*pixel))
+}

@@ -1,0 +1,175 @@
+package plot
+
+import (
+	"image"
+	"math"
+	"slices"
+
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+)
+
+// Lengths in pixels.
+const (
+	maxElement = 64  // of one element of a small tensor
+	maxWidth   = 480 // of a panel
+	minWidth   = 48
+	allPanels  = 960 // of the panels of a row together
+	minTicked  = 150 // of the shorter side of a panel that has axes, if it is not alone
+	axisRoom   = 56
+	gapRoom    = 12
+	nameRoom   = 18
+	barRoom    = 100
+	barWidth   = 18
+)
+
+// maxRatio is the greatest ratio of the sides of a panel. Elements of one within it are
+// squares.
+const maxRatio = 8
+
+// panelSize returns the size of the elements of a panel in pixels.
+func (m *mosaic) panelSize() (w, h float64) {
+	side := min(float64(maxElement*max(m.rows, m.cols)), maxWidth, max(allPanels/float64(m.across()), minWidth))
+	ratio := m.ratio()
+	return max(side*min(ratio, 1), minWidth), max(side/max(ratio, 1), minWidth)
+}
+
+// ratio returns the width of a panel by its height.
+func (m *mosaic) ratio() float64 {
+	return min(max(float64(m.cols)/float64(m.rows), 1/float64(maxRatio)), maxRatio)
+}
+
+// hasAxes reports whether panels show the indices of rows and columns.
+func (m *mosaic) hasAxes() bool {
+	w, h := m.panelSize()
+	return m.white == 0 && (m.panels() == 1 || min(w, h) >= minTicked)
+}
+
+func (m *mosaic) size() (width, height int) {
+	w, h := m.panelSize()
+	w, h = w+gapRoom, h+gapRoom
+	if m.hasAxes() {
+		w, h = w+axisRoom, h+axisRoom
+	}
+	if m.names != nil {
+		h += nameRoom
+	}
+	width, height = int(w)*m.across(), int(h)*m.down()
+	if m.white == 0 {
+		width += barRoom
+	}
+	if m.note != "" {
+		height += nameRoom
+	}
+	return width, height
+}
+
+func (m *mosaic) draw(f *Figure, c draw.Canvas) {
+	if m.note != "" {
+		note := textStyle(9)
+		note.XAlign, note.YAlign = draw.XCenter, draw.YCenter
+		c.FillText(note, vg.Point{X: c.Center().X, Y: c.Min.Y + nameRoom*pixel/2}, m.note)
+		c = draw.Crop(c, 0, 0, nameRoom*pixel, 0)
+	}
+	if m.white == 0 {
+		m.drawBar(f, draw.Crop(c, c.Size().X-(barRoom-gapRoom)*pixel, 0, gapRoom*pixel, -gapRoom*pixel))
+		c = draw.Crop(c, 0, -barRoom*pixel, 0, 0)
+	}
+	const pad = gapRoom * pixel
+	tiles := draw.Tiles{Cols: m.across(), Rows: m.down(), PadX: pad, PadY: pad, PadLeft: pad / 2, PadRight: pad / 2, PadTop: pad / 2, PadBottom: pad / 2}
+	for i := range m.panels() {
+		p := newPlot(Axis{Label: f.X.Label}, Axis{Label: f.Y.Label})
+		p.X.Padding, p.Y.Padding = 0, 0
+		p.Y.Scale = plot.InvertedScale{Normalizer: plot.LinearScale{}} // row 0 is at the top
+		p.X.Tick.Marker, p.Y.Tick.Marker = ticks{whole: true}, ticks{whole: true}
+		if m.names != nil {
+			p.Title.Text = m.names[i]
+			p.Title.TextStyle.Font = textStyle(9).Font
+		}
+		if !m.hasAxes() {
+			p.HideAxes()
+		}
+		p.Add(elements{m.raster(f, i).NRGBA, m.rows, m.cols})
+		p.Draw(keepRatio(p, tiles.At(c, i%m.across(), i/m.across()), m.ratio()))
+	}
+}
+
+// keepRatio crops a canvas so that the data of p has a ratio of width to height.
+func keepRatio(p *plot.Plot, c draw.Canvas, ratio float64) draw.Canvas {
+	size := p.DataCanvas(c).Size()
+	if x := (size.X - size.Y*vg.Length(ratio)) / 2; x > 0 {
+		return draw.Crop(c, x, -x, 0, 0)
+	}
+	y := (size.Y - size.X/vg.Length(ratio)) / 2
+	return draw.Crop(c, 0, 0, y, -y)
+}
+
+// elements is a plotter of an image whose pixels are the elements of rows and columns, or
+// means of them.
+type elements struct {
+	*image.NRGBA
+	rows, cols int
+}
+
+func (e elements) DataRange() (xmin, xmax, ymin, ymax float64) {
+	return -0.5, float64(e.cols) - 0.5, -0.5, float64(e.rows) - 0.5
+}
+
+func (e elements) Plot(c draw.Canvas, p *plot.Plot) {
+	x, y := p.Transforms(&c)
+	x0, x1, y0, y1 := e.DataRange()
+	drawPixels(c, vg.Rectangle{Min: vg.Point{X: x(x0), Y: y(y1)}, Max: vg.Point{X: x(x1), Y: y(y0)}}, e.NRGBA)
+}
+
+// drawPixels draws an image over a rectangle, moved to whole pixels, with sharp edges
+// between its pixels. Canvases would smooth them.
+func drawPixels(c draw.Canvas, r vg.Rectangle, m *image.NRGBA) {
+	snap := func(x vg.Length) vg.Length { return vg.Length(math.Round(float64(x/pixel))) * pixel }
+	r.Min.X, r.Min.Y, r.Max.X, r.Max.Y = snap(r.Min.X), snap(r.Min.Y), snap(r.Max.X), snap(r.Max.Y)
+	w, h := int(math.Round(float64(r.Size().X/pixel))), int(math.Round(float64(r.Size().Y/pixel)))
+	if w < 1 || h < 1 {
+		return // the figure's size leaves no room
+	}
+	large := image.NewNRGBA(image.Rect(0, 0, w, h))
+	for y := range h {
+		for x := range w {
+			large.SetNRGBA(x, y, m.NRGBAAt(x*m.Rect.Dx()/w, y*m.Rect.Dy()/h))
+		}
+	}
+	c.DrawImage(r, large)
+}
+
+// drawBar draws the colors with the numbers that they stand for.
+func (m *mosaic) drawBar(f *Figure, c draw.Canvas) {
+	label := textStyle(9)
+	label.YAlign = draw.YCenter
+	if f.Z.Label != "" {
+		c.FillText(label, vg.Point{X: c.Min.X, Y: c.Max.Y - nameRoom*pixel/2}, f.Z.Label)
+		c = draw.Crop(c, 0, 0, 0, -nameRoom*pixel)
+	}
+	right := c.Min.X + barWidth*pixel
+	if slices.ContainsFunc(m.values, math.IsNaN) {
+		swatch := image.NewNRGBA(image.Rect(0, 0, 1, 1))
+		swatch.SetNRGBA(0, 0, nanColor)
+		box := vg.Rectangle{Min: c.Min, Max: vg.Point{X: right, Y: c.Min.Y + barWidth*pixel}}
+		drawPixels(c, box, swatch)
+		c.FillText(label, vg.Point{X: right + 6*pixel, Y: (box.Min.Y + box.Max.Y) / 2}, "NaN")
+		c = draw.Crop(c, 0, 0, (barWidth+gapRoom)*pixel, 0)
+	}
+	low, high := m.span(f)
+	if math.IsNaN(low) {
+		return
+	}
+	const shades = 256
+	bar := image.NewNRGBA(image.Rect(0, 0, 1, shades))
+	for y := range shades {
+		bar.SetNRGBA(0, y, mapped(1-float64(y)/(shades-1)))
+	}
+	drawPixels(c, vg.Rectangle{Min: c.Min, Max: vg.Point{X: right, Y: c.Max.Y}}, bar)
+	for _, t := range (ticks{}).Ticks(low, high) {
+		y := c.Min.Y + c.Size().Y*vg.Length(scaled(t.Value, low, high))
+		c.StrokeLine2(draw.LineStyle{Color: label.Color, Width: vg.Points(0.5)}, right, y, right+3*pixel, y)
+		c.FillText(label, vg.Point{X: right + 6*pixel, Y: y}, t.Label)
+	}
+}

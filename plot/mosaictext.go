@@ -1,0 +1,146 @@
+package plot
+
+import (
+	"image/color"
+	"math"
+	"strings"
+)
+
+// densities are the characters of levels from 0 to 1 where there is no color.
+const densities = " .:-=+*#%@"
+
+// wideEnough is the width that small panels are enlarged to.
+const wideEnough = 32
+
+func (m *mosaic) text(f *Figure, s screen) (lines []string) {
+	across := 1
+	if m.panels() > 1 {
+		across = min(m.across(), max(s.columns/(wideEnough/2+2), 1))
+	}
+	width := s.columns/across - 2*min(across-1, 1)
+	for begin := 0; begin < m.panels(); begin += across {
+		var row []string
+		for i := begin; i < min(begin+across, m.panels()); i++ {
+			panel := m.raster(f, i).text(s, max(width, 1), min(wideEnough, s.columns)/min(across, 2))
+			if m.names != nil {
+				panel = append([]string{cut(m.names[i], width)}, panel...)
+			}
+			row = beside(row, panel, i-begin, width+2)
+		}
+		lines = append(lines, row...)
+	}
+	if m.note != "" {
+		lines = append(lines, m.note)
+	}
+	if low, high := m.span(f); m.white == 0 && !math.IsNaN(low) {
+		lines = append(lines, s.legend(low, high))
+	}
+	return lines
+}
+
+// legend is a line with the numbers at the ends of the colors.
+func (s screen) legend(low, high float64) string {
+	var b strings.Builder
+	b.WriteString(number(low) + " ")
+	steps := max(min(20, s.columns-len(number(low)+number(high))-2), 2)
+	for i := range steps {
+		level := float64(i) / float64(steps-1)
+		glyph := density(level)
+		if s.color {
+			glyph = "█"
+		}
+		b.WriteString(s.paint(glyph, mapped(level)))
+	}
+	b.WriteString(" " + number(high))
+	return b.String()
+}
+
+// beside appends a panel, as column i of a row of panels. It pads the lines before it,
+// whose width without escape sequences is at most i columns.
+func beside(row, panel []string, i, column int) []string {
+	for y := range max(len(row), len(panel)) {
+		if y == len(row) {
+			row = append(row, "")
+		}
+		if y < len(panel) {
+			row[y] += strings.Repeat(" ", max(0, i*column-visible(row[y]))) + panel[y]
+		}
+	}
+	return row
+}
+
+// visible returns the number of columns of text, escape sequences left out.
+func visible(text string) (n int) {
+	escape := false
+	for _, r := range text {
+		switch {
+		case r == '\x1b':
+			escape = true
+		case escape:
+			escape = r != 'm'
+		default:
+			n++
+		}
+	}
+	return n
+}
+
+// text returns at most most lines and columns. A line is two rows of pixels. An element takes
+// several pixels if all would take fewer columns than enough, and several elements share a
+// pixel if they would take more than most.
+func (r raster) text(s screen, most, enough int) (lines []string) {
+	w, h := r.Rect.Dx(), r.Rect.Dy()
+	scale := max(min(enough/w, most/w, 2*enough/h), 1)
+	size := max(1, (w+most-1)/most, (h+2*most-1)/(2*most)) // elements of a pixel
+	pw, ph := (w*scale+size-1)/size, (h*scale+size-1)/size
+	colors, levels := make([]color.NRGBA, pw*ph), make([]float64, pw*ph)
+	for y := range ph {
+		for x := range pw {
+			colors[y*pw+x], levels[y*pw+x] = r.mean(x*size/scale, y*size/scale, size)
+		}
+	}
+	for y := 0; y < ph; y += 2 {
+		var b strings.Builder
+		for x := range pw {
+			upper, lower := y*pw+x, (y+1)*pw+x
+			switch {
+			case s.color && y+1 < ph:
+				b.WriteString(foreground(colors[upper]) + background(colors[lower]) + "▀")
+			case s.color:
+				b.WriteString(resetColors + foreground(colors[upper]) + "▀")
+			case y+1 < ph:
+				b.WriteString(density((levels[upper] + levels[lower]) / 2))
+			default:
+				b.WriteString(density(levels[upper]))
+			}
+		}
+		if s.color {
+			b.WriteString(resetColors)
+		}
+		lines = append(lines, strings.TrimRight(b.String(), " "))
+	}
+	return lines
+}
+
+// mean returns the mean of a square of elements.
+func (r raster) mean(left, top, size int) (color.NRGBA, float64) {
+	var red, green, blue, level, n float64
+	for y := top; y < min(top+size, r.Rect.Dy()); y++ {
+		for x := left; x < min(left+size, r.Rect.Dx()); x++ {
+			c := r.NRGBAAt(x, y)
+			red, green, blue = red+float64(c.R), green+float64(c.G), blue+float64(c.B)
+			level += r.levels[y*r.Rect.Dx()+x]
+			n++
+		}
+	}
+	return color.NRGBA{uint8(red / n), uint8(green / n), uint8(blue / n), 0xff}, level / n
+}
+
+// density returns the character of a level.
+func density(level float64) string {
+	if math.IsNaN(level) {
+		return "?"
+	}
+	i := min(int(level*float64(len(densities))), len(densities)-1)
+	return densities[i : i+1]
+}

@@ -1,0 +1,78 @@
+package plot
+
+import (
+	"bytes"
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/tensorken/tensorken/internal/goldentext"
+	"github.com/tensorken/tensorken/tensor"
+)
+
+// TestText compares the text of figures with a golden file.
+func TestText(t *testing.T) {
+	t.Setenv("COLUMNS", "60")
+	ramp := tensor.Arange(6).Reshape(2, 3)
+	wave := tensor.Linspace(0, 12, 100).Sin()
+	lines := Lines(Series{Name: "sine", Y: wave}, Series{Name: "half", Y: wave.Div(2)})
+	lines.Title, lines.X.Label, lines.Y.Label = "waves", "step", "height"
+	falling := Line(tensor.Linspace(0, 6, 20).Neg().Exp())
+	falling.Y.Log = true
+	var b bytes.Buffer
+	for _, f := range []*Figure{
+		Heatmap(ramp), Heatmap(tensor.Stack(0, ramp, ramp.Sub(3), ramp.Neg())), Heatmap(tensor.New([]float64{0, math.NaN(), 1})),
+		Image(tensor.Eye(4)), lines, falling, Scatter(Series{X: tensor.Arange(5), Y: tensor.Arange(5).Square()}),
+		Histogram(tensor.Arange(100).Square(), 5), Histogram(tensor.Linspace(0, 1, 1000), 50),
+		Metrics([]map[string]float64{{"loss": 1.5, "accuracy": 0.5}, {"loss": 1, "accuracy": 0.75}, {"loss": 0.75, "accuracy": 0.875}}),
+	} {
+		if err := f.Print(&b); err != nil {
+			t.Fatal(err)
+		}
+		b.WriteString("\n")
+	}
+	goldentext.Check(t, "testdata/figures.txt", b.String())
+}
+
+// On a terminal with colors, a heat map has half blocks, upper and lower half colored.
+func TestHalfBlocks(t *testing.T) {
+	f := Heatmap(tensor.New([]float32{0, 1, 1, 0}, 2, 2))
+	if err := f.load(); err != nil {
+		t.Fatal(err)
+	}
+	got := f.text(screen{4, true})
+	low, high := mapped(0), mapped(1)
+	left := foreground(low) + background(low) + "▀" + foreground(low) + background(low) + "▀"
+	if !strings.HasPrefix(got[0], left+strings.ReplaceAll(left, "\x1b[38;2;68;1;84m", foreground(high))[:len(foreground(high))]) {
+		t.Errorf("the first line is %q", got[0])
+	}
+	if len(got) != 3 || visible(got[0]) != 4 {
+		t.Errorf("the text is %q", got)
+	}
+	one := Heatmap(tensor.Arange(2))
+	if err := one.load(); err != nil {
+		t.Fatal(err)
+	}
+	if got, want := one.text(screen{2, true})[0], resetColors+foreground(low)+"▀"+resetColors+foreground(high)+"▀"+resetColors; got != want {
+		t.Errorf("a single row of pixels is %q, want %q", got, want)
+	}
+}
+
+func TestScreen(t *testing.T) {
+	for columns, want := range map[string]int{"": 80, "33": 33, "-1": 80, "many": 80} {
+		t.Setenv("COLUMNS", columns)
+		if got := screenOf(new(bytes.Buffer)); got.columns != want || got.color {
+			t.Errorf("with COLUMNS=%q the screen of a buffer is %+v, want %d columns", columns, got, want)
+		}
+	}
+}
+
+func TestVisible(t *testing.T) {
+	s := screen{80, true}
+	if got := visible("a" + s.paint("bc", nanColor) + "d"); got != 4 {
+		t.Errorf("the text has %d columns, want 4", got)
+	}
+	if got := cut("abcdef", 4); got != "abc…" {
+		t.Errorf("cut = %q", got)
+	}
+}
