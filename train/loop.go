@@ -46,6 +46,8 @@ type Loop[M, B any] struct {
 	// History has the metrics of each finished epoch: those of Validate, and "loss". A
 	// Loop with the Model, Best and History of another one continues it.
 	History []Metrics
+	// Watch, unless nil, is called with History after each epoch. Its error ends Run.
+	Watch func(history []Metrics) error
 }
 
 // Losses are read in groups, because reading one makes the device wait for the host:
@@ -88,6 +90,12 @@ func (l *Loop[M, B]) Run(ctx context.Context) (err error) {
 			return err
 		}
 		show.epochDone(epoch, m)
+		if l.Watch == nil {
+			continue
+		}
+		if err := l.Watch(l.History); err != nil {
+			return err
+		}
 	}
 	return nil
 }
