@@ -35,8 +35,8 @@ var lineColors = []color.NRGBA{
 	{0xc7, 0x9a, 0x00, 0xff}, {0x17, 0xa2, 0xb8, 0xff}, {0x8c, 0x56, 0x4b, 0xff}, {0x7f, 0x7f, 0x7f, 0xff},
 }
 
-// lineColor returns the color of series i.
-func lineColor(i int) color.NRGBA { return lineColors[i%len(lineColors)] }
+// Color returns the color that series i, from 0, has by default. Eight colors repeat.
+func Color(i int) color.NRGBA { return lineColors[i%len(lineColors)] }
 
 // scaled returns the level of x between low and high: 0 and 1 are the ends, and 0.5 is all
 // of a range of length 0.

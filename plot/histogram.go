@@ -94,6 +94,6 @@ func (b bars) Plot(c draw.Canvas, _ *plot.Plot) {
 			right -= pixel // a gap between bars
 		}
 		low, high := c.Y(b.y.at(0)), c.Y(b.y.at(count))
-		c.FillPolygon(lineColor(0), c.ClipPolygonXY([]vg.Point{{X: left, Y: low}, {X: left, Y: high}, {X: right, Y: high}, {X: right, Y: low}}))
+		c.FillPolygon(Color(0), c.ClipPolygonXY([]vg.Point{{X: left, Y: low}, {X: left, Y: high}, {X: right, Y: high}, {X: right, Y: low}}))
 	}
 }

@@ -110,7 +110,7 @@ func (l *lines) load(*Figure) error {
 				c.name += " " + strconv.Itoa(i)
 			}
 			if c.color == nil {
-				c.color = lineColor(len(all))
+				c.color = Color(len(all))
 			}
 			all = append(all, c)
 		}

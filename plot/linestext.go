@@ -152,7 +152,7 @@ func (h *histogram) text(_ *Figure, s screen) (lines []string) {
 	room := max(min(s.columns, textColumns)-label-len(number(most))-3, 1)
 	for i, count := range counts {
 		bar := strings.Repeat("█", int(math.Round(count/max(most, 1)*float64(room))))
-		lines = append(lines, padLeft(labels[i], label)+" │"+s.paint(bar, lineColor(0))+" "+number(count))
+		lines = append(lines, padLeft(labels[i], label)+" │"+s.paint(bar, Color(0))+" "+number(count))
 	}
 	return lines
 }

@@ -18,6 +18,7 @@ import (
 
 	"github.com/tensorken/tensorken/cmd/tensorken/internal/bench"
 	"github.com/tensorken/tensorken/device"
+	"github.com/tensorken/tensorken/plot"
 	"github.com/tensorken/tensorken/tensor"
 )
 
@@ -222,10 +223,10 @@ func (o benchOptions) cells() (cells []bench.Cell, err error) {
 	if err := o.limits(); err != nil {
 		return nil, err
 	}
-	switch {
-	case o.plot != "" && !slices.Contains(plotFormats(), plotFormat(o.plot)):
-		return nil, fmt.Errorf("--plot %s: want a file that ends in %s", o.plot, strings.Join(plotFormats(), " or "))
-	case o.plot != "":
+	if o.plot != "" {
+		if err := plot.CheckName(o.plot); err != nil {
+			return nil, fmt.Errorf("--plot %s: %w", o.plot, err)
+		}
 		err = writable("--plot", o.plot)
 	}
 	for _, name := range ops {

@@ -10,9 +10,9 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
-	"github.com/guptarohit/asciigraph"
 	"github.com/spf13/cobra"
 
 	"github.com/tensorken/tensorken/data"
@@ -20,6 +20,7 @@ import (
 	"github.com/tensorken/tensorken/internal/shape"
 	"github.com/tensorken/tensorken/nn"
 	"github.com/tensorken/tensorken/optim"
+	"github.com/tensorken/tensorken/plot"
 	"github.com/tensorken/tensorken/tensor"
 	"github.com/tensorken/tensorken/train"
 	"github.com/tensorken/tensorken/tree"
@@ -213,8 +214,12 @@ func (o trainOptions) report(w io.Writer, r result, history []train.Metrics) err
 		for i, m := range history {
 			losses[i] = m["loss"]
 		}
-		fmt.Fprintln(w, asciigraph.Plot(losses, asciigraph.Height(8), asciigraph.Width(60), asciigraph.Precision(3),
-			asciigraph.LowerBound(0), asciigraph.Caption(fmt.Sprintf("loss over %d epochs", len(losses)))))
+		curve := plot.Line(tensor.New(losses))
+		curve.Title = fmt.Sprintf("loss over %d epochs", len(losses))
+		curve.Y.Max = slices.Max(losses) // and Min is 0
+		if err := curve.Print(w); err != nil {
+			return err
+		}
 	}
 	fmt.Fprintf(w, "%.2f %% of held-out examples right, by the best model of %s in %.1f s, saved to %s\n",
 		100*r.TestAccuracy, shape.Count(r.Epochs, "epoch"), r.Seconds, o.out)

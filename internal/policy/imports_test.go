@@ -64,13 +64,12 @@ var never = []struct{ from, to, why string }{
 
 // thirdParty lists the packages, or folders of packages, that may import a module.
 var thirdParty = map[string]string{
-	"github.com/ebitengine/purego":     "internal/wgpu",
-	"golang.org/x/sys":                 "internal/simd",
-	"golang.org/x/image":               "imageio",
-	"gonum.org/v1/plot":                "cmd plot",
-	"github.com/spf13/cobra":           "cmd",
-	"github.com/guptarohit/asciigraph": "cmd",
-	"github.com/google/go-cmp":         "internal/goldentext",
+	"github.com/ebitengine/purego": "internal/wgpu",
+	"golang.org/x/sys":             "internal/simd",
+	"golang.org/x/image":           "imageio",
+	"gonum.org/v1/plot":            "plot",
+	"github.com/spf13/cobra":       "cmd",
+	"github.com/google/go-cmp":     "internal/goldentext",
 }
 
 // mayShare reports whether a program may import a package of programs: one in its
