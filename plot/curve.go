@@ -62,8 +62,8 @@ func (d drawnCurve) Plot(c draw.Canvas, _ *plot.Plot) {
 	}
 }
 
-// Thumbnail implements [plot.Thumbnailer].
-func (d drawnCurve) Thumbnail(c *draw.Canvas) {
+// drawThumbnail draws a piece of the curve over a small canvas.
+func (d drawnCurve) drawThumbnail(c draw.Canvas) {
 	if d.line {
 		c.StrokeLine2(d.lineStyle(), c.Min.X, c.Center().Y, c.Max.X, c.Center().Y)
 	}

@@ -210,6 +210,33 @@ func TestTicks(t *testing.T) {
 	}
 }
 
+func TestLogTicks(t *testing.T) {
+	for _, c := range []struct {
+		low, high float64
+		want      string
+		minor     int
+	}{
+		{1, 100, "1 2 5 10 20 50 100", 12},
+		{0.003, 3e3, "0.01 0.1 1 10 100 1000", 7 + 5*8 + 2},
+		{0.003, 3e4, "0.1 10 1000", 4},
+		{1e-30, 1e30, "1e-30 1e-21 1e-12 0.001 1000000 1e+15 1e+24", 54},
+		{1.1, 1.3, "1.1 1.15 1.2 1.25 1.3", 0},
+	} {
+		var labels []string
+		minor := 0
+		for _, m := range (logTicks{}).Ticks(c.low, c.high) {
+			if m.IsMinor() {
+				minor++
+			} else {
+				labels = append(labels, m.Label)
+			}
+		}
+		if got := strings.Join(labels, " "); got != c.want || minor != c.minor {
+			t.Errorf("the logarithmic marks from %v to %v are %s and %d minor ones, want %s and %d", c.low, c.high, got, minor, c.want, c.minor)
+		}
+	}
+}
+
 // A large tensor is reduced on its device, and drawn within a second.
 func TestLargeHeatmap(t *testing.T) {
 	x := tensor.NewRNG(1).Normal(4096, 4096)

@@ -191,10 +191,7 @@ func newPlot(x, y Axis) *plot.Plot {
 		}
 		a.to.Tick.Marker, a.to.Scale = ticks{}, linear{}
 		if a.from.Log {
-			a.to.Scale = plot.LogScale{}
-			if a.from.Max/a.from.Min >= 10 {
-				a.to.Tick.Marker = plot.LogTicks{Prec: -1}
-			}
+			a.to.Scale, a.to.Tick.Marker = plot.LogScale{}, logTicks{}
 		}
 	}
 	return p

@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	"gonum.org/v1/plot/plotter"
+	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 
 	"github.com/tensorken/tensorken/tensor"
@@ -182,13 +183,38 @@ func (l *lines) draw(f *Figure, c draw.Canvas) {
 	x, y := l.ranges(f)
 	p := newPlot(x, y)
 	p.Add(plotter.NewGrid())
-	p.Legend.Top, p.Legend.TextStyle.Font = true, textStyle(9).Font
+	var named []drawnCurve
 	for _, k := range l.curves {
 		d := drawnCurve{k, x, y, !l.points}
 		p.Add(d)
 		if k.name != "" {
-			p.Legend.Add(k.name, d)
+			named = append(named, d)
 		}
 	}
-	p.Draw(draw.Crop(c, gapRoom*pixel, -gapRoom*pixel, gapRoom*pixel, -gapRoom*pixel))
+	c = draw.Crop(c, gapRoom*pixel, -gapRoom*pixel, gapRoom*pixel, -gapRoom*pixel)
+	p.Draw(drawLegend(named, c))
+}
+
+// drawLegend draws the names of curves in lines above a plot and returns the canvas below
+// them.
+func drawLegend(named []drawnCurve, c draw.Canvas) draw.Canvas {
+	const line, thumbnail = 16 * pixel, 24 * pixel
+	label := textStyle(9)
+	label.YAlign = draw.YCenter
+	left := c.Min.X
+	for i, d := range named {
+		width := thumbnail + label.Width(d.name) + 20*pixel
+		if i == 0 || left+width > c.Max.X && left > c.Min.X {
+			left = c.Min.X
+			c.Max.Y -= line
+		}
+		at := draw.Canvas{Canvas: c.Canvas, Rectangle: vg.Rectangle{Min: vg.Point{X: left, Y: c.Max.Y}, Max: vg.Point{X: left + thumbnail, Y: c.Max.Y + line}}}
+		d.drawThumbnail(at)
+		c.FillText(label, vg.Point{X: left + thumbnail + 4*pixel, Y: at.Center().Y}, d.name)
+		left += width
+	}
+	if named != nil {
+		c.Max.Y -= gapRoom / 2 * pixel
+	}
+	return c
 }

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"math"
 	"slices"
 
 	"github.com/tensorken/tensorken/cmd/tensorken/internal/bench"
@@ -27,7 +26,6 @@ func plotOp(op string, rows []bench.Row) *plot.Figure {
 	}
 	rows = slices.DeleteFunc(slices.Clone(rows), func(r bench.Row) bool { return r.Op != op })
 	var lines []plot.Series
-	least, most := math.Inf(1), 0.0
 	for i, device := range distinct(rows, func(r bench.Row) string { return r.Device }) {
 		for _, layout := range bench.Layouts {
 			var sizes, speeds []float64
@@ -39,7 +37,6 @@ func plotOp(op string, rows []bench.Row) *plot.Figure {
 			if sizes == nil {
 				continue
 			}
-			least, most = min(least, slices.Min(speeds)), max(most, slices.Max(speeds))
 			lines = append(lines, plot.Series{
 				Name: device + " " + layout, X: tensor.New(sizes), Y: tensor.New(speeds),
 				Color: plot.Color(i), Dashed: layout == bench.NonContiguous, Points: true,
@@ -49,9 +46,7 @@ func plotOp(op string, rows []bench.Row) *plot.Figure {
 	f := plot.Lines(lines...)
 	f.Title, f.X.Label, f.Y.Label = op, "n", unit
 	f.X.Log, f.Y.Log = true, true
-	// Whole powers of ten, and another one for the legend.
-	f.Y.Min, f.Y.Max = math.Pow10(int(math.Floor(math.Log10(least)))), math.Pow10(int(math.Floor(math.Log10(most)))+2)
-	f.Width, f.Height = 340, 255
+	f.Width, f.Height = 340, 270
 	return f
 }
 
