@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"gonum.org/v1/plot/vg"
+
 	"github.com/tensorken/tensorken/tensor"
 )
 
@@ -207,6 +209,28 @@ func TestTicks(t *testing.T) {
 		if got := strings.Join(labels, " "); got != c.want {
 			t.Errorf("the marks from %v to %v are %s, want %s", c.low, c.high, got, c.want)
 		}
+	}
+}
+
+func TestNames(t *testing.T) {
+	names := strings.Fields("a b c d e f g h")
+	for _, c := range []struct {
+		n      int
+		length float64
+		want   string
+	}{{8, 160, "a b c d e f g h"}, {8, 80, "a c e g"}, {3, 80, "a b c"}, {20, 400, "a b c d e f g h"}, {8, 1, "a"}, {8, -1, "a b c d e f g h"}} {
+		var labels []string
+		for _, m := range indices(names, c.n, vg.Length(c.length), 20).Ticks(0, 1) {
+			labels = append(labels, m.Label)
+		}
+		if got := strings.Join(labels, " "); got != c.want {
+			t.Errorf("the names of %d positions on %v points are %s, want %s", c.n, c.length, got, c.want)
+		}
+	}
+	f := Heatmap(tensor.Eye(8))
+	f.X.Names, f.Y.Names = names, names[:3]
+	if n := elementsOf(t, f); n["text"] < 11 {
+		t.Errorf("a heat map with 11 names has %d texts", n["text"])
 	}
 }
 

@@ -40,6 +40,9 @@ type Axis struct {
 	Label    string
 	Min, Max float64 // the ends; if they are equal, those of the data
 	Log      bool    // logarithmic, for X and Y of lines and points; numbers below 0 are left out
+	// Names are labels of the positions 0, 1, … instead of these, for X and Y of heat maps,
+	// such as the tokens of attention.
+	Names []string
 }
 
 // isSet reports whether the axis has ends of its own.

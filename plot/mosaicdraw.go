@@ -80,9 +80,15 @@ func (m *mosaic) draw(f *Figure, c draw.Canvas) {
 	tiles := draw.Tiles{Cols: m.across(), Rows: m.down(), PadX: pad, PadY: pad, PadLeft: pad / 2, PadRight: pad / 2, PadTop: pad / 2, PadBottom: pad / 2}
 	for i := range m.panels() {
 		p := newPlot(Axis{Label: f.X.Label}, Axis{Label: f.Y.Label})
+		tile := tiles.At(c, i%m.across(), i/m.across())
 		p.X.Padding, p.Y.Padding = 0, 0
 		p.Y.Scale = plot.InvertedScale{Normalizer: plot.LinearScale{}} // row 0 is at the top
-		p.X.Tick.Marker, p.Y.Tick.Marker = ticks{whole: true}, ticks{whole: true}
+		longest := vg.Length(0)
+		for _, name := range f.X.Names {
+			longest = max(longest, p.X.Tick.Label.Width(name))
+		}
+		p.X.Tick.Marker = indices(f.X.Names, m.cols, tile.Size().X-axisRoom*pixel, longest+4*pixel)
+		p.Y.Tick.Marker = indices(f.Y.Names, m.rows, tile.Size().Y-axisRoom*pixel, 14*pixel)
 		if m.names != nil {
 			p.Title.Text = m.names[i]
 			p.Title.TextStyle.Font = textStyle(9).Font
@@ -91,8 +97,23 @@ func (m *mosaic) draw(f *Figure, c draw.Canvas) {
 			p.HideAxes()
 		}
 		p.Add(elements{m.raster(f, i).NRGBA, m.rows, m.cols})
-		p.Draw(keepRatio(p, tiles.At(c, i%m.across(), i/m.across()), m.ratio()))
+		p.Draw(keepRatio(p, tile, m.ratio()))
 	}
+}
+
+// indices returns the marks of n positions on an axis of a length: their numbers or, if there
+// are any, their names. A name takes room on the axis, and not all are shown if they have
+// too little.
+func indices(names []string, n int, length, room vg.Length) plot.Ticker {
+	if names == nil {
+		return ticks{whole: true}
+	}
+	var marks plot.ConstantTicks
+	each := max(int(math.Ceil(float64(n)*float64(room/length))), 1)
+	for i := 0; i < min(n, len(names)); i += each {
+		marks = append(marks, plot.Tick{Value: float64(i), Label: names[i]})
+	}
+	return marks
 }
 
 // keepRatio crops a canvas so that the data of p has a ratio of width to height.
