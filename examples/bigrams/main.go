@@ -5,7 +5,8 @@
 //   - counts the pairs of neighbouring letters in a list of names,
 //   - computes probabilities from the counts,
 //   - draws new names by these, letter by letter,
-//   - prints the model's loss on the names, which example bigrams-nn reaches by training.
+//   - prints the model's loss on the names, which example bigrams-nn reaches by training,
+//   - draws the probabilities as a heat map if the flag -plot names a file.
 //
 // For makemore's list of 32,033 names the loss is 2.454577. The lecture prints 2.4543562,
 // because it adds 228,146 float32 numbers in sequence and accumulates rounding errors.
@@ -25,6 +26,7 @@ import (
 	"github.com/tensorken/tensorken/device"
 	"github.com/tensorken/tensorken/examples/internal/flags"
 	"github.com/tensorken/tensorken/examples/internal/names"
+	"github.com/tensorken/tensorken/plot"
 	"github.com/tensorken/tensorken/tensor"
 )
 
@@ -32,6 +34,7 @@ var (
 	on   = flag.String("device", "", device.Usage)
 	file = flag.String("names", "", names.Usage)
 	seed = flag.Uint64("seed", 1, "seed that the new names are drawn from")
+	draw = flag.String("plot", "", "draw the probabilities into this file, a .png or an .svg")
 )
 
 func main() {
@@ -45,6 +48,11 @@ func main() {
 	}
 	if err := bigrams(os.Stdout, list, tensor.NewRNG(*seed)); err != nil {
 		log.Fatal(err)
+	}
+	if *draw != "" {
+		if err := heatmap(probabilities(count(pairsOf(list)))).Save(*draw); err != nil {
+			log.Fatal(err)
+		}
 	}
 }
 
@@ -167,4 +175,14 @@ func printTable(w io.Writer, counts tensor.Tensor) error {
 	}
 	fmt.Fprintln(w)
 	return nil
+}
+
+// heatmap draws the model: rows are symbols, columns the next symbols.
+func heatmap(p tensor.Tensor) *plot.Figure {
+	f := plot.Heatmap(p)
+	f.Title = "The probability of the next letter in a name"
+	f.X.Names = strings.Split(names.Alphabet, "")
+	f.Y.Names = f.X.Names
+	f.X.Label, f.Y.Label, f.Z.Label = "next letter", "letter", "probability"
+	return f
 }
