@@ -6,6 +6,7 @@ import (
 	"image/color"
 	"io"
 	"maps"
+	"math"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -19,6 +20,7 @@ import (
 	"gonum.org/v1/plot/vg/vgsvg"
 
 	"github.com/tensorken/tensorken/internal/files"
+	"github.com/tensorken/tensorken/internal/hostmem"
 	"github.com/tensorken/tensorken/tensor"
 )
 
@@ -38,7 +40,7 @@ type Figure struct {
 // An Axis is a range of numbers.
 type Axis struct {
 	Label    string
-	Min, Max float64 // the ends; if they are equal, those of the data
+	Min, Max float64 // the ends; those of the data unless Min < Max and both are finite
 	Log      bool    // logarithmic, for X and Y of lines and points; numbers below 0 are left out
 	// Names are labels of the positions 0, 1, … instead of these, for X and Y of heat maps,
 	// such as the tokens of attention.
@@ -46,7 +48,9 @@ type Axis struct {
 }
 
 // isSet reports whether the axis has ends of its own.
-func (a Axis) isSet() bool { return a.Min != a.Max }
+func (a Axis) isSet() bool {
+	return a.Min < a.Max && !math.IsInf(a.Min, 0) && !math.IsInf(a.Max, 0)
+}
 
 // content is one kind of figure.
 type content interface {
@@ -131,8 +135,17 @@ func (f *Figure) load() (err error) {
 	return nil
 }
 
+// maxPixels is the greatest number of pixels of a side.
+const maxPixels = 1 << 15
+
 func (f *Figure) write(w io.Writer, end string) error {
 	width, height := f.size()
+	if max(width, height) > maxPixels {
+		return fmt.Errorf("a figure of %d × %d pixels: want at most %d a side", width, height, maxPixels)
+	}
+	if err := hostmem.Check(width*height, 4); err != nil {
+		return fmt.Errorf("a figure of %d × %d pixels: %w", width, height, err)
+	}
 	c := canvases[end](vg.Length(width)*pixel, vg.Length(height)*pixel)
 	page := draw.New(c)
 	page.SetColor(color.White)

@@ -116,6 +116,14 @@ func figures() map[string]*Figure {
 	}
 	// A figure without room for its elements.
 	all["tiny"].Width, all["tiny"].Height = 20, 20
+	// Ends that are no range count as none.
+	for name, ends := range map[string]Axis{"reversed": {Min: 2, Max: 1}, "NaN ends": {Min: math.NaN(), Max: 1}, "infinite ends": {Min: 1, Max: math.Inf(1)}, "below 0": {Min: -1, Max: 1, Log: true}} {
+		f := Line(rng.Normal(5))
+		f.X, f.Y = ends, ends
+		g := Heatmap(rng.Normal(3, 3))
+		g.Z = ends
+		all[name] = Grid(2, f, g)
+	}
 	titled := Line(rng.Normal(5))
 	titled.Title, titled.X.Label, titled.Y.Label = "<title> & more", "x", "y"
 	all["titled"] = titled
@@ -190,6 +198,11 @@ func TestSave(t *testing.T) {
 	if err := f.Encode(io.Discard, ".pdf"); err == nil || !strings.Contains(err.Error(), "want a file that ends in .png or .svg") {
 		t.Errorf("Encode of .pdf: %v", err)
 	}
+	large := Heatmap(tensor.Eye(3))
+	large.Width = 1 << 20
+	if err := large.Encode(io.Discard, ".png"); err == nil || !strings.Contains(err.Error(), "want at most 32768 a side") {
+		t.Errorf("Encode of a million pixels: %v", err)
+	}
 	if err := f.Encode(failing{}, ".png"); !errors.Is(err, errFull) {
 		t.Errorf("Encode to a full disk: %v", err)
 	}
@@ -237,7 +250,9 @@ func TestMisuse(t *testing.T) {
 		{func() { Scatter(Series{X: v, Y: tensor.Zeros(3)}) }, "plot.Scatter of int32 [4] and float32 [3]: X: want [n] with n the length of Y's last axis"},
 		{func() { Lines(Series{X: m, Y: m}) }, "plot.Lines of [2 4] and [2 4]: X: want [n]"},
 		{func() { Histogram(empty, 3) }, "plot.Histogram of [0 3]: the tensor has no element"},
-		{func() { Histogram(v, -1) }, "the number of bins is negative"},
+		{func() { Histogram(v, -1) }, "plot.Histogram of int32 [4]: -1 bins: want at most 65536"},
+		{func() { Histogram(v, 1<<20) }, "1048576 bins: want at most 65536"},
+		{func() { Show(absent) }, "plot.Show: the tensor is absent"},
 		{func() { Grid(0, Line(v)) }, "plot.Grid: want at least one column and one figure"},
 		{func() { Grid(1) }, "plot.Grid: want at least one column and one figure"},
 	} {

@@ -1,6 +1,7 @@
 package plot
 
 import (
+	"fmt"
 	"math"
 
 	"gonum.org/v1/plot"
@@ -17,14 +18,17 @@ type histogram struct {
 	edges, counts []float64
 }
 
+// maxBins is the greatest number of intervals.
+const maxBins = 1 << 16
+
 // Histogram draws how many elements of t are in each of a number of intervals of equal
 // length, from the least to the greatest finite element, or from X.Min to X.Max. bins 0 is
 // the square root of the number of elements, 50 at most. Integers and bools get no more
 // intervals than there are numbers. The elements are counted on t's device.
 func Histogram(t tensor.Tensor, bins int) *Figure {
 	check("Histogram", t)
-	if bins < 0 {
-		misuse("Histogram", "the number of bins is negative", t)
+	if bins < 0 || bins > maxBins {
+		misuse("Histogram", fmt.Sprintf("%d bins: want at most %d, or 0 for a number that fits", bins, maxBins), t)
 	}
 	if bins == 0 {
 		bins = int(min(math.Ceil(math.Sqrt(float64(t.Len()))), 50))

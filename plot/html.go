@@ -38,9 +38,7 @@ const (
 // tensor with more than two axes a table for each of the first 4 matrices. Floats have 6
 // digits. Table computes t if necessary; see [tensor.Eval] for the errors.
 func Table(t tensor.Tensor) (string, error) {
-	if !t.IsValid() {
-		misuse("Table", "the tensor is absent (the zero Tensor): test with IsValid")
-	}
+	checkPresent("Table", t)
 	var b strings.Builder
 	fmt.Fprintf(&b, "<div><div>%s</div>\n", html.EscapeString(caption(t)))
 	if t.Len() > 0 {

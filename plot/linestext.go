@@ -131,7 +131,7 @@ func (d *dotted) draw(k drawnCurve) {
 // rgb returns a color without alpha.
 func rgb(c color.Color) color.NRGBA { return color.NRGBAModel.Convert(c).(color.NRGBA) }
 
-// maxBars is the number of lines of a histogram. If there are more intervals, several
+// maxBars is the greatest number of lines of a histogram. If there are more intervals, several
 // share a line.
 const maxBars = 20
 

@@ -35,7 +35,8 @@ const maxShown = 400
 // Show displays a tensor of at most 400 elements as a table or text, another one as a heat
 // map, in the place that [Figure.Show] describes.
 func Show(t tensor.Tensor) error {
-	if t.IsValid() && t.Len() > maxShown {
+	checkPresent("Show", t)
+	if t.Len() > maxShown {
 		f := Heatmap(t)
 		f.Title = caption(t)
 		return f.Show()

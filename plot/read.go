@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/tensorken/tensorken/internal/graph"
+	"github.com/tensorken/tensorken/internal/hostmem"
 	"github.com/tensorken/tensorken/ir"
 	"github.com/tensorken/tensorken/tensor"
 )
@@ -17,20 +18,29 @@ func misuse(op, reason string, ts ...tensor.Tensor) {
 	tensor.Internal.Misuse(graph.Token{}, "plot."+op, reason, operands...)
 }
 
-// check panics for a tensor that has nothing to draw.
-func check(op string, ts ...tensor.Tensor) {
-	for _, t := range ts {
-		if !t.IsValid() {
-			misuse(op, "the tensor is absent (the zero Tensor): test with IsValid")
-		}
-		if t.Len() == 0 {
-			misuse(op, "the tensor has no element to draw", t)
-		}
+// checkPresent panics for an absent tensor.
+func checkPresent(op string, t tensor.Tensor) {
+	if !t.IsValid() {
+		misuse(op, "the tensor is absent (the zero Tensor): test with IsValid")
 	}
 }
 
+// check panics for a tensor that has nothing to draw.
+func check(op string, t tensor.Tensor) {
+	checkPresent(op, t)
+	if t.Len() == 0 {
+		misuse(op, "the tensor has no element to draw", t)
+	}
+}
+
+// elementBytes is the memory that drawing takes for each element that is read.
+const elementBytes = 64
+
 // numbers computes t and returns its elements.
 func numbers(op string, t tensor.Tensor) ([]float64, error) {
+	if err := hostmem.Check(t.Len(), elementBytes); err != nil {
+		return nil, &tensor.DeviceError{Device: "host", Op: "plot." + op, Err: err}
+	}
 	data, err := tensor.Internal.Bytes(graph.Token{}, "plot."+op, t)
 	if err != nil {
 		return nil, err
