@@ -234,6 +234,19 @@ func TestNames(t *testing.T) {
 	}
 }
 
+// Positions and epochs are marked at whole numbers.
+func TestWhole(t *testing.T) {
+	y := tensor.Arange(4)
+	history := []map[string]float64{{"loss": 3}, {"loss": 2}, {"loss": 1}}
+	whole, parts := elementsOf(t, Metrics(history))["text"], elementsOf(t, Line(tensor.Zeros(3)))["text"]
+	if whole != 3+1+1+5 || parts != 3+5 { // epochs, label, name and losses; positions and numbers
+		t.Errorf("3 epochs have %d texts, 3 positions %d, want 10 and 8", whole, parts)
+	}
+	if n := elementsOf(t, Lines(Series{X: y, Y: y}))["text"]; n != 14 { // 0, 0.5, …, 3 on both axes
+		t.Errorf("a line with x has %d texts, want 14", n)
+	}
+}
+
 func TestLogTicks(t *testing.T) {
 	for _, c := range []struct {
 		low, high float64

@@ -43,7 +43,7 @@ func Metrics[M ~map[string]float64](history []M) *Figure {
 			names[name] = true
 		}
 	}
-	f := &Figure{content: &lines{curves: metricCurves(history, names)}}
+	f := &Figure{content: &lines{whole: true, curves: metricCurves(history, names)}}
 	f.X.Label = "epoch"
 	return f
 }
@@ -53,6 +53,7 @@ type lines struct {
 	op     string
 	series []Series
 	points bool
+	whole  bool // all x are positions or epochs
 	curves []curve
 }
 
@@ -68,6 +69,7 @@ func newLines(op string, series []Series, points bool) *Figure {
 	if len(series) == 0 {
 		misuse(op, "there is no series to draw")
 	}
+	l := &lines{op: op, series: series, points: points, whole: true}
 	for _, s := range series {
 		check(op, s.Y)
 		if r := s.Y.Rank(); r != 1 && r != 2 {
@@ -76,11 +78,12 @@ func newLines(op string, series []Series, points bool) *Figure {
 		if !s.X.IsValid() {
 			continue
 		}
+		l.whole = false
 		if s.X.Rank() != 1 || s.X.Len() != s.Y.Dim(-1) {
 			misuse(op, "X: want [n] with n the length of Y's last axis", s.X, s.Y)
 		}
 	}
-	return &Figure{content: &lines{op: op, series: series, points: points}}
+	return &Figure{content: l}
 }
 
 func (l *lines) load(*Figure) error {
@@ -182,6 +185,9 @@ func (a Axis) at(x float64) float64 {
 func (l *lines) draw(f *Figure, c draw.Canvas) {
 	x, y := l.ranges(f)
 	p := newPlot(x, y)
+	if l.whole && !x.Log {
+		p.X.Tick.Marker = ticks{whole: true}
+	}
 	p.Add(plotter.NewGrid())
 	var named []drawnCurve
 	for _, k := range l.curves {

@@ -95,6 +95,7 @@ func (m *mosaic) draw(f *Figure, c draw.Canvas) {
 		}
 		if !m.hasAxes() {
 			p.HideAxes()
+			p.X.Label.Text, p.Y.Label.Text = "", ""
 		}
 		p.Add(elements{m.raster(f, i).NRGBA, m.rows, m.cols})
 		p.Draw(keepRatio(p, tile, m.ratio()))
