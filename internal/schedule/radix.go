@@ -11,7 +11,8 @@ import (
 // A radixSort sorts rows by the digits of their keys, the least first. For each digit
 // one pass counts those of every block, one adds up what comes before each block, and
 // one moves the pairs: to where its digit begins, after those of equal digit before it.
-// A thread has some neighbours, whose digits are the nibbles of a word.
+// A block is sorted in the memory of a workgroup first, so that neighbouring threads write
+// neighbouring pairs. A thread has some neighbours, whose digits are the nibbles of a word.
 type radixSort struct {
 	*sort
 	threads int
@@ -24,11 +25,18 @@ type radixSort struct {
 const (
 	radixDigits = 16 // values of a digit
 	radixItems  = 8  // neighbours of a thread
+	tallyWords  = radixDigits / 4
 	nibbles     = 0x11111111
 )
 
+// radixThreads is the number of threads of a workgroup: each has its tallies, a part and its
+// items in shared memory, which has two numbers for each digit besides.
+func (t *Target) radixThreads() int {
+	return min(t.threads(), floorPow2((t.SharedBytes-4*2*radixDigits)/(4*(tallyWords+1+radixItems))))
+}
+
 func (s *sort) radix() {
-	r := &radixSort{sort: s, threads: s.t.threads(), from: operand}
+	r := &radixSort{sort: s, threads: s.t.radixThreads(), from: operand}
 	block := r.threads * radixItems
 	r.blocks = loopnest.CeilDiv(s.cols, block)
 	n := r.blocks * radixDigits
@@ -60,8 +68,9 @@ type radixPass struct {
 	key        value
 	at         value // places in the row
 	digit      value
-	words      *shader.Shared // digits of each thread
-	parts      *shader.Shared // for each digit, its number in the words of each 16 threads
+	word       *shader.Expr   // the digits
+	tallies    *shader.Shared // of each thread, the number of each digit: a byte
+	parts      *shader.Shared // for each digit, its number in each 16 threads
 }
 
 // pass adds a pass with a workgroup for each block, which counts its digits.
@@ -73,8 +82,9 @@ func (r *radixSort) pass(build func(w *radixPass)) {
 		w := &radixPass{radixSort: r, p: p, row: root.Let("row", job.Div(r.blocks)), block: root.Let("block", job.Rem(r.blocks))}
 		root.enter(span{axes: r.parallel, base: w.row})
 		w.load(root.Let("first", w.block.Mul(r.threads).Add(shader.ThreadID).Mul(radixItems)))
-		w.words, w.parts = p.share(shader.U32, r.threads), p.share(shader.U32, r.threads)
+		w.tallies, w.parts = p.share(shader.U32, tallyWords*r.threads), p.share(shader.U32, r.threads)
 		word := u32(0)
+		tally := make([]*shader.Expr, tallyWords)
 		for l, key := range w.key {
 			d := key.Shr(r.shift).And(radixDigits - 1)
 			if r.cols%(r.threads*radixItems) != 0 { // past the end: after all others
@@ -82,19 +92,36 @@ func (r *radixSort) pass(build func(w *radixPass)) {
 			}
 			w.digit = append(w.digit, root.Let(fmt.Sprintf("d%d", l), d))
 			word = word.Or(w.digit[l].Shl(4 * l))
+			one := root.Let(fmt.Sprintf("one%d", l), u32(1).Shl(w.digit[l].And(3).Mul(8)))
+			for q := range tally {
+				n := w.digit[l].Shr(2).Eq(q).If(one, u32(0))
+				if l > 0 {
+					n = tally[q].Add(n)
+				}
+				tally[q] = n
+			}
 		}
-		root.Put(w.words, shader.ThreadID, word)
+		w.word = root.Let("word", word)
+		for q, n := range tally {
+			root.Put(w.tallies, shader.ThreadID.Plus(q*r.threads), n)
+		}
 		root.Barrier()
 		part := r.threads / radixDigits // groups of 16 threads
 		digit := root.Let("digit", shader.ThreadID.Div(part))
+		first := root.Let("tally", digit.Div(4).Mul(r.threads).Add(shader.ThreadID.Rem(part).Mul(16)))
 		sum := root.Var("sum", u32(0))
 		loop, i := root.loop("i", u32(0), u32(16), 1)
-		loop.Set(sum, sum.Ref().Add(equals(w.words.At(shader.ThreadID.Rem(part).Mul(16).Add(i)), digit)))
+		loop.Set(sum, sum.Ref().Add(byteOf(w.tallies.At(first.Add(i)), digit)))
 		loop.end()
 		root.Put(w.parts, shader.ThreadID, sum.Ref())
 		root.Barrier()
 		build(w)
 	})
+}
+
+// byteOf is the byte of a word of tallies that counts a digit.
+func byteOf(word, digit *shader.Expr) *shader.Expr {
+	return word.Shr(digit.And(3).Mul(8)).And(255)
 }
 
 // load reads a thread's keys, from a place of the row on.
@@ -148,9 +175,6 @@ func same16(word, digit *shader.Expr) *shader.Expr {
 	return x.Or(x.Shr(2)).Not().And(nibbles)
 }
 
-// equals counts the nibbles of a word that are equal to a digit.
-func equals(word, digit *shader.Expr) *shader.Expr { return bitsOf(same16(word, digit)) }
-
 // bitsOf counts the marks of same16.
 func bitsOf(x *shader.Expr) *shader.Expr { return x.Mul(nibbles).Shr(28) }
 
@@ -173,58 +197,117 @@ func (r *radixSort) count() {
 func (r *radixSort) move(to candidates) {
 	r.pass(func(w *radixPass) {
 		p, root := w.p, w.p.root
-		part := r.threads / radixDigits
-		// The number before each 16 threads, and before the row's block.
-		counts := p.words(r.counts, shader.U32, false)
-		sums := root.when(shader.ThreadID.Lt(radixDigits))
-		sum := sums.Var("before", u32(0))
-		index := sums.Let("index", shader.ThreadID.Mul(r.blocks).Add(w.block))
-		earlier := sums.when(index.Gt(0))
-		earlier.Set(sum, earlier.loadAt(counts, w.row.Mul(radixDigits*r.blocks).Add(index).Sub(1), "c", false).Ref())
-		earlier.end()
-		loop, i := sums.loop("i", u32(0), u32(part), 1)
-		at := loop.Let("at", shader.ThreadID.Mul(part).Add(i))
-		n := loop.Let("n", w.parts.At(at))
-		loop.Put(w.parts, at, sum.Ref())
-		loop.Set(sum, sum.Ref().Add(n))
-		loop.end()
-		sums.end()
-		root.Barrier()
-
-		lot := root.Let("lot", shader.ThreadID.Div(16))
-		place := make([]*shader.Var, radixItems)
-		for l, d := range w.digit {
-			place[l] = root.Var(fmt.Sprintf("p%d", l), w.parts.At(d.Mul(part).Add(lot)))
-		}
-		loop, i = root.loop("i", lot.Mul(16), shader.ThreadID, 1)
-		word := loop.Let("word", w.words.At(i))
-		for l, d := range w.digit {
-			loop.Set(place[l], place[l].Ref().Add(equals(word, d)))
-		}
-		loop.end()
-		own := root.Let("own", w.words.At(shader.ThreadID))
+		begins, shifts := p.share(shader.U32, radixDigits), p.share(shader.U32, radixDigits)
+		w.begin(begins, shifts)
+		place := w.places(begins)
 		positions := w.at
 		if r.from != operand {
 			positions = w.scratch("position", r.from.at)
 		}
-		for l, d := range w.digit {
-			mine := same16(own, d).And(u32(1<<(4*l) - 1))
-			dest := root.Let(fmt.Sprintf("to%d", l), place[l].Ref().Add(bitsOf(mine)))
-			inside := w.within(w.at[l])
-			if to == operand {
-				if r.places < r.cols {
-					inside = all(inside, dest.Lt(r.places))
-				}
-				in := root.when(inside)
-				r.put(in, dest, positions[l])
-				in.end()
-				continue
+		staged := p.share(shader.U32, r.threads*radixItems)
+		inside := func(i *shader.Expr) *shader.Expr { return w.within(w.block.Mul(r.threads * radixItems).Add(i)) }
+		dest := make(value, radixItems)
+		w.stage("key", staged, place, w.key, func(l int, i, key *shader.Expr) {
+			d := key.Shr(r.shift).And(radixDigits - 1)
+			dest[l] = root.Let(fmt.Sprintf("to%d", l), shifts.At(d).Add(i))
+			if to != operand {
+				root.under(inside(i), func(sc *scope) {
+					sc.storeAt(p.words(to.key, shader.U32, true), w.row.Mul(r.cols).Add(dest[l]), key)
+				})
 			}
-			root.under(inside, func(sc *scope) {
-				at := w.row.Mul(r.cols).Add(dest)
-				sc.storeAt(p.words(to.key, shader.U32, true), at, w.key[l])
-				sc.storeAt(p.words(to.at, shader.U32, true), at, positions[l])
-			})
-		}
+		})
+		root.Barrier()
+		w.stage("at", staged, place, positions, func(l int, i, position *shader.Expr) {
+			if to != operand {
+				root.under(inside(i), func(sc *scope) {
+					sc.storeAt(p.words(to.at, shader.U32, true), w.row.Mul(r.cols).Add(dest[l]), position)
+				})
+				return
+			}
+			cond := inside(i)
+			if r.places < r.cols {
+				cond = all(cond, dest[l].Lt(r.places))
+			}
+			in := root.when(cond)
+			r.put(in, dest[l], position)
+			in.end()
+		})
 	})
+}
+
+// begin sets where each digit begins in the sorted block, and what to add to a place there
+// for one in the row. In w.parts it sets the numbers before each 16 threads.
+func (w *radixPass) begin(begins, shifts *shader.Shared) {
+	p, root := w.p, w.p.root
+	part := w.threads / radixDigits
+	sums := root.when(shader.ThreadID.Lt(radixDigits))
+	sum := sums.Var("before", u32(0))
+	loop, i := sums.loop("i", u32(0), u32(part), 1)
+	at := loop.Let("at", shader.ThreadID.Mul(part).Add(i))
+	n := loop.Let("n", w.parts.At(at))
+	loop.Put(w.parts, at, sum.Ref())
+	loop.Set(sum, sum.Ref().Add(n))
+	loop.end()
+	sums.Put(shifts, shader.ThreadID, sum.Ref())
+	sums.end()
+	root.Barrier()
+
+	sums = root.when(shader.ThreadID.Lt(radixDigits))
+	begin := sums.Var("begin", u32(0))
+	loop, i = sums.loop("i", u32(0), shader.ThreadID, 1)
+	loop.Set(begin, begin.Ref().Add(shifts.At(i)))
+	loop.end()
+	sums.Put(begins, shader.ThreadID, begin.Ref())
+	sums.end()
+	root.Barrier()
+
+	sums = root.when(shader.ThreadID.Lt(radixDigits))
+	index := sums.Let("index", shader.ThreadID.Mul(w.blocks).Add(w.block))
+	shift := sums.Var("shift", u32(0))
+	earlier := sums.when(index.Gt(0))
+	before := w.row.Mul(radixDigits * w.blocks).Add(index).Sub(1)
+	earlier.Set(shift, earlier.loadAt(p.words(w.counts, shader.U32, false), before, "c", false).Ref())
+	earlier.end()
+	sums.Put(shifts, shader.ThreadID, shift.Ref().Sub(begins.At(shader.ThreadID)))
+	sums.end()
+}
+
+// places are those of the thread's pairs in the sorted block.
+func (w *radixPass) places(begins *shader.Shared) (list value) {
+	root := w.p.root
+	part := w.threads / radixDigits
+	lot := root.Let("lot", shader.ThreadID.Div(16))
+	tally := make([]*shader.Var, tallyWords) // of the threads of the lot before this one
+	for q := range tally {
+		tally[q] = root.Var(fmt.Sprintf("tally%d", q), u32(0))
+	}
+	loop, i := root.loop("i", lot.Mul(16), shader.ThreadID, 1)
+	for q, v := range tally {
+		loop.Set(v, v.Ref().Add(w.tallies.At(i.Plus(q*w.threads))))
+	}
+	loop.end()
+	for l, d := range w.digit {
+		before := tally[0].Ref()
+		for q := 1; q < tallyWords; q++ {
+			before = d.Shr(2).Eq(q).If(tally[q].Ref(), before)
+		}
+		mine := same16(w.word, d).And(u32(1<<(4*l) - 1))
+		place := begins.At(d).Add(w.parts.At(d.Mul(part).Add(lot))).Add(byteOf(before, d)).Add(bitsOf(mine))
+		list = append(list, root.Let(fmt.Sprintf("p%d", l), place))
+	}
+	return list
+}
+
+// stage puts a word of each of the thread's pairs in its place in the sorted block, and gives
+// to use those at the places that are as many threads apart.
+func (w *radixPass) stage(name string, staged *shader.Shared, place, words value, use func(l int, i, word *shader.Expr)) {
+	root := w.p.root
+	for l, x := range words {
+		root.Put(staged, place[l], x)
+	}
+	root.Barrier()
+	for l := range radixItems {
+		i := shader.ThreadID.Plus(l * w.threads)
+		use(l, i, root.Let(fmt.Sprintf("%sSorted%d", name, l), staged.At(i)))
+	}
 }
