@@ -11,8 +11,9 @@ import (
 
 // NormP returns the p-norm (Σ|t|ᵖ)^(1/p) over axes, which keep length 1; without axes,
 // the scalar norm of all elements. For p = ±Inf it is the greatest or least |t|, for p = 0
-// the number of elements that are not 0. For p other than 2 it does not overflow. For p ≥ 1
-// its derivatives where all elements are 0 are 0. Floats only.
+// the number of elements that are not 0. It overflows only where the result does, for
+// which it reads t twice; [Tensor.Norm] is faster. The derivative by an element that is 0
+// is 0. Floats only.
 func (t Tensor) NormP(p float64, axes ...int) Tensor {
 	return wide(t.floats("NormP"), func(x *graph.Node) *graph.Node {
 		return normP("NormP", x, p, reduced("NormP", x, axes))
@@ -27,25 +28,59 @@ func normP(op string, x *graph.Node, p float64, axes []int) *graph.Node {
 	case math.IsInf(p, 1):
 		return reduce(ir.ReduceMax, a, axes)
 	case math.IsInf(p, -1):
-		return neg(reduce(ir.ReduceMax, neg(a), axes))
+		return least(a, axes)
 	case p == 0:
 		return graph.Cast(reduce(ir.Sum, truth(x), axes), x.DType)
 	case p == 1:
 		return reduce(ir.Sum, a, axes)
 	case p == 2:
-		return root(reduce(ir.Sum, mul(x, x), axes))
+		down, up := squareScale(reduce(ir.ReduceMax, a, axes))
+		x = mul(x, spreadTo(down, x))
+		return mul(up, root(reduce(ir.Sum, mul(x, x), axes)))
 	default:
-		m := graph.StopGradient(finiteScale(reduce(ir.ReduceMax, a, axes))) // cancels
-		sum := reduce(ir.Sum, power(div(a, spreadTo(m, x)), ir.Float(x.DType, p)), axes)
+		zero := eq(a, fill(a, 0)) // of which the derivative of a power may be infinite
+		m := reduce(ir.ReduceMax, a, axes)
+		if p < 0 {
+			m = least(a, axes)
+		}
+		m = graph.StopGradient(moderate(m)) // cancels
+		y := power(div(graph.Where(zero, fill(a, 1), a), spreadTo(m, a)), ir.Float(x.DType, p))
+		sum := reduce(ir.Sum, graph.Where(zero, fill(a, math.Pow(0, p)), y), axes)
 		none := eq(sum, fill(sum, 0))
-		y := power(graph.Where(none, fill(sum, 1), sum), ir.Float(x.DType, 1/p))
-		return mul(m, graph.Where(none, fill(sum, 0), y))
+		sum = power(graph.Where(none, fill(sum, 1), sum), ir.Float(x.DType, 1/p))
+		return mul(m, graph.Where(none, fill(sum, 0), sum))
 	}
+}
+
+// least is the minimum of floats over axes.
+func least(x *graph.Node, axes []int) *graph.Node { return neg(reduce(ir.ReduceMax, neg(x), axes)) }
+
+// squareScale returns powers of two, of which one is 1 over the other, for m ≥ 0: squares
+// of numbers up to m times down, and sums of up to 2³¹ of them, stay in the type's range,
+// as do those that matter to the sum.
+func squareScale(m *graph.Node) (down, up *graph.Node) {
+	limit, scale := 0x1p40, 0x1p80
+	if m.DType == ir.Float64 {
+		limit, scale = 0x1p400, 0x1p800
+	}
+	large, small := lt(fill(m, limit), m), lt(m, fill(m, 1/limit))
+	power := func(high, low float64) *graph.Node {
+		return graph.Where(large, fill(m, high), graph.Where(small, fill(m, low), fill(m, 1)))
+	}
+	return power(1/scale, scale), power(scale, 1/scale)
+}
+
+// moderate limits m ≥ 0 to numbers whose reciprocals are in the type's range.
+func moderate(m *graph.Node) *graph.Node {
+	lo, hi := fill(m, minPositive(m.DType)), fill(m, 0.25/minPositive(m.DType))
+	return graph.Where(lt(m, lo), lo, graph.Where(lt(hi, m), hi, m))
 }
 
 // Cdist returns the distances between rows, [... m k] and [... n k] giving [... m n]: the
 // [Tensor.NormP] of the difference of each row of t from each row of o. Axes before the
-// last two are broadcast. The derivatives of the distance 0 are 0. Floats only.
+// last two are broadcast. The derivatives of the distance 0 are 0. For p = 2 it is
+// [Tensor.Norm], so that distances whose squares leave the type's range are Inf or 0:
+// scale the points first. Floats only.
 func (t Tensor) Cdist(o Tensor, p float64) Tensor {
 	x, y := t.floats("Cdist"), o.node("Cdist")
 	x, y = alike("Cdist", x, y)
@@ -61,12 +96,18 @@ func (t Tensor) Cdist(o Tensor, p float64) Tensor {
 	checkLen("Cdist", s, x, y)
 	d := sub(graph.BroadcastTo(a, s), graph.BroadcastTo(b, s))
 	last := len(s) - 1
-	return wide(d, func(d *graph.Node) *graph.Node { return drop(normP("Cdist", d, p, []int{last}), last) })
+	over := []int{last}
+	return wide(d, func(d *graph.Node) *graph.Node {
+		if p == 2 {
+			return drop(norm(d, over), last) // NormP takes 4 times as long
+		}
+		return drop(normP("Cdist", d, p, over), last)
+	})
 }
 
 // CosineSimilarity returns the cosine of the angle between the vectors of t and o along an
-// axis, which keeps length 1; t and o are broadcast. Norms count as at least 1e-8, so that
-// the result for a zero vector is 0. Floats only.
+// axis, which keeps length 1; t and o are broadcast. Norms, which are [Tensor.Norm], count
+// as at least 1e-8, so that the result for a zero vector is 0. Floats only.
 func (t Tensor) CosineSimilarity(o Tensor, axis int) Tensor {
 	x, y := floatOperands("CosineSimilarity", t, o)
 	over := []int{axisOf("CosineSimilarity", x, axis)}
@@ -75,8 +116,8 @@ func (t Tensor) CosineSimilarity(o Tensor, axis int) Tensor {
 		x, y = graph.Cast(x, ir.Float32), graph.Cast(y, ir.Float32)
 	}
 	unit := func(x *graph.Node) *graph.Node {
-		norm := root(graph.Reduce(ir.Sum, mul(x, x), over))
-		return div(x, spreadTo(graph.Binary(ir.Max, norm, fill(norm, 1e-8)), x))
+		n := norm(x, over)
+		return div(x, spreadTo(graph.Binary(ir.Max, n, fill(n, 1e-8)), x))
 	}
 	return Tensor{n: graph.Cast(graph.Reduce(ir.Sum, mul(unit(x), unit(y)), over), d)}
 }

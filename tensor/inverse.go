@@ -103,20 +103,23 @@ func (t Tensor) Log10() Tensor {
 	return wide(t.floats("Log10"), func(x *graph.Node) *graph.Node { return scaled(log(x), math.Log10E) })
 }
 
-// Hypot returns √(t²+o²), which overflows only where the result does. Its derivatives are
-// 0 where both are 0. Floats only.
+// Hypot returns √(t²+o²), which overflows only where the result does. It is Inf where
+// either is infinite. Its derivatives are 0 where both are 0. Floats only.
 func (t Tensor) Hypot(o Operand) Tensor {
 	x, y := floatOperands("Hypot", t, o)
-	m := graph.Binary(ir.Max, abs(x), abs(y))
-	m = graph.StopGradient(finiteScale(m)) // cancels, so it needs no derivative
-	x, y = div(x, m), div(y, m)
-	return Tensor{n: mul(m, root(add(mul(x, x), mul(y, y))))}
-}
-
-// finiteScale returns m ≥ 0 but 1 where it is 0, infinite or NaN.
-func finiteScale(m *graph.Node) *graph.Node {
-	usable := graph.Binary(ir.And, positive(m), lt(m, fill(m, math.Inf(1))))
-	return graph.Where(usable, m, fill(m, 1))
+	d := x.DType
+	if d.IsHalf() {
+		x, y = graph.Cast(x, ir.Float32), graph.Cast(y, ir.Float32)
+	}
+	a, b := abs(x), abs(y)
+	inf := fill(x, math.Inf(1))
+	left, right := eq(a, inf), eq(b, inf)
+	far, zero := graph.Binary(ir.Or, left, right), fill(x, 0)
+	x, y = graph.Where(far, zero, x), graph.Where(far, zero, y)
+	down, up := squareScale(graph.Binary(ir.Max, abs(x), abs(y)))
+	x, y = mul(x, down), mul(y, down)
+	z := mul(up, root(add(mul(x, x), mul(y, y))))
+	return Tensor{n: graph.Cast(graph.Where(left, a, graph.Where(right, b, z)), d)}
 }
 
 // LogAddExp returns log(eᵗ + eᵒ). It does not overflow. Floats only.

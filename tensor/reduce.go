@@ -88,11 +88,14 @@ func (t Tensor) Std(axes ...int) Tensor {
 
 // Norm returns the square root of the sum of squares over axes, which keep
 // length 1; without axes, the scalar norm of all elements. Its derivatives where all
-// elements are 0 are 0. Floats only.
+// elements are 0 are 0. Where squares leave the type's range it is Inf or 0, and
+// [Tensor.NormP] of 2 is not. Floats only.
 func (t Tensor) Norm(axes ...int) Tensor {
 	x := t.floats("Norm")
-	return Tensor{n: root(reduce(ir.Sum, mul(x, x), reduced("Norm", x, axes)))}
+	return Tensor{n: norm(x, reduced("Norm", x, axes))}
 }
+
+func norm(x *graph.Node, axes []int) *graph.Node { return root(reduce(ir.Sum, mul(x, x), axes)) }
 
 // root returns the square root of x ≥ 0, with derivatives 0 at 0. Sqrt's are infinite
 // there, and NaN when multiplied by x's derivative 0.

@@ -1,0 +1,73 @@
+package tensor_test
+
+import (
+	"math"
+	"slices"
+	"testing"
+
+	"github.com/tensorken/tensorken/grad"
+	"github.com/tensorken/tensorken/tensor"
+)
+
+// An extreme has values and derivatives of the sum, in float32, at numbers that a formula
+// by the book does not survive.
+type extreme struct {
+	name    string
+	of      func(x tensor.Tensor) tensor.Tensor
+	at      []float64
+	value   []float64
+	partial []float64 // nil: not checked
+}
+
+func runExtremes(t *testing.T, tests []extreme) {
+	t.Helper()
+	// There is no absolute tolerance but for subnormal numbers.
+	close := func(got, want float64) bool {
+		return got == want || got != got && want != want || math.Abs(got-want) <= 1e-5*math.Abs(want)+0x1p-126
+	}
+	for _, e := range tests {
+		x := floats(e.at...)
+		if got := values(t, e.of(x)); !slices.EqualFunc(got, e.value, close) {
+			t.Errorf("%s of %v is %v, want %v", e.name, e.at, got, e.value)
+		}
+		d := grad.Of(func(x tensor.Tensor) tensor.Tensor { return e.of(x).Sum() })(x)
+		if got := values(t, d); e.partial != nil && !slices.EqualFunc(got, e.partial, close) {
+			t.Errorf("derivative of %s at %v is %v, want %v", e.name, e.at, got, e.partial)
+		}
+	}
+}
+
+func TestNormsAtExtremes(t *testing.T) {
+	norm := func(p float64) func(tensor.Tensor) tensor.Tensor {
+		return func(x tensor.Tensor) tensor.Tensor { return x.NormP(p) }
+	}
+	cdist := func(p float64) func(tensor.Tensor) tensor.Tensor {
+		return func(x tensor.Tensor) tensor.Tensor { return x.Unsqueeze(1).Cdist(floats(0).Reshape(1, 1), p) }
+	}
+	hypot := func(y ...float64) func(tensor.Tensor) tensor.Tensor {
+		return func(x tensor.Tensor) tensor.Tensor { return x.Hypot(floats(y...)) }
+	}
+	big, small, root := math.MaxFloat32, 0x1p-126, math.Sqrt2/2
+	runExtremes(t, []extreme{
+		{"NormP(2)", norm(2), []float64{3e30, -4e30}, []float64{5e30}, []float64{0.6, -0.8}},
+		{"NormP(2)", norm(2), []float64{3e-30, -4e-30}, []float64{5e-30}, []float64{0.6, -0.8}},
+		{"NormP(2)", norm(2), []float64{big, 0, 1}, []float64{big}, []float64{1, 0, 1 / big}},
+		{"NormP(2)", norm(2), []float64{big, big}, []float64{inf}, nil},
+		{"NormP(2)", norm(2), []float64{small, small}, []float64{small * math.Sqrt2}, []float64{root, root}},
+		{"NormP(2)", norm(2), []float64{0, 0}, []float64{0}, []float64{0, 0}},
+		{"NormP(2)", norm(2), []float64{inf, 1}, []float64{inf}, nil},
+		{"NormP(2)", norm(2), []float64{nan, 1}, []float64{nan}, []float64{nan, nan}},
+		{"NormP(3)", norm(3), []float64{small, small}, []float64{small * math.Cbrt(2)}, []float64{math.Pow(2, -2.0/3), math.Pow(2, -2.0/3)}},
+		{"NormP(3)", norm(3), []float64{big / 2, big / 2}, []float64{big / 2 * math.Cbrt(2)}, []float64{math.Pow(2, -2.0/3), math.Pow(2, -2.0/3)}},
+		{"NormP(½)", norm(0.5), []float64{0, 2}, []float64{2}, []float64{0, 1}},
+		{"NormP(½)", norm(0.5), []float64{0, 0}, []float64{0}, []float64{0, 0}},
+		{"NormP(-1)", norm(-1), []float64{1e30, 1}, []float64{1}, []float64{0, 1}},
+		{"NormP(-1)", norm(-1), []float64{inf, 1}, []float64{1}, []float64{0, 1}},
+		{"NormP(-1)", norm(-1), []float64{0, 1}, []float64{0}, []float64{0, 0}},
+		{"Cdist", cdist(2), []float64{-3e18, 2e-18, 0}, []float64{3e18, 2e-18, 0}, []float64{-1, 1, 0}},
+		{"Cdist", cdist(0.5), []float64{-3e30, 0}, []float64{3e30, 0}, []float64{-1, 0}},
+		{"Hypot", hypot(4e30, 4e-30, 0), []float64{3e30, 3e-30, 0}, []float64{5e30, 5e-30, 0}, []float64{0.6, 0.6, 0}},
+		{"Hypot", hypot(small, 2e38, 1), []float64{small, 2e38, small}, []float64{small * math.Sqrt2, 2e38 * math.Sqrt2, 1}, []float64{root, root, small}},
+		{"Hypot", hypot(1, nan, inf, -inf, 1), []float64{inf, -inf, nan, 1, nan}, []float64{inf, inf, inf, inf, nan}, []float64{1, -1, 0, 0, nan}},
+	})
+}
