@@ -117,9 +117,10 @@ func (t Tensor) HardSwish() Tensor {
 // only.
 func (t Tensor) LogSigmoid() Tensor { return Tensor{n: neg(softplus(neg(t.floats("LogSigmoid"))))} }
 
-// Softsign returns t/(1 + |t|). Floats only.
+// Softsign returns t/(1 + |t|), ±1 at ±Inf. Floats only.
 func (t Tensor) Softsign() Tensor {
-	x := t.floats("Softsign")
+	t.floats("Softsign")
+	x := t.Clamp(-greatestFinite[t.DType()], greatestFinite[t.DType()]).n
 	return Tensor{n: div(x, shifted(abs(x), 1))}
 }
 

@@ -71,3 +71,39 @@ func TestNormsAtExtremes(t *testing.T) {
 		{"Hypot", hypot(1, nan, inf, -inf, 1), []float64{inf, -inf, nan, 1, nan}, []float64{inf, inf, inf, inf, nan}, []float64{1, -1, 0, 0, nan}},
 	})
 }
+
+func TestFunctionsAtExtremes(t *testing.T) {
+	type T = tensor.Tensor
+	big := math.MaxFloat32
+	logAddExp := func(y ...float64) func(T) T { return func(x T) T { return x.LogAddExp(floats(y...)) } }
+	lse, cum := func(x T) T { return x.LogSumExp() }, func(x T) T { return x.LogCumSumExp(0) }
+	e, d := math.E, 1/(1+math.E)
+	runExtremes(t, []extreme{
+		{"Asin", T.Asin, []float64{-1, 1, 2, inf, 0}, []float64{-math.Pi / 2, math.Pi / 2, nan, nan, 0}, []float64{inf, inf, nan, nan, 1}},
+		{"Acos", T.Acos, []float64{-1, 1, 2, -inf, 0}, []float64{math.Pi, 0, nan, nan, math.Pi / 2}, []float64{-inf, -inf, nan, nan, -1}},
+		{"Acosh", T.Acosh, []float64{1, 0.5, big, inf}, []float64{0, nan, math.Acosh(big), inf}, []float64{inf, nan, 1 / big, 0}},
+		{"Asinh", T.Asinh, []float64{-big, -inf, 0}, []float64{-math.Acosh(big), -inf, 0}, []float64{1 / big, 0, 1}},
+		{"Atanh", T.Atanh, []float64{-1, 1, 0}, []float64{-inf, inf, 0}, []float64{inf, inf, 1}},
+		{"Logit", T.Logit, []float64{0, 1, 0.5}, []float64{-inf, inf, 0}, []float64{inf, inf, 4}},
+		{"ErfInv", T.ErfInv, []float64{-1, 1, 2}, []float64{-inf, inf, nan}, []float64{inf, inf, nan}},
+		{"Lgamma", T.Lgamma, []float64{0, -1, -2, -1e10, -inf, inf, 1e36, 1e38},
+			[]float64{inf, inf, inf, inf, inf, inf, lgamma(1e36), inf}, []float64{-inf, nan, nan, nan, 0, inf, math.Log(1e36), math.Log(1e38)}},
+		{"Digamma", T.Digamma, []float64{0, -1, -2, -1e10, inf, 1e38, 1e-30},
+			[]float64{-inf, nan, nan, nan, inf, math.Log(1e38), -1e30}, []float64{inf, nan, nan, nan, 0, 1e-38, inf}},
+		{"Softsign", T.Softsign, []float64{big, -inf, inf, nan}, []float64{1, -1, 1, nan}, []float64{0, 0, 0, nan}},
+		{"Erfc", T.Erfc, []float64{9, 20, inf, -inf}, []float64{math.Erfc(9), 0, 0, 2}, []float64{-2 / math.Sqrt(math.Pi) * math.Exp(-81), 0, 0, 0}},
+		{"Log1p", T.Log1p, []float64{-1, big, inf, 1e-30}, []float64{-inf, math.Log(big), inf, 1e-30}, []float64{inf, 1 / big, 0, 1}},
+		{"Expm1", T.Expm1, []float64{-100, -inf, 1e-30, 89}, []float64{-1, -1, 1e-30, inf}, []float64{0, 0, 1, inf}},
+		{"Sinc", T.Sinc, []float64{0, 1e-30, 1e30, inf}, []float64{1, 1, 0, nan}, []float64{0, -math.Pi * math.Pi / 3 * 1e-30, 1e-30, nan}},
+		{"LogAddExp", logAddExp(inf, -inf, inf, -inf, big, 0), []float64{0, 1, inf, -inf, big, -big}, []float64{inf, 1, inf, -inf, big, 0}, []float64{0, 1, 1, 1, 0.5, 0}},
+		{"LogSumExp", lse, []float64{-inf, -inf}, []float64{-inf}, []float64{0, 0}},
+		{"LogSumExp", lse, []float64{-inf, big, -big}, []float64{big}, []float64{0, 1, 0}},
+		{"LogSumExp", lse, []float64{inf, 1}, []float64{inf}, nil},
+		{"LogCumSumExp", cum, []float64{-inf, 1, 2, -inf, inf, 3}, []float64{-inf, 1, 2 + math.Log1p(1/e), 2 + math.Log1p(1/e), inf, inf}, []float64{1, 1 + 2*d, 2 - 2*d, 0, 2, 0}},
+		{"Softmax", func(x T) T { return x.Softmax(0) }, []float64{-inf, -inf}, []float64{nan, nan}, nil},
+		{"Softmax", func(x T) T { return x.Softmax(0) }, []float64{-inf, big, -big}, []float64{0, 1, 0}, []float64{0, 0, 0}},
+		{"LogSoftmax", func(x T) T { return x.LogSoftmax(0) }, []float64{-inf, 1}, []float64{-inf, 0}, []float64{1, -1}},
+		{"CosineSimilarity", func(x T) T { return x.CosineSimilarity(floats(3, 4), 0) }, []float64{0, 0}, []float64{0}, []float64{0.6e8, 0.8e8}},
+		{"CosineSimilarity", func(x T) T { return x.CosineSimilarity(x, 0) }, []float64{0, 0}, []float64{0}, []float64{0, 0}},
+	})
+}

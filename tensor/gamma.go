@@ -37,8 +37,9 @@ const gammaSteps = 6
 // is not used are replaced, so that neither their values nor their derivatives can be
 // NaN.
 type gammaArgument struct {
-	large    *graph.Node // bools: x is for Stirling's series
-	far      *graph.Node // x where large
+	infinite *graph.Node // bools
+	large    *graph.Node // bools: x is for Stirling's series, or infinite
+	far      *graph.Node // x where large and finite
 	x        *graph.Node // x where not large
 	z        *graph.Node // x less an integer, from -½ to ½
 	low      *graph.Node // bools: x is less than 1½, z is x less 1 or 0
@@ -51,7 +52,8 @@ func gammaReduce(x *graph.Node) gammaArgument {
 	var g gammaArgument
 	g.large = not(lt(x, fill(x, gammaSteps+2.5)))
 	g.large = graph.Binary(ir.And, g.large, eq(x, x)) // NaN takes the other way
-	g.far = graph.Where(g.large, x, fill(x, 10))
+	g.infinite = eq(x, fill(x, math.Inf(1)))
+	g.far = graph.Where(graph.Binary(ir.And, g.large, not(g.infinite)), x, fill(x, 10))
 	g.x = graph.Where(g.large, fill(x, 2), x)
 	g.tiny, g.low = lt(g.x, fill(x, 0.5)), lt(g.x, fill(x, 1.5))
 	g.z = graph.Where(g.tiny, g.x, graph.Where(g.low, shifted(g.x, -1), shifted(g.x, -2)))
@@ -65,12 +67,14 @@ func gammaReduce(x *graph.Node) gammaArgument {
 }
 
 // reflected returns x below 0 as 1-x, which is positive, and the distance of such x from
-// the nearest integer; for others x, and ½. The poles are the integers up to 0.
+// the nearest integer; for others x, and ½. The poles are the integers up to 0, which are
+// reflected to 1.
 func reflected(x *graph.Node) (below, pole, y, rest *graph.Node) {
 	below = lt(x, fill(x, 0))
 	pole = graph.Binary(ir.And, below, eq(floor(x), x))
-	y = graph.Where(below, shifted(neg(x), 1), x)
-	_, rest = nearest(graph.Where(graph.Binary(ir.And, below, not(pole)), x, fill(x, 0.5)))
+	y = graph.Where(pole, fill(x, 1), graph.Where(below, shifted(neg(x), 1), x))
+	far := eq(x, fill(x, math.Inf(-1)))
+	_, rest = nearest(graph.Where(below, graph.Where(far, fill(x, -1), x), fill(x, 0.5)))
 	return below, pole, y, rest
 }
 
@@ -79,11 +83,11 @@ func reflected(x *graph.Node) (below, pole, y, rest *graph.Node) {
 // and 2, and absolutely for t < 0. Floats only.
 func (t Tensor) Lgamma() Tensor {
 	return wide(t.floats("Lgamma"), func(x *graph.Node) *graph.Node {
-		below, pole, y, rest := reflected(x)
+		below, _, y, rest := reflected(x)
 		v := lgammaPositive(y)
-		sine := abs(graph.Unary(ir.Sin, scaled(rest, math.Pi)))
+		sine := abs(graph.Unary(ir.Sin, scaled(rest, math.Pi))) // 0, of derivative 0, at poles: log's is NaN
 		reflection := sub(shifted(neg(log(sine)), math.Log(math.Pi)), v)
-		return graph.Where(pole, fill(x, math.Inf(1)), graph.Where(below, reflection, v))
+		return graph.Where(below, reflection, v)
 	})
 }
 
@@ -109,7 +113,8 @@ func lgammaPositive(x *graph.Node) *graph.Node {
 	r := reciprocal(g.far)
 	far := mul(r, polynomial(mul(r, r), terms(x.DType, coefficients, 4)))
 	stirling := shifted(mul(shifted(g.far, -0.5), shifted(log(g.far), -1)), (math.Log(2*math.Pi)-1)/2)
-	return graph.Where(g.large, add(stirling, far), near)
+	limit := mul(x, x) // which is infinite, as is its derivative
+	return graph.Where(g.infinite, limit, graph.Where(g.large, add(stirling, far), near))
 }
 
 // Digamma returns the derivative of log Γ(t): -Inf at 0, NaN at negative integers. Its
@@ -121,7 +126,8 @@ func (t Tensor) Digamma() Tensor {
 		angle := scaled(rest, math.Pi)
 		cotangent := div(graph.Unary(ir.Cos, angle), graph.Unary(ir.Sin, angle))
 		reflection := sub(v, scaled(cotangent, math.Pi))
-		return graph.Where(pole, fill(x, math.NaN()), graph.Where(below, reflection, v))
+		none := graph.Where(pole, rest, fill(x, 1)) // 0 at poles, of which 0/0 and its derivative are NaN
+		return graph.Where(pole, div(none, none), graph.Where(below, reflection, v))
 	})
 }
 
@@ -137,5 +143,5 @@ func digammaPositive(x *graph.Node) *graph.Node {
 	r := reciprocal(g.far)
 	square := mul(r, r)
 	far := sub(sub(log(g.far), scaled(r, 0.5)), mul(square, polynomial(square, terms(x.DType, bernoulli, 4))))
-	return graph.Where(g.large, far, near)
+	return graph.Where(g.infinite, fill(x, math.Inf(1)), graph.Where(g.large, far, near))
 }

@@ -51,9 +51,10 @@ func (t Tensor) Acos() Tensor {
 	return wide(t.floats("Acos"), func(x *graph.Node) *graph.Node { return graph.Binary(ir.Atan2, cosine(x), x) })
 }
 
-// cosine returns √(1-x²), accurate near -1 and 1.
+// cosine returns √(1-x²), accurate near -1 and 1. A root of the product would have the
+// derivative 0·Inf there.
 func cosine(x *graph.Node) *graph.Node {
-	return graph.Unary(ir.Sqrt, mul(shifted(neg(x), 1), shifted(x, 1)))
+	return mul(graph.Unary(ir.Sqrt, shifted(neg(x), 1)), graph.Unary(ir.Sqrt, shifted(x, 1)))
 }
 
 // Asinh returns the inverse hyperbolic sine. It is accurate near 0 and does not
@@ -122,14 +123,19 @@ func (t Tensor) Hypot(o Operand) Tensor {
 	return Tensor{n: graph.Cast(graph.Where(left, a, graph.Where(right, b, z)), d)}
 }
 
-// LogAddExp returns log(eᵗ + eᵒ). It does not overflow. Floats only.
+// LogAddExp returns log(eᵗ + eᵒ). It does not overflow. Where both are the same infinity,
+// t has the derivative. Floats only.
 func (t Tensor) LogAddExp(o Operand) Tensor {
 	x, y := floatOperands("LogAddExp", t, o)
+	return Tensor{n: logAddExp(x, y)}
+}
+
+func logAddExp(x, y *graph.Node) *graph.Node {
 	swapped := lt(x, y)
 	high, low := graph.Where(swapped, y, x), graph.Where(swapped, x, y)
 	equal := graph.Binary(ir.And, eq(x, y), infinite(x)) // Inf - Inf would be NaN
-	d := graph.Where(equal, fill(x, 0), sub(low, high))
-	return Tensor{n: add(high, graph.Unary(ir.Log1p, exp(d)))}
+	d := graph.Where(equal, fill(x, math.Inf(-1)), sub(low, high))
+	return add(high, graph.Unary(ir.Log1p, exp(d)))
 }
 
 // floatOperands is operands for functions of floating-point types.

@@ -186,18 +186,20 @@ func shift(x *graph.Node, axes []int) *graph.Node {
 
 // LogSumExp returns the logarithm of the sum of e to the power of the elements over
 // axes, which keep length 1; without axes, a scalar for all elements. It does not
-// overflow; for no elements it is -Inf. Floats only.
+// overflow. Of no elements, or of -Inf only, it is -Inf, with derivatives 0. Floats only.
 func (t Tensor) LogSumExp(axes ...int) Tensor {
 	x := t.floats("LogSumExp")
 	over := reduced("LogSumExp", x, axes)
 	m := shift(x, over)
 	m = graph.Where(infinite(m), fill(m, 0), m) // Inf - Inf would be NaN
 	sum := reduce(ir.Sum, exp(sub(x, spreadTo(m, x))), over)
-	return Tensor{n: add(m, log(sum))}
+	none := eq(sum, fill(sum, 0)) // log's derivative would be infinite
+	y := log(graph.Where(none, fill(sum, 1), sum))
+	return Tensor{n: add(m, graph.Where(none, fill(sum, math.Inf(-1)), y))}
 }
 
-// Softmax returns e to the power t, divided by its sum along an axis. Floats
-// only.
+// Softmax returns e to the power t, divided by its sum along an axis. Rows of -Inf only,
+// and those with Inf, are NaN. Floats only.
 func (t Tensor) Softmax(axis int) Tensor {
 	x := t.floats("Softmax")
 	over := []int{axisOf("Softmax", x, axis)}

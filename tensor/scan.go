@@ -49,12 +49,3 @@ func (t Tensor) LogCumSumExp(axis int) Tensor {
 	}
 	return Tensor{n: y}
 }
-
-// logAddExp returns log(e^x + e^y). Where both are -Inf the derivative is 0.
-func logAddExp(x, y *graph.Node) *graph.Node {
-	m := graph.StopGradient(graph.Binary(ir.Max, x, y))
-	m = graph.Where(infinite(m), fill(m, 0), m) // Inf - Inf would be NaN
-	sum := add(exp(sub(x, m)), exp(sub(y, m)))
-	none := eq(sum, fill(sum, 0))
-	return add(m, graph.Where(none, fill(sum, math.Inf(-1)), log(graph.Where(none, fill(sum, 1), sum))))
-}
