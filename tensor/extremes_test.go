@@ -107,3 +107,35 @@ func TestFunctionsAtExtremes(t *testing.T) {
 		{"CosineSimilarity", func(x T) T { return x.CosineSimilarity(x, 0) }, []float64{0, 0}, []float64{0}, []float64{0, 0}},
 	})
 }
+
+// Variances are accurate where the mean is large, of one element, of equal ones and of none.
+func TestVarianceAtExtremes(t *testing.T) {
+	type T = tensor.Tensor
+	variance, deviation := func(x T) T { return x.Var() }, func(x T) T { return x.Std() }
+	without := func(x T) T { return tensor.Cat(0, x, floats(nan)).NanVar() }
+	x := []float64{1e7, 1e7 + 1, 1e7 + 2}
+	runExtremes(t, []extreme{
+		{"Var", variance, x, []float64{2.0 / 3}, []float64{-2.0 / 3, 0, 2.0 / 3}},
+		{"NanVar", without, x, []float64{2.0 / 3}, []float64{-2.0 / 3, 0, 2.0 / 3}},
+		{"Std", deviation, x, []float64{math.Sqrt(2.0 / 3)}, []float64{-math.Sqrt(1.0 / 6), 0, math.Sqrt(1.0 / 6)}},
+		{"Var", variance, []float64{3}, []float64{0}, []float64{0}},
+		{"Std", deviation, []float64{3}, []float64{0}, []float64{0}},
+		{"Std", deviation, []float64{-7, -7, -7}, []float64{0}, []float64{0, 0, 0}},
+		{"Var", func(x T) T { return x.Slice(0, 0, 0).Var() }, []float64{3}, []float64{nan}, []float64{0}},
+		{"Var", variance, []float64{inf, 1}, []float64{nan}, nil},
+		{"NanVar", func(x T) T { return x.NanVar() }, []float64{nan, nan}, []float64{nan}, nil},
+	})
+	// A thousand numbers around 4096, of which the sum is rounded.
+	var points []float64
+	want := 0.0
+	for i := range 1000 {
+		d := float64(i%7-3) / 1024
+		points, want = append(points, 4096+d), want+d*d
+	}
+	mean := 0.0
+	for _, v := range points {
+		mean += (v - 4096) / 1000
+	}
+	want = want/1000 - mean*mean
+	runExtremes(t, []extreme{{"Var", variance, points, []float64{want}, nil}})
+}

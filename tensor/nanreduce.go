@@ -52,12 +52,15 @@ func (t Tensor) NanStd(axes ...int) Tensor {
 	return wide(t.floats("NanStd"), func(x *graph.Node) *graph.Node { return root(nanVariance("NanStd", x, axes)) })
 }
 
+// nanVariance is computed as variance.
 func nanVariance(op string, x *graph.Node, axes []int) *graph.Node {
 	y, number, over := Tensor{n: x}.nanOperand(op, axes, 0)
 	n := graph.Cast(number, x.DType)
-	d := sub(y, spreadTo(div(reduce(ir.Sum, y, over), n), x))
+	mean := func(y *graph.Node) *graph.Node { return div(reduce(ir.Sum, y, over), n) }
+	d := sub(y, spreadTo(graph.StopGradient(mean(y)), x))
 	d = graph.Where(eq(x, x), d, fill(x, 0))
-	return div(reduce(ir.Sum, mul(d, d), over), n)
+	off := mean(d)
+	return notNegative(sub(mean(mul(d, d)), mul(off, off)))
 }
 
 // NanMax is [Tensor.Max] of the elements that are not NaN, and NaN if there are none.

@@ -74,10 +74,21 @@ func (t Tensor) Var(axes ...int) Tensor {
 	return Tensor{n: variance(x, reduced("Var", x, axes))}
 }
 
+// variance is that of x less a number near the mean, so that what the rounded mean is off
+// by, which of large numbers is more than they differ by, cancels. The number cancels too
+// and needs no derivative.
+//
+// Source: Chan, Golub, LeVeque, "Algorithms for Computing the Sample Variance", 1983.
 func variance(x *graph.Node, axes []int) *graph.Node {
-	d := sub(x, spreadTo(mean(x, axes), x))
-	return mean(mul(d, d), axes)
+	return wide(x, func(x *graph.Node) *graph.Node {
+		d := sub(x, spreadTo(graph.StopGradient(mean(x, axes)), x))
+		off := mean(d, axes)
+		return notNegative(sub(mean(mul(d, d), axes), mul(off, off)))
+	}).n
 }
+
+// notNegative returns 0 for numbers that are rounded to below 0.
+func notNegative(x *graph.Node) *graph.Node { return graph.Where(lt(x, fill(x, 0)), fill(x, 0), x) }
 
 // Std returns the square root of [Tensor.Var]. Its derivatives where all
 // elements are equal are 0. Floats only.
