@@ -1,7 +1,9 @@
 package tensor_test
 
 import (
+	"fmt"
 	"math"
+	"math/rand/v2"
 	"slices"
 	"testing"
 
@@ -138,4 +140,83 @@ func TestVarianceAtExtremes(t *testing.T) {
 	}
 	want = want/1000 - mean*mean
 	runExtremes(t, []extreme{{"Var", variance, points, []float64{want}, nil}})
+}
+
+// An element of weight 0 does not matter, though it is infinite, nor does one beyond an edge.
+func TestSamplesAtExtremes(t *testing.T) {
+	type T = tensor.Tensor
+	resize := func(n int, o tensor.ResizeOptions) func(T) T {
+		return func(x T) T { return x.Reshape(1, 1, x.Len()).Resize([]int{n}, &o) }
+	}
+	linear, cubic := tensor.ResizeOptions{Mode: tensor.Linear}, tensor.ResizeOptions{Mode: tensor.Cubic}
+	corners := tensor.ResizeOptions{Mode: tensor.Linear, AlignCorners: true}
+	tests := []extreme{
+		{"linear", resize(8, linear), []float64{1, inf, 2, 3}, []float64{1, inf, inf, inf, inf, 2.25, 2.75, 3}, []float64{2, 2, 2, 2}},
+		{"linear", resize(6, linear), []float64{-inf, 1, 2}, []float64{-inf, -inf, -inf, 1.25, 1.75, 2}, []float64{2, 2, 2}},
+		{"linear, corners", resize(7, corners), []float64{1, inf, 2, 3}, []float64{1, inf, inf, inf, 2, 2.5, 3}, []float64{1.5, 2, 2, 1.5}},
+		{"cubic of odd steps", resize(1, cubic), []float64{inf, 1, inf}, []float64{1}, []float64{0, 1, 0}},
+		{"linear of odd steps", resize(1, linear), []float64{inf, 1, inf}, []float64{1}, []float64{0, 1, 0}},
+	}
+	line := floats(1, 2, 3).Reshape(1, 1, 3)
+	far := []float64{inf, -inf, nan, 1e20, -1e20, math.MaxFloat32, 0}
+	for _, c := range []struct {
+		padding tensor.PadMode
+		want    []float64
+	}{
+		{0, []float64{0, 0, 0, 0, 0, 0, 2}},
+		{tensor.Replicate, []float64{3, 1, 0, 3, 1, 3, 2}},
+	} {
+		for _, mode := range []tensor.Interpolation{tensor.Linear, tensor.Nearest} {
+			o := &tensor.GridOptions{Mode: mode, Padding: c.padding}
+			d := []float64{0, 0, 0, 0, 0, 0, 1.5}
+			if mode == tensor.Nearest {
+				d[6] = 0
+			}
+			tests = append(tests,
+				extreme{fmt.Sprintf("grid %+v", o), func(g T) T { return line.GridSample(g.Reshape(1, len(far), 1), o) }, far, c.want, d},
+				extreme{fmt.Sprintf("sample %+v", o), func(x T) T {
+					return x.Reshape(1, 1, 3).GridSample(floats(0, 2.0/3).Reshape(1, 2, 1), o)
+				}, []float64{inf, 2, -inf}, []float64{2, -inf}, []float64{0, 1, 1}})
+		}
+	}
+	reflect := &tensor.GridOptions{Padding: tensor.Reflect}
+	tests = append(tests, extreme{"grid by Reflect", func(g T) T { return line.GridSample(g.Reshape(1, 3, 1), reflect) },
+		[]float64{inf, -inf, nan}, []float64{0, 0, 0}, []float64{0, 0, 0}})
+	runExtremes(t, tests)
+	run(t, []check{of("beyond an infinite edge", floats(inf, 1).Reshape(1, 1, 2).GridSample(floats(3, -3).Reshape(1, 2, 1), nil), []int{1, 1, 2}, 0, 0)})
+}
+
+// Quantiles do not decrease where q grows, lie between elements, and are elements at them.
+func TestQuantileIsMonotone(t *testing.T) {
+	quantile := func(q float64) func(tensor.Tensor) tensor.Tensor {
+		return func(x tensor.Tensor) tensor.Tensor { return x.Quantile(0, q) }
+	}
+	runExtremes(t, []extreme{
+		{"Quantile(0.9)", quantile(0.9), []float64{3, inf, 1}, []float64{inf}, nil},
+		{"Quantile(0.1)", quantile(0.1), []float64{3, -inf, 1}, []float64{-inf}, nil},
+		{"Quantile(0.5)", quantile(0.5), []float64{inf, 1, inf, inf}, []float64{inf}, nil},
+		{"Quantile(0.75)", quantile(0.75), []float64{-3e38, 3e38}, []float64{1.5e38}, []float64{0.25, 0.75}},
+	})
+	rng := rand.New(rand.NewPCG(1, 2))
+	const steps = 60
+	for _, spread := range []float64{0, 1e-7, 1e-6, 1, 1e6} {
+		x := make([]float64, 4)
+		for i := range x {
+			x[i] = 0.1 + spread*rng.Float64()
+		}
+		rows := make([]tensor.Tensor, steps+1)
+		for i := range rows {
+			rows[i] = floats(x...).Quantile(0, float64(i)/steps)
+		}
+		got := values(t, tensor.Cat(0, rows...))
+		sorted := values(t, floats(x...).Sort(0))
+		if !slices.IsSorted(got) {
+			t.Errorf("quantiles of %v are not sorted: %v", x, got)
+		}
+		for i, v := range sorted {
+			if q := got[i*steps/3]; q != v {
+				t.Errorf("quantile %d/3 of %v is %v, want %v", i, x, q, v)
+			}
+		}
+	}
 }

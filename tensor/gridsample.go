@@ -2,6 +2,7 @@ package tensor
 
 import (
 	"fmt"
+	"math"
 	"slices"
 
 	"github.com/tensorken/tensorken/internal/graph"
@@ -21,8 +22,8 @@ type GridOptions struct {
 
 // GridSample returns the values of t, [batch, channels, spatial…], at the points of grid,
 // [batch, out…, coordinates], as [batch, channels, out…]. There are 1 to 3 spatial axes and
-// as many coordinates, from -1 to 1, that of the last spatial axis first. Both have one
-// type. Floats only.
+// as many coordinates, from -1 to 1, that of the last spatial axis first. A point that is
+// NaN, or by Reflect infinite, has the value 0. Both have one type. Floats only.
 func (t Tensor) GridSample(grid Tensor, o *GridOptions) Tensor {
 	x, g := t.floats("GridSample"), grid.node("GridSample")
 	x, g = alike("GridSample", x, g)
@@ -114,6 +115,10 @@ func gridSum(x *graph.Node, axes []gridAxis, at, weight *graph.Node) *graph.Node
 	if len(axes) == 0 {
 		s := shape.With(x.Shape, 2, at.Shape[2])
 		y := graph.At(graph.NewIndexSite("GridSample", at.Shape), graph.Gather(x, graph.Expand(at, s), 2))
+		// 0 times an infinity would be NaN. Other elements are the derivatives by weights of 0.
+		none := graph.Expand(eq(weight, fill(weight, 0)), s)
+		none = graph.Binary(ir.And, none, not(lt(abs(y), fill(y, math.Inf(1)))))
+		y = graph.Where(none, fill(y, 0), y)
 		return mul(y, graph.Expand(weight, s))
 	}
 	var sum *graph.Node

@@ -151,8 +151,24 @@ func sampleNearest(op string, x *graph.Node, axis, m int, _ bool) *graph.Node {
 
 func sampleLinear(op string, x *graph.Node, axis, m int, corners bool) *graph.Node {
 	at, part := centers(x.Shape[axis], m, corners).split(x.DType)
-	y, next := sampleAt(op, x, axis, at), sampleAt(op, x, axis, shifted(at, 1))
-	return add(y, mul(spreadAxes(part, []int{axis}, y.Shape), sub(next, y)))
+	return taps(op, x, axis, at, shifted(neg(part), 1), part)
+}
+
+// taps returns the sum of the elements of an axis of x from positions on, times weights.
+func taps(op string, x *graph.Node, axis int, at *graph.Node, weights ...*graph.Node) *graph.Node {
+	var sum *graph.Node
+	for i, w := range weights {
+		y := sampleAt(op, x, axis, shifted(at, float64(i)))
+		none := spreadAxes(eq(w, fill(w, 0)), []int{axis}, y.Shape)
+		y = graph.Where(none, fill(y, 0), y) // 0 times an infinity would be NaN
+		y = mul(y, spreadAxes(w, []int{axis}, y.Shape))
+		if sum == nil {
+			sum = y
+			continue
+		}
+		sum = add(sum, y)
+	}
+	return sum
 }
 
 // sampleCubic has the weights of Keys, "Cubic Convolution Interpolation for Digital Image
@@ -163,19 +179,8 @@ func sampleCubic(op string, x *graph.Node, axis, m int, corners bool) *graph.Nod
 	far := []float64{0, a, -2 * a, a}        // in the distance from 1 to 2, less 1
 	at, part := centers(x.Shape[axis], m, corners).split(x.DType)
 	rest := shifted(neg(part), 1)
-	var sum *graph.Node
-	for i, w := range []*graph.Node{
-		polynomial(part, far), polynomial(part, near), polynomial(rest, near), polynomial(rest, far),
-	} {
-		y := sampleAt(op, x, axis, shifted(at, float64(i-1)))
-		y = mul(y, spreadAxes(w, []int{axis}, y.Shape))
-		if sum == nil {
-			sum = y
-			continue
-		}
-		sum = add(sum, y)
-	}
-	return sum
+	return taps(op, x, axis, shifted(at, -1),
+		polynomial(part, far), polynomial(part, near), polynomial(rest, near), polynomial(rest, far))
 }
 
 func sampleArea(op string, x *graph.Node, axis, m int, _ bool) *graph.Node {

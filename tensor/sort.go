@@ -79,16 +79,17 @@ func (t Tensor) Median(axis int) Tensor {
 
 // Quantile returns, along an axis, which keeps length 1, the number below which lies a
 // part q of the elements, from 0 to 1: between the two elements around place q·(n-1) of
-// the sorted axis it is interpolated. It is NaN if any element is. The axis must not be
-// empty. Floats only.
+// the sorted axis it is interpolated. It does not decrease where q grows. It is NaN if any
+// element is. The axis must not be empty. Floats only.
 func (t Tensor) Quantile(axis int, q float64) Tensor {
-	x := t.floats("Quantile")
-	a := nonEmpty("Quantile", x, axis)
-	if !(q >= 0 && q <= 1) {
-		fail("Quantile", fmt.Sprintf("q is %v: want 0 to 1", q), x)
-	}
-	at := q * float64(x.Shape[a]-1)
-	return Tensor{n: ranked(x, a, int(at), at-math.Floor(at))}
+	return wide(t.floats("Quantile"), func(x *graph.Node) *graph.Node {
+		a := nonEmpty("Quantile", x, axis)
+		if !(q >= 0 && q <= 1) {
+			fail("Quantile", fmt.Sprintf("q is %v: want 0 to 1", q), x)
+		}
+		at := q * float64(x.Shape[a]-1)
+		return ranked(x, a, int(at), at-math.Floor(at))
+	})
 }
 
 // nonEmpty is axisOf for an axis that must have elements.
@@ -113,11 +114,21 @@ func ranked(x *graph.Node, axis, place int, w float64) *graph.Node {
 	}
 	y := element(place)
 	if w > 0 {
-		y = add(scaled(y, 1-w), scaled(element(place+1), w))
+		y = between(y, element(place+1), w)
 	}
 	if !x.DType.IsFloat() {
 		return y
 	}
 	missing := graph.Reduce(ir.ReduceMax, not(eq(x, x)), []int{axis})
 	return graph.Where(missing, fill(y, math.NaN()), y)
+}
+
+// between returns a number from lo to hi ≥ lo, at a part w of the way. Of lo + w·(hi-lo),
+// all operations are monotone in w; the limit is for what is rounded up.
+func between(lo, hi *graph.Node, w float64) *graph.Node {
+	d := sub(hi, lo)
+	far := not(lt(d, fill(d, math.Inf(1)))) // it overflows, or an end is infinite
+	y := add(lo, scaled(graph.Where(far, fill(d, 0), d), w))
+	y = graph.Where(lt(hi, y), hi, y)
+	return graph.Where(far, add(scaled(lo, 1-w), scaled(hi, w)), y)
 }
