@@ -7,6 +7,7 @@ import (
 
 	"github.com/tensorken/tensorken/grad"
 	"github.com/tensorken/tensorken/grad/gradtest"
+	"github.com/tensorken/tensorken/internal/shape"
 	"github.com/tensorken/tensorken/tensor"
 	"pgregory.net/rapid"
 )
@@ -88,51 +89,81 @@ func TestResizeByDefinition(t *testing.T) {
 	}
 }
 
+// gridWeights returns the weights of an axis of n elements at a coordinate.
+func gridWeights(n int, c float64, o tensor.GridOptions) []float64 {
+	lo, hi := -0.5, float64(n)-0.5
+	if o.AlignCorners {
+		lo, hi = 0, float64(n-1)
+	}
+	at := lo + (c+1)/2*(hi-lo)
+	if o.Padding == tensor.Reflect {
+		for hi > lo && (at < lo || at > hi) {
+			if at < lo {
+				at = 2*lo - at
+			} else {
+				at = 2*hi - at
+			}
+		}
+	}
+	if o.Padding != 0 {
+		at = min(max(at, 0), float64(n-1))
+	}
+	w := make([]float64, n)
+	for i := range w {
+		switch d := math.Abs(at - float64(i)); {
+		case o.Mode != tensor.Nearest:
+			w[i] = max(1-d, 0)
+		case math.RoundToEven(at) == float64(i):
+			w[i] = 1
+		}
+	}
+	return w
+}
+
+// GridSample, over any number of axes, is a sum of elements times the weights of all axes.
 func TestGridSample(t *testing.T) {
-	// By definition, over one axis.
 	rapid.Check(t, func(r *rapid.T) {
-		n := rapid.IntRange(1, 5).Draw(r, "length")
 		o := tensor.GridOptions{
 			Mode:         rapid.SampledFrom([]tensor.Interpolation{0, tensor.Nearest, tensor.Linear}).Draw(r, "mode"),
 			Padding:      rapid.SampledFrom([]tensor.PadMode{0, tensor.Replicate, tensor.Reflect}).Draw(r, "padding"),
 			AlignCorners: rapid.Bool().Draw(r, "corners"),
 		}
-		c := float64(rapid.IntRange(-160, 160).Draw(r, "coordinate"))/64 + 1.0/256
-		line := make([]float64, n)
-		for i := range line {
-			line[i] = float64(i*i%7 + 1)
+		spatial := rapid.SliceOfN(rapid.IntRange(1, 4), 1, 3).Draw(r, "lengths")
+		const points, batch, channels = 3, 2, 2
+		s := slices.Concat([]int{batch, channels}, spatial)
+		x := make([]float64, product(s))
+		for i := range x {
+			x[i] = float64(i*i%7 + 1)
 		}
-		lo, hi := -0.5, float64(n)-0.5
-		if o.AlignCorners {
-			lo, hi = 0, float64(n-1)
+		var grid, want []float64
+		weights := make([][][]float64, batch*points) // of each axis
+		for i := range weights {
+			for a := range spatial {
+				c := float64(rapid.IntRange(-160, 160).Draw(r, "coordinate"))/64 + 1.0/256
+				grid = append(grid, c)
+				weights[i] = append(weights[i], gridWeights(spatial[len(spatial)-1-a], c, o))
+			}
+			slices.Reverse(weights[i]) // coordinates have the last axis first
 		}
-		at := lo + (c+1)/2*(hi-lo)
-		if o.Padding == tensor.Reflect {
-			for hi > lo && (at < lo || at > hi) {
-				if at < lo {
-					at = 2*lo - at
-				} else {
-					at = 2*hi - at
+		each := product(spatial)
+		for b := range batch {
+			for c := range channels {
+				for p := range points {
+					sum := 0.0
+					for i, pos := range shape.Positions(spatial) {
+						v := x[(b*channels+c)*each+i]
+						for a, k := range pos {
+							v *= weights[b*points+p][a][k]
+						}
+						sum += v
+					}
+					want = append(want, sum)
 				}
 			}
 		}
-		if o.Padding != 0 {
-			at = min(max(at, 0), float64(n-1))
-		}
-		want := 0.0
-		for i, v := range line {
-			d := math.Abs(at - float64(i))
-			if o.Mode == tensor.Nearest {
-				if math.RoundToEven(at) == float64(i) {
-					want += v
-				}
-				continue
-			}
-			want += v * max(1-d, 0)
-		}
-		got := floats(line...).Reshape(1, 1, n).GridSample(floats(c).Reshape(1, 1, 1), &o).Item()
-		if !near(got, want) {
-			r.Fatalf("%v at %v by %+v: %v, want %v", line, c, o, got, want)
+		got := floats(x...).Reshape(s...).GridSample(floats(grid...).Reshape(batch, points, len(spatial)), &o)
+		if g := values(t, got); !slices.EqualFunc(g, want, near) || !slices.Equal(got.Shape(), []int{batch, channels, points}) {
+			r.Fatalf("%v of %v at %v by %+v: %v of %v, want %v", x, s, grid, o, g, got.Shape(), want)
 		}
 	})
 	volume := iota(1, 2, 2, 2, 2)
