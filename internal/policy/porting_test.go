@@ -3,6 +3,7 @@ package policy
 import (
 	"go/ast"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -28,11 +29,7 @@ func TestPortingTables(t *testing.T) {
 			}
 			for _, m := range called.FindAllStringSubmatch(columns[2], -1) {
 				names++
-				name := m[1] + "." + m[2]
-				if r, ok := receivers[m[1]]; ok {
-					name = "tensor." + r + "." + m[2]
-				}
-				if !exported[name] {
+				if name := ported(m); !exported[name] {
 					t.Errorf("%s: there is no %s: %s", page, name, line)
 				}
 			}
@@ -41,6 +38,65 @@ func TestPortingTables(t *testing.T) {
 			t.Errorf("%s has %d names", page, names)
 		}
 	}
+}
+
+// unported lists functions that NumPy and PyTorch have no name for.
+var unported = []string{
+	"grad.CustomJVP", "grad.Diff", "nn.Hinge", "optim.New",
+	"tensor.Catch", "tensor.Try", "tensor.Eval", "tensor.NewCPU", "tensor.NewDevice",
+	"tensor.RNG.Keys", "tensor.KeyRNG", "tensor.ToBF16", "tensor.ToF16",
+	"tensor.Tensor.Format", "tensor.Tensor.String", "tensor.Tensor.MarshalJSON", "tensor.Tensor.UnmarshalJSON",
+	"tensor.Tensor.IsValid", "tensor.Tensor.Keep", "tensor.Tensor.Rows",
+	"tensor.Tensor.VIndex", "tensor.Tensor.GatherND", "tensor.Tensor.ScatterND", // of NEP 21 and TensorFlow
+}
+
+// TestPortingTablesComplete fails for a function of packages that PyTorch has too, or a
+// method of Tensor and RNG, that neither page names. Names without a namesake are in
+// unported.
+func TestPortingTablesComplete(t *testing.T) {
+	known := map[string]bool{}
+	for _, m := range called.FindAllStringSubmatch(text(t, "docs/from-pytorch.md")+text(t, "docs/from-numpy.md"), -1) {
+		known[ported(m)] = true
+	}
+	exported := exportedNames(t)
+	for _, name := range unported {
+		if known[name] || !exported[name] {
+			t.Errorf("the list unported needs no entry for %s, which has a row or does not exist", name)
+		}
+		known[name] = true
+	}
+	for dir, files := range packages(t) {
+		if !slices.Contains([]string{"tensor", "grad", "nn", "optim"}, dir) {
+			continue
+		}
+		for _, f := range files {
+			for _, d := range f.ast.Decls {
+				d, ok := d.(*ast.FuncDecl)
+				if !ok || !d.Name.IsExported() {
+					continue
+				}
+				name := dir + "." + d.Name.Name
+				switch r := receiverOf(d); r {
+				case "":
+				case "Tensor", "RNG":
+					name = dir + "." + r + "." + d.Name.Name
+				default:
+					continue
+				}
+				if !known[name] {
+					t.Errorf("neither docs/from-pytorch.md nor docs/from-numpy.md has a row with %s: add it, or to the list unported", name)
+				}
+			}
+		}
+	}
+}
+
+// ported returns the name of a match of called, as exportedNames has it.
+func ported(m []string) string {
+	if r, ok := receivers[m[1]]; ok {
+		return "tensor." + r + "." + m[2]
+	}
+	return m[1] + "." + m[2]
 }
 
 // exportedNames has the names of all packages, as nn.Linear, and of methods, as
