@@ -1,6 +1,7 @@
 package tensor_test
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -206,4 +207,59 @@ func checkSort[E tensor.Element](t *testing.T, s []int, axis int, x []E) {
 		}
 		n++
 	})
+}
+
+func btoi(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// Long rows are sorted by buckets, whatever the distribution: with keys beyond those that
+// were sampled, with most keys in one bucket, and with the first places only.
+func TestSortLongRows(t *testing.T) {
+	const n = 300_000
+	rng := rand.New(rand.NewPCG(1, 2))
+	for name, at := range map[string]func(i int) float32{
+		"normal":       func(int) float32 { return float32(rng.NormFloat64()) },
+		"sorted":       func(i int) float32 { return float32(i / 3) },
+		"reversed":     func(i int) float32 { return float32(-i / 3) },
+		"equal":        func(int) float32 { return 1 },
+		"one apart":    func(i int) float32 { return float32(btoi(i == n-1)) },
+		"mostly zeros": func(i int) float32 { return max(float32(rng.NormFloat64()-1), 0) },
+		"in one bucket": func(i int) float32 {
+			return 1 + float32(rng.IntN(1000))/(1<<20) + 1e30*float32(btoi(i == 0)-btoi(i == 1))
+		},
+		"beyond a sample": func(i int) float32 { return float32(rng.NormFloat64()) * (1 + 1e20*float32(btoi(i%1000 == 999))) },
+	} {
+		x := make([]float32, n)
+		for i := range x {
+			x[i] = at(i)
+		}
+		want := make([]int32, n)
+		for i := range want {
+			want[i] = int32(i)
+		}
+		slices.SortStableFunc(want, func(a, b int32) int { return cmp.Compare(x[a], x[b]) })
+		order := tensor.New(x).ArgSort(0)
+		if got, err := tensor.Data[int32](order); err != nil || !slices.Equal(got, want) {
+			t.Errorf("%s: not sorted (%v)", name, err)
+		}
+		_, top := tensor.New(x).Neg().TopK(0, n/3)
+		if got, err := tensor.Data[int32](top); err != nil || !slices.Equal(got, want[:n/3]) {
+			t.Errorf("%s: a third is not sorted (%v)", name, err)
+		}
+	}
+	rows := make([]float32, 2<<18)
+	for i := range rows {
+		rows[i] = float32(rng.NormFloat64())
+	}
+	got, err := tensor.Data[float32](tensor.New(rows, 2, 1<<18).Sort(1))
+	for r := range slices.Chunk(rows, 1<<18) {
+		slices.Sort(r)
+	}
+	if err != nil || !slices.Equal(got, rows) {
+		t.Errorf("2 rows are not sorted (%v)", err)
+	}
 }

@@ -40,15 +40,20 @@ func newSort(s *space) *sortRunner {
 	return r
 }
 
-// sharedRow is the length from which all workers sort a row, where there are few.
-const sharedRow = 1 << 16
+// sharedRow is the length from which all workers sort a row, where there are few, and
+// longRow that from which they always do: a worker's pairs would take too much memory.
+const (
+	sharedRow = 1 << 16
+	longRow   = 1 << 18
+)
 
 func (r *sortRunner) run(x *executor) error {
-	if r.nr < sharedRow || r.nk >= 16 {
+	if r.nr < sharedRow || r.nr < longRow && r.nk >= 16 {
 		return x.do(rowsJob{r}, loopnest.CeilDiv(r.nk, r.rowsPerTask), r.work)
 	}
-	for row := range r.nk {
-		if err := r.shared(x, row); err != nil {
+	l := newLongSort(r, x)
+	for l.row = range r.nk {
+		if err := l.run(); err != nil {
 			return err
 		}
 	}
@@ -72,10 +77,13 @@ func (r *sortRunner) place(f *activation, v int, pairs []uint64, position func(i
 type rowsJob struct{ *sortRunner }
 
 func (j rowsJob) begin(x *executor, w *worker) {
-	size := align(j.program.scratch)
-	mem := w.scratch(size + 8*3*j.nr)
+	size, pairs := align(j.program.scratch), 2*j.nr
+	if simd.KeysHigh[j.typ] != nil {
+		pairs += j.nr
+	}
+	mem := w.scratch(size + 8*pairs)
 	w.activations[0].enter(j.program, x.bind, mem, &w.bad)
-	w.pairs = unsafe.Slice((*uint64)(unsafe.Add(mem, size)), 3*j.nr)
+	w.pairs = unsafe.Slice((*uint64)(unsafe.Add(mem, size)), pairs)
 }
 
 func (j rowsJob) task(_ *executor, w *worker, i int) {

@@ -10,47 +10,68 @@ import (
 	"github.com/tensorken/tensorken/ir"
 )
 
-// A longSort sorts one row with all workers.
+// A longSort sorts rows, one after the other, with all workers.
 type longSort struct {
 	*sortRunner
 	x     *executor
 	row   int
 	parts int // of the row
 	boxes int // chunks in one
+	mem   []uint64
 }
 
 // longParts is the most parts of a row.
 const longParts = 32
 
-// shared sorts a row with all workers.
-func (r *sortRunner) shared(x *executor, row int) error {
-	l := &longSort{sortRunner: r, x: x, row: row}
+func newLongSort(r *sortRunner, x *executor) *longSort {
+	l := &longSort{sortRunner: r, x: x}
 	l.parts, l.boxes = split(r.chunk, longParts)
+	return l
+}
+
+// run sorts a row.
+func (l *longSort) run() error {
 	switch {
-	case r.typ == ir.Bool:
+	case l.typ == ir.Bool:
 		return l.partition()
-	case r.selects():
+	case l.selects():
 		return l.sel()
+	case simd.KeysHigh[l.typ] != nil:
+		return l.sortWide()
 	}
-	return l.sort()
+	return l.sortBuckets()
+}
+
+// memory returns n pairs, the same for all rows.
+func (l *longSort) memory(n int) (pairs []uint64, err error) {
+	if l.mem == nil {
+		l.mem, err = makePairs(n)
+	}
+	return l.mem, err
 }
 
 // do runs a task for each part, with the activation of the row.
 func (l *longSort) do(task func(f *activation, w *worker, part int)) error {
-	return l.x.do(rowTasks{l, task}, l.parts, l.work/l.nk)
+	return l.tasks(l.parts, l.chunk.maxPoints(), task)
+}
+
+// tasks runs n tasks with the activation of the row. Each worker has room for some pairs.
+func (l *longSort) tasks(n, room int, task func(f *activation, w *worker, i int)) error {
+	return l.x.do(rowTasks{l, room, task}, n, l.work/l.nk)
 }
 
 // A rowTasks is a job on the parts of a row.
 type rowTasks struct {
 	*longSort
-	each func(f *activation, w *worker, part int)
+	room int // for so many pairs
+	each func(f *activation, w *worker, i int)
 }
 
 func (j rowTasks) begin(x *executor, w *worker) {
 	size := align(j.program.scratch)
-	mem := w.scratch(size + 8*j.chunk.maxPoints())
+	mem := w.scratch(size + 8*j.room)
 	w.activations[0].enter(j.program, x.bind, mem, &w.bad)
-	w.pairs = unsafe.Slice((*uint64)(unsafe.Add(mem, size)), j.chunk.maxPoints())
+	w.pairs = unsafe.Slice((*uint64)(unsafe.Add(mem, size)), j.room)
 }
 
 func (j rowTasks) task(_ *executor, w *worker, i int) {
@@ -64,10 +85,10 @@ func (l *longSort) chunks(part int) (from, to int) {
 	return part * l.boxes, min((part+1)*l.boxes, l.chunk.count)
 }
 
-// span is the range of points of a part.
-func (l *longSort) span(part int) (from, to int) {
-	n := loopnest.CeilDiv(l.nr, l.parts)
-	return min(part*n, l.nr), min((part+1)*n, l.nr)
+// span is the range of a part of n pairs.
+func (l *longSort) span(part, n int) (from, to int) {
+	each := loopnest.CeilDiv(n, l.parts)
+	return min(part*each, n), min((part+1)*each, n)
 }
 
 // partition puts the positions of false before those of true: the falses of each part
@@ -133,32 +154,24 @@ func (l *longSort) sel() error {
 	}
 	least := slices.Concat(heaps...)
 	slices.Sort(least)
-	return l.last(least, nil)
+	return l.last(0, least, nil)
 }
 
-// last writes the positions of sorted pairs.
-func (l *longSort) last(pairs []uint64, position func(i uint32) int32) error {
+// last writes the positions of sorted pairs from place v on, as far as they are stored.
+func (l *longSort) last(v int, pairs []uint64, position func(i uint32) int32) error {
+	pairs = pairs[:min(len(pairs), l.places-v)]
 	return l.do(func(f *activation, _ *worker, part int) {
-		from, to := l.span(part)
-		to = min(to, l.places)
-		if from < to {
-			l.place(f, from, pairs[from:to], position)
-		}
+		from, to := l.span(part, len(pairs))
+		l.place(f, v+from, pairs[from:to], position)
 	})
 }
 
-// sort sorts the row by all digits of the keys.
-func (l *longSort) sort() error {
-	high := simd.KeysHigh[l.typ]
-	n := 2
-	if high != nil {
-		n = 3
-	}
-	data, err := hostmem.Make(8*n*l.nr+63, 1)
+// sortWide sorts the row by keys of two parts, first by the lesser.
+func (l *longSort) sortWide() error {
+	mem, err := l.memory(3 * l.nr)
 	if err != nil {
 		return err
 	}
-	mem := unsafe.Slice((*uint64)(base(data)), n*l.nr)
 	pairs, spare := mem[:l.nr], mem[l.nr:2*l.nr]
 	fill := func(key simd.Keyer, pairs []uint64) error {
 		return l.do(func(f *activation, _ *worker, part int) {
@@ -172,15 +185,12 @@ func (l *longSort) sort() error {
 	if pairs, spare, err = l.radix(pairs, spare); err != nil {
 		return err
 	}
-	if high == nil {
-		return l.last(pairs, nil)
-	}
 	first, keys := pairs, mem[2*l.nr:] // the order by the lesser key
-	if err := fill(high, keys); err != nil {
+	if err := fill(simd.KeysHigh[l.typ], keys); err != nil {
 		return err
 	}
 	if err := l.do(func(_ *activation, _ *worker, part int) {
-		from, to := l.span(part)
+		from, to := l.span(part, l.nr)
 		for i := from; i < to; i++ {
 			spare[i] = keys[uint32(first[i])]>>32<<32 | uint64(i)
 		}
@@ -190,7 +200,16 @@ func (l *longSort) sort() error {
 	if pairs, _, err = l.radix(spare, keys); err != nil {
 		return err
 	}
-	return l.last(pairs, func(i uint32) int32 { return int32(uint32(first[i])) })
+	return l.last(0, pairs, func(i uint32) int32 { return int32(uint32(first[i])) })
+}
+
+// makePairs returns n pairs, aligned to a cache line.
+func makePairs(n int) ([]uint64, error) {
+	data, err := hostmem.Make(8*n+63, 1)
+	if err != nil {
+		return nil, err
+	}
+	return unsafe.Slice((*uint64)(base(data)), n), nil
 }
 
 // radix sorts pairs by key: for each digit, the parts count their pairs, then move
@@ -199,16 +218,16 @@ func (l *longSort) radix(pairs, spare []uint64) (sorted, other []uint64, err err
 	counts := make([][simd.Digits]int, l.parts)
 	for place := range simd.Places {
 		if err := l.do(func(_ *activation, _ *worker, part int) {
-			from, to := l.span(part)
+			from, to := l.span(part, len(pairs))
 			simd.CountDigits(&counts[part], pairs[from:to], place)
 		}); err != nil {
 			return nil, nil, err
 		}
-		if !starts(counts, l.nr) {
+		if !starts(counts, len(pairs)) {
 			continue
 		}
 		if err := l.do(func(_ *activation, _ *worker, part int) {
-			from, to := l.span(part)
+			from, to := l.span(part, len(pairs))
 			simd.MoveByDigit(spare, pairs[from:to], &counts[part], place)
 		}); err != nil {
 			return nil, nil, err

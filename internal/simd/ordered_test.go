@@ -117,6 +117,38 @@ func TestSortPairs(t *testing.T) {
 	}
 }
 
+func TestBuckets(t *testing.T) {
+	for _, most := range []int64{1, 3, 1000, math.MaxUint32} {
+		pairs := make([]uint64, 5000)
+		for i := range pairs {
+			pairs[i] = uint64(random.Int64N(most))<<32 | uint64(i)
+		}
+		// The range is that of a part: others are beyond its ends.
+		b := NewBuckets(slices.Min(pairs[:100]), slices.Max(pairs[:100]))
+		var next [BucketCount]int
+		b.Count(&next, pairs)
+		at := 0
+		starts := make([]int, 0, BucketCount+1)
+		for i, c := range next {
+			starts = append(starts, at)
+			next[i] = at
+			at += c
+		}
+		moved := make([]uint64, len(pairs))
+		b.Move(moved, pairs, &next)
+		for i, from := range starts {
+			bucket := moved[from:next[i]]
+			if !slices.IsSortedFunc(bucket, func(p, q uint64) int { return cmp.Compare(uint32(p), uint32(q)) }) {
+				t.Fatalf("keys up to %d: bucket %d is not in the order of positions", most, i)
+			}
+			slices.Sort(bucket)
+		}
+		if !slices.Equal(moved, slices.Sorted(slices.Values(pairs))) {
+			t.Errorf("keys up to %d: sorted buckets are not in order", most)
+		}
+	}
+}
+
 func TestFalsePositions(t *testing.T) {
 	for n := range lengths {
 		for _, dense := range []bool{true, false} {

@@ -67,6 +67,42 @@ func MoveByDigit(dst, pairs []uint64, next *[Digits]int, place int) {
 	}
 }
 
+// Buckets divide pairs into ranges of equal length, of which the least pairs are in the
+// first. Those beyond both ends are in the first and the last.
+type Buckets struct {
+	lo    uint64
+	shift uint
+}
+
+// BucketCount is the number of buckets.
+const BucketCount = 1 << 12
+
+// NewBuckets returns buckets from lo to hi, both included.
+func NewBuckets(lo, hi uint64) Buckets {
+	return Buckets{lo, uint(max(bits.Len64(hi-lo)-bits.Len(BucketCount-1), 0))}
+}
+
+// of returns the bucket of a pair.
+func (b Buckets) of(pair uint64) uint64 {
+	return min((max(pair, b.lo)-b.lo)>>(b.shift&63), BucketCount-1)
+}
+
+// Count adds the number of pairs in each bucket.
+func (b Buckets) Count(count *[BucketCount]int, pairs []uint64) {
+	for _, p := range pairs {
+		count[b.of(p)]++
+	}
+}
+
+// Move moves pairs to dst: next[i] is the place of the next pair of bucket i.
+func (b Buckets) Move(dst, pairs []uint64, next *[BucketCount]int) {
+	for _, p := range pairs {
+		i := b.of(p)
+		dst[next[i]] = p
+		next[i]++
+	}
+}
+
 // shortRow is the length up to which comparing pairs is faster than counting digits.
 const shortRow = 96
 
@@ -75,6 +111,9 @@ const shortRow = 96
 func SortPairs(pairs, spare []uint64) []uint64 {
 	if len(pairs) <= shortRow {
 		slices.Sort(pairs)
+		return pairs
+	}
+	if slices.IsSorted(pairs) { // as pairs of equal keys are
 		return pairs
 	}
 	for place := range Places {

@@ -1,0 +1,125 @@
+package cpu
+
+import (
+	"math"
+	"slices"
+
+	"github.com/tensorken/tensorken/internal/simd"
+)
+
+// sortBuckets sorts the row with memory for one copy of its pairs: it moves them to
+// buckets, each of which is then sorted by one worker in its cache. The row is computed
+// twice, to count the pairs of each bucket and to move them.
+func (l *longSort) sortBuckets() error {
+	buckets, err := l.sample()
+	if err != nil {
+		return err
+	}
+	counts := make([][simd.BucketCount]int, l.parts)
+	if err := l.pairs(func(part int, pairs []uint64) { buckets.Count(&counts[part], pairs) }); err != nil {
+		return err
+	}
+	small, large := l.groups(counts)
+	pairs, err := l.memory(l.nr)
+	if err != nil {
+		return err
+	}
+	if err := l.pairs(func(part int, p []uint64) { buckets.Move(pairs, p, &counts[part]) }); err != nil {
+		return err
+	}
+	room := 0
+	for _, g := range small {
+		room = max(room, g.to-g.from)
+	}
+	if err := l.tasks(len(small), room, func(f *activation, w *worker, i int) {
+		g := small[i]
+		sorted := simd.SortPairs(pairs[g.from:g.to], w.pairs[:g.to-g.from])
+		l.place(f, g.from, sorted[:min(g.to, l.places)-g.from], nil)
+	}); err != nil {
+		return err
+	}
+	for _, g := range large {
+		spare, err := makePairs(g.to - g.from)
+		if err != nil {
+			return err
+		}
+		sorted, _, err := l.radix(pairs[g.from:g.to], spare)
+		if err != nil {
+			return err
+		}
+		if err := l.last(g.from, sorted, nil); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// pairs calls f with all pairs of the row, chunk by chunk of each part.
+func (l *longSort) pairs(f func(part int, pairs []uint64)) error {
+	return l.do(func(a *activation, w *worker, part int) {
+		from, to := l.chunks(part)
+		for c := from; c < to; c++ {
+			f(part, l.chunkPairs(a, w, c))
+		}
+	})
+}
+
+// chunkPairs returns the pairs of a chunk.
+func (l *longSort) chunkPairs(a *activation, w *worker, c int) []uint64 {
+	first := l.chunk.moveTo(a, c)
+	a.run()
+	pairs := w.pairs[:l.chunk.size(a)]
+	simd.Keys[l.typ](pairs, a.reg[l.value], first)
+	return pairs
+}
+
+// sample returns buckets for the range of the pairs in the first chunk of each part.
+func (l *longSort) sample() (simd.Buckets, error) {
+	least, most := make([]uint64, l.parts), make([]uint64, l.parts)
+	err := l.do(func(a *activation, w *worker, part int) {
+		least[part] = math.MaxUint64
+		if from, to := l.chunks(part); from < to {
+			pairs := l.chunkPairs(a, w, from)
+			least[part], most[part] = slices.Min(pairs), slices.Max(pairs)
+		}
+	})
+	return simd.NewBuckets(slices.Min(least), slices.Max(most)), err
+}
+
+// A group is a range of pairs that are sorted together: some buckets, or one.
+type group struct{ from, to int }
+
+// groupLen is the length up to which buckets are grouped: pairs and spare pairs fit a
+// core's cache.
+const groupLen = 1 << 15
+
+// groups turns the counts of pairs, by part and bucket, into the place of the first pair of
+// each part in each bucket. It returns the groups that are stored. Large ones, of which
+// there are few, are more than a worker's share of the work.
+func (l *longSort) groups(counts [][simd.BucketCount]int) (small, large []group) {
+	at := 0
+	g := group{}
+	add := func() {
+		switch {
+		case g.from == g.to || g.from >= l.places:
+		case g.to-g.from > max(l.nr/8, groupLen):
+			large = append(large, g)
+		default:
+			small = append(small, g)
+		}
+		g.from = g.to
+	}
+	for b := range simd.BucketCount {
+		for p := range counts {
+			c := counts[p][b]
+			counts[p][b] = at
+			at += c
+		}
+		if at-g.from > groupLen {
+			add() // the buckets before this one
+		}
+		g.to = at
+	}
+	add()
+	return small, large
+}
