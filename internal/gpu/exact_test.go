@@ -17,6 +17,7 @@ import (
 // those of the CPU.
 func TestDerivatives(t *testing.T) {
 	dev := tensor.NewDevice(real(t, wgpu.Options{Validate: true}))
+	inf := float32(math.Inf(1))
 	for _, c := range []struct {
 		name string
 		of   func(x tensor.Tensor) tensor.Tensor
@@ -34,6 +35,10 @@ func TestDerivatives(t *testing.T) {
 			x = x.Reshape(3, 2)
 			return x.Norm(1).Add(x.Std(1)).Sum()
 		}, []float32{0, 0, 2, 2, 3, 4}},
+		{"arc sine at its ends", func(x tensor.Tensor) tensor.Tensor { return x.Asin().Sum() }, []float32{-1, 0, 1, 2}},
+		{"logarithm of Gamma at its poles", func(x tensor.Tensor) tensor.Tensor { return x.Lgamma().Sum() }, []float32{0, -1, -2}},
+		{"sums of powers of -Inf", func(x tensor.Tensor) tensor.Tensor { return x.LogSumExp().Add(x.LogCumSumExp(0).Sum()) }, []float32{-inf, -inf}},
+		{"norm of huge and tiny numbers", func(x tensor.Tensor) tensor.Tensor { return x.Reshape(3, 2).NormP(2, 1).Sum() }, []float32{0x3p100, 0x4p100, 0x3p-100, 0x4p-100, 0, 0}},
 	} {
 		x := tensor.New(c.at)
 		want, err := tensor.Data[float32](grad.Of(c.of)(x))
