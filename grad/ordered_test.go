@@ -47,3 +47,19 @@ func TestCumProdAtZeros(t *testing.T) {
 		gradtest.Check(t, func(x tensor.Tensor) tensor.Tensor { return x.CumProd(0) }, tensor.New(data), 3)
 	}
 }
+
+// After a factor that is 0 the derivative of a cumulative product is 0, also where the product
+// of others overflows.
+func TestCumProdOfZeroAndOverflow(t *testing.T) {
+	f := func(x tensor.Tensor) tensor.Tensor { return x.CumProd(0).Sum() }
+	for _, c := range []struct{ at, want []float64 }{
+		{[]float64{0, 1, 1e200, 1e200}, []float64{inf, 0, 0, 0}},
+		{[]float64{2, 0, 1e200, 1e200}, []float64{1, inf, 0, 0}},
+		{[]float64{2, 0, 3, 0, 1e200, -1e200}, []float64{1, 8, 0, 0, 0, 0}},
+		{[]float64{1e200, 1e200}, []float64{1e200, 1e200}},
+	} {
+		if got := data(t, grad.Of(f)(f64(c.at...))); !same(got, c.want) {
+			t.Errorf("derivative at %v is %v, want %v", c.at, got, c.want)
+		}
+	}
+}

@@ -1,6 +1,8 @@
 package grad
 
 import (
+	"math"
+
 	"github.com/tensorken/tensorken/internal/graph"
 	"github.com/tensorken/tensorken/ir"
 )
@@ -43,24 +45,36 @@ func scanPositions(c *call) *graph.Node {
 
 // reverseScanMul is the sum, over the products y[i] that x[k] is a factor of, of ct[i]
 // times the other factors: y[k-1] times r[k], where r[k] = ct[k] + x[k+1]·r[k+1].
-// It divides by nothing, so zeros are right.
+// It divides by nothing, so zeros are right: 0 times the other factors is 0 also where
+// their product overflows.
 func reverseScanMul(c *call, ct *graph.Node) *graph.Node {
 	axis, x := c.Ints[0], c.src[0]
 	next := before(flip(x, axis), axis, 1, 0)
 	r := flip(recurrence(next, flip(ct, axis), axis), axis)
-	return times(before(c.Node, axis, 1, 1), r)
+	return product(before(c.Node, axis, 1, 1), r)
 }
 
 // recurrence returns y[i] = b[i] + a[i]·y[i-1] along an axis, by doubling: after a
 // step y[i] and a[i] stand for twice as many elements up to i.
 func recurrence(a, b *graph.Node, axis int) *graph.Node {
 	for d := 1; d < b.Shape[axis]; d *= 2 {
-		b = add(b, times(a, before(b, axis, d, 0)))
+		b = add(b, product(a, before(b, axis, d, 0)))
 		if 2*d < b.Shape[axis] {
-			a = times(a, before(a, axis, d, 0))
+			a = product(a, before(a, axis, d, 0))
 		}
 	}
 	return b
+}
+
+// product is times, but 0 times infinity is 0: the infinite factor is a product that has
+// overflowed.
+func product(x, y *graph.Node) *graph.Node { return times(unlessZero(x, y), unlessZero(y, x)) }
+
+// unlessZero returns x, but 0 for an infinity where y is 0.
+func unlessZero(x, y *graph.Node) *graph.Node {
+	inf := like(x, math.Inf(1))
+	infinite := graph.Binary(ir.Or, eq(x, inf), eq(neg(x), inf))
+	return graph.Where(and(infinite, eq(y, like(y, 0))), like(x, 0), x)
 }
 
 // before returns the elements d places before those of x along an axis, and fill

@@ -17,9 +17,9 @@ func (t Tensor) CumSum(axis int) Tensor {
 }
 
 // CumProd returns the products along an axis of each element and all before it.
-// Integers wrap. Its derivatives are right at zeros. Parts of the axis are multiplied
-// first, so a float that should be 0 or infinite is NaN where the product of a part of what
-// is before it overflows.
+// Integers wrap. Its derivatives are right at zeros, also where other factors overflow.
+// Parts of the axis are multiplied first, so a float that should be 0 or infinite is NaN
+// where the product of a part of what is before it overflows.
 func (t Tensor) CumProd(axis int) Tensor { return t.scan("CumProd", ir.Mul, axis) }
 
 // CumMax returns the maxima along an axis of each element and all before it; from the
