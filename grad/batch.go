@@ -19,6 +19,7 @@ var classBatchRules = map[ir.Class]batchRule{
 	ir.Reduction:   nextAxes,
 	ir.Indexed:     nextFirst(1),
 	ir.Ordered:     nextAxes,
+	ir.Hosted:      sameInts,
 }
 
 var batchRules = [ir.Ops]batchRule{

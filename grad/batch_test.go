@@ -103,7 +103,25 @@ var batchPoints = [ir.Ops][]batchPoint{
 		{"first", []operand{below(5, 4, 3)}, func(x []*graph.Node) *graph.Node { return graph.Sort(x[0], 0, 4) }},
 		{"some of the last", []operand{below(5, 2, 6)}, func(x []*graph.Node) *graph.Node { return graph.Sort(x[0], 1, 3) }},
 	},
-	ir.Scatter: slices.Concat(scatters(ir.Add), scatters(ir.Mul), scatters(ir.Max), scatters(ir.Min)),
+	ir.HostCall: {{"", []operand{floats(2, 3), floats(2, 4)}, func(x []*graph.Node) *graph.Node { return hostSum(x...) }}},
+	ir.Scatter:  slices.Concat(scatters(ir.Add), scatters(ir.Mul), scatters(ir.Max), scatters(ir.Min)),
+}
+
+// hostSum is the sum, computed on the host, of all elements of each row of float64s.
+func hostSum(x ...*graph.Node) *graph.Node {
+	return graph.HostCall("hostSum", 1, func(out graph.HostArray, in []graph.HostArray) error {
+		for i := range graph.Len(out.Shape) {
+			sum := 0.0
+			for _, a := range in {
+				n := a.Shape[len(a.Shape)-1]
+				for j := range n {
+					sum += ir.Decode(a.DType, a.Data[8*(i*n+j):]).Float64(a.DType)
+				}
+			}
+			ir.Float(out.DType, sum).Append(out.Data[8*i:8*i], out.DType)
+		}
+		return nil
+	}, x...)
 }
 
 func scatters(kind ir.Op) []batchPoint {

@@ -84,28 +84,34 @@ func CustomJVP[P, R any](f func(P) R, jvp func(at, v P) (R, R)) func(P) R {
 	const op = "grad.CustomJVP"
 	return func(p P) R {
 		c := callCustom(op, f, p)
-		along := func(args, vs []*graph.Node) []*graph.Node {
+		along := func(args, _, vs []*graph.Node) []*graph.Node {
 			_, dr := jvp(c.argument(args), c.argument(vs))
 			return matched(op+"'s jvp", "the tangent", dr, c.output(c.outs))
 		}
-		c.jvp = func(args, _, tangents []*graph.Node) []*graph.Node {
-			return along(args, zeros(args, tangents))
+		c.jvp = func(args, outs, tangents []*graph.Node) []*graph.Node {
+			return along(args, outs, zeros(args, tangents))
 		}
-		c.vjp = func(args, _, cts []*graph.Node) []*graph.Node {
-			v := begin(zeros(args, make([]*graph.Node, len(args))))
-			defer v.scope.Close()
-			for i, n := range v.given {
-				if n != nil {
-					n.Device = args[i].Device // zeros are uncommitted
-				}
-			}
-			results := along(args, v.given)
-			t := record(v.scope, v.fresh, results)
-			v.scope.Close()
-			t.mustBeLinear(op+"'s jvp", results)
-			return withAbsent(t.backward(results, cts), v.given)
-		}
+		c.vjp = transposed(op+"'s jvp", along)
 		return c.output(c.outs)
+	}
+}
+
+// transposed returns the rule for cotangents that is the transpose of one for tangents,
+// which op gives. It calls that with tangents for all arguments.
+func transposed(op string, jvp customRule) customRule {
+	return func(args, outs, cts []*graph.Node) []*graph.Node {
+		v := begin(zeros(args, make([]*graph.Node, len(args))))
+		defer v.scope.Close()
+		for i, n := range v.given {
+			if n != nil {
+				n.Device = args[i].Device // zeros are uncommitted
+			}
+		}
+		results := jvp(args, outs, v.given)
+		t := record(v.scope, v.fresh, results)
+		v.scope.Close()
+		t.mustBeLinear(op, results)
+		return withAbsent(t.backward(results, cts), v.given)
 	}
 }
 

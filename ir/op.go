@@ -81,6 +81,8 @@ const (
 	Scan // each element combined by Kind (Add, Mul, Max, Min) with all before it along the axis
 	Sort // the positions of elements in ascending order, of equal ones in their own; the result's shape says how many of the first
 
+	HostCall // (x...): what a Go function computes of whole tensors on the host, before the plan that reads it
+
 	// Of kernels only.
 	Load     // an element of argument Arg at View; with an operand, one coordinate is that value
 	Index    // the position along axis Axis
@@ -105,6 +107,7 @@ const (
 	Movement
 	Indexed
 	Ordered // along an axis, element by element
+	Hosted  // computed on the host, outside of plans
 	KernelOnly
 )
 
@@ -233,6 +236,8 @@ var Table = [Ops]Info{
 
 	Scan: {Name: "Scan", Class: Ordered, Arity: 1, Types: numbers, Result: Same, Cost: 2, Diff: ByMode},
 	Sort: {Name: "Sort", Class: Ordered, Arity: 1, Types: bitwise, Result: ToInt32, Cost: 64, Diff: Zero, Why: "positions"},
+
+	HostCall: {Name: "HostCall", Class: Hosted, Arity: -1, Types: reals, Result: Same, Diff: Zero, Why: "the grad.Custom around it has the derivative"},
 
 	Load:     {Name: "Load", Class: KernelOnly, Arity: -1, Types: anyType, Result: Attr, Cost: 1, Diff: Zero, Why: "not in graphs"},
 	Index:    {Name: "Index", Class: KernelOnly, Types: 1 << Int32, Result: ToInt32, Diff: Zero, Why: "not in graphs"},

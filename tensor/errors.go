@@ -113,6 +113,10 @@ func failure(op string, d *exec.Device, err error) error {
 		}
 		return &Error{Op: op, Pos: graph.Caller(), Msg: op + ": " + index.Error()}
 	}
+	var host *exec.HostError
+	if errors.As(err, &host) {
+		return &Error{Op: host.Func.Op, Pos: host.Func.Pos(), Msg: host.Error()}
+	}
 	var e *DeviceError
 	if errors.As(err, &e) {
 		return err

@@ -34,6 +34,16 @@ func (internal) Pick(_ graph.Token, op string, x, labels Tensor) Tensor {
 	return Tensor{n: drop(graph.At(site, graph.Gather(from, insert(at, last), last)), last)}
 }
 
+// HostCall returns what a function computes of tensors on the host, on behalf of op: see
+// graph.HostFunc. Operands have the same leading axes and one axis more, and one type.
+func (internal) HostCall(_ graph.Token, op string, length int, run func(out graph.HostArray, in []graph.HostArray) error, operands ...Tensor) Tensor {
+	ns := nodes(op, operands)
+	for _, n := range ns[1:] {
+		checkDevices(op, ns[0], n)
+	}
+	return Tensor{n: graph.HostCall(op, length, run, ns...)}
+}
+
 // Take is [Tensor.Take] on behalf of another operation.
 func (internal) Take(_ graph.Token, op string, x Tensor, axis int, index Tensor) Tensor {
 	return Tensor{n: take(op, x.node(op), axis, index)}

@@ -37,6 +37,7 @@ type capture struct {
 
 	foreign []*graph.Node // to be computed by other devices before this capture can run
 	casts   []hostCast    // to be computed on the host before this capture can run
+	calls   []hostCall    // to be computed on the host before this capture can run
 	failed  error         // of a CoOutput
 
 	walker   graph.Walker
@@ -134,7 +135,7 @@ func (c *capture) release() {
 		outputs: emptied(c.outputs), named: emptied(c.named), empty: emptied(c.empty),
 		roots: emptied(c.roots), old: emptied(c.old), fallbacks: emptied(c.fallbacks),
 		coOutputs: emptied(c.coOutputs), coIndex: c.coIndex, dependents: c.dependents[:0],
-		foreign: emptied(c.foreign), casts: emptied(c.casts),
+		foreign: emptied(c.foreign), casts: emptied(c.casts), calls: emptied(c.calls),
 		walker: c.walker, done: c.done[:0], operands: c.operands[:0], strides: c.strides[:0],
 	}
 	captures.Put(c)
@@ -181,6 +182,10 @@ func (c *capture) enter(n *graph.Node) (src graph.Operands, ok bool) {
 		case n.Op == ir.Cast && c.castsOnHost(src.At(0)):
 			x := newHostCast(n, src.At(0))
 			c.casts = append(c.casts, x)
+			i = c.addLeaf(n, x.value, shape.Strided{Strides: x.value.Strides})
+		case n.Op == ir.HostCall:
+			x := newHostCall(n, src)
+			c.calls = append(c.calls, x)
 			i = c.addLeaf(n, x.value, shape.Strided{Strides: x.value.Strides})
 		case c.device != nil && deviceOf(n, c.device) != c.device && !(isAlias(n) && src.At(0).Value() != nil):
 			c.foreign = append(c.foreign, n)

@@ -129,6 +129,9 @@ func (d *Device) ready(c *capture) error {
 	if c.failed != nil {
 		return c.failed
 	}
+	if err := d.runHostCalls(c.calls); err != nil {
+		return err
+	}
 	for i := range c.casts {
 		if err := c.casts[i].run(); err != nil {
 			return err

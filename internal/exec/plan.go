@@ -176,6 +176,8 @@ func Explain(def *Device, roots []*graph.Node) string {
 	for _, p := range byDevice(def, roots, nil) {
 		c := newCapture(nil, p.roots, nil)
 		var plan *compile.Plan
+		text += explainHostCalls(def, c.calls)
+		c.calls = nil
 		err := p.device.ready(c)
 		if err == nil {
 			plan, err = p.device.compile(c, nil)

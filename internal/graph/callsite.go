@@ -106,6 +106,8 @@ func (n *Node) CallSite() *CallSite {
 	switch s := n.Call().(type) {
 	case *CallSite:
 		return s
+	case *HostFunc:
+		return s.site
 	case *IndexSite:
 		if s != nil {
 			return &CallSite{pc: firstCaller(s.pcs)}

@@ -333,7 +333,7 @@ func WithOperands(n *Node, src ...*Node) *Node {
 	switch _, recorded := n.Call().(*CallSite); {
 	case n.Op == ir.ToDevice:
 		c.Device = n.Device
-	case recorded || n.Op == ir.Gather || n.Op == ir.Scatter:
+	case recorded || n.Op == ir.Gather || n.Op == ir.Scatter || n.Op == ir.HostCall:
 		c.setCall(n.Call())
 	}
 	return c

@@ -34,6 +34,8 @@ var evaluators = [ir.Ops]evaluator{
 	ir.Scatter: scatter,
 	ir.Scan:    scan,
 	ir.Sort:    sort,
+
+	ir.HostCall: hostCall,
 }
 
 // evaluatorOf returns the evaluator of an op, nil if it has none.
