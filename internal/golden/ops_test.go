@@ -11,14 +11,6 @@ import (
 // An opFunc computes an operation's results.
 type opFunc func(in []tensor.Tensor, a args) tensor.Tensor
 
-// waiting has the operations that the library lacks, and why.
-var waiting = map[string]string{
-	"cholesky": algebra, "solve": algebra, "inv": algebra, "det": algebra, "slogdet": algebra, "svdvals": algebra,
-	"eigvalsh": algebra, "qr_r": algebra, "lstsq": algebra, "matrix_exp": algebra, "pinv": algebra,
-}
-
-const algebra = "linear algebra is not written yet"
-
 // ops has the operations by their names in the file.
 var ops = map[string]opFunc{
 	"exp": unary(tensor.Tensor.Exp), "exp2": unary(tensor.Tensor.Exp2), "expm1": unary(tensor.Tensor.Expm1),

@@ -42,6 +42,7 @@ var order = strings.Fields(`
 	internal/treefile
 	safetensors npy imageio wav
 	fft
+	linalg
 	nn optim data train
 	plot
 	internal/goldentext internal/golden internal/policy internal/wgpu/wgputest
@@ -67,6 +68,7 @@ var thirdParty = map[string]string{
 	"github.com/ebitengine/purego": "internal/wgpu",
 	"golang.org/x/sys":             "internal/simd",
 	"golang.org/x/image":           "imageio",
+	"gonum.org/v1/gonum":           "linalg",
 	"gonum.org/v1/plot":            "plot",
 	"github.com/spf13/cobra":       "cmd",
 	"github.com/google/go-cmp":     "internal/goldentext",

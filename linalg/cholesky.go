@@ -1,0 +1,43 @@
+package linalg
+
+import (
+	"fmt"
+
+	"github.com/tensorken/tensorken/tensor"
+)
+
+// Cholesky returns the lower triangular matrix l with l·lᵀ = a and a positive diagonal, for
+// symmetric positive definite matrices a. Of another matrix it takes the mean of it and its
+// transpose. A matrix that is not positive definite is an error when l is read, which says
+// the order of the first leading minor that is not positive.
+func Cholesky(a tensor.Tensor) tensor.Tensor {
+	const op = "linalg.Cholesky"
+	n := square(op, a)
+	return withRules(op, func(args tensors) tensors {
+		l := onHost(op, n*n, func(out []float64, in [][]float64) error {
+			if minor := factorCholesky(matrix{n, n, n, in[0]}); minor > 0 {
+				return fmt.Errorf("the matrix is not positive definite: its leading minor of order %d is not positive", minor)
+			}
+			copyTriangle(out, in[0], n)
+			return nil
+		}, args[0])
+		return cut(l, []int{n, n})
+	}, func(_, outs, ts tensors) tensors {
+		l := outs[0]
+		half := tensor.Ones(n, n).Tril(0).Sub(tensor.Eye(n).Mul(0.5))
+		left := triangular(op, l, ts[0], Triangle{}, false)
+		both := triangular(op, l, transposed(left), Triangle{}, false)
+		return tensors{l.MatMul(both.Mul(half))}
+	}, nil, symmetric(a))[0]
+}
+
+// CholeskySolve returns x with a·x = b, given the lower triangular l of [Cholesky] of a, for
+// b [... n k] or a vector [n]; x is like b.
+func CholeskySolve(l, b tensor.Tensor) tensor.Tensor {
+	const op = "linalg.CholeskySolve"
+	square(op, l)
+	b, batch, vector := system(op, l, b)
+	l = expanded(l, batch)
+	y := triangular(op, l, b, Triangle{}, false)
+	return column(triangular(op, l, y, Triangle{}, true), vector)
+}

@@ -1,0 +1,52 @@
+package linalg
+
+import (
+	"github.com/tensorken/tensorken/tensor"
+)
+
+// Eigh returns the eigenvalues w [... n] of symmetric matrices a [... n n] in ascending
+// order, and their eigenvectors, the columns of v [... n n], which are orthonormal:
+// a = v·diag(w)·vᵀ. Of another matrix it takes the mean of it and its transpose. The sign
+// of an eigenvector is not determined, nor are vectors of equal eigenvalues; for their
+// derivatives see the package comment. NaN or an infinity in a is an error when a result is read.
+func Eigh(a tensor.Tensor) (w, v tensor.Tensor) { return eigh("linalg.Eigh", a) }
+
+// Eigvalsh is the eigenvalues of [Eigh]. It takes less time, if it is not differentiated.
+func Eigvalsh(a tensor.Tensor) tensor.Tensor {
+	const op = "linalg.Eigvalsh"
+	n := square(op, a)
+	return withRules(op, func(args tensors) tensors {
+		return tensors{onHost(op, n, func(out []float64, in [][]float64) error {
+			return eigenvalues(out, in[0], n, false)
+		}, args[0])}
+	}, func(args, _, ts tensors) tensors {
+		_, v := eigh(op, args[0])
+		return tensors{transposed(v).MatMul(ts[0]).MatMul(v).Diag(0)}
+	}, nil, symmetric(a))[0]
+}
+
+func eigh(op string, a tensor.Tensor) (w, v tensor.Tensor) {
+	n := square(op, a)
+	outs := withRules(op, func(args tensors) tensors {
+		return cut(onHost(op, n+n*n, func(out []float64, in [][]float64) error {
+			if err := eigenvalues(out[:n], in[0], n, true); err != nil {
+				return err
+			}
+			copy(out[n:], in[0])
+			return nil
+		}, args[0]), []int{n}, []int{n, n})
+	}, func(_, outs, ts tensors) tensors {
+		w, v := outs[0], outs[1]
+		x := transposed(v).MatMul(ts[0]).MatMul(v)
+		return tensors{x.Diag(0), v.MatMul(reciprocalGaps(w, w.Abs()).Mul(x))}
+	}, nil, symmetric(a))
+	return outs[0], outs[1]
+}
+
+// reciprocalGaps is 1/(w[j]-w[i]), or 0 where the difference is no more than the rounding of
+// values of a given size.
+func reciprocalGaps(w, size tensor.Tensor) tensor.Tensor {
+	gap := w.Unsqueeze(-2).Sub(w.Unsqueeze(-1))
+	near := gap.Abs().Le(size.Unsqueeze(-2).Maximum(size.Unsqueeze(-1)).Mul(8 * epsilon(w.DType())))
+	return tensor.Where(near, 0, tensor.Where(near, 1, gap).Reciprocal())
+}

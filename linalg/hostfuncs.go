@@ -1,0 +1,194 @@
+package linalg
+
+import (
+	"errors"
+	"math"
+
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/lapack"
+	"gonum.org/v1/gonum/lapack/gonum"
+)
+
+// solver is gonum's LAPACK, which computes what the functions of factor.go do not.
+var solver gonum.Implementation
+
+// copyTriangle fills dst with the transpose of the upper triangle of a, and zeros.
+func copyTriangle(dst, a []float64, n int) {
+	for i := range n {
+		for j := range i + 1 {
+			dst[i*n+j] = a[j*n+i]
+		}
+	}
+}
+
+// solveLU solves a·x = b, or the equation with the transpose of a, from the factors that
+// luFactors makes.
+func solveLU(x, f, b []float64, n, k int, transpose bool) {
+	copy(x, b)
+	pivots := make([]int, n)
+	for i := range pivots {
+		pivots[i] = int(f[i*(n+1)+n])
+	}
+	lu, xs := matrix{n, n, n + 1, f}, matrix{n, k, k, x}
+	lower, upper := Triangle{Unit: true}, Triangle{Upper: true}
+	if !transpose {
+		exchange(xs, pivots)
+		solveTriangle(lu, xs, lower, false)
+		solveTriangle(lu, xs, upper, false)
+		return
+	}
+	solveTriangle(lu, xs, upper, true)
+	solveTriangle(lu, xs, lower, true)
+	for i := n - 1; i >= 0; i-- {
+		swapRows(xs, i, pivots[i])
+	}
+}
+
+// permutation fills dst with the row that each row comes from, and the sign of the
+// permutation.
+func permutation(dst []float64, pivots []int) {
+	m := len(dst) - 1
+	for i := range m {
+		dst[i] = float64(i)
+	}
+	dst[m] = 1
+	for i, p := range pivots {
+		if p != i {
+			dst[i], dst[p] = dst[p], dst[i]
+			dst[m] = -dst[m]
+		}
+	}
+}
+
+// determinant overwrites a.
+func determinant(a []float64, n int) float64 {
+	pivots := make([]int, n)
+	factorLU(matrix{n, n, n, a}, pivots)
+	det := 1.0
+	for i, p := range pivots {
+		if det *= a[i*n+i]; p != i {
+			det = -det
+		}
+	}
+	return det
+}
+
+// adjugateOf fills adj with the adjugate of a, from its singular value decomposition.
+func adjugateOf(adj, a []float64, n int) error {
+	if n == 0 {
+		return nil
+	}
+	s, u, vt := make([]float64, n), make([]float64, n*n), make([]float64, n*n)
+	if finite(a, n) != nil {
+		for i := range adj {
+			adj[i] = math.NaN()
+		}
+		return nil
+	}
+	if err := decompose(a, n, n, s, u, vt); err != nil {
+		return err
+	}
+	others := make([]float64, n) // the product of the other singular values
+	for i := range others {
+		others[i] = 1
+		for j, x := range s {
+			if j != i {
+				others[i] *= x
+			}
+		}
+	}
+	fromPairs(adj, u, others, vt, n, n, n)
+	sign := math.Round(determinant(u, n)) * math.Round(determinant(vt, n))
+	for i := range adj {
+		adj[i] *= sign
+	}
+	return nil
+}
+
+// fromPairs fills out with v·diag(s)·uᵀ, n by m, of k pairs of singular vectors.
+func fromPairs(out, u, s, vt []float64, m, n, k int) {
+	v := matrix{k, n, n, make([]float64, k*n)}
+	for i := range k {
+		for j := range n {
+			v.data[i*n+j] = s[i] * vt[i*n+j]
+		}
+	}
+	addProduct(matrix{n, m, m, out}, 1, v.transposed(), matrix{m, k, k, u}.transposed(), k, false)
+}
+
+// pseudoinverse fills out, n by m. Singular values of at most tol times the greatest are 0.
+func pseudoinverse(out, a []float64, m, n int, tol float64) error {
+	k := min(m, n)
+	s, u, vt := make([]float64, k), make([]float64, m*k), make([]float64, k*n)
+	if err := decompose(a, m, n, s, u, vt); err != nil || k == 0 {
+		return err
+	}
+	least := tol * s[0]
+	for i, x := range s {
+		if s[i] = 0; x > least {
+			s[i] = 1 / x
+		}
+	}
+	fromPairs(out, u, s, vt, m, n, k)
+	return nil
+}
+
+// decompose computes the singular values s of a, m by n, and the first vectors, unless u and
+// vt are nil. It overwrites a.
+func decompose(a []float64, m, n int, s, u, vt []float64) error {
+	k := min(m, n)
+	if err := finite(a, n); err != nil || k == 0 {
+		return err
+	}
+	job := lapack.SVDNone
+	if u != nil {
+		job = lapack.SVDStore
+	}
+	work := make([]float64, 1)
+	call := func(lwork int) bool {
+		return solver.Dgesvd(job, job, m, n, a, n, s, u, k, vt, n, work, lwork)
+	}
+	call(-1)
+	work = make([]float64, int(work[0]))
+	if !call(len(work)) {
+		return errors.New("the singular values did not converge")
+	}
+	return nil
+}
+
+// eigenvalues fills w with the eigenvalues of a symmetric matrix, and replaces this by the
+// eigenvectors if they are wanted.
+func eigenvalues(w, a []float64, n int, vectors bool) error {
+	if err := finite(a, n); err != nil || n == 0 {
+		return err
+	}
+	job := lapack.EVNone
+	if vectors {
+		job = lapack.EVCompute
+	}
+	work := make([]float64, 1)
+	solver.Dsyev(job, blas.Lower, n, a, n, w, work, -1)
+	work = make([]float64, int(work[0]))
+	if !solver.Dsyev(job, blas.Lower, n, a, n, w, work, len(work)) {
+		return errors.New("the eigenvalues did not converge")
+	}
+	return nil
+}
+
+// factorQR replaces a, not wide, by q, and fills r.
+func factorQR(a, r matrix) {
+	m, n := a.rows, a.cols
+	if n == 0 {
+		return
+	}
+	tau, work := make([]float64, n), make([]float64, 1)
+	solver.Dgeqrf(m, n, a.data, a.stride, tau, work, -1)
+	work = make([]float64, int(work[0]))
+	solver.Dgeqrf(m, n, a.data, a.stride, tau, work, len(work))
+	for i := range n {
+		copy(r.row(i)[i:], a.row(i)[i:])
+	}
+	solver.Dorgqr(m, n, n, a.data, a.stride, tau, work, -1)
+	work = make([]float64, int(work[0]))
+	solver.Dorgqr(m, n, n, a.data, a.stride, tau, work, len(work))
+}

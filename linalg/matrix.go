@@ -1,0 +1,151 @@
+package linalg
+
+import (
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"unsafe"
+
+	"github.com/tensorken/tensorken/internal/simd"
+	"github.com/tensorken/tensorken/ir"
+)
+
+// A matrix is a matrix on the host: element [i j] is data[i·stride+j].
+type matrix struct {
+	rows, cols, stride int
+	data               []float64
+}
+
+func (a matrix) row(i int) []float64 { return a.data[i*a.stride:][:a.cols] }
+
+func (a matrix) at(i, j int) float64 { return a.data[i*a.stride+j] }
+
+// part is rows i to i1 and columns j to j1.
+func (a matrix) part(i, i1, j, j1 int) matrix {
+	p := matrix{i1 - i, j1 - j, a.stride, nil}
+	if p.rows > 0 && p.cols > 0 {
+		p.data = a.data[i*a.stride+j:]
+	}
+	return p
+}
+
+// newMatrix returns a matrix of zeros.
+func newMatrix(rows, cols int) matrix {
+	return matrix{rows, cols, cols, make([]float64, rows*cols)}
+}
+
+// A factor is a matrix as a factor of a product, perhaps transposed: element [i j] is
+// data[i·down+j·right].
+type factor struct {
+	down, right int
+	data        []float64
+}
+
+func (a matrix) plain() factor      { return factor{a.stride, 1, a.data} }
+func (a matrix) transposed() factor { return factor{1, a.stride, a.data} }
+
+// The sizes of the panels of a product: depth elements of each row of both factors, and
+// strips of rows of the left one.
+const (
+	panelDepth = 256
+	stripRows  = 56
+)
+
+// addProduct adds scale·a·b, with a sum over depth elements, to c: to all of it or, if upper
+// is set, at least to its upper triangle.
+func addProduct(c matrix, scale float64, a, b factor, depth int, upper bool) {
+	if c.rows == 0 || c.cols == 0 || depth == 0 {
+		return
+	}
+	product := &simd.Products[ir.Float64]
+	panels := ceilDiv(c.cols, product.Cols)
+	packed := make([]float64, panels*product.Cols*min(depth, panelDepth))
+	strips := ceilDiv(c.rows, stripRows)
+	for from := 0; from < depth; from += panelDepth {
+		p := &panelProduct{c: c, scale: scale, a: a, from: from, depth: min(panelDepth, depth-from), upper: upper, Product: product, packed: packed}
+		p.pack(b)
+		parallel(strips, c.rows*c.cols*p.depth, p.strip)
+	}
+}
+
+// A panelProduct adds the products over one panel of the depth.
+type panelProduct struct {
+	c           matrix
+	scale       float64
+	a           factor
+	from, depth int
+	upper       bool
+	*simd.Product
+	packed []float64 // of the right factor: panels of Cols columns, row by row
+}
+
+// pack copies the right factor.
+func (p *panelProduct) pack(b factor) {
+	for j := 0; j < p.c.cols; j += p.Cols {
+		n := min(p.Cols, p.c.cols-j)
+		for k := range p.depth {
+			dst := p.packed[j*p.depth+k*p.Cols:][:n]
+			at := (p.from+k)*b.down + j*b.right
+			if b.right == 1 {
+				copy(dst, b.data[at:])
+				continue
+			}
+			for i := range dst {
+				dst[i] = b.data[at+i*b.right]
+			}
+		}
+	}
+}
+
+// strip computes a strip of rows: those of the left factor are copied times scale.
+func (p *panelProduct) strip(i int) {
+	var left [stripRows * panelDepth]float64
+	first := i * stripRows
+	rows := min(stripRows, p.c.rows-first)
+	for r := range rows {
+		dst := left[r*p.depth:][:p.depth]
+		at := (first+r)*p.a.down + p.from*p.a.right
+		for k := range dst {
+			dst[k] = p.scale * p.a.data[at+k*p.a.right]
+		}
+	}
+	j := 0
+	if p.upper {
+		j = first / p.Cols * p.Cols
+	}
+	for ; j < p.c.cols; j += p.Cols {
+		n := min(p.Cols, p.c.cols-j)
+		for r := 0; r < rows; r += p.Rows {
+			m := min(p.Rows, rows-r)
+			p.Tile(unsafe.Pointer(&p.c.data[(first+r)*p.c.stride+j]), unsafe.Pointer(&left[r*p.depth]), unsafe.Pointer(&p.packed[j*p.depth]),
+				m, n, p.depth, p.c.stride, p.depth, 1, p.Cols, 1)
+		}
+	}
+}
+
+// parallel calls task for 0 to n-1, on several cores if the work, in multiplications, is worth
+// it.
+func parallel(n, work int, task func(int)) {
+	threads := min(n, runtime.GOMAXPROCS(0), work>>17)
+	var next atomic.Int64
+	loop := func() {
+		for i := int(next.Add(1)) - 1; i < n; i = int(next.Add(1)) - 1 {
+			task(i)
+		}
+	}
+	var group sync.WaitGroup
+	for range threads - 1 {
+		group.Go(loop)
+	}
+	loop()
+	group.Wait()
+}
+
+func ceilDiv(a, b int) int { return (a + b - 1) / b }
+
+// multiply returns a·b.
+func multiply(a, b matrix) matrix {
+	c := newMatrix(a.rows, b.cols)
+	addProduct(c, 1, a.plain(), b.plain(), a.cols, false)
+	return c
+}

@@ -1,0 +1,77 @@
+package linalg
+
+import (
+	"github.com/tensorken/tensorken/tensor"
+)
+
+// PInv returns the pseudoinverses [... n m] of matrices a [... m n], of any rank. Singular
+// values count as 0 that are at most rtol times the greatest; by default rtol is the longer
+// side times the precision of the type.
+func PInv(a tensor.Tensor, rtol ...float64) tensor.Tensor { return pinv("linalg.PInv", a, rtol) }
+
+// LstSq returns the x of least squares: for which the squares of the elements of a·x - b add
+// up to the least, and if there are several, that with the least squares of its own. The
+// matrices a [... m n] may have any rank, see [PInv] for rtol; b is [... m k] or a vector
+// [m], and x [... n k] or [n].
+func LstSq(a, b tensor.Tensor, rtol ...float64) tensor.Tensor {
+	const op = "linalg.LstSq"
+	b, _, vector := system(op, a, b)
+	return column(pinv(op, a, rtol).MatMul(b), vector)
+}
+
+func pinv(op string, a tensor.Tensor, rtol []float64) tensor.Tensor {
+	m, n := dims(op, a)
+	tol := tolerance(op, a, rtol)
+	return withRules(op, func(args tensors) tensors {
+		return cut(onHost(op, n*m, func(out []float64, in [][]float64) error {
+			return pseudoinverse(out, in[0], m, n, tol)
+		}, args[0]), []int{n, m})
+	}, func(args, outs, ts tensors) tensors {
+		a, p, da := args[0], outs[0], ts[0]
+		pt, dat := transposed(p), transposed(da)
+		// -p·da·p + p·pᵀ·daᵀ·(1-a·p) + (1-p·a)·daᵀ·pᵀ·p, without a matrix m by m or n by n that
+		// is larger than both a and its smaller side.
+		x := p.MatMul(pt).MatMul(dat)
+		y := dat.MatMul(pt)
+		return tensors{x.Sub(x.MatMul(a).MatMul(p)).
+			Add(y.Sub(p.MatMul(a.MatMul(y))).MatMul(p)).
+			Sub(p.MatMul(da).MatMul(p))}
+	}, nil, a)[0]
+}
+
+// tolerance is the given rtol, or the default for a.
+func tolerance(op string, a tensor.Tensor, rtol []float64) float64 {
+	m, n := dims(op, a)
+	switch {
+	case len(rtol) > 1:
+		fail(op, "there may be one tolerance", a)
+	case len(rtol) == 1 && !(rtol[0] >= 0):
+		fail(op, "the tolerance must not be negative", a)
+	case len(rtol) == 1:
+		return rtol[0]
+	}
+	return epsilon(a.DType()) * float64(max(m, n))
+}
+
+// MatrixRank returns the number, int32, of singular values of matrices that are greater than
+// rtol times the greatest, see [PInv], without the last two axes.
+func MatrixRank(a tensor.Tensor, rtol ...float64) tensor.Tensor {
+	const op = "linalg.MatrixRank"
+	tol := tolerance(op, a, rtol)
+	s := singularValues(op, a)
+	if s.Dim(-1) == 0 {
+		return tensor.ZerosOf(tensor.Int32, batchOf(a)...)
+	}
+	return s.Gt(s.Max(-1).Mul(tol)).Cast(tensor.Int32).Sum(-1).Squeeze(-1)
+}
+
+// Cond returns the condition numbers of matrices, their greatest singular value divided by
+// the least, without the last two axes: +Inf for a singular matrix, NaN for zeros alone.
+func Cond(a tensor.Tensor) tensor.Tensor {
+	const op = "linalg.Cond"
+	s := singularValues(op, a)
+	if s.Dim(-1) == 0 {
+		fail(op, "there is no element", a)
+	}
+	return s.Slice(-1, 0, 1).Div(s.Slice(-1, -1, tensor.End)).Squeeze(-1)
+}
