@@ -15,20 +15,21 @@ func Cholesky(a tensor.Tensor) tensor.Tensor {
 	n := square(op, a)
 	return withRules(op, func(args tensors) tensors {
 		l := onHost(op, n*n, func(out []float64, in [][]float64) error {
-			if minor := factorCholesky(matrix{n, n, n, in[0]}); minor > 0 {
+			symmetrize(out, in[0], n)
+			if minor := factorCholesky(matrix{n, n, n, out}); minor > 0 {
 				return fmt.Errorf("the matrix is not positive definite: its leading minor of order %d is not positive", minor)
 			}
-			copyTriangle(out, in[0], n)
+			transposeUpper(out, n)
 			return nil
 		}, args[0])
 		return cut(l, []int{n, n})
 	}, func(_, outs, ts tensors) tensors {
 		l := outs[0]
 		half := tensor.Ones(n, n).Tril(0).Sub(tensor.Eye(n).Mul(0.5))
-		left := triangular(op, l, ts[0], Triangle{}, false)
+		left := triangular(op, l, symmetric(ts[0]), Triangle{}, false)
 		both := triangular(op, l, transposed(left), Triangle{}, false)
 		return tensors{l.MatMul(both.Mul(half))}
-	}, nil, symmetric(a))[0]
+	}, nil, a)[0]
 }
 
 // CholeskySolve returns x with a·x = b, given the lower triangular l of [Cholesky] of a, for

@@ -2,10 +2,12 @@ package linalg
 
 import (
 	"errors"
+	"slices"
+
+	"gonum.org/v1/gonum/lapack"
 
 	"github.com/tensorken/tensorken/internal/graph"
 	"github.com/tensorken/tensorken/tensor"
-	"gonum.org/v1/gonum/lapack"
 )
 
 // Complex is a tensor of complex numbers: their real and their imaginary parts, of one shape.
@@ -31,11 +33,12 @@ func Eig(a tensor.Tensor) (w, v Complex) {
 }
 
 // complexEigen fills out with the real and imaginary parts of the eigenvalues, then of the
-// eigenvectors. It overwrites a.
+// eigenvectors.
 func complexEigen(out, a []float64, n int) error {
 	if err := finite(a, n); err != nil || n == 0 {
 		return err
 	}
+	a = slices.Clone(a)
 	values, vectors := out[:2*n], out[2*n:]
 	re, im := vectors[:n*n], vectors[n*n:]
 	work := make([]float64, 1)

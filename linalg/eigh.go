@@ -17,29 +17,28 @@ func Eigvalsh(a tensor.Tensor) tensor.Tensor {
 	n := square(op, a)
 	return withRules(op, func(args tensors) tensors {
 		return tensors{onHost(op, n, func(out []float64, in [][]float64) error {
-			return eigenvalues(out, in[0], n, false)
+			a := make([]float64, n*n)
+			symmetrize(a, in[0], n)
+			return eigenvalues(out, a, n, false)
 		}, args[0])}
 	}, func(args, _, ts tensors) tensors {
 		_, v := eigh(op, args[0])
-		return tensors{transposed(v).MatMul(ts[0]).MatMul(v).Diag(0)}
-	}, nil, symmetric(a))[0]
+		return tensors{transposed(v).MatMul(symmetric(ts[0])).MatMul(v).Diag(0)}
+	}, nil, a)[0]
 }
 
 func eigh(op string, a tensor.Tensor) (w, v tensor.Tensor) {
 	n := square(op, a)
 	outs := withRules(op, func(args tensors) tensors {
 		return cut(onHost(op, n+n*n, func(out []float64, in [][]float64) error {
-			if err := eigenvalues(out[:n], in[0], n, true); err != nil {
-				return err
-			}
-			copy(out[n:], in[0])
-			return nil
+			symmetrize(out[n:], in[0], n)
+			return eigenvalues(out[:n], out[n:], n, true)
 		}, args[0]), []int{n}, []int{n, n})
 	}, func(_, outs, ts tensors) tensors {
 		w, v := outs[0], outs[1]
-		x := transposed(v).MatMul(ts[0]).MatMul(v)
+		x := transposed(v).MatMul(symmetric(ts[0])).MatMul(v)
 		return tensors{x.Diag(0), v.MatMul(reciprocalGaps(w, w.Abs()).Mul(x))}
-	}, nil, symmetric(a))
+	}, nil, a)
 	return outs[0], outs[1]
 }
 

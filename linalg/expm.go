@@ -90,10 +90,10 @@ func expm(out, a []float64, n int) {
 		_, squarings = math.Frexp(norm / padeNorm)
 	}
 	scale := math.Ldexp(1, -squarings)
-	for i := range a {
-		a[i] *= scale
+	a1 := newMatrix(n, n)
+	for i, x := range a {
+		a1.data[i] = scale * x
 	}
-	a1 := matrix{n, n, n, a}
 	a2 := multiply(a1, a1)
 	a4 := multiply(a2, a2)
 	a6 := multiply(a4, a2)

@@ -1,9 +1,7 @@
 package linalg
 
 import (
-	"encoding/binary"
 	"fmt"
-	"math"
 	"runtime"
 	"slices"
 	"sync"
@@ -12,11 +10,13 @@ import (
 
 	"github.com/tensorken/tensorken/internal/graph"
 	"github.com/tensorken/tensorken/internal/shape"
+	"github.com/tensorken/tensorken/internal/simd"
 	"github.com/tensorken/tensorken/ir"
 	"github.com/tensorken/tensorken/tensor"
 )
 
-// A hostFunc fills out for one matrix of a batch. It may overwrite the operands.
+// A hostFunc fills out, zeros at first, for one matrix of a batch. It does not write the
+// operands.
 type hostFunc func(out []float64, in [][]float64) error
 
 // onHost returns what f, of an operation op, computes on the host: for each matrix of the
@@ -74,69 +74,77 @@ func runBatch(f hostFunc, out graph.HostArray, in []graph.HostArray) error {
 	return nil
 }
 
-// A hostWorker has memory for the operands and the result of one matrix.
+// A hostWorker has memory for float32 operands and results in float64.
 type hostWorker struct{ memory []float64 }
 
 func (w *hostWorker) run(f hostFunc, out graph.HostArray, in []graph.HostArray, i int) error {
-	total := lastOf(out)
-	for _, a := range in {
-		total += lastOf(a)
-	}
-	if w.memory == nil && total > 0 {
-		b, err := tensor.Internal.Allocate(graph.Token{}, 8*total)
-		if err != nil {
-			return err
-		}
-		w.memory = unsafe.Slice((*float64)(unsafe.Pointer(unsafe.SliceData(b))), total)
+	if err := w.reserve(out, in); err != nil {
+		return err
 	}
 	rest := w.memory
-	take := func(n int) []float64 {
-		x := rest[:n:n]
-		rest = rest[n:]
-		return x
-	}
 	operands := make([][]float64, len(in))
 	for k, a := range in {
-		operands[k] = take(lastOf(a))
-		decode(operands[k], a, i)
+		operands[k], rest = float64sOf(a, i, rest)
+		if a.DType == ir.Float32 {
+			widen(operands[k], a, i)
+		}
 	}
-	result := take(lastOf(out))
-	clear(result)
+	result, _ := float64sOf(out, i, rest)
+	if out.DType == ir.Float32 {
+		clear(result)
+	}
 	if err := f(result, operands); err != nil {
 		return err
 	}
-	encode(out, i, result)
+	if out.DType == ir.Float32 {
+		narrow(out, i, result)
+	}
 	return nil
+}
+
+// reserve allocates the memory, which is for all matrices of the batch.
+func (w *hostWorker) reserve(out graph.HostArray, in []graph.HostArray) error {
+	total := 0
+	for _, a := range append(in[:len(in):len(in)], out) {
+		if a.DType == ir.Float32 {
+			total += lastOf(a)
+		}
+	}
+	if total <= len(w.memory) {
+		return nil
+	}
+	b, err := tensor.Internal.Allocate(graph.Token{}, 8*total)
+	if err == nil {
+		w.memory = unsafe.Slice((*float64)(unsafe.Pointer(unsafe.SliceData(b))), total)
+	}
+	return err
 }
 
 func lastOf(a graph.HostArray) int { return a.Shape[len(a.Shape)-1] }
 
-// decode fills x with the elements of matrix i of a batch.
-func decode(x []float64, a graph.HostArray, i int) {
-	size := a.DType.Size()
-	data := a.Data[i*len(x)*size:]
-	if a.DType == ir.Float32 {
-		for j := range x {
-			x[j] = float64(math.Float32frombits(binary.LittleEndian.Uint32(data[4*j:])))
-		}
-		return
+// float64sOf returns matrix i of a batch where it lies or, for float32, memory for it from the
+// start of free, of which it returns the rest.
+func float64sOf(a graph.HostArray, i int, free []float64) (x, rest []float64) {
+	n := lastOf(a)
+	switch {
+	case n == 0:
+		return nil, free
+	case a.DType == ir.Float32:
+		return free[:n:n], free[n:]
 	}
-	for j := range x {
-		x[j] = math.Float64frombits(binary.LittleEndian.Uint64(data[8*j:]))
+	return unsafe.Slice((*float64)(unsafe.Pointer(&a.Data[8*i*n])), n), free
+}
+
+// widen fills x with the float32s of matrix i of a batch, narrow does the reverse.
+func widen(x []float64, a graph.HostArray, i int) {
+	if len(x) > 0 {
+		simd.Casts[ir.Float32][ir.Float64](unsafe.Pointer(&x[0]), unsafe.Pointer(&a.Data[4*i*len(x)]), len(x))
 	}
 }
 
-// encode stores x as matrix i of a batch.
-func encode(a graph.HostArray, i int, x []float64) {
-	data := a.Data[i*len(x)*a.DType.Size():]
-	if a.DType == ir.Float32 {
-		for j, v := range x {
-			binary.LittleEndian.PutUint32(data[4*j:], math.Float32bits(float32(v)))
-		}
-		return
-	}
-	for j, v := range x {
-		binary.LittleEndian.PutUint64(data[8*j:], math.Float64bits(v))
+func narrow(a graph.HostArray, i int, x []float64) {
+	if len(x) > 0 {
+		simd.Casts[ir.Float64][ir.Float32](unsafe.Pointer(&a.Data[4*i*len(x)]), unsafe.Pointer(&x[0]), len(x))
 	}
 }
 

@@ -3,6 +3,7 @@ package linalg
 import (
 	"errors"
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/lapack"
@@ -12,11 +13,35 @@ import (
 // solver is gonum's LAPACK, which computes what the functions of factor.go do not.
 var solver gonum.Implementation
 
-// copyTriangle fills dst with the transpose of the upper triangle of a, and zeros.
-func copyTriangle(dst, a []float64, n int) {
-	for i := range n {
-		for j := range i + 1 {
-			dst[i*n+j] = a[j*n+i]
+// symmetrize fills dst with the mean of a and its transpose.
+func symmetrize(dst, a []float64, n int) {
+	inTiles(n, func(i, j int) {
+		x := a[i*n+j]/2 + a[j*n+i]/2
+		dst[i*n+j], dst[j*n+i] = x, x
+	})
+}
+
+// transposeUpper moves the upper triangle of a to the lower one, and clears it above.
+func transposeUpper(a []float64, n int) {
+	inTiles(n, func(i, j int) {
+		a[j*n+i] = a[i*n+j]
+		if i != j {
+			a[i*n+j] = 0
+		}
+	})
+}
+
+// inTiles calls f for the elements of the upper triangle of a matrix, tile by tile, so that
+// their transposes stay in the cache.
+func inTiles(n int, f func(i, j int)) {
+	const size = 16
+	for ti := 0; ti < n; ti += size {
+		for tj := ti; tj < n; tj += size {
+			for i := ti; i < min(ti+size, n); i++ {
+				for j := max(tj, i); j < min(tj+size, n); j++ {
+					f(i, j)
+				}
+			}
 		}
 	}
 }
@@ -134,12 +159,13 @@ func pseudoinverse(out, a []float64, m, n int, tol float64) error {
 }
 
 // decompose computes the singular values s of a, m by n, and the first vectors, unless u and
-// vt are nil. It overwrites a.
+// vt are nil.
 func decompose(a []float64, m, n int, s, u, vt []float64) error {
 	k := min(m, n)
 	if err := finite(a, n); err != nil || k == 0 {
 		return err
 	}
+	a = slices.Clone(a)
 	job := lapack.SVDNone
 	if u != nil {
 		job = lapack.SVDStore

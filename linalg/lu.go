@@ -2,6 +2,7 @@ package linalg
 
 import (
 	"errors"
+	"slices"
 
 	"github.com/tensorken/tensorken/tensor"
 )
@@ -25,7 +26,7 @@ func Det(a tensor.Tensor) tensor.Tensor {
 	n := square(op, a)
 	return withRules(op, func(args tensors) tensors {
 		return cut(onHost(op, 1, func(out []float64, in [][]float64) error {
-			out[0] = determinant(in[0], n)
+			out[0] = determinant(slices.Clone(in[0]), n)
 			return nil
 		}, args[0]), nil)
 	}, func(args, _, ts tensors) tensors {
@@ -74,8 +75,8 @@ func packedLU(op string, a tensor.Tensor) (lu, order, parity tensor.Tensor) {
 	outs := withRules(op, func(args tensors) tensors {
 		return cut(onHost(op, m*n+m+1, func(out []float64, in [][]float64) error {
 			pivots := make([]int, k)
-			factorLU(matrix{m, n, n, in[0]}, pivots)
 			copy(out, in[0])
+			factorLU(matrix{m, n, n, out[:m*n]}, pivots)
 			permutation(out[m*n:], pivots)
 			return nil
 		}, args[0]), []int{m, n}, []int{m}, nil)
@@ -107,13 +108,15 @@ func eye(a tensor.Tensor, m, n int) tensor.Tensor {
 func luFactors(op string, a tensor.Tensor, regular bool) tensor.Tensor {
 	n := a.Dim(-1)
 	f := onHost(op, n*(n+1), func(out []float64, in [][]float64) error {
-		pivots := make([]int, n)
-		factorLU(matrix{n, n, n, in[0]}, pivots)
+		f := matrix{n, n, n + 1, out}
 		for i := range n {
-			row := out[i*(n+1):][:n+1]
-			copy(row, in[0][i*n:][:n])
-			row[n] = float64(pivots[i])
-			if row[i] == 0 && regular {
+			copy(f.row(i), in[0][i*n:])
+		}
+		pivots := make([]int, n)
+		factorLU(f, pivots)
+		for i, p := range pivots {
+			out[i*(n+1)+n] = float64(p)
+			if f.at(i, i) == 0 && regular {
 				return errors.New("the matrix is singular: linalg.PInv and linalg.LstSq take it")
 			}
 		}

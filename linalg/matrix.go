@@ -51,6 +51,17 @@ const (
 	stripRows  = 56
 )
 
+var scratches = sync.Pool{New: func() any { return new([]float64) }}
+
+// scratch returns memory for n numbers, and the function that frees it.
+func scratch(n int) (x []float64, free func()) {
+	p := scratches.Get().(*[]float64)
+	if cap(*p) < n {
+		*p = make([]float64, n)
+	}
+	return (*p)[:n], func() { scratches.Put(p) }
+}
+
 // addProduct adds scale·a·b, with a sum over depth elements, to c: to all of it or, if upper
 // is set, at least to its upper triangle.
 func addProduct(c matrix, scale float64, a, b factor, depth int, upper bool) {
@@ -59,7 +70,8 @@ func addProduct(c matrix, scale float64, a, b factor, depth int, upper bool) {
 	}
 	product := &simd.Products[ir.Float64]
 	panels := ceilDiv(c.cols, product.Cols)
-	packed := make([]float64, panels*product.Cols*min(depth, panelDepth))
+	packed, free := scratch(panels * product.Cols * min(depth, panelDepth))
+	defer free()
 	strips := ceilDiv(c.rows, stripRows)
 	for from := 0; from < depth; from += panelDepth {
 		p := &panelProduct{c: c, scale: scale, a: a, from: from, depth: min(panelDepth, depth-from), upper: upper, Product: product, packed: packed}
@@ -99,7 +111,8 @@ func (p *panelProduct) pack(b factor) {
 
 // strip computes a strip of rows: those of the left factor are copied times scale.
 func (p *panelProduct) strip(i int) {
-	var left [stripRows * panelDepth]float64
+	left, free := scratch(stripRows * panelDepth)
+	defer free()
 	first := i * stripRows
 	rows := min(stripRows, p.c.rows-first)
 	for r := range rows {

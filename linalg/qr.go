@@ -21,8 +21,8 @@ func tallQR(op string, a tensor.Tensor) (q, r tensor.Tensor) {
 	m, n := dims(op, a)
 	outs := withRules(op, func(args tensors) tensors {
 		return cut(onHost(op, m*n+n*n, func(out []float64, in [][]float64) error {
-			factorQR(matrix{m, n, n, in[0]}, matrix{n, n, n, out[m*n:]})
 			copy(out, in[0])
+			factorQR(matrix{m, n, n, out[:m*n]}, matrix{n, n, n, out[m*n:]})
 			return nil
 		}, args[0]), []int{m, n}, []int{n, n})
 	}, func(_, outs, ts tensors) tensors {
