@@ -15,11 +15,15 @@ func Cholesky(a tensor.Tensor) tensor.Tensor {
 	n := square(op, a)
 	return withRules(op, func(args tensors) tensors {
 		l := onHost(op, n*n, func(out []float64, in [][]float64) error {
-			symmetrize(out, in[0], n)
-			if minor := factorCholesky(matrix{n, n, n, out}); minor > 0 {
+			stride := n + 8 // so that rows do not compete for the same lines of the cache
+			data, free := scratch(n * stride)
+			defer free()
+			u := matrix{n, n, stride, data}
+			symmetrize(u, matrix{n, n, n, in[0]})
+			if minor := factorCholesky(u); minor > 0 {
 				return fmt.Errorf("the matrix is not positive definite: its leading minor of order %d is not positive", minor)
 			}
-			transposeUpper(out, n)
+			transposeUpper(matrix{n, n, n, out}, u)
 			return nil
 		}, args[0])
 		return cut(l, []int{n, n})

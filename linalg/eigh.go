@@ -18,7 +18,7 @@ func Eigvalsh(a tensor.Tensor) tensor.Tensor {
 	return withRules(op, func(args tensors) tensors {
 		return tensors{onHost(op, n, func(out []float64, in [][]float64) error {
 			a := make([]float64, n*n)
-			symmetrize(a, in[0], n)
+			symmetrize(matrix{n, n, n, a}, matrix{n, n, n, in[0]})
 			return eigenvalues(out, a, n, false)
 		}, args[0])}
 	}, func(args, _, ts tensors) tensors {
@@ -31,7 +31,7 @@ func eigh(op string, a tensor.Tensor) (w, v tensor.Tensor) {
 	n := square(op, a)
 	outs := withRules(op, func(args tensors) tensors {
 		return cut(onHost(op, n+n*n, func(out []float64, in [][]float64) error {
-			symmetrize(out[n:], in[0], n)
+			symmetrize(matrix{n, n, n, out[n:]}, matrix{n, n, n, in[0]})
 			return eigenvalues(out[:n], out[n:], n, true)
 		}, args[0]), []int{n}, []int{n, n})
 	}, func(_, outs, ts tensors) tensors {

@@ -52,6 +52,7 @@ func runBatch(f hostFunc, out graph.HostArray, in []graph.HostArray) error {
 	errs := make([]error, n)
 	work := func() {
 		var w hostWorker
+		defer w.free()
 		for i := int(next.Add(1)) - 1; i < n; i = int(next.Add(1)) - 1 {
 			errs[i] = w.run(f, out, in, i)
 		}
@@ -75,13 +76,20 @@ func runBatch(f hostFunc, out graph.HostArray, in []graph.HostArray) error {
 }
 
 // A hostWorker has memory for float32 operands and results in float64.
-type hostWorker struct{ memory []float64 }
+type hostWorker struct{ memory *[]float64 }
+
+// free makes the memory available to others.
+func (w *hostWorker) free() {
+	if w.memory != nil {
+		scratches.Put(w.memory)
+	}
+}
 
 func (w *hostWorker) run(f hostFunc, out graph.HostArray, in []graph.HostArray, i int) error {
 	if err := w.reserve(out, in); err != nil {
 		return err
 	}
-	rest := w.memory
+	rest := *w.memory
 	operands := make([][]float64, len(in))
 	for k, a := range in {
 		operands[k], rest = float64sOf(a, i, rest)
@@ -110,12 +118,16 @@ func (w *hostWorker) reserve(out graph.HostArray, in []graph.HostArray) error {
 			total += lastOf(a)
 		}
 	}
-	if total <= len(w.memory) {
+	if w.memory == nil {
+		w.memory = scratches.Get().(*[]float64)
+	}
+	if total <= cap(*w.memory) {
+		*w.memory = (*w.memory)[:total]
 		return nil
 	}
 	b, err := tensor.Internal.Allocate(graph.Token{}, 8*total)
 	if err == nil {
-		w.memory = unsafe.Slice((*float64)(unsafe.Pointer(unsafe.SliceData(b))), total)
+		*w.memory = unsafe.Slice((*float64)(unsafe.Pointer(unsafe.SliceData(b))), total)
 	}
 	return err
 }

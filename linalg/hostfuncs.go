@@ -13,37 +13,41 @@ import (
 // solver is gonum's LAPACK, which computes what the functions of factor.go do not.
 var solver gonum.Implementation
 
-// symmetrize fills dst with the mean of a and its transpose.
-func symmetrize(dst, a []float64, n int) {
-	inTiles(n, func(i, j int) {
-		x := a[i*n+j]/2 + a[j*n+i]/2
-		dst[i*n+j], dst[j*n+i] = x, x
-	})
-}
-
-// transposeUpper moves the upper triangle of a to the lower one, and clears it above.
-func transposeUpper(a []float64, n int) {
-	inTiles(n, func(i, j int) {
-		a[j*n+i] = a[i*n+j]
-		if i != j {
-			a[i*n+j] = 0
-		}
-	})
-}
-
-// inTiles calls f for the elements of the upper triangle of a matrix, tile by tile, so that
-// their transposes stay in the cache.
-func inTiles(n int, f func(i, j int)) {
-	const size = 16
-	for ti := 0; ti < n; ti += size {
-		for tj := ti; tj < n; tj += size {
-			for i := ti; i < min(ti+size, n); i++ {
-				for j := max(tj, i); j < min(tj+size, n); j++ {
-					f(i, j)
-				}
+// symmetrize fills the upper triangle of dst with that of the mean of a and its transpose.
+func symmetrize(dst, a matrix) {
+	upperTiles(a.rows, func(i, i1, j, j1 int) {
+		for r := i; r < i1; r++ {
+			x, y := dst.row(r), a.row(r)
+			for c := max(r, j); c < j1; c++ {
+				x[c] = y[c]/2 + a.data[c*a.stride+r]/2
 			}
 		}
-	}
+	})
+}
+
+// transposeUpper fills the lower triangle of dst with the transpose of the upper one of a.
+func transposeUpper(dst, a matrix) {
+	upperTiles(a.rows, func(i, i1, j, j1 int) {
+		for c := j; c < j1; c++ {
+			x := dst.row(c)
+			for r := i; r < min(i1, c+1); r++ {
+				x[r] = a.data[r*a.stride+c]
+			}
+		}
+	})
+}
+
+// upperTiles calls f for tiles that have the upper triangle of a square matrix: rows i to i1
+// and columns j to j1. The transpose of a tile is in as many lines of the cache as it has
+// rows.
+func upperTiles(n int, f func(i, i1, j, j1 int)) {
+	const size = 8
+	parallel(ceilDiv(n, size), n*n, func(tile int) {
+		i := tile * size
+		for j := i; j < n; j += size {
+			f(i, min(i+size, n), j, min(j+size, n))
+		}
+	})
 }
 
 // solveLU solves a·x = b, or the equation with the transpose of a, from the factors that
@@ -182,8 +186,8 @@ func decompose(a []float64, m, n int, s, u, vt []float64) error {
 	return nil
 }
 
-// eigenvalues fills w with the eigenvalues of a symmetric matrix, and replaces this by the
-// eigenvectors if they are wanted.
+// eigenvalues fills w with the eigenvalues of a symmetric matrix, given by its upper triangle,
+// and replaces this by the eigenvectors if they are wanted.
 func eigenvalues(w, a []float64, n int, vectors bool) error {
 	if err := finite(a, n); err != nil || n == 0 {
 		return err
@@ -193,9 +197,9 @@ func eigenvalues(w, a []float64, n int, vectors bool) error {
 		job = lapack.EVCompute
 	}
 	work := make([]float64, 1)
-	solver.Dsyev(job, blas.Lower, n, a, n, w, work, -1)
+	solver.Dsyev(job, blas.Upper, n, a, n, w, work, -1)
 	work = make([]float64, int(work[0]))
-	if !solver.Dsyev(job, blas.Lower, n, a, n, w, work, len(work)) {
+	if !solver.Dsyev(job, blas.Upper, n, a, n, w, work, len(work)) {
 		return errors.New("the eigenvalues did not converge")
 	}
 	return nil
