@@ -27,6 +27,15 @@ func random(seed uint64, shape ...int) tensor.Tensor {
 	return tensor.New(x).Reshape(shape...)
 }
 
+// randomLike is random numbers in the type of a.
+func randomLike(a tensor.Tensor, seed uint64, shape ...int) tensor.Tensor {
+	x := random(seed, shape...).Cast(a.DType())
+	if err := tensor.Eval(x); err != nil { // on the CPU: a GPU has no float64 to cast
+		panic(err)
+	}
+	return x
+}
+
 func t(a tensor.Tensor) tensor.Tensor { return a.Transpose(-2, -1) }
 
 // positive is symmetric positive definite.
@@ -79,7 +88,7 @@ var (
 )
 
 // rhs is the right side of equations of a.
-func rhs(a tensor.Tensor, k int) tensor.Tensor { return random(77, a.Dim(-2), k).Cast(a.DType()) }
+func rhs(a tensor.Tensor, k int) tensor.Tensor { return randomLike(a, 77, a.Dim(-2), k) }
 
 var functions = []function{
 	{"Solve", regular, squares, func(a tensor.Tensor) []tensor.Tensor {
@@ -142,7 +151,7 @@ var functions = []function{
 func (f function) total(a tensor.Tensor) tensor.Tensor {
 	var sum tensor.Tensor
 	for i, r := range f.f(f.of(a)) {
-		w := random(uint64(100+i), r.Shape()...).Cast(r.DType())
+		w := randomLike(r, uint64(100+i), r.Shape()...)
 		if part := r.Mul(w).Sum(); i == 0 {
 			sum = part
 		} else {
