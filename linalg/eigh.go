@@ -17,9 +17,9 @@ func Eigvalsh(a tensor.Tensor) tensor.Tensor {
 	n := square(op, a)
 	return withRules(op, func(args tensors) tensors {
 		return tensors{onHost(op, n, func(out []float64, in [][]float64) error {
-			a := make([]float64, n*n)
-			symmetrize(matrix{n, n, n, a}, matrix{n, n, n, in[0]})
-			return eigenvalues(out, a, n, false)
+			a := newMatrix(n, n)
+			symmetrize(a, matrix{n, n, n, in[0]})
+			return eigenvalues(out, a, matrix{})
 		}, args[0])}
 	}, func(args, _, ts tensors) tensors {
 		_, v := eigh(op, args[0])
@@ -31,8 +31,9 @@ func eigh(op string, a tensor.Tensor) (w, v tensor.Tensor) {
 	n := square(op, a)
 	outs := withRules(op, func(args tensors) tensors {
 		return cut(onHost(op, n+n*n, func(out []float64, in [][]float64) error {
-			symmetrize(matrix{n, n, n, out[n:]}, matrix{n, n, n, in[0]})
-			return eigenvalues(out[:n], out[n:], n, true)
+			a := newMatrix(n, n)
+			symmetrize(a, matrix{n, n, n, in[0]})
+			return eigenvalues(out[:n], a, matrix{n, n, n, out[n:]})
 		}, args[0]), []int{n}, []int{n, n})
 	}, func(_, outs, ts tensors) tensors {
 		w, v := outs[0], outs[1]

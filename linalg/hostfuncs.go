@@ -5,7 +5,6 @@ import (
 	"math"
 	"slices"
 
-	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/lapack"
 	"gonum.org/v1/gonum/lapack/gonum"
 )
@@ -182,25 +181,6 @@ func decompose(a []float64, m, n int, s, u, vt []float64) error {
 	work = make([]float64, int(work[0]))
 	if !call(len(work)) {
 		return errors.New("the singular values did not converge")
-	}
-	return nil
-}
-
-// eigenvalues fills w with the eigenvalues of a symmetric matrix, given by its upper triangle,
-// and replaces this by the eigenvectors if they are wanted.
-func eigenvalues(w, a []float64, n int, vectors bool) error {
-	if err := finite(a, n); err != nil || n == 0 {
-		return err
-	}
-	job := lapack.EVNone
-	if vectors {
-		job = lapack.EVCompute
-	}
-	work := make([]float64, 1)
-	solver.Dsyev(job, blas.Upper, n, a, n, w, work, -1)
-	work = make([]float64, int(work[0]))
-	if !solver.Dsyev(job, blas.Upper, n, a, n, w, work, len(work)) {
-		return errors.New("the eigenvalues did not converge")
 	}
 	return nil
 }
