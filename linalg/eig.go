@@ -2,7 +2,6 @@ package linalg
 
 import (
 	"errors"
-	"slices"
 
 	"gonum.org/v1/gonum/lapack"
 
@@ -38,7 +37,7 @@ func complexEigen(out, a []float64, n int) error {
 	if err := finite(a, n); err != nil || n == 0 {
 		return err
 	}
-	a = slices.Clone(a)
+	a = append(allocate(n * n)[:0], a...)
 	values, vectors := out[:2*n], out[2*n:]
 	re, im := vectors[:n*n], vectors[n*n:]
 	work := make([]float64, 1)

@@ -1,13 +1,16 @@
 package linalg
 
 import (
+	"errors"
 	"fmt"
 	"runtime"
+	"runtime/debug"
 	"slices"
 	"sync"
 	"sync/atomic"
 	"unsafe"
 
+	"github.com/tensorken/tensorken/driver"
 	"github.com/tensorken/tensorken/internal/graph"
 	"github.com/tensorken/tensorken/internal/shape"
 	"github.com/tensorken/tensorken/internal/simd"
@@ -85,10 +88,9 @@ func (w *hostWorker) free() {
 	}
 }
 
-func (w *hostWorker) run(f hostFunc, out graph.HostArray, in []graph.HostArray, i int) error {
-	if err := w.reserve(out, in); err != nil {
-		return err
-	}
+func (w *hostWorker) run(f hostFunc, out graph.HostArray, in []graph.HostArray, i int) (err error) {
+	defer recoverTo(&err)
+	w.reserve(out, in)
 	rest := *w.memory
 	operands := make([][]float64, len(in))
 	for k, a := range in {
@@ -110,8 +112,18 @@ func (w *hostWorker) run(f hostFunc, out graph.HostArray, in []graph.HostArray, 
 	return nil
 }
 
+// recoverTo turns a panic into an error: that of allocate, or of gonum.
+func recoverTo(err *error) {
+	r := recover()
+	if e, ok := r.(error); ok && errors.Is(e, driver.ErrMemory) {
+		*err = e
+	} else if r != nil {
+		*err = fmt.Errorf("it failed: %v\n%s", r, debug.Stack())
+	}
+}
+
 // reserve allocates the memory, which is for all matrices of the batch.
-func (w *hostWorker) reserve(out graph.HostArray, in []graph.HostArray) error {
+func (w *hostWorker) reserve(out graph.HostArray, in []graph.HostArray) {
 	total := 0
 	for _, a := range append(in[:len(in):len(in)], out) {
 		if a.DType == ir.Float32 {
@@ -121,15 +133,7 @@ func (w *hostWorker) reserve(out graph.HostArray, in []graph.HostArray) error {
 	if w.memory == nil {
 		w.memory = scratches.Get().(*[]float64)
 	}
-	if total <= cap(*w.memory) {
-		*w.memory = (*w.memory)[:total]
-		return nil
-	}
-	b, err := tensor.Internal.Allocate(graph.Token{}, 8*total)
-	if err == nil {
-		*w.memory = unsafe.Slice((*float64)(unsafe.Pointer(unsafe.SliceData(b))), total)
-	}
-	return err
+	grow(w.memory, total)
 }
 
 func lastOf(a graph.HostArray) int { return a.Shape[len(a.Shape)-1] }

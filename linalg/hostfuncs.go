@@ -1,11 +1,8 @@
 package linalg
 
 import (
-	"errors"
 	"math"
-	"slices"
 
-	"gonum.org/v1/gonum/lapack"
 	"gonum.org/v1/gonum/lapack/gonum"
 )
 
@@ -89,12 +86,12 @@ func permutation(dst []float64, pivots []int) {
 }
 
 // determinant overwrites a.
-func determinant(a []float64, n int) float64 {
-	pivots := make([]int, n)
-	factorLU(matrix{n, n, n, a}, pivots)
+func determinant(a matrix) float64 {
+	pivots := make([]int, a.rows)
+	factorLU(a, pivots)
 	det := 1.0
 	for i, p := range pivots {
-		if det *= a[i*n+i]; p != i {
+		if det *= a.at(i, i); p != i {
 			det = -det
 		}
 	}
@@ -106,7 +103,7 @@ func adjugateOf(adj, a []float64, n int) error {
 	if n == 0 {
 		return nil
 	}
-	s, u, vt := make([]float64, n), make([]float64, n*n), make([]float64, n*n)
+	s, u, vt := make([]float64, n), allocate(n*n), allocate(n*n)
 	if finite(a, n) != nil {
 		for i := range adj {
 			adj[i] = math.NaN()
@@ -126,7 +123,7 @@ func adjugateOf(adj, a []float64, n int) error {
 		}
 	}
 	fromPairs(adj, u, others, vt, n, n, n)
-	sign := math.Round(determinant(u, n)) * math.Round(determinant(vt, n))
+	sign := math.Round(determinant(matrix{n, n, n, u})) * math.Round(determinant(matrix{n, n, n, vt}))
 	for i := range adj {
 		adj[i] *= sign
 	}
@@ -135,7 +132,7 @@ func adjugateOf(adj, a []float64, n int) error {
 
 // fromPairs fills out with v·diag(s)·uᵀ, n by m, of k pairs of singular vectors.
 func fromPairs(out, u, s, vt []float64, m, n, k int) {
-	v := matrix{k, n, n, make([]float64, k*n)}
+	v := newMatrix(k, n)
 	for i := range k {
 		for j := range n {
 			v.data[i*n+j] = s[i] * vt[i*n+j]
@@ -147,7 +144,7 @@ func fromPairs(out, u, s, vt []float64, m, n, k int) {
 // pseudoinverse fills out, n by m. Singular values of at most tol times the greatest are 0.
 func pseudoinverse(out, a []float64, m, n int, tol float64) error {
 	k := min(m, n)
-	s, u, vt := make([]float64, k), make([]float64, m*k), make([]float64, k*n)
+	s, u, vt := make([]float64, k), allocate(m*k), allocate(k*n)
 	if err := decompose(a, m, n, s, u, vt); err != nil || k == 0 {
 		return err
 	}
@@ -158,30 +155,6 @@ func pseudoinverse(out, a []float64, m, n int, tol float64) error {
 		}
 	}
 	fromPairs(out, u, s, vt, m, n, k)
-	return nil
-}
-
-// decompose computes the singular values s of a, m by n, and the first vectors, unless u and
-// vt are nil.
-func decompose(a []float64, m, n int, s, u, vt []float64) error {
-	k := min(m, n)
-	if err := finite(a, n); err != nil || k == 0 {
-		return err
-	}
-	a = slices.Clone(a)
-	job := lapack.SVDNone
-	if u != nil {
-		job = lapack.SVDStore
-	}
-	work := make([]float64, 1)
-	call := func(lwork int) bool {
-		return solver.Dgesvd(job, job, m, n, a, n, s, u, k, vt, n, work, lwork)
-	}
-	call(-1)
-	work = make([]float64, int(work[0]))
-	if !call(len(work)) {
-		return errors.New("the singular values did not converge")
-	}
 	return nil
 }
 

@@ -2,7 +2,6 @@ package linalg
 
 import (
 	"errors"
-	"slices"
 
 	"github.com/tensorken/tensorken/tensor"
 )
@@ -26,7 +25,7 @@ func Det(a tensor.Tensor) tensor.Tensor {
 	n := square(op, a)
 	return withRules(op, func(args tensors) tensors {
 		return cut(onHost(op, 1, func(out []float64, in [][]float64) error {
-			out[0] = determinant(slices.Clone(in[0]), n)
+			out[0] = determinant(clone(matrix{n, n, n, in[0]}))
 			return nil
 		}, args[0]), nil)
 	}, func(args, _, ts tensors) tensors {

@@ -6,8 +6,10 @@ import (
 	"sync/atomic"
 	"unsafe"
 
+	"github.com/tensorken/tensorken/internal/graph"
 	"github.com/tensorken/tensorken/internal/simd"
 	"github.com/tensorken/tensorken/ir"
+	"github.com/tensorken/tensorken/tensor"
 )
 
 // A matrix is a matrix on the host: element [i j] is data[i·stride+j].
@@ -31,7 +33,22 @@ func (a matrix) part(i, i1, j, j1 int) matrix {
 
 // newMatrix returns a matrix of zeros.
 func newMatrix(rows, cols int) matrix {
-	return matrix{rows, cols, cols, make([]float64, rows*cols)}
+	return matrix{rows, cols, cols, allocate(rows * cols)}
+}
+
+// clone returns a copy of a.
+func clone(a matrix) matrix {
+	c := newMatrix(a.rows, a.cols)
+	for i := range a.rows {
+		copy(c.row(i), a.row(i))
+	}
+	return c
+}
+
+// newPadded is newMatrix with a stride at which rows do not compete for the same lines of the
+// cache.
+func newPadded(rows, cols int) matrix {
+	return matrix{rows, cols, cols + 8, allocate(rows * (cols + 8))}
 }
 
 // A factor is a matrix as a factor of a product, perhaps transposed: element [i j] is
@@ -56,10 +73,29 @@ var scratches = sync.Pool{New: func() any { return new([]float64) }}
 // scratch returns memory for n numbers, and the function that frees it.
 func scratch(n int) (x []float64, free func()) {
 	p := scratches.Get().(*[]float64)
+	grow(p, n)
+	return *p, func() { scratches.Put(p) }
+}
+
+// grow makes *p n numbers long.
+func grow(p *[]float64, n int) {
 	if cap(*p) < n {
-		*p = make([]float64, n)
+		*p = allocate(n)
 	}
-	return (*p)[:n], func() { scratches.Put(p) }
+	*p = (*p)[:n]
+}
+
+// allocate returns n zeros. It panics with an error if the host has too little memory, which
+// hostWorker.run recovers.
+func allocate(n int) []float64 {
+	b, err := tensor.Internal.Allocate(graph.Token{}, 8*n)
+	if err != nil {
+		panic(err)
+	}
+	if n == 0 {
+		return []float64{}
+	}
+	return unsafe.Slice((*float64)(unsafe.Pointer(unsafe.SliceData(b))), n)
 }
 
 // addProduct adds scale·a·b, with a sum over depth elements, to c: to all of it or, if upper

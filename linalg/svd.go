@@ -6,9 +6,9 @@ import (
 
 // SVD returns the singular value decomposition a = u·diag(s)·vt of matrices a [... m n]: the
 // columns of u [... m k] and the rows of vt [... k n] are orthonormal, and s [... k] is in
-// descending order, where k is the smaller of m and n. The sign of a pair of vectors is not
-// determined, nor are vectors of equal singular values; for their derivatives see the
-// package comment. NaN or an infinity in a is an error when a result is read.
+// descending order, where k is the smaller of m and n. The element of the greatest size of
+// a row of vt is positive. Vectors of equal singular values are not determined; for their
+// derivatives see the package comment. NaN or an infinity in a is an error when a result is read.
 func SVD(a tensor.Tensor) (u, s, vt tensor.Tensor) { return svd("linalg.SVD", a) }
 
 // SVDVals is the singular values of [SVD]. It takes less time, if it is not differentiated.

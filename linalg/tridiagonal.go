@@ -47,7 +47,7 @@ func eigenvalues(w []float64, a, v matrix) error {
 	z := &rotations{}
 	if v.rows > 0 {
 		solver.Dorgtr(blas.Upper, n, a.data, a.stride, tau, work, len(work))
-		z.rows = newMatrix(n, n)
+		z.rows = newPadded(n, n)
 		transpose(z.rows, a, nil)
 	}
 	if err := diagonalize(w, e, z); err != nil {
@@ -58,6 +58,9 @@ func eigenvalues(w []float64, a, v matrix) error {
 		w[i] *= back
 	}
 	if v.rows > 0 {
+		for i := range n {
+			orient(z.rows.row(i))
+		}
 		transpose(v, z.rows, order)
 	}
 	return nil
@@ -140,7 +143,7 @@ func sweepQL(d, e []float64, first, last int, z *rotations) {
 		p = s * r
 		d[i+1] = g + p
 		g = c*r - b
-		z.add(i, c, -s)
+		z.add(i, i+1, c, -s)
 	}
 	d[first] -= p
 	e[first], e[last] = g, 0
