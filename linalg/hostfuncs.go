@@ -157,21 +157,3 @@ func pseudoinverse(out, a []float64, m, n int, tol float64) error {
 	fromPairs(out, u, s, vt, m, n, k)
 	return nil
 }
-
-// factorQR replaces a, not wide, by q, and fills r.
-func factorQR(a, r matrix) {
-	m, n := a.rows, a.cols
-	if n == 0 {
-		return
-	}
-	tau, work := make([]float64, n), make([]float64, 1)
-	solver.Dgeqrf(m, n, a.data, a.stride, tau, work, -1)
-	work = make([]float64, int(work[0]))
-	solver.Dgeqrf(m, n, a.data, a.stride, tau, work, len(work))
-	for i := range n {
-		copy(r.row(i)[i:], a.row(i)[i:])
-	}
-	solver.Dorgqr(m, n, n, a.data, a.stride, tau, work, -1)
-	work = make([]float64, int(work[0]))
-	solver.Dorgqr(m, n, n, a.data, a.stride, tau, work, len(work))
-}
