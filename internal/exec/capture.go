@@ -37,7 +37,7 @@ type capture struct {
 
 	foreign []*graph.Node // to be computed by other devices before this capture can run
 	casts   []hostCast    // to be computed on the host before this capture can run
-	calls   []hostCall    // to be computed on the host before this capture can run
+	calls   []hostCall    // to be computed on the host before this capture is made again
 	failed  error         // of a CoOutput
 
 	walker   graph.Walker
@@ -184,9 +184,7 @@ func (c *capture) enter(n *graph.Node) (src graph.Operands, ok bool) {
 			c.casts = append(c.casts, x)
 			i = c.addLeaf(n, x.value, shape.Strided{Strides: x.value.Strides})
 		case n.Op == ir.HostCall:
-			x := newHostCall(n, src)
-			c.calls = append(c.calls, x)
-			i = c.addLeaf(n, x.value, shape.Strided{Strides: x.value.Strides})
+			i = c.addHostCall(n, src)
 		case c.device != nil && deviceOf(n, c.device) != c.device && !(isAlias(n) && src.At(0).Value() != nil):
 			c.foreign = append(c.foreign, n)
 			i = c.add(n, nil, -1)

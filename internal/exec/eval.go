@@ -108,19 +108,22 @@ func (d *Device) eval(j *Journal, roots, old []*graph.Node) error {
 	return nil
 }
 
-// capture captures the graph of roots, after other devices have computed the nodes
-// of it that are committed to them.
+// capture captures the graph of roots, after other devices have computed the nodes of it
+// that are committed to them, and the host its calls.
 func (d *Device) capture(roots, old []*graph.Node) (*capture, error) {
 	c := newCapture(d, roots, old)
-	if len(c.foreign) == 0 {
+	if len(c.foreign) == 0 && len(c.calls) == 0 {
 		return c, nil
 	}
-	foreign := slices.Clone(c.foreign)
+	foreign, calls := slices.Clone(c.foreign), slices.Clone(c.calls)
 	c.release()
 	if err := Eval(d, foreign); err != nil {
 		return nil, err
 	}
-	return newCapture(d, roots, old), nil
+	if err := d.runHostCalls(calls); err != nil {
+		return nil, err
+	}
+	return newCapture(d, roots, old), nil // what has a value now is a leaf
 }
 
 // ready makes the leaves available to d. It returns the first failure of a leaf; a
@@ -128,9 +131,6 @@ func (d *Device) capture(roots, old []*graph.Node) (*capture, error) {
 func (d *Device) ready(c *capture) error {
 	if c.failed != nil {
 		return c.failed
-	}
-	if err := d.runHostCalls(c.calls); err != nil {
-		return err
 	}
 	for i := range c.casts {
 		if err := c.casts[i].run(); err != nil {

@@ -21,19 +21,20 @@ func (e *HostError) Error() string { return e.Func.Op + ": " + e.Err.Error() }
 // Unwrap returns the cause.
 func (e *HostError) Unwrap() error { return e.Err }
 
-// A hostCall is a HostCall of a capture. It is a leaf, on the host, that is empty until run.
+// A hostCall is a HostCall of a capture.
 type hostCall struct {
-	node  *graph.Node
-	src   []*graph.Node
-	value *graph.Value
+	node *graph.Node
+	src  []*graph.Node
 }
 
-func newHostCall(n *graph.Node, src graph.Operands) hostCall {
-	return hostCall{n, src.Append(nil), &graph.Value{Store: FromHost(nil), Strides: shape.RowMajor(n.Shape)}}
+// addHostCall returns the number of n, a HostCall: that of a leaf without elements.
+func (c *capture) addHostCall(n *graph.Node, src graph.Operands) int32 {
+	c.calls = append(c.calls, hostCall{n, src.Append(nil)})
+	strides := shape.RowMajor(n.Shape)
+	return c.addLeaf(n, &graph.Value{Store: FromHost(nil), Strides: strides}, shape.Strided{Strides: strides})
 }
 
-// runHostCalls computes the HostCalls of a capture, after their operands: all of these in
-// one plan.
+// runHostCalls computes HostCalls after their operands: all of these in one plan.
 func (d *Device) runHostCalls(calls []hostCall) error {
 	if len(calls) == 0 {
 		return nil
@@ -76,8 +77,7 @@ func (c *hostCall) run(d *Device) error {
 		n.SetValue(&graph.Value{Err: err})
 		return err
 	}
-	c.value.Store.(*storage).host = out
-	n.SetValue(c.value)
+	n.SetValue(&graph.Value{Store: FromHost(out), Strides: shape.RowMajor(n.Shape)})
 	return nil
 }
 

@@ -117,3 +117,24 @@ func TestHostCallPlans(t *testing.T) {
 		}
 	}
 }
+
+// A long chain of calls, none of which was read, and an operand that the plan reads too, which
+// is computed once.
+func TestHostCallChain(t *testing.T) {
+	d := newDevice()
+	defer d.Close()
+	var calls int
+	var fails error
+	x := floats(1, 2, 3)
+	for range 1000 {
+		x = reversed(graph.Binary(ir.Add, x, scalar(1, []int{3})), &calls, &fails)
+	}
+	if got := read(t, d, graph.Unary(ir.Neg, x)); !equal(got, []float32{-1001, -1002, -1003}) || calls != 1000 {
+		t.Errorf("%d calls: %v", calls, got)
+	}
+	operand := graph.Unary(ir.Exp, x)
+	sum := graph.Binary(ir.Add, operand, reversed(operand, &calls, &fails))
+	if err := exec.Eval(d, []*graph.Node{sum}); err != nil || operand.Value() == nil {
+		t.Errorf("the operand was not stored: %v", err)
+	}
+}

@@ -177,7 +177,6 @@ func Explain(def *Device, roots []*graph.Node) string {
 		c := newCapture(nil, p.roots, nil)
 		var plan *compile.Plan
 		text += explainHostCalls(def, c.calls)
-		c.calls = nil
 		err := p.device.ready(c)
 		if err == nil {
 			plan, err = p.device.compile(c, nil)
