@@ -202,3 +202,25 @@ func TestBatch(t *testing.T) {
 		}
 	}
 }
+
+// Steps of a loop take their plans from the cache.
+func TestPlans(t *testing.T) {
+	step := grad.ValueAndGrad(func(a tensor.Tensor) tensor.Tensor {
+		_, logAbs := linalg.SlogDet(positive(a))
+		return logAbs.Add(linalg.Solve(positive(a), rhs(a, 1)).Square().Sum())
+	})
+	a := random(1, 4, 4)
+	var plans int
+	for i := range 6 {
+		value, gradient := step(a)
+		a = a.Sub(gradient.Mul(0.01))
+		if err := tensor.Eval(value, a); err != nil {
+			t.Fatal(err)
+		}
+		if n := tensor.Info().Plans; i == 2 {
+			plans = n
+		} else if i > 2 && n != plans {
+			t.Errorf("step %d: %d plans, want %d", i, n, plans)
+		}
+	}
+}
