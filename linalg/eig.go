@@ -5,18 +5,16 @@ import (
 
 	"gonum.org/v1/gonum/lapack"
 
+	"github.com/tensorken/tensorken/fft"
 	"github.com/tensorken/tensorken/internal/graph"
 	"github.com/tensorken/tensorken/tensor"
 )
-
-// Complex is a tensor of complex numbers: their real and their imaginary parts, of one shape.
-type Complex struct{ Re, Im tensor.Tensor }
 
 // Eig returns the eigenvalues w [... n] of square matrices a [... n n], in no order, and
 // eigenvectors of length 1, the columns of v [... n n]. Those that are not real come in
 // conjugate pairs. For symmetric matrices see [Eigh]. NaN or an infinity in a is an error when
 // a result is read. Eig has no derivative: differentiating it panics.
-func Eig(a tensor.Tensor) (w, v Complex) {
+func Eig(a tensor.Tensor) (w, v fft.Complex) {
 	const op = "linalg.Eig"
 	n := square(op, a)
 	never := func(args, _, _ tensors) tensors {
@@ -28,7 +26,7 @@ func Eig(a tensor.Tensor) (w, v Complex) {
 			return complexEigen(out, in[0], n)
 		}, args[0]), []int{n}, []int{n}, []int{n, n}, []int{n, n})
 	}, never, never, a)
-	return Complex{outs[0], outs[1]}, Complex{outs[2], outs[3]}
+	return fft.Complex{Re: outs[0], Im: outs[1]}, fft.Complex{Re: outs[2], Im: outs[3]}
 }
 
 // complexEigen fills out with the real and imaginary parts of the eigenvalues, then of the
