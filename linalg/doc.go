@@ -9,8 +9,9 @@
 //
 // # Where it is computed
 //
-// Factorizations and solves are computed on the host, in float64, by gonum's LAPACK and
-// by blocks on this library's matrix product; for float32 they are rounded at the end.
+// Factorizations and solves are computed on the host, in float64, by blocks on this library's
+// matrix product; for float32 they are rounded at the end. Of gonum's LAPACK are [Eig] and the
+// reductions to tridiagonal and bidiagonal matrices that Eigh and SVD begin with.
 // They are lazy, as all operations are: reading a value computes their operands in a plan,
 // calls the host, and goes on with the plan that reads them. Tensors on a GPU are copied to
 // the host and back. Products, norms and all derivatives are operations of tensors, on the
