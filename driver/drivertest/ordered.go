@@ -85,6 +85,7 @@ func (s *suite) sorts() {
 		}
 		if d == ir.Float32 {
 			s.check("whole blocks", graph.Sort(s.tensor(d, 8192), 0, 8192))
+			s.check("many blocks", graph.Sort(s.tensor(d, 20_001), 0, 20_001))
 		}
 		equal := graph.Expand(s.tensor(d, 1), []int{5000})
 		s.check("equal", graph.Sort(equal, 0, 5000))

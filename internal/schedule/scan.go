@@ -224,40 +224,86 @@ func (p *pass) exchange(t shader.Type) *shader.Shared {
 	return p.sharedPool[t][0]
 }
 
-// scanWords adds a pass that scans rows of n words of scratch in place, a workgroup
-// each.
+// scanWords adds the passes that scan rows of n words of scratch in place: one with a workgroup
+// a row, or for long rows, cut into segments, those of scan.
 func (c *compiler) scanWords(scratch, n, rows int, kind ir.Op, d ir.DType) {
-	threads := floorPow2(min(c.t.threads(), max(1, n/2)))
-	if !c.t.traits().concurrent {
+	w := &wordScan{compiler: c, kind: kind, typ: d, n: n, rows: rows, segment: n, segments: 1}
+	if longest := 16 * 2 * scanLanes * c.t.threads(); n > longest && c.t.traits().concurrent {
+		w.segment = longest / 4
+		w.segments = loopnest.CeilDiv(n, w.segment)
+		w.totals = c.scratch(rows * w.segments)
+		w.pass(scratch, false)
+		c.scanWords(w.totals, w.segments, rows, kind, d)
+	}
+	w.pass(scratch, true)
+}
+
+// A wordScan scans rows of words.
+type wordScan struct {
+	*compiler
+	kind              ir.Op
+	typ               ir.DType
+	n, rows           int
+	segment, segments int // words in one, and of a row
+	totals            int // scratch, if there are several
+}
+
+// pass adds a pass that scans each segment, or combines it for totals.
+func (w *wordScan) pass(scratch int, scans bool) {
+	threads := floorPow2(min(w.t.threads(), max(1, w.segment/2)))
+	if !w.t.traits().concurrent {
 		threads = 1
 	}
-	lanes := min(loopnest.CeilDiv(n, threads), 2*scanLanes)
-	c.pass(threads, func(p *pass) {
-		p.groups = rows
-		row := p.job()
-		start := constant(d, ir.Identity(kind, d))
+	lanes := min(loopnest.CeilDiv(w.segment, threads), 2*scanLanes)
+	combine := func(a, b *shader.Expr) *shader.Expr { return combine(w.kind, w.typ, a, b) }
+	w.compiler.pass(threads, func(p *pass) {
+		p.groups = w.rows * w.segments
+		job := p.job()
+		row, segment := job, u32(0)
+		if w.segments > 1 {
+			row, segment = p.root.Let("row", job.Div(w.segments)), p.root.Let("segment", job.Rem(w.segments))
+		}
+		start := constant(w.typ, ir.Identity(w.kind, w.typ))
 		acc := p.root.Var("acc", start)
-		loop, b := p.root.loop("b", u32(0), u32(n), threads*lanes)
-		words := p.words(scratch, start.Type, true)
-		combine := func(a, b *shader.Expr) *shader.Expr { return combine(kind, d, a, b) }
+		if scans && w.segments > 1 {
+			in := p.root.when(segment.Gt(0))
+			in.Set(acc, in.loadAt(p.words(w.totals, start.Type, false), job.Sub(1), "earlier", false).Ref())
+			in.end()
+		}
+		end := u32(w.n)
+		if w.segments > 1 {
+			end = p.root.Let("end", segment.Add(1).Mul(w.segment).Min(w.n))
+		}
+		loop, b := p.root.loop("b", segment.Mul(w.segment), end, threads*lanes)
+		words := p.words(scratch, start.Type, scans)
 		first := loop.Let("first", b.Add(shader.ThreadID.Mul(lanes)))
 		local := make(value, lanes)
 		for l := range local {
 			x := loop.Var(fmt.Sprintf("x%d", l), start)
-			in := loop.when(first.Plus(l).Lt(n))
-			in.Set(x, in.loadAt(words, row.Mul(n).Add(first.Plus(l)), "y", false).Ref())
+			in := loop.when(first.Plus(l).Lt(end))
+			in.Set(x, in.loadAt(words, row.Mul(w.n).Add(first.Plus(l)), "y", false).Ref())
 			in.end()
 			local[l] = x.Ref()
 			if l > 0 {
 				local[l] = loop.Let(fmt.Sprintf("z%d", l), combine(local[l-1], local[l]))
 			}
 		}
-		total, before := loop.Var("total", local[lanes-1]), loop.Var("before", start)
+		total := loop.Var("total", local[lanes-1])
+		if !scans {
+			loop.threadsBefore(total, nil, shader.ThreadID, threads, combine)
+			loop.Set(acc, combine(acc.Ref(), total.Ref()))
+			loop.end()
+			last := p.root.when(shader.ThreadID.Eq(0))
+			last.storeAt(p.words(w.totals, start.Type, true), job, acc.Ref())
+			last.end()
+			return
+		}
+		before := loop.Var("before", start)
 		loop.threadsBefore(total, before, shader.ThreadID, threads, combine)
 		base := loop.Let("base", combine(acc.Ref(), before.Ref()))
 		for l, x := range local {
-			in := loop.when(first.Plus(l).Lt(n))
-			in.storeAt(words, row.Mul(n).Add(first.Plus(l)), combine(base, x))
+			in := loop.when(first.Plus(l).Lt(end))
+			in.storeAt(words, row.Mul(w.n).Add(first.Plus(l)), combine(base, x))
 			in.end()
 		}
 		loop.Set(acc, combine(acc.Ref(), total.Ref()))

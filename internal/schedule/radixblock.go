@@ -1,0 +1,248 @@
+package schedule
+
+import (
+	"fmt"
+
+	"github.com/tensorken/tensorken/internal/shader"
+)
+
+// A blockSort is the pass of a radixSort that sorts blocks. A thread has neighbours, whose
+// halves of digits are the nibbles of a word.
+type blockSort struct {
+	*radixPass
+	key, at value // of the thread's pairs
+
+	tallies *shader.Shared // of each thread, the number of each half digit: a byte
+	parts   *shader.Shared // for each half digit, its number in each 16 threads
+	totals  *shader.Shared // of the half digits
+	starts  *shader.Shared // where they begin in the block
+	staged  *shader.Shared // a word of each pair, see slot
+}
+
+// sortBlocks adds the pass that sorts each block and counts its digits.
+func (r *radixSort) sortBlocks(to candidates) {
+	r.pass(func(w *radixPass) {
+		share := func(n int) *shader.Shared { return w.p.share(shader.U32, n) }
+		b := &blockSort{
+			radixPass: w, tallies: share(tallyWords * r.threads), parts: share(r.threads),
+			totals: share(halfDigits), starts: share(halfDigits), staged: share(r.blockLen() + r.blockLen()/32),
+		}
+		heads, ends := share(radixDigits), share(radixDigits) // of the digits in the block
+		w.digits(func(sc *scope, d *shader.Expr) {
+			sc.Put(heads, d, u32(0))
+			sc.Put(ends, d, u32(0))
+		})
+		b.load()
+		place := b.places("low", r.shift)
+		if r.shift+halfBits < r.bits() {
+			b.key = b.exchange("key", place, b.key)
+			b.at = b.exchange("at", place, b.at)
+			place = b.places("high", r.shift+halfBits)
+		}
+		b.stage(place, b.key)
+		b.store("key", to.key, func(sc *scope, i, at, key *shader.Expr) {
+			d := sc.Let("digit", r.digit(key))
+			differs := func(i *shader.Expr) *shader.Expr { return r.digit(b.staged.At(slot(i))).Ne(d) }
+			head := sc.when(i.Eq(0).Or(differs(i.Max(1).Sub(1))))
+			head.Put(heads, d, i)
+			head.end()
+			next := i.Add(1)
+			end := sc.when(next.Eq(r.blockLen()).Or(at.Add(1).Eq(r.cols)).Or(differs(next.Min(r.blockLen() - 1))))
+			end.Put(ends, d, next)
+			end.end()
+		})
+		w.p.root.Barrier()
+		b.stage(place, b.at)
+		b.store("at", to.at, func(*scope, *shader.Expr, *shader.Expr, *shader.Expr) {})
+		w.digits(func(sc *scope, d *shader.Expr) {
+			sc.storeAt(w.words(r.counts, true), w.countOf(d), ends.At(d).Sub(heads.At(d)))
+			sc.storeAt(w.words(r.begins, true), w.beginOf(d), heads.At(d))
+		})
+	})
+}
+
+// load reads a thread's pairs. Those past the end of the row come after all others.
+func (b *blockSort) load() {
+	root := b.p.root
+	mine := root.Let("mine", b.first.Add(shader.ThreadID.Mul(radixItems)))
+	for l := range radixItems {
+		b.at = append(b.at, mine.Plus(l))
+	}
+	if b.from != operand {
+		b.key, b.at = b.read("key", b.from.key), b.read("position", b.from.at)
+		return
+	}
+	in := root.beside("")
+	whole := b.within(mine) == nil
+	span := span{axes: b.reduced, base: mine, step: count(radixItems), fours: b.fours(b.reduced)}
+	if !whole {
+		span.clamp = u32(b.cols)
+	}
+	in.enterValid(span)
+	x := in.value(b.operand)
+	for l, at := range b.at {
+		key := b.sort.key(x.lane(l))
+		if !whole {
+			key = at.Lt(b.cols).If(key, none)
+		}
+		b.key = append(b.key, root.Let(fmt.Sprintf("key%d", l), key))
+	}
+}
+
+// read reads a word of each of the thread's pairs, four at a time where rows allow.
+func (b *blockSort) read(name string, scratch int) (list value) {
+	root := b.p.root
+	group := 1
+	if b.cols%4 == 0 {
+		group = 4
+	}
+	for l := 0; l < radixItems; l += group {
+		load := &shader.Load{Buffer: b.words(scratch, false), Index: b.row.Mul(b.cols).Add(b.at[l])}
+		for k := range group {
+			x := root.Var(fmt.Sprintf("%s%d", name, l+k), none)
+			load.Dst = append(load.Dst, x)
+			list = append(list, x.Ref())
+		}
+		root.under(b.within(b.at[l]), func(in *scope) { in.Do(load) })
+	}
+	return list
+}
+
+// places are those of the thread's pairs in the block, sorted by the half of a digit at shift.
+func (b *blockSort) places(name string, shift int) (list value) {
+	root := b.p.root
+	let := func(what string, x *shader.Expr) *shader.Expr { return root.Let(name+what, x) }
+	part := b.threads / halfDigits // groups of 16 threads
+	lot := let("Lot", shader.ThreadID.Div(16))
+
+	halves := make(value, radixItems)
+	word := u32(0)
+	tally := make(value, tallyWords)
+	for l, key := range b.key {
+		h := let(fmt.Sprintf("Half%d", l), key.Shr(shift).And(halfDigits-1))
+		one := let(fmt.Sprintf("One%d", l), u32(1).Shl(h.And(3).Mul(8)))
+		for q := range tally {
+			n := h.Shr(2).Eq(q).If(one, u32(0))
+			if l > 0 {
+				n = tally[q].Add(n)
+			}
+			tally[q] = n
+		}
+		halves[l], word = h, word.Or(h.Shl(4*l))
+	}
+	word = let("Word", word)
+	for q, n := range tally {
+		root.Put(b.tallies, shader.ThreadID.Plus(q*b.threads), n)
+	}
+	root.Barrier()
+
+	half := let("Half", shader.ThreadID.Div(part))
+	first := let("First", half.Div(4).Mul(b.threads).Add(shader.ThreadID.Rem(part).Mul(16)))
+	b.add(root, name+"Part", u32(0), u32(16), b.parts, func(i *shader.Expr) *shader.Expr {
+		return byteOf(b.tallies.At(first.Add(i)), half)
+	})
+	root.Barrier()
+	b.begin(name, part)
+
+	before := make([]*shader.Var, tallyWords) // of the threads of the lot before this one
+	for q := range before {
+		before[q] = root.Var(fmt.Sprintf("%sBefore%d", name, q), u32(0))
+	}
+	loop, i := root.loop("i", lot.Mul(16), shader.ThreadID, 1)
+	for q, v := range before {
+		loop.Set(v, v.Ref().Add(b.tallies.At(i.Plus(q*b.threads))))
+	}
+	loop.end()
+	for l, h := range halves {
+		n := before[0].Ref()
+		for q := 1; q < tallyWords; q++ {
+			n = h.Shr(2).Eq(q).If(before[q].Ref(), n)
+		}
+		mine := same16(word, h).And(u32(1<<(4*l) - 1))
+		place := b.starts.At(h).Add(b.parts.At(h.Mul(part).Add(lot))).Add(byteOf(n, h)).Add(bitsOf(mine))
+		list = append(list, let(fmt.Sprintf("Place%d", l), place))
+	}
+	return list
+}
+
+// begin sets where each half digit begins in the block. In b.parts it sets the numbers before
+// each 16 threads.
+func (b *blockSort) begin(name string, part int) {
+	root := b.p.root
+	sums := root.when(shader.ThreadID.Lt(halfDigits))
+	sum := sums.Var("total", u32(0))
+	loop, i := sums.loop("i", u32(0), u32(part), 1)
+	at := loop.Let("at", shader.ThreadID.Mul(part).Add(i))
+	n := loop.Let("n", b.parts.At(at))
+	loop.Put(b.parts, at, sum.Ref())
+	loop.Set(sum, sum.Ref().Add(n))
+	loop.end()
+	sums.Put(b.totals, shader.ThreadID, sum.Ref())
+	sums.end()
+	root.Barrier()
+
+	sums = root.when(shader.ThreadID.Lt(halfDigits))
+	b.add(sums, "start", u32(0), shader.ThreadID, b.starts, b.totals.At)
+	sums.end()
+	root.Barrier()
+}
+
+// add sets an element of a shared array, the thread's, to the sum of x from first to limit.
+func (b *blockSort) add(sc *scope, name string, first, limit *shader.Expr, to *shader.Shared, x func(i *shader.Expr) *shader.Expr) {
+	sum := sc.Var(name, u32(0))
+	loop, i := sc.loop("i", first, limit, 1)
+	loop.Set(sum, sum.Ref().Add(x(i)))
+	loop.end()
+	sc.Put(to, shader.ThreadID, sum.Ref())
+}
+
+// exchange gives the threads the words of the pairs at their places in the sorted block.
+func (b *blockSort) exchange(name string, place, words value) (list value) {
+	root := b.p.root
+	b.stage(place, words)
+	for l := range radixItems {
+		list = append(list, root.Let(fmt.Sprintf("%sNext%d", name, l), b.staged.At(slot(shader.ThreadID.Mul(radixItems).Add(l)))))
+	}
+	root.Barrier()
+	return list
+}
+
+// stage puts a word of each of the thread's pairs at its place.
+func (b *blockSort) stage(place, words value) {
+	for l, x := range words {
+		b.p.root.Put(b.staged, slot(place[l]), x)
+	}
+	b.p.root.Barrier()
+}
+
+// slot is where b.staged has place i. One word in 33 is not used, so that threads that read
+// neighbours in turn read different banks of memory.
+func slot(i *shader.Expr) *shader.Expr { return i.Add(i.Shr(5)) }
+
+// store writes the staged words, and gives those of the row to use.
+func (b *blockSort) store(name string, to int, use func(sc *scope, i, at, word *shader.Expr)) {
+	b.apart(func(l int, i, at *shader.Expr) {
+		b.p.root.under(b.within(at), func(sc *scope) {
+			in := sc.when(nil)
+			word := in.Let(fmt.Sprintf("%sWord%d", name, l), b.staged.At(slot(i)))
+			in.storeAt(b.words(to, true), b.row.Mul(b.cols).Add(at), word)
+			use(in, i, at, word)
+			in.end()
+		})
+	})
+}
+
+// byteOf is the byte of a word of tallies that counts a half digit.
+func byteOf(word, half *shader.Expr) *shader.Expr {
+	return word.Shr(half.And(3).Mul(8)).And(255)
+}
+
+// same16 marks the nibbles of a word that are equal to a half digit by a bit each.
+func same16(word, half *shader.Expr) *shader.Expr {
+	x := word.Xor(half.Mul(nibbles))
+	x = x.Or(x.Shr(1))
+	return x.Or(x.Shr(2)).Not().And(nibbles)
+}
+
+// bitsOf counts the marks of same16.
+func bitsOf(x *shader.Expr) *shader.Expr { return x.Mul(nibbles).Shr(28) }
