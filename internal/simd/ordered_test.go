@@ -58,11 +58,11 @@ func TestOrderedTables(t *testing.T) {
 	for _, d := range compute {
 		for _, op := range []ir.Op{ir.Add, ir.Mul, ir.Max, ir.Min} {
 			if got, want := Scanners[op][d] != nil, ir.Table[ir.Scan].Types.Has(d); got != want {
-				t.Errorf("internal/simd/scan.go: a routine for %v of %v: %v, want %v", op, d, got, want)
+				t.Errorf("internal/simd/table.go: a routine for %v of %v: %v, want %v", op, d, got, want)
 			}
 		}
 		if got, want := Keys[d] != nil, ir.Table[ir.Sort].Types.Has(d); got != want {
-			t.Errorf("internal/simd/sort.go: keys of %v: %v, want %v", d, got, want)
+			t.Errorf("internal/simd/table.go: keys of %v: %v, want %v", d, got, want)
 		}
 	}
 }

@@ -16,22 +16,37 @@ type Scanner func(dst, acc, x unsafe.Pointer, rows, n int)
 // for one addition after the other, and rounding errors stay small.
 const scanRun = 256
 
-// scanner combines what comes before with a run by Binaries of an op and a type.
-func scanner[T number](op ir.Op, d ir.DType, chain func(dst, x []T, s T) T, four func(dst, x []T) (p, q, r, s T)) Scanner {
-	return func(dst, acc, x unsafe.Pointer, rows, n int) {
-		for r, s := range vec[T](acc, rows) {
-			to, from := vec[T](unsafe.Add(dst, r*n*d.Size()), n), vec[T](unsafe.Add(x, r*n*d.Size()), n)
-			for len(from) >= 4*scanRun {
-				var last [4]T
-				last[0], last[1], last[2], last[3] = four(to, from)
-				for i := range last {
-					p := unsafe.Pointer(&to[i*scanRun])
-					Binaries[op][d].VS(p, p, unsafe.Pointer(&s), scanRun)
-					Binaries[op][d].VV(unsafe.Pointer(&s), unsafe.Pointer(&s), unsafe.Pointer(&last[i]), 1)
+// A scan makes the Scanner of an operation from its Binaries, which combine what comes
+// before with a run.
+type scan func(combine *Modes) Scanner
+
+// scans has the scans by operation, of elements of some bytes.
+func scans[T number](size int) map[ir.Op]scan {
+	return map[ir.Op]scan{
+		ir.Add: scanBy(size, sumChain[T], sumChains[T]),
+		ir.Mul: scanBy(size, prodChain[T], prodChains[T]),
+		ir.Max: scanBy(size, maxChain[T], maxChains[T]),
+		ir.Min: scanBy(size, minChain[T], minChains[T]),
+	}
+}
+
+func scanBy[T number](size int, chain func(dst, x []T, s T) T, four func(dst, x []T) (p, q, r, s T)) scan {
+	return func(combine *Modes) Scanner {
+		return func(dst, acc, x unsafe.Pointer, rows, n int) {
+			for r, s := range vec[T](acc, rows) {
+				to, from := vec[T](unsafe.Add(dst, r*n*size), n), vec[T](unsafe.Add(x, r*n*size), n)
+				for len(from) >= 4*scanRun {
+					var last [4]T
+					last[0], last[1], last[2], last[3] = four(to, from)
+					for i := range last {
+						p := unsafe.Pointer(&to[i*scanRun])
+						combine.VS(p, p, unsafe.Pointer(&s), scanRun)
+						combine.VV(unsafe.Pointer(&s), unsafe.Pointer(&s), unsafe.Pointer(&last[i]), 1)
+					}
+					to, from = to[4*scanRun:], from[4*scanRun:]
 				}
-				to, from = to[4*scanRun:], from[4*scanRun:]
+				vec[T](acc, rows)[r] = chain(to, from, s)
 			}
-			vec[T](acc, rows)[r] = chain(to, from, s)
 		}
 	}
 }
@@ -138,24 +153,4 @@ func minChains[T number](dst, x []T) (p, q, r, s T) {
 		h[i] = s
 	}
 	return p, q, r, s
-}
-
-// Scanners has the routines by how elements are combined (Add, Mul, Max, Min) and by
-// their type.
-var Scanners = func() (t [ir.Ops][Types]Scanner) {
-	setScanners[uint8](&t, ir.Uint8)
-	setScanners[int8](&t, ir.Int8)
-	setScanners[int32](&t, ir.Int32)
-	setScanners[uint32](&t, ir.Uint32)
-	setScanners[int64](&t, ir.Int64)
-	setScanners[float32](&t, ir.Float32)
-	setScanners[float64](&t, ir.Float64)
-	return t
-}()
-
-func setScanners[T number](t *[ir.Ops][Types]Scanner, d ir.DType) {
-	t[ir.Add][d] = scanner(ir.Add, d, sumChain[T], sumChains[T])
-	t[ir.Mul][d] = scanner(ir.Mul, d, prodChain[T], prodChains[T])
-	t[ir.Max][d] = scanner(ir.Max, d, maxChain[T], maxChains[T])
-	t[ir.Min][d] = scanner(ir.Min, d, minChain[T], minChains[T])
 }

@@ -32,10 +32,12 @@ func rounded[H any](by map[ir.Op]func(a, b float32) float32, widen func(H) float
 	return m
 }
 
-func setScatterers[T, X any](t *[ir.Ops][Types]Scatterer, d ir.DType, by map[ir.Op]func(a T, b X) T) {
+func scatterers[T, X any](by map[ir.Op]func(a T, b X) T) map[ir.Op]Scatterer {
+	m := map[ir.Op]Scatterer{}
 	for op, f := range by {
-		t[op][d] = scatter(f)
+		m[op] = scatter(f)
 	}
+	return m
 }
 
 func scatter[T, X any](combine func(a T, b X) T) Scatterer {

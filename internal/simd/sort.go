@@ -9,18 +9,22 @@ import (
 )
 
 // A Keyer makes pairs of keys, which have the order of elements of one type, and
-// positions: dst[i] = key(x[i])·2³² + first+i for i in [0, n). The order of int64 takes
-// two keys: KeysHigh has the more significant one.
+// positions: dst[i] = key(x[i])·2³² + first+i for i in [0, n). The order of integers of
+// 64 bits takes two keys: KeysHigh has the more significant one.
 type Keyer func(dst []uint64, x unsafe.Pointer, first int)
 
-// Keys and KeysHigh have the routines by type.
-var (
-	Keys = [Types]Keyer{
-		ir.Bool: keys[uint8](0), ir.Uint8: keys[uint8](0), ir.Int8: keys[int8](1 << 31),
-		ir.Int32: keys[int32](1 << 31), ir.Uint32: keys[uint32](0), ir.Int64: keys[int64](0),
+// keyers returns the routine of a type and, if its keys are two, that of the more
+// significant one.
+func keyers[T integer](d ir.DType) (key, high Keyer) {
+	top := uint32(0) // the bit that Sort inverts, as negative numbers come first
+	if d.IsSigned() {
+		top = 1 << 31
 	}
-	KeysHigh = [Types]Keyer{ir.Int64: highKeys}
-)
+	if d.Size() == 8 {
+		return keys[T](0), highKeys[T](top)
+	}
+	return keys[T](top), nil
+}
 
 func keys[T integer](flip uint32) Keyer {
 	return func(dst []uint64, x unsafe.Pointer, first int) {
@@ -31,10 +35,12 @@ func keys[T integer](flip uint32) Keyer {
 	}
 }
 
-func highKeys(dst []uint64, x unsafe.Pointer, first int) {
-	v := vec[int64](x, len(dst))
-	for i := range dst {
-		dst[i] = uint64(uint32(v[i]>>32)^1<<31)<<32 | uint64(uint32(first+i))
+func highKeys[T integer](flip uint32) Keyer {
+	return func(dst []uint64, x unsafe.Pointer, first int) {
+		v := vec[T](x, len(dst))
+		for i := range dst {
+			dst[i] = uint64(uint32(uint64(v[i])>>32)^flip)<<32 | uint64(uint32(first+i))
+		}
 	}
 }
 

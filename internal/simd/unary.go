@@ -109,6 +109,9 @@ func whereSS[T word](dst, c, x, y unsafe.Pointer, n int) {
 	}
 }
 
+// choicesBySize has the routines of Where by the size of elements in bytes.
+var choicesBySize = [9]Choices{1: choices[uint8](), 4: choices[uint32](), 8: choices[uint64]()}
+
 func choices[T word]() Choices {
 	return Choices{whereVV[T], whereVS[T], whereSV[T], whereSS[T]}
 }
