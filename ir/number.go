@@ -7,8 +7,8 @@ import (
 )
 
 // A Number is one element of any type: the bits of a float64 for the
-// floating-point types, of an int64 for the others. Every value of every
-// element type is represented exactly.
+// floating-point types, of a uint64 for the unsigned ones, of an int64 for the
+// others. Every value of every element type is represented exactly.
 type Number uint64
 
 // Float returns x as an element of type d, rounded to it.
@@ -22,7 +22,7 @@ func Float(d DType, x float64) Number {
 		x = float64(float32(x))
 	case Float64:
 	default:
-		return Int(d, truncate(d, x))
+		return truncate(d, x)
 	}
 	return Number(math.Float64bits(x))
 }
@@ -42,24 +42,50 @@ func Int(d DType, x int64) Number {
 	case kindInt:
 		return Number(x << spare >> spare)
 	}
+	return rounded(d, x)
+}
+
+// rounded returns x as an element of a floating-point type. It is rounded to the type
+// that kernels compute in: through float64 it would be rounded twice.
+func rounded[T int64 | uint64](d DType, x T) Number {
+	if d.ComputeType() == Float32 {
+		return Float(d, float64(float32(x)))
+	}
 	return Float(d, float64(x))
 }
 
 // Float64 returns a number of type d as a float64.
 func (x Number) Float64(d DType) float64 {
-	if d.IsFloat() {
+	switch {
+	case d.IsFloat():
 		return math.Float64frombits(uint64(x))
+	case d.IsSigned():
+		return float64(int64(x))
 	}
-	return float64(int64(x))
+	return float64(x)
 }
 
-// Int64 returns a number of type d as an int64; a floating-point one is
-// truncated and saturates.
+// Int64 returns a number of type d as an int64; one that the int64s lack saturates, after
+// a floating-point one is truncated.
 func (x Number) Int64(d DType) int64 {
-	if d.IsFloat() {
-		return truncate(Int64, math.Float64frombits(uint64(x)))
+	switch {
+	case d.IsFloat():
+		return int64(truncate(Int64, math.Float64frombits(uint64(x))))
+	case d.IsSigned():
+		return int64(x)
 	}
-	return int64(x)
+	return int64(min(x, math.MaxInt64))
+}
+
+// Less reports whether x is less than y, both of type d. No NaN is.
+func (x Number) Less(d DType, y Number) bool {
+	switch {
+	case d.IsFloat():
+		return math.Float64frombits(uint64(x)) < math.Float64frombits(uint64(y))
+	case d.IsSigned():
+		return int64(x) < int64(y)
+	}
+	return x < y
 }
 
 // Convert returns x, of type from, as an element of type to, by the rules of
@@ -74,6 +100,9 @@ func (x Number) Convert(from, to DType) Number {
 		}
 		return Float(to, math.Float64frombits(uint64(x)))
 	}
+	if to.IsFloat() && !from.IsSigned() {
+		return rounded(to, uint64(x))
+	}
 	return Int(to, int64(x))
 }
 
@@ -87,8 +116,10 @@ func (x Number) Text(d DType) string {
 		return strconv.FormatFloat(x.Float64(d), 'g', -1, 64)
 	case d.IsFloat():
 		return strconv.FormatFloat(x.Float64(d), 'g', -1, 32)
+	case d.IsSigned():
+		return strconv.FormatInt(int64(x), 10)
 	}
-	return strconv.FormatInt(int64(x), 10)
+	return strconv.FormatUint(uint64(x), 10)
 }
 
 // Bits returns x, of type d, as it lies in memory: in the lowest bits, as many
@@ -149,27 +180,29 @@ func Decode(d DType, b []byte) Number {
 }
 
 // truncate gives x as an integer of type d: towards zero, saturating, NaN 0.
-func truncate(d DType, x float64) int64 {
+func truncate(d DType, x float64) Number {
 	lo, hi := Limits(d)
 	switch {
 	case x != x:
 		return 0
-	case x <= float64(lo):
+	case x <= lo.Float64(d):
 		return lo
-	case x >= float64(hi):
+	case x >= hi.Float64(d):
 		return hi
+	case d.IsSigned():
+		return Number(int64(x))
 	}
-	return int64(x)
+	return Number(x)
 }
 
 // Limits returns the least and greatest value of an integer type or Bool.
-func Limits(d DType) (lo, hi int64) {
-	bits := 8 * d.Size()
+func Limits(d DType) (lo, hi Number) {
 	switch dtypes[d].kind {
 	case kindBool:
 		return 0, 1
 	case kindUint:
-		return 0, 1<<bits - 1
+		return 0, 1<<(8*d.Size()) - 1
 	}
-	return -1 << (bits - 1), 1<<(bits-1) - 1
+	top := int64(1) << (8*d.Size() - 1)
+	return Number(-top), Number(top - 1)
 }

@@ -64,6 +64,7 @@ func TestInt(t *testing.T) {
 		{Int32, 1 << 31, "-2147483648"}, {Int32, -1, "-1"},
 		{Uint32, -1, "4294967295"}, {Uint32, 1 << 32, "0"},
 		{Int64, math.MinInt64, "-9223372036854775808"},
+		{Float32, 1<<60 + 1<<36 + 1, "1.1529216e+18"}, // rounded once, not to float64 before
 		{Float32, 1<<24 + 1, "1.6777216e+07"}, {Float16, 2049, "2048"}, {BFloat16, -3, "-3"}, {Float64, 5, "5"},
 	} {
 		if got := Int(c.d, c.x).Text(c.d); got != c.want {

@@ -267,7 +267,7 @@ func Identity(o Op, d DType) Number {
 			return Float(d, math.Inf(1))
 		}
 		_, hi := Limits(d)
-		return Int(d, hi)
+		return hi
 	}
 	return 0
 }
@@ -278,7 +278,7 @@ func Lowest(d DType) Number {
 		return Number(math.Float64bits(math.Inf(-1)))
 	}
 	lo, _ := Limits(d)
-	return Int(d, lo)
+	return lo
 }
 
 // ResultDType returns the type of o's result, from its operands' types and

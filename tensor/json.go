@@ -57,7 +57,7 @@ func appendJSON(out []byte, d DType, data []byte, i int) []byte {
 	case d == ir.Bool:
 		return strconv.AppendBool(out, num != 0)
 	case !d.IsFloat():
-		return strconv.AppendInt(out, num.Int64(d), 10)
+		return append(out, num.Text(d)...)
 	}
 	x := num.Float64(d)
 	switch {
@@ -159,18 +159,23 @@ func (v jsonValue) number(d DType) (ir.Number, bool) {
 		num := ir.Float(d, x)
 		return num, err == nil && !math.IsInf(num.Float64(d), 0)
 	}
-	n, ok := v.integer()
-	num, verdict := intNumber(d, n)
+	text, negative := strings.CutPrefix(string(v), "-")
+	n, ok := jsonValue(text).natural()
+	num, verdict := uintNumber(d, n)
+	if negative && n > 0 {
+		num, verdict = intNumber(d, -int64(n))
+		ok = ok && n <= 1<<63
+	}
 	return num, ok && verdict == fits
 }
 
-// integer returns v if it is an integer that fits an int64. 1.0 and 1e3 are integers,
-// too; going through a float64 would round them.
-func (v jsonValue) integer() (n int64, ok bool) {
+// natural returns v if it is a natural number that fits a uint64. 1.0 and 1e3 are natural
+// numbers, too; going through a float64 would round them.
+func (v jsonValue) natural() (n uint64, ok bool) {
 	mantissa, exponent, scaled := strings.Cut(strings.ToLower(string(v)), "e")
 	whole, fraction, _ := strings.Cut(mantissa, ".")
 	digits := strings.TrimRight(whole+fraction, "0")
-	if digits == "" || digits == "-" {
+	if digits == "" {
 		return 0, true // whatever the exponent
 	}
 	zeros := len(whole) - len(digits) // to append to digits, negative if v has a fraction
@@ -181,10 +186,10 @@ func (v jsonValue) integer() (n int64, ok bool) {
 		}
 		zeros += e
 	}
-	if zeros < 0 || zeros > 18 { // 10^19 is too large
+	if zeros < 0 || zeros > 19 { // 10^20 is too large
 		return 0, false
 	}
-	n, err := strconv.ParseInt(digits+strings.Repeat("0", zeros), 10, 64)
+	n, err := strconv.ParseUint(digits+strings.Repeat("0", zeros), 10, 64)
 	return n, err == nil
 }
 

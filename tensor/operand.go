@@ -141,10 +141,8 @@ func number(d DType, v any) (ir.Number, numberStatus) {
 	switch r := reflect.ValueOf(v); {
 	case r.CanInt():
 		return intNumber(d, r.Int())
-	case r.CanUint() && r.Uint() <= math.MaxInt64:
-		return intNumber(d, int64(r.Uint()))
 	case r.CanUint():
-		return floatNumber(d, float64(r.Uint()))
+		return uintNumber(d, r.Uint())
 	case r.CanFloat():
 		return floatNumber(d, r.Float())
 	case r.Kind() == reflect.Bool:
@@ -164,22 +162,38 @@ func boolNumber(d DType, v bool) (ir.Number, numberStatus) {
 }
 
 func intNumber(d DType, v int64) (ir.Number, numberStatus) {
-	if d.IsFloat() {
+	switch {
+	case v >= 0:
+		return uintNumber(d, uint64(v))
+	case d.IsFloat():
 		return floatNumber(d, float64(v))
 	}
-	if lo, hi := ir.Limits(d); d == ir.Bool || v < lo || v > hi {
+	if lo, _ := ir.Limits(d); v < int64(lo) {
 		return 0, doesNotFit
 	}
 	return ir.Int(d, v), fits
 }
 
+func uintNumber(d DType, v uint64) (ir.Number, numberStatus) {
+	if d.IsFloat() {
+		return floatNumber(d, float64(v))
+	}
+	if _, hi := ir.Limits(d); d == ir.Bool || v > uint64(hi) {
+		return 0, doesNotFit
+	}
+	return ir.Number(v), fits
+}
+
 func floatNumber(d DType, v float64) (ir.Number, numberStatus) {
 	if !d.IsFloat() {
-		// 2^63 is the first float64 past the int64s.
-		if v != math.Trunc(v) || v < -1<<63 || v >= 1<<63 {
+		// 2^64 is the first float64 past the uint64s.
+		switch {
+		case v != math.Trunc(v) || v < -1<<63 || v >= 1<<64:
 			return 0, doesNotFit
+		case v < 0:
+			return intNumber(d, int64(v))
 		}
-		return intNumber(d, int64(v))
+		return uintNumber(d, uint64(v))
 	}
 	num := ir.Float(d, v)
 	if math.IsInf(num.Float64(d), 0) && !math.IsInf(v, 0) {

@@ -210,11 +210,13 @@ func (s style) element(d DType, data []byte, i int) string {
 	case d == ir.Bool:
 		return fmt.Sprintf(s.text, strconv.FormatBool(x != 0))
 	case d.IsInt() && (s.number == "" || !s.float):
-		n := num.Int64(d)
-		if s.number != "" {
-			return fmt.Sprintf(s.number, n)
+		switch {
+		case s.number == "":
+			return fmt.Sprintf(s.text, num.Text(d))
+		case d.IsSigned():
+			return fmt.Sprintf(s.number, int64(num))
 		}
-		return fmt.Sprintf(s.text, strconv.FormatInt(n, 10))
+		return fmt.Sprintf(s.number, uint64(num))
 	case s.number == "" || math.IsNaN(x) || math.IsInf(x, 0):
 		return fmt.Sprintf(s.text, decimal(d, x))
 	case d == ir.Float64 || d.IsInt():

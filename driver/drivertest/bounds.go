@@ -137,7 +137,7 @@ func isFinite(x float64) bool { return !math.IsNaN(x) && !math.IsInf(x, 0) }
 // or the cast of an integer was.
 func inexact(op ir.Op, from ir.DType, x []ir.Number, v float64) bool {
 	if op == ir.Cast {
-		return !from.IsFloat() && int64(x[0]) != int64(v)
+		return !from.IsFloat() && ir.Float(from, v) != x[0]
 	}
 	if len(x) != 2 {
 		return false

@@ -100,7 +100,7 @@ func floats(d ir.DType) []ir.Number {
 func integers(d ir.DType) []ir.Number {
 	lo, hi := ir.Limits(d)
 	var out []ir.Number
-	for _, v := range []int64{lo, lo + 1, hi, hi - 1, 0, 1, 2, 3, 7, -1, -2, -7, 31, 32, 33, 63, 64, 65, 100} {
+	for _, v := range []int64{int64(lo), int64(lo) + 1, int64(hi), int64(hi) - 1, 0, 1, 2, 3, 7, -1, -2, -7, 31, 32, 33, 63, 64, 65, 100} {
 		out = append(out, ir.Int(d, v))
 	}
 	return out
@@ -122,7 +122,7 @@ func CastValues(d ir.DType) []ir.Number {
 			continue
 		}
 		lo, hi := ir.Limits(to)
-		for _, v := range []float64{float64(lo), float64(hi)} {
+		for _, v := range []float64{lo.Float64(to), hi.Float64(to)} {
 			for _, by := range []float64{-1, -0.5, 0, 0.5, 1, v} {
 				x = append(x, ir.Float(d, v+by))
 			}

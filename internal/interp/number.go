@@ -37,47 +37,39 @@ var functions = [ir.Ops]function{
 
 	ir.Add: number2(
 		func(a, b float64) float64 { return a + b },
-		func(a, b int64) int64 { return a + b }),
+		func(a, b int64) int64 { return a + b },
+		func(a, b uint64) uint64 { return a + b }),
 	ir.Sub: number2(
 		func(a, b float64) float64 { return a - b },
-		func(a, b int64) int64 { return a - b }),
+		func(a, b int64) int64 { return a - b },
+		func(a, b uint64) uint64 { return a - b }),
 	ir.Mul: number2(
 		func(a, b float64) float64 { return a * b },
-		func(a, b int64) int64 { return a * b }),
+		func(a, b int64) int64 { return a * b },
+		func(a, b uint64) uint64 { return a * b }),
 	ir.Div: number2(
-		func(a, b float64) float64 { return a / b },
-		func(a, b int64) int64 {
-			if b == 0 {
-				return 0
-			}
-			return a / b
-		}),
-	ir.Rem: number2(math.Mod,
-		func(a, b int64) int64 {
-			if b == 0 {
-				return 0
-			}
-			return a % b
-		}),
-	ir.Pow:   number2(math.Pow, power),
+		func(a, b float64) float64 { return a / b }, quotient[int64], quotient[uint64]),
+	ir.Rem:   number2(math.Mod, remainder[int64], remainder[uint64]),
+	ir.Pow:   number2(math.Pow, power[int64], power[uint64]),
 	ir.Atan2: real2(math.Atan2),
-	ir.Max: number2(
-		func(a, b float64) float64 { return max(a, b) },
-		func(a, b int64) int64 { return max(a, b) }),
-	ir.Min: number2(
-		func(a, b float64) float64 { return min(a, b) },
-		func(a, b int64) int64 { return min(a, b) }),
+	ir.Max:   number2(larger[float64], larger[int64], larger[uint64]),
+	ir.Min:   number2(smaller[float64], smaller[int64], smaller[uint64]),
 
 	ir.Eq: func(to, from ir.DType, x []ir.Number) ir.Number { return truth(equal(from, x[0], x[1])) },
-	ir.Lt: func(to, from ir.DType, x []ir.Number) ir.Number { return truth(less(from, x[0], x[1])) },
+	ir.Lt: func(to, from ir.DType, x []ir.Number) ir.Number { return truth(x[0].Less(from, x[1])) },
 
 	// Negative numbers are sign-extended, so these three work on all the bits.
 	ir.And: func(to, from ir.DType, x []ir.Number) ir.Number { return x[0] & x[1] },
 	ir.Or:  func(to, from ir.DType, x []ir.Number) ir.Number { return x[0] | x[1] },
 	ir.Xor: func(to, from ir.DType, x []ir.Number) ir.Number { return x[0] ^ x[1] },
 
-	ir.Shl: shift(func(a int64, n uint64) int64 { return a << n }),
-	ir.Shr: shift(func(a int64, n uint64) int64 { return a >> n }),
+	ir.Shl: shift(func(d ir.DType, a ir.Number, n uint64) int64 { return int64(a << n) }),
+	ir.Shr: shift(func(d ir.DType, a ir.Number, n uint64) int64 {
+		if d.IsSigned() {
+			return int64(a) >> n
+		}
+		return int64(a >> n)
+	}),
 	ir.Where: func(to, from ir.DType, x []ir.Number) ir.Number {
 		if x[0] != 0 {
 			return x[1]
@@ -126,14 +118,17 @@ func exp(x float64) float64 {
 	return math.Exp(x)
 }
 
-// number2 returns a function of two numbers: f for floating-point types, i, which wraps,
-// for others.
-func number2(f func(a, b float64) float64, i func(a, b int64) int64) function {
+// number2 returns a function of two numbers: f for floating-point types; i for signed and u
+// for other integers, both of which wrap.
+func number2(f func(a, b float64) float64, i func(a, b int64) int64, u func(a, b uint64) uint64) function {
 	return func(to, from ir.DType, x []ir.Number) ir.Number {
-		if from.IsFloat() {
+		switch {
+		case from.IsFloat():
 			return ir.Float(to, f(x[0].Float64(from), x[1].Float64(from)))
+		case from.IsSigned():
+			return ir.Int(to, i(int64(x[0]), int64(x[1])))
 		}
-		return ir.Int(to, i(int64(x[0]), int64(x[1])))
+		return ir.Int(to, int64(u(uint64(x[0]), uint64(x[1]))))
 	}
 }
 
@@ -156,10 +151,10 @@ func fold(start int64, f func(a, b float64) float64, i func(a, b int64) int64) f
 }
 
 // shift returns a shift; by the width or more it gives 0 or the sign, as Go's shifts of
-// an int64 do.
-func shift(f func(a int64, n uint64) int64) function {
+// 64 bits do.
+func shift(f func(d ir.DType, a ir.Number, n uint64) int64) function {
 	return func(to, from ir.DType, x []ir.Number) ir.Number {
-		return ir.Int(to, f(int64(x[0]), uint64(x[1])))
+		return ir.Int(to, f(from, x[0], uint64(x[1])))
 	}
 }
 
@@ -177,19 +172,36 @@ func not(to, from ir.DType, x []ir.Number) ir.Number {
 	return ir.Int(to, ^int64(x[0]))
 }
 
+func quotient[T int64 | uint64](a, b T) T {
+	if b == 0 {
+		return 0
+	}
+	return a / b
+}
+
+func remainder[T int64 | uint64](a, b T) T {
+	if b == 0 {
+		return 0
+	}
+	return a % b
+}
+
+func larger[T int64 | uint64 | float64](a, b T) T  { return max(a, b) }
+func smaller[T int64 | uint64 | float64](a, b T) T { return min(a, b) }
+
 // power returns a to the power b, wrapped. A negative exponent gives the truncated
 // reciprocal: 0 unless a is 1 or -1.
-func power(a, b int64) int64 {
+func power[T int64 | uint64](a, b T) T {
 	if b < 0 {
 		switch {
-		case a == 1, a == -1 && b%2 == 0:
+		case a == 1, a+1 == 0 && b%2 == 0:
 			return 1
-		case a == -1:
-			return -1
+		case a+1 == 0:
+			return a
 		}
 		return 0
 	}
-	p := int64(1)
+	p := T(1)
 	for ; b > 0; b >>= 1 {
 		if b&1 == 1 {
 			p *= a
@@ -213,13 +225,6 @@ func equal(d ir.DType, a, b ir.Number) bool {
 	return a == b
 }
 
-func less(d ir.DType, a, b ir.Number) bool {
-	if d.IsFloat() {
-		return a.Float64(d) < b.Float64(d)
-	}
-	return int64(a) < int64(b)
-}
-
 // argMax returns the position of the first NaN, or else of the first maximum.
 func argMax(d ir.DType, x []ir.Number) int {
 	best := 0
@@ -227,7 +232,7 @@ func argMax(d ir.DType, x []ir.Number) int {
 		if d.IsFloat() && math.IsNaN(v.Float64(d)) {
 			return i
 		}
-		if less(d, x[best], v) {
+		if x[best].Less(d, v) {
 			best = i
 		}
 	}

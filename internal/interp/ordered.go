@@ -1,7 +1,6 @@
 package interp
 
 import (
-	"cmp"
 	"slices"
 
 	"github.com/tensorken/tensorken/internal/graph"
@@ -60,7 +59,14 @@ func rows(dims []int, axis int) [][]int {
 func sorted(d ir.DType, row []int, at func(p int) ir.Number) []int {
 	order := shape.All(len(row))
 	slices.SortStableFunc(order, func(a, b int) int {
-		return cmp.Compare(at(row[a]).Int64(d), at(row[b]).Int64(d))
+		x, y := at(row[a]), at(row[b])
+		switch {
+		case x.Less(d, y):
+			return -1
+		case y.Less(d, x):
+			return 1
+		}
+		return 0
 	})
 	return order
 }

@@ -98,7 +98,7 @@ func randomNumber(d ir.DType) ir.Number {
 	}
 	switch random.IntN(4) {
 	case 0:
-		return ir.Int(d, []int64{lo, hi, 0, 1, -1}[random.IntN(5)])
+		return ir.Int(d, []int64{int64(lo), int64(hi), 0, 1, -1}[random.IntN(5)])
 	case 1:
 		return ir.Int(d, int64(random.Uint64()))
 	}
