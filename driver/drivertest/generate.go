@@ -334,7 +334,7 @@ func (g *generator) growCast() {
 	switch {
 	case x.DType == ir.Uint32 && g.chance(2):
 		g.add(graph.Elementwise(ir.Threefry, x, g.partner(x.DType, x.Shape), x, g.partner(x.DType, x.Shape)))
-	case g.chance(6) && x.DType != d && x.DType.Size() == d.Size() && x.DType != ir.Bool && d.IsInt():
+	case g.chance(6) && x.DType != d && x.DType.Size() == d.Size() && x.DType != ir.Bool && !x.DType.IsHalf() && d.IsInt():
 		g.add(graph.Bitcast(x, d))
 	case x.DType != d:
 		g.add(graph.Cast(x, d))
