@@ -44,7 +44,7 @@ var elementTypes = []elementType{
 	{"F8_E8M0", 8, 0},
 	{"F8_E4M3FNUZ", 8, 0},
 	{"F8_E5M2FNUZ", 8, 0},
-	{"I16", 16, 0},
+	{"I16", 16, tensor.Int16},
 	{"U16", 16, 0},
 	{"F16", 16, tensor.Float16},
 	{"BF16", 16, tensor.BFloat16},

@@ -9,6 +9,10 @@ import (
 	"github.com/tensorken/tensorken/tensor"
 )
 
+// noConversions has the types that the file of conversions lacks. Package drivertest
+// compares their conversions with those of package ir.
+var noConversions = map[string]bool{"int16": true}
+
 // TestConversions converts edge values of each type to each type.
 func TestConversions(t *testing.T) {
 	f, err := safetensors.Open("testdata/differential/conversions.safetensors")
@@ -19,7 +23,7 @@ func TestConversions(t *testing.T) {
 	tg := newTarget(t)
 	for from := range dtypes {
 		for to := range dtypes {
-			if tg.gpu && (lacks(from) || lacks(to)) {
+			if noConversions[from] || noConversions[to] || tg.gpu && (lacks(from) || lacks(to)) {
 				continue
 			}
 			in, err := f.Tensor(from + "." + to + ".in")

@@ -59,10 +59,11 @@ func (t Type) String() string {
 }
 
 // Register is the type of registers that hold elements of type d, also of
-// narrower types; the zero Type if there is none.
+// narrower types; the zero Type if there is none: integers of 16 bits have no
+// packing, and none have 64.
 func Register(d ir.DType) Type {
 	switch {
-	case !d.Valid() || d.Size() > 4:
+	case !d.Valid() || d.Size() > 4 || d.IsInt() && d.Size() == 2:
 		return Type{}
 	case d == ir.Bool:
 		return Bool

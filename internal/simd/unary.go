@@ -79,7 +79,9 @@ func binary64(f func(x, y float64) float64) Binary {
 
 // Where selects by a mask, because branches on irregular data are slow.
 
-type word interface{ uint8 | uint32 | uint64 }
+type word interface {
+	uint8 | uint16 | uint32 | uint64
+}
 
 func whereVV[T word](dst, c, x, y unsafe.Pointer, n int) {
 	d, m, a, b := vec[T](dst, n), vec[uint8](c, n), vec[T](x, n), vec[T](y, n)
@@ -110,7 +112,7 @@ func whereSS[T word](dst, c, x, y unsafe.Pointer, n int) {
 }
 
 // choicesBySize has the routines of Where by the size of elements in bytes.
-var choicesBySize = [9]Choices{1: choices[uint8](), 4: choices[uint32](), 8: choices[uint64]()}
+var choicesBySize = [9]Choices{1: choices[uint8](), 2: choices[uint16](), 4: choices[uint32](), 8: choices[uint64]()}
 
 func choices[T word]() Choices {
 	return Choices{whereVV[T], whereVS[T], whereSV[T], whereSS[T]}
