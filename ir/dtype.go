@@ -10,6 +10,7 @@ const (
 	Bool DType = iota + 1
 	Uint8
 	Int8
+	Uint16
 	Int16
 	Int32
 	Uint32
@@ -22,7 +23,7 @@ const (
 )
 
 // DTypes lists every element type, in the order of their constants.
-var DTypes = []DType{Bool, Uint8, Int8, Int16, Int32, Uint32, Int64, Float16, BFloat16, Float32, Float64}
+var DTypes = []DType{Bool, Uint8, Int8, Uint16, Int16, Int32, Uint32, Int64, Float16, BFloat16, Float32, Float64}
 
 type kind uint8
 
@@ -41,6 +42,7 @@ var dtypes = [numDTypes]struct {
 	Bool:     {"bool", 1, kindBool},
 	Uint8:    {"uint8", 1, kindUint},
 	Int8:     {"int8", 1, kindInt},
+	Uint16:   {"uint16", 2, kindUint},
 	Int16:    {"int16", 2, kindInt},
 	Int32:    {"int32", 4, kindInt},
 	Uint32:   {"uint32", 4, kindUint},
@@ -103,7 +105,7 @@ type TypeSet uint16
 const (
 	reals    TypeSet = 1<<Float32 | 1<<Float64
 	floats   TypeSet = 1<<Float16 | 1<<BFloat16 | 1<<Float32 | 1<<Float64
-	integers TypeSet = 1<<Uint8 | 1<<Int8 | 1<<Int16 | 1<<Int32 | 1<<Uint32 | 1<<Int64
+	integers TypeSet = 1<<Uint8 | 1<<Int8 | 1<<Uint16 | 1<<Int16 | 1<<Int32 | 1<<Uint32 | 1<<Int64
 	indices  TypeSet = 1<<Int32 | 1<<Uint32 | 1<<Int64
 	boolean  TypeSet = 1 << Bool
 	numbers          = floats | integers

@@ -37,6 +37,7 @@ func TestResultDType(t *testing.T) {
 		{Sum, 0, []DType{Bool}, Int32},
 		{Sum, 0, []DType{Uint8}, Int32},
 		{Sum, 0, []DType{Int8}, Int32},
+		{Sum, 0, []DType{Uint16}, Int32},
 		{Sum, 0, []DType{Int16}, Int32},
 		{Sum, 0, []DType{Uint32}, Uint32},
 		{Gather, 0, []DType{Float32, Int32}, Float32},
@@ -56,7 +57,7 @@ func TestIdentity(t *testing.T) {
 		want string
 	}{
 		{Sum, Float32, "0"}, {Add, Int32, "0"}, {Prod, Int32, "1"}, {Mul, Float64, "1"},
-		{ReduceMax, Float16, "-Inf"}, {ReduceMax, Int32, "-2147483648"}, {ReduceMax, Bool, "false"}, {Max, Uint8, "0"}, {Max, Int8, "-128"}, {Min, Int8, "127"}, {Max, Int16, "-32768"}, {Min, Int16, "32767"},
+		{ReduceMax, Float16, "-Inf"}, {ReduceMax, Int32, "-2147483648"}, {ReduceMax, Bool, "false"}, {Max, Uint8, "0"}, {Max, Int8, "-128"}, {Min, Int8, "127"}, {Max, Uint16, "0"}, {Min, Uint16, "65535"}, {Max, Int16, "-32768"}, {Min, Int16, "32767"},
 		{Min, Float32, "+Inf"}, {Min, Int64, "9223372036854775807"}, {Min, Bool, "true"},
 	} {
 		if got := Identity(c.op, c.d).Text(c.d); got != c.want {
@@ -78,6 +79,7 @@ func TestDTypes(t *testing.T) {
 		{Bool, "bool", 1, false, false, false, false},
 		{Uint8, "uint8", 1, false, true, false, false},
 		{Int8, "int8", 1, false, true, true, false},
+		{Uint16, "uint16", 2, false, true, false, false},
 		{Int16, "int16", 2, false, true, true, false},
 		{Int32, "int32", 4, false, true, true, false},
 		{Uint32, "uint32", 4, false, true, false, false},

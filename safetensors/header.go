@@ -45,7 +45,7 @@ var elementTypes = []elementType{
 	{"F8_E4M3FNUZ", 8, 0},
 	{"F8_E5M2FNUZ", 8, 0},
 	{"I16", 16, tensor.Int16},
-	{"U16", 16, 0},
+	{"U16", 16, tensor.Uint16},
 	{"F16", 16, tensor.Float16},
 	{"BF16", 16, tensor.BFloat16},
 	{"I32", 32, tensor.Int32},

@@ -16,6 +16,7 @@ const (
 	Bool     = ir.Bool
 	Uint8    = ir.Uint8
 	Int8     = ir.Int8
+	Uint16   = ir.Uint16
 	Int16    = ir.Int16
 	Int32    = ir.Int32
 	Uint32   = ir.Uint32
@@ -42,7 +43,7 @@ func ToBF16(x float32) BF16 { return ir.ToBF16(x) }
 // Element is a Go type of a tensor's elements; each corresponds to one [DType], int as
 // int64 does to [Int64].
 type Element interface {
-	bool | uint8 | int8 | int16 | int32 | uint32 | int | int64 | F16 | BF16 | float32 | float64
+	bool | uint8 | int8 | uint16 | int16 | int32 | uint32 | int | int64 | F16 | BF16 | float32 | float64
 }
 
 // bytesOf returns the memory of data. Elements in memory are little-endian on all
@@ -85,6 +86,7 @@ var dtypes = map[reflect.Kind]DType{
 	reflect.Bool:    ir.Bool,
 	reflect.Uint8:   ir.Uint8,
 	reflect.Int8:    ir.Int8,
+	reflect.Uint16:  ir.Uint16,
 	reflect.Int16:   ir.Int16,
 	reflect.Int32:   ir.Int32,
 	reflect.Uint32:  ir.Uint32,

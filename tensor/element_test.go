@@ -20,6 +20,7 @@ func TestElementTypes(t *testing.T) {
 		{tensor.Bool, tensor.New([]bool{true}), true},
 		{tensor.Uint8, tensor.New([]uint8{255}), uint8(255)},
 		{tensor.Int8, tensor.New([]int8{-128}), int8(-128)},
+		{tensor.Uint16, tensor.New([]uint16{65535}), uint16(65535)},
 		{tensor.Int16, tensor.New([]int16{-32768}), int16(-32768)},
 		{tensor.Int32, tensor.New([]int32{-1 << 31}), int32(-1 << 31)},
 		{tensor.Uint32, tensor.New([]uint32{1<<32 - 1}), uint32(1<<32 - 1)},

@@ -10,7 +10,7 @@ import (
 // The types of elements, by what routines do with them.
 
 type integer interface {
-	uint8 | int8 | int16 | int32 | uint32 | int64
+	uint8 | int8 | uint16 | int16 | int32 | uint32 | int64
 }
 
 type float interface{ float32 | float64 }
@@ -20,7 +20,7 @@ type number interface{ integer | float }
 // columns has the routines of each type; the tables below are the same by operation first.
 var columns = []column{
 	boolColumn(),
-	integerColumn[uint8](ir.Uint8), integerColumn[int8](ir.Int8), integerColumn[int16](ir.Int16),
+	integerColumn[uint8](ir.Uint8), integerColumn[int8](ir.Int8), integerColumn[uint16](ir.Uint16), integerColumn[int16](ir.Int16),
 	integerColumn[int32](ir.Int32), integerColumn[uint32](ir.Uint32), integerColumn[int64](ir.Int64),
 	float32Column(), float64Column(),
 	halfColumn(ir.Float16, ir.F16.Float32, ir.ToF16), halfColumn(ir.BFloat16, ir.BF16.Float32, ir.ToBF16),
@@ -230,6 +230,7 @@ func makeCasts() (t [Types][Types]Unary) {
 	t[ir.Bool][ir.Uint8] = copyV[uint8]
 	t[ir.Uint8] = fromInteger[uint8](ir.Uint8)
 	t[ir.Int8] = fromInteger[int8](ir.Int8)
+	t[ir.Uint16] = fromInteger[uint16](ir.Uint16)
 	t[ir.Int16] = fromInteger[int16](ir.Int16)
 	t[ir.Int32] = fromInteger[int32](ir.Int32)
 	t[ir.Uint32] = fromInteger[uint32](ir.Uint32)
@@ -247,6 +248,7 @@ func fromInteger[F integer](self ir.DType) [Types]Unary {
 		ir.Bool:    truth[F],
 		ir.Uint8:   convert[F, uint8],
 		ir.Int8:    convert[F, int8],
+		ir.Uint16:  convert[F, uint16],
 		ir.Int16:   convert[F, int16],
 		ir.Int32:   convert[F, int32],
 		ir.Uint32:  convert[F, uint32],
@@ -263,6 +265,7 @@ func fromFloat[F float](self ir.DType) [Types]Unary {
 		ir.Bool:    truth[F],
 		ir.Uint8:   saturate[F, uint8](0, math.MaxUint8),
 		ir.Int8:    saturate[F, int8](math.MinInt8, math.MaxInt8),
+		ir.Uint16:  saturate[F, uint16](0, math.MaxUint16),
 		ir.Int16:   saturate[F, int16](math.MinInt16, math.MaxInt16),
 		ir.Int32:   saturate[F, int32](math.MinInt32, math.MaxInt32),
 		ir.Uint32:  saturate[F, uint32](0, math.MaxUint32),
