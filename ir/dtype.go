@@ -15,6 +15,7 @@ const (
 	Int32
 	Uint32
 	Int64
+	Uint64
 	Float16
 	BFloat16
 	Float32
@@ -23,7 +24,7 @@ const (
 )
 
 // DTypes lists every element type, in the order of their constants.
-var DTypes = []DType{Bool, Uint8, Int8, Uint16, Int16, Int32, Uint32, Int64, Float16, BFloat16, Float32, Float64}
+var DTypes = []DType{Bool, Uint8, Int8, Uint16, Int16, Int32, Uint32, Int64, Uint64, Float16, BFloat16, Float32, Float64}
 
 type kind uint8
 
@@ -47,6 +48,7 @@ var dtypes = [numDTypes]struct {
 	Int32:    {"int32", 4, kindInt},
 	Uint32:   {"uint32", 4, kindUint},
 	Int64:    {"int64", 8, kindInt},
+	Uint64:   {"uint64", 8, kindUint},
 	Float16:  {"float16", 2, kindFloat},
 	BFloat16: {"bfloat16", 2, kindFloat},
 	Float32:  {"float32", 4, kindFloat},
@@ -105,7 +107,7 @@ type TypeSet uint16
 const (
 	reals    TypeSet = 1<<Float32 | 1<<Float64
 	floats   TypeSet = 1<<Float16 | 1<<BFloat16 | 1<<Float32 | 1<<Float64
-	integers TypeSet = 1<<Uint8 | 1<<Int8 | 1<<Uint16 | 1<<Int16 | 1<<Int32 | 1<<Uint32 | 1<<Int64
+	integers TypeSet = 1<<Uint8 | 1<<Int8 | 1<<Uint16 | 1<<Int16 | 1<<Int32 | 1<<Uint32 | 1<<Int64 | 1<<Uint64
 	indices  TypeSet = 1<<Int32 | 1<<Uint32 | 1<<Int64
 	boolean  TypeSet = 1 << Bool
 	numbers          = floats | integers

@@ -20,6 +20,7 @@ func TestNumbers(t *testing.T) {
 		{Int32, -1.9, "-1"}, {Int32, inf, "2147483647"}, {Int32, -inf, "-2147483648"}, {Int32, 1 << 31, "2147483647"},
 		{Uint32, 1 << 31, "2147483648"}, {Uint32, inf, "4294967295"},
 		{Int64, 1 << 53, "9007199254740992"}, {Int64, 1 << 63, "9223372036854775807"}, {Int64, -inf, "-9223372036854775808"},
+		{Uint64, 1 << 63, "9223372036854775808"}, {Uint64, 1<<64 - 1<<11, "18446744073709549568"}, {Uint64, inf, "18446744073709551615"}, {Uint64, -1, "0"}, {Uint64, nan, "0"},
 		{Float16, 0.1, "0.099975586"}, {Float16, 65520, "+Inf"}, {Float16, 65519, "65504"}, {Float16, nan, "NaN"},
 		{BFloat16, 0.1, "0.100097656"}, {BFloat16, -inf, "-Inf"},
 		{Float32, 0.1, "0.1"}, {Float32, 1e39, "+Inf"}, {Float32, math.Copysign(0, -1), "-0"}, {Float32, 1e-45, "1e-45"},
@@ -40,7 +41,7 @@ func TestAppend(t *testing.T) {
 	}{
 		{Bool, 1, "01"}, {Uint8, 255, "ff"}, {Int8, -2, "fe"}, {Uint16, 1<<16 - 2, "fe ff"}, {Int16, -2, "fe ff"},
 		{Int32, -2, "fe ff ff ff"}, {Uint32, 1 << 31, "00 00 00 80"},
-		{Int64, -2, "fe ff ff ff ff ff ff ff"},
+		{Int64, -2, "fe ff ff ff ff ff ff ff"}, {Uint64, 1 << 63, "00 00 00 00 00 00 00 80"},
 		{Float16, -1, "00 bc"}, {BFloat16, -1, "80 bf"},
 		{Float32, -1, "00 00 80 bf"}, {Float64, -1, "00 00 00 00 00 00 f0 bf"},
 	} {
@@ -64,7 +65,7 @@ func TestInt(t *testing.T) {
 		{Uint8, 257, "1"}, {Uint8, -1, "255"}, {Int8, 128, "-128"}, {Int8, 511, "-1"}, {Uint16, -1, "65535"}, {Int16, 32768, "-32768"}, {Int16, 131071, "-1"},
 		{Int32, 1 << 31, "-2147483648"}, {Int32, -1, "-1"},
 		{Uint32, -1, "4294967295"}, {Uint32, 1 << 32, "0"},
-		{Int64, math.MinInt64, "-9223372036854775808"},
+		{Int64, math.MinInt64, "-9223372036854775808"}, {Uint64, -1, "18446744073709551615"},
 		{Float32, 1<<60 + 1<<36 + 1, "1.1529216e+18"}, // rounded once, not to float64 before
 		{Float32, 1<<24 + 1, "1.6777216e+07"}, {Float16, 2049, "2048"}, {BFloat16, -3, "-3"}, {Float64, 5, "5"},
 	} {
@@ -94,6 +95,13 @@ func TestConvert(t *testing.T) {
 		{Int(Uint32, -1), Uint32, Float64, "4.294967295e+09"},
 		{Int(Int64, 1<<62+1), Int64, Int64, "4611686018427387905"},
 		{1, Bool, BFloat16, "1"},
+		{1<<63 + 1, Uint64, Uint64, "9223372036854775809"},
+		{1<<63 + 1, Uint64, Int64, "-9223372036854775807"},
+		{1<<63 + 1, Uint64, Float64, "9.223372036854776e+18"},
+		{1<<63 + 1<<39 + 1, Uint64, Float32, "9.223373e+18"}, // rounded once
+		{Int(Int32, -1), Int32, Uint64, "18446744073709551615"},
+		{Float(Float32, 1<<63), Float32, Uint64, "9223372036854775808"},
+		{Float(Float64, 1<<64), Float64, Uint64, "18446744073709551615"},
 	} {
 		if got := c.x.Convert(c.from, c.to).Text(c.to); got != c.want {
 			t.Errorf("%s.Convert(%v, %v) = %s, want %s", c.x.Text(c.from), c.from, c.to, got, c.want)
@@ -110,6 +118,7 @@ func TestInt64(t *testing.T) {
 		{Float32, Float(Float32, -1.5), -1},
 		{Float64, Float(Float64, math.Inf(1)), math.MaxInt64},
 		{Uint32, Int(Uint32, -1), math.MaxUint32},
+		{Uint64, 1 << 63, math.MaxInt64},
 		{Int32, Int(Int32, -1), -1},
 		{Bool, 1, 1},
 	} {

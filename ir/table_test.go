@@ -40,6 +40,7 @@ func TestResultDType(t *testing.T) {
 		{Sum, 0, []DType{Uint16}, Int32},
 		{Sum, 0, []DType{Int16}, Int32},
 		{Sum, 0, []DType{Uint32}, Uint32},
+		{Sum, 0, []DType{Uint64}, Uint64},
 		{Gather, 0, []DType{Float32, Int32}, Float32},
 		{Scatter, 0, []DType{Float32, Int32, Float32}, Float32},
 	} {
@@ -59,6 +60,7 @@ func TestIdentity(t *testing.T) {
 		{Sum, Float32, "0"}, {Add, Int32, "0"}, {Prod, Int32, "1"}, {Mul, Float64, "1"},
 		{ReduceMax, Float16, "-Inf"}, {ReduceMax, Int32, "-2147483648"}, {ReduceMax, Bool, "false"}, {Max, Uint8, "0"}, {Max, Int8, "-128"}, {Min, Int8, "127"}, {Max, Uint16, "0"}, {Min, Uint16, "65535"}, {Max, Int16, "-32768"}, {Min, Int16, "32767"},
 		{Min, Float32, "+Inf"}, {Min, Int64, "9223372036854775807"}, {Min, Bool, "true"},
+		{Max, Uint64, "0"}, {Min, Uint64, "18446744073709551615"},
 	} {
 		if got := Identity(c.op, c.d).Text(c.d); got != c.want {
 			t.Errorf("Identity(%v, %v) = %s, want %s", c.op, c.d, got, c.want)
@@ -84,6 +86,7 @@ func TestDTypes(t *testing.T) {
 		{Int32, "int32", 4, false, true, true, false},
 		{Uint32, "uint32", 4, false, true, false, false},
 		{Int64, "int64", 8, false, true, true, false},
+		{Uint64, "uint64", 8, false, true, false, false},
 		{Float16, "float16", 2, true, false, false, true},
 		{BFloat16, "bfloat16", 2, true, false, false, true},
 		{Float32, "float32", 4, true, false, false, false},

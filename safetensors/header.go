@@ -54,7 +54,7 @@ var elementTypes = []elementType{
 	{"C64", 64, 0},
 	{"F64", 64, tensor.Float64},
 	{"I64", 64, tensor.Int64},
-	{"U64", 64, 0},
+	{"U64", 64, tensor.Uint64},
 }
 
 // An entry is a header's description of a tensor.

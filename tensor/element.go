@@ -21,6 +21,7 @@ const (
 	Int32    = ir.Int32
 	Uint32   = ir.Uint32
 	Int64    = ir.Int64
+	Uint64   = ir.Uint64
 	Float16  = ir.Float16
 	BFloat16 = ir.BFloat16
 	Float32  = ir.Float32
@@ -43,7 +44,7 @@ func ToBF16(x float32) BF16 { return ir.ToBF16(x) }
 // Element is a Go type of a tensor's elements; each corresponds to one [DType], int as
 // int64 does to [Int64].
 type Element interface {
-	bool | uint8 | int8 | uint16 | int16 | int32 | uint32 | int | int64 | F16 | BF16 | float32 | float64
+	bool | uint8 | int8 | uint16 | int16 | int32 | uint32 | int | int64 | uint64 | F16 | BF16 | float32 | float64
 }
 
 // bytesOf returns the memory of data. Elements in memory are little-endian on all
@@ -92,6 +93,7 @@ var dtypes = map[reflect.Kind]DType{
 	reflect.Uint32:  ir.Uint32,
 	reflect.Int:     ir.Int64, // of 64 bits on all supported systems
 	reflect.Int64:   ir.Int64,
+	reflect.Uint64:  ir.Uint64,
 	reflect.Float32: ir.Float32,
 	reflect.Float64: ir.Float64,
 }

@@ -25,6 +25,7 @@ func TestElementTypes(t *testing.T) {
 		{tensor.Int32, tensor.New([]int32{-1 << 31}), int32(-1 << 31)},
 		{tensor.Uint32, tensor.New([]uint32{1<<32 - 1}), uint32(1<<32 - 1)},
 		{tensor.Int64, tensor.New([]int64{-1 << 63}), int64(-1 << 63)},
+		{tensor.Uint64, tensor.New([]uint64{1<<64 - 1<<11}), uint64(1<<64 - 1<<11)},
 		{tensor.Float16, tensor.New([]tensor.F16{tensor.ToF16(0.1)}), tensor.ToF16(0.1)},
 		{tensor.BFloat16, tensor.New([]tensor.BF16{tensor.ToBF16(0.1)}), tensor.ToBF16(0.1)},
 		{tensor.Float32, tensor.New([]float32{0.1}), float32(0.1)},

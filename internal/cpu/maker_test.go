@@ -28,7 +28,7 @@ func (m *maker) emit(in ir.Instr, exact bool) int {
 	return i
 }
 
-var registers = []ir.DType{ir.Bool, ir.Uint8, ir.Int8, ir.Uint16, ir.Int16, ir.Int32, ir.Uint32, ir.Int64, ir.Float32, ir.Float32, ir.Float32, ir.Float64}
+var registers = []ir.DType{ir.Bool, ir.Uint8, ir.Int8, ir.Uint16, ir.Int16, ir.Int32, ir.Uint32, ir.Int64, ir.Uint64, ir.Float32, ir.Float32, ir.Float32, ir.Float64}
 
 // number is a small element, now and then a special one.
 func (m *maker) number(d ir.DType) ir.Number {

@@ -142,7 +142,7 @@ func elements[E tensor.Element](d tensor.DType, from func(float64) E, to func(E)
 	}
 }
 
-func numeric[E uint8 | int8 | uint16 | int16 | int32 | uint32 | int64 | float32 | float64](d tensor.DType) elementType {
+func numeric[E uint8 | int8 | uint16 | int16 | int32 | uint32 | int64 | uint64 | float32 | float64](d tensor.DType) elementType {
 	return elements(d, func(x float64) E { return E(x) }, func(x E) float64 { return float64(x) })
 }
 
@@ -155,7 +155,7 @@ var dtypes = map[string]elementType{
 	}),
 	"uint8": numeric[uint8](tensor.Uint8), "int8": numeric[int8](tensor.Int8), "uint16": numeric[uint16](tensor.Uint16), "int16": numeric[int16](tensor.Int16),
 	"int32": numeric[int32](tensor.Int32), "uint32": numeric[uint32](tensor.Uint32),
-	"int64": numeric[int64](tensor.Int64), "float32": numeric[float32](tensor.Float32), "float64": numeric[float64](tensor.Float64),
+	"int64": numeric[int64](tensor.Int64), "uint64": numeric[uint64](tensor.Uint64), "float32": numeric[float32](tensor.Float32), "float64": numeric[float64](tensor.Float64),
 	"float16": elements(tensor.Float16, func(x float64) tensor.F16 { return tensor.ToF16(float32(x)) },
 		func(x tensor.F16) float64 { return float64(x.Float32()) }),
 	"bfloat16": elements(tensor.BFloat16, func(x float64) tensor.BF16 { return tensor.ToBF16(float32(x)) },

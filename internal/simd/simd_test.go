@@ -337,14 +337,14 @@ func testArgMax(t *testing.T, d ir.DType, r ArgMax, rows, n int) {
 		r.Merge(val2.p(), pos2.p(), val3.p(), pos3.p(), accs)
 		for a := range accs {
 			want := -1
-			var best float64
+			var best ir.Number
 			for i := range 2 * count {
 				e := i/max(count, 1)*rows*n + i%count*n + a
 				if along {
 					e = i/max(count, 1)*rows*n + a*n + i%count
 				}
-				v := x.get(e).Float64(d)
-				if want < 0 || v > best || v != v && best == best {
+				v := x.get(e)
+				if want < 0 || best.Less(d, v) || math.IsNaN(v.Float64(d)) && !math.IsNaN(best.Float64(d)) {
 					want, best = i, v
 				}
 			}

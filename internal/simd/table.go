@@ -10,7 +10,7 @@ import (
 // The types of elements, by what routines do with them.
 
 type integer interface {
-	uint8 | int8 | uint16 | int16 | int32 | uint32 | int64
+	uint8 | int8 | uint16 | int16 | int32 | uint32 | int64 | uint64
 }
 
 type float interface{ float32 | float64 }
@@ -21,7 +21,7 @@ type number interface{ integer | float }
 var columns = []column{
 	boolColumn(),
 	integerColumn[uint8](ir.Uint8), integerColumn[int8](ir.Int8), integerColumn[uint16](ir.Uint16), integerColumn[int16](ir.Int16),
-	integerColumn[int32](ir.Int32), integerColumn[uint32](ir.Uint32), integerColumn[int64](ir.Int64),
+	integerColumn[int32](ir.Int32), integerColumn[uint32](ir.Uint32), integerColumn[int64](ir.Int64), integerColumn[uint64](ir.Uint64),
 	float32Column(), float64Column(),
 	halfColumn(ir.Float16, ir.F16.Float32, ir.ToF16), halfColumn(ir.BFloat16, ir.BF16.Float32, ir.ToBF16),
 }
@@ -235,6 +235,7 @@ func makeCasts() (t [Types][Types]Unary) {
 	t[ir.Int32] = fromInteger[int32](ir.Int32)
 	t[ir.Uint32] = fromInteger[uint32](ir.Uint32)
 	t[ir.Int64] = fromInteger[int64](ir.Int64)
+	t[ir.Uint64] = fromInteger[uint64](ir.Uint64)
 	t[ir.Float32] = fromFloat[float32](ir.Float32)
 	t[ir.Float64] = fromFloat[float64](ir.Float64)
 	t[ir.Float16][ir.Float32], t[ir.Float32][ir.Float16] = widenF16, narrowF16
@@ -253,6 +254,7 @@ func fromInteger[F integer](self ir.DType) [Types]Unary {
 		ir.Int32:   convert[F, int32],
 		ir.Uint32:  convert[F, uint32],
 		ir.Int64:   convert[F, int64],
+		ir.Uint64:  convert[F, uint64],
 		ir.Float32: convert[F, float32],
 		ir.Float64: convert[F, float64],
 	}
@@ -270,6 +272,7 @@ func fromFloat[F float](self ir.DType) [Types]Unary {
 		ir.Int32:   saturate[F, int32](math.MinInt32, math.MaxInt32),
 		ir.Uint32:  saturate[F, uint32](0, math.MaxUint32),
 		ir.Int64:   saturate[F, int64](math.MinInt64, math.MaxInt64),
+		ir.Uint64:  saturate[F, uint64](0, math.MaxUint64),
 		ir.Float32: convert[F, float32],
 		ir.Float64: convert[F, float64],
 	}

@@ -206,6 +206,41 @@ var definitions = map[ir.Op]definition{
 	ir.Shr:   both(nil, func(x, y int64) int64 { return x >> uint64(y) }),
 }
 
+// unsigned has the operations on unsigned integers whose bits are not those of signed ones.
+var unsigned = map[ir.Op]func(x, y uint64) uint64{
+	ir.Div: func(x, y uint64) uint64 {
+		if y == 0 {
+			return 0
+		}
+		return x / y
+	},
+	ir.Rem: func(x, y uint64) uint64 {
+		if y == 0 {
+			return 0
+		}
+		return x % y
+	},
+	ir.Pow: func(x, y uint64) uint64 {
+		p := uint64(1)
+		for b := 63; b >= 0; b-- {
+			p *= p
+			if y>>b&1 == 1 {
+				p *= x
+			}
+		}
+		return p
+	},
+	ir.Max: func(x, y uint64) uint64 { return max(x, y) },
+	ir.Min: func(x, y uint64) uint64 { return min(x, y) },
+	ir.Lt: func(x, y uint64) uint64 {
+		if x < y {
+			return 1
+		}
+		return 0
+	},
+	ir.Shr: func(x, y uint64) uint64 { return x >> y },
+}
+
 // define returns the result of op on elements of type d.
 func define(op ir.Op, d ir.DType, x ...ir.Number) ir.Number {
 	if op == ir.Not && d == ir.Bool {
@@ -227,6 +262,9 @@ func define(op ir.Op, d ir.DType, x ...ir.Number) ir.Number {
 			return ir.Number(r)
 		}
 		return ir.Float(d, r)
+	}
+	if f := unsigned[op]; f != nil && !d.IsSigned() {
+		return ir.Int(op.ResultDType(0, d), int64(f(uint64(x[0]), uint64(x[1]))))
 	}
 	var v []int64
 	for _, n := range x {
