@@ -72,7 +72,7 @@ func (t Tensor) DiagEmbed(k int) Tensor {
 }
 
 // Trace returns the sum of the main diagonal of the last two axes, which it drops. Sums of
-// bools and of 8-bit integers are int32.
+// bools and of integers of 8 and 16 bits are int32.
 func (t Tensor) Trace() Tensor {
 	matrix("Trace", t.node("Trace"))
 	return t.Diag(0).Sum(-1).Squeeze(-1)

@@ -102,7 +102,8 @@ func (t Tensor) read(op string, get func(*exec.Device, *graph.Node) ([]byte, err
 	return data, failure(op, d, err)
 }
 
-// Item returns the only element of t as a float64; true is 1. It panics with an
+// Item returns the only element of t as a float64; true is 1. Integers beyond 2^53 are
+// rounded to it; [Data] returns them exactly. It panics with an
 // [*Error] if t does not have exactly one element, with a [*DeviceError] if it cannot
 // be computed.
 func (t Tensor) Item() float64 {

@@ -73,12 +73,14 @@ func TestEval(t *testing.T) {
 	}
 }
 
-// A gpuTypes device has the element types of a GPU.
+// A gpuTypes device lacks the element types that GPUs lack.
 type gpuTypes struct{ driver.Device }
 
 func (d gpuTypes) Limits() driver.Limits {
 	limits := d.Device.Limits()
-	limits.Types = slices.DeleteFunc(slices.Clone(limits.Types), func(d ir.DType) bool { return d == ir.Int64 || d == ir.Float64 })
+	limits.Types = slices.DeleteFunc(slices.Clone(limits.Types), func(d ir.DType) bool {
+		return d.Size() == 8 || d.IsInt() && d.Size() == 2
+	})
 	return limits
 }
 

@@ -41,7 +41,8 @@ func count(x *graph.Node, axes []int) int {
 func spreadTo(r, x *graph.Node) *graph.Node { return graph.BroadcastTo(r, x.Shape) }
 
 // Sum returns the sum over axes, which keep length 1; without axes, the scalar sum of
-// all elements. Sums of bools and of 8-bit integers are int32; other integers wrap.
+// all elements. Sums of bools and of integers of 8 and 16 bits are int32; other
+// integers wrap.
 func (t Tensor) Sum(axes ...int) Tensor {
 	x := t.node("Sum")
 	over := reduced("Sum", x, axes)

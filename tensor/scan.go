@@ -8,8 +8,8 @@ import (
 )
 
 // CumSum returns the sums along an axis of each element and all before it. Sums of
-// bools and of 8-bit integers are int32; other integers wrap. The reversed sums are
-// t.Flip(axis).CumSum(axis).Flip(axis).
+// bools and of integers of 8 and 16 bits are int32; other integers wrap. The reversed
+// sums are t.Flip(axis).CumSum(axis).Flip(axis).
 func (t Tensor) CumSum(axis int) Tensor {
 	x := t.node("CumSum")
 	a := axisOf("CumSum", x, axis)

@@ -14,8 +14,8 @@
 // wgpu-native.
 //
 // A GPU has the types bool and 8-bit integers (a byte an element), float16 and bfloat16
-// (two), int32, uint32 and float32. It has neither int64 nor float64: computing with them
-// there is an error. Cast such a tensor, or keep it on tensor.CPU().
+// (two), int32, uint32 and float32. It has neither float64 nor integers of 16 and 64 bits:
+// computing with them there is an error. Cast such a tensor, or keep it on tensor.CPU().
 //
 // On Linux a program that imports this package needs glibc, even if it is built without
 // cgo and opens no GPU: it does not start on Alpine or in an image from scratch.

@@ -176,11 +176,15 @@ func (c *capture) enter(n *graph.Node) (src graph.Operands, ok bool) {
 	if !ok {
 		var v *graph.Value
 		src, v = n.State()
+		var host *graph.Node
+		if n.Op == ir.Cast && v == nil {
+			host = c.castOnHost(src.At(0))
+		}
 		switch {
 		case v != nil:
 			i = c.addLeaf(n, v, shape.Strided{Offset: v.Offset, Strides: v.Strides})
-		case n.Op == ir.Cast && c.castsOnHost(src.At(0)):
-			x := newHostCast(n, src.At(0))
+		case host != nil:
+			x := newHostCast(n, host)
 			c.casts = append(c.casts, x)
 			i = c.addLeaf(n, x.value, shape.Strided{Strides: x.value.Strides})
 		case n.Op == ir.HostCall:

@@ -1,8 +1,6 @@
 package exec
 
 import (
-	"encoding/binary"
-
 	"github.com/tensorken/tensorken/internal/graph"
 	"github.com/tensorken/tensorken/internal/shape"
 	"github.com/tensorken/tensorken/ir"
@@ -18,28 +16,35 @@ func newHostCast(n, src *graph.Node) hostCast {
 	return hostCast{n, src, &graph.Value{Store: FromHost(nil), Strides: shape.RowMajor(n.Shape)}}
 }
 
-// castsOnHost reports whether a Cast of x is one of stored elements on the host, of 8
-// bytes each and in row-major order, whose type the device lacks.
-func (c *capture) castsOnHost(x *graph.Node) bool {
-	if c.device == nil || x.DType.Size() != 8 || c.device.limits.Has(x.DType) {
-		return false
+// castOnHost returns what a Cast of x converts if that is on the host, in row-major order,
+// and of a type that the device lacks; otherwise nil. x may be an
+// alias of it, such as a copy to the device.
+func (c *capture) castOnHost(x *graph.Node) *graph.Node {
+	if c.device == nil || c.device.limits.Has(x.DType) {
+		return nil
 	}
-	v := x.Value()
-	return v != nil && v.Err == nil && v.Store.(*storage).device == nil && shape.IsRowMajor(x.Shape, v.Strides)
+	src, v := x.State()
+	for v == nil && isAlias(x) {
+		x = src.At(0)
+		src, v = x.State()
+	}
+	if v == nil || v.Err != nil || v.Store.(*storage).device != nil || !shape.IsRowMajor(x.Shape, v.Strides) {
+		return nil
+	}
+	return x
 }
 
 // run computes the Cast and gives the node its value.
 func (x *hostCast) run() error {
-	n, v := x.node, x.src.Value()
-	host := v.Store.(*storage).host[8*v.Offset:][:8*n.Len()]
+	n, v, d := x.node, x.src.Value(), x.src.DType
+	host := v.Store.(*storage).host[d.Size()*v.Offset:][:d.Size()*n.Len()]
 	out, err := Allocate(n.Len(), n.DType.Size())
 	if err != nil {
 		return err
 	}
 	out = out[:0]
-	for ; len(host) > 0; host = host[8:] {
-		num := ir.Number(binary.LittleEndian.Uint64(host))
-		out = num.Convert(x.src.DType, n.DType).Append(out, n.DType)
+	for ; len(host) > 0; host = host[d.Size():] {
+		out = ir.Decode(d, host).Convert(d, n.DType).Append(out, n.DType)
 	}
 	x.value.Store.(*storage).host = out
 	n.SetValue(x.value)
