@@ -55,9 +55,17 @@ func TestTypes(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	want := map[string]string{
-		"bool": "bool [3]", "u8": "uint8 [5]", "i32": "int32 [4]", "i64": "int64 [2 3]", "f16": "float16 [3 4]",
-		"bf16": "bfloat16 [3 4]", "f32": "float32 [3 4]", "f64": "float64 [2 2]", "empty": "float32 [0 3]", "scalar": "float32 []",
+	want := map[string]string{ // values as float64s; the file was written by the reference library
+		"bf16":   "bfloat16 [3 4] [-0.173828125 2.390625 0.3203125 -0.00042724609375 1.3203125 -0.099609375 -1.6484375 1.375 0.05126953125 -0.0986328125 0.380859375 -0.9609375]",
+		"bool":   "bool [3] [true false true]",
+		"empty":  "float32 [0 3] [] (shape [0])",
+		"f16":    "float16 [3 4] [-0.10015869140625 -0.36083984375 -0.8515625 0.12445068359375 -0.295166015625 1.376953125 -0.76953125 -0.213134765625 1.2392578125 0.10980224609375 -1.40234375 -1.02734375]",
+		"f32":    "float32 [3 4] [0.3855067789554596 -0.7553180456161499 0.784003496170044 -0.9585925936698914 -0.13062626123428345 -0.5345701575279236 -0.47134605050086975 -0.9869944453239441 0.2202838808298111 -0.154480442404747 0.12977153062820435 -0.3721312880516052]",
+		"f64":    "float64 [2 2] [0.7383726835250854 -0.5783537030220032 -0.7837626338005066 -1.6361581087112427]",
+		"i32":    "int32 [4] [0 1 2 3]",
+		"i64":    "int64 [2 3] [0 1 2 3 4 5]",
+		"scalar": "float32 [] [3.5]",
+		"u8":     "uint8 [5] [0 1 2 3 4]",
 	}
 	for _, name := range f.Names() {
 		x, err := f.Tensor(name)
@@ -65,8 +73,12 @@ func TestTypes(t *testing.T) {
 			t.Errorf("Tensor(%q) = %v", name, err)
 			continue
 		}
-		if got := fmt.Sprint(x.DType(), x.Shape()); got != want[name] {
-			t.Errorf("Tensor(%q) is %s, want %s", name, got, want[name])
+		values := x.Reshape(-1)
+		if x.DType().IsFloat() {
+			values = values.Cast(tensor.Float64)
+		}
+		if got := fmt.Sprint(x.DType(), x.Shape(), values); got != want[name] {
+			t.Errorf("Tensor(%q) is\n%s, want\n%s", name, got, want[name])
 		}
 	}
 	if len(f.Names()) != len(want) || f.Meta["format"] != "pt" {
