@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/tensorken/tensorken/internal/graph"
 	"github.com/tensorken/tensorken/tensor"
 )
 
@@ -47,8 +48,10 @@ func TripletMargin(anchor, positive, negative tensor.Tensor, margin float64) ten
 // logarithm of the probability of its target, summed over all alignments. Log-probabilities
 // are [time, batch, classes], targets [batch, length] labels other than blank, lengths
 // [batch] how many steps and labels of each sequence count; the result is [batch]. It is Inf
-// where no alignment is possible. Labels and lengths are int32, uint32 or int64. The graph
-// has some operations for each step of time.
+// where no alignment is possible. Labels and lengths are int32, uint32 or int64; labels that
+// do not count may be anything. A label or length out of range is found when the loss is
+// computed: Eval and Data return the error. The graph has some operations for each step of
+// time.
 //
 // Source: Graves et al., "Connectionist Temporal Classification", 2006.
 func CTC(logp, targets, inputLengths, targetLengths tensor.Tensor, blank int) tensor.Tensor {
@@ -70,11 +73,17 @@ func CTC(logp, targets, inputLengths, targetLengths tensor.Tensor, blank int) te
 		fail(op, "blank is %d, want one of %d classes", blank, logp.Dim(2))
 	}
 	time, batch, length := logp.Dim(0), logp.Dim(1), targets.Dim(1)
-	inputs := inputLengths.Cast(tensor.Int32).Unsqueeze(1)
-	ends := targetLengths.Cast(tensor.Int32).Mul(2).Unsqueeze(1) // the last state: the blank after all labels
+	positions := func(noun, of string, t tensor.Tensor, n int) tensor.Tensor {
+		return tensor.Internal.Positions(graph.Token{}, "nn."+op, noun, of, logp, t, n)
+	}
+	inputs := positions("input length", "lengths below %d", inputLengths, time+1).Unsqueeze(1)
+	lengths := positions("target length", "lengths below %d", targetLengths, length+1).Unsqueeze(1)
+	ends := lengths.Mul(2) // the last state: the blank after all labels
 
 	// The states are a blank before, between and after the labels: [batch, 2·length+1].
-	labels := targets.Cast(tensor.Int32)
+	labels := tensor.Internal.Narrow(graph.Token{}, "nn."+op, logp, targets)
+	labels = tensor.Where(lengths.Gt(tensor.Arange(length)), labels, blank) // padding may be no class
+	labels = positions("label", "%d classes", labels, logp.Dim(2))
 	state := tensor.FullLike(labels, blank)
 	states := tensor.Cat(1, tensor.Interleave(1, state, labels), tensor.FullOf(tensor.Int32, blank, batch, 1))
 	n := 2*length + 1
@@ -87,6 +96,8 @@ func CTC(logp, targets, inputLengths, targetLengths tensor.Tensor, blank int) te
 
 	// From here on, alpha is the logarithm of the probability of each state's prefixes.
 	alpha := tensor.Where(position.Lt(2).And(within), emitted(logp.At(0), states), impossible)
+	empty := tensor.Where(position.Eq(0), 0, tensor.FullOf(logp.DType(), impossible, n)) // before the first step
+	alpha = tensor.Where(inputs.Gt(0), alpha, empty)
 	for t := 1; t < time; t++ {
 		next := alpha.LogAddExp(delayed(alpha, 1))
 		next = next.LogAddExp(tensor.Where(skips, delayed(alpha, 2), impossible))

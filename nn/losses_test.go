@@ -3,10 +3,14 @@ package nn_test
 import (
 	"fmt"
 	"math"
+	"slices"
+	"strings"
 	"testing"
 
+	"github.com/tensorken/tensorken/driver"
 	"github.com/tensorken/tensorken/grad"
 	"github.com/tensorken/tensorken/grad/gradtest"
+	"github.com/tensorken/tensorken/internal/cpu"
 	"github.com/tensorken/tensorken/nn"
 	"github.com/tensorken/tensorken/tensor"
 )
@@ -80,10 +84,10 @@ func TestBCE(t *testing.T) {
 func TestCTC(t *testing.T) {
 	const time, classes = 4, 3
 	rng := tensor.NewRNG(2)
-	logits := rng.Normal(time, 5, classes).Cast(tensor.Float64)
-	targets := tensor.From([][]int32{{1, 2}, {2, 2}, {1, 0}, {0, 0}, {1, 1}})
-	inputs, lengths := []int{4, 4, 2, 3, 2}, []int{2, 2, 1, 0, 2}
-	want := []([]int){{1, 2}, {2, 2}, {1}, {}, {1, 1}}
+	logits := rng.Normal(time, 7, classes).Cast(tensor.Float64)
+	targets := tensor.From([][]int32{{1, 2}, {2, 2}, {1, -100}, {0, 99}, {1, 1}, {7, 7}, {1, 2}}) // some padded
+	inputs, lengths := []int{4, 4, 2, 3, 2, 0, 0}, []int{2, 2, 1, 0, 2, 0, 1}
+	want := []([]int){{1, 2}, {2, 2}, {1}, {}, {1, 1}, {}, {1}}
 	logp, err := tensor.Data[float64](logits.LogSoftmax(-1))
 	if err != nil {
 		t.Fatal(err)
@@ -107,7 +111,7 @@ func TestCTC(t *testing.T) {
 					labels = append(labels, c)
 				}
 				last = c
-				p += logp[(i*5+b)*classes+c]
+				p += logp[(i*len(want)+b)*classes+c]
 			}
 			if fmt.Sprint(labels) == fmt.Sprint(want[b]) {
 				total += math.Exp(p)
@@ -117,9 +121,57 @@ func TestCTC(t *testing.T) {
 			t.Errorf("sequence %d: %v, want %v", b, got[b], w)
 		}
 	}
-	possible := tensor.New([]float64{1, 1, 1, 1, 0})
+	possible := tensor.New([]float64{1, 1, 1, 1, 0, 1, 0})
 	gradtest.Check(t, func(x tensor.Tensor) tensor.Tensor {
 		l := nn.CTC(x.LogSoftmax(-1), targets, tensor.New(inputs), tensor.New(lengths), 0)
 		return tensor.Where(possible.Gt(0), l, 0)
 	}, logits, 1)
+}
+
+// Lengths and labels that are out of range are errors of the loss that they are of.
+func TestCTCErrors(t *testing.T) {
+	logp := tensor.NewRNG(2).Normal(4, 2, 3).LogSoftmax(-1)
+	for _, c := range []struct {
+		targets         [][]int64
+		inputs, lengths []int64
+		want            string
+	}{
+		{[][]int64{{1, 2}, {1, 2}}, []int64{4, 5}, []int64{2, 2}, "nn.CTC: input length 5 at [1] is out of range for lengths below 5"},
+		{[][]int64{{1, 2}, {1, 2}}, []int64{4, -1}, []int64{2, 2}, "nn.CTC: input length -1 at [1] is out of range for lengths below 5"},
+		{[][]int64{{1, 2}, {1, 2}}, []int64{4, 4}, []int64{3, 2}, "nn.CTC: target length 3 at [0] is out of range for lengths below 3"},
+		{[][]int64{{1, 2}, {1, 2}}, []int64{4, 4}, []int64{-2, 2}, "nn.CTC: target length -2 at [0] is out of range for lengths below 3"},
+		{[][]int64{{1, 3}, {1, 2}}, []int64{4, 4}, []int64{2, 2}, "nn.CTC: label 3 at [0 1] is out of range for 3 classes"},
+		{[][]int64{{1, 2}, {-1, 2}}, []int64{4, 4}, []int64{2, 2}, "nn.CTC: label -1 at [1 0] is out of range for 3 classes"},
+	} {
+		err := tensor.Eval(nn.CTC(logp, tensor.From(c.targets), tensor.New(c.inputs), tensor.New(c.lengths), 0))
+		if err == nil || !strings.HasSuffix(err.Error(), c.want) {
+			t.Errorf("targets %v, lengths %v and %v: %v, want %s", c.targets, c.inputs, c.lengths, err, c.want)
+		}
+	}
+}
+
+// A noInt64 device lacks int64, as GPUs do.
+type noInt64 struct{ driver.Device }
+
+func (d noInt64) Limits() driver.Limits {
+	l := d.Device.Limits()
+	l.Types = slices.DeleteFunc(slices.Clone(l.Types), func(d tensor.DType) bool { return d == tensor.Int64 })
+	return l
+}
+
+// Labels and lengths of int64, of files, work where the device lacks the type.
+func TestCTCWithoutInt64(t *testing.T) {
+	d := tensor.NewDevice(noInt64{cpu.New(cpu.Options{})})
+	defer d.Close()
+	logp := tensor.NewRNG(2).Normal(4, 2, 3).LogSoftmax(-1)
+	targets := tensor.From([][]int64{{0, 1, 2}, {0, 2, 2}}).Slice(1, 1, 3)
+	inputs, lengths := tensor.From([][]int64{{0, 0}, {4, 3}}).At(1), tensor.New([]int64{2, 2})
+	want, err := tensor.Data[float32](nn.CTC(logp, targets, inputs, lengths, 0))
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := tensor.Data[float32](nn.CTC(logp.To(d), targets, inputs, lengths, 0))
+	if err != nil || !slices.Equal(got, want) {
+		t.Errorf("CTC = %v, %v, want %v", got, err, want)
+	}
 }

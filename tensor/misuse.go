@@ -44,6 +44,17 @@ func (internal) HostCall(_ graph.Token, op string, length int, run func(out grap
 	return Tensor{n: graph.HostCall(op, length, run, ns...)}
 }
 
+// Positions returns t, indices for the device of x, as int32. That each is from 0 to n-1 is
+// checked when they are computed: noun and of say what they are, as graph.IndexSite does.
+func (internal) Positions(_ graph.Token, op, noun, of string, x, t Tensor, n int) Tensor {
+	checkCount(op, n)
+	at := narrow(op, x.node(op), t.node(op))
+	site := graph.NewIndexSite(op, at.Shape)
+	site.Noun, site.Of = noun, of
+	flat := graph.Reshape(at, []int{at.Len()})
+	return Tensor{n: graph.Reshape(graph.At(site, graph.Gather(graph.Iota([]int{n}, 0), flat, 0)), at.Shape)}
+}
+
 // Take is [Tensor.Take] on behalf of another operation.
 func (internal) Take(_ graph.Token, op string, x Tensor, axis int, index Tensor) Tensor {
 	return Tensor{n: take(op, x.node(op), axis, index)}
