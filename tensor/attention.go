@@ -130,17 +130,19 @@ func (o *AttentionOptions) masked(s *graph.Node, a attentionSize) Tensor {
 		return scores
 	}
 	grid := []int{a.queries, a.keys}
-	ahead := Tensor{n: sub(graph.Iota(grid, 1), graph.Iota(grid, 0))}.Sub(o.Offset) // of the query
+	ahead := Tensor{n: sub(graph.Iota(grid, 1), graph.Iota(grid, 0))} // of the query, but for Offset
+	// Beyond these limits lies no key: so great offsets do not overflow.
+	limit := func(v int) int { return min(max(v, -a.queries), a.keys) }
 	var attends Tensor
 	if o.Causal {
-		attends = ahead.Le(0)
+		attends = ahead.Le(limit(o.Offset))
 	}
 	if o.Window > 0 {
-		near := ahead.Gt(-o.Window)
+		near := ahead.Gt(limit(o.Offset - o.Window))
 		if o.Causal {
 			attends = attends.And(near)
 		} else {
-			attends = near.And(ahead.Lt(o.Window))
+			attends = near.And(ahead.Lt(limit(o.Offset + o.Window)))
 		}
 	}
 	return Where(attends, scores, math.Inf(-1))
