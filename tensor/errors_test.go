@@ -110,6 +110,7 @@ var misuses = []struct {
 	{"PadMode: mode", func() { tensor.Ones(2).PadMode(0, 1, 0, 9) }},
 	{"PadMode: negative", func() { tensor.Ones(2).PadMode(0, -1, 0, tensor.Circular) }},
 	{"Fold: length", func() { tensor.Ones(3, 4).Fold(0, 5, 2) }},
+	{"Fold: step", func() { tensor.Ones(3, 4).Fold(0, 5, math.MaxInt) }},
 	{"Fold: last axis", func() { tensor.Ones(3, 4).Fold(1, 5, 2) }},
 	{"ConvTranspose: rank", func() { tensor.Ones(1, 2, 3).ConvTranspose(tensor.Ones(2, 1), nil) }},
 	{"ConvTranspose: channels", func() { tensor.Ones(1, 2, 3).ConvTranspose(tensor.Ones(3, 1, 2), nil) }},

@@ -19,10 +19,11 @@ func (t Tensor) Fold(axis, length, step int) Tensor {
 		fail("Fold", "the last axis has the elements of each window: want another", x)
 	}
 	n, size := x.Shape[a], x.Shape[last]
-	if step < 1 || length < 0 || n > 0 && (n-1)*step+size > length {
+	if step < 1 || length < 0 || n > 0 && size > length || n > 1 && step > (length-size)/(n-1) {
 		fail("Fold", fmt.Sprintf("%s of %d elements, %d apart, do not fit %d elements", shape.Count(n, "window"), size, step, length), x)
 	}
 	checkLen("Fold", shape.With(x.Shape, a, length), x)
+	step = min(step, max(length, 1)) // of a single window any will do
 	x = graph.Cast(x, x.DType.SumType())
 	return Tensor{n: drop(graph.Reduce(ir.Sum, graph.Unwindow(x, a, last, step, 1, length), []int{last}), last)}
 }
