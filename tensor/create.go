@@ -213,8 +213,15 @@ func Linspace(start, end float64, n int) Tensor {
 	s := []int{n}
 	value := func(v float64) *graph.Node { return fullNode(v, s) }
 	i := graph.Iota(s, 0)
-	way := mul(position(s, 0, ir.Float32), value(end-start)) // i·(end-start) is exact for small numbers
-	line := add(value(start), div(way, fill(way, float64(n-1))))
+	unit := 1.0
+	if half := end/2 - start/2; !math.IsInf(half, 0) && math.Abs(half)*float64(n) > math.MaxFloat32/2 {
+		unit = 0x1p-33 // i·(end-start) would overflow: it is at most 2^31 · 2^129
+	}
+	way := mul(position(s, 0, ir.Float32), value(end*unit-start*unit)) // i·(end-start) is exact for small numbers
+	line := add(value(start*unit), div(way, fill(way, float64(n-1))))
+	if unit < 1 {
+		line = graph.Where(eq(i, fill(i, 0)), value(start), scaled(line, 1/unit))
+	}
 	return Tensor{n: graph.Where(eq(i, fill(i, float64(n-1))), value(end), line)}
 }
 

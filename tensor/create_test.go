@@ -49,6 +49,10 @@ func TestCreation(t *testing.T) {
 		same("Linspace, down", tensor.Linspace(1, -1, 5), 1, 0.5, 0, -0.5, -1),
 		same("Linspace of one", tensor.Linspace(3, 9, 1), 3),
 		same("Linspace of none", tensor.Linspace(3, 9, 0)),
+		same("Linspace, far", tensor.Linspace(-3e38, 3e38, 5), -3e38, -1.5e38, 0, 1.5e38, 3e38),
+		same("Linspace, far and many", tensor.Linspace(0, 3e38, 60001).Slice(0, 30000, 30002), 1.5e38, 1.50005e38),
+		same("Linspace from a small number", tensor.Linspace(1e-30, 3e38, 3), 1e-30, 1.5e38, 3e38),
+		typed("Linspace in float64", tensor.New([]float64{0}).Add(tensor.Linspace(-1.5e308, 1.5e308, 3)), tensor.Float64, -1.5e308, 0, 1.5e308),
 		of("Meshgrid, first", grid[0], []int{2, 3}, 1, 1, 1, 2, 2, 2),
 		of("Meshgrid, second", grid[1], []int{2, 3}, 3, 4, 5, 3, 4, 5),
 	})
