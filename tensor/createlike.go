@@ -54,25 +54,40 @@ func Logspace(start, end float64, n int) Tensor {
 // TrilIndices returns the int32 rows and columns [2 n] of the elements of a matrix [rows
 // cols] that [Tensor.Tril] keeps, row by row.
 func TrilIndices(rows, cols, k int) Tensor {
-	return triangle("TrilIndices", rows, cols, func(i, j int) bool { return j-i <= k })
+	checkShape("TrilIndices", []int{rows, cols})
+	k = min(max(k, -rows), cols)
+	return triangle("TrilIndices", rows, cols, max(0, -k), rows, func(i int) (first, end int) { return 0, min(i+k+1, cols) })
 }
 
 // TriuIndices returns the int32 rows and columns [2 n] of the elements of a matrix [rows
 // cols] that [Tensor.Triu] keeps, row by row.
 func TriuIndices(rows, cols, k int) Tensor {
-	return triangle("TriuIndices", rows, cols, func(i, j int) bool { return j-i >= k })
+	checkShape("TriuIndices", []int{rows, cols})
+	k = min(max(k, -rows), cols)
+	return triangle("TriuIndices", rows, cols, 0, min(rows, cols-k), func(i int) (first, end int) { return max(0, i+k), cols })
 }
 
-func triangle(op string, rows, cols int, has func(i, j int) bool) Tensor {
-	checkShape(op, []int{rows, cols})
+// triangle returns the rows and columns of the elements of rows top to bottom of a matrix,
+// each with the given columns, at least one.
+func triangle(op string, rows, cols, top, bottom int, columns func(i int) (first, end int)) Tensor {
 	checkCount(op, max(rows, cols))
-	var is, js []int32
-	for i := range rows {
-		for j := range cols {
-			if has(i, j) {
-				is, js = append(is, int32(i)), append(js, int32(j))
-			}
+	n := 0
+	if cols > 0 {
+		for i := top; i < bottom; i++ {
+			first, end := columns(i)
+			n += end - first
 		}
 	}
-	return New(append(is, js...), 2, len(is))
+	s := []int{2, n}
+	data := allocate(op, graph.Len(s), Int32)
+	is := elementsOf[int32](data)
+	is, js := is[:n], is[n:]
+	for i := top; len(is) > 0; i++ {
+		first, end := columns(i)
+		for j := first; j < end; j++ {
+			is[j-first], js[j-first] = int32(i), int32(j)
+		}
+		is, js = is[end-first:], js[end-first:]
+	}
+	return newStored(Int32, s, data)
 }

@@ -1,6 +1,7 @@
 package tensor_test
 
 import (
+	"math"
 	"slices"
 	"testing"
 
@@ -36,6 +37,11 @@ func TestHabits(t *testing.T) {
 		typed("FullOf", tensor.FullOf(tensor.Uint8, 7, 2), tensor.Uint8, 7, 7),
 		typed("FullLike", tensor.FullLike(ints(1, 2), 9), tensor.Int32, 9, 9),
 		{"TrilIndices", tensor.TrilIndices(3, 2, 0), tensor.Int32, []int{2, 5}, []float64{0, 1, 1, 2, 2, 0, 0, 1, 0, 1}},
+		{"TrilIndices, a short one of a large matrix", tensor.TrilIndices(1<<29, 1<<29, 1-1<<29), tensor.Int32, []int{2, 1}, []float64{1<<29 - 1, 0}},
+		{"TrilIndices of all", tensor.TrilIndices(2, 2, math.MaxInt), tensor.Int32, []int{2, 4}, []float64{0, 0, 1, 1, 0, 1, 0, 1}},
+		{"TrilIndices of nothing", tensor.TrilIndices(1<<31-1, 0, 0), tensor.Int32, []int{2, 0}, nil},
+		{"TriuIndices of nothing", tensor.TriuIndices(1<<29, 1<<29, math.MaxInt), tensor.Int32, []int{2, 0}, nil},
+		{"TriuIndices of all", tensor.TriuIndices(2, 1, math.MinInt), tensor.Int32, []int{2, 2}, []float64{0, 1, 0, 0}},
 		{"TriuIndices", tensor.TriuIndices(2, 3, 1), tensor.Int32, []int{2, 3}, []float64{0, 0, 1, 1, 2, 2}},
 	})
 	if back, err := tensor.Data[int](tensor.New([]int{5, 6})); err != nil || !slices.Equal(back, []int{5, 6}) {
