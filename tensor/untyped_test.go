@@ -119,3 +119,21 @@ func TestUntypedDigits(t *testing.T) {
 		t.Errorf("alone Full(0.1) is %v", v.Item())
 	}
 }
+
+// A constant that a loop grows, and that meets float64 each time, is right whether or not it
+// is computed in between.
+func TestUntypedGrows(t *testing.T) {
+	x, y := tensor.Zeros(), tensor.New([]float64{0}).Reshape()
+	for i := range 300 {
+		x = x.Add(0.1)
+		y = y.Add(x)
+		if i%100 == 50 {
+			if err := tensor.Eval(x, y); err != nil { // x loses its digits of float64
+				t.Fatal(err)
+			}
+		}
+	}
+	if got, want := y.Item(), 0.1*300*301/2; math.Abs(got-want) > 0.05 {
+		t.Errorf("a sum of constants is %v, want %v", got, want)
+	}
+}

@@ -1,6 +1,12 @@
 package graph
 
-import "github.com/tensorken/tensorken/ir"
+import (
+	"runtime"
+	"sync"
+	"weak"
+
+	"github.com/tensorken/tensorken/ir"
+)
 
 // A typing says whether a node's type is fixed.
 type typing uint8
@@ -81,29 +87,73 @@ func (n *Node) withNumber(d ir.DType) *Node {
 // type, from numbers that were not rounded to float32, as far as operands are at hand:
 // those of nodes with a value may be gone.
 func Convert(x *Node, d ir.DType) *Node {
-	var y *Node
 	if d == ir.Float64 && x.DType == ir.Float32 {
-		y = widen(x)
-	} else {
-		y = Cast(x, d)
+		return widened(x)
 	}
+	y := Cast(x, d)
 	y.typing = typed // y is new
 	return y
 }
 
-// widen returns x, of float32, computed in float64.
+// A loop may make a constant grow and meet float64 in each iteration. So that each widens
+// only what is new, wides has what nodes were widened to, as long as they are there: a field
+// would make every node larger. Nil stands for a node that can only be cast.
+var wides sync.Map // of weak.Pointer[Node] to *Node
+
+// wideOf returns what n was widened to. A node that dropped its operands is what it was
+// computed to: its former self would be computed again, from ever more operands.
+func wideOf(n *Node) (wide *Node, ok bool) {
+	if n.Src().Len() == 0 {
+		return nil, false
+	}
+	w, ok := wides.Load(weak.Make(n))
+	if ok {
+		wide = w.(*Node)
+	}
+	return wide, ok
+}
+
+// widened returns x, of float32, in float64.
+func widened(x *Node) *Node {
+	wide, ok := wideOf(x)
+	if !ok {
+		if wide = widen(x); wide != nil && wide.typing != typed { // it is new
+			wide.typing = typed
+		}
+		if x.Src().Len() > 0 {
+			key := weak.Make(x)
+			wides.Store(key, wide)
+			runtime.AddCleanup(x, func(key weak.Pointer[Node]) { wides.Delete(key) }, key)
+		}
+	}
+	if wide == nil {
+		wide = Cast(x, ir.Float64)
+		wide.typing = typed
+	}
+	return wide
+}
+
+// widen returns x, of float32, computed in float64; nil if that would take bits of float32,
+// which float64 lacks.
 func widen(x *Node) *Node {
 	wide := map[*Node]*Node{}
-	lost := false // bits of float32, which float64 lacks
+	lost := false
 	Walk([]*Node{x}, func(n *Node) (Operands, bool) {
-		switch _, seen := wide[n]; {
-		case seen:
+		if _, seen := wide[n]; seen {
 			return Operands{}, false
-		case n.typing == typed || ir.Table[n.Op].Class == ir.Alias: // an alias may be an argument
+		}
+		if w, ok := wideOf(n); ok {
+			wide[n], lost = w, lost || w == nil
+			return Operands{}, false
+		}
+		if n.typing == typed || ir.Table[n.Op].Class == ir.Alias { // an alias may be an argument
 			return Operands{}, true
 		}
 		return n.Src(), true
 	}, func(n *Node, operands Operands) {
+		if lost {
+			return
+		}
 		var src []*Node
 		changed := n.DType == ir.Float32 && n.typing != typed
 		for _, s := range operands.All() {
@@ -118,12 +168,12 @@ func widen(x *Node) *Node {
 		case len(src) == 0:
 			wide[n] = Cast(n, ir.Float64)
 		default:
-			lost = lost || n.Op == ir.Bitcast
+			lost = n.Op == ir.Bitcast
 			wide[n] = n.retyped(src)
 		}
 	})
 	if lost {
-		return Cast(x, ir.Float64)
+		return nil
 	}
 	return wide[x]
 }

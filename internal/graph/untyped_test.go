@@ -1,0 +1,34 @@
+package graph
+
+import (
+	"testing"
+
+	"github.com/tensorken/tensorken/ir"
+)
+
+// What a node was widened to is an operand of what is widened later, until the node is
+// computed.
+func TestConvertGrows(t *testing.T) {
+	wide := func(n *Node) *Node { return Convert(n, ir.Float64) }
+	c := Fill(ir.Float32, 0.1, []int{}).AsUntyped()
+	a := Binary(ir.Add, c, c)
+	b := Binary(ir.Add, a, c)
+	if x := wide(a); wide(a) != x || wide(b).Operand(0) != x {
+		t.Error("a constant is widened again when it has grown")
+	}
+	lost := Binary(ir.Mul, Bitcast(Bitcast(a, ir.Int32), ir.Float32), c)
+	for range 2 {
+		if y := wide(lost); y.Op != ir.Cast || y.Operand(0) != lost {
+			t.Errorf("bits of float32 are widened to %v of another node, want a Cast", y.Op)
+		}
+	}
+	grown := Binary(ir.Add, lost, c)
+	if y := wide(grown); y.Op != ir.Cast || y.Operand(0) != grown {
+		t.Errorf("what depends on bits of float32 is widened to %v, want a Cast", y.Op)
+	}
+	d := Binary(ir.Mul, a, c)
+	a.SetValue(&Value{})
+	if y := wide(d).Operand(0); y.Op != ir.Cast || y.Operand(0) != a {
+		t.Errorf("a computed node is widened to %v, want a Cast of it", y.Op)
+	}
+}
