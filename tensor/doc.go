@@ -16,7 +16,7 @@
 // untyped constants, as 1.5 is in Go: they are float32 (Arange int32) by themselves, and take
 // the type of the first typed tensor that they are combined with, so that a mask or a table
 // of positions works in a model of any precision. Positions become floats or integers of at
-// least 32 bits, others floats. In float64 they have the digits of float64, unless their
+// least 32 bits, unsigned ones unless one is negative; others floats. In float64 they have the digits of float64, unless their
 // elements were read before. Cast fixes a type; New, From, files and random draws have one.
 //
 // Reductions keep the reduced axes with length 1, so that p.Div(p.Sum(1)) normalizes

@@ -37,6 +37,7 @@ var misuses = []struct {
 	{"To: nil", func() { tensor.Ones(2).To(nil) }},
 
 	{"Add: shapes", func() { tensor.Ones(2, 3).Add(tensor.Ones(2)) }},
+	{"Add: a negative constant", func() { tensor.New([]uint32{1}).Add(tensor.Arange(-1, 1)) }},
 	{"Add: types", func() { tensor.Ones(2).Add(ints(1, 2)) }},
 	{"Add: 0.5 and int32", func() { ints(1).Add(0.5) }},
 	{"Add: 300 and uint8", func() { tensor.New([]uint8{1}).Add(300) }},

@@ -38,9 +38,9 @@ func alike(op string, x, y *graph.Node) (*graph.Node, *graph.Node) {
 	switch {
 	case x.DType == y.DType:
 	case takesType(y, x.DType):
-		y = converted(y, x)
+		y = converted(op, y, x)
 	case takesType(x, y.DType):
-		x = converted(x, y)
+		x = converted(op, x, y)
 	default:
 		fail(op, "the types differ: Cast one of them", x, y)
 	}
@@ -63,10 +63,14 @@ func takesType(x *graph.Node, d DType) bool {
 	return x.IsUntyped() && (d.IsFloat() || d.IsInt() && x.DType.IsInt() && d.Size() >= 4)
 }
 
-// converted returns an untyped x in the type of y, and still untyped if y is.
-func converted(x, y *graph.Node) *graph.Node {
+// converted returns an untyped x in the type of y, and still untyped if y is. As in Go, a
+// negative constant is no unsigned integer.
+func converted(op string, x, y *graph.Node) *graph.Node {
 	if y.IsUntyped() {
 		return graph.Cast(x, y.DType)
+	}
+	if y.DType.IsInt() && !y.DType.IsSigned() && graph.HasNegative(x) {
+		fail(op, fmt.Sprintf("the constant has negative elements, which %v lacks: Cast one of them", y.DType), x, y)
 	}
 	return graph.Convert(x, y.DType)
 }

@@ -137,3 +137,48 @@ func TestUntypedGrows(t *testing.T) {
 		t.Errorf("a sum of constants is %v, want %v", got, want)
 	}
 }
+
+func computed(x tensor.Tensor) tensor.Tensor {
+	if err := tensor.Eval(x); err != nil {
+		panic(err)
+	}
+	return x
+}
+
+// A constant of integers meets unsigned ones if it has no negative elements.
+func TestUntypedUnsigned(t *testing.T) {
+	a := tensor.Arange(4)
+	for name, c := range map[string]struct {
+		x        tensor.Tensor
+		negative bool
+	}{
+		"Arange":               {a, false},
+		"from 3 down to 0":     {a.Neg().Add(3), false},
+		"from 1 down to -2":    {a.Neg().Add(1), true},
+		"bounds":               {tensor.Arange(-1, 3), true},
+		"steps down":           {tensor.Arange(3, -1, -1), false},
+		"no elements":          {tensor.Arange(-1, -1), false},
+		"a product":            {a.Mul(-1), true},
+		"distances":            {a.Unsqueeze(1).Sub(a).Abs(), false},
+		"Maximum":              {a.Sub(2).Maximum(0), false},
+		"Minimum":              {a.Minimum(-1), true},
+		"Clamp":                {a.Sub(2).Clamp(0, 1), false},
+		"movements":            {a.Sub(3).Flip().Reshape(2, 2).T().Unsqueeze(0).Expand(3, 2, 2), true},
+		"Cat":                  {tensor.Cat(0, a, tensor.Arange(2).Sub(1), tensor.Arange(0)), true},
+		"Cat with nothing":     {tensor.Cat(0, a, tensor.Arange(0).Sub(1)), false},
+		"a part":               {a.Sub(1).Slice(0, 1, 3), false},
+		"computed":             {computed(a.Add(1)), false},
+		"that is not known of": {a.Sub(9).Sort(0), false},
+	} {
+		for _, d := range []tensor.DType{tensor.Uint32, tensor.Uint64} {
+			y := tensor.OnesOf(d)
+			err := tensor.Try(func() { c.x.Add(y) })
+			if (err != nil) != c.negative {
+				t.Errorf("%s meets %v: %v", name, d, err)
+			}
+		}
+		if err := tensor.Try(func() { tensor.New([]int64{1}).Add(c.x); tensor.New([]float32{1}).Add(c.x) }); err != nil {
+			t.Errorf("%s meets signed numbers: %v", name, err)
+		}
+	}
+}
