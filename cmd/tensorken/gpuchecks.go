@@ -7,7 +7,6 @@ import (
 	"github.com/tensorken/tensorken/grad"
 	"github.com/tensorken/tensorken/internal/graph"
 	"github.com/tensorken/tensorken/internal/shader"
-	"github.com/tensorken/tensorken/ir"
 	"github.com/tensorken/tensorken/nn"
 	"github.com/tensorken/tensorken/optim"
 	"github.com/tensorken/tensorken/tensor"
@@ -54,7 +53,7 @@ func onHost(x T) T {
 }
 
 // smallInts are the integer types of which several share a word on a GPU.
-var smallInts = slices.DeleteFunc(slices.Clone(ir.DTypes), func(d tensor.DType) bool { return !d.IsInt() || d.Size() >= 4 })
+var smallInts = slices.DeleteFunc(slices.Clone(shader.DTypes), func(d tensor.DType) bool { return !d.IsInt() || d.Size() >= 4 })
 
 // one converts a computation of one result to one of several.
 func one(f func(x []tensor.Tensor) tensor.Tensor) func([]tensor.Tensor) []tensor.Tensor {
