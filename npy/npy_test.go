@@ -194,15 +194,24 @@ func TestTree(t *testing.T) {
 	}
 }
 
-func TestBigEndian(t *testing.T) {
+// Integers in both orders of bytes.
+func TestIntegers(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "x.npy")
-	write(t, path, file("{'shape': (2L,), 'fortran_order': False, \"descr\": '>u4'}\n", 8))
-	b := read(t, path)
-	b[len(b)-1], b[len(b)-7] = 5, 1
-	write(t, path, string(b))
-	var x tensor.Tensor
-	if err := Load(path, &x); err != nil || fmt.Sprint(x.DType(), x) != "uint32 [65536 5]" {
-		t.Errorf("Load = %v, %v", x, err)
+	for _, c := range []struct{ descr, data, want string }{
+		{"|i1", "\x01\xfe", "int8 [1 -2]"},
+		{">i2", "\x01\x00\xff\x05", "int16 [256 -251]"},
+		{"<i2", "\x01\x00\xff\x05", "int16 [1 1535]"},
+		{">u2", "\x01\x00\xff\x05", "uint16 [256 65285]"},
+		{"<u2", "\x01\x00\xff\x05", "uint16 [1 1535]"},
+		{">u4", "\x00\x01\x00\x00\x00\x00\x00\x05", "uint32 [65536 5]"},
+		{">u8", "\x00\x00\x00\x00\x00\x00\x00\x05\xff\xff\xff\xff\xff\xff\xff\xfe", "uint64 [5 18446744073709551614]"},
+		{"<u8", "\x05\x00\x00\x00\x00\x00\x00\x00\xff\xff\xff\xff\xff\xff\xff\xff", "uint64 [5 18446744073709551615]"},
+	} {
+		write(t, path, file("{'shape': (2L,), 'fortran_order': False, \"descr\": '"+c.descr+"'}\n", 0)+c.data)
+		var x tensor.Tensor
+		if err := Load(path, &x); err != nil || fmt.Sprint(x.DType(), x) != c.want {
+			t.Errorf("Load of %s = %v, %v, want %s", c.descr, x, err, c.want)
+		}
 	}
 }
 
