@@ -17,7 +17,7 @@ type Trace struct {
 // A KernelTime is one run of a kernel.
 type KernelTime struct {
 	Device   *Device
-	Template string // pointwise, reduce, contraction, or a routine such as scatter
+	Template string // pointwise, reduce, contraction, a routine such as scatter, or loop: attention by blocks of rows
 	// Name says what the kernel computes: the lengths of its axes, those that are reduced
 	// after a bar, the type that it stores, and its operations.
 	Name string

@@ -153,5 +153,19 @@ func (s *slicer) stage() ir.Stage {
 			s.to.Args[in.Arg].Len = max(s.to.Args[in.Arg].Len, hi)
 		}
 	}
+	s.settleTemplate()
 	return ir.Stage{Kernel: s.to, Args: s.args}
+}
+
+// settleTemplate makes a reduce kernel without a reduction pointwise: of a kernel that also
+// stores what it reduces, such as a mask of dropout, a stage may store only that.
+func (s *slicer) settleTemplate() {
+	reduces := func(in ir.Instr) bool { return in.Op.Class() == ir.Reduction }
+	if s.to.Template != ir.Reduce || slices.ContainsFunc(s.to.Body, reduces) {
+		return
+	}
+	s.to.Template = ir.Pointwise
+	for i := range s.to.Axes {
+		s.to.Axes[i].Role = ir.Parallel
+	}
 }

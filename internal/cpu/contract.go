@@ -19,6 +19,7 @@ type contractRunner struct {
 	rows, cols    *tiling
 	strips        tilings          // of the batch, the columns and the rows
 	span          int              // strips in a tile
+	whole         bool             // a tile has all rows, so that the parts share the right factor
 	depth         *tiling          // of the axes that are summed over
 	left          *factor          // rows by depth, if windows is nil
 	windows       *windows         // a left factor as convolutions have
@@ -74,6 +75,7 @@ func newContract(s *space) (r *contractRunner, extra int) {
 			r.cut(rows, cols)
 		}
 	}
+	r.narrow()
 	if !r.dots {
 		extra = r.share(y)
 		s = r.space
@@ -189,25 +191,31 @@ func (r *contractRunner) cut(rows, cols []int) {
 		}
 	}
 	n := r.strips.count()
-	whole := false // a tile has all rows
+	r.whole = false
 	switch {
 	case n == 0 || n >= t.minTiles:
 		most = 1
 	case r.windows == nil || most == 1:
 		most = min(2*t.minTiles/n, most)
 	default:
-		whole = true // so that the parts share the right factor
+		r.whole = true
 		most = min(t.minTiles*r.rows.count/n, most)
 	}
 	r.parts, r.chunksPerPart = split(r.depth, most)
+}
 
-	// A panel fits in the cache. It comes last because the parts must not depend on it.
-	if fits := max(t.panel/(t.depth*r.size), r.product.Cols); width > fits && s.Size(rows) > fewRows {
-		r.cols = newTilingBy(s, cols, fits/2, fits, r.product.Cols)
-		r.strips = tilings{batch, r.cols, r.rows}
-		n = r.strips.count()
+// narrow cuts the columns so that a panel of the right factor fits in the cache, and the strips
+// into tiles. It comes last because the size of the cache must change no result: parts are
+// chosen before, and whether rows and columns change places.
+func (r *contractRunner) narrow() {
+	s, t := r.space, r.space.tune
+	fits := max(t.panel/(t.depth*r.size), r.product.Cols)
+	if r.cols.maxPoints() > fits && s.Size(r.rows.axes) > fewRows {
+		r.cols = newTilingBy(s, r.cols.axes, fits/2, fits, r.product.Cols)
+		r.strips[1] = r.cols
 	}
-	if r.span = r.rows.count; !whole {
+	if r.span = r.rows.count; !r.whole {
+		n := r.strips.count()
 		r.span = min(max(1, n/t.minTiles), r.rows.count, max(1, t.span/max(1, r.rows.maxPoints())))
 	}
 }

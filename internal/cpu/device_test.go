@@ -3,6 +3,7 @@ package cpu
 import (
 	"errors"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -188,6 +189,30 @@ func TestThreads(t *testing.T) {
 					}
 				}
 			}
+		}
+	}
+}
+
+// Whether rows and columns of a product change places does not depend on the cache, though
+// the right factor is read in place in narrow panels and not in wide ones.
+func TestPanels(t *testing.T) {
+	const m, a, b, depth = 300, 9, 100, 2500
+	k := kernel(ir.Contraction, []ir.Axis{{Len: m, Role: ir.M}, {Len: a, Role: ir.N}, {Len: b, Role: ir.N}, {Len: depth, Role: ir.K}},
+		[]ir.Arg{in(f32), in(f32), out(f32, m*a*b)},
+		read(f32, 0, 1, 0, 0, m), read(f32, 1, 0, depth*b, 1, b), apply(ir.Mul, f32, 0, 1), sumOver(ir.Sum, f32, 2, 8), write(f32, 3, 2, a*b, b, 1, 0))
+	var first []float32
+	for _, panel := range []int{1 << 16, 1 << 18} {
+		d := New(Options{}).(*device)
+		d.tune.panel = panel
+		c := newCall(t, d, k, m*depth, a*b*depth, m*a*b)
+		for i, x := range c.floats(0) {
+			c.floats(0)[i] = 0.1 * x // so that sums are rounded
+		}
+		c.run(t)
+		if got := c.floats(2); first == nil {
+			first = got
+		} else if !slices.Equal(got, first) {
+			t.Errorf("a product in panels of %d KiB has other bits", panel>>10)
 		}
 	}
 }

@@ -191,7 +191,7 @@ func TestGPT2Small(t *testing.T) {
 		}
 		t.Logf("%s: %d MiB, %v", c.name, d.peak>>20, time.Since(start))
 	}
-	loops := dryLooper{&dry{Device: host, limits: host.Limits(), compile: func(*ir.Kernel) error { return nil }, budget: 20 << 30}, host.(driver.Looper)}
+	loops := dryLooper{&dry{Device: host, limits: host.Limits(), compile: func(*ir.Kernel) error { return nil }, budget: 31 << 29}, host.(driver.Looper)}
 	if _, err := trainGPT2(tensor.NewDevice(loops), 2, false); err != nil {
 		t.Errorf("the CPU with loops: %v", err)
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/tensorken/tensorken/internal/compile"
 	"github.com/tensorken/tensorken/internal/cpu"
 	"github.com/tensorken/tensorken/ir"
+	"github.com/tensorken/tensorken/nn"
 	"github.com/tensorken/tensorken/tensor"
 	"github.com/tensorken/tensorken/tree"
 )
@@ -38,11 +39,21 @@ type attention struct {
 	mask    []int // of an additive mask, nil for none
 	causal  bool
 	dtype   ir.DType
-	loops   int // in the plan of the value and the gradient together
+	drop    bool // dropout of the probabilities, under Checkpoint, twice one after the other
+	loops   int  // in the plan of the value and the gradient together
 	shape   func(q, k, v tensor.Tensor) (tensor.Tensor, tensor.Tensor, tensor.Tensor)
 }
 
 func (a attention) apply(q, k, v, mask tensor.Tensor) tensor.Tensor {
+	if a.drop {
+		type args struct{ Q, K, V tensor.Tensor }
+		once := grad.Checkpoint(func(x args) tensor.Tensor { return a.attend(x.Q, x.K, x.V, mask) })
+		return once(args{once(args{q, k, v}), k, v})
+	}
+	return a.attend(q, k, v, mask)
+}
+
+func (a attention) attend(q, k, v, mask tensor.Tensor) tensor.Tensor {
 	if a.shape != nil {
 		q, k, v = a.shape(q, k, v)
 	}
@@ -54,7 +65,11 @@ func (a attention) apply(q, k, v, mask tensor.Tensor) tensor.Tensor {
 		past := tensor.Ones(s.Dim(-2), s.Dim(-1)).Tril(s.Dim(-1) - s.Dim(-2)).Eq(1)
 		s = tensor.Where(past, s, math.Inf(-1))
 	}
-	return s.Softmax(-1).MatMul(v)
+	p := s.Softmax(-1)
+	if a.drop {
+		p = nn.Dropout{P: 0.1}.Drop(p, tensor.NewRNG(5))
+	}
+	return p.MatMul(v)
 }
 
 var attentions = []attention{
@@ -74,6 +89,7 @@ var attentions = []attention{
 			heads := func(x tensor.Tensor) tensor.Tensor { return x.Reshape(2, -1, 3, 4).Transpose(1, 2) }
 			return heads(q), heads(k), heads(v)
 		}},
+	{name: "dropout", q: []int{2, 33, 5}, k: []int{2, 33, 5}, v: []int{2, 33, 5}, causal: true, drop: true, loops: 2},
 	{name: "float64", q: []int{2, 20, 5}, k: []int{2, 29, 5}, v: []int{2, 29, 5}, dtype: ir.Float64, loops: 1},
 	{name: "float16", q: []int{2, 20, 5}, k: []int{2, 29, 5}, v: []int{2, 29, 5}, dtype: ir.Float16, loops: 1},
 	{name: "bfloat16", q: []int{2, 20, 5}, k: []int{2, 29, 5}, v: []int{2, 29, 5}, dtype: ir.BFloat16, loops: 1},
