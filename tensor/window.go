@@ -13,7 +13,7 @@ import (
 // ConvOptions places windows on the spatial axes. Stride is the distance between windows
 // (default 1, for pools the window's size), Padding the number of elements added on both
 // sides (default 0), Dilation the distance between elements of a window (default 1).
-// Each has one value for all spatial axes or one for each. Groups is the number of
+// Each has one value for all spatial axes or one for each; 0 is the default. Groups is the number of
 // independent convolutions that share the channels (default 1); pools ignore it.
 // OutputPadding is the number of elements that [Tensor.ConvTranspose] adds at the end of an
 // axis (default 0); others ignore it.
