@@ -120,11 +120,11 @@ func (t *tilePart) loadLeft(m *multiplication, i, k int) {
 	m.ahead[0] = t.left.ahead(t.x, t.rows.size(t.x), t.depth.size(t.x), m.tiles(&t.product))
 }
 
-// locate sets where the sums of strip i go: to the result, if the epilogue only stores and the
-// rows there do not compete for sets of the cache, else to the part's memory.
+// locate sets where the sums of strip i go: to the result, if the epilogue only stores, else to
+// the part's memory. Rows of the result may compete for sets of the cache: a copy takes longer.
 func (t *tilePart) locate(m *multiplication, i int, finish bool) (stored bool) {
 	if finish && t.after.out != nil {
-		if p, so, si, ok := t.after.out.inPlace(t.z); ok && si == 1 && so*t.size%t.space.tune.conflict != 0 {
+		if p, so, si, ok := t.after.out.inPlace(t.z); ok && si == 1 {
 			m.c, m.ldc = p, so
 			return true
 		}
