@@ -1,7 +1,7 @@
 package shader
 
 // A Var is a register with a name, unique in its block. It hides a variable of
-// that name outside.
+// that name outside. Names that begin with _ are left to printers.
 type Var struct {
 	Name    string
 	Type    Type

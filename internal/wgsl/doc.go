@@ -8,7 +8,8 @@
 //
 // WGSL promises little of NaN, infinities and the sign of zeros, and its
 // compilers reason as if floats were real numbers: what they must not see
-// depends on a private word, zero, which is 0.
+// depends on a private word, _zero, which is 0. Names that begin with _ are the
+// printer's; programs have none.
 //
 // A buffer that is bound as a vector type has to be a multiple of 16 bytes
 // long.

@@ -121,11 +121,11 @@ func (p *printer) bare(e *shader.Expr) {
 	case shader.Ref:
 		p.add(e.Var.Name)
 	case shader.Word:
-		p.add("p.", e.Param.Name)
+		p.add("_p.", e.Param.Name)
 	case shader.Group:
-		p.add("group")
+		p.add("_group")
 	case shader.Thread:
-		p.add("thread")
+		p.add("_thread")
 	case shader.Select:
 		p.call("select", e.Args[2], e.Args[1], e.Args[0])
 	case shader.Convert:
@@ -194,25 +194,25 @@ func pack(half shader.Type, x *shader.Expr) *shader.Expr {
 // launder prints a value such that a compiler knows nothing of it.
 func (p *printer) launder(e *shader.Expr) {
 	x := e.Args[0]
-	p.declare("zero")
+	p.declare("_zero")
 	switch {
 	case e.Type.IsInt():
-		symbol, least := " + zero", sum
+		symbol, least := " + _zero", sum
 		if e.Bits == shader.FirstWay {
-			symbol, least = " | zero", unary
+			symbol, least = " | _zero", unary
 		}
 		p.expr(x, least)
 		p.add(symbol)
 	case len(e.Args) == 2:
 		p.add("bitcast<f32>(bitcast<u32>(")
 		p.expr(x, lowest)
-		p.add(") | (zero & ")
+		p.add(") | (_zero & ")
 		p.expr(e.Args[1], unary)
 		p.add("))")
 	case x.Op == shader.Const:
 		p.opaque(x.Bits)
 	default:
-		name := [...]string{shader.FirstWay: "launder", shader.SecondWay: "launder2"}[e.Bits]
+		name := [...]string{shader.FirstWay: "_launder", shader.SecondWay: "_launder2"}[e.Bits]
 		p.declare(name)
 		p.call(name, x)
 	}
@@ -227,10 +227,10 @@ func opaque(bits uint32) bool {
 }
 
 func (p *printer) opaque(bits uint32) {
-	p.declare("zero")
+	p.declare("_zero")
 	p.add("bitcast<f32>(")
 	p.word(bits)
-	p.add(" | zero)")
+	p.add(" | _zero)")
 }
 
 func (p *printer) constant(e *shader.Expr) {

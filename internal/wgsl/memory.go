@@ -94,7 +94,7 @@ func (p *printer) load(s *shader.Load) {
 			p.add(";\n")
 			continue
 		}
-		at := "p_" + v.Name
+		at := "_at_" + v.Name
 		p.begin("let ", at, " = ")
 		p.end(s.Index.Plus(l).Convert(shader.U32))
 		word := fmt.Sprintf("%s[%s >> %du]", s.Buffer.Name, at, 3-d.size)
@@ -120,7 +120,7 @@ func (p *printer) destination(s *shader.Load, v *shader.Var) {
 }
 
 func (p *printer) loadFour(s *shader.Load, d *binding) {
-	q := "q_" + s.Dst[0].Name
+	q := "_four_" + s.Dst[0].Name
 	p.begin("let ", q, " = ", s.Buffer.Name)
 	p.index(s.Index.Convert(shader.U32).Shr(2))
 	p.add(";\n")
@@ -186,14 +186,14 @@ func (p *printer) store(s *shader.Store) {
 		}
 		p.begin("{\n")
 		p.depth++
-		p.begin("let at = ")
+		p.begin("let _at = ")
 		p.end(s.Index.Plus(l).Convert(shader.U32))
-		p.begin(fmt.Sprintf("let bit = (at & %du) * %du;\n", 4/d.size-1, 8*d.size))
-		p.begin(fmt.Sprintf("let to = &%s[at >> %du];\n", s.Buffer.Name, 3-d.size))
-		p.begin(fmt.Sprintf("atomicAnd(to, ~(%du << bit));\n", 1<<(8*d.size)-1))
-		p.begin("atomicOr(to, ")
+		p.begin(fmt.Sprintf("let _bit = (_at & %du) * %du;\n", 4/d.size-1, 8*d.size))
+		p.begin(fmt.Sprintf("let _to = &%s[_at >> %du];\n", s.Buffer.Name, 3-d.size))
+		p.begin(fmt.Sprintf("atomicAnd(_to, ~(%du << _bit));\n", 1<<(8*d.size)-1))
+		p.begin("atomicOr(_to, ")
 		p.expr(packed(s.Buffer.Type, x), unary)
-		p.add(" << bit);\n")
+		p.add(" << _bit);\n")
 		p.depth--
 		p.begin("}\n")
 	}

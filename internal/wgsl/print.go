@@ -32,11 +32,11 @@ func Print(p *shader.Pass) string {
 		line("enable subgroups;\n")
 	}
 	if len(p.Params) > 0 {
-		line("struct Params {")
+		line("struct _params {")
 		for _, q := range p.Params {
 			line("  %s: %v,", q.Name, q.Type)
 		}
-		line("}\n@group(1) @binding(0) var<uniform> p: Params;")
+		line("}\n@group(1) @binding(0) var<uniform> _p: _params;")
 	}
 	for i, d := range p.Buffers {
 		access := "read"
@@ -52,14 +52,14 @@ func Print(p *shader.Pass) string {
 		line("\n%s", body.declared[name])
 	}
 	line("\n@compute @workgroup_size(%d)", p.Threads)
-	line("fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) thread: u32) {")
+	line("fn main(@builtin(workgroup_id) _id: vec3<u32>, @builtin(local_invocation_index) _thread: u32) {")
 	if p.Grid[1] > 1 {
-		line("  let group = id.x + %du * id.y;", p.Grid[0])
+		line("  let _group = _id.x + %du * _id.y;", p.Grid[0])
 	} else {
-		line("  let group = id.x;")
+		line("  let _group = _id.x;")
 	}
-	if body.declared["zero"] != "" {
-		line("  zero = id.z;") // no grid is deep
+	if body.declared["_zero"] != "" {
+		line("  _zero = _id.z;") // no grid is deep
 	}
 	b.Write(body.text)
 	line("}")
@@ -69,14 +69,14 @@ func Print(p *shader.Pass) string {
 // declare adds a quirk of this language to what is used.
 func (p *printer) declare(name string) {
 	p.declared[name] = quirks[name]
-	p.declared["zero"] = quirks["zero"]
+	p.declared["_zero"] = quirks["_zero"]
 }
 
 // quirks hide values from compilers, in two ways.
 var quirks = map[string]string{
-	"zero":     "var<private> zero: u32;",
-	"launder":  "fn launder(x: f32) -> f32 {\n  return bitcast<f32>(bitcast<u32>(x) | zero);\n}",
-	"launder2": "fn launder2(x: f32) -> f32 {\n  return bitcast<f32>(bitcast<u32>(x) + zero);\n}",
+	"_zero":     "var<private> _zero: u32;",
+	"_launder":  "fn _launder(x: f32) -> f32 {\n  return bitcast<f32>(bitcast<u32>(x) | _zero);\n}",
+	"_launder2": "fn _launder2(x: f32) -> f32 {\n  return bitcast<f32>(bitcast<u32>(x) + _zero);\n}",
 }
 
 // function adds a function, and those that it calls, to what is used.

@@ -47,14 +47,14 @@ func TestExpressions(t *testing.T) {
 		{shader.Number(shader.I32.Vec(4), 0), "vec4<i32>()"},
 		{number(-2), "-2.0f"},
 		{number(1e-7), "1e-07f"},
-		{number(math.Copysign(0, -1)), "bitcast<f32>(0x80000000u | zero)"},
-		{number(math.Inf(-1)), "bitcast<f32>(0xff800000u | zero)"},
-		{number(math.NaN()), "bitcast<f32>(0x7fc00000u | zero)"},
-		{number(2e38), "bitcast<f32>(0x7f167699u | zero)"},
-		{number(0).Launder(shader.FirstWay), "bitcast<f32>(0u | zero)"},
-		{f.Launder(shader.FirstWay).Sub(f.Launder(shader.SecondWay)), "launder(f) - launder2(f)"},
-		{f.LaunderAt(u.Add(1)), "bitcast<f32>(bitcast<u32>(f) | (zero & (u + 1u)))"},
-		{u.Lt(u.Launder(shader.SecondWay)), "u < u + zero"},
+		{number(math.Copysign(0, -1)), "bitcast<f32>(0x80000000u | _zero)"},
+		{number(math.Inf(-1)), "bitcast<f32>(0xff800000u | _zero)"},
+		{number(math.NaN()), "bitcast<f32>(0x7fc00000u | _zero)"},
+		{number(2e38), "bitcast<f32>(0x7f167699u | _zero)"},
+		{number(0).Launder(shader.FirstWay), "bitcast<f32>(0u | _zero)"},
+		{f.Launder(shader.FirstWay).Sub(f.Launder(shader.SecondWay)), "_launder(f) - _launder2(f)"},
+		{f.LaunderAt(u.Add(1)), "bitcast<f32>(bitcast<u32>(f) | (_zero & (u + 1u)))"},
+		{u.Lt(u.Launder(shader.SecondWay)), "u < u + _zero"},
 		{f.Convert(shader.F16).Convert(shader.F32), "unpack2x16float(f16_bits(f)).x"},
 		{f.Convert(shader.BF16).Convert(shader.F32), "bitcast<f32>(bf16_bits(f) << 16u)"},
 		{f.Shuffle(4), "subgroupShuffleXor(f, 4u)"},
@@ -64,7 +64,7 @@ func TestExpressions(t *testing.T) {
 		if got := string(p.text); got != c.want {
 			t.Errorf("got %s, want %s", got, c.want)
 		}
-		if usesZero := strings.Contains(c.want, "zero") || strings.Contains(c.want, "launder"); usesZero != (p.declared["zero"] != "") {
+		if usesZero := strings.Contains(c.want, "_zero") || strings.Contains(c.want, "_launder"); usesZero != (p.declared["_zero"] != "") {
 			t.Errorf("%s: zero is declared: %v", c.want, !usesZero)
 		}
 	}
@@ -94,13 +94,13 @@ func TestBuffers(t *testing.T) {
 		store int
 		want  []string
 	}{
-		{"fours", ir.Float32, []int{4}, 4, []string{"<storage, read> a0: array<vec4<f32>>", "a0[u32(i32(thread * 4u)) >> 2u];", "array<vec4<f32>>", "= vec4<f32>(v0x, v0y, v0z, v0w);"}},
-		{"a single load", ir.Float32, []int{4, 1}, 4, []string{"a0: array<f32>", "let v0w = a0[i32(thread * 4u) + 3];", "a1: array<vec4<f32>>"}},
-		{"a single store", ir.Int32, []int{4}, 1, []string{"a0: array<vec4<i32>>", "a1: array<i32>", "a1[i32(thread * 4u)] = v0x;"}},
-		{"bytes", ir.Uint8, []int{4}, 4, []string{"a0: array<u32>", "let v0y = extractBits(q_v0x, 8u, 8u);", "v0x | (v0y << 8u) | (v0z << 16u) | (v0w << 24u);"}},
-		{"a byte", ir.Bool, []int{1}, 1, []string{"let v0x = extractBits(a0[p_v0x >> 2u], (p_v0x & 3u) * 8u, 8u) != 0u;", "a1: array<atomic<u32>>", "atomicAnd(to, ~(255u << bit));", "atomicOr(to, select(0u, 1u, v0x) << bit);"}},
-		{"halves", ir.Float16, []int{4}, 4, []string{"a0: array<vec2<u32>>", "let v0z = unpack2x16float(q_v0x.y >> 0u).x;", "= vec2<u32>(f16_bits(v0x) | (f16_bits(v0y) << 16u), f16_bits(v0z) | (f16_bits(v0w) << 16u));", "fn f16_bits("}},
-		{"a half", ir.BFloat16, []int{4, 1}, 1, []string{"a0: array<u32>", "let v0w = bitcast<f32>((a0[p_v0w >> 1u] >> ((p_v0w & 1u) * 16u)) << 16u);", "atomicOr(to, bf16_bits(v0x) << bit);"}},
+		{"fours", ir.Float32, []int{4}, 4, []string{"<storage, read> a0: array<vec4<f32>>", "a0[u32(i32(_thread * 4u)) >> 2u];", "array<vec4<f32>>", "= vec4<f32>(v0x, v0y, v0z, v0w);"}},
+		{"a single load", ir.Float32, []int{4, 1}, 4, []string{"a0: array<f32>", "let v0w = a0[i32(_thread * 4u) + 3];", "a1: array<vec4<f32>>"}},
+		{"a single store", ir.Int32, []int{4}, 1, []string{"a0: array<vec4<i32>>", "a1: array<i32>", "a1[i32(_thread * 4u)] = v0x;"}},
+		{"bytes", ir.Uint8, []int{4}, 4, []string{"a0: array<u32>", "let v0y = extractBits(_four_v0x, 8u, 8u);", "v0x | (v0y << 8u) | (v0z << 16u) | (v0w << 24u);"}},
+		{"a byte", ir.Bool, []int{1}, 1, []string{"let v0x = extractBits(a0[_at_v0x >> 2u], (_at_v0x & 3u) * 8u, 8u) != 0u;", "a1: array<atomic<u32>>", "atomicAnd(_to, ~(255u << _bit));", "atomicOr(_to, select(0u, 1u, v0x) << _bit);"}},
+		{"halves", ir.Float16, []int{4}, 4, []string{"a0: array<vec2<u32>>", "let v0z = unpack2x16float(_four_v0x.y >> 0u).x;", "= vec2<u32>(f16_bits(v0x) | (f16_bits(v0y) << 16u), f16_bits(v0z) | (f16_bits(v0w) << 16u));", "fn f16_bits("}},
+		{"a half", ir.BFloat16, []int{4, 1}, 1, []string{"a0: array<u32>", "let v0w = bitcast<f32>((a0[_at_v0w >> 1u] >> ((_at_v0w & 1u) * 16u)) << 16u);", "atomicOr(_to, bf16_bits(v0x) << _bit);"}},
 	} {
 		in := &shader.Buffer{Name: "a0", Type: c.d}
 		out := &shader.Buffer{Name: "a1", Arg: 1, Type: c.d, Write: true}
@@ -113,7 +113,7 @@ func TestBuffers(t *testing.T) {
 		}
 		p.Body.Do(&shader.Store{Buffer: out, Index: shader.ThreadID.Mul(4).Convert(shader.I32), Values: x[:c.store]})
 		text := Print(p)
-		for _, want := range append(c.want, "let group = id.x + 2u * id.y;") {
+		for _, want := range append(c.want, "let _group = _id.x + 2u * _id.y;") {
 			if !strings.Contains(text, want) {
 				t.Errorf("%s: no %q in\n%s", c.name, want, text)
 			}

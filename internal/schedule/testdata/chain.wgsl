@@ -18,18 +18,20 @@
 
 // Pass 0: groups [1 1 1], bindings [{Arg:0 Scratch:0 Write:false} {Arg:2 Scratch:0 Write:true} {Arg:3 Scratch:0 Write:true}], params [{Arg:0 Offset:true} {Arg:1 Offset:false}], scratch []
 
-struct Params {
+struct _params {
   o0: i32,
   v1: f32,
 }
-@group(1) @binding(0) var<uniform> p: Params;
+@group(1) @binding(0) var<uniform> _p: _params;
 @group(0) @binding(0) var<storage, read> a0: array<vec4<f32>>;
 @group(0) @binding(1) var<storage, read_write> a2: array<vec4<f32>>;
 @group(0) @binding(2) var<storage, read_write> a3: array<u32>;
 
-fn launder2(x: f32) -> f32 {
-  return bitcast<f32>(bitcast<u32>(x) + zero);
+fn _launder2(x: f32) -> f32 {
+  return bitcast<f32>(bitcast<u32>(x) + _zero);
 }
+
+var<private> _zero: u32;
 
 fn lt_f32(a: f32, b: f32) -> bool {
   return a < b && ordered(a, b);
@@ -39,24 +41,22 @@ fn ordered(a: f32, b: f32) -> bool {
   return max(bitcast<u32>(a) & 0x7fffffffu, bitcast<u32>(b) & 0x7fffffffu) <= 0x7f800000u;
 }
 
-var<private> zero: u32;
-
 @compute @workgroup_size(256)
-fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) thread: u32) {
-  let group = id.x;
-  zero = id.z;
-  let item = group * 256u + thread;
+fn main(@builtin(workgroup_id) _id: vec3<u32>, @builtin(local_invocation_index) _thread: u32) {
+  let _group = _id.x;
+  _zero = _id.z;
+  let item = _group * 256u + _thread;
   let v5 = 0.0f;
   let v1 = 2.0f;
-  let v3 = p.v1;
+  let v3 = _p.v1;
   let v9 = 1.0f;
   if (item < 250u) {
     let i0 = i32(item * 4u);
-    let q_v0_0 = a0[u32(i0 + p.o0) >> 2u];
-    let v0_0 = q_v0_0.x;
-    let v0_1 = q_v0_0.y;
-    let v0_2 = q_v0_0.z;
-    let v0_3 = q_v0_0.w;
+    let _four_v0_0 = a0[u32(i0 + _p.o0) >> 2u];
+    let v0_0 = _four_v0_0.x;
+    let v0_1 = _four_v0_0.y;
+    let v0_2 = _four_v0_0.z;
+    let v0_3 = _four_v0_0.w;
     let v2_0 = v0_0 * v1;
     let v2_1 = v0_1 * v1;
     let v2_2 = v0_2 * v1;
@@ -65,19 +65,19 @@ fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) t
     let v4_1 = v2_1 + v3;
     let v4_2 = v2_2 + v3;
     let v4_3 = v2_3 + v3;
-    let v6_0 = lt_f32(v5, launder2(v4_0));
-    let v6_1 = lt_f32(v5, launder2(v4_1));
-    let v6_2 = lt_f32(v5, launder2(v4_2));
-    let v6_3 = lt_f32(v5, launder2(v4_3));
-    let v7_0 = select(bitcast<f32>(0u | zero), v4_0, v6_0);
-    let v7_1 = select(bitcast<f32>(0u | zero), v4_1, v6_1);
-    let v7_2 = select(bitcast<f32>(0u | zero), v4_2, v6_2);
-    let v7_3 = select(bitcast<f32>(0u | zero), v4_3, v6_3);
+    let v6_0 = lt_f32(v5, _launder2(v4_0));
+    let v6_1 = lt_f32(v5, _launder2(v4_1));
+    let v6_2 = lt_f32(v5, _launder2(v4_2));
+    let v6_3 = lt_f32(v5, _launder2(v4_3));
+    let v7_0 = select(bitcast<f32>(0u | _zero), v4_0, v6_0);
+    let v7_1 = select(bitcast<f32>(0u | _zero), v4_1, v6_1);
+    let v7_2 = select(bitcast<f32>(0u | _zero), v4_2, v6_2);
+    let v7_3 = select(bitcast<f32>(0u | _zero), v4_3, v6_3);
     a2[u32(i0) >> 2u] = vec4<f32>(v7_0, v7_1, v7_2, v7_3);
-    let v10_0 = lt_f32(v9, launder2(v7_0));
-    let v10_1 = lt_f32(v9, launder2(v7_1));
-    let v10_2 = lt_f32(v9, launder2(v7_2));
-    let v10_3 = lt_f32(v9, launder2(v7_3));
+    let v10_0 = lt_f32(v9, _launder2(v7_0));
+    let v10_1 = lt_f32(v9, _launder2(v7_1));
+    let v10_2 = lt_f32(v9, _launder2(v7_2));
+    let v10_3 = lt_f32(v9, _launder2(v7_3));
     a3[u32(i0) >> 2u] = select(0u, 1u, v10_0) | (select(0u, 1u, v10_1) << 8u) | (select(0u, 1u, v10_2) << 16u) | (select(0u, 1u, v10_3) << 24u);
   }
 }

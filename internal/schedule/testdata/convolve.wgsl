@@ -10,24 +10,24 @@
 
 // Pass 0: groups [196 1 1], bindings [{Arg:1 Scratch:0 Write:false} {Arg:0 Scratch:0 Write:false} {Arg:2 Scratch:0 Write:true}], params [{Arg:1 Offset:true} {Arg:0 Offset:true}], scratch []
 
-struct Params {
+struct _params {
   o1: i32,
   o0: i32,
 }
-@group(1) @binding(0) var<uniform> p: Params;
+@group(1) @binding(0) var<uniform> _p: _params;
 @group(0) @binding(0) var<storage, read> a1: array<f32>;
 @group(0) @binding(1) var<storage, read> a0: array<f32>;
 @group(0) @binding(2) var<storage, read_write> a2: array<vec4<f32>>;
 var<workgroup> w0: array<vec4<f32>, 288>;
 var<workgroup> w1: array<vec4<f32>, 256>;
 
-var<private> zero: u32;
+var<private> _zero: u32;
 
 @compute @workgroup_size(64)
-fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) thread: u32) {
-  let group = id.x;
-  zero = id.z;
-  let job = min(group, 195u);
+fn main(@builtin(workgroup_id) _id: vec3<u32>, @builtin(local_invocation_index) _thread: u32) {
+  let _group = _id.x;
+  _zero = _id.z;
+  let job = min(_group, 195u);
   let batch = job / 196u % 1u;
   let split = job / 196u;
   let tile = job % 196u;
@@ -35,30 +35,30 @@ fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) t
   let height = min(1u - first, 8u);
   let m0 = (first + tile % 1568u % height) * 32u;
   let n0 = tile % 1568u / height * 32u;
-  let tx = thread % 8u;
-  let ty = thread / 8u;
+  let tx = _thread % 8u;
+  let ty = _thread / 8u;
   var c000 = vec4<f32>();
   var c010 = vec4<f32>();
   var c020 = vec4<f32>();
   var c030 = vec4<f32>();
-  let qm0 = thread % 4u;
-  let um0 = thread / 4u;
+  let qm0 = _thread % 4u;
+  let um0 = _thread / 4u;
   var lm0 = vec4<f32>();
   let i3_m0 = i32(m0 + um0);
-  let qm1 = (thread + 64u) % 4u;
-  let um1 = (thread + 64u) / 4u;
+  let qm1 = (_thread + 64u) % 4u;
+  let um1 = (_thread + 64u) / 4u;
   var lm1 = vec4<f32>();
   let i3_m1 = i32(m0 + um1);
-  let qn0 = thread % 8u;
-  let un0 = thread / 8u;
+  let qn0 = _thread % 8u;
+  let un0 = _thread / 8u;
   var ln0 = vec4<f32>();
   let fi2_n0 = n0 + qn0 * 4u;
   let i2_n0 = i32(fi2_n0 % 28u);
   let fi1_n0 = fi2_n0 / 28u;
   let i1_n0 = i32(fi1_n0 % 28u);
   let i0_n0 = i32(fi1_n0 / 28u);
-  let qn1 = (thread + 64u) % 8u;
-  let un1 = (thread + 64u) / 8u;
+  let qn1 = (_thread + 64u) % 8u;
+  let un1 = (_thread + 64u) / 8u;
   var ln1 = vec4<f32>();
   let fi2_n1 = n0 + qn1 * 4u;
   let i2_n1 = i32(fi2_n1 % 28u);
@@ -86,10 +86,10 @@ fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) t
     let fi5_m0_3 = fi6_m0_3 / 3u;
     let i5_m0_3 = i32(fi5_m0_3 % 3u);
     let i4_m0_3 = i32(fi5_m0_3 / 3u);
-    let v1_m0_0 = a1[144 * i3_m0 + 9 * i4_m0_0 + 3 * i5_m0_0 + i6_m0_0 + p.o1];
-    let v1_m0_1 = a1[144 * i3_m0 + 9 * i4_m0_1 + 3 * i5_m0_1 + i6_m0_1 + p.o1];
-    let v1_m0_2 = a1[144 * i3_m0 + 9 * i4_m0_2 + 3 * i5_m0_2 + i6_m0_2 + p.o1];
-    let v1_m0_3 = a1[144 * i3_m0 + 9 * i4_m0_3 + 3 * i5_m0_3 + i6_m0_3 + p.o1];
+    let v1_m0_0 = a1[144 * i3_m0 + 9 * i4_m0_0 + 3 * i5_m0_0 + i6_m0_0 + _p.o1];
+    let v1_m0_1 = a1[144 * i3_m0 + 9 * i4_m0_1 + 3 * i5_m0_1 + i6_m0_1 + _p.o1];
+    let v1_m0_2 = a1[144 * i3_m0 + 9 * i4_m0_2 + 3 * i5_m0_2 + i6_m0_2 + _p.o1];
+    let v1_m0_3 = a1[144 * i3_m0 + 9 * i4_m0_3 + 3 * i5_m0_3 + i6_m0_3 + _p.o1];
     lm0 = vec4<f32>(v1_m0_0, v1_m0_1, v1_m0_2, v1_m0_3);
   }
   {
@@ -113,10 +113,10 @@ fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) t
     let fi5_m1_3 = fi6_m1_3 / 3u;
     let i5_m1_3 = i32(fi5_m1_3 % 3u);
     let i4_m1_3 = i32(fi5_m1_3 / 3u);
-    let v1_m1_0 = a1[144 * i3_m1 + 9 * i4_m1_0 + 3 * i5_m1_0 + i6_m1_0 + p.o1];
-    let v1_m1_1 = a1[144 * i3_m1 + 9 * i4_m1_1 + 3 * i5_m1_1 + i6_m1_1 + p.o1];
-    let v1_m1_2 = a1[144 * i3_m1 + 9 * i4_m1_2 + 3 * i5_m1_2 + i6_m1_2 + p.o1];
-    let v1_m1_3 = a1[144 * i3_m1 + 9 * i4_m1_3 + 3 * i5_m1_3 + i6_m1_3 + p.o1];
+    let v1_m1_0 = a1[144 * i3_m1 + 9 * i4_m1_0 + 3 * i5_m1_0 + i6_m1_0 + _p.o1];
+    let v1_m1_1 = a1[144 * i3_m1 + 9 * i4_m1_1 + 3 * i5_m1_1 + i6_m1_1 + _p.o1];
+    let v1_m1_2 = a1[144 * i3_m1 + 9 * i4_m1_2 + 3 * i5_m1_2 + i6_m1_2 + _p.o1];
+    let v1_m1_3 = a1[144 * i3_m1 + 9 * i4_m1_3 + 3 * i5_m1_3 + i6_m1_3 + _p.o1];
     lm1 = vec4<f32>(v1_m1_0, v1_m1_1, v1_m1_2, v1_m1_3);
   }
   {
@@ -125,21 +125,21 @@ fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) t
     let fi5_n0 = fi6_n0 / 3u;
     let i5_n0 = i32(fi5_n0 % 3u);
     let i4_n0 = i32(fi5_n0 / 3u);
-    var v0_n0_0 = bitcast<f32>(0u | zero);
+    var v0_n0_0 = bitcast<f32>(0u | _zero);
     if (u32(i1_n0 + i5_n0 - 1) < 28u && u32(i2_n0 + i6_n0 - 1) < 28u) {
-      v0_n0_0 = a0[12544 * i0_n0 + 28 * i1_n0 + i2_n0 + 784 * i4_n0 + 28 * i5_n0 + i6_n0 + p.o0 - 29];
+      v0_n0_0 = a0[12544 * i0_n0 + 28 * i1_n0 + i2_n0 + 784 * i4_n0 + 28 * i5_n0 + i6_n0 + _p.o0 - 29];
     }
-    var v0_n0_1 = bitcast<f32>(0u | zero);
+    var v0_n0_1 = bitcast<f32>(0u | _zero);
     if (u32(i1_n0 + i5_n0 - 1) < 28u && u32(i2_n0 + i6_n0 - 1 + 1) < 28u) {
-      v0_n0_1 = a0[12544 * i0_n0 + 28 * i1_n0 + i2_n0 + 784 * i4_n0 + 28 * i5_n0 + i6_n0 + p.o0 - 29 + 1];
+      v0_n0_1 = a0[12544 * i0_n0 + 28 * i1_n0 + i2_n0 + 784 * i4_n0 + 28 * i5_n0 + i6_n0 + _p.o0 - 29 + 1];
     }
-    var v0_n0_2 = bitcast<f32>(0u | zero);
+    var v0_n0_2 = bitcast<f32>(0u | _zero);
     if (u32(i1_n0 + i5_n0 - 1) < 28u && u32(i2_n0 + i6_n0 - 1 + 2) < 28u) {
-      v0_n0_2 = a0[12544 * i0_n0 + 28 * i1_n0 + i2_n0 + 784 * i4_n0 + 28 * i5_n0 + i6_n0 + p.o0 - 29 + 2];
+      v0_n0_2 = a0[12544 * i0_n0 + 28 * i1_n0 + i2_n0 + 784 * i4_n0 + 28 * i5_n0 + i6_n0 + _p.o0 - 29 + 2];
     }
-    var v0_n0_3 = bitcast<f32>(0u | zero);
+    var v0_n0_3 = bitcast<f32>(0u | _zero);
     if (u32(i1_n0 + i5_n0 - 1) < 28u && u32(i2_n0 + i6_n0 - 1 + 3) < 28u) {
-      v0_n0_3 = a0[12544 * i0_n0 + 28 * i1_n0 + i2_n0 + 784 * i4_n0 + 28 * i5_n0 + i6_n0 + p.o0 - 29 + 3];
+      v0_n0_3 = a0[12544 * i0_n0 + 28 * i1_n0 + i2_n0 + 784 * i4_n0 + 28 * i5_n0 + i6_n0 + _p.o0 - 29 + 3];
     }
     ln0 = vec4<f32>(v0_n0_0, v0_n0_1, v0_n0_2, v0_n0_3);
   }
@@ -149,21 +149,21 @@ fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) t
     let fi5_n1 = fi6_n1 / 3u;
     let i5_n1 = i32(fi5_n1 % 3u);
     let i4_n1 = i32(fi5_n1 / 3u);
-    var v0_n1_0 = bitcast<f32>(0u | zero);
+    var v0_n1_0 = bitcast<f32>(0u | _zero);
     if (u32(i1_n1 + i5_n1 - 1) < 28u && u32(i2_n1 + i6_n1 - 1) < 28u) {
-      v0_n1_0 = a0[12544 * i0_n1 + 28 * i1_n1 + i2_n1 + 784 * i4_n1 + 28 * i5_n1 + i6_n1 + p.o0 - 29];
+      v0_n1_0 = a0[12544 * i0_n1 + 28 * i1_n1 + i2_n1 + 784 * i4_n1 + 28 * i5_n1 + i6_n1 + _p.o0 - 29];
     }
-    var v0_n1_1 = bitcast<f32>(0u | zero);
+    var v0_n1_1 = bitcast<f32>(0u | _zero);
     if (u32(i1_n1 + i5_n1 - 1) < 28u && u32(i2_n1 + i6_n1 - 1 + 1) < 28u) {
-      v0_n1_1 = a0[12544 * i0_n1 + 28 * i1_n1 + i2_n1 + 784 * i4_n1 + 28 * i5_n1 + i6_n1 + p.o0 - 29 + 1];
+      v0_n1_1 = a0[12544 * i0_n1 + 28 * i1_n1 + i2_n1 + 784 * i4_n1 + 28 * i5_n1 + i6_n1 + _p.o0 - 29 + 1];
     }
-    var v0_n1_2 = bitcast<f32>(0u | zero);
+    var v0_n1_2 = bitcast<f32>(0u | _zero);
     if (u32(i1_n1 + i5_n1 - 1) < 28u && u32(i2_n1 + i6_n1 - 1 + 2) < 28u) {
-      v0_n1_2 = a0[12544 * i0_n1 + 28 * i1_n1 + i2_n1 + 784 * i4_n1 + 28 * i5_n1 + i6_n1 + p.o0 - 29 + 2];
+      v0_n1_2 = a0[12544 * i0_n1 + 28 * i1_n1 + i2_n1 + 784 * i4_n1 + 28 * i5_n1 + i6_n1 + _p.o0 - 29 + 2];
     }
-    var v0_n1_3 = bitcast<f32>(0u | zero);
+    var v0_n1_3 = bitcast<f32>(0u | _zero);
     if (u32(i1_n1 + i5_n1 - 1) < 28u && u32(i2_n1 + i6_n1 - 1 + 3) < 28u) {
-      v0_n1_3 = a0[12544 * i0_n1 + 28 * i1_n1 + i2_n1 + 784 * i4_n1 + 28 * i5_n1 + i6_n1 + p.o0 - 29 + 3];
+      v0_n1_3 = a0[12544 * i0_n1 + 28 * i1_n1 + i2_n1 + 784 * i4_n1 + 28 * i5_n1 + i6_n1 + _p.o0 - 29 + 3];
     }
     ln1 = vec4<f32>(v0_n1_0, v0_n1_1, v0_n1_2, v0_n1_3);
   }
@@ -212,10 +212,10 @@ fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) t
       let fi5_m0_3 = fi6_m0_3 / 3u;
       let i5_m0_3 = i32(fi5_m0_3 % 3u);
       let i4_m0_3 = i32(fi5_m0_3 / 3u);
-      let v1_m0_0 = a1[144 * i3_m0 + 9 * i4_m0_0 + 3 * i5_m0_0 + i6_m0_0 + p.o1];
-      let v1_m0_1 = a1[144 * i3_m0 + 9 * i4_m0_1 + 3 * i5_m0_1 + i6_m0_1 + p.o1];
-      let v1_m0_2 = a1[144 * i3_m0 + 9 * i4_m0_2 + 3 * i5_m0_2 + i6_m0_2 + p.o1];
-      let v1_m0_3 = a1[144 * i3_m0 + 9 * i4_m0_3 + 3 * i5_m0_3 + i6_m0_3 + p.o1];
+      let v1_m0_0 = a1[144 * i3_m0 + 9 * i4_m0_0 + 3 * i5_m0_0 + i6_m0_0 + _p.o1];
+      let v1_m0_1 = a1[144 * i3_m0 + 9 * i4_m0_1 + 3 * i5_m0_1 + i6_m0_1 + _p.o1];
+      let v1_m0_2 = a1[144 * i3_m0 + 9 * i4_m0_2 + 3 * i5_m0_2 + i6_m0_2 + _p.o1];
+      let v1_m0_3 = a1[144 * i3_m0 + 9 * i4_m0_3 + 3 * i5_m0_3 + i6_m0_3 + _p.o1];
       lm0 = vec4<f32>(v1_m0_0, v1_m0_1, v1_m0_2, v1_m0_3);
     }
     {
@@ -239,10 +239,10 @@ fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) t
       let fi5_m1_3 = fi6_m1_3 / 3u;
       let i5_m1_3 = i32(fi5_m1_3 % 3u);
       let i4_m1_3 = i32(fi5_m1_3 / 3u);
-      let v1_m1_0 = a1[144 * i3_m1 + 9 * i4_m1_0 + 3 * i5_m1_0 + i6_m1_0 + p.o1];
-      let v1_m1_1 = a1[144 * i3_m1 + 9 * i4_m1_1 + 3 * i5_m1_1 + i6_m1_1 + p.o1];
-      let v1_m1_2 = a1[144 * i3_m1 + 9 * i4_m1_2 + 3 * i5_m1_2 + i6_m1_2 + p.o1];
-      let v1_m1_3 = a1[144 * i3_m1 + 9 * i4_m1_3 + 3 * i5_m1_3 + i6_m1_3 + p.o1];
+      let v1_m1_0 = a1[144 * i3_m1 + 9 * i4_m1_0 + 3 * i5_m1_0 + i6_m1_0 + _p.o1];
+      let v1_m1_1 = a1[144 * i3_m1 + 9 * i4_m1_1 + 3 * i5_m1_1 + i6_m1_1 + _p.o1];
+      let v1_m1_2 = a1[144 * i3_m1 + 9 * i4_m1_2 + 3 * i5_m1_2 + i6_m1_2 + _p.o1];
+      let v1_m1_3 = a1[144 * i3_m1 + 9 * i4_m1_3 + 3 * i5_m1_3 + i6_m1_3 + _p.o1];
       lm1 = vec4<f32>(v1_m1_0, v1_m1_1, v1_m1_2, v1_m1_3);
     }
     {
@@ -251,21 +251,21 @@ fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) t
       let fi5_n0 = fi6_n0 / 3u;
       let i5_n0 = i32(fi5_n0 % 3u);
       let i4_n0 = i32(fi5_n0 / 3u);
-      var v0_n0_0 = bitcast<f32>(0u | zero);
+      var v0_n0_0 = bitcast<f32>(0u | _zero);
       if (u32(i1_n0 + i5_n0 - 1) < 28u && u32(i2_n0 + i6_n0 - 1) < 28u) {
-        v0_n0_0 = a0[12544 * i0_n0 + 28 * i1_n0 + i2_n0 + 784 * i4_n0 + 28 * i5_n0 + i6_n0 + p.o0 - 29];
+        v0_n0_0 = a0[12544 * i0_n0 + 28 * i1_n0 + i2_n0 + 784 * i4_n0 + 28 * i5_n0 + i6_n0 + _p.o0 - 29];
       }
-      var v0_n0_1 = bitcast<f32>(0u | zero);
+      var v0_n0_1 = bitcast<f32>(0u | _zero);
       if (u32(i1_n0 + i5_n0 - 1) < 28u && u32(i2_n0 + i6_n0 - 1 + 1) < 28u) {
-        v0_n0_1 = a0[12544 * i0_n0 + 28 * i1_n0 + i2_n0 + 784 * i4_n0 + 28 * i5_n0 + i6_n0 + p.o0 - 29 + 1];
+        v0_n0_1 = a0[12544 * i0_n0 + 28 * i1_n0 + i2_n0 + 784 * i4_n0 + 28 * i5_n0 + i6_n0 + _p.o0 - 29 + 1];
       }
-      var v0_n0_2 = bitcast<f32>(0u | zero);
+      var v0_n0_2 = bitcast<f32>(0u | _zero);
       if (u32(i1_n0 + i5_n0 - 1) < 28u && u32(i2_n0 + i6_n0 - 1 + 2) < 28u) {
-        v0_n0_2 = a0[12544 * i0_n0 + 28 * i1_n0 + i2_n0 + 784 * i4_n0 + 28 * i5_n0 + i6_n0 + p.o0 - 29 + 2];
+        v0_n0_2 = a0[12544 * i0_n0 + 28 * i1_n0 + i2_n0 + 784 * i4_n0 + 28 * i5_n0 + i6_n0 + _p.o0 - 29 + 2];
       }
-      var v0_n0_3 = bitcast<f32>(0u | zero);
+      var v0_n0_3 = bitcast<f32>(0u | _zero);
       if (u32(i1_n0 + i5_n0 - 1) < 28u && u32(i2_n0 + i6_n0 - 1 + 3) < 28u) {
-        v0_n0_3 = a0[12544 * i0_n0 + 28 * i1_n0 + i2_n0 + 784 * i4_n0 + 28 * i5_n0 + i6_n0 + p.o0 - 29 + 3];
+        v0_n0_3 = a0[12544 * i0_n0 + 28 * i1_n0 + i2_n0 + 784 * i4_n0 + 28 * i5_n0 + i6_n0 + _p.o0 - 29 + 3];
       }
       ln0 = vec4<f32>(v0_n0_0, v0_n0_1, v0_n0_2, v0_n0_3);
     }
@@ -275,21 +275,21 @@ fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) t
       let fi5_n1 = fi6_n1 / 3u;
       let i5_n1 = i32(fi5_n1 % 3u);
       let i4_n1 = i32(fi5_n1 / 3u);
-      var v0_n1_0 = bitcast<f32>(0u | zero);
+      var v0_n1_0 = bitcast<f32>(0u | _zero);
       if (u32(i1_n1 + i5_n1 - 1) < 28u && u32(i2_n1 + i6_n1 - 1) < 28u) {
-        v0_n1_0 = a0[12544 * i0_n1 + 28 * i1_n1 + i2_n1 + 784 * i4_n1 + 28 * i5_n1 + i6_n1 + p.o0 - 29];
+        v0_n1_0 = a0[12544 * i0_n1 + 28 * i1_n1 + i2_n1 + 784 * i4_n1 + 28 * i5_n1 + i6_n1 + _p.o0 - 29];
       }
-      var v0_n1_1 = bitcast<f32>(0u | zero);
+      var v0_n1_1 = bitcast<f32>(0u | _zero);
       if (u32(i1_n1 + i5_n1 - 1) < 28u && u32(i2_n1 + i6_n1 - 1 + 1) < 28u) {
-        v0_n1_1 = a0[12544 * i0_n1 + 28 * i1_n1 + i2_n1 + 784 * i4_n1 + 28 * i5_n1 + i6_n1 + p.o0 - 29 + 1];
+        v0_n1_1 = a0[12544 * i0_n1 + 28 * i1_n1 + i2_n1 + 784 * i4_n1 + 28 * i5_n1 + i6_n1 + _p.o0 - 29 + 1];
       }
-      var v0_n1_2 = bitcast<f32>(0u | zero);
+      var v0_n1_2 = bitcast<f32>(0u | _zero);
       if (u32(i1_n1 + i5_n1 - 1) < 28u && u32(i2_n1 + i6_n1 - 1 + 2) < 28u) {
-        v0_n1_2 = a0[12544 * i0_n1 + 28 * i1_n1 + i2_n1 + 784 * i4_n1 + 28 * i5_n1 + i6_n1 + p.o0 - 29 + 2];
+        v0_n1_2 = a0[12544 * i0_n1 + 28 * i1_n1 + i2_n1 + 784 * i4_n1 + 28 * i5_n1 + i6_n1 + _p.o0 - 29 + 2];
       }
-      var v0_n1_3 = bitcast<f32>(0u | zero);
+      var v0_n1_3 = bitcast<f32>(0u | _zero);
       if (u32(i1_n1 + i5_n1 - 1) < 28u && u32(i2_n1 + i6_n1 - 1 + 3) < 28u) {
-        v0_n1_3 = a0[12544 * i0_n1 + 28 * i1_n1 + i2_n1 + 784 * i4_n1 + 28 * i5_n1 + i6_n1 + p.o0 - 29 + 3];
+        v0_n1_3 = a0[12544 * i0_n1 + 28 * i1_n1 + i2_n1 + 784 * i4_n1 + 28 * i5_n1 + i6_n1 + _p.o0 - 29 + 3];
       }
       ln1 = vec4<f32>(v0_n1_0, v0_n1_1, v0_n1_2, v0_n1_3);
     }

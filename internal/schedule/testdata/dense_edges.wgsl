@@ -15,18 +15,24 @@
 
 // Pass 0: groups [12 1 1], bindings [{Arg:0 Scratch:0 Write:false} {Arg:1 Scratch:0 Write:false} {Arg:2 Scratch:0 Write:false} {Arg:3 Scratch:0 Write:true}], params [{Arg:0 Offset:true} {Arg:1 Offset:true} {Arg:2 Offset:true}], scratch []
 
-struct Params {
+struct _params {
   o0: i32,
   o1: i32,
   o2: i32,
 }
-@group(1) @binding(0) var<uniform> p: Params;
+@group(1) @binding(0) var<uniform> _p: _params;
 @group(0) @binding(0) var<storage, read> a0: array<u32>;
 @group(0) @binding(1) var<storage, read> a1: array<u32>;
 @group(0) @binding(2) var<storage, read> a2: array<u32>;
 @group(0) @binding(3) var<storage, read_write> a3: array<atomic<u32>>;
 var<workgroup> w0: array<vec4<f32>, 288>;
 var<workgroup> w1: array<vec4<f32>, 288>;
+
+fn _launder(x: f32) -> f32 {
+  return bitcast<f32>(bitcast<u32>(x) | _zero);
+}
+
+var<private> _zero: u32;
 
 fn f16_bits(x: f32) -> u32 {
   let b = bitcast<u32>(x);
@@ -48,21 +54,15 @@ fn is_nan(x: f32) -> bool {
   return (bitcast<u32>(x) & 0x7fffffffu) > 0x7f800000u;
 }
 
-fn launder(x: f32) -> f32 {
-  return bitcast<f32>(bitcast<u32>(x) | zero);
-}
-
 fn max_f32(a: f32, b: f32) -> f32 {
   return select(select(max(a, b), b, is_nan(b)), a, is_nan(a));
 }
 
-var<private> zero: u32;
-
 @compute @workgroup_size(64)
-fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) thread: u32) {
-  let group = id.x;
-  zero = id.z;
-  let job = min(group, 11u);
+fn main(@builtin(workgroup_id) _id: vec3<u32>, @builtin(local_invocation_index) _thread: u32) {
+  let _group = _id.x;
+  _zero = _id.z;
+  let job = min(_group, 11u);
   let batch = job / 6u % 2u;
   let split = job / 12u;
   let tile = job % 6u;
@@ -70,27 +70,27 @@ fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) t
   let height = min(2u - first, 8u);
   let m0 = (first + tile % 24u % height) * 32u;
   let n0 = tile % 24u / height * 32u;
-  let tx = thread % 8u;
-  let ty = thread / 8u;
+  let tx = _thread % 8u;
+  let ty = _thread / 8u;
   let i0 = i32(batch);
   var c000 = vec4<f32>();
   var c010 = vec4<f32>();
   var c020 = vec4<f32>();
   var c030 = vec4<f32>();
-  let qm0 = thread % 4u;
-  let um0 = thread / 4u;
+  let qm0 = _thread % 4u;
+  let um0 = _thread / 4u;
   var lm0 = vec4<f32>();
   let i1_m0 = i32(min(m0 + um0, 50u - 1u));
-  let qm1 = (thread + 64u) % 4u;
-  let um1 = (thread + 64u) / 4u;
+  let qm1 = (_thread + 64u) % 4u;
+  let um1 = (_thread + 64u) / 4u;
   var lm1 = vec4<f32>();
   let i1_m1 = i32(min(m0 + um1, 50u - 1u));
-  let qn0 = thread % 4u;
-  let un0 = thread / 4u;
+  let qn0 = _thread % 4u;
+  let un0 = _thread / 4u;
   var ln0 = vec4<f32>();
   let i2_n0 = i32(min(n0 + un0, 70u - 1u));
-  let qn1 = (thread + 64u) % 4u;
-  let un1 = (thread + 64u) / 4u;
+  let qn1 = (_thread + 64u) % 4u;
+  let un1 = (_thread + 64u) / 4u;
   var ln1 = vec4<f32>();
   let i2_n1 = i32(min(n0 + un1, 70u - 1u));
   {
@@ -98,14 +98,14 @@ fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) t
     let i3_m0_1 = i32(min(0u * 16u + qm0 * 4u + 1u, 33u - 1u));
     let i3_m0_2 = i32(min(0u * 16u + qm0 * 4u + 2u, 33u - 1u));
     let i3_m0_3 = i32(min(0u * 16u + qm0 * 4u + 3u, 33u - 1u));
-    let p_v0_m0_0 = u32(1650 * i0 + 33 * i1_m0 + i3_m0_0 + p.o0);
-    let v0_m0_0 = unpack2x16float(a0[p_v0_m0_0 >> 1u] >> ((p_v0_m0_0 & 1u) * 16u)).x;
-    let p_v0_m0_1 = u32(1650 * i0 + 33 * i1_m0 + i3_m0_1 + p.o0);
-    let v0_m0_1 = unpack2x16float(a0[p_v0_m0_1 >> 1u] >> ((p_v0_m0_1 & 1u) * 16u)).x;
-    let p_v0_m0_2 = u32(1650 * i0 + 33 * i1_m0 + i3_m0_2 + p.o0);
-    let v0_m0_2 = unpack2x16float(a0[p_v0_m0_2 >> 1u] >> ((p_v0_m0_2 & 1u) * 16u)).x;
-    let p_v0_m0_3 = u32(1650 * i0 + 33 * i1_m0 + i3_m0_3 + p.o0);
-    let v0_m0_3 = unpack2x16float(a0[p_v0_m0_3 >> 1u] >> ((p_v0_m0_3 & 1u) * 16u)).x;
+    let _at_v0_m0_0 = u32(1650 * i0 + 33 * i1_m0 + i3_m0_0 + _p.o0);
+    let v0_m0_0 = unpack2x16float(a0[_at_v0_m0_0 >> 1u] >> ((_at_v0_m0_0 & 1u) * 16u)).x;
+    let _at_v0_m0_1 = u32(1650 * i0 + 33 * i1_m0 + i3_m0_1 + _p.o0);
+    let v0_m0_1 = unpack2x16float(a0[_at_v0_m0_1 >> 1u] >> ((_at_v0_m0_1 & 1u) * 16u)).x;
+    let _at_v0_m0_2 = u32(1650 * i0 + 33 * i1_m0 + i3_m0_2 + _p.o0);
+    let v0_m0_2 = unpack2x16float(a0[_at_v0_m0_2 >> 1u] >> ((_at_v0_m0_2 & 1u) * 16u)).x;
+    let _at_v0_m0_3 = u32(1650 * i0 + 33 * i1_m0 + i3_m0_3 + _p.o0);
+    let v0_m0_3 = unpack2x16float(a0[_at_v0_m0_3 >> 1u] >> ((_at_v0_m0_3 & 1u) * 16u)).x;
     lm0 = vec4<f32>(select(0.0f, select(0.0f, v0_m0_0, m0 + um0 < 50u), 0u * 16u + qm0 * 4u < 33u), select(0.0f, select(0.0f, v0_m0_1, m0 + um0 < 50u), 0u * 16u + qm0 * 4u + 1u < 33u), select(0.0f, select(0.0f, v0_m0_2, m0 + um0 < 50u), 0u * 16u + qm0 * 4u + 2u < 33u), select(0.0f, select(0.0f, v0_m0_3, m0 + um0 < 50u), 0u * 16u + qm0 * 4u + 3u < 33u));
   }
   {
@@ -113,14 +113,14 @@ fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) t
     let i3_m1_1 = i32(min(0u * 16u + qm1 * 4u + 1u, 33u - 1u));
     let i3_m1_2 = i32(min(0u * 16u + qm1 * 4u + 2u, 33u - 1u));
     let i3_m1_3 = i32(min(0u * 16u + qm1 * 4u + 3u, 33u - 1u));
-    let p_v0_m1_0 = u32(1650 * i0 + 33 * i1_m1 + i3_m1_0 + p.o0);
-    let v0_m1_0 = unpack2x16float(a0[p_v0_m1_0 >> 1u] >> ((p_v0_m1_0 & 1u) * 16u)).x;
-    let p_v0_m1_1 = u32(1650 * i0 + 33 * i1_m1 + i3_m1_1 + p.o0);
-    let v0_m1_1 = unpack2x16float(a0[p_v0_m1_1 >> 1u] >> ((p_v0_m1_1 & 1u) * 16u)).x;
-    let p_v0_m1_2 = u32(1650 * i0 + 33 * i1_m1 + i3_m1_2 + p.o0);
-    let v0_m1_2 = unpack2x16float(a0[p_v0_m1_2 >> 1u] >> ((p_v0_m1_2 & 1u) * 16u)).x;
-    let p_v0_m1_3 = u32(1650 * i0 + 33 * i1_m1 + i3_m1_3 + p.o0);
-    let v0_m1_3 = unpack2x16float(a0[p_v0_m1_3 >> 1u] >> ((p_v0_m1_3 & 1u) * 16u)).x;
+    let _at_v0_m1_0 = u32(1650 * i0 + 33 * i1_m1 + i3_m1_0 + _p.o0);
+    let v0_m1_0 = unpack2x16float(a0[_at_v0_m1_0 >> 1u] >> ((_at_v0_m1_0 & 1u) * 16u)).x;
+    let _at_v0_m1_1 = u32(1650 * i0 + 33 * i1_m1 + i3_m1_1 + _p.o0);
+    let v0_m1_1 = unpack2x16float(a0[_at_v0_m1_1 >> 1u] >> ((_at_v0_m1_1 & 1u) * 16u)).x;
+    let _at_v0_m1_2 = u32(1650 * i0 + 33 * i1_m1 + i3_m1_2 + _p.o0);
+    let v0_m1_2 = unpack2x16float(a0[_at_v0_m1_2 >> 1u] >> ((_at_v0_m1_2 & 1u) * 16u)).x;
+    let _at_v0_m1_3 = u32(1650 * i0 + 33 * i1_m1 + i3_m1_3 + _p.o0);
+    let v0_m1_3 = unpack2x16float(a0[_at_v0_m1_3 >> 1u] >> ((_at_v0_m1_3 & 1u) * 16u)).x;
     lm1 = vec4<f32>(select(0.0f, select(0.0f, v0_m1_0, m0 + um1 < 50u), 0u * 16u + qm1 * 4u < 33u), select(0.0f, select(0.0f, v0_m1_1, m0 + um1 < 50u), 0u * 16u + qm1 * 4u + 1u < 33u), select(0.0f, select(0.0f, v0_m1_2, m0 + um1 < 50u), 0u * 16u + qm1 * 4u + 2u < 33u), select(0.0f, select(0.0f, v0_m1_3, m0 + um1 < 50u), 0u * 16u + qm1 * 4u + 3u < 33u));
   }
   {
@@ -128,14 +128,14 @@ fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) t
     let i3_n0_1 = i32(min(0u * 16u + qn0 * 4u + 1u, 33u - 1u));
     let i3_n0_2 = i32(min(0u * 16u + qn0 * 4u + 2u, 33u - 1u));
     let i3_n0_3 = i32(min(0u * 16u + qn0 * 4u + 3u, 33u - 1u));
-    let p_v1_n0_0 = u32(33 * i2_n0 + i3_n0_0 + p.o1);
-    let v1_n0_0 = unpack2x16float(a1[p_v1_n0_0 >> 1u] >> ((p_v1_n0_0 & 1u) * 16u)).x;
-    let p_v1_n0_1 = u32(33 * i2_n0 + i3_n0_1 + p.o1);
-    let v1_n0_1 = unpack2x16float(a1[p_v1_n0_1 >> 1u] >> ((p_v1_n0_1 & 1u) * 16u)).x;
-    let p_v1_n0_2 = u32(33 * i2_n0 + i3_n0_2 + p.o1);
-    let v1_n0_2 = unpack2x16float(a1[p_v1_n0_2 >> 1u] >> ((p_v1_n0_2 & 1u) * 16u)).x;
-    let p_v1_n0_3 = u32(33 * i2_n0 + i3_n0_3 + p.o1);
-    let v1_n0_3 = unpack2x16float(a1[p_v1_n0_3 >> 1u] >> ((p_v1_n0_3 & 1u) * 16u)).x;
+    let _at_v1_n0_0 = u32(33 * i2_n0 + i3_n0_0 + _p.o1);
+    let v1_n0_0 = unpack2x16float(a1[_at_v1_n0_0 >> 1u] >> ((_at_v1_n0_0 & 1u) * 16u)).x;
+    let _at_v1_n0_1 = u32(33 * i2_n0 + i3_n0_1 + _p.o1);
+    let v1_n0_1 = unpack2x16float(a1[_at_v1_n0_1 >> 1u] >> ((_at_v1_n0_1 & 1u) * 16u)).x;
+    let _at_v1_n0_2 = u32(33 * i2_n0 + i3_n0_2 + _p.o1);
+    let v1_n0_2 = unpack2x16float(a1[_at_v1_n0_2 >> 1u] >> ((_at_v1_n0_2 & 1u) * 16u)).x;
+    let _at_v1_n0_3 = u32(33 * i2_n0 + i3_n0_3 + _p.o1);
+    let v1_n0_3 = unpack2x16float(a1[_at_v1_n0_3 >> 1u] >> ((_at_v1_n0_3 & 1u) * 16u)).x;
     ln0 = vec4<f32>(select(0.0f, select(0.0f, v1_n0_0, n0 + un0 < 70u), 0u * 16u + qn0 * 4u < 33u), select(0.0f, select(0.0f, v1_n0_1, n0 + un0 < 70u), 0u * 16u + qn0 * 4u + 1u < 33u), select(0.0f, select(0.0f, v1_n0_2, n0 + un0 < 70u), 0u * 16u + qn0 * 4u + 2u < 33u), select(0.0f, select(0.0f, v1_n0_3, n0 + un0 < 70u), 0u * 16u + qn0 * 4u + 3u < 33u));
   }
   {
@@ -143,14 +143,14 @@ fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) t
     let i3_n1_1 = i32(min(0u * 16u + qn1 * 4u + 1u, 33u - 1u));
     let i3_n1_2 = i32(min(0u * 16u + qn1 * 4u + 2u, 33u - 1u));
     let i3_n1_3 = i32(min(0u * 16u + qn1 * 4u + 3u, 33u - 1u));
-    let p_v1_n1_0 = u32(33 * i2_n1 + i3_n1_0 + p.o1);
-    let v1_n1_0 = unpack2x16float(a1[p_v1_n1_0 >> 1u] >> ((p_v1_n1_0 & 1u) * 16u)).x;
-    let p_v1_n1_1 = u32(33 * i2_n1 + i3_n1_1 + p.o1);
-    let v1_n1_1 = unpack2x16float(a1[p_v1_n1_1 >> 1u] >> ((p_v1_n1_1 & 1u) * 16u)).x;
-    let p_v1_n1_2 = u32(33 * i2_n1 + i3_n1_2 + p.o1);
-    let v1_n1_2 = unpack2x16float(a1[p_v1_n1_2 >> 1u] >> ((p_v1_n1_2 & 1u) * 16u)).x;
-    let p_v1_n1_3 = u32(33 * i2_n1 + i3_n1_3 + p.o1);
-    let v1_n1_3 = unpack2x16float(a1[p_v1_n1_3 >> 1u] >> ((p_v1_n1_3 & 1u) * 16u)).x;
+    let _at_v1_n1_0 = u32(33 * i2_n1 + i3_n1_0 + _p.o1);
+    let v1_n1_0 = unpack2x16float(a1[_at_v1_n1_0 >> 1u] >> ((_at_v1_n1_0 & 1u) * 16u)).x;
+    let _at_v1_n1_1 = u32(33 * i2_n1 + i3_n1_1 + _p.o1);
+    let v1_n1_1 = unpack2x16float(a1[_at_v1_n1_1 >> 1u] >> ((_at_v1_n1_1 & 1u) * 16u)).x;
+    let _at_v1_n1_2 = u32(33 * i2_n1 + i3_n1_2 + _p.o1);
+    let v1_n1_2 = unpack2x16float(a1[_at_v1_n1_2 >> 1u] >> ((_at_v1_n1_2 & 1u) * 16u)).x;
+    let _at_v1_n1_3 = u32(33 * i2_n1 + i3_n1_3 + _p.o1);
+    let v1_n1_3 = unpack2x16float(a1[_at_v1_n1_3 >> 1u] >> ((_at_v1_n1_3 & 1u) * 16u)).x;
     ln1 = vec4<f32>(select(0.0f, select(0.0f, v1_n1_0, n0 + un1 < 70u), 0u * 16u + qn1 * 4u < 33u), select(0.0f, select(0.0f, v1_n1_1, n0 + un1 < 70u), 0u * 16u + qn1 * 4u + 1u < 33u), select(0.0f, select(0.0f, v1_n1_2, n0 + un1 < 70u), 0u * 16u + qn1 * 4u + 2u < 33u), select(0.0f, select(0.0f, v1_n1_3, n0 + un1 < 70u), 0u * 16u + qn1 * 4u + 3u < 33u));
   }
   {
@@ -190,14 +190,14 @@ fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) t
       let i3_m0_1 = i32(min(next * 16u + qm0 * 4u + 1u, 33u - 1u));
       let i3_m0_2 = i32(min(next * 16u + qm0 * 4u + 2u, 33u - 1u));
       let i3_m0_3 = i32(min(next * 16u + qm0 * 4u + 3u, 33u - 1u));
-      let p_v0_m0_0 = u32(1650 * i0 + 33 * i1_m0 + i3_m0_0 + p.o0);
-      let v0_m0_0 = unpack2x16float(a0[p_v0_m0_0 >> 1u] >> ((p_v0_m0_0 & 1u) * 16u)).x;
-      let p_v0_m0_1 = u32(1650 * i0 + 33 * i1_m0 + i3_m0_1 + p.o0);
-      let v0_m0_1 = unpack2x16float(a0[p_v0_m0_1 >> 1u] >> ((p_v0_m0_1 & 1u) * 16u)).x;
-      let p_v0_m0_2 = u32(1650 * i0 + 33 * i1_m0 + i3_m0_2 + p.o0);
-      let v0_m0_2 = unpack2x16float(a0[p_v0_m0_2 >> 1u] >> ((p_v0_m0_2 & 1u) * 16u)).x;
-      let p_v0_m0_3 = u32(1650 * i0 + 33 * i1_m0 + i3_m0_3 + p.o0);
-      let v0_m0_3 = unpack2x16float(a0[p_v0_m0_3 >> 1u] >> ((p_v0_m0_3 & 1u) * 16u)).x;
+      let _at_v0_m0_0 = u32(1650 * i0 + 33 * i1_m0 + i3_m0_0 + _p.o0);
+      let v0_m0_0 = unpack2x16float(a0[_at_v0_m0_0 >> 1u] >> ((_at_v0_m0_0 & 1u) * 16u)).x;
+      let _at_v0_m0_1 = u32(1650 * i0 + 33 * i1_m0 + i3_m0_1 + _p.o0);
+      let v0_m0_1 = unpack2x16float(a0[_at_v0_m0_1 >> 1u] >> ((_at_v0_m0_1 & 1u) * 16u)).x;
+      let _at_v0_m0_2 = u32(1650 * i0 + 33 * i1_m0 + i3_m0_2 + _p.o0);
+      let v0_m0_2 = unpack2x16float(a0[_at_v0_m0_2 >> 1u] >> ((_at_v0_m0_2 & 1u) * 16u)).x;
+      let _at_v0_m0_3 = u32(1650 * i0 + 33 * i1_m0 + i3_m0_3 + _p.o0);
+      let v0_m0_3 = unpack2x16float(a0[_at_v0_m0_3 >> 1u] >> ((_at_v0_m0_3 & 1u) * 16u)).x;
       lm0 = vec4<f32>(select(0.0f, select(0.0f, v0_m0_0, m0 + um0 < 50u), next * 16u + qm0 * 4u < 33u), select(0.0f, select(0.0f, v0_m0_1, m0 + um0 < 50u), next * 16u + qm0 * 4u + 1u < 33u), select(0.0f, select(0.0f, v0_m0_2, m0 + um0 < 50u), next * 16u + qm0 * 4u + 2u < 33u), select(0.0f, select(0.0f, v0_m0_3, m0 + um0 < 50u), next * 16u + qm0 * 4u + 3u < 33u));
     }
     {
@@ -205,14 +205,14 @@ fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) t
       let i3_m1_1 = i32(min(next * 16u + qm1 * 4u + 1u, 33u - 1u));
       let i3_m1_2 = i32(min(next * 16u + qm1 * 4u + 2u, 33u - 1u));
       let i3_m1_3 = i32(min(next * 16u + qm1 * 4u + 3u, 33u - 1u));
-      let p_v0_m1_0 = u32(1650 * i0 + 33 * i1_m1 + i3_m1_0 + p.o0);
-      let v0_m1_0 = unpack2x16float(a0[p_v0_m1_0 >> 1u] >> ((p_v0_m1_0 & 1u) * 16u)).x;
-      let p_v0_m1_1 = u32(1650 * i0 + 33 * i1_m1 + i3_m1_1 + p.o0);
-      let v0_m1_1 = unpack2x16float(a0[p_v0_m1_1 >> 1u] >> ((p_v0_m1_1 & 1u) * 16u)).x;
-      let p_v0_m1_2 = u32(1650 * i0 + 33 * i1_m1 + i3_m1_2 + p.o0);
-      let v0_m1_2 = unpack2x16float(a0[p_v0_m1_2 >> 1u] >> ((p_v0_m1_2 & 1u) * 16u)).x;
-      let p_v0_m1_3 = u32(1650 * i0 + 33 * i1_m1 + i3_m1_3 + p.o0);
-      let v0_m1_3 = unpack2x16float(a0[p_v0_m1_3 >> 1u] >> ((p_v0_m1_3 & 1u) * 16u)).x;
+      let _at_v0_m1_0 = u32(1650 * i0 + 33 * i1_m1 + i3_m1_0 + _p.o0);
+      let v0_m1_0 = unpack2x16float(a0[_at_v0_m1_0 >> 1u] >> ((_at_v0_m1_0 & 1u) * 16u)).x;
+      let _at_v0_m1_1 = u32(1650 * i0 + 33 * i1_m1 + i3_m1_1 + _p.o0);
+      let v0_m1_1 = unpack2x16float(a0[_at_v0_m1_1 >> 1u] >> ((_at_v0_m1_1 & 1u) * 16u)).x;
+      let _at_v0_m1_2 = u32(1650 * i0 + 33 * i1_m1 + i3_m1_2 + _p.o0);
+      let v0_m1_2 = unpack2x16float(a0[_at_v0_m1_2 >> 1u] >> ((_at_v0_m1_2 & 1u) * 16u)).x;
+      let _at_v0_m1_3 = u32(1650 * i0 + 33 * i1_m1 + i3_m1_3 + _p.o0);
+      let v0_m1_3 = unpack2x16float(a0[_at_v0_m1_3 >> 1u] >> ((_at_v0_m1_3 & 1u) * 16u)).x;
       lm1 = vec4<f32>(select(0.0f, select(0.0f, v0_m1_0, m0 + um1 < 50u), next * 16u + qm1 * 4u < 33u), select(0.0f, select(0.0f, v0_m1_1, m0 + um1 < 50u), next * 16u + qm1 * 4u + 1u < 33u), select(0.0f, select(0.0f, v0_m1_2, m0 + um1 < 50u), next * 16u + qm1 * 4u + 2u < 33u), select(0.0f, select(0.0f, v0_m1_3, m0 + um1 < 50u), next * 16u + qm1 * 4u + 3u < 33u));
     }
     {
@@ -220,14 +220,14 @@ fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) t
       let i3_n0_1 = i32(min(next * 16u + qn0 * 4u + 1u, 33u - 1u));
       let i3_n0_2 = i32(min(next * 16u + qn0 * 4u + 2u, 33u - 1u));
       let i3_n0_3 = i32(min(next * 16u + qn0 * 4u + 3u, 33u - 1u));
-      let p_v1_n0_0 = u32(33 * i2_n0 + i3_n0_0 + p.o1);
-      let v1_n0_0 = unpack2x16float(a1[p_v1_n0_0 >> 1u] >> ((p_v1_n0_0 & 1u) * 16u)).x;
-      let p_v1_n0_1 = u32(33 * i2_n0 + i3_n0_1 + p.o1);
-      let v1_n0_1 = unpack2x16float(a1[p_v1_n0_1 >> 1u] >> ((p_v1_n0_1 & 1u) * 16u)).x;
-      let p_v1_n0_2 = u32(33 * i2_n0 + i3_n0_2 + p.o1);
-      let v1_n0_2 = unpack2x16float(a1[p_v1_n0_2 >> 1u] >> ((p_v1_n0_2 & 1u) * 16u)).x;
-      let p_v1_n0_3 = u32(33 * i2_n0 + i3_n0_3 + p.o1);
-      let v1_n0_3 = unpack2x16float(a1[p_v1_n0_3 >> 1u] >> ((p_v1_n0_3 & 1u) * 16u)).x;
+      let _at_v1_n0_0 = u32(33 * i2_n0 + i3_n0_0 + _p.o1);
+      let v1_n0_0 = unpack2x16float(a1[_at_v1_n0_0 >> 1u] >> ((_at_v1_n0_0 & 1u) * 16u)).x;
+      let _at_v1_n0_1 = u32(33 * i2_n0 + i3_n0_1 + _p.o1);
+      let v1_n0_1 = unpack2x16float(a1[_at_v1_n0_1 >> 1u] >> ((_at_v1_n0_1 & 1u) * 16u)).x;
+      let _at_v1_n0_2 = u32(33 * i2_n0 + i3_n0_2 + _p.o1);
+      let v1_n0_2 = unpack2x16float(a1[_at_v1_n0_2 >> 1u] >> ((_at_v1_n0_2 & 1u) * 16u)).x;
+      let _at_v1_n0_3 = u32(33 * i2_n0 + i3_n0_3 + _p.o1);
+      let v1_n0_3 = unpack2x16float(a1[_at_v1_n0_3 >> 1u] >> ((_at_v1_n0_3 & 1u) * 16u)).x;
       ln0 = vec4<f32>(select(0.0f, select(0.0f, v1_n0_0, n0 + un0 < 70u), next * 16u + qn0 * 4u < 33u), select(0.0f, select(0.0f, v1_n0_1, n0 + un0 < 70u), next * 16u + qn0 * 4u + 1u < 33u), select(0.0f, select(0.0f, v1_n0_2, n0 + un0 < 70u), next * 16u + qn0 * 4u + 2u < 33u), select(0.0f, select(0.0f, v1_n0_3, n0 + un0 < 70u), next * 16u + qn0 * 4u + 3u < 33u));
     }
     {
@@ -235,14 +235,14 @@ fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) t
       let i3_n1_1 = i32(min(next * 16u + qn1 * 4u + 1u, 33u - 1u));
       let i3_n1_2 = i32(min(next * 16u + qn1 * 4u + 2u, 33u - 1u));
       let i3_n1_3 = i32(min(next * 16u + qn1 * 4u + 3u, 33u - 1u));
-      let p_v1_n1_0 = u32(33 * i2_n1 + i3_n1_0 + p.o1);
-      let v1_n1_0 = unpack2x16float(a1[p_v1_n1_0 >> 1u] >> ((p_v1_n1_0 & 1u) * 16u)).x;
-      let p_v1_n1_1 = u32(33 * i2_n1 + i3_n1_1 + p.o1);
-      let v1_n1_1 = unpack2x16float(a1[p_v1_n1_1 >> 1u] >> ((p_v1_n1_1 & 1u) * 16u)).x;
-      let p_v1_n1_2 = u32(33 * i2_n1 + i3_n1_2 + p.o1);
-      let v1_n1_2 = unpack2x16float(a1[p_v1_n1_2 >> 1u] >> ((p_v1_n1_2 & 1u) * 16u)).x;
-      let p_v1_n1_3 = u32(33 * i2_n1 + i3_n1_3 + p.o1);
-      let v1_n1_3 = unpack2x16float(a1[p_v1_n1_3 >> 1u] >> ((p_v1_n1_3 & 1u) * 16u)).x;
+      let _at_v1_n1_0 = u32(33 * i2_n1 + i3_n1_0 + _p.o1);
+      let v1_n1_0 = unpack2x16float(a1[_at_v1_n1_0 >> 1u] >> ((_at_v1_n1_0 & 1u) * 16u)).x;
+      let _at_v1_n1_1 = u32(33 * i2_n1 + i3_n1_1 + _p.o1);
+      let v1_n1_1 = unpack2x16float(a1[_at_v1_n1_1 >> 1u] >> ((_at_v1_n1_1 & 1u) * 16u)).x;
+      let _at_v1_n1_2 = u32(33 * i2_n1 + i3_n1_2 + _p.o1);
+      let v1_n1_2 = unpack2x16float(a1[_at_v1_n1_2 >> 1u] >> ((_at_v1_n1_2 & 1u) * 16u)).x;
+      let _at_v1_n1_3 = u32(33 * i2_n1 + i3_n1_3 + _p.o1);
+      let v1_n1_3 = unpack2x16float(a1[_at_v1_n1_3 >> 1u] >> ((_at_v1_n1_3 & 1u) * 16u)).x;
       ln1 = vec4<f32>(select(0.0f, select(0.0f, v1_n1_0, n0 + un1 < 70u), next * 16u + qn1 * 4u < 33u), select(0.0f, select(0.0f, v1_n1_1, n0 + un1 < 70u), next * 16u + qn1 * 4u + 1u < 33u), select(0.0f, select(0.0f, v1_n1_2, n0 + un1 < 70u), next * 16u + qn1 * 4u + 2u < 33u), select(0.0f, select(0.0f, v1_n1_3, n0 + un1 < 70u), next * 16u + qn1 * 4u + 3u < 33u));
     }
     let from_m = odd * 144u + ty;
@@ -412,203 +412,203 @@ fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) t
     let i2_1 = i32(min(col + 1u, 70u - 1u));
     let i2_2 = i32(min(col + 2u, 70u - 1u));
     let i2_3 = i32(min(col + 3u, 70u - 1u));
-    let p_v4_0 = u32(i2_0 + p.o2);
-    let v4_0 = unpack2x16float(a2[p_v4_0 >> 1u] >> ((p_v4_0 & 1u) * 16u)).x;
-    let p_v4_1 = u32(i2_1 + p.o2);
-    let v4_1 = unpack2x16float(a2[p_v4_1 >> 1u] >> ((p_v4_1 & 1u) * 16u)).x;
-    let p_v4_2 = u32(i2_2 + p.o2);
-    let v4_2 = unpack2x16float(a2[p_v4_2 >> 1u] >> ((p_v4_2 & 1u) * 16u)).x;
-    let p_v4_3 = u32(i2_3 + p.o2);
-    let v4_3 = unpack2x16float(a2[p_v4_3 >> 1u] >> ((p_v4_3 & 1u) * 16u)).x;
+    let _at_v4_0 = u32(i2_0 + _p.o2);
+    let v4_0 = unpack2x16float(a2[_at_v4_0 >> 1u] >> ((_at_v4_0 & 1u) * 16u)).x;
+    let _at_v4_1 = u32(i2_1 + _p.o2);
+    let v4_1 = unpack2x16float(a2[_at_v4_1 >> 1u] >> ((_at_v4_1 & 1u) * 16u)).x;
+    let _at_v4_2 = u32(i2_2 + _p.o2);
+    let v4_2 = unpack2x16float(a2[_at_v4_2 >> 1u] >> ((_at_v4_2 & 1u) * 16u)).x;
+    let _at_v4_3 = u32(i2_3 + _p.o2);
+    let v4_3 = unpack2x16float(a2[_at_v4_3 >> 1u] >> ((_at_v4_3 & 1u) * 16u)).x;
     {
       let row = m0 + ty * 4u + 0u;
       let i1 = i32(min(row, 50u - 1u));
-      let v5_0 = launder(c000.x) + v4_0;
-      let v5_1 = launder(c000.y) + v4_1;
-      let v5_2 = launder(c000.z) + v4_2;
-      let v5_3 = launder(c000.w) + v4_3;
+      let v5_0 = _launder(c000.x) + v4_0;
+      let v5_1 = _launder(c000.y) + v4_1;
+      let v5_2 = _launder(c000.z) + v4_2;
+      let v5_3 = _launder(c000.w) + v4_3;
       let v7_0 = max_f32(v5_0, v6);
       let v7_1 = max_f32(v5_1, v6);
       let v7_2 = max_f32(v5_2, v6);
       let v7_3 = max_f32(v5_3, v6);
       if (row < 50u && col < 70u) {
         {
-          let at = u32(3500 * i0 + 70 * i1 + i2_0);
-          let bit = (at & 1u) * 16u;
-          let to = &a3[at >> 1u];
-          atomicAnd(to, ~(65535u << bit));
-          atomicOr(to, f16_bits(v7_0) << bit);
+          let _at = u32(3500 * i0 + 70 * i1 + i2_0);
+          let _bit = (_at & 1u) * 16u;
+          let _to = &a3[_at >> 1u];
+          atomicAnd(_to, ~(65535u << _bit));
+          atomicOr(_to, f16_bits(v7_0) << _bit);
         }
       }
       if (row < 50u && col + 1u < 70u) {
         {
-          let at = u32(3500 * i0 + 70 * i1 + i2_1);
-          let bit = (at & 1u) * 16u;
-          let to = &a3[at >> 1u];
-          atomicAnd(to, ~(65535u << bit));
-          atomicOr(to, f16_bits(v7_1) << bit);
+          let _at = u32(3500 * i0 + 70 * i1 + i2_1);
+          let _bit = (_at & 1u) * 16u;
+          let _to = &a3[_at >> 1u];
+          atomicAnd(_to, ~(65535u << _bit));
+          atomicOr(_to, f16_bits(v7_1) << _bit);
         }
       }
       if (row < 50u && col + 2u < 70u) {
         {
-          let at = u32(3500 * i0 + 70 * i1 + i2_2);
-          let bit = (at & 1u) * 16u;
-          let to = &a3[at >> 1u];
-          atomicAnd(to, ~(65535u << bit));
-          atomicOr(to, f16_bits(v7_2) << bit);
+          let _at = u32(3500 * i0 + 70 * i1 + i2_2);
+          let _bit = (_at & 1u) * 16u;
+          let _to = &a3[_at >> 1u];
+          atomicAnd(_to, ~(65535u << _bit));
+          atomicOr(_to, f16_bits(v7_2) << _bit);
         }
       }
       if (row < 50u && col + 3u < 70u) {
         {
-          let at = u32(3500 * i0 + 70 * i1 + i2_3);
-          let bit = (at & 1u) * 16u;
-          let to = &a3[at >> 1u];
-          atomicAnd(to, ~(65535u << bit));
-          atomicOr(to, f16_bits(v7_3) << bit);
+          let _at = u32(3500 * i0 + 70 * i1 + i2_3);
+          let _bit = (_at & 1u) * 16u;
+          let _to = &a3[_at >> 1u];
+          atomicAnd(_to, ~(65535u << _bit));
+          atomicOr(_to, f16_bits(v7_3) << _bit);
         }
       }
     }
     {
       let row = m0 + ty * 4u + 1u;
       let i1 = i32(min(row, 50u - 1u));
-      let v5_0 = launder(c010.x) + v4_0;
-      let v5_1 = launder(c010.y) + v4_1;
-      let v5_2 = launder(c010.z) + v4_2;
-      let v5_3 = launder(c010.w) + v4_3;
+      let v5_0 = _launder(c010.x) + v4_0;
+      let v5_1 = _launder(c010.y) + v4_1;
+      let v5_2 = _launder(c010.z) + v4_2;
+      let v5_3 = _launder(c010.w) + v4_3;
       let v7_0 = max_f32(v5_0, v6);
       let v7_1 = max_f32(v5_1, v6);
       let v7_2 = max_f32(v5_2, v6);
       let v7_3 = max_f32(v5_3, v6);
       if (row < 50u && col < 70u) {
         {
-          let at = u32(3500 * i0 + 70 * i1 + i2_0);
-          let bit = (at & 1u) * 16u;
-          let to = &a3[at >> 1u];
-          atomicAnd(to, ~(65535u << bit));
-          atomicOr(to, f16_bits(v7_0) << bit);
+          let _at = u32(3500 * i0 + 70 * i1 + i2_0);
+          let _bit = (_at & 1u) * 16u;
+          let _to = &a3[_at >> 1u];
+          atomicAnd(_to, ~(65535u << _bit));
+          atomicOr(_to, f16_bits(v7_0) << _bit);
         }
       }
       if (row < 50u && col + 1u < 70u) {
         {
-          let at = u32(3500 * i0 + 70 * i1 + i2_1);
-          let bit = (at & 1u) * 16u;
-          let to = &a3[at >> 1u];
-          atomicAnd(to, ~(65535u << bit));
-          atomicOr(to, f16_bits(v7_1) << bit);
+          let _at = u32(3500 * i0 + 70 * i1 + i2_1);
+          let _bit = (_at & 1u) * 16u;
+          let _to = &a3[_at >> 1u];
+          atomicAnd(_to, ~(65535u << _bit));
+          atomicOr(_to, f16_bits(v7_1) << _bit);
         }
       }
       if (row < 50u && col + 2u < 70u) {
         {
-          let at = u32(3500 * i0 + 70 * i1 + i2_2);
-          let bit = (at & 1u) * 16u;
-          let to = &a3[at >> 1u];
-          atomicAnd(to, ~(65535u << bit));
-          atomicOr(to, f16_bits(v7_2) << bit);
+          let _at = u32(3500 * i0 + 70 * i1 + i2_2);
+          let _bit = (_at & 1u) * 16u;
+          let _to = &a3[_at >> 1u];
+          atomicAnd(_to, ~(65535u << _bit));
+          atomicOr(_to, f16_bits(v7_2) << _bit);
         }
       }
       if (row < 50u && col + 3u < 70u) {
         {
-          let at = u32(3500 * i0 + 70 * i1 + i2_3);
-          let bit = (at & 1u) * 16u;
-          let to = &a3[at >> 1u];
-          atomicAnd(to, ~(65535u << bit));
-          atomicOr(to, f16_bits(v7_3) << bit);
+          let _at = u32(3500 * i0 + 70 * i1 + i2_3);
+          let _bit = (_at & 1u) * 16u;
+          let _to = &a3[_at >> 1u];
+          atomicAnd(_to, ~(65535u << _bit));
+          atomicOr(_to, f16_bits(v7_3) << _bit);
         }
       }
     }
     {
       let row = m0 + ty * 4u + 2u;
       let i1 = i32(min(row, 50u - 1u));
-      let v5_0 = launder(c020.x) + v4_0;
-      let v5_1 = launder(c020.y) + v4_1;
-      let v5_2 = launder(c020.z) + v4_2;
-      let v5_3 = launder(c020.w) + v4_3;
+      let v5_0 = _launder(c020.x) + v4_0;
+      let v5_1 = _launder(c020.y) + v4_1;
+      let v5_2 = _launder(c020.z) + v4_2;
+      let v5_3 = _launder(c020.w) + v4_3;
       let v7_0 = max_f32(v5_0, v6);
       let v7_1 = max_f32(v5_1, v6);
       let v7_2 = max_f32(v5_2, v6);
       let v7_3 = max_f32(v5_3, v6);
       if (row < 50u && col < 70u) {
         {
-          let at = u32(3500 * i0 + 70 * i1 + i2_0);
-          let bit = (at & 1u) * 16u;
-          let to = &a3[at >> 1u];
-          atomicAnd(to, ~(65535u << bit));
-          atomicOr(to, f16_bits(v7_0) << bit);
+          let _at = u32(3500 * i0 + 70 * i1 + i2_0);
+          let _bit = (_at & 1u) * 16u;
+          let _to = &a3[_at >> 1u];
+          atomicAnd(_to, ~(65535u << _bit));
+          atomicOr(_to, f16_bits(v7_0) << _bit);
         }
       }
       if (row < 50u && col + 1u < 70u) {
         {
-          let at = u32(3500 * i0 + 70 * i1 + i2_1);
-          let bit = (at & 1u) * 16u;
-          let to = &a3[at >> 1u];
-          atomicAnd(to, ~(65535u << bit));
-          atomicOr(to, f16_bits(v7_1) << bit);
+          let _at = u32(3500 * i0 + 70 * i1 + i2_1);
+          let _bit = (_at & 1u) * 16u;
+          let _to = &a3[_at >> 1u];
+          atomicAnd(_to, ~(65535u << _bit));
+          atomicOr(_to, f16_bits(v7_1) << _bit);
         }
       }
       if (row < 50u && col + 2u < 70u) {
         {
-          let at = u32(3500 * i0 + 70 * i1 + i2_2);
-          let bit = (at & 1u) * 16u;
-          let to = &a3[at >> 1u];
-          atomicAnd(to, ~(65535u << bit));
-          atomicOr(to, f16_bits(v7_2) << bit);
+          let _at = u32(3500 * i0 + 70 * i1 + i2_2);
+          let _bit = (_at & 1u) * 16u;
+          let _to = &a3[_at >> 1u];
+          atomicAnd(_to, ~(65535u << _bit));
+          atomicOr(_to, f16_bits(v7_2) << _bit);
         }
       }
       if (row < 50u && col + 3u < 70u) {
         {
-          let at = u32(3500 * i0 + 70 * i1 + i2_3);
-          let bit = (at & 1u) * 16u;
-          let to = &a3[at >> 1u];
-          atomicAnd(to, ~(65535u << bit));
-          atomicOr(to, f16_bits(v7_3) << bit);
+          let _at = u32(3500 * i0 + 70 * i1 + i2_3);
+          let _bit = (_at & 1u) * 16u;
+          let _to = &a3[_at >> 1u];
+          atomicAnd(_to, ~(65535u << _bit));
+          atomicOr(_to, f16_bits(v7_3) << _bit);
         }
       }
     }
     {
       let row = m0 + ty * 4u + 3u;
       let i1 = i32(min(row, 50u - 1u));
-      let v5_0 = launder(c030.x) + v4_0;
-      let v5_1 = launder(c030.y) + v4_1;
-      let v5_2 = launder(c030.z) + v4_2;
-      let v5_3 = launder(c030.w) + v4_3;
+      let v5_0 = _launder(c030.x) + v4_0;
+      let v5_1 = _launder(c030.y) + v4_1;
+      let v5_2 = _launder(c030.z) + v4_2;
+      let v5_3 = _launder(c030.w) + v4_3;
       let v7_0 = max_f32(v5_0, v6);
       let v7_1 = max_f32(v5_1, v6);
       let v7_2 = max_f32(v5_2, v6);
       let v7_3 = max_f32(v5_3, v6);
       if (row < 50u && col < 70u) {
         {
-          let at = u32(3500 * i0 + 70 * i1 + i2_0);
-          let bit = (at & 1u) * 16u;
-          let to = &a3[at >> 1u];
-          atomicAnd(to, ~(65535u << bit));
-          atomicOr(to, f16_bits(v7_0) << bit);
+          let _at = u32(3500 * i0 + 70 * i1 + i2_0);
+          let _bit = (_at & 1u) * 16u;
+          let _to = &a3[_at >> 1u];
+          atomicAnd(_to, ~(65535u << _bit));
+          atomicOr(_to, f16_bits(v7_0) << _bit);
         }
       }
       if (row < 50u && col + 1u < 70u) {
         {
-          let at = u32(3500 * i0 + 70 * i1 + i2_1);
-          let bit = (at & 1u) * 16u;
-          let to = &a3[at >> 1u];
-          atomicAnd(to, ~(65535u << bit));
-          atomicOr(to, f16_bits(v7_1) << bit);
+          let _at = u32(3500 * i0 + 70 * i1 + i2_1);
+          let _bit = (_at & 1u) * 16u;
+          let _to = &a3[_at >> 1u];
+          atomicAnd(_to, ~(65535u << _bit));
+          atomicOr(_to, f16_bits(v7_1) << _bit);
         }
       }
       if (row < 50u && col + 2u < 70u) {
         {
-          let at = u32(3500 * i0 + 70 * i1 + i2_2);
-          let bit = (at & 1u) * 16u;
-          let to = &a3[at >> 1u];
-          atomicAnd(to, ~(65535u << bit));
-          atomicOr(to, f16_bits(v7_2) << bit);
+          let _at = u32(3500 * i0 + 70 * i1 + i2_2);
+          let _bit = (_at & 1u) * 16u;
+          let _to = &a3[_at >> 1u];
+          atomicAnd(_to, ~(65535u << _bit));
+          atomicOr(_to, f16_bits(v7_2) << _bit);
         }
       }
       if (row < 50u && col + 3u < 70u) {
         {
-          let at = u32(3500 * i0 + 70 * i1 + i2_3);
-          let bit = (at & 1u) * 16u;
-          let to = &a3[at >> 1u];
-          atomicAnd(to, ~(65535u << bit));
-          atomicOr(to, f16_bits(v7_3) << bit);
+          let _at = u32(3500 * i0 + 70 * i1 + i2_3);
+          let _bit = (_at & 1u) * 16u;
+          let _to = &a3[_at >> 1u];
+          atomicAnd(_to, ~(65535u << _bit));
+          atomicOr(_to, f16_bits(v7_3) << _bit);
         }
       }
     }

@@ -15,12 +15,12 @@
 
 // Pass 0: groups [64 1 1], bindings [{Arg:0 Scratch:0 Write:false} {Arg:1 Scratch:0 Write:false} {Arg:2 Scratch:0 Write:false} {Arg:3 Scratch:0 Write:true}], params [{Arg:0 Offset:true} {Arg:1 Offset:true} {Arg:2 Offset:true}], scratch []
 
-struct Params {
+struct _params {
   o0: i32,
   o1: i32,
   o2: i32,
 }
-@group(1) @binding(0) var<uniform> p: Params;
+@group(1) @binding(0) var<uniform> _p: _params;
 @group(0) @binding(0) var<storage, read> a0: array<vec4<f32>>;
 @group(0) @binding(1) var<storage, read> a1: array<vec4<f32>>;
 @group(0) @binding(2) var<storage, read> a2: array<vec4<f32>>;
@@ -28,25 +28,25 @@ struct Params {
 var<workgroup> w0: array<vec4<f32>, 272>;
 var<workgroup> w1: array<vec4<f32>, 256>;
 
-fn is_nan(x: f32) -> bool {
-  return (bitcast<u32>(x) & 0x7fffffffu) > 0x7f800000u;
+fn _launder(x: f32) -> f32 {
+  return bitcast<f32>(bitcast<u32>(x) | _zero);
 }
 
-fn launder(x: f32) -> f32 {
-  return bitcast<f32>(bitcast<u32>(x) | zero);
+var<private> _zero: u32;
+
+fn is_nan(x: f32) -> bool {
+  return (bitcast<u32>(x) & 0x7fffffffu) > 0x7f800000u;
 }
 
 fn max_f32(a: f32, b: f32) -> f32 {
   return select(select(max(a, b), b, is_nan(b)), a, is_nan(a));
 }
 
-var<private> zero: u32;
-
 @compute @workgroup_size(128)
-fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) thread: u32) {
-  let group = id.x;
-  zero = id.z;
-  let job = min(group, 63u);
+fn main(@builtin(workgroup_id) _id: vec3<u32>, @builtin(local_invocation_index) _thread: u32) {
+  let _group = _id.x;
+  _zero = _id.z;
+  let job = min(_group, 63u);
   let batch = job / 64u % 1u;
   let split = job / 64u;
   let tile = job % 64u;
@@ -54,8 +54,8 @@ fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) t
   let height = min(8u - first, 8u);
   let m0 = (first + tile % 64u % height) * 64u;
   let n0 = tile % 64u / height * 64u;
-  let tx = thread % 8u;
-  let ty = thread / 8u;
+  let tx = _thread % 8u;
+  let ty = _thread / 8u;
   var c000 = vec4<f32>();
   var c001 = vec4<f32>();
   var c010 = vec4<f32>();
@@ -64,30 +64,30 @@ fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) t
   var c021 = vec4<f32>();
   var c030 = vec4<f32>();
   var c031 = vec4<f32>();
-  let qm0 = thread % 2u;
-  let um0 = thread / 2u;
+  let qm0 = _thread % 2u;
+  let um0 = _thread / 2u;
   var lm0 = vec4<f32>();
   let i0_m0 = i32(m0 + um0);
-  let qn0 = thread % 16u;
-  let un0 = thread / 16u;
+  let qn0 = _thread % 16u;
+  let un0 = _thread / 16u;
   var ln0 = vec4<f32>();
   let i1_n0 = i32(n0 + qn0 * 4u);
   {
     let i2_m0 = i32(0u * 8u + qm0 * 4u);
-    let q_v0_m0_0 = a0[u32(512 * i0_m0 + i2_m0 + p.o0) >> 2u];
-    let v0_m0_0 = q_v0_m0_0.x;
-    let v0_m0_1 = q_v0_m0_0.y;
-    let v0_m0_2 = q_v0_m0_0.z;
-    let v0_m0_3 = q_v0_m0_0.w;
+    let _four_v0_m0_0 = a0[u32(512 * i0_m0 + i2_m0 + _p.o0) >> 2u];
+    let v0_m0_0 = _four_v0_m0_0.x;
+    let v0_m0_1 = _four_v0_m0_0.y;
+    let v0_m0_2 = _four_v0_m0_0.z;
+    let v0_m0_3 = _four_v0_m0_0.w;
     lm0 = vec4<f32>(v0_m0_0, v0_m0_1, v0_m0_2, v0_m0_3);
   }
   {
     let i2_n0 = i32(0u * 8u + un0);
-    let q_v1_n0_0 = a1[u32(i1_n0 + 512 * i2_n0 + p.o1) >> 2u];
-    let v1_n0_0 = q_v1_n0_0.x;
-    let v1_n0_1 = q_v1_n0_0.y;
-    let v1_n0_2 = q_v1_n0_0.z;
-    let v1_n0_3 = q_v1_n0_0.w;
+    let _four_v1_n0_0 = a1[u32(i1_n0 + 512 * i2_n0 + _p.o1) >> 2u];
+    let v1_n0_0 = _four_v1_n0_0.x;
+    let v1_n0_1 = _four_v1_n0_0.y;
+    let v1_n0_2 = _four_v1_n0_0.z;
+    let v1_n0_3 = _four_v1_n0_0.w;
     ln0 = vec4<f32>(v1_n0_0, v1_n0_1, v1_n0_2, v1_n0_3);
   }
   {
@@ -106,20 +106,20 @@ fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) t
     let next = min(step + 1u, 64u - 1u);
     {
       let i2_m0 = i32(next * 8u + qm0 * 4u);
-      let q_v0_m0_0 = a0[u32(512 * i0_m0 + i2_m0 + p.o0) >> 2u];
-      let v0_m0_0 = q_v0_m0_0.x;
-      let v0_m0_1 = q_v0_m0_0.y;
-      let v0_m0_2 = q_v0_m0_0.z;
-      let v0_m0_3 = q_v0_m0_0.w;
+      let _four_v0_m0_0 = a0[u32(512 * i0_m0 + i2_m0 + _p.o0) >> 2u];
+      let v0_m0_0 = _four_v0_m0_0.x;
+      let v0_m0_1 = _four_v0_m0_0.y;
+      let v0_m0_2 = _four_v0_m0_0.z;
+      let v0_m0_3 = _four_v0_m0_0.w;
       lm0 = vec4<f32>(v0_m0_0, v0_m0_1, v0_m0_2, v0_m0_3);
     }
     {
       let i2_n0 = i32(next * 8u + un0);
-      let q_v1_n0_0 = a1[u32(i1_n0 + 512 * i2_n0 + p.o1) >> 2u];
-      let v1_n0_0 = q_v1_n0_0.x;
-      let v1_n0_1 = q_v1_n0_0.y;
-      let v1_n0_2 = q_v1_n0_0.z;
-      let v1_n0_3 = q_v1_n0_0.w;
+      let _four_v1_n0_0 = a1[u32(i1_n0 + 512 * i2_n0 + _p.o1) >> 2u];
+      let v1_n0_0 = _four_v1_n0_0.x;
+      let v1_n0_1 = _four_v1_n0_0.y;
+      let v1_n0_2 = _four_v1_n0_0.z;
+      let v1_n0_3 = _four_v1_n0_0.w;
       ln0 = vec4<f32>(v1_n0_0, v1_n0_1, v1_n0_2, v1_n0_3);
     }
     let from_m = odd * 136u + ty;
@@ -244,18 +244,18 @@ fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) t
   {
     let col = n0 + tx * 4u + 0u;
     let i1 = i32(col);
-    let q_v4_0 = a2[u32(i1 + p.o2) >> 2u];
-    let v4_0 = q_v4_0.x;
-    let v4_1 = q_v4_0.y;
-    let v4_2 = q_v4_0.z;
-    let v4_3 = q_v4_0.w;
+    let _four_v4_0 = a2[u32(i1 + _p.o2) >> 2u];
+    let v4_0 = _four_v4_0.x;
+    let v4_1 = _four_v4_0.y;
+    let v4_2 = _four_v4_0.z;
+    let v4_3 = _four_v4_0.w;
     {
       let row = m0 + ty * 4u + 0u;
       let i0 = i32(row);
-      let v5_0 = launder(c000.x) + v4_0;
-      let v5_1 = launder(c000.y) + v4_1;
-      let v5_2 = launder(c000.z) + v4_2;
-      let v5_3 = launder(c000.w) + v4_3;
+      let v5_0 = _launder(c000.x) + v4_0;
+      let v5_1 = _launder(c000.y) + v4_1;
+      let v5_2 = _launder(c000.z) + v4_2;
+      let v5_3 = _launder(c000.w) + v4_3;
       let v7_0 = max_f32(v5_0, v6);
       let v7_1 = max_f32(v5_1, v6);
       let v7_2 = max_f32(v5_2, v6);
@@ -265,10 +265,10 @@ fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) t
     {
       let row = m0 + ty * 4u + 1u;
       let i0 = i32(row);
-      let v5_0 = launder(c010.x) + v4_0;
-      let v5_1 = launder(c010.y) + v4_1;
-      let v5_2 = launder(c010.z) + v4_2;
-      let v5_3 = launder(c010.w) + v4_3;
+      let v5_0 = _launder(c010.x) + v4_0;
+      let v5_1 = _launder(c010.y) + v4_1;
+      let v5_2 = _launder(c010.z) + v4_2;
+      let v5_3 = _launder(c010.w) + v4_3;
       let v7_0 = max_f32(v5_0, v6);
       let v7_1 = max_f32(v5_1, v6);
       let v7_2 = max_f32(v5_2, v6);
@@ -278,10 +278,10 @@ fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) t
     {
       let row = m0 + ty * 4u + 2u;
       let i0 = i32(row);
-      let v5_0 = launder(c020.x) + v4_0;
-      let v5_1 = launder(c020.y) + v4_1;
-      let v5_2 = launder(c020.z) + v4_2;
-      let v5_3 = launder(c020.w) + v4_3;
+      let v5_0 = _launder(c020.x) + v4_0;
+      let v5_1 = _launder(c020.y) + v4_1;
+      let v5_2 = _launder(c020.z) + v4_2;
+      let v5_3 = _launder(c020.w) + v4_3;
       let v7_0 = max_f32(v5_0, v6);
       let v7_1 = max_f32(v5_1, v6);
       let v7_2 = max_f32(v5_2, v6);
@@ -291,10 +291,10 @@ fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) t
     {
       let row = m0 + ty * 4u + 3u;
       let i0 = i32(row);
-      let v5_0 = launder(c030.x) + v4_0;
-      let v5_1 = launder(c030.y) + v4_1;
-      let v5_2 = launder(c030.z) + v4_2;
-      let v5_3 = launder(c030.w) + v4_3;
+      let v5_0 = _launder(c030.x) + v4_0;
+      let v5_1 = _launder(c030.y) + v4_1;
+      let v5_2 = _launder(c030.z) + v4_2;
+      let v5_3 = _launder(c030.w) + v4_3;
       let v7_0 = max_f32(v5_0, v6);
       let v7_1 = max_f32(v5_1, v6);
       let v7_2 = max_f32(v5_2, v6);
@@ -305,18 +305,18 @@ fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) t
   {
     let col = n0 + tx * 4u + 32u;
     let i1 = i32(col);
-    let q_v4_0 = a2[u32(i1 + p.o2) >> 2u];
-    let v4_0 = q_v4_0.x;
-    let v4_1 = q_v4_0.y;
-    let v4_2 = q_v4_0.z;
-    let v4_3 = q_v4_0.w;
+    let _four_v4_0 = a2[u32(i1 + _p.o2) >> 2u];
+    let v4_0 = _four_v4_0.x;
+    let v4_1 = _four_v4_0.y;
+    let v4_2 = _four_v4_0.z;
+    let v4_3 = _four_v4_0.w;
     {
       let row = m0 + ty * 4u + 0u;
       let i0 = i32(row);
-      let v5_0 = launder(c001.x) + v4_0;
-      let v5_1 = launder(c001.y) + v4_1;
-      let v5_2 = launder(c001.z) + v4_2;
-      let v5_3 = launder(c001.w) + v4_3;
+      let v5_0 = _launder(c001.x) + v4_0;
+      let v5_1 = _launder(c001.y) + v4_1;
+      let v5_2 = _launder(c001.z) + v4_2;
+      let v5_3 = _launder(c001.w) + v4_3;
       let v7_0 = max_f32(v5_0, v6);
       let v7_1 = max_f32(v5_1, v6);
       let v7_2 = max_f32(v5_2, v6);
@@ -326,10 +326,10 @@ fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) t
     {
       let row = m0 + ty * 4u + 1u;
       let i0 = i32(row);
-      let v5_0 = launder(c011.x) + v4_0;
-      let v5_1 = launder(c011.y) + v4_1;
-      let v5_2 = launder(c011.z) + v4_2;
-      let v5_3 = launder(c011.w) + v4_3;
+      let v5_0 = _launder(c011.x) + v4_0;
+      let v5_1 = _launder(c011.y) + v4_1;
+      let v5_2 = _launder(c011.z) + v4_2;
+      let v5_3 = _launder(c011.w) + v4_3;
       let v7_0 = max_f32(v5_0, v6);
       let v7_1 = max_f32(v5_1, v6);
       let v7_2 = max_f32(v5_2, v6);
@@ -339,10 +339,10 @@ fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) t
     {
       let row = m0 + ty * 4u + 2u;
       let i0 = i32(row);
-      let v5_0 = launder(c021.x) + v4_0;
-      let v5_1 = launder(c021.y) + v4_1;
-      let v5_2 = launder(c021.z) + v4_2;
-      let v5_3 = launder(c021.w) + v4_3;
+      let v5_0 = _launder(c021.x) + v4_0;
+      let v5_1 = _launder(c021.y) + v4_1;
+      let v5_2 = _launder(c021.z) + v4_2;
+      let v5_3 = _launder(c021.w) + v4_3;
       let v7_0 = max_f32(v5_0, v6);
       let v7_1 = max_f32(v5_1, v6);
       let v7_2 = max_f32(v5_2, v6);
@@ -352,10 +352,10 @@ fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) t
     {
       let row = m0 + ty * 4u + 3u;
       let i0 = i32(row);
-      let v5_0 = launder(c031.x) + v4_0;
-      let v5_1 = launder(c031.y) + v4_1;
-      let v5_2 = launder(c031.z) + v4_2;
-      let v5_3 = launder(c031.w) + v4_3;
+      let v5_0 = _launder(c031.x) + v4_0;
+      let v5_1 = _launder(c031.y) + v4_1;
+      let v5_2 = _launder(c031.z) + v4_2;
+      let v5_3 = _launder(c031.w) + v4_3;
       let v7_0 = max_f32(v5_0, v6);
       let v7_1 = max_f32(v5_1, v6);
       let v7_2 = max_f32(v5_2, v6);

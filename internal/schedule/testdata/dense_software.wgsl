@@ -15,36 +15,36 @@
 
 // Pass 0: groups [4 1 1], bindings [{Arg:0 Scratch:0 Write:false} {Arg:1 Scratch:0 Write:false} {Arg:2 Scratch:0 Write:false} {Arg:3 Scratch:0 Write:true}], params [{Arg:0 Offset:true} {Arg:1 Offset:true} {Arg:2 Offset:true}], scratch []
 
-struct Params {
+struct _params {
   o0: i32,
   o1: i32,
   o2: i32,
 }
-@group(1) @binding(0) var<uniform> p: Params;
+@group(1) @binding(0) var<uniform> _p: _params;
 @group(0) @binding(0) var<storage, read> a0: array<f32>;
 @group(0) @binding(1) var<storage, read> a1: array<vec4<f32>>;
 @group(0) @binding(2) var<storage, read> a2: array<vec4<f32>>;
 @group(0) @binding(3) var<storage, read_write> a3: array<vec4<f32>>;
 
-fn is_nan(x: f32) -> bool {
-  return (bitcast<u32>(x) & 0x7fffffffu) > 0x7f800000u;
+fn _launder(x: f32) -> f32 {
+  return bitcast<f32>(bitcast<u32>(x) | _zero);
 }
 
-fn launder(x: f32) -> f32 {
-  return bitcast<f32>(bitcast<u32>(x) | zero);
+var<private> _zero: u32;
+
+fn is_nan(x: f32) -> bool {
+  return (bitcast<u32>(x) & 0x7fffffffu) > 0x7f800000u;
 }
 
 fn max_f32(a: f32, b: f32) -> f32 {
   return select(select(max(a, b), b, is_nan(b)), a, is_nan(a));
 }
 
-var<private> zero: u32;
-
 @compute @workgroup_size(64)
-fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) thread: u32) {
-  let group = id.x;
-  zero = id.z;
-  let item = min(group * 64u + thread, 233u);
+fn main(@builtin(workgroup_id) _id: vec3<u32>, @builtin(local_invocation_index) _thread: u32) {
+  let _group = _id.x;
+  _zero = _id.z;
+  let item = min(_group * 64u + _thread, 233u);
   let batch = item / 117u;
   let m0 = item / 9u % 13u * 4u;
   let n0 = item % 9u * 8u;
@@ -62,22 +62,22 @@ fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) t
   var c21 = vec4<f32>();
   var c30 = vec4<f32>();
   var c31 = vec4<f32>();
-  for (var k = 0u; k < 33u + zero; k = k + 1u) {
+  for (var k = 0u; k < 33u + _zero; k = k + 1u) {
     let i3_m = i32(k);
-    let v0_m_0 = a0[1650 * i0 + 33 * i1_m_0 + i3_m + p.o0];
-    let v0_m_1 = a0[1650 * i0 + 33 * i1_m_1 + i3_m + p.o0];
-    let v0_m_2 = a0[1650 * i0 + 33 * i1_m_2 + i3_m + p.o0];
-    let v0_m_3 = a0[1650 * i0 + 33 * i1_m_3 + i3_m + p.o0];
-    let q_v1_n_0 = a1[u32(i2_n + 72 * i3_m + p.o1) >> 2u];
-    let v1_n_0 = q_v1_n_0.x;
-    let v1_n_1 = q_v1_n_0.y;
-    let v1_n_2 = q_v1_n_0.z;
-    let v1_n_3 = q_v1_n_0.w;
-    let q_v1_n_4 = a1[u32(i2_n + 72 * i3_m + p.o1 + 4) >> 2u];
-    let v1_n_4 = q_v1_n_4.x;
-    let v1_n_5 = q_v1_n_4.y;
-    let v1_n_6 = q_v1_n_4.z;
-    let v1_n_7 = q_v1_n_4.w;
+    let v0_m_0 = a0[1650 * i0 + 33 * i1_m_0 + i3_m + _p.o0];
+    let v0_m_1 = a0[1650 * i0 + 33 * i1_m_1 + i3_m + _p.o0];
+    let v0_m_2 = a0[1650 * i0 + 33 * i1_m_2 + i3_m + _p.o0];
+    let v0_m_3 = a0[1650 * i0 + 33 * i1_m_3 + i3_m + _p.o0];
+    let _four_v1_n_0 = a1[u32(i2_n + 72 * i3_m + _p.o1) >> 2u];
+    let v1_n_0 = _four_v1_n_0.x;
+    let v1_n_1 = _four_v1_n_0.y;
+    let v1_n_2 = _four_v1_n_0.z;
+    let v1_n_3 = _four_v1_n_0.w;
+    let _four_v1_n_4 = a1[u32(i2_n + 72 * i3_m + _p.o1 + 4) >> 2u];
+    let v1_n_4 = _four_v1_n_4.x;
+    let v1_n_5 = _four_v1_n_4.y;
+    let v1_n_6 = _four_v1_n_4.z;
+    let v1_n_7 = _four_v1_n_4.w;
     let b0 = vec4<f32>(v1_n_0, v1_n_1, v1_n_2, v1_n_3);
     c00 = fma(vec4<f32>(v0_m_0), b0, c00);
     c10 = fma(vec4<f32>(v0_m_1), b0, c10);
@@ -93,18 +93,18 @@ fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) t
   {
     let col = n0 + 0u;
     let i2 = i32(col);
-    let q_v4_0 = a2[u32(i2 + p.o2) >> 2u];
-    let v4_0 = q_v4_0.x;
-    let v4_1 = q_v4_0.y;
-    let v4_2 = q_v4_0.z;
-    let v4_3 = q_v4_0.w;
+    let _four_v4_0 = a2[u32(i2 + _p.o2) >> 2u];
+    let v4_0 = _four_v4_0.x;
+    let v4_1 = _four_v4_0.y;
+    let v4_2 = _four_v4_0.z;
+    let v4_3 = _four_v4_0.w;
     {
       let row = m0 + 0u;
       let i1 = i32(min(row, 50u - 1u));
-      let v5_0 = launder(c00.x) + v4_0;
-      let v5_1 = launder(c00.y) + v4_1;
-      let v5_2 = launder(c00.z) + v4_2;
-      let v5_3 = launder(c00.w) + v4_3;
+      let v5_0 = _launder(c00.x) + v4_0;
+      let v5_1 = _launder(c00.y) + v4_1;
+      let v5_2 = _launder(c00.z) + v4_2;
+      let v5_3 = _launder(c00.w) + v4_3;
       let v7_0 = max_f32(v5_0, v6);
       let v7_1 = max_f32(v5_1, v6);
       let v7_2 = max_f32(v5_2, v6);
@@ -116,10 +116,10 @@ fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) t
     {
       let row = m0 + 1u;
       let i1 = i32(min(row, 50u - 1u));
-      let v5_0 = launder(c10.x) + v4_0;
-      let v5_1 = launder(c10.y) + v4_1;
-      let v5_2 = launder(c10.z) + v4_2;
-      let v5_3 = launder(c10.w) + v4_3;
+      let v5_0 = _launder(c10.x) + v4_0;
+      let v5_1 = _launder(c10.y) + v4_1;
+      let v5_2 = _launder(c10.z) + v4_2;
+      let v5_3 = _launder(c10.w) + v4_3;
       let v7_0 = max_f32(v5_0, v6);
       let v7_1 = max_f32(v5_1, v6);
       let v7_2 = max_f32(v5_2, v6);
@@ -131,10 +131,10 @@ fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) t
     {
       let row = m0 + 2u;
       let i1 = i32(min(row, 50u - 1u));
-      let v5_0 = launder(c20.x) + v4_0;
-      let v5_1 = launder(c20.y) + v4_1;
-      let v5_2 = launder(c20.z) + v4_2;
-      let v5_3 = launder(c20.w) + v4_3;
+      let v5_0 = _launder(c20.x) + v4_0;
+      let v5_1 = _launder(c20.y) + v4_1;
+      let v5_2 = _launder(c20.z) + v4_2;
+      let v5_3 = _launder(c20.w) + v4_3;
       let v7_0 = max_f32(v5_0, v6);
       let v7_1 = max_f32(v5_1, v6);
       let v7_2 = max_f32(v5_2, v6);
@@ -146,10 +146,10 @@ fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) t
     {
       let row = m0 + 3u;
       let i1 = i32(min(row, 50u - 1u));
-      let v5_0 = launder(c30.x) + v4_0;
-      let v5_1 = launder(c30.y) + v4_1;
-      let v5_2 = launder(c30.z) + v4_2;
-      let v5_3 = launder(c30.w) + v4_3;
+      let v5_0 = _launder(c30.x) + v4_0;
+      let v5_1 = _launder(c30.y) + v4_1;
+      let v5_2 = _launder(c30.z) + v4_2;
+      let v5_3 = _launder(c30.w) + v4_3;
       let v7_0 = max_f32(v5_0, v6);
       let v7_1 = max_f32(v5_1, v6);
       let v7_2 = max_f32(v5_2, v6);
@@ -162,18 +162,18 @@ fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) t
   {
     let col = n0 + 4u;
     let i2 = i32(col);
-    let q_v4_0 = a2[u32(i2 + p.o2) >> 2u];
-    let v4_0 = q_v4_0.x;
-    let v4_1 = q_v4_0.y;
-    let v4_2 = q_v4_0.z;
-    let v4_3 = q_v4_0.w;
+    let _four_v4_0 = a2[u32(i2 + _p.o2) >> 2u];
+    let v4_0 = _four_v4_0.x;
+    let v4_1 = _four_v4_0.y;
+    let v4_2 = _four_v4_0.z;
+    let v4_3 = _four_v4_0.w;
     {
       let row = m0 + 0u;
       let i1 = i32(min(row, 50u - 1u));
-      let v5_0 = launder(c01.x) + v4_0;
-      let v5_1 = launder(c01.y) + v4_1;
-      let v5_2 = launder(c01.z) + v4_2;
-      let v5_3 = launder(c01.w) + v4_3;
+      let v5_0 = _launder(c01.x) + v4_0;
+      let v5_1 = _launder(c01.y) + v4_1;
+      let v5_2 = _launder(c01.z) + v4_2;
+      let v5_3 = _launder(c01.w) + v4_3;
       let v7_0 = max_f32(v5_0, v6);
       let v7_1 = max_f32(v5_1, v6);
       let v7_2 = max_f32(v5_2, v6);
@@ -185,10 +185,10 @@ fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) t
     {
       let row = m0 + 1u;
       let i1 = i32(min(row, 50u - 1u));
-      let v5_0 = launder(c11.x) + v4_0;
-      let v5_1 = launder(c11.y) + v4_1;
-      let v5_2 = launder(c11.z) + v4_2;
-      let v5_3 = launder(c11.w) + v4_3;
+      let v5_0 = _launder(c11.x) + v4_0;
+      let v5_1 = _launder(c11.y) + v4_1;
+      let v5_2 = _launder(c11.z) + v4_2;
+      let v5_3 = _launder(c11.w) + v4_3;
       let v7_0 = max_f32(v5_0, v6);
       let v7_1 = max_f32(v5_1, v6);
       let v7_2 = max_f32(v5_2, v6);
@@ -200,10 +200,10 @@ fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) t
     {
       let row = m0 + 2u;
       let i1 = i32(min(row, 50u - 1u));
-      let v5_0 = launder(c21.x) + v4_0;
-      let v5_1 = launder(c21.y) + v4_1;
-      let v5_2 = launder(c21.z) + v4_2;
-      let v5_3 = launder(c21.w) + v4_3;
+      let v5_0 = _launder(c21.x) + v4_0;
+      let v5_1 = _launder(c21.y) + v4_1;
+      let v5_2 = _launder(c21.z) + v4_2;
+      let v5_3 = _launder(c21.w) + v4_3;
       let v7_0 = max_f32(v5_0, v6);
       let v7_1 = max_f32(v5_1, v6);
       let v7_2 = max_f32(v5_2, v6);
@@ -215,10 +215,10 @@ fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) t
     {
       let row = m0 + 3u;
       let i1 = i32(min(row, 50u - 1u));
-      let v5_0 = launder(c31.x) + v4_0;
-      let v5_1 = launder(c31.y) + v4_1;
-      let v5_2 = launder(c31.z) + v4_2;
-      let v5_3 = launder(c31.w) + v4_3;
+      let v5_0 = _launder(c31.x) + v4_0;
+      let v5_1 = _launder(c31.y) + v4_1;
+      let v5_2 = _launder(c31.z) + v4_2;
+      let v5_3 = _launder(c31.w) + v4_3;
       let v7_0 = max_f32(v5_0, v6);
       let v7_1 = max_f32(v5_1, v6);
       let v7_2 = max_f32(v5_2, v6);

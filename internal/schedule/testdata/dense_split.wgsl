@@ -15,11 +15,11 @@
 
 // Pass 0: groups [256 1 1], bindings [{Arg:0 Scratch:0 Write:false} {Arg:1 Scratch:0 Write:false} {Arg:-1 Scratch:0 Write:true}], params [{Arg:0 Offset:true} {Arg:1 Offset:true}], scratch [409600]
 
-struct Params {
+struct _params {
   o0: i32,
   o1: i32,
 }
-@group(1) @binding(0) var<uniform> p: Params;
+@group(1) @binding(0) var<uniform> _p: _params;
 @group(0) @binding(0) var<storage, read> a0: array<vec4<f32>>;
 @group(0) @binding(1) var<storage, read> a1: array<vec4<f32>>;
 @group(0) @binding(2) var<storage, read_write> s0: array<f32>;
@@ -27,9 +27,9 @@ var<workgroup> w0: array<vec4<f32>, 288>;
 var<workgroup> w1: array<vec4<f32>, 256>;
 
 @compute @workgroup_size(64)
-fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) thread: u32) {
-  let group = id.x;
-  let job = min(group, 255u);
+fn main(@builtin(workgroup_id) _id: vec3<u32>, @builtin(local_invocation_index) _thread: u32) {
+  let _group = _id.x;
+  let job = min(_group, 255u);
   let batch = job / 4u % 1u;
   let split = job / 4u;
   let tile = job % 4u;
@@ -37,64 +37,64 @@ fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) t
   let height = min(1u - first, 8u);
   let m0 = (first + tile % 32u % height) * 32u;
   let n0 = tile % 32u / height * 32u;
-  let tx = thread % 8u;
-  let ty = thread / 8u;
+  let tx = _thread % 8u;
+  let ty = _thread / 8u;
   var c000 = vec4<f32>();
   var c010 = vec4<f32>();
   var c020 = vec4<f32>();
   var c030 = vec4<f32>();
-  let qm0 = thread % 4u;
-  let um0 = thread / 4u;
+  let qm0 = _thread % 4u;
+  let um0 = _thread / 4u;
   var lm0 = vec4<f32>();
   let i0_m0 = i32(min(m0 + um0, 16u - 1u));
-  let qm1 = (thread + 64u) % 4u;
-  let um1 = (thread + 64u) / 4u;
+  let qm1 = (_thread + 64u) % 4u;
+  let um1 = (_thread + 64u) / 4u;
   var lm1 = vec4<f32>();
   let i0_m1 = i32(min(m0 + um1, 16u - 1u));
-  let qn0 = thread % 8u;
-  let un0 = thread / 8u;
+  let qn0 = _thread % 8u;
+  let un0 = _thread / 8u;
   var ln0 = vec4<f32>();
   let i1_n0 = i32(min(n0 + qn0 * 4u, 100u - 4u));
-  let qn1 = (thread + 64u) % 8u;
-  let un1 = (thread + 64u) / 8u;
+  let qn1 = (_thread + 64u) % 8u;
+  let un1 = (_thread + 64u) / 8u;
   var ln1 = vec4<f32>();
   let i1_n1 = i32(min(n0 + qn1 * 4u, 100u - 4u));
   let begin = split * 4u;
   let end = min(begin + 4u, 256u);
   {
     let i2_m0 = i32(begin * 16u + qm0 * 4u);
-    let q_v0_m0_0 = a0[u32(4096 * i0_m0 + i2_m0 + p.o0) >> 2u];
-    let v0_m0_0 = q_v0_m0_0.x;
-    let v0_m0_1 = q_v0_m0_0.y;
-    let v0_m0_2 = q_v0_m0_0.z;
-    let v0_m0_3 = q_v0_m0_0.w;
+    let _four_v0_m0_0 = a0[u32(4096 * i0_m0 + i2_m0 + _p.o0) >> 2u];
+    let v0_m0_0 = _four_v0_m0_0.x;
+    let v0_m0_1 = _four_v0_m0_0.y;
+    let v0_m0_2 = _four_v0_m0_0.z;
+    let v0_m0_3 = _four_v0_m0_0.w;
     lm0 = vec4<f32>(select(0.0f, v0_m0_0, m0 + um0 < 16u), select(0.0f, v0_m0_1, m0 + um0 < 16u), select(0.0f, v0_m0_2, m0 + um0 < 16u), select(0.0f, v0_m0_3, m0 + um0 < 16u));
   }
   {
     let i2_m1 = i32(begin * 16u + qm1 * 4u);
-    let q_v0_m1_0 = a0[u32(4096 * i0_m1 + i2_m1 + p.o0) >> 2u];
-    let v0_m1_0 = q_v0_m1_0.x;
-    let v0_m1_1 = q_v0_m1_0.y;
-    let v0_m1_2 = q_v0_m1_0.z;
-    let v0_m1_3 = q_v0_m1_0.w;
+    let _four_v0_m1_0 = a0[u32(4096 * i0_m1 + i2_m1 + _p.o0) >> 2u];
+    let v0_m1_0 = _four_v0_m1_0.x;
+    let v0_m1_1 = _four_v0_m1_0.y;
+    let v0_m1_2 = _four_v0_m1_0.z;
+    let v0_m1_3 = _four_v0_m1_0.w;
     lm1 = vec4<f32>(select(0.0f, v0_m1_0, m0 + um1 < 16u), select(0.0f, v0_m1_1, m0 + um1 < 16u), select(0.0f, v0_m1_2, m0 + um1 < 16u), select(0.0f, v0_m1_3, m0 + um1 < 16u));
   }
   {
     let i2_n0 = i32(begin * 16u + un0);
-    let q_v1_n0_0 = a1[u32(i1_n0 + 100 * i2_n0 + p.o1) >> 2u];
-    let v1_n0_0 = q_v1_n0_0.x;
-    let v1_n0_1 = q_v1_n0_0.y;
-    let v1_n0_2 = q_v1_n0_0.z;
-    let v1_n0_3 = q_v1_n0_0.w;
+    let _four_v1_n0_0 = a1[u32(i1_n0 + 100 * i2_n0 + _p.o1) >> 2u];
+    let v1_n0_0 = _four_v1_n0_0.x;
+    let v1_n0_1 = _four_v1_n0_0.y;
+    let v1_n0_2 = _four_v1_n0_0.z;
+    let v1_n0_3 = _four_v1_n0_0.w;
     ln0 = vec4<f32>(select(0.0f, v1_n0_0, n0 + qn0 * 4u < 100u), select(0.0f, v1_n0_1, n0 + qn0 * 4u < 100u), select(0.0f, v1_n0_2, n0 + qn0 * 4u < 100u), select(0.0f, v1_n0_3, n0 + qn0 * 4u < 100u));
   }
   {
     let i2_n1 = i32(begin * 16u + un1);
-    let q_v1_n1_0 = a1[u32(i1_n1 + 100 * i2_n1 + p.o1) >> 2u];
-    let v1_n1_0 = q_v1_n1_0.x;
-    let v1_n1_1 = q_v1_n1_0.y;
-    let v1_n1_2 = q_v1_n1_0.z;
-    let v1_n1_3 = q_v1_n1_0.w;
+    let _four_v1_n1_0 = a1[u32(i1_n1 + 100 * i2_n1 + _p.o1) >> 2u];
+    let v1_n1_0 = _four_v1_n1_0.x;
+    let v1_n1_1 = _four_v1_n1_0.y;
+    let v1_n1_2 = _four_v1_n1_0.z;
+    let v1_n1_3 = _four_v1_n1_0.w;
     ln1 = vec4<f32>(select(0.0f, v1_n1_0, n0 + qn1 * 4u < 100u), select(0.0f, v1_n1_1, n0 + qn1 * 4u < 100u), select(0.0f, v1_n1_2, n0 + qn1 * 4u < 100u), select(0.0f, v1_n1_3, n0 + qn1 * 4u < 100u));
   }
   {
@@ -123,38 +123,38 @@ fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) t
     let next = min(step + 1u, end - 1u);
     {
       let i2_m0 = i32(next * 16u + qm0 * 4u);
-      let q_v0_m0_0 = a0[u32(4096 * i0_m0 + i2_m0 + p.o0) >> 2u];
-      let v0_m0_0 = q_v0_m0_0.x;
-      let v0_m0_1 = q_v0_m0_0.y;
-      let v0_m0_2 = q_v0_m0_0.z;
-      let v0_m0_3 = q_v0_m0_0.w;
+      let _four_v0_m0_0 = a0[u32(4096 * i0_m0 + i2_m0 + _p.o0) >> 2u];
+      let v0_m0_0 = _four_v0_m0_0.x;
+      let v0_m0_1 = _four_v0_m0_0.y;
+      let v0_m0_2 = _four_v0_m0_0.z;
+      let v0_m0_3 = _four_v0_m0_0.w;
       lm0 = vec4<f32>(select(0.0f, v0_m0_0, m0 + um0 < 16u), select(0.0f, v0_m0_1, m0 + um0 < 16u), select(0.0f, v0_m0_2, m0 + um0 < 16u), select(0.0f, v0_m0_3, m0 + um0 < 16u));
     }
     {
       let i2_m1 = i32(next * 16u + qm1 * 4u);
-      let q_v0_m1_0 = a0[u32(4096 * i0_m1 + i2_m1 + p.o0) >> 2u];
-      let v0_m1_0 = q_v0_m1_0.x;
-      let v0_m1_1 = q_v0_m1_0.y;
-      let v0_m1_2 = q_v0_m1_0.z;
-      let v0_m1_3 = q_v0_m1_0.w;
+      let _four_v0_m1_0 = a0[u32(4096 * i0_m1 + i2_m1 + _p.o0) >> 2u];
+      let v0_m1_0 = _four_v0_m1_0.x;
+      let v0_m1_1 = _four_v0_m1_0.y;
+      let v0_m1_2 = _four_v0_m1_0.z;
+      let v0_m1_3 = _four_v0_m1_0.w;
       lm1 = vec4<f32>(select(0.0f, v0_m1_0, m0 + um1 < 16u), select(0.0f, v0_m1_1, m0 + um1 < 16u), select(0.0f, v0_m1_2, m0 + um1 < 16u), select(0.0f, v0_m1_3, m0 + um1 < 16u));
     }
     {
       let i2_n0 = i32(next * 16u + un0);
-      let q_v1_n0_0 = a1[u32(i1_n0 + 100 * i2_n0 + p.o1) >> 2u];
-      let v1_n0_0 = q_v1_n0_0.x;
-      let v1_n0_1 = q_v1_n0_0.y;
-      let v1_n0_2 = q_v1_n0_0.z;
-      let v1_n0_3 = q_v1_n0_0.w;
+      let _four_v1_n0_0 = a1[u32(i1_n0 + 100 * i2_n0 + _p.o1) >> 2u];
+      let v1_n0_0 = _four_v1_n0_0.x;
+      let v1_n0_1 = _four_v1_n0_0.y;
+      let v1_n0_2 = _four_v1_n0_0.z;
+      let v1_n0_3 = _four_v1_n0_0.w;
       ln0 = vec4<f32>(select(0.0f, v1_n0_0, n0 + qn0 * 4u < 100u), select(0.0f, v1_n0_1, n0 + qn0 * 4u < 100u), select(0.0f, v1_n0_2, n0 + qn0 * 4u < 100u), select(0.0f, v1_n0_3, n0 + qn0 * 4u < 100u));
     }
     {
       let i2_n1 = i32(next * 16u + un1);
-      let q_v1_n1_0 = a1[u32(i1_n1 + 100 * i2_n1 + p.o1) >> 2u];
-      let v1_n1_0 = q_v1_n1_0.x;
-      let v1_n1_1 = q_v1_n1_0.y;
-      let v1_n1_2 = q_v1_n1_0.z;
-      let v1_n1_3 = q_v1_n1_0.w;
+      let _four_v1_n1_0 = a1[u32(i1_n1 + 100 * i2_n1 + _p.o1) >> 2u];
+      let v1_n1_0 = _four_v1_n1_0.x;
+      let v1_n1_1 = _four_v1_n1_0.y;
+      let v1_n1_2 = _four_v1_n1_0.z;
+      let v1_n1_3 = _four_v1_n1_0.w;
       ln1 = vec4<f32>(select(0.0f, v1_n1_0, n0 + qn1 * 4u < 100u), select(0.0f, v1_n1_1, n0 + qn1 * 4u < 100u), select(0.0f, v1_n1_2, n0 + qn1 * 4u < 100u), select(0.0f, v1_n1_3, n0 + qn1 * 4u < 100u));
     }
     let from_m = odd * 144u + ty;
@@ -381,33 +381,33 @@ fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) t
 
 // Pass 1: groups [2 1 1], bindings [{Arg:-1 Scratch:0 Write:false} {Arg:2 Scratch:0 Write:false} {Arg:3 Scratch:0 Write:true}], params [{Arg:2 Offset:true}], scratch [409600]
 
-struct Params {
+struct _params {
   o2: i32,
 }
-@group(1) @binding(0) var<uniform> p: Params;
+@group(1) @binding(0) var<uniform> _p: _params;
 @group(0) @binding(0) var<storage, read> s0: array<f32>;
 @group(0) @binding(1) var<storage, read> a2: array<vec4<f32>>;
 @group(0) @binding(2) var<storage, read_write> a3: array<vec4<f32>>;
 
-fn is_nan(x: f32) -> bool {
-  return (bitcast<u32>(x) & 0x7fffffffu) > 0x7f800000u;
+fn _launder(x: f32) -> f32 {
+  return bitcast<f32>(bitcast<u32>(x) | _zero);
 }
 
-fn launder(x: f32) -> f32 {
-  return bitcast<f32>(bitcast<u32>(x) | zero);
+var<private> _zero: u32;
+
+fn is_nan(x: f32) -> bool {
+  return (bitcast<u32>(x) & 0x7fffffffu) > 0x7f800000u;
 }
 
 fn max_f32(a: f32, b: f32) -> f32 {
   return select(select(max(a, b), b, is_nan(b)), a, is_nan(a));
 }
 
-var<private> zero: u32;
-
 @compute @workgroup_size(256)
-fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) thread: u32) {
-  let group = id.x;
-  zero = id.z;
-  let item = group * 256u + thread;
+fn main(@builtin(workgroup_id) _id: vec3<u32>, @builtin(local_invocation_index) _thread: u32) {
+  let _group = _id.x;
+  _zero = _id.z;
+  let item = _group * 256u + _thread;
   let v6 = 0.0f;
   if (item < 400u) {
     let fi1 = item * 4u;
@@ -433,15 +433,15 @@ fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) t
       let k3_3 = s0[n * 1600 + (100 * i0 + i1 + 3)];
       v3_3 = v3_3 + k3_3;
     }
-    let q_v4_0 = a2[u32(i1 + p.o2) >> 2u];
-    let v4_0 = q_v4_0.x;
-    let v4_1 = q_v4_0.y;
-    let v4_2 = q_v4_0.z;
-    let v4_3 = q_v4_0.w;
-    let v5_0 = launder(v3_0) + v4_0;
-    let v5_1 = launder(v3_1) + v4_1;
-    let v5_2 = launder(v3_2) + v4_2;
-    let v5_3 = launder(v3_3) + v4_3;
+    let _four_v4_0 = a2[u32(i1 + _p.o2) >> 2u];
+    let v4_0 = _four_v4_0.x;
+    let v4_1 = _four_v4_0.y;
+    let v4_2 = _four_v4_0.z;
+    let v4_3 = _four_v4_0.w;
+    let v5_0 = _launder(v3_0) + v4_0;
+    let v5_1 = _launder(v3_1) + v4_1;
+    let v5_2 = _launder(v3_2) + v4_2;
+    let v5_3 = _launder(v3_3) + v4_3;
     let v7_0 = max_f32(v5_0, v6);
     let v7_1 = max_f32(v5_1, v6);
     let v7_2 = max_f32(v5_2, v6);

@@ -9,24 +9,24 @@
 
 // Pass 0: groups [1 1 1], bindings [{Arg:0 Scratch:0 Write:false} {Arg:1 Scratch:0 Write:true}], params [{Arg:0 Offset:true}], scratch []
 
-struct Params {
+struct _params {
   o0: i32,
 }
-@group(1) @binding(0) var<uniform> p: Params;
+@group(1) @binding(0) var<uniform> _p: _params;
 @group(0) @binding(0) var<storage, read> a0: array<i32>;
 @group(0) @binding(1) var<storage, read_write> a1: array<i32>;
 
 @compute @workgroup_size(256)
-fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) thread: u32) {
-  let group = id.x;
-  let item = group * 256u + thread;
+fn main(@builtin(workgroup_id) _id: vec3<u32>, @builtin(local_invocation_index) _thread: u32) {
+  let _group = _id.x;
+  let item = _group * 256u + _thread;
   let v2 = -1;
   if (item < 9u) {
     let i0 = i32(item);
     let v1 = u32(-i0 + 5) < 6u && (-i0 + 5) % 2 == 0;
     var v0 = 0;
     if (u32(-i0 + 5) < 6u && (-i0 + 5) % 2 == 0) {
-      v0 = a0[p.o0 + 1 * ((-i0 + 5) / 2)];
+      v0 = a0[_p.o0 + 1 * ((-i0 + 5) / 2)];
     }
     let v3 = select(v2, v0, v1);
     a1[i0] = v3;

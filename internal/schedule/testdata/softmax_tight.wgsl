@@ -11,23 +11,33 @@
 
 // Pass 0: groups [1024 1 1], bindings [{Arg:0 Scratch:0 Write:false} {Arg:1 Scratch:0 Write:true}], params [{Arg:0 Offset:true}], scratch []
 
-struct Params {
+struct _params {
   o0: i32,
 }
-@group(1) @binding(0) var<uniform> p: Params;
+@group(1) @binding(0) var<uniform> _p: _params;
 @group(0) @binding(0) var<storage, read> a0: array<vec4<f32>>;
 @group(0) @binding(1) var<storage, read_write> a1: array<vec4<f32>>;
 var<workgroup> w0: array<f32, 1024>;
 
+fn _launder(x: f32) -> f32 {
+  return bitcast<f32>(bitcast<u32>(x) | _zero);
+}
+
+fn _launder2(x: f32) -> f32 {
+  return bitcast<f32>(bitcast<u32>(x) + _zero);
+}
+
+var<private> _zero: u32;
+
 fn div_f32(a: f32, b: f32) -> f32 {
   let sign = (bitcast<u32>(a) ^ bitcast<u32>(b)) & 0x80000000u;
-  let infinite = bitcast<f32>((sign | 0x7f800000u) | zero);
+  let infinite = bitcast<f32>((sign | 0x7f800000u) | _zero);
   let s = select(1.0f, 0.25f, abs(b) > 4e+37f);
-  return select(a * s / (b * s), select(infinite, bitcast<f32>(0x7fc00000u | zero), a == 0.0f || is_nan(a)), b == 0.0f);
+  return select(a * s / (b * s), select(infinite, bitcast<f32>(0x7fc00000u | _zero), a == 0.0f || is_nan(a)), b == 0.0f);
 }
 
 fn exp_f32(x: f32) -> f32 {
-  let y = select(select(exp(x), bitcast<f32>(0x7f800000u | zero), x > 88.73f), 0.0f, x < -104.0f);
+  let y = select(select(exp(x), bitcast<f32>(0x7f800000u | _zero), x > 88.73f), 0.0f, x < -104.0f);
   return select(y, x, is_nan(x));
 }
 
@@ -35,175 +45,165 @@ fn is_nan(x: f32) -> bool {
   return (bitcast<u32>(x) & 0x7fffffffu) > 0x7f800000u;
 }
 
-fn launder(x: f32) -> f32 {
-  return bitcast<f32>(bitcast<u32>(x) | zero);
-}
-
-fn launder2(x: f32) -> f32 {
-  return bitcast<f32>(bitcast<u32>(x) + zero);
-}
-
 fn max_f32(a: f32, b: f32) -> f32 {
   return select(select(max(a, b), b, is_nan(b)), a, is_nan(a));
 }
 
-var<private> zero: u32;
-
 @compute @workgroup_size(1024)
-fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) thread: u32) {
-  let group = id.x;
-  zero = id.z;
-  let t = thread / 1u % 1024u;
-  let each = group * 1u + thread / 1024u;
+fn main(@builtin(workgroup_id) _id: vec3<u32>, @builtin(local_invocation_index) _thread: u32) {
+  let _group = _id.x;
+  _zero = _id.z;
+  let t = _thread / 1u % 1024u;
+  let each = _group * 1u + _thread / 1024u;
   let row = min(each, 1023u);
   let i0 = i32(row);
   let i1_0 = i32(min(t * 4u, 10000u - 4u));
   let i1_1 = i32(min(t * 4u + 4096u, 10000u - 4u));
   let i1_2 = i32(min(t * 4u + 8192u, 10000u - 4u));
-  var r1 = bitcast<f32>(0xff800000u | zero);
-  let q_v0_0 = a0[u32(10000 * i0 + i1_0 + p.o0) >> 2u];
-  let v0_0 = q_v0_0.x;
-  let v0_1 = q_v0_0.y;
-  let v0_2 = q_v0_0.z;
-  let v0_3 = q_v0_0.w;
-  let q_v0_4 = a0[u32(10000 * i0 + i1_1 + p.o0) >> 2u];
-  let v0_4 = q_v0_4.x;
-  let v0_5 = q_v0_4.y;
-  let v0_6 = q_v0_4.z;
-  let v0_7 = q_v0_4.w;
-  let q_v0_8 = a0[u32(10000 * i0 + i1_2 + p.o0) >> 2u];
-  let v0_8 = q_v0_8.x;
-  let v0_9 = q_v0_8.y;
-  let v0_10 = q_v0_8.z;
-  let v0_11 = q_v0_8.w;
-  r1 = max_f32(r1, max_f32(max_f32(max_f32(max_f32(select(bitcast<f32>(0xff800000u | zero), v0_0, t * 4u < 10000u), select(bitcast<f32>(0xff800000u | zero), v0_1, t * 4u < 10000u)), max_f32(select(bitcast<f32>(0xff800000u | zero), v0_2, t * 4u < 10000u), select(bitcast<f32>(0xff800000u | zero), v0_3, t * 4u < 10000u))), max_f32(max_f32(select(bitcast<f32>(0xff800000u | zero), v0_4, t * 4u + 4096u < 10000u), select(bitcast<f32>(0xff800000u | zero), v0_5, t * 4u + 4096u < 10000u)), max_f32(select(bitcast<f32>(0xff800000u | zero), v0_6, t * 4u + 4096u < 10000u), select(bitcast<f32>(0xff800000u | zero), v0_7, t * 4u + 4096u < 10000u)))), max_f32(max_f32(select(bitcast<f32>(0xff800000u | zero), v0_8, t * 4u + 8192u < 10000u), select(bitcast<f32>(0xff800000u | zero), v0_9, t * 4u + 8192u < 10000u)), max_f32(select(bitcast<f32>(0xff800000u | zero), v0_10, t * 4u + 8192u < 10000u), select(bitcast<f32>(0xff800000u | zero), v0_11, t * 4u + 8192u < 10000u)))));
-  w0[thread] = r1;
+  var r1 = bitcast<f32>(0xff800000u | _zero);
+  let _four_v0_0 = a0[u32(10000 * i0 + i1_0 + _p.o0) >> 2u];
+  let v0_0 = _four_v0_0.x;
+  let v0_1 = _four_v0_0.y;
+  let v0_2 = _four_v0_0.z;
+  let v0_3 = _four_v0_0.w;
+  let _four_v0_4 = a0[u32(10000 * i0 + i1_1 + _p.o0) >> 2u];
+  let v0_4 = _four_v0_4.x;
+  let v0_5 = _four_v0_4.y;
+  let v0_6 = _four_v0_4.z;
+  let v0_7 = _four_v0_4.w;
+  let _four_v0_8 = a0[u32(10000 * i0 + i1_2 + _p.o0) >> 2u];
+  let v0_8 = _four_v0_8.x;
+  let v0_9 = _four_v0_8.y;
+  let v0_10 = _four_v0_8.z;
+  let v0_11 = _four_v0_8.w;
+  r1 = max_f32(r1, max_f32(max_f32(max_f32(max_f32(select(bitcast<f32>(0xff800000u | _zero), v0_0, t * 4u < 10000u), select(bitcast<f32>(0xff800000u | _zero), v0_1, t * 4u < 10000u)), max_f32(select(bitcast<f32>(0xff800000u | _zero), v0_2, t * 4u < 10000u), select(bitcast<f32>(0xff800000u | _zero), v0_3, t * 4u < 10000u))), max_f32(max_f32(select(bitcast<f32>(0xff800000u | _zero), v0_4, t * 4u + 4096u < 10000u), select(bitcast<f32>(0xff800000u | _zero), v0_5, t * 4u + 4096u < 10000u)), max_f32(select(bitcast<f32>(0xff800000u | _zero), v0_6, t * 4u + 4096u < 10000u), select(bitcast<f32>(0xff800000u | _zero), v0_7, t * 4u + 4096u < 10000u)))), max_f32(max_f32(select(bitcast<f32>(0xff800000u | _zero), v0_8, t * 4u + 8192u < 10000u), select(bitcast<f32>(0xff800000u | _zero), v0_9, t * 4u + 8192u < 10000u)), max_f32(select(bitcast<f32>(0xff800000u | _zero), v0_10, t * 4u + 8192u < 10000u), select(bitcast<f32>(0xff800000u | _zero), v0_11, t * 4u + 8192u < 10000u)))));
+  w0[_thread] = r1;
   workgroupBarrier();
   if (t < 512u) {
-    w0[thread] = max_f32(w0[thread], w0[thread + 512u]);
+    w0[_thread] = max_f32(w0[_thread], w0[_thread + 512u]);
   }
   workgroupBarrier();
   if (t < 256u) {
-    w0[thread] = max_f32(w0[thread], w0[thread + 256u]);
+    w0[_thread] = max_f32(w0[_thread], w0[_thread + 256u]);
   }
   workgroupBarrier();
   if (t < 128u) {
-    w0[thread] = max_f32(w0[thread], w0[thread + 128u]);
+    w0[_thread] = max_f32(w0[_thread], w0[_thread + 128u]);
   }
   workgroupBarrier();
   if (t < 64u) {
-    w0[thread] = max_f32(w0[thread], w0[thread + 64u]);
+    w0[_thread] = max_f32(w0[_thread], w0[_thread + 64u]);
   }
   workgroupBarrier();
   if (t < 32u) {
-    w0[thread] = max_f32(w0[thread], w0[thread + 32u]);
+    w0[_thread] = max_f32(w0[_thread], w0[_thread + 32u]);
   }
   workgroupBarrier();
   if (t < 16u) {
-    w0[thread] = max_f32(w0[thread], w0[thread + 16u]);
+    w0[_thread] = max_f32(w0[_thread], w0[_thread + 16u]);
   }
   workgroupBarrier();
   if (t < 8u) {
-    w0[thread] = max_f32(w0[thread], w0[thread + 8u]);
+    w0[_thread] = max_f32(w0[_thread], w0[_thread + 8u]);
   }
   workgroupBarrier();
   if (t < 4u) {
-    w0[thread] = max_f32(w0[thread], w0[thread + 4u]);
+    w0[_thread] = max_f32(w0[_thread], w0[_thread + 4u]);
   }
   workgroupBarrier();
   if (t < 2u) {
-    w0[thread] = max_f32(w0[thread], w0[thread + 2u]);
+    w0[_thread] = max_f32(w0[_thread], w0[_thread + 2u]);
   }
   workgroupBarrier();
   if (t < 1u) {
-    w0[thread] = max_f32(w0[thread], w0[thread + 1u]);
+    w0[_thread] = max_f32(w0[_thread], w0[_thread + 1u]);
   }
   workgroupBarrier();
-  r1 = w0[thread - t * 1u];
+  r1 = w0[_thread - t * 1u];
   let v1 = r1;
   var r4 = 0.0f;
-  let v2_0 = v0_0 - launder2(v1);
-  let v2_1 = v0_1 - launder2(v1);
-  let v2_2 = v0_2 - launder2(v1);
-  let v2_3 = v0_3 - launder2(v1);
-  let v2_4 = v0_4 - launder2(v1);
-  let v2_5 = v0_5 - launder2(v1);
-  let v2_6 = v0_6 - launder2(v1);
-  let v2_7 = v0_7 - launder2(v1);
-  let v2_8 = v0_8 - launder2(v1);
-  let v2_9 = v0_9 - launder2(v1);
-  let v2_10 = v0_10 - launder2(v1);
-  let v2_11 = v0_11 - launder2(v1);
-  let v3_0 = exp_f32(launder(v2_0));
-  let v3_1 = exp_f32(launder(v2_1));
-  let v3_2 = exp_f32(launder(v2_2));
-  let v3_3 = exp_f32(launder(v2_3));
-  let v3_4 = exp_f32(launder(v2_4));
-  let v3_5 = exp_f32(launder(v2_5));
-  let v3_6 = exp_f32(launder(v2_6));
-  let v3_7 = exp_f32(launder(v2_7));
-  let v3_8 = exp_f32(launder(v2_8));
-  let v3_9 = exp_f32(launder(v2_9));
-  let v3_10 = exp_f32(launder(v2_10));
-  let v3_11 = exp_f32(launder(v2_11));
+  let v2_0 = v0_0 - _launder2(v1);
+  let v2_1 = v0_1 - _launder2(v1);
+  let v2_2 = v0_2 - _launder2(v1);
+  let v2_3 = v0_3 - _launder2(v1);
+  let v2_4 = v0_4 - _launder2(v1);
+  let v2_5 = v0_5 - _launder2(v1);
+  let v2_6 = v0_6 - _launder2(v1);
+  let v2_7 = v0_7 - _launder2(v1);
+  let v2_8 = v0_8 - _launder2(v1);
+  let v2_9 = v0_9 - _launder2(v1);
+  let v2_10 = v0_10 - _launder2(v1);
+  let v2_11 = v0_11 - _launder2(v1);
+  let v3_0 = exp_f32(_launder(v2_0));
+  let v3_1 = exp_f32(_launder(v2_1));
+  let v3_2 = exp_f32(_launder(v2_2));
+  let v3_3 = exp_f32(_launder(v2_3));
+  let v3_4 = exp_f32(_launder(v2_4));
+  let v3_5 = exp_f32(_launder(v2_5));
+  let v3_6 = exp_f32(_launder(v2_6));
+  let v3_7 = exp_f32(_launder(v2_7));
+  let v3_8 = exp_f32(_launder(v2_8));
+  let v3_9 = exp_f32(_launder(v2_9));
+  let v3_10 = exp_f32(_launder(v2_10));
+  let v3_11 = exp_f32(_launder(v2_11));
   r4 = r4 + (select(0.0f, v3_0, t * 4u < 10000u) + select(0.0f, v3_1, t * 4u < 10000u) + (select(0.0f, v3_2, t * 4u < 10000u) + select(0.0f, v3_3, t * 4u < 10000u)) + (select(0.0f, v3_4, t * 4u + 4096u < 10000u) + select(0.0f, v3_5, t * 4u + 4096u < 10000u) + (select(0.0f, v3_6, t * 4u + 4096u < 10000u) + select(0.0f, v3_7, t * 4u + 4096u < 10000u))) + (select(0.0f, v3_8, t * 4u + 8192u < 10000u) + select(0.0f, v3_9, t * 4u + 8192u < 10000u) + (select(0.0f, v3_10, t * 4u + 8192u < 10000u) + select(0.0f, v3_11, t * 4u + 8192u < 10000u))));
   workgroupBarrier();
-  w0[thread] = r4;
+  w0[_thread] = r4;
   workgroupBarrier();
   if (t < 512u) {
-    w0[thread] = w0[thread] + w0[thread + 512u];
+    w0[_thread] = w0[_thread] + w0[_thread + 512u];
   }
   workgroupBarrier();
   if (t < 256u) {
-    w0[thread] = w0[thread] + w0[thread + 256u];
+    w0[_thread] = w0[_thread] + w0[_thread + 256u];
   }
   workgroupBarrier();
   if (t < 128u) {
-    w0[thread] = w0[thread] + w0[thread + 128u];
+    w0[_thread] = w0[_thread] + w0[_thread + 128u];
   }
   workgroupBarrier();
   if (t < 64u) {
-    w0[thread] = w0[thread] + w0[thread + 64u];
+    w0[_thread] = w0[_thread] + w0[_thread + 64u];
   }
   workgroupBarrier();
   if (t < 32u) {
-    w0[thread] = w0[thread] + w0[thread + 32u];
+    w0[_thread] = w0[_thread] + w0[_thread + 32u];
   }
   workgroupBarrier();
   if (t < 16u) {
-    w0[thread] = w0[thread] + w0[thread + 16u];
+    w0[_thread] = w0[_thread] + w0[_thread + 16u];
   }
   workgroupBarrier();
   if (t < 8u) {
-    w0[thread] = w0[thread] + w0[thread + 8u];
+    w0[_thread] = w0[_thread] + w0[_thread + 8u];
   }
   workgroupBarrier();
   if (t < 4u) {
-    w0[thread] = w0[thread] + w0[thread + 4u];
+    w0[_thread] = w0[_thread] + w0[_thread + 4u];
   }
   workgroupBarrier();
   if (t < 2u) {
-    w0[thread] = w0[thread] + w0[thread + 2u];
+    w0[_thread] = w0[_thread] + w0[_thread + 2u];
   }
   workgroupBarrier();
   if (t < 1u) {
-    w0[thread] = w0[thread] + w0[thread + 1u];
+    w0[_thread] = w0[_thread] + w0[_thread + 1u];
   }
   workgroupBarrier();
-  r4 = w0[thread - t * 1u];
+  r4 = w0[_thread - t * 1u];
   let v4 = r4;
-  let v5_0 = div_f32(launder(v3_0), launder2(v4));
-  let v5_1 = div_f32(launder(v3_1), launder2(v4));
-  let v5_2 = div_f32(launder(v3_2), launder2(v4));
-  let v5_3 = div_f32(launder(v3_3), launder2(v4));
-  let v5_4 = div_f32(launder(v3_4), launder2(v4));
-  let v5_5 = div_f32(launder(v3_5), launder2(v4));
-  let v5_6 = div_f32(launder(v3_6), launder2(v4));
-  let v5_7 = div_f32(launder(v3_7), launder2(v4));
-  let v5_8 = div_f32(launder(v3_8), launder2(v4));
-  let v5_9 = div_f32(launder(v3_9), launder2(v4));
-  let v5_10 = div_f32(launder(v3_10), launder2(v4));
-  let v5_11 = div_f32(launder(v3_11), launder2(v4));
+  let v5_0 = div_f32(_launder(v3_0), _launder2(v4));
+  let v5_1 = div_f32(_launder(v3_1), _launder2(v4));
+  let v5_2 = div_f32(_launder(v3_2), _launder2(v4));
+  let v5_3 = div_f32(_launder(v3_3), _launder2(v4));
+  let v5_4 = div_f32(_launder(v3_4), _launder2(v4));
+  let v5_5 = div_f32(_launder(v3_5), _launder2(v4));
+  let v5_6 = div_f32(_launder(v3_6), _launder2(v4));
+  let v5_7 = div_f32(_launder(v3_7), _launder2(v4));
+  let v5_8 = div_f32(_launder(v3_8), _launder2(v4));
+  let v5_9 = div_f32(_launder(v3_9), _launder2(v4));
+  let v5_10 = div_f32(_launder(v3_10), _launder2(v4));
+  let v5_11 = div_f32(_launder(v3_11), _launder2(v4));
   if (t * 4u < 10000u) {
     a1[u32(10000 * i0 + i1_0) >> 2u] = vec4<f32>(v5_0, v5_1, v5_2, v5_3);
   }

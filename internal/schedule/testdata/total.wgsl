@@ -12,10 +12,10 @@
 
 enable subgroups;
 
-struct Params {
+struct _params {
   o0: i32,
 }
-@group(1) @binding(0) var<uniform> p: Params;
+@group(1) @binding(0) var<uniform> _p: _params;
 @group(0) @binding(0) var<storage, read> a0: array<vec4<f32>>;
 @group(0) @binding(1) var<storage, read_write> s0: array<u32>;
 var<workgroup> w0: array<f32, 8>;
@@ -36,11 +36,11 @@ fn key_f32(x: f32) -> u32 {
 }
 
 @compute @workgroup_size(256)
-fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) thread: u32) {
-  let group = id.x;
-  let t = thread / 1u % 256u;
-  let segment = group / 1u;
-  let each = group % 1u * 1u + thread / 256u;
+fn main(@builtin(workgroup_id) _id: vec3<u32>, @builtin(local_invocation_index) _thread: u32) {
+  let _group = _id.x;
+  let t = _thread / 1u % 256u;
+  let segment = _group / 1u;
+  let each = _group % 1u * 1u + _thread / 256u;
   let row = min(each, 0u);
   let lo = segment * 8192u;
   let hi = min(lo + 8192u, 1048576u);
@@ -50,26 +50,26 @@ fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) t
     var b = lo;
     for (; b + 4096u <= hi; b = b + 4096u) {
       let i0 = i32(b + t * 4u);
-      let q_v0_0 = a0[u32(i0 + p.o0) >> 2u];
-      let v0_0 = q_v0_0.x;
-      let v0_1 = q_v0_0.y;
-      let v0_2 = q_v0_0.z;
-      let v0_3 = q_v0_0.w;
-      let q_v0_4 = a0[u32(i0 + p.o0 + 1024) >> 2u];
-      let v0_4 = q_v0_4.x;
-      let v0_5 = q_v0_4.y;
-      let v0_6 = q_v0_4.z;
-      let v0_7 = q_v0_4.w;
-      let q_v0_8 = a0[u32(i0 + p.o0 + 2048) >> 2u];
-      let v0_8 = q_v0_8.x;
-      let v0_9 = q_v0_8.y;
-      let v0_10 = q_v0_8.z;
-      let v0_11 = q_v0_8.w;
-      let q_v0_12 = a0[u32(i0 + p.o0 + 3072) >> 2u];
-      let v0_12 = q_v0_12.x;
-      let v0_13 = q_v0_12.y;
-      let v0_14 = q_v0_12.z;
-      let v0_15 = q_v0_12.w;
+      let _four_v0_0 = a0[u32(i0 + _p.o0) >> 2u];
+      let v0_0 = _four_v0_0.x;
+      let v0_1 = _four_v0_0.y;
+      let v0_2 = _four_v0_0.z;
+      let v0_3 = _four_v0_0.w;
+      let _four_v0_4 = a0[u32(i0 + _p.o0 + 1024) >> 2u];
+      let v0_4 = _four_v0_4.x;
+      let v0_5 = _four_v0_4.y;
+      let v0_6 = _four_v0_4.z;
+      let v0_7 = _four_v0_4.w;
+      let _four_v0_8 = a0[u32(i0 + _p.o0 + 2048) >> 2u];
+      let v0_8 = _four_v0_8.x;
+      let v0_9 = _four_v0_8.y;
+      let v0_10 = _four_v0_8.z;
+      let v0_11 = _four_v0_8.w;
+      let _four_v0_12 = a0[u32(i0 + _p.o0 + 3072) >> 2u];
+      let v0_12 = _four_v0_12.x;
+      let v0_13 = _four_v0_12.y;
+      let v0_14 = _four_v0_12.z;
+      let v0_15 = _four_v0_12.w;
       r1 = r1 + (v0_0 + v0_1 + (v0_2 + v0_3) + (v0_4 + v0_5 + (v0_6 + v0_7)) + (v0_8 + v0_9 + (v0_10 + v0_11) + (v0_12 + v0_13 + (v0_14 + v0_15))));
       r3 = first_max(r3, first_max(first_max(first_max(first_max(vec2<u32>(key_f32(v0_0), u32(i0)), vec2<u32>(key_f32(v0_1), u32(i0 + 1))), first_max(vec2<u32>(key_f32(v0_2), u32(i0 + 2)), vec2<u32>(key_f32(v0_3), u32(i0 + 3)))), first_max(first_max(vec2<u32>(key_f32(v0_4), u32(i0 + 1024)), vec2<u32>(key_f32(v0_5), u32(i0 + 1025))), first_max(vec2<u32>(key_f32(v0_6), u32(i0 + 1026)), vec2<u32>(key_f32(v0_7), u32(i0 + 1027))))), first_max(first_max(first_max(vec2<u32>(key_f32(v0_8), u32(i0 + 2048)), vec2<u32>(key_f32(v0_9), u32(i0 + 2049))), first_max(vec2<u32>(key_f32(v0_10), u32(i0 + 2050)), vec2<u32>(key_f32(v0_11), u32(i0 + 2051)))), first_max(first_max(vec2<u32>(key_f32(v0_12), u32(i0 + 3072)), vec2<u32>(key_f32(v0_13), u32(i0 + 3073))), first_max(vec2<u32>(key_f32(v0_14), u32(i0 + 3074)), vec2<u32>(key_f32(v0_15), u32(i0 + 3075)))))));
     }
@@ -84,13 +84,13 @@ fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) t
   r3 = first_max(r3, subgroupShuffleXor(r3, 8u));
   r1 = r1 + subgroupShuffleXor(r1, 16u);
   r3 = first_max(r3, subgroupShuffleXor(r3, 16u));
-  if (thread % 32u == 0u) {
-    w0[thread / 32u] = r1;
-    w1[thread / 32u] = r3;
+  if (_thread % 32u == 0u) {
+    w0[_thread / 32u] = r1;
+    w1[_thread / 32u] = r3;
   }
   workgroupBarrier();
-  r1 = w0[thread / 256u * 8u + thread % 8u];
-  r3 = w1[thread / 256u * 8u + thread % 8u];
+  r1 = w0[_thread / 256u * 8u + _thread % 8u];
+  r3 = w1[_thread / 256u * 8u + _thread % 8u];
   r1 = r1 + subgroupShuffleXor(r1, 1u);
   r3 = first_max(r3, subgroupShuffleXor(r3, 1u));
   r1 = r1 + subgroupShuffleXor(r1, 2u);
@@ -119,10 +119,10 @@ fn first_max(a: vec2<u32>, b: vec2<u32>) -> vec2<u32> {
 }
 
 @compute @workgroup_size(256)
-fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) thread: u32) {
-  let group = id.x;
-  let t = thread / 1u % 128u;
-  let each = group * 2u + thread / 128u;
+fn main(@builtin(workgroup_id) _id: vec3<u32>, @builtin(local_invocation_index) _thread: u32) {
+  let _group = _id.x;
+  let t = _thread / 1u % 128u;
+  let each = _group * 2u + _thread / 128u;
   let row = min(each, 0u);
   var r1 = 0.0f;
   var r3 = vec2<u32>(0u, 0xffffffffu);
@@ -143,13 +143,13 @@ fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) t
   r3 = first_max(r3, subgroupShuffleXor(r3, 8u));
   r1 = r1 + subgroupShuffleXor(r1, 16u);
   r3 = first_max(r3, subgroupShuffleXor(r3, 16u));
-  if (thread % 32u == 0u) {
-    w0[thread / 32u] = r1;
-    w1[thread / 32u] = r3;
+  if (_thread % 32u == 0u) {
+    w0[_thread / 32u] = r1;
+    w1[_thread / 32u] = r3;
   }
   workgroupBarrier();
-  r1 = w0[thread / 128u * 4u + thread % 4u];
-  r3 = w1[thread / 128u * 4u + thread % 4u];
+  r1 = w0[_thread / 128u * 4u + _thread % 4u];
+  r3 = w1[_thread / 128u * 4u + _thread % 4u];
   r1 = r1 + subgroupShuffleXor(r1, 1u);
   r3 = first_max(r3, subgroupShuffleXor(r3, 1u));
   r1 = r1 + subgroupShuffleXor(r1, 2u);

@@ -15,24 +15,24 @@
 
 // Pass 0: groups [90 1 1], bindings [{Arg:0 Scratch:0 Write:false} {Arg:1 Scratch:0 Write:false} {Arg:-1 Scratch:0 Write:true}], params [{Arg:0 Offset:true} {Arg:1 Offset:true}], scratch [4208]
 
-struct Params {
+struct _params {
   o0: i32,
   o1: i32,
 }
-@group(1) @binding(0) var<uniform> p: Params;
+@group(1) @binding(0) var<uniform> _p: _params;
 @group(0) @binding(0) var<storage, read> a0: array<f32>;
 @group(0) @binding(1) var<storage, read> a1: array<f32>;
 @group(0) @binding(2) var<storage, read_write> s0: array<f32>;
 var<workgroup> w0: array<vec4<f32>, 256>;
 
 @compute @workgroup_size(256)
-fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) thread: u32) {
-  let group = id.x;
-  let job = min(group, 89u);
+fn main(@builtin(workgroup_id) _id: vec3<u32>, @builtin(local_invocation_index) _thread: u32) {
+  let _group = _id.x;
+  let job = min(_group, 89u);
   let batch = job / 18u % 1u;
   let split = job / 18u;
-  let tk = thread % 256u;
-  let tn = thread / 256u;
+  let tk = _thread % 256u;
+  let tn = _thread / 256u;
   let col = (job % 18u * 1u + tn) * 4u;
   var c0 = vec4<f32>();
   var c1 = vec4<f32>();
@@ -62,49 +62,49 @@ fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) t
     var k0 = begin;
     for (; k0 + 1024u <= end; k0 = k0 + 1024u) {
       let i2 = i32(k0 + tk);
-      let v0_m0_0 = a0[10001 * i0_m0 + i2 + p.o0];
-      let v0_m0_1 = a0[10001 * i0_m0 + i2 + p.o0 + 256];
-      let v0_m0_2 = a0[10001 * i0_m0 + i2 + p.o0 + 512];
-      let v0_m0_3 = a0[10001 * i0_m0 + i2 + p.o0 + 768];
+      let v0_m0_0 = a0[10001 * i0_m0 + i2 + _p.o0];
+      let v0_m0_1 = a0[10001 * i0_m0 + i2 + _p.o0 + 256];
+      let v0_m0_2 = a0[10001 * i0_m0 + i2 + _p.o0 + 512];
+      let v0_m0_3 = a0[10001 * i0_m0 + i2 + _p.o0 + 768];
       let m_m0 = vec4<f32>(v0_m0_0, v0_m0_1, v0_m0_2, v0_m0_3);
-      let v0_m1_0 = a0[10001 * i0_m1 + i2 + p.o0];
-      let v0_m1_1 = a0[10001 * i0_m1 + i2 + p.o0 + 256];
-      let v0_m1_2 = a0[10001 * i0_m1 + i2 + p.o0 + 512];
-      let v0_m1_3 = a0[10001 * i0_m1 + i2 + p.o0 + 768];
+      let v0_m1_0 = a0[10001 * i0_m1 + i2 + _p.o0];
+      let v0_m1_1 = a0[10001 * i0_m1 + i2 + _p.o0 + 256];
+      let v0_m1_2 = a0[10001 * i0_m1 + i2 + _p.o0 + 512];
+      let v0_m1_3 = a0[10001 * i0_m1 + i2 + _p.o0 + 768];
       let m_m1 = vec4<f32>(v0_m1_0, v0_m1_1, v0_m1_2, v0_m1_3);
-      let v0_m2_0 = a0[10001 * i0_m2 + i2 + p.o0];
-      let v0_m2_1 = a0[10001 * i0_m2 + i2 + p.o0 + 256];
-      let v0_m2_2 = a0[10001 * i0_m2 + i2 + p.o0 + 512];
-      let v0_m2_3 = a0[10001 * i0_m2 + i2 + p.o0 + 768];
+      let v0_m2_0 = a0[10001 * i0_m2 + i2 + _p.o0];
+      let v0_m2_1 = a0[10001 * i0_m2 + i2 + _p.o0 + 256];
+      let v0_m2_2 = a0[10001 * i0_m2 + i2 + _p.o0 + 512];
+      let v0_m2_3 = a0[10001 * i0_m2 + i2 + _p.o0 + 768];
       let m_m2 = vec4<f32>(v0_m2_0, v0_m2_1, v0_m2_2, v0_m2_3);
-      let v1_n0_0 = a1[10001 * i1_n0 + i2 + p.o1];
-      let v1_n0_1 = a1[10001 * i1_n0 + i2 + p.o1 + 256];
-      let v1_n0_2 = a1[10001 * i1_n0 + i2 + p.o1 + 512];
-      let v1_n0_3 = a1[10001 * i1_n0 + i2 + p.o1 + 768];
+      let v1_n0_0 = a1[10001 * i1_n0 + i2 + _p.o1];
+      let v1_n0_1 = a1[10001 * i1_n0 + i2 + _p.o1 + 256];
+      let v1_n0_2 = a1[10001 * i1_n0 + i2 + _p.o1 + 512];
+      let v1_n0_3 = a1[10001 * i1_n0 + i2 + _p.o1 + 768];
       let n_n0 = vec4<f32>(v1_n0_0, v1_n0_1, v1_n0_2, v1_n0_3);
       d00 = fma(m_m0, n_n0, d00);
       d10 = fma(m_m1, n_n0, d10);
       d20 = fma(m_m2, n_n0, d20);
-      let v1_n1_0 = a1[10001 * i1_n1 + i2 + p.o1];
-      let v1_n1_1 = a1[10001 * i1_n1 + i2 + p.o1 + 256];
-      let v1_n1_2 = a1[10001 * i1_n1 + i2 + p.o1 + 512];
-      let v1_n1_3 = a1[10001 * i1_n1 + i2 + p.o1 + 768];
+      let v1_n1_0 = a1[10001 * i1_n1 + i2 + _p.o1];
+      let v1_n1_1 = a1[10001 * i1_n1 + i2 + _p.o1 + 256];
+      let v1_n1_2 = a1[10001 * i1_n1 + i2 + _p.o1 + 512];
+      let v1_n1_3 = a1[10001 * i1_n1 + i2 + _p.o1 + 768];
       let n_n1 = vec4<f32>(v1_n1_0, v1_n1_1, v1_n1_2, v1_n1_3);
       d01 = fma(m_m0, n_n1, d01);
       d11 = fma(m_m1, n_n1, d11);
       d21 = fma(m_m2, n_n1, d21);
-      let v1_n2_0 = a1[10001 * i1_n2 + i2 + p.o1];
-      let v1_n2_1 = a1[10001 * i1_n2 + i2 + p.o1 + 256];
-      let v1_n2_2 = a1[10001 * i1_n2 + i2 + p.o1 + 512];
-      let v1_n2_3 = a1[10001 * i1_n2 + i2 + p.o1 + 768];
+      let v1_n2_0 = a1[10001 * i1_n2 + i2 + _p.o1];
+      let v1_n2_1 = a1[10001 * i1_n2 + i2 + _p.o1 + 256];
+      let v1_n2_2 = a1[10001 * i1_n2 + i2 + _p.o1 + 512];
+      let v1_n2_3 = a1[10001 * i1_n2 + i2 + _p.o1 + 768];
       let n_n2 = vec4<f32>(v1_n2_0, v1_n2_1, v1_n2_2, v1_n2_3);
       d02 = fma(m_m0, n_n2, d02);
       d12 = fma(m_m1, n_n2, d12);
       d22 = fma(m_m2, n_n2, d22);
-      let v1_n3_0 = a1[10001 * i1_n3 + i2 + p.o1];
-      let v1_n3_1 = a1[10001 * i1_n3 + i2 + p.o1 + 256];
-      let v1_n3_2 = a1[10001 * i1_n3 + i2 + p.o1 + 512];
-      let v1_n3_3 = a1[10001 * i1_n3 + i2 + p.o1 + 768];
+      let v1_n3_0 = a1[10001 * i1_n3 + i2 + _p.o1];
+      let v1_n3_1 = a1[10001 * i1_n3 + i2 + _p.o1 + 256];
+      let v1_n3_2 = a1[10001 * i1_n3 + i2 + _p.o1 + 512];
+      let v1_n3_3 = a1[10001 * i1_n3 + i2 + _p.o1 + 768];
       let n_n3 = vec4<f32>(v1_n3_0, v1_n3_1, v1_n3_2, v1_n3_3);
       d03 = fma(m_m0, n_n3, d03);
       d13 = fma(m_m1, n_n3, d13);
@@ -115,49 +115,49 @@ fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) t
       let i2_1 = i32(min(k0 + tk + 256u, 10001u - 1u));
       let i2_2 = i32(min(k0 + tk + 512u, 10001u - 1u));
       let i2_3 = i32(min(k0 + tk + 768u, 10001u - 1u));
-      let v0_m0_0 = a0[10001 * i0_m0 + i2_0 + p.o0];
-      let v0_m0_1 = a0[10001 * i0_m0 + i2_1 + p.o0];
-      let v0_m0_2 = a0[10001 * i0_m0 + i2_2 + p.o0];
-      let v0_m0_3 = a0[10001 * i0_m0 + i2_3 + p.o0];
+      let v0_m0_0 = a0[10001 * i0_m0 + i2_0 + _p.o0];
+      let v0_m0_1 = a0[10001 * i0_m0 + i2_1 + _p.o0];
+      let v0_m0_2 = a0[10001 * i0_m0 + i2_2 + _p.o0];
+      let v0_m0_3 = a0[10001 * i0_m0 + i2_3 + _p.o0];
       let m_m0 = vec4<f32>(select(0.0f, v0_m0_0, k0 + tk < 10001u), select(0.0f, v0_m0_1, k0 + tk + 256u < 10001u), select(0.0f, v0_m0_2, k0 + tk + 512u < 10001u), select(0.0f, v0_m0_3, k0 + tk + 768u < 10001u));
-      let v0_m1_0 = a0[10001 * i0_m1 + i2_0 + p.o0];
-      let v0_m1_1 = a0[10001 * i0_m1 + i2_1 + p.o0];
-      let v0_m1_2 = a0[10001 * i0_m1 + i2_2 + p.o0];
-      let v0_m1_3 = a0[10001 * i0_m1 + i2_3 + p.o0];
+      let v0_m1_0 = a0[10001 * i0_m1 + i2_0 + _p.o0];
+      let v0_m1_1 = a0[10001 * i0_m1 + i2_1 + _p.o0];
+      let v0_m1_2 = a0[10001 * i0_m1 + i2_2 + _p.o0];
+      let v0_m1_3 = a0[10001 * i0_m1 + i2_3 + _p.o0];
       let m_m1 = vec4<f32>(select(0.0f, v0_m1_0, k0 + tk < 10001u), select(0.0f, v0_m1_1, k0 + tk + 256u < 10001u), select(0.0f, v0_m1_2, k0 + tk + 512u < 10001u), select(0.0f, v0_m1_3, k0 + tk + 768u < 10001u));
-      let v0_m2_0 = a0[10001 * i0_m2 + i2_0 + p.o0];
-      let v0_m2_1 = a0[10001 * i0_m2 + i2_1 + p.o0];
-      let v0_m2_2 = a0[10001 * i0_m2 + i2_2 + p.o0];
-      let v0_m2_3 = a0[10001 * i0_m2 + i2_3 + p.o0];
+      let v0_m2_0 = a0[10001 * i0_m2 + i2_0 + _p.o0];
+      let v0_m2_1 = a0[10001 * i0_m2 + i2_1 + _p.o0];
+      let v0_m2_2 = a0[10001 * i0_m2 + i2_2 + _p.o0];
+      let v0_m2_3 = a0[10001 * i0_m2 + i2_3 + _p.o0];
       let m_m2 = vec4<f32>(select(0.0f, v0_m2_0, k0 + tk < 10001u), select(0.0f, v0_m2_1, k0 + tk + 256u < 10001u), select(0.0f, v0_m2_2, k0 + tk + 512u < 10001u), select(0.0f, v0_m2_3, k0 + tk + 768u < 10001u));
-      let v1_n0_0 = a1[10001 * i1_n0 + i2_0 + p.o1];
-      let v1_n0_1 = a1[10001 * i1_n0 + i2_1 + p.o1];
-      let v1_n0_2 = a1[10001 * i1_n0 + i2_2 + p.o1];
-      let v1_n0_3 = a1[10001 * i1_n0 + i2_3 + p.o1];
+      let v1_n0_0 = a1[10001 * i1_n0 + i2_0 + _p.o1];
+      let v1_n0_1 = a1[10001 * i1_n0 + i2_1 + _p.o1];
+      let v1_n0_2 = a1[10001 * i1_n0 + i2_2 + _p.o1];
+      let v1_n0_3 = a1[10001 * i1_n0 + i2_3 + _p.o1];
       let n_n0 = vec4<f32>(select(0.0f, v1_n0_0, k0 + tk < 10001u), select(0.0f, v1_n0_1, k0 + tk + 256u < 10001u), select(0.0f, v1_n0_2, k0 + tk + 512u < 10001u), select(0.0f, v1_n0_3, k0 + tk + 768u < 10001u));
       d00 = fma(m_m0, n_n0, d00);
       d10 = fma(m_m1, n_n0, d10);
       d20 = fma(m_m2, n_n0, d20);
-      let v1_n1_0 = a1[10001 * i1_n1 + i2_0 + p.o1];
-      let v1_n1_1 = a1[10001 * i1_n1 + i2_1 + p.o1];
-      let v1_n1_2 = a1[10001 * i1_n1 + i2_2 + p.o1];
-      let v1_n1_3 = a1[10001 * i1_n1 + i2_3 + p.o1];
+      let v1_n1_0 = a1[10001 * i1_n1 + i2_0 + _p.o1];
+      let v1_n1_1 = a1[10001 * i1_n1 + i2_1 + _p.o1];
+      let v1_n1_2 = a1[10001 * i1_n1 + i2_2 + _p.o1];
+      let v1_n1_3 = a1[10001 * i1_n1 + i2_3 + _p.o1];
       let n_n1 = vec4<f32>(select(0.0f, v1_n1_0, k0 + tk < 10001u), select(0.0f, v1_n1_1, k0 + tk + 256u < 10001u), select(0.0f, v1_n1_2, k0 + tk + 512u < 10001u), select(0.0f, v1_n1_3, k0 + tk + 768u < 10001u));
       d01 = fma(m_m0, n_n1, d01);
       d11 = fma(m_m1, n_n1, d11);
       d21 = fma(m_m2, n_n1, d21);
-      let v1_n2_0 = a1[10001 * i1_n2 + i2_0 + p.o1];
-      let v1_n2_1 = a1[10001 * i1_n2 + i2_1 + p.o1];
-      let v1_n2_2 = a1[10001 * i1_n2 + i2_2 + p.o1];
-      let v1_n2_3 = a1[10001 * i1_n2 + i2_3 + p.o1];
+      let v1_n2_0 = a1[10001 * i1_n2 + i2_0 + _p.o1];
+      let v1_n2_1 = a1[10001 * i1_n2 + i2_1 + _p.o1];
+      let v1_n2_2 = a1[10001 * i1_n2 + i2_2 + _p.o1];
+      let v1_n2_3 = a1[10001 * i1_n2 + i2_3 + _p.o1];
       let n_n2 = vec4<f32>(select(0.0f, v1_n2_0, k0 + tk < 10001u), select(0.0f, v1_n2_1, k0 + tk + 256u < 10001u), select(0.0f, v1_n2_2, k0 + tk + 512u < 10001u), select(0.0f, v1_n2_3, k0 + tk + 768u < 10001u));
       d02 = fma(m_m0, n_n2, d02);
       d12 = fma(m_m1, n_n2, d12);
       d22 = fma(m_m2, n_n2, d22);
-      let v1_n3_0 = a1[10001 * i1_n3 + i2_0 + p.o1];
-      let v1_n3_1 = a1[10001 * i1_n3 + i2_1 + p.o1];
-      let v1_n3_2 = a1[10001 * i1_n3 + i2_2 + p.o1];
-      let v1_n3_3 = a1[10001 * i1_n3 + i2_3 + p.o1];
+      let v1_n3_0 = a1[10001 * i1_n3 + i2_0 + _p.o1];
+      let v1_n3_1 = a1[10001 * i1_n3 + i2_1 + _p.o1];
+      let v1_n3_2 = a1[10001 * i1_n3 + i2_2 + _p.o1];
+      let v1_n3_3 = a1[10001 * i1_n3 + i2_3 + _p.o1];
       let n_n3 = vec4<f32>(select(0.0f, v1_n3_0, k0 + tk < 10001u), select(0.0f, v1_n3_1, k0 + tk + 256u < 10001u), select(0.0f, v1_n3_2, k0 + tk + 512u < 10001u), select(0.0f, v1_n3_3, k0 + tk + 768u < 10001u));
       d03 = fma(m_m0, n_n3, d03);
       d13 = fma(m_m1, n_n3, d13);
@@ -176,110 +176,110 @@ fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) t
   c2.y = d21.x + d21.y + (d21.z + d21.w);
   c2.z = d22.x + d22.y + (d22.z + d22.w);
   c2.w = d23.x + d23.y + (d23.z + d23.w);
-  w0[thread] = c0;
+  w0[_thread] = c0;
   workgroupBarrier();
   if (tk < 128u) {
-    w0[thread] = w0[thread] + w0[thread + 128u];
+    w0[_thread] = w0[_thread] + w0[_thread + 128u];
   }
   workgroupBarrier();
   if (tk < 64u) {
-    w0[thread] = w0[thread] + w0[thread + 64u];
+    w0[_thread] = w0[_thread] + w0[_thread + 64u];
   }
   workgroupBarrier();
   if (tk < 32u) {
-    w0[thread] = w0[thread] + w0[thread + 32u];
+    w0[_thread] = w0[_thread] + w0[_thread + 32u];
   }
   workgroupBarrier();
   if (tk < 16u) {
-    w0[thread] = w0[thread] + w0[thread + 16u];
+    w0[_thread] = w0[_thread] + w0[_thread + 16u];
   }
   workgroupBarrier();
   if (tk < 8u) {
-    w0[thread] = w0[thread] + w0[thread + 8u];
+    w0[_thread] = w0[_thread] + w0[_thread + 8u];
   }
   workgroupBarrier();
   if (tk < 4u) {
-    w0[thread] = w0[thread] + w0[thread + 4u];
+    w0[_thread] = w0[_thread] + w0[_thread + 4u];
   }
   workgroupBarrier();
   if (tk < 2u) {
-    w0[thread] = w0[thread] + w0[thread + 2u];
+    w0[_thread] = w0[_thread] + w0[_thread + 2u];
   }
   workgroupBarrier();
   if (tk < 1u) {
-    w0[thread] = w0[thread] + w0[thread + 1u];
+    w0[_thread] = w0[_thread] + w0[_thread + 1u];
   }
-  c0 = w0[thread];
+  c0 = w0[_thread];
   workgroupBarrier();
-  w0[thread] = c1;
+  w0[_thread] = c1;
   workgroupBarrier();
   if (tk < 128u) {
-    w0[thread] = w0[thread] + w0[thread + 128u];
+    w0[_thread] = w0[_thread] + w0[_thread + 128u];
   }
   workgroupBarrier();
   if (tk < 64u) {
-    w0[thread] = w0[thread] + w0[thread + 64u];
+    w0[_thread] = w0[_thread] + w0[_thread + 64u];
   }
   workgroupBarrier();
   if (tk < 32u) {
-    w0[thread] = w0[thread] + w0[thread + 32u];
+    w0[_thread] = w0[_thread] + w0[_thread + 32u];
   }
   workgroupBarrier();
   if (tk < 16u) {
-    w0[thread] = w0[thread] + w0[thread + 16u];
+    w0[_thread] = w0[_thread] + w0[_thread + 16u];
   }
   workgroupBarrier();
   if (tk < 8u) {
-    w0[thread] = w0[thread] + w0[thread + 8u];
+    w0[_thread] = w0[_thread] + w0[_thread + 8u];
   }
   workgroupBarrier();
   if (tk < 4u) {
-    w0[thread] = w0[thread] + w0[thread + 4u];
+    w0[_thread] = w0[_thread] + w0[_thread + 4u];
   }
   workgroupBarrier();
   if (tk < 2u) {
-    w0[thread] = w0[thread] + w0[thread + 2u];
+    w0[_thread] = w0[_thread] + w0[_thread + 2u];
   }
   workgroupBarrier();
   if (tk < 1u) {
-    w0[thread] = w0[thread] + w0[thread + 1u];
+    w0[_thread] = w0[_thread] + w0[_thread + 1u];
   }
-  c1 = w0[thread];
+  c1 = w0[_thread];
   workgroupBarrier();
-  w0[thread] = c2;
+  w0[_thread] = c2;
   workgroupBarrier();
   if (tk < 128u) {
-    w0[thread] = w0[thread] + w0[thread + 128u];
+    w0[_thread] = w0[_thread] + w0[_thread + 128u];
   }
   workgroupBarrier();
   if (tk < 64u) {
-    w0[thread] = w0[thread] + w0[thread + 64u];
+    w0[_thread] = w0[_thread] + w0[_thread + 64u];
   }
   workgroupBarrier();
   if (tk < 32u) {
-    w0[thread] = w0[thread] + w0[thread + 32u];
+    w0[_thread] = w0[_thread] + w0[_thread + 32u];
   }
   workgroupBarrier();
   if (tk < 16u) {
-    w0[thread] = w0[thread] + w0[thread + 16u];
+    w0[_thread] = w0[_thread] + w0[_thread + 16u];
   }
   workgroupBarrier();
   if (tk < 8u) {
-    w0[thread] = w0[thread] + w0[thread + 8u];
+    w0[_thread] = w0[_thread] + w0[_thread + 8u];
   }
   workgroupBarrier();
   if (tk < 4u) {
-    w0[thread] = w0[thread] + w0[thread + 4u];
+    w0[_thread] = w0[_thread] + w0[_thread + 4u];
   }
   workgroupBarrier();
   if (tk < 2u) {
-    w0[thread] = w0[thread] + w0[thread + 2u];
+    w0[_thread] = w0[_thread] + w0[_thread + 2u];
   }
   workgroupBarrier();
   if (tk < 1u) {
-    w0[thread] = w0[thread] + w0[thread + 1u];
+    w0[_thread] = w0[_thread] + w0[_thread + 1u];
   }
-  c2 = w0[thread];
+  c2 = w0[_thread];
   if (tk == 0u) {
     {
       let i1_0 = i32(min(col, 70u - 1u));
@@ -337,33 +337,33 @@ fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) t
 
 // Pass 1: groups [1 1 1], bindings [{Arg:-1 Scratch:0 Write:false} {Arg:2 Scratch:0 Write:false} {Arg:3 Scratch:0 Write:true}], params [{Arg:2 Offset:true}], scratch [4208]
 
-struct Params {
+struct _params {
   o2: i32,
 }
-@group(1) @binding(0) var<uniform> p: Params;
+@group(1) @binding(0) var<uniform> _p: _params;
 @group(0) @binding(0) var<storage, read> s0: array<f32>;
 @group(0) @binding(1) var<storage, read> a2: array<f32>;
 @group(0) @binding(2) var<storage, read_write> a3: array<f32>;
 
-fn is_nan(x: f32) -> bool {
-  return (bitcast<u32>(x) & 0x7fffffffu) > 0x7f800000u;
+fn _launder(x: f32) -> f32 {
+  return bitcast<f32>(bitcast<u32>(x) | _zero);
 }
 
-fn launder(x: f32) -> f32 {
-  return bitcast<f32>(bitcast<u32>(x) | zero);
+var<private> _zero: u32;
+
+fn is_nan(x: f32) -> bool {
+  return (bitcast<u32>(x) & 0x7fffffffu) > 0x7f800000u;
 }
 
 fn max_f32(a: f32, b: f32) -> f32 {
   return select(select(max(a, b), b, is_nan(b)), a, is_nan(a));
 }
 
-var<private> zero: u32;
-
 @compute @workgroup_size(256)
-fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) thread: u32) {
-  let group = id.x;
-  zero = id.z;
-  let item = group * 256u + thread;
+fn main(@builtin(workgroup_id) _id: vec3<u32>, @builtin(local_invocation_index) _thread: u32) {
+  let _group = _id.x;
+  _zero = _id.z;
+  let item = _group * 256u + _thread;
   let v6 = 0.0f;
   if (item < 210u) {
     let fi1 = item;
@@ -374,8 +374,8 @@ fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(local_invocation_index) t
       let k3 = s0[n * 210 + (70 * i0 + i1)];
       v3 = v3 + k3;
     }
-    let v4 = a2[i1 + p.o2];
-    let v5 = launder(v3) + v4;
+    let v4 = a2[i1 + _p.o2];
+    let v5 = _launder(v3) + v4;
     let v7 = max_f32(v5, v6);
     a3[70 * i0 + i1] = v7;
   }

@@ -9,10 +9,9 @@ import (
 	"github.com/tensorken/tensorken/ir"
 )
 
-// Verify reports what is wrong with a program: operands' types, names that are
-// not declared or declared twice, assignments to what is set once, buffers that
-// a pass does not list or may not write. Only tests verify
-// programs.
+// Verify reports the first error of a program: operands' types, names that are not
+// declared, declared twice or not printable, assignments to a variable that is set once,
+// buffers that a pass does not list or may not write. Only tests verify programs.
 func Verify(p *shader.Program) (err error) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -41,9 +40,10 @@ type verifier struct {
 	pass    *shader.Pass
 	funcs   map[*shader.Func]bool // those checked; false: those being checked
 	where   string
-	at      shader.Stmt // the statement being checked
-	result  shader.Type // of the function
-	loops   int         // around the statement
+	at      shader.Stmt     // the statement being checked
+	result  shader.Type     // of the function
+	loops   int             // around the statement
+	globals map[string]bool // names of the pass's buffers and shared arrays
 	vars    []*shader.Var
 	outer   int // variables from outside the block
 }
@@ -69,11 +69,14 @@ func (v *verifier) header() {
 	v.must(p.Subgroup == 0 || p.Threads%p.Subgroup == 0, "%d threads in subgroups of %d", p.Threads, p.Subgroup)
 	names := map[string]bool{}
 	declare := func(name string) {
+		v.name(name)
 		v.must(!names[name], "%s is declared twice", name)
 		names[name] = true
 	}
+	v.globals = map[string]bool{}
 	for _, b := range p.Buffers {
 		declare(b.Name)
+		v.globals[b.Name] = true
 		v.must(shader.Register(b.Type) != (shader.Type{}), "buffer %s of %v", b.Name, b.Type)
 		v.must(b.Arg >= 0 || b.Scratch < len(v.program.Scratch), "buffer %s: scratch %d of %d", b.Name, b.Scratch, len(v.program.Scratch))
 	}
@@ -83,6 +86,7 @@ func (v *verifier) header() {
 	}
 	for _, s := range p.Shared {
 		declare(s.Name)
+		v.globals[s.Name] = true
 		v.must(s.Len > 0 && in(s.Type, numberTypes), "shared array %s of %d %v", s.Name, s.Len, s.Type)
 	}
 }
@@ -99,6 +103,8 @@ func (v *verifier) block(b *shader.Block) {
 
 // declare makes a variable visible.
 func (v *verifier) declare(x *shader.Var) {
+	v.name(x.Name)
+	v.must(!v.hides(x.Name), "%s hides a buffer, a shared array or a function", x.Name)
 	named := func(y *shader.Var) bool { return y.Name == x.Name }
 	v.must(!slices.ContainsFunc(v.vars[v.outer:], named), "%s is declared twice", x.Name)
 	v.vars = append(v.vars, x)
@@ -229,6 +235,7 @@ func (v *verifier) function(f *shader.Func) {
 	}
 	v.funcs[f] = false
 	g := &verifier{funcs: v.funcs, where: "function " + f.Name, result: f.Result}
+	g.name(f.Name)
 	for _, p := range f.Params {
 		g.declare(p)
 	}

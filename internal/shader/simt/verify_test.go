@@ -88,6 +88,19 @@ func TestVerify(t *testing.T) {
 				b.Let("y", x.Ref())
 			})
 		}, "y := x: x is hidden"},
+		{"a name of a printer", func(s *example) { s.body.Let("_at", one) }, "the name \"_at\" is left to printers"},
+		{"a printer's name of a buffer", func(s *example) { s.in.Name = "_group" }, "the name \"_group\" is left to printers"},
+		{"a keyword", func(s *example) { s.body.Let("loop", one) }, "the name loop is reserved in WGSL"},
+		{"a keyword for a function", func(s *example) {
+			f := &Func{Name: "fn", Result: F32, Body: &Block{}}
+			f.Body.Return(one)
+			s.body.Let("y", f.Call())
+		}, "the name fn is reserved in WGSL"},
+		{"a keyword for a parameter", func(s *example) { s.offset.Name = "var" }, "the name var is reserved in WGSL"},
+		{"a function of WGSL", func(s *example) { s.body.Let("select", one) }, "the name select is reserved in WGSL"},
+		{"a buffer's name", func(s *example) { s.body.If(thread.Eq(0), func(b *Block) { b.Let("a1", one) }) }, "a1 hides a buffer"},
+		{"a shared array's name", func(s *example) { s.body.Let("w0", one) }, "w0 hides a buffer, a shared array"},
+		{"a function's name", func(s *example) { s.body.Let("exp_f32", one) }, "exp_f32 hides a buffer, a shared array or a function"},
 		{"an assignment to a constant", func(s *example) {
 			x := s.body.Stmts[1].(*Load).Dst[0]
 			s.body.Set(x, one)
