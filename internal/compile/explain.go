@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/tensorken/tensorken/internal/hostmem"
-	"github.com/tensorken/tensorken/internal/loopnest"
 	"github.com/tensorken/tensorken/ir"
 )
 
@@ -126,53 +125,3 @@ func (s *Step) work() []string {
 	}
 	return out
 }
-
-// A Cost is the bytes that a kernel reads and writes at least, each element once, and
-// its operations: 1 for each element of an elementwise operation, 1 for each element that
-// is reduced, so 2 for a product that is added.
-type Cost struct{ Read, Written, FLOPs int }
-
-// Cost estimates what the step costs. A loop moves what is no temporary.
-func (s *Step) Cost() (c Cost) {
-	for _, x := range s.stages() {
-		moved := func(arg int) bool {
-			a := x.Args[arg]
-			return s.Loop == nil || slices.ContainsFunc(s.Args, func(b Arg) bool { return a.Leaf == b.Leaf && a.Index == b.Index && b.Kind != ir.Value })
-		}
-		c.add(x.Kernel, moved)
-	}
-	return c
-}
-
-// add adds the cost of a kernel, which moves the elements of some of its arguments.
-func (c *Cost) add(k *ir.Kernel, moved func(arg int) bool) {
-	points := func(s ir.AxisSet) int { return points(k, s) }
-	read := make([]int, len(k.Args)) // elements
-	for i := range k.Body {
-		in := &k.Body[i]
-		switch class := in.Op.Class(); {
-		case in.Op == ir.Load && !moved(in.Arg), in.Op == ir.Store && !moved(in.Arg):
-		case in.Op == ir.Load:
-			lo, hi := k.Extent(in)
-			if in.UsesIndex() {
-				hi += in.View.Stride * (in.View.Len - 1)
-			}
-			read[in.Arg] = min(read[in.Arg]+points(in.Domain), max(read[in.Arg], hi-lo))
-		case in.Op == ir.Store:
-			c.Written += points(in.Domain) * k.Args[in.Arg].DType.Size()
-		case ir.Routines[in.Op] != nil:
-			c.Written += min(points(in.Domain), k.Args[in.Arg].Len) * k.Args[in.Arg].DType.Size()
-			c.FLOPs += points(in.Domain)
-		case class == ir.Elementwise:
-			c.FLOPs += points(in.Domain)
-		case class == ir.Reduction:
-			c.FLOPs += points(in.Domain | in.Axes)
-		}
-	}
-	for i, n := range read {
-		c.Read += n * k.Args[i].DType.Size()
-	}
-}
-
-// points is the number of points along axes of a kernel.
-func points(k *ir.Kernel, s ir.AxisSet) int { return int(loopnest.Points(k.Axes, s)) }
