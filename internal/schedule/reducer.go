@@ -19,23 +19,21 @@ type reducer struct {
 	result   func(x *shader.Expr) *shader.Expr
 }
 
-func (c *compiler) reducer(i int) reducer {
-	in := &c.k.Body[i]
-	from := c.k.Body[in.Src[0]].Type
-	r := reducer{instr: i, register: shader.Register(in.Type)}
-	r.of = func(x, _ *shader.Expr) *shader.Expr { return x }
-	r.result = func(x *shader.Expr) *shader.Expr { return x }
-	switch in.Op {
-	case ir.Sum:
+// reducers has a row for each reduction: it fills in a reducer whose register is that of
+// the result, for elements of a type, and whose of and result are the identity.
+var reducers = [ir.Ops]func(r *reducer, to, from ir.DType){
+	ir.Sum: func(r *reducer, to, from ir.DType) {
 		r.start = number(r.register, 0)
 		r.combine = func(a, b *shader.Expr) *shader.Expr { return a.Add(b) }
-		r.of = func(x, _ *shader.Expr) *shader.Expr { return cast(in.Type, from, x) }
-	case ir.Prod:
+		r.of = func(x, _ *shader.Expr) *shader.Expr { return cast(to, from, x) }
+	},
+	ir.Prod: func(r *reducer, to, _ ir.DType) {
 		r.start = number(r.register, 1)
 		r.combine = func(a, b *shader.Expr) *shader.Expr { return a.Mul(b) }
-		r.result = func(x *shader.Expr) *shader.Expr { return wrap(in.Type, x) }
-	case ir.ReduceMax:
-		r.start = constant(in.Type, ir.Lowest(in.Type))
+		r.result = func(x *shader.Expr) *shader.Expr { return wrap(to, x) }
+	},
+	ir.ReduceMax: func(r *reducer, to, _ ir.DType) {
+		r.start = constant(to, ir.Lowest(to))
 		r.combine = func(a, b *shader.Expr) *shader.Expr { return a.Max(b) }
 		switch r.register {
 		case shader.Bool:
@@ -45,7 +43,8 @@ func (c *compiler) reducer(i int) reducer {
 		case shader.F32:
 			r.combine = func(a, b *shader.Expr) *shader.Expr { return shader.Function("max_f32").Call(a, b) }
 		}
-	case ir.ArgMax:
+	},
+	ir.ArgMax: func(r *reducer, _, _ ir.DType) {
 		r.register = shader.U32.Vec(2)
 		none := u32(math.MaxUint32) // the position of no element
 		r.start = shader.Vec(2, u32(0), none)
@@ -54,7 +53,15 @@ func (c *compiler) reducer(i int) reducer {
 		r.result = func(x *shader.Expr) *shader.Expr {
 			return x.At(1).Eq(none).If(u32(0), x.At(1)).Convert(shader.I32)
 		}
-	}
+	},
+}
+
+func (c *compiler) reducer(i int) reducer {
+	in := &c.k.Body[i]
+	r := reducer{instr: i, register: shader.Register(in.Type)}
+	r.of = func(x, _ *shader.Expr) *shader.Expr { return x }
+	r.result = func(x *shader.Expr) *shader.Expr { return x }
+	reducers[in.Op](&r, in.Type, c.k.Body[in.Src[0]].Type)
 	return r
 }
 

@@ -49,6 +49,14 @@ func TestEveryElementwiseOpHasARule(t *testing.T) {
 	}
 }
 
+func TestEveryReductionHasAReducer(t *testing.T) {
+	for op := ir.Op(1); int(op) < ir.Ops; op++ {
+		if got, want := reducers[op] != nil, op.Class() == ir.Reduction; got != want {
+			t.Errorf("%v has a row in internal/schedule/reducer.go: %v, want %v", op, got, want)
+		}
+	}
+}
+
 func TestErrors(t *testing.T) {
 	wide := chain(8, f32)
 	wide.Args[0].DType = ir.Int64

@@ -52,11 +52,12 @@ func (s *sort) run() {
 
 // key is a number of the order of x, the operand, and bits the number of its bits.
 func (s *sort) key(x *shader.Expr) *shader.Expr {
+	d := s.k.Body[s.operand].Type
 	switch {
 	case s.most > 0:
 		return x.Convert(shader.U32).Min(s.most)
-	case s.k.Body[s.operand].Type == ir.Int8:
-		return x.Add(128).Convert(shader.U32)
+	case d.IsSigned() && d.Size() < 4: // from 0 on, so that the digits above are 0
+		return x.Add(1 << (8*d.Size() - 1)).Convert(shader.U32)
 	}
 	return key(x)
 }

@@ -123,6 +123,7 @@ func TestValidOps(t *testing.T) {
 					continue
 				}
 				switch {
+				case op.Class() == ir.Reduction && reducers[op] == nil: // TestEveryReductionHasAReducer fails
 				case op.Class() == ir.Reduction:
 					keep(reduce(op, d, 0, 2))
 				case op.Class() != ir.Elementwise:
