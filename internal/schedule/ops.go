@@ -1,6 +1,7 @@
 package schedule
 
 import (
+	"fmt"
 	"strings"
 
 	"github.com/tensorken/tensorken/internal/shader"
@@ -84,7 +85,11 @@ func apply(op ir.Op, to, from ir.DType, x ...*shader.Expr) *shader.Expr {
 	case ir.Bitcast:
 		return bitcast(to, from, x[0])
 	}
-	e := ruleOf(op, shader.Register(from))(x)
+	r := ruleOf(op, shader.Register(from))
+	if r == nil {
+		panic(fmt.Sprintf("schedule: no rule for %v of %v", op, from))
+	}
+	e := r(x)
 	if widens[op] {
 		return wrap(to, e)
 	}

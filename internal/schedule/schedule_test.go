@@ -38,15 +38,27 @@ func TestEveryKernelOpHasAnEmitter(t *testing.T) {
 // TestEveryElementwiseOpHasARule fails for an op that a GPU cannot compute.
 func TestEveryElementwiseOpHasARule(t *testing.T) {
 	for op := ir.Op(1); int(op) < ir.Ops; op++ {
-		if op.Class() != ir.Elementwise || op == ir.Cast || op == ir.Bitcast {
-			continue
-		}
 		for _, d := range shader.DTypes {
-			if r := shader.Register(d); ir.Table[op].Types.Has(d) && ruleOf(op, r) == nil {
-				t.Errorf("%v of %v: internal/shader/functions_float.go and functions_int.go have no function %s, internal/schedule/ops.go has no rule", op, d, functionName(op, r))
+			if op.Class() == ir.Elementwise && ir.Table[op].Types.Has(d) && lacksRule(op, d) {
+				t.Errorf("%v of %v: internal/shader/functions_float.go and functions_int.go have no function %s, internal/schedule/ops.go has no rule", op, d, functionName(op, shader.Register(d)))
 			}
 		}
 	}
+}
+
+// lacksRule reports whether an elementwise op of operands of a type has no rule.
+func lacksRule(op ir.Op, d ir.DType) bool {
+	return op != ir.Cast && op != ir.Bitcast && ruleOf(op, shader.Register(d)) == nil
+}
+
+// An op without a rule is a panic that names it.
+func TestOpWithoutARule(t *testing.T) {
+	defer func() {
+		if r, want := recover(), "schedule: no rule for Sum of float32"; r != want {
+			t.Errorf("panic %v, want %v", r, want)
+		}
+	}()
+	apply(ir.Sum, ir.Float32, ir.Float32, number(shader.F32, 1))
 }
 
 func TestEveryReductionHasAReducer(t *testing.T) {

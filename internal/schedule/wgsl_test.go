@@ -127,6 +127,7 @@ func TestValidOps(t *testing.T) {
 				case op.Class() == ir.Reduction:
 					keep(reduce(op, d, 0, 2))
 				case op.Class() != ir.Elementwise:
+				case lacksRule(op, d): // TestEveryElementwiseOpHasARule fails
 				case op == ir.Where:
 					keep(alu(op, d, 1, 0, 0))
 				case op == ir.Cast || op == ir.Bitcast:
