@@ -219,7 +219,9 @@ func (c *capture) visit(n *graph.Node, src []int32) int32 {
 			return c.addLeaf(n, l.value, view)
 		}
 	}
-	k := append(room(c.key, 64), byte(n.Op), byte(n.DType), byte(n.Kind), byte(len(n.Shape)), byte(len(n.Ints)))
+	k := append(room(c.key, 64), byte(n.Op), byte(n.DType), byte(n.Kind))
+	k = binary.AppendUvarint(k, uint64(len(n.Shape)))
+	k = binary.AppendUvarint(k, uint64(len(n.Ints)))
 	k = binary.AppendVarint(k, int64(n.RematLevel))
 	for _, d := range n.Shape {
 		k = binary.AppendUvarint(k, uint64(d))
@@ -265,11 +267,13 @@ func room[E any](s []E, n int) []E {
 	return s
 }
 
-// maxSearch is the number of leaves that are searched for an equal one.
+// maxSearch is the number of leaves, the first ones, that are searched for an equal one:
+// so capturing n leaves takes time proportional to n.
 const maxSearch = 64
 
-// addLeaf returns the number of n, a view of a stored value. Equal leaves have one
-// number.
+// addLeaf returns the number of n, a view of a stored value. A leaf
+// equal to one of the first maxSearch has its number; later ones that are equal have
+// numbers of their own, and are read twice.
 func (c *capture) addLeaf(n *graph.Node, v *graph.Value, view shape.Strided) int32 {
 	stored, _ := v.Store.(*storage)
 	for i := range c.leaves[:min(len(c.leaves), maxSearch)] {
@@ -281,7 +285,8 @@ func (c *capture) addLeaf(n *graph.Node, v *graph.Value, view shape.Strided) int
 	}
 	l := leaf{v, stored, view, n.Shape, n.DType, c.add(n, nil, int32(len(c.leaves)))}
 	c.leaves = append(c.leaves, l)
-	k := append(c.key, byte(ir.Buffer), byte(l.dtype), byte(len(l.shape)), byte(l.align()))
+	k := append(c.key, byte(ir.Buffer), byte(l.dtype), byte(l.align()))
+	k = binary.AppendUvarint(k, uint64(len(l.shape)))
 	for i, d := range l.shape {
 		k = binary.AppendUvarint(k, uint64(d))
 		if d != 1 && v.Err == nil { // the others matter to no kernel

@@ -2,6 +2,7 @@ package exec
 
 import (
 	"bytes"
+	"encoding/binary"
 	"errors"
 	"slices"
 	"testing"
@@ -72,5 +73,47 @@ func TestCaptureChangesNothing(t *testing.T) {
 	}
 	if err := c.casts[0].run(); err != nil || cast.Value() == nil {
 		t.Errorf("running the cast gives the error %v and the value %v", err, cast.Value())
+	}
+}
+
+// A key has the number of axes in full, after three bytes: 300 are not 300-256.
+func TestKeyOfManyAxes(t *testing.T) {
+	const rank = 300
+	shape := slices.Repeat([]int{1}, rank)
+	for _, c := range []struct {
+		name string
+		root *graph.Node
+	}{
+		{"a leaf", neg(stored(shape...))},
+		{"a constant", neg(graph.Fill(ir.Float32, 1, shape))},
+	} {
+		g := newCapture(nil, []*graph.Node{c.root}, nil)
+		if got, _ := binary.Uvarint(g.key[3:]); got != rank {
+			t.Errorf("%s: its key says %d axes, want %d", c.name, got, rank)
+		}
+		g.release()
+	}
+}
+
+// Of more leaves than are searched, those that equal an early one have its number.
+func TestEqualLeaves(t *testing.T) {
+	var leaves []*graph.Node
+	for range maxSearch + 1 {
+		leaves = append(leaves, stored(4))
+	}
+	again := func(n *graph.Node) *graph.Node { return graph.Buffer(n.DType, n.Shape, n.Value()) }
+	for _, c := range []struct {
+		of    int
+		fresh int // leaves
+	}{{0, 0}, {maxSearch - 1, 0}, {maxSearch, 1}} {
+		roots := append(slices.Clone(leaves), again(leaves[c.of]))
+		for i, n := range roots {
+			roots[i] = neg(n)
+		}
+		g := newCapture(nil, roots, nil)
+		if got := len(g.leaves) - len(leaves); got != c.fresh {
+			t.Errorf("a leaf equal to number %d adds %d leaves, want %d", c.of, got, c.fresh)
+		}
+		g.release()
 	}
 }
