@@ -3,7 +3,8 @@ package graph
 import "sync/atomic"
 
 // The details of a node are what few nodes have, apart from it: a program makes many nodes,
-// and those of 128 bytes take two cache lines. They are set before others see the node.
+// and those of 128 bytes take two cache lines. All but operands
+// and wide are set before others see the node.
 type details struct {
 	coOutputs *CoOutputs
 	call      any
@@ -12,22 +13,24 @@ type details struct {
 	isRounded bool     // exact is not the node's number
 
 	operands atomic.Pointer[[]*Node] // if they are more than two, until they are dropped
+	wide     atomic.Pointer[Node]    // in float64, see widened; the node itself if it can only be cast
 }
 
-// detail returns the details of a node that is being made.
+// detail returns the details of a node, which are empty if it had none.
 func (n *Node) detail() *details {
-	if n.details == nil {
-		n.details = new(details)
+	if d := n.details.Load(); d != nil {
+		return d
 	}
-	return n.details
+	n.details.CompareAndSwap(nil, new(details))
+	return n.details.Load()
 }
 
 // CoOutputs names nodes to be stored whenever n is computed; nil is none.
 func (n *Node) CoOutputs() *CoOutputs {
-	if n.details == nil {
-		return nil
+	if d := n.details.Load(); d != nil {
+		return d.coOutputs
 	}
-	return n.details.coOutputs
+	return nil
 }
 
 // SetCoOutputs sets the CoOutputs of a node that is being made.
@@ -41,10 +44,10 @@ func (n *Node) SetCoOutputs(c *CoOutputs) {
 // package grad; of a Gather or Scatter an [*IndexSite]; of a HostCall its [*HostFunc]; of other
 // nodes the [*CallSite], if it was recorded. Nil if unknown.
 func (n *Node) Call() any {
-	if n.details == nil {
-		return nil
+	if d := n.details.Load(); d != nil {
+		return d.call
 	}
-	return n.details.call
+	return nil
 }
 
 // setCall sets the call of a node that is being made.
@@ -73,8 +76,8 @@ func (n *Node) Exactly(v float64) *Node {
 
 // exact is the number of a Const or Scalar of floats, not rounded if that is known.
 func (n *Node) exact() float64 {
-	if n.details != nil && n.details.isRounded {
-		return n.details.exact
+	if d := n.details.Load(); d != nil && d.isRounded {
+		return d.exact
 	}
 	return n.Num.Float64(n.DType)
 }

@@ -27,7 +27,7 @@ type Node struct {
 	// that has one. Nil if any device may compute it.
 	Device Device
 
-	details *details // nil for most
+	details atomic.Pointer[details] // nil for most
 	scopes  *scopes
 	state
 }

@@ -98,8 +98,8 @@ func (n *Node) setSrc(src []*Node) {
 // Src returns the operands, none once they are dropped.
 func (n *Node) Src() Operands {
 	o := Operands{second: n.second.Load()}
-	if n.details != nil {
-		o.all = n.details.operands.Load()
+	if d := n.details.Load(); d != nil {
+		o.all = d.operands.Load()
 	}
 	if o.first = n.first.Load(); o.first == nil { // dropped, maybe since the loads above
 		return Operands{}
@@ -133,8 +133,9 @@ func (n *Node) DropSources() {
 	if n.first.Load() != nil && n.Value() != nil && !n.Traced() {
 		n.first.Store(nil)
 		n.second.Store(nil)
-		if n.details != nil {
-			n.details.operands.Store(nil)
+		if d := n.details.Load(); d != nil {
+			d.operands.Store(nil)
+			d.wide.Store(nil)
 		}
 	}
 }

@@ -1,12 +1,6 @@
 package graph
 
-import (
-	"runtime"
-	"sync"
-	"weak"
-
-	"github.com/tensorken/tensorken/ir"
-)
+import "github.com/tensorken/tensorken/ir"
 
 // A typing says whether a node's type is fixed.
 type typing uint8
@@ -95,46 +89,36 @@ func Convert(x *Node, d ir.DType) *Node {
 	return y
 }
 
-// A loop may make a constant grow and meet float64 in each iteration. So that each widens
-// only what is new, wides has what nodes were widened to, as long as they are there: a field
-// would make every node larger. Nil stands for a node that can only be cast.
-var wides sync.Map // of weak.Pointer[Node] to *Node
-
-// wideOf returns what n was widened to. A node that dropped its operands is what it was
-// computed to: its former self would be computed again, from ever more operands.
-func wideOf(n *Node) (wide *Node, ok bool) {
-	if n.Src().Len() == 0 {
-		return nil, false
+// wide returns the result of an earlier widened(n): a loop may make a constant grow and meet
+// float64 in each iteration, and then widens only what is new. A node that dropped its operands
+// has none: its value is cast, as its operands would be computed again, ever more of them.
+func (n *Node) wide() *Node {
+	if d := n.details.Load(); d != nil && n.Src().Len() > 0 {
+		return d.wide.Load()
 	}
-	w, ok := wides.Load(weak.Make(n))
-	if ok {
-		wide = w.(*Node)
-	}
-	return wide, ok
+	return nil
 }
 
 // widened returns x, of float32, in float64.
 func widened(x *Node) *Node {
-	wide, ok := wideOf(x)
-	if !ok {
-		if wide = widen(x); wide != nil && wide.typing != typed { // it is new
+	wide := x.wide()
+	if wide == nil {
+		if wide = widen(x); wide.typing != typed && wide != x { // it is new
 			wide.typing = typed
 		}
 		if x.Src().Len() > 0 {
-			key := weak.Make(x)
-			wides.Store(key, wide)
-			runtime.AddCleanup(x, func(key weak.Pointer[Node]) { wides.Delete(key) }, key)
+			x.detail().wide.Store(wide)
 		}
 	}
-	if wide == nil {
+	if wide == x {
 		wide = Cast(x, ir.Float64)
 		wide.typing = typed
 	}
 	return wide
 }
 
-// widen returns x, of float32, computed in float64; nil if that would take bits of float32,
-// which float64 lacks.
+// widen returns x, of float32, computed in float64; x itself if that would take bits of
+// float32, which float64 lacks.
 func widen(x *Node) *Node {
 	wide := map[*Node]*Node{}
 	lost := false
@@ -142,8 +126,8 @@ func widen(x *Node) *Node {
 		if _, seen := wide[n]; seen {
 			return Operands{}, false
 		}
-		if w, ok := wideOf(n); ok {
-			wide[n], lost = w, lost || w == nil
+		if w := n.wide(); w != nil {
+			wide[n], lost = w, lost || w == n
 			return Operands{}, false
 		}
 		if n.typing == typed || ir.Table[n.Op].Class == ir.Alias { // an alias may be an argument
@@ -173,7 +157,7 @@ func widen(x *Node) *Node {
 		}
 	})
 	if lost {
-		return nil
+		return x
 	}
 	return wide[x]
 }

@@ -1,6 +1,7 @@
 package graph
 
 import (
+	"sync"
 	"testing"
 
 	"github.com/tensorken/tensorken/ir"
@@ -30,5 +31,28 @@ func TestConvertGrows(t *testing.T) {
 	a.SetValue(&Value{})
 	if y := wide(d).Operand(0); y.Op != ir.Cast || y.Operand(0) != a {
 		t.Errorf("a computed node is widened to %v, want a Cast of it", y.Op)
+	}
+}
+
+// Goroutines that widen one node at a time give values of it, and one of them is kept with
+// the node.
+func TestConvertConcurrently(t *testing.T) {
+	c := Fill(ir.Float32, 0.1, []int{}).AsUntyped()
+	a := Binary(ir.Add, c, c)
+	var wg sync.WaitGroup
+	for range 4 {
+		wg.Go(func() {
+			if y := Convert(a, ir.Float64); y.Op != ir.Add || y.DType != ir.Float64 {
+				t.Errorf("got %v of %v, want Add of float64", y.Op, y.DType)
+			}
+		})
+	}
+	wg.Wait()
+	if x := Convert(a, ir.Float64); x != Convert(a, ir.Float64) {
+		t.Error("a constant is widened twice")
+	}
+	a.SetValue(&Value{})
+	if a.details.Load().wide.Load() != nil {
+		t.Error("a computed node holds what it was widened to")
 	}
 }
