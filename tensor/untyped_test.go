@@ -138,6 +138,28 @@ func TestUntypedGrows(t *testing.T) {
 	}
 }
 
+// A cast of a constant to the type that it has changes nothing but the typing: derivatives
+// and devices remain.
+func TestUntypedCast(t *testing.T) {
+	square := grad.Custom(func(x tensor.Tensor) tensor.Tensor { return x.Square() },
+		func(x, _, ct tensor.Tensor) tensor.Tensor { return ct.Mul(7) })
+	for name, f := range map[string]func(tensor.Tensor) tensor.Tensor{
+		"an argument":           func(x tensor.Tensor) tensor.Tensor { return x.Cast(tensor.Float32).Mul(7).Sum() },
+		"what is made of one":   func(x tensor.Tensor) tensor.Tensor { return x.Mul(7).Cast(tensor.Float32).Sum() },
+		"a result of Custom":    func(x tensor.Tensor) tensor.Tensor { return square(x).Cast(tensor.Float32).Sum() },
+		"an argument, computed": func(x tensor.Tensor) tensor.Tensor { return computed(x).Cast(tensor.Float32).Mul(7).Sum() },
+	} {
+		for _, x := range []tensor.Tensor{tensor.Ones(1), computed(tensor.Ones(1)), computed(tensor.Zeros(1).Add(1))} {
+			if g := grad.Of(f)(x); g.Item() != 7 {
+				t.Errorf("%s: the gradient of a Cast to its type is %v, want 7", name, g.Item())
+			}
+		}
+	}
+	if d := computed(tensor.Zeros(2).Add(1)).Cast(tensor.Float32).Device(); d != nil {
+		t.Errorf("a Cast to its type commits a constant to %v", d)
+	}
+}
+
 func computed(x tensor.Tensor) tensor.Tensor {
 	if err := tensor.Eval(x); err != nil {
 		panic(err)

@@ -42,28 +42,14 @@ func typingOf(op ir.Op, src []*Node) typing {
 	return t
 }
 
-// Typed returns x with its type fixed: x itself unless it is untyped.
+// Typed returns x with its type fixed: x itself unless it is untyped, else another name.
 func Typed(x *Node) *Node {
 	if x.typing != untyped {
 		return x
 	}
-	c := x.clone()
-	c.typing = typed
-	return c
-}
-
-// clone returns a node like n, on n's operands or, if it dropped them, its value.
-func (n *Node) clone() *Node {
-	src, v := n.State()
-	switch {
-	case n.isConstant():
-		return n.withNumber(n.DType)
-	case n.Op == ir.Iota:
-		return makeSource(n.Op, n.DType, n.Shape, n.Ints, n.Num)
-	case src.Len() == 0:
-		return Buffer(n.DType, n.Shape, v)
-	}
-	return WithOperands(n, src.Append(nil)...)
+	n := CoOutput(x, nil)
+	n.typing = typed
+	return n
 }
 
 func (n *Node) isConstant() bool { return n.Op == ir.Const || n.Op == ir.Scalar }
