@@ -151,8 +151,8 @@ func (o *Optimizer) rule(name string) Rule {
 	return o.Rule
 }
 
-// start prepares the first step to run the same plan as later ones: it evaluates the
-// parameters, and makes slots of zeros for rules that may start from them.
+// start prepares the first step to run the same plan as later ones: it stores the
+// parameters as steps do, and makes slots of zeros for rules that may start from them.
 func (o *Optimizer) start(params []pytree.Leaf[tensor.Tensor], gs []tensor.Tensor) (zeros map[string][]tensor.Tensor, err error) {
 	if len(o.State.Slots) > 0 || o.State.Step.IsValid() {
 		return nil, nil
@@ -173,7 +173,10 @@ func (o *Optimizer) start(params []pytree.Leaf[tensor.Tensor], gs []tensor.Tenso
 			zeros[l.Name] = append(zeros[l.Name], z)
 		}
 	}
-	return zeros, tensor.Eval(values, zeros)
+	if err := tensor.Eval(values, zeros); err != nil {
+		return nil, err
+	}
+	return zeros, tensor.Internal.StoreApart(graph.Token{}, "optim.Step", values)
 }
 
 // catchUp subtracts from State.Step the steps that failed after Step returned, and

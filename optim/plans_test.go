@@ -1,13 +1,35 @@
 package optim_test
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/tensorken/tensorken/grad"
+	"github.com/tensorken/tensorken/internal/cpu"
 	"github.com/tensorken/tensorken/nn"
 	"github.com/tensorken/tensorken/optim"
 	"github.com/tensorken/tensorken/tensor"
 )
+
+// freshDevice makes a device without plans the default one until the test ends.
+func freshDevice(t *testing.T) {
+	d := tensor.NewDevice(cpu.New(cpu.Options{}))
+	tensor.SetDefault(d)
+	t.Cleanup(func() { tensor.SetDefault(nil); d.Close() })
+}
+
+// plansOfSteps returns the number of plans after each of four steps.
+func plansOfSteps[M any](t *testing.T, opt *optim.Optimizer, m M, loss func(M) tensor.Tensor) (plans []int) {
+	t.Helper()
+	for range 4 {
+		_, g := grad.ValueAndGrad(loss)(m)
+		if err := opt.Step(&m, g); err != nil {
+			t.Fatal(err)
+		}
+		plans = append(plans, tensor.Info().Plans)
+	}
+	return plans
+}
 
 // The first step of a rule and all later ones run one plan.
 func TestFirstStepSharesThePlan(t *testing.T) {
@@ -22,16 +44,49 @@ func TestFirstStepSharesThePlan(t *testing.T) {
 		if err := tensor.Eval(x); err != nil {
 			t.Fatal(err)
 		}
-		var plans []int
-		for range 4 {
-			_, g := grad.ValueAndGrad(func(n nn.Sequential) tensor.Tensor { return nn.MSE(n.Apply(x), x).Mean() })(net)
-			if err := opt.Step(&net, g); err != nil {
-				t.Fatal(err)
-			}
-			plans = append(plans, tensor.Info().Plans)
-		}
+		plans := plansOfSteps(t, opt, net, func(n nn.Sequential) tensor.Tensor { return nn.MSE(n.Apply(x), x).Mean() })
 		if plans[0] != plans[1] || plans[1] != plans[3] {
 			t.Errorf("%s: after each step there are %v plans, want no more after the first", name, plans)
+		}
+	}
+}
+
+// So do those of parameters that start as constants or as views, and of two that start equal.
+func TestFirstStepOfConstants(t *testing.T) {
+	type net struct{ Weight, Scale, Bias tensor.Tensor }
+	for name, start := range map[string]func() tensor.Tensor{
+		"Zeros":     func() tensor.Tensor { return tensor.Zeros(16) },
+		"Ones":      func() tensor.Tensor { return tensor.Ones(16) },
+		"Full":      func() tensor.Tensor { return tensor.Full(0.3, 16) },
+		"New":       func() tensor.Tensor { return tensor.New(make([]float32, 16)) },
+		"Arange":    func() tensor.Tensor { return tensor.Arange(16).Cast(tensor.Float32) },
+		"float16":   func() tensor.Tensor { return tensor.Zeros(16).Cast(tensor.Float16) },
+		"ZerosLike": func() tensor.Tensor { return tensor.ZerosLike(tensor.New(make([]float32, 16))) },
+		"Expand":    func() tensor.Tensor { return tensor.New([]float32{1}).Expand(16) },
+		"Flip":      func() tensor.Tensor { return tensor.New(make([]float32, 16)).Flip(0) },
+		"Slice":     func() tensor.Tensor { return tensor.New(make([]float32, 20)).Slice(0, 1, 17) },
+	} {
+		for _, evaluated := range []bool{false, true} {
+			t.Run(fmt.Sprintf("%s,evaluated=%v", name, evaluated), func(t *testing.T) {
+				freshDevice(t)
+				rng := tensor.NewRNG(1)
+				m, x := net{rng.Normal(6, 16), start(), start()}, rng.Normal(4, 6)
+				if err := tensor.Eval(x); err != nil {
+					t.Fatal(err)
+				}
+				if evaluated {
+					if err := tensor.Eval(m); err != nil {
+						t.Fatal(err)
+					}
+				}
+				plans := plansOfSteps(t, optim.New(optim.Adam{}, 0.01), m, func(n net) tensor.Tensor {
+					y := x.MatMul(n.Weight).Mul(n.Scale.Cast(tensor.Float32)).Add(n.Bias.Cast(tensor.Float32))
+					return y.Square().Mean()
+				})
+				if plans[0] != plans[1] || plans[1] != plans[3] {
+					t.Errorf("after each step there are %v plans, want no more after the first", plans)
+				}
+			})
 		}
 	}
 }

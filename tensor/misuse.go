@@ -79,6 +79,19 @@ func (internal) Step(_ graph.Token, op string, j *exec.Journal, next, old []Tens
 	return failure(op, d, exec.Step(d, j, ns, before))
 }
 
+// StoreApart moves the elements of evaluated tensors, of which some may be absent, to where
+// a step would store them: see exec.StoreApart.
+func (internal) StoreApart(_ graph.Token, op string, ts []Tensor) error {
+	var ns []*graph.Node
+	for _, t := range ts {
+		if t.n != nil {
+			ns = append(ns, t.n)
+		}
+	}
+	d := Default().exec()
+	return failure(op, d, exec.StoreApart(d, ns))
+}
+
 // Failed returns the number of steps of a journal that failed since the last call, and
 // the first of their errors that was not reported.
 func (internal) Failed(_ graph.Token, op string, j *exec.Journal) (n int, err error) {

@@ -128,6 +128,9 @@ func (n *Node) SetValue(v *Value) {
 	}
 }
 
+// MoveValue replaces the value of a computed node by one with the same elements.
+func (n *Node) MoveValue(v *Value) { n.value.Store(v) }
+
 // DropSources drops the operands of a computed node that no open scope needs.
 func (n *Node) DropSources() {
 	if n.first.Load() != nil && n.Value() != nil && !n.Traced() {

@@ -1,0 +1,48 @@
+package exec
+
+import (
+	"github.com/tensorken/tensorken/internal/graph"
+	"github.com/tensorken/tensorken/internal/shape"
+)
+
+// StoreApart stores computed nodes as a plan stores results that differ: each has a buffer
+// of its own, in row-major order from the start. So a plan that reads them has the key of
+// one that reads such results in their place. It copies constants, which store one element,
+// views, and the elements that a plan found equal and stored once.
+func StoreApart(def *Device, nodes []*graph.Node) error {
+	owner := map[graph.Store]*graph.Node{}
+	for _, n := range nodes {
+		v := n.Value()
+		if n.Len() == 0 || owner[v.Store] == n {
+			continue
+		}
+		if owner[v.Store] == nil && v.Offset == 0 && shape.IsRowMajor(n.Shape, v.Strides) {
+			owner[v.Store] = n
+			continue
+		}
+		data, err := Read(def, n)
+		if err != nil {
+			return err
+		}
+		s := &storage{host: data}
+		if d := v.Store.(*storage).device; d != nil {
+			if s, err = d.store(data); err != nil {
+				return &Failure{d, err}
+			}
+		}
+		n.MoveValue(&graph.Value{Store: s, Strides: shape.RowMajor(n.Shape)})
+		owner[s] = n
+	}
+	return nil
+}
+
+// store returns a storage of host data on the device.
+func (d *Device) store(data []byte) (*storage, error) {
+	d.queue.Lock()
+	defer d.queue.Unlock()
+	b, err := d.upload(data)
+	if err != nil {
+		return nil, err
+	}
+	return &storage{device: d, block: b, origin: origin{epoch: b.epoch}}, nil
+}
