@@ -16,6 +16,7 @@ type instance struct {
 	*library
 	instance uintptr
 	timeout  time.Duration
+	now      func() time.Time
 	box      *mailbox
 	number   uintptr // of the mailbox
 	lastID   uintptr
@@ -61,7 +62,7 @@ func (l *library) newInstance(o Options) (*instance, error) {
 		return nil, err
 	}
 	n := &instance{
-		library: l, timeout: o.timeout(), box: box, number: number,
+		library: l, timeout: o.timeout(), now: time.Now, box: box, number: number,
 		lastID: firstRequest, pending: map[uintptr]func(*event){}, report: func(*event) {},
 	}
 	d := &instanceDescriptor{next: toggles(instanceToggles, nil)}
@@ -121,15 +122,15 @@ const (
 // wait polls until done, by what a handler sets, is true. It times out only after a period
 // without any callback. It polls because blocking waits of some drivers do not return.
 func (n *instance) wait(name string, done func() bool) error {
-	start := time.Now()
+	start := n.now()
 	for {
 		if n.poll() {
-			start = time.Now()
+			start = n.now()
 		}
 		if done() {
 			return nil
 		}
-		waited := time.Since(start)
+		waited := n.now().Sub(start)
 		switch {
 		case waited > n.timeout || n.dead && waited > grace:
 			return &Error{Timeout, name, fmt.Sprintf("nothing came in %v", waited.Round(time.Millisecond))}

@@ -96,13 +96,15 @@ func TestPassed(t *testing.T) {
 
 // wait does not time out while a device makes progress, however long that takes in all.
 func TestWait(t *testing.T) {
-	const step, steps, timeout = 20 * time.Millisecond, 20, 200 * time.Millisecond
+	const steps, timeout = 20, 10 * time.Second // by a clock that advances a second whenever it is read
 	for _, answers := range []int{steps, 2} {
+		var clock time.Time
 		n := &instance{library: &library{}, timeout: timeout, box: new(mailbox), pending: map[uintptr]func(*event){}, report: func(*event) {}}
-		came, last := 0, time.Now()
+		n.now = func() time.Time { clock = clock.Add(time.Second); return clock }
+		polls, came := 0, 0
 		n.InstanceProcessEvents = purego.NewCallback(func(uintptr) uintptr {
-			if came < answers && time.Since(last) > step {
-				came, last = came+1, time.Now()
+			if polls++; came < answers && polls%5 == 0 {
+				came++
 				n.box.push(&event{id: firstRequest + uintptr(came)})
 			}
 			return 0
@@ -112,7 +114,7 @@ func TestWait(t *testing.T) {
 		err := n.wait("Wait", func() bool { return done })
 		var e *Error
 		if lost := errors.As(err, &e) && e.Kind == Timeout; done != (answers == steps) || lost == done {
-			t.Errorf("after %d of %d answers %v apart, wait of at most %v without any: got done=%v, error %v", answers, steps, step, timeout, done, err)
+			t.Errorf("after %d of %d answers, wait of at most %v without any: got done=%v, error %v", answers, steps, timeout, done, err)
 		}
 	}
 }
