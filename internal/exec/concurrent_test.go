@@ -15,19 +15,21 @@ import (
 )
 
 // meeting is a device whose runs wait for another run to be under way, for a bounded
-// time.
+// time unless limit is nil.
 type meeting struct {
 	driver.Device
 	running *atomic.Int32
-	met     *atomic.Bool
+	met     chan struct{} // closed once two runs are under way
+	limit   <-chan time.Time
 }
 
 func (d meeting) Run(calls []driver.Call) error {
-	if d.running.Add(1) > 1 {
-		d.met.Store(true)
+	if d.running.Add(1) == 2 {
+		close(d.met)
 	}
-	for start := time.Now(); !d.met.Load() && time.Since(start) < 100*time.Millisecond; {
-		time.Sleep(time.Millisecond)
+	select {
+	case <-d.met:
+	case <-d.limit:
 	}
 	defer d.running.Add(-1)
 	return d.Device.Run(calls)
@@ -41,10 +43,11 @@ func (concurrentMeeting) Concurrent() {}
 // time on others.
 func TestRunsMeet(t *testing.T) {
 	for _, concurrent := range []bool{false, true} {
-		m := meeting{cpu.New(cpu.Options{Threads: 4}), new(atomic.Int32), new(atomic.Bool)}
-		var drv driver.Device = m
-		if concurrent {
-			drv = concurrentMeeting{m}
+		m := meeting{Device: cpu.New(cpu.Options{Threads: 4}), running: new(atomic.Int32), met: make(chan struct{})}
+		var drv driver.Device = concurrentMeeting{m}
+		if !concurrent {
+			m.limit = time.Tick(50 * time.Millisecond)
+			drv = m
 		}
 		d := exec.New(drv)
 		var all sync.WaitGroup
@@ -56,8 +59,12 @@ func TestRunsMeet(t *testing.T) {
 			})
 		}
 		all.Wait()
-		if met := m.met.Load(); met != concurrent {
-			t.Errorf("on a device that is concurrent: %v, two runs were under way at once: %v", concurrent, met)
+		select {
+		case <-m.met:
+			if !concurrent {
+				t.Error("two runs were under way at once on a device that is not concurrent")
+			}
+		default: // both runs were limited
 		}
 		d.Close()
 	}
