@@ -73,10 +73,10 @@ func (a *StageArg) Offset(row int) int {
 }
 
 // Blocks is the number of blocks of a matrix.
-func (l *Loop) Blocks() int { return (l.Matrix + l.Block - 1) / l.Block }
+func (l *Loop) Blocks() int { return CeilDiv(l.Matrix, l.Block) }
 
 // Parts is the number of parts of a matrix.
-func (l *Loop) Parts() int { return (l.Matrix + l.Part - 1) / l.Part }
+func (l *Loop) Parts() int { return CeilDiv(l.Matrix, l.Part) }
 
 // Starts yields the first rows of the blocks of n rows.
 func (l *Loop) Starts(n int) func(func(int) bool) {

@@ -206,3 +206,12 @@ func Limits(d DType) (lo, hi Number) {
 	top := int64(1) << (8*d.Size() - 1)
 	return Number(-top), Number(top - 1)
 }
+
+// CeilDiv is a/b rounded up, for b > 0.
+func CeilDiv[T int | uint64](a, b T) T {
+	q := a / b
+	if a > q*b {
+		q++
+	}
+	return q
+}

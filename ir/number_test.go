@@ -127,3 +127,16 @@ func TestInt64(t *testing.T) {
 		}
 	}
 }
+
+func TestCeilDiv(t *testing.T) {
+	for _, c := range []struct{ a, b, want int }{
+		{0, 3, 0}, {1, 3, 1}, {3, 3, 1}, {4, 3, 2}, {-1, 3, 0}, {-3, 3, -1}, {-4, 3, -1}, {math.MaxInt, 2, 1 << 62}, {math.MaxInt, math.MaxInt, 1},
+	} {
+		if got := CeilDiv(c.a, c.b); got != c.want {
+			t.Errorf("CeilDiv(%d, %d) = %d, want %d", c.a, c.b, got, c.want)
+		}
+	}
+	if got := CeilDiv[uint64](math.MaxUint64, 8); got != 1<<61 {
+		t.Errorf("CeilDiv of the greatest uint64 and 8 = %d, want 1<<61", got)
+	}
+}

@@ -4,6 +4,8 @@ import (
 	"math"
 
 	"gonum.org/v1/gonum/lapack/gonum"
+
+	"github.com/tensorken/tensorken/ir"
 )
 
 // solver is gonum's LAPACK, which computes what the functions of factor.go do not.
@@ -38,7 +40,7 @@ func transposeUpper(dst, a matrix) {
 // rows.
 func upperTiles(n int, f func(i, i1, j, j1 int)) {
 	const size = 8
-	parallel(ceilDiv(n, size), n*n, func(tile int) {
+	parallel(ir.CeilDiv(n, size), n*n, func(tile int) {
 		i := tile * size
 		for j := i; j < n; j += size {
 			f(i, min(i+size, n), j, min(j+size, n))

@@ -105,10 +105,10 @@ func addProduct(c matrix, scale float64, a, b factor, depth int, upper bool) {
 		return
 	}
 	product := &simd.Products[ir.Float64]
-	panels := ceilDiv(c.cols, product.Cols)
+	panels := ir.CeilDiv(c.cols, product.Cols)
 	packed, free := scratch(panels * product.Cols * min(depth, panelDepth))
 	defer free()
-	strips := ceilDiv(c.rows, stripRows)
+	strips := ir.CeilDiv(c.rows, stripRows)
 	for from := 0; from < depth; from += panelDepth {
 		p := &panelProduct{c: c, scale: scale, a: a, from: from, depth: min(panelDepth, depth-from), upper: upper, Product: product, packed: packed}
 		p.pack(b)
@@ -189,8 +189,6 @@ func parallel(n, work int, task func(int)) {
 	loop()
 	group.Wait()
 }
-
-func ceilDiv(a, b int) int { return (a + b - 1) / b }
 
 // multiply returns a·b.
 func multiply(a, b matrix) matrix {

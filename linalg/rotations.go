@@ -42,7 +42,7 @@ func (r *rotations) add(i, j int, c, s float64) {
 func (r *rotations) apply() {
 	mul := simd.Binaries[ir.Mul][ir.Float64].VS
 	add, sub := simd.Binaries[ir.Add][ir.Float64].VV, simd.Binaries[ir.Sub][ir.Float64].VV
-	parallel(ceilDiv(r.rows.cols, rotatedCols), 4*len(r.list)*r.rows.cols, func(block int) {
+	parallel(ir.CeilDiv(r.rows.cols, rotatedCols), 4*len(r.list)*r.rows.cols, func(block int) {
 		from := block * rotatedCols
 		n := min(rotatedCols, r.rows.cols-from)
 		var memory [2][rotatedCols]float64

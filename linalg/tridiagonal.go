@@ -7,6 +7,8 @@ import (
 	"slices"
 
 	"gonum.org/v1/gonum/blas"
+
+	"github.com/tensorken/tensorken/ir"
 )
 
 var errDiverges = errors.New("the iteration does not converge")
@@ -84,7 +86,7 @@ func ascending(w []float64) (order []int) {
 // own.
 func transpose(dst, a matrix, order []int) {
 	const size = 8
-	parallel(ceilDiv(dst.rows, size), dst.rows*dst.cols, func(block int) {
+	parallel(ir.CeilDiv(dst.rows, size), dst.rows*dst.cols, func(block int) {
 		from, to := block*size, min(block*size+size, dst.rows)
 		for j := range dst.cols {
 			row := j

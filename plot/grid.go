@@ -2,6 +2,8 @@ package plot
 
 import (
 	"gonum.org/v1/plot/vg/draw"
+
+	"github.com/tensorken/tensorken/ir"
 )
 
 // grid is the content of several figures.
@@ -27,7 +29,7 @@ func (g *grid) load(*Figure) error {
 	return nil
 }
 
-func (g *grid) rows() int { return (len(g.figures) + g.columns - 1) / g.columns }
+func (g *grid) rows() int { return ir.CeilDiv(len(g.figures), g.columns) }
 
 func (g *grid) size() (width, height int) {
 	for _, f := range g.figures {

@@ -4,6 +4,8 @@ import (
 	"image/color"
 	"math"
 	"strings"
+
+	"github.com/tensorken/tensorken/ir"
 )
 
 // The size of the text of lines, points and histograms.
@@ -136,7 +138,7 @@ func rgb(c color.Color) color.NRGBA { return color.NRGBAModel.Convert(c).(color.
 const maxBars = 20
 
 func (h *histogram) text(_ *Figure, s screen) (lines []string) {
-	each := (len(h.counts) + maxBars - 1) / maxBars
+	each := ir.CeilDiv(len(h.counts), maxBars)
 	var labels []string
 	var counts []float64
 	label := 0

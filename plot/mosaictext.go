@@ -4,6 +4,8 @@ import (
 	"image/color"
 	"math"
 	"strings"
+
+	"github.com/tensorken/tensorken/ir"
 )
 
 // densities are the characters of levels from 0 to 1 where there is no color.
@@ -91,8 +93,8 @@ func visible(text string) (n int) {
 func (r raster) text(s screen, most, enough int) (lines []string) {
 	w, h := r.Rect.Dx(), r.Rect.Dy()
 	scale := max(min(enough/w, most/w, 2*enough/h), 1)
-	size := max(1, (w+most-1)/most, (h+2*most-1)/(2*most)) // elements of a pixel
-	pw, ph := (w*scale+size-1)/size, (h*scale+size-1)/size
+	size := max(1, ir.CeilDiv(w, most), ir.CeilDiv(h, 2*most)) // elements of a pixel
+	pw, ph := ir.CeilDiv(w*scale, size), ir.CeilDiv(h*scale, size)
 	colors, levels := make([]color.NRGBA, pw*ph), make([]float64, pw*ph)
 	for y := range ph {
 		for x := range pw {

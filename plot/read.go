@@ -68,8 +68,8 @@ func pool(t tensor.Tensor, axis, limit int) tensor.Tensor {
 	if n <= limit {
 		return t
 	}
-	size := (n + limit - 1) / limit
-	blocks := (n + size - 1) / size
+	size := ir.CeilDiv(n, limit)
+	blocks := ir.CeilDiv(n, size)
 	shape := t.Shape()
 	split := append(append(append([]int{}, shape[:axis]...), blocks, size), shape[axis+1:]...)
 	counts := make([]float64, blocks)

@@ -14,6 +14,7 @@ import (
 
 	"github.com/tensorken/tensorken/internal/graph"
 	"github.com/tensorken/tensorken/internal/shape"
+	"github.com/tensorken/tensorken/ir"
 	"github.com/tensorken/tensorken/tensor"
 )
 
@@ -187,7 +188,7 @@ func parseEntry(name string, value json.RawMessage, size int64) (entry, error) {
 	}
 	if need%8 != 0 || need/8 != end-start {
 		return entry{}, fmt.Errorf("%q has %d bytes, but shape %v of %s needs %d",
-			name, end-start, lengths, dtype, (need+7)/8)
+			name, end-start, lengths, dtype, ir.CeilDiv(need, 8))
 	}
 	return entry{name, typ, lengths, int64(start), int64(end)}, nil
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/tensorken/tensorken/data"
 	"github.com/tensorken/tensorken/device"
 	"github.com/tensorken/tensorken/internal/shape"
+	"github.com/tensorken/tensorken/ir"
 	"github.com/tensorken/tensorken/nn"
 	"github.com/tensorken/tensorken/optim"
 	"github.com/tensorken/tensorken/plot"
@@ -94,7 +95,7 @@ func (o trainOptions) run(ctx context.Context, stdout, stderr io.Writer) (err er
 	}
 	rng := tensor.NewRNG(o.seed)
 	net := tree.To(arch.build(rng, about.InputShape, len(about.Classes)), dev)
-	steps := o.epochs * ((training.Y.Len() + o.batch - 1) / o.batch)
+	steps := o.epochs * ir.CeilDiv(training.Y.Len(), o.batch)
 	loop := &train.Loop[nn.Sequential, batch]{
 		Model:     net,
 		Data:      &data.Loader[batch]{Set: data.Of(training), Batch: o.batch, Shuffle: true, Seed: o.seed},

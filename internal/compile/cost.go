@@ -91,7 +91,7 @@ func reachOf(k *ir.Kernel, in *ir.Instr) reach {
 	positions := slices.Clone(lens) // along each axis, at which guards may hold
 	for _, g := range v.Guards {
 		lo, hi := shape.Range(g.AffineExpr, lens)
-		first, last := max(loopnest.CeilDiv(lo, g.Div), 0), min(hi/g.Div, g.Len-1) // quotients
+		first, last := max(ir.CeilDiv(lo, g.Div), 0), min(hi/g.Div, g.Len-1) // quotients
 		n := last - first + 1
 		if hi < 0 || n <= 0 {
 			return reach{}

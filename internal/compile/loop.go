@@ -3,7 +3,6 @@ package compile
 import (
 	"slices"
 
-	"github.com/tensorken/tensorken/internal/loopnest"
 	"github.com/tensorken/tensorken/ir"
 )
 
@@ -166,14 +165,14 @@ func (l *loop) cut() bool {
 	unit := l.limits.Rows
 	most := max(minUnits, l.limits.Bytes/max(bytes, 1)/unit) * unit
 	if o.Block = o.Matrix; o.Matrix > most {
-		even := loopnest.CeilDiv(o.Matrix, loopnest.CeilDiv(o.Matrix, most))
-		o.Block = loopnest.CeilDiv(even, unit) * unit
+		even := ir.CeilDiv(o.Matrix, ir.CeilDiv(o.Matrix, most))
+		o.Block = ir.CeilDiv(even, unit) * unit
 	}
 	o.Part = o.Block
 	if sums > 0 {
 		most := o.Matrix * l.columns / 2 / sums
-		parts := max(1, min(loopnest.CeilDiv(minParts*o.Matrix, o.Rows), o.Blocks(), most))
-		o.Part *= loopnest.CeilDiv(o.Blocks(), parts)
+		parts := max(1, min(ir.CeilDiv(minParts*o.Matrix, o.Rows), o.Blocks(), most))
+		o.Part *= ir.CeilDiv(o.Blocks(), parts)
 	}
 	return o.Matrix >= minMatrix && sums <= o.Matrix*l.columns
 }

@@ -264,12 +264,12 @@ func (r *contractRunner) tasks() int {
 	if r.strips.count() == 0 {
 		return 0
 	}
-	return r.strips.count() / r.rows.count * loopnest.CeilDiv(r.rows.count, r.span)
+	return r.strips.count() / r.rows.count * ir.CeilDiv(r.rows.count, r.span)
 }
 
 // task i has the strips from first to last.
 func (r *contractRunner) stripsOf(i int) (first, last int) {
-	n := loopnest.CeilDiv(r.rows.count, r.span)
+	n := ir.CeilDiv(r.rows.count, r.span)
 	first = i % n * r.span
 	above := i / n * r.rows.count
 	return above + first, above + min(first+r.span, r.rows.count)

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"unsafe"
 
-	"github.com/tensorken/tensorken/internal/loopnest"
+	"github.com/tensorken/tensorken/ir"
 )
 
 // An epilogue is what a contraction computes from the sums of a strip, and stores. It runs
@@ -32,7 +32,7 @@ func newEpilogue(s *space, sum int, rows, cols *tiling) *epilogue {
 		inner := rows.maxPoints() / extent[e.axis]
 		e.band = max(1, s.tune.maxBlock/(inner*cols.maxPoints()))
 		if last := cols.longAxes(); len(last) > 0 && s.Body[stores[0]].View.Coef[last[len(last)-1]] > 1 {
-			e.band = max(e.band, loopnest.CeilDiv(narrowBand, inner))
+			e.band = max(e.band, ir.CeilDiv(narrowBand, inner))
 		}
 		extent[e.axis] = min(extent[e.axis], e.band)
 	}

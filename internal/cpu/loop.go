@@ -62,7 +62,7 @@ func (d *device) CompileLoop(l *ir.Loop) (p driver.Program, err error) {
 		if l.Body[i].Kernel.Template == ir.Contraction {
 			work /= simd.Products[ir.Float32].Speed
 		}
-		r.work += work * loopnest.CeilDiv(l.Rows, l.Block)
+		r.work += work * ir.CeilDiv(l.Rows, l.Block)
 	}
 	return e, nil
 }

@@ -3,8 +3,8 @@ package cpu
 import (
 	"unsafe"
 
-	"github.com/tensorken/tensorken/internal/loopnest"
 	"github.com/tensorken/tensorken/internal/simd"
+	"github.com/tensorken/tensorken/ir"
 )
 
 // begin lays out a worker's scratch: a tile, then the registers of three programs.
@@ -150,7 +150,7 @@ type multiplication struct {
 
 // tiles is the number of calls of the product's routine, if rows are not in runs.
 func (x *multiplication) tiles(p *simd.Product) int {
-	return loopnest.CeilDiv(x.m, p.Rows) * loopnest.CeilDiv(x.n, p.Cols)
+	return ir.CeilDiv(x.m, p.Rows) * ir.CeilDiv(x.n, p.Cols)
 }
 
 // run multiplies tile by tile of the product's routine: a few rows of the left panel, which
@@ -168,7 +168,7 @@ func (x *multiplication) run(p *simd.Product, size int) {
 
 // runOf multiplies some rows of the left panel. Their tiles have about as many rows each.
 func (x *multiplication) runOf(p *simd.Product, size int, c, a unsafe.Pointer, rows int) {
-	step := loopnest.CeilDiv(rows, loopnest.CeilDiv(rows, p.Rows))
+	step := ir.CeilDiv(rows, ir.CeilDiv(rows, p.Rows))
 	for i := 0; i < rows; i += step {
 		for j := 0; j < x.n; j += p.Cols {
 			x.ahead[0].step()

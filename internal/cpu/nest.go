@@ -3,9 +3,9 @@ package cpu
 import (
 	"unsafe"
 
-	"github.com/tensorken/tensorken/internal/loopnest"
 	"github.com/tensorken/tensorken/internal/shape"
 	"github.com/tensorken/tensorken/internal/simd"
+	"github.com/tensorken/tensorken/ir"
 )
 
 // A loopNest iterates over the runs of a block. A run is the points along the
@@ -169,7 +169,7 @@ func (l *load) run(f *activation, dst unsafe.Pointer, inner *nestAxis) {
 			stride += inner.guards[j] * step / q.div * q.stride
 		}
 	}
-	n := loopnest.CeilDiv(hi-lo, step)
+	n := ir.CeilDiv(hi-lo, step)
 	switch {
 	case n == inner.n:
 	case step > 1:
@@ -242,9 +242,9 @@ func clampLanes(v, c, limit, lo, hi int) (int, int) {
 		}
 		return lo, hi
 	case c < 0: // the same values in reverse
-		return max(lo, loopnest.CeilDiv(v-limit+1, -c)), min(hi, loopnest.CeilDiv(v+1, -c))
+		return max(lo, ir.CeilDiv(v-limit+1, -c)), min(hi, ir.CeilDiv(v+1, -c))
 	}
-	return max(lo, loopnest.CeilDiv(-v, c)), min(hi, loopnest.CeilDiv(limit-v, c))
+	return max(lo, ir.CeilDiv(-v, c)), min(hi, ir.CeilDiv(limit-v, c))
 }
 
 // multiples narrows the lanes lo, lo+step, … below hi to those i for which v + i·c

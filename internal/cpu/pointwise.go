@@ -1,7 +1,6 @@
 package cpu
 
 import (
-	"github.com/tensorken/tensorken/internal/loopnest"
 	"github.com/tensorken/tensorken/ir"
 )
 
@@ -87,11 +86,11 @@ func (t *tuning) grain(n, work int) int {
 	if n == 0 {
 		return 1
 	}
-	return max(1, t.parallelThreshold/2*n/max(work, 1), loopnest.CeilDiv(n, 256))
+	return max(1, t.parallelThreshold/2*n/max(work, 1), ir.CeilDiv(n, 256))
 }
 
 func (m *pointwiseRunner) run(x *executor) error {
-	return x.do(m, loopnest.CeilDiv(m.tiles.count(), m.blocksPerTask), m.work)
+	return x.do(m, ir.CeilDiv(m.tiles.count(), m.blocksPerTask), m.work)
 }
 
 func (m *pointwiseRunner) begin(x *executor, w *worker) { w.enter(x, m.program) }

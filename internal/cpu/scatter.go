@@ -44,11 +44,11 @@ func newScatter(s *space) *scatterRunner {
 		n := s.Axes[r.axis].Len
 		// Workers do not share a cache line of the result.
 		stride := s.Body[at].View.Coef[r.axis]
-		line := loopnest.CeilDiv(cacheLine, out.DType.Size()*max(stride, -stride))
-		r.part = max(line, loopnest.CeilDiv(n, scatterParts))
-		r.parts = loopnest.CeilDiv(n, r.part)
+		line := ir.CeilDiv(cacheLine, out.DType.Size()*max(stride, -stride))
+		r.part = max(line, ir.CeilDiv(n, scatterParts))
+		r.parts = ir.CeilDiv(n, r.part)
 	}
-	r.rest = newTiling(s, rest, loopnest.CeilDiv(s.tune.minBlock, r.part), max(1, s.tune.maxBlock/r.part))
+	r.rest = newTiling(s, rest, ir.CeilDiv(s.tune.minBlock, r.part), max(1, s.tune.maxBlock/r.part))
 	lanes := slices.Clone(r.rest.longAxes())
 	extent := s.extents(r.rest)
 	if r.axis >= 0 {
@@ -77,7 +77,7 @@ func (s *space) separate(in *ir.Instr) int {
 }
 
 func (r *scatterRunner) run(x *executor) error {
-	if err := x.do(startJob{r}, loopnest.CeilDiv(r.bytes, copyBytes), r.bytes/4); err != nil {
+	if err := x.do(startJob{r}, ir.CeilDiv(r.bytes, copyBytes), r.bytes/4); err != nil {
 		return err
 	}
 	if r.rest.count == 0 {

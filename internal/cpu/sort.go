@@ -4,7 +4,6 @@ import (
 	"slices"
 	"unsafe"
 
-	"github.com/tensorken/tensorken/internal/loopnest"
 	"github.com/tensorken/tensorken/internal/simd"
 	"github.com/tensorken/tensorken/ir"
 )
@@ -49,7 +48,7 @@ const (
 
 func (r *sortRunner) run(x *executor) error {
 	if r.nr < sharedRow || r.nr < longRow && r.nk >= 16 {
-		return x.do(rowsJob{r}, loopnest.CeilDiv(r.nk, r.rowsPerTask), r.work)
+		return x.do(rowsJob{r}, ir.CeilDiv(r.nk, r.rowsPerTask), r.work)
 	}
 	l := newLongSort(r, x)
 	for l.row = range r.nk {

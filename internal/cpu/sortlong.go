@@ -5,7 +5,6 @@ import (
 	"unsafe"
 
 	"github.com/tensorken/tensorken/internal/hostmem"
-	"github.com/tensorken/tensorken/internal/loopnest"
 	"github.com/tensorken/tensorken/internal/simd"
 	"github.com/tensorken/tensorken/ir"
 )
@@ -87,7 +86,7 @@ func (l *longSort) chunks(part int) (from, to int) {
 
 // span is the range of a part of n pairs.
 func (l *longSort) span(part, n int) (from, to int) {
-	each := loopnest.CeilDiv(n, l.parts)
+	each := ir.CeilDiv(n, l.parts)
 	return min(part*each, n), min((part+1)*each, n)
 }
 

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/tensorken/tensorken/internal/loopnest"
+	"github.com/tensorken/tensorken/ir"
 )
 
 // A tiling cuts the space of some axes into boxes: of length 1 along the outer
@@ -37,7 +38,7 @@ func newTilingBy(s *space, axes []int, least, limit, unit int) *tiling {
 			}
 			inner *= n
 		}
-		t.counts[i] = loopnest.CeilDiv(n, t.box[i])
+		t.counts[i] = ir.CeilDiv(n, t.box[i])
 		t.count *= t.counts[i]
 	}
 	return t
@@ -49,10 +50,10 @@ func even(n, limit, unit int) int {
 	if n <= limit {
 		return max(n, 1)
 	}
-	parts := loopnest.CeilDiv(n, limit)
-	size := loopnest.CeilDiv(n, parts)
+	parts := ir.CeilDiv(n, limit)
+	size := ir.CeilDiv(n, parts)
 	if size >= 4*unit {
-		size = loopnest.CeilDiv(size, unit) * unit
+		size = ir.CeilDiv(size, unit) * unit
 	}
 	return size
 }

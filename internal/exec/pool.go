@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 
 	"github.com/tensorken/tensorken/driver"
+	"github.com/tensorken/tensorken/ir"
 )
 
 // A pool counts a device's buffers and caches idle ones. Buffers come in size classes,
@@ -81,7 +82,7 @@ const maxCollected = 4 << 10
 // request returns the request for a buffer of a plan.
 func (d *Device) request(size int) request {
 	if _, ok := d.drv.(driver.HostAllocator); ok && size <= maxCollected {
-		return request{max(1, (size+63)/64) * 64, true} // Go's allocator aligns that to 64 bytes
+		return request{max(1, ir.CeilDiv(size, 64)) * 64, true} // Go's allocator aligns that to 64 bytes
 	}
 	return request{sizeClass(size, d.limits.Bytes), false}
 }

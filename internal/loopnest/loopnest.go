@@ -77,12 +77,3 @@ func Separates(v *ir.View, axes []ir.Axis) bool {
 }
 
 func abs(x int) int { return max(x, -x) }
-
-// CeilDiv is a/b rounded up, for b > 0.
-func CeilDiv(a, b int) int {
-	q := a / b
-	if a > q*b {
-		q++
-	}
-	return q
-}

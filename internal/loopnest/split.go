@@ -1,6 +1,10 @@
 package loopnest
 
-import "math"
+import (
+	"math"
+
+	"github.com/tensorken/tensorken/ir"
+)
 
 // Split cuts a loop, such as the depth of a product (split-K), into at most most
 // parts that run in parallel. It returns the number of parts of least cost and the
@@ -8,8 +12,8 @@ import "math"
 func Split(steps, most int, cost func(parts, each int) float64) (parts, each int, least float64) {
 	least = math.Inf(1)
 	for n := 1; n <= max(most, 1); n *= 2 {
-		size := CeilDiv(steps, n)
-		count := CeilDiv(steps, size)
+		size := ir.CeilDiv(steps, n)
+		count := ir.CeilDiv(steps, size)
 		if c := cost(count, size); c < least {
 			parts, each, least = count, size, c
 		}

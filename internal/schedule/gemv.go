@@ -41,8 +41,8 @@ func (x *contraction) chooseGemv(how *products) gemv {
 		list = how.gemvDepth
 	}
 	return fastest(x, list, func(g gemv) (splits, each int, time float64) {
-		groups := x.batches * loopnest.CeilDiv(x.cols.n, 4*g.across)
-		steps := max(1, loopnest.CeilDiv(x.depth, 4*g.deep))
+		groups := x.batches * ir.CeilDiv(x.cols.n, 4*g.across)
+		steps := max(1, ir.CeilDiv(x.depth, 4*g.deep))
 		return loopnest.Split(steps, min(256, steps), func(splits, each int) float64 {
 			load := float64(groups*splits*g.threads()) / float64(x.t.busy())
 			time := cost.step*float64(each)*max(1, load) + cost.join*math.Log2(float64(g.deep))
@@ -103,7 +103,7 @@ func (x *contraction) gemv(g gemv) {
 // locate finds a thread's columns and its part of the depth.
 func (q *gemvPass) locate() {
 	root, g := q.p.root, q.g
-	wide := loopnest.CeilDiv(q.cols.n, 4*g.across)
+	wide := ir.CeilDiv(q.cols.n, 4*g.across)
 	q.p.groups = wide * q.batches * q.splits
 	job := q.p.job()
 	q.at.batch = root.Let("batch", job.Div(wide).Rem(q.batches))

@@ -3,8 +3,8 @@ package schedule
 import (
 	"fmt"
 
-	"github.com/tensorken/tensorken/internal/loopnest"
 	"github.com/tensorken/tensorken/internal/shader"
+	"github.com/tensorken/tensorken/ir"
 )
 
 // The block of results that a thread computes alone.
@@ -31,9 +31,9 @@ func (x *contraction) block(sc *scope, name string) *block {
 func (x *contraction) naive() {
 	x.pass(x.t.threads(), func(p *pass) {
 		root := p.root
-		high, wide := loopnest.CeilDiv(x.rows.n, naiveRows), loopnest.CeilDiv(x.cols.n, naiveCols)
+		high, wide := ir.CeilDiv(x.rows.n, naiveRows), ir.CeilDiv(x.cols.n, naiveCols)
 		blocks := high * wide * x.batches
-		p.groups = loopnest.CeilDiv(blocks, p.Threads)
+		p.groups = ir.CeilDiv(blocks, p.Threads)
 		item := root.Let("item", shader.GroupID.Mul(p.Threads).Add(shader.ThreadID).Min(blocks-1))
 		batch := root.Let("batch", item.Div(high*wide))
 		m0 := root.Let("m0", item.Div(wide).Rem(high).Mul(naiveRows))

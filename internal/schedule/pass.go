@@ -3,7 +3,6 @@ package schedule
 import (
 	"fmt"
 
-	"github.com/tensorken/tensorken/internal/loopnest"
 	"github.com/tensorken/tensorken/internal/shader"
 	"github.com/tensorken/tensorken/ir"
 )
@@ -42,11 +41,11 @@ func (c *compiler) pass(threads int, build func(p *pass)) {
 
 // fold returns a grid of n workgroups, or of a few more.
 func (c *compiler) fold(n int) [3]int {
-	y := loopnest.CeilDiv(n, c.t.MaxGroups)
+	y := ir.CeilDiv(n, c.t.MaxGroups)
 	if y > c.t.MaxGroups {
 		c.fail("%d workgroups, more than a grid of %d rows holds", n, c.t.MaxGroups)
 	}
-	return [3]int{loopnest.CeilDiv(n, max(y, 1)), y, 1}
+	return [3]int{ir.CeilDiv(n, max(y, 1)), y, 1}
 }
 
 // bind finds or makes the buffer of an argument, or of scratch if arg is -1.

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"slices"
 
-	"github.com/tensorken/tensorken/internal/loopnest"
 	"github.com/tensorken/tensorken/internal/shader"
 	"github.com/tensorken/tensorken/ir"
 )
@@ -46,7 +45,7 @@ func (c *compiler) points(axes []int, stores []int, reduced func(sc *scope, i in
 // items is a block that n threads execute, and the number of a thread among those of all
 // workgroups.
 func (p *pass) items(n int) (sc *scope, item *shader.Expr) {
-	p.groups = loopnest.CeilDiv(n, p.Threads)
+	p.groups = ir.CeilDiv(n, p.Threads)
 	item = p.root.Let("item", shader.GroupID.Mul(p.Threads).Add(shader.ThreadID))
 	return p.root.when(item.Lt(n)), item
 }
@@ -87,7 +86,7 @@ func (c *compiler) transposeTiles(axes []int, other int, stores []int, reduced f
 	side := c.t.traits().transpose
 	c.pass(side*side/4, func(p *pass) {
 		p.reduced = reduced
-		high, wide := loopnest.CeilDiv(c.k.Axes[other].Len, side), loopnest.CeilDiv(c.k.Axes[inner].Len, side)
+		high, wide := ir.CeilDiv(c.k.Axes[other].Len, side), ir.CeilDiv(c.k.Axes[inner].Len, side)
 		p.groups = high * wide * c.k.Size(outer)
 		job := p.job()
 		rest := p.root.Let("rest", job.Div(high*wide))

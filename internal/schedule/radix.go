@@ -3,7 +3,6 @@ package schedule
 import (
 	"fmt"
 
-	"github.com/tensorken/tensorken/internal/loopnest"
 	"github.com/tensorken/tensorken/internal/shader"
 	"github.com/tensorken/tensorken/ir"
 )
@@ -42,7 +41,7 @@ func (t *Target) radixThreads() int {
 
 func (s *sort) radix() {
 	r := &radixSort{sort: s, threads: s.t.radixThreads(), from: operand}
-	r.blocks = loopnest.CeilDiv(s.cols, r.blockLen())
+	r.blocks = ir.CeilDiv(s.cols, r.blockLen())
 	r.counts, r.begins = s.scratch(s.rows*radixDigits*r.blocks), s.scratch(s.rows*radixDigits*r.blocks)
 	pairs := func() candidates { return candidates{s.scratch(s.rows * s.cols), s.scratch(s.rows * s.cols)} }
 	sorted, moved := pairs(), operand

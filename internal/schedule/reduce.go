@@ -82,12 +82,12 @@ func (r *reduction) choose() {
 			r.along *= 2
 		}
 	default:
-		r.along = min(threads, ceilPow2(loopnest.CeilDiv(r.cols, most)))
+		r.along = min(threads, ceilPow2(ir.CeilDiv(r.cols, most)))
 		for r.rows*r.along < r.t.busy() && r.along < threads && 2*r.along*unit <= r.cols {
 			r.along *= 2
 		}
 	}
-	r.lanes = loopnest.CeilDiv(max(r.cols, 1), r.along*unit) * unit
+	r.lanes = ir.CeilDiv(max(r.cols, 1), r.along*unit) * unit
 	if r.hold = r.lanes <= most && r.lanes*len(r.k.Body) <= 1000; !r.hold {
 		r.lanes = 4
 		if r.vec4 && len(r.k.Body) <= 12 && r.cols >= 2*most*r.along {
@@ -147,8 +147,8 @@ func (r *reduction) cut() {
 		}
 		r.hold = false
 	}
-	r.segment = loopnest.CeilDiv(loopnest.CeilDiv(r.cols, r.segments), step) * step
-	r.segments = loopnest.CeilDiv(r.cols, r.segment)
+	r.segment = ir.CeilDiv(ir.CeilDiv(r.cols, r.segments), step) * step
+	r.segments = ir.CeilDiv(r.cols, r.segment)
 }
 
 // loadsFours reports whether a load reads four neighbours along the rows.

@@ -3,7 +3,6 @@ package schedule
 import (
 	"fmt"
 
-	"github.com/tensorken/tensorken/internal/loopnest"
 	"github.com/tensorken/tensorken/internal/shader"
 	"github.com/tensorken/tensorken/ir"
 )
@@ -61,7 +60,7 @@ func (s *scan) choose() {
 	least := 256 // points of a segment
 	if !s.columns {
 		s.lanes = scanLanes
-		s.along = min(s.t.threads(), ceilPow2(loopnest.CeilDiv(s.cols, s.lanes)))
+		s.along = min(s.t.threads(), ceilPow2(ir.CeilDiv(s.cols, s.lanes)))
 		s.group = s.t.threads() / s.along
 		least = 4 * s.along * s.lanes
 	}
@@ -69,8 +68,8 @@ func (s *scan) choose() {
 	most := min(2*s.t.busy()/max(1, s.rows*s.along), s.t.threads()*scanLanes)
 	if parts := min(most, s.cols/least); parts > 1 {
 		step := s.along * s.lanes
-		s.segment = loopnest.CeilDiv(loopnest.CeilDiv(s.cols, parts), step) * step
-		s.segments = loopnest.CeilDiv(s.cols, s.segment)
+		s.segment = ir.CeilDiv(ir.CeilDiv(s.cols, parts), step) * step
+		s.segments = ir.CeilDiv(s.cols, s.segment)
 	}
 }
 
@@ -86,7 +85,7 @@ func (s *scan) pass(stores bool) {
 	c := s.compiler
 	c.pass(s.along*s.group, func(p *pass) {
 		all := s.rows * s.segments
-		p.groups = loopnest.CeilDiv(all, s.group)
+		p.groups = ir.CeilDiv(all, s.group)
 		t := p.root.Let("t", shader.ThreadID.Rem(s.along))
 		each := p.root.Let("each", shader.GroupID.Mul(s.group).Add(shader.ThreadID.Div(s.along)))
 		if all%s.group != 0 || p.groups > c.t.MaxGroups {
@@ -147,7 +146,7 @@ func (w *scanPass) steps(first, end *shader.Expr) {
 		loop.end()
 		return
 	}
-	loop, n := w.p.root.loop("n", u32(0), u32(loopnest.CeilDiv(min(w.segment, w.cols), step)), 1)
+	loop, n := w.p.root.loop("n", u32(0), u32(ir.CeilDiv(min(w.segment, w.cols), step)), 1)
 	at := loop.Let("b", first.Add(n.Mul(step)))
 	span := span{axes: w.reduced, base: at.Add(w.t.Mul(w.lanes)), step: count(w.lanes)}
 	span.fours = w.fours(w.reduced)
@@ -230,7 +229,7 @@ func (c *compiler) scanWords(scratch, n, rows int, kind ir.Op, d ir.DType) {
 	w := &wordScan{compiler: c, kind: kind, typ: d, n: n, rows: rows, segment: n, segments: 1}
 	if longest := 16 * 2 * scanLanes * c.t.threads(); n > longest && c.t.traits().concurrent {
 		w.segment = longest / 4
-		w.segments = loopnest.CeilDiv(n, w.segment)
+		w.segments = ir.CeilDiv(n, w.segment)
 		w.totals = c.scratch(rows * w.segments)
 		w.pass(scratch, false)
 		c.scanWords(w.totals, w.segments, rows, kind, d)
@@ -254,7 +253,7 @@ func (w *wordScan) pass(scratch int, scans bool) {
 	if !w.t.traits().concurrent {
 		threads = 1
 	}
-	lanes := min(loopnest.CeilDiv(w.segment, threads), 2*scanLanes)
+	lanes := min(ir.CeilDiv(w.segment, threads), 2*scanLanes)
 	combine := func(a, b *shader.Expr) *shader.Expr { return combine(w.kind, w.typ, a, b) }
 	w.compiler.pass(threads, func(p *pass) {
 		p.groups = w.rows * w.segments

@@ -92,8 +92,8 @@ func (x *scatter) choose() {
 	x.blocks, x.rows = 1, v.Len
 	busy := x.t.busy()
 	if separate && v.Len > 0 && x.count > 1 {
-		x.rows = loopnest.CeilDiv(v.Len, min(v.Len, max(1, busy/x.width)))
-		x.blocks = loopnest.CeilDiv(v.Len, x.rows)
+		x.rows = ir.CeilDiv(v.Len, min(v.Len, max(1, busy/x.width)))
+		x.blocks = ir.CeilDiv(v.Len, x.rows)
 	}
 	x.sorted = x.sortsUpdates(separate)
 	x.register = separate && x.rows == 1
@@ -101,8 +101,8 @@ func (x *scatter) choose() {
 	if x.register && x.at.Type != ir.Bool {
 		parts := min(busy/(x.width*x.blocks), x.count/128)
 		if parts > 1 {
-			x.segment = loopnest.CeilDiv(x.count, parts)
-			x.segments = loopnest.CeilDiv(x.count, x.segment)
+			x.segment = ir.CeilDiv(x.count, parts)
+			x.segments = ir.CeilDiv(x.count, x.segment)
 			x.parts = x.compiler.scratch(x.segments * x.blocks * x.width)
 		}
 	}

@@ -3,8 +3,8 @@ package schedule
 import (
 	"fmt"
 
-	"github.com/tensorken/tensorken/internal/loopnest"
 	"github.com/tensorken/tensorken/internal/shader"
+	"github.com/tensorken/tensorken/ir"
 )
 
 // A selection finds the first places of segments of rows. Each thread of a workgroup
@@ -33,12 +33,12 @@ func (s *sort) sel() {
 	r := &selection{sort: s, from: operand, n: s.cols}
 	for {
 		threads := s.t.threads()
-		r.each = min(s.fit/s.places, loopnest.CeilDiv(r.n, threads))
+		r.each = min(s.fit/s.places, ir.CeilDiv(r.n, threads))
 		if few := 2 * s.t.busy() / max(1, s.rows*threads); few > 1 { // more workgroups
-			r.each = min(r.each, max(8, loopnest.CeilDiv(r.n, few*threads)))
+			r.each = min(r.each, max(8, ir.CeilDiv(r.n, few*threads)))
 		}
 		r.segment = r.each * threads
-		r.segments = loopnest.CeilDiv(r.n, r.segment)
+		r.segments = ir.CeilDiv(r.n, r.segment)
 		to := operand
 		if r.segments > 1 {
 			n := s.rows * r.segments * s.places

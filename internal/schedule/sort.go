@@ -4,7 +4,6 @@ import (
 	"math"
 	"math/bits"
 
-	"github.com/tensorken/tensorken/internal/loopnest"
 	"github.com/tensorken/tensorken/internal/shader"
 	"github.com/tensorken/tensorken/ir"
 )
@@ -137,7 +136,7 @@ func (s *sort) bitonic() {
 	size := max(2, ceilPow2(s.cols))
 	group := max(1, min(s.fit, 2*s.t.threads())/size) // rows of a workgroup
 	s.pass(min(s.t.threads(), group*size/2), func(p *pass) {
-		p.groups = loopnest.CeilDiv(s.rows, group)
+		p.groups = ir.CeilDiv(s.rows, group)
 		first := p.root.Let("first", p.job().Mul(group))
 		x := p.pairs(group * size)
 		loop, i := p.root.loop("i", shader.ThreadID, u32(group*size), p.Threads)

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/tensorken/tensorken/internal/loopnest"
 	"github.com/tensorken/tensorken/internal/shader"
 	"github.com/tensorken/tensorken/ir"
 )
@@ -28,7 +27,7 @@ func (r *reduction) rowPass(reduced func(sc *scope, i int), build func(p *rowPas
 			own = shader.ThreadID.Rem(r.group)
 		}
 		q.t = p.root.Let("t", shader.ThreadID.Div(stride).Rem(r.along))
-		tiles := loopnest.CeilDiv(r.rows, r.group)
+		tiles := ir.CeilDiv(r.rows, r.group)
 		p.groups = tiles * r.segments
 		tile := shader.GroupID
 		if r.segments > 1 || r.separate {

@@ -5,6 +5,7 @@ import (
 
 	"github.com/tensorken/tensorken/internal/loopnest"
 	"github.com/tensorken/tensorken/internal/shader"
+	"github.com/tensorken/tensorken/ir"
 )
 
 // A tile is the size of what a workgroup computes, and of the steps along the
@@ -26,12 +27,12 @@ func (x *contraction) chooseTile(how *products) tile {
 	cost := how.tileCost
 	results := float64(x.batches * x.rows.n * x.cols.n)
 	return fastest(x, how.tiles, func(t tile) (splits, each int, time float64) {
-		tiles := x.batches * loopnest.CeilDiv(x.rows.n, t.m) * loopnest.CeilDiv(x.cols.n, t.n)
-		steps := max(1, loopnest.CeilDiv(x.depth, t.k))
+		tiles := x.batches * ir.CeilDiv(x.rows.n, t.m) * ir.CeilDiv(x.cols.n, t.n)
+		steps := max(1, ir.CeilDiv(x.depth, t.k))
 		work := float64(t.m*t.n*t.k) / t.rate
 		return loopnest.Split(steps, min(64, steps/4), func(splits, each int) float64 {
 			time := 0.0
-			for left := loopnest.CeilDiv(tiles*splits, x.t.Units); left > 0; left -= t.resident {
+			for left := ir.CeilDiv(tiles*splits, x.t.Units); left > 0; left -= t.resident {
 				time += float64(each) * max(cost.step, float64(min(left, t.resident))*work)
 			}
 			if splits > 1 {
@@ -85,7 +86,7 @@ const band = 8
 // locate finds the workgroup's tile and the thread's place in it.
 func (q *tilePass) locate() {
 	root, t := q.p.root, q.tile
-	high, wide := loopnest.CeilDiv(q.rows.n, t.m), loopnest.CeilDiv(q.cols.n, t.n)
+	high, wide := ir.CeilDiv(q.rows.n, t.m), ir.CeilDiv(q.cols.n, t.n)
 	per := high * wide
 	q.p.groups = per * q.batches * q.splits
 	job := q.p.job()
@@ -106,7 +107,7 @@ func (q *tilePass) multiplySteps() {
 	root, t := q.p.root, q.tile
 	q.m = q.prepare(&q.rows, t.m, q.at.row)
 	q.n = q.prepare(&q.cols, t.n, q.at.col)
-	first, last := u32(0), u32(loopnest.CeilDiv(q.depth, t.k))
+	first, last := u32(0), u32(ir.CeilDiv(q.depth, t.k))
 	if q.splits > 1 {
 		first = root.Let("begin", q.at.split.Mul(q.perSplit))
 		last = root.Let("end", first.Add(q.perSplit).Min(last))

@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/tensorken/tensorken/internal/loopnest"
 	"github.com/tensorken/tensorken/internal/shader"
+	"github.com/tensorken/tensorken/ir"
 )
 
 // A factorTile is a tile of a factor, of a step along the depth, on its way to
@@ -37,7 +37,7 @@ func (q *tilePass) prepare(d *side, block int, begin *shader.Expr) factorTile {
 	}
 	f.shared = q.p.share(q.factorType.Vec(4), 2*q.tile.k*f.stride)
 	vectors := block * q.tile.k / 4
-	for n := range loopnest.CeilDiv(vectors, size) {
+	for n := range ir.CeilDiv(vectors, size) {
 		tag := fmt.Sprintf("%s%d", d.name, n)
 		var l tileLoad
 		number := shader.ThreadID.Plus(n * size)

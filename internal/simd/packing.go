@@ -19,7 +19,7 @@ type Packing struct {
 // copy.
 type Packer func(dst, src unsafe.Pointer, rows, cols, ld int) (ldDst int)
 
-func (p *Packing) groups(k int) int { return (k + p.Group - 1) / p.Group }
+func (p *Packing) groups(k int) int { return ir.CeilDiv(k, p.Group) }
 
 // Bytes is the memory for a copy of depth k: of n rows of the left factor, or n columns of the
 // right one, which may have one more row.

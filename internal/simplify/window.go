@@ -44,7 +44,7 @@ func splitStride(b *builder, n *graph.Node) *graph.Node {
 	}
 	i, k, s := chain[at].Ints[0], chain[at].Ints[1], chain[at].Ints[2]
 	length := n.Shape[i]
-	count := (length + s - 1) / s
+	count := ir.CeilDiv(length, s)
 	q, rest := x.Shape[k]/s, x.Shape[k]%s
 	var parts []*graph.Node
 	for _, p := range []phase{{0, rest, q + 1}, {rest, s, q}} {
