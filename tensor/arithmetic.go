@@ -52,7 +52,7 @@ func numberOperands(op string, t Tensor, o Operand) (x, y *graph.Node) {
 func (t Tensor) Lerp(end, weight Operand) Tensor {
 	x, e := floatOperands("Lerp", t, end)
 	x, w := operands("Lerp", Tensor{n: x}, weight)
-	x, e = alike("Lerp", x, graph.BroadcastTo(e, x.Shape))
+	x, e = promote("Lerp", x, graph.BroadcastTo(e, x.Shape))
 	d := sub(e, x)
 	first := lt(w, fill(w, 0.5))
 	return Tensor{n: graph.Where(first, add(x, mul(w, d)), sub(e, mul(d, shifted(neg(w), 1))))}

@@ -35,9 +35,9 @@ type AttentionOptions struct {
 // are broadcast. With two axes there are no heads. Floats only.
 func Attention(q, k, v Tensor, o *AttentionOptions) Tensor {
 	x, y, z := q.floats("Attention"), k.node("Attention"), v.node("Attention")
-	x, y = alike("Attention", x, y)
-	x, z = alike("Attention", x, z)
-	x, y = alike("Attention", x, y) // z may have had a type that both lacked
+	x, y = promote("Attention", x, y)
+	x, z = promote("Attention", x, z)
+	x, y = promote("Attention", x, y) // z may have had a type that both lacked
 	if o == nil {
 		o = &AttentionOptions{}
 	}

@@ -83,7 +83,7 @@ func moderate(m *graph.Node) *graph.Node {
 // scale the points first. Floats only.
 func (t Tensor) Cdist(o Tensor, p float64) Tensor {
 	x, y := t.floats("Cdist"), o.node("Cdist")
-	x, y = alike("Cdist", x, y)
+	x, y = promote("Cdist", x, y)
 	m, n := matrix("Cdist", x), matrix("Cdist", y)
 	if x.Shape[m-1] != y.Shape[n-1] {
 		fail("Cdist", fmt.Sprintf("rows have %d and %d elements", x.Shape[m-1], y.Shape[n-1]), x, y)

@@ -72,7 +72,7 @@ func (e *einsum) parse(ns []*graph.Node) []term {
 	if len(parts) != len(ns) || len(ns) == 0 {
 		e.fail("the spec is for %s, the call has %d", shape.Count(len(parts), "tensor"), len(ns))
 	}
-	allAlike("Einsum", ns)
+	promoteAll("Einsum", ns)
 	terms, dots := make([]term, len(ns)), 0
 	count := map[label]int{}
 	for i, n := range ns {

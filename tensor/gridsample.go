@@ -26,7 +26,7 @@ type GridOptions struct {
 // NaN, or by Reflect infinite, has the value 0. Both have one type. Floats only.
 func (t Tensor) GridSample(grid Tensor, o *GridOptions) Tensor {
 	x, g := t.floats("GridSample"), grid.node("GridSample")
-	x, g = alike("GridSample", x, g)
+	x, g = promote("GridSample", x, g)
 	if o == nil {
 		o = &GridOptions{}
 	}

@@ -53,7 +53,7 @@ func valueLike(op string, x *graph.Node, v Operand) (*graph.Node, *graph.Node) {
 	if !ok {
 		return x, graph.Scalar(x.DType, numberOf(op, x, v), nil)
 	}
-	return alike(op, x, u.node(op))
+	return promote(op, x, u.node(op))
 }
 
 // checkValue panics unless v broadcasts to the shape of what specs select.

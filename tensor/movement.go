@@ -235,7 +235,7 @@ func Cat(axis int, ts ...Tensor) Tensor {
 	}
 	ns := nodes("Cat", ts)
 	a := axisOf("Cat", ns[0], axis)
-	allAlike("Cat", ns)
+	promoteAll("Cat", ns)
 	total := 0
 	for _, n := range ns {
 		if len(n.Shape) != len(ns[0].Shape) || !slices.Equal(shape.With(n.Shape, a, 0), shape.With(ns[0].Shape, a, 0)) {
@@ -257,7 +257,7 @@ func Stack(axis int, ts ...Tensor) Tensor {
 	if err != nil {
 		fail("Stack", err.Error(), ns[0])
 	}
-	allAlike("Stack", ns)
+	promoteAll("Stack", ns)
 	first := ns[0]
 	for i, n := range ns {
 		checkSame("Stack", first, n)

@@ -24,16 +24,16 @@ func operands(op string, t Tensor, o Operand) (x, y *graph.Node) {
 		return x, numberLike(op, x, o)
 	}
 	y = u.node(op)
-	x, y = alike(op, x, y)
+	x, y = promote(op, x, y)
 	if !slices.Equal(x.Shape, y.Shape) {
 		x, y = broadcast(op, x, y)
 	}
 	return x, y
 }
 
-// alike returns x and y in one type: if theirs differ, an untyped constant takes the
-// other's. It panics if it cannot, or if they are on two devices.
-func alike(op string, x, y *graph.Node) (*graph.Node, *graph.Node) {
+// promote returns x and y in one type: if their types differ, an untyped constant takes
+// the type of the other. It panics if neither can, or if they are on two devices.
+func promote(op string, x, y *graph.Node) (*graph.Node, *graph.Node) {
 	checkDevices(op, x, y)
 	switch {
 	case x.DType == y.DType:
@@ -47,13 +47,13 @@ func alike(op string, x, y *graph.Node) (*graph.Node, *graph.Node) {
 	return x, y
 }
 
-// allAlike is alike for any number of nodes, of which it changes the slice.
-func allAlike(op string, ns []*graph.Node) {
+// promoteAll is promote for any number of nodes. It changes the slice.
+func promoteAll(op string, ns []*graph.Node) {
 	for i := range ns[1:] { // the first has the type of all before it
-		ns[0], ns[i+1] = alike(op, ns[0], ns[i+1])
+		ns[0], ns[i+1] = promote(op, ns[0], ns[i+1])
 	}
 	for i, n := range ns {
-		_, ns[i] = alike(op, ns[0], n)
+		_, ns[i] = promote(op, ns[0], n)
 	}
 }
 

@@ -41,7 +41,7 @@ func Interleave(axis int, ts ...Tensor) Tensor {
 		fail("Interleave", "there is nothing to interleave")
 	}
 	ns := nodes("Interleave", ts)
-	allAlike("Interleave", ns)
+	promoteAll("Interleave", ns)
 	first := ns[0]
 	a := axisOf("Interleave", first, axis)
 	s := shape.With(first.Shape, a, first.Shape[a]*len(ns))

@@ -13,7 +13,7 @@ import (
 // to the type of their sums.
 func factors(op string, t, u Tensor) (x, y *graph.Node) {
 	x, y = t.numbers(op), u.node(op)
-	x, y = alike(op, x, y)
+	x, y = promote(op, x, y)
 	d := x.DType.SumType()
 	return graph.Cast(x, d), graph.Cast(y, d)
 }

@@ -13,7 +13,7 @@ import (
 // replaced, or by one of src that is not taken, is 0.
 func (t Tensor) ScatterSet(axis int, index, src Tensor) Tensor {
 	x, i, u := t.node("ScatterSet"), index.node("ScatterSet"), src.node("ScatterSet")
-	x, u = alike("ScatterSet", x, u)
+	x, u = promote("ScatterSet", x, u)
 	a, s := scatterShape("ScatterSet", x, i, u, axis)
 	i = narrow("ScatterSet", x, i)
 	site := fromEndSite("ScatterSet", i)

@@ -126,7 +126,7 @@ func (t Tensor) ScatterMul(axis int, index, src Tensor) Tensor {
 
 func (t Tensor) scatter(op string, kind ir.Op, axis int, index, src Tensor) Tensor {
 	x, i, u := t.numbers(op), index.node(op), src.node(op)
-	x, u = alike(op, x, u)
+	x, u = promote(op, x, u)
 	a, s := scatterShape(op, x, i, u, axis)
 	i = narrow(op, x, i)
 	site := fromEndSite(op, i)

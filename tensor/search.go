@@ -23,7 +23,7 @@ func (t Tensor) SearchSortedRight(edges Tensor) Tensor {
 }
 
 func searched(op string, t, edges Tensor) (x, e *graph.Node) {
-	x, e = alike(op, t.numbers(op), edges.node(op))
+	x, e = promote(op, t.numbers(op), edges.node(op))
 	if len(e.Shape) != 1 {
 		fail(op, "the edges must have one axis", x, e)
 	}
