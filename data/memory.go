@@ -3,7 +3,6 @@ package data
 import (
 	"fmt"
 	"math"
-	"slices"
 	"sync"
 
 	"github.com/tensorken/tensorken/internal/graph"
@@ -195,19 +194,19 @@ func checkAlike(first, e []pytree.Leaf[tensor.Tensor]) error {
 		return fmt.Errorf("%d tensors and %d", len(first), len(e))
 	}
 	for i, l := range e {
-		if f := first[i]; !alike(f, l) {
+		if f := first[i]; !sameLeaf(f, l) {
 			return fmt.Errorf("%s and %s", describe(f), describe(l))
 		}
 	}
 	return nil
 }
 
-func alike(a, b pytree.Leaf[tensor.Tensor]) bool {
-	x, y := a.Value, b.Value
-	if a.Name != b.Name || x.IsValid() != y.IsValid() {
-		return false
-	}
-	return !x.IsValid() || x.DType() == y.DType() && slices.Equal(x.Shape(), y.Shape())
+// sameLeaf reports whether two leaves have the same name, and both are absent or of the
+// same form.
+func sameLeaf(a, b pytree.Leaf[tensor.Tensor]) bool {
+	x, y, node := a.Value, b.Value, tensor.Internal.Node
+	return a.Name == b.Name && x.IsValid() == y.IsValid() &&
+		(!x.IsValid() || graph.SameForm(node(graph.Token{}, x), node(graph.Token{}, y)))
 }
 
 // describe returns the name, type and shape of a leaf.

@@ -281,7 +281,7 @@ func update(rule Rule, p, g tensor.Tensor, slots []tensor.Tensor, lr float64, st
 	if !p.DType().IsFloat() {
 		return p, nil, errors.New("it has a gradient: want a floating-point type")
 	}
-	if !alike(g, p) {
+	if !sameForm(g, p) {
 		return p, nil, fmt.Errorf("its gradient is %s: want the same shape and type", describe(g))
 	}
 	err = tensor.Try(func() {
@@ -294,7 +294,7 @@ func update(rule Rule, p, g tensor.Tensor, slots []tensor.Tensor, lr float64, st
 		err = fmt.Errorf("%T: %w", rule, err)
 	case !slices.Equal(shapeOf(next), shapeOf(p)):
 		err = fmt.Errorf("%T made it %s: want the same shape", rule, describe(next))
-	case slots != nil && !slices.EqualFunc(kept, slots, alike):
+	case slots != nil && !slices.EqualFunc(kept, slots, sameForm):
 		err = fmt.Errorf("%T makes slots %s", rule, describe(kept...))
 	}
 	if err != nil && slots != nil {
@@ -303,9 +303,10 @@ func update(rule Rule, p, g tensor.Tensor, slots []tensor.Tensor, lr float64, st
 	return next, kept, err
 }
 
-// alike reports whether two tensors are present, with one shape and type.
-func alike(a, b tensor.Tensor) bool {
-	return a.IsValid() && b.IsValid() && a.DType() == b.DType() && slices.Equal(shapeOf(a), shapeOf(b))
+// sameForm reports whether two tensors are present, with the same shape and type.
+func sameForm(a, b tensor.Tensor) bool {
+	node := tensor.Internal.Node
+	return a.IsValid() && b.IsValid() && graph.SameForm(node(graph.Token{}, a), node(graph.Token{}, b))
 }
 
 // shapeOf is t.Shape() without a copy.

@@ -4,6 +4,7 @@
 package graph
 
 import (
+	"slices"
 	"sync/atomic"
 
 	"github.com/tensorken/tensorken/ir"
@@ -57,6 +58,9 @@ type Token struct{ _ struct{} }
 
 // Len is the number of elements.
 func (n *Node) Len() int { return Len(n.Shape) }
+
+// SameForm reports whether two nodes have the same element type and the same shape.
+func SameForm(x, y *Node) bool { return x.DType == y.DType && slices.Equal(x.Shape, y.Shape) }
 
 // Len is the number of elements of a shape.
 func Len(shape []int) int {
