@@ -54,7 +54,7 @@ func (f *fault) report() error {
 // An execution is one run of a plan that may have met a bad index, itself or
 // through its leaves. It is pending until its reports are read.
 type execution struct {
-	plan        *plan
+	plan        *loadedPlan
 	reports     driver.Buffer
 	own         *pooled            // has the reports, if they are not in Device.reports
 	firstCheck  int                // in reports
@@ -98,12 +98,12 @@ func (o origin) fault() *fault {
 func (o origin) pending() bool { return o.exec != nil && !o.exec.done.Load() }
 
 // mayFail reports whether a buffer may turn out to depend on a bad index.
-func (x *execution) mayFail(p *plan, buffer int) bool {
+func (x *execution) mayFail(p *loadedPlan, buffer int) bool {
 	return (p.mayFail[buffer] || x.leaves != nil) && !p.fallsBack[buffer]
 }
 
-// settle ends the execution: it attributes the reports to buffers.
-func (x *execution) settle(reports []byte) {
+// attribute ends the execution: it marks the buffers that depend on reported bad indices.
+func (x *execution) attribute(reports []byte) {
 	p := x.plan.compiled
 	x.bad = make([]bool, len(p.Buffers))
 	sites := x.sites
@@ -262,7 +262,7 @@ func (c *capture) dependencies() [][]int {
 }
 
 // failDependents marks as bad the outputs that depend on bad ones.
-func (p *plan) failDependents(bad []bool) {
+func (p *loadedPlan) failDependents(bad []bool) {
 	for o, from := range p.dependencies {
 		for _, other := range from {
 			if x, y := p.compiled.Outputs[o], p.compiled.Outputs[other]; !x.Leaf && !y.Leaf && bad[y.Index] {
@@ -273,7 +273,7 @@ func (p *plan) failDependents(bad []bool) {
 }
 
 // findMayFail lists by buffer whether it would be bad if all checks failed.
-func (p *plan) findMayFail() []bool {
+func (p *loadedPlan) findMayFail() []bool {
 	x := &execution{plan: p, bad: make([]bool, len(p.compiled.Buffers))}
 	for i := range p.compiled.Steps {
 		s := &p.compiled.Steps[i]

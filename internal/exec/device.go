@@ -21,7 +21,7 @@ type Device struct {
 	pacer  pacer
 	peak   peak
 
-	plans    lru.Cache[string, *plan]          // by capture.key
+	plans    lru.Cache[string, *loadedPlan]    // by capture.key
 	programs lru.Cache[string, driver.Program] // by the kernel's text
 
 	// queue is held around calls of the driver, and guards reports and epoch. A

@@ -90,7 +90,7 @@ func (d *Device) eval(j *Journal, roots, old []*graph.Node) error {
 	if err := d.ready(c); err != nil {
 		return err
 	}
-	p, err := d.plan(c)
+	p, err := d.load(c)
 	if err != nil {
 		return err
 	}
@@ -144,7 +144,7 @@ func (d *Device) ready(c *capture) error {
 		}
 		s := c.leaves[i].stored
 		if c.isTransaction() && s.pending() {
-			if err := d.settle(); err != nil {
+			if err := d.lockAndReadReports(); err != nil {
 				return err
 			}
 		}
@@ -161,7 +161,7 @@ func (d *Device) ready(c *capture) error {
 }
 
 // run runs a plan and gives the outputs their values.
-func (d *Device) run(p *plan, c *capture, j *Journal) error {
+func (d *Device) run(p *loadedPlan, c *capture, j *Journal) error {
 	d.queue.Lock()
 	defer d.queue.Unlock()
 	l := launches.Get().(*launch)

@@ -27,7 +27,7 @@ func (l *launch) release(d *Device) {
 }
 
 // bind sets l.calls to the calls of the plan.
-func (l *launch) bind(d *Device, p *plan, c *capture, x *execution) error {
+func (l *launch) bind(d *Device, p *loadedPlan, c *capture, x *execution) error {
 	l.args = slices.Grow(l.args, p.args)[:p.args]
 	args := l.args
 	for i := range p.compiled.Steps {
@@ -62,7 +62,7 @@ func (l *launch) bind(d *Device, p *plan, c *capture, x *execution) error {
 
 // finish gives each output its value: a view of a leaf, or of a slot's buffer, which
 // moves from l.slots to a storage.
-func (l *launch) finish(d *Device, p *plan, c *capture, x *execution) error {
+func (l *launch) finish(d *Device, p *loadedPlan, c *capture, x *execution) error {
 	l.storages = slices.Grow(l.storages, len(p.slots))[:len(p.slots)]
 	for i := range c.outputs {
 		out := &p.compiled.Outputs[i]

@@ -10,8 +10,9 @@ import (
 	"github.com/tensorken/tensorken/ir"
 )
 
-// A plan is a compiled plan with its programs and the assignment of buffers to slots.
-type plan struct {
+// A loadedPlan is a compiled plan with its programs and the assignment of its buffers to
+// slots.
+type loadedPlan struct {
 	compiled     *compile.Plan
 	programs     []driver.Program // by step
 	slots        []request        // the buffers to acquire
@@ -22,8 +23,8 @@ type plan struct {
 	fallsBack    []bool           // by buffer: it holds its fallback if a check fails
 }
 
-// plan returns the plan of a capture, from the cache or compiled.
-func (d *Device) plan(c *capture) (*plan, error) {
+// load returns the plan of a capture, from the cache or newly compiled.
+func (d *Device) load(c *capture) (*loadedPlan, error) {
 	known := d.plans.Get(unsafe.String(unsafe.SliceData(c.key), len(c.key))) // a lookup keeps no key
 	if known != nil {
 		return known.Value, nil
@@ -32,7 +33,7 @@ func (d *Device) plan(c *capture) (*plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := newPlan(compiled, d)
+	p := newLoadedPlan(compiled, d)
 	p.dependencies = c.dependencies()
 	p.mayFail = p.findMayFail()
 	p.fallsBack = make([]bool, len(compiled.Buffers))
@@ -114,10 +115,10 @@ func (d *Device) checkTypes(k *ir.Kernel) error {
 	return nil
 }
 
-// newPlan assigns the buffers of a compiled plan to slots of a device. A buffer that is no
-// output leaves its slot to others after the last step that reads it.
-func newPlan(c *compile.Plan, d *Device) *plan {
-	p := &plan{compiled: c, slot: make([]int, len(c.Buffers))}
+// newLoadedPlan assigns the buffers of a compiled plan to slots. A buffer that is no output
+// leaves its slot to others after the last step that reads it.
+func newLoadedPlan(c *compile.Plan, d *Device) *loadedPlan {
+	p := &loadedPlan{compiled: c, slot: make([]int, len(c.Buffers))}
 	last := make([]int, len(c.Buffers)) // the last step that needs a buffer
 	for i, s := range c.Steps {
 		for _, a := range s.Args {

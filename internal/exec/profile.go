@@ -84,7 +84,7 @@ func changeProfiles(f func([]*Profile) []*Profile) {
 
 // runCalls runs the calls of a plan, for the profiles that are being recorded. The caller
 // holds d.queue.
-func (d *Device) runCalls(p *plan, c *capture, calls []driver.Call) error {
+func (d *Device) runCalls(p *loadedPlan, c *capture, calls []driver.Call) error {
 	list := profiles.Load()
 	if list == nil {
 		return d.drv.Run(calls)

@@ -25,7 +25,7 @@ type reports struct {
 
 // begin returns the execution of a plan that checks indices or depends on pending
 // executions; nil for others. The caller holds d.queue.
-func (d *Device) begin(p *plan, c *capture) (*execution, error) {
+func (d *Device) begin(p *loadedPlan, c *capture) (*execution, error) {
 	r := &d.reports
 	var leaves []origin
 	for i := range c.leaves {
@@ -97,7 +97,7 @@ func (d *Device) conclude(x *execution, err error, waits bool) error {
 		err = d.download(data, x.reports, 0)
 	}
 	if err == nil {
-		x.settle(data)
+		x.attribute(data)
 	}
 	return err
 }
@@ -124,7 +124,7 @@ func (d *Device) reserveReports(checks int) error {
 	return nil
 }
 
-// readReports settles the pending executions. The caller holds d.queue.
+// readReports attributes the reports of the pending executions. The caller holds d.queue.
 func (d *Device) readReports() error {
 	r := &d.reports
 	if len(r.pending) == 0 {
@@ -136,7 +136,7 @@ func (d *Device) readReports() error {
 	}
 	found := false
 	for _, x := range r.pending {
-		x.settle(data)
+		x.attribute(data)
 		if x.fault == nil {
 			continue
 		}
@@ -154,8 +154,8 @@ func (d *Device) readReports() error {
 	return d.drv.Upload(r.buffer, 0, data)
 }
 
-// settle is readReports for a caller that does not hold d.queue.
-func (d *Device) settle() error {
+// lockAndReadReports is readReports for a caller that does not hold d.queue.
+func (d *Device) lockAndReadReports() error {
 	d.queue.Lock()
 	defer d.queue.Unlock()
 	return d.readReports()
