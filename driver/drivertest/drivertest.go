@@ -247,12 +247,12 @@ var layouts = []layout{
 			return graph.Padding{After: min(n, 1-n&1), Interior: 1}
 		}))
 	}},
-	{"sheared", 2, func(s *suite, d ir.DType, dims []int) *graph.Node {
+	{"windows", 2, func(s *suite, d ir.DType, dims []int) *graph.Node {
 		i, k := len(dims)-2, len(dims)-1
 		x := s.tensor(d, shape.With(dims, i, 2*max(dims[i]-1, 0)+max(dims[k]-1, 0)+1)...)
 		return graph.Window(x, i, k, 2, 1, dims[i])
 	}},
-	{"unsheared", 2, func(s *suite, d ir.DType, dims []int) *graph.Node {
+	{"summed windows", 2, func(s *suite, d ir.DType, dims []int) *graph.Node {
 		i, k := len(dims)-2, len(dims)-1
 		x := s.tensor(d, shape.With(dims, i, (dims[i]+1)/2)...)
 		return graph.Unwindow(x, i, k, 2, 1, dims[i])

@@ -59,7 +59,7 @@ var matrices = []matrix{
 		x := s.tensor(d, b, r, c)
 		return graph.Binary(ir.Mul, x, graph.Expand(s.tensor(d, b, r, 1), x.Shape))
 	}},
-	{"dear", func(s *suite, d ir.DType, b, r, c int) *graph.Node {
+	{"expensive", func(s *suite, d ir.DType, b, r, c int) *graph.Node {
 		x := s.tensor(d, b, r, c)
 		if !d.IsFloat() {
 			return x
