@@ -226,7 +226,7 @@ func locate(x *compile.Index, k *ir.Kernel, position int, dims []int) []int {
 	return at
 }
 
-// dependencies lists, for each output, the outputs that it fails with: the CoOutputs
+// dependencies lists, for each output, the outputs whose failures it shares: the CoOutputs
 // of the nodes that it is computed from.
 func (c *capture) dependencies() [][]int {
 	if len(c.dependents) == 0 {

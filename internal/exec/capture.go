@@ -70,14 +70,14 @@ type output struct {
 	value  *graph.Value // nil until the plan has run
 }
 
-// A named is a node that an output, given by index, is the value of.
+// A named is a node whose value is an output, given by index.
 type named struct {
 	node   *graph.Node
 	output int32
 }
 
-// A dependent is a node that fails with the nodes of some CoOutputs, and is none of
-// them. Both are given by number.
+// A dependent is a node that fails if some CoOutputs fail, without being one of their
+// nodes. Both are given by number.
 type dependent struct{ number, coOutputs int32 }
 
 var captures = sync.Pool{New: func() any {
@@ -105,7 +105,7 @@ func newCapture(d *Device, roots, old []*graph.Node) *capture {
 	return c
 }
 
-// keyOutputs appends to the key which numbers are stored and which of them fail
+// keyOutputs appends the numbers to be stored to the key, and the sets of them that fail
 // together.
 func (c *capture) keyOutputs() {
 	c.keyInt(len(c.outputs))
@@ -150,8 +150,8 @@ func emptied[E any](s []E) []E {
 // keyInt appends an integer to the key.
 func (c *capture) keyInt(x int) { c.key = binary.AppendVarint(c.key, int64(x)) }
 
-// walk numbers root and the nodes it depends on. The numbers of finished operands
-// are on a stack of their own, c.done, from which leave takes those of its node.
+// walk numbers root and the nodes it depends on. Finished operands push their numbers on a
+// stack, c.done; leave pops the operands of its node.
 func (c *capture) walk(root *graph.Node) {
 	c.walker.Walk([]*graph.Node{root}, c.enter, c.leave)
 	c.done = c.done[:0]
@@ -168,8 +168,9 @@ func (c *capture) leave(n *graph.Node, src graph.Operands) {
 	}
 }
 
-// enter numbers a node that has been met or needs no operands. Of others it returns the
-// operands, loaded once, as n drops them when it is computed.
+// enter numbers a node that was met before or needs no operands. For any other node it
+// returns the operands. It loads them once: n drops them when another goroutine computes
+// it.
 func (c *capture) enter(n *graph.Node) (src graph.Operands, ok bool) {
 	known, ok := c.number.Get(n)
 	i := int32(known)
@@ -201,7 +202,7 @@ func (c *capture) enter(n *graph.Node) (src graph.Operands, ok bool) {
 	return src, false
 }
 
-// visit returns the number of n on numbered operands.
+// visit returns the number of n, whose operands have the numbers src.
 func (c *capture) visit(n *graph.Node, src []int32) int32 {
 	if isAlias(n) {
 		return src[0]
@@ -258,8 +259,8 @@ func (c *capture) add(n *graph.Node, src []int32, leaf int32) int32 {
 // src returns the numbers of the operands of a node.
 func (c *capture) src(n *node) []int32 { return c.operands[n.first:n.end] }
 
-// room returns s with room for n more elements. It doubles what it moves, where append
-// would move a long slice for each quarter that it grows by.
+// room returns s with capacity for n more elements. It doubles the capacity, where append
+// would grow a long slice by a quarter and copy it more often.
 func room[E any](s []E, n int) []E {
 	if cap(s)-len(s) < n {
 		return slices.Grow(s, len(s)+n)
@@ -267,13 +268,13 @@ func room[E any](s []E, n int) []E {
 	return s
 }
 
-// maxSearch is the number of leaves, the first ones, that are searched for an equal one:
-// so capturing n leaves takes time proportional to n.
+// maxSearch is the number of first leaves that addLeaf searches for an equal one, so that
+// n leaves take time proportional to n.
 const maxSearch = 64
 
-// addLeaf returns the number of n, a view of a stored value. A leaf
-// equal to one of the first maxSearch has its number; later ones that are equal have
-// numbers of their own, and are read twice.
+// addLeaf returns the number of n, a view of a stored value. A view equal to one of the
+// first maxSearch leaves gets the number of that leaf. A view equal to a later leaf gets a
+// number of its own, and its elements are read twice.
 func (c *capture) addLeaf(n *graph.Node, v *graph.Value, view shape.Strided) int32 {
 	stored, _ := v.Store.(*storage)
 	for i := range c.leaves[:min(len(c.leaves), maxSearch)] {
@@ -289,7 +290,7 @@ func (c *capture) addLeaf(n *graph.Node, v *graph.Value, view shape.Strided) int
 	k = binary.AppendUvarint(k, uint64(len(l.shape)))
 	for i, d := range l.shape {
 		k = binary.AppendUvarint(k, uint64(d))
-		if d != 1 && v.Err == nil { // the others matter to no kernel
+		if d != 1 && v.Err == nil { // no kernel uses other strides
 			k = binary.AppendVarint(k, int64(view.Strides[i]))
 		}
 	}
@@ -354,8 +355,8 @@ func (c *capture) outputOf(n *graph.Node) int {
 	return int(c.nodes[i].output)
 }
 
-// graph returns the outputs as simplified nodes that hold no data: the only copy
-// of the graph.
+// graph returns the outputs as simplified nodes without data. Nothing else copies the
+// graph.
 func (c *capture) graph() []*graph.Node {
 	scalars := 0
 	var src []*graph.Node

@@ -16,9 +16,9 @@ func newHostCast(n, src *graph.Node) hostCast {
 	return hostCast{n, src, &graph.Value{Store: FromHost(nil), Strides: shape.RowMajor(n.Shape)}}
 }
 
-// castOnHost returns what a Cast of x converts if that is on the host, in row-major order,
-// and of a type that the device lacks; otherwise nil. x may be an
-// alias of it, such as a copy to the device.
+// castOnHost returns the node that a Cast of x converts on the host: x or, if x is an
+// alias such as a copy to the device, the node that it stands for. It returns nil unless
+// the elements are on the host, in row-major order and of a type that the device lacks.
 func (c *capture) castOnHost(x *graph.Node) *graph.Node {
 	if c.device == nil || c.device.limits.Has(x.DType) {
 		return nil

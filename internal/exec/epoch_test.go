@@ -11,12 +11,12 @@ import (
 	"github.com/tensorken/tensorken/ir"
 )
 
-// failing is a device that runs ahead. While it fails, nothing is uploaded;
-// while it is full, nothing runs and no memory is given once.
+// failing is an asynchronous device. While it fails, it drops uploads; while it is full,
+// it drops runs, and the first allocation after such a run fails.
 type failing struct {
 	driver.Device
 	fails, full bool
-	failed      error // to be told
+	failed      error // that Download and Sync return
 }
 
 var errBadDay = errors.New("a bad day")
@@ -64,8 +64,8 @@ func (d *failing) Sync() error {
 	return err
 }
 
-// What a device was asked for about when it failed is worthless, and what is
-// made of it; nothing else is.
+// A failure of the device fails the work submitted in its epoch, and all that is computed
+// from the results; nothing else fails.
 func TestFailureAmongWork(t *testing.T) {
 	for _, tell := range []string{"Sync", "Read"} {
 		drv := &failing{Device: cpu.New(cpu.Options{})}
@@ -117,8 +117,8 @@ func TestFailureAmongWork(t *testing.T) {
 	}
 }
 
-// A device that is out of memory tells, when room is made for b, that a was not
-// computed for want of memory either: then b is not computed from it.
+// While the device makes room for b it learns that a was not computed, for lack of memory
+// too. Then b must not be computed from a.
 func TestFailureWhileRoomIsMade(t *testing.T) {
 	drv := &failing{Device: cpu.New(cpu.Options{}), full: true}
 	dev := exec.New(drv)

@@ -108,8 +108,8 @@ func (d *Device) eval(j *Journal, roots, old []*graph.Node) error {
 	return nil
 }
 
-// capture captures the graph of roots, after other devices have computed the nodes of it
-// that are committed to them, and the host its calls.
+// capture captures the graph of roots. Before, other devices compute the nodes that are
+// committed to them, and the host computes its calls.
 func (d *Device) capture(roots, old []*graph.Node) (*capture, error) {
 	c := newCapture(d, roots, old)
 	if len(c.foreign) == 0 && len(c.calls) == 0 {
@@ -123,7 +123,7 @@ func (d *Device) capture(roots, old []*graph.Node) (*capture, error) {
 	if err := d.runHostCalls(calls); err != nil {
 		return nil, err
 	}
-	return newCapture(d, roots, old), nil // what has a value now is a leaf
+	return newCapture(d, roots, old), nil // a node that has a value by now is a leaf
 }
 
 // ready makes the leaves available to d. It returns the first failure of a leaf; a

@@ -99,7 +99,7 @@ func TestViewsCopyNothing(t *testing.T) {
 	}
 }
 
-// What a plan computes on the way is stored by the next plan that needs it.
+// An intermediate value of one plan is stored by the next plan that needs it.
 func TestComputedTwiceIsStored(t *testing.T) {
 	d := newDevice()
 	defer d.Close()
@@ -112,8 +112,8 @@ func TestComputedTwiceIsStored(t *testing.T) {
 	}
 }
 
-// What a loop looks at is stored as it goes, also where it is larger than what it
-// is made of.
+// The steps of a loop that reads each of them are stored, even if they are larger than the
+// elements that they are computed from.
 func TestLoopIsStored(t *testing.T) {
 	d := newDevice()
 	defer d.Close()
@@ -136,7 +136,7 @@ func TestLoopIsStored(t *testing.T) {
 	}
 }
 
-// Of a chain that is used twice, the end is stored.
+// If a chain is used twice, its end is stored.
 func TestOnlyTheEndIsStored(t *testing.T) {
 	d := newDevice()
 	defer d.Close()
@@ -201,8 +201,8 @@ func TestIndexError(t *testing.T) {
 	}
 }
 
-// A bad index fails what depends on it and nothing else, also among tensors
-// that one plan computes, and no movement of what failed does worse.
+// A bad index fails the tensors that depend on it and no others, even in one plan. A
+// movement of a failed tensor fails with the same error.
 func TestFailuresAreContained(t *testing.T) {
 	d := newDevice()
 	defer d.Close()
@@ -238,7 +238,7 @@ func TestOutOfMemory(t *testing.T) {
 	if err := exec.Eval(d, []*graph.Node{large}); !errors.Is(err, driver.ErrMemory) {
 		t.Fatalf("got %v, want out of memory", err)
 	}
-	// Fits only if what is not used any more is found.
+	// These fit only if the memory of dead tensors is reclaimed.
 	for range 20 {
 		x := graph.Fill(ir.Float32, 1, []int{100_000})
 		if err := exec.Eval(d, []*graph.Node{x}); err != nil {
@@ -271,7 +271,7 @@ func TestConcurrent(t *testing.T) {
 	wg.Wait()
 }
 
-// What one device computed is brought to another.
+// Elements that one device computed are copied to another that reads them.
 func TestTwoDevices(t *testing.T) {
 	one, two := newDevice(), newDevice()
 	defer one.Close()
@@ -287,7 +287,7 @@ func TestTwoDevices(t *testing.T) {
 	}
 }
 
-// What is committed to a device is computed there, for whatever other device.
+// A node committed to a device is computed there, whichever device reads it.
 func TestComputedWhereCommitted(t *testing.T) {
 	floatless := cpu.New(cpu.Options{})
 	one, two := newDevice(), exec.New(lacking{floatless, ir.Float64})
@@ -326,7 +326,7 @@ func TestCoOutputsOnTwoDevices(t *testing.T) {
 	}
 }
 
-// What was copied to another device stays when the first is closed.
+// A copy on another device outlives the device of the original.
 func TestCopiesOutliveDevices(t *testing.T) {
 	one, two := newDevice(), newDevice()
 	defer two.Close()
@@ -389,7 +389,7 @@ func TestLongChain(t *testing.T) {
 	}
 }
 
-// ahead is a device that says it runs ahead of its caller.
+// ahead is a device that calls itself asynchronous.
 type ahead struct{ driver.Device }
 
 func (a ahead) Limits() driver.Limits {
@@ -398,8 +398,8 @@ func (a ahead) Limits() driver.Limits {
 	return l
 }
 
-// A device that runs ahead is asked for bad indices only when somebody reads;
-// then what was computed from them fails, and nothing else.
+// The bad indices of an asynchronous device are read only when a value is read. Then the
+// tensors computed from them fail, and no others.
 func TestIndexErrorLater(t *testing.T) {
 	d := exec.New(ahead{cpu.New(cpu.Options{})})
 	defer d.Close()
@@ -462,8 +462,7 @@ func TestManyChecks(t *testing.T) {
 	}
 }
 
-// What runs that may have met a bad index have used is not kept until somebody
-// looks.
+// A run whose reports are unread does not keep the memory that it read.
 func TestPendingKeepsNothing(t *testing.T) {
 	d := exec.New(ahead{cpu.New(cpu.Options{})})
 	defer d.Close()

@@ -27,14 +27,14 @@ type hostCall struct {
 	src  []*graph.Node
 }
 
-// addHostCall returns the number of n, a HostCall: that of a leaf without elements.
+// addHostCall returns the number of n, a HostCall, which becomes a leaf without elements.
 func (c *capture) addHostCall(n *graph.Node, src graph.Operands) int32 {
 	c.calls = append(c.calls, hostCall{n, src.Append(nil)})
 	strides := shape.RowMajor(n.Shape)
 	return c.addLeaf(n, &graph.Value{Store: FromHost(nil), Strides: strides}, shape.Strided{Strides: strides})
 }
 
-// runHostCalls computes HostCalls after their operands: all of these in one plan.
+// runHostCalls computes the operands of HostCalls, all in one plan, and then the calls.
 func (d *Device) runHostCalls(calls []hostCall) error {
 	if len(calls) == 0 {
 		return nil
@@ -81,7 +81,7 @@ func (c *hostCall) run(d *Device) error {
 	return nil
 }
 
-// explainHostCalls returns the plans of what the calls need, and a line for each call.
+// explainHostCalls returns the plans of the calls' operands, and a line for each call.
 func explainHostCalls(def *Device, calls []hostCall) string {
 	var text strings.Builder
 	for i := range calls {

@@ -64,7 +64,8 @@ func TestHostCall(t *testing.T) {
 	}
 }
 
-// A failure on the elements stays; it fails what depends on it and nothing else.
+// A failure on the elements is kept. It fails the nodes that depend on the call and no
+// others.
 func TestHostCallFails(t *testing.T) {
 	d := newDevice()
 	defer d.Close()
@@ -118,8 +119,8 @@ func TestHostCallPlans(t *testing.T) {
 	}
 }
 
-// A long chain of calls, none of which was read, and an operand that the plan reads too, which
-// is computed once.
+// A long chain of unread calls, and an operand that a call and the plan both read: it is
+// computed once.
 func TestHostCallChain(t *testing.T) {
 	d := newDevice()
 	defer d.Close()

@@ -24,8 +24,9 @@ func (d sized) Limits() driver.Limits {
 
 func (d sized) Run([]driver.Call) error { return nil }
 
-// What is dropped is used again although Go's collector has no reason to run,
-// later where it would run all the time and there is memory.
+// The memory of dropped tensors is used again, although the heap gives Go's collector no
+// reason to run. Devices with more memory wait longer, so that the collector does not run
+// all the time.
 func TestGarbageIsReclaimed(t *testing.T) {
 	defer debug.SetGCPercent(debug.SetGCPercent(-1))
 	const mb = 1 << 20
@@ -63,8 +64,8 @@ func (d allocating) Alloc(n int) (driver.Buffer, error) {
 	return d.Device.Alloc(n)
 }
 
-// late is a device whose memory is free again once work is done, and whose
-// runs need some of their own.
+// late is a device that frees memory only when submitted work is done, and whose runs need
+// scratch memory.
 type late struct {
 	driver.Device
 	limit, held, freed int
@@ -102,13 +103,13 @@ func (d *late) Sync() error {
 	return nil
 }
 
-// What is out of memory is tried again when what was freed is free.
+// An evaluation that runs out of memory is tried again once the device has freed buffers.
 func TestMemoryComesBackLate(t *testing.T) {
 	const mb = 1 << 20
 	for _, scratch := range []int{0, 40 * mb} {
 		drv := &late{Device: cpu.New(cpu.Options{}), limit: 100 * mb, scratch: scratch}
 		dev := exec.New(drv)
-		for i := range 40 { // of different sizes: what is pooled serves no other
+		for i := range 40 { // of different sizes: no pooled buffer fits the next
 			n := scalar(1, []int{(8 + i%4) * mb})
 			if err := exec.Eval(dev, []*graph.Node{n}); err != nil {
 				t.Fatalf("with %d bytes of scratch, result %d of %d bytes: %v; %d of %d bytes are held", scratch, i, 4*n.Len(), err, drv.held, drv.limit)
@@ -121,7 +122,7 @@ func TestMemoryComesBackLate(t *testing.T) {
 	}
 }
 
-// The pool gives up what was used before and not what is used now.
+// The pool frees buffers of sizes that are no longer used, and keeps the others.
 func TestPoolKeepsWhatIsUsed(t *testing.T) {
 	defer debug.SetGCPercent(debug.SetGCPercent(-1))
 	const mb = 1 << 20
@@ -140,8 +141,8 @@ func TestPoolKeepsWhatIsUsed(t *testing.T) {
 	}
 }
 
-// A step that needs what the pool holds idle, in buffers of other sizes, gets it,
-// and so does one that needs what dead tensors hold.
+// A step gets the memory that the pool holds in idle buffers of other sizes, and the
+// memory that dead tensors hold.
 func TestIdleMemoryMakesRoom(t *testing.T) {
 	defer debug.SetGCPercent(debug.SetGCPercent(-1))
 	const mb = 1 << 20

@@ -33,7 +33,7 @@ type timedRun struct {
 type TimedStep struct {
 	Device *Device
 	Step   *compile.Step
-	Site   *graph.CallSite // of the node that the step is named after or, if unknown, of what asked for values
+	Site   *graph.CallSite // of the node that the step is named after or, if unknown, of the evaluation
 	Waited bool            // the time is the host's, and includes waiting for the kernel
 	driver.Span
 }

@@ -83,8 +83,8 @@ const (
 )
 
 // worth returns the worth of a node. Never stored: movements, and values read only by
-// reductions. Stored late: values more than twice as large as what they are computed
-// from. The products inside a MatMul are both.
+// reductions. Stored late: values more than twice as large as the elements that they are
+// computed from. The products inside a MatMul are both.
 func (u use) worth(n *node) worth {
 	switch class := n.Op.Class(); {
 	case n.leaf >= 0:

@@ -30,8 +30,8 @@ func kept(x *graph.Node) *graph.Node {
 	return x
 }
 
-// TestRetained lists the nodes that a plan stores besides the root that it is asked
-// for, readers before what they read.
+// TestRetained lists the nodes that a plan stores besides its root, readers before the
+// nodes that they read.
 func TestRetained(t *testing.T) {
 	x := stored(4)
 	flip := func(x *graph.Node) *graph.Node { return graph.Flip(x, []int{0}) }

@@ -14,11 +14,11 @@ import (
 type storage struct {
 	device *Device // nil for host data
 	block  *block
-	own    block // what block points to, unless that is a copy of another storage
+	own    block // the block, unless it is a copy that another storage made
 	origin
 
 	mu     sync.Mutex
-	host   []byte // of a device's storage only once another device reads it
+	host   []byte // a device's storage has it only once another device reads it
 	copies []deviceCopy
 }
 
