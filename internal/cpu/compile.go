@@ -43,7 +43,7 @@ func (d *device) compile(k *ir.Kernel) *executable {
 	return p
 }
 
-// work estimates the additions that stores take: those of each instruction at each
+// work estimates the additions that stores take: each instruction counts once for each
 // point that it varies over or reduces.
 func (s *space) work(stores []int) int {
 	work := 0
@@ -63,8 +63,8 @@ func (s *space) work(stores []int) int {
 	return work
 }
 
-// extents lists the greatest length of a box of some tilings along each axis: 1
-// along the axes of none.
+// extents lists, for each axis, the greatest length of a box of the tilings: 1 for axes
+// that are in none of them.
 func (s *space) extents(ts ...*tiling) []int {
 	n := make([]int, len(s.Axes))
 	for i := range n {

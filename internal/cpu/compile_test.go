@@ -7,8 +7,8 @@ import (
 	"github.com/tensorken/tensorken/ir"
 )
 
-// The work of a kernel is that of each instruction where it varies, not of all
-// instructions at all points.
+// An instruction counts for the points that it varies over, not for all points of the
+// kernel.
 func TestWork(t *testing.T) {
 	const rows, cols = 128, 64
 	k := kernel(ir.Reduce, []ir.Axis{{Len: rows, Role: ir.Parallel}, {Len: cols, Role: ir.Reduced}}, []ir.Arg{in(f32), in(f32), out(f32, rows)},

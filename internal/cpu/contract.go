@@ -10,10 +10,10 @@ import (
 
 // A contractRunner computes a matrix product tile by tile, as Goto and van de Geijn
 // describe. The rows of the result are the M axes and its columns the N axes, or the
-// reverse if the result is contiguous along M or less is copied so. Tiles are tasks; a
-// task sums over the depth in boxes, evaluates the prologues over the box of each factor,
-// or reads the factor in place, multiplies by small tiles that fit in registers, and
-// evaluates the epilogue while the tile is in the cache.
+// reverse if the result is contiguous along M, or if the reverse copies fewer elements.
+// Tiles are tasks; a task sums over the depth in boxes, evaluates the prologues over the
+// box of each factor, or reads the factor in place, multiplies by small tiles that fit in
+// registers, and evaluates the epilogue while the tile is in the cache.
 type contractRunner struct {
 	space         *space
 	rows, cols    *tiling
@@ -99,8 +99,8 @@ func newContract(s *space) (r *contractRunner, extra int) {
 	return r, extra
 }
 
-// cutWindows chooses the tiles for a left factor i that is windows. It returns false if it is
-// something else, or if a result that is transposed has more elements than the windows.
+// cutWindows chooses the tiles if left factor i is windows. It returns false if it is not,
+// or if the result is transposed and has more elements than the windows.
 func (r *contractRunner) cutWindows(i int, rows, cols []int, transposed bool) bool {
 	s := r.space
 	results := float64(s.Size(s.List(ir.Batch)) * s.Size(rows) * s.Size(cols))
@@ -119,9 +119,10 @@ func (r *contractRunner) cutWindows(i int, rows, cols []int, transposed bool) bo
 	return true
 }
 
-// turnPays reports whether fewer elements are copied if the result's rows and columns change
-// places: those of x, and the result, which is stored by transposition, instead of those of
-// the right factor y, which is read in place as the left one.
+// turnPays reports whether to exchange the rows and the columns of the result, because
+// that copies fewer elements. As they are, the right factor y is copied. Exchanged, y is
+// read in place as the left factor; x is copied, and the result, which is stored
+// transposed.
 func (r *contractRunner) turnPays(x, y int, rows, cols []int) bool {
 	s := r.space
 	if r.dots || r.product.Packing != nil || !s.plain(y) || s.inPlace(y, r.depth, r.cols) || s.Size(rows) <= fewRows {
@@ -140,8 +141,8 @@ func (s *space) widens(i int) bool {
 	return in.Op == ir.Cast && in.Type == ir.Int32 && s.Body[in.Src[0]].Type == ir.Int8
 }
 
-// hasDots reports whether the product is that of few rows by instruction y, a factor that lies
-// in memory along the depth: then it is simd.Product.Dots.
+// hasDots reports whether simd.Product.Dots computes the product: it has few rows, and its
+// right factor, instruction y, is contiguous along the depth.
 func (s *space) hasDots(p *simd.Product, rows []int, y int) bool {
 	depth := s.List(ir.K)
 	if p.Dots == nil || len(depth) == 0 || s.Size(rows) > simd.DotRows || s.Size(depth) < s.tune.dotDepth || !s.plain(y) {
@@ -150,8 +151,8 @@ func (s *space) hasDots(p *simd.Product, rows []int, y int) bool {
 	return s.Body[y].View.Coef[depth[len(depth)-1]] == 1
 }
 
-// cut chooses the tiles: as large as suits the caches, or smaller if those were too few for
-// many cores.
+// cut chooses the tiles: as large as the caches allow, or smaller if that gives too few
+// for many cores.
 func (r *contractRunner) cut(rows, cols []int) {
 	s, t := r.space, r.space.tune
 	depth := s.List(ir.K)
@@ -167,8 +168,8 @@ func (r *contractRunner) cut(rows, cols []int) {
 	r.work = s.work(s.Stores(0, false)) / r.product.Speed
 	height, width, minPart := t.rows, t.cols, t.minPart
 	if r.windows != nil {
-		// Strips are high, so that few elements are in the blocks of two of them, and the depth is
-		// split rather than the strips.
+		// Strips are high, because the blocks of neighbouring strips have elements in
+		// common. For more tasks the depth is split and not the strips.
 		rows, minPart = s.orderRows(rows), max(1, t.minPart/4)
 		height = min(t.span, t.rows*t.cols/max(1, min(t.cols, s.Size(cols))))
 	}
@@ -204,9 +205,10 @@ func (r *contractRunner) cut(rows, cols []int) {
 	r.parts, r.chunksPerPart = split(r.depth, most)
 }
 
-// narrow cuts the columns so that a panel of the right factor fits in the cache, and the strips
-// into tiles. It comes last because the size of the cache must change no result: parts are
-// chosen before, and whether rows and columns change places.
+// narrow cuts the columns so that a panel of the right factor fits in the cache, and
+// groups the strips into tiles. It comes after all choices that change a result, of the
+// parts and of which side is the rows, because results must not depend on the size of the
+// cache.
 func (r *contractRunner) narrow() {
 	s, t := r.space, r.space.tune
 	fits := max(t.panel/(t.depth*r.size), r.product.Cols)
@@ -221,8 +223,8 @@ func (r *contractRunner) narrow() {
 }
 
 // share makes instruction i, the right factor, a load of a buffer that a first job fills,
-// if more than one row of tiles reads it and not from where it is. It returns the
-// number of bindings for that.
+// if several rows of tiles read it and cannot read it in place. It returns the number of
+// bindings that it adds.
 func (r *contractRunner) share(i int) int {
 	s := r.space
 	in := s.Body[i]

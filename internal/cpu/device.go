@@ -128,8 +128,7 @@ func (d *device) RunTimed(calls []driver.Call) (driver.Timing, error) {
 	return spans, err
 }
 
-// run runs calls, and calls done with -1 before the first one and with the number of each
-// after it.
+// run runs calls. It calls done(-1) before the first one, and done(i) after call i.
 func (d *device) run(calls []driver.Call, done func(i int)) error {
 	x, err := d.acquire()
 	if err != nil {

@@ -193,8 +193,8 @@ func TestThreads(t *testing.T) {
 	}
 }
 
-// Whether rows and columns of a product change places does not depend on the cache, though
-// the right factor is read in place in narrow panels and not in wide ones.
+// The size of the cache does not decide which side of a product is the rows, although a
+// right factor is read in place in narrow panels and not in wide ones.
 func TestPanels(t *testing.T) {
 	const m, a, b, depth = 300, 9, 100, 2500
 	k := kernel(ir.Contraction, []ir.Axis{{Len: m, Role: ir.M}, {Len: a, Role: ir.N}, {Len: b, Role: ir.N}, {Len: depth, Role: ir.K}},
@@ -255,7 +255,8 @@ func TestAllocs(t *testing.T) {
 	}
 }
 
-// After a burst of calls fewer calls have the threads, also while they go on.
+// After a burst of concurrent calls the number that is remembered falls, even while calls
+// go on.
 func TestConcurrencyShrinks(t *testing.T) {
 	var c concurrency
 	c.enter(8)

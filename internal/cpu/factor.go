@@ -48,7 +48,7 @@ func singleStride(f *activation, dims []term) (stride int, ok bool) {
 type factor struct {
 	program    *program
 	root       int                   // the register that holds a panel
-	transposed bool                  // the register has the outer group's lanes inside
+	transposed bool                  // in the register, the outer group's lanes are the inner ones
 	direct     *matrix               // of a factor that is just a load, or nil
 	usable     func(so, si int) bool // strides of direct that the product reads at speed
 	pack       simd.Packer           // copies panels, or nil
@@ -95,8 +95,8 @@ func newRight(s *space, i int, rows, deep, cols *tiling) *factor {
 	return f
 }
 
-// fewRows is the number of rows of the result up to which it does not pay to copy a
-// factor.
+// fewRows is the greatest number of rows of the result for which copying a factor takes
+// longer than it saves.
 const fewRows = 16
 
 // conflicts reports whether rows of instruction i, a factor, would compete for few sets of a
@@ -122,7 +122,8 @@ func (s *space) plain(i int) bool {
 	return in.Op == ir.Load && len(in.View.Guards) == 0 && len(in.Src) == 0 && !s.Args[in.Arg].DType.IsHalf()
 }
 
-// ahead reads the block at which an activation is, in steps, unless it will be computed.
+// ahead returns a prefetch, in steps, of the block at which an activation is; an empty one
+// if the factor is computed.
 func (x *factor) ahead(f *activation, outer, inner, steps int) prefetch {
 	if x.direct != nil {
 		if p, so, si, ok := x.direct.inPlace(f); ok && si == 1 {

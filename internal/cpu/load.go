@@ -23,7 +23,7 @@ type load struct {
 	rank    affine
 	instr   int
 	combine simd.Scatterer // of a Scatter
-	runs    simd.Binary    // the same for a run that is contiguous in the result
+	runs    simd.Binary    // combine for a run that is contiguous in the result
 }
 
 // A guard holds where its affine expression is a multiple of div in [0, limit). The

@@ -68,7 +68,7 @@ func (d *device) CompileLoop(l *ir.Loop) (p driver.Program, err error) {
 }
 
 // stages compiles the kernels of blocks of n rows, and extends the reach of the loop's
-// arguments by theirs.
+// arguments to theirs.
 func (d *device) stages(l *ir.Loop, list []ir.Stage, n int, e *executable) []stage {
 	one := &device{tune: d.tune.serial()}
 	out := make([]stage, 0, len(list))

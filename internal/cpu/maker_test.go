@@ -58,8 +58,8 @@ func (m *maker) buffer(d ir.DType, n int, index int) int {
 	return len(m.args) - 1
 }
 
-// A dim is one axis of a stored tensor: its length and the form of the axes
-// that walks it.
+// A dim is one axis of a stored tensor: its length and the affine expression of the
+// position along it.
 type dim struct {
 	n     int
 	off   int
@@ -106,7 +106,7 @@ func (m *maker) dims(axes []int, guards bool) []dim {
 			d.coef[a] = m.pick(1, 1, -1, 2, 3)
 			d.off = m.IntN(7) - 3
 			d.n = max(0, n/2)
-		case 7: // a window, sheared or its transpose
+		case 7: // a window, or its transpose
 			if len(axes) == 0 {
 				break
 			}
@@ -137,8 +137,8 @@ func (m *maker) dims(axes []int, guards bool) []dim {
 	return list
 }
 
-// view gives the view of a stored tensor, dense in the order of its dims, and
-// how many elements it has. at is the dim that an index walks, or -1.
+// view gives the view of a stored tensor, dense in the order of its dims, and how many
+// elements it has. at is the dim whose position is an index, or -1.
 func (m *maker) view(list []dim) (v *ir.View, n, at int) {
 	v = &ir.View{Coef: make([]int, len(m.k.Axes))}
 	n, at = 1, -1
@@ -313,7 +313,7 @@ func (m *maker) alu(values []int) int {
 	}
 }
 
-// value is one of the values that has a type, or a new one.
+// value is one of the values of a type, or a new one.
 func (m *maker) value(values []int, d ir.DType) int {
 	for range 4 {
 		if x := values[m.IntN(len(values))]; m.k.Body[x].Type == d {
@@ -526,8 +526,8 @@ func makeScatter(seed uint64) *maker {
 	return m
 }
 
-// prune drops instructions that nothing stored depends on: whether their bad
-// indices are noted is not said.
+// prune drops instructions that no store depends on, because devices need not report their
+// bad indices.
 func (m *maker) prune() {
 	need := make([]bool, len(m.k.Body))
 	for i := len(need) - 1; i >= 0; i-- {

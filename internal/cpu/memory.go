@@ -80,8 +80,8 @@ func (d *device) View(b driver.Buffer) ([]byte, error) { return d.span(b, 0, b.S
 // wrapAlign is the alignment, in bytes, that kernels may expect of a buffer.
 const wrapAlign = 16
 
-// Wrap returns a buffer over memory of the caller, see driver.Wrapper. Its bytes
-// count against the memory of the process and not against that of the device.
+// Wrap returns a buffer over memory of the caller, see driver.Wrapper. Its bytes do not
+// count against the device's limit.
 func (d *device) Wrap(data []byte) driver.Buffer {
 	if d.closed.Load() || uintptr(unsafe.Pointer(unsafe.SliceData(data)))%wrapAlign != 0 {
 		return nil

@@ -40,10 +40,10 @@ func (r *contractRunner) part(w *worker, i, part int, tile unsafe.Pointer) tileP
 	return t
 }
 
-// multiply computes the part, and stores the strips by the epilogue if no other part is to be
-// added.
+// multiply computes the part, and stores the strips by the epilogue if it is the only part
+// of the tile.
 //
-// The loops are those of Goto and van de Geijn: over boxes of the depth, each with a panel of
+// The loops follow Goto and van de Geijn: over boxes of the depth, each with a panel of
 // the right factor; over strips, each with a panel of the left one; and in
 // multiplication.run over small tiles. The routine of simd.Product sums over the depth.
 func (t *tilePart) multiply(finish bool) {
@@ -71,8 +71,8 @@ func (t *tilePart) multiply(finish bool) {
 	}
 }
 
-// loadRight sets the panel of the right factor to that of box k. The next box is read into the
-// cache during the products of all strips.
+// loadRight loads the panel of the right factor for box k. The products of all strips
+// prefetch the next one.
 func (t *tilePart) loadRight(m *multiplication, k int) {
 	t.depth.moveTo(t.x, k)
 	t.depth.moveTo(t.y, k)
@@ -98,8 +98,8 @@ func (t *tilePart) rightBox() (outer, inner int) {
 	return depth, cols
 }
 
-// loadLeft sets the panel of the left factor to that of strip i and box k. The panel after it
-// is read into the cache during the products of this strip.
+// loadLeft loads the panel of the left factor for strip i and box k. The products of this
+// strip prefetch the next one.
 func (t *tilePart) loadLeft(m *multiplication, i, k int) {
 	t.strips.moveTo(t.x, i)
 	if t.windows != nil {
@@ -120,8 +120,9 @@ func (t *tilePart) loadLeft(m *multiplication, i, k int) {
 	m.ahead[0] = t.left.ahead(t.x, t.rows.size(t.x), t.depth.size(t.x), m.tiles(&t.product))
 }
 
-// locate sets where the sums of strip i go: to the result, if the epilogue only stores, else to
-// the part's memory. Rows of the result may compete for sets of the cache: a copy takes longer.
+// locate sets where the sums of strip i go: to the result, if the epilogue only stores,
+// else to the part's memory. It sums in the result even if its rows compete for sets of
+// the cache, because a copy takes longer.
 func (t *tilePart) locate(m *multiplication, i int, finish bool) (stored bool) {
 	if finish && t.after.out != nil {
 		if p, so, si, ok := t.after.out.inPlace(t.z); ok && si == 1 {
@@ -142,8 +143,8 @@ type multiplication struct {
 	add               int
 	ahead             [2]prefetch // of the panels that are used next
 
-	// Of windows, the positions in a of runs of runRows rows, lda apart, and in a run those of
-	// its columns.
+	// For windows: runs has the position in a of each run of runRows rows, lda apart, and
+	// columns the positions of the columns within a run.
 	runs, columns []int
 	runRows       int
 }
@@ -166,7 +167,7 @@ func (x *multiplication) run(p *simd.Product, size int) {
 	}
 }
 
-// runOf multiplies some rows of the left panel. Their tiles have about as many rows each.
+// runOf multiplies some rows of the left panel, cut into tiles of about equal height.
 func (x *multiplication) runOf(p *simd.Product, size int, c, a unsafe.Pointer, rows int) {
 	step := ir.CeilDiv(rows, ir.CeilDiv(rows, p.Rows))
 	for i := 0; i < rows; i += step {

@@ -68,7 +68,7 @@ func (l *load) eachRun(f *activation, dst unsafe.Pointer) {
 }
 
 // separates reports whether the guards hold in a rectangle of each plane along the two
-// innermost lanes, as those of a window do.
+// innermost lanes, as the guards of a window do.
 func (l *load) separates(w *loopNest) bool {
 	if len(w.dims) < 2 || l.arg < 0 || l.at >= 0 || l.combine != nil {
 		return false

@@ -36,8 +36,8 @@ func newPointwiseOver(s *space, axes, stores []int) *pointwiseRunner {
 	return m
 }
 
-// singleOps reports whether stores are each of one operation on loads of 4 bytes or more,
-// whose elements are used where they are.
+// singleOps reports whether each store is of one operation on loads that are used in
+// place, all of elements of 4 bytes or more.
 func (s *space) singleOps(stores []int) bool {
 	for _, i := range stores {
 		store := &s.Body[i]

@@ -73,8 +73,8 @@ func (a *assembler) reduction(i int) int {
 	return s.dst
 }
 
-// isSummed reports whether instruction i is a product that only a sum reads, and that the
-// routines of simd.Dot may compute with the sum. need says which instructions are evaluated.
+// isSummed reports whether instruction i is a product that only one sum reads, so that a
+// routine of simd.Dot may compute both. need says which instructions are evaluated.
 func (a *assembler) isSummed(i int, need []bool) bool {
 	in := &a.space.Body[i]
 	if in.Op != ir.Mul || simd.Dots[in.Type].Along == nil || slices.Contains(a.schedule.roots, i) {
@@ -98,10 +98,10 @@ func (a *assembler) isSummed(i int, need []bool) bool {
 	return sums == 1
 }
 
-// factors returns the registers of the factors, if reduction i is of a product that was left to
-// it and simd.Dot has a routine for their lanes: the first varies over all lanes of a domain,
-// the second over these or only over the reduced ones. Otherwise y is -1 and the product is
-// computed.
+// factors returns the registers of the two factors if simd.Dot computes reduction i
+// together with its product: x varies over all lanes of the domain, y over these or only
+// over the reduced ones. If simd.Dot has no routine for these lanes, factors emits the
+// product and y is -1.
 func (a *assembler) factors(i int, domain, reduced ir.AxisSet) (x, y int) {
 	m := a.space.Body[i].Src[0]
 	if a.body[m] >= 0 {

@@ -9,8 +9,8 @@ import (
 )
 
 // A scanRunner runs the routine Scan. Rows that are work for several cores are cut into
-// parts: the combination of each part is computed first, then those of the parts
-// before each, and with these the results.
+// parts: each part is combined first, then the totals of the parts are scanned, and then
+// each part is scanned from there (reduce, then scan).
 type scanRunner struct {
 	reductionShape
 	space         *space
@@ -24,7 +24,7 @@ type scanRunner struct {
 	work          int
 }
 
-// A scan is the part of an op that combines elements along lanes with those before.
+// A scan is the part of an op that combines each element with all before it along lanes.
 type scan struct {
 	routine     simd.Scanner
 	combine     simd.Binary
@@ -139,7 +139,7 @@ func (r *scanRunner) run(x *executor) error {
 }
 
 // A scanJob scans one part of one box of kept points per task. Part p starts with
-// accumulators p, or adds to accumulators p+1 if those of parts are computed.
+// accumulators p or, in the job that combines the parts, adds to accumulators p+1.
 type scanJob struct {
 	*scanRunner
 	program *program

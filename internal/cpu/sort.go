@@ -39,8 +39,9 @@ func newSort(s *space) *sortRunner {
 	return r
 }
 
-// sharedRow is the length from which all workers sort a row, where there are few, and
-// longRow that from which they always do: a worker's pairs would take too much memory.
+// From sharedRow elements on, all workers sort a row together if there are few rows. From
+// longRow elements on they always do, because one worker's pairs would take too much
+// memory.
 const (
 	sharedRow = 1 << 16
 	longRow   = 1 << 18
@@ -99,7 +100,7 @@ func (j rowsJob) task(_ *executor, w *worker, i int) {
 	}
 }
 
-// selects reports whether a heap of the least pairs is faster than to sort all.
+// selects reports whether a heap of the least pairs is faster than sorting all.
 func (r *sortRunner) selects() bool { return r.places <= r.nr/8 && simd.KeysHigh[r.typ] == nil }
 
 // least adds the pairs of chunks of a row to a heap.

@@ -93,9 +93,9 @@ type group struct{ from, to int }
 // core's cache.
 const groupLen = 1 << 15
 
-// groups turns the counts of pairs, by part and bucket, into the place of the first pair of
-// each part in each bucket. It returns the groups that are stored. Large ones, of which
-// there are few, are more than a worker's share of the work.
+// groups turns the counts of pairs, by part and bucket, into the place of the first pair
+// of each part in each bucket. It returns the groups that are stored: small ones, each
+// sorted by one worker, and the few that are more than a worker's share of the work.
 func (l *longSort) groups(counts [][simd.BucketCount]int) (small, large []group) {
 	at := 0
 	g := group{}

@@ -54,7 +54,8 @@ func (l *longSort) do(task func(f *activation, w *worker, part int)) error {
 	return l.tasks(l.parts, l.chunk.maxPoints(), task)
 }
 
-// tasks runs n tasks with the activation of the row. Each worker has room for some pairs.
+// tasks runs n tasks with the activation of the row. Each worker has memory for room
+// pairs.
 func (l *longSort) tasks(n, room int, task func(f *activation, w *worker, i int)) error {
 	return l.x.do(rowTasks{l, room, task}, n, l.work/l.nk)
 }
@@ -62,7 +63,7 @@ func (l *longSort) tasks(n, room int, task func(f *activation, w *worker, i int)
 // A rowTasks is a job on the parts of a row.
 type rowTasks struct {
 	*longSort
-	room int // for so many pairs
+	room int // pairs that a worker has memory for
 	each func(f *activation, w *worker, i int)
 }
 

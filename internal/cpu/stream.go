@@ -67,7 +67,7 @@ func newStream(s *space, shape reductionShape) *streamRunner {
 	return r
 }
 
-// reducesLoads reports whether all reductions are of elements as they are loaded.
+// reducesLoads reports whether all reductions read loads directly.
 func (s *space) reducesLoads() bool {
 	for _, in := range s.Body {
 		if in.Op.Class() == ir.Reduction && s.Body[in.Src[0]].Op != ir.Load {

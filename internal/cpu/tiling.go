@@ -85,7 +85,7 @@ func (t *tiling) longAxes() []int {
 	return axes
 }
 
-// stride is the distance between the points of a box, if all of them are at the same.
+// stride is the distance between neighbouring points of a box, if it is the same for all.
 func (t *tiling) stride(coef []int) (stride int, ok bool) {
 	stride = 1
 	n := 0 // points along the axes that were seen

@@ -54,6 +54,7 @@ var defaultTuning = tuning{
 	loopBytes: 1 << 20, loopColumns: 512, loopRows: 14,
 }
 
-// longBlock is the length of a block of a program that holds nothing in registers: long
-// runs of memory are prefetched better. It leaves work for many cores of n points.
+// longBlock is the length of the blocks that n points are cut into, for a program that
+// holds nothing in registers: long runs of memory are prefetched better. There are still
+// enough blocks for many cores.
 func (t *tuning) longBlock(n int) int { return max(t.maxBlock, min(8*t.maxBlock, n/32)) }

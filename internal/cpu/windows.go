@@ -9,10 +9,10 @@ import (
 	"github.com/tensorken/tensorken/ir"
 )
 
-// Windows are a left factor that reads its elements several times, as that of a convolution
-// does: at y+ky, for positions y along an axis of rows and ky along one of the depth. A block
-// of it has each element once, with a lane for each such coordinate, and a product reads the
-// windows in the block by the positions of their elements. Dukhan calls this an indirect
+// Windows are a left factor that reads each element several times, as in a convolution: at
+// coordinate y+ky, where y is a position along an axis of rows and ky along an axis of the
+// depth. A block holds each element once, with a lane for each coordinate, and the product
+// reads the windows in it through lists of positions. Dukhan calls this an indirect
 // convolution.
 type windows struct {
 	space       *space // has an axis more for each coordinate
@@ -169,8 +169,8 @@ func (w *windows) rewrite(in *ir.Instr) bool {
 	return w.separates(v.Guards, v.Coef)
 }
 
-// separates reports whether coefficients and guards depend on axes of coordinates by way of
-// these only.
+// separates reports whether coefficients and guards depend on the axes of coordinates only
+// through the coordinates.
 func (w *windows) separates(guards []ir.Guard, coef []int) bool {
 	for _, c := range w.coordinates {
 		for a, x := range c.coef {
@@ -214,9 +214,8 @@ func (s *space) orderRows(rows []int) []int {
 	return append(rows, longest)
 }
 
-// prepare returns the program that computes blocks for the boxes of some tilings. It returns
-// nil if blocks have more elements than windows, as those of windows whose elements are very
-// far apart.
+// prepare returns the program that computes blocks for the boxes of some tilings. It
+// returns nil if blocks have more elements than the windows, as with large dilations.
 func (w *windows) prepare(rows, depth *tiling) *program {
 	w.rows, w.depth = rows, depth
 	s := w.space
@@ -262,7 +261,7 @@ func (w *windows) load(f *activation, work *worker, m *multiplication) {
 		first = w.block(f, &stride)
 		m.a = f.reg[w.root]
 	}
-	// A run is of the rows along the last axes, as far as they have one stride.
+	// A run is the rows along the last axes, as far as they have one stride.
 	m.runRows, m.lda = 1, 1
 	outer := w.rows.axes
 	for ; len(outer) > 0; outer = outer[:len(outer)-1] {
