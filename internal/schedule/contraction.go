@@ -32,7 +32,7 @@ type contraction struct {
 	product     ir.DType
 	splits      int
 	perSplit    int // tiles or steps along the depth
-	between     int // from a column of a vector of four to the next
+	between     int // columns from one component of an accumulator to the next
 	partScratch int
 }
 
@@ -94,8 +94,8 @@ type layout interface {
 	bytes() int
 }
 
-// fastest returns the layout of least estimated time, zero if none fits, and sets how
-// the depth is split: best returns the best split for a layout, and its time.
+// fastest returns the layout of least estimated time, zero if none fits, and sets how the
+// depth is split. best returns the best split for a layout, and its time.
 func fastest[L layout](x *contraction, list []L, best func(L) (splits, each int, time float64)) (chosen L) {
 	least := math.Inf(1)
 	for _, l := range list {
@@ -144,8 +144,8 @@ func (c *compiler) loadsFours(in *ir.Instr, axes []int) bool {
 // U32.
 type place struct{ batch, row, col, split *shader.Expr }
 
-// finish stores four results, or leaves them for the second pass: acc is a
-// vector along cols from a column on, every between-th.
+// finish stores four results, or leaves them for the second pass. The components of acc
+// are x.between columns apart, from at.col on.
 func (x *contraction) finish(sc *scope, acc *shader.Expr, at place) {
 	if x.splits == 1 {
 		sc.values[x.sum] = components(acc)
@@ -213,8 +213,8 @@ func (x *contraction) vector(sc *scope, name string) *shader.Var {
 	return sc.Var(name, number(x.resultType.Vec(4), 0))
 }
 
-// clamp is the clamp of a span of n points that is cut into whole blocks: nil if no
-// block goes past the end.
+// clamp is the clamp of a span of n points that is cut into blocks: nil if no block goes
+// past the end.
 func clamp(n, block int) *shader.Expr {
 	if n%block == 0 {
 		return nil

@@ -34,7 +34,7 @@ func (x *contraction) skinny(most int) bool {
 	return x.rows.n <= most
 }
 
-// chooseGemv is fastest for a gemv in each workgroup.
+// chooseGemv returns the fastest gemv for the workgroups.
 func (x *contraction) chooseGemv(how *products) gemv {
 	list, cost := how.gemvCols, how.gemvCost
 	if x.cols.alongK {
@@ -131,9 +131,9 @@ func (q *gemvPass) locate() {
 	q.columns.base = q.at.col
 }
 
-// multiplyDepth multiplies a thread's columns along its part of the depth.
-// Where neighbours in memory lie along the depth, sums of every fourth product
-// are vectors, one for each row and column.
+// multiplyDepth multiplies a thread's columns along its part of the depth. If memory is
+// contiguous along the depth, each row and column has a vector of four sums, each of every
+// fourth product.
 func (q *gemvPass) multiplyDepth() {
 	root := q.p.root
 	var rows, columns []*scope
@@ -164,7 +164,7 @@ func (q *gemvPass) multiplyDepth() {
 		last = root.Let("end", first.Add(q.perSplit*step).Min(last))
 	}
 	root.steps("k0", first, last, step, q.depth%step != 0, func(sc *scope, k0, clamp *shader.Expr) {
-		if clamp != nil { // only the last split has a rest, and ends with the depth
+		if clamp != nil { // only the last split may end within a step, at the end of the depth
 			clamp = u32(q.depth)
 		}
 		q.multiplyStep(sc, k0, rows, columns, acc, clamp)

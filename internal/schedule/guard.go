@@ -98,8 +98,8 @@ func (sc *scope) inBounds(i int) value {
 	return sc.let(i, v...)
 }
 
-// vectorizable reports whether lanes of a view, four by four, are elements
-// that lie side by side, the first at a multiple of four.
+// vectorizable reports whether each four lanes of a view are contiguous elements, the
+// first at a multiple of four.
 func (sc *scope) vectorizable(v *ir.View, index value) bool {
 	if v.Off%4 != 0 || len(index) > 1 || index != nil && v.Stride%4 != 0 {
 		return false

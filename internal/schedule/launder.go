@@ -7,11 +7,11 @@ import (
 	"github.com/tensorken/tensorken/ir"
 )
 
-// Compilers of shaders reason as if floats were real numbers. To them
-// (a + b) - a is b, although the sum was rounded; a - a is 0, even of an
-// infinity; and so is 0 times anything, NaN included. So operations read the
-// results of others laundered, as bits of which a compiler knows nothing. A zero
-// is laundered where it may be a factor or its sign may count.
+// Compilers of shaders reason as if floats were real numbers. To them (a + b) - a is b,
+// although the sum was rounded; a - a is 0, even of an infinity; and so is 0 times
+// anything, NaN included. So operations read the results of others laundered: as bits that
+// a compiler can infer nothing about. A zero is laundered where it may be a factor or its
+// sign may count.
 
 // selects has the ops that give one of their operands as it is.
 var selects = [ir.Ops]bool{ir.Where: true, ir.Max: true, ir.Min: true}

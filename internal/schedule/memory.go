@@ -123,8 +123,8 @@ func constant(d ir.DType, x ir.Number) *shader.Expr {
 	}
 }
 
-// opaqueConst is constant, but for a zero, of which compilers know nothing:
-// they disregard the sign of a zero, and multiply by it as if there were no NaN.
+// opaqueConst is constant, except that it hides a zero from compilers: they disregard the
+// sign of a zero, and multiply by it as if there were no NaN.
 func opaqueConst(d ir.DType, x ir.Number) *shader.Expr {
 	c := constant(d, x)
 	if d.IsFloat() && x.Float64(d) == 0 {

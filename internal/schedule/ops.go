@@ -55,9 +55,9 @@ func binary(f func(x *shader.Expr, y any) *shader.Expr) rule {
 	return func(x []*shader.Expr) *shader.Expr { return f(x[0], x[1]) }
 }
 
-// ruleOf returns the rule of an op in registers of type t, the type of its last operand:
-// that of its row or, where the row leaves the class out, the function whose name says op
-// and type, such as exp_f32. It is nil if there is neither.
+// ruleOf returns the rule of an op in registers of type t, the type of its last operand.
+// The rule is in the row of the op or, if the row leaves the class out, it calls the
+// function named after op and type, such as exp_f32. It is nil if there is neither.
 func ruleOf(op ir.Op, t shader.Type) rule {
 	if r := *rules[op].of(t); r != nil {
 		return r

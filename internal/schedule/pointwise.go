@@ -42,8 +42,8 @@ func (c *compiler) points(axes []int, stores []int, reduced func(sc *scope, i in
 	})
 }
 
-// items is a block that n threads execute, and the number of a thread among those of all
-// workgroups.
+// items returns a block that n threads execute, and the number of a thread, counted over
+// all workgroups.
 func (p *pass) items(n int) (sc *scope, item *shader.Expr) {
 	p.groups = ir.CeilDiv(n, p.Threads)
 	item = p.root.Let("item", shader.GroupID.Mul(p.Threads).Add(shader.ThreadID))
@@ -106,8 +106,8 @@ func (c *compiler) transposeTiles(axes []int, other int, stores []int, reduced f
 	})
 }
 
-// job is the number of the workgroup; those that fill up the grid repeat the work
-// of the last.
+// job is the number of the workgroup. Workgroups that only fill up the grid have the
+// number of the last one, and repeat its work.
 func (p *pass) job() *shader.Expr { return p.root.Let("job", shader.GroupID.Min(p.groups-1)) }
 
 // inMemory sorts axes so that a view goes through memory in row-major order.

@@ -7,11 +7,12 @@ import (
 	"github.com/tensorken/tensorken/ir"
 )
 
-// A radixSort sorts rows by the digits of their keys, the least first. For each digit one
-// pass sorts every block in the memory of a workgroup, by one half of the digit and then by the
-// other, and counts its digits; one adds up what comes before each block; and one moves the
-// pairs: to where their digit begins, after those of equal digit before them. Neighbouring
-// pairs mostly stay neighbours, which memory is fast at.
+// A radixSort sorts rows by the digits of their keys, the least significant first. Each
+// digit takes three passes. The first sorts every block in the memory of a workgroup, by
+// one half of the digit and then by the other, and counts its digits. The second adds up
+// the counts that come before each block. The third moves the pairs to the place where
+// their digit begins, after earlier pairs of equal digit. Neighbouring pairs mostly stay
+// neighbours, and memory is fast at such moves.
 type radixSort struct {
 	*sort
 	threads int
@@ -63,7 +64,7 @@ func (s *sort) radix() {
 // blockLen is the number of pairs of a whole block.
 func (r *radixSort) blockLen() int { return r.threads * radixItems }
 
-// digit is that of a key.
+// digit is the current digit of a key.
 func (r *radixSort) digit(key *shader.Expr) *shader.Expr {
 	return key.Shr(r.shift).And(radixDigits - 1)
 }
@@ -88,7 +89,7 @@ func (r *radixSort) pass(build func(w *radixPass)) {
 	})
 }
 
-// within is whether the row has a place, nil if it has all of every block.
+// within is the condition that a place is in the row, nil if rows consist of whole blocks.
 func (w *radixPass) within(at *shader.Expr) *shader.Expr {
 	if w.cols%w.blockLen() == 0 {
 		return nil
@@ -96,13 +97,13 @@ func (w *radixPass) within(at *shader.Expr) *shader.Expr {
 	return at.Lt(w.cols)
 }
 
-// words is the scratch buffer of a word of each pair.
+// words is a scratch buffer with one word of each pair.
 func (w *radixPass) words(scratch int, write bool) *shader.Buffer {
 	return w.p.words(scratch, shader.U32, write)
 }
 
-// apart gives to use the places of the thread's pairs, where neighbouring threads have
-// neighbouring pairs: in the block, and in the row.
+// apart calls use with the places of the thread's pairs, i in the block and at in the row.
+// Neighbouring threads have neighbouring pairs.
 func (w *radixPass) apart(use func(l int, i, at *shader.Expr)) {
 	for l := range radixItems {
 		i := shader.ThreadID.Plus(l * w.threads)
@@ -110,24 +111,24 @@ func (w *radixPass) apart(use func(l int, i, at *shader.Expr)) {
 	}
 }
 
-// digits gives to use each digit in turn, in as many threads.
+// digits calls use for code that runs once for each digit d, spread over the threads.
 func (w *radixPass) digits(use func(sc *scope, d *shader.Expr)) {
 	loop, d := w.p.root.loop("d", shader.ThreadID, u32(radixDigits), w.threads)
 	use(loop, d)
 	loop.end()
 }
 
-// countOf is where the counts have a digit.
+// countOf is the place of a digit among the counts.
 func (w *radixPass) countOf(d *shader.Expr) *shader.Expr {
 	return w.row.Mul(radixDigits * w.blocks).Add(d.Mul(w.blocks)).Add(w.block)
 }
 
-// beginOf is where begins has a digit.
+// beginOf is the place of a digit in begins.
 func (w *radixPass) beginOf(d *shader.Expr) *shader.Expr {
 	return w.row.Mul(w.blocks).Add(w.block).Mul(radixDigits).Add(d)
 }
 
-// move adds the pass that moves pairs, or at last stores the positions.
+// move adds the pass that moves pairs or, for the last digit, stores the positions.
 func (r *radixSort) move(from, to candidates) {
 	r.pass(func(w *radixPass) {
 		p, root := w.p, w.p.root

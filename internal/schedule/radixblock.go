@@ -6,8 +6,8 @@ import (
 	"github.com/tensorken/tensorken/internal/shader"
 )
 
-// A blockSort is the pass of a radixSort that sorts blocks. A thread has neighbours, whose
-// halves of digits are the nibbles of a word.
+// A blockSort is the pass of a radixSort that sorts blocks. A thread has neighbouring
+// pairs, and keeps their half digits as the nibbles of a word.
 type blockSort struct {
 	*radixPass
 	key, at value // of the thread's pairs
@@ -108,7 +108,8 @@ func (b *blockSort) read(name string, scratch int) (list value) {
 	return list
 }
 
-// places are those of the thread's pairs in the block, sorted by the half of a digit at shift.
+// places are the places of the thread's pairs in the block after it is sorted by the half
+// digit at shift.
 func (b *blockSort) places(name string, shift int) (list value) {
 	root := b.p.root
 	let := func(what string, x *shader.Expr) *shader.Expr { return root.Let(name+what, x) }
@@ -144,7 +145,7 @@ func (b *blockSort) places(name string, shift int) (list value) {
 	root.Barrier()
 	b.begin(name, part)
 
-	before := make([]*shader.Var, tallyWords) // of the threads of the lot before this one
+	before := make([]*shader.Var, tallyWords) // counts of the threads before this one in its 16
 	for q := range before {
 		before[q] = root.Var(fmt.Sprintf("%sBefore%d", name, q), u32(0))
 	}
@@ -165,8 +166,8 @@ func (b *blockSort) places(name string, shift int) (list value) {
 	return list
 }
 
-// begin sets where each half digit begins in the block. In b.parts it sets the numbers before
-// each 16 threads.
+// begin computes where each half digit begins in the block. It replaces the counts in
+// b.parts by the sums of the counts before each 16 threads.
 func (b *blockSort) begin(name string, part int) {
 	root := b.p.root
 	sums := root.when(shader.ThreadID.Lt(halfDigits))
@@ -187,7 +188,7 @@ func (b *blockSort) begin(name string, part int) {
 	root.Barrier()
 }
 
-// add sets an element of a shared array, the thread's, to the sum of x from first to limit.
+// add sets the thread's element of a shared array to the sum of x from first to limit.
 func (b *blockSort) add(sc *scope, name string, first, limit *shader.Expr, to *shader.Shared, x func(i *shader.Expr) *shader.Expr) {
 	sum := sc.Var(name, u32(0))
 	loop, i := sc.loop("i", first, limit, 1)
@@ -196,7 +197,8 @@ func (b *blockSort) add(sc *scope, name string, first, limit *shader.Expr, to *s
 	sc.Put(to, shader.ThreadID, sum.Ref())
 }
 
-// exchange gives the threads the words of the pairs at their places in the sorted block.
+// exchange moves a word of each pair to the thread that has the place of the pair in the
+// sorted block.
 func (b *blockSort) exchange(name string, place, words value) (list value) {
 	root := b.p.root
 	b.stage(place, words)
@@ -215,11 +217,11 @@ func (b *blockSort) stage(place, words value) {
 	b.p.root.Barrier()
 }
 
-// slot is where b.staged has place i. One word in 33 is not used, so that threads that read
-// neighbours in turn read different banks of memory.
+// slot is the element of b.staged for place i. One word in 33 is unused, so that threads
+// that each read neighbouring words access different banks of memory.
 func slot(i *shader.Expr) *shader.Expr { return i.Add(i.Shr(5)) }
 
-// store writes the staged words, and gives those of the row to use.
+// store writes the staged words that belong to the row, and calls use with each.
 func (b *blockSort) store(name string, to int, use func(sc *scope, i, at, word *shader.Expr)) {
 	b.apart(func(l int, i, at *shader.Expr) {
 		b.p.root.under(b.within(at), func(sc *scope) {

@@ -12,7 +12,7 @@ import (
 // cols.
 //
 //   - Short and middling rows: along threads, a power of two, share a row, and
-//     a workgroup has several rows. What a thread loads it holds in registers
+//     a workgroup has several rows. A thread holds its elements in registers
 //     from one reduction to the next.
 //   - Long rows: a workgroup for each, which sweeps over the row once for each
 //     level of reductions and once to store.
@@ -162,8 +162,8 @@ func (r *reduction) loadsFours() bool {
 	})
 }
 
-// stepsByFours reports whether each four neighbours along an axis from a
-// multiple of four on lie side by side, the first at a multiple of four.
+// stepsByFours reports whether four neighbours along an axis, the first at a multiple of
+// four, are contiguous in memory, also at a multiple of four.
 func (c *compiler) stepsByFours(in *ir.Instr, inner int) bool {
 	v := in.View
 	if v.Coef[inner] != 1 || v.Off%4 != 0 || !c.k.Args[in.Arg].Align {

@@ -19,8 +19,9 @@ type reducer struct {
 	result   func(x *shader.Expr) *shader.Expr
 }
 
-// reducers has a row for each reduction: it fills in a reducer whose register is that of
-// the result, for elements of a type, and whose of and result are the identity.
+// reducers has a row for each reduction: a function that fills in a reducer of elements of
+// type from. The reducer that it gets has the register of type to, and the identity as of
+// and result.
 var reducers = [ir.Ops]func(r *reducer, to, from ir.DType){
 	ir.Sum: func(r *reducer, to, from ir.DType) {
 		r.start = number(r.register, 0)
@@ -183,7 +184,7 @@ func (sc *scope) batches(rs []reducer, n int, do func(rs []reducer, shared []*sh
 			if used == most && len(batch) > 0 {
 				break
 			}
-			if used == most { // what was read there has been read
+			if used == most { // all threads have read the memory
 				sc.Barrier()
 				clear(p.inUse)
 				used = 0

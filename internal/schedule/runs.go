@@ -5,9 +5,9 @@ import (
 	"github.com/tensorken/tensorken/ir"
 )
 
-// sortsUpdates reports whether the updates are worth sorting by their index: there are
-// so many results that a thread would have several rows, and go through all updates for
-// them. The index must be one for all columns.
+// sortsUpdates reports whether to sort the updates by their index. That pays if there are
+// so many results that otherwise each thread has several rows, and goes through all
+// updates for them. All columns must have the same index.
 func (x *scatter) sortsUpdates(separate bool) bool {
 	shared := x.k.Body[x.at.Src[0]].Domain&ir.Axes(x.columns...) == 0
 	return separate && shared && x.rows > 1 && x.count >= 512 && x.at.Type != ir.Bool
@@ -30,7 +30,7 @@ func (x *scatter) sortedRuns() {
 		sc.enter(span{axes: x.columns, base: sc.Let("column", item.Rem(x.width))})
 		place := sc.Let("place", item.Div(x.width))
 		words := p.words(order, shader.U32, false)
-		// update enters the update at a place of the order, and gives its index.
+		// update enters the update at a place of the sorted order, and returns its index.
 		update := func(sc *scope, name string, place *shader.Expr) *shader.Expr {
 			sc.enter(span{axes: x.updates, base: sc.loadAt(words, place, name, false).Ref()})
 			return sc.value(x.at.Src[0]).lane(0).Convert(shader.U32)

@@ -7,12 +7,12 @@ import (
 	"github.com/tensorken/tensorken/ir"
 )
 
-// A scan combines the elements of each row with all before them. Threads go along
-// columns, a row each, where rows lie side by side in memory or threads do not run at
-// once. Elsewhere the threads of a workgroup, or of a part of one, share a row: each
-// combines a few neighbours, then what the threads before it have. If there are too
-// few rows for the device, they are cut into segments: one pass combines each
-// segment, one the segments before each, and one scans (reduce, then scan).
+// A scan combines the elements of each row with all before them. Threads go along columns,
+// a row each, where rows lie side by side in memory or threads do not run at once.
+// Elsewhere the threads of a workgroup, or of a part of one, share a row: each combines a
+// few neighbours, then the totals of the threads before it. If there are too few rows for
+// the device, they are cut into segments: one pass combines each segment, one scans the
+// totals of the segments, and one scans the elements (reduce, then scan).
 type scan struct {
 	*compiler
 	in       *ir.Instr
@@ -184,10 +184,10 @@ func (w *scanPass) steps(first, end *shader.Expr) {
 	loop.end()
 }
 
-// threadsBefore combines the totals of along neighbouring threads, t being a thread's
-// number among them, and in before, if not nil, which starts as the identity, those of
-// the threads before it: in each round a thread and another, of twice as many threads,
-// exchange what theirs have.
+// threadsBefore combines the totals of along neighbouring threads; t is a thread's number
+// among them. If before is not nil it starts as the identity, and becomes the combined
+// total of the threads before this one. In each round two threads whose numbers differ in
+// one bit exchange totals, and have then combined twice as many threads.
 func (sc *scope) threadsBefore(total, before *shader.Var, t *shader.Expr, along int, combine func(a, b *shader.Expr) *shader.Expr) {
 	p, sub := sc.p, sc.p.t.subgroup()
 	var shared *shader.Shared
@@ -200,7 +200,7 @@ func (sc *scope) threadsBefore(total, before *shader.Var, t *shader.Expr, along 
 			if shared == nil {
 				shared = p.exchange(total.Type)
 			}
-			sc.Barrier() // what was read there has been read
+			sc.Barrier() // all threads have read the memory
 			sc.Put(shared, shader.ThreadID, total.Ref())
 			sc.Barrier()
 			other = sc.Let(sc.unique("other"), shared.At(shader.ThreadID.Xor(mask)))
@@ -212,7 +212,7 @@ func (sc *scope) threadsBefore(total, before *shader.Var, t *shader.Expr, along 
 	}
 }
 
-// unique makes a name that the scope's block has not.
+// unique makes a name that the scope's block does not use yet.
 func (sc *scope) unique(name string) string { return fmt.Sprintf("%s%d", name, len(sc.Stmts)) }
 
 // exchange is memory that a workgroup shares, for a register of each thread.
@@ -223,8 +223,9 @@ func (p *pass) exchange(t shader.Type) *shader.Shared {
 	return p.sharedPool[t][0]
 }
 
-// scanWords adds the passes that scan rows of n words of scratch in place: one with a workgroup
-// a row, or for long rows, cut into segments, those of scan.
+// scanWords adds the passes that scan rows of n words of scratch in place: one pass with a
+// workgroup for each row or, for long rows, the passes of a scan that is cut into
+// segments.
 func (c *compiler) scanWords(scratch, n, rows int, kind ir.Op, d ir.DType) {
 	w := &wordScan{compiler: c, kind: kind, typ: d, n: n, rows: rows, segment: n, segments: 1}
 	if longest := 16 * 2 * scanLanes * c.t.threads(); n > longest && c.t.traits().concurrent {

@@ -160,7 +160,7 @@ func (x *scatter) combine() {
 // updateLoop goes through the updates from first to last; acc is nil if the
 // thread updates elements in memory.
 func (x *scatter) updateLoop(sc *scope, acc *shader.Var, row, first, last *shader.Expr) {
-	ahead := 1 // indices that are read at once, not to wait for each
+	ahead := 1 // indices that are read at once, to hide the latency of memory
 	if n := x.t.traits().scatterAhead; x.count >= n {
 		ahead = n
 	}

@@ -92,7 +92,7 @@ func TestErrors(t *testing.T) {
 	}
 }
 
-// A kernel without points has no pass, one without reduced points its stores.
+// A kernel without points has no pass. A reduction over no points still stores.
 func TestEmpty(t *testing.T) {
 	for _, c := range []struct {
 		name   string
@@ -174,8 +174,8 @@ func TestSharedMemory(t *testing.T) {
 	}
 }
 
-// Products with a vector keep a large GPU busy, and workgroups keep to what it
-// has, whichever way the matrix lies.
+// Products with a vector occupy a large GPU, in workgroups within its limits, whether or
+// not the matrix is transposed.
 func TestVectors(t *testing.T) {
 	for _, c := range []struct{ batches, m, n, k int }{
 		{1, 1, 4096, 4096}, {1, 4096, 1, 4096}, {1, 4, 4096, 4096}, {1, 1, 1000, 1 << 16}, {1, 1, 64, 1 << 20},

@@ -105,8 +105,9 @@ func (sc *scope) loop(name string, first, limit *shader.Expr, step int) (*scope,
 	return b, v.Ref()
 }
 
-// steps is a loop over whole steps from first to limit; name is the variable's. If
-// partial, what may remain is one more step, whose clamp is limit; others have none.
+// steps is a loop over whole steps from first to limit, whose variable has a name. If
+// partial, a remainder is one more step, with limit as its clamp; whole steps have no
+// clamp.
 func (sc *scope) steps(name string, first, limit *shader.Expr, step int, partial bool, body func(sc *scope, at, clamp *shader.Expr)) {
 	outer := sc.block()
 	v := outer.Var(name, first)

@@ -8,8 +8,8 @@ import (
 	"github.com/tensorken/tensorken/ir"
 )
 
-// A scratchResult has the positions of a reduction's results, and of those of its
-// segments, in the scratch buffer of a segmented kernel, which is of u32.
+// A scratchResult has the positions of a reduction's results, and of its partial results,
+// in the scratch buffer of a segmented kernel, which holds u32.
 type scratchResult struct{ row, segment int }
 
 // segmented computes the kernel in passes: for each level one that reduces segments

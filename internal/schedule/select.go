@@ -7,10 +7,11 @@ import (
 	"github.com/tensorken/tensorken/ir"
 )
 
-// A selection finds the first places of segments of rows. Each thread of a workgroup
-// finds the first of every so-many-th element. What is to be found is the places-th of
-// these firsts or comes before it, and only the threads whose firsts do own any: few
-// elements are read again, and sorted.
+// A selection finds the first elements, in sorted order, of each segment of a row: as many
+// as the sort has places. A workgroup deals the elements of a segment out to its threads
+// in turn, and each thread finds its least one. The places-th of these is a bound: no
+// element after it is wanted. So only the threads whose least element is within the bound
+// read theirs again, and the few elements within it are sorted.
 type selection struct {
 	*sort
 	from     candidates // what is read
@@ -20,15 +21,15 @@ type selection struct {
 	segments int
 }
 
-// candidates are keys and positions in scratch. Of equal keys the first has the first
-// position.
+// candidates are keys and positions in scratch. Equal keys are in the order of their
+// positions.
 type candidates struct{ key, at int }
 
-// operand stands for the elements of the operand.
+// operand stands for the elements of the operand, which are not in scratch.
 var operand = candidates{-1, -1}
 
-// sel selects the first places of each row, in rounds: of segments, of what they have
-// left, and so on.
+// sel selects the first places of each row in rounds: of the elements of each segment,
+// then of the candidates that these leave, and so on.
 func (s *sort) sel() {
 	r := &selection{sort: s, from: operand, n: s.cols}
 	for {
@@ -52,12 +53,12 @@ func (s *sort) sel() {
 	}
 }
 
-// selectAhead is the number of elements that a thread reads at once, not to wait for
-// each.
+// selectAhead is the number of elements that a thread reads at once, to hide the latency
+// of memory.
 const selectAhead = 4
 
-// elements goes through every so-many-th element of a row, as many as there are threads,
-// from first to below end. do gets the scope of an element, its key and its place.
+// elements goes through the elements of one thread in a row, from first to below end in
+// steps of the number of threads. do gets the scope of an element, its key and its place.
 func (r *selection) elements(sc *scope, row, first, end *shader.Expr, do func(sc *scope, key, at *shader.Expr)) {
 	threads := sc.p.Threads
 	loop, u := sc.loop("u", first, end, selectAhead*threads)

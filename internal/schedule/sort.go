@@ -18,7 +18,7 @@ type sort struct {
 	operand  int      // instruction
 	view     *ir.View // of the result
 	result   int      // scratch that has the result instead, of one row, if there is no view
-	most     int      // if not 0, the operand is from 0 to below, or counted as that
+	most     int      // if not 0, keys are the elements themselves, from 0 on and cut off at most
 	parallel []int
 	reduced  []int
 	rows     int
@@ -49,7 +49,8 @@ func (s *sort) run() {
 	}
 }
 
-// key is a number of the order of x, the operand, and bits the number of its bits.
+// key is a number in the order of x, an element of the operand, and bits is how many bits
+// it has.
 func (s *sort) key(x *shader.Expr) *shader.Expr {
 	d := s.k.Body[s.operand].Type
 	switch {
@@ -72,7 +73,7 @@ func (s *sort) bits() int {
 	}
 }
 
-// none is the key and the position of no element: after all others.
+// none is a key and a position that come after those of all elements.
 var none = u32(math.MaxUint32)
 
 // element is the key of a row's element, where row and at are within their bounds.
@@ -102,8 +103,8 @@ func (x pairs) put(b *shader.Block, i, key, at *shader.Expr) {
 	b.Put(x.at, i, at)
 }
 
-// sort sorts runs of size pairs, a power of two, of n, by Batcher's bitonic network.
-// What was written before has to be behind a barrier; so is the result.
+// sort sorts n pairs in runs of size, a power of two, by Batcher's bitonic network. There
+// must be a barrier after the writes of the pairs; the result is behind a barrier too.
 func (x pairs) sort(sc *scope, n, size int) {
 	threads := sc.p.Threads
 	merged := &shader.Var{Name: "merged", Type: shader.U32, Mutable: true} // pairs in order after the round

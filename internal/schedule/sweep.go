@@ -121,8 +121,8 @@ func (q *rowPass) storeRows() {
 	sc.storeEach(q.k.Stores(q.k.Roles(ir.Reduced), false))
 }
 
-// enterLanes enters a thread's points from b on, or from the row's start if it
-// is nil. Clamp is that of a span.
+// enterLanes enters a thread's points from b on, or from the row's start if it is nil.
+// Clamp is as in a span.
 func (q *rowPass) enterLanes(sc *scope, b, clamp *shader.Expr) {
 	w := span{axes: q.reduced, base: q.t, step: make([]int, q.lanes), fours: q.vec4, clamp: clamp}
 	if q.vec4 {

@@ -24,7 +24,7 @@ const (
 	Software // shaders run on a CPU
 )
 
-// traits are what a family of adapters is good at.
+// traits are the properties of a family of adapters that decide its schedules.
 type traits struct {
 	units        int       // compute units, where the adapter does not tell
 	threads      int       // most threads of a usual workgroup
@@ -69,7 +69,7 @@ var families = [...]traits{
 	Software: {units: 1, threads: 64, busy: 128, rowThreads: 1024, heldLanes: 16, scatterAhead: 1},
 }
 
-// measuredH200 is what was measured on an NVIDIA H200.
+// measuredH200 has the layouts and costs measured on an NVIDIA H200.
 var measuredH200 = products{
 	tiles: []tile{
 		{128, 128, 8, 2, 2, 1, 2},
@@ -100,8 +100,8 @@ func (t Target) withDefaults() Target {
 
 func (t Target) traits() *traits { return &families[t.Family] }
 
-// subgroup is the size of subgroups; math.MaxInt32, which no workgroup has, if
-// there are none to use: they vary in size, or shuffles are slow.
+// subgroup is the size of subgroups. It is math.MaxInt32, more than any workgroup has, if
+// subgroups are not used: because they vary in size, or shuffles are slow.
 func (t Target) subgroup() int {
 	if t.SubgroupMin != t.SubgroupMax || t.SubgroupMin < 4 || !t.traits().concurrent {
 		return math.MaxInt32

@@ -79,7 +79,7 @@ func word(d ir.DType, x ir.Number) uint32 {
 	return uint32(x)
 }
 
-// fits reports what is more than a target has.
+// fits returns an error for resources that exceed a target's.
 func fits(p *shader.Program, t Target) error {
 	limit := func(n, or int) int {
 		if n == 0 {
@@ -100,7 +100,7 @@ func fits(p *shader.Program, t Target) error {
 	return nil
 }
 
-// Schedules are right for each target. With -short, few say so.
+// Schedules are right for each target. With -short, few targets are tested.
 func TestTargets(t *testing.T) {
 	defer debug.SetGCPercent(debug.SetGCPercent(400))
 	for _, target := range targets {

@@ -8,8 +8,8 @@ import (
 	"github.com/tensorken/tensorken/ir"
 )
 
-// A tile is the size of what a workgroup computes, and of the steps along the
-// depth; a thread has high × wide squares of 4×4.
+// A tile is the size of a workgroup's part of the result, and of a step along the depth. A
+// thread computes high × wide squares of 4×4.
 type tile struct {
 	m, n, k    int
 	high, wide int
@@ -22,7 +22,7 @@ func (t tile) threads() int { return t.m / (4 * t.high) * t.n / (4 * t.wide) }
 // bytes is the memory that a workgroup shares, twice two tiles.
 func (t tile) bytes() int { return 2 * 4 * t.k * (t.m + 4 + t.n + 4) }
 
-// chooseTile is fastest for a tile in each workgroup.
+// chooseTile returns the fastest tile for the workgroups.
 func (x *contraction) chooseTile(how *products) tile {
 	cost := how.tileCost
 	results := float64(x.batches * x.rows.n * x.cols.n)
@@ -79,8 +79,8 @@ func (x *contraction) tiled(t tile) {
 	x.addSplits()
 }
 
-// band is the number of rows of tiles that are computed column by column, so
-// that what they load is still in the cache.
+// band is the number of rows of tiles that are computed column by column, so that the
+// factors that they share are still in the cache.
 const band = 8
 
 // locate finds the workgroup's tile and the thread's place in it.

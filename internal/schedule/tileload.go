@@ -12,7 +12,7 @@ import (
 // shared memory.
 type factorTile struct {
 	*side
-	stride int // of a place of the depth in shared memory, in vectors
+	stride int // in shared memory, from a position of the depth to the next, in vectors
 	shared *shader.Shared
 	loads  []tileLoad
 }
@@ -89,7 +89,7 @@ func (q *tilePass) load(sc *scope, f *factorTile, step *shader.Expr) {
 	}
 }
 
-// put moves a tile from registers to shared memory, from a vector's number on.
+// put moves a tile from registers to shared memory, from a vector on.
 func (f *factorTile) put(sc *scope, to *shader.Expr) {
 	for _, l := range f.loads {
 		in := sc.when(l.when)

@@ -54,7 +54,7 @@ var validators = []struct {
 	{"naga", nil, false},
 }
 
-// validate has each validator there is read a shader.
+// validate runs each validator that is installed on a shader.
 func validate(t *testing.T, source string) {
 	t.Helper()
 	found := false
@@ -90,8 +90,8 @@ func TestValid(t *testing.T) {
 	}
 }
 
-// Every elementwise op and reduction of every type compiles: one shader has
-// all that take a type. What halves give is stored as halves.
+// Every elementwise op and reduction of every type compiles: one shader has all ops that
+// take a type. Results of halves are stored as halves.
 func TestValidOps(t *testing.T) {
 	for _, stored := range shader.DTypes {
 		t.Run(stored.String(), func(t *testing.T) {
