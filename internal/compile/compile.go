@@ -1,5 +1,5 @@
-// Package compile turns a graph into a plan: kernels in order, and what each
-// is called with. It opens no device.
+// Package compile turns a graph into a plan: kernels in order, each with its arguments. It
+// opens no device.
 package compile
 
 import (
@@ -24,10 +24,10 @@ type Plan struct {
 type Step struct {
 	Kernel  *ir.Kernel // nil if Loop is not
 	Loop    *ir.Loop
-	Stages  []Step // of a loop, each for all rows. Their buffers are the plan's, of which Args lacks the temporaries
+	Stages  []Step // of a loop, each over all rows. They name temporaries by the plan's buffers, which Args leaves out
 	Args    []Arg
 	Node    int     // the number of the node that the step is named after; -1 if there is none
-	Indices []Index // what its instructions check, in their order
+	Indices []Index // that its instructions check, in their order
 	// Redundant says that other steps check all indices that this one does.
 	Redundant bool
 }
@@ -74,9 +74,9 @@ var verify = false
 // Verify makes Graph check every kernel from now on, for tests.
 func Verify() { verify = true }
 
-// Graph compiles roots, which package simplify has made of graph.Leaf, graph.Param
-// and constants. Bindings is the most buffers a kernel may have, 0 for no limit.
-// Fallbacks are what outputs hold if a check fails; see Plan.FallsBack.
+// Graph compiles roots, which package simplify has made of graph.Leaf, graph.Param and
+// constants. Bindings is the most buffers a kernel may have, 0 for no limit. Fallbacks are
+// the elements that outputs get if a check fails; see Plan.FallsBack.
 func Graph(roots []*graph.Node, bindings int, fallbacks []Fallback) (*Plan, error) {
 	kernels, outputs := kernelize.Graph(roots, bindings)
 	p := &Plan{Steps: make([]Step, 0, len(kernels))}

@@ -13,7 +13,7 @@ import (
 // is reduced, so 2 for a product that is added.
 type Cost struct{ Read, Written, FLOPs int }
 
-// Cost estimates what the step costs. A loop moves what is no temporary.
+// Cost estimates the cost of the step. Temporaries of a loop are not read or written.
 func (s *Step) Cost() (c Cost) {
 	for _, x := range s.stages() {
 		moved := func(arg int) bool {
@@ -25,7 +25,8 @@ func (s *Step) Cost() (c Cost) {
 	return c
 }
 
-// add adds the cost of a kernel, which moves the elements of some of its arguments.
+// add adds the cost of a kernel, which reads or writes memory for those arguments that are
+// moved.
 func (c *Cost) add(k *ir.Kernel, moved func(arg int) bool) {
 	points := func(s ir.AxisSet) int { return points(k, s) }
 	read := make([]reach, len(k.Args))

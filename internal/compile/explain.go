@@ -90,8 +90,8 @@ func (s *Step) stages() []Step {
 	return s.Stages
 }
 
-// space is the lengths of the axes, with the reduced ones after a bar. Of a loop it is
-// the number of rows and that of a block.
+// space is the lengths of the axes, with the reduced ones after a bar. Of a loop it is the
+// number of rows, in all and in a block.
 func (s *Step) space() string {
 	if s.Loop != nil {
 		return fmt.Sprintf("[%d by %d]", s.Loop.Rows, s.Loop.Block)

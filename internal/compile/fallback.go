@@ -8,8 +8,8 @@ import (
 	"github.com/tensorken/tensorken/ir"
 )
 
-// A Fallback is what an output holds after a run in which an index was out of
-// range: the elements of a leaf of the same type and shape.
+// A Fallback gives an output the elements of a leaf, of the same type and shape, in a run
+// in which an index was out of range.
 type Fallback struct {
 	Output, Leaf int
 	Strides      []int // of the leaf

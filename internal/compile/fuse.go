@@ -11,11 +11,11 @@ const (
 	// maxDepth is the greatest depth of a contraction that computes scores, in attention
 	// the size of a head: deeper ones take longer than to store the scores.
 	maxDepth = 256
-	// minParts is the number of parts that all rows together are computed in, if blocks
-	// of rows add to a result.
+	// minParts is the number of parts that all rows together are cut into, if blocks add
+	// to a result. There are fewer if there are few blocks or little memory.
 	minParts = 8
 	// minUnits is the least height of a block, in units of LoopLimits.Rows, however long
-	// the rows are: each block reads all that its rows are multiplied with.
+	// the rows are: each block reads a whole factor of the products.
 	minUnits = 4
 	// minMatrix is the least number of rows of a matrix.
 	minMatrix = 16
@@ -23,9 +23,9 @@ const (
 
 // FuseRows makes loops of the steps that pass scores to each other: matrices that a
 // contraction computes, a reduction reads row by row and another contraction multiplies,
-// as in attention. A loop computes them for a few rows at a time, so that they stay in
-// the cache and the plan has no buffer for them. What a later step needs of them, such as
-// the backward pass of what the forward pass computed, it computes again.
+// as in attention. A loop computes them for a few rows at a time, so that they stay in the
+// cache and the plan has no buffer for them. Later loops that read scores compute them
+// again, as the backward pass does with the scores of the forward pass.
 func (p *Plan) FuseRows(limits ir.LoopLimits) error {
 	tried := map[*ir.Kernel]bool{}
 	for {
@@ -52,7 +52,7 @@ type fuser struct {
 
 	rows, columns int             // of the scores
 	members       map[int]*member // by step
-	more          []Buffer        // that the loops need beside the plan's
+	more          []Buffer        // of the loops, added to the plan's
 	loops         []*loop         // in the order in which they run
 }
 
@@ -108,7 +108,7 @@ func (f *fuser) index() {
 	}
 }
 
-// seed reports whether a reduction reads what a contraction computes, and sets the number
+// seed reports whether a reduction reads the result of a contraction, and sets the number
 // of rows.
 func (f *fuser) seed(s *Step) bool {
 	for b := range s.buffers(ir.In) {
@@ -123,7 +123,7 @@ func (f *fuser) seed(s *Step) bool {
 	return false
 }
 
-// isShallow reports whether a step is a contraction that takes little for each element.
+// isShallow reports whether a step is a contraction that is cheap enough to compute again.
 func (s *Step) isShallow() bool {
 	k := s.Kernel
 	return k != nil && k.Template == ir.Contraction && points(k, k.Roles(ir.K)) <= maxDepth
@@ -134,9 +134,10 @@ func (f *fuser) isScores(b int) bool {
 	return b < len(f.p.Buffers) && f.p.Buffers[b].Len == f.rows*f.columns && len(f.writers[b]) == 1
 }
 
-// join finds the members: a step that reads the scores, and all that share scores with
-// one. A step that does not compute row by row is none; the scores that it reads are
-// stored. join reports false if step i is none, or no contraction makes less of the scores.
+// join finds the members: step i, and all steps that share scores with a member. A step
+// that does not compute row by row is no member; the scores that it reads are stored. join
+// reports false if step i is no member, or if no contraction reads scores without writing
+// any.
 func (f *fuser) join(i int) bool {
 	f.members = map[int]*member{}
 	seen, queue := map[int]bool{i: true}, []int{i}
@@ -169,8 +170,8 @@ func (f *fuser) join(i int) bool {
 	return shrinks
 }
 
-// member returns how a step computes row by row; nil if it does not. Aligned tells the
-// buffers that have an equal number of elements for each row.
+// member returns how a step computes row by row; nil if it does not. aligned reports
+// whether a buffer has an equal number of elements for each row.
 func (f *fuser) member(s *Step, aligned func(b int) bool) *member {
 	k := s.Kernel
 	if k == nil || k.Template == ir.Routine {
@@ -203,8 +204,9 @@ func (f *fuser) member(s *Step, aligned func(b int) bool) *member {
 	return m
 }
 
-// split assigns the members to loops. What comes after a loop, and what the blocks of a
-// loop add up, is known when it has ended: who needs that is in a later loop.
+// split assigns the members to loops. Steps that run after a loop, and sums over the
+// blocks of a loop, have results only when it has ended: the members that read these are
+// in a later loop.
 func (f *fuser) split() {
 	after := make([]int, len(f.p.Steps)) // the first loop that may need a step's results
 	last := 0

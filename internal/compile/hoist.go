@@ -8,9 +8,9 @@ import (
 	"github.com/tensorken/tensorken/ir"
 )
 
-// hoist stores what stages multiply with all rows of a matrix, such as the keys in
-// attention, in a step before the loop: with neighbouring columns of the product side by
-// side. Otherwise each block would transpose or compute it again.
+// hoist stores factors that stages multiply with all rows of a matrix, such as the keys in
+// attention, in a step before the loop, and makes neighbouring columns of the product
+// contiguous. Otherwise each block would transpose or compute the factor again.
 func (l *loop) hoist() {
 	for _, s := range l.stages {
 		k := s.step.Kernel

@@ -11,25 +11,25 @@ type loop struct {
 	*fuser
 	stages  []*stage
 	renamed map[int]int // buffers of steps that are computed again: their numbers in this loop
-	temps   []int       // buffers that hold only what one stage leaves to others
+	temps   []int       // buffers that only stages of this loop read
 	slots   []int       // the temporary that each of them is in
 	out     ir.Loop
 	args    []Arg  // of out
 	before  []Step // store what all blocks read
-	finish  []Step // compute what comes after sums
+	finish  []Step // compute the results from sums over blocks
 }
 
 // A stage is a step in a loop.
 type stage struct {
 	*member
 	step Step   // with buffers as in the loop
-	from int    // the step that it is
+	from int    // the number of the step in the plan
 	used []bool // by argument: it is written and something reads it
 	sums int    // the buffer of partial sums, if the member adds
 }
 
-// add appends step i, after steps of earlier loops that compute scores that it reads. What
-// those give has buffers of its own in this loop.
+// add appends step i, after the steps of earlier loops that compute scores it reads. Their
+// results get new buffers in this loop.
 func (l *loop) add(i int, m *member, again bool) {
 	s := &stage{member: m, step: l.p.Steps[i], from: i}
 	for b := range s.step.buffers(ir.In) {
@@ -61,8 +61,8 @@ func isPlanBuffer(a *Arg) bool {
 }
 
 // stored reports whether later loops read scores from memory: if the plan returns them, if
-// a step without a loop reads them, if to compute them again would take long, or if the
-// step that computes them stores a part of another buffer.
+// a step without a loop reads them, if computing them again is expensive, or if the step
+// that computes them stores a part of another buffer.
 func (f *fuser) stored(b int) bool {
 	w := f.writers[b][0]
 	if f.kept[b] || f.members[w] == nil {
@@ -107,8 +107,8 @@ func (l *loop) prune(used map[int]bool) {
 	}
 }
 
-// align finds the rows of all stages once more, as all that one of them leaves to another
-// must be of its own block. It reports false if something is not.
+// align finds the rows of all stages once more, because a stage may read only rows of its
+// own block from another. It reports false if one reads other rows.
 func (l *loop) align() bool {
 	count := map[int]int{} // stages that write a buffer
 	read := map[int]bool{}
@@ -300,8 +300,8 @@ func (l *loop) assemble() {
 	}
 }
 
-// arg returns what argument k of a stage's step is in the loop, and which argument of the
-// stage's kernel.
+// arg returns argument k of a stage's step as an argument of the stage in the loop, and as
+// an argument of its kernel.
 func (l *loop) arg(s *stage, k int) (ir.StageArg, ir.Arg) {
 	a, like := s.step.Args[k], s.step.Kernel.Args[k]
 	like.Align, like.Part = false, like.Kind == ir.Out
@@ -314,8 +314,8 @@ func (l *loop) arg(s *stage, k int) (ir.StageArg, ir.Arg) {
 	return ir.StageArg{Index: l.share(a, like)}, like
 }
 
-// share returns the number of the loop's argument that is a: one for what stages write and
-// others read.
+// share returns the number of a among the loop's arguments. A buffer that one stage writes
+// and another reads is one argument.
 func (l *loop) share(a Arg, like ir.Arg) int {
 	i := slices.IndexFunc(l.args, func(b Arg) bool {
 		return (a.Kind == ir.Value) == (b.Kind == ir.Value) && a.Leaf == b.Leaf && a.Index == b.Index && a.Offset == b.Offset

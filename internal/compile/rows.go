@@ -6,17 +6,17 @@ import (
 	"github.com/tensorken/tensorken/ir"
 )
 
-// rows says which axes of a kernel run over the rows of matrices, and how many rows one
-// position along each of them is: 0 for the other axes.
+// rows has, for each axis of a kernel, how many rows of the matrices one position along it
+// is: 0 for axes that do not run over rows.
 type rows struct {
 	stride []int // by axis
 	inner  int   // the axis of stride 1
 }
 
-// rowsOf finds the axes of a kernel that number a count of rows, in row-major order, by
-// what it reads and writes of buffers of length[arg] elements a row: 0 for arguments that
-// do not count. It reports false if the kernel does not compute row by row: if one of
-// those accesses has no such axes or others than the rest, or a guard depends on them.
+// rowsOf finds the axes of a kernel that run over count rows, in row-major order, from its
+// accesses to buffers of length[arg] elements a row; it ignores arguments of length 0. It
+// reports false if the kernel does not compute row by row: if an access has no such axes,
+// or other axes than the rest, or if a guard depends on them.
 func rowsOf(k *ir.Kernel, count int, length []int) (r rows, ok bool) {
 	for i := range k.Body {
 		in := &k.Body[i]
@@ -53,7 +53,7 @@ func rowsOf(k *ir.Kernel, count int, length []int) (r rows, ok bool) {
 	return r, r.movable(k)
 }
 
-// rowStrides returns the rows that one position along each axis is in a view of rows of n
+// rowStrides returns how many rows one position along each axis is, in a view of rows of n
 // elements.
 func rowStrides(k *ir.Kernel, v *ir.View, n int) (stride []int, ok bool) {
 	if len(v.Guards) > 0 || v.Off < 0 {
@@ -101,7 +101,8 @@ func (r *rows) movable(k *ir.Kernel) bool {
 // matrix is the number of rows that the innermost of the axes runs over.
 func (r *rows) matrix(k *ir.Kernel) int { return k.Axes[r.inner].Len }
 
-// steps returns how coefficients of the axes of rows move an offset with the row.
+// steps returns by how much an offset moves from row to row, given the coefficients of the
+// axes.
 func (r *rows) steps(k *ir.Kernel, coef []int) []ir.RowStep {
 	var list []ir.RowStep
 	for a, s := range r.stride {

@@ -7,11 +7,10 @@ import (
 	"github.com/tensorken/tensorken/ir"
 )
 
-// schedule puts the steps into an order that needs less memory: a step that
-// frees more bytes than it takes is run as soon as it can, and otherwise the
-// steps stay in their order. So a gradient of a layer's weights, which is small
-// and the last to need what the layer stored, does not wait for those of all
-// other layers.
+// schedule puts the steps into an order that needs less memory: a step that frees more
+// bytes than it takes is run as soon as it can, and otherwise the steps stay in their
+// order. So a gradient of a layer's weights, which is small and the last to read the
+// stored values of the layer, does not wait for the gradients of all other layers.
 func (p *Plan) schedule() {
 	buffers := len(p.Buffers) + 1 // one more stands for the reports of checks
 	s := &scheduler{plan: p, readers: make([][]int, buffers), writers: make([][]int, buffers), unread: make([]int, buffers), unwritten: make([]int, buffers), waits: make([]int, len(p.Steps)), freeing: make([]bool, len(p.Steps)), done: make([]bool, len(p.Steps))}
@@ -69,8 +68,8 @@ func (s *Step) buffers(kind ir.ArgKind) func(func(int) bool) {
 	}
 }
 
-// buffers yields what orders step i among the others: its buffers and, as the
-// last one, the reports of checks, which are written before any is read.
+// buffers yields the buffers that order step i among the others: its own and, as the last
+// one, the reports of checks, which are written before any is read.
 func (s *scheduler) buffers(i int, kind ir.ArgKind) func(func(int) bool) {
 	step := &s.plan.Steps[i]
 	return func(yield func(int) bool) {

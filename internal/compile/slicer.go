@@ -14,7 +14,8 @@ type slicer struct {
 	args  []ir.StageArg
 	axis  []int // where axes are in the new kernel; -1 if the block is at one position
 	moved []int // where instructions are in the new body; -1 if they are not
-	// locate says what an argument of from is in the loop, and which kind of argument of to.
+	// locate returns an argument of from as an argument of the stage in the loop, and as
+	// an argument of to.
 	locate func(arg int) (ir.StageArg, ir.Arg)
 	// rowStride is the distance between rows of a temporary that is an argument of from.
 	rowStride func(arg int) int
@@ -66,7 +67,7 @@ func (s *slicer) arg(a ir.StageArg, like ir.Arg) int {
 	return len(s.args) - 1
 }
 
-// coefs are those of the new kernel's axes.
+// coefs returns the coefficients of the new kernel's axes.
 func (s *slicer) coefs(coef []int) []int {
 	c := make([]int, len(s.to.Axes))
 	for a, to := range s.axis {
@@ -140,7 +141,7 @@ func (s *slicer) lower(in ir.Instr) int {
 	return s.add(in)
 }
 
-// stage returns the kernel, with the lengths of what it writes.
+// stage returns the kernel, with the lengths of the buffers that it writes.
 func (s *slicer) stage() ir.Stage {
 	for i := range s.to.Args {
 		if s.to.Args[i].Kind == ir.Out {
@@ -153,13 +154,14 @@ func (s *slicer) stage() ir.Stage {
 			s.to.Args[in.Arg].Len = max(s.to.Args[in.Arg].Len, hi)
 		}
 	}
-	s.settleTemplate()
+	s.fixTemplate()
 	return ir.Stage{Kernel: s.to, Args: s.args}
 }
 
-// settleTemplate makes a reduce kernel without a reduction pointwise: of a kernel that also
-// stores what it reduces, such as a mask of dropout, a stage may store only that.
-func (s *slicer) settleTemplate() {
+// fixTemplate makes a reduce kernel without a reduction pointwise. If a kernel stores the
+// operand of its reduction too, such as a dropout mask, a stage may store only the
+// operand.
+func (s *slicer) fixTemplate() {
 	reduces := func(in ir.Instr) bool { return in.Op.Class() == ir.Reduction }
 	if s.to.Template != ir.Reduce || slices.ContainsFunc(s.to.Body, reduces) {
 		return

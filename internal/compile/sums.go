@@ -54,8 +54,8 @@ func (s *stage) sumStrides() (strides []int, n int) {
 	return strides, n
 }
 
-// finishSums gives a stage a buffer of partial sums, and makes the step that adds those up
-// and computes what comes after the sum.
+// finishSums gives a stage a buffer of partial sums, and makes the step that adds them up
+// and computes the results from the sum.
 func (l *loop) finishSums(s *stage) {
 	k, o := s.step.Kernel, &l.out
 	strides, n := s.sumStrides()
