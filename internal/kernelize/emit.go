@@ -134,9 +134,9 @@ func (t *trial) compute(n *node, at []ir.AffineExpr, guards []ir.Guard, fill ir.
 	return t.add(n, ir.Instr{Op: n.Op, Type: d, Src: src}), len(guards) == 0
 }
 
-// recomputesTooMuch reports whether n, an expression that varies over t.axes, is
-// too expensive to be computed at every point of a group that is being made.
-// Later nodes join a group that exists only as it is.
+// recomputesTooMuch reports whether n, an expression that varies over t.axes, is too
+// expensive to be computed at every point of a group that is being made. It is false if
+// the group exists already, because a node that joins it stores nothing first.
 func (t *trial) recomputesTooMuch(n *node) bool {
 	computes := n.Op.Class() == ir.Elementwise || n.Op == ir.Gather
 	if !computes || t.g.order != pending || n.Len() == 1 || n.cost < expensive {

@@ -42,8 +42,8 @@ type layout [][]int
 type instr struct {
 	ir.Instr
 	node     *node          // that it computes or stores
-	reads    *node          // from memory: by a Load, or by a Scatter that starts as more than a constant
-	position *ir.AffineExpr // the value of an Iota; of what uses an index, see Index.Element
+	reads    *node          // from memory: by a Load, or by a Scatter whose base is no constant
+	position *ir.AffineExpr // of an Iota, its value; of an instruction that uses an index, see Index.Element
 }
 
 // A split is an axis that became two: the outer one has number hi, the inner one
@@ -177,8 +177,8 @@ func (g *group) rollBack(m mark) {
 	g.emitted = g.emitted[:m.emitted]
 }
 
-// main is the node that takes the most work of those that g computes: the last reduction
-// or routine or, if there is none, the last node that is stored.
+// main is the node of g that probably takes the most work: the last reduction or routine
+// or, if there is none, the last node that is stored.
 func (g *group) main() *graph.Node {
 	var last *graph.Node
 	for i := range g.body {

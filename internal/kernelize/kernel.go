@@ -17,7 +17,7 @@ type writer struct {
 	added    map[string]int // the kernel's instructions, by their text
 	reduced  ir.AxisSet
 
-	text []byte     // backs that of the instruction that is added
+	text []byte     // backs the text of the instruction that is added
 	body []ir.Instr // backs the kernel's until it is complete
 }
 

@@ -56,9 +56,9 @@ func norm(m *maker, x *graph.Node) *graph.Node {
 	return elementwise(ir.Add, elementwise(ir.Mul, y, along(m.leaf(1, x.Shape[1]), x)), along(m.leaf(1, x.Shape[1]), x))
 }
 
-// describe writes a group as its template, its axes with the reduced ones
-// behind a bar, and what it computes in order, with a star where that is
-// stored. What is inline is not named.
+// describe writes a group as its template, its axes with the reduced ones behind a bar,
+// and the nodes that it computes in order, with a star if they are stored. Inline nodes
+// are not named.
 func describe(g *group, order map[*graph.Node]int) string {
 	var kept, reduced, ops []string
 	for _, a := range g.axes {

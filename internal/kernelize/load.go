@@ -139,7 +139,7 @@ func (t *trial) scatter(n *node, l layout) int {
 	src := []int{index, update}
 	var from *node
 	if base.Op == ir.Const {
-		start, _ := t.compute(base, at, nil, 0) // also if it is stored
+		start, _ := t.compute(base, at, nil, 0) // inline, even if it is stored elsewhere
 		src = append(src, start)
 	} else {
 		from, _ = t.p.stored(base, t.g)

@@ -8,7 +8,7 @@ import (
 	"github.com/tensorken/tensorken/ir"
 )
 
-// A node is a node of the graph and what the placer knows of it.
+// A node is a node of the graph with what the placer has decided about it.
 type node struct {
 	*graph.Node
 	src      []*node
@@ -216,7 +216,7 @@ func (p *placer) join(n *node) bool {
 	var groups []*group
 	src := n.src
 	if n.Op == ir.Gather {
-		src = src[1:] // what is gathered is read from memory
+		src = src[1:] // the gathered tensor is read from memory
 	}
 	for _, s := range src {
 		if base(s).RematLevel < n.RematLevel && base(s).Op.Class() != ir.Source {

@@ -27,10 +27,9 @@ func (p *placer) stored(n *node, g *group) (*node, bool) {
 	}
 }
 
-// recomputes reports whether a group that reads n, a member of another, should compute
-// it again and not have it stored: it is cheap work on at most one tensor of its size
-// that is stored already, or two if nothing else reads n, and on smaller ones that a
-// group computes.
+// recomputes reports whether a group that reads n, a member of another, should compute it
+// again rather than have it stored: if n is cheap and reads, besides much smaller tensors,
+// at most one that is stored already, or two if nothing else reads n.
 func (p *placer) recomputes(n *node) bool {
 	if n.saved || n.owner() == nil {
 		return false
