@@ -7,55 +7,55 @@ package simd
 import "unsafe"
 
 //go:noescape
-func fExpAVX2(dst unsafe.Pointer, x unsafe.Pointer, n int)
+func expF32AVX2(dst unsafe.Pointer, x unsafe.Pointer, n int)
 
 //go:noescape
-func fExpm1AVX2(dst unsafe.Pointer, x unsafe.Pointer, n int)
+func expm1F32AVX2(dst unsafe.Pointer, x unsafe.Pointer, n int)
 
 //go:noescape
-func fLogAVX2(dst unsafe.Pointer, x unsafe.Pointer, n int)
+func logF32AVX2(dst unsafe.Pointer, x unsafe.Pointer, n int)
 
 //go:noescape
-func fLog1pAVX2(dst unsafe.Pointer, x unsafe.Pointer, n int)
+func log1pF32AVX2(dst unsafe.Pointer, x unsafe.Pointer, n int)
 
 //go:noescape
-func fTanhAVX2(dst unsafe.Pointer, x unsafe.Pointer, n int)
+func tanhF32AVX2(dst unsafe.Pointer, x unsafe.Pointer, n int)
 
 //go:noescape
-func fErfAVX2(dst unsafe.Pointer, x unsafe.Pointer, n int)
+func erfF32AVX2(dst unsafe.Pointer, x unsafe.Pointer, n int)
 
 //go:noescape
-func fSinAVX2(dst unsafe.Pointer, x unsafe.Pointer, n int) (done int)
+func sinF32AVX2(dst unsafe.Pointer, x unsafe.Pointer, n int) (done int)
 
 //go:noescape
-func fCosAVX2(dst unsafe.Pointer, x unsafe.Pointer, n int) (done int)
+func cosF32AVX2(dst unsafe.Pointer, x unsafe.Pointer, n int) (done int)
 
 //go:noescape
-func fAtanAVX2(dst unsafe.Pointer, x unsafe.Pointer, n int)
+func atanF32AVX2(dst unsafe.Pointer, x unsafe.Pointer, n int)
 
 //go:noescape
-func dExpAVX2(dst unsafe.Pointer, x unsafe.Pointer, n int)
+func expF64AVX2(dst unsafe.Pointer, x unsafe.Pointer, n int)
 
 //go:noescape
-func dExpm1AVX2(dst unsafe.Pointer, x unsafe.Pointer, n int)
+func expm1F64AVX2(dst unsafe.Pointer, x unsafe.Pointer, n int)
 
 //go:noescape
-func dLogAVX2(dst unsafe.Pointer, x unsafe.Pointer, n int)
+func logF64AVX2(dst unsafe.Pointer, x unsafe.Pointer, n int)
 
 //go:noescape
-func dLog1pAVX2(dst unsafe.Pointer, x unsafe.Pointer, n int)
+func log1pF64AVX2(dst unsafe.Pointer, x unsafe.Pointer, n int)
 
 //go:noescape
-func dTanhAVX2(dst unsafe.Pointer, x unsafe.Pointer, n int)
+func tanhF64AVX2(dst unsafe.Pointer, x unsafe.Pointer, n int)
 
 //go:noescape
-func dErfAVX2(dst unsafe.Pointer, x unsafe.Pointer, n int)
+func erfF64AVX2(dst unsafe.Pointer, x unsafe.Pointer, n int)
 
 //go:noescape
-func dSinAVX2(dst unsafe.Pointer, x unsafe.Pointer, n int) (done int)
+func sinF64AVX2(dst unsafe.Pointer, x unsafe.Pointer, n int) (done int)
 
 //go:noescape
-func dCosAVX2(dst unsafe.Pointer, x unsafe.Pointer, n int) (done int)
+func cosF64AVX2(dst unsafe.Pointer, x unsafe.Pointer, n int) (done int)
 
 //go:noescape
 func powF32VVAVX2(dst unsafe.Pointer, x unsafe.Pointer, y unsafe.Pointer, n int)
@@ -64,55 +64,55 @@ func powF32VVAVX2(dst unsafe.Pointer, x unsafe.Pointer, y unsafe.Pointer, n int)
 func powF32VSAVX2(dst unsafe.Pointer, x unsafe.Pointer, y unsafe.Pointer, n int)
 
 //go:noescape
-func fExpAVX512(dst unsafe.Pointer, x unsafe.Pointer, n int)
+func expF32AVX512(dst unsafe.Pointer, x unsafe.Pointer, n int)
 
 //go:noescape
-func fExpm1AVX512(dst unsafe.Pointer, x unsafe.Pointer, n int)
+func expm1F32AVX512(dst unsafe.Pointer, x unsafe.Pointer, n int)
 
 //go:noescape
-func fLogAVX512(dst unsafe.Pointer, x unsafe.Pointer, n int)
+func logF32AVX512(dst unsafe.Pointer, x unsafe.Pointer, n int)
 
 //go:noescape
-func fLog1pAVX512(dst unsafe.Pointer, x unsafe.Pointer, n int)
+func log1pF32AVX512(dst unsafe.Pointer, x unsafe.Pointer, n int)
 
 //go:noescape
-func fTanhAVX512(dst unsafe.Pointer, x unsafe.Pointer, n int)
+func tanhF32AVX512(dst unsafe.Pointer, x unsafe.Pointer, n int)
 
 //go:noescape
-func fErfAVX512(dst unsafe.Pointer, x unsafe.Pointer, n int)
+func erfF32AVX512(dst unsafe.Pointer, x unsafe.Pointer, n int)
 
 //go:noescape
-func fSinAVX512(dst unsafe.Pointer, x unsafe.Pointer, n int) (done int)
+func sinF32AVX512(dst unsafe.Pointer, x unsafe.Pointer, n int) (done int)
 
 //go:noescape
-func fCosAVX512(dst unsafe.Pointer, x unsafe.Pointer, n int) (done int)
+func cosF32AVX512(dst unsafe.Pointer, x unsafe.Pointer, n int) (done int)
 
 //go:noescape
-func fAtanAVX512(dst unsafe.Pointer, x unsafe.Pointer, n int)
+func atanF32AVX512(dst unsafe.Pointer, x unsafe.Pointer, n int)
 
 //go:noescape
-func dExpAVX512(dst unsafe.Pointer, x unsafe.Pointer, n int)
+func expF64AVX512(dst unsafe.Pointer, x unsafe.Pointer, n int)
 
 //go:noescape
-func dExpm1AVX512(dst unsafe.Pointer, x unsafe.Pointer, n int)
+func expm1F64AVX512(dst unsafe.Pointer, x unsafe.Pointer, n int)
 
 //go:noescape
-func dLogAVX512(dst unsafe.Pointer, x unsafe.Pointer, n int)
+func logF64AVX512(dst unsafe.Pointer, x unsafe.Pointer, n int)
 
 //go:noescape
-func dLog1pAVX512(dst unsafe.Pointer, x unsafe.Pointer, n int)
+func log1pF64AVX512(dst unsafe.Pointer, x unsafe.Pointer, n int)
 
 //go:noescape
-func dTanhAVX512(dst unsafe.Pointer, x unsafe.Pointer, n int)
+func tanhF64AVX512(dst unsafe.Pointer, x unsafe.Pointer, n int)
 
 //go:noescape
-func dErfAVX512(dst unsafe.Pointer, x unsafe.Pointer, n int)
+func erfF64AVX512(dst unsafe.Pointer, x unsafe.Pointer, n int)
 
 //go:noescape
-func dSinAVX512(dst unsafe.Pointer, x unsafe.Pointer, n int) (done int)
+func sinF64AVX512(dst unsafe.Pointer, x unsafe.Pointer, n int) (done int)
 
 //go:noescape
-func dCosAVX512(dst unsafe.Pointer, x unsafe.Pointer, n int) (done int)
+func cosF64AVX512(dst unsafe.Pointer, x unsafe.Pointer, n int) (done int)
 
 //go:noescape
 func powF32VVAVX512(dst unsafe.Pointer, x unsafe.Pointer, y unsafe.Pointer, n int)

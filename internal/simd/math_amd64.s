@@ -14,9 +14,9 @@ DATA tail<>+48(SB)/8, $0x0000000000000000
 DATA tail<>+56(SB)/8, $0x0000000000000000
 GLOBL tail<>(SB), RODATA|NOPTR, $64
 
-// func fExpAVX2(dst *byte, x *byte, n int)
+// func expF32AVX2(dst *byte, x *byte, n int)
 // Requires: AVX, AVX2, FMA3
-TEXT ·fExpAVX2(SB), NOSPLIT, $0-24
+TEXT ·expF32AVX2(SB), NOSPLIT, $0-24
 	MOVQ dst+0(FP), AX
 	MOVQ x+8(FP), CX
 	MOVQ n+16(FP), DX
@@ -233,9 +233,9 @@ DATA c4_7f<>+24(SB)/4, $0x0000007f
 DATA c4_7f<>+28(SB)/4, $0x0000007f
 GLOBL c4_7f<>(SB), RODATA|NOPTR, $32
 
-// func fExpm1AVX2(dst *byte, x *byte, n int)
+// func expm1F32AVX2(dst *byte, x *byte, n int)
 // Requires: AVX, AVX2, FMA3
-TEXT ·fExpm1AVX2(SB), NOSPLIT, $0-24
+TEXT ·expm1F32AVX2(SB), NOSPLIT, $0-24
 	MOVQ dst+0(FP), AX
 	MOVQ x+8(FP), CX
 	MOVQ n+16(FP), DX
@@ -396,9 +396,9 @@ DATA c4_80000000<>+24(SB)/4, $0x80000000
 DATA c4_80000000<>+28(SB)/4, $0x80000000
 GLOBL c4_80000000<>(SB), RODATA|NOPTR, $32
 
-// func fLogAVX2(dst *byte, x *byte, n int)
+// func logF32AVX2(dst *byte, x *byte, n int)
 // Requires: AVX, AVX2, FMA3
-TEXT ·fLogAVX2(SB), NOSPLIT, $0-24
+TEXT ·logF32AVX2(SB), NOSPLIT, $0-24
 	MOVQ dst+0(FP), AX
 	MOVQ x+8(FP), CX
 	MOVQ n+16(FP), DX
@@ -691,9 +691,9 @@ DATA c4_7fc00000<>+24(SB)/4, $0x7fc00000
 DATA c4_7fc00000<>+28(SB)/4, $0x7fc00000
 GLOBL c4_7fc00000<>(SB), RODATA|NOPTR, $32
 
-// func fLog1pAVX2(dst *byte, x *byte, n int)
+// func log1pF32AVX2(dst *byte, x *byte, n int)
 // Requires: AVX, AVX2, FMA3
-TEXT ·fLog1pAVX2(SB), NOSPLIT, $0-24
+TEXT ·log1pF32AVX2(SB), NOSPLIT, $0-24
 	MOVQ dst+0(FP), AX
 	MOVQ x+8(FP), CX
 	MOVQ n+16(FP), DX
@@ -870,9 +870,9 @@ DATA c4_33800000<>+24(SB)/4, $0x33800000
 DATA c4_33800000<>+28(SB)/4, $0x33800000
 GLOBL c4_33800000<>(SB), RODATA|NOPTR, $32
 
-// func fTanhAVX2(dst *byte, x *byte, n int)
+// func tanhF32AVX2(dst *byte, x *byte, n int)
 // Requires: AVX, AVX2, FMA3
-TEXT ·fTanhAVX2(SB), NOSPLIT, $0-24
+TEXT ·tanhF32AVX2(SB), NOSPLIT, $0-24
 	MOVQ dst+0(FP), AX
 	MOVQ x+8(FP), CX
 	MOVQ n+16(FP), DX
@@ -1089,9 +1089,9 @@ DATA c4_40000000<>+24(SB)/4, $0x40000000
 DATA c4_40000000<>+28(SB)/4, $0x40000000
 GLOBL c4_40000000<>(SB), RODATA|NOPTR, $32
 
-// func fErfAVX2(dst *byte, x *byte, n int)
+// func erfF32AVX2(dst *byte, x *byte, n int)
 // Requires: AVX, AVX2, FMA3
-TEXT ·fErfAVX2(SB), NOSPLIT, $0-24
+TEXT ·erfF32AVX2(SB), NOSPLIT, $0-24
 	MOVQ dst+0(FP), AX
 	MOVQ x+8(FP), CX
 	MOVQ n+16(FP), DX
@@ -1362,9 +1362,9 @@ DATA c4_3f907358<>+24(SB)/4, $0x3f907358
 DATA c4_3f907358<>+28(SB)/4, $0x3f907358
 GLOBL c4_3f907358<>(SB), RODATA|NOPTR, $32
 
-// func fSinAVX2(dst *byte, x *byte, n int) (done int)
+// func sinF32AVX2(dst *byte, x *byte, n int) (done int)
 // Requires: AVX, AVX2, FMA3
-TEXT ·fSinAVX2(SB), NOSPLIT, $0-32
+TEXT ·sinF32AVX2(SB), NOSPLIT, $0-32
 	MOVQ dst+0(FP), AX
 	MOVQ x+8(FP), CX
 	MOVQ n+16(FP), DX
@@ -1621,9 +1621,9 @@ DATA c4_2<>+24(SB)/4, $0x00000002
 DATA c4_2<>+28(SB)/4, $0x00000002
 GLOBL c4_2<>(SB), RODATA|NOPTR, $32
 
-// func fCosAVX2(dst *byte, x *byte, n int) (done int)
+// func cosF32AVX2(dst *byte, x *byte, n int) (done int)
 // Requires: AVX, AVX2, FMA3
-TEXT ·fCosAVX2(SB), NOSPLIT, $0-32
+TEXT ·cosF32AVX2(SB), NOSPLIT, $0-32
 	MOVQ dst+0(FP), AX
 	MOVQ x+8(FP), CX
 	MOVQ n+16(FP), DX
@@ -1766,9 +1766,9 @@ DATA c4_1<>+24(SB)/4, $0x00000001
 DATA c4_1<>+28(SB)/4, $0x00000001
 GLOBL c4_1<>(SB), RODATA|NOPTR, $32
 
-// func fAtanAVX2(dst *byte, x *byte, n int)
+// func atanF32AVX2(dst *byte, x *byte, n int)
 // Requires: AVX, FMA3
-TEXT ·fAtanAVX2(SB), NOSPLIT, $0-24
+TEXT ·atanF32AVX2(SB), NOSPLIT, $0-24
 	MOVQ dst+0(FP), AX
 	MOVQ x+8(FP), CX
 	MOVQ n+16(FP), DX
@@ -1939,9 +1939,9 @@ DATA c4_beaaaaa0<>+24(SB)/4, $0xbeaaaaa0
 DATA c4_beaaaaa0<>+28(SB)/4, $0xbeaaaaa0
 GLOBL c4_beaaaaa0<>(SB), RODATA|NOPTR, $32
 
-// func dExpAVX2(dst *byte, x *byte, n int)
+// func expF64AVX2(dst *byte, x *byte, n int)
 // Requires: AVX, AVX2, FMA3
-TEXT ·dExpAVX2(SB), NOSPLIT, $0-24
+TEXT ·expF64AVX2(SB), NOSPLIT, $0-24
 	MOVQ dst+0(FP), AX
 	MOVQ x+8(FP), CX
 	MOVQ n+16(FP), DX
@@ -2152,9 +2152,9 @@ DATA c8_43380000000003ff<>+16(SB)/8, $0x43380000000003ff
 DATA c8_43380000000003ff<>+24(SB)/8, $0x43380000000003ff
 GLOBL c8_43380000000003ff<>(SB), RODATA|NOPTR, $32
 
-// func dExpm1AVX2(dst *byte, x *byte, n int)
+// func expm1F64AVX2(dst *byte, x *byte, n int)
 // Requires: AVX, AVX2, FMA3
-TEXT ·dExpm1AVX2(SB), NOSPLIT, $0-24
+TEXT ·expm1F64AVX2(SB), NOSPLIT, $0-24
 	MOVQ dst+0(FP), AX
 	MOVQ x+8(FP), CX
 	MOVQ n+16(FP), DX
@@ -2267,9 +2267,9 @@ DATA c8_8000000000000000<>+16(SB)/8, $0x8000000000000000
 DATA c8_8000000000000000<>+24(SB)/8, $0x8000000000000000
 GLOBL c8_8000000000000000<>(SB), RODATA|NOPTR, $32
 
-// func dLogAVX2(dst *byte, x *byte, n int)
+// func logF64AVX2(dst *byte, x *byte, n int)
 // Requires: AVX, AVX2, FMA3
-TEXT ·dLogAVX2(SB), NOSPLIT, $0-24
+TEXT ·logF64AVX2(SB), NOSPLIT, $0-24
 	MOVQ dst+0(FP), AX
 	MOVQ x+8(FP), CX
 	MOVQ n+16(FP), DX
@@ -2508,9 +2508,9 @@ DATA c8_7ff8000000000001<>+16(SB)/8, $0x7ff8000000000001
 DATA c8_7ff8000000000001<>+24(SB)/8, $0x7ff8000000000001
 GLOBL c8_7ff8000000000001<>(SB), RODATA|NOPTR, $32
 
-// func dLog1pAVX2(dst *byte, x *byte, n int)
+// func log1pF64AVX2(dst *byte, x *byte, n int)
 // Requires: AVX, AVX2, FMA3
-TEXT ·dLog1pAVX2(SB), NOSPLIT, $0-24
+TEXT ·log1pF64AVX2(SB), NOSPLIT, $0-24
 	MOVQ dst+0(FP), AX
 	MOVQ x+8(FP), CX
 	MOVQ n+16(FP), DX
@@ -2683,9 +2683,9 @@ DATA c8_3c90000000000000<>+16(SB)/8, $0x3c90000000000000
 DATA c8_3c90000000000000<>+24(SB)/8, $0x3c90000000000000
 GLOBL c8_3c90000000000000<>(SB), RODATA|NOPTR, $32
 
-// func dTanhAVX2(dst *byte, x *byte, n int)
+// func tanhF64AVX2(dst *byte, x *byte, n int)
 // Requires: AVX, AVX2, FMA3
-TEXT ·dTanhAVX2(SB), NOSPLIT, $0-24
+TEXT ·tanhF64AVX2(SB), NOSPLIT, $0-24
 	MOVQ dst+0(FP), AX
 	MOVQ x+8(FP), CX
 	MOVQ n+16(FP), DX
@@ -2816,9 +2816,9 @@ DATA c8_4046000000000000<>+16(SB)/8, $0x4046000000000000
 DATA c8_4046000000000000<>+24(SB)/8, $0x4046000000000000
 GLOBL c8_4046000000000000<>(SB), RODATA|NOPTR, $32
 
-// func dErfAVX2(dst *byte, x *byte, n int)
+// func erfF64AVX2(dst *byte, x *byte, n int)
 // Requires: AVX, AVX2, FMA3
-TEXT ·dErfAVX2(SB), NOSPLIT, $0-24
+TEXT ·erfF64AVX2(SB), NOSPLIT, $0-24
 	MOVQ dst+0(FP), AX
 	MOVQ x+8(FP), CX
 	MOVQ n+16(FP), DX
@@ -3181,9 +3181,9 @@ DATA c8_3ff20dd740727d0e<>+16(SB)/8, $0x3ff20dd740727d0e
 DATA c8_3ff20dd740727d0e<>+24(SB)/8, $0x3ff20dd740727d0e
 GLOBL c8_3ff20dd740727d0e<>(SB), RODATA|NOPTR, $32
 
-// func dSinAVX2(dst *byte, x *byte, n int) (done int)
+// func sinF64AVX2(dst *byte, x *byte, n int) (done int)
 // Requires: AVX, AVX2, FMA3
-TEXT ·dSinAVX2(SB), NOSPLIT, $0-32
+TEXT ·sinF64AVX2(SB), NOSPLIT, $0-32
 	MOVQ dst+0(FP), AX
 	MOVQ x+8(FP), CX
 	MOVQ n+16(FP), DX
@@ -3444,9 +3444,9 @@ DATA c8_2<>+16(SB)/8, $0x0000000000000002
 DATA c8_2<>+24(SB)/8, $0x0000000000000002
 GLOBL c8_2<>(SB), RODATA|NOPTR, $32
 
-// func dCosAVX2(dst *byte, x *byte, n int) (done int)
+// func cosF64AVX2(dst *byte, x *byte, n int) (done int)
 // Requires: AVX, AVX2, FMA3
-TEXT ·dCosAVX2(SB), NOSPLIT, $0-32
+TEXT ·cosF64AVX2(SB), NOSPLIT, $0-32
 	MOVQ dst+0(FP), AX
 	MOVQ x+8(FP), CX
 	MOVQ n+16(FP), DX
@@ -4070,9 +4070,9 @@ end76:
 	VZEROUPPER
 	RET
 
-// func fExpAVX512(dst *byte, x *byte, n int)
+// func expF32AVX512(dst *byte, x *byte, n int)
 // Requires: AVX, AVX512BW, AVX512F, BMI2
-TEXT ·fExpAVX512(SB), NOSPLIT, $0-24
+TEXT ·expF32AVX512(SB), NOSPLIT, $0-24
 	MOVQ dst+0(FP), AX
 	MOVQ x+8(FP), CX
 	MOVQ n+16(FP), DX
@@ -4144,9 +4144,9 @@ end4:
 	VZEROUPPER
 	RET
 
-// func fExpm1AVX512(dst *byte, x *byte, n int)
+// func expm1F32AVX512(dst *byte, x *byte, n int)
 // Requires: AVX, AVX512BW, AVX512DQ, AVX512F, BMI2
-TEXT ·fExpm1AVX512(SB), NOSPLIT, $0-24
+TEXT ·expm1F32AVX512(SB), NOSPLIT, $0-24
 	MOVQ dst+0(FP), AX
 	MOVQ x+8(FP), CX
 	MOVQ n+16(FP), DX
@@ -4232,9 +4232,9 @@ end8:
 	VZEROUPPER
 	RET
 
-// func fLogAVX512(dst *byte, x *byte, n int)
+// func logF32AVX512(dst *byte, x *byte, n int)
 // Requires: AVX, AVX512BW, AVX512DQ, AVX512F, BMI2
-TEXT ·fLogAVX512(SB), NOSPLIT, $0-24
+TEXT ·logF32AVX512(SB), NOSPLIT, $0-24
 	MOVQ dst+0(FP), AX
 	MOVQ x+8(FP), CX
 	MOVQ n+16(FP), DX
@@ -4342,9 +4342,9 @@ end12:
 	VZEROUPPER
 	RET
 
-// func fLog1pAVX512(dst *byte, x *byte, n int)
+// func log1pF32AVX512(dst *byte, x *byte, n int)
 // Requires: AVX, AVX512BW, AVX512DQ, AVX512F, BMI2
-TEXT ·fLog1pAVX512(SB), NOSPLIT, $0-24
+TEXT ·log1pF32AVX512(SB), NOSPLIT, $0-24
 	MOVQ dst+0(FP), AX
 	MOVQ x+8(FP), CX
 	MOVQ n+16(FP), DX
@@ -4486,9 +4486,9 @@ end16:
 	VZEROUPPER
 	RET
 
-// func fTanhAVX512(dst *byte, x *byte, n int)
+// func tanhF32AVX512(dst *byte, x *byte, n int)
 // Requires: AVX, AVX512BW, AVX512DQ, AVX512F, BMI2
-TEXT ·fTanhAVX512(SB), NOSPLIT, $0-24
+TEXT ·tanhF32AVX512(SB), NOSPLIT, $0-24
 	MOVQ dst+0(FP), AX
 	MOVQ x+8(FP), CX
 	MOVQ n+16(FP), DX
@@ -4610,9 +4610,9 @@ end20:
 	VZEROUPPER
 	RET
 
-// func fErfAVX512(dst *byte, x *byte, n int)
+// func erfF32AVX512(dst *byte, x *byte, n int)
 // Requires: AVX, AVX512BW, AVX512DQ, AVX512F, BMI2
-TEXT ·fErfAVX512(SB), NOSPLIT, $0-24
+TEXT ·erfF32AVX512(SB), NOSPLIT, $0-24
 	MOVQ dst+0(FP), AX
 	MOVQ x+8(FP), CX
 	MOVQ n+16(FP), DX
@@ -4738,9 +4738,9 @@ end24:
 	VZEROUPPER
 	RET
 
-// func fSinAVX512(dst *byte, x *byte, n int) (done int)
+// func sinF32AVX512(dst *byte, x *byte, n int) (done int)
 // Requires: AVX, AVX512BW, AVX512DQ, AVX512F, BMI2
-TEXT ·fSinAVX512(SB), NOSPLIT, $0-32
+TEXT ·sinF32AVX512(SB), NOSPLIT, $0-32
 	MOVQ dst+0(FP), AX
 	MOVQ x+8(FP), CX
 	MOVQ n+16(FP), DX
@@ -4870,9 +4870,9 @@ stop25:
 	VZEROUPPER
 	RET
 
-// func fCosAVX512(dst *byte, x *byte, n int) (done int)
+// func cosF32AVX512(dst *byte, x *byte, n int) (done int)
 // Requires: AVX, AVX512BW, AVX512DQ, AVX512F, BMI2
-TEXT ·fCosAVX512(SB), NOSPLIT, $0-32
+TEXT ·cosF32AVX512(SB), NOSPLIT, $0-32
 	MOVQ dst+0(FP), AX
 	MOVQ x+8(FP), CX
 	MOVQ n+16(FP), DX
@@ -4998,9 +4998,9 @@ stop29:
 	VZEROUPPER
 	RET
 
-// func fAtanAVX512(dst *byte, x *byte, n int)
+// func atanF32AVX512(dst *byte, x *byte, n int)
 // Requires: AVX, AVX512BW, AVX512DQ, AVX512F, BMI2
-TEXT ·fAtanAVX512(SB), NOSPLIT, $0-24
+TEXT ·atanF32AVX512(SB), NOSPLIT, $0-24
 	MOVQ dst+0(FP), AX
 	MOVQ x+8(FP), CX
 	MOVQ n+16(FP), DX
@@ -5076,9 +5076,9 @@ end36:
 	VZEROUPPER
 	RET
 
-// func dExpAVX512(dst *byte, x *byte, n int)
+// func expF64AVX512(dst *byte, x *byte, n int)
 // Requires: AVX, AVX512BW, AVX512F, BMI2
-TEXT ·dExpAVX512(SB), NOSPLIT, $0-24
+TEXT ·expF64AVX512(SB), NOSPLIT, $0-24
 	MOVQ dst+0(FP), AX
 	MOVQ x+8(FP), CX
 	MOVQ n+16(FP), DX
@@ -5160,9 +5160,9 @@ end40:
 	VZEROUPPER
 	RET
 
-// func dExpm1AVX512(dst *byte, x *byte, n int)
+// func expm1F64AVX512(dst *byte, x *byte, n int)
 // Requires: AVX, AVX512BW, AVX512DQ, AVX512F, BMI2
-TEXT ·dExpm1AVX512(SB), NOSPLIT, $0-24
+TEXT ·expm1F64AVX512(SB), NOSPLIT, $0-24
 	MOVQ dst+0(FP), AX
 	MOVQ x+8(FP), CX
 	MOVQ n+16(FP), DX
@@ -5258,9 +5258,9 @@ end44:
 	VZEROUPPER
 	RET
 
-// func dLogAVX512(dst *byte, x *byte, n int)
+// func logF64AVX512(dst *byte, x *byte, n int)
 // Requires: AVX, AVX512BW, AVX512DQ, AVX512F, BMI2
-TEXT ·dLogAVX512(SB), NOSPLIT, $0-24
+TEXT ·logF64AVX512(SB), NOSPLIT, $0-24
 	MOVQ dst+0(FP), AX
 	MOVQ x+8(FP), CX
 	MOVQ n+16(FP), DX
@@ -5374,9 +5374,9 @@ end48:
 	VZEROUPPER
 	RET
 
-// func dLog1pAVX512(dst *byte, x *byte, n int)
+// func log1pF64AVX512(dst *byte, x *byte, n int)
 // Requires: AVX, AVX512BW, AVX512DQ, AVX512F, BMI2
-TEXT ·dLog1pAVX512(SB), NOSPLIT, $0-24
+TEXT ·log1pF64AVX512(SB), NOSPLIT, $0-24
 	MOVQ dst+0(FP), AX
 	MOVQ x+8(FP), CX
 	MOVQ n+16(FP), DX
@@ -5526,9 +5526,9 @@ end52:
 	VZEROUPPER
 	RET
 
-// func dTanhAVX512(dst *byte, x *byte, n int)
+// func tanhF64AVX512(dst *byte, x *byte, n int)
 // Requires: AVX, AVX512BW, AVX512DQ, AVX512F, BMI2
-TEXT ·dTanhAVX512(SB), NOSPLIT, $0-24
+TEXT ·tanhF64AVX512(SB), NOSPLIT, $0-24
 	MOVQ dst+0(FP), AX
 	MOVQ x+8(FP), CX
 	MOVQ n+16(FP), DX
@@ -5648,9 +5648,9 @@ end56:
 	VZEROUPPER
 	RET
 
-// func dErfAVX512(dst *byte, x *byte, n int)
+// func erfF64AVX512(dst *byte, x *byte, n int)
 // Requires: AVX, AVX512BW, AVX512DQ, AVX512F, BMI2
-TEXT ·dErfAVX512(SB), NOSPLIT, $0-24
+TEXT ·erfF64AVX512(SB), NOSPLIT, $0-24
 	MOVQ dst+0(FP), AX
 	MOVQ x+8(FP), CX
 	MOVQ n+16(FP), DX
@@ -5822,9 +5822,9 @@ end60:
 	VZEROUPPER
 	RET
 
-// func dSinAVX512(dst *byte, x *byte, n int) (done int)
+// func sinF64AVX512(dst *byte, x *byte, n int) (done int)
 // Requires: AVX, AVX512BW, AVX512DQ, AVX512F, BMI2
-TEXT ·dSinAVX512(SB), NOSPLIT, $0-32
+TEXT ·sinF64AVX512(SB), NOSPLIT, $0-32
 	MOVQ dst+0(FP), AX
 	MOVQ x+8(FP), CX
 	MOVQ n+16(FP), DX
@@ -5970,9 +5970,9 @@ DATA c8_1<>+16(SB)/8, $0x0000000000000001
 DATA c8_1<>+24(SB)/8, $0x0000000000000001
 GLOBL c8_1<>(SB), RODATA|NOPTR, $32
 
-// func dCosAVX512(dst *byte, x *byte, n int) (done int)
+// func cosF64AVX512(dst *byte, x *byte, n int) (done int)
 // Requires: AVX, AVX512BW, AVX512DQ, AVX512F, BMI2
-TEXT ·dCosAVX512(SB), NOSPLIT, $0-32
+TEXT ·cosF64AVX512(SB), NOSPLIT, $0-32
 	MOVQ dst+0(FP), AX
 	MOVQ x+8(FP), CX
 	MOVQ n+16(FP), DX

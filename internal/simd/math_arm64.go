@@ -7,13 +7,58 @@ package simd
 import "unsafe"
 
 //go:noescape
-func fExpNEON(dst, x unsafe.Pointer, n int)
+func expF32NEON(dst, x unsafe.Pointer, n int)
 
 //go:noescape
-func fExpm1NEON(dst, x unsafe.Pointer, n int)
+func expm1F32NEON(dst, x unsafe.Pointer, n int)
 
 //go:noescape
-func fLogNEON(dst, x unsafe.Pointer, n int)
+func logF32NEON(dst, x unsafe.Pointer, n int)
 
 //go:noescape
-func fTanhNEON(dst, x unsafe.Pointer, n int)
+func log1pF32NEON(dst, x unsafe.Pointer, n int)
+
+//go:noescape
+func tanhF32NEON(dst, x unsafe.Pointer, n int)
+
+//go:noescape
+func erfF32NEON(dst, x unsafe.Pointer, n int)
+
+//go:noescape
+func sinF32NEON(dst, x unsafe.Pointer, n int) (done int)
+
+//go:noescape
+func cosF32NEON(dst, x unsafe.Pointer, n int) (done int)
+
+//go:noescape
+func atanF32NEON(dst, x unsafe.Pointer, n int)
+
+//go:noescape
+func expF64NEON(dst, x unsafe.Pointer, n int)
+
+//go:noescape
+func expm1F64NEON(dst, x unsafe.Pointer, n int)
+
+//go:noescape
+func logF64NEON(dst, x unsafe.Pointer, n int)
+
+//go:noescape
+func log1pF64NEON(dst, x unsafe.Pointer, n int)
+
+//go:noescape
+func tanhF64NEON(dst, x unsafe.Pointer, n int)
+
+//go:noescape
+func erfF64NEON(dst, x unsafe.Pointer, n int)
+
+//go:noescape
+func sinF64NEON(dst, x unsafe.Pointer, n int) (done int)
+
+//go:noescape
+func cosF64NEON(dst, x unsafe.Pointer, n int) (done int)
+
+//go:noescape
+func powF32VVNEON(dst, x, y unsafe.Pointer, n int)
+
+//go:noescape
+func powF32VSNEON(dst, x, y unsafe.Pointer, n int)

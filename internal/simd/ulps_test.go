@@ -14,8 +14,8 @@ import (
 var stepFlag = flag.Int("step", 4099, "TestUlps tests one float32 of so many; 1 for all 2³²")
 
 // ulps are bounds of the errors of functions of float32, in units in the last place of
-// the exact result. The comments give the greatest of all 2³² numbers with assembly. Levels
-// avx2 and avx512 give the same bits. Of one number in 1031, the twins' are at most 0.67.
+// the exact result. The comments give the greatest of all 2³² numbers with assembly, measured
+// at level avx2; see TestBits. Of one number in 1031, the twins' are at most 0.67.
 var ulps = []struct {
 	op    ir.Op
 	exact func(float64) float64

@@ -6,7 +6,7 @@ import "github.com/mmcloughlin/avo/operand"
 func (f *file) dots() {
 	for _, t := range f.targets {
 		for _, e := range elements {
-			l := lanes{t, map[int]string{4: "PS", 8: "PD"}[e.size]}
+			l := t.floats(e.size)
 			w := &reducer{target: t, size: e.size, acc: 8, identity: l.num(0), dot: true}
 			w.combine = func(x, y vec) vec { return t.vn(int(x.Size()), "VADD"+l.s, y, x) }
 			t.row("dots", "ir.%s, Dot{%s, %s}", e.typ, w.along("dot"+e.name), w.dotAcross("dot"+e.name))

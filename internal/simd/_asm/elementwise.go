@@ -59,8 +59,8 @@ var operations = []operation{
 	{op: "Sub", types: floats + words, arity: 2, modes: "VV VS SV", body: instruction("SUB")},
 	{op: "Mul", types: floats + words, arity: 2, modes: "VV VS C", body: mul},
 	{op: "Div", types: floats, arity: 2, modes: "VV VS SV", body: instruction("DIV")},
-	{op: "Max", types: floats + words + " Bool ", arity: 2, modes: "VV VS C", sign: true, body: extreme("MAX", lanes.largest)},
-	{op: "Min", types: floats + words + " Bool ", arity: 2, modes: "VV VS C", sign: true, body: extreme("MIN", lanes.smallest)},
+	{op: "Max", types: floats + words + " Bool ", arity: 2, modes: "VV VS C", sign: true, body: extreme("MAX", avx.largest)},
+	{op: "Min", types: floats + words + " Bool ", arity: 2, modes: "VV VS C", sign: true, body: extreme("MIN", avx.smallest)},
 	{op: "Eq", types: all, arity: 2, modes: "VV VS C", bools: true, body: relation(equal)},
 	{op: "Lt", types: all, arity: 2, modes: "VV VS SV", sign: true, bools: true, body: relation(less)},
 	{op: "And", types: integers + " Bool ", arity: 2, modes: "VV VS C", body: bitwise("VAND")},
@@ -71,7 +71,7 @@ var operations = []operation{
 }
 
 // of has the instructions on floating-point numbers.
-func (t *target) of(k kind) lanes { return lanes{t, k.letter} }
+func (t *target) of(k kind) avx { return t.floats(k.size) }
 
 // instruction is the operation of one instruction, V…PS or VP…D.
 func instruction(name string) body {
@@ -121,7 +121,7 @@ func shift(signed, unsigned string) body {
 	}
 }
 
-func extreme(name string, float func(l lanes, x, y vec) vec) body {
+func extreme(name string, float func(l avx, x, y vec) vec) body {
 	return func(t *target, k kind, x []vec) reg.Register {
 		switch {
 		case k.float:

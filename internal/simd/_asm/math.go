@@ -1,55 +1,21 @@
 package main
 
-import (
-	"math"
-
-	"github.com/mmcloughlin/avo/reg"
-)
+import "math"
 
 // The elementary functions of float32, in float32. Their polynomials are minimax fits
 // (Lawson's algorithm), with coefficients rounded one after the other; the comments give
 // the greatest relative error.
 
-// A function is a routine of one operand.
-type function struct {
-	op   string
-	body func(l lanes, x vec) vec
-	// rare returns where the Go twin computes the result.
-	rare func(l lanes, x vec) mask
-}
-
-var functions = []function{
-	{op: "Exp", body: exp},
-	{op: "Expm1", body: expm1},
-	{op: "Log", body: logarithm},
-	{op: "Log1p", body: log1p},
-	{op: "Tanh", body: tanh},
-	{op: "Erf", body: erf},
-	{op: "Sin", body: func(l lanes, x vec) vec { return sincos(l, x, 0) }, rare: far},
-	{op: "Cos", body: func(l lanes, x vec) vec { return sincos(l, x, 1) }, rare: far},
-	{op: "Atan", body: atan},
-}
-
-func (f *file) math() {
-	for _, t := range f.targets {
-		t.math(t.singles(), functions, "f", "Float32", 4)
-		t.math(t.doubles(), functions64, "d", "Float64", 8)
-		t.pow()
-	}
-}
-
-// math writes functions on elements of a type.
-func (t *target) math(l lanes, functions []function, prefix, typ string, size int) {
-	for _, fn := range functions {
-		r := routine{name: prefix + fn.op, sizes: []int{size}, out: size}
-		r.body = func(t *target, x []vec) reg.Register { return fn.body(l, x[0]) }
-		if fn.rare == nil {
-			t.row("unaries", "ir.%s, ir.%s, %s", fn.op, typ, t.write(r))
-			continue
-		}
-		r.rare = func(t *target, x []vec) mask { return fn.rare(l, x[0]) }
-		t.row("unaries", "ir.%s, ir.%s, patched(%s, %d, Unaries[ir.%[1]s][ir.%[2]s])", fn.op, typ, t.write(r), size)
-	}
+var functions32 = []function{
+	of1("Exp", exp),
+	of1("Expm1", expm1),
+	of1("Log", logarithm),
+	of1("Log1p", log1p),
+	of1("Tanh", tanh),
+	of1("Erf", erf),
+	of1("Sin", func(l lanes, x vec) vec { return sincos(l, x, 0) }).except(far),
+	of1("Cos", func(l lanes, x vec) vec { return sincos(l, x, 1) }).except(far),
+	of1("Atan", atan),
 }
 
 // ln 2 in two parts; multiples of the first by integers below 2⁹ are exact.
@@ -80,22 +46,7 @@ var expSquaresTerms = []float64{0.5, 0.16666543, 0.041666433, 0.008366556, 0.001
 
 // power returns 2ⁿ for integers from -126 to 127.
 func power(l lanes, n vec) vec {
-	e := l.v("VCVTPS2DQ", n)
-	return l.v("VPSLLD", 23, l.v("VPADDD", i32(127), e))
-}
-
-// scale returns x·2ⁿ for results down to the subnormal ones.
-func scale(l lanes, x, n vec) vec {
-	if l.avx512() {
-		return l.v("VSCALEFPS", n, x)
-	}
-	half := l.floor(l.mul(n, f32(0.5)))
-	return l.mul(l.mul(x, power(l, half)), power(l, l.sub(n, half)))
-}
-
-// within limits x to [lo, hi] and keeps NaN.
-func within(l lanes, x vec, lo, hi float64) vec {
-	return l.min(l.broadcast(f32(hi)), l.max(l.broadcast(f32(lo)), x))
+	return l.shl(23, l.addInt(l.toInt(n), i32(127)))
 }
 
 func exp(l lanes, x vec) vec {
@@ -105,7 +56,7 @@ func exp(l lanes, x vec) vec {
 	r := l.fnma(n, f32(ln2Low), t)
 	// r without its rounding error, which the result would have: t - n·ln2Low.
 	p := l.add(t, l.fnma(n, f32(ln2Low), l.mul(expSquares(l, r), l.mul(r, r))))
-	return scale(l, l.add(p, f32(1)), n)
+	return l.scale(l.add(p, f32(1)), n, power)
 }
 
 func expm1(l lanes, x vec) vec {
@@ -140,14 +91,14 @@ const sqrtHalf = 0x3f3504f3 // bits of √½
 func logOf(l lanes, x, c vec) vec {
 	subnormal := l.compare(less, x, f32(0x1p-126))
 	x = l.choose(subnormal, l.mul(x, f32(1<<23)), x)
-	d := l.v("VPSUBD", i32(sqrtHalf), x)
-	e := l.v("VCVTDQ2PS", l.v("VPSRAD", 23, d))
+	d := l.subInt(x, i32(sqrtHalf))
+	e := l.fromInt(l.sar(23, d))
 	// The exponent of 1+f is -1 or 0.
-	m := l.v("VPADDD", i32(sqrtHalf), l.and(d, i32(0x007fffff)))
+	m := l.addInt(l.and(d, i32(0x007fffff)), i32(sqrtHalf))
 	f := l.sub(m, f32(1))
 	if c != nil {
-		bias := l.v("VPSLLD", 23, l.v("VCVTPS2DQ", l.min(e, f32(126)))) // c is less than half a bit from 2²⁴ on
-		one := l.v("VPSUBD", bias, l.broadcast(f32(1)))
+		bias := l.shl(23, l.toInt(l.min(e, f32(126)))) // c is less than half a bit from 2²⁴ on
+		one := l.subInt(l.broadcast(f32(1)), bias)
 		f = l.fma(c, one, f)
 	}
 	e = l.sub(e, l.keep(subnormal, l.broadcast(f32(23))))
@@ -204,8 +155,7 @@ func erf(l lanes, x vec) vec {
 	t4 := l.min(l.broadcast(f32(4)), t)
 	q := l.horner(t4, 1.12852, 0.63569915, 0.10528716, -0.022906234, 0.0032200406, -0.00021460293)
 	a := l.mul(t4, q)
-	rest := l.copy(a)
-	l.do("VFMSUB231PS", q, t4, rest) // t4·q - a
+	rest := l.fms(t4, q, a)
 	n, r := reduce(l, l.xor(a, i32(1<<31)))
 	r = l.sub(r, rest)
 	w := l.fma(expSquares(l, r), l.mul(r, r), r)
@@ -231,8 +181,7 @@ func sincos(l lanes, x vec, k uint32) vec {
 	p := l.mul(n, f32(middle))
 	r := l.sub(t, p)
 	s := l.sub(l.sub(t, r), p) // exact (FastTwoSum): t is a multiple of p's last bit
-	rest := l.copy(p)
-	l.do("VFMSUB231PS", f32(middle), n, rest)
+	rest := l.fms(n, f32(middle), p)
 	s = l.fnma(n, f32(low), l.sub(s, rest))
 
 	z := l.mul(r, r)
@@ -247,28 +196,15 @@ func sincos(l lanes, x vec, k uint32) vec {
 	cos = l.add(cos, l.sub(l.sub(l.broadcast(f32(1)), one), half))
 	cos = l.add(one, cos)
 
-	q := l.v("VPADDD", i32(k), l.v("VCVTPS2DQ", n))
+	q := l.addInt(l.toInt(n), i32(k))
 	odd := l.odd(q)
 	v := l.choose(odd, cos, sin)
-	v = l.xor(v, l.v("VPSLLD", 30, l.and(q, i32(2))))
+	v = l.xor(v, l.shl(30, l.and(q, i32(2))))
 	if k == 1 {
 		return v
 	}
 	// The remainder of -0 is +0.
 	return l.choose(l.compare(equal, x, f32(0)), x, v)
-}
-
-// odd returns the lanes whose lowest bit is set.
-func (l lanes) odd(q vec) mask {
-	switch {
-	case l.avx512() && l.s == "PD":
-		return l.masked("VPTESTMQ", i64(1), q)
-	case l.avx512():
-		return l.masked("VPTESTMD", i32(1), q)
-	case l.s == "PD":
-		return l.v("VPSLLQ", 63, q)
-	}
-	return l.v("VPSLLD", 31, q)
 }
 
 // atan is a polynomial for |x| ≤ 1, to 2⁻²⁸, and else π/2 - atan(1/|x|).

@@ -6,14 +6,14 @@ import "math"
 // are minimax fits (Remez's algorithm); the comments give the greatest relative error.
 
 var functions64 = []function{
-	{op: "Exp", body: exp64},
-	{op: "Expm1", body: expm1of64},
-	{op: "Log", body: func(l lanes, x vec) vec { return logSpecial(l, x, logOf64(l, x, nil)) }},
-	{op: "Log1p", body: log1p64},
-	{op: "Tanh", body: tanh64},
-	{op: "Erf", body: erf64},
-	{op: "Sin", body: func(l lanes, x vec) vec { return sincos64(l, x, 0) }, rare: far64},
-	{op: "Cos", body: func(l lanes, x vec) vec { return sincos64(l, x, 1) }, rare: far64},
+	of1("Exp", exp64),
+	of1("Expm1", expm1of64),
+	of1("Log", func(l lanes, x vec) vec { return logSpecial(l, x, logOf64(l, x, nil)) }),
+	of1("Log1p", log1p64),
+	of1("Tanh", tanh64),
+	of1("Erf", erf64),
+	of1("Sin", func(l lanes, x vec) vec { return sincos64(l, x, 0) }).except(far64),
+	of1("Cos", func(l lanes, x vec) vec { return sincos64(l, x, 1) }).except(far64),
 }
 
 // ln2Rest is ln 2 without the float64 nearest to it, whose products by n ≤ 2¹¹ an FMA
@@ -24,15 +24,7 @@ const ln2Rest = 2.3190468138462996e-17
 const roundMagic = 3 << 51
 
 // power64 returns 2ⁿ for integers from -1022 to 1023.
-func power64(l lanes, n vec) vec { return l.v("VPSLLQ", 52, l.add(n, f64(roundMagic+1023))) }
-
-func scale64(l lanes, x, n vec) vec {
-	if l.avx512() {
-		return l.v("VSCALEFPD", n, x)
-	}
-	half := l.floor(l.mul(n, f64(0.5)))
-	return l.mul(l.mul(x, power64(l, half)), power64(l, l.sub(n, half)))
-}
+func power64(l lanes, n vec) vec { return l.shl(52, l.add(n, f64(roundMagic+1023))) }
 
 // reduce64 returns n and exp(r) - 1, to 2⁻⁶¹, with x = n·ln 2 + r and |r| ≤ ln(2)/2. rest, if it
 // is not nil, is added to r.
@@ -50,13 +42,9 @@ func reduce64(l lanes, x, rest vec) (n, p vec) {
 	return n, l.add(t, l.sub(l.mul(q, l.mul(r, r)), low))
 }
 
-func within64(l lanes, x vec, lo, hi float64) vec {
-	return l.min(l.broadcast(f64(hi)), l.max(l.broadcast(f64(lo)), x))
-}
-
 func exp64(l lanes, x vec) vec {
-	n, p := reduce64(l, within64(l, x, -746, 710), nil)
-	return scale64(l, l.add(p, f64(1)), n)
+	n, p := reduce64(l, within(l, x, -746, 710), nil)
+	return l.scale(l.add(p, f64(1)), n, power64)
 }
 
 // lessOne returns exp(x) - 1 for x from -40 to 710.
@@ -68,7 +56,7 @@ func lessOne(l lanes, x vec) vec {
 }
 
 func expm1of64(l lanes, x vec) vec {
-	return l.or(lessOne(l, within64(l, x, -40, 710)), l.signOf(x)) // -0 stays -0
+	return l.or(lessOne(l, within(l, x, -40, 710)), l.signOf(x)) // -0 stays -0
 }
 
 // tanh64 is m/(m+2) with m = exp(2|x|) - 1.
@@ -87,9 +75,9 @@ func tanh64(l lanes, x vec) vec {
 // not subnormal.
 func split64(l lanes, x vec) (e, f vec) {
 	const sqrtHalf, mantissa = 0x3fe6a09e667f3bcd, 1<<52 - 1
-	d := l.v("VPADDQ", i64(1<<62-sqrtHalf), x) // 1024 + e in the exponent
-	e = l.sub(l.or(l.v("VPSRLQ", 52, d), i64(0x433<<52)), f64(1<<52+1024))
-	return e, l.sub(l.v("VPADDQ", i64(sqrtHalf), l.and(d, i64(mantissa))), f64(1))
+	d := l.addInt(x, i64(1<<62-sqrtHalf)) // 1024 + e in the exponent
+	e = l.sub(l.or(l.shr(52, d), i64(0x433<<52)), f64(1<<52+1024))
+	return e, l.sub(l.addInt(l.and(d, i64(mantissa)), i64(sqrtHalf)), f64(1))
 }
 
 // logOf64 returns log(x + c) for a positive finite x and a c that is smaller than its last
@@ -166,7 +154,7 @@ func sincos64(l lanes, x vec, k int) vec {
 
 	q := l.add(n, f64(roundMagic+float64(k)))
 	v := l.choose(l.odd(q), cos, sin)
-	v = l.xor(v, l.v("VPSLLQ", 62, l.and(q, i64(2))))
+	v = l.xor(v, l.shl(62, l.and(q, i64(2))))
 	if k == 1 {
 		return v
 	}

@@ -18,6 +18,7 @@ var encodings = map[string]uint32{
 	"CMEQ":   0x6ea08c00,
 	"CMGT":   0x4ea03400,
 	"CMHI":   0x6ea03400,
+	"CMTST":  0x4ea08c00,
 	"FABS":   0x4ea0f800,
 	"FADD":   0x4e20d400,
 	"FADDP":  0x6e20d400,
@@ -40,6 +41,7 @@ var encodings = map[string]uint32{
 	"FSUB":   0x4ea0d400,
 	"MUL":    0x4ea09c00,
 	"NEG":    0x6ea0b800,
+	"NOT":    0x6e205800,
 	"SCVTF":  0x4e21d800,
 	"SMAX":   0x4ea06400,
 	"SMAXP":  0x4ea0a400,
@@ -66,6 +68,7 @@ var neonFiles = []struct {
 }{
 	{"elementwise", (*neon).elementwise},
 	{"math", (*neon).math},
+
 	{"cast", (*neon).casts},
 	{"choose", (*neon).relations},
 	{"reduce", (*neon).reductions},
@@ -91,17 +94,24 @@ func (w *neon) row(field, row string, args ...any) { w.tables.row("NEON", field,
 
 // begin starts a routine and loads its parameters into R0 on. They are in groups, of pointers
 // and of ints in turn.
-func (w *neon) begin(name string, groups ...string) {
+func (w *neon) begin(name string, groups ...string) { w.beginResult(name, "", groups...) }
+
+// beginResult is begin for a routine that returns an int of a name, "" for none.
+func (w *neon) beginResult(name, result string, groups ...string) {
 	var all, typed []string
 	for i, g := range groups {
 		names := strings.Fields(g)
 		all = append(all, names...)
 		typed = append(typed, strings.Join(names, ", ")+[]string{" unsafe.Pointer", " int"}[i%2])
 	}
-	signature := fmt.Sprintf("%s(%s)", name, strings.Join(typed, ", "))
+	signature, size := fmt.Sprintf("%s(%s)", name, strings.Join(typed, ", ")), 8*len(all)
+	if result != "" {
+		signature += fmt.Sprintf(" (%s int)", result)
+		size += 8
+	}
 	fmt.Fprintf(&w.stubs, "\n//go:noescape\nfunc %s\n", signature)
 	fmt.Fprintf(&w.asm, "\n// func %s\n", signature)
-	fmt.Fprintf(&w.asm, "TEXT ·%s(SB), NOSPLIT, $0-%d\n", name, 8*len(all))
+	fmt.Fprintf(&w.asm, "TEXT ·%s(SB), NOSPLIT, $0-%d\n", name, size)
 	for r, name := range all {
 		w.do("MOVD %s+%d(FP), R%d", name, 8*r, r)
 	}

@@ -1,25 +1,10 @@
 package main
 
-import (
-	"math"
+import "math"
 
-	"github.com/mmcloughlin/avo/reg"
-)
-
-// pow is the routine of Pow for float32.
-var pow = routine{name: "powF32", sizes: []int{4, 4}, out: 4, wide: 8, body: func(t *target, x []vec) reg.Register {
-	l := t.doubles()
-	v := powOf(l, t.v("VCVTPS2PD", t.part(x[0], t.width/2)), t.v("VCVTPS2PD", t.part(x[1], t.width/2)))
-	return short("VCVTPD2PS")(t, v)
-}}
-
-func (t *target) pow() {
-	t.row("binaries", "ir.Pow, ir.Float32, Modes{%s, %s, nil}", t.write(pow.mode("VV")), t.write(pow.mode("VS")))
-}
-
-// powOf returns xʸ for float64 that are float32: exp(y·log|x|) with the logarithm to 2⁻³⁷ and
+// pow returns xʸ for float64 that are float32: exp(y·log|x|) with the logarithm to 2⁻³⁷ and
 // the exponential to 2⁻³⁴, and the sign of x for odd y. The special values are those of C99.
-func powOf(l lanes, x, y vec) vec {
+func pow(l lanes, x, y vec) vec {
 	inf := f64(math.Inf(1))
 	a := l.abs(x)
 	e, f := split64(l, a)
@@ -31,7 +16,7 @@ func powOf(l lanes, x, y vec) vec {
 	log = l.choose(l.compare(equal, a, f64(0)), f64(math.Inf(-1)), log)
 
 	// With a finite exponent 1 has the power 1.
-	v := within64(l, l.mul(within64(l, y, -1e300, 1e300), log), -200, 200)
+	v := within(l, l.mul(within(l, y, -1e300, 1e300), log), -200, 200)
 	n := l.ties(l.mul(v, f64(math.Log2E)))
 	r := l.fnma(n, f64(math.Ln2), v)
 	q := l.horner(r, 0.5000000067696319, 0.16666665868669883, 0.04166629492098903, 0.008333497150237828, 0.0013944660953826818, 0.00019790298343912185)

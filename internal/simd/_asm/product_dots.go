@@ -12,7 +12,7 @@ const dotRows = 4
 // a vector of partial sums for each element of c.
 type dotsWriter struct {
 	*target
-	lanes                          lanes
+	lanes                          avx
 	size                           int
 	c, a, b, k, ldc, lda, ldb, add reg.GPVirtual
 }

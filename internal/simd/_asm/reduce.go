@@ -18,7 +18,7 @@ type reduction struct {
 
 var reductions = []reduction{
 	{"Sum", words + " Float64 ", instruction("ADD"), map[string]constant{"Int32": i32(0), "Uint32": i32(0), "Int64": i64(0), "Float64": i64(0)}},
-	{"ReduceMax", words + floats, extreme("MAX", lanes.largest), map[string]constant{
+	{"ReduceMax", words + floats, extreme("MAX", avx.largest), map[string]constant{
 		"Int32": i32(1 << 31), "Uint32": i32(0), "Int64": i64(1 << 63), "Float32": i32(0xff800000), "Float64": i64(0xfff << 52),
 	}},
 }

@@ -8,7 +8,6 @@ import (
 	"github.com/mmcloughlin/avo/attr"
 	"github.com/mmcloughlin/avo/build"
 	"github.com/mmcloughlin/avo/operand"
-	"github.com/mmcloughlin/avo/reg"
 )
 
 // A target is a set of instructions that routines are written for.
@@ -43,9 +42,6 @@ func newFile(c *build.Context, t *tables) *file {
 
 func (t *target) avx512() bool { return t.width == 64 }
 
-// vec is a vector register; its methods AsX and AsY name its lower parts.
-type vec = reg.VecVirtual
-
 // reg returns a new register of some bytes, 16 at least.
 func (t *target) reg(bytes int) vec {
 	switch bytes {
@@ -67,23 +63,8 @@ func (t *target) jump(instruction func(operand.Op), label string) {
 	instruction(operand.LabelRef(label))
 }
 
-// A constant is an operand of all lanes of 4 or 8 bytes. The data segment has it for the
-// longest register of AVX2; AVX-512 broadcasts the first.
-type constant struct {
-	size int
-	bits uint64
-}
-
-func (constant) Asm() string { return "" }
-
-func f32(x float64) constant { return constant{4, uint64(math.Float32bits(float32(x)))} }
-func f64(x float64) constant { return constant{8, math.Float64bits(x)} }
-func i32(x uint32) constant  { return constant{4, uint64(x)} }
-func i64(x uint64) constant  { return constant{8, x} }
-
-// bytes4 is a constant of equal bytes.
-func bytes4(x uint8) constant { return i32(uint32(x) * 0x01010101) }
-
+// data is a constant in the data segment, which has it for the longest register of AVX2;
+// AVX-512 broadcasts the first lane.
 func (t *target) data(k constant) operand.Mem {
 	m, ok := t.consts[k]
 	if !ok {
@@ -158,51 +139,57 @@ func (t *target) copy(x any) vec {
 	return t.v("VMOVAPS", x)
 }
 
-// Lanes has the instructions on floating-point numbers of one type, whose names end in
-// the same letters.
-type lanes struct {
+// avx is lanes for amd64. The names of instructions on floating-point numbers of one type
+// end in the same letters, those on integers of the same size in another one.
+type avx struct {
 	*target
 	s string // PS or PD
+	i string // D or Q
 }
 
-func (t *target) singles() lanes { return lanes{t, "PS"} }
-func (t *target) doubles() lanes { return lanes{t, "PD"} }
+func (t *target) singles() avx { return avx{t, "PS", "D"} }
+func (t *target) doubles() avx { return avx{t, "PD", "Q"} }
 
-// num is a constant of the type.
-func (l lanes) num(x float64) constant {
-	if l.s == "PD" {
-		return f64(x)
-	}
-	return f32(x)
+func (t *target) floats(size int) avx {
+	return map[int]avx{4: t.singles(), 8: t.doubles()}[size]
 }
 
-func (l lanes) add(x vec, y any) vec { return l.v("VADD"+l.s, y, x) }
-func (l lanes) sub(x vec, y any) vec { return l.v("VSUB"+l.s, y, x) }
-func (l lanes) mul(x vec, y any) vec { return l.v("VMUL"+l.s, y, x) }
-func (l lanes) div(x vec, y any) vec { return l.v("VDIV"+l.s, y, x) }
-func (l lanes) and(x vec, y any) vec { return l.v("VAND"+l.s, y, x) }
-func (l lanes) or(x vec, y any) vec  { return l.v("VOR"+l.s, y, x) }
-func (l lanes) xor(x vec, y any) vec { return l.v("VXOR"+l.s, y, x) }
+func (l avx) num(x float64) constant { return number(l.size(), x) }
 
-// max and min return y where either is NaN.
-func (l lanes) max(x vec, y any) vec { return l.v("VMAX"+l.s, y, x) }
-func (l lanes) min(x vec, y any) vec { return l.v("VMIN"+l.s, y, x) }
+func (l avx) bits(x uint64) constant { return highBits(l.size(), x) }
 
-// fma returns x·y + z, and fnma z - x·y, with one rounding.
-func (l lanes) fma(x vec, y, z any) vec {
+func (l avx) size() int { return map[string]int{"PS": 4, "PD": 8}[l.s] }
+
+func (l avx) add(x vec, y any) vec { return l.v("VADD"+l.s, y, x) }
+func (l avx) sub(x vec, y any) vec { return l.v("VSUB"+l.s, y, x) }
+func (l avx) mul(x vec, y any) vec { return l.v("VMUL"+l.s, y, x) }
+func (l avx) div(x vec, y any) vec { return l.v("VDIV"+l.s, y, x) }
+func (l avx) and(x vec, y any) vec { return l.v("VAND"+l.s, y, x) }
+func (l avx) or(x vec, y any) vec  { return l.v("VOR"+l.s, y, x) }
+func (l avx) xor(x vec, y any) vec { return l.v("VXOR"+l.s, y, x) }
+
+func (l avx) max(x vec, y any) vec { return l.v("VMAX"+l.s, y, x) }
+func (l avx) min(x vec, y any) vec { return l.v("VMIN"+l.s, y, x) }
+
+func (l avx) fma(x vec, y, z any) vec {
 	d := l.copy(z)
 	l.do("VFMADD231"+l.s, y, x, d)
 	return d
 }
 
-func (l lanes) fnma(x vec, y, z any) vec {
+func (l avx) fnma(x vec, y, z any) vec {
 	d := l.copy(z)
 	l.do("VFNMADD231"+l.s, y, x, d)
 	return d
 }
 
-// horner evaluates the polynomial of x with coefficients c, that of x⁰ first.
-func (l lanes) horner(x vec, c ...float64) vec {
+func (l avx) fms(x vec, y, z any) vec {
+	d := l.copy(z)
+	l.do("VFMSUB231"+l.s, y, x, d)
+	return d
+}
+
+func (l avx) horner(x vec, c ...float64) vec {
 	p := l.broadcast(l.num(c[len(c)-1]))
 	for i := len(c) - 2; i >= 0; i-- {
 		l.do("VFMADD213"+l.s, l.num(c[i]), x, p)
@@ -210,49 +197,37 @@ func (l lanes) horner(x vec, c ...float64) vec {
 	return p
 }
 
-func (l lanes) abs(x vec) vec {
-	if l.s == "PD" {
-		return l.and(x, i64(math.MaxInt64))
+func (l avx) shl(n int, x vec) vec { return l.v("VPSLL"+l.i, n, x) }
+func (l avx) shr(n int, x vec) vec { return l.v("VPSRL"+l.i, n, x) }
+func (l avx) sar(n int, x vec) vec { return l.v("VPSRA"+l.i, n, x) }
+
+func (l avx) addInt(x vec, y any) vec { return l.v("VPADD"+l.i, y, x) }
+func (l avx) subInt(x vec, y any) vec { return l.v("VPSUB"+l.i, y, x) }
+
+func (l avx) toInt(x vec) vec   { return l.v("VCVTPS2DQ", x) }
+func (l avx) fromInt(x vec) vec { return l.v("VCVTDQ2PS", x) }
+
+func (l avx) scale(x, n vec, power func(lanes, vec) vec) vec {
+	if l.avx512() {
+		return l.v("VSCALEF"+l.s, n, x)
 	}
-	return l.and(x, i32(math.MaxInt32))
+	return scaleByHalves(l, x, n, power)
 }
 
-// signOf returns the sign bits.
-func (l lanes) signOf(x vec) vec {
-	if l.s == "PD" {
-		return l.and(x, i64(1<<63))
-	}
-	return l.and(x, i32(1<<31))
-}
+func (l avx) abs(x vec) vec    { return l.and(x, l.bits(math.MaxInt64)) }
+func (l avx) signOf(x vec) vec { return l.and(x, l.bits(1<<63)) }
 
-// floor rounds down. ties rounds to the nearest integer.
-func (l lanes) floor(x vec) vec { return l.round(x, 9) }
-func (l lanes) ties(x vec) vec  { return l.round(x, 8) }
+func (l avx) floor(x vec) vec { return l.round(x, 9) }
+func (l avx) ties(x vec) vec  { return l.round(x, 8) }
 
-func (l lanes) round(x vec, mode int) vec {
+func (l avx) round(x vec, mode int) vec {
 	if l.avx512() {
 		return l.v("VRNDSCALE"+l.s, mode, x)
 	}
 	return l.v("VROUND"+l.s, mode, x)
 }
 
-// A mask selects lanes: a register of bits, or with AVX2 a vector.
-type mask = reg.Register
-
-// Predicates of comparisons.
-const (
-	equal           = 0
-	less            = 17 // quiet
-	unordered       = 3
-	ordered         = 7
-	atLeast         = 29
-	notEqual        = 4
-	notGreaterEqual = 25
-	greater         = 30
-)
-
-// compare returns where x and y are in a relation.
-func (l lanes) compare(predicate int, x vec, y any) mask {
+func (l avx) compare(predicate int, x vec, y any) mask {
 	return l.masked("VCMP"+l.s, predicate, y, x)
 }
 
@@ -266,29 +241,34 @@ func (t *target) masked(name string, ops ...any) mask {
 	return d
 }
 
-// choose returns x where the mask is set, else y.
-func (l lanes) choose(m mask, x any, y vec) vec {
+func (l avx) choose(m mask, x any, y vec) vec {
 	if l.avx512() {
 		return l.v("VBLENDM"+l.s, x, y, m)
 	}
 	return l.v("VBLENDV"+l.s, m, x, y)
 }
 
-// keep returns x where the mask is set, else 0.
-func (l lanes) keep(m mask, x vec) vec {
+func (l avx) keep(m mask, x vec) vec {
 	if l.avx512() {
 		return l.v("VMOVAP"+l.s[1:]+"_Z", x, m)
 	}
 	return l.v("VAND"+l.s, m, x)
 }
 
+func (l avx) odd(x vec) mask {
+	if l.avx512() {
+		return l.masked("VPTESTM"+l.i, constant{l.size(), 1}, x)
+	}
+	return l.v("VPSLL"+l.i, 8*l.size()-1, x)
+}
+
 // largest and smallest are the operations Max and Min: NaN if either operand is, and
 // +0 is greater than -0. In either order of operands, MAX gives the second of two
 // zeros, whose bits are then combined.
-func (l lanes) largest(x, y vec) vec {
+func (l avx) largest(x, y vec) vec {
 	nan := l.compare(unordered, x, y)
 	return l.choose(nan, l.add(x, y), l.and(l.max(x, y), l.max(y, x)))
 }
 
 // All bits of the exponent of a NaN are set, so those of the combined bits are.
-func (l lanes) smallest(x, y vec) vec { return l.or(l.min(x, y), l.min(y, x)) }
+func (l avx) smallest(x, y vec) vec { return l.or(l.min(x, y), l.min(y, x)) }
