@@ -24,9 +24,14 @@ func BenchmarkRoutines(b *testing.B) {
 			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/n, "ns/element")
 		})
 	}
-	x64 := make([]float64, n)
+	x64, y64, d64 := make([]float64, n), make([]float64, n), make([]float64, n)
 	for i := range x64 {
-		x64[i] = float64(x[i])
+		x64[i], y64[i] = float64(x[i]), float64(y[i])
+	}
+	for _, op := range []ir.Op{ir.Pow, ir.Rem} {
+		run(op.String()+" of float64", func() {
+			Binaries[op][ir.Float64].VV(unsafe.Pointer(&d64[0]), unsafe.Pointer(&x64[0]), unsafe.Pointer(&y64[0]), n)
+		})
 	}
 	for _, op := range []ir.Op{ir.Exp, ir.Expm1, ir.Log, ir.Log1p, ir.Sin, ir.Cos, ir.Tanh, ir.Erf} {
 		d := make([]float64, n)
@@ -35,7 +40,7 @@ func BenchmarkRoutines(b *testing.B) {
 	for _, op := range []ir.Op{ir.Neg, ir.Exp, ir.Expm1, ir.Log, ir.Log1p, ir.Sin, ir.Cos, ir.Atan, ir.Sqrt, ir.Tanh, ir.Erf, ir.Floor} {
 		run(op.String(), func() { Unaries[op][ir.Float32](r, p, n) })
 	}
-	for _, op := range []ir.Op{ir.Add, ir.Mul, ir.Div, ir.Max, ir.Pow, ir.Lt} {
+	for _, op := range []ir.Op{ir.Add, ir.Mul, ir.Div, ir.Max, ir.Pow, ir.Rem, ir.Lt} {
 		m := Binaries[op][ir.Float32]
 		run(fmt.Sprint(op, "VV"), func() { m.VV(r, p, q, n) })
 		if m.VS != nil {

@@ -26,6 +26,7 @@ var resultBits = []struct {
 	{ir.Tanh, ir.Float32, 0x9f4ab2fe2a980f0f},
 	{ir.Erf, ir.Float32, 0xd7861295525b4baa},
 	{ir.Pow, ir.Float32, 0x6f353edba5289fd6},
+	{ir.Rem, ir.Float32, 0x8621ace794ec4457},
 	{ir.Exp, ir.Float64, 0x9d250159f57a8d12},
 	{ir.Expm1, ir.Float64, 0x7e5f7f1cd137fe53},
 	{ir.Log, ir.Float64, 0x5ed10996a9f1c2fb},
@@ -34,6 +35,8 @@ var resultBits = []struct {
 	{ir.Cos, ir.Float64, 0x688a3281dfba3ccc},
 	{ir.Tanh, ir.Float64, 0x87b3f826472da63e},
 	{ir.Erf, ir.Float64, 0xcc9956b5dd00ee9d},
+	{ir.Pow, ir.Float64, 0x6ec148bda2156507},
+	{ir.Rem, ir.Float64, 0x69677f8823c12597},
 }
 
 func TestBits(t *testing.T) {

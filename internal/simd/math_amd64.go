@@ -58,10 +58,28 @@ func sinF64AVX2(dst unsafe.Pointer, x unsafe.Pointer, n int) (done int)
 func cosF64AVX2(dst unsafe.Pointer, x unsafe.Pointer, n int) (done int)
 
 //go:noescape
+func powF64VVAVX2(dst unsafe.Pointer, x unsafe.Pointer, y unsafe.Pointer, n int)
+
+//go:noescape
+func powF64VSAVX2(dst unsafe.Pointer, x unsafe.Pointer, y unsafe.Pointer, n int)
+
+//go:noescape
+func remF64VVAVX2(dst unsafe.Pointer, x unsafe.Pointer, y unsafe.Pointer, n int) (done int)
+
+//go:noescape
+func remF64VSAVX2(dst unsafe.Pointer, x unsafe.Pointer, y unsafe.Pointer, n int) (done int)
+
+//go:noescape
 func powF32VVAVX2(dst unsafe.Pointer, x unsafe.Pointer, y unsafe.Pointer, n int)
 
 //go:noescape
 func powF32VSAVX2(dst unsafe.Pointer, x unsafe.Pointer, y unsafe.Pointer, n int)
+
+//go:noescape
+func remF32VVAVX2(dst unsafe.Pointer, x unsafe.Pointer, y unsafe.Pointer, n int) (done int)
+
+//go:noescape
+func remF32VSAVX2(dst unsafe.Pointer, x unsafe.Pointer, y unsafe.Pointer, n int) (done int)
 
 //go:noescape
 func expF32AVX512(dst unsafe.Pointer, x unsafe.Pointer, n int)
@@ -115,7 +133,25 @@ func sinF64AVX512(dst unsafe.Pointer, x unsafe.Pointer, n int) (done int)
 func cosF64AVX512(dst unsafe.Pointer, x unsafe.Pointer, n int) (done int)
 
 //go:noescape
+func powF64VVAVX512(dst unsafe.Pointer, x unsafe.Pointer, y unsafe.Pointer, n int)
+
+//go:noescape
+func powF64VSAVX512(dst unsafe.Pointer, x unsafe.Pointer, y unsafe.Pointer, n int)
+
+//go:noescape
+func remF64VVAVX512(dst unsafe.Pointer, x unsafe.Pointer, y unsafe.Pointer, n int) (done int)
+
+//go:noescape
+func remF64VSAVX512(dst unsafe.Pointer, x unsafe.Pointer, y unsafe.Pointer, n int) (done int)
+
+//go:noescape
 func powF32VVAVX512(dst unsafe.Pointer, x unsafe.Pointer, y unsafe.Pointer, n int)
 
 //go:noescape
 func powF32VSAVX512(dst unsafe.Pointer, x unsafe.Pointer, y unsafe.Pointer, n int)
+
+//go:noescape
+func remF32VVAVX512(dst unsafe.Pointer, x unsafe.Pointer, y unsafe.Pointer, n int) (done int)
+
+//go:noescape
+func remF32VSAVX512(dst unsafe.Pointer, x unsafe.Pointer, y unsafe.Pointer, n int) (done int)

@@ -58,7 +58,25 @@ func sinF64NEON(dst, x unsafe.Pointer, n int) (done int)
 func cosF64NEON(dst, x unsafe.Pointer, n int) (done int)
 
 //go:noescape
+func powF64VVNEON(dst, x, y unsafe.Pointer, n int)
+
+//go:noescape
+func powF64VSNEON(dst, x, y unsafe.Pointer, n int)
+
+//go:noescape
+func remF64VVNEON(dst, x, y unsafe.Pointer, n int) (done int)
+
+//go:noescape
+func remF64VSNEON(dst, x, y unsafe.Pointer, n int) (done int)
+
+//go:noescape
 func powF32VVNEON(dst, x, y unsafe.Pointer, n int)
 
 //go:noescape
 func powF32VSNEON(dst, x, y unsafe.Pointer, n int)
+
+//go:noescape
+func remF32VVNEON(dst, x, y unsafe.Pointer, n int) (done int)
+
+//go:noescape
+func remF32VSNEON(dst, x, y unsafe.Pointer, n int) (done int)

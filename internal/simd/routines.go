@@ -151,16 +151,36 @@ func argMaxBy(greatest func(acc, x unsafe.Pointer, rows, n int), value, nan func
 // returns the number of elements, of some bytes, that it computed before one of those.
 func patched(f func(dst, x unsafe.Pointer, n int) int, size int, twin Unary) Unary {
 	return func(dst, x unsafe.Pointer, n int) {
-		for i := 0; i < n; {
-			i += f(unsafe.Add(dst, i*size), unsafe.Add(x, i*size), n-i)
-			// One by one, so that no result depends on the elements beside it.
-			for range min(n-i, 64/size) {
-				y, x := unsafe.Add(dst, i*size), unsafe.Add(x, i*size)
-				if f(y, x, 1) == 0 {
-					twin(y, x, 1)
-				}
-				i++
+		patch(n, size, func(i, n int) int {
+			return f(unsafe.Add(dst, i*size), unsafe.Add(x, i*size), n)
+		}, func(i int) {
+			twin(unsafe.Add(dst, i*size), unsafe.Add(x, i*size), 1)
+		})
+	}
+}
+
+// patched2 is patched for two operands. The second one has size2 bytes from element to
+// element: 0 if it is a single number.
+func patched2(f func(dst, x, y unsafe.Pointer, n int) int, size, size2 int, twin Binary) Binary {
+	return func(dst, x, y unsafe.Pointer, n int) {
+		patch(n, size, func(i, n int) int {
+			return f(unsafe.Add(dst, i*size), unsafe.Add(x, i*size), unsafe.Add(y, i*size2), n)
+		}, func(i int) {
+			twin(unsafe.Add(dst, i*size), unsafe.Add(x, i*size), unsafe.Add(y, i*size2), 1)
+		})
+	}
+}
+
+// patch calls f and twin until n elements are computed.
+func patch(n, size int, f func(i, n int) int, twin func(i int)) {
+	for i := 0; i < n; {
+		i += f(i, n-i)
+		// One by one, so that no result depends on the elements beside it.
+		for range min(n-i, 64/size) {
+			if f(i, 1) == 0 {
+				twin(i)
 			}
+			i++
 		}
 	}
 }

@@ -107,7 +107,10 @@ var routinesAVX2 = routines{
 		{ir.Shl, ir.Int64, Modes{shl64VVAVX2, shl64VSAVX2, nil}},
 		{ir.Shr, ir.Int32, Modes{shrI32VVAVX2, shrI32VSAVX2, nil}},
 		{ir.Shr, ir.Uint32, Modes{shrU32VVAVX2, shrU32VSAVX2, nil}},
+		{ir.Pow, ir.Float64, Modes{powF64VVAVX2, powF64VSAVX2, nil}},
+		{ir.Rem, ir.Float64, Modes{patched2(remF64VVAVX2, 8, 8, Binaries[ir.Rem][ir.Float64].VV), patched2(remF64VSAVX2, 8, 0, Binaries[ir.Rem][ir.Float64].VV), nil}},
 		{ir.Pow, ir.Float32, Modes{powF32VVAVX2, powF32VSAVX2, nil}},
+		{ir.Rem, ir.Float32, Modes{patched2(remF32VVAVX2, 4, 4, Binaries[ir.Rem][ir.Float32].VV), patched2(remF32VSAVX2, 4, 0, Binaries[ir.Rem][ir.Float32].VV), nil}},
 	},
 	wheres: []whereRow{
 		{1, Choices{where8VVVAVX2, where8VVSAVX2, where8VSVAVX2, where8VSSAVX2}},
@@ -281,7 +284,10 @@ var routinesAVX512 = routines{
 		{ir.Shr, ir.Int32, Modes{shrI32VVAVX512, shrI32VSAVX512, nil}},
 		{ir.Shr, ir.Uint32, Modes{shrU32VVAVX512, shrU32VSAVX512, nil}},
 		{ir.Shr, ir.Int64, Modes{shrI64VVAVX512, shrI64VSAVX512, nil}},
+		{ir.Pow, ir.Float64, Modes{powF64VVAVX512, powF64VSAVX512, nil}},
+		{ir.Rem, ir.Float64, Modes{patched2(remF64VVAVX512, 8, 8, Binaries[ir.Rem][ir.Float64].VV), patched2(remF64VSAVX512, 8, 0, Binaries[ir.Rem][ir.Float64].VV), nil}},
 		{ir.Pow, ir.Float32, Modes{powF32VVAVX512, powF32VSAVX512, nil}},
+		{ir.Rem, ir.Float32, Modes{patched2(remF32VVAVX512, 4, 4, Binaries[ir.Rem][ir.Float32].VV), patched2(remF32VSAVX512, 4, 0, Binaries[ir.Rem][ir.Float32].VV), nil}},
 	},
 	wheres: []whereRow{
 		{1, Choices{where8VVVAVX512, where8VVSAVX512, where8VSVAVX512, where8VSSAVX512}},

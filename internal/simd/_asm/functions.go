@@ -25,8 +25,8 @@ func of2(op string, body func(l lanes, x, y vec) vec) function {
 }
 
 // except returns the function but for rare operands.
-func (f function) except(rare func(l lanes, x vec) mask) function {
-	f.rare = func(l lanes, x []vec) mask { return rare(l, x[0]) }
+func (f function) except(rare func(l lanes, x []vec) mask) function {
+	f.rare = rare
 	return f
 }
 
@@ -41,7 +41,13 @@ type functionSet struct {
 var functions = []functionSet{
 	{"Float32", "F32", 4, 4, functions32},
 	{"Float64", "F64", 8, 8, functions64},
-	{"Float32", "F32", 4, 8, []function{of2("Pow", pow)}},
+	{"Float32", "F32", 4, 8, functionsWide},
+}
+
+// functionsWide are computed in float64: they are off by little more than ½ ulp.
+var functionsWide = []function{
+	of2("Pow", pow),
+	of2("Rem", rem).except(farApart),
 }
 
 // routine is the name of a function's routine, without mode and level.
@@ -51,7 +57,12 @@ func (s functionSet) routine(f function) string { return strings.ToLower(f.op) +
 // mode, "" for one operand, and returns its name.
 func (s functionSet) row(f function, write func(mode string) string) (field, row string) {
 	if f.arity == 2 {
-		return "binaries", fmt.Sprintf("ir.%s, ir.%s, Modes{%s, %s, nil}", f.op, s.typ, write("VV"), write("VS"))
+		vv, vs := write("VV"), write("VS")
+		if f.rare != nil {
+			twin := fmt.Sprintf("Binaries[ir.%s][ir.%s].VV", f.op, s.typ)
+			vv, vs = fmt.Sprintf("patched2(%s, %d, %d, %s)", vv, s.size, s.size, twin), fmt.Sprintf("patched2(%s, %d, 0, %s)", vs, s.size, twin)
+		}
+		return "binaries", fmt.Sprintf("ir.%s, ir.%s, Modes{%s, %s, nil}", f.op, s.typ, vv, vs)
 	}
 	routine := write("")
 	if f.rare != nil {

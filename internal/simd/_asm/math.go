@@ -167,7 +167,7 @@ func erf(l lanes, x vec) vec {
 // reach is the greatest number whose sine and cosine are computed here.
 const reach = 1e5
 
-func far(l lanes, x vec) mask { return l.compare(greater, l.abs(x), f32(reach)) }
+func far(l lanes, x []vec) mask { return l.compare(greater, l.abs(x[0]), f32(reach)) }
 
 // sincos returns the sine of x + k·π/2. It subtracts multiples of π/2 in three parts
 // (Cody and Waite): x - n·high is exact, because both are multiples of 2⁻²⁴ and the

@@ -14,6 +14,8 @@ var functions64 = []function{
 	of1("Erf", erf64),
 	of1("Sin", func(l lanes, x vec) vec { return sincos64(l, x, 0) }).except(far64),
 	of1("Cos", func(l lanes, x vec) vec { return sincos64(l, x, 1) }).except(far64),
+	of2("Pow", pow64),
+	of2("Rem", rem).except(farApart),
 }
 
 // ln2Rest is ln 2 without the float64 nearest to it, whose products by n ≤ 2¹¹ an FMA
@@ -130,7 +132,7 @@ func erf64(l lanes, x vec) vec {
 // reach64 is the greatest number whose sine and cosine are computed here.
 const reach64 = 1 << 30
 
-func far64(l lanes, x vec) mask { return l.compare(greater, l.abs(x), f64(reach64)) }
+func far64(l lanes, x []vec) mask { return l.compare(greater, l.abs(x[0]), f64(reach64)) }
 
 // sincos64 returns the sine of x + k·π/2, see sincos. The polynomials are to 2⁻⁵⁸.
 func sincos64(l lanes, x vec, k int) vec {

@@ -92,7 +92,7 @@ func (c *neonCode) assign() (of map[vec]int, resident int, body func(w *neon)) {
 	if resident < 0 {
 		resident = len(c.constants)
 	}
-	for ; resident >= 0; resident-- {
+	for resident = min(resident, 32-len(c.fixed)); resident >= 0; resident-- {
 		r := neonRegisters{c, map[vec]int{}, resident, 1<<32 - 1}
 		for _, v := range c.fixed {
 			r.takeLast(v)
@@ -110,9 +110,6 @@ func (c *neonCode) assign() (of map[vec]int, resident int, body func(w *neon)) {
 // takeLast gives a register to a value that stays.
 func (r *neonRegisters) takeLast(v vec) {
 	d := 31 - bits.LeadingZeros32(r.free)
-	if d < 0 {
-		panic("too few registers")
-	}
 	r.of[v] = d
 	r.free &^= 1 << d
 }
