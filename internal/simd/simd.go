@@ -4,7 +4,8 @@
 //
 // The routines in Go define what is computed. When the program starts, routines in
 // assembly for the processor's best level replace them in the tables; the programs in
-// _asm write that assembly. The build tag noasm leaves it out.
+// _asm write that assembly. The build tag noasm leaves it out. docs/assembly.md lists what has
+// none.
 //
 // A routine takes addresses and a number of elements. The destination may be the same run
 // as an operand, but must not overlap it otherwise.
