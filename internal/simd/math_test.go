@@ -69,8 +69,8 @@ func TestFunctions(t *testing.T) {
 	}
 }
 
-// TestPowUlps: powers are off by at most 0.501 ulp with assembly, and those of special values
-// are as in C99.
+// TestPowUlps: powers of float32 are off by at most 0.501 ulp in a sample of 600,000, at every
+// level, and those of special values are as in C99.
 func TestPowUlps(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	inf := float32(math.Inf(1))
@@ -86,12 +86,15 @@ func TestPowUlps(t *testing.T) {
 	}
 	got := make([]float32, len(xs))
 	check := func(mode string, y func(i int) float32) {
+		var worst float64
 		for i, v := range got {
 			want := math.Pow(float64(xs[i]), float64(y(i)))
-			if off := ulpsOff(v, want); off > 0.51 {
+			off := ulpsOff(v, want)
+			if worst = max(worst, off); off > 0.51 {
 				t.Fatalf("level %s, %s: pow(%v, %v) = %v, want %v", Level, mode, xs[i], y(i), v, want)
 			}
 		}
+		t.Logf("Pow at level %s, %s: %.3f ulp", Level, mode, worst)
 	}
 	m := Binaries[ir.Pow][ir.Float32]
 	m.VV(unsafe.Pointer(&got[0]), unsafe.Pointer(&xs[0]), unsafe.Pointer(&ys[0]), len(xs))
