@@ -1,6 +1,9 @@
 package fft
 
-import "github.com/tensorken/tensorken/tensor"
+import (
+	"github.com/tensorken/tensorken/internal/graph"
+	"github.com/tensorken/tensorken/tensor"
+)
 
 // Complex is complex numbers: two tensors of one shape and floating-point type. It is a tree
 // and may be the argument and the result of every transformation in package grad; a gradient
@@ -8,7 +11,10 @@ import "github.com/tensorken/tensorken/tensor"
 type Complex struct{ Re, Im tensor.Tensor }
 
 // Real returns real numbers as complex ones.
-func Real(x tensor.Tensor) Complex { return Complex{x, tensor.ZerosLike(x)} }
+func Real(x tensor.Tensor) Complex {
+	zeros := func(ts []tensor.Tensor) []tensor.Tensor { return []tensor.Tensor{tensor.ZerosLike(ts[0])} }
+	return Complex{x, tensor.Internal.ByType(graph.Token{}, zeros, x)[0]}
+}
 
 // Polar returns the numbers of absolute value r and angle a in radians.
 func Polar(r, a tensor.Tensor) Complex { return Complex{r.Mul(a.Cos()), r.Mul(a.Sin())} }

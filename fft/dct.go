@@ -23,7 +23,7 @@ func DCT(x tensor.Tensor, axis int, o *Options) tensor.Tensor {
 	z := RFFT(tensor.Cat(a, x.Slice(a, 0, n, 2), x.Slice(a, 1, n, 2).Flip(a)), a, nil).Mul(s.turns(x, -1)).Scale(2)
 	// Its elements from n/2+1 on are the imaginary parts of those before.
 	y := tensor.Cat(a, z.Re, z.Im.Slice(a, 1, (n-1)/2+1).Flip(a).Neg())
-	return y.Mul(s.cosineScale(x, -1)).Cast(d)
+	return castTo(d)(y.Mul(s.cosineScale(x, -1)))
 }
 
 // IDCT returns the inverse of [DCT], the cosine transform of type 3 and a scale.
@@ -39,7 +39,7 @@ func IDCT(x tensor.Tensor, axis int, o *Options) tensor.Tensor {
 	z := Complex{x.Slice(a, 0, n/2+1), mirrored.Neg()}.Mul(s.turns(x, 1))
 	y := IRFFT(z, a, &Options{N: []int{n}, Norm: Forward})
 	even, odd := y.Slice(a, 0, (n+1)/2), y.Slice(a, (n+1)/2, n).Flip(a)
-	return tensor.Interleave(a, even, resize(odd, a, (n+1)/2)).Slice(a, 0, n).Cast(d)
+	return castTo(d)(tensor.Interleave(a, even, resize(odd, a, (n+1)/2)).Slice(a, 0, n))
 }
 
 // turns returns exp(sign·iπk/(2n)) for k = 0 … n/2 along the axis of x.

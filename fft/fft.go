@@ -172,8 +172,14 @@ func wide(t tensor.Tensor) tensor.Tensor {
 	return t
 }
 
+// castTo undoes wide. A tensor of type d stays as it is: a cast would fix the type of a constant.
 func castTo(d tensor.DType) func(tensor.Tensor) tensor.Tensor {
-	return func(t tensor.Tensor) tensor.Tensor { return t.Cast(d) }
+	return func(t tensor.Tensor) tensor.Tensor {
+		if t.DType() == d {
+			return t
+		}
+		return t.Cast(d)
+	}
 }
 
 func reshape(shape ...int) func(tensor.Tensor) tensor.Tensor {

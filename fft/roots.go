@@ -3,6 +3,7 @@ package fft
 import (
 	"math"
 
+	"github.com/tensorken/tensorken/internal/graph"
 	"github.com/tensorken/tensorken/tensor"
 )
 
@@ -50,14 +51,10 @@ func complexTable(d tensor.DType, rows, columns int, f func(i, j int) [2]float64
 	return Complex{newTable(d, re, rows, columns), newTable(d, im, rows, columns)}
 }
 
-// newTable returns numbers as a tensor. They are rounded here, since GPUs lack float64.
+// newTable returns numbers as a tensor that combines with those of a floating-point type.
 func newTable(d tensor.DType, v []float64, shape ...int) tensor.Tensor {
 	if d == tensor.Float64 {
 		return tensor.New(v, shape...)
 	}
-	narrow := make([]float32, len(v))
-	for i, x := range v {
-		narrow[i] = float32(x)
-	}
-	return tensor.New(narrow, shape...)
+	return tensor.Internal.Table(graph.Token{}, v, shape...)
 }

@@ -85,7 +85,7 @@ func ISTFT(z Complex, n int, o *STFTOptions) tensor.Tensor {
 	}
 	frames := x.Dim(-2)
 	total := (frames-1)*f.Hop + n
-	weight := tensor.OnesOf(x.DType(), frames, n)
+	weight := tensor.Ones(frames, n)
 	if f.Window.IsValid() {
 		x, weight = x.Mul(f.Window), weight.Mul(f.Window.Square())
 	}

@@ -64,10 +64,8 @@ func overExamples(size int, in []*graph.Node, batched []bool, f func([]*graph.No
 	var examples, batches []*graph.Node
 	for i, n := range in {
 		if n != nil && batched[i] {
-			example := graph.Argument(graph.Const(n.DType, 0, n.Shape[1:]), scope)
-			example.Device, example.RematLevel = n.Device, n.RematLevel
-			given[i] = example
-			examples, batches = append(examples, example), append(batches, n)
+			given[i] = graph.Example(n, scope)
+			examples, batches = append(examples, given[i]), append(batches, n)
 		}
 	}
 	results := f(given)
@@ -106,6 +104,9 @@ func repeat(n *graph.Node, size int) *graph.Node {
 func (b *batch) do(c *call, src []*graph.Node) *graph.Node {
 	if c.Op == ir.Gather && !b.varies(c.src[0]) {
 		return gatherAll(c, src[1])
+	}
+	if c.Op == ir.Cast && src[0].IsUntyped() {
+		return graph.Convert(src[0], c.DType)
 	}
 	n := graph.WithOperands(c.Node, src...)
 	n.Shape = append([]int{b.size}, c.Shape...)

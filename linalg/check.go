@@ -52,19 +52,14 @@ func expanded(a tensor.Tensor, batch []int) tensor.Tensor {
 	return a.Expand(append(slices.Clone(batch), a.Dim(-2), a.Dim(-1))...)
 }
 
-// system checks the equations a·x = b. It returns b as a matrix, with the batch of both,
-// and whether it was a vector.
-func system(op string, a, b tensor.Tensor) (matrix tensor.Tensor, batch []int, vector bool) {
+// system checks the equations a·x = b. It returns both in one type, b as a matrix with the
+// batch of both, and whether it was a vector.
+func system(op string, a, b tensor.Tensor) (left, right tensor.Tensor, batch []int, vector bool) {
 	m, _ := dims(op, a)
 	if !b.IsValid() {
 		tensor.Internal.Misuse(graph.Token{}, op, "the right side is absent (the zero Tensor)")
 	}
-	if b.DType() != a.DType() {
-		if !tensor.Internal.TakesType(graph.Token{}, b, a.DType()) {
-			fail(op, "the types differ: Cast one", a, b)
-		}
-		b = b.Cast(a.DType())
-	}
+	a, b = tensor.Internal.Alike(graph.Token{}, op, a, b)
 	given := b
 	if vector = b.Rank() == 1; vector {
 		b = b.Unsqueeze(-1)
@@ -76,7 +71,7 @@ func system(op string, a, b tensor.Tensor) (matrix tensor.Tensor, batch []int, v
 	if !ok {
 		fail(op, "the axes before the last two do not broadcast", a, given)
 	}
-	return expanded(b, batch), batch, vector
+	return a, expanded(b, batch), batch, vector
 }
 
 // column undoes what system did to a vector.
@@ -110,7 +105,14 @@ func epsilon(d tensor.DType) float64 {
 // A rule gives tangents or cotangents from others, the arguments and the results.
 type rule = func(args, outs, ts []tensor.Tensor) []tensor.Tensor
 
+// byType calls f, which depends on the type of its arguments; see tensor.Internal.ByType.
+func byType(f func(args tensors) tensors, args ...tensor.Tensor) tensors {
+	return tensor.Internal.ByType(graph.Token{}, f, args...)
+}
+
 // withRules calls f and gives its results rules; see grad.Internal.Custom.
 func withRules(op string, f func(args []tensor.Tensor) []tensor.Tensor, jvp, vjp rule, args ...tensor.Tensor) []tensor.Tensor {
-	return grad.Internal.Custom(graph.Token{}, op, f, jvp, vjp, args...)
+	return byType(func(args tensors) tensors {
+		return grad.Internal.Custom(graph.Token{}, op, f, jvp, vjp, args...)
+	}, args...)
 }

@@ -41,7 +41,7 @@ func Cholesky(a tensor.Tensor) tensor.Tensor {
 func CholeskySolve(l, b tensor.Tensor) tensor.Tensor {
 	const op = "linalg.CholeskySolve"
 	square(op, l)
-	b, batch, vector := system(op, l, b)
+	l, b, batch, vector := system(op, l, b)
 	l = expanded(l, batch)
 	y := triangular(op, l, b, Triangle{}, false)
 	return column(triangular(op, l, y, Triangle{}, true), vector)

@@ -13,10 +13,14 @@ func LU(a tensor.Tensor) (p, l, u tensor.Tensor) {
 	const op = "linalg.LU"
 	m, n := dims(op, a)
 	k := min(m, n)
-	lu, order, _ := packedLU(op, a)
-	p = transposed(order.Cast(tensor.Int32).OneHot(m).Cast(a.DType()))
-	l = lu.Slice(-1, 0, k).Tril(-1).Add(eye(a, m, k))
-	return p, l, lu.Slice(-2, 0, k).Triu(0)
+	outs := byType(func(args tensors) tensors {
+		a := args[0]
+		lu, order, _ := packedLU(op, a)
+		p := transposed(order.Cast(tensor.Int32).OneHot(m).Cast(a.DType()))
+		l := lu.Slice(-1, 0, k).Tril(-1).Add(eye(a, m, k))
+		return tensors{p, l, lu.Slice(-2, 0, k).Triu(0)}
+	}, a)
+	return outs[0], outs[1], outs[2]
 }
 
 // Det returns the determinants of square matrices, without their last two axes.

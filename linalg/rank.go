@@ -15,11 +15,16 @@ func PInv(a tensor.Tensor, rtol ...float64) tensor.Tensor { return pinv("linalg.
 // [m], and x [... n k] or [n].
 func LstSq(a, b tensor.Tensor, rtol ...float64) tensor.Tensor {
 	const op = "linalg.LstSq"
-	b, _, vector := system(op, a, b)
+	a, b, _, vector := system(op, a, b)
 	return column(pinv(op, a, rtol).MatMul(b), vector)
 }
 
 func pinv(op string, a tensor.Tensor, rtol []float64) tensor.Tensor {
+	dims(op, a)
+	return byType(func(args tensors) tensors { return tensors{pinvOf(op, args[0], rtol)} }, a)[0]
+}
+
+func pinvOf(op string, a tensor.Tensor, rtol []float64) tensor.Tensor {
 	m, n := dims(op, a)
 	tol := tolerance(op, a, rtol)
 	return withRules(op, func(args tensors) tensors {

@@ -19,7 +19,7 @@ func Inv(a tensor.Tensor) tensor.Tensor {
 
 func solve(op string, a, b tensor.Tensor) tensor.Tensor {
 	square(op, a)
-	b, batch, vector := system(op, a, b)
+	a, b, batch, vector := system(op, a, b)
 	f := luFactors(op, a, true) // of each matrix of a once, however often it is expanded
 	return column(solveFactored(op, expanded(a, batch), expanded(f, batch), b, false), vector)
 }
@@ -80,7 +80,7 @@ type Triangle struct {
 func SolveTriangular(a, b tensor.Tensor, t Triangle) tensor.Tensor {
 	const op = "linalg.SolveTriangular"
 	square(op, a)
-	b, batch, vector := system(op, a, b)
+	a, b, batch, vector := system(op, a, b)
 	return column(triangular(op, expanded(a, batch), b, t, false), vector)
 }
 

@@ -20,7 +20,9 @@ func (t Tensor) ReLU() Tensor {
 	}
 	// The comparison with the smallest positive number is true at 0 and false for
 	// NaN.
-	return Tensor{n: graph.Where(lt(x, fill(x, minPositive(x.DType))), fill(x, 0), x)}
+	return byType(x, func(x *graph.Node) *graph.Node {
+		return graph.Where(lt(x, fill(x, minPositive(x.DType))), fill(x, 0), x)
+	})
 }
 
 // minPositive returns the smallest positive number of a floating-point type that a

@@ -63,15 +63,17 @@ func (t Tensor) Lerp(end, weight Operand) Tensor {
 func (t Tensor) SignBit() Tensor { return Tensor{n: signBit(t.floats("SignBit"))} }
 
 func signBit(x *graph.Node) *graph.Node {
-	d := ir.Int32
-	switch {
-	case x.DType == ir.Float64:
-		d = ir.Int64
-	case x.DType.IsHalf():
+	if x.DType.IsHalf() {
 		x = graph.Cast(x, ir.Float32)
 	}
-	bits := graph.Bitcast(x, d)
-	return lt(bits, fill(bits, 0))
+	return byType(x, func(x *graph.Node) *graph.Node {
+		d := ir.Int32
+		if x.DType == ir.Float64 {
+			d = ir.Int64
+		}
+		bits := graph.Bitcast(x, d)
+		return lt(bits, fill(bits, 0))
+	}).n
 }
 
 // Copysign returns |t| with the sign of o, that of a zero included. Its derivative by t
@@ -106,8 +108,10 @@ func (t Tensor) NanToNum() Tensor {
 	if !x.DType.IsFloat() {
 		return t
 	}
-	most := greatestFinite[x.DType]
-	y := graph.Where(lt(fill(x, most), x), fill(x, most), x)
-	y = graph.Where(lt(x, fill(x, -most)), fill(x, -most), y)
-	return Tensor{n: graph.Where(eq(x, x), y, fill(x, 0))}
+	return byType(x, func(x *graph.Node) *graph.Node {
+		most := greatestFinite[x.DType]
+		y := graph.Where(lt(fill(x, most), x), fill(x, most), x)
+		y = graph.Where(lt(x, fill(x, -most)), fill(x, -most), y)
+		return graph.Where(eq(x, x), y, fill(x, 0))
+	})
 }

@@ -37,10 +37,14 @@ func Attention(q, k, v Tensor, o *AttentionOptions) Tensor {
 	x, y, z := q.floats("Attention"), k.node("Attention"), v.node("Attention")
 	x, y = promote("Attention", x, y)
 	x, z = promote("Attention", x, z)
-	x, y = promote("Attention", x, y) // z may have had a type that both lacked
 	if o == nil {
 		o = &AttentionOptions{}
 	}
+	if m := o.Mask; x.IsUntyped() && m.IsValid() && m.n.DType.IsFloat() {
+		x, _ = promote("Attention", x, m.n)
+	}
+	x, y = promote("Attention", x, y) // z or the mask may have had a type that both lacked
+	x, z = promote("Attention", x, z)
 	a := attentionShape(o, x, y, z)
 	scale := o.Scale
 	if scale == 0 {

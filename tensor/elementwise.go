@@ -296,8 +296,7 @@ func (t Tensor) Pow(o Operand) Tensor {
 		return t.binary("Pow", ir.Pow, u)
 	}
 	x := t.numbers("Pow")
-	num := numberOf("Pow", x, o)
-	return Tensor{n: power(x, num)}
+	return byType(x, func(x *graph.Node) *graph.Node { return power(x, numberOf("Pow", x, o)) })
 }
 
 // Atan2 returns the angle, in radians from -π to π, between the positive x axis and the

@@ -51,7 +51,7 @@ func (t Tensor) assign(op string, how assignment, v Operand, specs []any) Tensor
 func valueLike(op string, x *graph.Node, v Operand) (*graph.Node, *graph.Node) {
 	u, ok := v.(Tensor)
 	if !ok {
-		return x, graph.Scalar(x.DType, numberOf(op, x, v), nil)
+		return x, numberIn(op, x, v, nil)
 	}
 	return promote(op, x, u.node(op))
 }

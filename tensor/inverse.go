@@ -15,7 +15,20 @@ func wide(x *graph.Node, f func(*graph.Node) *graph.Node) Tensor {
 	if d := x.DType; d.IsHalf() {
 		return Tensor{n: graph.Cast(f(graph.Cast(x, ir.Float32)), d)}
 	}
-	return Tensor{n: f(x)}
+	return byType(x, f)
+}
+
+// byType returns f of x, where f makes other nodes for float64 than for float32: see
+// graph.ByType.
+func byType(x *graph.Node, f func(*graph.Node) *graph.Node) Tensor {
+	if x.IsTyped() {
+		return Tensor{n: f(x)}
+	}
+	return byTypes(func(src []*graph.Node) *graph.Node { return f(src[0]) }, x)
+}
+
+func byTypes(f func(src []*graph.Node) *graph.Node, src ...*graph.Node) Tensor {
+	return Tensor{n: graph.ByType(func(src []*graph.Node) []*graph.Node { return []*graph.Node{f(src)} }, src...)[0]}
 }
 
 // odd returns f(x) for x ≥ 0 and -f(-x) below. The derivatives of any order at 0 are
@@ -112,6 +125,11 @@ func (t Tensor) Hypot(o Operand) Tensor {
 	if d.IsHalf() {
 		x, y = graph.Cast(x, ir.Float32), graph.Cast(y, ir.Float32)
 	}
+	h := byTypes(func(src []*graph.Node) *graph.Node { return hypot(src[0], src[1]) }, x, y)
+	return Tensor{n: graph.Cast(h.n, d)}
+}
+
+func hypot(x, y *graph.Node) *graph.Node {
 	a, b := abs(x), abs(y)
 	inf := fill(x, math.Inf(1))
 	left, right := eq(a, inf), eq(b, inf)
@@ -120,7 +138,7 @@ func (t Tensor) Hypot(o Operand) Tensor {
 	down, up := squareScale(graph.Binary(ir.Max, abs(x), abs(y)))
 	x, y = mul(x, down), mul(y, down)
 	z := mul(up, root(add(mul(x, x), mul(y, y))))
-	return Tensor{n: graph.Cast(graph.Where(left, a, graph.Where(right, b, z)), d)}
+	return graph.Where(left, a, graph.Where(right, b, z))
 }
 
 // LogAddExp returns log(eᵗ + eᵒ). It does not overflow. Where both are the same infinity,

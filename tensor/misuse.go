@@ -16,6 +16,44 @@ func (internal) TakesType(_ graph.Token, t Tensor, d DType) bool {
 	return n.DType == d || takesType(n, d)
 }
 
+// Alike returns x and y in one type: if theirs differ, an untyped constant takes the other's.
+func (internal) Alike(_ graph.Token, op string, x, y Tensor) (Tensor, Tensor) {
+	a, b := promote(op, x.node(op), y.node(op))
+	return Tensor{n: a}, Tensor{n: b}
+}
+
+// ByType returns what f makes of tensors, where it makes other nodes for float64 than for
+// float32: see graph.ByType.
+func (internal) ByType(_ graph.Token, f func(ts []Tensor) []Tensor, ts ...Tensor) []Tensor {
+	return tensorsOf(graph.ByType(func(src []*graph.Node) []*graph.Node { return nodesOf(f(tensorsOf(src))) }, nodesOf(ts)...))
+}
+
+func tensorsOf(ns []*graph.Node) []Tensor {
+	ts := make([]Tensor, len(ns))
+	for i, n := range ns {
+		ts[i].n = n
+	}
+	return ts
+}
+
+func nodesOf(ts []Tensor) []*graph.Node {
+	ns := make([]*graph.Node, len(ts))
+	for i, t := range ts {
+		ns[i] = t.n
+	}
+	return ns
+}
+
+// Table returns numbers as an untyped constant that is stored as float32, since GPUs lack
+// float64.
+func (internal) Table(_ graph.Token, v []float64, lengths ...int) Tensor {
+	rounded := make([]float32, len(v))
+	for i, x := range v {
+		rounded[i] = float32(x)
+	}
+	return Tensor{n: graph.Table(New(rounded, lengths...).n, func() *graph.Node { return New(v, lengths...).n })}
+}
+
 // Narrow returns indices into x in a type that the device of x has.
 func (internal) Narrow(_ graph.Token, op string, x, index Tensor) Tensor {
 	return Tensor{n: narrow(op, x.node(op), index.node(op))}

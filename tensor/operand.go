@@ -99,7 +99,12 @@ func broadcast(op string, x, y *graph.Node) (*graph.Node, *graph.Node) {
 // numberLike returns a tensor like x with all elements equal to a Go number, which is an
 // argument of the compiled program.
 func numberLike(op string, x *graph.Node, v any) *graph.Node {
-	s := graph.Scalar(x.DType, numberOf(op, x, v), x.Shape)
+	return numberIn(op, x, v, x.Shape)
+}
+
+// numberIn is numberLike in another shape.
+func numberIn(op string, x *graph.Node, v any, shape []int) *graph.Node {
+	s := graph.Scalar(x.DType, numberOf(op, x, v), shape)
 	if exact, status := number(ir.Float64, v); status == fits && x.DType.IsFloat() && !x.IsTyped() {
 		s.Exactly(exact.Float64(ir.Float64))
 	}

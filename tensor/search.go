@@ -35,6 +35,10 @@ func searched(op string, t, edges Tensor) (x, e *graph.Node) {
 // positions grow by falling powers of two while the edge before them is less, or not
 // greater.
 func search(x, edges *graph.Node, right bool) *graph.Node {
+	return byTypes(func(src []*graph.Node) *graph.Node { return bisected(src[0], src[1], right) }, x, edges).n
+}
+
+func bisected(x, edges *graph.Node, right bool) *graph.Node {
 	n := edges.Shape[0]
 	flat := graph.Reshape(sortKey(x), []int{x.Len()})
 	key := sortKey(edges)
@@ -112,12 +116,13 @@ func (t Tensor) NonZero() Tensor {
 	return Tensor{n: graph.Cat(1, at)}
 }
 
-// nonZero returns the row-major numbers of the elements of x that are not 0.
+// nonZero returns the row-major numbers of the elements of x that are not 0. How many there
+// are is known in the type that x has now, so an untyped x is not computed in another.
 func nonZero(op string, x *graph.Node) *graph.Node {
 	checkPositions(op, x, x.Len())
 	mask := Tensor{n: graph.Reshape(truth(x), []int{x.Len()})}
 	count := int(mask.Sum().Item())
-	return graph.Sort(not(mask.n), 0, count)
+	return graph.Typed(graph.Sort(not(mask.n), 0, count))
 }
 
 // Unique returns the different elements of t in ascending order, in a tensor with one
@@ -129,9 +134,11 @@ func (t Tensor) Unique() Tensor {
 	if n == 0 {
 		return Tensor{n: graph.Reshape(x, []int{0})}
 	}
-	s := Tensor{n: graph.Reshape(x, []int{n})}.Sort(0)
-	key := sortKey(s.n)
+	flat := graph.Reshape(x, []int{n})
+	at := argSort("Unique", flat, 0, n, false)
+	key := sortKey(graph.Gather(flat, at, 0))
 	first := not(eq(graph.Slice(key, 0, 1, n-1), graph.Slice(key, 0, 0, n-1)))
 	first = graph.Cat(0, []*graph.Node{graph.Const(ir.Bool, 1, []int{1}), first})
-	return Tensor{n: graph.Gather(s.n, nonZero("Unique", first), 0)}
+	at = graph.Gather(at, nonZero("Unique", first), 0)
+	return Tensor{n: graph.Gather(flat, at, 0)}
 }

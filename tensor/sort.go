@@ -42,11 +42,17 @@ func (t Tensor) TopK(axis, k int) (values, indices Tensor) {
 // order.
 func argSort(op string, x *graph.Node, axis, k int, descending bool) *graph.Node {
 	checkPositions(op, x, x.Shape[axis])
-	key := sortKey(x)
-	if descending {
-		key = not(key)
-	}
-	return graph.Sort(key, axis, k)
+	return order(x, axis, k, descending)
+}
+
+func order(x *graph.Node, axis, k int, descending bool) *graph.Node {
+	return byType(x, func(x *graph.Node) *graph.Node {
+		key := sortKey(x)
+		if descending {
+			key = not(key)
+		}
+		return graph.Sort(key, axis, k)
+	}).n
 }
 
 // sortKey returns integers in the order of x. The bits of a float are its sign and a
@@ -108,9 +114,9 @@ func ranked(x *graph.Node, axis, place int, w float64) *graph.Node {
 	if w > 0 {
 		count++
 	}
-	order := graph.Sort(sortKey(x), axis, count)
+	at := order(x, axis, count, false)
 	element := func(place int) *graph.Node {
-		return graph.Gather(x, graph.Slice(order, axis, place, 1), axis)
+		return graph.Gather(x, graph.Slice(at, axis, place, 1), axis)
 	}
 	y := element(place)
 	if w > 0 {

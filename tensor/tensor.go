@@ -118,6 +118,9 @@ func (t Tensor) Cast(d DType) Tensor {
 	if !d.Valid() {
 		fail("Cast", "no such type as "+d.String(), n)
 	}
+	if n.IsUntyped() && n.DType != d {
+		return Tensor{n: graph.Convert(n, d)}
+	}
 	return Tensor{n: graph.Typed(graph.Cast(n, d))}
 }
 

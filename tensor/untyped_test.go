@@ -105,18 +105,56 @@ func TestUntypedDigits(t *testing.T) {
 		"Div":      {third.Add(zero), 1.0 / 3},
 		"a number": {tensor.Ones(1).Mul(0.7).Sub(zero), 0.7},
 		"Where":    {tensor.Where(tensor.Ones(1).Gt(0), 0.3, 1).Add(zero), 0.3},
+		"Cast":     {tensor.Full(0.1).Cast(tensor.Float64), 0.1},
 		"mean":     {zero.Add(rates), (1 + math.Exp(0.1) + math.Exp(0.2) + math.Exp(0.3)) / 4},
 	} {
 		if got := c.got.Item(); math.Abs(got-c.want) > 1e-15 {
 			t.Errorf("%s: %v, want %v", name, got, c.want)
 		}
 	}
+	digitsOfBatches(t)
 	y, g := grad.ValueAndGrad(func(x tensor.Tensor) tensor.Tensor { return x.Mul(0.1).Mul(tensor.New([]float64{3})).Sum() })(tensor.Ones(1))
 	if math.Abs(y.Item()-0.3) > 1e-15 || math.Abs(g.Item()-0.3) > 1e-7 {
 		t.Errorf("through an argument: %v, gradient %v", y, g)
 	}
 	if v := tensor.Full(0.1); tensor.Eval(v) != nil || v.Item() != float64(float32(0.1)) {
 		t.Errorf("alone Full(0.1) is %v", v.Item())
+	}
+}
+
+// Examples of a batch are constants if the batch is one, and typed if it is not.
+func digitsOfBatches(t *testing.T) {
+	double := tensor.New([]float64{0}).Reshape()
+	tenths := tensor.Full(0.1, 2)
+	for name, f := range map[string]func(tensor.Tensor) tensor.Tensor{
+		"Add":               func(x tensor.Tensor) tensor.Tensor { return x.Add(double) },
+		"Add to it":         func(x tensor.Tensor) tensor.Tensor { return double.Add(x) },
+		"Sort, then Add":    func(x tensor.Tensor) tensor.Tensor { return x.Unsqueeze(0).Sort(0).Squeeze().Add(double) },
+		"Cast":              func(x tensor.Tensor) tensor.Tensor { return x.Cast(tensor.Float64) },
+		"with a checkpoint": grad.Checkpoint(func(x tensor.Tensor) tensor.Tensor { return x.Add(double) }),
+		"Vmap":              grad.Vmap(func(x tensor.Tensor) tensor.Tensor { return x.Add(double) }),
+	} {
+		x := tenths
+		if name == "Vmap" {
+			x = tenths.Reshape(1, 2)
+		}
+		err := tensor.Try(func() {
+			y := grad.Vmap(f)(x)
+			if got := y.Flatten(0).At(1).Item(); y.DType() != tensor.Float64 || math.Abs(got-0.1) > 1e-15 {
+				t.Errorf("Vmap of %s: %v %v, want 0.1", name, y.DType(), got)
+			}
+		})
+		if err != nil {
+			t.Errorf("Vmap of %s: %v", name, err)
+		}
+	}
+	fixed := grad.Vmap(func(x tensor.Tensor) tensor.Tensor { return x.Mul(tensor.Ones()).Add(double) })
+	if err := tensor.Try(func() { fixed(floats(1, 2)) }); err == nil {
+		t.Error("Vmap: an example of a float32 tensor takes another type")
+	}
+	cast := grad.Vmap(func(x tensor.Tensor) tensor.Tensor { return x.Cast(tensor.Float32) })(tenths)
+	if err := tensor.Try(func() { cast.Add(double) }); err == nil {
+		t.Error("Vmap: a Cast of an example does not fix its type")
 	}
 }
 

@@ -15,6 +15,16 @@ func Argument(x *Node, s *Scope) *Node {
 	return n
 }
 
+// Example is an argument that stands for any of the examples of a batch, which lie along the
+// first axis of x.
+func Example(x *Node, s *Scope) *Node {
+	any := Const(x.DType, 0, x.Shape[1:])
+	any.typing = x.typing
+	n := Argument(any, s)
+	n.Device, n.RematLevel = x.Device, x.RematLevel
+	return n
+}
+
 // StopGradient is x as a constant: no derivative flows through it.
 func StopGradient(x *Node) *Node { return alias(ir.StopGradient, x) }
 

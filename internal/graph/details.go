@@ -3,8 +3,8 @@ package graph
 import "sync/atomic"
 
 // The details of a node are what few nodes have, apart from it: a program makes many nodes,
-// and those of 128 bytes take two cache lines. All but operands
-// and wide are set before others see the node.
+// and those of 128 bytes take two cache lines. All but operands,
+// wide and inFloat64 are set before others see the node.
 type details struct {
 	coOutputs *CoOutputs
 	call      any
@@ -12,8 +12,9 @@ type details struct {
 	exact     float64  // Const, Scalar of floats: the value before it was rounded
 	isRounded bool     // exact is not the node's number
 
-	operands atomic.Pointer[[]*Node] // if they are more than two, until they are dropped
-	wide     atomic.Pointer[Node]    // in float64, see widened; the node itself if it can only be cast
+	operands  atomic.Pointer[[]*Node]      // if they are more than two, until they are dropped
+	wide      atomic.Pointer[Node]         // in float64, see widened; the node itself if it can only be cast
+	inFloat64 atomic.Pointer[func() *Node] // makes the node in float64, see ByType and Table
 }
 
 // detail returns the details of a node, which are empty if it had none.

@@ -331,6 +331,8 @@ func WithOperands(n *Node, src ...*Node) *Node {
 	c := makeNode(n.Op, n.DType, n.Shape, n.Ints, src...)
 	c.Kind, c.Num, c.RematLevel, c.Number = n.Kind, n.Num, n.RematLevel, n.Number
 	switch _, recorded := n.Call().(*CallSite); {
+	case n.Op == ir.CoOutput:
+		c.typing = n.typing // which may not be that of the operand
 	case n.Op == ir.ToDevice:
 		c.Device = n.Device
 	case recorded || n.Op == ir.Gather || n.Op == ir.Scatter || n.Op == ir.HostCall:

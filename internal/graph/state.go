@@ -139,6 +139,7 @@ func (n *Node) DropSources() {
 		if d := n.details.Load(); d != nil {
 			d.operands.Store(nil)
 			d.wide.Store(nil)
+			d.inFloat64.Store(nil)
 		}
 	}
 }

@@ -1,6 +1,11 @@
 package graph
 
-import "github.com/tensorken/tensorken/ir"
+import (
+	"slices"
+	"sync"
+
+	"github.com/tensorken/tensorken/ir"
+)
 
 // A typing says whether a node's type is fixed.
 type typing uint8
@@ -75,6 +80,64 @@ func Convert(x *Node, d ir.DType) *Node {
 	return y
 }
 
+// ByType returns what f makes of operands, where its nodes depend on the type of the floats by
+// more than their constants, as the bits that Sort compares do. If none of the floats has a
+// fixed type the results have none, whatever f stores, and [Convert] to float64 calls f again,
+// with the operands in float64. Results that are nil stay so.
+func ByType(f func(src []*Node) []*Node, src ...*Node) []*Node {
+	out := f(src)
+	t := neutral
+	for _, s := range src {
+		switch {
+		case s == nil || !s.DType.IsFloat():
+		case s.typing == typed || s.DType != ir.Float32:
+			return out
+		case s.typing == untyped:
+			t = untyped
+		}
+	}
+	again := sync.OnceValue(func() []*Node {
+		wide := slices.Clone(src)
+		for i, s := range src {
+			if s != nil && s.DType == ir.Float32 {
+				wide[i] = widened(s)
+			}
+		}
+		return f(wide)
+	})
+	for i, n := range out {
+		switch {
+		case n == nil || slices.Contains(src, n):
+			continue
+		case n.typing == typed:
+			out[i] = CoOutput(n, nil)
+		}
+		out[i].typing = t
+		inFloat64 := func() *Node { return again()[i] }
+		out[i].detail().inFloat64.Store(&inFloat64)
+	}
+	return out
+}
+
+// Table makes n, new stored elements of float32, an untyped constant, which in float64 is what
+// inFloat64 makes.
+func Table(n *Node, inFloat64 func() *Node) *Node {
+	n.typing = untyped
+	n.detail().inFloat64.Store(&inFloat64)
+	return n
+}
+
+// again returns n as ByType makes it in float64, or Table, nil if neither made n or its
+// operands are gone.
+func (n *Node) again() *Node {
+	if d := n.details.Load(); d != nil {
+		if f := d.inFloat64.Load(); f != nil {
+			return (*f)()
+		}
+	}
+	return nil
+}
+
 // wide returns the result of an earlier widened(n): a loop may make a constant grow and meet
 // float64 in each iteration, and then widens only what is new. A node that dropped its operands
 // has none: its value is cast, as its operands would be computed again, ever more of them.
@@ -116,7 +179,13 @@ func widen(x *Node) *Node {
 			wide[n], lost = w, lost || w == n
 			return Operands{}, false
 		}
-		if n.typing == typed || ir.Table[n.Op].Class == ir.Alias { // an alias may be an argument
+		if w := n.again(); w != nil {
+			wide[n] = w
+			return Operands{}, false
+		}
+		switch {
+		case n.Op == ir.StopGradient, n.Op == ir.ToDevice:
+		case n.typing == typed, n.Op.Class() == ir.Alias: // it may be an argument
 			return Operands{}, true
 		}
 		return n.Src(), true
