@@ -129,15 +129,15 @@ func gatherAll(c *call, idx *graph.Node) *graph.Node {
 
 // differentiateAll gives k, a custom call for all examples, the rules of old, the
 // call for one, over all examples.
-func (b *batch) differentiateAll(k, old *customCall) {
-	n, size := len(old.args), b.size
-	varies := make([]bool, n+len(old.outs))
+func (b *batch) differentiateAll(k, old *graph.CustomCall) {
+	n, size := len(old.Args), b.size
+	varies := make([]bool, n+len(old.Outs))
 	for i := range varies {
-		varies[i] = i >= n || b.varies(old.args[i])
+		varies[i] = i >= n || b.varies(old.Args[i])
 	}
 	// each calls a rule for all examples, with a node for each argument, each
 	// result and each of x.
-	each := func(rule customRule, args, outs, x []*graph.Node, xVaries []bool) []*graph.Node {
+	each := func(rule graph.CustomRule, args, outs, x []*graph.Node, xVaries []bool) []*graph.Node {
 		in := slices.Concat(args, outs, x)
 		list, listed := overExamples(size, in, slices.Concat(varies, xVaries), func(in []*graph.Node) []*graph.Node {
 			return rule(in[:n], in[n:len(varies)], in[len(varies):])
@@ -149,8 +149,8 @@ func (b *batch) differentiateAll(k, old *customCall) {
 		}
 		return list
 	}
-	k.vjp = func(args, outs, cts []*graph.Node) []*graph.Node {
-		list := each(old.vjp, args, outs, cts, varies[n:])
+	k.VJP = func(args, outs, cts []*graph.Node) []*graph.Node {
+		list := each(old.VJP, args, outs, cts, varies[n:])
 		for i, ct := range list {
 			if ct != nil && !varies[i] { // used by all examples
 				ct = graph.Reduce(ir.Sum, ct, []int{0})
@@ -159,7 +159,7 @@ func (b *batch) differentiateAll(k, old *customCall) {
 		}
 		return list
 	}
-	k.jvp = func(args, outs, tangents []*graph.Node) []*graph.Node {
-		return each(old.jvp, args, outs, tangents, varies[:n])
+	k.JVP = func(args, outs, tangents []*graph.Node) []*graph.Node {
+		return each(old.JVP, args, outs, tangents, varies[:n])
 	}
 }

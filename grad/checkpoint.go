@@ -37,7 +37,7 @@ func checkpoint(in []*graph.Node, f func([]*graph.Node) []*graph.Node) []*graph.
 	region.end(inner)
 	captured := region.captured(inner)
 
-	k := &customCall{args: slices.Concat(region.args, captured)}
+	k := &graph.CustomCall{Args: slices.Concat(region.args, captured)}
 	// again records the region on other arguments.
 	again := func(args []*graph.Node, level int32) (*tape, []*graph.Node) {
 		r := begin(args)
@@ -45,7 +45,7 @@ func checkpoint(in []*graph.Node, f func([]*graph.Node) []*graph.Node) []*graph.
 		results := region.tape.recompute(r.fresh, captured, inner, level)
 		return record(r.scope, r.fresh, results), results
 	}
-	k.vjp = func(args, outs, cts []*graph.Node) []*graph.Node {
+	k.VJP = func(args, outs, cts []*graph.Node) []*graph.Node {
 		level := int32(0)
 		for _, n := range slices.Concat(args, outs) {
 			level = max(level, n.RematLevel)
@@ -53,13 +53,13 @@ func checkpoint(in []*graph.Node, f func([]*graph.Node) []*graph.Node) []*graph.
 		t, results := again(args, level+1)
 		return t.backward(results, cts)
 	}
-	k.jvp = func(args, _, tangents []*graph.Node) []*graph.Node {
+	k.JVP = func(args, _, tangents []*graph.Node) []*graph.Node {
 		return checkpoint(slices.Concat(args, tangents), func(in []*graph.Node) []*graph.Node {
 			t, results := again(in[:len(args)], 0)
 			return t.forward(results, in[len(args):])
 		})
 	}
-	return withAbsent(k.results(inner), results)
+	return withAbsent(k.Results(inner), results)
 }
 
 // recompute replays the tape on other arguments and captured nodes, and returns the
@@ -81,7 +81,7 @@ func (t *tape) recompute(args, captured, results []*graph.Node, level int32) []*
 		n.SetCoOutputs(r.coOutputsOf(c.CoOutputs()))
 		return n
 	}
-	r.differentiate = func(k, old *customCall) { k.vjp, k.jvp = old.vjp, old.jvp }
+	r.differentiate = func(k, old *graph.CustomCall) { k.VJP, k.JVP = old.VJP, old.JVP }
 	r.run(args[:t.args])
 	return r.all(results)
 }

@@ -7,49 +7,6 @@ import (
 	"github.com/tensorken/tensorken/ir"
 )
 
-// A customCall is a call that is differentiated as a whole, by its own rules. Its
-// arguments and results are known from outside; how it computes the results is
-// seen only where they are computed.
-type customCall struct {
-	args []*graph.Node
-	outs []*graph.Node // nodes of op CallResult
-	// vjp gives the cotangents of the arguments from those of the results, jvp
-	// the tangents of the results from those of the arguments.
-	vjp, jvp customRule
-}
-
-// A customRule gives tangents or cotangents from others; nil is zero. It uses the
-// arguments and results that it is given, which may be others than the call's.
-type customRule func(args, outs, ts []*graph.Node) []*graph.Node
-
-// A callResult is the graph.Node.Call of the i-th result of a custom call.
-type callResult struct {
-	*customCall
-	i int
-}
-
-// resultOf returns the callResult that n stands for, nil if n is no result of a custom
-// call.
-func resultOf(n *graph.Node) *callResult {
-	r, _ := n.Call().(*callResult)
-	return r
-}
-
-// result makes n the i-th result of the call.
-func (k *customCall) result(i int, n *graph.Node) *graph.Node {
-	k.outs[i] = graph.CallResult(n, &callResult{k, i}, k.args)
-	return k.outs[i]
-}
-
-// results makes nodes the results of the call.
-func (k *customCall) results(ns []*graph.Node) []*graph.Node {
-	k.outs = make([]*graph.Node, len(ns))
-	for i, n := range ns {
-		k.result(i, n)
-	}
-	return k.outs
-}
-
 // Custom returns f with a derivative of its own: vjp gives the cotangent of
 // the argument from the argument, the result and the result's cotangent. The
 // trees that it gets have zeros where there is no cotangent; it may leave
@@ -63,15 +20,15 @@ func Custom[P, R any](f func(P) R, vjp func(at P, out, ct R) P) func(P) R {
 	const op = "grad.Custom"
 	return func(p P) R {
 		c := callCustom(op, f, p)
-		c.vjp = func(args, outs, cts []*graph.Node) []*graph.Node {
+		c.VJP = func(args, outs, cts []*graph.Node) []*graph.Node {
 			given := vjp(c.argument(args), c.output(outs), c.output(zeros(outs, cts)))
 			return matched(op+"'s vjp", "the cotangent", given, c.argument(args))
 		}
-		c.jvp = func(args, _, _ []*graph.Node) []*graph.Node {
+		c.JVP = func(args, _, _ []*graph.Node) []*graph.Node {
 			misuse(op, "it has no derivative in forward mode: use grad.CustomJVP", args[0])
 			return nil
 		}
-		return c.output(c.outs)
+		return c.output(c.Outs)
 	}
 }
 
@@ -86,19 +43,19 @@ func CustomJVP[P, R any](f func(P) R, jvp func(at, v P) (R, R)) func(P) R {
 		c := callCustom(op, f, p)
 		along := func(args, _, vs []*graph.Node) []*graph.Node {
 			_, dr := jvp(c.argument(args), c.argument(vs))
-			return matched(op+"'s jvp", "the tangent", dr, c.output(c.outs))
+			return matched(op+"'s jvp", "the tangent", dr, c.output(c.Outs))
 		}
-		c.jvp = func(args, outs, tangents []*graph.Node) []*graph.Node {
+		c.JVP = func(args, outs, tangents []*graph.Node) []*graph.Node {
 			return along(args, outs, zeros(args, tangents))
 		}
-		c.vjp = transposed(op+"'s jvp", along)
-		return c.output(c.outs)
+		c.VJP = transposed(op+"'s jvp", along)
+		return c.output(c.Outs)
 	}
 }
 
 // transposed returns the rule for cotangents that is the transpose of one for tangents,
 // which op gives. It calls that with tangents for all arguments.
-func transposed(op string, jvp customRule) customRule {
+func transposed(op string, jvp graph.CustomRule) graph.CustomRule {
 	return func(args, outs, cts []*graph.Node) []*graph.Node {
 		v := begin(zeros(args, make([]*graph.Node, len(args))))
 		defer v.scope.Close()
@@ -117,7 +74,7 @@ func transposed(op string, jvp customRule) customRule {
 
 // A treeCall is a custom call whose arguments and results are trees.
 type treeCall[P, R any] struct {
-	*customCall
+	*graph.CustomCall
 	argument func([]*graph.Node) P
 	output   func([]*graph.Node) R
 }
@@ -135,11 +92,11 @@ func callCustom[P, R any](op string, f func(P) R, p P) *treeCall[P, R] {
 		misuse(op, "the function captures a tensor that depends on the argument of another transformation: make it an argument", captured[0])
 	}
 	c := &treeCall[P, R]{
-		&customCall{args: in.args},
+		&graph.CustomCall{Args: in.args},
 		func(ns []*graph.Node) P { return tree(withAbsent(ns, leaves)) },
 		func(ns []*graph.Node) R { return outTree(withAbsent(ns, out)) },
 	}
-	c.results(inner)
+	c.Results(inner)
 	return c
 }
 

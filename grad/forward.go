@@ -12,22 +12,22 @@ import (
 func (t *tape) forward(results, tangents []*graph.Node) []*graph.Node {
 	all := make([]*graph.Node, len(t.calls))
 	copy(all, tangents)
-	customs := make(map[*customCall][]*graph.Node)
+	customs := make(map[*graph.CustomCall][]*graph.Node)
 	for i := t.args; i < len(t.calls); i++ {
 		c := &t.calls[i]
 		if !c.active {
 			continue
 		}
 		src := t.each(c.src, all)
-		switch r := resultOf(c.Node); {
+		switch r := graph.CustomResultOf(c.Node); {
 		case !slices.ContainsFunc(src, isPresent):
 		case r == nil:
 			all[i] = c.jvp(src)
 		default:
-			if customs[r.customCall] == nil {
-				customs[r.customCall] = r.jvp(r.args, r.outs, src)
+			if customs[r.CustomCall] == nil {
+				customs[r.CustomCall] = r.JVP(r.Args, r.Outs, src)
 			}
-			all[i] = customs[r.customCall][r.i]
+			all[i] = customs[r.CustomCall][r.Index]
 		}
 	}
 	return t.each(results, all)

@@ -20,16 +20,16 @@ type tensorRule func(args, outs, ts []tensor.Tensor) []tensor.Tensor
 // needs a vjp.
 func (internal) Custom(_ graph.Token, op string, f func(args []tensor.Tensor) []tensor.Tensor, jvp, vjp tensorRule, args ...tensor.Tensor) []tensor.Tensor {
 	c := callCustom(op, f, args)
-	rule := func(r tensorRule) customRule {
+	rule := func(r tensorRule) graph.CustomRule {
 		return func(args, outs, ts []*graph.Node) []*graph.Node {
 			return nodes(r(tensors(args), tensors(outs), tensors(ts)))
 		}
 	}
-	c.jvp = rule(jvp)
+	c.JVP = rule(jvp)
 	if vjp != nil {
-		c.vjp = rule(vjp)
+		c.VJP = rule(vjp)
 	} else {
-		c.vjp = transposed(op, c.jvp)
+		c.VJP = transposed(op, c.JVP)
 	}
-	return c.output(c.outs)
+	return c.output(c.Outs)
 }

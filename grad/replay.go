@@ -11,7 +11,7 @@ type replay struct {
 	level     int32                       // is added to their RematLevel
 	of        []*graph.Node               // what the calls of the tape become
 	captured  map[*graph.Node]*graph.Node // what other nodes become
-	customs   map[*customCall]*customCall
+	customs   map[*graph.CustomCall]*graph.CustomCall
 	coOutputs map[*graph.CoOutputs]*graph.CoOutputs
 
 	// operand is what a node becomes as an operand.
@@ -19,14 +19,14 @@ type replay struct {
 	// remake returns c on other operands.
 	remake func(c *call, src []*graph.Node) *graph.Node
 	// differentiate gives a custom call, k, the rules of the one it was.
-	differentiate func(k, old *customCall)
+	differentiate func(k, old *graph.CustomCall)
 }
 
 func newReplay(t *tape) *replay {
 	return &replay{
 		tape:      t,
 		of:        make([]*graph.Node, len(t.calls)),
-		customs:   map[*customCall]*customCall{},
+		customs:   map[*graph.CustomCall]*graph.CustomCall{},
 		coOutputs: map[*graph.CoOutputs]*graph.CoOutputs{},
 	}
 }
@@ -47,9 +47,9 @@ func (r *replay) make(c *call) *graph.Node {
 	case ir.Argument: // of a transformation that has ended
 		return r.operand(c.src[0])
 	case ir.CallResult:
-		old := resultOf(c.Node)
-		k := r.custom(old.customCall)
-		n := k.result(old.i, r.operand(c.src[0]))
+		old := graph.CustomResultOf(c.Node)
+		k := r.custom(old.CustomCall)
+		n := k.Result(old.Index, r.operand(c.src[0]))
 		n.RematLevel = c.RematLevel + r.level
 		return n
 	}
@@ -71,10 +71,10 @@ func (r *replay) find(n *graph.Node) *graph.Node {
 func (r *replay) all(ns []*graph.Node) []*graph.Node { return mapped(ns, r.find) }
 
 // custom returns what a custom call becomes.
-func (r *replay) custom(old *customCall) *customCall {
+func (r *replay) custom(old *graph.CustomCall) *graph.CustomCall {
 	k := r.customs[old]
 	if k == nil {
-		k = &customCall{args: r.all(old.args), outs: make([]*graph.Node, len(old.outs))}
+		k = &graph.CustomCall{Args: r.all(old.Args), Outs: make([]*graph.Node, len(old.Outs))}
 		r.differentiate(k, old)
 		r.customs[old] = k
 	}

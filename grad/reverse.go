@@ -31,11 +31,11 @@ func (t *tape) backward(results, cts []*graph.Node) []*graph.Node {
 		c, last := &t.calls[i], sites.LastSite()
 		sum[i], given[i] = total(given[i]), nil
 		sites.Attribute(sum[i], c.Node, last)
-		switch r := resultOf(c.Node); {
-		case r != nil && t.customs[r.customCall] == i: // the cotangents of all results are known
+		switch r := graph.CustomResultOf(c.Node); {
+		case r != nil && t.customs[r.CustomCall] == i: // the cotangents of all results are known
 			sites.End() // the rule may be the user's
-			for j, ct := range t.vjpCustom(r.customCall, sum) {
-				give(r.args[j], ct)
+			for j, ct := range t.vjpCustom(r.CustomCall, sum) {
+				give(r.Args[j], ct)
 			}
 			sites.Resume()
 		case r == nil && sum[i] != nil:
@@ -55,12 +55,12 @@ func (t *tape) backward(results, cts []*graph.Node) []*graph.Node {
 }
 
 // vjpCustom returns the cotangents of a custom call's arguments.
-func (t *tape) vjpCustom(k *customCall, sum []*graph.Node) []*graph.Node {
-	cts := t.each(k.outs, sum)
+func (t *tape) vjpCustom(k *graph.CustomCall, sum []*graph.Node) []*graph.Node {
+	cts := t.each(k.Outs, sum)
 	if !slices.ContainsFunc(cts, isPresent) {
 		return nil
 	}
-	return k.vjp(k.args, k.outs, cts)
+	return k.VJP(k.Args, k.Outs, cts)
 }
 
 // keepResiduals marks the nodes of the recorded call that a pullback reads to be

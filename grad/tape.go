@@ -14,14 +14,14 @@ import (
 type tape struct {
 	args    int // how many of calls, the first ones, are the arguments
 	calls   []call
-	src     []*graph.Node       // memory for the operands of calls
-	index   graph.Numbers       // of a node in calls
-	customs map[*customCall]int // the first of calls that is a result of one
+	src     []*graph.Node             // memory for the operands of calls
+	index   graph.Numbers             // of a node in calls
+	customs map[*graph.CustomCall]int // the first of calls that is a result of one
 }
 
 // tapes are empty, with the memory of former calls: a step of training records as much as
 // the one before.
-var tapes = sync.Pool{New: func() any { return &tape{customs: make(map[*customCall]int)} }}
+var tapes = sync.Pool{New: func() any { return &tape{customs: make(map[*graph.CustomCall]int)} }}
 
 func newTape(args []*graph.Node) *tape {
 	t := tapes.Get().(*tape)
@@ -37,8 +37,8 @@ func newTape(args []*graph.Node) *tape {
 func record(scope *graph.Scope, args, results []*graph.Node) *tape {
 	t := newTape(args)
 	t.walk(scope, results, func(n *graph.Node) graph.Operands {
-		if r := resultOf(n); r != nil {
-			return graph.OperandsOf(r.args)
+		if r := graph.CustomResultOf(n); r != nil {
+			return graph.OperandsOf(r.Args)
 		}
 		return n.Src()
 	})
@@ -50,21 +50,21 @@ func record(scope *graph.Scope, args, results []*graph.Node) *tape {
 func recordWhole(scope *graph.Scope, args, results []*graph.Node) *tape {
 	t := newTape(args)
 	roots := slices.Clone(results)
-	customs, coOutputs := map[*customCall]bool{}, map[*graph.CoOutputs]bool{}
+	customs, coOutputs := map[*graph.CustomCall]bool{}, map[*graph.CoOutputs]bool{}
 	operands := func(n *graph.Node) graph.Operands {
 		if c := n.CoOutputs(); c != nil && !coOutputs[c] {
 			coOutputs[c] = true
 			roots = append(roots, c.Nodes...)
 		}
-		r := resultOf(n)
+		r := graph.CustomResultOf(n)
 		if r == nil {
 			return n.Src()
 		}
-		if !customs[r.customCall] {
-			customs[r.customCall] = true
-			roots = append(roots, r.outs...)
+		if !customs[r.CustomCall] {
+			customs[r.CustomCall] = true
+			roots = append(roots, r.Outs...)
 		}
-		return graph.OperandsOf(append(n.Src().Append(nil), r.args...))
+		return graph.OperandsOf(append(n.Src().Append(nil), r.Args...))
 	}
 	for i := 0; i < len(roots); i++ { // walks add to them
 		t.walk(scope, roots[i:i+1], operands)
@@ -91,9 +91,9 @@ func (t *tape) walk(scope *graph.Scope, roots []*graph.Node, operands func(*grap
 
 // add appends a call, which is not active.
 func (t *tape) add(n *graph.Node, src graph.Operands) *call {
-	if r := resultOf(n); r != nil {
-		if _, known := t.customs[r.customCall]; !known {
-			t.customs[r.customCall] = len(t.calls)
+	if r := graph.CustomResultOf(n); r != nil {
+		if _, known := t.customs[r.CustomCall]; !known {
+			t.customs[r.CustomCall] = len(t.calls)
 		}
 	}
 	t.index.Set(n, len(t.calls))

@@ -35,15 +35,6 @@ func ToDevice(x *Node, d Device) *Node {
 	return n
 }
 
-// CallResult is x as a result of a call with those arguments that is
-// differentiated by a rule.
-func CallResult(x *Node, rule any, args []*Node) *Node {
-	n := alias(ir.CallResult, x)
-	n.setCall(rule)
-	n.inherit(args)
-	return n
-}
-
 // CoOutput is x as a result that is worth computing only together with others. It
 // is a node of its own, because x may be among other CoOutputs, or the caller's.
 func CoOutput(x *Node, with *CoOutputs) *Node {

@@ -14,18 +14,19 @@ func (d device) String() string { return string(d) }
 // TestAliases makes an alias of every op of that class.
 func TestAliases(t *testing.T) {
 	x := ToDevice(Fill(ir.Float16, 1, []int{2, 3}), device("one"))
-	scope, co, rule := new(Scope), new(CoOutputs), "a rule"
+	scope, co := new(Scope), new(CoOutputs)
+	call := &CustomCall{Args: []*Node{Argument(x, scope)}}
 	aliases := map[ir.Op]*Node{
 		ir.Argument:     Argument(x, scope),
 		ir.StopGradient: StopGradient(x),
 		ir.ToDevice:     ToDevice(x, device("two")),
-		ir.CallResult:   CallResult(x, rule, []*Node{Argument(x, scope)}),
+		ir.CallResult:   call.Results([]*Node{x})[0],
 		ir.CoOutput:     CoOutput(x, co),
 	}
 	for op := ir.Op(1); int(op) < ir.Ops; op++ {
 		n := aliases[op]
 		if (n != nil) != (op.Class() == ir.Alias) {
-			t.Errorf("%v of class %d: a function of alias.go makes it: %v", op, op.Class(), n != nil)
+			t.Errorf("%v of class %d: a function makes it: %v", op, op.Class(), n != nil)
 			continue
 		}
 		if n == nil {
@@ -45,7 +46,7 @@ func TestAliases(t *testing.T) {
 			t.Errorf("%v is committed to %v, made again to %v, want %v", op, n.Device, again.Device, want)
 		}
 	}
-	if aliases[ir.CallResult].Call() != rule || aliases[ir.CoOutput].CoOutputs() != co {
-		t.Error("a CallResult has no rule, or a CoOutput no CoOutputs")
+	if r := CustomResultOf(aliases[ir.CallResult]); r == nil || r.CustomCall != call || call.Outs[0] != aliases[ir.CallResult] || aliases[ir.CoOutput].CoOutputs() != co {
+		t.Error("a CallResult has not its call, or a CoOutput no CoOutputs")
 	}
 }

@@ -41,8 +41,8 @@ func (n *Node) SetCoOutputs(c *CoOutputs) {
 	}
 }
 
-// Call is the call that made the node: of a CallResult how it is differentiated, a value of
-// package grad; of a Gather or Scatter an [*IndexSite]; of a HostCall its [*HostFunc]; of other
+// Call is the call that made the node: of a CallResult its [*CustomResult]; of a
+// Gather or Scatter an [*IndexSite]; of a HostCall its [*HostFunc]; of other
 // nodes the [*CallSite], if it was recorded. Nil if unknown.
 func (n *Node) Call() any {
 	if d := n.details.Load(); d != nil {

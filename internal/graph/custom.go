@@ -1,0 +1,49 @@
+package graph
+
+import "github.com/tensorken/tensorken/ir"
+
+// A CustomCall is a call that is differentiated as a whole, by its own rules. Its
+// arguments and results are known from outside; how it computes the results is
+// seen only where they are computed.
+type CustomCall struct {
+	Args []*Node
+	Outs []*Node // nodes of op CallResult
+	// VJP gives the cotangents of the arguments from those of the results, JVP
+	// the tangents of the results from those of the arguments.
+	VJP, JVP CustomRule
+}
+
+// A CustomRule gives tangents or cotangents from others; nil is zero. It uses the
+// arguments and results that it is given, which may be others than the call's.
+type CustomRule func(args, outs, ts []*Node) []*Node
+
+// A CustomResult is the [Node.Call] of a result of a custom call.
+type CustomResult struct {
+	*CustomCall
+	Index int // in Outs
+}
+
+// CustomResultOf returns the CustomResult that n stands for, nil if n is no result of a
+// custom call.
+func CustomResultOf(n *Node) *CustomResult {
+	r, _ := n.Call().(*CustomResult)
+	return r
+}
+
+// Result makes n the i-th result of the call.
+func (k *CustomCall) Result(i int, n *Node) *Node {
+	r := alias(ir.CallResult, n)
+	r.setCall(&CustomResult{k, i})
+	r.inherit(k.Args)
+	k.Outs[i] = r
+	return r
+}
+
+// Results makes nodes the results of the call.
+func (k *CustomCall) Results(ns []*Node) []*Node {
+	k.Outs = make([]*Node, len(ns))
+	for i, n := range ns {
+		k.Result(i, n)
+	}
+	return k.Outs
+}
