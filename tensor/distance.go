@@ -3,6 +3,7 @@ package tensor
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/tensorken/tensorken/internal/graph"
 	"github.com/tensorken/tensorken/internal/shape"
@@ -80,7 +81,8 @@ func moderate(m *graph.Node) *graph.Node {
 // [Tensor.NormP] of the difference of each row of t from each row of o. Axes before the
 // last two are broadcast. The derivatives of the distance 0 are 0. For p = 2 it is
 // [Tensor.Norm], so that distances whose squares leave the type's range are Inf or 0:
-// scale the points first. Floats only.
+// scale the points first; its derivatives for rows of more than 4 elements are by matrix
+// products, less accurate for points that are much closer than most. Floats only.
 func (t Tensor) Cdist(o Tensor, p float64) Tensor {
 	x, y := t.floats("Cdist"), o.node("Cdist")
 	x, y = promote("Cdist", x, y)
@@ -88,22 +90,88 @@ func (t Tensor) Cdist(o Tensor, p float64) Tensor {
 	if x.Shape[m-1] != y.Shape[n-1] {
 		fail("Cdist", fmt.Sprintf("rows have %d and %d elements", x.Shape[m-1], y.Shape[n-1]), x, y)
 	}
-	a, b := insert(x, m-1), insert(y, n-2) // [... m 1 k], [... 1 n k]
-	s, ok := shape.Broadcast(a.Shape, b.Shape)
+	batch, ok := shape.Broadcast(x.Shape[:m-2], y.Shape[:n-2])
 	if !ok {
 		fail("Cdist", "the axes before the last two do not broadcast: lengths must be equal or 1", x, y)
 	}
+	s := slices.Concat(batch, []int{x.Shape[m-2], y.Shape[n-2], x.Shape[m-1]})
 	checkLen("Cdist", s, x, y)
-	d := sub(graph.BroadcastTo(a, s), graph.BroadcastTo(b, s))
-	last := len(s) - 1
-	over := []int{last}
-	return wide(d, func(d *graph.Node) *graph.Node {
-		if p == 2 {
-			return drop(norm(d, over), last) // NormP takes 4 times as long
-		}
-		return drop(normP("Cdist", d, p, over), last)
+	x = graph.BroadcastTo(x, slices.Concat(batch, x.Shape[m-2:]))
+	y = graph.BroadcastTo(y, slices.Concat(batch, y.Shape[n-2:]))
+	if p == 2 {
+		return wide(x, func(x *graph.Node) *graph.Node { return euclidean(x, graph.Cast(y, x.DType)) })
+	}
+	return wide(differences(x, y), func(d *graph.Node) *graph.Node {
+		return drop(normP("Cdist", d, p, []int{len(s) - 1}), len(s)-1)
 	})
 }
+
+// differences returns [... m n k] from rows [... m k] and [... n k].
+func differences(x, y *graph.Node) *graph.Node {
+	r := len(x.Shape)
+	a, b := insert(x, r-1), insert(y, r-2) // [... m 1 k], [... 1 n k]
+	s := shape.With(a.Shape, r-1, y.Shape[r-2])
+	return sub(graph.BroadcastTo(a, s), graph.BroadcastTo(b, s))
+}
+
+// euclidean returns the distances d between rows, [... m k] and [... n k] giving [... m n].
+// Derivatives by the differences have k times as many elements as d and are the most
+// accurate. For k > 4 euclidean has a derivative of its own, by matrix products: with w the
+// cotangent over d, that of x's row i is Σⱼ w[i j]·(x[i] - y[j]) = x[i]·Σⱼ w[i j] - (w·y)[i].
+func euclidean(x, y *graph.Node) *graph.Node {
+	n := len(x.Shape) - 1 // the axis of d along y's rows
+	d := drop(norm(differences(x, y), []int{n + 1}), n+1)
+	if x.Shape[n] <= 4 || !x.Traced() && !y.Traced() { // no derivative: x and y need not be held
+		return d
+	}
+	c := &graph.CustomCall{Args: []*graph.Node{x, y}}
+	c.VJP = func(args, outs, cts []*graph.Node) []*graph.Node {
+		x, y := centered(args[0], args[1])
+		w := mul(cts[0], inverseOf(outs[0]))
+		pull := func(w, x, y *graph.Node) *graph.Node {
+			return sub(mul(x, spreadTo(graph.Reduce(ir.Sum, w, []int{n}), x)), matMul(w, y))
+		}
+		return []*graph.Node{pull(w, x, y), pull(swap(w, n-1, n), y, x)}
+	}
+	c.JVP = func(args, outs, tangents []*graph.Node) []*graph.Node {
+		x, y := centered(args[0], args[1])
+		push := func(x, y, v *graph.Node) *graph.Node { // Σ (x[i] - y[j])·v[i]
+			own := graph.Reduce(ir.Sum, mul(x, v), []int{n})
+			other := matMul(v, swap(y, n-1, n))
+			return sub(spreadTo(own, other), other)
+		}
+		var sum *graph.Node
+		if v := tangents[0]; v != nil {
+			sum = push(x, y, v)
+		}
+		if v := tangents[1]; v != nil {
+			t := swap(push(y, x, v), n-1, n)
+			if sum != nil {
+				t = add(sum, t)
+			}
+			sum = t
+		}
+		return []*graph.Node{mul(sum, inverseOf(outs[0]))}
+	}
+	return c.Results([]*graph.Node{d})[0]
+}
+
+// centered returns x and y less the mean of x's rows, of which their differences do not
+// depend: products of small numbers are more accurate. A mean that is not finite counts as 0.
+func centered(x, y *graph.Node) (*graph.Node, *graph.Node) {
+	m := graph.StopGradient(mean(x, []int{len(x.Shape) - 2}))
+	m = graph.Where(eq(sub(m, m), fill(m, 0)), m, fill(m, 0))
+	return sub(x, spreadTo(m, x)), sub(y, spreadTo(m, y))
+}
+
+// inverseOf returns 1/x, but 0 for 0.
+func inverseOf(x *graph.Node) *graph.Node {
+	zero := eq(x, fill(x, 0))
+	return graph.Where(zero, fill(x, 0), div(fill(x, 1), graph.Where(zero, fill(x, 1), x)))
+}
+
+// matMul is [Tensor.MatMul] of nodes.
+func matMul(x, y *graph.Node) *graph.Node { return Tensor{n: x}.MatMul(Tensor{n: y}).n }
 
 // CosineSimilarity returns the cosine of the angle between the vectors of t and o along an
 // axis, which keeps length 1; t and o are broadcast. Norms, which are [Tensor.Norm], count
