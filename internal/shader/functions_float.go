@@ -11,9 +11,23 @@ func (l library) exponentials() {
 		s.returnIf(special, x, F32) // zeros, infinity, NaN
 		return b.Gt(signBit).If(nan, x.Sqrt())
 	})
+	// e^(a+b), for |a| below 128 and b small beside it: 2ᵏ·eʳ with |r| ≤ ln(2)/2. The upper
+	// part of ln(2) has 10 bits, so that k times it is exact; 2ᵏ is two factors, as it may be
+	// out of range.
+	l.binary("exp_sum", F32, func(s *Block, a, b *Expr) *Expr {
+		k := s.Let("k", a.Mul(1.442695).Add(0.5).Floor())
+		r := s.Let("r", a.Sub(k.Mul(lnTwoHigh)).Launder(FirstWay).Sub(k.Mul(lnTwoLow)).Add(b))
+		p := s.Let("p", poly(r, 1, 1, 0.5, 1.6666667e-1, 4.1666668e-2, 8.333334e-3, 1.388889e-3, 1.984127e-4))
+		n := s.Let("n", k.Add(256).Convert(I32))
+		half := s.Let("half", n.Shr(1))
+		power := func(n *Expr) *Expr { return n.Sub(1).Shl(23).Bitcast(F32) } // 2ⁿ⁻¹²⁸
+		return p.Mul(power(half)).Launder(FirstWay).Mul(power(n.Sub(half)))
+	})
 	l.unary("exp_f32", F32, func(s *Block, x *Expr) *Expr {
-		y := s.Let("y", choose(F32, x.Lt(-104), 0, x.Gt(88.73).If(inf, x.Exp())))
-		return l.call("is_nan", x).If(x, y)
+		inside := s.Let("inside", absBits(x).Lt(0x42d00000)) // |x| < 104
+		y := s.Let("y", l.call("exp_sum", choose(F32, inside, x, 0), Number(F32, 0)))
+		special := l.call("is_nan", x).If(x, choose(F32, bits(x).Ge(signBit), 0, inf))
+		return choose(F32, inside, choose(F32, x.Gt(88.73), inf, y), special)
 	})
 	l.unary("expm1_f32", F32, func(s *Block, x *Expr) *Expr {
 		p := s.Let("p", poly(x, 1, 0.5, 1.6666667e-1, 4.1666668e-2, 8.333334e-3, 1.388889e-3, 1.984127e-4, 2.4801587e-5))
@@ -55,6 +69,12 @@ func (l library) exponentials() {
 		return l.call("is_nan", x).If(x, y)
 	})
 }
+
+// The natural logarithm of 2, in two parts.
+const (
+	lnTwoHigh = 0.693359375
+	lnTwoLow  = -2.1219444e-4
+)
 
 // twoOverPi is the bits of 2/π after the binary point, behind a word of zeros.
 var twoOverPi = []int{0, 0x28be60db, 0x9391054a, 0x7f09d5f4, 0x7d4d3770, 0x36d8a566, 0x4f10e410}
@@ -143,6 +163,30 @@ func (l library) trigonometry() {
 }
 
 func (l library) arithmetic() {
+	// The first 12 bits of a significand. The product of two heads is exact.
+	l.unary("head", F32, func(s *Block, x *Expr) *Expr { return bits(x).And(0xfffff000).Bitcast(F32) })
+	// The logarithm of a positive normal number 2ᵏ·m, √½ ≤ m < √2, as a head and the rest:
+	// k·ln(2) + 2·artanh(q), where q = (m-1)/(m+1) is a head and a rest as well.
+	l.unary("log_parts", F32, func(s *Block, x *Expr) *Expr {
+		const rootHalf = 0x3f3504f3
+		e := s.Let("e", bits(x).Sub(rootHalf).Bitcast(I32).Shr(23))
+		k := s.Let("k", e.Convert(F32))
+		f := s.Let("f", bits(x).Sub(e.Shl(23).Bitcast(U32)).Bitcast(F32).Sub(1))
+		d := s.Let("d", f.Add(2))
+		high := s.Let("high", l.call("head", d))
+		low := s.Let("low", f.Sub(high.Sub(2).Launder(FirstWay)).Launder(FirstWay))
+		q := s.Let("q", l.call("head", f.Div(d)))
+		rest := s.Let("rest", f.Sub(q.Mul(high)).Launder(FirstWay).Sub(q.Mul(low)).Div(d))
+		t := s.Let("t", q.Add(rest))
+		z := s.Let("z", t.Mul(t))
+		series := s.Let("series", t.Mul(z).Mul(poly(z, 6.6666667e-1, 0.4, 2.857143e-1, 2.2222222e-1, 1.8181819e-1)))
+		turns := s.Let("turns", k.Mul(lnTwoHigh))
+		sum := s.Let("sum", turns.Add(q.Mul(2)).Launder(FirstWay))
+		lost := s.Let("lost", q.Mul(2).Sub(sum.Sub(turns).Launder(FirstWay)))
+		tail := s.Let("tail", k.Mul(lnTwoLow).Add(rest.Mul(2)).Add(series).Add(lost))
+		y := s.Let("y", l.call("head", sum.Add(tail)))
+		return Vec(2, y, sum.Sub(y).Launder(FirstWay).Add(tail))
+	})
 	l.binary("pow_f32", F32, func(s *Block, a, b *Expr) *Expr {
 		s.returnIf(b.Eq(0).Or(a.Eq(1)), 1, F32)
 		s.returnIf(l.call("is_nan", a).Or(l.call("is_nan", b)), nan, F32)
@@ -151,9 +195,16 @@ func (l library) arithmetic() {
 		s.returnIf(m.Eq(1).And(l.call("is_finite", b).Not()), 1, F32)
 		whole := s.Let("whole", b.Floor().Eq(b))
 		odd := s.Let("odd", whole.And(b.Abs().Lt(16777216)).And(b.Max(-16777216).Min(16777216).Convert(I32).And(1).Ne(0)))
-		y := s.Let("y", l.call("exp_f32", b.Mul(l.call("log_f32", m))))
+		rough := s.Let("rough", b.Mul(l.call("log_f32", m)))
+		y := s.Var("y", l.call("exp_f32", rough))
+		s.If(rough.Abs().Lt(104).And(bits(m).Ge(leadingOne)), func(s *Block) {
+			z := s.Let("z", l.call("log_parts", m))
+			p := s.Let("p", l.call("head", b).Mul(z.At(0)))
+			rest := s.Let("rest", b.Mul(z.At(1)).Add(b.Sub(l.call("head", b)).Launder(FirstWay).Mul(z.At(0))))
+			s.Set(y, l.call("exp_sum", p, rest))
+		})
 		s.returnIf(whole.Not().And(a.Lt(0)).And(l.call("is_finite", a)), nan, F32)
-		return odd.And(bits(a).Shr(31).Eq(1)).If(y.Neg(), y)
+		return odd.And(bits(a).Shr(31).Eq(1)).If(y.Ref().Neg(), y.Ref())
 	})
 	// Of the bits of a number that is neither negative nor infinite.
 	l.unary("significand", U32, func(s *Block, x *Expr) *Expr {
