@@ -117,9 +117,11 @@ func (l library) comparisons() {
 	l.binary("eq_f32", F32, func(s *Block, a, b *Expr) *Expr { return a.Eq(b).And(l.call("ordered", a, b)) })
 	l.binary("lt_f32", F32, func(s *Block, a, b *Expr) *Expr { return a.Lt(b).And(l.call("ordered", a, b)) })
 	l.binary("max_f32", F32, func(s *Block, a, b *Expr) *Expr {
-		return l.call("is_nan", a).If(a, l.call("is_nan", b).If(b, a.Max(b)))
+		equal := bits(a).And(bits(b)).Bitcast(F32) // 0 for 0 and -0
+		return l.call("is_nan", a).If(a, l.call("is_nan", b).If(b, a.Eq(b).If(equal, a.Max(b))))
 	})
 	l.binary("min_f32", F32, func(s *Block, a, b *Expr) *Expr {
-		return l.call("is_nan", a).If(a, l.call("is_nan", b).If(b, a.Min(b)))
+		equal := bits(a).Or(bits(b)).Bitcast(F32) // -0 for 0 and -0
+		return l.call("is_nan", a).If(a, l.call("is_nan", b).If(b, a.Eq(b).If(equal, a.Min(b))))
 	})
 }

@@ -57,7 +57,7 @@ fn is_nan(x: f32) -> bool {
 }
 
 fn max_f32(a: f32, b: f32) -> f32 {
-  return select(select(max(a, b), b, is_nan(b)), a, is_nan(a));
+  return select(select(select(max(a, b), bitcast<f32>(bitcast<u32>(a) & bitcast<u32>(b)), a == b), b, is_nan(b)), a, is_nan(a));
 }
 
 @compute @workgroup_size(256)
