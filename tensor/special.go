@@ -126,6 +126,8 @@ func (t Tensor) Sinc() Tensor {
 		near := lt(mul(x, x), fill(x, 0.09))
 		a := graph.Where(near, x, fill(x, 0))
 		b := graph.Where(near, fill(x, 1), x)
+		high, low := fill(x, 0x1p125), fill(x, -0x1p125) // whole numbers, π times which is finite
+		b = graph.Where(lt(high, b), high, graph.Where(lt(b, low), low, b))
 		series := polynomial(scaled(mul(a, a), math.Pi*math.Pi), terms(x.DType, sincSeries, 8))
 		n, rest := nearest(b)
 		half := scaled(n, 0.5)
