@@ -10,7 +10,7 @@ import (
 // to three spatial axes, as many as its weight has.
 type Conv struct {
 	Weight  tensor.Tensor // [out in/groups spatial...]
-	Bias    tensor.Tensor // [out], or absent
+	Bias    tensor.Tensor `tensor:",optional"` // [out], or absent
 	Options tensor.ConvOptions
 }
 

@@ -6,7 +6,7 @@ import "github.com/tensorken/tensorken/tensor"
 // as many as its weight has; see [tensor.Tensor.ConvTranspose].
 type ConvTranspose struct {
 	Weight  tensor.Tensor // [in out/groups spatial...]
-	Bias    tensor.Tensor // [out], or absent
+	Bias    tensor.Tensor `tensor:",optional"` // [out], or absent
 	Options tensor.ConvOptions
 }
 

@@ -8,7 +8,7 @@ import (
 // A Linear layer computes x·Wᵀ + b on the last axis.
 type Linear struct {
 	Weight tensor.Tensor // [out in], as in PyTorch
-	Bias   tensor.Tensor // [out], or absent
+	Bias   tensor.Tensor `tensor:",optional"` // [out], or absent
 }
 
 // NewLinear returns a layer from width in to width out. Weight and bias are

@@ -14,8 +14,9 @@ import (
 //
 // Source: Ba, Kiros, Hinton, "Layer Normalization", 2016.
 type LayerNorm struct {
-	Weight, Bias tensor.Tensor // [width], or absent
-	Eps          float64       // 0 is 1e-5
+	Weight tensor.Tensor // [width], or absent
+	Bias   tensor.Tensor `tensor:",optional"` // [width], or absent
+	Eps    float64       // 0 is 1e-5
 }
 
 // NewLayerNorm returns a layer norm of weight one and bias zero.
@@ -41,8 +42,9 @@ func normalize(x tensor.Tensor, eps float64, axes ...int) tensor.Tensor {
 //
 // Source: Zhang, Sennrich, "Root Mean Square Layer Normalization", 2019.
 type RMSNorm struct {
-	Weight, Bias tensor.Tensor // [width], or absent
-	Eps          float64       // 0 is 1e-6
+	Weight tensor.Tensor // [width], or absent
+	Bias   tensor.Tensor `tensor:",optional"` // [width], or absent
+	Eps    float64       // 0 is 1e-6
 }
 
 // NewRMSNorm returns a norm of weight one, without bias.
@@ -88,11 +90,12 @@ func affine(x, weight, bias tensor.Tensor) tensor.Tensor {
 //
 // Source: Ioffe, Szegedy, "Batch Normalization", 2015.
 type BatchNorm struct {
-	Weight, Bias tensor.Tensor // [channels], or absent
-	Mean         tensor.Tensor `tensor:"running_mean,state"` // [channels]
-	Var          tensor.Tensor `tensor:"running_var,state"`  // [channels]
-	Momentum     float64       // the batch's share of the new averages; 0 is 0.1
-	Eps          float64       // 0 is 1e-5
+	Weight   tensor.Tensor // [channels], or absent
+	Bias     tensor.Tensor `tensor:",optional"`          // [channels], or absent
+	Mean     tensor.Tensor `tensor:"running_mean,state"` // [channels]
+	Var      tensor.Tensor `tensor:"running_var,state"`  // [channels]
+	Momentum float64       // the batch's share of the new averages; 0 is 0.1
+	Eps      float64       // 0 is 1e-5
 }
 
 // NewBatchNorm returns a batch norm of weight one, bias zero, running mean
@@ -150,9 +153,10 @@ func (l BatchNorm) check(x tensor.Tensor) {
 //
 // Source: Wu, He, "Group Normalization", 2018.
 type GroupNorm struct {
-	Weight, Bias tensor.Tensor // [channels], or absent
-	Groups       int
-	Eps          float64 // 0 is 1e-5
+	Weight tensor.Tensor // [channels], or absent
+	Bias   tensor.Tensor `tensor:",optional"` // [channels], or absent
+	Groups int
+	Eps    float64 // 0 is 1e-5
 }
 
 // NewGroupNorm returns a group norm of weight one and bias zero. The channels
@@ -174,8 +178,9 @@ func (l GroupNorm) Apply(x tensor.Tensor) tensor.Tensor {
 //
 // Source: Ulyanov, Vedaldi, Lempitsky, "Instance Normalization", 2016.
 type InstanceNorm struct {
-	Weight, Bias tensor.Tensor // [channels], or absent
-	Eps          float64       // 0 is 1e-5
+	Weight tensor.Tensor `tensor:",optional"` // [channels], or absent
+	Bias   tensor.Tensor `tensor:",optional"` // [channels], or absent
+	Eps    float64       // 0 is 1e-5
 }
 
 // NewInstanceNorm returns an instance norm of weight one and bias zero.

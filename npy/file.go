@@ -56,20 +56,23 @@ func (f *File) Tensor(name string) (tensor.Tensor, error) {
 	return t, nil
 }
 
-// Load fills in place the tree that a pointer points to, or a map of pointers. File
-// and tree must have the same tensors, equal in shape and type. An absent tensor, an
-// empty slice or map and a nil pointer take the file's tensors, so a zero struct can be
-// loaded. If Load fails, the tree is unchanged. As for tied weights, it is as
-// [github.com/tensorken/tensorken/safetensors.File.Load].
+// Load fills in place the tree that a pointer points to, or a map of pointers, as
+// [github.com/tensorken/tensorken/safetensors.File.Load] does, whose rules for missing
+// fields, settings and tied weights hold. If it fails, the tree is unchanged.
 //
 // rename, if not nil, returns the name in the tree of an array in the file; "" skips
-// the array.
+// the array, and [Transposed] swaps its last two axes.
 func (f *File) Load(tree any, rename func(name string) string) error {
 	if err := f.tensors.Load(tree, rename); err != nil {
 		return fail(f.path, err)
 	}
 	return nil
 }
+
+// Transposed returns a name for the rename function of [File.Load] to return: the array
+// is loaded under this name with its last two axes swapped. Nothing is copied. A name that
+// is marked twice is as before, and "" stays "".
+func Transposed(name string) string { return treefile.Transposed(name) }
 
 // Load fills a tree from a file: it is [Open] and [File.Load] without rename.
 func Load(path string, tree any) error {

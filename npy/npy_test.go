@@ -156,7 +156,10 @@ func TestEveryType(t *testing.T) {
 }
 
 func TestTree(t *testing.T) {
-	type linear struct{ Weight, Bias tensor.Tensor }
+	type linear struct {
+		Weight tensor.Tensor
+		Bias   tensor.Tensor `tensor:",optional"`
+	}
 	type model struct {
 		Blocks []linear
 		Scale  tensor.Tensor

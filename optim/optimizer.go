@@ -38,7 +38,7 @@ type Optimizer struct {
 // rule accepts any State with as many slots of each parameter as it makes itself, so
 // Adam can continue from AdamW's State.
 type State struct {
-	Step  tensor.Tensor            // number of steps done: one int32
+	Step  tensor.Tensor            `tensor:",optional"` // number of steps done: one int32; absent before the first
 	Slots map[string]tensor.Tensor // by the parameter's name and the slot's number: "0.weight.1"
 }
 

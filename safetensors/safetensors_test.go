@@ -89,7 +89,10 @@ func TestTypes(t *testing.T) {
 	}
 }
 
-type linear struct{ Weight, Bias tensor.Tensor }
+type linear struct {
+	Weight tensor.Tensor
+	Bias   tensor.Tensor `tensor:",optional"`
+}
 
 type model struct {
 	Blocks []struct{ Up, Down linear }
@@ -134,14 +137,17 @@ func TestLoadErrors(t *testing.T) {
 		t.Fatal(err)
 	}
 	var absent tensor.Tensor
-	one := tensor.Scalar(1)
 	for _, tt := range []struct {
 		tree   any
 		rename func(string) string
 		want   string
 	}{
 		{&struct{ Weight tensor.Tensor }{}, nil, `a struct { Weight tensor.Tensor } has no field for "bias"`},
-		{&struct{ Weight, Bias, Gain tensor.Tensor }{absent, absent, one}, nil, `it has no tensor "gain", which the tree has`},
+		{&struct{ Weight, Bias, Gain, Shift tensor.Tensor }{}, nil, `it lacks "gain", "shift" of a struct {`},
+		{&struct{ Weight, Gain tensor.Tensor }{}, nil, `it lacks "gain" of a struct { Weight tensor.Tensor; Gain tensor.Tensor }: tag a field that may stay absent ` + "`tensor:\",optional\"`; a struct"},
+		{&struct{ Weight, Gain tensor.Tensor }{}, nil, ` has no field for "bias"`},
+		{&linear{}, func(name string) string { return Transposed(name) }, `"bias" is of shape [2]: it has no two axes to transpose`},
+		{&linear{Weight: tensor.Ones(2, 3)}, func(name string) string { return strings.Replace(name, "weight", Transposed("weight"), 1) }, `"weight" is float32 [3 2], transposed, in the file and float32 [2 3] in the tree`},
 		{&linear{tensor.Ones(3, 2), absent}, nil, `"weight" is float32 [2 3] in the file and float32 [3 2] in the tree`},
 		{&linear{tensor.Ones(2, 3), tensor.Arange(2)}, nil, `"bias" is float32 [2] in the file and int32 [2] in the tree`},
 		{&linear{}, func(string) string { return "weight" }, `"bias" and "weight" would both be named "weight"`},

@@ -8,9 +8,11 @@
 // pointer and an interface add nothing to it. Tags of fields change that:
 //
 //	LN1  nn.LayerNorm  `tensor:"ln_1"`   // named ln_1
-//	Mean tensor.Tensor `tensor:",state"` // saved, but not trained
-//	Mask tensor.Tensor `tensor:"-"`      // left out, shared with results
+//	Mean tensor.Tensor `tensor:",state"`    // saved, but not trained
+//	Bias tensor.Tensor `tensor:",optional"` // files that are loaded may lack it
+//	Mask tensor.Tensor `tensor:"-"`         // left out, shared with results
 //
+// A name and options may follow each other: `tensor:"running_mean,state,optional"`.
 // The zero Tensor is an absent one, such as the bias of a layer that has none: the
 // functions skip it. A pointer met twice is one subtree, named once and shared in
 // results as well; pointers may form cycles. Equal tensors in two places are two.

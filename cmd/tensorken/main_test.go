@@ -205,6 +205,7 @@ func TestDamagedModel(t *testing.T) {
 		}, `the metadata is inconsistent: a cnn has no input_shape [64]`},
 		{func(_ *description, l *nn.Linear) { l.Weight = fill(l.Weight, math.NaN()) }, `"0.weight" holds NaN: the file is damaged, or the training failed`},
 		{func(_ *description, l *nn.Linear) { l.Bias = fill(l.Bias, math.Inf(-1)) }, `"0.bias" holds -Inf`},
+		{func(_ *description, l *nn.Linear) { l.Bias = tensor.Tensor{} }, `it lacks "0.bias" of a mlp`},
 		{func(d *description, _ *nn.Linear) { d.Scaling.Scale[0] = 1e-38 }, "the model's scores of example "},
 	} {
 		d, net, err := open(model)

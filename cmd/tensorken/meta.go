@@ -103,6 +103,12 @@ func open(path string) (d description, net nn.Sequential, err error) {
 	if err := f.Load(&net, nil); err != nil {
 		return d, nil, fmt.Errorf("%s: %w", path, err)
 	}
+	names := f.Names()
+	for name := range tree.All(net) { // Load would leave it random
+		if !slices.Contains(names, name) {
+			return d, nil, fmt.Errorf("%s: it lacks %q of a %s", path, name, d.Model)
+		}
+	}
 	if err := checkFinite(net); err != nil {
 		return d, nil, fmt.Errorf("%s: %w", path, err)
 	}

@@ -7,9 +7,10 @@
 // the fields in snake case, indices and keys by dots: blocks.3.attn.q.weight.
 // An embedded struct adds no name. A field's tag changes that:
 //
-//	W Tensor `tensor:"weight"`  // named weight
-//	M Tensor `tensor:",state"`  // leaves in it are marked State
-//	C Cache  `tensor:"-"`       // left out, shared with results
+//	W Tensor `tensor:"weight"`    // named weight
+//	M Tensor `tensor:",state"`    // leaves in it are marked State
+//	B Tensor `tensor:",optional"` // Fill may lack it
+//	C Cache  `tensor:"-"`         // left out, shared with results
 //
 // A pointer met twice is one subtree: its leaves are found and named once,
 // and a result shares it in the same places. An unexported field that holds

@@ -9,14 +9,17 @@ import (
 )
 
 // Fill returns a function that sets the leaves of p, a pointer to a tree or a
-// map of pointers, in place, to what f returns for each; found says whether the
-// leaf's name is among names. Pointers are followed, not replaced. Nothing changes
-// before set is called.
+// map of pointers, in place, to what f returns for each. Pointers are followed, not
+// replaced. Nothing changes before set is called.
+//
+// To f, found says whether the leaf's name is among names, and optional whether it may
+// be missing: its field is tagged ",optional", or is in a field with that tag that has
+// no leaf among names.
 //
 // What is empty grows to hold names: a slice gets the elements that they name, a map
 // their keys, a nil pointer a new value, and a nil interface that the leaf type
 // satisfies a leaf.
-func Fill[L any](p any, names []string, f func(name string, found bool, x L) (L, error)) (set func(), err error) {
+func Fill[L any](p any, names []string, f func(name string, found, optional bool, x L) (L, error)) (set func(), err error) {
 	v := reflect.ValueOf(p)
 	if k := v.Kind(); (k != reflect.Pointer && k != reflect.Map) || v.IsNil() {
 		return nil, fmt.Errorf("%T is not a pointer to a tree", p)
@@ -35,7 +38,7 @@ func Fill[L any](p any, names []string, f func(name string, found bool, x L) (L,
 // A filler is a walker that sets leaves in place, at the end.
 type filler[L any] struct {
 	*walker[L]
-	f     func(name string, found bool, x L) (L, error)
+	f     func(name string, found, optional bool, x L) (L, error)
 	names []string // sorted
 	sets  []func() // in order
 }
@@ -46,6 +49,9 @@ func (w *filler[L]) set(v, x reflect.Value) {
 }
 
 func (w *filler[L]) fill(p *layout, v reflect.Value) error {
+	if w.optional && p.kind != leaf {
+		w.optional = !w.asked(p)
+	}
 	switch p.kind {
 	case leaf:
 		return w.fillLeaf(v, v.Interface().(L))
@@ -85,7 +91,7 @@ func (w *filler[L]) fill(p *layout, v reflect.Value) error {
 func (w *filler[L]) fillLeaf(v reflect.Value, old L) error {
 	name := string(w.name)
 	_, found := slices.BinarySearch(w.names, name)
-	x, err := w.f(name, found, old)
+	x, err := w.f(name, found, w.optional, old)
 	if err == nil {
 		w.set(v, reflect.ValueOf(x))
 	}
@@ -184,12 +190,7 @@ func (w *filler[L]) key(p *layout, name string, depth int) (string, bool) {
 
 // growPointer makes what a nil pointer points to if a leaf of it is in names.
 func (w *filler[L]) growPointer(p *layout, v reflect.Value) error {
-	_, asked := slices.BinarySearch(w.names, string(w.name))
-	asked = asked && w.accepts(p.elem, "", 0)
-	for rest := range w.under {
-		asked = asked || w.accepts(p.elem, rest, 0)
-	}
-	if !asked {
+	if !w.asked(p.elem) {
 		return nil
 	}
 	x := reflect.New(p.elem.typ)
@@ -198,6 +199,20 @@ func (w *filler[L]) growPointer(p *layout, v reflect.Value) error {
 	}
 	w.set(v, x)
 	return nil
+}
+
+// asked reports whether a leaf of a value of the layout's type, which has the walker's
+// name, is in names.
+func (w *filler[L]) asked(p *layout) bool {
+	if _, ok := slices.BinarySearch(w.names, string(w.name)); ok && w.accepts(p, "", 0) {
+		return true
+	}
+	for rest := range w.under {
+		if w.accepts(p, rest, 0) {
+			return true
+		}
+	}
+	return false
 }
 
 // growInterface puts a leaf into a nil interface that it satisfies.

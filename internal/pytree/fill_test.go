@@ -10,9 +10,9 @@ import (
 // fill gives the leaf of names[i] the value i+1.
 func fill(p any, names ...string) (unused []string, err error) {
 	unused = slices.Clone(names)
-	set, err := Fill(p, names, func(name string, found bool, x ten) (ten, error) {
+	set, err := Fill(p, names, func(name string, found, optional bool, x ten) (ten, error) {
 		if !found {
-			if x.n != nil {
+			if x.n != nil && !optional {
 				return x, fmt.Errorf("%q is missing", name)
 			}
 			return x, nil

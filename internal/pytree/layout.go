@@ -32,11 +32,12 @@ type layout struct {
 
 // A field of a struct that is walked.
 type field struct {
-	index  int
-	name   string // "" for an embedded struct
-	state  bool
-	hidden bool // unexported: checked to hold no leaf
-	layout *layout
+	index    int
+	name     string // "" for an embedded struct
+	state    bool
+	optional bool
+	hidden   bool // unexported: checked to hold no leaf
+	layout   *layout
 }
 
 type layoutKey struct{ leaf, typ reflect.Type }
@@ -163,7 +164,7 @@ func (b *builder) structure(p *layout) {
 			return
 		}
 		names[g.name] = f.Name
-		p.fields = append(p.fields, field{index: i, name: g.name, state: g.state, layout: b.layout(f.Type)})
+		p.fields = append(p.fields, field{index: i, name: g.name, state: g.state, optional: g.optional, layout: b.layout(f.Type)})
 	}
 }
 

@@ -69,8 +69,10 @@ func plural(rest []rune) bool {
 
 // A tag is a parsed field tag.
 type tag struct {
-	name        string // "" if none is given
-	skip, state bool
+	name     string // "" if none is given
+	skip     bool
+	state    bool
+	optional bool
 }
 
 // parseTag reads the tag of a field.
@@ -79,9 +81,15 @@ func parseTag(f reflect.StructField) (tag, error) {
 	if text == "-" {
 		return tag{skip: true}, nil
 	}
-	name, option, _ := strings.Cut(text, ",")
-	if option != "" && option != "state" {
-		return tag{}, fmt.Errorf(`unknown option %q in the tag of field %s: only ",state" exists`, option, f.Name)
+	name, options, _ := strings.Cut(text, ",")
+	g := tag{name: name}
+	known := map[string]*bool{"": new(bool), "state": &g.state, "optional": &g.optional}
+	for option := range strings.SplitSeq(options, ",") {
+		is := known[option]
+		if is == nil {
+			return tag{}, fmt.Errorf(`unknown option %q in the tag of field %s: want ",state" or ",optional"`, option, f.Name)
+		}
+		*is = true
 	}
-	return tag{name: name, state: option == "state"}, nil
+	return g, nil
 }

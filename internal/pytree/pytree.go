@@ -133,6 +133,9 @@ type walker[L any] struct {
 	name  []byte
 	state bool
 	depth int
+	// optional: in a field tagged ",optional", and for a filler none of whose leaves it
+	// has a name of.
+	optional bool
 }
 
 func newWalker[L any](leaf func(name []byte, state bool, x *L)) *walker[L] {
@@ -260,12 +263,12 @@ func (w *walker[L]) fields(p *layout, v reflect.Value, do func(*layout, reflect.
 			}
 			continue
 		}
-		n, state := w.push(f.name), w.state
-		w.state = state || f.state
+		n, state, optional := w.push(f.name), w.state, w.optional
+		w.state, w.optional = state || f.state, optional || f.optional
 		if err := do(f.layout, v.Field(f.index)); err != nil {
 			return err
 		}
-		w.name, w.state = w.name[:n], state
+		w.name, w.state, w.optional = w.name[:n], state, optional
 	}
 	return nil
 }

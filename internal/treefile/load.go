@@ -50,20 +50,34 @@ func read(name string, e Entry) (tensor.Tensor, error) {
 	return t, nil
 }
 
+// transposed ends a name that Transposed marked.
+const transposed = "\x00transposed"
+
+// Transposed marks a name that rename returns to Load: see safetensors.Transposed.
+func Transposed(name string) string {
+	if name == "" || strings.HasSuffix(name, transposed) {
+		return strings.TrimSuffix(name, transposed)
+	}
+	return name + transposed
+}
+
 // Load fills a tree from a file: see safetensors.File.Load.
 func (ts Tensors[E]) Load(tree any, rename func(name string) string) error {
-	l := loader[E]{tensors: ts, source: map[string]string{}, unused: map[string]bool{}}
+	l := loader[E]{tensors: ts, source: map[string]source{}, unused: map[string]bool{}}
 	for _, name := range ts.Names() {
-		to := name
+		to, transpose := name, false
 		if rename != nil {
-			if to = rename(name); to == "" {
+			if to, transpose = strings.CutSuffix(rename(name), transposed); to == "" {
 				continue
 			}
 		}
 		if other, ok := l.source[to]; ok {
-			return fmt.Errorf("%q and %q would both be named %q", other, name, to)
+			return fmt.Errorf("%q and %q would both be named %q", other.name, name, to)
 		}
-		l.source[to], l.unused[to] = name, true
+		if rank := len(ts[name].Shape()); transpose && rank < 2 {
+			return fmt.Errorf("%q is of shape %v: it has no two axes to transpose", name, ts[name].Shape())
+		}
+		l.source[to], l.unused[to] = source{name, transpose}, true
 	}
 	set, err := pytree.Fill(tree, slices.Collect(maps.Keys(l.source)), l.fill)
 	if err == nil {
@@ -79,53 +93,75 @@ func (ts Tensors[E]) Load(tree any, rename func(name string) string) error {
 // A loader fills a tree from a file and collects mismatches.
 type loader[E Entry] struct {
 	tensors    Tensors[E]
-	source     map[string]string // names in the file by names in the tree
+	source     map[string]source // by names in the tree
 	unused     map[string]bool   // names in the tree
 	missing    []string          // names in the tree that the file lacks
 	mismatched []string          // differences in shape or type
 }
 
-func (l *loader[E]) fill(name string, found bool, x tensor.Tensor) (tensor.Tensor, error) {
+// A source is a tensor's name in the file, and whether its last two axes are swapped.
+type source struct {
+	name      string
+	transpose bool
+}
+
+func (l *loader[E]) fill(name string, found, optional bool, x tensor.Tensor) (tensor.Tensor, error) {
 	if !found {
-		if x.IsValid() {
+		if !x.IsValid() && !optional {
 			l.missing = append(l.missing, strconv.Quote(name))
 		}
 		return x, nil
 	}
 	delete(l.unused, name)
-	e := l.tensors[l.source[name]]
+	from := l.source[name]
+	e := l.tensors[from.name]
 	d, typ := e.Type()
-	if x.IsValid() && (x.DType() != d || !slices.Equal(x.Shape(), e.Shape())) {
+	shape, how := e.Shape(), ""
+	if n := len(shape); from.transpose {
+		shape, how = slices.Clone(shape), ", transposed,"
+		shape[n-2], shape[n-1] = shape[n-1], shape[n-2]
+	}
+	if x.IsValid() && (x.DType() != d || !slices.Equal(x.Shape(), shape)) {
 		if d != 0 {
 			typ = d.String()
 		}
-		l.mismatched = append(l.mismatched, fmt.Sprintf("%q is %s %v in the file and %v %v in the tree",
-			name, typ, e.Shape(), x.DType(), x.Shape()))
+		l.mismatched = append(l.mismatched, fmt.Sprintf("%q is %s %v%s in the file and %v %v in the tree",
+			name, typ, shape, how, x.DType(), x.Shape()))
 		return x, nil
 	}
-	return read(name, e)
+	t, err := read(name, e)
+	if err == nil && from.transpose {
+		t = t.T()
+	}
+	return t, err
 }
 
 // check returns an error if file and tree do not match.
 func (l *loader[E]) check(tree any) error {
-	switch {
-	case len(l.mismatched) > 0:
-		return errors.New(firstFew(l.mismatched))
-	case len(l.missing) > 0:
-		return fmt.Errorf("it has no tensor %s, which the tree has", firstFew(l.missing))
-	case len(l.unused) > 0:
+	var faults []string
+	if len(l.mismatched) > 0 {
+		faults = append(faults, firstFew(l.mismatched))
+	}
+	typ := strings.TrimPrefix(fmt.Sprintf("%T", tree), "*")
+	if len(l.missing) > 0 {
+		faults = append(faults, fmt.Sprintf("it lacks %s of a %s: tag a field that may stay absent `tensor:\",optional\"`", firstFew(l.missing), typ))
+	}
+	if len(l.unused) > 0 {
 		var names []string
 		for _, name := range slices.Sorted(maps.Keys(l.unused)) {
-			names = append(names, strconv.Quote(l.source[name]))
+			names = append(names, strconv.Quote(l.source[name].name))
 		}
-		return fmt.Errorf("a %s has no field for %s", strings.TrimPrefix(fmt.Sprintf("%T", tree), "*"), firstFew(names))
+		faults = append(faults, fmt.Sprintf("a %s has no field for %s", typ, firstFew(names)))
 	}
-	return nil
+	if len(faults) == 0 {
+		return nil
+	}
+	return errors.New(strings.Join(faults, "; "))
 }
 
 // firstFew lists the first elements of what and counts the others.
 func firstFew(what []string) string {
-	const most = 3
+	const most = 8
 	if more := len(what) - most; more > 0 {
 		return fmt.Sprintf("%s and %d more", strings.Join(what[:most], ", "), more)
 	}
