@@ -25,6 +25,13 @@ type AttentionOptions struct {
 	Offset int
 	// Scale is the factor of the scores; 0 is 1/√width.
 	Scale float64
+	// SoftCap, if not 0, bounds the scores before Mask is added: score is
+	// SoftCap·tanh(score/SoftCap).
+	SoftCap float64
+	// Dropout is the probability with which each weight of a value is set to 0, and the
+	// others are divided by 1-Dropout. Without an RNG none is.
+	Dropout float64
+	RNG     *RNG
 }
 
 // Attention returns softmax(q·kᵀ·scale)·v over the keys that each query attends to: q
@@ -55,8 +62,11 @@ func Attention(q, k, v Tensor, o *AttentionOptions) Tensor {
 		y, z = insert(y, len(y.Shape)-2), insert(z, len(z.Shape)-2)
 	}
 	s := Tensor{n: x}.MatMul(Tensor{n: y}.T()).Mul(scale)
+	if o.SoftCap != 0 {
+		s = s.Div(o.SoftCap).Tanh().Mul(o.SoftCap)
+	}
 	s = o.masked(s.n, a)
-	out := softmaxOrZero(s.n).MatMul(Tensor{n: z})
+	out := o.dropped(softmaxOrZero(s.n)).MatMul(Tensor{n: z})
 	if a.group > 1 {
 		out = Tensor{n: graph.Reshape(out.n, joinHeads(out.n.Shape))}
 	}
@@ -101,6 +111,12 @@ func attentionShape(o *AttentionOptions, q, k, v *graph.Node) attentionSize {
 	}
 	if o.Window < 0 || o.Window > math.MaxInt32 || o.Offset < math.MinInt32 || o.Offset > math.MaxInt32 {
 		bad(fmt.Sprintf("Window %d and Offset %d: want positions", o.Window, o.Offset))
+	}
+	if !(o.SoftCap >= 0) || math.IsInf(o.SoftCap, 1) {
+		bad(fmt.Sprintf("SoftCap is %v: want a positive number, or 0 for none", o.SoftCap))
+	}
+	if !(o.Dropout >= 0 && o.Dropout < 1) {
+		bad(fmt.Sprintf("Dropout is %v: want a probability below 1", o.Dropout))
 	}
 	checkPositions("Attention", q, a.queries)
 	checkPositions("Attention", k, a.keys)
@@ -174,6 +190,15 @@ func (o *AttentionOptions) mask(s *graph.Node, a attentionSize) Tensor {
 		}
 	}
 	return Tensor{n: m}
+}
+
+// dropped returns the weights p after dropout.
+func (o *AttentionOptions) dropped(p Tensor) Tensor {
+	if o.RNG == nil || o.Dropout == 0 {
+		return p
+	}
+	kept := o.RNG.Uniform(p.n.Shape...).Ge(o.Dropout)
+	return Where(kept, p.Mul(1/(1-o.Dropout)), 0)
 }
 
 // softmaxOrZero is the softmax along the last axis, and zeros for a row of -Inf.

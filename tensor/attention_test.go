@@ -12,18 +12,21 @@ import (
 	"pgregory.net/rapid"
 )
 
-// attend is attention of one head, by loops: rows of q, k and v.
-func attend(q, k, v [][]float64, scale float64, bias func(i, j int) float64) [][]float64 {
+// attend is attention of one head, by loops: rows of q, k and v. A cap of 0 is none.
+func attend(q, k, v [][]float64, scale, softCap float64, bias func(i, j int) float64) [][]float64 {
 	out := make([][]float64, len(q))
 	for i := range q {
 		out[i] = make([]float64, len(v[0]))
 		sum := 0.0
 		for j := range k {
-			s := bias(i, j)
+			s := 0.0
 			for c := range q[i] {
 				s += q[i][c] * k[j][c] * scale
 			}
-			e := math.Exp(s)
+			if softCap > 0 {
+				s = softCap * math.Tanh(s/softCap)
+			}
+			e := math.Exp(s + bias(i, j))
 			sum += e
 			for c := range v[j] {
 				out[i][c] += e * v[j][c]
@@ -58,6 +61,8 @@ func TestAttentionByDefinition(t *testing.T) {
 			Window: draw("window", 0, 3),
 			Offset: rapid.SampledFrom([]int{-1, 0, 1, 2, 3, math.MinInt32, math.MaxInt32}).Draw(r, "offset"),
 			Scale:  float64(draw("scale", 0, 1)),
+			// Small ones change scores of about 1 much.
+			SoftCap: rapid.SampledFrom([]float64{0, 0.5, 2}).Draw(r, "soft cap"),
 		}
 		heads := shared * group
 		q, k, v := rng.Normal(2, heads, queries, 3), rng.Normal(2, shared, keys, 3), rng.Normal(1, shared, keys, 2)
@@ -86,7 +91,7 @@ func TestAttentionByDefinition(t *testing.T) {
 		}
 		for b := range 2 {
 			for h := range heads {
-				want := attend(rows(t, q, b, h), rows(t, k, b, h/group), rows(t, v, 0, h/group), scale, func(i, j int) float64 {
+				want := attend(rows(t, q, b, h), rows(t, k, b, h/group), rows(t, v, 0, h/group), scale, o.SoftCap, func(i, j int) float64 {
 					ahead := j - i - o.Offset
 					if o.Causal && ahead > 0 || o.Window > 0 && max(ahead, -ahead) >= o.Window {
 						return -inf
@@ -105,7 +110,7 @@ func TestAttentionDerivatives(t *testing.T) {
 	rng := tensor.NewRNG(1)
 	draw := func(shape ...int) tensor.Tensor { return rng.Normal(shape...).Cast(tensor.Float64) }
 	none := tensor.New([]bool{true, true, false, false, false, false}, 3, 2) // for two queries of three
-	for i, o := range []*tensor.AttentionOptions{nil, {Causal: true, Offset: 1}, {Mask: none}, {Mask: none, Window: 1}} {
+	for i, o := range []*tensor.AttentionOptions{nil, {Causal: true, Offset: 1}, {Mask: none}, {Mask: none, Window: 1}, {Mask: none, SoftCap: 2}} {
 		t.Run(fmt.Sprint(i), func(t *testing.T) {
 			f := func(in [3]tensor.Tensor) tensor.Tensor { return tensor.Attention(in[0], in[1], in[2], o) }
 			in := [3]tensor.Tensor{draw(4, 3, 2), draw(2, 2, 2), draw(2, 2, 3)}
@@ -131,4 +136,30 @@ func TestAttentionDerivatives(t *testing.T) {
 	}
 	q := rng.Normal(5, 4)
 	run(t, []check{of("no keys", tensor.Attention(q, tensor.Zeros(0, 4), tensor.Zeros(0, 2), nil), []int{5, 2}, make([]float64, 10)...)})
+}
+
+// Dropout drops weights, not values, and keeps the expected result.
+func TestAttentionDropout(t *testing.T) {
+	const keys = 4000
+	q, k, v := tensor.Ones(1, 1), tensor.Zeros(keys, 1), tensor.Ones(keys, 1)
+	o := &tensor.AttentionOptions{Dropout: 0.25, RNG: tensor.NewRNG(1)}
+	got := tensor.Attention(q, k, v, o).Item()
+	if math.Abs(got-1) > 0.05 || got == 1 {
+		t.Errorf("with a quarter of the equal weights dropped: %v, want about 1", got)
+	}
+	if again := tensor.Attention(q, k, v, o).Item(); again == got {
+		t.Error("two calls drop the same weights")
+	}
+	o.RNG = nil
+	if got := tensor.Attention(q, k, v, o).Item(); math.Abs(got-1) > 1e-5 {
+		t.Errorf("without an RNG: %v, want 1", got)
+	}
+	// Weights that are kept are divided by 1-Dropout: with equal ones, all results are counts.
+	o = &tensor.AttentionOptions{Dropout: 0.5, RNG: tensor.NewRNG(2)}
+	got2 := values(t, tensor.Attention(tensor.Ones(50, 1), tensor.Zeros(2, 1), tensor.Ones(2, 1), o))
+	for _, y := range got2 {
+		if y != 0 && y != 1 && y != 2 {
+			t.Fatalf("results %v, want 0, 1 and 2", got2)
+		}
+	}
 }

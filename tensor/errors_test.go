@@ -150,6 +150,12 @@ var misuses = []struct {
 	{"Attention: mask", func() {
 		tensor.Attention(tensor.Ones(2, 3), tensor.Ones(2, 3), tensor.Ones(2, 3), &tensor.AttentionOptions{Mask: bools(true, false, true)})
 	}},
+	{"Attention: SoftCap", func() {
+		tensor.Attention(tensor.Ones(2, 3), tensor.Ones(2, 3), tensor.Ones(2, 3), &tensor.AttentionOptions{SoftCap: -1})
+	}},
+	{"Attention: Dropout", func() {
+		tensor.Attention(tensor.Ones(2, 3), tensor.Ones(2, 3), tensor.Ones(2, 3), &tensor.AttentionOptions{Dropout: 1})
+	}},
 	{"Attention: mask of int32", func() {
 		tensor.Attention(tensor.Ones(2, 3), tensor.Ones(2, 3), tensor.Ones(2, 3), &tensor.AttentionOptions{Mask: ints(1, 0)})
 	}},
