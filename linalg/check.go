@@ -59,7 +59,7 @@ func system(op string, a, b tensor.Tensor) (left, right tensor.Tensor, batch []i
 	if !b.IsValid() {
 		tensor.Internal.Misuse(graph.Token{}, op, "the right side is absent (the zero Tensor)")
 	}
-	a, b = tensor.Internal.Alike(graph.Token{}, op, a, b)
+	a, b = tensor.Internal.Promote(graph.Token{}, op, a, b)
 	given := b
 	if vector = b.Rank() == 1; vector {
 		b = b.Unsqueeze(-1)

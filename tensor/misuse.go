@@ -16,8 +16,8 @@ func (internal) TakesType(_ graph.Token, t Tensor, d DType) bool {
 	return n.DType == d || takesType(n, d)
 }
 
-// Alike returns x and y in one type: if theirs differ, an untyped constant takes the other's.
-func (internal) Alike(_ graph.Token, op string, x, y Tensor) (Tensor, Tensor) {
+// Promote returns x and y in one type: if theirs differ, an untyped constant takes the other's.
+func (internal) Promote(_ graph.Token, op string, x, y Tensor) (Tensor, Tensor) {
 	a, b := promote(op, x.node(op), y.node(op))
 	return Tensor{n: a}, Tensor{n: b}
 }
