@@ -69,19 +69,9 @@ func sigmoid(x *graph.Node) *graph.Node {
 }
 
 // SiLU returns t·Sigmoid(t), also called swish. Floats only.
-func (t Tensor) SiLU() Tensor { return Tensor{n: gated(t.floats("SiLU"), sigmoid)} }
-
-// gated returns x·gate(x), for a gate that rounds to 0 far below 0 and to 1 far above. There
-// x or the gate's argument is limited: 0 times infinity would be NaN, at -Inf and in the
-// derivatives.
-func gated(x *graph.Node, gate func(x *graph.Node) *graph.Node) *graph.Node {
-	limit := 0x1p7 // e^-limit is 0
-	if x.DType == ir.Float64 {
-		limit = 0x1p10
-	}
-	low, high := fill(x, -limit), fill(x, limit)
-	x = graph.Where(lt(x, low), low, x)
-	return mul(x, gate(graph.Where(lt(high, x), high, x)))
+func (t Tensor) SiLU() Tensor {
+	x := t.floats("SiLU")
+	return Tensor{n: mul(x, sigmoid(x))}
 }
 
 // Softplus returns log(1 + e^t). Floats only.
@@ -95,24 +85,25 @@ func softplus(x *graph.Node) *graph.Node {
 
 // Mish returns t·Tanh(Softplus(t)). Floats only.
 func (t Tensor) Mish() Tensor {
-	return Tensor{n: gated(t.floats("Mish"), func(x *graph.Node) *graph.Node { return graph.Unary(ir.Tanh, softplus(x)) })}
+	x := t.floats("Mish")
+	return Tensor{n: mul(x, graph.Unary(ir.Tanh, softplus(x)))}
 }
 
 // GELU returns t·Φ(t), where Φ(t) = (1 + Erf(t/√2))/2 is the normal distribution
 // function. Floats only.
 func (t Tensor) GELU() Tensor {
-	return Tensor{n: gated(t.floats("GELU"), func(x *graph.Node) *graph.Node {
-		return scaled(shifted(graph.Unary(ir.Erf, scaled(x, math.Sqrt2/2)), 1), 0.5)
-	})}
+	x := t.floats("GELU")
+	phi := shifted(graph.Unary(ir.Erf, scaled(x, math.Sqrt2/2)), 1)
+	return Tensor{n: mul(scaled(x, 0.5), phi)}
 }
 
 // GELUTanh returns an approximation of GELU that many models use:
 // t/2·(1 + Tanh(√(2/π)·(t + 0.044715·t³))). Floats only.
 func (t Tensor) GELUTanh() Tensor {
-	return Tensor{n: gated(t.floats("GELUTanh"), func(x *graph.Node) *graph.Node {
-		inner := scaled(mul(x, shifted(scaled(mul(x, x), 0.044715), 1)), math.Sqrt(2/math.Pi))
-		return scaled(shifted(graph.Unary(ir.Tanh, inner), 1), 0.5)
-	})}
+	x := t.floats("GELUTanh")
+	inner := scaled(mul(x, shifted(scaled(mul(x, x), 0.044715), 1)), math.Sqrt(2/math.Pi))
+	phi := shifted(graph.Unary(ir.Tanh, inner), 1)
+	return Tensor{n: mul(scaled(x, 0.5), phi)}
 }
 
 // HardSwish returns t·Clamp(t+3, 0, 6)/6. Floats only.
@@ -121,8 +112,7 @@ func (t Tensor) HardSwish() Tensor {
 	gate, six := shifted(x, 3), fill(x, 6)
 	gate = graph.Where(lt(gate, fill(x, 0)), fill(x, 0), gate)
 	gate = graph.Where(lt(six, gate), six, gate)
-	x = graph.Where(lt(x, fill(x, -3)), fill(x, -3), x) // -Inf times 0 would be NaN
-	return Tensor{n: mul(x, scaled(gate, 1.0/6))}
+	return Tensor{n: scaled(mul(x, gate), 1.0/6)}
 }
 
 // LogSigmoid returns log(1/(1 + e^-t)), accurate where Sigmoid rounds to 0 or 1. Floats
