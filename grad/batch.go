@@ -58,7 +58,7 @@ func nextFirst(n int) batchRule {
 // the same for all, or nil. The function gets nodes of one example. The results out
 // have the examples along the first axis where varies is true.
 func overExamples(size int, in []*graph.Node, batched []bool, f func([]*graph.Node) []*graph.Node) (out []*graph.Node, varies []bool) {
-	scope := &graph.Scope{Example: true}
+	scope := &graph.Scope{StandIn: "grad.Vmap"}
 	defer scope.Close()
 	given := slices.Clone(in)
 	var examples, batches []*graph.Node

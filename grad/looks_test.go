@@ -60,8 +60,8 @@ func TestLoops(t *testing.T) {
 			if err := tensor.Eval(x); err != nil {
 				t.Fatal(err)
 			}
-			if n := node(x); n.Src().Len() != 0 || n.Traced() || n.IsExample() {
-				t.Fatalf("%s: an updated tensor has operands: %v, is traced: %v, is an example: %v", s.name, n.Src().Len() != 0, n.Traced(), n.IsExample())
+			if n := node(x); n.Src().Len() != 0 || n.Traced() || n.IsLeftOver() {
+				t.Fatalf("%s: an updated tensor has operands: %v, is traced: %v, is left over: %v", s.name, n.Src().Len() != 0, n.Traced(), n.IsLeftOver())
 			}
 		}
 	}

@@ -25,16 +25,24 @@ func Eval(trees ...any) error {
 	return failure("Eval", d, exec.Eval(d, ns))
 }
 
-// hasValue returns an error for a tensor that grad.Vmap passes to its function: it has no
-// value.
+// hasValue returns an error for a tensor that stands for others, as inside of grad.Vmap: it
+// has no value.
 func hasValue(op string, n *graph.Node) error {
+	of, ended := n.StandIn()
 	switch {
-	case n.IsLeftOver():
-		return misuse(op, "it was made inside of a grad.Vmap that has ended, so it has no value: return it from the function that Vmap calls", n)
-	case n.IsExample():
-		return misuse(op, "inside of grad.Vmap a tensor stands for all examples and has no value: use Where instead of if, and look at results outside", n)
+	case of == "":
+		return nil
+	case ended:
+		return misuse(op, "it was made inside of a "+of+" that has ended, so it has no value: return it from the function that "+of+" calls", n)
 	}
-	return nil
+	return misuse(op, "inside of "+of+" "+standsFor[of]+" and has no value: use Where instead of if, and look at results outside", n)
+}
+
+// standsFor says what a tensor stands for inside of a function.
+var standsFor = map[string]string{
+	"grad.Vmap": "a tensor stands for all examples",
+	"grad.Jit":  "a tensor stands for those of all calls",
+	"optim.Jit": "a tensor stands for those of all steps",
 }
 
 // Explain returns the plan of [Eval] of the trees as text: its kernels, the bytes that

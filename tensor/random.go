@@ -22,7 +22,8 @@ type RNG struct {
 	Seed  uint64 // selects the sequence
 	Count uint64 // number of keys used
 
-	key Tensor `tensor:"-"` // in place of Seed, if valid
+	key   Tensor       `tensor:"-"` // in place of Seed, if valid
+	draws *graph.Draws // not nil while a function is recorded
 }
 
 // NewRNG returns an RNG with a seed.
@@ -45,7 +46,11 @@ func (r *RNG) next(s []int) [2]*graph.Node {
 	word := func(w uint32) *graph.Node { return graph.Scalar(ir.Uint32, ir.Number(w), s) }
 	if !r.key.IsValid() {
 		k0, k1 := r.hostKey(count)
-		return [2]*graph.Node{word(k0), word(k1)}
+		words := [2]*graph.Node{word(k0), word(k1)}
+		if r.draws != nil {
+			return r.draws.Add(words)
+		}
+		return words
 	}
 	var key [2]*graph.Node
 	one := func(w uint64) *graph.Node { return graph.Scalar(ir.Uint32, ir.Number(uint32(w)), []int{}) }
@@ -63,6 +68,26 @@ func (r *RNG) hostKey(count uint64) (k0, k1 uint32) {
 	s0, s1 := uint32(r.Seed>>32), uint32(r.Seed)
 	return simd.ThreefryWord(s0, s1, uint32(count>>32), uint32(count)),
 		simd.ThreefryWord(s0, s1, uint32((count+1)>>32), uint32(count+1))
+}
+
+// HasKey reports whether an RNG was made by [KeyRNG].
+func (internal) HasKey(_ graph.Token, r *RNG) bool { return r.key.IsValid() }
+
+// Draws returns where an RNG notes what it draws, nil for none.
+func (internal) Draws(_ graph.Token, r *RNG) *graph.Draws { return r.draws }
+
+// SetDraws has an RNG note what it draws; nil ends that.
+func (internal) SetDraws(_ graph.Token, r *RNG, d *graph.Draws) { r.draws = d }
+
+// Draw returns the words of r's next n keys.
+func (internal) Draw(_ graph.Token, r *RNG, n int) []ir.Number {
+	var words []ir.Number
+	for range n {
+		k0, k1 := r.hostKey(2 * r.Count)
+		words = append(words, ir.Number(k0), ir.Number(k1))
+		r.Count++
+	}
+	return words
 }
 
 // randomBits returns a random word for each element of a shape.
@@ -181,8 +206,8 @@ func (r *RNG) Perm(n int) Tensor {
 	checkCount("Perm", n)
 	var k0, k1 uint32
 	if r.key.IsValid() {
-		if n := r.key.n; n.IsExample() && !n.IsLeftOver() {
-			fail("Perm", "inside of grad.Vmap a key made of examples has no value, which Perm needs: make the permutations outside, Stack them and pass them in", n)
+		if of, ended := r.key.n.StandIn(); of != "" && !ended {
+			fail("Perm", "inside of "+of+" a key has no value, which Perm needs: make permutations outside and pass them in", r.key.n)
 		}
 		key := r.next([]int{1})
 		data, err := Tensor{n: graph.Cat(0, key[:])}.bytes("Perm")
@@ -191,6 +216,8 @@ func (r *RNG) Perm(n int) Tensor {
 		}
 		words := elementsOf[uint32](data)
 		k0, k1 = words[0], words[1]
+	} else if r.draws != nil {
+		fail("Perm", "inside of grad.Jit an RNG has no value, which Perm needs: make permutations outside and pass them in")
 	} else {
 		k0, k1 = r.hostKey(2 * r.Count)
 		r.Count++

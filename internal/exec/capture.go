@@ -17,16 +17,17 @@ import (
 // elements are leaves. Captures with equal keys have equal plans. Capturing
 // leaves the graph as it is.
 type capture struct {
-	device  *Device // that computes the graph; nil for any
-	key     []byte
-	nodes   []node // by number
-	uses    []use  // of the nodes; not of those added for fallbacks
-	number  graph.Numbers
-	leaves  []leaf
-	scalars []ir.Number
-	outputs []output
-	named   []named       // the nodes that are outputs
-	empty   []*graph.Node // roots without elements
+	device   *Device // that computes the graph; nil for any
+	replayed bool    // it is a run of a Recording
+	key      []byte
+	nodes    []node // by number
+	uses     []use  // of the nodes; not of those added for fallbacks
+	number   graph.Numbers
+	leaves   []leaf
+	scalars  []ir.Number
+	outputs  []output
+	named    []named       // the nodes that are outputs
+	empty    []*graph.Node // roots without elements
 
 	roots      []*graph.Node      // to be stored: those asked for, then those retained
 	old        []*graph.Node      // in a transaction, the previous values of the roots asked for

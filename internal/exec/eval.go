@@ -94,18 +94,23 @@ func (d *Device) eval(j *Journal, roots, old []*graph.Node) error {
 	if err != nil {
 		return err
 	}
-	err = d.run(p, c, j)
-	if errors.Is(err, driver.ErrMemory) {
-		forceGC() // the memory of dead tensors may be enough
-		if err = d.Trim(); err == nil {
-			err = d.run(p, c, j)
-		}
-	}
-	if err != nil {
+	if err := d.execute(p, c, j); err != nil {
 		return err
 	}
 	c.markComputed()
 	return nil
+}
+
+// execute runs a plan, a second time if memory lacked that dead tensors held.
+func (d *Device) execute(p *loadedPlan, c *capture, j *Journal) error {
+	err := d.run(p, c, j)
+	if errors.Is(err, driver.ErrMemory) {
+		forceGC()
+		if err = d.Trim(); err == nil {
+			err = d.run(p, c, j)
+		}
+	}
+	return err
 }
 
 // capture captures the graph of roots. Before, other devices compute the nodes that are

@@ -43,7 +43,11 @@ func (d *Device) begin(p *loadedPlan, c *capture) (*execution, error) {
 	x := &execution{plan: p, leaves: leaves, transaction: c.isTransaction()}
 	for i := range p.compiled.Steps {
 		for _, index := range p.compiled.Steps[i].Indices {
-			x.sites = append(x.sites, c.nodes[index.Node].Site())
+			site := c.nodes[index.Node].Site()
+			if c.replayed {
+				site = site.Again()
+			}
+			x.sites = append(x.sites, site)
 		}
 	}
 	if !d.limits.Async {

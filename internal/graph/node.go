@@ -97,9 +97,10 @@ func (n *Node) IsComputed() bool { return n.marks.Load()&computed != 0 }
 // A Scope is a call of a transformed function. While it is open, nodes that
 // depend on its arguments keep their operands when they are computed.
 type Scope struct {
-	// Example says that its arguments stand for any example of a batch: what
-	// depends on them has no value.
-	Example bool
+	// StandIn names the function, "grad.Vmap" or "grad.Jit", whose arguments stand for
+	// others, such as any example of a batch: what depends on them has no value. It is
+	// "" if they stand for themselves.
+	StandIn string
 	closed  atomic.Bool
 }
 
@@ -107,8 +108,8 @@ type Scope struct {
 func (s *Scope) Close() { s.closed.Store(true) }
 
 // ended reports whether nodes made from now on need not be in the scope. A scope of
-// examples never ends: what depends on one never has a value.
-func (s *Scope) ended() bool { return !s.Example && s.closed.Load() }
+// stand-ins never ends: what depends on one never has a value.
+func (s *Scope) ended() bool { return s.StandIn == "" && s.closed.Load() }
 
 // scopes is a set of scopes, shared by nodes that depend on the same ones.
 type scopes struct {
@@ -153,13 +154,19 @@ func (n *Node) Traced() bool {
 // In reports whether n depends on an argument of s.
 func (n *Node) In(s *Scope) bool { return n.scopes.has(s) }
 
-// IsExample reports whether n depends on an example of a batch.
-func (n *Node) IsExample() bool {
-	return n.scopes.any(func(s *Scope) bool { return s.Example })
+// StandIn names a function of which n depends on an argument that stands for others: it
+// has no value. It is "" for other nodes. Ended says that the function has returned.
+func (n *Node) StandIn() (of string, ended bool) {
+	for s := n.scopes; s != nil; s = s.next {
+		if x := s.scope; x.StandIn != "" && (of == "" || x.closed.Load()) {
+			of, ended = x.StandIn, x.closed.Load()
+		}
+	}
+	return of, ended
 }
 
-// IsLeftOver reports whether n depends on an example of a batch whose function
-// has returned.
+// IsLeftOver reports whether n depends on a stand-in of a function that has returned.
 func (n *Node) IsLeftOver() bool {
-	return n.scopes.any(func(s *Scope) bool { return s.Example && s.closed.Load() })
+	_, ended := n.StandIn()
+	return ended
 }

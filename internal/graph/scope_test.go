@@ -24,13 +24,13 @@ func TestScopes(t *testing.T) {
 	}
 }
 
-// TestExampleScope takes a tensor that stands for many out of its scope.
-func TestExampleScope(t *testing.T) {
-	s := &Scope{Example: true}
+// TestStandInScope takes a tensor that stands for many out of its scope.
+func TestStandInScope(t *testing.T) {
+	s := &Scope{StandIn: "grad.Vmap"}
 	x := Argument(Fill(ir.Float32, 1, nil), s)
 	s.Close()
-	if y := Binary(ir.Add, Fill(ir.Float32, 1, nil), Unary(ir.Neg, x)); !y.IsExample() || y.Traced() {
-		t.Errorf("IsExample, Traced of 1 - x, made after the scope was closed = %v, %v, want true, false", y.IsExample(), y.Traced())
+	if y := Binary(ir.Add, Fill(ir.Float32, 1, nil), Unary(ir.Neg, x)); !y.IsLeftOver() || y.Traced() {
+		t.Errorf("IsLeftOver, Traced of 1 - x, made after the scope was closed = %v, %v, want true, false", y.IsLeftOver(), y.Traced())
 	}
 }
 

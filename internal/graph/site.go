@@ -31,6 +31,14 @@ func NewIndexSite(op string, shape []int) *IndexSite {
 	return &IndexSite{Op: op, Noun: "index", Of: "an axis of length %d", Shape: shape, pcs: append([]uintptr(nil), pcs[:n]...)}
 }
 
+// Again returns the site for another run of the call, whose errors nobody has got.
+func (s *IndexSite) Again() *IndexSite {
+	if s == nil {
+		return nil
+	}
+	return &IndexSite{Op: s.Op, Noun: s.Noun, Of: s.Of, Shape: s.Shape, FromEnd: s.FromEnd, pcs: s.pcs}
+}
+
 // At returns n, a new Gather or Scatter, made by a call.
 func At(site *IndexSite, n *Node) *Node {
 	n.setCall(site)

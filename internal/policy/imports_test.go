@@ -37,6 +37,7 @@ var order = strings.Fields(`
 	tensor
 	internal/gpu
 	webgpu device
+	internal/jit
 	tree
 	grad grad/gradtest
 	internal/treefile

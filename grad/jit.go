@@ -1,0 +1,32 @@
+package grad
+
+import "github.com/tensorken/tensorken/internal/jit"
+
+// Jit returns a function that computes what f does, and that runs f only the first time it
+// gets an argument of some form. It records the plan of f's result then, and later runs
+// that plan with other tensors: in a small part of the time that it takes to make a graph
+// and to find its plan. The result is computed when the call returns. The call panics with
+// a [*tensor.Error] or a [*tensor.DeviceError] if that fails.
+//
+// Two arguments have one form if their tensors have the same shapes, types, layouts and
+// devices, and if all else in them is equal: numbers, strings, functions. So a number that
+// changes from call to call, such as a position, is best a tensor. The last 64 forms are
+// kept. What f captures or reads elsewhere stays what it was when f was recorded. In f, the
+// tensors of the argument have no value, so f cannot choose by an if: use Where.
+//
+// A *tensor.RNG in the argument draws on from call to call, and what f draws is new in each.
+// One made by [tensor.KeyRNG] is an error: pass the key, and make the RNG in f.
+//
+// A function that several devices compute, or that computes on the host as package linalg
+// does, is not recorded: each call runs f. So does a call in a function that this package
+// differentiates or batches. f may run more than once for one form.
+func Jit[P, R any](f func(P) R) func(P) R {
+	j := &jit.Func[P, R]{Op: "grad.Jit", F: func(p P, _ *jit.Trace) R { return f(p) }}
+	return func(p P) R {
+		r, err := j.Call(p, nil, nil)
+		if err != nil {
+			panic(err)
+		}
+		return r
+	}
+}

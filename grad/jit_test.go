@@ -1,0 +1,162 @@
+package grad_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/tensorken/tensorken/grad"
+	"github.com/tensorken/tensorken/nn"
+	"github.com/tensorken/tensorken/tensor"
+)
+
+type jitArg struct {
+	W     tensor.Tensor
+	Bias  tensor.Tensor
+	X     []tensor.Tensor
+	Scale float64
+	RNG   *tensor.RNG
+	F     func(tensor.Tensor) tensor.Tensor
+}
+
+type jitResult struct {
+	Y, Same, None, Constant tensor.Tensor
+	Grad                    tensor.Tensor
+	Drawn                   tensor.Tensor
+	RNG                     *tensor.RNG
+	Name                    string
+}
+
+// TestJit compares a recorded function with the function, over arguments of several forms.
+func TestJit(t *testing.T) {
+	calls := 0
+	f := func(a jitArg) jitResult {
+		calls++
+		y := a.W.MatMul(a.X[0]).Mul(a.Scale)
+		if a.Bias.IsValid() {
+			y = y.Add(a.Bias)
+		}
+		r := jitResult{Y: a.F(y), Same: a.X[0], Constant: tensor.Arange(3).Add(1), Name: "r", RNG: a.RNG}
+		r.Grad = grad.Of(func(w tensor.Tensor) tensor.Tensor { return w.MatMul(a.X[0]).Square().Sum() })(a.W)
+		if a.RNG != nil {
+			r.Drawn = nn.Dropout{P: 0.5}.Drop(a.RNG.Normal(2, 3), a.RNG)
+		}
+		return r
+	}
+	jitted := grad.Jit(f)
+	rng := tensor.NewRNG(1)
+	relu, tanh := tensor.Tensor.ReLU, tensor.Tensor.Tanh
+	a := rng.Normal(4, 3).Keep()
+	stored := rng.Normal(3, 5).Keep()
+	if err := tensor.Eval(stored); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		name string
+		a    jitArg
+		runs bool // f
+	}{
+		{"first", jitArg{W: a, X: []tensor.Tensor{stored}, Scale: 2, F: relu}, true},
+		{"others", jitArg{W: a.Neg(), X: []tensor.Tensor{stored.Add(1)}, Scale: 2, F: relu}, false},
+		{"one tensor twice", jitArg{W: stored.Slice(0, 0, 3).Slice(1, 0, 3), X: []tensor.Tensor{stored}, Scale: 2, F: relu}, true},
+		{"another number", jitArg{W: a, X: []tensor.Tensor{stored}, Scale: 3, F: relu}, true},
+		{"another function", jitArg{W: a, X: []tensor.Tensor{stored}, Scale: 2, F: tanh}, true},
+		{"a bias", jitArg{W: a, X: []tensor.Tensor{stored}, Bias: rng.Normal(5), Scale: 2, F: relu}, true},
+		{"another layout", jitArg{W: a, X: []tensor.Tensor{rng.Normal(5, 3).Keep().T()}, Scale: 2, F: relu}, true},
+		{"another offset", jitArg{W: a, X: []tensor.Tensor{rng.Normal(2, 3, 5).Keep().At(1)}, Scale: 2, F: relu}, true},
+		{"another shape", jitArg{W: a, X: []tensor.Tensor{rng.Normal(3, 6)}, Scale: 2, F: relu}, true},
+		{"another length", jitArg{W: a, X: []tensor.Tensor{stored, stored}, Scale: 2, F: relu}, true},
+		{"the first again", jitArg{W: a, X: []tensor.Tensor{stored}, Scale: 2, F: relu}, false},
+		{"an RNG", jitArg{W: a, X: []tensor.Tensor{stored}, Scale: 2, F: relu, RNG: tensor.NewRNG(7)}, true},
+		{"the RNG goes on", jitArg{W: a, X: []tensor.Tensor{stored}, Scale: 2, F: relu, RNG: &tensor.RNG{Seed: 7, Count: 12}}, false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			own := c.a
+			if c.a.RNG != nil {
+				r := *c.a.RNG
+				own.RNG = &r
+			}
+			before := calls
+			got := jitted(c.a)
+			if ran := calls > before; ran != c.runs {
+				t.Errorf("f ran: %v, want %v", ran, c.runs)
+			}
+			want := f(own)
+			for name, pair := range map[string][2]tensor.Tensor{"Y": {got.Y, want.Y}, "Same": {got.Same, want.Same},
+				"Constant": {got.Constant, want.Constant}, "Grad": {got.Grad, want.Grad}, "Drawn": {got.Drawn, want.Drawn}} {
+				if g, w := fmt.Sprintf("%+v", pair[0]), fmt.Sprintf("%+v", pair[1]); g != w {
+					t.Errorf("%s = %s, want %s", name, g, w)
+				}
+			}
+			if got.None.IsValid() || got.Name != "r" {
+				t.Errorf("None, Name = %v, %q", got.None, got.Name)
+			}
+			if r := own.RNG; r != nil && (got.RNG.Count != r.Count || c.a.RNG.Count != r.Count || got.RNG.Seed != r.Seed) {
+				t.Errorf("the RNG is %+v, that of the result %+v, want %+v", c.a.RNG, got.RNG, r)
+			}
+		})
+	}
+}
+
+// TestJitInside differentiates and batches a recorded function.
+func TestJitInside(t *testing.T) {
+	f := func(x tensor.Tensor) tensor.Tensor { return x.Square().Sum() }
+	g := grad.Jit(f)
+	x := tensor.New([]float32{1, 2, 3})
+	if got := grad.Of(g)(x).String(); got != grad.Of(f)(x).String() {
+		t.Errorf("gradient %s", got)
+	}
+	w := x.Add(1)
+	captured := grad.Of(func(w tensor.Tensor) tensor.Tensor {
+		return grad.Jit(func(x tensor.Tensor) tensor.Tensor { return x.Mul(w).Sum() })(x)
+	})(w)
+	if captured.String() != x.String() {
+		t.Errorf("gradient by a captured tensor %v, want %v", captured, x)
+	}
+	if got := grad.Vmap(g)(tensor.Stack(0, x, x)).String(); got != "[14 14]" {
+		t.Errorf("batch %s", got)
+	}
+	twice := grad.Jit(func(x tensor.Tensor) tensor.Tensor { return grad.Jit(f)(x).Mul(2) })
+	if got := twice(x).String(); got != "28" {
+		t.Errorf("Jit in Jit = %s", got)
+	}
+}
+
+func TestJitMisuse(t *testing.T) {
+	x := tensor.New([]float32{1, 2, 3})
+	type key struct{ RNG *tensor.RNG }
+	var leaked tensor.Tensor
+	for _, c := range []struct {
+		name, want string
+		f          func()
+	}{
+		{"a value", "inside of grad.Jit a tensor stands for those of all calls and has no value", func() {
+			grad.Jit(func(x tensor.Tensor) tensor.Tensor { return x.Add(x.Sum().Item()) })(x)
+		}},
+		{"a leak", "made inside of a grad.Jit that has ended", func() {
+			grad.Jit(func(x tensor.Tensor) tensor.Tensor { leaked = x.Neg(); return x })(x)
+			leaked.Add(1).Sum().Item()
+		}},
+		{"a key", "made by KeyRNG: pass the key", func() {
+			grad.Jit(func(k key) tensor.Tensor { return k.RNG.Normal(2) })(key{tensor.KeyRNG(tensor.NewRNG(1).Keys(1).At(0))})
+		}},
+		{"a permutation", "inside of grad.Jit an RNG has no value, which Perm needs", func() {
+			grad.Jit(func(k key) tensor.Tensor { return k.RNG.Perm(3) })(key{tensor.NewRNG(1)})
+		}},
+		{"an index", "index 5 at [1] is out of range", func() {
+			g := grad.Jit(func(i tensor.Tensor) tensor.Tensor { return x.Take(0, i) })
+			g(tensor.New([]int32{0, 1}))
+			g(tensor.New([]int32{0, 5}))
+		}},
+		{"an index, later", "index 7 at [0] is out of range", func() {
+			g := grad.Jit(func(i tensor.Tensor) tensor.Tensor { return x.Take(0, i) })
+			_ = tensor.Try(func() { g(tensor.New([]int32{0, 5})) })
+			g(tensor.New([]int32{7, 5}))
+		}},
+	} {
+		err := tensor.Try(c.f)
+		if err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v, want %q", c.name, err, c.want)
+		}
+	}
+}

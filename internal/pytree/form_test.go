@@ -1,0 +1,65 @@
+package pytree
+
+import (
+	"reflect"
+	"testing"
+)
+
+func TestSameForm(t *testing.T) {
+	type inner struct {
+		W     ten
+		Eps   float64
+		names []string
+	}
+	type model struct {
+		A    *inner
+		L    []inner
+		M    map[string]any
+		F    func() int
+		any  any
+		Self *model
+		Sig  chan int
+	}
+	count := func(n int) func() int { return func() int { return n } }
+	one, two := count(1), count(2)
+	sig := make(chan int)
+	base := func() model {
+		return model{A: &inner{W: mk(1), Eps: 1e-5, names: []string{"x"}}, L: []inner{{}, {}}, M: map[string]any{"k": 3}, F: one, any: 7, Sig: sig}
+	}
+	for _, c := range []struct {
+		name   string
+		change func(*model)
+		same   bool
+	}{
+		{"nothing", func(m *model) {}, true},
+		{"leaves", func(m *model) { m.A.W, m.L[0].W = mk(5), mk(6) }, true},
+		{"a number behind a pointer", func(m *model) { m.A.Eps = 1 }, false},
+		{"a number in a slice", func(m *model) { m.L[1].Eps = 1 }, false},
+		{"an unexported string", func(m *model) { m.A.names[0] = "y" }, false},
+		{"an unexported interface", func(m *model) { m.any = 8 }, false},
+		{"an unexported interface of what has no ==", func(m *model) { m.any = []int{1} }, false},
+		{"a value of a map", func(m *model) { m.M["k"] = 4 }, false},
+		{"the type of a value", func(m *model) { m.M["k"] = "3" }, false},
+		{"a key", func(m *model) { m.M = map[string]any{"l": 3} }, false},
+		{"a length", func(m *model) { m.L = m.L[:1] }, false},
+		{"nil for a pointer", func(m *model) { m.A = nil }, false},
+		{"nil for a slice", func(m *model) { m.L = nil }, false},
+		{"nil for a map", func(m *model) { m.M = nil }, false},
+		{"what a function captures", func(m *model) { m.F = two }, false},
+		{"no function", func(m *model) { m.F = nil }, false},
+		{"a channel", func(m *model) { m.Sig = make(chan int) }, false},
+		{"a cycle", func(m *model) { m.Self = m }, false},
+	} {
+		a, b := base(), base()
+		c.change(&b)
+		if got := SameForm(a, b, reflect.TypeFor[ten]()); got != c.same {
+			t.Errorf("%s changed: SameForm = %v, want %v", c.name, got, c.same)
+		}
+		if c.name == "an unexported interface of what has no ==" {
+			continue // is not the same as itself
+		}
+		if !SameForm(b, b, reflect.TypeFor[ten]()) {
+			t.Errorf("%s changed: SameForm of itself is false", c.name)
+		}
+	}
+}

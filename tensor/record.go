@@ -1,0 +1,32 @@
+package tensor
+
+import (
+	"errors"
+
+	"github.com/tensorken/tensorken/internal/exec"
+	"github.com/tensorken/tensorken/internal/graph"
+	"github.com/tensorken/tensorken/ir"
+)
+
+// Record records the graph of roots on behalf of op: see exec.Record. The recording is nil
+// if the graph is not that of one plan.
+func (internal) Record(_ graph.Token, op string, args, numbers, roots, old []*graph.Node) (*exec.Recording, error) {
+	d := Default().exec()
+	r, err := exec.Record(d, args, numbers, roots, old)
+	if errors.Is(err, exec.ErrNotOnePlan) {
+		return nil, nil
+	}
+	return r, failure(op, d, err)
+}
+
+// Replay runs a recording on behalf of op.
+func (internal) Replay(_ graph.Token, op string, r *exec.Recording, j *exec.Journal, args []*graph.Node, numbers []ir.Number) ([]*graph.Node, error) {
+	out, err := r.Run(j, args, numbers)
+	return out, failure(op, Default().exec(), err)
+}
+
+// Evaluate is [Eval] of nodes on behalf of op.
+func (internal) Evaluate(_ graph.Token, op string, ns []*graph.Node) error {
+	d := Default().exec()
+	return failure(op, d, exec.Eval(d, ns))
+}
