@@ -100,7 +100,7 @@ func (f *Func[P, R]) find(p P, layouts []exec.Layout) *form[P, R] {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for i, x := range f.forms {
-		if x.device == tensor.Default() && slices.EqualFunc(x.layouts, layouts, exec.Layout.Equal) && pytree.SameForm(&x.like, &p, leafTypes...) {
+		if x.device == tensor.Default() && slices.EqualFunc(x.layouts, layouts, exec.Layout.Equal) && pytree.EqualExcept(&x.like, &p, leafTypes...) {
 			copy(f.forms[1:i+1], f.forms[:i])
 			f.forms[0] = x
 			return x

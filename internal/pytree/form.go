@@ -20,11 +20,11 @@ func Each[L any](v any, f func(x *L)) error {
 	return w.descendAny(reflect.ValueOf(&v).Elem(), w.visit)
 }
 
-// SameForm reports whether two trees of one type differ in their leaves alone, which are the
+// EqualExcept reports whether two trees of one type differ in their leaves alone, the
 // values of some types. Numbers, strings and whatever else a tree carries must be equal;
 // functions must be the same function with the same captured variables, and pointers to
 // what holds no leaf the same pointers.
-func SameForm(a, b any, leaves ...reflect.Type) bool {
+func EqualExcept(a, b any, leaves ...reflect.Type) bool {
 	f := former{leaves: leaves, seen: map[[2]unsafe.Pointer]bool{}}
 	return f.same(reflect.ValueOf(&a).Elem(), reflect.ValueOf(&b).Elem())
 }
