@@ -89,7 +89,7 @@ func (l *loop) prune(used map[int]bool) {
 			l.stages = slices.Delete(l.stages, i, i+1)
 			continue
 		}
-		for b := range s.step.buffers(ir.In) {
+		for b := range s.inputs() {
 			local[b] = true
 		}
 	}
@@ -105,6 +105,33 @@ func (l *loop) prune(used map[int]bool) {
 	for b := range local {
 		used[b] = true
 	}
+}
+
+// inputs returns the buffers that the used stores depend on. Those of a stage that is computed
+// again may be few: a mask of dropout needs no scores, which a softmax in its kernel reads.
+func (s *stage) inputs() map[int]bool {
+	k, list := s.step.Kernel, map[int]bool{}
+	seen := make([]bool, len(k.Body))
+	var visit func(i int)
+	visit = func(i int) {
+		if seen[i] {
+			return
+		}
+		seen[i] = true
+		in := &k.Body[i]
+		if a := &s.step.Args[in.Arg]; in.Op == ir.Load && isPlanBuffer(a) {
+			list[a.Index] = true
+		}
+		for _, j := range in.Src {
+			visit(j)
+		}
+	}
+	for i := range k.Body {
+		if in := &k.Body[i]; in.Op == ir.Store && s.used[in.Arg] {
+			visit(i)
+		}
+	}
+	return list
 }
 
 // align finds the rows of all stages once more, because a stage may read only rows of its

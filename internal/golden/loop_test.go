@@ -90,6 +90,8 @@ var attentions = []attention{
 			return heads(q), heads(k), heads(v)
 		}},
 	{name: "dropout", q: []int{2, 33, 5}, k: []int{2, 33, 5}, v: []int{2, 33, 5}, causal: true, drop: true, loops: 2},
+	{name: "dropout of self-attention", q: []int{2, 33, 5}, k: []int{2, 33, 5}, v: []int{2, 33, 5}, causal: true, drop: true, loops: 4,
+		shape: func(q, _, _ tensor.Tensor) (tensor.Tensor, tensor.Tensor, tensor.Tensor) { return q, q, q }},
 	{name: "float64", q: []int{2, 20, 5}, k: []int{2, 29, 5}, v: []int{2, 29, 5}, dtype: ir.Float64, loops: 1},
 	{name: "float16", q: []int{2, 20, 5}, k: []int{2, 29, 5}, v: []int{2, 29, 5}, dtype: ir.Float16, loops: 1},
 	{name: "bfloat16", q: []int{2, 20, 5}, k: []int{2, 29, 5}, v: []int{2, 29, 5}, dtype: ir.BFloat16, loops: 1},
@@ -183,6 +185,23 @@ func (m *meter) Alloc(n int) (driver.Buffer, error) {
 	return m.Looper.Alloc(n)
 }
 
+// allocated returns the bytes that a CPU allocates to evaluate a function.
+func allocated(t *testing.T, args []tensor.Tensor, mask tensor.Tensor, f func(args []tensor.Tensor, mask tensor.Tensor) any) int {
+	t.Helper()
+	m := &meter{Looper: cpu.New(cpu.Options{}).(driver.Looper)}
+	d := tensor.NewDevice(m)
+	defer d.Close()
+	args, mask = tree.To(args, d), mask.To(d)
+	if err := tensor.Eval(args, mask); err != nil {
+		t.Fatal(err)
+	}
+	m.bytes = 0
+	if err := tensor.Eval(f(args, mask)); err != nil {
+		t.Fatal(err)
+	}
+	return m.bytes
+}
+
 // The memory of attention and of its gradient is in proportion to the length, without
 // masks and with masks that are broadcast.
 func TestAttentionMemory(t *testing.T) {
@@ -208,23 +227,8 @@ func TestAttentionMemory(t *testing.T) {
 					t.Fatal(err)
 				}
 				q := 4 * heads * n * width // bytes
-				held := func(f func(args []tensor.Tensor, mask tensor.Tensor) any) int {
-					m := &meter{Looper: cpu.New(cpu.Options{}).(driver.Looper)}
-					d := tensor.NewDevice(m)
-					defer d.Close()
-					on := tree.To(args, d)
-					mask := mask.To(d)
-					if err := tensor.Eval(on, mask); err != nil {
-						t.Fatal(err)
-					}
-					m.bytes = 0
-					if err := tensor.Eval(f(on, mask)); err != nil {
-						t.Fatal(err)
-					}
-					return m.bytes
-				}
-				forward := held(func(x []tensor.Tensor, mask tensor.Tensor) any { return a.apply(x[0], x[1], x[2], mask) })
-				both := held(func(x []tensor.Tensor, mask tensor.Tensor) any {
+				forward := allocated(t, args, mask, func(x []tensor.Tensor, mask tensor.Tensor) any { return a.apply(x[0], x[1], x[2], mask) })
+				both := allocated(t, args, mask, func(x []tensor.Tensor, mask tensor.Tensor) any {
 					value, g := grad.ValueAndGrad(func(x []tensor.Tensor) tensor.Tensor {
 						return a.apply(x[0], x[1], x[2], mask).Tanh().Sum()
 					})(x)
@@ -235,6 +239,29 @@ func TestAttentionMemory(t *testing.T) {
 					t.Errorf("causal %v, masked %v, length %d: %d bytes forward and %d with the gradient, q has %d", causal, masked, n, forward, both, q)
 				}
 			}
+		}
+	}
+}
+
+// So is the memory of attention of rows to themselves, with dropout and under Checkpoint, where
+// the backward pass reads the forward pass's mask.
+func TestSelfAttentionMemory(t *testing.T) {
+	const heads, length, width = 4, 1024, 64
+	for _, tanh := range []bool{false, true} {
+		attend := grad.Checkpoint(func(x tensor.Tensor) tensor.Tensor {
+			y := attention{drop: true}.attend(x, x, x, tensor.Zeros(1))
+			if tanh {
+				y = y.Tanh()
+			}
+			return y
+		})
+		args := []tensor.Tensor{tensor.NewRNG(1).Normal(heads, length, width)}
+		got := allocated(t, args, tensor.Zeros(1), func(x []tensor.Tensor, _ tensor.Tensor) any {
+			value, g := grad.ValueAndGrad(func(x tensor.Tensor) tensor.Tensor { return attend(x).Square().Sum() })(x[0])
+			return []any{value, g}
+		})
+		if q := 4 * heads * length * width; got > 16*q {
+			t.Errorf("tanh %v: %d bytes, q has %d", tanh, got, q)
 		}
 	}
 }
