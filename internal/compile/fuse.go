@@ -59,8 +59,9 @@ type fuser struct {
 // A member is a step that reads or writes scores.
 type member struct {
 	rows
-	generation int  // the loop that it is in
-	adds       bool // all blocks of a matrix add to its result
+	generation int          // the loop that it is in
+	adds       bool         // all blocks of a matrix add to its result
+	late       map[int]bool // buffers that are read only by what comes after the sum
 }
 
 // next fuses the next scores that are worth it. It reports false if there are none.
@@ -201,31 +202,43 @@ func (f *fuser) member(s *Step, aligned func(b int) bool) *member {
 			return nil
 		}
 	}
+	if m.adds {
+		m.late = map[int]bool{}
+		early := s.inputs(sumOf(k))
+		for b := range s.buffers(ir.In) {
+			m.late[b] = !early[b]
+		}
+	}
 	return m
 }
 
 // split assigns the members to loops. Steps that run after a loop, and sums over the
 // blocks of a loop, have results only when it has ended: the members that read these are
-// in a later loop.
+// in a later loop. What follows a sum in its kernel, such as the addition of another
+// gradient, is computed after the loop, and so may read what that loop or a later one gives.
 func (f *fuser) split() {
 	after := make([]int, len(f.p.Steps)) // the first loop that may need a step's results
 	last := 0
 	for i := range f.p.Steps {
-		g := 0
+		m := f.members[i]
+		g, late := 0, 0
 		for b := range f.p.Steps[i].buffers(ir.In) {
 			for _, w := range f.writers[b] {
-				if m := f.members[w]; m != nil && !m.adds && f.members[i] != nil {
-					g = max(g, m.generation)
-				} else {
+				switch writer := f.members[w]; {
+				case m != nil && m.late[b]:
+					late = max(late, after[w])
+				case m != nil && writer != nil && !writer.adds:
+					g = max(g, writer.generation)
+				default:
 					g = max(g, after[w])
 				}
 			}
 		}
 		after[i] = g
-		if m := f.members[i]; m != nil {
+		if m != nil {
 			m.generation = g
 			last = max(last, g)
-			after[i]++
+			after[i] = max(g+1, late)
 		}
 	}
 	f.loops, f.more = nil, nil

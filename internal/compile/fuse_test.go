@@ -33,10 +33,16 @@ func TestFuseRows(t *testing.T) {
 	q, k, v, ct := leaf(0, batch, rows, width), leaf(1, batch, columns, width), leaf(2, batch, columns, width), leaf(3, batch, rows, width)
 	p := softmax(product(q, k))
 	out := product(p, turned(v))
-	backward := func(ct *graph.Node) []*graph.Node {
+	gradients := func(q, k, v, p, ct *graph.Node) []*graph.Node {
 		dp := product(ct, v)
 		ds := graph.Binary(ir.Mul, p, graph.Binary(ir.Sub, dp, graph.Expand(graph.Reduce(ir.Sum, graph.Binary(ir.Mul, p, dp), []int{2}), p.Shape)))
 		return []*graph.Node{product(ds, turned(k)), product(turned(ds), turned(q)), product(turned(p), turned(ct))}
+	}
+	backward := func(ct *graph.Node) []*graph.Node { return gradients(q, k, v, p, ct) }
+	// Rows attend to themselves, so that the gradient is the sum of three.
+	self := func(x, ct *graph.Node) *graph.Node {
+		g := gradients(x, x, x, softmax(product(x, x)), ct)
+		return graph.Binary(ir.Add, graph.Binary(ir.Add, g[2], g[1]), g[0])
 	}
 	// What comes after attention mixes its rows.
 	after := graph.Binary(ir.Mul, ct, graph.Expand(graph.Reduce(ir.Sum, out, []int{1, 2}), ct.Shape))
@@ -51,6 +57,7 @@ func TestFuseRows(t *testing.T) {
 		{"attention", []*graph.Node{out}, limits, 1, 0},
 		{"with derivatives by a constant", append(backward(ct), out), limits, 1, 0},
 		{"with derivatives by what comes after", append(backward(after), out), limits, 2, 0},
+		{"with the derivative by all factors", []*graph.Node{self(leaf(0, batch, columns, width), leaf(3, batch, columns, width))}, limits, 2, 0},
 		{"probabilities that are asked for", []*graph.Node{out, p}, limits, 1, 1},
 		{"rows in another order", []*graph.Node{out, graph.Reduce(ir.Prod, p, []int{1})}, limits, 1, 1},
 		{"deep scores", []*graph.Node{product(softmax(product(deep(0, rows), deep(1, columns))), turned(v))}, limits, 0, 2},

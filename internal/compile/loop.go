@@ -33,7 +33,7 @@ type stage struct {
 func (l *loop) add(i int, m *member, again bool) {
 	s := &stage{member: m, step: l.p.Steps[i], from: i}
 	for b := range s.step.buffers(ir.In) {
-		if l.isScores(b) && !l.stored(b) {
+		if !m.late[b] && l.isScores(b) && !l.stored(b) {
 			w := l.writers[b][0]
 			if known := slices.ContainsFunc(l.stages, func(s *stage) bool { return s.from == w }); !known {
 				l.add(w, l.members[w], true)
@@ -49,7 +49,7 @@ func (l *loop) add(i int, m *member, again bool) {
 		if a.Kind == ir.Out && again {
 			l.renamed[a.Index] = l.newBuffer(*l.buffer(a.Index))
 		}
-		if b, ok := l.renamed[a.Index]; ok {
+		if b, ok := l.renamed[a.Index]; ok && !m.late[a.Index] {
 			a.Index = b
 		}
 	}
@@ -107,31 +107,20 @@ func (l *loop) prune(used map[int]bool) {
 	}
 }
 
-// inputs returns the buffers that the used stores depend on. Those of a stage that is computed
-// again may be few: a mask of dropout needs no scores, which a softmax in its kernel reads.
+// inputs returns the buffers that the stage reads for what is used. Those of a stage that is
+// computed again may be few: a mask of dropout needs no scores, which a softmax in its kernel
+// reads.
 func (s *stage) inputs() map[int]bool {
-	k, list := s.step.Kernel, map[int]bool{}
-	seen := make([]bool, len(k.Body))
-	var visit func(i int)
-	visit = func(i int) {
-		if seen[i] {
-			return
-		}
-		seen[i] = true
-		in := &k.Body[i]
-		if a := &s.step.Args[in.Arg]; in.Op == ir.Load && isPlanBuffer(a) {
-			list[a.Index] = true
-		}
-		for _, j := range in.Src {
-			visit(j)
+	if s.adds {
+		return s.step.inputs(sumOf(s.step.Kernel))
+	}
+	var stores []int
+	for i, in := range s.step.Kernel.Body {
+		if in.Op == ir.Store && s.used[in.Arg] {
+			stores = append(stores, i)
 		}
 	}
-	for i := range k.Body {
-		if in := &k.Body[i]; in.Op == ir.Store && s.used[in.Arg] {
-			visit(i)
-		}
-	}
-	return list
+	return s.step.inputs(stores...)
 }
 
 // align finds the rows of all stages once more, because a stage may read only rows of its
@@ -143,7 +132,7 @@ func (l *loop) align() bool {
 		for b := range s.step.buffers(ir.Out) {
 			count[b]++
 		}
-		for b := range s.step.buffers(ir.In) {
+		for b := range s.inputs() {
 			read[b] = true
 		}
 	}
@@ -252,7 +241,7 @@ func (l *loop) rowStride(b int) int {
 func (f *fuser) build() bool {
 	used := map[int]bool{}
 	for b := range f.p.Buffers {
-		used[b] = f.kept[b] || slices.ContainsFunc(f.readers[b], func(i int) bool { return f.members[i] == nil })
+		used[b] = f.kept[b] || slices.ContainsFunc(f.readers[b], func(i int) bool { return f.members[i] == nil || f.members[i].late[b] })
 	}
 	for _, l := range slices.Backward(f.loops) {
 		l.prune(used)

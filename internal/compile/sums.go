@@ -15,6 +15,30 @@ func sumOf(k *ir.Kernel) int {
 	return slices.IndexFunc(k.Body, func(in ir.Instr) bool { return in.Op == ir.Sum })
 }
 
+// inputs returns the buffers that instructions of a step depend on.
+func (s *Step) inputs(instructions ...int) map[int]bool {
+	list := map[int]bool{}
+	seen := make([]bool, len(s.Kernel.Body))
+	var visit func(i int)
+	visit = func(i int) {
+		if seen[i] {
+			return
+		}
+		seen[i] = true
+		in := &s.Kernel.Body[i]
+		if in.Op == ir.Load && isPlanBuffer(&s.Args[in.Arg]) {
+			list[s.Args[in.Arg].Index] = true
+		}
+		for _, j := range in.Src {
+			visit(j)
+		}
+	}
+	for _, i := range instructions {
+		visit(i)
+	}
+	return list
+}
+
 // addSum makes a stage add its sum to the partial sum of the block's part.
 func (l *loop) addSum(c *slicer, s *stage) {
 	sum := c.instr(sumOf(c.from))
