@@ -87,7 +87,7 @@ func permutation(dst []float64, pivots []int) {
 	}
 }
 
-// determinant overwrites a.
+// determinant overwrites a. It is 0 and not -0 for a singular matrix, as in NumPy.
 func determinant(a matrix) float64 {
 	pivots := make([]int, a.rows)
 	factorLU(a, pivots)
@@ -96,6 +96,9 @@ func determinant(a matrix) float64 {
 		if det *= a.at(i, i); p != i {
 			det = -det
 		}
+	}
+	if det == 0 {
+		return 0
 	}
 	return det
 }

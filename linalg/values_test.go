@@ -207,6 +207,7 @@ func TestNumbers(t *testing.T) {
 		{"MatrixRank of nothing", linalg.MatrixRank(tensor.ZerosOf(tensor.Float64, 2, 0, 3)), []float64{0, 0}},
 		{"MatrixRank, tolerant", linalg.MatrixRank(m([]float64{1, 0}, []float64{0, 0.1}), 0.5), []float64{1}},
 		{"MatrixRank of zeros", linalg.MatrixRank(tensor.ZerosOf(tensor.Float64, 3, 3)), []float64{0}},
+		{"Det of a singular matrix", tensor.Ones(1).Copysign(linalg.Det(m([]float64{1, 2}, []float64{2, 4}))), []float64{1}},
 		{"Cond", linalg.Cond(m([]float64{4, 0}, []float64{0, 2})), []float64{2}},
 		{"Cond of a singular matrix", linalg.Cond(m([]float64{4, 0}, []float64{0, 0})), []float64{math.Inf(1)}},
 		{"Frobenius", linalg.Norm(m([]float64{3, 0}, []float64{0, -4}), linalg.Frobenius), []float64{5}},

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"maps"
 	"math/bits"
 	"slices"
@@ -95,8 +96,13 @@ func parseHeader(text []byte, size int64) (entries []entry, meta map[string]stri
 // in errors. Keys are case-sensitive. A duplicate key is an error: readers differ in
 // which value they take.
 func eachMember(what string, text []byte, f func(key string, value json.RawMessage) error) error {
-	fail := func(err error) error { return fmt.Errorf("%s is not JSON: %w", what, err) }
 	dec := json.NewDecoder(bytes.NewReader(text))
+	fail := func(err error) error {
+		if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+			return fmt.Errorf("%s is not JSON: a brace is not closed in its %d bytes; the file was cut off, or is of another format", what, len(text))
+		}
+		return fmt.Errorf("%s is not JSON after byte %d, %q: the file is damaged, or of another format", what, dec.InputOffset(), start(text[dec.InputOffset():]))
+	}
 	if t, err := dec.Token(); err != nil || t != json.Delim('{') {
 		return fmt.Errorf("%s is not a JSON object", what)
 	}
@@ -128,6 +134,16 @@ func eachMember(what string, text []byte, f func(key string, value json.RawMessa
 	return nil
 }
 
+// start is the start of a text, for an error.
+func start(text []byte) []byte { return text[:min(len(text), 40)] }
+
+// wanted says what the values of an entry are.
+var wanted = map[string]string{
+	"dtype":        "a string",
+	"shape":        "a list of integers from 0 on",
+	"data_offsets": "a list of two integers from 0 on",
+}
+
 // parseStrings parses a JSON object of strings.
 func parseStrings(what string, text []byte) (map[string]string, error) {
 	out := map[string]string{}
@@ -156,7 +172,7 @@ func parseEntry(name string, value json.RawMessage, size int64) (entry, error) {
 		}
 		delete(missing, key)
 		if err := json.Unmarshal(value, into); err != nil {
-			return fmt.Errorf("%s: %s: %w", what, key, err)
+			return fmt.Errorf("%s: %s is %s, want %s", what, key, start(value), wanted[key])
 		}
 		return nil
 	})

@@ -8,7 +8,8 @@ import (
 )
 
 // FloorDiv returns t/o rounded down, as Python's //; [Tensor.Div] of integers truncates,
-// as Go's does. Integers divided by 0 give 0. Its derivative is 0.
+// as Go's does. Integers divided by 0 give 0. A zero has the sign of the quotient. Its
+// derivative is 0.
 func (t Tensor) FloorDiv(o Operand) Tensor {
 	x, y := numberOperands("FloorDiv", t, o)
 	rem, apart := flooredRem(x, y)
@@ -18,6 +19,8 @@ func (t Tensor) FloorDiv(o Operand) Tensor {
 	}
 	q := div(sub(x, rem), y) // an integer, but for rounding
 	q = Tensor{n: graph.Where(apart, shifted(q, -1), q)}.Round().n
+	negative := graph.Binary(ir.Xor, signBit(x), signBit(y))
+	q = graph.Where(eq(q, fill(q, 0)), graph.Where(negative, fill(q, math.Copysign(0, -1)), fill(q, 0)), q)
 	return Tensor{n: graph.Where(eq(y, fill(y, 0)), floor(div(x, y)), q)}
 }
 

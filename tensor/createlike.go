@@ -1,6 +1,7 @@
 package tensor
 
 import (
+	"fmt"
 	"slices"
 
 	"github.com/tensorken/tensorken/internal/graph"
@@ -27,14 +28,35 @@ func FullOf(d DType, v any, lengths ...int) Tensor {
 	checkType("FullOf", d)
 	s := slices.Clone(lengths)
 	checkShape("FullOf", s)
-	model := graph.Fill(d, 0, s)
-	return Tensor{n: numberLike("FullOf", model, v)}
+	return Tensor{n: fullOf("FullOf", graph.Fill(d, 0, s), v)}
 }
 
 // FullLike returns a tensor of t's shape and type with all elements equal to v, a Go number
 // that the type can hold.
 func FullLike(t Tensor, v any) Tensor {
-	return Tensor{n: numberLike("FullLike", t.node("FullLike"), v)}
+	return Tensor{n: fullOf("FullLike", t.node("FullLike"), v)}
+}
+
+func fullOf(op string, model *graph.Node, v any) *graph.Node {
+	if _, status := number(model.DType, v); status == doesNotFit {
+		fail(op, fmt.Sprintf("%v does not fit %v%s", v, model.DType, limits(model.DType)))
+	}
+	return numberLike(op, model, v)
+}
+
+// limits says what the numbers of a type are.
+func limits(d DType) string {
+	switch {
+	case d == ir.Bool:
+		return ": true or false"
+	case d.IsFloat():
+		return fmt.Sprintf(", up to %v", greatestFinite[d])
+	}
+	lo, hi := ir.Limits(d)
+	if d.IsSigned() {
+		return fmt.Sprintf(": integers from %d to %d", int64(lo), int64(hi))
+	}
+	return fmt.Sprintf(": integers from %d to %d", uint64(lo), uint64(hi))
 }
 
 // checkType panics unless d is an element type.

@@ -3,6 +3,7 @@ package tensor
 import (
 	"fmt"
 	"math"
+	"reflect"
 
 	"github.com/tensorken/tensorken/internal/exec"
 	"github.com/tensorken/tensorken/internal/graph"
@@ -85,13 +86,24 @@ func roots(op string, trees []any) []*graph.Node {
 func Data[E Element](t Tensor) ([]E, error) {
 	n := t.node("Data")
 	if d := dtypeOf[E](); d != n.DType {
-		fail("Data", fmt.Sprintf("asked for %v: Cast first", d), n)
+		fail("Data", fmt.Sprintf("the elements are not %v: use Data[%s], or Cast(%s) first", reflect.TypeFor[E](), dataName(n.DType), goName(d)), n)
 	}
 	data, err := t.bytes("Data")
 	if err != nil {
 		return nil, err
 	}
 	return elementsOf[E](data), nil
+}
+
+// dataName is the Go type of elements of a type, as a program names it.
+func dataName(d DType) string {
+	switch d {
+	case ir.Float16:
+		return "tensor.F16"
+	case ir.BFloat16:
+		return "tensor.BF16"
+	}
+	return d.String()
 }
 
 // bytes returns a copy of t's elements as they are in memory.

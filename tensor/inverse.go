@@ -78,7 +78,7 @@ func (t Tensor) Asinh() Tensor {
 			large := lt(fill(x, beyondSquares(x.DType)), x)
 			a := graph.Where(large, fill(x, 1), x)
 			square := mul(a, a)
-			near := add(a, div(square, shifted(graph.Unary(ir.Sqrt, shifted(square, 1)), 1)))
+			near := mul(a, shifted(div(a, shifted(graph.Unary(ir.Sqrt, shifted(square, 1)), 1)), 1)) // -0 of -0
 			return graph.Where(large, logFar(x, large), graph.Unary(ir.Log1p, near))
 		})
 	})

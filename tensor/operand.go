@@ -5,6 +5,7 @@ import (
 	"math"
 	"reflect"
 	"slices"
+	"strings"
 
 	"github.com/tensorken/tensorken/internal/graph"
 	"github.com/tensorken/tensorken/internal/shape"
@@ -116,11 +117,34 @@ func numberOf(op string, x *graph.Node, v any) ir.Number {
 	num, verdict := number(x.DType, v)
 	switch verdict {
 	case doesNotFit:
-		fail(op, fmt.Sprintf("%v does not fit %v: Cast the tensor", v, x.DType), x, v)
+		fail(op, fmt.Sprintf("%v does not fit %v%s", v, x.DType, hintFor(x.DType, v)), x, v)
 	case notNumber:
 		fail(op, fmt.Sprintf("a %T is neither a Tensor nor a number", v), x)
 	}
 	return num
+}
+
+// hintFor says to which type a tensor of type d must be cast for a number that does not fit.
+func hintFor(d DType, v any) string {
+	types := []DType{ir.Int32, ir.Int64, ir.Uint64, ir.Float32, ir.Float64, ir.Bool}
+	if d.IsFloat() {
+		types = types[3:]
+	}
+	for _, d := range types {
+		if _, status := number(d, v); status == fits {
+			return ": Cast(" + goName(d) + ") the tensor"
+		}
+	}
+	return ""
+}
+
+// goName is how a program names a type, such as tensor.Float32.
+func goName(d DType) string {
+	name := d.String()
+	if d == ir.BFloat16 {
+		return "tensor.BFloat16"
+	}
+	return "tensor." + strings.ToUpper(name[:1]) + name[1:]
 }
 
 type numberStatus uint8

@@ -82,10 +82,14 @@ func (t Tensor) Histogram(edges Tensor) Tensor {
 // computed: [Eval] and [Data] return the error.
 func (t Tensor) Bincount(n int) Tensor {
 	x := t.node("Bincount")
-	checkIndex("Bincount", x)
+	if !ir.IndexTypes.Has(x.DType) {
+		fail("Bincount", "it counts integers from 0 on: Cast(tensor.Int32)", x)
+	}
 	checkCount("Bincount", n)
 	at := narrow("Bincount", x, x)
-	return Tensor{n: graph.At(graph.NewIndexSite("Bincount", x.Shape), occurrences(at, n))}
+	site := graph.NewIndexSite("Bincount", x.Shape)
+	site.Noun, site.Of = "number", "%d counts, of which the first is that of 0"
+	return Tensor{n: graph.At(site, occurrences(at, n))}
 }
 
 // occurrences returns the number of times that each of the numbers 0 to n-1 occurs in x.

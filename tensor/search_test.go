@@ -74,6 +74,10 @@ func TestOrderedResults(t *testing.T) {
 	if err := tensor.Eval(tensor.New([]int32{0, 4}).Bincount(4)); err == nil {
 		t.Error("Bincount of 4 in 0 to 3: no error")
 	}
+	want := "Bincount: number -1 at [1] is out of range for 4 counts, of which the first is that of 0"
+	if err := tensor.Eval(tensor.New([]int32{0, -1}).Bincount(4)); err == nil || !strings.HasSuffix(err.Error(), want) {
+		t.Errorf("Bincount of -1: %v, want %s", err, want)
+	}
 }
 
 // Positions of a long mask, of which few, many and all elements are true.
@@ -104,7 +108,7 @@ func TestOrderedMisuse(t *testing.T) {
 		"the types differ":               func() { x.SearchSorted(ints) },
 		"the edges must have one axis":   func() { x.Histogram(x) },
 		"at least one edge":              func() { x.Histogram(tensor.Zeros(0)) },
-		"an index must be int32, uint32": func() { x.Bincount(3) },
+		"Bincount of [2 3]: it counts integers from 0 on: Cast(tensor.Int32)": func() { x.Bincount(3) },
 		"LogCumSumExp of int32":          func() { ints.LogCumSumExp(0) },
 	} {
 		if err := tensor.Try(f); err == nil || !strings.Contains(err.Error(), want) {

@@ -163,6 +163,8 @@ func TestArithmetic(t *testing.T) {
 		same("Mod", a.Mod(b), 1, 1, -1, -1, 0, nan),
 		same("FloorDiv of tenths", floats(1, 0.3, -0.3, 1e30).FloorDiv(floats(0.1, 0.1, 0.1, 1)), 9, 3, -4, 1e30),
 		same("FloorDiv of odd integers", floats(8388609, 16777215).FloorDiv(1), 8388609, 16777215),
+		same("signs of zeros of Asinh", tensor.Ones().Copysign(floats(zero, 0).Asinh()), -1, 1),
+		same("signs of zeros of FloorDiv", tensor.Ones().Copysign(floats(zero, zero, 0, 0, 1).FloorDiv(floats(2, -2, 2, -2, inf))), -1, 1, 1, -1, 1),
 		same("FloorDiv by infinity", floats(1, -1).FloorDiv(inf), 0, -1),
 		typed("FloorDiv of int32", i.FloorDiv(j), tensor.Int32, 3, -4, -4, 3, -2, 0, math.MinInt32),
 		typed("Mod of int32", i.Mod(j), tensor.Int32, 1, 1, -1, -1, 0, 0, 0),
