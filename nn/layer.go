@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/tensorken/tensorken/internal/graph"
-	"github.com/tensorken/tensorken/ir"
 	"github.com/tensorken/tensorken/tensor"
 )
 
@@ -159,7 +158,7 @@ func checkBias(layer string, bias tensor.Tensor, outputs int) {
 
 // checkIndices panics unless t has a type of indices.
 func checkIndices(op, what string, t tensor.Tensor) {
-	if d := t.DType(); !ir.IndexTypes.Has(d) {
-		fail(op, "%s are %v, want int32, uint32 or int64: Cast(tensor.Int32)", what, d)
+	if d := t.DType(); !d.IsInt() || d == tensor.Uint64 {
+		fail(op, "%s are %v, want integers other than uint64: Cast(tensor.Int32)", what, d)
 	}
 }

@@ -48,7 +48,7 @@ func TripletMargin(anchor, positive, negative tensor.Tensor, margin float64) ten
 // logarithm of the probability of its target, summed over all alignments. Log-probabilities
 // are [time, batch, classes], targets [batch, length] labels other than blank, lengths
 // [batch] how many steps and labels of each sequence count; the result is [batch]. It is Inf
-// where no alignment is possible. Labels and lengths are int32, uint32 or int64; labels that
+// where no alignment is possible. Labels and lengths are integers other than uint64; labels that
 // do not count may be anything. A label or length out of range is found when the loss is
 // computed: Eval and Data return the error. The graph has some operations for each step of
 // time.

@@ -134,15 +134,20 @@ func fullNode(v float64, s []int) *graph.Node {
 // Scalar returns v as a tensor of rank 0, an untyped constant of float32.
 func Scalar(v float64) Tensor { return Full(v) }
 
-// Arange returns numbers in equal steps, an untyped constant of int32: Arange(n) 0, 1, …, n-1; Arange(start, stop)
+// Arange returns numbers in equal steps: Arange(n) 0, 1, …, n-1; Arange(start, stop)
 // start, start+1, … up to but not including stop; Arange(start, stop, step) start,
-// start+step, …, in either direction. It is empty where stop does not lie ahead.
-func Arange(bounds ...int) Tensor {
-	start, stop, step := 0, 0, 1
+// start+step, …, in either direction. It is empty where stop does not lie ahead. Of ints it is
+// an untyped constant of int32, of float64s, as in Arange(0, 1, 0.1), of float32. With a step
+// that is rounded, as 0.1 is, stop may be included: [Linspace] has a length that does not
+// depend on rounding.
+func Arange[N int | float64](bounds ...N) Tensor {
+	start, stop, step := N(0), N(0), N(1)
 	switch len(bounds) {
 	case 1:
 		stop = bounds[0]
-		checkCount("Arange", stop)
+		if stop < 0 {
+			fail("Arange", fmt.Sprintf("length %v: want 0 to 2147483647, as positions are int32", stop))
+		}
 	case 2:
 		start, stop = bounds[0], bounds[1]
 	case 3:
@@ -153,6 +158,13 @@ func Arange(bounds ...int) Tensor {
 	if step == 0 {
 		fail("Arange", "the step is 0")
 	}
+	if ints, ok := any(bounds).([]int); ok {
+		return arange(ints, int(start), int(stop), int(step))
+	}
+	return arangeFloats(float64(start), float64(stop), float64(step))
+}
+
+func arange(bounds []int, start, stop, step int) Tensor {
 	for _, v := range bounds {
 		if v < math.MinInt32 || v > math.MaxInt32 {
 			fail("Arange", fmt.Sprintf("%d is no int32", v))
@@ -171,6 +183,15 @@ func Arange(bounds ...int) Tensor {
 		x = add(x, numberLike("Arange", x, start))
 	}
 	return Tensor{n: x}
+}
+
+func arangeFloats(start, stop, step float64) Tensor {
+	n := math.Ceil((stop - start) / step)
+	if !(math.Abs(n) <= math.MaxInt32) {
+		fail("Arange", fmt.Sprintf("%v to %v in steps of %v: want at most 2147483647 numbers", start, stop, step))
+	}
+	s := []int{max(0, int(n))}
+	return Tensor{n: add(mul(position(s, 0, ir.Float32), fullNode(step, s)), fullNode(start, s))}
 }
 
 func sign(n int) int {

@@ -95,9 +95,9 @@
 //     [Tensor.NanMax], [Tensor.NanMin], [Tensor.NanProd]
 //   - Ordered operations: [Tensor.CumSum], [Tensor.CumProd], [Tensor.CumMax],
 //     [Tensor.CumMin], [Tensor.LogCumSumExp], [Tensor.Sort], [Tensor.ArgSort],
-//     [Tensor.TopK], [Tensor.Median], [Tensor.Quantile], [Tensor.Unique],
+//     [Tensor.TopK], [Tensor.BottomK], [Tensor.Median], [Tensor.Quantile], [Tensor.Unique], [Tensor.UniqueAll],
 //     [Tensor.NonZero], [Tensor.SearchSorted], [Tensor.SearchSortedRight],
-//     [Tensor.Histogram], [Tensor.Bincount]
+//     [Tensor.Histogram], [Tensor.HistogramBins], [Tensor.Bincount]
 //   - Shape: [Tensor.Reshape], [Tensor.Flatten], [Tensor.Squeeze], [Tensor.Unsqueeze],
 //     [Tensor.Expand], [Tensor.Tile], [Tensor.Repeat], [Tensor.Permute],
 //     [Tensor.Transpose], [Tensor.T], [Tensor.Flip], [Tensor.Roll], [Tensor.Rot90]

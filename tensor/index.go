@@ -46,7 +46,7 @@ func ranged(op string, start, stop int, step []int, operands ...any) Range {
 // drops the axis, a [Range] selects several elements, [All] all. [NewAxis] adds an axis
 // of length 1. [Ellipsis], or the end of the specs, stands for the axes without a spec.
 //
-// A spec may also be a tensor of indices, int32, uint32 or int64, negative ones from the
+// A spec may also be a tensor of indices, integers other than uint64, negative ones from the
 // end, whose axes replace the axis as [Tensor.Take] does. Several are broadcast to one
 // shape and select together, element by element. Its axes are where the first of the
 // tensors is if they are next to each other, apart from ints, and else come first.

@@ -110,8 +110,8 @@ func axesOfSpec(op string, s *graph.Node) int {
 	if s.DType == ir.Bool {
 		return len(s.Shape)
 	}
-	if !ir.IndexTypes.Has(s.DType) {
-		fail(op, "an index must be int32, uint32 or int64, or a mask of bools: Cast it", s)
+	if !isIndex(s.DType) {
+		fail(op, "an index must be of integers, other than uint64, or a mask of bools: Cast(tensor.Int32)", s)
 	}
 	return 1
 }

@@ -40,7 +40,7 @@ func masked(op string, t, mask Tensor) (x, m *graph.Node) {
 	return x, m
 }
 
-// GatherND selects by whole positions: index is an int32, uint32 or int64 tensor [... n]
+// GatherND selects by whole positions: index has integers, other than uint64, [... n]
 // whose rows are positions along the first n axes of t, negative ones from the end. The
 // result has the shape of index without its last axis, followed by t's other axes. For
 // positions out of range see [Tensor.Take].

@@ -8,12 +8,12 @@ import (
 	"github.com/tensorken/tensorken/ir"
 )
 
-// narrow returns indices into x as int32, if they are int64 and the device that computes x
-// has no int64, as GPUs have none. It casts them on the host, where they must be stored:
-// views of stored indices are views of the cast ones. Others stay as they are. It panics if
-// one is no int32.
+// narrow returns indices into x as int32, if they have 8 or 16 bits, or are int64 and the device
+// that computes x has no int64, as GPUs have none. If the device lacks their type it casts them
+// on the host, where they must be stored: views of stored indices are views of the cast ones.
+// Others stay as they are. It panics if one is no int32.
 func narrow(op string, x, i *graph.Node) *graph.Node {
-	if i.DType != ir.Int64 {
+	if i.DType.Size() == 4 {
 		return i
 	}
 	d, ok := x.Device.(*exec.Device)
@@ -22,13 +22,15 @@ func narrow(op string, x, i *graph.Node) *graph.Node {
 			d = Default().exec()
 		}
 	}
-	if d.Has(ir.Int64) {
+	if !d.Has(i.DType) {
+		if n := narrowed(op, i); n != nil {
+			return n
+		}
+	}
+	if i.DType == ir.Int64 {
 		return i
 	}
-	if n := narrowed(op, i); n != nil {
-		return n
-	}
-	return i
+	return graph.Cast(i, ir.Int32)
 }
 
 // narrowed returns i as int32, nil if it is not a view of elements on the host.
@@ -40,6 +42,9 @@ func narrowed(op string, i *graph.Node) *graph.Node {
 		return graph.Cast(i, ir.Int32)
 	}
 	src, v := i.State()
+	if v != nil && i.DType != ir.Int64 {
+		return graph.Cast(i, ir.Int32)
+	}
 	view := ir.Table[i.Op].Class == ir.Movement || i.Op == ir.ToDevice
 	if v != nil || !view || src.Len() != 1 {
 		return nil

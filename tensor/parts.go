@@ -5,19 +5,26 @@ import (
 
 	"github.com/tensorken/tensorken/internal/graph"
 	"github.com/tensorken/tensorken/internal/shape"
+	"github.com/tensorken/tensorken/ir"
 )
 
-// Chunk cuts t along an axis into n parts of one length, which must divide the axis's;
-// for other lengths see [Tensor.Split].
+// Chunk cuts t along an axis into n parts of one length, the axis's divided by n and rounded
+// up: the last may be shorter, and the parts fewer than n, as in PyTorch. For other lengths see
+// [Tensor.Split].
 func (t Tensor) Chunk(axis, n int) []Tensor {
 	x := t.node("Chunk")
 	a := axisOf("Chunk", x, axis)
-	if n < 1 || x.Shape[a]%n != 0 {
-		fail("Chunk", fmt.Sprintf("%d parts of an axis of %d elements: want a divisor, or Split with sizes", n, x.Shape[a]), x)
+	if n < 1 {
+		fail("Chunk", fmt.Sprintf("%d parts: want at least 1", n), x)
 	}
-	parts, size := make([]Tensor, n), x.Shape[a]/n
+	length := x.Shape[a]
+	size := ir.CeilDiv(length, n)
+	if length > 0 {
+		n = ir.CeilDiv(length, size)
+	}
+	parts := make([]Tensor, n)
 	for i := range parts {
-		parts[i] = Tensor{n: graph.Slice(x, a, i*size, size)}
+		parts[i] = Tensor{n: graph.Slice(x, a, i*size, min(size, length-i*size))}
 	}
 	return parts
 }

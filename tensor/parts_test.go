@@ -19,6 +19,11 @@ func TestHabits(t *testing.T) {
 	}
 	run(t, []check{
 		of("Expand with -1", iota(2, 1).Expand(3, -1, 2), []int{3, 2, 2}, 0, 0, 1, 1, 0, 0, 1, 1, 0, 0, 1, 1),
+		of("Chunk, the last shorter", tensor.Linspace(0, 6, 7).Chunk(0, 3)[2], []int{1}, 6),
+		of("Chunk, the first", tensor.Linspace(0, 6, 7).Chunk(0, 3)[0], []int{3}, 0, 1, 2),
+		of("Chunk, fewer", lengths(tensor.Zeros(5).Chunk(0, 4)), []int{3}, 2, 2, 1),
+		of("Chunk of more", lengths(tensor.Zeros(2).Chunk(0, 4)), []int{2}, 1, 1),
+		of("Chunk of nothing", lengths(tensor.Zeros(0).Chunk(0, 3)), []int{3}, 0, 0, 0),
 		of("Chunk", chunks[1], []int{2, 2}, 2, 3, 8, 9),
 		same("Unstack", rows[4], 4, 10),
 		same("Interleave", tensor.Interleave(0, floats(1, 2), floats(3, 4), floats(5, 6)), 1, 3, 5, 2, 4, 6),
@@ -162,4 +167,13 @@ func TestFold(t *testing.T) {
 		of("PixelUnshuffle", iota(1, 4, 1, 2).PixelShuffle(2).PixelUnshuffle(2), []int{1, 4, 1, 2}, 0, 1, 2, 3, 4, 5, 6, 7),
 		of("PixelShuffle of a line", iota(1, 3, 2).PixelShuffle(3), []int{1, 1, 6}, 0, 2, 4, 1, 3, 5),
 	})
+}
+
+// lengths returns how long tensors with one axis are.
+func lengths(ts []tensor.Tensor) tensor.Tensor {
+	var n []float64
+	for _, t := range ts {
+		n = append(n, float64(t.Len()))
+	}
+	return floats(n...)
 }

@@ -10,8 +10,8 @@ import (
 	"github.com/tensorken/tensorken/ir"
 )
 
-// Take selects the elements of an axis at the positions in index, an int32, uint32 or
-// int64 tensor, whose axes replace the axis. Negative positions count from the end. On a
+// Take selects the elements of an axis at the positions in index, integers
+// other than uint64, whose axes replace the axis. Negative positions count from the end. On a
 // device without int64, indices of that type must be stored on the host, as of New or a
 // file, or views of such: they are cast there. A position out of range is found when the result is computed: [Eval] and [Data] return
 // the error. Take(0, ids) looks up rows of an embedding.
@@ -34,10 +34,14 @@ func take(op string, x *graph.Node, axis int, index Tensor) *graph.Node {
 
 // checkIndex panics unless i has a type of indices.
 func checkIndex(op string, i *graph.Node) {
-	if !ir.IndexTypes.Has(i.DType) {
-		fail(op, "an index must be int32, uint32 or int64: Cast it", i)
+	if !isIndex(i.DType) {
+		fail(op, "an index must be of integers, other than uint64: Cast(tensor.Int32)", i)
 	}
 }
+
+// isIndex reports whether positions may have a type. Devices have no indices of 8 and 16 bits:
+// narrow casts them.
+func isIndex(d DType) bool { return d.IsInt() && d != ir.Uint64 }
 
 // fromEndSite returns the site of a call whose indices fromEnd has resolved.
 func fromEndSite(op string, i *graph.Node) *graph.IndexSite {
@@ -58,8 +62,8 @@ func fromEnd(i *graph.Node, n int) *graph.Node {
 	return graph.Where(lt(i, fill(i, 0)), shifted(i, float64(n)), i)
 }
 
-// TakeAlong selects, along an axis, the elements of t at the positions in index, an
-// int32, uint32 or int64 tensor of t's rank; other axes are broadcast. So TakeAlong(a,
+// TakeAlong selects, along an axis, the elements of t at the positions in index,
+// integers other than uint64, of t's rank; other axes are broadcast. So TakeAlong(a,
 // ArgMax(a).Unsqueeze(a)) is Max(a). Negative positions count from the end; for
 // positions out of range see [Tensor.Take].
 func (t Tensor) TakeAlong(axis int, index Tensor) Tensor {
@@ -101,8 +105,8 @@ func (t Tensor) OneHot(classes int) Tensor {
 	return Tensor{n: graph.Cast(eq(wide, class), ir.Int32)}
 }
 
-// ScatterAdd returns t with src added along an axis, at the positions in index, an int32,
-// uint32 or int64 tensor. Index and src have t's rank, and are broadcast to each other
+// ScatterAdd returns t with src added along an axis, at the positions in index,
+// integers other than uint64. Index and src have t's rank, and are broadcast to each other
 // and to t's other axes; positions may occur several times. Negative positions count
 // from the end; for positions out of range see [Tensor.Take].
 func (t Tensor) ScatterAdd(axis int, index, src Tensor) Tensor {

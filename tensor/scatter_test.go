@@ -1,8 +1,12 @@
 package tensor_test
 
 import (
+	"slices"
+	"strings"
 	"testing"
 
+	"github.com/tensorken/tensorken/internal/cpu"
+	"github.com/tensorken/tensorken/nn"
 	"github.com/tensorken/tensorken/tensor"
 )
 
@@ -49,4 +53,53 @@ func TestScatter(t *testing.T) {
 		of("index broadcasts", tensor.Zeros(2, 2).ScatterAdd(1, ints(1).Reshape(1, 1), iota(2, 1).Add(1)), []int{2, 2}, 0, 1, 0, 2),
 		{"int32", ints(0, 0).ScatterAdd(0, ints(1, 1), ints(2, 3)), tensor.Int32, []int{2}, []float64{0, 5}},
 	})
+}
+
+// Indices may be of all integers but uint64: results are those of int32, on each device.
+func TestIndexTypes(t *testing.T) {
+	x, src := floats(1, 2, 3, 4, 5, 6).Reshape(3, 2), floats(7, 8, 9, 10).Reshape(2, 2)
+	calls := map[string]func(i tensor.Tensor) tensor.Tensor{
+		"Take":       func(i tensor.Tensor) tensor.Tensor { return x.Take(0, i) },
+		"TakeAlong":  func(i tensor.Tensor) tensor.Tensor { return x.TakeAlong(0, i.Unsqueeze(1)) },
+		"Index":      func(i tensor.Tensor) tensor.Tensor { return x.Index(i) },
+		"OIndex":     func(i tensor.Tensor) tensor.Tensor { return x.OIndex(i, tensor.All) },
+		"VIndex":     func(i tensor.Tensor) tensor.Tensor { return x.VIndex(i) },
+		"GatherND":   func(i tensor.Tensor) tensor.Tensor { return x.GatherND(i.Unsqueeze(1)) },
+		"ScatterND":  func(i tensor.Tensor) tensor.Tensor { return x.ScatterND(i.Unsqueeze(1), src) },
+		"Set":        func(i tensor.Tensor) tensor.Tensor { return x.Set(0.5, i) },
+		"AddAt":      func(i tensor.Tensor) tensor.Tensor { return x.AddAt(src, i) },
+		"Put":        func(i tensor.Tensor) tensor.Tensor { return x.Put(0, i, src) },
+		"ScatterAdd": func(i tensor.Tensor) tensor.Tensor { return x.ScatterAdd(0, i.Unsqueeze(1), src) },
+		"ScatterSet": func(i tensor.Tensor) tensor.Tensor { return x.ScatterSet(0, i.Unsqueeze(1), src) },
+		"Bincount":   func(i tensor.Tensor) tensor.Tensor { return i.Abs().Bincount(3) },
+		"nn":         func(i tensor.Tensor) tensor.Tensor { return nn.Embedding{Weight: x}.Apply(i.Abs()) },
+	}
+	for name, f := range calls {
+		for _, d := range []tensor.DType{tensor.Int8, tensor.Uint8, tensor.Int16, tensor.Uint16, tensor.Uint32, tensor.Int64} {
+			i := ints(2, 0)
+			if d.IsSigned() {
+				i = ints(2, -1)
+			}
+			got, err := read(f(i.Cast(d)))
+			if want, _ := read(f(i)); err != nil || !slices.Equal(got, want) {
+				t.Errorf("%s of %v: %v, %v, want %v", name, d, got, err, want)
+			}
+		}
+		for _, d := range []tensor.DType{tensor.Uint64, tensor.Float32} {
+			if err := tensor.Try(func() { f(tensor.ZerosOf(d, 2)) }); err == nil || !strings.Contains(err.Error(), "Cast(tensor.Int32)") {
+				t.Errorf("%s of %v: %v, want an error with a Cast", name, d, err)
+			}
+		}
+	}
+	gpu := tensor.NewDevice(gpuTypes{cpu.New(cpu.Options{})}) // without integers of 16 bits
+	defer gpu.Close()
+	there := x.To(gpu)
+	for _, i := range []tensor.Tensor{tensor.New([]int16{2, -1}), tensor.New([]uint16{2, 2}), tensor.New([]uint8{2, 2}), tensor.New([]int16{0, 2, -1, 1}, 2, 2).At(-1).Flip(0).Slice(0, 1, 2)} {
+		if err := tensor.Eval(there.Take(0, i)); err != nil {
+			t.Errorf("Take of %v on a device without it: %v", i.DType(), err)
+		}
+	}
+	if err := tensor.Eval(x.Take(0, tensor.New([]int8{-4}))); err == nil || !strings.Contains(err.Error(), "index -4 at [0]") {
+		t.Errorf("Take of an int8 out of range: %v", err)
+	}
 }

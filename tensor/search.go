@@ -1,6 +1,9 @@
 package tensor
 
 import (
+	"fmt"
+	"math"
+
 	"github.com/tensorken/tensorken/internal/graph"
 	"github.com/tensorken/tensorken/internal/shape"
 	"github.com/tensorken/tensorken/ir"
@@ -77,12 +80,40 @@ func (t Tensor) Histogram(edges Tensor) Tensor {
 	return Tensor{n: graph.Slice(occurrences(at, bins+2), 0, 1, bins)}
 }
 
+// HistogramBins is [Tensor.Histogram] of bins of one width, which are from lo to hi; without
+// limits from the least element to the greatest, NaN excepted, or ½ around it if both are
+// equal. It returns the counts and the bins+1 edges. Floats only.
+func (t Tensor) HistogramBins(bins int, limits ...float64) (counts, edges Tensor) {
+	x := t.floats("HistogramBins")
+	if bins < 1 || bins > math.MaxInt32-1 {
+		fail("HistogramBins", fmt.Sprintf("%d bins: want at least 1", bins), x)
+	}
+	unit := Linspace(0, 1, bins+1)
+	switch {
+	case len(limits) == 2 && limits[0] < limits[1] && !math.IsInf(limits[1]-limits[0], 0):
+		edges = Linspace(limits[0], limits[1], bins+1)
+	case len(limits) != 0:
+		fail("HistogramBins", fmt.Sprintf("limits are %v: want none, or two finite ones in ascending order", limits), x)
+	case x.Len() == 0:
+		edges = unit
+	default:
+		lo, hi := t.NanMin(), t.NanMax()
+		around := Where(lo.Eq(hi), FullLike(lo, 0.5), ZerosLike(lo))
+		lo, hi = lo.Sub(around), hi.Add(around)
+		edges = lo.Lerp(hi, unit)
+	}
+	if !x.IsUntyped() {
+		edges = edges.Cast(x.DType)
+	}
+	return t.Histogram(edges), edges
+}
+
 // Bincount returns the int32 number of times that each of the numbers 0 to n-1 occurs
-// in t, an int32, uint32 or int64 tensor. Other elements are found when the result is
+// in t, integers other than uint64. Other elements are found when the result is
 // computed: [Eval] and [Data] return the error.
 func (t Tensor) Bincount(n int) Tensor {
 	x := t.node("Bincount")
-	if !ir.IndexTypes.Has(x.DType) {
+	if !isIndex(x.DType) {
 		fail("Bincount", "it counts integers from 0 on: Cast(tensor.Int32)", x)
 	}
 	checkCount("Bincount", n)
@@ -133,16 +164,57 @@ func nonZero(op string, x *graph.Node) *graph.Node {
 // axis; of several NaN, which are last, one. It computes t, whose values say how many
 // there are; if that fails it panics with a [*DeviceError] or an [*Error].
 func (t Tensor) Unique() Tensor {
-	x := t.node("Unique")
-	n := x.Len()
-	if n == 0 {
-		return Tensor{n: graph.Reshape(x, []int{0})}
+	u := t.unique("Unique")
+	return Tensor{n: u.values()}
+}
+
+// UniqueAll returns the elements that [Tensor.Unique] returns, and int32 tensors: for each of
+// them the row-major position of the first in t and the number in t, and for each element of t
+// its position among them, of t's shape. So values.Take(0, inverse) is t. The names are those
+// of NumPy's unique_all.
+func (t Tensor) UniqueAll() (values, indices, inverse, counts Tensor) {
+	u := t.unique("UniqueAll")
+	k := u.starts.Shape[0]
+	ends := graph.Cat(0, []*graph.Node{u.starts, graph.Const(ir.Int32, ir.Int(ir.Int32, int64(u.x.Len())), []int{1})})
+	number := sub(graph.Slice(ends, 0, 1, k), u.starts)
+	return Tensor{n: u.values()}, Tensor{n: u.positions()}, Tensor{n: graph.Reshape(u.inverse(), u.shape)}, Tensor{n: number}
+}
+
+// A uniqueness is which elements of a tensor are equal.
+type uniqueness struct {
+	shape  []int
+	x      *graph.Node // with one axis
+	order  *graph.Node // the positions of the sorted elements
+	first  *graph.Node // bools: a sorted element is not equal to the one before
+	starts *graph.Node // the positions at which first is true
+}
+
+func (t Tensor) unique(op string) uniqueness {
+	n := t.node(op)
+	u := uniqueness{shape: n.Shape, x: graph.Reshape(n, []int{n.Len()})}
+	length := u.x.Len()
+	u.order = argSort(op, u.x, 0, length, false)
+	if length == 0 {
+		u.first, u.starts = graph.Const(ir.Bool, 0, []int{0}), graph.Const(ir.Int32, 0, []int{0})
+		return u
 	}
-	flat := graph.Reshape(x, []int{n})
-	at := argSort("Unique", flat, 0, n, false)
-	key := sortKey(graph.Gather(flat, at, 0))
-	first := not(eq(graph.Slice(key, 0, 1, n-1), graph.Slice(key, 0, 0, n-1)))
-	first = graph.Cat(0, []*graph.Node{graph.Const(ir.Bool, 1, []int{1}), first})
-	at = graph.Gather(at, nonZero("Unique", first), 0)
-	return Tensor{n: graph.Gather(flat, at, 0)}
+	key := sortKey(graph.Gather(u.x, u.order, 0))
+	differs := not(eq(graph.Slice(key, 0, 1, length-1), graph.Slice(key, 0, 0, length-1)))
+	u.first = graph.Cat(0, []*graph.Node{graph.Const(ir.Bool, 1, []int{1}), differs})
+	u.starts = nonZero(op, u.first)
+	return u
+}
+
+// positions are those of the first of equal elements: the order is stable.
+func (u uniqueness) positions() *graph.Node { return graph.Gather(u.order, u.starts, 0) }
+
+func (u uniqueness) values() *graph.Node { return graph.Gather(u.x, u.positions(), 0) }
+
+// inverse returns, for each element of x, its position among the values.
+func (u uniqueness) inverse() *graph.Node {
+	if u.x.Len() == 0 {
+		return u.starts
+	}
+	number := shifted(graph.Scan(ir.Add, graph.Cast(u.first, ir.Int32), 0), -1)
+	return graph.Scatter(ir.Add, graph.Const(ir.Int32, 0, number.Shape), u.order, number, 0)
 }

@@ -42,6 +42,14 @@ func TestOrderedResults(t *testing.T) {
 	y := tensor.New([]float32{4, 1, 3, 2})
 	mask := tensor.New([]bool{true, false, true, true}, 2, 2)
 	values, at := y.TopK(0, 2)
+	least, leastAt := x.BottomK(1, 2)
+	all, indices, inverse, counts := x.UniqueAll()
+	none, noIndices, noInverse, noCounts := tensor.Zeros(0, 3).UniqueAll()
+	data := tensor.New([]float32{-1, 0, 0.5, 1, 2, 3, float32(nan)})
+	bins, edges := data.HistogramBins(2, 0, 2)
+	wholeBins, wholeEdges := data.HistogramBins(4)
+	oneBin, oneEdges := tensor.New([]float64{3, 3}).HistogramBins(2)
+	noBins, _ := tensor.New([]float32{}).HistogramBins(2)
 	for _, c := range []struct {
 		name string
 		got  tensor.Tensor
@@ -51,6 +59,25 @@ func TestOrderedResults(t *testing.T) {
 		{"ArgSort", x.ArgSort(-1), "int32 [2 3] [1 2 0]\n[0 2 1]"},
 		{"TopK", values, "float32 [2] [4 3]"},
 		{"TopK's positions", at, "int32 [2] [0 2]"},
+		{"BottomK", least, "float32 [2 2] [1 2]\n[1 3]"},
+		{"BottomK's positions", leastAt, "int32 [2 2] [1 2]\n[0 2]"},
+		{"UniqueAll", all, "float32 [4] [1 2 3 NaN]"},
+		{"UniqueAll's indices", indices, "int32 [4] [1 2 0 4]"},
+		{"UniqueAll's inverse", inverse, "int32 [2 3] [2 0 1]\n[0 3 2]"},
+		{"UniqueAll's counts", counts, "int32 [4] [2 1 2 1]"},
+		{"UniqueAll of nothing", none, "float32 [0] [] (shape [0])"},
+		{"UniqueAll's indices of nothing", noIndices, "int32 [0] [] (shape [0])"},
+		{"UniqueAll's inverse of nothing", noInverse, "int32 [0 3] [] (shape [0 3])"},
+		{"UniqueAll's counts of nothing", noCounts, "int32 [0] [] (shape [0])"},
+		{"HistogramBins", bins, "int32 [2] [2 2]"},
+		{"HistogramBins's edges", edges, "float32 [3] [0 1 2]"},
+		{"HistogramBins without limits", wholeBins, "int32 [4] [1 2 1 2]"},
+		{"HistogramBins's edges without limits", wholeEdges, "float32 [5] [-1 0 1 2 3]"},
+		{"HistogramBins of one number", oneBin, "int32 [2] [0 2]"},
+		{"HistogramBins's edges of one number", oneEdges, "float64 [3] [2.5 3 3.5]"},
+		{"HistogramBins of nothing", noBins, "int32 [2] [0 0]"},
+		{"Quantiles", y.Quantile(0, 0, 0.5, 1), "float32 [3] [1 2.5 4]"},
+		{"Quantiles along an axis", x.Quantile(1, 0.5, 1), "float32 [2 2] [2   3  ]\n[NaN NaN]"},
 		{"TopK of none", func() tensor.Tensor { v, _ := y.TopK(0, 0); return v }(), "float32 [0] [] (shape [0])"},
 		{"Median", y.Median(0), "float32 [1] [2]"},
 		{"Median of NaN", x.Median(1), "float32 [2 1] [2  ]\n[NaN]"},
@@ -101,15 +128,15 @@ func TestNonZeroOfMany(t *testing.T) {
 func TestOrderedMisuse(t *testing.T) {
 	x, ints := tensor.Zeros(2, 3), tensor.New([]int32{1, 2})
 	for want, f := range map[string]func(){
-		"axis 2":                         func() { x.CumSum(2) },
-		"k is 4: want 0 to 3":            func() { x.TopK(1, 4) },
-		"q is 1.5: want 0 to 1":          func() { x.Quantile(0, 1.5) },
-		"the axis is empty":              func() { tensor.Zeros(0).Median(0) },
-		"the types differ":               func() { x.SearchSorted(ints) },
-		"the edges must have one axis":   func() { x.Histogram(x) },
-		"at least one edge":              func() { x.Histogram(tensor.Zeros(0)) },
+		"axis 2":                       func() { x.CumSum(2) },
+		"k is 4: want 0 to 3":          func() { x.TopK(1, 4) },
+		"q is 1.5: want 0 to 1":        func() { x.Quantile(0, 1.5) },
+		"the axis is empty":            func() { tensor.Zeros(0).Median(0) },
+		"the types differ":             func() { x.SearchSorted(ints) },
+		"the edges must have one axis": func() { x.Histogram(x) },
+		"at least one edge":            func() { x.Histogram(tensor.Zeros(0)) },
 		"Bincount of [2 3]: it counts integers from 0 on: Cast(tensor.Int32)": func() { x.Bincount(3) },
-		"LogCumSumExp of int32":          func() { ints.LogCumSumExp(0) },
+		"LogCumSumExp of int32": func() { ints.LogCumSumExp(0) },
 	} {
 		if err := tensor.Try(f); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("got %v, want an error with %q", err, want)

@@ -27,14 +27,23 @@ func (t Tensor) ArgSort(axis int) Tensor {
 
 // TopK returns the k greatest elements along an axis, in descending order, and their
 // int32 positions. NaN is greater than all numbers; of equal elements the first are
-// taken. For the least elements negate t, or Slice the result of [Tensor.ArgSort].
-func (t Tensor) TopK(axis, k int) (values, indices Tensor) {
-	x := t.node("TopK")
-	a := axisOf("TopK", x, axis)
+// taken. [Tensor.BottomK] has the least.
+func (t Tensor) TopK(axis, k int) (values, indices Tensor) { return t.firstK("TopK", axis, k, true) }
+
+// BottomK returns the k least elements along an axis, in ascending order, and their int32
+// positions: PyTorch's topk with largest=False. NaN is greater than all numbers; of equal
+// elements the first are taken.
+func (t Tensor) BottomK(axis, k int) (values, indices Tensor) {
+	return t.firstK("BottomK", axis, k, false)
+}
+
+func (t Tensor) firstK(op string, axis, k int, descending bool) (values, indices Tensor) {
+	x := t.node(op)
+	a := axisOf(op, x, axis)
 	if k < 0 || k > x.Shape[a] {
-		fail("TopK", fmt.Sprintf("k is %d: want 0 to %d", k, x.Shape[a]), x)
+		fail(op, fmt.Sprintf("k is %d: want 0 to %d", k, x.Shape[a]), x)
 	}
-	i := argSort("TopK", x, a, k, true)
+	i := argSort(op, x, a, k, descending)
 	return Tensor{n: graph.Gather(x, i, a)}, Tensor{n: i}
 }
 
@@ -80,21 +89,28 @@ func sortKey(x *graph.Node) *graph.Node {
 func (t Tensor) Median(axis int) Tensor {
 	x := t.numbers("Median")
 	a := nonEmpty("Median", x, axis)
-	return Tensor{n: ranked(x, a, (x.Shape[a]-1)/2, 0)}
+	return Tensor{n: ranked(x, a, rank{(x.Shape[a] - 1) / 2, 0})}
 }
 
-// Quantile returns, along an axis, which keeps length 1, the number below which lies a
-// part q of the elements, from 0 to 1: between the two elements around place q·(n-1) of
-// the sorted axis it is interpolated. It does not decrease where q grows. It is NaN if any
-// element is. The axis must not be empty. Floats only.
-func (t Tensor) Quantile(axis int, q float64) Tensor {
+// Quantile returns, along an axis, the number below which lies a part q of the elements, from
+// 0 to 1: between the two elements around place q·(n-1) of the sorted axis it is interpolated.
+// It does not decrease where q grows. The axis gets a length of 1 or, of several q, has the
+// number for each. They are NaN if any element is. The axis must not be empty. Floats only.
+func (t Tensor) Quantile(axis int, q ...float64) Tensor {
 	return wide(t.floats("Quantile"), func(x *graph.Node) *graph.Node {
 		a := nonEmpty("Quantile", x, axis)
-		if !(q >= 0 && q <= 1) {
-			fail("Quantile", fmt.Sprintf("q is %v: want 0 to 1", q), x)
+		if len(q) == 0 {
+			fail("Quantile", "there is no q: want numbers from 0 to 1", x)
 		}
-		at := q * float64(x.Shape[a]-1)
-		return ranked(x, a, int(at), at-math.Floor(at))
+		ranks := make([]rank, len(q))
+		for i, q := range q {
+			if !(q >= 0 && q <= 1) {
+				fail("Quantile", fmt.Sprintf("q is %v: want 0 to 1", q), x)
+			}
+			at := q * float64(x.Shape[a]-1)
+			ranks[i] = rank{int(at), at - math.Floor(at)}
+		}
+		return ranked(x, a, ranks...)
 	})
 }
 
@@ -108,25 +124,41 @@ func nonEmpty(op string, x *graph.Node, axis int) int {
 	return a
 }
 
-// ranked returns the element at a place of the sorted axis and, with weight w, the next.
-func ranked(x *graph.Node, axis, place int, w float64) *graph.Node {
-	count := place + 1
-	if w > 0 {
-		count++
+// A rank is a place on a sorted axis and the weight of the next element.
+type rank struct {
+	place  int
+	weight float64
+}
+
+// ranked returns the elements at ranks of the sorted axis.
+func ranked(x *graph.Node, axis int, ranks ...rank) *graph.Node {
+	count := 0
+	for _, r := range ranks {
+		count = max(count, r.place+1)
+		if r.weight > 0 {
+			count = max(count, r.place+2)
+		}
 	}
 	at := order(x, axis, count, false)
 	element := func(place int) *graph.Node {
 		return graph.Gather(x, graph.Slice(at, axis, place, 1), axis)
 	}
-	y := element(place)
-	if w > 0 {
-		y = between(y, element(place+1), w)
+	parts := make([]*graph.Node, len(ranks))
+	for i, r := range ranks {
+		parts[i] = element(r.place)
+		if r.weight > 0 {
+			parts[i] = between(parts[i], element(r.place+1), r.weight)
+		}
+	}
+	y := parts[0]
+	if len(parts) > 1 {
+		y = graph.Cat(axis, parts)
 	}
 	if !x.DType.IsFloat() {
 		return y
 	}
 	missing := graph.Reduce(ir.ReduceMax, not(eq(x, x)), []int{axis})
-	return graph.Where(missing, fill(y, math.NaN()), y)
+	return graph.Where(graph.BroadcastTo(missing, y.Shape), fill(y, math.NaN()), y)
 }
 
 // between returns a number from lo to hi ≥ lo, at a part w of the way. Of lo + w·(hi-lo),
