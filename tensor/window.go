@@ -108,6 +108,12 @@ func slide(op string, x *graph.Node, first int, ws []window, counts []int) *grap
 	checkLen(op, wide, x)
 	x = graph.Expand(graph.Reshape(x, thin), wide)
 	for i, w := range ws {
+		if counts[i] == 1 { // the stride may be anything: no device need compute with a huge one
+			w.stride = 1
+		}
+		if w.size == 1 {
+			w.dilation = 1
+		}
 		x = graph.Window(x, first+i, rank+i, w.stride, w.dilation, counts[i])
 	}
 	return x
