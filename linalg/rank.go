@@ -9,16 +9,6 @@ import (
 // side times the precision of the type.
 func PInv(a tensor.Tensor, rtol ...float64) tensor.Tensor { return pinv("linalg.PInv", a, rtol) }
 
-// LstSq returns the x of least squares: for which the squares of the elements of a·x - b add
-// up to the least, and if there are several, that with the least squares of its own. The
-// matrices a [... m n] may have any rank, see [PInv] for rtol; b is [... m k] or a vector
-// [m], and x [... n k] or [n].
-func LstSq(a, b tensor.Tensor, rtol ...float64) tensor.Tensor {
-	const op = "linalg.LstSq"
-	a, b, _, vector := system(op, a, b)
-	return column(pinv(op, a, rtol).MatMul(b), vector)
-}
-
 func pinv(op string, a tensor.Tensor, rtol []float64) tensor.Tensor {
 	dims(op, a)
 	return byType(func(args tensors) tensors { return tensors{pinvOf(op, args[0], rtol)} }, a)[0]
