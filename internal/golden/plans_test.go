@@ -53,6 +53,12 @@ var plans = []struct {
 		q, k, v := counted(2, 256, 8), counted(2, 512, 8), counted(2, 512, 8)
 		return q.MatMul(k.T()).Div(math.Sqrt(8)).Softmax(-1).MatMul(v)
 	}},
+	{"attention to 512 keys with all options", 2, func() any {
+		q, k, v := counted(4, 256, 8), counted(2, 512, 8), counted(2, 512, 8)
+		return tensor.Attention(q, k, v, &tensor.AttentionOptions{
+			Mask: nn.ALiBi(4, 256, 512, 256), Causal: true, Window: 100, Offset: 256, SoftCap: 50,
+		})
+	}},
 	{"gradient of attention to 512 keys", 5, func() any {
 		return grad.Of(func(x []tensor.Tensor) tensor.Tensor {
 			return x[0].MatMul(x[1].T()).Div(math.Sqrt(8)).Softmax(-1).MatMul(x[2]).Tanh().Sum()

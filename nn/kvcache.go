@@ -1,0 +1,117 @@
+package nn
+
+import (
+	"github.com/tensorken/tensorken/tensor"
+)
+
+// A KVCache holds the keys and values of the positions that a decoder has read, for up to
+// a fixed number of positions. All its steps of one token have the same shapes, and run
+// one plan: Len is an argument of the plan's programs.
+//
+// A cache is a value: each step returns the next one, and the old one stays as it was. To
+// go back to an earlier position, as after tokens that were rejected, set Len.
+type KVCache struct {
+	K, V tensor.Tensor // [batch heads capacity width]
+	// Valid is false for positions to which no query attends, such as those before a
+	// text that is shorter than the others of its batch. Absent: all are valid.
+	Valid tensor.Tensor `tensor:",optional"` // bools, [batch capacity]
+	Len   int           // the positions held
+}
+
+// NewKVCache returns an empty cache of length positions, for keys and values of one width.
+// It takes type and device of the first keys and values that it stores.
+func NewKVCache(batch, heads, length, width int) KVCache {
+	defer named("NewKVCache")
+	return KVCache{K: tensor.Zeros(batch, heads, length, width), V: tensor.Zeros(batch, heads, length, width)}
+}
+
+// Append returns the cache with keys k and values v of shape [batch heads time width]
+// stored at the time positions from Len on. If fewer are left, it panics with a
+// *tensor.Error.
+//
+// Each call writes new tensors of the whole cache.
+func (c KVCache) Append(k, v tensor.Tensor) KVCache {
+	defer named("KVCache")
+	c.check(k, v)
+	n := k.Dim(2)
+	c.K, c.V = c.put(c.K, k), c.put(c.V, v)
+	c.Len += n
+	return c
+}
+
+// Attend stores keys k and values v as Append does, and returns what [tensor.Attention]
+// returns for queries q of shape [batch heads time width] at the same positions, each of
+// which attends to the positions up to its own. The heads of the cache may be fewer than
+// q's, see there.
+func (c KVCache) Attend(q, k, v tensor.Tensor) (tensor.Tensor, KVCache) {
+	defer named("KVCache")
+	at := c.Len
+	c = c.Append(k, v)
+	return tensor.Attention(q, c.K, c.V, &tensor.AttentionOptions{Causal: true, Offset: at, Mask: c.mask()}), c
+}
+
+// mask returns Valid as a mask of scores, absent if it is.
+func (c KVCache) mask() tensor.Tensor {
+	if !c.Valid.IsValid() {
+		return tensor.Tensor{}
+	}
+	return PaddingMask(c.Valid)
+}
+
+// check panics unless k and v fit in what is left of the cache.
+func (c KVCache) check(k, v tensor.Tensor) {
+	if !c.K.IsValid() || !c.V.IsValid() || c.K.Rank() != 4 || c.V.Rank() != 4 {
+		fail("KVCache", "K or V is not [batch heads capacity width]: make the cache with nn.NewKVCache")
+	}
+	capacity := c.K.Dim(2)
+	for _, x := range [][2]tensor.Tensor{{c.K, k}, {c.V, v}} {
+		in, of := x[0].Shape(), x[1].Shape()
+		if len(of) != 4 || in[0] != of[0] || in[1] != of[1] || in[2] != capacity || k.Dim(2) != of[2] || in[3] != of[3] {
+			fail("KVCache", "keys or values %v do not fit the cache %v: want [batch heads time width]", of, in)
+		}
+	}
+	if n := k.Dim(2); c.Len < 0 || c.Len > capacity-n {
+		fail("KVCache", "the cache is full: %d of its %d positions are taken, and %d are to be added. Make it longer, or begin another with the last part of the text", c.Len, capacity, n)
+	}
+}
+
+// put returns a tensor of the cache with x stored from position Len on.
+func (c KVCache) put(into, x tensor.Tensor) tensor.Tensor {
+	if c.Len == 0 { // what it holds does not matter
+		into = storedZeros(into.Shape(), x)
+	}
+	n := x.Dim(2)
+	if n == 0 {
+		return into
+	}
+	at := tensor.Arange(into.Dim(2)).Unsqueeze(1).Sub(c.Len) // the position in x
+	here := at.Eq(0)
+	if n != 1 {
+		here = at.Ge(0).And(at.Lt(n))
+		x = x.Take(2, at.Squeeze(1).Clamp(0, n-1))
+	}
+	return tensor.Where(here, x, into).Keep()
+}
+
+// storedZeros returns zeros of x's type, stored on x's device: so that the first step
+// runs the plan of later ones.
+func storedZeros(shape []int, x tensor.Tensor) tensor.Tensor {
+	z := tensor.Full(0, shape...).Cast(x.DType())
+	if d := x.Device(); d != nil {
+		z = z.To(d)
+	}
+	if err := tensor.Eval(z); err != nil {
+		panic(err) // a *tensor.DeviceError
+	}
+	return z
+}
+
+// PaddingMask returns a mask of scores [batch 1 1 keys] for bools valid of shape [batch keys],
+// false for keys that are padding.
+func PaddingMask(valid tensor.Tensor) tensor.Tensor {
+	defer named("PaddingMask")
+	if valid.Rank() != 2 || valid.DType() != tensor.Bool {
+		fail("PaddingMask", "the input is %v %v, want bools [batch keys]", valid.DType(), valid.Shape())
+	}
+	return valid.Unsqueeze(1, 2)
+}

@@ -1,0 +1,113 @@
+package nn_test
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/tensorken/tensorken/nn"
+	"github.com/tensorken/tensorken/tensor"
+)
+
+func TestKVCache(t *testing.T) {
+	rng := tensor.NewRNG(1)
+	draw := func(time int) (q, k, v tensor.Tensor) {
+		return rng.Normal(2, 4, time, 3), rng.Normal(2, 2, time, 3), rng.Normal(2, 2, time, 3)
+	}
+	q, k, v := draw(7)
+	want := tensor.Attention(q, k, v, &tensor.AttentionOptions{Causal: true})
+	c := nn.NewKVCache(2, 2, 7, 3)
+	at := 0
+	for _, n := range []int{2, 0, 1, 3, 1} {
+		part := func(x tensor.Tensor) tensor.Tensor { return x.Slice(2, at, at+n) }
+		old := c
+		var y tensor.Tensor
+		y, c = c.Attend(part(q), part(k), part(v))
+		at += n
+		near(t, fmt.Sprintf("Attend to %d positions", at), y, want.Slice(2, at-n, at), 1e-5)
+		near(t, fmt.Sprintf("%d keys", at), c.K.Slice(2, 0, at), k.Slice(2, 0, at), 0)
+		near(t, fmt.Sprintf("%d values", at), c.V.Slice(2, 0, at), v.Slice(2, 0, at), 0)
+		near(t, "the cache before", old.K.Slice(2, 0, at-n), k.Slice(2, 0, at-n), 0)
+		if c.Len != at {
+			t.Errorf("Len is %d, want %d", c.Len, at)
+		}
+	}
+	_, more, _ := draw(1)
+	err := tensor.Try(func() { c.Append(more, more) })
+	var e *tensor.Error
+	if !errors.As(err, &e) || !strings.Contains(e.Msg, "the cache is full: 7 of its 7 positions are taken, and 1 are to be added") {
+		t.Errorf("a full cache: %v", err)
+	}
+
+	// Back to position 3, with other tokens from there on.
+	q2, k2, v2 := draw(2)
+	c.Len = 3
+	y, c := c.Attend(q2, k2, v2)
+	all := tensor.Attention(q2, tensor.Cat(2, k.Slice(2, 0, 3), k2), tensor.Cat(2, v.Slice(2, 0, 3), v2), &tensor.AttentionOptions{Causal: true, Offset: 3})
+	near(t, "after going back", y, all, 1e-5)
+
+	// The first text is shorter by 2: its first positions do not count.
+	c = nn.NewKVCache(2, 2, 7, 3)
+	c.Valid = tensor.Arange(7).Ge(tensor.New([]int32{2, 0}, 2, 1))
+	y, _ = c.Attend(q, k, v)
+	last := func(x tensor.Tensor) tensor.Tensor { return x.Slice(0, 0, 1).Slice(2, 2, 7) }
+	near(t, "a shorter text", last(y), tensor.Attention(last(q), last(k), last(v), &tensor.AttentionOptions{Causal: true}), 1e-5)
+	near(t, "the longer text", y.At(1), want.At(1), 1e-5)
+}
+
+// All tokens run one plan, the first of an empty cache too, and so do all parts of 4 tokens.
+func TestKVCachePlans(t *testing.T) {
+	rng := tensor.NewRNG(1)
+	l := nn.NewAttention(rng, 12, 2)
+	l.Rotary, l.ALiBi, l.Window = nn.Rotary{Base: 100}, true, 5
+	x := rng.Normal(1, 1, 12)
+	if err := tensor.Eval(l, x); err != nil {
+		t.Fatal(err)
+	}
+	c := l.NewCache(1, 40)
+	step := func(n int) {
+		t.Helper()
+		var y tensor.Tensor
+		in := x
+		if n > 1 {
+			in = x.Expand(1, n, 12)
+		}
+		y, c = l.Decode(in, c)
+		if err := tensor.Eval(y); err != nil {
+			t.Fatal(err)
+		}
+	}
+	step(1)
+	plans := tensor.Info().Plans
+	for range 10 {
+		step(1)
+	}
+	if n := tensor.Info().Plans - plans; n > 0 {
+		t.Errorf("10 tokens made %d more plans", n)
+	}
+	step(4)
+	plans = tensor.Info().Plans
+	for range 5 {
+		step(4)
+	}
+	if n := tensor.Info().Plans - plans; n > 0 {
+		t.Errorf("5 parts of 4 tokens made %d more plans", n)
+	}
+}
+
+// A step reads the cache once, and writes the next one while it computes the scores and the
+// result.
+func TestKVCacheBytes(t *testing.T) {
+	rng := tensor.NewRNG(1)
+	q, k, v := rng.Normal(1, 12, 1, 64), rng.Normal(1, 12, 1, 64), rng.Normal(1, 12, 1, 64)
+	y, c := nn.NewKVCache(1, 12, 1024, 64).Attend(q, k, v)
+	if err := tensor.Eval(y, q, k, v); err != nil {
+		t.Fatal(err)
+	}
+	y, _ = c.Attend(q, k, v)
+	plan := tensor.Explain(y)
+	if first, _, _ := strings.Cut(plan, "\n"); !strings.HasPrefix(first, "3 kernels, 12.2 MiB moved") { // 2·2·3 MiB and the scores
+		t.Errorf("a step is\n%s", plan)
+	}
+}
