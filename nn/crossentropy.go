@@ -10,6 +10,7 @@ type CrossEntropyOptions struct {
 	Weight    tensor.Tensor // [classes], the weight of each class; absent: 1
 	Ignore    []int         // labels that do not count, such as -100, which need not be classes
 	Smoothing float64       // the part of a target that is spread over all classes, from 0 to 1
+	Gamma     float64       // not 0: the loss is multiplied by (1-p)^Gamma, p being the label's probability
 }
 
 // CrossEntropyWith returns [CrossEntropy] with options, for each label: the loss times the
@@ -17,6 +18,8 @@ type CrossEntropyOptions struct {
 // PyTorch's mean is loss.Sum().Div(weight.Sum()). With Smoothing s the loss is
 //
 //	(1-s)·weight[label]·-logp[label] + s/classes·Σ weight[c]·-logp[c]
+//
+// With Gamma it is the focal loss of [Focal].
 func CrossEntropyWith(logits, labels tensor.Tensor, o *CrossEntropyOptions) (loss, weight tensor.Tensor) {
 	const op = "CrossEntropyWith"
 	if o == nil {
@@ -25,6 +28,9 @@ func CrossEntropyWith(logits, labels tensor.Tensor, o *CrossEntropyOptions) (los
 	checkLabels(op, logits, labels)
 	if !(o.Smoothing >= 0 && o.Smoothing <= 1) {
 		fail(op, "Smoothing is %v, want 0 to 1", o.Smoothing)
+	}
+	if !(o.Gamma == 0 || o.Gamma >= 1) {
+		fail(op, "Gamma is %v, want 0 or at least 1", o.Gamma)
 	}
 	labels = tensor.Internal.Narrow(graph.Token{}, "nn."+op, logits, labels)
 	classes := logits.Dim(-1)
@@ -55,8 +61,32 @@ func CrossEntropyWith(logits, labels tensor.Tensor, o *CrossEntropyOptions) (los
 		all := weighted.Sum(-1).Squeeze(-1).Mul(o.Smoothing / float64(classes))
 		loss = loss.Mul(1 - o.Smoothing).Sub(all)
 	}
+	if o.Gamma > 0 {
+		loss = loss.Mul(pick(logp).Expm1().Neg().Pow(o.Gamma))
+	}
 	if ignored.IsValid() {
 		loss, weight = tensor.Where(ignored, 0, loss), tensor.Where(ignored, 0, weight)
 	}
 	return loss, weight
+}
+
+// SoftCrossEntropy returns -Σ target·log softmax(logits), the cross-entropy of probabilities
+// instead of labels, as of mixed examples or another model. Both are [... classes] of one
+// type; it drops the last axis.
+func SoftCrossEntropy(logits, target tensor.Tensor) tensor.Tensor {
+	checkTarget("SoftCrossEntropy", logits, target)
+	if logits.Rank() == 0 {
+		fail("SoftCrossEntropy", "predictions have rank 0, want at least 1")
+	}
+	return logits.LogSoftmax(-1).Mul(target).Sum(-1).Squeeze(-1).Neg()
+}
+
+// BCEWithPosWeight is [BCEWithLogits] with the term of targets of 1 multiplied by weight, a
+// number or a tensor that broadcasts to the predictions: more than 1 finds more of what is
+// rare.
+func BCEWithPosWeight(pred, target tensor.Tensor, weight tensor.Operand) tensor.Tensor {
+	checkTarget("BCEWithPosWeight", pred, target)
+	defer named("BCEWithPosWeight")
+	no := target.Neg().Add(1)
+	return pred.Neg().Softplus().Mul(target).Mul(weight).Add(pred.Softplus().Mul(no))
 }

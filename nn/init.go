@@ -47,6 +47,11 @@ func KaimingNormal(rng *tensor.RNG, shape ...int) tensor.Tensor {
 // weight to be drawn.
 func fans(op string, rng *tensor.RNG, shape []int) (in, out int) {
 	checkDraw(op, rng, shape)
+	return fansOf(op, shape)
+}
+
+// fansOf is fans of a shape that has been checked.
+func fansOf(op string, shape []int) (in, out int) {
 	if len(shape) < 2 {
 		fail(op, "the shape %v has rank %d, a weight [out in spatial...] at least 2", shape, len(shape))
 	}

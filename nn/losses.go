@@ -31,6 +31,33 @@ func PoissonNLL(pred, target tensor.Tensor) tensor.Tensor {
 	return pred.Exp().Sub(pred.Mul(target))
 }
 
+// GaussianNLL returns the negative log-likelihood (log v + (pred - target)²/v)/2 of each
+// target under a normal distribution of mean pred and variance v, less the constant
+// log(2π)/2. The three have one shape and type. A variance below 1e-6 counts as that, and has
+// the derivative 0.
+func GaussianNLL(pred, target, variance tensor.Tensor) tensor.Tensor {
+	checkTarget("GaussianNLL", pred, target)
+	checkTarget("GaussianNLL", pred, variance)
+	v := variance.Maximum(1e-6)
+	return v.Log().Add(pred.Sub(target).Square().Div(v)).Mul(0.5)
+}
+
+// SmoothL1 returns d²/(2·beta) where |d| < beta and |d| - beta/2 elsewhere, with d = pred -
+// target, for each element; both have one shape and type. Times beta it is PyTorch's
+// huber_loss of that delta; with beta = 0 it is [L1], with 1 [Huber].
+func SmoothL1(pred, target tensor.Tensor, beta float64) tensor.Tensor {
+	checkTarget("SmoothL1", pred, target)
+	switch {
+	case beta == 0:
+		return L1(pred, target)
+	case !(beta > 0):
+		fail("SmoothL1", "beta is %v, want at least 0", beta)
+	}
+	d := pred.Sub(target)
+	c := d.Clamp(-beta, beta)
+	return c.Mul(d.Sub(c.Mul(0.5))).Div(beta)
+}
+
 // TripletMargin returns max(0, |anchor - positive| - |anchor - negative| + margin), with
 // distances along the last axis, which it drops. The three have one shape and type. As in
 // PyTorch, 1e-6 is added to differences.

@@ -13,7 +13,7 @@ import (
 )
 
 // opTables has the operations of the files.
-var opTables = []map[string]opFunc{ops, functions, movements, losses, ordered, indexing, fourier, algebra}
+var opTables = []map[string]opFunc{ops, functions, movements, losses, layers, ordered, indexing, fourier, algebra}
 
 func findOp(name string) (opFunc, bool) {
 	for _, table := range opTables {
@@ -27,7 +27,7 @@ func findOp(name string) (opFunc, bool) {
 // TestOps compares the library's results with every case of the file that
 // TENSORKEN_GOLDEN names, by default the project's files.
 func TestOps(t *testing.T) {
-	paths := []string{"testdata/ops_public.json", "testdata/ops2_public.json"}
+	paths := []string{"testdata/ops_public.json", "testdata/ops2_public.json", "testdata/nn/cases.json.gz"}
 	if path := os.Getenv("TENSORKEN_GOLDEN"); path != "" {
 		paths = []string{path}
 	}

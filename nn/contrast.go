@@ -1,0 +1,72 @@
+package nn
+
+import (
+	"cmp"
+
+	"github.com/tensorken/tensorken/tensor"
+)
+
+// InfoNCE returns the contrastive loss of each query: the cross-entropy of its cosine
+// similarities to all keys, divided by a temperature, where the key in the query's place is
+// the right one. Queries are [n width], keys [m width] of one type, with m ≥ n; keys from n on
+// are negatives only. The result is [n].
+//
+// CLIP's loss is the mean of that of images and texts, and of texts and images.
+//
+// Source: van den Oord, Li, Vinyals, "Representation Learning with Contrastive Predictive
+// Coding", 2018.
+func InfoNCE(queries, keys tensor.Tensor, temperature float64) tensor.Tensor {
+	const op = "InfoNCE"
+	checkPred(op, queries, "keys", keys)
+	if queries.Rank() != 2 || keys.Rank() != 2 || queries.Dim(1) != keys.Dim(1) || keys.Dim(0) < queries.Dim(0) {
+		fail(op, "want queries [n width] and keys [m width] with m ≥ n, not %v and %v", queries.Shape(), keys.Shape())
+	}
+	if !(temperature > 0) {
+		fail(op, "the temperature is %v, want more than 0", temperature)
+	}
+	defer named(op)
+	logits := Normalize(queries, -1).MatMul(Normalize(keys, -1).T()).Div(temperature)
+	return CrossEntropy(logits, tensor.Arange(queries.Dim(0)))
+}
+
+// Normalize divides x by its norm along axes, by all together if there are none: unit
+// vectors. A norm below 1e-12 counts as that, so that zeros stay zeros.
+func Normalize(x tensor.Tensor, axes ...int) tensor.Tensor {
+	defer named("Normalize")
+	if d := x.DType(); d.IsHalf() { // 1e-12 is 0 in float16
+		return Normalize(x.Cast(tensor.Float32), axes...).Cast(d)
+	}
+	return x.Div(x.Norm(axes...).Maximum(1e-12))
+}
+
+// FocalOptions are the options of [Focal].
+type FocalOptions struct {
+	// Alpha weighs targets of 1, and 1 - Alpha targets of 0; 0 is 0.25, and a negative
+	// number weighs all alike.
+	Alpha float64
+	Gamma float64 // exponent of the factor for easy examples; 0 is 2
+}
+
+// Focal returns the focal loss of each logit and target, both of one shape and type:
+// [BCEWithLogits] times (1-p)^Gamma, where p is the probability of the target, so that
+// examples that are easy count less. Targets are 0 or 1. For classes on the last axis set
+// Gamma of [CrossEntropyOptions].
+//
+// Source: Lin et al., "Focal Loss for Dense Object Detection", 2017.
+func Focal(pred, target tensor.Tensor, o *FocalOptions) tensor.Tensor {
+	checkTarget("Focal", pred, target)
+	if o == nil {
+		o = &FocalOptions{}
+	}
+	alpha, gamma := cmp.Or(o.Alpha, 0.25), cmp.Or(o.Gamma, 2)
+	if !(gamma >= 1) || alpha > 1 {
+		fail("Focal", "Alpha is %v and Gamma %v, want at most 1, and at least 1", o.Alpha, o.Gamma)
+	}
+	p := pred.Sigmoid()
+	wrong := p.Add(target).Sub(p.Mul(target).Mul(2)) // 1 - the probability of the target
+	loss := BCEWithLogits(pred, target).Mul(wrong.Pow(gamma))
+	if alpha < 0 {
+		return loss
+	}
+	return loss.Mul(target.Mul(2*alpha - 1).Add(1 - alpha))
+}
