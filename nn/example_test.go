@@ -194,3 +194,18 @@ func ExampleSummary() {
 	// head.bias    float32 [2]    2
 	// total                       10
 }
+
+// The function applies the model to an input, which needs no values.
+func ExampleSummaryOf() {
+	rng := tensor.NewRNG(1)
+	net := nn.Sequential{nn.NewLinear(rng, 64, 128), nn.Func(tensor.Tensor.ReLU), nn.NewLinear(rng, 128, 10)}
+	x := tensor.Zeros(32, 64)
+	fmt.Println(nn.SummaryOf(net, func(net nn.Sequential) tensor.Tensor { return net.Apply(x) }))
+	// Output:
+	// layer    type           output    parameters  FLOPs
+	// (model)  nn.Sequential  [32 10]   9,610       614,720
+	//   0      nn.Linear      [32 128]  8,320       528,384
+	//   1      nn.Func        [32 128]  -           4,096
+	//   2      nn.Linear      [32 10]   1,290       82,240
+	// 9,610 parameters of 38,440 bytes, results of layers of 34,048 bytes, 614,720 FLOPs
+}

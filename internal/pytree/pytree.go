@@ -133,6 +133,8 @@ type walker[L any] struct {
 	name  []byte
 	state bool
 	depth int
+	// inner, if not nil, is called before the values in v are visited.
+	inner func(name []byte, v reflect.Value)
 	// optional: in a field tagged ",optional", and for a filler none of whose leaves it
 	// has a name of.
 	optional bool
@@ -265,6 +267,9 @@ func (w *walker[L]) fields(p *layout, v reflect.Value, do func(*layout, reflect.
 		}
 		n, state, optional := w.push(f.name), w.state, w.optional
 		w.state, w.optional = state || f.state, optional || f.optional
+		if w.inner != nil && f.layout.kind != leaf {
+			w.inner(w.name, v.Field(f.index))
+		}
 		if err := do(f.layout, v.Field(f.index)); err != nil {
 			return err
 		}
@@ -336,6 +341,9 @@ func (w *walker[L]) descendAny(v reflect.Value, do func(*layout, reflect.Value) 
 func (w *walker[L]) descend(p *layout, v reflect.Value, do func(*layout, reflect.Value) error) error {
 	if w.depth++; w.depth > maxDepth {
 		return errDeep
+	}
+	if w.inner != nil && p.kind != leaf {
+		w.inner(w.name, v)
 	}
 	err := do(p, v)
 	w.depth--

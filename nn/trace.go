@@ -1,0 +1,258 @@
+package nn
+
+import (
+	"errors"
+	"slices"
+
+	"github.com/tensorken/tensorken/internal/graph"
+	"github.com/tensorken/tensorken/internal/pytree"
+	"github.com/tensorken/tensorken/ir"
+	"github.com/tensorken/tensorken/tensor"
+)
+
+// A trace is what a function computes of a model, and which part computes it.
+//
+// Operations on a parameter belong to the parameter's part. So do others of the same call of
+// the program that only this part uses, as the mean of a norm, and all between input and
+// output of a layer in a Sequential. What remains belongs to the smallest part in which
+// its operands and uses are.
+type trace struct {
+	parts []part
+	nodes []*graph.Node // that depend on parameters or inputs, operands before what uses them
+	info  map[*graph.Node]*traced
+}
+
+// A traced is what is known of a node.
+type traced struct {
+	kind  nodeKind
+	owner int // a part; -1 before it is known
+	base  int // the smallest part that is known to hold it
+	uses  []*graph.Node
+}
+
+type nodeKind uint8
+
+const (
+	constant nodeKind = iota
+	weight            // computed of parameters and constants
+	input             // made before the function was called
+	value
+)
+
+// newTrace calls f on a model whose tensors are arguments of no value.
+func newTrace[M, R any](model M, f func(M) R) (*trace, error) {
+	parts, err := partsOf(model)
+	if err != nil {
+		return nil, err
+	}
+	leaves, err := pytree.Flatten[tensor.Tensor](model)
+	if err != nil {
+		return nil, err
+	}
+	scope := &graph.Scope{}
+	defer scope.Close()
+	t := &trace{parts: parts, info: map[*graph.Node]*traced{}}
+	arguments := make([]tensor.Tensor, len(leaves))
+	for i, l := range leaves {
+		if l.Value.IsValid() {
+			a := graph.Argument(nodeOf(l.Value), scope)
+			arguments[i] = tensor.Internal.Tensor(graph.Token{}, a)
+			t.info[a] = &traced{kind: weight, owner: partOf(parts, l.Name)}
+		}
+	}
+	copied, err := pytree.Rebuild(model, arguments)
+	if err != nil {
+		return nil, err
+	}
+	var runs []probed
+	if err := insertProbes(&copied, &runs); err != nil {
+		return nil, err
+	}
+	stop := graph.RecordAllSites()
+	results, err := pytree.Flatten[tensor.Tensor](f(copied))
+	stop()
+	if err != nil {
+		return nil, err
+	}
+	var roots []*graph.Node
+	for _, l := range results {
+		if l.Value.IsValid() {
+			roots = append(roots, nodeOf(l.Value))
+		}
+	}
+	t.collect(roots, scope)
+	if !slices.ContainsFunc(roots, func(n *graph.Node) bool { return t.info[n].kind == value }) {
+		return nil, errors.New("no result depends on a tensor made before the call: make the input before it, in the type of the model")
+	}
+	t.assignRuns(runs)
+	t.extend()
+	t.assignRest()
+	return t, nil
+}
+
+// collect finds the nodes and their kinds.
+func (t *trace) collect(roots []*graph.Node, scope *graph.Scope) {
+	graph.Walk(roots, func(n *graph.Node) (graph.Operands, bool) {
+		if t.info[n] != nil {
+			return graph.Operands{}, false
+		}
+		if n.In(scope) || n.CallSite() != nil {
+			return n.Src(), true
+		}
+		t.info[n] = &traced{kind: input, owner: -1}
+		t.nodes = append(t.nodes, n)
+		return graph.Operands{}, false
+	}, func(n *graph.Node, src graph.Operands) {
+		if t.info[n] != nil {
+			return
+		}
+		x := &traced{owner: -1}
+		owners := []int{}
+		for _, s := range src.All() {
+			o := t.info[s]
+			o.uses = append(o.uses, n)
+			x.kind = max(x.kind, min(o.kind, value))
+			if o.kind == weight {
+				owners = append(owners, o.owner)
+			}
+		}
+		if x.kind == input {
+			x.kind = value
+		}
+		if len(owners) > 0 {
+			x.owner = t.common(owners)
+		}
+		t.info[n] = x
+		t.nodes = append(t.nodes, n)
+	})
+	t.nodes = slices.DeleteFunc(t.nodes, func(n *graph.Node) bool { return t.info[n].kind == constant })
+}
+
+// common returns the smallest part that holds all of some parts; negative ones do not count.
+func (t *trace) common(of []int) int {
+	c := -1
+	for _, i := range of {
+		switch {
+		case i < 0:
+		case c < 0:
+			c = i
+		default:
+			for !t.holds(c, i) {
+				c = t.parts[c].parent
+			}
+		}
+	}
+	return c
+}
+
+// holds reports whether part i is in part c, or is it.
+func (t *trace) holds(c, i int) bool {
+	for i >= 0 && i != c {
+		i = t.parts[i].parent
+	}
+	return i == c
+}
+
+// assignRuns gives what layers of a Sequential computed to them. Inner ones ran first.
+func (t *trace) assignRuns(runs []probed) {
+	for _, r := range runs {
+		p := partOf(t.parts, r.name)
+		graph.Walk([]*graph.Node{r.y}, func(n *graph.Node) (graph.Operands, bool) {
+			x := t.info[n]
+			return n.Src(), n != r.x && x != nil && x.kind == value && x.base == 0
+		}, func(n *graph.Node, _ graph.Operands) {
+			x := t.info[n]
+			if x.base = p; x.owner < 0 && t.parts[p].leaf {
+				x.owner = p
+			}
+		})
+	}
+}
+
+// extend gives to the owner of an operation what the same call of the program computed for it
+// alone, or of it alone.
+func (t *trace) extend() {
+	for _, n := range t.nodes { // such as the sum of products, and the view that drops its axes
+		x := t.info[n]
+		if x.kind != value || x.owner >= 0 || n.Src().Len() != 1 || n.Op.Class() == ir.Elementwise {
+			continue
+		}
+		o := n.Operand(0)
+		if from := t.info[o]; from.kind == value && from.base == x.base && n.CallSite().Same(o.CallSite()) {
+			x.owner = from.owner
+		}
+	}
+	for _, n := range slices.Backward(t.nodes) {
+		x := t.info[n]
+		if x.kind != value || x.owner >= 0 || len(x.uses) == 0 {
+			continue
+		}
+		owner := t.info[x.uses[0]].owner
+		if owner < 0 || !slices.ContainsFunc(x.uses, func(u *graph.Node) bool { return n.CallSite().Same(u.CallSite()) }) {
+			continue
+		}
+		if !slices.ContainsFunc(x.uses, func(u *graph.Node) bool { return t.info[u].owner != owner || t.info[u].base != x.base }) {
+			x.owner = owner
+		}
+	}
+}
+
+// assignRest gives what is left to the smallest part that holds its operands and uses.
+func (t *trace) assignRest() {
+	above, below := map[*graph.Node]int{}, map[*graph.Node]int{}
+	for _, n := range t.nodes {
+		above[n] = t.info[n].owner
+		if above[n] < 0 && t.info[n].kind == value {
+			var owners []int
+			for _, s := range n.Src().All() {
+				if o := t.info[s]; o.kind == value {
+					owners = append(owners, above[s])
+				}
+			}
+			above[n] = t.common(owners)
+		}
+	}
+	for _, n := range slices.Backward(t.nodes) {
+		x := t.info[n]
+		below[n] = x.owner
+		if x.owner < 0 {
+			owners := []int{}
+			for _, u := range x.uses {
+				owners = append(owners, below[u])
+			}
+			if len(owners) == 0 {
+				owners = []int{0} // a result
+			}
+			below[n] = t.common(owners)
+		}
+	}
+	for _, n := range t.nodes {
+		x := t.info[n]
+		if x.kind != value || x.owner >= 0 {
+			continue
+		}
+		if x.owner = t.common([]int{above[n], below[n]}); x.owner < 0 || above[n] < 0 {
+			x.owner = 0
+		}
+		for t.parts[x.owner].leaf && x.owner > 0 { // it is between two calls of a layer
+			x.owner = t.parts[x.owner].parent
+		}
+		if t.holds(x.owner, x.base) {
+			x.owner = x.base
+		}
+	}
+}
+
+// flops counts 1 for each element of an elementwise operation and for each element that is
+// reduced, as tensor.Explain does, so 2 for a product that is added.
+func flops(n *graph.Node) int {
+	switch {
+	case n.Op == ir.Cast || n.Op == ir.Bitcast:
+		return 0
+	case n.Op.Class() == ir.Elementwise:
+		return n.Len()
+	case n.Op.Class() == ir.Reduction:
+		return n.Operand(0).Len()
+	}
+	return 0
+}
