@@ -76,7 +76,7 @@ func ExampleOptimizer_ruleFor() {
 		return opt.Rule
 	}
 	fmt.Println(opt.RuleFor("embedding.weight"), opt.RuleFor("out.bias"), opt.RuleFor("out.weight"))
-	// Output: <nil> {0 0 0 0} {0 0 0 0.01}
+	// Output: <nil> {0 0 0 0 false} {0 0 0 0.01 false}
 }
 
 func ExampleSGD() {

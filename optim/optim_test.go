@@ -344,6 +344,18 @@ func TestSchedules(t *testing.T) {
 		{"Linear(10, 0.5)", optim.Linear(10, 0.5), map[int]float64{0: 1, 5: 0.75, 10: 0.5, 99: 0.5}},
 		{"Linear(0, 0.5)", optim.Linear(0, 0.5), map[int]float64{0: 0.5}},
 		{"Warmup(4, nil)", optim.Warmup(4, nil), map[int]float64{0: 0.25, 3: 1, 4: 1}},
+		{"StepDecay(3, 0.5)", optim.StepDecay(3, 0.5), map[int]float64{0: 1, 2: 1, 3: 0.5, 6: 0.25}},
+		{"MultiStep(0.1, 2, 5)", optim.MultiStep(0.1, 2, 5), map[int]float64{0: 1, 1: 1, 2: 0.1, 4: 0.1, 5: 0.01, 99: 0.01}},
+		{"MultiStep(0.1)", optim.MultiStep(0.1), map[int]float64{0: 1, 99: 1}},
+		{"Exponential(0.5)", optim.Exponential(0.5), map[int]float64{0: 1, 3: 0.125}},
+		{"Polynomial(10, 2)", optim.Polynomial(10, 2), map[int]float64{0: 1, 5: 0.25, 10: 0, 99: 0}},
+		{"Constant(3, 0.25)", optim.Constant(3, 0.25), map[int]float64{0: 0.25, 2: 0.25, 3: 1}},
+		{"Rise(0.2, 4, nil)", optim.Rise(0.2, 4, nil), map[int]float64{0: 0.2, 2: 0.6, 4: 1, 9: 1}},
+		{"Sequence", optim.Sequence(optim.Exponential(0.5), 2, optim.Linear(2, 0)), map[int]float64{1: 0.5, 2: 1, 3: 0.5, 4: 0}},
+		{"WarmRestarts(4, 1, 0)", optim.WarmRestarts(4, 1, 0), map[int]float64{0: 1, 2: 0.5, 4: 1, 1_000_002: 0.5}},
+		{"WarmRestarts(2, 3, 0.5)", optim.WarmRestarts(2, 3, 0.5), map[int]float64{0: 1, 1: 0.75, 2: 1, 5: 0.75, 8: 1, 17: 0.75}},
+		{"OneCycle(10)", optim.OneCycle(10), map[int]float64{0: 0.04, 2: 1, 9: 4e-6, 99: 4e-6}},
+		{"OneCycle(1)", optim.OneCycle(1), map[int]float64{0: 4e-6}},
 		{"Warmup(4, Linear(10, 0))", optim.Warmup(4, optim.Linear(10, 0)), map[int]float64{3: 1, 4: 1, 9: 0.5, 14: 0}},
 	} {
 		for step, want := range c.want {
@@ -354,11 +366,24 @@ func TestSchedules(t *testing.T) {
 	}
 }
 
+func TestScheduleMisuse(t *testing.T) {
+	for want, f := range map[string]func(){
+		"optim.StepDecay: the number of steps is 0, want at least 1":    func() { optim.StepDecay(0, 0.1) },
+		"optim.WarmRestarts: the number of steps is 0, want at least 1": func() { optim.WarmRestarts(3, 0, 0) },
+		"optim.OneCycle: the number of steps is -1, want at least 1":    func() { optim.OneCycle(-1) },
+		"optim.MultiStep: the steps [5 2] do not ascend":                func() { optim.MultiStep(0.1, 5, 2) },
+	} {
+		if err := tensor.Try(f); err == nil || !strings.HasSuffix(err.Error(), want) {
+			t.Errorf("error %v, want …%s", err, want)
+		}
+	}
+}
+
 // Rules compute 16-bit parameters in float32: ε is not 0, and a gradient of 0 leaves
 // the parameters as they are.
 func TestHalves(t *testing.T) {
 	for _, d := range []tensor.DType{tensor.Float16, tensor.BFloat16} {
-		for _, rule := range []optim.Rule{optim.Adam{}, optim.AdamW{}, optim.SGD{Momentum: 0.9}} {
+		for _, rule := range []optim.Rule{optim.Adam{}, optim.AdamW{}, optim.SGD{Momentum: 0.9}, optim.RMSprop{}, optim.Adagrad{}, optim.NAdam{}, optim.RAdam{}} {
 			w := tensor.New([]float32{1, 2}).Cast(d)
 			o := optim.New(rule, 0.5)
 			for range 2 {

@@ -4,9 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"reflect"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/tensorken/tensorken/internal/exec"
@@ -25,21 +23,19 @@ type Optimizer struct {
 	// ClipNorm limits the norm of all gradients together, as the function
 	// [ClipNorm] does. 0 is no limit, a negative value an error.
 	ClipNorm float64
-	// RuleFor returns the rule of the named parameter; a nil rule freezes the
-	// parameter. If RuleFor is nil, all parameters follow Rule.
+	// Groups give parameters rules and learning rates of their own, by name.
+	Groups Groups
+	// RuleFor, in place of Groups, returns the rule of the named parameter; a nil rule
+	// freezes the parameter. If RuleFor is nil, all parameters follow Rule.
 	RuleFor func(name string) Rule
+	// Precision is the type that [ValueAndGrad] computes in: BFloat16 or Float16; 0 is
+	// the parameters' own. With Float16 a step whose gradients are not all finite is
+	// skipped, and Scaling says how losses are scaled.
+	Precision tensor.DType
+	Scaling   Scaling
 
 	journal exec.Journal  // of the steps that computed State
 	counter tensor.Tensor // State.Step after the last of them
-}
-
-// A State holds an optimizer's values between steps. It is a tree, saved and loaded
-// as a model is. It belongs to one model and one rule but does not record which: a
-// rule accepts any State with as many slots of each parameter as it makes itself, so
-// Adam can continue from AdamW's State.
-type State struct {
-	Step  tensor.Tensor            `tensor:",optional"` // number of steps done: one int32; absent before the first
-	Slots map[string]tensor.Tensor // by the parameter's name and the slot's number: "0.weight.1"
 }
 
 // New returns an optimizer with rule r and learning rate lr.
@@ -64,8 +60,8 @@ func (o *Optimizer) Step(model, grads any) error {
 	if err != nil {
 		return err
 	}
-	if o.Rule == nil && o.RuleFor == nil {
-		return errors.New("optim: Step of an Optimizer without a Rule")
+	if err := o.checkRules(params); err != nil {
+		return err
 	}
 	if !(o.ClipNorm >= 0) {
 		return fmt.Errorf("optim: Step of an Optimizer whose ClipNorm is %v: want the greatest norm allowed, or 0 for no limit", o.ClipNorm)
@@ -81,6 +77,7 @@ func (o *Optimizer) Step(model, grads any) error {
 	if err != nil {
 		return err
 	}
+	finite := o.finite(gs)
 	if o.ClipNorm > 0 {
 		gs = ClipNorm(gs, o.ClipNorm)
 	}
@@ -92,6 +89,7 @@ func (o *Optimizer) Step(model, grads any) error {
 	if next.Slots == nil {
 		next.Slots = map[string]tensor.Tensor{}
 	}
+	next.Scale, next.Streak = o.adapt(finite)
 	zeros, err := o.start(params, gs)
 	if err != nil {
 		return err
@@ -102,7 +100,7 @@ func (o *Optimizer) Step(model, grads any) error {
 	var fresh, before []tensor.Tensor // values that the step computes, and those they replace
 	for i, l := range params {
 		updated[i] = l.Value
-		rule := o.rule(l.Name)
+		rule, ours := o.ruleOf(l.Name)
 		if rule == nil || !gs[i].IsValid() {
 			continue
 		}
@@ -112,7 +110,7 @@ func (o *Optimizer) Step(model, grads any) error {
 		}
 		var kept []tensor.Tensor
 		p, g, from := l.Value, gs[i], old
-		if _, ours := rule.(zeroStart); ours && sites != nil { // all operations have the line of Step
+		if ours != nil && sites != nil { // all operations have the line of Step
 			p, g, from = named(sites, p), named(sites, g), slices.Clone(old)
 			for k, s := range from {
 				from[k] = named(sites, s)
@@ -122,17 +120,20 @@ func (o *Optimizer) Step(model, grads any) error {
 		if err != nil {
 			return fmt.Errorf("optim: Step of %s, %s: %w", parameter(l.Name), describe(l.Value), err)
 		}
-		for k, s := range kept {
-			next.Slots[slotName(l.Name, k)] = s
-		}
 		if old == nil {
 			old = make([]tensor.Tensor, len(kept))
+		}
+		updated[i] = unlessSkipped(finite, updated[i], l.Value)
+		for k, s := range kept {
+			kept[k] = unlessSkipped(finite, s, old[k])
+			next.Slots[slotName(l.Name, k)] = kept[k]
 		}
 		fresh, before = append(fresh, kept...), append(before, old...)
 	}
 	for i, l := range params {
 		fresh, before = append(fresh, updated[i]), append(before, l.Value)
 	}
+	fresh, before = append(fresh, next.Scale, next.Streak), append(before, o.State.Scale, o.State.Streak)
 	if err := tensor.Internal.Step(graph.Token{}, "optim.Step", &o.journal, fresh, before); err != nil {
 		return err
 	}
@@ -141,14 +142,6 @@ func (o *Optimizer) Step(model, grads any) error {
 	}
 	o.State, o.counter = next, next.Step
 	return nil
-}
-
-// rule returns the rule of a parameter, nil if it is frozen.
-func (o *Optimizer) rule(name string) Rule {
-	if o.RuleFor != nil {
-		return o.RuleFor(name)
-	}
-	return o.Rule
 }
 
 // start prepares the first step to run the same plan as later ones: it stores the
@@ -161,11 +154,11 @@ func (o *Optimizer) start(params []pytree.Leaf[tensor.Tensor], gs []tensor.Tenso
 	values := make([]tensor.Tensor, len(params))
 	for i, l := range params {
 		values[i] = l.Value
-		rule, ok := o.rule(l.Name).(zeroStart)
-		if !ok || !gs[i].IsValid() || !l.Value.DType().IsFloat() {
+		_, rule := o.ruleOf(l.Name)
+		if rule == nil || !gs[i].IsValid() || !l.Value.DType().IsFloat() {
 			continue
 		}
-		for range rule.slots() {
+		for range rule.slots(l.Value) {
 			z := tensor.Full(0, l.Value.Shape()...).Cast(l.Value.DType().ComputeType())
 			if on := l.Value.Device(); on != nil {
 				z = z.To(on)
@@ -173,10 +166,10 @@ func (o *Optimizer) start(params []pytree.Leaf[tensor.Tensor], gs []tensor.Tenso
 			zeros[l.Name] = append(zeros[l.Name], z)
 		}
 	}
-	if err := tensor.Eval(values, zeros); err != nil {
+	if err := tensor.Eval(values, zeros, o.State.Scale, o.State.Streak); err != nil {
 		return nil, err
 	}
-	return zeros, tensor.Internal.StoreApart(graph.Token{}, "optim.Step", values)
+	return zeros, tensor.Internal.StoreApart(graph.Token{}, "optim.Step", append(values, o.State.Scale, o.State.Streak))
 }
 
 // catchUp subtracts from State.Step the steps that failed after Step returned, and
@@ -203,72 +196,6 @@ func (o *Optimizer) catchUp() error {
 	return nil
 }
 
-// align returns the parameters of *model and the gradient of each.
-func align(model, grads any) (params []pytree.Leaf[tensor.Tensor], gs []tensor.Tensor, err error) {
-	into := reflect.ValueOf(model)
-	if into.Kind() != reflect.Pointer {
-		return nil, nil, fmt.Errorf("optim: Step of a model of type %T: want a pointer to the model", model)
-	}
-	if into.IsNil() {
-		return nil, nil, fmt.Errorf("optim: Step of a nil %T: want a pointer to the model", model)
-	}
-	m := into.Elem()
-	if m.Kind() == reflect.Interface {
-		if m.IsNil() {
-			return nil, nil, fmt.Errorf("optim: Step of a nil %v: want a model in it", m.Type())
-		}
-		m = m.Elem()
-	}
-	if g := reflect.TypeOf(grads); g != m.Type() {
-		return nil, nil, fmt.Errorf("optim: Step of a model of type %v with gradients of type %v: want the same type", m.Type(), g)
-	}
-	params, err = pytree.Flatten[tensor.Tensor](m.Interface())
-	if err != nil {
-		return nil, nil, fmt.Errorf("optim: Step: %w", err)
-	}
-	found, err := pytree.Flatten[tensor.Tensor](grads)
-	if err != nil {
-		return nil, nil, fmt.Errorf("optim: Step: %w", err)
-	}
-	gs, lost := match(params, found)
-	if lost != nil {
-		return nil, nil, fmt.Errorf("optim: Step: there are gradients of %s, which the model of type %v lacks: want the model that they were computed for",
-			pytree.Titles(lost), m.Type())
-	}
-	return params, gs, nil
-}
-
-// match returns the gradient of each parameter, and the names of gradients without a
-// parameter.
-func match(params, grads []pytree.Leaf[tensor.Tensor]) (gs []tensor.Tensor, lost []string) {
-	at := make(map[string]int, len(params))
-	for i, p := range params {
-		if p.Value.IsValid() {
-			at[p.Name] = i
-		}
-	}
-	gs = make([]tensor.Tensor, len(params))
-	for _, g := range grads {
-		if !g.Value.IsValid() {
-			continue
-		}
-		if i, ok := at[g.Name]; ok {
-			gs[i] = g.Value
-		} else {
-			lost = append(lost, g.Name)
-		}
-	}
-	return gs, lost
-}
-
-// parameter names a parameter in errors. The name is empty if the model is a tensor.
-func parameter(name string) string {
-	if name == "" {
-		return pytree.Title(name)
-	}
-	return "parameter " + strconv.Quote(name)
-}
-
 // named returns another name of t, whose operations have the line of Step in a profile.
 func named(sites *graph.Attribution, t tensor.Tensor) tensor.Tensor {
 	return tensor.Internal.Tensor(graph.Token{}, sites.Name(tensor.Internal.Node(graph.Token{}, t)))
@@ -289,6 +216,9 @@ func update(rule Rule, p, g tensor.Tensor, slots []tensor.Tensor, lr float64, st
 		next, kept = rule.Update(p.Cast(d), g.Cast(d), slots, lr, step)
 		next = next.Cast(p.DType())
 	})
+	if r, ok := rule.(scaled); ok {
+		rule = r.Rule // errors name it
+	}
 	switch {
 	case err != nil:
 		err = fmt.Errorf("%T: %w", rule, err)
@@ -323,51 +253,3 @@ func describe(ts ...tensor.Tensor) string {
 	}
 	return strings.Join(texts, ", ")
 }
-
-// step returns the number of steps done. It is stored on the host, so reading it does
-// not wait for a device.
-func (s State) step() (int, error) {
-	if !s.Step.IsValid() {
-		return 0, nil
-	}
-	if s.Step.DType() != tensor.Int32 || s.Step.Len() != 1 {
-		return 0, fmt.Errorf("optim: State.Step is %s, want one int32", describe(s.Step))
-	}
-	n, err := tensor.Data[int32](s.Step)
-	if err != nil {
-		return 0, err
-	}
-	if n[0] < 0 {
-		return 0, fmt.Errorf("optim: State.Step is %d, want a number of steps", n[0])
-	}
-	return int(n[0]), nil
-}
-
-// of returns the slots of each parameter, nil for one that has none yet. It fails if s has
-// slots without a parameter.
-func (s State) of(params []pytree.Leaf[tensor.Tensor]) (slots [][]tensor.Tensor, err error) {
-	slots = make([][]tensor.Tensor, len(params))
-	found := 0
-	for i, p := range params {
-		if !p.Value.IsValid() {
-			continue
-		}
-		for t, ok := s.Slots[slotName(p.Name, 0)]; ok; t, ok = s.Slots[slotName(p.Name, len(slots[i]))] {
-			slots[i] = append(slots[i], t)
-			found++
-		}
-	}
-	if found == len(s.Slots) {
-		return slots, nil
-	}
-	others := maps.Clone(s.Slots)
-	for i, p := range params {
-		for k := range slots[i] {
-			delete(others, slotName(p.Name, k))
-		}
-	}
-	return nil, fmt.Errorf("optim: Step: State has slots %s, which have no parameter in the model: is it the State of this model? optim.State{} starts over",
-		pytree.Titles(slices.Sorted(maps.Keys(others))))
-}
-
-func slotName(name string, i int) string { return name + "." + strconv.Itoa(i) }

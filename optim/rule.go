@@ -3,6 +3,7 @@ package optim
 import (
 	"cmp"
 	"math"
+	"slices"
 
 	"github.com/tensorken/tensorken/tensor"
 )
@@ -19,8 +20,21 @@ type Rule interface {
 }
 
 // A zeroStart is a rule whose first step gives the same with slots of zeros as with
-// none.
-type zeroStart interface{ slots() int }
+// none: slots returns how many it keeps of parameter p, each of p's shape and type.
+type zeroStart interface{ slots(p tensor.Tensor) int }
+
+// orZeros returns the slots, or n of zeros at the first step.
+func orZeros(p tensor.Tensor, slots []tensor.Tensor, n int) []tensor.Tensor {
+	if len(slots) == n {
+		return slots
+	}
+	return slices.Repeat([]tensor.Tensor{tensor.ZerosLike(p)}, n)
+}
+
+// average returns β·m + (1-β)·x.
+func average(m, x tensor.Tensor, beta float64) tensor.Tensor {
+	return m.Mul(beta).Add(x.Mul(1 - beta))
+}
 
 // SGD is stochastic gradient descent: p ← p - lr·g. With momentum μ it keeps
 // v ← μ·v + g, from v = g at the first step, and uses v in place of g, or
@@ -33,7 +47,7 @@ type SGD struct {
 	Nesterov              bool
 }
 
-func (r SGD) slots() int {
+func (r SGD) slots(tensor.Tensor) int {
 	if r.Momentum == 0 {
 		return 0
 	}
@@ -60,28 +74,38 @@ func (r SGD) Update(p, g tensor.Tensor, slots []tensor.Tensor, lr float64, step 
 
 // Adam is p ← p - lr·m̂/(√v̂ + ε), with m ← β₁·m + (1-β₁)·g, v ← β₂·v + (1-β₂)·g²,
 // m̂ = m/(1-β₁ᵗ) and v̂ = v/(1-β₂ᵗ) at step t, from 1. WeightDecay λ adds λ·p to g
-// first.
+// first. AMSGrad takes the greatest v so far in place of v.
 //
-// Source: Kingma, Ba, "Adam: A Method for Stochastic Optimization", 2015.
+// Source: Kingma, Ba, "Adam: A Method for Stochastic Optimization", 2015; Reddi, Kale,
+// Kumar, "On the Convergence of Adam and Beyond", 2018.
 type Adam struct {
 	Beta1, Beta2 float64 // 0 is 0.9 and 0.999
 	Eps          float64 // 0 is 1e-8
 	WeightDecay  float64
+	AMSGrad      bool
 }
 
-func (r Adam) slots() int { return 2 }
+func (r Adam) slots(tensor.Tensor) int {
+	if r.AMSGrad {
+		return 3
+	}
+	return 2
+}
 
-// Update implements [Rule]; the slots are m and v.
+// Update implements [Rule]; the slots are m and v, and the greatest v of AMSGrad.
 func (r Adam) Update(p, g tensor.Tensor, slots []tensor.Tensor, lr float64, step int) (tensor.Tensor, []tensor.Tensor) {
 	g = decay(p, g, r.WeightDecay)
 	b1, b2, t := cmp.Or(r.Beta1, 0.9), cmp.Or(r.Beta2, 0.999), float64(step+1)
-	m, v := g.Mul(1-b1), g.Square().Mul(1-b2)
-	if len(slots) == 2 {
-		m, v = slots[0].Mul(b1).Add(m), slots[1].Mul(b2).Add(v)
+	slots = orZeros(p, slots, r.slots(p))
+	m, v := average(slots[0], g, b1), average(slots[1], g.Square(), b2)
+	kept := []tensor.Tensor{m, v}
+	if r.AMSGrad {
+		v = slots[2].Maximum(v)
+		kept = append(kept, v)
 	}
 	bias := math.Sqrt(1 - math.Pow(b2, t)) // √v̂ is √v over it
 	scaled := m.Mul(bias * lr / (1 - math.Pow(b1, t)))
-	return p.Sub(scaled.Div(v.Sqrt().Add(bias * cmp.Or(r.Eps, 1e-8)))), []tensor.Tensor{m, v}
+	return p.Sub(scaled.Div(v.Sqrt().Add(bias * cmp.Or(r.Eps, 1e-8)))), kept
 }
 
 // AdamW is Adam with decoupled weight decay: it multiplies p by 1 - lr·WeightDecay
@@ -92,16 +116,26 @@ type AdamW struct {
 	Beta1, Beta2 float64 // 0 is 0.9 and 0.999
 	Eps          float64 // 0 is 1e-8
 	WeightDecay  float64 // 0 is none; PyTorch's default is 0.01
+	AMSGrad      bool
 }
 
-func (r AdamW) slots() int { return 2 }
+func (r AdamW) slots(p tensor.Tensor) int { return r.adam().slots(p) }
+
+func (r AdamW) adam() Adam {
+	return Adam{Beta1: r.Beta1, Beta2: r.Beta2, Eps: r.Eps, AMSGrad: r.AMSGrad}
+}
 
 // Update implements [Rule]; the slots are those of Adam.
 func (r AdamW) Update(p, g tensor.Tensor, slots []tensor.Tensor, lr float64, step int) (tensor.Tensor, []tensor.Tensor) {
-	if r.WeightDecay != 0 {
-		p = p.Mul(1 - lr*r.WeightDecay)
+	return r.adam().Update(shrink(p, lr, r.WeightDecay), g, slots, lr, step)
+}
+
+// shrink returns p·(1 - lr·λ), which is decoupled weight decay.
+func shrink(p tensor.Tensor, lr, lambda float64) tensor.Tensor {
+	if lambda == 0 {
+		return p
 	}
-	return Adam{Beta1: r.Beta1, Beta2: r.Beta2, Eps: r.Eps}.Update(p, g, slots, lr, step)
+	return p.Mul(1 - lr*lambda)
 }
 
 // decay adds λ·p to g.

@@ -22,15 +22,7 @@ func Linear(steps int, floor float64) func(step int) float64 {
 // Warmup returns a schedule that rises linearly from 1/steps to 1 in the given number
 // of steps. After them it follows then, counted from 0; a nil then stays at 1.
 func Warmup(steps int, then func(step int) float64) func(step int) float64 {
-	return func(step int) float64 {
-		switch {
-		case step < steps:
-			return float64(step+1) / float64(steps)
-		case then == nil:
-			return 1
-		}
-		return then(step - steps)
-	}
+	return Sequence(func(step int) float64 { return float64(step+1) / float64(steps) }, steps, then)
 }
 
 // progress returns the share of the steps done, from 0 to 1.

@@ -1,0 +1,187 @@
+package optim_test
+
+import (
+	"math"
+	"path/filepath"
+	"testing"
+
+	"github.com/tensorken/tensorken/grad"
+	"github.com/tensorken/tensorken/nn"
+	"github.com/tensorken/tensorken/optim"
+	"github.com/tensorken/tensorken/safetensors"
+	"github.com/tensorken/tensorken/tensor"
+)
+
+// mixedProblem is the network of the traces, whose loss casts its data to the
+// parameters' type.
+func mixedProblem(t *testing.T) (model, func(model) tensor.Tensor) {
+	tr := readTraces(t, "training_traces")
+	m, _ := tr.problem()
+	x, y := tr.X.tensor(), tensor.New(tr.Y.Data)
+	return m, func(m model) tensor.Tensor {
+		return nn.CrossEntropy(m.apply(x.Cast(m.W1.DType())), y).Mean()
+	}
+}
+
+// Training in 16 bits keeps the parameters' type and nearly the losses of float32.
+func TestPrecision(t *testing.T) {
+	for _, d := range []tensor.DType{tensor.BFloat16, tensor.Float16} {
+		m, f := mixedProblem(t)
+		full, o, exact := m, optim.New(optim.Adam{}, 0.01), optim.New(optim.Adam{}, 0.01)
+		o.Precision = d
+		o.Scaling.Initial = 1 << 10
+		for step := range 30 {
+			loss, g := optim.ValueAndGrad(o, f)(m)
+			want, h := grad.ValueAndGrad(f)(full)
+			if err := o.Step(&m, g); err != nil {
+				t.Fatal(err)
+			}
+			if err := exact.Step(&full, h); err != nil {
+				t.Fatal(err)
+			}
+			if got := loss.Item(); math.Abs(got-want.Item()) > 0.01 || loss.DType() != tensor.Float32 {
+				t.Errorf("%v, step %d: loss %v %v, want about %v", d, step, loss.DType(), got, want)
+			}
+		}
+		if m.W1.DType() != tensor.Float32 {
+			t.Errorf("%v: the parameters are %v, want float32", d, m.W1.DType())
+		}
+	}
+}
+
+// A step whose gradients overflow changes nothing but the scale, until it is small
+// enough; after an interval without overflow the scale grows, until the next.
+func TestScaling(t *testing.T) {
+	const initial, interval = 1 << 24, 3
+	m, f := mixedProblem(t)
+	o := optim.New(optim.SGD{Momentum: 0.9}, 0.1)
+	o.Precision = tensor.Float16
+	o.Scaling = optim.Scaling{Initial: initial, Interval: interval}
+	first, scale, streak := f(m).Item(), float64(initial), 0.0
+	var skips []int
+	for step := range 20 {
+		before, slots := m, o.State.Slots
+		loss, g := optim.ValueAndGrad(o, f)(m)
+		if err := o.Step(&m, g); err != nil {
+			t.Fatal(err)
+		}
+		skipped := false
+		for _, g := range []tensor.Tensor{g.W1, g.B1, g.W2, g.B2} {
+			skipped = skipped || g.IsInf().Or(g.IsNaN()).Any().Item() == 1
+		}
+		streak++
+		switch {
+		case skipped:
+			scale, streak, skips = scale/2, 0, append(skips, step)
+		case streak == interval:
+			scale, streak = scale*2, 0
+		}
+		if got := o.State.Scale.Item(); got != scale {
+			t.Errorf("after step %d the scale is %v, want %v", step, got, scale)
+		}
+		if got := o.State.Streak.Item(); got != streak {
+			t.Errorf("after step %d the streak is %v, want %v", step, got, streak)
+		}
+		if same := m.W2.Eq(before.W2).All().Item() == 1; same != skipped {
+			t.Errorf("step %d: parameters are the same: %v, want %v", step, same, skipped)
+		}
+		if slots != nil && skipped && o.State.Slots["w2.0"].Ne(slots["w2.0"]).Any().Item() != 0 {
+			t.Errorf("step %d, which was skipped, changed the momentum", step)
+		}
+		if got := loss.Item(); math.IsNaN(got) || math.IsInf(got, 0) {
+			t.Errorf("step %d: loss %v, want the loss without its scale", step, got)
+		}
+	}
+	if n := len(skips); n < 3 || skips[1] != 1 || skips[n-1] < n {
+		t.Errorf("steps %v were skipped, want the first ones and one after the scale grew", skips)
+	}
+	if last := f(m).Item(); !(last < first) {
+		t.Errorf("the loss went from %v to %v, want less", first, last)
+	}
+	if got := o.State.Step.Item(); got != 20 {
+		t.Errorf("State.Step = %v, want 20, skipped steps too", got)
+	}
+}
+
+func TestScalingPlans(t *testing.T) {
+	freshDevice(t)
+	m, f := mixedProblem(t)
+	o := optim.New(optim.Adam{}, 0.1)
+	o.Precision, o.ClipNorm = tensor.Float16, 1
+	plans := []int{}
+	for range 4 {
+		_, g := optim.ValueAndGrad(o, f)(m)
+		if err := o.Step(&m, g); err != nil {
+			t.Fatal(err)
+		}
+		plans = append(plans, tensor.Info().Plans)
+	}
+	if plans[0] != plans[3] {
+		t.Errorf("after each step there are %v plans, want no more after the first", plans)
+	}
+}
+
+// The scale is a part of State.
+func TestScalingResumes(t *testing.T) {
+	m, f := mixedProblem(t)
+	o := optim.New(optim.SGD{}, 0.1)
+	o.Precision = tensor.Float16
+	step := func(o *optim.Optimizer, m *model) {
+		t.Helper()
+		_, g := optim.ValueAndGrad(o, f)(*m)
+		if err := o.Step(m, g); err != nil {
+			t.Fatal(err)
+		}
+	}
+	step(o, &m)
+	step(o, &m)
+	path := filepath.Join(t.TempDir(), "state.safetensors")
+	if err := safetensors.Save(path, o.State); err != nil {
+		t.Fatal(err)
+	}
+	again, n := optim.New(optim.SGD{}, 0.1), m
+	again.Precision = tensor.Float16
+	if err := safetensors.Load(path, &again.State); err != nil {
+		t.Fatal(err)
+	}
+	step(o, &m)
+	step(again, &n)
+	if a, b := o.State.Scale.Item(), again.State.Scale.Item(); a != b || m.W1.Ne(n.W1).Any().Item() != 0 {
+		t.Errorf("after a restart the scale is %v and the weights %v, want %v and %v", b, n.W1, a, m.W1)
+	}
+}
+
+// Batch norm's statistics come back in float32, and the parameters as they were.
+func TestPrecisionAux(t *testing.T) {
+	rng := tensor.NewRNG(1)
+	net := nn.Sequential{nn.NewLinear(rng, 5, 4), nn.NewBatchNorm(4)}
+	x := rng.Normal(7, 5)
+	o := optim.New(optim.SGD{}, 0.1)
+	o.Precision = tensor.BFloat16
+	f := func(d tensor.DType) func(nn.Sequential) (tensor.Tensor, nn.Sequential) {
+		return func(net nn.Sequential) (tensor.Tensor, nn.Sequential) {
+			y, next := nn.Train(net, x.Cast(d), rng)
+			return y.Square().Mean(), next
+		}
+	}
+	_, next, g := optim.ValueAndGradAux(o, f(tensor.BFloat16))(net)
+	_, want, _ := grad.ValueAndGradAux(f(tensor.Float32))(net)
+	got := next[1].(nn.BatchNorm)
+	if d := got.Mean.Sub(want[1].(nn.BatchNorm).Mean).Abs().Max().Item(); d > 0.01 || got.Mean.DType() != tensor.Float32 {
+		t.Errorf("the running mean is %v %v, want about %v", got.Mean.DType(), got.Mean, want[1].(nn.BatchNorm).Mean)
+	}
+	w := next[0].(nn.Linear).Weight
+	if w.DType() != tensor.Float32 || w.Ne(net[0].(nn.Linear).Weight).Any().Item() != 0 {
+		t.Errorf("the weight came back as %v %v, want that of before", w.DType(), w)
+	}
+	if err := o.Step(&next, g); err != nil {
+		t.Fatal(err)
+	}
+	_, stat, _ := optim.ValueAndGradAux(o, func(net nn.Sequential) (tensor.Tensor, tensor.Tensor) {
+		y := net.Apply(x.Cast(tensor.BFloat16))
+		return y.Mean(), y
+	})(next)
+	if stat.DType() != tensor.BFloat16 {
+		t.Errorf("what is no model came back as %v, want bfloat16 as computed", stat.DType())
+	}
+}

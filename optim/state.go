@@ -1,0 +1,71 @@
+package optim
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+
+	"github.com/tensorken/tensorken/internal/pytree"
+	"github.com/tensorken/tensorken/tensor"
+)
+
+// A State holds an optimizer's values between steps. It is a tree, saved and loaded
+// as a model is. It belongs to one model and one rule but does not record which: a
+// rule accepts any State with as many slots of each parameter as it makes itself, so
+// Adam can continue from AdamW's State.
+type State struct {
+	Step  tensor.Tensor            `tensor:",optional"` // number of steps done: one int32; absent before the first
+	Slots map[string]tensor.Tensor // by the parameter's name and the slot's number: "0.weight.1"
+	// Of an Optimizer whose Precision is Float16: what losses are multiplied by, one
+	// float32, and how many steps in a row were not skipped, one int32.
+	Scale, Streak tensor.Tensor `tensor:",optional"`
+}
+
+// step returns the number of steps done. It is stored on the host, so reading it does
+// not wait for a device.
+func (s State) step() (int, error) {
+	if !s.Step.IsValid() {
+		return 0, nil
+	}
+	if s.Step.DType() != tensor.Int32 || s.Step.Len() != 1 {
+		return 0, fmt.Errorf("optim: State.Step is %s, want one int32", describe(s.Step))
+	}
+	n, err := tensor.Data[int32](s.Step)
+	if err != nil {
+		return 0, err
+	}
+	if n[0] < 0 {
+		return 0, fmt.Errorf("optim: State.Step is %d, want a number of steps", n[0])
+	}
+	return int(n[0]), nil
+}
+
+// of returns the slots of each parameter, nil for one that has none yet. It fails if s has
+// slots without a parameter.
+func (s State) of(params []pytree.Leaf[tensor.Tensor]) (slots [][]tensor.Tensor, err error) {
+	slots = make([][]tensor.Tensor, len(params))
+	found := 0
+	for i, p := range params {
+		if !p.Value.IsValid() {
+			continue
+		}
+		for t, ok := s.Slots[slotName(p.Name, 0)]; ok; t, ok = s.Slots[slotName(p.Name, len(slots[i]))] {
+			slots[i] = append(slots[i], t)
+			found++
+		}
+	}
+	if found == len(s.Slots) {
+		return slots, nil
+	}
+	others := maps.Clone(s.Slots)
+	for i, p := range params {
+		for k := range slots[i] {
+			delete(others, slotName(p.Name, k))
+		}
+	}
+	return nil, fmt.Errorf("optim: Step: State has slots %s, which have no parameter in the model: is it the State of this model? optim.State{} starts over",
+		pytree.Titles(slices.Sorted(maps.Keys(others))))
+}
+
+func slotName(name string, i int) string { return name + "." + strconv.Itoa(i) }
