@@ -28,10 +28,17 @@ type run struct {
 
 type array struct {
 	Shape []int
-	Data  []float32
+	Data  []float64
 }
 
-func (a array) tensor() tensor.Tensor { return tensor.New(a.Data, a.Shape...) }
+// tensor returns the array in float32.
+func (a array) tensor() tensor.Tensor {
+	narrow := make([]float32, len(a.Data))
+	for i, x := range a.Data {
+		narrow[i] = float32(x)
+	}
+	return tensor.New(narrow, a.Shape...)
+}
 
 // model is the network of the traces, with weights [in out].
 type model struct{ W1, B1, W2, B2 tensor.Tensor }
@@ -109,10 +116,18 @@ func readTraces(t *testing.T, file string) (tr traces) {
 	return tr
 }
 
-// problem returns the network before the first step, and its loss.
-func (tr traces) problem() (model, func(model) tensor.Tensor) {
-	x, y := tr.X.tensor(), tensor.New(tr.Y.Data)
-	m := model{tr.Params[0].tensor(), tr.Params[1].tensor(), tr.Params[2].tensor(), tr.Params[3].tensor()}
+// problem returns the network before the first step, and its loss, in float32.
+func (tr traces) problem() (model, func(model) tensor.Tensor) { return tr.problemIn(tensor.Float32) }
+
+func (tr traces) problemIn(d tensor.DType) (model, func(model) tensor.Tensor) {
+	get := func(a array) tensor.Tensor {
+		if d == tensor.Float64 {
+			return tensor.New(a.Data, a.Shape...)
+		}
+		return a.tensor()
+	}
+	x, y := get(tr.X), tensor.New(tr.Y.Data)
+	m := model{get(tr.Params[0]), get(tr.Params[1]), get(tr.Params[2]), get(tr.Params[3])}
 	return m, func(m model) tensor.Tensor { return nn.CrossEntropy(m.apply(x), y).Mean() }
 }
 
