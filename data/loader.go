@@ -2,61 +2,60 @@ package data
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"iter"
-	"runtime/debug"
-	"sync"
 
+	"github.com/tensorken/tensorken/ir"
 	"github.com/tensorken/tensorken/tensor"
+	"github.com/tensorken/tensorken/tree"
 )
 
-// A Loader makes batches of a set. An epoch has every example once, in an order that
-// depends only on Seed and Epoch. A Loader is for one goroutine.
+// A Loader makes batches of a Set or of a Stream. With a Set, an epoch has every example
+// once, in an order that depends only on Seed and Epoch; a Stream or a Sampler decides
+// itself what an epoch is. A Loader is for one goroutine.
 //
 // Epoch and Next are its position. A Loader with the same fields, position included,
 // yields the same batches from there.
 type Loader[T any] struct {
 	Set      Set[T]
-	Batch    int    // examples in a batch
-	Shuffle  bool   // a new order each epoch; false: the set's order
-	DropLast bool   // leave out a last batch that is smaller
-	Seed     uint64 // of the order
-	Workers  int    // goroutines that make batches in advance; 0: none
-	Epoch    int    // the epoch of the next batch, from 0
-	Next     int    // the index in the epoch of the next batch
+	Stream   Stream[T] // instead of Set
+	Batch    int       // examples in a batch
+	Shuffle  bool      // a new order each epoch; false: the set's order
+	DropLast bool      // leave out a last batch that is smaller
+	Seed     uint64    // of the order
+	Workers  int       // goroutines that make batches in advance; 0: none
+	Epoch    int       // the epoch of the next batch, from 0
+	Next     int       // the index in the epoch of the next batch
+
+	// Sampler, unless nil, chooses the examples of each batch, in place of Batch, Shuffle,
+	// DropLast and Seed.
+	Sampler Sampler
+	// Collate makes a batch of examples. Nil stacks their tensors, which must have equal
+	// shapes, along a new axis 0; [Pad] returns a function for other shapes.
+	Collate func(examples []T) (T, error)
+	// Device, unless nil, is where batches are copied to. Workers copy them in advance.
+	Device *tensor.Device
 }
+
+// A Sampler returns the examples of each batch of an epoch, by their indices in a Set. It
+// must return the same for the same epoch.
+type Sampler func(epoch int) [][]int
 
 // All yields the rest of the epoch's batches; the number of workers does not change
 // their order. Next counts a batch when it is yielded; after the last one Epoch is the
 // next epoch and Next is 0. An error, such as a cancelled ctx, is yielded without a
 // batch and ends the loop.
 //
-// All returns, also after a break or an error, only when all calls of Set.At have
-// returned, so a Set that waits should watch ctx itself. A panic of Set.At panics in
-// the loop; a worker's panic does with an error that has the worker's stack and wraps
-// the panic's value if that is an error.
+// All returns, also after a break or an error, only when all its goroutines have ended, so
+// a Set or Stream that waits should watch ctx itself. A panic of theirs panics in the
+// loop; in a worker it does with an error that has the worker's stack and wraps the
+// panic's value if that is an error.
 func (l *Loader[T]) All(ctx context.Context) iter.Seq2[T, error] {
-	if l.Set == nil || l.Batch < 1 || l.Next < 0 || l.Epoch < 0 || l.Workers < 0 {
-		misuse("Loader.All", fmt.Sprintf("want a Set, a Batch of at least 1 and no negative field; have Batch %d, Next %d, Epoch %d, Workers %d",
-			l.Batch, l.Next, l.Epoch, l.Workers))
-	}
+	l.check("Loader.All")
 	return func(yield func(T, error) bool) {
-		batches := l.order()
-		next, stop := l.inTurn(batches)
-		if l.Workers > 0 {
-			next, stop = l.ahead(ctx, batches)
-		}
-		defer stop()
-		for l.Next < len(batches) {
-			var none T
-			if ctx.Err() != nil {
-				yield(none, context.Cause(ctx))
-				return
-			}
-			batch, err := next()
+		for batch, err := range run(ctx, l.jobs, l.Workers) {
 			if err != nil {
-				yield(none, err)
+				yield(batch, err)
 				return
 			}
 			l.Next++
@@ -68,8 +67,64 @@ func (l *Loader[T]) All(ctx context.Context) iter.Seq2[T, error] {
 	}
 }
 
+// Steps returns the number of batches in the epoch, -1 for a Stream, whose length is
+// unknown.
+func (l *Loader[T]) Steps() int {
+	l.check("Loader.Steps")
+	switch {
+	case l.Stream != nil:
+		return -1
+	case l.Sampler != nil:
+		return len(l.Sampler(l.Epoch))
+	case l.DropLast:
+		return l.Set.Len() / l.Batch
+	}
+	return ir.CeilDiv(l.Set.Len(), l.Batch)
+}
+
+// check panics on behalf of op unless the fields fit together.
+func (l *Loader[T]) check(op string) {
+	ordered := l.Shuffle || l.DropLast
+	for _, c := range []struct {
+		bad  bool
+		want string
+	}{
+		{l.Set == nil && l.Stream == nil, "want a Set or a Stream"},
+		{l.Set != nil && l.Stream != nil, "want a Set or a Stream, not both"},
+		{l.Sampler == nil && l.Batch < 1, fmt.Sprintf("Batch is %d, want at least 1", l.Batch)},
+		{l.Next < 0 || l.Epoch < 0 || l.Workers < 0,
+			fmt.Sprintf("want no negative field; have Next %d, Epoch %d, Workers %d", l.Next, l.Epoch, l.Workers)},
+		{l.Stream != nil && l.Shuffle, "a Stream cannot be shuffled as a whole: use ShuffleStream"},
+		{l.Stream != nil && l.Sampler != nil, "a Sampler needs a Set: a Stream has no indices"},
+		{l.Sampler != nil && (l.Batch != 0 || ordered), "the Sampler chooses the batches: leave Batch, Shuffle and DropLast zero"},
+	} {
+		if c.bad {
+			misuse(op, c.want)
+		}
+	}
+}
+
+// jobs yields a job for each of the epoch's batches from l.Next on.
+func (l *Loader[T]) jobs(ctx context.Context) iter.Seq2[job[T], error] {
+	if l.Stream != nil {
+		return l.streamed(ctx)
+	}
+	batches := l.order()
+	batches = batches[min(l.Next, len(batches)):]
+	return func(yield func(job[T], error) bool) {
+		for _, index := range batches {
+			if !yield(func() (T, error) { return l.gather(index) }, nil) {
+				return
+			}
+		}
+	}
+}
+
 // order returns the examples of each batch of the epoch.
 func (l *Loader[T]) order() [][]int {
+	if l.Sampler != nil {
+		return l.Sampler(l.Epoch)
+	}
 	n := l.Set.Len()
 	var order []int
 	if l.Shuffle {
@@ -77,117 +132,89 @@ func (l *Loader[T]) order() [][]int {
 	} else {
 		order = numbers(n)
 	}
-	var batches [][]int
-	for len(order) >= l.Batch {
-		batches = append(batches, order[:l.Batch])
-		order = order[l.Batch:]
+	if l.DropLast {
+		order = order[:n-n%l.Batch]
 	}
-	if len(order) > 0 && !l.DropLast {
-		batches = append(batches, order)
+	return chunks(order, l.Batch)
+}
+
+// chunks cuts an order into batches, of which the last may be smaller.
+func chunks(order []int, size int) (batches [][]int) {
+	for len(order) > 0 {
+		n := min(size, len(order))
+		batches, order = append(batches, order[:n]), order[n:]
 	}
 	return batches
 }
 
-// make returns a batch, or as an error a *tensor.Error that the set panics with.
-func (l *Loader[T]) make(index []int) (batch T, err error) {
+// streamed yields the jobs of a Stream. It reads the examples of batches before l.Next
+// again, and drops them.
+func (l *Loader[T]) streamed(ctx context.Context) iter.Seq2[job[T], error] {
+	epoch, skip := l.Epoch, l.Next
+	return func(yield func(job[T], error) bool) {
+		var examples []T
+		flush := func() bool {
+			batch := examples
+			examples = nil
+			if skip > 0 {
+				skip--
+				return true
+			}
+			return yield(func() (T, error) { return l.collate(batch) }, nil)
+		}
+		for e, err := range l.Stream(ctx, epoch) {
+			if err != nil {
+				yield(nil, err)
+				return
+			}
+			if ctx.Err() != nil {
+				yield(nil, context.Cause(ctx))
+				return
+			}
+			if examples = append(examples, e); len(examples) == l.Batch && !flush() {
+				return
+			}
+		}
+		if len(examples) > 0 && !l.DropLast {
+			flush()
+		}
+	}
+}
+
+// gather returns a batch of a set, or as an error a *tensor.Error that the set panics with.
+func (l *Loader[T]) gather(index []int) (batch T, err error) {
 	defer tensor.Catch(&err)
-	return batchOf(l.Set, index)
-}
-
-// inTurn makes each batch when it is asked for.
-func (l *Loader[T]) inTurn(batches [][]int) (next func() (T, error), stop func()) {
-	return func() (T, error) { return l.make(batches[l.Next]) }, func() {}
-}
-
-// A result is a batch, or the error or panic of making it.
-type result[T any] struct {
-	batch    T
-	err      error
-	panicked *workerPanic
-}
-
-// A workerPanic is a worker's panic, passed on to the goroutine of the loop.
-type workerPanic struct {
-	value any
-	stack []byte
-}
-
-func (p *workerPanic) Error() string {
-	return fmt.Sprintf("%v\n\nin a worker of a data.Loader, %s", p.value, p.stack)
-}
-
-// Unwrap returns the panic's value if it is an error.
-func (p *workerPanic) Unwrap() error {
-	err, _ := p.value.(error)
-	return err
-}
-
-// ahead starts workers that make the batches from l.Next on, at most Workers of them
-// in advance. stop ends the workers.
-func (l *Loader[T]) ahead(ctx context.Context, batches [][]int) (next func() (T, error), stop func()) {
-	type job struct {
-		index []int
-		done  chan result[T]
-	}
-	ctx, cancel := context.WithCancel(ctx)
-	batches = batches[min(l.Next, len(batches)):]
-	jobs := make(chan job)
-	results := make(chan chan result[T], l.Workers) // in order
-	var running sync.WaitGroup
-	running.Go(func() {
-		defer close(jobs)
-		for _, index := range batches {
-			j := job{index, make(chan result[T], 1)}
-			select {
-			case results <- j.done:
-			case <-ctx.Done():
-				return
-			}
-			select {
-			case jobs <- j:
-			case <-ctx.Done():
-				return
-			}
+	if l.Collate == nil {
+		if batch, err = batchOf(l.Set, index); err != nil {
+			return batch, err
 		}
-	})
-	for range l.Workers {
-		running.Go(func() {
-			for j := range jobs {
-				l.work(j.index, j.done)
-			}
-		})
+		return l.send(batch)
 	}
-	next = func() (T, error) {
-		var r result[T]
-		select {
-		case done := <-results:
-			select {
-			case r = <-done:
-			case <-ctx.Done():
-				r.err = context.Cause(ctx)
-			}
-		case <-ctx.Done():
-			r.err = context.Cause(ctx)
-		}
-		if r.panicked != nil {
-			panic(r.panicked)
-		}
-		return r.batch, r.err
+	examples, err := examplesOf(l.Set, index)
+	if err != nil {
+		return batch, err
 	}
-	return next, func() {
-		cancel()
-		running.Wait()
-	}
+	return l.collate(examples)
 }
 
-// work sends the result of make, even if Set.At panics or ends its goroutine.
-func (l *Loader[T]) work(index []int, done chan<- result[T]) {
-	r := result[T]{err: errors.New("Set.At ended a worker of the Loader by runtime.Goexit")}
-	defer func() {
-		if p := recover(); p != nil {
-			r.panicked = &workerPanic{p, debug.Stack()}
-		}
-		done <- r
-	}()
-	r.batch, r.err = l.make(index)
+// collate returns a batch of examples.
+func (l *Loader[T]) collate(examples []T) (batch T, err error) {
+	defer tensor.Catch(&err)
+	collate := l.Collate
+	if collate == nil {
+		collate = stack[T]
+	}
+	if batch, err = collate(examples); err != nil {
+		return batch, err
+	}
+	return l.send(batch)
+}
+
+// send copies a batch to the device.
+func (l *Loader[T]) send(batch T) (T, error) {
+	if l.Device == nil {
+		return batch, nil
+	}
+	batch = tree.To(batch, l.Device)
+	return batch, tensor.Eval(batch)
 }

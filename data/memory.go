@@ -132,18 +132,28 @@ func convert[E int32 | int64](index []int) []E {
 
 // gather copies rows to a new tensor on the host.
 func (c *column) gather(index []int, shape []int) (tensor.Tensor, error) {
+	size := graph.Len(c.shape)
+	starts := make([]int, len(index))
+	for k, i := range index {
+		starts[k] = i * size
+	}
+	return c.rows(starts, size, shape)
+}
+
+// rows copies runs of n elements, each from its start on, to a new tensor on the host.
+func (c *column) rows(starts []int, n int, shape []int) (tensor.Tensor, error) {
 	c.once.Do(func() { c.data, c.err = tensor.Internal.Bytes(graph.Token{}, "Data", c.tensor) })
 	if c.err != nil {
 		return tensor.Tensor{}, c.err
 	}
-	size := c.tensor.DType().Size() * graph.Len(c.shape)
-	data, err := tensor.Internal.Allocate(graph.Token{}, len(index)*size)
+	size := c.tensor.DType().Size()
+	data, err := tensor.Internal.Allocate(graph.Token{}, len(starts)*n*size)
 	if err != nil {
 		return tensor.Tensor{}, err
 	}
 	data = data[:0]
-	for _, i := range index {
-		data = append(data, c.data[i*size:(i+1)*size]...)
+	for _, i := range starts {
+		data = append(data, c.data[i*size:(i+n)*size]...)
 	}
 	return tensor.FromBytes(c.tensor.DType(), shape, data), nil
 }

@@ -2,7 +2,12 @@
 //
 // A [Set] has a length and returns examples by index. An example is a tree of tensors
 // (see package tree), such as a struct of an input and a label. A batch has the same
-// type; its tensors have the examples along a new axis 0.
+// type; its tensors have the examples along a new axis 0. A [Stream] is a data set without
+// a length. A [Loader] makes batches of either, ahead of time if it has workers.
+//
+//	set := data.Map(data.Slice(paths), read)                   // read runs on the workers
+//	l := data.Loader[Example]{Set: set, Batch: 64, Shuffle: true, Workers: 4}
+//	for batch, err := range l.All(ctx) { … }                   // an epoch
 package data
 
 import (
@@ -34,13 +39,22 @@ func batchOf[T any](s Set[T], index []int) (batch T, err error) {
 	if b, ok := s.(batcher[T]); ok {
 		return b.batch(index)
 	}
-	examples := make([]T, len(index))
-	for k, i := range index {
-		if examples[k], err = s.At(i); err != nil {
-			return batch, fmt.Errorf("example %d: %w", i, err)
-		}
+	examples, err := examplesOf(s, index)
+	if err != nil {
+		return batch, err
 	}
 	return stack(examples)
+}
+
+// examplesOf returns the examples with those indices.
+func examplesOf[T any](s Set[T], index []int) (examples []T, err error) {
+	examples = make([]T, len(index))
+	for k, i := range index {
+		if examples[k], err = s.At(i); err != nil {
+			return nil, fmt.Errorf("example %d: %w", i, err)
+		}
+	}
+	return examples, nil
 }
 
 // Map returns the set of f(e) for each example e of s. f runs each time an example is

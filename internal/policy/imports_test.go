@@ -44,7 +44,7 @@ var order = strings.Fields(`
 	safetensors npy imageio wav
 	fft
 	linalg
-	nn optim data train
+	nn optim data data/images train
 	plot
 	internal/goldentext internal/golden internal/policy internal/wgpu/wgputest
 `)
