@@ -11,99 +11,133 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/tensorken/tensorken/internal/hostmem"
+	"github.com/tensorken/tensorken/internal/shape"
 	"github.com/tensorken/tensorken/internal/terminal"
+	"github.com/tensorken/tensorken/tensor"
+	"github.com/tensorken/tensorken/tree"
 )
 
 // A display shows the progress of a loop.
 type display struct {
-	out            io.Writer
-	live           bool
-	columns        func() int // width of the terminal, 0 if unknown
-	epochs, perRun int        // epochs in total, examples in each
-	start, shown   time.Time
-	last           Metrics // of the last finished epoch
+	out          io.Writer
+	live         bool
+	columns      func() int // width of the terminal, 0 if unknown
+	memory       func() int64
+	start, shown time.Time
+	from         float64 // the share that was done at the start
+	last         Metrics // of the last report
 }
 
-// Intervals of updates during an epoch: of the live line, and of printed lines if the
+// A progress says how far a run is.
+type progress struct {
+	unit        string // epoch or step
+	done, total int
+	share       float64 // of the run
+	within      float64 // share of the epoch, 0 at its ends
+	seen        int     // examples since the start
+}
+
+// Intervals of updates between reports: of the live line, and of printed lines if the
 // output is no terminal.
 const (
 	liveEvery  = 100 * time.Millisecond
 	plainEvery = 10 * time.Second
 )
 
-func newDisplay(out io.Writer, epochs, examples int) *display {
+func newDisplay(out io.Writer) *display {
 	if out == nil {
 		out = os.Stderr
 	}
 	now := time.Now()
-	return &display{out: out, live: terminal.Is(out), columns: func() int { return terminal.Columns(out) }, epochs: epochs, perRun: max(examples, 1), start: now, shown: now}
+	return &display{
+		out: out, live: terminal.Is(out), columns: func() int { return terminal.Columns(out) },
+		memory: func() int64 { return tensor.Info().Held }, start: now, shown: now,
+	}
 }
 
-// progress shows the mean loss after seen examples of an epoch.
-func (d *display) progress(epoch, seen int, loss float64) {
+// header shows the device and the size of a model, and how much of the run is done.
+func (d *display) header(model any, from float64) {
+	d.from = from
+	on := tensor.Default()
+	for _, t := range tree.All(model) {
+		if t.Device() != nil {
+			on = t.Device()
+			break
+		}
+	}
+	fmt.Fprintf(d.out, "%v, %s\n", on, shape.Count(tree.Size(model), "parameter"))
+}
+
+// progress shows the mean loss since the last report.
+func (d *display) progress(p progress, loss float64) {
 	every := plainEvery
 	if d.live {
 		every = liveEvery
 	}
-	if seen >= d.perRun || time.Since(d.shown) < every {
+	if time.Since(d.shown) < every {
 		return
 	}
-	d.shown = time.Now()
-	total := (epoch-1)*d.perRun + seen
 	m := maps.Clone(d.last)
 	if m == nil {
 		m = Metrics{}
 	}
 	m["loss"] = loss
+	d.show(p, m)
+}
+
+// report shows the metrics of a report.
+func (d *display) report(p progress, m Metrics) {
+	d.last = m
+	d.show(p, m)
+}
+
+func (d *display) show(p progress, m Metrics) {
+	d.shown = time.Now()
 	if d.live {
-		d.redraw(epoch, m, total)
+		d.redraw(p, m)
 		return
 	}
-	fmt.Fprintf(d.out, "%s %3.0f%%  %s\n", d.count(epoch), 100*float64(seen)/float64(d.perRun), d.status(m, total))
-}
-
-// epochDone shows the metrics of a finished epoch.
-func (d *display) epochDone(epoch int, m Metrics) {
-	d.last, d.shown = m, time.Now()
-	if d.live {
-		d.redraw(epoch, m, epoch*d.perRun)
-		return
+	within := ""
+	if p.within > 0 && p.within < 1 {
+		within = fmt.Sprintf(" %3.0f%%", 100*p.within)
 	}
-	fmt.Fprintf(d.out, "%s  %s\n", d.count(epoch), d.status(m, epoch*d.perRun))
+	fmt.Fprintf(d.out, "%s%s  %s\n", p, within, d.status(p, m))
 }
 
-// count formats the epoch and the number of epochs.
-func (d *display) count(epoch int) string {
-	return fmt.Sprintf("epoch %*d/%d", len(fmt.Sprint(d.epochs)), epoch, d.epochs)
+// String formats the epochs or steps done, and their number.
+func (p progress) String() string {
+	return fmt.Sprintf("%s %*d/%d", p.unit, len(fmt.Sprint(p.total)), p.done, p.total)
 }
 
-// status formats metrics, speed and time left after total examples.
-func (d *display) status(m Metrics, total int) string {
+// status formats metrics, speed, memory of tensors and time left.
+func (d *display) status(p progress, m Metrics) string {
 	var b strings.Builder
 	for _, name := range names(m) {
 		fmt.Fprintf(&b, "%s %.4f  ", name, m[name])
 	}
 	elapsed := time.Since(d.start)
-	speed := float64(total) / max(elapsed.Seconds(), 1e-9)
-	left := time.Duration(float64(d.epochs*d.perRun-total) / speed * float64(time.Second))
-	fmt.Fprintf(&b, "%.0f samples/s  %s left", speed, clock(left))
+	left := time.Duration(0)
+	if p.share > d.from {
+		left = time.Duration(float64(elapsed) * max(1-p.share, 0) / (p.share - d.from))
+	}
+	fmt.Fprintf(&b, "%.0f samples/s  %s  %s left", float64(p.seen)/max(elapsed.Seconds(), 1e-9), hostmem.Size(int(d.memory())), clock(left))
 	return b.String()
 }
 
-// redraw replaces the live line. Its bar shows the progress over all epochs. The line
+// redraw replaces the live line. Its bar shows the progress of the run. The line
 // must fit the terminal, because \r returns to the start of a wrapped line's last row
 // only: redraw shortens the bar first, then cuts the end of the line.
-func (d *display) redraw(epoch int, m Metrics, total int) {
+func (d *display) redraw(p progress, m Metrics) {
 	const maxBar, minBar = 20, 5 // columns
-	share := float64(total) / float64(d.epochs*d.perRun)
-	head, tail := d.count(epoch), fmt.Sprintf(" %3.0f%%  %s", 100*share, d.status(m, total))
+	head, tail := p.String(), fmt.Sprintf(" %3.0f%%  %s", 100*p.share, d.status(p, m))
 	room, size := math.MaxInt, maxBar
 	if n := d.columns(); n > 0 {
 		room = n - 1 // terminals differ in how they treat a cursor after the last column
 		size = min(maxBar, room-utf8.RuneCountInString(head+" "+tail))
 	}
 	if size >= minBar {
-		head += " " + bar(share, size)
+		head += " " + bar(p.share, size)
 	}
 	line := []rune(head + tail)
 	fmt.Fprintf(d.out, "\r%s\x1b[K", string(line[:min(len(line), room)]))

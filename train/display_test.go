@@ -4,25 +4,52 @@ import (
 	"bytes"
 	"testing"
 	"time"
+
+	"github.com/tensorken/tensorken/nn"
+	"github.com/tensorken/tensorken/tensor"
 )
+
+func epochs(done, total int, share, within float64, seen int) progress {
+	return progress{unit: "epoch", done: done, total: total, share: share, within: within, seen: seen}
+}
 
 func TestLive(t *testing.T) {
 	var out bytes.Buffer
-	d := newDisplay(&out, 3, 100)
+	d := newDisplay(&out)
 	d.live = true
+	d.memory = func() int64 { return 3 << 20 }
 	d.start = d.start.Add(-time.Second)
 	d.shown = d.start
-	d.progress(1, 60, 0.25)
-	d.progress(1, 70, 0.25) // too soon
-	d.epochDone(1, Metrics{"accuracy": 0.5, "loss": 1})
+	d.progress(epochs(1, 3, 0.2, 0.6, 60), 0.25)
+	d.progress(epochs(1, 3, 0.2, 0.6, 70), 0.25) // too soon
+	d.report(epochs(1, 3, 1./3, 0, 100), Metrics{"accuracy": 0.5, "loss": 1})
 	d.shown = d.start
-	d.progress(2, 50, 0.125)
+	d.progress(epochs(2, 3, 0.5, 0.5, 150), 0.125)
 	d.close()
-	want := "\repoch 1/3 ████░░░░░░░░░░░░░░░░  20%  loss 0.2500  60 samples/s  0:04 left\x1b[K" +
-		"\repoch 1/3 ██████░░░░░░░░░░░░░░  33%  loss 1.0000  accuracy 0.5000  100 samples/s  0:02 left\x1b[K" +
-		"\repoch 2/3 ██████████░░░░░░░░░░  50%  loss 0.1250  accuracy 0.5000  150 samples/s  0:01 left\x1b[K\n"
+	want := "\repoch 1/3 ████░░░░░░░░░░░░░░░░  20%  loss 0.2500  60 samples/s  3 MiB  0:04 left\x1b[K" +
+		"\repoch 1/3 ██████░░░░░░░░░░░░░░  33%  loss 1.0000  accuracy 0.5000  100 samples/s  3 MiB  0:02 left\x1b[K" +
+		"\repoch 2/3 ██████████░░░░░░░░░░  50%  loss 0.1250  accuracy 0.5000  150 samples/s  3 MiB  0:01 left\x1b[K\n"
 	if got := out.String(); got != want {
 		t.Errorf("live output is\n%q, want\n%q", got, want)
+	}
+}
+
+// Without a terminal a line says how much of the epoch is done, and the time left is that of
+// a run which began where it resumed.
+func TestPlain(t *testing.T) {
+	var out bytes.Buffer
+	d := newDisplay(&out)
+	d.memory = func() int64 { return 1536 }
+	d.header(nn.Linear{Weight: tensor.Ones(3, 4).To(tensor.CPU())}, 0.5)
+	d.start = d.start.Add(-20 * time.Second)
+	d.shown = d.start
+	d.progress(epochs(8, 12, 0.6, 0.2, 40), 0.25)
+	d.report(progress{unit: "step", done: 700, total: 1000, share: 0.7, seen: 80}, Metrics{"loss": 1})
+	want := tensor.CPU().String() + ", 12 parameters\n" +
+		"epoch  8/12  20%  loss 0.2500  2 samples/s  1.5 KiB  1:20 left\n" +
+		"step  700/1000  loss 1.0000  4 samples/s  1.5 KiB  0:30 left\n"
+	if got := out.String(); got != want {
+		t.Errorf("output is\n%s, want\n%s", got, want)
 	}
 }
 
@@ -33,20 +60,21 @@ func TestLiveFits(t *testing.T) {
 		columns int
 		want    string
 	}{
-		{0, "epoch 2/4 ████████░░░░░░░░░░░░  40%  loss 0.2500  accuracy 0.5000  8 samples/s  0:08 left"},
-		{90, "epoch 2/4 ████████░░░░░░░░░░░░  40%  loss 0.2500  accuracy 0.5000  8 samples/s  0:08 left"},
-		{80, "epoch 2/4 ████░░░░░░  40%  loss 0.2500  accuracy 0.5000  8 samples/s  0:08 left"},
-		{75, "epoch 2/4 ██░░░  40%  loss 0.2500  accuracy 0.5000  8 samples/s  0:08 left"},
-		{74, "epoch 2/4  40%  loss 0.2500  accuracy 0.5000  8 samples/s  0:08 left"},
+		{0, "epoch 2/4 ████████░░░░░░░░░░░░  40%  loss 0.2500  accuracy 0.5000  8 samples/s  12 B  0:08 left"},
+		{96, "epoch 2/4 ████████░░░░░░░░░░░░  40%  loss 0.2500  accuracy 0.5000  8 samples/s  12 B  0:08 left"},
+		{86, "epoch 2/4 ████░░░░░░  40%  loss 0.2500  accuracy 0.5000  8 samples/s  12 B  0:08 left"},
+		{81, "epoch 2/4 ██░░░  40%  loss 0.2500  accuracy 0.5000  8 samples/s  12 B  0:08 left"},
+		{80, "epoch 2/4  40%  loss 0.2500  accuracy 0.5000  8 samples/s  12 B  0:08 left"},
 		{40, "epoch 2/4  40%  loss 0.2500  accuracy 0"},
 		{2, "e"},
 		{1, ""},
 	} {
 		var out bytes.Buffer
-		d := newDisplay(&out, 4, 25)
+		d := newDisplay(&out)
+		d.memory = func() int64 { return 12 }
 		d.start = d.start.Add(-5 * time.Second)
 		d.columns = func() int { return c.columns }
-		d.redraw(2, m, 40)
+		d.redraw(epochs(2, 4, 0.4, 0.6, 40), m)
 		if got, want := out.String(), "\r"+c.want+"\x1b[K"; got != want {
 			t.Errorf("in %d columns the live line is\n%q, want\n%q", c.columns, got, want)
 		}

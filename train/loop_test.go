@@ -52,11 +52,14 @@ func TestRun(t *testing.T) {
 		t.Errorf("Run fitted y = %vx + %v, want 2x + 1", w, b)
 	}
 	lines := strings.Split(strings.TrimSuffix(out.String(), "\n"), "\n")
-	if len(lines) != 20 || len(l.History) != 20 {
-		t.Fatalf("%d lines and %d elements of History, want 20:\n%s", len(lines), len(l.History), out.String())
+	if len(lines) != 21 || len(l.History) != 20 {
+		t.Fatalf("%d lines and %d elements of History, want 21 and 20:\n%s", len(lines), len(l.History), out.String())
 	}
-	form := regexp.MustCompile(`^epoch [ 0-9]{2}/20  loss \d+\.\d{4}  error \d+\.\d{4}  \d+ samples/s  \d+:\d\d left$`)
-	for i, line := range lines {
+	form := regexp.MustCompile(`^epoch [ 0-9]{2}/20  loss \d+\.\d{4}  error \d+\.\d{4}  \d+ samples/s  [0-9.]+ \w*B  \d+:\d\d left$`)
+	if want := tensor.CPU().String() + ", 2 parameters"; lines[0] != want {
+		t.Errorf("the first line is %q, want %q", lines[0], want)
+	}
+	for i, line := range lines[1:] {
 		if !form.MatchString(line) {
 			t.Errorf("line %d is %q", i, line)
 		}
@@ -106,7 +109,7 @@ func TestContinueBest(t *testing.T) {
 		{"score", nil, -1, true},
 	} {
 		l := newLoop(io.Discard)
-		l.Monitor, l.Epochs = c.monitor, len(c.before)+1
+		l.Monitor, l.Epochs, l.Epoch = c.monitor, len(c.before)+1, len(c.before)
 		l.Best = nn.Linear{Weight: tensor.Full(9, 1, 1), Bias: tensor.Zeros(1)}
 		for _, v := range c.before {
 			l.History = append(l.History, train.Metrics{"score": v})
@@ -157,7 +160,12 @@ func TestRunErrors(t *testing.T) {
 	}{
 		{"no data", func(l *loop) { l.Data = nil }, "Loop without Data"},
 		{"nothing", func(l *loop) { *l = loop{} }, "Loop without Data, Optimizer, Loss"},
-		{"no epochs", func(l *loop) { l.Epochs = 0 }, "train: Loop of 0 Epochs: want at least 1"},
+		{"no epochs", func(l *loop) { l.Epochs = 0 }, "train: Loop of 0 Epochs and 0 Steps: want at least 1"},
+		{"patience without a monitor", func(l *loop) { l.Patience = 1 }, "with Patience and no Monitor"},
+		{"checkpoints without a file", func(l *loop) { l.CheckpointEvery = 1 }, "with CheckpointEvery and no Checkpoint"},
+		{"resuming without a file", func(l *loop) { l.Resume = true }, "with Resume and no Checkpoint"},
+		{"negative steps", func(l *loop) { l.Steps = -1 }, "Loop of -1 Steps: want at least 0"},
+		{"a log in no folder", func(l *loop) { l.Log = "none/log.jsonl" }, "train: log: open none/log.jsonl"},
 		{"negative epochs", func(l *loop) { l.Epochs = -3 }, "train: Loop of -3 Epochs"},
 		{"huge steps", func(l *loop) { l.Optimizer.LR, l.Epochs = 1e6, 100 }, "a smaller learning rate may help"},
 		{"unknown metric", func(l *loop) { l.Monitor = "beauty" }, `Monitor is "beauty", and the metrics are [loss]`},

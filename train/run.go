@@ -1,0 +1,307 @@
+package train
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/tensorken/tensorken/internal/pytree"
+	"github.com/tensorken/tensorken/tensor"
+	"github.com/tensorken/tensorken/tree"
+)
+
+// A runner is a Loop that runs.
+type runner[M, B any] struct {
+	*Loop[M, B]
+	show     *display
+	log      *stepLog
+	stepped  bool
+	patient  bool // false once Patience has ended the run
+	lastRead time.Time
+	seen     int      // examples whose losses were read
+	at       position // after the last step
+}
+
+// A position is where data and randomness stand. They are ahead of the model while batches
+// of a step are accumulated.
+type position struct {
+	epoch, next int
+	count       uint64 // of the RNG
+}
+
+func (r *runner[M, B]) position() position {
+	p := position{epoch: r.Data.Epoch, next: r.Data.Next}
+	if r.RNG != nil {
+		p.count = r.RNG.Count
+	}
+	return p
+}
+
+// rewind goes back to the position after the last step.
+func (r *runner[M, B]) rewind() {
+	r.Data.Epoch, r.Data.Next = r.at.epoch, r.at.next
+	if r.RNG != nil {
+		r.RNG.Count = r.at.count
+	}
+}
+
+func (r *runner[M, B]) run(ctx context.Context) (err error) {
+	r.at, r.lastRead = r.position(), time.Now()
+	if r.patient, err = r.isPatient(); err != nil {
+		return err
+	}
+	for !r.isDone() && r.patient {
+		err := r.epoch(ctx)
+		if err == nil {
+			continue
+		}
+		r.rewind()
+		if r.stepped && len(r.History) == 0 {
+			r.Best = r.Model
+		}
+		if ctx.Err() != nil {
+			if failed := r.checkpoint(); failed != nil {
+				err = errors.Join(err, failed)
+			}
+		}
+		return err
+	}
+	return nil
+}
+
+// epoch runs the rest of an epoch, or less if the run is done before.
+func (r *runner[M, B]) epoch(ctx context.Context) error {
+	start, batches := r.Data.Next, 0
+	var pending accumulator[M]
+	for batch, err := range r.Data.All(ctx) {
+		if err != nil {
+			return err
+		}
+		batches++
+		if err := r.add(&pending, batch); err != nil {
+			return err
+		}
+		if pending.batches < r.Accumulate {
+			continue
+		}
+		if err := r.step(ctx, &pending); err != nil {
+			return err
+		}
+		if r.isDone() || !r.patient {
+			return nil
+		}
+	}
+	if start+batches == 0 {
+		return errors.New("train: the loader has no batch: the set is empty, or smaller than a batch that DropLast drops")
+	}
+	if pending.batches > 0 {
+		if err := r.step(ctx, &pending); err != nil {
+			return err
+		}
+	}
+	r.at = r.position()
+	r.Epoch++
+	if !r.sum.isEmpty() && (r.Every == 0 || r.Epoch == r.Epochs) {
+		return r.report()
+	}
+	return nil
+}
+
+// step makes a pending step, and the report or checkpoint that is due after it. It returns
+// ctx's error.
+func (r *runner[M, B]) step(ctx context.Context, p *accumulator[M]) error {
+	if err := r.update(p); err != nil {
+		return err
+	}
+	switch {
+	case r.Every > 0 && r.Step%r.Every == 0 || r.Step == r.Steps:
+		if err := r.report(); err != nil {
+			return err
+		}
+	case r.CheckpointEvery > 0 && r.Step%r.CheckpointEvery == 0:
+		if err := r.checkpoint(); err != nil {
+			return err
+		}
+	}
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	return nil
+}
+
+// update steps the model by the gradients of a pending step, and empties it.
+func (r *runner[M, B]) update(p *accumulator[M]) error {
+	loss, next, g := p.mean()
+	rate := r.Optimizer.LR
+	if r.Optimizer.Schedule != nil {
+		rate *= r.Optimizer.Schedule(r.Step)
+	}
+	if err := r.Optimizer.Step(&next, g); err != nil {
+		return err
+	}
+	r.Model, r.stepped = next, true
+	r.Step++
+	r.at = r.position()
+	r.sum.unread = append(r.sum.unread, entry{loss: loss, weight: p.examples, step: r.Step, epoch: r.Epoch, rate: rate})
+	*p = accumulator[M]{}
+	if r.AfterStep != nil {
+		if err := r.AfterStep(r.Loop, loss); err != nil {
+			return err
+		}
+	}
+	if len(r.sum.unread) >= maxUnread || time.Since(r.lastRead) >= readEvery {
+		return r.read()
+	}
+	return nil
+}
+
+// Losses are read in groups, because reading one makes the device wait for the host:
+// after an interval, or after a number of steps, which bounds the memory they hold.
+const (
+	readEvery = 100 * time.Millisecond
+	maxUnread = 256
+)
+
+// read reads and logs the losses of the steps since the last call, and shows the progress.
+func (r *runner[M, B]) read() error {
+	for _, e := range r.sum.unread {
+		loss, err := r.sum.read(e)
+		if err != nil {
+			return err
+		}
+		r.seen += e.weight
+		r.log.step(e, loss)
+		if math.IsNaN(loss) || math.IsInf(loss, 0) {
+			return fmt.Errorf("train: the loss is %v in step %d of epoch %d: a smaller learning rate may help, and FindNaN finds the operation that made it", loss, e.step, e.epoch+1)
+		}
+	}
+	r.lastRead = time.Now()
+	if len(r.sum.unread) > 0 {
+		r.show.progress(r.progress(), r.sum.mean())
+	}
+	r.sum.unread = r.sum.unread[:0]
+	return r.log.flush()
+}
+
+// report makes a report and a checkpoint.
+func (r *runner[M, B]) report() error {
+	if err := r.read(); err != nil {
+		return err
+	}
+	m, err := r.Loop.report(r.sum.mean())
+	if err != nil {
+		return err
+	}
+	r.sum = meter{}
+	if r.patient, err = r.isPatient(); err != nil {
+		return err
+	}
+	r.show.report(r.progress(), m)
+	r.log.report(r.Step, r.Epoch, m)
+	if err := r.checkpoint(); err != nil {
+		return err
+	}
+	if r.Watch != nil {
+		return r.Watch(r.History)
+	}
+	return nil
+}
+
+// checkpoint writes a checkpoint, if the Loop has a file for it.
+func (r *runner[M, B]) checkpoint() error {
+	if r.Checkpoint == "" {
+		return nil
+	}
+	if err := r.read(); err != nil {
+		return err
+	}
+	return r.save(r.at, r.log.size)
+}
+
+// progress says how far the run is.
+func (r *runner[M, B]) progress() progress {
+	p := progress{seen: r.seen, unit: "epoch", done: r.Epoch, total: r.Epochs}
+	n := 0
+	if r.Data.Stream == nil {
+		n = r.Data.Steps()
+	}
+	within := 0.0
+	if n > 0 && r.Data.Next > 0 {
+		within = min(float64(r.Data.Next)/float64(n), 1)
+	}
+	if r.Epochs > 0 {
+		p.share = (float64(r.Epoch) + within) / float64(r.Epochs)
+		p.done += int(math.Ceil(within))
+		p.within = within
+	}
+	if r.Steps > 0 {
+		share := float64(r.Step) / float64(r.Steps)
+		if r.Epochs == 0 || share > p.share {
+			p = progress{seen: p.seen, unit: "step", done: r.Step, total: r.Steps, share: share}
+		}
+	}
+	return p
+}
+
+// missing returns the names of model's tensors that next lacks.
+func missing(model, next any) (names []string) {
+	var present []string // usually in the order of model's
+	for name := range tree.All(next) {
+		present = append(present, name)
+	}
+	i := 0
+	for name := range tree.All(model) {
+		if i < len(present) && present[i] == name {
+			i++
+		} else if !slices.Contains(present, name) {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// examples returns the number of examples of a batch, the length of axis 0 of its
+// first tensor.
+func examples(batch any) int {
+	for _, t := range tree.All(batch) {
+		if t.Rank() > 0 {
+			return t.Dim(0)
+		}
+	}
+	return 1
+}
+
+func lost(names []string) error {
+	return fmt.Errorf("train: Loss returned a model without %s: want the model that Loss was given, with its new state", pytree.Titles(names))
+}
+
+// A meter computes the mean of losses, which it reads later than they are added.
+type meter struct {
+	unread   []entry
+	total    float64
+	examples int // of the losses that were read
+}
+
+// An entry is the loss of a step.
+type entry struct {
+	loss        tensor.Tensor
+	weight      int // its examples
+	step, epoch int
+	rate        float64
+}
+
+func (m *meter) isEmpty() bool { return m.examples == 0 && len(m.unread) == 0 }
+
+// read returns the loss of an entry and adds it to the mean.
+func (m *meter) read(e entry) (loss float64, err error) {
+	defer tensor.Catch(&err)
+	loss = e.loss.Item()
+	m.total += loss * float64(e.weight)
+	m.examples += e.weight
+	return loss, nil
+}
+
+func (m *meter) mean() float64 { return m.total / float64(max(m.examples, 1)) }

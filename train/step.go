@@ -1,0 +1,113 @@
+package train
+
+import (
+	"fmt"
+
+	"github.com/tensorken/tensorken/grad"
+	"github.com/tensorken/tensorken/tensor"
+	"github.com/tensorken/tensorken/tree"
+)
+
+// gradients returns the loss of a batch, the model with its new state, and the gradients.
+func (l *Loop[M, B]) gradients(m M, batch B) (loss tensor.Tensor, next, grads M) {
+	return grad.ValueAndGradAux(func(m M) (tensor.Tensor, M) {
+		return l.Loss(m, batch, l.RNG)
+	})(m)
+}
+
+// An accumulator has the batches of a step so far.
+type accumulator[M any] struct {
+	batches, examples int
+	loss              tensor.Tensor
+	next, grads       M
+	sums              map[string]tensor.Tensor // if several batches make a step, the sums of gradients over the examples
+}
+
+// add adds a batch to a pending step.
+func (r *runner[M, B]) add(p *accumulator[M], batch B) error {
+	m := r.Model
+	if p.batches > 0 {
+		m = p.next
+	}
+	var drawn uint64
+	if r.RNG != nil {
+		drawn = r.RNG.Count
+	}
+	loss, next, g := r.gradients(m, batch)
+	if names := missing(r.Model, next); names != nil {
+		return lost(names)
+	}
+	if r.FindNaN {
+		if err := r.diagnose(m, batch, drawn, loss, g); err != nil {
+			return err
+		}
+	}
+	n := examples(batch)
+	if r.Accumulate > 1 {
+		if p.sums == nil {
+			p.sums, p.loss = map[string]tensor.Tensor{}, tensor.Scalar(0)
+		}
+		for name, t := range tree.All(g) {
+			t = t.Mul(n)
+			if sum, ok := p.sums[name]; ok {
+				t = t.Add(sum)
+			}
+			p.sums[name] = t
+		}
+		loss = loss.Mul(n).Add(p.loss)
+		if err := tensor.Eval(p.sums, loss, next); err != nil { // which no longer refer to the batch
+			return err
+		}
+	}
+	p.batches++
+	p.examples += n
+	p.loss, p.next, p.grads = loss, next, g
+	return nil
+}
+
+// mean returns the mean loss of the batches, the model with its new state and the mean
+// gradients.
+func (p *accumulator[M]) mean() (loss tensor.Tensor, next, grads M) {
+	if p.sums == nil {
+		return p.loss, p.next, p.grads
+	}
+	return p.loss.Div(p.examples), p.next, tree.Map(p.next, func(name string, _ tensor.Tensor) tensor.Tensor {
+		if sum, ok := p.sums[name]; ok {
+			return sum.Div(p.examples)
+		}
+		return tensor.Tensor{}
+	})
+}
+
+// diagnose returns an error if the loss or a gradient of a batch is not finite. drawn is
+// the RNG's Count before they were computed.
+func (r *runner[M, B]) diagnose(m M, batch B, drawn uint64, loss tensor.Tensor, g M) error {
+	if bad, err := anyNotFinite(loss, g); !bad || err != nil {
+		return err
+	}
+	step := fmt.Sprintf("train: step %d", r.Step+1)
+	for _, given := range []struct {
+		what string
+		tree any
+	}{{"batch", batch}, {"model", m}} {
+		for name, t := range tree.All(given.tree) {
+			if bad, err := anyNotFinite(t); bad || err != nil {
+				return fmt.Errorf("%s: tensor %q of the %s is not finite", step, name, given.what)
+			}
+		}
+	}
+	if r.RNG != nil {
+		r.RNG.Count = drawn
+	}
+	found, err := FindNaN(func() any {
+		loss, _, g := r.gradients(m, batch)
+		return []any{loss, g}
+	})
+	switch {
+	case err != nil:
+		return err
+	case found == nil:
+		return fmt.Errorf("%s: the loss or a gradient is not finite, but each operation on its own gives finite numbers", step)
+	}
+	return fmt.Errorf("%s: %v", step, found)
+}
