@@ -17,7 +17,8 @@ import (
 func LstSq(a, b tensor.Tensor, rtol ...float64) tensor.Tensor {
 	const op = "linalg.LstSq"
 	a, b, batch, vector := system(op, a, b)
-	return column(lstSq(op, expanded(a, batch), b, rtol), vector)
+	x := byType(func(args tensors) tensors { return tensors{lstSq(op, args[0], args[1], rtol)} }, expanded(a, batch), b)
+	return column(x[0], vector)
 }
 
 func lstSq(op string, a, b tensor.Tensor, rtol []float64) tensor.Tensor {
