@@ -132,7 +132,7 @@ func newHistory(o *LBFGS, params tensor.Tensor) (*history, error) {
 	}
 	row := tensor.ZerosOf(params.DType(), rows, params.Len())
 	square := tensor.ZerosOf(params.DType(), rows, rows)
-	if rows < min(n, h.most) || rows > h.most || !(h.s, row) || !(h.y, row) || !(h.sy, square) || !(h.yy, square) {
+	if rows < min(n, h.most) || rows > h.most || !sameForm(h.s, row) || !sameForm(h.y, row) || !sameForm(h.sy, square) || !sameForm(h.yy, square) {
 		return nil, fmt.Errorf("optim: Minimize: the State has rows %s, which do not fit a model of %s and a History of %d: LBFGSState{} starts over",
 			describe(h.s), describe(params), h.most)
 	}
