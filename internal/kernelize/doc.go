@@ -34,8 +34,8 @@
 //   - A group stores a member only if it is a root or another group loads it.
 //
 // At the end, groups over the same space that read the same, or are pointwise, merge.
-// Where a group has more buffers than a device can bind, some of its nodes are
-// isolated, each in a group that nothing joins, and the graph is placed again. Then
+// Where a group has more buffers than a device can bind, the graph is placed again, and
+// some of the group's nodes end a group: nothing joins it after them. Then
 // each group becomes an [ir.Kernel]: the instructions that its stores need, equal ones
 // once, over axes in the order of the template, neighbours made one where all views
 // allow.

@@ -58,19 +58,18 @@ func Graph(roots []*graph.Node, bindings int) (kernels []Kernel, outputs []Outpu
 	return kernels, outputs
 }
 
-// placed assigns the nodes that roots depend on to groups. Few graphs have groups
-// of more buffers than a device binds; those are placed again, with some nodes
-// isolated.
+// placed assigns the nodes that roots depend on to groups. Few graphs have groups of more
+// buffers than a device binds; those are placed again, with ends that split the groups.
 func placed(roots []*graph.Node, bindings int) *placer {
-	isolated := map[*graph.Node]bool{}
+	ends := map[*graph.Node]end{}
 	for {
-		p := place(roots, bindings, isolated)
-		more := p.isolate(bindings)
+		p := place(roots, bindings, ends)
+		more := p.split(bindings)
 		if len(more) == 0 {
 			return p
 		}
-		for n := range more {
-			isolated[n.Node] = true
+		for n, e := range more {
+			ends[n.Node] = e
 		}
 	}
 }

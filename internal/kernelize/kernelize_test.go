@@ -439,6 +439,61 @@ func TestBindingLimits(t *testing.T) {
 	}
 }
 
+// Groups of more buffers than a device binds are split into consecutive ones, about as
+// few as the buffers allow.
+func TestSplit(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		step func(m *maker, x *graph.Node) (next, result *graph.Node)
+		most func(n, bindings int) int // groups for n steps
+	}{
+		{"a sum", func(m *maker, x *graph.Node) (next, result *graph.Node) {
+			return elementwise(ir.Add, x, m.leaf(4, 5)), nil
+		}, func(n, bindings int) int { return n/(bindings-4) + 2 }},
+		{"a chain of results", func(m *maker, x *graph.Node) (next, result *graph.Node) {
+			x = elementwise(ir.Sin, x)
+			return x, x
+		}, func(n, bindings int) int { return n/(bindings-1) + 2 }},
+		{"sums on the way", func(m *maker, x *graph.Node) (next, result *graph.Node) {
+			x = elementwise(ir.Add, x, m.leaf(4, 5))
+			return x, x
+		}, func(n, bindings int) int { return n/((bindings-1)/2) + 2 }},
+		{"results of one", func(m *maker, x *graph.Node) (next, result *graph.Node) {
+			return x, elementwise(ir.Sin, elementwise(ir.Mul, x, graph.Param(f32, x.Shape, m.leaves)))
+		}, func(n, bindings int) int { return n/(bindings-4) + 2 }},
+		{"rows", func(m *maker, x *graph.Node) (next, result *graph.Node) {
+			x = elementwise(ir.Add, softmax(x, 1), m.leaf(4, 5))
+			return x, x
+		}, func(n, bindings int) int { return n/((bindings-2)/2) + 6 }},
+	} {
+		for _, bindings := range []int{8, 14} {
+			for _, n := range []int{20, 50, 100, 200, 400} {
+				m := &maker{}
+				x := elementwise(ir.Exp, m.leaf(4, 5))
+				var roots []*graph.Node
+				for range n {
+					var result *graph.Node
+					if x, result = c.step(m, x); result != nil {
+						roots = append(roots, result)
+					}
+				}
+				if roots == nil {
+					roots = list(x)
+				}
+				got := placed(roots, bindings).groups
+				if most := c.most(n, bindings); len(got) > most {
+					t.Errorf("%s of %d with %d bindings: %d groups, want at most %d", c.name, n, bindings, len(got), most)
+				}
+				for _, g := range got {
+					if g.buffers() > bindings {
+						t.Errorf("%s of %d with %d bindings: a group of %d buffers", c.name, n, bindings, g.buffers())
+					}
+				}
+			}
+		}
+	}
+}
+
 // A trial that fails leaves the group as it was.
 func TestRollBack(t *testing.T) {
 	m := &maker{}

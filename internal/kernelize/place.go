@@ -11,11 +11,11 @@ import (
 // A node is a node of the graph with what the placer has decided about it.
 type node struct {
 	*graph.Node
-	src      []*node
-	number   int // in the order of the graph, from 1; 0 for nodes that the placer made
-	users    int
-	root     bool
-	isolated bool // it shares a kernel with no other
+	src    []*node
+	number int // in the order of the graph, from 1; 0 for nodes that the placer made
+	users  int
+	root   bool
+	end    end // whether its group ends with it
 
 	cost    int // of computing it from loads
 	size    int // number of nodes that are computed with it
@@ -38,14 +38,14 @@ type placer struct {
 }
 
 // place assigns the nodes that roots depend on.
-func place(roots []*graph.Node, bindings int, isolated map[*graph.Node]bool) *placer {
+func place(roots []*graph.Node, bindings int, ends map[*graph.Node]end) *placer {
 	p := &placer{maxArgs: maxMerged, outputs: map[*graph.Node]Output{}}
 	if bindings > 0 {
 		p.maxArgs = min(bindings, maxMerged)
 	}
 	known := p.load(roots)
-	for n := range isolated {
-		known(n).isolated = true
+	for n, e := range ends {
+		known(n).end = e
 	}
 	for i := range p.nodes {
 		n := &p.nodes[i]
@@ -115,13 +115,14 @@ func (p *placer) place(n *node) {
 	case n.Op.Class() == ir.Elementwise || n.Op == ir.Gather:
 		large := n.size > maxSize/4 || n.scalars > maxScalars/4 || n.users > 1 && n.cost >= expensive && n.Len() > 1
 		switch {
-		case n.isolated:
-			p.materialize(n).closed = true
-			p.save(n)
-		case p.join(n) || !large:
+		case n.end != alone && p.join(n) || n.end == 0 && !large:
 		default:
 			p.materialize(n)
 		}
+	}
+	if n.end != 0 {
+		p.save(n)
+		n.owner().closed = true
 	}
 }
 
@@ -262,7 +263,7 @@ func (p *placer) layout(g *group, src []*node) (layout, bool) {
 // reduction of its own.
 func (p *placer) reduce(n *node) {
 	x := n.src[0]
-	if !n.isolated {
+	if n.end != alone {
 		if n.Op == ir.Sum && p.contract(n) || p.mergeReductions(n) {
 			return
 		}
@@ -270,15 +271,11 @@ func (p *placer) reduce(n *node) {
 			return
 		}
 	}
-	g := p.start(n, ir.Reduce, x.Shape, func(t *trial, l layout) int {
+	p.start(n, ir.Reduce, x.Shape, func(t *trial, l layout) int {
 		over := takeReduced(l, n)
 		t.g.reduced = slices.Concat(over...)
 		return t.reduce(n, l, over)
 	})
-	if n.isolated {
-		g.closed = true
-		p.save(n)
-	}
 }
 
 // joinReduction computes a reduction in the group of its operand, if the operand has

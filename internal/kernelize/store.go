@@ -41,7 +41,7 @@ func (p *placer) recomputes(n *node) bool {
 			return true
 		}
 		seen[n] = true
-		if cost += ir.Table[n.Op].Cost; cost >= expensive || n.Op.Class() != ir.Elementwise || n.isolated {
+		if cost += ir.Table[n.Op].Cost; cost >= expensive || n.Op.Class() != ir.Elementwise || n.end != 0 {
 			return false
 		}
 		for _, s := range n.src {
