@@ -31,10 +31,10 @@ func byTypes(f func(src []*graph.Node) *graph.Node, src ...*graph.Node) Tensor {
 	return Tensor{n: graph.ByType(func(src []*graph.Node) []*graph.Node { return []*graph.Node{f(src)} }, src...)[0]}
 }
 
-// odd returns f(x) for x ≥ 0 and -f(-x) below. The derivatives of any order at 0 are
-// f's, which an odd function needs no other side for.
+// odd returns f(x) for x ≥ 0 and -f(-x) below and for -0. The derivatives of any order at 0
+// are f's, which an odd function needs no other side for.
 func odd(x *graph.Node, f func(*graph.Node) *graph.Node) *graph.Node {
-	below := lt(x, fill(x, 0))
+	below := signBit(x)
 	y := f(graph.Where(below, neg(x), x))
 	return graph.Where(below, neg(y), y)
 }
@@ -78,7 +78,7 @@ func (t Tensor) Asinh() Tensor {
 			large := lt(fill(x, beyondSquares(x.DType)), x)
 			a := graph.Where(large, fill(x, 1), x)
 			square := mul(a, a)
-			near := mul(a, shifted(div(a, shifted(graph.Unary(ir.Sqrt, shifted(square, 1)), 1)), 1)) // -0 of -0
+			near := add(a, div(square, shifted(graph.Unary(ir.Sqrt, shifted(square, 1)), 1)))
 			return graph.Where(large, logFar(x, large), graph.Unary(ir.Log1p, near))
 		})
 	})
