@@ -141,7 +141,8 @@ func Scalar(v float64) Tensor { return Full(v) }
 // that is rounded, as 0.1 is, stop may be included: [Linspace] has a length that does not
 // depend on rounding.
 func Arange[N int | float64](bounds ...N) Tensor {
-	start, stop, step := N(0), N(0), N(1)
+	var start, stop N
+	step := N(1)
 	switch len(bounds) {
 	case 1:
 		stop = bounds[0]
