@@ -77,6 +77,9 @@ func accuracyRows() []accuracyRow {
 	some := patterns(-inf, inf, 1<<8+1)
 	pairs := crossed("all pairs", some, some)
 	powers := crossed("0 to 10 to the -10 to 10", patterns(0x1p-10, 10, 1<<8), patterns(-10, 10, 1<<8))
+	// Evenly spread numbers, 2¹⁶ and 2²⁰ of them.
+	even, many := fractions(1<<16), fractions(1<<20)
+	square := func(x T) T { return x.Reshape(256, 256) }
 	f := func(g func(T) T) func(x, y T) T { return func(x, _ T) T { return g(x) } }
 	g := func(h func(x T, o tensor.Operand) T) func(x, y T) T { return func(x, y T) T { return h(x, y) } }
 	return []accuracyRow{
@@ -97,7 +100,24 @@ func accuracyRows() []accuracyRow {
 		{"Softsign", all, f(T.Softsign), false},
 		{"Div", pairs, g(T.Div), false}, {"Rem", pairs, g(T.Rem), false}, {"Atan2", pairs, g(T.Atan2), false},
 		{"Hypot", pairs, g(T.Hypot), false}, {"Pow", powers, g(T.Pow), false}, {"LogAddExp", pairs, g(T.LogAddExp), true},
+		{"Sum", many, func(x, _ T) T { return x.Sum().Reshape(1) }, false},
+		{"SumOfColumns", many, func(x, _ T) T { return x.Reshape(1<<14, 64).Sum(0).Reshape(64) }, false},
+		{"Mean", many, func(x, _ T) T { return x.Mean().Reshape(1) }, false},
+		{"CumSum", many, func(x, _ T) T { return x.CumSum(0) }, false},
+		{"LogSumExp", even, func(x, _ T) T { return square(x).LogSumExp(1).Reshape(256) }, false},
+		{"Softmax", even, func(x, _ T) T { return square(x).Softmax(1).Reshape(1 << 16) }, false},
+		{"MatMul", even, func(x, y T) T { return square(x).MatMul(square(y).T()).Reshape(1 << 16) }, false},
 	}
+}
+
+// fractions returns n pairs of numbers between 0 and 1.
+func fractions(n int) *points {
+	p := &points{text: fmt.Sprintf("%d from 0 to 1", n)}
+	for i := range n {
+		part := func(step float64) float32 { _, f := math.Modf(float64(i+1) * step); return float32(f) }
+		p.x, p.y = append(p.x, part(math.Phi)), append(p.y, part(math.Sqrt2))
+	}
+	return p
 }
 
 // ulps returns the error of a result in units in the last place of the exact one: infinite
@@ -130,7 +150,10 @@ result: half a unit is the least that rounding allows. They are those of about 6
 arguments, as many in each power of two, and of no subnormal numbers. The GPU is one in
 software, Mesa's lavapipe; others may add a unit or two. The exact results are those of
 float64, which other tests compare with package math. Where the result of a function with a
-star is small, as near its zeros, errors are in units of 1.
+star is small, as near its zeros, errors are in units of 1. The last rows are sums of positive
+numbers: of all, of 64 columns, of all before, of rows of 256, and a product of matrices of 256
+rows and columns. Sums add parts first, so that their errors hardly grow with the length; those
+of products of matrices grow with the depth.
 
 ` + "`go test ./internal/golden -run Accuracy`" + ` fails if a figure gets worse; with -update it
 raises those of the device that TENSORKEN_DEVICE names. The CPU's are the greatest of all levels
