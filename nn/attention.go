@@ -14,8 +14,12 @@ import (
 // al., "GQA: Training Generalized Multi-Query Transformer Models", 2023.
 type Attention struct {
 	Q, K, V, O Linear
-	Heads      int // of the queries
-	KVHeads    int // of keys and values, each shared by Heads/KVHeads queries'; 0 is Heads
+	// QNorm and KNorm normalize each head of queries and of keys, before Rotary, as in
+	// Qwen 3. They are nil in most models.
+	QNorm, KNorm *RMSNorm
+
+	Heads   int // of the queries
+	KVHeads int // of keys and values, each shared by Heads/KVHeads queries'; 0 is Heads
 
 	Causal  bool    // a query attends to positions up to its own
 	Window  int     // if not 0, to positions less than Window away
@@ -111,11 +115,21 @@ func (l Attention) headWidth() int {
 }
 
 // queries returns the queries of x, [... heads time width].
-func (l Attention) queries(x tensor.Tensor) tensor.Tensor { return split(l.Q.Apply(x), l.Heads) }
+func (l Attention) queries(x tensor.Tensor) tensor.Tensor {
+	q := split(l.Q.Apply(x), l.Heads)
+	if l.QNorm != nil {
+		q = l.QNorm.Apply(q)
+	}
+	return q
+}
 
 // keys returns the keys and values of x, [... heads time width].
 func (l Attention) keys(x tensor.Tensor) (k, v tensor.Tensor) {
-	return split(l.K.Apply(x), l.kvHeads()), split(l.V.Apply(x), l.kvHeads())
+	k, v = split(l.K.Apply(x), l.kvHeads()), split(l.V.Apply(x), l.kvHeads())
+	if l.KNorm != nil {
+		k = l.KNorm.Apply(k)
+	}
+	return k, v
 }
 
 // split gives heads an axis of their own: [... time heads·width] is [... heads time width].

@@ -26,6 +26,10 @@ var attentions = map[string]nn.Attention{
 	"soft cap":        {Causal: true, SoftCap: 0.5, Scale: 1},
 	"ALiBi":           {Causal: true, KVHeads: 2, ALiBi: true},
 	"ALiBi, acausal":  {ALiBi: true},
+	"norms of heads": {
+		Causal: true, KVHeads: 2, Rotary: nn.Rotary{Base: 100},
+		QNorm: &nn.RMSNorm{Weight: tensor.Arange(6).Add(1).Mul(tensor.Scalar(0.2))}, KNorm: &nn.RMSNorm{Weight: tensor.Arange(6).Mul(tensor.Scalar(-0.3))},
+	},
 }
 
 // newAttention returns a layer with the settings of l and random weights, 8 to 8.
@@ -53,8 +57,11 @@ func defined(t *testing.T, l nn.Attention, x tensor.Tensor, allowed func(i, j in
 	for h := range 4 {
 		g := h / (4 / shared)
 		part := func(p nn.Linear, h int) tensor.Tensor { return p.Apply(x).Slice(1, 6*h, 6*h+6) }
-		q := l.Rotary.Apply(part(l.Q, h), tensor.Arange(n))
-		k := l.Rotary.Apply(part(l.K, g), tensor.Arange(n))
+		q, k := part(l.Q, h), part(l.K, g)
+		if l.QNorm != nil {
+			q, k = l.QNorm.Apply(q), l.KNorm.Apply(k)
+		}
+		q, k = l.Rotary.Apply(q, tensor.Arange(n)), l.Rotary.Apply(k, tensor.Arange(n))
 		s := numbers(t, q.MatMul(k.T()).Mul(scale))
 		for i := range n {
 			sum := 0.0

@@ -29,13 +29,35 @@ func NewKVCache(batch, heads, length, width int) KVCache {
 // stored at the time positions from Len on. If fewer are left, it panics with a
 // *tensor.Error.
 //
-// Each call writes new tensors of the whole cache.
+// Each call reads and writes all positions of the cache, see Resize.
 func (c KVCache) Append(k, v tensor.Tensor) KVCache {
 	defer named("KVCache")
 	c.check(k, v)
 	n := k.Dim(2)
 	c.K, c.V = c.put(c.K, k), c.put(c.V, v)
 	c.Len += n
+	return c
+}
+
+// Resize returns the cache with another length, of at least the positions held. What a step
+// costs grows with the length, and another length is another plan: so begin with a short
+// cache and double it when it is full.
+func (c KVCache) Resize(length int) KVCache {
+	defer named("KVCache")
+	if length < c.Len {
+		fail("KVCache", "%d positions are held, which a length of %d would not", c.Len, length)
+	}
+	resized := func(x tensor.Tensor, axis int) tensor.Tensor {
+		if !x.IsValid() {
+			return x
+		}
+		n := min(x.Dim(axis), length)
+		return x.Slice(axis, 0, n).Pad(axis, 0, length-n).Keep()
+	}
+	c.K, c.V = resized(c.K, 2), resized(c.V, 2)
+	if c.Valid.IsValid() { // positions to come are valid
+		c.Valid = resized(c.Valid.Not(), 1).Not()
+	}
 	return c
 }
 

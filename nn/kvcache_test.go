@@ -56,6 +56,33 @@ func TestKVCache(t *testing.T) {
 	near(t, "the longer text", y.At(1), want.At(1), 1e-5)
 }
 
+// A cache goes on with another length.
+func TestKVCacheResize(t *testing.T) {
+	rng := tensor.NewRNG(1)
+	l := newAttention(rng, attentions["rotary"])
+	x := rng.Normal(2, 6, 8)
+	c := l.NewCache(2, 2)
+	c.Valid = tensor.New([]bool{true, true, false, true}, 2, 2)
+	fixed := l.NewCache(2, 6)
+	fixed.Valid = tensor.New([]bool{true, true, true, true, true, true, false, true, true, true, true, true}, 2, 6)
+	for i, part := range x.Split(1, 2, 1, 2, 1) {
+		if n := part.Dim(1); c.Len+n > c.K.Dim(2) {
+			c = c.Resize(2*c.K.Dim(2) - 1) // 2, 3, 5, 9
+		}
+		var got, want tensor.Tensor
+		got, c = l.Decode(part, c)
+		want, fixed = l.Decode(part, fixed)
+		near(t, fmt.Sprintf("part %d", i), got, want, 1e-6)
+	}
+	if c = c.Resize(6); c.K.Dim(2) != 6 || c.Valid.Dim(1) != 6 || c.Len != 6 {
+		t.Errorf("after Resize(6) keys are %v, Valid %v, Len %d", c.K.Shape(), c.Valid.Shape(), c.Len)
+	}
+	near(t, "the keys", c.K, fixed.K, 1e-6)
+	if err := tensor.Try(func() { c.Resize(5) }); err == nil {
+		t.Error("a length below the positions held: no error")
+	}
+}
+
 // All tokens run one plan, the first of an empty cache too, and so do all parts of 4 tokens.
 func TestKVCachePlans(t *testing.T) {
 	rng := tensor.NewRNG(1)
