@@ -21,8 +21,9 @@ type AttentionOptions struct {
 	Causal bool
 	// Window, if not 0, lets it attend to keys less than Window positions away.
 	Window int
-	// Offset is the position of the first query, as the number of keys in a cache before.
-	Offset int
+	// Offset is the position of the first query, as the number of keys in a cache before: an
+	// integer, or an int32 tensor of one element. nil is 0.
+	Offset Operand
 	// Scale is the factor of the scores; 0 is 1/√width.
 	Scale float64
 	// SoftCap, if not 0, bounds the scores before Mask is added: score is
@@ -53,6 +54,7 @@ func Attention(q, k, v Tensor, o *AttentionOptions) Tensor {
 	x, y = promote("Attention", x, y) // z or the mask may have had a type that both lacked
 	x, z = promote("Attention", x, z)
 	a := attentionShape(o, x, y, z)
+	first := o.firstQuery(x)
 	scale := o.Scale
 	if scale == 0 {
 		scale = 1 / math.Sqrt(float64(max(a.width, 1)))
@@ -65,7 +67,7 @@ func Attention(q, k, v Tensor, o *AttentionOptions) Tensor {
 	if o.SoftCap != 0 {
 		s = s.Div(o.SoftCap).Tanh().Mul(o.SoftCap)
 	}
-	s = o.masked(s.n, a)
+	s = o.masked(s.n, a, first)
 	out := o.dropped(softmaxOrZero(s.n)).MatMul(Tensor{n: z})
 	if a.group > 1 {
 		out = Tensor{n: graph.Reshape(out.n, joinHeads(out.n.Shape))}
@@ -109,8 +111,8 @@ func attentionShape(o *AttentionOptions, q, k, v *graph.Node) attentionSize {
 			bad("the axes before the heads do not broadcast: lengths must be equal or 1")
 		}
 	}
-	if o.Window < 0 || o.Window > math.MaxInt32 || o.Offset < math.MinInt32 || o.Offset > math.MaxInt32 {
-		bad(fmt.Sprintf("Window %d and Offset %d: want positions", o.Window, o.Offset))
+	if o.Window < 0 || o.Window > math.MaxInt32 {
+		bad(fmt.Sprintf("Window is %d, want a number of positions", o.Window))
 	}
 	if !(o.SoftCap >= 0) || math.IsInf(o.SoftCap, 1) {
 		bad(fmt.Sprintf("SoftCap is %v: want a positive number, or 0 for none", o.SoftCap))
@@ -136,7 +138,7 @@ func joinHeads(s []int) []int {
 }
 
 // masked returns the scores s, -Inf for keys to which a query does not attend.
-func (o *AttentionOptions) masked(s *graph.Node, a attentionSize) Tensor {
+func (o *AttentionOptions) masked(s *graph.Node, a attentionSize, first queryStart) Tensor {
 	scores := Tensor{n: s}
 	if o.Mask.IsValid() {
 		m := o.mask(s, a)
@@ -149,23 +151,57 @@ func (o *AttentionOptions) masked(s *graph.Node, a attentionSize) Tensor {
 	if !o.Causal && o.Window == 0 {
 		return scores
 	}
-	grid := []int{a.queries, a.keys}
-	ahead := Tensor{n: sub(graph.Iota(grid, 1), graph.Iota(grid, 0))} // of the query, but for Offset
-	// Beyond these limits lies no key: so great offsets do not overflow.
-	limit := func(v int) int { return min(max(v, -a.queries), a.keys) }
+	upTo := first.upTo(a)
 	var attends Tensor
 	if o.Causal {
-		attends = ahead.Le(limit(o.Offset))
+		attends = upTo(0)
 	}
 	if o.Window > 0 {
-		near := ahead.Gt(limit(o.Offset - o.Window))
-		if o.Causal {
-			attends = attends.And(near)
-		} else {
-			attends = near.And(ahead.Lt(limit(o.Offset + o.Window)))
+		if !o.Causal {
+			attends = upTo(o.Window - 1)
 		}
+		attends = attends.And(upTo(-o.Window).Not())
 	}
 	return Where(attends, scores, math.Inf(-1))
+}
+
+// A queryStart is the position of the first query: a tensor, or a number if that is absent.
+type queryStart struct {
+	tensor Tensor
+	number int
+}
+
+func (o *AttentionOptions) firstQuery(q *graph.Node) queryStart {
+	switch v := o.Offset.(type) {
+	case nil:
+		return queryStart{}
+	case Tensor:
+		n := v.node("Attention")
+		if n.DType != ir.Int32 || n.Len() != 1 {
+			fail("Attention", fmt.Sprintf("Offset is %v %v, want an int32 tensor of one element", n.DType, n.Shape), q)
+		}
+		checkDevices("Attention", q, n)
+		return queryStart{tensor: v.Reshape()}
+	default:
+		num, status := number(ir.Int32, v)
+		if status != fits {
+			fail("Attention", fmt.Sprintf("Offset is %v, want a position of int32, or a tensor of one", v), q)
+		}
+		return queryStart{number: int(int32(num))}
+	}
+}
+
+// upTo returns a function that tells for queries and keys whether a key is at most n
+// positions after the query.
+func (f queryStart) upTo(a attentionSize) func(n int) Tensor {
+	grid := []int{a.queries, a.keys}
+	ahead := Tensor{n: sub(graph.Iota(grid, 1), graph.Iota(grid, 0))} // of the query, but for the first's position
+	if f.tensor.IsValid() {
+		ahead = ahead.Sub(f.tensor)
+		return func(n int) Tensor { return ahead.Le(n) }
+	}
+	// Beyond these limits lies no key: so great numbers do not overflow.
+	return func(n int) Tensor { return ahead.Le(min(max(f.number+n, -a.queries), a.keys)) }
 }
 
 // mask returns the mask for scores, whose heads may be split.

@@ -59,10 +59,16 @@ func TestAttentionByDefinition(t *testing.T) {
 		o := tensor.AttentionOptions{
 			Causal: rapid.Bool().Draw(r, "causal"),
 			Window: draw("window", 0, 3),
-			Offset: rapid.SampledFrom([]int{-1, 0, 1, 2, 3, math.MinInt32, math.MaxInt32}).Draw(r, "offset"),
 			Scale:  float64(draw("scale", 0, 1)),
 			// Small ones change scores of about 1 much.
 			SoftCap: rapid.SampledFrom([]float64{0, 0.5, 2}).Draw(r, "soft cap"),
+		}
+		offset := rapid.SampledFrom([]int{-1, 0, 1, 2, 3, math.MinInt32, math.MaxInt32}).Draw(r, "offset")
+		o.Offset = offset
+		if offset == 0 && rapid.Bool().Draw(r, "no offset") {
+			o.Offset = nil
+		} else if max(offset, -offset) < 9 && rapid.Bool().Draw(r, "offset as a tensor") {
+			o.Offset = tensor.New([]int32{int32(offset)})
 		}
 		heads := shared * group
 		q, k, v := rng.Normal(2, heads, queries, 3), rng.Normal(2, shared, keys, 3), rng.Normal(1, shared, keys, 2)
@@ -92,7 +98,7 @@ func TestAttentionByDefinition(t *testing.T) {
 		for b := range 2 {
 			for h := range heads {
 				want := attend(rows(t, q, b, h), rows(t, k, b, h/group), rows(t, v, 0, h/group), scale, o.SoftCap, func(i, j int) float64 {
-					ahead := j - i - o.Offset
+					ahead := j - i - offset
 					if o.Causal && ahead > 0 || o.Window > 0 && max(ahead, -ahead) >= o.Window {
 						return -inf
 					}

@@ -166,6 +166,15 @@ var misuses = []struct {
 	{"Attention: SoftCap", func() {
 		tensor.Attention(tensor.Ones(2, 3), tensor.Ones(2, 3), tensor.Ones(2, 3), &tensor.AttentionOptions{SoftCap: -1})
 	}},
+	{"Attention: Offset", func() {
+		tensor.Attention(tensor.Ones(2, 3), tensor.Ones(2, 3), tensor.Ones(2, 3), &tensor.AttentionOptions{Causal: true, Offset: 0.5})
+	}},
+	{"Attention: Offset of floats", func() {
+		tensor.Attention(tensor.Ones(2, 3), tensor.Ones(2, 3), tensor.Ones(2, 3), &tensor.AttentionOptions{Causal: true, Offset: tensor.Ones(2)})
+	}},
+	{"Attention: Window", func() {
+		tensor.Attention(tensor.Ones(2, 3), tensor.Ones(2, 3), tensor.Ones(2, 3), &tensor.AttentionOptions{Window: -1})
+	}},
 	{"Attention: Dropout", func() {
 		tensor.Attention(tensor.Ones(2, 3), tensor.Ones(2, 3), tensor.Ones(2, 3), &tensor.AttentionOptions{Dropout: 1})
 	}},
