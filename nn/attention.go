@@ -73,11 +73,10 @@ func (l Attention) Attend(x, memory, mask tensor.Tensor, rng *tensor.RNG) tensor
 // itself, causally, and returns the cache with x's keys and values.
 func (l Attention) Decode(x tensor.Tensor, c KVCache) (tensor.Tensor, KVCache) {
 	defer named("Attention")
-	at := c.Len
 	q := l.queries(x)
 	k, v := l.keys(x)
-	q, k = l.rotate(q, k, at)
-	c = c.Append(k, v)
+	q, k = l.rotate(q, k, c.Position())
+	c, at := c.append(k, v)
 	l.Causal = true
 	return l.attend(q, c.K, c.V, c.mask(), at, nil), c
 }
@@ -144,7 +143,7 @@ func split(x tensor.Tensor, heads int) tensor.Tensor {
 }
 
 // rotate rotates queries and keys of the positions from at on.
-func (l Attention) rotate(q, k tensor.Tensor, at int) (tensor.Tensor, tensor.Tensor) {
+func (l Attention) rotate(q, k tensor.Tensor, at tensor.Operand) (tensor.Tensor, tensor.Tensor) {
 	if l.Rotary.Base == 0 {
 		return q, k
 	}
@@ -156,7 +155,7 @@ func (l Attention) rotate(q, k tensor.Tensor, at int) (tensor.Tensor, tensor.Ten
 }
 
 // attend returns the projected result of attention by queries of the positions from at on.
-func (l Attention) attend(q, k, v, mask tensor.Tensor, at int, rng *tensor.RNG) tensor.Tensor {
+func (l Attention) attend(q, k, v, mask tensor.Tensor, at tensor.Operand, rng *tensor.RNG) tensor.Tensor {
 	if l.ALiBi {
 		mask = combined(mask, ALiBi(l.Heads, q.Dim(-2), k.Dim(-2), at).Cast(q.DType()))
 	}

@@ -1,6 +1,7 @@
 package nn
 
 import (
+	"github.com/tensorken/tensorken/internal/graph"
 	"github.com/tensorken/tensorken/tensor"
 )
 
@@ -16,6 +17,9 @@ type KVCache struct {
 	// text that is shorter than the others of its batch. Absent: all are valid.
 	Valid tensor.Tensor `tensor:",optional"` // bools, [batch capacity]
 	Len   int           // the positions held
+	// Pos, if it is not absent, has the positions held as an int32 tensor of one element, and
+	// Len is not used: see OnDevice.
+	Pos tensor.Tensor `tensor:",optional"`
 }
 
 // NewKVCache returns an empty cache of length positions, for keys and values of one width.
@@ -25,6 +29,28 @@ func NewKVCache(batch, heads, length, width int) KVCache {
 	return KVCache{K: tensor.Zeros(batch, heads, length, width), V: tensor.Zeros(batch, heads, length, width)}
 }
 
+// OnDevice returns the cache with Pos in place of Len. A function that is recorded once, as
+// with grad.Jit, then works at all positions. Call it after the prompt, when the cache has
+// the type and the device of its keys. That a cache is full is an error when the results
+// are computed. Evaluate the cache with the results.
+func (c KVCache) OnDevice() KVCache {
+	if !c.Pos.IsValid() {
+		c.Pos, c.Len = tensor.New([]int32{int32(c.Len)}).Reshape(), 0
+		if d := c.K.Device(); d != nil {
+			c.Pos = c.Pos.To(d)
+		}
+	}
+	return c
+}
+
+// Position returns the number of positions held: Pos, or Len.
+func (c KVCache) Position() tensor.Operand {
+	if c.Pos.IsValid() {
+		return c.Pos
+	}
+	return c.Len
+}
+
 // Append returns the cache with keys k and values v of shape [batch heads time width]
 // stored at the time positions from Len on. If fewer are left, it panics with a
 // *tensor.Error.
@@ -32,11 +58,30 @@ func NewKVCache(batch, heads, length, width int) KVCache {
 // Each call reads and writes all positions of the cache, see Resize.
 func (c KVCache) Append(k, v tensor.Tensor) KVCache {
 	defer named("KVCache")
+	c, _ = c.append(k, v)
+	return c
+}
+
+// append also returns the position of the first of the keys.
+func (c KVCache) append(k, v tensor.Tensor) (next KVCache, at tensor.Operand) {
 	c.check(k, v)
 	n := k.Dim(2)
-	c.K, c.V = c.put(c.K, k), c.put(c.V, v)
-	c.Len += n
-	return c
+	switch {
+	case n == 0:
+		return c, c.Position()
+	case c.Pos.IsValid():
+		last := tensor.Internal.Positions(graph.Token{}, "nn.KVCache", "position", "the cache of %d, which is full", c.K, c.Pos.Reshape().Add(n-1), c.K.Dim(2))
+		at = last.Sub(n - 1)
+		c.Pos = last.Add(1).Keep()
+	default:
+		if c.Len == 0 { // what it holds does not matter
+			c.K, c.V = storedZeros(c.K.Shape(), k), storedZeros(c.V.Shape(), v)
+		}
+		at = c.Len
+		c.Len += n
+	}
+	c.K, c.V = put(c.K, k, at), put(c.V, v, at)
+	return c, at
 }
 
 // Resize returns the cache with another length, of at least the positions held. What a step
@@ -67,8 +112,7 @@ func (c KVCache) Resize(length int) KVCache {
 // q's, see there.
 func (c KVCache) Attend(q, k, v tensor.Tensor) (tensor.Tensor, KVCache) {
 	defer named("KVCache")
-	at := c.Len
-	c = c.Append(k, v)
+	c, at := c.append(k, v)
 	return tensor.Attention(q, c.K, c.V, &tensor.AttentionOptions{Causal: true, Offset: at, Mask: c.mask()}), c
 }
 
@@ -92,25 +136,22 @@ func (c KVCache) check(k, v tensor.Tensor) {
 			fail("KVCache", "keys or values %v do not fit the cache %v: want [batch heads time width]", of, in)
 		}
 	}
+	if c.Pos.IsValid() && (c.Pos.Len() != 1 || c.Pos.DType() != tensor.Int32) {
+		fail("KVCache", "Pos is %v %v, want an int32 tensor of one element", c.Pos.DType(), c.Pos.Shape())
+	}
 	if n := k.Dim(2); c.Len < 0 || c.Len > capacity-n {
 		fail("KVCache", "the cache is full: %d of its %d positions are taken, and %d are to be added. Make it longer, or begin another with the last part of the text", c.Len, capacity, n)
 	}
 }
 
-// put returns a tensor of the cache with x stored from position Len on.
-func (c KVCache) put(into, x tensor.Tensor) tensor.Tensor {
-	if c.Len == 0 { // what it holds does not matter
-		into = storedZeros(into.Shape(), x)
-	}
+// put returns into with x stored from a position on.
+func put(into, x tensor.Tensor, at tensor.Operand) tensor.Tensor {
 	n := x.Dim(2)
-	if n == 0 {
-		return into
-	}
-	at := tensor.Arange(into.Dim(2)).Unsqueeze(1).Sub(c.Len) // the position in x
-	here := at.Eq(0)
+	row := tensor.Arange(into.Dim(2)).Unsqueeze(1).Sub(at) // of x
+	here := row.Eq(0)
 	if n != 1 {
-		here = at.Ge(0).And(at.Lt(n))
-		x = x.Take(2, at.Squeeze(1).Clamp(0, n-1))
+		here = row.Ge(0).And(row.Lt(n))
+		x = x.Take(2, row.Squeeze(1).Clamp(0, n-1))
 	}
 	return tensor.Where(here, x, into).Keep()
 }

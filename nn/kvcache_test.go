@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/tensorken/tensorken/grad"
 	"github.com/tensorken/tensorken/nn"
 	"github.com/tensorken/tensorken/tensor"
 )
@@ -38,6 +39,16 @@ func TestKVCache(t *testing.T) {
 	var e *tensor.Error
 	if !errors.As(err, &e) || !strings.Contains(e.Msg, "the cache is full: 7 of its 7 positions are taken, and 1 are to be added") {
 		t.Errorf("a full cache: %v", err)
+	}
+
+	// With a tensor for the position that is an error of the result, and of all later ones.
+	full := c.OnDevice()
+	for range 2 {
+		var y tensor.Tensor
+		y, full = full.Attend(q.Slice(2, 0, 1), more, more)
+		if err := tensor.Eval(y); err == nil || !strings.Contains(err.Error(), "nn.KVCache: position 7 is out of range for the cache of 7, which is full") {
+			t.Errorf("a full cache on a device: %v", err)
+		}
 	}
 
 	// Back to position 3, with other tokens from there on.
@@ -101,7 +112,7 @@ func TestKVCachePlans(t *testing.T) {
 			in = x.Expand(1, n, 12)
 		}
 		y, c = l.Decode(in, c)
-		if err := tensor.Eval(y); err != nil {
+		if err := tensor.Eval(y, c); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -113,6 +124,17 @@ func TestKVCachePlans(t *testing.T) {
 	if n := tensor.Info().Plans - plans; n > 0 {
 		t.Errorf("10 tokens made %d more plans", n)
 	}
+	c = c.OnDevice()
+	step(1)
+	step(1) // Pos is what a step made
+	plans = tensor.Info().Plans
+	for range 10 {
+		step(1)
+	}
+	if n := tensor.Info().Plans - plans; n > 0 {
+		t.Errorf("10 tokens with a tensor for the position made %d more plans", n)
+	}
+	c = l.NewCache(1, 40)
 	step(4)
 	plans = tensor.Info().Plans
 	for range 5 {
@@ -120,6 +142,41 @@ func TestKVCachePlans(t *testing.T) {
 	}
 	if n := tensor.Info().Plans - plans; n > 0 {
 		t.Errorf("5 parts of 4 tokens made %d more plans", n)
+	}
+}
+
+// A function that is recorded once works at all positions of a cache with Pos.
+func TestKVCacheJit(t *testing.T) {
+	rng := tensor.NewRNG(1)
+	type state struct {
+		Layer nn.Attention
+		X, Y  tensor.Tensor
+		Cache nn.KVCache
+	}
+	runs := 0
+	step := grad.Jit(func(s state) state {
+		runs++
+		s.Y, s.Cache = s.Layer.Decode(s.X, s.Cache)
+		return s
+	})
+	for _, name := range []string{"rotary", "window", "ALiBi"} {
+		l := newAttention(rng, attentions[name])
+		x := rng.Normal(2, 7, 8)
+		want := l.Apply(x)
+		_, c := l.Decode(x.Slice(1, 0, 2), l.NewCache(2, 7))
+		s := state{Layer: l, Cache: c.OnDevice()}
+		runs = 0
+		for i := 2; i < 7; i++ {
+			s.X = x.Slice(1, i, i+1)
+			s = step(s)
+			near(t, fmt.Sprintf("%s, position %d", name, i), s.Y, want.Slice(1, i, i+1), 1e-5)
+		}
+		if runs > 3 {
+			t.Errorf("%s: the function ran %d times for 5 positions", name, runs)
+		}
+		if err := tensor.Try(func() { step(s).Y.Sum().Item() }); err == nil || !strings.Contains(err.Error(), "which is full") {
+			t.Errorf("%s: after the last position: %v", name, err)
+		}
 	}
 }
 

@@ -43,15 +43,15 @@ func ALiBiSlopes(heads int) tensor.Tensor {
 }
 
 // ALiBi returns what is added to scores [heads queries keys]: minus the distance of query
-// and key, times the head's slope. The first query is at position offset, the first key at
-// 0. It is an untyped constant. See [ALiBiSlopes].
-func ALiBi(heads, queries, keys, offset int) tensor.Tensor {
+// and key, times the head's slope. The first query is at position offset, an integer or an int32
+// tensor, the first key at 0. For an integer it is an untyped constant. See [ALiBiSlopes].
+func ALiBi(heads, queries, keys int, offset tensor.Operand) tensor.Tensor {
 	defer named("ALiBi")
 	return ALiBiSlopes(heads).Reshape(heads, 1, 1).Mul(distances(queries, keys, offset).Abs().Neg())
 }
 
 // distances returns the positions of keys relative to queries', [queries keys], in int32.
-func distances(queries, keys, offset int) tensor.Tensor {
+func distances(queries, keys int, offset tensor.Operand) tensor.Tensor {
 	return tensor.Arange(keys).Sub(tensor.Arange(queries).Unsqueeze(1).Add(offset))
 }
 
@@ -75,15 +75,15 @@ func NewRelativeBias(rng *tensor.RNG, buckets, heads int) RelativeBias {
 }
 
 // Apply returns the biases of scores, [heads queries keys], for the mask of an [Attention].
-// The first query is at position offset, the first key at 0.
-func (l RelativeBias) Apply(queries, keys, offset int) tensor.Tensor {
+// The first query is at position offset, an integer or an int32 tensor, the first key at 0.
+func (l RelativeBias) Apply(queries, keys int, offset tensor.Operand) tensor.Tensor {
 	defer named("RelativeBias")
 	checkPresent("RelativeBias", "Weight", l.Weight)
 	return l.Weight.Take(0, l.Buckets(queries, keys, offset)).Permute(2, 0, 1)
 }
 
 // Buckets returns the int32 bucket of each query and key, [queries keys].
-func (l RelativeBias) Buckets(queries, keys, offset int) tensor.Tensor {
+func (l RelativeBias) Buckets(queries, keys int, offset tensor.Operand) tensor.Tensor {
 	defer named("RelativeBias")
 	checkPresent("RelativeBias", "Weight", l.Weight)
 	buckets, most := l.Weight.Dim(0), l.MaxDistance
