@@ -72,13 +72,19 @@ func (l Attention) Attend(x, memory, mask tensor.Tensor, rng *tensor.RNG) tensor
 // Decode lets x of shape [batch time width] attend to the positions of a cache and to
 // itself, causally, and returns the cache with x's keys and values.
 func (l Attention) Decode(x tensor.Tensor, c KVCache) (tensor.Tensor, KVCache) {
+	return l.DecodeMasked(x, tensor.Tensor{}, c)
+}
+
+// DecodeMasked is Decode with a mask for the positions of the cache, that broadcasts to [batch
+// heads time capacity], as of a [RelativeBias].
+func (l Attention) DecodeMasked(x, mask tensor.Tensor, c KVCache) (tensor.Tensor, KVCache) {
 	defer named("Attention")
 	q := l.queries(x)
 	k, v := l.keys(x)
 	q, k = l.rotate(q, k, c.Position())
 	c, at := c.append(k, v)
 	l.Causal = true
-	return l.attend(q, c.K, c.V, c.mask(), at, nil), c
+	return l.attend(q, c.K, c.V, combined(mask, c.mask()), at, nil), c
 }
 
 // NewCache returns an empty cache of length positions for Decode.
@@ -166,13 +172,20 @@ func (l Attention) attend(q, k, v, mask tensor.Tensor, at tensor.Operand, rng *t
 	return l.O.Apply(y.Transpose(-2, -3).Flatten(-2))
 }
 
-// combined returns a mask of scores with what bias adds to them.
-func combined(mask, bias tensor.Tensor) tensor.Tensor {
+// combined returns two masks of scores, each of bools or floats, as one. Each may be absent.
+func combined(a, b tensor.Tensor) tensor.Tensor {
+	isBool := func(m tensor.Tensor) bool { return m.DType() == tensor.Bool }
 	switch {
-	case !mask.IsValid():
-		return bias
-	case mask.DType() == tensor.Bool:
-		return tensor.Where(mask, bias, math.Inf(-1))
+	case !a.IsValid():
+		return b
+	case !b.IsValid():
+		return a
+	case isBool(a) && isBool(b):
+		return a.And(b)
+	case isBool(a):
+		return tensor.Where(a, b, math.Inf(-1))
+	case isBool(b):
+		return tensor.Where(b, a, math.Inf(-1))
 	}
-	return bias.Add(mask)
+	return a.Add(b)
 }

@@ -147,6 +147,54 @@ func TestDecode(t *testing.T) {
 	}
 }
 
+// Masks of bools and floats are combined with each other, with the cache's and with ALiBi.
+func TestDecodeMasked(t *testing.T) {
+	rng := tensor.NewRNG(1)
+	x := rng.Normal(2, 5, 8)
+	bias := nn.NewRelativeBias(rng, 4, 4)
+	bias.MaxDistance = 6
+	some := tensor.New([]bool{true, true, false, true, true, true, true}, 1, 1, 7)
+	valid := tensor.New([]bool{true, true, true, true, true, true, true, true, false, true, true, true, true, true}, 2, 7)
+	inf := math.Inf(-1)
+	for name, mask := range map[string]func(queries, at int) tensor.Tensor{
+		"none":    func(queries, at int) tensor.Tensor { return tensor.Tensor{} },
+		"bools":   func(queries, at int) tensor.Tensor { return some },
+		"floats":  func(queries, at int) tensor.Tensor { return bias.Apply(queries, 7, at) },
+		"limited": func(queries, at int) tensor.Tensor { return tensor.Where(some, bias.Apply(queries, 7, at), inf) },
+	} {
+		for _, alibi := range []bool{false, true} {
+			l := newAttention(rng, nn.Attention{Causal: true, KVHeads: 2, ALiBi: alibi})
+			for _, padded := range []bool{false, true} {
+				c := l.NewCache(2, 7)
+				whole := mask(5, 0)
+				if whole.IsValid() {
+					whole = whole.Slice(-1, 0, 5)
+				}
+				if padded {
+					c.Valid = valid
+					floats := tensor.Where(nn.PaddingMask(valid.Slice(1, 0, 5)), 0, inf)
+					switch {
+					case !whole.IsValid():
+						whole = floats
+					case whole.DType() == tensor.Bool:
+						whole = tensor.Where(whole, floats, inf)
+					default:
+						whole = whole.Add(floats)
+					}
+				}
+				var rows []tensor.Tensor
+				for _, part := range x.Split(1, 2, 1, 2) {
+					var y tensor.Tensor
+					y, c = l.DecodeMasked(part, mask(part.Dim(1), c.Len), c)
+					rows = append(rows, y)
+				}
+				want := l.Attend(x, tensor.Tensor{}, whole, nil)
+				near(t, fmt.Sprintf("a mask of %s, ALiBi %v, padding %v", name, alibi, padded), tensor.Cat(1, rows...), want, 1e-5)
+			}
+		}
+	}
+}
+
 // Recall attends to a memory as Attend does.
 func TestRecall(t *testing.T) {
 	rng := tensor.NewRNG(1)
