@@ -203,9 +203,9 @@ func ExampleSummaryOf() {
 	fmt.Println(nn.SummaryOf(net, func(net nn.Sequential) tensor.Tensor { return net.Apply(x) }))
 	// Output:
 	// layer    type           output    parameters  FLOPs
-	// (model)  nn.Sequential  [32 10]   9,610       614,720
+	// (model)  nn.Sequential  [32 10]   9,610       618,816
 	//   0      nn.Linear      [32 128]  8,320       528,384
-	//   1      nn.Func        [32 128]  -           4,096
+	//   1      nn.Func        [32 128]  -           8,192
 	//   2      nn.Linear      [32 10]   1,290       82,240
-	// 9,610 parameters of 38,440 bytes, results of layers of 34,048 bytes, 614,720 FLOPs
+	// 9,610 parameters of 38,440 bytes, results of layers of 34,048 bytes, 618,816 FLOPs
 }

@@ -25,7 +25,7 @@ func (b tinyBlock) Apply(x tensor.Tensor) tensor.Tensor {
 	p := tensor.Where(past, heads(b.Attn.Q).MatMul(heads(b.Attn.K).T()).Mul(0.5), -1e9).Softmax(-1)
 	z := p.MatMul(heads(b.Attn.V)).Transpose(1, 2).Flatten(2)
 	x = x.Add(b.Attn.O.Apply(z))
-	return x.Add(b.Down.Apply(b.Up.Apply(b.LN2.Apply(x)).GELU()))
+	return x.Add(b.Down.Apply(b.Up.Apply(b.LN2.Apply(x)).Tanh()))
 }
 
 type tinyGPT struct {
@@ -73,9 +73,9 @@ func TestSummaryOf(t *testing.T) {
 	}{
 		{nn.SummaryOf(newTinyGPT(), func(m tinyGPT) tensor.Tensor { return m.Apply(ids) }), table(
 			"layer       type               output    parameters  FLOPs",
-			"(model)     nn_test.tinyGPT    [1 5 11]  1,848       23,815",
+			"(model)     nn_test.tinyGPT    [1 5 11]  1,848       21,255",
 			"  wte       nn.Embedding       [1 5 8]   88          895",
-			"  blocks.0  nn_test.tinyBlock  [1 5 8]   872         11,230",
+			"  blocks.0  nn_test.tinyBlock  [1 5 8]   872         9,950",
 			"    ln1     nn.LayerNorm       [1 5 8]   16          300",
 			"    ln2     nn.LayerNorm       [1 5 8]   16          300",
 			"    attn    struct             [1 5 8]   288         3,870",
@@ -85,7 +85,7 @@ func TestSummaryOf(t *testing.T) {
 			"      o     nn.Linear          [1 5 8]   72          680",
 			"    up      nn.Linear          [1 5 32]  288         2,720",
 			"    down    nn.Linear          [1 5 8]   264         2,600",
-			"  blocks.1  nn_test.tinyBlock  [1 5 8]   872         11,230",
+			"  blocks.1  nn_test.tinyBlock  [1 5 8]   872         9,950",
 			"    ln1     nn.LayerNorm       [1 5 8]   16          300",
 			"    ln2     nn.LayerNorm       [1 5 8]   16          300",
 			"    attn    struct             [1 5 8]   288         3,870",
@@ -96,7 +96,7 @@ func TestSummaryOf(t *testing.T) {
 			"    up      nn.Linear          [1 5 32]  288         2,720",
 			"    down    nn.Linear          [1 5 8]   264         2,600",
 			"  ln_f      nn.LayerNorm       [1 5 8]   16          300",
-			"1,848 parameters of 7,392 bytes, results of layers of 4,060 bytes, 23,815 FLOPs")},
+			"1,848 parameters of 7,392 bytes, results of layers of 4,060 bytes, 21,255 FLOPs")},
 		{nn.SummaryOf(net, func(m nn.Sequential) tensor.Tensor { return m.Apply(image) }), table(
 			"layer    type           output     parameters  FLOPs",
 			"(model)  nn.Sequential  [2 10]     426         8,956",
@@ -149,7 +149,7 @@ func TestSteps(t *testing.T) {
 	want := table("0 input [1 5] []", "1 wte [1 5 8] [0]", "2 blocks.0.ln1 [1 5 8] [1]", "3 blocks.0.attn.q [1 5 8] [2]",
 		"4 blocks.0.attn.k [1 5 8] [2]", "5 MatMul [1 2 5 5] [3 4]", "6 Mul [1 2 5 5] [5]", "7 tensor.Where [1 2 5 5] [6]",
 		"8 Softmax [1 2 5 5] [7]", "9 blocks.0.attn.v [1 5 8] [2]", "10 MatMul [1 2 5 4] [8 9]", "11 blocks.0.attn.o [1 5 8] [10]",
-		"12 Add [1 5 8] [1 11]", "13 blocks.0.ln2 [1 5 8] [12]", "14 blocks.0.up [1 5 32] [13]", "15 GELU [1 5 32] [14]",
+		"12 Add [1 5 8] [1 11]", "13 blocks.0.ln2 [1 5 8] [12]", "14 blocks.0.up [1 5 32] [13]", "15 Tanh [1 5 32] [14]",
 		"16 blocks.0.down [1 5 8] [15]", "17 Add [1 5 8] [12 16]", "")
 	if b.String() != want {
 		t.Errorf("steps\n%s\nwant\n%s", b.String(), want)
