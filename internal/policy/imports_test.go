@@ -45,7 +45,7 @@ var order = strings.Fields(`
 	fft
 	linalg
 	nn optim data data/images train
-	plot
+	plot draw
 	internal/goldentext internal/golden internal/policy internal/wgpu/wgputest
 `)
 
