@@ -51,9 +51,9 @@ type StepReport struct {
 // model whose tensors are tensor.Zeros needs no memory. The input is made before the call.
 // While f runs, other layers take the place of those in a [Sequential].
 //
-// Operations belong to the layer whose parameters they use, with what the same call computes
-// for it alone; in a [Sequential], to the layer that made them; others, such as a residual
-// sum, to the smallest part of the model around them.
+// Operations belong to the layer whose parameters they use, with what the same call of the
+// layer computes for it alone; in a [Sequential], to the layer that made them; others, such as
+// a residual sum, to the smallest part of the model around them.
 func SummaryOf[M, R any](model M, f func(M) R) *Report {
 	t, err := newTrace(model, f)
 	if err != nil {
@@ -127,7 +127,7 @@ func (g *grouping) add(r *Report, n *graph.Node) {
 	between := x.kind == value && !g.parts[x.owner].leaf // of no layer, but of what holds some
 	if view := n.Op.Class() == ir.Movement || n.Op.Class() == ir.Alias; between && view && len(from) == 1 {
 		g.step[n] = from[0]
-		if s := from[0]; n.CallSite().Same(g.last[s].CallSite()) {
+		if s := from[0]; g.callOf(n).at == g.callOf(g.last[s]).at {
 			r.Steps[s].Output, g.last[s] = n.Shape, n
 		}
 		return
@@ -140,7 +140,7 @@ func (g *grouping) add(r *Report, n *graph.Node) {
 		case x.kind == input:
 			s.Layer, s.What = -1, "input"
 		case between:
-			s.What = cmp.Or(strings.TrimPrefix(n.CallSite().Callee(), "tensor.Tensor."), n.Op.String())
+			s.What = cmp.Or(strings.TrimPrefix(g.callOf(n).callee, "tensor.Tensor."), n.Op.String())
 		}
 		r.Steps, g.before, g.last = append(r.Steps, s), append(g.before, map[int]bool{}), append(g.last, n)
 	}
@@ -164,7 +164,7 @@ func (g *grouping) joins(r *Report, n *graph.Node, from []int) int {
 		return -1
 	}
 	for i := len(r.Steps) - 1; i >= 0; i-- {
-		if r.Steps[i].Layer == x.owner && (g.parts[x.owner].leaf || n.CallSite().Same(g.last[i].CallSite())) {
+		if r.Steps[i].Layer == x.owner && (g.parts[x.owner].leaf || g.callOf(n).at == g.callOf(g.last[i]).at) {
 			if slices.ContainsFunc(from, func(s int) bool { return s != i && g.before[s][i] }) {
 				return -1
 			}

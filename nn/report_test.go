@@ -66,7 +66,7 @@ func TestSummaryOf(t *testing.T) {
 		Options   tensor.ConvOptions
 		Drop      nn.Dropout
 	}{A: shared, Unused: nn.Linear{Weight: tensor.Ones(2, 2)}, Inner: &nn.Sequential{nn.Sequential{nn.Func(tensor.Tensor.Exp)}, nn.PReLU{Weight: tensor.Ones(1)}}}
-	x := tensor.Ones(5, 3)
+	x, words := tensor.Ones(5, 3), tensor.Ones(2, 10, 64)
 	for _, c := range []struct {
 		got  *nn.Report
 		want string
@@ -124,6 +124,18 @@ func TestSummaryOf(t *testing.T) {
 			"      0   nn.Func        [5 3]     -           15",
 			"    1     nn.PReLU       [5 3]     1           45",
 			"17 parameters of 68 bytes, results of layers of 240 bytes, 375 FLOPs")},
+		{nn.SummaryOf(nn.NewTransformerEncoderLayer(rng, 64, 4, 128), func(l nn.TransformerEncoderLayer) tensor.Tensor {
+			return l.Apply(words)
+		}), table(
+			"layer         type                        output      parameters  FLOPs",
+			"(model)       nn.TransformerEncoderLayer  [2 10 64]   33,472      1,401,760",
+			"  self_attn   nn.MultiheadAttention       [2 10 64]   16,640      716,800",
+			"    out_proj  nn.Linear                   [2 10 64]   4,160       165,120", // not the product before it
+			"  linear1     nn.Linear                   [2 10 128]  8,320       330,240",
+			"  linear2     nn.Linear                   [2 10 64]   8,256       328,960", // not the ReLU before it
+			"  norm1       nn.LayerNorm                [2 10 64]   128         9,040",   // not the sum before it
+			"  norm2       nn.LayerNorm                [2 10 64]   128         9,040",
+			"33,472 parameters of 133,888 bytes, results of layers of 30,720 bytes, 1,401,760 FLOPs")},
 	} {
 		if got := c.got.String(); got != c.want {
 			t.Errorf("SummaryOf =\n%s\nwant\n%s", got, c.want)

@@ -3,6 +3,9 @@ package nn
 import (
 	"errors"
 	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/tensorken/tensorken/internal/graph"
 	"github.com/tensorken/tensorken/internal/pytree"
@@ -12,14 +15,15 @@ import (
 
 // A trace is what a function computes of a model, and which part computes it.
 //
-// Operations on a parameter belong to the parameter's part. So do others of the same call of
-// the program that only this part uses, as the mean of a norm, and all between input and
+// Operations on a parameter belong to the parameter's part. So do others of the same call of a
+// layer's method that only this part uses, as the mean of a norm, and all between input and
 // output of a layer in a Sequential. What remains belongs to the smallest part in which
 // its operands and uses are.
 type trace struct {
 	parts []part
 	nodes []*graph.Node // that depend on parameters or inputs, operands before what uses them
 	info  map[*graph.Node]*traced
+	names map[uintptr]string // of functions
 }
 
 // A traced is what is known of a node.
@@ -51,7 +55,7 @@ func newTrace[M, R any](model M, f func(M) R) (*trace, error) {
 	}
 	scope := &graph.Scope{}
 	defer scope.Close()
-	t := &trace{parts: parts, info: map[*graph.Node]*traced{}}
+	t := &trace{parts: parts, info: map[*graph.Node]*traced{}, names: map[uintptr]string{}}
 	arguments := make([]tensor.Tensor, len(leaves))
 	for i, l := range leaves {
 		if l.Value.IsValid() {
@@ -68,7 +72,7 @@ func newTrace[M, R any](model M, f func(M) R) (*trace, error) {
 	if err := insertProbes(&copied, &runs); err != nil {
 		return nil, err
 	}
-	stop := graph.RecordAllSites()
+	stop := graph.RecordStacks()
 	results, err := pytree.Flatten[tensor.Tensor](f(copied))
 	stop()
 	if err != nil {
@@ -96,7 +100,7 @@ func (t *trace) collect(roots []*graph.Node, scope *graph.Scope) {
 		if t.info[n] != nil {
 			return graph.Operands{}, false
 		}
-		if n.In(scope) || n.CallSite() != nil {
+		if n.In(scope) || n.Stack() != nil {
 			return n.Src(), true
 		}
 		t.info[n] = &traced{kind: input, owner: -1}
@@ -169,16 +173,74 @@ func (t *trace) assignRuns(runs []probed) {
 	}
 }
 
-// extend gives to the owner of an operation what the same call of the program computed for it
-// alone, or of it alone.
+// A call is where an operation was called: in a method of a layer of this package, or in the
+// program.
+type call struct {
+	at     uintptr
+	layer  uintptr // where the layer's method was called; 0 in the program
+	callee string  // the function that was called, such as "tensor.Tensor.Exp"; "" if unknown
+}
+
+func (t *trace) callOf(n *graph.Node) call {
+	stack := n.Stack()
+	var c call
+	for i, pc := range stack {
+		c.at = pc
+		if i+1 < len(stack) && isMethod(t.function(pc)) {
+			c.layer = stack[i+1]
+			break
+		}
+		if name := t.function(pc); i+1 < len(stack) && isExported(name) {
+			c.callee = name
+		}
+	}
+	return c
+}
+
+// isExported reports whether a function or method can be called from other packages.
+func isExported(function string) bool {
+	for part := range strings.SplitSeq(function[strings.Index(function, ".")+1:], ".") {
+		if r, _ := utf8.DecodeRuneInString(strings.Trim(part, "(*)")); !unicode.IsUpper(r) {
+			return false
+		}
+	}
+	return true
+}
+
+// joins reports whether two operations were called in one place, or by one call of a layer's
+// method.
+func (c call) joins(d call) bool {
+	return c.at != 0 && c.at == d.at || c.layer != 0 && c.layer == d.layer
+}
+
+// function returns the name of a call's function, such as "tensor.Tensor.Exp".
+func (t *trace) function(pc uintptr) string {
+	name, ok := t.names[pc]
+	if !ok {
+		name = graph.FunctionAt(pc)
+		name, _, _ = strings.Cut(name[strings.LastIndex(name, "/")+1:], "[") // without type arguments
+		t.names[pc] = name
+	}
+	return name
+}
+
+// isMethod reports whether a function is a method of this package, as "nn.Linear.Apply".
+func isMethod(function string) bool {
+	name, ok := strings.CutPrefix(function, "nn.")
+	return ok && strings.Contains(name, ".")
+}
+
+// extend gives to the owner of an operation what the same call of a layer's method computed for
+// it alone, or of it alone.
 func (t *trace) extend() {
-	for _, n := range t.nodes { // such as the sum of products, and the view that drops its axes
+	for _, n := range t.nodes { // the sum of products, and the view that drops its axes
 		x := t.info[n]
-		if x.kind != value || x.owner >= 0 || n.Src().Len() != 1 || n.Op.Class() == ir.Elementwise {
+		if x.kind != value || x.owner >= 0 || n.Src().Len() != 1 {
 			continue
 		}
 		o := n.Operand(0)
-		if from := t.info[o]; from.kind == value && from.base == x.base && n.CallSite().Same(o.CallSite()) {
+		from, follows := t.info[o], n.Op.Class() == ir.Reduction || n.Op == ir.Reshape && o.Op.Class() != ir.Elementwise
+		if follows && from.kind == value && from.base == x.base && t.callOf(n).joins(t.callOf(o)) {
 			x.owner = from.owner
 		}
 	}
@@ -188,7 +250,7 @@ func (t *trace) extend() {
 			continue
 		}
 		owner := t.info[x.uses[0]].owner
-		if owner < 0 || !slices.ContainsFunc(x.uses, func(u *graph.Node) bool { return n.CallSite().Same(u.CallSite()) }) {
+		if owner < 0 || !slices.ContainsFunc(x.uses, func(u *graph.Node) bool { return t.callOf(n).joins(t.callOf(u)) }) {
 			continue
 		}
 		if !slices.ContainsFunc(x.uses, func(u *graph.Node) bool { return t.info[u].owner != owner || t.info[u].base != x.base }) {

@@ -1,9 +1,7 @@
 package graph
 
 import (
-	"cmp"
 	"runtime"
-	"strings"
 	"sync/atomic"
 
 	"github.com/tensorken/tensorken/ir"
@@ -12,15 +10,13 @@ import (
 // A CallSite is the call of the program that made a node. Nodes have one if they are made
 // while [RecordSites] is on.
 type CallSite struct {
-	pc     uintptr // 0 if unknown
-	callee uintptr // in the function of the library that was called
-	made   uint64  // the number of the site: those made later have higher ones
-	by     *Attribution
+	pc   uintptr // 0 if unknown
+	made uint64  // the number of the site: those made later have higher ones
+	by   *Attribution
 }
 
 var (
 	recorders atomic.Int32           // how many want sites to be recorded
-	viewers   atomic.Int32           // how many of them those of views, too
 	sites     atomic.Uint64          // that were made
 	callers   [1 << 12]atomic.Uint64 // the last pc with a hash, doubled, plus 1 if isCaller reports it
 )
@@ -31,34 +27,26 @@ func RecordSites() (stop func()) {
 	return func() { recorders.Add(-1) }
 }
 
-// RecordAllSites is RecordSites for views, too.
-func RecordAllSites() (stop func()) {
-	recorders.Add(1)
-	viewers.Add(1)
-	return func() {
-		viewers.Add(-1)
-		recorders.Add(-1)
-	}
-}
-
 // recordSite sets the call site of n, a new node on operands src, if sites are recorded.
 func (n *Node) recordSite(src []*Node) {
 	if recorders.Load() == 0 {
 		return
 	}
+	if stackers.Load() > 0 {
+		n.recordStack()
+	}
 	for _, s := range src {
 		if c, ok := s.Call().(*CallSite); ok && c.by.isOpen() {
-			n.setSite(CallSite{c.pc, c.callee, sites.Add(1), c.by})
+			n.setSite(CallSite{c.pc, sites.Add(1), c.by})
 			return
 		}
 	}
-	if !isView(n.Op) || viewers.Load() > 0 {
-		pc, callee := callerPC(3)
-		n.setSite(CallSite{pc: pc, callee: callee, made: sites.Add(1)})
+	if !isView(n.Op) {
+		n.setSite(CallSite{pc: callerPC(3), made: sites.Add(1)})
 	}
 }
 
-// isView reports whether a node usually goes without a call site, as a kernel hardly ever computes
+// isView reports whether a node goes without a call site, as a kernel hardly ever computes
 // it alone: another name or shape of its operand, or a number. Such nodes are half of all,
 // and it takes some microseconds to find a caller.
 func isView(op ir.Op) bool {
@@ -66,30 +54,22 @@ func isView(op ir.Op) bool {
 }
 
 // NewCallSite returns the call in progress.
-func NewCallSite() *CallSite {
-	pc, callee := callerPC(2)
-	return &CallSite{pc: pc, callee: callee}
-}
+func NewCallSite() *CallSite { return &CallSite{pc: callerPC(2)} }
 
-// callerPC is the innermost call that [isCaller] reports, without the first skip ones, and
-// the call in what it called.
-func callerPC(skip int) (pc, callee uintptr) {
+// callerPC is the innermost call that [isCaller] reports, without the first skip ones.
+func callerPC(skip int) uintptr {
 	var pcs [8]uintptr // as deep as most calls of the library are
 	for {
 		n := runtime.Callers(skip, pcs[:])
-		if pc, inner := firstCaller(pcs[:n]); pc != 0 {
-			return pc, cmp.Or(inner, callee)
+		if pc := firstCaller(pcs[:n]); pc != 0 || n < len(pcs) {
+			return pc
 		}
-		if n < len(pcs) {
-			return 0, 0
-		}
-		skip, callee = skip+n, pcs[n-1]
+		skip += n
 	}
 }
 
-// firstCaller is the first of pcs that [isCaller] reports, 0 if there is none, and the one
-// before it.
-func firstCaller(pcs []uintptr) (pc, callee uintptr) {
+// firstCaller is the first of pcs that [isCaller] reports, 0 if there is none.
+func firstCaller(pcs []uintptr) uintptr {
 	for _, pc := range pcs {
 		known := &callers[(pc^pc>>12)%uintptr(len(callers))]
 		x := known.Load()
@@ -101,11 +81,10 @@ func firstCaller(pcs []uintptr) (pc, callee uintptr) {
 			known.Store(x)
 		}
 		if x&1 != 0 {
-			return pc, callee
+			return pc
 		}
-		callee = pc
 	}
-	return 0, 0
+	return 0
 }
 
 // frameOf is the frame of one of the calls that [runtime.Callers] gives.
@@ -134,8 +113,7 @@ func (n *Node) CallSite() *CallSite {
 		return s.site
 	case *IndexSite:
 		if s != nil {
-			pc, callee := firstCaller(s.pcs)
-			return &CallSite{pc: pc, callee: callee}
+			return &CallSite{pc: firstCaller(s.pcs)}
 		}
 	}
 	return nil
@@ -163,8 +141,7 @@ func NewAttribution() *Attribution {
 	if recorders.Load() == 0 {
 		return nil
 	}
-	pc, _ := callerPC(2)
-	return &Attribution{pc: pc}
+	return &Attribution{pc: callerPC(2)}
 }
 
 func (a *Attribution) isOpen() bool { return a != nil && !a.closed.Load() }
@@ -225,19 +202,4 @@ func attribute(n *Node, to *CallSite, last uint64) {
 	for _, s := range n.Src().All() {
 		attribute(s, to, last)
 	}
-}
-
-// Same reports whether both are one call of the program, perhaps at different times. Two
-// calls of a line differ.
-func (s *CallSite) Same(o *CallSite) bool { return s != nil && o != nil && s.pc == o.pc }
-
-// Callee is the function of the library that was called, such as "tensor.Tensor.Exp"; "" if
-// unknown.
-func (s *CallSite) Callee() string {
-	if s == nil || s.callee == 0 {
-		return ""
-	}
-	name := frameOf(s.callee).Function
-	name, _, _ = strings.Cut(name[strings.LastIndex(name, "/")+1:], "[") // without type arguments
-	return name
 }

@@ -100,17 +100,3 @@ func BenchmarkCallSite(b *testing.B) {
 		})
 	}
 }
-
-// All sites have the function that was called, also those of views if they are wanted.
-func TestCallee(t *testing.T) {
-	defer RecordAllSites()()
-	x := Iota([]int{2, 3}, 0)
-	y := Reshape(x, []int{6})
-	if got := y.CallSite().Callee(); got != "graph.Reshape" {
-		t.Errorf("the callee of a Reshape is %q", got)
-	}
-	z := Unary(ir.Neg, y)
-	if got := z.CallSite().Callee(); got != "graph.Unary" || z.CallSite().Same(y.CallSite()) || !z.CallSite().Same(z.CallSite()) {
-		t.Errorf("the callee of a Neg is %q; its site is that of its operand: %v", got, z.CallSite().Same(y.CallSite()))
-	}
-}

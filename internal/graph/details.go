@@ -9,8 +9,9 @@ type details struct {
 	coOutputs *CoOutputs
 	call      any
 	site      CallSite // what call points to if a site was recorded
-	exact     float64  // Const, Scalar of floats: the value before it was rounded
-	isRounded bool     // exact is not the node's number
+	stack     []uintptr
+	exact     float64 // Const, Scalar of floats: the value before it was rounded
+	isRounded bool    // exact is not the node's number
 
 	operands  atomic.Pointer[[]*Node]      // if they are more than two, until they are dropped
 	wide      atomic.Pointer[Node]         // in float64, see widened; the node itself if it can only be cast

@@ -1,0 +1,41 @@
+package graph
+
+import (
+	"runtime"
+	"slices"
+	"sync/atomic"
+)
+
+var stackers atomic.Int32 // how many want stacks to be recorded
+
+// RecordStacks makes new nodes, views too, record the calls that made them until stop is
+// called.
+func RecordStacks() (stop func()) {
+	stackers.Add(1)
+	recorders.Add(1)
+	return func() {
+		recorders.Add(-1)
+		stackers.Add(-1)
+	}
+}
+
+// recordStack notes the calls in progress.
+func (n *Node) recordStack() {
+	var pcs [64]uintptr
+	calls := pcs[:runtime.Callers(4, pcs[:])]
+	if i := slices.Index(calls, firstCaller(calls)); i >= 0 {
+		n.detail().stack = slices.Clone(calls[:i+1])
+	}
+}
+
+// Stack is the calls in which n was made, the innermost first and the program's last; nil if
+// they were not recorded.
+func (n *Node) Stack() []uintptr {
+	if d := n.details.Load(); d != nil {
+		return d.stack
+	}
+	return nil
+}
+
+// FunctionAt is the full name of the function that makes a call of a stack.
+func FunctionAt(pc uintptr) string { return frameOf(pc).Function }
