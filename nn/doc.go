@@ -5,6 +5,10 @@
 // are the parameters, and their names in snake case are the names in files: a
 // model saved by PyTorch loads into a struct of the same form.
 //
+// Settings such as Eps, Stride or Heads are not in files. Set them before loading, which keeps
+// them: m := Model{Norm: nn.LayerNorm{Eps: 1e-12}}, then safetensors.Load(path, &m). A field
+// tagged "optional", as Bias of most layers, may be missing in the file.
+//
 // Apply is inference. Training passes an explicit source of randomness:
 // [Dropout.Drop], or [Train] for layers that also carry statistics from step to
 // step. A nil *tensor.RNG always means inference.

@@ -65,17 +65,21 @@ func (l Dropout) Apply(x tensor.Tensor) tensor.Tensor { return l.Drop(x, nil) }
 // Drop drops elements of x, none if rng is nil.
 func (l Dropout) Drop(x tensor.Tensor, rng *tensor.RNG) tensor.Tensor {
 	defer named("Dropout")
-	if !(l.P >= 0 && l.P <= 1) {
-		fail("Dropout", "P is %v, want a probability from 0 to 1", l.P)
+	return drop("Dropout", l.P, x, rng, x.Shape())
+}
+
+// drop drops elements of x by a mask of that shape, which broadcasts to that of x.
+func drop(layer string, p float64, x tensor.Tensor, rng *tensor.RNG, mask []int) tensor.Tensor {
+	if !(p >= 0 && p <= 1) {
+		fail(layer, "P is %v, want a probability from 0 to 1", p)
 	}
 	switch {
-	case rng == nil || l.P == 0:
+	case rng == nil || p == 0:
 		return x
-	case l.P == 1:
+	case p == 1:
 		return tensor.ZerosLike(x)
 	}
-	kept := rng.Uniform(x.Shape()...).Ge(l.P)
-	return tensor.Where(kept, x.Mul(1/(1-l.P)), 0)
+	return tensor.Where(rng.Uniform(mask...).Ge(p), x.Mul(1/(1-p)), 0)
 }
 
 // Train returns Drop(x, rng) and l.

@@ -6,7 +6,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/tensorken/tensorken/grad"
 	"github.com/tensorken/tensorken/grad/gradtest"
+	"github.com/tensorken/tensorken/linalg"
 	"github.com/tensorken/tensorken/nn"
 	"github.com/tensorken/tensorken/tensor"
 )
@@ -115,6 +117,11 @@ func TestMoreMisuse(t *testing.T) {
 		{func() { nn.WeightNorm{V: x}.Weight() }, "nn.WeightNorm: G is absent"},
 		{func() { nn.WeightNorm{G: x, V: x}.Weight() }, "nn.WeightNorm: G is [2 3]: want length 1 along an axis"},
 		{func() { nn.NewWeightNorm(tensor.Ones(2)) }, "nn.NewWeightNorm: the weight [2] has rank 1"},
+		{func() { nn.SpectralNorm{Original: x, U: x}.Weight() }, "nn.SpectralNorm: V is absent"},
+		{func() { nn.NewSpectralNorm(nil, x) }, "nn.NewSpectralNorm: the *RNG is nil"},
+		{func() { nn.NewSpectralNorm(rng, tensor.Ones(3)) }, "nn.NewSpectralNorm: the shape [3] has rank 1"},
+		{func() { nn.ChannelDropout{P: 2}.Drop(x, rng) }, "nn.ChannelDropout: P is 2, want a probability"},
+		{func() { nn.ChannelDropout{}.Apply(tensor.Ones(3)) }, "nn.ChannelDropout: the input [3] has no channels"},
 		{func() { nn.Orthogonal(rng, 3) }, "nn.Orthogonal: the shape [3] has rank 1"},
 		{func() { nn.Orthogonal(nil, 3, 3) }, "nn.Orthogonal: the *RNG is nil"},
 		{func() { nn.TruncNormal(nil, 1, 3) }, "nn.TruncNormal: the *RNG is nil"},
@@ -164,6 +171,56 @@ func TestOrthogonal(t *testing.T) {
 	s := tensor.Stack(0, all...)
 	if mean, variance := s.Mean(0).Abs().Max().Item(), s.Square().Mean(0).Sub(0.25).Abs().Max().Item(); mean > 0.12 || variance > 0.08 {
 		t.Errorf("elements have means up to %v and variances up to %v from 1/4", mean, variance)
+	}
+}
+
+func TestChannelDropout(t *testing.T) {
+	l := nn.ChannelDropout{P: 0.25}
+	x := tensor.Ones(40, 30, 2, 3)
+	if got := l.Apply(x).Sum().Item(); got != 7200 {
+		t.Errorf("Apply gives the sum %v", got)
+	}
+	y, _ := nn.Train(l, x, tensor.NewRNG(2))
+	lowest, highest := y.Min(2, 3), y.Max(2, 3)
+	if ok, err := tensor.AllClose(lowest, highest, 0, 0); !ok || err != nil {
+		t.Errorf("elements of a channel differ (%v)", err)
+	}
+	if most, kept := y.Max().Item(), lowest.Gt(0).Sum().Item()/1200; math.Abs(most-4.0/3) > 1e-6 || math.Abs(kept-0.75) > 0.04 {
+		t.Errorf("a part of %v is kept, times %v", kept, most)
+	}
+}
+
+func TestSpectralNorm(t *testing.T) {
+	rng := tensor.NewRNG(2)
+	w := rng.Normal(5, 2, 3).Mul(3).Keep()
+	l := nn.NewSpectralNorm(rng, w)
+	for range 200 {
+		l = l.Next()
+		l.U, l.V = l.U.Keep(), l.V.Keep()
+		if err := tensor.Eval(l); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := linalg.SVDVals(l.Weight().Flatten(1)).Max().Item(); math.Abs(got-1) > 1e-5 {
+		t.Errorf("the largest singular value is %v", got)
+	}
+	if ok, err := tensor.AllClose(l.Weight().Div(l.Weight().Norm()), w.Div(w.Norm()), 1e-5, 1e-6); !ok || err != nil {
+		t.Errorf("the weight is not a multiple of the original (%v)", err)
+	}
+	// No derivative flows through the vectors, also where a step is part of the loss.
+	l.Original = l.Original.Cast(tensor.Float64)
+	fixed := nn.SpectralNorm{U: l.U.Cast(tensor.Float64), V: l.V.Cast(tensor.Float64)}
+	of := func(next bool) tensor.Tensor {
+		return grad.Of(func(w tensor.Tensor) tensor.Tensor {
+			l := fixed
+			if l.Original = w; next {
+				l = l.Next()
+			}
+			return l.Weight().Square().Sum()
+		})(l.Original)
+	}
+	if ok, err := tensor.AllClose(of(true), of(false), 1e-4, 1e-4); !ok || err != nil {
+		t.Errorf("gradients with a step %v, without %v (%v)", of(true), of(false), err)
 	}
 }
 
