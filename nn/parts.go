@@ -99,8 +99,8 @@ func in(name, of string) bool {
 
 // A probe is a layer of a Sequential that notes what it computes.
 type probe struct {
+	Layer Layer // exported, since a function may take the model for a tree
 	name  string
-	layer Layer
 	runs  *[]probed
 }
 
@@ -111,15 +111,15 @@ type probed struct {
 }
 
 func (p probe) Apply(x tensor.Tensor) tensor.Tensor {
-	y := p.layer.Apply(x)
+	y := p.Layer.Apply(x)
 	p.note(x, y)
 	return y
 }
 
 func (p probe) Train(x tensor.Tensor, rng *tensor.RNG) (tensor.Tensor, Layer) {
-	y, next := Train(p.layer, x, rng)
+	y, next := Train(p.Layer, x, rng)
 	p.note(x, y)
-	return y, probe{p.name, next, p.runs}
+	return y, probe{next, p.name, p.runs}
 }
 
 func (p probe) note(x, y tensor.Tensor) {
@@ -146,7 +146,7 @@ func insertProbes(model any, runs *[]probed) error {
 				if name != "" {
 					at = name + "." + at
 				}
-				found = append(found, func() { s[i] = probe{at, l, runs} })
+				found = append(found, func() { s[i] = probe{l, at, runs} })
 			}
 		}
 	})

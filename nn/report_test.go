@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/tensorken/tensorken/grad"
 	"github.com/tensorken/tensorken/nn"
 	"github.com/tensorken/tensorken/tensor"
 )
@@ -147,6 +148,31 @@ func TestSummaryOf(t *testing.T) {
 	}
 	if _, ok := net[0].(nn.Conv); !ok {
 		t.Errorf("SummaryOf changed the model: layer 0 is a %T", net[0])
+	}
+}
+
+// The function may differentiate, and return a model.
+func TestSummaryOfStep(t *testing.T) {
+	rng := tensor.NewRNG(1)
+	net := nn.Sequential{nn.NewLinear(rng, 6, 4), nn.NewBatchNorm(4), nn.Func(tensor.Tensor.ReLU), nn.Sequential{nn.NewLinear(rng, 4, 3)}}
+	x, y := rng.Normal(5, 6).Keep(), rng.Ints(3, 5).Keep()
+	forward := nn.SummaryOf(net, func(net nn.Sequential) any { return net.Apply(x) })
+	step := nn.SummaryOf(net, func(net nn.Sequential) any {
+		loss, next, g := grad.ValueAndGradAux(func(net nn.Sequential) (tensor.Tensor, nn.Sequential) {
+			y1, next := nn.Train(net, x, rng)
+			return nn.CrossEntropy(y1, y).Mean(), next
+		})(net)
+		return []any{loss, next, g}
+	})
+	for i, l := range step.Layers {
+		f := forward.Layers[i]
+		if l.Name != f.Name || l.Type != f.Type || l.Params != f.Params {
+			t.Errorf("layer %d is %+v, at inference %+v", i, l, f)
+		}
+	}
+	// A gradient of a weight uses no weight: its product belongs to the model.
+	if f, s := forward.Layers[0].FLOPs, step.Layers[0].FLOPs; s < 2*f || s > 5*f {
+		t.Errorf("a step takes %d FLOPs, inference %d", s, f)
 	}
 }
 
