@@ -22,6 +22,7 @@ func TestMissing(t *testing.T) {
 		Mean tensor.Tensor `tensor:"running_mean,state,optional"`
 		More []norm
 		Next *norm
+		Any  []any `tensor:",optional"`
 	}
 	one := tensor.Ones(1)
 	for _, tt := range []struct {
@@ -42,6 +43,9 @@ func TestMissing(t *testing.T) {
 		{"up.weight gain", net{Heads: make([]norm, 1)}, "up.weight gain"},
 		{"up.weight gain", net{More: make([]norm, 6)}, `it lacks "more.0.weight", "more.0.bias", "more.1.weight", "more.1.bias", "more.2.weight", "more.2.bias", "more.3.weight", "more.3.bias" and 4 more of`},
 		{"up.weight gain next.bias", net{}, `it lacks "next.weight" of`},
+		{"up.weight gain", net{Any: []any{norm{}, norm{}}}, "up.weight gain"},
+		{"up.weight gain any.1.bias any.1.weight", net{Any: []any{norm{}, norm{}}}, `it lacks "any.0.weight", "any.0.bias" of`},
+		{"up.weight gain any.0.bias", net{Any: []any{norm{}}}, `it lacks "any.0.weight" of`},
 		{"up.weight gain next.bias next.weight", net{}, `up.weight gain next.weight next.bias`},
 	} {
 		path := filepath.Join(t.TempDir(), "m.safetensors")

@@ -25,6 +25,7 @@ func Fill[L any](p any, names []string, f func(name string, found, optional bool
 		return nil, fmt.Errorf("%T is not a pointer to a tree", p)
 	}
 	w := &filler[L]{walker: newWalker[L](nil), f: f, names: slices.Sorted(slices.Values(names))}
+	w.missing = w.lacks
 	if err := w.descendAny(v, w.fill); err != nil {
 		return nil, err
 	}
@@ -49,9 +50,6 @@ func (w *filler[L]) set(v, x reflect.Value) {
 }
 
 func (w *filler[L]) fill(p *layout, v reflect.Value) error {
-	if w.optional && p.kind != leaf {
-		w.optional = !w.asked(p)
-	}
 	switch p.kind {
 	case leaf:
 		return w.fillLeaf(v, v.Interface().(L))
@@ -213,6 +211,19 @@ func (w *filler[L]) asked(p *layout) bool {
 		}
 	}
 	return false
+}
+
+// lacks reports whether no leaf in a field is in names.
+func (w *filler[L]) lacks(f *field) bool {
+	if f.name == "" { // embedded: the name is also that of other fields
+		return !w.asked(f.layout)
+	}
+	_, found := slices.BinarySearch(w.names, string(w.name))
+	for range w.under {
+		found = true
+		break
+	}
+	return !found
 }
 
 // growInterface puts a leaf into a nil interface that it satisfies.

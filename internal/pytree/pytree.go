@@ -135,9 +135,10 @@ type walker[L any] struct {
 	depth int
 	// inner, if not nil, is called before the values in v are visited.
 	inner func(name []byte, v reflect.Value)
-	// optional: in a field tagged ",optional", and for a filler none of whose leaves it
-	// has a name of.
+	// optional: in a field tagged ",optional" that is missing.
 	optional bool
+	// missing, if not nil, reports whether a field that is optional is missing.
+	missing func(f *field) bool
 }
 
 func newWalker[L any](leaf func(name []byte, state bool, x *L)) *walker[L] {
@@ -266,7 +267,7 @@ func (w *walker[L]) fields(p *layout, v reflect.Value, do func(*layout, reflect.
 			continue
 		}
 		n, state, optional := w.push(f.name), w.state, w.optional
-		w.state, w.optional = state || f.state, optional || f.optional
+		w.state, w.optional = state || f.state, optional || f.optional && w.missing != nil && w.missing(f)
 		if w.inner != nil && f.layout.kind != leaf {
 			w.inner(w.name, v.Field(f.index))
 		}
