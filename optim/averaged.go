@@ -18,7 +18,7 @@ import (
 // Generalization", 2018.
 type Averaged[M any] struct {
 	Model M             `tensor:"module"`
-	Count tensor.Tensor `tensor:"n_averaged"` // how many models it is of: one int64
+	Count tensor.Tensor `tensor:"n_averaged,optional"` // how many models it is of: one int64
 	Decay float64       // of the average so far, for each model: 0.999, say; 0 is the mean of all
 }
 

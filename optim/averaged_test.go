@@ -23,9 +23,10 @@ func TestAveraged(t *testing.T) {
 		{0, []float64{1, 1.5, 2, 2.5}},
 		{0.5, []float64{1, 1.5, 2.25, 3.125}},
 	} {
+		one := tensor.Ones(1)
 		a := optim.Averaged[pair]{Decay: c.decay}
 		for i, want := range c.want {
-			if err := a.Add(pair{A: tensor.New([]float32{float32(i + 1)})}); err != nil {
+			if err := a.Add(pair{tensor.New([]float32{float32(i + 1)}), one}); err != nil {
 				t.Fatal(err)
 			}
 			if got := a.Model.A.Item(); got != want {
@@ -36,7 +37,7 @@ func TestAveraged(t *testing.T) {
 		for name := range tree.All(a) {
 			names = append(names, name)
 		}
-		if want := []string{"module.a", "n_averaged"}; !slices.Equal(names, want) {
+		if want := []string{"module.a", "module.b", "n_averaged"}; !slices.Equal(names, want) {
 			t.Errorf("its tensors are %v, want %v", names, want)
 		}
 		path := filepath.Join(t.TempDir(), "a.safetensors")
@@ -48,7 +49,7 @@ func TestAveraged(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, x := range []*optim.Averaged[pair]{&a, &b} {
-			if err := x.Add(pair{A: tensor.New([]float32{9})}); err != nil {
+			if err := x.Add(pair{tensor.New([]float32{9}), one}); err != nil {
 				t.Fatal(err)
 			}
 		}

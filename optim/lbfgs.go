@@ -28,9 +28,9 @@ type LBFGS struct {
 // gradient in them, as rows, and their products. It is a tree, saved and loaded as a model
 // is, and grows with the steps up to History.
 type LBFGSState struct {
-	Pairs  tensor.Tensor // how many there were in all: one int32
-	S, Y   tensor.Tensor // [capacity n], of a model with n elements
-	SY, YY tensor.Tensor // [capacity capacity]
+	Pairs  tensor.Tensor `tensor:",optional"` // how many there were in all: one int32
+	S, Y   tensor.Tensor `tensor:",optional"` // [capacity n], of a model with n elements
+	SY, YY tensor.Tensor `tensor:",optional"` // [capacity capacity]
 }
 
 // Minimize sets *m to a model with a smaller loss, by up to MaxIter iterations of o, and

@@ -26,7 +26,7 @@ type Plateau struct {
 
 	// State is the factor on LR, the best metric, how many observations have not
 	// improved it, and how many are still not counted: four float64, absent at first.
-	State tensor.Tensor
+	State tensor.Tensor `tensor:",optional"`
 }
 
 // Schedule returns the factor on the learning rate, whatever the step.
