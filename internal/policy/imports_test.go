@@ -44,6 +44,7 @@ var order = strings.Fields(`
 	safetensors npy imageio wav
 	fft
 	linalg
+	solve
 	nn optim data data/images train
 	plot draw
 	internal/goldentext internal/golden internal/policy internal/wgpu/wgputest

@@ -52,7 +52,7 @@ var unported = []string{
 }
 
 // portedPackages are those whose functions NumPy, SciPy, PyTorch or their companions have too.
-var portedPackages = []string{"tensor", "grad", "nn", "optim", "linalg", "fft", "npy", "imageio", "wav", "plot", "draw"}
+var portedPackages = []string{"tensor", "grad", "nn", "optim", "linalg", "solve", "fft", "npy", "imageio", "wav", "plot", "draw"}
 
 // TestPortingTablesComplete fails for a function of packages that PyTorch has too, or a
 // method of Tensor and RNG, that neither page names. Names without a namesake are in

@@ -1,0 +1,97 @@
+package solve
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/tensorken/tensorken/internal/graph"
+	"github.com/tensorken/tensorken/internal/pytree"
+	"github.com/tensorken/tensorken/tensor"
+)
+
+// stateOf is leavesOf of the state of an equation, which has at least one.
+func stateOf[T any](op string, y T) (xs []tensor.Tensor, back func([]tensor.Tensor) T) {
+	xs, back = leavesOf(op, y)
+	if xs == nil {
+		misuse(op, "the state has no floating-point tensor")
+	}
+	return xs, back
+}
+
+// leavesOf returns the floating-point tensors of a tree, and the function that makes a
+// tree like it of others in their place.
+func leavesOf[T any](op string, v T) (xs []tensor.Tensor, back func([]tensor.Tensor) T) {
+	leaves, err := pytree.Flatten[tensor.Tensor](v)
+	if err != nil {
+		misuse(op, "%v", err)
+	}
+	isFloat := func(t tensor.Tensor) bool { return t.IsValid() && t.DType().IsFloat() }
+	for _, l := range leaves {
+		if isFloat(l.Value) {
+			xs = append(xs, l.Value)
+		}
+	}
+	return xs, func(xs []tensor.Tensor) T {
+		out, next := make([]tensor.Tensor, len(leaves)), 0
+		for i, l := range leaves {
+			out[i] = l.Value
+			if isFloat(l.Value) {
+				out[i] = xs[next]
+				next++
+			}
+		}
+		t, err := pytree.Rebuild(v, out)
+		if err != nil {
+			misuse(op, "%v", err)
+		}
+		return t
+	}
+}
+
+// derivatives returns the floating-point tensors of what a right-hand side gives, which
+// must have the shapes and types of y.
+func derivatives[T any](op string, dy T, y []tensor.Tensor) []tensor.Tensor {
+	xs, _ := leavesOf(op, dy)
+	if len(xs) != len(y) {
+		misuse(op, "the derivative has %d floating-point tensors, the state %d: want one for each", len(xs), len(y))
+	}
+	for i, x := range xs {
+		if x.DType() != y[i].DType() || !slices.Equal(x.Shape(), y[i].Shape()) {
+			misuse(op, "the derivative of a tensor of %v %v is %v %v: want the same type and shape", y[i].DType(), y[i].Shape(), x.DType(), x.Shape())
+		}
+	}
+	return xs
+}
+
+// read returns numbers that are computed together with other tensors.
+func read(op string, numbers []tensor.Tensor, others ...any) []float64 {
+	if err := tensor.Eval(append(others, numbers)...); err != nil {
+		panic(err)
+	}
+	out := make([]float64, len(numbers))
+	for i, t := range numbers {
+		out[i] = t.Item()
+	}
+	return out
+}
+
+// misuse panics with a *tensor.Error of op.
+func misuse(op, format string, args ...any) {
+	tensor.Internal.Misuse(graph.Token{}, "solve."+op, fmt.Sprintf(format, args...))
+}
+
+// checkTimes panics unless the times are finite and in order, up or down.
+func checkTimes(op string, ts []float64) {
+	if len(ts) == 0 {
+		misuse(op, "there are no times: want that of the start, and those of the results")
+	}
+	for i, t := range ts {
+		if math.IsNaN(t) || math.IsInf(t, 0) {
+			misuse(op, "time %d is %v", i, t)
+		}
+		if i > 0 && (t == ts[i-1] || (t > ts[i-1]) != (ts[1] > ts[0])) {
+			misuse(op, "the times %v do not all ascend or all descend", ts)
+		}
+	}
+}

@@ -1,0 +1,125 @@
+package solve
+
+import (
+	"sort"
+
+	"github.com/tensorken/tensorken/grad"
+	"github.com/tensorken/tensorken/tensor"
+)
+
+// ODE returns the solution of dy/dt = f(p, t, y) at the times ts, of which the first is
+// that of y0. It takes steps of the length that the tolerances in o allow, by the method
+// of Dormand and Prince, and interpolates between them. The times ascend or descend; t has
+// shape []; f returns a tree like y, whose other tensors and numbers are those of y0. A nil
+// o is the defaults.
+//
+// Reverse mode differentiates the solution by p and y0, as it does f of which all that is
+// differentiated must be in p: it solves the adjoint equation backwards, whose memory
+// does not grow with the steps, and whose derivative is as exact as the tolerances. So do
+// derivatives of derivatives.
+//
+// ODE computes at once, reads the error of each step, and so is not for [grad.Vmap],
+// [grad.Jit] or forward mode: there use [RK4]. It panics with a *tensor.Error if the
+// solution has a pole or needs more than MaxSteps.
+//
+// Source: Chen et al., "Neural Ordinary Differential Equations", 2018.
+func ODE[P, Y any](f func(p P, t tensor.Tensor, y Y) Y, p P, y0 Y, ts []float64, o *Options) []Y {
+	const op = "ODE"
+	checkTimes(op, ts)
+	params, backP := leavesOf(op, p)
+	y, backY := stateOf(op, y0)
+	g := func(p []tensor.Tensor, t tensor.Tensor, y []tensor.Tensor) []tensor.Tensor {
+		return derivatives(op, f(backP(p), t, backY(y)), y)
+	}
+	var out []Y
+	for _, y := range adjoint(g, ts, o)(problem{params, y}) {
+		out = append(out, backY(y))
+	}
+	return out
+}
+
+// A problem is the parameters and the first value of an equation.
+type problem struct{ P, Y []tensor.Tensor }
+
+// A system is the right-hand side of an equation with parameters.
+type system func(p []tensor.Tensor, t tensor.Tensor, y []tensor.Tensor) []tensor.Tensor
+
+// adjoint returns the solution at the times as a function of a problem, with a
+// derivative: that of y(T) by y(t) is a(t) where da/dt = -a·∂f/∂y backwards from a(T), and
+// by the parameters it is the integral of a·∂f/∂p. Both are solved along with y, from each
+// time to the one before.
+func adjoint(f system, ts []float64, o *Options) func(problem) [][]tensor.Tensor {
+	return grad.Custom(func(at problem) [][]tensor.Tensor {
+		g := func(t float64, y []tensor.Tensor) []tensor.Tensor { return f(at.P, tensor.Scalar(t), y) }
+		return between("ODE", g, at.Y, ts, o, nil)
+	}, func(at problem, ys, cts [][]tensor.Tensor) problem {
+		n := len(at.Y)
+		back := func(p []tensor.Tensor, t tensor.Tensor, s []tensor.Tensor) []tensor.Tensor {
+			y, pull := grad.VJP(func(at problem) []tensor.Tensor { return f(at.P, t, at.Y) }, problem{p, s[:n]})
+			d := pull(s[n : 2*n])
+			for _, t := range append(d.Y, d.P...) {
+				y = append(y, t.Neg())
+			}
+			return y
+		}
+		total := make([]tensor.Tensor, n+len(at.P)) // of y, then of the parameters
+		for i, x := range append(at.Y, at.P...) {
+			total[i] = tensor.ZerosLike(x)
+		}
+		for i := len(ts) - 1; i >= 0; i-- {
+			for k, ct := range cts[i] {
+				total[k] = total[k].Add(ct)
+			}
+			if i > 0 {
+				start := append(append([]tensor.Tensor{}, ys[i]...), total...)
+				end := adjoint(back, []float64{ts[i], ts[i-1]}, o)(problem{at.P, start})
+				total = end[1][n:]
+			}
+		}
+		return problem{total[n:], total[:n]}
+	})
+}
+
+// A Solution is that of an equation at all times between two.
+type Solution[Y any] struct {
+	segments []segment
+	back     func([]tensor.Tensor) Y
+	from, to float64
+}
+
+// Dense returns the solution of [ODE] at all times from one to another, which may be
+// earlier. It holds what each step computed: nine states like y. It has no derivative.
+func Dense[P, Y any](f func(p P, t tensor.Tensor, y Y) Y, p P, y0 Y, from, to float64, o *Options) *Solution[Y] {
+	const op = "Dense"
+	checkTimes(op, []float64{from, to})
+	y, back := stateOf(op, grad.StopGradient(y0))
+	p = grad.StopGradient(p)
+	s := &Solution[Y]{back: back, from: from, to: to}
+	g := func(t float64, y []tensor.Tensor) []tensor.Tensor {
+		return derivatives(op, f(p, tensor.Scalar(t), back(y)), y)
+	}
+	between(op, g, y, []float64{from, to}, o, func(next segment) { s.segments = append(s.segments, next) })
+	return s
+}
+
+// At returns the solution at a time, of order 4. It panics if the time is outside.
+func (s *Solution[Y]) At(t float64) Y {
+	forth := s.to > s.from
+	if !(min(s.from, s.to) <= t && t <= max(s.from, s.to)) {
+		misuse("Solution.At", "the time %v is not between %v and %v", t, s.from, s.to)
+	}
+	i := sort.Search(len(s.segments), func(i int) bool {
+		end := s.segments[i].t + s.segments[i].h
+		return forth && end >= t || !forth && end <= t
+	})
+	return s.back(s.segments[min(i, len(s.segments)-1)].at(t))
+}
+
+// Steps returns the times at which the steps begin, and that at which the last ends.
+func (s *Solution[Y]) Steps() []float64 {
+	ts := make([]float64, 0, len(s.segments)+1)
+	for _, x := range s.segments {
+		ts = append(ts, x.t)
+	}
+	return append(ts, s.to)
+}
