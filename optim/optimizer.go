@@ -28,8 +28,8 @@ type Optimizer struct {
 	// RuleFor, in place of Groups, returns the rule of the named parameter; a nil rule
 	// freezes the parameter. If RuleFor is nil, all parameters follow Rule.
 	RuleFor func(name string) Rule
-	// Precision is the type that [ValueAndGrad] computes in: BFloat16 or Float16; 0 is
-	// the parameters' own. With Float16 a step whose gradients are not all finite is
+	// Precision is the type that [ValueAndGrad] and train.Loop compute in: BFloat16 or
+	// Float16; 0 is the parameters' own. With Float16 a step whose gradients are not all finite is
 	// skipped, and Scaling says how losses are scaled.
 	Precision tensor.DType
 	Scaling   Scaling

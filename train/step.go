@@ -3,14 +3,18 @@ package train
 import (
 	"fmt"
 
-	"github.com/tensorken/tensorken/grad"
+	"github.com/tensorken/tensorken/optim"
 	"github.com/tensorken/tensorken/tensor"
 	"github.com/tensorken/tensorken/tree"
 )
 
-// gradients returns the loss of a batch, the model with its new state, and the gradients.
+// gradients returns the loss of a batch, the model with its new state, and the gradients,
+// computed in the Precision of the Optimizer.
 func (l *Loop[M, B]) gradients(m M, batch B) (loss tensor.Tensor, next, grads M) {
-	return grad.ValueAndGradAux(func(m M) (tensor.Tensor, M) {
+	if d := l.Optimizer.Precision; d != 0 {
+		batch = tree.Cast(batch, d)
+	}
+	return optim.ValueAndGradAux(l.Optimizer, func(m M) (tensor.Tensor, M) {
 		return l.Loss(m, batch, l.RNG)
 	})(m)
 }
@@ -82,7 +86,11 @@ func (p *accumulator[M]) mean() (loss tensor.Tensor, next, grads M) {
 // diagnose returns an error if the loss or a gradient of a batch is not finite. drawn is
 // the RNG's Count before they were computed.
 func (r *runner[M, B]) diagnose(m M, batch B, drawn uint64, loss tensor.Tensor, g M) error {
-	if bad, err := anyNotFinite(loss, g); !bad || err != nil {
+	check := []any{loss, g}
+	if r.Optimizer.Precision == tensor.Float16 {
+		check = check[:1] // a step whose gradients overflow is skipped
+	}
+	if bad, err := anyNotFinite(check...); !bad || err != nil {
 		return err
 	}
 	step := fmt.Sprintf("train: step %d", r.Step+1)
