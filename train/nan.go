@@ -74,8 +74,8 @@ func FindNaN(f func() any) (found *NaN, err error) {
 			forward = len(graph.Sorted(roots))
 		}
 	}
-	for _, is := range []func(tensor.Tensor) tensor.Tensor{tensor.Tensor.IsNaN, tensor.Tensor.IsInf} {
-		s := newSearch(roots, is)
+	s := newSearch(roots)
+	for _, s.is = range []func(tensor.Tensor) tensor.Tensor{tensor.Tensor.IsNaN, tensor.Tensor.IsInf} {
 		if found, err = s.run(roots, forward); found != nil || err != nil {
 			return found, err
 		}
@@ -108,8 +108,8 @@ type search struct {
 	taken [][2]bool // for Where: whether elements taken from an operand are bad
 }
 
-func newSearch(roots []*graph.Node, is func(tensor.Tensor) tensor.Tensor) *search {
-	s := &search{is: is}
+func newSearch(roots []*graph.Node) *search {
+	s := &search{}
 	s.nodes, s.at = graph.Numbered(roots)
 	for _, n := range s.nodes {
 		var src []*graph.Node
