@@ -14,20 +14,6 @@ func Accuracy(pred, target tensor.Tensor) tensor.Tensor {
 	return classes("Accuracy", pred, target).Eq(target.Cast(tensor.Int32)).Cast(tensor.Float32).Mean()
 }
 
-// F1 returns the mean of 2·tp/(2·tp + fp + fn) over the classes that are predicted or
-// occur in target, a scalar. Pred has a score for each class, [... classes]; target
-// has the classes, [...].
-func F1(pred, target tensor.Tensor) tensor.Tensor {
-	checkClasses("F1", pred, target)
-	n := pred.Dim(-1)
-	oneHot := func(t tensor.Tensor) tensor.Tensor {
-		return t.Cast(tensor.Int32).Reshape(-1).OneHot(n).Cast(tensor.Float32)
-	}
-	p, t := oneHot(pred.ArgMax(-1)), oneHot(target)
-	both, all := p.Mul(t).Sum(0), p.Add(t).Sum(0)
-	return both.Mul(2).Div(all.Maximum(1)).Sum().Div(all.Gt(0).Cast(tensor.Float32).Sum())
-}
-
 // MAE returns the mean of |pred - target|, a scalar. Both have one shape.
 func MAE(pred, target tensor.Tensor) tensor.Tensor {
 	checkAlike("MAE", pred, target)
@@ -55,7 +41,7 @@ func classes(op string, pred, target tensor.Tensor) tensor.Tensor {
 // checkClasses panics unless pred has a row of scores for each target.
 func checkClasses(op string, pred, target tensor.Tensor) {
 	if p, t := pred.Shape(), target.Shape(); len(p) == 0 || !slices.Equal(p[:len(p)-1], t) {
-		tensor.Internal.Misuse(graph.Token{}, "train."+op, "want one target for each row of the last axis of the predictions", p, t)
+		misuse(op, "want one target for each row of the last axis of the predictions", p, t)
 	}
 }
 
@@ -63,6 +49,11 @@ func checkClasses(op string, pred, target tensor.Tensor) {
 // [n] is usually a mistake.
 func checkAlike(op string, pred, target tensor.Tensor) {
 	if p, t := pred.Shape(), target.Shape(); !slices.Equal(p, t) {
-		tensor.Internal.Misuse(graph.Token{}, "train."+op, "predictions and targets differ in shape", p, t)
+		misuse(op, "predictions and targets differ in shape", p, t)
 	}
+}
+
+// misuse panics with a *tensor.Error on behalf of op.
+func misuse(op, reason string, operands ...any) {
+	tensor.Internal.Misuse(graph.Token{}, "train."+op, reason, operands...)
 }

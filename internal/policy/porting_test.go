@@ -47,7 +47,7 @@ var unported = []string{
 	"tensor.RNG.Keys", "tensor.KeyRNG", "tensor.ToBF16", "tensor.ToF16",
 	"tensor.Tensor.Format", "tensor.Tensor.String", "tensor.Tensor.MarshalJSON", "tensor.Tensor.UnmarshalJSON",
 	"tensor.Tensor.IsValid", "tensor.Tensor.Keep", "tensor.Tensor.Rows",
-	"plot.CheckName", "plot.Color", "plot.Metrics", "plot.Watch",
+	"plot.CheckName", "plot.Color", "plot.Metrics", "plot.Watch", "plot.WatchFiles",
 	"tensor.Tensor.VIndex", "tensor.Tensor.GatherND", "tensor.Tensor.ScatterND", // of NEP 21 and TensorFlow
 }
 

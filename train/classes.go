@@ -1,0 +1,119 @@
+package train
+
+import (
+	"github.com/tensorken/tensorken/internal/graph"
+	"github.com/tensorken/tensorken/nn"
+	"github.com/tensorken/tensorken/tensor"
+)
+
+// TopK returns the share of targets among the k classes with the highest scores, a scalar.
+// Pred has a score for each class, [... classes]; target has the classes, integers [...].
+func TopK(pred, target tensor.Tensor, k int) tensor.Tensor {
+	checkClasses("TopK", pred, target)
+	if n := pred.Dim(-1); k < 1 || k > n {
+		misuse("TopK", "want k of at least 1, and no more than there are classes", k, pred.Shape())
+	}
+	_, best := pred.TopK(-1, k)
+	hits := best.Eq(target.Cast(tensor.Int32).Unsqueeze(-1))
+	return hits.Any(-1).Cast(tensor.Float32).Mean()
+}
+
+// F1 returns the mean of 2·tp/(2·tp + fp + fn) over the classes that are predicted or
+// occur in target, a scalar: the macro F1. Pred has a score for each class, [... classes],
+// and target the classes, integers [...]; or, if an example may have several classes, both
+// are bool [... classes].
+func F1(pred, target tensor.Tensor) tensor.Tensor {
+	c := count("F1", pred, target)
+	all := c.predicted.Add(c.occurring)
+	return meanWhere(c.both.Mul(2).Div(all.Maximum(1)), all.Gt(0))
+}
+
+// F1Micro returns 2·tp/(2·tp + fp + fn) of all classes together, a scalar; operands are
+// those of [F1]. With one class for each example it is the [Accuracy].
+func F1Micro(pred, target tensor.Tensor) tensor.Tensor {
+	c := count("F1Micro", pred, target)
+	return c.both.Sum().Mul(2).Div(c.predicted.Sum().Add(c.occurring.Sum()).Maximum(1))
+}
+
+// Precision returns the mean of tp/(tp + fp) over the classes that are predicted or occur
+// in target, a scalar; it is 0 for one that is not predicted. Operands are those of [F1].
+func Precision(pred, target tensor.Tensor) tensor.Tensor {
+	c := count("Precision", pred, target)
+	return meanWhere(c.both.Div(c.predicted.Maximum(1)), c.predicted.Add(c.occurring).Gt(0))
+}
+
+// Recall returns the mean of tp/(tp + fn) over the classes that are predicted or occur in
+// target, a scalar; it is 0 for one that does not occur. Operands are those of [F1].
+func Recall(pred, target tensor.Tensor) tensor.Tensor {
+	c := count("Recall", pred, target)
+	return meanWhere(c.both.Div(c.occurring.Maximum(1)), c.predicted.Add(c.occurring).Gt(0))
+}
+
+// Confusion returns the confusion matrix, int32 [classes classes]: the number of examples of
+// each class, a row, for which each class, a column, has the highest score. Pred has a score
+// for each class, [... classes]; target has the classes, integers [...].
+func Confusion(pred, target tensor.Tensor) tensor.Tensor {
+	checkClasses("Confusion", pred, target)
+	n := pred.Dim(-1)
+	cell := labels("Confusion", target, n).Mul(n).Add(pred.ArgMax(-1)).Reshape(-1)
+	ones := tensor.OnesLike(cell)
+	return tensor.Zeros(n*n).Cast(tensor.Int32).ScatterAdd(0, cell, ones).Reshape(n, n)
+}
+
+// Perplexity returns exp of the mean cross-entropy of logits [... classes] and targets,
+// integers [...], a scalar.
+func Perplexity(logits, target tensor.Tensor) tensor.Tensor {
+	checkClasses("Perplexity", logits, target)
+	return nn.CrossEntropy(logits, target).Mean().Exp()
+}
+
+// AUC returns the area under the ROC curve, a scalar: the probability that an example of
+// class 1 has a higher score than one of class 0, where equal scores count half. Pred has
+// the scores and target the classes, bool or numbers 0 and 1; both have one shape. NaN if a
+// class does not occur.
+//
+// Source: Mann, Whitney, "On a Test of Whether one of Two Random Variables is
+// Stochastically Larger than the Other", 1947.
+func AUC(pred, target tensor.Tensor) tensor.Tensor {
+	checkAlike("AUC", pred, target)
+	scores, positive := pred.Reshape(-1), target.Reshape(-1).Cast(tensor.Float32).Ne(0)
+	sorted := scores.Sort(0)
+	n := float64(pred.Len())
+	share := func(t tensor.Tensor) tensor.Tensor { return t.Cast(tensor.Float32).Div(2 * n) }
+	// The mean of the ranks of the first and the last equal score, as a share of n.
+	rank := share(scores.SearchSorted(sorted)).Add(share(scores.SearchSortedRight(sorted)))
+	ones := positive.Cast(tensor.Float32).Mean()
+	mean := tensor.Where(positive, rank, 0).Mean().Div(ones)
+	return mean.Sub(ones.Div(2)).Div(ones.Neg().Add(1))
+}
+
+// counts are numbers of examples by class, [classes].
+type counts struct{ both, predicted, occurring tensor.Tensor }
+
+// count counts on behalf of op, from operands that F1 describes.
+func count(op string, pred, target tensor.Tensor) counts {
+	p, t := pred, target
+	if pred.DType() != tensor.Bool {
+		checkClasses(op, pred, target)
+		n := pred.Dim(-1)
+		p, t = pred.ArgMax(-1).OneHot(n), labels(op, target, n).OneHot(n)
+	} else if checkAlike(op, pred, target); target.DType() != tensor.Bool || target.Rank() == 0 {
+		misuse(op, "want bool targets [... classes], as the predictions are", target.DType(), target.Shape())
+	}
+	flat := func(t tensor.Tensor) tensor.Tensor {
+		return t.Cast(tensor.Float32).Reshape(-1, t.Dim(-1))
+	}
+	p, t = flat(p), flat(t)
+	sum := func(t tensor.Tensor) tensor.Tensor { return t.Sum(0).Squeeze(0) }
+	return counts{both: sum(p.Mul(t)), predicted: sum(p), occurring: sum(t)}
+}
+
+// labels returns targets on behalf of op as int32; each must be one of n classes.
+func labels(op string, target tensor.Tensor, n int) tensor.Tensor {
+	return tensor.Internal.Positions(graph.Token{}, "train."+op, "label", "%d classes", target, target, n)
+}
+
+// meanWhere returns the mean of the elements of t where chosen.
+func meanWhere(t, chosen tensor.Tensor) tensor.Tensor {
+	return tensor.Where(chosen, t, 0).Sum().Div(chosen.Cast(tensor.Float32).Sum())
+}
