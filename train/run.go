@@ -175,7 +175,7 @@ func (r *runner[M, B]) read() error {
 		r.seen += e.weight
 		r.log.step(e, loss)
 		if math.IsNaN(loss) || math.IsInf(loss, 0) {
-			return fmt.Errorf("train: the loss is %v in step %d of epoch %d: a smaller learning rate may help, and FindNaN finds the operation that made it", loss, e.step, e.epoch+1)
+			return fmt.Errorf("train: the loss is %v in step %d of epoch %d: a smaller learning rate may help", loss, e.step, e.epoch+1)
 		}
 	}
 	r.lastRead = time.Now()

@@ -18,7 +18,6 @@ import (
 
 	"github.com/tensorken/tensorken/cmd/tensorken/internal/bench"
 	"github.com/tensorken/tensorken/device"
-	"github.com/tensorken/tensorken/plot"
 	"github.com/tensorken/tensorken/tensor"
 )
 
@@ -223,12 +222,7 @@ func (o benchOptions) cells() (cells []bench.Cell, err error) {
 	if err := o.limits(); err != nil {
 		return nil, err
 	}
-	if o.plot != "" {
-		if err := plot.CheckName(o.plot); err != nil {
-			return nil, fmt.Errorf("--plot %s: %w", o.plot, err)
-		}
-		err = writable("--plot", o.plot)
-	}
+	err = checkPlot(o.plot)
 	for _, name := range ops {
 		i := slices.Index(opNames(), name)
 		if i < 0 {

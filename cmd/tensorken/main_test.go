@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"math"
 	"os"
 	"os/exec"
@@ -117,8 +118,9 @@ func TestDigits(t *testing.T) {
 		if testing.Short() && c.model == "cnn" {
 			continue
 		}
-		out := filepath.Join(t.TempDir(), "digits.safetensors")
-		status, stdout, stderr := command("train", "--model", c.model, "--epochs", "2", "--out", out, "--device", "cpu", "--json")
+		dir := t.TempDir()
+		out, curves, wrong := filepath.Join(dir, "digits.safetensors"), filepath.Join(dir, "curves.svg"), filepath.Join(dir, "wrong.svg")
+		status, stdout, stderr := command("train", "--model", c.model, "--epochs", "2", "--out", out, "--device", "cpu", "--json", "--plot", curves)
 		if status != 0 {
 			t.Fatalf("train --model %s: status %d, %s", c.model, status, stderr)
 		}
@@ -130,11 +132,34 @@ func TestDigits(t *testing.T) {
 		if r.TestAccuracy < c.least {
 			t.Errorf("train --model %s reached %v in two epochs, want %v", c.model, r.TestAccuracy, c.least)
 		}
-		status, stdout, stderr = command("predict", out, "--device", "cpu")
+		status, stdout, stderr = command("predict", out, "--device", "cpu", "--plot", wrong)
 		want := fmt.Sprintf("accuracy %.2f %%", 100*r.TestAccuracy)
 		if status != 0 || !strings.HasPrefix(stdout, want) {
 			t.Errorf("predict of %s printed %q, %q, want %s…", c.model, stdout, stderr, want)
 		}
+		mistake := regexp.MustCompile(`wrong: (\d, not \d)`).FindStringSubmatch(stdout)
+		if mistake == nil || !strings.Contains(stdout, "@@") {
+			t.Fatalf("predict of %s drew no digits:\n%s", c.model, stdout)
+		}
+		for path, want := range map[string]string{curves: "accuracy", wrong: mistake[1]} {
+			if b, err := os.ReadFile(path); err != nil || !strings.Contains(string(b), want) {
+				t.Errorf("--plot of %s: %v, want a drawing with %q", c.model, err, want)
+			}
+		}
+	}
+}
+
+func TestNoMistakes(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "none.png")
+	m, err := findMistakes(tensor.Ones(2, 16), []float64{3, 4}, []int32{0, 1}, []int32{0, 1})
+	if err != nil || m.save(path, io.Discard) != nil || m.print(io.Discard) != nil {
+		t.Errorf("without a mistake: %+v, %v", m, err)
+	}
+	if _, err := os.Stat(path); err == nil {
+		t.Error("without a mistake there is a drawing")
+	}
+	if m, err = findMistakes(tensor.Ones(2, 15), []float64{3, 4}, []int32{0, 1}, []int32{1, 1}); err != nil || m.pixels != nil {
+		t.Errorf("15 numbers are no image: %+v, %v", m, err)
 	}
 }
 
@@ -164,8 +189,8 @@ func TestDiverge(t *testing.T) {
 		want  string
 		saved bool
 	}{
-		{"16", "in epoch 1: a smaller learning rate may help\n", false},
-		{"80", "in epoch 2: a smaller learning rate may help; the best model before that is saved to " + out + "\n", true},
+		{"16", "of epoch 1: a smaller learning rate may help\n", false},
+		{"80", "of epoch 2: a smaller learning rate may help; the best model before that is saved to " + out + "\n", true},
 	} {
 		status, stdout, stderr := command("train", "--data", csv, "--out", out, "--batch", c.batch, "--lr", "1e30", "--device", "cpu")
 		if status != 1 || stdout != "" || !strings.HasSuffix(stderr, c.want) {

@@ -16,7 +16,7 @@ import (
 )
 
 // predictOptions are the flags of predict.
-type predictOptions struct{ device, data string }
+type predictOptions struct{ device, data, plot string }
 
 func predictCommand() *cobra.Command {
 	var o predictOptions
@@ -26,17 +26,23 @@ func predictCommand() *cobra.Command {
 		Long: `Evaluate a model saved by train on a CSV file of numbers whose last column is the
 class. Print the accuracy and the confusion matrix, with a row for each class and a
 column for each predicted class. Without --data, a model trained on the digits is
-evaluated on the digits that train held out.`,
+evaluated on the digits that train held out. Examples that are square images, as the
+digits are, are drawn if their class was not predicted: the first as text, more of them
+into the file of --plot.`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error { return o.run(args[0], c.OutOrStdout(), c.ErrOrStderr()) },
 	}
 	c.Flags().StringVar(&o.device, "device", "", device.Usage)
 	c.Flags().StringVar(&o.data, "data", "", "CSV file of examples")
+	c.Flags().StringVar(&o.plot, "plot", "", "draw the images whose class was not predicted into this file, a .png or an .svg")
 	return c
 }
 
 func (o predictOptions) run(path string, stdout, stderr io.Writer) (err error) {
 	defer tensor.Catch(&err)
+	if err := checkPlot(o.plot); err != nil {
+		return err
+	}
 	about, net, err := open(path)
 	if err != nil {
 		return err
@@ -70,7 +76,19 @@ func (o predictOptions) run(path string, stdout, stderr io.Writer) (err error) {
 	}
 	counts, right := confusion(truth, said, len(about.Classes))
 	fmt.Fprintf(stdout, "accuracy %.2f %% (%d of %d)\n\n", 100*float64(right)/float64(len(truth)), right, len(truth))
-	return printConfusion(stdout, about.Classes, counts)
+	if err := printConfusion(stdout, about.Classes, counts); err != nil {
+		return err
+	}
+	wrong, err := findMistakes(examples.X, about.Classes, truth, said)
+	if err != nil {
+		return err
+	}
+	if o.plot != "" {
+		if err := wrong.save(o.plot, stderr); err != nil {
+			return fmt.Errorf("--plot: %w", err)
+		}
+	}
+	return wrong.print(stdout)
 }
 
 // load reads the examples to evaluate the model on.

@@ -30,6 +30,7 @@ import (
 // trainOptions are the flags of train.
 type trainOptions struct {
 	model, device, data, out string
+	plot                     string
 	epochs, batch            int
 	lr                       float64
 	seed                     uint64
@@ -68,6 +69,7 @@ and C. Kaynak, UCI Machine Learning Repository, doi.org/10.24432/C50P49, CC BY 4
 	f.StringVar(&o.device, "device", "", device.Usage)
 	f.StringVar(&o.data, "data", "", "CSV file of examples (default the digits)")
 	f.StringVar(&o.out, "out", "digits.safetensors", "file to save the model to")
+	f.StringVar(&o.plot, "plot", "", "draw the loss and the accuracy into this file, a .png or an .svg, after each epoch")
 	f.BoolVar(&o.json, "json", false, "print the result as JSON, on the last line")
 	return c
 }
@@ -114,10 +116,12 @@ func (o trainOptions) run(ctx context.Context, stdout, stderr io.Writer) (err er
 		Out:     stderr,
 	}
 	loop.Optimizer.Schedule = optim.Cosine(steps, 0)
+	if o.plot != "" {
+		loop.Watch = plot.WatchFiles[train.Metrics](o.plot)
+	}
 
 	r := result{Device: dev.String(), Parameters: tree.Size(net)}
-	fmt.Fprintf(stderr, "training %s, %d parameters, on %s of %s; device %s\n",
-		o.model, r.Parameters, shape.Count(training.Y.Len(), "example"), about.Data, noted(r.Device, why))
+	fmt.Fprintf(stderr, "training %s on %s of %s\n", o.model, shape.Count(training.Y.Len(), "example"), noted(about.Data, why))
 	start := time.Now()
 	err = loop.Run(ctx)
 	r.Seconds = time.Since(start).Seconds()
@@ -164,7 +168,21 @@ func (o *trainOptions) check(given func(flag string) bool) error {
 	case !(o.lr > 0) || math.IsInf(o.lr, 1):
 		return fmt.Errorf("--lr is %v, want a number above 0", o.lr)
 	}
+	if err := checkPlot(o.plot); err != nil {
+		return err
+	}
 	return writable("--out", o.out)
+}
+
+// checkPlot returns an error if the file of --plot, if there is one, cannot be drawn.
+func checkPlot(path string) error {
+	if path == "" {
+		return nil
+	}
+	if err := plot.CheckName(path); err != nil {
+		return fmt.Errorf("--plot %s: %w", path, err)
+	}
+	return writable("--plot", path)
 }
 
 // writable returns an error if the file that a flag names cannot be written, before any
