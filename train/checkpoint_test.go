@@ -74,6 +74,17 @@ var variants = map[string]func(l *netLoop){
 	"accumulate": func(l *netLoop) { l.Accumulate = 4 },
 	"steps":      func(l *netLoop) { l.Epochs, l.Steps, l.Every, l.CheckpointEvery = 0, 25, 7, 3 },
 	"workers":    func(l *netLoop) { l.Data.Workers = 2 },
+	"float16":    func(l *netLoop) { l.Optimizer.Precision, l.Accumulate = tensor.Float16, 2 },
+	"a plateau and an average": func(l *netLoop) {
+		plateau, average := &optim.Plateau{Patience: 1}, &optim.Averaged[nn.Sequential]{Decay: 0.9, Model: l.Model}
+		l.Optimizer.Schedule = plateau.Schedule
+		l.Extra = map[string]any{"plateau": plateau, "average": average}
+		l.Watch = func(h []train.Metrics) error {
+			plateau.Observe(h[len(h)-1]["loss"])
+			return nil
+		}
+		l.AfterStep = func(l *netLoop, _ tensor.Tensor) error { return average.Add(l.Model) }
+	},
 	"stream": func(l *netLoop) {
 		l.Data.Stream, l.Data.Set, l.Data.Shuffle = data.ShuffleStream(data.StreamOf(l.Data.Set), 10, 1), nil, false
 	},

@@ -26,8 +26,8 @@ type Loop[M, B any] struct {
 	// the last report if Monitor is "".
 	Model, Best M
 	Data        *data.Loader[B]
-	Optimizer   *optim.Optimizer
-	RNG         *tensor.RNG // passed to Loss; nil means inference
+	Optimizer   *optim.Optimizer // its Precision is that of the model and the batch in Loss
+	RNG         *tensor.RNG      // passed to Loss; nil means inference
 	// Epochs and Steps are when Run ends, by what is done in all: whichever comes first,
 	// or the one that is not 0.
 	Epochs, Steps int
@@ -61,7 +61,8 @@ type Loop[M, B any] struct {
 	// an error.
 	Resume bool
 	// Extra, unless nil, is a pointer to a tree (see package tree), or a map of pointers,
-	// that belongs in the checkpoint too, such as the state of a second optimizer.
+	// that belongs in the checkpoint too, such as the State of a second optimizer, an
+	// [optim.Plateau] or an [optim.Averaged] model.
 	Extra any
 
 	// Out receives the progress: a live line on a terminal, otherwise a line for each
@@ -76,7 +77,8 @@ type Loop[M, B any] struct {
 	// Epoch and Step count the epochs and steps that are done. A Loop with the Model, Best,
 	// Data, Optimizer, RNG, History, Epoch and Step of another one continues it.
 	Epoch, Step int
-	// Watch, unless nil, is called with History after each report. Its error ends Run.
+	// Watch, unless nil, is called with History after each report, before the checkpoint is
+	// written. Its error ends Run.
 	Watch func(history []Metrics) error
 	// AfterStep, unless nil, is called after each step with the Loop, whose fields it may
 	// change, and the loss of the step, which is not computed before it is read. Its error

@@ -201,13 +201,13 @@ func (r *runner[M, B]) report() error {
 	}
 	r.show.report(r.progress(), m)
 	r.log.report(r.Step, r.Epoch, m)
-	if err := r.checkpoint(); err != nil {
-		return err
+	if r.Watch != nil { // before the checkpoint, which has what Watch changes
+		err = r.Watch(r.History)
 	}
-	if r.Watch != nil {
-		return r.Watch(r.History)
+	if failed := r.checkpoint(); err == nil {
+		err = failed
 	}
-	return nil
+	return err
 }
 
 // checkpoint writes a checkpoint, if the Loop has a file for it.

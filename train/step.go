@@ -9,7 +9,11 @@ import (
 )
 
 // gradients returns the loss of a batch, the model with its new state, and the gradients,
+<<<<<<< HEAD
 // computed in the Precision of the Optimizer.
+=======
+// computed in the precision of the optimizer.
+>>>>>>> b48bf28 (train: Loop computes in the optimizer's precision and saves what Watch changes)
 func (l *Loop[M, B]) gradients(m M, batch B) (loss tensor.Tensor, next, grads M) {
 	if d := l.Optimizer.Precision; d != 0 {
 		batch = tree.Cast(batch, d)
@@ -24,7 +28,7 @@ type accumulator[M any] struct {
 	batches, examples int
 	loss              tensor.Tensor
 	next, grads       M
-	sums              map[string]tensor.Tensor // if several batches make a step, the sums of gradients over the examples
+	sums              *optim.Accumulator[M] // of gradients over the examples, if several batches make a step
 }
 
 // add adds a batch to a pending step.
@@ -49,17 +53,14 @@ func (r *runner[M, B]) add(p *accumulator[M], batch B) error {
 	n := examples(batch)
 	if r.Accumulate > 1 {
 		if p.sums == nil {
-			p.sums, p.loss = map[string]tensor.Tensor{}, tensor.Scalar(0)
+			p.sums, p.loss = &optim.Accumulator[M]{}, tensor.Scalar(0)
 		}
-		for name, t := range tree.All(g) {
-			t = t.Mul(n)
-			if sum, ok := p.sums[name]; ok {
-				t = t.Add(sum)
-			}
-			p.sums[name] = t
+		err := p.sums.Add(tree.Map(g, func(_ string, t tensor.Tensor) tensor.Tensor { return t.Mul(n) }))
+		if err != nil {
+			return err
 		}
 		loss = loss.Mul(n).Add(p.loss)
-		if err := tensor.Eval(p.sums, loss, next); err != nil { // which no longer refer to the batch
+		if err := tensor.Eval(loss, next); err != nil { // so that they hold no batch
 			return err
 		}
 	}
@@ -75,22 +76,28 @@ func (p *accumulator[M]) mean() (loss tensor.Tensor, next, grads M) {
 	if p.sums == nil {
 		return p.loss, p.next, p.grads
 	}
-	return p.loss.Div(p.examples), p.next, tree.Map(p.next, func(name string, _ tensor.Tensor) tensor.Tensor {
-		if sum, ok := p.sums[name]; ok {
-			return sum.Div(p.examples)
-		}
-		return tensor.Tensor{}
+	return p.loss.Div(p.examples), p.next, tree.Map(p.sums.Sum, func(_ string, t tensor.Tensor) tensor.Tensor {
+		return t.Div(p.examples)
 	})
 }
 
-// diagnose returns an error if the loss or a gradient of a batch is not finite. drawn is
-// the RNG's Count before they were computed.
+// diagnose returns an error if the loss or a gradient of a batch is not finite. Gradients
+// in float16 may be: the optimizer skips such steps. drawn is the RNG's Count before they
+// were computed.
 func (r *runner[M, B]) diagnose(m M, batch B, drawn uint64, loss tensor.Tensor, g M) error {
+<<<<<<< HEAD
 	check := []any{loss, g}
 	if r.Optimizer.Precision == tensor.Float16 {
 		check = check[:1] // a step whose gradients overflow is skipped
 	}
 	if bad, err := anyNotFinite(check...); !bad || err != nil {
+=======
+	results := []any{loss, g}
+	if r.Optimizer.Precision == tensor.Float16 {
+		results = results[:1]
+	}
+	if bad, err := anyNotFinite(results...); !bad || err != nil {
+>>>>>>> b48bf28 (train: Loop computes in the optimizer's precision and saves what Watch changes)
 		return err
 	}
 	step := fmt.Sprintf("train: step %d", r.Step+1)
