@@ -9,11 +9,7 @@ import (
 )
 
 // gradients returns the loss of a batch, the model with its new state, and the gradients,
-<<<<<<< HEAD
-// computed in the Precision of the Optimizer.
-=======
 // computed in the precision of the optimizer.
->>>>>>> b48bf28 (train: Loop computes in the optimizer's precision and saves what Watch changes)
 func (l *Loop[M, B]) gradients(m M, batch B) (loss tensor.Tensor, next, grads M) {
 	if d := l.Optimizer.Precision; d != 0 {
 		batch = tree.Cast(batch, d)
@@ -85,19 +81,11 @@ func (p *accumulator[M]) mean() (loss tensor.Tensor, next, grads M) {
 // in float16 may be: the optimizer skips such steps. drawn is the RNG's Count before they
 // were computed.
 func (r *runner[M, B]) diagnose(m M, batch B, drawn uint64, loss tensor.Tensor, g M) error {
-<<<<<<< HEAD
-	check := []any{loss, g}
-	if r.Optimizer.Precision == tensor.Float16 {
-		check = check[:1] // a step whose gradients overflow is skipped
-	}
-	if bad, err := anyNotFinite(check...); !bad || err != nil {
-=======
 	results := []any{loss, g}
 	if r.Optimizer.Precision == tensor.Float16 {
 		results = results[:1]
 	}
 	if bad, err := anyNotFinite(results...); !bad || err != nil {
->>>>>>> b48bf28 (train: Loop computes in the optimizer's precision and saves what Watch changes)
 		return err
 	}
 	step := fmt.Sprintf("train: step %d", r.Step+1)
