@@ -29,7 +29,10 @@ func near(got, want []float32) bool {
 	return slices.EqualFunc(got, want, func(g, w float32) bool { return math.Abs(float64(g-w)) < 1e-5 })
 }
 
-type pair struct{ A, B tensor.Tensor }
+type pair struct {
+	A tensor.Tensor
+	B tensor.Tensor `tensor:",optional"`
+}
 
 func newPair() pair {
 	return pair{tensor.New([]float32{1, 2}), tensor.New([]float32{3})}
