@@ -5,6 +5,8 @@ import (
 	"compress/gzip"
 	_ "embed"
 	"io"
+
+	"github.com/spf13/cobra"
 )
 
 // digits is the test set of "Optical Recognition of Handwritten Digits" by
@@ -19,3 +21,25 @@ var digits []byte
 // openDigits returns 1,797 images of handwritten digits as CSV, one a line: 8
 // rows of 8 pixels from 0 to 16, then the digit.
 func openDigits() (io.ReadCloser, error) { return gzip.NewReader(bytes.NewReader(digits)) }
+
+func digitsCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "digits",
+		Short: "Print the handwritten digits that train learns, as CSV",
+		Long: `Print the 1,797 images of handwritten digits that train learns, as CSV: one image a line,
+8 rows of 8 pixels from 0 to 16, then the digit.
+
+The digits are from "Optical Recognition of Handwritten Digits" by E. Alpaydin
+and C. Kaynak, UCI Machine Learning Repository, doi.org/10.24432/C50P49, CC BY 4.0.`,
+		Args: noArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			r, err := openDigits()
+			if err != nil {
+				return err
+			}
+			defer r.Close()
+			_, err = io.Copy(c.OutOrStdout(), r)
+			return err
+		},
+	}
+}

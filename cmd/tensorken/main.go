@@ -44,7 +44,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		},
 	}
 	root.CompletionOptions.HiddenDefaultCmd = true
-	root.AddCommand(trainCommand(), predictCommand(), benchCommand(), profileCommand(), gpuCommand(), environmentTopic())
+	root.AddCommand(trainCommand(), predictCommand(), digitsCommand(), benchCommand(), profileCommand(), gpuCommand(), environmentTopic())
 	out := &output{w: stdout}
 	root.SetArgs(args)
 	root.SetOut(out)
