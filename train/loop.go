@@ -106,7 +106,7 @@ func (l *Loop[M, B]) Run(ctx context.Context) (err error) {
 	if err := l.start(); err != nil {
 		return err
 	}
-	r := &runner[M, B]{Loop: l, show: newDisplay(l.Out)}
+	r := &runner[M, B]{Loop: l, show: newDisplay(l.Out), perEpoch: l.Data.Steps()}
 	if r.log, err = openLog(l.Log, l.logged); err != nil {
 		return err
 	}

@@ -22,6 +22,7 @@ type runner[M, B any] struct {
 	patient  bool // false once Patience has ended the run
 	lastRead time.Time
 	seen     int      // examples whose losses were read
+	perEpoch int      // batches in an epoch, -1 if unknown
 	at       position // after the last step
 }
 
@@ -224,13 +225,9 @@ func (r *runner[M, B]) checkpoint() error {
 // progress says how far the run is.
 func (r *runner[M, B]) progress() progress {
 	p := progress{seen: r.seen, unit: "epoch", done: r.Epoch, total: r.Epochs}
-	n := 0
-	if r.Data.Stream == nil {
-		n = r.Data.Steps()
-	}
 	within := 0.0
-	if n > 0 && r.Data.Next > 0 {
-		within = min(float64(r.Data.Next)/float64(n), 1)
+	if r.perEpoch > 0 && r.Data.Next > 0 {
+		within = min(float64(r.Data.Next)/float64(r.perEpoch), 1)
 	}
 	if r.Epochs > 0 {
 		p.share = (float64(r.Epoch) + within) / float64(r.Epochs)
