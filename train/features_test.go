@@ -198,7 +198,7 @@ $`, number)
 	}
 }
 
-// A loop on the device that TENSORKEN_DEVICE names resumes there.
+// A loop on the device that TENSORKEN_DEVICE names resumes there, and a NaN is found there.
 func TestLoopOnDevice(t *testing.T) {
 	name := os.Getenv("TENSORKEN_DEVICE")
 	if name == "" {
@@ -207,6 +207,11 @@ func TestLoopOnDevice(t *testing.T) {
 	on, _, err := device.Open(name)
 	if err != nil {
 		t.Fatal(err)
+	}
+	x := tensor.New([]float32{3, 0, -1}).To(on)
+	found, err := train.FindNaN(func() any { return x.Mul(2).Log().Mean() })
+	if err != nil || found == nil || found.Op != "Log" || !slices.Equal(found.Index, []int{2}) || !slices.Equal(found.Operands, []float64{-2}) {
+		t.Errorf("FindNaN on %v = %v, %v, want Log at [2] of -2", on, found, err)
 	}
 	dir := t.TempDir()
 	for _, steps := range []int{7, 15} {
