@@ -8,41 +8,40 @@ import (
 	"github.com/tensorken/tensorken/tree"
 )
 
-// ClipNorm scales all gradients by one factor so that their norm, the root of the
-// sum of all squares, is at most max. The sum is computed in float64 if a gradient is
-// float64, else in float32. It panics if max is negative or NaN.
+// ClipNorm scales all gradients by one factor so that their [TotalNorm] is at most max.
+// It panics if max is negative or NaN.
 //
 // Source: Pascanu, Mikolov, Bengio, "On the difficulty of training recurrent
 // neural networks", 2013, in PyTorch's form: by max/(norm + 1e-6).
 func ClipNorm[T any](grads T, max float64) T {
 	checkLimit("ClipNorm", "norm", max)
-	var floats []tensor.Tensor
-	d := tensor.Float32
-	for _, g := range tree.All(grads) {
-		if g.DType().IsFloat() {
-			floats = append(floats, g)
-		}
-		if g.DType() == tensor.Float64 {
-			d = tensor.Float64
-		}
-	}
-	if floats == nil {
-		return grads
-	}
-	squares := func(g tensor.Tensor) tensor.Tensor { return g.Cast(d).Square().Sum() }
-	norm := squares(floats[0])
-	for _, g := range floats[1:] {
-		norm = norm.Add(squares(g))
-	}
-	some := norm.Ne(0) // at 0 the derivative of the root is infinite
-	norm = tensor.Where(some, tensor.Where(some, norm, 1).Sqrt(), 0)
-	scale := norm.Add(1e-6).Reciprocal().Mul(max).Minimum(1)
+	scale := TotalNorm(grads).Add(1e-6).Reciprocal().Mul(max).Minimum(1)
 	return tree.Map(grads, func(_ string, g tensor.Tensor) tensor.Tensor {
 		if !g.DType().IsFloat() {
 			return g
 		}
 		return g.Mul(scale.Cast(g.DType()))
 	})
+}
+
+// TotalNorm returns the norm of all gradients together, of shape [], which [ClipNorm]
+// limits: the root of the sum of the squares of all floating-point elements, in float64 if
+// a gradient is float64, else in float32.
+func TotalNorm(grads any) tensor.Tensor {
+	d := tensor.Float32
+	for _, g := range tree.All(grads) {
+		if g.DType() == tensor.Float64 {
+			d = tensor.Float64
+		}
+	}
+	norm := tensor.Scalar(0).Cast(d)
+	for _, g := range tree.All(grads) {
+		if g.DType().IsFloat() {
+			norm = norm.Add(g.Cast(d).Square().Sum())
+		}
+	}
+	some := norm.Ne(0) // at 0 the derivative of the root is infinite
+	return tensor.Where(some, tensor.Where(some, norm, 1).Sqrt(), 0)
 }
 
 // ClipValue clamps every element of the gradients to ±max. It panics if max is

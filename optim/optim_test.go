@@ -273,6 +273,9 @@ func TestClip(t *testing.T) {
 	if got, want := append(floats(t, same.A), floats(t, same.B)...), []float32{3, 0, -4}; !near(got, want) {
 		t.Errorf("ClipNorm(g, 6) = %v, want %v", got, want)
 	}
+	if got := optim.TotalNorm(g); got.Item() != 5 || got.Rank() != 0 || optim.TotalNorm(pair{}).Item() != 0 {
+		t.Errorf("TotalNorm(g) = %v, want 5", got)
+	}
 	value := optim.ClipValue(g, 3.5)
 	if got, want := append(floats(t, value.A), floats(t, value.B)...), []float32{3, 0, -3.5}; !near(got, want) {
 		t.Errorf("ClipValue(g, 3.5) = %v, want %v", got, want)
