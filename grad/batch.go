@@ -102,8 +102,13 @@ func repeat(n *graph.Node, size int) *graph.Node {
 
 // do makes the node that does c for all examples.
 func (b *batch) do(c *call, src []*graph.Node) *graph.Node {
-	if c.Op == ir.Gather && !b.varies(c.src[0]) {
+	switch {
+	case c.Op == ir.Gather && !b.varies(c.src[0]):
 		return gatherAll(c, src[1])
+	case c.Op == ir.Recur:
+		return b.recurAll(c, src)
+	case c.Op == ir.Pick:
+		return pickAll(c, src[0])
 	}
 	if c.Op == ir.Cast && src[0].IsUntyped() {
 		return graph.Convert(src[0], c.DType)

@@ -1,90 +1,135 @@
 package grad
 
 import (
-	"math"
+	"fmt"
+	"slices"
 
 	"github.com/tensorken/tensorken/internal/graph"
-	"github.com/tensorken/tensorken/ir"
+	"github.com/tensorken/tensorken/internal/pytree"
 )
 
-var scanModes = modes{
-	reverse: func(c *call, ct *graph.Node) *graph.Node {
-		axis := c.Ints[0]
-		switch c.Kind {
-		case ir.Add:
-			return flip(graph.Scan(ir.Add, flip(ct, axis), axis), axis)
-		case ir.Mul:
-			return reverseScanMul(c, ct)
-		}
-		return graph.GatherTranspose(ct, scanPositions(c), axis, c.Shape[axis])
-	},
-	forward: func(c *call, t *graph.Node) *graph.Node {
-		axis := c.Ints[0]
-		switch c.Kind {
-		case ir.Add:
-			return graph.Scan(ir.Add, t, axis)
-		case ir.Mul:
-			return recurrence(c.src[0], times(t, before(c.Node, axis, 1, 1)), axis)
-		}
-		return graph.Gather(t, scanPositions(c), axis)
-	},
-	linear: func(c *call) bool { return c.Kind == ir.Add },
+// ScanOptions change what [Scan] does.
+type ScanOptions struct {
+	Length  int  // number of steps; needed where xs has no tensor
+	Reverse bool // from the last element of xs to the first
+
+	// Checkpoint k has the backward pass hold only every k-th carry and compute k steps
+	// again from each: memory for n/k + k steps instead of n. 0 holds all.
+	Checkpoint int
 }
 
-// scanPositions is the position of the element that each element of a Scan by Max or
-// Min is: the last of equals, and the last NaN.
-func scanPositions(c *call) *graph.Node {
-	axis, x := c.Ints[0], c.src[0]
-	if x.Shape[axis] == 0 {
-		return graph.Const(ir.Int32, 0, x.Shape)
+// Scan calls f for one element of xs after the other, those along the first axis of its
+// tensors, each time with the carry of the time before, first with init. It returns the
+// last carry, and what f returned besides, stacked along a new first axis:
+//
+//	func Scan(f, init, xs) (C, Y) {
+//		carry, ys := init, []Y{}
+//		for x := range elements(xs) {
+//			carry, y = f(carry, x)
+//			ys = append(ys, y)
+//		}
+//		return carry, stack(ys)
+//	}
+//
+// f runs once, on tensors that stand for those of all steps and have no value, and one plan
+// of it serves any number of steps; a Go loop makes a plan as long as the number of steps.
+// What does not depend on the carry is computed for all steps at once. A carry keeps its
+// shapes and types from step to step. What f captures is the same in all steps: pass keys
+// of random draws, one a step, in xs. Scan has derivatives of all orders and composes with
+// everything else in this package. A nil o means the defaults.
+func Scan[C, X, Y any](f func(c C, x X) (C, Y), init C, xs X, o *ScanOptions) (C, Y) {
+	const op = "grad.Scan"
+	if o == nil {
+		o = &ScanOptions{}
 	}
-	hit := graph.Binary(ir.Or, equalAsStored(x, c.recomputeForCompare()), graph.Unary(ir.Not, eq(x, x)))
-	none := graph.Const(ir.Int32, 0, x.Shape)
-	return graph.Scan(ir.Max, graph.Where(hit, graph.Iota(x.Shape, axis), none), axis)
+	carries, carryTree := flattenNodes(op, init)
+	inputs, inputTree := flattenNodes(op, xs)
+	n := scanLength(op, inputs, o)
+	if o.Checkpoint < 0 {
+		misuse(op, fmt.Sprintf("Checkpoint is %d: want a number of steps, or 0", o.Checkpoint))
+	}
+	var next C
+	var y Y
+	var outs []*graph.Node // with nil for absent tensors
+	body := func(cs, xs []*graph.Node) (nextCarries, outputs []*graph.Node) {
+		next, y = f(carryTree(withAbsent(cs, carries)), inputTree(withAbsent(xs, inputs)))
+		nextCarries, outs = leafNodes(op, next), leafNodes(op, y)
+		checkCarries(op, init, next, withAbsent(cs, carries), nextCarries)
+		return present(nextCarries), present(outs)
+	}
+	if slices.ContainsFunc(carries, func(n *graph.Node) bool { return n != nil && n.IsUntyped() }) {
+		scope := &graph.Scope{StandIn: op}
+		traced, _ := f(carryTree(standIns(carries, 0, scope)), inputTree(standIns(inputs, 1, scope)))
+		carries = promoted(carries, leafNodes(op, traced))
+	}
+	last, stacks := scan{op, n, o.Reverse}.inPieces(o.Checkpoint, present(carries), present(inputs), body)
+	return rebuild(op, next, tensors(withAbsent(last, carries))), rebuild(op, y, tensors(withAbsent(stacks, outs)))
 }
 
-// reverseScanMul is the sum, over the products y[i] that x[k] is a factor of, of ct[i]
-// times the other factors: y[k-1] times r[k], where r[k] = ct[k] + x[k+1]·r[k+1].
-// It divides by nothing, so zeros are right: 0 times the other factors is 0 also where
-// their product overflows.
-func reverseScanMul(c *call, ct *graph.Node) *graph.Node {
-	axis, x := c.Ints[0], c.src[0]
-	next := before(flip(x, axis), axis, 1, 0)
-	r := flip(recurrence(next, flip(ct, axis), axis), axis)
-	return product(before(c.Node, axis, 1, 1), r)
+// standIns returns what stands for tensors without their first axes; nil stays nil.
+func standIns(ns []*graph.Node, axes int, scope *graph.Scope) []*graph.Node {
+	return mapped(ns, func(n *graph.Node) *graph.Node {
+		if n == nil {
+			return nil
+		}
+		return graph.StandIn(n, n.Shape[axes:], scope)
+	})
 }
 
-// recurrence returns y[i] = b[i] + a[i]·y[i-1] along an axis, by doubling: after a
-// step y[i] and a[i] stand for twice as many elements up to i.
-func recurrence(a, b *graph.Node, axis int) *graph.Node {
-	for d := 1; d < b.Shape[axis]; d *= 2 {
-		b = add(b, product(a, before(b, axis, d, 0)))
-		if 2*d < b.Shape[axis] {
-			a = product(a, before(a, axis, d, 0))
+// promoted returns first carries of which untyped ones have the types of the next.
+func promoted(carries, next []*graph.Node) []*graph.Node {
+	out := slices.Clone(carries)
+	for i, n := range carries {
+		if n != nil && i < len(next) && next[i] != nil && n.IsUntyped() && n.DType != next[i].DType && next[i].DType.IsFloat() {
+			out[i] = graph.Convert(n, next[i].DType)
 		}
 	}
-	return b
+	return out
 }
 
-// product is times, but 0 times infinity is 0: the infinite factor is a product that has
-// overflowed.
-func product(x, y *graph.Node) *graph.Node { return times(unlessZero(x, y), unlessZero(y, x)) }
-
-// unlessZero returns x, but 0 for an infinity where y is 0.
-func unlessZero(x, y *graph.Node) *graph.Node {
-	inf := like(x, math.Inf(1))
-	infinite := graph.Binary(ir.Or, eq(x, inf), eq(neg(x), inf))
-	return graph.Where(and(infinite, eq(y, like(y, 0))), like(x, 0), x)
+// scanLength returns the number of steps.
+func scanLength(op string, inputs []*graph.Node, o *ScanOptions) int {
+	n := -1
+	if o.Length != 0 {
+		n = o.Length
+	}
+	for _, x := range inputs {
+		switch {
+		case x == nil:
+		case len(x.Shape) == 0:
+			misuse(op, "it has no first axis along which the steps lie", x)
+		case n >= 0 && x.Shape[0] != n:
+			misuse(op, fmt.Sprintf("it has %d elements along its first axis, where there are %d steps", x.Shape[0], n), x)
+		default:
+			n = x.Shape[0]
+		}
+	}
+	if n < 0 {
+		misuse(op, "xs has no tensor: set ScanOptions.Length, which is positive, to the number of steps")
+	}
+	return n
 }
 
-// before returns the elements d places before those of x along an axis, and fill
-// where there are none.
-func before(x *graph.Node, axis, d int, fill float64) *graph.Node {
-	n := x.Shape[axis]
-	d = min(d, n)
-	p := make([]graph.Padding, len(x.Shape))
-	p[axis].Before = d
-	return graph.Pad(graph.Slice(x, axis, 0, n-d), ir.Float(x.DType, fill), p)
+// checkCarries panics unless the next carry has the form of the one before.
+func checkCarries(op string, init, next any, given, got []*graph.Node) {
+	if len(given) != len(got) {
+		misuse(op, fmt.Sprintf("the next carry has %d tensors, init %d: want the same tree", len(got), len(given)))
+	}
+	names := func(tree any) (list []string) {
+		for _, l := range flatten(op, tree) {
+			list = append(list, pytree.Title(l.Name))
+		}
+		return list
+	}
+	for i, n := range given {
+		m := got[i]
+		switch {
+		case (n == nil) != (m == nil):
+			misuse(op, fmt.Sprintf("of init and the next carry only one has %s", names(init)[i]))
+		case n != nil && m.DType != n.DType && m.IsUntyped() && slices.Equal(m.Shape, n.Shape):
+			got[i] = graph.Convert(m, n.DType)
+		case n != nil && !graph.SameForm(n, m):
+			misuse(op, fmt.Sprintf("%s of the carry begins as %v %v and goes on as %v %v: want one shape and type", names(next)[i], n.DType, n.Shape, m.DType, m.Shape))
+		}
+	}
 }
-
-func flip(x *graph.Node, axis int) *graph.Node { return graph.Flip(x, []int{axis}) }

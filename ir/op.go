@@ -81,6 +81,8 @@ const (
 	Scan // each element combined by Kind (Add, Mul, Max, Min) with all before it along the axis
 	Sort // the positions of elements in ascending order, of equal ones in their own; the result's shape says how many of the first
 
+	Recur    // (x...): all results of a recurrence, which runs between plans
+	Pick     // a result of a Recur; Ints: its number
 	HostCall // (x...): what a Go function computes of whole tensors on the host, before the plan that reads it
 
 	// Of kernels only.
@@ -106,8 +108,9 @@ const (
 	Reduction
 	Movement
 	Indexed
-	Ordered // along an axis, element by element
-	Hosted  // computed on the host, outside of plans
+	Ordered  // along an axis, element by element
+	Repeated // by plans of their own, between others
+	Hosted   // computed on the host, outside of plans
 	KernelOnly
 )
 
@@ -236,6 +239,9 @@ var Table = [Ops]Info{
 
 	Scan: {Name: "Scan", Class: Ordered, Arity: 1, Types: numbers, Result: Same, Cost: 2, Diff: ByMode},
 	Sort: {Name: "Sort", Class: Ordered, Arity: 1, Types: bitwise, Result: ToInt32, Cost: 64, Diff: Zero, Why: "positions"},
+
+	Recur: {Name: "Recur", Class: Repeated, Arity: -1, Types: anyType, Result: ToBool, Diff: Zero, Why: "grad.Scan has the derivative"},
+	Pick:  {Name: "Pick", Class: Repeated, Arity: 1, Types: anyType, Result: Attr, Diff: Zero, Why: "grad.Scan has the derivative"},
 
 	HostCall: {Name: "HostCall", Class: Hosted, Arity: -1, Types: reals, Result: Same, Diff: Zero, Why: "the grad.Custom around it has the derivative"},
 

@@ -43,6 +43,7 @@ func hasValue(op string, n *graph.Node) error {
 var standsFor = map[string]string{
 	"grad.Vmap": "a tensor stands for all examples",
 	"grad.Jit":  "a tensor stands for those of all calls",
+	"grad.Scan": "a tensor stands for those of all steps",
 	"optim.Jit": "a tensor stands for those of all steps",
 }
 

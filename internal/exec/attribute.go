@@ -61,6 +61,7 @@ type execution struct {
 	sites       []*graph.IndexSite // of the indices of the plan's steps, in order
 	leaves      []origin           // of the pending leaves; nil if there are none
 	transaction bool
+	whole       bool // all results depend on each fault: the plan is the body of a recurrence
 
 	// Set before done:
 	fault *fault // the first; nil if there was none
@@ -115,6 +116,9 @@ func (x *execution) attribute(reports []byte) {
 	x.plan.failDependents(x.bad)
 	for b, falls := range x.plan.fallsBack {
 		x.bad[b] = x.bad[b] && !falls
+	}
+	if x.whole {
+		x.bad = nil
 	}
 	x.plan, x.sites, x.leaves = nil, nil, nil
 	x.done.Store(true)

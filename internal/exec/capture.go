@@ -29,6 +29,9 @@ type capture struct {
 	named    []named       // the nodes that are outputs
 	empty    []*graph.Node // roots without elements
 
+	given   map[*graph.Node]*graph.Value // the arguments of the body of a recurrence
+	stacked int                          // how many of its outputs, the last ones, are stacked
+
 	roots      []*graph.Node      // to be stored: those asked for, then those retained
 	old        []*graph.Node      // in a transaction, the previous values of the roots asked for
 	fallbacks  []compile.Fallback // in a transaction, in the order of the roots
@@ -38,7 +41,7 @@ type capture struct {
 
 	foreign []*graph.Node // to be computed by other devices before this capture can run
 	casts   []hostCast    // to be computed on the host before this capture can run
-	calls   []hostCall    // to be computed on the host before this capture is made again
+	calls   []call        // to be run before this capture is made again
 	failed  error         // of a CoOutput
 
 	walker   graph.Walker
@@ -178,6 +181,11 @@ func (c *capture) enter(n *graph.Node) (src graph.Operands, ok bool) {
 	if !ok {
 		var v *graph.Value
 		src, v = n.State()
+		if g := c.given[n]; g != nil {
+			v = g
+		} else if n.Op == ir.Pick && v == nil {
+			v = pick(n, src.At(0))
+		}
 		var host *graph.Node
 		if n.Op == ir.Cast && v == nil {
 			host = c.castOnHost(src.At(0))
@@ -189,8 +197,8 @@ func (c *capture) enter(n *graph.Node) (src graph.Operands, ok bool) {
 			x := newHostCast(n, host)
 			c.casts = append(c.casts, x)
 			i = c.addLeaf(n, x.value, shape.Strided{Strides: x.value.Strides})
-		case n.Op == ir.HostCall:
-			i = c.addHostCall(n, src)
+		case n.Op == ir.HostCall, n.Op == ir.Recur:
+			i = c.addCall(n, src)
 		case c.device != nil && deviceOf(n, c.device) != c.device && !(isAlias(n) && src.At(0).Value() != nil):
 			c.foreign = append(c.foreign, n)
 			i = c.add(n, nil, -1)
@@ -208,7 +216,7 @@ func (c *capture) visit(n *graph.Node, src []int32) int32 {
 	if isAlias(n) {
 		return src[0]
 	}
-	if n.Op.Class() == ir.Movement && n.Op != ir.Cat && n.Len() > 0 && c.nodes[src[0]].leaf >= 0 {
+	if n.Op.Class() == ir.Movement && n.Op != ir.Cat && n.Op != ir.Copy && n.Len() > 0 && c.nodes[src[0]].leaf >= 0 {
 		l := &c.leaves[c.nodes[src[0]].leaf]
 		if l.value.Err != nil {
 			return src[0] // a movement of a failed value fails

@@ -125,7 +125,7 @@ func (d *Device) capture(roots, old []*graph.Node) (*capture, error) {
 	if err := Eval(d, foreign); err != nil {
 		return nil, err
 	}
-	if err := d.runHostCalls(calls); err != nil {
+	if err := d.runCalls(calls); err != nil {
 		return nil, err
 	}
 	return newCapture(d, roots, old), nil // a node that has a value by now is a leaf
@@ -180,7 +180,7 @@ func (d *Device) run(p *loadedPlan, c *capture, j *Journal) error {
 		return err
 	}
 	if err = l.bind(d, p, c, x); err == nil {
-		err = d.runCalls(p, c, l.calls)
+		err = d.submit(p, c, l.calls)
 	}
 	waits := c.isTransaction() && !p.compiled.FallsBack
 	if x != nil {

@@ -8,6 +8,7 @@ import (
 	"github.com/tensorken/tensorken/driver"
 	"github.com/tensorken/tensorken/internal/graph"
 	"github.com/tensorken/tensorken/internal/shape"
+	"github.com/tensorken/tensorken/ir"
 )
 
 // A HostError is the failure of a HostCall on the elements that it was given.
@@ -21,41 +22,61 @@ func (e *HostError) Error() string { return e.Func.Op + ": " + e.Err.Error() }
 // Unwrap returns the cause.
 func (e *HostError) Unwrap() error { return e.Err }
 
-// A hostCall is a HostCall of a capture.
-type hostCall struct {
+// A call is a node of a capture that no plan computes: a HostCall or a Recur.
+type call struct {
 	node *graph.Node
 	src  []*graph.Node
 }
 
-// addHostCall returns the number of n, a HostCall, which becomes a leaf without elements.
-func (c *capture) addHostCall(n *graph.Node, src graph.Operands) int32 {
-	c.calls = append(c.calls, hostCall{n, src.Append(nil)})
+// addCall returns the number of n, a call, which becomes a leaf without elements.
+func (c *capture) addCall(n *graph.Node, src graph.Operands) int32 {
+	c.calls = append(c.calls, call{n, src.Append(nil)})
 	strides := shape.RowMajor(n.Shape)
 	return c.addLeaf(n, &graph.Value{Store: FromHost(nil), Strides: strides}, shape.Strided{Strides: strides})
 }
 
-// runHostCalls computes the operands of HostCalls, all in one plan, and then the calls.
-func (d *Device) runHostCalls(calls []hostCall) error {
+// runCalls computes the operands of calls, all in one plan, and then the calls.
+func (d *Device) runCalls(calls []call) error {
 	if len(calls) == 0 {
 		return nil
 	}
 	var operands []*graph.Node
 	for i := range calls {
+		if calls[i].node.Op == ir.Recur {
+			calls[i].storeCarries()
+		}
 		operands = append(operands, calls[i].src...)
 	}
 	if err := Eval(d, operands); err != nil {
 		return err
 	}
 	for i := range calls {
-		if err := calls[i].run(d); err != nil {
+		c := &calls[i]
+		if c.isDone() {
+			continue
+		}
+		run := c.runHost
+		if c.node.Op == ir.Recur {
+			run = c.runRecurrence
+		}
+		if err := run(d); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// run computes the call and gives the node its value.
-func (c *hostCall) run(d *Device) error {
+// isDone reports whether the call has run, for another one that reads it.
+func (c *call) isDone() bool {
+	v := c.node.Value()
+	if v == nil || v.Err != nil || c.node.Op != ir.Recur {
+		return v != nil
+	}
+	return len(v.Store.(*bundle).values) == len(graph.RecurrenceOf(c.node).Results())
+}
+
+// runHost computes a HostCall and gives the node its value.
+func (c *call) runHost(d *Device) error {
 	n, f := c.node, c.node.Call().(*graph.HostFunc)
 	in := make([]graph.HostArray, len(c.src))
 	for i, s := range c.src {
@@ -81,12 +102,16 @@ func (c *hostCall) run(d *Device) error {
 	return nil
 }
 
-// explainHostCalls returns the plans of the calls' operands, and a line for each call.
-func explainHostCalls(def *Device, calls []hostCall) string {
+// explainCalls returns the plans of the calls' operands, and what each call does.
+func explainCalls(def *Device, calls []call) string {
 	var text strings.Builder
 	for i := range calls {
 		c := &calls[i]
 		text.WriteString(Explain(def, c.src))
+		if c.node.Op == ir.Recur {
+			text.WriteString(explainRecurrence(def, c))
+			continue
+		}
 		fmt.Fprintf(&text, "on the host: %s of", c.node.Call().(*graph.HostFunc).Op)
 		for _, s := range c.src {
 			fmt.Fprintf(&text, " %v %v", s.DType, s.Shape)

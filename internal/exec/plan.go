@@ -64,6 +64,10 @@ func (d *Device) load(c *capture) (*loadedPlan, error) {
 // compile compiles the graph of a capture, with loops if the device takes them.
 func (d *Device) compile(c *capture, fallbacks []compile.Fallback) (*compile.Plan, error) {
 	p, err := compile.Graph(c.graph(), d.limits.Bindings, fallbacks)
+	if c.given != nil && err == nil { // the body of a recurrence
+		p.Stack(c.stacked)
+		return p, nil
+	}
 	if loops, ok := d.drv.(driver.Looper); ok && err == nil {
 		err = p.FuseRows(loops.LoopLimits())
 	}
@@ -177,7 +181,7 @@ func Explain(def *Device, roots []*graph.Node) string {
 	for _, p := range byDevice(def, roots, nil) {
 		c := newCapture(nil, p.roots, nil)
 		var plan *compile.Plan
-		text += explainHostCalls(def, c.calls)
+		text += explainCalls(def, c.calls)
 		err := p.device.ready(c)
 		if err == nil {
 			plan, err = p.device.compile(c, nil)

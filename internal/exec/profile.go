@@ -82,9 +82,9 @@ func changeProfiles(f func([]*Profile) []*Profile) {
 	profiles.Store(&list)
 }
 
-// runCalls runs the calls of a plan, for the profiles that are being recorded. The caller
-// holds d.queue.
-func (d *Device) runCalls(p *loadedPlan, c *capture, calls []driver.Call) error {
+// submit runs the calls of a plan, once or several times, for the profiles that are being
+// recorded. The caller holds d.queue.
+func (d *Device) submit(p *loadedPlan, c *capture, calls []driver.Call) error {
 	list := profiles.Load()
 	if list == nil {
 		return d.drv.Run(calls)
@@ -107,6 +107,8 @@ func (d *Device) runCalls(p *loadedPlan, c *capture, calls []driver.Call) error 
 			r.sites[i] = asked
 		}
 	}
+	times := len(calls) / max(1, len(r.steps))
+	r.steps, r.sites = slices.Repeat(r.steps, times), slices.Repeat(r.sites, times)
 	for _, profile := range *list {
 		profile.mu.Lock()
 		profile.runs = append(profile.runs, r)

@@ -25,6 +25,13 @@ func Example(x *Node, s *Scope) *Node {
 	return n
 }
 
+// StandIn is what stands for tensors like x, of another shape, as an argument of a call.
+func StandIn(x *Node, shape []int, s *Scope) *Node {
+	n := Argument(Const(x.DType, 0, shape), s)
+	n.Device, n.RematLevel, n.typing = x.Device, x.RematLevel, x.typing
+	return n
+}
+
 // StopGradient is x as a constant: no derivative flows through it.
 func StopGradient(x *Node) *Node { return alias(ir.StopGradient, x) }
 

@@ -335,7 +335,7 @@ func WithOperands(n *Node, src ...*Node) *Node {
 		c.typing = n.typing // which may not be that of the operand
 	case n.Op == ir.ToDevice:
 		c.Device = n.Device
-	case recorded || n.Op == ir.Gather || n.Op == ir.Scatter || n.Op == ir.HostCall:
+	case recorded || n.Op == ir.Gather || n.Op == ir.Scatter || n.Op == ir.HostCall || n.Op == ir.Recur:
 		c.setCall(n.Call())
 	}
 	return c

@@ -131,6 +131,13 @@ func (n *Node) SetValue(v *Value) {
 // MoveValue replaces the value of a computed node by one with the same elements.
 func (n *Node) MoveValue(v *Value) { n.value.Store(v) }
 
+// ReplaceValue sets the value of n, which may have one of fewer results, and drops its
+// operands as SetValue does.
+func (n *Node) ReplaceValue(v *Value) {
+	n.value.Store(v)
+	n.DropSources()
+}
+
 // DropSources drops the operands of a computed node that no open scope needs.
 func (n *Node) DropSources() {
 	if n.first.Load() != nil && n.Value() != nil && !n.Traced() {

@@ -76,13 +76,19 @@ func Eval(roots []*graph.Node, leaf func(*graph.Node) (*Array, error)) ([]*Array
 
 // evaluate returns the elements of a node whose operands are done.
 func evaluate(n *graph.Node, src []*graph.Node, done map[*graph.Node]*Array) (*Array, error) {
-	f := evaluatorOf(n.Op)
-	if f == nil {
-		return nil, fmt.Errorf("interp: no evaluator of %v", n.Op)
-	}
 	operands := make([]*Array, len(src))
 	for i, s := range src {
 		operands[i] = done[s]
+	}
+	switch n.Op { // of which the results are no one array
+	case ir.Recur:
+		return recur(n, operands)
+	case ir.Pick:
+		return pick(n, src[0], operands[0]), nil
+	}
+	f := evaluatorOf(n.Op)
+	if f == nil {
+		return nil, fmt.Errorf("interp: no evaluator of %v", n.Op)
 	}
 	out := &Array{n.DType, n.Shape, make([]ir.Number, n.Len())}
 	return out, f(n, operands, out.Elems)

@@ -122,7 +122,7 @@ func (g *group) store(id int, target *node, at []ir.AffineExpr) {
 // output stores root n, or the node that it is a view of.
 func (p *placer) output(n *node) Output {
 	b := n
-	for b.Op.Class() == ir.Movement && b.owners == nil {
+	for b.Op.Class() == ir.Movement && b.Op != ir.Copy && b.owners == nil {
 		if x := base(b); (b.Op == ir.Crop || b.Op == ir.Window) && x.owners == nil && x.Op != ir.Buffer {
 			b = n // x may be far larger
 			break

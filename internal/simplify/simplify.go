@@ -26,7 +26,7 @@ var rules = func() (t [ir.Ops][]rule) {
 		if ir.Table[o].Class == ir.Reduction {
 			t[o] = append(t[o], reduceNothing, reduceUniform, reduceExpanded, sumProducts)
 		}
-		if ir.Table[o].Class == ir.Movement && ir.Op(o) != ir.Cat {
+		if ir.Table[o].Class == ir.Movement && ir.Op(o) != ir.Cat && ir.Op(o) != ir.Copy {
 			t[o] = append(t[o], movements...)
 		}
 	}

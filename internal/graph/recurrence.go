@@ -1,0 +1,70 @@
+package graph
+
+import (
+	"slices"
+	"sync"
+
+	"github.com/tensorken/tensorken/ir"
+)
+
+// A Recurrence computes the same body several times, each time from what the time before
+// has left. Of the body's arguments the first are carries, the next inputs, the others
+// constants: the same each time. Of its results the first are the next carries, the
+// others outputs, which are stacked along a new first axis. Inputs are taken from tensors
+// with that axis.
+type Recurrence struct {
+	Steps           int
+	Reverse         bool // the last step is the first
+	Carries, Inputs int
+	Args            []*Node // of the body; they stand for others
+
+	mu      sync.Mutex
+	results []*Node // of the body
+}
+
+// NewRecurrence returns a recurrence with the results of its body.
+func NewRecurrence(r *Recurrence, results []*Node) *Recurrence {
+	r.results = slices.Clone(results)
+	return r
+}
+
+// Results are the results of the body.
+func (r *Recurrence) Results() []*Node {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.results
+}
+
+// AddOutput makes a node of the body an output, if it is none, and returns its number
+// among the results.
+func (r *Recurrence) AddOutput(n *Node) int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if i := slices.Index(r.results[r.Carries:], n); i >= 0 {
+		return r.Carries + i
+	}
+	r.results = append(r.results[:len(r.results):len(r.results)], n)
+	return len(r.results) - 1
+}
+
+// Recur is all results of a recurrence of operands, as one node. Those of carries are the
+// first carries.
+func Recur(r *Recurrence, src ...*Node) *Node {
+	n := makeNode(ir.Recur, ir.Bool, []int{}, nil, src...)
+	n.setCall(r)
+	return n
+}
+
+// RecurrenceOf returns the recurrence of a Recur.
+func RecurrenceOf(n *Node) *Recurrence { return n.Call().(*Recurrence) }
+
+// Pick is the i-th result of a Recur: the last value of a carry, or a stack of outputs.
+func Pick(n *Node, i int) *Node {
+	r := RecurrenceOf(n)
+	of := r.Results()[i]
+	dims := of.Shape
+	if i >= r.Carries {
+		dims = append([]int{r.Steps}, dims...)
+	}
+	return makeNode(ir.Pick, of.DType, dims, []int{i}, n)
+}
