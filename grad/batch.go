@@ -64,7 +64,7 @@ func overExamples(size int, in []*graph.Node, batched []bool, f func([]*graph.No
 	var examples, batches []*graph.Node
 	for i, n := range in {
 		if n != nil && batched[i] {
-			given[i] = graph.Example(n, scope)
+			given[i] = graph.StandIn(n, 1, scope)
 			examples, batches = append(examples, given[i]), append(batches, n)
 		}
 	}

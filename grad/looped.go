@@ -112,7 +112,7 @@ func (k *looped) vjp(args, outs, cts []*graph.Node) []*graph.Node {
 	bodyResults := k.Results()[:k.own]
 	t := record(k.scope, k.Args, bodyResults)
 	stands := &graph.Scope{StandIn: k.op}
-	standIn := func(n *graph.Node) *graph.Node { return graph.StandIn(n, n.Shape, stands) }
+	standIn := func(n *graph.Node) *graph.Node { return graph.StandIn(n, 0, stands) }
 	var carries, inputs, carryStands, inputStands []*graph.Node
 	given := make([]*graph.Node, k.own) // the cotangents of the body's results
 	carried := make([]int, k.Carries)   // where the cotangent of a carry is among carries
@@ -286,18 +286,16 @@ func (b *batch) recurAll(c *call, src []*graph.Node) *graph.Node {
 	args, varies := make([]*graph.Node, len(src)), make([]bool, len(src))
 	src = slices.Clone(src)
 	for i, n := range r.Args {
-		dims := n.Shape
+		args[i] = graph.StandIn(n, 0, scope)
 		switch isInput := i >= r.Carries && i < r.Carries+r.Inputs; {
 		case isInput:
 			src[i] = moveAxis(src[i], 1, 0)
-			fallthrough
+			args[i], varies[i] = graph.StandIn(src[i], 1, scope), true
 		case i < r.Carries || b.varies(c.src[i]):
-			varies[i] = true
-			dims = append([]int{b.size}, dims...)
+			args[i], varies[i] = graph.StandIn(src[i], 0, scope), true
 		default:
 			src[i] = c.src[i]
 		}
-		args[i] = graph.StandIn(n, dims, scope)
 	}
 	results, vary := overExamples(b.size, args, varies, func(in []*graph.Node) []*graph.Node {
 		of := map[*graph.Node]*graph.Node{}

@@ -81,10 +81,10 @@ func (s scan) run(carries, inputs []*graph.Node, f body) (last, outs []*graph.No
 	// The scope stays open: derivatives are made of the body's nodes later.
 	r := &recurrence{scan: s, scope: &graph.Scope{StandIn: s.op}, carries: carries, inputs: inputs}
 	for _, n := range carries {
-		r.args = append(r.args, graph.StandIn(n, n.Shape, r.scope))
+		r.args = append(r.args, graph.StandIn(n, 0, r.scope))
 	}
 	for _, n := range inputs {
-		r.args = append(r.args, graph.StandIn(n, n.Shape[1:], r.scope))
+		r.args = append(r.args, graph.StandIn(n, 1, r.scope))
 	}
 	r.next, r.outs = f(slices.Clone(r.args[:len(carries)]), slices.Clone(r.args[len(carries):]))
 	r.capture()
@@ -115,7 +115,7 @@ func (r *recurrence) capture() {
 		if _, ours := t.index.Get(n); ours || isConstant(n) {
 			return
 		}
-		of[n] = graph.StandIn(n, n.Shape, r.scope)
+		of[n] = graph.StandIn(n, 0, r.scope)
 		r.captured, r.args = append(r.captured, n), append(r.args, of[n])
 	}
 	for i := range t.calls[t.args:] {
@@ -241,7 +241,7 @@ func (r *recurrence) hoist() {
 	of := map[*graph.Node]*graph.Node{}
 	at := len(r.carries) + len(r.inputs)
 	for i, n := range list {
-		of[n] = graph.StandIn(n, n.Shape, r.scope)
+		of[n] = graph.StandIn(n, 0, r.scope)
 		r.inputs = append(r.inputs[:len(r.inputs):len(r.inputs)], stacks[i])
 		r.args = slices.Insert(r.args, at+i, of[n])
 	}

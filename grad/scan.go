@@ -72,7 +72,7 @@ func standIns(ns []*graph.Node, axes int, scope *graph.Scope) []*graph.Node {
 		if n == nil {
 			return nil
 		}
-		return graph.StandIn(n, n.Shape[axes:], scope)
+		return graph.StandIn(n, axes, scope)
 	})
 }
 

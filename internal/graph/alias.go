@@ -15,20 +15,13 @@ func Argument(x *Node, s *Scope) *Node {
 	return n
 }
 
-// Example is an argument that stands for any of the examples of a batch, which lie along the
-// first axis of x.
-func Example(x *Node, s *Scope) *Node {
-	any := Const(x.DType, 0, x.Shape[1:])
+// StandIn is an argument of a call that stands for tensors like x, without some of its first
+// axes: for any of the examples of a batch, say, which lie along the first one.
+func StandIn(x *Node, axes int, s *Scope) *Node {
+	any := Const(x.DType, 0, x.Shape[axes:])
 	any.typing = x.typing
 	n := Argument(any, s)
 	n.Device, n.RematLevel = x.Device, x.RematLevel
-	return n
-}
-
-// StandIn is what stands for tensors like x, of another shape, as an argument of a call.
-func StandIn(x *Node, shape []int, s *Scope) *Node {
-	n := Argument(Const(x.DType, 0, shape), s)
-	n.Device, n.RematLevel, n.typing = x.Device, x.RematLevel, x.typing
 	return n
 }
 

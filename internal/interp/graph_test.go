@@ -144,3 +144,23 @@ func TestEvalDeep(t *testing.T) {
 		t.Errorf("Eval of doublings = %d, %d, want 0, %d", got[0].Elems[0], got[1].Elems[0], 1<<31)
 	}
 }
+
+// TestRecurrence adds up and stacks, backward.
+func TestRecurrence(t *testing.T) {
+	s := &graph.Scope{StandIn: "grad.Scan"}
+	sum, x := count(2), count(3, 2)
+	c, in := graph.StandIn(sum, 0, s), graph.StandIn(x, 1, s)
+	next := graph.Binary(ir.Add, c, in)
+	r := graph.NewRecurrence(&graph.Recurrence{Steps: 3, Reverse: true, Carries: 1, Inputs: 1, Args: []*graph.Node{c, in}},
+		[]*graph.Node{next, next, graph.Binary(ir.Mul, c, in)})
+	all := graph.Recur(r, sum, x)
+	got, err := Eval([]*graph.Node{graph.Pick(all, 0), graph.Pick(all, 1), graph.Pick(all, 2)}, leaf)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, want := range [][]float64{{10, 14}, {10, 14, 9, 12, 6, 8}, {9, 24, 18, 32, 5, 12}} {
+		if !reflect.DeepEqual(values(got[i]), want) {
+			t.Errorf("result %d = %v, want %v", i, values(got[i]), want)
+		}
+	}
+}
