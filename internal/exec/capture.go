@@ -8,7 +8,6 @@ import (
 	"github.com/tensorken/tensorken/internal/compile"
 	"github.com/tensorken/tensorken/internal/graph"
 	"github.com/tensorken/tensorken/internal/shape"
-	"github.com/tensorken/tensorken/internal/simplify"
 	"github.com/tensorken/tensorken/ir"
 )
 
@@ -197,11 +196,13 @@ func (c *capture) enter(n *graph.Node) (src graph.Operands, ok bool) {
 			x := newHostCast(n, host)
 			c.casts = append(c.casts, x)
 			i = c.addLeaf(n, x.value, shape.Strided{Strides: x.value.Strides})
-		case n.Op == ir.HostCall, n.Op == ir.Recur:
-			i = c.addCall(n, src)
+		case n.Op == ir.HostCall:
+			i = c.addCall(n, n, src)
 		case c.device != nil && deviceOf(n, c.device) != c.device && !(isAlias(n) && src.At(0).Value() != nil):
 			c.foreign = append(c.foreign, n)
 			i = c.add(n, nil, -1)
+		case n.Op == ir.Pick:
+			i = c.addCall(src.At(0), n, src.At(0).Src())
 		default:
 			return src, true
 		}
@@ -362,45 +363,4 @@ func (c *capture) outputOf(n *graph.Node) int {
 		return -1
 	}
 	return int(c.nodes[i].output)
-}
-
-// graph returns the outputs as simplified nodes without data. Nothing else copies the
-// graph.
-func (c *capture) graph() []*graph.Node {
-	scalars := 0
-	var src []*graph.Node
-	nodes := simplify.Build(len(c.nodes), func(i int, done []*graph.Node) (*graph.Node, []*graph.Node) {
-		n := &c.nodes[i]
-		switch {
-		case n.leaf >= 0:
-			return c.leaves[n.leaf].node(int(n.leaf)), nil
-		case n.Op == ir.Scalar:
-			scalars++
-			return graph.Param(n.DType, n.Shape, scalars-1), nil
-		case n.Op.Class() == ir.Source:
-			return graph.WithOperands(n.Node), nil
-		}
-		src = src[:0]
-		for _, s := range c.src(n) {
-			src = append(src, done[s])
-		}
-		return n.Node, src
-	})
-	roots := make([]*graph.Node, len(c.outputs))
-	for i, o := range c.outputs {
-		roots[i] = nodes[o.number]
-	}
-	return roots
-}
-
-// node returns the leaf as the index-th of a graph to be compiled.
-func (l *leaf) node(index int) *graph.Node {
-	ints := append(make([]int, 0, 1+len(l.shape)), l.align())
-	for k, s := range l.view.Strides {
-		if l.shape[k] == 1 {
-			s = 0
-		}
-		ints = append(ints, s)
-	}
-	return graph.Leaf(l.dtype, l.shape, index, ints)
 }

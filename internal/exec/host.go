@@ -3,6 +3,7 @@ package exec
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/tensorken/tensorken/driver"
@@ -28,9 +29,12 @@ type call struct {
 	src  []*graph.Node
 }
 
-// addCall returns the number of n, a call, which becomes a leaf without elements.
-func (c *capture) addCall(n *graph.Node, src graph.Operands) int32 {
-	c.calls = append(c.calls, call{n, src.Append(nil)})
+// addCall notes a call and returns the number of n, a result of it, which becomes a leaf
+// without elements.
+func (c *capture) addCall(of, n *graph.Node, src graph.Operands) int32 {
+	if !slices.ContainsFunc(c.calls, func(x call) bool { return x.node == of }) {
+		c.calls = append(c.calls, call{of, src.Append(nil)})
+	}
 	strides := shape.RowMajor(n.Shape)
 	return c.addLeaf(n, &graph.Value{Store: FromHost(nil), Strides: strides}, shape.Strided{Strides: strides})
 }
