@@ -2,9 +2,11 @@ package optim
 
 import (
 	"cmp"
+	"fmt"
 	"math"
 
 	"github.com/tensorken/tensorken/grad"
+	"github.com/tensorken/tensorken/internal/graph"
 	"github.com/tensorken/tensorken/internal/pytree"
 	"github.com/tensorken/tensorken/tensor"
 	"github.com/tensorken/tensorken/tree"
@@ -45,6 +47,9 @@ func ValueAndGrad[M any](o *Optimizer, f func(M) tensor.Tensor) func(M) (loss te
 func ValueAndGradAux[M, A any](o *Optimizer, f func(M) (tensor.Tensor, A)) func(M) (loss tensor.Tensor, aux A, grads M) {
 	if o.Precision == 0 {
 		return grad.ValueAndGradAux(f)
+	}
+	if !o.Precision.IsFloat() {
+		tensor.Internal.Misuse(graph.Token{}, "optim.ValueAndGrad", fmt.Sprintf("the Precision is %v, want a floating-point type", o.Precision))
 	}
 	type results struct {
 		Loss tensor.Tensor

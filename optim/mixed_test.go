@@ -3,6 +3,7 @@ package optim_test
 import (
 	"math"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/tensorken/tensorken/grad"
@@ -181,6 +182,11 @@ func TestPrecisionAux(t *testing.T) {
 		y := net.Apply(x.Cast(tensor.BFloat16))
 		return y.Mean(), y
 	})(next)
+	o.Precision = tensor.Int32
+	wantErr := "optim.ValueAndGrad: the Precision is int32, want a floating-point type"
+	if err := tensor.Try(func() { optim.ValueAndGrad(o, func(net nn.Sequential) tensor.Tensor { return x.Mean() })(net) }); err == nil || !strings.HasSuffix(err.Error(), wantErr) {
+		t.Errorf("error %v, want …%s", err, wantErr)
+	}
 	if stat.DType() != tensor.BFloat16 {
 		t.Errorf("what is no model came back as %v, want bfloat16 as computed", stat.DType())
 	}
