@@ -45,7 +45,7 @@ var order = strings.Fields(`
 	fft
 	linalg
 	solve
-	nn optim data data/images train
+	nn optim data data/images train models
 	plot draw
 	internal/goldentext internal/golden internal/policy internal/wgpu/wgputest
 `)

@@ -1,0 +1,107 @@
+package models
+
+import (
+	"slices"
+
+	"github.com/tensorken/tensorken/nn"
+	"github.com/tensorken/tensorken/tensor"
+)
+
+// A Cache has the keys and values of all layers of a decoder, see [nn.KVCache]: a value, of
+// which each step returns the next.
+type Cache struct {
+	K, V []tensor.Tensor // of each layer, [batch heads capacity width]
+	// Pads has the number of positions before each text of a batch that do not count, [batch
+	// 1], int32: texts of different lengths end together. Absent: none.
+	Pads tensor.Tensor `tensor:",optional"`
+	Len  int           // the positions held
+	Pos  tensor.Tensor `tensor:",optional"` // Len as a tensor, see [Cache.OnDevice]
+}
+
+// newCache returns an empty cache of length positions for layers.
+func newCache(layers int, layer nn.KVCache) Cache {
+	return Cache{K: slices.Repeat([]tensor.Tensor{layer.K}, layers), V: slices.Repeat([]tensor.Tensor{layer.V}, layers)}
+}
+
+// Capacity returns the number of positions that the cache has room for.
+func (c Cache) Capacity() int { return c.K[0].Dim(2) }
+
+// Layer returns the cache of a layer.
+func (c Cache) Layer(i int) nn.KVCache {
+	l := nn.KVCache{K: c.K[i], V: c.V[i], Len: c.Len, Pos: c.Pos}
+	if c.Pads.IsValid() {
+		l.Valid = tensor.Arange(c.Capacity()).Ge(c.Pads)
+	}
+	return l
+}
+
+// each returns the cache with f of each layer's.
+func (c Cache) each(f func(nn.KVCache) nn.KVCache) Cache {
+	next := c
+	next.K, next.V = slices.Clone(c.K), slices.Clone(c.V)
+	for i := range c.K {
+		l := f(c.Layer(i))
+		next.K[i], next.V[i], next.Len, next.Pos = l.K, l.V, l.Len, l.Pos
+	}
+	return next
+}
+
+// Resize returns the cache with another capacity, of at least the positions held: see
+// [nn.KVCache.Resize].
+func (c Cache) Resize(length int) Cache {
+	return c.each(func(l nn.KVCache) nn.KVCache { return l.Resize(length) })
+}
+
+// OnDevice returns the cache with Pos in place of Len, for functions that are recorded once: see
+// [nn.KVCache.OnDevice].
+func (c Cache) OnDevice() Cache {
+	pos := c.Layer(0).OnDevice()
+	c.Len, c.Pos = pos.Len, pos.Pos
+	return c
+}
+
+// A pass is one run of the layers of a decoder.
+type pass struct {
+	cache *Cache // nil: positions are from 0, and nothing is kept
+	next  Cache
+}
+
+func newPass(c *Cache) *pass {
+	p := &pass{cache: c}
+	if c != nil {
+		p.next = c.each(func(l nn.KVCache) nn.KVCache { return l })
+	}
+	return p
+}
+
+// start returns the position of the first token.
+func (p *pass) start() tensor.Operand {
+	if p.cache == nil {
+		return 0
+	}
+	return p.cache.Layer(0).Position()
+}
+
+// positions returns the positions of tokens in their texts, [time] or [batch time].
+func (p *pass) positions(time int) tensor.Tensor {
+	at := tensor.Arange(time).Add(p.start())
+	if p.cache != nil && p.cache.Pads.IsValid() {
+		at = at.Sub(p.cache.Pads).Maximum(0)
+	}
+	return at
+}
+
+// step gives the cache of layer i to f, which returns the next.
+func (p *pass) step(i int, f func(nn.KVCache) (tensor.Tensor, nn.KVCache)) tensor.Tensor {
+	y, l := f(p.cache.Layer(i))
+	p.next.K[i], p.next.V[i], p.next.Len, p.next.Pos = l.K, l.V, l.Len, l.Pos
+	return y
+}
+
+// attend lets x attend to itself and to what came before it, by layer i.
+func (p *pass) attend(i int, a nn.Attention, x, mask tensor.Tensor) tensor.Tensor {
+	if p.cache == nil {
+		return a.Attend(x, tensor.Tensor{}, mask, nil)
+	}
+	return p.step(i, func(c nn.KVCache) (tensor.Tensor, nn.KVCache) { return a.DecodeMasked(x, mask, c) })
+}

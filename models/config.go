@@ -1,0 +1,157 @@
+package models
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// A config is a config.json, or an object in it.
+type config struct {
+	path string
+	kind string // model_type
+	raw  map[string]json.RawMessage
+}
+
+// openConfig reads the config.json of a folder, of one of some kinds of models.
+func openConfig(dir string, kinds ...string) (config, error) {
+	c := config{path: filepath.Join(dir, "config.json")}
+	text, err := os.ReadFile(c.path)
+	if err == nil {
+		if err = json.Unmarshal(text, &c.raw); err != nil {
+			err = fmt.Errorf("%s: %w", c.path, err)
+		}
+	}
+	if err != nil {
+		return c, fmt.Errorf("models: %w", err)
+	}
+	if json.Unmarshal(c.raw["model_type"], &c.kind) != nil {
+		return c, c.errorf("there is no model_type")
+	}
+	if kinds != nil && !slices.Contains(kinds, c.kind) {
+		return c, c.errorf("model_type is %q: want %s", c.kind, strings.Join(kinds, " or "))
+	}
+	return c, nil
+}
+
+func (c config) errorf(format string, args ...any) error {
+	return fmt.Errorf("models: %s: %w", c.path, fmt.Errorf(format, args...))
+}
+
+// read fills a struct. The tag of a field is the name of its setting, `config:"hidden_size"`,
+// and may say that it must be there, `config:"hidden_size,required"`. A tag `of:"qwen2 qwen3"`
+// lists the kinds of models that have the setting. The values before are the defaults, and null
+// is the zero value.
+func (c config) read(into any) error {
+	known := map[string]bool{}
+	v := reflect.ValueOf(into).Elem()
+	for i := range v.NumField() {
+		f := v.Type().Field(i)
+		name, option, _ := strings.Cut(f.Tag.Get("config"), ",")
+		if of := f.Tag.Get("of"); name == "" || of != "" && !slices.Contains(strings.Fields(of), c.kind) {
+			continue
+		}
+		known[name] = true
+		raw, ok := c.raw[name]
+		if !ok {
+			if option == "required" {
+				return c.errorf("there is no %s", name)
+			}
+			continue
+		}
+		value := reflect.New(f.Type)
+		if err := json.Unmarshal(raw, value.Interface()); err != nil {
+			return c.errorf("%s is %s: %w", name, raw, err)
+		}
+		v.Field(i).Set(value.Elem())
+	}
+	for _, name := range slices.Sorted(maps.Keys(c.raw)) {
+		raw := strings.TrimSpace(string(c.raw[name]))
+		only, limited := supported[name]
+		switch {
+		case known[name] || noEffect[name] || raw == "null" || limited && raw == only:
+		case limited:
+			return c.errorf("%s is %s: only %s is supported", name, raw, only)
+		default:
+			return c.errorf("the setting %s is not known for %s, and may change results", strconv.Quote(name), c.kind)
+		}
+	}
+	return nil
+}
+
+// part returns the object of a setting, an empty one if it is missing.
+func (c config) part(name string) (config, error) {
+	p := config{path: c.path + ": " + name, kind: c.kind}
+	if raw, ok := c.raw[name]; ok {
+		if err := json.Unmarshal(raw, &p.raw); err != nil {
+			return p, p.errorf("%w", err)
+		}
+	}
+	return p, nil
+}
+
+// architecture reports whether the model was saved with a head, as ForTokenClassification.
+func (c config) architecture(head string) bool {
+	var names []string
+	return json.Unmarshal(c.raw["architectures"], &names) == nil && slices.ContainsFunc(names, func(n string) bool { return strings.HasSuffix(n, head) })
+}
+
+// supported lists settings of which one value is supported, beside null.
+var supported = map[string]string{
+	"add_cross_attention":         "false",
+	"is_decoder":                  "false",
+	"position_embedding_type":     `"absolute"`,
+	"pruned_heads":                "{}",
+	"tie_encoder_decoder":         "false",
+	"use_bidirectional_attention": "false",
+	"use_mrope":                   "false",
+	"scale_embedding":             "false",
+	"use_mask_token":              "false",
+}
+
+// noEffect lists settings that do not change the results of a forward pass: those of
+// training, of generation, of other heads, of files.
+var noEffect = set(`
+	model_type architectures torch_dtype dtype transformers_version use_cache
+	_name_or_path _commit_hash _attn_implementation _attn_implementation_autoset name_or_path
+	unsloth_fixed unsloth_version use_bfloat16 torchscript tf_legacy_loss gradient_checkpointing
+	cache_implementation chunk_size_feed_forward pretraining_tp reorder_and_upcast_attn
+	tokenizer_class prefix finetuning_task task_specific_params problem_type
+	id2label label2id num_labels is_encoder_decoder return_dict output_past
+	output_attentions output_hidden_states output_scores return_dict_in_generate
+
+	attn_pdrop embd_pdrop resid_pdrop attention_dropout hidden_dropout hidden_dropout_prob
+	attention_probs_dropout_prob classifier_dropout classifier_dropout_prob dropout dropout_rate
+	activation_dropout encoder_layerdrop decoder_layerdrop layerdrop drop_path_rate qa_dropout
+	seq_classif_dropout initializer_range initializer_factor init_std logit_scale_init_value
+	output_router_logits router_aux_loss_coef router_jitter_noise
+	apply_spec_augment mask_feature_length mask_feature_min_masks mask_feature_prob
+	mask_time_length mask_time_min_masks mask_time_prob
+
+	bos_token_id eos_token_id pad_token_id sep_token_id cls_token_id mask_token_id unk_token_id
+	decoder_start_token_id forced_bos_token_id forced_eos_token_id forced_decoder_ids
+	max_length min_length do_sample early_stopping num_beams num_beam_groups diversity_penalty
+	temperature top_k top_p typical_p repetition_penalty length_penalty no_repeat_ngram_size
+	encoder_no_repeat_ngram_size bad_words_ids num_return_sequences remove_invalid_values
+	exponential_decay_length_penalty suppress_tokens begin_suppress_tokens max_new_tokens
+
+	summary_activation summary_first_dropout summary_proj_to_labels summary_type summary_use_proj
+	summary_hidden_size directionality pooler_fc_size pooler_num_attention_heads
+	pooler_num_fc_layers pooler_size_per_head pooler_type classifier_proj_size
+	use_weighted_layer_sum cross_attention_hidden_size encoder_stride median_filter_width
+	out_features out_indices stage_names n_ctx
+`)
+
+func set(names string) map[string]bool {
+	s := map[string]bool{}
+	for _, n := range strings.Fields(names) {
+		s[n] = true
+	}
+	return s
+}

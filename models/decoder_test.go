@@ -1,0 +1,55 @@
+package models_test
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/tensorken/tensorken/models"
+	"github.com/tensorken/tensorken/tensor"
+)
+
+// A languageModel is a decoder that also computes whole texts.
+type languageModel interface {
+	models.Decoder
+	Apply(ids tensor.Tensor) tensor.Tensor
+}
+
+func toDevice(t *testing.T, name string, d *tensor.Device) languageModel {
+	t.Helper()
+	if name == "gpt2_gen" {
+		return load[*models.GPT2](t, name, d)
+	}
+	return load[*models.Llama](t, name, d)
+}
+
+// Logits and greedy texts are those of transformers, with and without a cache.
+func TestDecoders(t *testing.T) {
+	d := openDevice(t)
+	for _, name := range []string{"gpt2_gen", "llama_gqa", "llama3_rope", "qwen2", "gemma2", "mixtral"} {
+		t.Run(name, func(t *testing.T) {
+			m := toDevice(t, name, d)
+			io := readIO(t, name)
+			closeTo(t, "Apply(ids)", m.Apply(io.In["input_ids"].To(d)), io.Out["logits"])
+
+			want, err := tensor.Data[int32](io.Out["greedy"].Cast(tensor.Int32))
+			if err != nil {
+				t.Fatal(err)
+			}
+			const prompt = 12
+			g := models.Generator{Model: m, MaxTokens: len(want) - prompt}
+			got, err := g.Generate([][]int32{want[:prompt]})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !slices.Equal(got[0], want[prompt:]) {
+				t.Errorf("Generate returned %v, want %v", got[0], want[prompt:])
+			}
+			for n := prompt; n < len(want); n += 7 { // texts of any length
+				next := m.Apply(tensor.New(want[:n], 1, n).To(d)).Index(0, -1).ArgMax(-1).Item()
+				if int32(next) != want[n] {
+					t.Errorf("without a cache token %d is %v, want %d", n, next, want[n])
+				}
+			}
+		})
+	}
+}

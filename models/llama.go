@@ -1,0 +1,116 @@
+package models
+
+import (
+	"maps"
+	"math"
+	"slices"
+
+	"github.com/tensorken/tensorken/nn"
+	"github.com/tensorken/tensorken/tensor"
+)
+
+// A Llama is a decoder with rotary positions: Llama, Mistral, Mixtral, Qwen 2 and 3, Gemma and
+// Gemma 2.
+//
+// Source: Touvron et al., "LLaMA: Open and Efficient Foundation Language Models", 2023; Jiang et
+// al., "Mistral 7B", 2023, "Mixtral of Experts", 2024; Yang et al., "Qwen2 Technical Report",
+// 2024; Gemma Team, "Gemma 2: Improving Open Language Models at a Practical Size", 2024.
+type Llama struct {
+	Model struct {
+		EmbedTokens nn.Embedding
+		Layers      []LlamaLayer
+		Norm        RMSNorm
+	}
+	LMHead *nn.Linear `tensor:",optional"` // nil if Tied, and in files of the body alone
+	Tied   bool       // the weight of the head is that of EmbedTokens
+	// EmbedScale multiplies embeddings, if it is not 0; logits are
+	// LogitCap·tanh(logit/LogitCap), if that is not 0.
+	EmbedScale, LogitCap float64
+}
+
+// A LlamaLayer is a layer of a [Llama]. Of the networks MLP and BlockSparseMoE it has one.
+type LlamaLayer struct {
+	InputLayernorm         RMSNorm
+	SelfAttn               Attention
+	PostAttentionLayernorm RMSNorm
+	// Gemma 2 normalizes what each part computes, too: then PostAttentionLayernorm is for the
+	// result of the attention, and not for the input of the network.
+	PreFeedforwardLayernorm, PostFeedforwardLayernorm *RMSNorm `tensor:",optional"`
+
+	MLP            *GatedMLP  `tensor:",optional"`
+	BlockSparseMoE *SparseMLP `tensor:"block_sparse_moe,optional"`
+}
+
+var llamaKinds = slices.Sorted(maps.Keys(llamas))
+
+// LoadLlama reads a decoder from a folder.
+func LoadLlama(dir string) (*Llama, error) {
+	c, err := openConfig(dir, llamaKinds...)
+	if err != nil {
+		return nil, err
+	}
+	s, err := readLlama(c)
+	if err != nil {
+		return nil, err
+	}
+	m := &Llama{Tied: s.Tied, LogitCap: s.LogitCap}
+	if s.gemma {
+		m.EmbedScale = math.Sqrt(float64(s.Width))
+	}
+	m.Model.Norm = s.norm()
+	for i := range s.Layers {
+		m.Model.Layers = append(m.Model.Layers, s.layer(i))
+	}
+	if err := (layout{base: "model", biased: s.biased}).withHead("lm_head", s.Tied).load(dir, m); err != nil {
+		return nil, err
+	}
+	return m, s.check(m)
+}
+
+// Apply maps tokens, [batch time], to the logits of those that follow, [batch time vocabulary].
+func (m *Llama) Apply(ids tensor.Tensor) tensor.Tensor { return m.Logits(m.hidden(ids, newPass(nil))) }
+
+// Logits maps the results of Decode, [... width], to logits [... vocabulary].
+func (m *Llama) Logits(x tensor.Tensor) tensor.Tensor {
+	x = logits(x, m.LMHead, m.Tied, m.Model.EmbedTokens)
+	if m.LogitCap != 0 {
+		x = x.Div(m.LogitCap).Tanh().Mul(m.LogitCap)
+	}
+	return x
+}
+
+// NewCache returns an empty cache for length positions.
+func (m *Llama) NewCache(batch, length int) Cache {
+	return newCache(len(m.Model.Layers), m.Model.Layers[0].SelfAttn.Attention().NewCache(batch, length))
+}
+
+// Decode is that of [Decoder].
+func (m *Llama) Decode(ids tensor.Tensor, c Cache) (tensor.Tensor, Cache) {
+	p := newPass(&c)
+	return m.hidden(ids, p), p.next
+}
+
+func (m *Llama) hidden(ids tensor.Tensor, p *pass) tensor.Tensor {
+	x := m.Model.EmbedTokens.Apply(ids)
+	if m.EmbedScale != 0 {
+		x = x.Mul(m.EmbedScale)
+	}
+	for i, l := range m.Model.Layers {
+		x = l.apply(x, func(x tensor.Tensor) tensor.Tensor { return p.attend(i, l.SelfAttn.Attention(), x, tensor.Tensor{}) })
+	}
+	return m.Model.Norm.Apply(x)
+}
+
+func (l LlamaLayer) apply(x tensor.Tensor, attend func(tensor.Tensor) tensor.Tensor) tensor.Tensor {
+	var feed nn.Layer = l.MLP
+	if l.BlockSparseMoE != nil {
+		feed = l.BlockSparseMoE
+	}
+	y := attend(l.InputLayernorm.Apply(x))
+	if l.PreFeedforwardLayernorm == nil {
+		x = x.Add(y)
+		return x.Add(feed.Apply(l.PostAttentionLayernorm.Apply(x)))
+	}
+	x = x.Add(l.PostAttentionLayernorm.Apply(y))
+	return x.Add(l.PostFeedforwardLayernorm.Apply(feed.Apply(l.PreFeedforwardLayernorm.Apply(x))))
+}

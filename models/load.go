@@ -1,0 +1,148 @@
+package models
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/tensorken/tensorken/safetensors"
+	"github.com/tensorken/tensorken/tensor"
+)
+
+// loaders has the function that loads each kind of model, by model_type.
+var loaders = func() map[string]func(dir string) (any, error) {
+	all := map[string]func(dir string) (any, error){}
+	add := func(load func(dir string) (any, error), kinds []string) {
+		for _, k := range kinds {
+			all[k] = load
+		}
+	}
+	add(loader(LoadGPT2), gpt2Kinds)
+	add(loader(LoadLlama), llamaKinds)
+	return all
+}()
+
+func loader[M any](load func(dir string) (M, error)) func(dir string) (any, error) {
+	return func(dir string) (any, error) { return load(dir) }
+}
+
+// Load reads the model in a folder, of the kind that its config.json names: a *[GPT2], *[Llama],
+// *[BERT], *[ViT], *[CLIP], *[ResNet], *[Whisper] or *[T5].
+func Load(dir string) (any, error) {
+	c, err := openConfig(dir)
+	if err != nil {
+		return nil, err
+	}
+	load := loaders[c.kind]
+	if load == nil {
+		return nil, c.errorf("model_type is %q: want one of %s", c.kind, strings.Join(slices.Sorted(maps.Keys(loaders)), ", "))
+	}
+	return load(dir)
+}
+
+// A layout says how the tensors of a file are named.
+type layout struct {
+	base string // the field of the model without its heads, which files of it alone leave out
+	head string // the name of a tensor that other files have
+	// skip lists ends of the names of tensors that are not loaded, and rename, if not nil,
+	// changes a name.
+	skip   []string
+	rename func(name string) string
+	// biased reports whether the layer of a name has a bias.
+	biased func(layer string) bool
+}
+
+// buffers ends the names of tensors that models compute.
+var buffers = []string{"position_ids", "rotary_emb.inv_freq", "num_batches_tracked"}
+
+// load fills a model from the files of a folder.
+func (l layout) load(dir string, model any) error {
+	f, err := openWeights(dir)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	names := f.Names()
+	base := ""
+	if l.base != "" && !slices.ContainsFunc(names, func(n string) bool { return strings.HasPrefix(n, l.base+".") }) {
+		base = l.base + "."
+	} else if l.head != "" && !slices.Contains(names, l.head) {
+		return fmt.Errorf("models: %s: the file lacks %q", dir, l.head)
+	}
+	renamed := func(name string) string {
+		if l.rename != nil {
+			name = l.rename(name)
+		}
+		for _, end := range slices.Concat(buffers, l.skip) {
+			if strings.HasSuffix(name, end) {
+				return ""
+			}
+		}
+		return base + name
+	}
+	if err := l.checkBiases(dir, names, renamed); err != nil {
+		return err
+	}
+	return f.Load(model, renamed)
+}
+
+// checkBiases returns an error if a file lacks a bias, or has one that the model does not add.
+func (l layout) checkBiases(dir string, names []string, renamed func(string) string) error {
+	have := map[string]bool{}
+	for _, n := range names {
+		have[renamed(n)] = true
+	}
+	for _, n := range slices.Sorted(maps.Keys(have)) {
+		if layer, ok := strings.CutSuffix(n, ".weight"); ok && l.biased(layer) && !have[layer+".bias"] {
+			return fmt.Errorf("models: %s: the file lacks %q", dir, layer+".bias")
+		}
+		if layer, ok := strings.CutSuffix(n, ".bias"); ok && !l.biased(layer) && have[layer+".weight"] {
+			return fmt.Errorf("models: %s: the file has %q, which by config.json the model does not", dir, n)
+		}
+	}
+	return nil
+}
+
+// openWeights opens the file of tensors in a folder, or its shards.
+func openWeights(dir string) (*safetensors.File, error) {
+	const one = "model.safetensors"
+	for _, name := range []string{one, one + ".index.json"} {
+		if _, err := os.Stat(filepath.Join(dir, name)); !errors.Is(err, fs.ErrNotExist) {
+			return safetensors.Open(filepath.Join(dir, name))
+		}
+	}
+	return nil, fmt.Errorf("models: %s: there is neither %s nor %s.index.json: convert other formats to safetensors", dir, one, one)
+}
+
+// contains returns a function that reports whether a name contains one of some parts.
+func contains(parts ...string) func(string) bool {
+	return func(name string) bool {
+		return slices.ContainsFunc(parts, func(p string) bool { return strings.Contains(name, p) })
+	}
+}
+
+func not(f func(string) bool) func(string) bool { return func(s string) bool { return !f(s) } }
+
+// A size is the shape that a tensor has by config.json; -1 is any length.
+type size struct {
+	name  string
+	t     tensor.Tensor
+	shape []int
+}
+
+// check returns an error unless the tensors are of the sizes.
+func (c config) check(sizes ...size) error {
+	for _, s := range sizes {
+		have := s.t.Shape()
+		same := func(a, b int) bool { return a == b || b < 0 }
+		if !slices.EqualFunc(have, s.shape, same) {
+			return c.errorf("by its settings %s is %v, and in the file %v", s.name, s.shape, have)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,77 @@
+package models
+
+import (
+	"cmp"
+	"math"
+
+	"github.com/tensorken/tensorken/nn"
+)
+
+// A rope is the object rope_parameters of a config.json, or rope_scaling in older ones.
+type rope struct {
+	Theta        float64 `config:"rope_theta"`
+	Type         string  `config:"rope_type"`
+	OldType      string  `config:"type"`
+	Partial      float64 `config:"partial_rotary_factor"`
+	Factor       float64 `config:"factor"`
+	Length       int     `config:"original_max_position_embeddings"`
+	LowFreq      float64 `config:"low_freq_factor"`
+	HighFreq     float64 `config:"high_freq_factor"`
+	Magnitude    float64 `config:"attention_factor"`
+	BetaFast     float64 `config:"beta_fast"`
+	BetaSlow     float64 `config:"beta_slow"`
+	Mscale       float64 `config:"mscale"`
+	MscaleAllDim float64 `config:"mscale_all_dim"`
+	Truncate     bool    `config:"truncate"`
+}
+
+// rotary returns the rotation of heads of a width, of a model of length positions. In older
+// files theta is not in the object.
+func (c config) rotary(theta float64, length, width int) (nn.Rotary, error) {
+	r := rope{Theta: theta, Partial: 1, Truncate: true}
+	for _, name := range []string{"rope_scaling", "rope_parameters"} {
+		part, err := c.part(name)
+		if err == nil {
+			err = part.read(&r)
+		}
+		if err != nil {
+			return nn.Rotary{}, err
+		}
+	}
+	rotary := nn.Rotary{Base: r.Theta, Width: int(float64(width) * r.Partial)}
+	kind := cmp.Or(r.Type, r.OldType, "default")
+	if kind == "default" {
+		return rotary, nil
+	}
+	if !(r.Factor > 0) && (kind != "yarn" || r.Length == 0) {
+		return rotary, c.errorf("rotary positions of type %q: there is no factor", kind)
+	}
+	switch kind {
+	case "linear":
+		rotary.Scaling = nn.LinearScaling{Factor: r.Factor}
+	case "dynamic":
+		rotary.Scaling = nn.DynamicScaling{Factor: r.Factor, Length: length}
+	case "llama3":
+		rotary.Scaling = nn.Llama3Scaling{Factor: r.Factor, LowFreq: r.LowFreq, HighFreq: r.HighFreq, Length: cmp.Or(r.Length, length)}
+	case "yarn":
+		rotary.Scaling = r.yarn(length)
+	default:
+		return rotary, c.errorf("rotary positions of type %q are not supported: want default, linear, dynamic, llama3 or yarn", kind)
+	}
+	return rotary, nil
+}
+
+func (r rope) yarn(length int) nn.YaRNScaling {
+	s := nn.YaRNScaling{
+		Factor: r.Factor, Length: cmp.Or(r.Length, length),
+		BetaFast: r.BetaFast, BetaSlow: r.BetaSlow, Magnitude: r.Magnitude, Exact: !r.Truncate,
+	}
+	if s.Factor == 0 {
+		s.Factor = float64(length) / float64(r.Length)
+	}
+	if r.Magnitude == 0 && r.Mscale != 0 && r.MscaleAllDim != 0 {
+		magnitude := func(m float64) float64 { return 0.1*m*math.Log(max(s.Factor, 1)) + 1 }
+		s.Magnitude = magnitude(r.Mscale) / magnitude(r.MscaleAllDim)
+	}
+	return s
+}

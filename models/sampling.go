@@ -1,0 +1,78 @@
+package models
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+
+	"github.com/tensorken/tensorken/tensor"
+)
+
+// A Sampling says how the next token is chosen. The zero value takes the most probable one.
+// The order of its steps, and what they mean, is that of generate in transformers.
+type Sampling struct {
+	// Temperature divides the logits; 0 takes the most probable token. All but
+	// RepetitionPenalty have an effect only if it is positive.
+	Temperature float64
+	TopK        int     // only the TopK most probable tokens are drawn; 0 is all
+	TopP        float64 // only the most probable tokens whose probabilities add up to TopP; 0 is all
+	MinP        float64 // only tokens at least MinP times as probable as the most probable
+	// RepetitionPenalty divides positive logits, and multiplies negative ones, of tokens that
+	// the text has already; 0 and 1 are none.
+	//
+	// Source: Keskar et al., "CTRL: A Conditional Transformer Language Model for Controllable
+	// Generation", 2019.
+	RepetitionPenalty float64
+}
+
+// check returns an error for a value that has no meaning.
+func (s Sampling) check(rng *tensor.RNG) error {
+	for _, f := range []struct {
+		name string
+		x    float64
+		most float64
+	}{
+		{"Temperature", s.Temperature, math.MaxFloat64}, {"TopK", float64(s.TopK), math.MaxFloat64}, {"TopP", s.TopP, 1},
+		{"MinP", s.MinP, 1}, {"RepetitionPenalty", s.RepetitionPenalty, math.MaxFloat64},
+	} {
+		if !(f.x >= 0 && f.x <= f.most) {
+			return fmt.Errorf("models: %s is %v, want at least 0 and at most %v", f.name, f.x, f.most)
+		}
+	}
+	if s.Temperature > 0 && rng == nil {
+		return fmt.Errorf("models: Temperature is %v: set RNG, from which tokens are drawn", s.Temperature)
+	}
+	return nil
+}
+
+// penalizes reports whether tokens that a text has matter.
+func (s Sampling) penalizes() bool { return cmp.Or(s.RepetitionPenalty, 1) != 1 }
+
+// Choose returns the next token of each text, int32 [batch], for logits [batch vocabulary]. Bools
+// seen, [batch vocabulary], are true for the tokens that the text has, for RepetitionPenalty;
+// otherwise seen may be absent. With a Temperature it draws from rng.
+func (s Sampling) Choose(logits, seen tensor.Tensor, rng *tensor.RNG) tensor.Tensor {
+	x := logits.Cast(tensor.Float32)
+	if s.penalizes() {
+		x = tensor.Where(seen, tensor.Where(x.Lt(0), x.Mul(s.RepetitionPenalty), x.Div(s.RepetitionPenalty)), x)
+	}
+	if s.Temperature == 0 {
+		return x.ArgMax(-1)
+	}
+	x = x.Div(s.Temperature)
+	var tokens tensor.Tensor // of x, if it is sorted
+	topP := cmp.Or(s.TopP, 1)
+	if n := x.Dim(-1); s.TopK > 0 && s.TopK < n || topP < 1 {
+		x, tokens = x.TopK(-1, min(cmp.Or(s.TopK, n), n))
+	}
+	p := x.Softmax(-1)
+	keep := p.Ge(p.Max(-1).Mul(s.MinP))
+	if topP < 1 {
+		keep = keep.And(p.CumSum(-1).Sub(p).Lt(topP)) // what is more probable adds up to less
+	}
+	next := rng.Categorical(tensor.Where(keep, p, 0))
+	if tokens.IsValid() {
+		next = tokens.TakeAlong(-1, next.Unsqueeze(-1)).Squeeze(-1)
+	}
+	return next
+}
