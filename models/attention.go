@@ -76,3 +76,14 @@ func (l RMSNorm) Apply(x tensor.Tensor) tensor.Tensor {
 	}
 	return y.Cast(x.DType()).Mul(l.Weight)
 }
+
+// An OutAttention is an [nn.Attention] with the names of the files of CLIP and Whisper.
+type OutAttention struct {
+	QProj, KProj, VProj, OutProj nn.Linear
+	Settings                     nn.Attention `tensor:"-"` // without tensors
+}
+
+// Attention returns the layer as an [nn.Attention].
+func (l OutAttention) Attention() nn.Attention {
+	return withTensors(l.Settings, l.QProj, l.KProj, l.VProj, l.OutProj)
+}

@@ -111,7 +111,6 @@ var supported = map[string]string{
 	"tie_encoder_decoder":         "false",
 	"use_bidirectional_attention": "false",
 	"use_mrope":                   "false",
-	"scale_embedding":             "false",
 	"use_mask_token":              "false",
 }
 

@@ -24,6 +24,12 @@ var loaders = func() map[string]func(dir string) (any, error) {
 	}
 	add(loader(LoadGPT2), gpt2Kinds)
 	add(loader(LoadLlama), llamaKinds)
+	add(loader(LoadBERT), bertKinds)
+	add(loader(LoadViT), vitKinds)
+	add(loader(LoadResNet), resNetKinds)
+	add(loader(LoadWhisper), whisperKinds)
+	add(loader(LoadCLIP), clipKinds)
+	add(loader(LoadT5), t5Kinds)
 	return all
 }()
 
