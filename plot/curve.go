@@ -60,6 +60,24 @@ func (d drawnCurve) Plot(c draw.Canvas, _ *plot.Plot) {
 			}
 		}
 	}
+	d.drawLabels(c)
+}
+
+// drawLabels writes the labels of points to their right, near the right end to their left.
+func (d drawnCurve) drawLabels(c draw.Canvas) {
+	label := textStyle(9)
+	label.Color, label.YAlign = d.color, draw.YCenter
+	for i, text := range d.labels {
+		l := level{d.x.at(d.xs[i]), d.y.at(d.ys[i])}
+		if !(min(l.x, l.y) >= 0 && max(l.x, l.y) <= 1) {
+			continue
+		}
+		beside := 4 * pixel
+		if label.XAlign = draw.XLeft; l.x > 0.9 {
+			label.XAlign, beside = draw.XRight, -beside
+		}
+		c.FillText(label, vg.Point{X: c.X(l.x) + beside, Y: c.Y(l.y)}, text)
+	}
 }
 
 // drawThumbnail draws a piece of the curve over a small canvas.

@@ -246,6 +246,26 @@ func TestWhole(t *testing.T) {
 	}
 }
 
+// Each point on the page has its label.
+func TestLabels(t *testing.T) {
+	y := tensor.New([]float64{0, 1, math.NaN(), 3, 10})
+	s := Series{Y: y, Labels: []string{"a", "b", "c", "d", "e"}}
+	bare := Lines(Series{Y: y})
+	for _, c := range []struct {
+		f    *Figure
+		want int
+	}{{Lines(s), 4}, {Scatter(s), 4}, {Scatter(Series{Y: tensor.Stack(0, y, y), Labels: s.Labels}), 8}} {
+		if n := elementsOf(t, c.f)["text"] - elementsOf(t, bare)["text"]; n != c.want {
+			t.Errorf("%d labels are written, want %d", n, c.want)
+		}
+	}
+	f := Lines(s)
+	bare.Y.Max, f.Y.Max = 4, 4
+	if n := elementsOf(t, f)["text"] - elementsOf(t, bare)["text"]; n != 3 { // one point is above the page
+		t.Errorf("%d labels are written, want 3", n)
+	}
+}
+
 func TestLogTicks(t *testing.T) {
 	for _, c := range []struct {
 		low, high float64

@@ -248,6 +248,7 @@ func TestMisuse(t *testing.T) {
 		{func() { Lines() }, "plot.Lines: there is no series to draw"},
 		{func() { Scatter(Series{X: v}) }, "plot.Scatter: the tensor is absent"},
 		{func() { Scatter(Series{X: v, Y: tensor.Zeros(3)}) }, "plot.Scatter of int32 [4] and float32 [3]: X: want [n] with n the length of Y's last axis"},
+		{func() { Scatter(Series{Y: v, Labels: []string{"a"}}) }, "plot.Scatter of int32 [4]: 1 Labels: want one for each point on Y's last axis"},
 		{func() { Lines(Series{X: m, Y: m}) }, "plot.Lines of [2 4] and [2 4]: X: want [n]"},
 		{func() { Histogram(empty, 3) }, "plot.Histogram of [0 3]: the tensor has no element"},
 		{func() { Histogram(v, -1) }, "plot.Histogram of int32 [4]: -1 bins: want at most 65536"},

@@ -1,6 +1,7 @@
 package plot
 
 import (
+	"fmt"
 	"image/color"
 	"math"
 	"strconv"
@@ -21,6 +22,9 @@ type Series struct {
 	Color  color.Color
 	Dashed bool
 	Points bool // mark each point of a line
+	// Labels, unless nil, are written beside the n points in files, such as the letters that
+	// embeddings belong to.
+	Labels []string
 }
 
 // Line draws y, [n] or [k n], as one line or k lines over the positions of the elements. A
@@ -63,6 +67,7 @@ type curve struct {
 	xs, ys         []float64
 	color          color.Color
 	dashed, points bool
+	labels         []string
 }
 
 func newLines(op string, series []Series, points bool) *Figure {
@@ -74,6 +79,9 @@ func newLines(op string, series []Series, points bool) *Figure {
 		check(op, s.Y)
 		if r := s.Y.Rank(); r != 1 && r != 2 {
 			misuse(op, "Y: want [n], or [k n] for k series", s.Y)
+		}
+		if n := len(s.Labels); n > 0 && n != s.Y.Dim(-1) {
+			misuse(op, fmt.Sprintf("%d Labels: want one for each point on Y's last axis", n), s.Y)
 		}
 		if !s.X.IsValid() {
 			continue
@@ -109,7 +117,7 @@ func (l *lines) load(*Figure) error {
 			}
 		}
 		for i := range len(ys) / n {
-			c := curve{s.Name, xs, ys[i*n:][:n], s.Color, s.Dashed, s.Points || l.points}
+			c := curve{s.Name, xs, ys[i*n:][:n], s.Color, s.Dashed, s.Points || l.points, s.Labels}
 			if c.name != "" && len(ys) > n {
 				c.name += " " + strconv.Itoa(i)
 			}
