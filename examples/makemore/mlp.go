@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"image/color"
 	"math"
+	"strings"
 
 	"github.com/tensorken/tensorken/examples/internal/names"
 	"github.com/tensorken/tensorken/nn"
@@ -41,12 +42,8 @@ var mlp = network{
 // embeddings draws the vectors of letters, [27 2]: a model that confuses vowels for each other
 // has them side by side.
 func embeddings(weight tensor.Tensor) *plot.Figure {
-	var series []plot.Series
-	for i, letter := range names.Alphabet {
-		at := weight.At(i)
-		series = append(series, plot.Series{Name: string(letter), X: at.Slice(0, 0, 1), Y: at.Slice(0, 1, 2)})
-	}
-	f := plot.Scatter(series...)
+	at := weight.T()
+	f := plot.Scatter(plot.Series{X: at.At(0), Y: at.At(1), Labels: strings.Split(names.Alphabet, "")})
 	f.Title = "The embeddings of the letters"
 	return f
 }
