@@ -133,7 +133,7 @@ func (s *session) drawViews(views []view) error {
 // densities draws a histogram of each tensor as a line, over what is between the ends of a
 // tanh, or within three standard deviations of the widest.
 func densities(ts []tensor.Tensor, tanh bool) *plot.Figure {
-	const bins = 50
+	const bins = 40
 	end := 1.0
 	if !tanh {
 		end = 0
@@ -150,7 +150,7 @@ func densities(ts []tensor.Tensor, tanh bool) *plot.Figure {
 		series = append(series, plot.Series{Name: fmt.Sprintf("layer %d", i+1), X: centres, Y: share})
 	}
 	f := plot.Lines(series...)
-	f.Width, f.Height = 420, 260
+	f.Width, f.Height = 480, 270
 	return f
 }
 
@@ -188,7 +188,7 @@ func (s *session) updates(e examples) error {
 		fmt.Fprintln(s.w)
 		f := plot.Lines(series...)
 		f.Title, f.X.Label, f.Y.Label = o.name, "step", "log10(update / weight)"
-		f.Y.Min, f.Y.Max, f.Width, f.Height = -5, 0, 420, 300
+		f.Y.Min, f.Y.Max, f.Width, f.Height = -5, 0, 480, 300
 		panels = append(panels, f)
 	}
 	return s.draw("updates", func() *plot.Figure { return plot.Grid(2, panels...) })
