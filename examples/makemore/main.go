@@ -1,6 +1,6 @@
 // Command makemore generates names with the models of Andrej Karpathy's lectures "Neural
-// Networks: Zero to Hero", each a better one than that before it. The flag -model chooses
-// one of them, or one of the lectures' studies:
+// Networks: Zero to Hero", from counts of pairs of letters to a transformer. The flag -model
+// chooses one of them, or one of the lectures' studies:
 //
 //   - counts: counts of pairs of letters; neuron: the same by gradient descent
 //   - rates, mlp: a search for the learning rate; a network that sees three letters
