@@ -17,7 +17,7 @@ import (
 // [Concurrent].
 //
 // What not every device can do is an interface of its own: [Concurrent], [Wrapper],
-// [Viewer], [HostAllocator], [Profiler], [Looper].
+// [Viewer], [HostAllocator], [Profiler], [Looper], [Sharer].
 // A device has the ability if it implements the interface.
 type Device interface {
 	// Name is what a user calls the device, such as "cpu".
@@ -101,6 +101,14 @@ type Looper interface {
 	LoopLimits() ir.LoopLimits
 	// CompileLoop is Compile of a loop.
 	CompileLoop(l *ir.Loop) (Program, error)
+}
+
+// A Sharer is a device on which a call may read one part of a buffer and write another. On
+// other devices a buffer that a call writes is none of its other arguments.
+type Sharer interface {
+	Device
+	// SharesBuffers does nothing: the method marks the device.
+	SharesBuffers()
 }
 
 // A Timing says when the calls of one RunTimed ran.

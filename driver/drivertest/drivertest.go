@@ -48,6 +48,7 @@ var parts = []part{
 	{"Wrapping", (*suite).wrapping},
 	{"Viewing", (*suite).viewing},
 	{"HostAllocation", (*suite).hostAllocation},
+	{"Sharing", (*suite).sharing},
 	{"Profiling", (*suite).profiling},
 	{"Fixed", (*suite).fixed},
 	{"BadIndices", (*suite).badIndices},

@@ -67,6 +67,9 @@ func New(o Options) driver.Device {
 // Concurrent makes the promise of driver.Concurrent.
 func (d *device) Concurrent() {}
 
+// SharesBuffers makes the promise of driver.Sharer.
+func (d *device) SharesBuffers() {}
+
 func (d *device) Name() string { return "cpu" }
 
 func (d *device) Limits() driver.Limits {

@@ -79,7 +79,7 @@ type recurring struct {
 	src     []*graph.Node // the operands
 	args    []int         // of the leaves: which argument of the body each views; -1 for none
 
-	same   []int           // of the carries: the output that is the next one; -1 if there is none
+	same   []int           // of the carries: the output that is read as the next one; -1 if there is none
 	slots  []*pooled       // of the plan; those of outputs are as long as the stacks
 	others []*pooled       // second buffers of carries, in turn with the first
 	block  []driver.Buffer // of the leaves
@@ -126,8 +126,9 @@ func (d *Device) recur(r *graph.Recurrence, results, src []*graph.Node) (values 
 func (x *recurring) load() error {
 	x.same = slices.Repeat([]int{-1}, x.Carries)
 	var roots []*graph.Node
+	_, shares := x.d.drv.(driver.Sharer) // a step may read the part of a stack before the one it writes
 	for i, n := range x.results {
-		if i < x.Carries {
+		if i < x.Carries && shares {
 			if k := slices.Index(x.results[x.Carries:], n); k >= 0 {
 				x.same[i] = k + x.Carries
 				continue
