@@ -1,6 +1,7 @@
 package main
 
 import (
+	"github.com/tensorken/tensorken/grad"
 	"github.com/tensorken/tensorken/nn"
 	"github.com/tensorken/tensorken/tensor"
 	"github.com/tensorken/tensorken/tree"
@@ -26,21 +27,11 @@ type cell interface {
 // Apply maps symbols [n time] to logits [n time 27].
 func (m recurrent) Apply(x tensor.Tensor) tensor.Tensor {
 	start := tree.Map(m.Start, func(_ string, t tensor.Tensor) tensor.Tensor { return t.Expand(x.Dim(0), -1) })
-	_, h := scan(func(s state, x tensor.Tensor) (state, tensor.Tensor) {
+	_, h := grad.Scan(func(s state, x tensor.Tensor) (state, tensor.Tensor) {
 		s = m.Cell.next(s, x)
 		return s, s.H
-	}, start, m.Embedding.Apply(x).Transpose(0, 1))
+	}, start, m.Embedding.Apply(x).Transpose(0, 1), nil)
 	return m.Out.Apply(h.Transpose(0, 1))
-}
-
-// scan calls f for each position of xs, [time ...], with what it returned for the position
-// before, and returns the last of these and the results, [time ...].
-func scan[C any](f func(c C, x tensor.Tensor) (C, tensor.Tensor), c C, xs tensor.Tensor) (C, tensor.Tensor) {
-	ys := make([]tensor.Tensor, xs.Dim(0))
-	for t := range ys {
-		c, ys[t] = f(c, xs.At(t))
-	}
-	return c, tensor.Stack(0, ys...)
 }
 
 // rnnCell is the simplest cell: h' = tanh(W·[x h] + b).
