@@ -110,6 +110,7 @@ var supported = map[string]string{
 	"pruned_heads":                "{}",
 	"tie_encoder_decoder":         "false",
 	"use_bidirectional_attention": "false",
+	"rope_interleaved":            "false",
 	"use_mrope":                   "false",
 	"use_mask_token":              "false",
 }
@@ -119,9 +120,9 @@ var supported = map[string]string{
 var noEffect = set(`
 	model_type architectures torch_dtype dtype transformers_version use_cache
 	_name_or_path _commit_hash _attn_implementation _attn_implementation_autoset name_or_path
-	unsloth_fixed unsloth_version use_bfloat16 torchscript tf_legacy_loss gradient_checkpointing
+	unsloth_fixed unsloth_version is_llama_config transformers.js_config use_bfloat16 torchscript tf_legacy_loss gradient_checkpointing
 	cache_implementation chunk_size_feed_forward pretraining_tp reorder_and_upcast_attn
-	tokenizer_class prefix finetuning_task task_specific_params problem_type
+	tie_word_embeddings tokenizer_class prefix finetuning_task task_specific_params problem_type
 	id2label label2id num_labels is_encoder_decoder return_dict output_past
 	output_attentions output_hidden_states output_scores return_dict_in_generate
 

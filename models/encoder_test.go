@@ -23,8 +23,10 @@ func TestViT(t *testing.T) {
 
 func TestResNet(t *testing.T) {
 	d := openDevice(t)
-	m, io := load[*models.ResNet](t, "resnet", d), readIO(t, "resnet")
-	closeTo(t, "Apply(images)", m.Apply(io.In["pixel_values"].To(d)), io.Out["logits"])
+	for _, name := range []string{"resnet", "resnet_bottleneck", "resnet_bottleneck_early"} {
+		m, io := load[*models.ResNet](t, name, d), readIO(t, name)
+		closeTo(t, name+": Apply(images)", m.Apply(io.In["pixel_values"].To(d)), io.Out["logits"])
+	}
 }
 
 func TestWhisper(t *testing.T) {
@@ -32,6 +34,18 @@ func TestWhisper(t *testing.T) {
 	m, io := load[*models.Whisper](t, "whisper", d), readIO(t, "whisper")
 	features, ids := io.In["input_features"].To(d), io.In["decoder_input_ids"].To(d)
 	closeTo(t, "Apply(features, ids)", m.Apply(features, ids), io.Out["logits"])
+
+	g := models.Generator{Model: m.NewDecoder(m.Encode(features)), MaxTokens: 9}
+	prompt := texts(t, ids)[0]
+	got, err := g.Generate([][]int32{prompt})
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := slices.Concat(prompt, got[0])
+	next := m.Apply(features, tensor.New(all, 1, len(all)).To(d)).ArgMax(-1)
+	if want := texts(t, next)[0][len(prompt)-1 : len(all)-1]; !slices.Equal(got[0], want) {
+		t.Errorf("Generate returned %v, want %v", got[0], want)
+	}
 }
 
 func TestCLIP(t *testing.T) {

@@ -6,7 +6,6 @@ import (
 	"iter"
 	"math/bits"
 	"slices"
-	"sync"
 
 	"github.com/tensorken/tensorken/grad"
 	"github.com/tensorken/tensorken/tensor"
@@ -22,8 +21,7 @@ type Generator struct {
 	Stop []int32     // tokens that end a text, such as that of eos_token_id
 	RNG  *tensor.RNG // for a Temperature; each text of a batch has draws of its own
 
-	once sync.Once
-	step func(state) state
+	step func(state) state // recorded
 }
 
 // A state is what a step of generation takes and returns.
@@ -56,7 +54,7 @@ func (g *Generator) Generate(prompts [][]int32) ([][]int32, error) {
 // after MaxTokens turns, or when all texts have ended.
 func (g *Generator) All(prompts [][]int32) iter.Seq2[[]int32, error] {
 	return func(yield func([]int32, error) bool) {
-		s, err := g.begin(prompts)
+		s, held, err := g.begin(prompts)
 		ended := make([]bool, len(prompts))
 		for i := 0; err == nil && i < g.MaxTokens; i++ {
 			var tokens []int32
@@ -72,6 +70,9 @@ func (g *Generator) All(prompts [][]int32) iter.Seq2[[]int32, error] {
 			if !slices.Contains(ended, false) || !yield(tokens, nil) || i+1 == g.MaxTokens {
 				return
 			}
+			if c := s.Cache.Capacity(); held+i == c {
+				s.Cache = s.Cache.Resize(2 * c)
+			}
 			s, err = g.next(s)
 		}
 		if err != nil {
@@ -80,18 +81,19 @@ func (g *Generator) All(prompts [][]int32) iter.Seq2[[]int32, error] {
 	}
 }
 
-// begin reads the prompts and chooses the first tokens.
-func (g *Generator) begin(prompts [][]int32) (s state, err error) {
+// begin reads the prompts and chooses the first tokens. It also returns the number of positions
+// in the cache.
+func (g *Generator) begin(prompts [][]int32) (s state, held int, err error) {
 	defer tensor.Catch(&err)
 	if g.Model == nil || g.MaxTokens < 1 {
-		return s, errors.New("models: a Generator needs a Model, and MaxTokens of at least 1")
+		return s, 0, errors.New("models: a Generator needs a Model, and MaxTokens of at least 1")
 	}
 	if err := g.check(g.RNG); err != nil {
-		return s, err
+		return s, 0, err
 	}
 	ids, pads, err := batch(prompts)
 	if err != nil {
-		return s, err
+		return s, 0, err
 	}
 	s = state{Sampling: g.Sampling, RNG: g.RNG, Cache: g.Model.NewCache(len(prompts), capacity(ids.Dim(1)+1))}
 	s.Cache.Pads = pads
@@ -103,19 +105,19 @@ func (g *Generator) begin(prompts [][]int32) (s state, err error) {
 	}
 	s = s.choose(logits)
 	s.Cache = s.Cache.OnDevice()
-	return s, tensor.Eval(s)
+	return s, ids.Dim(1), tensor.Eval(s)
 }
 
 // next runs a step.
 func (g *Generator) next(s state) (_ state, err error) {
 	defer tensor.Catch(&err)
-	g.once.Do(func() {
+	if g.step == nil {
 		g.step = grad.Jit(func(s state) state {
 			x, cache := g.Model.Decode(s.IDs, s.Cache)
 			s.Cache = cache
 			return s.choose(g.Model.Logits(x).Squeeze(1))
 		})
-	})
+	}
 	return g.step(s), nil
 }
 

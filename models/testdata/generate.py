@@ -1,11 +1,11 @@
-"""Writes clip, t5 and t5_gated: small models with random weights in Hugging Face's layout, and what
+"""Writes clip, resnet_bottleneck, resnet_bottleneck_early, t5 and t5_gated: small models with random weights in Hugging Face's layout, and what
 the formulas of their papers give for some inputs, in plain PyTorch and float64.
 
     python3 generate.py
 """
 import json, math, os, struct
 import torch
-from torch.nn.functional import conv2d, gelu, layer_norm
+from torch.nn.functional import batch_norm, conv2d, layer_norm, linear as dense, max_pool2d
 
 torch.manual_seed(1)
 TYPES = {torch.float32: "F32", torch.int64: "I64"}
@@ -114,6 +114,36 @@ def clip(folder, act_name, act, end):
                               "out.text_embeds": texts, "out.image_embeds": pictures, "out.logits_per_image": logits})
 
 
+# ResNet: He et al., 2016.
+
+def resnet(folder, early):
+    w = Weights()
+    depths, widths = [1, 2], [8, 16]
+
+    def conv(name, x, out, kernel, stride):
+        x = conv2d(x, w(name + ".convolution.weight", out, x.shape[1], kernel, kernel), stride=stride, padding=kernel // 2)
+        n = name + ".normalization."
+        mean, var = w(n + "running_mean", out), w(n + "running_var", out, scale=0.1, mean=1.0)
+        return batch_norm(x, mean, var, w(n + "weight", out, mean=1.0), w(n + "bias", out), eps=1e-5)
+
+    images = torch.randn(2, 3, 37, 33).float().double()
+    x = max_pool2d(conv("resnet.embedder.embedder", images, 6, 7, 2).relu(), 3, 2, 1)
+    for i, (depth, out) in enumerate(zip(depths, widths)):
+        for j in range(depth):
+            stride = 2 if j == 0 else 1
+            p = f"resnet.encoder.stages.{i}.layers.{j}."
+            y = conv(p + "layer.0", x, out // 4, 1, stride if early else 1).relu()
+            y = conv(p + "layer.1", y, out // 4, 3, 1 if early else stride).relu()
+            y = conv(p + "layer.2", y, out, 1, 1)
+            if j == 0:
+                x = conv(p + "shortcut", x, out, 1, stride)
+            x = (x + y).relu()
+    logits = dense(x.mean((2, 3)), w("classifier.1.weight", 5, 16), w("classifier.1.bias", 5))
+    config = dict(architectures=["ResNetForImageClassification"], model_type="resnet", depths=depths, hidden_sizes=widths, embedding_size=6,
+                  layer_type="bottleneck", hidden_act="relu", downsample_in_first_stage=True, downsample_in_bottleneck=early, num_channels=3)
+    write(folder, config, w, {"in.pixel_values": images, "out.logits": logits})
+
+
 # T5: Raffel et al., 2020. Buckets of distances as in its text: half of them exact, the others
 # logarithmic up to the greatest distance.
 
@@ -198,5 +228,7 @@ def t5(folder, kind, feed, tied):
 
 
 clip("clip", "quick_gelu", lambda x: x * torch.sigmoid(1.702 * x), 49)
+resnet("resnet_bottleneck", False)
+resnet("resnet_bottleneck_early", True)
 t5("t5", "t5", "relu", True)
 t5("t5_gated", "mt5", "gated-gelu", False)

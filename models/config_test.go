@@ -1,0 +1,109 @@
+package models_test
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/tensorken/tensorken/models"
+)
+
+// The settings of published models are read: what is missing is the weights.
+func TestPublished(t *testing.T) {
+	folders, err := filepath.Glob("testdata/published/*")
+	if err != nil || len(folders) < 15 {
+		t.Fatal(folders, err)
+	}
+	for _, dir := range folders {
+		if _, err := models.Load(dir); err == nil || !strings.Contains(err.Error(), "there is neither model.safetensors nor") {
+			t.Errorf("Load(%q): %v", dir, err)
+		}
+	}
+}
+
+// changed copies a model of testdata with other settings. A nil value removes one.
+func changed(t *testing.T, name string, settings map[string]any) string {
+	t.Helper()
+	dir := t.TempDir()
+	if err := os.CopyFS(dir, os.DirFS(filepath.Join("testdata", name))); err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(dir, "config.json")
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all map[string]any
+	if err := json.Unmarshal(text, &all); err != nil {
+		t.Fatal(err)
+	}
+	for k, v := range settings {
+		if all[k] = v; v == nil {
+			delete(all, k)
+		}
+	}
+	if text, err = json.Marshal(all); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, text, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+// A setting that would change results, or does not fit the file, is an error that names it.
+func TestBadSettings(t *testing.T) {
+	for _, c := range []struct {
+		model    string
+		settings map[string]any
+		want     string
+	}{
+		{"llama_gqa", map[string]any{"residual_multiplier": 0.5}, `"residual_multiplier" is not known for llama`},
+		{"llama_gqa", map[string]any{"attn_logit_softcapping": 50}, `"attn_logit_softcapping" is not known for llama`},
+		{"llama_gqa", map[string]any{"quantization_config": map[string]any{"bits": 4}}, `"quantization_config" is not known`},
+		{"llama_gqa", map[string]any{"hidden_act": "snake"}, `hidden_act is "snake"`},
+		{"llama_gqa", map[string]any{"num_attention_heads": nil}, "there is no num_attention_heads"},
+		{"llama_gqa", map[string]any{"num_attention_heads": 5}, "num_key_value_heads is 2, which does not divide num_attention_heads, 5"},
+		{"llama_gqa", map[string]any{"head_dim": 4}, "self_attn.q_proj.weight is [16 32], and in the file [32 32]"},
+		{"llama_gqa", map[string]any{"vocab_size": 97}, "embed_tokens.weight is [97 32], and in the file [96 32]"},
+		{"llama_gqa", map[string]any{"vocab_size": "many"}, `vocab_size is "many"`},
+		{"llama_gqa", map[string]any{"tie_word_embeddings": false}, `the file lacks "lm_head.weight"`},
+		{"llama_gqa", map[string]any{"attention_bias": true}, `the file lacks "model.layers.0.self_attn.k_proj.bias"`},
+		{"llama_gqa", map[string]any{"num_hidden_layers": 1}, `has no field for "model.layers.1.`},
+		{"llama_gqa", map[string]any{"num_hidden_layers": 3}, `it lacks "model.layers.2.`},
+		{"llama_gqa", map[string]any{"model_type": "mamba"}, `model_type is "mamba"`},
+		{"llama_gqa", map[string]any{"model_type": nil}, "there is no model_type"},
+		{"llama_gqa", map[string]any{"rope_parameters": map[string]any{"rope_type": "longrope", "factor": 2}}, `type "longrope" are not supported`},
+		{"llama_gqa", map[string]any{"rope_parameters": map[string]any{"rope_type": "linear"}}, "there is no factor"},
+		{"llama_gqa", map[string]any{"rope_parameters": map[string]any{"spiral": 2}}, `rope_parameters: the setting "spiral"`},
+		{"qwen2", map[string]any{"layer_types": []string{"full_attention", "linear_attention"}}, `layer_types has "linear_attention"`},
+		{"qwen2", map[string]any{"layer_types": []string{"full_attention"}}, "layer_types has 1 elements for 2 layers"},
+		{"qwen2", map[string]any{"model_type": "llama", "layer_types": nil, "max_window_layers": nil, "use_sliding_window": nil}, `the file has "model.layers.0.self_attn.k_proj.bias"`},
+		{"gemma2", map[string]any{"model_type": "gemma", "layer_types": nil}, "is not known for gemma"},
+		{"gemma2", map[string]any{"use_bidirectional_attention": true}, "use_bidirectional_attention is true: only false"},
+		{"mixtral", map[string]any{"num_local_experts": 5}, `it lacks "model.layers.0.block_sparse_moe.experts.4`},
+		{"gpt2_gen", map[string]any{"add_cross_attention": true}, "add_cross_attention is true"},
+		{"gpt2_gen", map[string]any{"n_inner": 64}, "mlp.c_fc is [32 64], and in the file [32 128]"},
+		{"gpt2_gen", map[string]any{"n_head": 5}, "n_head is 5, which does not divide n_embd, 32"},
+		{"bert", map[string]any{"position_embedding_type": "relative_key"}, `position_embedding_type is "relative_key"`},
+		{"bert", map[string]any{"is_decoder": true}, "is_decoder is true"},
+		{"bert", map[string]any{"type_vocab_size": 3}, "token_type_embeddings is [3 32]"},
+		{"vit", map[string]any{"image_size": 20}, "position_embeddings is [1 26 32], and in the file [1 17 32]"},
+		{"vit", map[string]any{"qkv_bias": false}, "the model does not"},
+		{"resnet", map[string]any{"layer_type": "dense"}, `layer_type is "dense"`},
+		{"resnet", map[string]any{"depths": []int{1}}, "1 depths and 2 hidden_sizes"},
+		{"whisper", map[string]any{"decoder_layers": 1}, "has no field"},
+		{"whisper", map[string]any{"num_mel_bins": 80}, "conv1 is [32 80 3]"},
+		{"clip", map[string]any{"text_config": map[string]any{"flavour": 1}}, `text_config: the setting "flavour"`},
+		{"clip", map[string]any{"projection_dim": 8}, "text_projection is [8 24]"},
+		{"t5", map[string]any{"feed_forward_proj": "gated-gelu"}, "other weights than it needs"},
+		{"t5_gated", map[string]any{"d_kv": 5}, "SelfAttention.q is [15 24]"},
+		{"t5", map[string]any{"tie_word_embeddings": false}, "has no lm_head.weight"},
+	} {
+		if _, err := models.Load(changed(t, c.model, c.settings)); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s with %v: %v, want %q", c.model, c.settings, err, c.want)
+		}
+	}
+}

@@ -1,0 +1,177 @@
+package models_test
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/tensorken/tensorken/models"
+	"github.com/tensorken/tensorken/tensor"
+)
+
+func generate(t *testing.T, g *models.Generator, prompts ...[]int32) [][]int32 {
+	t.Helper()
+	got, err := g.Generate(prompts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return got
+}
+
+// Texts of a batch are those that they are alone, whatever their lengths.
+func TestGenerateBatch(t *testing.T) {
+	prompts := [][]int32{{5, 6, 7}, {90, 3, 1, 44, 23, 8, 9, 10, 11}, {17}}
+	for _, name := range []string{"gpt2_gen", "llama_gqa", "gemma2", "qwen2"} {
+		m := toDevice(t, name, tensor.CPU())
+		g := models.Generator{Model: m, MaxTokens: 15}
+		got := generate(t, &g, prompts...)
+		for i, p := range prompts {
+			if want := generate(t, &g, p)[0]; !slices.Equal(got[i], want) {
+				t.Errorf("%s: text %d of a batch is %v, alone %v", name, i, got[i], want)
+			}
+		}
+	}
+}
+
+// A text goes on when the cache is full, with a longer one.
+func TestGenerateLong(t *testing.T) {
+	m := toDevice(t, "llama_gqa", tensor.CPU())
+	prompts := [][]int32{{5, 6, 7}, {17}}
+	got := generate(t, &models.Generator{Model: m, MaxTokens: 150}, prompts...)
+	for i, p := range prompts {
+		all := slices.Concat(p, got[i])
+		next := texts(t, m.Apply(tensor.New(all, 1, len(all))).ArgMax(-1))[0]
+		if want := next[len(p)-1 : len(all)-1]; !slices.Equal(got[i], want) {
+			t.Errorf("text %d is %v, want %v", i, got[i], want)
+		}
+	}
+}
+
+func TestGenerateStop(t *testing.T) {
+	m := toDevice(t, "llama_gqa", tensor.CPU())
+	prompts := [][]int32{{5, 6, 7}, {17}}
+	free := generate(t, &models.Generator{Model: m, MaxTokens: 12}, prompts...)
+	stop := []int32{free[0][3], free[1][7]}
+	g := models.Generator{Model: m, MaxTokens: 12, Stop: stop}
+	for i, got := range generate(t, &g, prompts...) {
+		end := slices.IndexFunc(free[i], func(id int32) bool { return slices.Contains(stop, id) })
+		if !slices.Equal(got, free[i][:end]) {
+			t.Errorf("text %d is %v, want %v", i, got, free[i][:end])
+		}
+	}
+	turns := 0
+	for tokens, err := range g.All(prompts) {
+		if turns++; err != nil || len(tokens) != 2 || turns == 2 {
+			break
+		}
+	}
+	if turns != 2 {
+		t.Errorf("%d turns, want 2 before break", turns)
+	}
+}
+
+// A counted decoder counts how often it is traced.
+type counted struct {
+	models.Decoder
+	n *int
+}
+
+func (c counted) Decode(ids tensor.Tensor, cache models.Cache) (tensor.Tensor, models.Cache) {
+	*c.n++
+	return c.Decoder.Decode(ids, cache)
+}
+
+// Steps are recorded, those of a second text too; draws are new in each.
+func TestGenerateDraws(t *testing.T) {
+	n := 0
+	m := counted{toDevice(t, "gpt2_gen", tensor.CPU()), &n}
+	g := models.Generator{Model: m, MaxTokens: 20, RNG: tensor.NewRNG(1), Sampling: models.Sampling{Temperature: 3, TopP: 0.9, RepetitionPenalty: 1.2}}
+	prompts := [][]int32{{5, 6, 7}, {5, 6, 7}}
+	first := generate(t, &g, prompts...)
+	traced := n
+	second := generate(t, &g, prompts...)
+	if traced > 5 || n != traced+1 {
+		t.Errorf("the model was traced %d times for the first text and %d for the second", traced, n-traced)
+	}
+	if slices.Equal(first[0], first[1]) || slices.Equal(first[0], second[0]) {
+		t.Errorf("texts are equal: %v %v", first, second)
+	}
+	for i := range 17 {
+		if slices.Equal(first[0][i:i+4], slices.Repeat(first[0][i:i+1], 4)) {
+			t.Errorf("a token is drawn again and again: %v", first[0])
+		}
+	}
+	again := generate(t, &models.Generator{Model: m, MaxTokens: 20, RNG: tensor.NewRNG(1), Sampling: g.Sampling}, prompts...)
+	if fmt.Sprint(again) != fmt.Sprint(first) {
+		t.Errorf("with the same seed %v, and %v", again, first)
+	}
+}
+
+func TestChoose(t *testing.T) {
+	d := openDevice(t)
+	const rows = 20000
+	p := []float64{0.05, 0.4, 0.1, 0.3, 0.15}
+	logits := make([]float32, len(p))
+	for i := range p {
+		logits[i] = float32(math.Log(p[i])) + 3
+	}
+	seen := tensor.New([]bool{false, true, false, true, false}, 1, 5).Expand(rows, 5).To(d)
+	for _, c := range []struct {
+		s    models.Sampling
+		want []float64
+	}{
+		{models.Sampling{}, []float64{0, 1, 0, 0, 0}},
+		{models.Sampling{RepetitionPenalty: 2}, []float64{0, 0, 0, 0, 1}}, // logits 2.1 and 1.8 are halved, 1.1 is not
+		{models.Sampling{Temperature: 1}, p},
+		{models.Sampling{Temperature: 1, TopK: 9, TopP: 1}, p},
+		{models.Sampling{Temperature: 1, TopK: 2}, []float64{0, 4. / 7, 0, 3. / 7, 0}},
+		{models.Sampling{Temperature: 1, TopP: 0.75}, []float64{0, 0.4 / 0.85, 0, 0.3 / 0.85, 0.15 / 0.85}},
+		{models.Sampling{Temperature: 1, TopP: 0.01}, []float64{0, 1, 0, 0, 0}},
+		{models.Sampling{Temperature: 1, MinP: 0.3}, []float64{0, 0.4 / 0.85, 0, 0.3 / 0.85, 0.15 / 0.85}},
+		{models.Sampling{Temperature: 1, TopK: 3, MinP: 0.5}, []float64{0, 4. / 7, 0, 3. / 7, 0}},
+		{models.Sampling{Temperature: 1, TopK: 3, TopP: 0.5}, []float64{0, 4. / 7, 0, 3. / 7, 0}}, // of 0.85
+		{models.Sampling{Temperature: 0.5}, []float64{0.0025 / 0.285, 0.16 / 0.285, 0.01 / 0.285, 0.09 / 0.285, 0.0225 / 0.285}},
+	} {
+		next := c.s.Choose(tensor.New(logits, 1, 5).Expand(rows, 5).To(d), seen, tensor.NewRNG(2))
+		tokens, err := tensor.Data[int32](next)
+		if err != nil || len(tokens) != rows {
+			t.Fatal(len(tokens), err)
+		}
+		var n [5]float64
+		for _, k := range tokens {
+			n[k]++
+		}
+		for k := range n {
+			if got, want := n[k]/rows, c.want[k]; want == 0 && got > 0 || math.Abs(got-want) > 0.015 {
+				t.Errorf("%+v draws token %d with probability %.3f, want %.3f", c.s, k, got, want)
+			}
+		}
+	}
+}
+
+func TestGenerateErrors(t *testing.T) {
+	m := toDevice(t, "gpt2_gen", tensor.CPU())
+	one := [][]int32{{1}}
+	for _, c := range []struct {
+		g       models.Generator
+		prompts [][]int32
+		want    string
+	}{
+		{models.Generator{MaxTokens: 1}, one, "needs a Model"},
+		{models.Generator{Model: m}, one, "MaxTokens of at least 1"},
+		{models.Generator{Model: m, MaxTokens: 1}, nil, "there are no prompts"},
+		{models.Generator{Model: m, MaxTokens: 1}, [][]int32{{1}, {}}, "prompt 1 is empty"},
+		{models.Generator{Model: m, MaxTokens: 1, Sampling: models.Sampling{Temperature: 1}}, one, "set RNG"},
+		{models.Generator{Model: m, MaxTokens: 1, Sampling: models.Sampling{TopP: 2}}, one, "TopP is 2"},
+		{models.Generator{Model: m, MaxTokens: 1, Sampling: models.Sampling{TopK: -1}}, one, "TopK is -1"},
+		{models.Generator{Model: m, MaxTokens: 1, Sampling: models.Sampling{MinP: math.NaN()}}, one, "MinP is NaN"},
+		{models.Generator{Model: m, MaxTokens: 1}, [][]int32{{96}}, "index 96 at [0 0] is out of range"},
+		{models.Generator{Model: m, MaxTokens: 100}, one, "index 64 at [0] is out of range"}, // the model's positions
+	} {
+		if _, err := c.g.Generate(c.prompts); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("Generate(%v): %v, want %q", c.prompts, err, c.want)
+		}
+	}
+}
