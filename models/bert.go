@@ -130,8 +130,6 @@ func (m *BERT) Pooled(x tensor.Tensor) tensor.Tensor {
 		return m.Bert.Pooler.Dense.Apply(first).Tanh()
 	case m.PreClassifier != nil:
 		return m.PreClassifier.Apply(first).ReLU()
-	case m.Classifier != nil && m.Classifier.OutProj != nil: // whose Dense is the pooler
-		return first
 	}
 	fail("BERT", "the file has no pooler")
 	return x
@@ -143,6 +141,8 @@ func (m *BERT) Logits(x tensor.Tensor) tensor.Tensor {
 	switch {
 	case m.Classifier != nil && m.PerToken:
 		return m.Classifier.Apply(x)
+	case m.Classifier != nil && m.Classifier.OutProj != nil:
+		return m.Classifier.Apply(x.Index(tensor.All, 0))
 	case m.Classifier != nil:
 		return m.Classifier.Apply(m.Pooled(x))
 	case m.QAOutputs != nil:

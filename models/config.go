@@ -45,7 +45,7 @@ func (c config) errorf(format string, args ...any) error {
 }
 
 // read fills a struct. The tag of a field is the name of its setting, `config:"hidden_size"`,
-// and may say that it must be there, `config:"hidden_size,required"`. A tag `of:"qwen2 qwen3"`
+// and may say that it must be there, `config:"hidden_size,required"`, as a positive number. A tag `of:"qwen2 qwen3"`
 // lists the kinds of models that have the setting. The values before are the defaults, and null
 // is the zero value.
 func (c config) read(into any) error {
@@ -68,6 +68,9 @@ func (c config) read(into any) error {
 		value := reflect.New(f.Type)
 		if err := json.Unmarshal(raw, value.Interface()); err != nil {
 			return c.errorf("%s is %s: %w", name, raw, err)
+		}
+		if n, ok := value.Elem().Interface().(int); ok && option == "required" && n < 1 {
+			return c.errorf("%s is %s: want at least 1", name, raw)
 		}
 		v.Field(i).Set(value.Elem())
 	}

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -65,6 +66,7 @@ func TestBadSettings(t *testing.T) {
 		{"llama_gqa", map[string]any{"quantization_config": map[string]any{"bits": 4}}, `"quantization_config" is not known`},
 		{"llama_gqa", map[string]any{"hidden_act": "snake"}, `hidden_act is "snake"`},
 		{"llama_gqa", map[string]any{"num_attention_heads": nil}, "there is no num_attention_heads"},
+		{"llama_gqa", map[string]any{"num_hidden_layers": -1}, "num_hidden_layers is -1: want at least 1"},
 		{"llama_gqa", map[string]any{"num_attention_heads": 5}, "num_key_value_heads is 2, which does not divide num_attention_heads, 5"},
 		{"llama_gqa", map[string]any{"head_dim": 4}, "self_attn.q_proj.weight is [16 32], and in the file [32 32]"},
 		{"llama_gqa", map[string]any{"vocab_size": 97}, "embed_tokens.weight is [97 32], and in the file [96 32]"},
@@ -104,6 +106,41 @@ func TestBadSettings(t *testing.T) {
 	} {
 		if _, err := models.Load(changed(t, c.model, c.settings)); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s with %v: %v, want %q", c.model, c.settings, err, c.want)
+		}
+	}
+}
+
+func TestStopTokens(t *testing.T) {
+	for _, c := range []struct {
+		config, generation any // eos_token_id
+		want               []int32
+	}{
+		{nil, nil, nil},
+		{2, nil, []int32{2}},
+		{2, []int{3, 4}, []int32{3, 4}},
+		{[]int{5, 6}, nil, []int32{5, 6}},
+	} {
+		dir := changed(t, "llama_gqa", map[string]any{"eos_token_id": c.config})
+		if c.generation != nil {
+			text, err := json.Marshal(map[string]any{"eos_token_id": c.generation})
+			if err == nil {
+				err = os.WriteFile(filepath.Join(dir, "generation_config.json"), text, 0o600)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		if got, err := models.StopTokens(dir); !slices.Equal(got, c.want) || err != nil {
+			t.Errorf("eos_token_id %v and %v: StopTokens returned %v, %v, want %v", c.config, c.generation, got, err, c.want)
+		}
+	}
+	for _, bad := range []string{`{"eos_token_id": "end"}`, `[`} {
+		dir := t.TempDir()
+		if err := os.WriteFile(filepath.Join(dir, "config.json"), []byte(bad), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if got, err := models.StopTokens(dir); err == nil {
+			t.Errorf("%s: StopTokens returned %v", bad, got)
 		}
 	}
 }

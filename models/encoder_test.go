@@ -8,13 +8,6 @@ import (
 	"github.com/tensorken/tensorken/tensor"
 )
 
-func TestBERT(t *testing.T) {
-	d := openDevice(t)
-	m, io := load[*models.BERT](t, "bert", d), readIO(t, "bert")
-	ids, valid := io.In["input_ids"].To(d), io.In["attention_mask"].To(d)
-	closeTo(t, "Apply(ids, valid)", m.Apply(ids, valid), io.Out["last_hidden_state"])
-}
-
 func TestViT(t *testing.T) {
 	d := openDevice(t)
 	m, io := load[*models.ViT](t, "vit", d), readIO(t, "vit")

@@ -56,7 +56,7 @@ var llamas = map[string]llamaConfig{
 	"mixtral": {Act: "silu", Eps: 1e-5, Theta: 1e6, Length: 131072, KVHeads: 8, Experts: 8, TopK: 2, windowed: allLayers},
 	"qwen2":   {Act: "silu", Eps: 1e-6, Theta: 1e4, Length: 32768, KVHeads: 32, Window: 4096, FullLayers: 28, qkvBias: true, windowed: lastLayers},
 	"qwen3":   {Act: "silu", Eps: 1e-6, Theta: 1e4, Length: 32768, KVHeads: 32, HeadWidth: 128, Window: 4096, FullLayers: 28, headNorm: true, windowed: lastLayers},
-	"gemma":   {GemmaAct: "gelu_pytorch_tanh", Eps: 1e-6, Theta: 1e4, Length: 8192, KVHeads: 16, HeadWidth: 256, Tied: true, gemma: true},
+	"gemma":   {Eps: 1e-6, Theta: 1e4, Length: 8192, KVHeads: 16, HeadWidth: 256, Tied: true, gemma: true},
 	"gemma2": {GemmaAct: "gelu_pytorch_tanh", Eps: 1e-6, Theta: 1e4, Length: 8192, KVHeads: 4, HeadWidth: 256, Tied: true, gemma: true,
 		Window: 4096, ScoreCap: 50, LogitCap: 30, QueryScalar: 256, windowed: evenLayers},
 }
@@ -87,7 +87,10 @@ func readLlama(c config) (s llamaConfig, err error) {
 	}
 	setting, name := "hidden_act", s.Act
 	if s.gemma {
-		setting, name = "hidden_activation", cmp.Or(s.GemmaAct, "gelu_pytorch_tanh")
+		setting, name = "hidden_activation", cmp.Or(s.GemmaAct, s.Act)
+		if name == "gelu" || name == "" { // Gemma's first files say gelu and mean its approximation
+			name = "gelu_pytorch_tanh"
+		}
 	}
 	if s.act, err = c.activation(setting, name); err != nil {
 		return s, err

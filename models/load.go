@@ -73,17 +73,18 @@ func (l layout) load(dir string, model any) error {
 		return err
 	}
 	defer f.Close()
-	names := f.Names()
+	names, rename := f.Names(), l.rename
+	if rename == nil {
+		rename = func(name string) string { return name }
+	}
 	base := ""
-	if l.base != "" && !slices.ContainsFunc(names, func(n string) bool { return strings.HasPrefix(n, l.base+".") }) {
+	if l.base != "" && !slices.ContainsFunc(names, func(n string) bool { return strings.HasPrefix(rename(n), l.base+".") }) {
 		base = l.base + "."
 	} else if l.head != "" && !slices.Contains(names, l.head) {
 		return fmt.Errorf("models: %s: the file lacks %q", dir, l.head)
 	}
 	renamed := func(name string) string {
-		if l.rename != nil {
-			name = l.rename(name)
-		}
+		name = rename(name)
 		for _, end := range slices.Concat(buffers, l.skip) {
 			if strings.HasSuffix(name, end) {
 				return ""

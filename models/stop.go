@@ -1,0 +1,45 @@
+package models
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+)
+
+// StopTokens returns the tokens that end a text of the model in a folder, for [Generator.Stop]:
+// eos_token_id of its generation_config.json or, without that, of its config.json; none if
+// neither has it.
+func StopTokens(dir string) ([]int32, error) {
+	for _, name := range []string{"generation_config.json", "config.json"} {
+		path := filepath.Join(dir, name)
+		text, err := os.ReadFile(path)
+		if errors.Is(err, fs.ErrNotExist) && name != "config.json" {
+			continue
+		}
+		var c struct {
+			EOS json.RawMessage `json:"eos_token_id"`
+		}
+		if err == nil {
+			err = json.Unmarshal(text, &c)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("models: %s: %w", path, err)
+		}
+		if len(c.EOS) == 0 || string(c.EOS) == "null" {
+			continue
+		}
+		var id int32
+		if json.Unmarshal(c.EOS, &id) == nil {
+			return []int32{id}, nil
+		}
+		var ids []int32
+		if err := json.Unmarshal(c.EOS, &ids); err != nil {
+			return nil, fmt.Errorf("models: %s: eos_token_id is %s: want a token or a list", path, c.EOS)
+		}
+		return ids, nil
+	}
+	return nil, nil
+}
