@@ -2,6 +2,7 @@ package models_test
 
 import (
 	"encoding/json"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -9,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/tensorken/tensorken/models"
+	"github.com/tensorken/tensorken/nn"
 )
 
 // The settings of published models are read: what is missing is the weights.
@@ -141,6 +143,46 @@ func TestStopTokens(t *testing.T) {
 		}
 		if got, err := models.StopTokens(dir); err == nil {
 			t.Errorf("%s: StopTokens returned %v", bad, got)
+		}
+	}
+}
+
+// Windows and rotary positions of layers are those of the settings.
+func TestLayers(t *testing.T) {
+	sliding := []string{"full_attention", "sliding_attention"}
+	rope := func(r map[string]any) map[string]any {
+		return map[string]any{"rope_parameters": r, "max_position_embeddings": 256, "layer_types": nil}
+	}
+	for _, c := range []struct {
+		model    string
+		settings map[string]any
+		windows  [2]int
+		scaling  nn.RotaryScaling
+	}{
+		{model: "llama_gqa"},
+		{"mixtral", map[string]any{"sliding_window": 4}, [2]int{4, 4}, nil},
+		{"mixtral", map[string]any{"sliding_window": 4, "layer_types": sliding}, [2]int{0, 4}, nil},
+		{"qwen2", map[string]any{"sliding_window": 4, "layer_types": nil, "max_window_layers": 1}, [2]int{}, nil},
+		{"qwen2", map[string]any{"sliding_window": 4, "use_sliding_window": true, "layer_types": nil, "max_window_layers": 1}, [2]int{0, 4}, nil},
+		{"qwen2", map[string]any{"sliding_window": 4, "use_sliding_window": true, "layer_types": sliding}, [2]int{0, 4}, nil},
+		{"gemma2", map[string]any{"layer_types": nil}, [2]int{6, 0}, nil},
+		{"gemma2", map[string]any{"layer_types": sliding}, [2]int{0, 6}, nil},
+		{"llama_gqa", rope(map[string]any{"type": "linear", "factor": 2}), [2]int{}, nn.LinearScaling{Factor: 2}},
+		{"llama_gqa", rope(map[string]any{"rope_type": "dynamic", "factor": 2, "original_max_position_embeddings": 64}), [2]int{}, nn.DynamicScaling{Factor: 2, Length: 256}},
+		{"llama_gqa", rope(map[string]any{"rope_type": "llama3", "factor": 8, "low_freq_factor": 2, "high_freq_factor": 3, "original_max_position_embeddings": 64}), [2]int{},
+			nn.Llama3Scaling{Factor: 8, LowFreq: 2, HighFreq: 3, Length: 64}},
+		{"llama_gqa", rope(map[string]any{"rope_type": "yarn", "factor": 2, "beta_fast": 16, "beta_slow": 2, "attention_factor": 1.5, "truncate": false}), [2]int{},
+			nn.YaRNScaling{Factor: 2, Length: 256, BetaFast: 16, BetaSlow: 2, Magnitude: 1.5, Exact: true}},
+		{"llama_gqa", rope(map[string]any{"rope_type": "yarn", "factor": nil, "original_max_position_embeddings": 64}), [2]int{}, nn.YaRNScaling{Factor: 4, Length: 64}},
+		{"llama_gqa", rope(map[string]any{"rope_type": "yarn", "factor": math.E, "mscale": 2, "mscale_all_dim": 2}), [2]int{},
+			nn.YaRNScaling{Factor: math.E, Length: 256, Magnitude: 1}},
+	} {
+		m := loadDir[*models.Llama](t, changed(t, c.model, c.settings))
+		for i, l := range m.Model.Layers {
+			if a := l.SelfAttn.Settings; a.Window != c.windows[i] || a.Rotary.Scaling != c.scaling {
+				t.Errorf("%s with %v: layer %d has the window %d and the scaling %+v, want %d and %+v",
+					c.model, c.settings, i, a.Window, a.Rotary.Scaling, c.windows[i], c.scaling)
+			}
 		}
 	}
 }

@@ -64,7 +64,7 @@ type layout struct {
 }
 
 // buffers ends the names of tensors that models compute.
-var buffers = []string{"position_ids", "rotary_emb.inv_freq", "num_batches_tracked"}
+var buffers = []string{"position_ids", "token_type_ids", "rotary_emb.inv_freq", "num_batches_tracked"}
 
 // load fills a model from the files of a folder.
 func (l layout) load(dir string, model any) error {
