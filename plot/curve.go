@@ -14,7 +14,6 @@ import (
 type drawnCurve struct {
 	curve
 	x, y Axis
-	line bool
 }
 
 func (d drawnCurve) lineStyle() draw.LineStyle {
@@ -145,7 +144,7 @@ func metricCurves[M ~map[string]float64](history []M, names map[string]bool) (al
 		order = slices.Insert(slices.Delete(order, i, i+1), 0, "loss")
 	}
 	for _, name := range order {
-		c := curve{name: name, color: Color(len(all)), points: len(history) < 50}
+		c := curve{name: name, color: Color(len(all)), line: true, points: len(history) < 50}
 		for i, m := range history {
 			y, ok := m[name]
 			if !ok {

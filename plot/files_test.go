@@ -104,6 +104,8 @@ func figures() map[string]*Figure {
 		"close":       Line(tensor.New([]float64{1, math.Nextafter(1, 2)})),
 		"ints":        Line(tensor.New([]int64{math.MinInt64, math.MaxInt64})),
 		"points":      Scatter(Series{Name: "a", X: rng.Normal(10), Y: rng.Normal(10)}),
+		"band":        Lines(Series{Y: rng.Normal(2, 9), Low: rng.Normal(2, 9), High: tensor.New([]float64{0, 1, math.NaN(), 2, 3, math.Inf(1), 4, 5, 6}).Expand(2, 9)}),
+		"overlay":     Overlay(Line(rng.Normal(3, 5)), Scatter(Series{Name: "a", X: rng.Normal(10), Y: rng.Normal(10)})),
 		"histogram":   Histogram(rng.Normal(10, 10), 0),
 		"NaN counts":  Histogram(nan, 10),
 		"one number":  Histogram(tensor.Full(1e9, 10), 10),
@@ -256,6 +258,11 @@ func TestMisuse(t *testing.T) {
 		{func() { Show(absent) }, "plot.Show: the tensor is absent"},
 		{func() { Grid(0, Line(v)) }, "plot.Grid: want at least one column and one figure"},
 		{func() { Grid(1) }, "plot.Grid: want at least one column and one figure"},
+		{func() { Lines(Series{Y: v, Low: v}) }, "plot.Lines: the tensor is absent"},
+		{func() { Lines(Series{Y: v, Low: v, High: m}) }, "plot.Lines of int32 [4] and int32 [4] and float32 [2 4]: Low and High: want the shape of Y"},
+		{func() { Overlay() }, "plot.Overlay: want at least one figure"},
+		{func() { Overlay(Line(v), Heatmap(m)) }, "plot.Overlay: want figures of Line, Lines or Scatter"},
+		{func() { Overlay(Metrics([]map[string]float64{{"loss": 1}})) }, "plot.Overlay: want figures of Line, Lines or Scatter"},
 	} {
 		var misuse *tensor.Error
 		if err := tensor.Try(c.call); !errors.As(err, &misuse) || !strings.Contains(misuse.Msg, c.want) || !strings.HasPrefix(misuse.Pos, "files_test.go:") {

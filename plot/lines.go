@@ -25,6 +25,9 @@ type Series struct {
 	// Labels, unless nil, are written beside the n points in files, such as the letters that
 	// embeddings belong to.
 	Labels []string
+	// Low and High, of Y's shape, are the ends of a pale band behind the lines, such as a
+	// prediction plus and minus its standard deviation. Absent means no band.
+	Low, High tensor.Tensor
 }
 
 // Line draws y, [n] or [k n], as one line or k lines over the positions of the elements. A
@@ -55,27 +58,35 @@ func Metrics[M ~map[string]float64](history []M) *Figure {
 // lines is the content of lines and of points.
 type lines struct {
 	op     string
-	series []Series
-	points bool
+	series []drawnSeries
 	whole  bool // all x are positions or epochs
 	curves []curve
 }
 
+// A drawnSeries is a series of Lines, or one of Scatter, which has no line.
+type drawnSeries struct {
+	Series
+	line bool
+}
+
 // A curve is a series that was read.
 type curve struct {
-	name           string
-	xs, ys         []float64
-	color          color.Color
-	dashed, points bool
-	labels         []string
+	name                 string
+	xs, ys               []float64
+	low, high            []float64 // of the band, or nil
+	color                color.Color
+	dashed, points, line bool
+	labels               []string
 }
 
 func newLines(op string, series []Series, points bool) *Figure {
 	if len(series) == 0 {
 		misuse(op, "there is no series to draw")
 	}
-	l := &lines{op: op, series: series, points: points, whole: true}
+	l := &lines{op: op, whole: true}
 	for _, s := range series {
+		s.Points = s.Points || points
+		l.series = append(l.series, drawnSeries{s, !points})
 		check(op, s.Y)
 		if r := s.Y.Rank(); r != 1 && r != 2 {
 			misuse(op, "Y: want [n], or [k n] for k series", s.Y)
@@ -83,6 +94,7 @@ func newLines(op string, series []Series, points bool) *Figure {
 		if n := len(s.Labels); n > 0 && n != s.Y.Dim(-1) {
 			misuse(op, fmt.Sprintf("%d Labels: want one for each point on Y's last axis", n), s.Y)
 		}
+		checkBand(op, s)
 		if !s.X.IsValid() {
 			continue
 		}
@@ -100,27 +112,11 @@ func (l *lines) load(*Figure) error {
 	}
 	var all []curve
 	for _, s := range l.series {
-		n := s.Y.Dim(-1)
-		ys, err := numbers(l.op, s.Y)
+		read, err := s.read(l.op)
 		if err != nil {
 			return err
 		}
-		var xs []float64
-		if s.X.IsValid() {
-			if xs, err = numbers(l.op, s.X); err != nil {
-				return err
-			}
-		} else {
-			xs = make([]float64, n)
-			for i := range xs {
-				xs[i] = float64(i)
-			}
-		}
-		for i := range len(ys) / n {
-			c := curve{s.Name, xs, ys[i*n:][:n], s.Color, s.Dashed, s.Points || l.points, s.Labels}
-			if c.name != "" && len(ys) > n {
-				c.name += " " + strconv.Itoa(i)
-			}
+		for _, c := range read {
 			if c.color == nil {
 				c.color = Color(len(all))
 			}
@@ -131,6 +127,37 @@ func (l *lines) load(*Figure) error {
 	return nil
 }
 
+// read computes a series and returns its curves.
+func (s drawnSeries) read(op string) (all []curve, err error) {
+	n := s.Y.Dim(-1)
+	elements := make([][]float64, 4)
+	for i, t := range []tensor.Tensor{s.X, s.Y, s.Low, s.High} {
+		if !t.IsValid() {
+			continue
+		}
+		if elements[i], err = numbers(op, t); err != nil {
+			return nil, err
+		}
+	}
+	xs, ys, low, high := elements[0], elements[1], elements[2], elements[3]
+	if xs == nil {
+		for i := range n {
+			xs = append(xs, float64(i))
+		}
+	}
+	for begin := 0; begin < len(ys); begin += n {
+		c := curve{name: s.Name, xs: xs, ys: ys[begin:][:n], color: s.Color, dashed: s.Dashed, points: s.Points, line: s.line, labels: s.Labels}
+		if low != nil {
+			c.low, c.high = low[begin:][:n], high[begin:][:n]
+		}
+		if c.name != "" && len(ys) > n {
+			c.name += " " + strconv.Itoa(begin/n)
+		}
+		all = append(all, c)
+	}
+	return all, nil
+}
+
 func (l *lines) size() (width, height int) { return 640, 420 }
 
 // ranges returns the ends of both axes: those of the figure or of the curves, moved apart
@@ -138,7 +165,7 @@ func (l *lines) size() (width, height int) { return 640, 420 }
 func (l *lines) ranges(f *Figure) (x, y Axis) {
 	var xs, ys [][]float64
 	for _, c := range l.curves {
-		xs, ys = append(xs, c.xs), append(ys, c.ys)
+		xs, ys = append(xs, c.xs), append(ys, c.ys, c.low, c.high)
 	}
 	return f.X.over(xs), f.Y.over(ys)
 }
@@ -197,9 +224,14 @@ func (l *lines) draw(f *Figure, c draw.Canvas) {
 		p.X.Tick.Marker = ticks{whole: true}
 	}
 	p.Add(plotter.NewGrid())
+	for _, k := range l.curves {
+		if k.low != nil {
+			p.Add(band{drawnCurve{k, x, y}})
+		}
+	}
 	var named []drawnCurve
 	for _, k := range l.curves {
-		d := drawnCurve{k, x, y, !l.points}
+		d := drawnCurve{k, x, y}
 		p.Add(d)
 		if k.name != "" {
 			named = append(named, d)

@@ -51,7 +51,7 @@ func (l *lines) text(f *Figure, s screen) []string {
 	d := dotted{columns: max(min(s.columns, textColumns)-label-2, 1), rows: textRows}
 	d.dots, d.colors = make([]rune, d.columns*d.rows), make([]color.NRGBA, d.columns*d.rows)
 	for _, c := range l.curves {
-		d.draw(drawnCurve{c, x, y, !l.points})
+		d.draw(drawnCurve{c, x, y})
 	}
 	var out []string
 	for i := range d.rows {
