@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/tensorken/tensorken/data"
+	"github.com/tensorken/tensorken/internal/digits"
 	"github.com/tensorken/tensorken/tensor"
 )
 
@@ -31,7 +32,7 @@ const maxClass = 1 << 24
 func readExamples(path string) (examples, error) {
 	open, name := func() (io.ReadCloser, error) { return os.Open(path) }, path
 	if path == "" {
-		open, name = openDigits, builtIn
+		open, name = digits.Open, builtIn
 	}
 	r, err := open()
 	if err != nil {

@@ -1,26 +1,12 @@
 package main
 
 import (
-	"bytes"
-	"compress/gzip"
-	_ "embed"
 	"io"
 
 	"github.com/spf13/cobra"
+
+	"github.com/tensorken/tensorken/internal/digits"
 )
-
-// digits is the test set of "Optical Recognition of Handwritten Digits" by
-// E. Alpaydin and C. Kaynak, UCI Machine Learning Repository, 1998,
-// https://doi.org/10.24432/C50P49, under the Creative Commons Attribution 4.0
-// International licence (CC BY 4.0), https://creativecommons.org/licenses/by/4.0/.
-// The lines are unchanged; the file is compressed.
-//
-//go:embed digits.csv.gz
-var digits []byte
-
-// openDigits returns 1,797 images of handwritten digits as CSV, one a line: 8
-// rows of 8 pixels from 0 to 16, then the digit.
-func openDigits() (io.ReadCloser, error) { return gzip.NewReader(bytes.NewReader(digits)) }
 
 func digitsCommand() *cobra.Command {
 	return &cobra.Command{
@@ -33,7 +19,7 @@ The digits are from "Optical Recognition of Handwritten Digits" by E. Alpaydin
 and C. Kaynak, UCI Machine Learning Repository, doi.org/10.24432/C50P49, CC BY 4.0.`,
 		Args: noArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
-			r, err := openDigits()
+			r, err := digits.Open()
 			if err != nil {
 				return err
 			}

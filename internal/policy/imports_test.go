@@ -47,6 +47,7 @@ var order = strings.Fields(`
 	solve
 	nn optim data data/images train models
 	plot draw
+	internal/digits
 	internal/goldentext internal/golden internal/policy internal/wgpu/wgputest
 `)
 

@@ -1,0 +1,42 @@
+// Package digits has the handwritten digits that programs of this module learn.
+//
+// They are the test set of "Optical Recognition of Handwritten Digits" by E. Alpaydin and
+// C. Kaynak, UCI Machine Learning Repository, 1998, https://doi.org/10.24432/C50P49, under
+// the Creative Commons Attribution 4.0 International licence (CC BY 4.0),
+// https://creativecommons.org/licenses/by/4.0/. The lines are unchanged; the file is
+// compressed.
+package digits
+
+import (
+	"bytes"
+	"compress/gzip"
+	_ "embed"
+	"io"
+
+	"github.com/tensorken/tensorken/data"
+	"github.com/tensorken/tensorken/tensor"
+)
+
+//go:embed digits.csv.gz
+var file []byte
+
+// Open returns 1,797 images as CSV, one a line: 8 rows of 8 pixels from 0 to 16, then the
+// digit.
+func Open() (io.ReadCloser, error) { return gzip.NewReader(bytes.NewReader(file)) }
+
+// Load returns the images, float32 [1797 1 8 8] from 0, the background, to 1, and the digits,
+// int32 [1797].
+func Load() (images, labels tensor.Tensor, err error) {
+	r, err := Open()
+	if err != nil {
+		return images, labels, err
+	}
+	defer r.Close()
+	_, rows, err := data.ReadCSV(r)
+	if err != nil {
+		return images, labels, err
+	}
+	images = rows.Slice(1, 0, -1).Div(16).Reshape(-1, 1, 8, 8)
+	labels = rows.Index(tensor.All, -1).Cast(tensor.Int32)
+	return images, labels, tensor.Eval(images, labels)
+}
