@@ -1,9 +1,6 @@
 package main
 
 import (
-	"bytes"
-	"image/color"
-	"image/png"
 	"math"
 	"os"
 	"strings"
@@ -11,7 +8,6 @@ import (
 
 	"github.com/tensorken/tensorken/examples/internal/exampletest"
 	"github.com/tensorken/tensorken/examples/internal/names"
-	"github.com/tensorken/tensorken/internal/goldentext"
 )
 
 func TestOutput(t *testing.T) { exampletest.Check(t, main) }
@@ -22,35 +18,7 @@ func TestFigure(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var b bytes.Buffer
-	if err := heatmap(probabilities(count(pairsOf(list)))).Encode(&b, ".png"); err != nil {
-		t.Fatal(err)
-	}
-	const file, maxBytes = "../../docs/bigrams.png", 40 << 10
-	want := goldentext.Read(t, file, b.String())
-	if len(want) > maxBytes {
-		t.Errorf("%s has %d bytes, want at most %d", file, len(want), maxBytes)
-	}
-	a, err := png.Decode(strings.NewReader(want))
-	if err != nil {
-		t.Fatal(err)
-	}
-	got, err := png.Decode(&b)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if a.Bounds() != got.Bounds() {
-		t.Fatalf("the figure has %v pixels, %s %v: run the test with -update", got.Bounds(), file, a.Bounds())
-	}
-	const most = 3 // of 255: devices round differently
-	for y := range got.Bounds().Dy() {
-		for x := range got.Bounds().Dx() {
-			p, q := color.NRGBAModel.Convert(got.At(x, y)).(color.NRGBA), color.NRGBAModel.Convert(a.At(x, y)).(color.NRGBA)
-			if max(p.R, q.R)-min(p.R, q.R) > most || max(p.G, q.G)-min(p.G, q.G) > most || max(p.B, q.B)-min(p.B, q.B) > most {
-				t.Fatalf("pixel %d, %d of the figure is %v, of %s %v: run the test with -update", x, y, p, file, q)
-			}
-		}
-	}
+	exampletest.CheckFigure(t, heatmap(probabilities(count(pairsOf(list)))), "../../docs/bigrams.png", 0)
 }
 
 // TestMakemore compares with makemore's results for its list of names, which is not part

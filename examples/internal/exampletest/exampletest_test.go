@@ -2,6 +2,8 @@ package exampletest
 
 import (
 	"fmt"
+	"image"
+	"image/color"
 	"testing"
 )
 
@@ -27,9 +29,26 @@ func TestSimilar(t *testing.T) {
 		{"true", "1", false},
 		{"[NaN]", "[NaN]", true},
 		{"[NaN]", "[1]", false},
+		{"loss 1.00001, 2", "loss 1, 2", true},
 	} {
-		if got := similar(c.a, c.b); got != c.want {
+		if got := similar(c.a, c.b, 1e-4); got != c.want {
 			t.Errorf("similar(%q, %q) = %v, want %v", c.a, c.b, got, c.want)
 		}
+	}
+	if !similar("1.009", "1", 0.01) || similar("1.011", "1", 0.01) {
+		t.Error("similar with a tolerance of 0.01 accepts 1.011 for 1, or not 1.009")
+	}
+}
+
+func TestDiffering(t *testing.T) {
+	gray := func(levels ...uint8) image.Image {
+		m := image.NewGray(image.Rect(0, 0, len(levels), 1))
+		for x, level := range levels {
+			m.SetGray(x, 0, color.Gray{level})
+		}
+		return m
+	}
+	if n := differing(gray(0, 10, 100, 255), gray(3, 14, 0, 255)); n != 2 {
+		t.Errorf("%d pixels differ, want 2", n)
 	}
 }
