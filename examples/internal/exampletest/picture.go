@@ -5,42 +5,42 @@ import (
 	"image"
 	"image/color"
 	"image/png"
+	"os"
 	"strings"
 	"testing"
 
 	"github.com/tensorken/tensorken/internal/goldentext"
-	"github.com/tensorken/tensorken/plot"
 )
 
 // maxBytes is the greatest length of a picture's file.
 const maxBytes = 80 << 10
 
-// CheckFigure compares a figure with the picture of a page, a PNG file, which -update
-// writes. A share of the pixels may differ: what is drawn of a trained network depends on
-// rounding.
-func CheckFigure(t *testing.T, f *plot.Figure, file string, share float64) {
+// CheckPicture compares a picture that a program has drawn, a PNG file, with the one of a
+// page, which -update replaces. A share of the pixels may differ: what is drawn of a trained
+// network depends on rounding.
+func CheckPicture(t *testing.T, drawn, page string, share float64) {
 	t.Helper()
-	var b bytes.Buffer
-	if err := f.Encode(&b, ".png"); err != nil {
+	got, err := os.ReadFile(drawn)
+	if err != nil {
 		t.Fatal(err)
 	}
-	want := goldentext.Read(t, file, b.String())
+	want := goldentext.Read(t, page, string(got))
 	if len(want) > maxBytes {
-		t.Errorf("%s has %d bytes, want at most %d", file, len(want), maxBytes)
+		t.Errorf("%s has %d bytes, want at most %d", page, len(want), maxBytes)
 	}
 	p, err := png.Decode(strings.NewReader(want))
 	if err != nil {
-		t.Fatalf("%s: %v", file, err)
+		t.Fatalf("%s: %v", page, err)
 	}
-	q, err := png.Decode(&b)
+	q, err := png.Decode(bytes.NewReader(got))
 	if err != nil {
 		t.Fatal(err)
 	}
 	if p.Bounds() != q.Bounds() {
-		t.Fatalf("the figure has %v pixels, %s %v: run the test with -update", q.Bounds(), file, p.Bounds())
+		t.Fatalf("the picture has %v pixels, %s %v: run the test with -update", q.Bounds(), page, p.Bounds())
 	}
 	if n, all := differing(p, q), p.Bounds().Dx()*p.Bounds().Dy(); float64(n) > share*float64(all) {
-		t.Errorf("%d of the figure's %d pixels differ from %s: look at it, then run the test with -update", n, all, file)
+		t.Errorf("%d of the picture's %d pixels differ from %s: look at it, then run the test with -update", n, all, page)
 	}
 }
 
