@@ -1,0 +1,152 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"math"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/tensorken/tensorken/data"
+	"github.com/tensorken/tensorken/device"
+	"github.com/tensorken/tensorken/examples/internal/exampletest"
+	"github.com/tensorken/tensorken/plot"
+	"github.com/tensorken/tensorken/tensor"
+	"github.com/tensorken/tensorken/tree"
+)
+
+// ask sends a request and returns the answer.
+func ask(server *httptest.Server, body string) (status int, answer string, err error) {
+	r, err := http.Post(server.URL, "application/json", strings.NewReader(body))
+	if err != nil {
+		return 0, "", err
+	}
+	defer r.Body.Close()
+	b, err := io.ReadAll(r.Body)
+	return r.StatusCode, string(b), err
+}
+
+// serve starts a server with a model that it trains, and another one that reads the model's
+// file.
+func serve(t *testing.T) (model MLP, server *httptest.Server) {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "model.safetensors")
+	dev, _, err := device.Open("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { dev.Close() })
+	var read []byte
+	for range 2 { // trained, then read
+		if model, err = load(path); err != nil {
+			t.Fatal(err)
+		}
+		before := read
+		if read, err = os.ReadFile(path); err != nil || before != nil && string(read) != string(before) {
+			t.Fatalf("the model's file has changed, or %v", err)
+		}
+	}
+	server = httptest.NewServer(tree.To(model, dev))
+	t.Cleanup(server.Close)
+	return model, server
+}
+
+// The server answers many requests at once, each as the model alone would.
+func TestServer(t *testing.T) {
+	model, server := serve(t)
+	_, held, err := examples()
+	if err != nil {
+		t.Fatal(err)
+	}
+	all, err := data.Whole(held)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, err := tensor.Data[float32](model.apply(all.X).Softmax(-1)) // on the CPU
+	if err != nil {
+		t.Fatal(err)
+	}
+	pixels, err := tensor.Data[float32](all.X)
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := all.Y.Len()
+	answers := make([][]float32, n)
+	const clients = 16
+	var wg sync.WaitGroup
+	for c := range clients {
+		wg.Go(func() {
+			for i := c; i < n; i += clients {
+				body, err := json.Marshal(pixels[i*64:][:64])
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				status, answer, err := ask(server, string(body))
+				if err != nil || status != http.StatusOK || json.Unmarshal([]byte(answer), &answers[i]) != nil {
+					t.Errorf("request %d: status %d, answer %q, %v", i, status, answer, err)
+					return
+				}
+			}
+		})
+	}
+	wg.Wait()
+	if t.Failed() {
+		return
+	}
+	right := 0
+	for i, p := range answers {
+		if !slices.EqualFunc(p, want[i*10:][:10], func(a, b float32) bool { return math.Abs(float64(a-b)) < 1e-4 }) {
+			t.Errorf("answer %d is %v, want %v", i, p, want[i*10:][:10])
+		}
+		if slices.Index(p, slices.Max(p)) == int(all.Y.At(i).Item()) {
+			right++
+		}
+	}
+	if share := float64(right) / float64(n); share < 0.95 {
+		t.Errorf("the server is right about %.3f of new digits, want 0.95", share)
+	}
+	path := filepath.Join(t.TempDir(), "server.png")
+	if err := figure(all, answers).Save(path); err != nil {
+		t.Fatal(err)
+	}
+	exampletest.CheckPicture(t, path, "server.png", 0.01)
+}
+
+// figure draws images with what the server took them for.
+func figure(all Example, answers [][]float32) *plot.Figure {
+	var figures []*plot.Figure
+	for i := range 12 {
+		p := answers[i]
+		f := plot.Image(tensor.Ones(8, 8).Sub(all.X.At(i).Reshape(8, 8)))
+		f.Title = fmt.Sprintf("%d: %.0f %%", slices.Index(p, slices.Max(p)), 100*slices.Max(p))
+		f.Width, f.Height = 100, 128
+		figures = append(figures, f)
+	}
+	return plot.Grid(6, figures...)
+}
+
+// A request that is wrong gets an answer that says why, and harms no other.
+func TestBadRequests(t *testing.T) {
+	server := httptest.NewServer(MLP{})
+	defer server.Close()
+	for body, want := range map[string]string{
+		"":                                       "EOF",
+		"[1, 2":                                  "unexpected EOF",
+		`{"pixels": []}`:                         "cannot unmarshal",
+		"[1, 2]":                                 "shape",
+		"[" + strings.Repeat("1,", 1<<16) + "1]": "too large",
+	} {
+		status, answer, err := ask(server, body)
+		if err != nil || status != http.StatusBadRequest || !strings.Contains(answer, want) {
+			t.Errorf("the answer to %.20q is %d %q, %v, want %q", body, status, answer, err, want)
+		}
+	}
+}
