@@ -38,18 +38,8 @@ fn div_f32(a: f32, b: f32) -> f32 {
 }
 
 fn exp_f32(x: f32) -> f32 {
-  let inside = (bitcast<u32>(x) & 0x7fffffffu) < 0x42d00000u;
-  let y = exp_sum(select(0.0f, x, inside), 0.0f);
-  return select(select(select(bitcast<f32>(0x7f800000u | _zero), 0.0f, bitcast<u32>(x) >= 0x80000000u), x, is_nan(x)), select(y, bitcast<f32>(0x7f800000u | _zero), x > 88.73f), inside);
-}
-
-fn exp_sum(a: f32, b: f32) -> f32 {
-  let k = floor(a * 1.442695f + 0.5f);
-  let r = _launder(a - k * 0.6933594f) - k * -0.00021219444f + b;
-  let p = 1.0f + r * (1.0f + r * (0.5f + r * (0.16666667f + r * (0.041666668f + r * (0.008333334f + r * (0.001388889f + r * 0.0001984127f))))));
-  let n = i32(k + 256.0f);
-  let half = n >> 1u;
-  return _launder(p * bitcast<f32>((half - 1) << 23u)) * bitcast<f32>((n - half - 1) << 23u);
+  let y = select(select(exp(x), bitcast<f32>(0x7f800000u | _zero), x > 88.73f), 0.0f, x < -104.0f);
+  return select(y, x, is_nan(x));
 }
 
 fn is_nan(x: f32) -> bool {
