@@ -55,9 +55,9 @@ func nextFirst(n int) batchRule {
 
 // overExamples calls a function of one example for all examples of a batch. Nodes
 // in for which batched is true have the examples along the first axis; others are
-// the same for all, or nil. The function gets nodes of one example. The results out
-// have the examples along the first axis where varies is true.
-func overExamples(size int, in []*graph.Node, batched []bool, f func([]*graph.Node) []*graph.Node) (out []*graph.Node, varies []bool) {
+// the same for all, or nil. The function gets nodes of one example. The results have
+// the examples along the first axis; nil stays nil.
+func overExamples(size int, in []*graph.Node, batched []bool, f func([]*graph.Node) []*graph.Node) []*graph.Node {
 	scope := &graph.Scope{StandIn: "grad.Vmap"}
 	defer scope.Close()
 	given := slices.Clone(in)
@@ -72,7 +72,12 @@ func overExamples(size int, in []*graph.Node, batched []bool, f func([]*graph.No
 	b := &batch{newReplay(recordWhole(scope, examples, results)), size}
 	b.operand, b.remake, b.differentiate = b.whole, b.do, b.differentiateAll
 	b.run(batches)
-	return b.all(results), mapped(results, b.varies)
+	return mapped(results, func(n *graph.Node) *graph.Node {
+		if n == nil {
+			return nil
+		}
+		return b.whole(n)
+	})
 }
 
 // A batch replays a function of one example for all of them.
@@ -126,10 +131,10 @@ func gatherAll(c *call, idx *graph.Node) *graph.Node {
 	axis := c.Ints[0]
 	shape := slices.Clone(idx.Shape[1:])
 	shape[axis] *= idx.Shape[0]
-	idx = graph.Permute(idx, moved(len(idx.Shape), 0, axis))
+	idx = moveAxis(idx, 0, axis)
 	n := graph.WithOperands(c.Node, c.src[0], graph.Reshape(idx, shape))
 	n.Shape = shape
-	return graph.Permute(graph.Reshape(n, idx.Shape), moved(len(idx.Shape), axis, 0))
+	return moveAxis(graph.Reshape(n, idx.Shape), axis, 0)
 }
 
 // differentiateAll gives k, a custom call for all examples, the rules of old, the
@@ -144,15 +149,9 @@ func (b *batch) differentiateAll(k, old *graph.CustomCall) {
 	// result and each of x.
 	each := func(rule graph.CustomRule, args, outs, x []*graph.Node, xVaries []bool) []*graph.Node {
 		in := slices.Concat(args, outs, x)
-		list, listed := overExamples(size, in, slices.Concat(varies, xVaries), func(in []*graph.Node) []*graph.Node {
+		return overExamples(size, in, slices.Concat(varies, xVaries), func(in []*graph.Node) []*graph.Node {
 			return rule(in[:n], in[n:len(varies)], in[len(varies):])
 		})
-		for i, t := range list {
-			if t != nil && !listed[i] {
-				list[i] = repeat(t, size)
-			}
-		}
-		return list
 	}
 	k.VJP = func(args, outs, cts []*graph.Node) []*graph.Node {
 		list := each(old.VJP, args, outs, cts, varies[n:])

@@ -49,7 +49,7 @@ func jacFwd[P any](op string, f func(P) tensor.Tensor) func(P) P {
 			along := make([]tensor.Tensor, len(leaves))
 			along[i] = tensorOf(basis(x))
 			columns := node(Vmap(jvp)(rebuild(op, at, along)))
-			columns = graph.Permute(columns, moved(len(columns.Shape), 0, len(n.Shape)))
+			columns = moveAxis(columns, 0, len(n.Shape))
 			out[i] = tensorOf(graph.Reshape(columns, slices.Concat(n.Shape, x.Shape)))
 		}
 		return rebuild(op, at, out)

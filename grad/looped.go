@@ -30,8 +30,6 @@ func (k *looped) resultsOf(recur *graph.Node, args []*graph.Node) []*graph.Node 
 	return c.Results(results)
 }
 
-func (k *looped) isInput(arg int) bool { return arg >= k.Carries && arg < k.Carries+k.Inputs }
-
 // jvp carries the tangents along.
 func (k *looped) jvp(args, _, tangents []*graph.Node) []*graph.Node {
 	carries, inputs := slices.Clone(args[:k.Carries]), slices.Clone(args[k.Carries:][:k.Inputs])
@@ -44,7 +42,7 @@ func (k *looped) jvp(args, _, tangents []*graph.Node) []*graph.Node {
 				t = like(n, 0)
 			}
 			in[i], carries = len(carries), append(carries, t)
-		case k.isInput(i) && t != nil:
+		case k.IsInput(i) && t != nil:
 			in[i], inputs = len(inputs), append(inputs, t)
 		}
 	}
@@ -61,7 +59,7 @@ func (k *looped) jvp(args, _, tangents []*graph.Node) []*graph.Node {
 				if n, t = cs[i], nil; in[i] >= 0 {
 					t = cs[in[i]]
 				}
-			case k.isInput(i):
+			case k.IsInput(i):
 				if n, t = xs[i-k.Carries], nil; in[i] >= 0 {
 					t = xs[in[i]]
 				}
@@ -185,7 +183,7 @@ func (k *looped) vjp(args, outs, cts []*graph.Node) []*graph.Node {
 		}
 	}
 	for j, i := range perStep {
-		if result[i] = stacks[j]; !k.isInput(i) { // the same in all steps
+		if result[i] = stacks[j]; !k.IsInput(i) { // the same in all steps
 			sum := graph.Reduce(ir.Sum, stacks[j], []int{0})
 			result[i] = graph.Reshape(sum, sum.Shape[1:])
 		}
@@ -209,11 +207,7 @@ func (k *looped) residuals(t *tape, grads []*graph.Node) (saved []*graph.Node) {
 			saved = append(saved, n)
 			return graph.Operands{}, false
 		default:
-			src := n.Src()
-			if c := graph.CustomResultOf(n); c != nil {
-				src = graph.OperandsOf(append(src.Append(nil), c.Args...))
-			}
-			return src, true
+			return n.Inputs(), true
 		}
 		switch class := n.Op.Class(); {
 		case i < t.args:
@@ -287,8 +281,8 @@ func (b *batch) recurAll(c *call, src []*graph.Node) *graph.Node {
 	src = slices.Clone(src)
 	for i, n := range r.Args {
 		args[i] = graph.StandIn(n, 0, scope)
-		switch isInput := i >= r.Carries && i < r.Carries+r.Inputs; {
-		case isInput:
+		switch {
+		case r.IsInput(i):
 			src[i] = moveAxis(src[i], 1, 0)
 			args[i], varies[i] = graph.StandIn(src[i], 1, scope), true
 		case i < r.Carries || b.varies(c.src[i]):
@@ -297,18 +291,13 @@ func (b *batch) recurAll(c *call, src []*graph.Node) *graph.Node {
 			src[i] = c.src[i]
 		}
 	}
-	results, vary := overExamples(b.size, args, varies, func(in []*graph.Node) []*graph.Node {
+	results := overExamples(b.size, args, varies, func(in []*graph.Node) []*graph.Node {
 		of := map[*graph.Node]*graph.Node{}
 		for i, n := range r.Args {
 			of[n] = in[i]
 		}
 		return graph.Substitute(r.Results(), of)
 	})
-	for i, n := range results {
-		if !vary[i] {
-			results[i] = repeat(n, b.size)
-		}
-	}
 	return graph.Recur(graph.NewRecurrence(&graph.Recurrence{
 		Steps: r.Steps, Reverse: r.Reverse, Carries: r.Carries, Inputs: r.Inputs, Args: args,
 	}, results), src...)

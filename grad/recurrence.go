@@ -80,12 +80,7 @@ type recurrence struct {
 func (s scan) run(carries, inputs []*graph.Node, f body) (last, outs []*graph.Node) {
 	// The scope stays open: derivatives are made of the body's nodes later.
 	r := &recurrence{scan: s, scope: &graph.Scope{StandIn: s.op}, carries: carries, inputs: inputs}
-	for _, n := range carries {
-		r.args = append(r.args, graph.StandIn(n, 0, r.scope))
-	}
-	for _, n := range inputs {
-		r.args = append(r.args, graph.StandIn(n, 1, r.scope))
-	}
+	r.args = slices.Concat(standIns(carries, 0, r.scope), standIns(inputs, 1, r.scope))
 	r.next, r.outs = f(slices.Clone(r.args[:len(carries)]), slices.Clone(r.args[len(carries):]))
 	r.capture()
 	if s.steps == 0 {
@@ -157,7 +152,6 @@ func isConstant(n *graph.Node) bool {
 	return search(n)
 }
 
-// kind says which of the operands the i-th one is.
 func (r *recurrence) isCarry(i int) bool { return i < len(r.carries) }
 func (r *recurrence) isInput(i int) bool {
 	return i >= len(r.carries) && i < len(r.carries)+len(r.inputs)
@@ -185,19 +179,13 @@ func (r *recurrence) forAll(ns, of, stacks []*graph.Node) []*graph.Node {
 	for i := len(stacks) + len(r.inputs); i < len(in); i++ {
 		batched[i] = false
 	}
-	out, varies := overExamples(r.steps, in, batched, func(given []*graph.Node) []*graph.Node {
+	return overExamples(r.steps, in, batched, func(given []*graph.Node) []*graph.Node {
 		m := map[*graph.Node]*graph.Node{}
 		for i, n := range from {
 			m[n] = given[i]
 		}
 		return graph.Substitute(ns, m)
 	})
-	for i, n := range out {
-		if !varies[i] {
-			out[i] = repeat(n, r.steps)
-		}
-	}
-	return out
 }
 
 // hoist computes what does not depend on carries before the steps, where that is more than
@@ -334,11 +322,7 @@ func (r *recurrence) call() (last, outs []*graph.Node) {
 			return graph.Operands{}, false
 		}
 		used[n] = true
-		src := n.Src()
-		if c := graph.CustomResultOf(n); c != nil {
-			src = graph.OperandsOf(append(src.Append(nil), c.Args...))
-		}
-		return src, true
+		return n.Inputs(), true
 	}, func(*graph.Node, graph.Operands) {})
 	k := &looped{scope: r.scope, op: r.op}
 	var args, operands []*graph.Node
@@ -356,9 +340,4 @@ func (r *recurrence) call() (last, outs []*graph.Node) {
 	k.own = len(r.next) + len(r.outs)
 	results := k.apply(operands)
 	return results[:len(r.next)], results[len(r.next):]
-}
-
-// moveAxis returns x with an axis at another place.
-func moveAxis(x *graph.Node, from, to int) *graph.Node {
-	return graph.Permute(x, moved(len(x.Shape), from, to))
 }

@@ -56,15 +56,11 @@ func recordWhole(scope *graph.Scope, args, results []*graph.Node) *tape {
 			coOutputs[c] = true
 			roots = append(roots, c.Nodes...)
 		}
-		r := graph.CustomResultOf(n)
-		if r == nil {
-			return n.Src()
-		}
-		if !customs[r.CustomCall] {
+		if r := graph.CustomResultOf(n); r != nil && !customs[r.CustomCall] {
 			customs[r.CustomCall] = true
 			roots = append(roots, r.Outs...)
 		}
-		return graph.OperandsOf(append(n.Src().Append(nil), r.Args...))
+		return n.Inputs()
 	}
 	for i := 0; i < len(roots); i++ { // walks add to them
 		t.walk(scope, roots[i:i+1], operands)

@@ -44,13 +44,13 @@ func vmap[P, R any](op string, f func(P) R, in, out int) func(P) R {
 				misuse(op, fmt.Sprintf("it has %d examples along axis %d, another tensor of the argument %d", n.Shape[a], in, size), n)
 			}
 			size = n.Shape[a]
-			leaves[i], batched[i] = graph.Permute(n, moved(len(n.Shape), a, 0)), true
+			leaves[i], batched[i] = moveAxis(n, a, 0), true
 		}
 		if size < 0 {
 			misuse(op, "there is no tensor in the argument", fmt.Sprintf("a %T", p))
 		}
 		var result R
-		results, varies := overExamples(size, leaves, batched, func(examples []*graph.Node) []*graph.Node {
+		results := overExamples(size, leaves, batched, func(examples []*graph.Node) []*graph.Node {
 			result = f(tree(examples))
 			return leafNodes(op, result)
 		})
@@ -58,20 +58,18 @@ func vmap[P, R any](op string, f func(P) R, in, out int) func(P) R {
 			if n == nil {
 				continue
 			}
-			if !varies[i] {
-				n = repeat(n, size)
-			}
 			a, err := shape.AxisOf(out, len(n.Shape))
 			if err != nil {
 				misuse(op, fmt.Sprintf("the result has no axis %d for the examples", out), n)
 			}
-			results[i] = graph.Permute(n, moved(len(n.Shape), 0, a))
+			results[i] = moveAxis(n, 0, a)
 		}
 		return rebuild(op, result, tensors(results))
 	}
 }
 
-// moved is the order of axes in which one has another place.
-func moved(rank, from, to int) []int {
-	return slices.Insert(slices.Delete(shape.All(rank), from, from+1), to, from)
+// moveAxis returns x with an axis at another place.
+func moveAxis(x *graph.Node, from, to int) *graph.Node {
+	order := slices.Delete(shape.All(len(x.Shape)), from, from+1)
+	return graph.Permute(x, slices.Insert(order, to, from))
 }

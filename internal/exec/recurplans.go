@@ -14,16 +14,13 @@ func (d *Device) recurByPlans(r *graph.Recurrence, results, src []*graph.Node) (
 	carries := slices.Clone(src[:r.Carries])
 	stacks := make([][]*graph.Node, len(results)-r.Carries)
 	for step := range r.Steps {
-		at := step
-		if r.Reverse {
-			at = r.Steps - 1 - step
-		}
+		at := r.Position(step)
 		given := map[*graph.Node]*graph.Node{}
 		for i, n := range r.Args {
 			switch {
 			case i < r.Carries:
 				given[n] = carries[i]
-			case i < r.Carries+r.Inputs:
+			case r.IsInput(i):
 				v := src[i].Value()
 				given[n] = graph.Buffer(n.DType, n.Shape, &graph.Value{Store: v.Store, Err: v.Err, Offset: v.Offset + at*v.Strides[0], Strides: v.Strides[1:]})
 			default:

@@ -30,6 +30,15 @@ func CustomResultOf(n *Node) *CustomResult {
 	return r
 }
 
+// Inputs are the operands of n and, of a result of a custom call, the call's arguments.
+func (n *Node) Inputs() Operands {
+	src := n.Src()
+	if r := CustomResultOf(n); r != nil {
+		return OperandsOf(append(src.Append(nil), r.Args...))
+	}
+	return src
+}
+
 // Result makes n the i-th result of the call.
 func (k *CustomCall) Result(i int, n *Node) *Node {
 	r := alias(ir.CallResult, n)

@@ -28,6 +28,17 @@ func NewRecurrence(r *Recurrence, results []*Node) *Recurrence {
 	return r
 }
 
+// IsInput reports whether an argument of the body is an input.
+func (r *Recurrence) IsInput(arg int) bool { return arg >= r.Carries && arg < r.Carries+r.Inputs }
+
+// Position is where along the first axis of inputs and outputs a step is.
+func (r *Recurrence) Position(step int) int {
+	if r.Reverse {
+		return r.Steps - 1 - step
+	}
+	return step
+}
+
 // Results are the results of the body.
 func (r *Recurrence) Results() []*Node {
 	r.mu.Lock()

@@ -29,16 +29,17 @@ func (s *substitution) enter(n *Node) (Operands, bool) {
 	if n == nil || s.of[n] != nil || s.done[n] != nil {
 		return Operands{}, false
 	}
-	src, v := n.State()
-	r := CustomResultOf(n)
-	if v != nil || r == nil {
-		return src, v == nil
+	src := n.Inputs() // before the value: a node drops its operands after it gets one
+	if n.Value() != nil {
+		return Operands{}, false
 	}
-	if _, seen := s.customs[r.CustomCall]; !seen {
-		s.customs[r.CustomCall] = nil
-		s.todo = append(s.todo, r.Outs...)
+	if r := CustomResultOf(n); r != nil {
+		if _, seen := s.customs[r.CustomCall]; !seen {
+			s.customs[r.CustomCall] = nil
+			s.todo = append(s.todo, r.Outs...)
+		}
 	}
-	return OperandsOf(append(src.Append(nil), r.Args...)), true
+	return src, true
 }
 
 func (s *substitution) leave(n *Node, operands Operands) {

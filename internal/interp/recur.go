@@ -18,17 +18,14 @@ func recur(n *graph.Node, src []*Array) (*Array, error) {
 		stacks[r.Carries+i] = make([]ir.Number, r.Steps*x.Len())
 	}
 	for step := range r.Steps {
-		at := step
-		if r.Reverse {
-			at = r.Steps - 1 - step
-		}
+		at := r.Position(step)
 		given, arrays := map[*graph.Node]*graph.Node{}, map[*graph.Node]*Array{}
 		for i, a := range r.Args {
 			x := src[i]
 			switch {
 			case i < r.Carries:
 				x = carries[i]
-			case i < r.Carries+r.Inputs:
+			case r.IsInput(i):
 				x = &Array{a.DType, a.Shape, x.Elems[at*a.Len():][:a.Len()]}
 			}
 			given[a] = graph.Buffer(a.DType, a.Shape, &graph.Value{})
