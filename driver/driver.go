@@ -104,7 +104,7 @@ type Looper interface {
 }
 
 // A Sharer is a device on which a call may read one part of a buffer and write another. On
-// other devices a buffer that a call writes is none of its other arguments.
+// other devices a call must not get a buffer that it writes a second time.
 type Sharer interface {
 	Device
 	// SharesBuffers does nothing: the method marks the device.

@@ -2,8 +2,9 @@
 // "Human-level control through deep reinforcement learning", 2015, with the targets of van
 // Hasselt, Guez, Silver, "Deep Reinforcement Learning with Double Q-learning", 2016.
 //
-// A network learns how long the pole will stay up after a push to the left or to the right. The player pushes to the better side, at first often to a random
-// one. Nothing tells the network how a cart moves.
+// A network learns how long the pole will stay up after a push to the left or to the right.
+// The player pushes to the better side, at first often to a random one. Nothing tells the
+// network how a cart moves.
 //
 // The program prints how long episodes last while it learns, and draws their lengths if the
 // flag -plot names a file.

@@ -316,6 +316,32 @@ func (l *leaf) align() int {
 	return 0
 }
 
+// replace gives the leaf another value of the same layout.
+func (l *leaf) replace(v *graph.Value) {
+	l.view.Offset += v.Offset - l.value.Offset
+	l.value = v
+	l.stored, _ = v.Store.(*storage)
+}
+
+// argumentsOf returns which argument each leaf views, by the Stores of the arguments; -1
+// for none.
+func (c *capture) argumentsOf(of map[graph.Store]int) []int {
+	args := make([]int, len(c.leaves))
+	for i := range c.leaves {
+		arg, ok := of[c.leaves[i].value.Store]
+		if !ok {
+			arg = -1
+		}
+		args[i] = arg
+	}
+	return args
+}
+
+// isOnePlan reports whether a plan computes all of the graph, on one device.
+func (c *capture) isOnePlan() bool {
+	return len(c.foreign) == 0 && len(c.calls) == 0 && len(c.casts) == 0 && c.failed == nil
+}
+
 // noteCoOutputs notes the CoOutputs of n, which has number i.
 func (c *capture) noteCoOutputs(n *graph.Node, i int32, co *graph.CoOutputs) {
 	b, ok := c.coIndex[co]

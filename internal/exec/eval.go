@@ -101,13 +101,18 @@ func (d *Device) eval(j *Journal, roots, old []*graph.Node) error {
 	return nil
 }
 
-// execute runs a plan, a second time if memory lacked that dead tensors held.
+// execute runs a plan.
 func (d *Device) execute(p *loadedPlan, c *capture, j *Journal) error {
-	err := d.run(p, c, j)
+	return d.retry(func() error { return d.run(p, c, j) })
+}
+
+// retry calls run, a second time if memory lacked that dead tensors held.
+func (d *Device) retry(run func() error) error {
+	err := run()
 	if errors.Is(err, driver.ErrMemory) {
 		forceGC()
 		if err = d.Trim(); err == nil {
-			err = d.run(p, c, j)
+			err = run()
 		}
 	}
 	return err

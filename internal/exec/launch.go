@@ -26,6 +26,18 @@ func (l *launch) release(d *Device) {
 	launches.Put(l)
 }
 
+// bufferOn returns the buffer of d that has the leaf's elements. The caller holds d.queue.
+func (l *leaf) bufferOn(d *Device) (driver.Buffer, error) {
+	b, err := l.stored.blockOn(d)
+	if err == nil {
+		err = l.stored.failed() // since ready
+	}
+	if err != nil {
+		return nil, err
+	}
+	return b.buffer, nil
+}
+
 // bind sets l.calls to the calls of the plan.
 func (l *launch) bind(d *Device, p *loadedPlan, c *capture, x *execution) error {
 	l.args = slices.Grow(l.args, p.args)[:p.args]
@@ -42,15 +54,11 @@ func (l *launch) bind(d *Device, p *loadedPlan, c *capture, x *execution) error 
 				call[k] = driver.Arg{Buffer: x.reports, Offset: ir.StatusLen * (x.firstCheck + a.Index)}
 			case a.Leaf:
 				leaf := &c.leaves[a.Index]
-				s := leaf.stored
-				b, err := s.blockOn(d)
-				if err == nil {
-					err = s.failed() // since ready
-				}
+				b, err := leaf.bufferOn(d)
 				if err != nil {
 					return err
 				}
-				call[k] = driver.Arg{Buffer: b.buffer, Offset: leaf.view.Offset + a.Offset}
+				call[k] = driver.Arg{Buffer: b, Offset: leaf.view.Offset + a.Offset}
 			default:
 				call[k] = driver.Arg{Buffer: l.slots[p.slot[a.Index]].Buffer, Offset: a.Offset}
 			}

@@ -79,7 +79,7 @@ func Record(def *Device, args, numbers, roots, old []*graph.Node) (*Recording, e
 	}
 	d := shares[0].device
 	c := newCapture(d, roots, old)
-	if len(c.foreign) > 0 || len(c.calls) > 0 || len(c.casts) > 0 || c.failed != nil {
+	if !c.isOnePlan() {
 		c.release()
 		return nil, ErrNotOnePlan
 	}
@@ -100,13 +100,7 @@ func Record(def *Device, args, numbers, roots, old []*graph.Node) (*Recording, e
 	for i, a := range args {
 		of[a.Value().Store] = i
 	}
-	for i := range c.leaves {
-		arg, ok := of[c.leaves[i].value.Store]
-		if !ok {
-			arg = -1
-		}
-		r.args = append(r.args, arg)
-	}
+	r.args = c.argumentsOf(of)
 	scalars := map[*graph.Node]int{}
 	for i := range c.nodes {
 		if n := &c.nodes[i]; n.leaf < 0 && n.Op == ir.Scalar {
@@ -164,10 +158,7 @@ func (r *Recording) bind(args []*graph.Node, numbers []ir.Number) *capture {
 	c.scalars = append(c.scalars, r.capture.scalars...)
 	for i, arg := range r.args {
 		if arg >= 0 {
-			l, v := &c.leaves[i], args[arg].Value()
-			l.view.Offset += v.Offset - l.value.Offset
-			l.value = v
-			l.stored, _ = v.Store.(*storage)
+			c.leaves[i].replace(args[arg].Value())
 		}
 	}
 	for k, i := range r.numbers {

@@ -52,13 +52,11 @@ func (c *call) storeCarries() {
 func (c *call) runRecurrence(d *Device) error {
 	r := graph.RecurrenceOf(c.node)
 	results := r.Results()
-	values, err := d.recur(r, results, c.src)
-	if errors.Is(err, driver.ErrMemory) {
-		forceGC()
-		if err = d.Trim(); err == nil {
-			values, err = d.recur(r, results, c.src)
-		}
-	}
+	var values []*graph.Value
+	err := d.retry(func() (err error) {
+		values, err = d.recur(r, results, c.src)
+		return err
+	})
 	if errors.Is(err, ErrNotOnePlan) {
 		values, err = d.recurByPlans(r, results, c.src)
 	}
@@ -80,9 +78,17 @@ type recurring struct {
 	args    []int         // of the leaves: which argument of the body each views; -1 for none
 
 	same   []int           // of the carries: the output that is read as the next one; -1 if there is none
+	slot   []int           // of the results
+	places []place         // by slot
 	slots  []*pooled       // of the plan; those of outputs are as long as the stacks
 	others []*pooled       // second buffers of carries, in turn with the first
 	block  []driver.Buffer // of the leaves
+}
+
+// A place is where what the steps store in a slot is.
+type place struct {
+	size  int // of a stack: the elements of a step
+	other int // of a carry: the index of its second buffer; -1 of all else
 }
 
 // recur runs a recurrence and returns the values of its results. It fails with
@@ -145,7 +151,7 @@ func (x *recurring) load() error {
 	}
 	c := newBody(x.d, roots, given, len(x.results)-x.Carries)
 	x.c = c
-	if len(c.foreign) > 0 || len(c.calls) > 0 || len(c.casts) > 0 || len(c.empty) > 0 || x.Steps == 0 {
+	if !c.isOnePlan() || len(c.empty) > 0 || x.Steps == 0 {
 		err = ErrNotOnePlan
 	} else if x.p, err = x.d.load(c); err == nil && !x.p.compiled.Apart(len(roots)) {
 		err = ErrNotOnePlan
@@ -154,18 +160,11 @@ func (x *recurring) load() error {
 		c.release()
 		return err
 	}
-	for i := range c.leaves { // in place of the stands, the operands of the first step
-		l := &c.leaves[i]
-		arg, ok := of[l.value.Store]
-		if !ok {
-			x.args = append(x.args, -1)
-			continue
+	x.args = c.argumentsOf(of)
+	for i, arg := range x.args { // in place of the stands, the operands of the first step
+		if arg >= 0 {
+			c.leaves[i].replace(x.src[arg].Value())
 		}
-		x.args = append(x.args, arg)
-		v := x.src[arg].Value()
-		l.view.Offset += v.Offset - l.value.Offset
-		l.value = v
-		l.stored, _ = v.Store.(*storage)
 	}
 	return nil
 }
@@ -183,7 +182,7 @@ func (x *recurring) stands() (given map[*graph.Node]*graph.Value, of map[graph.S
 		stand := &graph.Value{Store: s, Offset: v.Offset, Strides: v.Strides}
 		stride := 0 // from step to step
 		switch {
-		case x.isInput(i):
+		case x.IsInput(i):
 			stand.Strides, stride = v.Strides[1:], v.Strides[0]
 		case i < x.Carries && x.same[i] >= 0:
 			stride = n.Len()
@@ -196,32 +195,31 @@ func (x *recurring) stands() (given map[*graph.Node]*graph.Value, of map[graph.S
 	return given, of, nil
 }
 
-func (x *recurring) isInput(arg int) bool { return arg >= x.Carries && arg < x.Carries+x.Inputs }
-
-// slot returns the slot of a result, and whether it is stacked.
-func (x *recurring) slot(result int) (slot int, stacked bool) {
-	output := result
-	for _, s := range x.same[:min(result, x.Carries)] {
-		if s >= 0 {
-			output-- // it is no root
-		}
-	}
-	return x.p.slot[x.p.compiled.Outputs[output].Index], result >= x.Carries
-}
-
 // acquire acquires the buffers.
 func (x *recurring) acquire() (err error) {
 	requests := slices.Clone(x.p.slots)
+	x.places = slices.Repeat([]place{{other: -1}}, len(requests))
+	x.slot = make([]int, len(x.results))
 	var others []request
+	output := 0
 	for i, n := range x.results {
 		if i < x.Carries && x.same[i] >= 0 {
 			continue
 		}
-		slot, stacked := x.slot(i)
-		if stacked {
-			requests[slot] = x.d.request(x.Steps * n.Len() * n.DType.Size())
-		} else {
+		slot := x.p.slot[x.p.compiled.Outputs[output].Index]
+		output++
+		x.slot[i] = slot
+		if i < x.Carries {
+			x.places[slot].other = len(others)
 			others = append(others, requests[slot])
+		} else {
+			x.places[slot].size = n.Len()
+			requests[slot] = x.d.request(x.Steps * n.Len() * n.DType.Size())
+		}
+	}
+	for i, k := range x.same {
+		if k >= 0 {
+			x.slot[i] = x.slot[k]
 		}
 	}
 	if x.slots, err = x.d.acquire(nil, requests...); err != nil {
@@ -231,16 +229,22 @@ func (x *recurring) acquire() (err error) {
 		return err
 	}
 	for i := range x.c.leaves {
-		b, err := x.c.leaves[i].stored.blockOn(x.d)
-		if err == nil {
-			err = x.c.leaves[i].stored.failed() // since ready
-		}
+		b, err := x.c.leaves[i].bufferOn(x.d)
 		if err != nil {
 			return err
 		}
-		x.block = append(x.block, b.buffer)
+		x.block = append(x.block, b)
 	}
 	return nil
+}
+
+// stored returns the buffer that has what a step stores in a slot, and the offset of it.
+func (x *recurring) stored(slot, step int) (b **pooled, offset int) {
+	p := x.places[slot]
+	if p.other >= 0 && step%2 == 1 {
+		return &x.others[p.other], 0
+	}
+	return &x.slots[slot], p.size * x.Position(step)
 }
 
 // maxCalls is about the number of calls that a recurrence submits at once.
@@ -249,35 +253,6 @@ const maxCalls = 1 << 10
 // run submits the calls of all steps.
 func (x *recurring) run(run *execution) error {
 	steps := x.p.compiled.Steps
-	size := make([]int, len(x.slots)) // of the stacked ones: elements of a step
-	isCarry := make([]int, len(x.slots))
-	source := make([]int, x.Carries) // the slot that a carry is read from
-	carries := 0
-	for i, n := range x.results {
-		if i < x.Carries && x.same[i] >= 0 {
-			continue
-		}
-		slot, stacked := x.slot(i)
-		if stacked {
-			size[slot] = n.Len()
-		} else {
-			carries++
-			isCarry[slot] = carries
-			source[i] = slot
-		}
-	}
-	for i, s := range x.same {
-		if s >= 0 {
-			source[i], _ = x.slot(s)
-		}
-	}
-	// buffer returns the buffer of a slot in a step, and the offset of the step's part.
-	buffer := func(slot, step int) (driver.Buffer, int) {
-		if k := isCarry[slot]; k > 0 && step%2 == 1 {
-			return x.others[k-1].Buffer, 0
-		}
-		return x.slots[slot].Buffer, size[slot] * x.position(step)
-	}
 	perRun := max(1, maxCalls/max(1, len(steps)))
 	args := make([]driver.Arg, perRun*x.p.args)
 	calls := make([]driver.Call, 0, perRun*len(steps))
@@ -297,15 +272,15 @@ func (x *recurring) run(run *execution) error {
 					l, arg := &x.c.leaves[a.Index], x.args[a.Index]
 					call[k] = driver.Arg{Buffer: x.block[a.Index], Offset: l.view.Offset + a.Offset}
 					switch {
-					case arg >= 0 && x.isInput(arg):
-						call[k].Offset += x.position(step) * l.value.Strides[0]
+					case arg >= 0 && x.IsInput(arg):
+						call[k].Offset += x.Position(step) * l.value.Strides[0]
 					case arg >= 0 && arg < x.Carries && step > 0:
-						b, offset := buffer(source[arg], step-1)
-						call[k] = driver.Arg{Buffer: b, Offset: offset + l.view.Offset + a.Offset}
+						b, offset := x.stored(x.slot[arg], step-1)
+						call[k] = driver.Arg{Buffer: (*b).Buffer, Offset: offset + l.view.Offset + a.Offset}
 					}
 				default:
-					b, offset := buffer(x.p.slot[a.Index], step)
-					call[k] = driver.Arg{Buffer: b, Offset: offset + a.Offset}
+					b, offset := x.stored(x.p.slot[a.Index], step)
+					call[k] = driver.Arg{Buffer: (*b).Buffer, Offset: offset + a.Offset}
 				}
 			}
 			calls = append(calls, driver.Call{Program: x.p.programs[i], Args: call})
@@ -320,49 +295,30 @@ func (x *recurring) run(run *execution) error {
 	return nil
 }
 
-// position is where along the first axis of inputs and outputs a step is.
-func (x *recurring) position(step int) int {
-	if x.Reverse {
-		return x.Steps - 1 - step
-	}
-	return step
-}
-
 // values makes storages of the buffers and returns the values of the results.
 func (x *recurring) values(run *execution) ([]*graph.Value, error) {
 	values := make([]*graph.Value, len(x.results))
-	store := func(b *pooled) *graph.Value {
-		s := x.d.newStorage(b)
-		if run != nil {
-			s.exec = run
-		}
-		return &graph.Value{Store: s}
-	}
-	carries, last := 0, x.Steps-1
+	last := x.Steps - 1
 	for i, n := range x.results {
 		if i < x.Carries && x.same[i] >= 0 {
 			continue
 		}
-		slot, stacked := x.slot(i)
-		from := &x.slots[slot]
-		switch {
-		case stacked:
-			values[i] = store(*from)
-			values[i].Strides = shape.RowMajor(append([]int{x.Steps}, n.Shape...))
-			*from = nil
-			continue
-		case last%2 == 1:
-			from = &x.others[carries]
+		b, _ := x.stored(x.slot[i], last)
+		s := x.d.newStorage(*b)
+		*b = nil // the storage has it
+		if run != nil {
+			s.exec = run
 		}
-		carries++
-		values[i] = store(*from)
-		values[i].Strides = shape.RowMajor(n.Shape)
-		*from = nil
+		dims := n.Shape
+		if i >= x.Carries {
+			dims = append([]int{x.Steps}, dims...)
+		}
+		values[i] = &graph.Value{Store: s, Strides: shape.RowMajor(dims)}
 	}
-	for i, s := range x.same {
-		if s >= 0 {
-			v := values[s]
-			values[i] = &graph.Value{Store: v.Store, Offset: x.position(last) * v.Strides[0], Strides: v.Strides[1:]}
+	for i, k := range x.same {
+		if k >= 0 {
+			v := values[k]
+			values[i] = &graph.Value{Store: v.Store, Offset: x.Position(last) * v.Strides[0], Strides: v.Strides[1:]}
 		}
 	}
 	for i, v := range values {
