@@ -1,11 +1,7 @@
 package optim
 
 import (
-	"errors"
 	"fmt"
-	"maps"
-	"slices"
-	"strings"
 
 	"github.com/tensorken/tensorken/internal/exec"
 	"github.com/tensorken/tensorken/internal/graph"
@@ -73,84 +69,43 @@ func (o *Optimizer) Step(model, grads any) error {
 	if err != nil {
 		return err
 	}
-	slots, err := o.State.of(params)
+	names := &slotNames{}
+	slots, err := o.State.of(params, names)
 	if err != nil {
 		return err
 	}
-	finite := o.finite(gs)
-	if o.ClipNorm > 0 {
-		gs = ClipNorm(gs, o.ClipNorm)
+	if err := o.start(params, gs, slots); err != nil {
+		return err
 	}
-	lr := o.LR
-	if o.Schedule != nil {
-		lr *= o.Schedule(step)
-	}
-	next := State{Step: tensor.New([]int32{int32(step + 1)}), Slots: maps.Clone(o.State.Slots)}
-	if next.Slots == nil {
-		next.Slots = map[string]tensor.Tensor{}
-	}
-	next.Scale, next.Streak = o.adapt(finite)
-	zeros, err := o.start(params, gs)
+	u, err := o.updates(params, gs, slots, o.rate(step), step, nil)
 	if err != nil {
 		return err
 	}
-	sites := graph.NewAttribution()
-	defer sites.End()
-	updated := make([]tensor.Tensor, len(params))
-	var fresh, before []tensor.Tensor // values that the step computes, and those they replace
-	for i, l := range params {
-		updated[i] = l.Value
-		rule, ours := o.ruleOf(l.Name)
-		if rule == nil || !gs[i].IsValid() {
-			continue
-		}
-		old := slots[i]
-		if old == nil {
-			old = zeros[l.Name]
-		}
-		var kept []tensor.Tensor
-		p, g, from := l.Value, gs[i], old
-		if ours != nil && sites != nil { // all operations have the line of Step
-			p, g, from = named(sites, p), named(sites, g), slices.Clone(old)
-			for k, s := range from {
-				from[k] = named(sites, s)
-			}
-		}
-		updated[i], kept, err = update(rule, p, g, from, lr, step)
-		if err != nil {
-			return fmt.Errorf("optim: Step of %s, %s: %w", parameter(l.Name), describe(l.Value), err)
-		}
-		if old == nil {
-			old = make([]tensor.Tensor, len(kept))
-		}
-		updated[i] = unlessSkipped(finite, updated[i], l.Value)
-		for k, s := range kept {
-			kept[k] = unlessSkipped(finite, s, old[k])
-			next.Slots[slotName(l.Name, k)] = kept[k]
-		}
-		fresh, before = append(fresh, kept...), append(before, old...)
-	}
-	for i, l := range params {
-		fresh, before = append(fresh, updated[i]), append(before, l.Value)
-	}
-	fresh, before = append(fresh, next.Scale, next.Streak), append(before, o.State.Scale, o.State.Streak)
-	if err := tensor.Internal.Step(graph.Token{}, "optim.Step", &o.journal, fresh, before); err != nil {
+	next, previous := u.transaction(params, slots, o.State)
+	if err := tensor.Internal.Step(graph.Token{}, "optim.Step", &o.journal, next, previous); err != nil {
 		return err
 	}
-	if err := pytree.Update(model, updated); err != nil {
+	if err := pytree.Update(model, u.params); err != nil {
 		return err
 	}
-	o.State, o.counter = next, next.Step
+	o.commit(u, step, params, names)
 	return nil
+}
+
+// rate returns the learning rate of a step.
+func (o *Optimizer) rate(step int) float64 {
+	if o.Schedule == nil {
+		return o.LR
+	}
+	return o.LR * o.Schedule(step)
 }
 
 // start prepares the first step to run the same plan as later ones: it stores the
 // parameters as steps do, and makes slots of zeros for rules that may start from them.
-func (o *Optimizer) start(params []pytree.Leaf[tensor.Tensor], gs []tensor.Tensor) (zeros map[string][]tensor.Tensor, err error) {
+func (o *Optimizer) start(params []pytree.Leaf[tensor.Tensor], gs []tensor.Tensor, slots [][]tensor.Tensor) error {
 	if len(o.State.Slots) > 0 || o.State.Step.IsValid() {
-		return nil, nil
+		return nil
 	}
-	zeros = map[string][]tensor.Tensor{}
 	values := make([]tensor.Tensor, len(params))
 	for i, l := range params {
 		values[i] = l.Value
@@ -163,13 +118,13 @@ func (o *Optimizer) start(params []pytree.Leaf[tensor.Tensor], gs []tensor.Tenso
 			if on := l.Value.Device(); on != nil {
 				z = z.To(on)
 			}
-			zeros[l.Name] = append(zeros[l.Name], z)
+			slots[i] = append(slots[i], z)
 		}
 	}
-	if err := tensor.Eval(values, zeros, o.State.Scale, o.State.Streak); err != nil {
-		return nil, err
+	if err := tensor.Eval(values, slots, o.State.Scale, o.State.Streak); err != nil {
+		return err
 	}
-	return zeros, tensor.Internal.StoreApart(graph.Token{}, "optim.Step", append(values, o.State.Scale, o.State.Streak))
+	return tensor.Internal.StoreApart(graph.Token{}, "optim.Step", append(values, o.State.Scale, o.State.Streak))
 }
 
 // catchUp subtracts from State.Step the steps that failed after Step returned, and
@@ -194,62 +149,4 @@ func (o *Optimizer) catchUp() error {
 		return fmt.Errorf("optim: an earlier step failed: %w", failure)
 	}
 	return nil
-}
-
-// named returns another name of t, whose operations have the line of Step in a profile.
-func named(sites *graph.Attribution, t tensor.Tensor) tensor.Tensor {
-	return tensor.Internal.Tensor(graph.Token{}, sites.Name(tensor.Internal.Node(graph.Token{}, t)))
-}
-
-// update calls rule.Update after checking the gradient's shape and type, and checks
-// the results. It passes 16-bit parameters and gradients as float32: Adam's ε, say,
-// is 0 in float16.
-func update(rule Rule, p, g tensor.Tensor, slots []tensor.Tensor, lr float64, step int) (next tensor.Tensor, kept []tensor.Tensor, err error) {
-	if !p.DType().IsFloat() {
-		return p, nil, errors.New("it has a gradient: want a floating-point type")
-	}
-	if !sameForm(g, p) {
-		return p, nil, fmt.Errorf("its gradient is %s: want the same shape and type", describe(g))
-	}
-	err = tensor.Try(func() {
-		d := p.DType().ComputeType()
-		next, kept = rule.Update(p.Cast(d), g.Cast(d), slots, lr, step)
-		next = next.Cast(p.DType())
-	})
-	if r, ok := rule.(scaled); ok {
-		rule = r.Rule // errors name it
-	}
-	switch {
-	case err != nil:
-		err = fmt.Errorf("%T: %w", rule, err)
-	case !slices.Equal(shapeOf(next), shapeOf(p)):
-		err = fmt.Errorf("%T made it %s: want the same shape", rule, describe(next))
-	case slots != nil && !slices.EqualFunc(kept, slots, sameForm):
-		err = fmt.Errorf("%T makes slots %s", rule, describe(kept...))
-	}
-	if err != nil && slots != nil {
-		err = fmt.Errorf("%w; State has slots %s: are they of this model and rule? optim.State{} starts over", err, describe(slots...))
-	}
-	return next, kept, err
-}
-
-// sameForm reports whether two tensors are present, with the same shape and type.
-func sameForm(a, b tensor.Tensor) bool {
-	node := tensor.Internal.Node
-	return a.IsValid() && b.IsValid() && graph.SameForm(node(graph.Token{}, a), node(graph.Token{}, b))
-}
-
-// shapeOf is t.Shape() without a copy.
-func shapeOf(t tensor.Tensor) []int { return tensor.Internal.Node(graph.Token{}, t).Shape }
-
-// describe lists types and shapes.
-func describe(ts ...tensor.Tensor) string {
-	texts := make([]string, len(ts))
-	for i, t := range ts {
-		texts[i] = "absent"
-		if t.IsValid() {
-			texts[i] = fmt.Sprint(t.DType(), " ", t.Shape())
-		}
-	}
-	return strings.Join(texts, ", ")
 }

@@ -43,14 +43,14 @@ func (s State) step() (int, error) {
 
 // of returns the slots of each parameter, nil for one that has none yet. It fails if s has
 // slots without a parameter.
-func (s State) of(params []pytree.Leaf[tensor.Tensor]) (slots [][]tensor.Tensor, err error) {
+func (s State) of(params []pytree.Leaf[tensor.Tensor], names *slotNames) (slots [][]tensor.Tensor, err error) {
 	slots = make([][]tensor.Tensor, len(params))
 	found := 0
 	for i, p := range params {
 		if !p.Value.IsValid() {
 			continue
 		}
-		for t, ok := s.Slots[slotName(p.Name, 0)]; ok; t, ok = s.Slots[slotName(p.Name, len(slots[i]))] {
+		for t, ok := s.Slots[names.of(params, i, 0)]; ok; t, ok = s.Slots[names.of(params, i, len(slots[i]))] {
 			slots[i] = append(slots[i], t)
 			found++
 		}
@@ -59,13 +59,25 @@ func (s State) of(params []pytree.Leaf[tensor.Tensor]) (slots [][]tensor.Tensor,
 		return slots, nil
 	}
 	others := maps.Clone(s.Slots)
-	for i, p := range params {
+	for i := range params {
 		for k := range slots[i] {
-			delete(others, slotName(p.Name, k))
+			delete(others, names.of(params, i, k))
 		}
 	}
 	return nil, fmt.Errorf("optim: Step: State has slots %s, which have no parameter in the model: is it the State of this model? optim.State{} starts over",
 		pytree.Titles(slices.Sorted(maps.Keys(others))))
 }
 
-func slotName(name string, i int) string { return name + "." + strconv.Itoa(i) }
+// slotNames are the names of slots: the parameter's name and the slot's number.
+type slotNames [][]string
+
+// of returns the name of the k-th slot of the i-th of the parameters.
+func (n *slotNames) of(params []pytree.Leaf[tensor.Tensor], i, k int) string {
+	if len(*n) == 0 {
+		*n = make([][]string, len(params))
+	}
+	for len((*n)[i]) <= k {
+		(*n)[i] = append((*n)[i], params[i].Name+"."+strconv.Itoa(len((*n)[i])))
+	}
+	return (*n)[i][k]
+}

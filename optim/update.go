@@ -1,0 +1,158 @@
+package optim
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/tensorken/tensorken/internal/graph"
+	"github.com/tensorken/tensorken/internal/pytree"
+	"github.com/tensorken/tensorken/tensor"
+)
+
+// The updates of a step are what the parameters, their slots and the loss scale become.
+type updates struct {
+	params        []tensor.Tensor
+	slots         [][]tensor.Tensor // of the parameters; nil for one that stays as it is
+	scale, streak tensor.Tensor
+}
+
+// updates returns the updates of a step from the parameters, their gradients, absent for
+// those that stay as they are, and their slots, nil for those that have none yet. After
+// each Update of a rule, it calls note unless that is nil.
+func (o *Optimizer) updates(params []pytree.Leaf[tensor.Tensor], gs []tensor.Tensor, slots [][]tensor.Tensor, lr float64, step int, note func(Rule, update)) (u updates, err error) {
+	finite := o.finite(gs)
+	if o.ClipNorm > 0 {
+		gs = ClipNorm(gs, o.ClipNorm)
+	}
+	u = updates{params: make([]tensor.Tensor, len(params)), slots: make([][]tensor.Tensor, len(params))}
+	u.scale, u.streak = o.adapt(finite)
+	sites := graph.NewAttribution()
+	defer sites.End()
+	for i, l := range params {
+		u.params[i] = l.Value
+		rule, ours := o.ruleOf(l.Name)
+		if rule == nil || !gs[i].IsValid() {
+			continue
+		}
+		x := update{p: l.Value, g: gs[i], slots: slots[i]}
+		if ours != nil && sites != nil { // all operations have the line of Step
+			x.p, x.g, x.slots = named(sites, x.p), named(sites, x.g), slices.Clone(x.slots)
+			for k, s := range x.slots {
+				x.slots[k] = named(sites, s)
+			}
+		}
+		if err := x.apply(rule, lr, step); err != nil {
+			return updates{}, fmt.Errorf("optim: Step of %s, %s: %w", parameter(l.Name), describe(l.Value), err)
+		}
+		if note != nil {
+			note(rule, x)
+		}
+		u.params[i] = unlessSkipped(finite, x.next, l.Value)
+		for k, s := range x.kept {
+			old := tensor.Tensor{}
+			if slots[i] != nil {
+				old = slots[i][k]
+			}
+			u.slots[i] = append(u.slots[i], unlessSkipped(finite, s, old))
+		}
+	}
+	return u, nil
+}
+
+// transaction returns the tensors that a step computes, and those that they replace, absent
+// for new ones.
+func (u updates) transaction(params []pytree.Leaf[tensor.Tensor], slots [][]tensor.Tensor, s State) (next, previous []tensor.Tensor) {
+	for i, kept := range u.slots {
+		next = append(next, kept...)
+		if slots[i] == nil {
+			previous = append(previous, make([]tensor.Tensor, len(kept))...)
+		} else if kept != nil {
+			previous = append(previous, slots[i]...)
+		}
+	}
+	for i, l := range params {
+		next, previous = append(next, u.params[i]), append(previous, l.Value)
+	}
+	return append(next, u.scale, u.streak), append(previous, s.Scale, s.Streak)
+}
+
+// commit sets the State after a step.
+func (o *Optimizer) commit(u updates, step int, params []pytree.Leaf[tensor.Tensor], names *slotNames) {
+	next := State{Step: tensor.New([]int32{int32(step + 1)}), Slots: make(map[string]tensor.Tensor, len(o.State.Slots)), Scale: u.scale, Streak: u.streak}
+	maps.Copy(next.Slots, o.State.Slots)
+	for i, kept := range u.slots {
+		for k, s := range kept {
+			next.Slots[names.of(params, i, k)] = s
+		}
+	}
+	o.State, o.counter = next, next.Step
+}
+
+// named returns another name of t, whose operations have the line of Step in a profile.
+func named(sites *graph.Attribution, t tensor.Tensor) tensor.Tensor {
+	return tensor.Internal.Tensor(graph.Token{}, sites.Name(tensor.Internal.Node(graph.Token{}, t)))
+}
+
+// An update is an Update of a rule, with its results.
+type update struct {
+	p, g  tensor.Tensor
+	slots []tensor.Tensor // nil if there are none yet
+	next  tensor.Tensor
+	kept  []tensor.Tensor
+}
+
+// apply calls rule.Update after checking the gradient's shape and type, and checks
+// the results. It passes 16-bit parameters and gradients as float32: Adam's ε, say,
+// is 0 in float16.
+func (x *update) apply(rule Rule, lr float64, step int) error {
+	if !x.p.DType().IsFloat() {
+		return errors.New("it has a gradient: want a floating-point type")
+	}
+	if !sameForm(x.g, x.p) {
+		return fmt.Errorf("its gradient is %s: want the same shape and type", describe(x.g))
+	}
+	err := tensor.Try(func() {
+		d := x.p.DType().ComputeType()
+		x.next, x.kept = rule.Update(x.p.Cast(d), x.g.Cast(d), slices.Clone(x.slots), lr, step)
+		x.next = x.next.Cast(x.p.DType())
+	})
+	if r, ok := rule.(scaled); ok {
+		rule = r.Rule // errors name it
+	}
+	switch {
+	case err != nil:
+		err = fmt.Errorf("%T: %w", rule, err)
+	case !slices.Equal(shapeOf(x.next), shapeOf(x.p)):
+		err = fmt.Errorf("%T made it %s: want the same shape", rule, describe(x.next))
+	case x.slots != nil && !slices.EqualFunc(x.kept, x.slots, sameForm):
+		err = fmt.Errorf("%T makes slots %s", rule, describe(x.kept...))
+	}
+	if err != nil && x.slots != nil {
+		err = fmt.Errorf("%w; State has slots %s: are they of this model and rule? optim.State{} starts over", err, describe(x.slots...))
+	}
+	return err
+}
+
+// sameForm reports whether two tensors are present, with the same shape and type.
+func sameForm(a, b tensor.Tensor) bool {
+	node := tensor.Internal.Node
+	return a.IsValid() && b.IsValid() && graph.SameForm(node(graph.Token{}, a), node(graph.Token{}, b))
+}
+
+// shapeOf is t.Shape() without a copy.
+func shapeOf(t tensor.Tensor) []int { return tensor.Internal.Node(graph.Token{}, t).Shape }
+
+// describe lists types and shapes.
+func describe(ts ...tensor.Tensor) string {
+	texts := make([]string, len(ts))
+	for i, t := range ts {
+		texts[i] = "absent"
+		if t.IsValid() {
+			texts[i] = fmt.Sprint(t.DType(), " ", t.Shape())
+		}
+	}
+	return strings.Join(texts, ", ")
+}
