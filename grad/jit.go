@@ -1,6 +1,10 @@
 package grad
 
-import "github.com/tensorken/tensorken/internal/jit"
+import (
+	"errors"
+
+	"github.com/tensorken/tensorken/internal/jit"
+)
 
 // Jit returns a function that computes what f does, and that runs f only the first time it
 // gets an argument of some form. It records the plan of f's result then, and later runs
@@ -21,10 +25,13 @@ import "github.com/tensorken/tensorken/internal/jit"
 // does, is not recorded: each call runs f. So does a call in a function that this package
 // differentiates or batches. f may run more than once for one form.
 func Jit[P, R any](f func(P) R) func(P) R {
-	j := &jit.Func[P, R]{Op: "grad.Jit", F: func(p P, _ *jit.Trace) R { return f(p) }}
+	j := &jit.Func[P, R]{Op: "grad.Jit", F: func(p P, _ *jit.Trace) (R, error) { return f(p), nil }}
 	return func(p P) R {
-		r, err := j.Call(p, nil, nil)
-		if err != nil {
+		r, err := j.Call(p, nil)
+		switch {
+		case errors.Is(err, jit.ErrUnrecorded):
+			return f(p)
+		case err != nil:
 			panic(err)
 		}
 		return r

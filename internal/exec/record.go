@@ -1,6 +1,7 @@
 package exec
 
 import (
+	"bytes"
 	"errors"
 	"slices"
 	"sync"
@@ -68,8 +69,8 @@ type result struct {
 }
 
 // Record captures and compiles the graph of roots. Args are what [Layout.Stand] returned;
-// numbers are Scalars of the graph whose values Run gets. For old see [Step]: only whether
-// a root has a previous value counts, an argument.
+// numbers are Scalars of the graph whose values Run gets. For old see [Step]: it has the
+// arguments that the first roots replace, nil for none.
 //
 // It fails with [ErrNotOnePlan] if the graph cannot be recorded.
 func Record(def *Device, args, numbers, roots, old []*graph.Node) (*Recording, error) {
@@ -96,27 +97,90 @@ func Record(def *Device, args, numbers, roots, old []*graph.Node) (*Recording, e
 		}
 		r.results = append(r.results, x)
 	}
+	r.args, r.numbers = c.argumentsOf(stores(args)), c.scalarsOf(numbers)
+	c.named = nil // the nodes get no value
+	return r, nil
+}
+
+// stores returns the index of each argument by its Store.
+func stores(args []*graph.Node) map[graph.Store]int {
 	of := make(map[graph.Store]int, len(args))
 	for i, a := range args {
 		of[a.Value().Store] = i
 	}
-	r.args = c.argumentsOf(of)
-	scalars := map[*graph.Node]int{}
-	for i := range c.nodes {
-		if n := &c.nodes[i]; n.leaf < 0 && n.Op == ir.Scalar {
-			scalars[n.Node] = len(scalars)
-		}
+	return of
+}
+
+// scalarsOf returns which of the capture's scalars each number is, -1 for none.
+func (c *capture) scalarsOf(numbers []*graph.Node) []int {
+	of := map[*graph.Node]int{}
+	for i, n := range c.scalarNodes() {
+		of[n] = i
 	}
-	for _, n := range numbers {
-		i, ok := scalars[n]
+	scalars := make([]int, len(numbers))
+	for k, n := range numbers {
+		i, ok := of[n]
 		if !ok { // no result depends on it
 			i = -1
 		}
-		r.numbers = append(r.numbers, i)
+		scalars[k] = i
 	}
-	c.named = nil // the nodes get no value
-	return r, nil
+	return scalars
 }
+
+// scalarNodes returns the nodes of the capture's scalars.
+func (c *capture) scalarNodes() (ns []*graph.Node) {
+	for i := range c.nodes {
+		if n := &c.nodes[i]; n.leaf < 0 && n.Op == ir.Scalar {
+			ns = append(ns, n.Node)
+		}
+	}
+	return ns
+}
+
+// Repeats reports whether other arguments, numbers, roots and old for [Record] are of the
+// same graph: one that differs in the values of numbers alone, and in leaves on the host
+// that have equal elements.
+func (r *Recording) Repeats(args, numbers, roots, old []*graph.Node) bool {
+	c := newCapture(r.device, roots, old)
+	defer c.release()
+	if !c.isOnePlan() || !bytes.Equal(c.key, r.capture.key) || !slices.Equal(r.args, c.argumentsOf(stores(args))) || !slices.Equal(r.numbers, c.scalarsOf(numbers)) {
+		return false
+	}
+	for i, x := range c.scalars {
+		if x != r.capture.scalars[i] && !slices.Contains(r.numbers, i) {
+			return false
+		}
+	}
+	for i, arg := range r.args {
+		s, t := c.leaves[i].stored, r.capture.leaves[i].stored
+		if arg >= 0 || s == t {
+			continue
+		}
+		if s == nil || t == nil || s.device != nil || t.device != nil || !bytes.Equal(s.host, t.host) {
+			return false
+		}
+	}
+	return true
+}
+
+// A Formula is the form of a graph whose leaves are stand-ins.
+type Formula struct {
+	key string
+	// Scalars are the nodes whose values are not of the form.
+	Scalars []*graph.Node
+}
+
+// FormulaOf returns the form of the graph of roots, whose operands have the values given,
+// as a [Layout] makes them.
+func FormulaOf(roots []*graph.Node, given map[*graph.Node]*graph.Value) Formula {
+	c := newBody(nil, roots, given, 0)
+	defer c.release()
+	return Formula{string(c.key), c.scalarNodes()}
+}
+
+// Equal reports whether two formulas have one form.
+func (f Formula) Equal(g Formula) bool { return f.key == g.key }
 
 // Run computes the roots for arguments of the layouts that were recorded. It returns a
 // computed node for each.

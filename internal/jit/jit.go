@@ -3,6 +3,7 @@
 package jit
 
 import (
+	"errors"
 	"reflect"
 	"slices"
 	"sync"
@@ -19,18 +20,25 @@ import (
 type Func[P, R any] struct {
 	// Op names the function in errors: "grad.Jit".
 	Op string
-	// F is the function. While it is recorded it gets a private copy of the argument,
-	// whose tensors have no value. In other calls t is nil.
-	F func(p P, t *Trace) R
+	// F is the function, called to record it with a private copy of the argument, whose
+	// tensors have no value. A function that cannot be recorded returns ErrUnrecorded.
+	F func(p P, t *Trace) (R, error)
+	// Later records the function for a form when an argument has it the second time.
+	Later bool
 
 	mu    sync.Mutex
 	forms []*form[P, R] // the last used first
 }
 
+// ErrUnrecorded says that a function is not recorded for an argument.
+var ErrUnrecorded = errors.New("jit: the function is not recorded")
+
 // A Trace is what a function says while it is recorded.
 type Trace struct {
-	// Numbers are Scalars whose values change from call to call.
+	// Numbers are Scalars whose values change from call to call. Values returns those of a
+	// call, ok false if the call has another graph. It is nil if there are none.
 	Numbers []*graph.Node
+	Values  func() (values []ir.Number, ok bool, err error)
 	// Previous makes the results a transaction, see exec.Step: it has for some of them the
 	// tensors of the argument that they replace.
 	Previous map[*graph.Node]*graph.Node
@@ -44,9 +52,10 @@ type form[P, R any] struct {
 	like    P // without its tensors
 	layouts []exec.Layout
 	device  *tensor.Device // the default one
+	tried   bool           // to record the function
 
 	plan    *exec.Recording // nil if the function is not recorded
-	numbers []ir.Number     // of the trace
+	values  func() ([]ir.Number, bool, error)
 	draws   []int           // the number of keys drawn from each RNG of the argument
 	result  R               // without its tensors
 	tensors []tensor.Tensor // of the result, without those of the plan
@@ -62,14 +71,14 @@ type source struct {
 
 var leafTypes = []reflect.Type{reflect.TypeFor[tensor.Tensor](), reflect.TypeFor[tensor.RNG]()}
 
-// Call returns F of p, computed. The journal notes a transaction. Numbers returns values
-// for Trace.Numbers; without it they are those of the trace. A call of tensors that stand
-// for others, or that are differentiated, is F itself.
-func (f *Func[P, R]) Call(p P, j *exec.Journal, numbers func() []ir.Number) (r R, err error) {
+// Call returns F of p, computed. The journal notes a transaction. It fails with
+// ErrUnrecorded if F is not recorded for p: then the caller computes it. So is it for
+// tensors that stand for others, or that are differentiated.
+func (f *Func[P, R]) Call(p P, j *exec.Journal) (r R, err error) {
 	args := nodes(f.Op, p)
 	for _, n := range args {
 		if of, _ := n.StandIn(); of != "" || n.Traced() {
-			return f.F(p, nil), nil
+			return r, ErrUnrecorded
 		}
 	}
 	if err := tensor.Internal.Evaluate(graph.Token{}, f.Op, args); err != nil {
@@ -79,110 +88,158 @@ func (f *Func[P, R]) Call(p P, j *exec.Journal, numbers func() []ir.Number) (r R
 	for i, n := range args {
 		layouts[i] = exec.LayoutOf(n)
 	}
-	x := f.find(p, layouts)
-	if x == nil {
-		if x, err = f.record(p, args, layouts); err != nil {
-			return r, err
+	x, values, err := f.find(p, layouts)
+	if err != nil {
+		return r, err
+	}
+	if x == nil || !x.tried {
+		seen := x
+		x = &form[P, R]{layouts: layouts, device: tensor.Default(), like: replaced(f.Op, p, make([]*graph.Node, len(args)))}
+		if seen != nil || !f.Later {
+			if err := f.record(x, p, args); err != nil {
+				return r, err
+			}
+			if x.values != nil {
+				if values, _, err = x.values(); err != nil {
+					return r, err
+				}
+			}
 		}
+		f.keep(x, seen)
 	}
 	if x.plan == nil {
-		return f.F(p, nil), nil
-	}
-	values := x.numbers
-	if numbers != nil {
-		values = numbers()
+		return r, ErrUnrecorded
 	}
 	return f.replay(x, p, args, j, values)
 }
 
-// find returns the recording for arguments like p, nil if there is none.
-func (f *Func[P, R]) find(p P, layouts []exec.Layout) *form[P, R] {
+// find returns the recording for arguments like p, nil if there is none, and the values of
+// its numbers.
+func (f *Func[P, R]) find(p P, layouts []exec.Layout) (x *form[P, R], values []ir.Number, err error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for i, x := range f.forms {
-		if x.device == tensor.Default() && slices.EqualFunc(x.layouts, layouts, exec.Layout.Equal) && pytree.EqualExcept(&x.like, &p, leafTypes...) {
-			copy(f.forms[1:i+1], f.forms[:i])
-			f.forms[0] = x
-			return x
+		if x.device != tensor.Default() || !slices.EqualFunc(x.layouts, layouts, exec.Layout.Equal) || !pytree.EqualExcept(&x.like, &p, leafTypes...) {
+			continue
 		}
+		if x.values != nil {
+			var ok bool
+			if values, ok, err = x.values(); err != nil {
+				return nil, nil, err
+			}
+			if !ok {
+				continue
+			}
+		}
+		copy(f.forms[1:i+1], f.forms[:i])
+		f.forms[0] = x
+		return x, values, nil
 	}
-	return nil
+	return nil, nil, nil
 }
 
-// keep adds a recording.
-func (f *Func[P, R]) keep(x *form[P, R]) {
+// keep adds a form in place of another, nil for none.
+func (f *Func[P, R]) keep(x, old *form[P, R]) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	f.forms = slices.DeleteFunc(f.forms, func(y *form[P, R]) bool { return y == old })
 	f.forms = slices.Insert(f.forms[:min(len(f.forms), maxForms-1)], 0, x)
 }
 
-// record runs F for arguments of one form and records what it computes.
-func (f *Func[P, R]) record(p P, args []*graph.Node, layouts []exec.Layout) (*form[P, R], error) {
+// record records F for arguments of a form. It traces F twice: where the second graph
+// differs, as it does if F draws from an RNG that is not in its argument, F is not recorded.
+func (f *Func[P, R]) record(x *form[P, R], p P, args []*graph.Node) error {
+	x.tried = true
+	t, err := f.trace(p, args, x.layouts)
+	if err != nil || len(t.roots) == 0 {
+		return ignore(err)
+	}
+	plan, err := tensor.Internal.Record(graph.Token{}, f.Op, t.stands, t.numbers, t.roots, t.old)
+	if err != nil || plan == nil {
+		return err
+	}
+	again, err := f.trace(p, args, x.layouts)
+	if err != nil || !plan.Repeats(again.stands, again.numbers, again.roots, again.old) {
+		return ignore(err)
+	}
+	x.plan, x.values, x.tensors, x.planned = plan, t.values, t.tensors, t.planned
+	for _, d := range t.draws {
+		x.draws = append(x.draws, len(d.Words)/2)
+	}
+	x.result, x.rngs = f.template(t.result, t.rngs, t.draws)
+	return nil
+}
+
+// ignore returns err unless it is ErrUnrecorded.
+func ignore(err error) error {
+	if errors.Is(err, ErrUnrecorded) {
+		return nil
+	}
+	return err
+}
+
+// A traced is what F makes of nodes that stand for tensors.
+type traced[R any] struct {
+	result                      R
+	stands, numbers, roots, old []*graph.Node // as exec.Record gets them
+	values                      func() ([]ir.Number, bool, error)
+	tensors                     []tensor.Tensor // of the result, without the roots
+	planned                     []bool          // which of them are roots
+	rngs                        []tensor.RNG    // of the argument
+	draws                       []*graph.Draws  // of each of them
+}
+
+// trace runs F.
+func (f *Func[P, R]) trace(p P, args []*graph.Node, layouts []exec.Layout) (*traced[R], error) {
 	scope := &graph.Scope{StandIn: f.Op}
 	defer scope.Close()
-	stands, given := make([]*graph.Node, len(args)), make([]*graph.Node, len(args))
+	t := &traced[R]{stands: make([]*graph.Node, len(args)), rngs: leaves[tensor.RNG](f.Op, &p)}
+	given := make([]*graph.Node, len(args))
 	for i, n := range args {
-		stands[i] = layouts[i].Stand()
-		stands[i].Device = n.Device
-		given[i] = graph.Argument(stands[i], scope)
+		t.stands[i] = layouts[i].Stand()
+		t.stands[i].Device = n.Device
+		given[i] = graph.Argument(t.stands[i], scope)
 	}
-	rngs := leaves[tensor.RNG](f.Op, &p)
-	draws := make([]*graph.Draws, len(rngs))
-	recorders := slices.Clone(rngs)
+	t.draws = make([]*graph.Draws, len(t.rngs))
+	recorders := slices.Clone(t.rngs)
 	for i := range recorders {
 		if tensor.Internal.HasKey(graph.Token{}, &recorders[i]) {
 			tensor.Internal.Misuse(graph.Token{}, f.Op, "the argument has an RNG made by KeyRNG: pass the key, and make the RNG inside")
 		}
-		draws[i] = &graph.Draws{Name: func(n *graph.Node) *graph.Node { return graph.Argument(n, scope) }}
-		tensor.Internal.SetDraws(graph.Token{}, &recorders[i], draws[i])
+		t.draws[i] = &graph.Draws{Name: func(n *graph.Node) *graph.Node { return graph.Argument(n, scope) }}
+		tensor.Internal.SetDraws(graph.Token{}, &recorders[i], t.draws[i])
 	}
-	trace := &Trace{}
-	r := f.F(rebuild(f.Op, replaced(f.Op, p, given), recorders), trace)
+	var said Trace
+	var err error
+	if t.result, err = f.F(rebuild(f.Op, replaced(f.Op, p, given), recorders), &said); err != nil {
+		return nil, err
+	}
 	scope.Close()
-
-	x := &form[P, R]{layouts: layouts, device: tensor.Default(), like: replaced(f.Op, p, make([]*graph.Node, len(args)))}
-	x.tensors = leaves[tensor.Tensor](f.Op, &r)
-	x.planned = make([]bool, len(x.tensors))
-	var roots, old []*graph.Node
-	for i, t := range x.tensors {
-		n := node(t)
+	t.tensors = leaves[tensor.Tensor](f.Op, &t.result)
+	t.planned = make([]bool, len(t.tensors))
+	transaction := 0 // the number of roots up to the last that replaces something
+	for i, x := range t.tensors {
+		n := node(x)
 		switch {
 		case n == nil || n.Value() != nil:
 		case n.Traced(): // what F captures is being differentiated
-			return x, nil
+			return nil, ErrUnrecorded
 		default:
-			roots = append(roots, n)
-			x.tensors[i], x.planned[i] = tensor.Tensor{}, true
-			if trace.Previous != nil {
-				old = append(old, argument(trace.Previous[n]))
+			t.roots = append(t.roots, n)
+			t.tensors[i], t.planned[i] = tensor.Tensor{}, true
+			var old *graph.Node
+			if previous := said.Previous[n]; previous != nil {
+				old, transaction = previous.Operand(0), len(t.roots)
 			}
+			t.old = append(t.old, old)
 		}
 	}
-	numbers := slices.Clone(trace.Numbers)
-	for _, n := range numbers {
-		x.numbers = append(x.numbers, n.Num)
+	t.old = t.old[:transaction]
+	t.numbers, t.values = said.Numbers, said.Values
+	for _, d := range t.draws {
+		t.numbers = append(t.numbers, d.Words...)
 	}
-	for _, d := range draws {
-		numbers = append(numbers, d.Words...)
-		x.draws = append(x.draws, len(d.Words)/2)
-	}
-	if len(roots) > 0 {
-		var err error
-		if x.plan, err = tensor.Internal.Record(graph.Token{}, f.Op, stands, numbers, roots, old); err != nil {
-			return nil, err
-		}
-	}
-	x.result, x.rngs = f.template(r, rngs, draws)
-	f.keep(x)
-	return x, nil
-}
-
-// argument returns the stand that a tensor of the argument is a name of, nil for nil.
-func argument(n *graph.Node) *graph.Node {
-	if n == nil {
-		return nil
-	}
-	return n.Operand(0)
+	return t, nil
 }
 
 // template returns a result without its tensors, and where its RNGs come from: which of

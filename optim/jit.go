@@ -1,0 +1,241 @@
+package optim
+
+import (
+	"errors"
+	"fmt"
+	"reflect"
+	"slices"
+
+	"github.com/tensorken/tensorken/internal/graph"
+	"github.com/tensorken/tensorken/internal/jit"
+	"github.com/tensorken/tensorken/internal/pytree"
+	"github.com/tensorken/tensorken/ir"
+	"github.com/tensorken/tensorken/tensor"
+)
+
+// Jit returns a function that makes a training step: it sets *m to the model that
+// [ValueAndGradAux] of loss and [Optimizer.Step] make, and returns the loss of the batch,
+// computed. Loss returns m with its new state, such as that of batch norm.
+//
+// The second step on a batch of some form is recorded and later ones replay it, without
+// running loss and without making a graph, in a small part of the time that the host took.
+// Two batches have one form if their tensors have the same shapes, types, layouts and
+// devices, and if all else in them is equal; so have two models. Learning rates and their
+// schedules may change from step to step. Everything else that loss or a rule reads, and that
+// is in neither model, batch, rng nor optimizer, stays what it was when it was recorded. While
+// loss is recorded, tensors have no value, so it cannot choose by an if: use Where.
+//
+// A loss that makes different graphs from equal arguments, such as one that draws from an
+// RNG of its own, is not recorded: then each step runs it. So it is with one that computes
+// on several devices, or on the host as package linalg does.
+//
+// The errors are those of Step, and that the model which loss returns lacks a tensor of m.
+// *m and State then stay as they were.
+func Jit[M, B any](o *Optimizer, loss func(m M, b B, rng *tensor.RNG) (tensor.Tensor, M)) func(m *M, b B, rng *tensor.RNG) (tensor.Tensor, error) {
+	s := &steps[M, B]{o: o, loss: loss}
+	s.f = jit.Func[stepArgs[M, B], stepResults[M]]{Op: "optim.Jit", F: s.trace, Later: true}
+	return s.next
+}
+
+// A steps makes the steps of Jit.
+type steps[M, B any] struct {
+	o    *Optimizer
+	loss func(m M, b B, rng *tensor.RNG) (tensor.Tensor, M)
+	f    jit.Func[stepArgs[M, B], stepResults[M]]
+
+	rate  float64 // of the step that is being made
+	step  int
+	form  M // without tensors: of the model that names are of
+	names []pytree.Leaf[tensor.Tensor]
+	slots slotNames
+}
+
+// The stepArgs are what a step depends on, but for numbers that change.
+type stepArgs[M, B any] struct {
+	Model         M
+	Batch         B
+	RNG           *tensor.RNG
+	Slots         [][]tensor.Tensor
+	Scale, Streak tensor.Tensor
+	Rule          Rule
+	Groups        Groups
+	Rules         []Rule // of RuleFor, by parameter
+	ClipNorm      float64
+	Precision     tensor.DType
+	Scaling       Scaling
+}
+
+// The stepResults are the results of a step: those that replace arguments come first.
+type stepResults[M any] struct {
+	Slots         [][]tensor.Tensor
+	Model         M
+	Scale, Streak tensor.Tensor
+	Loss          tensor.Tensor
+}
+
+func (s *steps[M, B]) next(m *M, b B, rng *tensor.RNG) (tensor.Tensor, error) {
+	o := s.o
+	if m == nil {
+		return tensor.Tensor{}, fmt.Errorf("optim: a step of a nil %T: want a pointer to the model", m)
+	}
+	if !o.State.Step.IsValid() { // the first step stores what later ones read
+		return s.run(m, b, rng)
+	}
+	params, err := s.params(*m)
+	if err != nil {
+		return tensor.Tensor{}, err
+	}
+	if err := o.catchUp(); err != nil {
+		return tensor.Tensor{}, err
+	}
+	if s.step, err = o.State.step(); err != nil {
+		return tensor.Tensor{}, err
+	}
+	s.rate = o.rate(s.step)
+	args := stepArgs[M, B]{
+		Model: *m, Batch: b, RNG: rng, Scale: o.State.Scale, Streak: o.State.Streak,
+		Rule: o.Rule, Groups: o.Groups, ClipNorm: o.ClipNorm, Precision: o.Precision, Scaling: o.Scaling,
+	}
+	if args.Slots, err = o.State.of(params, &s.slots); err != nil {
+		return tensor.Tensor{}, err
+	}
+	if o.RuleFor != nil {
+		for _, l := range params {
+			args.Rules = append(args.Rules, o.RuleFor(l.Name))
+		}
+	}
+	r, err := s.f.Call(args, &o.journal)
+	switch {
+	case errors.Is(err, jit.ErrUnrecorded):
+		return s.run(m, b, rng)
+	case err != nil:
+		return tensor.Tensor{}, err
+	}
+	*m = r.Model
+	o.commit(updates{slots: r.Slots, scale: r.Scale, streak: r.Streak}, s.step, params, &s.slots)
+	return r.Loss, nil
+}
+
+// run makes a step that is not recorded.
+func (s *steps[M, B]) run(m *M, b B, rng *tensor.RNG) (tensor.Tensor, error) {
+	loss, next, g := ValueAndGradAux(s.o, func(m M) (tensor.Tensor, M) { return s.loss(m, b, rng) })(*m)
+	if _, err := previous(*m, next); err != nil {
+		return tensor.Tensor{}, err
+	}
+	if err := s.o.Step(&next, g); err != nil {
+		return tensor.Tensor{}, err
+	}
+	*m = next
+	return loss, nil
+}
+
+var tensorType = reflect.TypeFor[tensor.Tensor]()
+
+// params returns the tensors of a model, with their names.
+func (s *steps[M, B]) params(m M) ([]pytree.Leaf[tensor.Tensor], error) {
+	if s.names == nil || !pytree.EqualExcept(&s.form, &m, tensorType) {
+		names, err := pytree.Flatten[tensor.Tensor](m)
+		if err != nil {
+			return nil, fmt.Errorf("optim: %w", err)
+		}
+		if s.form, err = pytree.Rebuild(m, make([]tensor.Tensor, len(names))); err != nil {
+			return nil, err
+		}
+		s.names, s.slots = names, nil
+		for i := range s.names {
+			s.names[i].Value = tensor.Tensor{}
+		}
+	}
+	values, err := pytree.Values[tensor.Tensor](m)
+	if err != nil {
+		return nil, err
+	}
+	params := slices.Clone(s.names)
+	for i, t := range values {
+		params[i].Value = t
+	}
+	return params, nil
+}
+
+// trace is a step of stand-ins, in a transaction.
+func (s *steps[M, B]) trace(a stepArgs[M, B], t *jit.Trace) (r stepResults[M], err error) {
+	o := *s.o
+	o.Rule, o.Groups, o.State = a.Rule, a.Groups, State{Scale: a.Scale, Streak: a.Streak}
+	loss, next, g := ValueAndGradAux(&o, func(m M) (tensor.Tensor, M) { return s.loss(m, a.Batch, a.RNG) })(a.Model)
+	was, err := previous(a.Model, next)
+	if err != nil {
+		return r, err
+	}
+	params, gs, err := align(&next, g)
+	if err != nil {
+		return r, err
+	}
+	if len(params) != len(a.Slots) {
+		return r, jit.ErrUnrecorded
+	}
+	if err := o.checkRules(params); err != nil {
+		return r, err
+	}
+	if o.RuleFor != nil {
+		rules := map[string]Rule{}
+		for i, l := range params {
+			rules[l.Name] = a.Rules[i]
+		}
+		o.RuleFor = func(name string) Rule { return rules[name] }
+	}
+	var numbers formulas
+	u, err := o.updates(params, gs, a.Slots, s.rate, s.step, numbers.note)
+	if err != nil {
+		return r, err
+	}
+	if numbers.unlike {
+		return r, jit.ErrUnrecorded
+	}
+	for i := range params {
+		params[i].Value = was[i]
+	}
+	t.Previous = map[*graph.Node]*graph.Node{}
+	fresh, before := u.transaction(params, a.Slots, o.State)
+	for i, x := range fresh {
+		if x.IsValid() && before[i].IsValid() {
+			t.Previous[node(x)] = node(before[i])
+		}
+	}
+	t.Numbers = numbers.scalars
+	t.Values = func() ([]ir.Number, bool, error) { return numbers.values(s.rate, s.step) }
+	r = stepResults[M]{Slots: u.slots, Scale: u.scale, Streak: u.streak, Loss: loss}
+	r.Model, err = pytree.Rebuild(next, u.params)
+	return r, err
+}
+
+// previous returns the tensors of model in the order of those of next, the model that loss
+// returned for it. It fails if next lacks one.
+func previous(model, next any) ([]tensor.Tensor, error) {
+	was, err := pytree.Flatten[tensor.Tensor](model)
+	if err != nil {
+		return nil, fmt.Errorf("optim: %w", err)
+	}
+	is, err := pytree.Flatten[tensor.Tensor](next)
+	if err != nil {
+		return nil, fmt.Errorf("optim: %w", err)
+	}
+	found := map[string]bool{}
+	for _, l := range is {
+		if l.Value.IsValid() {
+			found[l.Name] = true
+		}
+	}
+	var lost []string
+	was = slices.DeleteFunc(was, func(l pytree.Leaf[tensor.Tensor]) bool {
+		if l.Value.IsValid() && !found[l.Name] {
+			lost = append(lost, l.Name)
+		}
+		return !l.Value.IsValid()
+	})
+	if lost != nil {
+		return nil, fmt.Errorf("optim: the loss returned a model without %s: want the model that it was given, with its new state", pytree.Titles(lost))
+	}
+	return pytree.Align(is, was)
+}
+
+func node(t tensor.Tensor) *graph.Node { return tensor.Internal.Node(graph.Token{}, t) }

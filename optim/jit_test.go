@@ -1,0 +1,207 @@
+package optim_test
+
+import (
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/tensorken/tensorken/nn"
+	"github.com/tensorken/tensorken/optim"
+	"github.com/tensorken/tensorken/tensor"
+	"github.com/tensorken/tensorken/tree"
+)
+
+// A jitModel has a state, a rate of dropout and parameters of several shapes.
+type jitModel struct {
+	In   nn.Linear
+	Norm nn.BatchNorm
+	Drop nn.Dropout
+	Out  nn.Linear
+	Mask tensor.Tensor // of integers
+}
+
+type jitBatch struct {
+	X, Y tensor.Tensor
+	Name string
+}
+
+func newJitModel() jitModel {
+	rng := tensor.NewRNG(3)
+	return jitModel{nn.NewLinear(rng, 5, 8), nn.NewBatchNorm(8), nn.Dropout{P: 0.25}, nn.NewLinear(rng, 8, 4), tensor.New([]int32{1, 0, 1, 1, 1, 0, 1, 1})}
+}
+
+func jitLoss(m jitModel, b jitBatch, rng *tensor.RNG) (tensor.Tensor, jitModel) {
+	h := m.In.Apply(b.X.Cast(m.In.Weight.DType()))
+	h, norm := m.Norm.Train(h, rng)
+	m.Norm = norm.(nn.BatchNorm)
+	h = m.Drop.Drop(h.GELU(), rng).Mul(m.Mask.Cast(h.DType()))
+	return nn.CrossEntropy(m.Out.Apply(h), b.Y).Mean(), m
+}
+
+// jitBatches returns batches of 6 examples, some of 4 and one of 3.
+func jitBatches(n int) []jitBatch {
+	rng := tensor.NewRNG(4)
+	batches := make([]jitBatch, n)
+	for i := range batches {
+		size := 6
+		switch {
+		case i == 5:
+			size = 3
+		case i%3 == 2:
+			size = 4
+		}
+		batches[i] = jitBatch{X: rng.Normal(size, 5).Keep(), Y: rng.Ints(4, size).Keep()}
+		if err := tensor.Eval(batches[i]); err != nil {
+			panic(err)
+		}
+	}
+	return batches
+}
+
+// An update is a rule without slots. Functions cannot be compared.
+type update func(p, g tensor.Tensor, lr float64, step int) tensor.Tensor
+
+func (f update) Update(p, g tensor.Tensor, slots []tensor.Tensor, lr float64, step int) (tensor.Tensor, []tensor.Tensor) {
+	return f(p, g, lr, step), nil
+}
+
+// all returns the elements of the tensors of trees, by name.
+func all(t *testing.T, trees ...any) map[string]string {
+	t.Helper()
+	found := map[string]string{}
+	for i, x := range trees {
+		for name, y := range tree.All(x) {
+			data, err := y.Bytes()
+			if err != nil {
+				t.Fatal(err)
+			}
+			found[fmt.Sprint(i, ".", name)] = fmt.Sprint(y.DType(), y.Shape(), y, data)
+		}
+	}
+	return found
+}
+
+// TestJit compares recorded steps with steps that run the loss.
+func TestJit(t *testing.T) {
+	type change func(step int, o *optim.Optimizer)
+	rules := map[string]optim.Rule{
+		"SGD": optim.SGD{}, "momentum": optim.SGD{Momentum: 0.9, Nesterov: true}, "AdamW": optim.AdamW{WeightDecay: 0.1}, "AMSGrad": optim.Adam{AMSGrad: true},
+		"Adamax": optim.Adamax{}, "NAdam": optim.NAdam{}, "RAdam": optim.RAdam{}, "Adadelta": optim.Adadelta{}, "RMSprop": optim.RMSprop{}, "Adagrad": optim.Adagrad{},
+		"ASGD": optim.ASGD{}, "Rprop": optim.Rprop{}, "Lion": optim.Lion{}, "LAMB": optim.LAMB{}, "Muon": optim.Muon{},
+	}
+	type config struct {
+		name   string
+		o      func() *optim.Optimizer
+		change change
+		runs   int // of the loss
+	}
+	// The loss runs in the first step of all, then of each form of batches in its first step
+	// and twice in its second, which is recorded: of sizes 6, 4 and, once, 3.
+	const usual = 1 + (1 + 2) + (1 + 2) + 1
+	var configs []config
+	for name, r := range rules {
+		c := config{name: name, o: func() *optim.Optimizer { return optim.New(r, 0.01) }, runs: usual}
+		if name == "RAdam" { // its formula is another one from step 5 on
+			c.runs = 0
+		}
+		configs = append(configs, c)
+	}
+	scheduled := func() *optim.Optimizer {
+		o := optim.New(optim.AdamW{}, 0.02)
+		o.Schedule, o.ClipNorm = optim.Warmup(5, optim.Cosine(20, 0.1)), 0.5
+		o.Groups = optim.Groups{{Names: "*.bias", Rule: optim.SGD{Momentum: 0.5}, LR: 3}, {Names: "out.weight", LR: 0.1}}
+		return o
+	}
+	configs = append(configs,
+		config{"groups and a schedule", scheduled, nil, usual},
+		config{"a frozen layer", func() *optim.Optimizer {
+			o := optim.New(optim.AdamW{}, 0.02)
+			o.Groups = optim.Groups{{Names: "in.*", Frozen: true}}
+			return o
+		}, nil, usual},
+		config{"RuleFor", func() *optim.Optimizer {
+			o := optim.New(nil, 0.02)
+			o.RuleFor = func(name string) optim.Rule {
+				if strings.HasSuffix(name, "bias") {
+					return optim.SGD{}
+				}
+				return optim.Lion{}
+			}
+			return o
+		}, nil, usual},
+		config{"rates by hand", scheduled, func(step int, o *optim.Optimizer) { o.LR = 0.01 / float64(step+1) }, usual},
+		config{"other settings later", scheduled, func(step int, o *optim.Optimizer) {
+			if step == 7 {
+				o.ClipNorm, o.Groups = 0, slices.Clone(o.Groups)
+				o.Groups[0].LR = 2
+			}
+		}, 0},
+		config{"a rule of a function", func() *optim.Optimizer {
+			return optim.New(update(func(p, g tensor.Tensor, lr float64, step int) tensor.Tensor {
+				return p.Sub(g.Mul(lr / float64(step+2)))
+			}), 0.1)
+		}, nil, usual},
+		config{"bfloat16", func() *optim.Optimizer {
+			o := optim.New(optim.AdamW{}, 0.02)
+			o.Precision = tensor.BFloat16
+			return o
+		}, nil, usual},
+		config{"float16 with overflow", func() *optim.Optimizer {
+			o := optim.New(optim.AdamW{}, 0.02)
+			o.Precision, o.Scaling = tensor.Float16, optim.Scaling{Initial: 1 << 24, Interval: 3}
+			return o
+		}, nil, usual},
+	)
+	const n = 14
+	batches := jitBatches(n)
+	for _, c := range configs {
+		t.Run(c.name, func(t *testing.T) {
+			runs := 0
+			loss := func(m jitModel, b jitBatch, rng *tensor.RNG) (tensor.Tensor, jitModel) {
+				runs++
+				if rng == nil {
+					t.Error("no RNG")
+				}
+				return jitLoss(m, b, rng)
+			}
+			o, p := c.o(), c.o()
+			m, q := newJitModel(), newJitModel()
+			r, s := tensor.NewRNG(9), tensor.NewRNG(9)
+			step := optim.Jit(o, loss)
+			for i, b := range batches {
+				if c.change != nil {
+					c.change(i, o)
+					c.change(i, p)
+				}
+				if i == 10 { // a State from a file, say
+					for _, x := range []*optim.Optimizer{o, p} {
+						x.State = tree.Map(x.State, func(_ string, t tensor.Tensor) tensor.Tensor { return t.Mul(1) })
+					}
+				}
+				got, err := step(&m, b, r)
+				if err != nil {
+					t.Fatal(err)
+				}
+				want, next, g := optim.ValueAndGradAux(p, func(m jitModel) (tensor.Tensor, jitModel) { return jitLoss(m, b, s) })(q)
+				if err := p.Step(&next, g); err != nil {
+					t.Fatal(err)
+				}
+				q = next
+				if x, y := all(t, got, m, o.State), all(t, want, q, p.State); !reflect.DeepEqual(x, y) {
+					t.Fatalf("step %d: recorded\n%v\nwant\n%v", i, x, y)
+				}
+				if r.Count != s.Count {
+					t.Errorf("step %d: the RNG drew %d keys, want %d", i, r.Count, s.Count)
+				}
+			}
+			if c.runs > 0 && runs != c.runs {
+				t.Errorf("the loss ran %d times, want %d", runs, c.runs)
+			}
+			if o.State.Step.Item() != n {
+				t.Errorf("State.Step is %v, want %d", o.State.Step, n)
+			}
+		})
+	}
+}
