@@ -4,6 +4,7 @@ import (
 	"errors"
 
 	"github.com/tensorken/tensorken/internal/jit"
+	"github.com/tensorken/tensorken/tensor"
 )
 
 // Jit returns a function that computes what f does, and that runs f only the first time it
@@ -25,9 +26,9 @@ import (
 // does, is not recorded: each call runs f. So does a call in a function that this package
 // differentiates or batches. f may run more than once for one form.
 func Jit[P, R any](f func(P) R) func(P) R {
-	j := &jit.Func[P, R]{Op: "grad.Jit", F: func(p P, _ *jit.Trace) (R, error) { return f(p), nil }}
+	j := &jit.Func[P, R]{Op: "grad.Jit", F: func(p P, _ []tensor.Tensor, _ *jit.Trace) (R, []tensor.Tensor, error) { return f(p), nil, nil }}
 	return func(p P) R {
-		r, err := j.Call(p, nil)
+		r, _, err := j.Call(p, nil, nil)
 		switch {
 		case errors.Is(err, jit.ErrUnrecorded):
 			return f(p)

@@ -171,7 +171,7 @@ func TestKVCacheJit(t *testing.T) {
 			s = step(s)
 			near(t, fmt.Sprintf("%s, position %d", name, i), s.Y, want.Slice(1, i, i+1), 1e-5)
 		}
-		if runs > 3 {
+		if runs > 4 { // two forms, each traced twice
 			t.Errorf("%s: the function ran %d times for 5 positions", name, runs)
 		}
 		if err := tensor.Try(func() { step(s).Y.Sum().Item() }); err == nil || !strings.Contains(err.Error(), "which is full") {

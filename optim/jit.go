@@ -33,7 +33,7 @@ import (
 // *m and State then stay as they were.
 func Jit[M, B any](o *Optimizer, loss func(m M, b B, rng *tensor.RNG) (tensor.Tensor, M)) func(m *M, b B, rng *tensor.RNG) (tensor.Tensor, error) {
 	s := &steps[M, B]{o: o, loss: loss}
-	s.f = jit.Func[stepArgs[M, B], stepResults[M]]{Op: "optim.Jit", F: s.trace, Later: true}
+	s.f = jit.Func[stepArgs[B], stepResults]{Op: "optim.Jit", F: s.trace, Later: true}
 	return s.next
 }
 
@@ -41,21 +41,31 @@ func Jit[M, B any](o *Optimizer, loss func(m M, b B, rng *tensor.RNG) (tensor.Te
 type steps[M, B any] struct {
 	o    *Optimizer
 	loss func(m M, b B, rng *tensor.RNG) (tensor.Tensor, M)
-	f    jit.Func[stepArgs[M, B], stepResults[M]]
+	f    jit.Func[stepArgs[B], stepResults]
 
-	rate  float64 // of the step that is being made
-	step  int
-	form  M // without tensors: of the model that names are of
-	names []pytree.Leaf[tensor.Tensor]
-	slots slotNames
+	forms []*modelForm[M] // the last ones
+	count int             // of all forms so far
+	// Of the step that is being made:
+	form *modelForm[M]
+	rate float64
+	step int
 }
 
-// The stepArgs are what a step depends on, but for numbers that change.
-type stepArgs[M, B any] struct {
-	Model         M
+// A modelForm is models that differ in the elements of their tensors alone.
+type modelForm[M any] struct {
+	number int
+	model  M                            // without its tensors
+	params []pytree.Leaf[tensor.Tensor] // without values
+	slots  slotNames
+}
+
+// The stepArgs are what a step depends on, but for numbers that change, and for the
+// parameters and then their slots, which are in the list.
+type stepArgs[B any] struct {
+	Model         int   // the number of its form
+	Slots         []int // how many each parameter has
 	Batch         B
 	RNG           *tensor.RNG
-	Slots         [][]tensor.Tensor
 	Scale, Streak tensor.Tensor
 	Rule          Rule
 	Groups        Groups
@@ -65,10 +75,10 @@ type stepArgs[M, B any] struct {
 	Scaling       Scaling
 }
 
-// The stepResults are the results of a step: those that replace arguments come first.
-type stepResults[M any] struct {
-	Slots         [][]tensor.Tensor
-	Model         M
+// The stepResults are the results of a step but for the parameters and their slots, which
+// are in the list.
+type stepResults struct {
+	Slots         []int
 	Scale, Streak tensor.Tensor
 	Loss          tensor.Tensor
 }
@@ -81,38 +91,53 @@ func (s *steps[M, B]) next(m *M, b B, rng *tensor.RNG) (tensor.Tensor, error) {
 	if !o.State.Step.IsValid() { // the first step stores what later ones read
 		return s.run(m, b, rng)
 	}
-	params, err := s.params(*m)
+	if err := o.catchUp(); err != nil {
+		return tensor.Tensor{}, err
+	}
+	args := stepArgs[B]{
+		Batch: b, RNG: rng, Scale: o.State.Scale, Streak: o.State.Streak,
+		Rule: o.Rule, Groups: o.Groups, ClipNorm: o.ClipNorm, Precision: o.Precision, Scaling: o.Scaling,
+	}
+	var err error
+	if s.form, err = s.find(*m); err != nil {
+		return tensor.Tensor{}, err
+	}
+	args.Model = s.form.number
+	params, err := s.form.of(*m)
 	if err != nil {
 		return tensor.Tensor{}, err
 	}
-	if err := o.catchUp(); err != nil {
+	slots, err := o.State.of(params, &s.form.slots)
+	if err != nil {
 		return tensor.Tensor{}, err
 	}
 	if s.step, err = o.State.step(); err != nil {
 		return tensor.Tensor{}, err
 	}
 	s.rate = o.rate(s.step)
-	args := stepArgs[M, B]{
-		Model: *m, Batch: b, RNG: rng, Scale: o.State.Scale, Streak: o.State.Streak,
-		Rule: o.Rule, Groups: o.Groups, ClipNorm: o.ClipNorm, Precision: o.Precision, Scaling: o.Scaling,
-	}
-	if args.Slots, err = o.State.of(params, &s.slots); err != nil {
-		return tensor.Tensor{}, err
-	}
 	if o.RuleFor != nil {
 		for _, l := range params {
 			args.Rules = append(args.Rules, o.RuleFor(l.Name))
 		}
 	}
-	r, err := s.f.Call(args, &o.journal)
+	list := make([]tensor.Tensor, 0, len(params)+len(o.State.Slots))
+	for _, l := range params {
+		list = append(list, l.Value)
+	}
+	for _, kept := range slots {
+		args.Slots, list = append(args.Slots, len(kept)), append(list, kept...)
+	}
+	r, list, err := s.f.Call(args, list, &o.journal)
 	switch {
 	case errors.Is(err, jit.ErrUnrecorded):
 		return s.run(m, b, rng)
 	case err != nil:
 		return tensor.Tensor{}, err
 	}
-	*m = r.Model
-	o.commit(updates{slots: r.Slots, scale: r.Scale, streak: r.Streak}, s.step, params, &s.slots)
+	if err := pytree.Update(m, list[:len(params)]); err != nil {
+		return tensor.Tensor{}, err
+	}
+	o.commit(updates{slots: divided(list[len(params):], r.Slots), scale: r.Scale, streak: r.Streak}, s.step, params, &s.form.slots)
 	return r.Loss, nil
 }
 
@@ -131,50 +156,83 @@ func (s *steps[M, B]) run(m *M, b B, rng *tensor.RNG) (tensor.Tensor, error) {
 
 var tensorType = reflect.TypeFor[tensor.Tensor]()
 
-// params returns the tensors of a model, with their names.
-func (s *steps[M, B]) params(m M) ([]pytree.Leaf[tensor.Tensor], error) {
-	if s.names == nil || !pytree.EqualExcept(&s.form, &m, tensorType) {
-		names, err := pytree.Flatten[tensor.Tensor](m)
-		if err != nil {
-			return nil, fmt.Errorf("optim: %w", err)
-		}
-		if s.form, err = pytree.Rebuild(m, make([]tensor.Tensor, len(names))); err != nil {
-			return nil, err
-		}
-		s.names, s.slots = names, nil
-		for i := range s.names {
-			s.names[i].Value = tensor.Tensor{}
+// maxModels is the number of forms of models that are kept.
+const maxModels = 16
+
+// find returns the form of a model.
+func (s *steps[M, B]) find(m M) (*modelForm[M], error) {
+	for _, f := range s.forms {
+		if pytree.EqualExcept(&f.model, &m, tensorType) {
+			return f, nil
 		}
 	}
+	params, err := pytree.Flatten[tensor.Tensor](m)
+	if err != nil {
+		return nil, fmt.Errorf("optim: %w", err)
+	}
+	for i := range params {
+		params[i].Value = tensor.Tensor{}
+	}
+	f := &modelForm[M]{number: s.count, params: params}
+	s.count++
+	if f.model, err = pytree.Rebuild(m, make([]tensor.Tensor, len(params))); err != nil {
+		return nil, fmt.Errorf("optim: %w", err)
+	}
+	if len(s.forms) == maxModels {
+		s.forms = slices.Delete(s.forms, 0, 1)
+	}
+	s.forms = append(s.forms, f)
+	return f, nil
+}
+
+// of returns the parameters of a model of the form.
+func (f *modelForm[M]) of(m M) ([]pytree.Leaf[tensor.Tensor], error) {
 	values, err := pytree.Values[tensor.Tensor](m)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("optim: %w", err)
 	}
-	params := slices.Clone(s.names)
+	params := slices.Clone(f.params)
 	for i, t := range values {
 		params[i].Value = t
 	}
 	return params, nil
 }
 
+// divided divides a list into parts of some lengths, nil for 0.
+func divided(list []tensor.Tensor, lengths []int) [][]tensor.Tensor {
+	parts := make([][]tensor.Tensor, len(lengths))
+	for i, n := range lengths {
+		if n > 0 {
+			parts[i], list = list[:n:n], list[n:]
+		}
+	}
+	return parts
+}
+
 // trace is a step of stand-ins, in a transaction.
-func (s *steps[M, B]) trace(a stepArgs[M, B], t *jit.Trace) (r stepResults[M], err error) {
+func (s *steps[M, B]) trace(a stepArgs[B], list []tensor.Tensor, t *jit.Trace) (r stepResults, kept []tensor.Tensor, err error) {
+	n := len(s.form.params)
+	model, err := pytree.Rebuild(s.form.model, list[:n])
+	if err != nil {
+		return r, nil, err
+	}
+	slots := divided(list[n:], a.Slots)
 	o := *s.o
 	o.Rule, o.Groups, o.State = a.Rule, a.Groups, State{Scale: a.Scale, Streak: a.Streak}
-	loss, next, g := ValueAndGradAux(&o, func(m M) (tensor.Tensor, M) { return s.loss(m, a.Batch, a.RNG) })(a.Model)
-	was, err := previous(a.Model, next)
+	loss, next, g := ValueAndGradAux(&o, func(m M) (tensor.Tensor, M) { return s.loss(m, a.Batch, a.RNG) })(model)
+	was, err := previous(model, next)
 	if err != nil {
-		return r, err
+		return r, nil, err
 	}
 	params, gs, err := align(&next, g)
 	if err != nil {
-		return r, err
+		return r, nil, err
 	}
-	if len(params) != len(a.Slots) {
-		return r, jit.ErrUnrecorded
+	if !slices.EqualFunc(params, s.form.params, func(a, b pytree.Leaf[tensor.Tensor]) bool { return a.Name == b.Name }) {
+		return r, nil, jit.ErrUnrecorded
 	}
 	if err := o.checkRules(params); err != nil {
-		return r, err
+		return r, nil, err
 	}
 	if o.RuleFor != nil {
 		rules := map[string]Rule{}
@@ -184,18 +242,18 @@ func (s *steps[M, B]) trace(a stepArgs[M, B], t *jit.Trace) (r stepResults[M], e
 		o.RuleFor = func(name string) Rule { return rules[name] }
 	}
 	var numbers formulas
-	u, err := o.updates(params, gs, a.Slots, s.rate, s.step, numbers.note)
+	u, err := o.updates(params, gs, slots, s.rate, s.step, numbers.note)
 	if err != nil {
-		return r, err
+		return r, nil, err
 	}
 	if numbers.unlike {
-		return r, jit.ErrUnrecorded
+		return r, nil, jit.ErrUnrecorded
 	}
 	for i := range params {
 		params[i].Value = was[i]
 	}
 	t.Previous = map[*graph.Node]*graph.Node{}
-	fresh, before := u.transaction(params, a.Slots, o.State)
+	fresh, before := u.transaction(params, slots, o.State)
 	for i, x := range fresh {
 		if x.IsValid() && before[i].IsValid() {
 			t.Previous[node(x)] = node(before[i])
@@ -203,9 +261,12 @@ func (s *steps[M, B]) trace(a stepArgs[M, B], t *jit.Trace) (r stepResults[M], e
 	}
 	t.Numbers = numbers.scalars
 	t.Values = func() ([]ir.Number, bool, error) { return numbers.values(s.rate, s.step) }
-	r = stepResults[M]{Slots: u.slots, Scale: u.scale, Streak: u.streak, Loss: loss}
-	r.Model, err = pytree.Rebuild(next, u.params)
-	return r, err
+	kept = slices.Clone(u.params)
+	for _, slots := range u.slots {
+		r.Slots, kept = append(r.Slots, len(slots)), append(kept, slots...)
+	}
+	r.Scale, r.Streak, r.Loss = u.scale, u.streak, loss
+	return r, kept, nil
 }
 
 // previous returns the tensors of model in the order of those of next, the model that loss

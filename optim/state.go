@@ -45,17 +45,20 @@ func (s State) step() (int, error) {
 // slots without a parameter.
 func (s State) of(params []pytree.Leaf[tensor.Tensor], names *slotNames) (slots [][]tensor.Tensor, err error) {
 	slots = make([][]tensor.Tensor, len(params))
-	found := 0
+	found := make([]tensor.Tensor, 0, len(s.Slots))
 	for i, p := range params {
 		if !p.Value.IsValid() {
 			continue
 		}
-		for t, ok := s.Slots[names.of(params, i, 0)]; ok; t, ok = s.Slots[names.of(params, i, len(slots[i]))] {
-			slots[i] = append(slots[i], t)
-			found++
+		first := len(found)
+		for t, ok := s.Slots[names.of(params, i, 0)]; ok; t, ok = s.Slots[names.of(params, i, len(found)-first)] {
+			found = append(found, t)
+		}
+		if len(found) > first {
+			slots[i] = found[first:len(found):len(found)]
 		}
 	}
-	if found == len(s.Slots) {
+	if len(found) == len(s.Slots) {
 		return slots, nil
 	}
 	others := maps.Clone(s.Slots)

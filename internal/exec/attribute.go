@@ -105,6 +105,21 @@ func (x *execution) mayFail(p *loadedPlan, buffer int) bool {
 
 // attribute ends the execution: it marks the buffers that depend on reported bad indices.
 func (x *execution) attribute(reports []byte) {
+	if x.leaves != nil || x.hasReport(reports) {
+		x.findBad(reports)
+	}
+	x.plan, x.sites, x.leaves = nil, nil, nil
+	x.done.Store(true)
+}
+
+// hasReport reports whether a step reports a bad index.
+func (x *execution) hasReport(reports []byte) bool {
+	first, n := reportBytes*x.firstCheck, reportBytes*x.plan.compiled.Checks
+	return slices.ContainsFunc(reports[first:first+n], func(b byte) bool { return b != 0 })
+}
+
+// findBad sets fault and bad.
+func (x *execution) findBad(reports []byte) {
 	p := x.plan.compiled
 	x.bad = make([]bool, len(p.Buffers))
 	sites := x.sites
@@ -120,8 +135,6 @@ func (x *execution) attribute(reports []byte) {
 	if x.whole {
 		x.bad = nil
 	}
-	x.plan, x.sites, x.leaves = nil, nil, nil
-	x.done.Store(true)
 }
 
 // propagate marks as bad the buffers that a step writes from bad ones or, given the

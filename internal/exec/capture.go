@@ -71,6 +71,7 @@ type leaf struct {
 type output struct {
 	number int32
 	value  *graph.Value // nil until the plan has run
+	node   *graph.Node  // of a Recording's result: where to make it; nil for anywhere
 }
 
 // A named is a node whose value is an output, given by index.

@@ -57,7 +57,7 @@ func New(d driver.Device) *Device {
 	}
 	ballast()
 	dev.pacer.threshold.Store(minGCThreshold)
-	dev.pacer.maxThreshold = max(minGCThreshold, int64(dev.limits.Memory)/maxGCMemory)
+	dev.pacer.maxThreshold = maxThreshold(dev.limits)
 	devicesMu.Lock()
 	defer devicesMu.Unlock()
 	devices = append(devices, dev)

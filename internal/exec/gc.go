@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/tensorken/tensorken/driver"
 	"github.com/tensorken/tensorken/internal/hostmem"
 )
 
@@ -26,8 +27,19 @@ type pacer struct {
 const (
 	minGCThreshold = 32 << 20
 	maxGCMemory    = 16 // the highest threshold is memory/maxGCMemory
+	maxGCShared    = 64 // and less of memory that the device shares with the host
 	maxGCTime      = 16 // a collection may take 1/maxGCTime of the time since the last
 )
+
+// maxThreshold returns the highest threshold of a device.
+func maxThreshold(l driver.Limits) int64 {
+	n := l.Memory / maxGCMemory
+	if l.Memory == 0 {
+		host, _ := hostmem.Limit() // 0 if it is unknown
+		n = host / maxGCShared
+	}
+	return int64(max(minGCThreshold, n))
+}
 
 // isDue reports whether to collect when a number of bytes is held.
 func (p *pacer) isDue(held int64) bool {

@@ -74,7 +74,6 @@ func (l *launch) finish(d *Device, p *loadedPlan, c *capture, x *execution) erro
 	l.storages = slices.Grow(l.storages, len(p.slots))[:len(p.slots)]
 	for i := range c.outputs {
 		out := &p.compiled.Outputs[i]
-		v := &graph.Value{Offset: out.Offset, Strides: out.Strides}
 		if out.Leaf {
 			leaf := &c.leaves[out.Index]
 			s := leaf.stored
@@ -85,23 +84,30 @@ func (l *launch) finish(d *Device, p *loadedPlan, c *capture, x *execution) erro
 				}
 				s = &storage{device: d, block: b, origin: origin{epoch: b.epoch}}
 			}
-			v.Store = s
-			v.Offset += leaf.view.Offset
-		} else {
-			slot := p.slot[out.Index]
-			if l.storages[slot] == nil {
-				s := d.newStorage(l.slots[slot])
-				if x != nil && x.mayFail(p, out.Index) {
-					s.exec, s.buffer = x, out.Index
-				}
-				l.storages[slot] = s
-				l.slots[slot] = nil
-			}
-			v.Store = l.storages[slot]
-			if err := l.storages[slot].failed(); err != nil {
-				v = &graph.Value{Err: err}
-			}
+			c.outputs[i].value = &graph.Value{Store: s, Offset: out.Offset + leaf.view.Offset, Strides: out.Strides}
+			continue
 		}
+		slot := p.slot[out.Index]
+		s := l.storages[slot]
+		if s == nil {
+			if c.replayed {
+				h := new(held)
+				s, c.outputs[i].node = d.hold(&h.storage, l.slots[slot]), &h.node
+			} else {
+				s = d.newStorage(l.slots[slot])
+			}
+			if x != nil && x.mayFail(p, out.Index) {
+				s.exec, s.buffer = x, out.Index
+			}
+			l.storages[slot] = s
+			l.slots[slot] = nil
+		}
+		if err := s.failed(); err != nil {
+			c.outputs[i].value = &graph.Value{Err: err}
+			continue
+		}
+		v := s.newValue()
+		v.Store, v.Offset, v.Strides = s, out.Offset, out.Strides
 		c.outputs[i].value = v
 	}
 	for _, n := range c.named {

@@ -157,7 +157,7 @@ func (p *pool) take(list []*pooled, requests []request) []*pooled {
 		var b *pooled
 		if len(k.buffers) > 0 {
 			p.note(class)
-			b = p.pop(k)
+			b = p.pop(k, class)
 		}
 		list = append(list, b)
 	}
@@ -252,12 +252,13 @@ func (p *pool) bucket(class int) *bucket {
 	return p.buckets[class]
 }
 
-// pop removes a buffer from a bucket that has some.
-func (p *pool) pop(k *bucket) *pooled {
+// pop removes a buffer from the bucket of a class, which has some. It does not read the
+// buffer, which is rarely in a processor's cache.
+func (p *pool) pop(k *bucket, class int) *pooled {
 	last := len(k.buffers) - 1
 	b := k.buffers[last]
 	k.buffers = k.buffers[:last]
-	p.idle -= int64(b.class)
+	p.idle -= int64(class)
 	return b
 }
 
@@ -277,7 +278,7 @@ func (p *pool) trim(limit int64) {
 	for _, class := range slices.SortedFunc(maps.Keys(p.buckets), func(a, b int) int { return p.buckets[a].used - p.buckets[b].used }) {
 		k := p.buckets[class]
 		for p.idle > limit && len(k.buffers) > 0 {
-			p.pop(k).Free()
+			p.pop(k, class).Free()
 		}
 		if len(k.buffers) == 0 {
 			delete(p.buckets, class)

@@ -26,16 +26,27 @@ type Layout struct {
 // LayoutOf returns the layout of a computed node. It shares the slices.
 func LayoutOf(n *graph.Node) Layout {
 	v := n.Value()
-	l := Layout{DType: n.DType, Shape: n.Shape, Strides: v.Strides, Odd: v.Offset % (16 / min(16, n.DType.Size()))}
+	l := Layout{DType: n.DType, Shape: n.Shape, Strides: v.Strides, Odd: odd(n, v)}
 	if v.Store != nil {
 		l.Device = v.Store.Device()
 	}
 	return l
 }
 
-// Equal reports whether plans of arguments of the two layouts are the same.
-func (l Layout) Equal(m Layout) bool {
-	return l.DType == m.DType && l.Odd == m.Odd && l.Device == m.Device && slices.Equal(l.Shape, m.Shape) && slices.Equal(l.Strides, m.Strides)
+// odd is how many elements the offset is past a multiple of 16 bytes.
+func odd(n *graph.Node, v *graph.Value) int { return v.Offset % (16 / min(16, n.DType.Size())) }
+
+// IsOf reports whether a computed node has the layout; nil has the zero one.
+func (l Layout) IsOf(n *graph.Node) bool {
+	if n == nil {
+		return l.Shape == nil && l.DType == 0
+	}
+	v := n.Value()
+	var d graph.Device
+	if v.Store != nil {
+		d = v.Store.Device()
+	}
+	return l.DType == n.DType && l.Device == d && l.Odd == odd(n, v) && slices.Equal(l.Shape, n.Shape) && slices.Equal(l.Strides, v.Strides)
 }
 
 // Stand returns a computed node of a layout without elements, which stands for arguments of
@@ -68,7 +79,7 @@ type result struct {
 	device graph.Device // that the root is committed to
 }
 
-// Record captures and compiles the graph of roots. Args are what [Layout.Stand] returned;
+// Record captures and compiles the graph of roots. Args are what [Layout.Stand] returned, or nil;
 // numbers are Scalars of the graph whose values Run gets. For old see [Step]: it has the
 // arguments that the first roots replace, nil for none.
 //
@@ -106,7 +117,9 @@ func Record(def *Device, args, numbers, roots, old []*graph.Node) (*Recording, e
 func stores(args []*graph.Node) map[graph.Store]int {
 	of := make(map[graph.Store]int, len(args))
 	for i, a := range args {
-		of[a.Value().Store] = i
+		if a != nil {
+			of[a.Value().Store] = i
+		}
 	}
 	return of
 }
@@ -198,15 +211,22 @@ func (r *Recording) Run(j *Journal, args []*graph.Node, numbers []ir.Number) ([]
 	}
 	values := make([]*graph.Node, len(r.results))
 	for i, x := range r.results {
-		v := &graph.Value{Store: FromHost(nil), Strides: make([]int, len(x.shape))}
+		var out output
 		if x.output >= 0 {
-			v = c.outputs[x.output].value
+			out = c.outputs[x.output]
+			c.outputs[x.output].node = nil // another result has another node
+		} else {
+			out.value = &graph.Value{Store: FromHost(nil), Strides: make([]int, len(x.shape))}
 		}
-		if v.Err != nil {
-			return nil, v.Err
+		if out.value.Err != nil {
+			return nil, out.value.Err
 		}
-		values[i] = graph.Buffer(x.dtype, x.shape, v)
-		values[i].Device = x.device
+		if out.node == nil {
+			out.node = new(graph.Node)
+		}
+		out.node.SetBuffer(x.dtype, x.shape, out.value)
+		out.node.Device = x.device
+		values[i] = out.node
 	}
 	return values, nil
 }

@@ -20,6 +20,8 @@ type storage struct {
 	mu     sync.Mutex
 	host   []byte // a device's storage has it only once another device reads it
 	copies []deviceCopy
+
+	first graph.Value // of the first node that has the elements; saves an allocation
 }
 
 // A deviceCopy is a copy, on a device, of elements of another device or of the host.
@@ -40,11 +42,28 @@ func (s *storage) Device() graph.Device {
 // ownership of data.
 func FromHost(data []byte) graph.Store { return &storage{host: data} }
 
+// A held is a storage and the node of a result of a Recording, in one allocation.
+type held struct {
+	storage
+	node graph.Node
+}
+
 // newStorage returns the elements of an acquired buffer.
-func (d *Device) newStorage(b *pooled) *storage {
-	s := &storage{device: d, origin: origin{epoch: d.epoch}}
+func (d *Device) newStorage(b *pooled) *storage { return d.hold(new(storage), b) }
+
+// hold makes s the elements of an acquired buffer.
+func (d *Device) hold(s *storage, b *pooled) *storage {
+	s.device, s.epoch = d, d.epoch
 	s.block = d.setBlock(&s.own, b)
 	return s
+}
+
+// newValue returns a zero Value for elements of the storage.
+func (s *storage) newValue() *graph.Value {
+	if s.first.Store == nil {
+		return &s.first
+	}
+	return new(graph.Value)
 }
 
 // toHost copies the elements to the host for other devices. The caller holds no

@@ -219,6 +219,57 @@ func TestGPT2SmallOnDevice(t *testing.T) {
 	}
 }
 
+// BenchmarkHostTime is what the host does for a later training step of GPT-2, on a device
+// that computes nothing: made anew, and replayed. The wide one is of the size of GPT-2 small.
+// Its step leaves 1.5 GB of dead tensors, so Go's collector runs in each.
+func BenchmarkHostTime(b *testing.B) {
+	host := cpu.New(cpu.Options{})
+	loss := func(m gpt, b [2]tensor.Tensor, _ *tensor.RNG) (tensor.Tensor, gpt) {
+		return nn.CrossEntropy(m.Apply(b[0]), b[1]).Mean(), m
+	}
+	for _, size := range []struct {
+		name                              string
+		width, heads, vocabulary, lengths int
+	}{{"narrow", 64, 4, 1000, 64}, {"wide", 768, 12, 50304, 1024}} {
+		d := tensor.NewDevice(&dry{Device: host, limits: host.Limits(), compile: func(*ir.Kernel) error { return nil }, budget: 1 << 50})
+		rng := tensor.NewRNG(1)
+		model := tree.To(newGPT(rng, 12, size.width, size.heads, size.vocabulary, size.lengths), d)
+		ids := rng.Ints(1000, 8, size.lengths+1).To(d)
+		batch := [2]tensor.Tensor{ids.Slice(1, 0, size.lengths), ids.Slice(1, 1, size.lengths+1)}
+		newOptimizer := func() *optim.Optimizer {
+			o := optim.New(optim.AdamW{WeightDecay: 0.1}, 3e-4)
+			o.ClipNorm, o.Schedule = 1, optim.Warmup(100, optim.Cosine(1000, 0.1))
+			return o
+		}
+		o := newOptimizer()
+		anew := func(m *gpt) error {
+			_, g := grad.ValueAndGrad(func(m gpt) tensor.Tensor { t, _ := loss(m, batch, nil); return t })(*m)
+			return o.Step(m, g)
+		}
+		step := optim.Jit(newOptimizer(), loss)
+		replayed := func(m *gpt) error { _, err := step(m, batch, nil); return err }
+		for _, c := range []struct {
+			name string
+			step func(*gpt) error
+		}{{"anew", anew}, {"replayed", replayed}} {
+			b.Run(size.name+"/"+c.name, func(b *testing.B) {
+				m := model
+				for range 4 {
+					if err := c.step(&m); err != nil {
+						b.Fatal(err)
+					}
+				}
+				b.ReportAllocs()
+				for b.Loop() {
+					if err := c.step(&m); err != nil {
+						b.Fatal(err)
+					}
+				}
+			})
+		}
+	}
+}
+
 // BenchmarkFirstStep is the first training step of a transformer of 4 layers, on a
 // device that has compiled nothing and computes nothing.
 func BenchmarkFirstStep(b *testing.B) {

@@ -67,12 +67,18 @@ func Iota(shape []int, axis int) *Node {
 
 // Buffer is stored elements.
 func Buffer(d ir.DType, shape []int, v *Value) *Node {
-	n := &Node{Op: ir.Buffer, DType: d, Shape: shape}
+	n := new(Node)
+	n.SetBuffer(d, shape, v)
+	return n
+}
+
+// SetBuffer makes n, which is zero, what [Buffer] returns.
+func (n *Node) SetBuffer(d ir.DType, shape []int, v *Value) {
+	n.Op, n.DType, n.Shape = ir.Buffer, d, shape
 	if v.Store != nil {
 		n.Device = v.Store.Device()
 	}
 	n.value.Store(v)
-	return n
 }
 
 // Elementwise applies an op to operands of one shape. Cast and Bitcast have

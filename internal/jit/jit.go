@@ -21,8 +21,10 @@ type Func[P, R any] struct {
 	// Op names the function in errors: "grad.Jit".
 	Op string
 	// F is the function, called to record it with a private copy of the argument, whose
-	// tensors have no value. A function that cannot be recorded returns ErrUnrecorded.
-	F func(p P, t *Trace) (R, error)
+	// tensors have no value. A function that cannot be recorded returns ErrUnrecorded. Many
+	// tensors are better in lists, given and returned besides the trees, which it takes time
+	// to walk.
+	F func(p P, list []tensor.Tensor, t *Trace) (r R, results []tensor.Tensor, err error)
 	// Later records the function for a form when an argument has it the second time.
 	Later bool
 
@@ -49,8 +51,8 @@ const maxForms = 64
 
 // A form is a function recorded for arguments of one form.
 type form[P, R any] struct {
-	like    P // without its tensors
-	layouts []exec.Layout
+	like    P              // without its tensors
+	layouts []exec.Layout  // of the list, then of like
 	device  *tensor.Device // the default one
 	tried   bool           // to record the function
 
@@ -58,8 +60,9 @@ type form[P, R any] struct {
 	values  func() ([]ir.Number, bool, error)
 	draws   []int           // the number of keys drawn from each RNG of the argument
 	result  R               // without its tensors
-	tensors []tensor.Tensor // of the result, without those of the plan
+	tensors []tensor.Tensor // of the results, the list first, without those of the plan
 	planned []bool          // which of them are the plan's
+	listed  int             // how many are of the list
 	rngs    []source        // of the RNGs of the result
 }
 
@@ -74,52 +77,55 @@ var leafTypes = []reflect.Type{reflect.TypeFor[tensor.Tensor](), reflect.TypeFor
 // Call returns F of p, computed. The journal notes a transaction. It fails with
 // ErrUnrecorded if F is not recorded for p: then the caller computes it. So is it for
 // tensors that stand for others, or that are differentiated.
-func (f *Func[P, R]) Call(p P, j *exec.Journal) (r R, err error) {
-	args := nodes(f.Op, p)
+func (f *Func[P, R]) Call(p P, list []tensor.Tensor, j *exec.Journal) (r R, results []tensor.Tensor, err error) {
+	args := nodes(list, leaves[tensor.Tensor](f.Op, &p))
+	var todo []*graph.Node
 	for _, n := range args {
+		if n == nil {
+			continue
+		}
 		if of, _ := n.StandIn(); of != "" || n.Traced() {
-			return r, ErrUnrecorded
+			return r, nil, ErrUnrecorded
+		}
+		if n.Value() == nil {
+			todo = append(todo, n)
 		}
 	}
-	if err := tensor.Internal.Evaluate(graph.Token{}, f.Op, args); err != nil {
-		return r, err
+	if err := tensor.Internal.Evaluate(graph.Token{}, f.Op, todo); err != nil {
+		return r, nil, err
 	}
-	layouts := make([]exec.Layout, len(args))
-	for i, n := range args {
-		layouts[i] = exec.LayoutOf(n)
-	}
-	x, values, err := f.find(p, layouts)
+	x, values, err := f.find(p, args)
 	if err != nil {
-		return r, err
+		return r, nil, err
 	}
 	if x == nil || !x.tried {
 		seen := x
-		x = &form[P, R]{layouts: layouts, device: tensor.Default(), like: replaced(f.Op, p, make([]*graph.Node, len(args)))}
+		x = &form[P, R]{layouts: layoutsOf(args), listed: len(list), device: tensor.Default(), like: rebuild(f.Op, p, make([]tensor.Tensor, len(args)-len(list)))}
 		if seen != nil || !f.Later {
 			if err := f.record(x, p, args); err != nil {
-				return r, err
+				return r, nil, err
 			}
 			if x.values != nil {
 				if values, _, err = x.values(); err != nil {
-					return r, err
+					return r, nil, err
 				}
 			}
 		}
 		f.keep(x, seen)
 	}
 	if x.plan == nil {
-		return r, ErrUnrecorded
+		return r, nil, ErrUnrecorded
 	}
 	return f.replay(x, p, args, j, values)
 }
 
 // find returns the recording for arguments like p, nil if there is none, and the values of
 // its numbers.
-func (f *Func[P, R]) find(p P, layouts []exec.Layout) (x *form[P, R], values []ir.Number, err error) {
+func (f *Func[P, R]) find(p P, args []*graph.Node) (x *form[P, R], values []ir.Number, err error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for i, x := range f.forms {
-		if x.device != tensor.Default() || !slices.EqualFunc(x.layouts, layouts, exec.Layout.Equal) || !pytree.EqualExcept(&x.like, &p, leafTypes...) {
+		if x.device != tensor.Default() || !slices.EqualFunc(x.layouts, args, exec.Layout.IsOf) || !pytree.EqualExcept(&x.like, &p, leafTypes...) {
 			continue
 		}
 		if x.values != nil {
@@ -150,7 +156,8 @@ func (f *Func[P, R]) keep(x, old *form[P, R]) {
 // differs, as it does if F draws from an RNG that is not in its argument, F is not recorded.
 func (f *Func[P, R]) record(x *form[P, R], p P, args []*graph.Node) error {
 	x.tried = true
-	t, err := f.trace(p, args, x.layouts)
+	listed := x.listed // of the argument
+	t, err := f.trace(p, args, x.layouts, listed)
 	if err != nil || len(t.roots) == 0 {
 		return ignore(err)
 	}
@@ -158,11 +165,11 @@ func (f *Func[P, R]) record(x *form[P, R], p P, args []*graph.Node) error {
 	if err != nil || plan == nil {
 		return err
 	}
-	again, err := f.trace(p, args, x.layouts)
+	again, err := f.trace(p, args, x.layouts, listed)
 	if err != nil || !plan.Repeats(again.stands, again.numbers, again.roots, again.old) {
 		return ignore(err)
 	}
-	x.plan, x.values, x.tensors, x.planned = plan, t.values, t.tensors, t.planned
+	x.plan, x.values, x.tensors, x.planned, x.listed = plan, t.values, t.tensors, t.planned, t.listed
 	for _, d := range t.draws {
 		x.draws = append(x.draws, len(d.Words)/2)
 	}
@@ -183,22 +190,25 @@ type traced[R any] struct {
 	result                      R
 	stands, numbers, roots, old []*graph.Node // as exec.Record gets them
 	values                      func() ([]ir.Number, bool, error)
-	tensors                     []tensor.Tensor // of the result, without the roots
+	tensors                     []tensor.Tensor // of the results, without the roots
 	planned                     []bool          // which of them are roots
+	listed                      int             // how many are of the list
 	rngs                        []tensor.RNG    // of the argument
 	draws                       []*graph.Draws  // of each of them
 }
 
 // trace runs F.
-func (f *Func[P, R]) trace(p P, args []*graph.Node, layouts []exec.Layout) (*traced[R], error) {
+func (f *Func[P, R]) trace(p P, args []*graph.Node, layouts []exec.Layout, listed int) (*traced[R], error) {
 	scope := &graph.Scope{StandIn: f.Op}
 	defer scope.Close()
 	t := &traced[R]{stands: make([]*graph.Node, len(args)), rngs: leaves[tensor.RNG](f.Op, &p)}
-	given := make([]*graph.Node, len(args))
+	given := make([]tensor.Tensor, len(args))
 	for i, n := range args {
-		t.stands[i] = layouts[i].Stand()
-		t.stands[i].Device = n.Device
-		given[i] = graph.Argument(t.stands[i], scope)
+		if n != nil {
+			t.stands[i] = layouts[i].Stand()
+			t.stands[i].Device = n.Device
+			given[i] = tensor.Internal.Tensor(graph.Token{}, graph.Argument(t.stands[i], scope))
+		}
 	}
 	t.draws = make([]*graph.Draws, len(t.rngs))
 	recorders := slices.Clone(t.rngs)
@@ -211,11 +221,12 @@ func (f *Func[P, R]) trace(p P, args []*graph.Node, layouts []exec.Layout) (*tra
 	}
 	var said Trace
 	var err error
-	if t.result, err = f.F(rebuild(f.Op, replaced(f.Op, p, given), recorders), &said); err != nil {
+	if t.result, t.tensors, err = f.F(rebuild(f.Op, rebuild(f.Op, p, given[listed:]), recorders), given[:listed], &said); err != nil {
 		return nil, err
 	}
 	scope.Close()
-	t.tensors = leaves[tensor.Tensor](f.Op, &t.result)
+	t.listed = len(t.tensors)
+	t.tensors = append(t.tensors, leaves[tensor.Tensor](f.Op, &t.result)...)
 	t.planned = make([]bool, len(t.tensors))
 	transaction := 0 // the number of roots up to the last that replaces something
 	for i, x := range t.tensors {
@@ -260,7 +271,7 @@ func (f *Func[P, R]) template(r R, rngs []tensor.RNG, draws []*graph.Draws) (R, 
 }
 
 // replay runs a recording.
-func (f *Func[P, R]) replay(x *form[P, R], p P, args []*graph.Node, j *exec.Journal, numbers []ir.Number) (r R, err error) {
+func (f *Func[P, R]) replay(x *form[P, R], p P, args []*graph.Node, j *exec.Journal, numbers []ir.Number) (r R, list []tensor.Tensor, err error) {
 	var rngs []tensor.RNG
 	if len(x.draws) > 0 {
 		check(f.Op, pytree.Each(&p, func(rng *tensor.RNG) {
@@ -271,7 +282,7 @@ func (f *Func[P, R]) replay(x *form[P, R], p P, args []*graph.Node, j *exec.Jour
 	}
 	values, err := tensor.Internal.Replay(graph.Token{}, f.Op, x.plan, j, args, numbers)
 	if err != nil {
-		return r, err
+		return r, nil, err
 	}
 	results := slices.Clone(x.tensors)
 	for i, planned := range x.planned {
@@ -280,9 +291,10 @@ func (f *Func[P, R]) replay(x *form[P, R], p P, args []*graph.Node, j *exec.Jour
 			values = values[1:]
 		}
 	}
+	list, results = results[:x.listed:x.listed], results[x.listed:]
 	r = rebuild(f.Op, x.result, results)
 	if len(x.rngs) == 0 {
-		return r, nil
+		return r, list, nil
 	}
 	next := leaves[tensor.RNG](f.Op, &r)
 	for i, s := range x.rngs {
@@ -291,7 +303,7 @@ func (f *Func[P, R]) replay(x *form[P, R], p P, args []*graph.Node, j *exec.Jour
 			next[i].Count += s.keys
 		}
 	}
-	return rebuild(f.Op, r, next), nil
+	return rebuild(f.Op, r, next), list, nil
 }
 
 func node(t tensor.Tensor) *graph.Node { return tensor.Internal.Node(graph.Token{}, t) }
@@ -303,27 +315,27 @@ func leaves[L any](op string, tree any) []L {
 	return values
 }
 
-// nodes returns the nodes of a tree's tensors, without absent ones.
-func nodes(op string, tree any) []*graph.Node {
+// layoutsOf returns the layouts of computed nodes, the zero one of nil.
+func layoutsOf(args []*graph.Node) []exec.Layout {
+	layouts := make([]exec.Layout, len(args))
+	for i, n := range args {
+		if n != nil {
+			layouts[i] = exec.LayoutOf(n)
+		}
+	}
+	return layouts
+}
+
+// nodes returns the nodes of tensors, nil for absent ones.
+func nodes(lists ...[]tensor.Tensor) []*graph.Node {
 	var ns []*graph.Node
-	for _, t := range leaves[tensor.Tensor](op, tree) {
-		if n := node(t); n != nil {
-			ns = append(ns, n)
+	for _, ts := range lists {
+		ns = slices.Grow(ns, len(ts))
+		for _, t := range ts {
+			ns = append(ns, node(t))
 		}
 	}
 	return ns
-}
-
-// replaced returns a copy of a tree with nodes in place of the tensors that nodes finds.
-func replaced[T any](op string, tree T, ns []*graph.Node) T {
-	ts := leaves[tensor.Tensor](op, tree)
-	for i, t := range ts {
-		if node(t) != nil {
-			ts[i] = tensor.Internal.Tensor(graph.Token{}, ns[0])
-			ns = ns[1:]
-		}
-	}
-	return rebuild(op, tree, ts)
 }
 
 // rebuild returns a copy of a tree with other leaves.
