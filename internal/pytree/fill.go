@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"reflect"
 	"slices"
-	"strconv"
 	"strings"
 )
 
@@ -87,7 +86,7 @@ func (w *filler[L]) fill(p *layout, v reflect.Value) error {
 }
 
 func (w *filler[L]) fillLeaf(v reflect.Value, old L) error {
-	name := string(w.name)
+	name := string(w.leafName())
 	_, found := slices.BinarySearch(w.names, name)
 	x, err := w.f(name, found, w.optional, old)
 	if err == nil {
@@ -118,9 +117,7 @@ func (w *filler[L]) growSlice(p *layout, v reflect.Value) error {
 	named := map[int]bool{}
 	last := -1
 	for rest := range w.under {
-		head, tail, _ := strings.Cut(rest, ".")
-		i, err := strconv.Atoi(head)
-		if err == nil && i >= 0 && strconv.Itoa(i) == head && w.accepts(p.elem, tail, 0) {
+		if i, rest, ok := p.cutIndex(rest); ok && w.accepts(p.elem, rest, 0) {
 			named[i] = true
 			last = max(last, i)
 		}
@@ -263,9 +260,8 @@ func (w *filler[L]) accepts(p *layout, name string, depth int) bool {
 	case pointer:
 		return w.accepts(p.elem, name, depth+1)
 	case sequence:
-		head, tail, _ := strings.Cut(name, ".")
-		i, err := strconv.Atoi(head)
-		return err == nil && i >= 0 && w.accepts(p.elem, tail, depth+1)
+		_, rest, ok := p.cutIndex(name)
+		return ok && w.accepts(p.elem, rest, depth+1)
 	case dictionary:
 		_, ok := w.key(p, name, depth+1)
 		return ok

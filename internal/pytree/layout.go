@@ -22,7 +22,8 @@ const (
 type layout struct {
 	typ    reflect.Type
 	kind   kind
-	elem   *layout // of a sequence, dictionary or pointer
+	elem   *layout  // of a sequence, dictionary or pointer
+	names  *pattern // of the leaves in a sequence's elements, nil for those by index
 	fields []field
 	holds  bool // can hold leaves, not counting what interfaces hold
 	// unsure marks a pointer to a type that has unexported fields and can hold
@@ -33,7 +34,7 @@ type layout struct {
 // A field of a struct that is walked.
 type field struct {
 	index    int
-	name     string // "" for an embedded struct
+	name     string // "" for an embedded struct, and for a pattern
 	state    bool
 	optional bool
 	hidden   bool // unexported: checked to hold no leaf
@@ -164,7 +165,13 @@ func (b *builder) structure(p *layout) {
 			return
 		}
 		names[g.name] = f.Name
-		p.fields = append(p.fields, field{index: i, name: g.name, state: g.state, optional: g.optional, layout: b.layout(f.Type)})
+		l := field{index: i, name: g.name, state: g.state, optional: g.optional}
+		if names := parsePattern(g.name); names != nil && b.reaches(f.Type, b.isLeaf) {
+			l.name, l.layout = "", b.patterned(f, names)
+		} else {
+			l.layout = b.layout(f.Type)
+		}
+		p.fields = append(p.fields, l)
 	}
 }
 

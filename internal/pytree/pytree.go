@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"reflect"
 	"slices"
-	"strconv"
 	"unsafe"
 )
 
@@ -127,12 +126,14 @@ type address struct {
 
 // A walker visits the values in a tree. Its fields describe the value it is at.
 type walker[L any] struct {
-	leaf  func(name []byte, state bool, x *L)
-	typ   reflect.Type              // of the leaf
-	seen  map[address]reflect.Value // what replaces a pointer in the result
-	name  []byte
-	state bool
-	depth int
+	leaf func(name []byte, state bool, x *L)
+	typ  reflect.Type              // of the leaf
+	seen map[address]reflect.Value // what replaces a pointer in the result
+	name []byte
+	// suffix follows the name of a leaf.
+	suffix []byte
+	state  bool
+	depth  int
 	// inner, if not nil, is called before the values in v are visited.
 	inner func(name []byte, v reflect.Value)
 	// optional: in a field tagged ",optional" that is missing.
@@ -150,11 +151,11 @@ func (w *walker[L]) visit(p *layout, v reflect.Value) error {
 	switch p.kind {
 	case leaf:
 		if v.CanAddr() {
-			w.leaf(w.name, w.state, v.Addr().Interface().(*L))
+			w.leaf(w.leafName(), w.state, v.Addr().Interface().(*L))
 			return nil
 		}
 		x := v.Interface().(L)
-		w.leaf(w.name, w.state, &x)
+		w.leaf(w.leafName(), w.state, &x)
 	case structure:
 		return w.fields(p, v, w.visit)
 	case sequence:
@@ -180,7 +181,7 @@ func (w *walker[L]) visit(p *layout, v reflect.Value) error {
 func (w *walker[L]) copy(p *layout, v reflect.Value) error {
 	switch p.kind {
 	case leaf:
-		w.leaf(w.name, w.state, v.Addr().Interface().(*L))
+		w.leaf(w.leafName(), w.state, v.Addr().Interface().(*L))
 	case structure:
 		return w.fields(p, v, w.copy)
 	case sequence:
@@ -305,11 +306,11 @@ func (w *walker[L]) elements(p *layout, v reflect.Value, do func(*layout, reflec
 		return nil
 	}
 	for i := range v.Len() {
-		n := w.pushInt(i)
+		n, suffix := w.enter(p, i)
 		if err := w.descend(p.elem, v.Index(i), do); err != nil {
 			return err
 		}
-		w.name = w.name[:n]
+		w.name, w.suffix = w.name[:n], w.suffix[:suffix]
 	}
 	return nil
 }
@@ -368,13 +369,6 @@ func (w *walker[L]) push(part string) int {
 		w.dot()
 		w.name = append(w.name, part...)
 	}
-	return n
-}
-
-func (w *walker[L]) pushInt(i int) int {
-	n := len(w.name)
-	w.dot()
-	w.name = strconv.AppendInt(w.name, int64(i), 10)
 	return n
 }
 
