@@ -19,7 +19,7 @@
 // default; a zero P or Padding means zero.
 //
 // Inputs have the batch on axis 0. Convolutions, pools and batch norms have
-// the channels on axis 1, attention and transformer layers time on the last axis
-// but one; all other layers work on the last axis. A wrong
+// the channels on axis 1, attention, transformer and recurrent layers time on the last
+// axis but one; all other layers work on the last axis. A wrong
 // shape or type panics with a *tensor.Error that names the layer or loss.
 package nn
