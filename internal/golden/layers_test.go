@@ -49,6 +49,8 @@ var layers = map[string]opFunc{
 	"nn.weight_norm": func(in []tensor.Tensor, _ args) tensor.Tensor { return nn.WeightNorm{V: in[0], G: in[1]}.Weight() },
 	"nn.normalize":   func(in []tensor.Tensor, _ args) tensor.Tensor { return nn.Normalize(in[0], -1) },
 
+	"nn.recurrent": recurrent,
+
 	"nn.focal": func(in []tensor.Tensor, _ args) tensor.Tensor { return nn.Focal(in[0], in[1], nil) },
 	"nn.focal_classes": func(in []tensor.Tensor, a args) tensor.Tensor {
 		loss, _ := nn.CrossEntropyWith(in[0], in[1], &nn.CrossEntropyOptions{Gamma: arg(a, "gamma", 0.0)})

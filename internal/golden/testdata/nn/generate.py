@@ -119,5 +119,37 @@ for time, lengths, target_lengths in [(9, [9, 7, 9, 5], [3, 2, 0, 3]), (6, [6, 6
     case("ctc", lambda x: F.ctc_loss(F.log_softmax(x, -1), targets, torch.tensor(lengths), torch.tensor(target_lengths), **none),
          randn(time, 4, 5), targets=targets.tolist(), input_lengths=lengths, target_lengths=target_lengths, blank=0)
 
+# recurrent layers: all results in one
+def recurrent(kind, lengths=None, layers=1, bidirectional=False, bias=True, projection=0, **kw):
+    batch, time, width_in, width = 3, 5, 3, 4
+    if projection:
+        kw["proj_size"] = projection
+    m = getattr(torch.nn, kind)(width_in, width, layers, bias=bias, batch_first=True, bidirectional=bidirectional, **kw).double()
+    weights = [randn(*w.shape) for w in m._flat_weights]
+    cells = layers * (2 if bidirectional else 1)
+    state = [randn(cells, batch, projection or width)] + [randn(cells, batch, width)] * (kind == "LSTM")
+
+    def f(x, *rest):
+        m._flat_weights = list(rest[len(state):])
+        if lengths:
+            x = torch.nn.utils.rnn.pack_padded_sequence(x, torch.tensor(lengths), batch_first=True, enforce_sorted=False)
+        y, last = m(x, rest[0] if len(state) == 1 else tuple(rest[:2]))
+        if lengths:
+            y, _ = torch.nn.utils.rnn.pad_packed_sequence(y, batch_first=True, total_length=time)
+        return torch.cat([t.reshape(-1) for t in [y, *(last if len(state) > 1 else [last])]])
+
+    case("nn.recurrent", f, randn(batch, time, width_in), *state, *weights, kind=kind, lengths=lengths or [], layers=layers,
+         bidirectional=bidirectional, relu=kw.get("nonlinearity") == "relu")
+    CASES[-1]["atol"] = 1e-5  # gradients are sums over all steps and examples
+
+
+for kind in ["RNN", "LSTM", "GRU"]:
+    recurrent(kind)
+    recurrent(kind, bias=False, layers=2)
+    recurrent(kind, bidirectional=True, layers=2)
+    recurrent(kind, bidirectional=True, layers=2, lengths=[2, 5, 4])
+recurrent("RNN", layers=2, nonlinearity="relu")
+recurrent("LSTM", layers=2, bidirectional=True, projection=2, lengths=[3, 1, 5])
+
 with gzip.GzipFile("cases.json.gz", "wb", mtime=0) as f:
     f.write(json.dumps({"source": "PyTorch " + torch.__version__, "cases": CASES}, separators=(",", ":")).encode())
