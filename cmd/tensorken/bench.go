@@ -54,8 +54,8 @@ one's time divided by the second one's.
 With --peers it compares the CPU with other libraries instead; bench/peers/README.md
 in the repository says with which, and how to install them. It runs in a clone of
 the repository. The works are matrix products, elementwise operations and sums,
-softmax, layer norm, a transposition, a convolution, and training steps of an MLP
-and of a transformer. Programs of the libraries alternate with this one, three
+softmax, layer norm, a transposition, a convolution, and training steps of an MLP,
+of a transformer and of LSTMs. Programs of the libraries alternate with this one, three
 times, and each time is the median of the three. A ratio is how many times as fast
 this library is; the bar is what the project wants of it, against the fastest of
 the libraries that it names.`,

@@ -130,6 +130,18 @@ def transformer(inputs):
     return trained(model, lambda: F.cross_entropy(model(ids).view(-1, VOCABULARY), targets.view(-1)))
 
 
+def lstm(batch, time, width_in, width, layers, bidirectional):
+    def setup(inputs):
+        x = floats(inputs, 1, batch, time, width_in)
+        model = nn.LSTM(width_in, width, layers, batch_first=True, bidirectional=bidirectional)
+        with torch.no_grad():
+            for p in model.parameters():  # layer by layer, direction by direction
+                p.copy_(floats(inputs, 1 / math.sqrt(width), *p.shape))
+        return trained(model, lambda: model(x)[0].square().mean())
+
+    return setup
+
+
 works = {f"matmul/{n}": (matmul(n), 1) for n in (64, 256, 512, 1024, 2048)}
 for size, n in (("1M", 1 << 20), ("16M", 16 << 20)):
     works["exp/" + size] = unary(torch.exp, n), 1
@@ -145,6 +157,8 @@ works |= {
     "transpose/4096": (unary(lambda x: x.t().contiguous() + 1, 4096, 4096, scale=1), 1),
     "conv/32x64x56x56": (conv, 1),
     "transformer": (transformer, 4),
+    "lstm/1000": (lstm(8, 1000, 32, 64, 1, False), 4),
+    "bilstm/100": (lstm(64, 100, 256, 256, 2, True), 4),
 }
 works |= {f"mlp/{batch}": (mlp(batch), 4) for batch in (64, 256, 1024)}
 

@@ -42,6 +42,8 @@ var Works = []Work{
 	{"mlp/256", Millis, 0, Bar{1.1, pytorch}, 4, mlp(256)},
 	{"mlp/1024", Millis, 0, Bar{1.1, pytorch}, 4, mlp(1024)},
 	{"transformer", Millis, 0, Bar{1.3, pytorch}, 4, trainTransformer},
+	{"lstm/1000", Millis, 0, Bar{1, pytorch}, 4, lstm(8, 1000, 32, 64, 1, false)},
+	{"bilstm/100", Millis, 0, Bar{1, pytorch}, 4, lstm(64, 100, 256, 256, 2, true)},
 }
 
 // A setup makes the inputs of a work, and returns a function that runs it once.

@@ -166,6 +166,7 @@ func TestTraining(t *testing.T) {
 	}{
 		{"mlp/64", []float64{2.3099897, 2.0742874, 1.8659010, 1.6410122}},
 		{"transformer", []float64{5.6789002, 5.3373661, 5.0715330, 4.8323798}},
+		{"lstm/1000", []float64{0.0066114264, 0.0062239757, 0.0058775255, 0.0055661085}},
 	} {
 		i := slices.IndexFunc(Works, func(w Work) bool { return w.Name == c.name })
 		got, err := MeasureWork(t.Context(), Works[i], tensor.CPU(), time.Nanosecond)
