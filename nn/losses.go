@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/tensorken/tensorken/grad"
 	"github.com/tensorken/tensorken/internal/graph"
 	"github.com/tensorken/tensorken/tensor"
 )
@@ -77,8 +78,7 @@ func TripletMargin(anchor, positive, negative tensor.Tensor, margin float64) ten
 // [batch] how many steps and labels of each sequence count; the result is [batch]. It is Inf
 // where no alignment is possible. Labels and lengths are integers other than uint64; labels that
 // do not count may be anything. A label or length out of range is found when the loss is
-// computed: Eval and Data return the error. The graph has some operations for each step of
-// time.
+// computed: Eval and Data return the error.
 //
 // Source: Graves et al., "Connectionist Temporal Classification", 2006.
 func CTC(logp, targets, inputLengths, targetLengths tensor.Tensor, blank int) tensor.Tensor {
@@ -125,12 +125,13 @@ func CTC(logp, targets, inputLengths, targetLengths tensor.Tensor, blank int) te
 	alpha := tensor.Where(position.Lt(2).And(within), emitted(logp.At(0), states), impossible)
 	empty := tensor.Where(position.Eq(0), 0, tensor.FullOf(logp.DType(), impossible, n)) // before the first step
 	alpha = tensor.Where(inputs.Gt(0), alpha, empty)
-	for t := 1; t < time; t++ {
+	type step struct{ Logp, Time tensor.Tensor }
+	alpha, _ = grad.Scan(func(alpha tensor.Tensor, s step) (tensor.Tensor, tensor.Tensor) {
 		next := alpha.LogAddExp(delayed(alpha, 1))
 		next = next.LogAddExp(tensor.Where(skips, delayed(alpha, 2), impossible))
-		next = tensor.Where(within, next.Add(emitted(logp.At(t), states)), impossible)
-		alpha = tensor.Where(inputs.Gt(t), next, alpha)
-	}
+		next = tensor.Where(within, next.Add(emitted(s.Logp, states)), impossible)
+		return tensor.Where(inputs.Gt(s.Time), next, alpha), tensor.Tensor{}
+	}, alpha, step{logp.Slice(0, 1, time), tensor.Arange(1, time)}, nil)
 	last := alpha.TakeAlong(1, ends)
 	label := tensor.Where(ends.Gt(0), alpha.TakeAlong(1, ends.Sub(1).Maximum(0)), impossible)
 	return last.LogAddExp(label).Neg().Squeeze(1)

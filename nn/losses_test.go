@@ -128,6 +128,19 @@ func TestCTC(t *testing.T) {
 	}, logits, 1)
 }
 
+// The plan of the loss with its gradient does not grow with the number of steps.
+func TestCTCPlan(t *testing.T) {
+	lines := func(steps int) int {
+		targets, lengths := tensor.From([][]int{{1, 2}}), tensor.From([]int{2})
+		return strings.Count(tensor.Explain(grad.Of(func(x tensor.Tensor) tensor.Tensor {
+			return nn.CTC(x.LogSoftmax(-1), targets, tensor.From([]int{steps}), lengths, 0).Sum()
+		})(tensor.NewRNG(1).Normal(steps, 1, 3))), "\n")
+	}
+	if a, b := lines(10), lines(1000); a != b {
+		t.Errorf("a plan of %d lines for 10 steps, of %d for 1000", a, b)
+	}
+}
+
 // Lengths and labels that are out of range are errors of the loss that they are of.
 func TestCTCErrors(t *testing.T) {
 	logp := tensor.NewRNG(2).Normal(4, 2, 3).LogSoftmax(-1)
