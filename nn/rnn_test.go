@@ -270,6 +270,53 @@ func TestRecurrentPlan(t *testing.T) {
 	}
 }
 
+// A tagger labels each step of a sequence.
+type tagger struct {
+	Wte  nn.Embedding
+	LSTM nn.LSTM
+	Out  nn.Linear
+}
+
+func (m tagger) Apply(ids tensor.Tensor) tensor.Tensor {
+	y, _ := m.LSTM.Apply(m.Wte.Apply(ids), nil)
+	return m.Out.Apply(y)
+}
+
+func newTagger(layers int) tagger {
+	rng := tensor.NewRNG(1)
+	lstm := nn.NewLSTM(rng, 3, 4, &nn.RecurrentOptions{Layers: layers, Bidirectional: true})
+	return tagger{nn.NewEmbedding(rng, 11, 3), lstm, nn.NewLinear(rng, 8, 2)}
+}
+
+func TestRecurrentSummary(t *testing.T) {
+	ids := tensor.New([]int32{1, 2, 3, 4, 5}, 1, 5)
+	got := nn.SummaryOf(newTagger(1), func(m tagger) tensor.Tensor { return m.Apply(ids) })
+	// A step has products of 2·16·(3 + 4), their sums and biases of 3·16, three sigmoids and
+	// two tanhs.
+	lstm := got.Layers[2]
+	if least := 2 * 5 * (2*16*(3+4) + 3*16 + 5*4); lstm.FLOPs < least || lstm.FLOPs > least*3/2 || !slices.Equal(lstm.Output, []int{1, 5, 8}) {
+		t.Errorf("SummaryOf: %+v, want at least %d FLOPs and an output of [1 5 8]", lstm, least)
+	}
+}
+
+// Steps of training that are recorded once are those that are not.
+func TestRecurrentJit(t *testing.T) {
+	ids := tensor.NewRNG(2).Ints(11, 2, 5)
+	step := func(m tagger) tagger {
+		g := grad.Of(func(m tagger) tensor.Tensor { return nn.CrossEntropy(m.Apply(ids), ids.Rem(2)).Mean() })(m)
+		return tree.Zip(m, g, func(_ string, x, g tensor.Tensor) tensor.Tensor { return x.Sub(g) })
+	}
+	recorded := grad.Jit(step)
+	a, b := newTagger(2), newTagger(2)
+	for range 3 {
+		a, b = step(a), recorded(b)
+	}
+	tree.Zip(a, b, func(name string, x, y tensor.Tensor) tensor.Tensor {
+		near(t, "recorded: "+name, y, x, 1e-6)
+		return x
+	})
+}
+
 // Parameters have PyTorch's names.
 func TestRecurrentNames(t *testing.T) {
 	rng := tensor.NewRNG(8)

@@ -244,6 +244,11 @@ func (t *trace) extend() {
 			x.owner = from.owner
 		}
 	}
+	for _, n := range t.nodes { // what a layer's own method computes of the layer's results
+		if x := t.info[n]; x.kind == value && x.owner < 0 {
+			x.owner = t.ownerOfOperands(n)
+		}
+	}
 	for _, n := range slices.Backward(t.nodes) {
 		x := t.info[n]
 		if x.kind != value || x.owner >= 0 || len(x.uses) == 0 {
@@ -257,6 +262,27 @@ func (t *trace) extend() {
 			x.owner = owner
 		}
 	}
+}
+
+// ownerOfOperands returns the layer that computed all operands of n that belong to a layer, if n
+// was made in a method of the layer's type; -1 otherwise.
+func (t *trace) ownerOfOperands(n *graph.Node) int {
+	owner := -1
+	for _, s := range n.Src().All() {
+		switch o := t.info[s]; {
+		case o.kind != value || o.owner < 0 || o.owner == owner:
+		case owner < 0 && t.parts[o.owner].leaf && o.base == t.info[n].base:
+			owner = o.owner
+		default:
+			return -1
+		}
+	}
+	if owner < 0 || !slices.ContainsFunc(n.Stack(), func(pc uintptr) bool {
+		return strings.HasPrefix(t.function(pc), t.parts[owner].typ+".")
+	}) {
+		return -1
+	}
+	return owner
 }
 
 // assignRest gives what is left to the smallest part that holds its operands and uses.
@@ -306,9 +332,22 @@ func (t *trace) assignRest() {
 }
 
 // flops counts 1 for each element of an elementwise operation and for each element that is
-// reduced, as tensor.Explain does, so 2 for a product that is added.
+// reduced, as tensor.Explain does, so 2 for a product that is added. A recurrence counts its
+// body for each step.
 func flops(n *graph.Node) int {
 	switch {
+	case n.Op == ir.Recur:
+		r, sum := graph.RecurrenceOf(n), 0
+		counted := map[*graph.Node]bool{}
+		graph.Walk(r.Results(), func(n *graph.Node) (graph.Operands, bool) {
+			return n.Src(), !counted[n]
+		}, func(n *graph.Node, _ graph.Operands) {
+			if !counted[n] {
+				counted[n] = true
+				sum += flops(n)
+			}
+		})
+		return r.Steps * sum
 	case n.Op == ir.Cast || n.Op == ir.Bitcast:
 		return 0
 	case n.Op.Class() == ir.Elementwise:
