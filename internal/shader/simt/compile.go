@@ -139,6 +139,7 @@ func (c *compiler) statement(s shader.Stmt) {
 		v := c.declare(s.Var)
 		top = c.top
 		c.expr(s.Value, v)
+		c.note(v)
 	case *shader.Assign:
 		v := c.vars[s.Var]
 		if s.Component >= 0 {
@@ -190,6 +191,17 @@ func (c *compiler) statement(s shader.Stmt) {
 	}
 }
 
+// note looks at a new variable once, so that what is computed of it is computed once.
+func (c *compiler) note(v value) {
+	c.emit(func(g *group, on []int32) {
+		if len(on) == g.Threads {
+			for _, r := range v {
+				g.note(r)
+			}
+		}
+	})
+}
+
 // branch translates an If: the threads that take one block wait for those that
 // take the other.
 func (c *compiler) branch(s *shader.If) {
@@ -201,8 +213,15 @@ func (c *compiler) branch(s *shader.If) {
 		otherwise = c.block(s.Else)
 	}
 	c.code = append(c.code, func(g *group, on []int32) []int32 {
+		holds := g.register(cond)
+		switch {
+		case !g.uniform(cond):
+		case holds[0] != 0:
+			return then.run(g, on)
+		default:
+			return otherwise.run(g, on)
+		}
 		yes, no := g.lists[taken][:0], g.lists[left][:0]
-		holds := view[uint32](g, cond)
 		for _, t := range on {
 			if holds[t] != 0 {
 				yes = append(yes, t)
@@ -256,8 +275,13 @@ func (c *compiler) loop(s *shader.For) {
 				g.fail(stmt, int(live[0]), "does not end")
 			}
 			test.run(g, live)
-			holds := view[uint32](g, cond)
-			live = slices.DeleteFunc(live, func(t int32) bool { return holds[t] == 0 })
+			holds := g.register(cond)
+			switch {
+			case !g.uniform(cond):
+				live = slices.DeleteFunc(live, func(t int32) bool { return holds[t] == 0 })
+			case holds[0] == 0:
+				return
+			}
 			if len(live) == 0 {
 				return
 			}

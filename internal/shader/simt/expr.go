@@ -47,11 +47,11 @@ func (c *compiler) expr(x *shader.Expr, dst value) value {
 	}
 	f := loopOf(x)
 	for i, z := range to {
-		var in [3]int
+		in := make(value, len(args))
 		for k, a := range args {
 			in[k] = a.component(i)
 		}
-		c.emit(func(g *group, on []int32) { f(g, on, z, in) })
+		c.emit(func(g *group, on []int32) { g.operate(f, on, z, in) })
 	}
 	c.copy(dst, to)
 	return dst
@@ -82,6 +82,10 @@ func (c *compiler) named(x *shader.Expr) value {
 		return slices.Repeat(value{c.reserve(fixed{x.Op, x.Bits, x.Param})}, int(x.Type.Width))
 	case shader.Launder, shader.Bitcast:
 		return c.expr(x.Args[0], nil)
+	case shader.Convert:
+		if from := x.Args[0]; keepsBits[[2]shader.Type{from.Type.Elem(), x.Type.Elem()}] {
+			return c.expr(from, nil)
+		}
 	case shader.Component:
 		return c.expr(x.Args[0], nil)[x.Bits:][:1]
 	case shader.Vector:
@@ -110,8 +114,9 @@ func (c *compiler) move(dst, src value) value {
 
 func (c *compiler) copy(dst, src value) {
 	for i, z := range dst {
-		if x := src[i]; x != z {
-			c.emit(func(g *group, on []int32) { copyLoop(g, on, z, [3]int{x}) })
+		if src[i] != z {
+			from := src[i : i+1]
+			c.emit(func(g *group, on []int32) { g.operate(copyLoop, on, z, from) })
 		}
 	}
 }
@@ -121,7 +126,7 @@ func (c *compiler) shuffle(x, dst value, mask int32) {
 	c.emit(func(g *group, on []int32) {
 		g.together(stmt, on)
 		for i := range dst {
-			z, from := view[uint32](g, dst[i]), view[uint32](g, x[i])
+			z, from := g.target(on, dst[i]), g.value(x[i])
 			for t := range z {
 				z[t] = from[int32(t)^mask]
 			}

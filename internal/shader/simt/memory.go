@@ -150,15 +150,26 @@ func (c *compiler) load(b *shader.Buffer, index, dst value) {
 	n, size, stmt := c.buffer(b), b.Type.Size(), c.stmt
 	get := formatOf(b.Type).get
 	c.emit(func(g *group, on []int32) {
-		m, at := &g.buffers[n], view[int32](g, index[0])
-		for _, t := range on {
+		m := &g.buffers[n]
+		once := len(on) == g.Threads && m.access == nil && g.uniform(index[0])
+		at, threads := as[int32](g.value(index[0])), on
+		if once {
+			threads = g.all[:1]
+		}
+		z := g.targets(on, dst)
+		for _, t := range threads {
 			first := g.element(stmt, t, m, at[t], len(dst))
-			for k, z := range dst {
+			for k := range dst {
 				i := first + k
 				if m.access != nil {
 					g.reads(stmt, t, m, i)
 				}
-				view[uint32](g, z)[t] = get(m.data[i*size:])
+				z[k][t] = get(m.data[i*size:])
+			}
+		}
+		if once {
+			for _, r := range dst {
+				g.states[r] = compact
 			}
 		}
 	})
@@ -168,11 +179,12 @@ func (c *compiler) store(b *shader.Buffer, index, from value) {
 	n, size, stmt := c.buffer(b), b.Type.Size(), c.stmt
 	f := formatOf(b.Type)
 	c.emit(func(g *group, on []int32) {
-		m, at := &g.buffers[n], view[int32](g, index[0])
+		m, at := &g.buffers[n], as[int32](g.value(index[0]))
+		x := g.values(from)
 		for _, t := range on {
 			first := g.element(stmt, t, m, at[t], len(from))
-			for k, r := range from {
-				i, x := first+k, view[uint32](g, r)[t]
+			for k := range from {
+				i, x := first+k, x[k][t]
 				to := m.data[i*size:]
 				old := f.get(to)
 				f.put(to, x)
@@ -188,7 +200,7 @@ func (c *compiler) store(b *shader.Buffer, index, from value) {
 func (c *compiler) loadAtomic(b *shader.Buffer, index, dst value) {
 	n, stmt := c.buffer(b), c.stmt
 	c.emit(func(g *group, on []int32) {
-		m, at, z := &g.buffers[n], view[int32](g, index[0]), view[uint32](g, dst[0])
+		m, at, z := &g.buffers[n], as[int32](g.value(index[0])), g.target(on, dst[0])
 		for _, t := range on {
 			i := g.element(stmt, t, m, at[t], 1)
 			g.atomically(stmt, t, m, i)
@@ -200,7 +212,7 @@ func (c *compiler) loadAtomic(b *shader.Buffer, index, dst value) {
 func (c *compiler) atomic(op shader.AtomicOp, b *shader.Buffer, index, from value) {
 	n, stmt := c.buffer(b), c.stmt
 	c.emit(func(g *group, on []int32) {
-		m, at, x := &g.buffers[n], view[int32](g, index[0]), view[int32](g, from[0])
+		m, at, x := &g.buffers[n], as[int32](g.value(index[0])), as[int32](g.value(from[0]))
 		for _, t := range on {
 			i := g.element(stmt, t, m, at[t], 1)
 			g.atomically(stmt, t, m, i)

@@ -3,30 +3,17 @@ package simt
 import (
 	"math"
 	"math/bits"
-	"unsafe"
 
 	"github.com/tensorken/tensorken/internal/shader"
 	"github.com/tensorken/tensorken/ir"
 )
 
-// A word is what a thread has in a register. A bool is 0 or 1.
-type word interface{ uint32 | int32 | float32 }
-
-// view is a register as one word for each thread.
-func view[T word](g *group, r int) []T {
-	words := g.registers
-	if r < 0 {
-		words, r = g.fixed, -1-r
-	}
-	return unsafe.Slice((*T)(unsafe.Pointer(&words[r*g.Threads])), g.Threads)
-}
-
 // A loop computes a register z of registers x for some threads.
-type loop func(g *group, on []int32, z int, x [3]int)
+type loop func(on []int32, z []uint32, x [3][]uint32)
 
 func map1[X, Z word](f func(X) Z) loop {
-	return func(g *group, on []int32, z int, x [3]int) {
-		zs, xs := view[Z](g, z), view[X](g, x[0])
+	return func(on []int32, z []uint32, x [3][]uint32) {
+		zs, xs := as[Z](z), as[X](x[0])
 		for _, t := range on {
 			zs[t] = f(xs[t])
 		}
@@ -34,8 +21,8 @@ func map1[X, Z word](f func(X) Z) loop {
 }
 
 func map2[X, Y word](f func(X, Y) X) loop {
-	return func(g *group, on []int32, z int, x [3]int) {
-		zs, xs, ys := view[X](g, z), view[X](g, x[0]), view[Y](g, x[1])
+	return func(on []int32, z []uint32, x [3][]uint32) {
+		zs, xs, ys := as[X](z), as[X](x[0]), as[Y](x[1])
 		for _, t := range on {
 			zs[t] = f(xs[t], ys[t])
 		}
@@ -43,8 +30,8 @@ func map2[X, Y word](f func(X, Y) X) loop {
 }
 
 func map3[X, Y word](f func(X, Y, Y) Y) loop {
-	return func(g *group, on []int32, z int, x [3]int) {
-		zs, xs, ys, ws := view[Y](g, z), view[X](g, x[0]), view[Y](g, x[1]), view[Y](g, x[2])
+	return func(on []int32, z []uint32, x [3][]uint32) {
+		zs, xs, ys, ws := as[Y](z), as[X](x[0]), as[Y](x[1]), as[Y](x[2])
 		for _, t := range on {
 			zs[t] = f(xs[t], ys[t], ws[t])
 		}
@@ -52,8 +39,8 @@ func map3[X, Y word](f func(X, Y, Y) Y) loop {
 }
 
 func test2[X word](f func(X, X) bool) loop {
-	return func(g *group, on []int32, z int, x [3]int) {
-		zs, xs, ys := view[uint32](g, z), view[X](g, x[0]), view[X](g, x[1])
+	return func(on []int32, z []uint32, x [3][]uint32) {
+		zs, xs, ys := z, as[X](x[0]), as[X](x[1])
 		for _, t := range on {
 			zs[t] = 0
 			if f(xs[t], ys[t]) {
@@ -225,21 +212,23 @@ func booleans(l map[key]loop) {
 	}))
 }
 
-// conversions are from each type to each other. A half is in a register as the
-// float32 of its value.
+// keepsBits has the conversions, from and to a type, that change no register: a half is in
+// a register as the float32 of its value.
+var keepsBits = map[[2]shader.Type]bool{
+	{shader.I32, shader.U32}: true, {shader.U32, shader.I32}: true,
+	{shader.Bool, shader.I32}: true, {shader.Bool, shader.U32}: true,
+	{shader.F16, shader.F32}: true, {shader.BF16, shader.F32}: true,
+}
+
+// conversions are from each type to each other, but for those in keepsBits.
 func conversions(l map[key]loop) {
 	set := func(from, to shader.Type, f loop) {
 		l[key{op: shader.Convert, operand: from, converts: to}] = f
 	}
-	same := map1(func(x uint32) uint32 { return x })
 	nonzero := map1(func(x uint32) uint32 { return min(x, 1) })
-	set(shader.I32, shader.U32, same)
-	set(shader.U32, shader.I32, same)
 	set(shader.I32, shader.Bool, nonzero)
 	set(shader.U32, shader.Bool, nonzero)
 	set(shader.F32, shader.Bool, map1(func(x float32) uint32 { return min(math.Float32bits(x)<<1, 1) }))
-	set(shader.Bool, shader.I32, same)
-	set(shader.Bool, shader.U32, same)
 	set(shader.Bool, shader.F32, map1(func(x uint32) float32 { return float32(x) }))
 	set(shader.I32, shader.F32, map1(func(x int32) float32 { return float32(x) }))
 	set(shader.U32, shader.F32, map1(func(x uint32) float32 { return float32(x) }))
@@ -257,6 +246,4 @@ func conversions(l map[key]loop) {
 	}))
 	set(shader.F32, shader.F16, map1(func(x float32) float32 { return ir.ToF16(x).Float32() }))
 	set(shader.F32, shader.BF16, map1(func(x float32) float32 { return ir.ToBF16(x).Float32() }))
-	set(shader.F16, shader.F32, same)
-	set(shader.BF16, shader.F32, same)
 }

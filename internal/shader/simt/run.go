@@ -23,6 +23,7 @@ type group struct {
 	*pass
 	number    int
 	registers []uint32
+	states    []state // of registers
 	fixed     []uint32
 	threads   []int32 // of all lists
 	lists     [][]int32
@@ -108,6 +109,7 @@ func (p *pass) run(args []Arg, scratch [][]byte) {
 	defer pool.Put(g)
 	g.pass = p
 	g.registers = resized(g.registers, p.registers*p.Threads)
+	g.states = resized(g.states, p.registers)
 	g.fixed = resized(g.fixed, len(p.fixed)*p.Threads)
 	g.all = resized(g.all, p.Threads)
 	for t := range g.all {
@@ -185,7 +187,7 @@ func (g *group) fill(args []Arg) {
 		if g.number > 0 && f.op != shader.Group {
 			continue
 		}
-		r := view[uint32](g, -1-n)
+		r := g.register(-1 - n)
 		x := f.bits
 		switch {
 		case f.op == shader.Group:

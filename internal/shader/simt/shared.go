@@ -79,11 +79,11 @@ func (c *compiler) array(s *shader.Shared) int {
 func (c *compiler) loadShared(s *shader.Shared, index, dst value) {
 	n, stmt := c.array(s), c.stmt
 	c.emit(func(g *group, on []int32) {
-		m, at := &g.shared[n], view[uint32](g, index[0])
+		m, at, z := &g.shared[n], g.value(index[0]), g.targets(on, dst)
 		for _, t := range on {
 			first := g.word(stmt, t, m, at[t])
-			for k, z := range dst {
-				view[uint32](g, z)[t] = g.readsWord(stmt, t, m, first+k)
+			for k := range dst {
+				z[k][t] = g.readsWord(stmt, t, m, first+k)
 			}
 		}
 	})
@@ -92,11 +92,11 @@ func (c *compiler) loadShared(s *shader.Shared, index, dst value) {
 func (c *compiler) storeShared(s *shader.Shared, index, from value) {
 	n, stmt := c.array(s), c.stmt
 	c.emit(func(g *group, on []int32) {
-		m, at := &g.shared[n], view[uint32](g, index[0])
+		m, at, x := &g.shared[n], g.value(index[0]), g.values(from)
 		for _, t := range on {
 			first := g.word(stmt, t, m, at[t])
-			for k, x := range from {
-				g.writesWord(stmt, t, m, first+k, view[uint32](g, x)[t])
+			for k := range from {
+				g.writesWord(stmt, t, m, first+k, x[k][t])
 			}
 		}
 	})
@@ -105,7 +105,7 @@ func (c *compiler) storeShared(s *shader.Shared, index, from value) {
 func (c *compiler) storeComponent(s *shader.Shared, index, component, from value) {
 	n, stmt, width := c.array(s), c.stmt, uint32(s.Type.Width)
 	c.emit(func(g *group, on []int32) {
-		m, at, k, x := &g.shared[n], view[uint32](g, index[0]), view[uint32](g, component[0]), view[uint32](g, from[0])
+		m, at, k, x := &g.shared[n], g.value(index[0]), g.value(component[0]), g.value(from[0])
 		for _, t := range on {
 			first := g.word(stmt, t, m, at[t])
 			if k[t] >= width {

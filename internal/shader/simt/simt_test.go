@@ -150,6 +150,42 @@ func TestPrograms(t *testing.T) {
 			})
 			s.store(b, s.out, s.item, x.Ref())
 		}, func(i int) int { return (i + 1) / 2 * ((i+1)/2 - 1) }},
+		{"a variable that was the same for all threads", func(s *sample, b *Block) {
+			x := b.Var("x", number(7))
+			b.Set(x, x.Ref().Add(1))
+			b.If(s.item.Lt(10), func(b *Block) { b.Set(x, number(9)) })
+			s.store(b, s.out, s.item, x.Ref())
+		}, func(i int) int {
+			if i < 10 {
+				return 9
+			}
+			return 8
+		}},
+		{"a counter at which threads leave a loop", func(s *sample, b *Block) {
+			n := b.Var("n", number(0))
+			b.Do(&For{Var: n, Cond: n.Ref().Lt(s.item.And(3)), Next: n.Ref().Add(1), Body: &Block{}})
+			s.store(b, s.out, s.item, n.Ref())
+		}, func(i int) int { return i & 3 }},
+		{"a counter that some threads read", func(s *sample, b *Block) {
+			x := b.Var("x", number(0))
+			counting(b, "i", number(threads*groups), func(b *Block, i *Expr) {
+				b.If(s.item.Eq(i), func(b *Block) { b.Set(x, i.Mul(2)) })
+			})
+			s.store(b, s.out, s.item, x.Ref())
+		}, func(i int) int { return 2 * i }},
+		{"a branch and a load that are the same for all threads", func(s *sample, b *Block) {
+			x := b.Var("x", number(0))
+			yes, no := &Block{}, &Block{}
+			yes.Set(x, s.load(yes, "y", number(5)))
+			no.Set(x, s.item)
+			b.Do(&If{Cond: GroupID.Eq(0), Then: yes, Else: no})
+			s.store(b, s.out, s.item, x.Ref())
+		}, func(i int) int {
+			if i < threads {
+				return 5
+			}
+			return i
+		}},
 		{"both branches", func(s *sample, b *Block) {
 			x := b.Var("x", number(0))
 			yes, no := &Block{}, &Block{}
