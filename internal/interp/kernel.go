@@ -24,11 +24,10 @@ func Run(k *ir.Kernel, args []Arg) error {
 		return fmt.Errorf("interp: %d arguments for %d", len(args), len(k.Args))
 	}
 	r := run{
-		kernel:  k,
-		args:    args,
-		results: make([]result, len(k.Body)),
-		wasRead: map[*ir.Number]bool{},
-		written: map[*ir.Number]bool{},
+		kernel:    k,
+		args:      args,
+		results:   make([]result, len(k.Body)),
+		histories: histories(args),
 	}
 	for i := range k.Body {
 		if err := r.instruction(i); err != nil {
@@ -57,12 +56,12 @@ func (r *result) at(point []int) ir.Number {
 
 // A run is a kernel under evaluation.
 type run struct {
-	kernel  *ir.Kernel
-	args    []Arg
-	results []result
-	wasRead map[*ir.Number]bool
-	written map[*ir.Number]bool
-	bad     badIndex
+	kernel    *ir.Kernel
+	args      []Arg
+	results   []result
+	histories [][]history // by argument
+	reduced   []ir.Number // operands of the reduction at hand
+	bad       badIndex
 }
 
 // A badIndex is the first index out of range so far.
@@ -144,8 +143,14 @@ func (r *run) instruction(i int) error {
 	}
 	res := &r.results[i]
 	res.shape = r.shape(in.Domain)
+	points := 1
+	for _, n := range res.shape {
+		points *= n
+	}
+	res.elems = make([]ir.Number, 0, points)
+	var x []ir.Number
 	for _, point := range shape.Positions(res.shape) {
-		var x []ir.Number
+		x = x[:0]
 		if in.Op.Class() != ir.Reduction { // its operand varies over more axes
 			for _, j := range in.Src {
 				x = append(x, r.results[j].at(point))
@@ -173,7 +178,7 @@ func (r *run) elementwise(i int, _ []int, x []ir.Number) (ir.Number, error) {
 // reduce combines its operand at all positions along the reduced axes.
 func (r *run) reduce(i int, point []int, _ []ir.Number) (ir.Number, error) {
 	in := &r.kernel.Body[i]
-	var x []ir.Number
+	x := r.reduced[:0]
 	at := make([]int, len(point))
 	for _, reduced := range shape.Positions(r.shape(in.Axes)) {
 		for a := range at {
@@ -181,6 +186,7 @@ func (r *run) reduce(i int, point []int, _ []ir.Number) (ir.Number, error) {
 		}
 		x = append(x, r.results[in.Src[0]].at(at))
 	}
+	r.reduced = x
 	return Apply(in.Op, in.Type, r.operandType(in), x...), nil
 }
 
@@ -205,70 +211,32 @@ func guards(v *ir.View, point []int) (position int, ok bool) {
 	return position, true
 }
 
-// element returns the element that instruction i refers to at a point, nil if there is
-// none. x are its operands; the first, if any, is an index.
-func (r *run) element(i int, point []int, x []ir.Number) (*ir.Number, error) {
+// element returns the element that instruction i refers to at a point. x are its operands;
+// the first, if any, is an index.
+func (r *run) element(i int, point []int, x []ir.Number) (element, error) {
 	in := &r.kernel.Body[i]
 	position, ok := guards(in.View, point)
 	if !ok {
-		return nil, nil
+		return element{}, nil
 	}
 	position += linear(in.View.Off, in.View.Coef, point)
 	if len(x) > 0 {
 		v := x[0].Int64(r.kernel.Body[in.Src[0]].Type)
 		if v < 0 || v >= int64(in.View.Len) {
 			r.noteBad(i, point, v)
-			return nil, nil
+			return element{}, nil
 		}
 		position += int(v) * in.View.Stride
 	}
 	return r.locate(in.Arg, position)
 }
 
-// locate returns the element of an argument at a position.
-func (r *run) locate(arg, position int) (*ir.Number, error) {
-	a := r.args[arg]
-	p := a.Offset + position
-	if p < 0 || p >= len(a.Data) {
-		return nil, fmt.Errorf("element %d+%d of argument %d, which has %d", a.Offset, position, arg, len(a.Data))
-	}
-	if out := r.kernel.Args[arg]; out.Kind == ir.Out && (position < 0 || position >= out.Len) {
-		return nil, fmt.Errorf("element %d of argument %d, of which %d are to be written", position, arg, out.Len)
-	}
-	return &a.Data[p], nil
-}
-
-var (
-	errShared = errors.New("an element is both read and written")
-	errTwice  = errors.New("an element is written twice")
-)
-
-func (r *run) read(e *ir.Number) (ir.Number, error) {
-	if r.written[e] {
-		return 0, errShared
-	}
-	r.wasRead[e] = true
-	return *e, nil
-}
-
-func (r *run) write(e *ir.Number, x ir.Number) error {
-	if r.wasRead[e] {
-		return errShared
-	}
-	if r.written[e] {
-		return errTwice
-	}
-	r.written[e] = true
-	*e = x
-	return nil
-}
-
 func (r *run) load(i int, point []int, x []ir.Number) (ir.Number, error) {
 	e, err := r.element(i, point, x)
-	if err != nil || e == nil {
+	if err != nil || e.number == nil {
 		return r.kernel.Body[i].View.Fill, err
 	}
-	return r.read(e)
+	return e.read()
 }
 
 func (r *run) store(i int, point []int, x []ir.Number) (ir.Number, error) {
@@ -277,7 +245,7 @@ func (r *run) store(i int, point []int, x []ir.Number) (ir.Number, error) {
 	if err != nil {
 		return 0, err
 	}
-	return 0, r.write(e, x[0].Convert(in.Type, r.kernel.Args[in.Arg].DType))
+	return 0, e.write(x[0].Convert(in.Type, r.kernel.Args[in.Arg].DType))
 }
 
 // startScatter makes the result a copy of the base, or a constant.
@@ -295,11 +263,11 @@ func (r *run) startScatter() error {
 			if err != nil {
 				return err
 			}
-			if x, err = r.read(from); err != nil {
+			if x, err = from.read(); err != nil {
 				return err
 			}
 		}
-		if err := r.write(to, x); err != nil {
+		if err := to.write(x); err != nil {
 			return err
 		}
 	}
@@ -310,8 +278,8 @@ func (r *run) startScatter() error {
 func (r *run) scatter(i int, point []int, x []ir.Number) (ir.Number, error) {
 	in := &r.kernel.Body[i]
 	e, err := r.element(i, point, x[:1])
-	if err == nil && e != nil {
-		*e = Apply(in.Kind, in.Type, in.Type, *e, x[1]).Convert(in.Type, r.kernel.Args[in.Arg].DType)
+	if err == nil && e.number != nil {
+		*e.number = Apply(in.Kind, in.Type, in.Type, *e.number, x[1]).Convert(in.Type, r.kernel.Args[in.Arg].DType)
 	}
 	return 0, err
 }

@@ -2,7 +2,6 @@ package interp
 
 import (
 	"fmt"
-	"slices"
 
 	"github.com/tensorken/tensorken/internal/graph"
 	"github.com/tensorken/tensorken/internal/shape"
@@ -83,8 +82,12 @@ func elementwise(n *graph.Node, src []*Array, out []ir.Number) error {
 func reduce(n *graph.Node, src []*Array, out []ir.Number) error {
 	x := src[0]
 	groups := make([][]ir.Number, len(out))
+	for i := range groups {
+		groups[i] = make([]ir.Number, 0, len(x.Elems)/len(out))
+	}
+	kept := make([]int, len(x.Shape))
 	for i, pos := range shape.Positions(x.Shape) {
-		kept := slices.Clone(pos)
+		copy(kept, pos)
 		for _, a := range n.Ints {
 			kept[a] = 0
 		}
@@ -129,7 +132,8 @@ func move(p source) evaluator {
 }
 
 func permute(n *graph.Node, _, pos []int) bool {
-	for i, j := range slices.Clone(pos) {
+	var from [8]int // enough for most, without memory of its own
+	for i, j := range append(from[:0], pos...) {
 		pos[n.Ints[i]] = j
 	}
 	return true
@@ -189,8 +193,9 @@ func unwindow(n *graph.Node, x, pos []int) bool {
 func cat(n *graph.Node, src []*Array, out []ir.Number) error {
 	axis, start := n.Ints[0], 0
 	for _, x := range src {
+		to := make([]int, len(x.Shape))
 		for i, pos := range shape.Positions(x.Shape) {
-			to := slices.Clone(pos)
+			copy(to, pos)
 			to[axis] += start
 			out[shape.Rank(n.Shape, to)] = x.Elems[i]
 		}
@@ -206,9 +211,11 @@ func at(x *Array, pos []int, axis int, index *Array, i int) (int, error) {
 	if v < 0 || v >= int64(x.Shape[axis]) {
 		return 0, &IndexError{v, x.Shape[axis], axis}
 	}
-	pos = slices.Clone(pos)
+	was := pos[axis]
 	pos[axis] = int(v)
-	return shape.Rank(x.Shape, pos), nil
+	number := shape.Rank(x.Shape, pos)
+	pos[axis] = was
+	return number, nil
 }
 
 func gather(n *graph.Node, src []*Array, out []ir.Number) (bad error) {

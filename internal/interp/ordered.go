@@ -84,7 +84,7 @@ func (r *run) runScan() error {
 			if err != nil {
 				return err
 			}
-			if err := r.write(e, x[n].Convert(in.Type, r.kernel.Args[in.Arg].DType)); err != nil {
+			if err := e.write(x[n].Convert(in.Type, r.kernel.Args[in.Arg].DType)); err != nil {
 				return err
 			}
 		}
@@ -103,7 +103,7 @@ func (r *run) runSort() error {
 			if err != nil {
 				return err
 			}
-			if err := r.write(e, ir.Int(ir.Int32, int64(order[v]))); err != nil {
+			if err := e.write(ir.Int(ir.Int32, int64(order[v]))); err != nil {
 				return err
 			}
 		}
