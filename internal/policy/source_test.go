@@ -16,9 +16,7 @@ const (
 
 // long lists the files that may be longer, each with the reason. Remove an entry when
 // its file is gone or short enough.
-var long = map[string]string{
-	"driver/drivertest/bounds.go": "one subject: bounds on the error of each operation",
-}
+var long = map[string]string{}
 
 func TestFileLength(t *testing.T) {
 	unused := maps.Clone(long)
