@@ -206,7 +206,7 @@ func (c *compiler) note(v value) {
 // take the other.
 func (c *compiler) branch(s *shader.If) {
 	cond := c.expr(s.Cond, nil)[0]
-	taken, left := c.takeList(), c.takeList()
+	taken, left, both := c.takeList(), c.takeList(), c.takeList()
 	then := c.block(s.Then)
 	var otherwise block
 	if s.Else != nil {
@@ -238,8 +238,21 @@ func (c *compiler) branch(s *shader.If) {
 		if len(yes)+len(no) == len(on) {
 			return on
 		}
-		return append(append(g.lists[taken][:0], yes...), no...)
+		return merged(g.lists[both][:0], yes, no)
 	})
+}
+
+// merged appends two ordered lists of threads to a list, in order.
+func merged(list, a, b []int32) []int32 {
+	for len(a) > 0 && len(b) > 0 {
+		least := &a
+		if b[0] < a[0] {
+			least = &b
+		}
+		list = append(list, (*least)[0])
+		*least = (*least)[1:]
+	}
+	return append(append(list, a...), b...)
 }
 
 // maxTrips is how often a loop may be done.

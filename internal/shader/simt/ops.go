@@ -8,46 +8,45 @@ import (
 	"github.com/tensorken/tensorken/ir"
 )
 
-// A loop computes a register z of registers x for some threads.
-type loop func(on []int32, z []uint32, x [3][]uint32)
+// A loop computes words z of words x, y and w, as many of each.
+type loop func(z, x, y, w []uint32)
 
 func map1[X, Z word](f func(X) Z) loop {
-	return func(on []int32, z []uint32, x [3][]uint32) {
-		zs, xs := as[Z](z), as[X](x[0])
-		for _, t := range on {
-			zs[t] = f(xs[t])
+	return loop1(func(z []Z, x []X) {
+		for i := range z {
+			z[i] = f(x[i])
 		}
-	}
+	})
 }
 
 func map2[X, Y word](f func(X, Y) X) loop {
-	return func(on []int32, z []uint32, x [3][]uint32) {
-		zs, xs, ys := as[X](z), as[X](x[0]), as[Y](x[1])
-		for _, t := range on {
-			zs[t] = f(xs[t], ys[t])
+	return loop2(func(z, x []X, y []Y) {
+		for i := range z {
+			z[i] = f(x[i], y[i])
 		}
-	}
+	})
 }
 
-func map3[X, Y word](f func(X, Y, Y) Y) loop {
-	return func(on []int32, z []uint32, x [3][]uint32) {
-		zs, xs, ys, ws := as[Y](z), as[X](x[0]), as[Y](x[1]), as[Y](x[2])
-		for _, t := range on {
-			zs[t] = f(xs[t], ys[t], ws[t])
-		}
-	}
+// loop1, loop2 and loop3 are loops over numbers; ops that kernels have many of are written
+// out in one, rather than with a call for each number.
+func loop1[X, Z word](f func(z []Z, x []X)) loop {
+	return func(z, x, _, _ []uint32) { f(as[Z](z), as[X](x)) }
 }
 
-func test2[X word](f func(X, X) bool) loop {
-	return func(on []int32, z []uint32, x [3][]uint32) {
-		zs, xs, ys := z, as[X](x[0]), as[X](x[1])
-		for _, t := range on {
-			zs[t] = 0
-			if f(xs[t], ys[t]) {
-				zs[t] = 1
-			}
-		}
+func loop2[X, Y, Z word](f func(z []Z, x []X, y []Y)) loop {
+	return func(z, x, y, _ []uint32) { f(as[Z](z), as[X](x), as[Y](y)) }
+}
+
+func loop3[X, Y word](f func(z []Y, x []X, y, w []Y)) loop {
+	return func(z, x, y, w []uint32) { f(as[Y](z), as[X](x), as[Y](y), as[Y](w)) }
+}
+
+// truth is a bool in a register.
+func truth(b bool) uint32 {
+	if b {
+		return 1
 	}
+	return 0
 }
 
 // poison is the result of what is undefined.
@@ -65,7 +64,7 @@ type key struct {
 
 var (
 	loops    = allLoops()
-	copyLoop = map1(func(x uint32) uint32 { return x })
+	copyLoop = loop1(func(z, x []uint32) { copy(z, x) })
 )
 
 // loopOf finds the loop of an expression's op.
@@ -95,9 +94,21 @@ func allLoops() map[key]loop {
 func numbers[T word](l map[key]loop, t shader.Type) {
 	set := func(op shader.Op, f loop) { l[key{op: op, operand: t}] = f }
 	set(shader.Neg, map1(func(x T) T { return -x }))
-	set(shader.Add, map2(func(x, y T) T { return x + y }))
-	set(shader.Sub, map2(func(x, y T) T { return x - y }))
-	set(shader.Mul, map2(func(x, y T) T { return x * y }))
+	set(shader.Add, loop2(func(z, x, y []T) {
+		for i := range z {
+			z[i] = x[i] + y[i]
+		}
+	}))
+	set(shader.Sub, loop2(func(z, x, y []T) {
+		for i := range z {
+			z[i] = x[i] - y[i]
+		}
+	}))
+	set(shader.Mul, loop2(func(z, x, y []T) {
+		for i := range z {
+			z[i] = x[i] * y[i]
+		}
+	}))
 	set(shader.Min, map2(func(x, y T) T { // of a NaN and a number, the first
 		if y < x {
 			return y
@@ -110,12 +121,36 @@ func numbers[T word](l map[key]loop, t shader.Type) {
 		}
 		return x
 	}))
-	set(shader.Eq, test2(func(x, y T) bool { return x == y }))
-	set(shader.Ne, test2(func(x, y T) bool { return x != y }))
-	set(shader.Lt, test2(func(x, y T) bool { return x < y }))
-	set(shader.Le, test2(func(x, y T) bool { return x <= y }))
-	set(shader.Gt, test2(func(x, y T) bool { return x > y }))
-	set(shader.Ge, test2(func(x, y T) bool { return x >= y }))
+	set(shader.Eq, loop2(func(z []uint32, x, y []T) {
+		for i := range z {
+			z[i] = truth(x[i] == y[i])
+		}
+	}))
+	set(shader.Ne, loop2(func(z []uint32, x, y []T) {
+		for i := range z {
+			z[i] = truth(x[i] != y[i])
+		}
+	}))
+	set(shader.Lt, loop2(func(z []uint32, x, y []T) {
+		for i := range z {
+			z[i] = truth(x[i] < y[i])
+		}
+	}))
+	set(shader.Le, loop2(func(z []uint32, x, y []T) {
+		for i := range z {
+			z[i] = truth(x[i] <= y[i])
+		}
+	}))
+	set(shader.Gt, loop2(func(z []uint32, x, y []T) {
+		for i := range z {
+			z[i] = truth(x[i] > y[i])
+		}
+	}))
+	set(shader.Ge, loop2(func(z []uint32, x, y []T) {
+		for i := range z {
+			z[i] = truth(x[i] >= y[i])
+		}
+	}))
 }
 
 // integers are ops on bits, and those of U32, which signed replaces for I32.
@@ -123,8 +158,16 @@ func integers(l map[key]loop, t shader.Type) {
 	set := func(op shader.Op, f loop) { l[key{op: op, operand: t}] = f }
 	set(shader.Not, map1(func(x uint32) uint32 { return ^x }))
 	set(shader.LeadingZeros, map1(func(x uint32) uint32 { return uint32(bits.LeadingZeros32(x)) }))
-	set(shader.And, map2(func(x, y uint32) uint32 { return x & y }))
-	set(shader.Or, map2(func(x, y uint32) uint32 { return x | y }))
+	set(shader.And, loop2(func(z, x, y []uint32) {
+		for i := range z {
+			z[i] = x[i] & y[i]
+		}
+	}))
+	set(shader.Or, loop2(func(z, x, y []uint32) {
+		for i := range z {
+			z[i] = x[i] | y[i]
+		}
+	}))
 	set(shader.Xor, map2(func(x, y uint32) uint32 { return x ^ y }))
 	set(shader.Shl, map2(func(x, n uint32) uint32 {
 		if n > 31 {
@@ -194,21 +237,44 @@ func floats(l map[key]loop) {
 	set(shader.Exp, within(math.Exp, func(x float32) bool { return x > -104 && x < 88.73 }))
 	set(shader.Log, within(math.Log, func(x float32) bool { return x > 0 && x <= math.MaxFloat32 }))
 	set(shader.Div, map2(func(x, y float32) float32 { return x / y }))
-	set(shader.Fma, map3(func(x, y, z float32) float32 { return float32(float64(x)*float64(y) + float64(z)) }))
+	set(shader.Fma, loop3(func(z, x, y, w []float32) {
+		for i := range z {
+			z[i] = float32(float64(x[i])*float64(y[i]) + float64(w[i]))
+		}
+	}))
 }
 
 func booleans(l map[key]loop) {
 	set := func(op shader.Op, f loop) { l[key{op: op, operand: shader.Bool}] = f }
 	set(shader.Not, map1(func(x uint32) uint32 { return x ^ 1 }))
-	set(shader.And, map2(func(x, y uint32) uint32 { return x & y }))
-	set(shader.Or, map2(func(x, y uint32) uint32 { return x | y }))
-	set(shader.Eq, test2(func(x, y uint32) bool { return x == y }))
-	set(shader.Ne, test2(func(x, y uint32) bool { return x != y }))
-	set(shader.Select, map3(func(x, yes, no uint32) uint32 {
-		if x != 0 {
-			return yes
+	set(shader.And, loop2(func(z, x, y []uint32) {
+		for i := range z {
+			z[i] = x[i] & y[i]
 		}
-		return no
+	}))
+	set(shader.Or, loop2(func(z, x, y []uint32) {
+		for i := range z {
+			z[i] = x[i] | y[i]
+		}
+	}))
+	set(shader.Eq, loop2(func(z []uint32, x, y []uint32) {
+		for i := range z {
+			z[i] = truth(x[i] == y[i])
+		}
+	}))
+	set(shader.Ne, loop2(func(z []uint32, x, y []uint32) {
+		for i := range z {
+			z[i] = truth(x[i] != y[i])
+		}
+	}))
+	set(shader.Select, loop3(func(z, x, yes, no []uint32) {
+		for i := range z {
+			v := no[i]
+			if x[i] != 0 {
+				v = yes[i]
+			}
+			z[i] = v // which may be one of the operands
+		}
 	}))
 }
 

@@ -1,6 +1,7 @@
 package simt
 
 import (
+	"slices"
 	"unsafe"
 
 	"github.com/tensorken/tensorken/internal/shader"
@@ -91,23 +92,48 @@ func (g *group) note(r int) {
 	g.states[r] = repeated
 }
 
-// operate computes register z of registers x.
+// operate computes register z of registers x, for the threads on.
 func (g *group) operate(f loop, on []int32, z int, x []int) {
-	var in [3][]uint32
 	once := len(on) == g.Threads
 	for _, r := range x {
 		once = once && g.uniform(r)
 	}
+	var in [3][]uint32
 	if once {
 		for i, r := range x {
-			in[i] = g.register(r)
+			in[i] = g.register(r)[:1]
 		}
-		f(g.all[:1], g.register(z), in)
+		f(g.register(z)[:1], in[0], in[1], in[2])
 		g.states[z] = compact
 		return
 	}
 	for i, r := range x {
 		in[i] = g.value(r)
 	}
-	f(on, g.target(on, z), in)
+	out := g.target(on, z)
+	first, last := on[0], on[len(on)-1]+1
+	if int(last-first) == len(on) { // threads are in order
+		for i := range x {
+			in[i] = in[i][first:last]
+		}
+		f(out[first:last], in[0], in[1], in[2])
+		return
+	}
+	for i := range x {
+		in[i] = gathered(g.operands[i][:0], in[i], on)
+		g.operands[i] = in[i]
+	}
+	g.result = slices.Grow(g.result[:0], len(on))[:len(on)]
+	f(g.result, in[0], in[1], in[2])
+	for i, t := range on {
+		out[t] = g.result[i]
+	}
+}
+
+// gathered appends the words of the threads on to a list.
+func gathered(list, words []uint32, on []int32) []uint32 {
+	for _, t := range on {
+		list = append(list, words[t])
+	}
+	return list
 }

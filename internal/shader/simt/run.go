@@ -23,7 +23,9 @@ type group struct {
 	*pass
 	number    int
 	registers []uint32
-	states    []state // of registers
+	states    []state     // of registers
+	operands  [3][]uint32 // of threads that are not next to each other
+	result    []uint32
 	fixed     []uint32
 	threads   []int32 // of all lists
 	lists     [][]int32

@@ -186,6 +186,27 @@ func TestPrograms(t *testing.T) {
 			}
 			return i
 		}},
+		{"a variable that selects itself", func(s *sample, b *Block) {
+			x, y := b.Var("x", s.item), b.Var("y", s.item)
+			b.Set(x, s.item.Lt(10).If(x.Ref(), number(3)))
+			b.Set(y, s.item.Lt(10).If(number(3), y.Ref()))
+			s.store(b, s.out, s.item, x.Ref().Add(y.Ref().Mul(10)))
+		}, func(i int) int {
+			if i < 10 {
+				return i + 30
+			}
+			return 3 + 10*i
+		}},
+		{"threads that are not next to each other", func(s *sample, b *Block) {
+			x := b.Var("x", s.item)
+			b.If(s.item.And(3).Eq(1), func(b *Block) { b.Set(x, x.Ref().Mul(2).Sub(s.item.Shr(1))) })
+			s.store(b, s.out, s.item, x.Ref())
+		}, func(i int) int {
+			if i&3 == 1 {
+				return 2*i - i/2
+			}
+			return i
+		}},
 		{"both branches", func(s *sample, b *Block) {
 			x := b.Var("x", number(0))
 			yes, no := &Block{}, &Block{}
