@@ -56,20 +56,39 @@ type training struct {
 	net  classifier
 	opt  *optim.Optimizer
 	loss tensor.Tensor
+	// replay, unless nil, is optim.Jit of the loss.
+	replay func(m *classifier, b [2]tensor.Tensor, rng *tensor.RNG) (tensor.Tensor, error)
 }
 
-func newTraining(d *tensor.Device, rule optim.Rule) *training {
+func newTraining(d *tensor.Device, rule optim.Rule, replayed bool) *training {
 	rng := tensor.NewRNG(1)
 	net := classifier{nn.NewEmbedding(rng, 5, 4), nn.NewLinear(rng, 4, 3)}
-	return &training{net: tree.To(net, d), opt: optim.New(rule, 0.1)}
+	t := &training{net: tree.To(net, d), opt: optim.New(rule, 0.1)}
+	if replayed {
+		t.replay = optim.Jit(t.opt, classify)
+	}
+	return t
 }
 
 func (t *training) step(rows, labels []int32) error {
+	batch := [2]tensor.Tensor{tensor.New(rows), tensor.New(labels)}
+	if t.replay != nil {
+		loss, err := t.replay(&t.net, batch, nil)
+		if err == nil {
+			t.loss = loss
+		}
+		return err
+	}
 	loss, g := grad.ValueAndGrad(func(c classifier) tensor.Tensor {
-		return nn.CrossEntropy(c.Out.Apply(c.Rows.Apply(tensor.New(rows))), tensor.New(labels)).Mean()
+		loss, _ := classify(c, batch, nil)
+		return loss
 	})(t.net)
 	t.loss = loss
 	return t.opt.Step(&t.net, g)
+}
+
+func classify(c classifier, b [2]tensor.Tensor, _ *tensor.RNG) (tensor.Tensor, classifier) {
+	return nn.CrossEntropy(c.Out.Apply(c.Rows.Apply(b[0])), b[1]).Mean(), c
 }
 
 // numbers reads the model's parameters and the optimizer's slots.
@@ -115,15 +134,15 @@ func TestFailedStep(t *testing.T) {
 	for name, d := range devices(t) {
 		for _, rule := range []optim.Rule{optim.SGD{}, optim.SGD{Momentum: 0.9}, optim.Adam{}, partsRule{}} {
 			for _, b := range batches {
-				for _, before := range []int{0, 1, 2} {
-					x := newTraining(d, rule)
+				for before, replayed := range []bool{false, false, false, true, true, true} { // the third is recorded
+					x := newTraining(d, rule, replayed)
 					for range before {
 						if err := x.step(good, good); err != nil {
 							t.Fatal(err)
 						}
 					}
 					held := x.net.Out.Weight
-					was := newTraining(d, rule)
+					was := newTraining(d, rule, false)
 					for range before {
 						if err := was.step(good, good); err != nil {
 							t.Fatal(err)
@@ -173,19 +192,21 @@ func TestFailedStepIsTold(t *testing.T) {
 			return x.step(good, good)
 		},
 	} {
-		x := newTraining(d, optim.Adam{})
-		for i, labels := range [][]int32{good, good, {0, 3, 1}, good} {
-			if err := x.step(good, labels); err != nil {
-				t.Fatalf("step %d: %v", i, err)
+		for _, replayed := range []bool{false, true} {
+			x := newTraining(d, optim.Adam{}, replayed)
+			for i, labels := range [][]int32{good, good, good, {0, 3, 1}, good} {
+				if err := x.step(good, labels); err != nil {
+					t.Fatalf("step %d: %v", i, err)
+				}
 			}
+			if err := tell(x); err == nil || !strings.Contains(err.Error(), want) {
+				t.Errorf("%s, replayed %v: error %v, want %s", name, replayed, err, want)
+			}
+			if err := tell(x); err != nil {
+				t.Errorf("%s again, replayed %v: %v", name, replayed, err)
+			}
+			x.numbers(t)
 		}
-		if err := tell(x); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%s: error %v, want %s", name, err, want)
-		}
-		if err := tell(x); err != nil {
-			t.Errorf("%s again: %v", name, err)
-		}
-		x.numbers(t)
 	}
 }
 
@@ -249,7 +270,7 @@ func TestFailedStepIsToldOnce(t *testing.T) {
 	d := tensor.NewDevice(ahead{cpu.New(cpu.Options{})})
 	defer d.Close()
 	good, bad := []int32{0, 1, 2}, []int32{0, 3, 1}
-	x, other := newTraining(d, optim.Adam{}), newTraining(d, optim.Adam{})
+	x, other := newTraining(d, optim.Adam{}, false), newTraining(d, optim.Adam{}, false)
 	sum := tensor.Scalar(0)
 	for i, labels := range [][]int32{good, bad, good} {
 		for _, m := range []*training{x, other} {
@@ -290,7 +311,7 @@ func (takingRule) Update(p, g tensor.Tensor, slots []tensor.Tensor, lr float64, 
 
 func TestRuleTakesByIndex(t *testing.T) {
 	for name, d := range devices(t) {
-		x := newTraining(d, takingRule{})
+		x := newTraining(d, takingRule{}, false)
 		for i := range 4 {
 			if err := x.step([]int32{0, 1, 2}, []int32{0, 1, 2}); err != nil {
 				t.Errorf("%s, step %d: %v", name, i, err)

@@ -294,7 +294,7 @@ func previous(model, next any) ([]tensor.Tensor, error) {
 		return !l.Value.IsValid()
 	})
 	if lost != nil {
-		return nil, fmt.Errorf("optim: the loss returned a model without %s: want the model that it was given, with its new state", pytree.Titles(lost))
+		return nil, fmt.Errorf("optim: Loss returned a model without %s: want the model that it was given, with its new state", pytree.Titles(lost))
 	}
 	return pytree.Align(is, was)
 }

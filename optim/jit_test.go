@@ -205,3 +205,67 @@ func TestJit(t *testing.T) {
 		})
 	}
 }
+
+// TestJitMisuse says what a loss that cannot be recorded, or that fails, gets.
+func TestJitMisuse(t *testing.T) {
+	batch := jitBatches(1)[0]
+	own := tensor.NewRNG(1)
+	for _, c := range []struct {
+		name string
+		loss func(m jitModel, b jitBatch, rng *tensor.RNG) (tensor.Tensor, jitModel)
+		want string // "" is no error in 5 steps
+		runs int
+	}{
+		{"a value", func(m jitModel, b jitBatch, rng *tensor.RNG) (tensor.Tensor, jitModel) {
+			l, m := jitLoss(m, b, rng)
+			if m.Out.Bias.Sum().Item() > 1e9 {
+				l = l.Mul(2)
+			}
+			return l, m
+		}, "inside of optim.Jit (and of a train.Loop that is not Eager) a tensor stands for those of all steps", 0},
+		{"a lost tensor", func(m jitModel, b jitBatch, rng *tensor.RNG) (tensor.Tensor, jitModel) {
+			l, m := jitLoss(m, b, rng)
+			m.Norm.Mean = tensor.Tensor{}
+			return l, m
+		}, `optim: Loss returned a model without "norm.running_mean": want the model that it was given, with its new state`, 0},
+		{"a shape", func(m jitModel, b jitBatch, rng *tensor.RNG) (tensor.Tensor, jitModel) {
+			return m.Out.Apply(b.X).Sum(), m
+		}, "nn.Linear: the input [6 5] does not end in the 8", 0},
+		{"an RNG of its own", func(m jitModel, b jitBatch, rng *tensor.RNG) (tensor.Tensor, jitModel) {
+			b.X = b.X.Add(own.Normal(b.X.Shape()...))
+			return jitLoss(m, b, rng)
+		}, "", 1 + 1 + 2 + 1 + 1 + 1},
+		{"no RNG of its own", jitLoss, "", 1 + 1 + 2},
+	} {
+		m, rng, runs := newJitModel(), tensor.NewRNG(2), 0
+		step := optim.Jit(optim.New(optim.AdamW{}, 0.1), func(m jitModel, b jitBatch, rng *tensor.RNG) (tensor.Tensor, jitModel) {
+			runs++
+			return c.loss(m, b, rng)
+		})
+		var err error
+		losses := map[float64]bool{}
+		for range 5 {
+			failed := tensor.Try(func() {
+				var loss tensor.Tensor
+				if loss, err = step(&m, batch, rng); err == nil {
+					losses[loss.Item()] = true
+				}
+			})
+			if err == nil {
+				err = failed
+			}
+			if err != nil {
+				break
+			}
+		}
+		switch {
+		case c.want == "" && (err != nil || runs != c.runs || len(losses) != 5):
+			t.Errorf("%s: error %v, %d runs, losses %v; want no error, %d runs", c.name, err, runs, losses, c.runs)
+		case c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)):
+			t.Errorf("%s: error %v, want %s", c.name, err, c.want)
+		}
+	}
+	if _, err := optim.Jit(optim.New(optim.SGD{}, 1), jitLoss)(nil, batch, nil); err == nil || !strings.Contains(err.Error(), "of a nil *optim_test.jitModel") {
+		t.Errorf("a nil model: %v", err)
+	}
+}

@@ -44,7 +44,7 @@ var standsFor = map[string]string{
 	"grad.Vmap": "a tensor stands for all examples",
 	"grad.Jit":  "a tensor stands for those of all calls",
 	"grad.Scan": "a tensor stands for those of all steps",
-	"optim.Jit": "a tensor stands for those of all steps",
+	"optim.Jit": "(and of a train.Loop that is not Eager) a tensor stands for those of all steps",
 }
 
 // Explain returns the plan of [Eval] of the trees as text: its kernels, the bytes that

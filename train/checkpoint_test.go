@@ -71,6 +71,7 @@ func end(t *testing.T, l *netLoop) string {
 // variants are ways to run a loop.
 var variants = map[string]func(l *netLoop){
 	"epochs":     func(*netLoop) {},
+	"eager":      func(l *netLoop) { l.Eager = true },
 	"accumulate": func(l *netLoop) { l.Accumulate = 4 },
 	"steps":      func(l *netLoop) { l.Epochs, l.Steps, l.Every, l.CheckpointEvery = 0, 25, 7, 3 },
 	"workers":    func(l *netLoop) { l.Data.Workers = 2 },
@@ -115,12 +116,27 @@ func TestResume(t *testing.T) {
 						change(l)
 					}
 					ctx, cancel := context.WithCancel(context.Background())
-					batches, loss := 0, newNet(dir).Loss
-					l.Loss = func(m nn.Sequential, b batch, rng *tensor.RNG) (tensor.Tensor, nn.Sequential) {
+					batches := 0
+					count := func() {
 						if batches++; batches == every+l.Accumulate {
 							cancel()
 						}
-						return loss(m, b, rng)
+					}
+					if l.Accumulate > 1 { // also between the batches of a step
+						loss := newNet(dir).Loss
+						l.Loss = func(m nn.Sequential, b batch, rng *tensor.RNG) (tensor.Tensor, nn.Sequential) {
+							count()
+							return loss(m, b, rng)
+						}
+					} else {
+						after := l.AfterStep
+						l.AfterStep = func(l *netLoop, loss tensor.Tensor) error {
+							count()
+							if after != nil {
+								return after(l, loss)
+							}
+							return nil
+						}
 					}
 					if err = l.Run(ctx); err != nil && !errors.Is(err, context.Canceled) {
 						t.Fatalf("%s: %v", name, err)

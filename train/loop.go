@@ -32,8 +32,13 @@ type Loop[M, B any] struct {
 	// or the one that is not 0.
 	Epochs, Steps int
 	// Loss returns the mean loss of a batch, and m with its new state. A returned
-	// model that lacks one of m's tensors is an error.
+	// model that lacks one of m's tensors is an error. Run records a step on batches of
+	// equal shapes once and replays it, as [optim.Jit] does: Loss cannot look at values, and
+	// what it reads besides its arguments stays what it was.
 	Loss func(m M, b B, rng *tensor.RNG) (tensor.Tensor, M)
+	// Eager runs Loss in each step: for a Loss that prints, counts, or reads variables that
+	// change. Steps take the host longer. Accumulate and FindNaN run it each time too.
+	Eager bool
 	// Accumulate is the number of batches whose gradients make a step; 0 is 1. The step is
 	// that of one large batch: gradients are averaged over the examples. The last batches
 	// of an epoch make one too, though they may be fewer.
@@ -81,8 +86,8 @@ type Loop[M, B any] struct {
 	// written. Its error ends Run.
 	Watch func(history []Metrics) error
 	// AfterStep, unless nil, is called after each step with the Loop, whose fields it may
-	// change, and the loss of the step, which is not computed before it is read. Its error
-	// ends Run.
+	// change, and the loss of the step. To read the loss waits for the device. An error ends
+	// Run.
 	AfterStep func(l *Loop[M, B], loss tensor.Tensor) error
 	// FindNaN checks losses and gradients for numbers that are not finite before each step.
 	// The error names the operation that made the first one, and the line that called it:

@@ -128,12 +128,12 @@ func TestCancel(t *testing.T) {
 	for _, stopAt := range []int{1, 5} {
 		ctx, cancel := context.WithCancel(context.Background())
 		l := newLoop(io.Discard)
-		steps, loss := 0, l.Loss
-		l.Loss = func(m nn.Linear, b batch, rng *tensor.RNG) (tensor.Tensor, nn.Linear) {
+		steps := 0
+		l.AfterStep = func(*loop, tensor.Tensor) error {
 			if steps++; steps == stopAt {
 				cancel()
 			}
-			return loss(m, b, rng)
+			return nil
 		}
 		err := l.Run(ctx)
 		if !errors.Is(err, context.Canceled) {
@@ -191,7 +191,7 @@ func TestRunLosesModel(t *testing.T) {
 		lose func(m nn.Linear) nn.Linear
 		want string
 	}{
-		{"all", func(nn.Linear) nn.Linear { return nn.Linear{} }, `train: Loss returned a model without "weight", "bias": want the model that Loss was given, with its new state`},
+		{"all", func(nn.Linear) nn.Linear { return nn.Linear{} }, `oss returned a model without "weight", "bias": want the model that it was given, with its new state`},
 		{"what has a gradient", func(m nn.Linear) nn.Linear { return nn.Linear{Bias: m.Bias} }, `without "weight":`},
 		{"what has none", func(m nn.Linear) nn.Linear { return nn.Linear{Weight: m.Weight} }, `without "bias":`},
 	} {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/tensorken/tensorken/internal/pytree"
+	"github.com/tensorken/tensorken/optim"
 	"github.com/tensorken/tensorken/tensor"
 	"github.com/tensorken/tensorken/tree"
 )
@@ -21,9 +22,11 @@ type runner[M, B any] struct {
 	stepped  bool
 	patient  bool // false once Patience has ended the run
 	lastRead time.Time
-	seen     int      // examples whose losses were read
-	perEpoch int      // batches in an epoch, -1 if unknown
-	at       position // after the last step
+	seen     int // examples whose losses were read
+	perEpoch int // batches in an epoch, -1 if unknown
+	jitted   func(*M, input[M, B], *tensor.RNG) (tensor.Tensor, error)
+	replays  *optim.Optimizer // of jitted
+	at       position         // after the last step
 }
 
 // A position is where data and randomness stand. They are ahead of the model while batches
@@ -82,13 +85,18 @@ func (r *runner[M, B]) epoch(ctx context.Context) error {
 			return err
 		}
 		batches++
-		if err := r.add(&pending, batch); err != nil {
-			return err
+		if r.isReplayed() {
+			err = r.replay(batch)
+		} else {
+			if err := r.add(&pending, batch); err != nil {
+				return err
+			}
+			if pending.batches < r.Accumulate {
+				continue
+			}
+			err = r.update(&pending)
 		}
-		if pending.batches < r.Accumulate {
-			continue
-		}
-		if err := r.step(ctx, &pending); err != nil {
+		if err := r.afterStep(ctx, err); err != nil {
 			return err
 		}
 		if r.isDone() || !r.patient {
@@ -99,7 +107,7 @@ func (r *runner[M, B]) epoch(ctx context.Context) error {
 		return errors.New("train: the loader has no batch: the set is empty, or smaller than a batch that DropLast drops")
 	}
 	if pending.batches > 0 {
-		if err := r.step(ctx, &pending); err != nil {
+		if err := r.afterStep(ctx, r.update(&pending)); err != nil {
 			return err
 		}
 	}
@@ -111,43 +119,48 @@ func (r *runner[M, B]) epoch(ctx context.Context) error {
 	return nil
 }
 
-// step makes a pending step, and the report or checkpoint that is due after it. It returns
-// ctx's error.
-func (r *runner[M, B]) step(ctx context.Context, p *accumulator[M]) error {
-	if err := r.update(p); err != nil {
-		return err
-	}
+// afterStep makes the report or checkpoint that is due after a step, unless the step failed.
+// It returns the step's error, or ctx's.
+func (r *runner[M, B]) afterStep(ctx context.Context, err error) error {
 	switch {
+	case err != nil:
+		return err
 	case r.Every > 0 && r.Step%r.Every == 0 || r.Step == r.Steps:
-		if err := r.report(); err != nil {
-			return err
-		}
+		err = r.report()
 	case r.CheckpointEvery > 0 && r.Step%r.CheckpointEvery == 0:
-		if err := r.checkpoint(); err != nil {
-			return err
-		}
+		err = r.checkpoint()
 	}
-	if ctx.Err() != nil {
-		return context.Cause(ctx)
+	if err == nil && ctx.Err() != nil {
+		err = context.Cause(ctx)
 	}
-	return nil
+	return err
 }
 
 // update steps the model by the gradients of a pending step, and empties it.
 func (r *runner[M, B]) update(p *accumulator[M]) error {
 	loss, next, g := p.mean()
-	rate := r.Optimizer.LR
-	if r.Optimizer.Schedule != nil {
-		rate *= r.Optimizer.Schedule(r.Step)
-	}
+	rate, n := r.rate(), p.examples
 	if err := r.Optimizer.Step(&next, g); err != nil {
 		return err
 	}
-	r.Model, r.stepped = next, true
+	*p = accumulator[M]{}
+	return r.stepDone(next, loss, n, rate)
+}
+
+// rate is the learning rate of the next step, for the log.
+func (r *runner[M, B]) rate() float64 {
+	if r.Optimizer.Schedule == nil {
+		return r.Optimizer.LR
+	}
+	return r.Optimizer.LR * r.Optimizer.Schedule(r.Step)
+}
+
+// stepDone takes over the model of a step, and its loss of a number of examples.
+func (r *runner[M, B]) stepDone(m M, loss tensor.Tensor, n int, rate float64) error {
+	r.Model, r.stepped = m, true
 	r.Step++
 	r.at = r.position()
-	r.sum.unread = append(r.sum.unread, entry{loss: loss, weight: p.examples, step: r.Step, epoch: r.Epoch, rate: rate})
-	*p = accumulator[M]{}
+	r.sum.unread = append(r.sum.unread, entry{loss: loss, weight: n, step: r.Step, epoch: r.Epoch, rate: rate})
 	if r.AfterStep != nil {
 		if err := r.AfterStep(r.Loop, loss); err != nil {
 			return err
@@ -272,7 +285,7 @@ func examples(batch any) int {
 }
 
 func lost(names []string) error {
-	return fmt.Errorf("train: Loss returned a model without %s: want the model that Loss was given, with its new state", pytree.Titles(names))
+	return fmt.Errorf("train: Loss returned a model without %s: want the model that it was given, with its new state", pytree.Titles(names))
 }
 
 // A meter computes the mean of losses, which it reads later than they are added.

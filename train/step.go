@@ -19,6 +19,34 @@ func (l *Loop[M, B]) gradients(m M, batch B) (loss tensor.Tensor, next, grads M)
 	})(m)
 }
 
+// An input is what a step is made of besides the model.
+type input[M, B any] struct {
+	Batch B
+	Loss  func(m M, b B, rng *tensor.RNG) (tensor.Tensor, M)
+}
+
+// isReplayed reports whether steps are recorded and replayed.
+func (l *Loop[M, B]) isReplayed() bool { return !l.Eager && !l.FindNaN && l.Accumulate <= 1 }
+
+// replay steps the model by one batch.
+func (r *runner[M, B]) replay(batch B) error {
+	if o := r.Optimizer; r.replays != o {
+		r.replays = o
+		r.jitted = optim.Jit(o, func(m M, in input[M, B], rng *tensor.RNG) (tensor.Tensor, M) {
+			if d := o.Precision; d != 0 {
+				in.Batch = tree.Cast(in.Batch, d)
+			}
+			return in.Loss(m, in.Batch, rng)
+		})
+	}
+	rate, m := r.rate(), r.Model
+	loss, err := r.jitted(&m, input[M, B]{batch, r.Loss}, r.RNG)
+	if err != nil {
+		return err
+	}
+	return r.stepDone(m, loss, examples(batch), rate)
+}
+
 // An accumulator has the batches of a step so far.
 type accumulator[M any] struct {
 	batches, examples int
