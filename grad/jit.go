@@ -26,7 +26,7 @@ import (
 // does, is not recorded: each call runs f. So does a call in a function that this package
 // differentiates or batches. f may run more than once for one form.
 func Jit[P, R any](f func(P) R) func(P) R {
-	j := &jit.Func[P, R]{Op: "grad.Jit", F: func(p P, _ []tensor.Tensor, _ *jit.Trace) (R, []tensor.Tensor, error) { return f(p), nil, nil }}
+	j := &jit.Func[P, R]{Op: "grad.Jit", F: func(p P, _ []tensor.Tensor, _ *jit.Trace) (R, [][]tensor.Tensor, error) { return f(p), nil, nil }}
 	return func(p P) R {
 		r, _, err := j.Call(p, nil, nil)
 		switch {

@@ -29,6 +29,9 @@ import (
 // RNG of its own, is not recorded: then each step runs it. So it is with one that computes
 // on several devices, or on the host as package linalg does.
 //
+// The memory of the parameters that a replayed step makes is freed once the last of them is
+// dead: to keep one of them for long, keep a copy, such as t.Mul(1). So is that of the slots.
+//
 // The errors are those of Step, and that the model which loss returns lacks a tensor of m.
 // *m and State then stay as they were.
 func Jit[M, B any](o *Optimizer, loss func(m M, b B, rng *tensor.RNG) (tensor.Tensor, M)) func(m *M, b B, rng *tensor.RNG) (tensor.Tensor, error) {
@@ -76,7 +79,7 @@ type stepArgs[B any] struct {
 }
 
 // The stepResults are the results of a step but for the parameters and their slots, which
-// are in the list.
+// are in lists.
 type stepResults struct {
 	Slots         []int
 	Scale, Streak tensor.Tensor
@@ -127,17 +130,17 @@ func (s *steps[M, B]) next(m *M, b B, rng *tensor.RNG) (tensor.Tensor, error) {
 	for _, kept := range slots {
 		args.Slots, list = append(args.Slots, len(kept)), append(list, kept...)
 	}
-	r, list, err := s.f.Call(args, list, &o.journal)
+	r, lists, err := s.f.Call(args, list, &o.journal)
 	switch {
 	case errors.Is(err, jit.ErrUnrecorded):
 		return s.run(m, b, rng)
 	case err != nil:
 		return tensor.Tensor{}, err
 	}
-	if err := pytree.Update(m, list[:len(params)]); err != nil {
+	if err := pytree.Update(m, lists[0]); err != nil {
 		return tensor.Tensor{}, err
 	}
-	o.commit(updates{slots: divided(list[len(params):], r.Slots), scale: r.Scale, streak: r.Streak}, s.step, params, &s.form.slots)
+	o.commit(updates{slots: divided(lists[1], r.Slots), scale: r.Scale, streak: r.Streak}, s.step, params, &s.form.slots)
 	return r.Loss, nil
 }
 
@@ -210,7 +213,7 @@ func divided(list []tensor.Tensor, lengths []int) [][]tensor.Tensor {
 }
 
 // trace is a step of stand-ins, in a transaction.
-func (s *steps[M, B]) trace(a stepArgs[B], list []tensor.Tensor, t *jit.Trace) (r stepResults, kept []tensor.Tensor, err error) {
+func (s *steps[M, B]) trace(a stepArgs[B], list []tensor.Tensor, t *jit.Trace) (r stepResults, lists [][]tensor.Tensor, err error) {
 	n := len(s.form.params)
 	model, err := pytree.Rebuild(s.form.model, list[:n])
 	if err != nil {
@@ -261,12 +264,12 @@ func (s *steps[M, B]) trace(a stepArgs[B], list []tensor.Tensor, t *jit.Trace) (
 	}
 	t.Numbers = numbers.scalars
 	t.Values = func() ([]ir.Number, bool, error) { return numbers.values(s.rate, s.step) }
-	kept = slices.Clone(u.params)
+	var kept []tensor.Tensor
 	for _, slots := range u.slots {
 		r.Slots, kept = append(r.Slots, len(slots)), append(kept, slots...)
 	}
 	r.Scale, r.Streak, r.Loss = u.scale, u.streak, loss
-	return r, kept, nil
+	return r, [][]tensor.Tensor{u.params, kept}, nil
 }
 
 // previous returns the tensors of model in the order of those of next, the model that loss

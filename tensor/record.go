@@ -10,9 +10,9 @@ import (
 
 // Record records the graph of roots on behalf of op: see exec.Record. The recording is nil
 // if the graph is not that of one plan.
-func (internal) Record(_ graph.Token, op string, args, numbers, roots, old []*graph.Node) (*exec.Recording, error) {
+func (internal) Record(_ graph.Token, op string, args, numbers, roots, old []*graph.Node, groups []int) (*exec.Recording, error) {
 	d := Default().exec()
-	r, err := exec.Record(d, args, numbers, roots, old)
+	r, err := exec.Record(d, args, numbers, roots, old, groups)
 	if errors.Is(err, exec.ErrNotOnePlan) {
 		return nil, nil
 	}

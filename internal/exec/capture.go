@@ -18,6 +18,7 @@ import (
 type capture struct {
 	device   *Device // that computes the graph; nil for any
 	replayed bool    // it is a run of a Recording
+	slabs    []int   // of a Recording: the numbers of outputs in slabs
 	key      []byte
 	nodes    []node // by number
 	uses     []use  // of the nodes; not of those added for fallbacks
@@ -71,7 +72,8 @@ type leaf struct {
 type output struct {
 	number int32
 	value  *graph.Value // nil until the plan has run
-	node   *graph.Node  // of a Recording's result: where to make it; nil for anywhere
+	slab   int          // of a Recording: which of capture.slabs its storage is in, from 1; 0 if none
+	node   *graph.Node  // in the slab; nil if it is elsewhere
 }
 
 // A named is a node whose value is an output, given by index.

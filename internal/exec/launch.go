@@ -72,6 +72,12 @@ func (l *launch) bind(d *Device, p *loadedPlan, c *capture, x *execution) error 
 // moves from l.slots to a storage.
 func (l *launch) finish(d *Device, p *loadedPlan, c *capture, x *execution) error {
 	l.storages = slices.Grow(l.storages, len(p.slots))[:len(p.slots)]
+	slabs := make([]slab, len(c.slabs))
+	for i, n := range c.slabs {
+		if n > 0 {
+			slabs[i] = newSlab(n)
+		}
+	}
 	for i := range c.outputs {
 		out := &p.compiled.Outputs[i]
 		if out.Leaf {
@@ -90,9 +96,9 @@ func (l *launch) finish(d *Device, p *loadedPlan, c *capture, x *execution) erro
 		slot := p.slot[out.Index]
 		s := l.storages[slot]
 		if s == nil {
-			if c.replayed {
-				h := new(held)
-				s, c.outputs[i].node = d.hold(&h.storage, l.slots[slot]), &h.node
+			if k := c.outputs[i].slab; k > 0 {
+				h := slabs[k-1].take(d, l.slots[slot])
+				s, c.outputs[i].node = &h.storage, &h.node
 			} else {
 				s = d.newStorage(l.slots[slot])
 			}

@@ -81,10 +81,11 @@ type result struct {
 
 // Record captures and compiles the graph of roots. Args are what [Layout.Stand] returned, or nil;
 // numbers are Scalars of the graph whose values Run gets. For old see [Step]: it has the
-// arguments that the first roots replace, nil for none.
+// arguments that the first roots replace, nil for none. Groups has numbers of roots: first
+// come those whose memory is freed together, group by group.
 //
 // It fails with [ErrNotOnePlan] if the graph cannot be recorded.
-func Record(def *Device, args, numbers, roots, old []*graph.Node) (*Recording, error) {
+func Record(def *Device, args, numbers, roots, old []*graph.Node, groups []int) (*Recording, error) {
 	shares := byDevice(def, roots, old)
 	if len(shares) != 1 || len(shares[0].roots) != len(roots) {
 		return nil, ErrNotOnePlan
@@ -108,9 +109,25 @@ func Record(def *Device, args, numbers, roots, old []*graph.Node) (*Recording, e
 		}
 		r.results = append(r.results, x)
 	}
+	c.assignSlabs(r.results, groups)
 	r.args, r.numbers = c.argumentsOf(stores(args)), c.scalarsOf(numbers)
 	c.named = nil // the nodes get no value
 	return r, nil
+}
+
+// assignSlabs assigns the outputs of groups of results to slabs.
+func (c *capture) assignSlabs(results []result, groups []int) {
+	c.slabs = slices.Clone(groups)
+	clear(c.slabs)
+	for k, n := range groups {
+		for _, x := range results[:n] {
+			if x.output >= 0 && c.outputs[x.output].slab == 0 {
+				c.outputs[x.output].slab = k + 1
+				c.slabs[k]++
+			}
+		}
+		results = results[n:]
+	}
 }
 
 // stores returns the index of each argument by its Store.
@@ -235,7 +252,7 @@ func (r *Recording) Run(j *Journal, args []*graph.Node, numbers []ir.Number) ([]
 func (r *Recording) bind(args []*graph.Node, numbers []ir.Number) *capture {
 	c, ok := r.runs.Get().(*capture)
 	if !ok {
-		c = &capture{device: r.device, replayed: true, nodes: r.capture.nodes, old: r.capture.old, fallbacks: r.capture.fallbacks}
+		c = &capture{device: r.device, replayed: true, slabs: r.capture.slabs, nodes: r.capture.nodes, old: r.capture.old, fallbacks: r.capture.fallbacks}
 	}
 	c.leaves = append(c.leaves, r.capture.leaves...)
 	c.outputs = append(c.outputs, r.capture.outputs...)

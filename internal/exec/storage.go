@@ -42,18 +42,9 @@ func (s *storage) Device() graph.Device {
 // ownership of data.
 func FromHost(data []byte) graph.Store { return &storage{host: data} }
 
-// A held is a storage and the node of a result of a Recording, in one allocation.
-type held struct {
-	storage
-	node graph.Node
-}
-
 // newStorage returns the elements of an acquired buffer.
-func (d *Device) newStorage(b *pooled) *storage { return d.hold(new(storage), b) }
-
-// hold makes s the elements of an acquired buffer.
-func (d *Device) hold(s *storage, b *pooled) *storage {
-	s.device, s.epoch = d, d.epoch
+func (d *Device) newStorage(b *pooled) *storage {
+	s := &storage{device: d, origin: origin{epoch: d.epoch}}
 	s.block = d.setBlock(&s.own, b)
 	return s
 }

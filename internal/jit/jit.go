@@ -23,8 +23,8 @@ type Func[P, R any] struct {
 	// F is the function, called to record it with a private copy of the argument, whose
 	// tensors have no value. A function that cannot be recorded returns ErrUnrecorded. Many
 	// tensors are better in lists, given and returned besides the trees, which it takes time
-	// to walk.
-	F func(p P, list []tensor.Tensor, t *Trace) (r R, results []tensor.Tensor, err error)
+	// to walk. The memory of a returned list is freed at once, when all its tensors are dead.
+	F func(p P, list []tensor.Tensor, t *Trace) (r R, lists [][]tensor.Tensor, err error)
 	// Later records the function for a form when an argument has it the second time.
 	Later bool
 
@@ -60,9 +60,9 @@ type form[P, R any] struct {
 	values  func() ([]ir.Number, bool, error)
 	draws   []int           // the number of keys drawn from each RNG of the argument
 	result  R               // without its tensors
-	tensors []tensor.Tensor // of the results, the list first, without those of the plan
+	tensors []tensor.Tensor // of the results, the lists first, without those of the plan
 	planned []bool          // which of them are the plan's
-	listed  int             // how many are of the list
+	lists   []int           // how many are of each list
 	rngs    []source        // of the RNGs of the result
 }
 
@@ -77,7 +77,7 @@ var leafTypes = []reflect.Type{reflect.TypeFor[tensor.Tensor](), reflect.TypeFor
 // Call returns F of p, computed. The journal notes a transaction. It fails with
 // ErrUnrecorded if F is not recorded for p: then the caller computes it. So is it for
 // tensors that stand for others, or that are differentiated.
-func (f *Func[P, R]) Call(p P, list []tensor.Tensor, j *exec.Journal) (r R, results []tensor.Tensor, err error) {
+func (f *Func[P, R]) Call(p P, list []tensor.Tensor, j *exec.Journal) (r R, lists [][]tensor.Tensor, err error) {
 	args := nodes(list, leaves[tensor.Tensor](f.Op, &p))
 	var todo []*graph.Node
 	for _, n := range args {
@@ -100,9 +100,9 @@ func (f *Func[P, R]) Call(p P, list []tensor.Tensor, j *exec.Journal) (r R, resu
 	}
 	if x == nil || !x.tried {
 		seen := x
-		x = &form[P, R]{layouts: layoutsOf(args), listed: len(list), device: tensor.Default(), like: rebuild(f.Op, p, make([]tensor.Tensor, len(args)-len(list)))}
+		x = &form[P, R]{layouts: layoutsOf(args), device: tensor.Default(), like: rebuild(f.Op, p, make([]tensor.Tensor, len(args)-len(list)))}
 		if seen != nil || !f.Later {
-			if err := f.record(x, p, args); err != nil {
+			if err := f.record(x, p, args, len(list)); err != nil {
 				return r, nil, err
 			}
 			if x.values != nil {
@@ -154,14 +154,13 @@ func (f *Func[P, R]) keep(x, old *form[P, R]) {
 
 // record records F for arguments of a form. It traces F twice: where the second graph
 // differs, as it does if F draws from an RNG that is not in its argument, F is not recorded.
-func (f *Func[P, R]) record(x *form[P, R], p P, args []*graph.Node) error {
+func (f *Func[P, R]) record(x *form[P, R], p P, args []*graph.Node, listed int) error {
 	x.tried = true
-	listed := x.listed // of the argument
 	t, err := f.trace(p, args, x.layouts, listed)
 	if err != nil || len(t.roots) == 0 {
 		return ignore(err)
 	}
-	plan, err := tensor.Internal.Record(graph.Token{}, f.Op, t.stands, t.numbers, t.roots, t.old)
+	plan, err := tensor.Internal.Record(graph.Token{}, f.Op, t.stands, t.numbers, t.roots, t.old, t.groups)
 	if err != nil || plan == nil {
 		return err
 	}
@@ -169,7 +168,7 @@ func (f *Func[P, R]) record(x *form[P, R], p P, args []*graph.Node) error {
 	if err != nil || !plan.Repeats(again.stands, again.numbers, again.roots, again.old) {
 		return ignore(err)
 	}
-	x.plan, x.values, x.tensors, x.planned, x.listed = plan, t.values, t.tensors, t.planned, t.listed
+	x.plan, x.values, x.tensors, x.planned, x.lists = plan, t.values, t.tensors, t.planned, t.lists
 	for _, d := range t.draws {
 		x.draws = append(x.draws, len(d.Words)/2)
 	}
@@ -192,7 +191,7 @@ type traced[R any] struct {
 	values                      func() ([]ir.Number, bool, error)
 	tensors                     []tensor.Tensor // of the results, without the roots
 	planned                     []bool          // which of them are roots
-	listed                      int             // how many are of the list
+	lists, groups               []int           // how many are of each list, and how many of them roots
 	rngs                        []tensor.RNG    // of the argument
 	draws                       []*graph.Draws  // of each of them
 }
@@ -221,11 +220,14 @@ func (f *Func[P, R]) trace(p P, args []*graph.Node, layouts []exec.Layout, liste
 	}
 	var said Trace
 	var err error
-	if t.result, t.tensors, err = f.F(rebuild(f.Op, rebuild(f.Op, p, given[listed:]), recorders), given[:listed], &said); err != nil {
+	var lists [][]tensor.Tensor
+	if t.result, lists, err = f.F(rebuild(f.Op, rebuild(f.Op, p, given[listed:]), recorders), given[:listed], &said); err != nil {
 		return nil, err
 	}
 	scope.Close()
-	t.listed = len(t.tensors)
+	for _, list := range lists {
+		t.tensors, t.lists = append(t.tensors, list...), append(t.lists, len(list))
+	}
 	t.tensors = append(t.tensors, leaves[tensor.Tensor](f.Op, &t.result)...)
 	t.planned = make([]bool, len(t.tensors))
 	transaction := 0 // the number of roots up to the last that replaces something
@@ -246,6 +248,16 @@ func (f *Func[P, R]) trace(p P, args []*graph.Node, layouts []exec.Layout, liste
 		}
 	}
 	t.old = t.old[:transaction]
+	first := 0
+	for _, n := range t.lists {
+		roots := 0
+		for _, planned := range t.planned[first : first+n] {
+			if planned {
+				roots++
+			}
+		}
+		t.groups, first = append(t.groups, roots), first+n
+	}
 	t.numbers, t.values = said.Numbers, said.Values
 	for _, d := range t.draws {
 		t.numbers = append(t.numbers, d.Words...)
@@ -271,7 +283,7 @@ func (f *Func[P, R]) template(r R, rngs []tensor.RNG, draws []*graph.Draws) (R, 
 }
 
 // replay runs a recording.
-func (f *Func[P, R]) replay(x *form[P, R], p P, args []*graph.Node, j *exec.Journal, numbers []ir.Number) (r R, list []tensor.Tensor, err error) {
+func (f *Func[P, R]) replay(x *form[P, R], p P, args []*graph.Node, j *exec.Journal, numbers []ir.Number) (r R, lists [][]tensor.Tensor, err error) {
 	var rngs []tensor.RNG
 	if len(x.draws) > 0 {
 		check(f.Op, pytree.Each(&p, func(rng *tensor.RNG) {
@@ -291,10 +303,12 @@ func (f *Func[P, R]) replay(x *form[P, R], p P, args []*graph.Node, j *exec.Jour
 			values = values[1:]
 		}
 	}
-	list, results = results[:x.listed:x.listed], results[x.listed:]
+	for _, n := range x.lists {
+		lists, results = append(lists, results[:n:n]), results[n:]
+	}
 	r = rebuild(f.Op, x.result, results)
 	if len(x.rngs) == 0 {
-		return r, list, nil
+		return r, lists, nil
 	}
 	next := leaves[tensor.RNG](f.Op, &r)
 	for i, s := range x.rngs {
@@ -303,7 +317,7 @@ func (f *Func[P, R]) replay(x *form[P, R], p P, args []*graph.Node, j *exec.Jour
 			next[i].Count += s.keys
 		}
 	}
-	return rebuild(f.Op, r, next), list, nil
+	return rebuild(f.Op, r, next), lists, nil
 }
 
 func node(t tensor.Tensor) *graph.Node { return tensor.Internal.Node(graph.Token{}, t) }

@@ -1,0 +1,43 @@
+package exec
+
+import (
+	"runtime"
+
+	"github.com/tensorken/tensorken/internal/graph"
+)
+
+// A slab has the storages of results that a Recording frees together, in one allocation and
+// with one cleanup.
+type slab struct {
+	free    []held
+	buffers *[]*pooled // of the storages
+}
+
+// A held is a storage of a slab and its node.
+type held struct {
+	storage
+	node graph.Node
+}
+
+func newSlab(n int) slab {
+	s := slab{make([]held, n), new([]*pooled)}
+	runtime.AddCleanup(&s.free[0], func(list *[]*pooled) {
+		for _, b := range *list {
+			b.finalizer()
+		}
+	}, s.buffers)
+	return s
+}
+
+// take makes the next storage of the slab the elements of an acquired buffer.
+func (s *slab) take(d *Device, b *pooled) *held {
+	h := &s.free[0]
+	s.free = s.free[1:]
+	h.device, h.epoch, h.block = d, d.epoch, &h.own
+	h.own = block{buffer: b.Buffer, epoch: d.epoch}
+	if b.pool != nil {
+		h.own.pooled = b
+		*s.buffers = append(*s.buffers, b)
+	}
+	return h
+}
