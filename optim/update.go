@@ -3,7 +3,6 @@ package optim
 import (
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
@@ -82,10 +81,17 @@ func (u updates) transaction(params []pytree.Leaf[tensor.Tensor], slots [][]tens
 // commit sets the State after a step.
 func (o *Optimizer) commit(u updates, step int, params []pytree.Leaf[tensor.Tensor], names *slotNames) {
 	next := State{Step: tensor.New([]int32{int32(step + 1)}), Slots: make(map[string]tensor.Tensor, len(o.State.Slots)), Scale: u.scale, Streak: u.streak}
-	maps.Copy(next.Slots, o.State.Slots)
 	for i, kept := range u.slots {
 		for k, s := range kept {
 			next.Slots[names.of(params, i, k)] = s
+		}
+	}
+	for name, s := range o.State.Slots { // of parameters that stay as they are
+		if len(next.Slots) == len(o.State.Slots) {
+			break
+		}
+		if _, ok := next.Slots[name]; !ok {
+			next.Slots[name] = s
 		}
 	}
 	o.State, o.counter = next, next.Step

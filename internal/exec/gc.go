@@ -17,7 +17,7 @@ import (
 // the device's memory, where collections take more than a share of the time.
 type pacer struct {
 	live         atomic.Int64 // the least number of bytes held since the last collection
-	threshold    atomic.Int64 // bytes above live that start a collection; live itself if that is more
+	threshold    atomic.Int64 // see limit
 	maxThreshold int64
 
 	mu   sync.Mutex
@@ -41,23 +41,37 @@ func maxThreshold(l driver.Limits) int64 {
 	return int64(max(minGCThreshold, n))
 }
 
-// isDue reports whether to collect when a number of bytes is held.
-func (p *pacer) isDue(held int64) bool {
-	live := p.live.Load()
-	return held-live > max(p.threshold.Load(), live)
-}
+// limit is the number of bytes above live at which the next plan waits for a collection. One
+// starts in the background at three quarters of it.
+func (p *pacer) limit() int64 { return max(p.threshold.Load(), p.live.Load()) }
+
+// excess returns the bytes above live when a number of bytes is held.
+func (p *pacer) excess(held int64) int64 { return held - p.live.Load() }
 
 // maybeGC collects garbage if it is due. The caller holds no lock.
 func (d *Device) maybeGC() {
 	p := &d.pacer
-	if !p.isDue(d.pool.held.Load()) {
-		return
+	excess, limit := p.excess(d.pool.held.Load()), p.limit()
+	switch {
+	case excess > limit:
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		if p.excess(d.lockedDrain()) > p.limit() { // or another goroutine has collected
+			d.collect()
+		}
+	case excess > limit/4*3 && p.mu.TryLock():
+		go func() {
+			defer p.mu.Unlock()
+			if p.excess(d.lockedDrain()) > limit/4*3 {
+				d.collect()
+			}
+		}()
 	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if !p.isDue(d.lockedDrain()) { // or another goroutine has collected
-		return
-	}
+}
+
+// collect runs a collection. The caller holds pacer.mu.
+func (d *Device) collect() {
+	p := &d.pacer
 	start := time.Now()
 	forceGC()
 	p.live.Store(d.lockedDrain())

@@ -40,30 +40,30 @@ func (l *leaf) bufferOn(d *Device) (driver.Buffer, error) {
 
 // bind sets l.calls to the calls of the plan.
 func (l *launch) bind(d *Device, p *loadedPlan, c *capture, x *execution) error {
-	l.args = slices.Grow(l.args, p.args)[:p.args]
-	args := l.args
-	for i := range p.compiled.Steps {
-		s := &p.compiled.Steps[i]
-		call := args[:len(s.Args):len(s.Args)]
-		args = args[len(s.Args):]
-		for k, a := range s.Args {
-			switch {
-			case a.Kind == ir.Value:
-				call[k] = driver.Arg{Num: c.scalars[a.Index]}
-			case a.Kind == ir.Status, a.Report:
-				call[k] = driver.Arg{Buffer: x.reports, Offset: ir.StatusLen * (x.firstCheck + a.Index)}
-			case a.Leaf:
-				leaf := &c.leaves[a.Index]
-				b, err := leaf.bufferOn(d)
-				if err != nil {
-					return err
-				}
-				call[k] = driver.Arg{Buffer: b, Offset: leaf.view.Offset + a.Offset}
-			default:
-				call[k] = driver.Arg{Buffer: l.slots[p.slot[a.Index]].Buffer, Offset: a.Offset}
+	l.args = slices.Grow(l.args, len(p.bindings))[:len(p.bindings)]
+	for k := range p.bindings {
+		a, arg := &p.bindings[k], &l.args[k]
+		switch a.from {
+		case fromScalar:
+			arg.Num = c.scalars[a.index]
+		case fromReport:
+			arg.Buffer, arg.Offset = x.reports, ir.StatusLen*(x.firstCheck+int(a.index))
+		case fromLeaf:
+			leaf := &c.leaves[a.index]
+			b, err := leaf.bufferOn(d)
+			if err != nil {
+				return err
 			}
+			arg.Buffer, arg.Offset = b, leaf.view.Offset+a.offset
+		case fromSlot:
+			arg.Buffer, arg.Offset = l.slots[a.index].Buffer, a.offset
 		}
-		l.calls = append(l.calls, driver.Call{Program: p.programs[i], Args: call})
+	}
+	args := l.args
+	for i, program := range p.programs {
+		n := len(p.compiled.Steps[i].Args)
+		l.calls = append(l.calls, driver.Call{Program: program, Args: args[:n:n]})
+		args = args[n:]
 	}
 	return nil
 }

@@ -17,10 +17,39 @@ type loadedPlan struct {
 	programs     []driver.Program // by step
 	slots        []request        // the buffers to acquire
 	slot         []int            // by buffer of the compiled plan
-	args         int              // of all steps together
+	bindings     []binding        // the arguments of all steps
 	dependencies [][]int          // see capture.dependencies
 	mayFail      []bool           // by buffer: it depends on a check
 	fallsBack    []bool           // by buffer: it holds its fallback if a check fails
+}
+
+// A binding says where an argument of a step's call comes from.
+type binding struct {
+	from   source
+	index  int32 // of the scalar, report, leaf or slot
+	offset int   // in elements
+}
+
+type source uint8
+
+const (
+	fromScalar source = iota
+	fromReport
+	fromLeaf
+	fromSlot
+)
+
+// bind returns the binding of an argument.
+func (p *loadedPlan) bind(a compile.Arg) binding {
+	switch {
+	case a.Kind == ir.Value:
+		return binding{fromScalar, int32(a.Index), 0}
+	case a.Kind == ir.Status, a.Report:
+		return binding{fromReport, int32(a.Index), 0}
+	case a.Leaf:
+		return binding{fromLeaf, int32(a.Index), a.Offset}
+	}
+	return binding{fromSlot, int32(p.slot[a.Index]), a.Offset}
 }
 
 // load returns the plan of a capture, from the cache or newly compiled.
@@ -54,7 +83,9 @@ func (d *Device) load(c *capture) (*loadedPlan, error) {
 		if p.programs[i], err = d.program(s, text); err != nil {
 			return nil, err
 		}
-		p.args += len(s.Args)
+		for _, a := range s.Args {
+			p.bindings = append(p.bindings, p.bind(a))
+		}
 	}
 	d.plans.Put(string(c.key), p)
 	d.plans.Trim(maxPlans, nil)

@@ -18,6 +18,7 @@ import (
 type pool struct {
 	mu       sync.Mutex             // guards what is not atomic
 	buckets  map[int]*bucket        // by size class
+	recent   [64]recentBucket       // of the buckets, by a hash of the size class
 	idle     int64                  // bytes of the buckets
 	returned atomic.Pointer[pooled] // buffers of unreachable blocks
 	held     atomic.Int64           // bytes of storages and of running plans
@@ -245,11 +246,22 @@ func (b *pooled) finalizer() {
 	}
 }
 
+// A recentBucket is a bucket that was used not long ago.
+type recentBucket struct {
+	class int
+	*bucket
+}
+
+// bucket returns the bucket of a size class.
 func (p *pool) bucket(class int) *bucket {
-	if p.buckets[class] == nil {
-		p.buckets[class] = &bucket{}
+	r := &p.recent[uint64(class)*0x9e3779b97f4a7c15>>58]
+	if r.bucket == nil || r.class != class {
+		if p.buckets[class] == nil {
+			p.buckets[class] = &bucket{}
+		}
+		*r = recentBucket{class, p.buckets[class]}
 	}
-	return p.buckets[class]
+	return r.bucket
 }
 
 // pop removes a buffer from the bucket of a class, which has some. It does not read the
@@ -282,6 +294,7 @@ func (p *pool) trim(limit int64) {
 		}
 		if len(k.buffers) == 0 {
 			delete(p.buckets, class)
+			clear(p.recent[:])
 		}
 	}
 }

@@ -254,36 +254,17 @@ const maxCalls = 1 << 10
 func (x *recurring) run(run *execution) error {
 	steps := x.p.compiled.Steps
 	perRun := max(1, maxCalls/max(1, len(steps)))
-	args := make([]driver.Arg, perRun*x.p.args)
+	args := make([]driver.Arg, perRun*len(x.p.bindings))
 	calls := make([]driver.Call, 0, perRun*len(steps))
 	for step := range x.Steps {
-		rest := args[step%perRun*x.p.args:]
+		rest := args[step%perRun*len(x.p.bindings):]
+		for k, a := range x.p.bindings {
+			rest[k] = x.argument(a, step, run)
+		}
 		for i := range steps {
-			s := &steps[i]
-			call := rest[:len(s.Args):len(s.Args)]
-			rest = rest[len(s.Args):]
-			for k, a := range s.Args {
-				switch {
-				case a.Kind == ir.Value:
-					call[k] = driver.Arg{Num: x.c.scalars[a.Index]}
-				case a.Kind == ir.Status, a.Report:
-					call[k] = driver.Arg{Buffer: run.reports, Offset: ir.StatusLen * (run.firstCheck + a.Index)}
-				case a.Leaf:
-					l, arg := &x.c.leaves[a.Index], x.args[a.Index]
-					call[k] = driver.Arg{Buffer: x.block[a.Index], Offset: l.view.Offset + a.Offset}
-					switch {
-					case arg >= 0 && x.IsInput(arg):
-						call[k].Offset += x.Position(step) * l.value.Strides[0]
-					case arg >= 0 && arg < x.Carries && step > 0:
-						b, offset := x.stored(x.slot[arg], step-1)
-						call[k] = driver.Arg{Buffer: (*b).Buffer, Offset: offset + l.view.Offset + a.Offset}
-					}
-				default:
-					b, offset := x.stored(x.p.slot[a.Index], step)
-					call[k] = driver.Arg{Buffer: (*b).Buffer, Offset: offset + a.Offset}
-				}
-			}
-			calls = append(calls, driver.Call{Program: x.p.programs[i], Args: call})
+			n := len(steps[i].Args)
+			calls = append(calls, driver.Call{Program: x.p.programs[i], Args: rest[:n:n]})
+			rest = rest[n:]
 		}
 		if len(calls) == cap(calls) || step == x.Steps-1 {
 			if err := x.d.submit(x.p, x.c, calls); err != nil {
@@ -293,6 +274,29 @@ func (x *recurring) run(run *execution) error {
 		}
 	}
 	return nil
+}
+
+// argument returns the argument of a call in a step.
+func (x *recurring) argument(a binding, step int, run *execution) driver.Arg {
+	switch a.from {
+	case fromScalar:
+		return driver.Arg{Num: x.c.scalars[a.index]}
+	case fromReport:
+		return driver.Arg{Buffer: run.reports, Offset: ir.StatusLen * (run.firstCheck + int(a.index))}
+	case fromSlot:
+		b, offset := x.stored(int(a.index), step)
+		return driver.Arg{Buffer: (*b).Buffer, Offset: offset + a.offset}
+	}
+	l, arg := &x.c.leaves[a.index], x.args[a.index]
+	offset := l.view.Offset + a.offset
+	switch {
+	case arg >= 0 && x.IsInput(arg):
+		offset += x.Position(step) * l.value.Strides[0]
+	case arg >= 0 && arg < x.Carries && step > 0:
+		b, part := x.stored(x.slot[arg], step-1)
+		return driver.Arg{Buffer: (*b).Buffer, Offset: part + offset}
+	}
+	return driver.Arg{Buffer: x.block[a.index], Offset: offset}
 }
 
 // values makes storages of the buffers and returns the values of the results.
