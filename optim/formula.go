@@ -14,8 +14,8 @@ import (
 // The formulas of a recorded step are the Updates of its rules. The graph of a formula has
 // numbers in it that depend on the learning rate and on the number of steps done. Later
 // steps need those numbers but not the graphs of all parameters: parameters of one rule and
-// one form share a formula, and [formulas.values] makes each formula once, of tensors
-// without elements.
+// one form share a formula, and so do parameters of several shapes if the rule is one of this
+// package. [formulas.values] makes each formula once, of tensors without elements.
 type formulas struct {
 	list    []*formula
 	of      []int         // the formula of each update
@@ -32,26 +32,21 @@ type formula struct {
 
 // note adds an update.
 func (f *formulas) note(rule Rule, x update) {
+	stands := update{p: standIn(x.p), g: standIn(x.g)}
+	for _, s := range x.slots {
+		stands.slots = append(stands.slots, standIn(s))
+	}
+	given := map[*graph.Node]*graph.Value{}
+	for k, t := range stands.operands() {
+		given[node(x.operands()[k])] = node(t).Value()
+	}
+	form := exec.FormulaOf(x.results(), given)
 	i := slices.IndexFunc(f.list, func(o *formula) bool { return o.isOf(rule, x) })
 	if i < 0 {
 		i = len(f.list)
-		o := &formula{rule: rule, x: update{p: standIn(x.p), g: standIn(x.g)}}
-		for _, s := range x.slots {
-			o.x.slots = append(o.x.slots, standIn(s))
-		}
-		f.list = append(f.list, o)
+		f.list = append(f.list, &formula{rule, stands, form})
 	}
-	o := f.list[i]
-	given := map[*graph.Node]*graph.Value{}
-	stands := o.x.operands()
-	for k, t := range x.operands() {
-		given[node(t)] = node(stands[k]).Value()
-	}
-	form := exec.FormulaOf(x.results(), given)
-	if o.form.Scalars == nil {
-		o.form = form
-	}
-	f.unlike = f.unlike || !form.Equal(o.form)
+	f.unlike = f.unlike || !slices.Equal(scalarsOf(form), scalarsOf(f.list[i].form))
 	f.of = append(f.of, i)
 	f.scalars = append(f.scalars, form.Scalars...)
 }
@@ -59,7 +54,28 @@ func (f *formulas) note(rule Rule, x update) {
 // isOf reports whether an update has the formula's rule and form.
 func (f *formula) isOf(rule Rule, x update) bool {
 	v := reflect.ValueOf(rule)
-	return v.Comparable() && v.Equal(reflect.ValueOf(f.rule)) && slices.EqualFunc(x.operands(), f.x.operands(), sameForm)
+	if !v.Comparable() || !v.Equal(reflect.ValueOf(f.rule)) {
+		return false
+	}
+	same := sameForm
+	if s, ok := rule.(scaled); ok {
+		rule = s.Rule
+	}
+	if _, muon := rule.(Muon); !muon {
+		if _, ours := rule.(zeroStart); ours { // the numbers of its formula are those of all shapes
+			same = func(a, b tensor.Tensor) bool { return a.DType() == b.DType() }
+		}
+	}
+	return slices.EqualFunc(x.operands(), f.x.operands(), same)
+}
+
+// scalarsOf returns the values of a formula's scalars.
+func scalarsOf(f exec.Formula) []ir.Number {
+	values := make([]ir.Number, len(f.Scalars))
+	for i, n := range f.Scalars {
+		values[i] = n.Num
+	}
+	return values
 }
 
 // operands are the parameter, the gradient and the slots.
@@ -94,9 +110,7 @@ func (f *formulas) values(lr float64, step int) ([]ir.Number, bool, error) {
 		if !form.Equal(o.form) {
 			return nil, false, nil
 		}
-		for _, n := range form.Scalars {
-			each[i] = append(each[i], n.Num)
-		}
+		each[i] = scalarsOf(form)
 	}
 	values := make([]ir.Number, 0, len(f.scalars))
 	for _, i := range f.of {

@@ -244,12 +244,12 @@ func (s *steps[M, B]) trace(a stepArgs[B], list []tensor.Tensor, t *jit.Trace) (
 		}
 		o.RuleFor = func(name string) Rule { return rules[name] }
 	}
-	var numbers formulas
-	u, err := o.updates(params, gs, slots, s.rate, s.step, numbers.note)
+	var f formulas
+	u, err := o.updates(params, gs, slots, s.rate, s.step, f.note)
 	if err != nil {
 		return r, nil, err
 	}
-	if numbers.unlike {
+	if f.unlike {
 		return r, nil, jit.ErrUnrecorded
 	}
 	for i := range params {
@@ -262,8 +262,8 @@ func (s *steps[M, B]) trace(a stepArgs[B], list []tensor.Tensor, t *jit.Trace) (
 			t.Previous[node(x)] = node(before[i])
 		}
 	}
-	t.Numbers = numbers.scalars
-	t.Values = func() ([]ir.Number, bool, error) { return numbers.values(s.rate, s.step) }
+	t.Numbers = f.scalars
+	t.Values = func() ([]ir.Number, bool, error) { return f.values(s.rate, s.step) }
 	var kept []tensor.Tensor
 	for _, slots := range u.slots {
 		r.Slots, kept = append(r.Slots, len(slots)), append(kept, slots...)
