@@ -7,11 +7,11 @@ import (
 	"github.com/tensorken/tensorken/tensor"
 )
 
-// Jit returns a function that computes what f does, and that runs f only the first time it
-// gets an argument of some form. It records the plan of f's result then, and later runs
-// that plan with other tensors: in a small part of the time that it takes to make a graph
-// and to find its plan. The result is computed when the call returns. The call panics with
-// a [*tensor.Error] or a [*tensor.DeviceError] if that fails.
+// Jit returns a function that computes what f does, and that runs f only when it first gets
+// an argument of some form. It records the plan of f's result then, and later runs that plan
+// with other tensors: in a small part of the time that it takes to make a graph and to find
+// its plan. The result is computed when the call returns. The call panics with a
+// [*tensor.Error] or a [*tensor.DeviceError] if that fails.
 //
 // Two arguments have one form if their tensors have the same shapes, types, layouts and
 // devices, and if all else in them is equal: numbers, strings, functions. So a number that
@@ -22,9 +22,11 @@ import (
 // A *tensor.RNG in the argument draws on from call to call, and what f draws is new in each.
 // One made by [tensor.KeyRNG] is an error: pass the key, and make the RNG in f.
 //
-// A function that several devices compute, or that computes on the host as package linalg
-// does, is not recorded: each call runs f. So does a call in a function that this package
-// differentiates or batches. f may run more than once for one form.
+// f runs twice when it is recorded. If it makes another graph the second time, because it
+// draws from an RNG that it captures, or counts its calls, it is not recorded, and each call
+// runs it. So it is with a function that several devices compute, that uses [Scan], or that
+// computes on the host as package linalg does, and with a call in a function that this
+// package differentiates or batches.
 func Jit[P, R any](f func(P) R) func(P) R {
 	j := &jit.Func[P, R]{Op: "grad.Jit", F: func(p P, _ []tensor.Tensor, _ *jit.Trace) (R, [][]tensor.Tensor, error) { return f(p), nil, nil }}
 	return func(p P) R {

@@ -17,8 +17,8 @@ import (
 // [ValueAndGradAux] of loss and [Optimizer.Step] make, and returns the loss of the batch,
 // computed. Loss returns m with its new state, such as that of batch norm.
 //
-// The second step on a batch of some form is recorded and later ones replay it, without
-// running loss and without making a graph, in a small part of the time that the host took.
+// A step on a batch of a form that was met before is recorded, and later ones replay it:
+// without running loss or making a graph, in a tenth of the host's time.
 // Two batches have one form if their tensors have the same shapes, types, layouts and
 // devices, and if all else in them is equal; so have two models. Learning rates and their
 // schedules may change from step to step. Everything else that loss or a rule reads, and that
@@ -26,8 +26,9 @@ import (
 // loss is recorded, tensors have no value, so it cannot choose by an if: use Where.
 //
 // A loss that makes different graphs from equal arguments, such as one that draws from an
-// RNG of its own, is not recorded: then each step runs it. So it is with one that computes
-// on several devices, or on the host as package linalg does.
+// RNG of its own, is not recorded: then each step runs it. So it is with one that uses
+// [grad.Scan], as recurrent layers do, and with one that computes on several devices, or on
+// the host as package linalg does.
 //
 // The memory of the parameters that a replayed step makes is freed once the last of them is
 // dead: to keep one of them for long, keep a copy, such as t.Mul(1). So is that of the slots.
