@@ -211,7 +211,7 @@ func (r *contractRunner) cut(rows, cols []int) {
 // cache.
 func (r *contractRunner) narrow() {
 	s, t := r.space, r.space.tune
-	fits := max(t.panel/(t.depth*r.size), r.product.Cols)
+	fits := max(t.panel/max(1, r.depth.maxPoints()*r.size), r.product.Cols)
 	if r.cols.maxPoints() > fits && s.Size(r.rows.axes) > fewRows {
 		r.cols = newTilingBy(s, r.cols.axes, fits/2, fits, r.product.Cols)
 		r.strips[1] = r.cols
