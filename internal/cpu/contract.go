@@ -182,11 +182,14 @@ func (r *contractRunner) cut(rows, cols []int) {
 		if 2*n >= t.minTiles || r.work/max(n, 1) < 8*t.parallelThreshold || r.windows != nil && most > 1 {
 			break
 		}
-		// Each strip reads the right factor, so few rows stay one strip.
-		if few := s.Size(rows) <= fewRows; !few && height > least {
-			height /= 2
-		} else if few && width > t.cols/8 {
+		// Each strip reads the right factor, so few rows stay one strip, and strips that are
+		// far wider than high are cut along the columns.
+		few := s.Size(rows) <= fewRows
+		wide := min(width, s.Size(cols)) >= 4*min(height, s.Size(rows))
+		if (few || wide) && width > t.cols/8 {
 			width /= 2
+		} else if !few && height > least {
+			height /= 2
 		} else {
 			break
 		}
