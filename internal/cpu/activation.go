@@ -22,9 +22,9 @@ type activation struct {
 	mem     unsafe.Pointer // scratch for registers
 	reg     []unsafe.Pointer
 	count   []int      // points of the block along each of program.sets
-	changed ir.AxisSet // axes along which the block has moved since the last run
+	changed ir.AxisSet // axes along which the block has moved or changed its length since the last run
+	resized ir.AxisSet // axes along which it has changed its length
 	first   bool       // the next run is the first
-	resized bool       // count is out of date
 	at, n   [ir.MaxAxes]int
 	loops   [ir.MaxAxes]loop
 	dims    [ir.MaxAxes]term
@@ -39,7 +39,7 @@ func (f *activation) enter(c *program, bind []binding, mem unsafe.Pointer, bad *
 	f.program, f.bind, f.mem, f.bad = c, bind, mem, bad
 	f.reg = resize(f.reg, c.regs)
 	f.count = resize(f.count, len(c.sets))
-	f.first, f.resized = true, true
+	f.first = true
 	for a := range c.space.Axes {
 		f.at[a], f.n[a] = 0, 1
 	}
@@ -70,13 +70,13 @@ func (f *activation) moveTo(axis, at, n int) {
 	if f.n[axis] != n {
 		f.n[axis] = n
 		f.changed |= 1 << axis
-		f.resized = true
+		f.resized |= 1 << axis
 	}
 }
 
 // run evaluates the ops whose results changed since the block before.
 func (f *activation) run() {
-	if f.resized {
+	if f.first || f.resized != 0 {
 		for i, s := range f.program.sets {
 			n := 1
 			for _, a := range f.program.lanes {
@@ -86,15 +86,14 @@ func (f *activation) run() {
 			}
 			f.count[i] = n
 		}
-		f.resized = false
 	}
 	ops := f.program.ops
 	for i := range ops {
-		if s := &ops[i]; f.first || s.domain&f.changed != 0 {
+		if s := &ops[i]; f.first || s.domain&f.changed != 0 || s.sized&f.resized != 0 {
 			s.do(f, s)
 		}
 	}
-	f.first, f.changed = false, 0
+	f.first, f.changed, f.resized = false, 0, 0
 }
 
 // out returns the address of an op's result: in the buffer that it is stored to

@@ -35,6 +35,7 @@ type scalar struct{ reg, arg int }
 type op struct {
 	do      func(*activation, *op)
 	domain  ir.AxisSet // a move of the block along one of these makes it run again
+	sized   ir.AxisSet // a change of its length along one of these does
 	set     int        // the lanes of the result, an index into program.sets
 	dst     int
 	slot    int // of the result, in scratch
@@ -123,7 +124,9 @@ func (a *assembler) setIndex(lanes ir.AxisSet) int {
 
 // emit adds an op whose result is a new register.
 func (a *assembler) emit(s op, typ ir.DType, domain ir.AxisSet) int {
-	s.domain |= domain
+	if s.sized == 0 {
+		s.domain |= domain
+	}
 	s.dst = a.newRegister(typ, domain, len(a.ops))
 	s.set = a.setIndex(a.regs[s.dst].lanes)
 	s.size = typ.Size()
@@ -143,7 +146,7 @@ func (a *assembler) widen(r int, domain ir.AxisSet) int {
 		}
 	}
 	from := &a.regs[r]
-	s := op{do: doExpand, src: [4]int{r, -1, -1, -1}}
+	s := op{do: doExpand, src: [4]int{r, -1, -1, -1}, domain: from.domain, sized: lanes}
 	for _, l := range a.schedule.lanes {
 		if lanes.Has(l) {
 			c := 0

@@ -47,6 +47,7 @@ func (a *assembler) storeTo(in *ir.Instr, r int) int {
 	}
 	if at := a.regs[r].op; at >= 0 && a.regs[r].domain == in.Domain && a.ops[at].target == nil && p.narrow == nil {
 		a.ops[at].target = p
+		a.ops[at].domain |= in.Domain
 	}
 	r = a.emit(op{do: doStore, target: p, src: [4]int{r, -1, -1, -1}}, in.Type, in.Domain)
 	a.ops[len(a.ops)-1].size = 0 // no register
