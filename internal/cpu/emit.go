@@ -130,11 +130,49 @@ func (a *assembler) binary(i int) int {
 		f = m.VS
 	case both != 0 && a.regs[x].lanes == 0 && m.SV != nil:
 		f = m.SV
+	case m.VS != nil && a.regs[x].lanes == both && a.perRow(y, both):
+		return a.rowBinary(op{binary: m.VS, src: [4]int{x, y, -1, -1}, perRow: 1}, in.Type, domain)
+	case m.SV != nil && a.regs[y].lanes == both && a.perRow(x, both):
+		return a.rowBinary(op{binary: m.SV, src: [4]int{x, y, -1, -1}}, in.Type, domain)
 	default:
 		x, y = a.widen(x, domain), a.widen(y, domain)
 	}
 	same := in.Type.Size() == a.regs[x].typ.Size()
 	return a.emit(op{do: doBinary, binary: f, src: [4]int{x, y, -1, -1}, inPlace: same}, in.Type, domain)
+}
+
+// perRow reports whether register r has one element for each row of a register over some
+// lanes: it varies over the outer ones of these, and long rows are left.
+func (a *assembler) perRow(r int, lanes ir.AxisSet) bool {
+	inner, outer := false, a.regs[r].lanes
+	for _, l := range a.schedule.lanes {
+		if outer.Has(l) && inner {
+			return false
+		}
+		inner = inner || lanes.Has(l) && !outer.Has(l)
+	}
+	return outer != 0 && len(a.regs[r].expanded) == 0 && a.maxLanes(lanes&^outer) >= a.space.tune.minRow
+}
+
+// rowBinary emits s, whose operand number s.perRow has one element for each row.
+func (a *assembler) rowBinary(s op, to ir.DType, domain ir.AxisSet) int {
+	s.do, s.from = doRowBinary, a.regs[s.src[0]].typ.Size()
+	s.inPlace = to.Size() == s.from
+	s.rows = a.setIndex(a.regs[s.src[s.perRow]].lanes)
+	return a.emit(s, to, domain)
+}
+
+func doRowBinary(f *activation, s *op) {
+	dst, n, rows := f.out(s), f.count[s.set], f.count[s.rows]
+	if n == 0 {
+		return
+	}
+	steps := [2]int{n / rows * s.from, n / rows * s.from}
+	steps[s.perRow] = s.from
+	x, y := f.reg[s.src[0]], f.reg[s.src[1]]
+	for i := range rows {
+		s.binary(unsafe.Add(dst, i*(n/rows)*s.size), unsafe.Add(x, i*steps[0]), unsafe.Add(y, i*steps[1]), n/rows)
+	}
 }
 
 func doBinary(f *activation, s *op) {

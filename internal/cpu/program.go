@@ -44,6 +44,9 @@ type op struct {
 	binary  simd.Binary
 	ternary simd.Ternary
 	size    int     // bytes of an element of the result
+	from    int     // of doRowBinary: bytes of an element of the operands
+	perRow  int     // of doRowBinary: the operand that has one element for each row
+	rows    int     // of doRowBinary: the lanes of that operand, an index into program.sets
 	inPlace bool    // the result may overwrite an operand
 	target  *target // where the result may be written directly; see activation.out
 	load    *load

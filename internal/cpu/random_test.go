@@ -144,11 +144,11 @@ func TestEveryKernelOpHasAnEmitter(t *testing.T) {
 var tunings = map[string]tuning{
 	"default": defaultTuning,
 	"pieces": {
-		minBlock: 5, maxBlock: 12, transposeTile: 3, maxWholeReduction: 30, parallelThreshold: 64,
+		minBlock: 5, maxBlock: 12, minRow: 3, transposeTile: 3, maxWholeReduction: 30, parallelThreshold: 64,
 		rows: 4, cols: 7, depth: 5, span: 12, panel: 100, dotDepth: 1, conflict: 12, maxShared: 200, minTiles: 100, minPart: 3,
 	},
 	"streams": {
-		minBlock: 16, maxBlock: 40, transposeTile: 1, maxWholeReduction: 0, parallelThreshold: 1,
+		minBlock: 16, maxBlock: 40, minRow: 1, transposeTile: 1, maxWholeReduction: 0, parallelThreshold: 1,
 		rows: 10, cols: 4, depth: 16, span: 10, panel: 1, dotDepth: 10, conflict: 4, maxShared: 1 << 20, minTiles: 1, minPart: 1,
 	},
 }

@@ -7,6 +7,9 @@ type tuning struct {
 	// many as make the call of a routine cheap, and as few as keep the registers
 	// in the first-level cache.
 	minBlock, maxBlock int
+	// minRow is the length of rows from which on the call of a routine for each row takes less
+	// time than to repeat an operand that has one element for each.
+	minRow int
 	// transposeTile is the length of blocks along the contiguous axis of a
 	// transposed load. They are twice as long along the last axis.
 	transposeTile int
@@ -49,7 +52,7 @@ type tuning struct {
 // elements at most 1.2 times as fast: of 0.40 ms, five passes through the first-level cache
 // take 0.14 ms.
 var defaultTuning = tuning{
-	minBlock: 512, maxBlock: 2048, transposeTile: 32, maxWholeReduction: 1 << 15, parallelThreshold: 1 << 15,
+	minBlock: 512, maxBlock: 2048, minRow: 64, transposeTile: 32, maxWholeReduction: 1 << 15, parallelThreshold: 1 << 15,
 	rows: 126, cols: 512, depth: 256, span: 504, panel: 1 << 18, dotDepth: 64, conflict: 2048, maxShared: 1 << 26, minTiles: 8, minPart: 1024,
 	loopBytes: 1 << 20, loopColumns: 512, loopRows: 14,
 }
