@@ -33,6 +33,10 @@
 //     and two groups merge only if that keeps the order.
 //   - A group stores a member only if it is a root or another group loads it.
 //
+// Which members the others load is chosen after a first placement, by the bytes moved and the
+// work repeated: of several cheap functions of one value only the value is stored, and the
+// groups that read them compute them again. Then the graph is placed with these choices.
+//
 // At the end, groups over the same space that read the same, or are pointwise, merge.
 // Where a group has more buffers than a device can bind, the graph is placed again, and
 // some of the group's nodes end a group: nothing joins it after them. Then

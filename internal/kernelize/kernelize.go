@@ -58,12 +58,18 @@ func Graph(roots []*graph.Node, bindings int) (kernels []Kernel, outputs []Outpu
 	return kernels, outputs
 }
 
-// placed assigns the nodes that roots depend on to groups. Few graphs have groups of more
-// buffers than a device binds; those are placed again, with ends that split the groups.
+// placed assigns the nodes that roots depend on to groups. Where groups should store other
+// members than those that are read, the graph is placed again, with these choices. Few graphs
+// have groups of more buffers than a device binds; those are placed again, with ends that
+// split the groups.
 func placed(roots []*graph.Node, bindings int) *placer {
 	ends := map[*graph.Node]end{}
+	p := place(roots, bindings, ends, nil)
+	choices := p.rematerialize()
+	if len(choices) > 0 {
+		p = place(roots, bindings, ends, choices)
+	}
 	for {
-		p := place(roots, bindings, ends)
 		more := p.split(bindings)
 		if len(more) == 0 {
 			return p
@@ -71,5 +77,6 @@ func placed(roots []*graph.Node, bindings int) *placer {
 		for n, e := range more {
 			ends[n.Node] = e
 		}
+		p = place(roots, bindings, ends, choices)
 	}
 }

@@ -157,7 +157,28 @@ func TestGroups(t *testing.T) {
 		{"reductions over different axes", func(m *maker) []*graph.Node {
 			x := elementwise(ir.Exp, m.leaf(4, 5))
 			return list(sum(x, 0), sum(x, 1))
-		}, []string{"reduce 5|4: Exp* Sum*", "reduce 4|5: Sum*"}},
+		}, []string{"reduce 5|4: Exp Sum*", "reduce 4|5: Sum*"}},
+		{"random bits for reductions over different axes", func(m *maker) []*graph.Node {
+			w := m.of(ir.Uint32, 4, 5)
+			x := graph.Cast(elementwise(ir.Threefry, w, w, w, w), f32)
+			return list(sum(x, 0), sum(x, 1))
+		}, []string{"reduce 5|4: Cast* Sum*", "reduce 4|5: Sum*"}},
+		{"functions of a product for other products", func(m *maker) []*graph.Node {
+			x := matmul(m.leaf(4, 5), m.leaf(6, 5))
+			y := matmul(elementwise(ir.Sqrt, x), m.leaf(6, 6))
+			f, g := elementwise(ir.Exp, elementwise(ir.Neg, x)), elementwise(ir.Mul, x, x)
+			return list(elementwise(ir.Add, elementwise(ir.Mul, y, f), elementwise(ir.Div, y, g)))
+		}, []string{"contraction 4x6|5: Sum* Sqrt* Neg Exp Mul", "contraction 4x6|6: Sum Mul Div Add*"}},
+		{"a factor and a function of it", func(m *maker) []*graph.Node {
+			x := elementwise(ir.Exp, matmul(m.leaf(4, 5), m.leaf(6, 5)))
+			y := matmul(x, m.leaf(3, 6))
+			return list(y, sum(elementwise(ir.Neg, x), 0))
+		}, []string{"contraction 4x6|5: Sum Exp* Neg", "contraction 4x3|6: Sum*", "reduce 6|4: Sum*"}},
+		{"functions of a root", func(m *maker) []*graph.Node {
+			x := matmul(m.leaf(4, 5), m.leaf(6, 5))
+			y := elementwise(ir.Exp, x)
+			return list(y, sum(elementwise(ir.Neg, y), 0))
+		}, []string{"contraction 4x6|5: Sum Exp* Neg", "reduce 6|4: Sum*"}},
 		{"reductions of one leaf over different axes", func(m *maker) []*graph.Node {
 			x := m.leaf(4, 5)
 			return list(sum(x, 0), sum(x, 1))

@@ -15,7 +15,8 @@ type node struct {
 	number int // in the order of the graph, from 1; 0 for nodes that the placer made
 	users  int
 	root   bool
-	end    end // whether its group ends with it
+	end    end    // whether its group ends with it
+	choice choice // whether it is stored for groups that read it
 
 	cost    int // of computing it from loads
 	size    int // number of nodes that are computed with it
@@ -38,7 +39,7 @@ type placer struct {
 }
 
 // place assigns the nodes that roots depend on.
-func place(roots []*graph.Node, bindings int, ends map[*graph.Node]end) *placer {
+func place(roots []*graph.Node, bindings int, ends map[*graph.Node]end, choices map[*graph.Node]choice) *placer {
 	p := &placer{maxArgs: maxMerged, outputs: map[*graph.Node]Output{}}
 	if bindings > 0 {
 		p.maxArgs = min(bindings, maxMerged)
@@ -46,6 +47,9 @@ func place(roots []*graph.Node, bindings int, ends map[*graph.Node]end) *placer 
 	known := p.load(roots)
 	for n, e := range ends {
 		known(n).end = e
+	}
+	for n, c := range choices {
+		known(n).choice = c
 	}
 	for i := range p.nodes {
 		n := &p.nodes[i]

@@ -31,8 +31,8 @@ func (p *placer) stored(n *node, g *group) (*node, bool) {
 // again rather than have it stored: if n is cheap and reads, besides much smaller tensors,
 // at most one that is stored already, or two if nothing else reads n.
 func (p *placer) recomputes(n *node) bool {
-	if n.saved || n.owner() == nil {
-		return false
+	if n.saved || n.owner() == nil || n.choice != 0 {
+		return n.choice == toRecompute && !n.saved && n.owner() != nil
 	}
 	cost, large, seen := 0, nodeSet{}, nodeSet{}
 	var cheap func(n *node) bool
@@ -48,7 +48,7 @@ func (p *placer) recomputes(n *node) bool {
 			b := base(s)
 			switch {
 			case b.Op.Class() == ir.Source && b.Op != ir.Buffer || 4*b.Len() <= n.Len() && (b.owners != nil || b.Op == ir.Buffer):
-			case b.saved || b.Op == ir.Buffer:
+			case b.saved || b.Op == ir.Buffer || b.choice == toStore:
 				large[b] = true
 			case !cheap(b):
 				return false

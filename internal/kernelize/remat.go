@@ -1,0 +1,259 @@
+package kernelize
+
+import (
+	"maps"
+	"math"
+	"slices"
+
+	"github.com/tensorken/tensorken/internal/graph"
+	"github.com/tensorken/tensorken/ir"
+)
+
+// A choice says whether a member of a group is stored for the groups that read it, or
+// whether they compute it again.
+type choice int
+
+const (
+	toStore choice = 1 + iota
+	toRecompute
+)
+
+// What rematerialization costs, relative to the load of a byte. A store also reads the cache
+// lines that it fills. Operations on values in a cache cost little; Threefry costs more than
+// maxRemat.
+const (
+	storeCost = 2
+	rematCost = 0.35 // of an addition
+	maxRemat  = 64   // additions for the values that one group reads
+)
+
+// A reading is a group that loads a node. It is plain if the group computes once for each
+// element, and with all elements, what depends on the load.
+type reading struct {
+	group *group
+	plain bool
+}
+
+// readings lists who loads each node, in order.
+func (p *placer) readings() map[*node][]reading {
+	all := map[*node][]reading{}
+	for _, g := range p.groups {
+		factors := g.factors()
+		for i := range g.body {
+			in := &g.body[i]
+			if in.reads == nil {
+				continue
+			}
+			r := reading{g, in.Op == ir.Load && len(in.Src) == 0 && len(in.View.Guards) == 0 && !factors[i] && g.template != ir.Routine}
+			points := 1
+			for a, c := range in.View.Coef {
+				if c != 0 {
+					points *= g.lens[a]
+				}
+			}
+			r.plain = r.plain && points == in.reads.Len()
+			all[in.reads] = append(all[in.reads], r)
+		}
+	}
+	return all
+}
+
+// factors reports of each instruction of a contraction whether the sum depends on it.
+func (g *group) factors() []bool {
+	before := make([]bool, len(g.body))
+	if g.template != ir.Contraction {
+		return before
+	}
+	var mark func(i int)
+	mark = func(i int) {
+		for _, s := range g.body[i].Src {
+			if !before[s] {
+				before[s] = true
+				mark(s)
+			}
+		}
+	}
+	for i := range g.body {
+		if g.body[i].Op.Class() == ir.Reduction {
+			mark(i)
+		}
+	}
+	return before
+}
+
+// rematerialize chooses which members groups store for others. Where several are cheap
+// functions of one value, storing that value alone takes less time: min-cut
+// rematerialization, by local search.
+func (p *placer) rematerialize() map[*graph.Node]choice {
+	choices := map[*graph.Node]choice{}
+	pinned := map[*graph.Node]bool{}
+	for _, o := range p.outputs {
+		pinned[o.Node] = true
+	}
+	readings := p.readings()
+	for _, g := range p.groups {
+		c := &cut{owner: g, readings: readings}
+		for _, n := range g.written() {
+			plain := !slices.ContainsFunc(readings[n], func(r reading) bool { return !r.plain })
+			if plain && n.owner() == g && n.Op.Class() == ir.Elementwise && n.end == 0 && !n.DType.IsHalf() && !pinned[n.Node] {
+				c.values = append(c.values, n)
+			}
+		}
+		for n, how := range c.choose() {
+			choices[n.Node] = how
+		}
+	}
+	return choices
+}
+
+// A cut chooses what a group stores in place of values, which others read.
+type cut struct {
+	owner    *group
+	values   []*node
+	readings map[*node][]reading
+	stored   []*node // instead of values, or of them
+	computed nodeSet // by readers, in place of the others
+}
+
+// choose returns the choices that differ from storing the values.
+func (c *cut) choose() map[*node]choice {
+	choices := map[*node]choice{}
+	if len(c.values) == 0 {
+		return choices
+	}
+	c.stored = slices.Clone(c.values)
+	best := c.cost()
+	best = c.drop(best)
+	for _, n := range c.candidates() {
+		before := slices.Clone(c.stored)
+		c.stored = append(c.stored, n)
+		if cost := c.drop(c.cost()); cost < best {
+			best = cost
+		} else {
+			c.stored = before
+		}
+	}
+	c.cost()
+	for n := range c.computed {
+		choices[n] = toRecompute
+	}
+	for _, n := range c.stored {
+		if !slices.Contains(c.values, n) {
+			choices[n] = toStore
+		}
+	}
+	return choices
+}
+
+// drop stores fewer nodes as long as that costs less, and returns the cost.
+func (c *cut) drop(cost float64) float64 {
+	for i := 0; i < len(c.stored); {
+		all := c.stored
+		c.stored = slices.Concat(all[:i], all[i+1:])
+		if less := c.cost(); less < cost {
+			cost, i = less, 0
+			continue
+		}
+		c.stored = all
+		i++
+	}
+	return cost
+}
+
+// candidates lists the members of the owner, other than values, that the values depend on
+// and that have as many elements as one.
+func (c *cut) candidates() []*node {
+	seen := nodeSet{}
+	var list []*node
+	var visit func(n *node, size int)
+	visit = func(n *node, size int) {
+		if seen[n] || n.owner() != c.owner || n.saved && !slices.Contains(c.values, n) {
+			return
+		}
+		seen[n] = true
+		if n.Len() == size && !n.DType.IsHalf() && !slices.Contains(c.values, n) {
+			list = append(list, n)
+		}
+		if n.Op.Class() == ir.Elementwise {
+			for _, s := range n.src {
+				visit(base(s), size)
+			}
+		}
+	}
+	for _, v := range c.values {
+		visit(v, v.Len())
+	}
+	return list
+}
+
+// cost is that of the stores, of the loads and of what is computed again, +Inf if a value
+// cannot be.
+func (c *cut) cost() float64 {
+	total := 0.0
+	c.computed = nodeSet{}
+	for _, n := range c.stored {
+		total += storeCost * float64(n.Len()*n.DType.Size())
+	}
+	var readers []*group
+	for _, v := range c.values {
+		for _, r := range c.readings[v] {
+			if !slices.Contains(readers, r.group) {
+				readers = append(readers, r.group)
+			}
+		}
+	}
+	for _, g := range readers {
+		t := &recomputation{cut: c, loads: nodeSet{}, computed: nodeSet{}}
+		for _, n := range g.loads() {
+			if !slices.Contains(c.values, n) {
+				t.loads[n] = true // in any case
+			}
+		}
+		for _, v := range c.values {
+			if slices.ContainsFunc(c.readings[v], func(r reading) bool { return r.group == g }) && !t.visit(v) {
+				return math.Inf(1)
+			}
+		}
+		total += t.cost
+		maps.Copy(c.computed, t.computed)
+	}
+	return total
+}
+
+// A recomputation is what one group loads and computes in place of values.
+type recomputation struct {
+	*cut
+	loads, computed nodeSet
+	cost            float64
+	additions       int
+}
+
+// visit adds the cost of n. It returns false if the group cannot compute n, or should not.
+func (t *recomputation) visit(n *node) bool {
+	small := len(t.values) > 0 && 4*n.Len() <= t.values[0].Len()
+	switch {
+	case t.loads[n] || t.computed[n] || n.Op.Class() == ir.Source && n.Op != ir.Buffer:
+		return true
+	case slices.Contains(t.stored, n), n.Op == ir.Buffer, n.saved && !slices.Contains(t.values, n), small && n.owners != nil:
+		t.loads[n] = true
+		t.cost += float64(n.Len() * n.DType.Size())
+		return true
+	case n.Op.Class() != ir.Elementwise || n.end != 0 || n.DType.IsHalf():
+		return false
+	}
+	t.computed[n] = true
+	t.additions += ir.Table[n.Op].Cost
+	t.cost += rematCost * float64(ir.Table[n.Op].Cost*n.Len())
+	if t.additions > maxRemat {
+		return false
+	}
+	for _, s := range n.src {
+		for s.Op == ir.Reshape || s.Op == ir.Expand {
+			s = s.src[0]
+		}
+		if s.Op.Class() == ir.Movement || !t.visit(s) {
+			return false
+		}
+	}
+	return true
+}
