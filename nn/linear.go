@@ -79,7 +79,7 @@ func drop(layer string, p float64, x tensor.Tensor, rng *tensor.RNG, mask []int)
 	case p == 1:
 		return tensor.ZerosLike(x)
 	}
-	return tensor.Where(rng.Uniform(mask...).Ge(p), x.Mul(1/(1-p)), 0)
+	return tensor.Where(rng.Uniform(mask...).Lt(p), 0, x.Mul(1/(1-p)))
 }
 
 // Train returns Drop(x, rng) and l.
