@@ -106,6 +106,10 @@ func (t *tilePart) loadLeft(m *multiplication, i, k int) {
 		t.windows.load(t.x, t.worker, m)
 		return
 	}
+	if i == t.first && k == t.from { // nothing has prefetched this panel
+		now := t.left.ahead(t.x, m.m, t.depth.size(t.x), 1)
+		now.step()
+	}
 	m.a, m.lda, m.sa = t.left.panel(t.x, m.m, t.depth.size(t.x))
 	switch {
 	case i+1 < t.last:
