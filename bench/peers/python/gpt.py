@@ -17,9 +17,9 @@ from torch.nn import functional as F
 
 
 class Block(nn.Module):
-    def __init__(self, width, heads, length, dropout):
+    def __init__(self, width, heads, length, dropout, attention):
         super().__init__()
-        self.heads, self.dropout = heads, nn.Dropout(dropout)
+        self.heads, self.dropout, self.attention = heads, nn.Dropout(dropout), attention
         self.norm1, self.norm2 = nn.LayerNorm(width), nn.LayerNorm(width)
         self.qkv, self.out = nn.Linear(width, 3 * width), nn.Linear(width, width)
         self.up, self.down = nn.Linear(width, 4 * width), nn.Linear(4 * width, width)
@@ -28,7 +28,7 @@ class Block(nn.Module):
     def attend(self, x):
         b, t, width = x.shape
         q, k, v = (y.view(b, t, self.heads, -1).transpose(1, 2) for y in self.qkv(x).split(width, dim=2))
-        if hasattr(F, "scaled_dot_product_attention"):
+        if self.attention == "sdpa":
             y = F.scaled_dot_product_attention(q, k, v, is_causal=True, dropout_p=self.dropout.p)
         else:
             scores = (q @ k.transpose(-2, -1)) * (1 / math.sqrt(k.size(-1)))
@@ -41,13 +41,22 @@ class Block(nn.Module):
         return x + self.dropout(self.down(F.gelu(self.up(self.norm2(x)))))
 
 
+def adamw(parameters):
+    """The optimizer, in one kernel for all parameters if this version has it for the CPU."""
+    settings = dict(lr=1e-3, betas=(0.9, 0.99), weight_decay=0.1)
+    try:
+        return torch.optim.AdamW(parameters, fused=True, **settings)
+    except (TypeError, RuntimeError):
+        return torch.optim.AdamW(parameters, **settings)
+
+
 class GPT(nn.Module):
-    def __init__(self, vocabulary, length, layers, width, heads, dropout):
+    def __init__(self, vocabulary, length, layers, width, heads, dropout, attention):
         super().__init__()
         self.tokens, self.positions = nn.Embedding(vocabulary, width), nn.Embedding(length, width)
         for e in (self.tokens, self.positions):
             nn.init.normal_(e.weight, std=0.02)
-        self.blocks = nn.Sequential(*(Block(width, heads, length, dropout) for _ in range(layers)))
+        self.blocks = nn.Sequential(*(Block(width, heads, length, dropout, attention) for _ in range(layers)))
         self.norm, self.head = nn.LayerNorm(width), nn.Linear(width, vocabulary)
 
     def forward(self, ids):
@@ -62,6 +71,8 @@ def main():
     p.add_argument("--steps", type=int, default=30, help="steps that are timed, after 5 others")
     p.add_argument("--batch", type=int, default=16)
     p.add_argument("--dropout", type=float, default=0.1)
+    sdpa = hasattr(F, "scaled_dot_product_attention")
+    p.add_argument("--attention", choices=["sdpa", "product"], default="sdpa" if sdpa else "product")
     a = p.parse_args()
     torch.set_num_threads(a.threads)
     torch.manual_seed(1)
@@ -70,8 +81,8 @@ def main():
     position = {c: i for i, c in enumerate(sorted(set(text)))}
     ids = torch.tensor([position[c] for c in text])
     length = 128
-    model = GPT(len(position), length, 4, 128, 4, a.dropout)
-    optimizer = torch.optim.AdamW(model.parameters(), lr=1e-3, betas=(0.9, 0.99), weight_decay=0.1)
+    model = GPT(len(position), length, 4, 128, 4, a.dropout, a.attention)
+    optimizer = adamw(list(model.parameters()))
     start = 0
     for step in range(5 + a.steps):
         if step == 5:
