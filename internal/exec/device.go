@@ -57,7 +57,7 @@ func New(d driver.Device) *Device {
 	}
 	ballast()
 	dev.pacer.threshold.Store(minGCThreshold)
-	dev.pacer.maxThreshold = maxThreshold(dev.limits)
+	dev.pacer.maxThreshold = max(minGCThreshold, int64(dev.limits.Memory)/maxGCMemory)
 	devicesMu.Lock()
 	defer devicesMu.Unlock()
 	devices = append(devices, dev)
@@ -94,6 +94,8 @@ func (d *Device) Close() error {
 	devices = slices.DeleteFunc(devices, func(x *Device) bool { return x == d })
 	devicesMu.Unlock()
 	collect(d)
+	d.pacer.mu.Lock() // a collection in the background returns buffers
+	defer d.pacer.mu.Unlock()
 	d.queue.Lock()
 	defer d.queue.Unlock()
 	return d.drv.Close()

@@ -8,7 +8,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/tensorken/tensorken/driver"
 	"github.com/tensorken/tensorken/internal/hostmem"
 )
 
@@ -17,7 +16,7 @@ import (
 // the device's memory, where collections take more than a share of the time.
 type pacer struct {
 	live         atomic.Int64 // the least number of bytes held since the last collection
-	threshold    atomic.Int64 // see limit
+	threshold    atomic.Int64 // bytes above live at which a plan waits for a collection; live if that is more
 	maxThreshold int64
 
 	mu   sync.Mutex
@@ -26,20 +25,9 @@ type pacer struct {
 
 const (
 	minGCThreshold = 32 << 20
-	maxGCMemory    = 16 // the highest threshold is memory/maxGCMemory
-	maxGCShared    = 64 // and less of memory that the device shares with the host
+	maxGCMemory    = 16 // the highest threshold is the device's own memory/maxGCMemory
 	maxGCTime      = 16 // a collection may take 1/maxGCTime of the time since the last
 )
-
-// maxThreshold returns the highest threshold of a device.
-func maxThreshold(l driver.Limits) int64 {
-	n := l.Memory / maxGCMemory
-	if l.Memory == 0 {
-		host, _ := hostmem.Limit() // 0 if it is unknown
-		n = host / maxGCShared
-	}
-	return int64(max(minGCThreshold, n))
-}
 
 // limit is the number of bytes above live at which the next plan waits for a collection. One
 // starts in the background at three quarters of it.
@@ -57,24 +45,25 @@ func (d *Device) maybeGC() {
 		p.mu.Lock()
 		defer p.mu.Unlock()
 		if p.excess(d.lockedDrain()) > p.limit() { // or another goroutine has collected
-			d.collect()
+			d.forcedGC()
 		}
 	case excess > limit/4*3 && p.mu.TryLock():
 		go func() {
 			defer p.mu.Unlock()
 			if p.excess(d.lockedDrain()) > limit/4*3 {
-				d.collect()
+				d.forcedGC()
 			}
 		}()
 	}
 }
 
-// collect runs a collection. The caller holds pacer.mu.
-func (d *Device) collect() {
+// forcedGC runs a collection. The caller holds pacer.mu.
+func (d *Device) forcedGC() {
 	p := &d.pacer
-	start := time.Now()
+	start, acquired := time.Now(), d.pool.total.Load()
 	forceGC()
-	p.live.Store(d.lockedDrain())
+	held := d.lockedDrain()
+	p.live.Store(max(0, held-(d.pool.total.Load()-acquired))) // what came later may be dead already
 	if time.Since(start)*maxGCTime > start.Sub(p.last) {
 		p.threshold.Store(min(2*p.threshold.Load(), p.maxThreshold))
 	}

@@ -22,6 +22,7 @@ type pool struct {
 	idle     int64                  // bytes of the buckets
 	returned atomic.Pointer[pooled] // buffers of unreachable blocks
 	held     atomic.Int64           // bytes of storages and of running plans
+	total    atomic.Int64           // bytes acquired so far
 	peak     int64                  // of held
 
 	collected [maxCollected/64 + 1]sync.Pool // idle buffers that are left to the collector, by size in 64 bytes
@@ -278,6 +279,7 @@ func (p *pool) pop(k *bucket, class int) *pooled {
 // trims the pool to the higher mark.
 func (p *pool) note(class int) {
 	held := p.held.Add(int64(class))
+	p.total.Add(int64(class))
 	p.highWater, p.peak = max(p.highWater, held), max(p.peak, held)
 }
 
