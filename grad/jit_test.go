@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/tensorken/tensorken/grad"
+	"github.com/tensorken/tensorken/internal/cpu"
 	"github.com/tensorken/tensorken/nn"
 	"github.com/tensorken/tensorken/tensor"
 )
@@ -157,6 +158,19 @@ func TestJitMisuse(t *testing.T) {
 		err := tensor.Try(c.f)
 		if err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v, want %q", c.name, err, c.want)
+		}
+	}
+}
+
+// A function that two devices compute runs in each call.
+func TestJitOfDevices(t *testing.T) {
+	d := tensor.NewDevice(cpu.New(cpu.Options{}))
+	defer d.Close()
+	f := grad.Jit(func(x tensor.Tensor) [2]tensor.Tensor { return [2]tensor.Tensor{x.Mul(2), x.To(d).Mul(3)} })
+	for i := range 3 {
+		y := f(tensor.Scalar(float64(i + 1)))
+		if y[0].Item() != float64(2*i+2) || y[1].Item() != float64(3*i+3) {
+			t.Errorf("call %d: %v", i, y)
 		}
 	}
 }

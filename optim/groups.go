@@ -91,13 +91,17 @@ func (o *Optimizer) ruleOf(name string) (Rule, zeroStart) {
 	return r, z
 }
 
-// checkRules fails if a parameter may have no rule, or the groups are not of the model.
-func (o *Optimizer) checkRules(params []pytree.Leaf[tensor.Tensor]) error {
+// check fails if a parameter may have no rule, the groups are not of the model, or ClipNorm is
+// negative.
+func (o *Optimizer) check(params []pytree.Leaf[tensor.Tensor]) error {
 	if o.RuleFor != nil && o.Groups != nil {
 		return errors.New("optim: Step of an Optimizer with RuleFor and Groups: want one of them")
 	}
 	if o.Rule == nil && o.RuleFor == nil {
 		return errors.New("optim: Step of an Optimizer without a Rule")
+	}
+	if !(o.ClipNorm >= 0) {
+		return fmt.Errorf("optim: Step of an Optimizer whose ClipNorm is %v: want the greatest norm allowed, or 0 for no limit", o.ClipNorm)
 	}
 	return o.Groups.check(params)
 }

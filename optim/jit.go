@@ -18,7 +18,8 @@ import (
 // computed. Loss returns m with its new state, such as that of batch norm.
 //
 // A step on a batch of a form that was met before is recorded, and later ones replay it:
-// without running loss or making a graph, in a tenth of the host's time.
+// without running loss or making a graph, in a tenth of the host's time. Before the first
+// replay loss runs once more: one whose graph has changed by then is not replayed.
 // Two batches have one form if their tensors have the same shapes, types, layouts and
 // devices, and if all else in them is equal; so have two models. Learning rates and their
 // schedules may change from step to step. Everything else that loss or a rule reads, and that
@@ -27,13 +28,13 @@ import (
 //
 // A loss that makes different graphs from equal arguments, such as one that draws from an
 // RNG of its own, is not recorded: then each step runs it. So it is with one that uses
-// [grad.Scan], as recurrent layers do, and with one that computes on several devices, or on
-// the host as package linalg does.
+// [grad.Scan], as recurrent layers do, with one that computes on several devices, or on the
+// host as package linalg does, and with a model that has an RNG in it.
 //
 // The memory of the parameters that a replayed step makes is freed once the last of them is
 // dead: to keep one of them for long, keep a copy, such as t.Mul(1). So is that of the slots.
 //
-// The errors are those of Step, and that the model which loss returns lacks a tensor of m.
+// The function is for one goroutine. Its errors are those of Step, and that the model which loss returns lacks a tensor of m.
 // *m and State then stay as they were.
 func Jit[M, B any](o *Optimizer, loss func(m M, b B, rng *tensor.RNG) (tensor.Tensor, M)) func(m *M, b B, rng *tensor.RNG) (tensor.Tensor, error) {
 	s := &steps[M, B]{o: o, loss: loss}
@@ -58,6 +59,7 @@ type steps[M, B any] struct {
 // A modelForm is models that differ in the elements of their tensors alone.
 type modelForm[M any] struct {
 	number int
+	random bool                         // it has an RNG, which a trace would draw from
 	model  M                            // without its tensors
 	params []pytree.Leaf[tensor.Tensor] // without values
 	slots  slotNames
@@ -105,6 +107,9 @@ func (s *steps[M, B]) next(m *M, b B, rng *tensor.RNG) (tensor.Tensor, error) {
 	var err error
 	if s.form, err = s.find(*m); err != nil {
 		return tensor.Tensor{}, err
+	}
+	if s.form.random {
+		return s.run(m, b, rng)
 	}
 	args.Model = s.form.number
 	params, err := s.form.of(*m)
@@ -177,7 +182,11 @@ func (s *steps[M, B]) find(m M) (*modelForm[M], error) {
 	for i := range params {
 		params[i].Value = tensor.Tensor{}
 	}
-	f := &modelForm[M]{number: s.count, params: params}
+	rngs, err := pytree.Values[tensor.RNG](m)
+	if err != nil {
+		return nil, fmt.Errorf("optim: %w", err)
+	}
+	f := &modelForm[M]{number: s.count, random: len(rngs) > 0, params: params}
 	s.count++
 	if f.model, err = pytree.Rebuild(m, make([]tensor.Tensor, len(params))); err != nil {
 		return nil, fmt.Errorf("optim: %w", err)
@@ -194,6 +203,9 @@ func (f *modelForm[M]) of(m M) ([]pytree.Leaf[tensor.Tensor], error) {
 	values, err := pytree.Values[tensor.Tensor](m)
 	if err != nil {
 		return nil, fmt.Errorf("optim: %w", err)
+	}
+	if len(values) != len(f.params) {
+		return nil, fmt.Errorf("optim: a model of %d tensors, before of %d", len(values), len(f.params))
 	}
 	params := slices.Clone(f.params)
 	for i, t := range values {
@@ -232,10 +244,10 @@ func (s *steps[M, B]) trace(a stepArgs[B], list []tensor.Tensor, t *jit.Trace) (
 	if err != nil {
 		return r, nil, err
 	}
-	if !slices.EqualFunc(params, s.form.params, func(a, b pytree.Leaf[tensor.Tensor]) bool { return a.Name == b.Name }) {
+	if !pytree.EqualExcept(&model, &next, tensorType) { // the loss sets a number in it, say
 		return r, nil, jit.ErrUnrecorded
 	}
-	if err := o.checkRules(params); err != nil {
+	if err := o.check(params); err != nil {
 		return r, nil, err
 	}
 	if o.RuleFor != nil {

@@ -3,7 +3,6 @@ package optim_test
 import (
 	"fmt"
 	"reflect"
-	"slices"
 	"strings"
 	"testing"
 
@@ -98,8 +97,9 @@ func TestJit(t *testing.T) {
 		runs   int // of the loss
 	}
 	// The loss runs in the first step of all, then of each form of batches in its first step
-	// and twice in its second, which is recorded: of sizes 6, 4 and, once, 3.
-	const usual = 1 + (1 + 2) + (1 + 2) + 1
+	// twice in its second, which is recorded, and in the first replay: of sizes 6, 4 and, in
+	// one step, 3.
+	const usual = 1 + (1 + 2 + 1) + (1 + 2 + 1) + 1
 	var configs []config
 	for name, r := range rules {
 		c := config{name: name, o: func() *optim.Optimizer { return optim.New(r, 0.01) }, runs: usual}
@@ -134,8 +134,7 @@ func TestJit(t *testing.T) {
 		config{"rates by hand", scheduled, func(step int, o *optim.Optimizer) { o.LR = 0.01 / float64(step+1) }, usual},
 		config{"other settings later", scheduled, func(step int, o *optim.Optimizer) {
 			if step == 7 {
-				o.ClipNorm, o.Groups = 0, slices.Clone(o.Groups)
-				o.Groups[0].LR = 2
+				o.ClipNorm, o.Groups[0].LR = 0, 2
 			}
 		}, 0},
 		config{"a rule of a function", func() *optim.Optimizer {
@@ -143,6 +142,25 @@ func TestJit(t *testing.T) {
 				return p.Sub(g.Mul(lr / float64(step+2)))
 			}), 0.1)
 		}, nil, usual},
+		config{"a rule with the rate in a tensor", func() *optim.Optimizer {
+			return optim.New(update(func(p, g tensor.Tensor, lr float64, step int) tensor.Tensor {
+				return p.Sub(g.Mul(tensor.New([]float32{float32(lr) / float32(step+1)})))
+			}), 0.1)
+		}, nil, 0},
+		config{"a rule with a table", func() *optim.Optimizer {
+			table := tensor.Arange(100).Add(1).Cast(tensor.Float32).Keep()
+			return optim.New(update(func(p, g tensor.Tensor, lr float64, step int) tensor.Tensor {
+				return p.Sub(g.Mul(lr).Div(table.Slice(0, step, step+1)))
+			}), 0.1)
+		}, nil, 0},
+		config{"a rule for every second step", func() *optim.Optimizer {
+			return optim.New(update(func(p, g tensor.Tensor, lr float64, step int) tensor.Tensor {
+				if step%2 == 0 {
+					return p
+				}
+				return p.Sub(g.Mul(lr))
+			}), 0.1)
+		}, nil, 0},
 		config{"bfloat16", func() *optim.Optimizer {
 			o := optim.New(optim.AdamW{}, 0.02)
 			o.Precision = tensor.BFloat16
@@ -235,7 +253,7 @@ func TestJitMisuse(t *testing.T) {
 			b.X = b.X.Add(own.Normal(b.X.Shape()...))
 			return jitLoss(m, b, rng)
 		}, "", 1 + 1 + 2 + 1 + 1 + 1},
-		{"no RNG of its own", jitLoss, "", 1 + 1 + 2},
+		{"no RNG of its own", jitLoss, "", 1 + 1 + 2 + 1},
 	} {
 		m, rng, runs := newJitModel(), tensor.NewRNG(2), 0
 		step := optim.Jit(optim.New(optim.AdamW{}, 0.1), func(m jitModel, b jitBatch, rng *tensor.RNG) (tensor.Tensor, jitModel) {
@@ -267,5 +285,71 @@ func TestJitMisuse(t *testing.T) {
 	}
 	if _, err := optim.Jit(optim.New(optim.SGD{}, 1), jitLoss)(nil, batch, nil); err == nil || !strings.Contains(err.Error(), "of a nil *optim_test.jitModel") {
 		t.Errorf("a nil model: %v", err)
+	}
+}
+
+// TestJitRuns has losses that give other graphs from equal arguments. They run in each step.
+func TestJitRuns(t *testing.T) {
+	batch := jitBatches(1)[0]
+	n, steps := 0, 0
+	for name, loss := range map[string]func(m jitModel, b jitBatch, rng *tensor.RNG) (tensor.Tensor, jitModel){
+		"a crop": func(m jitModel, b jitBatch, rng *tensor.RNG) (tensor.Tensor, jitModel) {
+			at := []int{1, 2, 3}[n%3]
+			return jitLoss(m, jitBatch{X: b.X.Mul(b.X.Slice(1, at, at+1)), Y: b.Y}, rng)
+		},
+		"a tensor of the model": func(m jitModel, b jitBatch, rng *tensor.RNG) (tensor.Tensor, jitModel) {
+			l, m := jitLoss(m, b, rng)
+			m.Mask = tensor.New([]int32{int32(n), 1, 1, 1, 1, 1, 1, 1})
+			return l, m
+		},
+		"a number of the model": func(m jitModel, b jitBatch, rng *tensor.RNG) (tensor.Tensor, jitModel) {
+			l, m := jitLoss(m, b, rng)
+			m.Drop.P = 0.5 - m.Drop.P
+			return l, m
+		},
+		"a tensor of its own": func(m jitModel, b jitBatch, rng *tensor.RNG) (tensor.Tensor, jitModel) {
+			b.X = b.X.Mul(tensor.New([]float32{float32(n)}))
+			return jitLoss(m, b, rng)
+		},
+		"a number that changes between steps": func(m jitModel, b jitBatch, rng *tensor.RNG) (tensor.Tensor, jitModel) {
+			l, m := jitLoss(m, b, rng)
+			return l.Mul(steps), m
+		},
+		"a number of its own": func(m jitModel, b jitBatch, rng *tensor.RNG) (tensor.Tensor, jitModel) {
+			l, m := jitLoss(m, b, rng)
+			return l.Mul(n), m
+		},
+	} {
+		m, rng := newJitModel(), tensor.NewRNG(2)
+		m.Drop.P = 0.125
+		step := optim.Jit(optim.New(optim.AdamW{}, 0.1), func(m jitModel, b jitBatch, rng *tensor.RNG) (tensor.Tensor, jitModel) {
+			n++
+			return loss(m, b, rng)
+		})
+		for i := range 8 {
+			before := n
+			steps = i
+			if _, err := step(&m, batch, rng); err != nil {
+				t.Fatalf("%s: %v", name, err)
+			}
+			if n == before {
+				t.Errorf("%s: the loss did not run in step %d", name, i)
+			}
+		}
+	}
+}
+
+// TestJitClipNorm has a limit that becomes negative.
+func TestJitClipNorm(t *testing.T) {
+	m, rng, o := newJitModel(), tensor.NewRNG(2), optim.New(optim.SGD{}, 0.1)
+	step := optim.Jit(o, jitLoss)
+	for i, b := range jitBatches(9) {
+		o.ClipNorm = 1
+		if i >= 5 {
+			o.ClipNorm = -1
+		}
+		if _, err := step(&m, b, rng); (err != nil) != (i >= 5) {
+			t.Errorf("ClipNorm %v: %v", o.ClipNorm, err)
+		}
 	}
 }

@@ -56,11 +56,8 @@ func (o *Optimizer) Step(model, grads any) error {
 	if err != nil {
 		return err
 	}
-	if err := o.checkRules(params); err != nil {
+	if err := o.check(params); err != nil {
 		return err
-	}
-	if !(o.ClipNorm >= 0) {
-		return fmt.Errorf("optim: Step of an Optimizer whose ClipNorm is %v: want the greatest norm allowed, or 0 for no limit", o.ClipNorm)
 	}
 	if err := o.catchUp(); err != nil {
 		return err

@@ -228,3 +228,52 @@ func TestLoopOnDevice(t *testing.T) {
 		}
 	}
 }
+
+// TestReplayReads trains with losses that read variables which change between steps, and
+// compares with a Loop that runs Loss in each step.
+func TestReplayReads(t *testing.T) {
+	for name, change := range map[string]func(l *netLoop, w *float64){
+		"nothing": func(*netLoop, *float64) {},
+		"in AfterStep": func(l *netLoop, w *float64) {
+			l.AfterStep = func(*netLoop, tensor.Tensor) error { *w *= 0.9; return nil }
+		},
+		"in Watch": func(l *netLoop, w *float64) { l.Watch = func([]train.Metrics) error { *w *= 0.5; return nil } },
+		"with the step": func(l *netLoop, w *float64) {
+			loss := l.Loss
+			l.Loss = func(m nn.Sequential, b batch, rng *tensor.RNG) (tensor.Tensor, nn.Sequential) {
+				x, m := loss(m, b, rng)
+				return x.Div(l.Step + 1), m
+			}
+		},
+		"with the epoch": func(l *netLoop, w *float64) {
+			l.Every = 1000
+			loss := l.Loss
+			l.Loss = func(m nn.Sequential, b batch, rng *tensor.RNG) (tensor.Tensor, nn.Sequential) {
+				x, m := loss(m, b, rng)
+				return x.Div(l.Epoch + 1), m
+			}
+		},
+	} {
+		run := func(eager bool) string {
+			l, w := newNet(""), 1.0
+			l.Checkpoint, l.Resume, l.Log, l.Eager, l.Epochs = "", false, "", eager, 4
+			loss := l.Loss
+			l.Loss = func(m nn.Sequential, b batch, rng *tensor.RNG) (tensor.Tensor, nn.Sequential) {
+				x, m := loss(m, b, rng)
+				return x.Mul(w), m
+			}
+			change(l, &w)
+			if err := l.Run(context.Background()); err != nil {
+				t.Fatalf("%s: %v", name, err)
+			}
+			var text strings.Builder
+			for name, x := range tree.All(l.Model) {
+				fmt.Fprintln(&text, name, x)
+			}
+			return text.String()
+		}
+		if got, want := run(false), run(true); got != want {
+			t.Errorf("%s: replayed\n%s\nEager\n%s", name, got, want)
+		}
+	}
+}

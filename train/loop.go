@@ -32,12 +32,15 @@ type Loop[M, B any] struct {
 	// or the one that is not 0.
 	Epochs, Steps int
 	// Loss returns the mean loss of a batch, and m with its new state. A returned
-	// model that lacks one of m's tensors is an error. Run records a step on batches of
-	// equal shapes once and replays it, as [optim.Jit] does: Loss cannot look at values, and
-	// what it reads besides its arguments stays what it was.
+	// model that lacks one of m's tensors is an error.
+	//
+	// Between reports and epochs, Run records a step on batches of equal shapes and replays
+	// it, as [optim.Jit] does: Loss cannot look at values then, and a variable that it reads
+	// stays what it was. Each report and each epoch starts anew.
 	Loss func(m M, b B, rng *tensor.RNG) (tensor.Tensor, M)
-	// Eager runs Loss in each step: for a Loss that prints, counts, or reads variables that
-	// change. Steps take the host longer. Accumulate and FindNaN run it each time too.
+	// Eager runs Loss in each step: for one that prints, counts, or reads variables that
+	// change. The host takes longer for a step. So it is with AfterStep, FindNaN and
+	// Accumulate.
 	Eager bool
 	// Accumulate is the number of batches whose gradients make a step; 0 is 1. The step is
 	// that of one large batch: gradients are averaged over the examples. The last batches

@@ -191,7 +191,7 @@ func TestRunLosesModel(t *testing.T) {
 		lose func(m nn.Linear) nn.Linear
 		want string
 	}{
-		{"all", func(nn.Linear) nn.Linear { return nn.Linear{} }, `oss returned a model without "weight", "bias": want the model that it was given, with its new state`},
+		{"all", func(nn.Linear) nn.Linear { return nn.Linear{} }, `Loss returned a model without "weight", "bias": want the model that it was given, with its new state`},
 		{"what has a gradient", func(m nn.Linear) nn.Linear { return nn.Linear{Bias: m.Bias} }, `without "weight":`},
 		{"what has none", func(m nn.Linear) nn.Linear { return nn.Linear{Weight: m.Weight} }, `without "bias":`},
 	} {

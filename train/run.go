@@ -111,7 +111,7 @@ func (r *runner[M, B]) epoch(ctx context.Context) error {
 			return err
 		}
 	}
-	r.at = r.position()
+	r.at, r.replays = r.position(), nil // an epoch may change what Loss reads
 	r.Epoch++
 	if !r.sum.isEmpty() && (r.Every == 0 || r.Epoch == r.Epochs) {
 		return r.report()
@@ -209,7 +209,7 @@ func (r *runner[M, B]) report() error {
 	if err != nil {
 		return err
 	}
-	r.sum = meter{}
+	r.sum, r.replays = meter{}, nil // Validate and Watch may change what Loss reads
 	if r.patient, err = r.isPatient(); err != nil {
 		return err
 	}

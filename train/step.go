@@ -25,8 +25,11 @@ type input[M, B any] struct {
 	Loss  func(m M, b B, rng *tensor.RNG) (tensor.Tensor, M)
 }
 
-// isReplayed reports whether steps are recorded and replayed.
-func (l *Loop[M, B]) isReplayed() bool { return !l.Eager && !l.FindNaN && l.Accumulate <= 1 }
+// isReplayed reports whether steps are recorded and replayed. AfterStep may change what Loss
+// reads.
+func (l *Loop[M, B]) isReplayed() bool {
+	return !l.Eager && !l.FindNaN && l.Accumulate <= 1 && l.AfterStep == nil
+}
 
 // replay steps the model by one batch.
 func (r *runner[M, B]) replay(batch B) error {

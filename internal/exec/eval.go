@@ -26,8 +26,8 @@ type share struct {
 	roots, old []*graph.Node
 }
 
-// byDevice divides the roots that have no value by device. Old is nil or has an
-// element for each root.
+// byDevice divides the roots that have no value by device. Old has an element for each of
+// the first roots.
 func byDevice(def *Device, roots, old []*graph.Node) []share {
 	if len(roots) > 0 {
 		d := deviceOf(roots[0], def)
@@ -48,7 +48,7 @@ func byDevice(def *Device, roots, old []*graph.Node) []share {
 			shares = append(shares, share{device: d})
 		}
 		shares[i].roots = append(shares[i].roots, n)
-		if old != nil {
+		if k < len(old) {
 			shares[i].old = append(shares[i].old, old[k])
 		}
 	}

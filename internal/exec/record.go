@@ -183,34 +183,58 @@ func (r *Recording) Repeats(args, numbers, roots, old []*graph.Node) bool {
 		}
 	}
 	for i, arg := range r.args {
-		s, t := c.leaves[i].stored, r.capture.leaves[i].stored
-		if arg >= 0 || s == t {
-			continue
-		}
-		if s == nil || t == nil || s.device != nil || t.device != nil || !bytes.Equal(s.host, t.host) {
+		x, y := &c.leaves[i], &r.capture.leaves[i]
+		if x.view.Offset != y.view.Offset || arg < 0 && !sameElements(x.stored, y.stored) {
 			return false
 		}
 	}
 	return true
 }
 
-// A Formula is the form of a graph whose leaves are stand-ins.
+// sameElements reports whether two storages are one, or on the host with equal elements.
+func sameElements(s, t *storage) bool {
+	if s == t {
+		return true
+	}
+	return s != nil && t != nil && s.device == nil && t.device == nil && bytes.Equal(s.host, t.host)
+}
+
+// SameElements reports whether two computed nodes are known to have the same elements: if
+// they are views alike of one storage, or of equal ones on the host.
+func SameElements(a, b *graph.Node) bool {
+	v, w := a.Value(), b.Value()
+	if v.Err != nil || w.Err != nil || v.Offset != w.Offset || a.DType != b.DType || !slices.Equal(a.Shape, b.Shape) || !slices.Equal(v.Strides, w.Strides) {
+		return false
+	}
+	s, _ := v.Store.(*storage)
+	t, _ := w.Store.(*storage)
+	return sameElements(s, t)
+}
+
+// A Formula is a graph but for the values of its Scalars.
 type Formula struct {
-	key string
-	// Scalars are the nodes whose values are not of the form.
+	key     string
+	leaves  []*storage
+	offsets []int // of the leaves
 	Scalars []*graph.Node
 }
 
-// FormulaOf returns the form of the graph of roots, whose operands have the values given,
-// as a [Layout] makes them.
+// FormulaOf returns the formula of roots, whose operands have the values given, as a
+// [Layout] makes them.
 func FormulaOf(roots []*graph.Node, given map[*graph.Node]*graph.Value) Formula {
 	c := newBody(nil, roots, given, 0)
 	defer c.release()
-	return Formula{string(c.key), c.scalarNodes()}
+	f := Formula{key: string(c.key), Scalars: c.scalarNodes()}
+	for i := range c.leaves {
+		f.leaves, f.offsets = append(f.leaves, c.leaves[i].stored), append(f.offsets, c.leaves[i].view.Offset)
+	}
+	return f
 }
 
-// Equal reports whether two formulas have one form.
-func (f Formula) Equal(g Formula) bool { return f.key == g.key }
+// Equal reports whether two formulas are one.
+func (f Formula) Equal(g Formula) bool {
+	return f.key == g.key && slices.Equal(f.offsets, g.offsets) && slices.EqualFunc(f.leaves, g.leaves, sameElements)
+}
 
 // Run computes the roots for arguments of the layouts that were recorded. It returns a
 // computed node for each.

@@ -25,7 +25,9 @@ type Func[P, R any] struct {
 	// tensors are better in lists, given and returned besides the trees, which it takes time
 	// to walk. The memory of a returned list is freed at once, when all its tensors are dead.
 	F func(p P, list []tensor.Tensor, t *Trace) (r R, lists [][]tensor.Tensor, err error)
-	// Later records the function for a form when an argument has it the second time.
+	// Later records the function for a form when an argument has it the second time, and
+	// traces it once more at the first replay: if it reads what has changed since, it is not
+	// replayed.
 	Later bool
 
 	mu    sync.Mutex
@@ -49,6 +51,10 @@ type Trace struct {
 // maxForms is the number of forms for which a function is recorded: the last ones used.
 const maxForms = 64
 
+// maxGraphs is the number of graphs that are recorded for one form, where [Trace.Values] says
+// that they differ. A function with more is not worth it.
+const maxGraphs = 8
+
 // A form is a function recorded for arguments of one form.
 type form[P, R any] struct {
 	like    P              // without its tensors
@@ -64,6 +70,7 @@ type form[P, R any] struct {
 	planned []bool          // which of them are the plan's
 	lists   []int           // how many are of each list
 	rngs    []source        // of the RNGs of the result
+	first   *traced[R]      // what was recorded, until it is traced again
 }
 
 // A source says that an RNG of a result goes on from one of the argument, after some keys.
@@ -91,13 +98,14 @@ func (f *Func[P, R]) Call(p P, list []tensor.Tensor, j *exec.Journal) (r R, list
 			todo = append(todo, n)
 		}
 	}
-	if err := tensor.Internal.Evaluate(graph.Token{}, f.Op, todo); err != nil {
+	if err = tensor.Internal.Evaluate(graph.Token{}, f.Op, todo); err != nil {
 		return r, nil, err
 	}
-	x, values, err := f.find(p, args)
-	if err != nil {
-		return r, nil, err
+	x, values, graphs := f.find(p, args)
+	if x == nil && graphs >= maxGraphs {
+		return r, nil, ErrUnrecorded
 	}
+	recorded := false // in this call
 	if x == nil || !x.tried {
 		seen := x
 		x = &form[P, R]{layouts: layoutsOf(args), device: tensor.Default(), like: rebuild(f.Op, p, make([]tensor.Tensor, len(args)-len(list)))}
@@ -105,13 +113,23 @@ func (f *Func[P, R]) Call(p P, list []tensor.Tensor, j *exec.Journal) (r R, list
 			if err := f.record(x, p, args, len(list)); err != nil {
 				return r, nil, err
 			}
+			recorded = true
 			if x.values != nil {
-				if values, _, err = x.values(); err != nil {
+				var ok bool
+				if values, ok, err = x.values(); err != nil {
 					return r, nil, err
+				}
+				if !ok { // not even those of this call
+					x.plan = nil
 				}
 			}
 		}
 		f.keep(x, seen)
+	}
+	if x.plan != nil && f.Later && x.first != nil && !recorded {
+		if err := f.verify(x, p, args, len(list)); err != nil {
+			return r, nil, err
+		}
 	}
 	if x.plan == nil {
 		return r, nil, ErrUnrecorded
@@ -119,29 +137,43 @@ func (f *Func[P, R]) Call(p P, list []tensor.Tensor, j *exec.Journal) (r R, list
 	return f.replay(x, p, args, j, values)
 }
 
-// find returns the recording for arguments like p, nil if there is none, and the values of
-// its numbers.
-func (f *Func[P, R]) find(p P, args []*graph.Node) (x *form[P, R], values []ir.Number, err error) {
+// verify traces F again, and has it not replayed if the graph is another one by now.
+func (f *Func[P, R]) verify(x *form[P, R], p P, args []*graph.Node, listed int) error {
+	t, err := f.trace(p, args, x.layouts, listed)
+	if err != nil || !x.plan.Repeats(t.stands, t.numbers, t.roots, t.old) || !x.first.equal(t) {
+		x.plan = nil
+	}
+	x.first = nil
+	return ignore(err)
+}
+
+// find returns the recording for arguments like p and the values of its numbers. If there
+// is none it returns a form of the arguments that has no recording, nil if there is none
+// either, and how many graphs were recorded for the form.
+func (f *Func[P, R]) find(p P, args []*graph.Node) (found *form[P, R], values []ir.Number, graphs int) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for i, x := range f.forms {
 		if x.device != tensor.Default() || !slices.EqualFunc(x.layouts, args, exec.Layout.IsOf) || !pytree.EqualExcept(&x.like, &p, leafTypes...) {
 			continue
 		}
+		if x.plan == nil {
+			found = x
+			continue
+		}
+		graphs++
 		if x.values != nil {
 			var ok bool
-			if values, ok, err = x.values(); err != nil {
-				return nil, nil, err
-			}
-			if !ok {
+			var err error
+			if values, ok, err = x.values(); err != nil || !ok {
 				continue
 			}
 		}
 		copy(f.forms[1:i+1], f.forms[:i])
 		f.forms[0] = x
-		return x, values, nil
+		return x, values, graphs
 	}
-	return nil, nil, nil
+	return found, nil, graphs
 }
 
 // keep adds a form in place of another, nil for none.
@@ -165,7 +197,7 @@ func (f *Func[P, R]) record(x *form[P, R], p P, args []*graph.Node, listed int) 
 		return err
 	}
 	again, err := f.trace(p, args, x.layouts, listed)
-	if err != nil || !plan.Repeats(again.stands, again.numbers, again.roots, again.old) {
+	if err != nil || !plan.Repeats(again.stands, again.numbers, again.roots, again.old) || !t.equal(again) {
 		return ignore(err)
 	}
 	x.plan, x.values, x.tensors, x.planned, x.lists = plan, t.values, t.tensors, t.planned, t.lists
@@ -173,6 +205,7 @@ func (f *Func[P, R]) record(x *form[P, R], p P, args []*graph.Node, listed int) 
 		x.draws = append(x.draws, len(d.Words)/2)
 	}
 	x.result, x.rngs = f.template(t.result, t.rngs, t.draws)
+	x.first = t
 	return nil
 }
 
@@ -194,6 +227,18 @@ type traced[R any] struct {
 	lists, groups               []int           // how many are of each list, and how many of them roots
 	rngs                        []tensor.RNG    // of the argument
 	draws                       []*graph.Draws  // of each of them
+}
+
+// equal reports whether two traces differ in their roots alone.
+func (t *traced[R]) equal(u *traced[R]) bool {
+	draws := func(a, b *graph.Draws) bool { return len(a.Words) == len(b.Words) }
+	if !slices.Equal(t.planned, u.planned) || !slices.Equal(t.lists, u.lists) || !slices.EqualFunc(t.draws, u.draws, draws) {
+		return false
+	}
+	return pytree.EqualExcept(&t.result, &u.result, leafTypes...) && slices.EqualFunc(t.tensors, u.tensors, func(x, y tensor.Tensor) bool {
+		a, b := node(x), node(y)
+		return a == b || a != nil && b != nil && exec.SameElements(a, b)
+	})
 }
 
 // trace runs F.
