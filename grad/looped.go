@@ -107,6 +107,9 @@ func orZero(t, n *graph.Node) *graph.Node {
 // vjp runs the steps backward. What it needs of a step, without elementwise operations on
 // it, the forward pass stores as outputs of the body.
 func (k *looped) vjp(args, outs, cts []*graph.Node) []*graph.Node {
+	if k.Steps == 0 { // the last carries are the first
+		return slices.Concat(cts[:k.Carries], make([]*graph.Node, len(args)-k.Carries))
+	}
 	bodyResults := k.Results()[:k.own]
 	t := record(k.scope, k.Args, bodyResults)
 	stands := &graph.Scope{StandIn: k.op}

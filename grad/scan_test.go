@@ -29,7 +29,10 @@ type scanBody = func(w tensor.Tensor) func(c scanState, x scanInput) (scanState,
 // unrolled is grad.Scan as a Go loop.
 func unrolled(f func(c scanState, x scanInput) (scanState, scanOutput), c scanState, xs scanInput, o *grad.ScanOptions) (scanState, scanOutput) {
 	n := xs.X.Dim(0)
-	ys := make([]scanOutput, n)
+	ys := make([]scanOutput, max(n, 1))
+	if n == 0 { // an output for its shape, which the stacks leave out
+		_, ys[0] = f(c, scanInput{tensor.ZerosOf(xs.X.DType(), xs.X.Shape()[1:]...), tensor.ZerosOf(xs.I.DType())})
+	}
 	for step := range n {
 		i := step
 		if o != nil && o.Reverse {
@@ -42,7 +45,7 @@ func unrolled(f func(c scanState, x scanInput) (scanState, scanOutput), c scanSt
 		for _, y := range ys {
 			list = append(list, of(y))
 		}
-		return tensor.Stack(0, list...)
+		return tensor.Stack(0, list...).Slice(0, 0, n)
 	}
 	out := scanOutput{
 		Y: stack(func(y scanOutput) tensor.Tensor { return y.Y }), Same: stack(func(y scanOutput) tensor.Tensor { return y.Same }),
@@ -129,12 +132,20 @@ type scanArg struct{ W, A, B, X tensor.Tensor }
 func TestScan(t *testing.T) {
 	rng := tensor.NewRNG(3)
 	draw := func(s ...int) tensor.Tensor { return rng.Normal(s...).Cast(tensor.Float64).Mul(0.5).Keep() }
-	const n = 5
-	at := scanArg{draw(3, 3), draw(3), draw(3), draw(n, 3)}
-	i := tensor.New([]int32{2, 0, 1, 1, 2})
+	w, a0, b0, x := draw(3, 3), draw(3), draw(3), draw(5, 3)
+	indices := tensor.New([]int32{2, 0, 1, 1, 2})
 	for _, b := range scanBodies {
-		for _, o := range []*grad.ScanOptions{nil, {Reverse: true}, {Checkpoint: 2}, {Checkpoint: 2, Reverse: true}, {Checkpoint: 5}} {
-			t.Run(fmt.Sprintf("%s/%+v", b.name, o), func(t *testing.T) {
+		for _, r := range []struct {
+			n int
+			o *grad.ScanOptions
+		}{
+			{5, nil}, {5, &grad.ScanOptions{Reverse: true}}, {5, &grad.ScanOptions{Checkpoint: 2}},
+			{5, &grad.ScanOptions{Checkpoint: 2, Reverse: true}}, {5, &grad.ScanOptions{Checkpoint: 5}},
+			{0, nil}, {0, &grad.ScanOptions{Checkpoint: 2}},
+		} {
+			n, o := r.n, r.o
+			at, i := scanArg{w, a0, b0, x.Slice(0, 0, n)}, indices.Slice(0, 0, n)
+			t.Run(fmt.Sprintf("%s/%d steps/%+v", b.name, n, o), func(t *testing.T) {
 				begin := func(a scanArg) (scanState, scanInput) {
 					return scanState{A: a.A, B: a.B, Count: tensor.New([]int32{0}, 1).Squeeze(0)}, scanInput{a.X, i}
 				}

@@ -227,6 +227,34 @@ func TestRecurrentState(t *testing.T) {
 	}
 }
 
+// The last state of no steps is the first, and so is its gradient.
+func TestRecurrentNoSteps(t *testing.T) {
+	rng := tensor.NewRNG(8)
+	for _, c := range recurrent {
+		type args struct {
+			L     cells
+			X     tensor.Tensor
+			State []tensor.Tensor
+		}
+		a := args{L: c.make(rng, 2, 3, &nn.RecurrentOptions{Layers: 2, Bidirectional: true}), X: tensor.ZerosOf(tensor.Float32, 5, 0, 2)}
+		for range c.states {
+			a.State = append(a.State, rng.Normal(4, 5, 3))
+		}
+		g := grad.Of(func(a args) tensor.Tensor {
+			y, last := c.run(a.L, a.X, a.State, tensor.Tensor{}, nil)
+			return weighted(y.Sum(), last)
+		})(a)
+		want := grad.Of(func(s []tensor.Tensor) tensor.Tensor { return weighted(tensor.Scalar(0), s) })(a.State)
+		for k := range want {
+			near(t, c.name+": gradient of the state", g.State[k], want[k], 0)
+		}
+		near(t, c.name+": gradient of the input", g.X, a.X, 0)
+		for field, x := range tree.All(g.L) {
+			near(t, c.name+": gradient of "+field, x, tensor.ZerosLike(x), 0)
+		}
+	}
+}
+
 // Dropout drops outputs between layers, in training alone.
 func TestRecurrentDropout(t *testing.T) {
 	rng := tensor.NewRNG(4)
