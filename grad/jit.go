@@ -14,10 +14,11 @@ import (
 // [*tensor.Error] or a [*tensor.DeviceError] if that fails.
 //
 // Two arguments have one form if their tensors have the same shapes, types, layouts and
-// devices, and if all else in them is equal: numbers, strings, functions. So a number that
-// changes from call to call, such as a position, is best a tensor. The last 64 forms are
-// kept. What f captures or reads elsewhere stays what it was when f was recorded. In f, the
-// tensors of the argument have no value, so f cannot choose by an if: use Where.
+// devices, and if all else in them is equal: numbers, strings, functions, and which pointers
+// are the same. So a number that changes from call to call, such as a position, is best a
+// tensor. The last 64 forms are kept. What f captures or reads elsewhere stays what it was
+// when f was recorded. In f, the tensors of the argument have no value, so f cannot choose
+// by an if: use Where.
 //
 // A *tensor.RNG in the argument draws on from call to call, and what f draws is new in each.
 // One made by [tensor.KeyRNG] is an error: pass the key, and make the RNG in f.

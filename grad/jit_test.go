@@ -2,6 +2,7 @@ package grad_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -120,6 +121,38 @@ func TestJitInside(t *testing.T) {
 	twice := grad.Jit(func(x tensor.Tensor) tensor.Tensor { return grad.Jit(f)(x).Mul(2) })
 	if got := twice(x).String(); got != "28" {
 		t.Errorf("Jit in Jit = %s", got)
+	}
+}
+
+// TestJitShared calls recorded functions with arguments that differ only in which pointers
+// are equal.
+func TestJitShared(t *testing.T) {
+	type weights struct{ A, B, C *tensor.Tensor }
+	sum := func(w weights) tensor.Tensor { return w.A.Add(w.B.Mul(10)).Add(w.C.Mul(100)) }
+	x, y, z := tensor.Full(1, 2).Keep(), tensor.Full(2, 2).Keep(), tensor.Full(3, 2).Keep()
+	type rngs struct{ A, B *tensor.RNG }
+	draw := func(r rngs) tensor.Tensor { return tensor.Stack(0, r.A.Normal(2), r.B.Normal(2)) }
+	tied := func() rngs { r := tensor.NewRNG(1); return rngs{r, r} }
+	untied := func() rngs { return rngs{tensor.NewRNG(1), tensor.NewRNG(1)} }
+	for _, reverse := range []bool{false, true} {
+		args := []weights{{&x, &x, &y}, {&x, &y, &y}, {&x, &y, &x}, {&x, &y, &z}, {&y, &y, &x}, {&z, &z, &z}}
+		orders := []func() rngs{tied, untied, tied}
+		if reverse {
+			slices.Reverse(args)
+			orders = []func() rngs{untied, tied, untied}
+		}
+		jitted := grad.Jit(sum)
+		for _, a := range args {
+			if got, want := fmt.Sprint(jitted(a)), fmt.Sprint(sum(a)); got != want {
+				t.Errorf("of %v, %v, %v: %s, want %s", *a.A, *a.B, *a.C, got, want)
+			}
+		}
+		drawing := grad.Jit(draw)
+		for i, r := range orders {
+			if got, want := fmt.Sprint(drawing(r())), fmt.Sprint(draw(r())); got != want {
+				t.Errorf("draws of call %d: %s, want %s", i, got, want)
+			}
+		}
 	}
 }
 

@@ -23,16 +23,19 @@ func Each[L any](v any, f func(x *L)) error {
 // EqualExcept reports whether two trees of one type differ in their leaves alone, the
 // values of some types. Numbers, strings and whatever else a tree carries must be equal;
 // functions must be the same function with the same captured variables, and pointers to
-// what holds no leaf the same pointers.
+// what holds no leaf the same pointers. Where pointers in one tree are equal, those in the
+// other must be.
 func EqualExcept(a, b any, leaves ...reflect.Type) bool {
-	f := former{leaves: leaves, seen: map[[2]unsafe.Pointer]bool{}}
+	f := former{leaves: leaves, inB: map[address]unsafe.Pointer{}, inA: map[address]unsafe.Pointer{}}
 	return f.same(reflect.ValueOf(&a).Elem(), reflect.ValueOf(&b).Elem())
 }
 
-// A former compares trees.
+// A former compares trees a and b.
 type former struct {
 	leaves []reflect.Type
-	seen   map[[2]unsafe.Pointer]bool // pointers that are being compared, or were equal
+	// inB has for pointers in a the ones in b that they were compared with, and inA those in
+	// a for the ones in b: they map one to one, so that both trees share the same subtrees.
+	inB, inA map[address]unsafe.Pointer
 }
 
 // same compares values of one type, addressable ones.
@@ -83,14 +86,14 @@ func (f *former) same(a, b reflect.Value) bool {
 }
 
 func (f *former) samePointer(a, b reflect.Value) bool {
-	p, q := a.UnsafePointer(), b.UnsafePointer()
-	switch {
-	case a.IsNil() || b.IsNil():
+	if a.IsNil() || b.IsNil() {
 		return a.IsNil() && b.IsNil()
-	case f.seen[[2]unsafe.Pointer{p, q}]:
-		return true
 	}
-	f.seen[[2]unsafe.Pointer{p, q}] = true
+	p, q := address{a.UnsafePointer(), a.Type()}, address{b.UnsafePointer(), b.Type()}
+	if other, back := f.inB[p], f.inA[q]; other != nil || back != nil {
+		return other == q.ptr && back == p.ptr
+	}
+	f.inB[p], f.inA[q] = q.ptr, p.ptr
 	for _, leaf := range f.leaves {
 		if l, err := layoutOf(leaf, a.Type()); err == nil && l.kind == pointer {
 			return f.same(a.Elem(), b.Elem())

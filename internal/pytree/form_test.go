@@ -63,3 +63,52 @@ func TestEqualExcept(t *testing.T) {
 		}
 	}
 }
+
+// TestEqualExceptShared compares trees with the same leaves behind other pointers.
+func TestEqualExceptShared(t *testing.T) {
+	type pair struct{ A, B, C *lin }
+	type node struct {
+		W    ten
+		Next *node
+	}
+	type both struct {
+		Outer *lin
+		Inner *ten // may point to the first field of Outer
+	}
+	fresh := func() *lin { return &lin{Weight: mk(1)} }
+	x, y, z := fresh(), fresh(), fresh()
+	ring := func(n int) *node {
+		first := &node{}
+		last := first
+		for range n - 1 {
+			last.Next = &node{}
+			last = last.Next
+		}
+		last.Next = first
+		return first
+	}
+	for _, c := range []struct {
+		name string
+		a, b any
+		same bool
+	}{
+		{"all their own", pair{x, y, z}, pair{fresh(), fresh(), fresh()}, true},
+		{"other order", pair{x, y, z}, pair{y, z, x}, true},
+		{"both tied", pair{x, x, z}, pair{y, y, x}, true},
+		{"tied and untied", pair{x, x, z}, pair{x, y, z}, false},
+		{"tied with another", pair{x, x, z}, pair{x, y, y}, false},
+		{"tied, nil", pair{x, x, nil}, pair{y, y, nil}, true},
+		{"in a slice", []*lin{x, x}, []*lin{x, y}, false},
+		{"in a map", map[string]*lin{"a": x, "b": x}, map[string]*lin{"a": x, "b": y}, false},
+		{"in interfaces", []any{x, x}, []any{x, y}, false},
+		{"rings", ring(2), ring(2), true},
+		{"rings of other lengths", ring(1), ring(2), false},
+		{"a first field", both{x, &x.Weight}, both{y, &y.Weight}, true},
+	} {
+		for _, p := range [][2]any{{c.a, c.b}, {c.b, c.a}} {
+			if got := EqualExcept(p[0], p[1], reflect.TypeFor[ten]()); got != c.same {
+				t.Errorf("%s: EqualExcept(%+v, %+v) = %v, want %v", c.name, p[0], p[1], got, c.same)
+			}
+		}
+	}
+}
