@@ -13,7 +13,8 @@
 //	C Cache  `tensor:"-"`         // left out, shared with results
 //	L []Cell `tensor:"*_l#"`      // element 0 has weight_l0, bias_l0
 //
-// In the last, * is the name of a leaf in an element, a struct of leaves, and # the index.
+// In the last, * is the name of a leaf in an element, a struct of leaves, and # the index. A
+// tag may have * and # only so.
 //
 // A pointer met twice is one subtree: its leaves are found and named once,
 // and a result shares it in the same places. An unexported field that holds

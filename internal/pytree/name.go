@@ -69,7 +69,8 @@ func plural(rest []rune) bool {
 
 // A tag is a parsed field tag.
 type tag struct {
-	name     string // "" if none is given
+	name     string   // "" if none is given
+	names    *pattern // nil if the name is none
 	skip     bool
 	state    bool
 	optional bool
@@ -82,7 +83,11 @@ func parseTag(f reflect.StructField) (tag, error) {
 		return tag{skip: true}, nil
 	}
 	name, options, _ := strings.Cut(text, ",")
-	g := tag{name: name}
+	names, err := parsePattern(name)
+	if err != nil {
+		return tag{}, fmt.Errorf("the pattern %q in the tag of field %s: %w", name, f.Name, err)
+	}
+	g := tag{name: name, names: names}
 	known := map[string]*bool{"": new(bool), "state": &g.state, "optional": &g.optional}
 	for option := range strings.SplitSeq(options, ",") {
 		is := known[option]

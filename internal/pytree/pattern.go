@@ -1,6 +1,7 @@
 package pytree
 
 import (
+	"errors"
 	"reflect"
 	"strconv"
 	"strings"
@@ -10,14 +11,17 @@ import (
 // * is a leaf's name in the element, # the element's index.
 type pattern struct{ before, after string } // the index
 
-// parsePattern returns the pattern of a tag, nil if it has none.
-func parsePattern(name string) *pattern {
+// parsePattern returns the pattern that a tag has for a name, nil for a name without * and #.
+func parsePattern(name string) (*pattern, error) {
+	if !strings.ContainsAny(name, "*#") {
+		return nil, nil
+	}
 	rest, ok := strings.CutPrefix(name, "*")
 	before, after, found := strings.Cut(rest, "#")
-	if !ok || !found {
-		return nil
+	if !ok || !found || strings.ContainsAny(before+after, "*#") {
+		return nil, errors.New(`want one * at the beginning, for the name of a leaf, and one # for the index, as in "*_l#"`)
 	}
-	return &pattern{before, after}
+	return &pattern{before, after}, nil
 }
 
 // flat reports whether the leaves of a type are those of one struct, so that a name of one is

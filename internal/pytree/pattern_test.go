@@ -86,23 +86,45 @@ func TestPatternOtherLeaves(t *testing.T) {
 }
 
 func TestPatternErrors(t *testing.T) {
-	const want = "want a slice of structs whose fields are pytree.ten"
-	for _, v := range []any{
-		struct {
+	const wantType = "want a slice of structs whose fields are pytree.ten"
+	const wantPattern = `in the tag of field A: want one * at the beginning, for the name of a leaf, and one # for the index, as in "*_l#"`
+	for _, c := range []struct {
+		v    any
+		want string
+	}{
+		{struct {
 			A []ten `tensor:"*_l#"`
-		}{},
-		struct {
+		}{}, wantType},
+		{struct {
 			A lin `tensor:"*_l#"`
-		}{},
-		struct {
+		}{}, wantType},
+		{struct {
 			A []block `tensor:"*_l#"`
-		}{},
-		struct {
+		}{}, wantType},
+		{struct {
 			A []*lin `tensor:"*_l#"`
-		}{},
+		}{}, wantType},
+		{struct {
+			A []lin `tensor:"*_l"`
+		}{}, `the pattern "*_l" ` + wantPattern},
+		{struct {
+			A []lin `tensor:"l#,state"`
+		}{}, `the pattern "l#" ` + wantPattern},
+		{struct {
+			A []lin `tensor:"l#_*"`
+		}{}, wantPattern},
+		{struct {
+			A []lin `tensor:"*_l#_#"`
+		}{}, wantPattern},
+		{struct {
+			A []lin `tensor:"*_*#"`
+		}{}, wantPattern},
+		{struct {
+			A ten `tensor:"*"`
+		}{}, wantPattern},
 	} {
-		if _, err := Flatten[ten](v); !matches(err, want) {
-			t.Errorf("Flatten(%T) = %v, want an error with %q", v, err, want)
+		if _, err := Flatten[ten](c.v); !matches(err, c.want) {
+			t.Errorf("Flatten(%T) = %v, want an error with %q", c.v, err, c.want)
 		}
 	}
 }
