@@ -152,17 +152,14 @@ func isConstant(n *graph.Node) bool {
 	return search(n)
 }
 
-func (r *recurrence) isCarry(i int) bool { return i < len(r.carries) }
-func (r *recurrence) isInput(i int) bool {
-	return i >= len(r.carries) && i < len(r.carries)+len(r.inputs)
-}
-
-// dependents returns the nodes of the body that depend on some arguments.
-func (r *recurrence) dependents(t *tape, is func(arg int) bool) map[*graph.Node]bool {
+// dependents returns some arguments and the nodes of the tape that depend on them.
+func (t *tape) dependents(args []*graph.Node) map[*graph.Node]bool {
 	list := map[*graph.Node]bool{}
-	for i := range t.calls {
-		c := &t.calls[i]
-		if i < t.args && is(i) || i >= t.args && slices.ContainsFunc(c.src, func(n *graph.Node) bool { return list[n] }) {
+	for _, n := range args {
+		list[n] = true
+	}
+	for _, c := range t.calls[t.args:] {
+		if slices.ContainsFunc(c.src, func(n *graph.Node) bool { return list[n] }) {
 			list[c.Node] = true
 		}
 	}
@@ -192,8 +189,8 @@ func (r *recurrence) forAll(ns, of, stacks []*graph.Node) []*graph.Node {
 // elementwise operations.
 func (r *recurrence) hoist() {
 	t := recordWhole(r.scope, r.args, r.results())
-	carried := r.dependents(t, r.isCarry)
-	perStep := r.dependents(t, r.isInput)
+	carried := t.dependents(r.args[:len(r.carries)])
+	perStep := t.dependents(r.args[len(r.carries):][:len(r.inputs)])
 	heavy := map[*graph.Node]bool{}
 	for i := range t.calls[t.args:] {
 		c := &t.calls[t.args+i]
@@ -240,7 +237,7 @@ func (r *recurrence) hoist() {
 // carries.
 func (r *recurrence) sink() (last, outs []*graph.Node) {
 	t := recordWhole(r.scope, r.args, r.results())
-	carried := r.dependents(t, r.isCarry)
+	carried := t.dependents(r.args[:len(r.carries)])
 	needed := map[*graph.Node]bool{} // for the next carries
 	graph.Walk(r.next, func(n *graph.Node) (graph.Operands, bool) {
 		i, ours := t.index.Get(n)
@@ -325,18 +322,19 @@ func (r *recurrence) call() (last, outs []*graph.Node) {
 		return n.Inputs(), true
 	}, func(*graph.Node, graph.Operands) {})
 	k := &looped{scope: r.scope, op: r.op}
-	var args, operands []*graph.Node
-	inputs := 0
-	for i, n := range slices.Concat(r.carries, r.inputs, r.captured) {
-		if !r.isCarry(i) && !used[r.args[i]] {
-			continue
+	carries := len(r.carries)
+	args, operands := slices.Clone(r.args[:carries]), slices.Clone(r.carries)
+	add := func(ns, as []*graph.Node) {
+		for i, n := range ns {
+			if used[as[i]] {
+				args, operands = append(args, as[i]), append(operands, n)
+			}
 		}
-		if r.isInput(i) {
-			inputs++
-		}
-		args, operands = append(args, r.args[i]), append(operands, n)
 	}
-	k.Recurrence = graph.NewRecurrence(&graph.Recurrence{Steps: r.steps, Reverse: r.reverse, Carries: len(r.carries), Inputs: inputs, Args: args}, r.results())
+	add(r.inputs, r.args[carries:])
+	inputs := len(args) - carries
+	add(r.captured, r.args[carries+len(r.inputs):])
+	k.Recurrence = graph.NewRecurrence(&graph.Recurrence{Steps: r.steps, Reverse: r.reverse, Carries: carries, Inputs: inputs, Args: args}, r.results())
 	k.own = len(r.next) + len(r.outs)
 	results := k.apply(operands)
 	return results[:len(r.next)], results[len(r.next):]
