@@ -77,18 +77,18 @@ type recurring struct {
 	src     []*graph.Node // the operands
 	args    []int         // of the leaves: which argument of the body each views; -1 for none
 
-	same   []int           // of the carries: the output that is read as the next one; -1 if there is none
-	slot   []int           // of the results
-	places []place         // by slot
-	slots  []*pooled       // of the plan; those of outputs are as long as the stacks
-	others []*pooled       // second buffers of carries, in turn with the first
-	block  []driver.Buffer // of the leaves
+	aliasOf     []int           // of the carries: the output that is read as the next one; -1 if there is none
+	slot        []int           // of the results
+	layouts     []slotLayout    // by slot
+	slots       []*pooled       // of the plan; those of outputs are as long as the stacks
+	alternates  []*pooled       // second buffers of carries, which odd steps write
+	leafBuffers []driver.Buffer // by leaf
 }
 
-// A place is where what the steps store in a slot is.
-type place struct {
-	size  int // of a stack: the elements of a step
-	other int // of a carry: the index of its second buffer; -1 of all else
+// A slotLayout says which buffer each step writes for a slot of the plan, and at which offset.
+type slotLayout struct {
+	stepLen   int // of an output: the elements that a step adds to the stack; 0 of all else
+	alternate int // of a carry: the index of its second buffer; -1 of all else
 }
 
 // recur runs a recurrence and returns the values of its results. It fails with
@@ -106,7 +106,7 @@ func (d *Device) recur(r *graph.Recurrence, results, src []*graph.Node) (values 
 	}
 	d.queue.Lock()
 	defer d.queue.Unlock()
-	defer func() { d.pool.release(x.slots...); d.pool.release(x.others...) }()
+	defer func() { d.pool.release(x.slots...); d.pool.release(x.alternates...) }()
 	if err := x.acquire(); err != nil {
 		return nil, err
 	}
@@ -130,13 +130,13 @@ func (d *Device) recur(r *graph.Recurrence, results, src []*graph.Node) (values 
 
 // load captures and compiles the body.
 func (x *recurring) load() error {
-	x.same = slices.Repeat([]int{-1}, x.Carries)
+	x.aliasOf = slices.Repeat([]int{-1}, x.Carries)
 	var roots []*graph.Node
 	_, shares := x.d.drv.(driver.Sharer) // a step may read the part of a stack before the one it writes
 	for i, n := range x.results {
 		if i < x.Carries && shares {
 			if k := slices.Index(x.results[x.Carries:], n); k >= 0 {
-				x.same[i] = k + x.Carries
+				x.aliasOf[i] = k + x.Carries
 				continue
 			}
 		}
@@ -184,7 +184,7 @@ func (x *recurring) stands() (given map[*graph.Node]*graph.Value, of map[graph.S
 		switch {
 		case x.IsInput(i):
 			stand.Strides, stride = v.Strides[1:], v.Strides[0]
-		case i < x.Carries && x.same[i] >= 0:
+		case i < x.Carries && x.aliasOf[i] >= 0:
 			stride = n.Len()
 		}
 		if stride*n.DType.Size()%16 != 0 {
@@ -198,26 +198,26 @@ func (x *recurring) stands() (given map[*graph.Node]*graph.Value, of map[graph.S
 // acquire acquires the buffers.
 func (x *recurring) acquire() (err error) {
 	requests := slices.Clone(x.p.slots)
-	x.places = slices.Repeat([]place{{other: -1}}, len(requests))
+	x.layouts = slices.Repeat([]slotLayout{{alternate: -1}}, len(requests))
 	x.slot = make([]int, len(x.results))
-	var others []request
+	var alternates []request
 	output := 0
 	for i, n := range x.results {
-		if i < x.Carries && x.same[i] >= 0 {
+		if i < x.Carries && x.aliasOf[i] >= 0 {
 			continue
 		}
 		slot := x.p.slot[x.p.compiled.Outputs[output].Index]
 		output++
 		x.slot[i] = slot
 		if i < x.Carries {
-			x.places[slot].other = len(others)
-			others = append(others, requests[slot])
+			x.layouts[slot].alternate = len(alternates)
+			alternates = append(alternates, requests[slot])
 		} else {
-			x.places[slot].size = n.Len()
+			x.layouts[slot].stepLen = n.Len()
 			requests[slot] = x.d.request(x.Steps * n.Len() * n.DType.Size())
 		}
 	}
-	for i, k := range x.same {
+	for i, k := range x.aliasOf {
 		if k >= 0 {
 			x.slot[i] = x.slot[k]
 		}
@@ -225,7 +225,7 @@ func (x *recurring) acquire() (err error) {
 	if x.slots, err = x.d.acquire(nil, requests...); err != nil {
 		return err
 	}
-	if x.others, err = x.d.acquire(nil, others...); err != nil {
+	if x.alternates, err = x.d.acquire(nil, alternates...); err != nil {
 		return err
 	}
 	for i := range x.c.leaves {
@@ -233,18 +233,18 @@ func (x *recurring) acquire() (err error) {
 		if err != nil {
 			return err
 		}
-		x.block = append(x.block, b)
+		x.leafBuffers = append(x.leafBuffers, b)
 	}
 	return nil
 }
 
-// stored returns the buffer that has what a step stores in a slot, and the offset of it.
+// stored returns the buffer that a step writes for a slot, and the offset in it.
 func (x *recurring) stored(slot, step int) (b **pooled, offset int) {
-	p := x.places[slot]
-	if p.other >= 0 && step%2 == 1 {
-		return &x.others[p.other], 0
+	l := x.layouts[slot]
+	if l.alternate >= 0 && step%2 == 1 {
+		return &x.alternates[l.alternate], 0
 	}
-	return &x.slots[slot], p.size * x.Position(step)
+	return &x.slots[slot], l.stepLen * x.Position(step)
 }
 
 // maxCalls is about the number of calls that a recurrence submits at once.
@@ -296,7 +296,7 @@ func (x *recurring) argument(a binding, step int, run *execution) driver.Arg {
 		b, part := x.stored(x.slot[arg], step-1)
 		return driver.Arg{Buffer: (*b).Buffer, Offset: part + offset}
 	}
-	return driver.Arg{Buffer: x.block[a.index], Offset: offset}
+	return driver.Arg{Buffer: x.leafBuffers[a.index], Offset: offset}
 }
 
 // values makes storages of the buffers and returns the values of the results.
@@ -304,7 +304,7 @@ func (x *recurring) values(run *execution) ([]*graph.Value, error) {
 	values := make([]*graph.Value, len(x.results))
 	last := x.Steps - 1
 	for i, n := range x.results {
-		if i < x.Carries && x.same[i] >= 0 {
+		if i < x.Carries && x.aliasOf[i] >= 0 {
 			continue
 		}
 		b, _ := x.stored(x.slot[i], last)
@@ -319,7 +319,7 @@ func (x *recurring) values(run *execution) ([]*graph.Value, error) {
 		}
 		values[i] = &graph.Value{Store: s, Strides: shape.RowMajor(dims)}
 	}
-	for i, k := range x.same {
+	for i, k := range x.aliasOf {
 		if k >= 0 {
 			v := values[k]
 			values[i] = &graph.Value{Store: v.Store, Offset: x.Position(last) * v.Strides[0], Strides: v.Strides[1:]}
