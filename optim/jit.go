@@ -19,9 +19,9 @@ import (
 //
 // A step on a batch of a form that was met before is recorded, and later ones replay it:
 // without running loss or making a graph, in a tenth of the host's time. Before the first
-// replay loss runs once more: one whose graph has changed by then is not replayed.
-// Two batches have one form if their tensors have the same shapes, types, layouts and
-// devices, and if all else in them is equal; so have two models. Learning rates and their
+// replay loss runs once more: one whose graph has changed by then is not replayed. Two batches
+// have one form if their tensors have the same shapes, types, layouts and devices, and if all
+// else in them is equal, shared pointers too; so have two models. Learning rates and their
 // schedules may change from step to step. Everything else that loss or a rule reads, and that
 // is in neither model, batch, rng nor optimizer, stays what it was when it was recorded. While
 // loss is recorded, tensors have no value, so it cannot choose by an if: use Where.
