@@ -14,7 +14,7 @@ func TopK(pred, target tensor.Tensor, k int) tensor.Tensor {
 		misuse("TopK", "want k of at least 1, and no more than there are classes", k, pred.Shape())
 	}
 	_, best := pred.TopK(-1, k)
-	hits := best.Eq(target.Cast(tensor.Int32).Unsqueeze(-1))
+	hits := best.Eq(labels("TopK", target, pred.Dim(-1)).Unsqueeze(-1))
 	return hits.Any(-1).Cast(tensor.Float32).Mean()
 }
 
@@ -67,26 +67,6 @@ func Perplexity(logits, target tensor.Tensor) tensor.Tensor {
 	return nn.CrossEntropy(logits, target).Mean().Exp()
 }
 
-// AUC returns the area under the ROC curve, a scalar: the probability that an example of
-// class 1 has a higher score than one of class 0, where equal scores count half. Pred has
-// the scores and target the classes, bool or numbers 0 and 1; both have one shape. NaN if a
-// class does not occur.
-//
-// Source: Mann, Whitney, "On a Test of Whether one of Two Random Variables is
-// Stochastically Larger than the Other", 1947.
-func AUC(pred, target tensor.Tensor) tensor.Tensor {
-	checkAlike("AUC", pred, target)
-	scores, positive := pred.Reshape(-1), target.Reshape(-1).Cast(tensor.Float32).Ne(0)
-	sorted := scores.Sort(0)
-	n := float64(pred.Len())
-	share := func(t tensor.Tensor) tensor.Tensor { return t.Cast(tensor.Float32).Div(2 * n) }
-	// The mean of the ranks of the first and the last equal score, as a share of n.
-	rank := share(scores.SearchSorted(sorted)).Add(share(scores.SearchSortedRight(sorted)))
-	ones := positive.Cast(tensor.Float32).Mean()
-	mean := tensor.Where(positive, rank, 0).Mean().Div(ones)
-	return mean.Sub(ones.Div(2)).Div(ones.Neg().Add(1))
-}
-
 // counts are numbers of examples by class, [classes].
 type counts struct{ both, predicted, occurring tensor.Tensor }
 
@@ -110,6 +90,7 @@ func count(op string, pred, target tensor.Tensor) counts {
 
 // labels returns targets on behalf of op as int32; each must be one of n classes.
 func labels(op string, target tensor.Tensor, n int) tensor.Tensor {
+	checkIntegers(op, wantLabels, target)
 	return tensor.Internal.Positions(graph.Token{}, "train."+op, "label", "%d classes", target, target, n)
 }
 

@@ -161,8 +161,16 @@ func TestAUC(t *testing.T) {
 		}
 		want := better / pairs
 		for _, target := range []tensor.Tensor{target, target.Ne(0), target.Cast(tensor.Float32)} {
-			if got := train.AUC(scores, target).Item(); math.Abs(got-want) > 2e-6 {
+			if got := train.AUC(scores, target).Item(); got != float64(float32(want)) {
 				t.Errorf("AUC of %d examples on %d levels, %v = %v, want %v", c.n, c.levels, target.DType(), got, want)
+			}
+		}
+	}
+	for _, n := range []int{10, 1000} { // a perfect ranking
+		scores := tensor.Arange(0, float64(n), 1)
+		for _, scores := range []tensor.Tensor{scores, scores.Cast(tensor.Float16), scores.Cast(tensor.Float64), scores.Cast(tensor.Int32).Add(1 << 30)} {
+			if got := train.AUC(scores, scores.Ge(scores.Index(n*2/3))).Item(); got != 1 {
+				t.Errorf("AUC of %d ranked examples of %v = %v, want 1", n, scores.DType(), got)
 			}
 		}
 	}
@@ -185,18 +193,55 @@ func TestClassMetricsMisuse(t *testing.T) {
 		{func() { train.Recall(scores.Gt(0), labels) }, "predictions and targets differ in shape"},
 		{func() { train.Precision(scores.Gt(0), scores) }, "want bool targets"},
 		{func() { train.AUC(scores, labels) }, "predictions and targets differ in shape"},
+		{func() { train.TopK(scores, labels.Cast(tensor.Float32), 1) }, "want labels that are integers or bool"},
+		{func() { train.F1(scores, labels.Cast(tensor.Float32)) }, "want labels that are integers or bool"},
+		{func() { train.Accuracy(tensor.From([]float32{0.9, 0.2}), tensor.From([]float32{1, 0})) }, "as probability.Gt(0.5)"},
+		{func() { train.Accuracy(tensor.From([]float32{0.9, 0.2}), tensor.From([]int32{1, 0})) }, "as probability.Gt(0.5)"},
+		{func() { train.Accuracy(scores, labels.OneHot(3)) }, "of one-hot targets take ArgMax(-1)"},
+		{func() { train.Accuracy(tensor.Ones(4, 1), labels) }, "as logit.Squeeze(-1).Gt(0)"},
+		{func() { train.Accuracy(scores, labels.Cast(tensor.Float32)) }, "want labels that are integers or bool"},
+		{func() { train.Accuracy(labels, labels.Cast(tensor.Float32)) }, "want labels that are integers or bool"},
+		{func() { train.Accuracy(labels, scores) }, "want one target for each row"},
 	} {
 		err := tensor.Try(c.f)
 		if err == nil || !strings.HasPrefix(err.Error(), "classes_test.go:") || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("error %v, want classes_test.go:N: …%s", err, c.want)
 		}
 	}
-	for name, f := range map[string]func() tensor.Tensor{
-		"F1":        func() tensor.Tensor { return train.F1(scores, labels.Add(1)) },
-		"Confusion": func() tensor.Tensor { return train.Confusion(scores, labels.Sub(1)) },
+	nan := tensor.From([]float32{1, float32(math.NaN()), 0, 2})
+	for _, c := range []struct {
+		op   string
+		got  tensor.Tensor
+		want string
+	}{
+		{"F1", train.F1(scores, labels.Add(1)), "label 3"},
+		{"Confusion", train.Confusion(scores, labels.Sub(1)), "label -1"},
+		{"Accuracy", train.Accuracy(scores, labels.Add(1)), "label 3"},
+		{"Accuracy", train.Accuracy(scores, labels.Sub(1).Cast(tensor.Int64)), "label -1"},
+		{"TopK", train.TopK(scores, labels.Sub(1), 2), "label -1"},
+		{"AUC", train.AUC(nan, labels.Gt(0)), "score 1 is NaN"},
+		{"AUC", train.AUC(tensor.Arange(0, 4, 1), labels), "target 2 is 2, want 0 or 1"},
+		{"AUC", train.AUC(tensor.Arange(0, 4, 1), nan), "target 1 is NaN, want 0 or 1"},
 	} {
-		if err := tensor.Eval(f()); err == nil || !strings.Contains(err.Error(), "train."+name) || !strings.Contains(err.Error(), "label") {
-			t.Errorf("%s of a label that is no class gave error %v", name, err)
+		if err := tensor.Eval(c.got); err == nil || !strings.Contains(err.Error(), "train."+c.op) || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s gave error %v, want one with %q", c.op, err, c.want)
+		}
+	}
+}
+
+func TestAccuracy(t *testing.T) {
+	scores := tensor.From([][]float32{{3, 1}, {0, 2}, {1, 0}, {5, 4}})
+	labels := tensor.From([]int32{0, 1, 1, 0})
+	for name, got := range map[string]tensor.Tensor{
+		"scores":                  train.Accuracy(scores, labels),
+		"scores, bool":            train.Accuracy(scores, labels.Ne(0)),
+		"classes":                 train.Accuracy(scores.ArgMax(-1), labels),
+		"classes of another type": train.Accuracy(scores.ArgMax(-1).Cast(tensor.Uint8), labels.Cast(tensor.Int64)),
+		"compared scores":         train.Accuracy(scores.Index(tensor.All, 0).Lt(0.5), labels),
+		"several classes":         train.Accuracy(scores.Gt(2.5), tensor.From([][]bool{{true, true}, {false, false}, {true, false}, {true, true}})),
+	} {
+		if got.Rank() != 0 || got.Item() != 0.75 {
+			t.Errorf("Accuracy of %s = %v, want 0.75", name, got)
 		}
 	}
 }

@@ -7,11 +7,12 @@ import (
 	"github.com/tensorken/tensorken/tensor"
 )
 
-// Accuracy returns the share of correct predictions, a scalar. Target has classes,
-// integers of shape [...]; pred has a score for each class, [... classes], or the
-// predicted classes, [...].
+// Accuracy returns the share of correct predictions, a scalar. Target has classes, integers
+// or bool of shape [...]; pred has a score for each class, [... classes], or the predicted
+// classes, integers or bool [...]. A single score for each example is no prediction yet:
+// compare it, as probability.Gt(0.5) or logit.Gt(0).
 func Accuracy(pred, target tensor.Tensor) tensor.Tensor {
-	return classes("Accuracy", pred, target).Eq(target.Cast(tensor.Int32)).Cast(tensor.Float32).Mean()
+	return correct("Accuracy", pred, target).Cast(tensor.Float32).Mean()
 }
 
 // MAE returns the mean of |pred - target|, a scalar. Both have one shape.
@@ -28,14 +29,22 @@ func R2(pred, target tensor.Tensor) tensor.Tensor {
 	return rest.Div(target.Sub(target.Mean()).Square().Sum()).Neg().Add(1)
 }
 
-// classes returns the predicted classes as int32: ArgMax of scores, or pred itself.
-func classes(op string, pred, target tensor.Tensor) tensor.Tensor {
-	if pred.Rank() != target.Rank() {
-		checkClasses(op, pred, target)
-		return pred.ArgMax(-1)
+// correct returns where the predicted class, the ArgMax of scores or pred itself, is target's.
+func correct(op string, pred, target tensor.Tensor) tensor.Tensor {
+	if pred.Rank() == target.Rank() {
+		checkAlike(op, pred, target)
+		checkIntegers(op, "the predictions have the shape of the targets, so want classes: integers or bool; "+
+			"compare scores of class 1, as probability.Gt(0.5), and of one-hot targets take ArgMax(-1)", pred)
+		checkIntegers(op, wantLabels, target)
+		return pred.Cast(tensor.Int32).Eq(target.Cast(tensor.Int32))
 	}
-	checkAlike(op, pred, target)
-	return pred.Cast(tensor.Int32)
+	checkClasses(op, pred, target)
+	n := pred.Dim(-1)
+	if n == 1 {
+		misuse(op, "there is one score for each target, want one for each class; "+
+			"compare a score of class 1, as logit.Squeeze(-1).Gt(0)", pred.Shape(), target.Shape())
+	}
+	return pred.ArgMax(-1).Eq(labels(op, target, n))
 }
 
 // checkClasses panics unless pred has a row of scores for each target.
@@ -50,6 +59,16 @@ func checkClasses(op string, pred, target tensor.Tensor) {
 func checkAlike(op string, pred, target tensor.Tensor) {
 	if p, t := pred.Shape(), target.Shape(); !slices.Equal(p, t) {
 		misuse(op, "predictions and targets differ in shape", p, t)
+	}
+}
+
+// wantLabels is what labels must be.
+const wantLabels = "want labels that are integers or bool: Cast(tensor.Int32)"
+
+// checkIntegers panics with a reason if t is of floats.
+func checkIntegers(op, reason string, t tensor.Tensor) {
+	if t.DType().IsFloat() {
+		misuse(op, reason, t.DType(), t.Shape())
 	}
 }
 
