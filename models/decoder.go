@@ -7,7 +7,8 @@ import (
 )
 
 // A Decoder predicts the next token of texts: *[GPT2], *[Llama], and what Whisper.Decoder and
-// T5.Decoder return.
+// T5.Decoder return. One with a limit to the length of texts also has a method Positions() int,
+// as *GPT2 has, and [Generator] checks it.
 type Decoder interface {
 	// NewCache returns an empty cache of length positions.
 	NewCache(batch, length int) Cache
@@ -17,6 +18,9 @@ type Decoder interface {
 	// Logits maps what Decode returned, or a part of it, to [... vocabulary].
 	Logits(x tensor.Tensor) tensor.Tensor
 }
+
+// A limited decoder has a number of positions.
+type limited interface{ Positions() int }
 
 // logits returns what a head makes of x, or the product with the embeddings of tokens if these
 // are its weight.

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/tensorken/tensorken/grad"
+	"github.com/tensorken/tensorken/internal/shape"
 	"github.com/tensorken/tensorken/tensor"
 )
 
@@ -34,12 +35,14 @@ type state struct {
 }
 
 // Generate returns up to MaxTokens tokens that follow each prompt, without the one of Stop that
-// ended them. Prompts are computed at once, as a batch.
+// ended them. Prompts are computed at once, as a batch. It is an error, before the first token,
+// if the longest of them with MaxTokens needs more positions than the model has. After a later
+// error the texts have the tokens that came before it.
 func (g *Generator) Generate(prompts [][]int32) ([][]int32, error) {
 	texts := make([][]int32, len(prompts))
 	for tokens, err := range g.All(prompts) {
 		if err != nil {
-			return nil, err
+			return texts, err
 		}
 		for i, t := range tokens {
 			if t >= 0 {
@@ -95,10 +98,16 @@ func (g *Generator) begin(prompts [][]int32) (s state, held int, err error) {
 	if err != nil {
 		return s, 0, err
 	}
+	if err := g.checkPositions(ids.Dim(1)); err != nil {
+		return s, 0, err
+	}
 	s = state{Sampling: g.Sampling, RNG: g.RNG, Cache: g.Model.NewCache(len(prompts), capacity(ids.Dim(1)+1))}
 	s.Cache.Pads = pads
 	x, cache := g.Model.Decode(ids, s.Cache)
 	logits := g.Model.Logits(x.Index(tensor.All, -1))
+	if err := checkTokens(prompts, logits.Dim(-1)); err != nil {
+		return s, 0, err
+	}
 	s.Cache = cache
 	if s.Sampling.penalizes() {
 		s.Seen = seenIn(prompts, logits.Dim(-1))
@@ -106,6 +115,29 @@ func (g *Generator) begin(prompts [][]int32) (s state, held int, err error) {
 	s = s.choose(logits)
 	s.Cache = s.Cache.OnDevice()
 	return s, ids.Dim(1), tensor.Eval(s)
+}
+
+// checkPositions returns an error unless the model has positions for a prompt and all tokens
+// after it but the last, which is not read.
+func (g *Generator) checkPositions(prompt int) error {
+	need := prompt + g.MaxTokens - 1
+	if m, ok := g.Model.(limited); ok && need > m.Positions() {
+		return fmt.Errorf("models: a prompt of %s and MaxTokens %d need %d positions: the model has %d",
+			shape.Count(prompt, "token"), g.MaxTokens, need, m.Positions())
+	}
+	return nil
+}
+
+// checkTokens returns an error unless the tokens of prompts are in a vocabulary.
+func checkTokens(prompts [][]int32, vocabulary int) error {
+	for i, prompt := range prompts {
+		for k, t := range prompt {
+			if t < 0 || int(t) >= vocabulary {
+				return fmt.Errorf("models: token %d of prompt %d is %d: want 0 to %d", k, i, t, vocabulary-1)
+			}
+		}
+	}
+	return nil
 }
 
 // next runs a step.
@@ -164,9 +196,7 @@ func seenIn(texts [][]int32, vocabulary int) tensor.Tensor {
 	seen := make([]bool, len(texts)*vocabulary)
 	for i, text := range texts {
 		for _, t := range text {
-			if t >= 0 && int(t) < vocabulary {
-				seen[i*vocabulary+int(t)] = true
-			}
+			seen[i*vocabulary+int(t)] = true
 		}
 	}
 	return tensor.New(seen, len(texts), vocabulary)

@@ -167,11 +167,29 @@ func TestGenerateErrors(t *testing.T) {
 		{models.Generator{Model: m, MaxTokens: 1, Sampling: models.Sampling{TopP: 2}}, one, "TopP is 2"},
 		{models.Generator{Model: m, MaxTokens: 1, Sampling: models.Sampling{TopK: -1}}, one, "TopK is -1"},
 		{models.Generator{Model: m, MaxTokens: 1, Sampling: models.Sampling{MinP: math.NaN()}}, one, "MinP is NaN"},
-		{models.Generator{Model: m, MaxTokens: 1}, [][]int32{{96}}, "index 96 at [0 0] is out of range"},
-		{models.Generator{Model: m, MaxTokens: 100}, one, "index 64 at [0] is out of range"}, // the model's positions
+		{models.Generator{Model: m, MaxTokens: 1}, [][]int32{{96}}, "token 0 of prompt 0 is 96: want 0 to 95"},
+		{models.Generator{Model: m, MaxTokens: 1}, [][]int32{{1}, {5, -1}}, "token 1 of prompt 1 is -1: want 0 to 95"},
+		{models.Generator{Model: m, MaxTokens: 100}, one, "a prompt of 1 token and MaxTokens 100 need 100 positions: the model has 64"},
+		{models.Generator{Model: m, MaxTokens: 1}, [][]int32{{1}, make([]int32, 65)}, "a prompt of 65 tokens and MaxTokens 1 need 65 positions: the model has 64"},
 	} {
 		if _, err := c.g.Generate(c.prompts); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("Generate(%v): %v, want %q", c.prompts, err, c.want)
 		}
+	}
+}
+
+// A text may fill all positions of a model. Tokens before a late error are not lost.
+func TestGenerateToTheLastPosition(t *testing.T) {
+	m := toDevice(t, "gpt2_gen", tensor.CPU())
+	prompt := []int32{5, 6, 7}
+	g := models.Generator{Model: m, MaxTokens: 62}
+	want := generate(t, &g, prompt)[0]
+	if len(want) != 62 {
+		t.Errorf("%d tokens, want 62", len(want))
+	}
+	unlimited := struct{ models.Decoder }{m}
+	got, err := (&models.Generator{Model: unlimited, MaxTokens: 100}).Generate([][]int32{prompt})
+	if err == nil || len(got) != 1 || !slices.Equal(got[0], want) {
+		t.Errorf("beyond the last position: %v, %v, want %v and an error", got, err, want)
 	}
 }

@@ -114,6 +114,9 @@ func (m *GPT2) NewCache(batch, length int) Cache {
 	return newCache(len(h), nn.NewKVCache(batch, h[0].Attn.Heads, length, h[0].Attn.CProj.Weight.Dim(0)/h[0].Attn.Heads))
 }
 
+// Positions returns the greatest length of a text.
+func (m *GPT2) Positions() int { return m.Transformer.Wpe.Weight.Dim(0) }
+
 // Decode is that of [Decoder].
 func (m *GPT2) Decode(ids tensor.Tensor, c Cache) (tensor.Tensor, Cache) {
 	p := newPass(&c)

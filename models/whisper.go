@@ -162,6 +162,9 @@ func (d *WhisperDecoder) NewCache(batch, length int) Cache {
 	return newCache(len(l), l[0].SelfAttn.Attention().NewCache(batch, length))
 }
 
+// Positions returns the greatest length of a text.
+func (d *WhisperDecoder) Positions() int { return d.Model.Model.Decoder.EmbedPositions.Weight.Dim(0) }
+
 // Decode is that of [Decoder].
 func (d *WhisperDecoder) Decode(ids tensor.Tensor, c Cache) (tensor.Tensor, Cache) {
 	p := newPass(&c)
