@@ -26,7 +26,7 @@ type bertConfig struct {
 	Vocab     int     `config:"vocab_size"`
 	Positions int     `config:"max_position_embeddings"`
 	Types     int     `config:"type_vocab_size" of:"bert roberta xlm-roberta camembert"`
-	Eps       float64 `config:"layer_norm_eps" of:"bert roberta xlm-roberta camembert"`
+	Eps       float64 `config:"layer_norm_eps,unsigned" of:"bert roberta xlm-roberta camembert"`
 	Padding   int     `config:"pad_token_id"`
 	Tied      bool    `config:"tie_word_embeddings"`
 	// The table of positions is in the file, sinusoidal or not.

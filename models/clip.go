@@ -62,7 +62,7 @@ type clipConfig struct {
 	Layers     int     `config:"num_hidden_layers"`
 	Heads      int     `config:"num_attention_heads"`
 	Act        string  `config:"hidden_act"`
-	Eps        float64 `config:"layer_norm_eps"`
+	Eps        float64 `config:"layer_norm_eps,unsigned"`
 	Projection int     `config:"projection_dim"`
 	Vocab      int     `config:"vocab_size"`
 	Positions  int     `config:"max_position_embeddings"`

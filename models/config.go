@@ -45,9 +45,10 @@ func (c config) errorf(format string, args ...any) error {
 }
 
 // read fills a struct. The tag of a field is the name of its setting, `config:"hidden_size"`,
-// and may say that it must be there, `config:"hidden_size,required"`, as a positive number. A tag `of:"qwen2 qwen3"`
-// lists the kinds of models that have the setting. The values before are the defaults, and null
-// is the zero value.
+// and may say that it must be there, `config:"hidden_size,required"`, as a positive number, or
+// that it must not be negative, `config:"rms_norm_eps,unsigned"`. A tag `of:"qwen2 qwen3"` lists
+// the kinds of models that have the setting. The values before are the defaults, and null is
+// the zero value.
 func (c config) read(into any) error {
 	known := map[string]bool{}
 	v := reflect.ValueOf(into).Elem()
@@ -71,6 +72,9 @@ func (c config) read(into any) error {
 		}
 		if n, ok := value.Elem().Interface().(int); ok && option == "required" && n < 1 {
 			return c.errorf("%s is %s: want at least 1", name, raw)
+		}
+		if x, ok := value.Elem().Interface().(float64); ok && option == "unsigned" && x < 0 {
+			return c.errorf("%s is %s: want at least 0", name, raw)
 		}
 		v.Field(i).Set(value.Elem())
 	}

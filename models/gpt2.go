@@ -60,7 +60,7 @@ func LoadGPT2(dir string) (*GPT2, error) {
 		Vocab     int     `config:"vocab_size"`
 		Inner     int     `config:"n_inner"`
 		Act       string  `config:"activation_function"`
-		Eps       float64 `config:"layer_norm_epsilon"`
+		Eps       float64 `config:"layer_norm_epsilon,unsigned"`
 		Scaled    bool    `config:"scale_attn_weights"`
 		ByLayer   bool    `config:"scale_attn_by_inverse_layer_idx"`
 		Tied      bool    `config:"tie_word_embeddings"`

@@ -22,7 +22,7 @@ type llamaConfig struct {
 	Length      int      `config:"max_position_embeddings"`
 	Act         string   `config:"hidden_act"`
 	GemmaAct    string   `config:"hidden_activation" of:"gemma gemma2"`
-	Eps         float64  `config:"rms_norm_eps"`
+	Eps         float64  `config:"rms_norm_eps,unsigned"`
 	Theta       float64  `config:"rope_theta"`
 	RopeOld     any      `config:"rope_scaling"` // see config.rotary
 	Rope        any      `config:"rope_parameters"`
@@ -81,6 +81,9 @@ func readLlama(c config) (s llamaConfig, err error) {
 			return s, err
 		}
 		s.HeadWidth = s.Width / s.Heads
+	}
+	if s.kind == "mixtral" && (s.TopK < 1 || s.TopK > s.Experts) {
+		return s, c.errorf("num_experts_per_tok is %d: want 1 to num_local_experts, %d", s.TopK, s.Experts)
 	}
 	if s.rotary, err = c.rotary(s.Theta, s.Length, s.HeadWidth); err != nil {
 		return s, err

@@ -2,7 +2,10 @@ package models
 
 import (
 	"cmp"
+	"maps"
 	"math"
+	"slices"
+	"strings"
 
 	"github.com/tensorken/tensorken/nn"
 )
@@ -38,30 +41,37 @@ func (c config) rotary(theta float64, length, width int) (nn.Rotary, error) {
 			return nn.Rotary{}, err
 		}
 	}
+	if !(r.Theta > 0) {
+		return nn.Rotary{}, c.errorf("rope_theta is %v: want more than 0", r.Theta)
+	}
 	rotary := nn.Rotary{Base: r.Theta, Width: int(float64(width) * r.Partial)}
 	kind := cmp.Or(r.Type, r.OldType, "default")
 	if kind == "default" {
 		return rotary, nil
 	}
-	if !(r.Factor > 0) && (kind != "yarn" || r.Length == 0) {
+	scaling := scalings[kind]
+	switch {
+	case scaling == nil:
+		return rotary, c.errorf("rotary positions of type %q are not supported: want default, %s", kind,
+			strings.Join(slices.Sorted(maps.Keys(scalings)), ", "))
+	case !(r.Factor > 0) && (kind != "yarn" || r.Length == 0):
 		return rotary, c.errorf("rotary positions of type %q: there is no factor", kind)
 	}
-	switch kind {
-	case "linear":
-		rotary.Scaling = nn.LinearScaling{Factor: r.Factor}
-	case "dynamic":
-		rotary.Scaling = nn.DynamicScaling{Factor: r.Factor, Length: length}
-	case "llama3":
-		rotary.Scaling = nn.Llama3Scaling{Factor: r.Factor, LowFreq: r.LowFreq, HighFreq: r.HighFreq, Length: cmp.Or(r.Length, length)}
-	case "yarn":
-		rotary.Scaling = r.yarn(length)
-	default:
-		return rotary, c.errorf("rotary positions of type %q are not supported: want default, linear, dynamic, llama3 or yarn", kind)
-	}
+	rotary.Scaling = scaling(r, length)
 	return rotary, nil
 }
 
-func (r rope) yarn(length int) nn.YaRNScaling {
+// scalings makes the scalings of a model of length positions, by rope_type.
+var scalings = map[string]func(r rope, length int) nn.RotaryScaling{
+	"linear":  func(r rope, _ int) nn.RotaryScaling { return nn.LinearScaling{Factor: r.Factor} },
+	"dynamic": func(r rope, length int) nn.RotaryScaling { return nn.DynamicScaling{Factor: r.Factor, Length: length} },
+	"llama3": func(r rope, length int) nn.RotaryScaling {
+		return nn.Llama3Scaling{Factor: r.Factor, LowFreq: r.LowFreq, HighFreq: r.HighFreq, Length: cmp.Or(r.Length, length)}
+	},
+	"yarn": rope.yarn,
+}
+
+func (r rope) yarn(length int) nn.RotaryScaling {
 	s := nn.YaRNScaling{
 		Factor: r.Factor, Length: cmp.Or(r.Length, length),
 		BetaFast: r.BetaFast, BetaSlow: r.BetaSlow, Magnitude: r.Magnitude, Exact: !r.Truncate,

@@ -21,7 +21,7 @@ type t5Config struct {
 	Buckets   int     `config:"relative_attention_num_buckets"`
 	Distance  int     `config:"relative_attention_max_distance"`
 	Feed      string  `config:"feed_forward_proj"`
-	Eps       float64 `config:"layer_norm_epsilon"`
+	Eps       float64 `config:"layer_norm_epsilon,unsigned"`
 	Tied      bool    `config:"tie_word_embeddings"`
 	Scale     *bool   `config:"scale_decoder_outputs"`
 	// Feed again, and what has no effect.

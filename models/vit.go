@@ -77,7 +77,7 @@ func LoadViT(dir string) (*ViT, error) {
 		Act       string  `config:"hidden_act"`
 		PoolerAct string  `config:"pooler_act"`
 		Pooled    int     `config:"pooler_output_size"`
-		Eps       float64 `config:"layer_norm_eps"`
+		Eps       float64 `config:"layer_norm_eps,unsigned"`
 		Bias      bool    `config:"qkv_bias"`
 	}{Channels: 3, Image: sides{224, 224}, Patch: sides{16, 16}, Act: "gelu", PoolerAct: "tanh", Eps: 1e-12, Bias: true}
 	if err := c.read(&s); err != nil {
