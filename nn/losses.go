@@ -11,17 +11,35 @@ import (
 
 // BCE returns the binary cross-entropy -y·log p - (1-y)·log(1-p) of each probability p and
 // target y from 0 to 1, both of one shape and type. Logarithms count as at least -100, so
-// that it is finite, with derivatives 0 where that limit is. [BCEWithLogits] is more
-// accurate where a model has logits.
+// that it is finite. Its derivative by p is (p-y)/max(p·(1-p), 1e-12), as in PyTorch, so that
+// a p of 0 or 1 that is wrong still learns. [BCEWithLogits] is more accurate where a model
+// has logits.
 func BCE(pred, target tensor.Tensor) tensor.Tensor {
 	checkTarget("BCE", pred, target)
-	log := func(p tensor.Tensor, log func(tensor.Tensor) tensor.Tensor, none float64) tensor.Tensor {
-		zero := p.Eq(none)
-		return tensor.Where(zero, -100, log(tensor.Where(zero, 0.5, p)).Maximum(-100))
+	return bce(bceOperands{pred, target})
+}
+
+type bceOperands struct{ P, Y tensor.Tensor }
+
+// bce computes BCE. The limit of the logarithms would make its own derivative 0.
+var bce = grad.CustomJVP(func(x bceOperands) tensor.Tensor {
+	yes, no := x.logs()
+	return x.Y.Mul(yes).Add(x.Y.Neg().Add(1).Mul(no)).Neg()
+}, func(x, v bceOperands) (tensor.Tensor, tensor.Tensor) {
+	d := x.P.DType().ComputeType() // 1e-12 is 0 in float16
+	p := x.P.Cast(d)
+	slope := p.Sub(x.Y.Cast(d)).Div(p.Mul(p.Neg().Add(1)).Maximum(1e-12)).Cast(x.P.DType())
+	yes, no := x.logs()
+	return tensor.Tensor{}, v.P.Mul(slope).Add(v.Y.Mul(no.Sub(yes)))
+})
+
+// logs returns log p and log(1-p), at least -100.
+func (x bceOperands) logs() (yes, no tensor.Tensor) {
+	log := func(log func(tensor.Tensor) tensor.Tensor, none float64) tensor.Tensor {
+		zero := x.P.Eq(none)
+		return tensor.Where(zero, -100, log(tensor.Where(zero, 0.5, x.P)).Maximum(-100))
 	}
-	yes := log(pred, tensor.Tensor.Log, 0)
-	no := log(pred, func(p tensor.Tensor) tensor.Tensor { return p.Neg().Log1p() }, 1)
-	return target.Mul(yes).Add(target.Neg().Add(1).Mul(no)).Neg()
+	return log(tensor.Tensor.Log, 0), log(func(p tensor.Tensor) tensor.Tensor { return p.Neg().Log1p() }, 1)
 }
 
 // PoissonNLL returns the negative log-likelihood eˣ - x·y of each count y for the logarithm

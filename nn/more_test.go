@@ -32,6 +32,8 @@ var smooth = map[string]func(x, y tensor.Tensor) tensor.Tensor{
 	"GaussianNLL":          func(x, y tensor.Tensor) tensor.Tensor { return nn.GaussianNLL(x, y, x.Exp()) },
 	"SmoothL1":             func(x, y tensor.Tensor) tensor.Tensor { return nn.SmoothL1(x, y, 0.5) },
 	"SoftCrossEntropy":     func(x, y tensor.Tensor) tensor.Tensor { return nn.SoftCrossEntropy(x, y.Softmax(-1)) },
+	"BCE":                  func(x, y tensor.Tensor) tensor.Tensor { return nn.BCE(x.Sigmoid(), y.Sigmoid()) },
+	"BCE of targets":       func(x, y tensor.Tensor) tensor.Tensor { return nn.BCE(y.Sigmoid(), x.Sigmoid()) },
 	"BCEWithPosWeight":     func(x, y tensor.Tensor) tensor.Tensor { return nn.BCEWithPosWeight(x, y.Sigmoid(), 3) },
 	"MarginRanking":        func(x, y tensor.Tensor) tensor.Tensor { return nn.MarginRanking(x, y, tensor.OnesLike(x), 0.1) },
 	"HingeEmbedding":       func(x, y tensor.Tensor) tensor.Tensor { return nn.HingeEmbedding(x, y.Sign(), 1) },
