@@ -38,7 +38,7 @@ import (
 // *m and State then stay as they were.
 func Jit[M, B any](o *Optimizer, loss func(m M, b B, rng *tensor.RNG) (tensor.Tensor, M)) func(m *M, b B, rng *tensor.RNG) (tensor.Tensor, error) {
 	s := &steps[M, B]{o: o, loss: loss}
-	s.f = jit.Func[stepArgs[B], stepResults]{Op: "optim.Jit", F: s.trace, Later: true}
+	s.f = jit.Func[stepArgs[B], stepResults]{Op: "optim.Jit", F: s.trace, OnSecondUse: true}
 	return s.next
 }
 

@@ -89,7 +89,7 @@ func orthogonalize(x tensor.Tensor, eps float64) tensor.Tensor {
 // pass it as they pass a Cast.
 func roundBF16(x tensor.Tensor) tensor.Tensor {
 	as := func(t tensor.Tensor, d tensor.DType) tensor.Tensor {
-		return tensor.Internal.Tensor(graph.Token{}, graph.Bitcast(tensor.Internal.Node(graph.Token{}, t), ir.DType(d)))
+		return tensor.Internal.Tensor(graph.Token{}, graph.Bitcast(node(t), ir.DType(d)))
 	}
 	bits := as(grad.StopGradient(x).Cast(tensor.Float32), tensor.Uint32)
 	bits = bits.Add(bits.Shr(16).And(1)).Add(1<<15 - 1).And(math.MaxUint32 &^ (1<<16 - 1))

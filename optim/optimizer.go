@@ -128,7 +128,6 @@ func (o *Optimizer) start(params []pytree.Leaf[tensor.Tensor], gs []tensor.Tenso
 // returns their error unless it was reported. A State that the caller has replaced
 // does not count them.
 func (o *Optimizer) catchUp() error {
-	node := func(t tensor.Tensor) *graph.Node { return tensor.Internal.Node(graph.Token{}, t) }
 	if node(o.State.Step) != node(o.counter) {
 		o.journal = exec.Journal{}
 		return nil

@@ -99,7 +99,7 @@ func (o *Optimizer) commit(u updates, step int, params []pytree.Leaf[tensor.Tens
 
 // named returns another name of t, whose operations have the line of Step in a profile.
 func named(sites *graph.Attribution, t tensor.Tensor) tensor.Tensor {
-	return tensor.Internal.Tensor(graph.Token{}, sites.Name(tensor.Internal.Node(graph.Token{}, t)))
+	return tensor.Internal.Tensor(graph.Token{}, sites.Name(node(t)))
 }
 
 // An update is an Update of a rule, with its results.
@@ -144,12 +144,11 @@ func (x *update) apply(rule Rule, lr float64, step int) error {
 
 // sameForm reports whether two tensors are present, with the same shape and type.
 func sameForm(a, b tensor.Tensor) bool {
-	node := tensor.Internal.Node
-	return a.IsValid() && b.IsValid() && graph.SameForm(node(graph.Token{}, a), node(graph.Token{}, b))
+	return a.IsValid() && b.IsValid() && graph.SameForm(node(a), node(b))
 }
 
 // shapeOf is t.Shape() without a copy.
-func shapeOf(t tensor.Tensor) []int { return tensor.Internal.Node(graph.Token{}, t).Shape }
+func shapeOf(t tensor.Tensor) []int { return node(t).Shape }
 
 // describe lists types and shapes.
 func describe(ts ...tensor.Tensor) string {

@@ -29,7 +29,7 @@ type capture struct {
 	named    []named       // the nodes that are outputs
 	empty    []*graph.Node // roots without elements
 
-	given   map[*graph.Node]*graph.Value // the arguments of the body of a recurrence
+	given   map[*graph.Node]*graph.Value // the arguments, in the body of a recurrence and in a Formula
 	stacked int                          // how many of its outputs, the last ones, are stacked
 
 	roots      []*graph.Node      // to be stored: those asked for, then those retained

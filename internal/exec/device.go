@@ -1,7 +1,9 @@
 // Package exec computes nodes. An evaluation captures the graph (capture.go),
 // decides what to store (retain.go), looks up or compiles its plan (plan.go), runs
-// it (eval.go) on pooled buffers (pool.go, gc.go), and attributes failures to the
-// values that depend on them (attribute.go, reports.go, epoch.go, journal.go).
+// it (eval.go, launch.go) on pooled buffers (pool.go, slab.go, gc.go), and attributes
+// failures to the values that depend on them (attribute.go, reports.go, epoch.go,
+// journal.go). A Recording runs a plan again (record.go), a recurrence the plan of its body
+// once a step (recur.go, recurplans.go).
 package exec
 
 import (

@@ -97,7 +97,7 @@ func (l *launch) finish(d *Device, p *loadedPlan, c *capture, x *execution) erro
 		s := l.storages[slot]
 		if s == nil {
 			if k := c.outputs[i].slab; k > 0 {
-				h := slabs[k-1].take(d, l.slots[slot])
+				h := slabs[k-1].next(d, l.slots[slot])
 				s, c.outputs[i].node = &h.storage, &h.node
 			} else {
 				s = d.newStorage(l.slots[slot])

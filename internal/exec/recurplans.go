@@ -70,7 +70,8 @@ func explainRecurrence(def *Device, c *call) string {
 	return fmt.Sprintf("%d times:\n  %s\n", r.Steps, strings.ReplaceAll(body, "\n", "\n  "))
 }
 
-// newBody captures the body of a recurrence, of which the last outputs are stacked.
+// newBody captures a graph whose arguments have the given values, such as the body of a
+// recurrence; its last outputs are stacked.
 func newBody(d *Device, roots []*graph.Node, given map[*graph.Node]*graph.Value, stacked int) *capture {
 	c := captures.Get().(*capture)
 	c.device, c.given, c.stacked = d, given, stacked

@@ -9,18 +9,18 @@ import (
 // A slab has the storages of results that a Recording frees together, in one allocation and
 // with one cleanup.
 type slab struct {
-	free    []held
+	free    []slabEntry
 	buffers *[]*pooled // of the storages
 }
 
-// A held is a storage of a slab and its node.
-type held struct {
+// A slabEntry is a storage of a slab and its node.
+type slabEntry struct {
 	storage
 	node graph.Node
 }
 
 func newSlab(n int) slab {
-	s := slab{make([]held, n), new([]*pooled)}
+	s := slab{make([]slabEntry, n), new([]*pooled)}
 	runtime.AddCleanup(&s.free[0], func(list *[]*pooled) {
 		for _, b := range *list {
 			b.finalizer()
@@ -29,8 +29,8 @@ func newSlab(n int) slab {
 	return s
 }
 
-// take makes the next storage of the slab the elements of an acquired buffer.
-func (s *slab) take(d *Device, b *pooled) *held {
+// next makes the next storage of the slab the elements of an acquired buffer.
+func (s *slab) next(d *Device, b *pooled) *slabEntry {
 	h := &s.free[0]
 	s.free = s.free[1:]
 	h.device, h.epoch, h.block = d, d.epoch, &h.own

@@ -25,10 +25,10 @@ type Func[P, R any] struct {
 	// tensors are better in lists, given and returned besides the trees, which it takes time
 	// to walk. The memory of a returned list is freed at once, when all its tensors are dead.
 	F func(p P, list []tensor.Tensor, t *Trace) (r R, lists [][]tensor.Tensor, err error)
-	// Later records the function for a form when an argument has it the second time, and
+	// OnSecondUse records the function for a form when an argument has it the second time, and
 	// traces it once more at the first replay: if it reads what has changed since, it is not
 	// replayed.
-	Later bool
+	OnSecondUse bool
 
 	mu    sync.Mutex
 	forms []*form[P, R] // the last used first
@@ -65,8 +65,8 @@ type form[P, R any] struct {
 var leafTypes = []reflect.Type{reflect.TypeFor[tensor.Tensor](), reflect.TypeFor[tensor.RNG]()}
 
 // Call returns F of p, computed. The journal notes a transaction. It fails with
-// ErrUnrecorded if F is not recorded for p: then the caller computes it. So is it for
-// tensors that stand for others, or that are differentiated.
+// ErrUnrecorded if F is not recorded for p: then the caller computes it. Tensors that
+// stand for others, or that are differentiated, give that error too.
 func (f *Func[P, R]) Call(p P, list []tensor.Tensor, j *exec.Journal) (r R, lists [][]tensor.Tensor, err error) {
 	args := nodes(list, leaves[tensor.Tensor](f.Op, &p))
 	var todo []*graph.Node
@@ -92,7 +92,7 @@ func (f *Func[P, R]) Call(p P, list []tensor.Tensor, j *exec.Journal) (r R, list
 	if x == nil || !x.tried {
 		seen := x
 		x = &form[P, R]{layouts: layoutsOf(args), device: tensor.Default(), like: rebuild(f.Op, p, make([]tensor.Tensor, len(args)-len(list)))}
-		if seen != nil || !f.Later {
+		if seen != nil || !f.OnSecondUse {
 			if err := f.record(x, p, args, len(list)); err != nil {
 				return r, nil, err
 			}
@@ -109,7 +109,7 @@ func (f *Func[P, R]) Call(p P, list []tensor.Tensor, j *exec.Journal) (r R, list
 		}
 		f.keep(x, seen)
 	}
-	if x.plan != nil && f.Later && x.first != nil && !recorded {
+	if x.plan != nil && f.OnSecondUse && x.first != nil && !recorded {
 		if err := f.verify(x, p, args, len(list)); err != nil {
 			return r, nil, err
 		}

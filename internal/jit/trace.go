@@ -10,7 +10,7 @@ import (
 	"github.com/tensorken/tensorken/tensor"
 )
 
-// A Trace is what a function says while it is recorded.
+// A Trace is what F says of its results while it is recorded.
 type Trace struct {
 	// Numbers are Scalars whose values change from call to call. Values returns those of a
 	// call, ok false if the call has another graph. It is nil if there are none.
@@ -67,10 +67,10 @@ func (f *Func[P, R]) trace(p P, args []*graph.Node, layouts []exec.Layout, liste
 		t.draws[i] = &graph.Draws{Name: func(n *graph.Node) *graph.Node { return graph.Argument(n, scope) }}
 		tensor.Internal.SetDraws(graph.Token{}, &recorders[i], t.draws[i])
 	}
-	var said Trace
+	var trace Trace
 	var err error
 	var lists [][]tensor.Tensor
-	if t.result, lists, err = f.F(rebuild(f.Op, rebuild(f.Op, p, given[listed:]), recorders), given[:listed], &said); err != nil {
+	if t.result, lists, err = f.F(rebuild(f.Op, rebuild(f.Op, p, given[listed:]), recorders), given[:listed], &trace); err != nil {
 		return nil, err
 	}
 	scope.Close()
@@ -90,7 +90,7 @@ func (f *Func[P, R]) trace(p P, args []*graph.Node, layouts []exec.Layout, liste
 			t.roots = append(t.roots, n)
 			t.tensors[i], t.planned[i] = tensor.Tensor{}, true
 			var old *graph.Node
-			if previous := said.Previous[n]; previous != nil {
+			if previous := trace.Previous[n]; previous != nil {
 				old, transaction = previous.Operand(0), len(t.roots)
 			}
 			t.old = append(t.old, old)
@@ -107,7 +107,7 @@ func (f *Func[P, R]) trace(p P, args []*graph.Node, layouts []exec.Layout, liste
 		}
 		t.groups, first = append(t.groups, roots), first+n
 	}
-	t.numbers, t.values = said.Numbers, said.Values
+	t.numbers, t.values = trace.Numbers, trace.Values
 	for _, d := range t.draws {
 		t.numbers = append(t.numbers, d.Words...)
 	}
