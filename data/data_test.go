@@ -192,7 +192,7 @@ func TestLoader(t *testing.T) {
 		{data.Loader[example]{Batch: 9}, 5, "[0 1 2 3 4]"},
 		{data.Loader[example]{Batch: 9, DropLast: true}, 5, ""},
 		{data.Loader[example]{Batch: 2, Next: 2}, 5, "[4]"},
-		{data.Loader[example]{Batch: 2, Next: 7}, 5, ""},
+		{data.Loader[example]{Batch: 2, Next: 3}, 5, ""},
 		{data.Loader[example]{Batch: 2}, 0, ""},
 	} {
 		for _, workers := range []int{0, 1, 3} {
@@ -317,6 +317,26 @@ func TestLoaderErrors(t *testing.T) {
 	for _, l := range []data.Loader[example]{{Batch: 1}, {Set: count(1)}, {Set: count(1), Batch: 1, Next: -1}} {
 		if err := tensor.Try(func() { l.All(context.Background()) }); err == nil {
 			t.Errorf("All of %+v: no panic", l)
+		}
+	}
+}
+
+// A Next that no loop can have reached is an error, not an empty epoch.
+func TestLoaderBeyond(t *testing.T) {
+	for _, l := range []data.Loader[example]{
+		{Set: count(5), Batch: 2, Epoch: 6, Next: 4},
+		{Set: count(5), Batch: 2, Epoch: 6, Next: 4, Workers: 2},
+		{Stream: data.StreamOf(count(5)), Batch: 2, Epoch: 6, Next: 4},
+		{Stream: data.StreamOf(count(5)), Batch: 2, Epoch: 6, Next: 4, Workers: 2},
+	} {
+		n := 0
+		for _, err := range l.All(t.Context()) {
+			if n++; err == nil || !strings.Contains(err.Error(), "Loader.Next is 4: want at most 3, the number of batches of epoch 6") {
+				t.Errorf("a Next beyond the batches gave error %v", err)
+			}
+		}
+		if n != 1 || l.Epoch != 6 || l.Next != 4 {
+			t.Errorf("a Next beyond the batches gave %d errors, then epoch %d, next %d", n, l.Epoch, l.Next)
 		}
 	}
 }

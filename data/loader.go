@@ -43,8 +43,8 @@ type Sampler func(epoch int) [][]int
 
 // All yields the rest of the epoch's batches; the number of workers does not change
 // their order. Next counts a batch when it is yielded; after the last one Epoch is the
-// next epoch and Next is 0. An error, such as a cancelled ctx, is yielded without a
-// batch and ends the loop.
+// next epoch and Next is 0. An error, such as a cancelled ctx or a Next of more than the
+// epoch's batches, is yielded without a batch and ends the loop.
 //
 // All returns, also after a break or an error, only when all its goroutines have ended, so
 // a Set or Stream that waits should watch ctx itself. A panic of theirs panics in the
@@ -110,7 +110,11 @@ func (l *Loader[T]) jobs(ctx context.Context) iter.Seq2[job[T], error] {
 		return l.streamed(ctx)
 	}
 	batches := l.order()
-	batches = batches[min(l.Next, len(batches)):]
+	if l.Next > len(batches) {
+		err := l.beyond(len(batches))
+		return func(yield func(job[T], error) bool) { yield(nil, err) }
+	}
+	batches = batches[l.Next:]
 	return func(yield func(job[T], error) bool) {
 		for _, index := range batches {
 			if !yield(func() (T, error) { return l.gather(index) }, nil) {
@@ -118,6 +122,12 @@ func (l *Loader[T]) jobs(ctx context.Context) iter.Seq2[job[T], error] {
 			}
 		}
 	}
+}
+
+// beyond returns the error that Next is more than an epoch's number of batches. As many are
+// no error: it is the position of a loop that ended with the last batch by a break.
+func (l *Loader[T]) beyond(batches int) error {
+	return fmt.Errorf("data: Loader.Next is %d: want at most %d, the number of batches of epoch %d", l.Next, batches, l.Epoch)
 }
 
 // order returns the examples of each batch of the epoch.
@@ -177,6 +187,9 @@ func (l *Loader[T]) streamed(ctx context.Context) iter.Seq2[job[T], error] {
 		}
 		if len(examples) > 0 && !l.DropLast {
 			flush()
+		}
+		if skip > 0 {
+			yield(nil, l.beyond(l.Next-skip))
 		}
 	}
 }
