@@ -199,6 +199,21 @@ func TestStepStateMisfits(t *testing.T) {
 	}
 }
 
+// An error that slots are not the cause of does not suspect them.
+func TestStepErrorWithState(t *testing.T) {
+	for _, rule := range []optim.Rule{optim.SGD{Momentum: 0.9}, optim.Adam{}} {
+		m := []tensor.Tensor{tensor.Ones(3, 3)}
+		o := optim.New(rule, 1)
+		if err := o.Step(&m, m); err != nil {
+			t.Fatal(err)
+		}
+		o.LR = 1e300
+		if err := o.Step(&m, m); err == nil || !strings.Contains(err.Error(), "does not fit float32") || strings.Contains(err.Error(), "State") {
+			t.Errorf("%T with a learning rate of 1e300: Step gave error %v, want one of the rate alone", rule, err)
+		}
+	}
+}
+
 func TestStepMisuse(t *testing.T) {
 	type named = map[string]tensor.Tensor
 	type hidden struct{ w tensor.Tensor }

@@ -125,18 +125,23 @@ func (x *update) apply(rule Rule, lr float64, step int) error {
 		x.next, x.kept = rule.Update(x.p.Cast(d), x.g.Cast(d), slices.Clone(x.slots), lr, step)
 		x.next = x.next.Cast(x.p.DType())
 	})
+	unscaled := rule
 	if r, ok := rule.(scaled); ok {
-		rule = r.Rule // errors name it
+		unscaled = r.Rule
 	}
 	switch {
 	case err != nil:
-		err = fmt.Errorf("%T: %w", rule, err)
+		err = fmt.Errorf("%T: %w", unscaled, err)
 	case !slices.Equal(shapeOf(x.next), shapeOf(x.p)):
-		err = fmt.Errorf("%T made it %s: want the same shape", rule, describe(x.next))
+		err = fmt.Errorf("%T made it %s: want the same shape", unscaled, describe(x.next))
 	case x.slots != nil && !slices.EqualFunc(x.kept, x.slots, sameForm):
-		err = fmt.Errorf("%T makes slots %s", rule, describe(x.kept...))
+		err = fmt.Errorf("%T makes slots %s", unscaled, describe(x.kept...))
 	}
-	if err != nil && x.slots != nil {
+	if err == nil || x.slots == nil {
+		return err
+	}
+	first := update{p: x.p, g: x.g}
+	if first.apply(rule, lr, step) == nil { // without slots it works: they are the cause
 		err = fmt.Errorf("%w; State has slots %s: are they of this model and rule? optim.State{} starts over", err, describe(x.slots...))
 	}
 	return err
