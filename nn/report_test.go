@@ -151,6 +151,38 @@ func TestSummaryOf(t *testing.T) {
 	}
 }
 
+// A branched layer holds others of its type.
+type branched struct {
+	W    tensor.Tensor
+	A, C *branched `tensor:",optional"`
+}
+
+func (n branched) Apply(x tensor.Tensor) tensor.Tensor {
+	y := n.project(x).Tanh()
+	if n.A == nil {
+		return y
+	}
+	return n.A.Apply(y).Add(n.C.Apply(x).Mean())
+}
+
+func (n branched) project(x tensor.Tensor) tensor.Tensor { return x.MatMul(n.W).Exp() }
+
+// What a layer computes of the result of one of its own type is not that one's.
+func TestSummaryOfRecursiveType(t *testing.T) {
+	net := branched{tensor.Ones(3, 6), &branched{W: tensor.Ones(6, 4)}, &branched{W: tensor.Ones(3, 5)}}
+	x := tensor.Ones(2, 3)
+	got := nn.SummaryOf(net, func(n branched) tensor.Tensor { return n.Apply(x) }).String()
+	want := table(
+		"layer    type              output  parameters  FLOPs",
+		"(model)  nn_test.branched  [2 4]   57          307", // with 24 for its Exp and Tanh, 11 for the mean, 8 for the sum
+		"  a      nn_test.branched  [2 4]   24          112", // with 16
+		"  c      nn_test.branched  [2 5]   15          80",  // with 20
+		"57 parameters of 228 bytes, results of layers of 72 bytes, 307 FLOPs")
+	if got != want {
+		t.Errorf("SummaryOf =\n%s\nwant\n%s", got, want)
+	}
+}
+
 // The function may differentiate, and return a model.
 func TestSummaryOfStep(t *testing.T) {
 	rng := tensor.NewRNG(1)

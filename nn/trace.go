@@ -265,24 +265,44 @@ func (t *trace) extend() {
 }
 
 // ownerOfOperands returns the layer that computed all operands of n that belong to a layer, if n
-// was made in a method of the layer's type; -1 otherwise.
+// was made in the same call of the layer's method; -1 otherwise.
 func (t *trace) ownerOfOperands(n *graph.Node) int {
 	owner := -1
+	var of *graph.Node
 	for _, s := range n.Src().All() {
 		switch o := t.info[s]; {
 		case o.kind != value || o.owner < 0 || o.owner == owner:
 		case owner < 0 && t.parts[o.owner].leaf && o.base == t.info[n].base:
-			owner = o.owner
+			owner, of = o.owner, s
 		default:
 			return -1
 		}
 	}
-	if owner < 0 || !slices.ContainsFunc(n.Stack(), func(pc uintptr) bool {
-		return strings.HasPrefix(t.function(pc), t.parts[owner].typ+".")
-	}) {
+	if owner < 0 || !t.inMethod(n.Stack(), t.parts[owner].typ) || t.recursion(n, owner) < t.recursion(of, owner) {
 		return -1
 	}
 	return owner
+}
+
+// inMethod reports whether a stack has a call of a method of a type.
+func (t *trace) inMethod(stack []uintptr, typ string) bool {
+	return slices.ContainsFunc(stack, func(pc uintptr) bool { return strings.HasPrefix(t.function(pc), typ+".") })
+}
+
+// recursion returns how often the outermost method of a layer's type is in the stack of n: once
+// more in the layer than in another of its type that called it.
+func (t *trace) recursion(n *graph.Node, layer int) int {
+	method, calls := "", 0
+	for _, pc := range slices.Backward(n.FullStack()) {
+		name := t.function(pc)
+		if method == "" && strings.HasPrefix(name, t.parts[layer].typ+".") {
+			method = name
+		}
+		if name == method && method != "" {
+			calls++
+		}
+	}
+	return calls
 }
 
 // assignRest gives what is left to the smallest part that holds its operands and uses.

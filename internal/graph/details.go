@@ -10,6 +10,7 @@ type details struct {
 	call      any
 	site      CallSite // what call points to if a site was recorded
 	stack     []uintptr
+	program   int     // the part of stack up to the program's call
 	exact     float64 // Const, Scalar of floats: the value before it was rounded
 	isRounded bool    // exact is not the node's number
 

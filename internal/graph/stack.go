@@ -21,16 +21,25 @@ func RecordStacks() (stop func()) {
 
 // recordStack notes the calls in progress.
 func (n *Node) recordStack() {
-	var pcs [64]uintptr
+	var pcs [256]uintptr
 	calls := pcs[:runtime.Callers(4, pcs[:])]
 	if i := slices.Index(calls, firstCaller(calls)); i >= 0 {
-		n.detail().stack = slices.Clone(calls[:i+1])
+		d := n.detail()
+		d.stack, d.program = slices.Clone(calls), i+1
 	}
 }
 
 // Stack is the calls in which n was made, the innermost first and the program's last; nil if
 // they were not recorded.
 func (n *Node) Stack() []uintptr {
+	if d := n.details.Load(); d != nil {
+		return d.stack[:d.program]
+	}
+	return nil
+}
+
+// FullStack is Stack with the calls around the program's.
+func (n *Node) FullStack() []uintptr {
 	if d := n.details.Load(); d != nil {
 		return d.stack
 	}

@@ -23,6 +23,9 @@ func TestStack(t *testing.T) {
 			t.Fatalf("%s has stack %v", want, stack)
 		}
 		last := len(stack) - 1
+		if full := n.FullStack(); len(full) <= len(stack) || !strings.HasSuffix(FunctionAt(full[len(stack)]), "testing.tRunner") {
+			t.Errorf("around the stack of %s are the calls %v", want, full[len(stack):])
+		}
 		if got := FunctionAt(stack[last-1]); !strings.HasSuffix(got, want) {
 			t.Errorf("the program called %s, want %s", got, want)
 		}
