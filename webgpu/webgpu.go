@@ -13,6 +13,14 @@
 // (tensorken/webgpu), and the system's libraries under the names of Dawn and
 // wgpu-native.
 //
+// In a browser, as GOOS=js GOARCH=wasm, GPUs are those of navigator.gpu, in a page or in a
+// worker, and under Node those of npm's webgpu:
+//
+//	globalThis.navigator = { gpu: create([]) }
+//
+// Reading a value waits while the event loop runs, so it must not be done in a callback of
+// JavaScript: start a goroutine. A page whose Content-Security-Policy forbids eval has no GPU.
+//
 // A GPU has the types bool and 8-bit integers (a byte an element), float16 and bfloat16
 // (two), int32, uint32 and float32. It has neither float64 nor integers of 16 and 64 bits:
 // computing with them there is an error. Cast such a tensor, or keep it on tensor.CPU().
@@ -43,7 +51,7 @@ type Options struct {
 	// not 4. The default is the fastest GPU. Of several equal GPUs only one can be
 	// opened: see Adapters.
 	Adapter string
-	// Library is the path of a library that implements WebGPU.
+	// Library is the path of a library that implements WebGPU. In browsers there is none.
 	Library string
 	// Memory is the greatest number of bytes that tensors and work under way take
 	// on the GPU: by default there is no limit.
@@ -62,7 +70,7 @@ type Options struct {
 // An Adapter is a kind of GPU that can be opened, or a software one.
 type Adapter struct {
 	Name, Vendor string
-	Backend      string // "Vulkan", "Metal" or "D3D12"
+	Backend      string // "Vulkan", "Metal", "D3D12" or "browser"
 	Software     bool   // computes on the CPU
 }
 

@@ -122,6 +122,9 @@ func TestDevice(t *testing.T) {
 
 // Errors are found even while goroutines move from thread to thread.
 func TestErrorAmongThreads(t *testing.T) {
+	if runtime.GOOS == "js" {
+		t.Skip("one thread, on which goroutines that never rest keep the event loop from running")
+	}
 	d := open(t, wgpu.Options{Validate: true})
 	l := must(d.NewLayout([]bool{true}, 0))(t)
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(8))
@@ -140,8 +143,9 @@ func TestErrorAmongThreads(t *testing.T) {
 		}()
 	}
 	for i := range 200 {
-		if _, err := d.NewPipeline("@compute @workgroup_size(1) fn main() { x = 1; }", l); err == nil {
-			t.Fatalf("pipeline %d of a wrong shader: no error", i)
+		var e *wgpu.Error
+		if _, err := d.NewPipeline("@compute @workgroup_size(1) fn main() { x = 1; }", l); !errors.As(err, &e) || e.Kind != wgpu.Validation {
+			t.Fatalf("pipeline %d of a wrong shader: error %v", i, err)
 		}
 	}
 }

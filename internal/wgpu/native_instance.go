@@ -190,9 +190,6 @@ func (n *instance) find() ([]found, error) {
 	return list, nil
 }
 
-// rank orders kinds, the fastest first.
-func rank(k Kind) int { return slices.Index([]Kind{Discrete, Integrated, Unknown, Software}, k) }
-
 func (a *found) same(b found) bool {
 	return a.Backend == b.Backend && a.VendorID == b.VendorID && a.DeviceID == b.DeviceID && a.Name == b.Name
 }

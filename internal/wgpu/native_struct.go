@@ -198,22 +198,6 @@ type bufferDescriptor struct {
 	_      uint32
 }
 
-const (
-	usageMapRead = 0x01
-	usageCopySrc = 0x04
-	usageCopyDst = 0x08
-	usageUniform = 0x40
-	usageStorage = 0x80
-	usageQueries = 0x200
-)
-
-var usages = [...]uint64{
-	Storage:  usageStorage | usageCopySrc | usageCopyDst,
-	Readback: usageMapRead | usageCopyDst,
-	Params:   usageUniform | usageCopyDst,
-	Times:    usageQueries | usageCopySrc,
-}
-
 const mapRead = 1
 
 type shaderSource struct {

@@ -20,6 +20,7 @@ var drivers = map[string]string{
 	"linux":   "the GPU's Vulkan driver and the Vulkan loader (package libvulkan1 or vulkan-loader)",
 	"darwin":  "macOS, which brings the GPU's driver",
 	"windows": "the GPU's driver",
+	"js":      "the browser or the GPU's driver, or turn WebGPU on in the browser's settings",
 }
 
 // names has the file names of libraries by system: the npm package bun-webgpu's, Dawn's

@@ -52,6 +52,9 @@ var kinds = [...]string{"unknown", "discrete", "integrated", "software"}
 // String returns the kind's name, such as "discrete".
 func (k Kind) String() string { return kinds[k] }
 
+// rank orders kinds, the fastest first.
+func rank(k Kind) int { return slices.Index([]Kind{Discrete, Integrated, Unknown, Software}, k) }
+
 // An Adapter describes a GPU, or a software one, on which a device can be opened.
 type Adapter struct {
 	Name         string // of the device, such as "NVIDIA H200"
@@ -117,6 +120,23 @@ const (
 	Readback              // copied to, read by the host
 	Params                // bound as a uniform buffer; written to
 	Times                 // written to by a Command that resolves timestamps; copied from
+)
+
+// usages has the flags of WebGPU.
+var usages = [...]uint64{
+	Storage:  usageStorage | usageCopySrc | usageCopyDst,
+	Readback: usageMapRead | usageCopyDst,
+	Params:   usageUniform | usageCopyDst,
+	Times:    usageQueries | usageCopySrc,
+}
+
+const (
+	usageMapRead = 0x01
+	usageCopySrc = 0x04
+	usageCopyDst = 0x08
+	usageUniform = 0x40
+	usageStorage = 0x80
+	usageQueries = 0x200
 )
 
 // A Binding is the first Size bytes of a buffer.

@@ -1,0 +1,121 @@
+//go:build js
+
+package wgpu
+
+import "encoding/binary"
+
+// A stream is calls of JavaScript, encoded as words of 32 bits: the code of a command and its
+// arguments. replay.js runs it.
+type stream []byte
+
+// A code says which command of replay.js to run.
+type code uint32
+
+const (
+	newBuffer code = iota
+	newLayout
+	newPipeline
+	newQueries
+	newGroup
+	newParams
+	free
+	write
+	beginPass
+	beginTimedPass
+	setPipeline
+	setGroup
+	setParams
+	dispatch
+	copyBuffer
+	resolve
+	submit
+	mapBuffer
+	unmap
+)
+
+// codeNames has the commands' names in replay.js.
+var codeNames = []any{
+	newBuffer: "newBuffer", newLayout: "newLayout", newPipeline: "newPipeline", newQueries: "newQueries", newGroup: "newGroup", newParams: "newParams",
+	free: "free", write: "write", beginPass: "beginPass", beginTimedPass: "beginTimedPass", setPipeline: "setPipeline", setGroup: "setGroup",
+	setParams: "setParams", dispatch: "dispatch", copyBuffer: "copy", resolve: "resolve", submit: "submit", mapBuffer: "map", unmap: "unmap",
+}
+
+// put appends a command, or a part of its arguments.
+func (s *stream) put(c code, args ...uint32) {
+	*s = binary.LittleEndian.AppendUint32(*s, uint32(c))
+	s.words(args...)
+}
+
+func (s *stream) words(args ...uint32) {
+	for _, a := range args {
+		*s = binary.LittleEndian.AppendUint32(*s, a)
+	}
+}
+
+// long appends a number of more than 32 bits.
+func (s *stream) long(x int64) { *s = binary.LittleEndian.AppendUint64(*s, uint64(x)) }
+
+// data appends bytes with their length.
+func (s *stream) data(p []byte) {
+	s.words(uint32(len(p)))
+	*s = append(*s, p...)
+	*s = append(*s, make([]byte, -len(p)&3)...)
+}
+
+// An encoding appends the commands of a submission. Consecutive dispatches of the same query
+// share a pass, and state that is set is not set again.
+type encoding struct {
+	*stream
+	open          bool // a pass
+	queries       Queries
+	query         uint32
+	pipeline      Pipeline
+	group, params Group
+	offset        uint32
+}
+
+func (e *encoding) append(c *Command) {
+	switch {
+	case c.Pipeline != 0:
+		e.dispatch(c)
+		return
+	case c.Queries != 0:
+		e.put(resolve, uint32(c.Queries), uint32(c.Size/8), uint32(c.Dst))
+	default:
+		e.put(copyBuffer, uint32(c.Src))
+		e.long(c.SrcOffset)
+		e.words(uint32(c.Dst))
+		e.long(c.DstOffset)
+		e.long(c.Size)
+	}
+	e.open = false // both end it
+}
+
+func (e *encoding) dispatch(c *Command) {
+	if !e.open || c.Queries != e.queries || c.Query != e.query {
+		e.beginPass(c)
+	}
+	if c.Pipeline != e.pipeline {
+		e.pipeline = c.Pipeline
+		e.put(setPipeline, uint32(c.Pipeline))
+	}
+	if c.Group != e.group {
+		e.group = c.Group
+		e.put(setGroup, uint32(c.Group))
+	}
+	if c.Params != 0 && (c.Params != e.params || c.Offset != e.offset) {
+		e.params, e.offset = c.Params, c.Offset
+		e.put(setParams, uint32(c.Params), c.Offset)
+	}
+	e.put(dispatch, c.Groups[:]...)
+}
+
+// beginPass begins a pass for the query of a command.
+func (e *encoding) beginPass(c *Command) {
+	*e = encoding{stream: e.stream, open: true, queries: c.Queries, query: c.Query}
+	if c.Queries == 0 {
+		e.put(beginPass)
+		return
+	}
+	e.put(beginTimedPass, uint32(c.Queries), c.Query)
+}
