@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"runtime"
+	"strings"
 	"testing"
 
 	"github.com/tensorken/tensorken/driver"
@@ -47,15 +48,16 @@ func TestFull(t *testing.T) {
 
 // resident is how much memory the process has.
 func resident(t *testing.T) int {
-	data, err := os.ReadFile("/proc/self/statm")
+	data, err := os.ReadFile("/proc/self/status")
 	if err != nil {
 		t.Skip(err)
 	}
-	var size, pages int
-	if _, err := fmt.Sscan(string(data), &size, &pages); err != nil {
+	var kib int
+	_, line, _ := strings.Cut(string(data), "VmRSS:")
+	if _, err := fmt.Sscan(line, &kib); err != nil {
 		t.Fatal(err)
 	}
-	return pages * os.Getpagesize()
+	return kib << 10
 }
 
 // Steps that take and give back buffers hold no more memory in the end.
