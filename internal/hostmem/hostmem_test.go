@@ -5,6 +5,7 @@ import (
 	"math"
 	"os"
 	"os/exec"
+	"runtime"
 	"testing"
 
 	"github.com/tensorken/tensorken/driver"
@@ -16,8 +17,23 @@ func TestLimit(t *testing.T) {
 	}
 }
 
+// No variable gives WebAssembly more memory than it can address.
+func TestLimitOfAddresses(t *testing.T) {
+	for text, want := range map[string]int{"3MiB": 3 << 20, "1TiB": 1 << 40} {
+		if runtime.GOARCH == "wasm" {
+			want = min(want, 4<<30)
+		}
+		if n, err := limit(text); n != want || err != nil {
+			t.Errorf("limit(%q) = %d, %v, want %d", text, n, err, want)
+		}
+	}
+}
+
 // TENSORKEN_MEMORY sets the limit. If it is no size, large allocations fail.
 func TestVariable(t *testing.T) {
+	if runtime.GOOS == "js" {
+		t.Skip("js starts no processes")
+	}
 	const bad = `TENSORKEN_MEMORY: "6GB" is no size: want a number of bytes, such as 6GiB`
 	switch os.Getenv(Variable) {
 	case "3MiB":

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"os"
+	"runtime"
 	"strconv"
 	"strings"
 	"sync"
@@ -16,19 +17,25 @@ const Variable = "TENSORKEN_MEMORY"
 // Limit is the most memory that this process may use, in bytes: what [Variable]
 // says, else the smaller of the machine's memory and what the process's control
 // group may use. It fails if the variable is no size.
-var Limit = sync.OnceValues(func() (int, error) {
-	if text := os.Getenv(Variable); text != "" {
-		n, err := parseSize(text)
-		if err != nil {
-			return 0, fmt.Errorf("%s: %w", Variable, err)
+var Limit = sync.OnceValues(func() (int, error) { return limit(os.Getenv(Variable)) })
+
+// limit is the limit for a value of the variable.
+func limit(text string) (int, error) {
+	if text == "" {
+		if n, ok := systemLimit(); ok {
+			return n, nil
 		}
-		return n, nil
+		return defaultLimit, nil
 	}
-	if n, ok := systemLimit(); ok {
-		return n, nil
+	n, err := parseSize(text)
+	if err != nil {
+		return 0, fmt.Errorf("%s: %w", Variable, err)
 	}
-	return defaultLimit, nil
-})
+	if runtime.GOARCH == "wasm" {
+		n = min(n, 4<<30) // addresses have 32 bits
+	}
+	return n, nil
+}
 
 // defaultLimit is the budget where the system does not say how much memory there
 // is.
