@@ -43,7 +43,7 @@ func TestAccumulate(t *testing.T) {
 			t.Errorf("%d batches of %d: weight %v after %d steps, want that of batches of %d, %v after %d",
 				c.accumulate, c.batch, got.Model.Weight, got.Step, c.large, want.Model.Weight, c.steps)
 		}
-		if a, b := want.History[2]["loss"], got.History[2]["loss"]; math.Abs(a-b) > 1e-6 {
+		if a, b := want.History[2]["loss"], got.History[2]["loss"]; math.Abs(a-b) > 1e-6*a {
 			t.Errorf("%d batches of %d: loss %v, want %v", c.accumulate, c.batch, b, a)
 		}
 	}
