@@ -30,7 +30,7 @@ func Load(path string) (Library, error) {
 
 // whyNoGPU says why navigator has no gpu.
 func whyNoGPU() string {
-	if js.Global().Get("process").Truthy() {
+	if underNode() {
 		return "under Node, set it to the result of create of npm's webgpu"
 	}
 	if secure := js.Global().Get("isSecureContext"); secure.Type() == js.TypeBoolean && !secure.Bool() {
@@ -38,6 +38,10 @@ func whyNoGPU() string {
 	}
 	return "this browser has no WebGPU, or it is off"
 }
+
+// underNode reports whether the program runs under Node. Go gives browsers an object process,
+// too.
+func underNode() bool { return js.Global().Get("process").Get("versions").Truthy() }
 
 // await waits for a promise while the event loop runs. It must not be called by a callback
 // of JavaScript.
