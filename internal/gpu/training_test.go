@@ -1,0 +1,81 @@
+package gpu
+
+import (
+	"testing"
+
+	"github.com/tensorken/tensorken/grad"
+	"github.com/tensorken/tensorken/internal/wgpu"
+	"github.com/tensorken/tensorken/nn"
+	"github.com/tensorken/tensorken/optim"
+	"github.com/tensorken/tensorken/tensor"
+)
+
+// traffic counts calls that reach a driver or, on js, JavaScript.
+type traffic struct {
+	wgpu.Device
+	submissions, dispatches, reads int
+}
+
+func (c *traffic) Submit(list []wgpu.Command) (uint64, error) {
+	c.submissions++
+	for i := range list {
+		if list[i].Pipeline != 0 {
+			c.dispatches++
+		}
+	}
+	return c.Device.Submit(list)
+}
+
+func (c *traffic) Read(b wgpu.Buffer, dst []byte) error {
+	c.reads++
+	return c.Device.Read(b, dst)
+}
+
+// BenchmarkTraining is a step of a network for digits, on a batch of 64 that is uploaded, with
+// its loss read.
+func BenchmarkTraining(b *testing.B) {
+	need(b)
+	lib, err := wgpu.Load("")
+	if err != nil {
+		b.Fatal(err)
+	}
+	w, err := lib.Open(first, wgpu.Options{})
+	if err != nil {
+		b.Fatal(err)
+	}
+	c := &traffic{Device: w}
+	dev := tensor.NewDevice(New(c, Options{Name: "webgpu"}))
+	defer dev.Close()
+	rng := tensor.NewRNG(1)
+	data, err := tensor.Data[float32](rng.Normal(64, 64))
+	if err != nil {
+		b.Fatal(err)
+	}
+	labels := rng.Ints(10, 64).To(dev)
+	net := nn.Sequential{
+		nn.NewLinear(rng, 64, 128), nn.Func(tensor.Tensor.ReLU),
+		nn.NewLinear(rng, 128, 64), nn.Func(tensor.Tensor.ReLU), nn.NewLinear(rng, 64, 10),
+	}
+	opt := optim.New(optim.Adam{}, 1e-3)
+	step := func() {
+		x := tensor.New(data, 64, 64).To(dev)
+		loss, g := grad.ValueAndGrad(func(net nn.Sequential) tensor.Tensor {
+			return nn.CrossEntropy(net.Apply(x), labels).Mean()
+		})(net)
+		if err := opt.Step(&net, g); err != nil {
+			b.Fatal(err)
+		}
+		loss.Item()
+	}
+	for range 3 { // compile
+		step()
+	}
+	before := *c
+	for b.Loop() {
+		step()
+	}
+	per := func(n int, unit string) { b.ReportMetric(float64(n)/float64(b.N), unit) }
+	per(c.submissions-before.submissions, "submissions/op")
+	per(c.dispatches-before.dispatches, "dispatches/op")
+	per(c.reads-before.reads, "reads/op")
+}
