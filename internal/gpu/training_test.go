@@ -13,7 +13,7 @@ import (
 // traffic counts calls that reach a driver or, on js, JavaScript.
 type traffic struct {
 	wgpu.Device
-	submissions, dispatches, reads int
+	submissions, dispatches, groups, buffers, reads int
 }
 
 func (c *traffic) Submit(list []wgpu.Command) (uint64, error) {
@@ -24,6 +24,16 @@ func (c *traffic) Submit(list []wgpu.Command) (uint64, error) {
 		}
 	}
 	return c.Device.Submit(list)
+}
+
+func (c *traffic) NewGroup(l wgpu.Layout, bindings []wgpu.Binding) (wgpu.Group, error) {
+	c.groups++
+	return c.Device.NewGroup(l, bindings)
+}
+
+func (c *traffic) NewBuffer(size int64, u wgpu.Usage) (wgpu.Buffer, error) {
+	c.buffers++
+	return c.Device.NewBuffer(size, u)
 }
 
 func (c *traffic) Read(b wgpu.Buffer, dst []byte) error {
@@ -77,5 +87,7 @@ func BenchmarkTraining(b *testing.B) {
 	per := func(n int, unit string) { b.ReportMetric(float64(n)/float64(b.N), unit) }
 	per(c.submissions-before.submissions, "submissions/op")
 	per(c.dispatches-before.dispatches, "dispatches/op")
+	per(c.groups-before.groups, "groups/op")
+	per(c.buffers-before.buffers, "buffers/op")
 	per(c.reads-before.reads, "reads/op")
 }
