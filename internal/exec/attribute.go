@@ -56,7 +56,7 @@ func (f *fault) report() error {
 type execution struct {
 	plan        *loadedPlan
 	reports     driver.Buffer
-	own         *pooled            // has the reports, if they are not in Device.reports
+	own         pooled             // has the reports, if they are not in Device.reports
 	firstCheck  int                // in reports
 	sites       []*graph.IndexSite // of the indices of the plan's steps, in order
 	leaves      []origin           // of the pending leaves; nil if there are none

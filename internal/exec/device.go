@@ -53,7 +53,8 @@ var (
 
 // New returns a device that runs on d.
 func New(d driver.Device) *Device {
-	dev := &Device{name: d.Name(), limits: d.Limits(), pool: pool{buckets: map[int]*bucket{}}, drv: d, queue: noLock{}}
+	_, views := d.(driver.Viewer)
+	dev := &Device{name: d.Name(), limits: d.Limits(), pool: pool{buckets: map[int]*bucket{}, views: views}, drv: d, queue: noLock{}}
 	if _, ok := d.(driver.Concurrent); !ok {
 		dev.queue, dev.epoch = new(sync.Mutex), new(syncEpoch)
 	}

@@ -11,7 +11,7 @@ import (
 
 // A launch has the buffers and calls of one execution of a plan.
 type launch struct {
-	slots    []*pooled  // of the plan; nil where an output's storage has taken it over
+	slots    []pooled   // of the plan; zero where an output's storage has taken it over
 	storages []*storage // by slot
 	calls    []driver.Call
 	args     []driver.Arg // of all calls
@@ -75,7 +75,7 @@ func (l *launch) finish(d *Device, p *loadedPlan, c *capture, x *execution) erro
 	slabs := make([]slab, len(c.slabs))
 	for i, n := range c.slabs {
 		if n > 0 {
-			slabs[i] = newSlab(n)
+			slabs[i] = newSlab(d, n)
 		}
 	}
 	for i := range c.outputs {
@@ -97,7 +97,7 @@ func (l *launch) finish(d *Device, p *loadedPlan, c *capture, x *execution) erro
 		s := l.storages[slot]
 		if s == nil {
 			if k := c.outputs[i].slab; k > 0 {
-				h := slabs[k-1].next(d, l.slots[slot])
+				h := slabs[k-1].next(d, &l.slots[slot])
 				s, c.outputs[i].node = &h.storage, &h.node
 			} else {
 				s = d.newStorage(l.slots[slot])
@@ -106,7 +106,7 @@ func (l *launch) finish(d *Device, p *loadedPlan, c *capture, x *execution) erro
 				s.exec, s.buffer = x, out.Index
 			}
 			l.storages[slot] = s
-			l.slots[slot] = nil
+			l.slots[slot] = pooled{}
 		}
 		if err := s.failed(); err != nil {
 			c.outputs[i].value = &graph.Value{Err: err}

@@ -16,45 +16,53 @@ import (
 // A pool counts a device's buffers and caches idle ones. Buffers come in size classes,
 // so that one fits many tensors.
 type pool struct {
-	mu       sync.Mutex             // guards what is not atomic
-	buckets  map[int]*bucket        // by size class
-	recent   [64]recentBucket       // of the buckets, by a hash of the size class
-	idle     int64                  // bytes of the buckets
-	returned atomic.Pointer[pooled] // buffers of unreachable blocks
-	held     atomic.Int64           // bytes of storages and of running plans
-	total    atomic.Int64           // bytes acquired so far
-	peak     int64                  // of held
+	mu       sync.Mutex               // guards what is not atomic
+	buckets  map[int]*bucket          // by size class
+	recent   [64]recentBucket         // of the buckets, by a hash of the size class
+	idle     int64                    // bytes of the buckets
+	returned atomic.Pointer[returned] // buffers of unreachable blocks
+	held     atomic.Int64             // bytes of storages and of running plans
+	total    atomic.Int64             // bytes acquired so far
+	peak     int64                    // of held
 
 	collected [maxCollected/64 + 1]sync.Pool // idle buffers that are left to the collector, by size in 64 bytes
+	views     bool                           // the device is a driver.Viewer
 
 	acquired                 int   // buffers so far
-	highWater, prevHighWater int64 // of held, in the last two windows of allocBurst buffers
+	highWater, prevHighWater int64 // of held, in the last two windows
+	windowStart              int   // acquired when the last window began
+	drained                  bool  // in the last window
 }
 
-// allocBurst is the number of buffers after which a new high-water mark begins.
-const allocBurst = 4096
+// minWindow is the least number of buffers in a window of a high-water mark. A window has a
+// collection in it too: between collections, held only grows.
+const minWindow = 4096
 
 // A bucket is the idle buffers of a size class.
 type bucket struct {
-	buffers []*pooled
+	buffers []pooled
 	used    int // pool.acquired at the last use
 }
 
 // A pooled is a buffer of a pool, or one that is left to Go's collector.
 type pooled struct {
-	driver.Buffer
-	pool  *pool   // nil if it is left to the collector
-	class int     // its size class
-	next  *pooled // in pool.returned
+	driver.Buffer // nil for none
+	request
+	viewed *atomic.Bool // its memory may be in use after its block is gone; nil if there are no views
+}
 
-	viewed atomic.Bool // its memory may be in use after its block is gone
+// A returned is buffers on their way back to their pool.
+type returned struct {
+	pool    *pool
+	buffers []pooled
+	next    *returned // in pool.returned
 }
 
 // A block is a buffer that returns to the pool once it is unreachable.
 type block struct {
 	buffer driver.Buffer
-	epoch  *syncEpoch // that writes it; nil if that cannot fail
-	pooled *pooled    // the buffer; nil if it is not of a pool
+	epoch  *syncEpoch   // that writes it; nil if that cannot fail
+	viewed *atomic.Bool // of the pooled; nil if there are no views
 }
 
 // sizeClass rounds a size up to one of four steps between powers of two, but not
@@ -91,7 +99,7 @@ func (d *Device) request(size int) request {
 
 // acquire appends the requested buffers to list; after an error the list has those
 // acquired before. The caller holds d.queue.
-func (d *Device) acquire(list []*pooled, requests ...request) ([]*pooled, error) {
+func (d *Device) acquire(list []pooled, requests ...request) ([]pooled, error) {
 	p := &d.pool
 	if p.returned.Load() != nil {
 		d.drain()
@@ -99,7 +107,7 @@ func (d *Device) acquire(list []*pooled, requests ...request) ([]*pooled, error)
 	first := len(list)
 	list = p.take(list, requests)
 	for i, r := range requests {
-		if list[first+i] != nil {
+		if list[first+i].Buffer != nil {
 			continue
 		}
 		b, err := d.alloc(r)
@@ -112,13 +120,10 @@ func (d *Device) acquire(list []*pooled, requests ...request) ([]*pooled, error)
 }
 
 // alloc returns a new buffer. The caller holds d.queue.
-func (d *Device) alloc(r request) (*pooled, error) {
+func (d *Device) alloc(r request) (pooled, error) {
 	if r.collected {
 		b, err := d.drv.(driver.HostAllocator).AllocHost(r.class)
-		if err != nil {
-			return nil, err
-		}
-		return &pooled{Buffer: b, class: r.class}, nil
+		return pooled{Buffer: b, request: r}, err
 	}
 	b, err := d.drv.Alloc(r.class)
 	if errors.Is(err, driver.ErrMemory) {
@@ -127,22 +132,26 @@ func (d *Device) alloc(r request) (*pooled, error) {
 		}
 	}
 	if err != nil {
-		return nil, err
+		return pooled{}, err
 	}
 	p := &d.pool
+	x := pooled{Buffer: b, request: r}
+	if p.views {
+		x.viewed = new(atomic.Bool)
+	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.note(r.class)
-	return &pooled{Buffer: b, pool: p, class: r.class}, nil
+	return x, nil
 }
 
-// take appends an idle buffer for each request to list, nil if there is none.
-func (p *pool) take(list []*pooled, requests []request) []*pooled {
+// take appends an idle buffer for each request to list, a zero one if there is none.
+func (p *pool) take(list []pooled, requests []request) []pooled {
 	locked := false
 	for _, r := range requests {
 		if r.collected {
-			b, _ := p.collected[r.class/64].Get().(*pooled)
-			list = append(list, b)
+			b, _ := p.collected[r.class/64].Get().(driver.Buffer)
+			list = append(list, pooled{Buffer: b, request: r})
 			continue
 		}
 		if !locked {
@@ -151,12 +160,13 @@ func (p *pool) take(list []*pooled, requests []request) []*pooled {
 			locked = true
 		}
 		class := r.class
-		if p.acquired++; p.acquired%allocBurst == 0 {
+		if p.acquired++; p.drained && p.acquired-p.windowStart >= minWindow {
 			p.highWater, p.prevHighWater = 0, p.highWater
+			p.windowStart, p.drained = p.acquired, false
 		}
 		k := p.bucket(class)
 		k.used = p.acquired
-		var b *pooled
+		var b pooled
 		if len(k.buffers) > 0 {
 			p.note(class)
 			b = p.pop(k, class)
@@ -166,15 +176,15 @@ func (p *pool) take(list []*pooled, requests []request) []*pooled {
 	return list
 }
 
-// release returns buffers to the pool; some of the list may be nil.
-func (p *pool) release(list ...*pooled) {
+// release returns buffers to the pool; some of the list may be zero.
+func (p *pool) release(list ...pooled) {
 	locked := false
 	for _, b := range list {
-		if b == nil {
+		if b.Buffer == nil {
 			continue
 		}
-		if b.pool == nil {
-			p.collected[b.class/64].Put(b)
+		if b.collected {
+			p.collected[b.class/64].Put(b.Buffer)
 			continue
 		}
 		if !locked {
@@ -188,9 +198,9 @@ func (p *pool) release(list ...*pooled) {
 
 // put is release of one buffer, for a caller that holds p.mu. A viewed one is left to
 // those who use its memory.
-func (p *pool) put(b *pooled) {
+func (p *pool) put(b pooled) {
 	p.held.Add(-int64(b.class))
-	if b.viewed.Load() {
+	if b.viewed != nil && b.viewed.Load() {
 		b.Free()
 		return
 	}
@@ -215,11 +225,11 @@ func (d *Device) drain() int64 {
 	p := &d.pool
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	for b := p.returned.Swap(nil); b != nil; {
-		next := b.next
-		b.next = nil
-		p.put(b)
-		b = next
+	for r := p.returned.Swap(nil); r != nil; r = r.next {
+		p.drained = true
+		for _, b := range r.buffers {
+			p.put(b)
+		}
 	}
 	held := p.held.Load()
 	d.pacer.live.Store(min(d.pacer.live.Load(), held))
@@ -228,20 +238,28 @@ func (d *Device) drain() int64 {
 }
 
 // setBlock makes k the block of an acquired buffer.
-func (d *Device) setBlock(k *block, b *pooled) *block {
-	*k = block{buffer: b.Buffer, epoch: d.epoch}
-	if b.pool != nil {
-		k.pooled = b
-		runtime.AddCleanup(k, (*pooled).finalizer, b)
+func (d *Device) setBlock(k *block, b pooled) *block {
+	*k = block{b.Buffer, d.epoch, b.viewed}
+	if !b.collected {
+		runtime.AddCleanup(k, owned.push, owned{&d.pool, b})
 	}
 	return k
 }
 
-// finalizer is the cleanup of a block. It takes no lock.
-func (b *pooled) finalizer() {
-	for p := b.pool; ; {
-		b.next = p.returned.Load()
-		if p.returned.CompareAndSwap(b.next, b) {
+// An owned is a buffer with its pool.
+type owned struct {
+	pool *pool
+	pooled
+}
+
+// push is the cleanup of a block.
+func (o owned) push() { (&returned{pool: o.pool, buffers: []pooled{o.pooled}}).push() }
+
+// push makes the buffers returned. It takes no lock.
+func (r *returned) push() {
+	for {
+		r.next = r.pool.returned.Load()
+		if r.pool.returned.CompareAndSwap(r.next, r) {
 			return
 		}
 	}
@@ -265,11 +283,11 @@ func (p *pool) bucket(class int) *bucket {
 	return r.bucket
 }
 
-// pop removes a buffer from the bucket of a class, which has some. It does not read the
-// buffer, which is rarely in a processor's cache.
-func (p *pool) pop(k *bucket, class int) *pooled {
+// pop removes a buffer from the bucket of a class, which has some.
+func (p *pool) pop(k *bucket, class int) pooled {
 	last := len(k.buffers) - 1
 	b := k.buffers[last]
+	k.buffers[last] = pooled{}
 	k.buffers = k.buffers[:last]
 	p.idle -= int64(class)
 	return b

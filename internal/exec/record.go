@@ -102,16 +102,18 @@ func Record(def *Device, args, numbers, roots, old []*graph.Node, groups []int) 
 		return nil, &Failure{d, err}
 	}
 	r := &Recording{device: d, plan: p, capture: c}
+	stored := 0 // of the outputs, which begin with those of the roots
 	for _, n := range roots {
 		x := result{output: -1, shape: n.Shape, dtype: n.DType, device: n.Device}
 		if n.Len() > 0 {
 			x.output = c.outputOf(n)
+			stored = max(stored, x.output+1)
 		}
 		r.results = append(r.results, x)
 	}
 	c.assignSlabs(r.results, groups)
 	r.args, r.numbers = c.argumentsOf(stores(args)), c.scalarsOf(numbers)
-	c.named = nil // the nodes get no value
+	c.outputs, c.named = c.outputs[:stored], nil // no node gets a value
 	return r, nil
 }
 

@@ -80,8 +80,8 @@ type recurring struct {
 	aliasOf     []int           // of the carries: the output that is read as the next one; -1 if there is none
 	slot        []int           // of the results
 	layouts     []slotLayout    // by slot
-	slots       []*pooled       // of the plan; those of outputs are as long as the stacks
-	alternates  []*pooled       // second buffers of carries, which odd steps write
+	slots       []pooled        // of the plan; those of outputs are as long as the stacks
+	alternates  []pooled        // second buffers of carries, which odd steps write
 	leafBuffers []driver.Buffer // by leaf
 }
 
@@ -239,7 +239,7 @@ func (x *recurring) acquire() (err error) {
 }
 
 // stored returns the buffer that a step writes for a slot, and the offset in it.
-func (x *recurring) stored(slot, step int) (b **pooled, offset int) {
+func (x *recurring) stored(slot, step int) (b *pooled, offset int) {
 	l := x.layouts[slot]
 	if l.alternate >= 0 && step%2 == 1 {
 		return &x.alternates[l.alternate], 0
@@ -285,7 +285,7 @@ func (x *recurring) argument(a binding, step int, run *execution) driver.Arg {
 		return driver.Arg{Buffer: run.reports, Offset: ir.StatusLen * (run.firstCheck + int(a.index))}
 	case fromSlot:
 		b, offset := x.stored(int(a.index), step)
-		return driver.Arg{Buffer: (*b).Buffer, Offset: offset + a.offset}
+		return driver.Arg{Buffer: b.Buffer, Offset: offset + a.offset}
 	}
 	l, arg := &x.c.leaves[a.index], x.args[a.index]
 	offset := l.view.Offset + a.offset
@@ -294,7 +294,7 @@ func (x *recurring) argument(a binding, step int, run *execution) driver.Arg {
 		offset += x.Position(step) * l.value.Strides[0]
 	case arg >= 0 && arg < x.Carries && step > 0:
 		b, part := x.stored(x.slot[arg], step-1)
-		return driver.Arg{Buffer: (*b).Buffer, Offset: part + offset}
+		return driver.Arg{Buffer: b.Buffer, Offset: part + offset}
 	}
 	return driver.Arg{Buffer: x.leafBuffers[a.index], Offset: offset}
 }
@@ -309,7 +309,7 @@ func (x *recurring) values(run *execution) ([]*graph.Value, error) {
 		}
 		b, _ := x.stored(x.slot[i], last)
 		s := x.d.newStorage(*b)
-		*b = nil // the storage has it
+		*b = pooled{} // the storage has it
 		if run != nil {
 			s.exec = run
 		}

@@ -10,7 +10,7 @@ import (
 // with one cleanup.
 type slab struct {
 	free    []slabEntry
-	buffers *[]*pooled // of the storages
+	buffers *returned // of the storages
 }
 
 // A slabEntry is a storage of a slab and its node.
@@ -19,13 +19,9 @@ type slabEntry struct {
 	node graph.Node
 }
 
-func newSlab(n int) slab {
-	s := slab{make([]slabEntry, n), new([]*pooled)}
-	runtime.AddCleanup(&s.free[0], func(list *[]*pooled) {
-		for _, b := range *list {
-			b.finalizer()
-		}
-	}, s.buffers)
+func newSlab(d *Device, n int) slab {
+	s := slab{make([]slabEntry, n), &returned{pool: &d.pool, buffers: make([]pooled, 0, n)}}
+	runtime.AddCleanup(&s.free[0], (*returned).push, s.buffers)
 	return s
 }
 
@@ -34,10 +30,9 @@ func (s *slab) next(d *Device, b *pooled) *slabEntry {
 	h := &s.free[0]
 	s.free = s.free[1:]
 	h.device, h.epoch, h.block = d, d.epoch, &h.own
-	h.own = block{buffer: b.Buffer, epoch: d.epoch}
-	if b.pool != nil {
-		h.own.pooled = b
-		*s.buffers = append(*s.buffers, b)
+	h.own = block{b.Buffer, d.epoch, b.viewed}
+	if !b.collected {
+		s.buffers.buffers = append(s.buffers.buffers, *b)
 	}
 	return h
 }

@@ -43,7 +43,7 @@ func (s *storage) Device() graph.Device {
 func FromHost(data []byte) graph.Store { return &storage{host: data} }
 
 // newStorage returns the elements of an acquired buffer.
-func (d *Device) newStorage(b *pooled) *storage {
+func (d *Device) newStorage(b pooled) *storage {
 	s := &storage{device: d, origin: origin{epoch: d.epoch}}
 	s.block = d.setBlock(&s.own, b)
 	return s
@@ -85,8 +85,8 @@ func (s *storage) download(data []byte, offset int) error {
 func (s *storage) view() (data []byte, err error) {
 	err = s.read(func(d *Device, b *block) (err error) {
 		if v, ok := d.drv.(driver.Viewer); ok {
-			if data, err = v.View(b.buffer); b.pooled != nil {
-				b.pooled.viewed.Store(true)
+			if data, err = v.View(b.buffer); b.viewed != nil {
+				b.viewed.Store(true)
 			}
 		}
 		return err
