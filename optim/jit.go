@@ -27,9 +27,9 @@ import (
 // loss is recorded, tensors have no value, so it cannot choose by an if: use Where.
 //
 // A loss that makes different graphs from equal arguments, such as one that draws from an
-// RNG of its own, is not recorded: then each step runs it. So it is with one that uses
-// [grad.Scan], as recurrent layers do, with one that computes on several devices, or on the
-// host as package linalg does, and with a model that has an RNG in it.
+// RNG of its own, is not recorded: then each step runs it. So it is with one that computes on
+// several devices, or on the host as package linalg does, with one that uses [grad.Scan] with
+// checkpoints or in the body of another Scan, and with a model that has an RNG in it.
 //
 // The memory of the parameters that a replayed step makes is freed once the last of them is
 // dead: to keep one of them for long, keep a copy, such as t.Mul(1). So is that of the slots.

@@ -29,8 +29,9 @@ type capture struct {
 	named    []named       // the nodes that are outputs
 	empty    []*graph.Node // roots without elements
 
-	given   map[*graph.Node]*graph.Value // the arguments, in the body of a recurrence and in a Formula
-	stacked int                          // how many of its outputs, the last ones, are stacked
+	given   map[*graph.Node]*graph.Value // the arguments, in the body of a recurrence and in a Formula; what stages of a Recording compute
+	isBody  bool                         // it is the body of a recurrence
+	stacked int                          // how many of a body's outputs, the last ones, are stacked
 
 	roots      []*graph.Node      // to be stored: those asked for, then those retained
 	old        []*graph.Node      // in a transaction, the previous values of the roots asked for
@@ -91,10 +92,10 @@ var captures = sync.Pool{New: func() any {
 }}
 
 // newCapture captures the graph of roots for a device, nil for any. For old see
-// Step. The caller releases it.
-func newCapture(d *Device, roots, old []*graph.Node) *capture {
+// Step. Some nodes may have given values. The caller releases it.
+func newCapture(d *Device, roots, old []*graph.Node, given map[*graph.Node]*graph.Value) *capture {
 	c := captures.Get().(*capture)
-	c.device = d
+	c.device, c.given = d, given
 	c.roots = append(c.roots, roots...)
 	c.old = append(c.old, old...)
 	for i := 0; i < len(c.roots); i++ {
@@ -186,7 +187,7 @@ func (c *capture) enter(n *graph.Node) (src graph.Operands, ok bool) {
 		if g := c.given[n]; g != nil {
 			v = g
 		} else if n.Op == ir.Pick && v == nil {
-			v = pick(n, src.At(0))
+			v = c.pick(n, src.At(0))
 		}
 		var host *graph.Node
 		if n.Op == ir.Cast && v == nil {

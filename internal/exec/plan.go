@@ -95,7 +95,7 @@ func (d *Device) load(c *capture) (*loadedPlan, error) {
 // compile compiles the graph of a capture, with loops if the device takes them.
 func (d *Device) compile(c *capture, fallbacks []compile.Fallback) (*compile.Plan, error) {
 	p, err := compile.Graph(c.graph(), d.limits.Bindings, fallbacks)
-	if c.given != nil && err == nil { // the body of a recurrence
+	if c.isBody && err == nil {
 		p.Stack(c.stacked)
 		return p, nil
 	}
@@ -210,7 +210,7 @@ func isBuffer(a compile.Arg) bool {
 func Explain(def *Device, roots []*graph.Node) string {
 	text := ""
 	for _, p := range byDevice(def, roots, nil) {
-		c := newCapture(nil, p.roots, nil)
+		c := newCapture(nil, p.roots, nil, nil)
 		var plan *compile.Plan
 		text += explainCalls(def, c.calls)
 		err := p.device.ready(c)

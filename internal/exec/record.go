@@ -59,9 +59,16 @@ func (l Layout) Stand() *graph.Node {
 	return graph.Buffer(l.DType, l.Shape, &graph.Value{Store: s, Offset: l.Odd, Strides: l.Strides})
 }
 
-// A Recording is a graph with its plan, captured once for arguments of certain layouts. It
+// A Recording is a graph with its plans, captured once for arguments of certain layouts. It
 // runs without the graph being made again. Any number of goroutines may run it.
 type Recording struct {
+	stages []*stage // that run first
+	*part
+}
+
+// A part of a Recording is what one plan computes. Its arguments are those of the Recording,
+// then the results of the stages before.
+type part struct {
 	device  *Device
 	plan    *loadedPlan
 	capture *capture // with the stands as leaves
@@ -84,24 +91,29 @@ type result struct {
 // arguments that the first roots replace, nil for none. Groups has numbers of roots: first
 // come those whose memory is freed together, group by group.
 //
-// It fails with [ErrNotOnePlan] if the graph cannot be recorded.
+// It fails with [ErrNotOnePlan] if the graph cannot be recorded: one of several devices, or with
+// a function on the host, or with a recurrence whose body is more than one plan.
 func Record(def *Device, args, numbers, roots, old []*graph.Node, groups []int) (*Recording, error) {
 	shares := byDevice(def, roots, old)
 	if len(shares) != 1 || len(shares[0].roots) != len(roots) {
 		return nil, ErrNotOnePlan
 	}
-	d := shares[0].device
-	c := newCapture(d, roots, old)
-	if !c.isOnePlan() {
-		c.release()
-		return nil, ErrNotOnePlan
-	}
-	p, err := d.load(c)
+	r := newRecorder(shares[0].device, args, numbers)
+	p, err := r.part(roots, old, groups)
 	if err != nil {
-		c.release()
-		return nil, &Failure{d, err}
+		return nil, err
 	}
-	r := &Recording{device: d, plan: p, capture: c}
+	return &Recording{r.stages, p}, nil
+}
+
+// newPart compiles a capture of roots.
+func newPart(c *capture, args map[graph.Store]int, numbers, roots []*graph.Node, groups []int) (*part, error) {
+	p := &part{device: c.device, capture: c, args: c.argumentsOf(args), numbers: c.scalarsOf(numbers)}
+	var err error
+	if p.plan, err = c.device.load(c); err != nil {
+		c.release()
+		return nil, &Failure{c.device, err}
+	}
 	stored := 0 // of the outputs, which begin with those of the roots
 	for _, n := range roots {
 		x := result{output: -1, shape: n.Shape, dtype: n.DType, device: n.Device}
@@ -109,12 +121,11 @@ func Record(def *Device, args, numbers, roots, old []*graph.Node, groups []int) 
 			x.output = c.outputOf(n)
 			stored = max(stored, x.output+1)
 		}
-		r.results = append(r.results, x)
+		p.results = append(p.results, x)
 	}
-	c.assignSlabs(r.results, groups)
-	r.args, r.numbers = c.argumentsOf(stores(args)), c.scalarsOf(numbers)
-	c.outputs, c.named = c.outputs[:stored], nil // no node gets a value
-	return r, nil
+	c.assignSlabs(p.results, groups)
+	c.outputs, c.named, c.given = c.outputs[:stored], nil, nil // no node gets a value
+	return p, nil
 }
 
 // assignSlabs assigns the outputs of groups of results to slabs.
@@ -174,18 +185,37 @@ func (c *capture) scalarNodes() (ns []*graph.Node) {
 // same graph: one that differs in the values of numbers alone, and in leaves on the host
 // that have equal elements.
 func (r *Recording) Repeats(args, numbers, roots, old []*graph.Node) bool {
-	c := newCapture(r.device, roots, old)
+	again := newRecorder(r.device, args, numbers)
+	c, err := again.capture(roots, old)
+	if err != nil {
+		return false
+	}
 	defer c.release()
-	if !c.isOnePlan() || !bytes.Equal(c.key, r.capture.key) || !slices.Equal(r.args, c.argumentsOf(stores(args))) || !slices.Equal(r.numbers, c.scalarsOf(numbers)) {
+	return slices.EqualFunc(r.stages, again.stages, (*stage).equal) &&
+		r.equal(c, c.argumentsOf(again.of), c.scalarsOf(numbers))
+}
+
+// equal reports whether a capture is that of the part.
+func (p *part) equal(c *capture, args, numbers []int) bool {
+	if !slices.Equal(p.args, args) || !slices.Equal(p.numbers, numbers) || !p.capture.equal(c, args) {
 		return false
 	}
 	for i, x := range c.scalars {
-		if x != r.capture.scalars[i] && !slices.Contains(r.numbers, i) {
+		if x != p.capture.scalars[i] && !slices.Contains(numbers, i) {
 			return false
 		}
 	}
-	for i, arg := range r.args {
-		x, y := &c.leaves[i], &r.capture.leaves[i]
+	return true
+}
+
+// equal reports whether two captures differ in their scalars alone, and in leaves that view
+// arguments, given by leaf.
+func (c *capture) equal(o *capture, args []int) bool {
+	if !bytes.Equal(c.key, o.key) {
+		return false
+	}
+	for i, arg := range args {
+		x, y := &c.leaves[i], &o.leaves[i]
 		if x.view.Offset != y.view.Offset || arg < 0 && !sameElements(x.stored, y.stored) {
 			return false
 		}
@@ -241,6 +271,18 @@ func (f Formula) Equal(g Formula) bool {
 // Run computes the roots for arguments of the layouts that were recorded. It returns a
 // computed node for each.
 func (r *Recording) Run(j *Journal, args []*graph.Node, numbers []ir.Number) ([]*graph.Node, error) {
+	for _, s := range r.stages {
+		results, err := s.run(args, numbers)
+		if err != nil {
+			return nil, err
+		}
+		args = append(args[:len(args):len(args)], results...)
+	}
+	return r.run(j, args, numbers)
+}
+
+// run computes the results of a part.
+func (r *part) run(j *Journal, args []*graph.Node, numbers []ir.Number) ([]*graph.Node, error) {
 	d := r.device
 	d.maybeGC()
 	c := r.bind(args, numbers)
@@ -275,7 +317,7 @@ func (r *Recording) Run(j *Journal, args []*graph.Node, numbers []ir.Number) ([]
 }
 
 // bind returns the capture of one run.
-func (r *Recording) bind(args []*graph.Node, numbers []ir.Number) *capture {
+func (r *part) bind(args []*graph.Node, numbers []ir.Number) *capture {
 	c, ok := r.runs.Get().(*capture)
 	if !ok {
 		c = &capture{device: r.device, replayed: true, slabs: r.capture.slabs, nodes: r.capture.nodes, old: r.capture.old, fallbacks: r.capture.fallbacks}
@@ -297,7 +339,7 @@ func (r *Recording) bind(args []*graph.Node, numbers []ir.Number) *capture {
 }
 
 // release keeps the memory of a run for later ones, without references to its arguments.
-func (r *Recording) release(c *capture) {
+func (r *part) release(c *capture) {
 	c.leaves, c.outputs, c.scalars = emptied(c.leaves), emptied(c.outputs), c.scalars[:0]
 	r.runs.Put(c)
 }

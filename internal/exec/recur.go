@@ -19,9 +19,14 @@ type bundle struct {
 
 func (b *bundle) Device() graph.Device { return b.device }
 
-// pick gives n, a result of a Recur, its value if the Recur has one that includes it.
-func pick(n, recur *graph.Node) *graph.Value {
-	v := recur.Value()
+// pick returns the value of n, a result of a Recur, if the Recur has one that includes it. It
+// gives n that value unless it is given to this capture alone.
+func (c *capture) pick(n, recur *graph.Node) *graph.Value {
+	v := c.given[recur]
+	given := v != nil
+	if !given {
+		v = recur.Value()
+	}
 	if v == nil {
 		return nil
 	}
@@ -31,6 +36,9 @@ func pick(n, recur *graph.Node) *graph.Value {
 			return nil
 		}
 		v = all[n.Ints[0]]
+	}
+	if given {
+		return v
 	}
 	n.SetValue(v)
 	return n.Value()
@@ -51,20 +59,24 @@ func (c *call) storeCarries() {
 // runRecurrence computes a Recur and gives the node its value.
 func (c *call) runRecurrence(d *Device) error {
 	r := graph.RecurrenceOf(c.node)
-	results := r.Results()
-	var values []*graph.Value
-	err := d.retry(func() (err error) {
-		values, err = d.recur(r, results, c.src)
-		return err
-	})
-	if errors.Is(err, ErrNotOnePlan) {
-		values, err = d.recurByPlans(r, results, c.src)
-	}
+	values, err := d.recurrence(r, r.Results(), c.src)
 	if err != nil {
 		return err
 	}
 	c.node.ReplaceValue(&graph.Value{Store: &bundle{d, values}})
 	return nil
+}
+
+// recurrence computes the results of a recurrence.
+func (d *Device) recurrence(r *graph.Recurrence, results, src []*graph.Node) (values []*graph.Value, err error) {
+	err = d.retry(func() error {
+		values, err = d.recur(r, results, src)
+		return err
+	})
+	if errors.Is(err, ErrNotOnePlan) {
+		return d.recurByPlans(r, results, src)
+	}
+	return values, err
 }
 
 // A recurring is a run of a recurrence whose body is one plan.
@@ -302,27 +314,22 @@ func (x *recurring) argument(a binding, step int, run *execution) driver.Arg {
 // values makes storages of the buffers and returns the values of the results.
 func (x *recurring) values(run *execution) ([]*graph.Value, error) {
 	values := make([]*graph.Value, len(x.results))
-	last := x.Steps - 1
-	for i, n := range x.results {
+	for i := range x.results {
+		values[i] = x.view(i)
 		if i < x.Carries && x.aliasOf[i] >= 0 {
 			continue
 		}
-		b, _ := x.stored(x.slot[i], last)
+		b, _ := x.stored(x.slot[i], x.Steps-1)
 		s := x.d.newStorage(*b)
 		*b = pooled{} // the storage has it
 		if run != nil {
 			s.exec = run
 		}
-		dims := n.Shape
-		if i >= x.Carries {
-			dims = append([]int{x.Steps}, dims...)
-		}
-		values[i] = &graph.Value{Store: s, Strides: shape.RowMajor(dims)}
+		values[i].Store = s
 	}
 	for i, k := range x.aliasOf {
 		if k >= 0 {
-			v := values[k]
-			values[i] = &graph.Value{Store: v.Store, Offset: x.Position(last) * v.Strides[0], Strides: v.Strides[1:]}
+			values[i].Store = values[k].Store
 		}
 	}
 	for i, v := range values {
@@ -331,4 +338,13 @@ func (x *recurring) values(run *execution) ([]*graph.Value, error) {
 		}
 	}
 	return values, nil
+}
+
+// view returns the value of a result but for its Store.
+func (x *recurring) view(result int) *graph.Value {
+	if result < x.Carries && x.aliasOf[result] >= 0 { // the last step of a stack
+		stack := x.view(x.aliasOf[result])
+		return &graph.Value{Offset: x.Position(x.Steps-1) * stack.Strides[0], Strides: stack.Strides[1:]}
+	}
+	return &graph.Value{Strides: shape.RowMajor(x.Dims(x.results, result))}
 }

@@ -72,10 +72,15 @@ func RecurrenceOf(n *Node) *Recurrence { return n.Call().(*Recurrence) }
 // Pick is the i-th result of a Recur: the last value of a carry, or a stack of outputs.
 func Pick(n *Node, i int) *Node {
 	r := RecurrenceOf(n)
-	of := r.Results()[i]
-	dims := of.Shape
+	results := r.Results()
+	return makeNode(ir.Pick, results[i].DType, r.Dims(results, i), []int{i}, n)
+}
+
+// Dims is the shape of the i-th result, of all results of the body.
+func (r *Recurrence) Dims(results []*Node, i int) []int {
+	dims := results[i].Shape
 	if i >= r.Carries {
 		dims = append([]int{r.Steps}, dims...)
 	}
-	return makeNode(ir.Pick, of.DType, dims, []int{i}, n)
+	return dims
 }

@@ -1,0 +1,134 @@
+package grad_test
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/tensorken/tensorken/grad"
+	"github.com/tensorken/tensorken/internal/cpu"
+	"github.com/tensorken/tensorken/tensor"
+)
+
+// A recurArg has what a recurrence reads.
+type recurArg struct {
+	W, B, Init, X tensor.Tensor
+	RNG           *tensor.RNG
+}
+
+// recur is a recurrence with another one in what it reads, and both of its results.
+func recur(a recurArg, o *grad.ScanOptions) tensor.Tensor {
+	cell := func(w tensor.Tensor) func(c, x tensor.Tensor) (tensor.Tensor, tensor.Tensor) {
+		return func(c, x tensor.Tensor) (tensor.Tensor, tensor.Tensor) {
+			h := c.MatMul(w).Add(x).Add(a.B).Tanh()
+			return h, h.Mul(2)
+		}
+	}
+	first, below := grad.Scan(cell(a.W), a.Init, a.X, o)
+	last, above := grad.Scan(cell(a.W.T().Mul(0.5)), first.Add(1), below.Exp(), o)
+	return last.Sum().Add(above.Square().Mean()).Add(below.Sum().Mul(0.1))
+}
+
+// TestJitOfScan compares recorded functions of recurrences with the functions.
+func TestJitOfScan(t *testing.T) {
+	outer := tensor.NewRNG(8).Normal(3, 3)
+	lazy, _ := grad.Scan(func(c, x tensor.Tensor) (tensor.Tensor, tensor.Tensor) { return c.Add(x), c }, tensor.Zeros(3), tensor.NewRNG(9).Normal(4, 3), nil)
+	for name, c := range map[string]struct {
+		f        func(a recurArg) tensor.Tensor
+		recorded bool
+	}{
+		"values":      {func(a recurArg) tensor.Tensor { return recur(a, nil) }, true},
+		"reverse":     {func(a recurArg) tensor.Tensor { return recur(a, &grad.ScanOptions{Reverse: true}) }, true},
+		"checkpoints": {func(a recurArg) tensor.Tensor { return recur(a, &grad.ScanOptions{Checkpoint: 2}) }, false},
+		"a gradient": {func(a recurArg) tensor.Tensor {
+			g := grad.Of(func(a recurArg) tensor.Tensor { return recur(a, nil) })(a)
+			return g.W.Sum().Add(g.B.Sum()).Add(g.Init.Square().Sum()).Add(g.X.Mul(a.X).Sum())
+		}, true},
+		"a second derivative": {func(a recurArg) tensor.Tensor {
+			of := func(w tensor.Tensor) tensor.Tensor { a := a; a.W = w; return recur(a, nil) }
+			return grad.Of(func(w tensor.Tensor) tensor.Tensor { return grad.Of(of)(w).Square().Sum() })(a.W)
+		}, true},
+		"a sum of the last carry and a constant": {func(a recurArg) tensor.Tensor {
+			c, _ := grad.Scan(func(c, x tensor.Tensor) (tensor.Tensor, tensor.Tensor) { return c.Add(x).Mul(a.B), x }, a.Init, a.X, nil)
+			return c.Add(lazy)
+		}, true},
+		"what the body captures": {func(a recurArg) tensor.Tensor {
+			_, y := grad.Scan(func(c, x tensor.Tensor) (tensor.Tensor, tensor.Tensor) {
+				return c.MatMul(outer).Tanh().Add(x), c.Sub(lazy)
+			}, a.Init, a.X, nil)
+			return y
+		}, true},
+		"draws outside of the body": {func(a recurArg) tensor.Tensor {
+			if a.RNG == nil {
+				a.RNG = tensor.NewRNG(1)
+			}
+			_, y := grad.Scan(func(c, x tensor.Tensor) (tensor.Tensor, tensor.Tensor) { return c.Mul(x), c }, a.Init, a.RNG.Normal(5, 2, 3), nil)
+			return y
+		}, true},
+		"a draw in the body": {func(a recurArg) tensor.Tensor {
+			if a.RNG == nil {
+				a.RNG = tensor.NewRNG(1)
+			}
+			_, y := grad.Scan(func(c, x tensor.Tensor) (tensor.Tensor, tensor.Tensor) { return c.Add(x), a.RNG.Normal(2, 3).Mul(x) }, a.Init, a.X, nil)
+			return y
+		}, true},
+		"a recurrence in the body": {func(a recurArg) tensor.Tensor {
+			_, y := grad.Scan(func(c, x tensor.Tensor) (tensor.Tensor, tensor.Tensor) {
+				d, _ := grad.Scan(func(c, x tensor.Tensor) (tensor.Tensor, tensor.Tensor) { return c.Add(x), c }, c, a.X, nil)
+				return d.Tanh(), d
+			}, a.Init, a.X, nil)
+			return y
+		}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			runs := 0
+			jitted := grad.Jit(func(a recurArg) tensor.Tensor { runs++; return c.f(a) })
+			rng := tensor.NewRNG(3)
+			drawn, own := tensor.NewRNG(4), tensor.NewRNG(4)
+			for call := range 6 {
+				steps := 5 + call/3*2
+				a := recurArg{W: rng.Normal(3, 3).Keep(), B: rng.Normal(3), Init: rng.Normal(2, 3).Keep(), X: rng.Normal(steps, 2, 3).Keep()}
+				if call%2 == 1 { // another offset
+					a.Init, a.X = rng.Normal(3, 2, 3).Keep().At(2), rng.Normal(2, steps, 2, 3).Keep().At(1)
+				}
+				b := a
+				if name == "draws outside of the body" || name == "a draw in the body" {
+					a.RNG, b.RNG = drawn, own
+				}
+				got, want := fmt.Sprintf("%+v", jitted(a)), fmt.Sprintf("%+v", c.f(b))
+				if got != want {
+					t.Fatalf("call %d: %s, want %s", call, got, want)
+				}
+			}
+			const forms = 4
+			if recorded := runs <= 2*forms; recorded != c.recorded {
+				t.Errorf("f ran %d times, recorded: want %v", runs, c.recorded)
+			}
+		})
+	}
+}
+
+// A recorded recurrence on another device, by several goroutines.
+func TestJitOfScanShared(t *testing.T) {
+	d := tensor.NewDevice(cpu.New(cpu.Options{}))
+	defer d.Close()
+	f := grad.Jit(func(a recurArg) tensor.Tensor { return recur(a, nil) })
+	done := make(chan string)
+	for k := range 4 {
+		go func() {
+			rng := tensor.NewRNG(uint64(k))
+			for range 5 {
+				a := recurArg{W: rng.Normal(3, 3).To(d), B: rng.Normal(3).To(d), Init: rng.Normal(2, 3).To(d), X: rng.Normal(4, 2, 3).To(d)}
+				if got, want := f(a).String(), recur(a, nil).String(); got != want {
+					done <- fmt.Sprintf("goroutine %d: %s, want %s", k, got, want)
+					return
+				}
+			}
+			done <- ""
+		}()
+	}
+	for range 4 {
+		if text := <-done; text != "" {
+			t.Error(text)
+		}
+	}
+}

@@ -1,0 +1,221 @@
+package exec
+
+import (
+	"slices"
+
+	"github.com/tensorken/tensorken/internal/graph"
+	"github.com/tensorken/tensorken/ir"
+)
+
+// A stage of a Recording computes the operands of recurrences, and then these.
+type stage struct {
+	operands    *part // nil if there are none to compute
+	recurrences []*stagedRecurrence
+}
+
+// A stagedRecurrence is a recurrence of a stage.
+type stagedRecurrence struct {
+	*graph.Recurrence
+	device  *Device
+	results []*graph.Node
+	src     []operand
+	body    *capture
+	args    []int // of the body's leaves: which argument of the body each views
+	aliasOf []int // see recurring
+}
+
+// An operand is the argument of a Recording, or the result of a stage, that an index says, or
+// a node.
+type operand struct {
+	index int // -1 for the node
+	node  *graph.Node
+}
+
+// run returns the results of the operands' part, then those of the recurrences.
+func (s *stage) run(args []*graph.Node, numbers []ir.Number) (results []*graph.Node, err error) {
+	if s.operands != nil {
+		if results, err = s.operands.run(nil, args, numbers); err != nil {
+			return nil, err
+		}
+		args = append(args[:len(args):len(args)], results...)
+	}
+	for _, r := range s.recurrences {
+		src := make([]*graph.Node, len(r.src))
+		for i, o := range r.src {
+			if src[i] = o.node; o.index >= 0 {
+				src[i] = args[o.index]
+			}
+		}
+		values, err := r.device.recurrence(r.Recurrence, r.results, src)
+		if err != nil {
+			return nil, &Failure{r.device, err}
+		}
+		for i, v := range values {
+			n := graph.Buffer(r.results[i].DType, r.Dims(r.results, i), v)
+			results, args = append(results, n), append(args, n)
+		}
+	}
+	return results, nil
+}
+
+// equal reports whether two stages differ in the values of numbers alone, and in leaves on the
+// host that have equal elements.
+func (s *stage) equal(o *stage) bool {
+	if (s.operands == nil) != (o.operands == nil) {
+		return false
+	}
+	if p := o.operands; p != nil && !s.operands.equal(p.capture, p.args, p.numbers) {
+		return false
+	}
+	return slices.EqualFunc(s.recurrences, o.recurrences, func(a, b *stagedRecurrence) bool {
+		same := func(x, y operand) bool {
+			return x.index == y.index && (x.index >= 0 || SameElements(x.node, y.node))
+		}
+		return a.Steps == b.Steps && a.Reverse == b.Reverse && a.Carries == b.Carries && a.Inputs == b.Inputs &&
+			slices.EqualFunc(a.src, b.src, same) && slices.Equal(a.aliasOf, b.aliasOf) &&
+			slices.Equal(a.args, b.args) && a.body.equal(b.body, a.args) && slices.Equal(a.body.scalars, b.body.scalars)
+	})
+}
+
+// A recorder captures the graph of a Recording, after stages for its recurrences.
+type recorder struct {
+	device  *Device
+	args    []*graph.Node       // those of the Recording, then the results of stages, without elements
+	of      map[graph.Store]int // which of args a Store is of
+	numbers []*graph.Node
+	given   map[*graph.Node]*graph.Value // what the stages compute
+	stages  []*stage
+}
+
+func newRecorder(d *Device, args, numbers []*graph.Node) *recorder {
+	return &recorder{device: d, args: slices.Clone(args), of: stores(args), numbers: numbers, given: map[*graph.Node]*graph.Value{}}
+}
+
+// part captures and compiles roots.
+func (r *recorder) part(roots, old []*graph.Node, groups []int) (*part, error) {
+	c, err := r.capture(roots, old)
+	if err != nil {
+		return nil, err
+	}
+	return newPart(c, r.of, r.numbers, roots, groups)
+}
+
+// capture captures roots, and before adds the stages that they need.
+func (r *recorder) capture(roots, old []*graph.Node) (*capture, error) {
+	for {
+		c := newCapture(r.device, roots, old, r.given)
+		if c.isOnePlan() {
+			return c, nil
+		}
+		calls := slices.Clone(c.calls)
+		others := len(c.foreign) > 0 || len(c.casts) > 0 || c.failed != nil
+		c.release()
+		if others || slices.ContainsFunc(calls, func(c call) bool { return c.node.Op != ir.Recur }) {
+			return nil, ErrNotOnePlan
+		}
+		if err := r.addStage(calls); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// addStage adds a stage for recurrences.
+func (r *recorder) addStage(calls []call) error {
+	var operands []*graph.Node
+	for _, c := range calls {
+		for i, n := range c.src[:graph.RecurrenceOf(c.node).Carries] {
+			c.src[i] = graph.Copy(n) // see storeCarries
+		}
+		for _, n := range c.src {
+			if n.Value() == nil && r.given[n] == nil && !slices.Contains(operands, n) {
+				operands = append(operands, n)
+			}
+		}
+	}
+	s := &stage{}
+	if len(operands) > 0 {
+		p, err := r.part(operands, nil, nil)
+		if err != nil {
+			return err
+		}
+		s.operands = p
+		for i, n := range operands {
+			x := p.results[i]
+			if x.output < 0 {
+				return ErrNotOnePlan
+			}
+			r.given[n] = r.add(x.dtype, x.shape, p.view(x.output))
+		}
+	}
+	for _, c := range calls {
+		if r.given[c.node] != nil { // a stage before has it: another call reads it
+			continue
+		}
+		x, err := r.recurrence(c)
+		if err != nil {
+			return err
+		}
+		s.recurrences = append(s.recurrences, x)
+	}
+	r.stages = append(r.stages, s)
+	return nil
+}
+
+// add adds a result of a stage, and returns its value.
+func (r *recorder) add(d ir.DType, shape []int, view *graph.Value) *graph.Value {
+	view.Store = &storage{device: r.device}
+	r.of[view.Store] = len(r.args)
+	r.args = append(r.args, graph.Buffer(d, shape, view))
+	return view
+}
+
+// view returns the value of an output but for its Store.
+func (p *part) view(output int) *graph.Value {
+	o := &p.plan.compiled.Outputs[output]
+	v := &graph.Value{Offset: o.Offset, Strides: o.Strides}
+	if o.Leaf {
+		v.Offset += p.capture.leaves[o.Index].view.Offset
+	}
+	return v
+}
+
+// recurrence returns a recurrence of a stage and gives it a value.
+func (r *recorder) recurrence(c call) (*stagedRecurrence, error) {
+	of := graph.RecurrenceOf(c.node)
+	s := &stagedRecurrence{Recurrence: of, device: r.device, results: of.Results(), src: make([]operand, len(c.src))}
+	x := &recurring{Recurrence: of, d: r.device, results: s.results, src: make([]*graph.Node, len(c.src))}
+	for i, n := range c.src {
+		v := r.given[n]
+		if v == nil {
+			v = n.Value()
+		}
+		s.src[i], x.src[i] = operand{-1, n}, n
+		if k, ok := r.of[v.Store]; ok {
+			s.src[i], x.src[i] = operand{k, nil}, r.args[k]
+		}
+	}
+	if err := x.load(); err != nil {
+		return nil, err
+	}
+	s.body, s.args, s.aliasOf = x.c, x.args, x.aliasOf
+	if s.readsBeside(r) {
+		return nil, ErrNotOnePlan
+	}
+	b := &bundle{device: r.device}
+	for i, n := range s.results {
+		b.values = append(b.values, r.add(n.DType, s.Dims(s.results, i), x.view(i)))
+	}
+	r.given[c.node] = &graph.Value{Store: b}
+	return s, nil
+}
+
+// readsBeside reports whether the body reads what changes from run to run, and is no operand
+// of the recurrence.
+func (s *stagedRecurrence) readsBeside(r *recorder) bool {
+	for i, arg := range s.args {
+		if _, ok := r.of[s.body.leaves[i].stored]; ok && arg < 0 {
+			return true
+		}
+	}
+	return slices.ContainsFunc(s.body.scalarsOf(r.numbers), func(i int) bool { return i >= 0 })
+}
