@@ -44,7 +44,8 @@ const maxForms = 64
 // that they differ. A function with more is not worth it.
 const maxGraphs = 8
 
-// A form is a function recorded for arguments of one form.
+// A form is a function recorded for arguments of one form. It does not change once it is in
+// [Func.forms].
 type form[P, R any] struct {
 	like    P              // without its tensors
 	layouts []exec.Layout  // of the list, then of like
@@ -59,7 +60,7 @@ type form[P, R any] struct {
 	planned []bool          // which of them are the plan's
 	lists   []int           // how many are of each list
 	rngs    []source        // of the RNGs of the result
-	first   *traced[R]      // what was recorded, until it is traced again
+	first   *traced[R]      // what was recorded, if the first replay compares it with another trace
 }
 
 var leafTypes = []reflect.Type{reflect.TypeFor[tensor.Tensor](), reflect.TypeFor[tensor.RNG]()}
@@ -85,32 +86,37 @@ func (f *Func[P, R]) Call(p P, list []tensor.Tensor, j *exec.Journal) (r R, list
 		return r, nil, err
 	}
 	x, values, graphs := f.find(p, args)
-	if x == nil && graphs >= maxGraphs {
+	switch {
+	case x == nil && graphs >= maxGraphs:
 		return r, nil, ErrUnrecorded
-	}
-	recorded := false // in this call
-	if x == nil || !x.tried {
+	case x == nil || !x.tried:
 		seen := x
 		x = &form[P, R]{layouts: layoutsOf(args), device: tensor.Default(), like: rebuild(f.Op, p, make([]tensor.Tensor, len(args)-len(list)))}
 		if seen != nil || !f.OnSecondUse {
 			if err := f.record(x, p, args, len(list)); err != nil {
 				return r, nil, err
 			}
-			recorded = true
 			if x.values != nil {
 				var ok bool
 				if values, ok, err = x.values(); err != nil {
 					return r, nil, err
 				}
 				if !ok { // not even those of this call
-					x.plan = nil
+					x.plan, x.first = nil, nil
 				}
 			}
 		}
 		f.keep(x, seen)
-	}
-	if x.plan != nil && f.OnSecondUse && x.first != nil && !recorded {
-		if err := f.verify(x, p, args, len(list)); err != nil {
+	case x.first != nil:
+		recorded := x
+		x = new(*recorded)
+		x.first = nil
+		same, err := f.repeats(x, recorded.first, p, args, len(list))
+		if !same {
+			x.plan = nil
+		}
+		f.keep(x, recorded)
+		if err != nil {
 			return r, nil, err
 		}
 	}
@@ -120,14 +126,14 @@ func (f *Func[P, R]) Call(p P, list []tensor.Tensor, j *exec.Journal) (r R, list
 	return f.replay(x, p, args, j, values)
 }
 
-// verify traces F again, and has it not replayed if the graph is another one by now.
-func (f *Func[P, R]) verify(x *form[P, R], p P, args []*graph.Node, listed int) error {
-	t, err := f.trace(p, args, x.layouts, listed)
-	if err != nil || !x.plan.Repeats(t.stands, t.numbers, t.roots, t.old) || !x.first.equal(t) {
-		x.plan = nil
+// repeats traces F once more and reports whether its graph and results are still those of a
+// form's plan and of trace t.
+func (f *Func[P, R]) repeats(x *form[P, R], t *traced[R], p P, args []*graph.Node, listed int) (bool, error) {
+	u, err := f.trace(p, args, x.layouts, listed)
+	if err != nil {
+		return false, ignore(err)
 	}
-	x.first = nil
-	return ignore(err)
+	return x.plan.Repeats(u.stands, u.numbers, u.roots, u.old) && t.equal(u), nil
 }
 
 // find returns the recording for arguments like p and the values of its numbers. If there
@@ -175,20 +181,23 @@ func (f *Func[P, R]) record(x *form[P, R], p P, args []*graph.Node, listed int) 
 	if err != nil || len(t.roots) == 0 {
 		return ignore(err)
 	}
-	plan, err := tensor.Internal.Record(graph.Token{}, f.Op, t.stands, t.numbers, t.roots, t.old, t.groups)
-	if err != nil || plan == nil {
+	x.plan, err = tensor.Internal.Record(graph.Token{}, f.Op, t.stands, t.numbers, t.roots, t.old, t.groups)
+	if err != nil || x.plan == nil {
 		return err
 	}
-	again, err := f.trace(p, args, x.layouts, listed)
-	if err != nil || !plan.Repeats(again.stands, again.numbers, again.roots, again.old) || !t.equal(again) {
-		return ignore(err)
+	same, err := f.repeats(x, t, p, args, listed)
+	if !same {
+		x.plan = nil
+		return err
 	}
-	x.plan, x.values, x.tensors, x.planned, x.lists = plan, t.values, t.tensors, t.planned, t.lists
+	x.values, x.tensors, x.planned, x.lists = t.values, t.tensors, t.planned, t.lists
 	for _, d := range t.draws {
 		x.draws = append(x.draws, len(d.Words)/2)
 	}
 	x.result, x.rngs = f.template(t.result, t.rngs, t.draws)
-	x.first = t
+	if f.OnSecondUse {
+		x.first = t
+	}
 	return nil
 }
 
