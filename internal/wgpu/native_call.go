@@ -3,6 +3,7 @@
 package wgpu
 
 import (
+	"os"
 	"path/filepath"
 	"reflect"
 	"runtime"
@@ -67,6 +68,20 @@ var loaded struct {
 // wgpu-native. The error says what was tried and what to do.
 func Load(path string) (Library, error) {
 	return search(currentEnv(runtime.GOOS, runtime.GOARCH, path), load)
+}
+
+// currentEnv returns the searchEnv of this process. A given path overrides the
+// environment variable.
+func currentEnv(goos, goarch, path string) searchEnv {
+	p := searchEnv{goos: goos, goarch: goarch, named: path, cache: CacheDir()}
+	if p.named == "" {
+		p.named = os.Getenv(Variable)
+		p.env = p.named != ""
+	}
+	if exe, err := os.Executable(); err == nil {
+		p.exe = filepath.Dir(exe)
+	}
+	return p
 }
 
 func load(path string) (Library, error) {

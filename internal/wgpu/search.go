@@ -78,20 +78,6 @@ func (p searchEnv) candidates() []candidate {
 	return list
 }
 
-// currentEnv returns the searchEnv of this process. A given path overrides the
-// environment variable.
-func currentEnv(goos, goarch, path string) searchEnv {
-	p := searchEnv{goos: goos, goarch: goarch, named: path, cache: CacheDir()}
-	if p.named == "" {
-		p.named = os.Getenv(Variable)
-		p.env = p.named != ""
-	}
-	if exe, err := os.Executable(); err == nil {
-		p.exe = filepath.Dir(exe)
-	}
-	return p
-}
-
 // CacheDir returns the folder of the user's installed library, "" if the system has no
 // cache folder.
 func CacheDir() string {
