@@ -296,22 +296,10 @@ func previous(model, next any) ([]tensor.Tensor, error) {
 	if err != nil {
 		return nil, fmt.Errorf("optim: %w", err)
 	}
-	found := map[string]bool{}
-	for _, l := range is {
-		if l.Value.IsValid() {
-			found[l.Name] = true
-		}
-	}
-	var lost []string
-	was = slices.DeleteFunc(was, func(l pytree.Leaf[tensor.Tensor]) bool {
-		if l.Value.IsValid() && !found[l.Name] {
-			lost = append(lost, l.Name)
-		}
-		return !l.Value.IsValid()
-	})
-	if lost != nil {
+	if lost := pytree.Missing(was, is); lost != nil {
 		return nil, fmt.Errorf("optim: Loss returned a model without %s: want the model that it was given, with its new state", pytree.Titles(lost))
 	}
+	was = slices.DeleteFunc(was, func(l pytree.Leaf[tensor.Tensor]) bool { return !l.Value.IsValid() })
 	return pytree.Align(is, was)
 }
 

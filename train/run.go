@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"slices"
 	"time"
 
 	"github.com/tensorken/tensorken/internal/pytree"
@@ -256,21 +255,20 @@ func (r *runner[M, B]) progress() progress {
 	return p
 }
 
-// missing returns the names of model's tensors that next lacks.
-func missing(model, next any) (names []string) {
-	var present []string // usually in the order of model's
-	for name := range tree.All(next) {
-		present = append(present, name)
+// checkNext fails if next, the model that Loss returned for model, lacks a tensor.
+func checkNext(model, next any) error {
+	was, err := pytree.Flatten[tensor.Tensor](model)
+	if err != nil {
+		return fmt.Errorf("train: %w", err)
 	}
-	i := 0
-	for name := range tree.All(model) {
-		if i < len(present) && present[i] == name {
-			i++
-		} else if !slices.Contains(present, name) {
-			names = append(names, name)
-		}
+	is, err := pytree.Flatten[tensor.Tensor](next)
+	if err != nil {
+		return fmt.Errorf("train: %w", err)
 	}
-	return names
+	if lost := pytree.Missing(was, is); lost != nil {
+		return fmt.Errorf("train: Loss returned a model without %s: want the model that it was given, with its new state", pytree.Titles(lost))
+	}
+	return nil
 }
 
 // examples returns the number of examples of a batch, the length of axis 0 of its
@@ -282,10 +280,6 @@ func examples(batch any) int {
 		}
 	}
 	return 1
-}
-
-func lost(names []string) error {
-	return fmt.Errorf("train: Loss returned a model without %s: want the model that it was given, with its new state", pytree.Titles(names))
 }
 
 // A meter computes the mean of losses, which it reads later than they are added.

@@ -69,8 +69,8 @@ func (r *runner[M, B]) add(p *accumulator[M], batch B) error {
 		drawn = r.RNG.Count
 	}
 	loss, next, g := r.gradients(m, batch)
-	if names := missing(r.Model, next); names != nil {
-		return lost(names)
+	if err := checkNext(r.Model, next); err != nil {
+		return err
 	}
 	if r.FindNaN {
 		if err := r.diagnose(m, batch, drawn, loss, g); err != nil {

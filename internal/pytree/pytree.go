@@ -111,6 +111,21 @@ func Align[L any](a, b []Leaf[L]) ([]L, error) {
 	return out, nil
 }
 
+// Missing returns the names of the present leaves of a that b lacks or has absent, in order.
+func Missing[L any](a, b []Leaf[L]) (names []string) {
+	present := func(l Leaf[L]) bool { return !reflect.ValueOf(&l.Value).Elem().IsZero() }
+	found := make(map[string]bool, len(b))
+	for _, l := range b {
+		found[l.Name] = present(l)
+	}
+	for _, l := range a {
+		if present(l) && !found[l.Name] {
+			names = append(names, l.Name)
+		}
+	}
+	return names
+}
+
 // maxDepth bounds how deep values may nest. Only one that contains itself comes
 // near it.
 const maxDepth = 10000

@@ -406,3 +406,29 @@ func TestIsTree(t *testing.T) {
 		}
 	}
 }
+
+func TestMissing(t *testing.T) {
+	leaves := func(names string) (ls []Leaf[ten]) {
+		for name := range strings.FieldsSeq(names) {
+			l := Leaf[ten]{Name: strings.TrimSuffix(name, "?")}
+			if l.Name == name { // "?" is an absent leaf
+				l.Value = mk(1)
+			}
+			ls = append(ls, l)
+		}
+		return ls
+	}
+	for _, c := range []struct{ a, b, want string }{
+		{"", "", ""},
+		{"x y", "x y", ""},
+		{"x y", "y z x", ""},
+		{"x y z", "y", "x z"},
+		{"x y", "x? y?", "x y"},
+		{"x? y", "y", ""},
+		{"z x y", "", "z x y"},
+	} {
+		if got := strings.Join(Missing(leaves(c.a), leaves(c.b)), " "); got != c.want {
+			t.Errorf("Missing(%s; %s) = %s, want %s", c.a, c.b, got, c.want)
+		}
+	}
+}
