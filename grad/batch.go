@@ -58,13 +58,13 @@ func nextFirst(n int) batchRule {
 // the same for all, or nil. The function gets nodes of one example. The results have
 // the examples along the first axis; nil stays nil.
 func overExamples(size int, in []*graph.Node, batched []bool, f func([]*graph.Node) []*graph.Node) []*graph.Node {
-	scope := &graph.Scope{StandIn: "grad.Vmap"}
+	scope := &graph.Scope{PlaceholdersOf: "grad.Vmap"}
 	defer scope.Close()
 	given := slices.Clone(in)
 	var examples, batches []*graph.Node
 	for i, n := range in {
 		if n != nil && batched[i] {
-			given[i] = graph.StandIn(n, 1, scope)
+			given[i] = graph.Placeholder(n, 1, scope)
 			examples, batches = append(examples, given[i]), append(batches, n)
 		}
 	}

@@ -112,9 +112,9 @@ func (k *looped) vjp(args, outs, cts []*graph.Node) []*graph.Node {
 	}
 	bodyResults := k.Results()[:k.own]
 	t := record(k.scope, k.Args, bodyResults)
-	stands := &graph.Scope{StandIn: k.op}
-	standIn := func(n *graph.Node) *graph.Node { return graph.StandIn(n, 0, stands) }
-	var carries, inputs, carryStands, inputStands []*graph.Node
+	scope := &graph.Scope{PlaceholdersOf: k.op}
+	placeholder := func(n *graph.Node) *graph.Node { return graph.Placeholder(n, 0, scope) }
+	var carries, inputs, carryPlaceholders, inputPlaceholders []*graph.Node
 	given := make([]*graph.Node, k.own) // the cotangents of the body's results
 	carried := make([]int, k.Carries)   // where the cotangent of a carry is among carries
 	for i, n := range bodyResults {
@@ -122,12 +122,12 @@ func (k *looped) vjp(args, outs, cts []*graph.Node) []*graph.Node {
 		case i < k.Carries:
 			carried[i] = -1
 			if n.DType.IsFloat() {
-				given[i], carried[i] = standIn(n), len(carries)
-				carries, carryStands = append(carries, orZero(cts[i], outs[i])), append(carryStands, given[i])
+				given[i], carried[i] = placeholder(n), len(carries)
+				carries, carryPlaceholders = append(carries, orZero(cts[i], outs[i])), append(carryPlaceholders, given[i])
 			}
 		case cts[i] != nil:
-			given[i] = standIn(n)
-			inputs, inputStands = append(inputs, cts[i]), append(inputStands, given[i])
+			given[i] = placeholder(n)
+			inputs, inputPlaceholders = append(inputs, cts[i]), append(inputPlaceholders, given[i])
 		}
 	}
 	grads := t.backward(bodyResults, given)
@@ -146,11 +146,11 @@ func (k *looped) vjp(args, outs, cts []*graph.Node) []*graph.Node {
 			if i := slices.Index(k.Args, n); i >= 0 {
 				s = k.before(args[i], s)
 			}
-			inputs, inputStands = append(inputs, s), append(inputStands, n)
+			inputs, inputPlaceholders = append(inputs, s), append(inputPlaceholders, n)
 		}
 	}
 	for i := range k.Inputs {
-		inputs, inputStands = append(inputs, args[k.Carries+i]), append(inputStands, k.Args[k.Carries+i])
+		inputs, inputPlaceholders = append(inputs, args[k.Carries+i]), append(inputPlaceholders, k.Args[k.Carries+i])
 	}
 	of := map[*graph.Node]*graph.Node{}
 	for i := k.Carries + k.Inputs; i < len(args); i++ {
@@ -158,10 +158,10 @@ func (k *looped) vjp(args, outs, cts []*graph.Node) []*graph.Node {
 	}
 	var perStep []int // the arguments whose cotangents are outputs
 	last, stacks := scan{k.op, k.Steps, !k.Reverse}.run(carries, inputs, func(cs, xs []*graph.Node) (next, ys []*graph.Node) {
-		for i, n := range carryStands {
+		for i, n := range carryPlaceholders {
 			of[n] = cs[i]
 		}
-		for i, n := range inputStands {
+		for i, n := range inputPlaceholders {
 			of[n] = xs[i]
 		}
 		perStep = nil
@@ -278,18 +278,18 @@ func (k *looped) before(first, ends *graph.Node) *graph.Node {
 // recurAll is a Recur of a batch's examples, on operands src of all of them.
 func (b *batch) recurAll(c *call, src []*graph.Node) *graph.Node {
 	r := graph.RecurrenceOf(c.Node)
-	scope := &graph.Scope{StandIn: "grad.Vmap"}
+	scope := &graph.Scope{PlaceholdersOf: "grad.Vmap"}
 	defer scope.Close()
 	args, varies := make([]*graph.Node, len(src)), make([]bool, len(src))
 	src = slices.Clone(src)
 	for i, n := range r.Args {
-		args[i] = graph.StandIn(n, 0, scope)
+		args[i] = graph.Placeholder(n, 0, scope)
 		switch {
 		case r.IsInput(i):
 			src[i] = moveAxis(src[i], 1, 0)
-			args[i], varies[i] = graph.StandIn(src[i], 1, scope), true
+			args[i], varies[i] = graph.Placeholder(src[i], 1, scope), true
 		case i < r.Carries || b.varies(c.src[i]):
-			args[i], varies[i] = graph.StandIn(src[i], 0, scope), true
+			args[i], varies[i] = graph.Placeholder(src[i], 0, scope), true
 		default:
 			src[i] = c.src[i]
 		}

@@ -72,15 +72,15 @@ type recurrence struct {
 	scan
 	scope                     *graph.Scope
 	carries, inputs, captured []*graph.Node // the operands
-	args                      []*graph.Node // of the body: what stands for the operands
+	args                      []*graph.Node // of the body: placeholders for the operands
 	next, outs                []*graph.Node // the results of the body
 }
 
 // run returns the last carries, and the outputs of all steps along a new first axis.
 func (s scan) run(carries, inputs []*graph.Node, f body) (last, outs []*graph.Node) {
 	// The scope stays open: derivatives are made of the body's nodes later.
-	r := &recurrence{scan: s, scope: &graph.Scope{StandIn: s.op}, carries: carries, inputs: inputs}
-	r.args = slices.Concat(standIns(carries, 0, r.scope), standIns(inputs, 1, r.scope))
+	r := &recurrence{scan: s, scope: &graph.Scope{PlaceholdersOf: s.op}, carries: carries, inputs: inputs}
+	r.args = slices.Concat(placeholders(carries, 0, r.scope), placeholders(inputs, 1, r.scope))
 	r.next, r.outs = f(slices.Clone(r.args[:len(carries)]), slices.Clone(r.args[len(carries):]))
 	r.capture()
 	if s.steps == 0 {
@@ -110,7 +110,7 @@ func (r *recurrence) capture() {
 		if _, ours := t.index.Get(n); ours || isConstant(n) {
 			return
 		}
-		of[n] = graph.StandIn(n, 0, r.scope)
+		of[n] = graph.Placeholder(n, 0, r.scope)
 		r.captured, r.args = append(r.captured, n), append(r.args, of[n])
 	}
 	for i := range t.calls[t.args:] {
@@ -226,7 +226,7 @@ func (r *recurrence) hoist() {
 	of := map[*graph.Node]*graph.Node{}
 	at := len(r.carries) + len(r.inputs)
 	for i, n := range list {
-		of[n] = graph.StandIn(n, 0, r.scope)
+		of[n] = graph.Placeholder(n, 0, r.scope)
 		r.inputs = append(r.inputs[:len(r.inputs):len(r.inputs)], stacks[i])
 		r.args = slices.Insert(r.args, at+i, of[n])
 	}

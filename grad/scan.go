@@ -58,21 +58,21 @@ func Scan[C, X, Y any](f func(c C, x X) (C, Y), init C, xs X, o *ScanOptions) (C
 		return present(nextCarries), present(outs)
 	}
 	if slices.ContainsFunc(carries, func(n *graph.Node) bool { return n != nil && n.IsUntyped() }) {
-		scope := &graph.Scope{StandIn: op}
-		traced, _ := f(carryTree(standIns(carries, 0, scope)), inputTree(standIns(inputs, 1, scope)))
+		scope := &graph.Scope{PlaceholdersOf: op}
+		traced, _ := f(carryTree(placeholders(carries, 0, scope)), inputTree(placeholders(inputs, 1, scope)))
 		carries = promoted(carries, leafNodes(op, traced))
 	}
 	last, stacks := scan{op, n, o.Reverse}.inPieces(o.Checkpoint, present(carries), present(inputs), body)
 	return rebuild(op, next, tensors(withAbsent(last, carries))), rebuild(op, y, tensors(withAbsent(stacks, outs)))
 }
 
-// standIns returns what stands for tensors without their first axes; nil stays nil.
-func standIns(ns []*graph.Node, axes int, scope *graph.Scope) []*graph.Node {
+// placeholders returns placeholders for tensors without their first axes; nil stays nil.
+func placeholders(ns []*graph.Node, axes int, scope *graph.Scope) []*graph.Node {
 	return mapped(ns, func(n *graph.Node) *graph.Node {
 		if n == nil {
 			return nil
 		}
-		return graph.StandIn(n, axes, scope)
+		return graph.Placeholder(n, axes, scope)
 	})
 }
 

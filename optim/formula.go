@@ -32,19 +32,19 @@ type formula struct {
 
 // note adds an update.
 func (f *formulas) note(rule Rule, x update) {
-	stands := update{p: standIn(x.p), g: standIn(x.g)}
+	placeholders := update{p: placeholder(x.p), g: placeholder(x.g)}
 	for _, s := range x.slots {
-		stands.slots = append(stands.slots, standIn(s))
+		placeholders.slots = append(placeholders.slots, placeholder(s))
 	}
 	given := map[*graph.Node]*graph.Value{}
-	for k, t := range stands.operands() {
+	for k, t := range placeholders.operands() {
 		given[node(x.operands()[k])] = node(t).Value()
 	}
 	form := exec.FormulaOf(x.results(), given)
 	i := slices.IndexFunc(f.list, func(o *formula) bool { return o.isOf(rule, x) })
 	if i < 0 {
 		i = len(f.list)
-		f.list = append(f.list, &formula{rule, stands, form})
+		f.list = append(f.list, &formula{rule, placeholders, form})
 	}
 	f.unlike = f.unlike || !slices.Equal(scalarsOf(form), scalarsOf(f.list[i].form))
 	f.of = append(f.of, i)
@@ -90,11 +90,11 @@ func (x *update) results() []*graph.Node {
 	return ns
 }
 
-// standIn returns a tensor of the form of t without elements.
-func standIn(t tensor.Tensor) tensor.Tensor {
+// placeholder returns a tensor of the form of t without elements.
+func placeholder(t tensor.Tensor) tensor.Tensor {
 	n := node(t)
 	l := exec.Layout{DType: n.DType, Shape: n.Shape, Strides: shape.RowMajor(n.Shape)}
-	return tensor.Internal.Tensor(graph.Token{}, l.Stand())
+	return tensor.Internal.Tensor(graph.Token{}, l.Placeholder())
 }
 
 // values returns the values of all scalars at a learning rate, after a number of steps. It

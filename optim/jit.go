@@ -225,7 +225,7 @@ func divided(list []tensor.Tensor, lengths []int) [][]tensor.Tensor {
 	return parts
 }
 
-// trace is a step of stand-ins, in a transaction.
+// trace is a step of placeholders, in a transaction.
 func (s *steps[M, B]) trace(a stepArgs[B], list []tensor.Tensor, t *jit.Trace) (r stepResults, lists [][]tensor.Tensor, err error) {
 	n := len(s.form.params)
 	model, err := pytree.Rebuild(s.form.model, list[:n])

@@ -26,10 +26,9 @@ func Eval(trees ...any) error {
 	return failure("Eval", d, exec.Eval(d, ns))
 }
 
-// hasValue returns an error for a tensor that stands for others, as inside of grad.Vmap: it
-// has no value.
+// hasValue returns an error for a placeholder, as inside of grad.Vmap: it has no value.
 func hasValue(op string, n *graph.Node) error {
-	of, ended := n.StandIn()
+	of, ended := n.PlaceholdersOf()
 	switch {
 	case of == "":
 		return nil

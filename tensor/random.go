@@ -206,7 +206,7 @@ func (r *RNG) Perm(n int) Tensor {
 	checkCount("Perm", n)
 	var k0, k1 uint32
 	if r.key.IsValid() {
-		if of, ended := r.key.n.StandIn(); of != "" && !ended {
+		if of, ended := r.key.n.PlaceholdersOf(); of != "" && !ended {
 			fail("Perm", "inside of "+of+" a key has no value, which Perm needs: make permutations outside and pass them in", r.key.n)
 		}
 		key := r.next([]int{1})

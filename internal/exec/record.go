@@ -49,9 +49,9 @@ func (l Layout) IsOf(n *graph.Node) bool {
 	return l.DType == n.DType && l.Device == d && l.Odd == odd(n, v) && slices.Equal(l.Shape, n.Shape) && slices.Equal(l.Strides, v.Strides)
 }
 
-// Stand returns a computed node of a layout without elements, which stands for arguments of
-// that layout in a graph to be recorded.
-func (l Layout) Stand() *graph.Node {
+// Placeholder returns a computed node without elements for arguments of a layout, in a graph
+// to be recorded.
+func (l Layout) Placeholder() *graph.Node {
 	s := &storage{}
 	if l.Device != nil {
 		s.device = l.Device.(*Device)
@@ -71,7 +71,7 @@ type Recording struct {
 type part struct {
 	device  *Device
 	plan    *loadedPlan
-	capture *capture // with the stands as leaves
+	capture *capture // with the placeholders as leaves
 	args    []int    // of the leaves: which argument each views; -1 if it is none
 	results []result
 	numbers []int // of the numbers given to Run: which of the capture's scalars each is
@@ -86,7 +86,7 @@ type result struct {
 	device graph.Device // that the root is committed to
 }
 
-// Record captures and compiles the graph of roots. Args are what [Layout.Stand] returned, or nil;
+// Record captures and compiles the graph of roots. Args are of [Layout.Placeholder], or nil;
 // numbers are Scalars of the graph whose values Run gets. For old see [Step]: it has the
 // arguments that the first roots replace, nil for none. Groups has numbers of roots: first
 // come those whose memory is freed together, group by group.

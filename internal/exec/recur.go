@@ -157,7 +157,7 @@ func (x *recurring) load() error {
 		}
 		roots = append(roots, n)
 	}
-	given, of, err := x.stands()
+	given, of, err := x.placeholders()
 	if err != nil {
 		return err
 	}
@@ -173,7 +173,7 @@ func (x *recurring) load() error {
 		return err
 	}
 	x.args = c.argumentsOf(of)
-	for i, arg := range x.args { // in place of the stands, the operands of the first step
+	for i, arg := range x.args { // in place of the placeholders, the operands of the first step
 		if arg >= 0 {
 			c.leaves[i].replace(x.src[arg].Value())
 		}
@@ -181,9 +181,9 @@ func (x *recurring) load() error {
 	return nil
 }
 
-// stands returns values without elements for the arguments of the body, in the layouts of
+// placeholders returns values without elements for the arguments of the body, in the layouts of
 // the operands, and by their Stores which argument each is for.
-func (x *recurring) stands() (given map[*graph.Node]*graph.Value, of map[graph.Store]int, err error) {
+func (x *recurring) placeholders() (given map[*graph.Node]*graph.Value, of map[graph.Store]int, err error) {
 	given, of = map[*graph.Node]*graph.Value{}, map[graph.Store]int{}
 	for i, n := range x.Args {
 		v := x.src[i].Value()
@@ -191,18 +191,18 @@ func (x *recurring) stands() (given map[*graph.Node]*graph.Value, of map[graph.S
 			return nil, nil, v.Err
 		}
 		s := &storage{device: x.d}
-		stand := &graph.Value{Store: s, Offset: v.Offset, Strides: v.Strides}
+		placeholder := &graph.Value{Store: s, Offset: v.Offset, Strides: v.Strides}
 		stride := 0 // from step to step
 		switch {
 		case x.IsInput(i):
-			stand.Strides, stride = v.Strides[1:], v.Strides[0]
+			placeholder.Strides, stride = v.Strides[1:], v.Strides[0]
 		case i < x.Carries && x.aliasOf[i] >= 0:
 			stride = n.Len()
 		}
 		if stride*n.DType.Size()%16 != 0 {
-			stand.Offset = 1 // not aligned in all steps
+			placeholder.Offset = 1 // not aligned in all steps
 		}
-		given[n], of[s] = stand, i
+		given[n], of[s] = placeholder, i
 	}
 	return given, of, nil
 }

@@ -15,9 +15,9 @@ func Argument(x *Node, s *Scope) *Node {
 	return n
 }
 
-// StandIn is an argument of a call that stands for tensors like x, without some of its first
-// axes: for any of the examples of a batch, say, which lie along the first one.
-func StandIn(x *Node, axes int, s *Scope) *Node {
+// Placeholder is an argument of a call, without a value, for tensors like x without some of
+// its first axes: for any of the examples of a batch, say, which lie along the first one.
+func Placeholder(x *Node, axes int, s *Scope) *Node {
 	any := Const(x.DType, 0, x.Shape[axes:])
 	any.typing = x.typing
 	n := Argument(any, s)

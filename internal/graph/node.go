@@ -97,19 +97,19 @@ func (n *Node) IsComputed() bool { return n.marks.Load()&computed != 0 }
 // A Scope is a call of a transformed function. While it is open, nodes that
 // depend on its arguments keep their operands when they are computed.
 type Scope struct {
-	// StandIn names the function, "grad.Vmap" or "grad.Jit", whose arguments stand for
-	// others, such as any example of a batch: what depends on them has no value. It is
-	// "" if they stand for themselves.
-	StandIn string
-	closed  atomic.Bool
+	// PlaceholdersOf names the function, "grad.Vmap" or "grad.Jit", whose arguments are
+	// placeholders, for any example of a batch, say: what depends on them has no value. It
+	// is "" if the arguments have values.
+	PlaceholdersOf string
+	closed         atomic.Bool
 }
 
 // Close ends the scope.
 func (s *Scope) Close() { s.closed.Store(true) }
 
 // ended reports whether nodes made from now on need not be in the scope. A scope of
-// stand-ins never ends: what depends on one never has a value.
-func (s *Scope) ended() bool { return s.StandIn == "" && s.closed.Load() }
+// placeholders never ends: what depends on one never has a value.
+func (s *Scope) ended() bool { return s.PlaceholdersOf == "" && s.closed.Load() }
 
 // scopes is a set of scopes, shared by nodes that depend on the same ones.
 type scopes struct {
@@ -154,19 +154,19 @@ func (n *Node) Traced() bool {
 // In reports whether n depends on an argument of s.
 func (n *Node) In(s *Scope) bool { return n.scopes.has(s) }
 
-// StandIn names a function of which n depends on an argument that stands for others: it
-// has no value. It is "" for other nodes. Ended says that the function has returned.
-func (n *Node) StandIn() (of string, ended bool) {
+// PlaceholdersOf names a function on whose placeholders n depends: n has no value. It is ""
+// for other nodes. Ended says that the function has returned.
+func (n *Node) PlaceholdersOf() (of string, ended bool) {
 	for s := n.scopes; s != nil; s = s.next {
-		if x := s.scope; x.StandIn != "" && (of == "" || x.closed.Load()) {
-			of, ended = x.StandIn, x.closed.Load()
+		if x := s.scope; x.PlaceholdersOf != "" && (of == "" || x.closed.Load()) {
+			of, ended = x.PlaceholdersOf, x.closed.Load()
 		}
 	}
 	return of, ended
 }
 
-// IsLeftOver reports whether n depends on a stand-in of a function that has returned.
+// IsLeftOver reports whether n depends on a placeholder of a function that has returned.
 func (n *Node) IsLeftOver() bool {
-	_, ended := n.StandIn()
+	_, ended := n.PlaceholdersOf()
 	return ended
 }

@@ -16,7 +16,7 @@ type Recurrence struct {
 	Steps           int
 	Reverse         bool // the last step is the first
 	Carries, Inputs int
-	Args            []*Node // of the body; they stand for others
+	Args            []*Node // of the body: placeholders
 
 	mu      sync.Mutex
 	results []*Node // of the body

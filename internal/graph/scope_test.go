@@ -24,9 +24,9 @@ func TestScopes(t *testing.T) {
 	}
 }
 
-// TestStandInScope takes a tensor that stands for many out of its scope.
-func TestStandInScope(t *testing.T) {
-	s := &Scope{StandIn: "grad.Vmap"}
+// TestPlaceholderScope uses a placeholder after its scope is closed.
+func TestPlaceholderScope(t *testing.T) {
+	s := &Scope{PlaceholdersOf: "grad.Vmap"}
 	x := Argument(Fill(ir.Float32, 1, nil), s)
 	s.Close()
 	if y := Binary(ir.Add, Fill(ir.Float32, 1, nil), Unary(ir.Neg, x)); !y.IsLeftOver() || y.Traced() {

@@ -147,9 +147,9 @@ func TestEvalDeep(t *testing.T) {
 
 // TestRecurrence adds up and stacks, backward.
 func TestRecurrence(t *testing.T) {
-	s := &graph.Scope{StandIn: "grad.Scan"}
+	s := &graph.Scope{PlaceholdersOf: "grad.Scan"}
 	sum, x := count(2), count(3, 2)
-	c, in := graph.StandIn(sum, 0, s), graph.StandIn(x, 1, s)
+	c, in := graph.Placeholder(sum, 0, s), graph.Placeholder(x, 1, s)
 	next := graph.Binary(ir.Add, c, in)
 	r := graph.NewRecurrence(&graph.Recurrence{Steps: 3, Reverse: true, Carries: 1, Inputs: 1, Args: []*graph.Node{c, in}},
 		[]*graph.Node{next, next, graph.Binary(ir.Mul, c, in)})

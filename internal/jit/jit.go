@@ -67,7 +67,7 @@ var leafTypes = []reflect.Type{reflect.TypeFor[tensor.Tensor](), reflect.TypeFor
 
 // Call returns F of p, computed. The journal notes a transaction. It fails with
 // ErrUnrecorded if F is not recorded for p: then the caller computes it. Tensors that
-// stand for others, or that are differentiated, give that error too.
+// are placeholders, or that are differentiated, give that error too.
 func (f *Func[P, R]) Call(p P, list []tensor.Tensor, j *exec.Journal) (r R, lists [][]tensor.Tensor, err error) {
 	args := nodes(list, leaves[tensor.Tensor](f.Op, &p))
 	var todo []*graph.Node
@@ -75,7 +75,7 @@ func (f *Func[P, R]) Call(p P, list []tensor.Tensor, j *exec.Journal) (r R, list
 		if n == nil {
 			continue
 		}
-		if of, _ := n.StandIn(); of != "" || n.Traced() {
+		if of, _ := n.PlaceholdersOf(); of != "" || n.Traced() {
 			return r, nil, ErrUnrecorded
 		}
 		if n.Value() == nil {
@@ -133,7 +133,7 @@ func (f *Func[P, R]) repeats(x *form[P, R], t *traced[R], p P, args []*graph.Nod
 	if err != nil {
 		return false, ignore(err)
 	}
-	return x.plan.Repeats(u.stands, u.numbers, u.roots, u.old) && t.equal(u), nil
+	return x.plan.Repeats(u.placeholders, u.numbers, u.roots, u.old) && t.equal(u), nil
 }
 
 // find returns the recording for arguments like p and the values of its numbers. If there
@@ -181,7 +181,7 @@ func (f *Func[P, R]) record(x *form[P, R], p P, args []*graph.Node, listed int) 
 	if err != nil || len(t.roots) == 0 {
 		return ignore(err)
 	}
-	x.plan, err = tensor.Internal.Record(graph.Token{}, f.Op, t.stands, t.numbers, t.roots, t.old, t.groups)
+	x.plan, err = tensor.Internal.Record(graph.Token{}, f.Op, t.placeholders, t.numbers, t.roots, t.old, t.groups)
 	if err != nil || x.plan == nil {
 		return err
 	}

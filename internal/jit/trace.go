@@ -21,16 +21,16 @@ type Trace struct {
 	Previous map[*graph.Node]*graph.Node
 }
 
-// A traced is what F makes of nodes that stand for tensors.
+// A traced is what F makes of placeholders.
 type traced[R any] struct {
-	result                      R
-	stands, numbers, roots, old []*graph.Node // as exec.Record gets them
-	values                      func() ([]ir.Number, bool, error)
-	tensors                     []tensor.Tensor // of the results, without the roots
-	planned                     []bool          // which of them are roots
-	lists, groups               []int           // how many are of each list, and how many of them roots
-	rngs                        []tensor.RNG    // of the argument
-	draws                       []*graph.Draws  // of each of them
+	result                            R
+	placeholders, numbers, roots, old []*graph.Node // as exec.Record gets them
+	values                            func() ([]ir.Number, bool, error)
+	tensors                           []tensor.Tensor // of the results, without the roots
+	planned                           []bool          // which of them are roots
+	lists, groups                     []int           // how many are of each list, and how many of them roots
+	rngs                              []tensor.RNG    // of the argument
+	draws                             []*graph.Draws  // of each of them
 }
 
 // equal reports whether two traces differ in their roots alone.
@@ -47,15 +47,15 @@ func (t *traced[R]) equal(u *traced[R]) bool {
 
 // trace runs F.
 func (f *Func[P, R]) trace(p P, args []*graph.Node, layouts []exec.Layout, listed int) (*traced[R], error) {
-	scope := &graph.Scope{StandIn: f.Op}
+	scope := &graph.Scope{PlaceholdersOf: f.Op}
 	defer scope.Close()
-	t := &traced[R]{stands: make([]*graph.Node, len(args)), rngs: leaves[tensor.RNG](f.Op, &p)}
+	t := &traced[R]{placeholders: make([]*graph.Node, len(args)), rngs: leaves[tensor.RNG](f.Op, &p)}
 	given := make([]tensor.Tensor, len(args))
 	for i, n := range args {
 		if n != nil {
-			t.stands[i] = layouts[i].Stand()
-			t.stands[i].Device = n.Device
-			given[i] = tensor.Internal.Tensor(graph.Token{}, graph.Argument(t.stands[i], scope))
+			t.placeholders[i] = layouts[i].Placeholder()
+			t.placeholders[i].Device = n.Device
+			given[i] = tensor.Internal.Tensor(graph.Token{}, graph.Argument(t.placeholders[i], scope))
 		}
 	}
 	t.draws = make([]*graph.Draws, len(t.rngs))
