@@ -76,6 +76,14 @@ func (r scaled) Update(p, g tensor.Tensor, slots []tensor.Tensor, lr float64, st
 	return r.Rule.Update(p, g, slots, lr*r.factor, step)
 }
 
+// unscaled returns a rule without its factor on the learning rate.
+func unscaled(r Rule) Rule {
+	if s, ok := r.(scaled); ok {
+		return s.Rule
+	}
+	return r
+}
+
 // ruleOf returns the rule of a parameter, nil if it is frozen, and that rule's zeroStart
 // if it is one.
 func (o *Optimizer) ruleOf(name string) (Rule, zeroStart) {
@@ -83,11 +91,7 @@ func (o *Optimizer) ruleOf(name string) (Rule, zeroStart) {
 	if o.RuleFor != nil {
 		r = o.RuleFor(name)
 	}
-	inner := r
-	if s, ok := r.(scaled); ok {
-		inner = s.Rule
-	}
-	z, _ := inner.(zeroStart)
+	z, _ := unscaled(r).(zeroStart)
 	return r, z
 }
 

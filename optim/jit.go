@@ -257,12 +257,12 @@ func (s *steps[M, B]) trace(a stepArgs[B], list []tensor.Tensor, t *jit.Trace) (
 		}
 		o.RuleFor = func(name string) Rule { return rules[name] }
 	}
-	var f formulas
-	u, err := o.updates(params, gs, slots, s.rate, s.step, f.note)
+	var scalars stepScalars
+	u, err := o.updates(params, gs, slots, s.rate, s.step, scalars.note)
 	if err != nil {
 		return r, nil, err
 	}
-	if f.unlike {
+	if scalars.conflict {
 		return r, nil, jit.ErrUnrecorded
 	}
 	for i := range params {
@@ -275,8 +275,8 @@ func (s *steps[M, B]) trace(a stepArgs[B], list []tensor.Tensor, t *jit.Trace) (
 			t.Previous[node(x)] = node(before[i])
 		}
 	}
-	t.Numbers = f.scalars
-	t.Values = func() ([]ir.Number, bool, error) { return f.values(s.rate, s.step) }
+	t.Numbers = scalars.nodes
+	t.Values = func() ([]ir.Number, bool, error) { return scalars.values(s.rate, s.step) }
 	var kept []tensor.Tensor
 	for _, slots := range u.slots {
 		r.Slots, kept = append(r.Slots, len(slots)), append(kept, slots...)

@@ -125,17 +125,13 @@ func (x *update) apply(rule Rule, lr float64, step int) error {
 		x.next, x.kept = rule.Update(x.p.Cast(d), x.g.Cast(d), slices.Clone(x.slots), lr, step)
 		x.next = x.next.Cast(x.p.DType())
 	})
-	unscaled := rule
-	if r, ok := rule.(scaled); ok {
-		unscaled = r.Rule
-	}
 	switch {
 	case err != nil:
-		err = fmt.Errorf("%T: %w", unscaled, err)
+		err = fmt.Errorf("%T: %w", unscaled(rule), err)
 	case !slices.Equal(shapeOf(x.next), shapeOf(x.p)):
-		err = fmt.Errorf("%T made it %s: want the same shape", unscaled, describe(x.next))
+		err = fmt.Errorf("%T made it %s: want the same shape", unscaled(rule), describe(x.next))
 	case x.slots != nil && !slices.EqualFunc(x.kept, x.slots, sameForm):
-		err = fmt.Errorf("%T makes slots %s", unscaled, describe(x.kept...))
+		err = fmt.Errorf("%T makes slots %s", unscaled(rule), describe(x.kept...))
 	}
 	if err == nil || x.slots == nil {
 		return err

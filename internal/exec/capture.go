@@ -29,7 +29,7 @@ type capture struct {
 	named    []named       // the nodes that are outputs
 	empty    []*graph.Node // roots without elements
 
-	given   map[*graph.Node]*graph.Value // the arguments, in the body of a recurrence and in a Formula; what stages of a Recording compute
+	given   map[*graph.Node]*graph.Value // the arguments, in the body of a recurrence and in a Structure; what stages of a Recording compute
 	isBody  bool                         // it is the body of a recurrence
 	stacked int                          // how many of a body's outputs, the last ones, are stacked
 

@@ -243,29 +243,29 @@ func SameElements(a, b *graph.Node) bool {
 	return sameElements(s, t)
 }
 
-// A Formula is a graph but for the values of its Scalars.
-type Formula struct {
+// A Structure is a graph without the values of its Scalars.
+type Structure struct {
 	key     string
 	leaves  []*storage
 	offsets []int // of the leaves
 	Scalars []*graph.Node
 }
 
-// FormulaOf returns the formula of roots, whose operands have the values given, as a
-// [Layout] makes them.
-func FormulaOf(roots []*graph.Node, given map[*graph.Node]*graph.Value) Formula {
+// StructureOf returns the structure of the graph of roots. Nodes in given, the operands of the
+// graph, have the values of placeholders.
+func StructureOf(roots []*graph.Node, given map[*graph.Node]*graph.Value) Structure {
 	c := newBody(nil, roots, given, 0)
 	defer c.release()
-	f := Formula{key: string(c.key), Scalars: c.scalarNodes()}
+	s := Structure{key: string(c.key), Scalars: c.scalarNodes()}
 	for i := range c.leaves {
-		f.leaves, f.offsets = append(f.leaves, c.leaves[i].stored), append(f.offsets, c.leaves[i].view.Offset)
+		s.leaves, s.offsets = append(s.leaves, c.leaves[i].stored), append(s.offsets, c.leaves[i].view.Offset)
 	}
-	return f
+	return s
 }
 
-// Equal reports whether two formulas are one.
-func (f Formula) Equal(g Formula) bool {
-	return f.key == g.key && slices.Equal(f.offsets, g.offsets) && slices.EqualFunc(f.leaves, g.leaves, sameElements)
+// Equal reports whether two graphs differ in the values of Scalars alone.
+func (s Structure) Equal(t Structure) bool {
+	return s.key == t.key && slices.Equal(s.offsets, t.offsets) && slices.EqualFunc(s.leaves, t.leaves, sameElements)
 }
 
 // Run computes the roots for arguments of the layouts that were recorded. It returns a

@@ -1,0 +1,117 @@
+package optim
+
+import (
+	"reflect"
+	"slices"
+
+	"github.com/tensorken/tensorken/internal/exec"
+	"github.com/tensorken/tensorken/internal/graph"
+	"github.com/tensorken/tensorken/internal/shape"
+	"github.com/tensorken/tensorken/ir"
+	"github.com/tensorken/tensorken/tensor"
+)
+
+// The stepScalars of a recorded step are the Scalars in the graphs of its Updates, whose
+// values depend on the learning rate and on the number of steps done. A replay needs the
+// values but not the graphs of all parameters: [stepScalars.values] calls Update once on
+// placeholders for all parameters of one rule and form, and for all shapes if the rule is one
+// of this package.
+type stepScalars struct {
+	abstract []*abstractUpdate
+	of       []int         // the abstract update of each update
+	nodes    []*graph.Node // of all updates
+	conflict bool          // updates that share an abstract one have other values
+}
+
+// An abstractUpdate is an Update of placeholders.
+type abstractUpdate struct {
+	rule      Rule
+	x         update
+	structure exec.Structure
+}
+
+// note adds an update.
+func (s *stepScalars) note(rule Rule, x update) {
+	placeholders := update{p: placeholder(x.p), g: placeholder(x.g)}
+	for _, t := range x.slots {
+		placeholders.slots = append(placeholders.slots, placeholder(t))
+	}
+	given := map[*graph.Node]*graph.Value{}
+	for k, t := range placeholders.operands() {
+		given[node(x.operands()[k])] = node(t).Value()
+	}
+	structure := exec.StructureOf(x.results(), given)
+	i := slices.IndexFunc(s.abstract, func(a *abstractUpdate) bool { return a.isOf(rule, x) })
+	if i < 0 {
+		i = len(s.abstract)
+		s.abstract = append(s.abstract, &abstractUpdate{rule, placeholders, structure})
+	}
+	s.conflict = s.conflict || !slices.Equal(valuesOf(structure), valuesOf(s.abstract[i].structure))
+	s.of = append(s.of, i)
+	s.nodes = append(s.nodes, structure.Scalars...)
+}
+
+// isOf reports whether an abstract update has the scalars of an update.
+func (a *abstractUpdate) isOf(rule Rule, x update) bool {
+	v := reflect.ValueOf(rule)
+	if !v.Comparable() || !v.Equal(reflect.ValueOf(a.rule)) {
+		return false
+	}
+	same := sameForm
+	if _, muon := unscaled(rule).(Muon); !muon {
+		if _, ours := unscaled(rule).(zeroStart); ours { // its scalars are those of all shapes
+			same = func(a, b tensor.Tensor) bool { return a.DType() == b.DType() }
+		}
+	}
+	return slices.EqualFunc(x.operands(), a.x.operands(), same)
+}
+
+// valuesOf returns the values of a structure's scalars.
+func valuesOf(s exec.Structure) []ir.Number {
+	values := make([]ir.Number, len(s.Scalars))
+	for i, n := range s.Scalars {
+		values[i] = n.Num
+	}
+	return values
+}
+
+// operands are the parameter, the gradient and the slots.
+func (x *update) operands() []tensor.Tensor { return append([]tensor.Tensor{x.p, x.g}, x.slots...) }
+
+// results are the nodes of the new parameter and slots.
+func (x *update) results() []*graph.Node {
+	ns := []*graph.Node{node(x.next)}
+	for _, t := range x.kept {
+		ns = append(ns, node(t))
+	}
+	return ns
+}
+
+// placeholder returns a tensor of the form of t without elements.
+func placeholder(t tensor.Tensor) tensor.Tensor {
+	n := node(t)
+	l := exec.Layout{DType: n.DType, Shape: n.Shape, Strides: shape.RowMajor(n.Shape)}
+	return tensor.Internal.Tensor(graph.Token{}, l.Placeholder())
+}
+
+// values returns the values of all scalars at a learning rate, after a number of steps. It
+// reports false if an Update makes another graph for those.
+func (s *stepScalars) values(lr float64, step int) ([]ir.Number, bool, error) {
+	each := make([][]ir.Number, len(s.abstract))
+	for i, a := range s.abstract {
+		x := a.x
+		if err := x.apply(a.rule, lr, step); err != nil {
+			return nil, false, err
+		}
+		structure := exec.StructureOf(x.results(), nil)
+		if !structure.Equal(a.structure) {
+			return nil, false, nil
+		}
+		each[i] = valuesOf(structure)
+	}
+	values := make([]ir.Number, 0, len(s.nodes))
+	for _, i := range s.of {
+		values = append(values, each[i]...)
+	}
+	return values, true, nil
+}
