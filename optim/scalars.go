@@ -13,9 +13,9 @@ import (
 
 // The stepScalars of a recorded step are the Scalars in the graphs of its Updates, whose
 // values depend on the learning rate and on the number of steps done. A replay needs the
-// values but not the graphs of all parameters: [stepScalars.values] calls Update once on
-// placeholders for all parameters of one rule and form, and for all shapes if the rule is one
-// of this package.
+// values but not the graphs of all parameters: [stepScalars.values] calls Update once for all
+// parameters of one rule and form, and for all shapes if the rule [isShapeFree], on
+// placeholders.
 type stepScalars struct {
 	abstract []*abstractUpdate
 	of       []int         // the abstract update of each update
@@ -58,12 +58,20 @@ func (a *abstractUpdate) isOf(rule Rule, x update) bool {
 		return false
 	}
 	same := sameForm
-	if _, muon := unscaled(rule).(Muon); !muon {
-		if _, ours := unscaled(rule).(zeroStart); ours { // its scalars are those of all shapes
-			same = func(a, b tensor.Tensor) bool { return a.DType() == b.DType() }
-		}
+	if isShapeFree(rule) {
+		same = func(a, b tensor.Tensor) bool { return a.DType() == b.DType() }
 	}
 	return slices.EqualFunc(x.operands(), a.x.operands(), same)
+}
+
+// isShapeFree reports whether the scalars of a rule are the same for parameters of all shapes.
+// It lists types, since a method would also be that of types that embed a rule.
+func isShapeFree(rule Rule) bool {
+	switch unscaled(rule).(type) {
+	case SGD, Adam, AdamW, Adamax, NAdam, RAdam, LAMB, RMSprop, Adagrad, Adadelta, ASGD, Lion, Rprop:
+		return true
+	}
+	return false
 }
 
 // valuesOf returns the values of a structure's scalars.
