@@ -184,7 +184,9 @@ func TestChanged(t *testing.T) {
 func TestTracedArgument(t *testing.T) {
 	f, runs := counted(double)
 	x := graph.Fill(ir.Float32, 1, []int{2})
-	for name, s := range map[string]*graph.Scope{"a placeholder": {PlaceholdersOf: "grad.Vmap"}, "a differentiated one": {}} {
+	closed := &graph.Scope{PlaceholdersOf: "grad.Vmap"}
+	closed.Close()
+	for name, s := range map[string]*graph.Scope{"a placeholder": {PlaceholdersOf: "grad.Vmap"}, "one of a function that has returned": closed, "a differentiated one": {}} {
 		defer s.Close()
 		p := arg{X: tensor.Internal.Tensor(graph.Token{}, graph.Argument(x, s))}
 		if _, _, err := f.Call(p, nil, nil); err != ErrUnrecorded || *runs > 0 {
@@ -282,6 +284,21 @@ func TestLists(t *testing.T) {
 		want := fmt.Sprintf("[| [%v] absent [7] | | [-100] [%v] | [%v]] [%v]", sum, v, sum, sum+v)
 		if text := fmt.Sprint(got, r); text != want {
 			t.Errorf("call %d: %s, want %s", i, text, want)
+		}
+	}
+}
+
+// A function that divides its results into other lists each time is not recorded.
+func TestOtherLists(t *testing.T) {
+	n := 0
+	f, runs := counted(func(p arg, _ []tensor.Tensor, _ *Trace) (tensor.Tensor, [][]tensor.Tensor, error) {
+		n++
+		list := []tensor.Tensor{p.X.Neg(), p.X.Exp(), p.X.Sqrt()}
+		return p.X.Add(1), [][]tensor.Tensor{list[:1+n%2], list[1+n%2:]}, nil
+	})
+	for range 2 {
+		if _, _, err := f.Call(arg{X: values(1, 2)}, nil, nil); err != ErrUnrecorded || *runs != 2 {
+			t.Errorf("%v after %d runs of F, want ErrUnrecorded after 2", err, *runs)
 		}
 	}
 }
