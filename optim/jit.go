@@ -13,29 +13,31 @@ import (
 	"github.com/tensorken/tensorken/tensor"
 )
 
-// Jit returns a function that makes a training step: it sets *m to the model that
-// [ValueAndGradAux] of loss and [Optimizer.Step] make, and returns the loss of the batch,
-// computed. Loss returns m with its new state, such as that of batch norm.
+// Jit returns a function that makes a training step: it updates *m as [ValueAndGradAux] of
+// loss and [Optimizer.Step] do, and returns the loss of the batch, computed. Loss returns m
+// with its new state, such as the running means of batch norm.
 //
-// A step on a batch of a form that was met before is recorded, and later ones replay it:
-// without running loss or making a graph, in a tenth of the host's time. Before the first
-// replay loss runs once more: one whose graph has changed by then is not replayed. Two batches
-// have one form if their tensors have the same shapes, types, layouts and devices, and if all
-// else in them is equal, shared pointers too; so have two models. Learning rates and their
-// schedules may change from step to step. Everything else that loss or a rule reads, and that
-// is in neither model, batch, rng nor optimizer, stays what it was when it was recorded. While
-// loss is recorded, tensors have no value, so it cannot choose by an if: use Where.
+// The second step on batches of one form is recorded. Later steps replay its plan: they do not
+// run loss or make a graph, and take the host a tenth of the time. Loss runs once more before
+// the first replay; if its graph has changed, the step is not replayed. Two batches have one
+// form if their tensors have the same shapes, types, layouts and devices, and if everything
+// else in them is equal, including which pointers are shared. The same holds for two models.
 //
-// A loss that makes different graphs from equal arguments, such as one that draws from an
-// RNG of its own, is not recorded: then each step runs it. So it is with one that computes on
-// several devices, or on the host as package linalg does, with one that uses [grad.Scan] with
-// checkpoints or in the body of another Scan, and with a model that has an RNG in it.
+// The learning rate and its schedule may change from step to step. Variables that loss or a
+// rule reads outside of model, batch, rng and optimizer keep the values of the recorded step.
+// While loss is recorded its tensors have no values, so it cannot branch on them: use Where.
 //
-// The memory of the parameters that a replayed step makes is freed once the last of them is
-// dead: to keep one of them for long, keep a copy, such as t.Mul(1). So is that of the slots.
+// Each step runs a loss that cannot be recorded: one that makes different graphs from equal
+// arguments, as it does if it draws from an RNG of its own; that uses [grad.Scan] with
+// checkpoints or in the body of another Scan; that computes on several devices, or on the host
+// as package linalg does; or whose model has an RNG in it.
 //
-// The function is for one goroutine. Its errors are those of Step, and that the model which loss returns lacks a tensor of m.
-// *m and State then stay as they were.
+// The parameters that a replayed step makes share one allocation, which is freed when the last
+// of them is dead, and so do their slots. To keep one parameter for long, keep a copy, such as
+// t.Mul(1).
+//
+// The function is for one goroutine. It returns the errors of Step, and an error if the model
+// that loss returns lacks a tensor of m. *m and State then stay as they were.
 func Jit[M, B any](o *Optimizer, loss func(m M, b B, rng *tensor.RNG) (tensor.Tensor, M)) func(m *M, b B, rng *tensor.RNG) (tensor.Tensor, error) {
 	s := &steps[M, B]{o: o, loss: loss}
 	s.f = jit.Func[stepArgs[B], stepResults]{Op: "optim.Jit", F: s.trace, OnSecondUse: true}

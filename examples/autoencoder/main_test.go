@@ -12,7 +12,7 @@ import (
 	"github.com/tensorken/tensorken/tree"
 )
 
-// TestOutput trains, and compares output and pictures with those of README.md.
+// TestOutput trains, and compares the output and pictures with README.md.
 func TestOutput(t *testing.T) {
 	dir := t.TempDir()
 	atlas, codes := filepath.Join(dir, "digits.png"), filepath.Join(dir, "codes.png")
@@ -22,17 +22,17 @@ func TestOutput(t *testing.T) {
 	exampletest.CheckPicture(t, codes, "codes.png", 0.2)
 }
 
-// TestLoss compares the loss with its formula, for weights that make it simple.
+// TestLoss compares the loss with its closed form, for weights of zero.
 func TestLoss(t *testing.T) {
 	exampletest.OpenDevice(t)
-	// With weights of zero the code is a standard normal number, and all pixels are 1/2.
+	// With weights of zero the code is standard normal, and all pixels are 1/2.
 	zero := tree.Map(newAutoencoder(tensor.NewRNG(1)), func(_ string, x tensor.Tensor) tensor.Tensor { return tensor.ZerosLike(x) })
 	x := tensor.NewRNG(2).Uniform(5, pixels)
 	want := tensor.Scalar(2).Log().Mul(pixels)
 	if ok, err := tensor.AllClose(zero.loss(x, tensor.NewRNG(3)), want, 1e-5, 0); !ok || err != nil {
 		t.Errorf("the loss is %v, want 64 log 2 = %v: %v", zero.loss(x, tensor.NewRNG(3)), want, err)
 	}
-	// A mean of 1 and 2, and variances of 1: the divergence is half of 1 + 4.
+	// The divergence of means 1 and 2 with variances of 1 is (1² + 2²)/2.
 	bias := tensor.New([]float32{1, 2, 0, 0})
 	shifted := tree.Map(zero, func(name string, x tensor.Tensor) tensor.Tensor {
 		if name == "encoder.4.bias" {
@@ -45,8 +45,8 @@ func TestLoss(t *testing.T) {
 	}
 }
 
-// TestGradient compares the gradient of the loss by the encoder's last bias with differences:
-// it flows through the draw.
+// TestGradient compares the gradient of the loss by the encoder's last bias, which flows
+// through the draw, with finite differences.
 func TestGradient(t *testing.T) {
 	m, x := newAutoencoder(tensor.NewRNG(1)), tensor.NewRNG(2).Uniform(5, pixels)
 	loss := func(bias tensor.Tensor) tensor.Tensor {

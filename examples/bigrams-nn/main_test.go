@@ -12,8 +12,8 @@ import (
 
 func TestOutput(t *testing.T) { exampletest.Check(t, main) }
 
-// TestLoss trains on the built-in names, and on makemore's list if TENSORKEN_NAMES names
-// it: it is not part of this module.
+// TestLoss trains on the built-in names and, if TENSORKEN_NAMES is the path of makemore's
+// names.txt, which is not part of this module, on those.
 func TestLoss(t *testing.T) {
 	for _, c := range []struct {
 		name, path   string

@@ -10,7 +10,7 @@ import (
 	"github.com/tensorken/tensorken/tensor"
 )
 
-// TestOutput trains, and compares output and picture with those of README.md.
+// TestOutput trains, and compares the output and picture with README.md.
 func TestOutput(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "cnn.png")
 	exampletest.SetFlags(t, map[string]string{"device": "cpu", "plot": path})
@@ -18,7 +18,8 @@ func TestOutput(t *testing.T) {
 	exampletest.CheckPicture(t, path, "cnn.png", 0.5)
 }
 
-// TestAttention checks the rows: digits in order, and derivatives against differences.
+// TestAttention checks that the pixel with the largest derivative changes the score by more
+// than the one with the smallest.
 func TestAttention(t *testing.T) {
 	exampletest.OpenDevice(t)
 	x, y, err := digits.Load()
@@ -34,7 +35,6 @@ func TestAttention(t *testing.T) {
 	if fmt.Sprint(rows.Shape()) != "[6 2 8 8]" || rows.Min().Item() < 0 || rows.Max().Item() != 1 {
 		t.Fatalf("attention returns %v from %v to %v", rows.Shape(), rows.Min(), rows.Max())
 	}
-	// Where the derivative is greatest, a small change matters more than elsewhere.
 	digit := each.Slice(0, 3, 4)
 	score := func(pixel int) float64 {
 		const h = 1e-2

@@ -27,7 +27,7 @@ func TestOutput(t *testing.T) {
 	}
 }
 
-// TestSample draws with a function that knows the images.
+// TestSample samples with a denoiser that knows the images.
 func TestSample(t *testing.T) {
 	exampletest.OpenDevice(t)
 	want := tensor.NewRNG(1).Uniform(3, 1, 8, 8)

@@ -13,13 +13,14 @@ import (
 	"github.com/tensorken/tensorken/tensor"
 )
 
-// TestOutput learns for a short time, in which few pushes depend on rounding.
+// TestOutput trains for a short time, in which rounding changes few actions.
 func TestOutput(t *testing.T) {
 	*turns, *draw = 100, filepath.Join(t.TempDir(), "dqn.svg")
 	exampletest.CheckWithin(t, main, 0.1)
 }
 
-// A player soon keeps the pole upright. Random pushes do for 22 steps.
+// TestLearns checks that a trained player keeps the pole upright for 100 steps. Random pushes
+// keep it for 22.
 func TestLearns(t *testing.T) {
 	if testing.Short() {
 		t.Skip("trains for seconds")
@@ -33,7 +34,7 @@ func TestLearns(t *testing.T) {
 	}
 }
 
-// One push from rest: the accelerations are those of the equations, solved by hand.
+// TestCartPole compares one push from rest with the equations, solved by hand.
 func TestCartPole(t *testing.T) {
 	var c cartPole
 	if c.step(true) {
@@ -68,7 +69,7 @@ func near(a, b cartPole) bool {
 		math.Abs(a.angle-b.angle) < most && math.Abs(a.spin-b.spin) < most && a.steps == b.steps
 }
 
-// The memory keeps the last moves.
+// TestMemory checks that the replay memory keeps the last moves.
 func TestMemory(t *testing.T) {
 	m := memory{moves: make([]move, 0, 3)}
 	for i := range 5 {
@@ -90,8 +91,9 @@ func TestMemory(t *testing.T) {
 	}
 }
 
-// The loss compares the value of the push that was made with the discounted value, by the
-// target, of the push that the network holds for better.
+// TestLoss compares the loss with double Q-learning's: the value of the push that was made
+// should be the reward plus the discounted value, by the target network, of the push that the
+// network prefers.
 func TestLoss(t *testing.T) {
 	values := func(left, right float32) nn.Sequential { // of all states
 		return nn.Sequential{nn.Linear{Weight: tensor.Zeros(2, observed), Bias: tensor.New([]float32{left, right})}}

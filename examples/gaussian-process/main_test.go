@@ -16,8 +16,8 @@ func TestOutput(t *testing.T) {
 	exampletest.CheckPicture(t, *draw, "gaussian-process.png", 0.01)
 }
 
-// The surprise has derivatives through the factorization, and is -log of the normal density
-// of a single measurement.
+// TestSurprise compares derivatives, which flow through the factorization, with finite
+// differences, and the surprise of one measurement with -log of the normal density.
 func TestSurprise(t *testing.T) {
 	rng := tensor.NewRNG(1)
 	x, y := rng.Uniform(5).Mul(4), rng.Normal(5)

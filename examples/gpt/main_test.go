@@ -15,7 +15,7 @@ import (
 	"github.com/tensorken/tensorken/train"
 )
 
-// small is a run of a second.
+// small sets flags for a run of a second.
 var small = map[string]string{
 	"layers": "2", "width": "32", "length": "16", "batch": "8", "steps": "20", "every": "10", "rate": "0.01",
 }
@@ -56,7 +56,7 @@ func TestDevice(t *testing.T) {
 	}
 }
 
-// TestResume compares a run that is interrupted with one that is not.
+// TestResume compares an interrupted and resumed run with an uninterrupted one.
 func TestResume(t *testing.T) {
 	tensor.SetDefault(tensor.CPU())
 	defer tensor.SetDefault(nil)
@@ -86,7 +86,8 @@ type writer func(b []byte) (int, error)
 
 func (w writer) Write(b []byte) (int, error) { return w(b) }
 
-// TestDecode compares the logits of a text in parts, with caches, with those of all of it.
+// TestDecode compares the logits of a text that is read in parts, with caches, with those of
+// the whole text.
 func TestDecode(t *testing.T) {
 	rng := tensor.NewRNG(1)
 	m := newGPT(rng, size{vocabulary: 7, length: 6, layers: 2, width: 8, heads: 2, dropout: 0.5})

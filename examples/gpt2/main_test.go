@@ -44,8 +44,8 @@ func TestOutput(t *testing.T) {
 	exampletest.Check(t, main)
 }
 
-// TestPublished compares a model in the published layout with PyTorch, all tokens at once, and
-// one after the other with caches.
+// TestPublished compares the logits of a model in the published layout with PyTorch's: of all
+// tokens at once, and of one token after the other with caches.
 func TestPublished(t *testing.T) {
 	exampletest.OpenDevice(t)
 	m, err := load(golden)
@@ -80,7 +80,7 @@ func TestPublished(t *testing.T) {
 	}
 }
 
-// TestGenerate compares greedy tokens with the largest logits of the whole text.
+// TestGenerate compares each greedy token with the argmax of the logits of the text before it.
 func TestGenerate(t *testing.T) {
 	m, err := load(golden)
 	if err != nil {
@@ -105,7 +105,8 @@ func TestGenerate(t *testing.T) {
 	}
 }
 
-// TestSave loads what was saved, and compares a config with other settings.
+// TestSave compares a model that is saved and loaded with the original, also under changed
+// settings in its config.
 func TestSave(t *testing.T) {
 	c := defaults
 	c.Vocabulary, c.Positions, c.Layers, c.Width, c.Heads = 11, 8, 2, 8, 2
@@ -136,7 +137,7 @@ func TestSave(t *testing.T) {
 	if ok, err := tensor.AllClose(change("{", "{").apply(ids, nil, nil), want, 0, 0); !ok || err != nil {
 		t.Errorf("a model that was saved gives other logits: %v", err)
 	}
-	// Layer 1 divides scores by 2: with queries twice as large it is as before.
+	// Layer 1 now divides scores by 2, which queries twice as large undo.
 	other := tree.Map(change(`inverse_layer_idx": false`, `inverse_layer_idx": true`), func(name string, x tensor.Tensor) tensor.Tensor {
 		if strings.HasPrefix(name, "h.1.attn.c_attn.") {
 			return x.Mul(tensor.Cat(0, tensor.Full(2, 8), tensor.Ones(16)))
@@ -151,7 +152,7 @@ func TestSave(t *testing.T) {
 	}
 }
 
-// TestTrains fits one batch.
+// TestTrains overfits one batch.
 func TestTrains(t *testing.T) {
 	exampletest.OpenDevice(t)
 	c := defaults

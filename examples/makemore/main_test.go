@@ -26,7 +26,7 @@ func TestOutput(t *testing.T) {
 	exampletest.Check(t, main)
 }
 
-// TestFigures holds that each figure is drawn.
+// TestFigures checks that each figure is drawn.
 func TestFigures(t *testing.T) {
 	list, err := names.Read("")
 	if err != nil {

@@ -16,7 +16,7 @@ import (
 
 func TestOutput(t *testing.T) { exampletest.Check(t, main) }
 
-// TestMicrograd compares with the numbers of micrograd's README and lecture.
+// TestMicrograd compares values and gradients with micrograd's README and lecture.
 func TestMicrograd(t *testing.T) {
 	at := inputs{tensor.Scalar(-4), tensor.Scalar(2)}
 	d, n := derivatives(at), lecture().gradient()
@@ -41,7 +41,7 @@ func TestMicrograd(t *testing.T) {
 	}
 }
 
-// TestGraph compares the neuron's drawing with that of the page.
+// TestGraph compares the drawing of the neuron with the page's.
 func TestGraph(t *testing.T) {
 	svg, err := drawNeuron()
 	if err != nil {
@@ -70,7 +70,7 @@ func TestMoons(t *testing.T) {
 	}
 }
 
-// TestFigure compares the decisions with the picture of the page.
+// TestFigure compares the decision boundary with the page's picture.
 func TestFigure(t *testing.T) {
 	rng := tensor.NewRNG(1)
 	x, y := moons(rng, 100)

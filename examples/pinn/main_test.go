@@ -17,8 +17,8 @@ func TestOutput(t *testing.T) {
 	exampletest.CheckWithin(t, main, 0.02)
 }
 
-// The slope in the middle is greatest at t = 1.6037/π, where it is -152.00516, says the
-// source of exact.
+// TestExact compares the steepest slope at x = 0 with the published one: -152.00516 at
+// t = 1.6037/π, from the source of exact.
 func TestExact(t *testing.T) {
 	const h = 1e-7
 	slope := func(t float64) float64 { return exact(h, t) / h } // exact(0, t) is 0
@@ -38,7 +38,7 @@ func TestExact(t *testing.T) {
 	}
 }
 
-// For a network that is a constant c, u and its derivatives are known.
+// TestResidual compares u and the residual of a constant network with closed forms.
 func TestResidual(t *testing.T) {
 	const c = 0.7
 	net := nn.Sequential{nn.Linear{Weight: tensor.Zeros(1, 2), Bias: tensor.New([]float32{c})}}

@@ -33,8 +33,7 @@ func ask(server *httptest.Server, body string) (status int, answer string, err e
 	return r.StatusCode, string(b), err
 }
 
-// serve starts a server with a model that it trains, and another one that reads the model's
-// file.
+// serve trains a model, loads it from its file, and starts a server of it.
 func serve(t *testing.T) (model MLP, server *httptest.Server) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "model.safetensors")
@@ -58,7 +57,7 @@ func serve(t *testing.T) (model MLP, server *httptest.Server) {
 	return model, server
 }
 
-// The server answers many requests at once, each as the model alone would.
+// TestServer sends many requests at once, and compares the answers with the model's.
 func TestServer(t *testing.T) {
 	model, server := serve(t)
 	_, held, err := examples()
@@ -120,7 +119,7 @@ func TestServer(t *testing.T) {
 	exampletest.CheckPicture(t, path, "server.png", 0.01)
 }
 
-// figure draws images with what the server took them for.
+// figure draws images with the server's answers.
 func figure(all Example, answers [][]float32) *plot.Figure {
 	var figures []*plot.Figure
 	for i := range 12 {
@@ -133,7 +132,8 @@ func figure(all Example, answers [][]float32) *plot.Figure {
 	return plot.Grid(6, figures...)
 }
 
-// A request that is wrong gets an answer that says why, and harms no other.
+// TestBadRequests checks that a bad request gets an error that says why, and that later requests
+// are answered.
 func TestBadRequests(t *testing.T) {
 	server := httptest.NewServer(MLP{})
 	defer server.Close()
