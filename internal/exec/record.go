@@ -16,17 +16,18 @@ var ErrNotOnePlan = errors.New("exec: more than one plan computes the graph")
 
 // A Layout is what a plan depends on of an argument.
 type Layout struct {
-	DType   ir.DType
-	Shape   []int
-	Strides []int
-	Odd     int          // the offset, in elements, past a multiple of 16 bytes
-	Device  graph.Device // that has the elements; nil is the host
+	DType     ir.DType
+	Shape     []int
+	Strides   []int
+	Odd       int          // the offset, in elements, past a multiple of 16 bytes
+	Device    graph.Device // that has the elements; nil is the host
+	Committed graph.Device // that the argument is committed to; nil if to none
 }
 
 // LayoutOf returns the layout of a computed node. It shares the slices.
 func LayoutOf(n *graph.Node) Layout {
 	v := n.Value()
-	l := Layout{DType: n.DType, Shape: n.Shape, Strides: v.Strides, Odd: odd(n, v)}
+	l := Layout{DType: n.DType, Shape: n.Shape, Strides: v.Strides, Odd: odd(n, v), Committed: n.Device}
 	if v.Store != nil {
 		l.Device = v.Store.Device()
 	}
@@ -46,7 +47,7 @@ func (l Layout) IsOf(n *graph.Node) bool {
 	if v.Store != nil {
 		d = v.Store.Device()
 	}
-	return l.DType == n.DType && l.Device == d && l.Odd == odd(n, v) && slices.Equal(l.Shape, n.Shape) && slices.Equal(l.Strides, v.Strides)
+	return l.DType == n.DType && l.Device == d && l.Committed == n.Device && l.Odd == odd(n, v) && slices.Equal(l.Shape, n.Shape) && slices.Equal(l.Strides, v.Strides)
 }
 
 // Placeholder returns a computed node without elements for arguments of a layout, in a graph
@@ -56,7 +57,9 @@ func (l Layout) Placeholder() *graph.Node {
 	if l.Device != nil {
 		s.device = l.Device.(*Device)
 	}
-	return graph.Buffer(l.DType, l.Shape, &graph.Value{Store: s, Offset: l.Odd, Strides: l.Strides})
+	n := graph.Buffer(l.DType, l.Shape, &graph.Value{Store: s, Offset: l.Odd, Strides: l.Strides})
+	n.Device = l.Committed
+	return n
 }
 
 // A Recording is a graph with its plans, captured once for arguments of certain layouts. It

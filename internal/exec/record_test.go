@@ -32,6 +32,8 @@ func TestLayoutIsOf(t *testing.T) {
 	}
 	host, here, there := floats(make([]float32, 32)...), on(d), on(other)
 	rows := func(n *graph.Node, offset int) *graph.Node { return view(n, offset, []int{2, 3}, []int{3, 1}) }
+	uncommitted := rows(here, 0)
+	uncommitted.Device = nil
 	base := exec.LayoutOf(rows(here, 0))
 	for _, c := range []struct {
 		name   string
@@ -50,6 +52,9 @@ func TestLayoutIsOf(t *testing.T) {
 		{"another type", exec.LayoutOf(view(host, 0, []int{2}, []int{1})), ints(1, 2), false},
 		{"another device", base, rows(there, 0), false},
 		{"the host", base, rows(host, 0), false},
+		{"computed there by default", base, uncommitted, false},
+		{"committed to where it was computed", exec.LayoutOf(uncommitted), rows(here, 0), false},
+		{"computed by default", exec.LayoutOf(uncommitted), uncommitted, true},
 		{"none", base, nil, false},
 		{"none of none", exec.Layout{}, nil, true},
 		{"something of none", exec.Layout{}, rows(here, 0), false},

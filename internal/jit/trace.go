@@ -54,7 +54,6 @@ func (f *Func[P, R]) trace(p P, args []*graph.Node, layouts []exec.Layout, liste
 	for i, n := range args {
 		if n != nil {
 			t.placeholders[i] = layouts[i].Placeholder()
-			t.placeholders[i].Device = n.Device
 			given[i] = tensor.Internal.Tensor(graph.Token{}, graph.Argument(t.placeholders[i], scope))
 		}
 	}
