@@ -15,6 +15,7 @@ import (
 // A tagger labels each element of a sequence.
 type tagger struct {
 	Embed nn.Embedding
+	Up    nn.Linear
 	LSTM  nn.LSTM
 	GRU   nn.GRU
 	Out   nn.Linear
@@ -23,7 +24,7 @@ type tagger struct {
 func newTagger() tagger {
 	rng := tensor.NewRNG(3)
 	m := tagger{
-		nn.NewEmbedding(rng, 10, 4), nn.NewLSTM(rng, 4, 3, &nn.RecurrentOptions{Layers: 2, Bidirectional: true}),
+		nn.NewEmbedding(rng, 10, 4), nn.NewLinear(rng, 4, 64), nn.NewLSTM(rng, 64, 3, &nn.RecurrentOptions{Layers: 2, Bidirectional: true}),
 		nn.NewGRU(rng, 6, 4, nil), nn.NewLinear(rng, 4, 5),
 	}
 	m.LSTM.Dropout = 0.25
@@ -33,7 +34,7 @@ func newTagger() tagger {
 type taggerBatch struct{ X, Y, Lengths tensor.Tensor }
 
 func taggerLoss(m tagger, b taggerBatch, rng *tensor.RNG) (tensor.Tensor, tagger) {
-	h, _ := m.LSTM.Run(m.Embed.Apply(b.X), nil, b.Lengths, rng)
+	h, _ := m.LSTM.Run(m.Up.Apply(m.Embed.Apply(b.X)).GELU(), nil, b.Lengths, rng)
 	h, _ = m.GRU.Apply(h, nil)
 	return nn.CrossEntropy(m.Out.Apply(h), b.Y).Mean(), m
 }
@@ -41,6 +42,12 @@ func taggerLoss(m tagger, b taggerBatch, rng *tensor.RNG) (tensor.Tensor, tagger
 // TestJitOfRecurrentLayers compares recorded steps of recurrent layers with steps that run the
 // loss.
 func TestJitOfRecurrentLayers(t *testing.T) {
+	for _, precision := range []tensor.DType{tensor.Float32, tensor.BFloat16} {
+		t.Run(precision.String(), func(t *testing.T) { testJitOfRecurrentLayers(t, precision) })
+	}
+}
+
+func testJitOfRecurrentLayers(t *testing.T, precision tensor.DType) {
 	rng := tensor.NewRNG(5)
 	batch := func(step int) taggerBatch {
 		n := []int{6, 6, 4}[step%3]
@@ -53,6 +60,7 @@ func TestJitOfRecurrentLayers(t *testing.T) {
 	}
 	o, p := optim.New(optim.AdamW{}, 0.02), optim.New(optim.AdamW{}, 0.02)
 	o.ClipNorm, p.ClipNorm = 1, 1
+	o.Precision, p.Precision = precision, precision
 	m, q := newTagger(), newTagger()
 	r, s := tensor.NewRNG(9), tensor.NewRNG(9)
 	step := optim.Jit(o, loss)
@@ -137,5 +145,32 @@ func BenchmarkRecurrentStep(b *testing.B) {
 				}
 			}
 		})
+	}
+}
+
+// What comes before a recurrence is computed once, for the recurrence and for the derivative.
+func TestForwardPassBeforeRecurrence(t *testing.T) {
+	rng := tensor.NewRNG(5)
+	b := taggerBatch{X: rng.Ints(10, 3, 6).Keep(), Y: rng.Ints(5, 3, 6).Keep()}
+	o := optim.New(optim.AdamW{}, 0.02)
+	m, step := newTagger(), optim.Jit(o, taggerLoss)
+	if err := tensor.Eval(m, b); err != nil {
+		t.Fatal(err)
+	}
+	for i := range 5 { // later ones are replayed
+		products := 0
+		trace := tensor.Profile(func() {
+			if _, err := step(&m, b, rng); err != nil {
+				t.Fatal(err)
+			}
+		})
+		for _, k := range trace.Kernels {
+			if strings.HasPrefix(k.Name, "[3×6×64 | 4]") || strings.HasPrefix(k.Name, "[18×64 | 4]") || strings.HasPrefix(k.Name, "[6×3×64 | 4]") {
+				products++
+			}
+		}
+		if products != 1 {
+			t.Errorf("step %d computes %d products of tagger.Up, want 1:\n%v", i, products, trace)
+		}
 	}
 }

@@ -29,11 +29,12 @@ type capture struct {
 	named    []named       // the nodes that are outputs
 	empty    []*graph.Node // roots without elements
 
-	given   map[*graph.Node]*graph.Value // the arguments, in the body of a recurrence and in a Structure; what stages of a Recording compute
-	isBody  bool                         // it is the body of a recurrence
-	stacked int                          // how many of a body's outputs, the last ones, are stacked
+	computed      // given are the arguments of a body or of a Structure, and what stages of a Recording compute
+	isBody   bool // it is the body of a recurrence
+	stacked  int  // how many of a body's outputs, the last ones, are stacked
 
 	roots      []*graph.Node      // to be stored: those asked for, then those retained
+	asked      int                // how many of them are asked for
 	old        []*graph.Node      // in a transaction, the previous values of the roots asked for
 	fallbacks  []compile.Fallback // in a transaction, in the order of the roots
 	coOutputs  []*graph.CoOutputs
@@ -92,10 +93,10 @@ var captures = sync.Pool{New: func() any {
 }}
 
 // newCapture captures the graph of roots for a device, nil for any. For old see
-// Step. Some nodes may have given values. The caller releases it.
-func newCapture(d *Device, roots, old []*graph.Node, given map[*graph.Node]*graph.Value) *capture {
+// Step. The caller releases it.
+func newCapture(d *Device, roots, old []*graph.Node, known computed) *capture {
 	c := captures.Get().(*capture)
-	c.device, c.given = d, given
+	c.device, c.computed = d, known
 	c.roots = append(c.roots, roots...)
 	c.old = append(c.old, old...)
 	for i := 0; i < len(c.roots); i++ {
@@ -103,6 +104,7 @@ func newCapture(d *Device, roots, old []*graph.Node, given map[*graph.Node]*grap
 		c.walk(c.roots[i])
 		c.addCoOutputs(c.coOutputs[known:])
 	}
+	c.asked = len(c.roots)
 	c.addRetained()
 	for _, n := range c.roots {
 		c.addOutput(n)

@@ -41,7 +41,7 @@ func TestKey(t *testing.T) {
 		{"a view twice", add(crop(x, 0), crop(x, 0)), add(crop(y, 2), crop(y, 2)), true},
 		{"a kept operand", neg(neg(x)), neg(kept(neg(x))), false},
 	} {
-		a, b := newCapture(nil, []*graph.Node{c.a}, nil, nil), newCapture(nil, []*graph.Node{c.b}, nil, nil)
+		a, b := newCapture(nil, []*graph.Node{c.a}, nil, computed{}), newCapture(nil, []*graph.Node{c.b}, nil, computed{})
 		if same := bytes.Equal(a.key, b.key); same != c.same {
 			t.Errorf("%s: the keys are equal: %v, want %v", c.name, same, c.same)
 		}
@@ -58,7 +58,7 @@ func TestCaptureChangesNothing(t *testing.T) {
 	cast, empty := graph.Cast(x, ir.Float32), neg(stored(0))
 	root := neg(cast)
 	name := graph.StopGradient(root)
-	c := newCapture(d, []*graph.Node{name, empty}, nil, nil)
+	c := newCapture(d, []*graph.Node{name, empty}, nil, computed{})
 	defer c.release()
 	if len(c.casts) != 1 || c.casts[0].node != cast || len(c.empty) != 1 || c.empty[0] != empty {
 		t.Errorf("got the casts %v and the empty roots %v, want one each", c.casts, c.empty)
@@ -87,7 +87,7 @@ func TestKeyOfManyAxes(t *testing.T) {
 		{"a leaf", neg(stored(shape...))},
 		{"a constant", neg(graph.Fill(ir.Float32, 1, shape))},
 	} {
-		g := newCapture(nil, []*graph.Node{c.root}, nil, nil)
+		g := newCapture(nil, []*graph.Node{c.root}, nil, computed{})
 		if got, _ := binary.Uvarint(g.key[3:]); got != rank {
 			t.Errorf("%s: its key says %d axes, want %d", c.name, got, rank)
 		}
@@ -110,7 +110,7 @@ func TestEqualLeaves(t *testing.T) {
 		for i, n := range roots {
 			roots[i] = neg(n)
 		}
-		g := newCapture(nil, roots, nil, nil)
+		g := newCapture(nil, roots, nil, computed{})
 		if got := len(g.leaves) - len(leaves); got != c.fresh {
 			t.Errorf("a leaf equal to number %d adds %d leaves, want %d", c.of, got, c.fresh)
 		}

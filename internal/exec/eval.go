@@ -121,7 +121,7 @@ func (d *Device) retry(run func() error) error {
 // capture captures the graph of roots. Before, other devices compute the nodes that are
 // committed to them, and the host computes its calls.
 func (d *Device) capture(roots, old []*graph.Node) (*capture, error) {
-	c := newCapture(d, roots, old, nil)
+	c := newCapture(d, roots, old, computed{})
 	if len(c.foreign) == 0 && len(c.calls) == 0 {
 		return c, nil
 	}
@@ -130,10 +130,10 @@ func (d *Device) capture(roots, old []*graph.Node) (*capture, error) {
 	if err := Eval(d, foreign); err != nil {
 		return nil, err
 	}
-	if err := d.runCalls(calls); err != nil {
+	if err := d.runCalls(calls, roots); err != nil {
 		return nil, err
 	}
-	return newCapture(d, roots, old, nil), nil // a node that has a value by now is a leaf
+	return newCapture(d, roots, old, computed{}), nil // a node that has a value by now is a leaf
 }
 
 // ready makes the leaves available to d. It returns the first failure of a leaf; a

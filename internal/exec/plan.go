@@ -210,7 +210,7 @@ func isBuffer(a compile.Arg) bool {
 func Explain(def *Device, roots []*graph.Node) string {
 	text := ""
 	for _, p := range byDevice(def, roots, nil) {
-		c := newCapture(nil, p.roots, nil, nil)
+		c := newCapture(nil, p.roots, nil, computed{})
 		var plan *compile.Plan
 		text += explainCalls(def, c.calls)
 		err := p.device.ready(c)

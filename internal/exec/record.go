@@ -127,7 +127,7 @@ func newPart(c *capture, args map[graph.Store]int, numbers, roots []*graph.Node,
 		p.results = append(p.results, x)
 	}
 	c.assignSlabs(p.results, groups)
-	c.outputs, c.named, c.given = c.outputs[:stored], nil, nil // no node gets a value
+	c.outputs, c.named, c.computed = c.outputs[:stored], nil, computed{} // no node gets a value
 	return p, nil
 }
 

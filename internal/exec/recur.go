@@ -44,18 +44,6 @@ func (c *capture) pick(n, recur *graph.Node) *graph.Value {
 	return n.Value()
 }
 
-// storeCarries has the first carries stored in row-major order, each on its own, as the
-// steps store them.
-func (c *call) storeCarries() {
-	r := graph.RecurrenceOf(c.node)
-	for i, n := range c.src[:r.Carries] {
-		v := n.Value()
-		if v == nil || v.Err == nil && (v.Offset != 0 || !shape.IsRowMajor(n.Shape, v.Strides)) {
-			c.src[i] = graph.Copy(n)
-		}
-	}
-}
-
 // runRecurrence computes a Recur and gives the node its value.
 func (c *call) runRecurrence(d *Device) error {
 	r := graph.RecurrenceOf(c.node)

@@ -74,7 +74,7 @@ func explainRecurrence(def *Device, c *call) string {
 // recurrence; its last outputs are stacked.
 func newBody(d *Device, roots []*graph.Node, given map[*graph.Node]*graph.Value, stacked int) *capture {
 	c := captures.Get().(*capture)
-	c.device, c.given, c.isBody, c.stacked = d, given, true, stacked
+	c.device, c.computed, c.isBody, c.stacked = d, computed{given: given}, true, stacked
 	c.key = append(c.key, 0xff) // no operation: other keys begin with one
 	c.keyInt(stacked)
 	c.roots = append(c.roots, roots...)

@@ -27,7 +27,7 @@ func (c *capture) addCoOutputs(sets []*graph.CoOutputs) {
 func (c *capture) addRetained() {
 	c.findUses()
 	for i, u := range slices.Backward(c.uses) {
-		if n := &c.nodes[i]; u.isRetained(n) {
+		if n := &c.nodes[i]; c.isRetained(n, u) {
 			c.roots = append(c.roots, n.Node)
 		}
 	}
@@ -58,7 +58,7 @@ func (c *capture) findUses() {
 		}
 	}
 	for i, n := range slices.Backward(c.nodes) {
-		if n.IsComputed() || n.Op.Class() == ir.Movement && !c.uses[i].new {
+		if c.isComputed(&n) || n.Op.Class() == ir.Movement && !c.uses[i].new {
 			continue
 		}
 		for _, s := range c.src(&n) {
@@ -69,9 +69,12 @@ func (c *capture) findUses() {
 
 // isRetained reports whether a plan stores a node though nobody asked for it: one
 // marked Keep, or a recomputed node that a new node reads.
-func (u use) isRetained(n *node) bool {
-	return n.IsKept() || n.leaf < 0 && n.IsComputed() && u.new
+func (c *capture) isRetained(n *node, u use) bool {
+	return n.IsKept() || n.leaf < 0 && c.isComputed(n) && u.new
 }
+
+// isComputed reports whether a plan has computed a node, or will have before this capture.
+func (c *capture) isComputed(n *node) bool { return n.IsComputed() || c.computed.nodes[n.Node] }
 
 // A worth says when to store a node that a plan computes without storing it.
 type worth uint8

@@ -81,10 +81,10 @@ func TestRetained(t *testing.T) {
 		}},
 	} {
 		root, want := c.make()
-		g := newCapture(nil, []*graph.Node{root}, nil, nil)
+		g := newCapture(nil, []*graph.Node{root}, nil, computed{})
 		var got []*graph.Node
 		for i, u := range slices.Backward(g.uses) {
-			if u.isRetained(&g.nodes[i]) {
+			if g.isRetained(&g.nodes[i], u) {
 				got = append(got, g.nodes[i].Node)
 			}
 		}
@@ -126,7 +126,7 @@ func TestWorth(t *testing.T) {
 		{"constant", one, neg, never},
 		{"stored", matrix, neg, never},
 	} {
-		g := newCapture(nil, []*graph.Node{c.root(c.node)}, nil, nil)
+		g := newCapture(nil, []*graph.Node{c.root(c.node)}, nil, computed{})
 		i, _ := g.number.Get(c.node)
 		if got := g.uses[i].worth(&g.nodes[i]); got != c.want {
 			t.Errorf("%s: worth %d, want %d", c.name, got, c.want)
@@ -145,7 +145,7 @@ func TestCoOutputs(t *testing.T) {
 		n.SetCoOutputs(set)
 	}
 	root := neg(inner)
-	c := newCapture(nil, []*graph.Node{root}, nil, nil)
+	c := newCapture(nil, []*graph.Node{root}, nil, computed{})
 	defer c.release()
 	if want := []*graph.Node{root, a, b}; !slices.Equal(c.roots, want) {
 		t.Errorf("the roots are %v, want the one asked for and the two members without a value", c.roots)
@@ -155,7 +155,7 @@ func TestCoOutputs(t *testing.T) {
 	}
 	failed := graph.Buffer(ir.Float32, []int{4}, &graph.Value{Err: errBad})
 	set.Nodes = append(set.Nodes, failed)
-	d := newCapture(nil, []*graph.Node{root}, nil, nil)
+	d := newCapture(nil, []*graph.Node{root}, nil, computed{})
 	defer d.release()
 	if d.failed != errBad {
 		t.Errorf("with a failed member: failed = %v, want %v", d.failed, errBad)

@@ -7,7 +7,7 @@ import (
 	"github.com/tensorken/tensorken/ir"
 )
 
-// A stage of a Recording computes the operands of recurrences, and then these.
+// A stage of a Recording computes the operands of recurrences, then the recurrences.
 type stage struct {
 	operands    *part // nil if there are none to compute
 	recurrences []*stagedRecurrence
@@ -79,16 +79,16 @@ func (s *stage) equal(o *stage) bool {
 
 // A recorder captures the graph of a Recording, after stages for its recurrences.
 type recorder struct {
-	device  *Device
-	args    []*graph.Node       // those of the Recording, then the results of stages, without elements
-	of      map[graph.Store]int // which of args a Store is of
-	numbers []*graph.Node
-	given   map[*graph.Node]*graph.Value // what the stages compute
-	stages  []*stage
+	device   *Device
+	args     []*graph.Node       // those of the Recording, then the results of stages, without elements
+	of       map[graph.Store]int // which of args a Store is of
+	numbers  []*graph.Node
+	stages   []*stage
+	computed // by the stages
 }
 
 func newRecorder(d *Device, args, numbers []*graph.Node) *recorder {
-	return &recorder{device: d, args: slices.Clone(args), of: stores(args), numbers: numbers, given: map[*graph.Node]*graph.Value{}}
+	return &recorder{device: d, args: slices.Clone(args), of: stores(args), numbers: numbers, computed: computed{map[*graph.Node]*graph.Value{}, map[*graph.Node]bool{}}}
 }
 
 // part captures and compiles roots.
@@ -102,38 +102,44 @@ func (r *recorder) part(roots, old []*graph.Node, groups []int) (*part, error) {
 
 // capture captures roots, and before adds the stages that they need.
 func (r *recorder) capture(roots, old []*graph.Node) (*capture, error) {
-	for {
-		c := newCapture(r.device, roots, old, r.given)
-		if c.isOnePlan() {
-			return c, nil
+	c := newCapture(r.device, roots, old, r.computed)
+	if c.isOnePlan() {
+		return c, nil
+	}
+	layers := r.device.callLayers(slices.Clone(c.calls), r.computed, func(*graph.Node) bool { return false })
+	c.release()
+	for k, layer := range slices.Backward(layers) {
+		later := slices.Clone(roots)
+		for _, l := range layers[:k] {
+			later = append(later, operandsOf(l)...)
 		}
-		calls := slices.Clone(c.calls)
-		others := len(c.foreign) > 0 || len(c.casts) > 0 || c.failed != nil
-		c.release()
-		if others || slices.ContainsFunc(calls, func(c call) bool { return c.node.Op != ir.Recur }) {
-			return nil, ErrNotOnePlan
-		}
-		if err := r.addStage(calls); err != nil {
+		if err := r.addStage(layer, later); err != nil {
 			return nil, err
 		}
 	}
+	if c = newCapture(r.device, roots, old, r.computed); c.isOnePlan() {
+		return c, nil
+	}
+	c.release()
+	return nil, ErrNotOnePlan
 }
 
-// addStage adds a stage for recurrences.
-func (r *recorder) addStage(calls []call) error {
+// addStage adds a stage for calls that plans of later nodes need.
+func (r *recorder) addStage(calls []call, later []*graph.Node) error {
+	// A stage before has a call that another one reads, too.
+	calls = slices.DeleteFunc(calls, func(c call) bool { return r.given[c.node] != nil })
+	if slices.ContainsFunc(calls, func(c call) bool { return c.node.Op != ir.Recur }) {
+		return ErrNotOnePlan
+	}
 	var operands []*graph.Node
-	for _, c := range calls {
-		for i, n := range c.src[:graph.RecurrenceOf(c.node).Carries] {
-			c.src[i] = graph.Copy(n) // see storeCarries
-		}
-		for _, n := range c.src {
-			if n.Value() == nil && r.given[n] == nil && !slices.Contains(operands, n) {
-				operands = append(operands, n)
-			}
+	for _, n := range operandsOf(calls) {
+		if n.Value() == nil && r.given[n] == nil && !slices.Contains(operands, n) {
+			operands = append(operands, n)
 		}
 	}
 	s := &stage{}
 	if len(operands) > 0 {
+		operands = append(operands, r.device.shared(operands, later, r.computed)...)
 		p, err := r.part(operands, nil, nil)
 		if err != nil {
 			return err
@@ -148,9 +154,6 @@ func (r *recorder) addStage(calls []call) error {
 		}
 	}
 	for _, c := range calls {
-		if r.given[c.node] != nil { // a stage before has it: another call reads it
-			continue
-		}
 		x, err := r.recurrence(c)
 		if err != nil {
 			return err
@@ -198,7 +201,7 @@ func (r *recorder) recurrence(c call) (*stagedRecurrence, error) {
 		return nil, err
 	}
 	s.body, s.args, s.aliasOf = x.c, x.args, x.aliasOf
-	if s.readsBeside(r) {
+	if s.capturesArguments(r) {
 		return nil, ErrNotOnePlan
 	}
 	b := &bundle{device: r.device}
@@ -209,9 +212,9 @@ func (r *recorder) recurrence(c call) (*stagedRecurrence, error) {
 	return s, nil
 }
 
-// readsBeside reports whether the body reads what changes from run to run, and is no operand
-// of the recurrence.
-func (s *stagedRecurrence) readsBeside(r *recorder) bool {
+// capturesArguments reports whether the body reads what changes from run to run, and is no
+// operand of the recurrence.
+func (s *stagedRecurrence) capturesArguments(r *recorder) bool {
 	for i, arg := range s.args {
 		if _, ok := r.of[s.body.leaves[i].stored]; ok && arg < 0 {
 			return true
