@@ -228,3 +228,20 @@ func TestSteps(t *testing.T) {
 		t.Errorf("the last step is %+v", last)
 	}
 }
+
+// A layer's output has its own shape where a layer of the same type follows directly.
+func TestSummaryOfFollowingLayers(t *testing.T) {
+	type net struct{ A, B nn.Linear }
+	rng, x := tensor.NewRNG(1), tensor.Zeros(2, 10, 32)
+	n := net{nn.NewLinear(rng, 32, 32), nn.NewLinear(rng, 32, 5)}
+	got := nn.SummaryOf(n, func(n net) tensor.Tensor { return n.B.Apply(n.A.Apply(x)) }).String()
+	want := table(
+		"layer    type         output     parameters  FLOPs",
+		"(model)  nn_test.net  [2 10 5]   1,221       48,100",
+		"  a      nn.Linear    [2 10 32]  1,056       41,600",
+		"  b      nn.Linear    [2 10 5]   165         6,500",
+		"1,221 parameters of 4,884 bytes, results of layers of 2,960 bytes, 48,100 FLOPs")
+	if got != want {
+		t.Errorf("SummaryOf =\n%s\nwant\n%s", got, want)
+	}
+}

@@ -281,7 +281,20 @@ func (t *trace) ownerOfOperands(n *graph.Node) int {
 	if owner < 0 || !t.inMethod(n.Stack(), t.parts[owner].typ) || t.recursion(n, owner) < t.recursion(of, owner) {
 		return -1
 	}
+	if t.isViewForNext(n, owner) {
+		return -1
+	}
 	return owner
+}
+
+// isViewForNext reports whether n is a view that only other layers of a layer's type compute
+// with: the method that made it may be theirs.
+func (t *trace) isViewForNext(n *graph.Node, layer int) bool {
+	uses := t.info[n].uses
+	return n.Op.Class() == ir.Movement && len(uses) > 0 && !slices.ContainsFunc(uses, func(u *graph.Node) bool {
+		o := t.info[u].owner
+		return o == layer || o >= 0 && t.parts[o].typ != t.parts[layer].typ || o < 0 && !t.isViewForNext(u, layer)
+	})
 }
 
 // inMethod reports whether a stack has a call of a method of a type.

@@ -28,9 +28,10 @@ import (
 // While loss is recorded its tensors have no values, so it cannot branch on them: use Where.
 //
 // Each step runs a loss that cannot be recorded: one that makes different graphs from equal
-// arguments, as it does if it draws from an RNG of its own; that uses [grad.Scan] with
-// checkpoints or in the body of another Scan; that computes on several devices, or on the host
-// as package linalg does; or whose model has an RNG in it.
+// arguments, as it does if it draws from an RNG of its own; that computes on several devices,
+// or on the host as package linalg does; that uses a [grad.Scan] of no steps, with checkpoints,
+// in the body of another Scan or with a body that takes several plans; or whose model has an
+// RNG in it.
 //
 // The parameters that a replayed step makes share one allocation, which is freed when the last
 // of them is dead, and so do their slots. To keep one parameter for long, keep a copy, such as

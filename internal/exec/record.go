@@ -195,7 +195,7 @@ func (r *Recording) Repeats(args, numbers, roots, old []*graph.Node) bool {
 	}
 	defer c.release()
 	return slices.EqualFunc(r.stages, again.stages, (*stage).equal) &&
-		r.equal(c, c.argumentsOf(again.of), c.scalarsOf(numbers))
+		r.equal(c, c.argumentsOf(again.index), c.scalarsOf(numbers))
 }
 
 // equal reports whether a capture is that of the part.
@@ -219,15 +219,15 @@ func (c *capture) equal(o *capture, args []int) bool {
 	}
 	for i, arg := range args {
 		x, y := &c.leaves[i], &o.leaves[i]
-		if x.view.Offset != y.view.Offset || arg < 0 && !sameElements(x.stored, y.stored) {
+		if x.view.Offset != y.view.Offset || arg < 0 && !sameStorage(x.stored, y.stored) {
 			return false
 		}
 	}
 	return true
 }
 
-// sameElements reports whether two storages are one, or on the host with equal elements.
-func sameElements(s, t *storage) bool {
+// sameStorage reports whether two storages are one, or on the host with equal elements.
+func sameStorage(s, t *storage) bool {
 	if s == t {
 		return true
 	}
@@ -243,7 +243,7 @@ func SameElements(a, b *graph.Node) bool {
 	}
 	s, _ := v.Store.(*storage)
 	t, _ := w.Store.(*storage)
-	return sameElements(s, t)
+	return sameStorage(s, t)
 }
 
 // A Structure is a graph without the values of its Scalars.
@@ -268,7 +268,7 @@ func StructureOf(roots []*graph.Node, given map[*graph.Node]*graph.Value) Struct
 
 // Equal reports whether two graphs differ in the values of Scalars alone.
 func (s Structure) Equal(t Structure) bool {
-	return s.key == t.key && slices.Equal(s.offsets, t.offsets) && slices.EqualFunc(s.leaves, t.leaves, sameElements)
+	return s.key == t.key && slices.Equal(s.offsets, t.offsets) && slices.EqualFunc(s.leaves, t.leaves, sameStorage)
 }
 
 // Run computes the roots for arguments of the layouts that were recorded. It returns a

@@ -81,14 +81,14 @@ func (s *stage) equal(o *stage) bool {
 type recorder struct {
 	device   *Device
 	args     []*graph.Node       // those of the Recording, then the results of stages, without elements
-	of       map[graph.Store]int // which of args a Store is of
+	index    map[graph.Store]int // which of args a Store is of
 	numbers  []*graph.Node
 	stages   []*stage
 	computed // by the stages
 }
 
 func newRecorder(d *Device, args, numbers []*graph.Node) *recorder {
-	return &recorder{device: d, args: slices.Clone(args), of: stores(args), numbers: numbers, computed: computed{map[*graph.Node]*graph.Value{}, map[*graph.Node]bool{}}}
+	return &recorder{device: d, args: slices.Clone(args), index: stores(args), numbers: numbers, computed: computed{map[*graph.Node]*graph.Value{}, map[*graph.Node]bool{}}}
 }
 
 // part captures and compiles roots.
@@ -97,7 +97,7 @@ func (r *recorder) part(roots, old []*graph.Node, groups []int) (*part, error) {
 	if err != nil {
 		return nil, err
 	}
-	return newPart(c, r.of, r.numbers, roots, groups)
+	return newPart(c, r.index, r.numbers, roots, groups)
 }
 
 // capture captures roots, and before adds the stages that they need.
@@ -167,7 +167,7 @@ func (r *recorder) addStage(calls []call, later []*graph.Node) error {
 // add adds a result of a stage, and returns its value.
 func (r *recorder) add(d ir.DType, shape []int, view *graph.Value) *graph.Value {
 	view.Store = &storage{device: r.device}
-	r.of[view.Store] = len(r.args)
+	r.index[view.Store] = len(r.args)
 	r.args = append(r.args, graph.Buffer(d, shape, view))
 	return view
 }
@@ -184,16 +184,16 @@ func (p *part) view(output int) *graph.Value {
 
 // recurrence returns a recurrence of a stage and gives it a value.
 func (r *recorder) recurrence(c call) (*stagedRecurrence, error) {
-	of := graph.RecurrenceOf(c.node)
-	s := &stagedRecurrence{Recurrence: of, device: r.device, results: of.Results(), src: make([]operand, len(c.src))}
-	x := &recurring{Recurrence: of, d: r.device, results: s.results, src: make([]*graph.Node, len(c.src))}
+	rec := graph.RecurrenceOf(c.node)
+	s := &stagedRecurrence{Recurrence: rec, device: r.device, results: rec.Results(), src: make([]operand, len(c.src))}
+	x := &recurring{Recurrence: rec, d: r.device, results: s.results, src: make([]*graph.Node, len(c.src))}
 	for i, n := range c.src {
 		v := r.given[n]
 		if v == nil {
 			v = n.Value()
 		}
 		s.src[i], x.src[i] = operand{-1, n}, n
-		if k, ok := r.of[v.Store]; ok {
+		if k, ok := r.index[v.Store]; ok {
 			s.src[i], x.src[i] = operand{k, nil}, r.args[k]
 		}
 	}
@@ -216,7 +216,7 @@ func (r *recorder) recurrence(c call) (*stagedRecurrence, error) {
 // operand of the recurrence.
 func (s *stagedRecurrence) capturesArguments(r *recorder) bool {
 	for i, arg := range s.args {
-		if _, ok := r.of[s.body.leaves[i].stored]; ok && arg < 0 {
+		if _, ok := r.index[s.body.leaves[i].stored]; ok && arg < 0 {
 			return true
 		}
 	}
