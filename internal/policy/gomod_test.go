@@ -10,6 +10,8 @@ import (
 // requirements lists the modules that go.mod may require directly. Those not in thirdParty
 // are for tests.
 var requirements = append(sorted(thirdParty),
+	"github.com/chromedp/cdproto",
+	"github.com/chromedp/chromedp",
 	"github.com/google/go-cmp",
 	"pgregory.net/rapid",
 )

@@ -1,0 +1,193 @@
+package main
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"embed"
+	"errors"
+	"fmt"
+	"html/template"
+	"io"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path"
+	"path/filepath"
+	"strings"
+
+	"github.com/andybalholm/brotli"
+)
+
+const module = "github.com/tensorken/tensorken/examples/web/"
+
+// A page is site/NAME.html within site/layout.html. Its program, if it has one, is the folder
+// NAME.
+type page struct {
+	Name, Title, Summary string
+	Program              bool
+}
+
+// pages are in the order of the links on each.
+var pages = []page{
+	{Name: "index", Title: "Tensorken", Summary: "Neural networks that train in this browser, on your GPU or CPU. Nothing leaves this tab."},
+	{Name: "digits", Title: "Digits", Summary: "Draw a digit, see it classified, and train the network.", Program: true},
+}
+
+//go:embed site
+var embedded embed.FS
+
+// A level is a quality of compression, from 0 to 11 for brotli.
+type level int
+
+const (
+	fast     level = 5
+	smallest level = 11
+)
+
+// build writes the site to a folder: pages, programs, and both compressed.
+func build(ctx context.Context, folder string, l level) error {
+	if err := os.MkdirAll(folder, 0o755); err != nil {
+		return err
+	}
+	if err := copyAssets(folder); err != nil {
+		return err
+	}
+	if err := writePages(folder); err != nil {
+		return err
+	}
+	if err := compile(ctx, folder); err != nil {
+		return err
+	}
+	return compressAll(ctx, folder, l)
+}
+
+// copyAssets copies all but pages from the embedded folder.
+func copyAssets(folder string) error {
+	files, err := fs.ReadDir(embedded, "site")
+	if err != nil {
+		return err
+	}
+	for _, f := range files {
+		if path.Ext(f.Name()) == ".html" {
+			continue
+		}
+		b, err := embedded.ReadFile("site/" + f.Name())
+		if err != nil {
+			return err
+		}
+		if err := os.WriteFile(filepath.Join(folder, f.Name()), b, 0o644); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func writePages(folder string) error {
+	for _, p := range pages {
+		t, err := template.ParseFS(embedded, "site/layout.html", "site/"+p.Name+".html")
+		if err != nil {
+			return err
+		}
+		var b bytes.Buffer
+		if err := t.ExecuteTemplate(&b, "layout.html", struct {
+			page
+			Pages []page
+		}{p, pages}); err != nil {
+			return err
+		}
+		if err := os.WriteFile(filepath.Join(folder, p.Name+".html"), b.Bytes(), 0o644); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// compile makes the pages' programs, and copies the script of Go that starts them.
+func compile(ctx context.Context, folder string) error {
+	root, err := goTool(ctx, "env", "GOROOT")
+	if err != nil {
+		return err
+	}
+	script, err := os.ReadFile(filepath.Join(strings.TrimSpace(root), "lib/wasm/wasm_exec.js"))
+	if err != nil {
+		return fmt.Errorf("%w: this installation of Go has no support of WebAssembly; install Go from go.dev/dl", err)
+	}
+	if err := os.WriteFile(filepath.Join(folder, "wasm_exec.js"), script, 0o644); err != nil {
+		return err
+	}
+	for _, p := range pages {
+		if !p.Program {
+			continue
+		}
+		file, err := filepath.Abs(filepath.Join(folder, p.Name+".wasm"))
+		if err != nil {
+			return err
+		}
+		if _, err := goTool(ctx, "build", "-trimpath", "-ldflags=-s -w", "-o", file, module+p.Name); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// goTool runs the go command for the browser, and returns its output.
+func goTool(ctx context.Context, args ...string) (string, error) {
+	cmd := exec.CommandContext(ctx, "go", args...)
+	cmd.Env = append(os.Environ(), "GOOS=js", "GOARCH=wasm", "CGO_ENABLED=0")
+	out, err := cmd.Output()
+	if errors.Is(err, exec.ErrNotFound) {
+		return "", errors.New("the pages' programs are compiled by the go command, which is not in PATH: install Go from go.dev/dl")
+	}
+	if exit := (*exec.ExitError)(nil); errors.As(err, &exit) {
+		return "", fmt.Errorf("go %s: %w; run this in a clone of Tensorken\n%s", args[0], err, exit.Stderr)
+	}
+	return string(out), err
+}
+
+// compressions make the variants of a file, by the end of their names.
+var compressions = []struct {
+	encoding, suffix string
+	writer           func(io.Writer, level) io.WriteCloser
+}{
+	{"br", ".br", func(w io.Writer, l level) io.WriteCloser { return brotli.NewWriterLevel(w, int(l)) }},
+	{"gzip", ".gz", func(w io.Writer, l level) io.WriteCloser {
+		z, _ := gzip.NewWriterLevel(w, min(int(l), gzip.BestCompression)) // the level is valid
+		return z
+	}},
+}
+
+// compressAll writes a variant of each file beside it for each compression.
+func compressAll(ctx context.Context, folder string, l level) error {
+	files, err := os.ReadDir(folder)
+	if err != nil {
+		return err
+	}
+	for _, f := range files {
+		if types[filepath.Ext(f.Name())] == "" {
+			continue
+		}
+		path := filepath.Join(folder, f.Name())
+		b, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		for _, c := range compressions {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			var out bytes.Buffer
+			w := c.writer(&out, l)
+			if _, err := w.Write(b); err != nil {
+				return err
+			}
+			if err := w.Close(); err != nil {
+				return err
+			}
+			if err := os.WriteFile(path+c.suffix, out.Bytes(), 0o644); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,145 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/target"
+	"github.com/chromedp/chromedp"
+)
+
+// A tab shows a page of the site in Chromium.
+type tab struct {
+	*testing.T
+	ctx    context.Context
+	worker context.Context // of the page's worker
+	server *httptest.Server
+
+	mu      sync.Mutex
+	console []string // errors and warnings
+}
+
+// chromium returns the context of a browser that lives as long as the test. The test is
+// skipped without one, unless TENSORKEN_REQUIRE_CHROMIUM is 1.
+func chromium(t *testing.T) context.Context {
+	t.Helper()
+	var path string
+	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
+		if path == "" {
+			path, _ = exec.LookPath(name)
+		}
+	}
+	if path == "" {
+		if os.Getenv("TENSORKEN_REQUIRE_CHROMIUM") == "1" {
+			t.Fatal("there is no chromium in PATH")
+		}
+		t.Skip("there is no chromium in PATH")
+	}
+	options := append(chromedp.DefaultExecAllocatorOptions[:],
+		chromedp.ExecPath(path),
+		chromedp.NoSandbox,                          // it refuses to start as root with one
+		chromedp.Flag("enable-unsafe-webgpu", true), // WebGPU in software
+		chromedp.Flag("enable-precise-memory-info", true),
+		chromedp.Env("VK_DRIVER_FILES="), // it has its own driver
+	)
+	ctx, cancel := chromedp.NewExecAllocator(t.Context(), options...)
+	t.Cleanup(cancel)
+	ctx, cancel = chromedp.NewContext(ctx)
+	t.Cleanup(cancel)
+	if err := chromedp.Do(ctx); err != nil { // start it
+		t.Fatal(err)
+	}
+	return ctx
+}
+
+// open shows a page in a new tab, for a test that takes at most that long. Prelude is
+// JavaScript that the page's worker runs first.
+func open(t *testing.T, browser context.Context, page, prelude string, most time.Duration) *tab {
+	t.Helper()
+	s := testSite(t)
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/worker.js" {
+			w.Header().Set("Content-Type", types[".js"])
+			fmt.Fprintf(w, "%s\n%s", prelude, s.files["worker.js"].data)
+			return
+		}
+		s.ServeHTTP(w, r)
+	}))
+	t.Cleanup(server.Close)
+	ctx, cancel := context.WithTimeout(browser, most)
+	t.Cleanup(cancel)
+	ctx, cancel = chromedp.NewContext(ctx)
+	t.Cleanup(cancel)
+	b := &tab{T: t, ctx: ctx, server: server}
+	messages := chromedp.Console(ctx)
+	go func() {
+		for m, err := range messages {
+			if err != nil {
+				return
+			}
+			b.mu.Lock()
+			b.console = append(b.console, m.String())
+			b.mu.Unlock()
+		}
+	}()
+	attached := chromedp.Events(ctx, target.AttachedToTarget)
+	b.do(chromedp.EmulateViewport(1100, 900), chromedp.Navigate(strings.Replace(server.URL, "127.0.0.1", "localhost", 1)+"/"+page))
+	for e, err := range attached {
+		if err != nil {
+			t.Fatalf("the page starts no worker: %v; console: %q", err, b.messages())
+		}
+		if e.TargetInfo.Type == "worker" {
+			b.worker, cancel = chromedp.NewContext(ctx, chromedp.WithTargetID(e.TargetInfo.TargetID))
+			t.Cleanup(cancel)
+			break
+		}
+	}
+	return b
+}
+
+// do runs actions in the tab.
+func (b *tab) do(actions ...chromedp.Action[chromedp.Void]) {
+	b.Helper()
+	if err := chromedp.Do(b.ctx, actions...); err != nil {
+		b.Fatalf("%v; console: %q", err, b.messages())
+	}
+}
+
+// messages returns what was written to the console, errors of the page among it.
+func (b *tab) messages() []string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return append([]string(nil), b.console...)
+}
+
+// eval returns the value of an expression of JavaScript in the page.
+func eval[T any](b *tab, expression string) T {
+	b.Helper()
+	return evalIn[T](b, b.ctx, expression)
+}
+
+// evalIn is eval in the page or in its worker.
+func evalIn[T any](b *tab, ctx context.Context, expression string) T {
+	b.Helper()
+	v, err := chromedp.Run(ctx, chromedp.Evaluate[T](expression, chromedp.EvalAwaitPromise))
+	if err != nil {
+		b.Fatalf("%s: %v; console: %q", expression, err, b.messages())
+	}
+	return v
+}
+
+// wait waits until a condition of JavaScript holds in the page.
+func (b *tab) wait(condition string) {
+	b.Helper()
+	for !eval[bool](b, "!!("+condition+")") {
+		time.Sleep(50 * time.Millisecond)
+	}
+}

@@ -1,0 +1,122 @@
+package main
+
+import (
+	"compress/gzip"
+	"context"
+	"io"
+	"log"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/andybalholm/brotli"
+)
+
+// folder, made by TestMain, is where built writes the site.
+var folder string
+
+// built builds the site for the first test that needs it.
+var built = sync.OnceValue(func() error { return build(context.Background(), folder, fast) })
+
+func TestMain(m *testing.M) {
+	var err error
+	if folder, err = os.MkdirTemp("", "tensorken-web-"); err != nil {
+		log.Fatal(err)
+	}
+	code := m.Run()
+	os.RemoveAll(folder)
+	os.Exit(code)
+}
+
+func testSite(t *testing.T) *site {
+	t.Helper()
+	if err := built(); err != nil {
+		t.Fatal(err)
+	}
+	s, err := newSite(folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func TestServer(t *testing.T) {
+	s := testSite(t)
+	for _, c := range []struct {
+		path, accept            string
+		status                  int
+		kind, encoding, content string
+	}{
+		{"/", "", 200, "text/html; charset=utf-8", "", "Tensorken in the browser"},
+		{"/digits.html", "", 200, "text/html; charset=utf-8", "", `<script type="module" src="digits.js">`},
+		{"/digits.wasm", "", 200, "application/wasm", "", "\x00asm"},
+		{"/digits.wasm", "gzip, deflate, br", 200, "application/wasm", "br", ""},
+		{"/digits.wasm", "gzip", 200, "application/wasm", "gzip", "\x1f\x8b"},
+		{"/digits.wasm", "gzip;q=0.5, br;q=0", 200, "application/wasm", "gzip", "\x1f\x8b"},
+		{"/wasm_exec.js", "", 200, "text/javascript; charset=utf-8", "", "Go Authors"},
+		{"/style.css", "identity", 200, "text/css; charset=utf-8", "", ""},
+		{"/layout.html", "", 404, "text/plain; charset=utf-8", "", ""},
+		{"/digits.wasm.br", "", 404, "text/plain; charset=utf-8", "", ""},
+		{"/../go.mod", "", 404, "text/plain; charset=utf-8", "", ""},
+	} {
+		w := get(s, c.path, "Accept-Encoding", c.accept)
+		h := w.Result().Header
+		if w.Code != c.status || h.Get("Content-Type") != c.kind || h.Get("Content-Encoding") != c.encoding || !strings.Contains(w.Body.String(), c.content) {
+			t.Errorf("%s for %q: got %d, %s, encoding %q, and %.40q; want %d, %s, %q, %q", c.path, c.accept, w.Code, h.Get("Content-Type"), h.Get("Content-Encoding"), w.Body, c.status, c.kind, c.encoding, c.content)
+		}
+		if c.status != 200 {
+			continue
+		}
+		if again := get(s, c.path, "Accept-Encoding", c.accept, "If-None-Match", h.Get("ETag")); again.Code != http.StatusNotModified || again.Body.Len() != 0 {
+			t.Errorf("%s again: got %d, want 304", c.path, again.Code)
+		}
+	}
+	w := httptest.NewRecorder()
+	s.ServeHTTP(w, httptest.NewRequest("POST", "/", nil))
+	if w.Code != http.StatusMethodNotAllowed {
+		t.Errorf("POST: got %d, want 405", w.Code)
+	}
+}
+
+// get asks a handler, with pairs of a header's name and value.
+func get(h http.Handler, path string, headers ...string) *httptest.ResponseRecorder {
+	r := httptest.NewRequest("GET", "/", nil)
+	r.URL.Path = path
+	for i := 0; i < len(headers); i += 2 {
+		r.Header.Set(headers[i], headers[i+1])
+	}
+	w := httptest.NewRecorder()
+	h.ServeHTTP(w, r)
+	return w
+}
+
+// A compressed variant has the bytes of its file.
+func TestCompression(t *testing.T) {
+	if err := built(); err != nil {
+		t.Fatal(err)
+	}
+	want, err := os.ReadFile(filepath.Join(folder, "digits.wasm"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range compressions {
+		f, err := os.Open(filepath.Join(folder, "digits.wasm"+c.suffix))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer f.Close()
+		var r io.Reader = brotli.NewReader(f)
+		if c.encoding == "gzip" {
+			if r, err = gzip.NewReader(f); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if got, err := io.ReadAll(r); err != nil || string(got) != string(want) {
+			t.Errorf("%s: %d bytes, error %v; want %d bytes of the program", c.encoding, len(got), err, len(want))
+		}
+	}
+}
