@@ -19,7 +19,14 @@ import (
 	"github.com/andybalholm/brotli"
 )
 
-const module = "github.com/tensorken/tensorken/examples/web/"
+const module = "github.com/tensorken/tensorken/"
+
+// buildFlags make programs small. Only the packages that compute on the CPU inline functions:
+// that is a sixth of a program's size, and no loss of speed.
+var buildFlags = []string{
+	"-trimpath", "-ldflags=-s -w",
+	"-gcflags=all=-l", "-gcflags=" + module + "internal/simd=", "-gcflags=" + module + "internal/cpu=",
+}
 
 // A page is site/NAME.html within site/layout.html. Its program, if it has one, is the folder
 // NAME.
@@ -124,7 +131,8 @@ func compile(ctx context.Context, folder string) error {
 		if err != nil {
 			return err
 		}
-		if _, err := goTool(ctx, "build", "-trimpath", "-ldflags=-s -w", "-o", file, module+p.Name); err != nil {
+		args := append([]string{"build", "-o", file}, buildFlags...)
+		if _, err := goTool(ctx, append(args, module+"examples/web/"+p.Name)...); err != nil {
 			return err
 		}
 	}

@@ -1,3 +1,5 @@
+//go:build !js
+
 package main
 
 import (
@@ -7,6 +9,8 @@ import (
 	"net/http/httptest"
 	"os"
 	"os/exec"
+	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -48,9 +52,11 @@ func chromium(t *testing.T) context.Context {
 		chromedp.NoSandbox,                          // it refuses to start as root with one
 		chromedp.Flag("enable-unsafe-webgpu", true), // WebGPU in software
 		chromedp.Flag("enable-precise-memory-info", true),
-		chromedp.Env("VK_DRIVER_FILES="), // it has its own driver
+		chromedp.ModifyCmdFunc(func(cmd *exec.Cmd) { // it has a driver of its own
+			cmd.Env = slices.DeleteFunc(os.Environ(), func(v string) bool { return strings.HasPrefix(v, "VK_") })
+		}),
 	)
-	ctx, cancel := chromedp.NewExecAllocator(t.Context(), options...)
+	ctx, cancel := chromedp.NewExecAllocator(context.Background(), options...)
 	t.Cleanup(cancel)
 	ctx, cancel = chromedp.NewContext(ctx)
 	t.Cleanup(cancel)
@@ -74,11 +80,25 @@ func open(t *testing.T, browser context.Context, page, prelude string, most time
 		s.ServeHTTP(w, r)
 	}))
 	t.Cleanup(server.Close)
-	ctx, cancel := context.WithTimeout(browser, most)
+	lives, cancel := chromedp.NewContext(browser)
 	t.Cleanup(cancel)
-	ctx, cancel = chromedp.NewContext(ctx)
+	if err := chromedp.Do(lives); err != nil { // open it
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(lives, most)
 	t.Cleanup(cancel)
 	b := &tab{T: t, ctx: ctx, server: server}
+	t.Cleanup(func() {
+		if !t.Failed() {
+			return
+		}
+		lives, cancel := context.WithTimeout(lives, 5*time.Second)
+		defer cancel()
+		name := filepath.Join(os.TempDir(), "tensorken-"+t.Name()+".png")
+		if png, err := chromedp.Run(lives, chromedp.FullScreenshot(100)); err == nil && os.WriteFile(name, png, 0o644) == nil {
+			t.Logf("the page is in %s; console: %q", name, b.messages())
+		}
+	})
 	messages := chromedp.Console(ctx)
 	go func() {
 		for m, err := range messages {
@@ -142,4 +162,10 @@ func (b *tab) wait(condition string) {
 	for !eval[bool](b, "!!("+condition+")") {
 		time.Sleep(50 * time.Millisecond)
 	}
+}
+
+// text returns the text of the element with an id.
+func (b *tab) text(id string) string {
+	b.Helper()
+	return eval[string](b, fmt.Sprintf("document.getElementById(%q)?.textContent", id))
 }

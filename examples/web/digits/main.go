@@ -1,83 +1,186 @@
-// Command digits is the program of the page on which a network learns handwritten digits.
+// Command digits is the program of the page that learns handwritten digits and classifies
+// drawings. In run.go is what it does with the library; this file answers the page.
 package main
 
 import (
-	"context"
-	"iter"
+	"time"
 
-	"github.com/tensorken/tensorken/data"
 	"github.com/tensorken/tensorken/examples/web/internal/page"
-	"github.com/tensorken/tensorken/internal/digits"
-	"github.com/tensorken/tensorken/nn"
-	"github.com/tensorken/tensorken/optim"
 	"github.com/tensorken/tensorken/tensor"
+	"github.com/tensorken/tensorken/webgpu"
 )
 
-// An example is an image and its digit. A batch has one more axis.
-type example struct{ X, Y tensor.Tensor }
+func main() { serve(page.Open()) }
 
-// A trainer trains a network for the page.
-type trainer struct {
-	port  *page.Port
-	net   nn.Sequential
-	step  func(net *nn.Sequential, b example, rng *tensor.RNG) (tensor.Tensor, error)
-	batch func() (example, error, bool)
-	count int
+// A program is the state behind the page.
+type program struct {
+	port *page.Port
+	data dataset
+	gpu  *tensor.Device // nil before its first use
+	run  *run           // nil while nothing is trained
+	last snapshot       // of what was learned; drawings are classified by it
+
+	started time.Time // of the steps since the last report
+	failed  bool      // the GPU failed since the last report
 }
 
-func main() {
-	serve(page.Open())
+// settings are those of the page.
+type settings struct {
+	Device string  `json:"device"` // "cpu" or "gpu"
+	Rate   float64 `json:"rate"`   // the learning rate
+	Batch  int     `json:"batch"`
+	Until  int     `json:"until"` // the step at which training ends; 0 is never
 }
+
+// A report is what the page shows of a run.
+type report struct {
+	Device   string  `json:"device"`
+	Step     int     `json:"step"`
+	Loss     float64 `json:"loss"`
+	Accuracy float64 `json:"accuracy"` // of digits that were not trained on
+	Speed    float64 `json:"speed"`    // steps a second
+	Training bool    `json:"training"`
+}
+
+// reportEvery is the time between two reports.
+const reportEvery = 250 * time.Millisecond
 
 // serve answers the page until it is gone.
 func serve(port *page.Port) {
-	t := &trainer{port: port}
-	page.On(port, "train", t.start)
-	port.Serve(t.work)
+	p := &program{port: port}
+	page.On(port, "train", p.train)
+	page.On(port, "pause", func(struct{}) error { return p.pause() })
+	page.On(port, "reset", p.reset)
+	page.On(port, "draw", p.draw)
+	if err := p.start(); err != nil {
+		port.Send("error", err.Error())
+		return
+	}
+	port.Serve(p.work)
 }
 
-func (t *trainer) start(struct{}) error {
-	x, y, err := digits.Load()
-	if err != nil {
+// start tells the page which GPU there is, or why there is none.
+func (p *program) start() (err error) {
+	defer tensor.Catch(&err)
+	if p.data, err = load(); err != nil {
 		return err
 	}
-	rng := tensor.NewRNG(1)
-	t.net = nn.Sequential{nn.NewLinear(rng, 64, 128), nn.Func(tensor.Tensor.ReLU), nn.NewLinear(rng, 128, 10)}
-	t.step = optim.Jit(optim.New(optim.AdamW{WeightDecay: 0.01}, 3e-3), func(net nn.Sequential, b example, _ *tensor.RNG) (tensor.Tensor, nn.Sequential) {
-		return nn.CrossEntropy(net.Apply(b.X), b.Y).Mean(), net
-	})
-	loader := &data.Loader[example]{Set: data.Of(example{x.Flatten(1), y}), Batch: 64, Shuffle: true, DropLast: true}
-	t.batch, _ = iter.Pull2(forever(loader))
+	p.last = untrained(1)
+	gpu, why := "", ""
+	if list, err := webgpu.Adapters(); err != nil {
+		why = err.Error()
+	} else {
+		gpu = list[0].Name
+	}
+	p.port.Send("ready", map[string]string{"gpu": gpu, "why": why})
 	return nil
 }
 
-// forever yields the batches of one epoch after the other.
-func forever(l *data.Loader[example]) iter.Seq2[example, error] {
-	return func(yield func(example, error) bool) {
-		for {
-			for b, err := range l.All(context.Background()) {
-				if !yield(b, err) {
-					return
-				}
+// train begins a run from what was learned.
+func (p *program) train(s settings) error {
+	if err := p.pause(); err != nil {
+		return err
+	}
+	return p.begin(s)
+}
+
+func (p *program) begin(s settings) (err error) {
+	dev := tensor.CPU()
+	if s.Device == "gpu" {
+		if p.gpu == nil {
+			if p.gpu, err = webgpu.Open(&webgpu.Options{Software: true}); err != nil {
+				return err
 			}
 		}
+		dev = p.gpu
+	}
+	p.end()
+	p.run, p.started = newRun(p.data, p.last, dev, s), time.Now()
+	return nil
+}
+
+// pause ends the run.
+func (p *program) pause() error {
+	if p.run == nil {
+		return nil
+	}
+	return p.report(false)
+}
+
+// reset forgets what was learned.
+func (p *program) reset(seed uint64) error {
+	p.end()
+	p.last = untrained(seed)
+	p.port.Send("reset", nil)
+	return nil
+}
+
+// work makes a step of the run.
+func (p *program) work() (more bool, err error) {
+	if p.run == nil {
+		return false, nil
+	}
+	if err = p.run.next(); err == nil {
+		if done := p.run.step == p.run.settings.Until; done || time.Since(p.started) > reportEvery {
+			err = p.report(!done)
+		}
+	}
+	if err != nil && p.run.settings.Device == "gpu" && !p.failed {
+		err = p.recover(err)
+	}
+	if err != nil {
+		p.end()
+	}
+	return p.run != nil, err
+}
+
+func (p *program) end() {
+	if p.run != nil {
+		p.run.stop()
+		p.run = nil
 	}
 }
 
-func (t *trainer) work() (more bool, err error) {
-	if t.step == nil {
-		return false, nil
-	}
-	b, err, _ := t.batch()
+// report keeps and shows what was learned, and ends the run unless it goes on. Reading the
+// results waits for the device.
+func (p *program) report(goOn bool) error {
+	steps := p.run.step - p.last.step
+	s, loss, accuracy, err := p.run.measure()
 	if err != nil {
-		return false, err
+		return err
 	}
-	loss, err := t.step(&t.net, b, nil)
+	speed := float64(steps) / time.Since(p.started).Seconds()
+	p.last, p.failed, p.started = s, false, time.Now()
+	p.port.Send("report", report{p.run.settings.Device, s.step, loss, accuracy, speed, goOn})
+	if !goOn {
+		p.end()
+	}
+	return nil
+}
+
+// recover opens the GPU again after it failed, and goes on from the last report. Without a
+// GPU it goes on on the CPU.
+func (p *program) recover(cause error) error {
+	p.failed = true
+	p.gpu.Close()
+	p.gpu = nil
+	s := p.run.settings
+	err := p.begin(s)
 	if err != nil {
-		return false, err
+		s.Device = "cpu"
+		err = p.begin(s)
 	}
-	if t.count++; t.count%20 == 0 {
-		t.port.Send("progress", map[string]any{"step": t.count, "loss": loss.Item()})
+	p.port.Send("recovered", map[string]any{"cause": cause.Error(), "step": p.last.step, "device": s.Device})
+	return err
+}
+
+// draw classifies a drawing.
+func (p *program) draw(strokes []stroke) error {
+	image := rasterize(strokes)
+	probabilities, err := p.last.classify(image)
+	if err != nil {
+		return err
 	}
-	return t.count < 2000, nil
+	p.port.Send("classes", map[string][]float32{"probabilities": probabilities, "image": image})
+	return nil
 }

@@ -39,7 +39,7 @@ export class Chart {
     const color = (name) => { canvas.style.color = `var(--${name})`; return style.color; };
     g.scale(scale, scale);
     g.font = "12px " + style.fontFamily;
-    const left = 44, right = width - (series.some((s) => s.right) ? 44 : 12), top = 10, bottom = height - 34;
+    const left = 44, right = width - (series.some((s) => s.right) ? 48 : 20), top = 10, bottom = height - 34;
 
     const all = (test) => series.filter(test).flatMap((s) => s.points);
     const xs = series.flatMap((s) => s.points.map((p) => p[0])), ys = all((s) => !s.right).map((p) => p[1]);
