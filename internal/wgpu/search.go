@@ -1,3 +1,5 @@
+//go:build !js
+
 package wgpu
 
 import (
@@ -9,19 +11,8 @@ import (
 	"strings"
 )
 
-// Variable is the environment variable that names the library to load.
-const Variable = "TENSORKEN_WEBGPU_LIB"
-
 // advice says what to do if no library is found.
 const advice = "run `tensorken gpu install`, which fetches one, or set " + Variable + " to the path of one of npm's bun-webgpu 0.1"
-
-// drivers says what to do about a missing adapter, by system.
-var drivers = map[string]string{
-	"linux":   "the GPU's Vulkan driver and the Vulkan loader (package libvulkan1 or vulkan-loader)",
-	"darwin":  "macOS, which brings the GPU's driver",
-	"windows": "the GPU's driver",
-	"js":      "the browser or the GPU's driver, or turn WebGPU on in the browser's settings",
-}
 
 // names has the file names of libraries by system: the npm package bun-webgpu's, Dawn's
 // and wgpu-native's.
@@ -30,9 +21,6 @@ var names = map[string][]string{
 	"darwin":  {"libwebgpu_wrapper.dylib", "libwebgpu_dawn.dylib", "libwgpu_native.dylib"},
 	"windows": {"webgpu_wrapper.dll", "webgpu_dawn.dll", "wgpu_native.dll"},
 }
-
-// Prebuilt has the systems for which `tensorken gpu install` can fetch a library.
-var Prebuilt = map[string]bool{"linux/amd64": true, "darwin/amd64": true, "darwin/arm64": true, "windows/amd64": true}
 
 // A candidate is a library to try.
 type candidate struct {
@@ -77,31 +65,6 @@ func (p searchEnv) candidates() []candidate {
 	}
 	return list
 }
-
-// CacheDir returns the folder of the user's installed library, "" if the system has no
-// cache folder.
-func CacheDir() string {
-	dir, err := os.UserCacheDir()
-	if err != nil {
-		return ""
-	}
-	return filepath.Join(dir, "tensorken", "webgpu")
-}
-
-// ErrNoAdapter is the error of a library that finds no suitable adapter.
-var ErrNoAdapter = errors.New("no WebGPU adapter")
-
-// noAdapter returns the error of an empty list of adapters, with the library's message and
-// advice.
-func noAdapter(goos, said string) error {
-	if said != "" {
-		said = " (" + said + ")"
-	}
-	return fmt.Errorf("%w%s: install or update %s", ErrNoAdapter, said, drivers[goos])
-}
-
-// ErrNoLibrary is the error of a search that finds no usable library.
-var ErrNoLibrary = errors.New("no WebGPU library")
 
 // noPrebuilt returns the error on a system for which there is no library to fetch.
 func noPrebuilt(system string) error {
