@@ -25,7 +25,7 @@ type tab struct {
 	*testing.T
 	ctx    context.Context
 	worker context.Context // of the page's worker
-	server *httptest.Server
+	close  context.CancelFunc
 
 	mu      sync.Mutex
 	console []string // errors and warnings
@@ -51,7 +51,7 @@ func chromium(t *testing.T) context.Context {
 		chromedp.ExecPath(path),
 		chromedp.NoSandbox,                          // it refuses to start as root with one
 		chromedp.Flag("enable-unsafe-webgpu", true), // WebGPU in software
-		chromedp.Flag("enable-precise-memory-info", true),
+		chromedp.Flag("js-flags", "--expose-gc"),
 		chromedp.ModifyCmdFunc(func(cmd *exec.Cmd) { // it has a driver of its own
 			cmd.Env = slices.DeleteFunc(os.Environ(), func(v string) bool { return strings.HasPrefix(v, "VK_") })
 		}),
@@ -80,14 +80,20 @@ func open(t *testing.T, browser context.Context, page, prelude string, most time
 		s.ServeHTTP(w, r)
 	}))
 	t.Cleanup(server.Close)
-	lives, cancel := chromedp.NewContext(browser)
-	t.Cleanup(cancel)
+	return openURL(t, browser, server.URL+"/"+page, most)
+}
+
+// openURL is open of a page of a server.
+func openURL(t *testing.T, browser context.Context, url string, most time.Duration) *tab {
+	t.Helper()
+	lives, cancelTab := chromedp.NewContext(browser)
+	t.Cleanup(cancelTab)
 	if err := chromedp.Do(lives); err != nil { // open it
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithTimeout(lives, most)
 	t.Cleanup(cancel)
-	b := &tab{T: t, ctx: ctx, server: server}
+	b := &tab{T: t, ctx: ctx, close: cancelTab}
 	t.Cleanup(func() {
 		if !t.Failed() {
 			return
@@ -111,7 +117,7 @@ func open(t *testing.T, browser context.Context, page, prelude string, most time
 		}
 	}()
 	attached := chromedp.Events(ctx, target.AttachedToTarget)
-	b.do(chromedp.EmulateViewport(1100, 900), chromedp.Navigate(strings.Replace(server.URL, "127.0.0.1", "localhost", 1)+"/"+page))
+	b.do(chromedp.EmulateViewport(1100, 900), chromedp.Navigate(url))
 	for e, err := range attached {
 		if err != nil {
 			t.Fatalf("the page starts no worker: %v; console: %q", err, b.messages())

@@ -4,11 +4,20 @@ package main
 
 import (
 	"context"
+	"flag"
+	"fmt"
+	"net"
+	"net/http"
+	rt "runtime"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
 )
 
 // prelude keeps what tests ask a worker about: devices, the number of GPU buffers and the memory
@@ -100,5 +109,129 @@ func TestDigits(t *testing.T) {
 	b.wait(`document.getElementById("gpu-steps").textContent - ` + before + ` > 100`)
 	for _, m := range b.messages() {
 		t.Error("console: ", m)
+	}
+}
+
+// A page without a GPU says so and computes on the CPU.
+func TestWithoutGPU(t *testing.T) {
+	b := digitsTab(t, chromium(t), `Object.defineProperty(WorkerNavigator.prototype, "gpu", { get() {} });`, time.Minute)
+	if why := b.text("gpu-why"); !eval[bool](b, `document.getElementById("gpu").disabled`) || !strings.Contains(why, "this browser has no WebGPU") {
+		t.Errorf("the choice of the GPU is disabled, for the reason %q: want both", why)
+	}
+	if steps := b.text("cpu-steps"); steps != "300" {
+		t.Errorf("%s steps on the CPU, want 300", steps)
+	}
+	for _, m := range b.messages() {
+		t.Error("console: ", m)
+	}
+}
+
+// The page works by keyboard, fits a phone and has a dark mode.
+func TestAccess(t *testing.T) {
+	b := digitsTab(t, chromium(t), "", time.Minute)
+	b.do(chromedp.Focus(chromedp.CSS("#pad")), chromedp.KeyEvent(" "))
+	for range 11 {
+		b.do(chromedp.KeyEvent(kb.ArrowDown))
+	}
+	if pen := b.text("pen"); pen != "Column 8, row 14 of 15, pen down." {
+		t.Errorf("after 11 times down a screen reader says %q", pen)
+	}
+	b.do(chromedp.KeyEvent(" "))
+	b.wait(`document.getElementById("answer").textContent.startsWith("1, ")`)
+	b.do(chromedp.KeyEvent(kb.Backspace))
+	b.wait(`document.getElementById("answer").textContent === "Nothing is drawn."`)
+	if unnamed := eval[int](b, `[...document.querySelectorAll("input, select, button, canvas")].filter((e) =>
+		!(e.labels?.length || e.textContent.trim() || e.ariaLabel)).length`); unnamed != 0 {
+		t.Errorf("%d controls have no name", unnamed)
+	}
+
+	b.do(chromedp.EmulateViewport(360, 640, chromedp.EmulateMobile, chromedp.EmulateTouch))
+	if width := eval[int](b, "document.documentElement.scrollWidth"); width > 360 {
+		t.Errorf("on a phone of 360 pixels the page is %d wide", width)
+	}
+	for scheme, want := range map[string]string{"dark": "rgb(23, 25, 29)", "light": "rgb(251, 251, 250)"} {
+		if _, err := chromedp.Call(b.ctx, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{
+			Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}},
+		}); err != nil {
+			t.Fatal(err)
+		}
+		if got := eval[string](b, "getComputedStyle(document.body).backgroundColor"); got != want {
+			t.Errorf("the background is %s in %s mode, want %s", got, scheme, want)
+		}
+	}
+}
+
+var memorySteps = flag.Int("steps", 1500, "the number of steps that TestMemory makes on each device")
+
+// A usage is the memory of a worker.
+type usage struct {
+	Program int `json:"program"` // bytes of WebAssembly
+	Script  int `json:"script"`  // bytes of JavaScript's objects
+	Buffers int `json:"buffers"` // of the GPU
+}
+
+// Steps take no more memory than the first of them.
+func TestMemory(t *testing.T) {
+	b := digitsTab(t, chromium(t), prelude, time.Minute+time.Duration(*memorySteps)*30*time.Millisecond)
+	measure := func() usage {
+		heap, err := chromedp.Call(b.worker, runtime.GetHeapUsage, struct{}{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		u := evalIn[usage](b, b.worker, `(gc(), { program: program.exports.mem.buffer.byteLength, buffers: self.buffers })`)
+		u.Script = int(heap.UsedSize)
+		return u
+	}
+	for _, device := range []string{"cpu", "gpu"} {
+		steps := `document.getElementById("` + device + `-steps").textContent`
+		b.learn(device, steps+" > 1000")
+		before := measure()
+		b.learn(device, fmt.Sprintf("%s > %d", steps, 1000+*memorySteps))
+		after := measure()
+		t.Logf("%s after %s steps: %+v, before %+v, %s steps a second", device, b.text(device+"-steps"), after, before, b.text(device+"-speed"))
+		if after.Program > before.Program+8<<20 || after.Script > before.Script+1<<20 || after.Buffers > before.Buffers+8 {
+			t.Errorf("%s: from %+v to %+v in %d steps", device, before, after, *memorySteps)
+		}
+	}
+}
+
+// A tab that is closed while it trains leaves no connections and goroutines in the server.
+func TestClosedTab(t *testing.T) {
+	browser := chromium(t)
+	s := newServer(testSite(t))
+	s.IdleTimeout = 100 * time.Millisecond
+	var open atomic.Int32
+	s.ConnState = func(_ net.Conn, state http.ConnState) {
+		switch state {
+		case http.StateNew:
+			open.Add(1)
+		case http.StateClosed:
+			open.Add(-1)
+		}
+	}
+	l, err := net.Listen("tcp", "localhost:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	go s.Serve(l)
+	goroutines := func() int {
+		stacks := make([]byte, 1<<20)
+		return strings.Count(string(stacks[:rt.Stack(stacks, true)]), "net/http.(*conn).serve")
+	}
+	for range 2 {
+		b := openURL(t, browser, "http://"+l.Addr().String()+"/digits.html", time.Minute)
+		b.wait(`!document.getElementById("train").disabled`)
+		if goroutines() == 0 && open.Load() > 0 {
+			t.Fatal("no goroutine serves: the test does not see them")
+		}
+		b.do(chromedp.Click(chromedp.CSS("#train")))
+		b.wait(`document.getElementById("cpu-steps").textContent > 400`)
+		b.close()
+	}
+	for start := time.Now(); open.Load() > 0 || goroutines() > 0; time.Sleep(50 * time.Millisecond) {
+		if time.Since(start) > 10*time.Second {
+			t.Fatalf("%d connections and %d goroutines are left", open.Load(), goroutines())
+		}
 	}
 }

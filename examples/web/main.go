@@ -64,10 +64,14 @@ func run(ctx context.Context, address, folder string) error {
 
 // serve answers requests until ctx is cancelled.
 func serve(ctx context.Context, l net.Listener, h http.Handler) error {
-	s := &http.Server{Handler: h, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: time.Minute}
+	s := newServer(h)
 	defer context.AfterFunc(ctx, func() { s.Close() })()
 	if err := s.Serve(l); ctx.Err() == nil {
 		return err
 	}
 	return nil
+}
+
+func newServer(h http.Handler) *http.Server {
+	return &http.Server{Handler: h, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: time.Minute}
 }

@@ -5,10 +5,12 @@ import (
 	"context"
 	"io"
 	"log"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -118,5 +120,73 @@ func TestCompression(t *testing.T) {
 		if got, err := io.ReadAll(r); err != nil || string(got) != string(want) {
 			t.Errorf("%s: %d bytes, error %v; want %d bytes of the program", c.encoding, len(got), err, len(want))
 		}
+	}
+}
+
+// maxSize is the most bytes that a page with its program may take, compressed by brotli.
+var maxSize = map[string]int64{"digits": 2_000_000}
+
+// TestSize adds up what a visitor of a page loads.
+func TestSize(t *testing.T) {
+	if testing.Short() {
+		t.Skip("compresses for half a minute")
+	}
+	folder := t.TempDir()
+	if err := build(t.Context(), folder, smallest); err != nil {
+		t.Fatal(err)
+	}
+	sizes := map[string]int64{} // by the part of the name before the dot
+	files, err := filepath.Glob(filepath.Join(folder, "*.br"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range files {
+		info, err := os.Stat(f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		name, _, _ := strings.Cut(filepath.Base(f), ".")
+		sizes[name] += info.Size()
+	}
+	shared := int64(0)
+	for name, size := range sizes {
+		if !slices.ContainsFunc(pages, func(p page) bool { return p.Name == name }) {
+			shared += size
+		}
+	}
+	for _, p := range pages {
+		total := sizes[p.Name] + shared
+		t.Logf("%s: %d bytes", p.Name, total)
+		if most := maxSize[p.Name]; p.Program && most > 0 && (total > most || total < most/4) {
+			t.Errorf("%s takes %d bytes, want at most %d: docs/browser.md says what takes how many", p.Name, total, most)
+		}
+	}
+}
+
+// The server ends when its context does.
+func TestServe(t *testing.T) {
+	l, err := net.Listen("tcp", "localhost:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan error)
+	go func() { done <- serve(ctx, l, testSite(t)) }()
+	r, err := http.Get("http://" + l.Addr().String() + "/style.css")
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Body.Close()
+	cancel()
+	if err := <-done; err != nil || r.StatusCode != http.StatusOK {
+		t.Errorf("status %d, then %v; want 200 and no error", r.StatusCode, err)
+	}
+}
+
+// Errors of the build say what to do.
+func TestBuildErrors(t *testing.T) {
+	t.Setenv("PATH", t.TempDir())
+	if err := build(t.Context(), t.TempDir(), fast); err == nil || !strings.Contains(err.Error(), "install Go") {
+		t.Errorf("without a go command: got %v, want advice to install Go", err)
 	}
 }
