@@ -41,8 +41,40 @@ func (c *traffic) Read(b wgpu.Buffer, dst []byte) error {
 	return c.Device.Read(b, dst)
 }
 
-// BenchmarkTraining is a step of a network for digits, on a batch of 64 that is uploaded, with
-// its loss read.
+// newTraining returns a step of a network for digits, on a batch of 64 that is copied to the
+// device, with its loss read.
+func newTraining(b *testing.B, dev *tensor.Device) (step func()) {
+	rng := tensor.NewRNG(1)
+	data, err := tensor.Data[float32](rng.Normal(64, 64))
+	if err != nil {
+		b.Fatal(err)
+	}
+	labels := rng.Ints(10, 64).To(dev)
+	net := nn.Sequential{
+		nn.NewLinear(rng, 64, 128), nn.Func(tensor.Tensor.ReLU),
+		nn.NewLinear(rng, 128, 64), nn.Func(tensor.Tensor.ReLU), nn.NewLinear(rng, 64, 10),
+	}
+	opt := optim.New(optim.Adam{}, 1e-3)
+	return func() {
+		x := tensor.New(data, 64, 64).To(dev)
+		loss, g := grad.ValueAndGrad(func(net nn.Sequential) tensor.Tensor {
+			return nn.CrossEntropy(net.Apply(x), labels).Mean()
+		})(net)
+		if err := opt.Step(&net, g); err != nil {
+			b.Fatal(err)
+		}
+		loss.Item()
+	}
+}
+
+// warm runs the steps that compile.
+func warm(step func()) {
+	for range 3 {
+		step()
+	}
+}
+
+// BenchmarkTraining is a step of training on a GPU.
 func BenchmarkTraining(b *testing.B) {
 	need(b)
 	lib, err := wgpu.Load("")
@@ -56,30 +88,8 @@ func BenchmarkTraining(b *testing.B) {
 	c := &traffic{Device: w}
 	dev := tensor.NewDevice(New(c, Options{Name: "webgpu"}))
 	defer dev.Close()
-	rng := tensor.NewRNG(1)
-	data, err := tensor.Data[float32](rng.Normal(64, 64))
-	if err != nil {
-		b.Fatal(err)
-	}
-	labels := rng.Ints(10, 64).To(dev)
-	net := nn.Sequential{
-		nn.NewLinear(rng, 64, 128), nn.Func(tensor.Tensor.ReLU),
-		nn.NewLinear(rng, 128, 64), nn.Func(tensor.Tensor.ReLU), nn.NewLinear(rng, 64, 10),
-	}
-	opt := optim.New(optim.Adam{}, 1e-3)
-	step := func() {
-		x := tensor.New(data, 64, 64).To(dev)
-		loss, g := grad.ValueAndGrad(func(net nn.Sequential) tensor.Tensor {
-			return nn.CrossEntropy(net.Apply(x), labels).Mean()
-		})(net)
-		if err := opt.Step(&net, g); err != nil {
-			b.Fatal(err)
-		}
-		loss.Item()
-	}
-	for range 3 { // compile
-		step()
-	}
+	step := newTraining(b, dev)
+	warm(step)
 	before := *c
 	for b.Loop() {
 		step()
@@ -90,4 +100,13 @@ func BenchmarkTraining(b *testing.B) {
 	per(c.groups-before.groups, "groups/op")
 	per(c.buffers-before.buffers, "buffers/op")
 	per(c.reads-before.reads, "reads/op")
+}
+
+// BenchmarkTrainingOnCPU is the same step on the CPU, to compare with.
+func BenchmarkTrainingOnCPU(b *testing.B) {
+	step := newTraining(b, tensor.CPU())
+	warm(step)
+	for b.Loop() {
+		step()
+	}
 }
