@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/tensorken/tensorken/data"
+	"github.com/tensorken/tensorken/examples/internal/gpt"
 	"github.com/tensorken/tensorken/tensor"
 	"github.com/tensorken/tensorken/train"
 )
@@ -45,13 +46,13 @@ func BenchmarkTokens(b *testing.B) {
 	defer tensor.SetDefault(nil)
 	text := source(b)
 	for b.Loop() {
-		l, err := newLoop(newVocabulary(text), text)
+		l, err := newLoop(gpt.NewVocabulary(text), text)
 		if err != nil {
 			b.Fatal(err)
 		}
 		var start time.Time
 		done := errors.New("done")
-		l.AfterStep = func(l *train.Loop[gpt, data.Window], loss tensor.Tensor) error {
+		l.AfterStep = func(l *train.Loop[gpt.Model, data.Window], loss tensor.Tensor) error {
 			loss.Item()
 			switch l.Step {
 			case warm:

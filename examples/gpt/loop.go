@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/tensorken/tensorken/data"
+	"github.com/tensorken/tensorken/examples/internal/gpt"
 	"github.com/tensorken/tensorken/nn"
 	"github.com/tensorken/tensorken/optim"
 	"github.com/tensorken/tensorken/tensor"
@@ -11,8 +12,8 @@ import (
 )
 
 // newLoop returns a loop that trains on nine tenths of the text, and validates on the rest.
-func newLoop(characters vocabulary, text string) (*train.Loop[gpt, data.Window], error) {
-	ids, err := characters.encode(text)
+func newLoop(characters gpt.Vocabulary, text string) (*train.Loop[gpt.Model, data.Window], error) {
+	ids, err := characters.Encode(text)
 	if err != nil {
 		return nil, err
 	}
@@ -26,18 +27,20 @@ func newLoop(characters vocabulary, text string) (*train.Loop[gpt, data.Window],
 		return nil, err
 	}
 	rng := tensor.NewRNG(1)
-	l := &train.Loop[gpt, data.Window]{
-		Model: newGPT(rng, size{len(characters), *length, *layers, *width, *heads, *dropout}),
+	l := &train.Loop[gpt.Model, data.Window]{
+		Model: gpt.New(rng, gpt.Size{
+			Vocabulary: len(characters), Length: *length, Layers: *layers, Width: *width, Heads: *heads, Dropout: *dropout,
+		}),
 		Data: &data.Loader[data.Window]{
 			Set: data.Windows(tensor.New(ids[:cut]), *length, 1), Batch: *batch, Shuffle: true, DropLast: true,
 		},
 		Optimizer: optim.New(optim.AdamW{Beta2: 0.99, WeightDecay: 0.1}, *rate),
 		RNG:       rng, Steps: *steps, Every: *every, Checkpoint: *checkpoint, Resume: *checkpoint != "",
-		Loss: func(m gpt, b data.Window, rng *tensor.RNG) (tensor.Tensor, gpt) {
-			return nn.CrossEntropy(m.train(b.X, rng), b.Y).Mean(), m
+		Loss: func(m gpt.Model, b data.Window, rng *tensor.RNG) (tensor.Tensor, gpt.Model) {
+			return nn.CrossEntropy(m.Train(b.X, rng), b.Y).Mean(), m
 		},
-		Validate: func(m gpt) (train.Metrics, error) {
-			return train.Metrics{"test": nn.CrossEntropy(m.train(test.X, nil), test.Y).Mean().Item()}, nil
+		Validate: func(m gpt.Model) (train.Metrics, error) {
+			return train.Metrics{"test": nn.CrossEntropy(m.Train(test.X, nil), test.Y).Mean().Item()}, nil
 		},
 	}
 	l.Optimizer.ClipNorm, l.Optimizer.Schedule = 1, optim.Warmup(100, optim.Cosine(*steps, 0.1))

@@ -14,6 +14,7 @@ import (
 
 	"github.com/tensorken/tensorken/device"
 	"github.com/tensorken/tensorken/examples/internal/flags"
+	"github.com/tensorken/tensorken/examples/internal/gpt"
 	"github.com/tensorken/tensorken/examples/internal/names"
 	"github.com/tensorken/tensorken/plot"
 	"github.com/tensorken/tensorken/tensor"
@@ -65,8 +66,8 @@ func run(ctx context.Context, w io.Writer) error {
 	if err != nil {
 		return err
 	}
-	characters := newVocabulary(text)
-	start, err := characters.encode(*prompt)
+	characters := gpt.NewVocabulary(text)
+	start, err := characters.Encode(*prompt)
 	if err != nil || len(start) == 0 {
 		return fmt.Errorf("-prompt: want characters of the text: %v", err)
 	}
@@ -76,8 +77,8 @@ func run(ctx context.Context, w io.Writer) error {
 	}
 	l.Watch = func(history []train.Metrics) error {
 		last := history[len(history)-1]
-		sample := l.Model.sample(tensor.NewRNG(uint64(l.Step)), start, 300)
-		fmt.Fprintf(w, "\nstep %d, loss %.4f, of the text held out %.4f\n%s\n", l.Step, last["loss"], last["test"], characters.decode(sample))
+		sample := sample(l.Model, tensor.NewRNG(uint64(l.Step)), start, 300)
+		fmt.Fprintf(w, "\nstep %d, loss %.4f, of the text held out %.4f\n%s\n", l.Step, last["loss"], last["test"], characters.Decode(sample))
 		if *curves == "" {
 			return nil
 		}
@@ -86,4 +87,16 @@ func run(ctx context.Context, w io.Writer) error {
 		return figure.Save(*curves)
 	}
 	return l.Run(ctx)
+}
+
+// sample returns text with n more tokens.
+func sample(m gpt.Model, rng *tensor.RNG, text []int32, n int) []int32 {
+	draw := func(logits tensor.Tensor) tensor.Tensor { return rng.Categorical(logits.Softmax(-1)) }
+	for token := range m.Write(text, draw) {
+		text = append(text, token)
+		if n--; n == 0 {
+			break
+		}
+	}
+	return text
 }

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/tensorken/tensorken/examples/internal/exampletest"
+	"github.com/tensorken/tensorken/examples/internal/gpt"
 	"github.com/tensorken/tensorken/tensor"
 	"github.com/tensorken/tensorken/train"
 )
@@ -36,7 +37,7 @@ func TestDevice(t *testing.T) {
 		t.Fatal(err)
 	}
 	metrics := func() train.Metrics {
-		l, err := newLoop(newVocabulary(text), text)
+		l, err := newLoop(gpt.NewVocabulary(text), text)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -86,29 +87,10 @@ type writer func(b []byte) (int, error)
 
 func (w writer) Write(b []byte) (int, error) { return w(b) }
 
-// TestDecode compares the logits of a text that is read in parts, with caches, with those of
-// the whole text.
-func TestDecode(t *testing.T) {
-	rng := tensor.NewRNG(1)
-	m := newGPT(rng, size{vocabulary: 7, length: 6, layers: 2, width: 8, heads: 2, dropout: 0.5})
-	ids := rng.Ints(7, 1, 6)
-	caches := m.caches()
-	var parts []tensor.Tensor
-	for _, part := range ids.Split(1, 3, 1, 2) {
-		parts = append(parts, m.decode(part, caches))
-	}
-	if ok, err := tensor.AllClose(tensor.Cat(1, parts...), m.train(ids, nil), 1e-5, 1e-5); !ok || err != nil {
-		t.Errorf("logits with caches %v, want %v: %v", tensor.Cat(1, parts...), m.train(ids, nil), err)
-	}
-	if got := m.sample(rng, []int32{1, 2}, 20); len(got) != 22 || got[0] != 1 || got[1] != 2 {
-		t.Errorf("20 tokens after 1 2 are %v", got)
-	}
-}
-
 // TestLines counts the lines of code of model and loop, without comments and imports.
 func TestLines(t *testing.T) {
 	n := 0
-	for _, name := range []string{"model.go", "loop.go"} {
+	for _, name := range []string{"../internal/gpt/model.go", "loop.go"} {
 		src, err := os.ReadFile(name)
 		if err != nil {
 			t.Fatal(err)
