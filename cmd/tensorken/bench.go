@@ -16,7 +16,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/tensorken/tensorken/cmd/tensorken/internal/bench"
+	"github.com/tensorken/tensorken/internal/bench"
 	"github.com/tensorken/tensorken/device"
 	"github.com/tensorken/tensorken/tensor"
 )

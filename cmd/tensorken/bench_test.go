@@ -14,7 +14,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/tensorken/tensorken/cmd/tensorken/internal/bench"
+	"github.com/tensorken/tensorken/internal/bench"
 	"github.com/tensorken/tensorken/internal/wgpu"
 )
 

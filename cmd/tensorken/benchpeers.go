@@ -12,7 +12,7 @@ import (
 	"strings"
 	"text/tabwriter"
 
-	"github.com/tensorken/tensorken/cmd/tensorken/internal/bench"
+	"github.com/tensorken/tensorken/internal/bench"
 )
 
 // peerOptions are the flags of bench that belong to --peers.

@@ -9,7 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/tensorken/tensorken/cmd/tensorken/internal/bench"
+	"github.com/tensorken/tensorken/internal/bench"
 )
 
 // TestBenchPeers runs without any peer.

@@ -3,7 +3,7 @@ package main
 import (
 	"slices"
 
-	"github.com/tensorken/tensorken/cmd/tensorken/internal/bench"
+	"github.com/tensorken/tensorken/internal/bench"
 	"github.com/tensorken/tensorken/plot"
 	"github.com/tensorken/tensorken/tensor"
 )

@@ -5,7 +5,7 @@ import (
 	"io"
 	"strings"
 
-	"github.com/tensorken/tensorken/cmd/tensorken/internal/bench"
+	"github.com/tensorken/tensorken/internal/bench"
 )
 
 const (

@@ -13,7 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/tensorken/tensorken/cmd/tensorken/internal/bench"
+	"github.com/tensorken/tensorken/internal/bench"
 	"github.com/tensorken/tensorken/device"
 	"github.com/tensorken/tensorken/grad"
 	"github.com/tensorken/tensorken/nn"

@@ -47,7 +47,7 @@ var order = strings.Fields(`
 	solve
 	nn optim data data/images train models
 	plot draw
-	internal/digits
+	internal/digits internal/bench
 	internal/goldentext internal/golden internal/policy internal/wgpu/wgputest
 `)
 
