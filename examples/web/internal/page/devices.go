@@ -1,0 +1,62 @@
+package page
+
+import (
+	"strings"
+
+	"github.com/tensorken/tensorken/tensor"
+	"github.com/tensorken/tensorken/webgpu"
+)
+
+// Devices are those that a page offers: the CPU, and the GPU if there is one.
+type Devices struct {
+	gpu *tensor.Device // nil while it is not open
+}
+
+// The names of devices in messages.
+const (
+	CPU = "cpu"
+	GPU = "gpu"
+)
+
+// Announce tells the page, by message "devices", which GPU there is, or why there is none.
+func (d *Devices) Announce(p *Port) {
+	m := struct {
+		GPU      string `json:"gpu"`
+		Software bool   `json:"software"` // it computes on the CPU
+		Why      string `json:"why"`      // there is none
+	}{}
+	if list, err := webgpu.Adapters(); err != nil {
+		m.Why = err.Error()
+	} else {
+		m.GPU, m.Software = list[0].Name, list[0].Software
+	}
+	p.Send("devices", m)
+}
+
+// Open returns a device by name.
+func (d *Devices) Open(name string) (_ *tensor.Device, err error) {
+	if name != GPU {
+		return tensor.CPU(), nil
+	}
+	if d.gpu == nil {
+		d.gpu, err = webgpu.Open(&webgpu.Options{Software: true})
+	}
+	return d.gpu, err
+}
+
+// Reopen closes a GPU that failed, and opens it again. Where that fails it returns the CPU. It
+// tells the page by message "reopened".
+func (d *Devices) Reopen(p *Port, cause error) (name string, dev *tensor.Device) {
+	if d.gpu != nil {
+		d.gpu.Close()
+		d.gpu = nil
+	}
+	name = GPU
+	dev, err := d.Open(name)
+	if err != nil {
+		name, dev = CPU, tensor.CPU()
+	}
+	line, _, _ := strings.Cut(cause.Error(), "\n")
+	p.Send("reopened", map[string]string{"device": name, "cause": line})
+	return name, dev
+}
