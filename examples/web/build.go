@@ -39,6 +39,7 @@ type page struct {
 var pages = []page{
 	{Name: "index", Title: "Tensorken", Summary: "Neural networks that train in this browser, on your GPU or CPU. Nothing leaves this tab."},
 	{Name: "digits", Title: "Digits", Summary: "Draw a digit, see it classified, and train the network.", Program: true},
+	{Name: "gpt", Title: "GPT", Summary: "Paste any text: a small GPT learns it here, character by character, and writes.", Program: true},
 }
 
 //go:embed site
