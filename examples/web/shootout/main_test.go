@@ -1,0 +1,41 @@
+package main
+
+import (
+	"testing"
+
+	"github.com/tensorken/tensorken/examples/web/internal/page"
+	"github.com/tensorken/tensorken/examples/web/internal/page/pagetest"
+	"github.com/tensorken/tensorken/internal/bench"
+)
+
+type row struct {
+	Op, Device     string
+	N, Left, Total int
+	Seconds, Flops float64
+}
+
+// A comparison measures each operation at each size, in order, and can be stopped.
+func TestProgram(t *testing.T) {
+	v := pagetest.Start(t, serve)
+	v.Send("run", request{Sizes: []int{16, 32}, Devices: []string{page.CPU}, Milliseconds: 1})
+	total := 2 * len(bench.Ops)
+	for i := range total {
+		r := pagetest.Wait[row](v, "row")
+		if r.Op != bench.Ops[i/2].Name || r.N != 16<<(i%2) || r.Device != page.CPU || !(r.Seconds > 0) || r.Left != total-1-i || r.Total != total {
+			t.Errorf("row %d: %+v", i, r)
+		}
+	}
+	if !pagetest.Wait[bool](v, "done") {
+		t.Error("not all is measured")
+	}
+	v.Send("run", request{Sizes: []int{16, 32}, Devices: []string{page.CPU}, Milliseconds: 100})
+	pagetest.Wait[row](v, "row")
+	v.Send("stop", nil)
+	if pagetest.Wait[bool](v, "done") {
+		t.Error("all is measured, although it was stopped")
+	}
+	v.Send("run", request{Sizes: []int{3}, Devices: []string{page.CPU}})
+	if e := pagetest.Wait[string](v, "error"); e != "bench: size 3, want an even one" {
+		t.Errorf("error %q", e)
+	}
+}

@@ -1,0 +1,32 @@
+package main
+
+import (
+	"testing"
+	"time"
+
+	"github.com/chromedp/chromedp"
+)
+
+// All operations are measured on both devices, and drawn.
+func TestShootout(t *testing.T) {
+	b := open(t, chromium(t), "shootout.html", keepDevice, 3*time.Minute)
+	b.wait(`!document.getElementById("run").disabled`)
+	eval[bool](b, `(document.getElementById("largest").value = 256, document.getElementById("milliseconds").value = 100, true)`)
+	b.do(chromedp.Click(chromedp.CSS("#run")))
+	b.wait(`/All is measured/.test(document.getElementById("status").textContent)`)
+	const rows = 6 * 3 // operations and sizes
+	if n := eval[int](b, `document.querySelectorAll("#times tbody tr").length`); n != rows {
+		t.Errorf("%d rows of times, want %d", n, rows)
+	}
+	if n := eval[int](b, `[...document.querySelectorAll("#times tbody td")].filter((e) => !/\d/.test(e.textContent)).length`); n != 0 {
+		t.Errorf("%d cells have no number", n)
+	}
+	if n := eval[int](b, `[...document.querySelectorAll("#bars i")].filter((e) => e.style.getPropertyValue("--to") && e.clientWidth > 50).length`); n != rows {
+		t.Errorf("%d bars, want %d", n, rows)
+	}
+	b.do(chromedp.Click(chromedp.CSS("#run")))
+	b.wait(`document.querySelectorAll("#times tbody tr").length >= 3`)
+	b.do(chromedp.Click(chromedp.CSS("#stop")))
+	b.wait(`/Stopped/.test(document.getElementById("status").textContent)`)
+	clean(b)
+}

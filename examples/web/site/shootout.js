@@ -1,0 +1,96 @@
+import { alert, byId, connect, status } from "./page.js";
+
+let gpu = false;
+let rows = {}; // by operation and size
+
+const scale = 3; // the longest bar is a factor of 10^3
+
+// duration writes seconds with three digits.
+function duration(s) {
+  if (s === undefined) return "–";
+  const [factor, unit] = s < 1e-3 ? [1e6, "µs"] : s < 1 ? [1e3, "ms"] : [1, "s"];
+  return `${+(s * factor).toPrecision(3)} ${unit}`;
+}
+
+const ratio = (r) => (r.cpu && r.gpu ? r.cpu / r.gpu : undefined);
+
+function show(running) {
+  byId("run").disabled = running;
+  byId("stop").disabled = !running;
+}
+
+function cell(tag, text) {
+  const e = document.createElement(tag);
+  e.textContent = text;
+  return e;
+}
+
+// line returns the table's line and the bar of a row, which it makes at first.
+function line(r) {
+  if (r.line) return r;
+  r.line = byId("times").tBodies[0].insertRow();
+  const bar = document.createElement("div");
+  bar.className = "ratio";
+  bar.append(cell("span", `${r.op} ${r.n}`), cell("i", ""), cell("b", ""));
+  byId("bars").append(bar);
+  r.bar = bar;
+  return r;
+}
+
+function draw(row) {
+  const r = line(row), x = ratio(r);
+  const name = cell("th", r.op);
+  name.scope = "row";
+  r.line.replaceChildren(name, cell("td", `${r.n} × ${r.n}`), cell("td", duration(r.cpu)), cell("td", duration(r.gpu)),
+    cell("td", x === undefined ? "–" : +x.toPrecision(3)));
+  if (x === undefined) return;
+  const part = Math.min(1, Math.abs(Math.log10(x)) / scale) / 2;
+  const [track, label] = [r.bar.children[1], r.bar.children[2]];
+  track.style.setProperty("--from", (x < 1 ? 0.5 - part : 0.5) * 100 + "%");
+  track.style.setProperty("--to", (x < 1 ? 0.5 : 0.5 + part) * 100 + "%");
+  track.className = x < 1 ? "slower" : "faster";
+  label.textContent = x < 1 ? "1/" + (+(1 / x).toPrecision(2)) : +x.toPrecision(2) + "×";
+}
+
+const send = connect("shootout", {
+  devices({ gpu: name, software, why }) {
+    gpu = !!name;
+    byId("gpu-hint").textContent = gpu
+      ? "GPU: " + name + (software ? ", which computes on the CPU: its times say nothing about a GPU." : "")
+      : "There is no GPU, so only the CPU is measured: " + why.split("\n")[0];
+    show(false);
+    status("Ready.");
+  },
+  row(r) {
+    const key = r.op + r.n;
+    const row = (rows[key] ??= { op: r.op, n: r.n });
+    row[r.device] = r.seconds;
+    draw(row);
+    byId("progress").value = 1 - r.left / r.total;
+    status(`${r.total - r.left} of ${r.total} measured.`);
+  },
+  reopened({ device, cause }) {
+    alert(`The GPU failed: ${cause}.` + (device === "gpu" ? " It was opened again." : ""));
+  },
+  done(all) {
+    show(false);
+    status(all ? "All is measured." : "Stopped.");
+  },
+  error(text) {
+    alert(text);
+    show(false);
+  },
+});
+
+byId("run").onclick = () => {
+  const sizes = [];
+  for (let n = 64; n <= +byId("largest").value; n *= 2) sizes.push(n);
+  rows = {};
+  byId("times").tBodies[0].replaceChildren();
+  byId("bars").replaceChildren();
+  byId("progress").value = 0;
+  alert("");
+  show(true);
+  send("run", { sizes, devices: gpu ? ["cpu", "gpu"] : ["cpu"], milliseconds: +byId("milliseconds").value });
+};
+byId("stop").onclick = () => send("stop");
