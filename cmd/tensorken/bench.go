@@ -16,8 +16,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/tensorken/tensorken/internal/bench"
 	"github.com/tensorken/tensorken/device"
+	"github.com/tensorken/tensorken/internal/bench"
 	"github.com/tensorken/tensorken/tensor"
 )
 

@@ -13,9 +13,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/tensorken/tensorken/internal/bench"
 	"github.com/tensorken/tensorken/device"
 	"github.com/tensorken/tensorken/grad"
+	"github.com/tensorken/tensorken/internal/bench"
 	"github.com/tensorken/tensorken/nn"
 	"github.com/tensorken/tensorken/optim"
 	"github.com/tensorken/tensorken/tensor"
