@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"os"
 	rt "runtime"
 	"strings"
 	"sync/atomic"
@@ -106,9 +107,32 @@ func TestDigits(t *testing.T) {
 		t.Errorf("after the device was destroyed the page says %q", text)
 	}
 	before = b.text("gpu-steps")
-	b.wait(`document.getElementById("gpu-steps").textContent - ` + before + ` > 100`)
+	b.wait(`document.getElementById("gpu-steps").textContent - ` + before + ` > 200`)
+	if *update {
+		b.picture()
+	}
 	for _, m := range b.messages() {
 		t.Error("console: ", m)
+	}
+}
+
+var update = flag.Bool("update", false, "rewrite docs/browser.png")
+
+// picture writes the picture of the page that README.md shows.
+func (b *tab) picture() {
+	b.do(chromedp.Click(chromedp.CSS("#train")), chromedp.Click(chromedp.CSS("#numbers summary")))
+	b.draw([][2]float64{
+		{0.3, 0.25}, {0.4, 0.16}, {0.52, 0.14}, {0.64, 0.2}, {0.66, 0.32}, {0.58, 0.42}, {0.46, 0.47},
+		{0.6, 0.52}, {0.7, 0.62}, {0.69, 0.75}, {0.58, 0.85}, {0.43, 0.86}, {0.3, 0.78},
+	})
+	b.wait(`document.getElementById("answer").textContent.startsWith("3, ")`)
+	b.do(chromedp.EmulateViewport(960, 900), chromedp.Evaluate[chromedp.Void](`document.activeElement.blur(), document.getElementById("alert").textContent = ""`), chromedp.Sleep(time.Second))
+	png, err := chromedp.Run(b.ctx, chromedp.FullScreenshot(100))
+	if err == nil {
+		err = os.WriteFile("../../docs/browser.png", png, 0o644)
+	}
+	if err != nil {
+		b.Fatal(err)
 	}
 }
 
@@ -161,7 +185,7 @@ func TestAccess(t *testing.T) {
 	}
 }
 
-var memorySteps = flag.Int("steps", 1500, "the number of steps that TestMemory makes on each device")
+var memorySteps = flag.Int("steps", 1000, "the number of steps that TestMemory makes on each device")
 
 // A usage is the memory of a worker.
 type usage struct {
@@ -170,26 +194,31 @@ type usage struct {
 	Buffers int `json:"buffers"` // of the GPU
 }
 
-// Steps take no more memory than the first of them.
+// Steps take no more memory than the first of them. The number of buffers depends on when Go's
+// collector last ran.
 func TestMemory(t *testing.T) {
 	b := digitsTab(t, chromium(t), prelude, time.Minute+time.Duration(*memorySteps)*30*time.Millisecond)
 	measure := func() usage {
+		for range 3 { // promises and what waits for them are collected in turn
+			evalIn[bool](b, b.worker, "gc() === undefined")
+			time.Sleep(100 * time.Millisecond)
+		}
 		heap, err := chromedp.Call(b.worker, runtime.GetHeapUsage, struct{}{})
 		if err != nil {
 			t.Fatal(err)
 		}
-		u := evalIn[usage](b, b.worker, `(gc(), { program: program.exports.mem.buffer.byteLength, buffers: self.buffers })`)
+		u := evalIn[usage](b, b.worker, `({ program: program.exports.mem.buffer.byteLength, buffers: self.buffers })`)
 		u.Script = int(heap.UsedSize)
 		return u
 	}
 	for _, device := range []string{"cpu", "gpu"} {
 		steps := `document.getElementById("` + device + `-steps").textContent`
-		b.learn(device, steps+" > 1000")
+		b.learn(device, steps+" > 500")
 		before := measure()
-		b.learn(device, fmt.Sprintf("%s > %d", steps, 1000+*memorySteps))
+		b.learn(device, fmt.Sprintf("%s > %d", steps, 500+*memorySteps))
 		after := measure()
 		t.Logf("%s after %s steps: %+v, before %+v, %s steps a second", device, b.text(device+"-steps"), after, before, b.text(device+"-speed"))
-		if after.Program > before.Program+8<<20 || after.Script > before.Script+1<<20 || after.Buffers > before.Buffers+8 {
+		if after.Program > before.Program+8<<20 || after.Script > before.Script+1<<20 || 10*after.Buffers > 11*before.Buffers {
 			t.Errorf("%s: from %+v to %+v in %d steps", device, before, after, *memorySteps)
 		}
 	}

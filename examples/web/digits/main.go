@@ -38,7 +38,7 @@ type report struct {
 	Step     int     `json:"step"`
 	Loss     float64 `json:"loss"`
 	Accuracy float64 `json:"accuracy"` // of digits that were not trained on
-	Speed    float64 `json:"speed"`    // steps a second
+	Speed    float64 `json:"speed"`    // steps a second; 0 after too few steps to tell
 	Training bool    `json:"training"`
 }
 
@@ -149,7 +149,10 @@ func (p *program) report(goOn bool) error {
 	if err != nil {
 		return err
 	}
-	speed := float64(steps) / time.Since(p.started).Seconds()
+	speed, elapsed := 0.0, time.Since(p.started)
+	if elapsed > reportEvery {
+		speed = float64(steps) / elapsed.Seconds()
+	}
 	p.last, p.failed, p.started = s, false, time.Now()
 	p.port.Send("report", report{p.run.settings.Device, s.step, loss, accuracy, speed, goOn})
 	if !goOn {

@@ -32,7 +32,7 @@ function showReport(r) {
   steps[r.device] += r.step - steps.all;
   steps.all = r.step;
   byId(r.device + "-steps").textContent = steps[r.device];
-  byId(r.device + "-speed").textContent = r.speed.toPrecision(3);
+  if (r.speed) byId(r.device + "-speed").textContent = r.speed.toPrecision(3);
   loss.points.push([r.step, r.loss]);
   accuracy.points.push([r.step, r.accuracy]);
   reports.push(r);
