@@ -5,13 +5,12 @@ package wgpu
 import (
 	"os"
 	"path/filepath"
-	"reflect"
 	"runtime"
 	"sync"
 	"sync/atomic"
 	"unsafe"
 
-	"github.com/ebitengine/purego"
+	"github.com/tensorken/tensorken/internal/dynlib"
 )
 
 // functions has the addresses of C functions: CreateInstance is wgpuCreateInstance.
@@ -32,17 +31,6 @@ type functions struct {
 	CommandEncoderCopyBufferToBuffer, QueueWriteBuffer, QueueSubmit                       uintptr
 	QueueOnSubmittedWorkDone, CommandBufferRelease, QueueRelease                          uintptr
 	DeviceCreateQuerySet, QuerySetDestroy, QuerySetRelease, CommandEncoderResolveQuerySet uintptr
-}
-
-// find sets the addresses, and returns the name of a function that is missing, if one is.
-func (f *functions) find(address func(name string) uintptr) (missing string) {
-	for field, v := range reflect.ValueOf(f).Elem().Fields() {
-		name := "wgpu" + field.Name
-		if v.SetUint(uint64(address(name))); v.IsZero() {
-			return name
-		}
-	}
-	return ""
 }
 
 // library is a native library.
@@ -95,16 +83,16 @@ func load(path string) (Library, error) {
 			return nil, err
 		}
 	}
-	handle, err := openLibrary(path)
+	handle, err := dynlib.Open(path)
 	if err != nil {
 		return nil, err
 	}
-	a, err := detect(func(name string) bool { return symbol(handle, name) != 0 })
+	a, err := detect(func(name string) bool { return dynlib.Symbol(handle, name) != 0 })
 	if err != nil {
 		return nil, err
 	}
 	l := &library{path: path, abi: a}
-	if missing := l.find(func(name string) uintptr { return symbol(handle, name) }); missing != "" {
+	if missing := dynlib.Find(handle, "wgpu", &l.functions); missing != "" {
 		return nil, &unusable{"it lacks " + missing}
 	}
 	if loaded.of == nil {
@@ -112,15 +100,6 @@ func load(path string) (Library, error) {
 	}
 	loaded.of[path] = l
 	return l, nil
-}
-
-// call calls a C function. Convert pointers to uintptr in the argument list: the pragma
-// then keeps their targets alive and in place until the call returns.
-//
-//go:uintptrescapes
-func call(fn uintptr, args ...uintptr) uintptr {
-	r, _, _ := purego.SyscallN(fn, args...)
-	return r
 }
 
 // pointer returns a pointer to C's memory.

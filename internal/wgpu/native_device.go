@@ -7,6 +7,8 @@ import (
 	"runtime"
 	"slices"
 	"unsafe"
+
+	"github.com/tensorken/tensorken/internal/dynlib"
 )
 
 // device is a Device of a native library.
@@ -79,7 +81,7 @@ func (n *instance) newDevice(a *found, o Options) (*device, error) {
 	if d.device == 0 {
 		return nil, &Error{Internal, "Open", fmt.Sprintf("adapter %q opens no device: %s", a.Name, why)}
 	}
-	d.queue = call(n.DeviceGetQueue, d.device)
+	d.queue = dynlib.Call(n.DeviceGetQueue, d.device)
 	return d, nil
 }
 
@@ -111,7 +113,7 @@ func (d *device) scoped(name string, filter uintptr, f func()) error {
 		return d.lost
 	}
 	runtime.LockOSThread() // a scope belongs to its thread
-	call(d.DevicePushErrorScope, d.device, filter)
+	dynlib.Call(d.DevicePushErrorScope, d.device, filter)
 	f()
 	var err error
 	var done bool
@@ -137,9 +139,9 @@ func (d *device) NewBuffer(size int64, u Usage) (Buffer, error) {
 	}
 	var b uintptr
 	desc := &bufferDescriptor{usage: usages[u], size: uint64(size)}
-	err := d.scoped("NewBuffer", filterMemory, func() { b = call(d.DeviceCreateBuffer, d.device, uintptr(unsafe.Pointer(desc))) })
+	err := d.scoped("NewBuffer", filterMemory, func() { b = dynlib.Call(d.DeviceCreateBuffer, d.device, uintptr(unsafe.Pointer(desc))) })
 	if err != nil && b != 0 {
-		call(d.BufferRelease, b)
+		dynlib.Call(d.BufferRelease, b)
 		b = 0
 	}
 	return Buffer(b), err
@@ -147,13 +149,13 @@ func (d *device) NewBuffer(size int64, u Usage) (Buffer, error) {
 
 func (d *device) FreeBuffer(b Buffer) {
 	delete(d.mappings, b)
-	call(d.BufferDestroy, uintptr(b))
-	call(d.BufferRelease, uintptr(b))
+	dynlib.Call(d.BufferDestroy, uintptr(b))
+	dynlib.Call(d.BufferRelease, uintptr(b))
 }
 
 func (d *device) Write(b Buffer, offset int64, data []byte) {
 	if len(data) > 0 && d.lost == nil {
-		call(d.QueueWriteBuffer, d.queue, uintptr(b), uintptr(offset), uintptr(unsafe.Pointer(&data[0])), uintptr(len(data)))
+		dynlib.Call(d.QueueWriteBuffer, d.queue, uintptr(b), uintptr(offset), uintptr(unsafe.Pointer(&data[0])), uintptr(len(data)))
 	}
 }
 
@@ -162,7 +164,7 @@ func (d *device) groupLayout(list []bindingLayout, key string) uintptr {
 	h := d.groupLayouts[key]
 	if h == 0 {
 		desc := &layoutDescriptor{count: uintptr(len(list)), list: unsafe.SliceData(list)}
-		h = call(d.DeviceCreateBindGroupLayout, d.device, uintptr(unsafe.Pointer(desc)))
+		h = dynlib.Call(d.DeviceCreateBindGroupLayout, d.device, uintptr(unsafe.Pointer(desc)))
 		d.groupLayouts[key] = h
 	}
 	return h
@@ -187,7 +189,7 @@ func (d *device) NewLayout(write []bool, params int64) (Layout, error) {
 			groups = append(groups, l.params)
 		}
 		desc := &pipelineLayoutDescriptor{count: uintptr(len(groups)), list: &groups[0]}
-		l.pipeline = call(d.DeviceCreatePipelineLayout, d.device, uintptr(unsafe.Pointer(desc)))
+		l.pipeline = dynlib.Call(d.DeviceCreatePipelineLayout, d.device, uintptr(unsafe.Pointer(desc)))
 	})
 	if err != nil {
 		return 0, err
@@ -201,10 +203,10 @@ func (d *device) NewPipeline(source string, l Layout) (Pipeline, error) {
 	code := &shaderSource{chained: chained{sType: sTypeWGSL}, code: viewOf(source)}
 	desc := &shaderDescriptor{next: unsafe.Pointer(code)}
 	err := d.scoped("NewPipeline", filterValidation, func() {
-		module = call(d.DeviceCreateShaderModule, d.device, uintptr(unsafe.Pointer(desc)))
+		module = dynlib.Call(d.DeviceCreateShaderModule, d.device, uintptr(unsafe.Pointer(desc)))
 	})
 	if module != 0 {
-		defer call(d.ShaderModuleRelease, module)
+		defer dynlib.Call(d.ShaderModuleRelease, module)
 	}
 	if err != nil {
 		return 0, err
@@ -253,7 +255,7 @@ func (d *device) FreePipeline(p Pipeline) {
 		return // the callback never came: the number stays in use
 	}
 	if h := d.pipelines[p].handle; h != 0 {
-		call(d.ComputePipelineRelease, h)
+		dynlib.Call(d.ComputePipelineRelease, h)
 	}
 	d.pipelines[p] = pipeline{}
 	d.freePipelines = append(d.freePipelines, p)
@@ -264,7 +266,7 @@ func (d *device) newGroup(layout uintptr, entries []groupEntry) (Group, error) {
 		return 0, d.lost
 	}
 	desc := &groupDescriptor{layout: layout, count: uintptr(len(entries)), list: unsafe.SliceData(entries)}
-	return Group(call(d.DeviceCreateBindGroup, d.device, uintptr(unsafe.Pointer(desc)))), nil
+	return Group(dynlib.Call(d.DeviceCreateBindGroup, d.device, uintptr(unsafe.Pointer(desc)))), nil
 }
 
 func (d *device) NewGroup(l Layout, bindings []Binding) (Group, error) {
@@ -280,7 +282,7 @@ func (d *device) NewParams(l Layout, b Buffer) (Group, error) {
 	return d.newGroup(q.params, []groupEntry{{buffer: uintptr(b), size: uint64(q.paramSize)}})
 }
 
-func (d *device) FreeGroup(g Group) { call(d.BindGroupRelease, uintptr(g)) }
+func (d *device) FreeGroup(g Group) { dynlib.Call(d.BindGroupRelease, uintptr(g)) }
 
 func (d *device) Poll() error {
 	d.poll()
@@ -302,18 +304,18 @@ func (d *device) Close() {
 	}
 	for i := range d.pipelines[1:] {
 		if h := d.pipelines[1+i].handle; h != 0 {
-			call(d.ComputePipelineRelease, h)
+			dynlib.Call(d.ComputePipelineRelease, h)
 		}
 	}
 	for _, l := range d.layouts[1:] {
-		call(d.PipelineLayoutRelease, l.pipeline)
+		dynlib.Call(d.PipelineLayoutRelease, l.pipeline)
 	}
 	for _, h := range d.groupLayouts {
-		call(d.BindGroupLayoutRelease, h)
+		dynlib.Call(d.BindGroupLayoutRelease, h)
 	}
-	call(d.DeviceDestroy, d.device)
-	call(d.QueueRelease, d.queue)
-	call(d.DeviceRelease, d.device)
+	dynlib.Call(d.DeviceDestroy, d.device)
+	dynlib.Call(d.QueueRelease, d.queue)
+	dynlib.Call(d.DeviceRelease, d.device)
 	d.poll()
 	d.instance.close()
 	d.lost = &Error{Lost, "Device", "it is closed"}

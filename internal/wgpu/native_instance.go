@@ -8,6 +8,8 @@ import (
 	"slices"
 	"time"
 	"unsafe"
+
+	"github.com/tensorken/tensorken/internal/dynlib"
 )
 
 // An instance is the source of adapters and of one device. Each device has its own, so
@@ -66,7 +68,7 @@ func (l *library) newInstance(o Options) (*instance, error) {
 		lastID: firstRequest, pending: map[uintptr]func(*event){}, report: func(*event) {},
 	}
 	d := &instanceDescriptor{next: toggles(instanceToggles, nil)}
-	if n.instance = call(l.CreateInstance, uintptr(unsafe.Pointer(d))); n.instance == 0 {
+	if n.instance = dynlib.Call(l.CreateInstance, uintptr(unsafe.Pointer(d))); n.instance == 0 {
 		freeMailbox(number)
 		return nil, &Error{Internal, "Load", "the library makes no instance"}
 	}
@@ -79,7 +81,7 @@ func (n *instance) close() {
 	if n.kept.CompareAndSwap(false, true) {
 		return
 	}
-	call(n.InstanceRelease, n.instance)
+	dynlib.Call(n.InstanceRelease, n.instance)
 	freeMailbox(n.number)
 }
 
@@ -93,13 +95,13 @@ func (n *instance) request(fn, callback uintptr, handle func(*event), args ...ui
 	n.info = callbackInfo{mode: allowProcessEvents, callback: callback, u1: n.number, u2: n.lastID}
 	var buf [16]uintptr
 	all := byValue(append(buf[:0], args...), unsafe.Pointer(&n.info), int(unsafe.Sizeof(n.info)/8))
-	call(fn, all...)
+	dynlib.Call(fn, all...)
 	runtime.KeepAlive(n)
 }
 
 // poll processes callbacks and handles their events. It reports whether there were any.
 func (n *instance) poll() bool {
-	call(n.InstanceProcessEvents, n.instance)
+	dynlib.Call(n.InstanceProcessEvents, n.instance)
 	first := n.box.take()
 	for e := first; e != nil; e = e.next {
 		if e.id < firstRequest {
@@ -137,7 +139,7 @@ func (n *instance) wait(name string, done func() bool) error {
 		case waited < spin:
 			runtime.Gosched()
 		default:
-			pause(min(waited/32, time.Millisecond))
+			dynlib.Pause(min(waited/32, time.Millisecond))
 		}
 	}
 }
@@ -177,7 +179,7 @@ func (n *instance) find() ([]found, error) {
 			}
 			a := n.describe(handle)
 			if slices.ContainsFunc(list, a.same) {
-				call(n.AdapterRelease, handle)
+				dynlib.Call(n.AdapterRelease, handle)
 				continue
 			}
 			list = append(list, a)
@@ -196,7 +198,7 @@ func (a *found) same(b found) bool {
 
 func release(n *instance, list []found) {
 	for _, a := range list {
-		call(n.AdapterRelease, a.handle)
+		dynlib.Call(n.AdapterRelease, a.handle)
 	}
 }
 
@@ -204,14 +206,14 @@ func release(n *instance, list []found) {
 func (n *instance) describe(handle uintptr) found {
 	a := found{handle: handle, limits: new(limits)}
 	info, list, heaps := new(adapterInfo), new(supportedFeatures), new(memoryHeaps)
-	call(n.AdapterGetLimits, handle, uintptr(unsafe.Pointer(a.limits)))
-	call(n.AdapterGetFeatures, handle, uintptr(unsafe.Pointer(list)))
+	dynlib.Call(n.AdapterGetLimits, handle, uintptr(unsafe.Pointer(a.limits)))
+	dynlib.Call(n.AdapterGetFeatures, handle, uintptr(unsafe.Pointer(list)))
 	supported := unsafe.Slice(list.list, list.count)
 	if slices.Contains(supported, featureHeaps) {
 		heaps.sType = sTypeHeaps
 		info.next = unsafe.Pointer(heaps)
 	}
-	call(n.AdapterGetInfo, handle, uintptr(unsafe.Pointer(info)))
+	dynlib.Call(n.AdapterGetInfo, handle, uintptr(unsafe.Pointer(info)))
 	a.Adapter = Adapter{
 		Name: info.device.String(), Vendor: info.vendor.String(), Architecture: info.architecture.String(),
 		Driver: info.des.String(), Backend: backends[info.backend], Kind: adapterKinds[info.kind],
@@ -226,9 +228,9 @@ func (n *instance) describe(handle uintptr) found {
 	}
 	slices.Sort(a.Features)
 	var buf [32]uintptr
-	call(n.AdapterInfoFreeMembers, byValue(buf[:0], unsafe.Pointer(info), adapterInfoWords)...)
-	call(n.SupportedFeaturesFreeMembers, byValue(buf[:0], unsafe.Pointer(list), 2)...)
-	call(n.AdapterPropertiesMemoryHeapsFreeMembers, byValue(buf[:0], unsafe.Pointer(heaps), memoryHeapsWords)...)
+	dynlib.Call(n.AdapterInfoFreeMembers, byValue(buf[:0], unsafe.Pointer(info), adapterInfoWords)...)
+	dynlib.Call(n.SupportedFeaturesFreeMembers, byValue(buf[:0], unsafe.Pointer(list), 2)...)
+	dynlib.Call(n.AdapterPropertiesMemoryHeapsFreeMembers, byValue(buf[:0], unsafe.Pointer(heaps), memoryHeapsWords)...)
 	runtime.KeepAlive(info)
 	runtime.KeepAlive(list)
 	runtime.KeepAlive(heaps)

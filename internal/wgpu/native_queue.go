@@ -6,30 +6,31 @@ import (
 	"unsafe"
 
 	"github.com/ebitengine/purego"
+	"github.com/tensorken/tensorken/internal/dynlib"
 )
 
 func (d *device) Submit(commands []Command) (uint64, error) {
 	if d.lost != nil {
 		return 0, d.lost
 	}
-	e := encoding{device: d, encoder: call(d.DeviceCreateCommandEncoder, d.device, 0)}
+	e := encoding{device: d, encoder: dynlib.Call(d.DeviceCreateCommandEncoder, d.device, 0)}
 	for i := range commands {
 		switch c := &commands[i]; {
 		case c.Pipeline != 0:
 			e.dispatchOne(c)
 		case c.Queries != 0:
 			e.endPass()
-			call(d.CommandEncoderResolveQuerySet, e.encoder, uintptr(c.Queries), 0, uintptr(c.Size/8), uintptr(c.Dst), 0)
+			dynlib.Call(d.CommandEncoderResolveQuerySet, e.encoder, uintptr(c.Queries), 0, uintptr(c.Size/8), uintptr(c.Dst), 0)
 		default:
 			e.endPass()
-			call(d.CommandEncoderCopyBufferToBuffer, e.encoder, uintptr(c.Src), uintptr(c.SrcOffset), uintptr(c.Dst), uintptr(c.DstOffset), uintptr(c.Size))
+			dynlib.Call(d.CommandEncoderCopyBufferToBuffer, e.encoder, uintptr(c.Src), uintptr(c.SrcOffset), uintptr(c.Dst), uintptr(c.DstOffset), uintptr(c.Size))
 		}
 	}
 	e.endPass()
-	*d.commandBuffers = call(d.CommandEncoderFinish, e.encoder, 0)
-	call(d.CommandEncoderRelease, e.encoder)
-	call(d.QueueSubmit, d.queue, 1, uintptr(unsafe.Pointer(d.commandBuffers)))
-	call(d.CommandBufferRelease, *d.commandBuffers)
+	*d.commandBuffers = dynlib.Call(d.CommandEncoderFinish, e.encoder, 0)
+	dynlib.Call(d.CommandEncoderRelease, e.encoder)
+	dynlib.Call(d.QueueSubmit, d.queue, 1, uintptr(unsafe.Pointer(d.commandBuffers)))
+	dynlib.Call(d.CommandBufferRelease, *d.commandBuffers)
 	d.submitted++
 	number := d.submitted
 	d.request(d.QueueOnSubmittedWorkDone, callbacks().status, func(*event) { d.done = max(d.done, number) }, d.queue)
@@ -71,7 +72,7 @@ func (e *encoding) dispatchOne(c *Command) {
 	e.call(e.ComputePassEncoderDispatchWorkgroups, e.pass, uintptr(c.Groups[0]), uintptr(c.Groups[1]), uintptr(c.Groups[2]))
 }
 
-// call is the function call for frequent calls: it reuses the argument slice. Pointers in
+// call is dynlib.Call for frequent calls: it reuses the argument slice. Pointers in
 // args must be to memory that the device holds.
 func (d *device) call(fn uintptr, args ...uintptr) uintptr {
 	n := copy(d.args[:], args)
@@ -88,13 +89,13 @@ func (e *encoding) beginPass(c *Command) {
 		return
 	}
 	desc := &passDescriptor{times: &timestampWrites{queries: uintptr(c.Queries), begin: c.Query, end: c.Query + 1}}
-	e.pass = call(e.CommandEncoderBeginComputePass, e.encoder, uintptr(unsafe.Pointer(desc)))
+	e.pass = dynlib.Call(e.CommandEncoderBeginComputePass, e.encoder, uintptr(unsafe.Pointer(desc)))
 }
 
 func (e *encoding) endPass() {
 	if e.pass != 0 {
-		call(e.ComputePassEncoderEnd, e.pass)
-		call(e.ComputePassEncoderRelease, e.pass)
+		dynlib.Call(e.ComputePassEncoderEnd, e.pass)
+		dynlib.Call(e.ComputePassEncoderRelease, e.pass)
 		e.pass = 0
 	}
 }
@@ -102,13 +103,13 @@ func (e *encoding) endPass() {
 func (d *device) NewQueries(n int) (Queries, error) {
 	var q uintptr
 	desc := &querySetDescriptor{kind: queryTimestamp, count: uint32(n)}
-	err := d.scoped("NewQueries", filterValidation, func() { q = call(d.DeviceCreateQuerySet, d.device, uintptr(unsafe.Pointer(desc))) })
+	err := d.scoped("NewQueries", filterValidation, func() { q = dynlib.Call(d.DeviceCreateQuerySet, d.device, uintptr(unsafe.Pointer(desc))) })
 	return Queries(q), err
 }
 
 func (d *device) FreeQueries(q Queries) {
-	call(d.QuerySetDestroy, uintptr(q))
-	call(d.QuerySetRelease, uintptr(q))
+	dynlib.Call(d.QuerySetDestroy, uintptr(q))
+	dynlib.Call(d.QuerySetRelease, uintptr(q))
 }
 
 func (d *device) Done() uint64 { return d.done }
@@ -160,11 +161,11 @@ func (d *device) Read(b Buffer, dst []byte) error {
 	if m.err != nil {
 		return m.err
 	}
-	p := call(d.BufferGetConstMappedRange, uintptr(b), 0, uintptr(m.size))
+	p := dynlib.Call(d.BufferGetConstMappedRange, uintptr(b), 0, uintptr(m.size))
 	if p == 0 {
 		return &Error{Internal, "Read", "the buffer has no mapped range"}
 	}
 	copy(dst, unsafe.Slice((*byte)(pointer(p)), m.size))
-	call(d.BufferUnmap, uintptr(b))
+	dynlib.Call(d.BufferUnmap, uintptr(b))
 	return nil
 }

@@ -15,6 +15,7 @@ import (
 	"unsafe"
 
 	"github.com/ebitengine/purego"
+	"github.com/tensorken/tensorken/internal/dynlib"
 )
 
 // native opens the first adapter of this machine, or skips the test if there is none.
@@ -136,7 +137,7 @@ func TestTooMany(t *testing.T) {
 // lose makes the library drop a device.
 func (d *device) lose(t *testing.T, why string) {
 	t.Helper()
-	handle, err := openLibrary(d.path)
+	handle, err := dynlib.Open(d.path)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -144,7 +145,7 @@ func (d *device) lose(t *testing.T, why string) {
 	var buf [8]uintptr
 	message := viewOf(why)
 	args := byValue(append(buf[:0], d.device, unknown), unsafe.Pointer(&message), 2)
-	call(symbol(handle, "wgpuDeviceForceLoss"), args...)
+	dynlib.Call(dynlib.Symbol(handle, "wgpuDeviceForceLoss"), args...)
 }
 
 func TestLost(t *testing.T) {

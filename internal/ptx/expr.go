@@ -1,0 +1,250 @@
+package ptx
+
+import (
+	"fmt"
+
+	"github.com/tensorken/tensorken/internal/shader"
+)
+
+// An operation is the instruction of an op, by the type of its operands: "" where there is
+// none.
+type operation struct{ boolean, signed, unsigned, float string }
+
+func same(name string) operation { return operation{"", name + ".s32", name + ".u32", name + ".f32"} }
+
+func compare(name string) operation {
+	return operation{"", "setp." + name + ".s32", "setp." + name + ".u32", "setp." + name + ".f32"}
+}
+
+func logic(name string) operation { return operation{name + ".pred", name + ".b32", name + ".b32", ""} }
+
+var operations = [shader.NumOps]operation{
+	shader.Neg:          {"", "neg.s32", "neg.s32", "neg.f32"},
+	shader.Not:          logic("not"),
+	shader.Abs:          {"", "abs.s32", "mov.u32", "abs.f32"},
+	shader.Floor:        {float: "cvt.rmi.f32.f32"},
+	shader.Sqrt:         {float: "sqrt.rn.f32"},
+	shader.LeadingZeros: {signed: "clz.b32", unsigned: "clz.b32"},
+	shader.Add:          {"", "add.s32", "add.u32", "add.rn.f32"},
+	shader.Sub:          {"", "sub.s32", "sub.u32", "sub.rn.f32"},
+	shader.Mul:          {"", "mul.lo.s32", "mul.lo.u32", "mul.rn.f32"},
+	shader.Div:          {"", "div.s32", "div.u32", "div.rn.f32"},
+	shader.Rem:          {signed: "rem.s32", unsigned: "rem.u32"},
+	shader.Min:          same("min"),
+	shader.Max:          same("max"),
+	shader.And:          logic("and"),
+	shader.Or:           logic("or"),
+	shader.Xor:          logic("xor"),
+	shader.Shl:          {signed: "shl.b32", unsigned: "shl.b32"},
+	shader.Shr:          {signed: "shr.s32", unsigned: "shr.u32"},
+	shader.Eq:           compare("eq"),
+	shader.Ne:           {"xor.pred", "setp.ne.s32", "setp.ne.u32", "setp.neu.f32"},
+	shader.Lt:           compare("lt"),
+	shader.Le:           compare("le"),
+	shader.Gt:           compare("gt"),
+	shader.Ge:           compare("ge"),
+	shader.Fma:          {"", "mad.lo.s32", "mad.lo.u32", "fma.rn.f32"},
+}
+
+// of is the instruction for a type.
+func (o operation) of(t shader.Type) string {
+	switch t.Elem() {
+	case shader.Bool:
+		return o.boolean
+	case shader.I32:
+		return o.signed
+	case shader.F32:
+		return o.float
+	}
+	return o.unsigned
+}
+
+// expr writes the instructions of an expression and returns its components.
+func (p *printer) expr(e *shader.Expr) []value {
+	switch e.Op {
+	case shader.Const:
+		x := p.constant(e.Type.Elem(), e.Bits)
+		all := make([]value, e.Type.Width)
+		for i := range all {
+			all[i] = x
+		}
+		return all
+	case shader.Ref:
+		return p.vars[e.Var]
+	case shader.Word:
+		return []value{p.words[e.Param]}
+	case shader.Group:
+		return []value{p.group()}
+	case shader.Thread:
+		return []value{p.result(word, "mov.u32", "%tid.x")}
+	case shader.Launder:
+		return p.expr(e.Args[0])
+	case shader.Vector:
+		return p.vector(e)
+	case shader.Component:
+		return p.expr(e.Args[0])[e.Bits:][:1]
+	case shader.Call:
+		return p.call(e)
+	case shader.LoadShared:
+		return p.loadShared(e)
+	case shader.LoadAtomic:
+		return []value{p.result(word, "ld.volatile.global.u32", p.address(e.Buffer, e.Args[0], 0))}
+	}
+	args := make([][]value, len(e.Args))
+	for i, a := range e.Args {
+		args[i] = p.expr(a)
+	}
+	out := make([]value, e.Type.Width)
+	operands := make([]value, len(args))
+	for i := range out {
+		for k, a := range args {
+			operands[k] = a[min(i, len(a)-1)] // a Select's condition is one
+		}
+		out[i] = p.component(e, operands)
+	}
+	return out
+}
+
+// one is expr of a scalar.
+func (p *printer) one(e *shader.Expr) value { return p.expr(e)[0] }
+
+// component writes one component of an operation.
+func (p *printer) component(e *shader.Expr, x []value) value {
+	from := e.Args[0].Type.Elem()
+	c := classOf(e.Type)
+	switch e.Op {
+	case shader.Exp:
+		return p.result(word, "ex2.approx.f32", p.result(word, "mul.rn.f32", x[0], "0f3FB8AA3B"))
+	case shader.Log:
+		return p.result(word, "mul.rn.f32", p.result(word, "lg2.approx.f32", x[0]), "0f3F317218")
+	case shader.Select:
+		if c == word {
+			return p.result(word, "selp.b32", x[1], x[2], x[0])
+		}
+		yes := p.result(pred, "and.pred", x[0], x[1])
+		no := p.result(pred, "and.pred", p.result(pred, "not.pred", x[0]), x[2])
+		return p.result(pred, "or.pred", yes, no)
+	case shader.Convert:
+		return p.convert(e.Type.Elem(), from, x[0])
+	case shader.Bitcast:
+		return x[0]
+	case shader.Shuffle:
+		members := uint32(1<<min(p.pass.Threads, warp) - 1)
+		return p.result(word, "shfl.sync.bfly.b32", x[0], value(fmt.Sprint(e.Bits)), "31", value(fmt.Sprint(members)))
+	case shader.Eq:
+		if from == shader.Bool {
+			return p.result(pred, "not.pred", p.result(pred, "xor.pred", x...))
+		}
+	}
+	op := operations[e.Op].of(from)
+	if op == "" {
+		panic(fmt.Sprintf("ptx: %v of %v", e.Op, from))
+	}
+	return p.result(c, op, x...)
+}
+
+// constant is a number, which a predicate needs an instruction for.
+func (p *printer) constant(t shader.Type, bits uint32) value {
+	switch t {
+	case shader.Bool:
+		return p.result(pred, "setp.ne.u32", p.result(word, "mov.u32", value(fmt.Sprint(bits))), "0")
+	case shader.F32:
+		return value(fmt.Sprintf("0f%08X", bits))
+	case shader.I32:
+		return value(fmt.Sprint(int32(bits)))
+	}
+	return value(fmt.Sprint(bits))
+}
+
+// group is the number of the workgroup.
+func (p *printer) group() value {
+	x := p.result(word, "mov.u32", "%ctaid.x")
+	if p.pass.Grid[1] <= 1 {
+		return x
+	}
+	y := p.result(word, "mov.u32", "%ctaid.y")
+	return p.result(word, "mad.lo.u32", y, value(fmt.Sprint(p.pass.Grid[0])), x)
+}
+
+func (p *printer) vector(e *shader.Expr) []value {
+	var out []value
+	for _, a := range e.Args {
+		out = append(out, p.expr(a)...)
+	}
+	for len(out) < int(e.Type.Width) {
+		out = append(out, out[0])
+	}
+	return out
+}
+
+// convert writes a conversion. A half is held as its bits, in a word.
+func (p *printer) convert(to, from shader.Type, x value) value {
+	switch {
+	case from == to || from.IsInt() && to.IsInt():
+		return x
+	case to == shader.Bool:
+		if from == shader.F32 {
+			return p.result(pred, "setp.neu.f32", x, "0f00000000")
+		}
+		return p.result(pred, "setp.ne.u32", x, "0")
+	case from == shader.Bool && to == shader.F32:
+		return p.result(word, "selp.b32", "0f3F800000", "0f00000000", x)
+	case from == shader.Bool:
+		return p.result(word, "selp.b32", "1", "0", x)
+	case to == shader.F16:
+		h := p.result(half, "cvt.rn.f16.f32", x)
+		return p.result(word, "cvt.u32.u16", h)
+	case to == shader.BF16:
+		return p.inline(shader.Function("bf16_bits"), [][]value{{x}})[0]
+	case from == shader.F16:
+		h := p.result(half, "cvt.u16.u32", x)
+		return p.result(word, "cvt.f32.f16", h)
+	case from == shader.BF16:
+		return p.result(word, "shl.b32", x, "16")
+	case to == shader.F32:
+		return p.result(word, "cvt.rn.f32."+suffix(from), x)
+	}
+	return p.result(word, "cvt.rzi."+suffix(to)+".f32", x)
+}
+
+// call writes a function's body.
+func (p *printer) call(e *shader.Expr) []value {
+	args := make([][]value, len(e.Args))
+	for i, a := range e.Args {
+		args[i] = p.expr(a)
+	}
+	return p.inline(e.Func, args)
+}
+
+func (p *printer) inline(f *shader.Func, args [][]value) []value {
+	outer := make(map[*shader.Var][]value, len(f.Params)) // the arguments of a call of f in its own argument are computed by now
+	for i, v := range f.Params {
+		outer[v] = p.vars[v]
+		p.vars[v] = p.immutable(v.Type, args[i])
+	}
+	c := &call{end: p.label()}
+	for range f.Result.Width {
+		c.results = append(c.results, p.register(classOf(f.Result)))
+	}
+	p.calls = append(p.calls, c)
+	p.block(f.Body)
+	p.calls = p.calls[:len(p.calls)-1]
+	if c.jumps {
+		p.place(c.end)
+	}
+	for v, x := range outer {
+		p.vars[v] = x
+	}
+	return c.results
+}
+
+// immutable returns values that stay as they are when variables are assigned.
+func (p *printer) immutable(t shader.Type, x []value) []value {
+	out := make([]value, len(x))
+	for i := range x {
+		if out[i] = x[i]; p.owned[x[i]] {
+			out[i] = p.copy(t, x[i])
+		}
+	}
+	return out
+}

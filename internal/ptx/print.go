@@ -1,0 +1,191 @@
+package ptx
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/tensorken/tensorken/internal/shader"
+	"github.com/tensorken/tensorken/ir"
+)
+
+// Entry is the name of the kernel in a module.
+const Entry = "kernel"
+
+// header asks for the oldest language that has shfl.sync, and an old target that drivers of
+// CUDA 13 still take.
+const header = ".version 6.0\n.target sm_50\n.address_size 64\n"
+
+// warp is the number of threads that a shuffle is among.
+const warp = 32
+
+// A printer writes the instructions of a pass.
+type printer struct {
+	text   strings.Builder
+	pass   *shader.Pass
+	counts [classes]int // of the registers
+	labels int
+	vars   map[*shader.Var][]value
+	owned  map[value]bool // registers of variables that are assigned again
+	calls  []*call        // that are being printed, the innermost last
+	base   map[*shader.Buffer]value
+	words  map[*shader.Param]value
+}
+
+// A value is an operand: a register or a constant.
+type value string
+
+// A class is a kind of register.
+type class uint8
+
+const (
+	pred class = iota
+	word       // 32 bits
+	half       // 16 bits
+	long       // 64 bits
+	classes
+)
+
+var classNames = [classes]struct{ name, typ string }{
+	pred: {"%p", "pred"}, word: {"%r", "b32"}, half: {"%h", "b16"}, long: {"%d", "b64"},
+}
+
+// A call is a function whose body is being printed.
+type call struct {
+	results []value
+	end     string // the label behind the body
+	jumps   bool
+}
+
+// Print gives a pass as a module. The parameters of its entry are the addresses of the
+// buffers, in their order, and then the words, each of 4 bytes.
+func Print(p *shader.Pass) string {
+	q := printer{pass: p, vars: map[*shader.Var][]value{}, owned: map[value]bool{}, base: map[*shader.Buffer]value{}, words: map[*shader.Param]value{}}
+	for i, b := range p.Buffers {
+		q.base[b] = q.result(long, "ld.param.u64", value(fmt.Sprintf("[b%d]", i)))
+		q.base[b] = q.result(long, "cvta.to.global.u64", q.base[b])
+	}
+	for i, w := range p.Params {
+		q.words[w] = q.result(word, "ld.param.u32", value(fmt.Sprintf("[w%d]", i)))
+	}
+	q.block(p.Body)
+	q.line("ret;")
+
+	var b strings.Builder
+	b.WriteString(header)
+	fmt.Fprintf(&b, "\n.visible .entry %s(", Entry)
+	separator := ""
+	for i := range p.Buffers {
+		fmt.Fprintf(&b, "%s\n\t.param .u64 b%d", separator, i)
+		separator = ","
+	}
+	for i := range p.Params {
+		fmt.Fprintf(&b, "%s\n\t.param .u32 w%d", separator, i)
+		separator = ","
+	}
+	fmt.Fprintf(&b, "\n)\n.maxntid %d, 1, 1\n{\n", p.Threads)
+	for i, n := range q.counts {
+		if n > 0 {
+			fmt.Fprintf(&b, "\t.reg .%s %s<%d>;\n", classNames[i].typ, classNames[i].name, n)
+		}
+	}
+	for _, s := range p.Shared {
+		fmt.Fprintf(&b, "\t.shared .align 16 .b8 %s[%d];\n", sharedName(s), s.Len*s.Type.Bytes())
+	}
+	b.WriteString(q.text.String())
+	b.WriteString("}\n")
+	return b.String()
+}
+
+func sharedName(s *shader.Shared) string { return "s_" + s.Name }
+
+// line writes a line.
+func (p *printer) line(format string, args ...any) {
+	fmt.Fprintf(&p.text, "\t"+format+"\n", args...)
+}
+
+// register returns a new register.
+func (p *printer) register(c class) value {
+	n := p.counts[c]
+	p.counts[c]++
+	return value(fmt.Sprint(classNames[c].name, n))
+}
+
+// do writes an instruction.
+func (p *printer) do(op string, operands ...value) {
+	p.text.WriteString("\t" + op)
+	for i, x := range operands {
+		if i > 0 {
+			p.text.WriteString(",")
+		}
+		p.text.WriteString(" " + string(x))
+	}
+	p.text.WriteString(";\n")
+}
+
+// result writes an instruction whose result is a new register, and returns that.
+func (p *printer) result(c class, op string, operands ...value) value {
+	r := p.register(c)
+	p.do(op, append([]value{r}, operands...)...)
+	return r
+}
+
+// label returns a new label.
+func (p *printer) label() string {
+	p.labels++
+	return fmt.Sprintf("L%d", p.labels)
+}
+
+// place writes a label.
+func (p *printer) place(label string) { p.text.WriteString(label + ":\n") }
+
+// classOf is the class of the components of a type.
+func classOf(t shader.Type) class {
+	if t.Elem() == shader.Bool {
+		return pred
+	}
+	return word
+}
+
+// suffix is the type of instructions on components of a type.
+func suffix(t shader.Type) string {
+	switch t.Elem() {
+	case shader.Bool:
+		return "pred"
+	case shader.I32:
+		return "s32"
+	case shader.F32:
+		return "f32"
+	}
+	return "u32"
+}
+
+// copy returns a register with the value of x.
+func (p *printer) copy(t shader.Type, x value) value {
+	r := p.register(classOf(t))
+	p.move(t, r, x)
+	return r
+}
+
+// move sets a register.
+func (p *printer) move(t shader.Type, r, x value) {
+	if classOf(t) == pred {
+		p.do("mov.pred", r, x)
+	} else {
+		p.do("mov.b32", r, x)
+	}
+}
+
+// elementType is the type of a load or a store of an element.
+func elementType(d ir.DType) string {
+	switch {
+	case d == ir.Bool:
+		return "u8"
+	case d.Size() == 2:
+		return "b16"
+	case d.Size() == 4:
+		return "b32"
+	case d.IsSigned():
+		return "s8"
+	}
+	return "u8"
+}

@@ -1,0 +1,266 @@
+package ptx
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/tensorken/tensorken/internal/shader"
+	"github.com/tensorken/tensorken/ir"
+)
+
+func (p *printer) block(b *shader.Block) {
+	for i, s := range b.Stmts {
+		p.stmt(s, i == len(b.Stmts)-1)
+	}
+}
+
+// stmt writes a statement, the last one of its block or not.
+func (p *printer) stmt(s shader.Stmt, last bool) {
+	switch s := s.(type) {
+	case *shader.Declare:
+		p.declare(s.Var, p.expr(s.Value))
+	case *shader.Assign:
+		p.assign(s)
+	case *shader.Load:
+		p.load(s)
+	case *shader.Store:
+		p.store(s)
+	case *shader.StoreShared:
+		p.storeShared(s)
+	case *shader.Atomic:
+		at := p.address(s.Buffer, s.Index, 0)
+		x := p.one(s.Value)
+		p.do(atomics[s.Op], at, x)
+	case *shader.If:
+		p.branch(s)
+	case *shader.For:
+		p.loop(s)
+	case *shader.Nested:
+		p.block(s.Body)
+	case *shader.Barrier:
+		p.do("bar.sync", "0")
+	case *shader.Return:
+		p.ret(s)
+	}
+}
+
+var atomics = [...]string{shader.AtomicStore: "st.volatile.global.u32", shader.AtomicMin: "red.global.min.s32"}
+
+// declare gives a variable its first value.
+func (p *printer) declare(v *shader.Var, x []value) {
+	if !v.Mutable {
+		p.vars[v] = p.immutable(v.Type, x)
+		return
+	}
+	own := make([]value, len(x))
+	for i := range x {
+		own[i] = p.copy(v.Type, x[i])
+		p.owned[own[i]] = true
+	}
+	p.vars[v] = own
+}
+
+func (p *printer) assign(s *shader.Assign) {
+	x := p.expr(s.Value)
+	own := p.vars[s.Var]
+	if s.Component >= 0 {
+		p.move(s.Var.Type, own[s.Component], x[0])
+		return
+	}
+	if len(own) > 1 { // a component may move to the place of another
+		x = p.immutable(s.Var.Type, x)
+	}
+	for i := range own {
+		p.move(s.Var.Type, own[i], x[i])
+	}
+}
+
+func (p *printer) branch(s *shader.If) {
+	cond := p.one(s.Cond)
+	end := p.label()
+	if s.Else == nil {
+		p.line("@!%s bra %s;", cond, end)
+		p.block(s.Then)
+		p.place(end)
+		return
+	}
+	otherwise := p.label()
+	p.line("@!%s bra %s;", cond, otherwise)
+	p.block(s.Then)
+	p.line("bra %s;", end)
+	p.place(otherwise)
+	p.block(s.Else)
+	p.place(end)
+}
+
+func (p *printer) loop(s *shader.For) {
+	if s.Init != nil {
+		p.declare(s.Var, p.expr(s.Init))
+	}
+	head, end := p.label(), p.label()
+	p.place(head)
+	p.line("@!%s bra %s;", p.one(s.Cond), end)
+	p.block(s.Body)
+	if s.Var != nil {
+		p.assign(&shader.Assign{Var: s.Var, Component: -1, Value: s.Next})
+	}
+	p.line("bra %s;", head)
+	p.place(end)
+}
+
+// ret ends the function that is being printed.
+func (p *printer) ret(s *shader.Return) {
+	c := p.calls[len(p.calls)-1]
+	for i, x := range p.expr(s.Value) {
+		p.move(s.Value.Type, c.results[i], x)
+	}
+	p.line("bra %s;", c.end)
+	c.jumps = true
+}
+
+// address is the operand for an element of a buffer, some elements behind an index.
+func (p *printer) address(b *shader.Buffer, index *shader.Expr, more int) value {
+	d := p.result(long, "mad.wide."+suffix(index.Type), p.one(index), value(fmt.Sprint(b.Type.Size())), p.base[b])
+	return value(fmt.Sprintf("[%s+%d]", d, more*b.Type.Size()))
+}
+
+// load reads an element, or four.
+func (p *printer) load(s *shader.Load) {
+	t := shader.Register(s.Buffer.Type)
+	d := p.address(s.Buffer, s.Index, 0)
+	raw := make([]value, len(s.Dst))
+	c := word
+	if s.Buffer.Type.Size() == 2 {
+		c = half
+	}
+	for i := range raw {
+		raw[i] = p.register(c)
+	}
+	op, list := "ld.global.", raw[0]
+	if len(raw) == 4 {
+		op, list = "ld.global.v4.", group(raw)
+	}
+	p.do(op+elementType(s.Buffer.Type), list, d)
+	for i, v := range s.Dst {
+		x := p.widen(s.Buffer.Type, raw[i])
+		if s.Declare {
+			p.declare(v, []value{x})
+		} else {
+			p.move(t, p.vars[v][0], x)
+		}
+	}
+}
+
+// group is the operand of several registers.
+func group(list []value) value {
+	text := "{" + list[0]
+	for _, x := range list[1:] {
+		text += ", " + x
+	}
+	return text + "}"
+}
+
+// widen is the value of an element as it was read.
+func (p *printer) widen(d ir.DType, x value) value {
+	switch d {
+	case ir.Bool:
+		return p.result(pred, "setp.ne.u32", x, "0")
+	case ir.Float16:
+		return p.result(word, "cvt.f32.f16", x)
+	case ir.BFloat16:
+		return p.result(word, "shl.b32", p.result(word, "cvt.u32.u16", x), "16")
+	}
+	return x
+}
+
+// store writes an element, or four.
+func (p *printer) store(s *shader.Store) {
+	d := p.address(s.Buffer, s.Index, 0)
+	var raw []value
+	for _, x := range s.Values {
+		raw = append(raw, p.narrow(s.Buffer.Type, p.one(x)))
+	}
+	if len(raw) == 4 {
+		p.do("st.global.v4."+elementType(s.Buffer.Type), d, group(p.registers(s.Buffer.Type, raw)))
+		return
+	}
+	for i, x := range raw {
+		at := d
+		if i > 0 {
+			at = p.address(s.Buffer, s.Index, i)
+		}
+		p.do("st.global."+elementType(s.Buffer.Type), at, p.registers(s.Buffer.Type, []value{x})[0])
+	}
+}
+
+// registers has constants put into registers.
+func (p *printer) registers(d ir.DType, list []value) []value {
+	out := slices.Clone(list)
+	for i, x := range out {
+		if x[0] != '%' {
+			out[i] = p.result(word, "mov.b32", x)
+		}
+	}
+	return out
+}
+
+// narrow is a value as it is stored.
+func (p *printer) narrow(d ir.DType, x value) value {
+	switch d {
+	case ir.Bool:
+		return p.result(word, "selp.b32", "1", "0", x)
+	case ir.Float16:
+		return p.result(half, "cvt.rn.f16.f32", x)
+	case ir.BFloat16:
+		return p.result(half, "cvt.u16.u32", p.inline(shader.Function("bf16_bits"), [][]value{{x}})[0])
+	}
+	return x
+}
+
+// shared is the operand for an element of a shared array, and a component of it.
+func (p *printer) shared(s *shader.Shared, index, component *shader.Expr) value {
+	at := p.result(word, "mov.u32", value(sharedName(s)))
+	at = p.result(word, "mad.lo.u32", p.one(index), value(fmt.Sprint(s.Type.Bytes())), at)
+	if component != nil {
+		at = p.result(word, "mad.lo.u32", p.one(component), "4", at)
+	}
+	return "[" + at + "]"
+}
+
+var widths = [...]string{1: "", 2: "v2.", 4: "v4."}
+
+// loadShared reads an element of a shared array.
+func (p *printer) loadShared(e *shader.Expr) []value {
+	at := p.shared(e.Shared, e.Args[0], nil)
+	out := make([]value, e.Type.Width)
+	for i := range out {
+		out[i] = p.register(word)
+	}
+	list := out[0]
+	if len(out) > 1 {
+		list = group(out)
+	}
+	p.do("ld.shared."+widths[len(out)]+"b32", list, at)
+	if classOf(e.Type) == pred {
+		for i, x := range out {
+			out[i] = p.result(pred, "setp.ne.u32", x, "0")
+		}
+	}
+	return out
+}
+
+func (p *printer) storeShared(s *shader.StoreShared) {
+	at := p.shared(s.Shared, s.Index, s.Component)
+	x := slices.Clone(p.expr(s.Value))
+	for i := range x {
+		if classOf(s.Value.Type) == pred {
+			x[i] = p.result(word, "selp.b32", "1", "0", x[i])
+		}
+	}
+	x = p.registers(ir.Uint32, x)
+	list := x[0]
+	if len(x) > 1 {
+		list = group(x)
+	}
+	p.do("st.shared."+widths[len(x)]+"b32", at, list)
+}
