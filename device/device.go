@@ -2,6 +2,8 @@
 // environment variable TENSORKEN_DEVICE:
 //
 //	cpu          the host's processor
+//	cuda         the first GPU of NVIDIA
+//	cuda:1       the second of those that cuda.GPUs lists
 //	webgpu       the fastest adapter that WebGPU finds
 //	webgpu:1     the second of those that webgpu.Adapters lists
 //	webgpu:NAME  the first of them whose name contains NAME
@@ -18,8 +20,10 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strconv"
 	"strings"
 
+	"github.com/tensorken/tensorken/cuda"
 	"github.com/tensorken/tensorken/tensor"
 	"github.com/tensorken/tensorken/webgpu"
 )
@@ -62,6 +66,17 @@ func open(name, env string, gpu func(*webgpu.Options) (*tensor.Device, error)) (
 		return d, "the fastest GPU", nil
 	case name == "cpu":
 		return tensor.CPU(), why, nil
+	case kind == "cuda":
+		o := &cuda.Options{}
+		if more {
+			if o.Index, err = strconv.Atoi(which); err != nil {
+				return nil, "", fmt.Errorf("%s: want a number after the colon", asked)
+			}
+		}
+		if d, err = cuda.Open(o); err != nil {
+			return nil, "", fmt.Errorf("%s: %w", asked, err)
+		}
+		return d, why, nil
 	case kind != "webgpu":
 		return nil, "", fmt.Errorf(`%s: there is no such device: use "cpu", "webgpu", or one adapter as "webgpu:0" or "webgpu:NAME"`, asked)
 	case more && which == "":

@@ -2,6 +2,8 @@ package ptx
 
 import (
 	"fmt"
+	"strconv"
+	"strings"
 
 	"github.com/tensorken/tensorken/internal/shader"
 )
@@ -127,7 +129,7 @@ func (p *printer) component(e *shader.Expr, x []value) value {
 	case shader.Convert:
 		return p.convert(e.Type.Elem(), from, x[0])
 	case shader.Bitcast:
-		return x[0]
+		return bitcast(e.Type.Elem(), x[0])
 	case shader.Shuffle:
 		members := uint32(1<<min(p.pass.Threads, warp) - 1)
 		return p.result(word, "shfl.sync.bfly.b32", x[0], value(fmt.Sprint(e.Bits)), "31", value(fmt.Sprint(members)))
@@ -145,9 +147,28 @@ func (p *printer) component(e *shader.Expr, x []value) value {
 
 // constant is a number, which a predicate needs an instruction for.
 func (p *printer) constant(t shader.Type, bits uint32) value {
+	if t != shader.Bool {
+		return number(t, bits)
+	}
+	return p.result(pred, "setp.ne.u32", p.result(word, "mov.u32", value(fmt.Sprint(bits))), "0")
+}
+
+// bitcast is a value as one of another type, which only the text of a constant depends on.
+func bitcast(t shader.Type, x value) value {
+	switch hex, float := strings.CutPrefix(string(x), "0f"); {
+	case x[0] == '%' || float == (t == shader.F32):
+		return x
+	case float:
+		bits, _ := strconv.ParseUint(hex, 16, 32)
+		return number(t, uint32(bits))
+	}
+	bits, _ := strconv.ParseInt(string(x), 10, 64)
+	return number(t, uint32(bits))
+}
+
+// number is a constant of a word.
+func number(t shader.Type, bits uint32) value {
 	switch t {
-	case shader.Bool:
-		return p.result(pred, "setp.ne.u32", p.result(word, "mov.u32", value(fmt.Sprint(bits))), "0")
 	case shader.F32:
 		return value(fmt.Sprintf("0f%08X", bits))
 	case shader.I32:

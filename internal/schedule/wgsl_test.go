@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/tensorken/tensorken/internal/goldentext"
+	"github.com/tensorken/tensorken/internal/ptx"
 	"github.com/tensorken/tensorken/internal/shader"
 	"github.com/tensorken/tensorken/internal/wgsl"
 	"github.com/tensorken/tensorken/ir"
@@ -44,18 +45,20 @@ func TestGolden(t *testing.T) {
 	}
 }
 
-// validators are compilers of WGSL other than a device's own.
+// validators are compilers of what is printed, other than a device's own.
 var validators = []struct {
 	name      string
 	args      []string
 	subgroups bool // it knows them
+	print     func(*shader.Pass) string
 }{
-	{"tint", []string{"--format", "wgsl"}, true},
-	{"naga", nil, false},
+	{"tint", []string{"--format", "wgsl"}, true, wgsl.Print},
+	{"naga", nil, false, wgsl.Print},
+	{"ptxas", []string{"-arch=sm_90", "-o", os.DevNull}, true, ptx.Print},
 }
 
-// validate runs each validator that is installed on a shader.
-func validate(t *testing.T, source string) {
+// validate runs each validator that is installed on a pass.
+func validate(t *testing.T, q *shader.Pass) {
 	t.Helper()
 	found := false
 	for _, v := range validators {
@@ -64,10 +67,11 @@ func validate(t *testing.T, source string) {
 			continue
 		}
 		found = true
-		if !v.subgroups && strings.Contains(source, "enable subgroups") {
+		if !v.subgroups && q.Subgroup > 0 {
 			continue
 		}
-		file := filepath.Join(t.TempDir(), "shader.wgsl")
+		source := v.print(q)
+		file := filepath.Join(t.TempDir(), "shader")
 		if err := os.WriteFile(file, []byte(source), 0o666); err != nil {
 			t.Fatal(err)
 		}
@@ -76,7 +80,7 @@ func validate(t *testing.T, source string) {
 		}
 	}
 	if !found {
-		t.Skip("neither tint nor naga is on the PATH")
+		t.Skip("neither tint, naga nor ptxas is on the PATH")
 	}
 }
 
@@ -84,7 +88,7 @@ func TestValid(t *testing.T) {
 	for _, c := range typical {
 		t.Run(c.name, func(t *testing.T) {
 			for _, q := range compile(t, c.kernel, c.target).Passes {
-				validate(t, wgsl.Print(q))
+				validate(t, q)
 			}
 		})
 	}
@@ -145,7 +149,7 @@ func TestValidOps(t *testing.T) {
 			}
 			for _, target := range []Target{plain, big, software} {
 				for _, q := range compile(t, k, target).Passes {
-					validate(t, wgsl.Print(q))
+					validate(t, q)
 				}
 			}
 		})

@@ -1,0 +1,75 @@
+// Package cuda opens NVIDIA's GPUs. It needs their driver and nothing else: no CUDA toolkit, no
+// cgo, no library to install.
+//
+//	dev, err := cuda.Open(nil)
+//	if err != nil {
+//		log.Fatal(err) // the error says what to do
+//	}
+//	y := x.To(dev).MatMul(w)
+//
+// It has the element types that package webgpu has. Kernels are compiled by the driver when
+// they are first used, and kept in the user's cache folder (tensorken/cuda).
+//
+// Package device opens a GPU by name, or the CPU if there is no GPU.
+package cuda
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/tensorken/tensorken/internal/cuda"
+	"github.com/tensorken/tensorken/tensor"
+)
+
+// Options say which GPU to open, and how. Zero fields are the defaults.
+type Options struct {
+	// Index is that of the GPU in the list of GPUs.
+	Index int
+	// Memory is the greatest number of bytes that tensors take on the GPU: by default there is
+	// no limit.
+	Memory int64
+}
+
+// A GPU is one of this machine.
+type GPU struct {
+	Name       string
+	Memory     int64 // in bytes
+	Capability int   // 90 is compute capability 9.0
+}
+
+// ErrNoGPU says that the driver finds no GPU.
+var ErrNoGPU = errors.New("cuda: the driver finds no GPU: see CUDA_VISIBLE_DEVICES and what nvidia-smi lists")
+
+// GPUs lists the GPUs of this machine, in the driver's order. Its error says what is missing.
+func GPUs() ([]GPU, error) {
+	list, err := cuda.List()
+	if err == nil && len(list) == 0 {
+		err = ErrNoGPU
+	}
+	var gpus []GPU
+	for _, g := range list {
+		gpus = append(gpus, GPU{g.Name, g.Memory, g.Capability})
+	}
+	return gpus, err
+}
+
+// Open opens a GPU. Its error says what to do.
+func Open(o *Options) (*tensor.Device, error) {
+	if o == nil {
+		o = new(Options)
+	}
+	list, err := cuda.List()
+	switch {
+	case err != nil:
+		return nil, err
+	case len(list) == 0:
+		return nil, ErrNoGPU
+	case o.Index < 0 || o.Index >= len(list):
+		return nil, fmt.Errorf("cuda: there is no GPU %d: this machine has %d", o.Index, len(list))
+	}
+	d, err := cuda.Open(list[o.Index], cuda.Options{Memory: o.Memory})
+	if err != nil {
+		return nil, err
+	}
+	return tensor.NewDevice(d), nil
+}

@@ -1,0 +1,216 @@
+//go:build (linux || windows) && (amd64 || arm64)
+
+package cuda
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"runtime"
+	"unsafe"
+
+	"github.com/tensorken/tensorken/driver"
+	"github.com/tensorken/tensorken/internal/lru"
+	"github.com/tensorken/tensorken/internal/schedule"
+	"github.com/tensorken/tensorken/internal/shader"
+)
+
+// A GPU is one that the driver lists.
+type GPU struct {
+	Index      int
+	Name       string
+	Memory     int64 // bytes
+	Capability int   // 90 is compute capability 9.0
+	Driver     int   // the version of CUDA that the driver has: 12040 is 12.4
+	handle     int32
+	units      int
+}
+
+// Attributes of a GPU.
+const (
+	attributeUnits = 16
+	attributeMajor = 75
+	attributeMinor = 76
+)
+
+// List returns the GPUs of this machine. The error says why there is no driver.
+func List() ([]GPU, error) {
+	l, err := load()
+	if err != nil {
+		return nil, err
+	}
+	var n int32
+	if err := l.call("cuDeviceGetCount", l.DeviceGetCount, uintptr(unsafe.Pointer(&n))); err != nil {
+		return nil, err
+	}
+	list := make([]GPU, n)
+	for i := range list {
+		if list[i], err = l.gpu(i); err != nil {
+			return nil, err
+		}
+	}
+	return list, nil
+}
+
+// gpu returns the i-th GPU.
+func (l *library) gpu(i int) (GPU, error) {
+	g := GPU{Index: i, Driver: l.version}
+	if err := l.call("cuDeviceGet", l.DeviceGet, uintptr(unsafe.Pointer(&g.handle)), uintptr(i)); err != nil {
+		return g, err
+	}
+	var name [256]byte
+	if err := l.call("cuDeviceGetName", l.DeviceGetName, uintptr(unsafe.Pointer(&name[0])), uintptr(len(name)), uintptr(g.handle)); err != nil {
+		return g, err
+	}
+	g.Name = goString(&name[0])
+	if err := l.call("cuDeviceTotalMem", l.DeviceTotalMem_v2, uintptr(unsafe.Pointer(&g.Memory)), uintptr(g.handle)); err != nil {
+		return g, err
+	}
+	var units, major, minor int32
+	for attribute, value := range map[uintptr]*int32{attributeUnits: &units, attributeMajor: &major, attributeMinor: &minor} {
+		if err := l.call("cuDeviceGetAttribute", l.DeviceGetAttribute, uintptr(unsafe.Pointer(value)), attribute, uintptr(g.handle)); err != nil {
+			return g, err
+		}
+	}
+	g.units, g.Capability = int(units), int(10*major+minor)
+	return g, nil
+}
+
+// A device is a GPU that is open.
+type device struct {
+	lib     *library
+	gpu     GPU
+	name    string
+	target  schedule.Target
+	context uintptr
+	stream  uintptr
+	pool    uintptr // of memory
+	modules lru.Cache[string, *module]
+	buffers map[*buffer]struct{}
+	held    int64 // bytes of buffers
+	budget  int64
+	scratch []*buffer
+	params  []byte // of the launch that is made
+	launch  *launch
+	failed  error // the first failure since the last Sync
+	closed  error // why the device is gone
+}
+
+// Options are the limits of a device.
+type Options struct {
+	Memory int64 // the greatest number of bytes in buffers; 0 for all there is
+}
+
+// maxBindings is the most buffers of a kernel: a launch has 4 KiB for their addresses.
+const maxBindings = 64
+
+// Open opens a GPU.
+func Open(g GPU, o Options) (driver.Device, error) {
+	l, err := load()
+	if err != nil {
+		return nil, err
+	}
+	d := &device{
+		lib: l, gpu: g, name: fmt.Sprintf("cuda:%d (%s)", g.Index, g.Name), buffers: map[*buffer]struct{}{}, budget: g.Memory, launch: new(launch),
+		target: schedule.Target{
+			Family: schedule.Discrete, MaxThreads: 1024, SharedBytes: 48 << 10, MaxGroups: math.MaxInt32,
+			SubgroupMin: 32, SubgroupMax: 32, Units: g.units,
+		},
+	}
+	if o.Memory > 0 {
+		d.budget = min(d.budget, o.Memory)
+	}
+	if err := l.call("cuDevicePrimaryCtxRetain", l.DevicePrimaryCtxRetain, uintptr(unsafe.Pointer(&d.context)), uintptr(g.handle)); err != nil {
+		return nil, err
+	}
+	leave, err := d.enter()
+	if err != nil {
+		return nil, err
+	}
+	defer leave()
+	const notBlocking = 1 // by the default stream
+	if err := l.call("cuStreamCreate", l.StreamCreate, uintptr(unsafe.Pointer(&d.stream)), notBlocking); err != nil {
+		return nil, err
+	}
+	if err := l.call("cuDeviceGetDefaultMemPool", l.DeviceGetDefaultMemPool, uintptr(unsafe.Pointer(&d.pool)), uintptr(g.handle)); err != nil {
+		return nil, err
+	}
+	const releaseThreshold = 4
+	all := uint64(math.MaxUint64)
+	return d, l.call("cuMemPoolSetAttribute", l.MemPoolSetAttribute, d.pool, releaseThreshold, uintptr(unsafe.Pointer(&all)))
+}
+
+// enter holds the thread and makes the context current in it, until leave.
+func (d *device) enter() (leave func(), err error) {
+	if d.closed != nil {
+		return nil, d.closed
+	}
+	runtime.LockOSThread()
+	if err := d.lib.call("cuCtxSetCurrent", d.lib.CtxSetCurrent, d.context); err != nil {
+		runtime.UnlockOSThread()
+		return nil, d.fail(err)
+	}
+	return runtime.UnlockOSThread, nil
+}
+
+func (d *device) Name() string { return d.name }
+
+func (d *device) Limits() driver.Limits {
+	return driver.Limits{Types: shader.DTypes, Bindings: maxBindings, Memory: int(d.budget), Async: true}
+}
+
+// fail returns an error of the driver with the device's name, and notes it. After one that
+// is not about memory no call works.
+func (d *device) fail(err error) error {
+	var e *Error
+	switch {
+	case !errors.As(err, &e):
+		return err
+	case e.Code == outOfMemory:
+		return fmt.Errorf("%s: %w: %d bytes held: %w", d.name, driver.ErrMemory, d.held, err)
+	}
+	if d.closed == nil {
+		d.closed = fmt.Errorf("%s: the GPU is lost to this process: %w", d.name, err)
+	}
+	return d.closed
+}
+
+// wait waits for all work.
+func (d *device) wait() error {
+	if err := d.lib.call("cuStreamSynchronize", d.lib.StreamSynchronize, d.stream); err != nil {
+		return d.fail(err)
+	}
+	return nil
+}
+
+func (d *device) Sync() error {
+	leave, err := d.enter()
+	if err != nil {
+		return err
+	}
+	defer leave()
+	err = d.wait()
+	if err == nil {
+		err = d.failed
+	}
+	d.failed = nil // the caller gets it
+	return err
+}
+
+func (d *device) Close() error {
+	if d.context == 0 {
+		return nil
+	}
+	if leave, err := d.enter(); err == nil {
+		defer leave()
+		d.wait()
+		for b := range d.buffers {
+			b.Free()
+		}
+		d.modules.Trim(0, d.unload)
+		d.lib.call("cuStreamDestroy", d.lib.StreamDestroy_v2, d.stream)
+	}
+	err := d.lib.call("cuDevicePrimaryCtxRelease", d.lib.DevicePrimaryCtxRelease_v2, uintptr(d.gpu.handle))
+	d.context, d.closed = 0, fmt.Errorf("%s: the device is closed", d.name)
+	return err
+}

@@ -1,0 +1,43 @@
+//go:build (linux || windows) && (amd64 || arm64)
+
+package cuda
+
+import (
+	"flag"
+	"testing"
+
+	"github.com/tensorken/tensorken/driver"
+	"github.com/tensorken/tensorken/driver/drivertest"
+)
+
+var (
+	graphs = flag.Int("graphs", 100, "number of random graphs")
+	seed   = flag.Uint64("seed", 1, "seed of random graphs")
+)
+
+// open opens the first GPU.
+func open() (driver.Device, error) {
+	list, err := List()
+	if err != nil {
+		return nil, err
+	}
+	return Open(list[0], Options{})
+}
+
+// need skips a test where there is no GPU of NVIDIA.
+func need(t *testing.T) {
+	t.Helper()
+	if list, err := List(); err != nil || len(list) == 0 {
+		t.Skip("no GPU of NVIDIA: ", err)
+	}
+}
+
+func TestDevice(t *testing.T) {
+	need(t)
+	drivertest.Test(t, open)
+}
+
+func TestRandom(t *testing.T) {
+	need(t)
+	drivertest.Random(t, open, *graphs, *seed)
+}

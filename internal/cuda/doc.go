@@ -1,0 +1,12 @@
+//go:build (linux || windows) && (amd64 || arm64)
+
+// Package cuda runs kernels on NVIDIA's GPUs by the driver alone: a driver.Device over
+// libcuda, with kernels from internal/schedule and internal/ptx. It needs no toolkit.
+//
+// The driver compiles PTX text; what it makes is kept on disk (cache.go). A context belongs to
+// a thread, so each method that calls the driver holds its thread and makes the device's
+// context current there. All work is in one stream: memory is allocated and freed in the order
+// of the work.
+//
+// Source: NVIDIA, CUDA Driver API.
+package cuda

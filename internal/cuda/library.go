@@ -1,0 +1,100 @@
+//go:build (linux || windows) && (amd64 || arm64)
+
+package cuda
+
+import (
+	"errors"
+	"fmt"
+	"runtime"
+	"sync"
+	"unsafe"
+
+	"github.com/tensorken/tensorken/internal/dynlib"
+)
+
+// functions has the addresses of the driver's functions: Init is cuInit.
+type functions struct {
+	Init, DriverGetVersion, GetErrorName, GetErrorString                          uintptr
+	DeviceGetCount, DeviceGet, DeviceGetName, DeviceTotalMem_v2                   uintptr
+	DeviceGetAttribute, DevicePrimaryCtxRetain, DevicePrimaryCtxRelease_v2        uintptr
+	CtxSetCurrent, StreamCreate, StreamDestroy_v2, StreamSynchronize              uintptr
+	MemAllocAsync, MemFreeAsync, MemcpyHtoDAsync_v2, MemcpyDtoHAsync_v2           uintptr
+	DeviceGetDefaultMemPool, MemPoolSetAttribute, MemPoolTrimTo, MemGetInfo_v2    uintptr
+	LinkCreate_v2, LinkAddData_v2, LinkComplete, LinkDestroy                      uintptr
+	ModuleLoadData, ModuleUnload, ModuleGetFunction, LaunchKernel                 uintptr
+	EventCreate, EventRecord, EventSynchronize, EventElapsedTime, EventDestroy_v2 uintptr
+}
+
+// A library is the driver's library.
+type library struct {
+	functions
+	version int // of CUDA that the driver has: 12040 is 12.4
+}
+
+// load loads the driver's library once.
+var load = sync.OnceValues(func() (*library, error) {
+	names := map[string]string{"linux": "libcuda.so.1", "windows": "nvcuda.dll"}
+	handle, err := dynlib.Open(names[runtime.GOOS])
+	if err != nil {
+		return nil, fmt.Errorf("cuda: no driver of NVIDIA: %w", err)
+	}
+	l := new(library)
+	if missing := dynlib.Find(handle, "cu", &l.functions); missing != "" {
+		return nil, fmt.Errorf("cuda: the driver lacks %s: install one for CUDA 11.4 or later", missing)
+	}
+	if err := l.call("cuInit", l.Init, 0); err != nil {
+		return nil, err
+	}
+	var version int32
+	err = l.call("cuDriverGetVersion", l.DriverGetVersion, uintptr(unsafe.Pointer(&version)))
+	l.version = int(version)
+	return l, err
+})
+
+// An Error is the failure of a function of the driver.
+type Error struct {
+	Func string
+	Code int
+	Text string
+}
+
+func (e *Error) Error() string { return fmt.Sprintf("%s: %s (error %d)", e.Func, e.Text, e.Code) }
+
+// outOfMemory is the code of an Error.
+const outOfMemory = 2
+
+// isMemory reports whether the GPU has not enough memory.
+func isMemory(err error) bool {
+	var e *Error
+	return errors.As(err, &e) && e.Code == outOfMemory
+}
+
+// call calls a function of the driver. Convert pointers in the argument list, as for
+// dynlib.Call.
+//
+//go:uintptrescapes
+func (l *library) call(name string, fn uintptr, args ...uintptr) error {
+	code := int(uint32(dynlib.Call(fn, args...)))
+	if code == 0 {
+		return nil
+	}
+	return &Error{name, code, l.text(code)}
+}
+
+// text describes a failure.
+func (l *library) text(code int) string {
+	var text *byte
+	if dynlib.Call(l.GetErrorString, uintptr(code), uintptr(unsafe.Pointer(&text))) != 0 || text == nil {
+		return "an unknown failure"
+	}
+	return goString(text)
+}
+
+// goString copies a zero-terminated string.
+func goString(text *byte) string {
+	n := 0
+	for *(*byte)(unsafe.Add(unsafe.Pointer(text), n)) != 0 {
+		n++
+	}
+	return string(unsafe.Slice(text, n))
+}

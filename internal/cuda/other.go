@@ -1,0 +1,29 @@
+//go:build !((linux || windows) && (amd64 || arm64))
+
+// Package cuda has no devices on this platform.
+package cuda
+
+import (
+	"errors"
+
+	"github.com/tensorken/tensorken/driver"
+)
+
+// A GPU is one that the driver lists.
+type GPU struct {
+	Index              int
+	Name               string
+	Memory             int64
+	Capability, Driver int
+}
+
+// Options are the limits of a device.
+type Options struct{ Memory int64 }
+
+var errPlatform = errors.New("cuda: NVIDIA has no driver for this platform: use webgpu or the CPU")
+
+// List fails.
+func List() ([]GPU, error) { return nil, errPlatform }
+
+// Open fails.
+func Open(GPU, Options) (driver.Device, error) { return nil, errPlatform }

@@ -1,0 +1,219 @@
+//go:build (linux || windows) && (amd64 || arm64)
+
+package cuda
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math"
+	"runtime"
+	"slices"
+	"unsafe"
+
+	"github.com/tensorken/tensorken/driver"
+	"github.com/tensorken/tensorken/internal/ptx"
+	"github.com/tensorken/tensorken/internal/schedule"
+	"github.com/tensorken/tensorken/internal/shader"
+	"github.com/tensorken/tensorken/internal/shape"
+	"github.com/tensorken/tensorken/ir"
+)
+
+// A program is a kernel as passes.
+type program struct {
+	device  *device
+	args    []ir.Arg
+	reach   []shape.Reach // of the arguments
+	passes  []pass
+	scratch []int
+}
+
+type pass struct {
+	module  *module
+	buffers []*shader.Buffer
+	params  []*shader.Param
+	grid    [3]int
+	threads int
+}
+
+// Compile starts to compile a kernel's passes. If the driver refuses one, Run returns the
+// error.
+func (d *device) Compile(k *ir.Kernel) (driver.Program, error) {
+	leave, err := d.enter()
+	if err != nil {
+		return nil, err
+	}
+	defer leave()
+	for _, a := range k.Args {
+		if a.Kind == ir.Out && int64(a.Len) > d.budget/int64(a.DType.Size()) {
+			return nil, fmt.Errorf("%s: %w: a tensor of %d %v is asked for; this GPU has %d bytes", d.name, driver.ErrMemory, a.Len, a.DType, d.budget)
+		}
+	}
+	s, err := schedule.Compile(k, d.target)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", d.name, err)
+	}
+	p := &program{device: d, args: slices.Clone(k.Args), reach: shape.Reaches(k), scratch: s.Scratch}
+	for _, q := range s.Passes {
+		p.passes = append(p.passes, pass{d.module(ptx.Print(q)), q.Buffers, q.Params, q.Grid, q.Threads})
+	}
+	return p, nil
+}
+
+// A launch is the memory that the driver reads of a launch.
+type launch struct {
+	extra [5]uintptr
+	size  uintptr
+}
+
+func (d *device) Run(calls []driver.Call) error {
+	leave, err := d.enter()
+	if err != nil {
+		return err
+	}
+	defer leave()
+	for i := range calls {
+		if err := d.call(&calls[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// call launches the passes of a call.
+func (d *device) call(c *driver.Call) error {
+	p, ok := c.Program.(*program)
+	if !ok || p.device != d {
+		return fmt.Errorf("%s: a program of another device", d.name)
+	}
+	if err := d.accepts(p, c.Args); err != nil {
+		return err
+	}
+	if err := d.reserve(p.scratch); err != nil {
+		return err
+	}
+	for i := range p.passes {
+		if err := d.dispatch(p, &p.passes[i], c.Args); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// accepts checks a call's arguments.
+func (d *device) accepts(p *program, args []driver.Arg) error {
+	if len(args) != len(p.args) {
+		return fmt.Errorf("%s: %d arguments for a kernel of %d", d.name, len(args), len(p.args))
+	}
+	for i := range args {
+		a := &args[i]
+		if p.args[i].Kind == ir.Value {
+			continue
+		}
+		b, ok := a.Buffer.(*buffer)
+		if !ok || b.device != d || b.address == 0 {
+			return fmt.Errorf("%s: argument %d is not a buffer of this device", d.name, i)
+		}
+		n := b.size / p.args[i].DType.Size()
+		switch r := p.reach[i]; {
+		case p.args[i].Kind == ir.Out && !p.args[i].Part && a.Offset != 0:
+			return fmt.Errorf("%s: argument %d starts at element %d, and is written as a whole", d.name, i, a.Offset)
+		case !r.Within(a.Offset, n):
+			return fmt.Errorf("%s: argument %d: elements %d to %d from %d on, in a buffer of %d", d.name, i, r.Lo, r.Hi, a.Offset, n)
+		}
+	}
+	return nil
+}
+
+// reserve provides scratch buffers of those sizes. All programs share them: no call reads
+// what another left there.
+func (d *device) reserve(sizes []int) error {
+	for i, n := range sizes {
+		if i == len(d.scratch) {
+			d.scratch = append(d.scratch, new(buffer))
+		}
+		if d.scratch[i].size >= n {
+			continue
+		}
+		old := d.scratch[i]
+		d.scratch[i] = &buffer{device: d} // while there is no other
+		if old.address != 0 {
+			old.Free()
+		}
+		b, err := d.alloc(n)
+		if err != nil {
+			return err
+		}
+		d.scratch[i] = b
+	}
+	return nil
+}
+
+func (d *device) freeScratch() {
+	for _, b := range d.scratch {
+		if b.address != 0 {
+			b.Free()
+		}
+	}
+	d.scratch = nil
+}
+
+// dispatch launches a pass.
+func (d *device) dispatch(p *program, q *pass, args []driver.Arg) error {
+	m := q.module
+	<-m.ready
+	if m.err != nil {
+		return fmt.Errorf("%s: %w", d.name, m.err)
+	}
+	if m.function == 0 { // it was dropped
+		q.module = d.module(m.text)
+		return d.dispatch(p, q, args)
+	}
+	d.modules.Use(m.entry)
+	d.params = d.params[:0]
+	for _, b := range q.buffers {
+		own := (*buffer)(nil)
+		if b.Arg < 0 {
+			own = d.scratch[b.Scratch]
+		} else {
+			own = args[b.Arg].Buffer.(*buffer)
+		}
+		d.params = binary.LittleEndian.AppendUint64(d.params, uint64(own.address))
+	}
+	for _, w := range q.params {
+		x := uint32(args[w.Arg].Offset)
+		if !w.Offset {
+			x = bits(p.args[w.Arg].DType, args[w.Arg].Num)
+		}
+		d.params = binary.LittleEndian.AppendUint32(d.params, x)
+	}
+	return d.submit(m.function, q)
+}
+
+// bits is a number's bits in a kernel.
+func bits(d ir.DType, x ir.Number) uint32 {
+	if d.IsFloat() {
+		return math.Float32bits(float32(x.Float64(d)))
+	}
+	return uint32(x)
+}
+
+// submit launches a function with d.params.
+func (d *device) submit(function uintptr, q *pass) error {
+	const end, buffer, size = 0, 1, 2 // names of what follows
+	var pinner runtime.Pinner
+	defer pinner.Unpin()
+	l := d.launch
+	pinner.Pin(l)
+	l.extra = [5]uintptr{end}
+	if len(d.params) > 0 {
+		pinner.Pin(&d.params[0])
+		l.size = uintptr(len(d.params))
+		l.extra = [5]uintptr{buffer, uintptr(unsafe.Pointer(&d.params[0])), size, uintptr(unsafe.Pointer(&l.size)), end}
+	}
+	err := d.lib.call("cuLaunchKernel", d.lib.LaunchKernel, function,
+		uintptr(q.grid[0]), uintptr(q.grid[1]), uintptr(q.grid[2]), uintptr(q.threads), 1, 1, 0, d.stream, 0, uintptr(unsafe.Pointer(&l.extra)))
+	if err != nil {
+		return d.fail(err)
+	}
+	return nil
+}
