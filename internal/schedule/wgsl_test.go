@@ -71,7 +71,7 @@ func validate(t *testing.T, q *shader.Pass) {
 			continue
 		}
 		source := v.print(q)
-		file := filepath.Join(t.TempDir(), "shader")
+		file := filepath.Join(t.TempDir(), "shader.wgsl") // naga reads the extension
 		if err := os.WriteFile(file, []byte(source), 0o666); err != nil {
 			t.Fatal(err)
 		}
