@@ -37,8 +37,12 @@ type GPU struct {
 	Capability int   // 90 is compute capability 9.0
 }
 
-// ErrNoGPU says that the driver finds no GPU.
-var ErrNoGPU = errors.New("cuda: the driver finds no GPU: see CUDA_VISIBLE_DEVICES and what nvidia-smi lists")
+var (
+	// ErrNoDriver says that this machine has no driver of NVIDIA.
+	ErrNoDriver = cuda.ErrNoDriver
+	// ErrNoGPU says that the driver finds no GPU.
+	ErrNoGPU = errors.New("cuda: the driver finds no GPU: see CUDA_VISIBLE_DEVICES and what nvidia-smi lists")
+)
 
 // GPUs lists the GPUs of this machine, in the driver's order. Its error says what is missing.
 func GPUs() ([]GPU, error) {

@@ -11,12 +11,13 @@
 // Of several GPUs of one model there is one in the list: webgpu.Adapters says
 // more.
 //
-// The empty name stands for the fastest GPU or, if none opens, the CPU. A
+// The empty name stands for the fastest GPU, one of NVIDIA as cuda, or, if none opens, the CPU. A
 // software adapter, which computes on the CPU and is slower than the device
 // cpu, is taken only where webgpu is named.
 package device
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -47,10 +48,16 @@ const variable = "TENSORKEN_DEVICE"
 //
 // is right for either.
 func Open(name string) (d *tensor.Device, why string, err error) {
-	return open(name, os.Getenv(variable), webgpu.Open)
+	return gpus{cuda.Open, webgpu.Open}.open(name, os.Getenv(variable))
 }
 
-func open(name, env string, gpu func(*webgpu.Options) (*tensor.Device, error)) (d *tensor.Device, why string, err error) {
+// gpus opens GPUs.
+type gpus struct {
+	cuda   func(*cuda.Options) (*tensor.Device, error)
+	webgpu func(*webgpu.Options) (*tensor.Device, error)
+}
+
+func (g gpus) open(name, env string) (d *tensor.Device, why string, err error) {
 	defer tensor.Catch(&err) // the CPU's, if an environment variable has a bad value
 	asked := fmt.Sprintf("device %q", name)
 	if name == "" && env != "" {
@@ -60,36 +67,49 @@ func open(name, env string, gpu func(*webgpu.Options) (*tensor.Device, error)) (
 	kind, which, more := strings.Cut(name, ":")
 	switch {
 	case name == "":
-		if d, err = gpu(&webgpu.Options{}); err != nil {
-			return tensor.CPU(), "no GPU opened: " + line(err), nil
-		}
-		return d, "the fastest GPU", nil
+		d, why = g.fastest()
+		return d, why, nil
 	case name == "cpu":
 		return tensor.CPU(), why, nil
-	case kind == "cuda":
-		o := &cuda.Options{}
+	case kind != "webgpu" && kind != "cuda":
+		return nil, "", fmt.Errorf(`%s: there is no such device: use "cpu", "cuda", "webgpu", or one GPU as "cuda:0", "webgpu:0" or "webgpu:NAME"`, asked)
+	case more && which == "":
+		return nil, "", fmt.Errorf("%s: want a number or a name after the colon", asked)
+	case kind == "webgpu":
+		d, err = g.webgpu(&webgpu.Options{Adapter: which, Software: true})
+	default:
+		index := 0
 		if more {
-			if o.Index, err = strconv.Atoi(which); err != nil {
+			if index, err = strconv.Atoi(which); err != nil {
 				return nil, "", fmt.Errorf("%s: want a number after the colon", asked)
 			}
 		}
-		if d, err = cuda.Open(o); err != nil {
-			return nil, "", fmt.Errorf("%s: %w", asked, err)
-		}
-		return d, why, nil
-	case kind != "webgpu":
-		return nil, "", fmt.Errorf(`%s: there is no such device: use "cpu", "webgpu", or one adapter as "webgpu:0" or "webgpu:NAME"`, asked)
-	case more && which == "":
-		return nil, "", fmt.Errorf("%s: want a number or a name after the colon", asked)
+		d, err = g.cuda(&cuda.Options{Index: index})
 	}
-	if d, err = gpu(&webgpu.Options{Adapter: which, Software: true}); err != nil {
+	if err != nil {
 		return nil, "", fmt.Errorf("%s: %w", asked, err)
 	}
 	return d, why, nil
 }
 
+// fastest opens a GPU, by the driver of NVIDIA if there is one, else the CPU.
+func (g gpus) fastest() (d *tensor.Device, why string) {
+	d, driver := g.cuda(nil)
+	if driver == nil {
+		return d, "the fastest GPU"
+	}
+	d, err := g.webgpu(nil)
+	switch {
+	case err != nil:
+		return tensor.CPU(), "no GPU opened: " + line(err)
+	case errors.Is(driver, cuda.ErrNoDriver):
+		return d, "the fastest GPU"
+	}
+	return d, "the fastest GPU, by WebGPU: " + line(driver)
+}
+
 // Usage is what a program's flag -device may say of itself.
-const Usage = "device to run on: cpu, webgpu, or one that tensorken gpu lists, as webgpu:1 or webgpu:NAME (default a GPU, if one opens, else the CPU)"
+const Usage = "device to run on: cpu, webgpu, cuda, or one that tensorken gpu lists, as cuda:1, webgpu:1 or webgpu:NAME (default a GPU, if one opens, else the CPU)"
 
 // Use opens the device of that name, as Open does, makes it the default (see
 // tensor.SetDefault), and writes a line to w that says which it is and why. It

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/tensorken/tensorken/cuda"
 	"github.com/tensorken/tensorken/internal/cpu"
 	"github.com/tensorken/tensorken/tensor"
 	"github.com/tensorken/tensorken/webgpu"
@@ -19,10 +20,16 @@ func TestOpen(t *testing.T) {
 	software := tensor.NewDevice(cpu.New(cpu.Options{}))
 	defer hardware.Close()
 	defer software.Close()
+	first, second := tensor.NewDevice(cpu.New(cpu.Options{})), tensor.NewDevice(cpu.New(cpu.Options{}))
+	defer first.Close()
+	defer second.Close()
 	missing := errors.New("no library: install one. Tried:\n\ta\n\tb")
 	// A machine has a GPU, a software adapter, both or none.
 	machine := func(devices ...*tensor.Device) func(*webgpu.Options) (*tensor.Device, error) {
 		return func(o *webgpu.Options) (*tensor.Device, error) {
+			if o == nil {
+				o = &webgpu.Options{}
+			}
 			if o.LowPower || o.Validate || o.Library != "" {
 				t.Errorf("options %+v", o)
 			}
@@ -34,6 +41,20 @@ func TestOpen(t *testing.T) {
 			return nil, missing
 		}
 	}
+	// A driver of NVIDIA finds two GPUs, none, or is missing.
+	nvidia := func(found string) func(*cuda.Options) (*tensor.Device, error) {
+		return func(o *cuda.Options) (*tensor.Device, error) {
+			switch {
+			case found == "":
+				return nil, fmt.Errorf("%w: no such file", cuda.ErrNoDriver)
+			case found == "none":
+				return nil, cuda.ErrNoGPU
+			case o == nil || o.Index == 0:
+				return first, nil
+			}
+			return second, nil
+		}
+	}
 	const noGPU = "no GPU opened: no library: install one"
 	cpu := tensor.CPU()
 	for _, c := range []struct {
@@ -41,28 +62,36 @@ func TestOpen(t *testing.T) {
 		gpus      []*tensor.Device
 		want      *tensor.Device
 		why, err  string
+		nvidia    string
 	}{
-		{"cpu", "", nil, cpu, "", ""},
-		{"cpu", "webgpu", []*tensor.Device{hardware}, cpu, "", ""},
-		{"", "", []*tensor.Device{hardware, software}, hardware, "the fastest GPU", ""},
-		{"", "", []*tensor.Device{software}, cpu, noGPU, ""},
-		{"", "", nil, cpu, noGPU, ""},
-		{"", "cpu", []*tensor.Device{hardware}, cpu, `TENSORKEN_DEVICE is "cpu"`, ""},
-		{"", "webgpu:1", []*tensor.Device{hardware, software}, software, `TENSORKEN_DEVICE is "webgpu:1"`, ""},
-		{"webgpu", "cpu", []*tensor.Device{hardware, software}, hardware, "", ""},
-		{"webgpu", "", []*tensor.Device{software}, software, "", ""},
-		{"webgpu:1", "", []*tensor.Device{hardware, software}, software, "", ""},
-		{"webgpu:0", "", []*tensor.Device{software}, software, "", ""},
-		{"webgpu:2", "", []*tensor.Device{hardware, software}, nil, "", `device "webgpu:2": no library`},
-		{"webgpu", "", nil, nil, "", "device \"webgpu\": no library: install one. Tried:\n\ta\n\tb"},
-		{"", "webgpu", nil, nil, "", `TENSORKEN_DEVICE is "webgpu": no library`},
-		{"webgpu:", "", []*tensor.Device{hardware}, nil, "", `device "webgpu:": want a number or a name after the colon`},
-		{"cuda", "cpu", nil, nil, "", `device "cuda": there is no such device: use "cpu", "webgpu"`},
-		{"", "cuda:0", nil, nil, "", `TENSORKEN_DEVICE is "cuda:0": there is no such device`},
-		{"cpu:1", "", nil, nil, "", `device "cpu:1": there is no such device`},
-		{"webgpus", "", nil, nil, "", `device "webgpus": there is no such device`},
+		{"cpu", "", nil, cpu, "", "", ""},
+		{"cpu", "webgpu", []*tensor.Device{hardware}, cpu, "", "", ""},
+		{"", "", []*tensor.Device{hardware, software}, hardware, "the fastest GPU", "", ""},
+		{"", "", []*tensor.Device{software}, cpu, noGPU, "", ""},
+		{"", "", nil, cpu, noGPU, "", ""},
+		{"", "cpu", []*tensor.Device{hardware}, cpu, `TENSORKEN_DEVICE is "cpu"`, "", ""},
+		{"", "webgpu:1", []*tensor.Device{hardware, software}, software, `TENSORKEN_DEVICE is "webgpu:1"`, "", ""},
+		{"webgpu", "cpu", []*tensor.Device{hardware, software}, hardware, "", "", ""},
+		{"webgpu", "", []*tensor.Device{software}, software, "", "", ""},
+		{"webgpu:1", "", []*tensor.Device{hardware, software}, software, "", "", ""},
+		{"webgpu:0", "", []*tensor.Device{software}, software, "", "", ""},
+		{"webgpu:2", "", []*tensor.Device{hardware, software}, nil, "", `device "webgpu:2": no library`, ""},
+		{"webgpu", "", nil, nil, "", "device \"webgpu\": no library: install one. Tried:\n\ta\n\tb", ""},
+		{"", "webgpu", nil, nil, "", `TENSORKEN_DEVICE is "webgpu": no library`, ""},
+		{"webgpu:", "", []*tensor.Device{hardware}, nil, "", `device "webgpu:": want a number or a name after the colon`, ""},
+		{"cuda", "cpu", nil, nil, "", `device "cuda": cuda: there is no driver of NVIDIA: no such file`, ""},
+		{"rocm", "cpu", nil, nil, "", `device "rocm": there is no such device: use "cpu", "cuda", "webgpu"`, ""},
+		{"cuda:x", "", nil, nil, "", `device "cuda:x": want a number after the colon`, ""},
+		{"cpu:1", "", nil, nil, "", `device "cpu:1": there is no such device`, ""},
+		{"webgpus", "", nil, nil, "", `device "webgpus": there is no such device`, ""},
+		{"cuda", "", nil, first, "", "", "two"},
+		{"cuda:1", "cpu", nil, second, "", "", "two"},
+		{"", "cuda:1", nil, second, `TENSORKEN_DEVICE is "cuda:1"`, "", "two"},
+		{"", "", []*tensor.Device{hardware}, first, "the fastest GPU", "", "two"},
+		{"", "", []*tensor.Device{hardware}, hardware, "the fastest GPU, by WebGPU: " + cuda.ErrNoGPU.Error(), "", "none"},
+		{"cuda", "", []*tensor.Device{hardware}, nil, "", `device "cuda": cuda: the driver finds no GPU`, "none"},
 	} {
-		d, why, err := open(c.name, c.env, machine(c.gpus...))
+		d, why, err := gpus{nvidia(c.nvidia), machine(c.gpus...)}.open(c.name, c.env)
 		call := fmt.Sprintf("Open(%q) with TENSORKEN_DEVICE=%q and %d adapters", c.name, c.env, len(c.gpus))
 		if c.err != "" {
 			if err == nil || !strings.HasPrefix(err.Error(), c.err) {

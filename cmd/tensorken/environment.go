@@ -10,8 +10,9 @@ func environmentTopic() *cobra.Command {
 		Long: `Environment variables of the command and of every program that uses Tensorken:
 
   TENSORKEN_DEVICE      the device where --device, or the name that a program gives
-                        to device.Open, is empty: cpu, webgpu, webgpu:1 or
-                        webgpu:NAME; by default a GPU, if one opens, else the CPU
+                        to device.Open, is empty: cpu, cuda, cuda:1, webgpu,
+                        webgpu:1 or webgpu:NAME; by default a GPU, if one opens,
+                        else the CPU
   TENSORKEN_MEMORY      the most memory that the process may use, such as 6GiB; by
                         default the machine's, or that of its control group
   TENSORKEN_SIMD        the instructions that the CPU computes with: avx512vnni,
@@ -22,6 +23,6 @@ func environmentTopic() *cobra.Command {
   TENSORKEN_WEBGPU_LIB  the path of the WebGPU library
 
 Memory and threads of one device are also options of a program:
-tensor.CPUOptions and webgpu.Options.`,
+tensor.CPUOptions, cuda.Options and webgpu.Options.`,
 	}
 }

@@ -2,12 +2,14 @@ package main
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"io"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/tensorken/tensorken/cuda"
 	"github.com/tensorken/tensorken/internal/hostmem"
 	"github.com/tensorken/tensorken/internal/wgpu"
 )
@@ -16,12 +18,17 @@ func gpuCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "gpu",
 		Short: "List this machine's GPUs, install what they need, check one",
-		Long: `List the adapters, GPUs and software ones, that this machine's WebGPU library
-finds. As a device, webgpu:0 is the first adapter; webgpu is the fastest one.
+		Long: `List the GPUs that NVIDIA's driver finds, and the adapters, GPUs and software ones,
+that this machine's WebGPU library finds. As a device, cuda:0 is the first of those GPUs and
+webgpu:0 the first adapter; webgpu is the fastest one.
 
-If there is no library yet, tensorken gpu install fetches one.`,
+If there is no WebGPU library yet, tensorken gpu install fetches one. GPUs of NVIDIA need none.`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
+			gpus, missing := cuda.GPUs()
+			if !errors.Is(missing, cuda.ErrNoDriver) {
+				printGPUs(c.OutOrStdout(), gpus, missing)
+			}
 			library, adapters, err := findAdapters()
 			if err != nil {
 				return err
@@ -60,6 +67,17 @@ func describeAmong(adapters []wgpu.Adapter, device string) string {
 		}
 	}
 	return device
+}
+
+// printGPUs prints a line for each GPU of NVIDIA, or why there is none.
+func printGPUs(w io.Writer, gpus []cuda.GPU, err error) {
+	if err != nil {
+		fmt.Fprintln(w, "cuda       ", strings.TrimPrefix(err.Error(), "cuda: "))
+	}
+	for i, g := range gpus {
+		fmt.Fprintf(w, "cuda:%d      %s, %s, compute capability %d.%d\n", i, g.Name, hostmem.Size(int(g.Memory)), g.Capability/10, g.Capability%10)
+	}
+	fmt.Fprintln(w)
 }
 
 // printAdapters prints a paragraph for each adapter.

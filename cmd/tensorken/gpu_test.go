@@ -216,7 +216,7 @@ func TestGPUCommand(t *testing.T) {
 // The device named by the environment must open; no other device replaces it.
 func TestDeviceVariable(t *testing.T) {
 	t.Setenv("TENSORKEN_DEVICE", "abacus")
-	want := `tensorken: TENSORKEN_DEVICE is "abacus": there is no such device: use "cpu", "webgpu", or one adapter as "webgpu:0" or "webgpu:NAME"` + "\n"
+	want := `tensorken: TENSORKEN_DEVICE is "abacus": there is no such device: use "cpu", "cuda", "webgpu", or one GPU as "cuda:0", "webgpu:0" or "webgpu:NAME"` + "\n"
 	for _, args := range [][]string{
 		{"train", "--out", filepath.Join(t.TempDir(), "digits.safetensors")},
 		{"bench"},

@@ -1,5 +1,3 @@
-//go:build (linux || windows) && (amd64 || arm64)
-
 // Package cuda runs kernels on NVIDIA's GPUs by the driver alone: a driver.Device over
 // libcuda, with kernels from internal/schedule and internal/ptx. It needs no toolkit.
 //

@@ -31,12 +31,15 @@ type library struct {
 	version int // of CUDA that the driver has: 12040 is 12.4
 }
 
+// ErrNoDriver says that this machine has no driver of NVIDIA.
+var ErrNoDriver = errors.New("cuda: there is no driver of NVIDIA")
+
 // load loads the driver's library once.
 var load = sync.OnceValues(func() (*library, error) {
 	names := map[string]string{"linux": "libcuda.so.1", "windows": "nvcuda.dll"}
 	handle, err := dynlib.Open(names[runtime.GOOS])
 	if err != nil {
-		return nil, fmt.Errorf("cuda: no driver of NVIDIA: %w", err)
+		return nil, fmt.Errorf("%w: %w", ErrNoDriver, err)
 	}
 	l := new(library)
 	if missing := dynlib.Find(handle, "cu", &l.functions); missing != "" {

@@ -1,6 +1,5 @@
 //go:build !((linux || windows) && (amd64 || arm64))
 
-// Package cuda has no devices on this platform.
 package cuda
 
 import (
@@ -20,10 +19,11 @@ type GPU struct {
 // Options are the limits of a device.
 type Options struct{ Memory int64 }
 
-var errPlatform = errors.New("cuda: NVIDIA has no driver for this platform: use webgpu or the CPU")
+// ErrNoDriver says that this machine has no driver of NVIDIA.
+var ErrNoDriver = errors.New("cuda: NVIDIA has no driver for this platform: use webgpu or the CPU")
 
 // List fails.
-func List() ([]GPU, error) { return nil, errPlatform }
+func List() ([]GPU, error) { return nil, ErrNoDriver }
 
 // Open fails.
-func Open(GPU, Options) (driver.Device, error) { return nil, errPlatform }
+func Open(GPU, Options) (driver.Device, error) { return nil, ErrNoDriver }

@@ -31,12 +31,13 @@ var order = strings.Fields(`
 	driver/drivertest
 	internal/cpu
 	internal/shader internal/shader/simt
-	internal/schedule internal/wgsl
+	internal/schedule internal/wgsl internal/ptx
+	internal/dynlib
 	internal/wgpu
 	internal/pytree
 	tensor
-	internal/gpu
-	webgpu device
+	internal/gpu internal/cuda
+	webgpu cuda device
 	internal/jit
 	tree
 	grad grad/gradtest
@@ -56,11 +57,11 @@ var order = strings.Fields(`
 var never = []struct{ from, to, why string }{
 	{
 		"tensor tree grad fft nn optim data",
-		"internal/shader internal/schedule internal/wgsl internal/wgpu internal/gpu webgpu device",
+		"internal/shader internal/schedule internal/wgsl internal/ptx internal/dynlib internal/wgpu internal/gpu internal/cuda webgpu cuda device",
 		"a program that opens no GPU links no GPU code",
 	},
 	{
-		"internal/schedule internal/wgsl internal/wgpu",
+		"internal/schedule internal/wgsl internal/ptx internal/dynlib internal/wgpu",
 		"internal/graph",
 		"a device knows kernels and no tensors",
 	},
@@ -68,7 +69,7 @@ var never = []struct{ from, to, why string }{
 
 // thirdParty lists the packages, or folders of packages, that may import a module.
 var thirdParty = map[string]string{
-	"github.com/ebitengine/purego":  "internal/wgpu",
+	"github.com/ebitengine/purego":  "internal/dynlib internal/wgpu",
 	"golang.org/x/sys":              "internal/simd",
 	"golang.org/x/image":            "imageio",
 	"gonum.org/v1/gonum":            "linalg",

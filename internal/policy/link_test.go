@@ -15,7 +15,7 @@ import (
 const purego = "github.com/ebitengine/purego"
 
 // gpuPackages must not be linked into a program that opens no GPU.
-var gpuPackages = []string{module + "/webgpu", module + "/internal/gpu", module + "/internal/wgpu", module + "/internal/shader", module + "/internal/schedule", module + "/internal/wgsl", purego}
+var gpuPackages = []string{module + "/webgpu", module + "/internal/gpu", module + "/internal/wgpu", module + "/internal/shader", module + "/internal/schedule", module + "/internal/wgsl", module + "/cuda", module + "/internal/cuda", module + "/internal/ptx", module + "/internal/dynlib", purego}
 
 // TestLink builds programs and checks their packages, modules and functions for GPU code.
 func TestLink(t *testing.T) {
@@ -26,7 +26,7 @@ func TestLink(t *testing.T) {
 	}{
 		{"", "", false},
 		{"data grad nn optim safetensors train", "", false},
-		{"webgpu", "webgpu.Open(nil)", true}, // shows that the test finds GPU code
+		{"device", `device.Open("")`, true}, // shows that the test finds GPU code
 	} {
 		t.Run(c.imports, func(t *testing.T) {
 			t.Parallel()
