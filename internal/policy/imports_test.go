@@ -49,7 +49,7 @@ var order = strings.Fields(`
 	nn optim data data/images train models
 	plot draw
 	internal/digits internal/bench
-	internal/goldentext internal/golden internal/policy internal/wgpu/wgputest
+	internal/goldentext internal/golden internal/policy internal/wgpu/wgputest internal/ptx/ptxtest
 `)
 
 // never lists imports that order allows and the design forbids: no package of from

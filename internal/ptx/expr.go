@@ -243,19 +243,32 @@ func (p *printer) inline(f *shader.Func, args [][]value) []value {
 		outer[v] = p.vars[v]
 		p.vars[v] = p.immutable(v.Type, args[i])
 	}
-	c := &call{end: p.label()}
-	for range f.Result.Width {
-		c.results = append(c.results, p.register(classOf(f.Result)))
-	}
-	p.calls = append(p.calls, c)
-	p.block(f.Body)
-	p.calls = p.calls[:len(p.calls)-1]
-	if c.jumps {
-		p.place(c.end)
-	}
+	results := p.body(f)
 	for v, x := range outer {
 		p.vars[v] = x
 	}
+	return results
+}
+
+// body writes the statements of a function and returns its results. The last statement is a
+// Return; others jump behind it.
+func (p *printer) body(f *shader.Func) []value {
+	last := len(f.Body.Stmts) - 1
+	final := f.Body.Stmts[last].(*shader.Return).Value
+	c := &call{}
+	p.calls = append(p.calls, c)
+	for _, s := range f.Body.Stmts[:last] {
+		p.stmt(s)
+	}
+	p.calls = p.calls[:len(p.calls)-1]
+	x := p.expr(final)
+	if c.end == "" {
+		return p.immutable(f.Result, x)
+	}
+	for i := range x {
+		p.move(f.Result, c.results[i], x[i])
+	}
+	p.place(c.end)
 	return c.results
 }
 

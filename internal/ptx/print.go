@@ -52,8 +52,7 @@ var classNames = [classes]struct{ name, typ string }{
 // A call is a function whose body is being printed.
 type call struct {
 	results []value
-	end     string // the label behind the body
-	jumps   bool
+	end     string // the label behind the body; "" if nothing jumps there
 }
 
 // Print gives a pass as a module. The parameters of its entry are the addresses of the

@@ -9,13 +9,12 @@ import (
 )
 
 func (p *printer) block(b *shader.Block) {
-	for i, s := range b.Stmts {
-		p.stmt(s, i == len(b.Stmts)-1)
+	for _, s := range b.Stmts {
+		p.stmt(s)
 	}
 }
 
-// stmt writes a statement, the last one of its block or not.
-func (p *printer) stmt(s shader.Stmt, last bool) {
+func (p *printer) stmt(s shader.Stmt) {
 	switch s := s.(type) {
 	case *shader.Declare:
 		p.declare(s.Var, p.expr(s.Value))
@@ -108,19 +107,27 @@ func (p *printer) loop(s *shader.For) {
 	p.place(end)
 }
 
-// ret ends the function that is being printed.
+// ret ends the function that is being printed before its last statement.
 func (p *printer) ret(s *shader.Return) {
 	c := p.calls[len(p.calls)-1]
+	if c.end == "" {
+		c.end = p.label()
+		for range s.Value.Type.Width {
+			c.results = append(c.results, p.register(classOf(s.Value.Type)))
+		}
+	}
 	for i, x := range p.expr(s.Value) {
 		p.move(s.Value.Type, c.results[i], x)
 	}
 	p.line("bra %s;", c.end)
-	c.jumps = true
 }
 
 // address is the operand for an element of a buffer, some elements behind an index.
 func (p *printer) address(b *shader.Buffer, index *shader.Expr, more int) value {
 	d := p.result(long, "mad.wide."+suffix(index.Type), p.one(index), value(fmt.Sprint(b.Type.Size())), p.base[b])
+	if more == 0 {
+		return "[" + d + "]"
+	}
 	return value(fmt.Sprintf("[%s+%d]", d, more*b.Type.Size()))
 }
 

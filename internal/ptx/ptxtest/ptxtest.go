@@ -1,0 +1,210 @@
+// Package ptxtest checks PTX text as package ptx prints it: instructions and their types of
+// operands, registers, labels and the header.
+package ptxtest
+
+import (
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+)
+
+// A rule says which operands an instruction takes, one letter each:
+//
+//	p predicate  h register of 16 bits  w of 32 bits  d of 64 bits
+//	i word or integer  f word or float  x word or either  s special register or name
+//	a address  m word or a list of them, h or a list of them
+//
+// and the least version and target that have it.
+type rule struct {
+	pattern         *regexp.Regexp
+	operands        string
+	version, target int
+}
+
+func rules(rows ...[2]string) []rule {
+	var list []rule
+	for _, r := range rows {
+		list = append(list, rule{regexp.MustCompile("^(" + r[0] + ")$"), r[1], 60, 50})
+	}
+	return list
+}
+
+const (
+	ints  = `\.[su]32`
+	cmp   = `setp\.(eq|ne|lt|le|gt|ge)`
+	bits8 = `(b32|u8|s8|b16)`
+)
+
+var table = rules(
+	[2]string{`ld\.param\.u64`, "da"}, [2]string{`ld\.param\.u32`, "wa"}, [2]string{`cvta\.to\.global\.u64`, "dd"},
+	[2]string{`(add|sub|mul\.lo|div|rem|min|max)` + ints, "wii"}, [2]string{`mad\.lo` + ints, "wiii"}, [2]string{`mad\.wide` + ints, "diid"},
+	[2]string{`(add|sub|mul|div)\.rn\.f32|(min|max)\.f32`, "wff"}, [2]string{`fma\.rn\.f32`, "wfff"},
+	[2]string{`(neg|abs)\.s32|not\.b32|clz\.b32|mov\.u32`, "wi"}, [2]string{`(neg|abs)\.f32|sqrt\.rn\.f32|(ex2|lg2)\.approx\.f32|cvt\.rmi\.f32\.f32`, "wf"},
+	[2]string{`(and|or|xor)\.b32|(shl|shr)\.b32|shr` + ints, "wii"}, [2]string{`(and|or|xor)\.pred`, "ppp"}, [2]string{`(not|mov)\.pred`, "pp"},
+	[2]string{cmp + ints, "pii"}, [2]string{`setp\.(eq|lt|le|gt|ge|neu)\.f32`, "pff"}, [2]string{`selp\.b32`, "wxxp"}, [2]string{`mov\.b32`, "wx"},
+	[2]string{`cvt\.rn\.f16\.f32`, "hf"}, [2]string{`cvt\.f32\.f16`, "wh"}, [2]string{`cvt\.u32\.u16`, "wh"}, [2]string{`cvt\.u16\.u32`, "hi"},
+	[2]string{`cvt\.rn\.f32` + ints, "wi"}, [2]string{`cvt\.rzi` + ints + `\.f32`, "wf"},
+	[2]string{`ld\.global(\.v4)?\.` + bits8, "ma"}, [2]string{`st\.global(\.v4)?\.` + bits8, "am"},
+	[2]string{`ld\.shared(\.v[24])?\.b32`, "ma"}, [2]string{`st\.shared(\.v[24])?\.b32`, "am"},
+	[2]string{`(ld|st)\.volatile\.global\.u32`, "??"}, [2]string{`red\.global\.min\.s32`, "ai"},
+	[2]string{`shfl\.sync\.bfly\.b32`, "wxiii"}, [2]string{`bar\.sync`, "i"}, [2]string{`bra`, "l"}, [2]string{`ret`, ""},
+)
+
+// A checker reads a module line by line.
+type checker struct {
+	version, target int
+	registers       map[string]int // how many of each class are declared
+	shared          map[string]bool
+	labels, jumps   map[string]bool
+}
+
+// Check returns the first fault of a module.
+func Check(text string) error {
+	c := checker{registers: map[string]int{}, shared: map[string]bool{}, labels: map[string]bool{}, jumps: map[string]bool{}}
+	body := false
+	needs := [2]int{60, 50}
+	for i, line := range strings.Split(text, "\n") {
+		line = strings.TrimSpace(line)
+		var err error
+		switch {
+		case line == "" || line == "}":
+		case line == "{":
+			body = true
+		case !body:
+			c.header(line)
+		case strings.HasPrefix(line, "."):
+			c.declare(line)
+		case strings.HasSuffix(line, ":"):
+			c.labels[strings.TrimSuffix(line, ":")] = true
+		default:
+			var r *rule
+			if r, err = c.instruction(line); err == nil {
+				needs = [2]int{max(needs[0], r.version), max(needs[1], r.target)}
+			}
+		}
+		if err != nil {
+			return fmt.Errorf("line %d: %s: %w", i+1, line, err)
+		}
+	}
+	for l := range c.jumps {
+		if !c.labels[l] {
+			return fmt.Errorf("there is no label %s", l)
+		}
+	}
+	if got := [2]int{c.version, c.target}; got != needs {
+		return fmt.Errorf("version and target %d, want %d", got, needs)
+	}
+	return nil
+}
+
+var digits = regexp.MustCompile(`[0-9.]+`)
+
+func (c *checker) header(line string) {
+	number := func() int {
+		n, _ := strconv.Atoi(strings.ReplaceAll(digits.FindString(strings.TrimLeft(line, ".")), ".", ""))
+		return n
+	}
+	switch {
+	case strings.HasPrefix(line, ".version"):
+		c.version = number()
+	case strings.HasPrefix(line, ".target"):
+		c.target = number()
+	}
+}
+
+var (
+	registers = regexp.MustCompile(`^\.reg \.(\w+) (%[a-z]+)<(\d+)>;$`)
+	arrays    = regexp.MustCompile(`^\.shared \.align 16 \.b8 (\w+)\[\d+\];$`)
+)
+
+func (c *checker) declare(line string) {
+	if m := registers.FindStringSubmatch(line); m != nil {
+		c.registers[m[2]], _ = strconv.Atoi(m[3])
+	}
+	if m := arrays.FindStringSubmatch(line); m != nil {
+		c.shared[m[1]] = true
+	}
+}
+
+var (
+	shape    = regexp.MustCompile(`^(@!?%[a-z]+\d+ )?([a-z][a-z0-9_.]*)( (.*))?;$`)
+	operand  = regexp.MustCompile(`\{[^}]*\}|\[[^\]]*\]|[^, ]+`)
+	register = regexp.MustCompile(`^(%[a-z]+)(\d+)$`)
+	integer  = regexp.MustCompile(`^-?\d+$`)
+	float    = regexp.MustCompile(`^0f[0-9A-F]{8}$`)
+	special  = regexp.MustCompile(`^%(tid|ctaid)\.[xy]$`)
+	address  = regexp.MustCompile(`^\[([^+\]]+)(\+\d+)?\]$`)
+)
+
+// instruction checks an instruction and returns its rule.
+func (c *checker) instruction(line string) (*rule, error) {
+	m := shape.FindStringSubmatch(line)
+	if m == nil {
+		return nil, fmt.Errorf("no instruction")
+	}
+	if m[1] != "" {
+		if err := c.operand('p', strings.TrimLeft(strings.TrimSpace(m[1]), "@!")); err != nil {
+			return nil, err
+		}
+	}
+	list := operand.FindAllString(m[4], -1)
+	for i := range table {
+		r := &table[i]
+		if !r.pattern.MatchString(m[2]) {
+			continue
+		}
+		if len(list) != len(r.operands) {
+			return nil, fmt.Errorf("%d operands, want %d", len(list), len(r.operands))
+		}
+		for k, x := range list {
+			if err := c.operand(r.operands[k], x); err != nil {
+				return nil, err
+			}
+		}
+		return r, nil
+	}
+	return nil, fmt.Errorf("unknown instruction %s", m[2])
+}
+
+// operand checks an operand of a kind.
+func (c *checker) operand(kind byte, x string) error {
+	bad := fmt.Errorf("operand %s, want one of kind %c", x, kind)
+	classes := map[byte]string{'p': "%p", 'h': "%h", 'w': "%r", 'd': "%d", 'i': "%r", 'f': "%r", 'x': "%r"}
+	switch {
+	case kind == '?':
+		if x[0] == '[' {
+			return c.operand('a', x)
+		}
+		return c.operand('i', x)
+	case kind == 'l':
+		c.jumps[x] = true
+		return nil
+	case kind == 'a':
+		a := address.FindStringSubmatch(x)
+		if a == nil {
+			return bad
+		}
+		if a[1][0] == '%' && c.operand('d', a[1]) != nil {
+			return c.operand('w', a[1])
+		}
+		return nil
+	case kind == 'm':
+		for _, y := range strings.Split(strings.Trim(x, "{}"), ", ") {
+			if c.operand('w', y) != nil && c.operand('h', y) != nil {
+				return bad
+			}
+		}
+		return nil
+	case (kind == 'i' || kind == 'x') && (integer.MatchString(x) || special.MatchString(x) || c.shared[x]), (kind == 'f' || kind == 'x') && float.MatchString(x):
+		return nil
+	}
+	m := register.FindStringSubmatch(x)
+	if m == nil || m[1] != classes[kind] {
+		return bad
+	}
+	if n, _ := strconv.Atoi(m[2]); n >= c.registers[m[1]] {
+		return fmt.Errorf("register %s is not declared", x)
+	}
+	return nil
+}
