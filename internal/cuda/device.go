@@ -92,6 +92,7 @@ type device struct {
 	scratch []*buffer
 	params  []byte // of the launch that is made
 	launch  *launch
+	clock   clock
 	failed  error // the first failure since the last Sync
 	closed  error // why the device is gone
 }
@@ -208,6 +209,7 @@ func (d *device) Close() error {
 			b.Free()
 		}
 		d.modules.Trim(0, d.unload)
+		d.freeEvents()
 		d.lib.call("cuStreamDestroy", d.lib.StreamDestroy_v2, d.stream)
 	}
 	err := d.lib.call("cuDevicePrimaryCtxRelease", d.lib.DevicePrimaryCtxRelease_v2, uintptr(d.gpu.handle))
