@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"compress/gzip"
 	"context"
 	"io"
@@ -10,7 +11,6 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -123,43 +123,38 @@ func TestCompression(t *testing.T) {
 	}
 }
 
-// maxSize is the most bytes that a page with its program may take, compressed by brotli.
-var maxSize = map[string]int64{"digits": 2_000_000}
+// maxSize is the most bytes that the page of digits may take, compressed by brotli.
+const maxSize = 2_000_000
 
-// TestSize adds up what a visitor of a page loads.
+// TestSize adds up what a visitor of the page of digits loads.
 func TestSize(t *testing.T) {
 	if os.Getenv("TENSORKEN_REQUIRE_CHROMIUM") != "1" {
-		t.Skip("compiles and compresses for minutes: TENSORKEN_REQUIRE_CHROMIUM is not 1")
+		t.Skip("compresses for half a minute: TENSORKEN_REQUIRE_CHROMIUM is not 1")
 	}
-	folder := t.TempDir()
-	if err := build(t.Context(), folder, smallest); err != nil {
+	if err := built(); err != nil {
 		t.Fatal(err)
 	}
-	sizes := map[string]int64{} // by the part of the name before the dot
-	files, err := filepath.Glob(filepath.Join(folder, "*.br"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, f := range files {
-		info, err := os.Stat(f)
+	total := 0
+	for _, name := range []string{
+		"digits.html", "digits.js", "digits.wasm",
+		"chart.js", "devices.js", "icon.svg", "pad.js", "page.js", "style.css", "wasm_exec.js", "worker.js",
+	} {
+		b, err := os.ReadFile(filepath.Join(folder, name))
 		if err != nil {
 			t.Fatal(err)
 		}
-		name, _, _ := strings.Cut(filepath.Base(f), ".")
-		sizes[name] += info.Size()
-	}
-	shared := int64(0)
-	for name, size := range sizes {
-		if !slices.ContainsFunc(pages, func(p page) bool { return p.Name == name }) {
-			shared += size
+		var out bytes.Buffer
+		w := compressions[0].writer(&out, smallest)
+		w.Write(b)
+		if err := w.Close(); err != nil {
+			t.Fatal(err)
 		}
+		t.Logf("%s: %d bytes", name, out.Len())
+		total += out.Len()
 	}
-	for _, p := range pages {
-		total := sizes[p.Name] + shared
-		t.Logf("%s: %d bytes", p.Name, total)
-		if most := maxSize[p.Name]; p.Program && most > 0 && (total > most || total < most/4) {
-			t.Errorf("%s takes %d bytes, want at most %d: docs/browser.md says what takes how many", p.Name, total, most)
-		}
+	t.Logf("together: %d bytes", total)
+	if total > maxSize || total < maxSize/4 {
+		t.Errorf("the page of digits takes %d bytes, want at most %d: docs/browser.md says what takes how many", total, maxSize)
 	}
 }
 
