@@ -63,14 +63,8 @@ type Error struct {
 
 func (e *Error) Error() string { return fmt.Sprintf("%s: %s (error %d)", e.Func, e.Text, e.Code) }
 
-// outOfMemory is the code of an Error.
+// outOfMemory is the code of an Error of a GPU that has not enough memory.
 const outOfMemory = 2
-
-// isMemory reports whether the GPU has not enough memory.
-func isMemory(err error) bool {
-	var e *Error
-	return errors.As(err, &e) && e.Code == outOfMemory
-}
 
 // call calls a function of the driver. Convert pointers in the argument list, as for
 // dynlib.Call.
