@@ -18,17 +18,17 @@ func TestLive(t *testing.T) {
 	d := newDisplay(&out)
 	d.live = true
 	d.memory = func() int64 { return 3 << 20 }
-	d.start = d.start.Add(-time.Second)
+	d.start = d.start.Add(-100 * time.Second) // so long that the time of the test does not matter
 	d.shown = d.start
-	d.progress(epochs(1, 3, 0.2, 0.6, 60), 0.25)
-	d.progress(epochs(1, 3, 0.2, 0.6, 70), 0.25) // too soon
-	d.report(epochs(1, 3, 1./3, 0, 100), Metrics{"accuracy": 0.5, "loss": 1})
+	d.progress(epochs(1, 3, 0.2, 0.6, 6000), 0.25)
+	d.progress(epochs(1, 3, 0.2, 0.6, 7000), 0.25) // too soon
+	d.report(epochs(1, 3, 1./3, 0, 10000), Metrics{"accuracy": 0.5, "loss": 1})
 	d.shown = d.start
-	d.progress(epochs(2, 3, 0.5, 0.5, 150), 0.125)
+	d.progress(epochs(2, 3, 0.5, 0.5, 15000), 0.125)
 	d.close()
-	want := "\repoch 1/3 ████░░░░░░░░░░░░░░░░  20%  loss 0.2500  60 samples/s  3 MiB  0:04 left\x1b[K" +
-		"\repoch 1/3 ██████░░░░░░░░░░░░░░  33%  loss 1.0000  accuracy 0.5000  100 samples/s  3 MiB  0:02 left\x1b[K" +
-		"\repoch 2/3 ██████████░░░░░░░░░░  50%  loss 0.1250  accuracy 0.5000  150 samples/s  3 MiB  0:01 left\x1b[K\n"
+	want := "\repoch 1/3 ████░░░░░░░░░░░░░░░░  20%  loss 0.2500  60 samples/s  3 MiB  6:40 left\x1b[K" +
+		"\repoch 1/3 ██████░░░░░░░░░░░░░░  33%  loss 1.0000  accuracy 0.5000  100 samples/s  3 MiB  3:20 left\x1b[K" +
+		"\repoch 2/3 ██████████░░░░░░░░░░  50%  loss 0.1250  accuracy 0.5000  150 samples/s  3 MiB  1:40 left\x1b[K\n"
 	if got := out.String(); got != want {
 		t.Errorf("live output is\n%q, want\n%q", got, want)
 	}
@@ -41,7 +41,7 @@ func TestPlain(t *testing.T) {
 	d := newDisplay(&out)
 	d.memory = func() int64 { return 1536 }
 	d.header(nn.Linear{Weight: tensor.Ones(3, 4).To(tensor.CPU())}, 0.5)
-	d.start = d.start.Add(-20 * time.Second)
+	d.start = time.Now().Add(-20 * time.Second)
 	d.shown = d.start
 	d.progress(epochs(8, 12, 0.6, 0.2, 40), 0.25)
 	d.report(progress{unit: "step", done: 700, total: 1000, share: 0.7, seen: 80}, Metrics{"loss": 1})
