@@ -12,9 +12,9 @@ import (
 )
 
 // TestPointsOnDevice checks derivatives of every op, in float32 and Cast's also
-// in float16, on the device that TENSORKEN_DEVICE names, the CPU if none. On a
-// GPU that is to order 2, and to order 3 if TENSORKEN_REQUIRE_GPU=1: a software
-// one takes a minute for it.
+// in float16, on the device that TENSORKEN_DEVICE names, the CPU if none, to order 3. On a
+// GPU that is to order 1 with -short, and else to order 3 if TENSORKEN_REQUIRE_GPU=1 and to
+// order 2 if not: a software one takes a minute for order 3.
 func TestPointsOnDevice(t *testing.T) {
 	d, order := tensor.CPU(), 3
 	if name := os.Getenv("TENSORKEN_DEVICE"); name != "" && name != "cpu" {
@@ -22,7 +22,10 @@ func TestPointsOnDevice(t *testing.T) {
 		if d, _, err = device.Open(name); err != nil {
 			t.Fatal(err)
 		}
-		if os.Getenv("TENSORKEN_REQUIRE_GPU") != "1" {
+		switch {
+		case testing.Short():
+			order = 1
+		case os.Getenv("TENSORKEN_REQUIRE_GPU") != "1":
 			order = 2
 		}
 		t.Cleanup(func() {
