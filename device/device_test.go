@@ -79,7 +79,7 @@ func TestOpen(t *testing.T) {
 		{"webgpu", "", nil, nil, "", "device \"webgpu\": no library: install one. Tried:\n\ta\n\tb", ""},
 		{"", "webgpu", nil, nil, "", `TENSORKEN_DEVICE is "webgpu": no library`, ""},
 		{"webgpu:", "", []*tensor.Device{hardware}, nil, "", `device "webgpu:": want a number or a name after the colon`, ""},
-		{"cuda", "cpu", nil, nil, "", `device "cuda": cuda: there is no driver of NVIDIA: no such file`, ""},
+		{"cuda", "cpu", nil, nil, "", `device "cuda": ` + cuda.ErrNoDriver.Error() + ": no such file", ""},
 		{"rocm", "cpu", nil, nil, "", `device "rocm": there is no such device: use "cpu", "cuda", "webgpu"`, ""},
 		{"cuda:x", "", nil, nil, "", `device "cuda:x": want a number after the colon`, ""},
 		{"cpu:1", "", nil, nil, "", `device "cpu:1": there is no such device`, ""},
