@@ -24,13 +24,15 @@ type GPU struct {
 	Driver     int   // the version of CUDA that the driver has: 12040 is 12.4
 	handle     int32
 	units      int
+	shared     int // bytes that a workgroup may share
 }
 
 // Attributes of a GPU.
 const (
-	attributeUnits = 16
-	attributeMajor = 75
-	attributeMinor = 76
+	attributeUnits  = 16
+	attributeMajor  = 75
+	attributeMinor  = 76
+	attributeShared = 97
 )
 
 // List returns the GPUs of this machine. The error says why there is no driver.
@@ -66,13 +68,13 @@ func (l *library) gpu(i int) (GPU, error) {
 	if err := l.call("cuDeviceTotalMem", l.DeviceTotalMem_v2, uintptr(unsafe.Pointer(&g.Memory)), uintptr(g.handle)); err != nil {
 		return g, err
 	}
-	var units, major, minor int32
-	for attribute, value := range map[uintptr]*int32{attributeUnits: &units, attributeMajor: &major, attributeMinor: &minor} {
+	var units, major, minor, shared int32
+	for attribute, value := range map[uintptr]*int32{attributeUnits: &units, attributeMajor: &major, attributeMinor: &minor, attributeShared: &shared} {
 		if err := l.call("cuDeviceGetAttribute", l.DeviceGetAttribute, uintptr(unsafe.Pointer(value)), attribute, uintptr(g.handle)); err != nil {
 			return g, err
 		}
 	}
-	g.units, g.Capability = int(units), int(10*major+minor)
+	g.units, g.Capability, g.shared = int(units), int(10*major+minor), int(shared)
 	return g, nil
 }
 
@@ -114,8 +116,8 @@ func Open(g GPU, o Options) (driver.Device, error) {
 	d := &device{
 		lib: l, gpu: g, name: fmt.Sprintf("cuda:%d (%s)", g.Index, g.Name), buffers: map[*buffer]struct{}{}, budget: g.Memory, launch: new(launch),
 		target: schedule.Target{
-			Family: schedule.Discrete, MaxThreads: 1024, SharedBytes: 48 << 10, MaxGroups: math.MaxInt32,
-			SubgroupMin: 32, SubgroupMax: 32, Units: g.units,
+			Family: schedule.Discrete, MaxThreads: 1024, SharedBytes: usualShared, MaxGroups: math.MaxInt32,
+			SubgroupMin: 32, SubgroupMax: 32, Units: g.units, TileBytes: g.shared, Matrices: g.Capability >= 80,
 		},
 	}
 	if o.Memory > 0 {

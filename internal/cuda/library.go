@@ -14,15 +14,15 @@ import (
 
 // functions has the addresses of the driver's functions: Init is cuInit.
 type functions struct {
-	Init, DriverGetVersion, GetErrorName, GetErrorString                          uintptr
-	DeviceGetCount, DeviceGet, DeviceGetName, DeviceTotalMem_v2                   uintptr
-	DeviceGetAttribute, DevicePrimaryCtxRetain, DevicePrimaryCtxRelease_v2        uintptr
-	CtxSetCurrent, StreamCreate, StreamDestroy_v2, StreamSynchronize              uintptr
-	MemAllocAsync, MemFreeAsync, MemcpyHtoDAsync_v2, MemcpyDtoHAsync_v2           uintptr
-	DeviceGetDefaultMemPool, MemPoolSetAttribute, MemPoolTrimTo, MemGetInfo_v2    uintptr
-	LinkCreate_v2, LinkAddData_v2, LinkComplete, LinkDestroy                      uintptr
-	ModuleLoadData, ModuleUnload, ModuleGetFunction, LaunchKernel                 uintptr
-	EventCreate, EventRecord, EventSynchronize, EventElapsedTime, EventDestroy_v2 uintptr
+	Init, DriverGetVersion, GetErrorName, GetErrorString                            uintptr
+	DeviceGetCount, DeviceGet, DeviceGetName, DeviceTotalMem_v2                     uintptr
+	DeviceGetAttribute, DevicePrimaryCtxRetain, DevicePrimaryCtxRelease_v2          uintptr
+	CtxSetCurrent, StreamCreate, StreamDestroy_v2, StreamSynchronize                uintptr
+	MemAllocAsync, MemFreeAsync, MemcpyHtoDAsync_v2, MemcpyDtoHAsync_v2             uintptr
+	DeviceGetDefaultMemPool, MemPoolSetAttribute, MemPoolTrimTo, MemGetInfo_v2      uintptr
+	LinkCreate_v2, LinkAddData_v2, LinkComplete, LinkDestroy                        uintptr
+	ModuleLoadData, ModuleUnload, ModuleGetFunction, FuncSetAttribute, LaunchKernel uintptr
+	EventCreate, EventRecord, EventSynchronize, EventElapsedTime, EventDestroy_v2   uintptr
 }
 
 // A library is the driver's library.

@@ -17,6 +17,7 @@ const maxModules = 1 << 12
 // A module is a compiled kernel of one text, or one that is being compiled.
 type module struct {
 	text     string
+	shared   int           // bytes that a workgroup shares
 	ready    chan struct{} // closed once it is compiled
 	handle   uintptr
 	function uintptr
@@ -28,11 +29,11 @@ type module struct {
 var compiling = make(chan struct{}, runtime.NumCPU())
 
 // module returns the module of a text, and starts to compile it if it is new.
-func (d *device) module(text string) *module {
+func (d *device) module(text string, shared int) *module {
 	if e := d.modules.Get(text); e != nil {
 		return e.Value
 	}
-	m := &module{text: text, ready: make(chan struct{})}
+	m := &module{text: text, shared: shared, ready: make(chan struct{})}
 	m.entry = d.modules.Put(text, m)
 	d.modules.Trim(maxModules, d.unload)
 	go func() {
@@ -60,8 +61,16 @@ func (m *module) load(d *device) error {
 		return err
 	}
 	name := cString(ptx.Entry)
-	return l.call("cuModuleGetFunction", l.ModuleGetFunction, uintptr(unsafe.Pointer(&m.function)), m.handle, uintptr(unsafe.Pointer(name)))
+	err = l.call("cuModuleGetFunction", l.ModuleGetFunction, uintptr(unsafe.Pointer(&m.function)), m.handle, uintptr(unsafe.Pointer(name)))
+	if err != nil || m.shared <= usualShared {
+		return err
+	}
+	const mostShared = 8
+	return l.call("cuFuncSetAttribute", l.FuncSetAttribute, m.function, mostShared, uintptr(m.shared))
 }
+
+// usualShared is how many bytes a workgroup may share without being allowed to.
+const usualShared = 48 << 10
 
 // unload frees a module.
 func (d *device) unload(m *module) {

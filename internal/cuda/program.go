@@ -54,7 +54,7 @@ func (d *device) Compile(k *ir.Kernel) (driver.Program, error) {
 	}
 	p := &program{device: d, args: slices.Clone(k.Args), reach: shape.Reaches(k), scratch: s.Scratch}
 	for _, q := range s.Passes {
-		p.passes = append(p.passes, pass{d.module(ptx.Print(q)), q.Buffers, q.Params, q.Grid, q.Threads})
+		p.passes = append(p.passes, pass{d.module(ptx.Print(q, d.gpu.Capability), ptx.SharedBytes(q)), q.Buffers, q.Params, q.Grid, q.Threads})
 	}
 	return p, nil
 }
@@ -165,7 +165,7 @@ func (d *device) dispatch(p *program, q *pass, args []driver.Arg) error {
 		return fmt.Errorf("%s: %w", d.name, m.err)
 	}
 	if m.function == 0 { // it was dropped
-		q.module = d.module(m.text)
+		q.module = d.module(m.text, m.shared)
 		return d.dispatch(p, q, args)
 	}
 	d.modules.Use(m.entry)
@@ -211,7 +211,7 @@ func (d *device) submit(function uintptr, q *pass) error {
 		l.extra = [5]uintptr{buffer, uintptr(unsafe.Pointer(&d.params[0])), size, uintptr(unsafe.Pointer(&l.size)), end}
 	}
 	err := d.lib.call("cuLaunchKernel", d.lib.LaunchKernel, function,
-		uintptr(q.grid[0]), uintptr(q.grid[1]), uintptr(q.grid[2]), uintptr(q.threads), 1, 1, 0, d.stream, 0, uintptr(unsafe.Pointer(&l.extra)))
+		uintptr(q.grid[0]), uintptr(q.grid[1]), uintptr(q.grid[2]), uintptr(q.threads), 1, 1, uintptr(q.module.shared), d.stream, 0, uintptr(unsafe.Pointer(&l.extra)))
 	if err != nil {
 		return d.fail(err)
 	}

@@ -126,8 +126,16 @@ func (p *printer) component(e *shader.Expr, x []value) value {
 		yes := p.result(pred, "and.pred", x[0], x[1])
 		no := p.result(pred, "and.pred", p.result(pred, "not.pred", x[0]), x[2])
 		return p.result(pred, "or.pred", yes, no)
+	case shader.RoundTF32:
+		if p.gpu >= hopper.target {
+			p.require(hopper)
+			return p.result(word, "cvt.rn.tf32.f32", x[0])
+		}
+		return p.result(word, "and.b32", p.result(word, "add.u32", bitcast(shader.U32, x[0]), "4096"), "4294959104")
 	case shader.Convert:
 		return p.convert(e.Type.Elem(), from, x[0])
+	case shader.Pack:
+		return p.pack(shader.Type{Scalar: shader.Scalar(e.Bits), Width: 1}, x[0], x[1])
 	case shader.Bitcast:
 		return bitcast(e.Type.Elem(), x[0])
 	case shader.Shuffle:
@@ -143,6 +151,18 @@ func (p *printer) component(e *shader.Expr, x []value) value {
 		panic(fmt.Sprintf("ptx: %v of %v", e.Op, from))
 	}
 	return p.result(c, op, x...)
+}
+
+// pairs are types of two halves.
+var pairs = map[shader.Type]string{shader.F16: "f16x2", shader.BF16: "bf16x2"}
+
+// pack makes a word of two halves: of those that x and y were read from, if they were.
+func (p *printer) pack(t shader.Type, x, y value) value {
+	if a, b := p.halves[x], p.halves[y]; a.of == t && b.of == t {
+		return p.result(word, "mov.b32", group([]value{a.bits, b.bits}))
+	}
+	p.require(matrices)
+	return p.result(word, "cvt.rn."+pairs[t]+".f32", y, x)
 }
 
 // constant is a number, which a predicate needs an instruction for.
@@ -213,12 +233,12 @@ func (p *printer) convert(to, from shader.Type, x value) value {
 	case from == shader.Bool:
 		return p.result(word, "selp.b32", "1", "0", x)
 	case to == shader.F16:
-		h := p.result(half, "cvt.rn.f16.f32", x)
+		h := p.result(short, "cvt.rn.f16.f32", x)
 		return p.result(word, "cvt.u32.u16", h)
 	case to == shader.BF16:
-		return p.inline(shader.Function("bf16_bits"), [][]value{{x}})[0]
+		return p.result(word, "cvt.u32.u16", p.bfloat16(x))
 	case from == shader.F16:
-		h := p.result(half, "cvt.u16.u32", x)
+		h := p.result(short, "cvt.u16.u32", x)
 		return p.result(word, "cvt.f32.f16", h)
 	case from == shader.BF16:
 		return p.result(word, "shl.b32", x, "16")
@@ -226,6 +246,15 @@ func (p *printer) convert(to, from shader.Type, x value) value {
 		return p.result(word, "cvt.rn.f32."+suffix(from), x)
 	}
 	return p.result(word, "cvt.rzi."+suffix(to)+".f32", x)
+}
+
+// bfloat16 rounds a word to a half.
+func (p *printer) bfloat16(x value) value {
+	if p.gpu < matrices.target {
+		return p.result(short, "cvt.u16.u32", p.inline(shader.Function("bf16_bits"), [][]value{{x}})[0])
+	}
+	p.require(matrices)
+	return p.result(short, "cvt.rn.bf16.f32", x)
 }
 
 // call writes a function's body.

@@ -11,9 +11,26 @@ import (
 // Entry is the name of the kernel in a module.
 const Entry = "kernel"
 
-// header asks for the oldest language that has shfl.sync, and an old target that drivers of
-// CUDA 13 still take.
-const header = ".version 6.0\n.target sm_50\n.address_size 64\n"
+// A level is a version of the language and an architecture, as 7.0 and sm_80.
+type level struct {
+	version string
+	target  int
+}
+
+// The oldest levels that have what a module uses: shfl.sync, on an architecture that drivers
+// of CUDA 13 still take; matrix instructions; conversions to TF32.
+var (
+	basic    = level{"6.0", 50}
+	matrices = level{"7.0", 80}
+	hopper   = level{"7.8", 90}
+)
+
+// require raises the level of the module.
+func (p *printer) require(l level) {
+	if l.target > p.level.target {
+		p.level = l
+	}
+}
 
 // warp is the number of threads that a shuffle is among.
 const warp = 32
@@ -22,10 +39,13 @@ const warp = 32
 type printer struct {
 	text   strings.Builder
 	pass   *shader.Pass
+	gpu    int          // its compute capability: 80 is 8.0
 	counts [classes]int // of the registers
 	labels int
+	level  level
 	vars   map[*shader.Var][]value
 	owned  map[value]bool // registers of variables that are assigned again
+	halves map[value]half // registers that have the value of a half
 	calls  []*call        // that are being printed, the innermost last
 	base   map[*shader.Buffer]value
 	words  map[*shader.Param]value
@@ -38,15 +58,21 @@ type value string
 type class uint8
 
 const (
-	pred class = iota
-	word       // 32 bits
-	half       // 16 bits
-	long       // 64 bits
+	pred  class = iota
+	word        // 32 bits
+	short       // 16 bits
+	long        // 64 bits
 	classes
 )
 
 var classNames = [classes]struct{ name, typ string }{
-	pred: {"%p", "pred"}, word: {"%r", "b32"}, half: {"%h", "b16"}, long: {"%d", "b64"},
+	pred: {"%p", "pred"}, word: {"%r", "b32"}, short: {"%h", "b16"}, long: {"%d", "b64"},
+}
+
+// A half is a register of 16 bits with an F16 or a BF16.
+type half struct {
+	of   shader.Type
+	bits value
 }
 
 // A call is a function whose body is being printed.
@@ -56,9 +82,10 @@ type call struct {
 }
 
 // Print gives a pass as a module. The parameters of its entry are the addresses of the
-// buffers, in their order, and then the words, each of 4 bytes.
-func Print(p *shader.Pass) string {
-	q := printer{pass: p, vars: map[*shader.Var][]value{}, owned: map[value]bool{}, base: map[*shader.Buffer]value{}, words: map[*shader.Param]value{}}
+// buffers, in their order, and then the words, each of 4 bytes. The GPU's compute capability
+// says which instructions may be used: 80 is 8.0.
+func Print(p *shader.Pass, capability int) string {
+	q := printer{pass: p, gpu: capability, level: basic, vars: map[*shader.Var][]value{}, owned: map[value]bool{}, halves: map[value]half{}, base: map[*shader.Buffer]value{}, words: map[*shader.Param]value{}}
 	for i, b := range p.Buffers {
 		q.base[b] = q.result(long, "ld.param.u64", value(fmt.Sprintf("[b%d]", i)))
 		q.base[b] = q.result(long, "cvta.to.global.u64", q.base[b])
@@ -70,7 +97,10 @@ func Print(p *shader.Pass) string {
 	q.line("ret;")
 
 	var b strings.Builder
-	b.WriteString(header)
+	fmt.Fprintf(&b, ".version %s\n.target sm_%d\n.address_size 64\n", q.level.version, q.level.target)
+	if len(p.Shared) > 0 {
+		fmt.Fprintf(&b, "\n.extern .shared .align 16 .b8 %s[];\n", shared)
+	}
 	fmt.Fprintf(&b, "\n.visible .entry %s(", Entry)
 	separator := ""
 	for i := range p.Buffers {
@@ -81,21 +111,38 @@ func Print(p *shader.Pass) string {
 		fmt.Fprintf(&b, "%s\n\t.param .u32 w%d", separator, i)
 		separator = ","
 	}
-	fmt.Fprintf(&b, "\n)\n.maxntid %d, 1, 1\n{\n", p.Threads)
+	fmt.Fprintf(&b, "\n)\n.maxntid %d, 1, 1\n", p.Threads)
+	if p.Resident > 0 {
+		fmt.Fprintf(&b, ".minnctapersm %d\n", p.Resident)
+	}
+	b.WriteString("{\n")
 	for i, n := range q.counts {
 		if n > 0 {
 			fmt.Fprintf(&b, "\t.reg .%s %s<%d>;\n", classNames[i].typ, classNames[i].name, n)
 		}
-	}
-	for _, s := range p.Shared {
-		fmt.Fprintf(&b, "\t.shared .align 16 .b8 %s[%d];\n", sharedName(s), s.Len*s.Type.Bytes())
 	}
 	b.WriteString(q.text.String())
 	b.WriteString("}\n")
 	return b.String()
 }
 
-func sharedName(s *shader.Shared) string { return "s_" + s.Name }
+// shared is the name of the memory that a workgroup shares. A launch says how much it is.
+const shared = "shared"
+
+// SharedBytes is the size of a pass's shared arrays, which lie one after the other.
+func SharedBytes(p *shader.Pass) int { return sharedOffset(p, nil) }
+
+// sharedOffset is where an array begins: each at a multiple of 16 bytes.
+func sharedOffset(p *shader.Pass, s *shader.Shared) int {
+	n := 0
+	for _, t := range p.Shared {
+		if t == s {
+			break
+		}
+		n += (t.Len*t.Type.Bytes() + 15) &^ 15
+	}
+	return n
+}
 
 // line writes a line.
 func (p *printer) line(format string, args ...any) {

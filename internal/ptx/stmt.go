@@ -30,6 +30,8 @@ func (p *printer) stmt(s shader.Stmt) {
 		at := p.address(s.Buffer, s.Index, 0)
 		x := p.one(s.Value)
 		p.do(atomics[s.Op], at, x)
+	case *shader.Multiply:
+		p.multiply(s)
 	case *shader.If:
 		p.branch(s)
 	case *shader.For:
@@ -72,6 +74,24 @@ func (p *printer) assign(s *shader.Assign) {
 	for i := range own {
 		p.move(s.Var.Type, own[i], x[i])
 	}
+}
+
+// products are the instructions of a Multiply.
+var products = [...]string{
+	shader.TF32:      "m16n8k8.row.col.f32.tf32.tf32.f32",
+	shader.F16Pairs:  "m16n8k16.row.col.f32.f16.f16.f32",
+	shader.BF16Pairs: "m16n8k16.row.col.f32.bf16.bf16.f32",
+}
+
+func (p *printer) multiply(s *shader.Multiply) {
+	p.require(matrices)
+	var words []value
+	for _, x := range append(s.A[:], s.B[:]...) {
+		words = append(words, p.one(x))
+	}
+	words = p.registers(ir.Uint32, words)
+	acc := group(p.vars[s.Acc])
+	p.do("mma.sync.aligned."+products[s.Elem], acc, group(words[:4]), group(words[4:]), acc)
 }
 
 func (p *printer) branch(s *shader.If) {
@@ -124,6 +144,8 @@ func (p *printer) ret(s *shader.Return) {
 
 // address is the operand for an element of a buffer, some elements behind an index.
 func (p *printer) address(b *shader.Buffer, index *shader.Expr, more int) value {
+	index, n := split(index)
+	more += n
 	d := p.result(long, "mad.wide."+suffix(index.Type), p.one(index), value(fmt.Sprint(b.Type.Size())), p.base[b])
 	if more == 0 {
 		return "[" + d + "]"
@@ -138,7 +160,7 @@ func (p *printer) load(s *shader.Load) {
 	raw := make([]value, len(s.Dst))
 	c := word
 	if s.Buffer.Type.Size() == 2 {
-		c = half
+		c = short
 	}
 	for i := range raw {
 		raw[i] = p.register(c)
@@ -173,9 +195,13 @@ func (p *printer) widen(d ir.DType, x value) value {
 	case ir.Bool:
 		return p.result(pred, "setp.ne.u32", x, "0")
 	case ir.Float16:
-		return p.result(word, "cvt.f32.f16", x)
+		y := p.result(word, "cvt.f32.f16", x)
+		p.halves[y] = half{shader.F16, x}
+		return y
 	case ir.BFloat16:
-		return p.result(word, "shl.b32", p.result(word, "cvt.u32.u16", x), "16")
+		y := p.result(word, "shl.b32", p.result(word, "cvt.u32.u16", x), "16")
+		p.halves[y] = half{shader.BF16, x}
+		return y
 	}
 	return x
 }
@@ -217,21 +243,34 @@ func (p *printer) narrow(d ir.DType, x value) value {
 	case ir.Bool:
 		return p.result(word, "selp.b32", "1", "0", x)
 	case ir.Float16:
-		return p.result(half, "cvt.rn.f16.f32", x)
+		return p.result(short, "cvt.rn.f16.f32", x)
 	case ir.BFloat16:
-		return p.result(half, "cvt.u16.u32", p.inline(shader.Function("bf16_bits"), [][]value{{x}})[0])
+		return p.bfloat16(x)
 	}
 	return x
 }
 
 // shared is the operand for an element of a shared array, and a component of it.
 func (p *printer) shared(s *shader.Shared, index, component *shader.Expr) value {
-	at := p.result(word, "mov.u32", value(sharedName(s)))
-	at = p.result(word, "mad.lo.u32", p.one(index), value(fmt.Sprint(s.Type.Bytes())), at)
+	size := s.Type.Bytes()
+	index, n := split(index)
+	at := p.result(word, "mov.u32", shared)
+	at = p.result(word, "mad.lo.u32", p.one(index), value(fmt.Sprint(size)), at)
 	if component != nil {
 		at = p.result(word, "mad.lo.u32", p.one(component), "4", at)
 	}
-	return "[" + at + "]"
+	return value(fmt.Sprintf("[%s+%d]", at, sharedOffset(p.pass, s)+n*size))
+}
+
+// split returns an index without the constants that are added to it, and their sum: an address
+// has a place for it.
+func split(index *shader.Expr) (*shader.Expr, int) {
+	n := 0
+	for index.Op == shader.Add && index.Args[1].Op == shader.Const && int32(index.Args[1].Bits) >= 0 {
+		n += int(index.Args[1].Bits)
+		index = index.Args[0]
+	}
+	return index, n
 }
 
 var widths = [...]string{1: "", 2: "v2.", 4: "v4."}

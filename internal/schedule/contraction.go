@@ -144,11 +144,11 @@ func (c *compiler) loadsFours(in *ir.Instr, axes []int) bool {
 // U32.
 type place struct{ batch, row, col, split *shader.Expr }
 
-// finish stores four results, or leaves them for the second pass. The components of acc
+// finish stores four results, or leaves them for the second pass. They
 // are x.between columns apart, from at.col on.
-func (x *contraction) finish(sc *scope, acc *shader.Expr, at place) {
+func (x *contraction) finish(sc *scope, acc value, at place) {
 	if x.splits == 1 {
-		sc.values[x.sum] = components(acc)
+		sc.values[x.sum] = acc
 		sc.storeEach(x.k.Stores(0, false))
 		return
 	}
@@ -156,7 +156,7 @@ func (x *contraction) finish(sc *scope, acc *shader.Expr, at place) {
 	row := at.split.Mul(x.batches).Add(at.batch).Mul(x.rows.n).Add(at.row).Mul(x.cols.n).Add(at.col)
 	for l := range 4 {
 		in := sc.when(sc.condition(l))
-		in.storeAt(b, row.Add(l*x.between), acc.At(l))
+		in.storeAt(b, row.Add(l*x.between), acc[l])
 		in.end()
 	}
 }

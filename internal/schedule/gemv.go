@@ -91,7 +91,7 @@ func (x *contraction) gemv(g gemv) {
 			row := in.block()
 			q.at.row = u32(r)
 			row.enter(span{axes: x.rows.axes, base: q.at.row})
-			x.finish(row, q.acc[r].Ref(), q.at)
+			x.finish(row, components(q.acc[r].Ref()), q.at)
 			row.end()
 		}
 		in.end()

@@ -186,6 +186,7 @@ var (
 	plain    = Target{}
 	big      = Target{MaxThreads: 1024, SharedBytes: 49152, SubgroupMin: 32, SubgroupMax: 32, Units: 132, Family: Discrete}
 	tight    = Target{MaxThreads: 1024, SharedBytes: 4096}
+	nvidia   = Target{MaxThreads: 1024, SharedBytes: 49152, TileBytes: 227 << 10, SubgroupMin: 32, SubgroupMax: 32, Units: 132, Family: Discrete, Matrices: true}
 	software = Target{MaxThreads: 1024, SharedBytes: 32768, SubgroupMin: 8, SubgroupMax: 8, Family: Software}
 )
 
@@ -214,6 +215,8 @@ var typical = []struct {
 	{"dense_middle", dense(1, 512, 512, 512, f32, false), plain},
 	{"dense_edges", dense(2, 50, 70, 33, ir.Float16, true), plain},
 	{"dense_split", dense(1, 16, 100, 4096, f32, false), big},
+	{"dense_warps", dense(1, 64, 64, 64, f32, false), nvidia},
+	{"dense_halves", dense(1, 32, 48, 64, ir.BFloat16, true), nvidia},
 	{"dense_software", dense(2, 50, 72, 33, f32, false), software},
 	{"vector", dense(1, 1, 4096, 4096, f32, false), big},
 	{"vector_transposed", dense(1, 1, 4096, 4096, f32, true), big},

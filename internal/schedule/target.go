@@ -1,17 +1,23 @@
 package schedule
 
-import "math"
+import (
+	"math"
+
+	"github.com/tensorken/tensorken/ir"
+)
 
 // A Target is what a kernel is scheduled for. Zero fields mean WebGPU's
 // defaults.
 type Target struct {
 	Family      Family
-	MaxThreads  int // of a workgroup (256)
-	SharedBytes int // memory that a workgroup shares (16384)
-	MaxGroups   int // workgroups in one dimension of a grid (65535)
-	SubgroupMin int // least size of a subgroup; 0: the device has none
-	SubgroupMax int // greatest size of a subgroup
-	Units       int // compute units (what the family usually has)
+	MaxThreads  int  // of a workgroup (256)
+	SharedBytes int  // memory that a workgroup shares (16384)
+	MaxGroups   int  // workgroups in one dimension of a grid (65535)
+	SubgroupMin int  // least size of a subgroup; 0: the device has none
+	SubgroupMax int  // greatest size of a subgroup
+	Units       int  // compute units (what the family usually has)
+	TileBytes   int  // shared memory for tiles of products, if that may be more (SharedBytes)
+	Matrices    bool // subgroups of 32 threads multiply matrices by shader.Multiply
 }
 
 // A Family is a kind of adapter, with a row in families.
@@ -40,12 +46,14 @@ type traits struct {
 
 // products says how workgroups compute contractions.
 type products struct {
-	tiles      []tile
-	tileCost   productCost // in multiplications of one unit
-	skinnyRows int         // most rows of a skinny product
-	gemvCols   []gemv      // where neighbours in memory lie along the columns
-	gemvDepth  []gemv      // where they lie along the depth
-	gemvCost   productCost // roughly in microseconds of a large GPU
+	tiles      []tile              // by threads
+	floats     []tile              // of float32, on a target with matrices
+	halves     map[ir.DType][]tile // of halves there
+	tileCost   productCost         // in multiplications of one unit
+	skinnyRows int                 // most rows of a skinny product
+	gemvCols   []gemv              // where neighbours in memory lie along the columns
+	gemvDepth  []gemv              // where they lie along the depth
+	gemvCost   productCost         // roughly in microseconds of a large GPU
 }
 
 // A productCost has the costs of the parts of a contraction's schedule.
@@ -72,18 +80,35 @@ var families = [...]traits{
 // measuredH200 has the layouts and costs measured on an NVIDIA H200.
 var measuredH200 = products{
 	tiles: []tile{
-		{128, 128, 8, 2, 2, 1, 2},
-		{64, 128, 8, 2, 2, 0.83, 4},
-		{64, 64, 16, 1, 2, 0.8, 5},
-		{64, 64, 8, 1, 2, 0.85, 5},
-		{32, 32, 16, 1, 1, 0.6, 10},
-		{8, 128, 16, 1, 1, 0.45, 10},
+		{128, 128, 8, 2, 2, 1, 2, &byThreads},
+		{64, 128, 8, 2, 2, 0.83, 4, &byThreads},
+		{64, 64, 16, 1, 2, 0.8, 5, &byThreads},
+		{64, 64, 8, 1, 2, 0.85, 5, &byThreads},
+		{32, 32, 16, 1, 1, 0.6, 10, &byThreads},
+		{8, 128, 16, 1, 1, 0.45, 10, &byThreads},
 	},
+	floats: []tile{
+		{128, 128, 32, 4, 2, 1.5, 1, wholeFloats},
+		{128, 64, 32, 4, 2, 1.46, 2, wholeFloats},
+		{64, 64, 32, 2, 2, 1.1, 3, wholeFloats},
+		{32, 32, 16, 2, 2, 0.6, 10, wholeFloats},
+		{8, 128, 16, 1, 1, 0.45, 10, &byThreads},
+	},
+	halves:     map[ir.DType][]tile{ir.Float16: tilesOfHalves(float16Pairs), ir.BFloat16: tilesOfHalves(bfloat16Pairs)},
 	tileCost:   productCost{step: 75e3, pass: 600e3, part: 0.35},
 	skinnyRows: 4,
 	gemvCols:   []gemv{{32, 8}, {32, 32}, {16, 16}, {16, 64}, {8, 32}, {8, 128}, {64, 4}, {256, 1}, {8, 4}},
 	gemvDepth:  []gemv{{1, 256}, {2, 128}, {4, 64}, {8, 32}, {1, 1024}, {32, 8}, {64, 4}, {256, 1}, {1, 32}},
 	gemvCost:   productCost{step: 2, pass: 5, part: 0.1, join: 0.1},
+}
+
+// tilesOfHalves are the tiles of a unit of warps that multiplies halves.
+func tilesOfHalves(u *unit) []tile {
+	return []tile{
+		{128, 128, 16, 4, 4, 5.6, 2, u},
+		{64, 64, 16, 2, 2, 3.5, 4, u},
+		{32, 32, 16, 2, 2, 1.5, 10, u},
+	}
 }
 
 func (t Target) withDefaults() Target {
@@ -117,5 +142,5 @@ func (t Target) busy() int { return t.traits().busy + t.Units*t.traits().busyUni
 
 // fits reports whether a workgroup may have so many threads and bytes.
 func (t Target) fits(threads, bytes int) bool {
-	return threads <= t.MaxThreads && bytes <= t.SharedBytes
+	return threads <= t.MaxThreads && bytes <= max(t.SharedBytes, t.TileBytes)
 }

@@ -24,6 +24,8 @@ var targets = []struct {
 	parts []string
 }{
 	{"NVIDIA", Target{Family: Discrete, MaxThreads: 1024, SharedBytes: 48 << 10, SubgroupMin: 32, SubgroupMax: 32, Units: 132}, nil},
+	{"matrices", Target{Family: Discrete, MaxThreads: 1024, SharedBytes: 48 << 10, TileBytes: 227 << 10, SubgroupMin: 32, SubgroupMax: 32, Units: 132, Matrices: true},
+		[]string{"Factors", "Epilogues", "LargeProducts", "Products", "Windows"}},
 	{"Apple", Target{MaxThreads: 1024, SharedBytes: 32 << 10, SubgroupMin: 16, SubgroupMax: 16, Units: 16},
 		[]string{"Chains", "Factors", "LongReductions", "Reductions", "ScatterAdd", "Scan", "Sort"}},
 	{"tiny", Target{MaxThreads: 64, SharedBytes: 4 << 10, MaxGroups: 200, Units: 1},
@@ -93,7 +95,7 @@ func fits(p *shader.Program, t Target) error {
 			bytes += s.Len * s.Type.Bytes()
 		}
 		groups := limit(t.MaxGroups, 65535)
-		if q.Threads > limit(t.MaxThreads, 256) || bytes > limit(t.SharedBytes, 16<<10) || q.Grid[0] > groups || q.Grid[1] > groups {
+		if q.Threads > limit(t.MaxThreads, 256) || bytes > max(limit(t.SharedBytes, 16<<10), t.TileBytes) || q.Grid[0] > groups || q.Grid[1] > groups {
 			return fmt.Errorf("pass %d has %d threads in a grid of %v, with %d bytes", i, q.Threads, q.Grid, bytes)
 		}
 	}

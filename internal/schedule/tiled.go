@@ -8,28 +8,63 @@ import (
 	"github.com/tensorken/tensorken/ir"
 )
 
-// A tile is the size of a workgroup's part of the result, and of a step along the depth. A
-// thread computes high × wide squares of 4×4.
+// A tile is the size of a workgroup's part of the result, and of a step along the depth in
+// words of its unit. The lanes of a unit compute high × wide squares, spread evenly over the
+// tile.
 type tile struct {
 	m, n, k    int
 	high, wide int
-	rate       float64 // relative speed where there are many tiles
-	resident   int     // workgroups that one unit runs at once
+	rate       float64 // speed where there are many tiles; 1 is the fastest by threads
+	resident   int     // workgroups that one compute unit runs at once
+	unit       *unit
 }
 
-func (t tile) threads() int { return t.m / (4 * t.high) * t.n / (4 * t.wide) }
+// A unit is who multiplies tiles: a thread, or a warp by matrix instructions.
+type unit struct {
+	lanes  int // threads
+	square int // side of the squares of the result
+	rows   int // rows of a square that a thread has four results of
+	group  int // elements of the depth in a word
+	// A thread loads blocks of sides × deep elements of a factor.
+	sides, deep int
+	elem        shader.Matrix // of the instructions
+	split       bool          // an element is multiplied as a head and a tail
+	methods     unitMethods
+}
+
+// unitMethods are what the kinds of unit do in their own way.
+type unitMethods struct {
+	// start finds the thread's place and declares its accumulators.
+	start func(q *tilePass)
+	// stride is how far, in vectors, a word of the depth of a factor's tile is from the next.
+	stride func(q *tilePass, f *factorTile) int
+	// put moves a block from registers to shared memory, from a vector on.
+	put func(q *tilePass, sc *scope, f *factorTile, l *tileLoad, block []*shader.Expr, to *shader.Expr)
+	// multiply adds the product of the tiles that begin at a vector of each shared array.
+	multiply func(q *tilePass, sc *scope, fromM, fromN *shader.Expr)
+	// result is where a thread has its j-th result in row r of square (g, h): a component of
+	// an accumulator.
+	result func(q *tilePass, g, r, h, j int) (acc *shader.Var, component int)
+}
+
+func (t tile) threads() int {
+	return t.m / (t.unit.square * t.high) * t.n / (t.unit.square * t.wide) * t.unit.lanes
+}
 
 // bytes is the memory that a workgroup shares, twice two tiles.
 func (t tile) bytes() int { return 2 * 4 * t.k * (t.m + 4 + t.n + 4) }
+
+// depth is the number of elements of a step along the depth.
+func (t tile) depth() int { return t.k * t.unit.group }
 
 // chooseTile returns the fastest tile for the workgroups.
 func (x *contraction) chooseTile(how *products) tile {
 	cost := how.tileCost
 	results := float64(x.batches * x.rows.n * x.cols.n)
-	return fastest(x, how.tiles, func(t tile) (splits, each int, time float64) {
+	return fastest(x, x.tiles(how), func(t tile) (splits, each int, time float64) {
 		tiles := x.batches * ir.CeilDiv(x.rows.n, t.m) * ir.CeilDiv(x.cols.n, t.n)
-		steps := max(1, ir.CeilDiv(x.depth, t.k))
-		work := float64(t.m*t.n*t.k) / t.rate
+		steps := max(1, ir.CeilDiv(x.depth, t.depth()))
+		work := float64(t.m*t.n*t.depth()) / t.rate
 		return loopnest.Split(steps, min(64, steps/4), func(splits, each int) float64 {
 			time := 0.0
 			for left := ir.CeilDiv(tiles*splits, x.t.Units); left > 0; left -= t.resident {
@@ -43,36 +78,54 @@ func (x *contraction) chooseTile(how *products) tile {
 	})
 }
 
-// A tilePass computes a tile in each workgroup. The tiles of the factors are in
-// shared memory, in vectors of four along the side: the left one is transposed. They
-// are double-buffered: while one is multiplied the next is loaded, with one barrier
-// a step.
+// tiles lists the tiles that compute the contraction.
+func (x *contraction) tiles(how *products) []tile {
+	if !x.t.Matrices || x.factorType != shader.F32 {
+		return how.tiles
+	}
+	if left, right := x.half(x.rows.factor), x.half(x.cols.factor); left == right && left != 0 {
+		return how.halves[left]
+	}
+	return how.floats
+}
+
+// half is the type of a factor that is read from memory as halves, else 0.
+func (x *contraction) half(factor int) ir.DType {
+	if in := &x.k.Body[factor]; in.Op == ir.Load {
+		if d := x.k.Args[in.Arg].DType; d == ir.Float16 || d == ir.BFloat16 {
+			return d
+		}
+	}
+	return 0
+}
+
+// A tilePass computes a tile in each workgroup. The tiles of the factors are in shared
+// memory. They are double-buffered: while one is multiplied the next is loaded, with one
+// barrier a step.
 type tilePass struct {
 	*contraction
-	tile   tile
-	p      *pass
-	m, n   factorTile
-	tx, ty *shader.Expr // the thread's place in the tile
-	at     place        // of the tile
-	acc    [][4][]*shader.Var
+	tile        tile
+	p           *pass
+	m, n        factorTile
+	tx, ty      *shader.Expr // the thread's place: its first column over 4, its first row over rows
+	at          place        // of the tile
+	acc         [][]*shader.Var
+	first, last *shader.Expr // steps along the depth
+	lane        *shader.Expr // of a warp
+	warp        [2]*shader.Expr
 }
 
 func (x *contraction) tiled(t tile) {
 	x.split()
 	x.pass(t.threads(), func(p *pass) {
+		p.Resident = t.resident
 		q := &tilePass{contraction: x, tile: t, p: p}
 		q.locate()
 		p.root.enter(span{axes: x.batch, base: q.at.batch})
-		q.acc = make([][4][]*shader.Var, t.high)
-		for g := range t.high {
-			for r := range 4 {
-				for h := range t.wide {
-					q.acc[g][r] = append(q.acc[g][r], x.vector(p.root, fmt.Sprintf("c%d%d%d", g, r, h)))
-				}
-			}
-		}
+		t.unit.methods.start(q)
 		if x.depth > 0 {
 			q.multiplySteps()
+			q.repair()
 		}
 		q.storeTile()
 	})
@@ -83,7 +136,7 @@ func (x *contraction) tiled(t tile) {
 // factors that they share are still in the cache.
 const band = 8
 
-// locate finds the workgroup's tile and the thread's place in it.
+// locate finds the workgroup's tile.
 func (q *tilePass) locate() {
 	root, t := q.p.root, q.tile
 	high, wide := ir.CeilDiv(q.rows.n, t.m), ir.CeilDiv(q.cols.n, t.n)
@@ -97,9 +150,6 @@ func (q *tilePass) locate() {
 	height := root.Let("height", u32(high).Sub(first).Min(band))
 	q.at.row = root.Let("m0", first.Add(tile.Rem(band*wide).Rem(height)).Mul(t.m))
 	q.at.col = root.Let("n0", tile.Rem(band*wide).Div(height).Mul(t.n))
-	across := t.n / (4 * t.wide)
-	q.tx = root.Let("tx", shader.ThreadID.Rem(across))
-	q.ty = root.Let("ty", shader.ThreadID.Div(across))
 }
 
 // multiplySteps multiplies tile by tile along the depth.
@@ -107,56 +157,37 @@ func (q *tilePass) multiplySteps() {
 	root, t := q.p.root, q.tile
 	q.m = q.prepare(&q.rows, t.m, q.at.row)
 	q.n = q.prepare(&q.cols, t.n, q.at.col)
-	first, last := u32(0), u32(ir.CeilDiv(q.depth, t.k))
+	q.first, q.last = u32(0), u32(ir.CeilDiv(q.depth, t.depth()))
 	if q.splits > 1 {
-		first = root.Let("begin", q.at.split.Mul(q.perSplit))
-		last = root.Let("end", first.Add(q.perSplit).Min(last))
+		q.first = root.Let("begin", q.at.split.Mul(q.perSplit))
+		q.last = root.Let("end", q.first.Add(q.perSplit).Min(q.last))
 	}
 	start := root.block()
-	q.load(start, &q.m, first)
-	q.load(start, &q.n, first)
-	q.m.put(start, u32(0))
-	q.n.put(start, u32(0))
-	loop, step := root.loop("step", first, last, 1)
-	odd := loop.Let("odd", step.Sub(first).And(1))
+	q.put(start, q.load(start, q.first), u32(0))
+	loop, step := root.loop("step", q.first, q.last, 1)
+	odd := loop.Let("odd", step.Sub(q.first).And(1))
 	// The last step loads its own tiles again: a condition would cost more.
-	next := loop.Let("next", step.Add(1).Min(last.Sub(1)))
-	q.load(loop, &q.m, next)
-	q.load(loop, &q.n, next)
-	sizes := [2]int{t.k * q.m.stride, t.k * q.n.stride}
-	fromM := loop.Let("from_m", odd.Mul(sizes[0]).Add(q.ty))
-	fromN := loop.Let("from_n", odd.Mul(sizes[1]).Add(q.tx))
-	for k := range t.k {
-		q.multiplyPlace(loop, k, fromM, fromN)
-	}
-	q.m.put(loop, odd.Xor(1).Mul(sizes[0]))
-	q.n.put(loop, odd.Xor(1).Mul(sizes[1]))
+	next := q.load(loop, loop.Let("next", step.Add(1).Min(q.last.Sub(1))))
+	t.unit.methods.multiply(q, loop, odd.Mul(q.m.size(t)), odd.Mul(q.n.size(t)))
+	q.put(loop, next, odd.Xor(1))
 	loop.Barrier()
 	root.Do(start.Stmts...)
 	root.Barrier()
 	loop.end()
 }
 
-// multiplyPlace multiplies a column of the left tile by a row of the right one, at a
-// position of the depth.
-func (q *tilePass) multiplyPlace(sc *scope, k int, fromM, fromN *shader.Expr) {
+// columns is the span of a thread's four columns in square h, and the first.
+func (q *tilePass) columns(sc *scope, h int) (span, *shader.Expr) {
 	t := q.tile
-	in := sc.block()
-	left, right := make([]*shader.Expr, t.high), make([]*shader.Expr, t.wide)
-	for g := range left {
-		left[g] = in.Let(fmt.Sprintf("x%d", g), q.m.shared.At(fromM.Add(k*q.m.stride+g*t.m/t.high/4)))
-	}
-	for h := range right {
-		right[h] = in.Let(fmt.Sprintf("y%d", h), q.n.shared.At(fromN.Add(k*q.n.stride+h*t.n/t.wide/4)))
-	}
-	for g, rows := range q.acc {
-		for r := range rows {
-			for h, acc := range rows[r] {
-				q.multiply(in, acc, left[g].At(r), right[h])
-			}
-		}
-	}
-	in.end()
+	col := sc.Let("col"+sc.tag, q.at.col.Add(q.tx.Mul(4)).Add(h*t.n/t.wide))
+	return span{axes: q.cols.axes, base: col, step: count(4), fours: q.fours(q.cols.axes), clamp: clamp(q.cols.n, t.n)}, col
+}
+
+// row is the span of a thread's row r in square g, and its number.
+func (q *tilePass) row(sc *scope, g, r int) (span, *shader.Expr) {
+	t := q.tile
+	row := sc.Let("row"+sc.tag, q.at.row.Add(q.ty.Mul(t.unit.rows)).Add(g*t.m/t.high+r))
+	return span{axes: q.rows.axes, base: row, clamp: clamp(q.rows.n, t.m)}, row
 }
 
 // storeTile stores a thread's results.
@@ -164,19 +195,33 @@ func (q *tilePass) storeTile() {
 	t := q.tile
 	for h := range t.wide {
 		cols := q.p.root.block()
-		col := cols.Let("col", q.at.col.Add(q.tx.Mul(4)).Add(h*t.n/t.wide))
-		w := span{axes: q.cols.axes, base: col, step: count(4), fours: q.fours(q.cols.axes), clamp: clamp(q.cols.n, t.n)}
+		w, col := q.columns(cols, h)
 		cols.enterValid(w)
 		for g := range t.high {
-			for r := range 4 {
+			for r := range t.unit.rows {
 				rows := cols.block()
-				row := rows.Let("row", q.at.row.Add(q.ty.Mul(4)).Add(g*t.m/t.high+r))
-				w := span{axes: q.rows.axes, base: row, clamp: clamp(q.rows.n, t.m)}
+				w, row := q.row(rows, g, r)
 				rows.enterValid(w)
-				q.finish(rows, q.acc[g][r][h].Ref(), place{q.at.batch, row, col, q.at.split})
+				list := make(value, 4)
+				for j := range list {
+					acc, i := t.unit.methods.result(q, g, r, h, j)
+					list[j] = acc.Ref().At(i)
+				}
+				q.finish(rows, list, place{q.at.batch, row, col, q.at.split})
 				rows.end()
 			}
 		}
 		cols.end()
 	}
+}
+
+// tag is a name with numbers.
+func tag(name string, n ...int) string {
+	for i, x := range n {
+		if i > 0 {
+			name += "_"
+		}
+		name += fmt.Sprint(x)
+	}
+	return name
 }

@@ -1,106 +1,155 @@
 package schedule
 
 import (
-	"fmt"
 	"slices"
 
 	"github.com/tensorken/tensorken/internal/shader"
 	"github.com/tensorken/tensorken/ir"
 )
 
-// A factorTile is a tile of a factor, of a step along the depth, on its way to
-// shared memory.
+// A factorTile is a tile of a factor, of a step along the depth, on its way to shared memory:
+// vectors of four words.
 type factorTile struct {
 	*side
-	stride int // in shared memory, from a position of the depth to the next, in vectors
+	left   bool
+	block  int // of the side
+	stride int // in shared memory, from a word of the depth to the next, in vectors
 	shared *shader.Shared
 	loads  []tileLoad
 }
 
-// A tileLoad is four elements that a thread loads of each tile.
+// A tileLoad is a block of elements that a thread loads of each tile, four at a time.
 type tileLoad struct {
-	q, u  *shader.Expr // their position along the lanes, in vectors of four, and across them
-	acc   *shader.Var
-	scope *scope       // knows the position along the side
-	when  *shader.Expr // the load exists; nil: always
+	// The block's position, in blocks: q in the direction in which the four are, and in which
+	// neighbours follow each other, and u in the other.
+	q, u   *shader.Expr
+	scopes []*scope     // know the position along the side: of each line, or of all
+	when   *shader.Expr // the block exists; nil: always
 }
 
-// prepare declares the shared memory and registers of a side of a tile, whose
-// block begins at a number, and finds where a thread's part of each tile is.
-func (q *tilePass) prepare(d *side, block int, begin *shader.Expr) factorTile {
-	root, size := q.p.root, q.p.Threads
-	f := factorTile{side: d, stride: block / 4}
-	along := block / 4 // vectors of a tile along the lanes
-	if d.alongK {
-		f.stride++ // columns written by neighbours lie in other banks
-		along = q.tile.k / 4
+// side is the block's position along the side, and deep that along the depth.
+func (l *tileLoad) side(f *factorTile) *shader.Expr {
+	if f.alongK {
+		return l.u
 	}
-	f.shared = q.p.share(q.factorType.Vec(4), 2*q.tile.k*f.stride)
-	vectors := block * q.tile.k / 4
-	for n := range ir.CeilDiv(vectors, size) {
-		tag := fmt.Sprintf("%s%d", d.name, n)
+	return l.q
+}
+
+func (l *tileLoad) depth(f *factorTile) *shader.Expr {
+	if f.alongK {
+		return l.q
+	}
+	return l.u
+}
+
+// size is the number of vectors of a tile in shared memory.
+func (f *factorTile) size(t tile) int { return t.k * f.stride }
+
+// prepare declares the shared memory of a side of a tile, whose block begins at a number,
+// and finds where a thread's part of each tile is.
+func (q *tilePass) prepare(d *side, block int, begin *shader.Expr) factorTile {
+	root, size, u, depth := q.p.root, q.p.Threads, q.tile.unit, q.tile.depth()
+	f := factorTile{side: d, left: d == &q.rows, block: block}
+	f.stride = u.methods.stride(q, &f)
+	f.shared = q.p.share(q.word().Vec(4), 2*f.size(q.tile))
+	sides, deep := u.sides, max(u.deep, 4) // of a block
+	along := depth / deep
+	if !d.alongK {
+		sides, deep = 4, u.deep
+		along = block / sides
+	}
+	blocks := block * depth / (sides * deep)
+	for n := range ir.CeilDiv(blocks, size) {
+		name := tag(d.name, n)
 		var l tileLoad
 		number := shader.ThreadID.Plus(n * size)
-		if (n+1)*size > vectors {
-			l.when = number.Lt(vectors)
+		l.q = root.Let("q"+name, number.Rem(along))
+		l.u = number.Div(along)
+		if (n+1)*size > blocks {
+			l.when = number.Lt(blocks)
+			l.u = l.u.Min(blocks/along - 1) // others load the last, and drop it
 		}
-		l.q = root.Let("q"+tag, number.Rem(along))
-		l.u = root.Let("u"+tag, number.Div(along))
-		l.acc = root.Var("l"+tag, shader.Number(q.factorType.Vec(4), 0))
-		l.scope = root.beside("_" + tag)
-		w := span{axes: d.axes, base: begin.Add(l.u), clamp: clamp(d.n, block)}
-		switch {
-		case !d.alongK:
-			w.base, w.step, w.fours = begin.Add(l.q.Mul(4)), count(4), q.fours(d.axes)
-		case l.when != nil: // u may be past the tile
-			w.base = begin.Add(l.u.Min(vectors/along - 1))
+		l.u = root.Let("u"+name, l.u)
+		if d.alongK {
+			for s := range sides {
+				in := root.beside("_" + tag(name, s))
+				in.enterValid(span{axes: d.axes, base: begin.Add(l.u.Mul(sides).Plus(s)), clamp: clamp(d.n, block)})
+				l.scopes = append(l.scopes, in)
+			}
+		} else {
+			in := root.beside("_" + name)
+			in.enterValid(span{axes: d.axes, base: begin.Add(l.q.Mul(4)), step: count(4), fours: q.fours(d.axes), clamp: clamp(d.n, block)})
+			l.scopes = append(l.scopes, in)
 		}
-		l.scope.enterValid(w)
 		f.loads = append(f.loads, l)
 	}
 	return f
 }
 
-// load loads the tile of a step into registers.
-func (q *tilePass) load(sc *scope, f *factorTile, step *shader.Expr) {
-	for _, l := range f.loads {
-		in := l.scope.block()
-		at := step.Mul(q.tile.k)
-		w := span{axes: q.deep, base: at.Add(l.u), clamp: clamp(q.depth, q.tile.k)}
-		switch {
-		case f.alongK:
-			w.base, w.step, w.fours = at.Add(l.q.Mul(4)), count(4), q.fours(q.deep)
-		case l.when != nil:
-			w.base = at.Add(l.u.Min(q.tile.k - 1))
-		}
-		in.enterValid(w)
-		v := in.value(f.factor)
-		list := make(value, 4)
-		for lane := range list {
-			list[lane] = v.lane(lane)
-			for _, c := range slices.Concat(l.scope.valid, in.valid) {
-				list[lane] = c.lane(lane).If(list[lane], number(q.factorType, 0))
-			}
-		}
-		in.Set(l.acc, shader.Vec(4, list...))
-		to := sc.when(l.when)
-		to.Do(in.Stmts...)
-		to.end()
+// word is the type of words in shared memory.
+func (q *tilePass) word() shader.Type {
+	if q.tile.unit.lanes > 1 {
+		return shader.U32
 	}
+	return q.factorType
 }
 
-// put moves a tile from registers to shared memory, from a vector on.
-func (f *factorTile) put(sc *scope, to *shader.Expr) {
-	for _, l := range f.loads {
-		in := sc.when(l.when)
-		if f.alongK {
-			at := in.Let("at", to.Add(l.q.Mul(4*f.stride)).Add(l.u.Div(4)))
-			for n := range 4 {
-				in.Do(&shader.StoreShared{Shared: f.shared, Index: at.Add(n * f.stride), Component: l.u.And(3), Value: l.acc.Ref().At(n)})
-			}
-		} else {
-			in.Put(f.shared, to.Add(l.u.Mul(f.stride)).Add(l.q), l.acc.Ref())
+// A tilesLoaded is a tile of each factor in registers: of each load, the vectors of four of
+// each line along the depth, or of each position of the depth.
+type tilesLoaded [2][][]*shader.Expr
+
+// load loads the tiles of a step into registers.
+func (q *tilePass) load(sc *scope, step *shader.Expr) (out tilesLoaded) {
+	for i, f := range []*factorTile{&q.m, &q.n} {
+		for n, l := range f.loads {
+			out[i] = append(out[i], q.loadBlock(sc, f, &l, tag(f.name, n), step.Mul(q.tile.depth())))
 		}
-		in.end()
+	}
+	return out
+}
+
+// loadBlock loads a block, at a position of the depth.
+func (q *tilePass) loadBlock(sc *scope, f *factorTile, l *tileLoad, name string, at *shader.Expr) (block []*shader.Expr) {
+	u := q.tile.unit
+	for s, known := range l.scopes {
+		for i := range q.vectors(f) {
+			in := known.on(sc.Block, tag("_", i))
+			w := span{axes: q.deep, clamp: clamp(q.depth, q.tile.depth())}
+			if f.alongK {
+				w.base, w.step, w.fours = at.Add(l.q.Mul(4*u.group).Plus(4*i)), count(4), q.fours(q.deep)
+			} else {
+				w.base = at.Add(l.u.Mul(u.deep).Plus(i))
+			}
+			in.enterValid(w)
+			v := in.value(f.factor)
+			list := make(value, 4)
+			for lane := range list {
+				list[lane] = v.lane(lane)
+				for _, c := range slices.Concat(known.valid, in.valid) {
+					list[lane] = c.lane(lane).If(list[lane], number(q.factorType, 0))
+				}
+			}
+			block = append(block, sc.Let(tag("l"+name+"_", s, i), shader.Vec(4, list...)))
+		}
+	}
+	return block
+}
+
+// vectors is the number of vectors of four in each line of a block.
+func (q *tilePass) vectors(f *factorTile) int {
+	if f.alongK {
+		return q.tile.unit.group
+	}
+	return q.tile.unit.deep
+}
+
+// put moves tiles from registers to the first or the second half of shared memory.
+func (q *tilePass) put(sc *scope, x tilesLoaded, half *shader.Expr) {
+	for i, f := range []*factorTile{&q.m, &q.n} {
+		for n := range f.loads {
+			in := sc.when(f.loads[n].when)
+			q.tile.unit.methods.put(q, in, f, &f.loads[n], x[i][n], half.Mul(f.size(q.tile)))
+			in.end()
+		}
 	}
 }

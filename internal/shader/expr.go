@@ -25,6 +25,7 @@ const (
 	Exp
 	Log
 	LeadingZeros
+	RoundTF32 // of an F32, to the nearest whose 13 lower bits are 0
 
 	Add
 	Sub
@@ -53,6 +54,7 @@ const (
 	Vector    // of components, or of one in all places
 	Component // number Bits of a vector
 	Launder   // x, which no compiler may reason about: see FirstWay
+	Pack      // x and y, both F32, as halves of Scalar Bits in a U32: x in the lower bits
 	Shuffle   // x of the thread of the subgroup whose number differs in the bits of Bits
 	Call      // Func with arguments
 	LoadShared
@@ -69,7 +71,7 @@ var opInfo = [NumOps]struct {
 }{
 	Const: {name: "Const"}, Ref: {name: "Ref"}, Word: {name: "Word"}, Group: {name: "Group"}, Thread: {name: "Thread"},
 	Neg: {name: "Neg", arity: 1}, Not: {name: "Not", arity: 1}, Abs: {name: "Abs", arity: 1}, Floor: {name: "Floor", arity: 1},
-	Sqrt: {name: "Sqrt", arity: 1}, Exp: {name: "Exp", arity: 1}, Log: {name: "Log", arity: 1}, LeadingZeros: {name: "LeadingZeros", arity: 1},
+	Sqrt: {name: "Sqrt", arity: 1}, Exp: {name: "Exp", arity: 1}, Log: {name: "Log", arity: 1}, LeadingZeros: {name: "LeadingZeros", arity: 1}, RoundTF32: {name: "RoundTF32", arity: 1},
 	Add: {name: "Add", arity: 2}, Sub: {name: "Sub", arity: 2}, Mul: {name: "Mul", arity: 2}, Div: {name: "Div", arity: 2}, Rem: {name: "Rem", arity: 2},
 	Min: {name: "Min", arity: 2}, Max: {name: "Max", arity: 2}, And: {name: "And", arity: 2}, Or: {name: "Or", arity: 2}, Xor: {name: "Xor", arity: 2},
 	Shl: {name: "Shl", arity: 2}, Shr: {name: "Shr", arity: 2},
@@ -77,7 +79,8 @@ var opInfo = [NumOps]struct {
 	Le: {name: "Le", arity: 2, test: true}, Gt: {name: "Gt", arity: 2, test: true}, Ge: {name: "Ge", arity: 2, test: true},
 	Fma: {name: "Fma", arity: 3}, Select: {name: "Select", arity: 3},
 	Convert: {name: "Convert", arity: 1}, Bitcast: {name: "Bitcast", arity: 1}, Vector: {name: "Vector", arity: -1},
-	Component: {name: "Component", arity: 1}, Launder: {name: "Launder", arity: -1}, Shuffle: {name: "Shuffle", arity: 1},
+	Component: {name: "Component", arity: 1}, Launder: {name: "Launder", arity: -1},
+	Pack: {name: "Pack", arity: 2}, Shuffle: {name: "Shuffle", arity: 1},
 	Call: {name: "Call", arity: -1}, LoadShared: {name: "LoadShared", arity: 1}, LoadAtomic: {name: "LoadAtomic", arity: 1},
 }
 
@@ -95,7 +98,7 @@ type Expr struct {
 	Op     Op
 	Type   Type
 	Args   []*Expr
-	Bits   uint32  // Const, Component, Shuffle, Launder
+	Bits   uint32  // Const, Component, Pack, Shuffle, Launder
 	Var    *Var    // Ref
 	Param  *Param  // Word
 	Func   *Func   // Call
@@ -179,6 +182,7 @@ func (x *Expr) Sqrt() *Expr         { return apply(Sqrt, x) }
 func (x *Expr) Exp() *Expr          { return apply(Exp, x) }
 func (x *Expr) Log() *Expr          { return apply(Log, x) }
 func (x *Expr) LeadingZeros() *Expr { return apply(LeadingZeros, x) }
+func (x *Expr) RoundTF32() *Expr    { return apply(RoundTF32, x) }
 func (x *Expr) Add(y any) *Expr     { return apply(Add, x, y) }
 func (x *Expr) Sub(y any) *Expr     { return apply(Sub, x, y) }
 func (x *Expr) Mul(y any) *Expr     { return apply(Mul, x, y) }
@@ -265,6 +269,12 @@ func (x *Expr) Launder(way uint32) *Expr {
 // LaunderAt is Launder, different for each value of the U32 at.
 func (x *Expr) LaunderAt(at *Expr) *Expr {
 	return &Expr{Op: Launder, Type: x.Type, Args: []*Expr{x, at}}
+}
+
+// PackHalves is x and y, both F32, rounded to the halves F16 or BF16, in a U32: x in its lower
+// bits.
+func PackHalves(half Type, x, y *Expr) *Expr {
+	return &Expr{Op: Pack, Type: U32, Args: []*Expr{x, y}, Bits: uint32(half.Scalar)}
 }
 
 // Shuffle is x of the thread whose number in the subgroup differs in the bits

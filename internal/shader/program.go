@@ -13,6 +13,7 @@ type Pass struct {
 	Threads  int // of a workgroup
 	Grid     [3]int
 	Subgroup int // threads of a subgroup, if the pass shuffles; else 0
+	Resident int // workgroups that a compute unit shall run at once, for which registers are few; 0: any
 	Buffers  []*Buffer
 	Params   []*Param
 	Shared   []*Shared

@@ -5,6 +5,7 @@ package ptxtest
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -22,10 +23,10 @@ type rule struct {
 	version, target int
 }
 
-func rules(rows ...[2]string) []rule {
+func rules(version, target int, rows ...[2]string) []rule {
 	var list []rule
 	for _, r := range rows {
-		list = append(list, rule{regexp.MustCompile("^(" + r[0] + ")$"), r[1], 60, 50})
+		list = append(list, rule{regexp.MustCompile("^(" + r[0] + ")$"), r[1], version, target})
 	}
 	return list
 }
@@ -36,20 +37,25 @@ const (
 	bits8 = `(b32|u8|s8|b16)`
 )
 
-var table = rules(
+var table = slices.Concat(rules(60, 50,
 	[2]string{`ld\.param\.u64`, "da"}, [2]string{`ld\.param\.u32`, "wa"}, [2]string{`cvta\.to\.global\.u64`, "dd"},
 	[2]string{`(add|sub|mul\.lo|div|rem|min|max)` + ints, "wii"}, [2]string{`mad\.lo` + ints, "wiii"}, [2]string{`mad\.wide` + ints, "diid"},
 	[2]string{`(add|sub|mul|div)\.rn\.f32|(min|max)\.f32`, "wff"}, [2]string{`fma\.rn\.f32`, "wfff"},
 	[2]string{`(neg|abs)\.s32|not\.b32|clz\.b32|mov\.u32`, "wi"}, [2]string{`(neg|abs)\.f32|sqrt\.rn\.f32|(ex2|lg2)\.approx\.f32|cvt\.rmi\.f32\.f32`, "wf"},
 	[2]string{`(and|or|xor)\.b32|(shl|shr)\.b32|shr` + ints, "wii"}, [2]string{`(and|or|xor)\.pred`, "ppp"}, [2]string{`(not|mov)\.pred`, "pp"},
-	[2]string{cmp + ints, "pii"}, [2]string{`setp\.(eq|lt|le|gt|ge|neu)\.f32`, "pff"}, [2]string{`selp\.b32`, "wxxp"}, [2]string{`mov\.b32`, "wx"},
+	[2]string{cmp + ints, "pii"}, [2]string{`setp\.(eq|lt|le|gt|ge|neu)\.f32`, "pff"}, [2]string{`selp\.b32`, "wxxp"}, [2]string{`mov\.b32`, "w?"},
 	[2]string{`cvt\.rn\.f16\.f32`, "hf"}, [2]string{`cvt\.f32\.f16`, "wh"}, [2]string{`cvt\.u32\.u16`, "wh"}, [2]string{`cvt\.u16\.u32`, "hi"},
 	[2]string{`cvt\.rn\.f32` + ints, "wi"}, [2]string{`cvt\.rzi` + ints + `\.f32`, "wf"},
 	[2]string{`ld\.global(\.v4)?\.` + bits8, "ma"}, [2]string{`st\.global(\.v4)?\.` + bits8, "am"},
 	[2]string{`ld\.shared(\.v[24])?\.b32`, "ma"}, [2]string{`st\.shared(\.v[24])?\.b32`, "am"},
 	[2]string{`(ld|st)\.volatile\.global\.u32`, "??"}, [2]string{`red\.global\.min\.s32`, "ai"},
 	[2]string{`shfl\.sync\.bfly\.b32`, "wxiii"}, [2]string{`bar\.sync`, "i"}, [2]string{`bra`, "l"}, [2]string{`ret`, ""},
-)
+), rules(70, 80,
+	[2]string{`cvt\.rn\.bf16\.f32`, "hf"}, [2]string{`cvt\.rn\.b?f16x2\.f32`, "wff"},
+	[2]string{`mma\.sync\.aligned\.(m16n8k8\.row\.col\.f32\.tf32\.tf32|m16n8k16\.row\.col\.f32\.(f16\.f16|bf16\.bf16))\.f32`, "mmmm"},
+), rules(78, 90,
+	[2]string{`cvt\.rn\.tf32\.f32`, "wf"},
+))
 
 // A checker reads a module line by line.
 type checker struct {
@@ -73,6 +79,7 @@ func Check(text string) error {
 			body = true
 		case !body:
 			c.header(line)
+			c.declare(line)
 		case strings.HasPrefix(line, "."):
 			c.declare(line)
 		case strings.HasSuffix(line, ":"):
@@ -115,7 +122,7 @@ func (c *checker) header(line string) {
 
 var (
 	registers = regexp.MustCompile(`^\.reg \.(\w+) (%[a-z]+)<(\d+)>;$`)
-	arrays    = regexp.MustCompile(`^\.shared \.align 16 \.b8 (\w+)\[\d+\];$`)
+	arrays    = regexp.MustCompile(`^\.extern \.shared \.align 16 \.b8 (\w+)\[\];$`)
 )
 
 func (c *checker) declare(line string) {
@@ -173,10 +180,13 @@ func (c *checker) operand(kind byte, x string) error {
 	classes := map[byte]string{'p': "%p", 'h': "%h", 'w': "%r", 'd': "%d", 'i': "%r", 'f': "%r", 'x': "%r"}
 	switch {
 	case kind == '?':
-		if x[0] == '[' {
+		switch x[0] {
+		case '[':
 			return c.operand('a', x)
+		case '{':
+			return c.operand('m', x)
 		}
-		return c.operand('i', x)
+		return c.operand('x', x)
 	case kind == 'l':
 		c.jumps[x] = true
 		return nil

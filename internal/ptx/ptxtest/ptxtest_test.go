@@ -9,6 +9,8 @@ const module = `.version 6.0
 .target sm_50
 .address_size 64
 
+.extern .shared .align 16 .b8 shared[];
+
 .visible .entry kernel(
 	.param .u64 b0
 )
@@ -17,7 +19,6 @@ const module = `.version 6.0
 	.reg .pred %p<1>;
 	.reg .b32 %r<2>;
 	.reg .b64 %d<2>;
-	.shared .align 16 .b8 s_x[64];
 	ld.param.u64 %d0, [b0];
 	mov.u32 %r0, %tid.x;
 	setp.lt.u32 %p0, %r0, 7;

@@ -37,21 +37,18 @@ fn main(@builtin(workgroup_id) _id: vec3<u32>, @builtin(local_invocation_index) 
   let n0 = tile % 1568u / height * 32u;
   let tx = _thread % 8u;
   let ty = _thread / 8u;
-  var c000 = vec4<f32>();
-  var c010 = vec4<f32>();
-  var c020 = vec4<f32>();
-  var c030 = vec4<f32>();
+  var c0_0 = vec4<f32>();
+  var c1_0 = vec4<f32>();
+  var c2_0 = vec4<f32>();
+  var c3_0 = vec4<f32>();
   let qm0 = _thread % 4u;
   let um0 = _thread / 4u;
-  var lm0 = vec4<f32>();
-  let i3_m0 = i32(m0 + um0);
+  let i3_m00 = i32(m0 + um0 * 1u);
   let qm1 = (_thread + 64u) % 4u;
   let um1 = (_thread + 64u) / 4u;
-  var lm1 = vec4<f32>();
-  let i3_m1 = i32(m0 + um1);
+  let i3_m10 = i32(m0 + um1 * 1u);
   let qn0 = _thread % 8u;
   let un0 = _thread / 8u;
-  var ln0 = vec4<f32>();
   let fi2_n0 = n0 + qn0 * 4u;
   let i2_n0 = i32(fi2_n0 % 28u);
   let fi1_n0 = fi2_n0 / 28u;
@@ -59,389 +56,372 @@ fn main(@builtin(workgroup_id) _id: vec3<u32>, @builtin(local_invocation_index) 
   let i0_n0 = i32(fi1_n0 / 28u);
   let qn1 = (_thread + 64u) % 8u;
   let un1 = (_thread + 64u) / 8u;
-  var ln1 = vec4<f32>();
   let fi2_n1 = n0 + qn1 * 4u;
   let i2_n1 = i32(fi2_n1 % 28u);
   let fi1_n1 = fi2_n1 / 28u;
   let i1_n1 = i32(fi1_n1 % 28u);
   let i0_n1 = i32(fi1_n1 / 28u);
+  let fi6_m00_0_0 = 0u * 16u + qm0 * 4u;
+  let i6_m00_0_0 = i32(fi6_m00_0_0 % 3u);
+  let fi5_m00_0_0 = fi6_m00_0_0 / 3u;
+  let i5_m00_0_0 = i32(fi5_m00_0_0 % 3u);
+  let i4_m00_0_0 = i32(fi5_m00_0_0 / 3u);
+  let fi6_m00_0_1 = 0u * 16u + qm0 * 4u + 1u;
+  let i6_m00_0_1 = i32(fi6_m00_0_1 % 3u);
+  let fi5_m00_0_1 = fi6_m00_0_1 / 3u;
+  let i5_m00_0_1 = i32(fi5_m00_0_1 % 3u);
+  let i4_m00_0_1 = i32(fi5_m00_0_1 / 3u);
+  let fi6_m00_0_2 = 0u * 16u + qm0 * 4u + 2u;
+  let i6_m00_0_2 = i32(fi6_m00_0_2 % 3u);
+  let fi5_m00_0_2 = fi6_m00_0_2 / 3u;
+  let i5_m00_0_2 = i32(fi5_m00_0_2 % 3u);
+  let i4_m00_0_2 = i32(fi5_m00_0_2 / 3u);
+  let fi6_m00_0_3 = 0u * 16u + qm0 * 4u + 3u;
+  let i6_m00_0_3 = i32(fi6_m00_0_3 % 3u);
+  let fi5_m00_0_3 = fi6_m00_0_3 / 3u;
+  let i5_m00_0_3 = i32(fi5_m00_0_3 % 3u);
+  let i4_m00_0_3 = i32(fi5_m00_0_3 / 3u);
+  let v1_m00_0_0 = a1[144 * i3_m00 + 9 * i4_m00_0_0 + 3 * i5_m00_0_0 + i6_m00_0_0 + _p.o1];
+  let v1_m00_0_1 = a1[144 * i3_m00 + 9 * i4_m00_0_1 + 3 * i5_m00_0_1 + i6_m00_0_1 + _p.o1];
+  let v1_m00_0_2 = a1[144 * i3_m00 + 9 * i4_m00_0_2 + 3 * i5_m00_0_2 + i6_m00_0_2 + _p.o1];
+  let v1_m00_0_3 = a1[144 * i3_m00 + 9 * i4_m00_0_3 + 3 * i5_m00_0_3 + i6_m00_0_3 + _p.o1];
+  let lm0_0_0 = vec4<f32>(v1_m00_0_0, v1_m00_0_1, v1_m00_0_2, v1_m00_0_3);
+  let fi6_m10_0_0 = 0u * 16u + qm1 * 4u;
+  let i6_m10_0_0 = i32(fi6_m10_0_0 % 3u);
+  let fi5_m10_0_0 = fi6_m10_0_0 / 3u;
+  let i5_m10_0_0 = i32(fi5_m10_0_0 % 3u);
+  let i4_m10_0_0 = i32(fi5_m10_0_0 / 3u);
+  let fi6_m10_0_1 = 0u * 16u + qm1 * 4u + 1u;
+  let i6_m10_0_1 = i32(fi6_m10_0_1 % 3u);
+  let fi5_m10_0_1 = fi6_m10_0_1 / 3u;
+  let i5_m10_0_1 = i32(fi5_m10_0_1 % 3u);
+  let i4_m10_0_1 = i32(fi5_m10_0_1 / 3u);
+  let fi6_m10_0_2 = 0u * 16u + qm1 * 4u + 2u;
+  let i6_m10_0_2 = i32(fi6_m10_0_2 % 3u);
+  let fi5_m10_0_2 = fi6_m10_0_2 / 3u;
+  let i5_m10_0_2 = i32(fi5_m10_0_2 % 3u);
+  let i4_m10_0_2 = i32(fi5_m10_0_2 / 3u);
+  let fi6_m10_0_3 = 0u * 16u + qm1 * 4u + 3u;
+  let i6_m10_0_3 = i32(fi6_m10_0_3 % 3u);
+  let fi5_m10_0_3 = fi6_m10_0_3 / 3u;
+  let i5_m10_0_3 = i32(fi5_m10_0_3 % 3u);
+  let i4_m10_0_3 = i32(fi5_m10_0_3 / 3u);
+  let v1_m10_0_0 = a1[144 * i3_m10 + 9 * i4_m10_0_0 + 3 * i5_m10_0_0 + i6_m10_0_0 + _p.o1];
+  let v1_m10_0_1 = a1[144 * i3_m10 + 9 * i4_m10_0_1 + 3 * i5_m10_0_1 + i6_m10_0_1 + _p.o1];
+  let v1_m10_0_2 = a1[144 * i3_m10 + 9 * i4_m10_0_2 + 3 * i5_m10_0_2 + i6_m10_0_2 + _p.o1];
+  let v1_m10_0_3 = a1[144 * i3_m10 + 9 * i4_m10_0_3 + 3 * i5_m10_0_3 + i6_m10_0_3 + _p.o1];
+  let lm1_0_0 = vec4<f32>(v1_m10_0_0, v1_m10_0_1, v1_m10_0_2, v1_m10_0_3);
+  let fi6_n0_0 = 0u * 16u + un0 * 1u;
+  let i6_n0_0 = i32(fi6_n0_0 % 3u);
+  let fi5_n0_0 = fi6_n0_0 / 3u;
+  let i5_n0_0 = i32(fi5_n0_0 % 3u);
+  let i4_n0_0 = i32(fi5_n0_0 / 3u);
+  var v0_n0_0_0 = bitcast<f32>(0u | _zero);
+  if (u32(i1_n0 + i5_n0_0 - 1) < 28u && u32(i2_n0 + i6_n0_0 - 1) < 28u) {
+    v0_n0_0_0 = a0[12544 * i0_n0 + 28 * i1_n0 + i2_n0 + 784 * i4_n0_0 + 28 * i5_n0_0 + i6_n0_0 + _p.o0 - 29];
+  }
+  var v0_n0_0_1 = bitcast<f32>(0u | _zero);
+  if (u32(i1_n0 + i5_n0_0 - 1) < 28u && u32(i2_n0 + i6_n0_0 - 1 + 1) < 28u) {
+    v0_n0_0_1 = a0[12544 * i0_n0 + 28 * i1_n0 + i2_n0 + 784 * i4_n0_0 + 28 * i5_n0_0 + i6_n0_0 + _p.o0 - 29 + 1];
+  }
+  var v0_n0_0_2 = bitcast<f32>(0u | _zero);
+  if (u32(i1_n0 + i5_n0_0 - 1) < 28u && u32(i2_n0 + i6_n0_0 - 1 + 2) < 28u) {
+    v0_n0_0_2 = a0[12544 * i0_n0 + 28 * i1_n0 + i2_n0 + 784 * i4_n0_0 + 28 * i5_n0_0 + i6_n0_0 + _p.o0 - 29 + 2];
+  }
+  var v0_n0_0_3 = bitcast<f32>(0u | _zero);
+  if (u32(i1_n0 + i5_n0_0 - 1) < 28u && u32(i2_n0 + i6_n0_0 - 1 + 3) < 28u) {
+    v0_n0_0_3 = a0[12544 * i0_n0 + 28 * i1_n0 + i2_n0 + 784 * i4_n0_0 + 28 * i5_n0_0 + i6_n0_0 + _p.o0 - 29 + 3];
+  }
+  let ln0_0_0 = vec4<f32>(v0_n0_0_0, v0_n0_0_1, v0_n0_0_2, v0_n0_0_3);
+  let fi6_n1_0 = 0u * 16u + un1 * 1u;
+  let i6_n1_0 = i32(fi6_n1_0 % 3u);
+  let fi5_n1_0 = fi6_n1_0 / 3u;
+  let i5_n1_0 = i32(fi5_n1_0 % 3u);
+  let i4_n1_0 = i32(fi5_n1_0 / 3u);
+  var v0_n1_0_0 = bitcast<f32>(0u | _zero);
+  if (u32(i1_n1 + i5_n1_0 - 1) < 28u && u32(i2_n1 + i6_n1_0 - 1) < 28u) {
+    v0_n1_0_0 = a0[12544 * i0_n1 + 28 * i1_n1 + i2_n1 + 784 * i4_n1_0 + 28 * i5_n1_0 + i6_n1_0 + _p.o0 - 29];
+  }
+  var v0_n1_0_1 = bitcast<f32>(0u | _zero);
+  if (u32(i1_n1 + i5_n1_0 - 1) < 28u && u32(i2_n1 + i6_n1_0 - 1 + 1) < 28u) {
+    v0_n1_0_1 = a0[12544 * i0_n1 + 28 * i1_n1 + i2_n1 + 784 * i4_n1_0 + 28 * i5_n1_0 + i6_n1_0 + _p.o0 - 29 + 1];
+  }
+  var v0_n1_0_2 = bitcast<f32>(0u | _zero);
+  if (u32(i1_n1 + i5_n1_0 - 1) < 28u && u32(i2_n1 + i6_n1_0 - 1 + 2) < 28u) {
+    v0_n1_0_2 = a0[12544 * i0_n1 + 28 * i1_n1 + i2_n1 + 784 * i4_n1_0 + 28 * i5_n1_0 + i6_n1_0 + _p.o0 - 29 + 2];
+  }
+  var v0_n1_0_3 = bitcast<f32>(0u | _zero);
+  if (u32(i1_n1 + i5_n1_0 - 1) < 28u && u32(i2_n1 + i6_n1_0 - 1 + 3) < 28u) {
+    v0_n1_0_3 = a0[12544 * i0_n1 + 28 * i1_n1 + i2_n1 + 784 * i4_n1_0 + 28 * i5_n1_0 + i6_n1_0 + _p.o0 - 29 + 3];
+  }
+  let ln1_0_0 = vec4<f32>(v0_n1_0_0, v0_n1_0_1, v0_n1_0_2, v0_n1_0_3);
   {
-    let fi6_m0_0 = 0u * 16u + qm0 * 4u;
-    let i6_m0_0 = i32(fi6_m0_0 % 3u);
-    let fi5_m0_0 = fi6_m0_0 / 3u;
-    let i5_m0_0 = i32(fi5_m0_0 % 3u);
-    let i4_m0_0 = i32(fi5_m0_0 / 3u);
-    let fi6_m0_1 = 0u * 16u + qm0 * 4u + 1u;
-    let i6_m0_1 = i32(fi6_m0_1 % 3u);
-    let fi5_m0_1 = fi6_m0_1 / 3u;
-    let i5_m0_1 = i32(fi5_m0_1 % 3u);
-    let i4_m0_1 = i32(fi5_m0_1 / 3u);
-    let fi6_m0_2 = 0u * 16u + qm0 * 4u + 2u;
-    let i6_m0_2 = i32(fi6_m0_2 % 3u);
-    let fi5_m0_2 = fi6_m0_2 / 3u;
-    let i5_m0_2 = i32(fi5_m0_2 % 3u);
-    let i4_m0_2 = i32(fi5_m0_2 / 3u);
-    let fi6_m0_3 = 0u * 16u + qm0 * 4u + 3u;
-    let i6_m0_3 = i32(fi6_m0_3 % 3u);
-    let fi5_m0_3 = fi6_m0_3 / 3u;
-    let i5_m0_3 = i32(fi5_m0_3 % 3u);
-    let i4_m0_3 = i32(fi5_m0_3 / 3u);
-    let v1_m0_0 = a1[144 * i3_m0 + 9 * i4_m0_0 + 3 * i5_m0_0 + i6_m0_0 + _p.o1];
-    let v1_m0_1 = a1[144 * i3_m0 + 9 * i4_m0_1 + 3 * i5_m0_1 + i6_m0_1 + _p.o1];
-    let v1_m0_2 = a1[144 * i3_m0 + 9 * i4_m0_2 + 3 * i5_m0_2 + i6_m0_2 + _p.o1];
-    let v1_m0_3 = a1[144 * i3_m0 + 9 * i4_m0_3 + 3 * i5_m0_3 + i6_m0_3 + _p.o1];
-    lm0 = vec4<f32>(v1_m0_0, v1_m0_1, v1_m0_2, v1_m0_3);
+    let at = 0u * 144u + qm0 * 36u + um0 / 4u;
+    w0[at + 0u][um0 & 3u] = lm0_0_0.x;
+    w0[at + 9u][um0 & 3u] = lm0_0_0.y;
+    w0[at + 18u][um0 & 3u] = lm0_0_0.z;
+    w0[at + 27u][um0 & 3u] = lm0_0_0.w;
   }
   {
-    let fi6_m1_0 = 0u * 16u + qm1 * 4u;
-    let i6_m1_0 = i32(fi6_m1_0 % 3u);
-    let fi5_m1_0 = fi6_m1_0 / 3u;
-    let i5_m1_0 = i32(fi5_m1_0 % 3u);
-    let i4_m1_0 = i32(fi5_m1_0 / 3u);
-    let fi6_m1_1 = 0u * 16u + qm1 * 4u + 1u;
-    let i6_m1_1 = i32(fi6_m1_1 % 3u);
-    let fi5_m1_1 = fi6_m1_1 / 3u;
-    let i5_m1_1 = i32(fi5_m1_1 % 3u);
-    let i4_m1_1 = i32(fi5_m1_1 / 3u);
-    let fi6_m1_2 = 0u * 16u + qm1 * 4u + 2u;
-    let i6_m1_2 = i32(fi6_m1_2 % 3u);
-    let fi5_m1_2 = fi6_m1_2 / 3u;
-    let i5_m1_2 = i32(fi5_m1_2 % 3u);
-    let i4_m1_2 = i32(fi5_m1_2 / 3u);
-    let fi6_m1_3 = 0u * 16u + qm1 * 4u + 3u;
-    let i6_m1_3 = i32(fi6_m1_3 % 3u);
-    let fi5_m1_3 = fi6_m1_3 / 3u;
-    let i5_m1_3 = i32(fi5_m1_3 % 3u);
-    let i4_m1_3 = i32(fi5_m1_3 / 3u);
-    let v1_m1_0 = a1[144 * i3_m1 + 9 * i4_m1_0 + 3 * i5_m1_0 + i6_m1_0 + _p.o1];
-    let v1_m1_1 = a1[144 * i3_m1 + 9 * i4_m1_1 + 3 * i5_m1_1 + i6_m1_1 + _p.o1];
-    let v1_m1_2 = a1[144 * i3_m1 + 9 * i4_m1_2 + 3 * i5_m1_2 + i6_m1_2 + _p.o1];
-    let v1_m1_3 = a1[144 * i3_m1 + 9 * i4_m1_3 + 3 * i5_m1_3 + i6_m1_3 + _p.o1];
-    lm1 = vec4<f32>(v1_m1_0, v1_m1_1, v1_m1_2, v1_m1_3);
+    let at = 0u * 144u + qm1 * 36u + um1 / 4u;
+    w0[at + 0u][um1 & 3u] = lm1_0_0.x;
+    w0[at + 9u][um1 & 3u] = lm1_0_0.y;
+    w0[at + 18u][um1 & 3u] = lm1_0_0.z;
+    w0[at + 27u][um1 & 3u] = lm1_0_0.w;
   }
   {
-    let fi6_n0 = 0u * 16u + un0;
-    let i6_n0 = i32(fi6_n0 % 3u);
-    let fi5_n0 = fi6_n0 / 3u;
-    let i5_n0 = i32(fi5_n0 % 3u);
-    let i4_n0 = i32(fi5_n0 / 3u);
-    var v0_n0_0 = bitcast<f32>(0u | _zero);
-    if (u32(i1_n0 + i5_n0 - 1) < 28u && u32(i2_n0 + i6_n0 - 1) < 28u) {
-      v0_n0_0 = a0[12544 * i0_n0 + 28 * i1_n0 + i2_n0 + 784 * i4_n0 + 28 * i5_n0 + i6_n0 + _p.o0 - 29];
-    }
-    var v0_n0_1 = bitcast<f32>(0u | _zero);
-    if (u32(i1_n0 + i5_n0 - 1) < 28u && u32(i2_n0 + i6_n0 - 1 + 1) < 28u) {
-      v0_n0_1 = a0[12544 * i0_n0 + 28 * i1_n0 + i2_n0 + 784 * i4_n0 + 28 * i5_n0 + i6_n0 + _p.o0 - 29 + 1];
-    }
-    var v0_n0_2 = bitcast<f32>(0u | _zero);
-    if (u32(i1_n0 + i5_n0 - 1) < 28u && u32(i2_n0 + i6_n0 - 1 + 2) < 28u) {
-      v0_n0_2 = a0[12544 * i0_n0 + 28 * i1_n0 + i2_n0 + 784 * i4_n0 + 28 * i5_n0 + i6_n0 + _p.o0 - 29 + 2];
-    }
-    var v0_n0_3 = bitcast<f32>(0u | _zero);
-    if (u32(i1_n0 + i5_n0 - 1) < 28u && u32(i2_n0 + i6_n0 - 1 + 3) < 28u) {
-      v0_n0_3 = a0[12544 * i0_n0 + 28 * i1_n0 + i2_n0 + 784 * i4_n0 + 28 * i5_n0 + i6_n0 + _p.o0 - 29 + 3];
-    }
-    ln0 = vec4<f32>(v0_n0_0, v0_n0_1, v0_n0_2, v0_n0_3);
+    w1[0u * 128u + un0 * 8u + qn0] = ln0_0_0;
   }
   {
-    let fi6_n1 = 0u * 16u + un1;
-    let i6_n1 = i32(fi6_n1 % 3u);
-    let fi5_n1 = fi6_n1 / 3u;
-    let i5_n1 = i32(fi5_n1 % 3u);
-    let i4_n1 = i32(fi5_n1 / 3u);
-    var v0_n1_0 = bitcast<f32>(0u | _zero);
-    if (u32(i1_n1 + i5_n1 - 1) < 28u && u32(i2_n1 + i6_n1 - 1) < 28u) {
-      v0_n1_0 = a0[12544 * i0_n1 + 28 * i1_n1 + i2_n1 + 784 * i4_n1 + 28 * i5_n1 + i6_n1 + _p.o0 - 29];
-    }
-    var v0_n1_1 = bitcast<f32>(0u | _zero);
-    if (u32(i1_n1 + i5_n1 - 1) < 28u && u32(i2_n1 + i6_n1 - 1 + 1) < 28u) {
-      v0_n1_1 = a0[12544 * i0_n1 + 28 * i1_n1 + i2_n1 + 784 * i4_n1 + 28 * i5_n1 + i6_n1 + _p.o0 - 29 + 1];
-    }
-    var v0_n1_2 = bitcast<f32>(0u | _zero);
-    if (u32(i1_n1 + i5_n1 - 1) < 28u && u32(i2_n1 + i6_n1 - 1 + 2) < 28u) {
-      v0_n1_2 = a0[12544 * i0_n1 + 28 * i1_n1 + i2_n1 + 784 * i4_n1 + 28 * i5_n1 + i6_n1 + _p.o0 - 29 + 2];
-    }
-    var v0_n1_3 = bitcast<f32>(0u | _zero);
-    if (u32(i1_n1 + i5_n1 - 1) < 28u && u32(i2_n1 + i6_n1 - 1 + 3) < 28u) {
-      v0_n1_3 = a0[12544 * i0_n1 + 28 * i1_n1 + i2_n1 + 784 * i4_n1 + 28 * i5_n1 + i6_n1 + _p.o0 - 29 + 3];
-    }
-    ln1 = vec4<f32>(v0_n1_0, v0_n1_1, v0_n1_2, v0_n1_3);
-  }
-  {
-    let at = 0u + qm0 * 36u + um0 / 4u;
-    w0[at + 0u][um0 & 3u] = lm0.x;
-    w0[at + 9u][um0 & 3u] = lm0.y;
-    w0[at + 18u][um0 & 3u] = lm0.z;
-    w0[at + 27u][um0 & 3u] = lm0.w;
-  }
-  {
-    let at = 0u + qm1 * 36u + um1 / 4u;
-    w0[at + 0u][um1 & 3u] = lm1.x;
-    w0[at + 9u][um1 & 3u] = lm1.y;
-    w0[at + 18u][um1 & 3u] = lm1.z;
-    w0[at + 27u][um1 & 3u] = lm1.w;
-  }
-  {
-    w1[0u + un0 * 8u + qn0] = ln0;
-  }
-  {
-    w1[0u + un1 * 8u + qn1] = ln1;
+    w1[0u * 128u + un1 * 8u + qn1] = ln1_0_0;
   }
   workgroupBarrier();
   for (var step = 0u; step < 9u; step = step + 1u) {
     let odd = (step - 0u) & 1u;
     let next = min(step + 1u, 9u - 1u);
-    {
-      let fi6_m0_0 = next * 16u + qm0 * 4u;
-      let i6_m0_0 = i32(fi6_m0_0 % 3u);
-      let fi5_m0_0 = fi6_m0_0 / 3u;
-      let i5_m0_0 = i32(fi5_m0_0 % 3u);
-      let i4_m0_0 = i32(fi5_m0_0 / 3u);
-      let fi6_m0_1 = next * 16u + qm0 * 4u + 1u;
-      let i6_m0_1 = i32(fi6_m0_1 % 3u);
-      let fi5_m0_1 = fi6_m0_1 / 3u;
-      let i5_m0_1 = i32(fi5_m0_1 % 3u);
-      let i4_m0_1 = i32(fi5_m0_1 / 3u);
-      let fi6_m0_2 = next * 16u + qm0 * 4u + 2u;
-      let i6_m0_2 = i32(fi6_m0_2 % 3u);
-      let fi5_m0_2 = fi6_m0_2 / 3u;
-      let i5_m0_2 = i32(fi5_m0_2 % 3u);
-      let i4_m0_2 = i32(fi5_m0_2 / 3u);
-      let fi6_m0_3 = next * 16u + qm0 * 4u + 3u;
-      let i6_m0_3 = i32(fi6_m0_3 % 3u);
-      let fi5_m0_3 = fi6_m0_3 / 3u;
-      let i5_m0_3 = i32(fi5_m0_3 % 3u);
-      let i4_m0_3 = i32(fi5_m0_3 / 3u);
-      let v1_m0_0 = a1[144 * i3_m0 + 9 * i4_m0_0 + 3 * i5_m0_0 + i6_m0_0 + _p.o1];
-      let v1_m0_1 = a1[144 * i3_m0 + 9 * i4_m0_1 + 3 * i5_m0_1 + i6_m0_1 + _p.o1];
-      let v1_m0_2 = a1[144 * i3_m0 + 9 * i4_m0_2 + 3 * i5_m0_2 + i6_m0_2 + _p.o1];
-      let v1_m0_3 = a1[144 * i3_m0 + 9 * i4_m0_3 + 3 * i5_m0_3 + i6_m0_3 + _p.o1];
-      lm0 = vec4<f32>(v1_m0_0, v1_m0_1, v1_m0_2, v1_m0_3);
+    let fi6_m00_0_0 = next * 16u + qm0 * 4u;
+    let i6_m00_0_0 = i32(fi6_m00_0_0 % 3u);
+    let fi5_m00_0_0 = fi6_m00_0_0 / 3u;
+    let i5_m00_0_0 = i32(fi5_m00_0_0 % 3u);
+    let i4_m00_0_0 = i32(fi5_m00_0_0 / 3u);
+    let fi6_m00_0_1 = next * 16u + qm0 * 4u + 1u;
+    let i6_m00_0_1 = i32(fi6_m00_0_1 % 3u);
+    let fi5_m00_0_1 = fi6_m00_0_1 / 3u;
+    let i5_m00_0_1 = i32(fi5_m00_0_1 % 3u);
+    let i4_m00_0_1 = i32(fi5_m00_0_1 / 3u);
+    let fi6_m00_0_2 = next * 16u + qm0 * 4u + 2u;
+    let i6_m00_0_2 = i32(fi6_m00_0_2 % 3u);
+    let fi5_m00_0_2 = fi6_m00_0_2 / 3u;
+    let i5_m00_0_2 = i32(fi5_m00_0_2 % 3u);
+    let i4_m00_0_2 = i32(fi5_m00_0_2 / 3u);
+    let fi6_m00_0_3 = next * 16u + qm0 * 4u + 3u;
+    let i6_m00_0_3 = i32(fi6_m00_0_3 % 3u);
+    let fi5_m00_0_3 = fi6_m00_0_3 / 3u;
+    let i5_m00_0_3 = i32(fi5_m00_0_3 % 3u);
+    let i4_m00_0_3 = i32(fi5_m00_0_3 / 3u);
+    let v1_m00_0_0 = a1[144 * i3_m00 + 9 * i4_m00_0_0 + 3 * i5_m00_0_0 + i6_m00_0_0 + _p.o1];
+    let v1_m00_0_1 = a1[144 * i3_m00 + 9 * i4_m00_0_1 + 3 * i5_m00_0_1 + i6_m00_0_1 + _p.o1];
+    let v1_m00_0_2 = a1[144 * i3_m00 + 9 * i4_m00_0_2 + 3 * i5_m00_0_2 + i6_m00_0_2 + _p.o1];
+    let v1_m00_0_3 = a1[144 * i3_m00 + 9 * i4_m00_0_3 + 3 * i5_m00_0_3 + i6_m00_0_3 + _p.o1];
+    let lm0_0_0 = vec4<f32>(v1_m00_0_0, v1_m00_0_1, v1_m00_0_2, v1_m00_0_3);
+    let fi6_m10_0_0 = next * 16u + qm1 * 4u;
+    let i6_m10_0_0 = i32(fi6_m10_0_0 % 3u);
+    let fi5_m10_0_0 = fi6_m10_0_0 / 3u;
+    let i5_m10_0_0 = i32(fi5_m10_0_0 % 3u);
+    let i4_m10_0_0 = i32(fi5_m10_0_0 / 3u);
+    let fi6_m10_0_1 = next * 16u + qm1 * 4u + 1u;
+    let i6_m10_0_1 = i32(fi6_m10_0_1 % 3u);
+    let fi5_m10_0_1 = fi6_m10_0_1 / 3u;
+    let i5_m10_0_1 = i32(fi5_m10_0_1 % 3u);
+    let i4_m10_0_1 = i32(fi5_m10_0_1 / 3u);
+    let fi6_m10_0_2 = next * 16u + qm1 * 4u + 2u;
+    let i6_m10_0_2 = i32(fi6_m10_0_2 % 3u);
+    let fi5_m10_0_2 = fi6_m10_0_2 / 3u;
+    let i5_m10_0_2 = i32(fi5_m10_0_2 % 3u);
+    let i4_m10_0_2 = i32(fi5_m10_0_2 / 3u);
+    let fi6_m10_0_3 = next * 16u + qm1 * 4u + 3u;
+    let i6_m10_0_3 = i32(fi6_m10_0_3 % 3u);
+    let fi5_m10_0_3 = fi6_m10_0_3 / 3u;
+    let i5_m10_0_3 = i32(fi5_m10_0_3 % 3u);
+    let i4_m10_0_3 = i32(fi5_m10_0_3 / 3u);
+    let v1_m10_0_0 = a1[144 * i3_m10 + 9 * i4_m10_0_0 + 3 * i5_m10_0_0 + i6_m10_0_0 + _p.o1];
+    let v1_m10_0_1 = a1[144 * i3_m10 + 9 * i4_m10_0_1 + 3 * i5_m10_0_1 + i6_m10_0_1 + _p.o1];
+    let v1_m10_0_2 = a1[144 * i3_m10 + 9 * i4_m10_0_2 + 3 * i5_m10_0_2 + i6_m10_0_2 + _p.o1];
+    let v1_m10_0_3 = a1[144 * i3_m10 + 9 * i4_m10_0_3 + 3 * i5_m10_0_3 + i6_m10_0_3 + _p.o1];
+    let lm1_0_0 = vec4<f32>(v1_m10_0_0, v1_m10_0_1, v1_m10_0_2, v1_m10_0_3);
+    let fi6_n0_0 = next * 16u + un0 * 1u;
+    let i6_n0_0 = i32(fi6_n0_0 % 3u);
+    let fi5_n0_0 = fi6_n0_0 / 3u;
+    let i5_n0_0 = i32(fi5_n0_0 % 3u);
+    let i4_n0_0 = i32(fi5_n0_0 / 3u);
+    var v0_n0_0_0 = bitcast<f32>(0u | _zero);
+    if (u32(i1_n0 + i5_n0_0 - 1) < 28u && u32(i2_n0 + i6_n0_0 - 1) < 28u) {
+      v0_n0_0_0 = a0[12544 * i0_n0 + 28 * i1_n0 + i2_n0 + 784 * i4_n0_0 + 28 * i5_n0_0 + i6_n0_0 + _p.o0 - 29];
     }
-    {
-      let fi6_m1_0 = next * 16u + qm1 * 4u;
-      let i6_m1_0 = i32(fi6_m1_0 % 3u);
-      let fi5_m1_0 = fi6_m1_0 / 3u;
-      let i5_m1_0 = i32(fi5_m1_0 % 3u);
-      let i4_m1_0 = i32(fi5_m1_0 / 3u);
-      let fi6_m1_1 = next * 16u + qm1 * 4u + 1u;
-      let i6_m1_1 = i32(fi6_m1_1 % 3u);
-      let fi5_m1_1 = fi6_m1_1 / 3u;
-      let i5_m1_1 = i32(fi5_m1_1 % 3u);
-      let i4_m1_1 = i32(fi5_m1_1 / 3u);
-      let fi6_m1_2 = next * 16u + qm1 * 4u + 2u;
-      let i6_m1_2 = i32(fi6_m1_2 % 3u);
-      let fi5_m1_2 = fi6_m1_2 / 3u;
-      let i5_m1_2 = i32(fi5_m1_2 % 3u);
-      let i4_m1_2 = i32(fi5_m1_2 / 3u);
-      let fi6_m1_3 = next * 16u + qm1 * 4u + 3u;
-      let i6_m1_3 = i32(fi6_m1_3 % 3u);
-      let fi5_m1_3 = fi6_m1_3 / 3u;
-      let i5_m1_3 = i32(fi5_m1_3 % 3u);
-      let i4_m1_3 = i32(fi5_m1_3 / 3u);
-      let v1_m1_0 = a1[144 * i3_m1 + 9 * i4_m1_0 + 3 * i5_m1_0 + i6_m1_0 + _p.o1];
-      let v1_m1_1 = a1[144 * i3_m1 + 9 * i4_m1_1 + 3 * i5_m1_1 + i6_m1_1 + _p.o1];
-      let v1_m1_2 = a1[144 * i3_m1 + 9 * i4_m1_2 + 3 * i5_m1_2 + i6_m1_2 + _p.o1];
-      let v1_m1_3 = a1[144 * i3_m1 + 9 * i4_m1_3 + 3 * i5_m1_3 + i6_m1_3 + _p.o1];
-      lm1 = vec4<f32>(v1_m1_0, v1_m1_1, v1_m1_2, v1_m1_3);
+    var v0_n0_0_1 = bitcast<f32>(0u | _zero);
+    if (u32(i1_n0 + i5_n0_0 - 1) < 28u && u32(i2_n0 + i6_n0_0 - 1 + 1) < 28u) {
+      v0_n0_0_1 = a0[12544 * i0_n0 + 28 * i1_n0 + i2_n0 + 784 * i4_n0_0 + 28 * i5_n0_0 + i6_n0_0 + _p.o0 - 29 + 1];
     }
-    {
-      let fi6_n0 = next * 16u + un0;
-      let i6_n0 = i32(fi6_n0 % 3u);
-      let fi5_n0 = fi6_n0 / 3u;
-      let i5_n0 = i32(fi5_n0 % 3u);
-      let i4_n0 = i32(fi5_n0 / 3u);
-      var v0_n0_0 = bitcast<f32>(0u | _zero);
-      if (u32(i1_n0 + i5_n0 - 1) < 28u && u32(i2_n0 + i6_n0 - 1) < 28u) {
-        v0_n0_0 = a0[12544 * i0_n0 + 28 * i1_n0 + i2_n0 + 784 * i4_n0 + 28 * i5_n0 + i6_n0 + _p.o0 - 29];
-      }
-      var v0_n0_1 = bitcast<f32>(0u | _zero);
-      if (u32(i1_n0 + i5_n0 - 1) < 28u && u32(i2_n0 + i6_n0 - 1 + 1) < 28u) {
-        v0_n0_1 = a0[12544 * i0_n0 + 28 * i1_n0 + i2_n0 + 784 * i4_n0 + 28 * i5_n0 + i6_n0 + _p.o0 - 29 + 1];
-      }
-      var v0_n0_2 = bitcast<f32>(0u | _zero);
-      if (u32(i1_n0 + i5_n0 - 1) < 28u && u32(i2_n0 + i6_n0 - 1 + 2) < 28u) {
-        v0_n0_2 = a0[12544 * i0_n0 + 28 * i1_n0 + i2_n0 + 784 * i4_n0 + 28 * i5_n0 + i6_n0 + _p.o0 - 29 + 2];
-      }
-      var v0_n0_3 = bitcast<f32>(0u | _zero);
-      if (u32(i1_n0 + i5_n0 - 1) < 28u && u32(i2_n0 + i6_n0 - 1 + 3) < 28u) {
-        v0_n0_3 = a0[12544 * i0_n0 + 28 * i1_n0 + i2_n0 + 784 * i4_n0 + 28 * i5_n0 + i6_n0 + _p.o0 - 29 + 3];
-      }
-      ln0 = vec4<f32>(v0_n0_0, v0_n0_1, v0_n0_2, v0_n0_3);
+    var v0_n0_0_2 = bitcast<f32>(0u | _zero);
+    if (u32(i1_n0 + i5_n0_0 - 1) < 28u && u32(i2_n0 + i6_n0_0 - 1 + 2) < 28u) {
+      v0_n0_0_2 = a0[12544 * i0_n0 + 28 * i1_n0 + i2_n0 + 784 * i4_n0_0 + 28 * i5_n0_0 + i6_n0_0 + _p.o0 - 29 + 2];
     }
-    {
-      let fi6_n1 = next * 16u + un1;
-      let i6_n1 = i32(fi6_n1 % 3u);
-      let fi5_n1 = fi6_n1 / 3u;
-      let i5_n1 = i32(fi5_n1 % 3u);
-      let i4_n1 = i32(fi5_n1 / 3u);
-      var v0_n1_0 = bitcast<f32>(0u | _zero);
-      if (u32(i1_n1 + i5_n1 - 1) < 28u && u32(i2_n1 + i6_n1 - 1) < 28u) {
-        v0_n1_0 = a0[12544 * i0_n1 + 28 * i1_n1 + i2_n1 + 784 * i4_n1 + 28 * i5_n1 + i6_n1 + _p.o0 - 29];
-      }
-      var v0_n1_1 = bitcast<f32>(0u | _zero);
-      if (u32(i1_n1 + i5_n1 - 1) < 28u && u32(i2_n1 + i6_n1 - 1 + 1) < 28u) {
-        v0_n1_1 = a0[12544 * i0_n1 + 28 * i1_n1 + i2_n1 + 784 * i4_n1 + 28 * i5_n1 + i6_n1 + _p.o0 - 29 + 1];
-      }
-      var v0_n1_2 = bitcast<f32>(0u | _zero);
-      if (u32(i1_n1 + i5_n1 - 1) < 28u && u32(i2_n1 + i6_n1 - 1 + 2) < 28u) {
-        v0_n1_2 = a0[12544 * i0_n1 + 28 * i1_n1 + i2_n1 + 784 * i4_n1 + 28 * i5_n1 + i6_n1 + _p.o0 - 29 + 2];
-      }
-      var v0_n1_3 = bitcast<f32>(0u | _zero);
-      if (u32(i1_n1 + i5_n1 - 1) < 28u && u32(i2_n1 + i6_n1 - 1 + 3) < 28u) {
-        v0_n1_3 = a0[12544 * i0_n1 + 28 * i1_n1 + i2_n1 + 784 * i4_n1 + 28 * i5_n1 + i6_n1 + _p.o0 - 29 + 3];
-      }
-      ln1 = vec4<f32>(v0_n1_0, v0_n1_1, v0_n1_2, v0_n1_3);
+    var v0_n0_0_3 = bitcast<f32>(0u | _zero);
+    if (u32(i1_n0 + i5_n0_0 - 1) < 28u && u32(i2_n0 + i6_n0_0 - 1 + 3) < 28u) {
+      v0_n0_0_3 = a0[12544 * i0_n0 + 28 * i1_n0 + i2_n0 + 784 * i4_n0_0 + 28 * i5_n0_0 + i6_n0_0 + _p.o0 - 29 + 3];
     }
+    let ln0_0_0 = vec4<f32>(v0_n0_0_0, v0_n0_0_1, v0_n0_0_2, v0_n0_0_3);
+    let fi6_n1_0 = next * 16u + un1 * 1u;
+    let i6_n1_0 = i32(fi6_n1_0 % 3u);
+    let fi5_n1_0 = fi6_n1_0 / 3u;
+    let i5_n1_0 = i32(fi5_n1_0 % 3u);
+    let i4_n1_0 = i32(fi5_n1_0 / 3u);
+    var v0_n1_0_0 = bitcast<f32>(0u | _zero);
+    if (u32(i1_n1 + i5_n1_0 - 1) < 28u && u32(i2_n1 + i6_n1_0 - 1) < 28u) {
+      v0_n1_0_0 = a0[12544 * i0_n1 + 28 * i1_n1 + i2_n1 + 784 * i4_n1_0 + 28 * i5_n1_0 + i6_n1_0 + _p.o0 - 29];
+    }
+    var v0_n1_0_1 = bitcast<f32>(0u | _zero);
+    if (u32(i1_n1 + i5_n1_0 - 1) < 28u && u32(i2_n1 + i6_n1_0 - 1 + 1) < 28u) {
+      v0_n1_0_1 = a0[12544 * i0_n1 + 28 * i1_n1 + i2_n1 + 784 * i4_n1_0 + 28 * i5_n1_0 + i6_n1_0 + _p.o0 - 29 + 1];
+    }
+    var v0_n1_0_2 = bitcast<f32>(0u | _zero);
+    if (u32(i1_n1 + i5_n1_0 - 1) < 28u && u32(i2_n1 + i6_n1_0 - 1 + 2) < 28u) {
+      v0_n1_0_2 = a0[12544 * i0_n1 + 28 * i1_n1 + i2_n1 + 784 * i4_n1_0 + 28 * i5_n1_0 + i6_n1_0 + _p.o0 - 29 + 2];
+    }
+    var v0_n1_0_3 = bitcast<f32>(0u | _zero);
+    if (u32(i1_n1 + i5_n1_0 - 1) < 28u && u32(i2_n1 + i6_n1_0 - 1 + 3) < 28u) {
+      v0_n1_0_3 = a0[12544 * i0_n1 + 28 * i1_n1 + i2_n1 + 784 * i4_n1_0 + 28 * i5_n1_0 + i6_n1_0 + _p.o0 - 29 + 3];
+    }
+    let ln1_0_0 = vec4<f32>(v0_n1_0_0, v0_n1_0_1, v0_n1_0_2, v0_n1_0_3);
     let from_m = odd * 144u + ty;
     let from_n = odd * 128u + tx;
     {
       let x0 = w0[from_m + 0u];
       let y0 = w1[from_n + 0u];
-      c000 = fma(vec4<f32>(x0.x), y0, c000);
-      c010 = fma(vec4<f32>(x0.y), y0, c010);
-      c020 = fma(vec4<f32>(x0.z), y0, c020);
-      c030 = fma(vec4<f32>(x0.w), y0, c030);
+      c0_0 = fma(vec4<f32>(x0.x), y0, c0_0);
+      c1_0 = fma(vec4<f32>(x0.y), y0, c1_0);
+      c2_0 = fma(vec4<f32>(x0.z), y0, c2_0);
+      c3_0 = fma(vec4<f32>(x0.w), y0, c3_0);
     }
     {
       let x0 = w0[from_m + 9u];
       let y0 = w1[from_n + 8u];
-      c000 = fma(vec4<f32>(x0.x), y0, c000);
-      c010 = fma(vec4<f32>(x0.y), y0, c010);
-      c020 = fma(vec4<f32>(x0.z), y0, c020);
-      c030 = fma(vec4<f32>(x0.w), y0, c030);
+      c0_0 = fma(vec4<f32>(x0.x), y0, c0_0);
+      c1_0 = fma(vec4<f32>(x0.y), y0, c1_0);
+      c2_0 = fma(vec4<f32>(x0.z), y0, c2_0);
+      c3_0 = fma(vec4<f32>(x0.w), y0, c3_0);
     }
     {
       let x0 = w0[from_m + 18u];
       let y0 = w1[from_n + 16u];
-      c000 = fma(vec4<f32>(x0.x), y0, c000);
-      c010 = fma(vec4<f32>(x0.y), y0, c010);
-      c020 = fma(vec4<f32>(x0.z), y0, c020);
-      c030 = fma(vec4<f32>(x0.w), y0, c030);
+      c0_0 = fma(vec4<f32>(x0.x), y0, c0_0);
+      c1_0 = fma(vec4<f32>(x0.y), y0, c1_0);
+      c2_0 = fma(vec4<f32>(x0.z), y0, c2_0);
+      c3_0 = fma(vec4<f32>(x0.w), y0, c3_0);
     }
     {
       let x0 = w0[from_m + 27u];
       let y0 = w1[from_n + 24u];
-      c000 = fma(vec4<f32>(x0.x), y0, c000);
-      c010 = fma(vec4<f32>(x0.y), y0, c010);
-      c020 = fma(vec4<f32>(x0.z), y0, c020);
-      c030 = fma(vec4<f32>(x0.w), y0, c030);
+      c0_0 = fma(vec4<f32>(x0.x), y0, c0_0);
+      c1_0 = fma(vec4<f32>(x0.y), y0, c1_0);
+      c2_0 = fma(vec4<f32>(x0.z), y0, c2_0);
+      c3_0 = fma(vec4<f32>(x0.w), y0, c3_0);
     }
     {
       let x0 = w0[from_m + 36u];
       let y0 = w1[from_n + 32u];
-      c000 = fma(vec4<f32>(x0.x), y0, c000);
-      c010 = fma(vec4<f32>(x0.y), y0, c010);
-      c020 = fma(vec4<f32>(x0.z), y0, c020);
-      c030 = fma(vec4<f32>(x0.w), y0, c030);
+      c0_0 = fma(vec4<f32>(x0.x), y0, c0_0);
+      c1_0 = fma(vec4<f32>(x0.y), y0, c1_0);
+      c2_0 = fma(vec4<f32>(x0.z), y0, c2_0);
+      c3_0 = fma(vec4<f32>(x0.w), y0, c3_0);
     }
     {
       let x0 = w0[from_m + 45u];
       let y0 = w1[from_n + 40u];
-      c000 = fma(vec4<f32>(x0.x), y0, c000);
-      c010 = fma(vec4<f32>(x0.y), y0, c010);
-      c020 = fma(vec4<f32>(x0.z), y0, c020);
-      c030 = fma(vec4<f32>(x0.w), y0, c030);
+      c0_0 = fma(vec4<f32>(x0.x), y0, c0_0);
+      c1_0 = fma(vec4<f32>(x0.y), y0, c1_0);
+      c2_0 = fma(vec4<f32>(x0.z), y0, c2_0);
+      c3_0 = fma(vec4<f32>(x0.w), y0, c3_0);
     }
     {
       let x0 = w0[from_m + 54u];
       let y0 = w1[from_n + 48u];
-      c000 = fma(vec4<f32>(x0.x), y0, c000);
-      c010 = fma(vec4<f32>(x0.y), y0, c010);
-      c020 = fma(vec4<f32>(x0.z), y0, c020);
-      c030 = fma(vec4<f32>(x0.w), y0, c030);
+      c0_0 = fma(vec4<f32>(x0.x), y0, c0_0);
+      c1_0 = fma(vec4<f32>(x0.y), y0, c1_0);
+      c2_0 = fma(vec4<f32>(x0.z), y0, c2_0);
+      c3_0 = fma(vec4<f32>(x0.w), y0, c3_0);
     }
     {
       let x0 = w0[from_m + 63u];
       let y0 = w1[from_n + 56u];
-      c000 = fma(vec4<f32>(x0.x), y0, c000);
-      c010 = fma(vec4<f32>(x0.y), y0, c010);
-      c020 = fma(vec4<f32>(x0.z), y0, c020);
-      c030 = fma(vec4<f32>(x0.w), y0, c030);
+      c0_0 = fma(vec4<f32>(x0.x), y0, c0_0);
+      c1_0 = fma(vec4<f32>(x0.y), y0, c1_0);
+      c2_0 = fma(vec4<f32>(x0.z), y0, c2_0);
+      c3_0 = fma(vec4<f32>(x0.w), y0, c3_0);
     }
     {
       let x0 = w0[from_m + 72u];
       let y0 = w1[from_n + 64u];
-      c000 = fma(vec4<f32>(x0.x), y0, c000);
-      c010 = fma(vec4<f32>(x0.y), y0, c010);
-      c020 = fma(vec4<f32>(x0.z), y0, c020);
-      c030 = fma(vec4<f32>(x0.w), y0, c030);
+      c0_0 = fma(vec4<f32>(x0.x), y0, c0_0);
+      c1_0 = fma(vec4<f32>(x0.y), y0, c1_0);
+      c2_0 = fma(vec4<f32>(x0.z), y0, c2_0);
+      c3_0 = fma(vec4<f32>(x0.w), y0, c3_0);
     }
     {
       let x0 = w0[from_m + 81u];
       let y0 = w1[from_n + 72u];
-      c000 = fma(vec4<f32>(x0.x), y0, c000);
-      c010 = fma(vec4<f32>(x0.y), y0, c010);
-      c020 = fma(vec4<f32>(x0.z), y0, c020);
-      c030 = fma(vec4<f32>(x0.w), y0, c030);
+      c0_0 = fma(vec4<f32>(x0.x), y0, c0_0);
+      c1_0 = fma(vec4<f32>(x0.y), y0, c1_0);
+      c2_0 = fma(vec4<f32>(x0.z), y0, c2_0);
+      c3_0 = fma(vec4<f32>(x0.w), y0, c3_0);
     }
     {
       let x0 = w0[from_m + 90u];
       let y0 = w1[from_n + 80u];
-      c000 = fma(vec4<f32>(x0.x), y0, c000);
-      c010 = fma(vec4<f32>(x0.y), y0, c010);
-      c020 = fma(vec4<f32>(x0.z), y0, c020);
-      c030 = fma(vec4<f32>(x0.w), y0, c030);
+      c0_0 = fma(vec4<f32>(x0.x), y0, c0_0);
+      c1_0 = fma(vec4<f32>(x0.y), y0, c1_0);
+      c2_0 = fma(vec4<f32>(x0.z), y0, c2_0);
+      c3_0 = fma(vec4<f32>(x0.w), y0, c3_0);
     }
     {
       let x0 = w0[from_m + 99u];
       let y0 = w1[from_n + 88u];
-      c000 = fma(vec4<f32>(x0.x), y0, c000);
-      c010 = fma(vec4<f32>(x0.y), y0, c010);
-      c020 = fma(vec4<f32>(x0.z), y0, c020);
-      c030 = fma(vec4<f32>(x0.w), y0, c030);
+      c0_0 = fma(vec4<f32>(x0.x), y0, c0_0);
+      c1_0 = fma(vec4<f32>(x0.y), y0, c1_0);
+      c2_0 = fma(vec4<f32>(x0.z), y0, c2_0);
+      c3_0 = fma(vec4<f32>(x0.w), y0, c3_0);
     }
     {
       let x0 = w0[from_m + 108u];
       let y0 = w1[from_n + 96u];
-      c000 = fma(vec4<f32>(x0.x), y0, c000);
-      c010 = fma(vec4<f32>(x0.y), y0, c010);
-      c020 = fma(vec4<f32>(x0.z), y0, c020);
-      c030 = fma(vec4<f32>(x0.w), y0, c030);
+      c0_0 = fma(vec4<f32>(x0.x), y0, c0_0);
+      c1_0 = fma(vec4<f32>(x0.y), y0, c1_0);
+      c2_0 = fma(vec4<f32>(x0.z), y0, c2_0);
+      c3_0 = fma(vec4<f32>(x0.w), y0, c3_0);
     }
     {
       let x0 = w0[from_m + 117u];
       let y0 = w1[from_n + 104u];
-      c000 = fma(vec4<f32>(x0.x), y0, c000);
-      c010 = fma(vec4<f32>(x0.y), y0, c010);
-      c020 = fma(vec4<f32>(x0.z), y0, c020);
-      c030 = fma(vec4<f32>(x0.w), y0, c030);
+      c0_0 = fma(vec4<f32>(x0.x), y0, c0_0);
+      c1_0 = fma(vec4<f32>(x0.y), y0, c1_0);
+      c2_0 = fma(vec4<f32>(x0.z), y0, c2_0);
+      c3_0 = fma(vec4<f32>(x0.w), y0, c3_0);
     }
     {
       let x0 = w0[from_m + 126u];
       let y0 = w1[from_n + 112u];
-      c000 = fma(vec4<f32>(x0.x), y0, c000);
-      c010 = fma(vec4<f32>(x0.y), y0, c010);
-      c020 = fma(vec4<f32>(x0.z), y0, c020);
-      c030 = fma(vec4<f32>(x0.w), y0, c030);
+      c0_0 = fma(vec4<f32>(x0.x), y0, c0_0);
+      c1_0 = fma(vec4<f32>(x0.y), y0, c1_0);
+      c2_0 = fma(vec4<f32>(x0.z), y0, c2_0);
+      c3_0 = fma(vec4<f32>(x0.w), y0, c3_0);
     }
     {
       let x0 = w0[from_m + 135u];
       let y0 = w1[from_n + 120u];
-      c000 = fma(vec4<f32>(x0.x), y0, c000);
-      c010 = fma(vec4<f32>(x0.y), y0, c010);
-      c020 = fma(vec4<f32>(x0.z), y0, c020);
-      c030 = fma(vec4<f32>(x0.w), y0, c030);
+      c0_0 = fma(vec4<f32>(x0.x), y0, c0_0);
+      c1_0 = fma(vec4<f32>(x0.y), y0, c1_0);
+      c2_0 = fma(vec4<f32>(x0.z), y0, c2_0);
+      c3_0 = fma(vec4<f32>(x0.w), y0, c3_0);
     }
     {
       let at = (odd ^ 1u) * 144u + qm0 * 36u + um0 / 4u;
-      w0[at + 0u][um0 & 3u] = lm0.x;
-      w0[at + 9u][um0 & 3u] = lm0.y;
-      w0[at + 18u][um0 & 3u] = lm0.z;
-      w0[at + 27u][um0 & 3u] = lm0.w;
+      w0[at + 0u][um0 & 3u] = lm0_0_0.x;
+      w0[at + 9u][um0 & 3u] = lm0_0_0.y;
+      w0[at + 18u][um0 & 3u] = lm0_0_0.z;
+      w0[at + 27u][um0 & 3u] = lm0_0_0.w;
     }
     {
       let at = (odd ^ 1u) * 144u + qm1 * 36u + um1 / 4u;
-      w0[at + 0u][um1 & 3u] = lm1.x;
-      w0[at + 9u][um1 & 3u] = lm1.y;
-      w0[at + 18u][um1 & 3u] = lm1.z;
-      w0[at + 27u][um1 & 3u] = lm1.w;
+      w0[at + 0u][um1 & 3u] = lm1_0_0.x;
+      w0[at + 9u][um1 & 3u] = lm1_0_0.y;
+      w0[at + 18u][um1 & 3u] = lm1_0_0.z;
+      w0[at + 27u][um1 & 3u] = lm1_0_0.w;
     }
     {
-      w1[(odd ^ 1u) * 128u + un0 * 8u + qn0] = ln0;
+      w1[(odd ^ 1u) * 128u + un0 * 8u + qn0] = ln0_0_0;
     }
     {
-      w1[(odd ^ 1u) * 128u + un1 * 8u + qn1] = ln1;
+      w1[(odd ^ 1u) * 128u + un1 * 8u + qn1] = ln1_0_0;
     }
     workgroupBarrier();
   }
@@ -455,22 +435,22 @@ fn main(@builtin(workgroup_id) _id: vec3<u32>, @builtin(local_invocation_index) 
     {
       let row = m0 + ty * 4u + 0u;
       let i3 = i32(row);
-      a2[u32(25088 * i0 + 28 * i1 + i2 + 784 * i3) >> 2u] = vec4<f32>(c000.x, c000.y, c000.z, c000.w);
+      a2[u32(25088 * i0 + 28 * i1 + i2 + 784 * i3) >> 2u] = vec4<f32>(c0_0.x, c0_0.y, c0_0.z, c0_0.w);
     }
     {
       let row = m0 + ty * 4u + 1u;
       let i3 = i32(row);
-      a2[u32(25088 * i0 + 28 * i1 + i2 + 784 * i3) >> 2u] = vec4<f32>(c010.x, c010.y, c010.z, c010.w);
+      a2[u32(25088 * i0 + 28 * i1 + i2 + 784 * i3) >> 2u] = vec4<f32>(c1_0.x, c1_0.y, c1_0.z, c1_0.w);
     }
     {
       let row = m0 + ty * 4u + 2u;
       let i3 = i32(row);
-      a2[u32(25088 * i0 + 28 * i1 + i2 + 784 * i3) >> 2u] = vec4<f32>(c020.x, c020.y, c020.z, c020.w);
+      a2[u32(25088 * i0 + 28 * i1 + i2 + 784 * i3) >> 2u] = vec4<f32>(c2_0.x, c2_0.y, c2_0.z, c2_0.w);
     }
     {
       let row = m0 + ty * 4u + 3u;
       let i3 = i32(row);
-      a2[u32(25088 * i0 + 28 * i1 + i2 + 784 * i3) >> 2u] = vec4<f32>(c030.x, c030.y, c030.z, c030.w);
+      a2[u32(25088 * i0 + 28 * i1 + i2 + 784 * i3) >> 2u] = vec4<f32>(c3_0.x, c3_0.y, c3_0.z, c3_0.w);
     }
   }
 }

@@ -70,338 +70,318 @@ fn main(@builtin(workgroup_id) _id: vec3<u32>, @builtin(local_invocation_index) 
   let height = min(2u - first, 8u);
   let m0 = (first + tile % 24u % height) * 32u;
   let n0 = tile % 24u / height * 32u;
+  let i0 = i32(batch);
   let tx = _thread % 8u;
   let ty = _thread / 8u;
-  let i0 = i32(batch);
-  var c000 = vec4<f32>();
-  var c010 = vec4<f32>();
-  var c020 = vec4<f32>();
-  var c030 = vec4<f32>();
+  var c0_0 = vec4<f32>();
+  var c1_0 = vec4<f32>();
+  var c2_0 = vec4<f32>();
+  var c3_0 = vec4<f32>();
   let qm0 = _thread % 4u;
   let um0 = _thread / 4u;
-  var lm0 = vec4<f32>();
-  let i1_m0 = i32(min(m0 + um0, 50u - 1u));
+  let i1_m00 = i32(min(m0 + um0 * 1u, 50u - 1u));
   let qm1 = (_thread + 64u) % 4u;
   let um1 = (_thread + 64u) / 4u;
-  var lm1 = vec4<f32>();
-  let i1_m1 = i32(min(m0 + um1, 50u - 1u));
+  let i1_m10 = i32(min(m0 + um1 * 1u, 50u - 1u));
   let qn0 = _thread % 4u;
   let un0 = _thread / 4u;
-  var ln0 = vec4<f32>();
-  let i2_n0 = i32(min(n0 + un0, 70u - 1u));
+  let i2_n00 = i32(min(n0 + un0 * 1u, 70u - 1u));
   let qn1 = (_thread + 64u) % 4u;
   let un1 = (_thread + 64u) / 4u;
-  var ln1 = vec4<f32>();
-  let i2_n1 = i32(min(n0 + un1, 70u - 1u));
+  let i2_n10 = i32(min(n0 + un1 * 1u, 70u - 1u));
+  let i3_m00_0_0 = i32(min(0u * 16u + qm0 * 4u, 33u - 1u));
+  let i3_m00_0_1 = i32(min(0u * 16u + qm0 * 4u + 1u, 33u - 1u));
+  let i3_m00_0_2 = i32(min(0u * 16u + qm0 * 4u + 2u, 33u - 1u));
+  let i3_m00_0_3 = i32(min(0u * 16u + qm0 * 4u + 3u, 33u - 1u));
+  let _at_v0_m00_0_0 = u32(1650 * i0 + 33 * i1_m00 + i3_m00_0_0 + _p.o0);
+  let v0_m00_0_0 = unpack2x16float(a0[_at_v0_m00_0_0 >> 1u] >> ((_at_v0_m00_0_0 & 1u) * 16u)).x;
+  let _at_v0_m00_0_1 = u32(1650 * i0 + 33 * i1_m00 + i3_m00_0_1 + _p.o0);
+  let v0_m00_0_1 = unpack2x16float(a0[_at_v0_m00_0_1 >> 1u] >> ((_at_v0_m00_0_1 & 1u) * 16u)).x;
+  let _at_v0_m00_0_2 = u32(1650 * i0 + 33 * i1_m00 + i3_m00_0_2 + _p.o0);
+  let v0_m00_0_2 = unpack2x16float(a0[_at_v0_m00_0_2 >> 1u] >> ((_at_v0_m00_0_2 & 1u) * 16u)).x;
+  let _at_v0_m00_0_3 = u32(1650 * i0 + 33 * i1_m00 + i3_m00_0_3 + _p.o0);
+  let v0_m00_0_3 = unpack2x16float(a0[_at_v0_m00_0_3 >> 1u] >> ((_at_v0_m00_0_3 & 1u) * 16u)).x;
+  let lm0_0_0 = vec4<f32>(select(0.0f, select(0.0f, v0_m00_0_0, m0 + um0 * 1u < 50u), 0u * 16u + qm0 * 4u < 33u), select(0.0f, select(0.0f, v0_m00_0_1, m0 + um0 * 1u < 50u), 0u * 16u + qm0 * 4u + 1u < 33u), select(0.0f, select(0.0f, v0_m00_0_2, m0 + um0 * 1u < 50u), 0u * 16u + qm0 * 4u + 2u < 33u), select(0.0f, select(0.0f, v0_m00_0_3, m0 + um0 * 1u < 50u), 0u * 16u + qm0 * 4u + 3u < 33u));
+  let i3_m10_0_0 = i32(min(0u * 16u + qm1 * 4u, 33u - 1u));
+  let i3_m10_0_1 = i32(min(0u * 16u + qm1 * 4u + 1u, 33u - 1u));
+  let i3_m10_0_2 = i32(min(0u * 16u + qm1 * 4u + 2u, 33u - 1u));
+  let i3_m10_0_3 = i32(min(0u * 16u + qm1 * 4u + 3u, 33u - 1u));
+  let _at_v0_m10_0_0 = u32(1650 * i0 + 33 * i1_m10 + i3_m10_0_0 + _p.o0);
+  let v0_m10_0_0 = unpack2x16float(a0[_at_v0_m10_0_0 >> 1u] >> ((_at_v0_m10_0_0 & 1u) * 16u)).x;
+  let _at_v0_m10_0_1 = u32(1650 * i0 + 33 * i1_m10 + i3_m10_0_1 + _p.o0);
+  let v0_m10_0_1 = unpack2x16float(a0[_at_v0_m10_0_1 >> 1u] >> ((_at_v0_m10_0_1 & 1u) * 16u)).x;
+  let _at_v0_m10_0_2 = u32(1650 * i0 + 33 * i1_m10 + i3_m10_0_2 + _p.o0);
+  let v0_m10_0_2 = unpack2x16float(a0[_at_v0_m10_0_2 >> 1u] >> ((_at_v0_m10_0_2 & 1u) * 16u)).x;
+  let _at_v0_m10_0_3 = u32(1650 * i0 + 33 * i1_m10 + i3_m10_0_3 + _p.o0);
+  let v0_m10_0_3 = unpack2x16float(a0[_at_v0_m10_0_3 >> 1u] >> ((_at_v0_m10_0_3 & 1u) * 16u)).x;
+  let lm1_0_0 = vec4<f32>(select(0.0f, select(0.0f, v0_m10_0_0, m0 + um1 * 1u < 50u), 0u * 16u + qm1 * 4u < 33u), select(0.0f, select(0.0f, v0_m10_0_1, m0 + um1 * 1u < 50u), 0u * 16u + qm1 * 4u + 1u < 33u), select(0.0f, select(0.0f, v0_m10_0_2, m0 + um1 * 1u < 50u), 0u * 16u + qm1 * 4u + 2u < 33u), select(0.0f, select(0.0f, v0_m10_0_3, m0 + um1 * 1u < 50u), 0u * 16u + qm1 * 4u + 3u < 33u));
+  let i3_n00_0_0 = i32(min(0u * 16u + qn0 * 4u, 33u - 1u));
+  let i3_n00_0_1 = i32(min(0u * 16u + qn0 * 4u + 1u, 33u - 1u));
+  let i3_n00_0_2 = i32(min(0u * 16u + qn0 * 4u + 2u, 33u - 1u));
+  let i3_n00_0_3 = i32(min(0u * 16u + qn0 * 4u + 3u, 33u - 1u));
+  let _at_v1_n00_0_0 = u32(33 * i2_n00 + i3_n00_0_0 + _p.o1);
+  let v1_n00_0_0 = unpack2x16float(a1[_at_v1_n00_0_0 >> 1u] >> ((_at_v1_n00_0_0 & 1u) * 16u)).x;
+  let _at_v1_n00_0_1 = u32(33 * i2_n00 + i3_n00_0_1 + _p.o1);
+  let v1_n00_0_1 = unpack2x16float(a1[_at_v1_n00_0_1 >> 1u] >> ((_at_v1_n00_0_1 & 1u) * 16u)).x;
+  let _at_v1_n00_0_2 = u32(33 * i2_n00 + i3_n00_0_2 + _p.o1);
+  let v1_n00_0_2 = unpack2x16float(a1[_at_v1_n00_0_2 >> 1u] >> ((_at_v1_n00_0_2 & 1u) * 16u)).x;
+  let _at_v1_n00_0_3 = u32(33 * i2_n00 + i3_n00_0_3 + _p.o1);
+  let v1_n00_0_3 = unpack2x16float(a1[_at_v1_n00_0_3 >> 1u] >> ((_at_v1_n00_0_3 & 1u) * 16u)).x;
+  let ln0_0_0 = vec4<f32>(select(0.0f, select(0.0f, v1_n00_0_0, n0 + un0 * 1u < 70u), 0u * 16u + qn0 * 4u < 33u), select(0.0f, select(0.0f, v1_n00_0_1, n0 + un0 * 1u < 70u), 0u * 16u + qn0 * 4u + 1u < 33u), select(0.0f, select(0.0f, v1_n00_0_2, n0 + un0 * 1u < 70u), 0u * 16u + qn0 * 4u + 2u < 33u), select(0.0f, select(0.0f, v1_n00_0_3, n0 + un0 * 1u < 70u), 0u * 16u + qn0 * 4u + 3u < 33u));
+  let i3_n10_0_0 = i32(min(0u * 16u + qn1 * 4u, 33u - 1u));
+  let i3_n10_0_1 = i32(min(0u * 16u + qn1 * 4u + 1u, 33u - 1u));
+  let i3_n10_0_2 = i32(min(0u * 16u + qn1 * 4u + 2u, 33u - 1u));
+  let i3_n10_0_3 = i32(min(0u * 16u + qn1 * 4u + 3u, 33u - 1u));
+  let _at_v1_n10_0_0 = u32(33 * i2_n10 + i3_n10_0_0 + _p.o1);
+  let v1_n10_0_0 = unpack2x16float(a1[_at_v1_n10_0_0 >> 1u] >> ((_at_v1_n10_0_0 & 1u) * 16u)).x;
+  let _at_v1_n10_0_1 = u32(33 * i2_n10 + i3_n10_0_1 + _p.o1);
+  let v1_n10_0_1 = unpack2x16float(a1[_at_v1_n10_0_1 >> 1u] >> ((_at_v1_n10_0_1 & 1u) * 16u)).x;
+  let _at_v1_n10_0_2 = u32(33 * i2_n10 + i3_n10_0_2 + _p.o1);
+  let v1_n10_0_2 = unpack2x16float(a1[_at_v1_n10_0_2 >> 1u] >> ((_at_v1_n10_0_2 & 1u) * 16u)).x;
+  let _at_v1_n10_0_3 = u32(33 * i2_n10 + i3_n10_0_3 + _p.o1);
+  let v1_n10_0_3 = unpack2x16float(a1[_at_v1_n10_0_3 >> 1u] >> ((_at_v1_n10_0_3 & 1u) * 16u)).x;
+  let ln1_0_0 = vec4<f32>(select(0.0f, select(0.0f, v1_n10_0_0, n0 + un1 * 1u < 70u), 0u * 16u + qn1 * 4u < 33u), select(0.0f, select(0.0f, v1_n10_0_1, n0 + un1 * 1u < 70u), 0u * 16u + qn1 * 4u + 1u < 33u), select(0.0f, select(0.0f, v1_n10_0_2, n0 + un1 * 1u < 70u), 0u * 16u + qn1 * 4u + 2u < 33u), select(0.0f, select(0.0f, v1_n10_0_3, n0 + un1 * 1u < 70u), 0u * 16u + qn1 * 4u + 3u < 33u));
   {
-    let i3_m0_0 = i32(min(0u * 16u + qm0 * 4u, 33u - 1u));
-    let i3_m0_1 = i32(min(0u * 16u + qm0 * 4u + 1u, 33u - 1u));
-    let i3_m0_2 = i32(min(0u * 16u + qm0 * 4u + 2u, 33u - 1u));
-    let i3_m0_3 = i32(min(0u * 16u + qm0 * 4u + 3u, 33u - 1u));
-    let _at_v0_m0_0 = u32(1650 * i0 + 33 * i1_m0 + i3_m0_0 + _p.o0);
-    let v0_m0_0 = unpack2x16float(a0[_at_v0_m0_0 >> 1u] >> ((_at_v0_m0_0 & 1u) * 16u)).x;
-    let _at_v0_m0_1 = u32(1650 * i0 + 33 * i1_m0 + i3_m0_1 + _p.o0);
-    let v0_m0_1 = unpack2x16float(a0[_at_v0_m0_1 >> 1u] >> ((_at_v0_m0_1 & 1u) * 16u)).x;
-    let _at_v0_m0_2 = u32(1650 * i0 + 33 * i1_m0 + i3_m0_2 + _p.o0);
-    let v0_m0_2 = unpack2x16float(a0[_at_v0_m0_2 >> 1u] >> ((_at_v0_m0_2 & 1u) * 16u)).x;
-    let _at_v0_m0_3 = u32(1650 * i0 + 33 * i1_m0 + i3_m0_3 + _p.o0);
-    let v0_m0_3 = unpack2x16float(a0[_at_v0_m0_3 >> 1u] >> ((_at_v0_m0_3 & 1u) * 16u)).x;
-    lm0 = vec4<f32>(select(0.0f, select(0.0f, v0_m0_0, m0 + um0 < 50u), 0u * 16u + qm0 * 4u < 33u), select(0.0f, select(0.0f, v0_m0_1, m0 + um0 < 50u), 0u * 16u + qm0 * 4u + 1u < 33u), select(0.0f, select(0.0f, v0_m0_2, m0 + um0 < 50u), 0u * 16u + qm0 * 4u + 2u < 33u), select(0.0f, select(0.0f, v0_m0_3, m0 + um0 < 50u), 0u * 16u + qm0 * 4u + 3u < 33u));
+    let at = 0u * 144u + qm0 * 36u + um0 / 4u;
+    w0[at + 0u][um0 & 3u] = lm0_0_0.x;
+    w0[at + 9u][um0 & 3u] = lm0_0_0.y;
+    w0[at + 18u][um0 & 3u] = lm0_0_0.z;
+    w0[at + 27u][um0 & 3u] = lm0_0_0.w;
   }
   {
-    let i3_m1_0 = i32(min(0u * 16u + qm1 * 4u, 33u - 1u));
-    let i3_m1_1 = i32(min(0u * 16u + qm1 * 4u + 1u, 33u - 1u));
-    let i3_m1_2 = i32(min(0u * 16u + qm1 * 4u + 2u, 33u - 1u));
-    let i3_m1_3 = i32(min(0u * 16u + qm1 * 4u + 3u, 33u - 1u));
-    let _at_v0_m1_0 = u32(1650 * i0 + 33 * i1_m1 + i3_m1_0 + _p.o0);
-    let v0_m1_0 = unpack2x16float(a0[_at_v0_m1_0 >> 1u] >> ((_at_v0_m1_0 & 1u) * 16u)).x;
-    let _at_v0_m1_1 = u32(1650 * i0 + 33 * i1_m1 + i3_m1_1 + _p.o0);
-    let v0_m1_1 = unpack2x16float(a0[_at_v0_m1_1 >> 1u] >> ((_at_v0_m1_1 & 1u) * 16u)).x;
-    let _at_v0_m1_2 = u32(1650 * i0 + 33 * i1_m1 + i3_m1_2 + _p.o0);
-    let v0_m1_2 = unpack2x16float(a0[_at_v0_m1_2 >> 1u] >> ((_at_v0_m1_2 & 1u) * 16u)).x;
-    let _at_v0_m1_3 = u32(1650 * i0 + 33 * i1_m1 + i3_m1_3 + _p.o0);
-    let v0_m1_3 = unpack2x16float(a0[_at_v0_m1_3 >> 1u] >> ((_at_v0_m1_3 & 1u) * 16u)).x;
-    lm1 = vec4<f32>(select(0.0f, select(0.0f, v0_m1_0, m0 + um1 < 50u), 0u * 16u + qm1 * 4u < 33u), select(0.0f, select(0.0f, v0_m1_1, m0 + um1 < 50u), 0u * 16u + qm1 * 4u + 1u < 33u), select(0.0f, select(0.0f, v0_m1_2, m0 + um1 < 50u), 0u * 16u + qm1 * 4u + 2u < 33u), select(0.0f, select(0.0f, v0_m1_3, m0 + um1 < 50u), 0u * 16u + qm1 * 4u + 3u < 33u));
+    let at = 0u * 144u + qm1 * 36u + um1 / 4u;
+    w0[at + 0u][um1 & 3u] = lm1_0_0.x;
+    w0[at + 9u][um1 & 3u] = lm1_0_0.y;
+    w0[at + 18u][um1 & 3u] = lm1_0_0.z;
+    w0[at + 27u][um1 & 3u] = lm1_0_0.w;
   }
   {
-    let i3_n0_0 = i32(min(0u * 16u + qn0 * 4u, 33u - 1u));
-    let i3_n0_1 = i32(min(0u * 16u + qn0 * 4u + 1u, 33u - 1u));
-    let i3_n0_2 = i32(min(0u * 16u + qn0 * 4u + 2u, 33u - 1u));
-    let i3_n0_3 = i32(min(0u * 16u + qn0 * 4u + 3u, 33u - 1u));
-    let _at_v1_n0_0 = u32(33 * i2_n0 + i3_n0_0 + _p.o1);
-    let v1_n0_0 = unpack2x16float(a1[_at_v1_n0_0 >> 1u] >> ((_at_v1_n0_0 & 1u) * 16u)).x;
-    let _at_v1_n0_1 = u32(33 * i2_n0 + i3_n0_1 + _p.o1);
-    let v1_n0_1 = unpack2x16float(a1[_at_v1_n0_1 >> 1u] >> ((_at_v1_n0_1 & 1u) * 16u)).x;
-    let _at_v1_n0_2 = u32(33 * i2_n0 + i3_n0_2 + _p.o1);
-    let v1_n0_2 = unpack2x16float(a1[_at_v1_n0_2 >> 1u] >> ((_at_v1_n0_2 & 1u) * 16u)).x;
-    let _at_v1_n0_3 = u32(33 * i2_n0 + i3_n0_3 + _p.o1);
-    let v1_n0_3 = unpack2x16float(a1[_at_v1_n0_3 >> 1u] >> ((_at_v1_n0_3 & 1u) * 16u)).x;
-    ln0 = vec4<f32>(select(0.0f, select(0.0f, v1_n0_0, n0 + un0 < 70u), 0u * 16u + qn0 * 4u < 33u), select(0.0f, select(0.0f, v1_n0_1, n0 + un0 < 70u), 0u * 16u + qn0 * 4u + 1u < 33u), select(0.0f, select(0.0f, v1_n0_2, n0 + un0 < 70u), 0u * 16u + qn0 * 4u + 2u < 33u), select(0.0f, select(0.0f, v1_n0_3, n0 + un0 < 70u), 0u * 16u + qn0 * 4u + 3u < 33u));
+    let at = 0u * 144u + qn0 * 36u + un0 / 4u;
+    w1[at + 0u][un0 & 3u] = ln0_0_0.x;
+    w1[at + 9u][un0 & 3u] = ln0_0_0.y;
+    w1[at + 18u][un0 & 3u] = ln0_0_0.z;
+    w1[at + 27u][un0 & 3u] = ln0_0_0.w;
   }
   {
-    let i3_n1_0 = i32(min(0u * 16u + qn1 * 4u, 33u - 1u));
-    let i3_n1_1 = i32(min(0u * 16u + qn1 * 4u + 1u, 33u - 1u));
-    let i3_n1_2 = i32(min(0u * 16u + qn1 * 4u + 2u, 33u - 1u));
-    let i3_n1_3 = i32(min(0u * 16u + qn1 * 4u + 3u, 33u - 1u));
-    let _at_v1_n1_0 = u32(33 * i2_n1 + i3_n1_0 + _p.o1);
-    let v1_n1_0 = unpack2x16float(a1[_at_v1_n1_0 >> 1u] >> ((_at_v1_n1_0 & 1u) * 16u)).x;
-    let _at_v1_n1_1 = u32(33 * i2_n1 + i3_n1_1 + _p.o1);
-    let v1_n1_1 = unpack2x16float(a1[_at_v1_n1_1 >> 1u] >> ((_at_v1_n1_1 & 1u) * 16u)).x;
-    let _at_v1_n1_2 = u32(33 * i2_n1 + i3_n1_2 + _p.o1);
-    let v1_n1_2 = unpack2x16float(a1[_at_v1_n1_2 >> 1u] >> ((_at_v1_n1_2 & 1u) * 16u)).x;
-    let _at_v1_n1_3 = u32(33 * i2_n1 + i3_n1_3 + _p.o1);
-    let v1_n1_3 = unpack2x16float(a1[_at_v1_n1_3 >> 1u] >> ((_at_v1_n1_3 & 1u) * 16u)).x;
-    ln1 = vec4<f32>(select(0.0f, select(0.0f, v1_n1_0, n0 + un1 < 70u), 0u * 16u + qn1 * 4u < 33u), select(0.0f, select(0.0f, v1_n1_1, n0 + un1 < 70u), 0u * 16u + qn1 * 4u + 1u < 33u), select(0.0f, select(0.0f, v1_n1_2, n0 + un1 < 70u), 0u * 16u + qn1 * 4u + 2u < 33u), select(0.0f, select(0.0f, v1_n1_3, n0 + un1 < 70u), 0u * 16u + qn1 * 4u + 3u < 33u));
-  }
-  {
-    let at = 0u + qm0 * 36u + um0 / 4u;
-    w0[at + 0u][um0 & 3u] = lm0.x;
-    w0[at + 9u][um0 & 3u] = lm0.y;
-    w0[at + 18u][um0 & 3u] = lm0.z;
-    w0[at + 27u][um0 & 3u] = lm0.w;
-  }
-  {
-    let at = 0u + qm1 * 36u + um1 / 4u;
-    w0[at + 0u][um1 & 3u] = lm1.x;
-    w0[at + 9u][um1 & 3u] = lm1.y;
-    w0[at + 18u][um1 & 3u] = lm1.z;
-    w0[at + 27u][um1 & 3u] = lm1.w;
-  }
-  {
-    let at = 0u + qn0 * 36u + un0 / 4u;
-    w1[at + 0u][un0 & 3u] = ln0.x;
-    w1[at + 9u][un0 & 3u] = ln0.y;
-    w1[at + 18u][un0 & 3u] = ln0.z;
-    w1[at + 27u][un0 & 3u] = ln0.w;
-  }
-  {
-    let at = 0u + qn1 * 36u + un1 / 4u;
-    w1[at + 0u][un1 & 3u] = ln1.x;
-    w1[at + 9u][un1 & 3u] = ln1.y;
-    w1[at + 18u][un1 & 3u] = ln1.z;
-    w1[at + 27u][un1 & 3u] = ln1.w;
+    let at = 0u * 144u + qn1 * 36u + un1 / 4u;
+    w1[at + 0u][un1 & 3u] = ln1_0_0.x;
+    w1[at + 9u][un1 & 3u] = ln1_0_0.y;
+    w1[at + 18u][un1 & 3u] = ln1_0_0.z;
+    w1[at + 27u][un1 & 3u] = ln1_0_0.w;
   }
   workgroupBarrier();
   for (var step = 0u; step < 3u; step = step + 1u) {
     let odd = (step - 0u) & 1u;
     let next = min(step + 1u, 3u - 1u);
-    {
-      let i3_m0_0 = i32(min(next * 16u + qm0 * 4u, 33u - 1u));
-      let i3_m0_1 = i32(min(next * 16u + qm0 * 4u + 1u, 33u - 1u));
-      let i3_m0_2 = i32(min(next * 16u + qm0 * 4u + 2u, 33u - 1u));
-      let i3_m0_3 = i32(min(next * 16u + qm0 * 4u + 3u, 33u - 1u));
-      let _at_v0_m0_0 = u32(1650 * i0 + 33 * i1_m0 + i3_m0_0 + _p.o0);
-      let v0_m0_0 = unpack2x16float(a0[_at_v0_m0_0 >> 1u] >> ((_at_v0_m0_0 & 1u) * 16u)).x;
-      let _at_v0_m0_1 = u32(1650 * i0 + 33 * i1_m0 + i3_m0_1 + _p.o0);
-      let v0_m0_1 = unpack2x16float(a0[_at_v0_m0_1 >> 1u] >> ((_at_v0_m0_1 & 1u) * 16u)).x;
-      let _at_v0_m0_2 = u32(1650 * i0 + 33 * i1_m0 + i3_m0_2 + _p.o0);
-      let v0_m0_2 = unpack2x16float(a0[_at_v0_m0_2 >> 1u] >> ((_at_v0_m0_2 & 1u) * 16u)).x;
-      let _at_v0_m0_3 = u32(1650 * i0 + 33 * i1_m0 + i3_m0_3 + _p.o0);
-      let v0_m0_3 = unpack2x16float(a0[_at_v0_m0_3 >> 1u] >> ((_at_v0_m0_3 & 1u) * 16u)).x;
-      lm0 = vec4<f32>(select(0.0f, select(0.0f, v0_m0_0, m0 + um0 < 50u), next * 16u + qm0 * 4u < 33u), select(0.0f, select(0.0f, v0_m0_1, m0 + um0 < 50u), next * 16u + qm0 * 4u + 1u < 33u), select(0.0f, select(0.0f, v0_m0_2, m0 + um0 < 50u), next * 16u + qm0 * 4u + 2u < 33u), select(0.0f, select(0.0f, v0_m0_3, m0 + um0 < 50u), next * 16u + qm0 * 4u + 3u < 33u));
-    }
-    {
-      let i3_m1_0 = i32(min(next * 16u + qm1 * 4u, 33u - 1u));
-      let i3_m1_1 = i32(min(next * 16u + qm1 * 4u + 1u, 33u - 1u));
-      let i3_m1_2 = i32(min(next * 16u + qm1 * 4u + 2u, 33u - 1u));
-      let i3_m1_3 = i32(min(next * 16u + qm1 * 4u + 3u, 33u - 1u));
-      let _at_v0_m1_0 = u32(1650 * i0 + 33 * i1_m1 + i3_m1_0 + _p.o0);
-      let v0_m1_0 = unpack2x16float(a0[_at_v0_m1_0 >> 1u] >> ((_at_v0_m1_0 & 1u) * 16u)).x;
-      let _at_v0_m1_1 = u32(1650 * i0 + 33 * i1_m1 + i3_m1_1 + _p.o0);
-      let v0_m1_1 = unpack2x16float(a0[_at_v0_m1_1 >> 1u] >> ((_at_v0_m1_1 & 1u) * 16u)).x;
-      let _at_v0_m1_2 = u32(1650 * i0 + 33 * i1_m1 + i3_m1_2 + _p.o0);
-      let v0_m1_2 = unpack2x16float(a0[_at_v0_m1_2 >> 1u] >> ((_at_v0_m1_2 & 1u) * 16u)).x;
-      let _at_v0_m1_3 = u32(1650 * i0 + 33 * i1_m1 + i3_m1_3 + _p.o0);
-      let v0_m1_3 = unpack2x16float(a0[_at_v0_m1_3 >> 1u] >> ((_at_v0_m1_3 & 1u) * 16u)).x;
-      lm1 = vec4<f32>(select(0.0f, select(0.0f, v0_m1_0, m0 + um1 < 50u), next * 16u + qm1 * 4u < 33u), select(0.0f, select(0.0f, v0_m1_1, m0 + um1 < 50u), next * 16u + qm1 * 4u + 1u < 33u), select(0.0f, select(0.0f, v0_m1_2, m0 + um1 < 50u), next * 16u + qm1 * 4u + 2u < 33u), select(0.0f, select(0.0f, v0_m1_3, m0 + um1 < 50u), next * 16u + qm1 * 4u + 3u < 33u));
-    }
-    {
-      let i3_n0_0 = i32(min(next * 16u + qn0 * 4u, 33u - 1u));
-      let i3_n0_1 = i32(min(next * 16u + qn0 * 4u + 1u, 33u - 1u));
-      let i3_n0_2 = i32(min(next * 16u + qn0 * 4u + 2u, 33u - 1u));
-      let i3_n0_3 = i32(min(next * 16u + qn0 * 4u + 3u, 33u - 1u));
-      let _at_v1_n0_0 = u32(33 * i2_n0 + i3_n0_0 + _p.o1);
-      let v1_n0_0 = unpack2x16float(a1[_at_v1_n0_0 >> 1u] >> ((_at_v1_n0_0 & 1u) * 16u)).x;
-      let _at_v1_n0_1 = u32(33 * i2_n0 + i3_n0_1 + _p.o1);
-      let v1_n0_1 = unpack2x16float(a1[_at_v1_n0_1 >> 1u] >> ((_at_v1_n0_1 & 1u) * 16u)).x;
-      let _at_v1_n0_2 = u32(33 * i2_n0 + i3_n0_2 + _p.o1);
-      let v1_n0_2 = unpack2x16float(a1[_at_v1_n0_2 >> 1u] >> ((_at_v1_n0_2 & 1u) * 16u)).x;
-      let _at_v1_n0_3 = u32(33 * i2_n0 + i3_n0_3 + _p.o1);
-      let v1_n0_3 = unpack2x16float(a1[_at_v1_n0_3 >> 1u] >> ((_at_v1_n0_3 & 1u) * 16u)).x;
-      ln0 = vec4<f32>(select(0.0f, select(0.0f, v1_n0_0, n0 + un0 < 70u), next * 16u + qn0 * 4u < 33u), select(0.0f, select(0.0f, v1_n0_1, n0 + un0 < 70u), next * 16u + qn0 * 4u + 1u < 33u), select(0.0f, select(0.0f, v1_n0_2, n0 + un0 < 70u), next * 16u + qn0 * 4u + 2u < 33u), select(0.0f, select(0.0f, v1_n0_3, n0 + un0 < 70u), next * 16u + qn0 * 4u + 3u < 33u));
-    }
-    {
-      let i3_n1_0 = i32(min(next * 16u + qn1 * 4u, 33u - 1u));
-      let i3_n1_1 = i32(min(next * 16u + qn1 * 4u + 1u, 33u - 1u));
-      let i3_n1_2 = i32(min(next * 16u + qn1 * 4u + 2u, 33u - 1u));
-      let i3_n1_3 = i32(min(next * 16u + qn1 * 4u + 3u, 33u - 1u));
-      let _at_v1_n1_0 = u32(33 * i2_n1 + i3_n1_0 + _p.o1);
-      let v1_n1_0 = unpack2x16float(a1[_at_v1_n1_0 >> 1u] >> ((_at_v1_n1_0 & 1u) * 16u)).x;
-      let _at_v1_n1_1 = u32(33 * i2_n1 + i3_n1_1 + _p.o1);
-      let v1_n1_1 = unpack2x16float(a1[_at_v1_n1_1 >> 1u] >> ((_at_v1_n1_1 & 1u) * 16u)).x;
-      let _at_v1_n1_2 = u32(33 * i2_n1 + i3_n1_2 + _p.o1);
-      let v1_n1_2 = unpack2x16float(a1[_at_v1_n1_2 >> 1u] >> ((_at_v1_n1_2 & 1u) * 16u)).x;
-      let _at_v1_n1_3 = u32(33 * i2_n1 + i3_n1_3 + _p.o1);
-      let v1_n1_3 = unpack2x16float(a1[_at_v1_n1_3 >> 1u] >> ((_at_v1_n1_3 & 1u) * 16u)).x;
-      ln1 = vec4<f32>(select(0.0f, select(0.0f, v1_n1_0, n0 + un1 < 70u), next * 16u + qn1 * 4u < 33u), select(0.0f, select(0.0f, v1_n1_1, n0 + un1 < 70u), next * 16u + qn1 * 4u + 1u < 33u), select(0.0f, select(0.0f, v1_n1_2, n0 + un1 < 70u), next * 16u + qn1 * 4u + 2u < 33u), select(0.0f, select(0.0f, v1_n1_3, n0 + un1 < 70u), next * 16u + qn1 * 4u + 3u < 33u));
-    }
+    let i3_m00_0_0 = i32(min(next * 16u + qm0 * 4u, 33u - 1u));
+    let i3_m00_0_1 = i32(min(next * 16u + qm0 * 4u + 1u, 33u - 1u));
+    let i3_m00_0_2 = i32(min(next * 16u + qm0 * 4u + 2u, 33u - 1u));
+    let i3_m00_0_3 = i32(min(next * 16u + qm0 * 4u + 3u, 33u - 1u));
+    let _at_v0_m00_0_0 = u32(1650 * i0 + 33 * i1_m00 + i3_m00_0_0 + _p.o0);
+    let v0_m00_0_0 = unpack2x16float(a0[_at_v0_m00_0_0 >> 1u] >> ((_at_v0_m00_0_0 & 1u) * 16u)).x;
+    let _at_v0_m00_0_1 = u32(1650 * i0 + 33 * i1_m00 + i3_m00_0_1 + _p.o0);
+    let v0_m00_0_1 = unpack2x16float(a0[_at_v0_m00_0_1 >> 1u] >> ((_at_v0_m00_0_1 & 1u) * 16u)).x;
+    let _at_v0_m00_0_2 = u32(1650 * i0 + 33 * i1_m00 + i3_m00_0_2 + _p.o0);
+    let v0_m00_0_2 = unpack2x16float(a0[_at_v0_m00_0_2 >> 1u] >> ((_at_v0_m00_0_2 & 1u) * 16u)).x;
+    let _at_v0_m00_0_3 = u32(1650 * i0 + 33 * i1_m00 + i3_m00_0_3 + _p.o0);
+    let v0_m00_0_3 = unpack2x16float(a0[_at_v0_m00_0_3 >> 1u] >> ((_at_v0_m00_0_3 & 1u) * 16u)).x;
+    let lm0_0_0 = vec4<f32>(select(0.0f, select(0.0f, v0_m00_0_0, m0 + um0 * 1u < 50u), next * 16u + qm0 * 4u < 33u), select(0.0f, select(0.0f, v0_m00_0_1, m0 + um0 * 1u < 50u), next * 16u + qm0 * 4u + 1u < 33u), select(0.0f, select(0.0f, v0_m00_0_2, m0 + um0 * 1u < 50u), next * 16u + qm0 * 4u + 2u < 33u), select(0.0f, select(0.0f, v0_m00_0_3, m0 + um0 * 1u < 50u), next * 16u + qm0 * 4u + 3u < 33u));
+    let i3_m10_0_0 = i32(min(next * 16u + qm1 * 4u, 33u - 1u));
+    let i3_m10_0_1 = i32(min(next * 16u + qm1 * 4u + 1u, 33u - 1u));
+    let i3_m10_0_2 = i32(min(next * 16u + qm1 * 4u + 2u, 33u - 1u));
+    let i3_m10_0_3 = i32(min(next * 16u + qm1 * 4u + 3u, 33u - 1u));
+    let _at_v0_m10_0_0 = u32(1650 * i0 + 33 * i1_m10 + i3_m10_0_0 + _p.o0);
+    let v0_m10_0_0 = unpack2x16float(a0[_at_v0_m10_0_0 >> 1u] >> ((_at_v0_m10_0_0 & 1u) * 16u)).x;
+    let _at_v0_m10_0_1 = u32(1650 * i0 + 33 * i1_m10 + i3_m10_0_1 + _p.o0);
+    let v0_m10_0_1 = unpack2x16float(a0[_at_v0_m10_0_1 >> 1u] >> ((_at_v0_m10_0_1 & 1u) * 16u)).x;
+    let _at_v0_m10_0_2 = u32(1650 * i0 + 33 * i1_m10 + i3_m10_0_2 + _p.o0);
+    let v0_m10_0_2 = unpack2x16float(a0[_at_v0_m10_0_2 >> 1u] >> ((_at_v0_m10_0_2 & 1u) * 16u)).x;
+    let _at_v0_m10_0_3 = u32(1650 * i0 + 33 * i1_m10 + i3_m10_0_3 + _p.o0);
+    let v0_m10_0_3 = unpack2x16float(a0[_at_v0_m10_0_3 >> 1u] >> ((_at_v0_m10_0_3 & 1u) * 16u)).x;
+    let lm1_0_0 = vec4<f32>(select(0.0f, select(0.0f, v0_m10_0_0, m0 + um1 * 1u < 50u), next * 16u + qm1 * 4u < 33u), select(0.0f, select(0.0f, v0_m10_0_1, m0 + um1 * 1u < 50u), next * 16u + qm1 * 4u + 1u < 33u), select(0.0f, select(0.0f, v0_m10_0_2, m0 + um1 * 1u < 50u), next * 16u + qm1 * 4u + 2u < 33u), select(0.0f, select(0.0f, v0_m10_0_3, m0 + um1 * 1u < 50u), next * 16u + qm1 * 4u + 3u < 33u));
+    let i3_n00_0_0 = i32(min(next * 16u + qn0 * 4u, 33u - 1u));
+    let i3_n00_0_1 = i32(min(next * 16u + qn0 * 4u + 1u, 33u - 1u));
+    let i3_n00_0_2 = i32(min(next * 16u + qn0 * 4u + 2u, 33u - 1u));
+    let i3_n00_0_3 = i32(min(next * 16u + qn0 * 4u + 3u, 33u - 1u));
+    let _at_v1_n00_0_0 = u32(33 * i2_n00 + i3_n00_0_0 + _p.o1);
+    let v1_n00_0_0 = unpack2x16float(a1[_at_v1_n00_0_0 >> 1u] >> ((_at_v1_n00_0_0 & 1u) * 16u)).x;
+    let _at_v1_n00_0_1 = u32(33 * i2_n00 + i3_n00_0_1 + _p.o1);
+    let v1_n00_0_1 = unpack2x16float(a1[_at_v1_n00_0_1 >> 1u] >> ((_at_v1_n00_0_1 & 1u) * 16u)).x;
+    let _at_v1_n00_0_2 = u32(33 * i2_n00 + i3_n00_0_2 + _p.o1);
+    let v1_n00_0_2 = unpack2x16float(a1[_at_v1_n00_0_2 >> 1u] >> ((_at_v1_n00_0_2 & 1u) * 16u)).x;
+    let _at_v1_n00_0_3 = u32(33 * i2_n00 + i3_n00_0_3 + _p.o1);
+    let v1_n00_0_3 = unpack2x16float(a1[_at_v1_n00_0_3 >> 1u] >> ((_at_v1_n00_0_3 & 1u) * 16u)).x;
+    let ln0_0_0 = vec4<f32>(select(0.0f, select(0.0f, v1_n00_0_0, n0 + un0 * 1u < 70u), next * 16u + qn0 * 4u < 33u), select(0.0f, select(0.0f, v1_n00_0_1, n0 + un0 * 1u < 70u), next * 16u + qn0 * 4u + 1u < 33u), select(0.0f, select(0.0f, v1_n00_0_2, n0 + un0 * 1u < 70u), next * 16u + qn0 * 4u + 2u < 33u), select(0.0f, select(0.0f, v1_n00_0_3, n0 + un0 * 1u < 70u), next * 16u + qn0 * 4u + 3u < 33u));
+    let i3_n10_0_0 = i32(min(next * 16u + qn1 * 4u, 33u - 1u));
+    let i3_n10_0_1 = i32(min(next * 16u + qn1 * 4u + 1u, 33u - 1u));
+    let i3_n10_0_2 = i32(min(next * 16u + qn1 * 4u + 2u, 33u - 1u));
+    let i3_n10_0_3 = i32(min(next * 16u + qn1 * 4u + 3u, 33u - 1u));
+    let _at_v1_n10_0_0 = u32(33 * i2_n10 + i3_n10_0_0 + _p.o1);
+    let v1_n10_0_0 = unpack2x16float(a1[_at_v1_n10_0_0 >> 1u] >> ((_at_v1_n10_0_0 & 1u) * 16u)).x;
+    let _at_v1_n10_0_1 = u32(33 * i2_n10 + i3_n10_0_1 + _p.o1);
+    let v1_n10_0_1 = unpack2x16float(a1[_at_v1_n10_0_1 >> 1u] >> ((_at_v1_n10_0_1 & 1u) * 16u)).x;
+    let _at_v1_n10_0_2 = u32(33 * i2_n10 + i3_n10_0_2 + _p.o1);
+    let v1_n10_0_2 = unpack2x16float(a1[_at_v1_n10_0_2 >> 1u] >> ((_at_v1_n10_0_2 & 1u) * 16u)).x;
+    let _at_v1_n10_0_3 = u32(33 * i2_n10 + i3_n10_0_3 + _p.o1);
+    let v1_n10_0_3 = unpack2x16float(a1[_at_v1_n10_0_3 >> 1u] >> ((_at_v1_n10_0_3 & 1u) * 16u)).x;
+    let ln1_0_0 = vec4<f32>(select(0.0f, select(0.0f, v1_n10_0_0, n0 + un1 * 1u < 70u), next * 16u + qn1 * 4u < 33u), select(0.0f, select(0.0f, v1_n10_0_1, n0 + un1 * 1u < 70u), next * 16u + qn1 * 4u + 1u < 33u), select(0.0f, select(0.0f, v1_n10_0_2, n0 + un1 * 1u < 70u), next * 16u + qn1 * 4u + 2u < 33u), select(0.0f, select(0.0f, v1_n10_0_3, n0 + un1 * 1u < 70u), next * 16u + qn1 * 4u + 3u < 33u));
     let from_m = odd * 144u + ty;
     let from_n = odd * 144u + tx;
     {
       let x0 = w0[from_m + 0u];
       let y0 = w1[from_n + 0u];
-      c000 = fma(vec4<f32>(x0.x), y0, c000);
-      c010 = fma(vec4<f32>(x0.y), y0, c010);
-      c020 = fma(vec4<f32>(x0.z), y0, c020);
-      c030 = fma(vec4<f32>(x0.w), y0, c030);
+      c0_0 = fma(vec4<f32>(x0.x), y0, c0_0);
+      c1_0 = fma(vec4<f32>(x0.y), y0, c1_0);
+      c2_0 = fma(vec4<f32>(x0.z), y0, c2_0);
+      c3_0 = fma(vec4<f32>(x0.w), y0, c3_0);
     }
     {
       let x0 = w0[from_m + 9u];
       let y0 = w1[from_n + 9u];
-      c000 = fma(vec4<f32>(x0.x), y0, c000);
-      c010 = fma(vec4<f32>(x0.y), y0, c010);
-      c020 = fma(vec4<f32>(x0.z), y0, c020);
-      c030 = fma(vec4<f32>(x0.w), y0, c030);
+      c0_0 = fma(vec4<f32>(x0.x), y0, c0_0);
+      c1_0 = fma(vec4<f32>(x0.y), y0, c1_0);
+      c2_0 = fma(vec4<f32>(x0.z), y0, c2_0);
+      c3_0 = fma(vec4<f32>(x0.w), y0, c3_0);
     }
     {
       let x0 = w0[from_m + 18u];
       let y0 = w1[from_n + 18u];
-      c000 = fma(vec4<f32>(x0.x), y0, c000);
-      c010 = fma(vec4<f32>(x0.y), y0, c010);
-      c020 = fma(vec4<f32>(x0.z), y0, c020);
-      c030 = fma(vec4<f32>(x0.w), y0, c030);
+      c0_0 = fma(vec4<f32>(x0.x), y0, c0_0);
+      c1_0 = fma(vec4<f32>(x0.y), y0, c1_0);
+      c2_0 = fma(vec4<f32>(x0.z), y0, c2_0);
+      c3_0 = fma(vec4<f32>(x0.w), y0, c3_0);
     }
     {
       let x0 = w0[from_m + 27u];
       let y0 = w1[from_n + 27u];
-      c000 = fma(vec4<f32>(x0.x), y0, c000);
-      c010 = fma(vec4<f32>(x0.y), y0, c010);
-      c020 = fma(vec4<f32>(x0.z), y0, c020);
-      c030 = fma(vec4<f32>(x0.w), y0, c030);
+      c0_0 = fma(vec4<f32>(x0.x), y0, c0_0);
+      c1_0 = fma(vec4<f32>(x0.y), y0, c1_0);
+      c2_0 = fma(vec4<f32>(x0.z), y0, c2_0);
+      c3_0 = fma(vec4<f32>(x0.w), y0, c3_0);
     }
     {
       let x0 = w0[from_m + 36u];
       let y0 = w1[from_n + 36u];
-      c000 = fma(vec4<f32>(x0.x), y0, c000);
-      c010 = fma(vec4<f32>(x0.y), y0, c010);
-      c020 = fma(vec4<f32>(x0.z), y0, c020);
-      c030 = fma(vec4<f32>(x0.w), y0, c030);
+      c0_0 = fma(vec4<f32>(x0.x), y0, c0_0);
+      c1_0 = fma(vec4<f32>(x0.y), y0, c1_0);
+      c2_0 = fma(vec4<f32>(x0.z), y0, c2_0);
+      c3_0 = fma(vec4<f32>(x0.w), y0, c3_0);
     }
     {
       let x0 = w0[from_m + 45u];
       let y0 = w1[from_n + 45u];
-      c000 = fma(vec4<f32>(x0.x), y0, c000);
-      c010 = fma(vec4<f32>(x0.y), y0, c010);
-      c020 = fma(vec4<f32>(x0.z), y0, c020);
-      c030 = fma(vec4<f32>(x0.w), y0, c030);
+      c0_0 = fma(vec4<f32>(x0.x), y0, c0_0);
+      c1_0 = fma(vec4<f32>(x0.y), y0, c1_0);
+      c2_0 = fma(vec4<f32>(x0.z), y0, c2_0);
+      c3_0 = fma(vec4<f32>(x0.w), y0, c3_0);
     }
     {
       let x0 = w0[from_m + 54u];
       let y0 = w1[from_n + 54u];
-      c000 = fma(vec4<f32>(x0.x), y0, c000);
-      c010 = fma(vec4<f32>(x0.y), y0, c010);
-      c020 = fma(vec4<f32>(x0.z), y0, c020);
-      c030 = fma(vec4<f32>(x0.w), y0, c030);
+      c0_0 = fma(vec4<f32>(x0.x), y0, c0_0);
+      c1_0 = fma(vec4<f32>(x0.y), y0, c1_0);
+      c2_0 = fma(vec4<f32>(x0.z), y0, c2_0);
+      c3_0 = fma(vec4<f32>(x0.w), y0, c3_0);
     }
     {
       let x0 = w0[from_m + 63u];
       let y0 = w1[from_n + 63u];
-      c000 = fma(vec4<f32>(x0.x), y0, c000);
-      c010 = fma(vec4<f32>(x0.y), y0, c010);
-      c020 = fma(vec4<f32>(x0.z), y0, c020);
-      c030 = fma(vec4<f32>(x0.w), y0, c030);
+      c0_0 = fma(vec4<f32>(x0.x), y0, c0_0);
+      c1_0 = fma(vec4<f32>(x0.y), y0, c1_0);
+      c2_0 = fma(vec4<f32>(x0.z), y0, c2_0);
+      c3_0 = fma(vec4<f32>(x0.w), y0, c3_0);
     }
     {
       let x0 = w0[from_m + 72u];
       let y0 = w1[from_n + 72u];
-      c000 = fma(vec4<f32>(x0.x), y0, c000);
-      c010 = fma(vec4<f32>(x0.y), y0, c010);
-      c020 = fma(vec4<f32>(x0.z), y0, c020);
-      c030 = fma(vec4<f32>(x0.w), y0, c030);
+      c0_0 = fma(vec4<f32>(x0.x), y0, c0_0);
+      c1_0 = fma(vec4<f32>(x0.y), y0, c1_0);
+      c2_0 = fma(vec4<f32>(x0.z), y0, c2_0);
+      c3_0 = fma(vec4<f32>(x0.w), y0, c3_0);
     }
     {
       let x0 = w0[from_m + 81u];
       let y0 = w1[from_n + 81u];
-      c000 = fma(vec4<f32>(x0.x), y0, c000);
-      c010 = fma(vec4<f32>(x0.y), y0, c010);
-      c020 = fma(vec4<f32>(x0.z), y0, c020);
-      c030 = fma(vec4<f32>(x0.w), y0, c030);
+      c0_0 = fma(vec4<f32>(x0.x), y0, c0_0);
+      c1_0 = fma(vec4<f32>(x0.y), y0, c1_0);
+      c2_0 = fma(vec4<f32>(x0.z), y0, c2_0);
+      c3_0 = fma(vec4<f32>(x0.w), y0, c3_0);
     }
     {
       let x0 = w0[from_m + 90u];
       let y0 = w1[from_n + 90u];
-      c000 = fma(vec4<f32>(x0.x), y0, c000);
-      c010 = fma(vec4<f32>(x0.y), y0, c010);
-      c020 = fma(vec4<f32>(x0.z), y0, c020);
-      c030 = fma(vec4<f32>(x0.w), y0, c030);
+      c0_0 = fma(vec4<f32>(x0.x), y0, c0_0);
+      c1_0 = fma(vec4<f32>(x0.y), y0, c1_0);
+      c2_0 = fma(vec4<f32>(x0.z), y0, c2_0);
+      c3_0 = fma(vec4<f32>(x0.w), y0, c3_0);
     }
     {
       let x0 = w0[from_m + 99u];
       let y0 = w1[from_n + 99u];
-      c000 = fma(vec4<f32>(x0.x), y0, c000);
-      c010 = fma(vec4<f32>(x0.y), y0, c010);
-      c020 = fma(vec4<f32>(x0.z), y0, c020);
-      c030 = fma(vec4<f32>(x0.w), y0, c030);
+      c0_0 = fma(vec4<f32>(x0.x), y0, c0_0);
+      c1_0 = fma(vec4<f32>(x0.y), y0, c1_0);
+      c2_0 = fma(vec4<f32>(x0.z), y0, c2_0);
+      c3_0 = fma(vec4<f32>(x0.w), y0, c3_0);
     }
     {
       let x0 = w0[from_m + 108u];
       let y0 = w1[from_n + 108u];
-      c000 = fma(vec4<f32>(x0.x), y0, c000);
-      c010 = fma(vec4<f32>(x0.y), y0, c010);
-      c020 = fma(vec4<f32>(x0.z), y0, c020);
-      c030 = fma(vec4<f32>(x0.w), y0, c030);
+      c0_0 = fma(vec4<f32>(x0.x), y0, c0_0);
+      c1_0 = fma(vec4<f32>(x0.y), y0, c1_0);
+      c2_0 = fma(vec4<f32>(x0.z), y0, c2_0);
+      c3_0 = fma(vec4<f32>(x0.w), y0, c3_0);
     }
     {
       let x0 = w0[from_m + 117u];
       let y0 = w1[from_n + 117u];
-      c000 = fma(vec4<f32>(x0.x), y0, c000);
-      c010 = fma(vec4<f32>(x0.y), y0, c010);
-      c020 = fma(vec4<f32>(x0.z), y0, c020);
-      c030 = fma(vec4<f32>(x0.w), y0, c030);
+      c0_0 = fma(vec4<f32>(x0.x), y0, c0_0);
+      c1_0 = fma(vec4<f32>(x0.y), y0, c1_0);
+      c2_0 = fma(vec4<f32>(x0.z), y0, c2_0);
+      c3_0 = fma(vec4<f32>(x0.w), y0, c3_0);
     }
     {
       let x0 = w0[from_m + 126u];
       let y0 = w1[from_n + 126u];
-      c000 = fma(vec4<f32>(x0.x), y0, c000);
-      c010 = fma(vec4<f32>(x0.y), y0, c010);
-      c020 = fma(vec4<f32>(x0.z), y0, c020);
-      c030 = fma(vec4<f32>(x0.w), y0, c030);
+      c0_0 = fma(vec4<f32>(x0.x), y0, c0_0);
+      c1_0 = fma(vec4<f32>(x0.y), y0, c1_0);
+      c2_0 = fma(vec4<f32>(x0.z), y0, c2_0);
+      c3_0 = fma(vec4<f32>(x0.w), y0, c3_0);
     }
     {
       let x0 = w0[from_m + 135u];
       let y0 = w1[from_n + 135u];
-      c000 = fma(vec4<f32>(x0.x), y0, c000);
-      c010 = fma(vec4<f32>(x0.y), y0, c010);
-      c020 = fma(vec4<f32>(x0.z), y0, c020);
-      c030 = fma(vec4<f32>(x0.w), y0, c030);
+      c0_0 = fma(vec4<f32>(x0.x), y0, c0_0);
+      c1_0 = fma(vec4<f32>(x0.y), y0, c1_0);
+      c2_0 = fma(vec4<f32>(x0.z), y0, c2_0);
+      c3_0 = fma(vec4<f32>(x0.w), y0, c3_0);
     }
     {
       let at = (odd ^ 1u) * 144u + qm0 * 36u + um0 / 4u;
-      w0[at + 0u][um0 & 3u] = lm0.x;
-      w0[at + 9u][um0 & 3u] = lm0.y;
-      w0[at + 18u][um0 & 3u] = lm0.z;
-      w0[at + 27u][um0 & 3u] = lm0.w;
+      w0[at + 0u][um0 & 3u] = lm0_0_0.x;
+      w0[at + 9u][um0 & 3u] = lm0_0_0.y;
+      w0[at + 18u][um0 & 3u] = lm0_0_0.z;
+      w0[at + 27u][um0 & 3u] = lm0_0_0.w;
     }
     {
       let at = (odd ^ 1u) * 144u + qm1 * 36u + um1 / 4u;
-      w0[at + 0u][um1 & 3u] = lm1.x;
-      w0[at + 9u][um1 & 3u] = lm1.y;
-      w0[at + 18u][um1 & 3u] = lm1.z;
-      w0[at + 27u][um1 & 3u] = lm1.w;
+      w0[at + 0u][um1 & 3u] = lm1_0_0.x;
+      w0[at + 9u][um1 & 3u] = lm1_0_0.y;
+      w0[at + 18u][um1 & 3u] = lm1_0_0.z;
+      w0[at + 27u][um1 & 3u] = lm1_0_0.w;
     }
     {
       let at = (odd ^ 1u) * 144u + qn0 * 36u + un0 / 4u;
-      w1[at + 0u][un0 & 3u] = ln0.x;
-      w1[at + 9u][un0 & 3u] = ln0.y;
-      w1[at + 18u][un0 & 3u] = ln0.z;
-      w1[at + 27u][un0 & 3u] = ln0.w;
+      w1[at + 0u][un0 & 3u] = ln0_0_0.x;
+      w1[at + 9u][un0 & 3u] = ln0_0_0.y;
+      w1[at + 18u][un0 & 3u] = ln0_0_0.z;
+      w1[at + 27u][un0 & 3u] = ln0_0_0.w;
     }
     {
       let at = (odd ^ 1u) * 144u + qn1 * 36u + un1 / 4u;
-      w1[at + 0u][un1 & 3u] = ln1.x;
-      w1[at + 9u][un1 & 3u] = ln1.y;
-      w1[at + 18u][un1 & 3u] = ln1.z;
-      w1[at + 27u][un1 & 3u] = ln1.w;
+      w1[at + 0u][un1 & 3u] = ln1_0_0.x;
+      w1[at + 9u][un1 & 3u] = ln1_0_0.y;
+      w1[at + 18u][un1 & 3u] = ln1_0_0.z;
+      w1[at + 27u][un1 & 3u] = ln1_0_0.w;
     }
     workgroupBarrier();
   }
@@ -423,10 +403,10 @@ fn main(@builtin(workgroup_id) _id: vec3<u32>, @builtin(local_invocation_index) 
     {
       let row = m0 + ty * 4u + 0u;
       let i1 = i32(min(row, 50u - 1u));
-      let v5_0 = _launder(c000.x) + v4_0;
-      let v5_1 = _launder(c000.y) + v4_1;
-      let v5_2 = _launder(c000.z) + v4_2;
-      let v5_3 = _launder(c000.w) + v4_3;
+      let v5_0 = _launder(c0_0.x) + v4_0;
+      let v5_1 = _launder(c0_0.y) + v4_1;
+      let v5_2 = _launder(c0_0.z) + v4_2;
+      let v5_3 = _launder(c0_0.w) + v4_3;
       let v7_0 = max_f32(v5_0, v6);
       let v7_1 = max_f32(v5_1, v6);
       let v7_2 = max_f32(v5_2, v6);
@@ -471,10 +451,10 @@ fn main(@builtin(workgroup_id) _id: vec3<u32>, @builtin(local_invocation_index) 
     {
       let row = m0 + ty * 4u + 1u;
       let i1 = i32(min(row, 50u - 1u));
-      let v5_0 = _launder(c010.x) + v4_0;
-      let v5_1 = _launder(c010.y) + v4_1;
-      let v5_2 = _launder(c010.z) + v4_2;
-      let v5_3 = _launder(c010.w) + v4_3;
+      let v5_0 = _launder(c1_0.x) + v4_0;
+      let v5_1 = _launder(c1_0.y) + v4_1;
+      let v5_2 = _launder(c1_0.z) + v4_2;
+      let v5_3 = _launder(c1_0.w) + v4_3;
       let v7_0 = max_f32(v5_0, v6);
       let v7_1 = max_f32(v5_1, v6);
       let v7_2 = max_f32(v5_2, v6);
@@ -519,10 +499,10 @@ fn main(@builtin(workgroup_id) _id: vec3<u32>, @builtin(local_invocation_index) 
     {
       let row = m0 + ty * 4u + 2u;
       let i1 = i32(min(row, 50u - 1u));
-      let v5_0 = _launder(c020.x) + v4_0;
-      let v5_1 = _launder(c020.y) + v4_1;
-      let v5_2 = _launder(c020.z) + v4_2;
-      let v5_3 = _launder(c020.w) + v4_3;
+      let v5_0 = _launder(c2_0.x) + v4_0;
+      let v5_1 = _launder(c2_0.y) + v4_1;
+      let v5_2 = _launder(c2_0.z) + v4_2;
+      let v5_3 = _launder(c2_0.w) + v4_3;
       let v7_0 = max_f32(v5_0, v6);
       let v7_1 = max_f32(v5_1, v6);
       let v7_2 = max_f32(v5_2, v6);
@@ -567,10 +547,10 @@ fn main(@builtin(workgroup_id) _id: vec3<u32>, @builtin(local_invocation_index) 
     {
       let row = m0 + ty * 4u + 3u;
       let i1 = i32(min(row, 50u - 1u));
-      let v5_0 = _launder(c030.x) + v4_0;
-      let v5_1 = _launder(c030.y) + v4_1;
-      let v5_2 = _launder(c030.z) + v4_2;
-      let v5_3 = _launder(c030.w) + v4_3;
+      let v5_0 = _launder(c3_0.x) + v4_0;
+      let v5_1 = _launder(c3_0.y) + v4_1;
+      let v5_2 = _launder(c3_0.z) + v4_2;
+      let v5_3 = _launder(c3_0.w) + v4_3;
       let v7_0 = max_f32(v5_0, v6);
       let v7_1 = max_f32(v5_1, v6);
       let v7_2 = max_f32(v5_2, v6);

@@ -56,187 +56,177 @@ fn main(@builtin(workgroup_id) _id: vec3<u32>, @builtin(local_invocation_index) 
   let n0 = tile % 64u / height * 64u;
   let tx = _thread % 8u;
   let ty = _thread / 8u;
-  var c000 = vec4<f32>();
-  var c001 = vec4<f32>();
-  var c010 = vec4<f32>();
-  var c011 = vec4<f32>();
-  var c020 = vec4<f32>();
-  var c021 = vec4<f32>();
-  var c030 = vec4<f32>();
-  var c031 = vec4<f32>();
+  var c0_0 = vec4<f32>();
+  var c0_1 = vec4<f32>();
+  var c1_0 = vec4<f32>();
+  var c1_1 = vec4<f32>();
+  var c2_0 = vec4<f32>();
+  var c2_1 = vec4<f32>();
+  var c3_0 = vec4<f32>();
+  var c3_1 = vec4<f32>();
   let qm0 = _thread % 2u;
   let um0 = _thread / 2u;
-  var lm0 = vec4<f32>();
-  let i0_m0 = i32(m0 + um0);
+  let i0_m00 = i32(m0 + um0 * 1u);
   let qn0 = _thread % 16u;
   let un0 = _thread / 16u;
-  var ln0 = vec4<f32>();
   let i1_n0 = i32(n0 + qn0 * 4u);
+  let i2_m00_0 = i32(0u * 8u + qm0 * 4u);
+  let _four_v0_m00_0_0 = a0[u32(512 * i0_m00 + i2_m00_0 + _p.o0) >> 2u];
+  let v0_m00_0_0 = _four_v0_m00_0_0.x;
+  let v0_m00_0_1 = _four_v0_m00_0_0.y;
+  let v0_m00_0_2 = _four_v0_m00_0_0.z;
+  let v0_m00_0_3 = _four_v0_m00_0_0.w;
+  let lm0_0_0 = vec4<f32>(v0_m00_0_0, v0_m00_0_1, v0_m00_0_2, v0_m00_0_3);
+  let i2_n0_0 = i32(0u * 8u + un0 * 1u);
+  let _four_v1_n0_0_0 = a1[u32(i1_n0 + 512 * i2_n0_0 + _p.o1) >> 2u];
+  let v1_n0_0_0 = _four_v1_n0_0_0.x;
+  let v1_n0_0_1 = _four_v1_n0_0_0.y;
+  let v1_n0_0_2 = _four_v1_n0_0_0.z;
+  let v1_n0_0_3 = _four_v1_n0_0_0.w;
+  let ln0_0_0 = vec4<f32>(v1_n0_0_0, v1_n0_0_1, v1_n0_0_2, v1_n0_0_3);
   {
-    let i2_m0 = i32(0u * 8u + qm0 * 4u);
-    let _four_v0_m0_0 = a0[u32(512 * i0_m0 + i2_m0 + _p.o0) >> 2u];
-    let v0_m0_0 = _four_v0_m0_0.x;
-    let v0_m0_1 = _four_v0_m0_0.y;
-    let v0_m0_2 = _four_v0_m0_0.z;
-    let v0_m0_3 = _four_v0_m0_0.w;
-    lm0 = vec4<f32>(v0_m0_0, v0_m0_1, v0_m0_2, v0_m0_3);
+    let at = 0u * 136u + qm0 * 68u + um0 / 4u;
+    w0[at + 0u][um0 & 3u] = lm0_0_0.x;
+    w0[at + 17u][um0 & 3u] = lm0_0_0.y;
+    w0[at + 34u][um0 & 3u] = lm0_0_0.z;
+    w0[at + 51u][um0 & 3u] = lm0_0_0.w;
   }
   {
-    let i2_n0 = i32(0u * 8u + un0);
-    let _four_v1_n0_0 = a1[u32(i1_n0 + 512 * i2_n0 + _p.o1) >> 2u];
-    let v1_n0_0 = _four_v1_n0_0.x;
-    let v1_n0_1 = _four_v1_n0_0.y;
-    let v1_n0_2 = _four_v1_n0_0.z;
-    let v1_n0_3 = _four_v1_n0_0.w;
-    ln0 = vec4<f32>(v1_n0_0, v1_n0_1, v1_n0_2, v1_n0_3);
-  }
-  {
-    let at = 0u + qm0 * 68u + um0 / 4u;
-    w0[at + 0u][um0 & 3u] = lm0.x;
-    w0[at + 17u][um0 & 3u] = lm0.y;
-    w0[at + 34u][um0 & 3u] = lm0.z;
-    w0[at + 51u][um0 & 3u] = lm0.w;
-  }
-  {
-    w1[0u + un0 * 16u + qn0] = ln0;
+    w1[0u * 128u + un0 * 16u + qn0] = ln0_0_0;
   }
   workgroupBarrier();
   for (var step = 0u; step < 64u; step = step + 1u) {
     let odd = (step - 0u) & 1u;
     let next = min(step + 1u, 64u - 1u);
-    {
-      let i2_m0 = i32(next * 8u + qm0 * 4u);
-      let _four_v0_m0_0 = a0[u32(512 * i0_m0 + i2_m0 + _p.o0) >> 2u];
-      let v0_m0_0 = _four_v0_m0_0.x;
-      let v0_m0_1 = _four_v0_m0_0.y;
-      let v0_m0_2 = _four_v0_m0_0.z;
-      let v0_m0_3 = _four_v0_m0_0.w;
-      lm0 = vec4<f32>(v0_m0_0, v0_m0_1, v0_m0_2, v0_m0_3);
-    }
-    {
-      let i2_n0 = i32(next * 8u + un0);
-      let _four_v1_n0_0 = a1[u32(i1_n0 + 512 * i2_n0 + _p.o1) >> 2u];
-      let v1_n0_0 = _four_v1_n0_0.x;
-      let v1_n0_1 = _four_v1_n0_0.y;
-      let v1_n0_2 = _four_v1_n0_0.z;
-      let v1_n0_3 = _four_v1_n0_0.w;
-      ln0 = vec4<f32>(v1_n0_0, v1_n0_1, v1_n0_2, v1_n0_3);
-    }
+    let i2_m00_0 = i32(next * 8u + qm0 * 4u);
+    let _four_v0_m00_0_0 = a0[u32(512 * i0_m00 + i2_m00_0 + _p.o0) >> 2u];
+    let v0_m00_0_0 = _four_v0_m00_0_0.x;
+    let v0_m00_0_1 = _four_v0_m00_0_0.y;
+    let v0_m00_0_2 = _four_v0_m00_0_0.z;
+    let v0_m00_0_3 = _four_v0_m00_0_0.w;
+    let lm0_0_0 = vec4<f32>(v0_m00_0_0, v0_m00_0_1, v0_m00_0_2, v0_m00_0_3);
+    let i2_n0_0 = i32(next * 8u + un0 * 1u);
+    let _four_v1_n0_0_0 = a1[u32(i1_n0 + 512 * i2_n0_0 + _p.o1) >> 2u];
+    let v1_n0_0_0 = _four_v1_n0_0_0.x;
+    let v1_n0_0_1 = _four_v1_n0_0_0.y;
+    let v1_n0_0_2 = _four_v1_n0_0_0.z;
+    let v1_n0_0_3 = _four_v1_n0_0_0.w;
+    let ln0_0_0 = vec4<f32>(v1_n0_0_0, v1_n0_0_1, v1_n0_0_2, v1_n0_0_3);
     let from_m = odd * 136u + ty;
     let from_n = odd * 128u + tx;
     {
       let x0 = w0[from_m + 0u];
       let y0 = w1[from_n + 0u];
       let y1 = w1[from_n + 8u];
-      c000 = fma(vec4<f32>(x0.x), y0, c000);
-      c001 = fma(vec4<f32>(x0.x), y1, c001);
-      c010 = fma(vec4<f32>(x0.y), y0, c010);
-      c011 = fma(vec4<f32>(x0.y), y1, c011);
-      c020 = fma(vec4<f32>(x0.z), y0, c020);
-      c021 = fma(vec4<f32>(x0.z), y1, c021);
-      c030 = fma(vec4<f32>(x0.w), y0, c030);
-      c031 = fma(vec4<f32>(x0.w), y1, c031);
+      c0_0 = fma(vec4<f32>(x0.x), y0, c0_0);
+      c0_1 = fma(vec4<f32>(x0.x), y1, c0_1);
+      c1_0 = fma(vec4<f32>(x0.y), y0, c1_0);
+      c1_1 = fma(vec4<f32>(x0.y), y1, c1_1);
+      c2_0 = fma(vec4<f32>(x0.z), y0, c2_0);
+      c2_1 = fma(vec4<f32>(x0.z), y1, c2_1);
+      c3_0 = fma(vec4<f32>(x0.w), y0, c3_0);
+      c3_1 = fma(vec4<f32>(x0.w), y1, c3_1);
     }
     {
       let x0 = w0[from_m + 17u];
       let y0 = w1[from_n + 16u];
       let y1 = w1[from_n + 24u];
-      c000 = fma(vec4<f32>(x0.x), y0, c000);
-      c001 = fma(vec4<f32>(x0.x), y1, c001);
-      c010 = fma(vec4<f32>(x0.y), y0, c010);
-      c011 = fma(vec4<f32>(x0.y), y1, c011);
-      c020 = fma(vec4<f32>(x0.z), y0, c020);
-      c021 = fma(vec4<f32>(x0.z), y1, c021);
-      c030 = fma(vec4<f32>(x0.w), y0, c030);
-      c031 = fma(vec4<f32>(x0.w), y1, c031);
+      c0_0 = fma(vec4<f32>(x0.x), y0, c0_0);
+      c0_1 = fma(vec4<f32>(x0.x), y1, c0_1);
+      c1_0 = fma(vec4<f32>(x0.y), y0, c1_0);
+      c1_1 = fma(vec4<f32>(x0.y), y1, c1_1);
+      c2_0 = fma(vec4<f32>(x0.z), y0, c2_0);
+      c2_1 = fma(vec4<f32>(x0.z), y1, c2_1);
+      c3_0 = fma(vec4<f32>(x0.w), y0, c3_0);
+      c3_1 = fma(vec4<f32>(x0.w), y1, c3_1);
     }
     {
       let x0 = w0[from_m + 34u];
       let y0 = w1[from_n + 32u];
       let y1 = w1[from_n + 40u];
-      c000 = fma(vec4<f32>(x0.x), y0, c000);
-      c001 = fma(vec4<f32>(x0.x), y1, c001);
-      c010 = fma(vec4<f32>(x0.y), y0, c010);
-      c011 = fma(vec4<f32>(x0.y), y1, c011);
-      c020 = fma(vec4<f32>(x0.z), y0, c020);
-      c021 = fma(vec4<f32>(x0.z), y1, c021);
-      c030 = fma(vec4<f32>(x0.w), y0, c030);
-      c031 = fma(vec4<f32>(x0.w), y1, c031);
+      c0_0 = fma(vec4<f32>(x0.x), y0, c0_0);
+      c0_1 = fma(vec4<f32>(x0.x), y1, c0_1);
+      c1_0 = fma(vec4<f32>(x0.y), y0, c1_0);
+      c1_1 = fma(vec4<f32>(x0.y), y1, c1_1);
+      c2_0 = fma(vec4<f32>(x0.z), y0, c2_0);
+      c2_1 = fma(vec4<f32>(x0.z), y1, c2_1);
+      c3_0 = fma(vec4<f32>(x0.w), y0, c3_0);
+      c3_1 = fma(vec4<f32>(x0.w), y1, c3_1);
     }
     {
       let x0 = w0[from_m + 51u];
       let y0 = w1[from_n + 48u];
       let y1 = w1[from_n + 56u];
-      c000 = fma(vec4<f32>(x0.x), y0, c000);
-      c001 = fma(vec4<f32>(x0.x), y1, c001);
-      c010 = fma(vec4<f32>(x0.y), y0, c010);
-      c011 = fma(vec4<f32>(x0.y), y1, c011);
-      c020 = fma(vec4<f32>(x0.z), y0, c020);
-      c021 = fma(vec4<f32>(x0.z), y1, c021);
-      c030 = fma(vec4<f32>(x0.w), y0, c030);
-      c031 = fma(vec4<f32>(x0.w), y1, c031);
+      c0_0 = fma(vec4<f32>(x0.x), y0, c0_0);
+      c0_1 = fma(vec4<f32>(x0.x), y1, c0_1);
+      c1_0 = fma(vec4<f32>(x0.y), y0, c1_0);
+      c1_1 = fma(vec4<f32>(x0.y), y1, c1_1);
+      c2_0 = fma(vec4<f32>(x0.z), y0, c2_0);
+      c2_1 = fma(vec4<f32>(x0.z), y1, c2_1);
+      c3_0 = fma(vec4<f32>(x0.w), y0, c3_0);
+      c3_1 = fma(vec4<f32>(x0.w), y1, c3_1);
     }
     {
       let x0 = w0[from_m + 68u];
       let y0 = w1[from_n + 64u];
       let y1 = w1[from_n + 72u];
-      c000 = fma(vec4<f32>(x0.x), y0, c000);
-      c001 = fma(vec4<f32>(x0.x), y1, c001);
-      c010 = fma(vec4<f32>(x0.y), y0, c010);
-      c011 = fma(vec4<f32>(x0.y), y1, c011);
-      c020 = fma(vec4<f32>(x0.z), y0, c020);
-      c021 = fma(vec4<f32>(x0.z), y1, c021);
-      c030 = fma(vec4<f32>(x0.w), y0, c030);
-      c031 = fma(vec4<f32>(x0.w), y1, c031);
+      c0_0 = fma(vec4<f32>(x0.x), y0, c0_0);
+      c0_1 = fma(vec4<f32>(x0.x), y1, c0_1);
+      c1_0 = fma(vec4<f32>(x0.y), y0, c1_0);
+      c1_1 = fma(vec4<f32>(x0.y), y1, c1_1);
+      c2_0 = fma(vec4<f32>(x0.z), y0, c2_0);
+      c2_1 = fma(vec4<f32>(x0.z), y1, c2_1);
+      c3_0 = fma(vec4<f32>(x0.w), y0, c3_0);
+      c3_1 = fma(vec4<f32>(x0.w), y1, c3_1);
     }
     {
       let x0 = w0[from_m + 85u];
       let y0 = w1[from_n + 80u];
       let y1 = w1[from_n + 88u];
-      c000 = fma(vec4<f32>(x0.x), y0, c000);
-      c001 = fma(vec4<f32>(x0.x), y1, c001);
-      c010 = fma(vec4<f32>(x0.y), y0, c010);
-      c011 = fma(vec4<f32>(x0.y), y1, c011);
-      c020 = fma(vec4<f32>(x0.z), y0, c020);
-      c021 = fma(vec4<f32>(x0.z), y1, c021);
-      c030 = fma(vec4<f32>(x0.w), y0, c030);
-      c031 = fma(vec4<f32>(x0.w), y1, c031);
+      c0_0 = fma(vec4<f32>(x0.x), y0, c0_0);
+      c0_1 = fma(vec4<f32>(x0.x), y1, c0_1);
+      c1_0 = fma(vec4<f32>(x0.y), y0, c1_0);
+      c1_1 = fma(vec4<f32>(x0.y), y1, c1_1);
+      c2_0 = fma(vec4<f32>(x0.z), y0, c2_0);
+      c2_1 = fma(vec4<f32>(x0.z), y1, c2_1);
+      c3_0 = fma(vec4<f32>(x0.w), y0, c3_0);
+      c3_1 = fma(vec4<f32>(x0.w), y1, c3_1);
     }
     {
       let x0 = w0[from_m + 102u];
       let y0 = w1[from_n + 96u];
       let y1 = w1[from_n + 104u];
-      c000 = fma(vec4<f32>(x0.x), y0, c000);
-      c001 = fma(vec4<f32>(x0.x), y1, c001);
-      c010 = fma(vec4<f32>(x0.y), y0, c010);
-      c011 = fma(vec4<f32>(x0.y), y1, c011);
-      c020 = fma(vec4<f32>(x0.z), y0, c020);
-      c021 = fma(vec4<f32>(x0.z), y1, c021);
-      c030 = fma(vec4<f32>(x0.w), y0, c030);
-      c031 = fma(vec4<f32>(x0.w), y1, c031);
+      c0_0 = fma(vec4<f32>(x0.x), y0, c0_0);
+      c0_1 = fma(vec4<f32>(x0.x), y1, c0_1);
+      c1_0 = fma(vec4<f32>(x0.y), y0, c1_0);
+      c1_1 = fma(vec4<f32>(x0.y), y1, c1_1);
+      c2_0 = fma(vec4<f32>(x0.z), y0, c2_0);
+      c2_1 = fma(vec4<f32>(x0.z), y1, c2_1);
+      c3_0 = fma(vec4<f32>(x0.w), y0, c3_0);
+      c3_1 = fma(vec4<f32>(x0.w), y1, c3_1);
     }
     {
       let x0 = w0[from_m + 119u];
       let y0 = w1[from_n + 112u];
       let y1 = w1[from_n + 120u];
-      c000 = fma(vec4<f32>(x0.x), y0, c000);
-      c001 = fma(vec4<f32>(x0.x), y1, c001);
-      c010 = fma(vec4<f32>(x0.y), y0, c010);
-      c011 = fma(vec4<f32>(x0.y), y1, c011);
-      c020 = fma(vec4<f32>(x0.z), y0, c020);
-      c021 = fma(vec4<f32>(x0.z), y1, c021);
-      c030 = fma(vec4<f32>(x0.w), y0, c030);
-      c031 = fma(vec4<f32>(x0.w), y1, c031);
+      c0_0 = fma(vec4<f32>(x0.x), y0, c0_0);
+      c0_1 = fma(vec4<f32>(x0.x), y1, c0_1);
+      c1_0 = fma(vec4<f32>(x0.y), y0, c1_0);
+      c1_1 = fma(vec4<f32>(x0.y), y1, c1_1);
+      c2_0 = fma(vec4<f32>(x0.z), y0, c2_0);
+      c2_1 = fma(vec4<f32>(x0.z), y1, c2_1);
+      c3_0 = fma(vec4<f32>(x0.w), y0, c3_0);
+      c3_1 = fma(vec4<f32>(x0.w), y1, c3_1);
     }
     {
       let at = (odd ^ 1u) * 136u + qm0 * 68u + um0 / 4u;
-      w0[at + 0u][um0 & 3u] = lm0.x;
-      w0[at + 17u][um0 & 3u] = lm0.y;
-      w0[at + 34u][um0 & 3u] = lm0.z;
-      w0[at + 51u][um0 & 3u] = lm0.w;
+      w0[at + 0u][um0 & 3u] = lm0_0_0.x;
+      w0[at + 17u][um0 & 3u] = lm0_0_0.y;
+      w0[at + 34u][um0 & 3u] = lm0_0_0.z;
+      w0[at + 51u][um0 & 3u] = lm0_0_0.w;
     }
     {
-      w1[(odd ^ 1u) * 128u + un0 * 16u + qn0] = ln0;
+      w1[(odd ^ 1u) * 128u + un0 * 16u + qn0] = ln0_0_0;
     }
     workgroupBarrier();
   }
@@ -252,10 +242,10 @@ fn main(@builtin(workgroup_id) _id: vec3<u32>, @builtin(local_invocation_index) 
     {
       let row = m0 + ty * 4u + 0u;
       let i0 = i32(row);
-      let v5_0 = _launder(c000.x) + v4_0;
-      let v5_1 = _launder(c000.y) + v4_1;
-      let v5_2 = _launder(c000.z) + v4_2;
-      let v5_3 = _launder(c000.w) + v4_3;
+      let v5_0 = _launder(c0_0.x) + v4_0;
+      let v5_1 = _launder(c0_0.y) + v4_1;
+      let v5_2 = _launder(c0_0.z) + v4_2;
+      let v5_3 = _launder(c0_0.w) + v4_3;
       let v7_0 = max_f32(v5_0, v6);
       let v7_1 = max_f32(v5_1, v6);
       let v7_2 = max_f32(v5_2, v6);
@@ -265,10 +255,10 @@ fn main(@builtin(workgroup_id) _id: vec3<u32>, @builtin(local_invocation_index) 
     {
       let row = m0 + ty * 4u + 1u;
       let i0 = i32(row);
-      let v5_0 = _launder(c010.x) + v4_0;
-      let v5_1 = _launder(c010.y) + v4_1;
-      let v5_2 = _launder(c010.z) + v4_2;
-      let v5_3 = _launder(c010.w) + v4_3;
+      let v5_0 = _launder(c1_0.x) + v4_0;
+      let v5_1 = _launder(c1_0.y) + v4_1;
+      let v5_2 = _launder(c1_0.z) + v4_2;
+      let v5_3 = _launder(c1_0.w) + v4_3;
       let v7_0 = max_f32(v5_0, v6);
       let v7_1 = max_f32(v5_1, v6);
       let v7_2 = max_f32(v5_2, v6);
@@ -278,10 +268,10 @@ fn main(@builtin(workgroup_id) _id: vec3<u32>, @builtin(local_invocation_index) 
     {
       let row = m0 + ty * 4u + 2u;
       let i0 = i32(row);
-      let v5_0 = _launder(c020.x) + v4_0;
-      let v5_1 = _launder(c020.y) + v4_1;
-      let v5_2 = _launder(c020.z) + v4_2;
-      let v5_3 = _launder(c020.w) + v4_3;
+      let v5_0 = _launder(c2_0.x) + v4_0;
+      let v5_1 = _launder(c2_0.y) + v4_1;
+      let v5_2 = _launder(c2_0.z) + v4_2;
+      let v5_3 = _launder(c2_0.w) + v4_3;
       let v7_0 = max_f32(v5_0, v6);
       let v7_1 = max_f32(v5_1, v6);
       let v7_2 = max_f32(v5_2, v6);
@@ -291,10 +281,10 @@ fn main(@builtin(workgroup_id) _id: vec3<u32>, @builtin(local_invocation_index) 
     {
       let row = m0 + ty * 4u + 3u;
       let i0 = i32(row);
-      let v5_0 = _launder(c030.x) + v4_0;
-      let v5_1 = _launder(c030.y) + v4_1;
-      let v5_2 = _launder(c030.z) + v4_2;
-      let v5_3 = _launder(c030.w) + v4_3;
+      let v5_0 = _launder(c3_0.x) + v4_0;
+      let v5_1 = _launder(c3_0.y) + v4_1;
+      let v5_2 = _launder(c3_0.z) + v4_2;
+      let v5_3 = _launder(c3_0.w) + v4_3;
       let v7_0 = max_f32(v5_0, v6);
       let v7_1 = max_f32(v5_1, v6);
       let v7_2 = max_f32(v5_2, v6);
@@ -313,10 +303,10 @@ fn main(@builtin(workgroup_id) _id: vec3<u32>, @builtin(local_invocation_index) 
     {
       let row = m0 + ty * 4u + 0u;
       let i0 = i32(row);
-      let v5_0 = _launder(c001.x) + v4_0;
-      let v5_1 = _launder(c001.y) + v4_1;
-      let v5_2 = _launder(c001.z) + v4_2;
-      let v5_3 = _launder(c001.w) + v4_3;
+      let v5_0 = _launder(c0_1.x) + v4_0;
+      let v5_1 = _launder(c0_1.y) + v4_1;
+      let v5_2 = _launder(c0_1.z) + v4_2;
+      let v5_3 = _launder(c0_1.w) + v4_3;
       let v7_0 = max_f32(v5_0, v6);
       let v7_1 = max_f32(v5_1, v6);
       let v7_2 = max_f32(v5_2, v6);
@@ -326,10 +316,10 @@ fn main(@builtin(workgroup_id) _id: vec3<u32>, @builtin(local_invocation_index) 
     {
       let row = m0 + ty * 4u + 1u;
       let i0 = i32(row);
-      let v5_0 = _launder(c011.x) + v4_0;
-      let v5_1 = _launder(c011.y) + v4_1;
-      let v5_2 = _launder(c011.z) + v4_2;
-      let v5_3 = _launder(c011.w) + v4_3;
+      let v5_0 = _launder(c1_1.x) + v4_0;
+      let v5_1 = _launder(c1_1.y) + v4_1;
+      let v5_2 = _launder(c1_1.z) + v4_2;
+      let v5_3 = _launder(c1_1.w) + v4_3;
       let v7_0 = max_f32(v5_0, v6);
       let v7_1 = max_f32(v5_1, v6);
       let v7_2 = max_f32(v5_2, v6);
@@ -339,10 +329,10 @@ fn main(@builtin(workgroup_id) _id: vec3<u32>, @builtin(local_invocation_index) 
     {
       let row = m0 + ty * 4u + 2u;
       let i0 = i32(row);
-      let v5_0 = _launder(c021.x) + v4_0;
-      let v5_1 = _launder(c021.y) + v4_1;
-      let v5_2 = _launder(c021.z) + v4_2;
-      let v5_3 = _launder(c021.w) + v4_3;
+      let v5_0 = _launder(c2_1.x) + v4_0;
+      let v5_1 = _launder(c2_1.y) + v4_1;
+      let v5_2 = _launder(c2_1.z) + v4_2;
+      let v5_3 = _launder(c2_1.w) + v4_3;
       let v7_0 = max_f32(v5_0, v6);
       let v7_1 = max_f32(v5_1, v6);
       let v7_2 = max_f32(v5_2, v6);
@@ -352,10 +342,10 @@ fn main(@builtin(workgroup_id) _id: vec3<u32>, @builtin(local_invocation_index) 
     {
       let row = m0 + ty * 4u + 3u;
       let i0 = i32(row);
-      let v5_0 = _launder(c031.x) + v4_0;
-      let v5_1 = _launder(c031.y) + v4_1;
-      let v5_2 = _launder(c031.z) + v4_2;
-      let v5_3 = _launder(c031.w) + v4_3;
+      let v5_0 = _launder(c3_1.x) + v4_0;
+      let v5_1 = _launder(c3_1.y) + v4_1;
+      let v5_2 = _launder(c3_1.z) + v4_2;
+      let v5_3 = _launder(c3_1.w) + v4_3;
       let v7_0 = max_f32(v5_0, v6);
       let v7_1 = max_f32(v5_1, v6);
       let v7_2 = max_f32(v5_2, v6);

@@ -39,273 +39,253 @@ fn main(@builtin(workgroup_id) _id: vec3<u32>, @builtin(local_invocation_index) 
   let n0 = tile % 32u / height * 32u;
   let tx = _thread % 8u;
   let ty = _thread / 8u;
-  var c000 = vec4<f32>();
-  var c010 = vec4<f32>();
-  var c020 = vec4<f32>();
-  var c030 = vec4<f32>();
+  var c0_0 = vec4<f32>();
+  var c1_0 = vec4<f32>();
+  var c2_0 = vec4<f32>();
+  var c3_0 = vec4<f32>();
   let qm0 = _thread % 4u;
   let um0 = _thread / 4u;
-  var lm0 = vec4<f32>();
-  let i0_m0 = i32(min(m0 + um0, 16u - 1u));
+  let i0_m00 = i32(min(m0 + um0 * 1u, 16u - 1u));
   let qm1 = (_thread + 64u) % 4u;
   let um1 = (_thread + 64u) / 4u;
-  var lm1 = vec4<f32>();
-  let i0_m1 = i32(min(m0 + um1, 16u - 1u));
+  let i0_m10 = i32(min(m0 + um1 * 1u, 16u - 1u));
   let qn0 = _thread % 8u;
   let un0 = _thread / 8u;
-  var ln0 = vec4<f32>();
   let i1_n0 = i32(min(n0 + qn0 * 4u, 100u - 4u));
   let qn1 = (_thread + 64u) % 8u;
   let un1 = (_thread + 64u) / 8u;
-  var ln1 = vec4<f32>();
   let i1_n1 = i32(min(n0 + qn1 * 4u, 100u - 4u));
   let begin = split * 4u;
   let end = min(begin + 4u, 256u);
+  let i2_m00_0 = i32(begin * 16u + qm0 * 4u);
+  let _four_v0_m00_0_0 = a0[u32(4096 * i0_m00 + i2_m00_0 + _p.o0) >> 2u];
+  let v0_m00_0_0 = _four_v0_m00_0_0.x;
+  let v0_m00_0_1 = _four_v0_m00_0_0.y;
+  let v0_m00_0_2 = _four_v0_m00_0_0.z;
+  let v0_m00_0_3 = _four_v0_m00_0_0.w;
+  let lm0_0_0 = vec4<f32>(select(0.0f, v0_m00_0_0, m0 + um0 * 1u < 16u), select(0.0f, v0_m00_0_1, m0 + um0 * 1u < 16u), select(0.0f, v0_m00_0_2, m0 + um0 * 1u < 16u), select(0.0f, v0_m00_0_3, m0 + um0 * 1u < 16u));
+  let i2_m10_0 = i32(begin * 16u + qm1 * 4u);
+  let _four_v0_m10_0_0 = a0[u32(4096 * i0_m10 + i2_m10_0 + _p.o0) >> 2u];
+  let v0_m10_0_0 = _four_v0_m10_0_0.x;
+  let v0_m10_0_1 = _four_v0_m10_0_0.y;
+  let v0_m10_0_2 = _four_v0_m10_0_0.z;
+  let v0_m10_0_3 = _four_v0_m10_0_0.w;
+  let lm1_0_0 = vec4<f32>(select(0.0f, v0_m10_0_0, m0 + um1 * 1u < 16u), select(0.0f, v0_m10_0_1, m0 + um1 * 1u < 16u), select(0.0f, v0_m10_0_2, m0 + um1 * 1u < 16u), select(0.0f, v0_m10_0_3, m0 + um1 * 1u < 16u));
+  let i2_n0_0 = i32(begin * 16u + un0 * 1u);
+  let _four_v1_n0_0_0 = a1[u32(i1_n0 + 100 * i2_n0_0 + _p.o1) >> 2u];
+  let v1_n0_0_0 = _four_v1_n0_0_0.x;
+  let v1_n0_0_1 = _four_v1_n0_0_0.y;
+  let v1_n0_0_2 = _four_v1_n0_0_0.z;
+  let v1_n0_0_3 = _four_v1_n0_0_0.w;
+  let ln0_0_0 = vec4<f32>(select(0.0f, v1_n0_0_0, n0 + qn0 * 4u < 100u), select(0.0f, v1_n0_0_1, n0 + qn0 * 4u < 100u), select(0.0f, v1_n0_0_2, n0 + qn0 * 4u < 100u), select(0.0f, v1_n0_0_3, n0 + qn0 * 4u < 100u));
+  let i2_n1_0 = i32(begin * 16u + un1 * 1u);
+  let _four_v1_n1_0_0 = a1[u32(i1_n1 + 100 * i2_n1_0 + _p.o1) >> 2u];
+  let v1_n1_0_0 = _four_v1_n1_0_0.x;
+  let v1_n1_0_1 = _four_v1_n1_0_0.y;
+  let v1_n1_0_2 = _four_v1_n1_0_0.z;
+  let v1_n1_0_3 = _four_v1_n1_0_0.w;
+  let ln1_0_0 = vec4<f32>(select(0.0f, v1_n1_0_0, n0 + qn1 * 4u < 100u), select(0.0f, v1_n1_0_1, n0 + qn1 * 4u < 100u), select(0.0f, v1_n1_0_2, n0 + qn1 * 4u < 100u), select(0.0f, v1_n1_0_3, n0 + qn1 * 4u < 100u));
   {
-    let i2_m0 = i32(begin * 16u + qm0 * 4u);
-    let _four_v0_m0_0 = a0[u32(4096 * i0_m0 + i2_m0 + _p.o0) >> 2u];
-    let v0_m0_0 = _four_v0_m0_0.x;
-    let v0_m0_1 = _four_v0_m0_0.y;
-    let v0_m0_2 = _four_v0_m0_0.z;
-    let v0_m0_3 = _four_v0_m0_0.w;
-    lm0 = vec4<f32>(select(0.0f, v0_m0_0, m0 + um0 < 16u), select(0.0f, v0_m0_1, m0 + um0 < 16u), select(0.0f, v0_m0_2, m0 + um0 < 16u), select(0.0f, v0_m0_3, m0 + um0 < 16u));
+    let at = 0u * 144u + qm0 * 36u + um0 / 4u;
+    w0[at + 0u][um0 & 3u] = lm0_0_0.x;
+    w0[at + 9u][um0 & 3u] = lm0_0_0.y;
+    w0[at + 18u][um0 & 3u] = lm0_0_0.z;
+    w0[at + 27u][um0 & 3u] = lm0_0_0.w;
   }
   {
-    let i2_m1 = i32(begin * 16u + qm1 * 4u);
-    let _four_v0_m1_0 = a0[u32(4096 * i0_m1 + i2_m1 + _p.o0) >> 2u];
-    let v0_m1_0 = _four_v0_m1_0.x;
-    let v0_m1_1 = _four_v0_m1_0.y;
-    let v0_m1_2 = _four_v0_m1_0.z;
-    let v0_m1_3 = _four_v0_m1_0.w;
-    lm1 = vec4<f32>(select(0.0f, v0_m1_0, m0 + um1 < 16u), select(0.0f, v0_m1_1, m0 + um1 < 16u), select(0.0f, v0_m1_2, m0 + um1 < 16u), select(0.0f, v0_m1_3, m0 + um1 < 16u));
+    let at = 0u * 144u + qm1 * 36u + um1 / 4u;
+    w0[at + 0u][um1 & 3u] = lm1_0_0.x;
+    w0[at + 9u][um1 & 3u] = lm1_0_0.y;
+    w0[at + 18u][um1 & 3u] = lm1_0_0.z;
+    w0[at + 27u][um1 & 3u] = lm1_0_0.w;
   }
   {
-    let i2_n0 = i32(begin * 16u + un0);
-    let _four_v1_n0_0 = a1[u32(i1_n0 + 100 * i2_n0 + _p.o1) >> 2u];
-    let v1_n0_0 = _four_v1_n0_0.x;
-    let v1_n0_1 = _four_v1_n0_0.y;
-    let v1_n0_2 = _four_v1_n0_0.z;
-    let v1_n0_3 = _four_v1_n0_0.w;
-    ln0 = vec4<f32>(select(0.0f, v1_n0_0, n0 + qn0 * 4u < 100u), select(0.0f, v1_n0_1, n0 + qn0 * 4u < 100u), select(0.0f, v1_n0_2, n0 + qn0 * 4u < 100u), select(0.0f, v1_n0_3, n0 + qn0 * 4u < 100u));
+    w1[0u * 128u + un0 * 8u + qn0] = ln0_0_0;
   }
   {
-    let i2_n1 = i32(begin * 16u + un1);
-    let _four_v1_n1_0 = a1[u32(i1_n1 + 100 * i2_n1 + _p.o1) >> 2u];
-    let v1_n1_0 = _four_v1_n1_0.x;
-    let v1_n1_1 = _four_v1_n1_0.y;
-    let v1_n1_2 = _four_v1_n1_0.z;
-    let v1_n1_3 = _four_v1_n1_0.w;
-    ln1 = vec4<f32>(select(0.0f, v1_n1_0, n0 + qn1 * 4u < 100u), select(0.0f, v1_n1_1, n0 + qn1 * 4u < 100u), select(0.0f, v1_n1_2, n0 + qn1 * 4u < 100u), select(0.0f, v1_n1_3, n0 + qn1 * 4u < 100u));
-  }
-  {
-    let at = 0u + qm0 * 36u + um0 / 4u;
-    w0[at + 0u][um0 & 3u] = lm0.x;
-    w0[at + 9u][um0 & 3u] = lm0.y;
-    w0[at + 18u][um0 & 3u] = lm0.z;
-    w0[at + 27u][um0 & 3u] = lm0.w;
-  }
-  {
-    let at = 0u + qm1 * 36u + um1 / 4u;
-    w0[at + 0u][um1 & 3u] = lm1.x;
-    w0[at + 9u][um1 & 3u] = lm1.y;
-    w0[at + 18u][um1 & 3u] = lm1.z;
-    w0[at + 27u][um1 & 3u] = lm1.w;
-  }
-  {
-    w1[0u + un0 * 8u + qn0] = ln0;
-  }
-  {
-    w1[0u + un1 * 8u + qn1] = ln1;
+    w1[0u * 128u + un1 * 8u + qn1] = ln1_0_0;
   }
   workgroupBarrier();
   for (var step = begin; step < end; step = step + 1u) {
     let odd = (step - begin) & 1u;
     let next = min(step + 1u, end - 1u);
-    {
-      let i2_m0 = i32(next * 16u + qm0 * 4u);
-      let _four_v0_m0_0 = a0[u32(4096 * i0_m0 + i2_m0 + _p.o0) >> 2u];
-      let v0_m0_0 = _four_v0_m0_0.x;
-      let v0_m0_1 = _four_v0_m0_0.y;
-      let v0_m0_2 = _four_v0_m0_0.z;
-      let v0_m0_3 = _four_v0_m0_0.w;
-      lm0 = vec4<f32>(select(0.0f, v0_m0_0, m0 + um0 < 16u), select(0.0f, v0_m0_1, m0 + um0 < 16u), select(0.0f, v0_m0_2, m0 + um0 < 16u), select(0.0f, v0_m0_3, m0 + um0 < 16u));
-    }
-    {
-      let i2_m1 = i32(next * 16u + qm1 * 4u);
-      let _four_v0_m1_0 = a0[u32(4096 * i0_m1 + i2_m1 + _p.o0) >> 2u];
-      let v0_m1_0 = _four_v0_m1_0.x;
-      let v0_m1_1 = _four_v0_m1_0.y;
-      let v0_m1_2 = _four_v0_m1_0.z;
-      let v0_m1_3 = _four_v0_m1_0.w;
-      lm1 = vec4<f32>(select(0.0f, v0_m1_0, m0 + um1 < 16u), select(0.0f, v0_m1_1, m0 + um1 < 16u), select(0.0f, v0_m1_2, m0 + um1 < 16u), select(0.0f, v0_m1_3, m0 + um1 < 16u));
-    }
-    {
-      let i2_n0 = i32(next * 16u + un0);
-      let _four_v1_n0_0 = a1[u32(i1_n0 + 100 * i2_n0 + _p.o1) >> 2u];
-      let v1_n0_0 = _four_v1_n0_0.x;
-      let v1_n0_1 = _four_v1_n0_0.y;
-      let v1_n0_2 = _four_v1_n0_0.z;
-      let v1_n0_3 = _four_v1_n0_0.w;
-      ln0 = vec4<f32>(select(0.0f, v1_n0_0, n0 + qn0 * 4u < 100u), select(0.0f, v1_n0_1, n0 + qn0 * 4u < 100u), select(0.0f, v1_n0_2, n0 + qn0 * 4u < 100u), select(0.0f, v1_n0_3, n0 + qn0 * 4u < 100u));
-    }
-    {
-      let i2_n1 = i32(next * 16u + un1);
-      let _four_v1_n1_0 = a1[u32(i1_n1 + 100 * i2_n1 + _p.o1) >> 2u];
-      let v1_n1_0 = _four_v1_n1_0.x;
-      let v1_n1_1 = _four_v1_n1_0.y;
-      let v1_n1_2 = _four_v1_n1_0.z;
-      let v1_n1_3 = _four_v1_n1_0.w;
-      ln1 = vec4<f32>(select(0.0f, v1_n1_0, n0 + qn1 * 4u < 100u), select(0.0f, v1_n1_1, n0 + qn1 * 4u < 100u), select(0.0f, v1_n1_2, n0 + qn1 * 4u < 100u), select(0.0f, v1_n1_3, n0 + qn1 * 4u < 100u));
-    }
+    let i2_m00_0 = i32(next * 16u + qm0 * 4u);
+    let _four_v0_m00_0_0 = a0[u32(4096 * i0_m00 + i2_m00_0 + _p.o0) >> 2u];
+    let v0_m00_0_0 = _four_v0_m00_0_0.x;
+    let v0_m00_0_1 = _four_v0_m00_0_0.y;
+    let v0_m00_0_2 = _four_v0_m00_0_0.z;
+    let v0_m00_0_3 = _four_v0_m00_0_0.w;
+    let lm0_0_0 = vec4<f32>(select(0.0f, v0_m00_0_0, m0 + um0 * 1u < 16u), select(0.0f, v0_m00_0_1, m0 + um0 * 1u < 16u), select(0.0f, v0_m00_0_2, m0 + um0 * 1u < 16u), select(0.0f, v0_m00_0_3, m0 + um0 * 1u < 16u));
+    let i2_m10_0 = i32(next * 16u + qm1 * 4u);
+    let _four_v0_m10_0_0 = a0[u32(4096 * i0_m10 + i2_m10_0 + _p.o0) >> 2u];
+    let v0_m10_0_0 = _four_v0_m10_0_0.x;
+    let v0_m10_0_1 = _four_v0_m10_0_0.y;
+    let v0_m10_0_2 = _four_v0_m10_0_0.z;
+    let v0_m10_0_3 = _four_v0_m10_0_0.w;
+    let lm1_0_0 = vec4<f32>(select(0.0f, v0_m10_0_0, m0 + um1 * 1u < 16u), select(0.0f, v0_m10_0_1, m0 + um1 * 1u < 16u), select(0.0f, v0_m10_0_2, m0 + um1 * 1u < 16u), select(0.0f, v0_m10_0_3, m0 + um1 * 1u < 16u));
+    let i2_n0_0 = i32(next * 16u + un0 * 1u);
+    let _four_v1_n0_0_0 = a1[u32(i1_n0 + 100 * i2_n0_0 + _p.o1) >> 2u];
+    let v1_n0_0_0 = _four_v1_n0_0_0.x;
+    let v1_n0_0_1 = _four_v1_n0_0_0.y;
+    let v1_n0_0_2 = _four_v1_n0_0_0.z;
+    let v1_n0_0_3 = _four_v1_n0_0_0.w;
+    let ln0_0_0 = vec4<f32>(select(0.0f, v1_n0_0_0, n0 + qn0 * 4u < 100u), select(0.0f, v1_n0_0_1, n0 + qn0 * 4u < 100u), select(0.0f, v1_n0_0_2, n0 + qn0 * 4u < 100u), select(0.0f, v1_n0_0_3, n0 + qn0 * 4u < 100u));
+    let i2_n1_0 = i32(next * 16u + un1 * 1u);
+    let _four_v1_n1_0_0 = a1[u32(i1_n1 + 100 * i2_n1_0 + _p.o1) >> 2u];
+    let v1_n1_0_0 = _four_v1_n1_0_0.x;
+    let v1_n1_0_1 = _four_v1_n1_0_0.y;
+    let v1_n1_0_2 = _four_v1_n1_0_0.z;
+    let v1_n1_0_3 = _four_v1_n1_0_0.w;
+    let ln1_0_0 = vec4<f32>(select(0.0f, v1_n1_0_0, n0 + qn1 * 4u < 100u), select(0.0f, v1_n1_0_1, n0 + qn1 * 4u < 100u), select(0.0f, v1_n1_0_2, n0 + qn1 * 4u < 100u), select(0.0f, v1_n1_0_3, n0 + qn1 * 4u < 100u));
     let from_m = odd * 144u + ty;
     let from_n = odd * 128u + tx;
     {
       let x0 = w0[from_m + 0u];
       let y0 = w1[from_n + 0u];
-      c000 = fma(vec4<f32>(x0.x), y0, c000);
-      c010 = fma(vec4<f32>(x0.y), y0, c010);
-      c020 = fma(vec4<f32>(x0.z), y0, c020);
-      c030 = fma(vec4<f32>(x0.w), y0, c030);
+      c0_0 = fma(vec4<f32>(x0.x), y0, c0_0);
+      c1_0 = fma(vec4<f32>(x0.y), y0, c1_0);
+      c2_0 = fma(vec4<f32>(x0.z), y0, c2_0);
+      c3_0 = fma(vec4<f32>(x0.w), y0, c3_0);
     }
     {
       let x0 = w0[from_m + 9u];
       let y0 = w1[from_n + 8u];
-      c000 = fma(vec4<f32>(x0.x), y0, c000);
-      c010 = fma(vec4<f32>(x0.y), y0, c010);
-      c020 = fma(vec4<f32>(x0.z), y0, c020);
-      c030 = fma(vec4<f32>(x0.w), y0, c030);
+      c0_0 = fma(vec4<f32>(x0.x), y0, c0_0);
+      c1_0 = fma(vec4<f32>(x0.y), y0, c1_0);
+      c2_0 = fma(vec4<f32>(x0.z), y0, c2_0);
+      c3_0 = fma(vec4<f32>(x0.w), y0, c3_0);
     }
     {
       let x0 = w0[from_m + 18u];
       let y0 = w1[from_n + 16u];
-      c000 = fma(vec4<f32>(x0.x), y0, c000);
-      c010 = fma(vec4<f32>(x0.y), y0, c010);
-      c020 = fma(vec4<f32>(x0.z), y0, c020);
-      c030 = fma(vec4<f32>(x0.w), y0, c030);
+      c0_0 = fma(vec4<f32>(x0.x), y0, c0_0);
+      c1_0 = fma(vec4<f32>(x0.y), y0, c1_0);
+      c2_0 = fma(vec4<f32>(x0.z), y0, c2_0);
+      c3_0 = fma(vec4<f32>(x0.w), y0, c3_0);
     }
     {
       let x0 = w0[from_m + 27u];
       let y0 = w1[from_n + 24u];
-      c000 = fma(vec4<f32>(x0.x), y0, c000);
-      c010 = fma(vec4<f32>(x0.y), y0, c010);
-      c020 = fma(vec4<f32>(x0.z), y0, c020);
-      c030 = fma(vec4<f32>(x0.w), y0, c030);
+      c0_0 = fma(vec4<f32>(x0.x), y0, c0_0);
+      c1_0 = fma(vec4<f32>(x0.y), y0, c1_0);
+      c2_0 = fma(vec4<f32>(x0.z), y0, c2_0);
+      c3_0 = fma(vec4<f32>(x0.w), y0, c3_0);
     }
     {
       let x0 = w0[from_m + 36u];
       let y0 = w1[from_n + 32u];
-      c000 = fma(vec4<f32>(x0.x), y0, c000);
-      c010 = fma(vec4<f32>(x0.y), y0, c010);
-      c020 = fma(vec4<f32>(x0.z), y0, c020);
-      c030 = fma(vec4<f32>(x0.w), y0, c030);
+      c0_0 = fma(vec4<f32>(x0.x), y0, c0_0);
+      c1_0 = fma(vec4<f32>(x0.y), y0, c1_0);
+      c2_0 = fma(vec4<f32>(x0.z), y0, c2_0);
+      c3_0 = fma(vec4<f32>(x0.w), y0, c3_0);
     }
     {
       let x0 = w0[from_m + 45u];
       let y0 = w1[from_n + 40u];
-      c000 = fma(vec4<f32>(x0.x), y0, c000);
-      c010 = fma(vec4<f32>(x0.y), y0, c010);
-      c020 = fma(vec4<f32>(x0.z), y0, c020);
-      c030 = fma(vec4<f32>(x0.w), y0, c030);
+      c0_0 = fma(vec4<f32>(x0.x), y0, c0_0);
+      c1_0 = fma(vec4<f32>(x0.y), y0, c1_0);
+      c2_0 = fma(vec4<f32>(x0.z), y0, c2_0);
+      c3_0 = fma(vec4<f32>(x0.w), y0, c3_0);
     }
     {
       let x0 = w0[from_m + 54u];
       let y0 = w1[from_n + 48u];
-      c000 = fma(vec4<f32>(x0.x), y0, c000);
-      c010 = fma(vec4<f32>(x0.y), y0, c010);
-      c020 = fma(vec4<f32>(x0.z), y0, c020);
-      c030 = fma(vec4<f32>(x0.w), y0, c030);
+      c0_0 = fma(vec4<f32>(x0.x), y0, c0_0);
+      c1_0 = fma(vec4<f32>(x0.y), y0, c1_0);
+      c2_0 = fma(vec4<f32>(x0.z), y0, c2_0);
+      c3_0 = fma(vec4<f32>(x0.w), y0, c3_0);
     }
     {
       let x0 = w0[from_m + 63u];
       let y0 = w1[from_n + 56u];
-      c000 = fma(vec4<f32>(x0.x), y0, c000);
-      c010 = fma(vec4<f32>(x0.y), y0, c010);
-      c020 = fma(vec4<f32>(x0.z), y0, c020);
-      c030 = fma(vec4<f32>(x0.w), y0, c030);
+      c0_0 = fma(vec4<f32>(x0.x), y0, c0_0);
+      c1_0 = fma(vec4<f32>(x0.y), y0, c1_0);
+      c2_0 = fma(vec4<f32>(x0.z), y0, c2_0);
+      c3_0 = fma(vec4<f32>(x0.w), y0, c3_0);
     }
     {
       let x0 = w0[from_m + 72u];
       let y0 = w1[from_n + 64u];
-      c000 = fma(vec4<f32>(x0.x), y0, c000);
-      c010 = fma(vec4<f32>(x0.y), y0, c010);
-      c020 = fma(vec4<f32>(x0.z), y0, c020);
-      c030 = fma(vec4<f32>(x0.w), y0, c030);
+      c0_0 = fma(vec4<f32>(x0.x), y0, c0_0);
+      c1_0 = fma(vec4<f32>(x0.y), y0, c1_0);
+      c2_0 = fma(vec4<f32>(x0.z), y0, c2_0);
+      c3_0 = fma(vec4<f32>(x0.w), y0, c3_0);
     }
     {
       let x0 = w0[from_m + 81u];
       let y0 = w1[from_n + 72u];
-      c000 = fma(vec4<f32>(x0.x), y0, c000);
-      c010 = fma(vec4<f32>(x0.y), y0, c010);
-      c020 = fma(vec4<f32>(x0.z), y0, c020);
-      c030 = fma(vec4<f32>(x0.w), y0, c030);
+      c0_0 = fma(vec4<f32>(x0.x), y0, c0_0);
+      c1_0 = fma(vec4<f32>(x0.y), y0, c1_0);
+      c2_0 = fma(vec4<f32>(x0.z), y0, c2_0);
+      c3_0 = fma(vec4<f32>(x0.w), y0, c3_0);
     }
     {
       let x0 = w0[from_m + 90u];
       let y0 = w1[from_n + 80u];
-      c000 = fma(vec4<f32>(x0.x), y0, c000);
-      c010 = fma(vec4<f32>(x0.y), y0, c010);
-      c020 = fma(vec4<f32>(x0.z), y0, c020);
-      c030 = fma(vec4<f32>(x0.w), y0, c030);
+      c0_0 = fma(vec4<f32>(x0.x), y0, c0_0);
+      c1_0 = fma(vec4<f32>(x0.y), y0, c1_0);
+      c2_0 = fma(vec4<f32>(x0.z), y0, c2_0);
+      c3_0 = fma(vec4<f32>(x0.w), y0, c3_0);
     }
     {
       let x0 = w0[from_m + 99u];
       let y0 = w1[from_n + 88u];
-      c000 = fma(vec4<f32>(x0.x), y0, c000);
-      c010 = fma(vec4<f32>(x0.y), y0, c010);
-      c020 = fma(vec4<f32>(x0.z), y0, c020);
-      c030 = fma(vec4<f32>(x0.w), y0, c030);
+      c0_0 = fma(vec4<f32>(x0.x), y0, c0_0);
+      c1_0 = fma(vec4<f32>(x0.y), y0, c1_0);
+      c2_0 = fma(vec4<f32>(x0.z), y0, c2_0);
+      c3_0 = fma(vec4<f32>(x0.w), y0, c3_0);
     }
     {
       let x0 = w0[from_m + 108u];
       let y0 = w1[from_n + 96u];
-      c000 = fma(vec4<f32>(x0.x), y0, c000);
-      c010 = fma(vec4<f32>(x0.y), y0, c010);
-      c020 = fma(vec4<f32>(x0.z), y0, c020);
-      c030 = fma(vec4<f32>(x0.w), y0, c030);
+      c0_0 = fma(vec4<f32>(x0.x), y0, c0_0);
+      c1_0 = fma(vec4<f32>(x0.y), y0, c1_0);
+      c2_0 = fma(vec4<f32>(x0.z), y0, c2_0);
+      c3_0 = fma(vec4<f32>(x0.w), y0, c3_0);
     }
     {
       let x0 = w0[from_m + 117u];
       let y0 = w1[from_n + 104u];
-      c000 = fma(vec4<f32>(x0.x), y0, c000);
-      c010 = fma(vec4<f32>(x0.y), y0, c010);
-      c020 = fma(vec4<f32>(x0.z), y0, c020);
-      c030 = fma(vec4<f32>(x0.w), y0, c030);
+      c0_0 = fma(vec4<f32>(x0.x), y0, c0_0);
+      c1_0 = fma(vec4<f32>(x0.y), y0, c1_0);
+      c2_0 = fma(vec4<f32>(x0.z), y0, c2_0);
+      c3_0 = fma(vec4<f32>(x0.w), y0, c3_0);
     }
     {
       let x0 = w0[from_m + 126u];
       let y0 = w1[from_n + 112u];
-      c000 = fma(vec4<f32>(x0.x), y0, c000);
-      c010 = fma(vec4<f32>(x0.y), y0, c010);
-      c020 = fma(vec4<f32>(x0.z), y0, c020);
-      c030 = fma(vec4<f32>(x0.w), y0, c030);
+      c0_0 = fma(vec4<f32>(x0.x), y0, c0_0);
+      c1_0 = fma(vec4<f32>(x0.y), y0, c1_0);
+      c2_0 = fma(vec4<f32>(x0.z), y0, c2_0);
+      c3_0 = fma(vec4<f32>(x0.w), y0, c3_0);
     }
     {
       let x0 = w0[from_m + 135u];
       let y0 = w1[from_n + 120u];
-      c000 = fma(vec4<f32>(x0.x), y0, c000);
-      c010 = fma(vec4<f32>(x0.y), y0, c010);
-      c020 = fma(vec4<f32>(x0.z), y0, c020);
-      c030 = fma(vec4<f32>(x0.w), y0, c030);
+      c0_0 = fma(vec4<f32>(x0.x), y0, c0_0);
+      c1_0 = fma(vec4<f32>(x0.y), y0, c1_0);
+      c2_0 = fma(vec4<f32>(x0.z), y0, c2_0);
+      c3_0 = fma(vec4<f32>(x0.w), y0, c3_0);
     }
     {
       let at = (odd ^ 1u) * 144u + qm0 * 36u + um0 / 4u;
-      w0[at + 0u][um0 & 3u] = lm0.x;
-      w0[at + 9u][um0 & 3u] = lm0.y;
-      w0[at + 18u][um0 & 3u] = lm0.z;
-      w0[at + 27u][um0 & 3u] = lm0.w;
+      w0[at + 0u][um0 & 3u] = lm0_0_0.x;
+      w0[at + 9u][um0 & 3u] = lm0_0_0.y;
+      w0[at + 18u][um0 & 3u] = lm0_0_0.z;
+      w0[at + 27u][um0 & 3u] = lm0_0_0.w;
     }
     {
       let at = (odd ^ 1u) * 144u + qm1 * 36u + um1 / 4u;
-      w0[at + 0u][um1 & 3u] = lm1.x;
-      w0[at + 9u][um1 & 3u] = lm1.y;
-      w0[at + 18u][um1 & 3u] = lm1.z;
-      w0[at + 27u][um1 & 3u] = lm1.w;
+      w0[at + 0u][um1 & 3u] = lm1_0_0.x;
+      w0[at + 9u][um1 & 3u] = lm1_0_0.y;
+      w0[at + 18u][um1 & 3u] = lm1_0_0.z;
+      w0[at + 27u][um1 & 3u] = lm1_0_0.w;
     }
     {
-      w1[(odd ^ 1u) * 128u + un0 * 8u + qn0] = ln0;
+      w1[(odd ^ 1u) * 128u + un0 * 8u + qn0] = ln0_0_0;
     }
     {
-      w1[(odd ^ 1u) * 128u + un1 * 8u + qn1] = ln1;
+      w1[(odd ^ 1u) * 128u + un1 * 8u + qn1] = ln1_0_0;
     }
     workgroupBarrier();
   }
@@ -316,64 +296,64 @@ fn main(@builtin(workgroup_id) _id: vec3<u32>, @builtin(local_invocation_index) 
       let row = m0 + ty * 4u + 0u;
       let i0 = i32(min(row, 16u - 1u));
       if (row < 16u && col < 100u) {
-        s0[((split * 1u + batch) * 16u + row) * 100u + col + 0u] = c000.x;
+        s0[((split * 1u + batch) * 16u + row) * 100u + col + 0u] = c0_0.x;
       }
       if (row < 16u && col < 100u) {
-        s0[((split * 1u + batch) * 16u + row) * 100u + col + 1u] = c000.y;
+        s0[((split * 1u + batch) * 16u + row) * 100u + col + 1u] = c0_0.y;
       }
       if (row < 16u && col < 100u) {
-        s0[((split * 1u + batch) * 16u + row) * 100u + col + 2u] = c000.z;
+        s0[((split * 1u + batch) * 16u + row) * 100u + col + 2u] = c0_0.z;
       }
       if (row < 16u && col < 100u) {
-        s0[((split * 1u + batch) * 16u + row) * 100u + col + 3u] = c000.w;
+        s0[((split * 1u + batch) * 16u + row) * 100u + col + 3u] = c0_0.w;
       }
     }
     {
       let row = m0 + ty * 4u + 1u;
       let i0 = i32(min(row, 16u - 1u));
       if (row < 16u && col < 100u) {
-        s0[((split * 1u + batch) * 16u + row) * 100u + col + 0u] = c010.x;
+        s0[((split * 1u + batch) * 16u + row) * 100u + col + 0u] = c1_0.x;
       }
       if (row < 16u && col < 100u) {
-        s0[((split * 1u + batch) * 16u + row) * 100u + col + 1u] = c010.y;
+        s0[((split * 1u + batch) * 16u + row) * 100u + col + 1u] = c1_0.y;
       }
       if (row < 16u && col < 100u) {
-        s0[((split * 1u + batch) * 16u + row) * 100u + col + 2u] = c010.z;
+        s0[((split * 1u + batch) * 16u + row) * 100u + col + 2u] = c1_0.z;
       }
       if (row < 16u && col < 100u) {
-        s0[((split * 1u + batch) * 16u + row) * 100u + col + 3u] = c010.w;
+        s0[((split * 1u + batch) * 16u + row) * 100u + col + 3u] = c1_0.w;
       }
     }
     {
       let row = m0 + ty * 4u + 2u;
       let i0 = i32(min(row, 16u - 1u));
       if (row < 16u && col < 100u) {
-        s0[((split * 1u + batch) * 16u + row) * 100u + col + 0u] = c020.x;
+        s0[((split * 1u + batch) * 16u + row) * 100u + col + 0u] = c2_0.x;
       }
       if (row < 16u && col < 100u) {
-        s0[((split * 1u + batch) * 16u + row) * 100u + col + 1u] = c020.y;
+        s0[((split * 1u + batch) * 16u + row) * 100u + col + 1u] = c2_0.y;
       }
       if (row < 16u && col < 100u) {
-        s0[((split * 1u + batch) * 16u + row) * 100u + col + 2u] = c020.z;
+        s0[((split * 1u + batch) * 16u + row) * 100u + col + 2u] = c2_0.z;
       }
       if (row < 16u && col < 100u) {
-        s0[((split * 1u + batch) * 16u + row) * 100u + col + 3u] = c020.w;
+        s0[((split * 1u + batch) * 16u + row) * 100u + col + 3u] = c2_0.w;
       }
     }
     {
       let row = m0 + ty * 4u + 3u;
       let i0 = i32(min(row, 16u - 1u));
       if (row < 16u && col < 100u) {
-        s0[((split * 1u + batch) * 16u + row) * 100u + col + 0u] = c030.x;
+        s0[((split * 1u + batch) * 16u + row) * 100u + col + 0u] = c3_0.x;
       }
       if (row < 16u && col < 100u) {
-        s0[((split * 1u + batch) * 16u + row) * 100u + col + 1u] = c030.y;
+        s0[((split * 1u + batch) * 16u + row) * 100u + col + 1u] = c3_0.y;
       }
       if (row < 16u && col < 100u) {
-        s0[((split * 1u + batch) * 16u + row) * 100u + col + 2u] = c030.z;
+        s0[((split * 1u + batch) * 16u + row) * 100u + col + 2u] = c3_0.z;
       }
       if (row < 16u && col < 100u) {
-        s0[((split * 1u + batch) * 16u + row) * 100u + col + 3u] = c030.w;
+        s0[((split * 1u + batch) * 16u + row) * 100u + col + 3u] = c3_0.w;
       }
     }
   }

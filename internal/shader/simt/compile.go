@@ -172,6 +172,8 @@ func (c *compiler) statement(s shader.Stmt) {
 		c.storeShared(s.Shared, index, from)
 	case *shader.Atomic:
 		c.atomic(s.Op, s.Buffer, c.expr(s.Index, nil), c.expr(s.Value, nil))
+	case *shader.Multiply:
+		c.multiply(s)
 	case *shader.If:
 		c.branch(s)
 	case *shader.For:

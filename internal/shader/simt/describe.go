@@ -35,6 +35,8 @@ func Describe(s shader.Stmt) string {
 	case *shader.Atomic:
 		op := [...]string{shader.AtomicStore: "store", shader.AtomicMin: "min"}[s.Op]
 		return fmt.Sprintf("atomic %s(%s[%v], %v)", op, s.Buffer.Name, s.Index, s.Value)
+	case *shader.Multiply:
+		return fmt.Sprintf("%s += matrix(%s) * matrix(%s)", s.Acc.Name, join(s.A[:]), join(s.B[:]))
 	case *shader.If:
 		return "if " + s.Cond.String()
 	case *shader.For:

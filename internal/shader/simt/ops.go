@@ -54,8 +54,8 @@ const poison = 0xc0ffee11
 
 var strange = math.Float32frombits(poison)
 
-// A key is an op on components of a type; for conversions also the type of the
-// result.
+// A key is an op on components of a type; for conversions and Pack also the type that they
+// convert to.
 type key struct {
 	op       shader.Op
 	operand  shader.Type
@@ -70,8 +70,11 @@ var (
 // loopOf finds the loop of an expression's op.
 func loopOf(x *shader.Expr) loop {
 	k := key{op: x.Op, operand: x.Args[0].Type.Elem()}
-	if x.Op == shader.Convert {
+	switch x.Op {
+	case shader.Convert:
 		k.converts = x.Type.Elem()
+	case shader.Pack:
+		k.converts = shader.Type{Scalar: shader.Scalar(x.Bits), Width: 1}
 	}
 	return loops[k]
 }
@@ -233,6 +236,11 @@ func floats(l map[key]loop) {
 	}
 	set(shader.Abs, map1(func(x float32) float32 { return math.Float32frombits(math.Float32bits(x) &^ (1 << 31)) }))
 	set(shader.Floor, map1(func(x float32) float32 { return float32(math.Floor(float64(x))) }))
+	set(shader.RoundTF32, loop1(func(z, x []uint32) {
+		for i := range z {
+			z[i] = (x[i] + 1<<12) &^ (1<<13 - 1)
+		}
+	}))
 	set(shader.Sqrt, within(math.Sqrt, func(x float32) bool { return x >= 0 && x <= math.MaxFloat32 }))
 	set(shader.Exp, within(math.Exp, func(x float32) bool { return x > -104 && x < 88.73 }))
 	set(shader.Log, within(math.Log, func(x float32) bool { return x > 0 && x <= math.MaxFloat32 }))
@@ -312,4 +320,13 @@ func conversions(l map[key]loop) {
 	}))
 	set(shader.F32, shader.F16, map1(func(x float32) float32 { return ir.ToF16(x).Float32() }))
 	set(shader.F32, shader.BF16, map1(func(x float32) float32 { return ir.ToBF16(x).Float32() }))
+	pack := func(half shader.Type, bits func(x float32) uint16) {
+		l[key{op: shader.Pack, operand: shader.F32, converts: half}] = loop2(func(z []uint32, x, y []float32) {
+			for i := range z {
+				z[i] = uint32(bits(x[i])) | uint32(bits(y[i]))<<16
+			}
+		})
+	}
+	pack(shader.F16, func(x float32) uint16 { return uint16(ir.ToF16(x)) })
+	pack(shader.BF16, func(x float32) uint16 { return uint16(ir.ToBF16(x)) })
 }

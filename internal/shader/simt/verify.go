@@ -168,6 +168,13 @@ func (v *verifier) stmt(s shader.Stmt) {
 		v.access(s.Buffer, s.Index, 1, true)
 		v.must(s.Buffer.Type == ir.Int32, "an atomic operation on %v", s.Buffer.Type)
 		v.typed(s.Value, shader.I32)
+	case *shader.Multiply:
+		v.must(v.pass != nil && v.pass.Subgroup == lanes, "not in subgroups of %d", lanes)
+		v.assignable(s.Acc)
+		v.must(s.Acc.Type == shader.F32.Vec(4), "%s is %v", s.Acc.Name, s.Acc.Type)
+		for _, x := range append(s.A[:], s.B[:]...) {
+			v.typed(x, shader.U32)
+		}
 	case *shader.If:
 		v.typed(s.Cond, shader.Bool)
 		v.block(s.Then)

@@ -42,7 +42,7 @@ func newExample() example {
 }
 
 func TestVerify(t *testing.T) {
-	one, index, thread := Number(F32, 1), Number(I32, 0), ThreadID
+	one, index, thread, word := Number(F32, 1), Number(I32, 0), ThreadID, Number(U32, 0)
 	mutable := &Var{Name: "m", Type: F32, Mutable: true}
 	for _, c := range []struct {
 		name   string
@@ -150,6 +150,17 @@ func TestVerify(t *testing.T) {
 		{"a return from a pass", func(s *example) { s.body.Return(one) }, "return 1: outside of a function"},
 		{"a condition", func(s *example) { s.body.If(thread, func(*Block) {}) }, "thread is u32, not bool"},
 		{"a shuffle", func(s *example) { s.pass.Subgroup = 0; s.body.Let("y", one.Shuffle(1)) }, "Shuffle(1, 1) in subgroups of other threads"},
+		{"a product by other threads", func(s *example) {
+			s.pass.Subgroup = 16
+			s.body.Do(&Multiply{Acc: s.body.Var("c", Vec(4, one)), A: [4]*Expr{word, word, word, word}, B: [2]*Expr{word, word}})
+		}, "not in subgroups of 32"},
+		{"a product's sum", func(s *example) {
+			s.body.Do(&Multiply{Acc: s.body.Var("c", one), A: [4]*Expr{word, word, word, word}, B: [2]*Expr{word, word}})
+		}, "c is f32"},
+		{"a product's operand", func(s *example) {
+			s.body.Do(&Multiply{Acc: s.body.Var("c", Vec(4, one)), A: [4]*Expr{word, word, word, one}, B: [2]*Expr{word, word}})
+		}, "1 is f32, not u32"},
+		{"a half of an integer", func(s *example) { s.body.Let("y", PackHalves(F16, one, index)) }, "Pack<f16>(1, 0): 0 is i32, not f32"},
 		{"a half", func(s *example) { s.body.Let("y", index.Convert(F16)) }, "Convert<f16>(0) of i32"},
 		{"arithmetic on a half", func(s *example) { h := one.Convert(F16); s.body.Let("y", h.Add(h)) }, "of f16"},
 		{"a loop", func(s *example) {

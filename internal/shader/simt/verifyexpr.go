@@ -20,7 +20,7 @@ var (
 // components alike.
 var operands = [shader.NumOps][]shader.Type{
 	shader.Neg: signedTypes, shader.Not: logicalTypes, shader.Abs: signedTypes, shader.Floor: floatTypes,
-	shader.Sqrt: floatTypes, shader.Exp: floatTypes, shader.Log: floatTypes, shader.LeadingZeros: {shader.U32},
+	shader.Sqrt: floatTypes, shader.Exp: floatTypes, shader.Log: floatTypes, shader.LeadingZeros: {shader.U32}, shader.RoundTF32: floatTypes,
 	shader.Add: numberTypes, shader.Sub: numberTypes, shader.Mul: numberTypes, shader.Div: numberTypes,
 	shader.Rem: intTypes, shader.Min: numberTypes, shader.Max: numberTypes, shader.And: logicalTypes,
 	shader.Or: logicalTypes, shader.Xor: intTypes, shader.Shl: intTypes, shader.Shr: intTypes,
@@ -80,6 +80,11 @@ func (v *verifier) expr(x *shader.Expr) {
 		v.must(len(x.Args) <= 2, "%v", x)
 		v.same(x, x.Args[1:], shader.U32)
 		want = x.Args[0].Type
+	case shader.Pack:
+		half := shader.Scalar(x.Bits)
+		v.must(half == shader.F16.Scalar || half == shader.BF16.Scalar, "%v", x)
+		v.same(x, x.Args, shader.F32)
+		want = shader.U32
 	case shader.Shuffle:
 		v.must(v.pass != nil && x.Bits < uint32(v.pass.Subgroup), "%v in subgroups of other threads", x)
 		want = x.Args[0].Type

@@ -1,0 +1,74 @@
+package schedule
+
+import "github.com/tensorken/tensorken/internal/shader"
+
+// byThreads is a unit in which a thread computes squares of 4×4. A tile in shared memory has
+// vectors along the side, so that of the left factor is transposed.
+var byThreads = unit{
+	lanes: 1, square: 4, rows: 4, group: 1, sides: 1, deep: 1,
+	methods: unitMethods{
+		start: (*tilePass).startThreads, stride: (*tilePass).strideThreads, put: (*tilePass).putThreads,
+		multiply: (*tilePass).multiplyThreads, result: (*tilePass).resultThreads,
+	},
+}
+
+// startThreads declares a vector for each row of the thread's squares.
+func (q *tilePass) startThreads() {
+	root, t := q.p.root, q.tile
+	across := t.n / (4 * t.wide)
+	q.tx = root.Let("tx", shader.ThreadID.Rem(across))
+	q.ty = root.Let("ty", shader.ThreadID.Div(across))
+	q.acc = make([][]*shader.Var, 4*t.high)
+	for i := range q.acc {
+		for h := range t.wide {
+			q.acc[i] = append(q.acc[i], q.vector(root, tag("c", i, h)))
+		}
+	}
+}
+
+func (q *tilePass) resultThreads(g, r, h, j int) (*shader.Var, int) { return q.acc[4*g+r][h], j }
+
+func (q *tilePass) strideThreads(f *factorTile) int {
+	if f.alongK {
+		return f.block/4 + 1 // columns written by neighbours lie in other banks
+	}
+	return f.block / 4
+}
+
+func (q *tilePass) putThreads(sc *scope, f *factorTile, l *tileLoad, block []*shader.Expr, to *shader.Expr) {
+	if !f.alongK {
+		sc.Put(f.shared, to.Add(l.u.Mul(f.stride)).Add(l.q), block[0])
+		return
+	}
+	at := sc.Let("at", to.Add(l.q.Mul(4*f.stride)).Add(l.u.Div(4)))
+	for n := range 4 {
+		sc.Do(&shader.StoreShared{Shared: f.shared, Index: at.Add(n * f.stride), Component: l.u.And(3), Value: block[0].At(n)})
+	}
+}
+
+func (q *tilePass) multiplyThreads(loop *scope, fromM, fromN *shader.Expr) {
+	m, n := loop.Let("from_m", fromM.Add(q.ty)), loop.Let("from_n", fromN.Add(q.tx))
+	for k := range q.tile.k {
+		q.multiplyPlace(loop, k, m, n)
+	}
+}
+
+// multiplyPlace multiplies a column of the left tile by a row of the right one, at a
+// position of the depth.
+func (q *tilePass) multiplyPlace(sc *scope, k int, fromM, fromN *shader.Expr) {
+	t := q.tile
+	in := sc.block()
+	left, right := make([]*shader.Expr, t.high), make([]*shader.Expr, t.wide)
+	for g := range left {
+		left[g] = in.Let(tag("x", g), q.m.shared.At(fromM.Add(k*q.m.stride+g*t.m/t.high/4)))
+	}
+	for h := range right {
+		right[h] = in.Let(tag("y", h), q.n.shared.At(fromN.Add(k*q.n.stride+h*t.n/t.wide/4)))
+	}
+	for i, row := range q.acc {
+		for h, acc := range row {
+			q.multiply(in, acc, left[i/4].At(i%4), right[h])
+		}
+	}
+	in.end()
+}

@@ -1,0 +1,54 @@
+package schedule
+
+import (
+	le "encoding/binary" // binary is a function here
+	"math"
+	"testing"
+
+	"github.com/tensorken/tensorken/internal/shader/simt"
+)
+
+// A product by heads and tails is that of floats where these are infinite, no numbers or near
+// the greatest, and their products overflow.
+func TestWarpsRepair(t *testing.T) {
+	const m, n, k = 40, 36, 50
+	inf, nan := float32(math.Inf(1)), float32(math.NaN())
+	a, b := make([]float32, m*k), make([]float32, k*n)
+	for i := range a {
+		a[i] = float32(i%7) - 3
+	}
+	for i := range b {
+		b[i] = float32(i%5) - 2
+	}
+	a[3*k+4], a[5*k+6], a[7*k], a[9*k+1] = inf, -inf, nan, math.MaxFloat32
+	b[1*n+2], b[9*n+3], b[8*n+35] = 1, inf, 2e38
+	want := make([]float64, m*n)
+	for i := range m {
+		for j := range n {
+			for l := range k {
+				want[i*n+j] += float64(a[i*k+l]) * float64(b[l*n+j])
+			}
+		}
+	}
+	args := []simt.Arg{{Data: floats(a)}, {Data: floats(b)}, {Data: make([]byte, 4*n)}, {Data: make([]byte, 4*m*n)}}
+	p := compile(t, dense(1, m, n, k, f32, false), nvidia)
+	if err := simt.Compile(p).Run(args); err != nil {
+		t.Fatal(err)
+	}
+	for i, want := range want {
+		x := math.Float32frombits(le.LittleEndian.Uint32(args[3].Data[4*i:]))
+		want = max(want, 0)
+		if math.IsNaN(want) != math.IsNaN(float64(x)) || math.Abs(want) <= math.MaxFloat32 && math.Abs(float64(x)-want) > 1e-5*(100+math.Abs(want)) ||
+			want > math.MaxFloat32 && !math.IsInf(float64(x), 1) {
+			t.Fatalf("(%d, %d) is %g, want %g", i/n, i%n, x, want)
+		}
+	}
+}
+
+// floats is the memory of numbers.
+func floats(x []float32) (b []byte) {
+	for _, f := range x {
+		b = le.LittleEndian.AppendUint32(b, math.Float32bits(f))
+	}
+	return b
+}

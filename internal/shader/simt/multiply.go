@@ -1,0 +1,67 @@
+package simt
+
+import (
+	"math"
+
+	"github.com/tensorken/tensorken/internal/shader"
+	"github.com/tensorken/tensorken/ir"
+)
+
+// lanes is the number of threads that execute a Multiply together.
+const lanes = 32
+
+// elements has the numbers in a word of a matrix.
+var elements = [...]func(word uint32) []float64{
+	shader.TF32: func(w uint32) []float64 { return []float64{float64(math.Float32frombits(w &^ (1<<13 - 1)))} },
+	shader.F16Pairs: func(w uint32) []float64 {
+		return []float64{float64(ir.F16(w).Float32()), float64(ir.F16(w >> 16).Float32())}
+	},
+	shader.BF16Pairs: func(w uint32) []float64 {
+		return []float64{float64(ir.BF16(w).Float32()), float64(ir.BF16(w >> 16).Float32())}
+	},
+}
+
+// multiply translates a Multiply. Sums are rounded once, more than a GPU promises.
+func (c *compiler) multiply(s *shader.Multiply) {
+	acc, stmt, read := c.vars[s.Acc], c.stmt, elements[s.Elem]
+	var from [6]int
+	for i, x := range append(s.A[:], s.B[:]...) {
+		from[i] = c.expr(x, nil)[0]
+	}
+	c.emit(func(g *group, on []int32) {
+		g.together(stmt, on)
+		var words [6][]uint32
+		for i, r := range from {
+			words[i] = g.value(r)
+		}
+		g.values(acc) // which targets leaves compact
+		z := g.targets(on, acc)
+		for first := 0; first < g.Threads; first += lanes {
+			var a [16][16]float64 // by row and depth
+			var b [8][16]float64  // by column and depth
+			for t := range lanes {
+				row, word := t/4, t%4
+				for i := range words {
+					for e, x := range read(words[i][first+t]) {
+						at := (word+4*(i>>1&1))*s.Elem.Depth()/8 + e
+						if i < 4 {
+							a[row+8*(i&1)][at] = x
+						} else {
+							b[row][(word+4*(i&1))*s.Elem.Depth()/8+e] = x
+						}
+					}
+				}
+			}
+			for t := range lanes {
+				for i := range 4 {
+					row, col := t/4+8*(i>>1), 2*(t%4)+i&1
+					sum := float64(math.Float32frombits(z[i][first+t]))
+					for k, x := range a[row][:s.Elem.Depth()] {
+						sum += x * b[col][k]
+					}
+					z[i][first+t] = math.Float32bits(float32(sum))
+				}
+			}
+		}
+	})
+}
