@@ -117,7 +117,7 @@ func Open(g GPU, o Options) (driver.Device, error) {
 		lib: l, gpu: g, name: fmt.Sprintf("cuda:%d (%s)", g.Index, g.Name), buffers: map[*buffer]struct{}{}, budget: g.Memory, launch: new(launch),
 		target: schedule.Target{
 			Family: schedule.Discrete, MaxThreads: 1024, SharedBytes: usualShared, MaxGroups: math.MaxInt32,
-			SubgroupMin: 32, SubgroupMax: 32, Units: g.units, TileBytes: g.shared, Matrices: g.Capability >= 80,
+			SubgroupMin: 32, SubgroupMax: 32, Units: g.units, TileBytes: g.shared, Matrices: g.Capability >= 80, SharedMatrices: g.Capability == 90 && g.Driver >= 12000,
 		},
 	}
 	if o.Memory > 0 {

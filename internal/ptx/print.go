@@ -15,19 +15,21 @@ const Entry = "kernel"
 type level struct {
 	version string
 	target  int
+	only    string // "a" if it is for that architecture alone
 }
 
 // The oldest levels that have what a module uses: shfl.sync, on an architecture that drivers
-// of CUDA 13 still take; matrix instructions; conversions to TF32.
+// of CUDA 13 still take; matrix instructions; conversions to TF32; products in shared memory.
 var (
-	basic    = level{"6.0", 50}
-	matrices = level{"7.0", 80}
-	hopper   = level{"7.8", 90}
+	basic    = level{"6.0", 50, ""}
+	matrices = level{"7.0", 80, ""}
+	hopper   = level{"7.8", 90, ""}
+	groups   = level{"8.0", 90, "a"}
 )
 
 // require raises the level of the module.
 func (p *printer) require(l level) {
-	if l.target > p.level.target {
+	if l.target > p.level.target || l.only != "" {
 		p.level = l
 	}
 }
@@ -97,9 +99,9 @@ func Print(p *shader.Pass, capability int) string {
 	q.line("ret;")
 
 	var b strings.Builder
-	fmt.Fprintf(&b, ".version %s\n.target sm_%d\n.address_size 64\n", q.level.version, q.level.target)
+	fmt.Fprintf(&b, ".version %s\n.target sm_%d%s\n.address_size 64\n", q.level.version, q.level.target, q.level.only)
 	if len(p.Shared) > 0 {
-		fmt.Fprintf(&b, "\n.extern .shared .align 16 .b8 %s[];\n", shared)
+		fmt.Fprintf(&b, "\n.extern .shared .align 1024 .b8 %s[];\n", shared)
 	}
 	fmt.Fprintf(&b, "\n.visible .entry %s(", Entry)
 	separator := ""
@@ -132,14 +134,16 @@ const shared = "shared"
 // SharedBytes is the size of a pass's shared arrays, which lie one after the other.
 func SharedBytes(p *shader.Pass) int { return sharedOffset(p, nil) }
 
-// sharedOffset is where an array begins: each at a multiple of 16 bytes.
+// sharedOffset is where an array begins.
 func sharedOffset(p *shader.Pass, s *shader.Shared) int {
 	n := 0
 	for _, t := range p.Shared {
+		align := max(16, t.Align)
+		n = (n + align - 1) / align * align
 		if t == s {
 			break
 		}
-		n += (t.Len*t.Type.Bytes() + 15) &^ 15
+		n += t.Len * t.Type.Bytes()
 	}
 	return n
 }

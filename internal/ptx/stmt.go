@@ -30,8 +30,16 @@ func (p *printer) stmt(s shader.Stmt) {
 		at := p.address(s.Buffer, s.Index, 0)
 		x := p.one(s.Value)
 		p.do(atomics[s.Op], at, x)
+	case *shader.CopyAsync:
+		p.copyAsync(s)
+	case *shader.CopyCommit:
+		p.do("cp.async.commit_group")
+	case *shader.CopyWait:
+		p.do("cp.async.wait_group", value(fmt.Sprint(s.Pending)))
 	case *shader.Multiply:
 		p.multiply(s)
+	case *shader.MultiplyGroup:
+		p.multiplyGroup(s)
 	case *shader.If:
 		p.branch(s)
 	case *shader.For:
@@ -39,6 +47,10 @@ func (p *printer) stmt(s shader.Stmt) {
 	case *shader.Nested:
 		p.block(s.Body)
 	case *shader.Barrier:
+		if s.Products {
+			p.require(groups)
+			p.do("fence.proxy.async.shared::cta")
+		}
 		p.do("bar.sync", "0")
 	case *shader.Return:
 		p.ret(s)
@@ -74,24 +86,6 @@ func (p *printer) assign(s *shader.Assign) {
 	for i := range own {
 		p.move(s.Var.Type, own[i], x[i])
 	}
-}
-
-// products are the instructions of a Multiply.
-var products = [...]string{
-	shader.TF32:      "m16n8k8.row.col.f32.tf32.tf32.f32",
-	shader.F16Pairs:  "m16n8k16.row.col.f32.f16.f16.f32",
-	shader.BF16Pairs: "m16n8k16.row.col.f32.bf16.bf16.f32",
-}
-
-func (p *printer) multiply(s *shader.Multiply) {
-	p.require(matrices)
-	var words []value
-	for _, x := range append(s.A[:], s.B[:]...) {
-		words = append(words, p.one(x))
-	}
-	words = p.registers(ir.Uint32, words)
-	acc := group(p.vars[s.Acc])
-	p.do("mma.sync.aligned."+products[s.Elem], acc, group(words[:4]), group(words[4:]), acc)
 }
 
 func (p *printer) branch(s *shader.If) {
@@ -260,6 +254,17 @@ func (p *printer) shared(s *shader.Shared, index, component *shader.Expr) value 
 		at = p.result(word, "mad.lo.u32", p.one(component), "4", at)
 	}
 	return value(fmt.Sprintf("[%s+%d]", at, sharedOffset(p.pass, s)+n*size))
+}
+
+// copyAsync starts a copy. Of what is not valid 0 bytes are read.
+func (p *printer) copyAsync(s *shader.CopyAsync) {
+	p.require(matrices)
+	to, from := p.shared(s.Shared, s.To, nil), p.address(s.Buffer, s.Index, 0)
+	if s.Valid == nil {
+		p.do("cp.async.cg.shared.global", to, from, "16")
+		return
+	}
+	p.do("cp.async.cg.shared.global", to, from, "16", p.result(word, "selp.b32", "16", "0", p.one(s.Valid)))
 }
 
 // split returns an index without the constants that are added to it, and their sum: an address

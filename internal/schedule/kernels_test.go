@@ -187,8 +187,14 @@ var (
 	big      = Target{MaxThreads: 1024, SharedBytes: 49152, SubgroupMin: 32, SubgroupMax: 32, Units: 132, Family: Discrete}
 	tight    = Target{MaxThreads: 1024, SharedBytes: 4096}
 	nvidia   = Target{MaxThreads: 1024, SharedBytes: 49152, TileBytes: 227 << 10, SubgroupMin: 32, SubgroupMax: 32, Units: 132, Family: Discrete, Matrices: true}
+	hopper   = withSharedMatrices(nvidia)
 	software = Target{MaxThreads: 1024, SharedBytes: 32768, SubgroupMin: 8, SubgroupMax: 8, Family: Software}
 )
+
+func withSharedMatrices(t Target) Target {
+	t.SharedMatrices = true
+	return t
+}
 
 // typical are the kernels of the golden files.
 var typical = []struct {
@@ -217,6 +223,8 @@ var typical = []struct {
 	{"dense_split", dense(1, 16, 100, 4096, f32, false), big},
 	{"dense_warps", dense(1, 64, 64, 64, f32, false), nvidia},
 	{"dense_halves", dense(1, 32, 48, 64, ir.BFloat16, true), nvidia},
+	{"dense_shared", dense(1, 2048, 2048, 2048, ir.BFloat16, true), hopper},
+	{"dense_shared_edges", dense(2, 500, 260, 90, ir.Float16, false), hopper},
 	{"dense_software", dense(2, 50, 72, 33, f32, false), software},
 	{"vector", dense(1, 1, 4096, 4096, f32, false), big},
 	{"vector_transposed", dense(1, 1, 4096, 4096, f32, true), big},

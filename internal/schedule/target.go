@@ -3,6 +3,7 @@ package schedule
 import (
 	"math"
 
+	"github.com/tensorken/tensorken/internal/shader"
 	"github.com/tensorken/tensorken/ir"
 )
 
@@ -18,6 +19,8 @@ type Target struct {
 	Units       int  // compute units (what the family usually has)
 	TileBytes   int  // shared memory for tiles of products, if that may be more (SharedBytes)
 	Matrices    bool // subgroups of 32 threads multiply matrices by shader.Multiply
+	// SharedMatrices says that 128 threads multiply matrices by shader.MultiplyGroup.
+	SharedMatrices bool
 }
 
 // A Family is a kind of adapter, with a row in families.
@@ -46,14 +49,15 @@ type traits struct {
 
 // products says how workgroups compute contractions.
 type products struct {
-	tiles      []tile              // by threads
-	floats     []tile              // of float32, on a target with matrices
-	halves     map[ir.DType][]tile // of halves there
-	tileCost   productCost         // in multiplications of one unit
-	skinnyRows int                 // most rows of a skinny product
-	gemvCols   []gemv              // where neighbours in memory lie along the columns
-	gemvDepth  []gemv              // where they lie along the depth
-	gemvCost   productCost         // roughly in microseconds of a large GPU
+	tiles        []tile              // by threads
+	floats       []tile              // of float32, on a target with matrices
+	halves       map[ir.DType][]tile // of halves there
+	sharedHalves map[ir.DType][]tile // of halves on a target with products in shared memory
+	tileCost     productCost         // in multiplications of one unit
+	skinnyRows   int                 // most rows of a skinny product
+	gemvCols     []gemv              // where neighbours in memory lie along the columns
+	gemvDepth    []gemv              // where they lie along the depth
+	gemvCost     productCost         // roughly in microseconds of a large GPU
 }
 
 // A productCost has the costs of the parts of a contraction's schedule.
@@ -94,12 +98,22 @@ var measuredH200 = products{
 		{32, 32, 16, 2, 2, 0.6, 10, wholeFloats},
 		{8, 128, 16, 1, 1, 0.45, 10, &byThreads},
 	},
-	halves:     map[ir.DType][]tile{ir.Float16: tilesOfHalves(float16Pairs), ir.BFloat16: tilesOfHalves(bfloat16Pairs)},
-	tileCost:   productCost{step: 75e3, pass: 600e3, part: 0.35},
-	skinnyRows: 4,
-	gemvCols:   []gemv{{32, 8}, {32, 32}, {16, 16}, {16, 64}, {8, 32}, {8, 128}, {64, 4}, {256, 1}, {8, 4}},
-	gemvDepth:  []gemv{{1, 256}, {2, 128}, {4, 64}, {8, 32}, {1, 1024}, {32, 8}, {64, 4}, {256, 1}, {1, 32}},
-	gemvCost:   productCost{step: 2, pass: 5, part: 0.1, join: 0.1},
+	halves:       map[ir.DType][]tile{ir.Float16: tilesOfHalves(float16Pairs), ir.BFloat16: tilesOfHalves(bfloat16Pairs)},
+	sharedHalves: map[ir.DType][]tile{ir.Float16: tilesOfSharedHalves(shader.F16Pairs), ir.BFloat16: tilesOfSharedHalves(shader.BF16Pairs)},
+	tileCost:     productCost{step: 75e3, pass: 600e3, part: 0.35},
+	skinnyRows:   4,
+	gemvCols:     []gemv{{32, 8}, {32, 32}, {16, 16}, {16, 64}, {8, 32}, {8, 128}, {64, 4}, {256, 1}, {8, 4}},
+	gemvDepth:    []gemv{{1, 256}, {2, 128}, {4, 64}, {8, 32}, {1, 1024}, {32, 8}, {64, 4}, {256, 1}, {1, 32}},
+	gemvCost:     productCost{step: 2, pass: 5, part: 0.1, join: 0.1},
+}
+
+// tilesOfSharedHalves are the tiles of units that multiply halves in shared memory.
+func tilesOfSharedHalves(elem shader.Matrix) []tile {
+	return []tile{
+		{128, 256, 32, 1, 32, 14.7, 1, byGroups(elem, 4)},
+		{128, 128, 32, 1, 16, 11.6, 2, byGroups(elem, 3)},
+		{64, 256, 32, 1, 32, 11, 1, byGroups(elem, 5)},
+	}
 }
 
 // tilesOfHalves are the tiles of a unit of warps that multiplies halves.

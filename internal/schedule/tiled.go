@@ -2,6 +2,7 @@ package schedule
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/tensorken/tensorken/internal/loopnest"
 	"github.com/tensorken/tensorken/internal/shader"
@@ -19,18 +20,22 @@ type tile struct {
 	unit       *unit
 }
 
-// A unit is who multiplies tiles: a thread, or a warp by matrix instructions.
+// A unit is who multiplies tiles: a thread, or threads together by matrix instructions.
 type unit struct {
-	lanes  int // threads
-	square int // side of the squares of the result
-	rows   int // rows of a square that a thread has four results of
-	group  int // elements of the depth in a word
-	// A thread loads blocks of sides × deep elements of a factor.
-	sides, deep int
+	lanes       int           // threads
+	square      [2]int        // rows and columns that the lanes compute at once
+	rows        int           // rows of a square that a thread has four results of
+	group       int           // elements of the depth in a word
+	buffers     int           // tiles of a factor in shared memory
+	align       int           // of them, in bytes
+	deep, aside patch         // what a thread loads at once of a factor along the depth, and along the side
 	elem        shader.Matrix // of the instructions
 	split       bool          // an element is multiplied as a head and a tail
 	methods     unitMethods
 }
+
+// A patch is lines of vectors of four elements.
+type patch struct{ lines, vectors int }
 
 // unitMethods are what the kinds of unit do in their own way.
 type unitMethods struct {
@@ -42,17 +47,18 @@ type unitMethods struct {
 	put func(q *tilePass, sc *scope, f *factorTile, l *tileLoad, block []*shader.Expr, to *shader.Expr)
 	// multiply adds the product of the tiles that begin at a vector of each shared array.
 	multiply func(q *tilePass, sc *scope, fromM, fromN *shader.Expr)
-	// result is where a thread has its j-th result in row r of square (g, h): a component of
-	// an accumulator.
-	result func(q *tilePass, g, r, h, j int) (acc *shader.Var, component int)
+	// end completes the accumulators; nil: they are complete.
+	end func(q *tilePass)
+	// results are a thread's four in row r of square (g, h).
+	results func(q *tilePass, g, r, h int) value
 }
 
 func (t tile) threads() int {
-	return t.m / (t.unit.square * t.high) * t.n / (t.unit.square * t.wide) * t.unit.lanes
+	return t.m / (t.unit.square[0] * t.high) * t.n / (t.unit.square[1] * t.wide) * t.unit.lanes
 }
 
-// bytes is the memory that a workgroup shares, twice two tiles.
-func (t tile) bytes() int { return 2 * 4 * t.k * (t.m + 4 + t.n + 4) }
+// bytes is the memory that a workgroup shares.
+func (t tile) bytes() int { return t.unit.buffers * 4 * t.k * (t.m + 4 + t.n + 4) }
 
 // depth is the number of elements of a step along the depth.
 func (t tile) depth() int { return t.k * t.unit.group }
@@ -83,10 +89,14 @@ func (x *contraction) tiles(how *products) []tile {
 	if !x.t.Matrices || x.factorType != shader.F32 {
 		return how.tiles
 	}
-	if left, right := x.half(x.rows.factor), x.half(x.cols.factor); left == right && left != 0 {
-		return how.halves[left]
+	left, right := x.half(x.rows.factor), x.half(x.cols.factor)
+	switch {
+	case left != right || left == 0:
+		return how.floats
+	case x.t.SharedMatrices:
+		return slices.Concat(how.sharedHalves[left], how.halves[left])
 	}
-	return how.floats
+	return how.halves[left]
 }
 
 // half is the type of a factor that is read from memory as halves, else 0.
@@ -100,8 +110,8 @@ func (x *contraction) half(factor int) ir.DType {
 }
 
 // A tilePass computes a tile in each workgroup. The tiles of the factors are in shared
-// memory. They are double-buffered: while one is multiplied the next is loaded, with one
-// barrier a step.
+// memory, in several buffers: while one is multiplied the next is loaded, with one barrier a
+// step.
 type tilePass struct {
 	*contraction
 	tile        tile
@@ -110,9 +120,9 @@ type tilePass struct {
 	tx, ty      *shader.Expr // the thread's place: its first column over 4, its first row over rows
 	at          place        // of the tile
 	acc         [][]*shader.Var
-	first, last *shader.Expr // steps along the depth
-	lane        *shader.Expr // of a warp
-	warp        [2]*shader.Expr
+	first, last *shader.Expr    // steps along the depth
+	lane        *shader.Expr    // of a warp
+	warp        [2]*shader.Expr // in rows and columns of warps
 }
 
 func (x *contraction) tiled(t tile) {
@@ -125,7 +135,9 @@ func (x *contraction) tiled(t tile) {
 		t.unit.methods.start(q)
 		if x.depth > 0 {
 			q.multiplySteps()
-			q.repair()
+		}
+		if t.unit.methods.end != nil {
+			t.unit.methods.end(q)
 		}
 		q.storeTile()
 	})
@@ -162,18 +174,27 @@ func (q *tilePass) multiplySteps() {
 		q.first = root.Let("begin", q.at.split.Mul(q.perSplit))
 		q.last = root.Let("end", q.first.Add(q.perSplit).Min(q.last))
 	}
+	if q.copied() {
+		q.multiplyCopies()
+		return
+	}
 	start := root.block()
 	q.put(start, q.load(start, q.first), u32(0))
 	loop, step := root.loop("step", q.first, q.last, 1)
-	odd := loop.Let("odd", step.Sub(q.first).And(1))
+	now := loop.Let("now", step.Sub(q.first).Rem(t.unit.buffers))
 	// The last step loads its own tiles again: a condition would cost more.
 	next := q.load(loop, loop.Let("next", step.Add(1).Min(q.last.Sub(1))))
-	t.unit.methods.multiply(q, loop, odd.Mul(q.m.size(t)), odd.Mul(q.n.size(t)))
-	q.put(loop, next, odd.Xor(1))
-	loop.Barrier()
+	t.unit.methods.multiply(q, loop, now.Mul(q.m.size(t)), now.Mul(q.n.size(t)))
+	q.put(loop, next, loop.Let("then", step.Sub(q.first).Add(1).Rem(t.unit.buffers)))
+	loop.Do(q.barrier())
 	root.Do(start.Stmts...)
-	root.Barrier()
+	root.Do(q.barrier())
 	loop.end()
+}
+
+// barrier waits until all threads have moved their parts of tiles to shared memory.
+func (q *tilePass) barrier() shader.Stmt {
+	return &shader.Barrier{Products: q.tile.unit.align > 0}
 }
 
 // columns is the span of a thread's four columns in square h, and the first.
@@ -202,12 +223,7 @@ func (q *tilePass) storeTile() {
 				rows := cols.block()
 				w, row := q.row(rows, g, r)
 				rows.enterValid(w)
-				list := make(value, 4)
-				for j := range list {
-					acc, i := t.unit.methods.result(q, g, r, h, j)
-					list[j] = acc.Ref().At(i)
-				}
-				q.finish(rows, list, place{q.at.batch, row, col, q.at.split})
+				q.finish(rows, t.unit.methods.results(q, g, r, h), place{q.at.batch, row, col, q.at.split})
 				rows.end()
 			}
 		}

@@ -12,18 +12,19 @@ import (
 type factorTile struct {
 	*side
 	left   bool
-	block  int // of the side
-	stride int // in shared memory, from a word of the depth to the next, in vectors
+	block  int   // of the side
+	lines  patch // what a thread loads at once
+	stride int   // in shared memory, from a word of the depth to the next, in vectors
 	shared *shader.Shared
 	loads  []tileLoad
 }
 
-// A tileLoad is a block of elements that a thread loads of each tile, four at a time.
+// A tileLoad is a block of elements that a thread loads of each tile.
 type tileLoad struct {
-	// The block's position, in blocks: q in the direction in which the four are, and in which
-	// neighbours follow each other, and u in the other.
+	// The block's position, in blocks: q in the direction of lines, in which neighbours
+	// follow each other, and u in the other.
 	q, u   *shader.Expr
-	scopes []*scope     // know the position along the side: of each line, or of all
+	scopes []*scope     // know the position along the side: of each line, or of each vector in it
 	when   *shader.Expr // the block exists; nil: always
 }
 
@@ -51,14 +52,16 @@ func (q *tilePass) prepare(d *side, block int, begin *shader.Expr) factorTile {
 	root, size, u, depth := q.p.root, q.p.Threads, q.tile.unit, q.tile.depth()
 	f := factorTile{side: d, left: d == &q.rows, block: block}
 	f.stride = u.methods.stride(q, &f)
-	f.shared = q.p.share(q.word().Vec(4), 2*f.size(q.tile))
-	sides, deep := u.sides, max(u.deep, 4) // of a block
-	along := depth / deep
-	if !d.alongK {
-		sides, deep = 4, u.deep
-		along = block / sides
+	f.shared = q.p.share(q.word().Vec(4), u.buffers*f.size(q.tile))
+	f.shared.Align = u.align
+	f.lines = u.aside
+	along, across := block, depth
+	if d.alongK {
+		f.lines = u.deep
+		along, across = depth, block
 	}
-	blocks := block * depth / (sides * deep)
+	along /= 4 * f.lines.vectors
+	blocks := along * across / f.lines.lines
 	for n := range ir.CeilDiv(blocks, size) {
 		name := tag(d.name, n)
 		var l tileLoad
@@ -71,15 +74,18 @@ func (q *tilePass) prepare(d *side, block int, begin *shader.Expr) factorTile {
 		}
 		l.u = root.Let("u"+name, l.u)
 		if d.alongK {
-			for s := range sides {
+			for s := range f.lines.lines {
 				in := root.beside("_" + tag(name, s))
-				in.enterValid(span{axes: d.axes, base: begin.Add(l.u.Mul(sides).Plus(s)), clamp: clamp(d.n, block)})
+				in.enterValid(span{axes: d.axes, base: begin.Add(l.u.Mul(f.lines.lines).Plus(s)), clamp: clamp(d.n, block)})
 				l.scopes = append(l.scopes, in)
 			}
 		} else {
-			in := root.beside("_" + name)
-			in.enterValid(span{axes: d.axes, base: begin.Add(l.q.Mul(4)), step: count(4), fours: q.fours(d.axes), clamp: clamp(d.n, block)})
-			l.scopes = append(l.scopes, in)
+			for i := range f.lines.vectors {
+				in := root.beside("_" + tag(name, i))
+				at := begin.Add(l.q.Mul(4 * f.lines.vectors).Plus(4 * i))
+				in.enterValid(span{axes: d.axes, base: at, step: count(4), fours: q.fours(d.axes), clamp: clamp(d.n, block)})
+				l.scopes = append(l.scopes, in)
+			}
 		}
 		f.loads = append(f.loads, l)
 	}
@@ -94,8 +100,7 @@ func (q *tilePass) word() shader.Type {
 	return q.factorType
 }
 
-// A tilesLoaded is a tile of each factor in registers: of each load, the vectors of four of
-// each line along the depth, or of each position of the depth.
+// A tilesLoaded is a tile of each factor in registers: of each block its vectors, line by line.
 type tilesLoaded [2][][]*shader.Expr
 
 // load loads the tiles of a step into registers.
@@ -109,17 +114,21 @@ func (q *tilePass) load(sc *scope, step *shader.Expr) (out tilesLoaded) {
 }
 
 // loadBlock loads a block, at a position of the depth.
-func (q *tilePass) loadBlock(sc *scope, f *factorTile, l *tileLoad, name string, at *shader.Expr) (block []*shader.Expr) {
-	u := q.tile.unit
-	for s, known := range l.scopes {
-		for i := range q.vectors(f) {
-			in := known.on(sc.Block, tag("_", i))
+func (q *tilePass) loadBlock(sc *scope, f *factorTile, l *tileLoad, name string, at *shader.Expr) (vectors []*shader.Expr) {
+	for line := range f.lines.lines {
+		for i := range f.lines.vectors {
+			n := i // of the scope
+			if f.alongK {
+				n = line
+			}
+			known := l.scopes[n]
 			w := span{axes: q.deep, clamp: clamp(q.depth, q.tile.depth())}
 			if f.alongK {
-				w.base, w.step, w.fours = at.Add(l.q.Mul(4*u.group).Plus(4*i)), count(4), q.fours(q.deep)
+				w.base, w.step, w.fours = at.Add(l.q.Mul(4*f.lines.vectors).Plus(4*i)), count(4), q.fours(q.deep)
 			} else {
-				w.base = at.Add(l.u.Mul(u.deep).Plus(i))
+				w.base = at.Add(l.u.Mul(f.lines.lines).Plus(line))
 			}
+			in := known.on(sc.Block, tag("_", line, i))
 			in.enterValid(w)
 			v := in.value(f.factor)
 			list := make(value, 4)
@@ -129,26 +138,18 @@ func (q *tilePass) loadBlock(sc *scope, f *factorTile, l *tileLoad, name string,
 					list[lane] = c.lane(lane).If(list[lane], number(q.factorType, 0))
 				}
 			}
-			block = append(block, sc.Let(tag("l"+name+"_", s, i), shader.Vec(4, list...)))
+			vectors = append(vectors, sc.Let(tag("l"+name+"_", line, i), shader.Vec(4, list...)))
 		}
 	}
-	return block
+	return vectors
 }
 
-// vectors is the number of vectors of four in each line of a block.
-func (q *tilePass) vectors(f *factorTile) int {
-	if f.alongK {
-		return q.tile.unit.group
-	}
-	return q.tile.unit.deep
-}
-
-// put moves tiles from registers to the first or the second half of shared memory.
-func (q *tilePass) put(sc *scope, x tilesLoaded, half *shader.Expr) {
+// put moves tiles from registers to a buffer in shared memory.
+func (q *tilePass) put(sc *scope, x tilesLoaded, buffer *shader.Expr) {
 	for i, f := range []*factorTile{&q.m, &q.n} {
 		for n := range f.loads {
 			in := sc.when(f.loads[n].when)
-			q.tile.unit.methods.put(q, in, f, &f.loads[n], x[i][n], half.Mul(f.size(q.tile)))
+			q.tile.unit.methods.put(q, in, f, &f.loads[n], x[i][n], buffer.Mul(f.size(q.tile)))
 			in.end()
 		}
 	}

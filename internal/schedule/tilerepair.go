@@ -6,7 +6,7 @@ import "github.com/tensorken/tensorken/internal/shader"
 // number or infinite: a product of heads and tails is so where that of floats is not, for
 // infinity has no tail and a head may be infinite where its float is not.
 func (q *tilePass) repair() {
-	if !q.tile.unit.split {
+	if !q.tile.unit.split || q.depth == 0 {
 		return
 	}
 	root := q.p.root
@@ -44,7 +44,7 @@ func (q *tilePass) repair() {
 			x := at.value(q.rows.factor).lane(0)
 			for h, y := range right {
 				for j := range 4 {
-					acc, i := t.unit.methods.result(q, g, r, h, j)
+					acc, i := q.resultWarps(g, r, h, j)
 					loop.SetAt(acc, i, shader.MulAdd(x, y.lane(j), acc.Ref().At(i)))
 				}
 			}

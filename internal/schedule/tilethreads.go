@@ -5,10 +5,10 @@ import "github.com/tensorken/tensorken/internal/shader"
 // byThreads is a unit in which a thread computes squares of 4×4. A tile in shared memory has
 // vectors along the side, so that of the left factor is transposed.
 var byThreads = unit{
-	lanes: 1, square: 4, rows: 4, group: 1, sides: 1, deep: 1,
+	lanes: 1, square: [2]int{4, 4}, rows: 4, group: 1, buffers: 2, deep: patch{1, 1}, aside: patch{1, 1},
 	methods: unitMethods{
 		start: (*tilePass).startThreads, stride: (*tilePass).strideThreads, put: (*tilePass).putThreads,
-		multiply: (*tilePass).multiplyThreads, result: (*tilePass).resultThreads,
+		multiply: (*tilePass).multiplyThreads, results: (*tilePass).resultsThreads,
 	},
 }
 
@@ -26,7 +26,9 @@ func (q *tilePass) startThreads() {
 	}
 }
 
-func (q *tilePass) resultThreads(g, r, h, j int) (*shader.Var, int) { return q.acc[4*g+r][h], j }
+func (q *tilePass) resultsThreads(g, r, h int) value {
+	return components(q.acc[4*g+r][h].Ref())
+}
 
 func (q *tilePass) strideThreads(f *factorTile) int {
 	if f.alongK {

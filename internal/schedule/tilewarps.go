@@ -18,10 +18,11 @@ const warp = 32
 func byWarps(elem shader.Matrix, split bool) *unit {
 	group := elem.Depth() / 8
 	return &unit{
-		lanes: warp, square: 16, rows: 2, group: group, sides: 4, deep: 4 * group, elem: elem, split: split,
+		lanes: warp, square: [2]int{16, 16}, rows: 2, group: group, buffers: 2,
+		deep: patch{4, group}, aside: patch{4 * group, 1}, elem: elem, split: split,
 		methods: unitMethods{
 			start: (*tilePass).startWarps, stride: (*tilePass).strideWarps, put: (*tilePass).putWarps,
-			multiply: (*tilePass).multiplyWarps, result: (*tilePass).resultWarps,
+			multiply: (*tilePass).multiplyWarps, end: (*tilePass).repair, results: (*tilePass).resultsWarps,
 		},
 	}
 }
@@ -53,6 +54,17 @@ func (q *tilePass) startWarps() {
 	}
 }
 
+func (q *tilePass) resultsWarps(g, r, h int) value {
+	list := make(value, 4)
+	for j := range list {
+		acc, i := q.resultWarps(g, r, h, j)
+		list[j] = acc.Ref().At(i)
+	}
+	return list
+}
+
+// resultWarps is where a thread has its j-th result in row r of square (g, h): a component of an
+// accumulator.
 func (q *tilePass) resultWarps(g, r, h, j int) (*shader.Var, int) {
 	return q.acc[g][2*h+j/2], 2*r + j%2
 }
@@ -93,14 +105,14 @@ func (q *tilePass) wordOf(f *factorTile, block []*shader.Expr, side, word int) *
 		}
 		return block[deep].At(side)
 	}
-	switch u.elem {
-	case shader.F16Pairs:
-		return shader.PackHalves(shader.F16, element(2*word), element(2*word+1))
-	case shader.BF16Pairs:
-		return shader.PackHalves(shader.BF16, element(2*word), element(2*word+1))
+	if u.group == 1 {
+		return element(word).Bitcast(shader.U32)
 	}
-	return element(word).Bitcast(shader.U32)
+	return shader.PackHalves(halfOf[u.elem], element(2*word), element(2*word+1))
 }
+
+// halfOf has the types of halves in words.
+var halfOf = [...]shader.Type{shader.F16Pairs: shader.F16, shader.BF16Pairs: shader.BF16}
 
 // multiplyWarps multiplies tiles, 16 words of the depth by two instructions. Those on floats
 // sum up a step by themselves: an instruction rounds towards zero, which would add up.

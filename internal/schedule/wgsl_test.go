@@ -69,7 +69,7 @@ var validators = []struct {
 }{
 	{"tint", []string{"--format", "wgsl"}, true, wgsl.Print},
 	{"naga", nil, false, wgsl.Print},
-	{"ptxas", []string{"-arch=sm_90", "-o", os.DevNull}, true, func(q *shader.Pass) string { return ptx.Print(q, 90) }},
+	{"ptxas", []string{"-arch=sm_90a", "-o", os.DevNull}, true, func(q *shader.Pass) string { return ptx.Print(q, 90) }},
 }
 
 // validate runs each validator that is installed on a pass.

@@ -52,6 +52,8 @@ type Shared struct {
 	Name string
 	Type Type
 	Len  int
+	// Align is what the array's address is a multiple of, in bytes; 0 is 16.
+	Align int
 }
 
 // At is the element at a U32 index.

@@ -55,6 +55,22 @@ type (
 		Index  *Expr // I32
 		Value  *Expr
 	}
+	// CopyAsync starts to copy the 16 bytes from Index on of a buffer, whose address is a
+	// multiple of 16, to a vector in shared memory, U32.Vec(4); or zeros if Valid does not
+	// hold. The vector is undefined until a CopyWait.
+	CopyAsync struct {
+		Shared *Shared
+		To     *Expr // U32
+		Buffer *Buffer
+		Index  *Expr // I32 or U32
+		Valid  *Expr // Bool; nil: it holds
+	}
+	// CopyCommit makes a group of what the thread copies since the last one. All threads of
+	// the workgroup execute it, and CopyWait.
+	CopyCommit struct{}
+	// CopyWait waits until at most Pending of the thread's groups are under way. Other threads
+	// see what is copied after a Barrier.
+	CopyWait struct{ Pending int }
 	// Multiply adds the product of two matrices, which the threads of a subgroup of 32 hold
 	// together, to a third. All threads of the workgroup execute it. See [Matrix].
 	Multiply struct {
@@ -62,6 +78,14 @@ type (
 		Acc  *Var // F32.Vec(4), mutable
 		A    [4]*Expr
 		B    [2]*Expr
+	}
+	// MultiplyGroup starts products in shared memory as a group, and waits until at most
+	// Pending groups are under way. Until a group has ended its accumulators and the memory
+	// that it reads stay as they are. Threads execute it in groups of 128, all of the
+	// workgroup.
+	MultiplyGroup struct {
+		Products []MultiplyShared
+		Pending  int
 	}
 	// If executes one of two blocks.
 	If struct {
@@ -81,23 +105,50 @@ type (
 	// Nested is a block with its own names.
 	Nested struct{ Body *Block }
 	// Barrier waits for all threads of the workgroup.
-	Barrier struct{}
+	Barrier struct {
+		Products bool // also what was written for a MultiplyGroup is seen
+	}
 	// Return ends a function.
 	Return struct{ Value *Expr }
 )
 
-func (*Declare) stmt()     {}
-func (*Assign) stmt()      {}
-func (*Load) stmt()        {}
-func (*Store) stmt()       {}
-func (*StoreShared) stmt() {}
-func (*Atomic) stmt()      {}
-func (*Multiply) stmt()    {}
-func (*If) stmt()          {}
-func (*For) stmt()         {}
-func (*Nested) stmt()      {}
-func (*Barrier) stmt()     {}
-func (*Return) stmt()      {}
+func (*Declare) stmt()       {}
+func (*Assign) stmt()        {}
+func (*Load) stmt()          {}
+func (*Store) stmt()         {}
+func (*StoreShared) stmt()   {}
+func (*Atomic) stmt()        {}
+func (*CopyAsync) stmt()     {}
+func (*CopyCommit) stmt()    {}
+func (*CopyWait) stmt()      {}
+func (*Multiply) stmt()      {}
+func (*MultiplyGroup) stmt() {}
+func (*If) stmt()            {}
+func (*For) stmt()           {}
+func (*Nested) stmt()        {}
+func (*Barrier) stmt()       {}
+func (*Return) stmt()        {}
+
+// A MultiplyShared adds the product of 64 rows of 16 halves and 16 rows of 8 columns for each
+// accumulator to these. Thread t of 128, with w = t/32, g = t%32/4 and c = t%4, holds of
+// accumulator j the places (16w+g, 8j+2c), (16w+g, 8j+2c+1), (16w+g+8, 8j+2c) and
+// (16w+g+8, 8j+2c+1). That is the layout of wgmma.m64nNk16 in the PTX ISA.
+type MultiplyShared struct {
+	Elem Matrix // F16Pairs or BF16Pairs
+	Acc  []*Var // F32.Vec(4), mutable
+	A, B SharedMatrix
+}
+
+// A SharedMatrix is a tile of halves in shared memory, U32.Vec(4), in lines of 64 halves:
+// vector c of line l is at 8·l + (c xor l%8). A line has a row of A or a column of B, from its
+// first element of the depth to the 64th; or if it lies along the side, line 64·b + k has rows
+// or columns 64·b to 64·b+63 at place k of the depth.
+type SharedMatrix struct {
+	Shared    *Shared
+	First     *Expr // U32: the tile's first vector, a multiple of 64
+	AlongSide bool
+	Depth     int // the first place of the depth that is multiplied, a multiple of 16
+}
 
 // A Matrix is the type of the elements of A and B in a Multiply. Acc has 16×8 of F32, A 16 × 8
 // words, B 8 words × 8. A word is a U32 with one element (TF32) or two halves that follow each

@@ -15,6 +15,7 @@ import (
 //	p predicate  h register of 16 bits  w of 32 bits  d of 64 bits
 //	i word or integer  f word or float  x word or either  s special register or name
 //	a address  m word or a list of them, h or a list of them
+//	* an i that may be absent
 //
 // and the least version and target that have it.
 type rule struct {
@@ -49,12 +50,16 @@ var table = slices.Concat(rules(60, 50,
 	[2]string{`ld\.global(\.v4)?\.` + bits8, "ma"}, [2]string{`st\.global(\.v4)?\.` + bits8, "am"},
 	[2]string{`ld\.shared(\.v[24])?\.b32`, "ma"}, [2]string{`st\.shared(\.v[24])?\.b32`, "am"},
 	[2]string{`(ld|st)\.volatile\.global\.u32`, "??"}, [2]string{`red\.global\.min\.s32`, "ai"},
-	[2]string{`shfl\.sync\.bfly\.b32`, "wxiii"}, [2]string{`bar\.sync`, "i"}, [2]string{`bra`, "l"}, [2]string{`ret`, ""},
+	[2]string{`shfl\.sync\.bfly\.b32`, "wxiii"}, [2]string{`bar\.sync`, "i"}, [2]string{`bra`, "l"}, [2]string{`ret`, ""}, [2]string{`cvt\.u64\.u32`, "di"}, [2]string{`or\.b64`, "ddi"},
 ), rules(70, 80,
+	[2]string{`cp\.async\.commit_group`, ""}, [2]string{`cp\.async\.wait_group`, "i"}, [2]string{`cp\.async\.cg\.shared\.global`, "aai*"},
 	[2]string{`cvt\.rn\.bf16\.f32`, "hf"}, [2]string{`cvt\.rn\.b?f16x2\.f32`, "wff"},
 	[2]string{`mma\.sync\.aligned\.(m16n8k8\.row\.col\.f32\.tf32\.tf32|m16n8k16\.row\.col\.f32\.(f16\.f16|bf16\.bf16))\.f32`, "mmmm"},
 ), rules(78, 90,
 	[2]string{`cvt\.rn\.tf32\.f32`, "wf"},
+), rules(80, 90,
+	[2]string{`wgmma\.(fence|commit_group)\.sync\.aligned|fence\.proxy\.async\.shared::cta`, ""}, [2]string{`wgmma\.wait_group\.sync\.aligned`, "i"},
+	[2]string{`wgmma\.mma_async\.sync\.aligned\.m64n\d+k16\.f32\.(f16\.f16|bf16\.bf16)`, "mddpiiii"},
 ))
 
 // A checker reads a module line by line.
@@ -122,7 +127,7 @@ func (c *checker) header(line string) {
 
 var (
 	registers = regexp.MustCompile(`^\.reg \.(\w+) (%[a-z]+)<(\d+)>;$`)
-	arrays    = regexp.MustCompile(`^\.extern \.shared \.align 16 \.b8 (\w+)\[\];$`)
+	arrays    = regexp.MustCompile(`^\.extern \.shared \.align 1024 \.b8 (\w+)\[\];$`)
 )
 
 func (c *checker) declare(line string) {
@@ -135,7 +140,7 @@ func (c *checker) declare(line string) {
 }
 
 var (
-	shape    = regexp.MustCompile(`^(@!?%[a-z]+\d+ )?([a-z][a-z0-9_.]*)( (.*))?;$`)
+	shape    = regexp.MustCompile(`^(@!?%[a-z]+\d+ )?([a-z][a-z0-9_.:]*)( (.*))?;$`)
 	operand  = regexp.MustCompile(`\{[^}]*\}|\[[^\]]*\]|[^, ]+`)
 	register = regexp.MustCompile(`^(%[a-z]+)(\d+)$`)
 	integer  = regexp.MustCompile(`^-?\d+$`)
@@ -161,11 +166,18 @@ func (c *checker) instruction(line string) (*rule, error) {
 		if !r.pattern.MatchString(m[2]) {
 			continue
 		}
-		if len(list) != len(r.operands) {
-			return nil, fmt.Errorf("%d operands, want %d", len(list), len(r.operands))
+		operands := r.operands
+		if strings.HasSuffix(operands, "*") {
+			operands = operands[:len(operands)-1]
+			if len(list) == len(operands)+1 {
+				operands += "i"
+			}
+		}
+		if len(list) != len(operands) {
+			return nil, fmt.Errorf("%d operands, want %d", len(list), len(operands))
 		}
 		for k, x := range list {
-			if err := c.operand(r.operands[k], x); err != nil {
+			if err := c.operand(operands[k], x); err != nil {
 				return nil, err
 			}
 		}

@@ -9,7 +9,7 @@ const module = `.version 6.0
 .target sm_50
 .address_size 64
 
-.extern .shared .align 16 .b8 shared[];
+.extern .shared .align 1024 .b8 shared[];
 
 .visible .entry kernel(
 	.param .u64 b0

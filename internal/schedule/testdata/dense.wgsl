@@ -78,20 +78,20 @@ fn main(@builtin(workgroup_id) _id: vec3<u32>, @builtin(local_invocation_index) 
   let qn0 = _thread % 2u;
   let un0 = _thread / 2u;
   let i1_n00 = i32(n0 + un0 * 1u);
-  let i2_m00_0 = i32(0u * 8u + qm0 * 4u);
-  let _four_v0_m00_0_0 = a0[u32(4096 * i0_m00 + i2_m00_0 + _p.o0) >> 2u];
-  let v0_m00_0_0 = _four_v0_m00_0_0.x;
-  let v0_m00_0_1 = _four_v0_m00_0_0.y;
-  let v0_m00_0_2 = _four_v0_m00_0_0.z;
-  let v0_m00_0_3 = _four_v0_m00_0_0.w;
-  let lm0_0_0 = vec4<f32>(v0_m00_0_0, v0_m00_0_1, v0_m00_0_2, v0_m00_0_3);
-  let i2_n00_0 = i32(0u * 8u + qn0 * 4u);
-  let _four_v1_n00_0_0 = a1[u32(4096 * i1_n00 + i2_n00_0 + _p.o1) >> 2u];
-  let v1_n00_0_0 = _four_v1_n00_0_0.x;
-  let v1_n00_0_1 = _four_v1_n00_0_0.y;
-  let v1_n00_0_2 = _four_v1_n00_0_0.z;
-  let v1_n00_0_3 = _four_v1_n00_0_0.w;
-  let ln0_0_0 = vec4<f32>(v1_n00_0_0, v1_n00_0_1, v1_n00_0_2, v1_n00_0_3);
+  let i2_m00_0_0 = i32(0u * 8u + qm0 * 4u);
+  let _four_v0_m00_0_0_0 = a0[u32(4096 * i0_m00 + i2_m00_0_0 + _p.o0) >> 2u];
+  let v0_m00_0_0_0 = _four_v0_m00_0_0_0.x;
+  let v0_m00_0_0_1 = _four_v0_m00_0_0_0.y;
+  let v0_m00_0_0_2 = _four_v0_m00_0_0_0.z;
+  let v0_m00_0_0_3 = _four_v0_m00_0_0_0.w;
+  let lm0_0_0 = vec4<f32>(v0_m00_0_0_0, v0_m00_0_0_1, v0_m00_0_0_2, v0_m00_0_0_3);
+  let i2_n00_0_0 = i32(0u * 8u + qn0 * 4u);
+  let _four_v1_n00_0_0_0 = a1[u32(4096 * i1_n00 + i2_n00_0_0 + _p.o1) >> 2u];
+  let v1_n00_0_0_0 = _four_v1_n00_0_0_0.x;
+  let v1_n00_0_0_1 = _four_v1_n00_0_0_0.y;
+  let v1_n00_0_0_2 = _four_v1_n00_0_0_0.z;
+  let v1_n00_0_0_3 = _four_v1_n00_0_0_0.w;
+  let ln0_0_0 = vec4<f32>(v1_n00_0_0_0, v1_n00_0_0_1, v1_n00_0_0_2, v1_n00_0_0_3);
   {
     let at = 0u * 264u + qm0 * 132u + um0 / 4u;
     w0[at + 0u][um0 & 3u] = lm0_0_0.x;
@@ -108,24 +108,24 @@ fn main(@builtin(workgroup_id) _id: vec3<u32>, @builtin(local_invocation_index) 
   }
   workgroupBarrier();
   for (var step = 0u; step < 512u; step = step + 1u) {
-    let odd = (step - 0u) & 1u;
+    let now = (step - 0u) % 2u;
     let next = min(step + 1u, 512u - 1u);
-    let i2_m00_0 = i32(next * 8u + qm0 * 4u);
-    let _four_v0_m00_0_0 = a0[u32(4096 * i0_m00 + i2_m00_0 + _p.o0) >> 2u];
-    let v0_m00_0_0 = _four_v0_m00_0_0.x;
-    let v0_m00_0_1 = _four_v0_m00_0_0.y;
-    let v0_m00_0_2 = _four_v0_m00_0_0.z;
-    let v0_m00_0_3 = _four_v0_m00_0_0.w;
-    let lm0_0_0 = vec4<f32>(v0_m00_0_0, v0_m00_0_1, v0_m00_0_2, v0_m00_0_3);
-    let i2_n00_0 = i32(next * 8u + qn0 * 4u);
-    let _four_v1_n00_0_0 = a1[u32(4096 * i1_n00 + i2_n00_0 + _p.o1) >> 2u];
-    let v1_n00_0_0 = _four_v1_n00_0_0.x;
-    let v1_n00_0_1 = _four_v1_n00_0_0.y;
-    let v1_n00_0_2 = _four_v1_n00_0_0.z;
-    let v1_n00_0_3 = _four_v1_n00_0_0.w;
-    let ln0_0_0 = vec4<f32>(v1_n00_0_0, v1_n00_0_1, v1_n00_0_2, v1_n00_0_3);
-    let from_m = odd * 264u + ty;
-    let from_n = odd * 264u + tx;
+    let i2_m00_0_0 = i32(next * 8u + qm0 * 4u);
+    let _four_v0_m00_0_0_0 = a0[u32(4096 * i0_m00 + i2_m00_0_0 + _p.o0) >> 2u];
+    let v0_m00_0_0_0 = _four_v0_m00_0_0_0.x;
+    let v0_m00_0_0_1 = _four_v0_m00_0_0_0.y;
+    let v0_m00_0_0_2 = _four_v0_m00_0_0_0.z;
+    let v0_m00_0_0_3 = _four_v0_m00_0_0_0.w;
+    let lm0_0_0 = vec4<f32>(v0_m00_0_0_0, v0_m00_0_0_1, v0_m00_0_0_2, v0_m00_0_0_3);
+    let i2_n00_0_0 = i32(next * 8u + qn0 * 4u);
+    let _four_v1_n00_0_0_0 = a1[u32(4096 * i1_n00 + i2_n00_0_0 + _p.o1) >> 2u];
+    let v1_n00_0_0_0 = _four_v1_n00_0_0_0.x;
+    let v1_n00_0_0_1 = _four_v1_n00_0_0_0.y;
+    let v1_n00_0_0_2 = _four_v1_n00_0_0_0.z;
+    let v1_n00_0_0_3 = _four_v1_n00_0_0_0.w;
+    let ln0_0_0 = vec4<f32>(v1_n00_0_0_0, v1_n00_0_0_1, v1_n00_0_0_2, v1_n00_0_0_3);
+    let from_m = now * 264u + ty;
+    let from_n = now * 264u + tx;
     {
       let x0 = w0[from_m + 0u];
       let x1 = w0[from_m + 16u];
@@ -302,15 +302,16 @@ fn main(@builtin(workgroup_id) _id: vec3<u32>, @builtin(local_invocation_index) 
       c7_0 = fma(vec4<f32>(x1.w), y0, c7_0);
       c7_1 = fma(vec4<f32>(x1.w), y1, c7_1);
     }
+    let then = (step - 0u + 1u) % 2u;
     {
-      let at = (odd ^ 1u) * 264u + qm0 * 132u + um0 / 4u;
+      let at = then * 264u + qm0 * 132u + um0 / 4u;
       w0[at + 0u][um0 & 3u] = lm0_0_0.x;
       w0[at + 33u][um0 & 3u] = lm0_0_0.y;
       w0[at + 66u][um0 & 3u] = lm0_0_0.z;
       w0[at + 99u][um0 & 3u] = lm0_0_0.w;
     }
     {
-      let at = (odd ^ 1u) * 264u + qn0 * 132u + un0 / 4u;
+      let at = then * 264u + qn0 * 132u + un0 / 4u;
       w1[at + 0u][un0 & 3u] = ln0_0_0.x;
       w1[at + 33u][un0 & 3u] = ln0_0_0.y;
       w1[at + 66u][un0 & 3u] = ln0_0_0.z;

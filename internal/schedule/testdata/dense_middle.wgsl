@@ -69,21 +69,21 @@ fn main(@builtin(workgroup_id) _id: vec3<u32>, @builtin(local_invocation_index) 
   let i0_m00 = i32(m0 + um0 * 1u);
   let qn0 = _thread % 16u;
   let un0 = _thread / 16u;
-  let i1_n0 = i32(n0 + qn0 * 4u);
-  let i2_m00_0 = i32(0u * 8u + qm0 * 4u);
-  let _four_v0_m00_0_0 = a0[u32(512 * i0_m00 + i2_m00_0 + _p.o0) >> 2u];
-  let v0_m00_0_0 = _four_v0_m00_0_0.x;
-  let v0_m00_0_1 = _four_v0_m00_0_0.y;
-  let v0_m00_0_2 = _four_v0_m00_0_0.z;
-  let v0_m00_0_3 = _four_v0_m00_0_0.w;
-  let lm0_0_0 = vec4<f32>(v0_m00_0_0, v0_m00_0_1, v0_m00_0_2, v0_m00_0_3);
-  let i2_n0_0 = i32(0u * 8u + un0 * 1u);
-  let _four_v1_n0_0_0 = a1[u32(i1_n0 + 512 * i2_n0_0 + _p.o1) >> 2u];
-  let v1_n0_0_0 = _four_v1_n0_0_0.x;
-  let v1_n0_0_1 = _four_v1_n0_0_0.y;
-  let v1_n0_0_2 = _four_v1_n0_0_0.z;
-  let v1_n0_0_3 = _four_v1_n0_0_0.w;
-  let ln0_0_0 = vec4<f32>(v1_n0_0_0, v1_n0_0_1, v1_n0_0_2, v1_n0_0_3);
+  let i1_n00 = i32(n0 + qn0 * 4u);
+  let i2_m00_0_0 = i32(0u * 8u + qm0 * 4u);
+  let _four_v0_m00_0_0_0 = a0[u32(512 * i0_m00 + i2_m00_0_0 + _p.o0) >> 2u];
+  let v0_m00_0_0_0 = _four_v0_m00_0_0_0.x;
+  let v0_m00_0_0_1 = _four_v0_m00_0_0_0.y;
+  let v0_m00_0_0_2 = _four_v0_m00_0_0_0.z;
+  let v0_m00_0_0_3 = _four_v0_m00_0_0_0.w;
+  let lm0_0_0 = vec4<f32>(v0_m00_0_0_0, v0_m00_0_0_1, v0_m00_0_0_2, v0_m00_0_0_3);
+  let i2_n00_0_0 = i32(0u * 8u + un0 * 1u);
+  let _four_v1_n00_0_0_0 = a1[u32(i1_n00 + 512 * i2_n00_0_0 + _p.o1) >> 2u];
+  let v1_n00_0_0_0 = _four_v1_n00_0_0_0.x;
+  let v1_n00_0_0_1 = _four_v1_n00_0_0_0.y;
+  let v1_n00_0_0_2 = _four_v1_n00_0_0_0.z;
+  let v1_n00_0_0_3 = _four_v1_n00_0_0_0.w;
+  let ln0_0_0 = vec4<f32>(v1_n00_0_0_0, v1_n00_0_0_1, v1_n00_0_0_2, v1_n00_0_0_3);
   {
     let at = 0u * 136u + qm0 * 68u + um0 / 4u;
     w0[at + 0u][um0 & 3u] = lm0_0_0.x;
@@ -96,24 +96,24 @@ fn main(@builtin(workgroup_id) _id: vec3<u32>, @builtin(local_invocation_index) 
   }
   workgroupBarrier();
   for (var step = 0u; step < 64u; step = step + 1u) {
-    let odd = (step - 0u) & 1u;
+    let now = (step - 0u) % 2u;
     let next = min(step + 1u, 64u - 1u);
-    let i2_m00_0 = i32(next * 8u + qm0 * 4u);
-    let _four_v0_m00_0_0 = a0[u32(512 * i0_m00 + i2_m00_0 + _p.o0) >> 2u];
-    let v0_m00_0_0 = _four_v0_m00_0_0.x;
-    let v0_m00_0_1 = _four_v0_m00_0_0.y;
-    let v0_m00_0_2 = _four_v0_m00_0_0.z;
-    let v0_m00_0_3 = _four_v0_m00_0_0.w;
-    let lm0_0_0 = vec4<f32>(v0_m00_0_0, v0_m00_0_1, v0_m00_0_2, v0_m00_0_3);
-    let i2_n0_0 = i32(next * 8u + un0 * 1u);
-    let _four_v1_n0_0_0 = a1[u32(i1_n0 + 512 * i2_n0_0 + _p.o1) >> 2u];
-    let v1_n0_0_0 = _four_v1_n0_0_0.x;
-    let v1_n0_0_1 = _four_v1_n0_0_0.y;
-    let v1_n0_0_2 = _four_v1_n0_0_0.z;
-    let v1_n0_0_3 = _four_v1_n0_0_0.w;
-    let ln0_0_0 = vec4<f32>(v1_n0_0_0, v1_n0_0_1, v1_n0_0_2, v1_n0_0_3);
-    let from_m = odd * 136u + ty;
-    let from_n = odd * 128u + tx;
+    let i2_m00_0_0 = i32(next * 8u + qm0 * 4u);
+    let _four_v0_m00_0_0_0 = a0[u32(512 * i0_m00 + i2_m00_0_0 + _p.o0) >> 2u];
+    let v0_m00_0_0_0 = _four_v0_m00_0_0_0.x;
+    let v0_m00_0_0_1 = _four_v0_m00_0_0_0.y;
+    let v0_m00_0_0_2 = _four_v0_m00_0_0_0.z;
+    let v0_m00_0_0_3 = _four_v0_m00_0_0_0.w;
+    let lm0_0_0 = vec4<f32>(v0_m00_0_0_0, v0_m00_0_0_1, v0_m00_0_0_2, v0_m00_0_0_3);
+    let i2_n00_0_0 = i32(next * 8u + un0 * 1u);
+    let _four_v1_n00_0_0_0 = a1[u32(i1_n00 + 512 * i2_n00_0_0 + _p.o1) >> 2u];
+    let v1_n00_0_0_0 = _four_v1_n00_0_0_0.x;
+    let v1_n00_0_0_1 = _four_v1_n00_0_0_0.y;
+    let v1_n00_0_0_2 = _four_v1_n00_0_0_0.z;
+    let v1_n00_0_0_3 = _four_v1_n00_0_0_0.w;
+    let ln0_0_0 = vec4<f32>(v1_n00_0_0_0, v1_n00_0_0_1, v1_n00_0_0_2, v1_n00_0_0_3);
+    let from_m = now * 136u + ty;
+    let from_n = now * 128u + tx;
     {
       let x0 = w0[from_m + 0u];
       let y0 = w1[from_n + 0u];
@@ -218,15 +218,16 @@ fn main(@builtin(workgroup_id) _id: vec3<u32>, @builtin(local_invocation_index) 
       c3_0 = fma(vec4<f32>(x0.w), y0, c3_0);
       c3_1 = fma(vec4<f32>(x0.w), y1, c3_1);
     }
+    let then = (step - 0u + 1u) % 2u;
     {
-      let at = (odd ^ 1u) * 136u + qm0 * 68u + um0 / 4u;
+      let at = then * 136u + qm0 * 68u + um0 / 4u;
       w0[at + 0u][um0 & 3u] = lm0_0_0.x;
       w0[at + 17u][um0 & 3u] = lm0_0_0.y;
       w0[at + 34u][um0 & 3u] = lm0_0_0.z;
       w0[at + 51u][um0 & 3u] = lm0_0_0.w;
     }
     {
-      w1[(odd ^ 1u) * 128u + un0 * 16u + qn0] = ln0_0_0;
+      w1[then * 128u + un0 * 16u + qn0] = ln0_0_0;
     }
     workgroupBarrier();
   }

@@ -51,40 +51,40 @@ fn main(@builtin(workgroup_id) _id: vec3<u32>, @builtin(local_invocation_index) 
   let i0_m10 = i32(min(m0 + um1 * 1u, 16u - 1u));
   let qn0 = _thread % 8u;
   let un0 = _thread / 8u;
-  let i1_n0 = i32(min(n0 + qn0 * 4u, 100u - 4u));
+  let i1_n00 = i32(min(n0 + qn0 * 4u, 100u - 4u));
   let qn1 = (_thread + 64u) % 8u;
   let un1 = (_thread + 64u) / 8u;
-  let i1_n1 = i32(min(n0 + qn1 * 4u, 100u - 4u));
+  let i1_n10 = i32(min(n0 + qn1 * 4u, 100u - 4u));
   let begin = split * 4u;
   let end = min(begin + 4u, 256u);
-  let i2_m00_0 = i32(begin * 16u + qm0 * 4u);
-  let _four_v0_m00_0_0 = a0[u32(4096 * i0_m00 + i2_m00_0 + _p.o0) >> 2u];
-  let v0_m00_0_0 = _four_v0_m00_0_0.x;
-  let v0_m00_0_1 = _four_v0_m00_0_0.y;
-  let v0_m00_0_2 = _four_v0_m00_0_0.z;
-  let v0_m00_0_3 = _four_v0_m00_0_0.w;
-  let lm0_0_0 = vec4<f32>(select(0.0f, v0_m00_0_0, m0 + um0 * 1u < 16u), select(0.0f, v0_m00_0_1, m0 + um0 * 1u < 16u), select(0.0f, v0_m00_0_2, m0 + um0 * 1u < 16u), select(0.0f, v0_m00_0_3, m0 + um0 * 1u < 16u));
-  let i2_m10_0 = i32(begin * 16u + qm1 * 4u);
-  let _four_v0_m10_0_0 = a0[u32(4096 * i0_m10 + i2_m10_0 + _p.o0) >> 2u];
-  let v0_m10_0_0 = _four_v0_m10_0_0.x;
-  let v0_m10_0_1 = _four_v0_m10_0_0.y;
-  let v0_m10_0_2 = _four_v0_m10_0_0.z;
-  let v0_m10_0_3 = _four_v0_m10_0_0.w;
-  let lm1_0_0 = vec4<f32>(select(0.0f, v0_m10_0_0, m0 + um1 * 1u < 16u), select(0.0f, v0_m10_0_1, m0 + um1 * 1u < 16u), select(0.0f, v0_m10_0_2, m0 + um1 * 1u < 16u), select(0.0f, v0_m10_0_3, m0 + um1 * 1u < 16u));
-  let i2_n0_0 = i32(begin * 16u + un0 * 1u);
-  let _four_v1_n0_0_0 = a1[u32(i1_n0 + 100 * i2_n0_0 + _p.o1) >> 2u];
-  let v1_n0_0_0 = _four_v1_n0_0_0.x;
-  let v1_n0_0_1 = _four_v1_n0_0_0.y;
-  let v1_n0_0_2 = _four_v1_n0_0_0.z;
-  let v1_n0_0_3 = _four_v1_n0_0_0.w;
-  let ln0_0_0 = vec4<f32>(select(0.0f, v1_n0_0_0, n0 + qn0 * 4u < 100u), select(0.0f, v1_n0_0_1, n0 + qn0 * 4u < 100u), select(0.0f, v1_n0_0_2, n0 + qn0 * 4u < 100u), select(0.0f, v1_n0_0_3, n0 + qn0 * 4u < 100u));
-  let i2_n1_0 = i32(begin * 16u + un1 * 1u);
-  let _four_v1_n1_0_0 = a1[u32(i1_n1 + 100 * i2_n1_0 + _p.o1) >> 2u];
-  let v1_n1_0_0 = _four_v1_n1_0_0.x;
-  let v1_n1_0_1 = _four_v1_n1_0_0.y;
-  let v1_n1_0_2 = _four_v1_n1_0_0.z;
-  let v1_n1_0_3 = _four_v1_n1_0_0.w;
-  let ln1_0_0 = vec4<f32>(select(0.0f, v1_n1_0_0, n0 + qn1 * 4u < 100u), select(0.0f, v1_n1_0_1, n0 + qn1 * 4u < 100u), select(0.0f, v1_n1_0_2, n0 + qn1 * 4u < 100u), select(0.0f, v1_n1_0_3, n0 + qn1 * 4u < 100u));
+  let i2_m00_0_0 = i32(begin * 16u + qm0 * 4u);
+  let _four_v0_m00_0_0_0 = a0[u32(4096 * i0_m00 + i2_m00_0_0 + _p.o0) >> 2u];
+  let v0_m00_0_0_0 = _four_v0_m00_0_0_0.x;
+  let v0_m00_0_0_1 = _four_v0_m00_0_0_0.y;
+  let v0_m00_0_0_2 = _four_v0_m00_0_0_0.z;
+  let v0_m00_0_0_3 = _four_v0_m00_0_0_0.w;
+  let lm0_0_0 = vec4<f32>(select(0.0f, v0_m00_0_0_0, m0 + um0 * 1u < 16u), select(0.0f, v0_m00_0_0_1, m0 + um0 * 1u < 16u), select(0.0f, v0_m00_0_0_2, m0 + um0 * 1u < 16u), select(0.0f, v0_m00_0_0_3, m0 + um0 * 1u < 16u));
+  let i2_m10_0_0 = i32(begin * 16u + qm1 * 4u);
+  let _four_v0_m10_0_0_0 = a0[u32(4096 * i0_m10 + i2_m10_0_0 + _p.o0) >> 2u];
+  let v0_m10_0_0_0 = _four_v0_m10_0_0_0.x;
+  let v0_m10_0_0_1 = _four_v0_m10_0_0_0.y;
+  let v0_m10_0_0_2 = _four_v0_m10_0_0_0.z;
+  let v0_m10_0_0_3 = _four_v0_m10_0_0_0.w;
+  let lm1_0_0 = vec4<f32>(select(0.0f, v0_m10_0_0_0, m0 + um1 * 1u < 16u), select(0.0f, v0_m10_0_0_1, m0 + um1 * 1u < 16u), select(0.0f, v0_m10_0_0_2, m0 + um1 * 1u < 16u), select(0.0f, v0_m10_0_0_3, m0 + um1 * 1u < 16u));
+  let i2_n00_0_0 = i32(begin * 16u + un0 * 1u);
+  let _four_v1_n00_0_0_0 = a1[u32(i1_n00 + 100 * i2_n00_0_0 + _p.o1) >> 2u];
+  let v1_n00_0_0_0 = _four_v1_n00_0_0_0.x;
+  let v1_n00_0_0_1 = _four_v1_n00_0_0_0.y;
+  let v1_n00_0_0_2 = _four_v1_n00_0_0_0.z;
+  let v1_n00_0_0_3 = _four_v1_n00_0_0_0.w;
+  let ln0_0_0 = vec4<f32>(select(0.0f, v1_n00_0_0_0, n0 + qn0 * 4u < 100u), select(0.0f, v1_n00_0_0_1, n0 + qn0 * 4u < 100u), select(0.0f, v1_n00_0_0_2, n0 + qn0 * 4u < 100u), select(0.0f, v1_n00_0_0_3, n0 + qn0 * 4u < 100u));
+  let i2_n10_0_0 = i32(begin * 16u + un1 * 1u);
+  let _four_v1_n10_0_0_0 = a1[u32(i1_n10 + 100 * i2_n10_0_0 + _p.o1) >> 2u];
+  let v1_n10_0_0_0 = _four_v1_n10_0_0_0.x;
+  let v1_n10_0_0_1 = _four_v1_n10_0_0_0.y;
+  let v1_n10_0_0_2 = _four_v1_n10_0_0_0.z;
+  let v1_n10_0_0_3 = _four_v1_n10_0_0_0.w;
+  let ln1_0_0 = vec4<f32>(select(0.0f, v1_n10_0_0_0, n0 + qn1 * 4u < 100u), select(0.0f, v1_n10_0_0_1, n0 + qn1 * 4u < 100u), select(0.0f, v1_n10_0_0_2, n0 + qn1 * 4u < 100u), select(0.0f, v1_n10_0_0_3, n0 + qn1 * 4u < 100u));
   {
     let at = 0u * 144u + qm0 * 36u + um0 / 4u;
     w0[at + 0u][um0 & 3u] = lm0_0_0.x;
@@ -107,38 +107,38 @@ fn main(@builtin(workgroup_id) _id: vec3<u32>, @builtin(local_invocation_index) 
   }
   workgroupBarrier();
   for (var step = begin; step < end; step = step + 1u) {
-    let odd = (step - begin) & 1u;
+    let now = (step - begin) % 2u;
     let next = min(step + 1u, end - 1u);
-    let i2_m00_0 = i32(next * 16u + qm0 * 4u);
-    let _four_v0_m00_0_0 = a0[u32(4096 * i0_m00 + i2_m00_0 + _p.o0) >> 2u];
-    let v0_m00_0_0 = _four_v0_m00_0_0.x;
-    let v0_m00_0_1 = _four_v0_m00_0_0.y;
-    let v0_m00_0_2 = _four_v0_m00_0_0.z;
-    let v0_m00_0_3 = _four_v0_m00_0_0.w;
-    let lm0_0_0 = vec4<f32>(select(0.0f, v0_m00_0_0, m0 + um0 * 1u < 16u), select(0.0f, v0_m00_0_1, m0 + um0 * 1u < 16u), select(0.0f, v0_m00_0_2, m0 + um0 * 1u < 16u), select(0.0f, v0_m00_0_3, m0 + um0 * 1u < 16u));
-    let i2_m10_0 = i32(next * 16u + qm1 * 4u);
-    let _four_v0_m10_0_0 = a0[u32(4096 * i0_m10 + i2_m10_0 + _p.o0) >> 2u];
-    let v0_m10_0_0 = _four_v0_m10_0_0.x;
-    let v0_m10_0_1 = _four_v0_m10_0_0.y;
-    let v0_m10_0_2 = _four_v0_m10_0_0.z;
-    let v0_m10_0_3 = _four_v0_m10_0_0.w;
-    let lm1_0_0 = vec4<f32>(select(0.0f, v0_m10_0_0, m0 + um1 * 1u < 16u), select(0.0f, v0_m10_0_1, m0 + um1 * 1u < 16u), select(0.0f, v0_m10_0_2, m0 + um1 * 1u < 16u), select(0.0f, v0_m10_0_3, m0 + um1 * 1u < 16u));
-    let i2_n0_0 = i32(next * 16u + un0 * 1u);
-    let _four_v1_n0_0_0 = a1[u32(i1_n0 + 100 * i2_n0_0 + _p.o1) >> 2u];
-    let v1_n0_0_0 = _four_v1_n0_0_0.x;
-    let v1_n0_0_1 = _four_v1_n0_0_0.y;
-    let v1_n0_0_2 = _four_v1_n0_0_0.z;
-    let v1_n0_0_3 = _four_v1_n0_0_0.w;
-    let ln0_0_0 = vec4<f32>(select(0.0f, v1_n0_0_0, n0 + qn0 * 4u < 100u), select(0.0f, v1_n0_0_1, n0 + qn0 * 4u < 100u), select(0.0f, v1_n0_0_2, n0 + qn0 * 4u < 100u), select(0.0f, v1_n0_0_3, n0 + qn0 * 4u < 100u));
-    let i2_n1_0 = i32(next * 16u + un1 * 1u);
-    let _four_v1_n1_0_0 = a1[u32(i1_n1 + 100 * i2_n1_0 + _p.o1) >> 2u];
-    let v1_n1_0_0 = _four_v1_n1_0_0.x;
-    let v1_n1_0_1 = _four_v1_n1_0_0.y;
-    let v1_n1_0_2 = _four_v1_n1_0_0.z;
-    let v1_n1_0_3 = _four_v1_n1_0_0.w;
-    let ln1_0_0 = vec4<f32>(select(0.0f, v1_n1_0_0, n0 + qn1 * 4u < 100u), select(0.0f, v1_n1_0_1, n0 + qn1 * 4u < 100u), select(0.0f, v1_n1_0_2, n0 + qn1 * 4u < 100u), select(0.0f, v1_n1_0_3, n0 + qn1 * 4u < 100u));
-    let from_m = odd * 144u + ty;
-    let from_n = odd * 128u + tx;
+    let i2_m00_0_0 = i32(next * 16u + qm0 * 4u);
+    let _four_v0_m00_0_0_0 = a0[u32(4096 * i0_m00 + i2_m00_0_0 + _p.o0) >> 2u];
+    let v0_m00_0_0_0 = _four_v0_m00_0_0_0.x;
+    let v0_m00_0_0_1 = _four_v0_m00_0_0_0.y;
+    let v0_m00_0_0_2 = _four_v0_m00_0_0_0.z;
+    let v0_m00_0_0_3 = _four_v0_m00_0_0_0.w;
+    let lm0_0_0 = vec4<f32>(select(0.0f, v0_m00_0_0_0, m0 + um0 * 1u < 16u), select(0.0f, v0_m00_0_0_1, m0 + um0 * 1u < 16u), select(0.0f, v0_m00_0_0_2, m0 + um0 * 1u < 16u), select(0.0f, v0_m00_0_0_3, m0 + um0 * 1u < 16u));
+    let i2_m10_0_0 = i32(next * 16u + qm1 * 4u);
+    let _four_v0_m10_0_0_0 = a0[u32(4096 * i0_m10 + i2_m10_0_0 + _p.o0) >> 2u];
+    let v0_m10_0_0_0 = _four_v0_m10_0_0_0.x;
+    let v0_m10_0_0_1 = _four_v0_m10_0_0_0.y;
+    let v0_m10_0_0_2 = _four_v0_m10_0_0_0.z;
+    let v0_m10_0_0_3 = _four_v0_m10_0_0_0.w;
+    let lm1_0_0 = vec4<f32>(select(0.0f, v0_m10_0_0_0, m0 + um1 * 1u < 16u), select(0.0f, v0_m10_0_0_1, m0 + um1 * 1u < 16u), select(0.0f, v0_m10_0_0_2, m0 + um1 * 1u < 16u), select(0.0f, v0_m10_0_0_3, m0 + um1 * 1u < 16u));
+    let i2_n00_0_0 = i32(next * 16u + un0 * 1u);
+    let _four_v1_n00_0_0_0 = a1[u32(i1_n00 + 100 * i2_n00_0_0 + _p.o1) >> 2u];
+    let v1_n00_0_0_0 = _four_v1_n00_0_0_0.x;
+    let v1_n00_0_0_1 = _four_v1_n00_0_0_0.y;
+    let v1_n00_0_0_2 = _four_v1_n00_0_0_0.z;
+    let v1_n00_0_0_3 = _four_v1_n00_0_0_0.w;
+    let ln0_0_0 = vec4<f32>(select(0.0f, v1_n00_0_0_0, n0 + qn0 * 4u < 100u), select(0.0f, v1_n00_0_0_1, n0 + qn0 * 4u < 100u), select(0.0f, v1_n00_0_0_2, n0 + qn0 * 4u < 100u), select(0.0f, v1_n00_0_0_3, n0 + qn0 * 4u < 100u));
+    let i2_n10_0_0 = i32(next * 16u + un1 * 1u);
+    let _four_v1_n10_0_0_0 = a1[u32(i1_n10 + 100 * i2_n10_0_0 + _p.o1) >> 2u];
+    let v1_n10_0_0_0 = _four_v1_n10_0_0_0.x;
+    let v1_n10_0_0_1 = _four_v1_n10_0_0_0.y;
+    let v1_n10_0_0_2 = _four_v1_n10_0_0_0.z;
+    let v1_n10_0_0_3 = _four_v1_n10_0_0_0.w;
+    let ln1_0_0 = vec4<f32>(select(0.0f, v1_n10_0_0_0, n0 + qn1 * 4u < 100u), select(0.0f, v1_n10_0_0_1, n0 + qn1 * 4u < 100u), select(0.0f, v1_n10_0_0_2, n0 + qn1 * 4u < 100u), select(0.0f, v1_n10_0_0_3, n0 + qn1 * 4u < 100u));
+    let from_m = now * 144u + ty;
+    let from_n = now * 128u + tx;
     {
       let x0 = w0[from_m + 0u];
       let y0 = w1[from_n + 0u];
@@ -267,25 +267,26 @@ fn main(@builtin(workgroup_id) _id: vec3<u32>, @builtin(local_invocation_index) 
       c2_0 = fma(vec4<f32>(x0.z), y0, c2_0);
       c3_0 = fma(vec4<f32>(x0.w), y0, c3_0);
     }
+    let then = (step - begin + 1u) % 2u;
     {
-      let at = (odd ^ 1u) * 144u + qm0 * 36u + um0 / 4u;
+      let at = then * 144u + qm0 * 36u + um0 / 4u;
       w0[at + 0u][um0 & 3u] = lm0_0_0.x;
       w0[at + 9u][um0 & 3u] = lm0_0_0.y;
       w0[at + 18u][um0 & 3u] = lm0_0_0.z;
       w0[at + 27u][um0 & 3u] = lm0_0_0.w;
     }
     {
-      let at = (odd ^ 1u) * 144u + qm1 * 36u + um1 / 4u;
+      let at = then * 144u + qm1 * 36u + um1 / 4u;
       w0[at + 0u][um1 & 3u] = lm1_0_0.x;
       w0[at + 9u][um1 & 3u] = lm1_0_0.y;
       w0[at + 18u][um1 & 3u] = lm1_0_0.z;
       w0[at + 27u][um1 & 3u] = lm1_0_0.w;
     }
     {
-      w1[(odd ^ 1u) * 128u + un0 * 8u + qn0] = ln0_0_0;
+      w1[then * 128u + un0 * 8u + qn0] = ln0_0_0;
     }
     {
-      w1[(odd ^ 1u) * 128u + un1 * 8u + qn1] = ln1_0_0;
+      w1[then * 128u + un1 * 8u + qn1] = ln1_0_0;
     }
     workgroupBarrier();
   }

@@ -172,8 +172,16 @@ func (c *compiler) statement(s shader.Stmt) {
 		c.storeShared(s.Shared, index, from)
 	case *shader.Atomic:
 		c.atomic(s.Op, s.Buffer, c.expr(s.Index, nil), c.expr(s.Value, nil))
+	case *shader.CopyAsync:
+		c.copyAsync(s)
+	case *shader.CopyCommit:
+		c.copyCommit()
+	case *shader.CopyWait:
+		c.copyWait(s)
 	case *shader.Multiply:
 		c.multiply(s)
+	case *shader.MultiplyGroup:
+		c.multiplyGroup(s)
 	case *shader.If:
 		c.branch(s)
 	case *shader.For:

@@ -35,8 +35,16 @@ func Describe(s shader.Stmt) string {
 	case *shader.Atomic:
 		op := [...]string{shader.AtomicStore: "store", shader.AtomicMin: "min"}[s.Op]
 		return fmt.Sprintf("atomic %s(%s[%v], %v)", op, s.Buffer.Name, s.Index, s.Value)
+	case *shader.CopyAsync:
+		return fmt.Sprintf("copy %s[%v] = %s[%v]", s.Shared.Name, s.To, s.Buffer.Name, s.Index)
+	case *shader.CopyCommit:
+		return "commit copies"
+	case *shader.CopyWait:
+		return fmt.Sprintf("wait for all copies but %d groups", s.Pending)
 	case *shader.Multiply:
 		return fmt.Sprintf("%s += matrix(%s) * matrix(%s)", s.Acc.Name, join(s.A[:]), join(s.B[:]))
+	case *shader.MultiplyGroup:
+		return fmt.Sprintf("%d products in shared memory, %d pending", len(s.Products), s.Pending)
 	case *shader.If:
 		return "if " + s.Cond.String()
 	case *shader.For:

@@ -3,6 +3,7 @@ package simt_test
 import (
 	"encoding/binary"
 	"math"
+	"strings"
 	"testing"
 
 	. "github.com/tensorken/tensorken/internal/shader"
@@ -64,6 +65,133 @@ func TestMultiply(t *testing.T) {
 			if got := math.Float32frombits(binary.LittleEndian.Uint32(data[4*i:])); got != float32(want) {
 				t.Fatalf("%v: (%d, %d) is %v, want %d", c.half, i/8, i%8, got, want)
 			}
+		}
+	}
+}
+
+// A groupSample multiplies 128 rows by 24 columns of 64 halves: by two groups of threads, each
+// 64 rows. Tiles are copied from a buffer, where vectors of eight halves of the left matrix
+// and then of the right one follow each other.
+type groupSample struct {
+	pass *Pass
+	data [][]byte
+}
+
+const groupCols = 24
+
+// newGroupSample makes the program; change may change its statements.
+func newGroupSample(leftAside, rightAside bool, change func(list []Stmt) []Stmt) *groupSample {
+	in, out := &Buffer{Name: "in", Type: ir.Float16}, &Buffer{Name: "out", Arg: 1, Type: ir.Float32, Write: true}
+	const leftVectors, rightVectors = 128 * 8, 64 * 8
+	tiles := [2]*Shared{
+		{Name: "w0", Type: U32.Vec(4), Len: leftVectors, Align: 1024}, {Name: "w1", Type: U32.Vec(4), Len: rightVectors, Align: 1024},
+	}
+	body := &Block{}
+	s := &groupSample{pass: &Pass{Threads: 256, Grid: [3]int{1, 1, 1}, Body: body, Buffers: []*Buffer{in, out}, Shared: tiles[:]}}
+	s.data = [][]byte{make([]byte, 16*(leftVectors+rightVectors)), make([]byte, 4*128*groupCols)}
+	fill := func(at, sides int, aside bool, element func(side, k int) int) {
+		for side := range sides {
+			for k := range 64 {
+				line, place := side, k
+				if aside {
+					line, place = side/64*64+k, side%64
+				}
+				h := ir.ToF16(float32(element(side, k)))
+				binary.LittleEndian.PutUint16(s.data[0][16*(at+8*line)+2*place:], uint16(h))
+			}
+		}
+	}
+	fill(0, 128, leftAside, left)
+	fill(leftVectors, groupCols, rightAside, func(side, k int) int { return right(k, side) })
+	for i, n := range []int{leftVectors, rightVectors} {
+		for from := 0; from < n; from += 256 {
+			vector := ThreadID.Plus(from)
+			line := vector.Div(8)
+			to := line.Mul(8).Add(vector.And(7).Xor(line.And(7)))
+			body.Do(&CopyAsync{Shared: tiles[i], To: to, Buffer: in, Index: vector.Plus(i * leftVectors).Mul(8)})
+		}
+	}
+	group := &MultiplyGroup{}
+	var acc []*Var
+	for j := range groupCols / 8 {
+		acc = append(acc, body.Var("acc"+string(rune('0'+j)), Vec(4, Number(F32, 1))))
+	}
+	for k := 0; k < 64; k += 16 {
+		group.Products = append(group.Products, MultiplyShared{
+			Elem: F16Pairs, Acc: acc,
+			A: SharedMatrix{Shared: tiles[0], First: ThreadID.Div(128).Mul(512), AlongSide: leftAside, Depth: k},
+			B: SharedMatrix{Shared: tiles[1], First: Number(U32, 0), AlongSide: rightAside, Depth: k},
+		})
+	}
+	body.Do(change([]Stmt{&CopyCommit{}, &CopyWait{}, &Barrier{Products: true}, group})...)
+	lane := ThreadID.Rem(32)
+	for j, acc := range acc {
+		for i := range 4 {
+			row := ThreadID.Div(32).Mul(16).Add(lane.Div(4)).Plus(8 * (i / 2))
+			body.Do(&Store{Buffer: out, Index: row.Mul(groupCols).Add(lane.Rem(4).Mul(2)).Plus(8*j + i%2), Values: []*Expr{acc.Ref().At(i)}})
+		}
+	}
+	return s
+}
+
+func (s *groupSample) run(t *testing.T) error {
+	t.Helper()
+	program := &Program{Passes: []*Pass{s.pass}}
+	if err := simt.Verify(program); err != nil {
+		t.Fatal(err)
+	}
+	return simt.Compile(program).Run([]simt.Arg{{Data: s.data[0]}, {Data: s.data[1]}})
+}
+
+func (s *groupSample) right() bool {
+	for i := range 128 * groupCols {
+		want := 1
+		for k := range 64 {
+			want += left(i/groupCols, k) * right(k, i%groupCols)
+		}
+		if math.Float32frombits(binary.LittleEndian.Uint32(s.data[1][4*i:])) != float32(want) {
+			return false
+		}
+	}
+	return true
+}
+
+func TestMultiplyGroup(t *testing.T) {
+	for _, aside := range [][2]bool{{false, false}, {false, true}, {true, false}, {true, true}} {
+		s := newGroupSample(aside[0], aside[1], func(list []Stmt) []Stmt { return list })
+		if err := s.run(t); err != nil || !s.right() {
+			t.Errorf("along the side %v: error %v, or another product", aside, err)
+		}
+	}
+}
+
+// Without one of its statements the program is wrong, and most often found to be.
+func TestMultiplyGroupFaults(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		change func(list []Stmt) []Stmt
+		err    string // "": the results are wrong
+	}{
+		{"no wait for copies", func(list []Stmt) []Stmt { return append(list[:1:1], list[2:]...) }, ""},
+		{"no barrier", func(list []Stmt) []Stmt { return append(list[:2:2], list[3]) }, "wrote in"},
+		{"results before the products end", func(list []Stmt) []Stmt {
+			list[3].(*MultiplyGroup).Pending = 1
+			return list
+		}, ""},
+		{"a tile that changes", func(list []Stmt) []Stmt {
+			g := list[3].(*MultiplyGroup)
+			g.Pending = 1
+			w := g.Products[0].B.Shared
+			return append(list, &Barrier{}, &StoreShared{Shared: w, Index: ThreadID, Value: Vec(4, ThreadID)}, &Barrier{}, &MultiplyGroup{})
+		}, "multiplies a tile that changes meanwhile"},
+	} {
+		s := newGroupSample(false, false, c.change)
+		err := s.run(t)
+		switch {
+		case c.err == "" && (err != nil || s.right()):
+			t.Errorf("%s: error %v, or the right product", c.name, err)
+		case c.err != "" && (err == nil || !strings.Contains(err.Error(), c.err)):
+			t.Errorf("%s: error %v, want %s", c.name, err, c.err)
 		}
 	}
 }

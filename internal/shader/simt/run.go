@@ -35,6 +35,8 @@ type group struct {
 	shared    []shared
 	words     []uint32 // of shared arrays
 	cells     []cell
+	pending   []products // groups of products that are under way
+	copies    [][]copied // groups of copies that are, and the one that is being made
 	epoch     uint32
 	first     uint32 // the epoch in which the workgroup began
 }
@@ -130,6 +132,7 @@ func (p *pass) run(args []Arg, scratch [][]byte) {
 		g.first = g.epoch
 		g.fill(args)
 		p.code.run(g, g.all)
+		g.pending, g.copies = g.pending[:0], g.copies[:0]
 	}
 }
 

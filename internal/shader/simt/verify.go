@@ -168,12 +168,25 @@ func (v *verifier) stmt(s shader.Stmt) {
 		v.access(s.Buffer, s.Index, 1, true)
 		v.must(s.Buffer.Type == ir.Int32, "an atomic operation on %v", s.Buffer.Type)
 		v.typed(s.Value, shader.I32)
+	case *shader.CopyAsync:
+		v.shared(s.Shared, s.To)
+		v.must(s.Shared.Type == shader.U32.Vec(4), "a copy to %v", s.Shared.Type)
+		v.access(s.Buffer, s.Index, 1, false)
+		if s.Valid != nil {
+			v.typed(s.Valid, shader.Bool)
+		}
+	case *shader.CopyCommit, *shader.CopyWait:
+		v.must(v.pass != nil, "in a function")
 	case *shader.Multiply:
 		v.must(v.pass != nil && v.pass.Subgroup == lanes, "not in subgroups of %d", lanes)
 		v.assignable(s.Acc)
 		v.must(s.Acc.Type == shader.F32.Vec(4), "%s is %v", s.Acc.Name, s.Acc.Type)
 		for _, x := range append(s.A[:], s.B[:]...) {
 			v.typed(x, shader.U32)
+		}
+	case *shader.MultiplyGroup:
+		for _, m := range s.Products {
+			v.product(&m)
 		}
 	case *shader.If:
 		v.typed(s.Cond, shader.Bool)
@@ -190,6 +203,19 @@ func (v *verifier) stmt(s shader.Stmt) {
 	case *shader.Return:
 		v.must(v.pass == nil && v.loops == 0, "outside of a function, or in a loop")
 		v.typed(s.Value, v.result)
+	}
+}
+
+func (v *verifier) product(m *shader.MultiplyShared) {
+	v.must(v.pass != nil && v.pass.Threads%groupLanes == 0, "not in groups of %d", groupLanes)
+	v.must(m.Elem != shader.TF32, "a product of no halves")
+	for _, acc := range m.Acc {
+		v.assignable(acc)
+		v.must(acc.Type == shader.F32.Vec(4), "%s is %v", acc.Name, acc.Type)
+	}
+	for _, x := range []shader.SharedMatrix{m.A, m.B} {
+		v.shared(x.Shared, x.First)
+		v.must(x.Shared.Type == shader.U32.Vec(4) && x.Shared.Align%1024 == 0 && x.Shared.Align > 0, "%s is %v, aligned at %d bytes", x.Shared.Name, x.Shared.Type, x.Shared.Align)
 	}
 }
 

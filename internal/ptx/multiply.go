@@ -1,0 +1,79 @@
+package ptx
+
+import (
+	"fmt"
+
+	"github.com/tensorken/tensorken/internal/shader"
+	"github.com/tensorken/tensorken/ir"
+)
+
+// products are the instructions of a Multiply.
+var products = [...]string{
+	shader.TF32:      "m16n8k8.row.col.f32.tf32.tf32.f32",
+	shader.F16Pairs:  "m16n8k16.row.col.f32.f16.f16.f32",
+	shader.BF16Pairs: "m16n8k16.row.col.f32.bf16.bf16.f32",
+}
+
+func (p *printer) multiply(s *shader.Multiply) {
+	p.require(matrices)
+	var words []value
+	for _, x := range append(s.A[:], s.B[:]...) {
+		words = append(words, p.one(x))
+	}
+	words = p.registers(ir.Uint32, words)
+	acc := group(p.vars[s.Acc])
+	p.do("mma.sync.aligned."+products[s.Elem], acc, group(words[:4]), group(words[4:]), acc)
+}
+
+// halves are the types of operands of a product in shared memory.
+var halves = [...]string{shader.F16Pairs: "f16.f16", shader.BF16Pairs: "bf16.bf16"}
+
+// multiplyGroup starts products and waits.
+func (p *printer) multiplyGroup(s *shader.MultiplyGroup) {
+	p.require(groups)
+	if len(s.Products) > 0 {
+		p.do("wgmma.fence.sync.aligned")
+		add := p.result(pred, "setp.ne.u32", p.result(word, "mov.u32", "1"), "0")
+		for i := range s.Products {
+			m := &s.Products[i]
+			var acc []value
+			for _, v := range m.Acc {
+				acc = append(acc, p.vars[v]...)
+			}
+			op := fmt.Sprintf("wgmma.mma_async.sync.aligned.m64n%dk16.f32.%s", 8*len(m.Acc), halves[m.Elem])
+			p.do(op, group(acc), p.descriptor(&m.A), p.descriptor(&m.B), add, "1", "1", transposed(&m.A), transposed(&m.B))
+		}
+		p.do("wgmma.commit_group.sync.aligned")
+	}
+	p.do("wgmma.wait_group.sync.aligned", value(fmt.Sprint(s.Pending)))
+}
+
+func transposed(m *shader.SharedMatrix) value {
+	if m.AlongSide {
+		return "1"
+	}
+	return "0"
+}
+
+// descriptor describes a tile in shared memory, as "Matrix descriptor" in the PTX ISA says:
+// addresses and distances in units of 16 bytes, and the way in which vectors are exchanged.
+func (p *printer) descriptor(m *shader.SharedMatrix) value {
+	const line, block, exchange128 = 128, 64 * 128, 1 << 62
+	first, n := split(m.First)
+	at := 16 * n
+	leading := 16 // it does not count
+	if m.AlongSide {
+		at += m.Depth * line
+		leading = block // from 64 of the side to the next
+	} else {
+		at += 2 * m.Depth
+	}
+	const eight = 8 * line // from eight lines to the next
+	fields := uint64(exchange128 | eight/16<<32 | leading/16<<16)
+	address := p.result(word, "mov.u32", shared)
+	address = p.result(word, "mad.lo.u32", p.one(first), "16", address)
+	address = p.result(word, "add.u32", address, value(fmt.Sprint(sharedOffset(p.pass, m.Shared)+at)))
+	address = p.result(word, "shr.u32", address, "4")
+	address = p.result(word, "and.b32", address, "16383")
+	return p.result(long, "or.b64", p.result(long, "cvt.u64.u32", address), value(fmt.Sprint(fields)))
+}

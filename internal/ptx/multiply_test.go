@@ -1,0 +1,58 @@
+package ptx_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/tensorken/tensorken/internal/ptx"
+	"github.com/tensorken/tensorken/internal/ptx/ptxtest"
+	. "github.com/tensorken/tensorken/internal/shader"
+	"github.com/tensorken/tensorken/ir"
+)
+
+// The instructions of copies and of products in shared memory, and their operands.
+func TestMultiplyGroup(t *testing.T) {
+	in := &Buffer{Name: "a0", Type: ir.BFloat16}
+	first := &Shared{Name: "w0", Type: U32.Vec(4), Len: 8}
+	tiles := &Shared{Name: "w1", Type: U32.Vec(4), Len: 1024, Align: 1024}
+	body := &Block{}
+	pass := &Pass{Threads: 128, Grid: [3]int{1, 1, 1}, Body: body, Buffers: []*Buffer{in}, Shared: []*Shared{first, tiles}}
+	body.Do(
+		&CopyAsync{Shared: tiles, To: ThreadID.Add(3), Buffer: in, Index: ThreadID.Mul(8)},
+		&CopyAsync{Shared: tiles, To: ThreadID, Buffer: in, Index: ThreadID.Mul(8), Valid: ThreadID.Lt(7)},
+		&CopyCommit{}, &CopyWait{Pending: 1}, &Barrier{Products: true},
+	)
+	acc := body.Var("acc", Vec(4, Number(F32, 0)))
+	body.Do(&MultiplyGroup{Pending: 1, Products: []MultiplyShared{{
+		Elem: BF16Pairs, Acc: []*Var{acc},
+		A: SharedMatrix{Shared: tiles, First: Number(U32, 64), Depth: 16},
+		B: SharedMatrix{Shared: tiles, First: Number(U32, 0), AlongSide: true, Depth: 16},
+	}}})
+	text := ptx.Print(pass, 90)
+	if err := ptxtest.Check(text); err != nil {
+		t.Errorf("%v in\n%s", err, text)
+	}
+	if n := ptx.SharedBytes(pass); n != 1024+16*1024 {
+		t.Errorf("%d bytes of shared memory, want %d", n, 17*1024)
+	}
+	at := 0
+	for _, want := range []string{
+		".version 8.0\n.target sm_90a\n",
+		"cp.async.cg.shared.global [%r2+1072], [%d2], 16;", // array 1 begins at 1024, and vector 3 at 48
+		"selp.b32 %r11, 16, 0, %p0;", "cp.async.cg.shared.global [%r7+1024], [%d3], 16, %r11;",
+		"cp.async.commit_group;", "cp.async.wait_group 1;", "fence.proxy.async.shared::cta;\n\tbar.sync 0;",
+		"wgmma.fence.sync.aligned;",
+		"mad.lo.u32 %r18, 64, 16, %r17;", "add.u32 %r19, %r18, 1056;", // 16 halves on
+		"4611686293305360384;",      // lines of 128 bytes, 8 lines apart: 1<<62 | 64<<32 | 1<<16
+		"add.u32 %r24, %r23, 3072;", // 16 lines on
+		"4611686293338849280;",      // and 64 lines apart: 1<<62 | 64<<32 | 512<<16
+		"wgmma.mma_async.sync.aligned.m64n8k16.f32.bf16.bf16 {%r12, %r13, %r14, %r15},", ", %p1, 1, 1, 0, 1;",
+		"wgmma.commit_group.sync.aligned;\n\twgmma.wait_group.sync.aligned 1;",
+	} {
+		i := strings.Index(text[at:], want)
+		if i < 0 {
+			t.Fatalf("there is no %q from here on:\n%s", want, text[at:])
+		}
+		at += i
+	}
+}

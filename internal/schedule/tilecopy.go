@@ -1,0 +1,97 @@
+package schedule
+
+import (
+	"github.com/tensorken/tensorken/internal/shader"
+)
+
+// eight is the number of halves in a vector of 16 bytes.
+const eight = 8
+
+// copied reports whether both factors are copied to shared memory as they are.
+func (q *tilePass) copied() bool {
+	return q.tile.unit.align > 0 && q.copies(&q.m) && q.copies(&q.n)
+}
+
+// copies reports whether each eight neighbours of a factor are a vector in memory.
+func (q *tilePass) copies(f *factorTile) bool {
+	in, along := &q.k.Body[f.factor], f.axes
+	if f.alongK {
+		along = q.deep
+	}
+	v := in.View
+	if len(in.Src) > 0 || len(v.Guards) > 0 || !q.k.Args[in.Arg].Align || v.Off%eight != 0 || len(along) == 0 {
+		return false
+	}
+	inner := along[len(along)-1]
+	if v.Coef[inner] != 1 || q.k.Axes[inner].Len%eight != 0 {
+		return false
+	}
+	for a, c := range v.Coef {
+		if a != inner && c%eight != 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// multiplyCopies multiplies tile by tile along the depth. Copies of two steps are under way
+// beside the products of two others.
+func (q *tilePass) multiplyCopies() {
+	root, t := q.p.root, q.tile
+	ahead := t.unit.buffers - 2
+	start := root.block()
+	for i := range ahead {
+		q.copyTiles(start, q.first.Plus(i), u32(i))
+	}
+	loop, step := root.loop("step", q.first, q.last, 1)
+	number := loop.Let("number", step.Sub(q.first))
+	now := loop.Let("now", number.Rem(t.unit.buffers))
+	loop.Do(&shader.CopyWait{Pending: ahead - 1}, q.barrier())
+	// The products that read the buffer have ended: each thread has waited for them in the last step.
+	q.copyTiles(loop, step.Plus(ahead), loop.Let("then", number.Add(ahead).Rem(t.unit.buffers)))
+	t.unit.methods.multiply(q, loop, now.Mul(q.m.size(t)), now.Mul(q.n.size(t)))
+	root.Do(start.Stmts...)
+	loop.end()
+}
+
+// copyTiles starts to copy the tiles of a step, or of the last one, as a group.
+func (q *tilePass) copyTiles(sc *scope, step, buffer *shader.Expr) {
+	in := sc.block()
+	step = in.Let("copied", step.Min(q.last.Sub(1)))
+	for _, f := range []*factorTile{&q.m, &q.n} {
+		for _, l := range f.loads {
+			q.copyVector(in, f, &l, step.Mul(q.tile.depth()), buffer.Mul(f.size(q.tile)))
+		}
+	}
+	in.Do(&shader.CopyCommit{})
+	in.end()
+}
+
+// copyVector copies a vector of a load, at a position of the depth, to a tile.
+func (q *tilePass) copyVector(sc *scope, f *factorTile, l *tileLoad, at, to *shader.Expr) {
+	if l.when != nil {
+		block := sc.when(l.when)
+		defer block.end()
+		sc = block
+	}
+	w := span{axes: q.deep, clamp: clamp(q.depth, q.tile.depth()), base: at.Add(l.u)}
+	if f.alongK {
+		w.base, w.step, w.fours = at.Add(l.q.Mul(eight)), count(4), q.fours(q.deep)
+	}
+	in := l.scopes[0].on(sc.Block, tag("_"+f.name, 0))
+	in = in.block()
+	in.enterValid(w)
+	body := &q.k.Body[f.factor]
+	index := in.linear(body.View.Off, body.View.Coef, q.p.offset(body.Arg)).lane(0)
+	in.Do(&shader.CopyAsync{Shared: f.shared, To: to.Add(lineAt(f, l)), Buffer: q.p.input(body.Arg), Index: index, Valid: in.condition(0)})
+	sc.Do(in.head)
+}
+
+// lineAt is where a tile in lines of 64 has the vector of a load.
+func lineAt(f *factorTile, l *tileLoad) *shader.Expr {
+	line, vector := l.u, l.q
+	if !f.alongK {
+		line, vector = l.q.Div(8).Mul(64).Add(l.u), l.q.And(7)
+	}
+	return line.Mul(8).Add(vector.Xor(line.And(7)))
+}

@@ -1,0 +1,120 @@
+package simt
+
+import (
+	"math"
+
+	"github.com/tensorken/tensorken/internal/shader"
+)
+
+// groupLanes is the number of threads that execute a product in shared memory together.
+const groupLanes = 128
+
+// products is a group of products that are under way. They are computed when it ends, and read
+// their tiles both when it starts and then: tiles that change in between are a fault.
+type products []product
+
+type product struct {
+	*shader.MultiplyShared
+	stmt, thread int // the first of the group's
+	acc          []value
+	tiles        [2]tile
+	before       [2][]float64
+}
+
+// A tile is a SharedMatrix from its first vector on.
+type tile struct {
+	shader.SharedMatrix
+	array *shared
+	first uint32
+	sides int
+}
+
+// multiplyGroup translates a MultiplyGroup.
+func (c *compiler) multiplyGroup(s *shader.MultiplyGroup) {
+	stmt := c.stmt
+	type operands struct {
+		arrays [2]int
+		first  [2]value
+		acc    []value
+	}
+	list := make([]operands, len(s.Products))
+	for i := range s.Products {
+		m, o := &s.Products[i], &list[i]
+		for k, x := range []shader.SharedMatrix{m.A, m.B} {
+			o.arrays[k], o.first[k] = c.array(x.Shared), c.expr(x.First, nil)
+		}
+		for _, v := range m.Acc {
+			o.acc = append(o.acc, c.vars[v])
+		}
+	}
+	c.emit(func(g *group, on []int32) {
+		g.together(stmt, on)
+		var started products
+		for i := range s.Products {
+			m, o := &s.Products[i], &list[i]
+			for thread := 0; thread < g.Threads; thread += groupLanes {
+				p := product{MultiplyShared: m, stmt: stmt, thread: thread, acc: o.acc}
+				for k, x := range []shader.SharedMatrix{m.A, m.B} {
+					p.tiles[k] = tile{x, &g.shared[o.arrays[k]], g.value(o.first[k][0])[thread], []int{64, 8 * len(m.Acc)}[k]}
+					p.before[k] = g.elements(&p, &p.tiles[k])
+				}
+				started = append(started, p)
+			}
+		}
+		g.pending = append(g.pending, started)
+		for len(g.pending) > s.Pending {
+			for i := range g.pending[0] {
+				g.finish(&g.pending[0][i], on)
+			}
+			g.pending = g.pending[1:]
+		}
+	})
+}
+
+// elements reads the 16 places of the depth of each side of a tile.
+func (g *group) elements(p *product, t *tile) (list []float64) {
+	if t.first%64 != 0 {
+		g.fail(p.stmt, p.thread, "multiplies a tile from vector %d on", t.first)
+	}
+	read := elements[p.Elem]
+	for side := range t.sides {
+		for k := t.Depth; k < t.Depth+16; k++ {
+			line, at := side, k
+			if t.AlongSide {
+				line, at = side&^63+k, side%64
+			}
+			vector := int(t.first) + 8*line + (at/8 ^ line%8)
+			first := g.word(p.stmt, int32(p.thread), t.array, uint32(vector))
+			word := g.readsWord(p.stmt, int32(p.thread), t.array, first+at%8/2)
+			list = append(list, read(word)[at%2])
+		}
+	}
+	return list
+}
+
+// finish computes a product.
+func (g *group) finish(p *product, on []int32) {
+	var tiles [2][]float64
+	for k := range tiles {
+		tiles[k] = g.elements(p, &p.tiles[k])
+		for i, x := range tiles[k] {
+			if y := p.before[k][i]; x != y && (x == x || y == y) {
+				g.fail(p.stmt, p.thread, "multiplies a tile that changes meanwhile")
+			}
+		}
+	}
+	for j, acc := range p.acc {
+		g.values(acc) // which targets leaves compact
+		z := g.targets(on, acc)
+		for lane := range groupLanes {
+			for i := range 4 {
+				row, col := lane/32*16+lane%32/4+8*(i>>1), 8*j+2*(lane%4)+i&1
+				sum := float64(math.Float32frombits(z[i][p.thread+lane]))
+				for k := range 16 {
+					sum += tiles[0][16*row+k] * tiles[1][16*col+k]
+				}
+				z[i][p.thread+lane] = math.Float32bits(float32(sum))
+			}
+		}
+	}
+}
