@@ -51,14 +51,17 @@ input read once and the result written once; GFLOP/s counts one operation for
 each element, 2n³ for the product. With two devices, the ratio is the first
 one's time divided by the second one's.
 
-With --peers it compares the CPU with other libraries instead; bench/peers/README.md
-in the repository says with which, and how to install them. It runs in a clone of
-the repository. The works are matrix products, elementwise operations and sums,
-softmax, layer norm, a transposition, a convolution, and training steps of an MLP,
-of a transformer and of LSTMs. Programs of the libraries alternate with this one, three
-times, and each time is the median of the three. A ratio is how many times as fast
-this library is; the bar is what the project wants of it, against the fastest of
-the libraries that it names.`,
+With --peers it compares the CPU with other libraries instead, or with --device the
+GPU with PyTorch on a GPU of NVIDIA; bench/peers/README.md in the repository says with
+which, and how to install them. It runs in a clone of the repository. The works are
+matrix products, elementwise operations and sums, softmax, layer norm, a transposition,
+a convolution, and training steps of an MLP, of a transformer and of LSTMs; on a GPU
+also attention and GPT-2, products in types of 16 bits, and the peak memory of steps.
+Programs of the libraries alternate with this one, three times, and each time is the
+median of the three. A ratio is how many times as fast this library is, or how many
+times less memory it takes. The bar is what the project wants: of the ratio to the
+fastest of the libraries that it names, or of the value. A work that one program cannot
+measure, or whose results differ, is left out, and the command fails at its end.`,
 		Args: noArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			if err := o.peers.check(c.Flags().Changed); err != nil {
@@ -74,12 +77,12 @@ the libraries that it names.`,
 	f.StringSliceVar(&o.ops, "ops", nil, "operations to measure (default all: "+strings.Join(opNames(), ",")+")")
 	f.IntSliceVar(&o.sizes, "sizes", nil, "even sizes n of n×n matrices (default powers of two from 64 to --max)")
 	f.IntVar(&o.max, "max", 2048, "greatest size")
-	f.StringSliceVar(&o.devices, "device", nil, "devices to measure, such as cpu,webgpu (default the CPU and the GPU, if there is one)")
+	f.StringSliceVar(&o.devices, "device", nil, "devices to measure, such as cpu,webgpu (default the CPU and the GPU, if there is one; with --peers the CPU)")
 	f.IntVar(&o.threads, "threads", 0, "cores that the CPU may use (default TENSORKEN_THREADS, else all)")
 	f.DurationVar(&o.budget, "time", 200*time.Millisecond, "time to spend on each number, more if three runs take longer")
 	f.BoolVar(&o.json, "json", false, "print the result as JSON; the table goes to standard error")
 	f.StringVar(&o.plot, "plot", "", "draw the result into this file, a .png or an .svg")
-	f.BoolVar(&o.peers.compare, "peers", false, "compare the CPU with NumPy, PyTorch, gonum and GoMLX")
+	f.BoolVar(&o.peers.compare, "peers", false, "compare the CPU with NumPy, PyTorch, gonum and GoMLX, or the GPU of --device with PyTorch")
 	f.StringVar(&o.peers.works, "works", "", "with --peers: works to measure, a regular expression (default all)")
 	f.StringVar(&o.peers.dir, "peers-dir", filepath.Join("bench", "peers"), "with --peers: the folder of the peers' programs")
 	f.StringVar(&o.peers.python, "python", "", "with --peers: the Python interpreter (default the first on PATH that has the library)")

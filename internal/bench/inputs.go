@@ -10,13 +10,32 @@ import (
 // inputs makes the numbers that the peers compute with too: a hash of position and seed.
 // Each tensor has the next seed, so works make their inputs in the same order.
 type inputs struct {
-	device *tensor.Device
-	seed   uint32
+	device    *tensor.Device
+	seed      uint32
+	dtype     tensor.DType // of floats
+	tolerance float64      // of results, as a part of the largest element
 }
 
-// floats returns uniform float32 in ±scale.
+func newInputs(d *tensor.Device) *inputs {
+	return &inputs{device: d, dtype: tensor.Float32, tolerance: 1e-3}
+}
+
+// halved returns a setup in a type of 16 bits. Libraries round in different places: weights of
+// attention, a softmax before it is divided.
+func halved(d tensor.DType, start setup) setup {
+	return func(in *inputs) func() (tensor.Tensor, error) {
+		in.dtype, in.tolerance = d, 2e-2
+		return start(in)
+	}
+}
+
+// floats returns numbers that are uniform in ±scale, rounded to the type.
 func (in *inputs) floats(scale float64, lengths ...int) tensor.Tensor {
-	return numbers(in, lengths, func(h uint32) float32 { return (float32(h>>8)*0x1p-23 - 1) * float32(scale) })
+	x := numbers(in, lengths, func(h uint32) float32 { return (float32(h>>8)*0x1p-23 - 1) * float32(scale) })
+	if in.dtype != tensor.Float32 {
+		x = x.Cast(in.dtype).Keep()
+	}
+	return x
 }
 
 // ints returns int32 from 0 to n-1.

@@ -12,6 +12,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/tensorken/tensorken/tensor"
 )
 
 // PeerOptions say what to compare, and where the peers are.
@@ -19,6 +21,8 @@ type PeerOptions struct {
 	Dir     string // of the peers' programs
 	Python  string // the interpreter; "" is the first on PATH that has the library
 	Works   []Work
+	Device  string                         // the name of the GPU; "" for the CPU
+	OpenGPU func() (*tensor.Device, error) // opens it; nil for the CPU
 	Threads int
 	Time    time.Duration // for each work in each round
 }
@@ -41,6 +45,11 @@ var Peers = []Peer{
 	{"gomlx-simd", "needs a version of GoMLX in bench/peers/go.mod that uses the experiment", goProgram("gomlx", "simd", "simd/archsimd")},
 }
 
+// GPUPeers has the peers of GPUs.
+var GPUPeers = []Peer{
+	{"pytorch", "needs a GPU of NVIDIA and pip install torch numpy", python("pytorch_gpu_peer.py")},
+}
+
 // A Found is a peer that is installed.
 type Found struct {
 	Name  string `json:"name"`
@@ -58,9 +67,9 @@ type Missing struct {
 }
 
 // FindPeers finds the peers that are installed, and builds those in Go.
-func FindPeers(ctx context.Context, table []Peer, o PeerOptions) (found []Found, missing []Missing, err error) {
+func FindPeers(ctx context.Context, s Suite, o PeerOptions) (found []Found, missing []Missing, err error) {
 	found, missing = []Found{}, []Missing{} // not null in JSON
-	for _, p := range table {
+	for _, p := range s.Peers {
 		f, err := p.find(ctx, o)
 		switch {
 		case ctx.Err() != nil:
@@ -70,7 +79,7 @@ func FindPeers(ctx context.Context, table []Peer, o PeerOptions) (found []Found,
 			continue
 		}
 		for _, name := range f.works {
-			if !slices.ContainsFunc(Works, func(w Work) bool { return w.Name == name }) {
+			if !slices.ContainsFunc(s.Works, func(w Work) bool { return w.Name == name }) {
 				return nil, nil, fmt.Errorf("peer %s measures %q, which is no work of this command", p.Name, name)
 			}
 		}
@@ -122,8 +131,8 @@ func (f Found) measure(ctx context.Context, o PeerOptions) ([]Time, error) {
 	var times []Time
 	for line := range bytes.Lines(out) {
 		var t Time
-		if err := json.Unmarshal(line, &t); err != nil || t.Seconds <= 0 {
-			return nil, fmt.Errorf("peer %s printed %q, want a line of JSON with a time", f.Name, bytes.TrimSpace(line))
+		if err := json.Unmarshal(line, &t); err != nil || t.Seconds <= 0 && t.Error == "" {
+			return nil, fmt.Errorf("peer %s printed %q, want a line of JSON with a time or an error", f.Name, bytes.TrimSpace(line))
 		}
 		times, got = append(times, t), append(got, t.Work)
 	}

@@ -17,6 +17,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/tensorken/tensorken/driver"
 	"github.com/tensorken/tensorken/tensor"
 )
 
@@ -58,6 +59,8 @@ func playPeer(how string, args []string) int {
 	switch how {
 	case "wrong":
 		t.Sample[3] += 0.1
+	case "failing":
+		t = Time{Work: t.Work, Error: "out of memory"}
 	case "garbled":
 		fmt.Println("hello")
 	case "other":
@@ -92,7 +95,7 @@ func quick() PeerOptions {
 }
 
 func TestFind(t *testing.T) {
-	found, missing, err := FindPeers(t.Context(), []Peer{fakePeer("a", "absent", "good"), fakePeer("b", "absent")}, quick())
+	found, missing, err := FindPeers(t.Context(), Suite{Works, []Peer{fakePeer("a", "absent", "good"), fakePeer("b", "absent")}}, quick())
 	if err != nil || len(found) != 1 || len(missing) != 1 {
 		t.Fatalf("Find = %v, %v, %v; want one found and one missing", found, missing, err)
 	}
@@ -103,14 +106,14 @@ func TestFind(t *testing.T) {
 	if missing[0] != want {
 		t.Errorf("missing %+v, want %+v", missing[0], want)
 	}
-	_, _, err = FindPeers(t.Context(), []Peer{fakePeer("a", "unknown")}, quick())
+	_, _, err = FindPeers(t.Context(), Suite{Works, []Peer{fakePeer("a", "unknown")}}, quick())
 	if err == nil || !strings.Contains(err.Error(), `peer a measures "fft"`) {
 		t.Errorf("Find of a peer with an unknown work: %v", err)
 	}
 }
 
 func TestRun(t *testing.T) {
-	found, _, err := FindPeers(t.Context(), []Peer{fakePeer("numpy", "good")}, quick())
+	found, _, err := FindPeers(t.Context(), Suite{Works, []Peer{fakePeer("numpy", "good")}}, quick())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -135,20 +138,28 @@ func TestRun(t *testing.T) {
 }
 
 func TestRunFails(t *testing.T) {
-	for _, c := range []struct{ how, want string }{
-		{"wrong", "peer p computes something else than tensorken: matmul/64 gives ["},
-		{"garbled", `peer p printed "hello"`},
-		{"other", "peer p measured [mul/1M], want [matmul/64]"},
-		{"silent", "peer p measured [], want [matmul/64]"},
-		{"broken", "peer p: exit status 3 | 2 | 3 | 4 is the last"},
+	for _, c := range []struct {
+		how, want string
+		others    bool // works are compared
+	}{
+		{"wrong", "p: matmul/64: computes something else than tensorken: gives [", true},
+		{"failing", "p: matmul/64: out of memory", true},
+		{"garbled", `peer p printed "hello"`, false},
+		{"other", "peer p measured [mul/1M], want [matmul/64]", false},
+		{"silent", "peer p measured [], want [matmul/64]", false},
+		{"broken", "peer p: exit status 3 | 2 | 3 | 4 is the last", false},
 	} {
-		found, _, err := FindPeers(t.Context(), []Peer{fakePeer("p", c.how)}, quick())
+		found, _, err := FindPeers(t.Context(), Suite{Works, []Peer{fakePeer("p", c.how)}}, quick())
 		if err != nil {
 			t.Errorf("%s: %v", c.how, err)
 			continue
 		}
-		if _, err = Compare(t.Context(), quick(), found, io.Discard); err == nil || !strings.Contains(err.Error(), c.want) {
-			t.Errorf("%s: error %v, want …%s…", c.how, err, c.want)
+		rows, err := Compare(t.Context(), quick(), found, io.Discard)
+		if err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "\n") {
+			t.Errorf("%s: error %v, want a line …%s…", c.how, err, c.want)
+		}
+		if c.others != (len(rows) == 1 && rows[0].Work == "matmul/256") {
+			t.Errorf("%s: rows %+v, want those of other works: %v", c.how, rows, c.others)
 		}
 	}
 	ctx, cancel := context.WithCancel(t.Context())
@@ -182,6 +193,62 @@ func TestRow(t *testing.T) {
 	}
 }
 
+func TestBars(t *testing.T) {
+	w := Work{Name: "w", Unit: Millis, Bar: Bar{Most: 2500, Memory: 3, Peers: pytorch}}
+	for _, c := range []struct {
+		name, bar string
+		work      Work
+		ours      float64
+		met       bool
+	}{
+		{"the value is met", "≤ 2500", w, 2.5, true},
+		{"the value is not met", "≤ 2500", w, 2.6, false},
+		{"memory is met", "≤ 3", w.memory(), 3e9, true},
+		{"memory is not met", "≤ 3", w.memory(), 3.1e9, false},
+		{"the ratio", "≥ 2 pytorch", Work{Unit: Millis, Bar: atLeast(2, pytorch)}, 1, true},
+		{"no bar", "-", Work{Unit: Millis, Bar: Bar{Peers: pytorch}}, 1, false},
+	} {
+		r := newComparison(c.work, map[string][]float64{Ours: {c.ours}, "pytorch": {2 * c.ours}})
+		if r.Met != c.met || r.Ratio != 2 || r.Bar.String() != c.bar {
+			t.Errorf("%s: %+v, bar %v, want met %v and the bar %s", c.name, r, r.Bar, c.met, c.bar)
+		}
+	}
+}
+
+// Of training steps on a GPU the peak is compared too. It is that of one work.
+func TestPeak(t *testing.T) {
+	opened := 0
+	o := PeerOptions{
+		Works: []Work{
+			{Name: "large", Unit: Micros, start: unary(tensor.Tensor.Exp, 1, 1<<20)},
+			{Name: "step", Unit: Millis, start: trainTransformer(tiny)},
+			{Name: "lost", Unit: Micros, start: unary(func(tensor.Tensor) tensor.Tensor { panic(&tensor.DeviceError{Op: "Exp", Err: driver.ErrMemory}) }, 1, 1)},
+			{Name: "small", Unit: Micros, start: unary(tensor.Tensor.Exp, 1, 1)},
+		},
+		Threads: 1, Time: time.Nanosecond,
+		OpenGPU: func() (*tensor.Device, error) { opened++; return tensor.NewCPU(nil), nil },
+	}
+	rows, err := Compare(t.Context(), o, nil, io.Discard)
+	if err == nil || !strings.HasPrefix(err.Error(), "tensorken: lost: ") || strings.Contains(err.Error(), "\n") {
+		t.Errorf("Compare returns the error %v, want one line about the work lost", err)
+	}
+	var names []string
+	for _, r := range rows {
+		names = append(names, r.Work)
+	}
+	if diff := cmp.Diff([]string{"large", "step", "step/memory", "small"}, names); diff != "" {
+		t.Fatalf("rows (-want +got):\n%s", diff)
+	}
+	// Float32 parameters with two slots and gradients, and less than the large work takes.
+	parameters := 4e-9 * float64(tiny.layers*12*tiny.width*tiny.width)
+	if got := rows[2].Values[Ours]; rows[2].Unit != Memory || got < 4*parameters || got > 4e-3 {
+		t.Errorf("the peak is %v %s, want more than %v GB", got, rows[2].Unit, 4*parameters)
+	}
+	if opened != 2+3+2 { // one for large, one for step and lost, one for small; lost fails in the first round
+		t.Errorf("%d devices were opened, want 7", opened)
+	}
+}
+
 func TestPython(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("a script is no program on Windows")
@@ -207,6 +274,12 @@ func TestPython(t *testing.T) {
 	}
 	if programs, _ := python("p.py")(t.Context(), PeerOptions{Python: "mine"}); len(programs) != 1 || programs[0].path != "mine" {
 		t.Errorf("with a named interpreter: %v", programs)
+	}
+	for device, want := range map[string]string{"cuda:1": "cuda:1", "webgpu:1": "cuda"} {
+		programs, _ := python("p.py")(t.Context(), PeerOptions{Python: "mine", Device: device})
+		if got := programs[0].args; !slices.Equal(got[2:], []string{"--device", want}) {
+			t.Errorf("on %s: arguments %q, want --device %s", device, got, want)
+		}
 	}
 	t.Setenv("PATH", t.TempDir())
 	if _, err := python("p.py")(t.Context(), PeerOptions{}); err == nil {
@@ -256,15 +329,24 @@ func TestGoProgram(t *testing.T) {
 	}
 }
 
+// programs returns the folder of the peers' programs.
+func programs(t *testing.T) string {
+	dir := filepath.Join("..", "..", "bench", "peers")
+	if _, err := os.Stat(filepath.Join(dir, "python", "peer.py")); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
 // The peers of bench/peers in Python that are installed here compute what this library
 // does. Those in Go would be downloaded.
 func TestInstalled(t *testing.T) {
 	o := quick()
-	o.Dir = filepath.Join("..", "..", "..", "..", "bench", "peers")
+	o.Dir = programs(t)
 	if testing.Short() {
 		t.Skip("imports PyTorch eight times")
 	}
-	found, missing, err := FindPeers(t.Context(), Peers[:2], o)
+	found, missing, err := FindPeers(t.Context(), Suite{Works, Peers[:2]}, o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -281,5 +363,39 @@ func TestInstalled(t *testing.T) {
 	}
 	for _, r := range rows {
 		t.Logf("%+v", r)
+	}
+}
+
+// The works of GPUs in PyTorch are those of this library.
+func TestInstalledGPU(t *testing.T) {
+	if testing.Short() {
+		t.Skip("imports PyTorch four times")
+	}
+	s := SuiteOf("cuda")
+	o := PeerOptions{
+		Dir: programs(t), Device: "cpu", Threads: 1, Time: time.Nanosecond,
+		OpenGPU: func() (*tensor.Device, error) { return tensor.NewCPU(nil), nil },
+	}
+	found, missing, err := FindPeers(t.Context(), s, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(found) == 0 {
+		t.Skip("PyTorch is not installed: ", missing[0].Reason)
+	}
+	var names []string
+	for _, w := range s.Works {
+		names = append(names, w.Name)
+		if slices.Contains([]string{"argmax/4096", "columnsums/4096", "exp/1M", "mlp/64", "transformer/bf16"}, w.Name) {
+			o.Works = append(o.Works, w)
+		}
+	}
+	slices.Sort(names)
+	slices.Sort(found[0].works)
+	if diff := cmp.Diff(names, found[0].works); diff != "" {
+		t.Errorf("works of PyTorch (-want +got):\n%s", diff)
+	}
+	if rows, err := Compare(t.Context(), o, found, io.Discard); err != nil || len(rows) < len(o.Works) {
+		t.Errorf("Compare gives %v, %v", rows, err)
 	}
 }

@@ -22,11 +22,24 @@ func python(file string) func(context.Context, PeerOptions) ([]program, error) {
 			return nil, fmt.Errorf("no python3 on PATH")
 		}
 		var programs []program
+		args := []string{"-B", filepath.Join(o.Dir, "python", file)}
+		if o.Device != "" {
+			args = append(args, "--device", cudaName(o.Device))
+		}
 		for _, path := range interpreters {
-			programs = append(programs, program{path: path, args: []string{"-B", filepath.Join(o.Dir, "python", file)}, env: threads(o)})
+			programs = append(programs, program{path: path, args: args, env: threads(o)})
 		}
 		return programs, nil
 	}
+}
+
+// cudaName returns the name of a GPU in PyTorch: adapters of WebGPU have other numbers, so it
+// is the first one for them.
+func cudaName(device string) string {
+	if strings.HasPrefix(device, "webgpu") {
+		return "cuda"
+	}
+	return device
 }
 
 // interpretersOn returns the Python interpreters in the folders of a PATH, in order.

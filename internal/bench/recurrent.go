@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/tensorken/tensorken/nn"
+	"github.com/tensorken/tensorken/optim"
 	"github.com/tensorken/tensorken/tensor"
 )
 
@@ -27,7 +28,7 @@ func lstm(batch, time, in, width, layers int, bidirectional bool) setup {
 			}
 			in = len(directions) * width
 		}
-		return trained(l, func(l nn.LSTM) tensor.Tensor {
+		return trained(optim.New(optim.Adam{}, 1e-3), l, x, func(l nn.LSTM, x tensor.Tensor) tensor.Tensor {
 			y, _ := l.Apply(x, nil)
 			return y.Square().Mean()
 		})

@@ -20,34 +20,31 @@ var (
 
 // Works has all works, each with the speed that the project wants of it.
 var Works = []Work{
-	{"matmul/64", GFLOPs, 2 * 64 * 64 * 64, Bar{0.5, numpy}, 1, matmul(64)},
-	{"matmul/256", GFLOPs, 2 * 256 * 256 * 256, Bar{0.9, numpy}, 1, matmul(256)},
-	{"matmul/512", GFLOPs, 2 * 512 * 512 * 512, Bar{0.95, numpy}, 1, matmul(512)},
-	{"matmul/1024", GFLOPs, 2 * 1024 * 1024 * 1024, Bar{0.95, numpy}, 1, matmul(1024)},
-	{"matmul/2048", GFLOPs, 2 * 2048 * 2048 * 2048, Bar{0.95, numpy}, 1, matmul(2048)},
-	{"exp/1M", GElems, mega, Bar{1.3, either}, 1, unary(tensor.Tensor.Exp, 4, mega)},
-	{"exp/16M", GElems, 16 * mega, Bar{1, either}, 1, unary(tensor.Tensor.Exp, 4, 16*mega)},
-	{"mul/1M", GElems, mega, Bar{1, either}, 1, binary(product, mega)},
-	{"mul/16M", GElems, 16 * mega, Bar{1, either}, 1, binary(product, 16*mega)},
-	{"sum/1M", GElems, mega, Bar{1, either}, 1, unary(total, 1, mega)},
-	{"sum/16M", GElems, 16 * mega, Bar{1, either}, 1, unary(total, 1, 16*mega)},
-	{"tanh/16M", GElems, 16 * mega, Bar{3, pytorch}, 1, unary(tensor.Tensor.Tanh, 4, 16*mega)},
-	{"gelu/16M", GElems, 16 * mega, Bar{2, pytorch}, 1, unary(tensor.Tensor.GELU, 4, 16*mega)},
-	{"chain/16M", GElems, 16 * mega, Bar{3.5, numpy}, 1, binary(chain, 16*mega)},
-	{"softmax/4096", GElems, 16 * mega, Bar{2, pytorch}, 1, unary(softmax, 4, 4096, 4096)},
-	{"layernorm/4096", GElems, 16 * mega, Bar{2, pytorch}, 1, layerNorm(4096)},
-	{"transpose/4096", GElems, 16 * mega, Bar{4, either}, 1, unary(transposed, 1, 4096, 4096)},
-	{"conv/32x64x56x56", GFLOPs, convAmount, Bar{1.5, pytorch}, 1, conv(32, 64, 56)},
-	{"mlp/64", Millis, 0, Bar{1.1, pytorch}, 4, mlp(64)},
-	{"mlp/256", Millis, 0, Bar{1.1, pytorch}, 4, mlp(256)},
-	{"mlp/1024", Millis, 0, Bar{1.1, pytorch}, 4, mlp(1024)},
-	{"transformer", Millis, 0, Bar{1.3, pytorch}, 4, trainTransformer},
-	{"lstm/1000", Millis, 0, Bar{1, pytorch}, 4, lstm(8, 1000, 32, 64, 1, false)},
-	{"bilstm/100", Millis, 0, Bar{1, pytorch}, 4, lstm(64, 100, 256, 256, 2, true)},
+	{"matmul/64", GFLOPs, 2 * 64 * 64 * 64, atLeast(0.5, numpy), matmul(64)},
+	{"matmul/256", GFLOPs, 2 * 256 * 256 * 256, atLeast(0.9, numpy), matmul(256)},
+	{"matmul/512", GFLOPs, 2 * 512 * 512 * 512, atLeast(0.95, numpy), matmul(512)},
+	{"matmul/1024", GFLOPs, 2 * 1024 * 1024 * 1024, atLeast(0.95, numpy), matmul(1024)},
+	{"matmul/2048", GFLOPs, 2 * 2048 * 2048 * 2048, atLeast(0.95, numpy), matmul(2048)},
+	{"exp/1M", GElems, mega, atLeast(1.3, either), unary(tensor.Tensor.Exp, 4, mega)},
+	{"exp/16M", GElems, 16 * mega, atLeast(1, either), unary(tensor.Tensor.Exp, 4, 16*mega)},
+	{"mul/1M", GElems, mega, atLeast(1, either), binary(product, mega)},
+	{"mul/16M", GElems, 16 * mega, atLeast(1, either), binary(product, 16*mega)},
+	{"sum/1M", GElems, mega, atLeast(1, either), unary(total, 1, mega)},
+	{"sum/16M", GElems, 16 * mega, atLeast(1, either), unary(total, 1, 16*mega)},
+	{"tanh/16M", GElems, 16 * mega, atLeast(3, pytorch), unary(tensor.Tensor.Tanh, 4, 16*mega)},
+	{"gelu/16M", GElems, 16 * mega, atLeast(2, pytorch), unary(tensor.Tensor.GELU, 4, 16*mega)},
+	{"chain/16M", GElems, 16 * mega, atLeast(3.5, numpy), binary(chain, 16*mega)},
+	{"softmax/4096", GElems, 16 * mega, atLeast(2, pytorch), unary(softmax, 4, 4096, 4096)},
+	{"layernorm/4096", GElems, 16 * mega, atLeast(2, pytorch), layerNorm(4096)},
+	{"transpose/4096", GElems, 16 * mega, atLeast(4, either), unary(transposed, 1, 4096, 4096)},
+	{"conv/32x64x56x56", GFLOPs, convAmount, atLeast(1.5, pytorch), conv(32, 64, 56)},
+	{"mlp/64", Millis, 0, atLeast(1.1, pytorch), mlp(64)},
+	{"mlp/256", Millis, 0, atLeast(1.1, pytorch), mlp(256)},
+	{"mlp/1024", Millis, 0, atLeast(1.1, pytorch), mlp(1024)},
+	{"transformer", Millis, 0, atLeast(1.3, pytorch), trainTransformer(smallTransformer)},
+	{"lstm/1000", Millis, 0, atLeast(1, pytorch), lstm(8, 1000, 32, 64, 1, false)},
+	{"bilstm/100", Millis, 0, atLeast(1, pytorch), lstm(64, 100, 256, 256, 2, true)},
 }
-
-// A setup makes the inputs of a work, and returns a function that runs it once.
-type setup = func(in *inputs) func() (tensor.Tensor, error)
 
 // unary returns the setup of a function of a tensor, uniform in ±scale.
 func unary(f func(x tensor.Tensor) tensor.Tensor, scale float64, lengths ...int) setup {
@@ -65,9 +62,7 @@ func binary(f func(a, b tensor.Tensor) tensor.Tensor, lengths ...int) setup {
 	}
 }
 
-func matmul(n int) setup {
-	return binary(func(a, b tensor.Tensor) tensor.Tensor { return a.MatMul(b) }, n, n)
-}
+func matmul(n int) setup { return binary(tensor.Tensor.MatMul, n, n) }
 
 func product(a, b tensor.Tensor) tensor.Tensor { return a.Mul(b) }
 

@@ -51,18 +51,20 @@ def libraries(name):
 
 def sample(result):
     """Up to 16 elements, evenly spaced from the first to the last."""
-    flat = np.asarray(result).reshape(-1)
-    m = min(16, flat.size)
-    return [float(flat[k * (flat.size - 1) // max(m - 1, 1)]) for k in range(m)]
+    flat = result.reshape(-1)
+    n = len(flat)
+    m = min(16, n)
+    return [float(flat[k * (n - 1) // max(m - 1, 1)]) for k in range(m)]
 
 
-def measure(run, seconds):
-    """The median time of a run, in batches long enough for the clock."""
+def measure(run, seconds, sync):
+    """The median time of a run, in batches long enough for the clock, each with sync at its end."""
     batches, n, spent, samples = 20, 1, 0.0, []
     while not samples or spent < seconds:
         start = time.perf_counter()
         for _ in range(n):
             run()
+        sync()
         t = time.perf_counter() - start
         spent += t
         if t < seconds / batches / 2:
@@ -73,23 +75,52 @@ def measure(run, seconds):
     return (samples[(len(samples) - 1) // 2] + samples[len(samples) // 2]) / 2
 
 
-def main(about, works, set_threads=lambda n: None):
+class CPU:
+    """The device of a peer."""
+
+    inputs = Inputs
+
+    def open(self, name):
+        """Selects the device of that name, and describes it."""
+        return libraries("openblas") + libraries("mkl")
+
+    def clear(self):
+        """Frees what earlier works left."""
+
+    def sync(self):
+        """Waits for all work."""
+
+    def memory(self):
+        """The greatest number of bytes held since clear, as fields of the output."""
+        return {}
+
+
+def main(about, works, set_threads=lambda n: None, device=CPU()):
     """Measures works: name -> (setup, number of sampled runs).
 
     A setup takes Inputs and returns a function that computes once.
     """
     p = argparse.ArgumentParser()
     p.add_argument("--about", action="store_true")
+    p.add_argument("--device", default="cuda", help="a GPU; only for peers that have one")
     p.add_argument("--threads", type=int, default=1)
     p.add_argument("--seconds", type=float, default=0.2)
     p.add_argument("works", nargs="*")
     a = p.parse_args()
+    about += device.open(a.device)
     if a.about:
-        print(json.dumps({"about": about + libraries("openblas") + libraries("mkl"), "works": list(works)}))
+        print(json.dumps({"about": about, "works": list(works)}))
         return
     set_threads(a.threads)
     for name in a.works:
         setup, runs = works[name]
-        run = setup(Inputs())
-        samples = [s for _ in range(runs) for s in sample(run())]
-        print(json.dumps({"work": name, "seconds": measure(run, a.seconds), "sample": samples}), flush=True)
+        result = {"work": name}
+        try:
+            device.clear()
+            run = setup(device.inputs())
+            result["sample"] = [s for _ in range(runs) for s in sample(run())]
+            result |= {"seconds": measure(run, a.seconds, device.sync)} | device.memory()
+        except Exception as e:  # out of memory; an operation that this version of the library lacks
+            result["error"] = f"{type(e).__name__}: {e}".split("\n")[0]
+        run = None
+        print(json.dumps(result), flush=True)

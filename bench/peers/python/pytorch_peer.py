@@ -1,5 +1,6 @@
 """The works in PyTorch, as its users write them."""
 
+import contextlib
 import math
 
 import torch
@@ -8,21 +9,19 @@ from torch.nn import functional as F
 
 import peer
 
+device = "cpu"
+
 
 def floats(inputs, scale, *shape):
-    return torch.from_numpy(inputs.floats(scale, *shape))
+    return torch.as_tensor(inputs.floats(scale, *shape), device=device)
 
 
 def ints(inputs, n, *shape):
-    return torch.from_numpy(inputs.ints(n, *shape))
+    return torch.as_tensor(inputs.ints(n, *shape), device=device)
 
 
 def matmul(n):
-    def setup(inputs):
-        a, b = floats(inputs, 1, n, n), floats(inputs, 1, n, n)
-        return lambda: a @ b
-
-    return setup
+    return binary(torch.matmul, n, n)
 
 
 def unary(f, *shape, scale=4):
@@ -33,17 +32,16 @@ def unary(f, *shape, scale=4):
     return setup
 
 
-def mul(n):
+def binary(f, *shape):
     def setup(inputs):
-        a, b = floats(inputs, 1, n), floats(inputs, 1, n)
-        return lambda: a * b
+        a, b = floats(inputs, 1, *shape), floats(inputs, 1, *shape)
+        return lambda: f(a, b)
 
     return setup
 
 
-def chain(inputs):
-    a, c = floats(inputs, 1, 16 << 20), floats(inputs, 1, 16 << 20)
-    return lambda: torch.relu((a * c + a) * 0.5 - c)
+def chain(a, c):
+    return torch.relu((a * c + a) * 0.5 - c)
 
 
 def layernorm(inputs):
@@ -56,13 +54,15 @@ def conv(inputs):
     return lambda: F.conv2d(x, weight, padding=1)
 
 
-def trained(model, loss):
-    """A function that does a step of Adam and returns the loss before it."""
-    optimizer = torch.optim.Adam(model.parameters(), lr=1e-3)
+def trained(model, loss, rule=torch.optim.Adam, rate=1e-3, half=None):
+    """A function that makes a training step, in half if it is a type, and returns the loss before it."""
+    fused = {"fused": True} if device != "cpu" else {}
+    optimizer = rule(model.parameters(), lr=rate, **fused)
 
     def run():
         with torch.enable_grad():
-            value = loss()
+            with torch.autocast(torch.device(device).type, half) if half else contextlib.nullcontext():
+                value = loss()
             optimizer.zero_grad(set_to_none=True)
             value.backward()
         optimizer.step()
@@ -72,7 +72,7 @@ def trained(model, loss):
 
 
 def linear(inputs, width_in, width_out):
-    layer = nn.Linear(width_in, width_out)
+    layer = nn.Linear(width_in, width_out, device=device)
     with torch.no_grad():
         layer.weight.copy_(floats(inputs, 1 / math.sqrt(width_in), width_out, width_in))
         layer.bias.zero_()
@@ -90,44 +90,68 @@ def mlp(batch):
     return setup
 
 
-LAYERS, WIDTH, HEADS, LENGTH, BATCH, VOCABULARY = 4, 128, 8, 128, 4, 256
+class Size:
+    def __init__(self, layers, width, heads, length, batch, vocabulary):
+        self.layers, self.width, self.heads = layers, width, heads
+        self.length, self.batch, self.vocabulary = length, batch, vocabulary
+
+
+def attention(q, k, v, causal):
+    if hasattr(F, "scaled_dot_product_attention"):  # PyTorch 2
+        return F.scaled_dot_product_attention(q, k, v, is_causal=causal)
+    scores = (q @ k.transpose(-2, -1)) * (1 / math.sqrt(q.size(-1)))
+    if causal:
+        future = torch.ones(q.size(-2), k.size(-2), device=device).triu(1).bool()
+        scores = scores.masked_fill(future, float("-inf"))
+    return F.softmax(scores, dim=-1) @ v
+
+
+def layer_norm(width):
+    return nn.LayerNorm(width, device=device)
 
 
 class Block(nn.Module):
-    def __init__(self, inputs):
+    def __init__(self, inputs, size):
         super().__init__()
-        self.norm1, self.norm2 = nn.LayerNorm(WIDTH), nn.LayerNorm(WIDTH)
-        self.qkv, self.out = linear(inputs, WIDTH, 3 * WIDTH), linear(inputs, WIDTH, WIDTH)
-        self.up, self.down = linear(inputs, WIDTH, 4 * WIDTH), linear(inputs, 4 * WIDTH, WIDTH)
-        self.register_buffer("past", torch.tril(torch.ones(LENGTH, LENGTH)).bool())
+        width, self.heads = size.width, size.heads
+        self.norm1, self.norm2 = layer_norm(width), layer_norm(width)
+        self.qkv, self.out = linear(inputs, width, 3 * width), linear(inputs, width, width)
+        self.up, self.down = linear(inputs, width, 4 * width), linear(inputs, 4 * width, width)
 
     def forward(self, x):
         b, t, width = x.shape
         q, k, v = (
-            y.view(b, t, HEADS, width // HEADS).transpose(1, 2) for y in self.qkv(self.norm1(x)).split(width, dim=2)
+            y.view(b, t, self.heads, -1).transpose(1, 2) for y in self.qkv(self.norm1(x)).split(width, dim=2)
         )
-        scores = (q @ k.transpose(-2, -1)) * (1 / math.sqrt(width // HEADS))
-        p = F.softmax(scores.masked_fill(~self.past, float("-inf")), dim=-1)
-        x = x + self.out((p @ v).transpose(1, 2).contiguous().view(b, t, width))
+        y = attention(q, k, v, causal=True)
+        x = x + self.out(y.transpose(1, 2).contiguous().view(b, t, width))
         return x + self.down(F.gelu(self.up(self.norm2(x))))
 
 
 class Transformer(nn.Module):
-    def __init__(self, inputs):
+    def __init__(self, inputs, size, tied):
         super().__init__()
-        self.tokens = nn.Embedding.from_pretrained(floats(inputs, 0.1, VOCABULARY, WIDTH), freeze=False)
-        self.positions = nn.Parameter(floats(inputs, 0.1, LENGTH, WIDTH))
-        self.blocks = nn.Sequential(*(Block(inputs) for _ in range(LAYERS)))
-        self.norm, self.head = nn.LayerNorm(WIDTH), linear(inputs, WIDTH, VOCABULARY)
+        self.tokens = nn.Embedding.from_pretrained(floats(inputs, 0.1, size.vocabulary, size.width), freeze=False)
+        self.positions = nn.Parameter(floats(inputs, 0.1, size.length, size.width))
+        self.blocks = nn.Sequential(*(Block(inputs, size) for _ in range(size.layers)))
+        self.norm = layer_norm(size.width)
+        self.head = None if tied else linear(inputs, size.width, size.vocabulary)
 
     def forward(self, ids):
-        return self.head(self.norm(self.blocks(self.tokens(ids) + self.positions)))
+        x = self.norm(self.blocks(self.tokens(ids) + self.positions))
+        return self.head(x) if self.head else x @ self.tokens.weight.t()
 
 
-def transformer(inputs):
-    ids, targets = ints(inputs, VOCABULARY, BATCH, LENGTH), ints(inputs, VOCABULARY, BATCH, LENGTH)
-    model = Transformer(inputs)
-    return trained(model, lambda: F.cross_entropy(model(ids).view(-1, VOCABULARY), targets.view(-1)))
+def transformer(size, tied=False, **settings):
+    def setup(inputs):
+        shape = size.batch, size.length
+        ids, targets = ints(inputs, size.vocabulary, *shape), ints(inputs, size.vocabulary, *shape)
+        model = Transformer(inputs, size, tied)
+        return trained(
+            model, lambda: F.cross_entropy(model(ids).view(-1, size.vocabulary), targets.view(-1)), **settings
+        )
+
+    return setup
 
 
 def lstm(batch, time, width_in, width, layers, bidirectional):
@@ -145,18 +169,18 @@ def lstm(batch, time, width_in, width, layers, bidirectional):
 works = {f"matmul/{n}": (matmul(n), 1) for n in (64, 256, 512, 1024, 2048)}
 for size, n in (("1M", 1 << 20), ("16M", 16 << 20)):
     works["exp/" + size] = unary(torch.exp, n), 1
-    works["mul/" + size] = mul(n), 1
+    works["mul/" + size] = binary(torch.mul, n), 1
     works["sum/" + size] = unary(torch.sum, n, scale=1), 1
 works |= {
     "tanh/16M": (unary(torch.tanh, 16 << 20), 1),
     "gelu/16M": (unary(F.gelu, 16 << 20), 1),
-    "chain/16M": (chain, 1),
+    "chain/16M": (binary(chain, 16 << 20), 1),
     "softmax/4096": (unary(lambda x: torch.softmax(x, dim=1), 4096, 4096), 1),
     "layernorm/4096": (layernorm, 1),
     # x.t() + 1 would keep the order of x in memory and transpose nothing.
     "transpose/4096": (unary(lambda x: x.t().contiguous() + 1, 4096, 4096, scale=1), 1),
     "conv/32x64x56x56": (conv, 1),
-    "transformer": (transformer, 4),
+    "transformer": (transformer(Size(4, 128, 8, 128, 4, 256)), 4),
     "lstm/1000": (lstm(8, 1000, 32, 64, 1, False), 4),
     "bilstm/100": (lstm(64, 100, 256, 256, 2, True), 4),
 }
