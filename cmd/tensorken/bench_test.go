@@ -156,6 +156,8 @@ func TestBenchBadInput(t *testing.T) {
 		{[]string{"--python", "python3"}, "--python goes only with --peers"},
 		{[]string{"--peers", "--sizes", "64"}, "--sizes does not go with --peers"},
 		{[]string{"--peers", "--plot", "b.png"}, "--plot does not go with --peers"},
+		{[]string{"--peers", "--device", "cpu,cuda"}, "--device names 2 devices: with --peers, want one"},
+		{[]string{"--peers", "--peers-dir", ".", "--device", "tpu"}, `device "tpu": there is no such device`},
 		{[]string{"--peers", "--time", "0"}, "--time is 0s, want more than 0"},
 		{[]string{"--peers"}, "bench/peers: no such file or directory: run it in a clone of the repository"},
 		{[]string{"--peers", "--peers-dir", ".", "--works", "("}, "--works: error parsing regexp"},

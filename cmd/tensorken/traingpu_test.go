@@ -11,18 +11,25 @@ import (
 	"github.com/tensorken/tensorken/internal/wgpu"
 )
 
+// requireGPU skips a test that needs a GPU where there is none, or one in software alone.
+func requireGPU(t *testing.T) {
+	t.Helper()
+	if os.Getenv("TENSORKEN_REQUIRE_GPU") == "1" {
+		return
+	}
+	_, adapters, err := findAdapters()
+	if err != nil {
+		t.Skip("no GPU: ", err)
+	}
+	if adapters[0].Kind == wgpu.Software {
+		t.Skip("only a software GPU: TENSORKEN_REQUIRE_GPU=1 runs it all the same")
+	}
+}
+
 // TestTrainOnGPU trains with the command's defaults: a GPU reaches the accuracy of the
 // CPU.
 func TestTrainOnGPU(t *testing.T) {
-	if os.Getenv("TENSORKEN_REQUIRE_GPU") != "1" {
-		_, adapters, err := findAdapters()
-		if err != nil {
-			t.Skip("no GPU: ", err)
-		}
-		if adapters[0].Kind == wgpu.Software {
-			t.Skip("only a software GPU: TENSORKEN_REQUIRE_GPU=1 runs it all the same")
-		}
-	}
+	requireGPU(t)
 	train := func(device string) (r result) {
 		t.Helper()
 		status, stdout, stderr := command("train", "--device", device, "--out", filepath.Join(t.TempDir(), "digits.safetensors"), "--json")

@@ -30,9 +30,12 @@ func SuiteOf(device string) Suite {
 	return s
 }
 
-// Bars of GPUs, of one H200. SuiteOf adds the peer.
-func times(x float64) Bar         { return Bar{Times: x} }
-func most(x float64) Bar          { return Bar{Most: x} }
+// The bars of gpuWorks, of one H200. SuiteOf adds the peer.
+
+func times(x float64) Bar { return Bar{Times: x} }
+
+func most(x float64) Bar { return Bar{Most: x} }
+
 func mostAndGB(x, gb float64) Bar { return Bar{Most: x, Memory: gb} }
 
 const (

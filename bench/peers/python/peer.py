@@ -85,7 +85,7 @@ class CPU:
         return libraries("openblas") + libraries("mkl")
 
     def clear(self):
-        """Frees what earlier works left."""
+        """Frees what is no longer used, and counts the greatest number of bytes anew."""
 
     def sync(self):
         """Waits for all work."""
@@ -118,6 +118,7 @@ def main(about, works, set_threads=lambda n: None, device=CPU()):
         try:
             device.clear()
             run = setup(device.inputs())
+            device.clear()
             result["sample"] = [s for _ in range(runs) for s in sample(run())]
             result |= {"seconds": measure(run, a.seconds, device.sync)} | device.memory()
         except Exception as e:  # out of memory; an operation that this version of the library lacks
