@@ -1,6 +1,7 @@
 package page
 
 import (
+	"errors"
 	"strings"
 
 	"github.com/tensorken/tensorken/tensor"
@@ -42,6 +43,12 @@ func (d *Devices) Open(name string) (_ *tensor.Device, err error) {
 		d.gpu, err = webgpu.Open(&webgpu.Options{Software: true})
 	}
 	return d.gpu, err
+}
+
+// Failed reports whether an error is a failure of the GPU, in work on a device of that name.
+func Failed(name string, err error) bool {
+	failure := (*tensor.DeviceError)(nil)
+	return name == GPU && errors.As(err, &failure)
 }
 
 // Reopen closes a GPU that failed, and opens it again. Where that fails it returns the CPU. It

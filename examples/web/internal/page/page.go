@@ -47,11 +47,13 @@ func open(t transport) *Port {
 	return p
 }
 
-// Send sends a message. The value is what package encoding/json makes of it.
+// Send sends a message. The value is what package encoding/json makes of it. If it makes
+// nothing of it, as of a NaN, the page gets a message "error" that says so.
 func (p *Port) Send(name string, value any) {
 	v, err := json.Marshal(value)
 	if err != nil {
-		panic(fmt.Sprintf("page: message %s: %v", name, err))
+		v, _ = json.Marshal(fmt.Sprintf("message %s: %v", name, err)) // a string is JSON
+		name = "error"
 	}
 	b, _ := json.Marshal(message{name, v}) // v is JSON
 	p.send(b)
@@ -72,9 +74,8 @@ func On[T any](p *Port, name string, f func(T) error) {
 
 // Serve handles messages, one at a time, until the page is gone. After a message it calls
 // work, if that is not nil, again and again while it reports that there is more to do, and
-// looks for messages in between: work does a short piece, such as a training step. An error of
-// work or of a handler goes to the page as message "error", and ends the work until the next
-// message.
+// looks for messages in between: work does a short piece, such as a training step. An error
+// goes to the page as message "error"; one of work also ends the work until the next message.
 func (p *Port) Serve(work func() (more bool, err error)) {
 	more := false
 	for {
@@ -89,11 +90,10 @@ func (p *Port) Serve(work func() (more bool, err error)) {
 		var err error
 		if ok {
 			more, err = work != nil, p.handle(line)
-		} else {
-			more, err = work()
+		} else if more, err = work(); err != nil {
+			more = false
 		}
 		if err != nil {
-			more = false
 			p.Send("error", err.Error())
 		}
 	}

@@ -4,13 +4,15 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"math"
 	"strings"
 	"testing"
 
 	"github.com/tensorken/tensorken/tensor"
 )
 
-// Messages are handled in order, work is done between them, and errors are messages.
+// Messages are handled in order, work is done between them, and errors are messages. Those of
+// handlers do not end the work.
 func TestServe(t *testing.T) {
 	in, pageEnd := io.Pipe()
 	var out bytes.Buffer
@@ -19,6 +21,7 @@ func TestServe(t *testing.T) {
 	On(p, "add", func(x []float64) error { p.Send("sum", x[0]+x[1]); return nil })
 	On(p, "work", func(n int) error { left = n; return nil })
 	On(p, "fail", func(struct{}) error { return errors.New("failed") })
+	On(p, "nan", func(struct{}) error { p.Send("loss", math.NaN()); return nil })
 	On(p, "misuse", func(struct{}) error { tensor.Ones(2).Add(tensor.Ones(3)); return nil })
 	go func() {
 		io.WriteString(pageEnd, `{"name":"add","value":[1,2]}
@@ -26,6 +29,7 @@ func TestServe(t *testing.T) {
 {"name":"fail"}
 {"name":"misuse"}
 {"name":"unknown"}
+{"name":"nan"}
 {"name":"work","value":3}
 `)
 	}()
@@ -35,6 +39,7 @@ func TestServe(t *testing.T) {
 		}
 		p.Send("left", left)
 		if left--; left > 0 {
+			p.received.put([]byte(`{"name":"fail"}`))
 			return true, nil
 		}
 		pageEnd.Close()
@@ -48,7 +53,10 @@ func TestServe(t *testing.T) {
 		`{"name":"error","value":"failed"}`,
 		"page_test.go:", // the line of Add
 		`{"name":"error","value":"the program has no handler of message \"unknown\""}`,
-		`{"name":"left","value":3}`, `{"name":"left","value":2}`, `{"name":"left","value":1}`,
+		`{"name":"error","value":"message loss: json: unsupported value: NaN"}`,
+		`{"name":"left","value":3}`, `{"name":"error","value":"failed"}`,
+		`{"name":"left","value":2}`, `{"name":"error","value":"failed"}`,
+		`{"name":"left","value":1}`,
 		`{"name":"error","value":"the work failed"}`,
 	}
 	if len(got) != len(want) {
