@@ -49,7 +49,7 @@ func digitsTab(t *testing.T, browser context.Context, prelude string, most time.
 // learn trains on a device until a condition holds.
 func (b *tab) learn(device, until string) {
 	b.Helper()
-	b.do(chromedp.Click(chromedp.CSS("#"+device)), chromedp.Click(chromedp.CSS("#train")))
+	b.do(chromedp.Click(chromedp.CSS(`[value="`+device+`"]`)), chromedp.Click(chromedp.CSS("#train")))
 	b.wait(until)
 	b.do(chromedp.Click(chromedp.CSS("#train")))
 	b.wait(`document.getElementById("train").textContent === "Train"`)
@@ -98,7 +98,7 @@ func TestDigits(t *testing.T) {
 		t.Error("the chart has no lines of loss and accuracy")
 	}
 
-	b.do(chromedp.Click(chromedp.CSS("#gpu")), chromedp.Click(chromedp.CSS("#train")))
+	b.do(chromedp.Click(chromedp.CSS(`[value="gpu"]`)), chromedp.Click(chromedp.CSS("#train")))
 	before := b.text("gpu-steps")
 	b.wait(`document.getElementById("gpu-steps").textContent > ` + before)
 	evalIn[bool](b, b.worker, "device.destroy() === undefined")
@@ -138,8 +138,11 @@ func (b *tab) picture() {
 
 // A page without a GPU says so and computes on the CPU.
 func TestWithoutGPU(t *testing.T) {
-	b := digitsTab(t, chromium(t), `Object.defineProperty(WorkerNavigator.prototype, "gpu", { get() {} });`, time.Minute)
-	if why := b.text("gpu-why"); !eval[bool](b, `document.getElementById("gpu").disabled`) || !strings.Contains(why, "this browser has no WebGPU") {
+	b := open(t, chromium(t), "digits.html", `Object.defineProperty(WorkerNavigator.prototype, "gpu", { get() {} });`, time.Minute)
+	b.wait(`document.getElementById("train").textContent === "Pause"`)
+	eval[bool](b, `document.getElementById("rate").dispatchEvent(new Event("change", { bubbles: true }))`) // the first steps are no more
+	b.wait(`!document.getElementById("train").disabled`)
+	if why := b.text("gpu-hint"); !eval[bool](b, `document.querySelector('[value="gpu"]').disabled`) || !strings.Contains(why, "this browser has no WebGPU") {
 		t.Errorf("the choice of the GPU is disabled, for the reason %q: want both", why)
 	}
 	if steps := b.text("cpu-steps"); steps != "300" {

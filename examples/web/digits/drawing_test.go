@@ -104,12 +104,12 @@ func TestDrawings(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	learned, loss, accuracy, err := r.measure()
+	learned, report, err := r.measure()
 	if err != nil {
 		t.Fatal(err)
 	}
-	if accuracy < 0.95 {
-		t.Errorf("%.1f %% of the held-out digits are recognised, loss %.3f; want 95 %%", 100*accuracy, loss)
+	if report.Accuracy < 0.95 {
+		t.Errorf("%.1f %% of the held-out digits are recognised, loss %.3f; want 95 %%", 100*report.Accuracy, report.Loss)
 	}
 	const variants = 20
 	random := rand.New(rand.NewPCG(1, 2))

@@ -7,26 +7,26 @@ import (
 
 	"github.com/tensorken/tensorken/examples/web/internal/page"
 	"github.com/tensorken/tensorken/tensor"
-	"github.com/tensorken/tensorken/webgpu"
 )
 
 func main() { serve(page.Open()) }
 
 // A program is the state behind the page.
 type program struct {
-	port *page.Port
-	data dataset
-	gpu  *tensor.Device // nil before its first use
-	run  *run           // nil while nothing is trained
-	last snapshot       // of what was learned; drawings are classified by it
+	port    *page.Port
+	devices page.Devices
+	data    dataset
+	run     *run     // nil while nothing is trained
+	last    snapshot // of what was learned; drawings are classified by it
+	newest  *report  // nil before the first of a network
 
-	started time.Time // of the steps since the last report
-	failed  bool      // the GPU failed since the last report
+	started  time.Time // of the steps since the last report
+	reopened bool      // the GPU, since the last report
 }
 
 // settings are those of the page.
 type settings struct {
-	Device string  `json:"device"` // "cpu" or "gpu"
+	Device string  `json:"device"` // page.CPU or page.GPU
 	Rate   float64 `json:"rate"`   // the learning rate
 	Batch  int     `json:"batch"`
 	Until  int     `json:"until"` // the step at which training ends; 0 is never
@@ -39,7 +39,6 @@ type report struct {
 	Loss     float64 `json:"loss"`
 	Accuracy float64 `json:"accuracy"` // of digits that were not trained on
 	Speed    float64 `json:"speed"`    // steps a second; 0 after too few steps to tell
-	Training bool    `json:"training"`
 }
 
 // reportEvery is the time between two reports.
@@ -59,58 +58,51 @@ func serve(port *page.Port) {
 	port.Serve(p.work)
 }
 
-// start tells the page which GPU there is, or why there is none.
+// start loads the digits and tells the page which devices there are.
 func (p *program) start() (err error) {
 	defer tensor.Catch(&err)
 	if p.data, err = load(); err != nil {
 		return err
 	}
 	p.last = untrained(1)
-	gpu, why := "", ""
-	if list, err := webgpu.Adapters(); err != nil {
-		why = err.Error()
-	} else {
-		gpu = list[0].Name
-	}
-	p.port.Send("ready", map[string]string{"gpu": gpu, "why": why})
+	p.devices.Announce(p.port)
 	return nil
 }
 
 // train begins a run from what was learned.
 func (p *program) train(s settings) error {
-	if err := p.pause(); err != nil {
-		return err
+	err := p.attempt(p.report)
+	if err == nil {
+		err = p.begin(s)
 	}
-	return p.begin(s)
+	if err != nil {
+		p.end()
+	}
+	return err
 }
 
 func (p *program) begin(s settings) (err error) {
-	dev := tensor.CPU()
-	if s.Device == "gpu" {
-		if p.gpu == nil {
-			if p.gpu, err = webgpu.Open(&webgpu.Options{Software: true}); err != nil {
-				return err
-			}
-		}
-		dev = p.gpu
+	defer tensor.Catch(&err)
+	dev, err := p.devices.Open(s.Device)
+	if err != nil {
+		return err
 	}
-	p.end()
+	p.drop()
 	p.run, p.started = newRun(p.data, p.last, dev, s), time.Now()
 	return nil
 }
 
-// pause ends the run.
+// pause reports on the run and ends it.
 func (p *program) pause() error {
-	if p.run == nil {
-		return nil
-	}
-	return p.report(false)
+	err := p.attempt(p.report)
+	p.end()
+	return err
 }
 
 // reset forgets what was learned.
 func (p *program) reset(seed uint64) error {
-	p.end()
-	p.last = untrained(seed)
+	p.drop()
+	p.last, p.newest = untrained(seed), nil
 	p.port.Send("reset", nil)
 	return nil
 }
@@ -120,61 +112,73 @@ func (p *program) work() (more bool, err error) {
 	if p.run == nil {
 		return false, nil
 	}
-	if err = p.run.next(); err == nil {
-		if done := p.run.step == p.run.settings.Until; done || time.Since(p.started) > reportEvery {
-			err = p.report(!done)
-		}
-	}
-	if err != nil && p.run.settings.Device == "gpu" && !p.failed {
-		err = p.recover(err)
-	}
-	if err != nil {
+	err = p.attempt(p.step)
+	if err != nil || p.run.done() {
 		p.end()
 	}
 	return p.run != nil, err
 }
 
+// step makes a step of the run, and reports on it from time to time.
+func (p *program) step() error {
+	err := p.run.next()
+	if err == nil && (p.run.done() || time.Since(p.started) > reportEvery) {
+		err = p.report()
+	}
+	return err
+}
+
+// end ends the run and tells the page.
 func (p *program) end() {
+	p.drop()
+	p.port.Send("paused", p.newest)
+}
+
+func (p *program) drop() {
 	if p.run != nil {
 		p.run.stop()
 		p.run = nil
 	}
 }
 
-// report keeps and shows what was learned, and ends the run unless it goes on. Reading the
-// results waits for the device.
-func (p *program) report(goOn bool) error {
+// attempt calls f. If the GPU fails, the run begins again at the last report, on the GPU or
+// else on the CPU.
+func (p *program) attempt(f func() error) error {
+	err := f()
+	if !page.Failed(p.device(), err) || p.reopened {
+		return err
+	}
+	p.reopened = true
+	s := p.run.settings
+	s.Device, _ = p.devices.Reopen(p.port, err)
+	return p.begin(s)
+}
+
+// device returns the name of the run's device.
+func (p *program) device() string {
+	if p.run == nil {
+		return ""
+	}
+	return p.run.settings.Device
+}
+
+// report keeps and shows what was learned, if there were steps. Reading the results waits for
+// the device.
+func (p *program) report() error {
+	if p.run == nil || p.run.step == p.last.step {
+		return nil
+	}
 	steps := p.run.step - p.last.step
-	s, loss, accuracy, err := p.run.measure()
+	s, r, err := p.run.measure()
 	if err != nil {
 		return err
 	}
-	speed, elapsed := 0.0, time.Since(p.started)
-	if elapsed > reportEvery {
-		speed = float64(steps) / elapsed.Seconds()
+	if elapsed := time.Since(p.started); elapsed > reportEvery {
+		r.Speed = float64(steps) / elapsed.Seconds()
 	}
-	p.last, p.failed, p.started = s, false, time.Now()
-	p.port.Send("report", report{p.run.settings.Device, s.step, loss, accuracy, speed, goOn})
-	if !goOn {
-		p.end()
-	}
+	p.last, p.newest, p.reopened, p.started = s, &r, false, time.Now()
+	p.port.Send("report", r)
 	return nil
-}
-
-// recover opens the GPU again after it failed, and goes on from the last report. Without a
-// GPU it goes on on the CPU.
-func (p *program) recover(cause error) error {
-	p.failed = true
-	p.gpu.Close()
-	p.gpu = nil
-	s := p.run.settings
-	err := p.begin(s)
-	if err != nil {
-		s.Device = "cpu"
-		err = p.begin(s)
-	}
-	p.port.Send("recovered", map[string]any{"cause": cause.Error(), "step": p.last.step, "device": s.Device})
-	return err
 }
 
 // draw classifies a drawing.

@@ -1,104 +1,172 @@
 package main
 
 import (
-	"bufio"
-	"encoding/json"
-	"fmt"
-	"io"
+	"errors"
+	"strings"
 	"testing"
 
+	"github.com/tensorken/tensorken/driver"
 	"github.com/tensorken/tensorken/examples/web/internal/page"
+	"github.com/tensorken/tensorken/examples/web/internal/page/pagetest"
+	"github.com/tensorken/tensorken/internal/cpu"
+	"github.com/tensorken/tensorken/tensor"
+	"github.com/tensorken/tensorken/tree"
 )
 
-// A visit is the page's end of a program under test.
-type visit struct {
-	*testing.T
-	to   *io.PipeWriter
-	from *bufio.Scanner
+var onCPU = settings{Device: page.CPU, Rate: 3e-3, Batch: 64}
+
+// until returns settings with the step at which training ends.
+func (s settings) until(step int) settings {
+	s.Until = step
+	return s
 }
 
-func start(t *testing.T) *visit {
-	in, to := io.Pipe()
-	from, out := io.Pipe()
-	go func() {
-		serve(page.Lines(in, out))
-		out.Close()
-	}()
-	v := &visit{t, to, bufio.NewScanner(from)}
-	t.Cleanup(func() {
-		to.Close()
-		for v.from.Scan() { // until the program has ended
-		}
-	})
-	return v
-}
-
-func (v *visit) send(name string, value any) {
-	b, err := json.Marshal(value)
-	if err != nil {
-		v.Fatal(err)
-	}
-	fmt.Fprintf(v.to, "{\"name\":%q,\"value\":%s}\n", name, b)
-}
-
-// wait returns the value of the next message of that name.
-func wait[T any](v *visit, name string) (value T) {
-	v.Helper()
-	for v.from.Scan() {
-		var m struct {
-			Name  string
-			Value json.RawMessage
-		}
-		if err := json.Unmarshal(v.from.Bytes(), &m); err != nil {
-			v.Fatal(err)
-		}
-		if m.Name == name {
-			if err := json.Unmarshal(m.Value, &value); err != nil {
-				v.Fatal(err)
-			}
-			return value
-		}
-		if m.Name == "error" {
-			v.Fatalf("the program reports %s", m.Value)
-		}
-	}
-	v.Fatalf("the program ended without a message %s", name)
-	return value
-}
-
-// The program trains until a step, pauses, goes on, starts anew and classifies.
+// The program trains until a step, pauses, continues, resets and classifies.
 func TestProgram(t *testing.T) {
-	v := start(t)
-	ready := wait[struct{ GPU, Why string }](v, "ready")
-	if (ready.GPU == "") == (ready.Why == "") {
-		t.Errorf("ready with GPU %q and reason %q, want one of them", ready.GPU, ready.Why)
+	v := pagetest.Start(t, serve)
+	d := pagetest.Wait[struct{ GPU, Why string }](v, "devices")
+	if (d.GPU == "") == (d.Why == "") {
+		t.Errorf("devices with GPU %q and reason %q, want one of them", d.GPU, d.Why)
 	}
-	v.send("train", settings{Device: "cpu", Rate: 3e-3, Batch: 64, Until: 1000})
+	v.Send("train", onCPU.until(1000))
 	var r report
-	for r = wait[report](v, "report"); r.Training; r = wait[report](v, "report") {
-		if r.Speed < 0 || r.Device != "cpu" {
+	for r.Step < 1000 {
+		if r = pagetest.Wait[report](v, "report"); r.Speed < 0 || r.Device != page.CPU {
 			t.Errorf("report %+v", r)
 		}
 	}
-	if r.Step != 1000 || r.Accuracy < 0.95 {
-		t.Errorf("at the end: %+v, want step 1000 and an accuracy of 0.95", r)
+	if end := pagetest.Wait[report](v, "paused"); end != r || r.Step != 1000 || r.Accuracy < 0.95 {
+		t.Errorf("at the end: %+v after %+v, want step 1000 and an accuracy of 0.95", end, r)
 	}
-	v.send("train", settings{Device: "cpu", Rate: 1e-3, Batch: 32})
-	wait[report](v, "report")
-	v.send("pause", nil)
-	for r = wait[report](v, "report"); r.Training; r = wait[report](v, "report") {
-	}
-	if r.Step <= 1000 || r.Accuracy < 0.95 {
+	v.Send("train", settings{Device: page.CPU, Rate: 1e-3, Batch: 32})
+	pagetest.Wait[report](v, "report")
+	v.Send("pause", nil)
+	if r = pagetest.Wait[report](v, "paused"); r.Step <= 1000 || r.Accuracy < 0.95 {
 		t.Errorf("after more: %+v, want more steps and an accuracy of 0.95", r)
 	}
-	v.send("draw", parse(t, drawings[0].strokes))
-	c := wait[struct{ Probabilities, Image []float32 }](v, "classes")
+	v.Send("draw", parse(t, drawings[0].strokes))
+	c := pagetest.Wait[struct{ Probabilities, Image []float32 }](v, "classes")
 	if len(c.Probabilities) != 10 || len(c.Image) != 64 || c.Probabilities[0] < 0.9 {
 		t.Errorf("a 0 has %d pixels and probabilities %v", len(c.Image), c.Probabilities)
 	}
-	v.send("reset", 2)
-	v.send("train", settings{Device: "cpu", Rate: 3e-3, Batch: 64, Until: 1})
-	if r = wait[report](v, "report"); r.Step != 1 || r.Accuracy > 0.5 {
+	v.Send("reset", 2)
+	v.Send("train", onCPU.until(1))
+	if r = pagetest.Wait[report](v, "paused"); r.Step != 1 || r.Accuracy > 0.5 {
 		t.Errorf("after a reset: %+v, want step 1 and a low accuracy", r)
+	}
+}
+
+// A program with a run, whose messages a visit receives.
+func started(t *testing.T, test func(p *program) error) *pagetest.Visit {
+	return pagetest.Start(t, func(port *page.Port) {
+		p := &program{port: port}
+		err := p.start()
+		if err == nil {
+			err = test(p)
+		}
+		if err != nil {
+			port.Send("error", err.Error())
+		}
+	})
+}
+
+// Before the first step of a run, training can be paused, begun again and paused again.
+func TestPauseBeforeStep(t *testing.T) {
+	v := started(t, func(p *program) error {
+		return errors.Join(p.pause(), p.train(onCPU), p.train(onCPU), p.pause(), p.train(onCPU.until(2)))
+	})
+	for range 2 {
+		if r := pagetest.Wait[*report](v, "paused"); r != nil {
+			t.Errorf("paused after %+v, want no report", r)
+		}
+	}
+}
+
+// New settings hold from the next step, and training ends where the newest say.
+func TestSettings(t *testing.T) {
+	v := started(t, func(p *program) error {
+		if err := p.train(onCPU.until(3)); err != nil {
+			return err
+		}
+		for _, until := range []int{9, 2} { // the second is less than the steps made
+			for range 2 {
+				if more, err := p.work(); !more || err != nil {
+					return errors.Join(errors.New("training ended"), err)
+				}
+			}
+			if err := p.train(onCPU.until(until)); err != nil {
+				return err
+			}
+		}
+		_, err := p.work()
+		return err
+	})
+	if r := pagetest.Wait[report](v, "report"); r.Step != 2 {
+		t.Errorf("new settings after %+v, want step 2", r)
+	}
+	if r := pagetest.Wait[report](v, "paused"); r.Step != 5 {
+		t.Errorf("ended after %+v, want step 5", r)
+	}
+}
+
+// A lost is a device that fails to run kernels.
+type lost struct{ driver.Device }
+
+func (lost) Name() string { return "a GPU" }
+
+func (lost) Run([]driver.Call) error { return errors.New("lost\nin detail") }
+
+// After a loss of the GPU training begins again at the last report. A pause ends it all the same.
+func TestLoss(t *testing.T) {
+	gpu := tensor.NewDevice(lost{cpu.New(cpu.Options{})})
+	steps := func(p *program, n int) error {
+		for range n {
+			if more, err := p.work(); !more || err != nil {
+				return errors.Join(errors.New("training ended"), err)
+			}
+		}
+		return nil
+	}
+	v := started(t, func(p *program) error {
+		lose := func() {
+			p.run.settings.Device = page.GPU
+			p.run.net, p.run.held = tree.To(p.run.net, gpu), tree.To(p.run.held, gpu)
+		}
+		if err := errors.Join(p.train(onCPU), steps(p, 2), p.report(), steps(p, 1)); err != nil {
+			return err
+		}
+		lose()
+		if err := errors.Join(p.attempt(p.report), steps(p, 1), p.report(), steps(p, 1)); err != nil {
+			return err
+		}
+		lose()
+		return p.pause()
+	})
+	for i := range 2 {
+		if r := pagetest.Wait[report](v, "report"); r.Step != 2+i {
+			t.Errorf("report %+v, want step %d", r, 2+i)
+		}
+		if m := pagetest.Wait[map[string]string](v, "reopened"); m["cause"] == "" || m["device"] == "" {
+			t.Errorf("reopened %v", m)
+		}
+	}
+	if r := pagetest.Wait[report](v, "paused"); r.Step != 3 {
+		t.Errorf("paused after %+v, want step 3", r)
+	}
+}
+
+// A network that overflows ends the training with an error; what was learned before stays.
+func TestOverflow(t *testing.T) {
+	v := pagetest.Start(t, serve)
+	v.Send("train", settings{Device: page.CPU, Rate: 1e30, Batch: 64})
+	if r := pagetest.Wait[*report](v, "paused"); r != nil {
+		t.Errorf("paused after %+v, want no report", r)
+	}
+	if e := pagetest.Wait[string](v, "error"); !strings.Contains(e, "choose a smaller learning rate") {
+		t.Errorf("error %q", e)
+	}
+	v.Send("train", onCPU.until(1))
+	if r := pagetest.Wait[report](v, "paused"); r.Step != 1 || r.Loss > 10 {
+		t.Errorf("after an overflow: %+v, want step 1 with a low loss", r)
 	}
 }

@@ -2,7 +2,9 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"iter"
+	"math"
 
 	"github.com/tensorken/tensorken/data"
 	"github.com/tensorken/tensorken/internal/digits"
@@ -124,14 +126,22 @@ func (r *run) next() error {
 	return err
 }
 
-// measure returns what was learned, the last batch's loss, and the share of held-out digits
-// that are recognised.
-func (r *run) measure() (s snapshot, loss, accuracy float64, err error) {
+// done reports whether the run is at its end.
+func (r *run) done() bool { return r.settings.Until > 0 && r.step >= r.settings.Until }
+
+// measure returns what was learned, and reports the last batch's loss and the share of held-out
+// digits that are recognised. There must have been a step. It fails if the network overflows.
+func (r *run) measure() (s snapshot, _ report, err error) {
 	defer tensor.Catch(&err)
-	right := r.net.apply(r.held.X).ArgMax(-1).Eq(r.held.Y).Cast(tensor.Float32).Mean()
+	outputs := r.net.apply(r.held.X)
+	right := outputs.ArgMax(-1).Eq(r.held.Y).Cast(tensor.Float32).Mean()
 	s = snapshot{r.step, tree.To(tensors{r.net, r.opt.State}, tensor.CPU())}
 	if err := tensor.Eval(s.tensors); err != nil {
-		return s, 0, 0, err
+		return s, report{}, err
 	}
-	return s, r.loss.Item(), right.Item(), nil
+	loss, sum := r.loss.Item(), outputs.Sum().Item()
+	if math.IsNaN(0 * (loss + sum)) {
+		return s, report{}, fmt.Errorf("the loss is %.3g at step %d and the sum of the outputs %.3g: choose a smaller learning rate", loss, r.step, sum)
+	}
+	return s, report{Device: r.settings.Device, Step: r.step, Loss: loss, Accuracy: right.Item()}, nil
 }

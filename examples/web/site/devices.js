@@ -1,6 +1,6 @@
 // The choice between CPU and GPU, in the fieldset #devices.
 
-import { alert, byId } from "./page.js";
+import { byId, reopened } from "./page.js";
 
 const field = byId("devices");
 field.innerHTML = `<legend>Device</legend>
@@ -18,10 +18,7 @@ export const device = () => field.querySelector(":checked").value;
 // onDevice calls f when the choice changes.
 export const onDevice = (f) => field.addEventListener("change", f);
 
-export const hasGPU = () => !radio("gpu").disabled;
-
-// deviceHandlers are those of the messages of page.Devices. Note shows the first one as a line
-// of status.
+// deviceHandlers are those of the messages of page.Devices. Ready is called after the first.
 export const deviceHandlers = (ready) => ({
   devices({ gpu, software, why }) {
     radio("gpu").disabled = !gpu;
@@ -31,9 +28,9 @@ export const deviceHandlers = (ready) => ({
       : "There is no GPU: " + why.split("\n")[0];
     ready();
   },
-  reopened({ device, cause }) {
-    radio(device).checked = true;
-    radio("gpu").disabled = device !== "gpu";
-    alert(`The GPU failed: ${cause}. The page goes on on the ${device.toUpperCase()}.`);
+  reopened(m) {
+    radio(m.device).checked = true;
+    radio("gpu").disabled = m.device !== "gpu";
+    reopened(m);
   },
 });

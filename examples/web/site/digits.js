@@ -1,8 +1,10 @@
 import { alert, byId, connect, status } from "./page.js";
 import { Chart, thin } from "./chart.js";
+import { device, deviceHandlers } from "./devices.js";
 import { Pad } from "./pad.js";
 
 const firstSteps = 300; // are trained when the page opens
+const untrained = "The network has random weights.";
 const percent = (p, digits = 0) => (100 * p).toFixed(digits) + " %";
 
 // Training
@@ -19,16 +21,16 @@ function setTraining(on) {
   byId("train").textContent = on ? "Pause" : "Train";
 }
 
-function train(device, until) {
+let until = firstSteps; // the step at which training ends; 0 is never
+
+function train() {
   alert("");
   setTraining(true);
-  send("train", { device, until, rate: +byId("rate").value, batch: +byId("batch").value });
+  send("train", { device: device(), until, rate: +byId("rate").value, batch: +byId("batch").value });
 }
 
-const selected = () => document.querySelector("[name=device]:checked").value;
-
 function showReport(r) {
-  setTraining(r.training);
+  setTraining(true);
   steps[r.device] += r.step - steps.all;
   steps.all = r.step;
   byId(r.device + "-steps").textContent = steps[r.device];
@@ -39,11 +41,15 @@ function showReport(r) {
   [loss.points, accuracy.points, reports].forEach((list) => thin(list));
   chart.draw();
   showTable();
-  if (!r.training) {
-    status(`Step ${r.step}: ${percent(r.accuracy, 1)} of the digits that were held out are recognised.`);
-    byId("train").disabled = byId("reset").disabled = false;
-  }
   classify(); // by what was learned
+}
+
+// showPause shows that training ended. It is given the newest report, if there is one.
+function showPause(r) {
+  setTraining(false);
+  until = 0;
+  byId("train").disabled = byId("reset").disabled = false;
+  status(r ? `Step ${r.step}: ${percent(r.accuracy, 1)} of the held-out digits are recognised.` : untrained);
 }
 
 function reset() {
@@ -54,7 +60,7 @@ function reset() {
   chart.draw();
   showTable();
   classify();
-  status("The network has random weights.");
+  status(untrained);
 }
 
 // showTable fills the table with the newest reports while it is open.
@@ -109,23 +115,14 @@ const pad = new Pad(byId("pad"), classify, (text) => { byId("pen").textContent =
 // The program
 
 const send = connect("digits", {
-  ready({ gpu, why }) {
-    byId("gpu").disabled = !gpu;
-    byId("gpu-why").textContent = gpu || "none: " + why;
-    status("Learning for a moment, on the CPU…");
-    train("cpu", firstSteps);
-  },
+  ...deviceHandlers(() => { status("Learning for a moment…"); train(); }),
   report: showReport,
+  paused: showPause,
   reset,
   classes: showClasses,
-  recovered({ cause, step, device }) {
-    alert(`The GPU failed (${cause}). Training goes on from step ${step}, on ${device === "gpu" ? "the GPU, which was opened again" : "the CPU"}.`);
-    byId(device).checked = true;
-  },
   error(text) {
     alert(text);
     answered = true;
-    setTraining(false);
   },
 });
 
@@ -133,13 +130,13 @@ byId("settings").onsubmit = (e) => {
   e.preventDefault();
   if (!training) {
     status("Training…");
-    train(selected(), 0);
+    train();
   } else {
     send("pause");
   }
 };
 // Settings that change while it trains hold from the next step.
-byId("settings").onchange = () => training && train(selected(), 0);
+byId("settings").onchange = () => training && train();
 byId("reset").onclick = () => send("reset", Math.floor(Math.random() * 2 ** 32));
 byId("clear").onclick = () => pad.clear();
 byId("numbers").ontoggle = showTable;

@@ -9,6 +9,11 @@ export function status(text) { byId("status").textContent = text; }
 // alert shows a line of what went wrong, which screen readers read at once; "" hides it.
 export function alert(text) { byId("alert").textContent = text; }
 
+// reopened handles the message that the GPU failed.
+export function reopened({ device, cause }) {
+  alert(`The GPU failed: ${cause}. ` + (device === "gpu" ? "It was opened again." : "The CPU is used instead."));
+}
+
 // connect starts the program NAME.wasm in a worker. Handlers has a function for each name of
 // the messages that the program sends. The result sends messages to the program; those sent
 // before it is ready wait.
@@ -22,7 +27,8 @@ export function connect(name, handlers) {
   const post = (m) => worker.postMessage(JSON.stringify(m));
   const all = {
     open() { waiting.forEach(post); waiting = null; },
-    error(text) { alert(text); },
+    error: alert,
+    reopened,
     crash(text) { status(""); alert("The program stopped: " + text + ". Reload the page to start it again."); },
     ...handlers,
   };

@@ -69,9 +69,6 @@ const send = connect("shootout", {
     byId("progress").value = 1 - r.left / r.total;
     status(`${r.total - r.left} of ${r.total} measured.`);
   },
-  reopened({ device, cause }) {
-    alert(`The GPU failed: ${cause}.` + (device === "gpu" ? " It was opened again." : ""));
-  },
   done(all) {
     show(false);
     status(all ? "All is measured." : "Stopped.");
