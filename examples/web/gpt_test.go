@@ -35,11 +35,14 @@ func TestGPT(t *testing.T) {
 	b.do(chromedp.Click(chromedp.CSS(`[value="cpu"]`)), chromedp.Click(chromedp.CSS("#train")))
 	const step = `+document.getElementById("step").textContent.replace(",", "")`
 	b.wait(step + " >= 40")
+	if id := eval[string](b, "document.activeElement.id"); id != "train" {
+		t.Errorf("after Train the focus is on %q", id)
+	}
 	if first, loss := 4.0, eval[float64](b, `+document.getElementById("loss").textContent`); !(loss < first-0.8) {
 		t.Errorf("loss %v after 40 steps", loss)
 	}
 	b.wait(`document.querySelector("#samples pre")?.textContent.length > 160`) // the first character and 160 that follow
-	b.do(chromedp.Click(chromedp.CSS("#pause")))
+	b.do(chromedp.Click(chromedp.CSS("#train")))
 	b.wait(`/Paused/.test(document.getElementById("status").textContent)`)
 
 	eval[bool](b, `(document.getElementById("length").value = 30, true)`)

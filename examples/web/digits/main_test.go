@@ -5,12 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/tensorken/tensorken/driver"
 	"github.com/tensorken/tensorken/examples/web/internal/page"
 	"github.com/tensorken/tensorken/examples/web/internal/page/pagetest"
-	"github.com/tensorken/tensorken/internal/cpu"
-	"github.com/tensorken/tensorken/tensor"
-	"github.com/tensorken/tensorken/tree"
 )
 
 var onCPU = settings{Device: page.CPU, Rate: 3e-3, Batch: 64}
@@ -109,16 +105,9 @@ func TestSettings(t *testing.T) {
 	}
 }
 
-// A lost is a device that fails to run kernels.
-type lost struct{ driver.Device }
-
-func (lost) Name() string { return "a GPU" }
-
-func (lost) Run([]driver.Call) error { return errors.New("lost\nin detail") }
-
 // After a loss of the GPU training begins again at the last report. A pause ends it all the same.
 func TestLoss(t *testing.T) {
-	gpu := tensor.NewDevice(lost{cpu.New(cpu.Options{})})
+	gpu, lose := pagetest.GPU(t)
 	steps := func(p *program, n int) error {
 		for range n {
 			if more, err := p.work(); !more || err != nil {
@@ -128,19 +117,20 @@ func TestLoss(t *testing.T) {
 		return nil
 	}
 	v := started(t, func(p *program) error {
-		lose := func() {
-			p.run.settings.Device = page.GPU
-			p.run.net, p.run.held = tree.To(p.run.net, gpu), tree.To(p.run.held, gpu)
+		onGPU := func() {
+			p.run.stop()
+			p.run = newRun(p.data, p.last, gpu, settings{Device: page.GPU, Rate: 3e-3, Batch: 64})
 		}
-		if err := errors.Join(p.train(onCPU), steps(p, 2), p.report(), steps(p, 1)); err != nil {
+		if err := errors.Join(p.train(onCPU), steps(p, 2), p.report()); err != nil {
 			return err
 		}
+		onGPU()
 		lose()
-		if err := errors.Join(p.attempt(p.report), steps(p, 1), p.report(), steps(p, 1)); err != nil {
+		if err := errors.Join(steps(p, 1), p.attempt(p.report), steps(p, 1), p.report()); err != nil {
 			return err
 		}
-		lose()
-		return p.pause()
+		onGPU()
+		return errors.Join(steps(p, 1), p.pause())
 	})
 	for i := range 2 {
 		if r := pagetest.Wait[report](v, "report"); r.Step != 2+i {

@@ -5,6 +5,7 @@ package main
 import (
 	_ "embed"
 	"fmt"
+	"math"
 	"time"
 
 	"github.com/tensorken/tensorken/examples/web/internal/page"
@@ -23,11 +24,11 @@ type program struct {
 	devices page.Devices
 
 	run      *run   // nil before the first
-	saved    *saved // to go on from if the GPU fails
+	saved    *saved // of run, to continue from if the GPU fails
 	device   string // of run
 	training bool
 	writer   *writer // nil if nothing is being written
-	reopened bool    // since the last report
+	reopened bool    // the GPU, since the last report or character
 
 	started time.Time // of the steps since the last report
 	first   int       // the first of them
@@ -60,46 +61,112 @@ func serve(port *page.Port) {
 	p := &program{port: port}
 	page.On(port, "train", p.train)
 	page.On(port, "pause", func(struct{}) error { return p.pause() })
+	page.On(port, "device", p.move)
 	page.On(port, "write", p.write)
 	port.Send("text", text)
 	p.devices.Announce(port)
 	port.Serve(p.work)
 }
 
-// train begins a run, or goes on with the one of the same text and size.
+// train begins a run, or continues the one of the same text and size. A run that cannot begin
+// leaves the one before as it was.
 func (p *program) train(t task) error {
+	if err := p.load(t); err != nil {
+		if !p.training {
+			p.stop()
+		}
+		return err
+	}
+	p.drop()
+	p.training = true
+	p.restart()
+	return nil
+}
+
+func (p *program) load(t task) error {
+	if p.run != nil && p.run.text == t.Text && p.run.size == t.Size {
+		return p.move(t.Device)
+	}
 	dev, err := p.devices.Open(t.Device)
 	if err != nil {
 		return err
 	}
-	if p.run == nil || p.run.text != t.Text || p.run.size != t.Size {
-		if p.run, err = newRun(t.Text, t.Size, dev); err != nil {
-			return err
-		}
-		p.port.Send("model", map[string]int{
-			"parameters": p.run.parameters(), "vocabulary": len(p.run.vocabulary), "tokens": p.run.tokens(),
-		})
-	} else if t.Device != p.device {
-		s, err := p.run.save()
-		if err != nil {
-			return err
-		}
-		p.run = s.resume(dev)
-	}
-	p.device, p.writer = t.Device, nil
-	if p.saved, err = p.run.save(); err != nil {
+	r, err := newRun(t.Text, t.Size)
+	if err != nil {
 		return err
 	}
-	p.training, p.started, p.first, p.sampled = true, time.Now(), p.run.step, time.Now()
+	s, err := r.save()
+	if err != nil {
+		return err
+	}
+	p.saved = s
+	p.resume(t.Device, dev)
+	p.port.Send("model", map[string]int{
+		"parameters": r.parameters(), "vocabulary": len(r.vocabulary), "tokens": r.tokens(),
+	})
 	return nil
 }
 
-func (p *program) pause() error {
-	if !p.training {
+// move continues the run on a device.
+func (p *program) move(device string) error {
+	if p.run == nil || device == p.device {
 		return nil
 	}
+	dev, err := p.devices.Open(device)
+	if err == nil {
+		err = p.attempt(p.save)
+	}
+	if err == nil {
+		p.resume(device, dev)
+	}
+	return err
+}
+
+// resume continues on a device from what was saved.
+func (p *program) resume(device string, dev *tensor.Device) {
+	p.drop()
+	p.device, p.run = device, p.saved.resume(dev)
+	p.restart()
+}
+
+// restart makes now the time of the last report and of the last sample.
+func (p *program) restart() {
+	p.started, p.first, p.sampled = time.Now(), p.run.step, time.Now()
+}
+
+func (p *program) save() error {
+	s, err := p.run.save()
+	if err == nil {
+		p.saved = s
+	}
+	return err
+}
+
+// pause reports on the run, saves it, and stops training.
+func (p *program) pause() (err error) {
+	if p.training {
+		err = p.attempt(p.keep)
+	}
+	p.stop()
+	return err
+}
+
+// keep saves the run after a report, which fails if there is nothing to save.
+func (p *program) keep() error {
+	if err := p.report(); err != nil {
+		return err
+	}
+	return p.save()
+}
+
+// stop stops training and tells the page.
+func (p *program) stop() {
 	p.training = false
-	return p.report()
+	step := 0
+	if p.run != nil {
+		step = p.run.step
+	}
+	p.port.Send("paused", step)
 }
 
 // write begins to continue a prompt, in the place of what is being written.
@@ -111,6 +178,7 @@ func (p *program) write(r request) error {
 	if err != nil {
 		return err
 	}
+	w.request = &r
 	p.begin("written", w)
 	return nil
 }
@@ -118,36 +186,68 @@ func (p *program) write(r request) error {
 // begin tells the page the text that a writer continues. Its characters follow in messages
 // "character".
 func (p *program) begin(kind string, w *writer) {
+	p.drop()
 	p.writer = w
 	p.port.Send("begin", map[string]any{"kind": kind, "step": p.run.step, "prompt": w.prompt})
+}
+
+// drop ends what is being written.
+func (p *program) drop() {
+	if p.writer != nil {
+		p.end(false)
+	}
+}
+
+// end ends what is being written, and tells the page whether it is complete. The time that it
+// took is not one of training.
+func (p *program) end(complete bool) {
+	p.writer.stop()
+	p.writer = nil
+	p.port.Send("end", complete)
+	p.started, p.first = time.Now(), p.run.step
 }
 
 // work writes a character or makes a training step.
 func (p *program) work() (more bool, err error) {
 	switch {
 	case p.writer != nil:
-		err = p.writeSome()
+		err = p.attempt(p.writeSome)
 	case p.training:
-		err = p.learn()
-	}
-	if err != nil && p.device == page.GPU && p.saved != nil && !p.reopened {
-		err = p.recover(err)
+		err = p.attempt(p.learn)
 	}
 	if err != nil {
-		p.training, p.writer = false, nil
+		p.drop()
+		p.stop()
 	}
 	return p.training || p.writer != nil, err
 }
 
-func (p *program) writeSome() (err error) {
-	defer tensor.Catch(&err)
+// attempt calls f. If the GPU fails meanwhile, the run continues from what was saved, on the GPU
+// again or else on the CPU, and what the page asked to write is written anew.
+func (p *program) attempt(f func() error) error {
+	err := func() (err error) {
+		defer tensor.Catch(&err)
+		return f()
+	}()
+	if !page.Failed(p.device, err) || p.reopened {
+		return err
+	}
+	p.reopened = true
+	w := p.writer
+	p.resume(p.devices.Reopen(p.port, err))
+	if w != nil && w.request != nil {
+		return p.write(*w.request)
+	}
+	return nil
+}
+
+func (p *program) writeSome() error {
 	c, ok := p.writer.next()
 	if !ok {
-		p.writer = nil
-		p.port.Send("end", nil)
-		p.started, p.first = time.Now(), p.run.step
+		p.end(true)
 		return nil
 	}
+	p.reopened = false
 	p.port.Send("character", c)
 	return nil
 }
@@ -167,23 +267,30 @@ func (p *program) learn() error {
 	return nil
 }
 
-// report shows the speed and the loss. To read the loss waits for the device.
-func (p *program) report() (err error) {
-	defer tensor.Catch(&err)
-	steps := p.run.step - p.first
-	loss := p.run.loss.Item()
-	seconds := time.Since(p.started).Seconds()
-	p.started, p.first, p.reopened = time.Now(), p.run.step, false
-	p.port.Send("report", map[string]any{
-		"step": p.run.step, "loss": loss, "speed": float64(steps*p.run.tokensPerStep()) / seconds, "training": p.training,
-	})
+// report shows the loss, if there was a step, and the speed, if there was time to measure it. To
+// read the loss waits for the device. A loss that is not finite takes the run back to what was
+// saved.
+func (p *program) report() error {
+	if !p.run.loss.IsValid() {
+		return nil
+	}
+	loss, step, speed := p.run.loss.Item(), p.run.step, 0.0
+	if math.IsNaN(0 * loss) {
+		p.resume(p.device, p.run.device)
+		return fmt.Errorf("the loss is %v at step %d: the model is back at step %d", loss, step, p.run.step)
+	}
+	if elapsed := time.Since(p.started); elapsed > reportEvery {
+		speed = float64((step-p.first)*p.run.tokensPerStep()) / elapsed.Seconds()
+	}
+	p.started, p.first, p.reopened = time.Now(), step, false
+	p.port.Send("report", map[string]any{"step": step, "loss": loss, "speed": speed})
 	return nil
 }
 
 // sample saves what was learned, and begins to write.
-func (p *program) sample() (err error) {
+func (p *program) sample() error {
 	p.sampled = time.Now()
-	if p.saved, err = p.run.save(); err != nil {
+	if err := p.keep(); err != nil {
 		return err
 	}
 	w, err := p.run.write(p.run.start(), models.Sampling{Temperature: 0.8}, sampleSize)
@@ -191,13 +298,4 @@ func (p *program) sample() (err error) {
 		p.begin("sample", w)
 	}
 	return err
-}
-
-// recover goes on from what was saved, on the GPU again or on the CPU.
-func (p *program) recover(cause error) error {
-	p.reopened, p.writer = true, nil
-	name, dev := p.devices.Reopen(p.port, cause)
-	p.device, p.run = name, p.saved.resume(dev)
-	p.started, p.first, p.sampled = time.Now(), p.run.step, time.Now()
-	return nil
 }

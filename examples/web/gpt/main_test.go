@@ -2,11 +2,12 @@ package main
 
 import (
 	"errors"
+	"math"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/tensorken/tensorken/examples/internal/gpt"
 	"github.com/tensorken/tensorken/examples/web/internal/page"
 	"github.com/tensorken/tensorken/examples/web/internal/page/pagetest"
 	"github.com/tensorken/tensorken/models"
@@ -16,7 +17,6 @@ import (
 type report struct {
 	Step        int
 	Loss, Speed float64
-	Training    bool
 }
 
 type begin struct {
@@ -35,35 +35,52 @@ func TestProgram(t *testing.T) {
 	}
 	var r report
 	for r.Step < 60 {
-		if r = pagetest.Wait[report](v, "report"); !(r.Speed > 0) || !r.Training {
-			t.Fatalf("report %+v", r)
-		}
-	}
-	if r.Loss > 3 {
-		t.Errorf("loss %v at step %d", r.Loss, r.Step)
-	}
-	v.Send("pause", nil)
-	for r.Training {
 		r = pagetest.Wait[report](v, "report")
 	}
+	if r.Loss > 3 || !(r.Speed > 0) {
+		t.Errorf("report %+v", r)
+	}
+	v.Send("pause", nil)
+	paused := pagetest.Wait[int](v, "paused")
+	if paused < r.Step {
+		t.Errorf("paused at step %d after %d", paused, r.Step)
+	}
 	v.Send("write", request{Prompt: "Anna", Temperature: 0, Length: 7})
-	if b := pagetest.Wait[begin](v, "begin"); b.Kind != "written" || b.Prompt != "Anna" || b.Step != r.Step {
-		t.Errorf("begin %+v at step %d", b, r.Step)
+	if b := pagetest.Wait[begin](v, "begin"); b.Kind != "written" || b.Prompt != "Anna" || b.Step != paused {
+		t.Errorf("begin %+v at step %d", b, paused)
 	}
 	for range 7 {
 		if c := pagetest.Wait[string](v, "character"); len(c) != 1 || !strings.Contains(text, c) {
 			t.Errorf("character %q", c)
 		}
 	}
-	pagetest.Wait[any](v, "end")
+	if !pagetest.Wait[bool](v, "end") {
+		t.Error("the text is not complete")
+	}
 	v.Send("train", task{text, "small", page.CPU})
-	if again := pagetest.Wait[report](v, "report"); again.Step <= r.Step {
-		t.Errorf("training goes on at step %d after %d", again.Step, r.Step)
+	if again := pagetest.Wait[report](v, "report"); again.Step <= paused {
+		t.Errorf("training continues at step %d after %d", again.Step, paused)
 	}
-	v.Send("write", request{Prompt: "∂"})
-	if e := pagetest.Wait[string](v, "error"); !strings.Contains(e, "'∂'") {
-		t.Errorf("error %q", e)
+	// Requests that are refused leave training as it is.
+	for _, c := range []struct {
+		name  string
+		value any
+		want  string
+	}{
+		{"write", request{Prompt: "∂"}, "'∂'"},
+		{"train", task{"short", "small", page.CPU}, "at least 192"},
+	} {
+		v.Send(c.name, c.value)
+		if e := pagetest.Wait[string](v, "error"); !strings.Contains(e, c.want) {
+			t.Errorf("error %q, want one with %q", e, c.want)
+		}
+		before := r.Step
+		if r = pagetest.Wait[report](v, "report"); r.Step <= before {
+			t.Errorf("after an error: %+v", r)
+		}
 	}
+	v.Send("pause", nil)
+	pagetest.Wait[int](v, "paused")
 }
 
 // Errors say what is wrong with a request.
@@ -87,7 +104,7 @@ func TestErrors(t *testing.T) {
 
 // A run that is resumed goes on from the step, the parameters and the averages that were saved.
 func TestResume(t *testing.T) {
-	r, err := newRun(text, "small", tensor.CPU())
+	r, err := newRun(text, "small")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -114,36 +131,140 @@ func TestResume(t *testing.T) {
 	}
 }
 
-// After a failure of the GPU the program goes on from what was saved, once without progress.
-func TestRecover(t *testing.T) {
-	v := pagetest.Start(t, func(port *page.Port) {
-		p := &program{port: port, device: page.GPU}
-		r, err := newRun(text, "small", tensor.CPU())
+// started runs a test of a program that learns on the CPU, and returns its visit.
+func started(t *testing.T, test func(p *program) error) *pagetest.Visit {
+	return pagetest.Start(t, func(port *page.Port) {
+		p := &program{port: port}
+		err := p.train(task{text, "small", page.CPU})
 		if err == nil {
-			p.saved, err = r.save()
+			err = test(p)
 		}
 		if err != nil {
 			port.Send("error", err.Error())
-			return
 		}
-		p.run, p.training, p.started, p.sampled = r, true, time.Now(), time.Now()
-		p.run.update = func(*gpt.Model, window, *tensor.RNG) (tensor.Tensor, error) {
-			return tensor.Tensor{}, errors.New("lost\nin detail")
-		}
-		more, err := p.work()
-		port.Send("worked", map[string]any{"more": more, "failed": err != nil, "fresh": p.run != r})
 	})
-	if m := pagetest.Wait[map[string]string](v, "reopened"); m["cause"] != "lost" || m["device"] == "" {
-		t.Errorf("reopened %v", m)
+}
+
+// After a loss of the GPU the program does what it was asked for, from what was saved.
+func TestLoss(t *testing.T) {
+	work := func(p *program) error { _, err := p.work(); return err }
+	for _, c := range []struct {
+		name     string
+		do       func(p *program) error
+		training bool
+		want     []string // messages
+	}{
+		{"learn", func(p *program) error { p.started = time.Time{}; return work(p) }, true, []string{"reopened"}},
+		{"pause", func(p *program) error { return p.pause() }, false, []string{"reopened", "paused"}},
+		{"move", func(p *program) error { return p.move(page.CPU) }, true, []string{"reopened"}},
+		{"train", func(p *program) error {
+			p.training = false
+			err := p.train(task{text, "small", page.GPU})
+			p.started = time.Time{}
+			return errors.Join(err, work(p))
+		}, true, []string{"reopened"}},
+		{"write", func(p *program) error {
+			return errors.Join(p.write(request{Length: 1}), work(p), work(p), work(p))
+		}, true, []string{"begin", "end", "begin", "character", "end"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			gpu, lose := pagetest.GPU(t)
+			v := started(t, func(p *program) error {
+				p.resume(page.GPU, gpu)
+				before := p.run
+				if err := work(p); err != nil {
+					return err
+				}
+				lose()
+				if err := c.do(p); err != nil {
+					return err
+				}
+				p.port.Send("state", map[string]bool{"fresh": p.run != before, "training": p.training, "writing": p.writer != nil})
+				return nil
+			})
+			for _, m := range c.want {
+				pagetest.Wait[any](v, m)
+			}
+			if s := pagetest.Wait[map[string]bool](v, "state"); !s["fresh"] || s["training"] != c.training || s["writing"] {
+				t.Errorf("after a loss %v, want training %v", s, c.training)
+			}
+		})
 	}
-	if m := pagetest.Wait[map[string]bool](v, "worked"); !m["more"] || m["failed"] || !m["fresh"] {
-		t.Errorf("after a failure %v", m)
+}
+
+// A second loss without progress is an error, and ends the training.
+func TestSecondLoss(t *testing.T) {
+	gpu, lose := pagetest.GPU(t)
+	v := started(t, func(p *program) error {
+		p.resume(page.GPU, gpu)
+		p.reopened = true
+		lose()
+		more, err := p.work()
+		for more && err == nil { // until a result is read
+			p.started = time.Time{}
+			more, err = p.work()
+		}
+		return err
+	})
+	pagetest.Wait[int](v, "paused")
+	if e := pagetest.Wait[string](v, "error"); !strings.Contains(e, "lost") {
+		t.Errorf("error %q", e)
+	}
+}
+
+// A pause before the first step shows no loss. A loss that is not finite takes the model back.
+func TestPause(t *testing.T) {
+	v := started(t, func(p *program) error {
+		if err := p.pause(); err != nil || p.training {
+			return errors.Join(errors.New("pause"), err)
+		}
+		if err := p.train(task{text, "small", page.CPU}); err != nil {
+			return err
+		}
+		if _, err := p.work(); err != nil {
+			return err
+		}
+		p.run.loss = tensor.Full(math.Inf(1))
+		return p.pause()
+	})
+	for range 2 {
+		if step := pagetest.Wait[int](v, "paused"); step != 0 {
+			t.Errorf("paused at step %d, want 0", step)
+		}
+	}
+	if e := pagetest.Wait[string](v, "error"); !strings.Contains(e, "the loss is +Inf at step 1: the model is back at step 0") {
+		t.Errorf("error %q", e)
+	}
+}
+
+// A text that is replaced leaves no goroutine.
+func TestWriters(t *testing.T) {
+	writing := func() int {
+		stacks := make([]byte, 1<<20)
+		return strings.Count(string(stacks[:runtime.Stack(stacks, true)]), "created by iter.Pull[")
+	}
+	v := started(t, func(p *program) error {
+		for range 10 {
+			if err := p.write(request{Prompt: "Anna", Length: 5}); err != nil {
+				return err
+			}
+			if _, err := p.work(); err != nil {
+				return err
+			}
+		}
+		during := writing()
+		p.drop()
+		p.port.Send("goroutines", []int{during, writing()})
+		return nil
+	})
+	if n := pagetest.Wait[[2]int](v, "goroutines"); n != [2]int{1, 0} {
+		t.Errorf("%d goroutines write, and %d are left; want 1 and 0", n[0], n[1])
 	}
 }
 
 // Sampling draws from the most probable characters only.
 func TestTopK(t *testing.T) {
-	r, err := newRun(text, "small", tensor.CPU())
+	r, err := newRun(text, "small")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -39,11 +39,11 @@ type run struct {
 	opt    *optim.Optimizer
 	update func(*gpt.Model, window, *tensor.RNG) (tensor.Tensor, error)
 	step   int
-	loss   tensor.Tensor // of the last step
+	loss   tensor.Tensor // of the last step on this device, absent before it
 }
 
-// newRun returns a run of a model with random weights.
-func newRun(text, size string, dev *tensor.Device) (*run, error) {
+// newRun returns a run of a model with random weights, on the CPU.
+func newRun(text, size string) (*run, error) {
 	s, ok := sizes[size]
 	if !ok {
 		return nil, fmt.Errorf("there is no size %q", size)
@@ -61,7 +61,7 @@ func newRun(text, size string, dev *tensor.Device) (*run, error) {
 		model: gpt.New(tensor.NewRNG(1), gpt.Size{Vocabulary: len(v), Length: s.length, Layers: s.layers, Width: s.width, Heads: s.heads}),
 		opt:   newOptimizer(),
 	}
-	return r.on(dev), nil
+	return r.on(tensor.CPU()), nil
 }
 
 func newOptimizer() *optim.Optimizer {
@@ -73,7 +73,7 @@ func newOptimizer() *optim.Optimizer {
 // on returns the run with its tensors on a device.
 func (r run) on(dev *tensor.Device) *run {
 	r.device, r.model, r.opt.State.Slots = dev, tree.To(r.model, dev), tree.To(r.opt.State.Slots, dev)
-	r.rng = rand.New(rand.NewPCG(1, uint64(r.step)))
+	r.rng, r.loss = rand.New(rand.NewPCG(1, uint64(r.step))), tensor.Tensor{}
 	r.update = optim.Jit(r.opt, func(m gpt.Model, w window, rng *tensor.RNG) (tensor.Tensor, gpt.Model) {
 		return nn.CrossEntropy(m.Train(w.X, rng), w.Y).Mean(), m
 	})
@@ -125,10 +125,13 @@ func (s *saved) resume(dev *tensor.Device) *run {
 	return r.on(dev)
 }
 
-// A writer writes characters one at a time.
+// A writer writes characters one at a time. Call stop when it is no longer used: it holds the
+// keys and values of what was written.
 type writer struct {
-	prompt string
-	next   func() (string, bool)
+	prompt  string
+	request *request // nil for a sample
+	next    func() (string, bool)
+	stop    func()
 }
 
 // write returns a writer of n characters that follow a prompt.
@@ -143,13 +146,13 @@ func (r *run) write(prompt string, s models.Sampling, n int) (*writer, error) {
 	tokens, stop := iter.Pull(r.model.Write(ids, func(logits tensor.Tensor) tensor.Tensor {
 		return s.Choose(logits, tensor.Tensor{}, r.draws)
 	}))
-	return &writer{prompt, func() (string, bool) {
+	next := func() (string, bool) {
 		if n == 0 {
-			stop()
 			return "", false
 		}
 		n--
 		id, _ := tokens()
 		return r.vocabulary.Decode([]int32{id}), true
-	}}, nil
+	}
+	return &writer{prompt: prompt, next: next, stop: stop}, nil
 }

@@ -6,17 +6,15 @@ const loss = { name: "loss", color: "accent", points: [] };
 const chart = new Chart(byId("chart"), [loss], "steps");
 let training = false;
 let target; // the element that characters are added to
-let learned; // the text and size of the model, as one string
 
-const show = (on) => {
+const setTraining = (on) => {
   training = on;
-  byId("pause").disabled = !on;
-  byId("train").disabled = on;
+  byId("train").textContent = on ? "Pause" : "Train";
 };
 
 const send = connect("gpt", {
   text(text) { byId("text").value = text; },
-  ...deviceHandlers(() => { show(false); status("Ready."); }),
+  ...deviceHandlers(() => { byId("train").disabled = false; status("Ready."); }),
   model({ parameters, vocabulary, tokens }) {
     byId("parameters").textContent = parameters.toLocaleString("en");
     status(`The text has ${tokens.toLocaleString("en")} characters, ${vocabulary} of them different.`);
@@ -24,15 +22,18 @@ const send = connect("gpt", {
     byId("samples").replaceChildren();
   },
   report(r) {
+    setTraining(true);
     byId("step").textContent = r.step.toLocaleString("en");
     byId("loss").textContent = r.loss.toFixed(3);
-    byId("speed").textContent = Math.round(r.speed).toLocaleString("en");
+    if (r.speed) byId("speed").textContent = Math.round(r.speed).toLocaleString("en");
     loss.points.push([r.step, r.loss]);
     thin(loss.points);
     chart.draw();
     byId("write").disabled = false;
-    if (training && !r.training) status(`Paused at step ${r.step}, loss ${r.loss.toFixed(3)}.`);
-    show(r.training);
+  },
+  paused(step) {
+    setTraining(false);
+    status(`Paused at step ${step}.`);
   },
   begin({ kind, step, prompt }) {
     if (kind === "written") {
@@ -49,28 +50,20 @@ const send = connect("gpt", {
     target.ariaBusy = "true";
   },
   character(c) { target.textContent += c; },
-  end() {
+  end(complete) {
     target.ariaBusy = "false";
-    if (target === byId("written")) status("The text is written.");
-  },
-  error(text) {
-    alert(text);
-    show(false);
+    if (complete && target === byId("written")) status("The text is written.");
   },
 });
 
-const train = () => {
+byId("train").onclick = () => {
   alert("");
-  const task = { text: byId("text").value, size: byId("size").value, device: device() };
-  const key = task.size + task.text;
-  status(key === learned ? "Training goes on." : "Training starts.");
-  learned = key;
-  show(true);
-  send("train", task);
+  if (training) return send("pause");
+  status("Training…");
+  setTraining(true);
+  send("train", { text: byId("text").value, size: byId("size").value, device: device() });
 };
-byId("train").onclick = train;
-byId("pause").onclick = () => send("pause");
-onDevice(() => { if (training) train(); });
+onDevice(() => { if (training) send("device", device()); });
 byId("writing").onsubmit = (e) => {
   e.preventDefault();
   alert("");
