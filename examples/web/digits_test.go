@@ -57,12 +57,19 @@ func (b *tab) learn(device, until string) {
 
 const accurate = `parseFloat(document.querySelector("#rows td:nth-child(4)")?.textContent) >= 95`
 
+// pad returns where in the window a point is, as shares of the pad.
+func (b *tab) pad() func(point [2]float64) (x, y float64) {
+	b.Helper()
+	r := eval[[]float64](b, `(() => { const pad = document.getElementById("pad"); pad.scrollIntoView({ block: "center" }); const r = pad.getBoundingClientRect(); return [r.left, r.top, r.width]; })()`)
+	return func(p [2]float64) (x, y float64) { return r[0] + p[0]*r[2], r[1] + p[1]*r[2] }
+}
+
 // draw draws lines with the mouse. Points are shares of the pad.
 func (b *tab) draw(strokes ...[][2]float64) {
 	b.Helper()
-	r := eval[[]float64](b, `(() => { const pad = document.getElementById("pad"); pad.scrollIntoView({ block: "center" }); const r = pad.getBoundingClientRect(); return [r.left, r.top, r.width]; })()`)
+	pad := b.pad()
 	for _, s := range strokes {
-		at := func(i int) (x, y float64) { return r[0] + s[i][0]*r[2], r[1] + s[i][1]*r[2] }
+		at := func(i int) (x, y float64) { return pad(s[i]) }
 		x, y := at(0)
 		b.do(chromedp.MouseEvent(chromedp.MousePressed, x, y, chromedp.ButtonLeft))
 		for i := range s {
@@ -87,6 +94,8 @@ func TestDigits(t *testing.T) {
 	b.wait(`document.getElementById("answer").textContent.startsWith("7, ")`)
 	b.do(chromedp.Click(chromedp.CSS("#clear")))
 	b.wait(`document.getElementById("answer").textContent === "Nothing is drawn."`)
+
+	b.tap()
 
 	const colours = `(() => {
 		const canvas = document.getElementById("chart"), found = new Set();
@@ -151,6 +160,28 @@ func TestWithoutGPU(t *testing.T) {
 	for _, m := range b.messages() {
 		t.Error("console: ", m)
 	}
+}
+
+// A tap leaves a dot, and a second finger draws nothing.
+func (b *tab) tap() {
+	b.Helper()
+	const ink = `(() => {
+		const pad = document.getElementById("pad"), { data } = pad.getContext("2d").getImageData(0, 0, pad.width, pad.height);
+		return data.filter((v, i) => i % 4 === 3 && v > 0).length / pad.width ** 2;
+	})()`
+	x, y := b.pad()([2]float64{0.5, 0.5})
+	b.do(chromedp.MouseEvent(chromedp.MousePressed, x, y, chromedp.ButtonLeft))
+	if share := eval[float64](b, ink); share < 0.004 || share > 0.01 { // a circle of diameter 1/12
+		b.Errorf("a tap paints %.4f of the pad", share)
+	}
+	eval[bool](b, `["pointerdown", "pointermove", "pointerup"].every((type) => document.getElementById("pad").dispatchEvent(
+		new PointerEvent(type, { pointerId: 77, clientX: 0, clientY: 0 })))`)
+	x, y = b.pad()([2]float64{0.5, 0.6})
+	b.do(chromedp.MouseEvent(chromedp.MouseMoved, x, y, chromedp.ButtonLeft), chromedp.MouseEvent(chromedp.MouseReleased, x, y, chromedp.ButtonLeft))
+	if share := eval[float64](b, ink); share < 0.012 || share > 0.02 { // and a line of length 1/10
+		b.Errorf("a line and a second finger paint %.4f of the pad", share)
+	}
+	b.do(chromedp.Click(chromedp.CSS("#clear")))
 }
 
 // The page works by keyboard, fits a phone and has a dark mode.

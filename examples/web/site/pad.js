@@ -3,10 +3,10 @@
 export class Pad {
   // changed is called after each change; say is given what a screen reader says of the pen.
   constructor(canvas, changed, say) {
-    Object.assign(this, { canvas, changed, say, strokes: [], down: false, pen: [0.5, 0.2], keyed: false });
+    Object.assign(this, { canvas, changed, say, strokes: [], down: false, pointer: null, pen: [0.5, 0.2], keyed: false });
     canvas.addEventListener("pointerdown", (e) => this.start(e));
     canvas.addEventListener("pointermove", (e) => this.move(e));
-    for (const end of ["pointerup", "pointercancel"]) canvas.addEventListener(end, () => this.lift());
+    for (const end of ["pointerup", "pointercancel"]) canvas.addEventListener(end, (e) => this.lift(e));
     canvas.addEventListener("keydown", (e) => this.key(e));
     for (const event of ["focus", "blur"]) canvas.addEventListener(event, () => this.paint());
     new ResizeObserver(() => this.paint()).observe(canvas);
@@ -25,8 +25,9 @@ export class Pad {
   }
 
   start(e) {
-    if (e.button > 0) return;
+    if (e.button > 0 || this.pointer !== null) return; // one finger draws
     this.keyed = false;
+    this.pointer = e.pointerId;
     this.canvas.setPointerCapture(e.pointerId);
     this.down = true;
     this.strokes.push([this.at(e)]);
@@ -34,16 +35,18 @@ export class Pad {
   }
 
   move(e) {
-    if (!this.down || this.keyed) return;
-    const stroke = this.strokes.at(-1);
-    for (const event of e.getCoalescedEvents?.() ?? [e]) {
+    if (!this.down || this.keyed || e.pointerId !== this.pointer) return;
+    const stroke = this.strokes.at(-1), events = e.getCoalescedEvents?.() ?? [];
+    for (const event of events.length ? events : [e]) {
       const [x, y] = this.at(event), [x0, y0] = stroke.at(-1);
       if (Math.hypot(x - x0, y - y0) > 0.01) stroke.push([x, y]);
     }
     this.update();
   }
 
-  lift() {
+  lift(e) {
+    if (e.pointerId !== this.pointer) return;
+    this.pointer = null;
     if (!this.down) return;
     this.down = false;
     this.update();
@@ -86,9 +89,13 @@ export class Pad {
     g.lineCap = g.lineJoin = "round";
     for (const stroke of strokes) {
       g.beginPath();
-      // A line to its own start is a dot.
-      [stroke[0], ...stroke].forEach(([x, y]) => g.lineTo(x * side, y * side));
-      g.stroke();
+      if (stroke.length === 1) { // a line without length is not painted
+        g.arc(stroke[0][0] * side, stroke[0][1] * side, side / 24, 0, 2 * Math.PI);
+        g.fill();
+      } else {
+        stroke.forEach(([x, y]) => g.lineTo(x * side, y * side));
+        g.stroke();
+      }
     }
     if (this.keyed && document.activeElement === canvas) {
       g.strokeStyle = style.outlineColor;
