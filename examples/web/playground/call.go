@@ -3,6 +3,7 @@ package main
 import (
 	"go/ast"
 	"reflect"
+	"slices"
 	"strings"
 
 	"github.com/tensorken/tensorken/tensor"
@@ -29,6 +30,9 @@ func (e *evaluation) member(x *ast.SelectorExpr) (v reflect.Value, err error) {
 	}
 	return m, nil
 }
+
+// nilable are the kinds of types that have a value nil.
+var nilable = []reflect.Kind{reflect.Pointer, reflect.Slice, reflect.Interface, reflect.Func, reflect.Map}
 
 // call calls a function or a method. A last result that is an error is the call's.
 func (e *evaluation) call(c *ast.CallExpr) ([]reflect.Value, error) {
@@ -59,6 +63,9 @@ func (e *evaluation) call(c *ast.CallExpr) ([]reflect.Value, error) {
 			want = t.In(fixed).Elem()
 		}
 		if id, ok := a.(*ast.Ident); ok && id.Name == "nil" {
+			if !slices.Contains(nilable, want.Kind()) {
+				return nil, e.fault(a, "nil, want a value of type %v", want)
+			}
 			args[i] = reflect.Zero(want)
 		} else if args[i], err = e.value(a, want); err != nil {
 			return nil, err

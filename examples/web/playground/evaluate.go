@@ -79,7 +79,8 @@ func (e *evaluation) inputs(dev *tensor.Device) (floats map[string]tensor.Tensor
 		}
 		input := !e.reads(a, known)
 		for _, l := range a.Lhs {
-			known[l.(*ast.Ident).Name] = true
+			name := l.(*ast.Ident).Name
+			known[name] = name != "_"
 		}
 		if !input {
 			rest = append(rest, a)
@@ -90,6 +91,9 @@ func (e *evaluation) inputs(dev *tensor.Device) (floats map[string]tensor.Tensor
 		}
 		for _, l := range a.Lhs {
 			name := l.(*ast.Ident).Name
+			if name == "_" {
+				continue
+			}
 			x, ok := e.variables[name].Interface().(tensor.Tensor)
 			if !ok {
 				continue
@@ -147,7 +151,9 @@ func (e *evaluation) assign(a *ast.AssignStmt) error {
 		return e.fault(a, "%d variables for %d values", len(a.Lhs), len(values))
 	}
 	for i, l := range a.Lhs {
-		e.variables[l.(*ast.Ident).Name] = values[i]
+		if name := l.(*ast.Ident).Name; name != "_" {
+			e.variables[name] = values[i]
+		}
 	}
 	return nil
 }

@@ -6,6 +6,7 @@ import (
 	"go/parser"
 	"go/scanner"
 	"go/token"
+	"strings"
 )
 
 // A source is lines of Go: variables, and an expression at the end.
@@ -23,7 +24,11 @@ func parse(text string) (*source, error) {
 	s := &source{files: token.NewFileSet()}
 	f, err := parser.ParseFile(s.files, "", before+text+"\n}", parser.SkipObjectResolution)
 	if list := (scanner.ErrorList)(nil); asErrors(err, &list) {
-		return nil, fmt.Errorf("line %d: %s", list[0].Pos.Line, list[0].Msg)
+		line, message := list[0].Pos.Line, list[0].Msg
+		if last := strings.Count(text, "\n") + 1; line > last { // the brace that ends the function
+			line, message = last, "the line is incomplete"
+		}
+		return nil, fmt.Errorf("line %d: %s", line, message)
 	}
 	if len(f.Decls) != 1 {
 		return nil, fmt.Errorf("want lines of a function, without declarations of others")
