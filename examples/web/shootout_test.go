@@ -28,7 +28,7 @@ func TestShootout(t *testing.T) {
 	}
 	b.do(chromedp.Click(chromedp.CSS("#run")))
 	b.wait(`document.querySelectorAll("#times tbody tr").length >= 3`)
-	b.do(chromedp.Click(chromedp.CSS("#stop")))
+	b.do(chromedp.Click(chromedp.CSS("#run")))
 	b.wait(`/Stopped/.test(document.getElementById("status").textContent)`)
 	clean(b)
 }

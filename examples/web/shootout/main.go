@@ -77,7 +77,7 @@ func (p *program) work() (more bool, err error) {
 		return false, err
 	}
 	p.port.Send("row", map[string]any{
-		"op": row.Op, "n": row.N, "device": m.device, "seconds": row.Seconds, "flops": row.FlopsPerS, "bytes": row.BytesPerS,
+		"op": row.Op, "n": row.N, "device": m.device, "seconds": row.Seconds,
 		"left": len(p.left), "total": p.total,
 	})
 	if len(p.left) == 0 {

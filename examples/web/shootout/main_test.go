@@ -11,7 +11,7 @@ import (
 type row struct {
 	Op, Device     string
 	N, Left, Total int
-	Seconds, Flops float64
+	Seconds        float64
 }
 
 // A comparison measures each operation at each size, in order, and can be stopped.

@@ -9,7 +9,8 @@ function element(tag, text, properties) {
 
 const block = (text, label) => {
   const e = element("pre", text, { className: "text", tabIndex: 0 });
-  e.setAttribute("aria-label", label);
+  e.role = "region";
+  e.ariaLabel = label;
   return e;
 };
 

@@ -14,9 +14,11 @@ function duration(s) {
 
 const ratio = (r) => (r.cpu && r.gpu ? r.cpu / r.gpu : undefined);
 
-function show(running) {
-  byId("run").disabled = running;
-  byId("stop").disabled = !running;
+let running = false;
+
+function setRunning(on) {
+  running = on;
+  byId("run").textContent = on ? "Stop" : "Run";
 }
 
 function cell(tag, text) {
@@ -31,7 +33,7 @@ function line(r) {
   r.line = byId("times").tBodies[0].insertRow();
   const bar = document.createElement("div");
   bar.className = "ratio";
-  bar.append(cell("span", `${r.op} ${r.n}`), cell("i", ""), cell("b", ""));
+  bar.append(cell("span", `${r.op} ${r.n}²`), cell("i", ""), cell("b", ""));
   byId("bars").append(bar);
   r.bar = bar;
   return r;
@@ -41,7 +43,7 @@ function draw(row) {
   const r = line(row), x = ratio(r);
   const name = cell("th", r.op);
   name.scope = "row";
-  r.line.replaceChildren(name, cell("td", `${r.n} × ${r.n}`), cell("td", duration(r.cpu)), cell("td", duration(r.gpu)),
+  r.line.replaceChildren(name, cell("td", `${r.n}²`), cell("td", duration(r.cpu)), cell("td", duration(r.gpu)),
     cell("td", x === undefined ? "–" : +x.toPrecision(3)));
   if (x === undefined) return;
   const part = Math.min(1, Math.abs(Math.log10(x)) / scale) / 2;
@@ -58,7 +60,7 @@ const send = connect("shootout", {
     byId("gpu-hint").textContent = gpu
       ? "GPU: " + name + (software ? ", which computes on the CPU: its times say nothing about a GPU." : "")
       : "There is no GPU, so only the CPU is measured: " + why.split("\n")[0];
-    show(false);
+    byId("run").disabled = false;
     status("Ready.");
   },
   row(r) {
@@ -67,19 +69,23 @@ const send = connect("shootout", {
     row[r.device] = r.seconds;
     draw(row);
     byId("progress").value = 1 - r.left / r.total;
-    status(`${r.total - r.left} of ${r.total} measured.`);
   },
   done(all) {
-    show(false);
+    setRunning(false);
     status(all ? "All is measured." : "Stopped.");
   },
   error(text) {
     alert(text);
-    show(false);
+    status("");
+    setRunning(false);
   },
 });
 
 byId("run").onclick = () => {
+  if (running) {
+    status("Stopping after this measurement…");
+    return send("stop");
+  }
   const sizes = [];
   for (let n = 64; n <= +byId("largest").value; n *= 2) sizes.push(n);
   rows = {};
@@ -87,7 +93,7 @@ byId("run").onclick = () => {
   byId("bars").replaceChildren();
   byId("progress").value = 0;
   alert("");
-  show(true);
+  status("Measuring…");
+  setRunning(true);
   send("run", { sizes, devices: gpu ? ["cpu", "gpu"] : ["cpu"], milliseconds: +byId("milliseconds").value });
 };
-byId("stop").onclick = () => send("stop");
