@@ -102,8 +102,9 @@ func writePages(folder string) error {
 		var b bytes.Buffer
 		if err := t.ExecuteTemplate(&b, "layout.html", struct {
 			page
-			Pages []page
-		}{p, pages}); err != nil {
+			Pages  []page
+			Policy string
+		}{p, pages, policies[".html"]}); err != nil {
 			return err
 		}
 		if err := os.WriteFile(filepath.Join(folder, p.Name+".html"), b.Bytes(), 0o644); err != nil {
@@ -147,6 +148,9 @@ func goTool(ctx context.Context, args ...string) (string, error) {
 	cmd := exec.CommandContext(ctx, "go", args...)
 	cmd.Env = append(os.Environ(), "GOOS=js", "GOARCH=wasm", "CGO_ENABLED=0")
 	out, err := cmd.Output()
+	if ctx.Err() != nil {
+		return "", ctx.Err()
+	}
 	if errors.Is(err, exec.ErrNotFound) {
 		return "", errors.New("the pages' programs are compiled by the go command, which is not in PATH: install Go from go.dev/dl")
 	}

@@ -74,6 +74,7 @@ func open(t *testing.T, browser context.Context, page, prelude string, most time
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/worker.js" {
 			w.Header().Set("Content-Type", types[".js"])
+			w.Header().Set("Content-Security-Policy", policies[".js"])
 			fmt.Fprintf(w, "%s\n%s", prelude, s.files["worker.js"].data)
 			return
 		}

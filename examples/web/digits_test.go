@@ -184,9 +184,14 @@ func (b *tab) tap() {
 	b.do(chromedp.Click(chromedp.CSS("#clear")))
 }
 
+// otherMedia is JavaScript for a worker, to which no program is sent as application/wasm.
+const otherMedia = `
+const load = self.fetch;
+self.fetch = async (...args) => new Response((await load(...args)).body, { headers: { "Content-Type": "application/octet-stream" } });`
+
 // The page works by keyboard, fits a phone and has a dark mode.
 func TestAccess(t *testing.T) {
-	b := digitsTab(t, chromium(t), "", time.Minute)
+	b := digitsTab(t, chromium(t), otherMedia, time.Minute)
 	b.do(chromedp.Focus(chromedp.CSS("#pad")), chromedp.KeyEvent(" "))
 	for range 11 {
 		b.do(chromedp.KeyEvent(kb.ArrowDown))

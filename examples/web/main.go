@@ -17,6 +17,7 @@ import (
 	"net/http"
 	"os"
 	"os/signal"
+	"syscall"
 	"time"
 
 	"github.com/tensorken/tensorken/examples/internal/flags"
@@ -30,7 +31,7 @@ var (
 func main() {
 	log.SetFlags(0)
 	flags.Parse()
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	if err := run(ctx, *address, *output); err != nil && !errors.Is(err, context.Canceled) {
 		log.Fatal(err)
@@ -42,7 +43,12 @@ func run(ctx context.Context, address, folder string) error {
 	if folder != "" {
 		return build(ctx, folder, smallest)
 	}
-	folder, err := os.MkdirTemp("", "tensorken-web-")
+	l, err := net.Listen("tcp", address)
+	if err != nil {
+		return fmt.Errorf("%w: choose another address by -addr", err)
+	}
+	defer l.Close()
+	folder, err = os.MkdirTemp("", "tensorken-web-")
 	if err != nil {
 		return err
 	}
@@ -53,10 +59,6 @@ func run(ctx context.Context, address, folder string) error {
 	h, err := newSite(folder)
 	if err != nil {
 		return err
-	}
-	l, err := net.Listen("tcp", address)
-	if err != nil {
-		return fmt.Errorf("%w: choose another address by -addr", err)
 	}
 	log.Printf("serving http://%v, Ctrl-C ends it", l.Addr())
 	return serve(ctx, l, h)

@@ -4,12 +4,14 @@ import (
 	"bytes"
 	"compress/gzip"
 	"context"
+	"errors"
 	"io"
 	"log"
 	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"path"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -72,6 +74,9 @@ func TestServer(t *testing.T) {
 		}
 		if c.status != 200 {
 			continue
+		}
+		if policy, want := h.Get("Content-Security-Policy"), policies[path.Ext(c.path)]; policy != want && c.path != "/" {
+			t.Errorf("%s: policy %q, want %q", c.path, policy, want)
 		}
 		if again := get(s, c.path, "Accept-Encoding", c.accept, "If-None-Match", h.Get("ETag")); again.Code != http.StatusNotModified || again.Body.Len() != 0 {
 			t.Errorf("%s again: got %d, want 304", c.path, again.Code)
@@ -175,6 +180,23 @@ func TestServe(t *testing.T) {
 	cancel()
 	if err := <-done; err != nil || r.StatusCode != http.StatusOK {
 		t.Errorf("status %d, then %v; want 200 and no error", r.StatusCode, err)
+	}
+}
+
+// An address in use is found before the build, and a cancelled build is no other error.
+func TestRun(t *testing.T) {
+	l, err := net.Listen("tcp", "localhost:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	ctx, cancel := context.WithCancel(t.Context())
+	if err := run(ctx, l.Addr().String(), ""); err == nil || !strings.Contains(err.Error(), "another address by -addr") {
+		t.Errorf("at an address in use: %v", err)
+	}
+	cancel()
+	if err := run(ctx, "localhost:0", ""); !errors.Is(err, context.Canceled) || err.Error() != context.Canceled.Error() {
+		t.Errorf("of a cancelled context: %v", err)
 	}
 }
 

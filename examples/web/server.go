@@ -21,6 +21,13 @@ var types = map[string]string{
 	".svg":  "image/svg+xml",
 }
 
+// policies are the headers Content-Security-Policy of files. A worker has that of its script, not
+// that of its page: it may evaluate text, which WebGPU's calls need.
+var policies = map[string]string{
+	".html": "default-src 'self'; form-action 'none'",
+	".js":   "default-src 'self'; script-src 'self' 'unsafe-eval'",
+}
+
 // A site serves the files of a folder, which it holds in memory. It has no state of its
 // visitors.
 type site struct{ files map[string]file }
@@ -66,6 +73,9 @@ func (s *site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h := w.Header()
 	h.Set("Content-Type", kind)
 	h.Set("X-Content-Type-Options", "nosniff")
+	if p := policies[path.Ext(name)]; p != "" {
+		h.Set("Content-Security-Policy", p)
+	}
 	h.Set("Cache-Control", "no-cache") // a browser asks whether its copy is the newest
 	h.Set("Vary", "Accept-Encoding")
 	for _, c := range compressions {

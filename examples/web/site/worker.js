@@ -7,8 +7,12 @@ const post = (name, value) => postMessage(JSON.stringify({ name, value }));
 
 async function start() {
   const go = new Go();
-  const program = fetch(location.search.slice(1) + ".wasm");
-  const { instance } = await WebAssembly.instantiateStreaming(program, go.importObject);
+  const response = await fetch(location.search.slice(1) + ".wasm");
+  if (!response.ok) throw new Error(`${response.url}: ${response.status} ${response.statusText}`);
+  const { instance } = await WebAssembly.instantiateStreaming(response, go.importObject).catch(async (e) => {
+    if (!(e instanceof TypeError)) throw e; // else the server did not send application/wasm
+    return WebAssembly.instantiate(await response.arrayBuffer(), go.importObject);
+  });
   await go.run(instance);
   throw new Error("the program ended");
 }
