@@ -49,10 +49,13 @@ type mapping struct {
 	err   error
 }
 
-// newDevice returns a device of a GPUDevice. It fails if the page forbids to evaluate text.
+// newDevice returns a device of a GPUDevice. It fails, and destroys the GPUDevice, if the page
+// forbids to evaluate text.
 func newDevice(a Adapter, gpu js.Value, o Options) (d *device, err error) {
 	defer func() {
 		if e, ok := recover().(js.Error); ok {
+			gpu.Call("destroy")
+			d.box.tell.Release()
 			d, err = nil, &Error{Internal, "Open", e.Error()}
 		}
 	}()

@@ -29,6 +29,23 @@ func openFirst(t testing.TB) *device {
 	return d.(*device)
 }
 
+// A page that forbids to evaluate text gets an error, and keeps no GPUDevice.
+func TestNoEvaluation(t *testing.T) {
+	global := js.Global()
+	was := global.Get("Function")
+	defer global.Set("Function", was)
+	gpu := was.New("return { lost: new Promise(() => {}), destroy() { this.destroyed = true; } }").Invoke()
+	refuse := was.New("return function () { throw new EvalError('refused by the policy'); }").Invoke()
+	global.Set("Function", refuse)
+	d, err := newDevice(Adapter{}, gpu, Options{})
+	if d != nil || err == nil || !strings.Contains(err.Error(), "refused by the policy") {
+		t.Errorf("got %v and %v, want the reason", d, err)
+	}
+	if !gpu.Get("destroyed").Truthy() {
+		t.Error("the GPUDevice is not destroyed")
+	}
+}
+
 // Where there is no WebGPU, the error says so and what to do.
 func TestNoGPU(t *testing.T) {
 	object, global := js.Global().Get("Object"), js.Global()

@@ -75,7 +75,7 @@ func near(strokes []stroke, p point, distance float64) bool {
 	return false
 }
 
-// squaredDistance is that of a point from the line between a and b.
+// squaredDistance returns the squared distance of p from the line between a and b.
 func squaredDistance(p, a, b point) float64 {
 	dx, dy := b[0]-a[0], b[1]-a[1]
 	t := 0.0

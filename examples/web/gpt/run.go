@@ -117,7 +117,7 @@ func (r *run) save() (s *saved, err error) {
 	return s, tensor.Eval(s.model, s.state)
 }
 
-// resume returns a run that goes on from s on a device.
+// resume returns a run that continues from s on a device.
 func (s *saved) resume(dev *tensor.Device) *run {
 	r := s.run
 	r.opt = newOptimizer()

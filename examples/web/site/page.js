@@ -3,7 +3,7 @@
 // byId returns the element with an id.
 export const byId = (id) => document.getElementById(id);
 
-// status shows a line of what goes on, which screen readers read when they are idle.
+// status shows what the program does, which screen readers read when they are idle.
 export function status(text) { byId("status").textContent = text; }
 
 // alert shows a line of what went wrong, which screen readers read at once; "" hides it.

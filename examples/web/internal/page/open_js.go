@@ -5,9 +5,9 @@ import "syscall/js"
 // Open connects the program with its page. From now on messages are received.
 func Open() *Port { return open(new(worker)) }
 
-// A worker is that of the page in which the program runs.
+// A worker is the page's worker, in which the program runs.
 type worker struct {
-	channel js.Value // whose messages come back to the program
+	channel js.Value // a MessageChannel whose port1 gets what the program posts to port2
 	back    chan struct{}
 }
 

@@ -30,7 +30,7 @@ type Port struct {
 	yielded  time.Time
 }
 
-// turn is how long work goes on before messages are looked for.
+// turn is the time between two looks for messages while there is work.
 const turn = 10 * time.Millisecond
 
 // A transport carries messages.
