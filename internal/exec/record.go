@@ -115,7 +115,7 @@ func newPart(c *capture, args map[graph.Store]int, numbers, roots []*graph.Node,
 	var err error
 	if p.plan, err = c.device.load(c); err != nil {
 		c.release()
-		return nil, &Failure{c.device, err}
+		return nil, &Failure{p.device, err}
 	}
 	stored := 0 // of the outputs, which begin with those of the roots
 	for _, n := range roots {

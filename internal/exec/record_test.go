@@ -218,6 +218,17 @@ func TestRecordOfSeveralPlans(t *testing.T) {
 	}
 }
 
+// The error of a plan that does not compile names the device.
+func TestRecordFails(t *testing.T) {
+	d := exec.New(lacking{cpu.New(cpu.Options{}), ir.Float32})
+	defer d.Close()
+	tr := newTrace(scaled)
+	_, err := exec.Record(d, tr.args, tr.numbers, tr.roots, nil, nil)
+	if f := (*exec.Failure)(nil); !errors.As(err, &f) || f.Device != d {
+		t.Errorf("Record fails with %v, want a failure of the device", err)
+	}
+}
+
 // counted counts the buffers that are allocated.
 type counted struct {
 	driver.Device
