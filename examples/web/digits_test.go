@@ -166,7 +166,9 @@ func TestWithoutGPU(t *testing.T) {
 func (b *tab) tap() {
 	b.Helper()
 	const ink = `(() => {
-		const pad = document.getElementById("pad"), { data } = pad.getContext("2d").getImageData(0, 0, pad.width, pad.height);
+		const pad = document.getElementById("pad"), g = new OffscreenCanvas(pad.width, pad.height).getContext("2d", { willReadFrequently: true });
+		g.drawImage(pad, 0, 0);
+		const { data } = g.getImageData(0, 0, pad.width, pad.height);
 		return data.filter((v, i) => i % 4 === 3 && v > 0).length / pad.width ** 2;
 	})()`
 	x, y := b.pad()([2]float64{0.5, 0.5})

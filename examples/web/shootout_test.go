@@ -26,7 +26,20 @@ func TestShootout(t *testing.T) {
 	if n := eval[int](b, `[...document.querySelectorAll("#bars i")].filter((e) => e.style.getPropertyValue("--to") && e.clientWidth > 50).length`); n != rows {
 		t.Errorf("%d bars, want %d", n, rows)
 	}
+	b.do(chromedp.EmulateViewport(360, 640, chromedp.EmulateMobile, chromedp.EmulateTouch))
+	for _, c := range []struct{ name, fits string }{
+		{"the table fits", `(() => { const t = document.querySelector(".wide-table"); return t.scrollWidth <= t.clientWidth; })()`},
+		{"the page fits", `document.documentElement.scrollWidth <= 360`},
+		{"bars have 100 pixels", `document.querySelector("#bars i").clientWidth >= 100`},
+	} {
+		if !eval[bool](b, c.fits) {
+			t.Errorf("not on a phone of 360 pixels: %s", c.name)
+		}
+	}
 	b.do(chromedp.Click(chromedp.CSS("#run")))
+	if id := eval[string](b, "document.activeElement.id"); id != "run" {
+		t.Errorf("after Run the focus is on %q", id)
+	}
 	b.wait(`document.querySelectorAll("#times tbody tr").length >= 3`)
 	b.do(chromedp.Click(chromedp.CSS("#run")))
 	b.wait(`/Stopped/.test(document.getElementById("status").textContent)`)
