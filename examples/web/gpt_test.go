@@ -62,5 +62,15 @@ func TestGPT(t *testing.T) {
 	b.wait(`/The GPU failed/.test(document.getElementById("alert").textContent)`)
 	after := eval[int](b, step)
 	b.wait(fmt.Sprint(step, " > ", after+1))
+
+	b.do(chromedp.Click(chromedp.CSS("#train")))
+	b.wait(`/Paused/.test(document.getElementById("status").textContent)`)
+	evalIn[bool](b, b.worker, "(self.gpuDevice.destroy(), true)")
+	eval[bool](b, `(document.getElementById("prompt").value = "The captain", document.getElementById("length").value = 3, true)`)
+	b.do(chromedp.Click(chromedp.CSS("#write")))
+	b.wait(`/is written/.test(document.getElementById("status").textContent)`)
+	if got := b.text("written"); len(got) != len("The captain")+3 {
+		t.Errorf("after a loss while paused, the continued prompt is %q", got)
+	}
 	clean(b)
 }

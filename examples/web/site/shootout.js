@@ -41,7 +41,7 @@ function line(r) {
 
 function draw(row) {
   const r = line(row), x = ratio(r);
-  const name = cell("th", r.op);
+  const name = cell("th", r.op.replaceAll("_", "_\u200b")); // a line may end there
   name.scope = "row";
   r.line.replaceChildren(name, cell("td", `${r.n}²`), cell("td", duration(r.cpu)), cell("td", duration(r.gpu)),
     cell("td", x === undefined ? "–" : +x.toPrecision(3)));
