@@ -144,7 +144,7 @@ func (p *program) drop() {
 // attempt calls f. If the GPU fails, the run begins again at the last report, on the GPU or
 // else on the CPU.
 func (p *program) attempt(f func() error) error {
-	err := f()
+	err := page.Try(f)
 	if !page.Failed(p.device(), err) || p.reopened {
 		return err
 	}

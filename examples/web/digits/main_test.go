@@ -145,14 +145,19 @@ func TestLoss(t *testing.T) {
 	}
 }
 
-// A network that overflows ends the training with an error; what was learned before stays.
-func TestOverflow(t *testing.T) {
+// A network that overflows, or a step that panics, ends the training with an error; what was
+// learned before stays.
+func TestErrors(t *testing.T) {
 	v := pagetest.Start(t, serve)
 	v.Send("train", settings{Device: page.CPU, Rate: 1e30, Batch: 64})
 	if r := pagetest.Wait[*report](v, "paused"); r != nil {
 		t.Errorf("paused after %+v, want no report", r)
 	}
 	if e := pagetest.Wait[string](v, "error"); !strings.Contains(e, "choose a smaller learning rate") {
+		t.Errorf("error %q", e)
+	}
+	v.Send("train", settings{Device: page.CPU, Rate: 1e-3})
+	if e := pagetest.Wait[string](v, "error"); !strings.Contains(e, "Batch is 0") {
 		t.Errorf("error %q", e)
 	}
 	v.Send("train", onCPU.until(1))

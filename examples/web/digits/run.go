@@ -132,7 +132,6 @@ func (r *run) done() bool { return r.settings.Until > 0 && r.step >= r.settings.
 // measure returns what was learned, and reports the last batch's loss and the share of held-out
 // digits that are recognised. There must have been a step. It fails if the network overflows.
 func (r *run) measure() (s snapshot, _ report, err error) {
-	defer tensor.Catch(&err)
 	outputs := r.net.apply(r.held.X)
 	right := outputs.ArgMax(-1).Eq(r.held.Y).Cast(tensor.Float32).Mean()
 	s = snapshot{r.step, tree.To(tensors{r.net, r.opt.State}, tensor.CPU())}

@@ -225,10 +225,7 @@ func (p *program) work() (more bool, err error) {
 // attempt calls f. If the GPU fails meanwhile, the run continues from what was saved, on the GPU
 // again or else on the CPU, and what the page asked to write begins again.
 func (p *program) attempt(f func() error) error {
-	err := func() (err error) {
-		defer tensor.Catch(&err)
-		return f()
-	}()
+	err := page.Try(f)
 	if !page.Failed(p.device, err) || p.reopened {
 		return err
 	}

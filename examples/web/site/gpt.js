@@ -33,7 +33,7 @@ const send = connect("gpt", {
   },
   paused(step) {
     setTraining(false);
-    status(`Paused at step ${step}.`);
+    status(step ? `Paused at step ${step}.` : "");
   },
   begin({ kind, step, prompt }) {
     if (kind === "written") {

@@ -99,10 +99,14 @@ func (p *Port) Serve(work func() (more bool, err error)) {
 	}
 }
 
-// handle calls the handler of a message. Misuse of tensors and failures of devices are
-// errors.
-func (p *Port) handle(line []byte) (err error) {
+// Try calls f. Misuse of tensors and failures of devices are errors, not panics.
+func Try(f func() error) (err error) {
 	defer tensor.Catch(&err)
+	return f()
+}
+
+// handle calls the handler of a message.
+func (p *Port) handle(line []byte) error {
 	var m message
 	if err := json.Unmarshal(line, &m); err != nil {
 		return err
@@ -111,5 +115,5 @@ func (p *Port) handle(line []byte) (err error) {
 	if f == nil {
 		return fmt.Errorf("the program has no handler of message %q", m.Name)
 	}
-	return f(m.Value)
+	return Try(func() error { return f(m.Value) })
 }
