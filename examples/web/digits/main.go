@@ -21,7 +21,7 @@ type program struct {
 	newest  *report  // nil before the first of a network
 
 	started  time.Time // of the steps since the last report
-	reopened bool      // the GPU, since the last report
+	reopened bool      // the GPU, since the last report or pause
 }
 
 // settings are those of the page.
@@ -131,6 +131,7 @@ func (p *program) step() error {
 // end ends the run and tells the page.
 func (p *program) end() {
 	p.drop()
+	p.reopened = false
 	p.port.Send("paused", p.newest)
 }
 

@@ -28,7 +28,7 @@ type program struct {
 	device   string // of run
 	training bool
 	writer   *writer // nil if nothing is being written
-	reopened bool    // the GPU, since the last report or character
+	reopened bool    // the GPU, since the last report, character or pause
 
 	started time.Time // of the steps since the last report
 	first   int       // the first of them
@@ -161,7 +161,7 @@ func (p *program) keep() error {
 
 // stop stops training and tells the page.
 func (p *program) stop() {
-	p.training = false
+	p.training, p.reopened = false, false
 	step := 0
 	if p.run != nil {
 		step = p.run.step

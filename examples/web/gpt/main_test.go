@@ -192,7 +192,7 @@ func TestLoss(t *testing.T) {
 	}
 }
 
-// A second loss without progress is an error, and ends the training.
+// A second loss without progress is an error, and ends the training. It can begin again.
 func TestSecondLoss(t *testing.T) {
 	gpu, lose := pagetest.GPU(t)
 	v := started(t, func(p *program) error {
@@ -204,11 +204,19 @@ func TestSecondLoss(t *testing.T) {
 			p.started = time.Time{}
 			more, err = p.work()
 		}
+		if err == nil || !strings.Contains(err.Error(), "lost") {
+			return errors.Join(errors.New("no loss"), err)
+		}
+		if err := p.train(task{text, "small", page.CPU}); err != nil {
+			return err
+		}
+		more, err = p.work()
+		p.port.Send("more", more)
 		return err
 	})
 	pagetest.Wait[int](v, "paused")
-	if e := pagetest.Wait[string](v, "error"); !strings.Contains(e, "lost") {
-		t.Errorf("error %q", e)
+	if !pagetest.Wait[bool](v, "more") {
+		t.Error("training does not begin again")
 	}
 }
 

@@ -26,6 +26,7 @@ const send = connect("gpt", {
     byId("step").textContent = r.step.toLocaleString("en");
     byId("loss").textContent = r.loss.toFixed(3);
     if (r.speed) byId("speed").textContent = Math.round(r.speed).toLocaleString("en");
+    while (loss.points.at(-1)?.[0] >= r.step) loss.points.pop(); // after a loss of the GPU
     loss.points.push([r.step, r.loss]);
     thin(loss.points);
     chart.draw();
