@@ -64,10 +64,12 @@ type ArgKind uint8
 
 // The kinds of arguments.
 const (
-	In     ArgKind = iota + 1 // a buffer that is read
-	Out                       // a buffer that is written; it shares no element with another argument
-	Value                     // a single number
-	Status                    // StatusLen int32: zeros, or 1 + the number of the instruction that met a bad index, that index, and its position
+	In ArgKind = iota + 1 // a buffer that is read
+	// Out is a buffer that is written. It shares no element with another argument. A Load
+	// with the view of its only Store reads, at each point, the element that is replaced.
+	Out
+	Value  // a single number
+	Status // StatusLen int32: zeros, or 1 + the number of the instruction that met a bad index, that index, and its position
 )
 
 // An Arg is what a kernel is called with: a buffer and the element in it that

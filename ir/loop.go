@@ -4,7 +4,8 @@ import "strconv"
 
 // A Loop runs kernels, one after the other, for each block of some rows, so that what
 // one kernel leaves to the next is as long as a block and not as all rows. The rows of
-// attention are those of its scores: all matrices of a batch, one below the other.
+// attention are those of its scores: all matrices of a batch, one below the other. Where a
+// block has several matrices, they count as one.
 //
 // The rows of a part are computed in order, block by block; parts in any order. Kernels
 // read and write only what belongs to their block, apart from arguments that are
@@ -26,6 +27,10 @@ type LoopLimits struct {
 	Bytes   int // that temporaries may have to stay in fast memory
 	Rows    int // blocks should have a multiple of this
 	Columns int // the least length of rows that are worth a loop
+	Scores  int // the least number of bytes of all scores that are worth a loop
+	// Serial says that the device runs one block after the other, each on all its cores: blocks
+	// are as large as Bytes allow, of several matrices where these fit.
+	Serial bool
 
 	// Rows of temporaries are not at multiples of Conflict bytes, which compete for few
 	// sets of a cache; 0 if that does not matter.

@@ -250,10 +250,14 @@ func verifyInBounds(k *Kernel, in *Instr, src []DType) error {
 }
 
 func verifyLoad(k *Kernel, in *Instr, src []DType) error {
-	if err := verifyArg(k, in, In); err != nil {
+	if err := verifyView(k, in.View); err != nil {
 		return err
 	}
-	if err := verifyView(k, in.View); err != nil {
+	kind := In
+	if loadsOld(k, in) {
+		kind = Out
+	}
+	if err := verifyArg(k, in, kind); err != nil {
 		return err
 	}
 	switch len(src) {
@@ -266,6 +270,22 @@ func verifyLoad(k *Kernel, in *Instr, src []DType) error {
 		return fmt.Errorf("%d operands", len(src))
 	}
 	return verifyNumber(in.Type, in.View.Fill)
+}
+
+// loadsOld reports whether a Load reads the elements that the only Store of its argument
+// writes, each at the same point.
+func loadsOld(k *Kernel, load *Instr) bool {
+	stores := 0
+	for i := range k.Body {
+		in := &k.Body[i]
+		if in.Arg != load.Arg || in.Op != Store {
+			continue
+		}
+		if stores++; in.View == nil || in.View.Off != load.View.Off || !slices.Equal(in.View.Coef, load.View.Coef) {
+			return false
+		}
+	}
+	return stores == 1 && len(load.View.Guards) == 0 && len(load.Src) == 0
 }
 
 func verifyStore(k *Kernel, in *Instr, src []DType) error {

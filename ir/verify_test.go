@@ -54,6 +54,7 @@ func TestVerifyRejects(t *testing.T) {
 		{"argument number", padded, func(k *Kernel) { k.Body[1].Arg = 3 }, "Scalar: argument 3 is not value"},
 		{"scalar type", padded, func(k *Kernel) { k.Body[1].Type = Int64 }, "Scalar: argument 1 is of type int32, not int64"},
 		{"load of output", padded, func(k *Kernel) { k.Body[0].Arg = 2 }, "Load: argument 2 is not in"},
+		{"load of other elements of the output", matmul, func(k *Kernel) { k.Body[4].Arg = 3 }, "Load: argument 3 is not in"},
 		{"load type", padded, func(k *Kernel) { k.Body[0].Type = Float32 }, "Load: argument 0 is of type int32, not float32"},
 		{"no view", softmax, func(k *Kernel) { k.Body[0].View = nil }, "Load: no view"},
 		{"view axes", softmax, func(k *Kernel) { k.Body[0].View = &View{Coef: []int{1}} }, "not of 2 axes"},
@@ -139,6 +140,7 @@ func TestVerifyAccepts(t *testing.T) {
 		kernel func() *Kernel
 		change func(k *Kernel)
 	}{
+		{"load of what a store replaces", matmul, func(k *Kernel) { k.Body[4].Arg, k.Body[4].View, k.Body[4].Domain = 3, k.Body[8].View, 7 }},
 		{"axes of length 1 not stored", padded, func(k *Kernel) {
 			k.Axes = append(k.Axes, Axis{1, Parallel})
 			for i := range k.Body {

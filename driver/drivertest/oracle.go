@@ -9,6 +9,7 @@ import (
 
 	"github.com/tensorken/tensorken/driver"
 	"github.com/tensorken/tensorken/internal/interp"
+	"github.com/tensorken/tensorken/internal/loops"
 	"github.com/tensorken/tensorken/ir"
 )
 
@@ -22,6 +23,7 @@ type Reference struct {
 	Bindings int  // buffers of one kernel, 0 for no limit
 	Memory   int  // bytes held at once
 	Async    bool // work is done when its results are asked for
+	Loops    ir.LoopLimits
 	// Prepare makes a kernel into a function that runs it.
 	Prepare func(k *ir.Kernel) (func(args []HostArg) error, error)
 
@@ -199,8 +201,20 @@ func (r *Reference) Compile(k *ir.Kernel) (driver.Program, error) {
 	return &prepared{k, run}, nil
 }
 
+// LoopLimits returns what the device was made with.
+func (r *Reference) LoopLimits() ir.LoopLimits { return r.Loops }
+
+// CompileLoop checks the kernels of a loop and prepares them.
+func (r *Reference) CompileLoop(l *ir.Loop) (driver.Program, error) {
+	return loops.Compile(l, r.Compile)
+}
+
 // Run runs calls.
 func (r *Reference) Run(calls []driver.Call) error {
+	calls, _, err := loops.Expand(calls, r.temps)
+	if err != nil {
+		return err
+	}
 	for _, c := range calls {
 		if err := r.takes(c); err != nil {
 			return err
@@ -229,6 +243,19 @@ func (r *Reference) Sync() error {
 func (r *Reference) Close() error {
 	r.closed = true
 	return nil
+}
+
+// temps returns fresh memory for the temporaries of loops.
+func (r *Reference) temps(bytes []int) (list []driver.Buffer, err error) {
+	for _, n := range bytes {
+		b, err := r.Alloc(n)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, b)
+		r.held -= n // nobody frees it
+	}
+	return list, nil
 }
 
 // takes reports what is wrong with a call.

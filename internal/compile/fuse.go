@@ -26,10 +26,12 @@ const (
 // as in attention. A loop computes them for a few rows at a time, so that they stay in the
 // cache and the plan has no buffer for them. Later loops that read scores compute them
 // again, as the backward pass does with the scores of the forward pass.
-func (p *Plan) FuseRows(limits ir.LoopLimits) error {
+//
+// Bindings is the most buffers a kernel may have, 0 for no limit.
+func (p *Plan) FuseRows(limits ir.LoopLimits, bindings int) error {
 	tried := map[*ir.Kernel]bool{}
 	for {
-		f := &fuser{p: p, limits: limits}
+		f := &fuser{p: p, limits: limits, bindings: bindings}
 		if !f.next(tried) {
 			return nil
 		}
@@ -44,11 +46,12 @@ func (p *Plan) FuseRows(limits ir.LoopLimits) error {
 
 // A fuser makes the loops of one family of scores.
 type fuser struct {
-	p       *Plan
-	limits  ir.LoopLimits
-	writers [][]int // of a buffer: steps
-	readers [][]int
-	kept    []bool // by buffer: it is an output
+	p        *Plan
+	limits   ir.LoopLimits
+	bindings int
+	writers  [][]int // of a buffer: steps
+	readers  [][]int
+	kept     []bool // by buffer: it is an output
 
 	rows, columns int             // of the scores
 	members       map[int]*member // by step
@@ -109,15 +112,15 @@ func (f *fuser) index() {
 	}
 }
 
-// seed reports whether a reduction reads the result of a contraction, and sets the number
-// of rows.
+// seed reports whether a reduction reads the result of a contraction, large enough for a
+// loop, and sets the number of rows.
 func (f *fuser) seed(s *Step) bool {
 	for b := range s.buffers(ir.In) {
 		if w := f.writers[b]; len(w) != 1 || !f.p.Steps[w[0]].isShallow() {
 			continue
 		}
 		f.rows = f.p.Buffers[b].Len / max(1, f.columns)
-		if f.isScores(b) && f.rows > 1 {
+		if f.isScores(b) && f.rows > 1 && f.p.Buffers[b].bytes() >= f.limits.Scores {
 			return true
 		}
 	}

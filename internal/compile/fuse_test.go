@@ -47,6 +47,11 @@ func TestFuseRows(t *testing.T) {
 	// What comes after attention mixes its rows.
 	after := graph.Binary(ir.Mul, ct, graph.Expand(graph.Reduce(ir.Sum, out, []int{1, 2}), ct.Shape))
 	deep := func(i, n int) *graph.Node { return leaf(i, batch, n, maxDepth+1) }
+	gpu := ir.LoopLimits{Bytes: 1 << 16, Rows: 4, Columns: columns, Serial: true}
+	few, many := gpu, gpu
+	few.Bytes, many.Scores = 1<<14, 4*batch*rows*columns
+	more := many
+	more.Scores++
 	for _, c := range []struct {
 		name   string
 		roots  []*graph.Node
@@ -64,11 +69,16 @@ func TestFuseRows(t *testing.T) {
 		{"no product", []*graph.Node{graph.Reduce(ir.Sum, graph.Unary(ir.Tanh, p), []int{2})}, limits, 0, 1},
 		{"short rows", []*graph.Node{out}, ir.LoopLimits{Bytes: 1 << 12, Rows: 4, Columns: columns + 1}, 0, 2},
 		{"few rows", []*graph.Node{product(softmax(product(leaf(0, batch, minMatrix-1, width), k)), turned(v))}, limits, 0, 0},
+		{"blocks of two matrices", append(backward(ct), out), gpu, 1, 0},
+		{"blocks of two matrices, by what comes after", append(backward(after), out), gpu, 2, 0},
+		{"blocks of rows, one after the other", append(backward(ct), out), few, 1, 0},
+		{"scores of the least size", []*graph.Node{out}, many, 1, 0},
+		{"small scores", []*graph.Node{out}, more, 0, 2},
 		{"a device without loops", []*graph.Node{out}, ir.LoopLimits{}, 0, 2},
 	} {
 		plan, err := Graph(simplify.Nodes(c.roots), 0, nil)
 		if err == nil {
-			err = plan.FuseRows(c.limits)
+			err = plan.FuseRows(c.limits, 0)
 		}
 		if err != nil {
 			t.Errorf("%s: %v", c.name, err)

@@ -12,6 +12,9 @@ import (
 // attention, in a step before the loop, and makes neighbouring columns of the product
 // contiguous. Otherwise each block would transpose or compute the factor again.
 func (l *loop) hoist() {
+	if l.limits.Serial { // tiles of a product are transposed or computed in shared memory
+		return
+	}
 	for _, s := range l.stages {
 		k := s.step.Kernel
 		if k.Template != ir.Contraction || s.adds {

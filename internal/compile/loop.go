@@ -160,37 +160,64 @@ func (l *loop) align() bool {
 func (l *loop) cut() bool {
 	o := &l.out
 	o.Rows, o.Matrix = l.fuser.rows, l.fuser.rows
-	sums := 0 // elements of the sums of a part
 	for _, s := range l.stages {
 		o.Matrix = min(o.Matrix, s.matrix(s.step.Kernel))
-		if s.adds {
-			_, n := s.sumStrides()
-			sums += n
-		}
 	}
 	for _, s := range l.stages {
 		if s.matrix(s.step.Kernel)%o.Matrix != 0 {
 			return false
 		}
 	}
+	if o.Matrix < minMatrix {
+		return false
+	}
 	bytes := 0 // of a row
 	for _, t := range l.allocate() {
 		bytes += t.Len * t.DType.Size()
 		o.Temps = append(o.Temps, t)
 	}
-	unit := l.limits.Rows
-	most := max(minUnits, l.limits.Bytes/max(bytes, 1)/unit) * unit
-	if o.Block = o.Matrix; o.Matrix > most {
+	fit, unit := l.limits.Bytes/max(bytes, 1), l.limits.Rows
+	most := max(minUnits, fit/unit) * unit
+	switch {
+	case l.limits.Serial && fit >= o.Matrix:
+		o.Matrix = l.several(fit / o.Matrix)
+		o.Block = o.Matrix
+	case o.Matrix > most:
 		even := ir.CeilDiv(o.Matrix, ir.CeilDiv(o.Matrix, most))
 		o.Block = ir.CeilDiv(even, unit) * unit
+	default:
+		o.Block = o.Matrix
+	}
+	sums := 0 // elements of the sums of a part
+	for _, s := range l.stages {
+		if s.adds = s.adds && !s.addsWithin(o.Block); s.adds {
+			_, n := s.sumStrides(o.Matrix)
+			sums += n
+		}
 	}
 	o.Part = o.Block
 	if sums > 0 {
-		most := o.Matrix * l.columns / 2 / sums
-		parts := max(1, min(ir.CeilDiv(minParts*o.Matrix, o.Rows), o.Blocks(), most))
+		parts := 1
+		if !l.limits.Serial {
+			most := o.Matrix * l.columns / 2 / sums
+			parts = max(1, min(ir.CeilDiv(minParts*o.Matrix, o.Rows), o.Blocks(), most))
+		}
 		o.Part *= ir.CeilDiv(o.Blocks(), parts)
 	}
-	return o.Matrix >= minMatrix && sums <= o.Matrix*l.columns
+	return sums <= o.Matrix*l.columns
+}
+
+// several returns the rows of the most matrices, up to a number, in which all stages have
+// equal parts of their axes.
+func (l *loop) several(most int) (rows int) {
+	for ; most > 1; most-- {
+		n := most * l.out.Matrix
+		other := func(s *stage) bool { return !s.divides(s.step.Kernel, n) }
+		if l.out.Rows%n == 0 && !slices.ContainsFunc(l.stages, other) {
+			return n
+		}
+	}
+	return l.out.Matrix
 }
 
 // allocate assigns the temporary buffers to as few temporaries as it can, and returns
@@ -258,6 +285,9 @@ func (f *fuser) build() bool {
 	for _, l := range f.loops {
 		l.hoist()
 		l.assemble()
+		if !l.binds() {
+			return false
+		}
 	}
 	steps := make([]Step, 0, len(f.p.Steps))
 	for i, s := range f.p.Steps {
@@ -274,6 +304,28 @@ func (f *fuser) build() bool {
 	}
 	f.p.Steps = steps
 	f.p.Buffers = append(f.p.Buffers, f.more...)
+	return true
+}
+
+// binds reports whether no kernel has too many buffers. A stage has one more than its step
+// for a buffer whose rows it reads in two ways.
+func (l *loop) binds() bool {
+	s := Step{Loop: &l.out}
+	kernels := s.Kernels()
+	for _, s := range slices.Concat(l.before, l.finish) {
+		kernels = append(kernels, s.Kernel)
+	}
+	for _, k := range kernels {
+		buffers := 0
+		for _, a := range k.Args {
+			if a.Kind != ir.Value {
+				buffers++
+			}
+		}
+		if f := l.bindings; f > 0 && buffers > f {
+			return false
+		}
+	}
 	return true
 }
 
@@ -320,7 +372,7 @@ func (l *loop) assemble() {
 // an argument of its kernel.
 func (l *loop) arg(s *stage, k int) (ir.StageArg, ir.Arg) {
 	a, like := s.step.Args[k], s.step.Kernel.Args[k]
-	like.Align, like.Part = false, like.Kind == ir.Out
+	like.Part = like.Kind == ir.Out
 	if isPlanBuffer(&a) {
 		if i := slices.Index(l.temps, a.Index); i >= 0 {
 			like.Align, like.Part = true, false

@@ -101,14 +101,25 @@ func (r *rows) movable(k *ir.Kernel) bool {
 // matrix is the number of rows that the innermost of the axes runs over.
 func (r *rows) matrix(k *ir.Kernel) int { return k.Axes[r.inner].Len }
 
-// steps returns by how much an offset moves from row to row, given the coefficients of the
-// axes.
-func (r *rows) steps(k *ir.Kernel, coef []int) []ir.RowStep {
-	var list []ir.RowStep
+// length is the number of positions along an axis over rows that a block of n rows has, 0
+// if it is at one position.
+func (r *rows) length(k *ir.Kernel, a, n int) int {
+	if r.stride[a] >= n {
+		return 0
+	}
+	return min(k.Axes[a].Len, n/r.stride[a])
+}
+
+// whole reports whether each block of n rows has all positions along an axis over rows.
+func (r *rows) whole(k *ir.Kernel, a, n int) bool { return r.stride[a]*k.Axes[a].Len <= n }
+
+// divides reports whether blocks of n rows, whole matrices, have as many positions along
+// each axis over rows.
+func (r *rows) divides(k *ir.Kernel, n int) bool {
 	for a, s := range r.stride {
-		if s > 0 && coef[a] != 0 {
-			list = append(list, ir.RowStep{Mod: s * k.Axes[a].Len, Div: s, Mul: coef[a]})
+		if all := s * k.Axes[a].Len; s > 0 && all%n != 0 && n%all != 0 {
+			return false
 		}
 	}
-	return list
+	return true
 }

@@ -12,6 +12,7 @@ type slicer struct {
 	from  *ir.Kernel
 	to    *ir.Kernel
 	args  []ir.StageArg
+	block int   // rows
 	axis  []int // where axes are in the new kernel; -1 if the block is at one position
 	moved []int // where instructions are in the new body; -1 if they are not
 	// locate returns an argument of from as an argument of the stage in the loop, and as
@@ -36,12 +37,12 @@ func newSlicer(r *rows, k *ir.Kernel, template ir.Template) *slicer {
 
 // cut gives the kernel the axes of a block of n rows.
 func (s *slicer) cut(n int) {
+	s.block = n
 	for a, x := range s.from.Axes {
 		if s.stride[a] > 0 {
-			if a != s.inner {
+			if x.Len = s.length(s.from, a, n); x.Len == 0 {
 				continue
 			}
-			x.Len = n
 		}
 		s.axis[a] = len(s.to.Axes)
 		s.to.Axes = append(s.to.Axes, x)
@@ -65,6 +66,23 @@ func (s *slicer) arg(a ir.StageArg, like ir.Arg) int {
 	s.args = append(s.args, a)
 	s.to.Args = append(s.to.Args, like)
 	return len(s.args) - 1
+}
+
+// steps returns by how much an offset moves from block to block, given the coefficients of
+// the axes of from.
+func (s *slicer) steps(coef []int) []ir.RowStep {
+	var list []ir.RowStep
+	for a, stride := range s.stride {
+		if stride > 0 && coef[a] != 0 && !s.whole(s.from, a, s.block) {
+			list = append(list, ir.RowStep{Mod: stride * s.from.Axes[a].Len, Div: stride, Mul: coef[a]})
+		}
+	}
+	return list
+}
+
+// aligned reports whether all offsets are multiples of 16 bytes.
+func aligned(steps []ir.RowStep, d ir.DType) bool {
+	return !slices.ContainsFunc(steps, func(s ir.RowStep) bool { return s.Mul*d.Size()%16 != 0 })
 }
 
 // coefs returns the coefficients of the new kernel's axes.
@@ -107,23 +125,28 @@ func (s *slicer) lower(in ir.Instr) int {
 		in.Arg = s.arg(s.locate(in.Arg))
 	case in.Op == ir.Load || in.Op == ir.Store:
 		a, like := s.locate(in.Arg)
-		if !a.Temp {
-			a.Steps = slices.Concat(a.Steps, s.steps(s.from, in.View.Coef))
-		}
+		coef := in.View.Coef
 		in.View = s.view(in.View)
 		if a.Temp {
-			in.View.Coef[s.axis[s.inner]] = s.rowStride(in.Arg)
+			for from, to := range s.axis {
+				if to >= 0 && s.stride[from] > 0 {
+					in.View.Coef[to] = s.stride[from] * s.rowStride(in.Arg)
+				}
+			}
+		} else {
+			a.Steps = slices.Concat(a.Steps, s.steps(coef))
+			like.Align = like.Align && aligned(a.Steps, like.DType)
 		}
 		in.Arg = s.arg(a, like)
 	case in.Op == ir.InBounds:
 		in.View = s.view(in.View)
 		in.View.Coef = nil
-	case in.Op == ir.Index && s.stride[in.Axis] > 0:
+	case in.Op == ir.Index && s.stride[in.Axis] > 0 && !s.whole(s.from, in.Axis, s.block):
 		coef := make([]int, len(s.from.Axes))
 		coef[in.Axis] = 1
-		a := ir.StageArg{Index: -1, Steps: s.steps(s.from, coef)}
+		a := ir.StageArg{Index: -1, Steps: s.steps(coef)}
 		first := s.add(ir.Instr{Op: ir.Scalar, Type: ir.Int32, Arg: s.arg(a, ir.Arg{Kind: ir.Value, DType: ir.Int32})})
-		if in.Axis != s.inner {
+		if s.axis[in.Axis] < 0 {
 			return first
 		}
 		in.Axis = s.axis[in.Axis]

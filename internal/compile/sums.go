@@ -39,41 +39,76 @@ func (s *Step) inputs(instructions ...int) map[int]bool {
 	return list
 }
 
-// addSum makes a stage add its sum to the partial sum of the block's part.
-func (l *loop) addSum(c *slicer, s *stage) {
-	sum := c.instr(sumOf(c.from))
-	strides, n := s.sumStrides()
-	a := ir.StageArg{Index: l.share(Arg{Kind: ir.Out, Index: s.sums}, ir.Arg{Kind: ir.Out, DType: c.to.Body[sum].Type, Part: true})}
-	o := &l.out
-	a.Steps = []ir.RowStep{{Mod: o.Rows, Div: o.Matrix, Mul: o.Parts() * n}, {Mod: o.Matrix, Div: o.Part, Mul: n}}
-	if !slices.ContainsFunc(o.Clears, func(x ir.Clear) bool { return x.Arg.Index == a.Index }) {
-		o.Clears = append(o.Clears, ir.Clear{Arg: a, Len: n})
+// addsWithin reports whether a stage computes its results from a block of n rows alone.
+func (s *stage) addsWithin(n int) bool {
+	k := s.step.Kernel
+	for a := range k.Axes {
+		if s.stride[a] > 0 && k.Axes[a].Role == ir.K && !s.whole(k, a, n) {
+			return false
+		}
 	}
-	typ := c.to.Body[sum].Type
-	view := &ir.View{Coef: c.coefs(strides)}
-	old := c.add(ir.Instr{Op: ir.Load, Type: typ, Arg: c.arg(a, ir.Arg{Kind: ir.In, DType: typ}), View: view})
-	both := c.add(ir.Instr{Op: ir.Add, Type: typ, Src: []int{old, sum}})
-	c.add(ir.Instr{Op: ir.Store, Type: typ, Src: []int{both}, Arg: c.arg(a, ir.Arg{Kind: ir.Out, DType: typ, Part: true}), View: view})
+	for _, late := range s.late {
+		if late {
+			return false
+		}
+	}
+	return true
 }
 
-// sumStrides returns how a partial sum lies in memory: in the order of the first result,
-// over the axes of the kernel that are neither rows nor summed over, n elements in all.
-func (s *stage) sumStrides() (strides []int, n int) {
+// addSum makes a stage add its sum to the partial sum of the block's part, or store it if it
+// is the only one.
+func (l *loop) addSum(c *slicer, s *stage) {
+	sum := c.instr(sumOf(c.from))
+	o := &l.out
+	strides, n := s.sumStrides(o.Matrix)
+	typ := c.to.Body[sum].Type
+	like := ir.Arg{Kind: ir.Out, DType: typ, Part: true, Align: n*typ.Size()%16 == 0}
+	a := ir.StageArg{Index: l.share(Arg{Kind: ir.Out, Index: s.sums}, like)}
+	a.Steps = []ir.RowStep{{Mod: o.Rows, Div: o.Matrix, Mul: o.Parts() * n}, {Mod: o.Matrix, Div: o.Part, Mul: n}}
+	view := &ir.View{Coef: c.coefs(strides)}
+	if o.Part > o.Block {
+		if !slices.ContainsFunc(o.Clears, func(x ir.Clear) bool { return x.Arg.Index == a.Index }) {
+			o.Clears = append(o.Clears, ir.Clear{Arg: a, Len: n})
+		}
+		old := c.add(ir.Instr{Op: ir.Load, Type: typ, Arg: c.arg(a, like), View: view})
+		sum = c.add(ir.Instr{Op: ir.Add, Type: typ, Src: []int{old, sum}})
+	}
+	c.add(ir.Instr{Op: ir.Store, Type: typ, Src: []int{sum}, Arg: c.arg(a, like), View: view})
+}
+
+// sumStrides returns how the partial sums of a block, in matrices of so many rows, lie in
+// memory: in the order of the first result, over the axes of the kernel that are not summed
+// over, n elements in all. An axis that goes on in the next block comes last.
+func (s *stage) sumStrides(matrix int) (strides []int, n int) {
 	k := s.step.Kernel
 	result := k.Roles(ir.Batch, ir.M, ir.N)
+	length := func(a int) int {
+		if s.stride[a] > 0 {
+			return s.length(k, a, matrix)
+		}
+		return k.Axes[a].Len
+	}
 	var axes []int
 	for a := range k.Axes {
-		if s.stride[a] == 0 && result.Has(a) {
+		if result.Has(a) && s.stride[a] < matrix {
 			axes = append(axes, a)
 		}
 	}
 	first := slices.IndexFunc(k.Body, func(in ir.Instr) bool { return in.Op == ir.Store })
 	coef := k.Body[first].View.Coef
-	slices.SortStableFunc(axes, func(a, b int) int { return cmp.Compare(coef[a], coef[b]) })
+	slices.SortStableFunc(axes, func(a, b int) int {
+		goesOn := func(a int) int {
+			if s.whole(k, a, matrix) {
+				return 0
+			}
+			return s.stride[a]
+		}
+		return cmp.Or(cmp.Compare(goesOn(a), goesOn(b)), cmp.Compare(coef[a], coef[b]))
+	})
 	strides, n = make([]int, len(k.Axes)), 1
 	for _, a := range axes {
 		strides[a] = n
-		n *= k.Axes[a].Len
+		n *= length(a)
 	}
 	return strides, n
 }
@@ -82,7 +117,7 @@ func (s *stage) sumStrides() (strides []int, n int) {
 // and computes the results from the sum.
 func (l *loop) finishSums(s *stage) {
 	k, o := s.step.Kernel, &l.out
-	strides, n := s.sumStrides()
+	strides, n := s.sumStrides(o.Matrix)
 	sum := sumOf(k)
 	typ := k.Body[sum].Type
 	s.sums = l.newBuffer(Buffer{DType: typ, Len: o.Rows / o.Matrix * o.Parts() * n})
@@ -106,12 +141,12 @@ func (l *loop) finishSums(s *stage) {
 		case stride >= o.Matrix:
 			coef[a] = stride / o.Matrix * o.Parts() * n
 			add(a, x.Len, x.Role == ir.K)
-		case stride > 0: // the innermost one, which is summed over
-			coef[a] = o.Parts() * n
-			add(a, x.Len/o.Matrix, true)
 		case x.Role != ir.K:
 			coef[a] = strides[a]
 			add(a, x.Len, false)
+		case stride > 0 && !s.whole(k, a, o.Matrix):
+			coef[a] = o.Parts() * n
+			add(a, stride*x.Len/o.Matrix, true)
 		}
 	}
 	add(-1, o.Parts(), true)

@@ -91,8 +91,9 @@ type device struct {
 	buffers map[*buffer]struct{}
 	held    int64 // bytes of buffers
 	budget  int64
-	scratch []*buffer
-	params  []byte // of the launch that is made
+	scratch []*buffer // of kernels: no call reads what another left there
+	temps   []*buffer // of loops
+	params  []byte    // of the launch that is made
 	launch  *launch
 	clock   clock
 	failed  error // the first failure since the last Sync

@@ -8,6 +8,7 @@ import (
 	"unsafe"
 
 	"github.com/tensorken/tensorken/driver"
+	"github.com/tensorken/tensorken/internal/loops"
 )
 
 // A clock tells the host's time of events.
@@ -31,6 +32,10 @@ func (d *device) RunTimed(calls []driver.Call) (driver.Timing, error) {
 		return nil, err
 	}
 	defer leave()
+	calls, counts, err := d.expand(calls)
+	if err != nil {
+		return nil, err
+	}
 	t := &timing{device: d}
 	if d.clock.event == 0 {
 		if d.clock.event, err = d.record(); err != nil {
@@ -53,7 +58,7 @@ func (d *device) RunTimed(calls []driver.Call) (driver.Timing, error) {
 		}
 		t.events = append(t.events, e)
 	}
-	return t, nil
+	return loops.Timed(t, counts), nil
 }
 
 // record puts an event behind the work submitted so far.

@@ -11,6 +11,7 @@ import (
 	"unsafe"
 
 	"github.com/tensorken/tensorken/driver"
+	"github.com/tensorken/tensorken/internal/loops"
 	"github.com/tensorken/tensorken/internal/ptx"
 	"github.com/tensorken/tensorken/internal/schedule"
 	"github.com/tensorken/tensorken/internal/shader"
@@ -71,6 +72,10 @@ func (d *device) Run(calls []driver.Call) error {
 		return err
 	}
 	defer leave()
+	calls, _, err = d.expand(calls)
+	if err != nil {
+		return err
+	}
 	for i := range calls {
 		if err := d.call(&calls[i]); err != nil {
 			return err
@@ -88,7 +93,7 @@ func (d *device) call(c *driver.Call) error {
 	if err := d.accepts(p, c.Args); err != nil {
 		return err
 	}
-	if err := d.reserve(p.scratch); err != nil {
+	if err := d.reserve(&d.scratch, p.scratch); err != nil {
 		return err
 	}
 	for i := range p.passes {
@@ -124,18 +129,17 @@ func (d *device) accepts(p *program, args []driver.Arg) error {
 	return nil
 }
 
-// reserve provides scratch buffers of those sizes. All programs share them: no call reads
-// what another left there.
-func (d *device) reserve(sizes []int) error {
+// reserve provides buffers of those sizes in a list that programs share.
+func (d *device) reserve(list *[]*buffer, sizes []int) error {
 	for i, n := range sizes {
-		if i == len(d.scratch) {
-			d.scratch = append(d.scratch, new(buffer))
+		if i == len(*list) {
+			*list = append(*list, new(buffer))
 		}
-		if d.scratch[i].size >= n {
+		if (*list)[i].size >= n {
 			continue
 		}
-		old := d.scratch[i]
-		d.scratch[i] = &buffer{device: d} // while there is no other
+		old := (*list)[i]
+		(*list)[i] = &buffer{device: d} // while there is no other
 		if old.address != 0 {
 			old.Free()
 		}
@@ -143,18 +147,42 @@ func (d *device) reserve(sizes []int) error {
 		if err != nil {
 			return err
 		}
-		d.scratch[i] = b
+		(*list)[i] = b
 	}
 	return nil
 }
 
 func (d *device) freeScratch() {
-	for _, b := range d.scratch {
+	for _, b := range slices.Concat(d.scratch, d.temps) {
 		if b.address != 0 {
 			b.Free()
 		}
 	}
-	d.scratch = nil
+	d.scratch, d.temps = nil, nil
+}
+
+// LoopLimits makes the promise of driver.Looper.
+func (d *device) LoopLimits() ir.LoopLimits { return d.target.LoopLimits() }
+
+// CompileLoop makes the promise of driver.Looper.
+func (d *device) CompileLoop(l *ir.Loop) (driver.Program, error) {
+	return loops.Compile(l, d.Compile)
+}
+
+// expand replaces calls of loops by calls of their kernels.
+func (d *device) expand(calls []driver.Call) (list []driver.Call, counts []int, err error) {
+	list, counts, err = loops.Expand(calls, func(bytes []int) ([]driver.Buffer, error) {
+		err := d.reserve(&d.temps, bytes)
+		var temps []driver.Buffer
+		for _, b := range d.temps {
+			temps = append(temps, b)
+		}
+		return temps, err
+	})
+	if err != nil {
+		err = fmt.Errorf("%s: %w", d.name, err)
+	}
+	return list, counts, err
 }
 
 // dispatch launches a pass.

@@ -100,7 +100,7 @@ func (d *Device) compile(c *capture, fallbacks []compile.Fallback) (*compile.Pla
 		return p, nil
 	}
 	if loops, ok := d.drv.(driver.Looper); ok && err == nil {
-		err = p.FuseRows(loops.LoopLimits())
+		err = p.FuseRows(loops.LoopLimits(), d.limits.Bindings)
 	}
 	return p, err
 }

@@ -1,7 +1,9 @@
 package golden
 
 import (
+	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
@@ -15,21 +17,36 @@ import (
 	"github.com/tensorken/tensorken/tree"
 )
 
-// A looper is a CPU with limits of its own.
+// A looper is a CPU with limits of its own. It counts the loops by their blocks.
 type looper struct {
 	driver.Device
-	limits ir.LoopLimits
+	limits                  ir.LoopLimits
+	parts, matrices, groups int // of blocks that are parts of matrices, matrices and several matrices
 }
 
-func (l looper) LoopLimits() ir.LoopLimits { return l.limits }
+func (l *looper) LoopLimits() ir.LoopLimits { return l.limits }
 
-func (l looper) CompileLoop(x *ir.Loop) (driver.Program, error) {
+func (l *looper) CompileLoop(x *ir.Loop) (driver.Program, error) {
+	inner := x.Rows // rows of a matrix
+	for _, s := range x.Body {
+		if k := s.Kernel; k.Template == ir.Contraction {
+			inner = min(inner, k.Axes[slices.IndexFunc(k.Axes, func(a ir.Axis) bool { return a.Role == ir.M })].Len)
+		}
+	}
+	switch {
+	case x.Block < x.Matrix:
+		l.parts++
+	case x.Block > inner:
+		l.groups++
+	default:
+		l.matrices++
+	}
 	return l.Device.(driver.Looper).CompileLoop(x)
 }
 
 // newLooper returns a device that makes loops of rows of any length, in blocks of a few.
 func newLooper(threads int) *tensor.Device {
-	return tensor.NewDevice(looper{cpu.New(cpu.Options{Threads: threads}), ir.LoopLimits{Bytes: 1 << 10, Rows: 4, Columns: 2, Conflict: 20}})
+	return tensor.NewDevice(&looper{Device: cpu.New(cpu.Options{Threads: threads}), limits: ir.LoopLimits{Bytes: 1 << 10, Rows: 4, Columns: 2, Conflict: 20}})
 }
 
 // An attention is softmax(q·kᵀ·s + mask)·v, for factors of those shapes.
@@ -100,7 +117,7 @@ var attentions = []attention{
 }
 
 // results returns the value and the gradient of an attention, and a second derivative.
-func (a attention) results(t *testing.T, d *tensor.Device) (list []tensor.Tensor, loops int) {
+func (a attention) results(t *testing.T, d *tensor.Device) (results [][]float64, loops int) {
 	t.Helper()
 	compile.Verify()
 	rng := tensor.NewRNG(1)
@@ -122,7 +139,7 @@ func (a attention) results(t *testing.T, d *tensor.Device) (list []tensor.Tensor
 		return a.apply(x[0], x[1], x[2], mask).Tanh().Mul(weight).Sum()
 	}
 	value := a.apply(args[0], args[1], args[2], mask)
-	list = append(list, value)
+	list := []tensor.Tensor{value}
 	lossValue, g := grad.ValueAndGrad(loss)(args)
 	loops = strings.Count(tensor.Explain(lossValue, g), " loop ")
 	list = append(append(list, lossValue), g...)
@@ -133,7 +150,10 @@ func (a attention) results(t *testing.T, d *tensor.Device) (list []tensor.Tensor
 		}
 		return sum
 	})(args)
-	return append(list, second...), loops
+	for _, x := range append(list, second...) {
+		results = append(results, flat(t, x))
+	}
+	return results, loops
 }
 
 // TestLoops compares attention in loops with attention in whole matrices, and on one
@@ -148,22 +168,59 @@ func TestLoops(t *testing.T) {
 			if none != 0 || loops < a.loops {
 				t.Errorf("%d loops, want at least %d", loops, a.loops)
 			}
-			tolerance := 1e-4
-			if a.dtype.IsHalf() {
-				tolerance = 0.05
-			}
-			for i := range want {
-				x, y, z := flat(t, want[i]), flat(t, got[i]), flat(t, same[i])
-				for j := range x {
-					if math.Abs(x[j]-y[j]) > tolerance*(1+math.Abs(x[j])) || math.IsNaN(x[j]) != math.IsNaN(y[j]) {
-						t.Fatalf("result %d, element %d: %v in loops, %v without", i, j, y[j], x[j])
-					}
-					if math.Float64bits(y[j]) != math.Float64bits(z[j]) {
-						t.Fatalf("result %d, element %d: %v on one thread, %v on three", i, j, y[j], z[j])
+			a.compare(t, want, got)
+			for i := range got {
+				for j, y := range got[i] {
+					if z := same[i][j]; math.Float64bits(y) != math.Float64bits(z) {
+						t.Fatalf("result %d, element %d: %v on one thread, %v on three", i, j, y, z)
 					}
 				}
 			}
 		})
+	}
+}
+
+// compare compares results in loops with results without.
+func (a attention) compare(t *testing.T, want, got [][]float64) {
+	t.Helper()
+	tolerance := 1e-4
+	if a.dtype.IsHalf() {
+		tolerance = 0.05
+	}
+	for i := range want {
+		for j, x := range want[i] {
+			if y := got[i][j]; math.Abs(x-y) > tolerance*(1+math.Abs(x)) || math.IsNaN(x) != math.IsNaN(y) {
+				t.Fatalf("result %d, element %d: %v in loops, %v without", i, j, y, x)
+			}
+		}
+	}
+}
+
+// TestSerialLoops compares attention in blocks as GPUs have them, parts of a matrix or
+// several matrices, with attention in whole matrices.
+func TestSerialLoops(t *testing.T) {
+	plain := tensor.NewDevice(struct{ driver.Device }{cpu.New(cpu.Options{})})
+	var small, large *looper
+	for _, c := range []struct {
+		l     **looper
+		bytes int
+	}{{&small, 1 << 10}, {&large, 1 << 15}} {
+		l := &looper{Device: cpu.New(cpu.Options{}), limits: ir.LoopLimits{Bytes: c.bytes, Rows: 4, Columns: 2, Serial: true}}
+		*c.l = l
+		d := tensor.NewDevice(l)
+		for _, a := range attentions {
+			t.Run(fmt.Sprint(a.name, " in blocks of ", c.bytes), func(t *testing.T) {
+				want, _ := a.results(t, plain)
+				got, loops := a.results(t, d)
+				if loops < a.loops {
+					t.Errorf("%d loops, want at least %d", loops, a.loops)
+				}
+				a.compare(t, want, got)
+			})
+		}
+	}
+	if small.parts == 0 || large.groups == 0 || large.matrices == 0 {
+		t.Errorf("%d loops over parts of a matrix; %d over several matrices, %d over one", small.parts, large.groups, large.matrices)
 	}
 }
 

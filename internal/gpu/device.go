@@ -53,12 +53,13 @@ type device struct {
 	groups    lru.Cache[groupKey, *bindGroup]
 	staging   staging
 	uniforms  uniformRing
-	scratch   []*buffer
-	patcher   *program // writes a part of a word
-	lastID    uint32   // of buffers
-	last      uint64   // submission
-	written   int64    // bytes since the last submission
-	uploads   []upload // under way
+	scratch   []*buffer // of kernels: no call reads what another left there
+	temps     []*buffer // of loops
+	patcher   *program  // writes a part of a word
+	lastID    uint32    // of buffers
+	last      uint64    // submission
+	written   int64     // bytes since the last submission
+	uploads   []upload  // under way
 
 	// Of the commands being recorded.
 	commands     []wgpu.Command

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/tensorken/tensorken/driver"
+	"github.com/tensorken/tensorken/internal/loops"
 	"github.com/tensorken/tensorken/internal/wgpu"
 )
 
@@ -48,6 +49,10 @@ func (p profiler) RunTimed(calls []driver.Call) (driver.Timing, error) {
 	if err := d.check(); err != nil {
 		return nil, err
 	}
+	calls, counts, err := d.expand(calls)
+	if err != nil {
+		return nil, err
+	}
 	defer func() { d.timed = nil }()
 	for len(calls) > 0 {
 		b, err := d.newTimedBatch()
@@ -66,7 +71,7 @@ func (p profiler) RunTimed(calls []driver.Call) (driver.Timing, error) {
 		calls = calls[b.calls:]
 	}
 	d.readTimes(d.dev.Done())
-	return t, nil
+	return loops.Timed(t, counts), nil
 }
 
 // newTimedBatch returns a batch with a pair of queries for each call of a submission.

@@ -4,8 +4,10 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/tensorken/tensorken/driver"
+	"github.com/tensorken/tensorken/internal/loops"
 	"github.com/tensorken/tensorken/internal/wgpu"
 	"github.com/tensorken/tensorken/ir"
 )
@@ -13,6 +15,10 @@ import (
 // Run records calls and submits them, some at a time.
 func (d *device) Run(calls []driver.Call) error {
 	if err := d.check(); err != nil {
+		return err
+	}
+	calls, _, err := d.expand(calls)
+	if err != nil {
 		return err
 	}
 	for len(calls) > 0 {
@@ -85,7 +91,7 @@ func (d *device) record(c *driver.Call) (fit bool, err error) {
 	if err := d.accepts(p, c.Args); err != nil {
 		return false, err
 	}
-	if fit, err := d.reserve(p.scratch); !fit || err != nil {
+	if fit, err := d.reserve(&d.scratch, p.scratch); !fit || err != nil {
 		return false, err
 	}
 	for i := range p.passes {
@@ -123,37 +129,61 @@ func (d *device) accepts(p *program, args []driver.Arg) error {
 	return nil
 }
 
-// reserve provides scratch buffers of those sizes. All programs share them: no call
-// reads what another left there. It reports false if a buffer must grow before
-// recorded commands that use it are submitted.
-func (d *device) reserve(sizes []int) (fit bool, err error) {
+// reserve provides buffers of those sizes in a list that programs share. It reports false
+// if a buffer must grow before recorded commands that use it are submitted.
+func (d *device) reserve(list *[]*buffer, sizes []int) (fit bool, err error) {
 	for i, n := range sizes {
-		if i < len(d.scratch) && d.scratch[i].size >= n {
+		if i < len(*list) && (*list)[i].size >= n {
 			continue
 		}
 		if len(d.commands) > 0 {
 			return false, nil
 		}
-		if i == len(d.scratch) {
-			d.scratch = append(d.scratch, new(buffer))
+		if i == len(*list) {
+			*list = append(*list, new(buffer))
 		}
-		old := d.scratch[i]
-		d.scratch[i] = new(buffer) // while there is no other
+		old := (*list)[i]
+		(*list)[i] = new(buffer) // while there is no other
 		old.Free()
 		b, err := d.alloc(n)
 		if err != nil {
 			return false, err
 		}
-		d.scratch[i] = b
+		(*list)[i] = b
 	}
 	return true, nil
 }
 
 func (d *device) freeScratch() {
-	for _, b := range d.scratch {
+	for _, b := range slices.Concat(d.scratch, d.temps) {
 		b.Free()
 	}
-	d.scratch = nil
+	d.scratch, d.temps = nil, nil
+}
+
+// LoopLimits makes the promise of driver.Looper.
+func (d *device) LoopLimits() ir.LoopLimits { return d.target.LoopLimits() }
+
+// CompileLoop makes the promise of driver.Looper.
+func (d *device) CompileLoop(l *ir.Loop) (driver.Program, error) {
+	return loops.Compile(l, d.Compile)
+}
+
+// expand replaces calls of loops by calls of their kernels.
+func (d *device) expand(calls []driver.Call) (list []driver.Call, counts []int, err error) {
+	d.commands = d.commands[:0] // they are submitted
+	list, counts, err = loops.Expand(calls, func(bytes []int) ([]driver.Buffer, error) {
+		_, err := d.reserve(&d.temps, bytes)
+		var temps []driver.Buffer
+		for _, b := range d.temps {
+			temps = append(temps, b)
+		}
+		return temps, err
+	})
+	if err != nil {
+		err = fmt.Errorf("%s: %w", d.name, err)
+	}
+	return list, counts, err
 }
 
 // dispatch appends the command of a pass.

@@ -22,7 +22,8 @@ func (sc *scope) load(i int) value {
 	pos := sc.linear(v.Off, v.Coef, offset)
 	lanes := max(len(pos), mostLanes(conditions...), len(index))
 	group := 1
-	if p.k.Args[in.Arg].Align && lanes%4 == 0 && sc.vectorizable(v, index) {
+	stored := p.k.Args[in.Arg].Kind == ir.Out // later, by lanes that are valid
+	if p.k.Args[in.Arg].Align && lanes%4 == 0 && sc.vectorizable(v, index) && (!stored || sc.sameCondition(lanes)) {
 		group = 4
 	}
 	b := p.input(in.Arg)
@@ -41,6 +42,9 @@ func (sc *scope) load(i int) value {
 			found = below(x, v.Len)
 		}
 		condition := allIn(conditions, l)
+		if stored {
+			condition = sc.condition(l)
+		}
 		load := &shader.Load{Buffer: b, Index: place, Declare: condition == nil && found == nil}
 		for k := range group {
 			x := &shader.Var{Name: sc.name(i, l+k, lanes), Type: shader.Register(in.Type), Mutable: !load.Declare}

@@ -34,7 +34,7 @@ func (x *contraction) naive() {
 		high, wide := ir.CeilDiv(x.rows.n, naiveRows), ir.CeilDiv(x.cols.n, naiveCols)
 		blocks := high * wide * x.batches
 		p.groups = ir.CeilDiv(blocks, p.Threads)
-		item := root.Let("item", shader.GroupID.Mul(p.Threads).Add(shader.ThreadID).Min(blocks-1))
+		item := p.repeating("item", shader.GroupID.Mul(p.Threads).Add(shader.ThreadID), blocks)
 		batch := root.Let("batch", item.Div(high*wide))
 		m0 := root.Let("m0", item.Div(wide).Rem(high).Mul(naiveRows))
 		n0 := root.Let("n0", item.Rem(wide).Mul(naiveCols))

@@ -108,7 +108,21 @@ func (c *compiler) transposeTiles(axes []int, other int, stores []int, reduced f
 
 // job is the number of the workgroup. Workgroups that only fill up the grid have the
 // number of the last one, and repeat its work.
-func (p *pass) job() *shader.Expr { return p.root.Let("job", shader.GroupID.Min(p.groups-1)) }
+func (p *pass) job() *shader.Expr { return p.repeating("job", shader.GroupID, p.groups) }
+
+// repeating names a number below n. Where x is more, it is the last number, whose work is
+// repeated; but what replaces elements that it has read is stored once.
+func (p *pass) repeating(name string, x *shader.Expr, n int) *shader.Expr {
+	if p.replaces() {
+		p.root.valid = append(p.root.valid, value{x.Lt(n)})
+	}
+	return p.root.Let(name, x.Min(n-1))
+}
+
+// replaces reports whether the kernel reads elements that it replaces.
+func (c *compiler) replaces() bool {
+	return slices.ContainsFunc(c.k.Body, func(in ir.Instr) bool { return in.Op == ir.Load && c.k.Args[in.Arg].Kind == ir.Out })
+}
 
 // inMemory sorts axes so that a view goes through memory in row-major order.
 func inMemory(axes []int, v *ir.View) []int {

@@ -27,13 +27,13 @@ var targets = []struct {
 	{"matrices", nvidia, []string{"Factors", "Epilogues", "LargeProducts", "Products", "Windows"}},
 	{"shared matrices", hopper, []string{"Factors", "Epilogues", "LargeProducts", "Products", "Windows"}},
 	{"Apple", Target{MaxThreads: 1024, SharedBytes: 32 << 10, SubgroupMin: 16, SubgroupMax: 16, Units: 16},
-		[]string{"Chains", "Factors", "LongReductions", "Reductions", "ScatterAdd", "Scan", "Sort"}},
+		[]string{"Chains", "Factors", "Loops", "LongReductions", "Reductions", "ScatterAdd", "Scan", "Sort"}},
 	{"tiny", Target{MaxThreads: 64, SharedBytes: 4 << 10, MaxGroups: 200, Units: 1},
-		[]string{"Chains", "Products", "Reductions", "Scan", "ScatterAdd", "Sort", "Status", "Windows"}},
+		[]string{"Chains", "Loops", "Products", "Reductions", "Scan", "ScatterAdd", "Sort", "Status", "Windows"}},
 	{"WebGPU", Target{},
-		[]string{"Chains", "Epilogues", "LargeProducts", "LongReductions"}},
+		[]string{"Chains", "Epilogues", "LargeProducts", "LongReductions", "Loops"}},
 	{"software", Target{Family: Software},
-		[]string{"Chains", "Factors", "Products", "ScatterAdd", "Scan", "Sort", "Windows"}},
+		[]string{"Chains", "Factors", "Loops", "Products", "ScatterAdd", "Scan", "Sort", "Windows"}},
 }
 
 // open returns a device that schedules kernels for a target, and runs them on
@@ -44,6 +44,7 @@ func open(t Target) func() (driver.Device, error) {
 		d.Types = shader.DTypes
 		d.Bindings = 8
 		d.Async = true
+		d.Loops = t.LoopLimits()
 		d.Prepare = func(k *ir.Kernel) (func(args []drivertest.HostArg) error, error) {
 			for _, a := range k.Args {
 				if a.Kind == ir.Out && a.Len > math.MaxInt32 {
