@@ -65,8 +65,8 @@ type ArgKind uint8
 // The kinds of arguments.
 const (
 	In ArgKind = iota + 1 // a buffer that is read
-	// Out is a buffer that is written. It shares no element with another argument. A Load
-	// with the view of its only Store reads, at each point, the element that is replaced.
+	// Out is a buffer that is written. It shares no element with another argument. In a
+	// contraction a Load with the view of its only Store reads the element that is replaced.
 	Out
 	Value  // a single number
 	Status // StatusLen int32: zeros, or 1 + the number of the instruction that met a bad index, that index, and its position

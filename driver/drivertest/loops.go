@@ -37,6 +37,7 @@ func (s *suite) loops() {
 	if !ok {
 		s.Skipf("%s runs no loops", s.drv.Name())
 	}
+	s.part("Calls", func(s *suite) { s.loopCalls(drv) })
 	s.each(floatTypes, func(s *suite, d ir.DType) {
 		small, large := &smallLooper{Looper: drv, bytes: 1 << 11}, &smallLooper{Looper: drv, bytes: 1 << 14}
 		for i, l := range layouts {
@@ -89,5 +90,107 @@ func (s *suite) attention(what string, d ir.DType, q, k, v *graph.Node) {
 		s.check(fmt.Sprint(name, " derivatives ", what), out, dv, dq, dk)
 		s.check(fmt.Sprint(name, " later ", what), graph.Binary(ir.Mul, later, graph.Expand(graph.Reduce(ir.Sum, dv, []int{0, 1, 2}), later.Shape)))
 		s.check(fmt.Sprint(name, " stored ", what), out, p, dk)
+	}
+}
+
+// loopCalls runs a loop over matrices of 7 rows, in parts of 4 and blocks of 2. A block is
+// doubled, and the products of its columns with their doubles are added to the sum of its
+// part.
+func (s *suite) loopCalls(drv driver.Looper) {
+	const rows, matrix, part, block, columns = 14, 7, 4, 2, 3
+	whole := []ir.RowStep{{Mod: rows, Div: 1, Mul: columns}}
+	sums := []ir.RowStep{{Mod: rows, Div: matrix, Mul: 2 * columns * columns}, {Mod: matrix, Div: part, Mul: columns * columns}}
+	stages := func(n int) []ir.Stage {
+		return []ir.Stage{
+			{Kernel: doubleKernel(n * columns), Args: []ir.StageArg{{Temp: true}, {Index: 0, Steps: whole}}},
+			{Kernel: addProductKernel(n, columns), Args: []ir.StageArg{{Index: 0, Steps: whole}, {Temp: true}, {Index: 1, Steps: sums}}},
+		}
+	}
+	const parts = 4
+	out := ir.Arg{Kind: ir.Out, DType: ir.Float32, Len: parts * columns * columns, Part: true}
+	l := &ir.Loop{
+		Args: []ir.Arg{{Kind: ir.In, DType: ir.Float32}, out}, Temps: []ir.Temp{{DType: ir.Float32, Len: block * columns}},
+		Clears: []ir.Clear{{Arg: ir.StageArg{Index: 1, Steps: sums}, Len: columns * columns}},
+		Rows:   rows, Matrix: matrix, Part: part, Block: block, Body: stages(block), Last: stages(matrix % block),
+	}
+	p, err := drv.CompileLoop(l)
+	if err != nil {
+		s.Fatal(err)
+	}
+	x := s.small(rows * columns)
+	want := make([]float64, out.Len)
+	for row := range rows {
+		at := (row/matrix*2 + row%matrix/part) * columns * columns
+		for i := range columns {
+			for j := range columns {
+				a, b := x[row*columns+i].Float64(ir.Float32), x[row*columns+j].Float64(ir.Float32)
+				want[at+i*columns+j] += 2 * a * b
+			}
+		}
+	}
+	from, to := s.uploaded(encode(ir.Float32, x)), s.uploaded(make([]byte, 4*out.Len))
+	defer from.Free()
+	defer to.Free()
+	if err := drv.Run([]driver.Call{{Program: p, Args: []driver.Arg{{Buffer: from}}}}); err == nil {
+		s.Error("a loop runs without one of its arguments")
+	}
+	calls := []driver.Call{{Program: p, Args: []driver.Arg{{Buffer: from}, {Buffer: to}}}, {Program: p, Args: []driver.Arg{{Buffer: from}, {Buffer: to}}}}
+	if timer, ok := s.drv.(driver.Profiler); ok {
+		t, err := timer.RunTimed(calls)
+		if err != nil {
+			s.Fatal(err)
+		}
+		if spans, err := t.Spans(); err != nil || len(spans) != len(calls) || spans[1].Start.Before(spans[0].Start.Add(spans[0].Duration)) {
+			s.Errorf("spans of %d loops: %v, %v", len(calls), spans, err)
+		}
+	} else if err := drv.Run(calls); err != nil {
+		s.Fatal(err)
+	}
+	got := make([]byte, 4*out.Len)
+	if err := drv.Download(got, to, 0); err != nil {
+		s.Fatal(err)
+	}
+	for i, y := range decode(ir.Float32, got) {
+		if y.Float64(ir.Float32) != want[i] { // sums of small integers
+			s.Errorf("element %d of the sums is %v, want %v", i, y.Float64(ir.Float32), want[i])
+		}
+	}
+}
+
+// doubleKernel doubles n elements.
+func doubleKernel(n int) *ir.Kernel {
+	view := &ir.View{Coef: []int{1}}
+	return &ir.Kernel{
+		Template: ir.Pointwise,
+		Args:     []ir.Arg{{Kind: ir.Out, DType: ir.Float32, Len: n, Align: true}, {Kind: ir.In, DType: ir.Float32}},
+		Axes:     []ir.Axis{{Len: n, Role: ir.Parallel}},
+		Body: []ir.Instr{
+			{Op: ir.Load, Type: ir.Float32, Arg: 1, View: view, Domain: ir.Axes(0)},
+			{Op: ir.Add, Type: ir.Float32, Src: []int{0, 0}, Domain: ir.Axes(0)},
+			{Op: ir.Store, Type: ir.Float32, Src: []int{1}, Arg: 0, View: view, Domain: ir.Axes(0)},
+		},
+	}
+}
+
+// addProductKernel adds the product of a transposed matrix and another one, both of so many
+// rows and columns, to a third.
+func addProductKernel(rows, columns int) *ir.Kernel {
+	result := &ir.View{Coef: []int{columns, 1, 0}}
+	return &ir.Kernel{
+		Template: ir.Contraction,
+		Args: []ir.Arg{
+			{Kind: ir.In, DType: ir.Float32}, {Kind: ir.In, DType: ir.Float32, Align: true},
+			{Kind: ir.Out, DType: ir.Float32, Len: columns * columns, Part: true},
+		},
+		Axes: []ir.Axis{{Len: columns, Role: ir.M}, {Len: columns, Role: ir.N}, {Len: rows, Role: ir.K}},
+		Body: []ir.Instr{
+			{Op: ir.Load, Type: ir.Float32, Arg: 0, View: &ir.View{Coef: []int{1, 0, columns}}, Domain: ir.Axes(0, 2)},
+			{Op: ir.Load, Type: ir.Float32, Arg: 1, View: &ir.View{Coef: []int{0, 1, columns}}, Domain: ir.Axes(1, 2)},
+			{Op: ir.Mul, Type: ir.Float32, Src: []int{0, 1}, Domain: ir.Axes(0, 1, 2)},
+			{Op: ir.Sum, Type: ir.Float32, Src: []int{2}, Axes: ir.Axes(2), Domain: ir.Axes(0, 1)},
+			{Op: ir.Load, Type: ir.Float32, Arg: 2, View: result, Domain: ir.Axes(0, 1)},
+			{Op: ir.Add, Type: ir.Float32, Src: []int{4, 3}, Domain: ir.Axes(0, 1)},
+			{Op: ir.Store, Type: ir.Float32, Src: []int{5}, Arg: 2, View: result, Domain: ir.Axes(0, 1)},
+		},
 	}
 }

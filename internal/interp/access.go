@@ -68,6 +68,14 @@ func (e element) read() (ir.Number, error) {
 	return *e.number, nil
 }
 
+// readOld reads an element that a Store at the same point replaces.
+func (e element) readOld() (ir.Number, error) {
+	if *e.history != 0 {
+		return 0, errShared
+	}
+	return *e.number, nil
+}
+
 func (e element) write(x ir.Number) error {
 	switch *e.history {
 	case 0:

@@ -236,6 +236,9 @@ func (r *run) load(i int, point []int, x []ir.Number) (ir.Number, error) {
 	if err != nil || e.number == nil {
 		return r.kernel.Body[i].View.Fill, err
 	}
+	if r.kernel.Args[r.kernel.Body[i].Arg].Kind == ir.Out {
+		return e.readOld()
+	}
 	return e.read()
 }
 

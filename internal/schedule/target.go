@@ -44,7 +44,7 @@ type traits struct {
 	heldLanes    int       // most points of a row that a thread holds in registers
 	transpose    int       // side of the tiles in which pointwise kernels transpose; 0: none
 	scatterAhead int       // indices that a thread of a scatter reads at once
-	loopBytes    int       // of temporaries of a loop: they should stay in the last cache, and occupy the device
+	loopBytes    int       // of temporaries of a loop: enough that each kernel occupies the device
 	products     *products // nil: threads compute blocks of a product alone
 }
 
@@ -73,13 +73,13 @@ type productCost struct {
 var families = [...]traits{
 	Integrated: {
 		units: 16, threads: 256, busyUnit: 1024, concurrent: true, rowThreads: 1024, heldLanes: 16,
-		transpose: 32, scatterAhead: 8, loopBytes: 16 << 20, products: &measuredH200,
+		transpose: 32, scatterAhead: 8, loopBytes: 64 << 20, products: &measuredH200,
 	},
 	Discrete: {
 		units: 128, threads: 256, busyUnit: 1024, concurrent: true, rowThreads: 1024, heldLanes: 16,
-		transpose: 32, scatterAhead: 8, loopBytes: 32 << 20, products: &measuredH200,
+		transpose: 32, scatterAhead: 8, loopBytes: 128 << 20, products: &measuredH200,
 	},
-	Software: {units: 1, threads: 64, busy: 128, rowThreads: 1024, heldLanes: 16, scatterAhead: 1, loopBytes: 8 << 20},
+	Software: {units: 1, threads: 64, busy: 128, rowThreads: 1024, heldLanes: 16, scatterAhead: 1, loopBytes: 64 << 20},
 }
 
 // measuredH200 has the layouts and costs measured on an NVIDIA H200.
@@ -138,10 +138,11 @@ func (t Target) withDefaults() Target {
 	return t
 }
 
-// LoopLimits says which loops are worth it. Scores that take less than some tens of MiB in
-// all are stored: that takes less time than to compute them again for the backward pass.
+// LoopLimits says which loops are worth it. Scores that take no more memory than a block are
+// stored: that takes less time than to compute them again for the backward pass.
 func (t Target) LoopLimits() ir.LoopLimits {
-	return ir.LoopLimits{Bytes: t.traits().loopBytes, Rows: 128, Columns: 128, Scores: 64 << 20, Serial: true}
+	bytes := t.traits().loopBytes
+	return ir.LoopLimits{Bytes: bytes, Rows: 128, Columns: 128, Scores: bytes, Serial: true}
 }
 
 func (t Target) traits() *traits { return &families[t.Family] }
