@@ -50,7 +50,7 @@ func (s *suite) loops() {
 				batch = 4
 				s.dev = exec.New(large)
 			}
-			s.attention(l.name, d, l.make(s, d, []int{batch, 20, 4}), l.make(s, d, []int{batch, 23, 4}), l.make(s, d, []int{batch, 23, 5}))
+			s.attention(l.name, d, i, l.make(s, d, []int{batch, 20, 4}), l.make(s, d, []int{batch, 23, 4}), l.make(s, d, []int{batch, 23, 5}))
 		}
 		if small.parts == 0 || large.loops == large.parts {
 			s.Errorf("%d of %d loops cut matrices of %d bytes, %d of %d with %d bytes", small.parts, small.loops, small.bytes, large.parts, large.loops, large.bytes)
@@ -58,9 +58,9 @@ func (s *suite) loops() {
 	})
 }
 
-// attention checks softmax(q·kᵀ + mask)·v, with masks of several kinds, and sums over rows
-// as the derivatives by k and v have.
-func (s *suite) attention(what string, d ir.DType, q, k, v *graph.Node) {
+// attention checks softmax(q·kᵀ + mask)·v, and sums over rows as the derivatives by k and v
+// have: of the first layout with masks of several kinds, of others with one.
+func (s *suite) attention(what string, d ir.DType, layout int, q, k, v *graph.Node) {
 	batch, rows, columns := q.Shape[0], q.Shape[1], k.Shape[1]
 	dims := []int{batch, rows, columns}
 	scores := product(q, k)
@@ -68,14 +68,22 @@ func (s *suite) attention(what string, d ir.DType, q, k, v *graph.Node) {
 	row, column := graph.Iota(dims, 1), graph.Iota(dims, 2)
 	after := graph.Binary(ir.Lt, row, column)
 	third := graph.Binary(ir.Lt, graph.Fill(ir.Int32, 2, dims), row) // rows without any element
-	masked := map[string]*graph.Node{
-		"plain":    scores,
-		"scaled":   graph.Binary(ir.Mul, scores, fill(0.5)),
-		"causal":   graph.Where(after, fill(math.Inf(-1)), scores),
-		"no rows":  graph.Where(third, fill(math.Inf(-1)), scores),
-		"additive": graph.Binary(ir.Add, scores, graph.Expand(s.tensor(d, 1, rows, columns), dims)),
+	masked := []struct {
+		name string
+		x    *graph.Node
+	}{
+		{"plain", scores},
+		{"causal", graph.Where(after, fill(math.Inf(-1)), scores)},
+		{"scaled", graph.Binary(ir.Mul, scores, fill(0.5))},
+		{"additive", graph.Binary(ir.Add, scores, graph.Expand(s.tensor(d, 1, rows, columns), dims))},
+		{"no rows", graph.Where(third, fill(math.Inf(-1)), scores)},
 	}
-	for name, x := range masked {
+	if layout > 0 {
+		i := layout % len(masked)
+		masked = masked[i : i+1]
+	}
+	for _, m := range masked {
+		name, x := m.name, m.x
 		e := graph.Unary(ir.Exp, graph.Binary(ir.Sub, x, graph.Expand(graph.Reduce(ir.ReduceMax, x, []int{2}), dims)))
 		p := graph.Binary(ir.Div, e, graph.Expand(graph.Reduce(ir.Sum, e, []int{2}), dims))
 		out := product(p, graph.Permute(v, []int{0, 2, 1}))
