@@ -21,6 +21,7 @@ var order = strings.Fields(`
 	internal/shape internal/loopnest
 	internal/simd
 	driver
+	internal/loops
 	internal/hostmem internal/files internal/terminal
 	internal/lru
 	internal/graph
