@@ -6,6 +6,7 @@ import (
 	"github.com/tensorken/tensorken/internal/exec"
 	"github.com/tensorken/tensorken/internal/graph"
 	"github.com/tensorken/tensorken/internal/pytree"
+	"github.com/tensorken/tensorken/ir"
 	"github.com/tensorken/tensorken/tensor"
 )
 
@@ -104,7 +105,9 @@ func (o *Optimizer) start(params []pytree.Leaf[tensor.Tensor], gs []tensor.Tenso
 		return nil
 	}
 	values := make([]tensor.Tensor, len(params))
-	for i, l := range params {
+	for i := range params {
+		l := &params[i]
+		l.Value = origin(l.Value)
 		values[i] = l.Value
 		_, rule := o.ruleOf(l.Name)
 		if rule == nil || !gs[i].IsValid() || !l.Value.DType().IsFloat() {
@@ -122,6 +125,23 @@ func (o *Optimizer) start(params []pytree.Leaf[tensor.Tensor], gs []tensor.Tenso
 		return err
 	}
 	return tensor.Internal.StoreApart(graph.Token{}, "optim.Step", append(values, o.State.Scale, o.State.Streak))
+}
+
+// origin is a parameter that the loss returned unchanged, without the loss: to store one of
+// its results would run its forward pass apart from the backward pass.
+func origin(t tensor.Tensor) tensor.Tensor {
+	if !t.IsValid() {
+		return t
+	}
+	n := node(t)
+	for n.Op == ir.CoOutput || n.Op == ir.Argument {
+		src, value := n.State()
+		if value != nil {
+			break
+		}
+		n = src.At(0)
+	}
+	return tensor.Internal.Tensor(graph.Token{}, n)
 }
 
 // catchUp subtracts from State.Step the steps that failed after Step returned, and
