@@ -77,8 +77,8 @@ func Verify() { verify = true }
 // Graph compiles roots, which package simplify has made of graph.Leaf, graph.Param and
 // constants. Bindings is the most buffers a kernel may have, 0 for no limit. Fallbacks are
 // the elements that outputs get if a check fails; see Plan.FallsBack.
-func Graph(roots []*graph.Node, bindings int, fallbacks []Fallback) (*Plan, error) {
-	kernels, outputs := kernelize.Graph(roots, bindings)
+func Graph(roots []*graph.Node, o kernelize.Options, fallbacks []Fallback) (*Plan, error) {
+	kernels, outputs := kernelize.Graph(roots, o)
 	p := &Plan{Steps: make([]Step, 0, len(kernels))}
 	var index graph.Numbers // of the buffers
 	gathered, transposes := map[checked]bool{}, map[int][]checked{}
@@ -134,7 +134,7 @@ func Graph(roots []*graph.Node, bindings int, fallbacks []Fallback) (*Plan, erro
 		}
 		p.Outputs = append(p.Outputs, out)
 	}
-	p.FallsBack = len(fallbacks) > 0 && p.Checks > 0 && p.addFallbacks(roots, fallbacks, bindings)
+	p.FallsBack = len(fallbacks) > 0 && p.Checks > 0 && p.addFallbacks(roots, fallbacks, o.Bindings)
 	p.schedule()
 	if verify {
 		return p, p.verify()

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/tensorken/tensorken/internal/graph"
+	"github.com/tensorken/tensorken/internal/kernelize"
 	"github.com/tensorken/tensorken/internal/shape"
 	"github.com/tensorken/tensorken/internal/simplify"
 	"github.com/tensorken/tensorken/ir"
@@ -51,7 +52,7 @@ func TestOutputs(t *testing.T) {
 		{"parts", []*graph.Node{graph.Cat(0, []*graph.Node{neg, a})}, 1, []Output{{Strides: []int{6, 1}}}},
 		{"one of the parts", []*graph.Node{graph.Cat(0, []*graph.Node{neg, a}), neg}, 1, []Output{{Index: 1, Strides: []int{6, 1}}, {Strides: []int{6, 1}}}},
 	} {
-		p, err := Graph(simplify.Nodes(c.roots), 0, nil)
+		p, err := Graph(simplify.Nodes(c.roots), kernelize.Options{}, nil)
 		if err != nil {
 			t.Errorf("%s: %v", c.name, err)
 			continue
@@ -80,7 +81,7 @@ func TestChecks(t *testing.T) {
 		{"Scatter", graph.Scatter(ir.Add, a, idx, leaf(2, 4, 2), 1), 1},
 		{"the gradient of picking one", graph.GatherTranspose(leaf(2, 4, 1), graph.Leaf(ir.Int32, []int{4, 1}, 1, []int{1, 1, 1}), 1, 6), 0},
 	} {
-		p, err := Graph(simplify.Nodes([]*graph.Node{c.root}), 0, nil)
+		p, err := Graph(simplify.Nodes([]*graph.Node{c.root}), kernelize.Options{}, nil)
 		if err != nil {
 			t.Errorf("%s: %v", c.name, err)
 		} else if p.Checks != c.want {
@@ -107,7 +108,7 @@ func TestRedundant(t *testing.T) {
 		{"of what an index takes", []*graph.Node{taken, graph.GatherTranspose(graph.Gather(table, index(2), 0), index(1), 0, 9)}, false},
 		{"of what the same index takes", []*graph.Node{graph.GatherTranspose(taken, index(1), 0, 9)}, false},
 	} {
-		p, err := Graph(simplify.Nodes(c.roots), 0, nil)
+		p, err := Graph(simplify.Nodes(c.roots), kernelize.Options{}, nil)
 		if err != nil {
 			t.Errorf("%s: %v", c.name, err)
 			continue
@@ -131,7 +132,7 @@ func TestVerify(t *testing.T) {
 		return graph.Reduce(ir.Sum, unary(ir.Sin, cat), []int{0, 1})
 	}
 	for axis := range 2 {
-		p, err := Graph(simplify.Nodes([]*graph.Node{root(axis)}), 0, nil)
+		p, err := Graph(simplify.Nodes([]*graph.Node{root(axis)}), kernelize.Options{}, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/tensorken/tensorken/internal/graph"
+	"github.com/tensorken/tensorken/internal/kernelize"
 	"github.com/tensorken/tensorken/internal/simplify"
 	"github.com/tensorken/tensorken/ir"
 )
@@ -40,7 +41,7 @@ func TestCost(t *testing.T) {
 		{"a Sort of which three are kept", graph.Sort(graph.Leaf(ir.Uint32, []int{80, 80}, 0, []int{1, 80, 1}), 1, 3), 80 * row, 80 * 3 * 4},
 		{"a running sum", graph.Scan(ir.Add, y, 1), 80 * row, 80 * row},
 	} {
-		p, err := Graph(simplify.Nodes([]*graph.Node{c.root}), 0, nil)
+		p, err := Graph(simplify.Nodes([]*graph.Node{c.root}), kernelize.Options{}, nil)
 		if err != nil {
 			t.Fatalf("%s: %v", c.name, err)
 		}

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/tensorken/tensorken/internal/graph"
+	"github.com/tensorken/tensorken/internal/kernelize"
 	"github.com/tensorken/tensorken/internal/simplify"
 	"github.com/tensorken/tensorken/ir"
 )
@@ -46,7 +47,7 @@ func TestFallbacks(t *testing.T) {
 		{"few bindings", sub(p, total(taken)), rowMajor, 4, true, 2},
 		{"parts", graph.Cat(0, []*graph.Node{graph.Binary(ir.Mul, rows(0, 1), sum(1)), sub(rows(1, 3), sum(3))}), rowMajor, 0, true, 3},
 	} {
-		plan, err := Graph(simplify.Nodes([]*graph.Node{c.root}), c.bindings, []Fallback{{Output: 0, Leaf: 0, Strides: c.strides}})
+		plan, err := Graph(simplify.Nodes([]*graph.Node{c.root}), kernelize.Options{Bindings: c.bindings}, []Fallback{{Output: 0, Leaf: 0, Strides: c.strides}})
 		if err != nil {
 			t.Errorf("%s: %v", c.name, err)
 			continue

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/tensorken/tensorken/internal/graph"
+	"github.com/tensorken/tensorken/internal/kernelize"
 	"github.com/tensorken/tensorken/internal/simplify"
 	"github.com/tensorken/tensorken/ir"
 )
@@ -76,7 +77,7 @@ func TestFuseRows(t *testing.T) {
 		{"small scores", []*graph.Node{out}, more, 0, 2},
 		{"a device without loops", []*graph.Node{out}, ir.LoopLimits{}, 0, 2},
 	} {
-		plan, err := Graph(simplify.Nodes(c.roots), 0, nil)
+		plan, err := Graph(simplify.Nodes(c.roots), kernelize.Options{}, nil)
 		if err == nil {
 			err = plan.FuseRows(c.limits, 0)
 		}

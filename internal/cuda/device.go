@@ -160,7 +160,7 @@ func (d *device) enter() (leave func(), err error) {
 func (d *device) Name() string { return d.name }
 
 func (d *device) Limits() driver.Limits {
-	return driver.Limits{Types: shader.DTypes, Bindings: maxBindings, Memory: int(d.budget), Async: true}
+	return driver.Limits{Types: shader.DTypes, Bindings: maxBindings, Memory: int(d.budget), Async: true, Halves: d.target.Matrices}
 }
 
 // fail returns an error of the driver with the device's name, and notes it. After one that

@@ -7,6 +7,7 @@ import (
 	"github.com/tensorken/tensorken/driver"
 	"github.com/tensorken/tensorken/internal/compile"
 	"github.com/tensorken/tensorken/internal/graph"
+	"github.com/tensorken/tensorken/internal/kernelize"
 	"github.com/tensorken/tensorken/ir"
 )
 
@@ -94,7 +95,7 @@ func (d *Device) load(c *capture) (*loadedPlan, error) {
 
 // compile compiles the graph of a capture, with loops if the device takes them.
 func (d *Device) compile(c *capture, fallbacks []compile.Fallback) (*compile.Plan, error) {
-	p, err := compile.Graph(c.graph(), d.limits.Bindings, fallbacks)
+	p, err := compile.Graph(c.graph(), kernelize.Options{Bindings: d.limits.Bindings, Halves: d.limits.Halves}, fallbacks)
 	if c.isBody && err == nil {
 		p.Stack(c.stacked)
 		return p, nil

@@ -36,7 +36,7 @@ func TestLifeOfAnAdd(t *testing.T) {
 		}
 		nodes.WriteByte('\n')
 	}
-	kernels, _ := kernelize.Graph(simplify.Nodes([]*graph.Node{sum}), 0)
+	kernels, _ := kernelize.Graph(simplify.Nodes([]*graph.Node{sum}), kernelize.Options{})
 	if len(kernels) != 1 {
 		t.Fatalf("%d kernels, want 1", len(kernels))
 	}

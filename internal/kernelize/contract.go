@@ -142,7 +142,8 @@ func (t *trial) guardAxes(guards []ir.Guard) ir.AxisSet {
 
 // contraction emits n, the sum of a product. The trial fails unless each factor
 // has parallel axes of its own and there is an axis to sum over. A factor that is
-// too expensive to recompute is stored first.
+// too expensive to recompute is stored first, and so is one of halves if their products are
+// fast from memory.
 func (t *trial) contraction(n *node, factors []factor) (id int) {
 	if t.stopped() {
 		return -1
@@ -156,7 +157,7 @@ func (t *trial) contraction(n *node, factors []factor) (id int) {
 	t.failed = own[0]&^own[1] == 0 || own[1]&^own[0] == 0 || len(g.reduced) == 0
 	src := make([]int, 2)
 	for i, f := range factors {
-		costly := f.cost > prologue || f.gathers && g.repeats(g.sides[i]) > maxGathers
+		costly := f.cost > prologue || f.gathers && g.repeats(g.sides[i]) > maxGathers || t.p.halves && n.DType.IsHalf()
 		if b := base(f.node); costly && !t.stopped() && !b.saved && b.Op.Class() != ir.Source {
 			t.need = b
 		}

@@ -61,7 +61,7 @@ func TestKernels(t *testing.T) {
 		{"a scatter", graph.Scatter(ir.Add, a, leaf(ir.Int32, 1, 9, 6), neg(leaf(f32, 2, 9, 6)), 0)},
 		{"parts", graph.Cat(1, []*graph.Node{neg(a), graph.Unary(ir.Exp, leaf(f32, 1, 4, 3))})},
 	} {
-		kernels, _ := Graph([]*graph.Node{c.node}, 0)
+		kernels, _ := Graph([]*graph.Node{c.node}, Options{})
 		out.WriteString("# " + c.name + "\n")
 		for _, k := range kernels {
 			if err := ir.Verify(k.Kernel); err != nil {

@@ -42,11 +42,16 @@ type Output struct {
 	View shape.Strided
 }
 
+// Options are what kernels depend on beside the graph.
+type Options struct {
+	Bindings int  // the most buffers of a kernel; 0 is no limit
+	Halves   bool // factors of products of halves are stored: see driver.Limits
+}
+
 // Graph returns the kernels that compute roots, nodes of a simplified graph, and
-// where each root is stored. A kernel reads only what earlier ones store. Bindings is
-// the most buffers of a kernel, 0 if there is no limit.
-func Graph(roots []*graph.Node, bindings int) (kernels []Kernel, outputs []Output) {
-	p := placed(roots, bindings)
+// where each root is stored. A kernel reads only what earlier ones store.
+func Graph(roots []*graph.Node, o Options) (kernels []Kernel, outputs []Output) {
+	p := placed(roots, o)
 	w := &writer{}
 	kernels = make([]Kernel, len(p.groups))
 	for i, g := range p.groups {
@@ -62,21 +67,21 @@ func Graph(roots []*graph.Node, bindings int) (kernels []Kernel, outputs []Outpu
 // members than those that are read, the graph is placed again, with these choices. Few graphs
 // have groups of more buffers than a device binds; those are placed again, with ends that
 // split the groups.
-func placed(roots []*graph.Node, bindings int) *placer {
+func placed(roots []*graph.Node, o Options) *placer {
 	ends := map[*graph.Node]end{}
-	p := place(roots, bindings, ends, nil)
+	p := place(roots, o, ends, nil)
 	choices := p.rematerialize()
 	if len(choices) > 0 {
-		p = place(roots, bindings, ends, choices)
+		p = place(roots, o, ends, choices)
 	}
 	for {
-		more := p.split(bindings)
+		more := p.split(o.Bindings)
 		if len(more) == 0 {
 			return p
 		}
 		for n, e := range more {
 			ends[n.Node] = e
 		}
-		p = place(roots, bindings, ends, choices)
+		p = place(roots, o, ends, choices)
 	}
 }

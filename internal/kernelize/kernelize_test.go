@@ -96,13 +96,13 @@ func taken(m *maker, n int) *graph.Node {
 	return sum(elementwise(ir.Mul, x, y), 2)
 }
 
-func groups(roots []*graph.Node, bindings int) []string {
+func groups(roots []*graph.Node, o Options) []string {
 	order := map[*graph.Node]int{}
 	for i, n := range graph.Sorted(roots) {
 		order[n] = i
 	}
 	var out []string
-	for _, g := range placed(roots, bindings).groups {
+	for _, g := range placed(roots, o).groups {
 		out = append(out, describe(g, order))
 	}
 	return out
@@ -346,10 +346,10 @@ func TestGroups(t *testing.T) {
 		}, []string{"reduce 4|5: Sum Div Sub Mul Sum Div Sqrt Div Mul Add*"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			if got := groups(c.make(&maker{}), 0); !slices.Equal(got, c.want) {
+			if got := groups(c.make(&maker{}), Options{}); !slices.Equal(got, c.want) {
 				t.Errorf("groups:\n\t%s\nwant:\n\t%s", strings.Join(got, "\n\t"), strings.Join(c.want, "\n\t"))
 			}
-			kernels, _ := Graph(c.make(&maker{}), 0)
+			kernels, _ := Graph(c.make(&maker{}), Options{})
 			for _, k := range kernels {
 				if err := ir.Verify(k.Kernel); err != nil {
 					t.Errorf("%v in\n%v", err, k)
@@ -368,7 +368,7 @@ func TestLongChain(t *testing.T) {
 	for range n {
 		x = elementwise(ir.Neg, elementwise(ir.Mul, x, m.leaf(4)))
 	}
-	got := placed([]*graph.Node{x}, 0).groups
+	got := placed([]*graph.Node{x}, Options{}).groups
 	for _, g := range got {
 		if len(g.members) > maxSize {
 			t.Fatalf("a group of %d nodes, more than %d", len(g.members), maxSize)
@@ -387,7 +387,7 @@ func TestBindings(t *testing.T) {
 		for range 40 {
 			roots = append(roots, elementwise(ir.Add, m.leaf(4, 5), m.leaf(4, 5)))
 		}
-		x := placed(roots, c.bindings)
+		x := placed(roots, Options{Bindings: c.bindings})
 		for _, g := range x.groups {
 			if n := 3 * len(g.args(ir.Store)); n > c.most {
 				t.Errorf("bindings %d: a group of %d buffers", c.bindings, n)
@@ -448,7 +448,7 @@ func TestBindingLimits(t *testing.T) {
 		}, 5},
 	} {
 		const bindings = 8
-		x := placed(c.make(&maker{}), bindings)
+		x := placed(c.make(&maker{}), Options{Bindings: bindings})
 		for _, g := range x.groups {
 			if n := g.buffers(); n > bindings {
 				t.Errorf("%s: a group of %d buffers", c.name, n)
@@ -501,7 +501,7 @@ func TestSplit(t *testing.T) {
 				if roots == nil {
 					roots = list(x)
 				}
-				got := placed(roots, bindings).groups
+				got := placed(roots, Options{Bindings: bindings}).groups
 				if most := c.most(n, bindings); len(got) > most {
 					t.Errorf("%s of %d with %d bindings: %d groups, want at most %d", c.name, n, bindings, len(got), most)
 				}
@@ -559,7 +559,7 @@ func TestRecomputedWorkIsBounded(t *testing.T) {
 		x = elementwise(ir.Add, x, graph.Param(f32, x.Shape, i))
 		roots = append(roots, sum(x, 0))
 	}
-	kernels, _ := Graph(roots, 0)
+	kernels, _ := Graph(roots, Options{})
 	instructions := 0
 	for _, k := range kernels {
 		instructions += len(k.Body)
@@ -575,5 +575,32 @@ func TestRecomputedWorkIsBounded(t *testing.T) {
 	}
 	if instructions > 1000 {
 		t.Errorf("%d instructions in all, want at most 1000", instructions)
+	}
+}
+
+// Factors of products of halves are stored if the device wants it, once for all products.
+func TestHalves(t *testing.T) {
+	cast := func(x *graph.Node) *graph.Node { return graph.Cast(x, ir.BFloat16) }
+	for _, c := range []struct {
+		name   string
+		make   func(m *maker) []*graph.Node
+		halves bool
+		want   []string
+	}{
+		{"as they are", func(m *maker) []*graph.Node {
+			return list(matmul(m.of(ir.BFloat16, 4, 6), cast(m.leaf(5, 6))))
+		}, false, []string{"contraction 4x5|6: Sum*"}},
+		{"stored", func(m *maker) []*graph.Node {
+			w := cast(m.leaf(6, 6))
+			return list(matmul(matmul(m.of(ir.BFloat16, 4, 6), w), graph.Permute(w, []int{1, 0})))
+		}, true, []string{"pointwise 6x6: Cast*", "contraction 4x6|6: Sum*", "contraction 4x6|6: Sum*"}},
+		{"others", func(m *maker) []*graph.Node {
+			return list(matmul(m.leaf(4, 6), elementwise(ir.Neg, m.leaf(5, 6))))
+		}, true, []string{"contraction 4x5|6: Sum*"}},
+	} {
+		got := groups(c.make(&maker{}), Options{Halves: c.halves})
+		if !slices.Equal(got, c.want) {
+			t.Errorf("%s: groups:\n\t%s\nwant:\n\t%s", c.name, strings.Join(got, "\n\t"), strings.Join(c.want, "\n\t"))
+		}
 	}
 }

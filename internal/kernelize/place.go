@@ -33,16 +33,17 @@ type node struct {
 type placer struct {
 	nodes   []node // operands first
 	maxArgs int    // of a merged group, in buffers
+	halves  bool   // factors of products of halves are stored
 	groups  []*group
 	order   int
 	outputs map[*graph.Node]Output // of roots
 }
 
 // place assigns the nodes that roots depend on.
-func place(roots []*graph.Node, bindings int, ends map[*graph.Node]end, choices map[*graph.Node]choice) *placer {
-	p := &placer{maxArgs: maxMerged, outputs: map[*graph.Node]Output{}}
-	if bindings > 0 {
-		p.maxArgs = min(bindings, maxMerged)
+func place(roots []*graph.Node, o Options, ends map[*graph.Node]end, choices map[*graph.Node]choice) *placer {
+	p := &placer{maxArgs: maxMerged, halves: o.Halves, outputs: map[*graph.Node]Output{}}
+	if o.Bindings > 0 {
+		p.maxArgs = min(o.Bindings, maxMerged)
 	}
 	known := p.load(roots)
 	for n, e := range ends {

@@ -114,6 +114,7 @@ func tilesOfSharedHalves(elem shader.Matrix) []tile {
 		{128, 256, 32, 1, 32, 14.7, 1, byGroups(elem, 4)},
 		{128, 128, 32, 1, 16, 11.6, 2, byGroups(elem, 3)},
 		{64, 256, 32, 1, 32, 11, 1, byGroups(elem, 5)},
+		{128, 64, 32, 1, 8, 7, 2, byGroups(elem, 4)},
 	}
 }
 
