@@ -28,6 +28,10 @@ type Options struct {
 	// Memory is the greatest number of bytes that tensors take on the GPU: by default there is
 	// no limit.
 	Memory int64
+	// TF32 computes products of float32 in TF32, which has the 10 bits of float16's fraction
+	// and the exponents of float32: they are some three times as fast. It has no effect before
+	// compute capability 8.0.
+	TF32 bool
 }
 
 // A GPU is one of this machine.
@@ -71,7 +75,7 @@ func Open(o *Options) (*tensor.Device, error) {
 	case o.Index < 0 || o.Index >= len(list):
 		return nil, fmt.Errorf("cuda: there is no GPU %d: this machine has %d", o.Index, len(list))
 	}
-	d, err := cuda.Open(list[o.Index], cuda.Options{Memory: o.Memory})
+	d, err := cuda.Open(list[o.Index], cuda.Options{Memory: o.Memory, TF32: o.TF32})
 	if err != nil {
 		return nil, err
 	}

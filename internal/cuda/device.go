@@ -100,9 +100,10 @@ type device struct {
 	closed  error // why the device is gone
 }
 
-// Options are the limits of a device.
+// Options are those of the package cuda that users import.
 type Options struct {
 	Memory int64 // the greatest number of bytes in buffers; 0 for all there is
+	TF32   bool  // products of float32 are computed in TF32
 }
 
 // maxBindings is the most buffers of a kernel: a launch has 4 KiB for their addresses.
@@ -118,7 +119,7 @@ func Open(g GPU, o Options) (driver.Device, error) {
 		lib: l, gpu: g, name: fmt.Sprintf("cuda:%d (%s)", g.Index, g.Name), buffers: map[*buffer]struct{}{}, budget: g.Memory, launch: new(launch),
 		target: schedule.Target{
 			Family: schedule.Discrete, MaxThreads: 1024, SharedBytes: usualShared, MaxGroups: math.MaxInt32,
-			SubgroupMin: 32, SubgroupMax: 32, Units: g.units, TileBytes: g.shared, Matrices: g.Capability >= 80, SharedMatrices: g.Capability == 90 && g.Driver >= 12000,
+			SubgroupMin: 32, SubgroupMax: 32, Units: g.units, TileBytes: g.shared, TF32: o.TF32, Matrices: g.Capability >= 80, SharedMatrices: g.Capability == 90 && g.Driver >= 12000,
 		},
 	}
 	if o.Memory > 0 {

@@ -16,8 +16,11 @@ type GPU struct {
 	Capability, Driver int
 }
 
-// Options are the limits of a device.
-type Options struct{ Memory int64 }
+// Options are those of the package cuda that users import.
+type Options struct {
+	Memory int64
+	TF32   bool
+}
 
 // ErrNoDriver says that this machine has no driver of NVIDIA.
 var ErrNoDriver = errors.New("cuda: NVIDIA has no driver for this platform: use webgpu or the CPU")

@@ -19,6 +19,7 @@ type Target struct {
 	Units       int  // compute units (what the family usually has)
 	TileBytes   int  // shared memory for tiles of products, if that may be more (SharedBytes)
 	Matrices    bool // subgroups of 32 threads multiply matrices by shader.Multiply
+	TF32        bool // products of float32 are computed in TF32, if there are Matrices
 	// SharedMatrices says that 128 threads multiply matrices by shader.MultiplyGroup.
 	SharedMatrices bool
 }
@@ -52,6 +53,7 @@ type traits struct {
 type products struct {
 	tiles        []tile              // by threads
 	floats       []tile              // of float32, on a target with matrices
+	rounded      []tile              // of float32 in TF32 there
 	halves       map[ir.DType][]tile // of halves there
 	sharedHalves map[ir.DType][]tile // of halves on a target with products in shared memory
 	tileCost     productCost         // in multiplications of one unit
@@ -98,6 +100,11 @@ var measuredH200 = products{
 		{64, 64, 32, 2, 2, 1.1, 3, wholeFloats},
 		{32, 32, 16, 2, 2, 0.6, 10, wholeFloats},
 		{8, 128, 16, 1, 1, 0.45, 10, &byThreads},
+	},
+	rounded: []tile{
+		{128, 128, 16, 4, 4, 4, 2, roundedFloats},
+		{64, 64, 16, 2, 2, 2.5, 4, roundedFloats},
+		{32, 32, 16, 2, 2, 1.2, 10, roundedFloats},
 	},
 	halves:       map[ir.DType][]tile{ir.Float16: tilesOfHalves(float16Pairs), ir.BFloat16: tilesOfHalves(bfloat16Pairs)},
 	sharedHalves: map[ir.DType][]tile{ir.Float16: tilesOfSharedHalves(shader.F16Pairs), ir.BFloat16: tilesOfSharedHalves(shader.BF16Pairs)},

@@ -91,6 +91,8 @@ func (x *contraction) tiles(how *products) []tile {
 	}
 	left, right := x.half(x.rows.factor), x.half(x.cols.factor)
 	switch {
+	case (left != right || left == 0) && x.t.TF32:
+		return how.rounded
 	case left != right || left == 0:
 		return how.floats
 	case x.t.SharedMatrices:

@@ -31,6 +31,7 @@ func byWarps(elem shader.Matrix, split bool) *unit {
 // these give that of floats with less error than their rounding has: without that of the tails.
 var (
 	wholeFloats   = byWarps(shader.TF32, true)
+	roundedFloats = byWarps(shader.TF32, false)
 	float16Pairs  = byWarps(shader.F16Pairs, false)
 	bfloat16Pairs = byWarps(shader.BF16Pairs, false)
 )
@@ -105,8 +106,11 @@ func (q *tilePass) wordOf(f *factorTile, block []*shader.Expr, side, word int) *
 		}
 		return block[deep].At(side)
 	}
-	if u.group == 1 {
-		return element(word).Bitcast(shader.U32)
+	switch x := element(word); {
+	case u.split:
+		return x.Bitcast(shader.U32)
+	case u.group == 1:
+		return x.RoundTF32().Bitcast(shader.U32)
 	}
 	return shader.PackHalves(halfOf[u.elem], element(2*word), element(2*word+1))
 }

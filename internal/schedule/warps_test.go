@@ -52,3 +52,41 @@ func floats(x []float32) (b []byte) {
 	}
 	return b
 }
+
+// Products in TF32 have its precision, and are those of numbers that have its bits.
+func TestTF32(t *testing.T) {
+	const m, n, k = 70, 40, 90
+	target := nvidia
+	target.TF32 = true
+	p := compile(t, dense(1, m, n, k, f32, true), target)
+	for _, step := range []float32{1, 1.0 / 3} {
+		a, b := make([]float32, m*k), make([]float32, n*k)
+		for i := range a {
+			a[i] = step * (float32(i%31) - 15)
+		}
+		for i := range b {
+			b[i] = step * (float32(i%23) - 11)
+		}
+		args := []simt.Arg{{Data: floats(a)}, {Data: floats(b)}, {Data: make([]byte, 4*n)}, {Data: make([]byte, 4*m*n)}}
+		if err := simt.Compile(p).Run(args); err != nil {
+			t.Fatal(err)
+		}
+		exact := true
+		for i := range m * n {
+			want, size := 0.0, 0.0
+			for l := range k {
+				x := float64(a[i/n*k+l]) * float64(b[i%n*k+l])
+				want, size = want+x, size+math.Abs(x)
+			}
+			want = max(want, 0)
+			got := float64(math.Float32frombits(le.LittleEndian.Uint32(args[3].Data[4*i:])))
+			exact = exact && got == want
+			if math.Abs(got-want) > size/512 {
+				t.Fatalf("(%d, %d) is %g, want %g", i/n, i%n, got, want)
+			}
+		}
+		if exact != (step == 1) {
+			t.Errorf("numbers in steps of %g: results are exact: %v", step, exact)
+		}
+	}
+}
