@@ -5,7 +5,6 @@ package cuda
 import (
 	"encoding/binary"
 	"fmt"
-	"math"
 	"runtime"
 	"slices"
 	"unsafe"
@@ -15,15 +14,13 @@ import (
 	"github.com/tensorken/tensorken/internal/ptx"
 	"github.com/tensorken/tensorken/internal/schedule"
 	"github.com/tensorken/tensorken/internal/shader"
-	"github.com/tensorken/tensorken/internal/shape"
 	"github.com/tensorken/tensorken/ir"
 )
 
 // A program is a kernel as passes.
 type program struct {
+	schedule.Signature
 	device  *device
-	args    []ir.Arg
-	reach   []shape.Reach // of the arguments
 	passes  []pass
 	scratch []int
 }
@@ -53,7 +50,7 @@ func (d *device) Compile(k *ir.Kernel) (driver.Program, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", d.name, err)
 	}
-	p := &program{device: d, args: slices.Clone(k.Args), reach: shape.Reaches(k), scratch: s.Scratch}
+	p := &program{Signature: schedule.SignatureOf(k), device: d, scratch: s.Scratch}
 	for _, q := range s.Passes {
 		p.passes = append(p.passes, pass{d.module(ptx.Print(q, d.gpu.Capability), ptx.SharedBytes(q)), q.Buffers, q.Params, q.Grid, q.Threads})
 	}
@@ -90,8 +87,8 @@ func (d *device) call(c *driver.Call) error {
 	if !ok || p.device != d {
 		return fmt.Errorf("%s: a program of another device", d.name)
 	}
-	if err := d.accepts(p, c.Args); err != nil {
-		return err
+	if err := p.Check(c.Args, d.sizeOf); err != nil {
+		return fmt.Errorf("%s: %w", d.name, err)
 	}
 	if err := d.reserve(&d.scratch, p.scratch); err != nil {
 		return err
@@ -104,29 +101,13 @@ func (d *device) call(c *driver.Call) error {
 	return nil
 }
 
-// accepts checks a call's arguments.
-func (d *device) accepts(p *program, args []driver.Arg) error {
-	if len(args) != len(p.args) {
-		return fmt.Errorf("%s: %d arguments for a kernel of %d", d.name, len(args), len(p.args))
+// sizeOf is the size of a buffer of the device that is not freed.
+func (d *device) sizeOf(x driver.Buffer) (bytes int, ok bool) {
+	b, ok := x.(*buffer)
+	if !ok || b.device != d || b.address == 0 {
+		return 0, false
 	}
-	for i := range args {
-		a := &args[i]
-		if p.args[i].Kind == ir.Value {
-			continue
-		}
-		b, ok := a.Buffer.(*buffer)
-		if !ok || b.device != d || b.address == 0 {
-			return fmt.Errorf("%s: argument %d is not a buffer of this device", d.name, i)
-		}
-		n := b.size / p.args[i].DType.Size()
-		switch r := p.reach[i]; {
-		case p.args[i].Kind == ir.Out && !p.args[i].Part && a.Offset != 0:
-			return fmt.Errorf("%s: argument %d starts at element %d, and is written as a whole", d.name, i, a.Offset)
-		case !r.Within(a.Offset, n):
-			return fmt.Errorf("%s: argument %d: elements %d to %d from %d on, in a buffer of %d", d.name, i, r.Lo, r.Hi, a.Offset, n)
-		}
-	}
-	return nil
+	return b.size, true
 }
 
 // reserve provides buffers of those sizes in a list that programs share.
@@ -208,21 +189,9 @@ func (d *device) dispatch(p *program, q *pass, args []driver.Arg) error {
 		d.params = binary.LittleEndian.AppendUint64(d.params, uint64(own.address))
 	}
 	for _, w := range q.params {
-		x := uint32(args[w.Arg].Offset)
-		if !w.Offset {
-			x = bits(p.args[w.Arg].DType, args[w.Arg].Num)
-		}
-		d.params = binary.LittleEndian.AppendUint32(d.params, x)
+		d.params = binary.LittleEndian.AppendUint32(d.params, p.Word(w, args))
 	}
 	return d.submit(m.function, q)
-}
-
-// bits is a number's bits in a kernel.
-func bits(d ir.DType, x ir.Number) uint32 {
-	if d.IsFloat() {
-		return math.Float32bits(float32(x.Float64(d)))
-	}
-	return uint32(x)
 }
 
 // submit launches a function with d.params.

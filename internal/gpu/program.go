@@ -3,14 +3,11 @@ package gpu
 import (
 	"errors"
 	"fmt"
-	"math"
-	"slices"
 
 	"github.com/tensorken/tensorken/driver"
 	"github.com/tensorken/tensorken/internal/lru"
 	"github.com/tensorken/tensorken/internal/schedule"
 	"github.com/tensorken/tensorken/internal/shader"
-	"github.com/tensorken/tensorken/internal/shape"
 	"github.com/tensorken/tensorken/internal/wgpu"
 	"github.com/tensorken/tensorken/internal/wgsl"
 	"github.com/tensorken/tensorken/ir"
@@ -21,9 +18,8 @@ const maxPipelines = 1 << 11
 
 // A program is a kernel as passes of shaders.
 type program struct {
+	schedule.Signature
 	device  *device
-	args    []ir.Arg
-	reach   []shape.Reach // of the arguments
 	passes  []pass
 	scratch []int
 }
@@ -90,7 +86,7 @@ type source struct {
 
 // build makes a program of a kernel's passes.
 func (d *device) build(w *sources, k *ir.Kernel) (*program, error) {
-	p := &program{device: d, args: slices.Clone(k.Args), reach: shape.Reaches(k), scratch: w.scratch}
+	p := &program{Signature: schedule.SignatureOf(k), device: d, scratch: w.scratch}
 	for i := range w.passes {
 		q := w.passes[i].pass
 		if len(q.Buffers) > d.bindings {
@@ -174,12 +170,4 @@ func (d *device) layout(q *shader.Pass) (wgpu.Layout, error) {
 	}
 	d.layouts[key] = l
 	return l, nil
-}
-
-// word is a number's bits in a shader.
-func word(d ir.DType, x ir.Number) uint32 {
-	if d.IsFloat() {
-		return math.Float32bits(float32(x.Float64(d)))
-	}
-	return uint32(x)
 }

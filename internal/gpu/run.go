@@ -3,7 +3,6 @@ package gpu
 import (
 	"encoding/binary"
 	"fmt"
-	"math"
 	"slices"
 
 	"github.com/tensorken/tensorken/driver"
@@ -88,8 +87,8 @@ func (d *device) record(c *driver.Call) (fit bool, err error) {
 	if !ok || p.device != d {
 		return false, fmt.Errorf("%s: a program of another device", d.name)
 	}
-	if err := d.accepts(p, c.Args); err != nil {
-		return false, err
+	if err := p.Check(c.Args, d.sizeOf); err != nil {
+		return false, fmt.Errorf("%s: %w", d.name, err)
 	}
 	if fit, err := d.reserve(&d.scratch, p.scratch); !fit || err != nil {
 		return false, err
@@ -102,31 +101,13 @@ func (d *device) record(c *driver.Call) (fit bool, err error) {
 	return true, nil
 }
 
-// accepts checks a call's arguments.
-func (d *device) accepts(p *program, args []driver.Arg) error {
-	if len(args) != len(p.args) {
-		return fmt.Errorf("%s: %d arguments for a kernel of %d", d.name, len(args), len(p.args))
+// sizeOf is the size of a buffer of the device that is not freed.
+func (d *device) sizeOf(x driver.Buffer) (bytes int, ok bool) {
+	b, ok := x.(*buffer)
+	if !ok || b.device != d || b.handle == 0 {
+		return 0, false
 	}
-	for i := range args {
-		a := &args[i]
-		if p.args[i].Kind == ir.Value {
-			continue
-		}
-		b, ok := a.Buffer.(*buffer)
-		if !ok || b.device != d || b.handle == 0 {
-			return fmt.Errorf("%s: argument %d is not a buffer of this device", d.name, i)
-		}
-		n := b.size / p.args[i].DType.Size()
-		switch r := p.reach[i]; {
-		case a.Offset > math.MaxInt32:
-			return fmt.Errorf("%s: argument %d starts at element %d", d.name, i, a.Offset)
-		case p.args[i].Kind == ir.Out && !p.args[i].Part && a.Offset != 0:
-			return fmt.Errorf("%s: argument %d starts at element %d, and is written as a whole", d.name, i, a.Offset)
-		case !r.Within(a.Offset, n):
-			return fmt.Errorf("%s: argument %d: elements %d to %d from %d on, in a buffer of %d", d.name, i, r.Lo, r.Hi, a.Offset, n)
-		}
-	}
-	return nil
+	return b.size, true
 }
 
 // reserve provides buffers of those sizes in a list that programs share. It reports false
@@ -216,11 +197,7 @@ func (d *device) dispatch(p *program, q *pass, args []driver.Arg) error {
 		d.paramsLayout = s.layout
 		c.Offset = uint32(len(d.params))
 		for _, w := range q.params {
-			x := uint32(args[w.Arg].Offset)
-			if !w.Offset {
-				x = word(p.args[w.Arg].DType, args[w.Arg].Num)
-			}
-			d.params = binary.LittleEndian.AppendUint32(d.params, x)
+			d.params = binary.LittleEndian.AppendUint32(d.params, p.Word(w, args))
 		}
 		d.params = append(d.params, zeros[:slot-4*len(q.params)]...)
 	}

@@ -74,14 +74,6 @@ func open(t Target) func() (driver.Device, error) {
 	}
 }
 
-// word is a number's bits in a register.
-func word(d ir.DType, x ir.Number) uint32 {
-	if d.IsFloat() {
-		return math.Float32bits(float32(x.Float64(d)))
-	}
-	return uint32(x)
-}
-
 // fits returns an error for resources that exceed a target's.
 func fits(p *shader.Program, t Target) error {
 	limit := func(n, or int) int {

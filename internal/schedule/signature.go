@@ -1,0 +1,66 @@
+package schedule
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/tensorken/tensorken/driver"
+	"github.com/tensorken/tensorken/internal/shader"
+	"github.com/tensorken/tensorken/internal/shape"
+	"github.com/tensorken/tensorken/ir"
+)
+
+// A Signature is the arguments of a kernel, which those of a call must fit.
+type Signature struct {
+	args  []ir.Arg
+	reach []shape.Reach
+}
+
+// SignatureOf returns a kernel's.
+func SignatureOf(k *ir.Kernel) Signature { return Signature{slices.Clone(k.Args), shape.Reaches(k)} }
+
+// Check returns an error for arguments that a call must not have. Size gives the bytes of a
+// buffer, and reports false for those that the device cannot use.
+func (s *Signature) Check(args []driver.Arg, size func(b driver.Buffer) (bytes int, ok bool)) error {
+	if len(args) != len(s.args) {
+		return fmt.Errorf("%d arguments for a kernel of %d", len(args), len(s.args))
+	}
+	for i := range args {
+		a, want := &args[i], &s.args[i]
+		if want.Kind == ir.Value {
+			continue
+		}
+		bytes, ok := size(a.Buffer)
+		if !ok {
+			return fmt.Errorf("argument %d is not a buffer of this device", i)
+		}
+		n := bytes / want.DType.Size()
+		switch r := s.reach[i]; {
+		case a.Offset > math.MaxInt32:
+			return fmt.Errorf("argument %d starts at element %d, %s", i, a.Offset, remedy)
+		case want.Kind == ir.Out && !want.Part && a.Offset != 0:
+			return fmt.Errorf("argument %d starts at element %d, and is written as a whole", i, a.Offset)
+		case !r.Within(a.Offset, n):
+			return fmt.Errorf("argument %d: elements %d to %d from %d on, in a buffer of %d", i, r.Lo, r.Hi, a.Offset, n)
+		}
+	}
+	return nil
+}
+
+// Word is the value of a parameter in a call.
+func (s *Signature) Word(q *shader.Param, args []driver.Arg) uint32 {
+	a := &args[q.Arg]
+	if q.Offset {
+		return uint32(a.Offset)
+	}
+	return word(s.args[q.Arg].DType, a.Num)
+}
+
+// word is a number's bits in a register.
+func word(d ir.DType, x ir.Number) uint32 {
+	if d.IsFloat() {
+		return math.Float32bits(float32(x.Float64(d)))
+	}
+	return uint32(x)
+}
