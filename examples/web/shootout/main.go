@@ -4,10 +4,12 @@ package main
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/tensorken/tensorken/examples/web/internal/page"
 	"github.com/tensorken/tensorken/internal/bench"
+	"github.com/tensorken/tensorken/tensor"
 )
 
 func main() { serve(page.Open()) }
@@ -38,7 +40,7 @@ type request struct {
 func serve(port *page.Port) {
 	p := &program{port: port}
 	page.On(port, "run", p.run)
-	page.On(port, "stop", func(struct{}) error { p.left = nil; port.Send("done", false); return nil })
+	page.On(port, "stop", func(struct{}) error { p.stop(); return nil })
 	p.devices.Announce(port)
 	port.Serve(p.work)
 }
@@ -57,7 +59,15 @@ func (p *program) run(r request) error {
 	return nil
 }
 
-// work makes one measurement.
+// stop ends the comparison, unless it has ended.
+func (p *program) stop() {
+	if len(p.left) > 0 {
+		p.left = nil
+		p.port.Send("done", false)
+	}
+}
+
+// work makes one measurement. Without the GPU only those on the CPU are left.
 func (p *program) work() (more bool, err error) {
 	if len(p.left) == 0 {
 		return false, nil
@@ -65,10 +75,10 @@ func (p *program) work() (more bool, err error) {
 	m := p.left[0]
 	p.left = p.left[1:]
 	row, err := p.measure(m)
-	if err != nil && m.device == page.GPU {
+	if page.Failed(m.device, err) {
 		if name, _ := p.devices.Reopen(p.port, err); name != page.GPU {
-			p.left = nil
-			return false, err
+			p.left = slices.DeleteFunc(p.left, func(m measurement) bool { return m.device == page.GPU })
+			return p.more(), nil
 		}
 		row, err = p.measure(m)
 	}
@@ -80,16 +90,21 @@ func (p *program) work() (more bool, err error) {
 		"op": row.Op, "n": row.N, "device": m.device, "seconds": row.Seconds,
 		"left": len(p.left), "total": p.total,
 	})
+	return p.more(), nil
+}
+
+// more reports whether there is something to measure, and tells the page if there is not.
+func (p *program) more() bool {
 	if len(p.left) == 0 {
 		p.port.Send("done", true)
 	}
-	return len(p.left) > 0, nil
+	return len(p.left) > 0
 }
 
 func (p *program) measure(m measurement) (row bench.Row, err error) {
 	dev, err := p.devices.Open(m.device)
 	if err != nil {
-		return row, err
+		return row, &tensor.DeviceError{Device: m.device, Op: "Open", Err: err}
 	}
 	return bench.Measure(context.Background(), m.Cell, dev, p.budget)
 }

@@ -39,3 +39,40 @@ func TestProgram(t *testing.T) {
 		t.Errorf("error %q", e)
 	}
 }
+
+// Without the GPU the comparison continues on the CPU.
+func TestLoss(t *testing.T) {
+	t.Setenv("TENSORKEN_WEBGPU_LIB", "/none")
+	v := pagetest.Start(t, serve)
+	v.Send("run", request{Sizes: []int{16}, Devices: []string{page.GPU, page.CPU}, Milliseconds: 1})
+	if m := pagetest.Wait[map[string]string](v, "reopened"); m["device"] != page.CPU || m["cause"] == "" {
+		t.Errorf("reopened %v", m)
+	}
+	for i, op := range bench.Ops {
+		if r := pagetest.Wait[row](v, "row"); r.Op != op.Name || r.Device != page.CPU || r.Left != len(bench.Ops)-1-i {
+			t.Errorf("row %d: %+v", i, r)
+		}
+	}
+	if !pagetest.Wait[bool](v, "done") {
+		t.Error("not all is measured")
+	}
+}
+
+// Only the first stop of a comparison tells the page.
+func TestStop(t *testing.T) {
+	v := pagetest.Start(t, func(port *page.Port) {
+		p := &program{port: port}
+		if err := p.run(request{Sizes: []int{16, 32}, Devices: []string{page.CPU}, Milliseconds: 1}); err != nil {
+			port.Send("error", err.Error())
+		}
+		p.stop()
+		p.stop()
+		port.Send("done", true)
+	})
+	if pagetest.Wait[bool](v, "done") {
+		t.Error("all is measured, although it was stopped")
+	}
+	if !pagetest.Wait[bool](v, "done") {
+		t.Error("a second stop says that it was stopped")
+	}
+}

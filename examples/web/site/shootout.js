@@ -1,4 +1,4 @@
-import { alert, byId, connect, status } from "./page.js";
+import { alert, byId, connect, reopened, status } from "./page.js";
 
 let gpu = false;
 let rows = {}; // by operation and size
@@ -62,6 +62,10 @@ const send = connect("shootout", {
       : "There is no GPU, so only the CPU is measured: " + why.split("\n")[0];
     byId("run").disabled = false;
     status("Ready.");
+  },
+  reopened(m) {
+    gpu = m.device === "gpu";
+    reopened(m);
   },
   row(r) {
     const key = r.op + r.n;
