@@ -4,7 +4,6 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 
 	"github.com/tensorken/tensorken/examples/web/internal/page"
@@ -43,7 +42,7 @@ func serve(port *page.Port) {
 			return err
 		}
 		a, err := answerOn(dev, r)
-		if failure := (*tensor.DeviceError)(nil); r.Device == page.GPU && errors.As(err, &failure) {
+		if page.Failed(r.Device, err) {
 			_, dev = devices.Reopen(port, err)
 			a, err = answerOn(dev, r)
 		}

@@ -25,10 +25,14 @@ func parse(text string) (*source, error) {
 	f, err := parser.ParseFile(s.files, "", before+text+"\n}", parser.SkipObjectResolution)
 	if list := (scanner.ErrorList)(nil); asErrors(err, &list) {
 		line, message := list[0].Pos.Line, list[0].Msg
-		if last := strings.Count(text, "\n") + 1; line > last { // the brace that ends the function
-			line, message = last, "the line is incomplete"
+		last := strings.Count(text, "\n") + 1
+		switch {
+		case strings.HasPrefix(message, "expected declaration"): // after the end of the function
+			message = "there is a '}' too many, here or above"
+		case line > last: // at the brace that ends the function
+			message = "the line is incomplete"
 		}
-		return nil, fmt.Errorf("line %d: %s", line, message)
+		return nil, fmt.Errorf("line %d: %s", min(line, last), message)
 	}
 	if len(f.Decls) != 1 {
 		return nil, fmt.Errorf("want lines of a function, without declarations of others")
