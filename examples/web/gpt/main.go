@@ -107,18 +107,19 @@ func (p *program) load(t task) error {
 	return nil
 }
 
-// move continues the run on a device.
+// move continues the run on a device, and tells the page the device that the run has then.
 func (p *program) move(device string) error {
 	if p.run == nil || device == p.device {
 		return nil
 	}
 	dev, err := p.devices.Open(device)
 	if err == nil {
-		err = p.attempt(p.save)
+		err = p.attempt(p.keep)
 	}
 	if err == nil {
 		p.resume(device, dev)
 	}
+	p.port.Send("device", p.device)
 	return err
 }
 
@@ -134,14 +135,6 @@ func (p *program) restart() {
 	p.started, p.first, p.sampled = time.Now(), p.run.step, time.Now()
 }
 
-func (p *program) save() error {
-	s, err := p.run.save()
-	if err == nil {
-		p.saved = s
-	}
-	return err
-}
-
 // pause reports on the run, saves it, and stops training.
 func (p *program) pause() (err error) {
 	if p.training {
@@ -151,12 +144,28 @@ func (p *program) pause() (err error) {
 	return err
 }
 
-// keep saves the run after a report, which fails if there is nothing to save.
+// keep saves the run after a report. The report's loss is from before the last update, so the
+// parameters are checked too.
 func (p *program) keep() error {
 	if err := p.report(); err != nil {
 		return err
 	}
-	return p.save()
+	s, err := p.run.save()
+	if err != nil {
+		return err
+	}
+	if sum := s.sum(); math.IsNaN(0 * sum) {
+		return p.back("the sum of the parameters", sum)
+	}
+	p.saved = s
+	return nil
+}
+
+// back takes the run back to what was saved, and returns an error about what is not finite.
+func (p *program) back(what string, x float64) error {
+	step := p.run.step
+	p.resume(p.device, p.run.device)
+	return fmt.Errorf("%s is %v at step %d: the model is back at step %d", what, x, step, p.run.step)
 }
 
 // stop stops training and tells the page.
@@ -265,16 +274,14 @@ func (p *program) learn() error {
 }
 
 // report shows the loss, if there was a step, and the speed, if there was time to measure it. To
-// read the loss waits for the device. A loss that is not finite takes the run back to what was
-// saved.
+// read the loss waits for the device. If it is not finite, the run goes back to what was saved.
 func (p *program) report() error {
 	if !p.run.loss.IsValid() {
 		return nil
 	}
 	loss, step, speed := p.run.loss.Item(), p.run.step, 0.0
 	if math.IsNaN(0 * loss) {
-		p.resume(p.device, p.run.device)
-		return fmt.Errorf("the loss is %v at step %d: the model is back at step %d", loss, step, p.run.step)
+		return p.back("the loss", loss)
 	}
 	if elapsed := time.Since(p.started); elapsed > reportEvery {
 		speed = float64((step-p.first)*p.run.tokensPerStep()) / elapsed.Seconds()

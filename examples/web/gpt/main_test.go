@@ -156,7 +156,7 @@ func TestLoss(t *testing.T) {
 	}{
 		{"learn", func(p *program) error { p.started = time.Time{}; return work(p) }, true, []string{"reopened"}},
 		{"pause", func(p *program) error { return p.pause() }, false, []string{"reopened", "paused"}},
-		{"move", func(p *program) error { return p.move(page.CPU) }, true, []string{"reopened"}},
+		{"move", func(p *program) error { return p.move(page.CPU) }, true, []string{"reopened", "device"}},
 		{"train", func(p *program) error {
 			p.training = false
 			err := p.train(task{text, "small", page.GPU})
@@ -267,6 +267,44 @@ func TestWriters(t *testing.T) {
 	})
 	if n := pagetest.Wait[[2]int](v, "goroutines"); n != [2]int{1, 0} {
 		t.Errorf("%d goroutines write, and %d are left; want 1 and 0", n[0], n[1])
+	}
+}
+
+// A move to another device saves no parameters that are not finite, and tells the page the device
+// that the run has then.
+func TestMove(t *testing.T) {
+	gpu, _ := pagetest.GPU(t)
+	v := started(t, func(p *program) error {
+		p.resume(page.GPU, gpu)
+		if err := p.run.learn(); err != nil {
+			return err
+		}
+		p.run.model.Norm.Bias = tensor.Full(math.NaN(), sizes["small"].width).To(gpu)
+		err := p.move(page.CPU)
+		p.port.Send("refused", err.Error())
+		if err := p.run.learn(); err != nil {
+			return err
+		}
+		if err := p.move(page.CPU); err != nil {
+			return err
+		}
+		p.port.Send("refused", p.move(page.GPU).Error())
+		return nil
+	})
+	for _, want := range []struct{ device, refused string }{
+		{page.GPU, "the sum of the parameters is NaN at step 1: the model is back at step 0"},
+		{page.CPU, ""},
+		{page.CPU, "/none"}, // there is no other GPU
+	} {
+		if got := pagetest.Wait[string](v, "device"); got != want.device {
+			t.Errorf("the run is on the %s, want the %s", got, want.device)
+		}
+		if want.refused == "" {
+			continue
+		}
+		if got := pagetest.Wait[string](v, "refused"); !strings.Contains(got, want.refused) {
+			t.Errorf("the move is refused by %q, want %q", got, want.refused)
+		}
 	}
 }
 

@@ -100,6 +100,15 @@ func (r *run) tokens() int { return len(r.ids) }
 
 func (r *run) parameters() int { return tree.Size(r.model) }
 
+// sum returns the sum of the parameters, which is not finite if one of them is not.
+func (r *run) sum() float64 {
+	total := tensor.Zeros()
+	for _, p := range tree.All(r.model) {
+		total = total.Add(p.Sum())
+	}
+	return total.Item()
+}
+
 // start is how samples begin: as the text does.
 func (r *run) start() string { return r.vocabulary.Decode(r.ids[:1]) }
 

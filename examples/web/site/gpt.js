@@ -1,8 +1,8 @@
 import { alert, byId, connect, status } from "./page.js";
 import { Chart, thin } from "./chart.js";
-import { device, deviceHandlers, onDevice } from "./devices.js";
+import { choose, device, deviceHandlers, onDevice } from "./devices.js";
 
-const loss = { name: "loss", color: "accent", points: [] };
+const loss = { color: "accent", points: [] };
 const chart = new Chart(byId("chart"), [loss], "steps");
 let training = false;
 let target; // the element that characters are added to
@@ -15,6 +15,7 @@ const setTraining = (on) => {
 const send = connect("gpt", {
   text(text) { byId("text").value = text; },
   ...deviceHandlers(() => { byId("train").disabled = false; status("Ready."); }),
+  device: choose,
   model({ parameters, vocabulary, tokens }) {
     byId("parameters").textContent = parameters.toLocaleString("en");
     status(`The text has ${tokens.toLocaleString("en")} characters, ${vocabulary} of them different.`);
