@@ -99,11 +99,11 @@ func (p *program) pause() error {
 	return err
 }
 
-// reset forgets what was learned.
+// reset forgets what was learned, and ends the run.
 func (p *program) reset(seed uint64) error {
-	p.drop()
 	p.last, p.newest = untrained(seed), nil
 	p.port.Send("reset", nil)
+	p.end()
 	return nil
 }
 

@@ -46,6 +46,9 @@ func TestProgram(t *testing.T) {
 		t.Errorf("a 0 has %d pixels and probabilities %v", len(c.Image), c.Probabilities)
 	}
 	v.Send("reset", 2)
+	if end := pagetest.Wait[*report](v, "paused"); end != nil {
+		t.Errorf("after a reset: %+v, want no report", end)
+	}
 	v.Send("train", onCPU.until(1))
 	if r = pagetest.Wait[report](v, "paused"); r.Step != 1 || r.Accuracy > 0.5 {
 		t.Errorf("after a reset: %+v, want step 1 and a low accuracy", r)
@@ -142,6 +145,24 @@ func TestLoss(t *testing.T) {
 	}
 	if r := pagetest.Wait[report](v, "paused"); r.Step != 3 {
 		t.Errorf("paused after %+v, want step 3", r)
+	}
+}
+
+// A reset ends the run. The next run may open the GPU again.
+func TestReset(t *testing.T) {
+	v := started(t, func(p *program) error {
+		if err := p.train(onCPU); err != nil {
+			return err
+		}
+		p.reopened = true
+		err := p.reset(2)
+		p.port.Send("state", []bool{p.run != nil, p.reopened})
+		return err
+	})
+	pagetest.Wait[any](v, "reset")
+	pagetest.Wait[any](v, "paused")
+	if s := pagetest.Wait[[2]bool](v, "state"); s != [2]bool{} {
+		t.Errorf("after a reset there is a run, or it cannot open the GPU again: %v", s)
 	}
 }
 

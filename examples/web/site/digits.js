@@ -30,6 +30,7 @@ function train() {
 }
 
 function showReport(r) {
+  if (!training) status("Training…"); // it was begun before a pause or reset was answered
   setTraining(true);
   steps[r.device] += r.step - steps.all;
   steps.all = r.step;
@@ -52,15 +53,14 @@ function showPause(r) {
   status(r ? `Step ${r.step}: ${percent(r.accuracy, 1)} of the held-out digits are recognised.` : untrained);
 }
 
+// reset clears what was learned. Message "paused" follows.
 function reset() {
-  setTraining(false);
   loss.points.length = accuracy.points.length = reports.length = 0;
   steps = { all: 0, cpu: 0, gpu: 0 };
   for (const device of ["cpu", "gpu"]) byId(device + "-steps").textContent = 0;
   chart.draw();
   showTable();
   classify();
-  status(untrained);
 }
 
 // showTable fills the table with the newest reports while it is open.
