@@ -15,21 +15,24 @@ radio("gpu").setAttribute("aria-describedby", "gpu-hint");
 // device is the name of the chosen device.
 export const device = () => field.querySelector(":checked").value;
 
+// choose makes a device the chosen one, without a call of onDevice's functions.
+export const choose = (name) => { radio(name).checked = true; };
+
 // onDevice calls f when the choice changes.
 export const onDevice = (f) => field.addEventListener("change", f);
 
-// deviceHandlers are those of the messages of page.Devices. Ready is called after the first.
+// deviceHandlers handle the messages of page.Devices. Ready is called after the first.
 export const deviceHandlers = (ready) => ({
   devices({ gpu, software, why }) {
     radio("gpu").disabled = !gpu;
-    radio(gpu && !software ? "gpu" : "cpu").checked = true;
+    choose(gpu && !software ? "gpu" : "cpu");
     byId("gpu-hint").textContent = gpu
       ? gpu + (software ? ": it computes on the CPU, more slowly than the CPU itself." : "")
-      : "There is no GPU: " + why.split("\n")[0];
+      : "There is no GPU: " + why;
     ready();
   },
   reopened(m) {
-    radio(m.device).checked = true;
+    choose(m.device);
     radio("gpu").disabled = m.device !== "gpu";
     reopened(m);
   },

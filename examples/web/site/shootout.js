@@ -59,7 +59,7 @@ const send = connect("shootout", {
     gpu = !!name;
     byId("gpu-hint").textContent = gpu
       ? "GPU: " + name + (software ? ", which computes on the CPU: its times say nothing about a GPU." : "")
-      : "There is no GPU, so only the CPU is measured: " + why.split("\n")[0];
+      : "There is no GPU, so only the CPU is measured: " + why;
     byId("run").disabled = false;
     status("Ready.");
   },

@@ -27,7 +27,7 @@ func (d *Devices) Announce(p *Port) {
 		Why      string `json:"why"`      // there is none
 	}{}
 	if list, err := webgpu.Adapters(); err != nil {
-		m.Why = err.Error()
+		m.Why = line(err)
 	} else {
 		m.GPU, m.Software = list[0].Name, list[0].Software
 	}
@@ -63,7 +63,12 @@ func (d *Devices) Reopen(p *Port, cause error) (name string, dev *tensor.Device)
 	if err != nil {
 		name, dev = CPU, tensor.CPU()
 	}
-	line, _, _ := strings.Cut(cause.Error(), "\n")
-	p.Send("reopened", map[string]string{"device": name, "cause": line})
+	p.Send("reopened", map[string]string{"device": name, "cause": line(cause)})
 	return name, dev
+}
+
+// line returns the first line of an error, without the period at its end, for a sentence.
+func line(err error) string {
+	s, _, _ := strings.Cut(err.Error(), "\n")
+	return strings.TrimSuffix(s, ".")
 }

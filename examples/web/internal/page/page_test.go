@@ -11,6 +11,16 @@ import (
 	"github.com/tensorken/tensorken/tensor"
 )
 
+// A cause is shown in a sentence.
+func TestReopen(t *testing.T) {
+	t.Setenv("TENSORKEN_WEBGPU_LIB", "/none")
+	var out bytes.Buffer
+	name, dev := new(Devices).Reopen(Lines(strings.NewReader(""), &out), errors.New("Device was destroyed.\nin detail"))
+	if name != CPU || dev != tensor.CPU() || !strings.Contains(out.String(), `{"cause":"Device was destroyed","device":"cpu"}`) {
+		t.Errorf("reopened the %s: %s", name, out.String())
+	}
+}
+
 // Messages are handled in order, work is done between them, and errors are messages. Those of
 // handlers do not end the work.
 func TestServe(t *testing.T) {
