@@ -10,7 +10,7 @@ async function start() {
   const response = await fetch(location.search.slice(1) + ".wasm");
   if (!response.ok) throw new Error(`${response.url}: ${response.status} ${response.statusText}`);
   const { instance } = await WebAssembly.instantiateStreaming(response, go.importObject).catch(async (e) => {
-    if (!(e instanceof TypeError)) throw e; // else the server did not send application/wasm
+    if (!(e instanceof TypeError) || response.bodyUsed) throw e; // else the server did not send application/wasm
     return WebAssembly.instantiate(await response.arrayBuffer(), go.importObject);
   });
   await go.run(instance);
