@@ -21,8 +21,8 @@ var types = map[string]string{
 	".svg":  "image/svg+xml",
 }
 
-// policies are the headers Content-Security-Policy of files. A worker has that of its script, not
-// that of its page: it may evaluate text, which WebGPU's calls need.
+// policies are the headers Content-Security-Policy of files. The policy of a worker comes with its
+// script, not with its page. Scripts may evaluate text, which calls of WebGPU need.
 var policies = map[string]string{
 	".html": "default-src 'self'; form-action 'none'",
 	".js":   "default-src 'self'; script-src 'self' 'unsafe-eval'",

@@ -12,7 +12,7 @@ function nice(range) {
 const number = (x) => (Math.abs(x) >= 10000 ? (x / 1000).toFixed(0) + "k" : String(+x.toPrecision(3)));
 
 // A Chart draws series, each a list of points [x, y], over one x axis. Series are
-// {name, color, points, right}: color names a variable of style.css, and right puts its
+// {color, points, right}: color names a variable of style.css, and right puts its
 // values, from 0 to 1, on an axis of percents at the right.
 export class Chart {
   constructor(canvas, series, xLabel) {
