@@ -143,10 +143,16 @@ func compile(ctx context.Context, folder string) error {
 	return nil
 }
 
-// goTool runs the go command for the browser, and returns its output.
+// goTool runs the go command for the browser, and returns its output. The command's temporary
+// files are in a folder of their own, because it leaves them when it is killed.
 func goTool(ctx context.Context, args ...string) (string, error) {
+	temporary, err := os.MkdirTemp("", "tensorken-go-")
+	if err != nil {
+		return "", err
+	}
+	defer os.RemoveAll(temporary)
 	cmd := exec.CommandContext(ctx, "go", args...)
-	cmd.Env = append(os.Environ(), "GOOS=js", "GOARCH=wasm", "CGO_ENABLED=0")
+	cmd.Env = append(os.Environ(), "GOOS=js", "GOARCH=wasm", "CGO_ENABLED=0", "GOTMPDIR="+temporary)
 	out, err := cmd.Output()
 	if ctx.Err() != nil {
 		return "", ctx.Err()

@@ -16,6 +16,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/andybalholm/brotli"
 )
@@ -197,6 +198,31 @@ func TestRun(t *testing.T) {
 	cancel()
 	if err := run(ctx, "localhost:0", ""); !errors.Is(err, context.Canceled) || err.Error() != context.Canceled.Error() {
 		t.Errorf("of a cancelled context: %v", err)
+	}
+}
+
+// A build that is cancelled leaves no files.
+func TestCancel(t *testing.T) {
+	temporary := t.TempDir()
+	t.Setenv("TMPDIR", temporary)
+	t.Setenv("TMP", temporary) // on Windows
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan error)
+	go func() { done <- run(ctx, "localhost:0", "") }()
+	for start := time.Now(); ; time.Sleep(time.Millisecond) {
+		if list, _ := filepath.Glob(filepath.Join(temporary, "*", "go-build*")); len(list) > 0 {
+			break
+		}
+		if time.Since(start) > time.Minute {
+			t.Fatal("the go command makes no temporary folder: the test does not see it")
+		}
+	}
+	cancel()
+	if err := <-done; !errors.Is(err, context.Canceled) {
+		t.Errorf("of a build that was cancelled: %v", err)
+	}
+	if list, err := os.ReadDir(temporary); err != nil || len(list) > 0 {
+		t.Errorf("a build that was cancelled leaves %v, %v", list, err)
 	}
 }
 
