@@ -53,10 +53,14 @@ type mapping struct {
 // forbids to evaluate text.
 func newDevice(a Adapter, gpu js.Value, o Options) (d *device, err error) {
 	defer func() {
-		if e, ok := recover().(js.Error); ok {
+		switch e := recover().(type) {
+		case nil:
+		case js.Error:
 			gpu.Call("destroy")
 			d.box.tell.Release()
 			d, err = nil, &Error{Internal, "Open", e.Error()}
+		default:
+			panic(e)
 		}
 	}()
 	d = &device{
