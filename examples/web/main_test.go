@@ -209,10 +209,12 @@ func TestCancel(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error)
 	go func() { done <- run(ctx, "localhost:0", "") }()
-	for start := time.Now(); ; time.Sleep(time.Millisecond) {
-		if list, _ := filepath.Glob(filepath.Join(temporary, "*", "go-build*")); len(list) > 0 {
-			break
-		}
+	compiles := func() bool {
+		a, _ := filepath.Glob(filepath.Join(temporary, "go-build*"))
+		b, _ := filepath.Glob(filepath.Join(temporary, "*", "go-build*"))
+		return len(a)+len(b) > 0
+	}
+	for start := time.Now(); !compiles(); time.Sleep(time.Millisecond) {
 		if time.Since(start) > time.Minute {
 			t.Fatal("the go command makes no temporary folder: the test does not see it")
 		}
