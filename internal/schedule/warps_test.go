@@ -5,7 +5,9 @@ import (
 	"math"
 	"testing"
 
+	"github.com/tensorken/tensorken/internal/shader"
 	"github.com/tensorken/tensorken/internal/shader/simt"
+	"github.com/tensorken/tensorken/ir"
 )
 
 // A product by heads and tails is that of floats where these are infinite, no numbers or near
@@ -87,6 +89,47 @@ func TestTF32(t *testing.T) {
 		}
 		if exact != (step == 1) {
 			t.Errorf("numbers in steps of %g: results are exact: %v", step, exact)
+		}
+	}
+}
+
+// Each eight threads that follow each other find their vectors in different banks of shared
+// memory, of 16 bytes each: those that read a tile of warps, and those that write one, or one in
+// lines of 64, in either direction.
+func TestBanks(t *testing.T) {
+	const threads = 128
+	f := &factorTile{side: &side{}, block: 128}
+	id := shader.ThreadID
+	across := func(alongK bool, n int) *tileLoad { // n blocks in the direction of lines
+		f.alongK = alongK
+		return &tileLoad{q: id.Rem(n), u: id.Div(n)}
+	}
+	load := across(true, 4)
+	aside := across(false, 32)
+	for name, at := range map[string]func() *shader.Expr{
+		"readers":                func() *shader.Expr { return vectorOf(f, id.Div(8), id.And(3), id.Div(4).And(1)) },
+		"writers, depth":         func() *shader.Expr { return vectorOf(f, load.u, load.q, u32(0)) },
+		"writers, side":          func() *shader.Expr { return vectorOf(f, aside.q, aside.u, u32(1)) },
+		"writers, lines, depth":  func() *shader.Expr { return lineAt(f, across(true, 8)) },
+		"writers, lines, side":   func() *shader.Expr { return lineAt(f, across(false, 16)) },
+		"writers, lines, narrow": func() *shader.Expr { return lineAt(f, across(false, 8)) },
+	} {
+		out := &shader.Buffer{Name: "out", Type: ir.Uint32, Write: true}
+		body := &shader.Block{}
+		body.Do(&shader.Store{Buffer: out, Index: id, Values: []*shader.Expr{at()}})
+		p := &shader.Program{Passes: []*shader.Pass{{Threads: threads, Grid: [3]int{1, 1, 1}, Body: body, Buffers: []*shader.Buffer{out}}}}
+		data := make([]byte, 4*threads)
+		if err := simt.Compile(p).Run([]simt.Arg{{Data: data}}); err != nil {
+			t.Fatal(err)
+		}
+		for first := 0; first < threads; first += 8 {
+			banks := map[uint32]bool{}
+			for i := range 8 {
+				banks[le.LittleEndian.Uint32(data[4*(first+i):])%8] = true
+			}
+			if len(banks) != 8 {
+				t.Errorf("%s: threads %d to %d meet in %d banks", name, first, first+7, len(banks))
+			}
 		}
 	}
 }
