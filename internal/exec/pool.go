@@ -65,13 +65,20 @@ type block struct {
 	viewed *atomic.Bool // of the pooled; nil if there are no views
 }
 
-// sizeClass rounds a size up to one of four steps between powers of two, but not
-// over a limit that the size is under; 0 is no limit. All are in bytes.
+// large is the size from which on classes are fine: a program has few sizes of that order,
+// and what they are rounded up by is memory that a GPU may lack.
+const large = 8 << 20
+
+// sizeClass rounds a size up to one of four steps between powers of two, large ones to one of
+// 64, but not over a limit that the size is under; 0 is no limit. All are in bytes.
 func sizeClass(size, limit int) int {
 	if size <= 256 {
 		return 256
 	}
 	step := 1 << (bits.Len(uint(size-1)) - 3)
+	if size > large {
+		step >>= 4
+	}
 	c := (size + step - 1) &^ (step - 1)
 	if limit > 0 && c > limit {
 		return max(size, limit)
