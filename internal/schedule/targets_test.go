@@ -24,8 +24,8 @@ var targets = []struct {
 	parts []string
 }{
 	{"NVIDIA", Target{Family: Discrete, MaxThreads: 1024, SharedBytes: 48 << 10, SubgroupMin: 32, SubgroupMax: 32, Units: 132}, nil},
-	{"matrices", nvidia, []string{"Epilogues", "Factors", "LargeProducts", "Loops", "Products", "Windows"}},
-	{"shared matrices", hopper, []string{"Epilogues", "Factors", "LargeProducts", "Loops", "Products", "Windows"}},
+	{"matrices", nvidia, []string{"LargeProducts", "Products"}},
+	{"shared matrices", hopper, []string{"LargeProducts", "Loops", "Products"}},
 	{"Apple", Target{MaxThreads: 1024, SharedBytes: 32 << 10, SubgroupMin: 16, SubgroupMax: 16, Units: 16},
 		[]string{"Chains", "Factors", "Loops", "LongReductions", "Reductions", "ScatterAdd", "Scan", "Sort"}},
 	{"tiny", Target{MaxThreads: 64, SharedBytes: 4 << 10, MaxGroups: 200, Units: 1},
