@@ -131,7 +131,8 @@ func (p *printer) component(e *shader.Expr, x []value) value {
 			p.require(hopper)
 			return p.result(word, "cvt.rn.tf32.f32", x[0])
 		}
-		return p.result(word, "and.b32", p.result(word, "add.u32", bitcast(shader.U32, x[0]), "4096"), "4294959104")
+		p.require(matrices)
+		return p.result(word, "cvt.rna.tf32.f32", x[0])
 	case shader.Convert:
 		return p.convert(e.Type.Elem(), from, x[0])
 	case shader.Pack:

@@ -61,6 +61,17 @@ func TestTF32(t *testing.T) {
 	target := nvidia
 	target.TF32 = true
 	p := compile(t, dense(1, m, n, k, f32, true), target)
+	for _, bits := range []uint32{0x7fc00000, 0x7fffffff, 0xffffffff} { // NaN stays NaN
+		a := make([]float32, m*k)
+		a[0] = math.Float32frombits(bits)
+		args := []simt.Arg{{Data: floats(a)}, {Data: floats(make([]float32, n*k))}, {Data: make([]byte, 4*n)}, {Data: make([]byte, 4*m*n)}}
+		if err := simt.Compile(p).Run(args); err != nil {
+			t.Fatal(err)
+		}
+		if x := math.Float32frombits(le.LittleEndian.Uint32(args[3].Data)); x == x {
+			t.Errorf("%08x gives %g, want NaN", bits, x)
+		}
+	}
 	for _, step := range []float32{1, 1.0 / 3} {
 		a, b := make([]float32, m*k), make([]float32, n*k)
 		for i := range a {

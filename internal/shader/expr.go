@@ -25,7 +25,7 @@ const (
 	Exp
 	Log
 	LeadingZeros
-	RoundTF32 // of an F32, to the nearest whose 13 lower bits are 0
+	RoundTF32 // of an F32, to the nearest whose 13 lower bits do not count; NaN stays NaN
 
 	Add
 	Sub

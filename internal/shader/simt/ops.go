@@ -239,6 +239,9 @@ func floats(l map[key]loop) {
 	set(shader.RoundTF32, loop1(func(z, x []uint32) {
 		for i := range z {
 			z[i] = (x[i] + 1<<12) &^ (1<<13 - 1)
+			if f := math.Float32frombits(x[i]); f != f {
+				z[i] = x[i] | 1<<22 // which stays NaN without its lower bits
+			}
 		}
 	}))
 	set(shader.Sqrt, within(math.Sqrt, func(x float32) bool { return x >= 0 && x <= math.MaxFloat32 }))
