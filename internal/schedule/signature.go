@@ -37,7 +37,7 @@ func (s *Signature) Check(args []driver.Arg, size func(b driver.Buffer) (bytes i
 		}
 		n := bytes / want.DType.Size()
 		switch r := s.reach[i]; {
-		case a.Offset > math.MaxInt32:
+		case a.Offset > math.MaxInt32-max(r.Hi, 0):
 			return fmt.Errorf("argument %d starts at element %d, %s", i, a.Offset, remedy)
 		case want.Kind == ir.Out && !want.Part && a.Offset != 0:
 			return fmt.Errorf("argument %d starts at element %d, and is written as a whole", i, a.Offset)

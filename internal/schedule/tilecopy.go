@@ -83,7 +83,11 @@ func (q *tilePass) copyVector(sc *scope, f *factorTile, l *tileLoad, at, to *sha
 	in.enterValid(w)
 	body := &q.k.Body[f.factor]
 	index := in.linear(body.View.Off, body.View.Coef, q.p.offset(body.Arg)).lane(0)
-	in.Do(&shader.CopyAsync{Shared: f.shared, To: to.Add(lineAt(f, l)), Buffer: q.p.input(body.Arg), Index: index, Valid: in.condition(0)})
+	valid := in.condition(0)
+	if valid != nil {
+		index = valid.If(index, number(index.Type, 0)) // an address that is a multiple of 16
+	}
+	in.Do(&shader.CopyAsync{Shared: f.shared, To: to.Add(lineAt(f, l)), Buffer: q.p.input(body.Arg), Index: index, Valid: valid})
 	sc.Do(in.head)
 }
 
