@@ -152,13 +152,9 @@ func (d *device) CompileLoop(l *ir.Loop) (driver.Program, error) {
 
 // expand replaces calls of loops by calls of their kernels.
 func (d *device) expand(calls []driver.Call) (list []driver.Call, counts []int, err error) {
-	list, counts, err = loops.Expand(calls, func(bytes []int) ([]driver.Buffer, error) {
+	list, counts, err = loops.Expand(calls, func(bytes []int) ([]*buffer, error) {
 		err := d.reserve(&d.temps, bytes)
-		var temps []driver.Buffer
-		for _, b := range d.temps {
-			temps = append(temps, b)
-		}
-		return temps, err
+		return d.temps, err
 	})
 	if err != nil {
 		err = fmt.Errorf("%s: %w", d.name, err)

@@ -63,7 +63,7 @@ func zeros(d ir.DType, n int) *ir.Kernel {
 // Expand replaces calls of loops by calls of their kernels. Reserve returns buffers of those
 // sizes in bytes, for the temporaries: all loops share them. Counts has the number of calls
 // that each call became; it is nil if there are no loops.
-func Expand(calls []driver.Call, reserve func(bytes []int) ([]driver.Buffer, error)) (list []driver.Call, counts []int, err error) {
+func Expand[B driver.Buffer](calls []driver.Call, reserve func(bytes []int) ([]B, error)) (list []driver.Call, counts []int, err error) {
 	var bytes []int
 	some := false
 	for i := range calls {
@@ -84,9 +84,13 @@ func Expand(calls []driver.Call, reserve func(bytes []int) ([]driver.Buffer, err
 	if !some {
 		return calls, nil, nil
 	}
-	temps, err := reserve(bytes)
+	reserved, err := reserve(bytes)
 	if err != nil {
 		return nil, nil, err
+	}
+	temps := make([]driver.Buffer, len(reserved))
+	for i, b := range reserved {
+		temps[i] = b
 	}
 	for _, c := range calls {
 		before := len(list)
