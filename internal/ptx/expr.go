@@ -140,7 +140,7 @@ func (p *printer) component(e *shader.Expr, x []value) value {
 	case shader.Bitcast:
 		return bitcast(e.Type.Elem(), x[0])
 	case shader.Shuffle:
-		members := uint32(1<<min(p.pass.Threads, warp) - 1)
+		members := uint32(1<<min(p.pass.Threads, shader.Warp) - 1)
 		return p.result(word, "shfl.sync.bfly.b32", x[0], value(fmt.Sprint(e.Bits)), "31", value(fmt.Sprint(members)))
 	case shader.Eq:
 		if from == shader.Bool {

@@ -34,9 +34,6 @@ func (p *printer) require(l level) {
 	}
 }
 
-// warp is the number of threads that a shuffle is among.
-const warp = 32
-
 // A printer writes the instructions of a pass.
 type printer struct {
 	text   strings.Builder

@@ -136,7 +136,7 @@ func (x *contraction) loadsAlong(s *side) bool {
 // loadsFours reports whether a load reads four neighbours along axes at once.
 func (c *compiler) loadsFours(in *ir.Instr, axes []int) bool {
 	inner := axes[len(axes)-1]
-	return c.fours(axes) && c.stepsByFours(in, inner) &&
+	return c.fours(axes) && c.stepsBy(4, in, inner) &&
 		!slices.ContainsFunc(in.View.Guards, func(g ir.Guard) bool { return g.Coef[inner] != 0 })
 }
 

@@ -158,19 +158,19 @@ func (r *reduction) loadsFours() bool {
 	}
 	inner := r.reduced[len(r.reduced)-1]
 	return slices.ContainsFunc(r.k.Body, func(in ir.Instr) bool {
-		return in.Op == ir.Load && r.stepsByFours(&in, inner)
+		return in.Op == ir.Load && r.stepsBy(4, &in, inner)
 	})
 }
 
-// stepsByFours reports whether four neighbours along an axis, the first at a multiple of
-// four, are contiguous in memory, also at a multiple of four.
-func (c *compiler) stepsByFours(in *ir.Instr, inner int) bool {
+// stepsBy reports whether n neighbours along an axis, the first at a multiple of n, are
+// contiguous in memory, also at a multiple of n.
+func (c *compiler) stepsBy(n int, in *ir.Instr, inner int) bool {
 	v := in.View
-	if v.Coef[inner] != 1 || v.Off%4 != 0 || !c.k.Args[in.Arg].Align {
+	if v.Coef[inner] != 1 || v.Off%n != 0 || !c.k.Args[in.Arg].Align {
 		return false
 	}
 	for a, s := range v.Coef {
-		if a != inner && s%4 != 0 {
+		if a != inner && s%n != 0 {
 			return false
 		}
 	}

@@ -1,8 +1,6 @@
 package schedule
 
-import (
-	"github.com/tensorken/tensorken/internal/shader"
-)
+import "github.com/tensorken/tensorken/internal/shader"
 
 // eight is the number of halves in a vector of 16 bytes.
 const eight = 8
@@ -18,24 +16,15 @@ func (q *tilePass) copies(f *factorTile) bool {
 	if f.alongK {
 		along = q.deep
 	}
-	v := in.View
-	if len(in.Src) > 0 || len(v.Guards) > 0 || !q.k.Args[in.Arg].Align || v.Off%eight != 0 || len(along) == 0 {
+	if len(in.Src) > 0 || len(in.View.Guards) > 0 || len(along) == 0 {
 		return false
 	}
 	inner := along[len(along)-1]
-	if v.Coef[inner] != 1 || q.k.Axes[inner].Len%eight != 0 {
-		return false
-	}
-	for a, c := range v.Coef {
-		if a != inner && c%eight != 0 {
-			return false
-		}
-	}
-	return true
+	return q.k.Axes[inner].Len%eight == 0 && q.stepsBy(eight, in, inner)
 }
 
-// multiplyCopies multiplies tile by tile along the depth. Copies of two steps are under way
-// beside the products of two others.
+// multiplyCopies multiplies tile by tile along the depth. The products of a step and of the one
+// before it use two buffers, and copies for the next steps are under way to the others.
 func (q *tilePass) multiplyCopies() {
 	root, t := q.p.root, q.tile
 	ahead := t.unit.buffers - 2

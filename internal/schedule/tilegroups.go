@@ -2,16 +2,13 @@ package schedule
 
 import "github.com/tensorken/tensorken/internal/shader"
 
-// groupLanes is the number of threads that execute a product in shared memory together.
-const groupLanes = 128
-
 // byGroups is a unit in which 128 threads compute 64 rows of a tile, by instructions that read
 // both factors from shared memory and run beside others: see shader.MultiplyGroup. While the
-// products of a step run, those of the step before end, and tiles are copied to two other
+// products of a step run, those of the step before end, and tiles are copied to the other
 // buffers.
 func byGroups(elem shader.Matrix, buffers int) *unit {
 	return &unit{
-		lanes: groupLanes, square: [2]int{64, 8}, rows: 1, group: 2, buffers: buffers, align: 1024,
+		lanes: shader.Warpgroup, square: [2]int{64, 8}, rows: 1, group: 2, buffers: buffers, align: 1024,
 		deep: patch{1, 2}, aside: patch{1, 2}, elem: elem,
 		methods: unitMethods{
 			start: (*tilePass).startGroups, stride: (*tilePass).strideWarps, put: (*tilePass).putGroups,
@@ -25,9 +22,9 @@ func byGroups(elem shader.Matrix, buffers int) *unit {
 // four in a row to store.
 func (q *tilePass) startGroups() {
 	root := q.p.root
-	q.p.Subgroup = warp
-	q.lane = root.Let("lane", shader.ThreadID.Rem(warp))
-	q.ty = root.Let("ty", shader.ThreadID.Div(warp).Mul(16).Add(q.lane.Div(4)).Add(q.lane.And(1).Mul(8)))
+	q.p.Subgroup = shader.Warp
+	q.lane = root.Let("lane", shader.ThreadID.Rem(shader.Warp))
+	q.ty = root.Let("ty", shader.ThreadID.Div(shader.Warp).Mul(16).Add(q.lane.Div(4)).Add(q.lane.And(1).Mul(8)))
 	q.tx = root.Let("tx", q.lane.Rem(4).Div(2))
 	q.acc = make([][]*shader.Var, 1)
 	for j := range q.tile.wide {
@@ -48,7 +45,7 @@ func (q *tilePass) putGroups(sc *scope, f *factorTile, l *tileLoad, block []*sha
 // multiplyGroups starts the products of a step.
 func (q *tilePass) multiplyGroups(loop *scope, fromM, fromN *shader.Expr) {
 	const rows = 64 * 8 // vectors of the rows of 128 threads
-	left := loop.Let("from_m", fromM.Add(shader.ThreadID.Div(groupLanes).Mul(rows)))
+	left := loop.Let("from_m", fromM.Add(shader.ThreadID.Div(shader.Warpgroup).Mul(rows)))
 	right := loop.Let("from_n", fromN)
 	group := &shader.MultiplyGroup{Pending: 1}
 	for k := 0; k < q.tile.depth(); k += 16 {

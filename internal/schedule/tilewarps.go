@@ -2,9 +2,6 @@ package schedule
 
 import "github.com/tensorken/tensorken/internal/shader"
 
-// warp is the number of threads that execute a shader.Multiply together.
-const warp = 32
-
 // byWarps is a unit in which a warp computes squares of 16×16, by pairs of instructions that
 // multiply 16 rows by 8 columns. Thread t has rows 2·(t/4) and the next, and four columns from
 // 4·(t mod 4) on: which rows and columns an instruction's are is free, and so is the order of
@@ -18,7 +15,7 @@ const warp = 32
 func byWarps(elem shader.Matrix, split bool) *unit {
 	group := elem.Depth() / 8
 	return &unit{
-		lanes: warp, square: [2]int{16, 16}, rows: 2, group: group, buffers: 2,
+		lanes: shader.Warp, square: [2]int{16, 16}, rows: 2, group: group, buffers: 2,
 		deep: patch{4, group}, aside: patch{4 * group, 1}, elem: elem, split: split,
 		methods: unitMethods{
 			start: (*tilePass).startWarps, stride: (*tilePass).strideWarps, put: (*tilePass).putWarps,
@@ -40,10 +37,10 @@ var (
 // two for each square.
 func (q *tilePass) startWarps() {
 	root, t := q.p.root, q.tile
-	q.p.Subgroup = warp
+	q.p.Subgroup = shader.Warp
 	across := t.n / (16 * t.wide)
-	q.lane = root.Let("lane", shader.ThreadID.Rem(warp))
-	number := root.Let("warp", shader.ThreadID.Div(warp))
+	q.lane = root.Let("lane", shader.ThreadID.Rem(shader.Warp))
+	number := root.Let("warp", shader.ThreadID.Div(shader.Warp))
 	q.warp = [2]*shader.Expr{root.Let("warp_m", number.Div(across)), root.Let("warp_n", number.Rem(across))}
 	q.ty = root.Let("ty", q.warp[0].Mul(8).Add(q.lane.Div(4)))
 	q.tx = root.Let("tx", q.warp[1].Mul(4).Add(q.lane.Rem(4)))

@@ -150,6 +150,12 @@ type SharedMatrix struct {
 	Depth     int // the first place of the depth that is multiplied, a multiple of 16
 }
 
+// Threads that execute a product together.
+const (
+	Warp      = 32  // of a Multiply; a subgroup of a GPU of NVIDIA
+	Warpgroup = 128 // of a MultiplyShared
+)
+
 // A Matrix is the type of the elements of A and B in a Multiply. Acc has 16×8 of F32, A 16 × 8
 // words, B 8 words × 8. A word is a U32 with one element (TF32) or two halves that follow each
 // other along the depth, the first in its lower bits.

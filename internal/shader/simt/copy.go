@@ -24,9 +24,6 @@ func (c *compiler) copyAsync(s *shader.CopyAsync) {
 		valid = c.expr(s.Valid, nil)
 	}
 	c.emit(func(g *group, on []int32) {
-		if len(g.copies) == 0 {
-			g.copies = append(g.copies, nil)
-		}
 		m, a, at, from := &g.buffers[buffer], &g.shared[array], g.value(to[0]), as[int32](g.value(index[0]))
 		for _, t := range on {
 			x := copied{stmt: stmt, thread: t, array: a, word: g.word(stmt, t, a, at[t])}
@@ -54,9 +51,6 @@ func (c *compiler) copyCommit() {
 	stmt := c.stmt
 	c.emit(func(g *group, on []int32) {
 		g.together(stmt, on)
-		if len(g.copies) == 0 {
-			g.copies = append(g.copies, nil)
-		}
 		g.copies = append(g.copies, nil)
 	})
 }

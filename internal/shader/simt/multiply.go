@@ -7,9 +7,6 @@ import (
 	"github.com/tensorken/tensorken/ir"
 )
 
-// lanes is the number of threads that execute a Multiply together.
-const lanes = 32
-
 // elements has the numbers in a word of a matrix.
 var elements = [...]func(word uint32) []float64{
 	shader.TF32: func(w uint32) []float64 { return []float64{float64(math.Float32frombits(w &^ (1<<13 - 1)))} },
@@ -36,10 +33,10 @@ func (c *compiler) multiply(s *shader.Multiply) {
 		}
 		g.values(acc) // which targets leaves compact
 		z := g.targets(on, acc)
-		for first := 0; first < g.Threads; first += lanes {
+		for first := 0; first < g.Threads; first += shader.Warp {
 			var a [16][16]float64 // by row and depth
 			var b [8][16]float64  // by column and depth
-			for t := range lanes {
+			for t := range shader.Warp {
 				row, word := t/4, t%4
 				for i := range words {
 					for e, x := range read(words[i][first+t]) {
@@ -52,7 +49,7 @@ func (c *compiler) multiply(s *shader.Multiply) {
 					}
 				}
 			}
-			for t := range lanes {
+			for t := range shader.Warp {
 				for i := range 4 {
 					row, col := t/4+8*(i>>1), 2*(t%4)+i&1
 					sum := float64(math.Float32frombits(z[i][first+t]))

@@ -6,9 +6,6 @@ import (
 	"github.com/tensorken/tensorken/internal/shader"
 )
 
-// groupLanes is the number of threads that execute a product in shared memory together.
-const groupLanes = 128
-
 // products is a group of products that are under way. They are computed when it ends, and read
 // their tiles both when it starts and then: tiles that change in between are a fault.
 type products []product
@@ -52,7 +49,7 @@ func (c *compiler) multiplyGroup(s *shader.MultiplyGroup) {
 		var started products
 		for i := range s.Products {
 			m, o := &s.Products[i], &list[i]
-			for thread := 0; thread < g.Threads; thread += groupLanes {
+			for thread := 0; thread < g.Threads; thread += shader.Warpgroup {
 				p := product{MultiplyShared: m, stmt: stmt, thread: thread, acc: o.acc}
 				for k, x := range []shader.SharedMatrix{m.A, m.B} {
 					p.tiles[k] = tile{x, &g.shared[o.arrays[k]], g.value(o.first[k][0])[thread], []int{64, 8 * len(m.Acc)}[k]}
@@ -106,7 +103,7 @@ func (g *group) finish(p *product, on []int32) {
 	for j, acc := range p.acc {
 		g.values(acc) // which targets leaves compact
 		z := g.targets(on, acc)
-		for lane := range groupLanes {
+		for lane := range shader.Warpgroup {
 			for i := range 4 {
 				row, col := lane/32*16+lane%32/4+8*(i>>1), 8*j+2*(lane%4)+i&1
 				sum := float64(math.Float32frombits(z[i][p.thread+lane]))

@@ -131,8 +131,8 @@ func (p *pass) run(args []Arg, scratch [][]byte) {
 		g.epoch++
 		g.first = g.epoch
 		g.fill(args)
+		g.pending, g.copies = g.pending[:0], append(g.copies[:0], nil)
 		p.code.run(g, g.all)
-		g.pending, g.copies = g.pending[:0], g.copies[:0]
 	}
 }
 

@@ -178,7 +178,7 @@ func (v *verifier) stmt(s shader.Stmt) {
 	case *shader.CopyCommit, *shader.CopyWait:
 		v.must(v.pass != nil, "in a function")
 	case *shader.Multiply:
-		v.must(v.pass != nil && v.pass.Subgroup == lanes, "not in subgroups of %d", lanes)
+		v.must(v.pass != nil && v.pass.Subgroup == shader.Warp, "not in subgroups of %d", shader.Warp)
 		v.assignable(s.Acc)
 		v.must(s.Acc.Type == shader.F32.Vec(4), "%s is %v", s.Acc.Name, s.Acc.Type)
 		for _, x := range append(s.A[:], s.B[:]...) {
@@ -207,7 +207,7 @@ func (v *verifier) stmt(s shader.Stmt) {
 }
 
 func (v *verifier) product(m *shader.MultiplyShared) {
-	v.must(v.pass != nil && v.pass.Threads%groupLanes == 0, "not in groups of %d", groupLanes)
+	v.must(v.pass != nil && v.pass.Threads%shader.Warpgroup == 0, "not in groups of %d", shader.Warpgroup)
 	v.must(m.Elem != shader.TF32, "a product of no halves")
 	for _, acc := range m.Acc {
 		v.assignable(acc)
