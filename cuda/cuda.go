@@ -23,7 +23,7 @@ import (
 
 // Options say which GPU to open, and how. Zero fields are the defaults.
 type Options struct {
-	// Index is that of the GPU in the list of GPUs.
+	// Index is the position of the GPU in the list that [GPUs] returns.
 	Index int
 	// Memory is the greatest number of bytes that tensors take on the GPU: by default there is
 	// no limit.
