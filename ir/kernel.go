@@ -19,13 +19,21 @@ const (
 	Contraction
 	// Routine ends in an instruction with a row in [Routines].
 	Routine
+	// Attention computes, for each position along the Batch axes, matrices of scores with
+	// rows along M and columns along N, and from them values of rows. A score is a Sum over
+	// K axes of a product of a factor over Batch, M, K and one over Batch, N, K. Reductions
+	// over all N axes are of values over Batch, M and N; or they are the Sum of a product
+	// of such a value and a factor over Batch, N and Width axes. Elementwise work may come
+	// before factors, between scores and reductions, and after these. Every store covers the
+	// Batch and M axes, and the Width axes of one product or none.
+	Attention
 )
 
 // A Role is what an axis is for.
 type Role uint8
 
-// The roles: Parallel and Reduced in all templates but Contraction, which has
-// the others and reduces K.
+// The roles: Parallel and Reduced in all templates but Contraction and Attention, which have
+// the others. Contraction has no Width.
 const (
 	Parallel Role = iota + 1
 	Reduced
@@ -33,6 +41,7 @@ const (
 	M
 	N
 	K
+	Width
 )
 
 // An Axis is one loop of a kernel.

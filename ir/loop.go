@@ -28,6 +28,9 @@ type LoopLimits struct {
 	Rows    int // blocks should have a multiple of this
 	Columns int // the least length of rows that are worth a loop
 	Scores  int // the least number of bytes of all scores that are worth a loop
+	// Attention is the greatest depth of scores and width of products with which the device
+	// runs kernels of the template Attention; 0: it runs none. They take the place of loops.
+	Attention int
 	// Serial says that the device runs one block after the other, each on all its cores: blocks
 	// are as large as Bytes allow, of several matrices where these fit.
 	Serial bool

@@ -109,4 +109,57 @@ func verifyContraction(k *Kernel) error {
 	return nil
 }
 
+func verifyAttention(k *Kernel) error {
+	rows, columns := k.Roles(Batch, M), k.Roles(Batch, N)
+	deep, across := k.Roles(K), k.Roles(Width)
+	points := rows | columns
+	factor := make([]bool, len(k.Body)) // it is part of one
+	product := make([]bool, len(k.Body))
+	for i := len(k.Body) - 1; i >= 0; i-- {
+		in := &k.Body[i]
+		factor[i] = factor[i] || product[i]
+		if in.Op.Class() == Reduction {
+			over, other := in.Axes, AxisSet(0)
+			switch {
+			case within(over, deep) && over != 0:
+				other = rows | over
+			case over == k.Roles(N) && within(k.Body[in.Src[0]].Domain, points):
+				continue
+			case over == k.Roles(N):
+				other = points
+				over = across
+			default:
+				return fmt.Errorf("instruction %d: %v over %v, not the columns or a depth", i, in.Op, in.Axes)
+			}
+			p := in.Src[0]
+			if in.Op != Sum || k.Body[p].Op != Mul {
+				return fmt.Errorf("instruction %d: %v of %v, not Sum of Mul", i, in.Op, k.Body[p].Op)
+			}
+			x, y := k.Body[p].Src[0], k.Body[p].Src[1]
+			if !(within(k.Body[x].Domain, other) && within(k.Body[y].Domain, columns|over)) {
+				return fmt.Errorf("instruction %d: a product over %v and %v", i, k.Body[x].Domain, k.Body[y].Domain)
+			}
+			product[p] = true
+			if in.Axes != k.Roles(N) {
+				factor[x] = true
+			}
+			factor[y] = true
+			continue
+		}
+		if factor[i] {
+			for _, j := range in.Src {
+				factor[j] = factor[j] || !product[i] && k.Body[j].Op.Class() != Reduction
+			}
+			continue
+		}
+		if !within(in.Domain, points) && !within(in.Domain, rows|across) {
+			return fmt.Errorf("instruction %d: %v over %v", i, in.Op, in.Domain)
+		}
+		if in.Op == Store && (in.Domain&rows&k.long() != rows&k.long() || !within(in.Domain, rows|across)) {
+			return fmt.Errorf("instruction %d: Store over %v", i, in.Domain)
+		}
+	}
+	return nil
+}
+
 func within(s, of AxisSet) bool { return s&^of == 0 }

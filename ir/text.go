@@ -10,7 +10,7 @@ func (s Template) String() string {
 	return templates[s].name
 }
 
-var roleNames = [...]string{"no role", "parallel", "reduced", "batch", "m", "n", "k"}
+var roleNames = [...]string{"no role", "parallel", "reduced", "batch", "m", "n", "k", "width"}
 
 // String returns the role's name, such as "reduced".
 func (r Role) String() string { return name(roleNames[:], int(r)) }
@@ -83,7 +83,7 @@ func (k *Kernel) Append(b []byte) []byte {
 		b = k.Args[i].append(b, i)
 	}
 	for i := range k.Body {
-		b = k.Body[i].append(b, i)
+		b = k.Body[i].Append(b, i)
 	}
 	return b
 }
@@ -114,7 +114,8 @@ func appendName(b []byte, letter byte, i int) []byte {
 	return strconv.AppendInt(append(b, letter), int64(i), 10)
 }
 
-func (in *Instr) append(b []byte, i int) []byte {
+// Append appends the instruction's line in the text of a kernel; i is its number.
+func (in *Instr) Append(b []byte, i int) []byte {
 	b = appendName(b, '%', i)
 	b = append(b, ' ')
 	b = append(b, in.Type.String()...)

@@ -32,6 +32,7 @@ var templates = [...]struct {
 	Reduce:      {"reduce", []Role{Parallel, Reduced}, verifyReduce},
 	Contraction: {"contraction", []Role{Batch, M, N, K}, verifyContraction},
 	Routine:     {"routine", []Role{Parallel, Reduced}, verifyRoutine},
+	Attention:   {"attention", []Role{Batch, M, N, K, Width}, verifyAttention},
 }
 
 func verifyHead(k *Kernel) error {

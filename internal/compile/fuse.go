@@ -54,6 +54,7 @@ type fuser struct {
 	kept     []bool // by buffer: it is an output
 
 	rows, columns int             // of the scores
+	large         bool            // they are worth a loop
 	members       map[int]*member // by step
 	more          []Buffer        // of the loops, added to the plan's
 	loops         []*loop         // in the order in which they run
@@ -120,7 +121,8 @@ func (f *fuser) seed(s *Step) bool {
 			continue
 		}
 		f.rows = f.p.Buffers[b].Len / max(1, f.columns)
-		if f.isScores(b) && f.rows > 1 && f.p.Buffers[b].bytes() >= f.limits.Scores {
+		f.large = f.p.Buffers[b].bytes() >= f.limits.Scores
+		if f.isScores(b) && f.rows > 1 && (f.large || f.limits.Attention > 0) {
 			return true
 		}
 	}

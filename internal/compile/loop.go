@@ -17,6 +17,9 @@ type loop struct {
 	args    []Arg  // of out
 	before  []Step // store what all blocks read
 	finish  []Step // compute the results from sums over blocks
+	kernels []Step // in place of the loop
+
+	rowParts, columnParts []part // in which axes divide rows and columns
 }
 
 // A stage is a step in a loop.
@@ -26,6 +29,8 @@ type stage struct {
 	from int    // the number of the step in the plan
 	used []bool // by argument: it is written and something reads it
 	sums int    // the buffer of partial sums, if the member adds
+
+	column []int // by axis of the kernel: how many columns a position along it is
 }
 
 // add appends step i, after the steps of earlier loops that compute scores it reads. Their
@@ -170,11 +175,14 @@ func (f *fuser) build() bool {
 		return false
 	}
 	for _, l := range f.loops {
-		if !l.align() || !l.cut() {
+		if !l.align() || !l.attention() && !(f.large && l.cut()) {
 			return false
 		}
 	}
 	for _, l := range f.loops {
+		if l.kernels != nil {
+			continue
+		}
 		l.hoist()
 		l.assemble()
 		if !l.binds() {
@@ -188,6 +196,10 @@ func (f *fuser) build() bool {
 		}
 	}
 	for _, l := range f.loops {
+		if l.kernels != nil {
+			steps = append(steps, l.kernels...)
+			continue
+		}
 		s := Step{Loop: &l.out, Args: l.args, Node: l.stages[len(l.stages)-1].step.Node}
 		for _, x := range l.stages {
 			s.Stages = append(s.Stages, x.step)

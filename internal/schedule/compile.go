@@ -38,6 +38,7 @@ var templates = [...]func(*compiler){
 	ir.Reduce:      (*compiler).reduce,
 	ir.Contraction: (*compiler).contraction,
 	ir.Routine:     (*compiler).routine,
+	ir.Attention:   (*compiler).attention,
 }
 
 var routines = [ir.Ops]func(*compiler){

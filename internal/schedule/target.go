@@ -150,7 +150,11 @@ func (t Target) withDefaults() Target {
 // stored: that takes less time than to compute them again for the backward pass.
 func (t Target) LoopLimits() ir.LoopLimits {
 	bytes := t.traits().loopBytes
-	return ir.LoopLimits{Bytes: bytes, Rows: 32, Columns: 128, Scores: bytes, Serial: true}
+	limits := ir.LoopLimits{Bytes: bytes, Rows: 32, Columns: 128, Scores: bytes, Serial: true}
+	if t.Matrices {
+		limits.Attention = 128
+	}
+	return limits
 }
 
 func (t Target) traits() *traits { return &families[t.Family] }

@@ -125,6 +125,7 @@ type tilePass struct {
 	first, last *shader.Expr    // steps along the depth
 	lane        *shader.Expr    // of a warp
 	warp        [2]*shader.Expr // in rows and columns of warps
+	paired      bool            // squares of columns lie two by two: a thread's columns of both are neighbours
 }
 
 func (x *contraction) tiled(t tile) {

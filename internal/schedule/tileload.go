@@ -49,15 +49,29 @@ func (f *factorTile) size(t tile) int { return t.k * f.stride }
 // prepare declares the shared memory of a side of a tile, whose block begins at a number,
 // and finds where a thread's part of each tile is.
 func (q *tilePass) prepare(d *side, block int, begin *shader.Expr) factorTile {
-	root, size, u, depth := q.p.root, q.p.Threads, q.tile.unit, q.tile.depth()
-	f := factorTile{side: d, left: d == &q.rows, block: block}
+	f := q.declare(d, block)
+	q.place(q.p.root, &f, begin)
+	return f
+}
+
+// declare declares the shared memory of a side of a tile.
+func (q *tilePass) declare(d *side, block int) factorTile {
+	u := q.tile.unit
+	f := factorTile{side: d, left: d == &q.rows, block: block, lines: u.aside}
+	if d.alongK {
+		f.lines = u.deep
+	}
 	f.stride = u.methods.stride(q, &f)
 	f.shared = q.p.share(q.word().Vec(4), u.buffers*f.size(q.tile))
 	f.shared.Align = u.align
-	f.lines = u.aside
+	return f
+}
+
+// place finds where a thread's part of a tile is whose block begins at a number.
+func (q *tilePass) place(root *scope, f *factorTile, begin *shader.Expr) {
+	d, block, size, depth := f.side, f.block, q.p.Threads, q.tile.depth()
 	along, across := block, depth
 	if d.alongK {
-		f.lines = u.deep
 		along, across = depth, block
 	}
 	along /= 4 * f.lines.vectors
@@ -89,7 +103,6 @@ func (q *tilePass) prepare(d *side, block int, begin *shader.Expr) factorTile {
 		}
 		f.loads = append(f.loads, l)
 	}
-	return f
 }
 
 // word is the type of words in shared memory.
@@ -106,11 +119,17 @@ type tilesLoaded [2][][]*shader.Expr
 // load loads the tiles of a step into registers.
 func (q *tilePass) load(sc *scope, step *shader.Expr) (out tilesLoaded) {
 	for i, f := range []*factorTile{&q.m, &q.n} {
-		for n, l := range f.loads {
-			out[i] = append(out[i], q.loadBlock(sc, f, &l, tag(f.name, n), step.Mul(q.tile.depth())))
-		}
+		out[i] = q.loadTile(sc, f, step.Mul(q.tile.depth()))
 	}
 	return out
+}
+
+// loadTile loads a tile of a factor, from a position of the depth on, into registers.
+func (q *tilePass) loadTile(sc *scope, f *factorTile, at *shader.Expr) (blocks [][]*shader.Expr) {
+	for n, l := range f.loads {
+		blocks = append(blocks, q.loadBlock(sc, f, &l, tag(f.name, n), at))
+	}
+	return blocks
 }
 
 // loadBlock loads a block, at a position of the depth.
@@ -147,10 +166,15 @@ func (q *tilePass) loadBlock(sc *scope, f *factorTile, l *tileLoad, name string,
 // put moves tiles from registers to a buffer in shared memory.
 func (q *tilePass) put(sc *scope, x tilesLoaded, buffer *shader.Expr) {
 	for i, f := range []*factorTile{&q.m, &q.n} {
-		for n := range f.loads {
-			in := sc.when(f.loads[n].when)
-			q.tile.unit.methods.put(q, in, f, &f.loads[n], x[i][n], buffer.Mul(f.size(q.tile)))
-			in.end()
-		}
+		q.putTile(sc, f, x[i], buffer.Mul(f.size(q.tile)))
+	}
+}
+
+// putTile moves a tile from registers to shared memory, from a vector on.
+func (q *tilePass) putTile(sc *scope, f *factorTile, blocks [][]*shader.Expr, to *shader.Expr) {
+	for n := range f.loads {
+		in := sc.when(f.loads[n].when)
+		q.tile.unit.methods.put(q, in, f, &f.loads[n], blocks[n], to)
+		in.end()
 	}
 }

@@ -33,8 +33,7 @@ var (
 	bfloat16Pairs = byWarps(shader.BF16Pairs, false)
 )
 
-// startWarps finds the thread's place, and declares the accumulators of instructions: one by
-// two for each square.
+// startWarps finds the thread's place, and declares the accumulators.
 func (q *tilePass) startWarps() {
 	root, t := q.p.root, q.tile
 	q.p.Subgroup = shader.Warp
@@ -44,12 +43,7 @@ func (q *tilePass) startWarps() {
 	q.warp = [2]*shader.Expr{root.Let("warp_m", number.Div(across)), root.Let("warp_n", number.Rem(across))}
 	q.ty = root.Let("ty", q.warp[0].Mul(8).Add(q.lane.Div(4)))
 	q.tx = root.Let("tx", q.warp[1].Mul(4).Add(q.lane.Rem(4)))
-	q.acc = make([][]*shader.Var, t.high)
-	for i := range q.acc {
-		for j := range 2 * t.wide {
-			q.acc[i] = append(q.acc[i], q.vector(root, tag("c", i, j)))
-		}
-	}
+	q.acc = q.accumulators(root, "c")
 }
 
 func (q *tilePass) resultsWarps(g, r, h int) value {
@@ -115,47 +109,67 @@ func (q *tilePass) wordOf(f *factorTile, block []*shader.Expr, side, word int) *
 // halfOf has the types of halves in words.
 var halfOf = [...]shader.Type{shader.F16Pairs: shader.F16, shader.BF16Pairs: shader.BF16}
 
-// multiplyWarps multiplies tiles, 16 words of the depth by two instructions. Those on floats
-// sum up a step by themselves: an instruction rounds towards zero, which would add up.
+// multiplyWarps multiplies tiles. Products of floats sum up a step by themselves: an
+// instruction rounds towards zero, which would add up.
 func (q *tilePass) multiplyWarps(loop *scope, fromM, fromN *shader.Expr) {
+	m := q.from(loop, &q.m, q.warp[0], fromM)
+	q.addProducts(loop, fromN, func(sc *scope, word, s int) []*shader.Expr {
+		return q.vectors(sc, "x", &q.m, m, q.tile.high, s, word)
+	})
+}
+
+// addProducts adds the product of a left factor and the tile from a vector of the right one on
+// to the accumulators. Left gives the vectors of an instruction, by the first of 16 words of
+// the depth and the half of each four.
+func (q *tilePass) addProducts(loop *scope, fromN *shader.Expr, left func(sc *scope, word, s int) []*shader.Expr) {
+	if !q.tile.unit.split {
+		q.multiplyInto(loop, q.acc, fromN, left)
+		return
+	}
+	sums := q.accumulators(loop, "sum")
+	q.multiplyInto(loop, sums, fromN, left)
+	for i, row := range q.acc {
+		for j, to := range row {
+			loop.Set(to, to.Ref().Add(sums[i][j].Ref()))
+		}
+	}
+}
+
+// accumulators declares those of instructions: one by two for each square.
+func (q *tilePass) accumulators(sc *scope, name string) [][]*shader.Var {
+	acc := make([][]*shader.Var, q.tile.high)
+	for i := range acc {
+		for j := range 2 * q.tile.wide {
+			acc[i] = append(acc[i], q.vector(sc, tag(name, i, j)))
+		}
+	}
+	return acc
+}
+
+// multiplyInto adds products to accumulators: 16 words of the depth by two instructions.
+func (q *tilePass) multiplyInto(loop *scope, acc [][]*shader.Var, fromN *shader.Expr, left func(sc *scope, word, s int) []*shader.Expr) {
 	t := q.tile
-	// vectors reads vector a of each square that a warp has along a side.
-	vectors := func(sc *scope, name string, f *factorTile, from [2]*shader.Expr, squares, a, word int) (list []*shader.Expr) {
-		warps := f.block / 16 / squares
-		for g := range squares {
-			at := from[g*warps%2].Add(g*warps*64 + 8*a + word/4*f.block)
-			list = append(list, sc.Let(tag(name, g, a), f.shared.At(at)))
-		}
-		return list
-	}
-	acc := q.acc
-	if t.unit.split {
-		acc = make([][]*shader.Var, len(q.acc))
-		for i := range acc {
-			for j := range q.acc[i] {
-				acc[i] = append(acc[i], q.vector(loop, tag("sum", i, j)))
-			}
-		}
-	}
-	m, n := q.from(loop, &q.m, q.warp[0], fromM), q.from(loop, &q.n, q.warp[1], fromN)
+	n := q.from(loop, &q.n, q.warp[1], fromN)
 	for word := 0; word < t.k; word += 16 {
 		in := loop.block()
-		right := [2][]*shader.Expr{vectors(in, "y", &q.n, n, t.wide, 0, word), vectors(in, "y", &q.n, n, t.wide, 1, word)}
+		right := [2][]*shader.Expr{q.vectors(in, "y", &q.n, n, t.wide, 0, word), q.vectors(in, "y", &q.n, n, t.wide, 1, word)}
 		for s := range 2 {
 			step := in.block()
-			left := vectors(step, "x", &q.m, m, t.high, s, word)
-			q.multiplyWords(step, acc, left, right, s)
+			q.multiplyWords(step, acc, left(step, word, s), right, s)
 			step.end()
 		}
 		in.end()
 	}
-	if t.unit.split {
-		for i, row := range q.acc {
-			for j, to := range row {
-				loop.Set(to, to.Ref().Add(acc[i][j].Ref()))
-			}
-		}
+}
+
+// vectors reads vector a of each square that a warp has along a side, from a word on.
+func (q *tilePass) vectors(sc *scope, name string, f *factorTile, from [2]*shader.Expr, squares, a, word int) (list []*shader.Expr) {
+	warps := f.block / 16 / squares
+	for g := range squares {
+		at := from[g*warps%2].Add(g*warps*64 + 8*a + word/4*f.block)
+		list = append(list, sc.Let(tag(name, g, a), f.shared.At(at)))
 	}
+	return list
 }
 
 // from is where a thread finds its first vectors of a tile: for squares of an even number,
@@ -163,6 +177,9 @@ func (q *tilePass) multiplyWarps(loop *scope, fromM, fromN *shader.Expr) {
 func (q *tilePass) from(sc *scope, f *factorTile, warp, tile *shader.Expr) (from [2]*shader.Expr) {
 	for odd := range from {
 		side := warp.Mul(4).Add(q.lane.Div(8)).Plus(4 * odd)
+		if q.paired && f == &q.n {
+			side = q.lane.Div(8).Mul(2).Plus(odd)
+		}
 		at := vectorOf(f, side, q.lane.And(3), q.lane.Div(4).And(1))
 		from[odd] = sc.Let(tag("from_"+f.name, odd), tile.Add(at).Sub(64*odd))
 	}

@@ -1,0 +1,239 @@
+package compile
+
+import (
+	"slices"
+
+	"github.com/tensorken/tensorken/internal/loopnest"
+	"github.com/tensorken/tensorken/ir"
+)
+
+// attention makes one kernel of a loop, or a few, for devices that run kernels of the
+// template ir.Attention. Where values of rows and columns need reductions that one pass
+// cannot continue, as in the gradient of a softmax, a first kernel stores the reductions. The
+// gradients of keys and values are sums over rows: in the kernel that computes them rows and
+// columns have changed places.
+func (l *loop) attention() bool {
+	if l.limits.Attention == 0 || !l.places() {
+		return false
+	}
+	var byRow, byColumn, ofRow []output
+	for n, s := range l.stages {
+		for i, in := range s.step.Kernel.Body {
+			if in.Op != ir.Store || !s.used[in.Arg] || slices.Contains(l.temps, s.step.Args[in.Arg].Index) {
+				continue
+			}
+			o := output{n, i}
+			switch scores := l.isScoreSized(s, in.Arg); {
+			case scores:
+				return false
+			case s.adds:
+				byColumn = append(byColumn, o)
+			case s.step.Kernel.Template == ir.Contraction:
+				byRow = append(byRow, o)
+			default:
+				ofRow = append(ofRow, o)
+			}
+		}
+	}
+	if len(byColumn) == 0 {
+		if m := l.merge(false, nil, slices.Concat(byRow, ofRow)); m.finish() {
+			l.kernels = []Step{m.step}
+			return true
+		}
+	}
+	buffers := len(l.more)
+	defer func() {
+		if l.kernels == nil {
+			l.more = l.more[:buffers]
+		}
+	}()
+	saved := l.saved(slices.Concat(byRow, byColumn))
+	if saved == nil {
+		return false
+	}
+	m := l.merge(false, nil, ofRow)
+	for _, x := range saved {
+		m.save(x)
+	}
+	merged := []*merger{m}
+	if len(byRow) > 0 {
+		merged = append(merged, l.merge(false, saved, byRow))
+	}
+	if len(byColumn) > 0 {
+		merged = append(merged, l.merge(true, saved, byColumn))
+	}
+	var kernels []Step
+	for _, m := range merged {
+		if !m.finish() {
+			return false
+		}
+		kernels = append(kernels, m.step)
+	}
+	l.kernels = kernels
+	return true
+}
+
+// An output is a Store of a stage.
+type output struct{ stage, instr int }
+
+// A saved value of rows is stored by the first kernel for the others.
+type savedValue struct {
+	output     // the instruction that computes it
+	buffer int // of the plan
+	dtype  ir.DType
+}
+
+// places finds, for each stage, the axes that run over columns, and the parts into which
+// the axes of all stages divide rows and columns. It reports false if these do not divide
+// each other.
+func (l *loop) places() bool {
+	rows, columns := []int{1, l.fuser.rows}, []int{1, l.columns}
+	for _, s := range l.stages {
+		k := s.step.Kernel
+		s.column = make([]int, len(k.Axes))
+		for i := range k.Body {
+			in := &k.Body[i]
+			if in.Op != ir.Load && in.Op != ir.Store || !l.isScoreSized(s, in.Arg) {
+				continue
+			}
+			if in.View.Off != 0 {
+				return false
+			}
+			n := 1
+			for a, x := range k.Axes {
+				if c := in.View.Coef[a]; x.Len > 1 && s.stride[a] == 0 && c != 0 {
+					if s.column[a] != 0 && s.column[a] != c {
+						return false
+					}
+					s.column[a], n = c, n*x.Len
+				}
+			}
+			if n != l.columns {
+				return false
+			}
+		}
+		for a, x := range k.Axes {
+			if s.stride[a] > 0 {
+				rows = append(rows, s.stride[a], s.stride[a]*x.Len)
+			}
+			if s.column[a] > 0 {
+				columns = append(columns, s.column[a], s.column[a]*x.Len)
+			}
+			if s.column[a] == 0 && x.Role == ir.Reduced && x.Len > 1 {
+				return false
+			}
+		}
+	}
+	var ok [2]bool
+	l.rowParts, ok[0] = parts(rows)
+	l.columnParts, ok[1] = parts(columns)
+	return ok[0] && ok[1] && l.markBatches()
+}
+
+// A part of rows or columns: positions of a stride. It is an axis of merged kernels.
+type part struct {
+	stride, len int
+	batch       bool // the keys differ
+}
+
+// parts returns the parts that end at some numbers of rows, from the greatest stride on.
+func parts(ends []int) (list []part, ok bool) {
+	slices.Sort(ends)
+	ends = slices.Compact(ends)
+	for i, n := range ends[1:] {
+		if n%ends[i] != 0 {
+			return nil, false
+		}
+		list = append(list, part{stride: ends[i], len: n / ends[i]})
+	}
+	slices.Reverse(list)
+	return list, true
+}
+
+// markBatches marks the parts of rows that factors over columns vary over. It reports false if
+// a stage sums over one of them.
+func (l *loop) markBatches() bool {
+	for i := range l.rowParts {
+		p := &l.rowParts[i]
+		summed := false
+		for _, s := range l.stages {
+			for a, x := range s.step.Kernel.Axes {
+				if s.stride[a] > 0 && p.stride >= s.stride[a] && p.stride < s.stride[a]*x.Len {
+					p.batch = p.batch || x.Role == ir.Batch
+					summed = summed || x.Role == ir.K
+				}
+			}
+		}
+		if p.batch && summed {
+			return false
+		}
+	}
+	return true
+}
+
+// isScoreSized reports whether an argument of a stage is a buffer with an element for each
+// row and column.
+func (l *loop) isScoreSized(s *stage, arg int) bool {
+	a := &s.step.Args[arg]
+	return isPlanBuffer(a) && l.buffer(a.Index).Len == l.fuser.rows*l.columns
+}
+
+// saved returns the values of rows that depend on reductions and that values of rows and columns
+// for some outputs depend on, with new buffers; nil if there are none.
+func (l *loop) saved(outputs []output) []savedValue {
+	m := l.merge(false, nil, nil)
+	m.plain = true
+	for _, o := range outputs {
+		s := l.stages[o.stage]
+		k := s.step.Kernel
+		_, left, right := loopnest.Factors(k.Body, k.Roles(ir.M), k.Roles(ir.N))
+		for _, f := range []int{left, right} {
+			if l.overScores(s, f) {
+				m.value(o.stage, f)
+			}
+		}
+	}
+	if m.failed {
+		return nil
+	}
+	body := m.step.Kernel.Body
+	columns := m.step.Kernel.Roles(ir.N)
+	reduced := make([]bool, len(body))
+	crosses := make([]bool, len(body))
+	for i, in := range body {
+		reduced[i] = in.Op.Class() == ir.Reduction && in.Axes == columns
+		for _, j := range in.Src {
+			reduced[i] = reduced[i] || reduced[j]
+			crosses[j] = crosses[j] || reduced[j] && body[j].Domain&columns == 0 && in.Domain&columns != 0
+		}
+	}
+	var list []savedValue
+	buffers := map[int]int{}
+	for at, i := range m.moved {
+		if !crosses[i] {
+			continue
+		}
+		d := body[i].Type
+		if _, ok := buffers[i]; !ok {
+			buffers[i] = l.newBuffer(Buffer{DType: d, Len: l.fuser.rows})
+		}
+		list = append(list, savedValue{at, buffers[i], d})
+	}
+	slices.SortFunc(list, func(a, b savedValue) int {
+		if a.stage != b.stage {
+			return a.stage - b.stage
+		}
+		return a.instr - b.instr
+	})
+	return list
+}
+
+// overScores reports whether a factor of a stage is a value of rows and columns: it depends on
+// scores that the loop computes.
+func (l *loop) overScores(s *stage, i int) bool {
+	in := &s.step.Kernel.Body[i]
+	if in.Op == ir.Load && l.isScoreSized(s, in.Arg) {
+		return true
+	}
+	return slices.ContainsFunc(in.Src, func(j int) bool { return l.overScores(s, j) })
+}

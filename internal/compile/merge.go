@@ -1,0 +1,472 @@
+package compile
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/tensorken/tensorken/internal/loopnest"
+	"github.com/tensorken/tensorken/ir"
+)
+
+// A merger makes one kernel of the stages of a loop: what one stage stores for another is a
+// value in it.
+type merger struct {
+	*loop
+	swapped bool // rows are summed over
+	plain   bool // values of rows stay factors of what is summed
+	saved   []savedValue
+	step    Step
+	moved   map[output]int        // instructions: where they are in the new body
+	texts   map[string]int        // of the new body
+	axes    map[[2]int]int        // of stages, by stage and axis, that are no rows or columns
+	at      map[part]map[bool]int // rows (true) and columns: their axes
+	failed  bool
+}
+
+// merge starts a kernel with some outputs, which reads saved values.
+func (l *loop) merge(swapped bool, saved []savedValue, outputs []output) *merger {
+	m := &merger{loop: l, swapped: swapped, saved: saved, moved: map[output]int{}, texts: map[string]int{}, axes: map[[2]int]int{}, at: map[part]map[bool]int{}}
+	m.step = Step{Kernel: &ir.Kernel{Template: ir.Attention}, Node: l.stages[len(l.stages)-1].step.Node}
+	outer, inner := ir.M, ir.N
+	if swapped {
+		outer, inner = inner, outer
+	}
+	for _, p := range l.rowParts {
+		role := outer
+		if p.batch {
+			role = ir.Batch
+		}
+		m.addAxis(p, true, role)
+	}
+	for _, p := range l.columnParts {
+		m.addAxis(p, false, inner)
+	}
+	for _, o := range outputs {
+		m.value(o.stage, o.instr)
+		m.step.Node = l.stages[o.stage].step.Node
+	}
+	return m
+}
+
+func (m *merger) addAxis(p part, rows bool, role ir.Role) {
+	k := m.step.Kernel
+	if m.at[p] == nil {
+		m.at[p] = map[bool]int{}
+	}
+	m.at[p][rows] = len(k.Axes)
+	k.Axes = append(k.Axes, ir.Axis{Len: p.len, Role: role})
+}
+
+// A term is an axis of the new kernel and by how much a position along it moves that along
+// an axis of a stage.
+type term struct{ axis, factor int }
+
+// terms returns the axes that an axis of a stage has become.
+func (m *merger) terms(stage, a int) []term {
+	s := m.stages[stage]
+	x := s.step.Kernel.Axes[a]
+	over := func(parts []part, rows bool, stride int) (list []term) {
+		for _, p := range parts {
+			if p.stride >= stride && p.stride < stride*x.Len {
+				list = append(list, term{m.at[p][rows], p.stride / stride})
+			}
+		}
+		return list
+	}
+	switch {
+	case s.stride[a] > 0:
+		return over(m.rowParts, true, s.stride[a])
+	case s.column[a] > 0:
+		return over(m.columnParts, false, s.column[a])
+	}
+	at, ok := m.axes[[2]int{stage, a}]
+	if !ok {
+		at = len(m.step.Kernel.Axes)
+		role := ir.Width
+		if x.Role == ir.K {
+			role = ir.K
+		}
+		if x.Len > m.limits.Attention {
+			m.failed = true
+		}
+		m.step.Kernel.Axes = append(m.step.Kernel.Axes, ir.Axis{Len: x.Len, Role: role})
+		m.axes[[2]int{stage, a}] = at
+	}
+	return []term{{at, 1}}
+}
+
+// coefs returns the coefficients of the new kernel's axes; they may be more later.
+func (m *merger) coefs(stage int, coef []int) []int {
+	c := map[int]int{}
+	for a, f := range coef {
+		if f != 0 && m.stages[stage].step.Kernel.Axes[a].Len > 1 {
+			for _, t := range m.terms(stage, a) {
+				c[t.axis] += f * t.factor
+			}
+		}
+	}
+	list := make([]int, len(m.step.Kernel.Axes))
+	for a, f := range c {
+		list[a] = f
+	}
+	return list
+}
+
+// add appends an instruction, or returns an equal one.
+func (m *merger) add(in ir.Instr) int {
+	k := m.step.Kernel
+	k.Body = append(k.Body, in)
+	last := len(k.Body) - 1
+	k.Body[last].Domain = k.Varies(last)
+	text := string(k.Body[last].Append(nil, 0))
+	if known, ok := m.texts[text]; ok && in.Op != ir.Store {
+		k.Body = k.Body[:last]
+		return known
+	}
+	m.texts[text] = last
+	return last
+}
+
+// value copies an instruction of a stage after its operands, and returns its number.
+func (m *merger) value(stage, i int) int {
+	at := output{stage, i}
+	if n, ok := m.moved[at]; ok {
+		return n
+	}
+	n := m.copy(stage, i)
+	m.moved[at] = n
+	return n
+}
+
+func (m *merger) copy(stage, i int) int {
+	s := m.stages[stage]
+	in := s.step.Kernel.Body[i]
+	for _, x := range m.saved {
+		if x.stage == stage && x.instr == i {
+			return m.add(ir.Instr{Op: ir.Load, Type: in.Type, Arg: m.arg(Arg{Kind: ir.In, Index: x.buffer}, ir.Arg{Kind: ir.In, DType: x.dtype, Align: true}), View: m.rowView()})
+		}
+	}
+	if in.Op == ir.Load {
+		if w, ok := m.writer(s, in.Arg); ok {
+			return m.value(w.stage, m.stages[w.stage].step.Kernel.Body[w.instr].Src[0])
+		}
+	}
+	if in.Op.Class() == ir.Reduction {
+		return m.reduction(stage, &in)
+	}
+	in.Src = slices.Clone(in.Src)
+	for k, j := range in.Src {
+		in.Src[k] = m.value(stage, j)
+	}
+	switch in.Op {
+	case ir.Scalar, ir.Load, ir.Store:
+		a, like := s.step.Args[in.Arg], s.step.Kernel.Args[in.Arg]
+		if in.Op == ir.Load && like.Kind != ir.In {
+			m.failed = true // it is replaced
+		}
+		in.Arg = m.arg(a, like)
+	case ir.Index:
+		return m.position(stage, in.Axis)
+	}
+	if in.View != nil {
+		v := *in.View
+		if in.Op == ir.InBounds {
+			v.Coef = nil
+		} else {
+			v.Coef = m.coefs(stage, v.Coef)
+		}
+		v.Guards = slices.Clone(v.Guards)
+		for g := range v.Guards {
+			v.Guards[g].Coef = m.coefs(stage, v.Guards[g].Coef)
+		}
+		in.View = &v
+	}
+	return m.add(in)
+}
+
+// position is the Index along an axis of a stage.
+func (m *merger) position(stage, a int) int {
+	sum := -1
+	for _, t := range m.terms(stage, a) {
+		x := m.add(ir.Instr{Op: ir.Index, Type: ir.Int32, Axis: t.axis})
+		if t.factor > 1 {
+			f := m.add(ir.Instr{Op: ir.Const, Type: ir.Int32, Num: ir.Int(ir.Int32, int64(t.factor))})
+			x = m.add(ir.Instr{Op: ir.Mul, Type: ir.Int32, Src: []int{x, f}})
+		}
+		if sum >= 0 {
+			x = m.add(ir.Instr{Op: ir.Add, Type: ir.Int32, Src: []int{sum, x}})
+		}
+		sum = x
+	}
+	return sum
+}
+
+// writer finds the Store of a stage that writes what another one loads for its rows and columns.
+func (m *merger) writer(s *stage, arg int) (o output, ok bool) {
+	a := &s.step.Args[arg]
+	if !isPlanBuffer(a) || s.late[a.Index] {
+		return o, false
+	}
+	for n, w := range m.stages {
+		for i, in := range w.step.Kernel.Body {
+			if in.Op != ir.Store || w.step.Args[in.Arg].Index != a.Index || !isPlanBuffer(&w.step.Args[in.Arg]) {
+				continue
+			}
+			b := m.buffer(a.Index)
+			stored := w.step.Kernel.Body[in.Src[0]].Type
+			if b.Len != m.fuser.rows*m.columns && b.Len != m.fuser.rows || !stored.IsFloat() && stored != b.DType {
+				m.failed = true
+			}
+			return output{n, i}, true
+		}
+	}
+	return o, false
+}
+
+// reduction copies a reduction of a stage: a score, a reduction along rows, or a product.
+func (m *merger) reduction(stage int, in *ir.Instr) int {
+	s := m.stages[stage]
+	k := s.step.Kernel
+	columns := m.step.Kernel.Roles(ir.N)
+	if k.Template != ir.Contraction {
+		if m.swapped {
+			m.failed = true
+			return 0
+		}
+		return m.sum(in.Op, in.Type, m.value(stage, in.Src[0]), -1)
+	}
+	_, left, right := loopnest.Factors(k.Body, k.Roles(ir.M), k.Roles(ir.N))
+	overRows, overColumns := false, false
+	for a := range k.Axes {
+		if in.Axes.Has(a) && k.Axes[a].Len > 1 {
+			overRows = overRows || s.stride[a] > 0
+			overColumns = overColumns || s.column[a] > 0
+		}
+	}
+	if overRows || overColumns { // a product, or its transpose
+		if m.overScores(s, right) {
+			left, right = right, left
+		}
+		if overRows != m.swapped || overRows == overColumns || !m.overScores(s, left) || m.overScores(s, right) {
+			m.failed = true
+			return 0
+		}
+		return m.sum(ir.Sum, in.Type, m.value(stage, left), m.value(stage, right))
+	}
+	x, y := m.value(stage, left), m.value(stage, right)
+	var depth ir.AxisSet
+	for a := range k.Axes {
+		if in.Axes.Has(a) && k.Axes[a].Len > 1 {
+			for _, t := range m.terms(stage, a) {
+				depth |= 1 << t.axis
+			}
+		}
+	}
+	body := m.step.Kernel.Body
+	if body[x].Domain&columns != 0 {
+		x, y = y, x
+	}
+	product := m.add(ir.Instr{Op: ir.Mul, Type: in.Type, Src: []int{x, y}})
+	if depth == 0 { // of one element
+		return product
+	}
+	return m.add(ir.Instr{Op: ir.Sum, Type: in.Type, Src: []int{product}, Axes: depth})
+}
+
+// sum is a reduction over the columns of x, or of the product of x and y: values of rows that
+// are factors of x come after it.
+func (m *merger) sum(op ir.Op, typ ir.DType, x, y int) int {
+	var factors []factor
+	if op == ir.Sum && !m.plain {
+		x, factors = m.factors(x)
+	}
+	if y >= 0 {
+		x = m.add(ir.Instr{Op: ir.Mul, Type: typ, Src: []int{x, y}})
+	}
+	x = m.add(ir.Instr{Op: op, Type: typ, Src: []int{x}, Axes: m.step.Kernel.Roles(ir.N)})
+	for _, f := range factors {
+		x = m.add(ir.Instr{Op: f.op, Type: typ, Src: []int{x, f.value}})
+	}
+	return x
+}
+
+// A factor is a value of rows by which another value is multiplied or divided.
+type factor struct {
+	op    ir.Op
+	value int
+}
+
+// factors takes from a product the factors that are values of rows and depend on reductions.
+func (m *merger) factors(i int) (rest int, list []factor) {
+	k := m.step.Kernel
+	in := k.Body[i]
+	ofRow := func(j int) bool { return k.Body[j].Domain&k.Roles(ir.N) == 0 && m.isReduced(j) }
+	again := func(op ir.Op, src ...int) int { return m.add(ir.Instr{Op: op, Type: in.Type, Src: src}) }
+	switch {
+	case in.Op == ir.Div && ofRow(in.Src[1]):
+		rest, list = m.factors(in.Src[0])
+		return rest, append(list, factor{ir.Div, in.Src[1]})
+	case in.Op == ir.Mul:
+		for n, j := range in.Src {
+			if ofRow(j) {
+				rest, list = m.factors(in.Src[1-n])
+				return rest, append(list, factor{ir.Mul, j})
+			}
+		}
+		x, a := m.factors(in.Src[0])
+		y, b := m.factors(in.Src[1])
+		if list = slices.Concat(a, b); len(list) > 0 {
+			return again(ir.Mul, x, y), list
+		}
+	case in.Op == ir.Neg:
+		if rest, list = m.factors(in.Src[0]); len(list) > 0 {
+			return again(ir.Neg, rest), list
+		}
+	case in.Op == ir.Div:
+		if rest, list = m.factors(in.Src[0]); len(list) > 0 {
+			return again(ir.Div, rest, in.Src[1]), list
+		}
+	case in.Op == ir.Where:
+		for n := 1; n < 3; n++ {
+			if x := &k.Body[in.Src[3-n]]; x.Op != ir.Const || x.Num.Float64(x.Type) != 0 {
+				continue
+			}
+			if rest, list = m.factors(in.Src[n]); len(list) > 0 {
+				src := slices.Clone(in.Src)
+				src[n] = rest
+				return again(ir.Where, src...), list
+			}
+		}
+	}
+	return i, nil
+}
+
+// isReduced reports whether an instruction depends on a reduction over columns.
+func (m *merger) isReduced(i int) bool {
+	in := &m.step.Kernel.Body[i]
+	return in.Op.Class() == ir.Reduction && in.Axes == m.step.Kernel.Roles(ir.N) || slices.ContainsFunc(in.Src, m.isReduced)
+}
+
+// arg returns the number of an argument of the new kernel.
+func (m *merger) arg(a Arg, like ir.Arg) int {
+	i := slices.Index(m.step.Args, a)
+	if i < 0 {
+		i = len(m.step.Args)
+		m.step.Args = append(m.step.Args, a)
+		m.step.Kernel.Args = append(m.step.Kernel.Args, like)
+	}
+	return i
+}
+
+// rowView is the view of a buffer with an element for each row.
+func (m *merger) rowView() *ir.View {
+	v := &ir.View{Coef: make([]int, len(m.step.Kernel.Axes))}
+	for _, p := range m.rowParts {
+		v.Coef[m.at[p][true]] = p.stride
+	}
+	return v
+}
+
+// save stores a value of rows for later kernels.
+func (m *merger) save(x savedValue) {
+	a := Arg{Kind: ir.Out, Index: x.buffer}
+	if slices.Contains(m.step.Args, a) {
+		return
+	}
+	n := m.value(x.stage, x.instr)
+	m.add(ir.Instr{Op: ir.Store, Type: m.step.Kernel.Body[n].Type, Src: []int{n},
+		Arg: m.arg(a, ir.Arg{Kind: ir.Out, DType: x.dtype, Len: m.fuser.rows, Align: true}), View: m.rowView()})
+}
+
+// finish completes the kernel: it removes instructions that no output needs. It reports false if
+// the stages do not make one.
+func (m *merger) finish() bool {
+	k := m.step.Kernel
+	if m.failed || len(k.Axes) > ir.MaxAxes {
+		return false
+	}
+	need := make([]bool, len(k.Body))
+	for i := len(k.Body) - 1; i >= 0; i-- {
+		in := &k.Body[i]
+		if need[i] = need[i] || in.Op == ir.Store; need[i] {
+			for _, j := range in.Src {
+				need[j] = true
+			}
+		}
+	}
+	old := k.Body
+	k.Body = nil
+	to := make([]int, len(old))
+	for i, in := range old {
+		if !need[i] {
+			continue
+		}
+		in.Src = slices.Clone(in.Src)
+		for n, j := range in.Src {
+			in.Src[n] = to[j]
+		}
+		if v := in.View; v != nil { // axes may have been added since
+			c := *v
+			if in.Op != ir.InBounds {
+				c.Coef = padded(v.Coef, len(k.Axes))
+			}
+			c.Guards = slices.Clone(v.Guards)
+			for g := range c.Guards {
+				c.Guards[g].Coef = padded(c.Guards[g].Coef, len(k.Axes))
+			}
+			in.View = &c
+		}
+		to[i] = len(k.Body)
+		k.Body = append(k.Body, in)
+	}
+	m.dropArgs()
+	for _, a := range m.step.Args {
+		written := func(b Arg) bool { return b.Kind == ir.Out && b.Index == a.Index }
+		if a.Kind == ir.In && isPlanBuffer(&a) && slices.ContainsFunc(m.step.Args, written) {
+			return false
+		}
+	}
+	buffers := 0
+	for _, a := range k.Args {
+		if a.Kind != ir.Value {
+			buffers++
+		}
+	}
+	if m.bindings > 0 && buffers > m.bindings || ir.Verify(k) != nil {
+		return false
+	}
+	_, ok := loopnest.NewAttention(k)
+	return ok
+}
+
+func padded(coef []int, n int) []int { return append(slices.Clone(coef), make([]int, n-len(coef))...) }
+
+// dropArgs removes the arguments that no instruction uses, and sorts buffers before numbers.
+func (m *merger) dropArgs() {
+	k := m.step.Kernel
+	used := make([]bool, len(k.Args))
+	uses := func(in *ir.Instr) bool { return in.Op == ir.Scalar || in.Op == ir.Load || in.Op == ir.Store }
+	for i := range k.Body {
+		if in := &k.Body[i]; uses(in) {
+			used[in.Arg] = true
+		}
+	}
+	var order []int
+	for i := range used {
+		if used[i] {
+			order = append(order, i)
+		}
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(k.Args[a].Kind, k.Args[b].Kind) })
+	args, likes := make([]Arg, len(order)), make([]ir.Arg, len(order))
+	to := make([]int, len(k.Args))
+	for n, i := range order {
+		args[n], likes[n], to[i] = m.step.Args[i], k.Args[i], n
+	}
+	for i := range k.Body {
+		if in := &k.Body[i]; uses(in) {
+			in.Arg = to[in.Arg]
+		}
+	}
+	m.step.Args, k.Args = args, likes
+}

@@ -1,0 +1,121 @@
+package loopnest
+
+import (
+	"math"
+
+	"github.com/tensorken/tensorken/ir"
+)
+
+// An Attention is what a kernel of that template computes. Reductions along rows are
+// computed in one pass over the columns, as in "Online normalizer calculation for softmax"
+// (Milakov, Gimelshein, 2018): sums of what is proportional to eˣ⁻ᵐ for the maximum m of a row
+// are scaled when a greater one is found.
+type Attention struct {
+	Scores, Outputs []Product
+	Max             int    // the reduction of that kind, -1 if there is none
+	Sums            []int  // of values of rows and columns
+	Scaled          []bool // by instruction: it is proportional to eˣ⁻ᵐ
+	reduced         []bool // by instruction: it depends on a reduction over columns
+}
+
+// A Product is a sum of a product: Left varies over rows, Right over columns.
+type Product struct{ Sum, Left, Right int }
+
+// NewAttention analyses a kernel. It reports false if one pass is not enough.
+func NewAttention(k *ir.Kernel) (*Attention, bool) {
+	a := &Attention{Max: -1, Scaled: make([]bool, len(k.Body)), reduced: make([]bool, len(k.Body))}
+	columns := k.Roles(ir.N)
+	rows := k.Roles(ir.Batch, ir.M)
+	for i := range k.Body {
+		in := &k.Body[i]
+		for _, j := range in.Src {
+			a.reduced[i] = a.reduced[i] || a.reduced[j]
+		}
+		if in.Op.Class() != ir.Reduction {
+			a.Scaled[i] = a.scaled(k, i)
+			continue
+		}
+		x := in.Src[0]
+		p := Product{Sum: i}
+		if factors := k.Body[x].Src; len(factors) == 2 {
+			p.Left, p.Right = factors[0], factors[1]
+		}
+		switch {
+		case in.Axes != columns: // a score
+			a.Scores = append(a.Scores, p)
+			continue
+		case in.Op == ir.ReduceMax && a.Max < 0 && !a.reduced[x]:
+			a.Max = i
+		case in.Op != ir.Sum:
+			return nil, false
+		case within(k.Body[x].Domain, rows|columns):
+			if !a.adds(x) {
+				return nil, false
+			}
+			a.Scaled[i] = a.Scaled[x]
+			a.Sums = append(a.Sums, i)
+		default:
+			if !a.adds(p.Left) {
+				return nil, false
+			}
+			a.Scaled[i] = a.Scaled[p.Left]
+			a.Outputs = append(a.Outputs, p)
+		}
+		a.reduced[i] = true
+	}
+	return a, true
+}
+
+// adds reports whether the sum of a value can be continued from columns to columns.
+func (a *Attention) adds(i int) bool { return a.Scaled[i] || !a.reduced[i] }
+
+// Adds reports whether the sum over the columns of instruction i can be continued.
+func (a *Attention) Adds(i int) bool { return a.adds(i) }
+
+// scaled reports whether a value of rows and columns is proportional to eˣ⁻ᵐ.
+func (a *Attention) scaled(k *ir.Kernel, i int) bool {
+	in := &k.Body[i]
+	if in.Domain&k.Roles(ir.N) == 0 {
+		return false
+	}
+	free := func(j int) bool { return !a.reduced[j] }
+	switch in.Op {
+	case ir.Exp:
+		s := &k.Body[in.Src[0]]
+		return s.Op == ir.Sub && free(s.Src[0]) && a.isMax(k, s.Src[1])
+	case ir.Mul:
+		x, y := in.Src[0], in.Src[1]
+		return a.Scaled[x] && free(y) || a.Scaled[y] && free(x)
+	case ir.Div:
+		return a.Scaled[in.Src[0]] && free(in.Src[1])
+	case ir.Neg:
+		return a.Scaled[in.Src[0]]
+	case ir.Add, ir.Sub:
+		return a.Scaled[in.Src[0]] && a.Scaled[in.Src[1]]
+	case ir.Where:
+		x, y := in.Src[1], in.Src[2]
+		some := a.Scaled[x] || a.Scaled[y]
+		return some && free(in.Src[0]) && (a.Scaled[x] || isZero(k, x)) && (a.Scaled[y] || isZero(k, y))
+	}
+	return false
+}
+
+// isMax reports whether a value is the maximum, or that with 0 in place of -Inf.
+func (a *Attention) isMax(k *ir.Kernel, i int) bool {
+	in := &k.Body[i]
+	if in.Op == ir.Where {
+		cond := &k.Body[in.Src[0]]
+		lowest := func(j int) bool {
+			return k.Body[j].Op == ir.Const && k.Body[j].Num.Float64(k.Body[j].Type) == math.Inf(-1)
+		}
+		return cond.Op == ir.Eq && isZero(k, in.Src[1]) && in.Src[2] == a.Max &&
+			(cond.Src[0] == a.Max && lowest(cond.Src[1]) || cond.Src[1] == a.Max && lowest(cond.Src[0]))
+	}
+	return a.Max >= 0 && i == a.Max
+}
+
+func isZero(k *ir.Kernel, i int) bool {
+	return k.Body[i].Op == ir.Const && k.Body[i].Num.Float64(k.Body[i].Type) == 0
+}
+
+func within(s, of ir.AxisSet) bool { return s&^of == 0 }

@@ -1,0 +1,105 @@
+package schedule
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/tensorken/tensorken/driver/drivertest"
+	"github.com/tensorken/tensorken/grad"
+	plans "github.com/tensorken/tensorken/internal/compile"
+	"github.com/tensorken/tensorken/ir"
+	"github.com/tensorken/tensorken/tensor"
+)
+
+// Attention and its gradient, in kernels of the template, are as without.
+func TestAttention(t *testing.T) {
+	plans.Verify()
+	for _, c := range []struct {
+		name                               string
+		batch, heads, queries, keys, width int
+		options                            tensor.AttentionOptions
+		dtype                              tensor.DType
+		tolerance                          float64
+	}{
+		{"floats", 1, 2, 40, 130, 20, tensor.AttentionOptions{}, tensor.Float32, 2e-6},
+		{"two squares of rows", 1, 1, 150, 128, 64, tensor.AttentionOptions{Causal: true}, tensor.Float32, 2e-6},
+		{"bfloat16", 2, 2, 70, 130, 24, tensor.AttentionOptions{Causal: true, Offset: 60}, tensor.BFloat16, 0.1},
+		{"float16", 1, 2, 128, 128, 64, tensor.AttentionOptions{Window: 50}, tensor.Float16, 0.02},
+		{"wide", 1, 1, 33, 129, 128, tensor.AttentionOptions{SoftCap: 3}, tensor.Float32, 2e-6},
+		{"no keys for some", 1, 2, 40, 130, 16, tensor.AttentionOptions{Mask: mask(40, 130)}, tensor.Float32, 2e-6},
+		{"dropout", 1, 2, 40, 130, 16, tensor.AttentionOptions{Dropout: 0.3, RNG: tensor.NewRNG(1)}, tensor.Float32, 2e-6},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			rng := rand.New(rand.NewPCG(1, 2))
+			random := func(shape ...int) tensor.Tensor {
+				n := 1
+				for _, s := range shape {
+					n *= s
+				}
+				x := make([]float32, n)
+				for i := range x {
+					x[i] = float32(rng.NormFloat64())
+				}
+				return tensor.New(x, shape...)
+			}
+			type qkv struct{ Q, K, V tensor.Tensor }
+			in := qkv{random(c.batch, c.heads, c.queries, c.width), random(c.batch, c.heads, c.keys, c.width), random(c.batch, c.heads, c.keys, c.width)}
+			cotangent := random(c.batch, c.heads, c.queries, c.width)
+			run := func(d *tensor.Device, dtype tensor.DType) []float32 {
+				x := qkv{in.Q.To(d).Cast(dtype), in.K.To(d).Cast(dtype), in.V.To(d).Cast(dtype)}
+				_, y, g := grad.ValueAndGradAux(func(x qkv) (loss, y tensor.Tensor) {
+					y = tensor.Attention(x.Q, x.K, x.V, &c.options)
+					return y.Cast(tensor.Float32).Mul(cotangent.To(d)).Sum(), y
+				})(x)
+				if err := tensor.Eval(y, g); err != nil {
+					t.Fatal(err)
+				}
+				var list []float32
+				for _, z := range []tensor.Tensor{y, g.Q, g.K, g.V} {
+					data, err := tensor.Data[float32](z.Cast(tensor.Float32))
+					if err != nil {
+						t.Fatal(err)
+					}
+					list = append(list, data...)
+				}
+				return list
+			}
+			drv, err := open(nvidia)()
+			if err != nil {
+				t.Fatal(err)
+			}
+			kernels := 0
+			ref := drv.(*drivertest.Reference)
+			ref.Bindings = 64
+			prepare := ref.Prepare
+			ref.Prepare = func(k *ir.Kernel) (func([]drivertest.HostArg) error, error) {
+				if k.Template == ir.Attention {
+					kernels++
+				}
+				return prepare(k)
+			}
+			got, want := run(tensor.NewDevice(drv), c.dtype), run(tensor.CPU(), tensor.Float32)
+			if kernels < 3 {
+				t.Errorf("%d kernels of attention, want 3", kernels)
+			}
+			worst := 0.0
+			for i := range got {
+				worst = max(worst, math.Abs(float64(got[i]-want[i])))
+			}
+			if !(worst < c.tolerance) {
+				t.Errorf("error %g", worst)
+			}
+			t.Logf("error %g", worst)
+		})
+	}
+}
+
+// mask lets row i attend to keys whose number is less than 4i, and the tenth to none.
+func mask(queries, keys int) tensor.Tensor {
+	attends := make([]bool, queries*keys)
+	for i := range attends {
+		attends[i] = i/keys != 10 && i%keys < 4*(i/keys)
+	}
+	return tensor.New(attends, queries, keys)
+}

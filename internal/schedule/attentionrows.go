@@ -1,0 +1,156 @@
+package schedule
+
+import (
+	"slices"
+
+	"github.com/tensorken/tensorken/internal/shader"
+	"github.com/tensorken/tensorken/ir"
+)
+
+// startRows declares what a thread keeps of its rows.
+func (a *attention) startRows() {
+	root := a.p.root
+	a.rows = make([][]*attentionRow, a.high)
+	any := slices.Concat(a.scores, a.outputs)[0]
+	for g := range a.rows {
+		for r := range 2 {
+			name := tag("_", g, r)
+			row := &attentionRow{scope: root.beside(name)}
+			w, _ := any.row(row.scope, g, r)
+			row.enterValid(w)
+			start := func(i int, name string) reducer {
+				x := a.reducer(i)
+				x.acc = root.Var(name, x.start)
+				return x
+			}
+			if a.Max >= 0 {
+				x := start(a.Max, "max"+name)
+				row.max = &x
+			}
+			for n, i := range a.Sums {
+				row.sums = append(row.sums, start(i, tag("sum", n)+name))
+			}
+			a.rows[g] = append(a.rows[g], row)
+		}
+	}
+}
+
+// reduceBlock continues the reductions of a row by a block of columns.
+func (a *attention) reduceBlock(loop *scope, row *attentionRow, g, r int) {
+	step := row.on(loop.Block, "_b")
+	row.points = nil
+	for h := range a.wide {
+		sc := step.on(loop.Block, tag("_", h))
+		col := sc.Let("col"+sc.tag, a.columns.Add(a.lane.Rem(4).Mul(a.columnStep())).Plus(a.columnOf(h)))
+		sc.enterValid(span{axes: a.n, base: col, step: count(4), fours: a.fours(a.n), clamp: clamp(a.k.Size(a.n), 16*a.wide)})
+		for _, q := range a.scores {
+			sc.values[q.sum] = q.resultsWarps(g, r, h)
+		}
+		row.points = append(row.points, sc)
+	}
+	if row.max != nil {
+		a.raiseMax(loop, row, step)
+	}
+	for n, x := range row.sums {
+		in := &a.k.Body[x.instr]
+		if a.Scaled[in.Src[0]] {
+			loop.Set(x.acc, x.acc.Ref().Mul(row.scale))
+		}
+		for _, sc := range row.points {
+			for _, e := range a.valid(sc, sc.value(in.Src[0]), x.start) {
+				row.sums[n].add(loop.Block, e)
+			}
+		}
+	}
+}
+
+// columnStep is how far apart the first columns of neighbouring threads are, and columnOf the
+// first of a square.
+func (a *attention) columnStep() int {
+	if a.paired() {
+		return 8
+	}
+	return 4
+}
+
+func (a *attention) columnOf(h int) int {
+	if a.paired() {
+		return h/2*32 + h%2*4
+	}
+	return 16 * h
+}
+
+// raiseMax finds the greatest value of a row up to a block, and the factor for what is
+// proportional to the exponential of the difference to it.
+func (a *attention) raiseMax(loop *scope, row *attentionRow, step *scope) {
+	x := row.max
+	old := loop.Let("old"+step.tag, x.acc.Ref())
+	for _, sc := range row.points {
+		for _, e := range a.valid(sc, sc.value(a.k.Body[a.Max].Src[0]), x.start) {
+			x.add(loop.Block, e)
+		}
+	}
+	for mask := 1; mask < 4; mask *= 2 {
+		x.add(loop.Block, x.acc.Ref().Shuffle(mask))
+	}
+	now := loop.Let("now"+step.tag, x.acc.Ref())
+	step.values[a.Max] = value{now}
+	if slices.ContainsFunc(a.Sums, func(i int) bool { return a.Scaled[i] }) || slices.ContainsFunc(a.outputs, func(q *tilePass) bool { return a.Scaled[q.sum] }) {
+		smaller := shader.Function("exp_f32").Call(old.Sub(now)) // 0 if old is -Inf: nothing was added
+		row.scale = loop.Let("scale"+step.tag, old.Eq(now).If(number(shader.F32, 1), smaller))
+	}
+}
+
+// finishRows completes the reductions, and stores the results.
+func (a *attention) finishRows() {
+	root := a.p.root
+	for g := range a.rows {
+		for r, row := range a.rows[g] {
+			for _, x := range row.sums {
+				for mask := 1; mask < 4; mask *= 2 {
+					x.add(root.Block, x.acc.Ref().Shuffle(mask))
+				}
+			}
+			end := row.beside("_e")
+			for _, x := range row.sums {
+				end.values[x.instr] = value{x.acc.Ref()}
+			}
+			if row.max != nil {
+				end.values[a.Max] = value{row.max.acc.Ref()}
+			}
+			a.storeRow(end, g, r)
+		}
+	}
+}
+
+// storeRow stores the values of a row: the outputs, and by one thread what there is once.
+func (a *attention) storeRow(end *scope, g, r int) {
+	across := a.k.Roles(ir.Width)
+	if list := a.k.Stores(across, false); len(list) > 0 {
+		once := end.when(a.lane.Rem(4).Eq(0))
+		once.storeEach(list)
+		once.end()
+	}
+	for _, q := range a.outputs {
+		width := a.k.Body[q.cols.factor].Domain & across
+		var list []int
+		for _, i := range a.k.Stores(across, true) {
+			if a.k.Body[i].Domain&across == width {
+				list = append(list, i)
+			}
+		}
+		for h := range q.tile.wide {
+			sc := end.block()
+			w, _ := q.columns(sc, h)
+			sc.enterValid(w)
+			sc.values[q.sum] = q.resultsWarps(g, r, h)
+			sc.storeEach(list)
+			sc.end()
+		}
+	}
+}
+
+// bounds are the first column that a block of rows needs, and the one after the last.
+func (a *attention) bounds(row *shader.Expr, rows int) (first, last *shader.Expr) {
+	return u32(0), u32(a.k.Size(a.n))
+}
