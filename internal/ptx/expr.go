@@ -116,7 +116,7 @@ func (p *printer) component(e *shader.Expr, x []value) value {
 	c := classOf(e.Type)
 	switch e.Op {
 	case shader.Exp:
-		return p.result(word, "ex2.approx.f32", p.result(word, "mul.rn.f32", x[0], "0f3FB8AA3B"))
+		return p.exp(x[0])
 	case shader.Log:
 		return p.result(word, "mul.rn.f32", p.result(word, "lg2.approx.f32", x[0]), "0f3F317218")
 	case shader.Select:
@@ -258,13 +258,42 @@ func (p *printer) bfloat16(x value) value {
 	return p.result(short, "cvt.rn.bf16.f32", x)
 }
 
-// call writes a function's body.
+// call writes a function: the instruction that is one, or its body.
 func (p *printer) call(e *shader.Expr) []value {
 	args := make([][]value, len(e.Args))
 	for i, a := range e.Args {
 		args[i] = p.expr(a)
 	}
+	if f, ok := native[e.Func.Name]; ok && p.gpu >= f.needs.target {
+		p.require(f.needs)
+		var x []value
+		for _, a := range args {
+			x = append(x, a[0])
+		}
+		return []value{f.write(p, x)}
+	}
 	return p.inline(e.Func, args)
+}
+
+// native has the functions that are an instruction or two. Those of the hardware keep to IEEE
+// 754 for NaN, infinities and zeros, which compilers of shaders need not.
+var native = map[string]struct {
+	needs level
+	write func(p *printer, x []value) value
+}{
+	"exp_f32":  {basic, func(p *printer, x []value) value { return p.exp(x[0]) }},
+	"sqrt_f32": {basic, func(p *printer, x []value) value { return p.result(word, "sqrt.rn.f32", x[0]) }},
+	"is_nan":   {basic, func(p *printer, x []value) value { return p.result(pred, "setp.nan.f32", x[0], x[0]) }},
+	"ordered":  {basic, func(p *printer, x []value) value { return p.result(pred, "setp.num.f32", x...) }},
+	"eq_f32":   {basic, func(p *printer, x []value) value { return p.result(pred, "setp.eq.f32", x...) }},
+	"lt_f32":   {basic, func(p *printer, x []value) value { return p.result(pred, "setp.lt.f32", x...) }},
+	"max_f32":  {matrices, func(p *printer, x []value) value { return p.result(word, "max.NaN.f32", x...) }},
+	"min_f32":  {matrices, func(p *printer, x []value) value { return p.result(word, "min.NaN.f32", x...) }},
+}
+
+// exp is off by up to |x| times its rounding.
+func (p *printer) exp(x value) value {
+	return p.result(word, "ex2.approx.f32", p.result(word, "mul.rn.f32", x, "0f3FB8AA3B"))
 }
 
 func (p *printer) inline(f *shader.Func, args [][]value) []value {

@@ -44,7 +44,7 @@ var table = slices.Concat(rules(60, 50,
 	[2]string{`(add|sub|mul|div)\.rn\.f32|(min|max)\.f32`, "wff"}, [2]string{`fma\.rn\.f32`, "wfff"},
 	[2]string{`(neg|abs)\.s32|not\.b32|clz\.b32|mov\.u32`, "wi"}, [2]string{`(neg|abs)\.f32|sqrt\.rn\.f32|(ex2|lg2)\.approx\.f32|cvt\.rmi\.f32\.f32`, "wf"},
 	[2]string{`(and|or|xor)\.b32|(shl|shr)\.b32|shr` + ints, "wii"}, [2]string{`(and|or|xor)\.pred`, "ppp"}, [2]string{`(not|mov)\.pred`, "pp"},
-	[2]string{cmp + ints, "pii"}, [2]string{`setp\.(eq|lt|le|gt|ge|neu)\.f32`, "pff"}, [2]string{`selp\.b32`, "wxxp"}, [2]string{`mov\.b32`, "w?"},
+	[2]string{cmp + ints, "pii"}, [2]string{`setp\.(eq|lt|le|gt|ge|neu|nan|num)\.f32`, "pff"}, [2]string{`selp\.b32`, "wxxp"}, [2]string{`mov\.b32`, "w?"},
 	[2]string{`cvt\.rn\.f16\.f32`, "hf"}, [2]string{`cvt\.f32\.f16`, "wh"}, [2]string{`cvt\.u32\.u16`, "wh"}, [2]string{`cvt\.u16\.u32`, "hi"},
 	[2]string{`cvt\.rn\.f32` + ints, "wi"}, [2]string{`cvt\.rzi` + ints + `\.f32`, "wf"},
 	[2]string{`ld\.global(\.v4)?\.` + bits8, "ma"}, [2]string{`st\.global(\.v4)?\.` + bits8, "am"},
@@ -53,7 +53,7 @@ var table = slices.Concat(rules(60, 50,
 	[2]string{`shfl\.sync\.bfly\.b32`, "wxiii"}, [2]string{`bar\.sync`, "i"}, [2]string{`bra`, "l"}, [2]string{`ret`, ""}, [2]string{`cvt\.u64\.u32`, "di"}, [2]string{`or\.b64`, "ddi"},
 ), rules(70, 80,
 	[2]string{`cp\.async\.commit_group`, ""}, [2]string{`cp\.async\.wait_group`, "i"}, [2]string{`cp\.async\.cg\.shared\.global`, "aai*"},
-	[2]string{`cvt\.rna\.tf32\.f32`, "wf"}, [2]string{`cvt\.rn\.bf16\.f32`, "hf"}, [2]string{`cvt\.rn\.b?f16x2\.f32`, "wff"},
+	[2]string{`(min|max)\.NaN\.f32`, "wff"}, [2]string{`cvt\.rna\.tf32\.f32`, "wf"}, [2]string{`cvt\.rn\.bf16\.f32`, "hf"}, [2]string{`cvt\.rn\.b?f16x2\.f32`, "wff"},
 	[2]string{`mma\.sync\.aligned\.(m16n8k8\.row\.col\.f32\.tf32\.tf32|m16n8k16\.row\.col\.f32\.(f16\.f16|bf16\.bf16))\.f32`, "mmmm"},
 ), rules(78, 90,
 	[2]string{`cvt\.rn\.tf32\.f32`, "wf"},
@@ -140,7 +140,7 @@ func (c *checker) declare(line string) {
 }
 
 var (
-	shape    = regexp.MustCompile(`^(@!?%[a-z]+\d+ )?([a-z][a-z0-9_.:]*)( (.*))?;$`)
+	shape    = regexp.MustCompile(`^(@!?%[a-z]+\d+ )?([a-z][a-zA-Z0-9_.:]*)( (.*))?;$`)
 	operand  = regexp.MustCompile(`\{[^}]*\}|\[[^\]]*\]|[^, ]+`)
 	register = regexp.MustCompile(`^(%[a-z]+)(\d+)$`)
 	integer  = regexp.MustCompile(`^-?\d+$`)
