@@ -29,7 +29,6 @@ type attention struct {
 	outputs []*tilePass
 	rows    [][]*attentionRow // by square and row of a thread in it
 	columns *shader.Expr      // the first of a block
-	limit   *shader.Expr      // one past the last
 	lane    *shader.Expr
 }
 
@@ -150,8 +149,13 @@ func (a *attention) build(p *pass) {
 	high := ir.CeilDiv(a.k.Size(a.m), rows)
 	batch := a.k.List(ir.Batch)
 	p.groups = high * a.k.Size(batch)
+	bounds := a.findBounds()
 	job := p.job()
-	at := place{batch: root.Let("batch", job.Div(high)), row: root.Let("m0", job.Rem(high).Mul(rows)), col: u32(0)}
+	block := job.Rem(high)
+	if len(bounds) > 0 && bounds[0].last { // later rows have more columns: they come first
+		block = u32(high - 1).Sub(block)
+	}
+	at := place{batch: root.Let("batch", job.Div(high)), row: root.Let("m0", block.Mul(rows)), col: u32(0)}
 	root.enter(span{axes: batch, base: at.batch})
 	a.lane = root.Let("lane", shader.ThreadID.Rem(shader.Warp))
 	warp := root.Let("warp", shader.ThreadID.Div(shader.Warp))
@@ -175,8 +179,8 @@ func (a *attention) build(p *pass) {
 		q.place(root, &q.n, u32(0))
 	}
 	a.startRows()
-	first, last := a.bounds(at.row, rows)
-	loop, n0 := root.loop("n0", first, last, 16*a.wide)
+	first, end := a.columnsOf(bounds, at.row, rows)
+	loop, n0 := root.loop("n0", first, end, 16*a.wide)
 	a.columns = n0
 	a.block(loop)
 	loop.end()

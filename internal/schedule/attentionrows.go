@@ -149,8 +149,3 @@ func (a *attention) storeRow(end *scope, g, r int) {
 		}
 	}
 }
-
-// bounds are the first column that a block of rows needs, and the one after the last.
-func (a *attention) bounds(row *shader.Expr, rows int) (first, last *shader.Expr) {
-	return u32(0), u32(a.k.Size(a.n))
-}

@@ -121,6 +121,9 @@ func checkSizes(k *ir.Kernel) error {
 		}
 	}
 	all := k.Roles(ir.Batch, ir.M, ir.N, ir.Parallel, ir.Reduced)
+	if k.Template == ir.Attention { // it numbers rows and columns
+		all = k.Roles(ir.Batch, ir.M)
+	}
 	n := 1.0
 	for a, axis := range k.Axes {
 		if all.Has(a) {
