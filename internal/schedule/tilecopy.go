@@ -41,6 +41,7 @@ func (q *tilePass) multiplyCopies() {
 	t.unit.methods.multiply(q, loop, now.Mul(q.m.size(t)), now.Mul(q.n.size(t)))
 	root.Do(start.Stmts...)
 	loop.end()
+	root.Do(&shader.CopyWait{}) // the last copies are not multiplied, but shared memory is used again
 }
 
 // copyTiles starts to copy the tiles of a step, or of the last one, as a group.

@@ -200,40 +200,6 @@ func (q *tilePass) barrier() shader.Stmt {
 	return &shader.Barrier{Products: q.tile.unit.align > 0}
 }
 
-// columns is the span of a thread's four columns in square h, and the first.
-func (q *tilePass) columns(sc *scope, h int) (span, *shader.Expr) {
-	t := q.tile
-	col := sc.Let("col"+sc.tag, q.at.col.Add(q.tx.Mul(4)).Add(h*t.n/t.wide))
-	return span{axes: q.cols.axes, base: col, step: count(4), fours: q.fours(q.cols.axes), clamp: clamp(q.cols.n, t.n)}, col
-}
-
-// row is the span of a thread's row r in square g, and its number.
-func (q *tilePass) row(sc *scope, g, r int) (span, *shader.Expr) {
-	t := q.tile
-	row := sc.Let("row"+sc.tag, q.at.row.Add(q.ty.Mul(t.unit.rows)).Add(g*t.m/t.high+r))
-	return span{axes: q.rows.axes, base: row, clamp: clamp(q.rows.n, t.m)}, row
-}
-
-// storeTile stores a thread's results.
-func (q *tilePass) storeTile() {
-	t := q.tile
-	for h := range t.wide {
-		cols := q.p.root.block()
-		w, col := q.columns(cols, h)
-		cols.enterValid(w)
-		for g := range t.high {
-			for r := range t.unit.rows {
-				rows := cols.block()
-				w, row := q.row(rows, g, r)
-				rows.enterValid(w)
-				q.finish(rows, t.unit.methods.results(q, g, r, h), place{q.at.batch, row, col, q.at.split})
-				rows.end()
-			}
-		}
-		cols.end()
-	}
-}
-
 // tag is a name with numbers.
 func tag(name string, n ...int) string {
 	for i, x := range n {

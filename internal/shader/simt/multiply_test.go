@@ -172,7 +172,7 @@ func TestMultiplyGroupFaults(t *testing.T) {
 		change func(list []Stmt) []Stmt
 		err    string // "": the results are wrong
 	}{
-		{"no wait for copies", func(list []Stmt) []Stmt { return append(list[:1:1], list[2:]...) }, ""},
+		{"no wait for copies", func(list []Stmt) []Stmt { return append(list[:1:1], list[2:]...) }, "does not wait for a copy"},
 		{"no barrier", func(list []Stmt) []Stmt { return append(list[:2:2], list[3]) }, "wrote in"},
 		{"results before the products end", func(list []Stmt) []Stmt {
 			list[3].(*MultiplyGroup).Pending = 1

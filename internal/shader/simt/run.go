@@ -133,6 +133,11 @@ func (p *pass) run(args []Arg, scratch [][]byte) {
 		g.fill(args)
 		g.pending, g.copies = g.pending[:0], append(g.copies[:0], nil)
 		p.code.run(g, g.all)
+		for _, list := range g.copies {
+			if len(list) > 0 { // it would change shared memory that later statements use
+				g.fail(list[0].stmt, int(list[0].thread), "does not wait for a copy")
+			}
+		}
 	}
 }
 

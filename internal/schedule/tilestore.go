@@ -1,0 +1,113 @@
+package schedule
+
+import (
+	"github.com/tensorken/tensorken/internal/shader"
+)
+
+// columns is the span of a thread's four columns in square h, and the first.
+func (q *tilePass) columns(sc *scope, h int) (span, *shader.Expr) {
+	t := q.tile
+	col := sc.Let("col"+sc.tag, q.at.col.Add(q.tx.Mul(4)).Add(h*t.n/t.wide))
+	return span{axes: q.cols.axes, base: col, step: count(4), fours: q.fours(q.cols.axes), clamp: clamp(q.cols.n, t.n)}, col
+}
+
+// row is the span of a thread's row r in square g, and its number.
+func (q *tilePass) row(sc *scope, g, r int) (span, *shader.Expr) {
+	t := q.tile
+	row := sc.Let("row"+sc.tag, q.at.row.Add(q.ty.Mul(t.unit.rows)).Add(g*t.m/t.high+r))
+	return span{axes: q.rows.axes, base: row, clamp: clamp(q.rows.n, t.m)}, row
+}
+
+// storeTile stores the results.
+func (q *tilePass) storeTile() {
+	t := q.tile
+	if squares := q.stagedSquares(); squares > 0 {
+		for h := 0; h < t.wide; h += squares {
+			q.storeStaged(h, min(squares, t.wide-h))
+		}
+		return
+	}
+	for h := range t.wide {
+		cols := q.p.root.block()
+		w, col := q.columns(cols, h)
+		cols.enterValid(w)
+		for g := range t.high {
+			for r := range t.unit.rows {
+				rows := cols.block()
+				w, row := q.row(rows, g, r)
+				rows.enterValid(w)
+				q.finish(rows, t.unit.methods.results(q, g, r, h), place{q.at.batch, row, col, q.at.split})
+				rows.end()
+			}
+		}
+		cols.end()
+	}
+}
+
+// stagedSquares is how many squares of columns of a tile have room in the shared memory of the
+// right factor; 0 if results are stored from registers. Through shared memory neighbouring
+// threads store neighbouring results, and the code for these is a loop: what there is for each
+// register apart is more than the cache for instructions holds.
+func (q *tilePass) stagedSquares() int {
+	t := q.tile
+	if t.unit.lanes == 1 || q.splits > 1 || q.depth == 0 {
+		return 0
+	}
+	columns := t.n / t.wide // of all squares of one number
+	n := t.unit.buffers * q.n.size(t) * 4 / t.m / columns
+	for n = min(n, t.wide); n > 0; n-- {
+		if n*columns%32 == 0 && t.wide%n == 0 {
+			return n
+		}
+	}
+	return 0
+}
+
+// storeStaged stores the results of some squares of columns, from one on.
+func (q *tilePass) storeStaged(first, squares int) {
+	root, t := q.p.root, q.tile
+	columns := t.n / t.wide
+	vectors := squares * columns / 4 // of a row
+	at := func(row, vector *shader.Expr) *shader.Expr {
+		// Threads that write or read together find different banks.
+		return row.Mul(vectors).Add(vector.Xor(row.And(1).Mul(2).Xor(row.Shr(1).Xor(row.Shr(3)).And(1).Mul(4))))
+	}
+	sc := root.block()
+	sc.Do(q.barrier())
+	for g := range t.high {
+		for r := range t.unit.rows {
+			row := sc.Let(tag("row", g, r), q.ty.Mul(t.unit.rows).Plus(g*t.m/t.high+r))
+			for h := range squares {
+				x := t.unit.methods.results(q, g, r, first+h)
+				sc.Put(q.n.shared, at(row, q.tx.Plus(h*columns/4)), shader.Vec(4, x...).Bitcast(shader.U32.Vec(4)))
+			}
+		}
+	}
+	sc.Barrier()
+	items := t.m * vectors
+	ahead := 4 // items of a thread whose loads are under way at once
+	for items%(ahead*q.p.Threads) > 0 {
+		ahead /= 2
+	}
+	loop, item := sc.loop("item", shader.ThreadID, u32(items), ahead*q.p.Threads)
+	stores := q.k.Stores(0, false)
+	var scopes []*scope
+	for i := range ahead {
+		in := loop.beside(tag("_", i))
+		number := in.Let(tag("number", i), item.Plus(i*q.p.Threads))
+		row, vector := in.Let(tag("row", i), number.Div(vectors)), in.Let(tag("vector", i), number.Rem(vectors))
+		in.enterValid(span{axes: q.rows.axes, base: q.at.row.Add(row), clamp: clamp(q.rows.n, t.m)})
+		base := q.at.col.Plus(first * columns).Add(vector.Mul(4))
+		in.enterValid(span{axes: q.cols.axes, base: base, step: count(4), fours: q.fours(q.cols.axes), clamp: clamp(q.cols.n, t.n)})
+		in.values[q.sum] = components(in.Let(tag("result", i), q.n.shared.At(at(row, vector)).Bitcast(shader.F32.Vec(4))))
+		for _, s := range stores {
+			in.value(q.k.Body[s].Src[0])
+		}
+		scopes = append(scopes, in)
+	}
+	for _, in := range scopes {
+		in.storeEach(stores)
+	}
+	loop.end()
+	sc.end()
+}
