@@ -81,6 +81,9 @@ type savedValue struct {
 	output     // the instruction that computes it
 	buffer int // of the plan
 	dtype  ir.DType
+	// inverse says that 1 over the value is stored: values of rows and columns are divided by it
+	// alone.
+	inverse bool
 }
 
 // places finds, for each stage, the axes that run over columns, and the parts into which
@@ -199,12 +202,17 @@ func (l *loop) saved(outputs []output) []savedValue {
 	body := m.step.Kernel.Body
 	columns := m.step.Kernel.Roles(ir.N)
 	reduced := make([]bool, len(body))
-	crosses := make([]bool, len(body))
+	crosses, divides := make([]bool, len(body)), make([]bool, len(body))
 	for i, in := range body {
 		reduced[i] = in.Op.Class() == ir.Reduction && in.Axes == columns
-		for _, j := range in.Src {
+		for n, j := range in.Src {
 			reduced[i] = reduced[i] || reduced[j]
-			crosses[j] = crosses[j] || reduced[j] && body[j].Domain&columns == 0 && in.Domain&columns != 0
+			if !reduced[j] || body[j].Domain&columns != 0 || in.Domain&columns == 0 {
+				continue
+			}
+			isDivisor := in.Op == ir.Div && n == 1
+			divides[j] = isDivisor && (divides[j] || !crosses[j])
+			crosses[j] = true
 		}
 	}
 	var list []savedValue
@@ -217,7 +225,7 @@ func (l *loop) saved(outputs []output) []savedValue {
 		if _, ok := buffers[i]; !ok {
 			buffers[i] = l.newBuffer(Buffer{DType: d, Len: l.fuser.rows})
 		}
-		list = append(list, savedValue{at, buffers[i], d})
+		list = append(list, savedValue{at, buffers[i], d, divides[i]})
 	}
 	slices.SortFunc(list, func(a, b savedValue) int {
 		if a.stage != b.stage {

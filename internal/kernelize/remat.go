@@ -24,6 +24,7 @@ const (
 const (
 	storeCost = 2
 	rematCost = 0.35 // of an addition
+	cheapCost = 0.15 // of one on GPUs with matrix instructions, which compute more for a byte
 	maxRemat  = 64   // additions for the values that one group reads
 )
 
@@ -92,10 +93,13 @@ func (p *placer) rematerialize() map[*graph.Node]choice {
 	}
 	readings := p.readings()
 	for _, g := range p.groups {
-		c := &cut{owner: g, readings: readings}
+		c := &cut{owner: g, readings: readings, addition: rematCost}
+		if p.halves {
+			c.addition = cheapCost
+		}
 		for _, n := range g.written() {
 			plain := !slices.ContainsFunc(readings[n], func(r reading) bool { return !r.plain })
-			if plain && n.owner() == g && n.Op.Class() == ir.Elementwise && n.end == 0 && !n.DType.IsHalf() && !pinned[n.Node] {
+			if plain && n.owner() == g && n.Op.Class() == ir.Elementwise && n.end == 0 && !pinned[n.Node] {
 				c.values = append(c.values, n)
 			}
 		}
@@ -111,6 +115,7 @@ type cut struct {
 	owner    *group
 	values   []*node
 	readings map[*node][]reading
+	addition float64 // cost
 	stored   []*node // instead of values, or of them
 	computed nodeSet // by readers, in place of the others
 }
@@ -171,7 +176,7 @@ func (c *cut) candidates() []*node {
 			return
 		}
 		seen[n] = true
-		if n.Len() == size && !n.DType.IsHalf() && !slices.Contains(c.values, n) {
+		if n.Len() == size && !slices.Contains(c.values, n) {
 			list = append(list, n)
 		}
 		if n.Op.Class() == ir.Elementwise {
@@ -238,12 +243,12 @@ func (t *recomputation) visit(n *node) bool {
 		t.loads[n] = true
 		t.cost += float64(n.Len() * n.DType.Size())
 		return true
-	case n.Op.Class() != ir.Elementwise || n.end != 0 || n.DType.IsHalf():
+	case n.Op.Class() != ir.Elementwise || n.end != 0:
 		return false
 	}
 	t.computed[n] = true
 	t.additions += ir.Table[n.Op].Cost
-	t.cost += rematCost * float64(ir.Table[n.Op].Cost*n.Len())
+	t.cost += t.addition * float64(ir.Table[n.Op].Cost*n.Len())
 	if t.additions > maxRemat {
 		return false
 	}
