@@ -32,20 +32,34 @@ var halves = [...]string{shader.F16Pairs: "f16.f16", shader.BF16Pairs: "bf16.bf1
 func (p *printer) multiplyGroup(s *shader.MultiplyGroup) {
 	p.require(groups)
 	if len(s.Products) > 0 {
-		p.do("wgmma.fence.sync.aligned")
 		add := p.result(pred, "setp.ne.u32", p.result(word, "mov.u32", "1"), "0")
+		operands := make([][]value, len(s.Products)) // all are complete before the fence
+		for i := range s.Products {
+			operands[i] = p.operands(&s.Products[i], add)
+		}
+		p.do("wgmma.fence.sync.aligned")
 		for i := range s.Products {
 			m := &s.Products[i]
-			var acc []value
-			for _, v := range m.Acc {
-				acc = append(acc, p.vars[v]...)
-			}
-			op := fmt.Sprintf("wgmma.mma_async.sync.aligned.m64n%dk16.f32.%s", 8*len(m.Acc), halves[m.Elem])
-			p.do(op, group(acc), p.descriptor(&m.A), p.descriptor(&m.B), add, "1", "1", transposed(&m.A), transposed(&m.B))
+			p.do(fmt.Sprintf("wgmma.mma_async.sync.aligned.m64n%dk16.f32.%s", 8*len(m.Acc), halves[m.Elem]), operands[i]...)
 		}
 		p.do("wgmma.commit_group.sync.aligned")
 	}
 	p.do("wgmma.wait_group.sync.aligned", value(fmt.Sprint(s.Pending)))
+}
+
+// operands are those of a product's instruction.
+func (p *printer) operands(m *shader.MultiplyShared, add value) []value {
+	var acc, left []value
+	for _, v := range m.Acc {
+		acc = append(acc, p.vars[v]...)
+	}
+	for _, x := range m.Left {
+		left = append(left, p.one(x))
+	}
+	if m.Left != nil {
+		return []value{group(acc), group(p.registers(ir.Uint32, left)), p.descriptor(&m.B), add, "1", "1", transposed(&m.B)}
+	}
+	return []value{group(acc), p.descriptor(&m.A), p.descriptor(&m.B), add, "1", "1", transposed(&m.A), transposed(&m.B)}
 }
 
 func transposed(m *shader.SharedMatrix) value {

@@ -8,9 +8,6 @@ import (
 	"github.com/tensorken/tensorken/ir"
 )
 
-// attentionWarps is the number of warps of a workgroup.
-const attentionWarps = 4
-
 // attentionRegisters is the most registers of a thread for accumulators and scores.
 const attentionRegisters = 160
 
@@ -22,6 +19,8 @@ type attention struct {
 	*compiler
 	*loopnest.Attention
 	m, n    []int // axes of rows and columns
+	groups  bool  // of 128 threads multiply, by shader.MultiplyGroup
+	warps   int   // of a workgroup
 	high    int   // squares of 16 rows of a warp
 	wide    int   // columns of a block, in squares of 16
 	p       *pass
@@ -29,6 +28,7 @@ type attention struct {
 	outputs []*tilePass
 	rows    [][]*attentionRow // by square and row of a thread in it
 	columns *shader.Expr      // the first of a block
+	buffer  *shader.Expr      // of two, that has the tiles of the block
 	lane    *shader.Expr
 }
 
@@ -56,8 +56,12 @@ func (c *compiler) attention() {
 		across := c.k.Body[p.Right].Domain & c.k.Roles(ir.Width)
 		a.outputs = append(a.outputs, a.product(p, axesIn(c.k, across), a.n))
 	}
-	a.choose()
-	c.pass(attentionWarps*shader.Warp, a.build)
+	if a.groups = a.inGroups(); a.groups {
+		a.chooseGroups()
+	} else {
+		a.choose()
+	}
+	c.pass(a.warps*shader.Warp, a.build)
 }
 
 func axesIn(k *loopnest.Nest, s ir.AxisSet) (list []int) {
@@ -85,18 +89,23 @@ func (a *attention) product(p loopnest.Product, cols, deep []int) *tilePass {
 // choose chooses the squares of a warp: as many as its registers hold, rather of rows, as
 // these share what is read of the columns.
 func (a *attention) choose() {
-	width := 0
-	for _, q := range a.outputs {
-		width += ir.CeilDiv(q.cols.n, 16) * 16
-	}
+	a.warps = 4
 	for _, size := range [][2]int{{2, 4}, {2, 2}, {1, 4}, {1, 2}} {
 		a.high, a.wide = size[0], size[1]
-		scores := 8 * a.high * a.wide * (len(a.scores) + min(1, len(a.outputs)))
-		enough := a.k.Size(a.m) > 16*attentionWarps*(a.high-1) && a.k.Size(a.n) > 16*(a.wide/2)
-		if enough && scores+a.high*width/2 <= attentionRegisters && a.t.fits(attentionWarps*shader.Warp, a.bytes()) {
+		enough := a.k.Size(a.m) > 16*a.warps*(a.high-1) && a.k.Size(a.n) > 16*(a.wide/2)
+		if enough && a.registers() <= attentionRegisters && a.t.fits(a.warps*shader.Warp, a.bytes()) {
 			return
 		}
 	}
+}
+
+// registers is how many a thread needs for scores, for one left factor and for outputs.
+func (a *attention) registers() int {
+	n := 8 * a.wide * (len(a.scores) + min(1, len(a.outputs)))
+	for _, q := range a.outputs {
+		n += 8 * ir.CeilDiv(q.cols.n, 16)
+	}
+	return a.high * n
 }
 
 // bytes is the memory that a workgroup shares.
@@ -129,7 +138,7 @@ func (a *attention) tile(q *tilePass) {
 	}
 	u.buffers = 1
 	block := 16 * u.group
-	q.tile = tile{m: 16 * a.high * attentionWarps, high: a.high, unit: &u}
+	q.tile = tile{m: 16 * a.high * a.warps, high: a.high, unit: &u}
 	if slices.Contains(a.scores, q) {
 		q.tile.n, q.tile.k = 16*a.wide, ir.CeilDiv(max(1, q.depth), block)*16
 	} else {
@@ -145,7 +154,13 @@ func (a *attention) build(p *pass) {
 	a.p = p
 	root := p.root
 	p.Subgroup = shader.Warp
-	rows := 16 * a.high * attentionWarps
+	if a.groups {
+		p.Resident = 1
+		if a.registers() <= 88 {
+			p.Resident = 2
+		}
+	}
+	rows := 16 * a.high * a.warps
 	high := ir.CeilDiv(a.k.Size(a.m), rows)
 	batch := a.k.List(ir.Batch)
 	p.groups = high * a.k.Size(batch)
@@ -162,13 +177,15 @@ func (a *attention) build(p *pass) {
 	ty := root.Let("ty", warp.Mul(8).Add(a.lane.Div(4)))
 	tx := root.Let("tx", a.lane.Rem(4))
 	for i, q := range slices.Concat(a.scores, a.outputs) {
-		a.tile(q)
+		if !a.groups {
+			a.tile(q)
+		}
 		q.p, q.at, q.lane, q.warp, q.tx, q.ty = p, at, a.lane, [2]*shader.Expr{warp, u32(0)}, tx, ty
 		q.rows.name, q.cols.name = tag("m", i), tag("n", i)
-		q.n = q.declare(&q.cols, q.tile.n)
+		a.declare(q)
 	}
 	for _, q := range a.scores {
-		q.m = q.prepare(&q.rows, q.tile.m, at.row)
+		q.place(root, &q.m, at.row)
 		start := root.block()
 		q.putTile(start, &q.m, q.loadTile(start, &q.m, u32(0)), u32(0))
 		start.end()
@@ -180,21 +197,50 @@ func (a *attention) build(p *pass) {
 	}
 	a.startRows()
 	first, end := a.columnsOf(bounds, at.row, rows)
+	start := root.block()
 	loop, n0 := root.loop("n0", first, end, 16*a.wide)
 	a.columns = n0
+	if a.groups {
+		a.copyBlocks(start, loop, first, end)
+	} else {
+		a.loadBlock(loop)
+	}
 	a.block(loop)
+	start.end()
 	loop.end()
+	if a.groups {
+		root.Do(&shader.CopyWait{})
+	}
 	a.finishRows()
+}
+
+// declare declares the tiles of a product.
+func (a *attention) declare(q *tilePass) {
+	isScore := slices.Contains(a.scores, q)
+	block, buffers := q.tile.n, 1
+	if a.groups {
+		buffers = 2
+		if !isScore {
+			block = ir.CeilDiv(block, 64) * 64
+		}
+	}
+	q.n = q.declare(&q.cols, block, buffers)
+	if isScore {
+		q.m = q.declare(&q.rows, q.tile.m, 1)
+	}
+	if a.groups {
+		q.m.order, q.n.order = rowOrder, columnOrder
+	}
 }
 
 // paired reports whether the left factors of products are pairs of halves: then squares
 // of scores lie two by two.
 func (a *attention) paired() bool {
-	return len(a.outputs) > 0 && a.outputs[0].tile.unit.group == 2
+	return !a.groups && len(a.outputs) > 0 && a.outputs[0].tile.unit.group == 2
 }
 
-// block computes a block of columns.
-func (a *attention) block(loop *scope) {
+// loadBlock loads the tiles of a block of columns.
+func (a *attention) loadBlock(loop *scope) {
 	loop.Barrier() // what was read of the block before
 	for _, q := range a.scores {
 		in := loop.block()
@@ -209,12 +255,22 @@ func (a *attention) block(loop *scope) {
 		in.end()
 	}
 	loop.Barrier()
+}
+
+// block computes a block of columns.
+func (a *attention) block(loop *scope) {
 	for i, q := range a.scores {
 		q.acc = q.accumulators(loop, tag("s", i)+"_")
-		m := q.from(loop, &q.m, q.warp[0], u32(0))
-		q.multiplyInto(loop, q.acc, u32(0), func(sc *scope, word, s int) []*shader.Expr {
-			return q.vectors(sc, "x", &q.m, m, a.high, s, word)
-		})
+	}
+	if a.groups {
+		a.startScores(loop)
+	} else {
+		for _, q := range a.scores {
+			m := q.from(loop, &q.m, q.warp[0], u32(0))
+			q.multiplyInto(loop, q.acc, u32(0), func(sc *scope, word, s int) []*shader.Expr {
+				return q.vectors(sc, "x", &q.m, m, a.high, s, word)
+			})
+		}
 	}
 	for g := range a.rows {
 		for r, row := range a.rows[g] {
@@ -226,6 +282,7 @@ func (a *attention) block(loop *scope) {
 
 // addBlock adds the products of a block to the outputs.
 func (a *attention) addBlock(loop *scope) {
+	group := &shader.MultiplyGroup{}
 	for _, q := range a.outputs {
 		if a.Scaled[q.rows.factor] {
 			for g, list := range q.acc {
@@ -235,30 +292,42 @@ func (a *attention) addBlock(loop *scope) {
 				}
 			}
 		}
-		left := make([][][2]value, a.high) // by square of rows, square of columns and row
-		for g := range left {
-			left[g] = make([][2]value, a.wide)
-			for h := range left[g] {
-				for r, row := range a.rows[g] {
-					left[g][h][r] = a.valid(row.points[h], row.points[h].value(q.rows.factor), number(shader.F32, 0))
-				}
-			}
+		left := a.left(q)
+		if a.groups {
+			group.Products = append(group.Products, a.groupProducts(q, left[0])...)
+			continue
 		}
 		in := loop.block()
 		q.addProducts(in, u32(0), func(sc *scope, word, s int) (list []*shader.Expr) {
 			for g := range left {
-				list = append(list, sc.Let(tag("p", g), q.words(left[g], word, s)))
+				list = append(list, sc.Let(tag("p", g), shader.Vec(4, q.words(left[g], word, s)...)))
 			}
 			return list
 		})
 		in.end()
 	}
+	if a.groups && len(a.outputs) > 0 {
+		loop.Do(group)
+	}
+}
+
+// left is the left factor of an output: by square of rows, square of columns and row.
+func (a *attention) left(q *tilePass) [][][2]value {
+	left := make([][][2]value, a.high)
+	for g := range left {
+		left[g] = make([][2]value, a.wide)
+		for h := range left[g] {
+			for r, row := range a.rows[g] {
+				left[g][h][r] = a.valid(row.points[h], row.points[h].value(q.rows.factor), number(shader.F32, 0))
+			}
+		}
+	}
+	return left
 }
 
 // words are what an instruction takes of a left factor in registers: see tilePass.putWarps.
-func (q *tilePass) words(left [][2]value, word, s int) *shader.Expr {
+func (q *tilePass) words(left [][2]value, word, s int) (list []*shader.Expr) {
 	u := q.tile.unit
-	var list []*shader.Expr
 	for i := range 2 {
 		for r := range 2 {
 			switch {
@@ -272,7 +341,7 @@ func (q *tilePass) words(left [][2]value, word, s int) *shader.Expr {
 			}
 		}
 	}
-	return shader.Vec(4, list...)
+	return list
 }
 
 // valid is a value in the lanes of a scope that are valid, and another one elsewhere.

@@ -22,6 +22,7 @@ func TestAttention(t *testing.T) {
 		dtype                              tensor.DType
 		tolerance                          float64
 	}{
+		{"halves of 64 and 128", 1, 2, 140, 200, 128, tensor.AttentionOptions{Causal: true, Offset: 60}, tensor.BFloat16, 0.1},
 		{"floats", 1, 2, 40, 130, 20, tensor.AttentionOptions{}, tensor.Float32, 2e-6},
 		{"two squares of rows", 1, 1, 150, 128, 64, tensor.AttentionOptions{Causal: true}, tensor.Float32, 2e-6},
 		{"bfloat16", 2, 2, 70, 130, 24, tensor.AttentionOptions{Causal: true, Offset: 60}, tensor.BFloat16, 0.1},
@@ -66,32 +67,35 @@ func TestAttention(t *testing.T) {
 				}
 				return list
 			}
-			drv, err := open(nvidia)()
-			if err != nil {
-				t.Fatal(err)
-			}
-			kernels := 0
-			ref := drv.(*drivertest.Reference)
-			ref.Bindings = 64
-			prepare := ref.Prepare
-			ref.Prepare = func(k *ir.Kernel) (func([]drivertest.HostArg) error, error) {
-				if k.Template == ir.Attention {
-					kernels++
+			want := run(tensor.CPU(), tensor.Float32)
+			for _, target := range []Target{nvidia, hopper} {
+				drv, err := open(target)()
+				if err != nil {
+					t.Fatal(err)
 				}
-				return prepare(k)
+				kernels := 0
+				ref := drv.(*drivertest.Reference)
+				ref.Bindings = 64
+				prepare := ref.Prepare
+				ref.Prepare = func(k *ir.Kernel) (func([]drivertest.HostArg) error, error) {
+					if k.Template == ir.Attention {
+						kernels++
+					}
+					return prepare(k)
+				}
+				got := run(tensor.NewDevice(drv), c.dtype)
+				if kernels < 3 {
+					t.Errorf("%d kernels of attention, want 3", kernels)
+				}
+				worst := 0.0
+				for i := range got {
+					worst = max(worst, math.Abs(float64(got[i]-want[i])))
+				}
+				if !(worst < c.tolerance) {
+					t.Errorf("error %g", worst)
+				}
+				t.Logf("error %g", worst)
 			}
-			got, want := run(tensor.NewDevice(drv), c.dtype), run(tensor.CPU(), tensor.Float32)
-			if kernels < 3 {
-				t.Errorf("%d kernels of attention, want 3", kernels)
-			}
-			worst := 0.0
-			for i := range got {
-				worst = max(worst, math.Abs(float64(got[i]-want[i])))
-			}
-			if !(worst < c.tolerance) {
-				t.Errorf("error %g", worst)
-			}
-			t.Logf("error %g", worst)
 		})
 	}
 }

@@ -142,6 +142,9 @@ func (a *attention) storeRow(end *scope, g, r int) {
 		for h := range q.tile.wide {
 			sc := end.block()
 			w, _ := q.columns(sc, h)
+			if a.groups { // the columns of an instruction are those of the factor, in order
+				w.base, w.step, w.fours = a.lane.Rem(4).Mul(2).Plus(16*h), []int{0, 1, 8, 9}, false
+			}
 			sc.enterValid(w)
 			sc.values[q.sum] = q.resultsWarps(g, r, h)
 			sc.storeEach(list)

@@ -81,11 +81,25 @@ func (q *tilePass) copyVector(sc *scope, f *factorTile, l *tileLoad, at, to *sha
 	sc.Do(in.head)
 }
 
-// lineAt is where a tile in lines of 64 has the vector of a load.
+// lineAt is where a tile in lines of 64 has the vector of a load. A tile of more than 64 places
+// of the depth is one of 64 behind the other.
 func lineAt(f *factorTile, l *tileLoad) *shader.Expr {
-	line, vector := l.u, l.q
-	if !f.alongK {
-		line, vector = l.q.Div(8).Mul(64).Add(l.u), l.q.And(7)
+	at := l.u
+	if f.order != nil {
+		at = f.order(at)
 	}
-	return line.Mul(8).Add(vector.Xor(line.And(7)))
+	line, vector, behind := at, l.q, l.q.Div(8)
+	switch {
+	case !f.alongK && f.depth > 64:
+		line, vector, behind = l.q.Div(8).Mul(64).Add(at.And(63)), l.q.And(7), at.Div(64)
+	case !f.alongK:
+		line, vector = l.q.Div(8).Mul(64).Add(at), l.q.And(7)
+	case f.depth > 64:
+		vector = l.q.And(7)
+	}
+	at = line.Mul(8).Add(vector.Xor(line.And(7)))
+	if f.depth > 64 {
+		at = at.Add(behind.Mul(8 * f.block))
+	}
+	return at
 }

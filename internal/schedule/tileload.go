@@ -15,8 +15,10 @@ type factorTile struct {
 	block  int   // of the side
 	lines  patch // what a thread loads at once
 	stride int   // in shared memory, from a word of the depth to the next, in vectors
+	depth  int   // elements of a tile
 	shared *shader.Shared
 	loads  []tileLoad
+	order  func(line *shader.Expr) *shader.Expr // in which lines lie; nil: theirs
 }
 
 // A tileLoad is a block of elements that a thread loads of each tile.
@@ -49,20 +51,20 @@ func (f *factorTile) size(t tile) int { return t.k * f.stride }
 // prepare declares the shared memory of a side of a tile, whose block begins at a number,
 // and finds where a thread's part of each tile is.
 func (q *tilePass) prepare(d *side, block int, begin *shader.Expr) factorTile {
-	f := q.declare(d, block)
+	f := q.declare(d, block, q.tile.unit.buffers)
 	q.place(q.p.root, &f, begin)
 	return f
 }
 
 // declare declares the shared memory of a side of a tile.
-func (q *tilePass) declare(d *side, block int) factorTile {
+func (q *tilePass) declare(d *side, block, buffers int) factorTile {
 	u := q.tile.unit
-	f := factorTile{side: d, left: d == &q.rows, block: block, lines: u.aside}
+	f := factorTile{side: d, left: d == &q.rows, block: block, lines: u.aside, depth: q.tile.depth()}
 	if d.alongK {
 		f.lines = u.deep
 	}
 	f.stride = u.methods.stride(q, &f)
-	f.shared = q.p.share(q.word().Vec(4), u.buffers*f.size(q.tile))
+	f.shared = q.p.share(q.word().Vec(4), buffers*f.size(q.tile))
 	f.shared.Align = u.align
 	return f
 }

@@ -136,6 +136,9 @@ func (*Return) stmt()        {}
 type MultiplyShared struct {
 	Elem Matrix // F16Pairs or BF16Pairs
 	Acc  []*Var // F32.Vec(4), mutable
+	// Left, if not nil, is the four words of A of a thread, as in a Multiply by its warp: the
+	// rows are the warp's 16. Then A is not used.
+	Left []*Expr
 	A, B SharedMatrix
 }
 

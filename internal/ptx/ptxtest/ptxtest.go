@@ -14,7 +14,7 @@ import (
 //
 //	p predicate  h register of 16 bits  w of 32 bits  d of 64 bits
 //	i word or integer  f word or float  x word or either  s special register or name
-//	a address  m word or a list of them, h or a list of them
+//	a address  m word or a list of them, h or a list of them  n list of words or register of 64 bits
 //	* an i that may be absent
 //
 // and the least version and target that have it.
@@ -59,7 +59,7 @@ var table = slices.Concat(rules(60, 50,
 	[2]string{`cvt\.rn\.tf32\.f32`, "wf"},
 ), rules(80, 90,
 	[2]string{`wgmma\.(fence|commit_group)\.sync\.aligned|fence\.proxy\.async\.shared::cta`, ""}, [2]string{`wgmma\.wait_group\.sync\.aligned`, "i"},
-	[2]string{`wgmma\.mma_async\.sync\.aligned\.m64n\d+k16\.f32\.(f16\.f16|bf16\.bf16)`, "mddpiiii"},
+	[2]string{`wgmma\.mma_async\.sync\.aligned\.m64n\d+k16\.f32\.(f16\.f16|bf16\.bf16)`, "mndpiii*"},
 ))
 
 // A checker reads a module line by line.
@@ -211,7 +211,9 @@ func (c *checker) operand(kind byte, x string) error {
 			return c.operand('w', a[1])
 		}
 		return nil
-	case kind == 'm':
+	case kind == 'n' && x[0] != '{':
+		return c.operand('d', x)
+	case kind == 'm', kind == 'n':
 		for _, y := range strings.Split(strings.Trim(x, "{}"), ", ") {
 			if c.operand('w', y) != nil && c.operand('h', y) != nil {
 				return bad

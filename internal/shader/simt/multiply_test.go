@@ -165,6 +165,36 @@ func TestMultiplyGroup(t *testing.T) {
 	}
 }
 
+// A left factor in registers, as loaded from where its tile would be.
+func TestMultiplyGroupHeld(t *testing.T) {
+	s := newGroupSample(false, true, func(list []Stmt) []Stmt {
+		var words []Stmt
+		group := list[3].(*MultiplyGroup)
+		lane := ThreadID.Rem(32)
+		for i := range group.Products {
+			m := &group.Products[i]
+			for w := range 4 { // rows of the warp, eight apart, and words, four apart
+				row := ThreadID.Div(32).Mul(16).Add(lane.Div(4)).Plus(w % 2 * 8)
+				word := lane.Rem(4).Plus(m.A.Depth/2 + w/2*4)
+				vector := row.Mul(8).Add(word.Div(4).Xor(row.And(7)))
+				v := &Var{Name: "left" + string(rune('0'+i)) + string(rune('0'+w)), Type: U32}
+				words = append(words, &Declare{Var: v, Value: choose(m.A.Shared.At(vector), word.Rem(4))})
+				m.Left = append(m.Left, v.Ref())
+			}
+			m.A = SharedMatrix{}
+		}
+		return append(append(list[:3:3], words...), group)
+	})
+	if err := s.run(t); err != nil || !s.right() {
+		t.Errorf("error %v, or another product", err)
+	}
+}
+
+// choose is component i of a vector of four.
+func choose(v, i *Expr) *Expr {
+	return i.Eq(0).If(v.At(0), i.Eq(1).If(v.At(1), i.Eq(2).If(v.At(2), v.At(3))))
+}
+
 // Without one of its statements the program is wrong, and most often found to be.
 func TestMultiplyGroupFaults(t *testing.T) {
 	for _, c := range []struct {

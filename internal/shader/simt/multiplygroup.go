@@ -33,12 +33,18 @@ func (c *compiler) multiplyGroup(s *shader.MultiplyGroup) {
 		arrays [2]int
 		first  [2]value
 		acc    []value
+		left   []value
 	}
 	list := make([]operands, len(s.Products))
 	for i := range s.Products {
 		m, o := &s.Products[i], &list[i]
 		for k, x := range []shader.SharedMatrix{m.A, m.B} {
-			o.arrays[k], o.first[k] = c.array(x.Shared), c.expr(x.First, nil)
+			if x.Shared != nil {
+				o.arrays[k], o.first[k] = c.array(x.Shared), c.expr(x.First, nil)
+			}
+		}
+		for _, x := range m.Left {
+			o.left = append(o.left, c.expr(x, nil))
 		}
 		for _, v := range m.Acc {
 			o.acc = append(o.acc, c.vars[v])
@@ -52,6 +58,10 @@ func (c *compiler) multiplyGroup(s *shader.MultiplyGroup) {
 			for thread := 0; thread < g.Threads; thread += shader.Warpgroup {
 				p := product{MultiplyShared: m, stmt: stmt, thread: thread, acc: o.acc}
 				for k, x := range []shader.SharedMatrix{m.A, m.B} {
+					if x.Shared == nil {
+						p.before[k] = g.held(&p, o.left)
+						continue
+					}
 					p.tiles[k] = tile{x, &g.shared[o.arrays[k]], g.value(o.first[k][0])[thread], []int{64, 8 * len(m.Acc)}[k]}
 					p.before[k] = g.elements(&p, &p.tiles[k])
 				}
@@ -89,10 +99,26 @@ func (g *group) elements(p *product, t *tile) (list []float64) {
 	return list
 }
 
+// held reads the rows of a left factor in registers.
+func (g *group) held(p *product, left []value) (list []float64) {
+	read := elements[p.Elem]
+	for row := range 64 {
+		for k := range 16 {
+			word, lane := row/8%2+k/8*2, row/16*32+row%8*4+k/2%4
+			list = append(list, read(g.value(left[word][0])[p.thread+lane])[k%2])
+		}
+	}
+	return list
+}
+
 // finish computes a product.
 func (g *group) finish(p *product, on []int32) {
 	var tiles [2][]float64
 	for k := range tiles {
+		if p.tiles[k].array == nil {
+			tiles[k] = p.before[k]
+			continue
+		}
 		tiles[k] = g.elements(p, &p.tiles[k])
 		for i, x := range tiles[k] {
 			if y := p.before[k][i]; x != y && (x == x || y == y) {

@@ -213,7 +213,14 @@ func (v *verifier) product(m *shader.MultiplyShared) {
 		v.assignable(acc)
 		v.must(acc.Type == shader.F32.Vec(4), "%s is %v", acc.Name, acc.Type)
 	}
-	for _, x := range []shader.SharedMatrix{m.A, m.B} {
+	for i, x := range []shader.SharedMatrix{m.A, m.B} {
+		if i == 0 && m.Left != nil {
+			v.must(len(m.Left) == 4 && x.Shared == nil, "a left factor of %d words", len(m.Left))
+			for _, word := range m.Left {
+				v.typed(word, shader.U32)
+			}
+			continue
+		}
 		v.shared(x.Shared, x.First)
 		v.must(x.Shared.Type == shader.U32.Vec(4) && x.Shared.Align%1024 == 0 && x.Shared.Align > 0, "%s is %v, aligned at %d bytes", x.Shared.Name, x.Shared.Type, x.Shared.Align)
 	}

@@ -1,0 +1,117 @@
+package schedule
+
+import (
+	"github.com/tensorken/tensorken/internal/shader"
+	"github.com/tensorken/tensorken/ir"
+)
+
+// Attention by groups of 128 threads: tiles of halves are copied to shared memory, in two
+// buffers, and multiplied there; the left factors of outputs are in registers.
+
+// inGroups reports whether all products are of halves whose tiles are copied as they are.
+func (a *attention) inGroups() bool {
+	if !a.t.SharedMatrices {
+		return false
+	}
+	for _, q := range a.scores {
+		half := q.half(q.rows.factor)
+		if half == 0 || half != q.half(q.cols.factor) || !q.rows.alongK || !q.cols.alongK || !q.copies(&factorTile{side: &q.cols}) {
+			return false
+		}
+	}
+	for _, q := range a.outputs {
+		if q.half(q.cols.factor) == 0 || q.cols.alongK || !q.copies(&factorTile{side: &q.cols}) {
+			return false
+		}
+	}
+	return true
+}
+
+// chooseGroups chooses the columns of a block.
+func (a *attention) chooseGroups() {
+	a.warps, a.high, a.wide = 8, 1, 4
+	for _, q := range a.scores {
+		u := byGroups(matrixOf[q.half(q.cols.factor)], 2)
+		q.tile = tile{m: 16 * a.warps, n: 16 * a.wide, k: 32 * ir.CeilDiv(max(1, q.depth), 64), high: 1, wide: a.wide, unit: u}
+	}
+	for _, q := range a.outputs {
+		u := byGroups(matrixOf[q.half(q.cols.factor)], 2)
+		squares := ir.CeilDiv(q.cols.n, 16)
+		q.tile = tile{m: 16 * a.warps, n: 16 * squares, k: 8 * a.wide, high: 1, wide: squares, unit: u}
+	}
+}
+
+// matrixOf has the elements of products by their type.
+var matrixOf = map[ir.DType]shader.Matrix{ir.Float16: shader.F16Pairs, ir.BFloat16: shader.BF16Pairs}
+
+// An instruction has rows g and g+8 of 16 in a thread, and of 16 columns 2c, 2c+1, 2c+8 and
+// 2c+9. Tiles lie in an order in which these are rows 2g and 2g+1, and columns 4c to 4c+3.
+
+func rowOrder(x *shader.Expr) *shader.Expr {
+	return x.Shr(4).Shl(4).Or(x.And(1).Shl(3)).Or(x.Shr(1).And(7))
+}
+
+func columnOrder(x *shader.Expr) *shader.Expr {
+	return x.Shr(4).Shl(4).Or(x.And(2).Shl(2)).Or(x.Shr(1).And(6)).Or(x.And(1))
+}
+
+// copyBlocks waits for the tiles of a block, and starts to copy those of the next.
+func (a *attention) copyBlocks(start, loop *scope, first, end *shader.Expr) {
+	size := 16 * a.wide
+	a.copyBlock(start, first, u32(0))
+	a.buffer = loop.Let("buffer", a.columns.Sub(first).Div(size).And(1))
+	loop.Do(&shader.CopyWait{}, &shader.Barrier{Products: true})
+	next := loop.Let("next", a.columns.Add(size).Lt(end).If(a.columns.Add(size), a.columns)) // the last one again: it is not used
+	a.copyBlock(loop, next, u32(1).Sub(a.buffer))
+}
+
+// copyBlock starts to copy the tiles of a block to a buffer.
+func (a *attention) copyBlock(sc *scope, at, buffer *shader.Expr) {
+	for _, q := range a.scores {
+		in := sc.block()
+		q.n.loads = nil
+		q.place(in, &q.n, at)
+		for _, l := range q.n.loads {
+			q.copyVector(in, &q.n, &l, u32(0), buffer.Mul(q.n.size(q.tile)))
+		}
+		in.end()
+	}
+	for _, q := range a.outputs {
+		in := sc.block()
+		for _, l := range q.n.loads {
+			q.copyVector(in, &q.n, &l, at, buffer.Mul(q.n.size(q.tile)))
+		}
+		in.end()
+	}
+	sc.Do(&shader.CopyCommit{})
+}
+
+// startScores computes the scores of a block.
+func (a *attention) startScores(loop *scope) {
+	group := &shader.MultiplyGroup{}
+	for i, q := range a.scores {
+		rows := loop.Let(tag("left", i), shader.ThreadID.Div(shader.Warpgroup).Mul(64*8))
+		cols := loop.Let(tag("right", i), a.buffer.Mul(q.n.size(q.tile)))
+		for k := 0; k < q.depth; k += 16 {
+			group.Products = append(group.Products, shader.MultiplyShared{
+				Elem: q.tile.unit.elem, Acc: q.acc[0],
+				A: shader.SharedMatrix{Shared: q.m.shared, First: rows.Plus(k / 64 * 8 * q.m.block), Depth: k % 64},
+				B: shader.SharedMatrix{Shared: q.n.shared, First: cols.Plus(k / 64 * 8 * q.n.block), Depth: k % 64},
+			})
+		}
+	}
+	loop.Do(group)
+}
+
+// groupProducts are the products of a block that an output adds up, with its left factor.
+func (a *attention) groupProducts(q *tilePass, left [][2]value) (list []shader.MultiplyShared) {
+	first := a.buffer.Mul(q.n.size(q.tile))
+	for h := range a.wide {
+		k := 16 * h
+		list = append(list, shader.MultiplyShared{
+			Elem: q.tile.unit.elem, Acc: q.acc[0], Left: q.words(left, 8*h, 0),
+			B: shader.SharedMatrix{Shared: q.n.shared, First: first.Plus(k / 64 * 8 * q.n.block), AlongSide: true, Depth: k % 64},
+		})
+	}
+	return list
+}
