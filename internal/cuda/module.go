@@ -94,8 +94,10 @@ func (l *library) compile(text string) ([]byte, error) {
 	log := make([]byte, 8<<10)
 	options := []uint32{jitErrorLog, jitErrorLogSize}
 	values := []uintptr{uintptr(unsafe.Pointer(&log[0])), uintptr(len(log))}
-	var pinner runtime.Pinner // values hides the address of log
+	var pinner runtime.Pinner // until the end the driver writes the log, and its length into values
 	pinner.Pin(&log[0])
+	pinner.Pin(&options[0])
+	pinner.Pin(&values[0])
 	defer pinner.Unpin()
 	var state, code, size uintptr
 	if err := l.call("cuLinkCreate", l.LinkCreate_v2, uintptr(len(options)), uintptr(unsafe.Pointer(&options[0])), uintptr(unsafe.Pointer(&values[0])), uintptr(unsafe.Pointer(&state))); err != nil {
