@@ -115,6 +115,8 @@ func (p *printer) component(e *shader.Expr, x []value) value {
 	from := e.Args[0].Type.Elem()
 	c := classOf(e.Type)
 	switch e.Op {
+	case shader.Exp2:
+		return p.result(word, "ex2.approx.ftz.f32", x[0])
 	case shader.Exp:
 		return p.exp(x[0])
 	case shader.Log:
@@ -291,9 +293,10 @@ var native = map[string]struct {
 	"min_f32":  {matrices, func(p *printer, x []value) value { return p.result(word, "min.NaN.f32", x...) }},
 }
 
-// exp is off by up to |x| times its rounding.
+// exp is off by up to |x| times its rounding. It is 0 where it is subnormal: to give these
+// takes three instructions more.
 func (p *printer) exp(x value) value {
-	return p.result(word, "ex2.approx.f32", p.result(word, "mul.rn.f32", x, "0f3FB8AA3B"))
+	return p.result(word, "ex2.approx.ftz.f32", p.result(word, "mul.rn.f32", x, "0f3FB8AA3B"))
 }
 
 func (p *printer) inline(f *shader.Func, args [][]value) []value {

@@ -196,18 +196,16 @@ func (a *attention) build(p *pass) {
 		q.place(root, &q.n, u32(0))
 	}
 	a.startRows()
-	first, end := a.columnsOf(bounds, at.row, rows)
-	start := root.block()
-	loop, n0 := root.loop("n0", first, end, 16*a.wide)
-	a.columns = n0
+	first, full, end := a.columnsOf(bounds, at.row, rows)
 	if a.groups {
-		a.copyBlocks(start, loop, first, end)
-	} else {
-		a.loadBlock(loop)
+		a.copyBlock(root, first, u32(0))
 	}
-	a.block(loop)
-	start.end()
-	loop.end()
+	if full != nil { // most blocks need no mask
+		a.blocks("n0", first, first, full, end, decided(bounds))
+		a.blocks("n1", first, full.Max(first), end, end, nil)
+	} else {
+		a.blocks("n0", first, first, end, end, nil)
+	}
 	if a.groups {
 		root.Do(&shader.CopyWait{})
 	}
@@ -257,8 +255,22 @@ func (a *attention) loadBlock(loop *scope) {
 	loop.Barrier()
 }
 
+// blocks computes the blocks of columns from one up to another; the first of all and the end are
+// those of the workgroup.
+func (a *attention) blocks(name string, first, from, to, end *shader.Expr, decided map[int]int64) {
+	loop, at := a.p.root.loop(name, from, to, 16*a.wide)
+	a.columns = at
+	if a.groups {
+		a.copyBlocks(loop, first, end)
+	} else {
+		a.loadBlock(loop)
+	}
+	a.block(loop, decided)
+	loop.end()
+}
+
 // block computes a block of columns.
-func (a *attention) block(loop *scope) {
+func (a *attention) block(loop *scope, decided map[int]int64) {
 	for i, q := range a.scores {
 		q.acc = q.accumulators(loop, tag("s", i)+"_")
 	}
@@ -274,7 +286,7 @@ func (a *attention) block(loop *scope) {
 	}
 	for g := range a.rows {
 		for r, row := range a.rows[g] {
-			a.reduceBlock(loop, row, g, r)
+			a.reduceBlock(loop, row, g, r, decided)
 		}
 	}
 	a.addBlock(loop)

@@ -17,7 +17,8 @@ type bound struct {
 	off   int
 	// lowest lists instructions: numbers that have to be -Inf.
 	lowest []int
-	last   bool // it bounds the last column of a row, not the first
+	last   bool          // it bounds the last column of a row, not the first
+	holds  map[int]int64 // conditions that are decided where the bound is not negative: 1 if true
 }
 
 // key tells bounds apart.
@@ -40,6 +41,8 @@ func (x bounds) each(y bounds) bounds {
 	for k, b := range x {
 		if c, ok := y[k]; ok {
 			b.lowest = slices.Concat(b.lowest, c.lowest)
+			b.holds = maps.Clone(b.holds)
+			maps.Copy(b.holds, c.holds)
 			z[k] = b
 		}
 	}
@@ -162,10 +165,10 @@ func (a *attention) holds(i int, want bool) bounds {
 		if a.k.Body[in.Src[0]].Type != ir.Int32 {
 			return nil
 		}
-		b := bound{terms: map[int]int{}, off: -1} // y-x-1 is not negative; or x-y
+		b := bound{terms: map[int]int{}, off: -1, holds: map[int]int64{i: 1}} // y-x-1 is not negative; or x-y
 		x, y := -1, 1
 		if !want {
-			x, y, b.off = 1, -1, 0
+			x, y, b.off, b.holds[i] = 1, -1, 0, 0
 		}
 		if a.add(&b, in.Src[0], x) && a.add(&b, in.Src[1], y) {
 			return bounds{b.key(): b}
@@ -192,37 +195,62 @@ func (a *attention) add(b *bound, i, c int) bool {
 	return true
 }
 
+// decided are the conditions that hold in blocks up to the column full of columnsOf.
+func decided(list []bound) map[int]int64 {
+	all := map[int]int64{}
+	for _, b := range list {
+		maps.Copy(all, b.holds)
+	}
+	return all
+}
+
 // columnsOf returns the first column that a block of rows needs, at a block's begin, and the one
-// after the last.
-func (a *attention) columnsOf(list []bound, row *shader.Expr, rows int) (first, end *shader.Expr) {
-	root, n := a.p.root, a.k.Size(a.n)
+// after the last. If there is more than that the bounds end, full is where the blocks end in
+// which they hold for all rows; else nil.
+func (a *attention) columnsOf(list []bound, row *shader.Expr, rows int) (first, full, end *shader.Expr) {
+	root, n, step := a.p.root, a.k.Size(a.n), 16*a.wide
 	if len(list) == 0 {
-		return u32(0), u32(n)
+		return u32(0), nil, u32(n)
 	}
 	low, high := root.Var("n_low", number(shader.I32, 0)), root.Var("n_high", number(shader.I32, n))
+	whole := root.Var("n_whole", number(shader.I32, n))
+	lasts := 0
 	for i, b := range list {
-		most := number(shader.I32, b.off) // of the bound without the column
-		for _, t := range slices.Sorted(maps.Keys(b.terms)) {
-			in, c := &a.k.Body[t], b.terms[t]
-			switch {
-			case in.Op != ir.Index:
-				most = most.Add(root.value(t).lane(0).Mul(c))
-			case in.Axis != a.n[0]:
-				most = most.Add(a.greatest(in.Axis, row, rows, c))
-			}
-		}
-		most = root.Let(tag("bound", i), most)
+		most := root.Let(tag("most", i), a.withoutColumn(&b, row, rows, 1))
 		sc := root.when(a.allLowest(b.lowest))
 		if b.last {
+			lasts++
 			sc.Set(high, high.Ref().Min(most.Add(1)))
+			least := root.Let(tag("least", i), a.withoutColumn(&b, row, rows, -1))
+			root.Set(whole, whole.Ref().Min(least.Add(1)))
 		} else {
 			sc.Set(low, low.Ref().Max(number(shader.I32, 0).Sub(most)))
 		}
 		sc.end()
 	}
-	step := 16 * a.wide
-	low0 := low.Ref().Min(n).Convert(shader.U32).Div(step).Mul(step)
-	return root.Let("n_first", low0), root.Let("n_end", high.Ref().Max(0).Convert(shader.U32))
+	begin := func(x *shader.Expr) *shader.Expr { return x.Convert(shader.U32).Div(step).Mul(step) }
+	first = root.Let("n_first", begin(low.Ref().Min(n)))
+	end = root.Let("n_end", high.Ref().Max(0).Convert(shader.U32))
+	if lasts == len(list) {
+		full = root.Let("n_full", begin(whole.Ref().Min(high.Ref()).Max(0)))
+	}
+	return first, full, end
+}
+
+// withoutColumn is the greatest value in a block of rows of a bound without its column, or with
+// a sign of -1 the least.
+func (a *attention) withoutColumn(b *bound, row *shader.Expr, rows, sign int) *shader.Expr {
+	sum := number(shader.I32, b.off)
+	for _, t := range slices.Sorted(maps.Keys(b.terms)) {
+		in, c := &a.k.Body[t], b.terms[t]
+		switch {
+		case in.Op != ir.Index:
+			sum = sum.Add(a.p.root.value(t).lane(0).Mul(c))
+		case in.Axis != a.n[0]:
+			sum = sum.Add(a.greatest(in.Axis, row, rows, sign*c).Mul(sign))
+		}
+	}
+	return sum
 }
 
 // greatest is the greatest value in a block of rows of c times the position along an axis.

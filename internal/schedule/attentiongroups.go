@@ -56,9 +56,8 @@ func columnOrder(x *shader.Expr) *shader.Expr {
 }
 
 // copyBlocks waits for the tiles of a block, and starts to copy those of the next.
-func (a *attention) copyBlocks(start, loop *scope, first, end *shader.Expr) {
+func (a *attention) copyBlocks(loop *scope, first, end *shader.Expr) {
 	size := 16 * a.wide
-	a.copyBlock(start, first, u32(0))
 	a.buffer = loop.Let("buffer", a.columns.Sub(first).Div(size).And(1))
 	loop.Do(&shader.CopyWait{}, &shader.Barrier{Products: true})
 	next := loop.Let("next", a.columns.Add(size).Lt(end).If(a.columns.Add(size), a.columns)) // the last one again: it is not used

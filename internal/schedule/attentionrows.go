@@ -1,6 +1,7 @@
 package schedule
 
 import (
+	"math"
 	"slices"
 
 	"github.com/tensorken/tensorken/internal/shader"
@@ -35,8 +36,9 @@ func (a *attention) startRows() {
 	}
 }
 
-// reduceBlock continues the reductions of a row by a block of columns.
-func (a *attention) reduceBlock(loop *scope, row *attentionRow, g, r int) {
+// reduceBlock continues the reductions of a row by a block of columns, in which some conditions
+// are decided.
+func (a *attention) reduceBlock(loop *scope, row *attentionRow, g, r int, decided map[int]int64) {
 	step := row.on(loop.Block, "_b")
 	row.points = nil
 	for h := range a.wide {
@@ -46,10 +48,16 @@ func (a *attention) reduceBlock(loop *scope, row *attentionRow, g, r int) {
 		for _, q := range a.scores {
 			sc.values[q.sum] = q.resultsWarps(g, r, h)
 		}
+		for i, holds := range decided {
+			sc.values[i] = value{constant(ir.Bool, ir.Int(ir.Bool, holds))}
+		}
 		row.points = append(row.points, sc)
 	}
 	if row.max != nil {
 		a.raiseMax(loop, row, step)
+	}
+	for _, sc := range row.points {
+		a.exponentials(sc)
 	}
 	for n, x := range row.sums {
 		in := &a.k.Body[x.instr]
@@ -96,9 +104,37 @@ func (a *attention) raiseMax(loop *scope, row *attentionRow, step *scope) {
 	now := loop.Let("now"+step.tag, x.acc.Ref())
 	step.values[a.Max] = value{now}
 	if slices.ContainsFunc(a.Sums, func(i int) bool { return a.Scaled[i] }) || slices.ContainsFunc(a.outputs, func(q *tilePass) bool { return a.Scaled[q.sum] }) {
-		smaller := shader.Function("exp_f32").Call(old.Sub(now)) // 0 if old is -Inf: nothing was added
+		smaller := exponential(old, now) // 0 if old is -Inf: nothing was added
 		row.scale = loop.Let("scale"+step.tag, old.Eq(now).If(number(shader.F32, 1), smaller))
 	}
+}
+
+// exponentials computes those of differences to a value of rows, or of columns, which take two
+// instructions so. What that value's multiple lacks by rounding, all exponentials of a row lack.
+func (a *attention) exponentials(sc *scope) {
+	for i := range a.k.Body {
+		in := &a.k.Body[i]
+		if in.Op != ir.Exp {
+			continue
+		}
+		d := &a.k.Body[in.Src[0]]
+		ofPoint := a.k.Roles(ir.M, ir.N)
+		if d.Op != ir.Sub || in.Domain&ofPoint != ofPoint || a.k.Body[d.Src[1]].Domain&ofPoint == ofPoint {
+			continue
+		}
+		x, y := sc.value(d.Src[0]), sc.value(d.Src[1])
+		list := make([]*shader.Expr, 4)
+		for l := range list {
+			list[l] = exponential(x.lane(l), y.lane(l))
+		}
+		sc.values[i] = sc.let(i, list...)
+	}
+}
+
+// exponential is that of x-y.
+func exponential(x, y *shader.Expr) *shader.Expr {
+	toBase2 := shader.Number(shader.F32, math.Log2E)
+	return shader.MulAdd(x, toBase2, y.Mul(toBase2).Neg()).Exp2()
 }
 
 // finishRows completes the reductions, and stores the results.

@@ -23,6 +23,7 @@ const (
 	Floor
 	Sqrt
 	Exp
+	Exp2
 	Log
 	LeadingZeros
 	RoundTF32 // of an F32, to the nearest whose 13 lower bits do not count; NaN stays NaN
@@ -71,7 +72,7 @@ var opInfo = [NumOps]struct {
 }{
 	Const: {name: "Const"}, Ref: {name: "Ref"}, Word: {name: "Word"}, Group: {name: "Group"}, Thread: {name: "Thread"},
 	Neg: {name: "Neg", arity: 1}, Not: {name: "Not", arity: 1}, Abs: {name: "Abs", arity: 1}, Floor: {name: "Floor", arity: 1},
-	Sqrt: {name: "Sqrt", arity: 1}, Exp: {name: "Exp", arity: 1}, Log: {name: "Log", arity: 1}, LeadingZeros: {name: "LeadingZeros", arity: 1}, RoundTF32: {name: "RoundTF32", arity: 1},
+	Sqrt: {name: "Sqrt", arity: 1}, Exp: {name: "Exp", arity: 1}, Exp2: {name: "Exp2", arity: 1}, Log: {name: "Log", arity: 1}, LeadingZeros: {name: "LeadingZeros", arity: 1}, RoundTF32: {name: "RoundTF32", arity: 1},
 	Add: {name: "Add", arity: 2}, Sub: {name: "Sub", arity: 2}, Mul: {name: "Mul", arity: 2}, Div: {name: "Div", arity: 2}, Rem: {name: "Rem", arity: 2},
 	Min: {name: "Min", arity: 2}, Max: {name: "Max", arity: 2}, And: {name: "And", arity: 2}, Or: {name: "Or", arity: 2}, Xor: {name: "Xor", arity: 2},
 	Shl: {name: "Shl", arity: 2}, Shr: {name: "Shr", arity: 2},
@@ -174,12 +175,17 @@ func apply(op Op, x *Expr, more ...any) *Expr {
 
 // Operations on components. An operand is an *Expr of x's type or a Go number.
 
-func (x *Expr) Neg() *Expr          { return apply(Neg, x) }
-func (x *Expr) Not() *Expr          { return apply(Not, x) }
-func (x *Expr) Abs() *Expr          { return apply(Abs, x) }
-func (x *Expr) Floor() *Expr        { return apply(Floor, x) }
-func (x *Expr) Sqrt() *Expr         { return apply(Sqrt, x) }
-func (x *Expr) Exp() *Expr          { return apply(Exp, x) }
+func (x *Expr) Neg() *Expr   { return apply(Neg, x) }
+func (x *Expr) Not() *Expr   { return apply(Not, x) }
+func (x *Expr) Abs() *Expr   { return apply(Abs, x) }
+func (x *Expr) Floor() *Expr { return apply(Floor, x) }
+func (x *Expr) Sqrt() *Expr  { return apply(Sqrt, x) }
+func (x *Expr) Exp() *Expr   { return apply(Exp, x) }
+
+// Exp2 is 2ˣ. It is 0 where that is subnormal or less, and defined for every x on targets with
+// matrix instructions.
+func (x *Expr) Exp2() *Expr { return apply(Exp2, x) }
+
 func (x *Expr) Log() *Expr          { return apply(Log, x) }
 func (x *Expr) LeadingZeros() *Expr { return apply(LeadingZeros, x) }
 func (x *Expr) RoundTF32() *Expr    { return apply(RoundTF32, x) }

@@ -68,7 +68,7 @@ func operatorOf(e *shader.Expr) *operator {
 
 // builtins are the functions that ops call.
 var builtins = [shader.NumOps]string{
-	shader.Abs: "abs", shader.Floor: "floor", shader.Sqrt: "sqrt", shader.Exp: "exp", shader.Log: "log",
+	shader.Abs: "abs", shader.Floor: "floor", shader.Sqrt: "sqrt", shader.Exp: "exp", shader.Exp2: "exp2", shader.Log: "log",
 	shader.LeadingZeros: "countLeadingZeros", shader.Min: "min", shader.Max: "max", shader.Fma: "fma",
 }
 

@@ -223,6 +223,9 @@ func signed(l map[key]loop) {
 	}))
 }
 
+// smallestNormal is the least positive F32 that is not subnormal.
+const smallestNormal = 0x1p-126
+
 // floats are ops on F32. The functions are undefined where shaders' are.
 func floats(l map[key]loop) {
 	set := func(op shader.Op, f loop) { l[key{op: op, operand: shader.F32}] = f }
@@ -245,6 +248,13 @@ func floats(l map[key]loop) {
 		}
 	}))
 	set(shader.Sqrt, within(math.Sqrt, func(x float32) bool { return x >= 0 && x <= math.MaxFloat32 }))
+	set(shader.Exp2, map1(func(x float32) float32 {
+		y := float32(math.Exp2(float64(x)))
+		if y < smallestNormal {
+			y = 0
+		}
+		return y
+	}))
 	set(shader.Exp, within(math.Exp, func(x float32) bool { return x > -104 && x < 88.73 }))
 	set(shader.Log, within(math.Log, func(x float32) bool { return x > 0 && x <= math.MaxFloat32 }))
 	set(shader.Div, map2(func(x, y float32) float32 { return x / y }))

@@ -20,7 +20,7 @@ var (
 // components alike.
 var operands = [shader.NumOps][]shader.Type{
 	shader.Neg: signedTypes, shader.Not: logicalTypes, shader.Abs: signedTypes, shader.Floor: floatTypes,
-	shader.Sqrt: floatTypes, shader.Exp: floatTypes, shader.Log: floatTypes, shader.LeadingZeros: {shader.U32}, shader.RoundTF32: floatTypes,
+	shader.Sqrt: floatTypes, shader.Exp: floatTypes, shader.Exp2: floatTypes, shader.Log: floatTypes, shader.LeadingZeros: {shader.U32}, shader.RoundTF32: floatTypes,
 	shader.Add: numberTypes, shader.Sub: numberTypes, shader.Mul: numberTypes, shader.Div: numberTypes,
 	shader.Rem: intTypes, shader.Min: numberTypes, shader.Max: numberTypes, shader.And: logicalTypes,
 	shader.Or: logicalTypes, shader.Xor: intTypes, shader.Shl: intTypes, shader.Shr: intTypes,
