@@ -13,7 +13,7 @@ import (
 // gradients of keys and values are sums over rows: in the kernel that computes them rows and
 // columns have changed places.
 func (l *loop) attention() bool {
-	if l.limits.Attention == 0 || !l.places() {
+	if !l.placed {
 		return false
 	}
 	var byRow, byColumn, ofRow []output
@@ -36,7 +36,11 @@ func (l *loop) attention() bool {
 		}
 	}
 	if len(byColumn) == 0 {
-		if m := l.merge(false, nil, slices.Concat(byRow, ofRow)); m.finish() {
+		m := l.merge(false, nil, slices.Concat(byRow, ofRow))
+		for _, x := range l.wanted {
+			m.save(x)
+		}
+		if m.finish() {
 			l.kernels = []Step{m.step}
 			return true
 		}
@@ -51,11 +55,16 @@ func (l *loop) attention() bool {
 	if saved == nil {
 		return false
 	}
-	m := l.merge(false, nil, ofRow)
-	for _, x := range saved {
-		m.save(x)
+	var merged []*merger
+	if m := l.fromForward(saved); m != nil && len(ofRow) == 0 && len(l.wanted) == 0 {
+		merged = append(merged, m)
+	} else {
+		m := l.merge(false, nil, ofRow)
+		for _, x := range slices.Concat(saved, l.wanted) {
+			m.save(x)
+		}
+		merged = append(merged, m)
 	}
-	merged := []*merger{m}
 	if len(byRow) > 0 {
 		merged = append(merged, l.merge(false, saved, byRow))
 	}

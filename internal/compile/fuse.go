@@ -232,7 +232,7 @@ func (f *fuser) split() {
 				switch writer := f.members[w]; {
 				case m != nil && m.late[b]:
 					late = max(late, after[w])
-				case m != nil && writer != nil && !writer.adds:
+				case m != nil && writer != nil && !writer.adds && !(f.limits.Attention > 0 && f.isProduct(b)):
 					g = max(g, writer.generation)
 				default:
 					g = max(g, after[w])
@@ -255,6 +255,13 @@ func (f *fuser) split() {
 			f.loops[m.generation].add(i, m, false)
 		}
 	}
+}
+
+// isProduct reports whether a buffer has several elements for each row that are no scores. Kernels
+// of attention read them only when all are stored.
+func (f *fuser) isProduct(b int) bool {
+	n := f.p.Buffers[b].Len
+	return n != f.rows && n != f.rows*f.columns
 }
 
 // newBuffer adds a buffer and returns its number.

@@ -19,7 +19,9 @@ type loop struct {
 	finish  []Step // compute the results from sums over blocks
 	kernels []Step // in place of the loop
 
-	rowParts, columnParts []part // in which axes divide rows and columns
+	placed                bool         // the following is known
+	rowParts, columnParts []part       // in which axes divide rows and columns
+	wanted                []savedValue // that kernels of later loops read
 }
 
 // A stage is a step in a loop.
@@ -175,7 +177,13 @@ func (f *fuser) build() bool {
 		return false
 	}
 	for _, l := range f.loops {
-		if !l.align() || !l.attention() && !(f.large && l.cut()) {
+		if !l.align() {
+			return false
+		}
+		l.placed = f.limits.Attention > 0 && l.places()
+	}
+	for _, l := range slices.Backward(f.loops) { // earlier ones save what later ones read
+		if !l.attention() && (len(l.wanted) > 0 || !f.large || !l.cut()) {
 			return false
 		}
 	}

@@ -14,7 +14,9 @@ type merger struct {
 	*loop
 	swapped bool // rows are summed over
 	plain   bool // values of rows stay factors of what is summed
+	ofRows  bool // there are no columns: sums over them are those of dot
 	saved   []savedValue
+	wanted  map[*loop][]savedValue // from earlier loops
 	step    Step
 	moved   map[output]int        // instructions: where they are in the new body
 	texts   map[string]int        // of the new body
@@ -76,6 +78,9 @@ func (m *merger) terms(stage, a int) []term {
 	switch {
 	case s.stride[a] > 0:
 		return over(m.rowParts, true, s.stride[a])
+	case s.column[a] > 0 && m.ofRows:
+		m.failed = true
+		return nil
 	case s.column[a] > 0:
 		return over(m.columnParts, false, s.column[a])
 	}
@@ -83,7 +88,10 @@ func (m *merger) terms(stage, a int) []term {
 	if !ok {
 		at = len(m.step.Kernel.Axes)
 		role := ir.Width
-		if x.Role == ir.K {
+		switch {
+		case m.ofRows:
+			role = ir.Reduced
+		case x.Role == ir.K:
 			role = ir.K
 		}
 		if x.Len > m.limits.Attention {
@@ -157,7 +165,15 @@ func (m *merger) copy(stage, i int) int {
 			return m.value(w.stage, m.stages[w.stage].step.Kernel.Body[w.instr].Src[0])
 		}
 	}
+	if m.ofRows && m.reduces(stage, i) {
+		if load, ok := m.wantNew(output{stage, i}); ok {
+			return load
+		}
+	}
 	if in.Op.Class() == ir.Reduction {
+		if m.ofRows {
+			return m.dot(stage, i)
+		}
 		return m.reduction(stage, &in)
 	}
 	in.Src = slices.Clone(in.Src)
@@ -341,6 +357,9 @@ func (m *merger) finish() bool {
 	}
 	if m.bindings > 0 && buffers > m.bindings || ir.Verify(k) != nil {
 		return false
+	}
+	if k.Template != ir.Attention {
+		return true
 	}
 	_, ok := loopnest.NewAttention(k)
 	return ok

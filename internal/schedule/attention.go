@@ -128,6 +128,8 @@ func (a *attention) tile(q *tilePass) {
 	left := right
 	if slices.Contains(a.scores, q) {
 		left = q.half(q.rows.factor)
+	} else if slices.ContainsFunc(a.outputs, func(o *tilePass) bool { return o.half(o.cols.factor) == 0 }) {
+		right = 0 // squares of scores lie in one order for all outputs
 	}
 	u := *attentionUnits[right]
 	if left != right || right == 0 {
