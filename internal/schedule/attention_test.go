@@ -8,6 +8,7 @@ import (
 	"github.com/tensorken/tensorken/driver/drivertest"
 	"github.com/tensorken/tensorken/grad"
 	plans "github.com/tensorken/tensorken/internal/compile"
+	"github.com/tensorken/tensorken/internal/shader"
 	"github.com/tensorken/tensorken/ir"
 	"github.com/tensorken/tensorken/tensor"
 )
@@ -80,11 +81,15 @@ func TestAttention(t *testing.T) {
 				}
 				kernels := 0
 				ref := drv.(*drivertest.Reference)
-				ref.Bindings = 64
+				ref.Bindings, ref.Halves = 64, true
 				prepare := ref.Prepare
 				ref.Prepare = func(k *ir.Kernel) (func([]drivertest.HostArg) error, error) {
 					if k.Template == ir.Attention {
 						kernels++
+						p, err := Compile(k, target)
+						if inGroups := c.dtype != tensor.Float32 && target.SharedMatrices; err == nil && inGroups != (p.Passes[0].Threads == 2*shader.Warpgroup) {
+							t.Errorf("%d threads in a workgroup, products in shared memory %v", p.Passes[0].Threads, inGroups)
+						}
 					}
 					return prepare(k)
 				}

@@ -30,14 +30,17 @@ func (a *attention) inGroups() bool {
 // chooseGroups chooses the columns of a block.
 func (a *attention) chooseGroups() {
 	a.warps, a.high, a.wide = 8, 1, 4
-	for _, q := range a.scores {
+	unit := func(q *tilePass) *unit {
 		u := byGroups(matrixOf[q.half(q.cols.factor)], 2)
-		q.tile = tile{m: 16 * a.warps, n: 16 * a.wide, k: 32 * ir.CeilDiv(max(1, q.depth), 64), high: 1, wide: a.wide, unit: u}
+		u.rows = 2 // by rowOrder
+		return u
+	}
+	for _, q := range a.scores {
+		q.tile = tile{m: 16 * a.warps, n: 16 * a.wide, k: 32 * ir.CeilDiv(max(1, q.depth), 64), high: 1, wide: a.wide, unit: unit(q)}
 	}
 	for _, q := range a.outputs {
-		u := byGroups(matrixOf[q.half(q.cols.factor)], 2)
 		squares := ir.CeilDiv(q.cols.n, 16)
-		q.tile = tile{m: 16 * a.warps, n: 16 * squares, k: 8 * a.wide, high: 1, wide: squares, unit: u}
+		q.tile = tile{m: 16 * a.warps, n: 16 * squares, k: 8 * a.wide, high: 1, wide: squares, unit: unit(q)}
 	}
 }
 
