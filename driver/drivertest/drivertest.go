@@ -41,6 +41,7 @@ var parts = []part{
 	{"LargeProducts", (*suite).largeProducts},
 	{"Products", (*suite).products},
 	{"Loops", (*suite).loops},
+	{"Attention", (*suite).attentionKernels},
 	{"Layouts", (*suite).layouts},
 	{"Outputs", (*suite).outputs},
 	{"Goroutines", (*suite).goroutines},

@@ -58,6 +58,44 @@ func (s *suite) loops() {
 	})
 }
 
+// An attender is a looper that runs kernels of attention, and no loops. It counts them.
+type attender struct {
+	driver.Looper
+	kernels int
+}
+
+func (a *attender) LoopLimits() ir.LoopLimits {
+	return ir.LoopLimits{Attention: a.Looper.LoopLimits().Attention, Columns: 2, Scores: math.MaxInt}
+}
+
+func (a *attender) Compile(k *ir.Kernel) (driver.Program, error) {
+	if k.Template == ir.Attention {
+		a.kernels++
+	}
+	return a.Looper.Compile(k)
+}
+
+// attentionKernels computes attention, and what its derivatives are made of, by kernels of the
+// template.
+func (s *suite) attentionKernels() {
+	drv, ok := s.drv.(driver.Looper)
+	if !ok || drv.LoopLimits().Attention == 0 {
+		s.Skipf("%s runs no kernels of attention", s.drv.Name())
+	}
+	s.each(floatTypes, func(s *suite, d ir.DType) {
+		a := &attender{Looper: drv}
+		s.dev = exec.New(a)
+		for i, l := range layouts {
+			if l.rank <= 3 && i%4 == 0 {
+				s.attention(l.name, d, i, l.make(s, d, []int{2, 34, 24}), l.make(s, d, []int{2, 69, 24}), l.make(s, d, []int{2, 69, 40}))
+			}
+		}
+		if a.kernels == 0 {
+			s.Errorf("no kernel is one of attention")
+		}
+	})
+}
+
 // attention checks softmax(q·kᵀ + mask)·v, and sums over rows as the derivatives by k and v
 // have: of the first layout with masks of several kinds, of others with one.
 func (s *suite) attention(what string, d ir.DType, layout int, q, k, v *graph.Node) {

@@ -248,9 +248,15 @@ func (l *loop) saved(outputs []output) []savedValue {
 // overScores reports whether a factor of a stage is a value of rows and columns: it depends on
 // scores that the loop computes.
 func (l *loop) overScores(s *stage, i int) bool {
-	in := &s.step.Kernel.Body[i]
-	if in.Op == ir.Load && l.isScoreSized(s, in.Arg) {
-		return true
+	return s.depends(i, func(in *ir.Instr) bool { return in.Op == ir.Load && l.isScoreSized(s, in.Arg) })
+}
+
+// depends reports whether an instruction of a stage is, or depends on, one of a kind.
+func (s *stage) depends(i int, is func(in *ir.Instr) bool) bool {
+	body := s.step.Kernel.Body
+	yes := make([]bool, i+1)
+	for k := range yes {
+		yes[k] = is(&body[k]) || slices.ContainsFunc(body[k].Src, func(j int) bool { return yes[j] })
 	}
-	return slices.ContainsFunc(in.Src, func(j int) bool { return l.overScores(s, j) })
+	return yes[i]
 }

@@ -158,16 +158,14 @@ func (m *merger) dot(stage, i int) int {
 	in := &m.stages[stage].step.Kernel.Body[i]
 	f := m.factored(output{stage, in.Src[0]})
 	if in.Op != ir.Sum || m.stages[stage].step.Kernel.Template != ir.Reduce || len(f.atoms) != 2 {
-		m.failed = true
-		return 0
+		return m.fail()
 	}
 	for n, score := range f.atoms {
 		if sum, g, ok := m.forward(score, f.atoms[1-n]); ok {
 			return m.multiplied(sum, f, g)
 		}
 	}
-	m.failed = true
-	return 0
+	return m.fail()
 }
 
 // forward finds the product of a weight and what a score multiplies its left factor by, in an
@@ -354,6 +352,5 @@ func (m *merger) multiplied(sum int, f, without factored) int {
 
 // reduces reports whether a value of a stage depends on a reduction in that stage.
 func (m *merger) reduces(stage, i int) bool {
-	in := &m.stages[stage].step.Kernel.Body[i]
-	return in.Op.Class() == ir.Reduction || slices.ContainsFunc(in.Src, func(j int) bool { return m.reduces(stage, j) })
+	return m.stages[stage].depends(i, func(in *ir.Instr) bool { return in.Op.Class() == ir.Reduction })
 }

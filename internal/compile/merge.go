@@ -1,7 +1,6 @@
 package compile
 
 import (
-	"cmp"
 	"slices"
 
 	"github.com/tensorken/tensorken/internal/loopnest"
@@ -20,6 +19,7 @@ type merger struct {
 	step    Step
 	moved   map[output]int        // instructions: where they are in the new body
 	texts   map[string]int        // of the new body
+	reduced []bool                // of the first instructions of the new body: see isReduced
 	axes    map[[2]int]int        // of stages, by stage and axis, that are no rows or columns
 	at      map[part]map[bool]int // rows (true) and columns: their axes
 	failed  bool
@@ -206,6 +206,12 @@ func (m *merger) copy(stage, i int) int {
 	return m.add(in)
 }
 
+// fail says that there is no kernel, and returns the number of an instruction.
+func (m *merger) fail() int {
+	m.failed = true
+	return m.add(ir.Instr{Op: ir.Const, Type: ir.Float32})
+}
+
 // savedAt returns the saved value that an instruction of a stage computes, nil if it is none.
 func (m *merger) savedAt(stage, i int) *savedValue {
 	k := slices.IndexFunc(m.saved, func(x savedValue) bool { return x.output == output{stage, i} })
@@ -294,6 +300,9 @@ func (m *merger) save(x savedValue) {
 		return
 	}
 	n := m.value(x.stage, x.instr)
+	if m.failed {
+		return
+	}
 	if x.inverse {
 		n = m.invert(n)
 	}
@@ -363,36 +372,4 @@ func (m *merger) finish() bool {
 	}
 	_, ok := loopnest.NewAttention(k)
 	return ok
-}
-
-func padded(coef []int, n int) []int { return append(slices.Clone(coef), make([]int, n-len(coef))...) }
-
-// dropArgs removes the arguments that no instruction uses, and sorts buffers before numbers.
-func (m *merger) dropArgs() {
-	k := m.step.Kernel
-	used := make([]bool, len(k.Args))
-	uses := func(in *ir.Instr) bool { return in.Op == ir.Scalar || in.Op == ir.Load || in.Op == ir.Store }
-	for i := range k.Body {
-		if in := &k.Body[i]; uses(in) {
-			used[in.Arg] = true
-		}
-	}
-	var order []int
-	for i := range used {
-		if used[i] {
-			order = append(order, i)
-		}
-	}
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(k.Args[a].Kind, k.Args[b].Kind) })
-	args, likes := make([]Arg, len(order)), make([]ir.Arg, len(order))
-	to := make([]int, len(k.Args))
-	for n, i := range order {
-		args[n], likes[n], to[i] = m.step.Args[i], k.Args[i], n
-	}
-	for i := range k.Body {
-		if in := &k.Body[i]; uses(in) {
-			in.Arg = to[in.Arg]
-		}
-	}
-	m.step.Args, k.Args = args, likes
 }

@@ -14,8 +14,7 @@ func (m *merger) reduction(stage int, in *ir.Instr) int {
 	columns := m.step.Kernel.Roles(ir.N)
 	if k.Template != ir.Contraction {
 		if m.swapped {
-			m.failed = true
-			return 0
+			return m.fail()
 		}
 		return m.sum(in.Op, in.Type, m.value(stage, in.Src[0]), -1)
 	}
@@ -32,12 +31,10 @@ func (m *merger) reduction(stage int, in *ir.Instr) int {
 			left, right = right, left
 		}
 		if overRows != m.swapped || overRows == overColumns || !m.overScores(s, left) || m.overScores(s, right) {
-			m.failed = true
-			return 0
+			return m.fail()
 		}
 		if half := s.halfOf(right); half != 0 && half != s.halfOf(left) {
-			m.failed = true // halves are multiplied by what is rounded to halves
-			return 0
+			return m.fail() // halves are multiplied by what is rounded to halves
 		}
 		return m.sum(ir.Sum, in.Type, m.value(stage, left), m.value(stage, right))
 	}
@@ -139,6 +136,11 @@ func (m *merger) factors(i int) (rest int, list []factor) {
 
 // isReduced reports whether an instruction depends on a reduction over columns.
 func (m *merger) isReduced(i int) bool {
-	in := &m.step.Kernel.Body[i]
-	return in.Op.Class() == ir.Reduction && in.Axes == m.step.Kernel.Roles(ir.N) || slices.ContainsFunc(in.Src, m.isReduced)
+	body := m.step.Kernel.Body
+	for len(m.reduced) < len(body) {
+		in := &body[len(m.reduced)]
+		own := in.Op.Class() == ir.Reduction && in.Axes == m.step.Kernel.Roles(ir.N)
+		m.reduced = append(m.reduced, own || slices.ContainsFunc(in.Src, func(j int) bool { return m.reduced[j] }))
+	}
+	return m.reduced[i]
 }

@@ -21,7 +21,8 @@ type Attention struct {
 // A Product is a sum of a product: Left varies over rows, Right over columns.
 type Product struct{ Sum, Left, Right int }
 
-// NewAttention analyses a kernel. It reports false if one pass is not enough.
+// NewAttention analyses a kernel. It reports false if one pass is not enough, or if no scores are
+// computed.
 func NewAttention(k *ir.Kernel) (*Attention, bool) {
 	a := &Attention{Max: -1, Scaled: make([]bool, len(k.Body)), reduced: make([]bool, len(k.Body))}
 	columns := k.Roles(ir.N)
@@ -63,14 +64,11 @@ func NewAttention(k *ir.Kernel) (*Attention, bool) {
 		}
 		a.reduced[i] = true
 	}
-	return a, true
+	return a, len(a.Scores) > 0
 }
 
 // adds reports whether the sum of a value can be continued from columns to columns.
 func (a *Attention) adds(i int) bool { return a.Scaled[i] || !a.reduced[i] }
-
-// Adds reports whether the sum over the columns of instruction i can be continued.
-func (a *Attention) Adds(i int) bool { return a.adds(i) }
 
 // scaled reports whether a value of rows and columns is proportional to eˣ⁻ᵐ.
 func (a *Attention) scaled(k *ir.Kernel, i int) bool {

@@ -12,12 +12,11 @@ import (
 func (a *attention) startRows() {
 	root := a.p.root
 	a.rows = make([][]*attentionRow, a.high)
-	any := slices.Concat(a.scores, a.outputs)[0]
 	for g := range a.rows {
 		for r := range 2 {
 			name := tag("_", g, r)
 			row := &attentionRow{scope: root.beside(name)}
-			w, _ := any.row(row.scope, g, r)
+			w, _ := a.scores[0].row(row.scope, g, r)
 			row.enterValid(w)
 			start := func(i int, name string) reducer {
 				x := a.reducer(i)

@@ -24,8 +24,8 @@ var targets = []struct {
 	parts []string
 }{
 	{"NVIDIA", Target{Family: Discrete, MaxThreads: 1024, SharedBytes: 48 << 10, SubgroupMin: 32, SubgroupMax: 32, Units: 132}, nil},
-	{"matrices", nvidia, []string{"LargeProducts", "Products"}},
-	{"shared matrices", hopper, []string{"LargeProducts", "Loops", "Products"}},
+	{"matrices", nvidia, []string{"Attention", "LargeProducts", "Products"}},
+	{"shared matrices", hopper, []string{"Attention", "LargeProducts", "Loops", "Products"}},
 	{"Apple", Target{MaxThreads: 1024, SharedBytes: 32 << 10, SubgroupMin: 16, SubgroupMax: 16, Units: 16},
 		[]string{"Chains", "Factors", "Loops", "LongReductions", "Reductions", "ScatterAdd", "Scan", "Sort"}},
 	{"tiny", Target{MaxThreads: 64, SharedBytes: 4 << 10, MaxGroups: 200, Units: 1},
@@ -45,6 +45,7 @@ func open(t Target) func() (driver.Device, error) {
 		d.Bindings = 8
 		d.Async = true
 		d.Loops = t.LoopLimits()
+		d.Halves = t.Matrices
 		d.Prepare = func(k *ir.Kernel) (func(args []drivertest.HostArg) error, error) {
 			for _, a := range k.Args {
 				if a.Kind == ir.Out && a.Len > math.MaxInt32 {
