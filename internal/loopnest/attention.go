@@ -21,8 +21,8 @@ type Attention struct {
 // A Product is a sum of a product: Left varies over rows, Right over columns.
 type Product struct{ Sum, Left, Right int }
 
-// NewAttention analyses a kernel. It reports false if one pass is not enough, or if no scores are
-// computed.
+// NewAttention analyses a kernel. It reports false if one pass is not enough, if no scores are
+// computed, or if a reduction is not of float32.
 func NewAttention(k *ir.Kernel) (*Attention, bool) {
 	a := &Attention{Max: -1, Scaled: make([]bool, len(k.Body)), reduced: make([]bool, len(k.Body))}
 	columns := k.Roles(ir.N)
@@ -35,6 +35,9 @@ func NewAttention(k *ir.Kernel) (*Attention, bool) {
 		if in.Op.Class() != ir.Reduction {
 			a.Scaled[i] = a.scaled(k, i)
 			continue
+		}
+		if in.Type != ir.Float32 {
+			return nil, false
 		}
 		x := in.Src[0]
 		p := Product{Sum: i}

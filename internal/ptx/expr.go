@@ -2,14 +2,13 @@ package ptx
 
 import (
 	"fmt"
-	"strconv"
 	"strings"
 
 	"github.com/tensorken/tensorken/internal/shader"
 )
 
-// An operation is the instruction of an op, by the type of its operands: "" where there is
-// none.
+// An operation is the instruction of an op, by the type of its operands of 32 bits: "" where
+// there is none.
 type operation struct{ boolean, signed, unsigned, float string }
 
 func same(name string) operation { return operation{"", name + ".s32", name + ".u32", name + ".f32"} }
@@ -50,15 +49,23 @@ var operations = [shader.NumOps]operation{
 
 // of is the instruction for a type.
 func (o operation) of(t shader.Type) string {
-	switch t.Elem() {
-	case shader.Bool:
+	switch {
+	case t.Elem() == shader.Bool:
 		return o.boolean
-	case shader.I32:
-		return o.signed
-	case shader.F32:
-		return o.float
+	case t.IsSigned():
+		return sized(o.signed, t)
+	case t.IsFloat():
+		return sized(o.float, t)
 	}
-	return o.unsigned
+	return sized(o.unsigned, t)
+}
+
+// sized is an instruction on words as one on components of a type.
+func sized(name string, t shader.Type) string {
+	if t.IsWide() {
+		return strings.ReplaceAll(name, "32", "64")
+	}
+	return name
 }
 
 // expr writes the instructions of an expression and returns its components.
@@ -90,7 +97,7 @@ func (p *printer) expr(e *shader.Expr) []value {
 	case shader.LoadShared:
 		return p.loadShared(e)
 	case shader.LoadAtomic:
-		return []value{p.result(word, "ld.volatile.global.u32", p.address(e.Buffer, e.Args[0], 0))}
+		return []value{p.result(word, "ld.volatile.global.u32", p.address(e.Buffer, e.Args[0]).at(0))}
 	}
 	args := make([][]value, len(e.Args))
 	for i, a := range e.Args {
@@ -121,9 +128,13 @@ func (p *printer) component(e *shader.Expr, x []value) value {
 		return p.exp(x[0])
 	case shader.Log:
 		return p.result(word, "mul.rn.f32", p.result(word, "lg2.approx.f32", x[0]), "0f3F317218")
+	case shader.LeadingZeros:
+		if c == long {
+			return p.result(long, "cvt.u64.u32", p.result(word, "clz.b64", x[0]))
+		}
 	case shader.Select:
-		if c == word {
-			return p.result(word, "selp.b32", x[1], x[2], x[0])
+		if c != pred {
+			return p.result(c, sized("selp.b32", e.Type), x[1], x[2], x[0])
 		}
 		yes := p.result(pred, "and.pred", x[0], x[1])
 		no := p.result(pred, "and.pred", p.result(pred, "not.pred", x[0]), x[2])
@@ -142,8 +153,7 @@ func (p *printer) component(e *shader.Expr, x []value) value {
 	case shader.Bitcast:
 		return bitcast(e.Type.Elem(), x[0])
 	case shader.Shuffle:
-		members := uint32(1<<min(p.pass.Threads, shader.Warp) - 1)
-		return p.result(word, "shfl.sync.bfly.b32", x[0], value(fmt.Sprint(e.Bits)), "31", value(fmt.Sprint(members)))
+		return p.shuffle(c, x[0], e.Bits)
 	case shader.Eq:
 		if from == shader.Bool {
 			return p.result(pred, "not.pred", p.result(pred, "xor.pred", x...))
@@ -156,48 +166,18 @@ func (p *printer) component(e *shader.Expr, x []value) value {
 	return p.result(c, op, x...)
 }
 
-// pairs are types of two halves.
-var pairs = map[shader.Type]string{shader.F16: "f16x2", shader.BF16: "bf16x2"}
-
-// pack makes a word of two halves: of those that x and y were read from, if they were.
-func (p *printer) pack(t shader.Type, x, y value) value {
-	if a, b := p.halves[x], p.halves[y]; a.of == t && b.of == t {
-		return p.result(word, "mov.b32", group([]value{a.bits, b.bits}))
+// shuffle exchanges a word, or two.
+func (p *printer) shuffle(c class, x value, mask uint64) value {
+	if c == long {
+		halves := []value{p.register(word), p.register(word)}
+		p.do("mov.b64", group(halves), p.registers(long, []value{x})[0])
+		for i, h := range halves {
+			halves[i] = p.shuffle(word, h, mask)
+		}
+		return p.result(long, "mov.b64", group(halves))
 	}
-	p.require(matrices)
-	return p.result(word, "cvt.rn."+pairs[t]+".f32", y, x)
-}
-
-// constant is a number, which a predicate needs an instruction for.
-func (p *printer) constant(t shader.Type, bits uint32) value {
-	if t != shader.Bool {
-		return number(t, bits)
-	}
-	return p.result(pred, "setp.ne.u32", p.result(word, "mov.u32", value(fmt.Sprint(bits))), "0")
-}
-
-// bitcast is a value as one of another type, which only the text of a constant depends on.
-func bitcast(t shader.Type, x value) value {
-	switch hex, float := strings.CutPrefix(string(x), "0f"); {
-	case x[0] == '%' || float == (t == shader.F32):
-		return x
-	case float:
-		bits, _ := strconv.ParseUint(hex, 16, 32)
-		return number(t, uint32(bits))
-	}
-	bits, _ := strconv.ParseInt(string(x), 10, 64)
-	return number(t, uint32(bits))
-}
-
-// number is a constant of a word.
-func number(t shader.Type, bits uint32) value {
-	switch t {
-	case shader.F32:
-		return value(fmt.Sprintf("0f%08X", bits))
-	case shader.I32:
-		return value(fmt.Sprint(int32(bits)))
-	}
-	return value(fmt.Sprint(bits))
+	members := uint32(1<<min(p.pass.Threads, shader.Warp) - 1)
+	return p.result(word, "shfl.sync.bfly.b32", x, value(fmt.Sprint(mask)), "31", value(fmt.Sprint(members)))
 }
 
 // group is the number of the workgroup.
@@ -219,45 +199,6 @@ func (p *printer) vector(e *shader.Expr) []value {
 		out = append(out, out[0])
 	}
 	return out
-}
-
-// convert writes a conversion. A half is held as its bits, in a word.
-func (p *printer) convert(to, from shader.Type, x value) value {
-	switch {
-	case from == to || from.IsInt() && to.IsInt():
-		return x
-	case to == shader.Bool:
-		if from == shader.F32 {
-			return p.result(pred, "setp.neu.f32", x, "0f00000000")
-		}
-		return p.result(pred, "setp.ne.u32", x, "0")
-	case from == shader.Bool && to == shader.F32:
-		return p.result(word, "selp.b32", "0f3F800000", "0f00000000", x)
-	case from == shader.Bool:
-		return p.result(word, "selp.b32", "1", "0", x)
-	case to == shader.F16:
-		h := p.result(short, "cvt.rn.f16.f32", x)
-		return p.result(word, "cvt.u32.u16", h)
-	case to == shader.BF16:
-		return p.result(word, "cvt.u32.u16", p.bfloat16(x))
-	case from == shader.F16:
-		h := p.result(short, "cvt.u16.u32", x)
-		return p.result(word, "cvt.f32.f16", h)
-	case from == shader.BF16:
-		return p.result(word, "shl.b32", x, "16")
-	case to == shader.F32:
-		return p.result(word, "cvt.rn.f32."+suffix(from), x)
-	}
-	return p.result(word, "cvt.rzi."+suffix(to)+".f32", x)
-}
-
-// bfloat16 rounds a word to a half.
-func (p *printer) bfloat16(x value) value {
-	if p.gpu < matrices.target {
-		return p.result(short, "cvt.u16.u32", p.inline(shader.Function("bf16_bits"), [][]value{{x}})[0])
-	}
-	p.require(matrices)
-	return p.result(short, "cvt.rn.bf16.f32", x)
 }
 
 // call writes a function: the instruction that is one, or its body.

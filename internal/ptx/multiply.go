@@ -4,7 +4,6 @@ import (
 	"fmt"
 
 	"github.com/tensorken/tensorken/internal/shader"
-	"github.com/tensorken/tensorken/ir"
 )
 
 // products are the instructions of a Multiply.
@@ -20,7 +19,7 @@ func (p *printer) multiply(s *shader.Multiply) {
 	for _, x := range append(s.A[:], s.B[:]...) {
 		words = append(words, p.one(x))
 	}
-	words = p.registers(ir.Uint32, words)
+	words = p.registers(word, words)
 	acc := group(p.vars[s.Acc])
 	p.do("mma.sync.aligned."+products[s.Elem], acc, group(words[:4]), group(words[4:]), acc)
 }
@@ -57,7 +56,7 @@ func (p *printer) operands(m *shader.MultiplyShared, add value) []value {
 		left = append(left, p.one(x))
 	}
 	if m.Left != nil {
-		return []value{group(acc), group(p.registers(ir.Uint32, left)), p.descriptor(&m.B), add, "1", "1", transposed(&m.B)}
+		return []value{group(acc), group(p.registers(word, left)), p.descriptor(&m.B), add, "1", "1", transposed(&m.B)}
 	}
 	return []value{group(acc), p.descriptor(&m.A), p.descriptor(&m.B), add, "1", "1", transposed(&m.A), transposed(&m.B)}
 }

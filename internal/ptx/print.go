@@ -187,23 +187,18 @@ func (p *printer) place(label string) { p.text.WriteString(label + ":\n") }
 
 // classOf is the class of the components of a type.
 func classOf(t shader.Type) class {
-	if t.Elem() == shader.Bool {
+	switch {
+	case t.Elem() == shader.Bool:
 		return pred
+	case t.IsWide():
+		return long
 	}
 	return word
 }
 
-// suffix is the type of instructions on components of a type.
+// suffix is the type of instructions on components of a type of numbers.
 func suffix(t shader.Type) string {
-	switch t.Elem() {
-	case shader.Bool:
-		return "pred"
-	case shader.I32:
-		return "s32"
-	case shader.F32:
-		return "f32"
-	}
-	return "u32"
+	return operation{signed: "s32", unsigned: "u32", float: "f32"}.of(t)
 }
 
 // copy returns a register with the value of x.
@@ -215,24 +210,17 @@ func (p *printer) copy(t shader.Type, x value) value {
 
 // move sets a register.
 func (p *printer) move(t shader.Type, r, x value) {
-	if classOf(t) == pred {
-		p.do("mov.pred", r, x)
-	} else {
-		p.do("mov.b32", r, x)
-	}
+	p.do("mov."+classNames[classOf(t)].typ, r, x)
 }
 
 // elementType is the type of a load or a store of an element.
 func elementType(d ir.DType) string {
+	kind := "u" // a narrower integer fills its register
 	switch {
-	case d == ir.Bool:
-		return "u8"
-	case d.Size() == 2:
-		return "b16"
-	case d.Size() == 4:
-		return "b32"
+	case d.IsHalf() || d.Size() >= 4:
+		kind = "b"
 	case d.IsSigned():
-		return "s8"
+		kind = "s"
 	}
-	return "u8"
+	return fmt.Sprint(kind, 8*d.Size())
 }

@@ -27,9 +27,9 @@ func (p *printer) stmt(s shader.Stmt) {
 	case *shader.StoreShared:
 		p.storeShared(s)
 	case *shader.Atomic:
-		at := p.address(s.Buffer, s.Index, 0)
+		at := p.address(s.Buffer, s.Index)
 		x := p.one(s.Value)
-		p.do(atomics[s.Op], at, x)
+		p.do(atomics[s.Op], at.at(0), x)
 	case *shader.CopyAsync:
 		p.copyAsync(s)
 	case *shader.CopyCommit:
@@ -136,36 +136,63 @@ func (p *printer) ret(s *shader.Return) {
 	p.line("bra %s;", c.end)
 }
 
-// address is the operand for an element of a buffer, some elements behind an index.
-func (p *printer) address(b *shader.Buffer, index *shader.Expr, more int) value {
-	index, n := split(index)
-	more += n
-	d := p.result(long, "mad.wide."+suffix(index.Type), p.one(index), value(fmt.Sprint(b.Type.Size())), p.base[b])
-	if more == 0 {
-		return "[" + d + "]"
-	}
-	return value(fmt.Sprintf("[%s+%d]", d, more*b.Type.Size()))
+// A location is in memory: some bytes behind an address in a register.
+type location struct {
+	base  value
+	bytes int
 }
+
+// at is the operand for some bytes behind a location.
+func (l location) at(bytes int) value {
+	if bytes += l.bytes; bytes != 0 {
+		return value(fmt.Sprintf("[%s+%d]", l.base, bytes))
+	}
+	return "[" + l.base + "]"
+}
+
+// address is where an element of a buffer is.
+func (p *printer) address(b *shader.Buffer, index *shader.Expr) location {
+	index, n := split(index)
+	size := b.Type.Size()
+	return location{p.result(long, "mad.wide."+suffix(index.Type), p.one(index), value(fmt.Sprint(size)), p.base[b]), n * size}
+}
+
+// access writes a load, or a store, of neighbours of some bytes each: at most 16 bytes at once.
+func (p *printer) access(op, typ string, size int, list []value, l location) {
+	at := 0
+	for part := range slices.Chunk(list, 16/size) {
+		operands := []value{part[0], l.at(at)}
+		if len(part) > 1 {
+			operands[0] = group(part)
+		}
+		if op[:2] == "st" {
+			slices.Reverse(operands)
+		}
+		p.do(op+widths[len(part)]+typ, operands...)
+		at += 16
+	}
+}
+
+var widths = [...]string{1: ".", 2: ".v2.", 4: ".v4."}
 
 // load reads an element, or four.
 func (p *printer) load(s *shader.Load) {
-	t := shader.Register(s.Buffer.Type)
-	d := p.address(s.Buffer, s.Index, 0)
-	raw := make([]value, len(s.Dst))
+	d, t := s.Buffer.Type, shader.Register(s.Buffer.Type)
+	from := p.address(s.Buffer, s.Index)
 	c := word
-	if s.Buffer.Type.Size() == 2 {
+	switch {
+	case d.IsHalf():
 		c = short
+	case t.IsWide():
+		c = long
 	}
+	raw := make([]value, len(s.Dst))
 	for i := range raw {
 		raw[i] = p.register(c)
 	}
-	op, list := "ld.global.", raw[0]
-	if len(raw) == 4 {
-		op, list = "ld.global.v4.", group(raw)
-	}
-	p.do(op+elementType(s.Buffer.Type), list, d)
+	p.access("ld.global", elementType(d), d.Size(), raw, from)
 	for i, v := range s.Dst {
-		x := p.widen(s.Buffer.Type, raw[i])
+		x := p.widen(d, raw[i])
 		if s.Declare {
 			p.declare(v, []value{x})
 		} else {
@@ -202,30 +229,22 @@ func (p *printer) widen(d ir.DType, x value) value {
 
 // store writes an element, or four.
 func (p *printer) store(s *shader.Store) {
-	d := p.address(s.Buffer, s.Index, 0)
+	d := s.Buffer.Type
+	to := p.address(s.Buffer, s.Index)
 	var raw []value
 	for _, x := range s.Values {
-		raw = append(raw, p.narrow(s.Buffer.Type, p.one(x)))
+		raw = append(raw, p.narrow(d, p.one(x)))
 	}
-	if len(raw) == 4 {
-		p.do("st.global.v4."+elementType(s.Buffer.Type), d, group(p.registers(s.Buffer.Type, raw)))
-		return
-	}
-	for i, x := range raw {
-		at := d
-		if i > 0 {
-			at = p.address(s.Buffer, s.Index, i)
-		}
-		p.do("st.global."+elementType(s.Buffer.Type), at, p.registers(s.Buffer.Type, []value{x})[0])
-	}
+	p.access("st.global", elementType(d), d.Size(), p.registers(classOf(shader.Register(d)), raw), to)
 }
 
-// registers has constants put into registers.
-func (p *printer) registers(d ir.DType, list []value) []value {
+// registers has constants put into registers of a class; of bools they are words.
+func (p *printer) registers(c class, list []value) []value {
+	c = max(c, word)
 	out := slices.Clone(list)
 	for i, x := range out {
 		if x[0] != '%' {
-			out[i] = p.result(word, "mov.b32", x)
+			out[i] = p.result(c, "mov."+classNames[c].typ, x)
 		}
 	}
 	return out
@@ -244,22 +263,22 @@ func (p *printer) narrow(d ir.DType, x value) value {
 	return x
 }
 
-// shared is the operand for an element of a shared array, and a component of it.
-func (p *printer) shared(s *shader.Shared, index, component *shader.Expr) value {
+// shared is where an element of a shared array is, or a component of it.
+func (p *printer) shared(s *shader.Shared, index, component *shader.Expr) location {
 	size := s.Type.Bytes()
 	index, n := split(index)
 	at := p.result(word, "mov.u32", shared)
 	at = p.result(word, "mad.lo.u32", p.one(index), value(fmt.Sprint(size)), at)
 	if component != nil {
-		at = p.result(word, "mad.lo.u32", p.one(component), "4", at)
+		at = p.result(word, "mad.lo.u32", p.one(component), value(fmt.Sprint(s.Type.Elem().Bytes())), at)
 	}
-	return value(fmt.Sprintf("[%s+%d]", at, sharedOffset(p.pass, s)+n*size))
+	return location{at, sharedOffset(p.pass, s) + n*size}
 }
 
 // copyAsync starts a copy. Of what is not valid 0 bytes are read.
 func (p *printer) copyAsync(s *shader.CopyAsync) {
 	p.require(matrices)
-	to, from := p.shared(s.Shared, s.To, nil), p.address(s.Buffer, s.Index, 0)
+	to, from := p.shared(s.Shared, s.To, nil).at(0), p.address(s.Buffer, s.Index).at(0)
 	if s.Valid == nil {
 		p.do("cp.async.cg.shared.global", to, from, "16")
 		return
@@ -278,40 +297,19 @@ func split(index *shader.Expr) (*shader.Expr, int) {
 	return index, n
 }
 
-var widths = [...]string{1: "", 2: "v2.", 4: "v4."}
-
 // loadShared reads an element of a shared array.
 func (p *printer) loadShared(e *shader.Expr) []value {
-	at := p.shared(e.Shared, e.Args[0], nil)
+	from := p.shared(e.Shared, e.Args[0], nil)
 	out := make([]value, e.Type.Width)
 	for i := range out {
-		out[i] = p.register(word)
+		out[i] = p.register(classOf(e.Type))
 	}
-	list := out[0]
-	if len(out) > 1 {
-		list = group(out)
-	}
-	p.do("ld.shared."+widths[len(out)]+"b32", list, at)
-	if classOf(e.Type) == pred {
-		for i, x := range out {
-			out[i] = p.result(pred, "setp.ne.u32", x, "0")
-		}
-	}
+	p.access("ld.shared", sized("b32", e.Type), e.Type.Elem().Bytes(), out, from)
 	return out
 }
 
 func (p *printer) storeShared(s *shader.StoreShared) {
-	at := p.shared(s.Shared, s.Index, s.Component)
-	x := slices.Clone(p.expr(s.Value))
-	for i := range x {
-		if classOf(s.Value.Type) == pred {
-			x[i] = p.result(word, "selp.b32", "1", "0", x[i])
-		}
-	}
-	x = p.registers(ir.Uint32, x)
-	list := x[0]
-	if len(x) > 1 {
-		list = group(x)
-	}
-	p.do("st.shared."+widths[len(x)]+"b32", at, list)
+	to := p.shared(s.Shared, s.Index, s.Component)
+	t := s.Value.Type
+	p.access("st.shared", sized("b32", t), t.Elem().Bytes(), p.registers(classOf(t), p.expr(s.Value)), to)
 }

@@ -13,10 +13,10 @@ import (
 )
 
 // Compile schedules a kernel, which passes ir.Verify, for a target. It fails
-// with an error that wraps driver.ErrType for element types that registers
-// lack, and for kernels whose positions or points need more than 31 bits.
+// with an error that wraps driver.ErrType for element types that the target
+// lacks, and for kernels whose positions or points need more than 31 bits.
 func Compile(k *ir.Kernel, t Target) (*shader.Program, error) {
-	if err := checkTypes(k); err != nil {
+	if err := checkTypes(k, &t); err != nil {
 		return nil, err
 	}
 	if err := checkSizes(k); err != nil {
@@ -77,9 +77,9 @@ func (c *compiler) empty() bool {
 	return false
 }
 
-// scratch adds a buffer of n words that passes share.
-func (c *compiler) scratch(n int) int {
-	c.program.Scratch = append(c.program.Scratch, max(16, (4*n+15)&^15))
+// scratch adds a buffer of n registers of a type that passes share.
+func (c *compiler) scratch(n int, t shader.Type) int {
+	c.program.Scratch = append(c.program.Scratch, max(16, (t.Bytes()*n+15)&^15))
 	return len(c.program.Scratch) - 1
 }
 
@@ -89,9 +89,10 @@ func (c *compiler) fail(format string, args ...any) {
 	}
 }
 
-func checkTypes(k *ir.Kernel) error {
+func checkTypes(k *ir.Kernel, t *Target) error {
+	types := t.Types()
 	check := func(d ir.DType) error {
-		if shader.Register(d) == (shader.Type{}) {
+		if !slices.Contains(types, d) {
 			return fmt.Errorf("schedule: %v: %w", d, driver.ErrType)
 		}
 		return nil

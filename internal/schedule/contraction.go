@@ -88,10 +88,11 @@ func newContraction(c *compiler) *contraction {
 	return x
 }
 
-// A layout is what a workgroup needs for its part of a product: a tile or a gemv.
+// A layout is what a workgroup needs for its part of a product, a tile or a gemv: bytes of
+// memory for words of some bytes.
 type layout interface {
 	threads() int
-	bytes() int
+	bytes(word int) int
 }
 
 // fastest returns the layout of least estimated time, zero if none fits, and sets how the
@@ -99,7 +100,7 @@ type layout interface {
 func fastest[L layout](x *contraction, list []L, best func(L) (splits, each int, time float64)) (chosen L) {
 	least := math.Inf(1)
 	for _, l := range list {
-		if !x.t.fits(l.threads(), l.bytes()) {
+		if !x.t.fits(l.threads(), l.bytes(x.resultType.Bytes())) {
 			continue
 		}
 		if splits, each, time := best(l); time < least {
@@ -167,7 +168,7 @@ func components(v *shader.Expr) value { return value{v.At(0), v.At(1), v.At(2), 
 // split allocates scratch for the splits, if the depth is split.
 func (x *contraction) split() {
 	if x.splits > 1 {
-		x.partScratch = x.scratch(x.splits * x.batches * x.rows.n * x.cols.n)
+		x.partScratch = x.scratch(x.splits*x.batches*x.rows.n*x.cols.n, x.resultType)
 	}
 }
 
@@ -201,7 +202,7 @@ func (x *contraction) multiply(sc *scope, acc *shader.Var, a, b *shader.Expr) {
 	if a.Type.Width == 1 {
 		a = shader.Vec(4, a)
 	}
-	if x.factorType == shader.F32 {
+	if x.factorType.IsFloat() {
 		sc.Set(acc, shader.MulAdd(a, b, acc.Ref()))
 	} else {
 		sc.Set(acc, acc.Ref().Add(wrap(x.product, a.Mul(b)).Convert(acc.Type)))

@@ -17,11 +17,11 @@ type gemv struct{ across, deep int }
 func (g gemv) threads() int { return g.across * g.deep }
 
 // bytes is the memory that a workgroup shares, a vector for each thread.
-func (g gemv) bytes() int {
+func (g gemv) bytes(word int) int {
 	if g.deep == 1 {
 		return 0
 	}
-	return 16 * g.threads()
+	return 4 * word * g.threads()
 }
 
 // skinny reports whether a product has only a few rows, and makes a side of few
@@ -238,7 +238,7 @@ func (q *gemvPass) multiplyStep(sc *scope, k0 *shader.Expr, rows, columns []*sco
 // distinct is a side's factor at a position of a step. A factor that is the same at
 // several positions is laundered at each: compilers would factor it out of the sum.
 func (x *contraction) distinct(d *side, factor, k0 *shader.Expr, place int) *shader.Expr {
-	if x.factorType != shader.F32 || !x.invariantAlong(d.factor, x.k.Roles(ir.K)) {
+	if !x.factorType.IsFloat() || !x.invariantAlong(d.factor, x.k.Roles(ir.K)) {
 		return factor
 	}
 	return factor.LaunderAt(k0.Add(place))

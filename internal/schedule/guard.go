@@ -34,7 +34,15 @@ func (c *compiler) check(g *ir.Guard) boundsCheck {
 
 // below reports whether an index is from 0 to n - 1.
 func below(x *shader.Expr, n int) *shader.Expr {
-	return x.Convert(shader.U32).Lt(min(n, math.MaxInt32+1))
+	return x.Convert(x.Type.Unsigned()).Lt(min(n, math.MaxInt32+1))
+}
+
+// cutOff is an index as a U32: n or more if it is not from 0 to n - 1.
+func cutOff(x *shader.Expr, n int) *shader.Expr {
+	if x.Type.IsWide() {
+		x = x.Convert(shader.U64).Min(n)
+	}
+	return x.Convert(shader.U32)
 }
 
 // guards returns the conditions of a view's guards, without those that always hold,

@@ -103,9 +103,11 @@ func softmax(m, n int, columns bool) *ir.Kernel {
 }
 
 // total is the sum of n numbers and the position of the greatest.
-func total(n int) *ir.Kernel {
-	return kernel(ir.Reduce, []ir.Axis{reduced(n)}, []ir.Arg{in(f32), out(f32, 1), out(i32, 1)},
-		load(f32, 0, by(1)), reduce(ir.Sum, f32, 0, 1), store(f32, 1, 1, by(0)),
+func total(n int) *ir.Kernel { return totalOf(n, f32) }
+
+func totalOf(n int, d ir.DType) *ir.Kernel {
+	return kernel(ir.Reduce, []ir.Axis{reduced(n)}, []ir.Arg{in(d), out(d, 1), out(i32, 1)},
+		load(d, 0, by(1)), reduce(ir.Sum, d, 0, 1), store(d, 1, 1, by(0)),
 		reduce(ir.ArgMax, i32, 0, 1), store(i32, 3, 2, by(0)))
 }
 
@@ -152,11 +154,12 @@ func dense(batches, m, n, k int, d ir.DType, flipped bool) *ir.Kernel {
 	if flipped {
 		w = by(0, 0, k, 1)
 	}
+	c := d.ComputeType()
 	return kernel(ir.Contraction, []ir.Axis{{Len: batches, Role: ir.Batch}, {Len: m, Role: ir.M}, {Len: n, Role: ir.N}, {Len: k, Role: ir.K}},
 		[]ir.Arg{in(d), in(d), in(d), out(d, batches*m*n)},
-		load(f32, 0, by(m*k, k, 0, 1)), load(f32, 1, w), alu(ir.Mul, f32, 0, 1), reduce(ir.Sum, f32, 2, 8),
-		load(f32, 2, by(0, 0, 1, 0)), alu(ir.Add, f32, 3, 4), literal(f32, 0), alu(ir.Max, f32, 5, 6),
-		store(f32, 7, 3, by(m*n, n, 1, 0)))
+		load(c, 0, by(m*k, k, 0, 1)), load(c, 1, w), alu(ir.Mul, c, 0, 1), reduce(ir.Sum, c, 2, 8),
+		load(c, 2, by(0, 0, 1, 0)), alu(ir.Add, c, 3, 4), literal(c, 0), alu(ir.Max, c, 5, 6),
+		store(c, 7, 3, by(m*n, n, 1, 0)))
 }
 
 // convolve is a 3×3 convolution with padding 1 of b images of c channels of
@@ -184,6 +187,7 @@ func scatterAdd(rows, count, n int, d ir.DType) *ir.Kernel {
 
 var (
 	plain    = Target{}
+	wide     = Target{Family: Discrete, MaxThreads: 1024, SharedBytes: 48 << 10, SubgroupMin: 32, SubgroupMax: 32, Units: 132, Wide: true}
 	big      = Target{MaxThreads: 1024, SharedBytes: 49152, SubgroupMin: 32, SubgroupMax: 32, Units: 132, Family: Discrete}
 	tight    = Target{MaxThreads: 1024, SharedBytes: 4096}
 	nvidia   = Target{MaxThreads: 1024, SharedBytes: 49152, TileBytes: 227 << 10, SubgroupMin: 32, SubgroupMax: 32, Units: 132, Family: Discrete, Matrices: true}
@@ -217,6 +221,7 @@ var typical = []struct {
 	{"softmax_tight", softmax(1024, 10000, false), tight},
 	{"total", total(1 << 20), big},
 	{"total_small", total(100), plain},
+	{"total_float64", totalOf(3000, ir.Float64), wide},
 	{"dense", dense(1, 4096, 4096, 4096, f32, true), big},
 	{"dense_middle", dense(1, 512, 512, 512, f32, false), plain},
 	{"dense_edges", dense(2, 50, 70, 33, ir.Float16, true), plain},
@@ -226,6 +231,8 @@ var typical = []struct {
 	{"dense_shared", dense(1, 2048, 2048, 2048, ir.BFloat16, true), hopper},
 	{"dense_shared_edges", dense(2, 500, 260, 90, ir.Float16, false), hopper},
 	{"dense_software", dense(2, 50, 72, 33, f32, false), software},
+	{"dense_float64", dense(1, 2048, 2048, 2048, ir.Float64, true), wide},
+	{"vector_float64", dense(1, 1, 1001, 333, ir.Float64, true), wide},
 	{"vector", dense(1, 1, 4096, 4096, f32, false), big},
 	{"vector_transposed", dense(1, 1, 4096, 4096, f32, true), big},
 	{"vector_edges", dense(2, 1, 1001, 333, ir.Float16, false), plain},

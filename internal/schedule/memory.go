@@ -117,14 +117,11 @@ func (sc *scope) storeValue(in *ir.Instr, x value) {
 
 // constant is a number of an element type in a register.
 func constant(d ir.DType, x ir.Number) *shader.Expr {
-	switch t := shader.Register(d); t {
-	case shader.F32:
-		return shader.Number(t, float64(float32(x.Float64(d))))
-	case shader.Bool:
-		return shader.FromBits(t, min(uint32(x), 1))
-	default:
-		return shader.FromBits(t, uint32(x))
+	t := shader.Register(d)
+	if d.IsFloat() {
+		return shader.Number(t, x.Float64(d))
 	}
+	return shader.FromBits(t, uint64(x))
 }
 
 // opaqueConst is constant, except that it hides a zero from compilers: they disregard the

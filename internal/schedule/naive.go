@@ -79,7 +79,7 @@ func (x *contraction) multiplyBlock(rows, cols *scope, acc *block) {
 	left, right := a.value(x.rows.factor), b.value(x.cols.factor)
 	first, last := u32(0), u32(x.depth)
 	chunks, part := root, acc
-	if x.depth > chunk && x.resultType == shader.F32 {
+	if x.depth > chunk && x.resultType.IsFloat() {
 		chunks, first = root.loop("first", u32(0), u32(x.depth), chunk)
 		last = first.Add(chunk).Min(x.depth)
 		part = x.block(chunks, "d")

@@ -11,22 +11,24 @@ import (
 // A rule gives an elementwise op of operands x, in registers of one type.
 type rule func(x []*shader.Expr) *shader.Expr
 
-// A byClass is an op's rule for each class of registers.
-type byClass struct{ float, int, uint, bool rule }
+// A byClass is an op's rule for each class of registers; double is F64.
+type byClass struct{ float, double, int, uint, bool rule }
 
 // rules has the ops that are expressions of the language. For other ops, and for
 // classes that a row leaves out, there are functions: see ruleOf.
 var rules = [ir.Ops]byClass{
-	ir.Neg:   {float: unary((*shader.Expr).Neg), int: unary((*shader.Expr).Neg), uint: func(x []*shader.Expr) *shader.Expr { return u32(0).Sub(x[0]) }},
-	ir.Floor: {float: unary((*shader.Expr).Floor)},
+	ir.Neg:   {float: negate, double: negate, int: negate, uint: func(x []*shader.Expr) *shader.Expr { return number(x[0].Type, 0).Sub(x[0]) }},
+	ir.Floor: {float: unary((*shader.Expr).Floor), double: unary((*shader.Expr).Floor)},
+	ir.Sqrt:  {double: unary((*shader.Expr).Sqrt)},
 	ir.Not:   same(unary((*shader.Expr).Not)),
 	ir.Add:   same(binary((*shader.Expr).Add)),
 	ir.Sub:   same(binary((*shader.Expr).Sub)),
 	ir.Mul:   same(binary((*shader.Expr).Mul)),
+	ir.Div:   {double: binary((*shader.Expr).Div)},
 	ir.Max:   {int: binary((*shader.Expr).Max), uint: binary((*shader.Expr).Max), bool: binary((*shader.Expr).Or)},
 	ir.Min:   {int: binary((*shader.Expr).Min), uint: binary((*shader.Expr).Min), bool: binary((*shader.Expr).And)},
-	ir.Eq:    {int: binary((*shader.Expr).Eq), uint: binary((*shader.Expr).Eq), bool: binary((*shader.Expr).Eq)},
-	ir.Lt:    {int: binary((*shader.Expr).Lt), uint: binary((*shader.Expr).Lt), bool: func(x []*shader.Expr) *shader.Expr { return x[0].Not().And(x[1]) }},
+	ir.Eq:    {double: binary((*shader.Expr).Eq), int: binary((*shader.Expr).Eq), uint: binary((*shader.Expr).Eq), bool: binary((*shader.Expr).Eq)},
+	ir.Lt:    {double: binary((*shader.Expr).Lt), int: binary((*shader.Expr).Lt), uint: binary((*shader.Expr).Lt), bool: func(x []*shader.Expr) *shader.Expr { return x[0].Not().And(x[1]) }},
 	ir.And:   same(binary((*shader.Expr).And)),
 	ir.Or:    same(binary((*shader.Expr).Or)),
 	ir.Xor:   {int: binary((*shader.Expr).Xor), uint: binary((*shader.Expr).Xor), bool: binary((*shader.Expr).Ne)},
@@ -34,18 +36,22 @@ var rules = [ir.Ops]byClass{
 }
 
 func (c *byClass) of(t shader.Type) *rule {
-	switch t {
-	case shader.F32:
+	switch {
+	case t == shader.F32:
 		return &c.float
-	case shader.I32:
+	case t == shader.F64:
+		return &c.double
+	case t.IsSigned():
 		return &c.int
-	case shader.U32:
+	case t.IsInt():
 		return &c.uint
 	}
 	return &c.bool
 }
 
-func same(r rule) byClass { return byClass{r, r, r, r} }
+func same(r rule) byClass { return byClass{r, r, r, r, r} }
+
+var negate = unary((*shader.Expr).Neg)
 
 func unary(f func(x *shader.Expr) *shader.Expr) rule {
 	return func(x []*shader.Expr) *shader.Expr { return f(x[0]) }
@@ -100,7 +106,7 @@ func apply(op ir.Op, to, from ir.DType, x ...*shader.Expr) *shader.Expr {
 func wrap(d ir.DType, x *shader.Expr) *shader.Expr {
 	bits := 8 * d.Size()
 	switch {
-	case !d.IsInt() || bits == 32:
+	case !d.IsInt() || bits >= 32:
 		return x
 	case d.IsSigned():
 		return x.Shl(32 - bits).Shr(32 - bits)
@@ -115,14 +121,14 @@ func cast(to, from ir.DType, x *shader.Expr) *shader.Expr {
 		return x.Bitcast(shader.U32).And(0x7fffffff).Ne(0)
 	case dst == shader.Bool && src != shader.Bool:
 		return x.Ne(0)
-	case src == shader.Bool && dst == shader.F32:
+	case src == shader.Bool && dst.IsFloat():
 		return x.If(number(dst, 1), opaqueConst(to, 0))
 	case src == shader.Bool && dst != shader.Bool:
 		return x.If(number(dst, 1), number(dst, 0))
-	case src != shader.F32 && dst == shader.F32:
+	case !src.IsFloat() && dst.IsFloat():
 		return x.Convert(dst).Launder(shader.FirstWay)
-	case src == shader.F32 && dst != shader.F32:
-		return shader.Function(to.String() + "_of").Call(x)
+	case src.IsFloat() && !dst.IsFloat():
+		return shader.Function(to.String() + "_of_" + src.String()).Call(x)
 	}
 	return wrap(to, x.Convert(dst))
 }

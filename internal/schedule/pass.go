@@ -67,9 +67,15 @@ func (p *pass) bind(arg, scratch int, d ir.DType, write bool) *shader.Buffer {
 func (p *pass) input(arg int) *shader.Buffer  { return p.bind(arg, 0, p.k.Args[arg].DType, false) }
 func (p *pass) output(arg int) *shader.Buffer { return p.bind(arg, 0, p.k.Args[arg].DType, true) }
 
-// words is a scratch buffer of registers of a type of 32 bits.
+// words is a scratch buffer of registers of a type of numbers.
 func (p *pass) words(scratch int, t shader.Type, write bool) *shader.Buffer {
-	return p.bind(-1, scratch, map[shader.Type]ir.DType{shader.F32: ir.Float32, shader.I32: ir.Int32, shader.U32: ir.Uint32}[t], write)
+	return p.bind(-1, scratch, elements[t], write)
+}
+
+// elements has the type of elements that lie in memory as registers of a type.
+var elements = map[shader.Type]ir.DType{
+	shader.F32: ir.Float32, shader.I32: ir.Int32, shader.U32: ir.Uint32,
+	shader.F64: ir.Float64, shader.I64: ir.Int64, shader.U64: ir.Uint64,
 }
 
 // offset is an argument's offset.
@@ -80,10 +86,24 @@ func (p *pass) offset(arg int) *shader.Expr {
 // number is an argument's number in a register.
 func (p *pass) number(arg int) *shader.Expr {
 	t, name := shader.Register(p.k.Args[arg].DType), fmt.Sprintf("v%d", arg)
-	if t == shader.Bool {
+	switch {
+	case t == shader.Bool:
 		return p.param(shader.Param{Name: name, Type: shader.U32, Arg: arg}).Ne(0)
+	case t.IsWide():
+		lower := p.param(shader.Param{Name: name, Type: shader.U32, Arg: arg})
+		upper := p.param(shader.Param{Name: name + "u", Type: shader.U32, Arg: arg, Upper: true})
+		return joined(lower, upper).Bitcast(t)
 	}
 	return p.param(shader.Param{Name: name, Type: t, Arg: arg})
+}
+
+// joined is a U64 of two words, and halvesOf are its words.
+func joined(lower, upper *shader.Expr) *shader.Expr {
+	return upper.Convert(shader.U64).Shl(32).Or(lower.Convert(shader.U64))
+}
+
+func halvesOf(x *shader.Expr) (lower, upper *shader.Expr) {
+	return x.Convert(shader.U32), x.Shr(32).Convert(shader.U32)
 }
 
 func (p *pass) param(q shader.Param) *shader.Expr {
@@ -103,29 +123,61 @@ func (p *pass) share(t shader.Type, n int) *shader.Shared {
 	return s
 }
 
-// loadScratch reads a register that storeScratch wrote from the words of a scratch
-// buffer at base + n, or base + 2n for a vector of two. Name names the words read.
+// wordsOf is the number of words of a register.
+func wordsOf(t shader.Type) int { return t.Bytes() / 4 }
+
+// wordAt is where word j of n-th registers of a type lies in scratch from base on.
+func wordAt(t shader.Type, base, j int, n *shader.Expr) *shader.Expr {
+	if w := wordsOf(t); w > 1 {
+		return number(n.Type, base+j).Add(number(n.Type, w).Mul(n))
+	}
+	return number(n.Type, base).Add(n)
+}
+
+// loadScratch reads the n-th register of a type that storeScratch wrote to the words of a
+// scratch buffer from base on. Name names the words read.
 func (p *pass) loadScratch(sc *scope, scratch int, t shader.Type, name string, base int, n *shader.Expr) *shader.Expr {
 	b := p.words(scratch, shader.U32, false)
-	word := func(name string, index *shader.Expr) *shader.Expr { return sc.loadAt(b, index, name, false).Ref() }
-	if t.Width == 2 {
-		return shader.Vec(2, word(name+"x", pairAt(base, n)), word(name+"y", pairAt(base+1, n)))
+	words := make([]*shader.Expr, wordsOf(t))
+	for j := range words {
+		own := name
+		if len(words) > 1 {
+			own += "xyzw"[j : j+1]
+		}
+		words[j] = sc.loadAt(b, wordAt(t, base, j, n), own, false).Ref()
 	}
-	return word(name, number(n.Type, base).Add(n)).Bitcast(t)
+	var parts []*shader.Expr
+	for len(words) > 0 {
+		x, size := words[0], wordsOf(t.Elem())
+		if size == 2 {
+			x = joined(words[0], words[1])
+		}
+		parts, words = append(parts, x.Bitcast(t.Elem())), words[size:]
+	}
+	if len(parts) == 1 {
+		return parts[0]
+	}
+	return shader.Vec(len(parts), parts...)
 }
 
 func (p *pass) storeScratch(sc *scope, scratch int, base int, n, x *shader.Expr) {
 	b := p.words(scratch, shader.U32, true)
-	if x.Type.Width == 2 {
-		sc.storeAt(b, pairAt(base, n), x.At(0))
-		sc.storeAt(b, pairAt(base+1, n), x.At(1))
-		return
+	var words []*shader.Expr
+	for i := range int(x.Type.Width) {
+		part := x
+		if x.Type.Width > 1 {
+			part = x.At(i)
+		}
+		if part = part.Bitcast(part.Type.Unsigned()); !part.Type.IsWide() {
+			words = append(words, part)
+			continue
+		}
+		lower, upper := halvesOf(part)
+		words = append(words, lower, upper)
 	}
-	sc.storeAt(b, number(n.Type, base).Add(n), x.Bitcast(shader.U32))
-}
-
-func pairAt(base int, n *shader.Expr) *shader.Expr {
-	return number(n.Type, base).Add(number(n.Type, 2).Mul(n))
+	for j, word := range words {
+		sc.storeAt(b, wordAt(x.Type, base, j, n), word)
+	}
 }
 
 func number(t shader.Type, n int) *shader.Expr { return shader.Number(t, float64(n)) }

@@ -35,16 +35,18 @@ const (
 
 // radixThreads is the number of threads of a workgroup. Each has its tallies, a part and its
 // items in shared memory, besides two numbers for each digit and for each half.
-func (t *Target) radixThreads() int {
+func (s *sort) radixThreads() int {
 	numbers := 2 * (radixDigits + halfDigits)
-	return min(t.threads(), floorPow2((t.SharedBytes/4-numbers)/(tallyWords+1+radixItems+1)))
+	words := tallyWords + 1 + (radixItems+1)*wordsOf(s.keyType())
+	return min(s.t.threads(), floorPow2((s.t.SharedBytes/4-numbers)/words))
 }
 
 func (s *sort) radix() {
-	r := &radixSort{sort: s, threads: s.t.radixThreads(), from: operand}
+	r := &radixSort{sort: s, threads: s.radixThreads(), from: operand}
 	r.blocks = ir.CeilDiv(s.cols, r.blockLen())
-	r.counts, r.begins = s.scratch(s.rows*radixDigits*r.blocks), s.scratch(s.rows*radixDigits*r.blocks)
-	pairs := func() candidates { return candidates{s.scratch(s.rows * s.cols), s.scratch(s.rows * s.cols)} }
+	counts := s.rows * radixDigits * r.blocks
+	r.counts, r.begins = s.scratch(counts, shader.U32), s.scratch(counts, shader.U32)
+	pairs := func() candidates { return s.candidates(s.rows * s.cols) }
 	sorted, moved := pairs(), operand
 	for r.shift = 0; r.shift < s.bits(); r.shift += radixBits {
 		r.sortBlocks(sorted)
@@ -66,7 +68,7 @@ func (r *radixSort) blockLen() int { return r.threads * radixItems }
 
 // digit is the current digit of a key.
 func (r *radixSort) digit(key *shader.Expr) *shader.Expr {
-	return key.Shr(r.shift).And(radixDigits - 1)
+	return key.Shr(r.shift).And(radixDigits - 1).Convert(shader.U32)
 }
 
 // A radixPass is a pass over blocks under construction.
@@ -97,9 +99,13 @@ func (w *radixPass) within(at *shader.Expr) *shader.Expr {
 	return at.Lt(w.cols)
 }
 
-// words is a scratch buffer with one word of each pair.
+// words is a scratch buffer of words, and keys is one of keys.
 func (w *radixPass) words(scratch int, write bool) *shader.Buffer {
 	return w.p.words(scratch, shader.U32, write)
+}
+
+func (w *radixPass) keys(scratch int, write bool) *shader.Buffer {
+	return w.p.words(scratch, w.keyType(), write)
 }
 
 // apart calls use with the places of the thread's pairs, i in the block and at in the row.
@@ -144,13 +150,13 @@ func (r *radixSort) move(from, to candidates) {
 		root.Barrier()
 		w.apart(func(l int, i, at *shader.Expr) {
 			root.under(w.within(at), func(sc *scope) {
-				read := func(name string, scratch int) *shader.Expr {
-					return sc.loadAt(w.words(scratch, false), w.row.Mul(r.cols).Add(at), fmt.Sprintf("%s%d", name, l), false).Ref()
+				read := func(name string, b *shader.Buffer) *shader.Expr {
+					return sc.loadAt(b, w.row.Mul(r.cols).Add(at), fmt.Sprintf("%s%d", name, l), false).Ref()
 				}
-				key, position := read("key", from.key), read("position", from.at)
+				key, position := read("key", w.keys(from.key, false)), read("position", w.words(from.at, false))
 				place := sc.Let(fmt.Sprintf("to%d", l), shifts.At(r.digit(key)).Add(i))
 				if to != operand {
-					sc.storeAt(w.words(to.key, true), w.row.Mul(r.cols).Add(place), key)
+					sc.storeAt(w.keys(to.key, true), w.row.Mul(r.cols).Add(place), key)
 					sc.storeAt(w.words(to.at, true), w.row.Mul(r.cols).Add(place), position)
 					return
 				}

@@ -16,7 +16,7 @@ type blockSort struct {
 	parts   *shader.Shared // for each half digit, its number in each 16 threads
 	totals  *shader.Shared // of the half digits
 	starts  *shader.Shared // where they begin in the block
-	staged  *shader.Shared // a word of each pair, see slot
+	staged  *shader.Shared // a key or a position of each pair, see slot
 }
 
 // sortBlocks adds the pass that sorts each block and counts its digits.
@@ -25,7 +25,7 @@ func (r *radixSort) sortBlocks(to candidates) {
 		share := func(n int) *shader.Shared { return w.p.share(shader.U32, n) }
 		b := &blockSort{
 			radixPass: w, tallies: share(tallyWords * r.threads), parts: share(r.threads),
-			totals: share(halfDigits), starts: share(halfDigits), staged: share(r.blockLen() + r.blockLen()/32),
+			totals: share(halfDigits), starts: share(halfDigits), staged: w.p.share(r.keyType(), r.blockLen()+r.blockLen()/32),
 		}
 		heads, ends := share(radixDigits), share(radixDigits) // of the digits in the block
 		w.digits(func(sc *scope, d *shader.Expr) {
@@ -40,7 +40,7 @@ func (r *radixSort) sortBlocks(to candidates) {
 			place = b.places("high", r.shift+halfBits)
 		}
 		b.stage(place, b.key)
-		b.store("key", to.key, func(sc *scope, i, at, key *shader.Expr) {
+		b.store("key", w.keys(to.key, true), func(sc *scope, i, at, key *shader.Expr) {
 			d := sc.Let("digit", r.digit(key))
 			differs := func(i *shader.Expr) *shader.Expr { return r.digit(b.staged.At(slot(i))).Ne(d) }
 			head := sc.when(i.Eq(0).Or(differs(i.Max(1).Sub(1))))
@@ -53,7 +53,7 @@ func (r *radixSort) sortBlocks(to candidates) {
 		})
 		w.p.root.Barrier()
 		b.stage(place, b.at)
-		b.store("at", to.at, func(*scope, *shader.Expr, *shader.Expr, *shader.Expr) {})
+		b.store("at", w.words(to.at, true), func(*scope, *shader.Expr, *shader.Expr, *shader.Expr) {})
 		w.digits(func(sc *scope, d *shader.Expr) {
 			sc.storeAt(w.words(r.counts, true), w.countOf(d), ends.At(d).Sub(heads.At(d)))
 			sc.storeAt(w.words(r.begins, true), w.beginOf(d), heads.At(d))
@@ -69,7 +69,7 @@ func (b *blockSort) load() {
 		b.at = append(b.at, mine.Plus(l))
 	}
 	if b.from != operand {
-		b.key, b.at = b.read("key", b.from.key), b.read("position", b.from.at)
+		b.key, b.at = b.read("key", b.keys(b.from.key, false)), b.read("position", b.words(b.from.at, false))
 		return
 	}
 	in := root.beside("")
@@ -83,23 +83,23 @@ func (b *blockSort) load() {
 	for l, at := range b.at {
 		key := b.sort.key(x.lane(l))
 		if !whole {
-			key = at.Lt(b.cols).If(key, none)
+			key = at.Lt(b.cols).If(key, none(key.Type))
 		}
 		b.key = append(b.key, root.Let(fmt.Sprintf("key%d", l), key))
 	}
 }
 
-// read reads a word of each of the thread's pairs, four at a time where rows allow.
-func (b *blockSort) read(name string, scratch int) (list value) {
+// read reads what a buffer has of each of the thread's pairs, four at a time where rows allow.
+func (b *blockSort) read(name string, from *shader.Buffer) (list value) {
 	root := b.p.root
 	group := 1
 	if b.cols%4 == 0 {
 		group = 4
 	}
 	for l := 0; l < radixItems; l += group {
-		load := &shader.Load{Buffer: b.words(scratch, false), Index: b.row.Mul(b.cols).Add(b.at[l])}
+		load := &shader.Load{Buffer: from, Index: b.row.Mul(b.cols).Add(b.at[l])}
 		for k := range group {
-			x := root.Var(fmt.Sprintf("%s%d", name, l+k), none)
+			x := root.Var(fmt.Sprintf("%s%d", name, l+k), none(shader.Register(from.Type)))
 			load.Dst = append(load.Dst, x)
 			list = append(list, x.Ref())
 		}
@@ -120,7 +120,7 @@ func (b *blockSort) places(name string, shift int) (list value) {
 	word := u32(0)
 	tally := make(value, tallyWords)
 	for l, key := range b.key {
-		h := let(fmt.Sprintf("Half%d", l), key.Shr(shift).And(halfDigits-1))
+		h := let(fmt.Sprintf("Half%d", l), key.Shr(shift).And(halfDigits-1).Convert(shader.U32))
 		one := let(fmt.Sprintf("One%d", l), u32(1).Shl(h.And(3).Mul(8)))
 		for q := range tally {
 			n := h.Shr(2).Eq(q).If(one, u32(0))
@@ -197,38 +197,39 @@ func (b *blockSort) add(sc *scope, name string, first, limit *shader.Expr, to *s
 	sc.Put(to, shader.ThreadID, sum.Ref())
 }
 
-// exchange moves a word of each pair to the thread that has the place of the pair in the
-// sorted block.
-func (b *blockSort) exchange(name string, place, words value) (list value) {
+// exchange moves the keys or the positions of pairs to the threads that have their places in
+// the sorted block.
+func (b *blockSort) exchange(name string, place, own value) (list value) {
 	root := b.p.root
-	b.stage(place, words)
-	for l := range radixItems {
-		list = append(list, root.Let(fmt.Sprintf("%sNext%d", name, l), b.staged.At(slot(shader.ThreadID.Mul(radixItems).Add(l)))))
+	b.stage(place, own)
+	for l, x := range own {
+		next := b.staged.At(slot(shader.ThreadID.Mul(radixItems).Add(l))).Convert(x.Type)
+		list = append(list, root.Let(fmt.Sprintf("%sNext%d", name, l), next))
 	}
 	root.Barrier()
 	return list
 }
 
-// stage puts a word of each of the thread's pairs at its place.
-func (b *blockSort) stage(place, words value) {
-	for l, x := range words {
-		b.p.root.Put(b.staged, slot(place[l]), x)
+// stage puts the keys or the positions of the thread's pairs at their places.
+func (b *blockSort) stage(place, own value) {
+	for l, x := range own {
+		b.p.root.Put(b.staged, slot(place[l]), x.Convert(b.staged.Type))
 	}
 	b.p.root.Barrier()
 }
 
-// slot is the element of b.staged for place i. One word in 33 is unused, so that threads
-// that each read neighbouring words access different banks of memory.
+// slot is the element of b.staged for place i. One element in 33 is unused, so that threads
+// that each read neighbouring ones access different banks of memory.
 func slot(i *shader.Expr) *shader.Expr { return i.Add(i.Shr(5)) }
 
-// store writes the staged words that belong to the row, and calls use with each.
-func (b *blockSort) store(name string, to int, use func(sc *scope, i, at, word *shader.Expr)) {
+// store writes what is staged and belongs to the row, and calls use with each.
+func (b *blockSort) store(name string, to *shader.Buffer, use func(sc *scope, i, at, x *shader.Expr)) {
 	b.apart(func(l int, i, at *shader.Expr) {
 		b.p.root.under(b.within(at), func(sc *scope) {
 			in := sc.when(nil)
-			word := in.Let(fmt.Sprintf("%sWord%d", name, l), b.staged.At(slot(i)))
-			in.storeAt(b.words(to, true), b.row.Mul(b.cols).Add(at), word)
-			use(in, i, at, word)
+			x := in.Let(fmt.Sprintf("%sWord%d", name, l), b.staged.At(slot(i)).Convert(shader.Register(to.Type)))
+			in.storeAt(to, b.row.Mul(b.cols).Add(at), x)
+			use(in, i, at, x)
 			in.end()
 		})
 	})

@@ -41,18 +41,21 @@ var reducers = [ir.Ops]func(r *reducer, to, from ir.DType){
 			r.register, r.start = shader.U32, u32(0)
 			r.of = func(x, _ *shader.Expr) *shader.Expr { return x.If(u32(1), u32(0)) }
 			r.result = func(x *shader.Expr) *shader.Expr { return x.Ne(0) }
-		case shader.F32:
-			r.combine = func(a, b *shader.Expr) *shader.Expr { return shader.Function("max_f32").Call(a, b) }
+		case shader.F32, shader.F64:
+			f := shader.Function("max_" + r.register.String())
+			r.combine = func(a, b *shader.Expr) *shader.Expr { return f.Call(a, b) }
 		}
 	},
-	ir.ArgMax: func(r *reducer, _, _ ir.DType) {
-		r.register = shader.U32.Vec(2)
-		none := u32(math.MaxUint32) // the position of no element
-		r.start = shader.Vec(2, u32(0), none)
-		r.combine = func(a, b *shader.Expr) *shader.Expr { return shader.Function("first_max").Call(a, b) }
-		r.of = func(x, rank *shader.Expr) *shader.Expr { return shader.Vec(2, key(x), rank.Convert(shader.U32)) }
+	ir.ArgMax: func(r *reducer, _, from ir.DType) {
+		t := shader.Register(from).Unsigned()
+		r.register = t.Vec(2)
+		none := number(t, math.MaxUint32) // the position of no element
+		r.start = shader.Vec(2, number(t, 0), none)
+		f := shader.Function("first_max_" + t.String())
+		r.combine = func(a, b *shader.Expr) *shader.Expr { return f.Call(a, b) }
+		r.of = func(x, rank *shader.Expr) *shader.Expr { return shader.Vec(2, key(x), rank.Convert(t)) }
 		r.result = func(x *shader.Expr) *shader.Expr {
-			return x.At(1).Eq(none).If(u32(0), x.At(1)).Convert(shader.I32)
+			return x.At(1).Eq(none).If(number(t, 0), x.At(1)).Convert(shader.I32)
 		}
 	},
 }
@@ -71,12 +74,12 @@ func (r reducer) add(b *shader.Block, x *shader.Expr) { b.Set(r.acc, r.combine(r
 
 // key is a number of the same order as x.
 func key(x *shader.Expr) *shader.Expr {
-	switch x.Type {
-	case shader.F32:
-		return shader.Function("key_f32").Call(x)
-	case shader.I32:
-		return x.Bitcast(shader.U32).Xor(1 << 31)
-	case shader.Bool:
+	switch t := x.Type; {
+	case t.IsFloat():
+		return shader.Function("key_" + t.String()).Call(x)
+	case t.IsSigned():
+		return x.Bitcast(t.Unsigned()).Xor(shader.FromBits(t.Unsigned(), 1<<(8*t.Bytes()-1)))
+	case t == shader.Bool:
 		return x.If(u32(1), u32(0))
 	}
 	return x

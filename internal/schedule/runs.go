@@ -16,7 +16,7 @@ func (x *scatter) sortsUpdates(separate bool) bool {
 // sortedRuns combines the updates sorted by their index: a thread for each column and
 // each first update of an index goes through all of that index, in order.
 func (x *scatter) sortedRuns() {
-	order := x.compiler.scratch(x.count)
+	order := x.compiler.scratch(x.count, shader.U32)
 	s := &sort{compiler: x.compiler, operand: x.at.Src[0], result: order, most: x.at.View.Len, reduced: x.updates, places: x.count}
 	s.run()
 	x.compiler.pass(x.t.threads(), func(p *pass) { // a thread for each update
@@ -33,7 +33,7 @@ func (x *scatter) sortedRuns() {
 		// update enters the update at a place of the sorted order, and returns its index.
 		update := func(sc *scope, name string, place *shader.Expr) *shader.Expr {
 			sc.enter(span{axes: x.updates, base: sc.loadAt(words, place, name, false).Ref()})
-			return sc.value(x.at.Src[0]).lane(0).Convert(shader.U32)
+			return cutOff(sc.value(x.at.Src[0]).lane(0), x.at.View.Len)
 		}
 		own := sc.Let("own", update(sc.beside("own"), "first", place))
 		starts := sc.Var("starts", own.Lt(x.at.View.Len))

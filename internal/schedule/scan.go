@@ -36,7 +36,7 @@ func (c *compiler) scan() {
 	s.rows, s.cols = c.k.Size(s.parallel), c.k.Size(s.reduced)
 	s.choose()
 	if s.segments > 1 {
-		s.totals = c.scratch(s.rows * s.segments)
+		s.totals = c.scratch(s.rows*s.segments, shader.Register(in.Type))
 		s.pass(false)
 		c.scanWords(s.totals, s.segments, s.rows, in.Kind, in.Type)
 	}
@@ -231,7 +231,7 @@ func (c *compiler) scanWords(scratch, n, rows int, kind ir.Op, d ir.DType) {
 	if longest := 16 * 2 * scanLanes * c.t.threads(); n > longest && c.t.traits().concurrent {
 		w.segment = longest / 4
 		w.segments = ir.CeilDiv(n, w.segment)
-		w.totals = c.scratch(rows * w.segments)
+		w.totals = c.scratch(rows*w.segments, shader.Register(d))
 		w.pass(scratch, false)
 		c.scanWords(w.totals, w.segments, rows, kind, d)
 	}

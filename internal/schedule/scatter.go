@@ -103,7 +103,7 @@ func (x *scatter) choose() {
 		if parts > 1 {
 			x.segment = ir.CeilDiv(x.count, parts)
 			x.segments = ir.CeilDiv(x.count, x.segment)
-			x.parts = x.compiler.scratch(x.segments * x.blocks * x.width)
+			x.parts = x.compiler.scratch(x.segments*x.blocks*x.width, shader.Register(x.at.Type))
 		}
 	}
 }
@@ -174,10 +174,11 @@ func (x *scatter) updateLoop(sc *scope, acc *shader.Var, row, first, last *shade
 	x.noteBad(loop, index)
 	for l := range ahead {
 		at := index.lane(l)
-		hits := at.Convert(shader.U32).Eq(row)
+		own := cutOff(at, x.at.View.Len)
+		hits := own.Eq(row)
 		if acc == nil {
 			end := row.Add(x.rows).Min(x.at.View.Len)
-			hits = at.Convert(shader.U32).Ge(row).And(at.Convert(shader.U32).Lt(end))
+			hits = own.Ge(row).And(own.Lt(end))
 		}
 		hit := loop.when(all(hits, loop.condition(l)))
 		hit.axes = inLane(loop.axes, l) // so that the update is only computed here
@@ -197,13 +198,14 @@ func (x *scatter) updateLoop(sc *scope, acc *shader.Var, row, first, last *shade
 
 // noteBad notes which indices of a loop are out of range.
 func (x *scatter) noteBad(loop *scope, index value) {
-	greatest := index[0].Convert(shader.U32)
+	n := x.at.View.Len
+	greatest := cutOff(index[0], n)
 	for _, e := range index[1:] {
-		greatest = greatest.Max(e.Convert(shader.U32))
+		greatest = greatest.Max(cutOff(e, n))
 	}
-	bad := loop.when(greatest.Ge(x.at.View.Len))
+	bad := loop.when(greatest.Ge(n))
 	for l, e := range index {
-		in := bad.when(e.Convert(shader.U32).Ge(x.at.View.Len))
+		in := bad.when(cutOff(e, n).Ge(n))
 		in.note(len(x.k.Body)-1, l)
 		in.end()
 	}

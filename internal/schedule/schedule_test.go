@@ -2,6 +2,7 @@ package schedule
 
 import (
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 
@@ -38,9 +39,9 @@ func TestEveryKernelOpHasAnEmitter(t *testing.T) {
 // TestEveryElementwiseOpHasARule fails for an op that a GPU cannot compute.
 func TestEveryElementwiseOpHasARule(t *testing.T) {
 	for op := ir.Op(1); int(op) < ir.Ops; op++ {
-		for _, d := range shader.DTypes {
+		for _, d := range wide.Types() {
 			if op.Class() == ir.Elementwise && ir.Table[op].Types.Has(d) && lacksRule(op, d) {
-				t.Errorf("%v of %v: internal/shader/functions_float.go and functions_int.go have no function %s, internal/schedule/ops.go has no rule", op, d, functionName(op, shader.Register(d)))
+				t.Errorf("%v of %v: internal/shader/functions_*.go have no function %s, internal/schedule/ops.go has no rule", op, d, functionName(op, shader.Register(d)))
 			}
 		}
 	}
@@ -70,10 +71,12 @@ func TestEveryReductionHasAReducer(t *testing.T) {
 }
 
 func TestErrors(t *testing.T) {
-	wide := chain(8, f32)
-	wide.Args[0].DType = ir.Int64
-	if _, err := Compile(wide, plain); !errors.Is(err, driver.ErrType) {
-		t.Errorf("Compile of int64: %v, want %v", err, driver.ErrType)
+	for _, d := range ir.DTypes {
+		k := chain(8, f32)
+		k.Args[0].DType = d
+		if _, err := Compile(k, plain); slices.Contains(shader.DTypes, d) != (err == nil) || err != nil && !errors.Is(err, driver.ErrType) {
+			t.Errorf("Compile of %v: %v, want %v unless it is one of %v", d, err, driver.ErrType, shader.DTypes)
+		}
 	}
 	for _, c := range []struct {
 		name   string

@@ -20,18 +20,18 @@ func (r *reduction) segmented() {
 	for level := 1; level <= r.levels; level++ {
 		for _, i := range r.k.Reductions(r.level, level) {
 			r.results[i].row = words
-			words += 2 * r.rows
+			words += r.rows * wordsOf(r.reducer(i).register)
 		}
 	}
 	for level := 1; level <= r.levels; level++ {
 		n := words
 		for _, i := range r.k.Reductions(r.level, level) {
 			r.results[i].segment = n
-			n += 2 * r.rows * r.parts()
+			n += r.rows * r.parts() * wordsOf(r.reducer(i).register)
 		}
 		most = max(most, n)
 	}
-	r.scratch = r.compiler.scratch(most)
+	r.scratch = r.compiler.scratch(most, shader.U32)
 	for level := 1; level <= r.levels; level++ {
 		r.segmentPass(level)
 		r.combinePass(level)

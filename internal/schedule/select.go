@@ -43,7 +43,7 @@ func (s *sort) sel() {
 		to := operand
 		if r.segments > 1 {
 			n := s.rows * r.segments * s.places
-			to = candidates{s.scratch(n), s.scratch(n)}
+			to = s.candidates(n)
 		}
 		r.round(to)
 		if r.segments == 1 {
@@ -72,7 +72,7 @@ func (r *selection) elements(sc *scope, row, first, end *shader.Expr, do func(sc
 			in.enter(span{axes: r.reduced, base: inside})
 			key = r.key(in.value(r.sort.operand).lane(0))
 		} else {
-			keys := sc.p.words(r.from.key, shader.U32, false)
+			keys := sc.p.words(r.from.key, r.keyType(), false)
 			key = in.loadAt(keys, row.Mul(r.n).Add(inside), fmt.Sprintf("x%d", l), false).Ref()
 		}
 		keys = append(keys, loop.Let(fmt.Sprintf("key%d", l), key))
@@ -95,9 +95,9 @@ func (r *selection) round(to candidates) {
 		first := root.Let("start", job.Rem(r.segments).Mul(r.segment))
 		end := root.Let("end", first.Add(r.segment).Min(r.n))
 		size := ceilPow2(max(k*r.each, threads))
-		x := p.pairs(size)
+		x := p.pairs(size, r.keyType())
 
-		best, found := root.Var("best", none), root.Var("found", none)
+		best, found := root.Var("best", none(r.keyType())), root.Var("found", none(shader.U32))
 		root.enter(span{axes: r.parallel, base: row})
 		r.elements(root, row, first.Add(shader.ThreadID), end, func(sc *scope, key, at *shader.Expr) {
 			better := sc.when(before(key, at, best.Ref(), found.Ref()))
@@ -113,10 +113,10 @@ func (r *selection) round(to candidates) {
 		own := root.Let("own", x.at.At(shader.ThreadID)) // of the thread whose elements this one reads
 		root.Barrier()
 		fill, i := root.loop("i", shader.ThreadID, u32(size), threads)
-		x.put(fill.Block, i, none, none)
+		x.put(fill.Block, i, none(r.keyType()), none(shader.U32))
 		fill.end()
 		root.Barrier()
-		reads := root.when(shader.ThreadID.Lt(k).And(own.Ne(none)))
+		reads := root.when(shader.ThreadID.Lt(k).And(own.Ne(none(shader.U32))))
 		next := reads.Var("to", shader.ThreadID.Mul(r.each))
 		r.elements(reads, row, first.Add(own.Sub(first).Rem(threads)), end, func(sc *scope, key, at *shader.Expr) {
 			hit := sc.when(before(bound, place, key, at).Not())
@@ -137,7 +137,7 @@ func (r *selection) store(p *pass, x pairs, row, job *shader.Expr, to candidates
 	loop, i := p.root.loop("i", shader.ThreadID, u32(r.places), p.Threads)
 	at := loop.Var("at", x.at.At(i))
 	if r.from != operand {
-		in := loop.when(at.Ref().Ne(none))
+		in := loop.when(at.Ref().Ne(none(shader.U32)))
 		in.Set(at, in.loadAt(p.words(r.from.at, shader.U32, false), row.Mul(r.n).Add(at.Ref()), "position", false).Ref())
 		in.end()
 	}
@@ -145,7 +145,7 @@ func (r *selection) store(p *pass, x pairs, row, job *shader.Expr, to candidates
 		r.put(loop, i, at.Ref())
 	} else {
 		place := loop.Let("place", job.Mul(r.places).Add(i))
-		loop.storeAt(p.words(to.key, shader.U32, true), place, x.key.At(i))
+		loop.storeAt(p.words(to.key, r.keyType(), true), place, x.key.At(i))
 		loop.storeAt(p.words(to.at, shader.U32, true), place, at.Ref())
 	}
 	loop.end()

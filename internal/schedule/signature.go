@@ -54,13 +54,9 @@ func (s *Signature) Word(q *shader.Param, args []driver.Arg) uint32 {
 	if q.Offset {
 		return uint32(a.Offset)
 	}
-	return word(s.args[q.Arg].DType, a.Num)
-}
-
-// word is a number's bits in a register.
-func word(d ir.DType, x ir.Number) uint32 {
-	if d.IsFloat() {
-		return math.Float32bits(float32(x.Float64(d)))
+	bits := constant(s.args[q.Arg].DType, a.Num).Bits
+	if q.Upper {
+		bits >>= 32
 	}
-	return uint32(x)
+	return uint32(bits)
 }

@@ -37,7 +37,7 @@ func (c *compiler) sort() {
 // run adds the passes.
 func (s *sort) run() {
 	s.rows, s.cols = s.k.Size(s.parallel), s.k.Size(s.reduced)
-	s.fit = min(4096, floorPow2(s.t.SharedBytes/8))
+	s.fit = min(4096, floorPow2(s.t.SharedBytes/(s.keyType().Bytes()+4)))
 	switch {
 	case s.rows*s.places == 0:
 	case s.cols <= s.fit:
@@ -55,11 +55,19 @@ func (s *sort) key(x *shader.Expr) *shader.Expr {
 	d := s.k.Body[s.operand].Type
 	switch {
 	case s.most > 0:
-		return x.Convert(shader.U32).Min(s.most)
+		return cutOff(x, s.most).Min(s.most)
 	case d.IsSigned() && d.Size() < 4: // from 0 on, so that the digits above are 0
 		return x.Add(1 << (8*d.Size() - 1)).Convert(shader.U32)
 	}
 	return key(x)
+}
+
+// keyType is the type of keys.
+func (s *sort) keyType() shader.Type {
+	if s.most > 0 {
+		return shader.U32
+	}
+	return shader.Register(s.k.Body[s.operand].Type).Unsigned()
 }
 
 func (s *sort) bits() int {
@@ -73,8 +81,13 @@ func (s *sort) bits() int {
 	}
 }
 
-// none is a key and a position that come after those of all elements.
-var none = u32(math.MaxUint32)
+// none is a key or a position; both of them come after those of all elements.
+func none(t shader.Type) *shader.Expr { return shader.FromBits(t, math.MaxUint64) }
+
+// candidates adds scratch for n pairs.
+func (s *sort) candidates(n int) candidates {
+	return candidates{s.scratch(n, s.keyType()), s.scratch(n, shader.U32)}
+}
 
 // element is the key of a row's element, where row and at are within their bounds.
 func (s *sort) element(sc *scope, row, at *shader.Expr) *shader.Expr {
@@ -96,7 +109,9 @@ func (s *sort) put(sc *scope, place, position *shader.Expr) {
 // A pairs is keys and positions that a workgroup shares.
 type pairs struct{ key, at *shader.Shared }
 
-func (p *pass) pairs(n int) pairs { return pairs{p.share(shader.U32, n), p.share(shader.U32, n)} }
+func (p *pass) pairs(n int, key shader.Type) pairs {
+	return pairs{p.share(key, n), p.share(shader.U32, n)}
+}
 
 func (x pairs) put(b *shader.Block, i, key, at *shader.Expr) {
 	b.Put(x.key, i, key)
@@ -139,11 +154,11 @@ func (s *sort) bitonic() {
 	s.pass(min(s.t.threads(), group*size/2), func(p *pass) {
 		p.groups = ir.CeilDiv(s.rows, group)
 		first := p.root.Let("first", p.job().Mul(group))
-		x := p.pairs(group * size)
+		x := p.pairs(group*size, s.keyType())
 		loop, i := p.root.loop("i", shader.ThreadID, u32(group*size), p.Threads)
 		row, at := loop.Let("row", first.Add(i.Div(size))), loop.Let("at", i.Rem(size))
 		key := s.element(loop, loop.Let("r", row.Min(s.rows-1)), loop.Let("c", at.Min(s.cols-1)))
-		x.put(loop.Block, i, at.Lt(s.cols).If(key, none), at)
+		x.put(loop.Block, i, at.Lt(s.cols).If(key, none(key.Type)), at)
 		loop.end()
 		p.root.Barrier()
 		x.sort(p.root, group*size, size)

@@ -76,18 +76,21 @@ func (c *compiler) report() {
 				continue
 			}
 			index := sc.value(in.Src[0]).lane(0)
-			bad := found.Ref().Not().And(index.Convert(shader.U32).Ge(in.View.Len))
+			bad := found.Ref().Not().And(cutOff(index, in.View.Len).Ge(in.View.Len))
 			sc.If(all(bad, allIn(conditions, 0)), func(hit *shader.Block) {
 				hit.Set(found, shader.FromBits(shader.Bool, 1))
-				high := number(shader.I32, 0) // word of the index
-				if index.Type == shader.I32 {
+				low, high := index.Convert(shader.I32), number(shader.I32, 0) // words of the index
+				switch index.Type {
+				case shader.I32:
 					high = index.Shr(31)
+				case shader.I64:
+					high = index.Shr(32).Convert(shader.I32)
 				}
 				store := func(at *shader.Expr, x *shader.Expr) {
 					hit.Do(&shader.Atomic{Op: shader.AtomicStore, Buffer: b, Index: at, Value: x})
 				}
 				store(word, number(shader.I32, i+1))
-				for n, x := range []*shader.Expr{index.Bitcast(shader.I32), high, point.Convert(shader.I32)} { // other high words are 0
+				for n, x := range []*shader.Expr{low, high, point.Convert(shader.I32)} { // other high words are 0
 					store(word.Add(2+n), x)
 				}
 			})

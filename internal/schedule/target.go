@@ -22,6 +22,15 @@ type Target struct {
 	TF32        bool // products of float32 are computed in TF32, if there are Matrices
 	// SharedMatrices says that 128 threads multiply matrices by shader.MultiplyGroup.
 	SharedMatrices bool
+	Wide           bool // registers may have 64 bits, and elements any type
+}
+
+// Types lists the element types that kernels may have.
+func (t Target) Types() []ir.DType {
+	if t.Wide {
+		return ir.DTypes
+	}
+	return shader.DTypes
 }
 
 // A Family is a kind of adapter, with a row in families.
@@ -56,6 +65,7 @@ type products struct {
 	rounded      []tile              // of float32 in TF32 there
 	halves       map[ir.DType][]tile // of halves there
 	sharedHalves map[ir.DType][]tile // of halves on a target with products in shared memory
+	wide         []tile              // of numbers of 64 bits, by threads
 	tileCost     productCost         // in multiplications of one unit
 	skinnyRows   int                 // most rows of a skinny product
 	gemvCols     []gemv              // where neighbours in memory lie along the columns
@@ -108,11 +118,17 @@ var measuredH200 = products{
 	},
 	halves:       map[ir.DType][]tile{ir.Float16: tilesOfHalves(float16Pairs), ir.BFloat16: tilesOfHalves(bfloat16Pairs)},
 	sharedHalves: map[ir.DType][]tile{ir.Float16: tilesOfSharedHalves(shader.F16Pairs), ir.BFloat16: tilesOfSharedHalves(shader.BF16Pairs)},
-	tileCost:     productCost{step: 75e3, pass: 600e3, part: 0.35},
-	skinnyRows:   4,
-	gemvCols:     []gemv{{32, 8}, {32, 32}, {16, 16}, {16, 64}, {8, 32}, {8, 128}, {64, 4}, {256, 1}, {8, 4}},
-	gemvDepth:    []gemv{{1, 256}, {2, 128}, {4, 64}, {8, 32}, {1, 1024}, {32, 8}, {64, 4}, {256, 1}, {1, 32}},
-	gemvCost:     productCost{step: 2, pass: 5, part: 0.1, join: 0.1},
+	wide: []tile{
+		{128, 128, 8, 2, 2, 0.5, 1, &byThreads},
+		{64, 64, 8, 1, 1, 0.4, 3, &byThreads},
+		{32, 32, 16, 1, 1, 0.3, 10, &byThreads},
+		{8, 128, 8, 1, 1, 0.2, 8, &byThreads},
+	},
+	tileCost:   productCost{step: 75e3, pass: 600e3, part: 0.35},
+	skinnyRows: 4,
+	gemvCols:   []gemv{{32, 8}, {32, 32}, {16, 16}, {16, 64}, {8, 32}, {8, 128}, {64, 4}, {256, 1}, {8, 4}},
+	gemvDepth:  []gemv{{1, 256}, {2, 128}, {4, 64}, {8, 32}, {1, 1024}, {32, 8}, {64, 4}, {256, 1}, {1, 32}},
+	gemvCost:   productCost{step: 2, pass: 5, part: 0.1, join: 0.1},
 }
 
 // tilesOfSharedHalves are the tiles of units that multiply halves in shared memory.

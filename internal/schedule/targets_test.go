@@ -23,7 +23,7 @@ var targets = []struct {
 	Target
 	parts []string
 }{
-	{"NVIDIA", Target{Family: Discrete, MaxThreads: 1024, SharedBytes: 48 << 10, SubgroupMin: 32, SubgroupMax: 32, Units: 132}, nil},
+	{"NVIDIA", wide, nil},
 	{"matrices", nvidia, []string{"Attention", "LargeProducts", "Products"}},
 	{"shared matrices", hopper, []string{"Attention", "LargeProducts", "Loops", "Products"}},
 	{"Apple", Target{MaxThreads: 1024, SharedBytes: 32 << 10, SubgroupMin: 16, SubgroupMax: 16, Units: 16},
@@ -41,7 +41,7 @@ var targets = []struct {
 func open(t Target) func() (driver.Device, error) {
 	return func() (driver.Device, error) {
 		d := drivertest.Oracle()
-		d.Types = shader.DTypes
+		d.Types = t.Types()
 		d.Bindings = 8
 		d.Async = true
 		d.Loops = t.LoopLimits()
@@ -66,7 +66,7 @@ func open(t Target) func() (driver.Device, error) {
 			return func(args []drivertest.HostArg) error {
 				list := make([]simt.Arg, len(args))
 				for i, a := range args {
-					list[i] = simt.Arg{Data: a.Bytes, Offset: a.Offset, Word: word(k.Args[i].DType, a.Num)}
+					list[i] = simt.Arg{Data: a.Bytes, Offset: a.Offset, Word: constant(k.Args[i].DType, a.Num).Bits}
 				}
 				return program.Run(list)
 			}, nil

@@ -58,7 +58,7 @@ func (t tile) threads() int {
 }
 
 // bytes is the memory that a workgroup shares.
-func (t tile) bytes() int { return t.unit.buffers * 4 * t.k * (t.m + 4 + t.n + 4) }
+func (t tile) bytes(word int) int { return t.unit.buffers * word * t.k * (t.m + 4 + t.n + 4) }
 
 // depth is the number of elements of a step along the depth.
 func (t tile) depth() int { return t.k * t.unit.group }
@@ -86,7 +86,10 @@ func (x *contraction) chooseTile(how *products) tile {
 
 // tiles lists the tiles that compute the contraction.
 func (x *contraction) tiles(how *products) []tile {
-	if !x.t.Matrices || x.factorType != shader.F32 {
+	switch {
+	case x.factorType.IsWide():
+		return how.wide
+	case !x.t.Matrices || x.factorType != shader.F32:
 		return how.tiles
 	}
 	left, right := x.half(x.rows.factor), x.half(x.cols.factor)

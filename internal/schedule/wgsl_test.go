@@ -17,7 +17,7 @@ import (
 )
 
 // asPTX are the kernels that have a golden file of PTX, too: those of the others are long.
-var asPTX = map[string]bool{"chain": true, "chain_bfloat16": true, "take": true, "scatter": true, "softmax_short": true, "softmax_subgroups": true, "vector": true, "dense_warps": true, "dense_halves": true}
+var asPTX = map[string]bool{"chain": true, "chain_bfloat16": true, "take": true, "scatter": true, "softmax_short": true, "softmax_subgroups": true, "vector": true, "dense_warps": true, "dense_halves": true, "total_float64": true, "vector_float64": true}
 
 func TestGolden(t *testing.T) {
 	for _, c := range typical {
@@ -43,7 +43,7 @@ func TestGolden(t *testing.T) {
 					fmt.Fprintf(&b, "{Arg:%d Offset:%v}", x.Arg, x.Offset)
 				}
 				fmt.Fprintf(&b, "], scratch %v\n", p.Scratch)
-				if !c.target.Matrices { // which WGSL lacks
+				if !c.target.Matrices && !c.target.Wide { // which WGSL lacks
 					b.WriteString("\n" + wgsl.Print(q))
 				}
 			}
@@ -85,7 +85,7 @@ func validate(t *testing.T, q *shader.Pass, target Target) {
 			continue
 		}
 		found = true
-		if !v.subgroups && q.Subgroup > 0 || target.Matrices && v.name != "ptxas" {
+		if !v.subgroups && q.Subgroup > 0 || (target.Matrices || target.Wide) && v.name != "ptxas" {
 			continue
 		}
 		source := v.print(q)
@@ -115,63 +115,68 @@ func TestValid(t *testing.T) {
 // Every elementwise op and reduction of every type compiles: one shader has all ops that
 // take a type. Results of halves are stored as halves.
 func TestValidOps(t *testing.T) {
-	for _, stored := range shader.DTypes {
-		t.Run(stored.String(), func(t *testing.T) {
-			d := stored.ComputeType()
-			k := &ir.Kernel{
-				Template: ir.Reduce,
-				Axes:     []ir.Axis{kept(8), reduced(8)},
-				Args:     []ir.Arg{in(stored), in(ir.Bool)},
-				Body:     []ir.Instr{load(d, 0, by(8, 1)), load(ir.Bool, 1, by(8, 1))},
-			}
-			keep := func(i ir.Instr) {
-				i.Type = i.Op.ResultDType(i.Type, d)
-				k.Body = append(k.Body, i)
-				x := len(k.Body) - 1
-				v, n := by(8, 1), 64
-				if i.Op.Class() == ir.Reduction {
-					v, n = by(1, 0), 8
-				}
-				to := i.Type
-				if to == d {
-					to = stored
-				}
-				k.Args = append(k.Args, out(to, n))
-				k.Body = append(k.Body, store(i.Type, x, len(k.Args)-1, v))
-			}
-			for op := ir.Op(1); int(op) < ir.Ops; op++ {
-				row := ir.Table[op]
-				if !row.Types.Has(d) {
-					continue
-				}
-				switch {
-				case op.Class() == ir.Reduction && reducers[op] == nil: // TestEveryReductionHasAReducer fails
-				case op.Class() == ir.Reduction:
-					keep(reduce(op, d, 0, 2))
-				case op.Class() != ir.Elementwise:
-				case lacksRule(op, d): // TestEveryElementwiseOpHasARule fails
-				case op == ir.Where:
-					keep(alu(op, d, 1, 0, 0))
-				case op == ir.Cast || op == ir.Bitcast:
-					for _, to := range shader.DTypes {
-						if !to.IsHalf() && (op == ir.Cast || to.Size() == d.Size()) {
-							keep(alu(op, to, 0))
-						}
-					}
-				default:
-					keep(alu(op, d, []int{0, 0, 0, 0}[:row.Arity]...))
-				}
-			}
-			for i := range k.Body {
-				k.Body[i].Domain = k.Varies(i)
-			}
-			for _, target := range []Target{plain, big, software} {
-				for _, q := range compile(t, k, target).Passes {
+	for _, target := range []Target{plain, big, software, wide} {
+		for _, d := range target.Types() {
+			t.Run(d.String(), func(t *testing.T) {
+				for _, q := range compile(t, allOps(d, target.Types()), target).Passes {
 					validate(t, q, target)
 				}
-			}
-		})
+			})
+		}
 	}
+}
+
+// allOps is a kernel of all elementwise ops and reductions of a type, with casts to some types.
+func allOps(stored ir.DType, types []ir.DType) *ir.Kernel {
+	d := stored.ComputeType()
+	k := &ir.Kernel{
+		Template: ir.Reduce,
+		Axes:     []ir.Axis{kept(8), reduced(8)},
+		Args:     []ir.Arg{in(stored), in(ir.Bool)},
+		Body:     []ir.Instr{load(d, 0, by(8, 1)), load(ir.Bool, 1, by(8, 1))},
+	}
+	keep := func(i ir.Instr) {
+		i.Type = i.Op.ResultDType(i.Type, d)
+		k.Body = append(k.Body, i)
+		x := len(k.Body) - 1
+		v, n := by(8, 1), 64
+		if i.Op.Class() == ir.Reduction {
+			v, n = by(1, 0), 8
+		}
+		to := i.Type
+		if to == d {
+			to = stored
+		}
+		k.Args = append(k.Args, out(to, n))
+		k.Body = append(k.Body, store(i.Type, x, len(k.Args)-1, v))
+	}
+	for op := ir.Op(1); int(op) < ir.Ops; op++ {
+		row := ir.Table[op]
+		if !row.Types.Has(d) {
+			continue
+		}
+		switch {
+		case op.Class() == ir.Reduction && reducers[op] == nil: // TestEveryReductionHasAReducer fails
+		case op.Class() == ir.Reduction:
+			keep(reduce(op, d, 0, 2))
+		case op.Class() != ir.Elementwise:
+		case lacksRule(op, d): // TestEveryElementwiseOpHasARule fails
+		case op == ir.Where:
+			keep(alu(op, d, 1, 0, 0))
+		case op == ir.Cast || op == ir.Bitcast:
+			for _, to := range types {
+				if !to.IsHalf() && (op == ir.Cast || to.Size() == d.Size()) {
+					keep(alu(op, to, 0))
+				}
+			}
+		default:
+			keep(alu(op, d, []int{0, 0, 0, 0}[:row.Arity]...))
+		}
+	}
+	for i := range k.Body {
+		k.Body[i].Domain = k.Varies(i)
+	}
+	return k
 }
 
 // BenchmarkCompile schedules and prints the typical kernels.

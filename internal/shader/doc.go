@@ -14,7 +14,7 @@
 // A [Buffer] is an array of elements of an ir.DType, which may be narrower
 // than registers: Load and Store convert between an element and its register
 // type. They access one element, or four neighbours from a multiple of four
-// on. No access is out of range. A [Shared] array is the workgroup's own:
+// on, of 64 bits from a multiple of two on. No access is out of range. A [Shared] array is the workgroup's own:
 // another thread sees what a thread wrote there after a Barrier, which all
 // threads of the workgroup execute together.
 //
@@ -22,8 +22,9 @@
 //
 // Integers wrap, and so do conversions among them. Division by zero, shifts by
 // the width or more and conversions of floats out of range are undefined: the
-// functions of this package that ops call (see [Function]) avoid them. Floats
-// are those of IEEE 754 without promises about NaN, infinities, the sign of
+// functions of this package that ops call (see [Function]) avoid them. Floats of
+// 32 bits are those of IEEE 754 without promises about NaN, infinities, the sign of
 // zeros and subnormal numbers, because compilers of shaders reason as if floats
-// were real numbers. A [Launder] hides a value from such reasoning.
+// were real numbers. A [Launder] hides a value from such reasoning. No such compiler
+// has floats of 64 bits: these are those of IEEE 754, but for Min and Max of NaN.
 package shader

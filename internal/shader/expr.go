@@ -47,7 +47,7 @@ const (
 	Gt
 	Ge
 
-	Fma    // x·y + z, rounded once or twice
+	Fma    // x·y + z, rounded once or twice; once if they are F64
 	Select // y if bool x, else z; both are computed
 
 	Convert   // to Type: the value, floats towards zero
@@ -99,7 +99,7 @@ type Expr struct {
 	Op     Op
 	Type   Type
 	Args   []*Expr
-	Bits   uint32  // Const, Component, Pack, Shuffle, Launder
+	Bits   uint64  // Const, Component, Pack, Shuffle, Launder
 	Var    *Var    // Ref
 	Param  *Param  // Word
 	Func   *Func   // Call
@@ -122,21 +122,28 @@ var (
 
 // Number is a constant of a type, in every component.
 func Number(t Type, x float64) *Expr {
-	bits := uint32(int64(x))
+	bits := uint64(int64(x))
 	switch {
 	case t.Scalar == f32:
-		bits = math.Float32bits(float32(x))
+		bits = uint64(math.Float32bits(float32(x)))
+	case t.Scalar == f64:
+		bits = math.Float64bits(x)
 	case t.Scalar == boolean && x != 0:
 		bits = 1
+	}
+	return FromBits(t, bits)
+}
+
+// FromBits is a constant of a type with the given bits, as many as it has, in every component.
+func FromBits(t Type, bits uint64) *Expr {
+	if !t.IsWide() {
+		bits &= math.MaxUint32
 	}
 	return &Expr{Op: Const, Type: t, Bits: bits}
 }
 
-// FromBits is a constant of a type with the given bits in every component.
-func FromBits(t Type, bits uint32) *Expr { return &Expr{Op: Const, Type: t, Bits: bits} }
-
 // IsConst reports whether x is a constant with the given bits.
-func (x *Expr) IsConst(bits uint32) bool { return x.Op == Const && x.Bits == bits }
+func (x *Expr) IsConst(bits uint64) bool { return x.Op == Const && x.Bits == bits }
 
 // operand makes an operand of type t of an expression or a Go number.
 func operand(t Type, y any) *Expr {
@@ -144,6 +151,9 @@ func operand(t Type, y any) *Expr {
 	case *Expr:
 		return y
 	case int:
+		if t.IsInt() {
+			return FromBits(t, uint64(y))
+		}
 		return Number(t, float64(y))
 	case float64:
 		return Number(t, y)
@@ -264,11 +274,11 @@ func Vec(n int, x ...*Expr) *Expr {
 
 // At is component n of a vector.
 func (x *Expr) At(n int) *Expr {
-	return &Expr{Op: Component, Type: x.Type.Elem(), Args: []*Expr{x}, Bits: uint32(n)}
+	return &Expr{Op: Component, Type: x.Type.Elem(), Args: []*Expr{x}, Bits: uint64(n)}
 }
 
 // Launder is x as a value of which a compiler knows nothing.
-func (x *Expr) Launder(way uint32) *Expr {
+func (x *Expr) Launder(way uint64) *Expr {
 	return &Expr{Op: Launder, Type: x.Type, Args: []*Expr{x}, Bits: way}
 }
 
@@ -280,13 +290,13 @@ func (x *Expr) LaunderAt(at *Expr) *Expr {
 // PackHalves is x and y, both F32, rounded to the halves F16 or BF16, in a U32: x in its lower
 // bits.
 func PackHalves(half Type, x, y *Expr) *Expr {
-	return &Expr{Op: Pack, Type: U32, Args: []*Expr{x, y}, Bits: uint32(half.Scalar)}
+	return &Expr{Op: Pack, Type: U32, Args: []*Expr{x, y}, Bits: uint64(half.Scalar)}
 }
 
 // Shuffle is x of the thread whose number in the subgroup differs in the bits
 // of mask. All threads of the workgroup execute it together.
 func (x *Expr) Shuffle(mask int) *Expr {
-	return &Expr{Op: Shuffle, Type: x.Type, Args: []*Expr{x}, Bits: uint32(mask)}
+	return &Expr{Op: Shuffle, Type: x.Type, Args: []*Expr{x}, Bits: uint64(mask)}
 }
 
 // Call is the result of a function.

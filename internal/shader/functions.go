@@ -7,7 +7,7 @@ import (
 
 // Function returns the named function, nil if there is none. Those of elementwise
 // ops are named by the op and the type of registers, as exp_f32, casts of floats by
-// the element type, as uint8_of. Their results are those that the design's section
+// the element type, as uint8_of_f32. Their results are those that the design's section
 // "Numbers" gives, for all operands. Functions that these call are in the table too.
 func Function(name string) *Func {
 	if f := Functions()[name]; f != nil {
@@ -23,9 +23,13 @@ var Functions = sync.OnceValue(func() map[string]func() *Func {
 	l.exponentials()
 	l.trigonometry()
 	l.arithmetic()
-	l.integers()
-	l.conversions()
-	l.keys()
+	l.remainder(single)
+	l.integers(I32, U32)
+	l.conversions(single, DTypes)
+	l.halves()
+	l.random()
+	l.keys(single)
+	l.wide()
 	return l
 })
 
@@ -77,26 +81,55 @@ func (b *Block) returnIf(cond *Expr, result any, t Type) {
 	b.If(cond, func(b *Block) { b.Return(operand(t, result)) })
 }
 
+// A format is how a float lies in bits: the sign, the exponent, the significand without its
+// leading one.
+type format struct {
+	float, bits Type
+	significand int // bits of it
+}
+
+var (
+	single = format{F32, U32, 23}
+	double = format{F64, U64, 52}
+)
+
+func (f format) width() int         { return 8 * f.float.Bytes() }
+func (f format) signBit() uint64    { return 1 << (f.width() - 1) }
+func (f format) leadingOne() uint64 { return 1 << f.significand }
+func (f format) infinity() uint64   { return f.signBit() - f.leadingOne() }
+
+// nan is a quiet NaN.
+func (f format) nan() *Expr { return FromBits(f.float, f.infinity()+f.leadingOne()/2) }
+
+// abs is the bits of a float's absolute value.
+func (f format) abs(x *Expr) *Expr { return bits(x).And(FromBits(f.bits, f.signBit()-1)) }
+
+// isNaN reports whether x is NaN.
+func (l library) isNaN(x *Expr) *Expr {
+	if x.Type == F64 {
+		return x.Ne(x)
+	}
+	return l.call("is_nan", x)
+}
+
 // Bits of float32.
 const (
-	signBit     = 0x80000000
-	magnitude   = 0x7fffffff // all but the sign
-	infinity    = 0x7f800000
-	minusInf    = 0xff800000
-	quietNaN    = 0x7fc00000
-	significand = 0x7fffff
-	leadingOne  = 0x800000
+	signBit    = 0x80000000
+	magnitude  = 0x7fffffff // all but the sign
+	infinity   = 0x7f800000
+	minusInf   = 0xff800000
+	leadingOne = 0x800000
 )
 
 var (
 	inf = FromBits(F32, infinity)
-	nan = FromBits(F32, quietNaN)
+	nan = single.nan()
 )
 
-func bits(x *Expr) *Expr { return x.Bitcast(U32) }
+func bits(x *Expr) *Expr { return x.Bitcast(x.Type.Unsigned()) }
 
-// absBits is the bits of a float's absolute value.
-func absBits(x *Expr) *Expr { return bits(x).And(magnitude) }
+// absBits is the bits of a float32's absolute value.
+func absBits(x *Expr) *Expr { return single.abs(x) }
 
 // choose is yes where cond holds, else no; one of them may be a Go number.
 func choose(t Type, cond *Expr, yes, no any) *Expr { return cond.If(operand(t, yes), operand(t, no)) }

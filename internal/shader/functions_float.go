@@ -206,32 +206,6 @@ func (l library) arithmetic() {
 		s.returnIf(whole.Not().And(a.Lt(0)).And(l.call("is_finite", a)), nan, F32)
 		return odd.And(bits(a).Shr(31).Eq(1)).If(y.Ref().Neg(), y.Ref())
 	})
-	// Of the bits of a number that is neither negative nor infinite.
-	l.unary("significand", U32, func(s *Block, x *Expr) *Expr {
-		return x.Lt(leadingOne).If(x, x.And(significand).Or(leadingOne))
-	})
-	// The remainder is exact: long division of significands, eight bits at a
-	// time. Integers do not take subnormal numbers for 0.
-	l.binary("rem_f32", F32, func(s *Block, a, b *Expr) *Expr {
-		ua := s.Let("ua", absBits(a))
-		ub := s.Let("ub", absBits(b))
-		s.returnIf(ua.Ge(infinity).Or(ub.Gt(infinity)).Or(ub.Eq(0)), nan, F32)
-		s.returnIf(ua.Lt(ub), a, F32)
-		eb := s.Let("eb", ub.Shr(23).Max(1))
-		y := s.Let("y", l.call("significand", ub))
-		r := s.Var("r", l.call("significand", ua).Rem(y))
-		n := s.Var("n", ua.Shr(23).Max(1).Sub(eb))
-		divide := &Block{}
-		k := divide.Let("k", n.Ref().Min(8))
-		divide.Set(r, r.Ref().Shl(k).Rem(y))
-		divide.Set(n, n.Ref().Sub(k))
-		s.Do(&For{Cond: n.Ref().Gt(0), Body: divide})
-		s.If(r.Ref().Ne(0), func(s *Block) {
-			t := s.Let("s", r.Ref().LeadingZeros().Sub(8).Min(eb.Sub(1)))
-			s.Set(r, r.Ref().Shl(t).Add(eb.Sub(t).Sub(1).Shl(23)))
-		})
-		return r.Ref().Or(bits(a).And(signBit)).Bitcast(F32)
-	})
 	l.binary("div_f32", F32, func(s *Block, a, b *Expr) *Expr {
 		sign := s.Let("sign", bits(a).Xor(bits(b)).And(signBit))
 		infinite := s.Let("infinite", sign.Or(infinity).Launder(FirstWay).Bitcast(F32))
@@ -250,5 +224,37 @@ func (l library) arithmetic() {
 		steep := s.Let("steep", ay.Gt(ax).If(Number(F32, 1.5707964).Sub(p), p))
 		turned := s.Let("turned", bits(x).Ge(signBit).If(Number(F32, 3.1415927).Sub(steep), steep))
 		return greater.Gt(infinity).If(nan, bits(turned).Or(bits(y).And(signBit)).Bitcast(F32))
+	})
+}
+
+// remainder adds Rem. The result is exact: long division of significands, as many bits at a
+// time as a register has above one. Integers do not take subnormal numbers for 0.
+func (l library) remainder(f format) {
+	one, infinity := FromBits(f.bits, f.leadingOne()), FromBits(f.bits, f.infinity())
+	most := f.width() - f.significand - 1
+	name := "significand_" + f.bits.String()
+	// Of the bits of a number that is neither negative nor infinite.
+	l.unary(name, f.bits, func(s *Block, x *Expr) *Expr {
+		return x.Lt(one).If(x, x.And(FromBits(f.bits, f.leadingOne()-1)).Or(one))
+	})
+	l.binary("rem_"+f.float.String(), f.float, func(s *Block, a, b *Expr) *Expr {
+		ua := s.Let("ua", f.abs(a))
+		ub := s.Let("ub", f.abs(b))
+		s.returnIf(ua.Ge(infinity).Or(ub.Gt(infinity)).Or(ub.Eq(0)), f.nan(), f.float)
+		s.returnIf(ua.Lt(ub), a, f.float)
+		eb := s.Let("eb", ub.Shr(f.significand).Max(1))
+		y := s.Let("y", l.call(name, ub))
+		r := s.Var("r", l.call(name, ua).Rem(y))
+		n := s.Var("n", ua.Shr(f.significand).Max(1).Sub(eb))
+		divide := &Block{}
+		k := divide.Let("k", n.Ref().Min(most))
+		divide.Set(r, r.Ref().Shl(k.Convert(U32)).Rem(y))
+		divide.Set(n, n.Ref().Sub(k))
+		s.Do(&For{Cond: n.Ref().Gt(0), Body: divide})
+		s.If(r.Ref().Ne(0), func(s *Block) {
+			t := s.Let("s", r.Ref().LeadingZeros().Sub(most).Min(eb.Sub(1)))
+			s.Set(r, r.Ref().Shl(t.Convert(U32)).Add(eb.Sub(t).Sub(1).Shl(f.significand)))
+		})
+		return r.Ref().Or(bits(a).And(FromBits(f.bits, f.signBit()))).Bitcast(f.float)
 	})
 }

@@ -2,62 +2,69 @@ package shader
 
 import "github.com/tensorken/tensorken/ir"
 
-func (l library) integers() {
-	minusOne, least := Number(I32, -1), FromBits(I32, signBit)
-	l.binary("div_i32", I32, func(s *Block, a, b *Expr) *Expr {
+// integers adds the functions of integers of one size.
+func (l library) integers(signed, unsigned Type) {
+	width := 8 * signed.Bytes()
+	minusOne, least := Number(signed, -1), FromBits(signed, 1<<(width-1))
+	binary := func(op string, t Type, body func(s *Block, a, b *Expr) *Expr) { l.binary(op+"_"+t.String(), t, body) }
+	binary("div", signed, func(s *Block, a, b *Expr) *Expr {
 		odd := s.Let("odd", b.Eq(0).Or(b.Eq(minusOne).And(a.Eq(least))))
-		return choose(I32, b.Eq(0), 0, a.Div(choose(I32, odd, 1, b)))
+		return choose(signed, b.Eq(0), 0, a.Div(choose(signed, odd, 1, b)))
 	})
-	l.binary("div_u32", U32, func(s *Block, a, b *Expr) *Expr { return choose(U32, b.Eq(0), 0, a.Div(b.Max(1))) })
-	l.binary("rem_i32", I32, func(s *Block, a, b *Expr) *Expr {
+	binary("div", unsigned, func(s *Block, a, b *Expr) *Expr { return choose(unsigned, b.Eq(0), 0, a.Div(b.Max(1))) })
+	binary("rem", signed, func(s *Block, a, b *Expr) *Expr {
 		odd := s.Let("odd", b.Eq(0).Or(b.Eq(minusOne)))
-		return choose(I32, odd, 0, a.Rem(choose(I32, odd, 1, b)))
+		return choose(signed, odd, 0, a.Rem(choose(signed, odd, 1, b)))
 	})
-	l.binary("rem_u32", U32, func(s *Block, a, b *Expr) *Expr { return choose(U32, b.Eq(0), 0, a.Rem(b.Max(1))) })
-	l.binary("pow_u32", U32, func(s *Block, a, b *Expr) *Expr {
-		p := s.Var("p", Number(U32, 1))
+	binary("rem", unsigned, func(s *Block, a, b *Expr) *Expr { return choose(unsigned, b.Eq(0), 0, a.Rem(b.Max(1))) })
+	binary("pow", unsigned, func(s *Block, a, b *Expr) *Expr {
+		p := s.Var("p", Number(unsigned, 1))
 		x := s.Var("x", a)
-		n := &Var{Name: "n", Type: U32, Mutable: true}
+		n := &Var{Name: "n", Type: unsigned, Mutable: true}
 		square := &Block{}
 		square.If(n.Ref().And(1).Eq(1), func(s *Block) { s.Set(p, p.Ref().Mul(x.Ref())) })
 		square.Set(x, x.Ref().Mul(x.Ref()))
 		s.Do(&For{Var: n, Init: b, Cond: n.Ref().Gt(0), Next: n.Ref().Shr(1), Body: square})
 		return p.Ref()
 	})
-	l.binary("pow_i32", I32, func(s *Block, a, b *Expr) *Expr {
-		s.returnIf(b.Ge(0), l.call("pow_u32", bits(a), bits(b)).Bitcast(I32), I32)
-		s.returnIf(a.Eq(1), 1, I32)
-		s.returnIf(a.Eq(-1), choose(I32, b.And(1).Eq(0), 1, -1), I32)
-		return Number(I32, 0)
+	binary("pow", signed, func(s *Block, a, b *Expr) *Expr {
+		s.returnIf(b.Ge(0), l.call("pow_"+unsigned.String(), bits(a), bits(b)).Bitcast(signed), signed)
+		s.returnIf(a.Eq(1), 1, signed)
+		s.returnIf(a.Eq(-1), choose(signed, b.And(1).Eq(0), 1, -1), signed)
+		return Number(signed, 0)
 	})
-	l.binary("shl_i32", I32, func(s *Block, a, b *Expr) *Expr {
-		return choose(I32, bits(b).Lt(32), a.Shl(bits(b).And(31)), 0)
+	for _, t := range []Type{signed, unsigned} {
+		binary("shl", t, func(s *Block, a, b *Expr) *Expr {
+			return choose(t, bits(b).Lt(width), a.Shl(bits(b).And(width-1).Convert(U32)), 0)
+		})
+	}
+	binary("shr", signed, func(s *Block, a, b *Expr) *Expr { return a.Shr(bits(b).Min(width - 1).Convert(U32)) })
+	binary("shr", unsigned, func(s *Block, a, b *Expr) *Expr {
+		return choose(unsigned, b.Lt(width), a.Shr(b.And(width-1).Convert(U32)), 0)
 	})
-	l.binary("shl_u32", U32, func(s *Block, a, b *Expr) *Expr { return choose(U32, b.Lt(32), a.Shl(b.And(31)), 0) })
-	l.binary("shr_i32", I32, func(s *Block, a, b *Expr) *Expr { return a.Shr(bits(b).Min(31)) })
-	l.binary("shr_u32", U32, func(s *Block, a, b *Expr) *Expr { return choose(U32, b.Lt(32), a.Shr(b.And(31)), 0) })
 }
 
-func (l library) conversions() {
-	// Bounds below the limit are the greatest floats that can be converted.
-	l.unary("int32_of", F32, func(s *Block, x *Expr) *Expr {
-		y := s.Let("y", choose(I32, x.Ge(2147483648), 2147483647, x.Max(-2147483648).Min(2147483520).Convert(I32)))
-		return choose(I32, l.call("is_nan", x), 0, y)
-	})
-	l.unary("uint32_of", F32, func(s *Block, x *Expr) *Expr {
-		y := s.Let("y", choose(U32, x.Ge(4294967296), 0xffffffff, x.Max(0).Min(4294967040).Convert(U32)))
-		return choose(U32, l.call("is_nan", x), 0, y)
-	})
-	for _, d := range DTypes {
-		if !d.IsInt() || d.Size() == 4 {
+// conversions adds those from floats to the integers among some types.
+func (l library) conversions(from format, types []ir.DType) {
+	for _, d := range types {
+		if !d.IsInt() {
 			continue
 		}
 		t := Register(d)
 		lo, hi := ir.Limits(d)
-		l.unary(d.String()+"_of", F32, func(s *Block, x *Expr) *Expr {
-			return choose(t, l.call("is_nan", x), 0, x.Max(int(lo)).Min(int(hi)).Convert(t))
+		first, last := Number(from.float, lo.Float64(d)), Number(from.float, hi.Float64(d))
+		l.unary(d.String()+"_of_"+from.float.String(), from.float, func(s *Block, x *Expr) *Expr {
+			if 8*d.Size() <= from.significand {
+				return choose(t, l.isNaN(x), 0, x.Max(first).Min(last).Convert(t))
+			}
+			below := FromBits(from.float, last.Bits-1) // last is rounded up, out of range
+			y := s.Let("y", choose(t, x.Ge(last), FromBits(t, uint64(hi)), x.Max(first).Min(below).Convert(t)))
+			return choose(t, l.isNaN(x), 0, y)
 		})
 	}
+}
+
+func (l library) halves() {
 	// To nearest even.
 	l.unary("f16_bits", F32, func(s *Block, x *Expr) *Expr {
 		b := s.Let("b", bits(x))
@@ -77,7 +84,7 @@ func (l library) conversions() {
 // turns is how far each round of Threefry-2x32 rotates, in turn.
 var turns = [2][4]int{{13, 15, 26, 6}, {17, 29, 16, 24}}
 
-func (l library) keys() {
+func (l library) random() {
 	l.define("threefry_u32", U32, []string{"k0", "k1", "c0", "c1"}, func(s *Block, w []*Expr) *Expr {
 		k2 := s.Let("k2", Number(U32, 0x1bd11bda).Xor(w[0]).Xor(w[1]))
 		key := [3]*Expr{w[0], w[1], k2}
@@ -93,15 +100,19 @@ func (l library) keys() {
 		}
 		return x.Ref().Xor(y.Ref())
 	})
+}
+
+func (l library) keys(f format) {
 	// Numbers as keys of which the greatest is sought: NaN above all, zeros
 	// equal, nothing 0.
-	l.unary("key_f32", F32, func(s *Block, x *Expr) *Expr {
-		b := s.Let("b", choose(U32, x.Eq(0), 0, bits(x)))
-		k := s.Let("k", b.Ge(signBit).If(b.Not(), b.Or(signBit)))
-		return choose(U32, l.call("is_nan", x), 0xffffffff, k)
+	l.unary("key_"+f.float.String(), f.float, func(s *Block, x *Expr) *Expr {
+		sign := FromBits(f.bits, f.signBit())
+		b := s.Let("b", choose(f.bits, x.Eq(0), 0, bits(x)))
+		k := s.Let("k", b.Ge(sign).If(b.Not(), b.Or(sign)))
+		return choose(f.bits, l.isNaN(x), -1, k)
 	})
 	// The greater key, of equal ones the first.
-	l.binary("first_max", U32.Vec(2), func(s *Block, a, b *Expr) *Expr {
+	l.binary("first_max_"+f.bits.String(), f.bits.Vec(2), func(s *Block, a, b *Expr) *Expr {
 		greater := b.At(0).Gt(a.At(0))
 		return greater.Or(b.At(0).Eq(a.At(0)).And(b.At(1).Lt(a.At(1)))).If(b, a)
 	})

@@ -48,14 +48,18 @@ func (x *Expr) String() string {
 	return x.Op.String() + "(" + list + ")"
 }
 
-func constant(s Scalar, bits uint32) string {
+func constant(s Scalar, bits uint64) string {
 	switch s {
 	case boolean:
 		return fmt.Sprint(bits != 0)
 	case f32:
-		return fmt.Sprint(math.Float32frombits(bits))
+		return fmt.Sprint(math.Float32frombits(uint32(bits)))
+	case f64:
+		return fmt.Sprint(math.Float64frombits(bits))
 	case i32:
 		return fmt.Sprint(int32(bits))
+	case i64:
+		return fmt.Sprint(int64(bits))
 	}
 	return fmt.Sprint(bits)
 }

@@ -36,12 +36,14 @@ func (b *Buffer) LoadAtomic(index *Expr) *Expr {
 }
 
 // A Param is a word of a pass's parameters: the offset of an argument in
-// elements, or the bits of its number, which for a bool are 0 or 1.
+// elements, or the bits of its number, which for a bool are 0 or 1. Of a number of
+// 64 bits it is the lower half, or the upper one.
 type Param struct {
 	Name   string
 	Type   Type // I32, U32 or F32
 	Arg    int
 	Offset bool
+	Upper  bool
 }
 
 // Word is the parameter's value.

@@ -27,7 +27,7 @@ type (
 		Value     *Expr
 	}
 	// Load reads the element at Index of a buffer into a variable, or the four
-	// from there on into four, Index being a multiple of four.
+	// from there on into four, Index being a multiple of four, for elements of 64 bits of two.
 	Load struct {
 		Dst     []*Var
 		Declare bool // the variables are declared here
@@ -35,7 +35,7 @@ type (
 		Index   *Expr // I32 or U32
 	}
 	// Store writes a value to the element at Index of a buffer, or four values
-	// from there on, Index being a multiple of four.
+	// from there on, Index being a multiple as for a Load.
 	Store struct {
 		Buffer *Buffer
 		Index  *Expr // I32 or U32

@@ -18,9 +18,21 @@ const (
 	f32
 	f16
 	bf16
+	i64
+	u64
+	f64
+	scalars
 )
 
-var scalarNames = [...]string{"no type", "bool", "i32", "u32", "f32", "f16", "bf16"}
+// scalarInfo has the name of each scalar, and its bytes in a register and in shared memory.
+var scalarInfo = [scalars]struct {
+	name  string
+	bytes int
+}{
+	{"no type", 0}, boolean: {"bool", 4},
+	i32: {"i32", 4}, u32: {"u32", 4}, f32: {"f32", 4}, f16: {"f16", 4}, bf16: {"bf16", 4},
+	i64: {"i64", 8}, u64: {"u64", 8}, f64: {"f64", 8},
+}
 
 // A Type is that of a register: a scalar, or a vector of 2 or 4.
 type Type struct {
@@ -28,7 +40,7 @@ type Type struct {
 	Width  uint8 // 1, 2 or 4
 }
 
-// The scalar types.
+// The scalar types. WGSL lacks those of 64 bits.
 var (
 	Bool = Type{boolean, 1}
 	I32  = Type{i32, 1}
@@ -36,6 +48,9 @@ var (
 	F32  = Type{f32, 1}
 	F16  = Type{f16, 1}
 	BF16 = Type{bf16, 1}
+	I64  = Type{i64, 1}
+	U64  = Type{u64, 1}
+	F64  = Type{f64, 1}
 )
 
 // Vec is the vector of n components of scalar type t.
@@ -45,35 +60,56 @@ func (t Type) Vec(n int) Type { return Type{t.Scalar, uint8(n)} }
 func (t Type) Elem() Type { return Type{t.Scalar, 1} }
 
 // IsInt reports whether t's components are integers.
-func (t Type) IsInt() bool { return t.Scalar == i32 || t.Scalar == u32 }
+func (t Type) IsInt() bool { return t.IsSigned() || t.Scalar == u32 || t.Scalar == u64 }
+
+// IsSigned reports whether t's components are signed integers.
+func (t Type) IsSigned() bool { return t.Scalar == i32 || t.Scalar == i64 }
+
+// IsFloat reports whether t's components are F32 or F64.
+func (t Type) IsFloat() bool { return t.Scalar == f32 || t.Scalar == f64 }
+
+// IsWide reports whether t's components have 64 bits.
+func (t Type) IsWide() bool { return scalarInfo[t.Scalar].bytes == 8 }
+
+// Unsigned is the type of unsigned integers with as many bits and components as t.
+func (t Type) Unsigned() Type {
+	if t.IsWide() {
+		return Type{u64, t.Width}
+	}
+	return Type{u32, t.Width}
+}
 
 // Bytes is the size of t in shared memory.
-func (t Type) Bytes() int { return 4 * int(t.Width) }
+func (t Type) Bytes() int { return scalarInfo[t.Scalar].bytes * int(t.Width) }
 
 func (t Type) String() string {
-	name := scalarNames[t.Scalar]
+	name := scalarInfo[t.Scalar].name
 	if t.Width > 1 {
 		name = fmt.Sprintf("vec%d<%s>", t.Width, name)
 	}
 	return name
 }
 
-// Register is the type of registers that hold elements of type d, also of
-// narrower types; the zero Type if there is none: integers of 16 bits have no
-// packing, and none have 64.
+// Register is the type of registers that hold elements of type d, also of narrower types.
 func Register(d ir.DType) Type {
+	wide := d.Size() == 8
 	switch {
-	case !d.Valid() || d.Size() > 4 || d.IsInt() && d.Size() == 2:
-		return Type{}
 	case d == ir.Bool:
 		return Bool
+	case d.IsFloat() && wide:
+		return F64
 	case d.IsFloat():
 		return F32
+	case d.IsSigned() && wide:
+		return I64
 	case d.IsSigned():
 		return I32
+	case wide:
+		return U64
 	}
 	return U32
 }
 
-// DTypes lists the element types that have registers.
-var DTypes = slices.DeleteFunc(slices.Clone(ir.DTypes), func(d ir.DType) bool { return Register(d) == Type{} })
+// DTypes lists the element types that every device has: integers of 16 bits have no packing in
+// WGSL.
+var DTypes = slices.DeleteFunc(slices.Clone(ir.DTypes), func(d ir.DType) bool { return d.Size() == 8 || d.IsInt() && d.Size() == 2 })

@@ -76,7 +76,7 @@ func levelOf(e *shader.Expr) level {
 	switch op := operatorOf(e); {
 	case op.symbol != "":
 		return op.level
-	case e.Op == shader.Const && e.Type.Width == 1 && int32(e.Bits) < 0 && (e.Type == shader.I32 || e.Type == shader.F32 && !opaque(e.Bits)):
+	case e.Op == shader.Const && e.Type.Width == 1 && int32(e.Bits) < 0 && (e.Type == shader.I32 || e.Type == shader.F32 && !opaque(uint32(e.Bits))):
 		return unary
 	case e.Op == shader.Launder && e.Type.IsInt() && e.Bits == shader.FirstWay:
 		return bitwise
@@ -210,7 +210,7 @@ func (p *printer) launder(e *shader.Expr) {
 		p.expr(e.Args[1], unary)
 		p.add("))")
 	case x.Op == shader.Const:
-		p.opaque(x.Bits)
+		p.opaque(uint32(x.Bits))
 	default:
 		name := [...]string{shader.FirstWay: "_launder", shader.SecondWay: "_launder2"}[e.Bits]
 		p.declare(name)
@@ -234,11 +234,11 @@ func (p *printer) opaque(bits uint32) {
 }
 
 func (p *printer) constant(e *shader.Expr) {
-	t, bits := e.Type, e.Bits
+	t, bits := e.Type, uint32(e.Bits)
 	if t.Width > 1 {
 		p.add(t.String(), "(")
 		if bits != 0 {
-			p.constant(shader.FromBits(t.Elem(), bits))
+			p.constant(shader.FromBits(t.Elem(), e.Bits))
 		}
 		p.add(")")
 		return

@@ -14,7 +14,8 @@ import (
 //
 //	p predicate  h register of 16 bits  w of 32 bits  d of 64 bits
 //	i word or integer  f word or float  x word or either  s special register or name
-//	a address  m word or a list of them, h or a list of them  n list of words or register of 64 bits
+//	j, g, y: as i, f, x with a register of 64 bits instead of a word
+//	a address  m w, h or d, or a list of them  l label
 //	* an i that may be absent
 //
 // and the least version and target that have it.
@@ -34,8 +35,8 @@ func rules(version, target int, rows ...[2]string) []rule {
 
 const (
 	ints  = `\.[su]32`
+	longs = `\.[su]64`
 	cmp   = `setp\.(eq|ne|lt|le|gt|ge)`
-	bits8 = `(b32|u8|s8|b16)`
 )
 
 var table = slices.Concat(rules(60, 50,
@@ -47,10 +48,20 @@ var table = slices.Concat(rules(60, 50,
 	[2]string{cmp + ints, "pii"}, [2]string{`setp\.(eq|lt|le|gt|ge|neu|nan|num)\.f32`, "pff"}, [2]string{`selp\.b32`, "wxxp"}, [2]string{`mov\.b32`, "w?"},
 	[2]string{`cvt\.rn\.f16\.f32`, "hf"}, [2]string{`cvt\.f32\.f16`, "wh"}, [2]string{`cvt\.u32\.u16`, "wh"}, [2]string{`cvt\.u16\.u32`, "hi"},
 	[2]string{`cvt\.rn\.f32` + ints, "wi"}, [2]string{`cvt\.rzi` + ints + `\.f32`, "wf"},
-	[2]string{`ld\.global(\.v4)?\.` + bits8, "ma"}, [2]string{`st\.global(\.v4)?\.` + bits8, "am"},
+	[2]string{`ld\.global(\.v4)?\.(b32|[usb]16|[us]8)`, "ma"}, [2]string{`st\.global(\.v4)?\.(b32|[usb]16|[us]8)`, "am"},
 	[2]string{`ld\.shared(\.v[24])?\.b32`, "ma"}, [2]string{`st\.shared(\.v[24])?\.b32`, "am"},
+	[2]string{`ld\.(global|shared)(\.v2)?\.b64`, "ma"}, [2]string{`st\.(global|shared)(\.v2)?\.b64`, "am"},
+	[2]string{`(add|sub|mul\.lo|div|rem|min|max)` + longs + `|(and|or|xor)\.b64`, "djj"},
+	[2]string{`(add|sub|mul|div)\.rn\.f64|(min|max)\.f64`, "dgg"}, [2]string{`fma\.rn\.f64`, "dggg"},
+	[2]string{`(neg|abs)\.s64|not\.b64`, "dj"}, [2]string{`(neg|abs)\.f64|sqrt\.rn\.f64|cvt\.rmi\.f64\.f64`, "dg"},
+	[2]string{`clz\.b64|cvt\.u32\.u64`, "wj"}, [2]string{`(shl|shr)\.b64|shr` + longs, "dji"},
+	[2]string{cmp + longs, "pjj"}, [2]string{`setp\.(eq|lt|le|gt|ge|neu)\.f64`, "pgg"}, [2]string{`selp\.b64`, "dyyp"},
+	[2]string{`cvt\.(u64\.u32|s64\.s32)`, "di"}, [2]string{`cvt\.f64\.f32`, "df"}, [2]string{`cvt\.rn\.f32\.f64`, "wg"},
+	[2]string{`cvt\.rn\.f64` + ints, "di"}, [2]string{`cvt\.rn\.f64` + longs, "dj"}, [2]string{`cvt\.rn\.f32` + longs, "wj"},
+	[2]string{`cvt\.rzi` + longs + `\.f32`, "df"}, [2]string{`cvt\.rzi` + longs + `\.f64`, "dg"}, [2]string{`cvt\.rzi` + ints + `\.f64`, "wg"},
+	[2]string{`mov\.b64`, "m?"},
 	[2]string{`(ld|st)\.volatile\.global\.u32`, "??"}, [2]string{`red\.global\.min\.s32`, "ai"},
-	[2]string{`shfl\.sync\.bfly\.b32`, "wxiii"}, [2]string{`bar\.sync`, "i"}, [2]string{`bra`, "l"}, [2]string{`ret`, ""}, [2]string{`cvt\.u64\.u32`, "di"}, [2]string{`or\.b64`, "ddi"},
+	[2]string{`shfl\.sync\.bfly\.b32`, "wxiii"}, [2]string{`bar\.sync`, "i"}, [2]string{`bra`, "l"}, [2]string{`ret`, ""},
 ), rules(70, 80,
 	[2]string{`cp\.async\.commit_group`, ""}, [2]string{`cp\.async\.wait_group`, "i"}, [2]string{`cp\.async\.cg\.shared\.global`, "aai*"},
 	[2]string{`(min|max)\.NaN\.f32`, "wff"}, [2]string{`cvt\.rna\.tf32\.f32`, "wf"}, [2]string{`cvt\.rn\.bf16\.f32`, "hf"}, [2]string{`cvt\.rn\.b?f16x2\.f32`, "wff"},
@@ -59,7 +70,7 @@ var table = slices.Concat(rules(60, 50,
 	[2]string{`cvt\.rn\.tf32\.f32`, "wf"},
 ), rules(80, 90,
 	[2]string{`wgmma\.(fence|commit_group)\.sync\.aligned|fence\.proxy\.async\.shared::cta`, ""}, [2]string{`wgmma\.wait_group\.sync\.aligned`, "i"},
-	[2]string{`wgmma\.mma_async\.sync\.aligned\.m64n\d+k16\.f32\.(f16\.f16|bf16\.bf16)`, "mndpiii*"},
+	[2]string{`wgmma\.mma_async\.sync\.aligned\.m64n\d+k16\.f32\.(f16\.f16|bf16\.bf16)`, "mmdpiii*"},
 ))
 
 // A checker reads a module line by line.
@@ -143,8 +154,9 @@ var (
 	shape    = regexp.MustCompile(`^(@!?%[a-z]+\d+ )?([a-z][a-zA-Z0-9_.:]*)( (.*))?;$`)
 	operand  = regexp.MustCompile(`\{[^}]*\}|\[[^\]]*\]|[^, ]+`)
 	register = regexp.MustCompile(`^(%[a-z]+)(\d+)$`)
-	integer  = regexp.MustCompile(`^-?\d+$`)
+	integer  = regexp.MustCompile(`^-?\d+U?$`)
 	float    = regexp.MustCompile(`^0f[0-9A-F]{8}$`)
+	double   = regexp.MustCompile(`^0d[0-9A-F]{16}$`)
 	special  = regexp.MustCompile(`^%(tid|ctaid)\.[xy]$`)
 	address  = regexp.MustCompile(`^\[([^+\]]+)(\+\d+)?\]$`)
 )
@@ -189,7 +201,7 @@ func (c *checker) instruction(line string) (*rule, error) {
 // operand checks an operand of a kind.
 func (c *checker) operand(kind byte, x string) error {
 	bad := fmt.Errorf("operand %s, want one of kind %c", x, kind)
-	classes := map[byte]string{'p': "%p", 'h': "%h", 'w': "%r", 'd': "%d", 'i': "%r", 'f': "%r", 'x': "%r"}
+	classes := map[byte]string{'p': "%p", 'h': "%h", 'w': "%r", 'd': "%d", 'i': "%r", 'f': "%r", 'x': "%r", 'j': "%d", 'g': "%d", 'y': "%d"}
 	switch {
 	case kind == '?':
 		switch x[0] {
@@ -198,7 +210,10 @@ func (c *checker) operand(kind byte, x string) error {
 		case '{':
 			return c.operand('m', x)
 		}
-		return c.operand('x', x)
+		if c.operand('x', x) != nil {
+			return c.operand('y', x)
+		}
+		return nil
 	case kind == 'l':
 		c.jumps[x] = true
 		return nil
@@ -211,16 +226,16 @@ func (c *checker) operand(kind byte, x string) error {
 			return c.operand('w', a[1])
 		}
 		return nil
-	case kind == 'n' && x[0] != '{':
-		return c.operand('d', x)
-	case kind == 'm', kind == 'n':
+	case kind == 'm':
 		for _, y := range strings.Split(strings.Trim(x, "{}"), ", ") {
-			if c.operand('w', y) != nil && c.operand('h', y) != nil {
+			if c.operand('w', y) != nil && c.operand('h', y) != nil && c.operand('d', y) != nil {
 				return bad
 			}
 		}
 		return nil
 	case (kind == 'i' || kind == 'x') && (integer.MatchString(x) || special.MatchString(x) || c.shared[x]), (kind == 'f' || kind == 'x') && float.MatchString(x):
+		return nil
+	case (kind == 'j' || kind == 'y') && integer.MatchString(x), (kind == 'g' || kind == 'y') && double.MatchString(x):
 		return nil
 	}
 	m := register.FindStringSubmatch(x)

@@ -9,7 +9,7 @@
 // %5 float32{0 1} = Div %3 %4
 // %6 float32{0 1} = Store %5 a1[i0 + 300*i1]
 
-// Pass 0: groups [110 1 1], bindings [{Arg:0 Scratch:0 Write:false} {Arg:-1 Scratch:0 Write:true}], params [{Arg:0 Offset:true}], scratch [31200]
+// Pass 0: groups [110 1 1], bindings [{Arg:0 Scratch:0 Write:false} {Arg:-1 Scratch:0 Write:true}], params [{Arg:0 Offset:true}], scratch [15600]
 
 struct _params {
   o0: i32,
@@ -79,11 +79,11 @@ fn main(@builtin(workgroup_id) _id: vec3<u32>, @builtin(local_invocation_index) 
   workgroupBarrier();
   r1 = w0[_thread - t * 32u];
   if (t == 0u && segment < 11u && each < 300u) {
-    s0[1200u + (segment * 300u + row)] = bitcast<u32>(r1);
+    s0[600u + (segment * 300u + row)] = bitcast<u32>(r1);
   }
 }
 
-// Pass 1: groups [10 1 1], bindings [{Arg:-1 Scratch:0 Write:true}], params [], scratch [31200]
+// Pass 1: groups [10 1 1], bindings [{Arg:-1 Scratch:0 Write:true}], params [], scratch [15600]
 
 @group(0) @binding(0) var<storage, read_write> s0: array<u32>;
 var<workgroup> w0: array<f32, 256>;
@@ -108,7 +108,7 @@ fn main(@builtin(workgroup_id) _id: vec3<u32>, @builtin(local_invocation_index) 
   let i0 = i32(row);
   var r1 = bitcast<f32>(0xff800000u | _zero);
   for (var n = t; n < 11u; n = n + 8u) {
-    let k1 = s0[1200u + (n * 300u + row)];
+    let k1 = s0[600u + (n * 300u + row)];
     r1 = max_f32(r1, bitcast<f32>(k1));
   }
   w0[_thread] = r1;
@@ -131,7 +131,7 @@ fn main(@builtin(workgroup_id) _id: vec3<u32>, @builtin(local_invocation_index) 
   }
 }
 
-// Pass 2: groups [110 1 1], bindings [{Arg:0 Scratch:0 Write:false} {Arg:-1 Scratch:0 Write:true}], params [{Arg:0 Offset:true}], scratch [31200]
+// Pass 2: groups [110 1 1], bindings [{Arg:0 Scratch:0 Write:false} {Arg:-1 Scratch:0 Write:true}], params [{Arg:0 Offset:true}], scratch [15600]
 
 struct _params {
   o0: i32,
@@ -228,11 +228,11 @@ fn main(@builtin(workgroup_id) _id: vec3<u32>, @builtin(local_invocation_index) 
   workgroupBarrier();
   r4 = w0[_thread - t * 32u];
   if (t == 0u && segment < 11u && each < 300u) {
-    s0[1200u + (segment * 300u + row)] = bitcast<u32>(r4);
+    s0[600u + (segment * 300u + row)] = bitcast<u32>(r4);
   }
 }
 
-// Pass 3: groups [10 1 1], bindings [{Arg:-1 Scratch:0 Write:true}], params [], scratch [31200]
+// Pass 3: groups [10 1 1], bindings [{Arg:-1 Scratch:0 Write:true}], params [], scratch [15600]
 
 @group(0) @binding(0) var<storage, read_write> s0: array<u32>;
 var<workgroup> w0: array<f32, 256>;
@@ -246,7 +246,7 @@ fn main(@builtin(workgroup_id) _id: vec3<u32>, @builtin(local_invocation_index) 
   let i0 = i32(row);
   var r4 = 0.0f;
   for (var n = t; n < 11u; n = n + 8u) {
-    let k4 = s0[1200u + (n * 300u + row)];
+    let k4 = s0[600u + (n * 300u + row)];
     r4 = r4 + bitcast<f32>(k4);
   }
   w0[_thread] = r4;
@@ -265,12 +265,12 @@ fn main(@builtin(workgroup_id) _id: vec3<u32>, @builtin(local_invocation_index) 
   workgroupBarrier();
   r4 = w0[_thread - t * 1u];
   if (t == 0u && each < 300u) {
-    s0[600u + row] = bitcast<u32>(r4);
+    s0[300u + row] = bitcast<u32>(r4);
   }
   let v4 = r4;
 }
 
-// Pass 4: groups [293 1 1], bindings [{Arg:0 Scratch:0 Write:false} {Arg:-1 Scratch:0 Write:false} {Arg:1 Scratch:0 Write:true}], params [{Arg:0 Offset:true}], scratch [31200]
+// Pass 4: groups [293 1 1], bindings [{Arg:0 Scratch:0 Write:false} {Arg:-1 Scratch:0 Write:false} {Arg:1 Scratch:0 Write:true}], params [{Arg:0 Offset:true}], scratch [15600]
 
 struct _params {
   o0: i32,
@@ -336,10 +336,10 @@ fn main(@builtin(workgroup_id) _id: vec3<u32>, @builtin(local_invocation_index) 
     let v3_1 = exp_f32(_launder(v2_1));
     let v3_2 = exp_f32(_launder(v2_2));
     let v3_3 = exp_f32(_launder(v2_3));
-    let k4_0 = s0[600 + i0];
-    let k4_1 = s0[600 + (i0 + 1)];
-    let k4_2 = s0[600 + (i0 + 2)];
-    let k4_3 = s0[600 + (i0 + 3)];
+    let k4_0 = s0[300 + i0];
+    let k4_1 = s0[300 + (i0 + 1)];
+    let k4_2 = s0[300 + (i0 + 2)];
+    let k4_3 = s0[300 + (i0 + 3)];
     let v4_0 = bitcast<f32>(k4_0);
     let v4_1 = bitcast<f32>(k4_1);
     let v4_2 = bitcast<f32>(k4_2);

@@ -8,7 +8,7 @@
 // %3 int32{} = ArgMax %0 over {0}
 // %4 int32{} = Store %3 a2[0]
 
-// Pass 0: groups [128 1 1], bindings [{Arg:0 Scratch:0 Write:false} {Arg:-1 Scratch:0 Write:true}], params [{Arg:0 Offset:true}], scratch [2064]
+// Pass 0: groups [128 1 1], bindings [{Arg:0 Scratch:0 Write:false} {Arg:-1 Scratch:0 Write:true}], params [{Arg:0 Offset:true}], scratch [1552]
 
 enable subgroups;
 
@@ -21,7 +21,7 @@ struct _params {
 var<workgroup> w0: array<f32, 8>;
 var<workgroup> w1: array<vec2<u32>, 8>;
 
-fn first_max(a: vec2<u32>, b: vec2<u32>) -> vec2<u32> {
+fn first_max_u32(a: vec2<u32>, b: vec2<u32>) -> vec2<u32> {
   return select(a, b, b.x > a.x || (b.x == a.x && b.y < a.y));
 }
 
@@ -71,19 +71,19 @@ fn main(@builtin(workgroup_id) _id: vec3<u32>, @builtin(local_invocation_index) 
       let v0_14 = _four_v0_12.z;
       let v0_15 = _four_v0_12.w;
       r1 = r1 + (v0_0 + v0_1 + (v0_2 + v0_3) + (v0_4 + v0_5 + (v0_6 + v0_7)) + (v0_8 + v0_9 + (v0_10 + v0_11) + (v0_12 + v0_13 + (v0_14 + v0_15))));
-      r3 = first_max(r3, first_max(first_max(first_max(first_max(vec2<u32>(key_f32(v0_0), u32(i0)), vec2<u32>(key_f32(v0_1), u32(i0 + 1))), first_max(vec2<u32>(key_f32(v0_2), u32(i0 + 2)), vec2<u32>(key_f32(v0_3), u32(i0 + 3)))), first_max(first_max(vec2<u32>(key_f32(v0_4), u32(i0 + 1024)), vec2<u32>(key_f32(v0_5), u32(i0 + 1025))), first_max(vec2<u32>(key_f32(v0_6), u32(i0 + 1026)), vec2<u32>(key_f32(v0_7), u32(i0 + 1027))))), first_max(first_max(first_max(vec2<u32>(key_f32(v0_8), u32(i0 + 2048)), vec2<u32>(key_f32(v0_9), u32(i0 + 2049))), first_max(vec2<u32>(key_f32(v0_10), u32(i0 + 2050)), vec2<u32>(key_f32(v0_11), u32(i0 + 2051)))), first_max(first_max(vec2<u32>(key_f32(v0_12), u32(i0 + 3072)), vec2<u32>(key_f32(v0_13), u32(i0 + 3073))), first_max(vec2<u32>(key_f32(v0_14), u32(i0 + 3074)), vec2<u32>(key_f32(v0_15), u32(i0 + 3075)))))));
+      r3 = first_max_u32(r3, first_max_u32(first_max_u32(first_max_u32(first_max_u32(vec2<u32>(key_f32(v0_0), u32(i0)), vec2<u32>(key_f32(v0_1), u32(i0 + 1))), first_max_u32(vec2<u32>(key_f32(v0_2), u32(i0 + 2)), vec2<u32>(key_f32(v0_3), u32(i0 + 3)))), first_max_u32(first_max_u32(vec2<u32>(key_f32(v0_4), u32(i0 + 1024)), vec2<u32>(key_f32(v0_5), u32(i0 + 1025))), first_max_u32(vec2<u32>(key_f32(v0_6), u32(i0 + 1026)), vec2<u32>(key_f32(v0_7), u32(i0 + 1027))))), first_max_u32(first_max_u32(first_max_u32(vec2<u32>(key_f32(v0_8), u32(i0 + 2048)), vec2<u32>(key_f32(v0_9), u32(i0 + 2049))), first_max_u32(vec2<u32>(key_f32(v0_10), u32(i0 + 2050)), vec2<u32>(key_f32(v0_11), u32(i0 + 2051)))), first_max_u32(first_max_u32(vec2<u32>(key_f32(v0_12), u32(i0 + 3072)), vec2<u32>(key_f32(v0_13), u32(i0 + 3073))), first_max_u32(vec2<u32>(key_f32(v0_14), u32(i0 + 3074)), vec2<u32>(key_f32(v0_15), u32(i0 + 3075)))))));
     }
   }
   r1 = r1 + subgroupShuffleXor(r1, 1u);
-  r3 = first_max(r3, subgroupShuffleXor(r3, 1u));
+  r3 = first_max_u32(r3, subgroupShuffleXor(r3, 1u));
   r1 = r1 + subgroupShuffleXor(r1, 2u);
-  r3 = first_max(r3, subgroupShuffleXor(r3, 2u));
+  r3 = first_max_u32(r3, subgroupShuffleXor(r3, 2u));
   r1 = r1 + subgroupShuffleXor(r1, 4u);
-  r3 = first_max(r3, subgroupShuffleXor(r3, 4u));
+  r3 = first_max_u32(r3, subgroupShuffleXor(r3, 4u));
   r1 = r1 + subgroupShuffleXor(r1, 8u);
-  r3 = first_max(r3, subgroupShuffleXor(r3, 8u));
+  r3 = first_max_u32(r3, subgroupShuffleXor(r3, 8u));
   r1 = r1 + subgroupShuffleXor(r1, 16u);
-  r3 = first_max(r3, subgroupShuffleXor(r3, 16u));
+  r3 = first_max_u32(r3, subgroupShuffleXor(r3, 16u));
   if (_thread % 32u == 0u) {
     w0[_thread / 32u] = r1;
     w1[_thread / 32u] = r3;
@@ -92,19 +92,19 @@ fn main(@builtin(workgroup_id) _id: vec3<u32>, @builtin(local_invocation_index) 
   r1 = w0[_thread / 256u * 8u + _thread % 8u];
   r3 = w1[_thread / 256u * 8u + _thread % 8u];
   r1 = r1 + subgroupShuffleXor(r1, 1u);
-  r3 = first_max(r3, subgroupShuffleXor(r3, 1u));
+  r3 = first_max_u32(r3, subgroupShuffleXor(r3, 1u));
   r1 = r1 + subgroupShuffleXor(r1, 2u);
-  r3 = first_max(r3, subgroupShuffleXor(r3, 2u));
+  r3 = first_max_u32(r3, subgroupShuffleXor(r3, 2u));
   r1 = r1 + subgroupShuffleXor(r1, 4u);
-  r3 = first_max(r3, subgroupShuffleXor(r3, 4u));
+  r3 = first_max_u32(r3, subgroupShuffleXor(r3, 4u));
   if (t == 0u && segment < 128u) {
-    s0[4u + (segment * 1u + row)] = bitcast<u32>(r1);
-    s0[260u + 2u * (segment * 1u + row)] = r3.x;
-    s0[261u + 2u * (segment * 1u + row)] = r3.y;
+    s0[3u + (segment * 1u + row)] = bitcast<u32>(r1);
+    s0[131u + 2u * (segment * 1u + row)] = r3.x;
+    s0[132u + 2u * (segment * 1u + row)] = r3.y;
   }
 }
 
-// Pass 1: groups [1 1 1], bindings [{Arg:-1 Scratch:0 Write:false} {Arg:1 Scratch:0 Write:true} {Arg:2 Scratch:0 Write:true}], params [], scratch [2064]
+// Pass 1: groups [1 1 1], bindings [{Arg:-1 Scratch:0 Write:false} {Arg:1 Scratch:0 Write:true} {Arg:2 Scratch:0 Write:true}], params [], scratch [1552]
 
 enable subgroups;
 
@@ -114,7 +114,7 @@ enable subgroups;
 var<workgroup> w0: array<f32, 8>;
 var<workgroup> w1: array<vec2<u32>, 8>;
 
-fn first_max(a: vec2<u32>, b: vec2<u32>) -> vec2<u32> {
+fn first_max_u32(a: vec2<u32>, b: vec2<u32>) -> vec2<u32> {
   return select(a, b, b.x > a.x || (b.x == a.x && b.y < a.y));
 }
 
@@ -127,22 +127,22 @@ fn main(@builtin(workgroup_id) _id: vec3<u32>, @builtin(local_invocation_index) 
   var r1 = 0.0f;
   var r3 = vec2<u32>(0u, 0xffffffffu);
   for (var n = t; n < 128u; n = n + 128u) {
-    let k1 = s0[4u + (n * 1u + row)];
+    let k1 = s0[3u + (n * 1u + row)];
     r1 = r1 + bitcast<f32>(k1);
-    let k3x = s0[260u + 2u * (n * 1u + row)];
-    let k3y = s0[261u + 2u * (n * 1u + row)];
-    r3 = first_max(r3, vec2<u32>(k3x, k3y));
+    let k3x = s0[131u + 2u * (n * 1u + row)];
+    let k3y = s0[132u + 2u * (n * 1u + row)];
+    r3 = first_max_u32(r3, vec2<u32>(k3x, k3y));
   }
   r1 = r1 + subgroupShuffleXor(r1, 1u);
-  r3 = first_max(r3, subgroupShuffleXor(r3, 1u));
+  r3 = first_max_u32(r3, subgroupShuffleXor(r3, 1u));
   r1 = r1 + subgroupShuffleXor(r1, 2u);
-  r3 = first_max(r3, subgroupShuffleXor(r3, 2u));
+  r3 = first_max_u32(r3, subgroupShuffleXor(r3, 2u));
   r1 = r1 + subgroupShuffleXor(r1, 4u);
-  r3 = first_max(r3, subgroupShuffleXor(r3, 4u));
+  r3 = first_max_u32(r3, subgroupShuffleXor(r3, 4u));
   r1 = r1 + subgroupShuffleXor(r1, 8u);
-  r3 = first_max(r3, subgroupShuffleXor(r3, 8u));
+  r3 = first_max_u32(r3, subgroupShuffleXor(r3, 8u));
   r1 = r1 + subgroupShuffleXor(r1, 16u);
-  r3 = first_max(r3, subgroupShuffleXor(r3, 16u));
+  r3 = first_max_u32(r3, subgroupShuffleXor(r3, 16u));
   if (_thread % 32u == 0u) {
     w0[_thread / 32u] = r1;
     w1[_thread / 32u] = r3;
@@ -151,9 +151,9 @@ fn main(@builtin(workgroup_id) _id: vec3<u32>, @builtin(local_invocation_index) 
   r1 = w0[_thread / 128u * 4u + _thread % 4u];
   r3 = w1[_thread / 128u * 4u + _thread % 4u];
   r1 = r1 + subgroupShuffleXor(r1, 1u);
-  r3 = first_max(r3, subgroupShuffleXor(r3, 1u));
+  r3 = first_max_u32(r3, subgroupShuffleXor(r3, 1u));
   r1 = r1 + subgroupShuffleXor(r1, 2u);
-  r3 = first_max(r3, subgroupShuffleXor(r3, 2u));
+  r3 = first_max_u32(r3, subgroupShuffleXor(r3, 2u));
   let v1 = r1;
   let v3 = i32(select(r3.y, 0u, r3.y == 0xffffffffu));
   if (t == 0u && each < 1u) {

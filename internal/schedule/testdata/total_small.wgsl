@@ -20,7 +20,7 @@ struct _params {
 var<workgroup> w0: array<f32, 256>;
 var<workgroup> w1: array<vec2<u32>, 256>;
 
-fn first_max(a: vec2<u32>, b: vec2<u32>) -> vec2<u32> {
+fn first_max_u32(a: vec2<u32>, b: vec2<u32>) -> vec2<u32> {
   return select(a, b, b.x > a.x || (b.x == a.x && b.y < a.y));
 }
 
@@ -55,28 +55,28 @@ fn main(@builtin(workgroup_id) _id: vec3<u32>, @builtin(local_invocation_index) 
   let v0_6 = _four_v0_4.z;
   let v0_7 = _four_v0_4.w;
   r1 = r1 + (select(0.0f, v0_0, t * 4u < 100u) + select(0.0f, v0_1, t * 4u < 100u) + (select(0.0f, v0_2, t * 4u < 100u) + select(0.0f, v0_3, t * 4u < 100u)) + (select(0.0f, v0_4, t * 4u + 64u < 100u) + select(0.0f, v0_5, t * 4u + 64u < 100u) + (select(0.0f, v0_6, t * 4u + 64u < 100u) + select(0.0f, v0_7, t * 4u + 64u < 100u))));
-  r3 = first_max(r3, first_max(first_max(first_max(select(vec2<u32>(0u, 0xffffffffu), vec2<u32>(key_f32(v0_0), u32(i0_0)), t * 4u < 100u), select(vec2<u32>(0u, 0xffffffffu), vec2<u32>(key_f32(v0_1), u32(i0_0 + 1)), t * 4u < 100u)), first_max(select(vec2<u32>(0u, 0xffffffffu), vec2<u32>(key_f32(v0_2), u32(i0_0 + 2)), t * 4u < 100u), select(vec2<u32>(0u, 0xffffffffu), vec2<u32>(key_f32(v0_3), u32(i0_0 + 3)), t * 4u < 100u))), first_max(first_max(select(vec2<u32>(0u, 0xffffffffu), vec2<u32>(key_f32(v0_4), u32(i0_1)), t * 4u + 64u < 100u), select(vec2<u32>(0u, 0xffffffffu), vec2<u32>(key_f32(v0_5), u32(i0_1 + 1)), t * 4u + 64u < 100u)), first_max(select(vec2<u32>(0u, 0xffffffffu), vec2<u32>(key_f32(v0_6), u32(i0_1 + 2)), t * 4u + 64u < 100u), select(vec2<u32>(0u, 0xffffffffu), vec2<u32>(key_f32(v0_7), u32(i0_1 + 3)), t * 4u + 64u < 100u)))));
+  r3 = first_max_u32(r3, first_max_u32(first_max_u32(first_max_u32(select(vec2<u32>(0u, 0xffffffffu), vec2<u32>(key_f32(v0_0), u32(i0_0)), t * 4u < 100u), select(vec2<u32>(0u, 0xffffffffu), vec2<u32>(key_f32(v0_1), u32(i0_0 + 1)), t * 4u < 100u)), first_max_u32(select(vec2<u32>(0u, 0xffffffffu), vec2<u32>(key_f32(v0_2), u32(i0_0 + 2)), t * 4u < 100u), select(vec2<u32>(0u, 0xffffffffu), vec2<u32>(key_f32(v0_3), u32(i0_0 + 3)), t * 4u < 100u))), first_max_u32(first_max_u32(select(vec2<u32>(0u, 0xffffffffu), vec2<u32>(key_f32(v0_4), u32(i0_1)), t * 4u + 64u < 100u), select(vec2<u32>(0u, 0xffffffffu), vec2<u32>(key_f32(v0_5), u32(i0_1 + 1)), t * 4u + 64u < 100u)), first_max_u32(select(vec2<u32>(0u, 0xffffffffu), vec2<u32>(key_f32(v0_6), u32(i0_1 + 2)), t * 4u + 64u < 100u), select(vec2<u32>(0u, 0xffffffffu), vec2<u32>(key_f32(v0_7), u32(i0_1 + 3)), t * 4u + 64u < 100u)))));
   w0[_thread] = r1;
   w1[_thread] = r3;
   workgroupBarrier();
   if (t < 8u) {
     w0[_thread] = w0[_thread] + w0[_thread + 8u];
-    w1[_thread] = first_max(w1[_thread], w1[_thread + 8u]);
+    w1[_thread] = first_max_u32(w1[_thread], w1[_thread + 8u]);
   }
   workgroupBarrier();
   if (t < 4u) {
     w0[_thread] = w0[_thread] + w0[_thread + 4u];
-    w1[_thread] = first_max(w1[_thread], w1[_thread + 4u]);
+    w1[_thread] = first_max_u32(w1[_thread], w1[_thread + 4u]);
   }
   workgroupBarrier();
   if (t < 2u) {
     w0[_thread] = w0[_thread] + w0[_thread + 2u];
-    w1[_thread] = first_max(w1[_thread], w1[_thread + 2u]);
+    w1[_thread] = first_max_u32(w1[_thread], w1[_thread + 2u]);
   }
   workgroupBarrier();
   if (t < 1u) {
     w0[_thread] = w0[_thread] + w0[_thread + 1u];
-    w1[_thread] = first_max(w1[_thread], w1[_thread + 1u]);
+    w1[_thread] = first_max_u32(w1[_thread], w1[_thread + 1u]);
   }
   workgroupBarrier();
   r1 = w0[_thread - t * 1u];

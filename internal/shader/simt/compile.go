@@ -12,24 +12,25 @@ type Program struct {
 	scratch []int // bytes
 }
 
-// A pass is a shader.Pass as code on registers. A register holds 32 bits for
-// each thread. Those from 0 on are variables and intermediate results; register
-// -1-n is the n-th of fixed.
+// A pass is a shader.Pass as code on registers: variables and intermediate results, and those
+// that are fixed.
 type pass struct {
 	*shader.Pass
 	number    int
 	code      block
-	registers int
+	registers int // of one word
 	lists     int
 	fixed     []fixed
 	stmts     []shader.Stmt
 }
 
 // A fixed register keeps its value while a pass runs: that of a constant, a
-// parameter, the workgroup's or the thread's number.
+// parameter, the workgroup's or the thread's number. One without an op is the second word of
+// the one before.
 type fixed struct {
 	op    shader.Op
-	bits  uint32
+	words int
+	bits  uint64
 	param *shader.Param
 }
 
@@ -50,7 +51,7 @@ func (b block) run(g *group, on []int32) []int32 {
 }
 
 // A value is the registers of an expression's components.
-type value []int
+type value []register
 
 // A compiler translates a pass. Registers and lists are taken and given back
 // as from a stack.
@@ -83,16 +84,19 @@ func (c *compiler) emit(f func(g *group, on []int32)) {
 	})
 }
 
-// take takes n registers.
-func (c *compiler) take(n int) value {
+// take takes n registers of some words.
+func (c *compiler) take(n, words int) value {
 	v := make(value, n)
 	for i := range v {
-		v[i] = c.top + i
+		v[i] = register{at: c.top, words: words}
+		c.top += words
 	}
-	c.top += n
 	c.registers = max(c.registers, c.top)
 	return v
 }
+
+// takeFor takes registers for the components of a type.
+func (c *compiler) takeFor(t shader.Type) value { return c.take(int(t.Width), wordsOf(t)) }
 
 // takeList takes a list of threads.
 func (c *compiler) takeList() int {
@@ -102,13 +106,13 @@ func (c *compiler) takeList() int {
 }
 
 // reserve finds or makes a fixed register.
-func (c *compiler) reserve(f fixed) int {
+func (c *compiler) reserve(f fixed) register {
 	n := slices.Index(c.fixed, f)
 	if n < 0 {
 		n = len(c.fixed)
-		c.fixed = append(c.fixed, f)
+		c.fixed = append(append(c.fixed, f), make([]fixed, f.words-1)...)
 	}
-	return -1 - n
+	return register{at: n, words: f.words, fixed: true}
 }
 
 // block translates statements. What they declare is given back.
@@ -125,7 +129,7 @@ func (c *compiler) block(b *shader.Block) block {
 
 // declare gives a variable registers.
 func (c *compiler) declare(v *shader.Var) value {
-	c.vars[v] = c.take(int(v.Type.Width))
+	c.vars[v] = c.takeFor(v.Type)
 	return c.vars[v]
 }
 

@@ -1,10 +1,6 @@
 package simt
 
-import (
-	"encoding/binary"
-
-	"github.com/tensorken/tensorken/internal/shader"
-)
+import "github.com/tensorken/tensorken/internal/shader"
 
 // A copied is a vector on its way to shared memory. Until it arrives, poison is there.
 type copied struct {
@@ -30,7 +26,7 @@ func (c *compiler) copyAsync(s *shader.CopyAsync) {
 			if valid == nil || g.value(valid[0])[t] != 0 {
 				first := g.element(stmt, t, m, from[t], 16/size)
 				for i := range x.bits {
-					x.bits[i] = binary.LittleEndian.Uint32(m.data[first*size+4*i:])
+					x.bits[i] = le.Uint32(m.data[first*size+4*i:])
 				}
 				if m.access != nil {
 					for i := range 16 / size {

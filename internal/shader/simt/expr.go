@@ -18,7 +18,7 @@ func (c *compiler) expr(x *shader.Expr, dst value) value {
 	switch x.Op {
 	case shader.LoadShared, shader.LoadAtomic, shader.Call, shader.Shuffle:
 		// Not into dst, which they may read after they have written a part of it.
-		v := c.take(int(x.Type.Width))
+		v := c.takeFor(x.Type)
 		switch x.Op {
 		case shader.LoadShared:
 			c.loadShared(x.Shared, c.expr(x.Args[0], nil), v)
@@ -39,11 +39,11 @@ func (c *compiler) expr(x *shader.Expr, dst value) value {
 		args[i] = c.expr(a, nil)
 	}
 	if dst == nil {
-		dst = c.take(int(x.Type.Width))
+		dst = c.takeFor(x.Type)
 	}
 	to := dst
 	if slices.ContainsFunc(args, func(a value) bool { return overwrites(dst, a) }) {
-		to = c.take(len(dst))
+		to = c.takeFor(x.Type)
 	}
 	f := loopOf(x)
 	for i, z := range to {
@@ -59,7 +59,7 @@ func (c *compiler) expr(x *shader.Expr, dst value) value {
 
 // component is the register that an operand gives for component i of a result:
 // Select's condition is one for all.
-func (v value) component(i int) int { return v[min(i, len(v)-1)] }
+func (v value) component(i int) register { return v[min(i, len(v)-1)] }
 
 // overwrites reports whether writing z component by component changes a
 // component of x before it is read.
@@ -79,7 +79,7 @@ func (c *compiler) named(x *shader.Expr) value {
 	case shader.Ref:
 		return c.vars[x.Var]
 	case shader.Const, shader.Word, shader.Group, shader.Thread:
-		return slices.Repeat(value{c.reserve(fixed{x.Op, x.Bits, x.Param})}, int(x.Type.Width))
+		return slices.Repeat(value{c.reserve(fixed{x.Op, wordsOf(x.Type), x.Bits, x.Param})}, int(x.Type.Width))
 	case shader.Launder, shader.Bitcast:
 		return c.expr(x.Args[0], nil)
 	case shader.Convert:
@@ -105,7 +105,7 @@ func (c *compiler) named(x *shader.Expr) value {
 func (c *compiler) move(dst, src value) value {
 	from := src
 	if overwrites(dst, src) {
-		from = c.take(len(dst))
+		from = c.take(len(dst), dst[0].words)
 		c.copy(from, src)
 	}
 	c.copy(dst, from)
@@ -127,8 +127,8 @@ func (c *compiler) shuffle(x, dst value, mask int32) {
 		g.together(stmt, on)
 		for i := range dst {
 			z, from := g.target(on, dst[i]), g.value(x[i])
-			for t := range z {
-				z[t] = from[int32(t)^mask]
+			for t := range int32(g.Threads) {
+				dst[i].set(z, t, x[i].get(from, t^mask))
 			}
 		}
 	})

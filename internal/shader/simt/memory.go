@@ -27,9 +27,11 @@ const (
 
 // A format is how an element lies in a buffer and in a register.
 type format struct {
-	get func(b []byte) uint32
-	put func(b []byte, x uint32)
+	get func(b []byte) uint64
+	put func(b []byte, x uint64)
 }
+
+var le = binary.LittleEndian
 
 func formatOf(d ir.DType) format {
 	switch {
@@ -37,40 +39,46 @@ func formatOf(d ir.DType) format {
 		return format{getHalf[ir.F16], putHalf(ir.ToF16)}
 	case d == ir.BFloat16:
 		return format{getHalf[ir.BF16], putHalf(ir.ToBF16)}
-	case d.Size() == 4:
-		return format{binary.LittleEndian.Uint32, binary.LittleEndian.PutUint32}
-	case d.IsSigned():
-		return format{getInt8, putByte}
 	}
-	return format{getByte, putByte}
+	f := formats[d.Size()]
+	if d.IsSigned() && d.Size() < 4 {
+		unsigned, spare := f.get, 32-8*d.Size()
+		f.get = func(b []byte) uint64 { return uint64(uint32(int32(unsigned(b)<<spare) >> spare)) }
+	}
+	return f
 }
 
-func getByte(b []byte) uint32    { return uint32(b[0]) }
-func getInt8(b []byte) uint32    { return uint32(int8(b[0])) }
-func putByte(b []byte, x uint32) { b[0] = byte(x) }
+// formats are those of elements of a size whose bits are in the lower ones of a register.
+var formats = [...]format{
+	1: {func(b []byte) uint64 { return uint64(b[0]) }, func(b []byte, x uint64) { b[0] = byte(x) }},
+	2: {func(b []byte) uint64 { return uint64(le.Uint16(b)) }, func(b []byte, x uint64) { le.PutUint16(b, uint16(x)) }},
+	4: {func(b []byte) uint64 { return uint64(le.Uint32(b)) }, func(b []byte, x uint64) { le.PutUint32(b, uint32(x)) }},
+	8: {le.Uint64, le.PutUint64},
+}
 
 type half interface {
 	~uint16
 	Float32() float32
 }
 
-func getHalf[H half](b []byte) uint32 {
-	return math.Float32bits(H(binary.LittleEndian.Uint16(b)).Float32())
+func getHalf[H half](b []byte) uint64 {
+	return uint64(math.Float32bits(H(le.Uint16(b)).Float32()))
 }
 
-func putHalf[H half](round func(float32) H) func(b []byte, x uint32) {
-	return func(b []byte, x uint32) {
-		binary.LittleEndian.PutUint16(b, uint16(round(math.Float32frombits(x))))
+func putHalf[H half](round func(float32) H) func(b []byte, x uint64) {
+	return func(b []byte, x uint64) {
+		le.PutUint16(b, uint16(round(math.Float32frombits(uint32(x)))))
 	}
 }
 
-// element returns where thread t accesses n elements, and checks it.
+// element returns where thread t accesses n elements, and checks it: what is accessed at once has
+// at most 16 bytes.
 func (g *group) element(stmt int, t int32, m *memory, index int32, n int) int {
 	i := int(index)
 	switch {
 	case i < 0 || i+n > m.len:
 		g.fail(stmt, int(t), "accesses %s[%d] of %d", m.Name, i, m.len)
-	case i%n != 0:
+	case i%min(n, 16/m.Type.Size()) != 0:
 		g.fail(stmt, int(t), "accesses %d elements from %s[%d] on, not aligned", n, m.Name, i)
 	}
 	return i
@@ -164,12 +172,12 @@ func (c *compiler) load(b *shader.Buffer, index, dst value) {
 				if m.access != nil {
 					g.reads(stmt, t, m, i)
 				}
-				z[k][t] = get(m.data[i*size:])
+				dst[k].set(z[k], t, get(m.data[i*size:]))
 			}
 		}
 		if once {
 			for _, r := range dst {
-				g.states[r] = compact
+				g.states[r.at] = compact
 			}
 		}
 	})
@@ -184,12 +192,12 @@ func (c *compiler) store(b *shader.Buffer, index, from value) {
 		for _, t := range on {
 			first := g.element(stmt, t, m, at[t], len(from))
 			for k := range from {
-				i, x := first+k, x[k][t]
+				i, x := first+k, from[k].get(x[k], t)
 				to := m.data[i*size:]
 				old := f.get(to)
 				f.put(to, x)
-				if size == 1 && f.get(to) != x {
-					g.fail(stmt, int(t), "writes %d to %s[%d], of a byte", int32(x), m.Name, i)
+				if size < 4 && !b.Type.IsHalf() && f.get(to) != x {
+					g.fail(stmt, int(t), "writes %d to %s[%d], of type %v", int32(x), m.Name, i, b.Type)
 				}
 				g.writes(stmt, t, m, i, f.get(to) == old)
 			}
@@ -204,7 +212,7 @@ func (c *compiler) loadAtomic(b *shader.Buffer, index, dst value) {
 		for _, t := range on {
 			i := g.element(stmt, t, m, at[t], 1)
 			g.atomically(stmt, t, m, i)
-			z[t] = binary.LittleEndian.Uint32(m.data[4*i:])
+			z[t] = le.Uint32(m.data[4*i:])
 		}
 	})
 }
@@ -218,9 +226,9 @@ func (c *compiler) atomic(op shader.AtomicOp, b *shader.Buffer, index, from valu
 			g.atomically(stmt, t, m, i)
 			word, y := m.data[4*i:], x[t]
 			if op == shader.AtomicMin {
-				y = min(y, int32(binary.LittleEndian.Uint32(word)))
+				y = min(y, int32(le.Uint32(word)))
 			}
-			binary.LittleEndian.PutUint32(word, uint32(y))
+			le.PutUint32(word, uint32(y))
 		}
 	})
 }

@@ -21,7 +21,7 @@ var elements = [...]func(word uint32) []float64{
 // multiply translates a Multiply. Sums are rounded once, more than a GPU promises.
 func (c *compiler) multiply(s *shader.Multiply) {
 	acc, stmt, read := c.vars[s.Acc], c.stmt, elements[s.Elem]
-	var from [6]int
+	var from [6]register
 	for i, x := range append(s.A[:], s.B[:]...) {
 		from[i] = c.expr(x, nil)[0]
 	}

@@ -5,7 +5,6 @@ import (
 	"math/bits"
 
 	"github.com/tensorken/tensorken/internal/shader"
-	"github.com/tensorken/tensorken/ir"
 )
 
 // A loop computes words z of words x, y and w, as many of each.
@@ -55,7 +54,7 @@ const poison = 0xc0ffee11
 var strange = math.Float32frombits(poison)
 
 // A key is an op on components of a type; for conversions and Pack also the type that they
-// convert to.
+// convert to, for a Select one of as many bits as it selects.
 type key struct {
 	op       shader.Op
 	operand  shader.Type
@@ -75,6 +74,8 @@ func loopOf(x *shader.Expr) loop {
 		k.converts = x.Type.Elem()
 	case shader.Pack:
 		k.converts = shader.Type{Scalar: shader.Scalar(x.Bits), Width: 1}
+	case shader.Select:
+		k.converts = x.Type.Elem().Unsigned()
 	}
 	return loops[k]
 }
@@ -84,10 +85,17 @@ func allLoops() map[key]loop {
 	numbers[uint32](l, shader.U32)
 	numbers[int32](l, shader.I32)
 	numbers[float32](l, shader.F32)
-	integers(l, shader.U32)
-	integers(l, shader.I32)
-	signed(l)
+	numbers[uint64](l, shader.U64)
+	numbers[int64](l, shader.I64)
+	numbers[float64](l, shader.F64)
+	integers[uint32](l, shader.U32)
+	integers[uint32](l, shader.I32)
+	integers[uint64](l, shader.U64)
+	integers[uint64](l, shader.I64)
+	signed[int32](l, shader.I32)
+	signed[int64](l, shader.I64)
 	floats(l)
+	doubles(l)
 	booleans(l)
 	conversions(l)
 	return l
@@ -156,41 +164,42 @@ func numbers[T word](l map[key]loop, t shader.Type) {
 	}))
 }
 
-// integers are ops on bits, and those of U32, which signed replaces for I32.
-func integers(l map[key]loop, t shader.Type) {
+// integers are ops on bits, and those of unsigned integers, which signed replaces for others.
+func integers[T uint32 | uint64](l map[key]loop, t shader.Type) {
 	set := func(op shader.Op, f loop) { l[key{op: op, operand: t}] = f }
-	set(shader.Not, map1(func(x uint32) uint32 { return ^x }))
-	set(shader.LeadingZeros, map1(func(x uint32) uint32 { return uint32(bits.LeadingZeros32(x)) }))
-	set(shader.And, loop2(func(z, x, y []uint32) {
+	width := uint32(8 * t.Bytes())
+	set(shader.Not, map1(func(x T) T { return ^x }))
+	set(shader.LeadingZeros, map1(func(x T) T { return T(bits.LeadingZeros64(uint64(x))) + T(width) - 64 }))
+	set(shader.And, loop2(func(z, x, y []T) {
 		for i := range z {
 			z[i] = x[i] & y[i]
 		}
 	}))
-	set(shader.Or, loop2(func(z, x, y []uint32) {
+	set(shader.Or, loop2(func(z, x, y []T) {
 		for i := range z {
 			z[i] = x[i] | y[i]
 		}
 	}))
-	set(shader.Xor, map2(func(x, y uint32) uint32 { return x ^ y }))
-	set(shader.Shl, map2(func(x, n uint32) uint32 {
-		if n > 31 {
+	set(shader.Xor, map2(func(x, y T) T { return x ^ y }))
+	set(shader.Shl, map2(func(x T, n uint32) T {
+		if n >= width {
 			return poison
 		}
 		return x << n
 	}))
-	set(shader.Shr, map2(func(x, n uint32) uint32 {
-		if n > 31 {
+	set(shader.Shr, map2(func(x T, n uint32) T {
+		if n >= width {
 			return poison
 		}
 		return x >> n
 	}))
-	set(shader.Div, map2(func(x, y uint32) uint32 {
+	set(shader.Div, map2(func(x, y T) T {
 		if y == 0 {
 			return poison
 		}
 		return x / y
 	}))
-	set(shader.Rem, map2(func(x, y uint32) uint32 {
+	set(shader.Rem, map2(func(x, y T) T {
 		if y == 0 {
 			return poison
 		}
@@ -198,24 +207,25 @@ func integers(l map[key]loop, t shader.Type) {
 	}))
 }
 
-func signed(l map[key]loop) {
-	set := func(op shader.Op, f loop) { l[key{op: op, operand: shader.I32}] = f }
-	poison := int32(math.MinInt32 + poison>>1)
-	overflows := func(x, y int32) bool { return y == 0 || x == math.MinInt32 && y == -1 }
-	set(shader.Abs, map1(func(x int32) int32 { return max(x, -x) }))
-	set(shader.Shr, map2(func(x int32, n uint32) int32 {
-		if n > 31 {
+func signed[T int32 | int64](l map[key]loop, t shader.Type) {
+	set := func(op shader.Op, f loop) { l[key{op: op, operand: t}] = f }
+	width := uint32(8 * t.Bytes())
+	poison, least := T(poison>>1), T(-1)<<(width-1)
+	overflows := func(x, y T) bool { return y == 0 || x == least && y == -1 }
+	set(shader.Abs, map1(func(x T) T { return max(x, -x) }))
+	set(shader.Shr, map2(func(x T, n uint32) T {
+		if n >= width {
 			return poison
 		}
 		return x >> n
 	}))
-	set(shader.Div, map2(func(x, y int32) int32 {
+	set(shader.Div, map2(func(x, y T) T {
 		if overflows(x, y) {
 			return poison
 		}
 		return x / y
 	}))
-	set(shader.Rem, map2(func(x, y int32) int32 {
+	set(shader.Rem, map2(func(x, y T) T {
 		if overflows(x, y) {
 			return poison
 		}
@@ -265,6 +275,20 @@ func floats(l map[key]loop) {
 	}))
 }
 
+// doubles are ops on F64.
+func doubles(l map[key]loop) {
+	set := func(op shader.Op, f loop) { l[key{op: op, operand: shader.F64}] = f }
+	set(shader.Abs, map1(math.Abs))
+	set(shader.Floor, map1(math.Floor))
+	set(shader.Sqrt, map1(math.Sqrt))
+	set(shader.Div, map2(func(x, y float64) float64 { return x / y }))
+	set(shader.Fma, loop3(func(z, x, y, w []float64) {
+		for i := range z {
+			z[i] = math.FMA(x[i], y[i], w[i])
+		}
+	}))
+}
+
 func booleans(l map[key]loop) {
 	set := func(op shader.Op, f loop) { l[key{op: op, operand: shader.Bool}] = f }
 	set(shader.Not, map1(func(x uint32) uint32 { return x ^ 1 }))
@@ -288,7 +312,12 @@ func booleans(l map[key]loop) {
 			z[i] = truth(x[i] != y[i])
 		}
 	}))
-	set(shader.Select, loop3(func(z, x, yes, no []uint32) {
+	selects[uint32](l, shader.U32)
+	selects[uint64](l, shader.U64)
+}
+
+func selects[T word](l map[key]loop, t shader.Type) {
+	l[key{op: shader.Select, operand: shader.Bool, converts: t}] = loop3(func(z []T, x []uint32, yes, no []T) {
 		for i := range z {
 			v := no[i]
 			if x[i] != 0 {
@@ -296,50 +325,5 @@ func booleans(l map[key]loop) {
 			}
 			z[i] = v // which may be one of the operands
 		}
-	}))
-}
-
-// keepsBits has the conversions, from and to a type, that change no register: a half is in
-// a register as the float32 of its value.
-var keepsBits = map[[2]shader.Type]bool{
-	{shader.I32, shader.U32}: true, {shader.U32, shader.I32}: true,
-	{shader.Bool, shader.I32}: true, {shader.Bool, shader.U32}: true,
-	{shader.F16, shader.F32}: true, {shader.BF16, shader.F32}: true,
-}
-
-// conversions are from each type to each other, but for those in keepsBits.
-func conversions(l map[key]loop) {
-	set := func(from, to shader.Type, f loop) {
-		l[key{op: shader.Convert, operand: from, converts: to}] = f
-	}
-	nonzero := map1(func(x uint32) uint32 { return min(x, 1) })
-	set(shader.I32, shader.Bool, nonzero)
-	set(shader.U32, shader.Bool, nonzero)
-	set(shader.F32, shader.Bool, map1(func(x float32) uint32 { return min(math.Float32bits(x)<<1, 1) }))
-	set(shader.Bool, shader.F32, map1(func(x uint32) float32 { return float32(x) }))
-	set(shader.I32, shader.F32, map1(func(x int32) float32 { return float32(x) }))
-	set(shader.U32, shader.F32, map1(func(x uint32) float32 { return float32(x) }))
-	set(shader.F32, shader.I32, map1(func(x float32) uint32 {
-		if x >= math.MinInt32 && x < -math.MinInt32 {
-			return uint32(int32(x))
-		}
-		return poison
-	}))
-	set(shader.F32, shader.U32, map1(func(x float32) uint32 {
-		if x > -1 && x < 1<<32 {
-			return uint32(int64(x))
-		}
-		return poison
-	}))
-	set(shader.F32, shader.F16, map1(func(x float32) float32 { return ir.ToF16(x).Float32() }))
-	set(shader.F32, shader.BF16, map1(func(x float32) float32 { return ir.ToBF16(x).Float32() }))
-	pack := func(half shader.Type, bits func(x float32) uint16) {
-		l[key{op: shader.Pack, operand: shader.F32, converts: half}] = loop2(func(z []uint32, x, y []float32) {
-			for i := range z {
-				z[i] = uint32(bits(x[i])) | uint32(bits(y[i]))<<16
-			}
-		})
-	}
-	pack(shader.F16, func(x float32) uint16 { return uint16(ir.ToF16(x)) })
-	pack(shader.BF16, func(x float32) uint16 { return uint16(ir.ToBF16(x)) })
+	})
 }

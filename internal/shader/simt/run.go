@@ -15,7 +15,7 @@ import (
 type Arg struct {
 	Data   []byte
 	Offset int
-	Word   uint32
+	Word   uint64
 }
 
 // A group executes a pass, for one workgroup after the other.
@@ -145,13 +145,13 @@ func (p *pass) run(args []Arg, scratch [][]byte) {
 func (g *group) share() {
 	n := 0
 	for _, s := range g.Shared {
-		n += s.Len * int(s.Type.Width)
+		n += s.Len * s.Type.Bytes() / 4
 	}
 	g.words, g.cells = resized(g.words, n), resized(g.cells, n)
 	words, cells := g.words, g.cells
 	g.shared = g.shared[:0]
 	for _, s := range g.Shared {
-		n := s.Len * int(s.Type.Width)
+		n := s.Len * s.Type.Bytes() / 4
 		g.shared = append(g.shared, shared{s, cut(&words, n), cut(&cells, n)})
 	}
 }
@@ -194,24 +194,26 @@ func (g *group) bind(args []Arg, scratch [][]byte) {
 // fill sets the fixed registers: for the first workgroup all of them.
 func (g *group) fill(args []Arg) {
 	for n, f := range g.pass.fixed {
-		if g.number > 0 && f.op != shader.Group {
+		if f.op == 0 || g.number > 0 && f.op != shader.Group {
 			continue
 		}
-		r := g.register(-1 - n)
-		x := f.bits
+		r := register{at: n, words: f.words, fixed: true}
+		memory, x := g.register(r), f.bits
 		switch {
 		case f.op == shader.Group:
-			x = uint32(g.number)
+			x = uint64(g.number)
 		case f.op == shader.Word && f.param.Offset:
-			x = uint32(args[f.param.Arg].Offset)
+			x = uint64(args[f.param.Arg].Offset)
+		case f.op == shader.Word && f.param.Upper:
+			x = args[f.param.Arg].Word >> 32
 		case f.op == shader.Word:
 			x = args[f.param.Arg].Word
 		}
-		for t := range r {
-			r[t] = x
+		for t := range int32(g.Threads) {
 			if f.op == shader.Thread {
-				r[t] = uint32(t)
+				x = uint64(t)
 			}
+			r.set(memory, t, x)
 		}
 	}
 }

@@ -13,6 +13,9 @@ type shared struct {
 	cells []cell
 }
 
+// wordsOfElement is the number of words of an element.
+func (s *shared) wordsOfElement() int { return s.Type.Bytes() / 4 }
+
 // A cell says who touched a word, and when: an epoch is the time from one
 // barrier to the next. The reader is -1 if there are several.
 type cell struct {
@@ -26,7 +29,7 @@ func (g *group) word(stmt int, t int32, s *shared, index uint32) int {
 	if index >= uint32(s.Len) {
 		g.fail(stmt, int(t), "accesses %s[%d] of %d", s.Name, index, s.Len)
 	}
-	return int(index) * int(s.Type.Width)
+	return int(index) * s.wordsOfElement()
 }
 
 // conflict fails for two threads that touch a word between the same barriers.
@@ -35,7 +38,7 @@ func (g *group) conflict(stmt int, t int32, s *shared, word int, does string, ot
 	if other >= 0 {
 		who = fmt.Sprintf("thread %d", other)
 	}
-	index := word / int(s.Type.Width)
+	index := word / s.wordsOfElement()
 	g.fail(stmt, int(t), "%s %s[%d], which %s %s in %q with no barrier between", does, s.Name, index, who, did, Describe(g.stmts[at]))
 }
 
@@ -43,7 +46,7 @@ func (g *group) readsWord(stmt int, t int32, s *shared, word int) uint32 {
 	c := &s.cells[word]
 	switch {
 	case c.written < g.first:
-		g.fail(stmt, int(t), "reads %s[%d], which no thread has written", s.Name, word/int(s.Type.Width))
+		g.fail(stmt, int(t), "reads %s[%d], which no thread has written", s.Name, word/s.wordsOfElement())
 	case c.written == g.epoch && c.writer != t:
 		g.conflict(stmt, t, s, word, "reads", c.writer, "wrote", c.writes)
 	case c.read != g.epoch:
@@ -66,6 +69,13 @@ func (g *group) writesWord(stmt int, t int32, s *shared, word int, x uint32) {
 	s.words[word] = x
 }
 
+// writesRegister writes a thread's words of a register from a word on.
+func (g *group) writesRegister(stmt int, t int32, s *shared, word int, r register, memory []uint32) {
+	for i, x := range memory[int(t)*r.words:][:r.words] {
+		g.writesWord(stmt, t, s, word+i, x)
+	}
+}
+
 // array is the number of a shared array in its pass.
 func (c *compiler) array(s *shader.Shared) int {
 	for n, p := range c.Shared {
@@ -82,8 +92,10 @@ func (c *compiler) loadShared(s *shader.Shared, index, dst value) {
 		m, at, z := &g.shared[n], g.value(index[0]), g.targets(on, dst)
 		for _, t := range on {
 			first := g.word(stmt, t, m, at[t])
-			for k := range dst {
-				z[k][t] = g.readsWord(stmt, t, m, first+k)
+			for k, r := range dst {
+				for i := range r.words {
+					z[k][int(t)*r.words+i] = g.readsWord(stmt, t, m, first+k*r.words+i)
+				}
 			}
 		}
 	})
@@ -95,8 +107,8 @@ func (c *compiler) storeShared(s *shader.Shared, index, from value) {
 		m, at, x := &g.shared[n], g.value(index[0]), g.values(from)
 		for _, t := range on {
 			first := g.word(stmt, t, m, at[t])
-			for k := range from {
-				g.writesWord(stmt, t, m, first+k, x[k][t])
+			for k, r := range from {
+				g.writesRegister(stmt, t, m, first+k*r.words, r, x[k])
 			}
 		}
 	})
@@ -111,7 +123,7 @@ func (c *compiler) storeComponent(s *shader.Shared, index, component, from value
 			if k[t] >= width {
 				g.fail(stmt, int(t), "writes component %d of %s[%d]", k[t], m.Name, at[t])
 			}
-			g.writesWord(stmt, t, m, first+int(k[t]), x[t])
+			g.writesRegister(stmt, t, m, first+int(k[t])*from[0].words, from[0], x)
 		}
 	})
 }

@@ -387,7 +387,7 @@ func TestFaults(t *testing.T) {
 		}, "thread 0 writes status[0], which atomic operations change"},
 		{"a byte too large", func(s *sample, b *Block) {
 			s.store(b, s.bytes, s.item, s.item.Add(200).Convert(U32))
-		}, "thread 56 writes 256 to bytes[56], of a byte"},
+		}, "thread 56 writes 256 to bytes[56], of type uint8"},
 		{"a loop without an end", func(s *sample, b *Block) {
 			b.If(s.item.Eq(5), func(b *Block) { b.Do(&For{Cond: s.item.Ge(0), Body: &Block{}}) })
 		}, `"for (item >= 0)": thread 5 does not end`},

@@ -77,7 +77,7 @@ func (v *verifier) header() {
 	for _, b := range p.Buffers {
 		declare(b.Name)
 		v.globals[b.Name] = true
-		v.must(shader.Register(b.Type) != (shader.Type{}), "buffer %s of %v", b.Name, b.Type)
+		v.must(b.Type.Valid(), "buffer %s of %v", b.Name, b.Type)
 		v.must(b.Arg >= 0 || b.Scratch < len(v.program.Scratch), "buffer %s: scratch %d of %d", b.Name, b.Scratch, len(v.program.Scratch))
 	}
 	for _, q := range p.Params {

@@ -8,19 +8,21 @@ import (
 
 // Sets of types of components.
 var (
-	intTypes     = []shader.Type{shader.I32, shader.U32}
-	numberTypes  = []shader.Type{shader.I32, shader.U32, shader.F32}
-	signedTypes  = []shader.Type{shader.I32, shader.F32}
-	floatTypes   = []shader.Type{shader.F32}
-	valueTypes   = []shader.Type{shader.Bool, shader.I32, shader.U32, shader.F32}
-	logicalTypes = []shader.Type{shader.Bool, shader.I32, shader.U32}
+	unsignedTypes = []shader.Type{shader.U32, shader.U64}
+	intTypes      = slices.Concat([]shader.Type{shader.I32, shader.I64}, unsignedTypes)
+	floatTypes    = []shader.Type{shader.F32, shader.F64}
+	f32Types      = []shader.Type{shader.F32}
+	signedTypes   = slices.Concat([]shader.Type{shader.I32, shader.I64}, floatTypes)
+	numberTypes   = slices.Concat(intTypes, floatTypes)
+	valueTypes    = slices.Concat(numberTypes, []shader.Type{shader.Bool})
+	logicalTypes  = slices.Concat(intTypes, []shader.Type{shader.Bool})
 )
 
 // operands are the types of components that the ops take that apply to
 // components alike.
 var operands = [shader.NumOps][]shader.Type{
 	shader.Neg: signedTypes, shader.Not: logicalTypes, shader.Abs: signedTypes, shader.Floor: floatTypes,
-	shader.Sqrt: floatTypes, shader.Exp: floatTypes, shader.Exp2: floatTypes, shader.Log: floatTypes, shader.LeadingZeros: {shader.U32}, shader.RoundTF32: floatTypes,
+	shader.Sqrt: floatTypes, shader.Exp: f32Types, shader.Exp2: f32Types, shader.Log: f32Types, shader.LeadingZeros: unsignedTypes, shader.RoundTF32: f32Types,
 	shader.Add: numberTypes, shader.Sub: numberTypes, shader.Mul: numberTypes, shader.Div: numberTypes,
 	shader.Rem: intTypes, shader.Min: numberTypes, shader.Max: numberTypes, shader.And: logicalTypes,
 	shader.Or: logicalTypes, shader.Xor: intTypes, shader.Shl: intTypes, shader.Shr: intTypes,
@@ -67,14 +69,14 @@ func (v *verifier) expr(x *shader.Expr) {
 	case shader.Convert:
 		v.convert(x)
 	case shader.Bitcast:
-		v.must(in(x.Type, numberTypes) && x.Args[0].Type.Width == x.Type.Width, "%v of %v", x, x.Args[0].Type)
+		v.must(in(x.Type, numberTypes) && x.Args[0].Type.Width == x.Type.Width && x.Args[0].Type.Bytes() == x.Type.Bytes(), "%v of %v", x, x.Args[0].Type)
 	case shader.Vector:
 		n := len(x.Args)
 		v.must((x.Type.Width == 2 || x.Type.Width == 4) && (n == 1 || n == int(x.Type.Width)), "%v of %d components", x, n)
 		v.must(in(x.Type, valueTypes), "%v", x)
 		v.same(x, x.Args, x.Type.Elem())
 	case shader.Component:
-		v.must(x.Bits < uint32(x.Args[0].Type.Width), "component %d of %v", x.Bits, x.Args[0].Type)
+		v.must(x.Bits < uint64(x.Args[0].Type.Width), "component %d of %v", x.Bits, x.Args[0].Type)
 		want = x.Args[0].Type.Elem()
 	case shader.Launder:
 		v.must(len(x.Args) <= 2, "%v", x)
@@ -86,7 +88,7 @@ func (v *verifier) expr(x *shader.Expr) {
 		v.same(x, x.Args, shader.F32)
 		want = shader.U32
 	case shader.Shuffle:
-		v.must(v.pass != nil && x.Bits < uint32(v.pass.Subgroup), "%v in subgroups of other threads", x)
+		v.must(v.pass != nil && x.Bits < uint64(v.pass.Subgroup), "%v in subgroups of other threads", x)
 		want = x.Args[0].Type
 	case shader.Call:
 		v.function(x.Func)
