@@ -107,16 +107,17 @@ func (s *suite) scatters(kind ir.Op) {
 // manyUpdates scatters more updates to more rows than there are threads to keep.
 func (s *suite) manyUpdates(d ir.DType) {
 	const n, width = 600, 130
+	t := s.indexType(2) // int64, if there are such
 	for _, rows := range []int{3, 400} {
 		base := s.tensor(d, rows, width)
 		for _, most := range []int{rows, 2} { // few and many at one place
-			idx := graph.Expand(s.below(ir.Int32, most, []int{n, 1}), []int{n, width})
+			idx := graph.Expand(s.below(t, most, []int{n, 1}), []int{n, width})
 			s.check(fmt.Sprint(rows, " rows, ", most, " of them"), graph.Scatter(ir.Add, base, idx, s.tensor(d, n, width), 0))
 		}
 	}
 	elems := make([]ir.Number, n)
-	elems[n/2] = ir.Int(ir.Int32, -7)
-	idx := graph.Expand(s.known.stored(ir.Int32, []int{n, 1}, elems), []int{n, width})
+	elems[n/2] = ir.Int(t, -7)
+	idx := graph.Expand(s.known.stored(t, []int{n, 1}, elems), []int{n, width})
 	s.bad("many updates", -7, graph.Scatter(ir.Add, s.tensor(d, 5, width), idx, s.tensor(d, n, width), 0))
 }
 

@@ -87,6 +87,11 @@ func (s *suite) sorts() {
 			s.check("whole blocks", graph.Sort(s.tensor(d, 8192), 0, 8192))
 			s.check("many blocks", graph.Sort(s.tensor(d, 20_001), 0, 20_001))
 		}
+		bits := make([]ir.Number, 5000) // sorted by all digits
+		for i := range bits {
+			bits[i] = ir.Int(d, int64(s.Uint64()))
+		}
+		s.check("all bits", graph.Sort(s.of(d, bits...), 0, len(bits)))
 		equal := graph.Expand(s.tensor(d, 1), []int{5000})
 		s.check("equal", graph.Sort(equal, 0, 5000))
 		s.check("first of equal", graph.Sort(equal, 0, 7))
