@@ -7,8 +7,8 @@
 //	}
 //	y := x.To(dev).MatMul(w)
 //
-// It has the element types that package webgpu has. Kernels are compiled by the driver when
-// they are first used, and kept in the user's cache folder (tensorken/cuda).
+// It has all element types. Kernels are compiled by the driver when they are first used, and
+// kept in the user's cache folder (tensorken/cuda).
 //
 // Package device opens a GPU by name, or the CPU if there is no GPU.
 package cuda

@@ -114,7 +114,7 @@ func take(t tensor.Tensor, index []int) tensor.Tensor {
 }
 
 // indices returns the indices of rows among n as a tensor: of int32 if they fit, because
-// GPUs lack int64. A GPU has no tensor with more rows.
+// WebGPU lacks int64. A GPU has no tensor with more rows.
 func indices(index []int, n int) tensor.Tensor {
 	if n > math.MaxInt32 {
 		return tensor.New(convert[int64](index))

@@ -163,7 +163,7 @@ func AllClose(a, b Tensor, rtol, atol float64) (bool, error) {
 	return data[0] != 0, nil
 }
 
-// hostFloat64 returns x as float64, which GPUs lack, on the CPU.
+// hostFloat64 returns x as float64, which WebGPU lacks, on the CPU.
 func hostFloat64(x *graph.Node) *graph.Node {
 	if cpu := CPU().exec(); x.Device != graph.Device(cpu) {
 		x = graph.ToDevice(x, cpu)

@@ -73,7 +73,7 @@ func TestEval(t *testing.T) {
 	}
 }
 
-// A gpuTypes device lacks the element types that GPUs lack.
+// A gpuTypes device lacks the element types that WebGPU lacks.
 type gpuTypes struct{ driver.Device }
 
 func (d gpuTypes) Limits() driver.Limits {

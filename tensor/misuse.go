@@ -44,8 +44,8 @@ func nodesOf(ts []Tensor) []*graph.Node {
 	return ns
 }
 
-// Table returns numbers as an untyped constant that is stored as float32, since GPUs lack
-// float64.
+// Table returns numbers as an untyped constant that is stored as float32, since WebGPU
+// lacks float64.
 func (internal) Table(_ graph.Token, v []float64, lengths ...int) Tensor {
 	rounded := make([]float32, len(v))
 	for i, x := range v {

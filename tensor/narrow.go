@@ -9,7 +9,7 @@ import (
 )
 
 // narrow returns indices into x as int32, if they have 8 or 16 bits, or are int64 and the device
-// that computes x has no int64, as GPUs have none. If the device lacks their type it casts them
+// that computes x has no int64, as WebGPU has none. If the device lacks their type it casts them
 // on the host, where they must be stored: views of stored indices are views of the cast ones.
 // Others stay as they are. It panics if one is no int32.
 func narrow(op string, x, i *graph.Node) *graph.Node {

@@ -12,7 +12,6 @@ import (
 	"github.com/tensorken/tensorken/driver"
 	"github.com/tensorken/tensorken/internal/lru"
 	"github.com/tensorken/tensorken/internal/schedule"
-	"github.com/tensorken/tensorken/internal/shader"
 )
 
 // A GPU is one that the driver lists.
@@ -119,7 +118,7 @@ func Open(g GPU, o Options) (driver.Device, error) {
 		lib: l, gpu: g, name: fmt.Sprintf("cuda:%d (%s)", g.Index, g.Name), buffers: map[*buffer]struct{}{}, budget: g.Memory, launch: new(launch),
 		target: schedule.Target{
 			Family: schedule.Discrete, MaxThreads: 1024, SharedBytes: usualShared, MaxGroups: math.MaxInt32,
-			SubgroupMin: 32, SubgroupMax: 32, Units: g.units, TileBytes: g.shared, TF32: o.TF32, Matrices: g.Capability >= 80, SharedMatrices: g.Capability == 90 && g.Driver >= 12000,
+			SubgroupMin: 32, SubgroupMax: 32, Units: g.units, TileBytes: g.shared, TF32: o.TF32, Wide: true, Matrices: g.Capability >= 80, SharedMatrices: g.Capability == 90 && g.Driver >= 12000,
 		},
 	}
 	if o.Memory > 0 {
@@ -161,7 +160,7 @@ func (d *device) enter() (leave func(), err error) {
 func (d *device) Name() string { return d.name }
 
 func (d *device) Limits() driver.Limits {
-	return driver.Limits{Types: shader.DTypes, Bindings: maxBindings, Memory: int(d.budget), Async: true, Halves: d.target.Matrices}
+	return driver.Limits{Types: d.target.Types(), Bindings: maxBindings, Memory: int(d.budget), Async: true, Halves: d.target.Matrices}
 }
 
 // fail returns an error of the driver with the device's name, and notes it. After one that

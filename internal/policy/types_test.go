@@ -16,7 +16,7 @@ var typeLists = []struct {
 	has      func(d ir.DType) bool
 }{
 	{"docs/design.md", regexp.MustCompile(`\*\*Types\.\*\* ([^.]*)\.`), func(ir.DType) bool { return true }},
-	{"README.md", regexp.MustCompile(`A GPU has the types ([^.]*)\.`), onGPU},
+	{"README.md", regexp.MustCompile(`By WebGPU a GPU has the types ([^.]*)\.`), onGPU},
 }
 
 // onGPU reports whether WebGPU has a type, of which the README says that it lacks float64 and
