@@ -163,7 +163,6 @@ func (p *pool) take(list []pooled, requests []request) []pooled {
 		}
 		if !locked {
 			p.mu.Lock()
-			defer p.mu.Unlock()
 			locked = true
 		}
 		class := r.class
@@ -180,13 +179,17 @@ func (p *pool) take(list []pooled, requests []request) []pooled {
 		}
 		list = append(list, b)
 	}
+	if locked {
+		p.mu.Unlock()
+	}
 	return list
 }
 
-// release returns buffers to the pool; some of the list may be zero.
+// release returns buffers to the pool; some of the list may be zero. Who acquires as many next
+// gets them in their order: a plan that runs again has its temporaries where they were.
 func (p *pool) release(list ...pooled) {
 	locked := false
-	for _, b := range list {
+	for _, b := range slices.Backward(list) {
 		if b.Buffer == nil {
 			continue
 		}
@@ -196,10 +199,12 @@ func (p *pool) release(list ...pooled) {
 		}
 		if !locked {
 			p.mu.Lock()
-			defer p.mu.Unlock()
 			locked = true
 		}
 		p.put(b)
+	}
+	if locked {
+		p.mu.Unlock()
 	}
 }
 
