@@ -109,7 +109,7 @@ func (x *execution) attribute(reports []byte) {
 		x.findBad(reports)
 	}
 	x.plan, x.sites, x.leaves = nil, nil, nil
-	x.done.Store(true)
+	x.settle()
 }
 
 // hasReport reports whether a step reports a bad index.

@@ -56,7 +56,7 @@ func (d *Device) download(dst []byte, src driver.Buffer, offset int) error {
 func (r *reports) abandon(err error) {
 	for _, x := range r.pending {
 		x.plan, x.leaves, x.fault = nil, nil, newFault(err)
-		x.done.Store(true)
+		x.settle()
 	}
 	if r.buffer != nil {
 		r.buffer.Free()

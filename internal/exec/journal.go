@@ -2,6 +2,7 @@ package exec
 
 import (
 	"slices"
+	"sync/atomic"
 
 	"github.com/tensorken/tensorken/internal/compile"
 	"github.com/tensorken/tensorken/internal/graph"
@@ -19,11 +20,28 @@ import (
 func Step(def *Device, j *Journal, roots, old []*graph.Node) error { return eval(def, j, roots, old) }
 
 // A Journal remembers the transactions whose outcome is not known yet.
-type Journal struct{ pending []*execution }
+type Journal struct {
+	pending []*execution
+	settled int64 // executions, when Failed looked at pending
+}
+
+// settled counts the executions whose outcome is known.
+var settled atomic.Int64
+
+// settle makes the outcome of an execution known.
+func (x *execution) settle() {
+	x.done.Store(true)
+	settled.Add(1)
+}
 
 // Failed returns the number of transactions newly known to have failed, and the
 // first of their errors that nobody has read.
 func (j *Journal) Failed() (n int, err error) {
+	now := settled.Load()
+	if now == j.settled { // there may be thousands of pending ones
+		return 0, nil
+	}
+	j.settled = now
 	j.pending = slices.DeleteFunc(j.pending, func(x *execution) bool {
 		if !x.done.Load() {
 			return false
