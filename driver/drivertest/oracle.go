@@ -212,8 +212,11 @@ func (r *Reference) CompileLoop(l *ir.Loop) (driver.Program, error) {
 
 // Run runs calls.
 func (r *Reference) Run(calls []driver.Call) error {
-	calls, _, err := loops.Expand(calls, r.temps)
+	temps, err := r.temps(loops.Temps(calls))
 	if err != nil {
+		return err
+	}
+	if calls, _, err = loops.Expand(calls, temps); err != nil {
 		return err
 	}
 	for _, c := range calls {

@@ -41,13 +41,18 @@ func (d *device) Alloc(bytes int) (driver.Buffer, error) {
 	}
 	defer leave()
 	b, err := d.alloc(bytes)
-	if err != nil { // the caller may try again: free what is only kept for reuse
-		d.freeScratch()
-		d.wait()
-		d.lib.call("cuMemPoolTrimTo", d.lib.MemPoolTrimTo, d.pool, 0)
+	if err != nil { // the caller may try again
+		d.makeRoom()
 		return nil, err
 	}
 	return b, nil
+}
+
+// makeRoom frees what is only kept for reuse.
+func (d *device) makeRoom() {
+	d.kept.Free()
+	d.wait()
+	d.lib.call("cuMemPoolTrimTo", d.lib.MemPoolTrimTo, d.pool, 0)
 }
 
 // alloc allocates a buffer in the context that is current.
@@ -79,44 +84,4 @@ func (d *device) own(b driver.Buffer, offset, n int) (*buffer, error) {
 		return nil, fmt.Errorf("%s: bytes %d to %d of a buffer of %d", d.name, offset, offset+n, own.size)
 	}
 	return own, nil
-}
-
-// Upload copies src. The driver has read it when the call returns, as it is no pinned memory.
-func (d *device) Upload(dst driver.Buffer, offset int, src []byte) error {
-	leave, err := d.enter()
-	if err != nil {
-		return err
-	}
-	defer leave()
-	b, err := d.own(dst, offset, len(src))
-	if err != nil || len(src) == 0 {
-		return err
-	}
-	err = d.lib.call("cuMemcpyHtoDAsync", d.lib.MemcpyHtoDAsync_v2, b.address+uintptr(offset), uintptr(unsafe.Pointer(&src[0])), uintptr(len(src)), d.stream)
-	if err != nil {
-		return d.fail(err)
-	}
-	return nil
-}
-
-func (d *device) Download(dst []byte, src driver.Buffer, offset int) error {
-	leave, err := d.enter()
-	if err != nil {
-		return err
-	}
-	defer leave()
-	b, err := d.own(src, offset, len(dst))
-	if err != nil {
-		return err
-	}
-	if len(dst) > 0 {
-		err = d.lib.call("cuMemcpyDtoHAsync", d.lib.MemcpyDtoHAsync_v2, uintptr(unsafe.Pointer(&dst[0])), b.address+uintptr(offset), uintptr(len(dst)), d.stream)
-		if err != nil {
-			return d.fail(err)
-		}
-	}
-	if err := d.wait(); err != nil {
-		return err
-	}
-	return d.failed // Sync returns it as well
 }

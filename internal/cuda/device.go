@@ -10,6 +10,7 @@ import (
 	"unsafe"
 
 	"github.com/tensorken/tensorken/driver"
+	"github.com/tensorken/tensorken/internal/loops"
 	"github.com/tensorken/tensorken/internal/lru"
 	"github.com/tensorken/tensorken/internal/schedule"
 )
@@ -40,12 +41,17 @@ func List() ([]GPU, error) {
 	if err != nil {
 		return nil, err
 	}
+	return l.list()
+}
+
+func (l *library) list() ([]GPU, error) {
 	var n int32
 	if err := l.call("cuDeviceGetCount", l.DeviceGetCount, uintptr(unsafe.Pointer(&n))); err != nil {
 		return nil, err
 	}
 	list := make([]GPU, n)
 	for i := range list {
+		var err error
 		if list[i], err = l.gpu(i); err != nil {
 			return nil, err
 		}
@@ -90,13 +96,22 @@ type device struct {
 	buffers map[*buffer]struct{}
 	held    int64 // bytes of buffers
 	budget  int64
-	scratch []*buffer // of kernels: no call reads what another left there
-	temps   []*buffer // of loops
-	params  []byte    // of the launch that is made
-	launch  *launch
+	staging staging
 	clock   clock
 	failed  error // the first failure since the last Sync
 	closed  error // why the device is gone
+
+	kept       loops.Kept[*buffer]
+	generation int // counts changes of kept
+	// The sizes that the calls of a Run need of kept.
+	tempSizes, scratchSizes []int
+
+	list      launchList // of the call that is made
+	block     *launchBlock
+	args      [11]uintptr // of cuLaunchKernel
+	sequences lru.Cache[sequenceKey, *sequence]
+	graphs    map[*sequence]struct{} // those with graphs
+	nodes     int                    // of all graphs
 }
 
 // Options are those of the package cuda that users import.
@@ -114,8 +129,16 @@ func Open(g GPU, o Options) (driver.Device, error) {
 	if err != nil {
 		return nil, err
 	}
+	d, err := l.open(g, o)
+	if err != nil {
+		return nil, err
+	}
+	return d, nil
+}
+
+func (l *library) open(g GPU, o Options) (*device, error) {
 	d := &device{
-		lib: l, gpu: g, name: fmt.Sprintf("cuda:%d (%s)", g.Index, g.Name), buffers: map[*buffer]struct{}{}, budget: g.Memory, launch: new(launch),
+		lib: l, gpu: g, name: fmt.Sprintf("cuda:%d (%s)", g.Index, g.Name), buffers: map[*buffer]struct{}{}, budget: g.Memory, graphs: map[*sequence]struct{}{},
 		target: schedule.Target{
 			Family: schedule.Discrete, MaxThreads: 1024, SharedBytes: usualShared, MaxGroups: math.MaxInt32,
 			SubgroupMin: 32, SubgroupMax: 32, Units: g.units, TileBytes: g.shared, TF32: o.TF32, Wide: true, Matrices: g.Capability >= 80, SharedMatrices: g.Capability == 90 && g.Driver >= 12000,
@@ -136,6 +159,11 @@ func Open(g GPU, o Options) (driver.Device, error) {
 	if err := l.call("cuStreamCreate", l.StreamCreate, uintptr(unsafe.Pointer(&d.stream)), notBlocking); err != nil {
 		return nil, err
 	}
+	var block uintptr
+	if err := l.call("cuMemHostAlloc", l.MemHostAlloc, uintptr(unsafe.Pointer(&block)), unsafe.Sizeof(*d.block), 0); err != nil {
+		return nil, err
+	}
+	d.block = (*launchBlock)(pointer(block))
 	if err := l.call("cuDeviceGetDefaultMemPool", l.DeviceGetDefaultMemPool, uintptr(unsafe.Pointer(&d.pool)), uintptr(g.handle)); err != nil {
 		return nil, err
 	}
@@ -212,7 +240,10 @@ func (d *device) Close() error {
 			b.Free()
 		}
 		d.modules.Trim(0, d.unload)
+		d.freeAllGraphs()
 		d.freeEvents()
+		d.staging.free(d)
+		d.lib.call("cuMemFreeHost", d.lib.MemFreeHost, uintptr(unsafe.Pointer(d.block)))
 		d.lib.call("cuStreamDestroy", d.lib.StreamDestroy_v2, d.stream)
 	}
 	err := d.lib.call("cuDevicePrimaryCtxRelease", d.lib.DevicePrimaryCtxRelease_v2, uintptr(d.gpu.handle))

@@ -25,7 +25,7 @@ func open() (driver.Device, error) {
 }
 
 // need skips a test where there is no GPU of NVIDIA.
-func need(t *testing.T) {
+func need(t testing.TB) {
 	t.Helper()
 	if list, err := List(); err != nil || len(list) == 0 {
 		t.Skip("no GPU of NVIDIA: ", err)

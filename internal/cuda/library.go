@@ -19,15 +19,23 @@ type functions struct {
 	DeviceGetAttribute, DevicePrimaryCtxRetain, DevicePrimaryCtxRelease_v2          uintptr
 	CtxSetCurrent, StreamCreate, StreamDestroy_v2, StreamSynchronize                uintptr
 	MemAllocAsync, MemFreeAsync, MemcpyHtoDAsync_v2, MemcpyDtoHAsync_v2             uintptr
+	MemHostAlloc, MemFreeHost                                                       uintptr
 	DeviceGetDefaultMemPool, MemPoolSetAttribute, MemPoolTrimTo, MemGetInfo_v2      uintptr
 	LinkCreate_v2, LinkAddData_v2, LinkComplete, LinkDestroy                        uintptr
 	ModuleLoadData, ModuleUnload, ModuleGetFunction, FuncSetAttribute, LaunchKernel uintptr
 	EventCreate, EventRecord, EventSynchronize, EventElapsedTime, EventDestroy_v2   uintptr
 }
 
+// graphFunctions has the addresses of functions for graphs, 0 if the driver lacks one.
+type graphFunctions struct {
+	GraphCreate, GraphDestroy, GraphAddKernelNode_v2, GraphInstantiateWithFlags uintptr
+	GraphExecKernelNodeSetParams_v2, GraphLaunch, GraphExecDestroy              uintptr
+}
+
 // A library is the driver's library.
 type library struct {
 	functions
+	graphFunctions
 	version int // of CUDA that the driver has: 12040 is 12.4
 }
 
@@ -45,14 +53,21 @@ var load = sync.OnceValues(func() (*library, error) {
 	if missing := dynlib.Find(handle, "cu", &l.functions); missing != "" {
 		return nil, fmt.Errorf("cuda: the driver lacks %s: install one for CUDA 11.4 or later", missing)
 	}
+	if dynlib.Find(handle, "cu", &l.graphFunctions) != "" {
+		l.graphFunctions = graphFunctions{}
+	}
+	return l, l.init()
+})
+
+func (l *library) init() error {
 	if err := l.call("cuInit", l.Init, 0); err != nil {
-		return nil, err
+		return err
 	}
 	var version int32
-	err = l.call("cuDriverGetVersion", l.DriverGetVersion, uintptr(unsafe.Pointer(&version)))
+	err := l.call("cuDriverGetVersion", l.DriverGetVersion, uintptr(unsafe.Pointer(&version)))
 	l.version = int(version)
-	return l, err
-})
+	return err
+}
 
 // An Error is the failure of a function of the driver.
 type Error struct {

@@ -77,6 +77,7 @@ func (d *device) unload(m *module) {
 	<-m.ready
 	if m.handle != 0 {
 		d.wait() // a kernel of it may run
+		d.freeAllGraphs()
 		d.lib.call("cuModuleUnload", d.lib.ModuleUnload, m.handle)
 	}
 	m.handle, m.function = 0, 0

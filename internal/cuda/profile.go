@@ -8,14 +8,14 @@ import (
 	"unsafe"
 
 	"github.com/tensorken/tensorken/driver"
-	"github.com/tensorken/tensorken/internal/loops"
 )
 
 // A clock tells the host's time of events.
 type clock struct {
-	host  time.Time
-	event uintptr // at about that time
-	free  []uintptr
+	host   time.Time
+	event  uintptr   // at about that time
+	free   []uintptr // events that may be recorded again
+	events []uintptr // all
 }
 
 // A timing has events around the calls of one RunTimed.
@@ -32,13 +32,12 @@ func (d *device) RunTimed(calls []driver.Call) (driver.Timing, error) {
 		return nil, err
 	}
 	defer leave()
-	calls, counts, err := d.expand(calls)
-	if err != nil {
+	if err := d.prepare(calls); err != nil {
 		return nil, err
 	}
 	t := &timing{device: d}
 	if d.clock.event == 0 {
-		if d.clock.event, err = d.record(); err != nil {
+		if d.clock.event, err = d.mark(); err != nil {
 			return nil, err
 		}
 		if err := d.wait(); err != nil {
@@ -52,21 +51,23 @@ func (d *device) RunTimed(calls []driver.Call) (driver.Timing, error) {
 				return nil, err
 			}
 		}
-		e, err := d.record()
+		e, err := d.mark()
 		if err != nil {
 			return nil, err
 		}
 		t.events = append(t.events, e)
 	}
-	return loops.Timed(t, counts), nil
+	return t, nil
 }
 
-// record puts an event behind the work submitted so far.
-func (d *device) record() (event uintptr, err error) {
+// mark puts an event behind the work submitted so far.
+func (d *device) mark() (event uintptr, err error) {
 	if last := len(d.clock.free) - 1; last >= 0 {
 		event, d.clock.free = d.clock.free[last], d.clock.free[:last]
 	} else if err := d.lib.call("cuEventCreate", d.lib.EventCreate, uintptr(unsafe.Pointer(&event)), 0); err != nil {
 		return 0, d.fail(err)
+	} else {
+		d.clock.events = append(d.clock.events, event)
 	}
 	if err := d.lib.call("cuEventRecord", d.lib.EventRecord, event, d.stream); err != nil {
 		return 0, d.fail(err)
@@ -105,12 +106,9 @@ func (t *timing) Spans() ([]driver.Span, error) {
 	return t.spans, nil
 }
 
-// freeEvents frees the events that are not in use.
+// freeEvents frees all events.
 func (d *device) freeEvents() {
-	if d.clock.event != 0 {
-		d.clock.free = append(d.clock.free, d.clock.event)
-	}
-	for _, e := range d.clock.free {
+	for _, e := range d.clock.events {
 		d.lib.call("cuEventDestroy", d.lib.EventDestroy_v2, e)
 	}
 	d.clock = clock{}

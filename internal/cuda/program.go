@@ -3,11 +3,8 @@
 package cuda
 
 import (
-	"encoding/binary"
+	"errors"
 	"fmt"
-	"runtime"
-	"slices"
-	"unsafe"
 
 	"github.com/tensorken/tensorken/driver"
 	"github.com/tensorken/tensorken/internal/loops"
@@ -17,12 +14,13 @@ import (
 	"github.com/tensorken/tensorken/ir"
 )
 
-// A program is a kernel as passes.
+// A program is a kernel as passes, or a loop of kernels.
 type program struct {
-	schedule.Signature
-	device  *device
-	passes  []pass
-	scratch []int
+	schedule.Signature // of a kernel
+	device             *device
+	passes             []pass
+	loop               *loops.Program // nil for a kernel
+	temps, scratch     []int          // sizes in bytes of the buffers that it needs
 }
 
 type pass struct {
@@ -57,156 +55,46 @@ func (d *device) Compile(k *ir.Kernel) (driver.Program, error) {
 	return p, nil
 }
 
-// A launch is the memory that the driver reads of a launch.
-type launch struct {
-	extra [5]uintptr
-	size  uintptr
-}
-
-func (d *device) Run(calls []driver.Call) error {
-	leave, err := d.enter()
-	if err != nil {
-		return err
-	}
-	defer leave()
-	calls, _, err = d.expand(calls)
-	if err != nil {
-		return err
-	}
-	for i := range calls {
-		if err := d.call(&calls[i]); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// call launches the passes of a call.
-func (d *device) call(c *driver.Call) error {
-	p, ok := c.Program.(*program)
-	if !ok || p.device != d {
-		return fmt.Errorf("%s: a program of another device", d.name)
-	}
-	if err := p.Check(c.Args, d.sizeOf); err != nil {
-		return fmt.Errorf("%s: %w", d.name, err)
-	}
-	if err := d.reserve(&d.scratch, p.scratch); err != nil {
-		return err
-	}
-	for i := range p.passes {
-		if err := d.dispatch(p, &p.passes[i], c.Args); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// sizeOf is the size of a buffer of the device that is not freed.
-func (d *device) sizeOf(x driver.Buffer) (bytes int, ok bool) {
-	b, ok := x.(*buffer)
-	if !ok || b.device != d || b.address == 0 {
-		return 0, false
-	}
-	return b.size, true
-}
-
-// reserve provides buffers of those sizes in a list that programs share.
-func (d *device) reserve(list *[]*buffer, sizes []int) error {
-	for i, n := range sizes {
-		if i == len(*list) {
-			*list = append(*list, new(buffer))
-		}
-		if (*list)[i].size >= n {
-			continue
-		}
-		old := (*list)[i]
-		(*list)[i] = &buffer{device: d} // while there is no other
-		if old.address != 0 {
-			old.Free()
-		}
-		b, err := d.alloc(n)
-		if err != nil {
-			return err
-		}
-		(*list)[i] = b
-	}
-	return nil
-}
-
-func (d *device) freeScratch() {
-	for _, b := range slices.Concat(d.scratch, d.temps) {
-		if b.address != 0 {
-			b.Free()
-		}
-	}
-	d.scratch, d.temps = nil, nil
-}
-
 // LoopLimits makes the promise of driver.Looper.
 func (d *device) LoopLimits() ir.LoopLimits { return d.target.LoopLimits() }
 
 // CompileLoop makes the promise of driver.Looper.
-func (d *device) CompileLoop(l *ir.Loop) (driver.Program, error) {
-	return loops.Compile(l, d.Compile)
-}
+func (d *device) CompileLoop(l *ir.Loop) (driver.Program, error) { return d.compileLoop(l, d.Compile) }
 
-// expand replaces calls of loops by calls of their kernels.
-func (d *device) expand(calls []driver.Call) (list []driver.Call, counts []int, err error) {
-	list, counts, err = loops.Expand(calls, func(bytes []int) ([]*buffer, error) {
-		err := d.reserve(&d.temps, bytes)
-		return d.temps, err
-	})
+func (d *device) compileLoop(l *ir.Loop, compile func(*ir.Kernel) (driver.Program, error)) (driver.Program, error) {
+	loop, err := loops.Compile(l, compile)
 	if err != nil {
-		err = fmt.Errorf("%s: %w", d.name, err)
+		return nil, err
 	}
-	return list, counts, err
+	p := &program{device: d, loop: loop, temps: loops.Temps([]driver.Call{{Program: loop}})}
+	for _, k := range loop.Kernels() {
+		p.scratch = loops.Enlarged(p.scratch, k.(*program).scratch)
+	}
+	return p, nil
 }
 
-// dispatch launches a pass.
-func (d *device) dispatch(p *program, q *pass, args []driver.Arg) error {
-	m := q.module
-	<-m.ready
-	if m.err != nil {
-		return fmt.Errorf("%s: %w", d.name, m.err)
-	}
-	if m.function == 0 { // it was dropped
-		q.module = d.module(m.text, m.shared)
-		return d.dispatch(p, q, args)
-	}
-	d.modules.Use(m.entry)
-	d.params = d.params[:0]
-	for _, b := range q.buffers {
-		own := (*buffer)(nil)
-		if b.Arg < 0 {
-			own = d.scratch[b.Scratch]
-		} else {
-			own = args[b.Arg].Buffer.(*buffer)
+// prepare checks that programs are the device's and provides the buffers that they need. If
+// memory lacks, it tries once more without what is kept for reuse.
+func (d *device) prepare(calls []driver.Call) error {
+	d.tempSizes, d.scratchSizes = d.tempSizes[:0], d.scratchSizes[:0]
+	for i := range calls {
+		p, ok := calls[i].Program.(*program)
+		if !ok || p.device != d {
+			return fmt.Errorf("%s: a program of another device", d.name)
 		}
-		d.params = binary.LittleEndian.AppendUint64(d.params, uint64(own.address))
+		d.tempSizes, d.scratchSizes = loops.Enlarged(d.tempSizes, p.temps), loops.Enlarged(d.scratchSizes, p.scratch)
 	}
-	for _, w := range q.params {
-		d.params = binary.LittleEndian.AppendUint32(d.params, p.Word(w, args))
+	err := d.reserve()
+	if errors.Is(err, driver.ErrMemory) {
+		d.makeRoom()
+		err = d.reserve()
 	}
-	return d.submit(m.function, q)
+	return err
 }
 
-// submit launches a function with d.params.
-func (d *device) submit(function uintptr, q *pass) error {
-	const end, buffer, size = 0, 1, 2 // names of what follows
-	var pinner runtime.Pinner
-	defer pinner.Unpin()
-	l := d.launch
-	pinner.Pin(l)
-	l.extra = [5]uintptr{end}
-	if len(d.params) > 0 {
-		pinner.Pin(&d.params[0])
-		l.size = uintptr(len(d.params))
-		l.extra = [5]uintptr{buffer, uintptr(unsafe.Pointer(&d.params[0])), size, uintptr(unsafe.Pointer(&l.size)), end}
-	}
-	err := d.lib.call("cuLaunchKernel", d.lib.LaunchKernel, function,
-		uintptr(q.grid[0]), uintptr(q.grid[1]), uintptr(q.grid[2]), uintptr(q.threads), 1, 1, uintptr(q.module.shared), d.stream, 0, uintptr(unsafe.Pointer(&l.extra)))
-	if err != nil {
-		return d.fail(err)
-	}
-	return nil
+func (d *device) reserve() error {
+	return d.kept.Reserve(d.tempSizes, d.scratchSizes, func(bytes int) (*buffer, error) {
+		d.generation++
+		return d.alloc(bytes)
+	})
 }

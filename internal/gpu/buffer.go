@@ -39,9 +39,8 @@ func (d *device) Alloc(bytes int) (driver.Buffer, error) {
 		return nil, err
 	}
 	b, err := d.alloc(bytes)
-	if err != nil { // the caller may try again: free the buffers that are only kept for reuse
-		d.freeScratch()
-		d.staging.free(d)
+	if err != nil { // the caller may try again
+		d.makeRoom()
 		return nil, err
 	}
 	return b, nil

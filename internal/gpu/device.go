@@ -8,6 +8,7 @@ import (
 
 	"github.com/tensorken/tensorken/driver"
 	"github.com/tensorken/tensorken/internal/hostmem"
+	"github.com/tensorken/tensorken/internal/loops"
 	"github.com/tensorken/tensorken/internal/lru"
 	"github.com/tensorken/tensorken/internal/schedule"
 	"github.com/tensorken/tensorken/internal/shader"
@@ -53,13 +54,12 @@ type device struct {
 	groups    lru.Cache[groupKey, *bindGroup]
 	staging   staging
 	uniforms  uniformRing
-	scratch   []*buffer // of kernels: no call reads what another left there
-	temps     []*buffer // of loops
-	patcher   *program  // writes a part of a word
-	lastID    uint32    // of buffers
-	last      uint64    // submission
-	written   int64     // bytes since the last submission
-	uploads   []upload  // under way
+	kept      loops.Kept[*buffer]
+	patcher   *program // writes a part of a word
+	lastID    uint32   // of buffers
+	last      uint64   // submission
+	written   int64    // bytes since the last submission
+	uploads   []upload // under way
 
 	// Of the commands being recorded.
 	commands     []wgpu.Command

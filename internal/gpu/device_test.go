@@ -209,7 +209,7 @@ func BenchmarkRecord(b *testing.B) {
 	for b.Loop() {
 		d.commands, d.params = d.commands[:0], d.params[:0]
 		for i := range calls {
-			if _, err := d.record(&calls[i]); err != nil {
+			if err := d.record(&calls[i]); err != nil {
 				b.Fatal(err)
 			}
 		}

@@ -29,7 +29,7 @@ type bindGroup struct {
 // bound is the buffer of a binding.
 func (d *device) bound(b *shader.Buffer, args []driver.Arg) *buffer {
 	if b.Arg < 0 {
-		return d.scratch[b.Scratch]
+		return d.kept.Scratch[b.Scratch]
 	}
 	return args[b.Arg].Buffer.(*buffer)
 }

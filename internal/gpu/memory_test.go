@@ -46,6 +46,42 @@ func TestFull(t *testing.T) {
 	b.Free()
 }
 
+// Scratch may take the memory of temporaries that are only kept for reuse, and the reverse.
+func TestKeptMemory(t *testing.T) {
+	test := func(t *testing.T, d *device) {
+		large := twice
+		large.scratch = []int{5500}
+		p := prepare(t, d, &large)
+		a, b := alloc(t, d, 16), alloc(t, d, 16)
+		for range 2 {
+			if err := d.kept.Reserve([]int{5500}, nil, d.alloc); err != nil {
+				t.Fatal(err)
+			}
+			if err := d.Run(chain(p, 1, a, b)); err != nil {
+				t.Errorf("Run with 5500 bytes of scratch, where 5500 of 10000 are kept: %v", err)
+			}
+			if len(d.kept.Temps) > 0 || len(d.kept.Scratch) != 1 {
+				t.Errorf("%d temporaries and %d pieces of scratch are kept", len(d.kept.Temps), len(d.kept.Scratch))
+			}
+			d.makeRoom()
+		}
+		c := alloc(t, d, 5000)
+		if err := d.Run(chain(p, 1, a, b)); !errors.Is(err, driver.ErrMemory) {
+			t.Errorf("Run with 5500 bytes of scratch, where 5000 of 10000 are held: got error %v, want one of memory", err)
+		}
+		c.Free()
+		testChain(t, d, p, 3)
+	}
+	t.Run("fake", func(t *testing.T) {
+		d, _ := fake(t, 0)
+		test(t, newDevice(d.dev, Options{Name: "fake", Memory: 10000}))
+	})
+	t.Run("real", func(t *testing.T) {
+		d := real(t, wgpu.Options{})
+		test(t, newDevice(d.dev, Options{Name: "real", Memory: 10000}))
+	})
+}
+
 // resident is how much memory the process has.
 func resident(t *testing.T) int {
 	data, err := os.ReadFile("/proc/self/status")

@@ -49,7 +49,7 @@ func (p profiler) RunTimed(calls []driver.Call) (driver.Timing, error) {
 	if err := d.check(); err != nil {
 		return nil, err
 	}
-	calls, counts, err := d.expand(calls)
+	calls, counts, err := d.prepare(calls)
 	if err != nil {
 		return nil, err
 	}

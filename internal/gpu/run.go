@@ -2,8 +2,8 @@ package gpu
 
 import (
 	"encoding/binary"
+	"errors"
 	"fmt"
-	"slices"
 
 	"github.com/tensorken/tensorken/driver"
 	"github.com/tensorken/tensorken/internal/loops"
@@ -16,7 +16,7 @@ func (d *device) Run(calls []driver.Call) error {
 	if err := d.check(); err != nil {
 		return err
 	}
-	calls, _, err := d.expand(calls)
+	calls, _, err := d.prepare(calls)
 	if err != nil {
 		return err
 	}
@@ -33,18 +33,49 @@ func (d *device) Run(calls []driver.Call) error {
 	return nil
 }
 
+// prepare replaces calls of loops by calls of their kernels, and provides the buffers that
+// these need. If memory lacks, it tries once more without what is kept for reuse.
+func (d *device) prepare(calls []driver.Call) (list []driver.Call, counts []int, err error) {
+	temps := loops.Temps(calls)
+	if list, counts, err = d.expand(calls, temps); errors.Is(err, driver.ErrMemory) {
+		d.makeRoom()
+		list, counts, err = d.expand(calls, temps)
+	}
+	return list, counts, err
+}
+
+func (d *device) expand(calls []driver.Call, temps []int) (list []driver.Call, counts []int, err error) {
+	if err := d.kept.Reserve(temps, nil, d.alloc); err != nil {
+		return nil, nil, err
+	}
+	if list, counts, err = loops.Expand(calls, d.kept.Temps); err != nil {
+		return nil, nil, fmt.Errorf("%s: %w", d.name, err)
+	}
+	var scratch []int
+	for i := range list {
+		p, ok := list[i].Program.(*program)
+		if !ok || p.device != d {
+			return nil, nil, fmt.Errorf("%s: a program of another device", d.name)
+		}
+		scratch = loops.Enlarged(scratch, p.scratch)
+	}
+	return list, counts, d.kept.Reserve(temps, scratch, d.alloc)
+}
+
+// makeRoom frees what is only kept for reuse.
+func (d *device) makeRoom() {
+	d.kept.Free()
+	d.staging.free(d)
+}
+
 // recordSome records the first calls, and returns their number.
 func (d *device) recordSome(calls []driver.Call) (n int, err error) {
 	d.commands, d.params = d.commands[:0], d.params[:0]
 	d.trim()
 	for n < len(calls) && max(n, len(d.commands)) < d.batch {
 		first := len(d.commands)
-		fit, err := d.record(&calls[n])
-		if err != nil {
+		if err := d.record(&calls[n]); err != nil {
 			return n, err
-		}
-		if !fit {
-			break
 		}
 		d.timed.mark(d.commands[first:], n)
 		n++
@@ -80,25 +111,18 @@ func (d *device) writeParams() error {
 	return nil
 }
 
-// record appends the commands of a call. It reports false if earlier commands must be
-// submitted first.
-func (d *device) record(c *driver.Call) (fit bool, err error) {
-	p, ok := c.Program.(*program)
-	if !ok || p.device != d {
-		return false, fmt.Errorf("%s: a program of another device", d.name)
-	}
+// record appends the commands of a call.
+func (d *device) record(c *driver.Call) error {
+	p := c.Program.(*program)
 	if err := p.Check(c.Args, d.sizeOf); err != nil {
-		return false, fmt.Errorf("%s: %w", d.name, err)
-	}
-	if fit, err := d.reserve(&d.scratch, p.scratch); !fit || err != nil {
-		return false, err
+		return fmt.Errorf("%s: %w", d.name, err)
 	}
 	for i := range p.passes {
 		if err := d.dispatch(p, &p.passes[i], c.Args); err != nil {
-			return false, err
+			return err
 		}
 	}
-	return true, nil
+	return nil
 }
 
 // sizeOf is the size of a buffer of the device that is not freed.
@@ -110,57 +134,12 @@ func (d *device) sizeOf(x driver.Buffer) (bytes int, ok bool) {
 	return b.size, true
 }
 
-// reserve provides buffers of those sizes in a list that programs share. It reports false
-// if a buffer must grow before recorded commands that use it are submitted.
-func (d *device) reserve(list *[]*buffer, sizes []int) (fit bool, err error) {
-	for i, n := range sizes {
-		if i < len(*list) && (*list)[i].size >= n {
-			continue
-		}
-		if len(d.commands) > 0 {
-			return false, nil
-		}
-		if i == len(*list) {
-			*list = append(*list, new(buffer))
-		}
-		old := (*list)[i]
-		(*list)[i] = new(buffer) // while there is no other
-		old.Free()
-		b, err := d.alloc(n)
-		if err != nil {
-			return false, err
-		}
-		(*list)[i] = b
-	}
-	return true, nil
-}
-
-func (d *device) freeScratch() {
-	for _, b := range slices.Concat(d.scratch, d.temps) {
-		b.Free()
-	}
-	d.scratch, d.temps = nil, nil
-}
-
 // LoopLimits makes the promise of driver.Looper.
 func (d *device) LoopLimits() ir.LoopLimits { return d.target.LoopLimits() }
 
 // CompileLoop makes the promise of driver.Looper.
 func (d *device) CompileLoop(l *ir.Loop) (driver.Program, error) {
 	return loops.Compile(l, d.Compile)
-}
-
-// expand replaces calls of loops by calls of their kernels.
-func (d *device) expand(calls []driver.Call) (list []driver.Call, counts []int, err error) {
-	d.commands = d.commands[:0] // they are submitted
-	list, counts, err = loops.Expand(calls, func(bytes []int) ([]*buffer, error) {
-		_, err := d.reserve(&d.temps, bytes)
-		return d.temps, err
-	})
-	if err != nil {
-		err = fmt.Errorf("%s: %w", d.name, err)
-	}
-	return list, counts, err
 }
 
 // dispatch appends the command of a pass.

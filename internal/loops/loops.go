@@ -4,6 +4,7 @@ package loops
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/tensorken/tensorken/driver"
 	"github.com/tensorken/tensorken/ir"
@@ -60,42 +61,33 @@ func zeros(d ir.DType, n int) *ir.Kernel {
 	}
 }
 
-// Expand replaces calls of loops by calls of their kernels. Reserve returns buffers of those
-// sizes in bytes, for the temporaries: all loops share them. Counts has the number of calls
-// that each call became; it is nil if there are no loops.
-func Expand[B driver.Buffer](calls []driver.Call, reserve func(bytes []int) ([]B, error)) (list []driver.Call, counts []int, err error) {
-	var bytes []int
-	some := false
+// Temps returns the sizes in bytes of the temporaries that calls of loops share; none if no
+// call is one of a loop.
+func Temps(calls []driver.Call) (bytes []int) {
 	for i := range calls {
-		p, ok := calls[i].Program.(*Program)
-		if !ok {
-			continue
-		}
-		if some = true; len(calls[i].Args) != len(p.loop.Args) {
-			return nil, nil, fmt.Errorf("%d arguments for a loop of %d", len(calls[i].Args), len(p.loop.Args))
-		}
-		for k, n := range p.temps {
-			if k == len(bytes) {
-				bytes = append(bytes, 0)
-			}
-			bytes[k] = max(bytes[k], n)
+		if p, ok := calls[i].Program.(*Program); ok {
+			bytes = Enlarged(bytes, p.temps)
 		}
 	}
-	if !some {
+	return bytes
+}
+
+// Expand replaces calls of loops by calls of their kernels, with buffers for the temporaries.
+// Counts has the number of calls that each call became; it is nil if there are no loops.
+func Expand[B driver.Buffer](calls []driver.Call, temps []B) (list []driver.Call, counts []int, err error) {
+	if !slices.ContainsFunc(calls, func(c driver.Call) bool { _, ok := c.Program.(*Program); return ok }) {
 		return calls, nil, nil
-	}
-	reserved, err := reserve(bytes)
-	if err != nil {
-		return nil, nil, err
-	}
-	temps := make([]driver.Buffer, len(reserved))
-	for i, b := range reserved {
-		temps[i] = b
 	}
 	for _, c := range calls {
 		before := len(list)
 		if p, ok := c.Program.(*Program); ok {
-			list = p.expand(list, c.Args, temps)
+			err := Each(p, c.Args, temps, func(q driver.Program, args []driver.Arg) error {
+				list = append(list, driver.Call{Program: q, Args: slices.Clone(args)})
+				return nil
+			})
+			if err != nil {
+				return nil, nil, err
+			}
 		} else {
 			list = append(list, c)
 		}
@@ -104,21 +96,27 @@ func Expand[B driver.Buffer](calls []driver.Call, reserve func(bytes []int) ([]B
 	return list, counts, nil
 }
 
-// expand appends the calls that compute a loop.
-func (p *Program) expand(list []driver.Call, args []driver.Arg, temps []driver.Buffer) []driver.Call {
+// Each calls f with the kernels of a loop, in order, and their arguments, which f must not keep.
+func Each[B driver.Buffer](p *Program, args []driver.Arg, temps []B, f func(q driver.Program, args []driver.Arg) error) error {
 	l := p.loop
-	call := func(q driver.Program, stage []ir.StageArg, row int) {
-		c := driver.Call{Program: q, Args: make([]driver.Arg, len(stage))}
+	if len(args) != len(l.Args) {
+		return fmt.Errorf("%d arguments for a loop of %d", len(args), len(l.Args))
+	}
+	var bound []driver.Arg
+	call := func(q driver.Program, stage []ir.StageArg, row int) error {
+		bound = bound[:0]
 		for i := range stage {
-			c.Args[i] = bind(&stage[i], args, temps, row)
+			bound = append(bound, bind(&stage[i], args, temps, row))
 		}
-		list = append(list, c)
+		return f(q, bound)
 	}
 	for row := 0; row < l.Rows; {
 		in := row % l.Matrix
 		if in%l.Part == 0 {
 			for i := range l.Clears {
-				call(p.clears[i], []ir.StageArg{l.Clears[i].Arg}, row)
+				if err := call(p.clears[i], []ir.StageArg{l.Clears[i].Arg}, row); err != nil {
+					return err
+				}
 			}
 		}
 		stages, programs := l.Body, p.body
@@ -126,15 +124,17 @@ func (p *Program) expand(list []driver.Call, args []driver.Arg, temps []driver.B
 			stages, programs = l.Last, p.last
 		}
 		for i := range stages {
-			call(programs[i], stages[i].Args, row)
+			if err := call(programs[i], stages[i].Args, row); err != nil {
+				return err
+			}
 		}
 		row += min(l.Block, l.Matrix-in)
 	}
-	return list
+	return nil
 }
 
 // bind returns an argument of a stage for the block that starts at a row.
-func bind(a *ir.StageArg, args []driver.Arg, temps []driver.Buffer, row int) driver.Arg {
+func bind[B driver.Buffer](a *ir.StageArg, args []driver.Arg, temps []B, row int) driver.Arg {
 	switch {
 	case a.Temp:
 		return driver.Arg{Buffer: temps[a.Index]}
@@ -145,6 +145,9 @@ func bind(a *ir.StageArg, args []driver.Arg, temps []driver.Buffer, row int) dri
 	x.Offset += a.Offset(row)
 	return x
 }
+
+// Kernels returns the programs of the loop's kernels.
+func (p *Program) Kernels() []driver.Program { return slices.Concat(p.clears, p.body, p.last) }
 
 // Timed is a timing of calls as of those that Expand replaced.
 func Timed(t driver.Timing, counts []int) driver.Timing {

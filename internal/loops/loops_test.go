@@ -18,12 +18,13 @@ type buffer int
 func (b buffer) Size() int { return int(b) }
 func (b buffer) Free()     {}
 
-// reserve returns buffers of those sizes.
-func reserve(bytes []int) (list []driver.Buffer, err error) {
-	for _, n := range bytes {
-		list = append(list, buffer(n))
+// expand expands calls with temporaries of their sizes.
+func expand(calls ...driver.Call) (list []driver.Call, counts []int, err error) {
+	var temps []buffer
+	for _, n := range Temps(calls) {
+		temps = append(temps, buffer(n))
 	}
-	return list, nil
+	return Expand(calls, temps)
 }
 
 // A loop's calls go through parts and blocks in order, with a clear at the start of each part.
@@ -41,7 +42,7 @@ func TestExpand(t *testing.T) {
 		t.Fatal(err)
 	}
 	own := driver.Call{Program: body}
-	list, counts, err := Expand([]driver.Call{own, {Program: p, Args: []driver.Arg{{Buffer: buffer(120), Offset: 100}}}, own}, reserve)
+	list, counts, err := expand(own, driver.Call{Program: p, Args: []driver.Arg{{Buffer: buffer(120), Offset: 100}}}, own)
 	if err != nil || !slices.Equal(counts, []int{1, 10, 1}) || len(list) != 12 {
 		t.Fatalf("Expand gives %d calls, %v, %v", len(list), counts, err)
 	}
@@ -77,10 +78,7 @@ func TestExpandFails(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, _, err := Expand([]driver.Call{{Program: p}}, func([]int) ([]driver.Buffer, error) { return nil, full }); !errors.Is(err, full) {
-		t.Errorf("without memory: %v, want %v", err, full)
-	}
-	if _, _, err := Expand([]driver.Call{{Program: p, Args: make([]driver.Arg, 1)}}, reserve); err == nil {
+	if _, _, err := expand(driver.Call{Program: p, Args: make([]driver.Arg, 1)}); err == nil {
 		t.Error("an argument too many is no error")
 	}
 	for _, broken := range []*ir.Loop{{Body: make([]ir.Stage, 1)}, {Last: make([]ir.Stage, 1)}, {Args: []ir.Arg{{DType: ir.Float32}}, Clears: make([]ir.Clear, 1)}} {

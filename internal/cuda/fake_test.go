@@ -1,0 +1,248 @@
+//go:build linux && (amd64 || arm64)
+
+package cuda
+
+import (
+	"fmt"
+	"reflect"
+	"slices"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+	"unsafe"
+
+	"github.com/ebitengine/purego"
+	"github.com/tensorken/tensorken/internal/shader"
+	"github.com/tensorken/tensorken/internal/shader/simt"
+)
+
+// A fake is a driver in memory with one GPU. Its functions are C functions that call it, so
+// that a device calls them as it calls the driver's. Work in a stream runs as late as it may.
+type fake struct {
+	mu       sync.Mutex
+	lib      *library
+	memory   int64                    // of the GPU
+	handle   uintptr                  // the last one given
+	blocks   map[uintptr]*block       // live memory of the GPU, by address
+	spare    map[int][]*block         // that may be allocated again
+	held     int64                    // bytes of blocks
+	pinned   map[uintptr][]byte       // of the host
+	contexts map[int]uintptr          // current ones, by thread
+	streams  map[uintptr]*fakeStream  // by handle
+	events   map[uintptr]*fakeEvent   // by handle
+	links    map[uintptr]string       // texts, by handle of a linker
+	code     map[uintptr][]byte       // what linkers made
+	modules  map[uintptr]string       // texts
+	kernels  map[uintptr]*fakeKernel  // by handle of a function
+	graphs   map[uintptr]*fakeGraph   // by handle
+	execs    map[uintptr]*fakeExec    // by handle
+	passes   map[string]*shader.Pass  // by text
+	programs map[string]*simt.Program // the passes
+	calls    []string                 // names of the functions called
+	fails    map[string]int           // the code that a function returns
+	faults   []string
+	isIdle   bool // memory has no bytes, and nothing is computed
+}
+
+// A block is memory of the GPU.
+type block struct {
+	data []byte // nil if the fake is idle
+	size int
+}
+
+// A fakeStream is work that waits.
+type fakeStream struct{ work []func() }
+
+// A fakeEvent is a place in a stream; done if nothing before it waits.
+type fakeEvent struct {
+	stream *fakeStream
+	done   bool
+	at     time.Time
+}
+
+// Codes of failures.
+const (
+	invalidValue   = 1
+	invalidContext = 201
+	invalidHandle  = 400
+)
+
+// tables are the C functions that no fake uses; there may be 2000 of all tables in a process.
+var tables struct {
+	mu   sync.Mutex
+	free []*table
+}
+
+// A table is C functions that call a fake.
+type table struct {
+	functions
+	graphFunctions
+	fake *fake
+}
+
+func newTable() *table {
+	tables.mu.Lock()
+	defer tables.mu.Unlock()
+	if n := len(tables.free); n > 0 {
+		t := tables.free[n-1]
+		tables.free = tables.free[:n-1]
+		return t
+	}
+	t := new(table)
+	for _, list := range []any{&t.functions, &t.graphFunctions} {
+		for field, v := range reflect.ValueOf(list).Elem().Fields() {
+			v.SetUint(uint64(purego.NewCallback(func(a0, a1, a2, a3, a4, a5, a6, a7, a8, a9, a10 uintptr) uintptr {
+				return t.fake.call(field.Name, []uintptr{a0, a1, a2, a3, a4, a5, a6, a7, a8, a9, a10})
+			})))
+		}
+	}
+	return t
+}
+
+// newFake returns a driver whose GPU has some bytes of memory. The test fails at its end for
+// what the device must not ask of a driver.
+func newFake(t testing.TB, memory int64) *fake {
+	table := newTable()
+	f := &fake{
+		lib: &library{functions: table.functions, graphFunctions: table.graphFunctions}, memory: memory, handle: 1 << 32,
+		blocks: map[uintptr]*block{}, spare: map[int][]*block{}, pinned: map[uintptr][]byte{}, contexts: map[int]uintptr{},
+		streams: map[uintptr]*fakeStream{}, events: map[uintptr]*fakeEvent{},
+		links: map[uintptr]string{}, code: map[uintptr][]byte{}, modules: map[uintptr]string{}, kernels: map[uintptr]*fakeKernel{}, graphs: map[uintptr]*fakeGraph{}, execs: map[uintptr]*fakeExec{}, passes: map[string]*shader.Pass{}, programs: map[string]*simt.Program{},
+		fails: map[string]int{},
+	}
+	table.fake = f
+	if err := f.lib.init(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		for _, fault := range f.faults {
+			t.Error(fault)
+		}
+		tables.mu.Lock()
+		defer tables.mu.Unlock()
+		tables.free = append(tables.free, table)
+	})
+	return f
+}
+
+// drained fails for what a closed device has left.
+func (f *fake) drained(t testing.TB) {
+	t.Helper()
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	live := map[string]int{
+		"bytes": int(f.held), "pieces of pinned memory": len(f.pinned), "streams": len(f.streams), "events": len(f.events),
+		"linkers": len(f.links), "modules": len(f.modules), "graphs": len(f.graphs), "executable graphs": len(f.execs),
+	}
+	for what, n := range live {
+		if n > 0 {
+			t.Errorf("a closed device leaves %d %s", n, what)
+		}
+	}
+}
+
+// count returns how often a function was called.
+func (f *fake) count(name string) (n int) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, x := range f.calls {
+		if x == name {
+			n++
+		}
+	}
+	return n
+}
+
+// next returns a new handle. Its low 32 bits are 0.
+func (f *fake) next() uintptr { f.handle += 1 << 32; return f.handle }
+
+// contextFree are the functions that need no context.
+var contextFree = []string{
+	"Init", "DriverGetVersion", "GetErrorName", "GetErrorString", "DeviceGetCount", "DeviceGet", "DeviceGetName", "DeviceTotalMem_v2", "DeviceGetAttribute",
+	"DevicePrimaryCtxRetain", "DevicePrimaryCtxRelease_v2", "CtxSetCurrent", "DeviceGetDefaultMemPool", "MemPoolSetAttribute", "MemPoolTrimTo",
+}
+
+// call is the function of a name.
+func (f *fake) call(name string, a []uintptr) uintptr {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.calls = append(f.calls, name)
+	if code := f.fails[name]; code != 0 {
+		return uintptr(code)
+	}
+	if !f.isIdle && f.contexts[syscall.Gettid()] == 0 && !slices.Contains(contextFree, name) {
+		f.fault("%s without a context", name)
+		return invalidContext
+	}
+	run := fakeFunctions[name]
+	if run == nil {
+		run = fakeGraphFunctions[name]
+	}
+	if run == nil {
+		f.fault("%s is not in the fake", name)
+		return invalidValue
+	}
+	code := run(f, a)
+	if code != 0 && code != outOfMemory {
+		f.fault("%s returns %d", name, code)
+	}
+	return uintptr(code)
+}
+
+func (f *fake) fault(format string, args ...any) {
+	f.faults = append(f.faults, fmt.Sprintf(format, args...))
+}
+
+// set stores what a function returns through a pointer.
+func set[T any](address uintptr, x T) int {
+	*(*T)(pointer(address)) = x
+	return 0
+}
+
+// bytesAt is memory of the process.
+func bytesAt(address, n uintptr) []byte { return unsafe.Slice((*byte)(pointer(address)), n) }
+
+// push adds work to a stream.
+func (f *fake) push(stream uintptr, work func()) int {
+	s := f.streams[stream]
+	if s == nil {
+		return invalidHandle
+	}
+	if f.isIdle {
+		return 0
+	}
+	s.work = append(s.work, work)
+	return 0
+}
+
+// run runs the work of a stream until done reports true, or all of it.
+func (s *fakeStream) run(done func() bool) {
+	for len(s.work) > 0 && !done() {
+		work := s.work[0]
+		s.work = s.work[1:]
+		work()
+	}
+}
+
+func never() bool { return false }
+
+// at returns n bytes of the GPU's memory that is live.
+func (f *fake) at(address, n uintptr) []byte {
+	for start, b := range f.blocks {
+		if address >= start && address+n <= start+uintptr(len(b.data)) {
+			return b.data[address-start:][:n]
+		}
+	}
+	return nil
+}
+
+// isPinned reports whether an address of the host is in pinned memory.
+func (f *fake) isPinned(address uintptr) bool {
+	for start, data := range f.pinned {
+		if address >= start && address < start+uintptr(len(data)) {
+			return true
+		}
+	}
+	return false
+}

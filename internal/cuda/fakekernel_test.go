@@ -1,0 +1,159 @@
+//go:build linux && (amd64 || arm64)
+
+package cuda
+
+import (
+	"encoding/binary"
+	"slices"
+
+	"github.com/tensorken/tensorken/driver"
+	"github.com/tensorken/tensorken/internal/ptx"
+	"github.com/tensorken/tensorken/internal/schedule"
+	"github.com/tensorken/tensorken/internal/shader"
+	"github.com/tensorken/tensorken/internal/shader/simt"
+	"github.com/tensorken/tensorken/ir"
+)
+
+// A simulated is a device of a fake, which runs the passes of its kernels by simt.
+type simulated struct {
+	*device
+	fake *fake
+}
+
+// open opens the fake's GPU.
+func (f *fake) open(o Options) (*simulated, error) {
+	list, err := f.lib.list()
+	if err != nil {
+		return nil, err
+	}
+	d, err := f.lib.open(list[0], o)
+	if err != nil {
+		return nil, err
+	}
+	return &simulated{d, f}, nil
+}
+
+// Compile tells the fake what the texts of the kernel's passes compute.
+func (d *simulated) Compile(k *ir.Kernel) (driver.Program, error) {
+	for i, n := 0, 1; i < n; i++ {
+		s, err := schedule.Compile(k, d.target) // anew, as define changes buffers that passes share
+		if err != nil {
+			break
+		}
+		n = len(s.Passes)
+		d.fake.define(ptx.Print(s.Passes[i], d.gpu.Capability), s.Passes[i])
+	}
+	return d.device.Compile(k)
+}
+
+// CompileLoop compiles by Compile.
+func (d *simulated) CompileLoop(l *ir.Loop) (driver.Program, error) {
+	return d.compileLoop(l, d.Compile)
+}
+
+// A fakeKernel is a function of a module.
+type fakeKernel struct {
+	text   string
+	shared uintptr // bytes that a workgroup may share
+}
+
+// define makes a pass what a text computes. Its buffers and parameters, in their order, become
+// arguments.
+func (f *fake) define(text string, p *shader.Pass) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.programs[text] != nil {
+		return
+	}
+	for i, b := range p.Buffers {
+		b.Arg = i
+	}
+	for i, w := range p.Params {
+		w.Arg, w.Offset = len(p.Buffers)+i, false
+	}
+	f.programs[text] = simt.Compile(&shader.Program{Passes: []*shader.Pass{p}})
+	f.passes[text] = p
+}
+
+func (f *fake) function(a []uintptr) int {
+	h := f.next()
+	f.kernels[h] = &fakeKernel{f.modules[a[1]], usualShared}
+	return set(a[0], h)
+}
+
+func (f *fake) share(a []uintptr) int {
+	f.kernels[a[0]].shared = a[2]
+	return 0
+}
+
+// A fakeLaunch is a kernel with all that it is launched with.
+type fakeLaunch struct {
+	function uintptr
+	size     [7]uintptr // groups, threads, shared bytes
+	params   []byte
+}
+
+func (f *fake) launchKernel(a []uintptr) int {
+	return f.launch(&fakeLaunch{function: a[0], size: [7]uintptr(a[1:8]), params: unpacked(a[10])}, a[8])
+}
+
+// unpacked returns a copy of the parameters that a list of extra options points to.
+func unpacked(extra uintptr) []byte {
+	var data, size uintptr
+	for {
+		name := binary.LittleEndian.Uint64(bytesAt(extra, 8))
+		if name == 0 {
+			break
+		}
+		value := uintptr(binary.LittleEndian.Uint64(bytesAt(extra+8, 8)))
+		switch name {
+		case 1:
+			data = value
+		case 2:
+			size = uintptr(binary.LittleEndian.Uint64(bytesAt(value, 8)))
+		}
+		extra += 16
+	}
+	return slices.Clone(bytesAt(data, size))
+}
+
+// fits checks a launch, as far as the driver does.
+func (f *fake) fits(x *fakeLaunch) bool {
+	k := f.kernels[x.function]
+	if k == nil || f.isIdle {
+		return k != nil
+	}
+	p := f.passes[k.text]
+	size := [7]uintptr{uintptr(p.Grid[0]), uintptr(p.Grid[1]), uintptr(p.Grid[2]), uintptr(p.Threads), 1, 1, uintptr(ptx.SharedBytes(p))}
+	return x.size == size && x.size[6] <= k.shared && len(x.params) == 8*len(p.Buffers)+4*len(p.Params)
+}
+
+// launch puts a kernel into a stream. Its buffers have to be live.
+func (f *fake) launch(x *fakeLaunch, stream uintptr) int {
+	if f.isIdle {
+		return 0
+	}
+	if !f.fits(x) {
+		return invalidValue
+	}
+	text := f.kernels[x.function].text
+	p := f.passes[text]
+	var args []simt.Arg
+	params := x.params
+	for range p.Buffers {
+		b := f.blocks[uintptr(binary.LittleEndian.Uint64(params))]
+		if b == nil {
+			f.fault("a kernel gets an address that no buffer has")
+			return invalidValue
+		}
+		args, params = append(args, simt.Arg{Data: b.data}), params[8:]
+	}
+	for range p.Params {
+		args, params = append(args, simt.Arg{Word: binary.LittleEndian.Uint32(params)}), params[4:]
+	}
+	return f.push(stream, func() {
+		if err := f.programs[text].Run(args); err != nil {
+			f.fault("%v", err)
+		}
+	})
+}

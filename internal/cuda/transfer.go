@@ -1,0 +1,190 @@
+//go:build (linux || windows) && (amd64 || arm64)
+
+package cuda
+
+import (
+	"unsafe"
+
+	"github.com/tensorken/tensorken/driver"
+)
+
+const (
+	// chunkBytes is the size of a chunk of pinned memory.
+	chunkBytes = 2 << 20
+	// chunkAlign is what pieces in a chunk begin at multiples of, in bytes.
+	chunkAlign = 64
+)
+
+// A staging is memory of the host that is pinned: copies between it and the GPU take their turn
+// in the stream, while the host goes on. Its chunks are filled in turns.
+type staging struct {
+	chunks [8]chunk
+	at     int // the chunk that is being filled
+}
+
+// A chunk is a piece of pinned memory.
+type chunk struct {
+	data  []byte
+	used  int     // bytes of it
+	event uintptr // behind the copies from and to it, once it is full
+	busy  bool    // the event is recorded, and nobody has waited for it
+}
+
+// A piece is bytes of a chunk.
+type piece struct {
+	*chunk
+	bytes []byte
+}
+
+// take returns at most n bytes that no copy uses.
+func (s *staging) take(d *device, n int) (piece, error) {
+	c := &s.chunks[s.at]
+	if c.used >= len(c.data) {
+		if err := c.mark(d); err != nil {
+			return piece{}, err
+		}
+		s.at = (s.at + 1) % len(s.chunks)
+		c = &s.chunks[s.at]
+		err := c.wait(d)
+		if c.data == nil && err == nil {
+			err = c.make(d)
+		}
+		if err != nil {
+			return piece{}, err
+		}
+		c.used = 0
+	}
+	p := piece{c, c.data[c.used:][:min(n, len(c.data)-c.used)]}
+	c.used += (len(p.bytes) + chunkAlign - 1) &^ (chunkAlign - 1)
+	return p, nil
+}
+
+// make allocates the memory and the event.
+func (c *chunk) make(d *device) error {
+	const noTiming = 2
+	var address uintptr
+	err := d.lib.call("cuEventCreate", d.lib.EventCreate, uintptr(unsafe.Pointer(&c.event)), noTiming)
+	if err == nil {
+		err = d.lib.call("cuMemHostAlloc", d.lib.MemHostAlloc, uintptr(unsafe.Pointer(&address)), chunkBytes, 0)
+	}
+	if err != nil {
+		return d.fail(err)
+	}
+	c.data = unsafe.Slice((*byte)(pointer(address)), chunkBytes)
+	return nil
+}
+
+// mark puts the event behind the copies so far.
+func (c *chunk) mark(d *device) error {
+	if c.used == 0 {
+		return nil
+	}
+	if err := d.lib.call("cuEventRecord", d.lib.EventRecord, c.event, d.stream); err != nil {
+		return d.fail(err)
+	}
+	c.busy = true
+	return nil
+}
+
+// wait waits for the copies before the event.
+func (c *chunk) wait(d *device) error {
+	if !c.busy {
+		return nil
+	}
+	if err := d.lib.call("cuEventSynchronize", d.lib.EventSynchronize, c.event); err != nil {
+		return d.fail(err)
+	}
+	c.busy = false
+	return nil
+}
+
+// free frees the memory and the events.
+func (s *staging) free(d *device) {
+	for i := range s.chunks {
+		c := &s.chunks[i]
+		if c.data != nil {
+			d.lib.call("cuMemFreeHost", d.lib.MemFreeHost, addressOf(c.data))
+		}
+		if c.event != 0 {
+			d.lib.call("cuEventDestroy", d.lib.EventDestroy_v2, c.event)
+		}
+	}
+	*s = staging{}
+}
+
+// addressOf returns the address of bytes that are pinned.
+func addressOf(data []byte) uintptr { return uintptr(unsafe.Pointer(&data[0])) }
+
+// Upload copies src by way of pinned memory, and waits only for room there.
+func (d *device) Upload(dst driver.Buffer, offset int, src []byte) error {
+	leave, err := d.enter()
+	if err != nil {
+		return err
+	}
+	defer leave()
+	b, err := d.own(dst, offset, len(src))
+	if err != nil {
+		return err
+	}
+	for to := b.address + uintptr(offset); len(src) > 0; {
+		p, err := d.staging.take(d, len(src))
+		if err != nil {
+			return err
+		}
+		n := copy(p.bytes, src)
+		if err := d.lib.call("cuMemcpyHtoDAsync", d.lib.MemcpyHtoDAsync_v2, to, addressOf(p.bytes), uintptr(n), d.stream); err != nil {
+			return d.fail(err)
+		}
+		to, src = to+uintptr(n), src[n:]
+	}
+	return nil
+}
+
+// Download copies by way of pinned memory: some pieces on the GPU while the host reads the one
+// before.
+func (d *device) Download(dst []byte, src driver.Buffer, offset int) error {
+	leave, err := d.enter()
+	if err != nil {
+		return err
+	}
+	defer leave()
+	b, err := d.own(src, offset, len(dst))
+	if err != nil {
+		return err
+	}
+	if len(dst) == 0 {
+		err = d.wait()
+	}
+	var pieces []piece // under way
+	from, rest := b.address+uintptr(offset), len(dst)
+	for rest > 0 || len(pieces) > 0 {
+		if rest > 0 && len(pieces) < len(d.staging.chunks)-1 {
+			p, err := d.staging.take(d, rest)
+			if err != nil {
+				return err
+			}
+			n := len(p.bytes)
+			if err := d.lib.call("cuMemcpyDtoHAsync", d.lib.MemcpyDtoHAsync_v2, addressOf(p.bytes), from, uintptr(n), d.stream); err != nil {
+				return d.fail(err)
+			}
+			pieces = append(pieces, p)
+			from, rest = from+uintptr(n), rest-n
+			continue
+		}
+		p := pieces[0]
+		if p.chunk == &d.staging.chunks[d.staging.at] { // it has no event yet, as the last one
+			err = d.wait()
+		} else {
+			err = p.wait(d)
+		}
+		if err != nil {
+			return err
+		}
+		dst = dst[copy(dst, p.bytes):]
+		pieces = pieces[1:]
+	}
+	if err == nil {
+		err = d.failed // Sync returns it as well
+	}
+	return err
+}
