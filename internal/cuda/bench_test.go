@@ -31,7 +31,7 @@ func openBench(b *testing.B, graphs bool) *device {
 	if err != nil {
 		b.Fatal(err)
 	}
-	d, err := l.open(list[0], Options{})
+	d, err := l.open(list[0], Options{Graphs: true})
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -109,6 +109,7 @@ type device struct {
 	list      launchList // of the call that is made
 	block     *launchBlock
 	args      [11]uintptr // of cuLaunchKernel
+	replays   bool        // plans that run again are graphs
 	sequences lru.Cache[sequenceKey, *sequence]
 	graphs    map[*sequence]struct{} // those with graphs
 	nodes     int                    // of all graphs
@@ -118,6 +119,7 @@ type device struct {
 type Options struct {
 	Memory int64 // the greatest number of bytes in buffers; 0 for all there is
 	TF32   bool  // products of float32 are computed in TF32
+	Graphs bool  // plans that run again are launched as CUDA graphs
 }
 
 // maxBindings is the most buffers of a kernel: a launch has 4 KiB for their addresses.
@@ -138,7 +140,7 @@ func Open(g GPU, o Options) (driver.Device, error) {
 
 func (l *library) open(g GPU, o Options) (*device, error) {
 	d := &device{
-		lib: l, gpu: g, name: fmt.Sprintf("cuda:%d (%s)", g.Index, g.Name), buffers: map[*buffer]struct{}{}, budget: g.Memory, graphs: map[*sequence]struct{}{},
+		lib: l, gpu: g, name: fmt.Sprintf("cuda:%d (%s)", g.Index, g.Name), buffers: map[*buffer]struct{}{}, budget: g.Memory, replays: o.Graphs && l.GraphLaunch != 0, graphs: map[*sequence]struct{}{},
 		target: schedule.Target{
 			Family: schedule.Discrete, MaxThreads: 1024, SharedBytes: usualShared, MaxGroups: math.MaxInt32,
 			SubgroupMin: 32, SubgroupMax: 32, Units: g.units, TileBytes: g.shared, TF32: o.TF32, Wide: true, Matrices: g.Capability >= 80, SharedMatrices: g.Capability == 90 && g.Driver >= 12000,

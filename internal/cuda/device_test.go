@@ -13,6 +13,7 @@ import (
 var (
 	graphs = flag.Int("graphs", 100, "number of random graphs")
 	seed   = flag.Uint64("seed", 1, "seed of random graphs")
+	replay = flag.Bool("replay", false, "launch plans that run again as CUDA graphs")
 )
 
 // open opens the first GPU.
@@ -21,7 +22,7 @@ func open() (driver.Device, error) {
 	if err != nil {
 		return nil, err
 	}
-	return Open(list[0], Options{})
+	return Open(list[0], Options{Graphs: *replay})
 }
 
 // need skips a test where there is no GPU of NVIDIA.

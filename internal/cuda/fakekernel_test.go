@@ -148,8 +148,12 @@ func (f *fake) launch(x *fakeLaunch, stream uintptr) int {
 		}
 		args, params = append(args, simt.Arg{Data: b.data}), params[8:]
 	}
-	for range p.Params {
-		args, params = append(args, simt.Arg{Word: binary.LittleEndian.Uint32(params)}), params[4:]
+	for _, q := range p.Params {
+		number := uint64(binary.LittleEndian.Uint32(params))
+		if q.Upper {
+			number <<= 32
+		}
+		args, params = append(args, simt.Arg{Word: number}), params[4:]
 	}
 	return f.push(stream, func() {
 		if err := f.programs[text].Run(args); err != nil {

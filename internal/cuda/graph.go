@@ -51,7 +51,7 @@ type graphCall struct{ args, launches int }
 
 // isLong reports whether calls may have enough kernels for a graph.
 func (d *device) isLong(calls []driver.Call) bool {
-	if d.lib.GraphLaunch == 0 {
+	if !d.replays {
 		return false
 	}
 	n := 0

@@ -166,7 +166,7 @@ func eachDriver(t *testing.T, test func(t *testing.T, d driver.Device)) *fake {
 	t.Setenv("XDG_CACHE_HOME", t.TempDir())
 	f := newFake(t, 1<<30)
 	t.Run("fake", func(t *testing.T) {
-		d, err := f.open(Options{})
+		d, err := f.open(Options{Graphs: true})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -248,7 +248,7 @@ func (f *fake) ran(t *testing.T, d driver.Device, calls []driver.Call) map[strin
 func TestGraphCalls(t *testing.T) {
 	t.Setenv("XDG_CACHE_HOME", t.TempDir())
 	f := newFake(t, 1<<20)
-	d, err := f.open(Options{})
+	d, err := f.open(Options{Graphs: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -319,7 +319,7 @@ func TestNoGraphs(t *testing.T) {
 		} else {
 			f.fails[c.fails] = outOfMemory
 		}
-		d, err := f.open(Options{})
+		d, err := f.open(Options{Graphs: true})
 		if err != nil {
 			t.Fatal(err)
 		}

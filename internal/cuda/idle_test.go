@@ -37,7 +37,7 @@ func BenchmarkHost(b *testing.B) {
 			if err != nil {
 				b.Fatal(err)
 			}
-			drv, err := f.lib.open(list[0], Options{})
+			drv, err := f.lib.open(list[0], Options{Graphs: true})
 			if err != nil {
 				b.Fatal(err)
 			}

@@ -20,6 +20,7 @@ type GPU struct {
 type Options struct {
 	Memory int64
 	TF32   bool
+	Graphs bool
 }
 
 // ErrNoDriver says that this machine has no driver of NVIDIA.

@@ -23,7 +23,7 @@ func TestSimulated(t *testing.T) {
 	}
 	f := newFake(t, 1<<30)
 	t.Run("parts", func(t *testing.T) {
-		drivertest.Test(t, func() (driver.Device, error) { return f.open(Options{}) }, parts...)
+		drivertest.Test(t, func() (driver.Device, error) { return f.open(Options{Graphs: true}) }, parts...)
 	})
 	f.drained(t)
 }
