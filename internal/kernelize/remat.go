@@ -99,7 +99,7 @@ func (p *placer) rematerialize() map[*graph.Node]choice {
 		}
 		for _, n := range g.written() {
 			plain := !slices.ContainsFunc(readings[n], func(r reading) bool { return !r.plain })
-			if plain && n.owner() == g && n.Op.Class() == ir.Elementwise && n.end == 0 && !pinned[n.Node] {
+			if plain && n.owner() == g && n.Op.Class() == ir.Elementwise && n.end == 0 && !overflows(n) && !pinned[n.Node] {
 				c.values = append(c.values, n)
 			}
 		}
@@ -109,6 +109,10 @@ func (p *placer) rematerialize() map[*graph.Node]choice {
 	}
 	return choices
 }
+
+// overflows reports whether a value may be infinite where it is stored and finite where it is
+// computed again, in float32. All readers have to see the same: a loss scale depends on it.
+func overflows(n *node) bool { return n.DType == ir.Float16 }
 
 // A cut chooses what a group stores in place of values, which others read.
 type cut struct {
@@ -176,7 +180,7 @@ func (c *cut) candidates() []*node {
 			return
 		}
 		seen[n] = true
-		if n.Len() == size && !slices.Contains(c.values, n) {
+		if n.Len() == size && !overflows(n) && !slices.Contains(c.values, n) {
 			list = append(list, n)
 		}
 		if n.Op.Class() == ir.Elementwise {
@@ -243,7 +247,7 @@ func (t *recomputation) visit(n *node) bool {
 		t.loads[n] = true
 		t.cost += float64(n.Len() * n.DType.Size())
 		return true
-	case n.Op.Class() != ir.Elementwise || n.end != 0:
+	case n.Op.Class() != ir.Elementwise || n.end != 0 || overflows(n):
 		return false
 	}
 	t.computed[n] = true
