@@ -28,10 +28,22 @@ func TestHalves(t *testing.T) {
 		{"others", func(m *maker) []*graph.Node {
 			return list(matmul(m.leaf(4, 6), elementwise(ir.Neg, m.leaf(5, 6))))
 		}, true, []string{"contraction 4x5|6: Sum*"}},
+		{"functions of bfloat16, computed again", func(m *maker) []*graph.Node { return functions(m, ir.BFloat16) }, true,
+			[]string{"contraction 4x6|5: Sum* Sqrt* Neg Exp Mul", "contraction 4x6|6: Sum Mul Div Add*"}},
+		{"functions of float16, which overflow where they are stored", func(m *maker) []*graph.Node { return functions(m, ir.Float16) }, true,
+			[]string{"contraction 4x6|5: Sum Sqrt* Neg Exp* Mul*", "contraction 4x6|6: Sum Mul Div Add*"}},
 	} {
 		got := groups(c.make(&maker{}), Options{Halves: c.halves})
 		if !slices.Equal(got, c.want) {
 			t.Errorf("%s: groups:\n\t%s\nwant:\n\t%s", c.name, strings.Join(got, "\n\t"), strings.Join(c.want, "\n\t"))
 		}
 	}
+}
+
+// functions are several of one product, for an expression after another product.
+func functions(m *maker, d ir.DType) []*graph.Node {
+	x := matmul(m.of(d, 4, 5), m.of(d, 6, 5))
+	y := matmul(elementwise(ir.Sqrt, x), m.of(d, 6, 6))
+	f, g := elementwise(ir.Exp, elementwise(ir.Neg, x)), elementwise(ir.Mul, x, x)
+	return list(elementwise(ir.Add, elementwise(ir.Mul, y, f), elementwise(ir.Div, y, g)))
 }

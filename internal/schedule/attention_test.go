@@ -3,6 +3,7 @@ package schedule
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/tensorken/tensorken/driver/drivertest"
@@ -119,4 +120,46 @@ func mask(queries, keys int) tensor.Tensor {
 		attends[i] = i/keys != 10 && i%keys < 4*(i/keys)
 	}
 	return tensor.New(attends, queries, keys)
+}
+
+// Blocks of columns that a mask hides from all rows of a workgroup are skipped: NaN there does no
+// harm.
+func TestAttentionSkips(t *testing.T) {
+	const queries, keys, width = 40, 300, 16
+	ones := func(rows, hidden int) tensor.Tensor {
+		x := make([]float32, rows*width)
+		for i := range x {
+			x[i] = 1
+			if i >= hidden*width {
+				x[i] = float32(math.NaN())
+			}
+		}
+		return tensor.New(x, rows, width)
+	}
+	for _, c := range []struct {
+		name    string
+		hidden  int // the first column that is NaN
+		options tensor.AttentionOptions
+		nan     bool
+	}{
+		{"after the last", 64, tensor.AttentionOptions{Causal: true}, false},
+		{"after the last, from an offset on", 128, tensor.AttentionOptions{Causal: true, Offset: 60}, false},
+		{"after a window", 64, tensor.AttentionOptions{Causal: true, Window: 5}, false},
+		{"in a block that is needed", 60, tensor.AttentionOptions{Causal: true}, true},
+		{"without a mask", 299, tensor.AttentionOptions{}, true},
+	} {
+		drv, err := open(nvidia)()
+		if err != nil {
+			t.Fatal(err)
+		}
+		d := tensor.NewDevice(drv)
+		y, err := tensor.Data[float32](tensor.Attention(ones(queries, queries).To(d), ones(keys, keys).To(d), ones(keys, c.hidden).To(d), &c.options))
+		if err != nil {
+			t.Fatal(err)
+		}
+		nan := slices.ContainsFunc(y, func(x float32) bool { return x != x })
+		if nan != c.nan || !nan && slices.ContainsFunc(y, func(x float32) bool { return math.Abs(float64(x)-1) > 1e-6 }) {
+			t.Errorf("%s: NaN %v, want %v: %v", c.name, nan, c.nan, y[:8])
+		}
+	}
 }
