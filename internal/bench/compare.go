@@ -70,10 +70,12 @@ func Compare(ctx context.Context, o PeerOptions, peers []Found, progress io.Writ
 	}
 	var rows []Comparison
 	for _, w := range o.Works {
-		for _, w := range []Work{w, w.memory()} {
-			if values := r.values[w.Name]; values != nil {
-				rows = append(rows, newComparison(w, values))
-			}
+		if values := r.values[w.Name]; values != nil {
+			rows = append(rows, newComparison(w, values))
+		}
+		m := w.memory()
+		if values := r.values[m.Name]; values != nil && w.isStep() { // of other works ours is not measured
+			rows = append(rows, newComparison(m, values))
 		}
 	}
 	return rows, errors.Join(r.failures...)
