@@ -33,6 +33,7 @@ func TestAttention(t *testing.T) {
 		{"float16", true, 1, 2, 128, 128, 64, tensor.AttentionOptions{Window: 50}, tensor.Float16, 0.002},
 		{"wide", false, 1, 1, 33, 129, 128, tensor.AttentionOptions{SoftCap: 3}, tensor.Float32, 2e-6},
 		{"no keys for some", true, 1, 2, 40, 130, 16, tensor.AttentionOptions{Mask: mask(40, 130)}, tensor.Float32, 2e-6},
+		{"no columns for the last rows", true, 1, 2, 200, 128, 16, tensor.AttentionOptions{Window: 10, Offset: 60}, tensor.BFloat16, 0.03},
 		{"dropout", true, 1, 2, 40, 130, 16, tensor.AttentionOptions{Dropout: 0.3}, tensor.Float32, 2e-6},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -229,7 +229,7 @@ func (a *attention) columnsOf(list []bound, row *shader.Expr, rows int) (first, 
 		sc.end()
 	}
 	begin := func(x *shader.Expr) *shader.Expr { return x.Convert(shader.U32).Div(step).Mul(step) }
-	first = root.Let("n_first", begin(low.Ref().Min(n)))
+	first = root.Let("n_first", begin(low.Ref().Min(n-1)))
 	end = root.Let("n_end", high.Ref().Max(0).Convert(shader.U32))
 	if lasts == len(list) {
 		full = root.Let("n_full", begin(whole.Ref().Min(high.Ref()).Max(0)))
