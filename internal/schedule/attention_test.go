@@ -34,6 +34,7 @@ func TestAttention(t *testing.T) {
 		{"wide", false, 1, 1, 33, 129, 128, tensor.AttentionOptions{SoftCap: 3}, tensor.Float32, 2e-6},
 		{"no keys for some", true, 1, 2, 40, 130, 16, tensor.AttentionOptions{Mask: mask(40, 130)}, tensor.Float32, 2e-6},
 		{"no columns for the last rows", true, 1, 2, 200, 128, 16, tensor.AttentionOptions{Window: 10, Offset: 60}, tensor.BFloat16, 0.03},
+		{"columns at the lowest number", true, 1, 1, 40, 130, 16, tensor.AttentionOptions{Mask: lowest(40, 130)}, tensor.Float32, 2e-6},
 		{"dropout", true, 1, 2, 40, 130, 16, tensor.AttentionOptions{Dropout: 0.3}, tensor.Float32, 2e-6},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -121,6 +122,18 @@ func mask(queries, keys int) tensor.Tensor {
 		attends[i] = i/keys != 10 && i%keys < 4*(i/keys)
 	}
 	return tensor.New(attends, queries, keys)
+}
+
+// lowest adds the lowest number of float32 to the scores of the first 80 keys, and of all for the
+// tenth row.
+func lowest(queries, keys int) tensor.Tensor {
+	bias := make([]float32, queries*keys)
+	for i := range bias {
+		if i/keys == 10 || i%keys < 80 {
+			bias[i] = -math.MaxFloat32
+		}
+	}
+	return tensor.New(bias, queries, keys)
 }
 
 // Blocks of columns that a mask hides from all rows of a workgroup are skipped: NaN there does no

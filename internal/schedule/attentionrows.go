@@ -130,9 +130,12 @@ func (a *attention) exponentials(sc *scope) {
 	}
 }
 
-// exponential is that of x-y.
+// exponential is that of x-y. Where y is so great that its multiple may overflow, as of a mask of
+// -math.MaxFloat32, differences are 0 or so great that the base makes no difference: then the
+// factor is 1.
 func exponential(x, y *shader.Expr) *shader.Expr {
-	toBase2 := shader.Number(shader.F32, math.Log2E)
+	small := y.Abs().Lt(1e38)
+	toBase2 := small.If(shader.Number(shader.F32, math.Log2E), shader.Number(shader.F32, 1))
 	return shader.MulAdd(x, toBase2, y.Mul(toBase2).Neg()).Exp2()
 }
 
