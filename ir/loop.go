@@ -31,6 +31,8 @@ type LoopLimits struct {
 	// Attention is the greatest depth of scores and width of products with which the device
 	// runs kernels of the template Attention; 0: it runs none. They take the place of loops.
 	Attention int
+	// AttentionBytes is the memory that a workgroup of such a kernel may have for factors.
+	AttentionBytes int
 	// Serial says that the device runs one block after the other, each on all its cores: blocks
 	// are as large as Bytes allow, of several matrices where these fit.
 	Serial bool

@@ -65,7 +65,8 @@ type attender struct {
 }
 
 func (a *attender) LoopLimits() ir.LoopLimits {
-	return ir.LoopLimits{Attention: a.Looper.LoopLimits().Attention, Columns: 2, Scores: math.MaxInt}
+	limits := a.Looper.LoopLimits()
+	return ir.LoopLimits{Attention: limits.Attention, AttentionBytes: limits.AttentionBytes, Columns: 2, Scores: math.MaxInt}
 }
 
 func (a *attender) Compile(k *ir.Kernel) (driver.Program, error) {

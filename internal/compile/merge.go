@@ -370,6 +370,6 @@ func (m *merger) finish() bool {
 	if k.Template != ir.Attention {
 		return true
 	}
-	_, ok := loopnest.NewAttention(k)
-	return ok
+	a, ok := loopnest.NewAttention(k)
+	return ok && a.LeastBytes(k) <= m.limits.AttentionBytes
 }

@@ -33,7 +33,7 @@ func (m *merger) reduction(stage int, in *ir.Instr) int {
 		if overRows != m.swapped || overRows == overColumns || !m.overScores(s, left) || m.overScores(s, right) {
 			return m.fail()
 		}
-		if half := s.halfOf(right); half != 0 && half != s.halfOf(left) {
+		if half := loopnest.HalfOf(k, right); half != 0 && half != loopnest.HalfOf(k, left) {
 			return m.fail() // halves are multiplied by what is rounded to halves
 		}
 		return m.sum(ir.Sum, in.Type, m.value(stage, left), m.value(stage, right))
@@ -56,14 +56,6 @@ func (m *merger) reduction(stage int, in *ir.Instr) int {
 		return product
 	}
 	return m.add(ir.Instr{Op: ir.Sum, Type: in.Type, Src: []int{product}, Axes: depth})
-}
-
-// halfOf is the type of halves that an instruction loads, else 0.
-func (s *stage) halfOf(i int) ir.DType {
-	if in := &s.step.Kernel.Body[i]; in.Op == ir.Load && s.step.Kernel.Args[in.Arg].DType.IsHalf() {
-		return s.step.Kernel.Args[in.Arg].DType
-	}
-	return 0
 }
 
 // sum is a reduction over the columns of x, or of the product of x and y: values of rows that

@@ -2,6 +2,7 @@ package loopnest
 
 import (
 	"math"
+	"slices"
 
 	"github.com/tensorken/tensorken/ir"
 )
@@ -113,6 +114,50 @@ func (a *Attention) isMax(k *ir.Kernel, i int) bool {
 			(cond.Src[0] == a.Max && lowest(cond.Src[1]) || cond.Src[1] == a.Max && lowest(cond.Src[0]))
 	}
 	return a.Max >= 0 && i == a.Max
+}
+
+// LeastBytes returns the memory that a workgroup needs for what it reads of the factors, with
+// the fewest rows and columns.
+func (a *Attention) LeastBytes(k *ir.Kernel) int { return a.Bytes(k, 64, 32) }
+
+// Bytes returns the memory that a workgroup needs for what it reads of the factors: of scores for
+// some rows and columns, of outputs for the columns. Halves stay halves where both factors of a
+// score, or the right factors of all outputs, are.
+func (a *Attention) Bytes(k *ir.Kernel, rows, columns int) int {
+	size := func(axes ir.AxisSet, multiple int) int {
+		n := 1
+		for i, x := range k.Axes {
+			if axes.Has(i) {
+				n *= x.Len
+			}
+		}
+		return ir.CeilDiv(max(1, n), multiple) * multiple
+	}
+	bytes := 0
+	for _, p := range a.Scores {
+		depth := k.Body[p.Sum].Axes
+		if d := HalfOf(k, p.Left); d != 0 && d == HalfOf(k, p.Right) {
+			bytes += 2 * size(depth, 32) * (rows + columns)
+		} else {
+			bytes += 4 * size(depth, 16) * (rows + columns)
+		}
+	}
+	element := 2
+	if slices.ContainsFunc(a.Outputs, func(p Product) bool { return HalfOf(k, p.Right) == 0 }) {
+		element = 4
+	}
+	for _, p := range a.Outputs {
+		bytes += element * columns * size(k.Body[p.Right].Domain&k.Roles(ir.Width), 16)
+	}
+	return bytes
+}
+
+// HalfOf returns the type of the halves that an instruction loads, else 0.
+func HalfOf(k *ir.Kernel, i int) ir.DType {
+	if in := &k.Body[i]; in.Op == ir.Load && k.Args[in.Arg].DType.IsHalf() {
+		return k.Args[in.Arg].DType
+	}
+	return 0
 }
 
 func isZero(k *ir.Kernel, i int) bool {

@@ -56,9 +56,7 @@ func (c *compiler) attention() {
 		across := c.k.Body[p.Right].Domain & c.k.Roles(ir.Width)
 		a.outputs = append(a.outputs, a.product(p, axesIn(c.k, across), a.n))
 	}
-	if a.groups = a.inGroups(); a.groups {
-		a.chooseGroups()
-	} else {
+	if a.groups = a.inGroups() && a.chooseGroups(); !a.groups {
 		a.choose()
 	}
 	c.pass(a.warps*shader.Warp, a.build)
@@ -93,7 +91,7 @@ func (a *attention) choose() {
 	for _, size := range [][2]int{{2, 4}, {2, 2}, {1, 4}, {1, 2}} {
 		a.high, a.wide = size[0], size[1]
 		enough := a.k.Size(a.m) > 16*a.warps*(a.high-1) && a.k.Size(a.n) > 16*(a.wide/2)
-		if enough && a.registers() <= attentionRegisters && a.t.fits(a.warps*shader.Warp, a.bytes()) {
+		if enough && a.registers() <= attentionRegisters && a.t.fits(a.warps*shader.Warp, a.Bytes(a.k.Kernel, 16*a.high*a.warps, 16*a.wide)) {
 			return
 		}
 	}
@@ -106,20 +104,6 @@ func (a *attention) registers() int {
 		n += 8 * ir.CeilDiv(q.cols.n, 16)
 	}
 	return a.high * n
-}
-
-// bytes is the memory that a workgroup shares.
-func (a *attention) bytes() int {
-	n := 0
-	for _, q := range a.scores {
-		a.tile(q)
-		n += q.tile.k * (q.tile.m + q.tile.n)
-	}
-	for _, q := range a.outputs {
-		a.tile(q)
-		n += q.tile.k * q.tile.n
-	}
-	return 4 * n
 }
 
 // tile sets the tile of a product: its whole depth, or width, in a step.

@@ -115,6 +115,59 @@ func TestAttention(t *testing.T) {
 	}
 }
 
+// Attention whose factors do not fit in the memory of a workgroup is computed in other kernels.
+func TestAttentionMemory(t *testing.T) {
+	for _, c := range []struct {
+		dtype tensor.DType
+		terms int // of scores
+		bytes int // of a workgroup
+		fits  bool
+	}{
+		{tensor.Float32, 1, 99 << 10, false},
+		{tensor.Float32, 1, 163 << 10, true},
+		{tensor.BFloat16, 1, 99 << 10, true},
+		{tensor.BFloat16, 2, 227 << 10, true}, // not in groups
+		{tensor.BFloat16, 5, 227 << 10, true},
+		{tensor.Float32, 5, 227 << 10, false},
+	} {
+		target := hopper
+		target.Wide, target.TileBytes = true, c.bytes
+		drv, err := open(target)()
+		if err != nil {
+			t.Fatal(err)
+		}
+		kernels := 0
+		ref := drv.(*drivertest.Reference)
+		ref.Bindings, ref.Halves, ref.Loops.Columns = 64, true, 2
+		prepare := ref.Prepare
+		ref.Prepare = func(k *ir.Kernel) (func([]drivertest.HostArg) error, error) {
+			if k.Template == ir.Attention {
+				kernels++
+			}
+			return prepare(k)
+		}
+		d := tensor.NewDevice(drv)
+		in := make([]tensor.Tensor, 2*c.terms+1)
+		for i := range in {
+			in[i] = tensor.NewRNG(uint64(i)).Uniform(9, 128).To(d).Cast(c.dtype)
+		}
+		attend := func(x []tensor.Tensor) tensor.Tensor {
+			scores := x[1].MatMul(x[2].T())
+			for i := 3; i < len(x); i += 2 {
+				scores = scores.Add(x[i].MatMul(x[i+1].T()))
+			}
+			y := scores.Mul(0.01).Softmax(1).MatMul(x[0]).Cast(tensor.Float32)
+			return y.Mul(y).Sum()
+		}
+		if err := tensor.Eval(grad.ValueAndGrad(attend)(in)); err != nil {
+			t.Errorf("%+v: %v", c, err)
+		}
+		if kernels > 0 != c.fits {
+			t.Errorf("%+v: %d kernels of attention", c, kernels)
+		}
+	}
+}
+
 // mask lets row i attend to keys whose number is less than 4i, and the tenth to none.
 func mask(queries, keys int) tensor.Tensor {
 	attends := make([]bool, queries*keys)

@@ -27,8 +27,9 @@ func (a *attention) inGroups() bool {
 	return true
 }
 
-// chooseGroups chooses the columns of a block.
-func (a *attention) chooseGroups() {
+// chooseGroups chooses the columns of a block. It reports false if the tiles do not fit.
+func (a *attention) chooseGroups() bool {
+	words := 0
 	a.warps, a.high, a.wide = 8, 1, 4
 	unit := func(q *tilePass) *unit {
 		u := byGroups(matrixOf[q.half(q.cols.factor)], 2)
@@ -37,11 +38,14 @@ func (a *attention) chooseGroups() {
 	}
 	for _, q := range a.scores {
 		q.tile = tile{m: 16 * a.warps, n: 16 * a.wide, k: 32 * ir.CeilDiv(max(1, q.depth), 64), high: 1, wide: a.wide, unit: unit(q)}
+		words += q.tile.k * (q.tile.m + 2*q.tile.n)
 	}
 	for _, q := range a.outputs {
 		squares := ir.CeilDiv(q.cols.n, 16)
 		q.tile = tile{m: 16 * a.warps, n: 16 * squares, k: 8 * a.wide, high: 1, wide: squares, unit: unit(q)}
+		words += 2 * q.tile.k * 64 * ir.CeilDiv(q.tile.n, 64)
 	}
+	return a.t.fits(a.warps*shader.Warp, 4*words)
 }
 
 // matrixOf has the elements of products by their type.

@@ -168,7 +168,7 @@ func (t Target) LoopLimits() ir.LoopLimits {
 	bytes := t.traits().loopBytes
 	limits := ir.LoopLimits{Bytes: bytes, Rows: 32, Columns: 128, Scores: bytes, Serial: true}
 	if t.Matrices {
-		limits.Attention = 128
+		limits.Attention, limits.AttentionBytes = 128, t.bytes()
 	}
 	return limits
 }
@@ -192,5 +192,8 @@ func (t Target) busy() int { return t.traits().busy + t.Units*t.traits().busyUni
 
 // fits reports whether a workgroup may have so many threads and bytes.
 func (t Target) fits(threads, bytes int) bool {
-	return threads <= t.MaxThreads && bytes <= max(t.SharedBytes, t.TileBytes)
+	return threads <= t.MaxThreads && bytes <= t.bytes()
 }
+
+// bytes is the most memory that a workgroup may share.
+func (t Target) bytes() int { return max(t.SharedBytes, t.TileBytes) }

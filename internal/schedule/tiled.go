@@ -106,12 +106,7 @@ func (x *contraction) tiles(how *products) []tile {
 
 // half is the type of a factor that is read from memory as halves, else 0.
 func (x *contraction) half(factor int) ir.DType {
-	if in := &x.k.Body[factor]; in.Op == ir.Load {
-		if d := x.k.Args[in.Arg].DType; d == ir.Float16 || d == ir.BFloat16 {
-			return d
-		}
-	}
-	return 0
+	return loopnest.HalfOf(x.k.Kernel, factor)
 }
 
 // A tilePass computes a tile in each workgroup. The tiles of the factors are in shared
