@@ -103,7 +103,8 @@ func (a *attention) raiseMax(loop *scope, row *attentionRow, step *scope) {
 	now := loop.Let("now"+step.tag, x.acc.Ref())
 	step.values[a.Max] = value{now}
 	if slices.ContainsFunc(a.Sums, func(i int) bool { return a.Scaled[i] }) || slices.ContainsFunc(a.outputs, func(q *tilePass) bool { return a.Scaled[q.sum] }) {
-		smaller := exponential(old, now) // 0 if old is -Inf: nothing was added
+		base := toBase2(now)
+		smaller := old.Mul(base).Sub(now.Mul(base)).Exp2() // of what exponential rounded; 0 if old is -Inf: nothing was added
 		row.scale = loop.Let("scale"+step.tag, old.Eq(now).If(number(shader.F32, 1), smaller))
 	}
 }
@@ -130,13 +131,17 @@ func (a *attention) exponentials(sc *scope) {
 	}
 }
 
-// exponential is that of x-y. Where y is so great that its multiple may overflow, as of a mask of
-// -math.MaxFloat32, differences are 0 or so great that the base makes no difference: then the
-// factor is 1.
+// exponential is that of x-y.
 func exponential(x, y *shader.Expr) *shader.Expr {
-	small := y.Abs().Lt(1e38)
-	toBase2 := small.If(shader.Number(shader.F32, math.Log2E), shader.Number(shader.F32, 1))
-	return shader.MulAdd(x, toBase2, y.Mul(toBase2).Neg()).Exp2()
+	base := toBase2(y)
+	return shader.MulAdd(x, base, y.Mul(base).Neg()).Exp2()
+}
+
+// toBase2 is the factor of differences to y, as exponents of 2. Where y is so great that its
+// multiple may overflow, as of a mask of -math.MaxFloat32, differences are 0 or so great that the
+// base makes no difference: then the factor is 1.
+func toBase2(y *shader.Expr) *shader.Expr {
+	return y.Abs().Lt(1e38).If(shader.Number(shader.F32, math.Log2E), shader.Number(shader.F32, 1))
 }
 
 // finishRows completes the reductions, and stores the results.
