@@ -24,7 +24,7 @@ var targets = []struct {
 	parts []string
 }{
 	{"NVIDIA", wide, nil},
-	{"matrices", nvidia, []string{"Attention", "LargeProducts", "Products"}},
+	{"matrices", nvidia, []string{"LargeProducts", "Products"}},
 	{"shared matrices", hopper, []string{"Attention", "LargeProducts", "Loops", "Products"}},
 	{"Apple", Target{MaxThreads: 1024, SharedBytes: 32 << 10, SubgroupMin: 16, SubgroupMax: 16, Units: 16},
 		[]string{"Chains", "Factors", "Loops", "LongReductions", "Reductions", "ScatterAdd", "Scan", "Sort"}},
