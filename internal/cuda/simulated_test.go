@@ -19,7 +19,7 @@ func TestSimulated(t *testing.T) {
 	t.Setenv("XDG_CACHE_HOME", t.TempDir())
 	parts := []string{"Buffers", "Calls", "Chains", "Close", "Goroutines", "Memory", "Outputs", "Parts", "Profiling", "Status"}
 	if !testing.Short() {
-		parts = append(parts, "Loops", "Sort")
+		parts = append(parts, "Loops")
 	}
 	f := newFake(t, 1<<30)
 	t.Run("parts", func(t *testing.T) {

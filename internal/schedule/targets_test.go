@@ -25,7 +25,7 @@ var targets = []struct {
 }{
 	{"NVIDIA", wide, nil},
 	{"matrices", nvidia, []string{"LargeProducts", "Products"}},
-	{"shared matrices", hopper, []string{"Attention", "LargeProducts", "Loops", "Products"}},
+	{"shared matrices", hopper, []string{"LargeProducts", "Products"}},
 	{"Apple", Target{MaxThreads: 1024, SharedBytes: 32 << 10, SubgroupMin: 16, SubgroupMax: 16, Units: 16},
 		[]string{"Chains", "Factors", "Loops", "LongReductions", "Reductions", "ScatterAdd", "Scan", "Sort"}},
 	{"tiny", Target{MaxThreads: 64, SharedBytes: 4 << 10, MaxGroups: 200, Units: 1},
