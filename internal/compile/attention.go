@@ -148,6 +148,12 @@ type part struct {
 	batch       bool // the keys differ
 }
 
+// divides reports whether an axis of n positions of a stride, 0 if it does not run over what is
+// divided, has this part.
+func (p part) divides(stride, n int) bool {
+	return stride > 0 && p.stride >= stride && p.stride < stride*n
+}
+
 // parts returns the parts that end at some numbers of rows, from the greatest stride on.
 func parts(ends []int) (list []part, ok bool) {
 	slices.Sort(ends)
@@ -170,7 +176,7 @@ func (l *loop) markBatches() bool {
 		summed := false
 		for _, s := range l.stages {
 			for a, x := range s.step.Kernel.Axes {
-				if s.stride[a] > 0 && p.stride >= s.stride[a] && p.stride < s.stride[a]*x.Len {
+				if p.divides(s.stride[a], x.Len) {
 					p.batch = p.batch || x.Role == ir.Batch
 					summed = summed || x.Role == ir.K
 				}

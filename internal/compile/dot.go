@@ -16,8 +16,8 @@ import (
 // gradient g of the attention's result y. That is g·Σₙ pₙ·vₙ = g·y, and y is in memory, as in
 // FlashAttention-2.
 func (l *loop) fromForward(saved []savedValue) *merger {
-	m := &merger{loop: l, ofRows: true, wanted: map[*loop][]savedValue{}, moved: map[output]int{}, texts: map[string]int{}, axes: map[[2]int]int{}, at: map[part]map[bool]int{}}
-	m.step = Step{Kernel: &ir.Kernel{Template: ir.Reduce}, Node: l.stages[len(l.stages)-1].step.Node}
+	m := l.newMerger(ir.Reduce)
+	m.ofRows, m.wanted = true, map[*loop][]savedValue{}
 	for _, p := range l.rowParts {
 		m.addAxis(p, true, ir.Parallel)
 	}
@@ -46,7 +46,8 @@ func (l *loop) fromForward(saved []savedValue) *merger {
 	return m
 }
 
-// want has a value saved by an earlier loop with its stage. It reports false if there is none.
+// want tells an earlier loop with the stage of a value to save it. It reports false if no earlier
+// loop has the stage.
 func (m *merger) want(x savedValue) bool {
 	e, stage := m.earlier(x.stage)
 	if e == nil {
@@ -57,8 +58,7 @@ func (m *merger) want(x savedValue) bool {
 	return true
 }
 
-// wantNew has one more value saved, and returns its load. It reports false if no earlier loop has
-// its stage.
+// wantNew is want of a value without a buffer. It returns the value's load.
 func (m *merger) wantNew(at output) (load int, ok bool) {
 	x := savedValue{output: at, dtype: m.stages[at.stage].step.Kernel.Body[at.instr].Type}
 	if e, _ := m.earlier(at.stage); e == nil {
@@ -72,18 +72,22 @@ func (m *merger) wantNew(at output) (load int, ok bool) {
 
 // earlier returns an earlier loop with the step of a stage, and its stage there.
 func (l *loop) earlier(n int) (*loop, int) {
-	for _, e := range l.fuser.loops {
-		if e == l {
-			break
-		}
-		if !e.placed || !slices.Equal(e.rowParts, l.rowParts) {
-			continue
-		}
+	for _, e := range l.earlierLoops() {
 		if t := slices.IndexFunc(e.stages, func(s *stage) bool { return s.from == l.stages[n].from }); t >= 0 {
 			return e, t
 		}
 	}
 	return nil, 0
+}
+
+// earlierLoops lists the loops before this one that divide rows as it does.
+func (l *loop) earlierLoops() (list []*loop) {
+	for _, e := range l.fuser.loops[:slices.Index(l.fuser.loops, l)] {
+		if e.placed && slices.Equal(e.rowParts, l.rowParts) {
+			list = append(list, e)
+		}
+	}
+	return list
 }
 
 // A product of values of rows and columns, by which values of rows are multiplied or divided.
@@ -185,20 +189,14 @@ func (m *merger) forward(score, weight output) (sum int, f factored, ok bool) {
 	if !ok || m.overColumns(output{score.stage, left}) {
 		return 0, f, false
 	}
-	for _, e := range m.fuser.loops {
-		if e == m.loop {
-			return 0, f, false
-		}
-		if !e.placed || !slices.Equal(e.rowParts, m.rowParts) {
-			continue
-		}
+	for _, e := range m.earlierLoops() {
 		for t, o := range e.stages {
-			store, values, ok := e.productOf(t)
+			store, factor, values, ok := e.productOf(t)
 			if !ok {
 				continue
 			}
 			got, ok := o.placeOf(values)
-			weights := e.factored(output{t, e.otherFactor(t, values)})
+			weights := e.factored(output{t, factor})
 			if !ok || !got.equal(want) || len(weights.atoms) != 1 || weights.negative {
 				continue
 			}
@@ -214,7 +212,7 @@ func (m *merger) forward(score, weight output) (sum int, f factored, ok bool) {
 				}
 			}
 			x := m.value(score.stage, left)
-			y := m.loadProduct(e, t, store, score.stage)
+			y := m.loadProduct(e, t, store)
 			typ := k.Body[score.instr].Type
 			product := m.add(ir.Instr{Op: ir.Mul, Type: typ, Src: []int{x, y}})
 			return m.add(ir.Instr{Op: ir.Sum, Type: typ, Src: []int{product}, Axes: m.step.Kernel.Roles(ir.Reduced)}), weights, true
@@ -245,7 +243,8 @@ func (p place) equal(q place) bool {
 	return p.arg == q.arg && p.off == q.off && maps.Equal(p.coef, q.coef)
 }
 
-// placeOf is the place of what an instruction of a stage loads.
+// placeOf returns the place of a load. It reports false for other instructions, and for loads with
+// guards or indices.
 func (s *stage) placeOf(i int) (p place, ok bool) {
 	k := s.step.Kernel
 	in := &k.Body[i]
@@ -272,36 +271,27 @@ func (s *stage) placeOf(i int) (p place, ok bool) {
 	return p, others <= 1
 }
 
-// productOf returns the Store of a stage that multiplies weights, and the factor with the values.
-func (l *loop) productOf(t int) (store, values int, ok bool) {
+// productOf returns the Store of a stage that multiplies weights, and the factors.
+func (l *loop) productOf(t int) (store, weights, values int, ok bool) {
 	s := l.stages[t]
 	k := s.step.Kernel
 	if k.Template != ir.Contraction || s.adds || !l.isAddition(s) {
-		return 0, 0, false
+		return 0, 0, 0, false
 	}
 	sum, x, y := loopnest.Factors(k.Body, k.Roles(ir.M), k.Roles(ir.N))
 	if l.overScores(s, y) {
 		x, y = y, x
 	}
 	if !l.overScores(s, x) || l.overScores(s, y) {
-		return 0, 0, false
+		return 0, 0, 0, false
 	}
 	store = slices.IndexFunc(k.Body, func(in ir.Instr) bool { return in.Op == ir.Store && in.Src[0] == sum && s.used[in.Arg] })
-	return store, y, store >= 0
-}
-
-func (l *loop) otherFactor(t, i int) int {
-	k := l.stages[t].step.Kernel
-	_, x, y := loopnest.Factors(k.Body, k.Roles(ir.M), k.Roles(ir.N))
-	if x == i {
-		return y
-	}
-	return x
+	return store, x, y, store >= 0
 }
 
 // loadProduct reads what a Store of a stage of an earlier loop has written. Its width is the depth
 // of a score.
-func (m *merger) loadProduct(e *loop, t, store, score int) int {
+func (m *merger) loadProduct(e *loop, t, store int) int {
 	s := e.stages[t]
 	k := s.step.Kernel
 	in := &k.Body[store]
@@ -312,7 +302,7 @@ func (m *merger) loadProduct(e *loop, t, store, score int) int {
 		case c == 0 || x.Len == 1:
 		case s.stride[a] > 0:
 			for _, p := range m.rowParts {
-				if p.stride >= s.stride[a] && p.stride < s.stride[a]*x.Len {
+				if p.divides(s.stride[a], x.Len) {
 					coef[m.at[p][true]] += c * (p.stride / s.stride[a])
 				}
 			}
@@ -329,7 +319,7 @@ func (m *merger) loadProduct(e *loop, t, store, score int) int {
 	return m.add(ir.Instr{Op: ir.Load, Type: in.Type, Arg: m.arg(a, like), View: &ir.View{Off: in.View.Off, Coef: coef}})
 }
 
-// multiplied is a sum with the factors of one product, without those of another.
+// multiplied multiplies a sum by the factors of f and divides it by those of without.
 func (m *merger) multiplied(sum int, f, without factored) int {
 	typ := m.step.Kernel.Body[sum].Type
 	if f.negative {

@@ -12,8 +12,8 @@ import (
 type merger struct {
 	*loop
 	swapped bool // rows are summed over
-	plain   bool // values of rows stay factors of what is summed
-	ofRows  bool // there are no columns: sums over them are those of dot
+	plain   bool // sums keep their factors: see factors
+	ofRows  bool // the kernel has no columns: dot replaces sums over them
 	saved   []savedValue
 	wanted  map[*loop][]savedValue // from earlier loops
 	step    Step
@@ -25,10 +25,18 @@ type merger struct {
 	failed  bool
 }
 
+// newMerger starts a kernel of a template.
+func (l *loop) newMerger(t ir.Template) *merger {
+	return &merger{
+		loop: l, step: Step{Kernel: &ir.Kernel{Template: t}, Node: l.stages[len(l.stages)-1].step.Node},
+		moved: map[output]int{}, texts: map[string]int{}, axes: map[[2]int]int{}, at: map[part]map[bool]int{},
+	}
+}
+
 // merge starts a kernel with some outputs, which reads saved values.
 func (l *loop) merge(swapped bool, saved []savedValue, outputs []output) *merger {
-	m := &merger{loop: l, swapped: swapped, saved: saved, moved: map[output]int{}, texts: map[string]int{}, axes: map[[2]int]int{}, at: map[part]map[bool]int{}}
-	m.step = Step{Kernel: &ir.Kernel{Template: ir.Attention}, Node: l.stages[len(l.stages)-1].step.Node}
+	m := l.newMerger(ir.Attention)
+	m.swapped, m.saved = swapped, saved
 	outer, inner := ir.M, ir.N
 	if swapped {
 		outer, inner = inner, outer
@@ -69,7 +77,7 @@ func (m *merger) terms(stage, a int) []term {
 	x := s.step.Kernel.Axes[a]
 	over := func(parts []part, rows bool, stride int) (list []term) {
 		for _, p := range parts {
-			if p.stride >= stride && p.stride < stride*x.Len {
+			if p.divides(stride, x.Len) {
 				list = append(list, term{m.at[p][rows], p.stride / stride})
 			}
 		}
@@ -212,7 +220,7 @@ func (m *merger) fail() int {
 	return m.add(ir.Instr{Op: ir.Const, Type: ir.Float32})
 }
 
-// savedAt returns the saved value that an instruction of a stage computes, nil if it is none.
+// savedAt returns the saved value of an instruction, or nil.
 func (m *merger) savedAt(stage, i int) *savedValue {
 	k := slices.IndexFunc(m.saved, func(x savedValue) bool { return x.output == output{stage, i} })
 	if k < 0 {

@@ -34,7 +34,7 @@ func (m *merger) reduction(stage int, in *ir.Instr) int {
 			return m.fail()
 		}
 		if half := loopnest.HalfOf(k, right); half != 0 && half != loopnest.HalfOf(k, left) {
-			return m.fail() // halves are multiplied by what is rounded to halves
+			return m.fail() // the kernel would round the left factor to halves
 		}
 		return m.sum(ir.Sum, in.Type, m.value(stage, left), m.value(stage, right))
 	}
@@ -113,7 +113,7 @@ func (m *merger) factors(i int) (rest int, list []factor) {
 		}
 	case in.Op == ir.Where:
 		for n := 1; n < 3; n++ {
-			if x := &k.Body[in.Src[3-n]]; x.Op != ir.Const || x.Num.Float64(x.Type) != 0 {
+			if !loopnest.IsNumber(k, in.Src[3-n], 0) {
 				continue
 			}
 			if rest, list = m.factors(in.Src[n]); len(list) > 0 {

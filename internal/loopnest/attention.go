@@ -97,7 +97,7 @@ func (a *Attention) scaled(k *ir.Kernel, i int) bool {
 	case ir.Where:
 		x, y := in.Src[1], in.Src[2]
 		some := a.Scaled[x] || a.Scaled[y]
-		return some && free(in.Src[0]) && (a.Scaled[x] || isZero(k, x)) && (a.Scaled[y] || isZero(k, y))
+		return some && free(in.Src[0]) && (a.Scaled[x] || IsNumber(k, x, 0)) && (a.Scaled[y] || IsNumber(k, y, 0))
 	}
 	return false
 }
@@ -107,10 +107,8 @@ func (a *Attention) isMax(k *ir.Kernel, i int) bool {
 	in := &k.Body[i]
 	if in.Op == ir.Where {
 		cond := &k.Body[in.Src[0]]
-		lowest := func(j int) bool {
-			return k.Body[j].Op == ir.Const && k.Body[j].Num.Float64(k.Body[j].Type) == math.Inf(-1)
-		}
-		return cond.Op == ir.Eq && isZero(k, in.Src[1]) && in.Src[2] == a.Max &&
+		lowest := func(j int) bool { return IsNumber(k, j, math.Inf(-1)) }
+		return cond.Op == ir.Eq && IsNumber(k, in.Src[1], 0) && in.Src[2] == a.Max &&
 			(cond.Src[0] == a.Max && lowest(cond.Src[1]) || cond.Src[1] == a.Max && lowest(cond.Src[0]))
 	}
 	return a.Max >= 0 && i == a.Max
@@ -160,8 +158,10 @@ func HalfOf(k *ir.Kernel, i int) ir.DType {
 	return 0
 }
 
-func isZero(k *ir.Kernel, i int) bool {
-	return k.Body[i].Op == ir.Const && k.Body[i].Num.Float64(k.Body[i].Type) == 0
+// IsNumber reports whether an instruction is the constant x.
+func IsNumber(k *ir.Kernel, i int, x float64) bool {
+	in := &k.Body[i]
+	return in.Op == ir.Const && in.Num.Float64(in.Type) == x
 }
 
 func within(s, of ir.AxisSet) bool { return s&^of == 0 }

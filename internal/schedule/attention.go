@@ -115,12 +115,12 @@ func (a *attention) tile(q *tilePass) {
 	} else if slices.ContainsFunc(a.outputs, func(o *tilePass) bool { return o.half(o.cols.factor) == 0 }) {
 		right = 0 // squares of scores lie in one order for all outputs
 	}
-	u := *attentionUnits[right]
-	if left != right || right == 0 {
-		u = *wholeFloats
-		if a.t.TF32 {
-			u = *roundedFloats
-		}
+	u := *wholeFloats
+	switch {
+	case left == right && right != 0:
+		u = *unitsOfHalves[right]
+	case a.t.TF32:
+		u = *roundedFloats
 	}
 	u.buffers = 1
 	block := 16 * u.group
@@ -133,7 +133,8 @@ func (a *attention) tile(q *tilePass) {
 	q.tile.wide = q.tile.n / 16
 }
 
-var attentionUnits = map[ir.DType]*unit{0: wholeFloats, ir.Float16: float16Pairs, ir.BFloat16: bfloat16Pairs}
+// unitsOfHalves has the units of warps by the type that they multiply.
+var unitsOfHalves = map[ir.DType]*unit{ir.Float16: float16Pairs, ir.BFloat16: bfloat16Pairs}
 
 // build makes the pass.
 func (a *attention) build(p *pass) {

@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/tensorken/tensorken/internal/loopnest"
 	"github.com/tensorken/tensorken/internal/shader"
 	"github.com/tensorken/tensorken/ir"
 )
@@ -111,7 +112,7 @@ func (a *attention) nonzero(i int) bounds {
 			return a.finite(x.Src[0])
 		}
 	case ir.Where:
-		zero := func(j int) bool { return a.k.Body[j].Op == ir.Const && a.k.Body[j].Num.Float64(a.k.Body[j].Type) == 0 }
+		zero := func(j int) bool { return loopnest.IsNumber(a.k.Kernel, j, 0) }
 		switch {
 		case zero(in.Src[2]):
 			return a.holds(in.Src[0], true).both(a.nonzero(in.Src[1]))
@@ -131,9 +132,8 @@ func (a *attention) finite(i int) bounds {
 	case ir.Where:
 		for n, want := range []bool{true, false} {
 			other := in.Src[2-n]
-			x := &a.k.Body[other]
-			isLowest := x.Op == ir.Const && x.Num.Float64(x.Type) == math.Inf(-1)
-			if !isLowest && x.Op != ir.Scalar {
+			isLowest := loopnest.IsNumber(a.k.Kernel, other, math.Inf(-1))
+			if !isLowest && a.k.Body[other].Op != ir.Scalar {
 				continue
 			}
 			found := a.holds(in.Src[0], want)

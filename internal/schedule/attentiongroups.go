@@ -32,7 +32,7 @@ func (a *attention) chooseGroups() bool {
 	words := 0
 	a.warps, a.high, a.wide = 8, 1, 4
 	unit := func(q *tilePass) *unit {
-		u := byGroups(matrixOf[q.half(q.cols.factor)], 2)
+		u := byGroups(unitsOfHalves[q.half(q.cols.factor)].elem, 2)
 		u.rows = 2 // by rowOrder
 		return u
 	}
@@ -47,9 +47,6 @@ func (a *attention) chooseGroups() bool {
 	}
 	return a.t.fits(a.warps*shader.Warp, 4*words)
 }
-
-// matrixOf has the elements of products by their type.
-var matrixOf = map[ir.DType]shader.Matrix{ir.Float16: shader.F16Pairs, ir.BFloat16: shader.BF16Pairs}
 
 // An instruction has rows g and g+8 of 16 in a thread, and of 16 columns 2c, 2c+1, 2c+8 and
 // 2c+9. Tiles lie in an order in which these are rows 2g and 2g+1, and columns 4c to 4c+3.
