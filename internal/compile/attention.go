@@ -78,6 +78,9 @@ func (l *loop) attention() bool {
 		}
 		kernels = append(kernels, m.step)
 	}
+	for e, list := range merged[0].wanted {
+		e.wanted = append(e.wanted, list...)
+	}
 	l.kernels = kernels
 	return true
 }

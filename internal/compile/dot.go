@@ -8,9 +8,8 @@ import (
 	"github.com/tensorken/tensorken/ir"
 )
 
-// fromForward lets the kernels of earlier loops save what this loop needs of a softmax, and
-// returns a kernel that computes the rest row by row. It returns nil, and changes nothing, if
-// that is not possible.
+// fromForward returns a kernel that computes row by row what this loop needs of a softmax, from what
+// earlier loops are wanted to save. It returns nil if that is not possible.
 //
 // The gradient of a softmax needs Σₙ pₙ·(g·vₙ) for each row, with weights p, values v and the
 // gradient g of the attention's result y. That is g·Σₙ pₙ·vₙ = g·y, and y is in memory, as in
@@ -39,9 +38,6 @@ func (l *loop) fromForward(saved []savedValue) *merger {
 	}
 	if m.failed || !slices.ContainsFunc(m.step.Kernel.Body, func(in ir.Instr) bool { return in.Op == ir.Sum }) {
 		return nil
-	}
-	for e, list := range m.wanted {
-		e.wanted = append(e.wanted, list...)
 	}
 	return m
 }

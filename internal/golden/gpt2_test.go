@@ -261,6 +261,21 @@ func TestGPT2Small(t *testing.T) {
 	t.Logf("an H200, steps that are recorded: %d MiB", d.peak>>20)
 }
 
+// Where a kernel of the gradient of attention does not fit in a workgroup's memory, the forward pass
+// saves nothing for it.
+func TestGPT2LittleMemory(t *testing.T) {
+	gpu := schedule.Target{Family: schedule.Discrete, MaxThreads: 1024, SharedBytes: 48 << 10, SubgroupMin: 32, SubgroupMax: 32, Matrices: true}
+	limits := driver.Limits{Types: shader.DTypes, Bindings: 64, Async: true}
+	for _, bytes := range []int{1, 40 << 10, 48 << 10, 56 << 10} {
+		loops := gpu.LoopLimits()
+		loops.AttentionBytes = bytes
+		d := &dryLooper{&dry{Device: cpu.New(cpu.Options{}), limits: limits, compile: func(k *ir.Kernel) error { return ir.Verify(k) }, budget: 40 << 30}, loops, 0}
+		if _, err := trainGPT2(tensor.NewDevice(d), 1, false); err != nil {
+			t.Errorf("%d bytes: %v", bytes, err)
+		}
+	}
+}
+
 // TENSORKEN_GPT2 names a device on which to train GPT-2 small.
 func TestGPT2SmallOnDevice(t *testing.T) {
 	name := os.Getenv("TENSORKEN_GPT2")
