@@ -25,7 +25,6 @@ type fake struct {
 	memory   int64                    // of the GPU
 	handle   uintptr                  // the last one given
 	blocks   map[uintptr]*block       // live memory of the GPU, by address
-	spare    map[int][]*block         // that may be allocated again
 	held     int64                    // bytes of blocks
 	pinned   map[uintptr][]byte       // of the host
 	contexts map[int]uintptr          // current ones, by thread
@@ -52,7 +51,10 @@ type block struct {
 }
 
 // A fakeStream is work that waits.
-type fakeStream struct{ work []func() }
+type fakeStream struct {
+	work  []func()
+	spare map[int][]*block // by size: those freed in this stream, where they may be allocated again
+}
 
 // A fakeEvent is a place in a stream; done if nothing before it waits.
 type fakeEvent struct {
@@ -106,7 +108,7 @@ func newFake(t testing.TB, memory int64) *fake {
 	table := newTable()
 	f := &fake{
 		lib: &library{functions: table.functions, graphFunctions: table.graphFunctions}, memory: memory, handle: 1 << 32,
-		blocks: map[uintptr]*block{}, spare: map[int][]*block{}, pinned: map[uintptr][]byte{}, contexts: map[int]uintptr{},
+		blocks: map[uintptr]*block{}, pinned: map[uintptr][]byte{}, contexts: map[int]uintptr{},
 		streams: map[uintptr]*fakeStream{}, events: map[uintptr]*fakeEvent{},
 		links: map[uintptr]string{}, code: map[uintptr][]byte{}, modules: map[uintptr]string{}, kernels: map[uintptr]*fakeKernel{}, graphs: map[uintptr]*fakeGraph{}, execs: map[uintptr]*fakeExec{}, passes: map[string]*shader.Pass{}, programs: map[string]*simt.Program{},
 		fails: map[string]int{},

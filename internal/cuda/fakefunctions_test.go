@@ -38,7 +38,7 @@ var fakeFunctions = map[string]func(f *fake, a []uintptr) int{
 
 	"StreamCreate": func(f *fake, a []uintptr) int {
 		h := f.next()
-		f.streams[h] = new(fakeStream)
+		f.streams[h] = &fakeStream{spare: map[int][]*block{}}
 		return set(a[0], h)
 	},
 	"StreamDestroy_v2": func(f *fake, a []uintptr) int {
@@ -54,7 +54,9 @@ var fakeFunctions = map[string]func(f *fake, a []uintptr) int{
 	"DeviceGetDefaultMemPool": func(f *fake, a []uintptr) int { return set(a[0], f.next()) },
 	"MemPoolSetAttribute":     func(*fake, []uintptr) int { return 0 },
 	"MemPoolTrimTo": func(f *fake, a []uintptr) int {
-		clear(f.spare)
+		for _, s := range f.streams {
+			clear(s.spare)
+		}
 		return 0
 	},
 	"MemGetInfo_v2": func(f *fake, a []uintptr) int {
@@ -163,7 +165,7 @@ var fakeFunctions = map[string]func(f *fake, a []uintptr) int{
 	"LaunchKernel":      (*fake).launchKernel,
 }
 
-// alloc allocates the block that was freed last, if one has the size.
+// alloc allocates the block that the stream freed last, if one has the size.
 func (f *fake) alloc(a []uintptr) int {
 	n := int(a[1])
 	if f.held+int64(n) > f.memory {
@@ -176,8 +178,9 @@ func (f *fake) alloc(a []uintptr) int {
 		return set(a[0], h)
 	}
 	b := &block{make([]byte, n), n}
-	if list := f.spare[n]; len(list) > 0 {
-		b, f.spare[n] = list[len(list)-1], list[:len(list)-1]
+	s := f.streams[a[2]]
+	if list := s.spare[n]; len(list) > 0 {
+		b, s.spare[n] = list[len(list)-1], list[:len(list)-1]
 	}
 	address := uintptr(unsafe.Pointer(&b.data[0]))
 	f.blocks[address] = b
@@ -202,7 +205,8 @@ func (f *fake) free(a []uintptr) int {
 	if f.isIdle {
 		return 0
 	}
-	f.spare[b.size] = append(f.spare[b.size], b)
+	s := f.streams[a[1]]
+	s.spare[b.size] = append(s.spare[b.size], b)
 	return f.push(a[1], func() { poison(b.data) })
 }
 

@@ -3,6 +3,8 @@
 package cuda
 
 import (
+	"bytes"
+	"errors"
 	"math"
 	"testing"
 
@@ -58,5 +60,36 @@ func TestTraining(t *testing.T) {
 	})
 	if n := f.count("GraphLaunch"); n < 10 {
 		t.Errorf("20 steps launch %d graphs", n)
+	}
+}
+
+// What one device frees late is not what another has allocated meanwhile.
+func TestTwoDevices(t *testing.T) {
+	f := newFake(t, 1<<20)
+	var devices [2]driver.Device
+	for i := range devices {
+		d, err := f.open(Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer d.Close()
+		devices[i] = d
+	}
+	const n = 64
+	first, err := devices[0].Alloc(n)
+	if err != nil {
+		t.Fatal(err)
+	}
+	first.Free()
+	second, err := devices[1].Alloc(n)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, got := bytes.Repeat([]byte{7}, n), make([]byte, n)
+	if err := errors.Join(devices[1].Upload(second, 0, want), devices[1].Sync(), devices[0].Sync(), devices[1].Download(got, second, 0)); err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(got, want) {
+		t.Errorf("a buffer has %v, want %v", got, want)
 	}
 }
