@@ -241,4 +241,5 @@ var typical = []struct {
 	{"convolve", convolve(8, 16, 28, 28, 32), big},
 	{"scatter", scatterAdd(1000, 500, 64, f32), plain},
 	{"scatter_narrow", scatterAdd(10, 5000, 1, ir.Uint8), plain},
+	{"scatter_votes", scatterAdd(300, 500, 200, f32), big},
 }

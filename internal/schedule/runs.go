@@ -9,8 +9,7 @@ import (
 // so many results that otherwise each thread has several rows, and goes through all
 // updates for them. All columns must have the same index.
 func (x *scatter) sortsUpdates(separate bool) bool {
-	shared := x.k.Body[x.at.Src[0]].Domain&ir.Axes(x.columns...) == 0
-	return separate && shared && x.rows > 1 && x.count >= 512 && x.at.Type != ir.Bool
+	return separate && x.sharedIndex() && x.rows > 1 && x.count >= 512 && x.at.Type != ir.Bool
 }
 
 // sortedRuns combines the updates sorted by their index: a thread for each column and

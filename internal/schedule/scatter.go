@@ -16,8 +16,9 @@ import (
 // points. There are as many blocks of rows as it takes to keep the device
 // busy; a thread with one row has it in a register. If there are few columns
 // and rows the updates are also cut into segments, which a further pass
-// combines, in order. If there are many rows and updates, the updates are sorted
-// by their index first.
+// combines, in order. Where that pays, subgroups find the updates of a row
+// together; if there are many rows and updates, the updates are sorted by
+// their index first.
 type scatter struct {
 	*compiler
 	at       *ir.Instr // the Scatter
@@ -28,6 +29,7 @@ type scatter struct {
 	blocks   int
 	rows     int  // of a block
 	register bool // a thread has its one element in a register
+	voted    bool // subgroups find the updates of a row: see combineVotes
 	sorted   bool // updates are sorted by their index: see sortedRuns
 	segments int
 	segment  int // updates in one
@@ -41,9 +43,12 @@ func (c *compiler) scatter() {
 	if c.k.Points() > 0 {
 		x := &scatter{compiler: c, at: &c.k.Body[len(c.k.Body)-1], segments: 1}
 		x.choose()
-		if x.sorted {
+		switch {
+		case x.voted:
+			x.combineVotes()
+		case x.sorted:
 			x.sortedRuns()
-		} else {
+		default:
 			x.combine()
 		}
 		if x.segments > 1 {
@@ -95,6 +100,9 @@ func (x *scatter) choose() {
 		x.rows = ir.CeilDiv(v.Len, min(v.Len, max(1, busy/x.width)))
 		x.blocks = ir.CeilDiv(v.Len, x.rows)
 	}
+	if x.voted = x.votes(separate); x.voted {
+		x.blocks, x.rows = v.Len, 1
+	}
 	x.sorted = x.sortsUpdates(separate)
 	x.register = separate && x.rows == 1
 	x.segment = x.count
@@ -106,6 +114,11 @@ func (x *scatter) choose() {
 			x.parts = x.compiler.scratch(x.segments*x.blocks*x.width, shader.Register(x.at.Type))
 		}
 	}
+}
+
+// sharedIndex reports whether all columns have the same index.
+func (x *scatter) sharedIndex() bool {
+	return x.k.Body[x.at.Src[0]].Domain&ir.Axes(x.columns...) == 0
 }
 
 // element binds the result and gives the place of the element of a row.
@@ -132,29 +145,48 @@ func (x *scatter) combine() {
 		column := sc.Let("column", item.Rem(x.width))
 		row := sc.Let("row", item.Div(x.width).Rem(x.blocks).Mul(x.rows))
 		sc.enter(span{axes: x.columns, base: column})
-		first, last := u32(0), u32(x.count)
-		var acc *shader.Var // of a thread with one row
-		switch {
-		case x.register && x.segments == 1:
-			b, place := x.element(sc, row)
-			acc = sc.loadAt(b, place, "acc", true)
-		case x.register:
-			segment := sc.Let("segment", item.Div(x.width*x.blocks))
-			acc = sc.Var("acc", constant(x.at.Type, ir.Identity(x.at.Kind, x.at.Type)))
-			first = segment.Mul(x.segment)
-			last = first.Add(x.segment).Min(x.count)
-		}
-		x.updateLoop(sc, acc, row, first, sc.Let("last", last))
-		switch {
-		case acc == nil:
-		case x.segments == 1:
-			b, place := x.element(sc, row)
-			sc.storeAt(b, place, acc.Ref())
-		default:
-			sc.storeAt(p.words(x.parts, acc.Type, true), item, acc.Ref())
+		if !x.register {
+			x.updateLoop(sc, nil, row, u32(0), sc.Let("last", u32(x.count)))
+		} else {
+			acc, first, last := x.start(sc, row, item.Div(x.width*x.blocks))
+			x.updateLoop(sc, acc, row, first, last)
+			x.finish(sc, acc, row, item)
 		}
 		sc.end()
 	})
+}
+
+// start declares what a thread with one row combines, for the updates of a segment from first
+// to last.
+func (x *scatter) start(sc *scope, row, segment *shader.Expr) (acc *shader.Var, first, last *shader.Expr) {
+	none := constant(x.at.Type, ir.Identity(x.at.Kind, x.at.Type))
+	if x.segments > 1 {
+		segment = sc.Let("segment", segment)
+		acc = sc.Var("acc", none)
+		first = segment.Mul(x.segment)
+		return acc, first, sc.Let("last", first.Add(x.segment).Min(x.count))
+	}
+	if valid := sc.condition(0); valid == nil {
+		b, place := x.element(sc, row)
+		acc = sc.loadAt(b, place, "acc", true)
+	} else {
+		acc = sc.Var("acc", none)
+		own := sc.when(valid) // the elements of others change
+		b, place := x.element(own, row)
+		own.Set(acc, own.loadAt(b, place, "base", false).Ref())
+		own.end()
+	}
+	return acc, u32(0), sc.Let("last", u32(x.count))
+}
+
+// finish stores the element of a row, or the part of a segment.
+func (x *scatter) finish(sc *scope, acc *shader.Var, row, part *shader.Expr) {
+	if x.segments == 1 {
+		b, place := x.element(sc, row)
+		sc.storeAt(b, place, acc.Ref())
+		return
+	}
+	sc.storeAt(sc.p.words(x.parts, acc.Type, true), part, acc.Ref())
 }
 
 // updateLoop goes through the updates from first to last; acc is nil if the
