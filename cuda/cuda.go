@@ -32,10 +32,10 @@ type Options struct {
 	// and the exponents of float32: they are some three times as fast. It has no effect before
 	// compute capability 8.0.
 	TF32 bool
-	// Graphs launches plans that run again, such as training steps of optim.Jit, as CUDA graphs:
-	// the driver gets a few calls for all their kernels. It needs a driver of CUDA 12 or later;
-	// with others kernels are launched one by one.
-	Graphs bool
+	// NoGraphs launches all kernels one by one. By default plans that run again, such as training
+	// steps of optim.Jit, are launched as CUDA graphs, if the driver has CUDA 12 or later: it gets
+	// a few calls for all their kernels.
+	NoGraphs bool
 }
 
 // A GPU is one of this machine.
@@ -79,7 +79,7 @@ func Open(o *Options) (*tensor.Device, error) {
 	case o.Index < 0 || o.Index >= len(list):
 		return nil, fmt.Errorf("cuda: there is no GPU %d: this machine has %d", o.Index, len(list))
 	}
-	d, err := cuda.Open(list[o.Index], cuda.Options{Memory: o.Memory, TF32: o.TF32, Graphs: o.Graphs})
+	d, err := cuda.Open(list[o.Index], cuda.Options{Memory: o.Memory, TF32: o.TF32, Graphs: !o.NoGraphs})
 	if err != nil {
 		return nil, err
 	}
