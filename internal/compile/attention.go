@@ -196,7 +196,7 @@ func (l *loop) markBatches() bool {
 // row and column.
 func (l *loop) isScoreSized(s *stage, arg int) bool {
 	a := &s.step.Args[arg]
-	return isPlanBuffer(a) && l.buffer(a.Index).Len == l.fuser.rows*l.columns
+	return isPlanBuffer(a) && l.isScores(a.Index)
 }
 
 // saved returns the values of rows that depend on reductions and that values of rows and columns

@@ -54,6 +54,7 @@ type fuser struct {
 	kept     []bool // by buffer: it is an output
 
 	rows, columns int             // of the scores
+	scores        map[int]bool    // buffers
 	large         bool            // they are worth a loop
 	members       map[int]*member // by step
 	more          []Buffer        // of the loops, added to the plan's
@@ -122,11 +123,46 @@ func (f *fuser) seed(s *Step) bool {
 		}
 		f.rows = f.p.Buffers[b].Len / max(1, f.columns)
 		f.large = f.p.Buffers[b].bytes() >= f.limits.Scores
-		if f.isScores(b) && f.rows > 1 && (f.large || f.limits.Attention > 0) {
+		if f.p.Buffers[b].Len == f.rows*f.columns && f.rows > 1 && (f.large || f.limits.Attention > 0) {
+			f.scores = map[int]bool{}
+			f.findScores(b)
 			return true
 		}
 	}
 	return false
+}
+
+// findScores finds the buffers that kernels read and write as they do a buffer of scores. The
+// size alone does not tell scores from factors and results where a head is as wide as rows are
+// long.
+func (f *fuser) findScores(b int) {
+	f.scores[b] = true
+	for _, i := range slices.Concat(f.writers[b], f.readers[b]) {
+		s := &f.p.Steps[i]
+		if s.Kernel == nil {
+			continue
+		}
+		access := func(use func(a *Arg, v *ir.View)) {
+			for k := range s.Kernel.Body {
+				if in := &s.Kernel.Body[k]; in.Op == ir.Load || in.Op == ir.Store {
+					if a := &s.Args[in.Arg]; isPlanBuffer(a) {
+						use(a, in.View)
+					}
+				}
+			}
+		}
+		access(func(a *Arg, v *ir.View) {
+			if a.Index != b {
+				return
+			}
+			access(func(other *Arg, w *ir.View) {
+				x := other.Index
+				if !f.scores[x] && len(f.writers[x]) == 1 && f.p.Buffers[x].Len == f.rows*f.columns && slices.Equal(v.Coef, w.Coef) {
+					f.findScores(x)
+				}
+			})
+		})
+	}
 }
 
 // isShallow reports whether a step is a contraction that is cheap enough to compute again.
@@ -135,10 +171,8 @@ func (s *Step) isShallow() bool {
 	return k != nil && k.Template == ir.Contraction && points(k, k.Roles(ir.K)) <= maxDepth
 }
 
-// isScores reports whether a buffer of the plan has the scores' size.
-func (f *fuser) isScores(b int) bool {
-	return b < len(f.p.Buffers) && f.p.Buffers[b].Len == f.rows*f.columns && len(f.writers[b]) == 1
-}
+// isScores reports whether a buffer has scores.
+func (f *fuser) isScores(b int) bool { return f.scores[b] }
 
 // join finds the members: step i, and all steps that share scores with a member. A step
 // that does not compute row by row is no member; the scores that it reads are stored. join
@@ -260,8 +294,7 @@ func (f *fuser) split() {
 // isProduct reports whether a buffer has several elements for each row that are no scores. Kernels
 // of attention read them only when all are stored.
 func (f *fuser) isProduct(b int) bool {
-	n := f.p.Buffers[b].Len
-	return n != f.rows && n != f.rows*f.columns
+	return !f.isScores(b) && f.p.Buffers[b].Len != f.rows
 }
 
 // newBuffer adds a buffer and returns its number.

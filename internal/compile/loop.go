@@ -55,6 +55,7 @@ func (l *loop) add(i int, m *member, again bool) {
 		}
 		if a.Kind == ir.Out && again {
 			l.renamed[a.Index] = l.newBuffer(*l.buffer(a.Index))
+			l.scores[l.renamed[a.Index]] = l.isScores(a.Index)
 		}
 		if b, ok := l.renamed[a.Index]; ok && !m.late[a.Index] {
 			a.Index = b
@@ -150,10 +151,10 @@ func (l *loop) align() bool {
 	}
 	scores := false
 	for _, b := range l.temps {
-		scores = scores || l.buffer(b).Len == l.fuser.rows*l.columns
+		scores = scores || l.isScores(b)
 	}
 	for _, s := range l.stages {
-		m := l.member(&s.step, func(b int) bool { return count[b] > 0 && read[b] || l.buffer(b).Len == l.fuser.rows*l.columns })
+		m := l.member(&s.step, func(b int) bool { return count[b] > 0 && read[b] || l.isScores(b) })
 		if m == nil {
 			return false
 		}

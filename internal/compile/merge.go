@@ -272,7 +272,7 @@ func (m *merger) writer(s *stage, arg int) (o output, ok bool) {
 			}
 			b := m.buffer(a.Index)
 			stored := w.step.Kernel.Body[in.Src[0]].Type
-			if b.Len != m.fuser.rows*m.columns && b.Len != m.fuser.rows || !stored.IsFloat() && stored != b.DType {
+			if !m.isScores(a.Index) && b.Len != m.fuser.rows || !stored.IsFloat() && stored != b.DType {
 				m.failed = true
 			}
 			return output{n, i}, true

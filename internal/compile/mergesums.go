@@ -33,10 +33,11 @@ func (m *merger) reduction(stage int, in *ir.Instr) int {
 		if overRows != m.swapped || overRows == overColumns || !m.overScores(s, left) || m.overScores(s, right) {
 			return m.fail()
 		}
+		x, y := m.value(stage, left), m.value(stage, right)
 		if half := loopnest.HalfOf(k, right); half != 0 && half != loopnest.HalfOf(k, left) {
-			return m.fail() // the kernel would round the left factor to halves
+			y = m.add(ir.Instr{Op: ir.Cast, Type: in.Type, Src: []int{y}}) // else the kernel would round x to halves
 		}
-		return m.sum(ir.Sum, in.Type, m.value(stage, left), m.value(stage, right))
+		return m.sum(ir.Sum, in.Type, x, y)
 	}
 	x, y := m.value(stage, left), m.value(stage, right)
 	var depth ir.AxisSet

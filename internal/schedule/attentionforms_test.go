@@ -1,0 +1,99 @@
+package schedule
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/tensorken/tensorken/driver/drivertest"
+	"github.com/tensorken/tensorken/grad"
+	plans "github.com/tensorken/tensorken/internal/compile"
+	"github.com/tensorken/tensorken/ir"
+	"github.com/tensorken/tensorken/tensor"
+)
+
+// The ways in which attention may be written get kernels of the template, as do their gradients.
+func TestAttentionForms(t *testing.T) {
+	plans.Verify()
+	const float, half = tensor.Float32, tensor.BFloat16
+	type qkv struct{ Q, K, V tensor.Tensor }
+	product := func(q, k tensor.Tensor) tensor.Tensor { return q.MatMul(k.Transpose(-1, -2)) }
+	plain := func(x qkv) tensor.Tensor { return product(x.Q, x.K).Softmax(-1).MatMul(x.V) }
+	for _, c := range []struct {
+		name      string
+		shape     []int // of q, k and v
+		dtype     tensor.DType
+		tolerance float64 // of the gradients, of which the greatest are some 50
+		f         func(x qkv) tensor.Tensor
+	}{
+		{"a head as wide as rows are long", []int{1, 128, 128}, float, 0.005, plain},
+		{"no batch", []int{130, 16}, float, 0.001, plain},
+		{"softmax in float32", []int{1, 128, 32}, half, 2, func(x qkv) tensor.Tensor {
+			return product(x.Q, x.K).Cast(float).Softmax(-1).Cast(x.V.DType()).MatMul(x.V)
+		}},
+		{"scores in float32", []int{1, 128, 32}, half, 2, func(x qkv) tensor.Tensor {
+			return product(x.Q.Cast(float), x.K.Cast(float)).Softmax(-1).Cast(x.V.DType()).MatMul(x.V)
+		}},
+		{"all in float32", []int{1, 128, 32}, half, 2, func(x qkv) tensor.Tensor {
+			return product(x.Q.Cast(float), x.K.Cast(float)).Softmax(-1).MatMul(x.V.Cast(float)).Cast(x.V.DType())
+		}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			rng := rand.New(rand.NewPCG(1, 2))
+			random := func() tensor.Tensor {
+				n := 1
+				for _, s := range c.shape {
+					n *= s
+				}
+				x := make([]float32, n)
+				for i := range x {
+					x[i] = float32(rng.NormFloat64())
+				}
+				return tensor.New(x, c.shape...)
+			}
+			in := qkv{random(), random(), random()}
+			run := func(d *tensor.Device, dtype tensor.DType) (list []float32) {
+				_, g := grad.ValueAndGrad(func(x qkv) tensor.Tensor {
+					y := c.f(x).Cast(float)
+					return y.Mul(y).Sum()
+				})(qkv{in.Q.To(d).Cast(dtype), in.K.To(d).Cast(dtype), in.V.To(d).Cast(dtype)})
+				if err := tensor.Eval(g); err != nil {
+					t.Fatal(err)
+				}
+				for _, x := range []tensor.Tensor{g.Q, g.K, g.V} {
+					data, err := tensor.Data[float32](x.Cast(float))
+					if err != nil {
+						t.Fatal(err)
+					}
+					list = append(list, data...)
+				}
+				return list
+			}
+			drv, err := open(hopper)()
+			if err != nil {
+				t.Fatal(err)
+			}
+			kernels := 0
+			ref := drv.(*drivertest.Reference)
+			ref.Bindings, ref.Halves = 64, true
+			prepare := ref.Prepare
+			ref.Prepare = func(k *ir.Kernel) (func([]drivertest.HostArg) error, error) {
+				if k.Template == ir.Attention {
+					kernels++
+				} else if k.Template == ir.Contraction {
+					t.Errorf("a product is no part of a kernel of attention:\n%v", k)
+				}
+				return prepare(k)
+			}
+			got, want := run(tensor.NewDevice(drv), c.dtype), run(tensor.CPU(), float)
+			if kernels < 3 {
+				t.Errorf("%d kernels of attention, want 3", kernels)
+			}
+			for i := range got {
+				if !(math.Abs(float64(got[i]-want[i])) <= c.tolerance) {
+					t.Fatalf("element %d is %g, want %g", i, got[i], want[i])
+				}
+			}
+		})
+	}
+}
