@@ -28,16 +28,16 @@ func (b *bound) key() string { return fmt.Sprint(b.terms, b.off) }
 // bounds are those that hold for all that is not neutral, by key.
 type bounds map[string]bound
 
-// both are the bounds of what is neutral if either is.
-func (x bounds) both(y bounds) bounds {
+// union is the bounds of what is neutral if either is.
+func (x bounds) union(y bounds) bounds {
 	z := bounds{}
 	maps.Copy(z, x)
 	maps.Copy(z, y)
 	return z
 }
 
-// each are the bounds of what is neutral if both are.
-func (x bounds) each(y bounds) bounds {
+// intersection is the bounds of what is neutral if both are.
+func (x bounds) intersection(y bounds) bounds {
 	z := bounds{}
 	for k, b := range x {
 		if c, ok := y[k]; ok {
@@ -60,7 +60,7 @@ func (a *attention) findBounds() []bound {
 		if all == nil {
 			all = x
 		} else {
-			all = all.each(x)
+			all = all.intersection(x)
 		}
 	}
 	if a.Max >= 0 {
@@ -102,11 +102,11 @@ func (a *attention) nonzero(i int) bounds {
 	in := &a.k.Body[i]
 	switch in.Op {
 	case ir.Mul:
-		return a.nonzero(in.Src[0]).both(a.nonzero(in.Src[1]))
+		return a.nonzero(in.Src[0]).union(a.nonzero(in.Src[1]))
 	case ir.Div, ir.Neg:
 		return a.nonzero(in.Src[0])
 	case ir.Add, ir.Sub:
-		return a.nonzero(in.Src[0]).each(a.nonzero(in.Src[1]))
+		return a.nonzero(in.Src[0]).intersection(a.nonzero(in.Src[1]))
 	case ir.Exp:
 		if x := &a.k.Body[in.Src[0]]; x.Op == ir.Sub {
 			return a.finite(x.Src[0])
@@ -115,9 +115,9 @@ func (a *attention) nonzero(i int) bounds {
 		zero := func(j int) bool { return loopnest.IsNumber(a.k.Kernel, j, 0) }
 		switch {
 		case zero(in.Src[2]):
-			return a.holds(in.Src[0], true).both(a.nonzero(in.Src[1]))
+			return a.holds(in.Src[0], true).union(a.nonzero(in.Src[1]))
 		case zero(in.Src[1]):
-			return a.holds(in.Src[0], false).both(a.nonzero(in.Src[2]))
+			return a.holds(in.Src[0], false).union(a.nonzero(in.Src[2]))
 		}
 	}
 	return nil
@@ -128,7 +128,7 @@ func (a *attention) finite(i int) bounds {
 	in := &a.k.Body[i]
 	switch in.Op {
 	case ir.Add:
-		return a.finite(in.Src[0]).both(a.finite(in.Src[1]))
+		return a.finite(in.Src[0]).union(a.finite(in.Src[1]))
 	case ir.Where:
 		for n, want := range []bool{true, false} {
 			other := in.Src[2-n]
@@ -143,7 +143,7 @@ func (a *attention) finite(i int) bounds {
 					found[k] = b
 				}
 			}
-			return found.both(a.finite(in.Src[1+n]))
+			return found.union(a.finite(in.Src[1+n]))
 		}
 	}
 	return nil
@@ -158,9 +158,9 @@ func (a *attention) holds(i int, want bool) bounds {
 	case ir.And, ir.Or:
 		x, y := a.holds(in.Src[0], want), a.holds(in.Src[1], want)
 		if want == (in.Op == ir.And) {
-			return x.both(y)
+			return x.union(y)
 		}
-		return x.each(y)
+		return x.intersection(y)
 	case ir.Lt:
 		if a.k.Body[in.Src[0]].Type != ir.Int32 {
 			return nil
