@@ -24,22 +24,34 @@ func (p *printer) multiply(s *shader.Multiply) {
 	p.do("mma.sync.aligned."+products[s.Elem], acc, group(words[:4]), group(words[4:]), acc)
 }
 
-// halves are the types of operands of a product in shared memory.
-var halves = [...]string{shader.F16Pairs: "f16.f16", shader.BF16Pairs: "bf16.bf16"}
+// sharedProducts are the depths and the types of operands of a MultiplyShared.
+var sharedProducts = [...]string{
+	shader.TF32:      "k8.f32.tf32.tf32",
+	shader.F16Pairs:  "k16.f32.f16.f16",
+	shader.BF16Pairs: "k16.f32.bf16.bf16",
+}
 
 // multiplyGroup starts products and waits.
 func (p *printer) multiplyGroup(s *shader.MultiplyGroup) {
 	p.require(groups)
 	if len(s.Products) > 0 {
-		add := p.result(pred, "setp.ne.u32", p.result(word, "mov.u32", "1"), "0")
 		operands := make([][]value, len(s.Products)) // all are complete before the fence
+		var add [2]value
 		for i := range s.Products {
-			operands[i] = p.operands(&s.Products[i], add)
+			m := &s.Products[i]
+			scale := 1
+			if m.Init {
+				scale = 0
+			}
+			if add[scale] == "" {
+				add[scale] = p.result(pred, "setp.ne.u32", p.result(word, "mov.u32", value(fmt.Sprint(scale))), "0")
+			}
+			operands[i] = p.operands(m, add[scale])
 		}
 		p.do("wgmma.fence.sync.aligned")
 		for i := range s.Products {
 			m := &s.Products[i]
-			p.do(fmt.Sprintf("wgmma.mma_async.sync.aligned.m64n%dk16.f32.%s", 8*len(m.Acc), halves[m.Elem]), operands[i]...)
+			p.do(fmt.Sprintf("wgmma.mma_async.sync.aligned.m64n%d%s", 8*len(m.Acc), sharedProducts[m.Elem]), operands[i]...)
 		}
 		p.do("wgmma.commit_group.sync.aligned")
 	}
@@ -52,13 +64,25 @@ func (p *printer) operands(m *shader.MultiplyShared, add value) []value {
 	for _, v := range m.Acc {
 		acc = append(acc, p.vars[v]...)
 	}
-	for _, x := range m.Left {
-		left = append(left, p.one(x))
-	}
+	factors := []*shader.SharedMatrix{&m.A, &m.B}
+	list := []value{group(acc)}
 	if m.Left != nil {
-		return []value{group(acc), group(p.registers(word, left)), p.descriptor(&m.B), add, "1", "1", transposed(&m.B)}
+		for _, x := range m.Left {
+			left = append(left, p.one(x))
+		}
+		list = append(list, group(p.registers(word, left)))
+		factors = factors[1:]
 	}
-	return []value{group(acc), p.descriptor(&m.A), p.descriptor(&m.B), add, "1", "1", transposed(&m.A), transposed(&m.B)}
+	for _, f := range factors {
+		list = append(list, p.descriptor(f, m.Elem))
+	}
+	list = append(list, add, "1", "1")
+	if m.Elem != shader.TF32 { // which has no transposed form
+		for _, f := range factors {
+			list = append(list, transposed(f))
+		}
+	}
+	return list
 }
 
 func transposed(m *shader.SharedMatrix) value {
@@ -70,7 +94,7 @@ func transposed(m *shader.SharedMatrix) value {
 
 // descriptor describes a tile in shared memory, as "Matrix descriptor" in the PTX ISA says:
 // addresses and distances in units of 16 bytes, and the way in which vectors are exchanged.
-func (p *printer) descriptor(m *shader.SharedMatrix) value {
+func (p *printer) descriptor(m *shader.SharedMatrix, elem shader.Matrix) value {
 	const line, block, exchange128 = 128, 64 * 128, 1 << 62
 	first, n := split(m.First)
 	at := 16 * n
@@ -79,7 +103,7 @@ func (p *printer) descriptor(m *shader.SharedMatrix) value {
 		at += m.Depth * line
 		leading = block // from 64 of the side to the next
 	} else {
-		at += 2 * m.Depth
+		at += 32 / elem.Depth() * m.Depth // eight words are multiplied at once
 	}
 	const eight = 8 * line // from eight lines to the next
 	fields := uint64(exchange128 | eight/16<<32 | leading/16<<16)

@@ -33,7 +33,7 @@ func (a *attention) chooseGroups() bool {
 	a.warps, a.high, a.wide = 8, 1, 4
 	unit := func(q *tilePass) *unit {
 		u := byGroups(unitsOfHalves[q.half(q.cols.factor)].elem, 2)
-		u.rows = 2 // by rowOrder
+		u.rows, u.methods.result = 2, (*tilePass).resultWarps // by rowOrder and columnOrder
 		return u
 	}
 	for _, q := range a.scores {

@@ -45,7 +45,7 @@ func (a *attention) reduceBlock(loop *scope, row *attentionRow, g, r int, decide
 		col := sc.Let("col"+sc.tag, a.columns.Add(a.lane.Rem(4).Mul(a.columnStep())).Plus(a.columnOf(h)))
 		sc.enterValid(span{axes: a.n, base: col, step: count(4), fours: a.fours(a.n), clamp: clamp(a.k.Size(a.n), 16*a.wide)})
 		for _, q := range a.scores {
-			sc.values[q.sum] = q.resultsWarps(g, r, h)
+			sc.values[q.sum] = q.results(g, r, h)
 		}
 		for i, holds := range decided {
 			sc.values[i] = value{constant(ir.Bool, ir.Int(ir.Bool, holds))}
@@ -189,7 +189,7 @@ func (a *attention) storeRow(end *scope, g, r int) {
 				w.base, w.step, w.fours = a.lane.Rem(4).Mul(2).Plus(16*h), []int{0, 1, 8, 9}, false
 			}
 			sc.enterValid(w)
-			sc.values[q.sum] = q.resultsWarps(g, r, h)
+			sc.values[q.sum] = q.results(g, r, h)
 			sc.storeEach(list)
 			sc.end()
 		}

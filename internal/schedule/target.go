@@ -2,6 +2,7 @@ package schedule
 
 import (
 	"math"
+	"slices"
 
 	"github.com/tensorken/tensorken/internal/shader"
 	"github.com/tensorken/tensorken/ir"
@@ -60,17 +61,19 @@ type traits struct {
 
 // products says how workgroups compute contractions.
 type products struct {
-	tiles        []tile              // by threads
-	floats       []tile              // of float32, on a target with matrices
-	rounded      []tile              // of float32 in TF32 there
-	halves       map[ir.DType][]tile // of halves there
-	sharedHalves map[ir.DType][]tile // of halves on a target with products in shared memory
-	wide         []tile              // of numbers of 64 bits, by threads
-	tileCost     productCost         // in multiplications of one unit
-	skinnyRows   int                 // most rows of a skinny product
-	gemvCols     []gemv              // where neighbours in memory lie along the columns
-	gemvDepth    []gemv              // where they lie along the depth
-	gemvCost     productCost         // roughly in microseconds of a large GPU
+	tiles   []tile              // by threads
+	floats  []tile              // of float32, on a target with matrices
+	rounded []tile              // of float32 in TF32 there
+	halves  map[ir.DType][]tile // of halves there
+	// More of each on a target with products in shared memory.
+	sharedFloats, sharedRounded []tile
+	sharedHalves                map[ir.DType][]tile
+	wide                        []tile      // of numbers of 64 bits, by threads
+	tileCost                    productCost // in multiplications of one unit
+	skinnyRows                  int         // most rows of a skinny product
+	gemvCols                    []gemv      // where neighbours in memory lie along the columns
+	gemvDepth                   []gemv      // where they lie along the depth
+	gemvCost                    productCost // roughly in microseconds of a large GPU
 }
 
 // A productCost has the costs of the parts of a contraction's schedule.
@@ -116,6 +119,16 @@ var measuredH200 = products{
 		{64, 64, 16, 2, 2, 2.5, 4, roundedFloats},
 		{32, 32, 16, 2, 2, 1.2, 10, roundedFloats},
 	},
+	sharedFloats: []tile{
+		{128, 128, 32, 1, 8, 2.5, 1, floatsByGroups(true, 3)},
+		{64, 128, 32, 1, 8, 2.3, 2, floatsByGroups(true, 3)},
+		{64, 64, 32, 1, 4, 1.8, 3, floatsByGroups(true, 3)},
+	},
+	sharedRounded: []tile{
+		{128, 256, 32, 1, 16, 6, 1, floatsByGroups(false, 3)},
+		{64, 128, 32, 1, 8, 5, 3, floatsByGroups(false, 3)},
+		{64, 64, 32, 1, 4, 3.5, 4, floatsByGroups(false, 3)},
+	},
 	halves:       map[ir.DType][]tile{ir.Float16: tilesOfHalves(float16Pairs), ir.BFloat16: tilesOfHalves(bfloat16Pairs)},
 	sharedHalves: map[ir.DType][]tile{ir.Float16: tilesOfSharedHalves(shader.F16Pairs), ir.BFloat16: tilesOfSharedHalves(shader.BF16Pairs)},
 	wide: []tile{
@@ -129,6 +142,18 @@ var measuredH200 = products{
 	gemvCols:   []gemv{{32, 8}, {32, 32}, {16, 16}, {16, 64}, {8, 32}, {8, 128}, {64, 4}, {256, 1}, {8, 4}},
 	gemvDepth:  []gemv{{1, 256}, {2, 128}, {4, 64}, {8, 32}, {1, 1024}, {32, 8}, {64, 4}, {256, 1}, {1, 32}},
 	gemvCost:   productCost{step: 2, pass: 5, part: 0.1, join: 0.1},
+}
+
+// tilesOfFloats are the tiles of float32 on a target with matrices.
+func (p *products) tilesOfFloats(t Target) []tile {
+	list, more := p.floats, p.sharedFloats
+	if t.TF32 {
+		list, more = p.rounded, p.sharedRounded
+	}
+	if t.SharedMatrices {
+		return slices.Concat(more, list)
+	}
+	return list
 }
 
 // tilesOfSharedHalves are the tiles of units that multiply halves in shared memory.

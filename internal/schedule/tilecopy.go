@@ -5,11 +5,6 @@ import "github.com/tensorken/tensorken/internal/shader"
 // eight is the number of halves in a vector of 16 bytes.
 const eight = 8
 
-// copied reports whether both factors are copied to shared memory as they are.
-func (q *tilePass) copied() bool {
-	return q.tile.unit.align > 0 && q.copies(&q.m) && q.copies(&q.n)
-}
-
 // copies reports whether each eight neighbours of a factor are a vector in memory.
 func (q *tilePass) copies(f *factorTile) bool {
 	in, along := &q.k.Body[f.factor], f.axes
@@ -27,6 +22,9 @@ func (q *tilePass) copies(f *factorTile) bool {
 // before it use two buffers, and copies for the next steps are under way to the others.
 func (q *tilePass) multiplyCopies() {
 	root, t := q.p.root, q.tile
+	q.m = q.prepare(&q.rows, t.m, q.at.row)
+	q.n = q.prepare(&q.cols, t.n, q.at.col)
+	q.bounds()
 	ahead := t.unit.buffers - 2
 	start := root.block()
 	for i := range ahead {

@@ -31,6 +31,7 @@ type unit struct {
 	deep, aside patch         // what a thread loads at once of a factor along the depth, and along the side
 	elem        shader.Matrix // of the instructions
 	split       bool          // an element is multiplied as a head and a tail
+	held        bool          // the left factor is in registers
 	methods     unitMethods
 }
 
@@ -45,12 +46,15 @@ type unitMethods struct {
 	stride func(q *tilePass, f *factorTile) int
 	// put moves a block from registers to shared memory, from a vector on.
 	put func(q *tilePass, sc *scope, f *factorTile, l *tileLoad, block []*shader.Expr, to *shader.Expr)
+	// steps multiplies tile by tile along the depth.
+	steps func(q *tilePass)
 	// multiply adds the product of the tiles that begin at a vector of each shared array.
 	multiply func(q *tilePass, sc *scope, fromM, fromN *shader.Expr)
 	// end completes the accumulators; nil: they are complete.
 	end func(q *tilePass)
-	// results are a thread's four in row r of square (g, h).
-	results func(q *tilePass, g, r, h int) value
+	// result is where a thread has its j-th of four results in row r of square (g, h): a
+	// component of an accumulator.
+	result func(q *tilePass, g, r, h, j int) (acc *shader.Var, component int)
 }
 
 func (t tile) threads() int {
@@ -58,10 +62,24 @@ func (t tile) threads() int {
 }
 
 // bytes is the memory that a workgroup shares.
-func (t tile) bytes(word int) int { return t.unit.buffers * word * t.k * (t.m + 4 + t.n + 4) }
+func (t tile) bytes(word int) int {
+	sides := t.m + 4 + t.n + 4
+	if t.unit.held {
+		sides = t.unit.words() * t.n
+	}
+	return t.unit.buffers * word * t.k * sides
+}
 
 // depth is the number of elements of a step along the depth.
 func (t tile) depth() int { return t.k * t.unit.group }
+
+// words is the number of words of an element of the right factor, if the left one is held.
+func (u *unit) words() int {
+	if u.split {
+		return 2
+	}
+	return 1
+}
 
 // chooseTile returns the fastest tile for the workgroups.
 func (x *contraction) chooseTile(how *products) tile {
@@ -94,10 +112,8 @@ func (x *contraction) tiles(how *products) []tile {
 	}
 	left, right := x.half(x.rows.factor), x.half(x.cols.factor)
 	switch {
-	case (left != right || left == 0) && x.t.TF32:
-		return how.rounded
 	case left != right || left == 0:
-		return how.floats
+		return how.tilesOfFloats(x.t)
 	case x.t.SharedMatrices:
 		return slices.Concat(how.sharedHalves[left], how.halves[left])
 	}
@@ -135,7 +151,7 @@ func (x *contraction) tiled(t tile) {
 		p.root.enter(span{axes: x.batch, base: q.at.batch})
 		t.unit.methods.start(q)
 		if x.depth > 0 {
-			q.multiplySteps()
+			t.unit.methods.steps(q)
 		}
 		if t.unit.methods.end != nil {
 			t.unit.methods.end(q)
@@ -165,20 +181,21 @@ func (q *tilePass) locate() {
 	q.at.col = root.Let("n0", tile.Rem(band*wide).Div(height).Mul(t.n))
 }
 
-// multiplySteps multiplies tile by tile along the depth.
+// bounds finds the workgroup's steps along the depth.
+func (q *tilePass) bounds() {
+	q.first, q.last = u32(0), u32(ir.CeilDiv(q.depth, q.tile.depth()))
+	if q.splits > 1 {
+		q.first = q.p.root.Let("begin", q.at.split.Mul(q.perSplit))
+		q.last = q.p.root.Let("end", q.first.Add(q.perSplit).Min(q.last))
+	}
+}
+
+// multiplySteps multiplies tile by tile, through registers.
 func (q *tilePass) multiplySteps() {
 	root, t := q.p.root, q.tile
 	q.m = q.prepare(&q.rows, t.m, q.at.row)
 	q.n = q.prepare(&q.cols, t.n, q.at.col)
-	q.first, q.last = u32(0), u32(ir.CeilDiv(q.depth, t.depth()))
-	if q.splits > 1 {
-		q.first = root.Let("begin", q.at.split.Mul(q.perSplit))
-		q.last = root.Let("end", q.first.Add(q.perSplit).Min(q.last))
-	}
-	if q.copied() {
-		q.multiplyCopies()
-		return
-	}
+	q.bounds()
 	start := root.block()
 	q.put(start, q.load(start, q.first), u32(0))
 	loop, step := root.loop("step", q.first, q.last, 1)
@@ -191,6 +208,16 @@ func (q *tilePass) multiplySteps() {
 	root.Do(start.Stmts...)
 	root.Do(q.barrier())
 	loop.end()
+}
+
+// results are a thread's four in row r of square (g, h).
+func (q *tilePass) results(g, r, h int) value {
+	list := make(value, 4)
+	for j := range list {
+		acc, component := q.tile.unit.methods.result(q, g, r, h, j)
+		list[j] = acc.Ref().At(component)
+	}
+	return list
 }
 
 // barrier waits until all threads have moved their parts of tiles to shared memory.

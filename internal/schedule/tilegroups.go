@@ -12,7 +12,7 @@ func byGroups(elem shader.Matrix, buffers int) *unit {
 		deep: patch{1, 2}, aside: patch{1, 2}, elem: elem,
 		methods: unitMethods{
 			start: (*tilePass).startGroups, stride: (*tilePass).strideWarps, put: (*tilePass).putGroups,
-			multiply: (*tilePass).multiplyGroups, end: (*tilePass).endGroups, results: (*tilePass).resultsGroups,
+			steps: (*tilePass).stepGroups, multiply: (*tilePass).multiplyGroups, end: (*tilePass).endGroups, result: (*tilePass).resultGroups,
 		},
 	}
 }
@@ -29,6 +29,15 @@ func (q *tilePass) startGroups() {
 	q.acc = make([][]*shader.Var, 1)
 	for j := range q.tile.wide {
 		q.acc[0] = append(q.acc[0], q.vector(root, tag("c", j)))
+	}
+}
+
+// stepGroups copies the tiles of both factors to shared memory, or moves them through registers.
+func (q *tilePass) stepGroups() {
+	if q.copies(&factorTile{side: &q.rows}) && q.copies(&factorTile{side: &q.cols}) {
+		q.multiplyCopies()
+	} else {
+		q.multiplySteps()
 	}
 }
 
@@ -74,4 +83,4 @@ func (q *tilePass) endGroups() {
 	}
 }
 
-func (q *tilePass) resultsGroups(g, r, h int) value { return components(q.acc[0][h].Ref()) }
+func (q *tilePass) resultGroups(g, r, h, j int) (*shader.Var, int) { return q.acc[0][h], j }

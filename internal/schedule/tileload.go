@@ -19,6 +19,8 @@ type factorTile struct {
 	shared *shader.Shared
 	loads  []tileLoad
 	order  func(line *shader.Expr) *shader.Expr // in which lines lie; nil: theirs
+	column func(n *shader.Expr) *shader.Expr    // the column of a thread's n-th block along the depth; nil: n
+	spread bool                                 // the parts of a block lie spread over the depth
 }
 
 // A tileLoad is a block of elements that a thread loads of each tile.
@@ -92,7 +94,11 @@ func (q *tilePass) place(root *scope, f *factorTile, begin *shader.Expr) {
 		if d.alongK {
 			for s := range f.lines.lines {
 				in := root.beside("_" + tag(name, s))
-				in.enterValid(span{axes: d.axes, base: begin.Add(l.u.Mul(f.lines.lines).Plus(s)), clamp: clamp(d.n, block)})
+				at := l.u.Mul(f.lines.lines).Plus(s)
+				if f.column != nil {
+					at = f.column(at)
+				}
+				in.enterValid(span{axes: d.axes, base: begin.Add(at), clamp: clamp(d.n, block)})
 				l.scopes = append(l.scopes, in)
 			}
 		} else {
@@ -144,10 +150,9 @@ func (q *tilePass) loadBlock(sc *scope, f *factorTile, l *tileLoad, name string,
 			}
 			known := l.scopes[n]
 			w := span{axes: q.deep, clamp: clamp(q.depth, q.tile.depth())}
+			w.base = at.Add(f.start(l, line, i))
 			if f.alongK {
-				w.base, w.step, w.fours = at.Add(l.q.Mul(4*f.lines.vectors).Plus(4*i)), count(4), q.fours(q.deep)
-			} else {
-				w.base = at.Add(l.u.Mul(f.lines.lines).Plus(line))
+				w.step, w.fours = count(4), q.fours(q.deep)
 			}
 			in := known.on(sc.Block, tag("_", line, i))
 			in.enterValid(w)
@@ -163,6 +168,18 @@ func (q *tilePass) loadBlock(sc *scope, f *factorTile, l *tileLoad, name string,
 		}
 	}
 	return vectors
+}
+
+// start is where, along the depth of a tile, a vector in a line of a block begins.
+func (f *factorTile) start(l *tileLoad, line, vector int) *shader.Expr {
+	parts, part, size, at := f.lines.lines, line, 1, l.u
+	if f.alongK {
+		parts, part, size, at = f.lines.vectors, vector, 4, l.q
+	}
+	if f.spread {
+		return at.Mul(size).Plus(part * f.depth / parts)
+	}
+	return at.Mul(size * parts).Plus(size * part)
 }
 
 // put moves tiles from registers to a buffer in shared memory.

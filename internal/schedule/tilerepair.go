@@ -44,7 +44,7 @@ func (q *tilePass) repair() {
 			x := at.value(q.rows.factor).lane(0)
 			for h, y := range right {
 				for j := range 4 {
-					acc, i := q.resultWarps(g, r, h, j)
+					acc, i := t.unit.methods.result(q, g, r, h, j)
 					loop.SetAt(acc, i, shader.MulAdd(x, y.lane(j), acc.Ref().At(i)))
 				}
 			}

@@ -36,7 +36,7 @@ func (q *tilePass) storeTile() {
 				rows := cols.block()
 				w, row := q.row(rows, g, r)
 				rows.enterValid(w)
-				q.finish(rows, t.unit.methods.results(q, g, r, h), place{q.at.batch, row, col, q.at.split})
+				q.finish(rows, q.results(g, r, h), place{q.at.batch, row, col, q.at.split})
 				rows.end()
 			}
 		}
@@ -78,7 +78,7 @@ func (q *tilePass) storeStaged(first, squares int) {
 		for r := range t.unit.rows {
 			row := sc.Let(tag("row", g, r), q.ty.Mul(t.unit.rows).Plus(g*t.m/t.high+r))
 			for h := range squares {
-				x := t.unit.methods.results(q, g, r, first+h)
+				x := q.results(g, r, first+h)
 				sc.Put(q.n.shared, at(row, q.tx.Plus(h*columns/4)), shader.Vec(4, x...).Bitcast(shader.U32.Vec(4)))
 			}
 		}

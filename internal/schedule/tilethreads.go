@@ -8,7 +8,7 @@ var byThreads = unit{
 	lanes: 1, square: [2]int{4, 4}, rows: 4, group: 1, buffers: 2, deep: patch{1, 1}, aside: patch{1, 1},
 	methods: unitMethods{
 		start: (*tilePass).startThreads, stride: (*tilePass).strideThreads, put: (*tilePass).putThreads,
-		multiply: (*tilePass).multiplyThreads, results: (*tilePass).resultsThreads,
+		steps: (*tilePass).multiplySteps, multiply: (*tilePass).multiplyThreads, result: (*tilePass).resultThreads,
 	},
 }
 
@@ -26,9 +26,7 @@ func (q *tilePass) startThreads() {
 	}
 }
 
-func (q *tilePass) resultsThreads(g, r, h int) value {
-	return components(q.acc[4*g+r][h].Ref())
-}
+func (q *tilePass) resultThreads(g, r, h, j int) (*shader.Var, int) { return q.acc[4*g+r][h], j }
 
 func (q *tilePass) strideThreads(f *factorTile) int {
 	if f.alongK {

@@ -19,7 +19,7 @@ func byWarps(elem shader.Matrix, split bool) *unit {
 		deep: patch{4, group}, aside: patch{4 * group, 1}, elem: elem, split: split,
 		methods: unitMethods{
 			start: (*tilePass).startWarps, stride: (*tilePass).strideWarps, put: (*tilePass).putWarps,
-			multiply: (*tilePass).multiplyWarps, end: (*tilePass).repair, results: (*tilePass).resultsWarps,
+			steps: (*tilePass).multiplySteps, multiply: (*tilePass).multiplyWarps, end: (*tilePass).repair, result: (*tilePass).resultWarps,
 		},
 	}
 }
@@ -46,17 +46,6 @@ func (q *tilePass) startWarps() {
 	q.acc = q.accumulators(root, "c")
 }
 
-func (q *tilePass) resultsWarps(g, r, h int) value {
-	list := make(value, 4)
-	for j := range list {
-		acc, i := q.resultWarps(g, r, h, j)
-		list[j] = acc.Ref().At(i)
-	}
-	return list
-}
-
-// resultWarps is where a thread has its j-th result in row r of square (g, h): a component of an
-// accumulator.
 func (q *tilePass) resultWarps(g, r, h, j int) (*shader.Var, int) {
 	return q.acc[g][2*h+j/2], 2*r + j%2
 }

@@ -129,28 +129,29 @@ func (*Nested) stmt()        {}
 func (*Barrier) stmt()       {}
 func (*Return) stmt()        {}
 
-// A MultiplyShared adds the product of 64 rows of 16 halves and 16 rows of 8 columns for each
-// accumulator to these. Thread t of 128, with w = t/32, g = t%32/4 and c = t%4, holds of
-// accumulator j the places (16w+g, 8j+2c), (16w+g, 8j+2c+1), (16w+g+8, 8j+2c) and
-// (16w+g+8, 8j+2c+1). That is the layout of wgmma.m64nNk16 in the PTX ISA.
+// A MultiplyShared adds the product of 64 rows of Elem.Depth() elements and as many rows of 8
+// columns for each accumulator to these. Thread t of 128, with w = t/32, g = t%32/4 and c = t%4,
+// holds of accumulator j the places (16w+g, 8j+2c), (16w+g, 8j+2c+1), (16w+g+8, 8j+2c) and
+// (16w+g+8, 8j+2c+1). That is the layout of wgmma.m64nNk16 and m64nNk8 in the PTX ISA.
 type MultiplyShared struct {
-	Elem Matrix // F16Pairs or BF16Pairs
+	Elem Matrix
 	Acc  []*Var // F32.Vec(4), mutable
+	Init bool   // the product replaces what the accumulators hold
 	// Left, if not nil, is the four words of A of a thread, as in a Multiply by its warp: the
 	// rows are the warp's 16. Then A is not used.
 	Left []*Expr
 	A, B SharedMatrix
 }
 
-// A SharedMatrix is a tile of halves in shared memory, U32.Vec(4), in lines of 64 halves:
-// vector c of line l is at 8·l + (c xor l%8). A line has a row of A or a column of B, from its
-// first element of the depth to the 64th; or if it lies along the side, line 64·b + k has rows
-// or columns 64·b to 64·b+63 at place k of the depth.
+// A SharedMatrix is a tile in shared memory, U32.Vec(4), in lines of 32 words, each a TF32 or
+// two halves: vector c of line l is at 8·l + (c xor l%8). A line has a row of A or a column of B,
+// from its first element of the depth to the 32nd or the 64th half; or if halves lie along the
+// side, line 64·b + k has rows or columns 64·b to 64·b+63 at place k of the depth.
 type SharedMatrix struct {
 	Shared    *Shared
 	First     *Expr // U32: the tile's first vector, a multiple of 64
-	AlongSide bool
-	Depth     int // the first place of the depth that is multiplied, a multiple of 16
+	AlongSide bool  // not of TF32
+	Depth     int   // the first place of the depth that is multiplied, a multiple of Elem.Depth()
 }
 
 // Threads that execute a product together.

@@ -78,22 +78,22 @@ func (c *compiler) multiplyGroup(s *shader.MultiplyGroup) {
 	})
 }
 
-// elements reads the 16 places of the depth of each side of a tile.
+// elements reads the places of the depth of each side of a tile.
 func (g *group) elements(p *product, t *tile) (list []float64) {
 	if t.first%64 != 0 {
 		g.fail(p.stmt, p.thread, "multiplies a tile from vector %d on", t.first)
 	}
-	read := elements[p.Elem]
+	read, in := elements[p.Elem], p.Elem.Depth()/8 // elements of a word
 	for side := range t.sides {
-		for k := t.Depth; k < t.Depth+16; k++ {
+		for k := t.Depth; k < t.Depth+p.Elem.Depth(); k++ {
 			line, at := side, k
 			if t.AlongSide {
 				line, at = side&^63+k, side%64
 			}
-			vector := int(t.first) + 8*line + (at/8 ^ line%8)
+			vector := int(t.first) + 8*line + (at/in/4 ^ line%8)
 			first := g.word(p.stmt, int32(p.thread), t.array, uint32(vector))
-			word := g.readsWord(p.stmt, int32(p.thread), t.array, first+at%8/2)
-			list = append(list, read(word)[at%2])
+			word := g.readsWord(p.stmt, int32(p.thread), t.array, first+at/in%4)
+			list = append(list, read(word)[at%in])
 		}
 	}
 	return list
@@ -101,11 +101,11 @@ func (g *group) elements(p *product, t *tile) (list []float64) {
 
 // held reads the rows of a left factor in registers.
 func (g *group) held(p *product, left []value) (list []float64) {
-	read := elements[p.Elem]
+	read, in := elements[p.Elem], p.Elem.Depth()/8
 	for row := range 64 {
-		for k := range 16 {
-			word, lane := row/8%2+k/8*2, row/16*32+row%8*4+k/2%4
-			list = append(list, read(g.value(left[word][0])[p.thread+lane])[k%2])
+		for k := range p.Elem.Depth() {
+			word, lane := row/8%2+k/in/4*2, row/16*32+row%8*4+k/in%4
+			list = append(list, read(g.value(left[word][0])[p.thread+lane])[k%in])
 		}
 	}
 	return list
@@ -114,6 +114,7 @@ func (g *group) held(p *product, left []value) (list []float64) {
 // finish computes a product.
 func (g *group) finish(p *product, on []int32) {
 	var tiles [2][]float64
+	depth := p.Elem.Depth()
 	for k := range tiles {
 		if p.tiles[k].array == nil {
 			tiles[k] = p.before[k]
@@ -132,9 +133,12 @@ func (g *group) finish(p *product, on []int32) {
 		for lane := range shader.Warpgroup {
 			for i := range 4 {
 				row, col := lane/32*16+lane%32/4+8*(i>>1), 8*j+2*(lane%4)+i&1
-				sum := float64(math.Float32frombits(z[i][p.thread+lane]))
-				for k := range 16 {
-					sum += tiles[0][16*row+k] * tiles[1][16*col+k]
+				sum := 0.0
+				if !p.Init {
+					sum = float64(math.Float32frombits(z[i][p.thread+lane]))
+				}
+				for k := range depth {
+					sum += tiles[0][depth*row+k] * tiles[1][depth*col+k]
 				}
 				z[i][p.thread+lane] = math.Float32bits(float32(sum))
 			}

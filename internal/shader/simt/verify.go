@@ -208,7 +208,6 @@ func (v *verifier) stmt(s shader.Stmt) {
 
 func (v *verifier) product(m *shader.MultiplyShared) {
 	v.must(v.pass != nil && v.pass.Threads%shader.Warpgroup == 0, "not in groups of %d", shader.Warpgroup)
-	v.must(m.Elem != shader.TF32, "a product of no halves")
 	for _, acc := range m.Acc {
 		v.assignable(acc)
 		v.must(acc.Type == shader.F32.Vec(4), "%s is %v", acc.Name, acc.Type)
@@ -222,6 +221,8 @@ func (v *verifier) product(m *shader.MultiplyShared) {
 			continue
 		}
 		v.shared(x.Shared, x.First)
+		v.must(!x.AlongSide || m.Elem != shader.TF32, "a factor of TF32 along the side")
+		v.must(x.Depth%m.Elem.Depth() == 0, "place %d of the depth", x.Depth)
 		v.must(x.Shared.Type == shader.U32.Vec(4) && x.Shared.Align%1024 == 0 && x.Shared.Align > 0, "%s is %v, aligned at %d bytes", x.Shared.Name, x.Shared.Type, x.Shared.Align)
 	}
 }
