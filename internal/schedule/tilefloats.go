@@ -120,14 +120,16 @@ func (q *tilePass) stepFloats() {
 	first := q.load(start, q.first)
 	q.putTile(start, &q.n, first[1], u32(0))
 	q.hold(start, left, first[0][0])
+	now := root.Var("now", u32(0)) // the first vector of the buffer that is multiplied
 	loop, step := root.loop("step", q.first, q.last, 1)
-	number := loop.Let("number", step.Sub(q.first))
+	then := loop.Let("then", now.Ref().Add(q.n.size(t)))
+	then = loop.Let("to", then.Lt(t.unit.buffers*q.n.size(t)).If(then, u32(0)))
 	// The last step loads its own tiles again: a condition would cost more.
 	next := q.load(loop, loop.Let("next", step.Add(1).Min(q.last.Sub(1))))
 	loop.Do(&shader.MultiplyGroup{
-		Products: q.floatProducts(left, sums, loop.Let("from_n", number.Rem(t.unit.buffers).Mul(q.n.size(t)))), Pending: 1,
+		Products: q.floatProducts(left, sums, now.Ref()), Pending: 1,
 	})
-	q.putTile(loop, &q.n, next[1], loop.Let("to", number.Add(1).Rem(t.unit.buffers).Mul(q.n.size(t))))
+	q.putTile(loop, &q.n, next[1], then)
 	loop.Do(q.barrier(), &shader.MultiplyGroup{})
 	if t.unit.split { // an instruction rounds towards zero, which would add up
 		for j, acc := range q.acc[0] {
@@ -135,6 +137,7 @@ func (q *tilePass) stepFloats() {
 		}
 	}
 	q.hold(loop, left, next[0][0])
+	loop.Set(now, then)
 	root.Do(start.Stmts...)
 	root.Do(q.barrier())
 	loop.end()
