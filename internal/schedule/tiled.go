@@ -32,6 +32,7 @@ type unit struct {
 	elem        shader.Matrix // of the instructions
 	split       bool          // an element is multiplied as a head and a tail
 	held        bool          // the left factor is in registers
+	alone       float64       // the slowdown where a compute unit runs these lanes once; 0: none
 	methods     unitMethods
 }
 
@@ -73,6 +74,15 @@ func (t tile) bytes(word int) int {
 // depth is the number of elements of a step along the depth.
 func (t tile) depth() int { return t.k * t.unit.group }
 
+// load is the time in which a compute unit does a step of some workgroups, in steps at the
+// tile's rate.
+func (t tile) load(groups int) float64 {
+	if t.unit.alone > 0 && groups*t.threads() == t.unit.lanes {
+		return t.unit.alone
+	}
+	return float64(groups)
+}
+
 // words is the number of words of an element of the right factor, if the left one is held.
 func (u *unit) words() int {
 	if u.split {
@@ -92,7 +102,7 @@ func (x *contraction) chooseTile(how *products) tile {
 		return loopnest.Split(steps, min(64, steps/4), func(splits, each int) float64 {
 			time := 0.0
 			for left := ir.CeilDiv(tiles*splits, x.t.Units); left > 0; left -= t.resident {
-				time += float64(each) * max(cost.step, float64(min(left, t.resident))*work)
+				time += float64(each) * max(cost.step, work*t.load(min(left, t.resident)))
 			}
 			if splits > 1 {
 				time += cost.pass + cost.part*float64(splits)*results

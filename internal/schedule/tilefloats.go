@@ -16,6 +16,7 @@ func floatsByGroups(split bool, buffers int) *unit {
 	return &unit{
 		lanes: shader.Warpgroup, square: [2]int{64, 16}, rows: 2, group: 1, buffers: buffers, align: 1024,
 		deep: patch{1, 4}, aside: patch{4, 1}, elem: shader.TF32, split: split, held: true,
+		alone: 1.5, // lanes wait for their products, then add them up, while products of others run
 		methods: unitMethods{
 			start: (*tilePass).startFloats, steps: (*tilePass).stepFloats, stride: (*tilePass).strideFloats,
 			put: (*tilePass).putFloats, end: (*tilePass).repair, result: (*tilePass).resultFloats,
