@@ -29,14 +29,10 @@ func TestMultiplyGroup(t *testing.T) {
 		B: SharedMatrix{Shared: tiles, First: Number(U32, 0), AlongSide: true, Depth: 16},
 	}}})
 	text := ptx.Print(pass, 90)
-	if err := ptxtest.Check(text); err != nil {
-		t.Errorf("%v in\n%s", err, text)
-	}
 	if n := ptx.SharedBytes(pass); n != 1024+16*1024 {
 		t.Errorf("%d bytes of shared memory, want %d", n, 17*1024)
 	}
-	at := 0
-	for _, want := range []string{
+	checkInOrder(t, text,
 		".version 8.0\n.target sm_90a\n",
 		"cp.async.cg.shared.global [%r2+1072], [%d2], 16;", // array 1 begins at 1024, and vector 3 at 48
 		"selp.b32 %r11, 16, 0, %p0;", "cp.async.cg.shared.global [%r7+1024], [%d3], 16, %r11;",
@@ -48,7 +44,40 @@ func TestMultiplyGroup(t *testing.T) {
 		"wgmma.fence.sync.aligned;",
 		"wgmma.mma_async.sync.aligned.m64n8k16.f32.bf16.bf16 {%r12, %r13, %r14, %r15},", ", %p1, 1, 1, 0, 1;",
 		"wgmma.commit_group.sync.aligned;\n\twgmma.wait_group.sync.aligned 1;",
-	} {
+	)
+}
+
+// Products of TF32 have no operands that transpose factors, and may begin a sum.
+func TestMultiplyGroupTF32(t *testing.T) {
+	tiles := &Shared{Name: "w0", Type: U32.Vec(4), Len: 1024, Align: 1024}
+	body := &Block{}
+	pass := &Pass{Threads: 128, Grid: [3]int{1, 1, 1}, Body: body, Shared: []*Shared{tiles}}
+	acc := body.Var("acc", Vec(4, Number(F32, 0)))
+	m := MultiplyShared{
+		Elem: TF32, Acc: []*Var{acc}, Init: true, Left: []*Expr{ThreadID, ThreadID, ThreadID, Number(U32, 7)},
+		B: SharedMatrix{Shared: tiles, First: Number(U32, 0), Depth: 8},
+	}
+	next := m
+	next.Init, next.Left, next.A, next.B.Depth = false, nil, m.B, 16
+	body.Do(&MultiplyGroup{Products: []MultiplyShared{m, next}})
+	text := ptx.Print(pass, 90)
+	checkInOrder(t, text,
+		"mov.u32 %r4, 0;\n\tsetp.ne.u32 %p0, %r4, 0;",
+		"add.u32 %r11, %r10, 32;", // eight words on
+		"mov.u32 %r14, 1;\n\tsetp.ne.u32 %p1, %r14, 0;",
+		"wgmma.mma_async.sync.aligned.m64n8k8.f32.tf32.tf32 {%r0, %r1, %r2, %r3}, {%r5, %r6, %r7, %r8}, %d1, %p0, 1, 1;",
+		"wgmma.mma_async.sync.aligned.m64n8k8.f32.tf32.tf32 {%r0, %r1, %r2, %r3}, %d3, %d5, %p1, 1, 1;",
+	)
+}
+
+// checkInOrder checks a module, and that it has some texts in their order.
+func checkInOrder(t *testing.T, text string, list ...string) {
+	t.Helper()
+	if err := ptxtest.Check(text); err != nil {
+		t.Errorf("%v in\n%s", err, text)
+	}
+	at := 0
+	for _, want := range list {
 		i := strings.Index(text[at:], want)
 		if i < 0 {
 			t.Fatalf("there is no %q from here on:\n%s", want, text[at:])

@@ -70,7 +70,7 @@ var table = slices.Concat(rules(60, 50,
 	[2]string{`cvt\.rn\.tf32\.f32`, "wf"},
 ), rules(80, 90,
 	[2]string{`wgmma\.(fence|commit_group)\.sync\.aligned|fence\.proxy\.async\.shared::cta`, ""}, [2]string{`wgmma\.wait_group\.sync\.aligned`, "i"},
-	[2]string{`wgmma\.mma_async\.sync\.aligned\.m64n\d+k16\.f32\.(f16\.f16|bf16\.bf16)`, "mmdpiii*"},
+	[2]string{`wgmma\.mma_async\.sync\.aligned\.m64n\d+k16\.f32\.(f16\.f16|bf16\.bf16)`, "mmdpiii*"}, [2]string{`wgmma\.mma_async\.sync\.aligned\.m64n\d+k8\.f32\.tf32\.tf32`, "mmdpii"},
 ))
 
 // A checker reads a module line by line.

@@ -69,35 +69,44 @@ func TestMultiply(t *testing.T) {
 	}
 }
 
-// A groupSample multiplies 128 rows by 24 columns of 64 halves: by two groups of threads, each
-// 64 rows. Tiles are copied from a buffer, where vectors of eight halves of the left matrix
-// and then of the right one follow each other.
+// A groupSample multiplies 128 rows by 24 columns of 64 halves or 32 floats: by two groups of
+// threads, each 64 rows. Tiles are copied from a buffer, where vectors of 16 bytes of the left
+// matrix and then of the right one follow each other.
 type groupSample struct {
-	pass *Pass
-	data [][]byte
+	pass  *Pass
+	data  [][]byte
+	depth int
 }
 
 const groupCols = 24
 
 // newGroupSample makes the program; change may change its statements.
-func newGroupSample(leftAside, rightAside bool, change func(list []Stmt) []Stmt) *groupSample {
-	in, out := &Buffer{Name: "in", Type: ir.Float16}, &Buffer{Name: "out", Arg: 1, Type: ir.Float32, Write: true}
+func newGroupSample(elem Matrix, leftAside, rightAside bool, change func(list []Stmt) []Stmt) *groupSample {
+	depth, stored := 64, ir.Float16
+	if elem == TF32 {
+		depth, stored = 32, ir.Float32
+	}
+	in, out := &Buffer{Name: "in", Type: stored}, &Buffer{Name: "out", Arg: 1, Type: ir.Float32, Write: true}
 	const leftVectors, rightVectors = 128 * 8, 64 * 8
 	tiles := [2]*Shared{
 		{Name: "w0", Type: U32.Vec(4), Len: leftVectors, Align: 1024}, {Name: "w1", Type: U32.Vec(4), Len: rightVectors, Align: 1024},
 	}
 	body := &Block{}
-	s := &groupSample{pass: &Pass{Threads: 256, Grid: [3]int{1, 1, 1}, Body: body, Buffers: []*Buffer{in, out}, Shared: tiles[:]}}
+	s := &groupSample{depth: depth, pass: &Pass{Threads: 256, Grid: [3]int{1, 1, 1}, Body: body, Buffers: []*Buffer{in, out}, Shared: tiles[:]}}
 	s.data = [][]byte{make([]byte, 16*(leftVectors+rightVectors)), make([]byte, 4*128*groupCols)}
 	fill := func(at, sides int, aside bool, element func(side, k int) int) {
 		for side := range sides {
-			for k := range 64 {
+			for k := range depth {
 				line, place := side, k
 				if aside {
 					line, place = side/64*64+k, side%64
 				}
-				h := ir.ToF16(float32(element(side, k)))
-				binary.LittleEndian.PutUint16(s.data[0][16*(at+8*line)+2*place:], uint16(h))
+				x, to := float32(element(side, k)), s.data[0][16*(at+8*line)+place*stored.Size():]
+				if elem == TF32 {
+					binary.LittleEndian.PutUint32(to, math.Float32bits(x))
+				} else {
+					binary.LittleEndian.PutUint16(to, uint16(ir.ToF16(x)))
+				}
 			}
 		}
 	}
@@ -108,7 +117,7 @@ func newGroupSample(leftAside, rightAside bool, change func(list []Stmt) []Stmt)
 			vector := ThreadID.Plus(from)
 			line := vector.Div(8)
 			to := line.Mul(8).Add(vector.And(7).Xor(line.And(7)))
-			body.Do(&CopyAsync{Shared: tiles[i], To: to, Buffer: in, Index: vector.Plus(i * leftVectors).Mul(8)})
+			body.Do(&CopyAsync{Shared: tiles[i], To: to, Buffer: in, Index: vector.Plus(i * leftVectors).Mul(depth / 8)})
 		}
 	}
 	group := &MultiplyGroup{}
@@ -116,9 +125,9 @@ func newGroupSample(leftAside, rightAside bool, change func(list []Stmt) []Stmt)
 	for j := range groupCols / 8 {
 		acc = append(acc, body.Var("acc"+string(rune('0'+j)), Vec(4, Number(F32, 1))))
 	}
-	for k := 0; k < 64; k += 16 {
+	for k := 0; k < depth; k += elem.Depth() {
 		group.Products = append(group.Products, MultiplyShared{
-			Elem: F16Pairs, Acc: acc,
+			Elem: elem, Acc: acc,
 			A: SharedMatrix{Shared: tiles[0], First: ThreadID.Div(128).Mul(512), AlongSide: leftAside, Depth: k},
 			B: SharedMatrix{Shared: tiles[1], First: Number(U32, 0), AlongSide: rightAside, Depth: k},
 		})
@@ -134,19 +143,19 @@ func newGroupSample(leftAside, rightAside bool, change func(list []Stmt) []Stmt)
 	return s
 }
 
-func (s *groupSample) run(t *testing.T) error {
-	t.Helper()
+func (s *groupSample) run() error {
 	program := &Program{Passes: []*Pass{s.pass}}
 	if err := simt.Verify(program); err != nil {
-		t.Fatal(err)
+		return err
 	}
 	return simt.Compile(program).Run([]simt.Arg{{Data: s.data[0]}, {Data: s.data[1]}})
 }
 
-func (s *groupSample) right() bool {
+// right reports whether the results are the product, added to a number.
+func (s *groupSample) right(add int) bool {
 	for i := range 128 * groupCols {
-		want := 1
-		for k := range 64 {
+		want := add
+		for k := range s.depth {
 			want += left(i/groupCols, k) * right(k, i%groupCols)
 		}
 		if math.Float32frombits(binary.LittleEndian.Uint32(s.data[1][4*i:])) != float32(want) {
@@ -158,36 +167,52 @@ func (s *groupSample) right() bool {
 
 func TestMultiplyGroup(t *testing.T) {
 	for _, aside := range [][2]bool{{false, false}, {false, true}, {true, false}, {true, true}} {
-		s := newGroupSample(aside[0], aside[1], func(list []Stmt) []Stmt { return list })
-		if err := s.run(t); err != nil || !s.right() {
+		s := newGroupSample(F16Pairs, aside[0], aside[1], func(list []Stmt) []Stmt { return list })
+		if err := s.run(); err != nil || !s.right(1) {
 			t.Errorf("along the side %v: error %v, or another product", aside, err)
 		}
+	}
+	s := newGroupSample(TF32, false, false, func(list []Stmt) []Stmt { return list })
+	if err := s.run(); err != nil || !s.right(1) {
+		t.Errorf("of TF32: error %v, or another product", err)
+	}
+	s = newGroupSample(TF32, false, false, func(list []Stmt) []Stmt {
+		list[3].(*MultiplyGroup).Products[0].Init = true
+		return list
+	})
+	if err := s.run(); err != nil || !s.right(0) {
+		t.Errorf("with an Init: error %v, or another product", err)
 	}
 }
 
 // A left factor in registers, as loaded from where its tile would be.
 func TestMultiplyGroupHeld(t *testing.T) {
-	s := newGroupSample(false, true, func(list []Stmt) []Stmt {
-		var words []Stmt
-		group := list[3].(*MultiplyGroup)
-		lane := ThreadID.Rem(32)
-		for i := range group.Products {
-			m := &group.Products[i]
-			for w := range 4 { // rows of the warp, eight apart, and words, four apart
-				row := ThreadID.Div(32).Mul(16).Add(lane.Div(4)).Plus(w % 2 * 8)
-				word := lane.Rem(4).Plus(m.A.Depth/2 + w/2*4)
-				vector := row.Mul(8).Add(word.Div(4).Xor(row.And(7)))
-				v := &Var{Name: "left" + string(rune('0'+i)) + string(rune('0'+w)), Type: U32}
-				words = append(words, &Declare{Var: v, Value: choose(m.A.Shared.At(vector), word.Rem(4))})
-				m.Left = append(m.Left, v.Ref())
-			}
-			m.A = SharedMatrix{}
+	for _, elem := range []Matrix{TF32, F16Pairs} {
+		s := newGroupSample(elem, false, elem != TF32, holdLeft)
+		if err := s.run(); err != nil || !s.right(1) {
+			t.Errorf("type %d: error %v, or another product", elem, err)
 		}
-		return append(append(list[:3:3], words...), group)
-	})
-	if err := s.run(t); err != nil || !s.right() {
-		t.Errorf("error %v, or another product", err)
 	}
+}
+
+// holdLeft loads the left factor before the products.
+func holdLeft(list []Stmt) []Stmt {
+	var words []Stmt
+	group := list[3].(*MultiplyGroup)
+	lane := ThreadID.Rem(32)
+	for i := range group.Products {
+		m := &group.Products[i]
+		for w := range 4 { // rows of the warp, eight apart, and words, four apart
+			row := ThreadID.Div(32).Mul(16).Add(lane.Div(4)).Plus(w % 2 * 8)
+			word := lane.Rem(4).Plus(m.A.Depth*8/m.Elem.Depth() + w/2*4)
+			vector := row.Mul(8).Add(word.Div(4).Xor(row.And(7)))
+			v := &Var{Name: "left" + string(rune('0'+i)) + string(rune('0'+w)), Type: U32}
+			words = append(words, &Declare{Var: v, Value: choose(m.A.Shared.At(vector), word.Rem(4))})
+			m.Left = append(m.Left, v.Ref())
+		}
+		m.A = SharedMatrix{}
+	}
+	return append(append(list[:3:3], words...), group)
 }
 
 // choose is component i of a vector of four.
@@ -214,14 +239,30 @@ func TestMultiplyGroupFaults(t *testing.T) {
 			w := g.Products[0].B.Shared
 			return append(list, &Barrier{}, &StoreShared{Shared: w, Index: ThreadID, Value: Vec(4, ThreadID)}, &Barrier{}, &MultiplyGroup{})
 		}, "multiplies a tile that changes meanwhile"},
+		{"a tile from within eight lines", first(func(m *MultiplyShared) { m.B.First = Number(U32, 8) }), "multiplies a tile from vector 8 on"},
+		{"a place within a product", first(func(m *MultiplyShared) { m.B.Depth = 4 }), "place 4 of the depth"},
 	} {
-		s := newGroupSample(false, false, c.change)
-		err := s.run(t)
-		switch {
-		case c.err == "" && (err != nil || s.right()):
-			t.Errorf("%s: error %v, or the right product", c.name, err)
-		case c.err != "" && (err == nil || !strings.Contains(err.Error(), c.err)):
-			t.Errorf("%s: error %v, want %s", c.name, err, c.err)
+		for _, elem := range []Matrix{TF32, F16Pairs} {
+			s := newGroupSample(elem, false, false, c.change)
+			err := s.run()
+			switch {
+			case c.err == "" && (err != nil || s.right(1)):
+				t.Errorf("%s: error %v, or the right product", c.name, err)
+			case c.err != "" && (err == nil || !strings.Contains(err.Error(), c.err)):
+				t.Errorf("%s: error %v, want %s", c.name, err, c.err)
+			}
 		}
+	}
+	s := newGroupSample(TF32, false, true, func(list []Stmt) []Stmt { return list })
+	if err := s.run(); err == nil || !strings.Contains(err.Error(), "a factor of TF32 along the side") {
+		t.Errorf("of TF32 along the side: error %v", err)
+	}
+}
+
+// first changes the first product.
+func first(change func(m *MultiplyShared)) func(list []Stmt) []Stmt {
+	return func(list []Stmt) []Stmt {
+		change(&list[3].(*MultiplyGroup).Products[0])
+		return list
 	}
 }
