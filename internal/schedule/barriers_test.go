@@ -83,6 +83,7 @@ func TestBarriers(t *testing.T) {
 		{"product along the depth", dense(1, 70, 70, 40, f32, true), big},
 		{"split product", dense(1, 16, 100, 4096, f32, false), big},
 		{"vector", dense(1, 1, 100, 333, f32, false), plain},
+		{"product of floats in shared memory", dense(1, 64, 64, 128, f32, false), hopper},
 		{"three vectors", dense(1, 3, 100, 333, f32, true), big},
 	} {
 		p := compile(t, c.kernel, c.target)

@@ -4,6 +4,7 @@ import (
 	le "encoding/binary"
 	"fmt"
 	"math"
+	"slices"
 	"testing"
 
 	"github.com/tensorken/tensorken/internal/shader"
@@ -11,21 +12,57 @@ import (
 	"github.com/tensorken/tensorken/ir"
 )
 
-// matmul is the product of batches of matrices, each stored by rows or transposed.
-func matmul(batches, m, n, k int, leftFlipped, rightFlipped bool) *ir.Kernel {
-	left, right := by(m*k, k, 0, 1), by(k*n, 0, 1, n)
-	if leftFlipped {
-		left = by(m*k, 1, 0, m)
+// Each tile of floats that are multiplied in shared memory gives the product, in each layout of
+// the factors, of whole tiles and past their ends, in batches and splits.
+func TestSharedFloats(t *testing.T) {
+	for i, tile := range slices.Concat(measuredH200.sharedFloats, measuredH200.sharedRounded) {
+		sizes := []product{
+			{batches: 1, m: tile.m, n: tile.n, depth: 160, splits: 1},
+			{batches: 2, m: tile.m + 6, n: tile.n + 4, depth: 70, splits: 1},
+			{batches: 1, m: tile.m - 3, n: tile.n - 31, depth: 131, splits: 2},
+		}
+		for layout := range 4 {
+			x := sizes[(i+layout)%len(sizes)]
+			x.leftFlipped, x.rightFlipped = layout&1 > 0, layout&2 > 0
+			p := byTile(t, matmul(x), tile, x.splits)
+			// Products of small numbers are exact. Thirds have tails.
+			check := func(step float32, tolerance float64) {
+				if err := x.check(p, step, tolerance); err != nil {
+					t.Errorf("tile %d×%d, split %v, %+v, steps of %g: %v", tile.m, tile.n, tile.unit.split, x, step, err)
+				}
+			}
+			check(1, 0)
+			switch {
+			case layout > 0:
+			case tile.unit.split:
+				check(1.0/3, 1.0/(1<<21))
+			default:
+				check(1.0/3, 1.0/512)
+			}
+		}
 	}
-	if rightFlipped {
-		right = by(k*n, 0, k, 1)
-	}
-	return kernel(ir.Contraction, []ir.Axis{{Len: batches, Role: ir.Batch}, {Len: m, Role: ir.M}, {Len: n, Role: ir.N}, {Len: k, Role: ir.K}},
-		[]ir.Arg{in(f32), in(f32), out(f32, batches*m*n)},
-		load(f32, 0, left), load(f32, 1, right), alu(ir.Mul, f32, 0, 1), reduce(ir.Sum, f32, 2, 8), store(f32, 3, 2, by(m*n, n, 1, 0)))
 }
 
-// byTile compiles a product by one tile.
+// A product is of batches of matrices, each stored by rows or, if flipped, by columns.
+type product struct {
+	batches, m, n, depth, splits int
+	leftFlipped, rightFlipped    bool
+}
+
+func matmul(x product) *ir.Kernel {
+	left, right := by(x.m*x.depth, x.depth, 0, 1), by(x.depth*x.n, 0, 1, x.n)
+	if x.leftFlipped {
+		left = by(x.m*x.depth, 1, 0, x.m)
+	}
+	if x.rightFlipped {
+		right = by(x.depth*x.n, 0, x.depth, 1)
+	}
+	return kernel(ir.Contraction, []ir.Axis{{Len: x.batches, Role: ir.Batch}, {Len: x.m, Role: ir.M}, {Len: x.n, Role: ir.N}, {Len: x.depth, Role: ir.K}},
+		[]ir.Arg{in(f32), in(f32), out(f32, x.batches*x.m*x.n)},
+		load(f32, 0, left), load(f32, 1, right), alu(ir.Mul, f32, 0, 1), reduce(ir.Sum, f32, 2, 8), store(f32, 3, 2, by(x.m*x.n, x.n, 1, 0)))
+}
+
+// byTile compiles a product by a tile.
 func byTile(t *testing.T, k *ir.Kernel, tile tile, splits int) *shader.Program {
 	t.Helper()
 	c := newCompiler(k, hopper.withDefaults(), &shader.Program{})
@@ -38,80 +75,47 @@ func byTile(t *testing.T, k *ir.Kernel, tile tile, splits int) *shader.Program {
 	return c.program
 }
 
-// Each tile of floats that are multiplied in shared memory gives the product, in each layout of
-// the factors, of whole tiles and past their ends, in batches and splits.
-func TestSharedFloats(t *testing.T) {
-	for _, tile := range append(measuredH200.sharedFloats[:len(measuredH200.sharedFloats):len(measuredH200.sharedFloats)], measuredH200.sharedRounded...) {
-		for _, size := range [][5]int{{1, tile.m, tile.n, 96, 1}, {2, tile.m + 6, tile.n + 4, 70, 1}, {1, tile.m - 3, tile.n - 31, 131, 2}} {
-			for layout := range 4 {
-				batches, m, n, depth, splits := size[0], size[1], size[2], size[3], size[4]
-				leftFlipped, rightFlipped := layout&1 > 0, layout&2 > 0
-				name := fmt.Sprintf("%d×%d split %v: %v of %d, flipped %v %v", tile.m, tile.n, tile.unit.split, size[:4], splits, leftFlipped, rightFlipped)
-				p := byTile(t, matmul(batches, m, n, depth, leftFlipped, rightFlipped), tile, splits)
-				// Small numbers have no tail; a step of 1/3 has one.
-				for _, step := range []float32{1, 1.0 / 3} {
-					if step < 1 && layout > 0 {
-						continue
-					}
-					checkProduct(t, name, p, batches, m, n, depth, leftFlipped, rightFlipped, step, tile.unit.split)
-				}
-			}
-		}
-	}
-}
-
-func checkProduct(t *testing.T, name string, p *shader.Program, batches, m, n, depth int, leftFlipped, rightFlipped bool, step float32, split bool) {
-	t.Helper()
-	a, b := make([]float32, batches*m*depth), make([]float32, batches*depth*n)
+// check runs a program on matrices of multiples of a number. A result may be off by a tolerance
+// for each product's size.
+func (x product) check(p *shader.Program, step float32, tolerance float64) error {
+	a, b := make([]float32, x.batches*x.m*x.depth), make([]float32, x.batches*x.depth*x.n)
 	left := func(at, i, k int) *float32 {
-		if leftFlipped {
-			return &a[(at*depth+k)*m+i]
+		if x.leftFlipped {
+			return &a[(at*x.depth+k)*x.m+i]
 		}
-		return &a[(at*m+i)*depth+k]
+		return &a[(at*x.m+i)*x.depth+k]
 	}
 	right := func(at, k, j int) *float32 {
-		if rightFlipped {
-			return &b[(at*n+j)*depth+k]
+		if x.rightFlipped {
+			return &b[(at*x.n+j)*x.depth+k]
 		}
-		return &b[(at*depth+k)*n+j]
+		return &b[(at*x.depth+k)*x.n+j]
 	}
-	for at := range batches {
-		for k := range depth {
-			for i := range m {
+	for at := range x.batches {
+		for k := range x.depth {
+			for i := range x.m {
 				*left(at, i, k) = step * float32((at+3*i+k*(i%5))%15-7)
 			}
-			for j := range n {
+			for j := range x.n {
 				*right(at, k, j) = step * float32((at+5*j+k*(j%7))%13-6)
 			}
 		}
 	}
-	args := []simt.Arg{{Data: floats(a)}, {Data: floats(b)}, {Data: make([]byte, 4*batches*m*n)}}
-	for _, bytes := range p.Scratch {
-		args = append(args, simt.Arg{Data: make([]byte, bytes)})
+	args := []simt.Arg{{Data: floats(a)}, {Data: floats(b)}, {Data: make([]byte, 4*x.batches*x.m*x.n)}}
+	if err := simt.Compile(p).Run(args); err != nil {
+		return err
 	}
-	if err := simt.Compile(p).Run(args[:3]); err != nil {
-		t.Fatalf("%s: %v", name, err)
-	}
-	error := 0.0 // of a product
-	switch {
-	case step < 1 && split:
-		error = 1.0 / (1 << 21)
-	case step < 1:
-		error = 1.0 / 512
-	}
-	for at := range batches {
-		for i := range m {
-			for j := range n {
-				want, size := 0.0, 0.0
-				for k := range depth {
-					x := float64(*left(at, i, k)) * float64(*right(at, k, j))
-					want, size = want+x, size+math.Abs(x)
-				}
-				got := float64(math.Float32frombits(le.LittleEndian.Uint32(args[2].Data[4*((at*m+i)*n+j):])))
-				if !(math.Abs(got-want) <= error*size) {
-					t.Fatalf("%s, step %g: (%d, %d, %d) is %g, want %g", name, step, at, i, j, got, want)
-				}
-			}
+	for r := range x.batches * x.m * x.n {
+		at, i, j := r/x.n/x.m, r/x.n%x.m, r%x.n
+		want, size := 0.0, 0.0
+		for k := range x.depth {
+			y := float64(*left(at, i, k)) * float64(*right(at, k, j))
+			want, size = want+y, size+math.Abs(y)
+		}
+		got := float64(math.Float32frombits(le.LittleEndian.Uint32(args[2].Data[4*r:])))
+		if !(math.Abs(got-want) <= tolerance*size) {
+			return fmt.Errorf("(%d, %d, %d) is %g, want %g", at, i, j, got, want)
 		}
 	}
+	return nil
 }

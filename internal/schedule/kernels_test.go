@@ -229,6 +229,7 @@ var typical = []struct {
 	{"dense_warps", dense(1, 64, 64, 64, f32, false), nvidia},
 	{"dense_halves", dense(1, 32, 48, 64, ir.BFloat16, true), nvidia},
 	{"dense_shared", dense(1, 2048, 2048, 2048, ir.BFloat16, true), hopper},
+	{"dense_shared_floats", dense(1, 512, 512, 128, f32, false), hopper},
 	{"dense_shared_edges", dense(2, 500, 260, 90, ir.Float16, false), hopper},
 	{"dense_software", dense(2, 50, 72, 33, f32, false), software},
 	{"dense_float64", dense(1, 2048, 2048, 2048, ir.Float64, true), wide},

@@ -3,6 +3,7 @@ package schedule
 import (
 	le "encoding/binary" // binary is a function here
 	"math"
+	"slices"
 	"testing"
 
 	"github.com/tensorken/tensorken/internal/shader"
@@ -32,17 +33,19 @@ func TestWarpsRepair(t *testing.T) {
 			}
 		}
 	}
-	args := []simt.Arg{{Data: floats(a)}, {Data: floats(b)}, {Data: make([]byte, 4*n)}, {Data: make([]byte, 4*m*n)}}
-	p := compile(t, dense(1, m, n, k, f32, false), nvidia)
-	if err := simt.Compile(p).Run(args); err != nil {
-		t.Fatal(err)
-	}
-	for i, want := range want {
-		x := math.Float32frombits(le.LittleEndian.Uint32(args[3].Data[4*i:]))
-		want = max(want, 0)
-		if math.IsNaN(want) != math.IsNaN(float64(x)) || math.Abs(want) <= math.MaxFloat32 && math.Abs(float64(x)-want) > 1e-5*(100+math.Abs(want)) ||
-			want > math.MaxFloat32 && !math.IsInf(float64(x), 1) {
-			t.Fatalf("(%d, %d) is %g, want %g", i/n, i%n, x, want)
+	for _, tile := range slices.Concat(measuredH200.floats[:1], measuredH200.sharedFloats) {
+		args := []simt.Arg{{Data: floats(a)}, {Data: floats(b)}, {Data: make([]byte, 4*n)}, {Data: make([]byte, 4*m*n)}}
+		p := byTile(t, dense(1, m, n, k, f32, false), tile, 1)
+		if err := simt.Compile(p).Run(args); err != nil {
+			t.Fatal(err)
+		}
+		for i, want := range want {
+			x := math.Float32frombits(le.LittleEndian.Uint32(args[3].Data[4*i:]))
+			want = max(want, 0)
+			if math.IsNaN(want) != math.IsNaN(float64(x)) || math.Abs(want) <= math.MaxFloat32 && math.Abs(float64(x)-want) > 1e-5*(100+math.Abs(want)) ||
+				want > math.MaxFloat32 && !math.IsInf(float64(x), 1) {
+				t.Fatalf("tile %d×%d: (%d, %d) is %g, want %g", tile.m, tile.n, i/n, i%n, x, want)
+			}
 		}
 	}
 }
@@ -57,10 +60,14 @@ func floats(x []float32) (b []byte) {
 
 // Products in TF32 have its precision, and are those of numbers that have its bits.
 func TestTF32(t *testing.T) {
+	for _, tile := range slices.Concat(measuredH200.rounded[:1], measuredH200.sharedRounded[:1]) {
+		testTF32(t, tile)
+	}
+}
+
+func testTF32(t *testing.T, tile tile) {
 	const m, n, k = 70, 40, 90
-	target := nvidia
-	target.TF32 = true
-	p := compile(t, dense(1, m, n, k, f32, true), target)
+	p := byTile(t, dense(1, m, n, k, f32, true), tile, 1)
 	for _, bits := range []uint32{0x7fc00000, 0x7fffffff, 0xffffffff} { // NaN stays NaN
 		a := make([]float32, m*k)
 		a[0] = math.Float32frombits(bits)
@@ -124,6 +131,8 @@ func TestBanks(t *testing.T) {
 		"writers, lines, depth":  func() *shader.Expr { return lineAt(f, across(true, 8)) },
 		"writers, lines, side":   func() *shader.Expr { return lineAt(f, across(false, 16)) },
 		"writers, lines, narrow": func() *shader.Expr { return lineAt(f, across(false, 8)) },
+		"writers, floats, depth": func() *shader.Expr { return vectorOfFloats(f, across(true, 2), 1) },
+		"writers, floats, side":  func() *shader.Expr { return vectorOfFloats(f, across(false, 16), 3) },
 	} {
 		out := &shader.Buffer{Name: "out", Type: ir.Uint32, Write: true}
 		body := &shader.Block{}
